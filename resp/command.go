@@ -1,0 +1,110 @@
+package resp
+
+// A command is one row of the command table. Dispatch, COMMAND, INFO
+// commandstats, routing and access rules are all derived from it; nothing about
+// a command is written down anywhere else.
+//
+// Rows are made once, at start-up, and never change afterwards, so any
+// goroutine may read them.
+type command struct {
+	name  string // lower case; of a subcommand only its own word
+	arity int    // number of words with the name(s); -n means n or more
+	flags cmdFlag
+	keys  []keySpec // where its keys lie among the arguments
+	group string    // as COMMAND DOCS calls it: "string", "generic", "server", …
+
+	since           string // first Redis version that has it
+	summary         string
+	complexity      string
+	deprecatedSince string
+	replacedBy      string
+	tips            []string    // COMMAND INFO, hints for proxies and clients
+	history         [][2]string // version, what changed
+	args            []argument
+
+	subs []*command // CLIENT LIST and its like
+	run  func(*call)
+
+	// Set when the table is built.
+	id     int      // dense index, for statistics
+	full   string   // "client|list" for a subcommand, else the name
+	parent *command // of a subcommand
+	acl    []string // categories with their @, derived from flags and group
+}
+
+// cmdFlag is a set of properties, by the names COMMAND INFO shows.
+type cmdFlag uint32
+
+// The flags of Redis 7.0, in the order in which COMMAND INFO lists them.
+const (
+	flagWrite cmdFlag = 1 << iota
+	flagReadonly
+	flagDenyOOM
+	flagModule
+	flagAdmin
+	flagPubSub
+	flagNoScript
+	flagBlocking
+	flagLoading
+	flagStale
+	flagSkipMonitor
+	flagSkipSlowlog
+	flagAsking
+	flagFast
+	flagNoAuth
+	flagMayReplicate
+	flagNoAsyncLoading
+	flagNoMulti
+	flagMovableKeys
+	flagAllowBusy
+	flagDangerous // not shown: adds the ACL category @dangerous
+	flagContainer // not shown: has subcommands only
+	flagConnection
+)
+
+// A keySpec says where a command finds some of its keys (Redis 7 key
+// specifications): begin at an index or after a keyword, then either a range of
+// arguments or a count followed by that many keys.
+type keySpec struct {
+	flags   string // as COMMAND INFO shows them: "RW ACCESS UPDATE"
+	notes   string
+	index   int    // begin search by index; 0 when keyword is used
+	keyword string // begin search after this word …
+	from    int    // … looked for from this argument on (negative: from the end)
+	last    int    // range: last key relative to the first; -1 the last argument
+	step    int    // range: distance between keys
+	limit   int    // range: with last -1, 0 or 1 all, n: 1/n of the arguments
+	keynum  bool   // count before keys instead of range
+	numIdx  int    // keynum: position of the count relative to begin
+	first   int    // keynum: first key relative to begin
+	unknown bool   // found only by code (SORT's STORE and its like)
+}
+
+// An argument is one node of the syntax tree that COMMAND DOCS returns.
+type argument struct {
+	name     string
+	kind     argKind
+	display  string // display_text; empty: the name, for kinds that show one
+	token    string
+	since    string
+	keySpec  int // index+1 into the command's keys; 0 none
+	optional bool
+	multiple bool
+	// multipleToken: the token is repeated with each value.
+	multipleToken bool
+	args          []argument
+}
+
+type argKind string
+
+const (
+	argString    argKind = "string"
+	argInteger   argKind = "integer"
+	argDouble    argKind = "double"
+	argKey       argKind = "key"
+	argPattern   argKind = "pattern"
+	argUnixTime  argKind = "unix-time"
+	argPureToken argKind = "pure-token"
+	argOneOf     argKind = "oneof"
+	argBlock     argKind = "block"
+)

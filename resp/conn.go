@@ -1,0 +1,4 @@
+package resp
+
+// conn is one client connection.
+type conn struct{}

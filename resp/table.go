@@ -1,0 +1,4 @@
+package resp
+
+// commandTable finds commands by name.
+type commandTable struct{}
