@@ -1,0 +1,2 @@
+// Package ring holds the pure words of placement.
+package ring

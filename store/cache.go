@@ -1,0 +1,419 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"sync"
+	"sync/atomic"
+)
+
+// A cache holds encoded headers (and with them the strings of up to
+// maxCachedLine bytes) of hot keys. It lies outside the Go heap, so that its
+// size costs the collector nothing and GOGC does not multiply it.
+//
+// Each shard is a ring of entries in the order they were added, with an index
+// over it. Room is made at the old end: an entry that was read since it was last
+// looked at there moves to the new end once more (the CLOCK rule), any other is
+// dropped. Lines are written in place where the new value fits.
+//
+// What makes the cache safe is not here but in commit.go: a line changes only
+// after its commit, and a fill is refused if its key's latch was taken meanwhile.
+type cache struct {
+	shards []cacheShard
+	mem    []byte // backs all shards; nil when there is no cache
+	clock  atomic.Uint32
+	hits   atomic.Int64
+	misses atomic.Int64
+}
+
+const (
+	cacheShards   = 64
+	cacheEntryMin = 24 // bytes of an entry's head
+	maxCachedLine = 16 << 10
+	// One index slot for so many bytes of entries: at the smallest sensible
+	// entry (a 16-byte key and a small value) the index is three quarters full.
+	cacheBytesPerSlot = 80
+	// clockMoves bounds how many recently read entries one addition moves on.
+	clockMoves = 8
+)
+
+// An entry in the ring, little-endian, padded to 8 bytes:
+//
+//	place 8 B | capacity of key+line 4 B, in bytes | line length 4 B |
+//	key length 3 B, state 1 B | last read 4 B, s | key | line
+const (
+	entCap    = 8
+	entLine   = 12
+	entKeyLen = 16
+	entSeen   = 20
+)
+
+// States of an entry, in the high byte of the key length word.
+const (
+	entDead = 1 << 24
+	entRef  = 1 << 25
+)
+
+type cacheShard struct {
+	mu    sync.Mutex
+	ring  []byte
+	index []byte // slots of 8 B: offset/8 + 1 (4 B), tag (4 B); open addressing
+	mask  uint32
+	used  uint32 // live slots
+	// The ring's live part is [begin, end) in offsets that only grow; the
+	// place in ring is the offset modulo its length. No entry wraps around.
+	begin, end uint64
+	live       int64 // bytes of entries that are not dead
+	_          [40]byte
+}
+
+// newCache returns a cache of about size bytes, index included; size 0 gives one
+// that holds nothing.
+func newCache(size int64) (*cache, error) {
+	c := &cache{}
+	if size <= 0 {
+		return c, nil
+	}
+	perShard := max(size/cacheShards, 64<<10)
+	slots := uint32(1024)
+	for int64(slots)*cacheBytesPerSlot < perShard*2/3 {
+		slots *= 2
+	}
+	indexSize := int64(slots) * 8
+	ringSize := max(perShard-indexSize, 32<<10) &^ 7
+	mem, err := allocOffHeap((indexSize + ringSize) * cacheShards)
+	if err != nil {
+		return nil, err
+	}
+	c.mem = mem
+	c.shards = make([]cacheShard, cacheShards)
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.index, mem = mem[:indexSize:indexSize], mem[indexSize:]
+		s.ring, mem = mem[:ringSize:ringSize], mem[ringSize:]
+		s.mask = slots - 1
+	}
+	return c, nil
+}
+
+func (c *cache) close() {
+	if c.mem != nil {
+		freeOffHeap(c.mem)
+		c.mem, c.shards = nil, nil
+	}
+}
+
+func (c *cache) enabled() bool { return c.shards != nil }
+
+// mix spreads a place over shards and slots: a place's upper half is equal for
+// all keys of a hash tag, its lower half is a hash already.
+func mix(p Place) uint64 {
+	h := uint64(p) * 0x9e3779b97f4a7c15
+	return h ^ h>>32
+}
+
+func (c *cache) shard(h uint64) *cacheShard { return &c.shards[h>>58&(cacheShards-1)] }
+
+// get appends the line of a key to dst.
+func (c *cache) get(p Place, key, dst []byte) ([]byte, bool) {
+	if c.shards == nil {
+		return dst, false
+	}
+	h := mix(p)
+	s := c.shard(h)
+	s.mu.Lock()
+	slot, ok := s.find(h, p, key)
+	if !ok {
+		s.mu.Unlock()
+		c.misses.Add(1)
+		return dst, false
+	}
+	e := s.entry(slot)
+	word := binary.LittleEndian.Uint32(e[entKeyLen:])
+	if word&entRef == 0 {
+		binary.LittleEndian.PutUint32(e[entKeyLen:], word|entRef)
+	}
+	now := c.clock.Load()
+	if binary.LittleEndian.Uint32(e[entSeen:]) != now {
+		binary.LittleEndian.PutUint32(e[entSeen:], now)
+	}
+	start := cacheEntryMin + int(word&0xffffff)
+	dst = append(dst, e[start:start+int(binary.LittleEndian.Uint32(e[entLine:]))]...)
+	s.mu.Unlock()
+	c.hits.Add(1)
+	return dst, true
+}
+
+// lastRead returns the second, on the cache's clock, in which the key's line was
+// last read or written.
+func (c *cache) lastRead(p Place, key []byte) (uint32, bool) {
+	if c.shards == nil {
+		return 0, false
+	}
+	h := mix(p)
+	s := c.shard(h)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slot, ok := s.find(h, p, key)
+	if !ok {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint32(s.entry(slot)[entSeen:]), true
+}
+
+// put makes line the line of key.
+func (c *cache) put(p Place, key, line []byte) {
+	if c.shards == nil {
+		return
+	}
+	if len(line) > maxCachedLine || len(key) >= entDead {
+		c.remove(p, key)
+		return
+	}
+	h := mix(p)
+	s := c.shard(h)
+	s.mu.Lock()
+	s.put(h, p, key, line, c.clock.Load())
+	s.mu.Unlock()
+}
+
+// fill is put for a line that was read from Pebble: it does nothing if the version
+// has changed since it was want, for then the line may be an old one. The check is
+// under the shard's lock, so that a writer's own put comes after it.
+func (c *cache) fill(p Place, key, line []byte, version *atomic.Uint64, want uint64) {
+	if c.shards == nil || want&1 != 0 || len(line) > maxCachedLine || len(key) >= entDead {
+		return
+	}
+	h := mix(p)
+	s := c.shard(h)
+	s.mu.Lock()
+	if version.Load() == want {
+		s.put(h, p, key, line, c.clock.Load())
+	}
+	s.mu.Unlock()
+}
+
+// remove drops the line of key, if there is one.
+func (c *cache) remove(p Place, key []byte) {
+	if c.shards == nil {
+		return
+	}
+	h := mix(p)
+	s := c.shard(h)
+	s.mu.Lock()
+	if slot, ok := s.find(h, p, key); ok {
+		s.kill(slot)
+	}
+	s.mu.Unlock()
+}
+
+// clear drops all lines.
+func (c *cache) clear() {
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.mu.Lock()
+		clear(s.index)
+		s.used, s.begin, s.end, s.live = 0, 0, 0, 0
+		s.mu.Unlock()
+	}
+}
+
+// usage returns the bytes that live lines occupy and how many there are.
+func (c *cache) usage() (size, lines int64) {
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.mu.Lock()
+		size += s.live
+		lines += int64(s.used)
+		s.mu.Unlock()
+	}
+	return size, lines
+}
+
+func (s *cacheShard) slot(i uint32) uint64 { return binary.LittleEndian.Uint64(s.index[i*8:]) }
+
+func (s *cacheShard) setSlot(i uint32, v uint64) { binary.LittleEndian.PutUint64(s.index[i*8:], v) }
+
+// entry returns the ring from the entry of a slot on.
+func (s *cacheShard) entry(i uint32) []byte {
+	return s.ring[(uint64(uint32(s.slot(i)))-1)*8:]
+}
+
+func slotValue(h uint64, pos int) uint64 { return h&0xffffffff00000000 | uint64(pos/8+1) }
+
+func (s *cacheShard) find(h uint64, p Place, key []byte) (uint32, bool) {
+	for i := uint32(h) & s.mask; ; i = (i + 1) & s.mask {
+		v := s.slot(i)
+		if v == 0 {
+			return i, false
+		}
+		if v>>32 != h>>32 {
+			continue
+		}
+		e := s.entry(i)
+		if binary.LittleEndian.Uint64(e) != uint64(p) {
+			continue
+		}
+		n := binary.LittleEndian.Uint32(e[entKeyLen:]) & 0xffffff
+		if bytes.Equal(e[cacheEntryMin:cacheEntryMin+n], key) {
+			return i, true
+		}
+	}
+}
+
+// kill marks a slot's entry dead and frees the slot.
+func (s *cacheShard) kill(i uint32) {
+	e := s.entry(i)
+	word := binary.LittleEndian.Uint32(e[entKeyLen:])
+	binary.LittleEndian.PutUint32(e[entKeyLen:], word|entDead)
+	s.live -= int64(entrySize(e))
+	s.used--
+	// Close the gap: an entry behind it that could have lain here moves up, so
+	// that a search may stop at the first empty slot.
+	gap := i
+	for j := (i + 1) & s.mask; ; j = (j + 1) & s.mask {
+		v := s.slot(j)
+		if v == 0 {
+			break
+		}
+		home := uint32(mix(Place(binary.LittleEndian.Uint64(s.entry(j))))) & s.mask
+		if (j-home)&s.mask >= (j-gap)&s.mask {
+			s.setSlot(gap, v)
+			gap = j
+		}
+	}
+	s.setSlot(gap, 0)
+}
+
+func entrySize(e []byte) uint64 {
+	return uint64(cacheEntryMin + binary.LittleEndian.Uint32(e[entCap:]))
+}
+
+func (s *cacheShard) put(h uint64, p Place, key, line []byte, now uint32) {
+	if slot, ok := s.find(h, p, key); ok {
+		e := s.entry(slot)
+		if len(key)+len(line) <= int(binary.LittleEndian.Uint32(e[entCap:])) {
+			binary.LittleEndian.PutUint32(e[entLine:], uint32(len(line)))
+			binary.LittleEndian.PutUint32(e[entSeen:], now)
+			copy(e[cacheEntryMin+len(key):], line)
+			return
+		}
+		s.kill(slot)
+	}
+	body := (len(key) + len(line) + 7) &^ 7
+	size := uint64(cacheEntryMin + body)
+	if size > uint64(len(s.ring))/4 {
+		return
+	}
+	for s.used >= s.mask-s.mask/8 {
+		s.dropOldest()
+	}
+	pos := s.room(size)
+	e := s.ring[pos:]
+	binary.LittleEndian.PutUint64(e, uint64(p))
+	binary.LittleEndian.PutUint32(e[entCap:], uint32(body))
+	binary.LittleEndian.PutUint32(e[entLine:], uint32(len(line)))
+	binary.LittleEndian.PutUint32(e[entKeyLen:], uint32(len(key)))
+	binary.LittleEndian.PutUint32(e[entSeen:], now)
+	copy(e[cacheEntryMin:], key)
+	copy(e[cacheEntryMin+len(key):], line)
+	s.end += size
+	s.live += int64(size)
+	s.insert(h, pos)
+}
+
+func (s *cacheShard) insert(h uint64, pos int) {
+	i := uint32(h) & s.mask
+	for s.slot(i) != 0 {
+		i = (i + 1) & s.mask
+	}
+	s.setSlot(i, slotValue(h, pos))
+	s.used++
+}
+
+// room frees the ring's old end until size bytes fit at the new one without
+// wrapping, and returns where.
+func (s *cacheShard) room(size uint64) int {
+	n := uint64(len(s.ring))
+	for moves := 0; ; {
+		want := size
+		left := n - s.end%n
+		if left < size {
+			want = left // the entry would wrap: fill up to the ring's own end first
+		}
+		if s.end+want-s.begin > n {
+			s.age(&moves)
+			continue
+		}
+		if left >= size {
+			return int(s.end % n)
+		}
+		s.pad(left)
+	}
+}
+
+// pad adds a dead entry of n bytes, n a multiple of 8. A remainder too small
+// for an entry's head is left as it is; age knows it.
+func (s *cacheShard) pad(n uint64) {
+	if n >= cacheEntryMin {
+		e := s.ring[s.end%uint64(len(s.ring)):]
+		binary.LittleEndian.PutUint32(e[entCap:], uint32(n-cacheEntryMin))
+		binary.LittleEndian.PutUint32(e[entKeyLen:], entDead)
+	}
+	s.end += n
+}
+
+// age takes the oldest entry away from the old end. A line that was read since it
+// came there gets another round, if it can move without wrapping.
+func (s *cacheShard) age(moves *int) {
+	n := uint64(len(s.ring))
+	pos := s.begin % n
+	if n-pos >= cacheEntryMin {
+		e := s.ring[pos:]
+		word := binary.LittleEndian.Uint32(e[entKeyLen:])
+		size := entrySize(e)
+		if word&(entDead|entRef) == entRef && *moves < clockMoves && n-s.end%n >= size {
+			*moves++
+			s.moveOldest(size)
+			return
+		}
+	}
+	s.dropOldest()
+}
+
+// moveOldest moves the live entry at begin, of size bytes, to the end.
+func (s *cacheShard) moveOldest(size uint64) {
+	n := uint64(len(s.ring))
+	from, to := s.begin%n, s.end%n
+	p := Place(binary.LittleEndian.Uint64(s.ring[from:]))
+	h := mix(p)
+	klen := binary.LittleEndian.Uint32(s.ring[from+entKeyLen:]) & 0xffffff
+	slot, _ := s.find(h, p, s.ring[from+cacheEntryMin:from+cacheEntryMin+uint64(klen)])
+	// The two may overlap when the ring is full to within one entry; copy
+	// handles that, and nothing of the old place is needed afterwards.
+	copy(s.ring[to:to+size], s.ring[from:from+size])
+	binary.LittleEndian.PutUint32(s.ring[to+entKeyLen:], klen)
+	s.begin += size
+	s.end += size
+	s.setSlot(slot, slotValue(h, int(to)))
+}
+
+// dropOldest drops what lies at begin.
+func (s *cacheShard) dropOldest() {
+	n := uint64(len(s.ring))
+	pos := s.begin % n
+	if left := n - pos; left < cacheEntryMin {
+		s.begin += left
+		return
+	}
+	e := s.ring[pos:]
+	size := entrySize(e)
+	word := binary.LittleEndian.Uint32(e[entKeyLen:])
+	if word&entDead == 0 {
+		p := Place(binary.LittleEndian.Uint64(e))
+		if slot, ok := s.find(mix(p), p, e[cacheEntryMin:cacheEntryMin+word&0xffffff]); ok {
+			s.kill(slot)
+		}
+	}
+	s.begin += size
+}

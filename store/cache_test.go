@@ -1,0 +1,130 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// A small cache under random use must never give a line that is not the last
+// one put, and must keep finding what it says it holds.
+func TestCacheAgreesWithAMap(t *testing.T) {
+	for _, size := range []int64{1, 4 << 20} {
+		seed := rand.Uint64()
+		t.Logf("seed %d", seed)
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		c, err := newCache(size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string][]byte{}
+		found := 0
+		for i := range 300_000 {
+			key := fmt.Appendf(nil, "key-%d", rnd.IntN(40_000))
+			// Few tokens, so that places collide in their upper half.
+			p := PlaceOf(testToken, key)
+			switch op := rnd.IntN(10); {
+			case op < 4:
+				line := make([]byte, rnd.IntN(300))
+				if rnd.IntN(500) == 0 {
+					line = make([]byte, rnd.IntN(2*maxCachedLine))
+				}
+				for j := range line {
+					line[j] = byte(i + j)
+				}
+				c.put(p, key, line)
+				want[string(key)] = line
+			case op < 5:
+				c.remove(p, key)
+				delete(want, string(key))
+			case op < 6 && rnd.IntN(20_000) == 0:
+				c.clear()
+				clear(want)
+			default:
+				line, ok := c.get(p, key, nil)
+				if !ok {
+					continue
+				}
+				found++
+				if w, in := want[string(key)]; !in || !bytes.Equal(w, line) {
+					t.Fatalf("step %d: key %s: got %d bytes, want %d (known %v)", i, key, len(line), len(w), in)
+				}
+			}
+		}
+		if found < 1000 {
+			t.Fatalf("only %d hits: the cache forgets too much to test anything", found)
+		}
+		used, lines := c.usage()
+		count := int64(0)
+		for key := range want {
+			if _, ok := c.get(PlaceOf(testToken, []byte(key)), []byte(key), nil); ok {
+				count++
+			}
+		}
+		if count != lines {
+			t.Fatalf("%d lines by count, %d by search", lines, count)
+		}
+		if used > int64(len(c.mem)) {
+			t.Fatalf("uses %d of %d bytes", used, len(c.mem))
+		}
+		c.close()
+	}
+}
+
+// Lines that are read stay when others only pass through.
+func TestCacheKeepsWhatIsRead(t *testing.T) {
+	c, err := newCache(4 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	hot := func(i int) []byte { return fmt.Appendf(nil, "hot-%d", i) }
+	line := bytes.Repeat([]byte("x"), 100)
+	for i := range 1000 {
+		c.put(PlaceOf(testToken, hot(i)), hot(i), line)
+	}
+	for i := range 200_000 {
+		cold := fmt.Appendf(nil, "cold-%d", i)
+		c.put(PlaceOf(testToken, cold), cold, line)
+		h := hot(i % 1000)
+		c.get(PlaceOf(testToken, h), h, nil)
+	}
+	kept := 0
+	for i := range 1000 {
+		if _, ok := c.get(PlaceOf(testToken, hot(i)), hot(i), nil); ok {
+			kept++
+		}
+	}
+	if kept < 900 {
+		t.Fatalf("kept %d of 1000 hot lines", kept)
+	}
+}
+
+func BenchmarkCacheGet(b *testing.B) {
+	c, err := newCache(256 << 20)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.close()
+	const n = 1 << 20
+	keys := make([][]byte, n)
+	places := make([]Place, n)
+	line := bytes.Repeat([]byte("x"), 66)
+	for i := range keys {
+		keys[i] = fmt.Appendf(nil, "key:%012d", i)
+		places[i] = PlaceOf(testToken, keys[i])
+		c.put(places[i], keys[i], line)
+	}
+	var dst []byte
+	b.ReportAllocs()
+	hits := 0
+	for i := 0; b.Loop(); i++ {
+		j := i * 7919 & (n - 1)
+		var ok bool
+		if dst, ok = c.get(places[j], keys[j], dst[:0]); ok {
+			hits++
+		}
+	}
+	b.ReportMetric(float64(hits)/float64(b.N), "hits/op")
+}

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// Commit makes the unit's changes visible and ends it. It reports whether the
+// replies must wait: if so, w.Settled is called once all that the unit has
+// written and read is durable; if not, w is not used. A nil w is for callers that
+// do not wait. An error means that nothing was changed.
+//
+// The order of things, for each latch that the unit holds:
+//
+//	version odd → Pebble → counts → cache → settler → settled → version even → unlock
+//
+// A reader without the latch fetches first and looks at the version afterwards.
+// If it is even, settled names every commit that the fetched value may stem from;
+// fills of the cache that began before the version became odd are refused.
+func (u *Unit) Commit(w Waiter) (wait bool, err error) {
+	if u.batch == nil {
+		u.release()
+		if w == nil || u.s.settler.durable(u.after) {
+			return false, nil
+		}
+		u.s.settler.add(nil, w)
+		return true, nil
+	}
+	if err := u.apply(w); err != nil {
+		u.release()
+		return false, err
+	}
+	u.release()
+	return true, nil
+}
+
+// Abort ends the unit without its changes.
+func (u *Unit) Abort() {
+	if u.batch != nil {
+		_ = u.batch.Close()
+	}
+	u.release()
+}
+
+// Flush makes the changes so far visible without ending the unit: its latches
+// stay held. For values too large for one batch, and to read back what only
+// Pebble can.
+func (u *Unit) Flush() error {
+	if u.batch == nil {
+		return nil
+	}
+	return u.apply(nil)
+}
+
+func (u *Unit) release() {
+	u.s.latches.unlock(u.latched)
+	u.latched = u.latched[:0]
+	u.batch = nil
+	u.pieces = false
+	u.forget()
+	for _, gen := range u.built {
+		u.s.generations.built(gen)
+	}
+	u.built = u.built[:0]
+	for i := range u.readers {
+		_ = u.readers[i].iter.Close()
+		u.readers[i] = pieceReader{}
+	}
+	u.readers = u.readers[:0]
+	if cap(u.lines) > 1<<20 {
+		u.lines = nil
+	}
+}
+
+// forget drops the record of changes that have been applied.
+func (u *Unit) forget() {
+	if len(u.changes) > 16 {
+		clear(u.index)
+	}
+	clear(u.changes)
+	u.changes = u.changes[:0]
+	u.deltas = u.deltas[:0]
+	if cap(u.changes) > 1<<10 {
+		u.changes, u.deltas, u.index = nil, nil, nil
+	}
+}
+
+// apply hands the batch to Pebble and to the settler.
+func (u *Unit) apply(w Waiter) error {
+	s := u.s
+	if err := s.Writable(); err != nil {
+		_ = u.batch.Close()
+		u.batch = nil
+		return err
+	}
+	s.commits.RLock()
+	if len(u.deltas) > 0 {
+		u.pbuf = journalKey(u.pbuf[:0], s.counts.term, s.counts.number.Add(1))
+		n := len(u.pbuf)
+		u.pbuf = appendDeltas(u.pbuf, u.deltas)
+		_ = u.batch.Set(u.pbuf[:n], u.pbuf[n:], nil)
+		s.counts.entries.Add(1)
+	}
+	for _, n := range u.latched {
+		s.latches[n].version.Add(1)
+	}
+	err := s.db.ApplyNoSyncWait(u.batch, pebble.Sync)
+	if err == nil {
+		for _, d := range u.deltas {
+			s.counts.add(d)
+		}
+	}
+	s.commits.RUnlock()
+	if err == nil {
+		for i := range u.changes {
+			c := &u.changes[i]
+			if c.line == nil {
+				s.cache.remove(c.place, c.key)
+			} else {
+				s.cache.put(c.place, c.key, c.line)
+			}
+		}
+		s.commitCount.Add(1)
+		number := s.settler.add(u.batch, w)
+		for _, n := range u.latched {
+			s.latches[n].settled.Store(number)
+		}
+		u.after = max(u.after, number)
+	} else {
+		err = fmt.Errorf("%w: commit: %w", ErrReadOnly, err)
+	}
+	for _, n := range u.latched {
+		s.latches[n].version.Add(1)
+	}
+	u.batch = nil
+	u.pieces = false
+	u.forget()
+	return err
+}

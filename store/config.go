@@ -1,0 +1,81 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// Config says how a Store is opened.
+type Config struct {
+	// Dir is the data directory; it is created if it does not exist.
+	Dir string
+	// Strategy and Hash name the token function. They are recorded when the
+	// store is created, and must be the same ever after.
+	Strategy, Hash string
+	// Token is the function that they name.
+	Token ring.TokenFunc
+	// Fsync says what an acknowledged write has gone through; default everysec.
+	Fsync Fsync
+	// Cache is the size of the cache of hot values, in bytes; 0 for none.
+	Cache int64
+	// BlockCache is the size of Pebble's cache of table blocks, in bytes.
+	BlockCache int64
+	// MemTable is the size of one of Pebble's memtables, in bytes.
+	MemTable int64
+	// MinFreeDisk is the free space, in bytes, below which no writes are
+	// accepted, so that there is room to end in good order; 0 for no check.
+	MinFreeDisk int64
+	// Logger receives what an operator should know; default: discarded.
+	Logger *slog.Logger
+	// FS is the file system; default: the operating system's. For tests.
+	FS vfs.FS
+}
+
+// EnsureDefaults fills in what is not set.
+func (c *Config) EnsureDefaults() {
+	if c.Fsync == "" {
+		c.Fsync = FsyncEverySec
+	}
+	if c.BlockCache == 0 {
+		c.BlockCache = 64 << 20
+	}
+	if c.MemTable == 0 {
+		c.MemTable = 16 << 20
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.FS == nil {
+		c.FS = vfs.Default
+	}
+}
+
+// Validate reports every fault at once.
+func (c *Config) Validate() error {
+	var errs []error
+	if c.Dir == "" {
+		errs = append(errs, errors.New("store: no data directory"))
+	}
+	if c.Token == nil {
+		errs = append(errs, errors.New("store: no token function"))
+	}
+	switch c.Fsync {
+	case FsyncAlways, FsyncEverySec, FsyncNo:
+	default:
+		errs = append(errs, fmt.Errorf("store: fsync %q is not one of always, everysec, no", c.Fsync))
+	}
+	for name, n := range map[string]int64{"cache": c.Cache, "block cache": c.BlockCache, "free disk space": c.MinFreeDisk} {
+		if n < 0 {
+			errs = append(errs, fmt.Errorf("store: %s of %d bytes is negative", name, n))
+		}
+	}
+	if c.MemTable < 1<<20 || c.MemTable > 1<<30 {
+		errs = append(errs, fmt.Errorf("store: memtable of %d bytes is not between 1 MiB and 1 GiB", c.MemTable))
+	}
+	return errors.Join(errs...)
+}

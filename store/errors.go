@@ -1,0 +1,29 @@
+package store
+
+import "errors"
+
+// Errors of Open.
+var (
+	// ErrInUse: another process, or another Store, has the directory open.
+	ErrInUse = errors.New("data directory is in use")
+	// ErrFormat: the directory was written by another version of the format.
+	ErrFormat = errors.New("data directory has another format version")
+	// ErrMismatch: the directory was created for another strategy or hash.
+	ErrMismatch = errors.New("data directory belongs to another placement")
+	// ErrDamaged: the directory holds less than was made durable.
+	ErrDamaged = errors.New("data directory is damaged")
+)
+
+// Errors of units.
+var (
+	// ErrReadOnly: the store accepts no writes at the moment; the error that
+	// wraps it says why. Nothing was executed.
+	ErrReadOnly = errors.New("store does not accept writes")
+	// ErrUnknown: a write was executed but could not be made durable, so that
+	// it may or may not survive a crash.
+	ErrUnknown = errors.New("outcome unknown")
+	// ErrClosed: the store has been closed.
+	ErrClosed = errors.New("store is closed")
+	// ErrTooLarge: a value would exceed the largest allowed size.
+	ErrTooLarge = errors.New("value too large")
+)

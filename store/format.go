@@ -1,0 +1,93 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/uuid"
+)
+
+// formatFile names what a directory is; it is written once, when the store is
+// created.
+const formatFile = "RINGSIDE"
+
+// Identity is what a store was created as.
+type Identity struct {
+	Format   int    `json:"format"`
+	Strategy string `json:"strategy"`
+	Hash     string `json:"hash"`
+	// ID tells this directory from every other.
+	ID string `json:"id"`
+}
+
+// readIdentity returns the identity of a directory, or false if it has none.
+func readIdentity(fs vfs.FS, dir string) (id Identity, ok bool, err error) {
+	path := fs.PathJoin(dir, formatFile)
+	f, err := fs.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return id, false, nil
+	}
+	if err != nil {
+		return id, false, fmt.Errorf("open %s: %w", path, err)
+	}
+	defer func() { _ = f.Close() }()
+	b, err := io.ReadAll(io.LimitReader(f, 4<<10))
+	if err != nil {
+		return id, false, fmt.Errorf("read %s: %w", path, err)
+	}
+	if err := json.Unmarshal(b, &id); err != nil {
+		return id, false, fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
+	}
+	return id, true, nil
+}
+
+// check compares a directory's identity with what is asked for.
+func (id Identity) check(cfg *Config) error {
+	if id.Format != FormatVersion {
+		return fmt.Errorf("%w: %s has version %d, this program reads version %d",
+			ErrFormat, cfg.Dir, id.Format, FormatVersion)
+	}
+	if id.Strategy != cfg.Strategy || id.Hash != cfg.Hash {
+		return fmt.Errorf("%w: %s was created with --strategy %s --hash %s, but --strategy %s --hash %s was asked for",
+			ErrMismatch, cfg.Dir, id.Strategy, id.Hash, cfg.Strategy, cfg.Hash)
+	}
+	return nil
+}
+
+// writeIdentity makes an empty directory a store: whole or not at all, even if the
+// machine stops in between.
+func writeIdentity(cfg *Config) (Identity, error) {
+	id := Identity{Format: FormatVersion, Strategy: cfg.Strategy, Hash: cfg.Hash, ID: uuid.NewString()}
+	b, err := json.MarshalIndent(id, "", "  ")
+	if err != nil {
+		return id, fmt.Errorf("encode identity: %w", err)
+	}
+	path := cfg.FS.PathJoin(cfg.Dir, formatFile)
+	f, err := cfg.FS.Create(path+".new", "ringside-format")
+	if err != nil {
+		return id, fmt.Errorf("create identity: %w", err)
+	}
+	_, err = f.Write(append(b, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return id, fmt.Errorf("write identity: %w", err)
+	}
+	if err := cfg.FS.Rename(path+".new", path); err != nil {
+		return id, fmt.Errorf("write identity: %w", err)
+	}
+	return id, syncDir(cfg.FS, cfg.Dir)
+}
+
+func syncDir(fs vfs.FS, dir string) error {
+	d, err := fs.OpenDir(dir)
+	if err != nil {
+		return fmt.Errorf("sync %s: %w", dir, err)
+	}
+	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+		return fmt.Errorf("sync %s: %w", dir, err)
+	}
+	return nil
+}

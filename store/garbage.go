@@ -1,0 +1,106 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// Deleting or replacing a value with sub entries costs one small entry that names
+// its key and generation; the entries themselves, which nothing can reach any
+// more, are removed in the background:
+//
+//	kind | place | length of user key | user key | generation 8 B BE
+//
+// A long string is written piece by piece before its header is. Its generation is
+// named as garbage first, so that a crash in between leaves nothing behind, and
+// the header's batch takes the name back. generations.building keeps the collector
+// away meanwhile.
+
+func garbageKey(dst []byte, p Place, key []byte, gen uint64) []byte {
+	dst = append(dst, kindGarbage)
+	dst = appendPlacedKey(dst, p, key)
+	return binary.BigEndian.AppendUint64(dst, gen)
+}
+
+const (
+	garbageBatch  = 1024
+	garbagePeriod = time.Second
+)
+
+// collectGarbage removes the entries of up to garbageBatch generations, and
+// returns how many it found.
+func (s *Store) collectGarbage() (int, error) {
+	// Before the iterator: what is not being built now, and was begun before, is
+	// either garbage in the iterator's eyes or no longer named there.
+	collectable := s.generations.collectable()
+	iter, err := s.db.NewIter(&pebble.IterOptions{
+		LowerBound: []byte{kindGarbage},
+		UpperBound: []byte{kindGarbage + 1},
+	})
+	if err != nil {
+		return 0, s.readFailed(err)
+	}
+	b := s.db.NewBatch()
+	defer func() { _ = b.Close() }()
+	n := 0
+	for iter.First(); iter.Valid() && n < garbageBatch; iter.Next() {
+		p, key, gen, splitErr := splitPlacedKey(iter.Key()[1:])
+		if splitErr != nil || len(gen) != genSize {
+			err = errLayout
+			break
+		}
+		if !collectable(binary.BigEndian.Uint64(gen)) {
+			s.garbage.Add(1) // look again
+			continue
+		}
+		start := append(appendDataPrefix(nil, p, key), gen...)
+		end := prefixEnd(append([]byte(nil), start...))
+		_ = b.DeleteRange(start, end, nil)
+		_ = b.Delete(iter.Key(), nil)
+		n++
+	}
+	if err = errors.Join(err, iter.Error(), iter.Close()); err != nil {
+		return 0, s.readFailed(err)
+	}
+	if n == 0 {
+		return 0, nil
+	}
+	if err := s.Writable(); err != nil {
+		return 0, err
+	}
+	return n, b.Commit(pebble.Sync)
+}
+
+// housekeepingLoop collects garbage and writes counts until the store is closed.
+func (s *Store) housekeepingLoop() {
+	tick := time.NewTicker(garbagePeriod)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-tick.C:
+		}
+		if s.Writable() != nil {
+			continue
+		}
+		for s.garbage.Swap(0) > 0 && !s.stopping() {
+			n, err := s.collectGarbage()
+			if err != nil {
+				s.log.Error("remove deleted values", "err", err)
+			}
+			if n < garbageBatch {
+				break
+			}
+			s.garbage.Add(1)
+		}
+		if s.counts.entries.Load() > checkpointEvery {
+			if err := s.checkpointCounts(); err != nil {
+				s.log.Error("write counts", "err", err)
+			}
+		}
+	}
+}

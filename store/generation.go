@@ -1,0 +1,87 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// Generations are never used twice: they are taken from a counter whose ceiling
+// is written to the log before any number below it is used, and a store that
+// opens goes on from the ceiling.
+type generations struct {
+	mu      sync.Mutex
+	next    uint64
+	ceiling uint64
+	// building holds the generations whose header is not written yet.
+	building map[uint64]struct{}
+}
+
+// generationBlock is how far the ceiling is raised at a time.
+const generationBlock = 1 << 20
+
+var generationKey = []byte{kindMeta, 'g', 'e', 'n'}
+
+func (g *generations) load(db *pebble.DB) error {
+	g.building = make(map[uint64]struct{})
+	value, closer, err := db.Get(generationKey)
+	if errors.Is(err, pebble.ErrNotFound) {
+		g.next, g.ceiling = 1, 1
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read generation: %w", err)
+	}
+	defer func() { _ = closer.Close() }()
+	if len(value) != 8 {
+		return fmt.Errorf("read generation: %w", errHeader)
+	}
+	g.next = binary.LittleEndian.Uint64(value)
+	g.ceiling = g.next
+	return nil
+}
+
+// newGeneration returns a generation that no value of this store has had, and
+// keeps the garbage collector from it until built is called.
+func (s *Store) newGeneration() (uint64, error) {
+	g := &s.generations
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.next == g.ceiling {
+		raised := g.ceiling + generationBlock
+		if err := s.db.Set(generationKey, binary.LittleEndian.AppendUint64(nil, raised), pebble.Sync); err != nil {
+			return 0, fmt.Errorf("raise generation: %w", err)
+		}
+		if err := s.wal.failed(); err != nil {
+			return 0, fmt.Errorf("%w: raise generation: %w", ErrReadOnly, err)
+		}
+		g.ceiling = raised
+	}
+	gen := g.next
+	g.next++
+	g.building[gen] = struct{}{}
+	return gen, nil
+}
+
+// built lets the garbage collector have the generation, should it be named.
+func (g *generations) built(gen uint64) {
+	g.mu.Lock()
+	delete(g.building, gen)
+	g.mu.Unlock()
+}
+
+// collectable returns which generations are complete as of now: begun, and not
+// being built.
+func (g *generations) collectable() func(gen uint64) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	next, building := g.next, maps.Clone(g.building)
+	return func(gen uint64) bool {
+		_, ok := building[gen]
+		return gen < next && !ok
+	}
+}

@@ -1,0 +1,64 @@
+package store
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Latches make commands on the same key serial. A unit takes the latches of all
+// its keys at once, in ascending order, before its first command, and lets go
+// after its commit; so units cannot wait for one another in a circle.
+//
+// Reads of single keys take no latch. They are right all the same because of
+// the version: it is odd from before the commit of a writer until the cache
+// agrees with Pebble again and settled names the commit. A reader that sees the
+// version odd after it has fetched its value takes the latch and looks again;
+// one that sees it even waits, before its reply leaves, until the commit that
+// settled names is durable. Whatever it has seen is durable then, too.
+const latchCount = 4096
+
+type latch struct {
+	mu      sync.Mutex
+	version atomic.Uint64
+	settled atomic.Uint64 // the last commit under this latch, as a settler's number
+	_       [40]byte
+}
+
+type latches [latchCount]latch
+
+// latchOf returns the number of a place's latch. It depends on the token alone,
+// so that a range of tokens can be latched whatever keys it holds.
+func latchOf(p Place) uint16 {
+	return uint16(uint32(p.Token()) * 0x9e3779b1 >> 20)
+}
+
+// lock takes the latches, which it sorts and frees of duplicates first, and
+// returns them.
+func (l *latches) lock(nums []uint16) []uint16 {
+	slices.Sort(nums)
+	nums = slices.Compact(nums)
+	for _, n := range nums {
+		l[n].mu.Lock()
+	}
+	return nums
+}
+
+func (l *latches) unlock(nums []uint16) {
+	for _, n := range nums {
+		l[n].mu.Unlock()
+	}
+}
+
+// lockAll takes every latch.
+func (l *latches) lockAll() {
+	for i := range l {
+		l[i].mu.Lock()
+	}
+}
+
+func (l *latches) unlockAll() {
+	for i := range l {
+		l[i].mu.Unlock()
+	}
+}

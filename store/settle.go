@@ -1,0 +1,162 @@
+package store
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// A Waiter is told when all that a unit has written and read is as durable as
+// the store's fsync mode demands, so that its replies may leave.
+//
+// Settled is called once, by the settler's goroutine, with nil or an error that
+// wraps ErrUnknown. It must not block: every other unit's reply waits behind it.
+type Waiter interface {
+	Settled(err error)
+}
+
+// A settler follows commits, in order, until they are durable. There is one
+// goroutine, so that a connection need not sleep and be woken for each of its
+// commits, and the replies of all units of a group leave in one go.
+type settler struct {
+	wal *walFS
+
+	mu      sync.Mutex
+	queue   []settlement
+	last    uint64 // number of the newest settlement
+	closed  bool
+	wake    chan struct{}
+	stopped chan struct{}
+
+	// settled is the number up to which everything is durable.
+	settled atomic.Uint64
+	busy    atomic.Bool // a settlement is being worked on
+}
+
+// A settlement is a commit to follow, or with no batch a reader that waits for
+// all commits before it.
+type settlement struct {
+	batch  *pebble.Batch
+	waiter Waiter
+	number uint64
+}
+
+func newSettler(wal *walFS) *settler {
+	s := &settler{wal: wal, wake: make(chan struct{}, 1), stopped: make(chan struct{})}
+	go s.run()
+	return s
+}
+
+// add hands over a batch that has been applied without waiting. It returns the
+// number to wait for.
+func (s *settler) add(batch *pebble.Batch, w Waiter) uint64 {
+	s.mu.Lock()
+	s.last++
+	n := s.last
+	s.queue = append(s.queue, settlement{batch, w, n})
+	first := len(s.queue) == 1
+	s.mu.Unlock()
+	if first {
+		select {
+		case s.wake <- struct{}{}:
+		default:
+		}
+	}
+	return n
+}
+
+// durable reports whether commit n is.
+func (s *settler) durable(n uint64) bool { return s.settled.Load() >= n }
+
+func (s *settler) run() {
+	defer close(s.stopped)
+	var work []settlement
+	for range s.wake {
+		for {
+			s.mu.Lock()
+			work, s.queue = s.queue, work[:0]
+			closed := s.closed
+			if len(work) == 0 {
+				s.busy.Store(false)
+				s.mu.Unlock()
+				if closed {
+					return
+				}
+				break
+			}
+			s.busy.Store(true)
+			s.mu.Unlock()
+			for i := range work {
+				s.settle(&work[i])
+				work[i] = settlement{}
+			}
+		}
+	}
+}
+
+func (s *settler) settle(e *settlement) {
+	var err error
+	if e.batch != nil {
+		err = e.batch.SyncWait()
+		_ = e.batch.Close()
+	}
+	// The log reports success whatever happens; see walFS.
+	if failure := s.wal.failed(); err == nil {
+		err = failure
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrUnknown, err)
+	} else {
+		s.settled.Store(e.number)
+	}
+	if e.waiter != nil {
+		e.waiter.Settled(err)
+	}
+}
+
+// idle reports whether everything handed over so far has been told its fate.
+func (s *settler) idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.queue) == 0 && !s.busy.Load()
+}
+
+// heal declares everything handed over so far durable, after the memtables have
+// been written out.
+func (s *settler) heal() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settled.Store(s.last)
+}
+
+// close settles what is left and stops.
+func (s *settler) close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+	<-s.stopped
+}
+
+// A Signal is a Waiter for a goroutine that waits by itself. It can be used again
+// after Wait.
+type Signal struct {
+	once sync.Once
+	ch   chan error
+}
+
+// Settled implements Waiter.
+func (s *Signal) Settled(err error) { s.channel() <- err }
+
+// Wait returns what Settled was told.
+func (s *Signal) Wait() error { return <-s.channel() }
+
+func (s *Signal) channel() chan error {
+	s.once.Do(func() { s.ch = make(chan error, 1) })
+	return s.ch
+}

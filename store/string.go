@@ -1,0 +1,273 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// pieceSize is the largest string that lies in its header, and the size of the
+// pieces of longer ones, in bytes. It is part of the format. A piece that is
+// missing, or shorter than its place, is filled up with zero bytes.
+const pieceSize = 64 << 10
+
+// stageSize bounds the batches by which a long string is written, in bytes.
+const stageSize = 1 << 20
+
+// PutString makes value the string at key, with an expiry in ms since 1970 or 0;
+// v is what Get returned. The unit must hold the key's latch.
+func (u *Unit) PutString(key []byte, v Value, value []byte, expiry int64, raw bool) error {
+	old := v.header()
+	h := header{typ: String, expiry: expiry, value: value}
+	if raw {
+		h.flags = headRaw
+	}
+	if len(value) > pieceSize {
+		return u.putPieces(key, v.place, &old, h, int64(len(value)), func(i int64) ([]byte, error) {
+			return value[i*pieceSize : min((i+1)*pieceSize, int64(len(value)))], nil
+		})
+	}
+	u.put(v.place, key, &old, &h)
+	return nil
+}
+
+// putPieces writes a long string of size bytes as a new generation; piece gives
+// its pieces.
+func (u *Unit) putPieces(key []byte, p Place, old *header, h header, size int64, piece func(int64) ([]byte, error)) error {
+	gen, err := u.s.newGeneration()
+	if err != nil {
+		return err
+	}
+	u.built = append(u.built, gen)
+	b := u.s.db.NewBatch()
+	defer func() { _ = b.Close() }()
+	garbage := garbageKey(nil, p, key, gen)
+	_ = b.Set(garbage, nil, nil)
+	u.s.garbage.Add(1)
+	prefix := appendDataPrefix(nil, p, key)
+	for i := int64(0); i*pieceSize < size; i++ {
+		data, err := piece(i)
+		if err != nil {
+			return err
+		}
+		if data = trimZeros(data); len(data) > 0 {
+			_ = b.Set(appendPieceKey(prefix, gen, uint32(i)), data, nil)
+		}
+		if b.Len() >= stageSize {
+			if err := u.stage(b); err != nil {
+				return err
+			}
+		}
+	}
+	if err := u.stage(b); err != nil {
+		return err
+	}
+	_ = u.batched().Delete(garbage, nil)
+	h.gen, h.count, h.value = gen, uint64(size), nil
+	u.put(p, key, old, &h)
+	return nil
+}
+
+// stage commits part of a value that no header names yet. It need not be durable
+// by itself: the log keeps the order, and the header comes after it.
+func (u *Unit) stage(b *pebble.Batch) error {
+	if err := u.s.Writable(); err != nil {
+		return err
+	}
+	if err := b.Commit(pebble.NoSync); err != nil {
+		return fmt.Errorf("%w: write long value: %w", ErrReadOnly, err)
+	}
+	b.Reset()
+	return nil
+}
+
+func trimZeros(b []byte) []byte { return bytes.TrimRight(b, "\x00") }
+
+// WriteRange overwrites the string at key from offset off on, filling up with
+// zero bytes if it is shorter, and returns its new size in bytes. The key's expiry
+// stays. v is what Get returned; the unit must hold the key's latch.
+func (u *Unit) WriteRange(key []byte, v Value, off int64, data []byte) (int64, error) {
+	size := max(v.Size, off+int64(len(data)))
+	old := v.header()
+	if v.gen != 0 {
+		return size, u.overwrite(key, v, &old, off, data, size)
+	}
+	h := header{typ: String, expiry: v.Expiry, flags: headRaw}
+	if size <= pieceSize {
+		value := make([]byte, size)
+		copy(value, v.Inline)
+		copy(value[off:], data)
+		h.value = value
+		u.put(v.place, key, &old, &h)
+		return size, nil
+	}
+	var buf [pieceSize]byte
+	return size, u.putPieces(key, v.place, &old, h, size, func(i int64) ([]byte, error) {
+		clear(buf[:])
+		if i == 0 {
+			copy(buf[:], v.Inline)
+		}
+		lay(buf[:], i*pieceSize, off, data)
+		return buf[:], nil
+	})
+}
+
+// lay copies that part of data, which starts at off, into the piece that starts
+// at start.
+func lay(piece []byte, start, off int64, data []byte) {
+	from, to := max(start, off), min(start+int64(len(piece)), off+int64(len(data)))
+	if from < to {
+		copy(piece[from-start:], data[from-off:to-off])
+	}
+}
+
+// overwrite changes the pieces of a long string in place.
+func (u *Unit) overwrite(key []byte, v Value, old *header, off int64, data []byte, size int64) error {
+	if u.pieces {
+		if err := u.Flush(); err != nil {
+			return err
+		}
+	}
+	prefix := appendDataPrefix(nil, v.place, key)
+	var buf [pieceSize]byte
+	for i := off / pieceSize; i*pieceSize < off+int64(len(data)); i++ {
+		start := i * pieceSize
+		pieceKey := appendPieceKey(prefix, v.gen, uint32(i))
+		clear(buf[:])
+		if off > start || off+int64(len(data)) < start+pieceSize {
+			if err := u.readPiece(pieceKey, buf[:]); err != nil {
+				return err
+			}
+		}
+		lay(buf[:], start, off, data)
+		_ = u.batched().Set(pieceKey, trimZeros(buf[:]), nil)
+		u.pieces = true
+	}
+	if size != v.Size || !v.Raw {
+		h := *old
+		h.count = uint64(size)
+		h.flags |= headRaw
+		u.put(v.place, key, old, &h)
+	}
+	return nil
+}
+
+func (u *Unit) readPiece(key, dst []byte) error {
+	value, closer, err := u.s.db.Get(key)
+	if err != nil {
+		if errors.Is(err, pebble.ErrNotFound) {
+			return nil
+		}
+		return u.s.readFailed(err)
+	}
+	copy(dst, value)
+	return closer.Close()
+}
+
+// ReadRange appends bytes off to off+n of the string at key to dst; the range must
+// lie within v.Size. v is what Get returned.
+func (u *Unit) ReadRange(key []byte, v Value, off, n int64, dst []byte) ([]byte, error) {
+	if v.gen == 0 {
+		return append(dst, v.Inline[off:off+n]...), nil
+	}
+	if u.holds(v.place) && u.pieces {
+		if err := u.Flush(); err != nil {
+			return dst, err
+		}
+	}
+	prefix := appendDataPrefix(nil, v.place, key)
+	var buf [pieceSize]byte
+	for i := off / pieceSize; i*pieceSize < off+n; i++ {
+		start := i * pieceSize
+		clear(buf[:])
+		pieceKey := appendPieceKey(prefix, v.gen, uint32(i))
+		if r := u.reader(v.place, key); r != nil {
+			if r.iter.SeekGE(pieceKey) && bytes.Equal(r.iter.Key(), pieceKey) {
+				value, err := r.iter.ValueAndErr()
+				if err != nil {
+					return dst, u.s.readFailed(err)
+				}
+				copy(buf[:], value)
+			} else if err := r.iter.Error(); err != nil {
+				return dst, u.s.readFailed(err)
+			}
+		} else if err := u.readPiece(pieceKey, buf[:]); err != nil {
+			return dst, err
+		}
+		from, to := max(start, off), min(start+pieceSize, off+n)
+		dst = append(dst, buf[from-start:to-start]...)
+	}
+	return dst, nil
+}
+
+// Bytes returns the whole string; it may be long.
+func (u *Unit) Bytes(key []byte, v Value) ([]byte, error) {
+	if v.gen == 0 {
+		return v.Inline, nil
+	}
+	return u.ReadRange(key, v, 0, v.Size, make([]byte, 0, v.Size))
+}
+
+// A pieceReader is an iterator over one long string: a state of its own, so that a
+// unit without latches sees the header and the pieces of the same moment.
+type pieceReader struct {
+	place Place
+	key   []byte
+	iter  *pebble.Iterator
+}
+
+func (u *Unit) reader(p Place, key []byte) *pieceReader {
+	for i := range u.readers {
+		if r := &u.readers[i]; r.place == p && bytes.Equal(r.key, key) {
+			return r
+		}
+	}
+	return nil
+}
+
+// openReader opens a reader for a key and returns the header that it sees.
+func (u *Unit) openReader(p Place, key []byte) (h header, err error) {
+	l := &u.s.latches[latchOf(p)]
+	r := u.reader(p, key)
+	if r == nil {
+		prefix := appendDataPrefix(nil, p, key)
+		open := func() (*pebble.Iterator, error) {
+			return u.s.db.NewIter(&pebble.IterOptions{
+				LowerBound: prefix,
+				UpperBound: prefixEnd(append([]byte(nil), prefix...)),
+			})
+		}
+		iter, err := open()
+		if err == nil && l.version.Load()&1 != 0 {
+			_ = iter.Close()
+			l.mu.Lock()
+			iter, err = open()
+			u.dependOn(l)
+			l.mu.Unlock()
+		}
+		if err != nil {
+			return h, u.s.readFailed(err)
+		}
+		u.dependOn(l)
+		u.readers = append(u.readers, pieceReader{p, key, iter})
+		r = &u.readers[len(u.readers)-1]
+	}
+	if !r.iter.First() {
+		return h, r.iter.Error()
+	}
+	value, err := r.iter.ValueAndErr()
+	if err != nil {
+		return h, u.s.readFailed(err)
+	}
+	start := len(u.lines)
+	u.lines = append(u.lines, value...)
+	if len(r.iter.Key()) != len(appendDataPrefix(u.pbuf[:0], p, key)) {
+		return header{}, nil // entries without a header: deleted, not yet collected
+	}
+	if err := h.parse(u.lines[start:len(u.lines):len(u.lines)]); err != nil || h.expired(u.now) {
+		return header{}, err
+	}
+	return h, nil
+}

@@ -1,0 +1,335 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// A Unit is what the commands of a pipeline work on together: they see one
+// another's changes at once, everybody else sees them after Commit, all or none.
+//
+// A unit begins with the keys that it may write or that it must see as of one
+// moment; their latches are held until Commit or Abort. A unit that begins without
+// keys can only read; each of its reads sees a state of its own.
+//
+// A Unit belongs to one goroutine and is used again for one pipeline after the
+// other.
+type Unit struct {
+	s       *Store
+	now     int64 // ms since 1970, as of Begin
+	latched []uint16
+	batch   *pebble.Batch
+	changes []change
+	index   map[Place][]int32 // into changes, once there are many
+	deltas  []countDelta
+	// after is the newest commit that something read here may stem from.
+	after uint64
+	// lines holds what has been read and written; values point into it until
+	// the unit ends.
+	lines []byte
+	pbuf  []byte // Pebble keys under construction
+	// pieces: the batch holds sub entries, which only Pebble could read back.
+	pieces bool
+	// built holds the generations that this unit writes the header of.
+	built []uint64
+	// readers see, in a unit without latches, one state of a long string each.
+	readers []pieceReader
+}
+
+// A change is the newest state of one key in a unit.
+type change struct {
+	place Place
+	key   []byte
+	line  []byte // encoded header; nil: the key is gone
+}
+
+// A Value is what a unit sees of one key. The zero Value is a key that does not
+// exist.
+type Value struct {
+	Type   Type
+	Raw    bool   // a string that was built by parts
+	Expiry int64  // ms since 1970; 0: none
+	Size   int64  // bytes of a string
+	Inline []byte // a string that fits one entry; valid until the unit ends
+	gen    uint64
+	place  Place
+}
+
+// Exists reports whether there is such a key.
+func (v *Value) Exists() bool { return v.Type != None }
+
+// Whole reports whether Inline is the whole string.
+func (v *Value) Whole() bool { return v.gen == 0 }
+
+func (v *Value) header() header {
+	h := header{typ: v.Type, expiry: v.Expiry, gen: v.gen, value: v.Inline}
+	if v.Raw {
+		h.flags = headRaw
+	}
+	if v.gen != 0 {
+		h.count = uint64(v.Size)
+	}
+	return h
+}
+
+func (v *Value) set(h *header, p Place) {
+	*v = Value{
+		Type: h.typ, Raw: h.flags&headRaw != 0, Expiry: h.expiry,
+		Size: h.size(), gen: h.gen, place: p,
+	}
+	if h.gen == 0 {
+		v.Inline = h.value
+	}
+}
+
+// NewUnit returns a unit, to be used for one pipeline after the other.
+func (s *Store) NewUnit() *Unit { return &Unit{s: s} }
+
+// Begin starts the unit: it takes the latches of places, and fixes the time by
+// which keys expire, in ms since 1970.
+func (u *Unit) Begin(now int64, places []Place) {
+	u.now = now
+	u.after = 0
+	u.lines = u.lines[:0]
+	u.latched = u.latched[:0]
+	if len(places) > 0 {
+		for _, p := range places {
+			u.latched = append(u.latched, latchOf(p))
+		}
+		u.latched = u.s.latches.lock(u.latched)
+	}
+}
+
+// Now returns the time that Begin fixed, in ms since 1970.
+func (u *Unit) Now() int64 { return u.now }
+
+// Place returns the place of a key.
+func (u *Unit) Place(key []byte) Place { return PlaceOf(u.s.token, key) }
+
+func (u *Unit) holds(p Place) bool {
+	if len(u.latched) == 0 {
+		return false
+	}
+	_, ok := slices.BinarySearch(u.latched, latchOf(p))
+	return ok
+}
+
+// find returns the unit's own change of a key.
+func (u *Unit) find(p Place, key []byte) *change {
+	if len(u.changes) <= 16 {
+		for i := range u.changes {
+			if c := &u.changes[i]; c.place == p && bytes.Equal(c.key, key) {
+				return c
+			}
+		}
+		return nil
+	}
+	for _, i := range u.index[p] {
+		if c := &u.changes[i]; bytes.Equal(c.key, key) {
+			return c
+		}
+	}
+	return nil
+}
+
+func (u *Unit) setChange(p Place, key, line []byte) {
+	if c := u.find(p, key); c != nil {
+		c.line = line
+		return
+	}
+	u.changes = append(u.changes, change{p, key, line})
+	switch n := len(u.changes); {
+	case n == 17:
+		if u.index == nil {
+			u.index = make(map[Place][]int32)
+		}
+		for i := range u.changes {
+			u.index[u.changes[i].place] = append(u.index[u.changes[i].place], int32(i))
+		}
+	case n > 17:
+		u.index[p] = append(u.index[p], int32(n-1))
+	}
+}
+
+// Get returns the value of a key; a key whose time has come does not exist, and
+// is removed. The value is valid until the unit ends or changes the key.
+func (u *Unit) Get(key []byte) (Value, error) {
+	p := u.Place(key)
+	var v Value
+	h, err := u.load(p, key)
+	if err == nil && h.gen != 0 && !u.holds(p) {
+		h, err = u.openReader(p, key)
+	}
+	if err != nil || h.typ == None {
+		v.place = p
+		return v, err
+	}
+	v.set(&h, p)
+	return v, nil
+}
+
+// load returns the header of a key, with typ None if there is none. Its value
+// points into u.lines, or into a change.
+func (u *Unit) load(p Place, key []byte) (h header, err error) {
+	if len(u.changes) > 0 {
+		if c := u.find(p, key); c != nil {
+			if c.line != nil {
+				err = h.parse(c.line)
+			}
+			return u.unexpired(h, p, key, err)
+		}
+	}
+	l := &u.s.latches[latchOf(p)]
+	held := u.holds(p)
+	line, ok, err := u.read(l, p, key)
+	if err != nil {
+		return h, err
+	}
+	if !held && l.version.Load()&1 != 0 {
+		// A commit under this latch is under way: wait for it, then look again.
+		l.mu.Lock()
+		line, ok, err = u.read(l, p, key)
+		u.dependOn(l)
+		l.mu.Unlock()
+		if err != nil {
+			return h, err
+		}
+	}
+	u.dependOn(l)
+	if !ok {
+		return h, nil
+	}
+	err = h.parse(line)
+	return u.unexpired(h, p, key, err)
+}
+
+func (u *Unit) dependOn(l *latch) {
+	if n := l.settled.Load(); n > u.after {
+		u.after = n
+	}
+}
+
+// read returns the line of a key from the cache or from Pebble, appended to
+// u.lines.
+func (u *Unit) read(l *latch, p Place, key []byte) ([]byte, bool, error) {
+	start := len(u.lines)
+	lines, ok := u.s.cache.get(p, key, u.lines)
+	if ok {
+		u.lines = lines
+		return lines[start:len(lines):len(lines)], true, nil
+	}
+	version := l.version.Load()
+	u.pbuf = appendDataPrefix(u.pbuf[:0], p, key)
+	value, closer, err := u.s.db.Get(u.pbuf)
+	if err != nil {
+		if errors.Is(err, pebble.ErrNotFound) {
+			return nil, false, nil
+		}
+		return nil, false, u.s.readFailed(err)
+	}
+	u.lines = append(u.lines, value...)
+	line := u.lines[start:len(u.lines):len(u.lines)]
+	_ = closer.Close()
+	u.s.cache.fill(p, key, line, &l.version, version)
+	return line, true, nil
+}
+
+// unexpired removes a key whose time has come.
+func (u *Unit) unexpired(h header, p Place, key []byte, err error) (header, error) {
+	if err != nil {
+		return header{}, fmt.Errorf("read key: %w", err)
+	}
+	if !h.expired(u.now) {
+		return h, nil
+	}
+	if u.s.Writable() != nil || len(u.latched) > 0 && !u.holds(p) {
+		// It stays, unseen: no write is possible now, or taking one more latch
+		// could close a circle.
+		return header{}, nil
+	}
+	if u.holds(p) {
+		u.remove(p, key, &h)
+		u.s.expired.Add(1)
+		return header{}, nil
+	}
+	n, err := u.s.expireKeys(u.now, []expiring{{place: p, key: key}}, nil)
+	if n > u.after {
+		u.after = n
+	}
+	return header{}, err
+}
+
+func (u *Unit) batched() *pebble.Batch {
+	if u.batch == nil {
+		u.batch = u.s.db.NewBatch()
+	}
+	return u.batch
+}
+
+// put makes h the header of key; old is what load returned.
+func (u *Unit) put(p Place, key []byte, old, h *header) {
+	if !u.holds(p) {
+		panic("store: write to a key whose latch is not held")
+	}
+	start := len(u.lines)
+	u.lines = h.append(u.lines)
+	line := u.lines[start:len(u.lines):len(u.lines)]
+	u.pbuf = appendDataPrefix(u.pbuf[:0], p, key)
+	b := u.batched()
+	op := b.SetDeferred(len(u.pbuf), len(line))
+	copy(op.Key, u.pbuf)
+	copy(op.Value, line)
+	_ = op.Finish() // an unindexed batch cannot fail
+	u.setChange(p, key, line)
+	u.account(p, key, old, h)
+}
+
+// remove deletes key, whose header is old.
+func (u *Unit) remove(p Place, key []byte, old *header) {
+	if !u.holds(p) {
+		panic("store: write to a key whose latch is not held")
+	}
+	u.pbuf = appendDataPrefix(u.pbuf[:0], p, key)
+	_ = u.batched().Delete(u.pbuf, nil)
+	u.setChange(p, key, nil)
+	u.account(p, key, old, &header{})
+}
+
+// account brings counts, the expiry index and the garbage of a replaced value up
+// to date with a change from old to h, either of which may be no value.
+func (u *Unit) account(p Place, key []byte, old, h *header) {
+	var d countDelta
+	d.slice = sliceOf(p)
+	if old.typ != None {
+		d.keys--
+		d.bytes -= int64(len(key)) + old.size()
+	}
+	if h.typ != None {
+		d.keys++
+		d.bytes += int64(len(key)) + h.size()
+	}
+	if old.expiry != h.expiry {
+		if old.expiry != 0 {
+			d.expires--
+			u.pbuf = expiryKey(u.pbuf[:0], old.expiry, p, key)
+			_ = u.batched().Delete(u.pbuf, nil)
+		}
+		if h.expiry != 0 {
+			d.expires++
+			u.pbuf = expiryKey(u.pbuf[:0], h.expiry, p, key)
+			_ = u.batched().Set(u.pbuf, nil, nil)
+		}
+	}
+	if d.keys != 0 || d.bytes != 0 || d.expires != 0 {
+		u.deltas = append(u.deltas, d)
+	}
+	if old.gen != 0 && old.gen != h.gen {
+		u.pbuf = garbageKey(u.pbuf[:0], p, key, old.gen)
+		_ = u.batched().Set(u.pbuf, nil, nil)
+		u.s.garbage.Add(1)
+	}
+}
