@@ -1,12 +1,34 @@
 package resp
 
+import "github.com/ringside-kv/ringside/store"
+
 // A call is one command being executed: its arguments, the connection it came
 // from and the reply that it writes. A connection reuses one call for all its
 // commands, so nothing may keep it, or the arguments, after the command.
 type call struct {
-	*reply          // of the connection
-	cmd    *command // the row, of the subcommand if there is one
-	args   [][]byte // args[0] is the name as the client wrote it
+	*reply             // of the connection
+	cmd    *command    // the row, of the subcommand if there is one
+	args   [][]byte    // args[0] is the name as the client wrote it
+	unit   *store.Unit // begun; for commands with keys only
 	srv    *Server
 	conn   *conn
+	// again asks for the command to be run once more in a unit of its own,
+	// without latches: for reads whose reply is too large to be kept until a
+	// pipeline's commit.
+	again bool
+}
+
+// getString returns the value of a key. It has replied, and returns false, if the key
+// cannot be read or holds something other than a string.
+func (x *call) getString(key []byte) (store.Value, bool) {
+	v, err := x.unit.Get(key)
+	if err != nil {
+		x.fail(err)
+		return v, false
+	}
+	if v.Exists() && v.Type != store.String {
+		x.err(msgWrongType)
+		return v, false
+	}
+	return v, true
 }

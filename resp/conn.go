@@ -1,4 +1,314 @@
 package resp
 
-// conn is one client connection.
-type conn struct{}
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+// conn is one client connection. A goroutine of its own reads requests and runs
+// them, a pipeline at a time (pipeline.go). Replies to a pipeline that wrote, or
+// that read what is not durable yet, are sent by the store's settler when the
+// time has come, while the goroutine already waits for the next request: so a
+// write costs no more wake-ups than a read.
+type conn struct {
+	srv     *Server
+	net     net.Conn
+	raw     syscall.RawConn // nil where only net.Conn may write (TLS)
+	session session
+
+	in     []byte // read buffer
+	start  int    // in[start:end] is not run yet
+	end    int
+	guard  guard
+	limits limits
+
+	args [][]byte
+	reqs []request
+	keys []keyRef
+	out  reply
+	call call
+	unit *store.Unit
+	// places are those of the keys of the unit being put together.
+	places []store.Place
+
+	// While a unit waits for the settler, pending is true and out belongs to
+	// the settler; it comes back through settled. Only the connection's own
+	// goroutine looks at pending.
+	pending bool
+	settled chan struct{}
+	hold    bool // replies stay in out: more are about to follow
+	// The replies of the pending unit, to be replaced if it fails.
+	unitStart   int
+	unitReplies int
+
+	write     sync.Mutex // serializes everything sent
+	writeFn   func(fd uintptr) bool
+	writeBuf  []byte // argument and results of writeFn
+	wrote     int
+	writeErr  error
+	pushes    pushQueue
+	closing   bool // after the replies so far
+	closed    atomic.Bool
+	charged   int64 // bytes of buffers that count for the server's budget
+	blockedAt atomic.Int64
+}
+
+const (
+	minInput  = 1 << 10  // bytes of a fresh read buffer
+	keepInput = 64 << 10 // of one that is kept for the next request
+	keepReply = 64 << 10
+	flushSize = 256 << 10 // bytes of replies after which a pipeline is cut
+)
+
+func newConn(srv *Server, nc net.Conn) *conn {
+	c := &conn{
+		srv:     srv,
+		net:     nc,
+		guard:   newGuard(),
+		unit:    srv.store.NewUnit(),
+		settled: make(chan struct{}, 1),
+	}
+	c.out.proto = 2
+	c.call = call{reply: &c.out, unit: c.unit, srv: srv, conn: c}
+	c.writeFn = c.writeOnce
+	if sc, ok := nc.(syscall.Conn); ok && directWrites {
+		if raw, err := sc.SyscallConn(); err == nil {
+			c.raw = raw
+		}
+	}
+	c.session.init(c)
+	return c
+}
+
+// serve reads and runs requests until the connection ends.
+func (c *conn) serve() {
+	defer c.finish()
+	for !c.closing {
+		if err := c.fill(); err != nil {
+			return
+		}
+		for c.start < c.end && !c.closing {
+			n, err := c.parse()
+			if c.pending {
+				c.await()
+			}
+			c.run()
+			if err != nil {
+				c.srv.stats.protocolErrors.Add(1)
+				c.out.err("ERR " + err.Error())
+				c.closing = true
+			}
+			if n == 0 {
+				break
+			}
+		}
+		if !c.pending {
+			if err := c.flush(); err != nil {
+				return
+			}
+		}
+	}
+}
+
+// fill reads more into the buffer, which it makes larger when a request does not
+// fit.
+func (c *conn) fill() error {
+	if c.start == c.end {
+		c.start, c.end = 0, 0
+		if len(c.in) > keepInput {
+			c.resizeInput(nil)
+		}
+	}
+	if c.end == len(c.in) {
+		switch {
+		case c.start > 0:
+			copy(c.in, c.in[c.start:c.end])
+			c.end -= c.start
+			c.start = 0
+		case !c.growInput():
+			return errBudget
+		}
+	}
+	n, err := c.net.Read(c.in[c.end:])
+	if n == 0 && err != nil {
+		return err
+	}
+	c.end += n
+	c.session.bytesIn.Add(int64(n))
+	c.srv.stats.bytesIn.Add(int64(n))
+	return nil
+}
+
+// growInput doubles the read buffer, or waits until there is memory for it.
+func (c *conn) growInput() bool {
+	size := max(2*len(c.in), minInput)
+	if c.guard.need > size && c.guard.need < 2*size {
+		size = c.guard.need
+	}
+	if !c.srv.budget.acquire(c, int64(size-len(c.in))) {
+		return false
+	}
+	in := make([]byte, size)
+	copy(in, c.in[c.start:c.end])
+	c.in = in
+	return true
+}
+
+func (c *conn) resizeInput(in []byte) {
+	c.srv.budget.release(c, int64(len(c.in)-len(in)))
+	c.in = in
+}
+
+// parse splits the complete requests in the buffer into reqs, up to a limit, and
+// returns how many bytes it has taken.
+func (c *conn) parse() (int, error) {
+	c.reqs = c.reqs[:0]
+	c.args = c.args[:0]
+	c.limits = limits{
+		args:   int(c.srv.settings.maxArgs.Load()),
+		bulk:   int(c.srv.settings.maxValue.Load()),
+		authed: c.session.authed,
+	}
+	taken := 0
+	for c.start < c.end && len(c.reqs) < maxPipeline && taken < maxPipelineBytes {
+		n, err := c.guard.frame(c.in[c.start:c.end], &c.limits)
+		if n == 0 || err != nil {
+			return taken, err
+		}
+		first := len(c.args)
+		c.args, err = split(c.in[c.start:c.start+n:c.start+n], c.args)
+		c.start += n
+		taken += n
+		if err != nil {
+			return taken, err
+		}
+		if len(c.args) > first {
+			c.reqs = append(c.reqs, request{first: first, last: len(c.args)})
+		}
+		if !c.session.authed {
+			break // AUTH changes what the next request may be
+		}
+	}
+	return taken, nil
+}
+
+// await takes out back from the settler.
+func (c *conn) await() {
+	<-c.settled
+	c.pending = false
+}
+
+// Settled implements store.Waiter: the unit's replies may leave.
+func (c *conn) Settled(err error) {
+	if err != nil {
+		c.failUnit(err)
+	}
+	if c.hold || c.raw == nil {
+		c.settled <- struct{}{}
+		return
+	}
+	if len(c.out.buf) > 0 && c.write.TryLock() {
+		n, err := c.writeNonblocking(c.out.buf)
+		c.write.Unlock()
+		c.sent(n)
+		if err != nil {
+			c.close()
+			c.out.buf = c.out.buf[:0]
+		} else if n == len(c.out.buf) {
+			c.out.buf = c.out.buf[:0]
+		} else {
+			c.out.buf = append(c.out.buf[:0], c.out.buf[n:]...)
+		}
+	}
+	if len(c.out.buf) == 0 {
+		c.settled <- struct{}{}
+		return
+	}
+	// The client reads more slowly than we write: somebody else has to wait.
+	go func() {
+		_ = c.flush()
+		c.settled <- struct{}{}
+	}()
+}
+
+// failUnit replaces the replies of the pending unit.
+func (c *conn) failUnit(err error) {
+	c.out.buf = c.out.buf[:c.unitStart]
+	for range c.unitReplies {
+		c.out.err(errorText(err))
+	}
+}
+
+// writeNonblocking sends what fits into the socket's buffer. The caller holds
+// write.
+func (c *conn) writeNonblocking(b []byte) (int, error) {
+	c.writeBuf, c.wrote, c.writeErr = b, 0, nil
+	if err := c.raw.Write(c.writeFn); err != nil {
+		return 0, err
+	}
+	c.writeBuf = nil
+	return c.wrote, c.writeErr
+}
+
+// flush sends all replies.
+func (c *conn) flush() error {
+	if len(c.out.buf) == 0 {
+		return nil
+	}
+	c.write.Lock()
+	c.blockedAt.Store(int64(c.srv.clock()))
+	n, err := c.net.Write(c.out.buf)
+	c.blockedAt.Store(0)
+	c.write.Unlock()
+	c.sent(n)
+	c.out.buf = c.out.buf[:0]
+	if cap(c.out.buf) > keepReply {
+		c.out.buf = nil
+	}
+	c.chargeReply()
+	if err != nil {
+		c.close()
+	}
+	return err
+}
+
+func (c *conn) sent(n int) {
+	c.session.bytesOut.Add(int64(n))
+	c.srv.stats.bytesOut.Add(int64(n))
+}
+
+// close ends the connection from any goroutine.
+func (c *conn) close() {
+	if !c.closed.Swap(true) {
+		_ = c.net.Close()
+	}
+}
+
+// finish ends the connection after serve.
+func (c *conn) finish() {
+	if c.pending {
+		c.await()
+	}
+	_ = c.flush()
+	c.pushes.close()
+	c.close()
+	c.resizeInput(nil)
+	c.srv.remove(c)
+}
+
+// ended reports whether err is the usual end of a connection.
+func ended(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+// clock is the time since the server was made.
+func (s *Server) clock() time.Duration { return time.Since(s.started) }

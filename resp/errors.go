@@ -1,0 +1,44 @@
+package resp
+
+import (
+	"errors"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+// Error replies that more than one command gives, in Redis' words.
+const (
+	msgSyntax      = "ERR syntax error"
+	msgNotInteger  = "ERR value is not an integer or out of range"
+	msgNotFloat    = "ERR value is not a valid float"
+	msgWrongType   = "WRONGTYPE Operation against a key holding the wrong kind of value"
+	msgNoKey       = "ERR no such key"
+	msgOffset      = "ERR offset is out of range"
+	msgBitOffset   = "ERR bit offset is not an integer or out of range"
+	msgTooLong     = "ERR string exceeds maximum allowed size (proto-max-bulk-len)"
+	msgNoAuth      = "NOAUTH Authentication required."
+	msgOverflow    = "ERR increment or decrement would overflow"
+	msgKeyTooLong  = "ERR key is too long"
+	msgInvalidTime = "ERR invalid expire time in '%s' command"
+)
+
+// errorText turns an error of the store into a reply: the one place where this
+// happens.
+func errorText(err error) string {
+	switch {
+	case errors.Is(err, store.ErrUnknown):
+		return "UNKNOWN The write may or may not have been made durable: " + err.Error()
+	case errors.Is(err, store.ErrReadOnly):
+		return "MISCONF Writes are refused, reads go on: " + err.Error()
+	case errors.Is(err, store.ErrDamaged):
+		return "ERR the stored value cannot be read: " + err.Error()
+	case errors.Is(err, store.ErrCursor):
+		return "ERR invalid cursor"
+	case errors.Is(err, store.ErrTooLarge):
+		return msgTooLong
+	}
+	return "ERR " + err.Error()
+}
+
+// fail appends the error reply for an error of the store.
+func (x *call) fail(err error) { x.err(errorText(err)) }

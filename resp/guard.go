@@ -1,0 +1,295 @@
+package resp
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/tidwall/redcon"
+)
+
+// A guard stands in front of redcon's parser. It walks the frame of a request as
+// bytes arrive, goes on where it stopped when more do, and lets a request through
+// only when it is complete, well-formed and within the limits. What the parser
+// sees therefore has no lengths to lie about: left to itself it panics on a bulk
+// length near 2⁶³, loops on a huge count and waits for ever for the end of an
+// inline command.
+type guard struct {
+	pos  int // bytes of the request walked over so far
+	args int // arguments still to come; -1: the count is not read yet
+	argc int
+	line int // bytes of an unfinished line looked at
+	need int // bytes that the request has at least; 0: not known
+}
+
+// limits bound what a guard lets through.
+type limits struct {
+	args int
+	bulk int
+	// authed is false while a password is missing: then requests must be tiny.
+	authed bool
+}
+
+const (
+	maxLine       = 64 << 10 // of a length or an inline command, as Redis
+	unauthedArgs  = 10
+	unauthedBytes = 16 << 10
+)
+
+// A protocolError ends a connection after it has been sent.
+type protocolError string
+
+func (e protocolError) Error() string { return "Protocol error: " + string(e) }
+
+const (
+	errMultibulkLength protocolError = "invalid multibulk length"
+	errMultibulkAuth   protocolError = "unauthenticated multibulk length"
+	errMultibulkLine   protocolError = "too big mbulk count string"
+	errBulkLength      protocolError = "invalid bulk length"
+	errBulkAuth        protocolError = "unauthenticated bulk length"
+	errBulkLine        protocolError = "too big bulk count string"
+	errInline          protocolError = "too big inline request"
+	errQuotes          protocolError = "unbalanced quotes in request"
+)
+
+func newGuard() guard { return guard{args: -1} }
+
+// frame returns the length of the request that buf starts with, or 0 if it is not
+// complete yet. A request of no arguments (an empty line, *0) has a length, too.
+func (g *guard) frame(buf []byte, lim *limits) (int, error) {
+	if len(buf) == 0 {
+		return 0, nil
+	}
+	if buf[0] != '*' {
+		return g.inline(buf, lim)
+	}
+	if g.args < 0 {
+		line, ok, err := g.nextLine(buf, 1, errMultibulkLine)
+		if !ok {
+			return 0, err
+		}
+		n, valid := parseLength(line)
+		switch {
+		case !valid || n > int64(lim.args):
+			return 0, errMultibulkLength
+		case n > unauthedArgs && !lim.authed:
+			return 0, errMultibulkAuth
+		case n <= 0:
+			return g.done(), nil
+		}
+		g.args, g.argc = int(n), int(n)
+	}
+	for g.args > 0 {
+		if g.pos >= len(buf) {
+			return 0, nil
+		}
+		if buf[g.pos] != '$' {
+			return 0, protocolError("expected '$', got '" + string(printable(buf[g.pos])) + "'")
+		}
+		start := g.pos
+		line, ok, err := g.nextLine(buf, start+1, errBulkLine)
+		if !ok {
+			return 0, err
+		}
+		n, valid := parseLength(line)
+		switch {
+		case !valid || n < 0 || n > int64(lim.bulk):
+			return 0, errBulkLength
+		case n > unauthedBytes && !lim.authed:
+			return 0, errBulkAuth
+		}
+		end := g.pos + int(n) + 2
+		if end > len(buf) {
+			g.pos, g.need = start, end
+			return 0, nil
+		}
+		if buf[end-2] != '\r' || buf[end-1] != '\n' {
+			return 0, errBulkLength
+		}
+		g.pos = end
+		g.args--
+	}
+	return g.done(), nil
+}
+
+// done returns the length of the request and forgets it.
+func (g *guard) done() int {
+	n := g.pos
+	*g = newGuard()
+	return n
+}
+
+// nextLine returns what lies between from and the next CR LF, and moves pos
+// behind it.
+func (g *guard) nextLine(buf []byte, from int, tooLong error) (line []byte, ok bool, err error) {
+	i := bytes.IndexByte(buf[min(from+g.line, len(buf)):], '\n')
+	if i < 0 {
+		g.line = max(len(buf)-from, 0)
+		if g.line > maxLine {
+			return nil, false, tooLong
+		}
+		return nil, false, nil
+	}
+	end := from + g.line + i
+	g.line = 0
+	if end-from > maxLine {
+		return nil, false, tooLong
+	}
+	g.pos = end + 1
+	line = buf[from:end]
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		return line[:n-1], true, nil
+	}
+	// Redis looks for CR and takes the byte behind it for LF; a bare LF is
+	// no line to it, and no number to anybody.
+	return nil, true, nil
+}
+
+func (g *guard) inline(buf []byte, lim *limits) (int, error) {
+	limit := maxLine
+	if !lim.authed {
+		limit = unauthedBytes
+	}
+	i := bytes.IndexByte(buf[g.line:], '\n')
+	if i < 0 {
+		g.line = len(buf)
+		if g.line > limit {
+			return 0, errInline
+		}
+		return 0, nil
+	}
+	end := g.line + i
+	if end > limit {
+		return 0, errInline
+	}
+	g.pos = end + 1
+	return g.done(), nil
+}
+
+func printable(c byte) []byte {
+	if c < ' ' || c > '~' {
+		return strconv.AppendQuoteRune(nil, rune(c))
+	}
+	return []byte{c}
+}
+
+// parseLength parses a count or length of at most 10 digits.
+func parseLength(b []byte) (int64, bool) {
+	neg := false
+	if len(b) > 0 && b[0] == '-' {
+		neg, b = true, b[1:]
+	}
+	if len(b) == 0 || len(b) > 10 || len(b) > 1 && b[0] == '0' {
+		return 0, false
+	}
+	var n int64
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	if neg {
+		n = -n
+	}
+	return n, true
+}
+
+// split appends the arguments of a request that the guard has let through to
+// args. They point into request, but for those of an inline command.
+func split(request []byte, args [][]byte) ([][]byte, error) {
+	if request[0] != '*' {
+		line := bytes.TrimSuffix(request[:len(request)-1], []byte{'\r'})
+		return splitInline(line, args)
+	}
+	_, parsed, _, _, err := redcon.ReadNextCommand(request, args[len(args):])
+	if err != nil {
+		return args, protocolError(err.Error())
+	}
+	if len(parsed) > 0 && cap(args)-len(args) >= len(parsed) {
+		return args[:len(args)+len(parsed)], nil // parsed in place
+	}
+	return append(args, parsed...), nil
+}
+
+// splitInline splits a line as a shell would: words in double quotes may hold
+// \n \r \t \b \a \xHH and escaped quotes, those in single quotes only \'.
+func splitInline(line []byte, args [][]byte) ([][]byte, error) {
+	i := 0
+	for {
+		for i < len(line) && isSpace(line[i]) {
+			i++
+		}
+		if i == len(line) || line[i] == 0 {
+			return args, nil
+		}
+		var word []byte
+		for i < len(line) && !isSpace(line[i]) && line[i] != 0 {
+			switch c := line[i]; c {
+			case '"', '\'':
+				quoted, n, ok := unquote(line[i:])
+				if !ok {
+					return args, errQuotes
+				}
+				word = append(word, quoted...)
+				i += n
+				if i < len(line) && !isSpace(line[i]) {
+					return args, errQuotes // a closing quote ends the word
+				}
+			default:
+				word = append(word, c)
+				i++
+			}
+		}
+		if word == nil {
+			word = []byte{}
+		}
+		args = append(args, word)
+	}
+}
+
+// unquote returns what the quoted text at the start of b means and its length
+// with both quotes.
+func unquote(b []byte) (text []byte, n int, ok bool) {
+	quote := b[0]
+	for i := 1; i < len(b); i++ {
+		c := b[i]
+		switch {
+		case c == quote:
+			return text, i + 1, true
+		case c == '\\' && quote == '\'' && i+1 < len(b) && b[i+1] == '\'':
+			i++
+			text = append(text, '\'')
+		case c == '\\' && quote == '"' && i+1 < len(b):
+			i++
+			if b[i] == 'x' && i+2 < len(b) {
+				if v, err := strconv.ParseUint(string(b[i+1:i+3]), 16, 8); err == nil {
+					text = append(text, byte(v))
+					i += 2
+					continue
+				}
+			}
+			text = append(text, unescape(b[i]))
+		default:
+			text = append(text, c)
+		}
+	}
+	return nil, 0, false
+}
+
+func unescape(c byte) byte {
+	switch c {
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	case 'b':
+		return '\b'
+	case 'a':
+		return '\a'
+	}
+	return c
+}
+
+func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }

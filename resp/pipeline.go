@@ -1,0 +1,226 @@
+package resp
+
+import (
+	"time"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+// A pipeline is the requests that one read brought. It is cut into units: runs of
+// commands that work on keys and share one commit (store.Unit). Commands without
+// keys run between units, but for the few that touch nothing but the reply.
+
+const (
+	maxPipeline      = 256     // requests taken up at once
+	maxPipelineBytes = 1 << 20 // and their bytes, but for one larger request
+	maxUnitKeys      = 1024    // keys whose latches one unit takes, but for one larger command
+)
+
+// A request is a parsed command: c.args[first:last].
+type request struct {
+	first, last int
+	cmd         *command
+	msg         string // error reply instead of running it
+}
+
+// run runs all parsed requests. At its end replies either lie in out, or a unit is
+// pending and the settler sends them.
+func (c *conn) run() {
+	for i := range c.reqs {
+		c.resolve(&c.reqs[i])
+	}
+	for i := 0; i < len(c.reqs) && !c.closing; {
+		if c.pending {
+			c.await()
+		}
+		if len(c.out.buf) >= flushSize {
+			if c.flush() != nil {
+				c.closing = true
+				return
+			}
+		}
+		n := c.gather(c.reqs[i:])
+		c.hold = i+n < len(c.reqs)
+		if n == 0 {
+			c.alone(&c.reqs[i])
+			i++
+			continue
+		}
+		c.runUnit(c.reqs[i : i+n])
+		i += n
+	}
+	if cap(c.args) > 1<<14 {
+		c.args, c.keys, c.places = nil, nil, nil
+	}
+}
+
+// resolve finds a request's command and what is wrong with it before it is run.
+func (c *conn) resolve(r *request) {
+	args := c.args[r.first:r.last]
+	r.cmd, r.msg = c.srv.table.lookup(args)
+	if r.msg != "" {
+		c.srv.stats.rejected(r.cmd)
+		return
+	}
+	if !c.session.authed && r.cmd.flags&flagNoAuth == 0 {
+		r.msg = msgNoAuth
+		c.srv.stats.rejected(r.cmd)
+	}
+}
+
+// gather returns how many of the requests make the next unit, with the places of
+// their keys in c.places where latches are needed; 0 if the first must run alone.
+func (c *conn) gather(reqs []request) int {
+	c.places = c.places[:0]
+	latched := false
+	n, keys := 0, 0
+	for ; n < len(reqs); n++ {
+		r := &reqs[n]
+		if r.msg != "" {
+			continue
+		}
+		if len(r.cmd.keys) == 0 {
+			if !r.cmd.neutral {
+				break
+			}
+			continue
+		}
+		if c.srv.pause.applies(r.cmd) && n > 0 {
+			break
+		}
+		args := c.args[r.first:r.last]
+		var err error
+		c.keys, err = r.cmd.keysOf(args, c.keys[:0])
+		if err != nil {
+			continue // its handler says what is wrong
+		}
+		if n > 0 && keys+len(c.keys) > maxUnitKeys {
+			break
+		}
+		keys += len(c.keys)
+		for _, k := range c.keys {
+			key := args[k.pos]
+			if int64(len(key)) > c.srv.settings.maxKey.Load() {
+				r.msg = msgKeyTooLong
+				c.srv.stats.rejected(r.cmd)
+				break
+			}
+			c.places = append(c.places, c.unit.Place(key))
+		}
+		// What reads several keys must see them as of one moment.
+		latched = latched || r.cmd.flags&flagWrite != 0 || len(c.keys) > 1
+	}
+	if !latched {
+		c.places = c.places[:0]
+	}
+	return n
+}
+
+// runUnit runs requests as one unit.
+func (c *conn) runUnit(reqs []request) {
+	for i := range reqs {
+		if r := &reqs[i]; r.msg == "" && c.srv.pause.applies(r.cmd) {
+			c.srv.pause.wait(c, r.cmd)
+			break
+		}
+	}
+	c.begin(c.places)
+	for i := range reqs {
+		r := &reqs[i]
+		at := len(c.out.buf)
+		c.runOne(r)
+		if c.call.again {
+			c.out.buf = c.out.buf[:at]
+			c.finishUnit(true)
+			c.begin(nil)
+			c.runOne(r)
+			c.finishUnit(true)
+			c.begin(c.places)
+			continue
+		}
+		c.count(at)
+	}
+	c.finishUnit(false)
+}
+
+// begin starts a unit.
+func (c *conn) begin(places []store.Place) {
+	c.unit.Begin(time.Now().UnixMilli(), places)
+	c.unitStart, c.unitReplies = len(c.out.buf), 0
+}
+
+// count notes a reply that starts at byte at.
+func (c *conn) count(at int) {
+	if len(c.out.buf) == at {
+		return // written already
+	}
+	if c.session.keepReply() {
+		c.unitReplies++
+	} else {
+		c.out.buf = c.out.buf[:at]
+	}
+}
+
+// finishUnit commits the unit. If the replies must wait, it leaves that to the
+// settler, or with sync waits by itself.
+func (c *conn) finishUnit(sync bool) {
+	hold := c.hold
+	if sync {
+		c.hold = true
+	}
+	wait, err := c.unit.Commit(c)
+	switch {
+	case err != nil:
+		c.failUnit(err)
+	case wait:
+		c.pending = true
+		if sync || c.raw == nil {
+			c.await()
+		}
+	}
+	c.hold = hold
+}
+
+// alone runs a request outside of any unit.
+func (c *conn) alone(r *request) {
+	c.srv.pause.wait(c, r.cmd)
+	at := len(c.out.buf)
+	c.runOne(r)
+	c.count(at)
+}
+
+// runOne runs a request, or replies why not.
+func (c *conn) runOne(r *request) {
+	x := &c.call
+	x.again = false
+	if r.msg != "" {
+		x.err(r.msg)
+		return
+	}
+	x.cmd, x.args = r.cmd, c.args[r.first:r.last]
+	if r.cmd.flags&flagWrite != 0 {
+		if err := c.srv.store.Writable(); err != nil {
+			c.srv.stats.rejected(r.cmd)
+			x.fail(err)
+			return
+		}
+	}
+	if c.srv.monitors.active() {
+		c.srv.monitors.feed(c, r.cmd, x.args)
+	}
+	at := len(c.out.buf)
+	start := c.srv.clock()
+	r.cmd.run(x)
+	took := c.srv.clock() - start
+	if x.again {
+		return
+	}
+	failed := len(c.out.buf) > at && c.out.buf[at] == '-'
+	c.srv.stats.ran(r.cmd, took, failed)
+	if failed {
+		c.srv.stats.failed(c.out.buf[at:])
+	}
+	c.srv.slowlog.consider(c, r.cmd, x.args, took)
+	c.session.lastCmd.Store(r.cmd)
+	c.chargeReply()
+}
