@@ -53,20 +53,26 @@ const (
 	flagFast
 	flagNoAuth
 	flagMayReplicate
+	flagNoMandatoryKeys
 	flagNoAsyncLoading
 	flagNoMulti
-	flagMovableKeys
+	flagMovableKeys // derived from the key specs
 	flagAllowBusy
-	flagDangerous // not shown: adds the ACL category @dangerous
-	flagContainer // not shown: has subcommands only
-	flagConnection
+
+	// Not shown: they correct what is derived from the group and other flags.
+	flagContainer  // has subcommands only, so the group gives no ACL category
+	flagDangerous  // also in the ACL category @dangerous
+	flagAsAdmin    // also in @admin and @dangerous, though not flagAdmin
+	flagKeyspace   // also in @keyspace, though of another group
+	flagConnection // in @connection instead of its group's category
+	flagSystem     // COMMAND DOCS says syscmd: not for applications
 )
 
 // A keySpec says where a command finds some of its keys (Redis 7 key
 // specifications): begin at an index or after a keyword, then either a range of
 // arguments or a count followed by that many keys.
 type keySpec struct {
-	flags   string // as COMMAND INFO shows them: "RW ACCESS UPDATE"
+	flags   string // as COMMAND INFO shows them: "RW access update"
 	notes   string
 	index   int    // begin search by index; 0 when keyword is used
 	keyword string // begin search after this word …
@@ -78,15 +84,24 @@ type keySpec struct {
 	numIdx  int    // keynum: position of the count relative to begin
 	first   int    // keynum: first key relative to begin
 	unknown bool   // found only by code (SORT's STORE and its like)
+	// vary tells the flags of one call, where flags has variable_flags.
+	vary func(args [][]byte) string
+
+	// Set when the table is built, from flags.
+	write  bool // the command may change or delete the key
+	notKey bool // not the name of a key but, say, of a channel
 }
 
 // An argument is one node of the syntax tree that COMMAND DOCS returns.
 type argument struct {
-	name     string
-	kind     argKind
-	display  string // display_text; empty: the name, for kinds that show one
-	token    string
-	since    string
+	name    string
+	kind    argKind
+	display string // display_text; empty: the name, for kinds that show one
+	token   string
+	since   string
+
+	deprecatedSince string
+
 	keySpec  int // index+1 into the command's keys; 0 none
 	optional bool
 	multiple bool

@@ -1,0 +1,97 @@
+package resp
+
+// globMatch reports whether s as a whole matches the pattern, by the rules of
+// Redis' stringmatchlen, byte by byte:
+//
+//   - any bytes, or none
+//     ?       one byte
+//     [a-z_]  one of these bytes; [^…] one that is none of them
+//     \x      x itself, also within [ ]
+//
+// A [ without ] lasts to the end of the pattern. With fold, ASCII letters match
+// in either case, except those after \ within [ ].
+//
+// It differs from Redis in that the empty string matches a pattern of stars;
+// Redis treats the pattern "*" apart where it matters (KEYS, SCAN). And bytes of
+// a range are unsigned, as they are in Redis on some machines only.
+//
+// The time is at most the product of the lengths: if what follows a star cannot
+// be matched, no other match of an earlier star can help, so only the last star
+// is ever tried again.
+func globMatch(pattern, s []byte, fold bool) bool {
+	p, i := 0, 0
+	star, retry := -1, 0 // after the last star, and what it has not swallowed yet
+	for i < len(s) {
+		if p < len(pattern) && pattern[p] == '*' {
+			p++
+			star, retry = p, i
+			if p == len(pattern) {
+				return true
+			}
+			continue
+		}
+		if p < len(pattern) {
+			next, ok := globOne(pattern, p, s[i], fold)
+			if ok {
+				p = next
+				i++
+				continue
+			}
+		}
+		if star < 0 {
+			return false
+		}
+		retry++
+		p, i = star, retry
+	}
+	for p < len(pattern) && pattern[p] == '*' {
+		p++
+	}
+	return p == len(pattern)
+}
+
+// globOne matches c with the element of the pattern at p, which is no star, and
+// tells where the next element begins.
+func globOne(pattern []byte, p int, c byte, fold bool) (next int, ok bool) {
+	switch pattern[p] {
+	case '?':
+		return p + 1, true
+	case '[':
+		return globClass(pattern, p+1, c, fold)
+	case '\\':
+		if p+1 < len(pattern) {
+			p++
+		}
+	}
+	return p + 1, sameByte(pattern[p], c, fold)
+}
+
+// globClass matches c with the class whose [ is before p.
+func globClass(pattern []byte, p int, c byte, fold bool) (next int, ok bool) {
+	not := p < len(pattern) && pattern[p] == '^'
+	if not {
+		p++
+	}
+	in := false
+	for p < len(pattern) && pattern[p] != ']' {
+		switch left := len(pattern) - p; {
+		case left >= 2 && pattern[p] == '\\':
+			in = in || pattern[p+1] == c
+			p += 2
+		case left >= 3 && pattern[p+1] == '-':
+			from, to, x := pattern[p], pattern[p+2], c
+			if from > to {
+				from, to = to, from
+			}
+			if fold {
+				from, to, x = lower(from), lower(to), lower(x)
+			}
+			in = in || from <= x && x <= to
+			p += 3
+		default:
+			in = in || sameByte(pattern[p], c, fold)
+			p++
+		}
+	}
+	return min(p+1, len(pattern)), in != not
+}

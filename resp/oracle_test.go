@@ -1,0 +1,206 @@
+package resp
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// startRedis runs a redis-server of its own for the test and returns its
+// address. The test is skipped where there is none of the version that we
+// follow: others differ in what these tests compare.
+func startRedis(t testing.TB) (addr string) {
+	t.Helper()
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Skip("no redis-server on PATH to compare with")
+	}
+	if version, err := exec.Command(path, "--version").Output(); err != nil || !bytes.Contains(version, []byte(" v=7.0.")) {
+		t.Skipf("redis-server is not 7.0: %s %v", version, err)
+	}
+	for range 3 { // another process may take the port first
+		if addr, err = tryRedis(t, path); err == nil {
+			return addr
+		}
+	}
+	t.Fatalf("start redis-server: %v", err)
+	return ""
+}
+
+func tryRedis(t testing.TB, path string) (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	addr := l.Addr().String()
+	_, port, _ := net.SplitHostPort(addr)
+	l.Close()
+
+	server := exec.Command(path, "--port", port, "--bind", "127.0.0.1",
+		"--save", "", "--appendonly", "no", "--dir", t.TempDir())
+	if err := server.Start(); err != nil {
+		return "", err
+	}
+	gone := make(chan error, 1)
+	go func() { gone <- server.Wait() }()
+	stop := func() {
+		server.Process.Kill()
+		<-gone
+	}
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+		select {
+		case err := <-gone:
+			return "", fmt.Errorf("it ended at once: %v", err)
+		case <-time.After(20 * time.Millisecond):
+		}
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			continue
+		}
+		// The process that answers must be ours, not a stranger on the port.
+		fmt.Fprintf(c, "INFO server\r\n")
+		info, err := readValue(bufio.NewReader(c))
+		c.Close()
+		if err == nil && strings.Contains(info.text, fmt.Sprintf("process_id:%d\r\n", server.Process.Pid)) {
+			t.Cleanup(stop)
+			return addr, nil
+		}
+	}
+	stop()
+	return "", errors.New("it does not answer")
+}
+
+// oracle is a connection to a real Redis.
+type oracle struct {
+	t testing.TB
+	c net.Conn
+	r *bufio.Reader
+}
+
+// dialRedis connects and switches to the protocol version.
+func dialRedis(t testing.TB, addr string, proto int) *oracle {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	o := &oracle{t: t, c: c, r: bufio.NewReader(c)}
+	if v := o.do("HELLO", strconv.Itoa(proto)); v.kind == '-' {
+		t.Fatalf("HELLO %d: %s", proto, v.text)
+	}
+	return o
+}
+
+// do runs one command and returns its reply.
+func (o *oracle) do(args ...string) respValue {
+	o.t.Helper()
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "*%d\r\n", len(args))
+	for _, arg := range args {
+		fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(arg), arg)
+	}
+	o.c.SetDeadline(time.Now().Add(10 * time.Second))
+	if _, err := o.c.Write(b.Bytes()); err != nil {
+		o.t.Fatal(err)
+	}
+	v, err := readValue(o.r)
+	if err != nil {
+		o.t.Fatalf("reply to %q: %v", args, err)
+	}
+	return v
+}
+
+// A respValue is one decoded reply. It keeps what kind of element each one is,
+// so that a set is not taken for an array.
+type respValue struct {
+	kind  byte   // + - : $ * ~ % > _ , = and so on; null bulks and arrays are '_'
+	text  string // of scalars
+	elems []respValue
+}
+
+// readValue decodes one reply.
+func readValue(r *bufio.Reader) (respValue, error) {
+	line, err := r.ReadString('\n')
+	if err != nil {
+		return respValue{}, err
+	}
+	if len(line) < 3 || !strings.HasSuffix(line, "\r\n") {
+		return respValue{}, fmt.Errorf("not a reply: %q", line)
+	}
+	v := respValue{kind: line[0], text: line[1 : len(line)-2]}
+	switch v.kind {
+	case '+', '-', ':', ',', '#', '(', '_':
+		return v, nil
+	}
+	n, err := strconv.Atoi(v.text)
+	if err != nil {
+		return respValue{}, fmt.Errorf("not a length: %q", line)
+	}
+	v.text = ""
+	if n < 0 {
+		v.kind = '_'
+		return v, nil
+	}
+	switch v.kind {
+	case '$', '=':
+		b := make([]byte, n+2)
+		if _, err := io.ReadFull(r, b); err != nil {
+			return respValue{}, err
+		}
+		if string(b[n:]) != "\r\n" {
+			return respValue{}, fmt.Errorf("bulk of %d bytes does not end in CR LF", n)
+		}
+		v.text = string(b[:n])
+		return v, nil
+	case '%':
+		n *= 2
+	case '*', '~', '>':
+	default:
+		return respValue{}, fmt.Errorf("unknown kind of reply: %q", line)
+	}
+	for range n {
+		elem, err := readValue(r)
+		if err != nil {
+			return respValue{}, err
+		}
+		v.elems = append(v.elems, elem)
+	}
+	return v, nil
+}
+
+// String shows a value on one line, its kinds included.
+func (v respValue) String() string {
+	if v.elems == nil {
+		return fmt.Sprintf("%c%s", v.kind, v.text)
+	}
+	var b strings.Builder
+	b.WriteByte(v.kind)
+	b.WriteByte('(')
+	for i, e := range v.elems {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(e.String())
+	}
+	b.WriteByte(')')
+	return b.String()
+}
+
+// field is the value of a key in a map, or in an array of pairs.
+func (v respValue) field(name string) *respValue {
+	for i := 0; i+1 < len(v.elems); i += 2 {
+		if v.elems[i].text == name {
+			return &v.elems[i+1]
+		}
+	}
+	return nil
+}

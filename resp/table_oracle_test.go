@@ -1,0 +1,201 @@
+package resp
+
+import (
+	"bufio"
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// onPurpose names the rows that real Redis 7.0 does not have like this.
+var onPurpose = map[string]string{
+	"client|setinfo": "of Redis 7.2: client libraries send it when they connect",
+}
+
+// TestTableAgainstRedis compares what COMMAND INFO and COMMAND DOCS say of each
+// row with what Redis says, all but the prose, in both protocols.
+func TestTableAgainstRedis(t *testing.T) {
+	addr := startRedis(t)
+	srv := &Server{table: newCommandTable()}
+	for proto := 2; proto <= 3; proto++ {
+		o := dialRedis(t, addr, proto)
+		for _, c := range srv.table.all {
+			if onPurpose[c.full] != "" {
+				continue
+			}
+			for _, what := range []string{"INFO", "DOCS"} {
+				args := []string{"COMMAND", what, c.full}
+				want := o.do(args...)
+				got := callOnce(t, srv, proto, args...)
+				if what == "INFO" {
+					want, got = want.elems[0], got.elems[0]
+					comparableInfo(srv.table, &want)
+					comparableInfo(srv.table, &got)
+				} else {
+					want, got = want.elems[1], got.elems[1]
+					comparableDocs(srv.table, &want)
+					comparableDocs(srv.table, &got)
+				}
+				if want.String() != got.String() {
+					t.Errorf("COMMAND %s %s, RESP%d:\n got %v\nwant %v", what, c.full, proto, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestCommandAgainstRedis compares replies, and errors, that have no prose.
+func TestCommandAgainstRedis(t *testing.T) {
+	addr := startRedis(t)
+	srv := &Server{table: newCommandTable()}
+	for proto := 2; proto <= 3; proto++ {
+		o := dialRedis(t, addr, proto)
+		for _, line := range []string{
+			"COMMAND INFO no-such get|x get|x|y | Get",
+			"COMMAND DOCS no-such",
+			"COMMAND LIST FILTERBY",
+			"COMMAND LIST FILTERBY PATTERN",
+			"COMMAND LIST FILTERBY NOTHING x",
+			"COMMAND LIST FILTERBY MODULE x",
+			"COMMAND LIST FILTERBY ACLCAT no-such",
+			"COMMAND LIST FILTERBY ACLCAT @bitmap",
+			"COMMAND LIST filterby aclcat BITMAP",
+			"COMMAND LIST FILTERBY PATTERN EXPIRE*",
+			"COMMAND LIST FILTERBY PATTERN object|*",
+			"COMMAND LIST NOTHING",
+			"COMMAND GETKEYS no-such x",
+			"COMMAND GETKEYS client no-such",
+			"COMMAND GETKEYS client|list x",
+			"COMMAND GETKEYS echo x",
+			"COMMAND GETKEYS object help",
+			"COMMAND GETKEYS get x y",
+			"COMMAND GETKEYS mset a",
+			"COMMAND GETKEYS mset a 1 b",
+			"COMMAND GETKEYS MSET a 1 b 2",
+			"COMMAND GETKEYS object encoding a",
+			"COMMAND GETKEYS memory usage a SAMPLES 3",
+			"COMMAND GETKEYS del a b c",
+			"COMMAND GETKEYSANDFLAGS bitop and dest a b",
+			"COMMAND GETKEYSANDFLAGS rename a b",
+			"COMMAND GETKEYSANDFLAGS copy a b",
+			"COMMAND GETKEYSANDFLAGS lcs a b IDX",
+			"COMMAND GETKEYSANDFLAGS unlink a b",
+			"COMMAND GETKEYSANDFLAGS set a get",
+			"COMMAND GETKEYSANDFLAGS set a 1 NX Get",
+			"COMMAND GETKEYSANDFLAGS getex a",
+			"COMMAND GETKEYSANDFLAGS bitfield a",
+			"COMMAND GETKEYSANDFLAGS bitfield a get u8 0",
+			"COMMAND GETKEYSANDFLAGS bitfield a overflow set get u8 0",
+			"COMMAND GETKEYSANDFLAGS bitfield a get set 0",
+			"COMMAND GETKEYSANDFLAGS bitfield a get u8 0 set u8 0 1",
+			"COMMAND GETKEYSANDFLAGS bitfield a get u8",
+			"COMMAND GETKEYSANDFLAGS bitfield a nonsense",
+			// Errors before any handler.
+			"no-such",
+			"no-such a b",
+			"client|list",
+			"client no-such",
+			"COMMAND no-such",
+			"client",
+			"config",
+			"client kill",
+			"get",
+			"get a b",
+			"command count x",
+			"no-such " + strings.Repeat("0123456789", 20),
+			strings.Repeat("n", 200) + strings.Repeat(" 0123456789012345678901234567890123456789", 9),
+			"config " + strings.Repeat("0123456789", 20),
+			"no-such a\r\nb\x00c",
+			"no\r\nsuch\x00x a",
+			"config a\r\nb\x00c",
+		} {
+			args := strings.Split(line, " ")
+			want, got := o.do(args...), callOnce(t, srv, proto, args...)
+			if strings.HasPrefix(line, "COMMAND LIST") {
+				byText(want.elems)
+				byText(got.elems)
+			}
+			if want.String() != got.String() {
+				t.Errorf("%q, RESP%d:\n got %v\nwant %v", line, proto, got, want)
+			}
+		}
+	}
+}
+
+// callOnce runs one command as a connection would, through the table.
+func callOnce(t *testing.T, srv *Server, proto int, args ...string) respValue {
+	t.Helper()
+	x := &call{reply: &reply{proto: proto}, srv: srv}
+	for _, arg := range args {
+		x.args = append(x.args, []byte(arg))
+	}
+	c, text := srv.table.lookup(x.args)
+	if text != "" {
+		x.err(text)
+	} else {
+		x.cmd = c
+		c.run(x)
+	}
+	r := bufio.NewReader(bytes.NewReader(x.buf))
+	v, err := readValue(r)
+	if err != nil {
+		t.Fatalf("reply to %q: %v: %.200q", args, err, x.buf)
+	}
+	if _, err := r.ReadByte(); err == nil {
+		t.Fatalf("reply to %q has something after its end: %.200q", args, x.buf)
+	}
+	return v
+}
+
+// comparableInfo takes from an entry of COMMAND INFO what need not be alike: the
+// prose, the order of subcommands and those that only Redis has.
+func comparableInfo(ours *commandTable, v *respValue) {
+	for _, spec := range v.elems[8].elems {
+		blank(spec.field("notes"))
+	}
+	v.elems[9].elems = ownSubs(ours, v.elems[9].elems, 1, func(sub respValue) string { return sub.elems[0].text })
+	for i := range v.elems[9].elems {
+		comparableInfo(ours, &v.elems[9].elems[i])
+	}
+}
+
+// comparableDocs does the same for COMMAND DOCS.
+func comparableDocs(ours *commandTable, v *respValue) {
+	blank(v.field("summary"))
+	blank(v.field("complexity"))
+	blank(v.field("replaced_by"))
+	if history := v.field("history"); history != nil {
+		for i := range history.elems {
+			blank(&history.elems[i].elems[1])
+		}
+	}
+	if subs := v.field("subcommands"); subs != nil {
+		subs.elems = ownSubs(ours, subs.elems, 2, func(name respValue) string { return name.text })
+		for i := 1; i < len(subs.elems); i += 2 {
+			comparableDocs(ours, &subs.elems[i])
+		}
+	}
+}
+
+// ownSubs keeps the subcommands, size elements each, that both have, by name.
+func ownSubs(ours *commandTable, elems []respValue, size int, name func(respValue) string) []respValue {
+	var pairs [][]respValue
+	for pair := range slices.Chunk(elems, size) {
+		if full := name(pair[0]); ours.named([]byte(full)) != nil && onPurpose[full] == "" {
+			pairs = append(pairs, pair)
+		}
+	}
+	slices.SortFunc(pairs, func(a, b []respValue) int { return strings.Compare(name(a[0]), name(b[0])) })
+	return slices.Concat(pairs...)
+}
+
+func byText(elems []respValue) {
+	slices.SortFunc(elems, func(a, b respValue) int { return strings.Compare(a.text, b.text) })
+}
+
+func blank(v *respValue) {
+	if v != nil {
+		v.text = "…"
+	}
+}
