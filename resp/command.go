@@ -26,10 +26,11 @@ type command struct {
 	run  func(*call)
 
 	// Set when the table is built.
-	id     int      // dense index, for statistics
-	full   string   // "client|list" for a subcommand, else the name
-	parent *command // of a subcommand
-	acl    []string // categories with their @, derived from flags and group
+	neutral bool     // may run inside a unit, having no keys: touches only its reply
+	id      int      // dense index, for statistics
+	full    string   // "client|list" for a subcommand, else the name
+	parent  *command // of a subcommand
+	acl     []string // categories with their @, derived from flags and group
 }
 
 // cmdFlag is a set of properties, by the names COMMAND INFO shows.

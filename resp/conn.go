@@ -49,16 +49,17 @@ type conn struct {
 	unitStart   int
 	unitReplies int
 
-	write     sync.Mutex // serializes everything sent
-	writeFn   func(fd uintptr) bool
-	writeBuf  []byte // argument and results of writeFn
-	wrote     int
-	writeErr  error
-	pushes    pushQueue
-	closing   bool // after the replies so far
-	closed    atomic.Bool
-	charged   int64 // bytes of buffers that count for the server's budget
-	blockedAt atomic.Int64
+	write        sync.Mutex // serializes everything sent
+	writeFn      func(fd uintptr) bool
+	writeBuf     []byte // argument and results of writeFn
+	wrote        int
+	writeErr     error
+	pushes       pushQueue
+	closing      bool // after the replies so far
+	closed       atomic.Bool
+	charged      int64 // bytes of buffers that count for the server's budget; under its lock
+	replyCharged int64 // of these, for out
+	blockedAt    atomic.Int64
 }
 
 const (
@@ -273,7 +274,9 @@ func (c *conn) flush() error {
 	if cap(c.out.buf) > keepReply {
 		c.out.buf = nil
 	}
-	c.chargeReply()
+	if c.replyCharged > 0 {
+		c.chargeReply()
+	}
 	if err != nil {
 		c.close()
 	}

@@ -26,6 +26,11 @@ type request struct {
 // run runs all parsed requests. At its end replies either lie in out, or a unit is
 // pending and the settler sends them.
 func (c *conn) run() {
+	if len(c.reqs) == 0 {
+		return
+	}
+	c.session.lastUsed.Store(int64(c.srv.clock()))
+	c.session.commands.Add(int64(len(c.reqs)))
 	for i := range c.reqs {
 		c.resolve(&c.reqs[i])
 	}
@@ -218,9 +223,13 @@ func (c *conn) runOne(r *request) {
 	failed := len(c.out.buf) > at && c.out.buf[at] == '-'
 	c.srv.stats.ran(r.cmd, took, failed)
 	if failed {
-		c.srv.stats.failed(c.out.buf[at:])
+		c.srv.stats.errorReply(c.out.buf[at:])
 	}
 	c.srv.slowlog.consider(c, r.cmd, x.args, took)
-	c.session.lastCmd.Store(r.cmd)
-	c.chargeReply()
+	if c.session.lastCmd.Load() != r.cmd {
+		c.session.lastCmd.Store(r.cmd)
+	}
+	if cap(c.out.buf) > keepReply {
+		c.chargeReply()
+	}
 }

@@ -1,6 +1,284 @@
 package resp
 
-// Server is the RESP front of one node.
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/uber-go/tally/v4"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+// Config says how a Server answers.
+type Config struct {
+	Store *store.Store
+	// Settings that CONFIG SET may change later.
+	Settings Settings
+	// ProtectedMode refuses clients from other hosts while there is neither a
+	// password nor TLS.
+	ProtectedMode bool
+	// TLS, if set, is spoken on every connection.
+	TLS *tls.Config
+	// TCPKeepAlive is the interval of keep-alive probes; 0 for none.
+	TCPKeepAlive time.Duration
+	// Fixed are further answers of CONFIG GET, by name.
+	Fixed map[string]string
+	// Version and NodeID identify the server.
+	Version, NodeID string
+	// Shutdown is called when a client sends SHUTDOWN. It must not wait for the
+	// server to close.
+	Shutdown func()
+	Logger   *slog.Logger
+	Scope    tally.Scope
+}
+
+// EnsureDefaults fills in what is not set.
+func (c *Config) EnsureDefaults() {
+	c.Settings.ensureDefaults()
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Scope == nil {
+		c.Scope = tally.NoopScope
+	}
+	if c.Shutdown == nil {
+		c.Shutdown = func() {}
+	}
+}
+
+// Server is the RESP front of one node. Its methods may be called from any
+// goroutine.
 type Server struct {
-	table *commandTable
+	cfg      Config
+	store    *store.Store
+	log      *slog.Logger
+	table    *commandTable
+	settings settings
+	stats    *stats
+	budget   budget
+	pause    pause
+	monitors monitors
+	slowlog  slowlog
+	logins   logins
+	started  time.Time
+	runID    string
+
+	mu        sync.Mutex
+	conns     map[int64]*conn
+	listeners map[net.Listener]struct{}
+	closing   bool
+	nextID    atomic.Int64
+	count     atomic.Int64 // connections that are open
+	done      sync.WaitGroup
+	stop      chan struct{}
+}
+
+// NewServer returns a server for a store. Close must be called.
+func NewServer(cfg Config) (*Server, error) {
+	cfg.EnsureDefaults()
+	if cfg.Store == nil {
+		return nil, errors.New("resp: no store")
+	}
+	if err := cfg.Settings.Validate(); err != nil {
+		return nil, err
+	}
+	s := &Server{
+		cfg:       cfg,
+		store:     cfg.Store,
+		log:       cfg.Logger,
+		table:     newCommandTable(),
+		started:   time.Now(),
+		runID:     newRunID(),
+		conns:     make(map[int64]*conn),
+		listeners: make(map[net.Listener]struct{}),
+		stop:      make(chan struct{}),
+	}
+	s.settings.set(&cfg.Settings)
+	s.stats = newStats(s.table, cfg.Scope)
+	s.budget.init(s)
+	s.pause.init()
+	s.done.Add(1)
+	go s.watch()
+	return s, nil
+}
+
+// ErrServerClosed is what Serve returns after Close.
+var ErrServerClosed = errors.New("resp: server closed")
+
+// Serve accepts connections until the listener fails or the server is closed.
+func (s *Server) Serve(l net.Listener) error {
+	if s.cfg.TLS != nil {
+		l = tls.NewListener(l, s.cfg.TLS)
+	}
+	s.mu.Lock()
+	if s.closing {
+		s.mu.Unlock()
+		_ = l.Close()
+		return ErrServerClosed
+	}
+	s.listeners[l] = struct{}{}
+	s.mu.Unlock()
+	var delay time.Duration
+	for {
+		nc, err := l.Accept()
+		if err == nil {
+			delay = 0
+			s.accept(nc)
+			continue
+		}
+		s.mu.Lock()
+		closing := s.closing
+		s.mu.Unlock()
+		if closing {
+			return ErrServerClosed
+		}
+		if errors.Is(err, net.ErrClosed) {
+			return fmt.Errorf("accept: %w", err)
+		}
+		// Out of file descriptors, most likely: let some connections end.
+		delay = min(max(2*delay, 5*time.Millisecond), time.Second)
+		s.log.Warn("accept", "err", err, "retry", delay)
+		select {
+		case <-time.After(delay):
+		case <-s.stop:
+		}
+	}
+}
+
+// accept starts a connection, or tells it why not.
+func (s *Server) accept(nc net.Conn) {
+	if msg := s.refusal(nc); msg != "" {
+		s.stats.refused.Add(1)
+		// A fresh socket's buffer takes this without waiting.
+		_ = nc.SetDeadline(time.Now().Add(time.Second))
+		if s.cfg.TLS == nil {
+			_, _ = nc.Write([]byte("-" + msg + "\r\n"))
+		}
+		_ = nc.Close()
+		return
+	}
+	if tcp, ok := nc.(*net.TCPConn); ok {
+		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{
+			Enable: s.cfg.TCPKeepAlive > 0, Idle: s.cfg.TCPKeepAlive, Interval: s.cfg.TCPKeepAlive / 3,
+		})
+	}
+	c := newConn(s, nc)
+	s.mu.Lock()
+	if s.closing {
+		s.mu.Unlock()
+		_ = nc.Close()
+		return
+	}
+	s.conns[c.session.id] = c
+	s.done.Add(1)
+	s.mu.Unlock()
+	s.count.Add(1)
+	s.stats.accepted.Add(1)
+	go func() {
+		defer s.done.Done()
+		c.serve()
+	}()
+}
+
+// refusal returns why a new connection is not taken, or "".
+func (s *Server) refusal(nc net.Conn) string {
+	if s.count.Load() >= s.settings.maxClients.Load() {
+		return "ERR max number of clients reached"
+	}
+	if s.cfg.ProtectedMode && s.cfg.TLS == nil && s.settings.password.Load() == nil && !isLoopback(nc.RemoteAddr()) {
+		return "DENIED Ringside runs in protected mode: it has no password and no TLS, and so talks to " +
+			"clients on the same host only. Set --requirepass or --tls-cert, or, if every host that can " +
+			"reach it may read and change all data, --protected-mode=no."
+	}
+	return ""
+}
+
+func isLoopback(addr net.Addr) bool {
+	tcp, ok := addr.(*net.TCPAddr)
+	return !ok || tcp.IP.IsLoopback()
+}
+
+func (s *Server) remove(c *conn) {
+	s.mu.Lock()
+	delete(s.conns, c.session.id)
+	s.mu.Unlock()
+	s.count.Add(-1)
+	s.monitors.remove(c)
+}
+
+// each calls f for every connection, in the order of their ids, until it returns
+// false.
+func (s *Server) each(f func(*conn) bool) {
+	for _, c := range s.snapshot() {
+		if !f(c) {
+			return
+		}
+	}
+}
+
+// Close stops accepting, lets running commands finish and their replies leave, and
+// ends all connections; those that are not done when ctx is are cut off.
+func (s *Server) Close(ctx context.Context) error {
+	s.mu.Lock()
+	if s.closing {
+		s.mu.Unlock()
+		return ErrServerClosed
+	}
+	s.closing = true
+	close(s.stop)
+	for l := range s.listeners {
+		_ = l.Close()
+	}
+	s.mu.Unlock()
+	s.pause.end()
+	s.budget.end()
+	for _, c := range s.snapshot() {
+		_ = c.net.SetReadDeadline(time.Now())
+	}
+	done := make(chan struct{})
+	go func() {
+		s.done.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+	}
+	for _, c := range s.snapshot() {
+		c.close()
+	}
+	<-done
+	return fmt.Errorf("close: connections were cut off: %w", ctx.Err())
+}
+
+// watch closes idle connections and passes statistics on.
+func (s *Server) watch() {
+	defer s.done.Done()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-tick.C:
+		}
+		if idle := time.Duration(s.settings.idleTimeout.Load()); idle > 0 {
+			now := s.clock()
+			s.each(func(c *conn) bool {
+				if c.session.idle(now) > idle {
+					c.close()
+				}
+				return true
+			})
+		}
+		s.stats.sample()
+	}
 }

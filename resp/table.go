@@ -71,6 +71,7 @@ func (t *commandTable) add(row, parent *command) *command {
 		c.flags |= flagMovableKeys
 	}
 	c.acl = aclCategories(c)
+	c.neutral = c.full == "ping" || c.full == "echo"
 
 	c.subs = nil
 	for _, sub := range row.subs {

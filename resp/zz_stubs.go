@@ -30,21 +30,18 @@ func cmdDecr(x *call)            { x.err("ERR not yet written") }
 func cmdDecrby(x *call)          { x.err("ERR not yet written") }
 func cmdDel(x *call)             { x.err("ERR not yet written") }
 func cmdDump(x *call)            { x.err("ERR not yet written") }
-func cmdEcho(x *call)            { x.err("ERR not yet written") }
 func cmdExists(x *call)          { x.err("ERR not yet written") }
 func cmdExpire(x *call)          { x.err("ERR not yet written") }
 func cmdExpireat(x *call)        { x.err("ERR not yet written") }
 func cmdExpiretime(x *call)      { x.err("ERR not yet written") }
 func cmdFlushall(x *call)        { x.err("ERR not yet written") }
 func cmdFlushdb(x *call)         { x.err("ERR not yet written") }
-func cmdGet(x *call)             { x.err("ERR not yet written") }
 func cmdGetbit(x *call)          { x.err("ERR not yet written") }
 func cmdGetdel(x *call)          { x.err("ERR not yet written") }
 func cmdGetex(x *call)           { x.err("ERR not yet written") }
 func cmdGetrange(x *call)        { x.err("ERR not yet written") }
 func cmdGetset(x *call)          { x.err("ERR not yet written") }
 func cmdHello(x *call)           { x.err("ERR not yet written") }
-func cmdIncr(x *call)            { x.err("ERR not yet written") }
 func cmdIncrby(x *call)          { x.err("ERR not yet written") }
 func cmdIncrbyfloat(x *call)     { x.err("ERR not yet written") }
 func cmdInfo(x *call)            { x.err("ERR not yet written") }
@@ -54,7 +51,6 @@ func cmdLcs(x *call)             { x.err("ERR not yet written") }
 func cmdMemoryUsage(x *call)     { x.err("ERR not yet written") }
 func cmdMget(x *call)            { x.err("ERR not yet written") }
 func cmdMonitor(x *call)         { x.err("ERR not yet written") }
-func cmdMset(x *call)            { x.err("ERR not yet written") }
 func cmdMsetnx(x *call)          { x.err("ERR not yet written") }
 func cmdObjectEncoding(x *call)  { x.err("ERR not yet written") }
 func cmdObjectFreq(x *call)      { x.err("ERR not yet written") }
@@ -64,7 +60,6 @@ func cmdPersist(x *call)         { x.err("ERR not yet written") }
 func cmdPexpire(x *call)         { x.err("ERR not yet written") }
 func cmdPexpireat(x *call)       { x.err("ERR not yet written") }
 func cmdPexpiretime(x *call)     { x.err("ERR not yet written") }
-func cmdPing(x *call)            { x.err("ERR not yet written") }
 func cmdPsetex(x *call)          { x.err("ERR not yet written") }
 func cmdPttl(x *call)            { x.err("ERR not yet written") }
 func cmdQuit(x *call)            { x.err("ERR not yet written") }
@@ -75,7 +70,6 @@ func cmdReset(x *call)           { x.err("ERR not yet written") }
 func cmdRestore(x *call)         { x.err("ERR not yet written") }
 func cmdScan(x *call)            { x.err("ERR not yet written") }
 func cmdSelect(x *call)          { x.err("ERR not yet written") }
-func cmdSet(x *call)             { x.err("ERR not yet written") }
 func cmdSetbit(x *call)          { x.err("ERR not yet written") }
 func cmdSetex(x *call)           { x.err("ERR not yet written") }
 func cmdSetnx(x *call)           { x.err("ERR not yet written") }

@@ -333,3 +333,17 @@ func (u *Unit) account(p Place, key []byte, old, h *header) {
 		u.s.garbage.Add(1)
 	}
 }
+
+// Latched reports whether the unit holds latches.
+func (u *Unit) Latched() bool { return len(u.latched) > 0 }
+
+// AwaitReads returns when all that the unit has read is durable: for replies that
+// leave before Commit.
+func (u *Unit) AwaitReads() error {
+	if u.s.settler.durable(u.after) {
+		return nil
+	}
+	var done Signal
+	u.s.settler.add(nil, &done)
+	return done.Wait()
+}

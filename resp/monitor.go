@@ -1,0 +1,87 @@
+package resp
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// monitors are the clients that sent MONITOR and see every command.
+type monitors struct {
+	n     atomic.Int32
+	mu    sync.Mutex
+	conns []*conn
+}
+
+func (m *monitors) active() bool { return m.n.Load() > 0 }
+
+func (m *monitors) add(c *conn) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !slices.Contains(m.conns, c) {
+		m.conns = append(m.conns, c)
+		c.session.monitor.Store(true)
+		m.n.Store(int32(len(m.conns)))
+	}
+}
+
+func (m *monitors) remove(c *conn) {
+	if !m.active() {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.conns = slices.DeleteFunc(m.conns, func(other *conn) bool { return other == c })
+	c.session.monitor.Store(false)
+	m.n.Store(int32(len(m.conns)))
+}
+
+// feed shows a command of c to all monitors, but for those that hold secrets or
+// are the server's own business.
+func (m *monitors) feed(c *conn, cmd *command, args [][]byte) {
+	if cmd.flags&(flagSkipMonitor|flagAdmin) != 0 {
+		return
+	}
+	now := time.Now()
+	line := fmt.Appendf(nil, "+%d.%06d [0 %s]", now.Unix(), now.Nanosecond()/1000, c.net.RemoteAddr())
+	for _, arg := range args {
+		line = append(line, ' ')
+		line = appendQuoted(line, arg)
+	}
+	line = append(line, '\r', '\n')
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, to := range m.conns {
+		to.push(line)
+	}
+}
+
+// appendQuoted appends b as Redis shows it: in double quotes, all but printable
+// ASCII escaped.
+func appendQuoted(dst, b []byte) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for _, c := range b {
+		switch {
+		case c == '\\' || c == '"':
+			dst = append(dst, '\\', c)
+		case c == '\n':
+			dst = append(dst, '\\', 'n')
+		case c == '\r':
+			dst = append(dst, '\\', 'r')
+		case c == '\t':
+			dst = append(dst, '\\', 't')
+		case c == '\a':
+			dst = append(dst, '\\', 'a')
+		case c == '\b':
+			dst = append(dst, '\\', 'b')
+		case c < ' ' || c > '~':
+			dst = append(dst, '\\', 'x', hex[c>>4], hex[c&15])
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return append(dst, '"')
+}

@@ -1,0 +1,94 @@
+package resp
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/hex"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A session is what the server remembers of a client. The connection's goroutine
+// owns it; what other goroutines show (CLIENT LIST) is atomic or under mu.
+type session struct {
+	id      int64
+	authed  bool
+	replies replyMode
+	started time.Duration // on the server's clock
+
+	noEvict  atomic.Bool
+	monitor  atomic.Bool
+	proto    atomic.Int32
+	lastUsed atomic.Int64 // on the server's clock, ns
+	lastCmd  atomic.Pointer[command]
+	commands atomic.Int64
+	bytesIn  atomic.Int64
+	bytesOut atomic.Int64
+
+	mu      sync.Mutex
+	name    string
+	libName string
+	libVer  string
+}
+
+// replyMode is what CLIENT REPLY has chosen.
+type replyMode int
+
+const (
+	replyOn replyMode = iota
+	replyOff
+	replySkipNext // SKIP was the last command
+	replySkip     // the reply of this command is dropped
+)
+
+func (s *session) init(c *conn) {
+	s.id = c.srv.nextID.Add(1)
+	s.authed = c.srv.settings.password.Load() == nil
+	s.started = c.srv.clock()
+	s.lastUsed.Store(int64(s.started))
+	s.proto.Store(2)
+}
+
+// keepReply reports whether the reply that was just written is to be sent.
+func (s *session) keepReply() bool {
+	switch s.replies {
+	case replyOff:
+		return false
+	case replySkipNext:
+		s.replies = replySkip
+		return false
+	case replySkip:
+		s.replies = replyOn
+		return false
+	}
+	return true
+}
+
+// idle returns for how long the client has not sent a command.
+func (s *session) idle(now time.Duration) time.Duration {
+	if s.monitor.Load() {
+		return 0
+	}
+	return now - time.Duration(s.lastUsed.Load())
+}
+
+// snapshot returns all connections in the order of their ids.
+func (s *Server) snapshot() []*conn {
+	s.mu.Lock()
+	conns := make([]*conn, 0, len(s.conns))
+	for _, c := range s.conns {
+		conns = append(conns, c)
+	}
+	s.mu.Unlock()
+	slices.SortFunc(conns, func(a, b *conn) int { return cmp.Compare(a.session.id, b.session.id) })
+	return conns
+}
+
+// newRunID returns 40 random hex digits, as Redis' run_id.
+func newRunID() string {
+	var b [20]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}

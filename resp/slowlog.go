@@ -1,0 +1,63 @@
+package resp
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+// slowlog keeps the commands that took long, newest first.
+type slowlog struct {
+	mu      sync.Mutex
+	next    int64
+	entries []slowEntry // oldest first
+}
+
+type slowEntry struct {
+	id     int64
+	at     int64 // s since 1970
+	took   time.Duration
+	args   [][]byte
+	client string
+	name   string
+}
+
+const (
+	slowlogArgs = 32  // arguments that an entry keeps
+	slowlogArg  = 128 // bytes of each
+)
+
+// consider adds a command if it took long enough.
+func (s *slowlog) consider(c *conn, cmd *command, args [][]byte, took time.Duration) {
+	limit := c.srv.settings.slowerThan.Load()
+	if limit < 0 || int64(took) < limit || cmd.flags&flagSkipSlowlog != 0 {
+		return
+	}
+	e := slowEntry{at: time.Now().Unix(), took: took, client: c.net.RemoteAddr().String()}
+	c.session.mu.Lock()
+	e.name = c.session.name
+	c.session.mu.Unlock()
+	for i, arg := range args {
+		if i == slowlogArgs-1 && len(args) > slowlogArgs {
+			e.args = append(e.args, fmt.Appendf(nil, "... (%d more arguments)", len(args)-i))
+			break
+		}
+		if len(arg) > slowlogArg {
+			arg = fmt.Appendf(nil, "%s... (%d more bytes)", arg[:slowlogArg], len(arg)-slowlogArg)
+		}
+		e.args = append(e.args, append([]byte{}, arg...))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.id = s.next
+	s.next++
+	s.entries = append(s.entries, e)
+	s.trim(int(c.srv.settings.slowlogLen.Load()))
+}
+
+// trim drops the oldest entries; the caller holds mu.
+func (s *slowlog) trim(keep int) {
+	if drop := len(s.entries) - keep; drop > 0 {
+		s.entries = append(s.entries[:0], s.entries[drop:]...)
+	}
+}
