@@ -1,0 +1,66 @@
+package resp
+
+import (
+	"math"
+	"strconv"
+)
+
+// maxIntText is the length of the longest text of a 64-bit integer.
+const maxIntText = len("-9223372036854775808")
+
+// parseInt reads an integer the way Redis reads its arguments: the text that
+// printing the number would give, and nothing else. So no spaces, plus sign,
+// leading zeros or "-0".
+func parseInt(b []byte) (int64, bool) {
+	if len(b) == 0 || len(b) > maxIntText {
+		return 0, false
+	}
+	if len(b) == 1 && b[0] == '0' {
+		return 0, true
+	}
+	digits := b
+	if b[0] == '-' {
+		digits = b[1:]
+	}
+	if len(digits) == 0 || digits[0] == '0' {
+		return 0, false
+	}
+	n := uint64(0)
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		// Twenty digits may pass the end of 64 bits, nineteen cannot.
+		if n > math.MaxUint64/10 || n*10 > math.MaxUint64-uint64(c-'0') {
+			return 0, false
+		}
+		n = n*10 + uint64(c-'0')
+	}
+	if b[0] == '-' {
+		return int64(-n), n <= 1<<63
+	}
+	return int64(n), n < 1<<63
+}
+
+// parseFloat reads a double the way Redis does, that is with C's strtod: decimal
+// or hexadecimal, with or without exponent, "inf" and "infinity" in any case. It
+// refuses spaces, NaN, and what is too large for a double, or so small that zero
+// would come out.
+func parseFloat(b []byte) (float64, bool) {
+	num, ok := scanNumeral(b)
+	if !ok {
+		return 0, false
+	}
+	if num.inf {
+		return math.Inf(num.sign()), true
+	}
+	text := string(b)
+	if num.hex && !num.hasExp {
+		text += "p0" // optional in C, not in Go
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || f == 0 && !num.zero() {
+		return 0, false
+	}
+	return f, true
+}
