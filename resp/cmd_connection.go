@@ -1,5 +1,9 @@
 package resp
 
+// redisVersion is the version whose behaviour the commands have; clients ask for
+// it to know what they may send.
+const redisVersion = "7.0.15"
+
 func cmdPing(x *call) {
 	switch len(x.args) {
 	case 1:
@@ -12,3 +16,119 @@ func cmdPing(x *call) {
 }
 
 func cmdEcho(x *call) { x.bulk(x.args[1]) }
+
+const (
+	msgWrongPass = "WRONGPASS invalid username-password pair or user is disabled."
+	msgNoPass    = "ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?"
+)
+
+func cmdAuth(x *call) {
+	switch len(x.args) {
+	case 2:
+		if x.srv.settings.password.Load() == nil {
+			x.err(msgNoPass)
+			return
+		}
+		if x.login([]byte("default"), x.args[1]) {
+			x.ok()
+		}
+	case 3:
+		if x.login(x.args[1], x.args[2]) {
+			x.ok()
+		}
+	default:
+		x.err(msgSyntax)
+	}
+}
+
+// login checks a name and password. It has replied, after a while, if they are
+// wrong.
+func (x *call) login(name, password []byte) bool {
+	want := x.srv.settings.password.Load()
+	if string(name) == "default" && (want == nil || passwordIs(*want, password)) {
+		x.srv.logins.succeeded(x.conn)
+		x.conn.session.authed = true
+		return true
+	}
+	x.conn.waitLogin(x.srv.logins.failed(x.conn))
+	x.err(msgWrongPass)
+	return false
+}
+
+func cmdHello(x *call) {
+	s := &x.conn.session
+	proto := x.proto
+	args := x.args[1:]
+	if len(args) > 0 {
+		n, ok := parseInt(args[0])
+		if !ok {
+			x.err("ERR Protocol version is not an integer or out of range")
+			return
+		}
+		if n != 2 && n != 3 {
+			x.err("NOPROTO unsupported protocol version")
+			return
+		}
+		proto, args = int(n), args[1:]
+	}
+	var name, password, clientName []byte
+	named := false
+	for len(args) > 0 {
+		switch {
+		case equalFold(args[0], "auth") && len(args) >= 3:
+			name, password = args[1], args[2]
+			args = args[3:]
+		case equalFold(args[0], "setname") && len(args) >= 2:
+			if !validClientWord(args[1]) {
+				x.err(msgClientName)
+				return
+			}
+			clientName, named = args[1], true
+			args = args[2:]
+		default:
+			x.err("ERR Syntax error in HELLO option '" + string(args[0]) + "'")
+			return
+		}
+	}
+	if name != nil && !x.login(name, password) {
+		return
+	}
+	if !s.authed {
+		x.err("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time")
+		return
+	}
+	if named {
+		s.mu.Lock()
+		s.name = string(clientName)
+		s.mu.Unlock()
+	}
+	x.proto = proto
+	s.proto.Store(int32(proto))
+	x.dict(7)
+	x.bulkString("server")
+	x.bulkString("redis")
+	x.bulkString("version")
+	x.bulkString(redisVersion)
+	x.bulkString("proto")
+	x.integer(int64(proto))
+	x.bulkString("id")
+	x.integer(s.id)
+	x.bulkString("mode")
+	x.bulkString("standalone")
+	x.bulkString("role")
+	x.bulkString("master")
+	x.bulkString("modules")
+	x.array(0)
+}
+
+const msgClientName = "ERR Client names cannot contain spaces, newlines or special characters."
+
+// validClientWord reports whether b may name a client: printable, no spaces.
+func validClientWord(b []byte) bool {
+	for _, c := range b {
+		if c < '!' || c > '~' {
+			return false
+		}
+	}
+	return true
+}

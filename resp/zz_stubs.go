@@ -3,7 +3,6 @@ package resp
 // Stands in for handlers that are still to come.
 
 func cmdAppend(x *call)          { x.err("ERR not yet written") }
-func cmdAuth(x *call)            { x.err("ERR not yet written") }
 func cmdBitcount(x *call)        { x.err("ERR not yet written") }
 func cmdBitfield(x *call)        { x.err("ERR not yet written") }
 func cmdBitfieldRo(x *call)      { x.err("ERR not yet written") }
@@ -41,7 +40,6 @@ func cmdGetdel(x *call)          { x.err("ERR not yet written") }
 func cmdGetex(x *call)           { x.err("ERR not yet written") }
 func cmdGetrange(x *call)        { x.err("ERR not yet written") }
 func cmdGetset(x *call)          { x.err("ERR not yet written") }
-func cmdHello(x *call)           { x.err("ERR not yet written") }
 func cmdIncrby(x *call)          { x.err("ERR not yet written") }
 func cmdIncrbyfloat(x *call)     { x.err("ERR not yet written") }
 func cmdInfo(x *call)            { x.err("ERR not yet written") }

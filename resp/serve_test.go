@@ -1,0 +1,45 @@
+package resp
+
+import (
+	"context"
+	"net"
+	"testing"
+
+	"github.com/ringside-kv/ringside/buckets"
+	"github.com/ringside-kv/ringside/store"
+)
+
+// serveTest starts a server on an empty store and returns its address.
+func serveTest(t *testing.T, change func(*Config, *store.Config)) (*Server, string) {
+	t.Helper()
+	sc := store.Config{Dir: t.TempDir(), Strategy: "buckets", Hash: "native", Token: buckets.Token, Cache: 8 << 20}
+	cfg := Config{ProtectedMode: true, Version: "0.0.0-test"}
+	if change != nil {
+		change(&cfg, &sc)
+	}
+	st, err := store.Open(sc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Store = st
+	srv, err := NewServer(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(l) }()
+	t.Cleanup(func() {
+		if err := srv.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		<-served
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return srv, l.Addr().String()
+}
