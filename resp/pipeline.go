@@ -137,8 +137,14 @@ func (c *conn) runUnit(reqs []request) {
 		if c.call.again {
 			c.out.buf = c.out.buf[:at]
 			c.finishUnit(true)
+			// Nothing may lie before a reply that is streamed.
+			if c.flush() != nil {
+				c.closing = true
+				return
+			}
 			c.begin(nil)
 			c.runOne(r)
+			c.count(0)
 			c.finishUnit(true)
 			c.begin(c.places)
 			continue
@@ -169,9 +175,11 @@ func (c *conn) count(at int) {
 // finishUnit commits the unit. If the replies must wait, it leaves that to the
 // settler, or with sync waits by itself.
 func (c *conn) finishUnit(sync bool) {
-	hold := c.hold
 	if sync {
+		// Otherwise hold is the settler's to read from Commit on.
+		hold := c.hold
 		c.hold = true
+		defer func() { c.hold = hold }()
 	}
 	wait, err := c.unit.Commit(c)
 	switch {
@@ -183,7 +191,6 @@ func (c *conn) finishUnit(sync bool) {
 			c.await()
 		}
 	}
-	c.hold = hold
 }
 
 // alone runs a request outside of any unit.
