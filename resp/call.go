@@ -1,6 +1,10 @@
 package resp
 
-import "github.com/ringside-kv/ringside/store"
+import (
+	"time"
+
+	"github.com/ringside-kv/ringside/store"
+)
 
 // A call is one command being executed: its arguments, the connection it came
 // from and the reply that it writes. A connection reuses one call for all its
@@ -16,6 +20,8 @@ type call struct {
 	// without latches: for reads whose reply is too large to be kept until a
 	// pipeline's commit.
 	again bool
+	// waited is time that the command has spent waiting, not working.
+	waited time.Duration
 }
 
 // getString returns the value of a key. It has replied, and returns false, if the key

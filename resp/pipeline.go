@@ -162,8 +162,8 @@ func (c *conn) begin(places []store.Place) {
 
 // count notes a reply that starts at byte at.
 func (c *conn) count(at int) {
-	if len(c.out.buf) == at {
-		return // written already
+	if len(c.out.buf) == at || c.closing && len(c.out.buf) < at {
+		return // written already, or dropped with the connection
 	}
 	if c.session.keepReply() {
 		c.unitReplies++
@@ -196,6 +196,10 @@ func (c *conn) finishUnit(sync bool) {
 // alone runs a request outside of any unit.
 func (c *conn) alone(r *request) {
 	c.srv.pause.wait(c, r.cmd)
+	if r.cmd.waits && c.flush() != nil {
+		c.closing = true
+		return
+	}
 	at := len(c.out.buf)
 	c.runOne(r)
 	c.count(at)
@@ -204,7 +208,7 @@ func (c *conn) alone(r *request) {
 // runOne runs a request, or replies why not.
 func (c *conn) runOne(r *request) {
 	x := &c.call
-	x.again = false
+	x.again, x.waited = false, 0
 	if r.msg != "" {
 		x.err(r.msg)
 		return
@@ -223,7 +227,7 @@ func (c *conn) runOne(r *request) {
 	at := len(c.out.buf)
 	start := c.srv.clock()
 	r.cmd.run(x)
-	took := c.srv.clock() - start
+	took := c.srv.clock() - start - x.waited
 	if x.again {
 		return
 	}
