@@ -82,7 +82,7 @@ func Open(cfg Config) (*Store, error) {
 func (s *Store) open() (err error) {
 	fs := s.cfg.FS
 	logDir := fs.PathJoin(s.cfg.Dir, "log")
-	if err := fs.MkdirAll(logDir, 0o700); err != nil {
+	if err := makeDir(fs, logDir); err != nil {
 		return err
 	}
 	id, known, err := readIdentity(fs, s.cfg.Dir)
