@@ -224,8 +224,8 @@ func TestFormatSize(t *testing.T) {
 		0: "0", 1: "1", 1023: "1023", 1024: "1kb", 1536: "1536", 64 * kib: "64kb",
 		256 * mib: "256mb", 1 * gib: "1gb", 1536 * mib: "1536mb", -1: "-1",
 	} {
-		if got := FormatSize(n); got != want {
-			t.Errorf("FormatSize(%d) = %q, want %q", n, got, want)
+		if got := formatSize(n); got != want {
+			t.Errorf("formatSize(%d) = %q, want %q", n, got, want)
 		}
 	}
 }

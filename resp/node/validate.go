@@ -153,13 +153,13 @@ func (c Config) validateSizes(f *faults) {
 	f.count("slowlog-max-len", c.SlowlogMaxLen, 0, 1_000_000)
 	if c.MaxKeySize > c.MaxValueSize && c.MaxValueSize >= 1*kib {
 		f.add("max-key-size", "%s is above max-value-size, %s, which bounds every argument",
-			FormatSize(c.MaxKeySize), FormatSize(c.MaxValueSize))
+			formatSize(c.MaxKeySize), formatSize(c.MaxValueSize))
 	}
 }
 
 // maxSize is the largest size that makes sense in memory: 16 TiB. What is beyond
 // is a slip of the pen.
-const maxSize = 16 << 40
+const maxSize = 16 * tib
 
 // size reports a size out of bounds. A size that is far too small is most often
 // one without its unit.
@@ -168,9 +168,9 @@ func (f *faults) size(setting string, n, lowest, highest int64, also string) {
 	case n >= lowest && n <= highest:
 	case n > 0 && n < lowest:
 		f.add(setting, "%d bytes is too small: use %s to %s%s (a number without a unit counts bytes: %dmb?)",
-			n, FormatSize(lowest), FormatSize(highest), also, n)
+			n, formatSize(lowest), formatSize(highest), also, n)
 	default:
-		f.add(setting, "%s is out of bounds: use %s to %s%s", FormatSize(n), FormatSize(lowest), FormatSize(highest), also)
+		f.add(setting, "%s is out of bounds: use %s to %s%s", formatSize(n), formatSize(lowest), formatSize(highest), also)
 	}
 }
 
