@@ -136,16 +136,34 @@ func (c *conn) runUnit(reqs []request) {
 		c.runOne(r)
 		if c.call.again {
 			c.out.buf = c.out.buf[:at]
-			c.finishUnit(true)
-			c.begin(nil)
-			c.runOne(r)
-			c.finishUnit(true)
-			c.begin(c.places)
+			if !c.runApart(r) {
+				return
+			}
 			continue
 		}
 		c.count(at)
 	}
 	c.finishUnit(false)
+}
+
+// runApart ends the unit, runs a request in one of its own without latches, and
+// begins the unit anew. Earlier replies leave first, since the one to come is not
+// kept with them. It returns false, and there is no unit, if the client is gone.
+func (c *conn) runApart(r *request) bool {
+	c.finishUnit(true)
+	if c.flush() != nil {
+		c.closing = true
+		return false
+	}
+	c.begin(nil)
+	c.runOne(r)
+	c.count(0)
+	c.finishUnit(true)
+	if c.closing {
+		return false
+	}
+	c.begin(c.places)
+	return true
 }
 
 // begin starts a unit.
