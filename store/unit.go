@@ -162,6 +162,12 @@ func (u *Unit) setChange(p Place, key, line []byte) {
 	}
 }
 
+// Changed reports whether the unit has changed a key since it was last applied; Get
+// then takes no reading, and cannot fail.
+func (u *Unit) Changed(key []byte) bool {
+	return len(u.changes) > 0 && u.find(u.Place(key), key) != nil
+}
+
 // Get returns the value of a key; a key whose time has come does not exist, and
 // is removed. The value is valid until the unit ends or changes the key.
 func (u *Unit) Get(key []byte) (Value, error) {
