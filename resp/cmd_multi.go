@@ -11,19 +11,20 @@ func cmdMget(x *call) {
 		v, err := x.unit.Get(key)
 		switch {
 		case err != nil:
+		case v.Type != store.String:
+			x.null()
+			continue
+		case !x.keepable(v.Size):
+			x.buf = x.buf[:at]
+			x.err(msgReplyTooLarge)
+			return
+		default:
+			x.buf, err = x.appendBulk(key, v, 0, v.Size)
+		}
+		if err != nil {
 			x.buf = x.buf[:at]
 			x.fail(err)
 			return
-		case v.Type != store.String:
-			x.null()
-		case v.Whole():
-			x.bulk(v.Inline)
-		default:
-			if x.buf, err = x.appendBulk(key, v, 0, v.Size); err != nil {
-				x.buf = x.buf[:at]
-				x.fail(err)
-				return
-			}
 		}
 	}
 }

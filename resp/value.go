@@ -24,9 +24,20 @@ func (x *call) stringRange(key []byte, v store.Value, off, n int64) {
 	}
 }
 
+// keepable reports whether n more bytes of replies may be kept. With more than that
+// the connection is closed; so a command that cannot stream its reply asks before
+// it changes anything, and answers with msgReplyTooLarge.
+func (x *call) keepable(n int64) bool {
+	return int64(len(x.buf))+n <= x.srv.settings.outputBuffer.Load()
+}
+
 // wholeString replies with the whole string at key, at once: for commands that
 // also change it. It reports whether it could be read.
 func (x *call) wholeString(key []byte, v store.Value) bool {
+	if !x.keepable(v.Size) {
+		x.err(msgReplyTooLarge)
+		return false
+	}
 	if v.Whole() {
 		x.bulk(v.Inline)
 		return true
