@@ -73,6 +73,10 @@ func (t fieldType) add(n, by int64, o fieldOverflow) (int64, bool) {
 	switch {
 	case !t.signed && n < 0:
 		tooLarge = true
+	case t.bits < 64 && n < 0 && t.max()-n < 0:
+		// So far below every value of the type that the distance overflows: Redis
+		// takes it for too large.
+		tooLarge = true
 	case by > 0 && sum < n:
 		tooLarge = true
 	case by < 0 && sum > n:
