@@ -26,6 +26,31 @@ func TestRandomStringCommandsAnswerAsRedis(t *testing.T) {
 	})
 }
 
+// The same in pipelines: each command sees what the ones before it did, although
+// they share a commit.
+func TestRandomPipelinesAnswerAsRedis(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	differential(t, func(d *differ) {
+		g := commandMaker{rand.New(rand.NewPCG(seed, 4))}
+		for range 200 {
+			var cmds [][]string
+			for range 1 + g.rnd.IntN(40) {
+				cmds = append(cmds, g.command())
+				switch g.rnd.IntN(60) {
+				case 0, 1, 2, 3:
+					cmds = append(cmds, []string{"GET", g.key()})
+				case 4:
+					cmds = append(cmds, []string{"SET", g.key(), noise(3<<20 + g.rnd.IntN(9))})
+				case 5:
+					cmds = append(cmds, []string{"APPEND", g.key(), noise(200_000 + g.rnd.IntN(9))})
+				}
+			}
+			d.pipeline(cmds)
+		}
+	})
+}
+
 // A commandMaker makes up commands.
 type commandMaker struct{ rnd *rand.Rand }
 

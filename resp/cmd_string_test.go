@@ -1,12 +1,14 @@
 package resp
 
 import (
-	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ringside-kv/ringside/store"
 )
 
 func TestStringCommandsAnswerAsRedis(t *testing.T) {
@@ -336,6 +338,9 @@ func TestLongStringsAnswerAsRedis(t *testing.T) {
 }
 
 func TestSparseStringsAnswerAsRedis(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs 512 MiB for Redis")
+	}
 	differential(t, func(d *differ) {
 		d.run(`
 SETRANGE far 100000000 end
@@ -364,13 +369,10 @@ func TestPipelineReadsItsOwnWrites(t *testing.T) {
 	_, addr := serveTest(t, nil)
 	c := dialRedis(t, addr, 2)
 	long := noise(5 << 20)
-	var send bytes.Buffer
+	var cmds [][]string
 	var want []string
 	add := func(reply string, args ...string) {
-		fmt.Fprintf(&send, "*%d\r\n", len(args))
-		for _, a := range args {
-			fmt.Fprintf(&send, "$%d\r\n%s\r\n", len(a), a)
-		}
+		cmds = append(cmds, args)
 		want = append(want, reply)
 	}
 	add("+OK", "SET", "a", "1")
@@ -384,14 +386,42 @@ func TestPipelineReadsItsOwnWrites(t *testing.T) {
 	add("$"+long+strings.Repeat("x", 20), "GET", "k")
 	add("$"+long+strings.Repeat("x", 20), "GET", "k")
 	add("$2", "GET", "a")
-	go c.c.Write(send.Bytes())
-	for i, w := range want {
-		got, err := readValue(c.r)
-		if err != nil {
-			t.Fatalf("reply %d: %v", i, err)
+	for i, got := range c.doAll(cmds) {
+		if got.String() != want[i] {
+			t.Fatalf("reply %d: %s, want %s", i, shorten(got.String()), shorten(want[i]))
 		}
-		if got.String() != w {
-			t.Fatalf("reply %d: %s, want %s", i, shorten(got.String()), shorten(w))
+	}
+}
+
+// Limits are refused in Redis' words, and leave what is there.
+func TestLimitsOfStrings(t *testing.T) {
+	_, addr := serveTest(t, func(cfg *Config, _ *store.Config) {
+		cfg.Settings.MaxValue = 200_000
+		cfg.Settings.OutputBuffer = 150_000
+	})
+	c := dialRedis(t, addr, 2)
+	for _, step := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"SETRANGE", "k", "199999", "x"}, ":200000"},
+		{[]string{"SETRANGE", "k", "199999", "xy"}, "-" + msgTooLong},
+		{[]string{"APPEND", "k", "x"}, "-" + msgTooLong},
+		{[]string{"SETBIT", "k", "1600000", "1"}, "-" + msgBitOffset},
+		{[]string{"SETBIT", "k", "1599999", "1"}, ":0"},
+		{[]string{"BITFIELD", "k", "SET", "u8", "1599993", "1"}, "-" + msgBitOffset},
+		{[]string{"BITFIELD", "k", "GET", "u8", "1599993"}, "*(:242)"},
+		{[]string{"LCS", "k", "k"}, "-" + errLCSMemory.Error()},
+		{[]string{"GETDEL", "k"}, "-" + msgReplyTooLarge},
+		{[]string{"GETSET", "k", "x"}, "-" + msgReplyTooLarge},
+		{[]string{"SET", "k", "x", "GET"}, "-" + msgReplyTooLarge},
+		{[]string{"MGET", "none", "k"}, "-" + msgReplyTooLarge},
+		{[]string{"STRLEN", "k"}, ":200000"},
+		{[]string{"GETRANGE", "k", "199999", "-1"}, "$y"},
+		{[]string{"GET", "k"}, "$" + strings.Repeat("\x00", 199_999) + "y"},
+	} {
+		if got := c.do(step.args...).String(); got != step.want {
+			t.Errorf("%q: %s, want %s", step.args, shorten(got), step.want)
 		}
 	}
 }
@@ -399,9 +429,9 @@ func TestPipelineReadsItsOwnWrites(t *testing.T) {
 // noise is text of n bytes without repetitions that an offset could hide behind.
 func noise(n int) string {
 	rnd := rand.New(rand.NewPCG(uint64(n), 7))
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(rnd.Uint32())
+	b := make([]byte, 0, n+8)
+	for len(b) < n {
+		b = binary.LittleEndian.AppendUint64(b, rnd.Uint64())
 	}
-	return string(b)
+	return string(b[:n])
 }

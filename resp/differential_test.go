@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A differ sends the same commands to a real Redis and to Ringside and fails the
@@ -71,27 +72,81 @@ func (d *differ) near(by int64, args ...string) {
 	}
 }
 
+// pipeline sends several commands at once and compares all replies.
+func (d *differ) pipeline(cmds [][]string) {
+	d.t.Helper()
+	want, got := d.redis.doAll(cmds), d.ours.doAll(cmds)
+	for i, args := range cmds {
+		d.note(args)
+		if got[i].String() != want[i].String() {
+			d.differs(args, got[i], want[i])
+		}
+	}
+}
+
 func (d *differ) both(args []string) (want, got respValue) {
 	d.t.Helper()
-	d.sent = append(d.sent, shorten(fmt.Sprintf("%q", args)))
+	d.note(args)
+	return d.redis.do(args...), d.ours.do(args...)
+}
+
+func (d *differ) note(args []string) {
+	d.sent = append(d.sent, quote(args))
 	if len(d.sent) > 40 {
 		d.sent = d.sent[1:]
 	}
-	return d.redis.do(args...), d.ours.do(args...)
+}
+
+// doAll sends commands at once and returns their replies.
+func (o *oracle) doAll(cmds [][]string) []respValue {
+	o.t.Helper()
+	o.c.SetDeadline(time.Now().Add(20 * time.Second))
+	go o.c.Write(encodeCommands(cmds))
+	replies := make([]respValue, len(cmds))
+	for i := range cmds {
+		var err error
+		if replies[i], err = readValue(o.r); err != nil {
+			o.t.Fatalf("reply to %s: %v", quote(cmds[i]), err)
+		}
+	}
+	return replies
+}
+
+// encodeCommands returns the bytes of a pipeline.
+func encodeCommands(cmds [][]string) []byte {
+	var b []byte
+	for _, args := range cmds {
+		b = fmt.Appendf(b, "*%d\r\n", len(args))
+		for _, a := range args {
+			b = fmt.Appendf(b, "$%d\r\n", len(a))
+			b = append(append(b, a...), "\r\n"...)
+		}
+	}
+	return b
 }
 
 func (d *differ) differs(args []string, got, want respValue) {
 	d.t.Helper()
-	d.t.Fatalf("%s:\n got %s\nwant %s\nafter\n%s", shorten(fmt.Sprintf("%q", args)),
-		shorten(fmt.Sprintf("%q", got.String())), shorten(fmt.Sprintf("%q", want.String())),
+	d.t.Fatalf("%s:\n got %s\nwant %s\nafter\n%s", quote(args),
+		shorten(got.String()), shorten(want.String()),
 		strings.Join(d.sent, "\n"))
 }
 
-func shorten(s string) string {
-	if len(s) > 600 {
-		return fmt.Sprintf("%s… (%d bytes)", s[:600], len(s))
+// quote shows a command.
+func quote(args []string) string {
+	var words []string
+	for _, a := range args {
+		words = append(words, shorten(a))
 	}
-	return s
+	return strings.Join(words, " ")
+}
+
+// shorten quotes a text, or the beginning of a long one.
+func shorten(s string) string {
+	if len(s) > 300 {
+		return fmt.Sprintf("%q… (%d bytes)", s[:300], len(s))
+	}
+	return strconv.Quote(s)
 }
 
 // splitWords splits a line of a script into words.

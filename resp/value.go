@@ -7,7 +7,8 @@ import (
 )
 
 // largeReply is the size of a string, in bytes, from which on its reply is
-// streamed instead of kept with the replies of a pipeline.
+// streamed instead of kept with the replies of a pipeline, unless a client may be
+// kept waiting for less.
 const largeReply = 1 << 20
 
 // stringRange replies with bytes off to off+n of the string at key.
@@ -15,7 +16,7 @@ func (x *call) stringRange(key []byte, v store.Value, off, n int64) {
 	switch {
 	case v.Whole():
 		x.bulk(v.Inline[off : off+n])
-	case n <= largeReply:
+	case n <= largeReply && n <= x.srv.settings.outputBuffer.Load()/2:
 		x.collectString(key, v, off, n)
 	case x.unit.Latched() || len(x.buf) > 0:
 		x.again = true
