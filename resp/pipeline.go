@@ -202,8 +202,8 @@ func (c *conn) count(at int) {
 // finishUnit commits the unit. If the replies must wait, it leaves that to the
 // settler, or with sync waits by itself.
 func (c *conn) finishUnit(sync bool) {
-	hold := c.hold
 	if sync {
+		defer func(hold bool) { c.hold = hold }(c.hold)
 		c.hold = true
 	}
 	wait, err := c.unit.Commit(c)
@@ -216,7 +216,6 @@ func (c *conn) finishUnit(sync bool) {
 			c.await()
 		}
 	}
-	c.hold = hold
 }
 
 // alone runs a request outside of any unit.
