@@ -24,9 +24,12 @@ func TestStringsAgreeWithByteSlices(t *testing.T) {
 	for run := range 4 {
 		seed := rand.Uint64()
 		t.Logf("run %d: seed %d", run, seed)
-		dir := t.TempDir()
+		cfg := testConfig(t.TempDir())
+		if run%2 == 1 {
+			cfg.Cache = 0
+		}
 		m := &stringModel{
-			t: t, rnd: rand.New(rand.NewPCG(seed, 2)), s: openTest(t, testConfig(dir)),
+			t: t, rnd: rand.New(rand.NewPCG(seed, 2)), s: openTest(t, cfg),
 			want: map[string][]byte{}, names: []string{"a", "b", "{a}c", "d"},
 		}
 		for range 4 {
@@ -37,7 +40,7 @@ func TestStringsAgreeWithByteSlices(t *testing.T) {
 			if err := m.s.Close(); err != nil {
 				t.Fatal(err)
 			}
-			m.s = openTest(t, testConfig(dir))
+			m.s = openTest(t, cfg)
 			m.check()
 		}
 		if err := m.s.Close(); err != nil {
@@ -236,6 +239,53 @@ func TestPiecesOfReplacedStringsAreCollected(t *testing.T) {
 	}
 	if got, _ := s.get(t, "kept"); got != long {
 		t.Error("the other string has suffered")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A reader without latches sees a long string as of one moment, however it is being
+// changed.
+func TestReadersSeeLongStringsAsOfOneMoment(t *testing.T) {
+	s := openTest(t, testConfig(t.TempDir()))
+	const size = 3*pieceSize + 100
+	s.set(t, "k", string(make([]byte, size)), 0)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		u := s.NewUnit()
+		key := []byte("k")
+		for i := range 400 {
+			u.Begin(s.now(), []Place{u.Place(key)})
+			v, err := u.Get(key)
+			if err != nil {
+				t.Error(err)
+			}
+			value := bytes.Repeat([]byte{byte(i)}, size)
+			if i%3 == 0 {
+				err = u.PutString(key, v, value, 0, false)
+			} else {
+				_, err = u.WriteRange(key, v, 0, value)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			if _, err := u.Commit(nil); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	for reading := true; reading; {
+		select {
+		case <-done:
+			reading = false
+		default:
+		}
+		value, _ := s.get(t, "k")
+		if len(value) != size || value != string(bytes.Repeat([]byte{value[0]}, size)) {
+			t.Fatalf("%d bytes, not all of them %d", len(value), value[0])
+		}
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
