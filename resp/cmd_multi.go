@@ -76,6 +76,7 @@ func (x *call) readPairs() (values []store.Value, ok bool) {
 
 // putPairs writes the pairs of MSET; it has replied if it returns false.
 func (x *call) putPairs(values []store.Value) bool {
+	defer clear(values) // they point to what the unit has read
 	for i, v := range values {
 		key, value := x.args[1+2*i], x.args[2+2*i]
 		var err error

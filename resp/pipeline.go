@@ -189,8 +189,8 @@ func (c *conn) begin(places []store.Place) {
 
 // count notes a reply that starts at byte at.
 func (c *conn) count(at int) {
-	if len(c.out.buf) == at {
-		return // written already
+	if len(c.out.buf) == at || c.closing && len(c.out.buf) < at {
+		return // written already, or dropped with the connection
 	}
 	if c.session.keepReply() {
 		c.unitReplies++
@@ -203,8 +203,10 @@ func (c *conn) count(at int) {
 // settler, or with sync waits by itself.
 func (c *conn) finishUnit(sync bool) {
 	if sync {
-		defer func(hold bool) { c.hold = hold }(c.hold)
+		// Otherwise hold is the settler's to read from Commit on.
+		hold := c.hold
 		c.hold = true
+		defer func() { c.hold = hold }()
 	}
 	wait, err := c.unit.Commit(c)
 	switch {
