@@ -34,7 +34,10 @@ type Store struct {
 
 	// commits is held for reading from the choice of a journal entry's term
 	// until the counts agree with it.
-	commits     sync.RWMutex
+	commits sync.RWMutex
+	// checkpoints is held while the counts are written or set to zero as a
+	// whole; it comes before the latches.
+	checkpoints sync.Mutex
 	generations generations
 	garbage     atomic.Int64 // generations named as garbage since the last look
 
@@ -79,7 +82,7 @@ func Open(cfg Config) (*Store, error) {
 func (s *Store) open() (err error) {
 	fs := s.cfg.FS
 	logDir := fs.PathJoin(s.cfg.Dir, "log")
-	if err := fs.MkdirAll(logDir, 0o700); err != nil {
+	if err := makeDir(fs, logDir); err != nil {
 		return err
 	}
 	id, known, err := readIdentity(fs, s.cfg.Dir)
