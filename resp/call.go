@@ -20,6 +20,8 @@ type call struct {
 	// without latches: for reads whose reply is too large to be kept until a
 	// pipeline's commit.
 	again bool
+	// values is scratch space of commands with several keys.
+	values []store.Value
 	// waited is time that the command has spent waiting, not working.
 	waited time.Duration
 }

@@ -14,6 +14,7 @@ const (
 	maxPipeline      = 256     // requests taken up at once
 	maxPipelineBytes = 1 << 20 // and their bytes, but for one larger request
 	maxUnitKeys      = 1024    // keys whose latches one unit takes, but for one larger command
+	maxUnitReplies   = 1 << 20 // bytes of replies after which a unit is cut
 )
 
 // A request is a parsed command: c.args[first:last].
@@ -136,22 +137,48 @@ func (c *conn) runUnit(reqs []request) {
 		c.runOne(r)
 		if c.call.again {
 			c.out.buf = c.out.buf[:at]
-			c.finishUnit(true)
-			// Nothing may lie before a reply that is streamed.
-			if c.flush() != nil {
-				c.closing = true
+			if !c.runApart(r) {
 				return
 			}
-			c.begin(nil)
-			c.runOne(r)
-			c.count(0)
-			c.finishUnit(true)
-			c.begin(c.places)
 			continue
 		}
 		c.count(at)
+		if len(c.out.buf) >= maxUnitReplies && i+1 < len(reqs) {
+			if !c.sendUnit() {
+				return
+			}
+			c.begin(c.places)
+		}
 	}
 	c.finishUnit(false)
+}
+
+// sendUnit ends the unit and sends its replies; it returns false if the client is
+// gone.
+func (c *conn) sendUnit() bool {
+	c.finishUnit(true)
+	if c.flush() != nil {
+		c.closing = true
+	}
+	return !c.closing
+}
+
+// runApart ends the unit, runs a request in one of its own without latches, and
+// begins the unit anew. Earlier replies leave first, since the one to come is not
+// kept with them. It returns false, and there is no unit, if the client is gone.
+func (c *conn) runApart(r *request) bool {
+	if !c.sendUnit() {
+		return false
+	}
+	c.begin(nil)
+	c.runOne(r)
+	c.count(0)
+	c.finishUnit(true)
+	if c.closing {
+		return false
+	}
+	c.begin(c.places)
+	return true
 }
 
 // begin starts a unit.

@@ -2,12 +2,6 @@ package resp
 
 // Stands in for handlers that are still to come.
 
-func cmdAppend(x *call)          { x.err("ERR not yet written") }
-func cmdBitcount(x *call)        { x.err("ERR not yet written") }
-func cmdBitfield(x *call)        { x.err("ERR not yet written") }
-func cmdBitfieldRo(x *call)      { x.err("ERR not yet written") }
-func cmdBitop(x *call)           { x.err("ERR not yet written") }
-func cmdBitpos(x *call)          { x.err("ERR not yet written") }
 func cmdClientGetname(x *call)   { x.err("ERR not yet written") }
 func cmdClientId(x *call)        { x.err("ERR not yet written") }
 func cmdClientInfo(x *call)      { x.err("ERR not yet written") }
@@ -23,33 +17,14 @@ func cmdConfigGet(x *call)       { x.err("ERR not yet written") }
 func cmdConfigResetstat(x *call) { x.err("ERR not yet written") }
 func cmdConfigSet(x *call)       { x.err("ERR not yet written") }
 func cmdDebug(x *call)           { x.err("ERR not yet written") }
-func cmdDecr(x *call)            { x.err("ERR not yet written") }
-func cmdDecrby(x *call)          { x.err("ERR not yet written") }
-func cmdGetbit(x *call)          { x.err("ERR not yet written") }
-func cmdGetdel(x *call)          { x.err("ERR not yet written") }
-func cmdGetex(x *call)           { x.err("ERR not yet written") }
-func cmdGetrange(x *call)        { x.err("ERR not yet written") }
-func cmdGetset(x *call)          { x.err("ERR not yet written") }
-func cmdIncrby(x *call)          { x.err("ERR not yet written") }
-func cmdIncrbyfloat(x *call)     { x.err("ERR not yet written") }
 func cmdInfo(x *call)            { x.err("ERR not yet written") }
 func cmdLastsave(x *call)        { x.err("ERR not yet written") }
-func cmdLcs(x *call)             { x.err("ERR not yet written") }
-func cmdMget(x *call)            { x.err("ERR not yet written") }
 func cmdMonitor(x *call)         { x.err("ERR not yet written") }
-func cmdMsetnx(x *call)          { x.err("ERR not yet written") }
-func cmdPsetex(x *call)          { x.err("ERR not yet written") }
 func cmdQuit(x *call)            { x.err("ERR not yet written") }
 func cmdReset(x *call)           { x.err("ERR not yet written") }
 func cmdSelect(x *call)          { x.err("ERR not yet written") }
-func cmdSetbit(x *call)          { x.err("ERR not yet written") }
-func cmdSetex(x *call)           { x.err("ERR not yet written") }
-func cmdSetnx(x *call)           { x.err("ERR not yet written") }
-func cmdSetrange(x *call)        { x.err("ERR not yet written") }
 func cmdShutdown(x *call)        { x.err("ERR not yet written") }
 func cmdSlowlogGet(x *call)      { x.err("ERR not yet written") }
 func cmdSlowlogLen(x *call)      { x.err("ERR not yet written") }
 func cmdSlowlogReset(x *call)    { x.err("ERR not yet written") }
-func cmdStrlen(x *call)          { x.err("ERR not yet written") }
-func cmdSubstr(x *call)          { x.err("ERR not yet written") }
 func cmdTime(x *call)            { x.err("ERR not yet written") }

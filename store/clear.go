@@ -31,7 +31,7 @@ func (s *Store) Clear(w Waiter) error {
 	for i := range s.latches {
 		s.latches[i].version.Add(1)
 	}
-	err := s.db.ApplyNoSyncWait(b, pebble.Sync)
+	err := s.db.Apply(b, pebble.NoSync)
 	if err == nil {
 		s.counts.reset()
 		s.cache.clear()

@@ -139,7 +139,7 @@ func (s *Store) open() (err error) {
 		return fmt.Errorf("cache of %d bytes: %w", s.cfg.Cache, err)
 	}
 	s.garbage.Store(1) // a crash may have left some
-	s.settler = newSettler(s.wal)
+	s.settler = newSettler(s.wal, func() error { return s.db.LogData(nil, pebble.Sync) })
 	for _, loop := range []func(){s.healLoop, s.expireLoop, s.housekeepingLoop} {
 		s.loops.Add(1)
 		go func() {
@@ -179,8 +179,8 @@ func (s *Store) options() *pebble.Options {
 		FormatMajorVersion:          pebble.FormatColumnarBlocks,
 		MemTableSize:                uint64(s.cfg.MemTable),
 		MemTableStopWritesThreshold: 8,
-		L0CompactionThreshold:       4,
-		L0StopWritesThreshold:       40,
+		L0CompactionThreshold:       12,
+		L0StopWritesThreshold:       48,
 		LBaseMaxBytes:               256 << 20,
 		MaxOpenFiles:                4096,
 		WALBytesPerSync:             512 << 10,
