@@ -49,6 +49,9 @@ func (c *conn) run() {
 		if n == 0 {
 			c.alone(&c.reqs[i])
 			i++
+			if !c.authorized() {
+				c.resolveAgain(c.reqs[i:]) // after RESET
+			}
 			continue
 		}
 		c.runUnit(c.reqs[i : i+n])
@@ -67,9 +70,18 @@ func (c *conn) resolve(r *request) {
 		c.srv.stats.rejected(r.cmd)
 		return
 	}
-	if !c.session.authed && r.cmd.flags&flagNoAuth == 0 {
+	if !c.authorized() && r.cmd.flags&flagNoAuth == 0 {
 		r.msg = msgNoAuth
 		c.srv.stats.rejected(r.cmd)
+	}
+}
+
+// resolveAgain is resolve for requests whose client has lost its rights since.
+func (c *conn) resolveAgain(reqs []request) {
+	for i := range reqs {
+		if reqs[i].msg == "" {
+			c.resolve(&reqs[i])
+		}
 	}
 }
 
@@ -156,8 +168,8 @@ func (c *conn) begin(places []store.Place) {
 
 // count notes a reply that starts at byte at.
 func (c *conn) count(at int) {
-	if len(c.out.buf) == at {
-		return // written already
+	if len(c.out.buf) <= at {
+		return // no reply, or it has left already
 	}
 	if c.session.keepReply() {
 		c.unitReplies++
@@ -183,7 +195,9 @@ func (c *conn) finishUnit(sync bool) {
 			c.await()
 		}
 	}
-	c.hold = hold
+	if sync {
+		c.hold = hold // else it is the settler's now
+	}
 }
 
 // alone runs a request outside of any unit.
@@ -192,6 +206,12 @@ func (c *conn) alone(r *request) {
 	at := len(c.out.buf)
 	c.runOne(r)
 	c.count(at)
+	if then := c.call.then; then != nil {
+		c.call.then = nil
+		if c.flush() == nil {
+			then()
+		}
+	}
 }
 
 // runOne runs a request, or replies why not.
@@ -199,19 +219,26 @@ func (c *conn) runOne(r *request) {
 	x := &c.call
 	x.again = false
 	if r.msg != "" {
+		at := len(c.out.buf)
 		x.err(r.msg)
+		c.srv.stats.errorReply(c.out.buf[at:])
 		return
 	}
 	x.cmd, x.args = r.cmd, c.args[r.first:r.last]
 	if r.cmd.flags&flagWrite != 0 {
 		if err := c.srv.store.Writable(); err != nil {
+			at := len(c.out.buf)
 			c.srv.stats.rejected(r.cmd)
 			x.fail(err)
+			c.srv.stats.errorReply(c.out.buf[at:])
 			return
 		}
 	}
 	if c.srv.monitors.active() {
 		c.srv.monitors.feed(c, r.cmd, x.args)
+	}
+	if c.session.lastCmd.Load() != r.cmd {
+		c.session.lastCmd.Store(r.cmd)
 	}
 	at := len(c.out.buf)
 	start := c.srv.clock()
@@ -226,9 +253,6 @@ func (c *conn) runOne(r *request) {
 		c.srv.stats.errorReply(c.out.buf[at:])
 	}
 	c.srv.slowlog.consider(c, r.cmd, x.args, took)
-	if c.session.lastCmd.Load() != r.cmd {
-		c.session.lastCmd.Store(r.cmd)
-	}
 	if cap(c.out.buf) > keepReply {
 		c.chargeReply()
 	}
