@@ -3,20 +3,29 @@ package resp
 import "bytes"
 
 func cmdConfigGet(x *call) {
-	var found []*configParam
+	type match struct {
+		name  []byte
+		param *configParam
+	}
+	var found []match
 	for i := range x.srv.config {
 		p := &x.srv.config[i]
 		for _, pattern := range x.args[2:] {
-			if globMatch(pattern, []byte(p.name), true) {
-				found = append(found, p)
-				break
+			if !globMatch(pattern, []byte(p.name), true) {
+				continue
 			}
+			name := []byte(p.name)
+			if equalFold(pattern, p.name) {
+				name = pattern // as the client wrote it
+			}
+			found = append(found, match{name, p})
+			break
 		}
 	}
 	x.dict(len(found))
-	for _, p := range found {
-		x.bulkString(p.name)
-		x.bulkString(p.get())
+	for _, m := range found {
+		x.bulk(m.name)
+		x.bulkString(m.param.get())
 	}
 }
 
@@ -43,7 +52,7 @@ func cmdConfigSet(x *call) {
 			}
 		}
 		if fault != "" {
-			x.err("ERR CONFIG SET failed (possibly related to argument '" + p.name + "') - " + fault)
+			x.err("ERR CONFIG SET failed (possibly related to argument '" + string(shown(args[2*i], 128)) + "') - " + fault)
 			return
 		}
 		changes = append(changes, apply)

@@ -139,7 +139,9 @@ func cmdReset(x *call) {
 		x.conn.clearPushes()
 	}
 	s.setName("")
-	s.replies = replyOn
+	if s.replies == replyOff {
+		s.replies = replyOn
+	}
 	s.authed = x.srv.settings.password.Load() == nil
 	x.setProto(2)
 	x.simple("RESET")
@@ -149,8 +151,10 @@ func cmdReset(x *call) {
 func cmdSelect(x *call) {
 	n, ok := parseInt(x.args[1])
 	switch {
-	case !ok || n != int64(int32(n)):
+	case !ok:
 		x.err(msgNotInteger)
+	case n != int64(int32(n)):
+		x.err("ERR value is out of range, value must between -2147483648 and 2147483647")
 	case n != 0:
 		x.err("ERR DB index is out of range")
 	default:

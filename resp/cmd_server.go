@@ -62,8 +62,9 @@ func cmdShutdown(x *call) {
 		x.err("ERR Errors trying to SHUTDOWN. Check logs.")
 	default:
 		x.srv.log.Info("a client shuts the server down", "client", x.conn.session.id, "addr", x.conn.net.RemoteAddr())
-		x.srv.stopping.Store(true)
-		x.srv.cfg.Shutdown()
+		if !x.srv.stopping.Swap(true) {
+			x.srv.cfg.Shutdown()
+		}
 	}
 }
 

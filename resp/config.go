@@ -11,6 +11,8 @@ import (
 	"time"
 )
 
+// What CONFIG GET and SET know. The handlers are in cmd_config.go.
+
 // A configParam is a setting as CONFIG GET and SET see it.
 type configParam struct {
 	name string

@@ -75,8 +75,12 @@ func (p *pause) applies(cmd *command) bool {
 }
 
 // wait returns when the command may run, or the connection or the server closes.
+// Replies to what came before do not wait with it.
 func (p *pause) wait(c *conn, cmd *command) {
 	for p.applies(cmd) {
+		if c.flush() != nil {
+			return
+		}
 		left, over := p.left()
 		if left > 0 && !c.wait(left, over) {
 			return

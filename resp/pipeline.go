@@ -47,10 +47,13 @@ func (c *conn) run() {
 		n := c.gather(c.reqs[i:])
 		c.hold = i+n < len(c.reqs)
 		if n == 0 {
+			before := c.authorized()
 			c.alone(&c.reqs[i])
 			i++
-			if !c.authorized() {
-				c.resolveAgain(c.reqs[i:]) // after RESET
+			if c.authorized() != before { // RESET, and AUTH after it
+				for j := i; j < len(c.reqs); j++ {
+					c.resolve(&c.reqs[j])
+				}
 			}
 			continue
 		}
@@ -66,22 +69,8 @@ func (c *conn) run() {
 func (c *conn) resolve(r *request) {
 	args := c.args[r.first:r.last]
 	r.cmd, r.msg = c.srv.table.lookup(args)
-	if r.msg != "" {
-		c.srv.stats.rejected(r.cmd)
-		return
-	}
-	if !c.authorized() && r.cmd.flags&flagNoAuth == 0 {
+	if r.msg == "" && !c.authorized() && r.cmd.flags&flagNoAuth == 0 {
 		r.msg = msgNoAuth
-		c.srv.stats.rejected(r.cmd)
-	}
-}
-
-// resolveAgain is resolve for requests whose client has lost its rights since.
-func (c *conn) resolveAgain(reqs []request) {
-	for i := range reqs {
-		if reqs[i].msg == "" {
-			c.resolve(&reqs[i])
-		}
 	}
 }
 
@@ -119,7 +108,6 @@ func (c *conn) gather(reqs []request) int {
 			key := args[k.pos]
 			if int64(len(key)) > c.srv.settings.maxKey.Load() {
 				r.msg = msgKeyTooLong
-				c.srv.stats.rejected(r.cmd)
 				break
 			}
 			c.places = append(c.places, c.unit.Place(key))
@@ -214,23 +202,26 @@ func (c *conn) alone(r *request) {
 	}
 }
 
+// reject replies why a command is not run; it is nil if there is no such command.
+func (c *conn) reject(cmd *command, msg string) {
+	at := len(c.out.buf)
+	c.out.err(msg)
+	c.srv.stats.rejected(cmd)
+	c.srv.stats.errorReply(c.out.buf[at:])
+}
+
 // runOne runs a request, or replies why not.
 func (c *conn) runOne(r *request) {
 	x := &c.call
 	x.again = false
 	if r.msg != "" {
-		at := len(c.out.buf)
-		x.err(r.msg)
-		c.srv.stats.errorReply(c.out.buf[at:])
+		c.reject(r.cmd, r.msg)
 		return
 	}
 	x.cmd, x.args = r.cmd, c.args[r.first:r.last]
 	if r.cmd.flags&flagWrite != 0 {
 		if err := c.srv.store.Writable(); err != nil {
-			at := len(c.out.buf)
-			c.srv.stats.rejected(r.cmd)
-			x.fail(err)
-			c.srv.stats.errorReply(c.out.buf[at:])
+			c.reject(r.cmd, errorText(err))
 			return
 		}
 	}
