@@ -6,7 +6,7 @@ import (
 )
 
 // adminScript is run on Redis and on Ringside; the replies must be equal. A line is a
-// command of words; '' is an empty word, ~ in a word a space.
+// command of words; ” is an empty word, ~ in a word a space.
 const adminScript = `
 PING
 PING hello

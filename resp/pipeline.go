@@ -144,8 +144,23 @@ func (c *conn) runUnit(reqs []request) {
 			continue
 		}
 		c.count(at)
+		if len(c.out.buf) >= flushSize && i+1 < len(reqs) && !c.cutUnit() {
+			return
+		}
 	}
 	c.finishUnit(false)
+}
+
+// cutUnit ends the unit half-way through its requests, so that the replies so far
+// leave instead of growing without bound, and begins it anew.
+func (c *conn) cutUnit() bool {
+	c.finishUnit(true)
+	if c.flush() != nil {
+		c.closing = true
+		return false
+	}
+	c.begin(c.places)
+	return true
 }
 
 // begin starts a unit.
