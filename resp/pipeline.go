@@ -48,8 +48,14 @@ func (c *conn) run() {
 		n := c.gather(c.reqs[i:])
 		c.hold = i+n < len(c.reqs)
 		if n == 0 {
+			before := c.authorized()
 			c.alone(&c.reqs[i])
 			i++
+			if c.authorized() != before { // RESET, and AUTH after it
+				for j := i; j < len(c.reqs); j++ {
+					c.resolve(&c.reqs[j])
+				}
+			}
 			continue
 		}
 		c.runUnit(c.reqs[i : i+n])
@@ -64,13 +70,8 @@ func (c *conn) run() {
 func (c *conn) resolve(r *request) {
 	args := c.args[r.first:r.last]
 	r.cmd, r.msg = c.srv.table.lookup(args)
-	if r.msg != "" {
-		c.srv.stats.rejected(r.cmd)
-		return
-	}
-	if !c.session.authed && r.cmd.flags&flagNoAuth == 0 {
+	if r.msg == "" && !c.authorized() && r.cmd.flags&flagNoAuth == 0 {
 		r.msg = msgNoAuth
-		c.srv.stats.rejected(r.cmd)
 	}
 }
 
@@ -108,7 +109,6 @@ func (c *conn) gather(reqs []request) int {
 			key := args[k.pos]
 			if int64(len(key)) > c.srv.settings.maxKey.Load() {
 				r.msg = msgKeyTooLong
-				c.srv.stats.rejected(r.cmd)
 				break
 			}
 			c.places = append(c.places, c.unit.Place(key))
@@ -189,8 +189,8 @@ func (c *conn) begin(places []store.Place) {
 
 // count notes a reply that starts at byte at.
 func (c *conn) count(at int) {
-	if len(c.out.buf) == at || c.closing && len(c.out.buf) < at {
-		return // written already, or dropped with the connection
+	if len(c.out.buf) <= at {
+		return // no reply, or it has left already
 	}
 	if c.session.keepReply() {
 		c.unitReplies++
@@ -230,6 +230,20 @@ func (c *conn) alone(r *request) {
 	at := len(c.out.buf)
 	c.runOne(r)
 	c.count(at)
+	if then := c.call.then; then != nil {
+		c.call.then = nil
+		if c.flush() == nil {
+			then()
+		}
+	}
+}
+
+// reject replies why a command is not run; it is nil if there is no such command.
+func (c *conn) reject(cmd *command, msg string) {
+	at := len(c.out.buf)
+	c.out.err(msg)
+	c.srv.stats.rejected(cmd)
+	c.srv.stats.errorReply(c.out.buf[at:])
 }
 
 // runOne runs a request, or replies why not.
@@ -237,19 +251,21 @@ func (c *conn) runOne(r *request) {
 	x := &c.call
 	x.again, x.waited = false, 0
 	if r.msg != "" {
-		x.err(r.msg)
+		c.reject(r.cmd, r.msg)
 		return
 	}
 	x.cmd, x.args = r.cmd, c.args[r.first:r.last]
 	if r.cmd.flags&flagWrite != 0 {
 		if err := c.srv.store.Writable(); err != nil {
-			c.srv.stats.rejected(r.cmd)
-			x.fail(err)
+			c.reject(r.cmd, errorText(err))
 			return
 		}
 	}
 	if c.srv.monitors.active() {
 		c.srv.monitors.feed(c, r.cmd, x.args)
+	}
+	if c.session.lastCmd.Load() != r.cmd {
+		c.session.lastCmd.Store(r.cmd)
 	}
 	at := len(c.out.buf)
 	start := c.srv.clock()
@@ -264,9 +280,6 @@ func (c *conn) runOne(r *request) {
 		c.srv.stats.errorReply(c.out.buf[at:])
 	}
 	c.srv.slowlog.consider(c, r.cmd, x.args, took)
-	if c.session.lastCmd.Load() != r.cmd {
-		c.session.lastCmd.Store(r.cmd)
-	}
 	if cap(c.out.buf) > keepReply {
 		c.chargeReply()
 	}

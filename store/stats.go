@@ -33,7 +33,20 @@ func (s *Store) Stats() Stats {
 		CacheBytes: size, CacheLines: lines, CacheSize: int64(len(s.cache.mem)),
 		Fsyncs: s.wal.syncs.Load(), FsyncSeconds: float64(s.wal.syncNanos.Load()) / 1e9,
 		LogBytes: s.wal.written.Load(), WriteStalls: s.stalls.Load(),
-		Pebble: s.db.Metrics(),
+		Pebble: s.engineMetrics(),
+	}
+}
+
+// engineMetrics returns Pebble's own figures; none once it has stopped, for then
+// somebody holds for ever the lock that they need.
+func (s *Store) engineMetrics() *pebble.Metrics {
+	metrics := make(chan *pebble.Metrics, 1)
+	go func() { metrics <- s.db.Metrics() }()
+	select {
+	case m := <-metrics:
+		return m
+	case <-s.fatal:
+		return &pebble.Metrics{}
 	}
 }
 

@@ -115,6 +115,7 @@ func (s *Store) open() (err error) {
 	}
 	s.identity = id
 	s.wal = newWALFS(fs, logDir, s.cfg.Fsync, func(err error) { s.trouble(troubleLog, err) })
+	s.wal.lastSync.Store(s.openedAt.UnixNano())
 	undo = append(undo, s.wal.close)
 	extra, err := s.wal.verify()
 	if err != nil {
@@ -198,6 +199,13 @@ func (s *Store) options() *pebble.Options {
 
 // Identity returns what the store was created as.
 func (s *Store) Identity() Identity { return s.identity }
+
+// Fsync returns what an acknowledged write has gone through.
+func (s *Store) Fsync() Fsync { return s.cfg.Fsync }
+
+// LastSync returns when everything that had been written until then was last known to
+// be on stable storage.
+func (s *Store) LastSync() time.Time { return time.Unix(0, s.wal.lastSync.Load()) }
 
 // Fatal is closed when the storage engine has stopped for good.
 func (s *Store) Fatal() <-chan struct{} { return s.fatal }

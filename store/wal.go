@@ -64,6 +64,9 @@ type walFS struct {
 	syncs     atomic.Int64 // real fsyncs
 	syncNanos atomic.Int64
 	written   atomic.Int64 // bytes
+	// lastSync is when all that had been written was on stable storage last, in
+	// ns since 1970.
+	lastSync atomic.Int64
 }
 
 const walMarkName = "synced"
@@ -262,16 +265,21 @@ func (f *walFile) sync() {
 
 func (f *walFile) syncLocked() {
 	upTo := f.written.Load()
-	if f.broken.Load() || upTo == f.synced {
+	start := time.Now()
+	if f.broken.Load() {
 		return
 	}
-	start := time.Now()
+	if upTo == f.synced {
+		f.fs.lastSync.Store(start.UnixNano())
+		return
+	}
 	if err := f.File.SyncData(); err != nil {
 		f.breakWith(fmt.Errorf("fsync log %d: %w", f.num, err))
 		return
 	}
 	f.fs.syncs.Add(1)
 	f.fs.syncNanos.Add(int64(time.Since(start)))
+	f.fs.lastSync.Store(start.UnixNano())
 	f.synced = upTo
 	f.fs.writeMark(f.num, upTo)
 }
