@@ -16,6 +16,8 @@ type call struct {
 	// without latches: for reads whose reply is too large to be kept until a
 	// pipeline's commit.
 	again bool
+	// values is scratch space of commands with several keys.
+	values []store.Value
 }
 
 // getString returns the value of a key. It has replied, and returns false, if the key

@@ -14,6 +14,7 @@ const (
 	maxPipeline      = 256     // requests taken up at once
 	maxPipelineBytes = 1 << 20 // and their bytes, but for one larger request
 	maxUnitKeys      = 1024    // keys whose latches one unit takes, but for one larger command
+	maxUnitReplies   = 1 << 20 // bytes of replies after which a unit is cut
 )
 
 // A request is a parsed command: c.args[first:last].
@@ -136,16 +137,48 @@ func (c *conn) runUnit(reqs []request) {
 		c.runOne(r)
 		if c.call.again {
 			c.out.buf = c.out.buf[:at]
-			c.finishUnit(true)
-			c.begin(nil)
-			c.runOne(r)
-			c.finishUnit(true)
-			c.begin(c.places)
+			if !c.runApart(r) {
+				return
+			}
 			continue
 		}
 		c.count(at)
+		if len(c.out.buf) >= maxUnitReplies && i+1 < len(reqs) {
+			if !c.sendUnit() {
+				return
+			}
+			c.begin(c.places)
+		}
 	}
 	c.finishUnit(false)
+}
+
+// sendUnit ends the unit and sends its replies; it returns false if the client is
+// gone.
+func (c *conn) sendUnit() bool {
+	c.finishUnit(true)
+	if c.flush() != nil {
+		c.closing = true
+	}
+	return !c.closing
+}
+
+// runApart ends the unit, runs a request in one of its own without latches, and
+// begins the unit anew. Earlier replies leave first, since the one to come is not
+// kept with them. It returns false, and there is no unit, if the client is gone.
+func (c *conn) runApart(r *request) bool {
+	if !c.sendUnit() {
+		return false
+	}
+	c.begin(nil)
+	c.runOne(r)
+	c.count(0)
+	c.finishUnit(true)
+	if c.closing {
+		return false
+	}
+	c.begin(c.places)
+	return true
 }
 
 // begin starts a unit.
@@ -156,8 +189,8 @@ func (c *conn) begin(places []store.Place) {
 
 // count notes a reply that starts at byte at.
 func (c *conn) count(at int) {
-	if len(c.out.buf) == at {
-		return // written already
+	if len(c.out.buf) == at || c.closing && len(c.out.buf) < at {
+		return // written already, or dropped with the connection
 	}
 	if c.session.keepReply() {
 		c.unitReplies++
@@ -169,9 +202,11 @@ func (c *conn) count(at int) {
 // finishUnit commits the unit. If the replies must wait, it leaves that to the
 // settler, or with sync waits by itself.
 func (c *conn) finishUnit(sync bool) {
-	hold := c.hold
 	if sync {
+		// Otherwise hold is the settler's to read from Commit on.
+		hold := c.hold
 		c.hold = true
+		defer func() { c.hold = hold }()
 	}
 	wait, err := c.unit.Commit(c)
 	switch {
@@ -183,7 +218,6 @@ func (c *conn) finishUnit(sync bool) {
 			c.await()
 		}
 	}
-	c.hold = hold
 }
 
 // alone runs a request outside of any unit.

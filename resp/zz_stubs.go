@@ -2,12 +2,6 @@ package resp
 
 // Stands in for handlers that are still to come.
 
-func cmdAppend(x *call)          { x.err("ERR not yet written") }
-func cmdBitcount(x *call)        { x.err("ERR not yet written") }
-func cmdBitfield(x *call)        { x.err("ERR not yet written") }
-func cmdBitfieldRo(x *call)      { x.err("ERR not yet written") }
-func cmdBitop(x *call)           { x.err("ERR not yet written") }
-func cmdBitpos(x *call)          { x.err("ERR not yet written") }
 func cmdClientGetname(x *call)   { x.err("ERR not yet written") }
 func cmdClientId(x *call)        { x.err("ERR not yet written") }
 func cmdClientInfo(x *call)      { x.err("ERR not yet written") }
@@ -25,8 +19,6 @@ func cmdConfigSet(x *call)       { x.err("ERR not yet written") }
 func cmdCopy(x *call)            { x.err("ERR not yet written") }
 func cmdDbsize(x *call)          { x.err("ERR not yet written") }
 func cmdDebug(x *call)           { x.err("ERR not yet written") }
-func cmdDecr(x *call)            { x.err("ERR not yet written") }
-func cmdDecrby(x *call)          { x.err("ERR not yet written") }
 func cmdDel(x *call)             { x.err("ERR not yet written") }
 func cmdDump(x *call)            { x.err("ERR not yet written") }
 func cmdExists(x *call)          { x.err("ERR not yet written") }
@@ -35,21 +27,11 @@ func cmdExpireat(x *call)        { x.err("ERR not yet written") }
 func cmdExpiretime(x *call)      { x.err("ERR not yet written") }
 func cmdFlushall(x *call)        { x.err("ERR not yet written") }
 func cmdFlushdb(x *call)         { x.err("ERR not yet written") }
-func cmdGetbit(x *call)          { x.err("ERR not yet written") }
-func cmdGetdel(x *call)          { x.err("ERR not yet written") }
-func cmdGetex(x *call)           { x.err("ERR not yet written") }
-func cmdGetrange(x *call)        { x.err("ERR not yet written") }
-func cmdGetset(x *call)          { x.err("ERR not yet written") }
-func cmdIncrby(x *call)          { x.err("ERR not yet written") }
-func cmdIncrbyfloat(x *call)     { x.err("ERR not yet written") }
 func cmdInfo(x *call)            { x.err("ERR not yet written") }
 func cmdKeys(x *call)            { x.err("ERR not yet written") }
 func cmdLastsave(x *call)        { x.err("ERR not yet written") }
-func cmdLcs(x *call)             { x.err("ERR not yet written") }
 func cmdMemoryUsage(x *call)     { x.err("ERR not yet written") }
-func cmdMget(x *call)            { x.err("ERR not yet written") }
 func cmdMonitor(x *call)         { x.err("ERR not yet written") }
-func cmdMsetnx(x *call)          { x.err("ERR not yet written") }
 func cmdObjectEncoding(x *call)  { x.err("ERR not yet written") }
 func cmdObjectFreq(x *call)      { x.err("ERR not yet written") }
 func cmdObjectIdletime(x *call)  { x.err("ERR not yet written") }
@@ -58,7 +40,6 @@ func cmdPersist(x *call)         { x.err("ERR not yet written") }
 func cmdPexpire(x *call)         { x.err("ERR not yet written") }
 func cmdPexpireat(x *call)       { x.err("ERR not yet written") }
 func cmdPexpiretime(x *call)     { x.err("ERR not yet written") }
-func cmdPsetex(x *call)          { x.err("ERR not yet written") }
 func cmdPttl(x *call)            { x.err("ERR not yet written") }
 func cmdQuit(x *call)            { x.err("ERR not yet written") }
 func cmdRandomkey(x *call)       { x.err("ERR not yet written") }
@@ -68,16 +49,10 @@ func cmdReset(x *call)           { x.err("ERR not yet written") }
 func cmdRestore(x *call)         { x.err("ERR not yet written") }
 func cmdScan(x *call)            { x.err("ERR not yet written") }
 func cmdSelect(x *call)          { x.err("ERR not yet written") }
-func cmdSetbit(x *call)          { x.err("ERR not yet written") }
-func cmdSetex(x *call)           { x.err("ERR not yet written") }
-func cmdSetnx(x *call)           { x.err("ERR not yet written") }
-func cmdSetrange(x *call)        { x.err("ERR not yet written") }
 func cmdShutdown(x *call)        { x.err("ERR not yet written") }
 func cmdSlowlogGet(x *call)      { x.err("ERR not yet written") }
 func cmdSlowlogLen(x *call)      { x.err("ERR not yet written") }
 func cmdSlowlogReset(x *call)    { x.err("ERR not yet written") }
-func cmdStrlen(x *call)          { x.err("ERR not yet written") }
-func cmdSubstr(x *call)          { x.err("ERR not yet written") }
 func cmdTime(x *call)            { x.err("ERR not yet written") }
 func cmdTouch(x *call)           { x.err("ERR not yet written") }
 func cmdTtl(x *call)             { x.err("ERR not yet written") }

@@ -32,10 +32,16 @@ type Unit struct {
 	// the unit ends.
 	lines []byte
 	pbuf  []byte // Pebble keys under construction
-	// pieces: the batch holds sub entries, which only Pebble could read back.
-	pieces bool
+	dirty []dirtyPiece
 	// built holds the generations that this unit writes the header of.
 	built []uint64
+	// failure, once set, is what Commit will answer: see Fail.
+	failure error
+	// unseen says why an expired key could not be removed that this unit does not
+	// see: it must not write then.
+	unseen error
+	// flushed: part of the changes has been applied already.
+	flushed bool
 	// readers see, in a unit without latches, one state of a long string each.
 	readers []pieceReader
 }
@@ -94,6 +100,7 @@ func (s *Store) NewUnit() *Unit { return &Unit{s: s} }
 func (u *Unit) Begin(now int64, places []Place) {
 	u.now = now
 	u.after = 0
+	u.failure, u.unseen, u.flushed = nil, nil, false
 	u.lines = u.lines[:0]
 	u.latched = u.latched[:0]
 	if len(places) > 0 {
@@ -153,6 +160,12 @@ func (u *Unit) setChange(p Place, key, line []byte) {
 	case n > 17:
 		u.index[p] = append(u.index[p], int32(n-1))
 	}
+}
+
+// Changed reports whether the unit has changed a key since it was last applied; Get
+// then takes no reading, and cannot fail.
+func (u *Unit) Changed(key []byte) bool {
+	return len(u.changes) > 0 && u.find(u.Place(key), key) != nil
 }
 
 // Get returns the value of a key; a key whose time has come does not exist, and
@@ -246,9 +259,12 @@ func (u *Unit) unexpired(h header, p Place, key []byte, err error) (header, erro
 	if !h.expired(u.now) {
 		return h, nil
 	}
-	if u.s.Writable() != nil || len(u.latched) > 0 && !u.holds(p) {
+	if refusal := u.s.Writable(); refusal != nil || len(u.latched) > 0 && !u.holds(p) {
 		// It stays, unseen: no write is possible now, or taking one more latch
 		// could close a circle.
+		if u.holds(p) {
+			u.unseen = refusal
+		}
 		return header{}, nil
 	}
 	if u.holds(p) {
@@ -328,6 +344,7 @@ func (u *Unit) account(p Place, key []byte, old, h *header) {
 		u.deltas = append(u.deltas, d)
 	}
 	if old.gen != 0 && old.gen != h.gen {
+		u.dropDirty(old.gen)
 		u.pbuf = garbageKey(u.pbuf[:0], p, key, old.gen)
 		_ = u.batched().Set(u.pbuf, nil, nil)
 		u.s.garbage.Add(1)
