@@ -223,6 +223,10 @@ func (c *conn) finishUnit(sync bool) {
 // alone runs a request outside of any unit.
 func (c *conn) alone(r *request) {
 	c.srv.pause.wait(c, r.cmd)
+	if r.cmd.waits && c.flush() != nil {
+		c.closing = true
+		return
+	}
 	at := len(c.out.buf)
 	c.runOne(r)
 	c.count(at)
@@ -231,7 +235,7 @@ func (c *conn) alone(r *request) {
 // runOne runs a request, or replies why not.
 func (c *conn) runOne(r *request) {
 	x := &c.call
-	x.again = false
+	x.again, x.waited = false, 0
 	if r.msg != "" {
 		x.err(r.msg)
 		return
@@ -250,7 +254,7 @@ func (c *conn) runOne(r *request) {
 	at := len(c.out.buf)
 	start := c.srv.clock()
 	r.cmd.run(x)
-	took := c.srv.clock() - start
+	took := c.srv.clock() - start - x.waited
 	if x.again {
 		return
 	}

@@ -142,7 +142,7 @@ func (u *Unit) apply(w Waiter) error {
 	for _, n := range u.latched {
 		s.latches[n].version.Add(1)
 	}
-	err := s.db.ApplyNoSyncWait(u.batch, pebble.Sync)
+	err := s.db.Apply(u.batch, pebble.NoSync)
 	if err == nil {
 		for _, d := range u.deltas {
 			s.counts.add(d)

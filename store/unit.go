@@ -42,6 +42,8 @@ type Unit struct {
 	unseen error
 	// flushed: part of the changes has been applied already.
 	flushed bool
+	// peeking: reads do not count as uses of their keys.
+	peeking bool
 	// readers see, in a unit without latches, one state of a long string each.
 	readers []pieceReader
 }
@@ -185,6 +187,21 @@ func (u *Unit) Get(key []byte) (Value, error) {
 	return v, nil
 }
 
+// Peek is Get for commands that only look at what a key is: it does not count as
+// a use of the key, and it costs the same for strings of any size. Long strings
+// cannot be read with what it returns.
+func (u *Unit) Peek(key []byte) (Value, error) {
+	p := u.Place(key)
+	v := Value{place: p}
+	u.peeking = true
+	h, err := u.load(p, key)
+	u.peeking = false
+	if err == nil && h.typ != None {
+		v.set(&h, p)
+	}
+	return v, err
+}
+
 // load returns the header of a key, with typ None if there is none. Its value
 // points into u.lines, or into a change.
 func (u *Unit) load(p Place, key []byte) (h header, err error) {
@@ -230,7 +247,13 @@ func (u *Unit) dependOn(l *latch) {
 // u.lines.
 func (u *Unit) read(l *latch, p Place, key []byte) ([]byte, bool, error) {
 	start := len(u.lines)
-	lines, ok := u.s.cache.get(p, key, u.lines)
+	var lines []byte
+	var ok bool
+	if u.peeking {
+		lines, ok = u.s.cache.peek(p, key, u.lines)
+	} else {
+		lines, ok = u.s.cache.get(p, key, u.lines)
+	}
 	if ok {
 		u.lines = lines
 		return lines[start:len(lines):len(lines)], true, nil
@@ -247,7 +270,9 @@ func (u *Unit) read(l *latch, p Place, key []byte) ([]byte, bool, error) {
 	u.lines = append(u.lines, value...)
 	line := u.lines[start:len(u.lines):len(u.lines)]
 	_ = closer.Close()
-	u.s.cache.fill(p, key, line, &l.version, version)
+	if !u.peeking {
+		u.s.cache.fill(p, key, line, &l.version, version)
+	}
 	return line, true, nil
 }
 
