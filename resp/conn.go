@@ -1,10 +1,7 @@
 package resp
 
 import (
-	"errors"
-	"io"
 	"net"
-	"os"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -338,12 +335,6 @@ func (c *conn) finish() {
 	c.out.buf = nil
 	c.chargeReply()
 	c.srv.remove(c)
-}
-
-// ended reports whether err is the usual end of a connection.
-func ended(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
 // clock is the time since the server was made.

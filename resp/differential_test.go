@@ -60,18 +60,6 @@ func (d *differ) do(args ...string) respValue {
 	return want
 }
 
-// near runs a command that answers with an integer, like TTL, and allows it to
-// differ by some.
-func (d *differ) near(by int64, args ...string) {
-	d.t.Helper()
-	want, got := d.both(args)
-	w, err1 := strconv.ParseInt(want.text, 10, 64)
-	g, err2 := strconv.ParseInt(got.text, 10, 64)
-	if err1 != nil || err2 != nil || want.kind != ':' || got.kind != ':' || g < w-by || g > w+by {
-		d.differs(args, got, want)
-	}
-}
-
 // pipeline sends several commands at once and compares all replies.
 func (d *differ) pipeline(cmds [][]string) {
 	d.t.Helper()

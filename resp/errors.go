@@ -35,8 +35,6 @@ func errorText(err error) string {
 		return "ERR the stored value cannot be read: " + err.Error()
 	case errors.Is(err, store.ErrCursor):
 		return "ERR invalid cursor"
-	case errors.Is(err, store.ErrTooLarge):
-		return msgTooLong
 	}
 	return "ERR " + err.Error()
 }

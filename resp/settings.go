@@ -66,8 +66,8 @@ var (
 func (s *Settings) Validate() error {
 	var errs []error
 	for _, f := range []struct {
-		name string
-		n    int64
+		name   string
+		n      int64
 		bounds bounds
 	}{
 		{"clients", int64(s.MaxClients), clientsSpan},

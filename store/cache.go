@@ -103,8 +103,6 @@ func (c *cache) close() {
 	}
 }
 
-func (c *cache) enabled() bool { return c.shards != nil }
-
 // mix spreads a place over shards and slots: a place's upper half is equal for
 // all keys of a hash tag, its lower half is a hash already.
 func mix(p Place) uint64 {

@@ -20,9 +20,6 @@ const (
 	cursorShift     = 32 - cursorOrderBits
 )
 
-// ErrCursor: no scan returns such a cursor.
-var ErrCursor = errors.New("invalid cursor")
-
 func (c Cursor) place() Place { return Place(c) << cursorShift }
 
 func cursorOf(p Place) Cursor { return Cursor(p >> cursorShift) }
