@@ -1,6 +1,10 @@
 package resp
 
-import "github.com/ringside-kv/ringside/store"
+import (
+	"time"
+
+	"github.com/ringside-kv/ringside/store"
+)
 
 // A call is one command being executed: its arguments, the connection it came
 // from and the reply that it writes. A connection reuses one call for all its
@@ -19,6 +23,10 @@ type call struct {
 	// then, if set by a command that works on no keys, is called once its reply
 	// has been sent.
 	then func()
+	// values is scratch space of commands with several keys.
+	values []store.Value
+	// waited is time that the command has spent waiting, not working.
+	waited time.Duration
 }
 
 // getString returns the value of a key. It has replied, and returns false, if the key

@@ -14,6 +14,7 @@ const (
 	maxPipeline      = 256     // requests taken up at once
 	maxPipelineBytes = 1 << 20 // and their bytes, but for one larger request
 	maxUnitKeys      = 1024    // keys whose latches one unit takes, but for one larger command
+	maxUnitReplies   = 1 << 20 // bytes of replies after which a unit is cut
 )
 
 // A request is a parsed command: c.args[first:last].
@@ -136,27 +137,44 @@ func (c *conn) runUnit(reqs []request) {
 		c.runOne(r)
 		if c.call.again {
 			c.out.buf = c.out.buf[:at]
-			c.finishUnit(true)
-			c.begin(nil)
-			c.runOne(r)
-			c.finishUnit(true)
-			c.begin(c.places)
+			if !c.runApart(r) {
+				return
+			}
 			continue
 		}
 		c.count(at)
-		if len(c.out.buf) >= flushSize && i+1 < len(reqs) && !c.cutUnit() {
-			return
+		if len(c.out.buf) >= maxUnitReplies && i+1 < len(reqs) {
+			if !c.sendUnit() {
+				return
+			}
+			c.begin(c.places)
 		}
 	}
 	c.finishUnit(false)
 }
 
-// cutUnit ends the unit half-way through its requests, so that the replies so far
-// leave instead of growing without bound, and begins it anew.
-func (c *conn) cutUnit() bool {
+// sendUnit ends the unit and sends its replies; it returns false if the client is
+// gone.
+func (c *conn) sendUnit() bool {
 	c.finishUnit(true)
 	if c.flush() != nil {
 		c.closing = true
+	}
+	return !c.closing
+}
+
+// runApart ends the unit, runs a request in one of its own without latches, and
+// begins the unit anew. Earlier replies leave first, since the one to come is not
+// kept with them. It returns false, and there is no unit, if the client is gone.
+func (c *conn) runApart(r *request) bool {
+	if !c.sendUnit() {
+		return false
+	}
+	c.begin(nil)
+	c.runOne(r)
+	c.count(0)
+	c.finishUnit(true)
+	if c.closing {
 		return false
 	}
 	c.begin(c.places)
@@ -184,9 +202,11 @@ func (c *conn) count(at int) {
 // finishUnit commits the unit. If the replies must wait, it leaves that to the
 // settler, or with sync waits by itself.
 func (c *conn) finishUnit(sync bool) {
-	hold := c.hold
 	if sync {
+		// Otherwise hold is the settler's to read from Commit on.
+		hold := c.hold
 		c.hold = true
+		defer func() { c.hold = hold }()
 	}
 	wait, err := c.unit.Commit(c)
 	switch {
@@ -198,14 +218,15 @@ func (c *conn) finishUnit(sync bool) {
 			c.await()
 		}
 	}
-	if sync {
-		c.hold = hold // else it is the settler's now
-	}
 }
 
 // alone runs a request outside of any unit.
 func (c *conn) alone(r *request) {
 	c.srv.pause.wait(c, r.cmd)
+	if r.cmd.waits && c.flush() != nil {
+		c.closing = true
+		return
+	}
 	at := len(c.out.buf)
 	c.runOne(r)
 	c.count(at)
@@ -228,7 +249,7 @@ func (c *conn) reject(cmd *command, msg string) {
 // runOne runs a request, or replies why not.
 func (c *conn) runOne(r *request) {
 	x := &c.call
-	x.again = false
+	x.again, x.waited = false, 0
 	if r.msg != "" {
 		c.reject(r.cmd, r.msg)
 		return
@@ -249,7 +270,7 @@ func (c *conn) runOne(r *request) {
 	at := len(c.out.buf)
 	start := c.srv.clock()
 	r.cmd.run(x)
-	took := c.srv.clock() - start
+	took := c.srv.clock() - start - x.waited
 	if x.again {
 		return
 	}

@@ -3,6 +3,7 @@ package resp
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/tidwall/redcon"
 )
@@ -27,8 +28,10 @@ func (r *reply) simple(s string) {
 }
 
 // err appends an error; msg starts with its code ("ERR …"). CR and LF become
-// spaces, as Redis does, so that no input can forge a second reply.
+// spaces, or at the end nothing, as Redis does, so that no input can forge a second
+// reply.
 func (r *reply) err(msg string) {
+	msg = strings.TrimRight(msg, "\r\n")
 	r.buf = append(r.buf, '-')
 	for i := range len(msg) {
 		c := msg[i]

@@ -26,9 +26,10 @@ func (s *Server) closeIdle() {
 		return
 	}
 	now := s.clock()
-	for _, c := range s.snapshot() {
+	s.each(func(c *conn) bool {
 		if c.session.idle(now) > idle {
 			c.close()
 		}
-	}
+		return true
+	})
 }

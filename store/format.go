@@ -81,6 +81,27 @@ func writeIdentity(cfg *Config) (Identity, error) {
 	return id, syncDir(cfg.FS, cfg.Dir)
 }
 
+// makeDir creates a directory and those above it that do not exist, and makes
+// durable that they do: else all that is stored below goes when they go.
+func makeDir(fs vfs.FS, dir string) error {
+	var made []string
+	for d := dir; ; d = fs.PathDir(d) {
+		if _, err := fs.Stat(d); err == nil || d == fs.PathDir(d) {
+			break
+		}
+		made = append(made, d)
+	}
+	if err := fs.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for _, d := range made {
+		if err := syncDir(fs, fs.PathDir(d)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func syncDir(fs vfs.FS, dir string) error {
 	d, err := fs.OpenDir(dir)
 	if err != nil {

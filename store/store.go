@@ -34,7 +34,10 @@ type Store struct {
 
 	// commits is held for reading from the choice of a journal entry's term
 	// until the counts agree with it.
-	commits     sync.RWMutex
+	commits sync.RWMutex
+	// checkpoints is held while the counts are written or set to zero as a
+	// whole; it comes before the latches.
+	checkpoints sync.Mutex
 	generations generations
 	garbage     atomic.Int64 // generations named as garbage since the last look
 
@@ -79,7 +82,7 @@ func Open(cfg Config) (*Store, error) {
 func (s *Store) open() (err error) {
 	fs := s.cfg.FS
 	logDir := fs.PathJoin(s.cfg.Dir, "log")
-	if err := fs.MkdirAll(logDir, 0o700); err != nil {
+	if err := makeDir(fs, logDir); err != nil {
 		return err
 	}
 	id, known, err := readIdentity(fs, s.cfg.Dir)
@@ -137,7 +140,7 @@ func (s *Store) open() (err error) {
 		return fmt.Errorf("cache of %d bytes: %w", s.cfg.Cache, err)
 	}
 	s.garbage.Store(1) // a crash may have left some
-	s.settler = newSettler(s.wal)
+	s.settler = newSettler(s.wal, func() error { return s.db.LogData(nil, pebble.Sync) })
 	for _, loop := range []func(){s.healLoop, s.expireLoop, s.housekeepingLoop} {
 		s.loops.Add(1)
 		go func() {
@@ -177,8 +180,8 @@ func (s *Store) options() *pebble.Options {
 		FormatMajorVersion:          pebble.FormatColumnarBlocks,
 		MemTableSize:                uint64(s.cfg.MemTable),
 		MemTableStopWritesThreshold: 8,
-		L0CompactionThreshold:       4,
-		L0StopWritesThreshold:       40,
+		L0CompactionThreshold:       12,
+		L0StopWritesThreshold:       48,
 		LBaseMaxBytes:               256 << 20,
 		MaxOpenFiles:                4096,
 		WALBytesPerSync:             512 << 10,

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes, besides 0.
+const (
+	exitFailure = 1 // the log or the last line says why
+	exitUsage   = 2 // the command line or the configuration is not valid
+)
+
+func main() {
+	a := app{args: os.Args[1:], environ: os.Environ(), stdout: os.Stdout, stderr: os.Stderr}
+	os.Exit(a.run())
+}
+
+// app is one run of the command, with what it is given.
+type app struct {
+	args, environ  []string
+	stdout, stderr io.Writer
+}
+
+// errFailed is returned by a command that has already said why.
+var errFailed = errors.New("failed")
+
+func (a *app) run() int {
+	root := a.rootCommand()
+	root.SetArgs(a.args)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	cmd, err := root.ExecuteC()
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errFailed):
+		return exitFailure
+	default:
+		a.report(cmd, err)
+		return exitUsage
+	}
+}
+
+// report writes every fault on a line of its own.
+func (a *app) report(cmd *cobra.Command, err error) {
+	for _, err := range parts(err) {
+		fmt.Fprintf(a.stderr, "ringside: %s\n", strings.TrimSpace(err.Error()))
+	}
+	fmt.Fprintf(a.stderr, "See '%s --help'.\n", cmd.CommandPath())
+}
+
+func (a *app) rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "ringside",
+		Short: "A Redis-protocol store on disk",
+		Long: `Ringside is a store that speaks the Redis protocol and keeps its data on disk.
+Any Redis client works with it.`,
+		Example: `  ringside serve                       serve on 127.0.0.1:6379, data in ./ringside-data
+  ringside serve --addr :7000 --dir /var/lib/ringside --requirepass secret
+  ringside serve --help                every setting, as flag, variable and file
+  ringside completion bash --help      completion for your shell`,
+		Version:       versionLine(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.AddCommand(a.serveCommand(), versionCommand())
+	return root
+}

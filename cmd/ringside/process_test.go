@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// TestMain makes the test binary the command itself when a test starts it so.
+func TestMain(m *testing.M) {
+	if os.Getenv("RINGSIDE_TEST_AS_COMMAND") != "" {
+		main()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func TestProcessServesUntilSIGTERM(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "serve", "--addr", "127.0.0.1:0", "--dir", filepath.Join(t.TempDir(), "data"))
+	cmd.Env = append(os.Environ(), "RINGSIDE_TEST_AS_COMMAND=1")
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer time.AfterFunc(30*time.Second, func() { cmd.Process.Kill() }).Stop()
+
+	var log strings.Builder
+	lines := bufio.NewScanner(stderr)
+	listening := regexp.MustCompile(`msg=listening addr=(\S+)`)
+	for lines.Scan() {
+		log.WriteString(lines.Text() + "\n")
+		if m := listening.FindStringSubmatch(lines.Text()); m != nil {
+			conn, err := net.DialTimeout("tcp", m[1], 5*time.Second)
+			if err != nil {
+				t.Error(err)
+			} else {
+				conn.Close()
+			}
+			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, &log)
+	}
+	if !strings.Contains(log.String(), "msg=stopped") {
+		t.Errorf("the log:\n%s", &log)
+	}
+}
+
+func TestProcessExitCodes(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for _, tt := range []struct {
+		name string
+		args []string
+		want int
+	}{
+		{"version", []string{"version"}, 0},
+		{"bad configuration", []string{"serve", "--fsync", "x"}, 2},
+		{"address in use", []string{"serve", "--addr", taken.Addr().String(), "--http-addr", "off", "--dir", filepath.Join(t.TempDir(), "data")}, 1},
+	} {
+		cmd := exec.Command(os.Args[0], tt.args...)
+		cmd.Env = append(os.Environ(), "RINGSIDE_TEST_AS_COMMAND=1")
+		out, err := cmd.CombinedOutput()
+		code := 0
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			code = exit.ExitCode()
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if code != tt.want {
+			t.Errorf("%s: exit code %d, want %d\n%s", tt.name, code, tt.want, out)
+		}
+	}
+}

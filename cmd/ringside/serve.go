@@ -1,0 +1,183 @@
+package main
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ringside-kv/ringside/resp/node"
+)
+
+const serveLong = `Serve the Redis protocol until SIGTERM, SIGINT or a client's SHUTDOWN.
+
+Every setting is a flag, a variable (RINGSIDE_MAX_CLIENTS for --max-clients) and a
+key of a YAML file (max-clients: 500, in the file that --config or RINGSIDE_CONFIG
+names). A flag wins over a variable, a variable over the file. All that is wrong
+with any of them is reported at once, with exit code 2.
+
+Sizes are 64mb, 64MiB or bytes (kb, mb, gb are powers of 1024, k, m, g of 1000, as
+in redis.conf). Times are 500ms, 10s, 1h30m or seconds.`
+
+const serveExample = `  ringside serve
+  ringside serve --addr 127.0.0.1:7000 --dir /var/lib/ringside --fsync always
+  RINGSIDE_REQUIREPASS=secret ringside serve --addr :6379
+  ringside serve --config ringside.yaml --print-config`
+
+func (a *app) serveCommand() *cobra.Command {
+	cfg, log, printConfig := node.DefaultConfig(), defaultLogOptions(), false
+	set := serveSettings(&cfg, &log)
+	cmd := &cobra.Command{
+		Use:               "serve [flags]",
+		Short:             "Serve the Redis protocol",
+		Long:              serveLong,
+		Example:           serveExample,
+		Args:              cobra.ArbitraryArgs, // configure reports them with the rest
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	set.AddTo(cmd)
+	cmd.Flags().BoolVar(&printConfig, "print-config", false,
+		"print the configuration in effect as YAML, secrets masked, and exit")
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return errors.Join(append([]error{err}, parts(a.configure(cmd, set, &cfg, nil))...)...)
+	})
+	cmd.RunE = func(cmd *cobra.Command, rest []string) error {
+		if err := a.configure(cmd, set, &cfg, rest); err != nil {
+			return err
+		}
+		if printConfig {
+			return set.Print(cmd.OutOrStdout())
+		}
+		cfg.Version = versionName()
+		cfg.Logger = log.logger(a.stderr)
+		a.tuneGC()
+		signals := make(chan os.Signal, 2)
+		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+		defer signal.Stop(signals)
+		return serve(cfg, openNode, signals, os.Exit)
+	}
+	return cmd
+}
+
+// tuneGC lets garbage grow to four times what is alive before it is collected,
+// unless GOGC says otherwise. The big memory, caches and memtables, lies outside
+// Go's heap; what is left is small, and at the usual 100 percent a busy server
+// would collect it many times a second.
+func (a *app) tuneGC() {
+	for _, entry := range a.environ {
+		if strings.HasPrefix(entry, "GOGC=") {
+			return
+		}
+	}
+	debug.SetGCPercent(400)
+}
+
+// server is what serve needs of a node.
+type server interface {
+	Addr() net.Addr
+	HTTPAddr() net.Addr
+	Done() <-chan struct{}
+	Err() error
+	Close() error
+}
+
+func openNode(cfg node.Config) (server, error) {
+	n, err := node.Open(cfg)
+	if err != nil {
+		return nil, err // a nil *Node would be a server that is not nil
+	}
+	return n, nil
+}
+
+// closeMargin is what Close may take beyond StopTimeout, which it spends on
+// running commands, until the process ends without it.
+const closeMargin = 5 * time.Second
+
+// serve runs a server until a signal or until it wants to end. The second signal
+// calls exit at once. What is left in the log is the error.
+func serve(cfg node.Config, open func(node.Config) (server, error), signals <-chan os.Signal, exit func(int)) error {
+	log := cfg.Logger
+	stop, finished := make(chan struct{}), make(chan struct{})
+	defer close(finished)
+	go func() {
+		select {
+		case sig := <-signals:
+			log.Info("stopping", "signal", sig.String())
+			close(stop)
+		case <-finished:
+			return
+		}
+		select {
+		case sig := <-signals:
+			log.Warn("stopped at once", "signal", sig.String())
+			exit(exitFailure)
+		case <-finished:
+		}
+	}()
+
+	n, err := open(cfg)
+	if err != nil {
+		log.Error("start failed", "err", err)
+		return errFailed
+	}
+	logStart(log, cfg, n)
+
+	var fatal error
+	select {
+	case <-stop:
+	case <-n.Done():
+		if fatal = n.Err(); fatal != nil {
+			log.Error("stopping after a fatal error", "err", fatal)
+		} else {
+			log.Info("stopping", "command", "SHUTDOWN")
+		}
+	}
+	if err := closeWithin(n, cfg.StopTimeout+closeMargin); err != nil {
+		log.Error("stop failed", "err", err)
+		return errFailed
+	}
+	if fatal != nil {
+		return errFailed
+	}
+	log.Info("stopped")
+	return nil
+}
+
+func logStart(log *slog.Logger, cfg node.Config, n server) {
+	http := node.HTTPOff
+	if addr := n.HTTPAddr(); addr != nil {
+		http = addr.String()
+	}
+	log.Info("listening", "addr", n.Addr().String(), "http", http,
+		"dir", cfg.Dir, "strategy", cfg.Strategy, "fsync", cfg.Fsync, "version", cfg.Version)
+	switch cfg.Exposure() {
+	case node.ExposureRefused:
+		log.Warn("clients of other hosts are refused: set --requirepass or --tls-cert, or --protected-mode no",
+			"addr", n.Addr().String())
+	case node.ExposureOpen:
+		log.Warn("everybody who reaches this address can read and write: set --requirepass or --tls-cert",
+			"addr", n.Addr().String())
+	}
+}
+
+var errCloseTimeout = errors.New("not closed in time; what was acknowledged is recovered at the next start as after a crash")
+
+func closeWithin(n server, limit time.Duration) error {
+	closed := make(chan error, 1)
+	go func() { closed <- n.Close() }()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case err := <-closed:
+		return err
+	case <-timer.C:
+		return errCloseTimeout
+	}
+}

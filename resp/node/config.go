@@ -1,0 +1,155 @@
+package node
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/uber-go/tally/v4"
+)
+
+// Values of [Config.Strategy].
+const (
+	StrategyBuckets = "buckets" // hashmask buckets, FNV-1a
+	StrategyKetama  = "ketama"  // the continuum of libketama, MD5
+	StrategyVnode   = "vnode"   // virtual nodes, murmur3
+)
+
+// Values of [Config.Hash].
+const (
+	HashNative = "native" // the strategy's own
+	HashSlot   = "slot"   // the Redis Cluster slot
+)
+
+// Values of [Config.Fsync].
+const (
+	FsyncAlways   = "always"   // fsync before the reply
+	FsyncEverysec = "everysec" // handed to the operating system before the reply, fsync each second
+	FsyncNo       = "no"       // fsync is left to the operating system
+)
+
+// HTTPOff as [Config.HTTPAddr] means that nothing is served over HTTP.
+const HTTPOff = "off"
+
+// A Config holds all settings of one node. Sizes are in bytes.
+//
+// Begin with [DefaultConfig] and change what shall differ: in some fields zero is
+// a setting of its own, which [Config.EnsureDefaults] leaves alone. These are
+// Cache, ProtectedMode, IdleTimeout, TCPKeepAlive, SlowlogSlowerThan,
+// SlowlogMaxLen and MinFreeDisk.
+type Config struct {
+	// Addr is the host:port where clients connect. An empty host is every
+	// interface; port 0 is a free one.
+	Addr string
+	// HTTPAddr is the host:port of metrics, health and profiles; "off" disables
+	// them. Empty is the host of Addr and its port + 2000, or a free port if that
+	// of Addr is 0.
+	HTTPAddr string
+
+	// Dir holds the data; it is created if missing.
+	Dir string
+	// ID is the name of the node: letters, digits and . _ : -. Empty is the host
+	// name and an identity that is stored with the data.
+	ID string
+	// Strategy is buckets, ketama or vnode. A directory keeps the one that it was
+	// created with.
+	Strategy string
+	// Hash is native or slot. A directory keeps the one that it was created with.
+	Hash string
+	// Fsync is always, everysec or no.
+	Fsync string
+
+	Cache        int64 // hot values in memory, outside Go's heap; 0 is off
+	BlockCache   int64 // Pebble's cache of table blocks
+	MemTableSize int64 // one memtable of Pebble; a few exist at a time
+	MinFreeDisk  int64 // writes are refused while less is free; 0 is off
+
+	RequirePass string // password that AUTH must give; empty: none
+	TLSCert     string // PEM file; with TLSKey, clients connect through TLS
+	TLSKey      string // PEM file
+	TLSCA       string // PEM file; demands client certificates signed by it
+	// ProtectedMode refuses clients of other hosts as long as there is neither a
+	// password nor TLS.
+	ProtectedMode bool
+
+	MaxClients   int   // connections at a time
+	MaxKeySize   int64 // longest key
+	MaxValueSize int64 // longest string, and longest single argument
+	MaxArgs      int   // most arguments of one command
+	OutputBuffer int64 // replies that one client may leave unread
+	ClientMemory int64 // requests and replies in flight, of all clients together
+
+	IdleTimeout  time.Duration // silence after which a client is closed; 0: never
+	TCPKeepAlive time.Duration // between probes of a silent peer; 0 is off
+	StopTimeout  time.Duration // running commands get so long to finish on stop
+
+	SlowlogSlowerThan time.Duration // commands that took longer are logged; negative is off
+	SlowlogMaxLen     int           // entries that SLOWLOG keeps
+
+	Logger *slog.Logger // nil: discarded
+	Scope  tally.Scope  // nil: a private one, seen at /metrics only
+	// Version is what INFO and the logs call this build.
+	Version string
+}
+
+// DefaultConfig returns the settings of a node that nobody has configured.
+// HTTPAddr and ID are empty, since they depend on others.
+func DefaultConfig() Config {
+	return Config{
+		Addr:              "127.0.0.1:6379",
+		Dir:               "./ringside-data",
+		Strategy:          StrategyBuckets,
+		Hash:              HashNative,
+		Fsync:             FsyncEverysec,
+		Cache:             256 * mib,
+		BlockCache:        64 * mib,
+		MemTableSize:      16 * mib,
+		MinFreeDisk:       256 * mib,
+		ProtectedMode:     true,
+		MaxClients:        10000,
+		MaxKeySize:        64 * kib,
+		MaxValueSize:      512 * mib,
+		MaxArgs:           1 << 20,
+		OutputBuffer:      64 * mib,
+		ClientMemory:      256 * mib,
+		TCPKeepAlive:      300 * time.Second,
+		StopTimeout:       10 * time.Second,
+		SlowlogSlowerThan: 10 * time.Millisecond,
+		SlowlogMaxLen:     128,
+	}
+}
+
+// EnsureDefaults gives every field that may not be zero its default and resolves
+// HTTPAddr, unless the port that follows from Addr does not exist (which
+// [Config.Validate] reports). It is idempotent; [Open] calls it.
+func (c *Config) EnsureDefaults() {
+	d := DefaultConfig()
+	ensure(&c.Addr, d.Addr)
+	ensure(&c.Dir, d.Dir)
+	ensure(&c.Strategy, d.Strategy)
+	ensure(&c.Hash, d.Hash)
+	ensure(&c.Fsync, d.Fsync)
+	ensure(&c.BlockCache, d.BlockCache)
+	ensure(&c.MemTableSize, d.MemTableSize)
+	ensure(&c.MaxClients, d.MaxClients)
+	ensure(&c.MaxKeySize, d.MaxKeySize)
+	ensure(&c.MaxValueSize, d.MaxValueSize)
+	ensure(&c.MaxArgs, d.MaxArgs)
+	ensure(&c.OutputBuffer, d.OutputBuffer)
+	ensure(&c.ClientMemory, d.ClientMemory)
+	ensure(&c.StopTimeout, d.StopTimeout)
+	if c.HTTPAddr == "" {
+		if addr, err := derivedHTTPAddr(c.Addr); err == nil {
+			c.HTTPAddr = addr
+		}
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+}
+
+func ensure[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}

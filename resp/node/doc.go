@@ -1,0 +1,8 @@
+// Package node is one running Ringside, wired together: the package to embed.
+//
+// [Open] starts a node from a [Config]; [Node.Close] stops it. A Config begins
+// with [DefaultConfig]; [Config.Validate] says everything that is wrong with one.
+//
+// It owns the wiring and the settings. It does not own the protocol (package
+// resp) nor the data (package store).
+package node

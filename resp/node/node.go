@@ -1,0 +1,193 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+
+	"github.com/ringside-kv/ringside/resp"
+	"github.com/ringside-kv/ringside/store"
+)
+
+// A Node is one running Ringside: a store, the server in front of it, and its
+// metrics. Its methods may be called from any goroutine.
+type Node struct {
+	cfg      Config
+	id       string
+	store    *store.Store
+	server   *resp.Server
+	listener net.Listener
+	served   chan struct{}
+
+	done     chan struct{}
+	doneOnce sync.Once
+	err      error
+
+	closeOnce sync.Once
+	closeErr  error
+}
+
+// Open starts a node and returns once it serves. The caller must Close it.
+func Open(cfg Config) (*Node, error) {
+	cfg.EnsureDefaults()
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	n := &Node{cfg: cfg, served: make(chan struct{}), done: make(chan struct{})}
+	if err := n.open(); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+func (n *Node) open() (err error) {
+	var undo []func()
+	defer func() {
+		if err != nil {
+			for i := len(undo) - 1; i >= 0; i-- {
+				undo[i]()
+			}
+		}
+	}()
+	token, err := tokenFunc(n.cfg.Strategy, n.cfg.Hash)
+	if err != nil {
+		return err
+	}
+	tlsConfig, err := n.cfg.tlsConfig()
+	if err != nil {
+		return err
+	}
+	// First the port: a second node started by mistake should say so before it
+	// touches anything.
+	if n.listener, err = net.Listen("tcp", n.cfg.Addr); err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	undo = append(undo, func() { _ = n.listener.Close() })
+	n.store, err = store.Open(store.Config{
+		Dir:         n.cfg.Dir,
+		Strategy:    n.cfg.Strategy,
+		Hash:        n.cfg.Hash,
+		Token:       token,
+		Fsync:       store.Fsync(n.cfg.Fsync),
+		Cache:       n.cfg.Cache,
+		BlockCache:  n.cfg.BlockCache,
+		MemTable:    n.cfg.MemTableSize,
+		MinFreeDisk: n.cfg.MinFreeDisk,
+		Logger:      n.cfg.Logger,
+	})
+	if err != nil {
+		return err
+	}
+	undo = append(undo, func() { _ = n.store.Close() })
+	n.id = n.cfg.ID
+	if n.id == "" {
+		n.id = defaultID(n.store.Identity().ID)
+	}
+	n.server, err = resp.NewServer(resp.Config{
+		Store:         n.store,
+		Settings:      n.cfg.settings(),
+		ProtectedMode: n.cfg.ProtectedMode,
+		TLS:           tlsConfig,
+		TCPKeepAlive:  n.cfg.TCPKeepAlive,
+		Version:       n.cfg.Version,
+		NodeID:        n.id,
+		Shutdown:      func() { n.finish(nil) },
+		Logger:        n.cfg.Logger,
+		Scope:         n.cfg.Scope,
+	})
+	if err != nil {
+		return err
+	}
+	go func() {
+		defer close(n.served)
+		if err := n.server.Serve(n.listener); !errors.Is(err, resp.ErrServerClosed) {
+			n.finish(err)
+		}
+	}()
+	go n.watchStore()
+	return nil
+}
+
+// settings are those that CONFIG SET may change later.
+func (c *Config) settings() resp.Settings {
+	return resp.Settings{
+		Password:          c.RequirePass,
+		MaxClients:        c.MaxClients,
+		MaxKey:            c.MaxKeySize,
+		MaxValue:          c.MaxValueSize,
+		MaxArgs:           c.MaxArgs,
+		OutputBuffer:      c.OutputBuffer,
+		ClientMemory:      c.ClientMemory,
+		IdleTimeout:       c.IdleTimeout,
+		SlowlogSlowerThan: c.SlowlogSlowerThan,
+		SlowlogMaxLen:     c.SlowlogMaxLen,
+	}
+}
+
+// defaultID is the host's name and an identity that is stored with the data.
+func defaultID(stored string) string {
+	host, err := os.Hostname()
+	if err != nil || host == "" {
+		return stored
+	}
+	return host + "-" + stored
+}
+
+// watchStore reports a storage engine that has stopped for good. Reads go on until
+// somebody closes the node.
+func (n *Node) watchStore() {
+	select {
+	case <-n.store.Fatal():
+		n.cfg.Logger.Error("the storage engine has stopped: reads go on, a restart recovers every acknowledged write",
+			"err", n.store.Writable())
+	case <-n.served:
+	}
+}
+
+// finish asks whoever opened the node to close it.
+func (n *Node) finish(err error) {
+	n.doneOnce.Do(func() {
+		n.err = err
+		close(n.done)
+	})
+}
+
+// Addr is where clients connect.
+func (n *Node) Addr() net.Addr { return n.listener.Addr() }
+
+// HTTPAddr is where metrics and health are served, nil if they are not.
+func (n *Node) HTTPAddr() net.Addr { return nil }
+
+// ID is the name of the node.
+func (n *Node) ID() string { return n.id }
+
+// Done is closed when the node wants to stop, by a client's SHUTDOWN or an error
+// that ends it.
+func (n *Node) Done() <-chan struct{} { return n.done }
+
+// Err is, after Done, why the node ends: nil after SHUTDOWN.
+func (n *Node) Err() error {
+	select {
+	case <-n.done:
+		return n.err
+	default:
+		return nil
+	}
+}
+
+// Close takes no more connections, lets running commands finish within
+// Config.StopTimeout, makes everything durable and ends the node. Further calls
+// return what the first did.
+func (n *Node) Close() error {
+	n.closeOnce.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), n.cfg.StopTimeout)
+		defer cancel()
+		err := n.server.Close(ctx)
+		<-n.served
+		n.closeErr = errors.Join(err, n.store.Close())
+	})
+	return n.closeErr
+}

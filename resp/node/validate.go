@@ -1,0 +1,226 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+// A Fault is one thing that is wrong with a [Config].
+type Fault struct {
+	// Setting names the field as flags and files do: max-clients is MaxClients.
+	Setting string
+	// Text says what is wrong and what would be right. It never holds a secret.
+	Text string
+}
+
+// Error returns the setting and the text.
+func (f *Fault) Error() string { return f.Setting + ": " + f.Text }
+
+// faults collects what is wrong.
+type faults []error
+
+func (f *faults) add(setting, format string, args ...any) {
+	*f = append(*f, &Fault{setting, fmt.Sprintf(format, args...)})
+}
+
+// Validate reports every fault at once: the error joins one [*Fault] for each. It
+// looks at files that the settings name, but changes nothing.
+func (c Config) Validate() error {
+	var f faults
+	c.validateAddrs(&f)
+	c.validateDir(&f)
+	c.validateID(&f)
+	f.oneOf("strategy", c.Strategy, strategies)
+	f.oneOf("hash", c.Hash, hashes)
+	f.oneOf("fsync", c.Fsync, fsyncs)
+	c.validateSizes(&f)
+	c.validateAccess(&f)
+	c.validateTimes(&f)
+	return errors.Join(f...)
+}
+
+var (
+	strategies = []string{StrategyBuckets, StrategyKetama, StrategyVnode}
+	hashes     = []string{HashNative, HashSlot}
+	fsyncs     = []string{FsyncAlways, FsyncEverysec, FsyncNo}
+)
+
+// Choices returns the accepted values of a setting that has a fixed few, nil for
+// others.
+func Choices(setting string) []string {
+	switch setting {
+	case "strategy":
+		return append([]string(nil), strategies...)
+	case "hash":
+		return append([]string(nil), hashes...)
+	case "fsync":
+		return append([]string(nil), fsyncs...)
+	}
+	return nil
+}
+
+func (f *faults) oneOf(setting, value string, accepted []string) {
+	for _, a := range accepted {
+		if value == a {
+			return
+		}
+	}
+	f.add(setting, "%q: %s", value, useOneOf(accepted))
+}
+
+func useOneOf(accepted []string) string {
+	last := len(accepted) - 1
+	return "use " + strings.Join(accepted[:last], ", ") + " or " + accepted[last]
+}
+
+func (c Config) validateAddrs(f *faults) {
+	host, port, err := splitAddr(c.Addr)
+	if err != nil {
+		f.add("addr", "%q: %v", c.Addr, err)
+	}
+	switch c.HTTPAddr {
+	case HTTPOff:
+		return
+	case "":
+		if err != nil {
+			return
+		}
+		if _, err := derivedHTTPAddr(c.Addr); err != nil {
+			f.add("addr", "%q leaves no port for HTTP: %v; use a port up to %d, or set http-addr (%s to disable)",
+				c.Addr, err, maxPort-httpPortOffset, HTTPOff)
+		}
+		return
+	}
+	httpHost, httpPort, httpErr := splitAddr(c.HTTPAddr)
+	switch {
+	case httpErr != nil:
+		f.add("http-addr", "%q: %v, or %s", c.HTTPAddr, httpErr, HTTPOff)
+	case err == nil && port != 0 && port == httpPort && overlap(host, httpHost):
+		f.add("http-addr", "%q takes the port that addr %q has; use another port, or %s", c.HTTPAddr, c.Addr, HTTPOff)
+	}
+}
+
+func (c Config) validateDir(f *faults) {
+	switch info, err := os.Stat(c.Dir); {
+	case c.Dir == "":
+		f.add("dir", "empty; name the directory that holds the data")
+	case strings.HasPrefix(c.Dir, "~"):
+		f.add("dir", "%q: only a shell replaces ~; write the whole path", c.Dir)
+	case err == nil && !info.IsDir():
+		f.add("dir", "%q is a file; name a directory", c.Dir)
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		f.add("dir", "%v", err)
+	}
+}
+
+// maxIDLen bounds the name that every message of the node would carry.
+const maxIDLen = 128
+
+func (c Config) validateID(f *faults) {
+	if len(c.ID) > maxIDLen {
+		f.add("id", "%d bytes long; use at most %d", len(c.ID), maxIDLen)
+		return
+	}
+	for _, r := range c.ID {
+		switch {
+		case r >= '0' && r <= '9', r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z':
+		case strings.ContainsRune("._:-", r):
+		default:
+			f.add("id", "%q holds %q; use letters, digits and . _ : -", c.ID, r)
+			return
+		}
+	}
+}
+
+func (c Config) validateSizes(f *faults) {
+	if c.Cache != 0 {
+		f.size("cache", c.Cache, 64*kib, maxSize, "; 0 is off")
+	}
+	f.size("block-cache", c.BlockCache, 64*kib, maxSize, "")
+	f.size("memtable-size", c.MemTableSize, 256*kib, 2*gib, "")
+	f.size("max-key-size", c.MaxKeySize, 1, 1*mib, "")
+	f.size("max-value-size", c.MaxValueSize, 1*kib, 4*gib, "")
+	f.size("output-buffer", c.OutputBuffer, 16*kib, maxSize, "")
+	f.size("client-memory", c.ClientMemory, 1*mib, maxSize, "")
+	if c.MinFreeDisk < 0 {
+		f.add("min-free-disk", "%d is negative; 0 is off", c.MinFreeDisk)
+	}
+	f.count("max-clients", c.MaxClients, 1, 1_000_000)
+	f.count("max-args", c.MaxArgs, 16, 1<<24)
+	f.count("slowlog-max-len", c.SlowlogMaxLen, 0, 1_000_000)
+	if c.MaxKeySize > c.MaxValueSize && c.MaxValueSize >= 1*kib {
+		f.add("max-key-size", "%s is above max-value-size, %s, which bounds every argument",
+			formatSize(c.MaxKeySize), formatSize(c.MaxValueSize))
+	}
+}
+
+// maxSize is the largest size that makes sense in memory: 16 TiB. What is beyond
+// is a slip of the pen.
+const maxSize = 16 * tib
+
+// size reports a size out of bounds. A size that is far too small is most often
+// one without its unit.
+func (f *faults) size(setting string, n, lowest, highest int64, also string) {
+	switch {
+	case n >= lowest && n <= highest:
+	case n > 0 && n < lowest:
+		f.add(setting, "%d bytes is too small: use %s to %s%s (a number without a unit counts bytes: %dmb?)",
+			n, formatSize(lowest), formatSize(highest), also, n)
+	default:
+		f.add(setting, "%s is out of bounds: use %s to %s%s", formatSize(n), formatSize(lowest), formatSize(highest), also)
+	}
+}
+
+func (f *faults) count(setting string, n, lowest, highest int) {
+	if n < lowest || n > highest {
+		f.add(setting, "%d is out of bounds: use %d to %d", n, lowest, highest)
+	}
+}
+
+// maxPassLen is what a client that has not yet given the password may send in
+// one argument.
+const maxPassLen = 16 * kib
+
+func (c Config) validateAccess(f *faults) {
+	if len(c.RequirePass) > maxPassLen {
+		f.add("requirepass", "%d bytes long; AUTH takes at most %d", len(c.RequirePass), maxPassLen)
+	}
+	if strings.ContainsAny(c.RequirePass, "\r\n") {
+		f.add("requirepass", "holds a line break, most likely the end of a file; cut it off")
+	}
+	switch {
+	case c.TLSCert != "" && c.TLSKey == "":
+		f.add("tls-key", "missing: tls-cert needs the key of the certificate")
+	case c.TLSCert == "" && c.TLSKey != "":
+		f.add("tls-cert", "missing: tls-key needs the certificate of the key")
+	case c.TLSCert == "" && c.TLSCA != "":
+		f.add("tls-ca", "needs tls-cert and tls-key: it demands client certificates, which only TLS carries")
+	default:
+		c.loadTLS(f)
+	}
+}
+
+func (c Config) validateTimes(f *faults) {
+	const longest = 365 * 24 * time.Hour
+	check := func(setting string, d time.Duration, zero string) {
+		switch {
+		case d < 0:
+			f.add(setting, "%v is negative; %s", d, zero)
+		case d > longest:
+			f.add(setting, "%v is more than a year (a number without a unit counts seconds)", d)
+		}
+	}
+	check("idle-timeout", c.IdleTimeout, "0 is never")
+	check("tcp-keepalive", c.TCPKeepAlive, "0 is off")
+	check("stop-timeout", c.StopTimeout, "use 10s, say")
+	if c.StopTimeout == 0 {
+		f.add("stop-timeout", "0 leaves running commands no time; use 10s, say")
+	}
+	if c.SlowlogSlowerThan > time.Hour {
+		f.add("slowlog-slower-than", "%v is more than an hour (a number without a unit counts seconds, not microseconds as in redis.conf: use 10ms, say)",
+			c.SlowlogSlowerThan)
+	}
+}
