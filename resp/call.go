@@ -20,13 +20,13 @@ type call struct {
 	// without latches: for reads whose reply is too large to be kept until a
 	// pipeline's commit.
 	again bool
-	// then, if set by a command that works on no keys, is called once its reply
-	// has been sent.
-	then func()
 	// values is scratch space of commands with several keys.
 	values []store.Value
 	// waited is time that the command has spent waiting, not working.
 	waited time.Duration
+	// then, if set by a command that works on no keys, is called once its reply
+	// has been sent.
+	then func()
 }
 
 // getString returns the value of a key. It has replied, and returns false, if the key

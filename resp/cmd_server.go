@@ -51,7 +51,7 @@ func cmdShutdown(x *call) {
 	switch {
 	case !ok:
 		x.err(msgSyntax)
-	case o.abort && x.srv.shutdown.Load():
+	case o.abort && x.srv.stopping.Load():
 		x.err("ERR The shutdown has gone too far to be aborted.")
 	case o.abort:
 		x.err("ERR No shutdown in progress.")
@@ -62,7 +62,7 @@ func cmdShutdown(x *call) {
 		x.err("ERR Errors trying to SHUTDOWN. Check logs.")
 	default:
 		x.srv.log.Info("a client shuts the server down", "client", x.conn.session.id, "addr", x.conn.net.RemoteAddr())
-		if !x.srv.shutdown.Swap(true) {
+		if !x.srv.stopping.Swap(true) {
 			x.srv.cfg.Shutdown()
 		}
 	}

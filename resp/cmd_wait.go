@@ -50,7 +50,7 @@ func (c *conn) linger(d time.Duration) {
 	}
 	_ = c.net.SetReadDeadline(deadline)
 	defer c.endLinger()
-	for c.end < len(c.in) && !c.srv.stopping() {
+	for c.end < len(c.in) && !c.srv.closed() {
 		n, err := c.net.Read(c.in[c.end:])
 		c.end += n
 		c.session.bytesIn.Add(int64(n))
@@ -70,7 +70,7 @@ func (c *conn) linger(d time.Duration) {
 // then its deadline, which linger may have replaced, has to stay.
 func (c *conn) endLinger() {
 	_ = c.net.SetReadDeadline(time.Time{})
-	if c.srv.stopping() {
+	if c.srv.closed() {
 		_ = c.net.SetReadDeadline(time.Now())
 	}
 }
@@ -89,8 +89,8 @@ func (c *conn) lingerDeaf(deadline time.Time) {
 	}
 }
 
-// stopping reports whether Close has been called.
-func (s *Server) stopping() bool {
+// closed reports whether Close has been called.
+func (s *Server) closed() bool {
 	select {
 	case <-s.stop:
 		return true

@@ -96,7 +96,9 @@ func TestWaitEndsWhenTheConnectionIsClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(50 * time.Millisecond)
-		srv.each(func(c *conn) bool { c.close(); return true })
+		for _, c := range srv.snapshot() {
+			c.close()
+		}
 		for deadline := time.Now().Add(5 * time.Second); srv.count.Load() > 0; {
 			if time.Now().After(deadline) {
 				t.Fatal("it still waits")

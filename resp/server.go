@@ -82,7 +82,7 @@ type Server struct {
 	nextID    atomic.Int64
 	count     atomic.Int64 // connections that are open
 	port      atomic.Int64 // of the first listener; 0 before it, or if it has none
-	shutdown  atomic.Bool  // SHUTDOWN was accepted
+	stopping  atomic.Bool  // SHUTDOWN was accepted
 	done      sync.WaitGroup
 	stop      chan struct{}
 }

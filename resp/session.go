@@ -123,16 +123,6 @@ func (s *Server) snapshot() []*conn {
 	return conns
 }
 
-// each calls f for every connection, in the order of their ids, until it returns
-// false.
-func (s *Server) each(f func(*conn) bool) {
-	for _, c := range s.snapshot() {
-		if !f(c) {
-			return
-		}
-	}
-}
-
 // newRunID returns 40 random hex digits, as Redis' run_id.
 func newRunID() string {
 	var b [20]byte

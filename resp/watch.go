@@ -26,10 +26,9 @@ func (s *Server) closeIdle() {
 		return
 	}
 	now := s.clock()
-	s.each(func(c *conn) bool {
+	for _, c := range s.snapshot() {
 		if c.session.idle(now) > idle {
 			c.close()
 		}
-		return true
-	})
+	}
 }
