@@ -38,6 +38,7 @@ func (x *call) countKeys(look func([]byte) (store.Value, error)) {
 			x.fail(err)
 			return
 		}
+		x.saw(&v)
 		if v.Exists() {
 			n++
 		}
@@ -57,8 +58,10 @@ func (x *call) peek(key []byte) (store.Value, bool) {
 	v, err := x.unit.Peek(key)
 	if err != nil {
 		x.fail(err)
+		return v, false
 	}
-	return v, err == nil
+	x.saw(&v)
+	return v, true
 }
 
 // get returns the value of a key of any type. It has replied, and returns false,
@@ -67,8 +70,10 @@ func (x *call) get(key []byte) (store.Value, bool) {
 	v, err := x.unit.Get(key)
 	if err != nil {
 		x.fail(err)
+		return v, false
 	}
-	return v, err == nil
+	x.saw(&v)
+	return v, true
 }
 
 func cmdRename(x *call) {

@@ -43,6 +43,7 @@ func cmdLcs(x *call) {
 			x.fail(err)
 			return
 		}
+		x.saw(&v)
 		values[i] = v
 	}
 	for _, v := range values {

@@ -9,6 +9,9 @@ func cmdMget(x *call) {
 	x.array(len(x.args) - 1)
 	for _, key := range x.args[1:] {
 		v, err := x.unit.Get(key)
+		if err == nil {
+			x.saw(&v)
+		}
 		switch {
 		case err != nil:
 		case v.Type != store.String:

@@ -203,7 +203,7 @@ func TestKeysWithoutMemory(t *testing.T) {
 		other.do("SET", fmt.Sprint(long, i), "v")
 	}
 	srv.budget.mu.Lock()
-	srv.budget.large = &conn{} // somebody has what may exceed the limit
+	srv.budget.large = &conn{charged: 1 << 20} // somebody has what may exceed the limit
 	srv.budget.mu.Unlock()
 	if _, err := o.c.Write([]byte("PING\r\nKEYS *\r\nPING\r\n")); err != nil {
 		t.Fatal(err)

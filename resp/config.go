@@ -33,19 +33,19 @@ func newConfigTable(s *Server) configTable {
 	t := configTable{
 		{"requirepass", func() string { return set.passwordText() }, set.parsePassword},
 		{"client-output-buffer-limit", func() string { return bufferLimits(set.outputBuffer.Load()) }, set.parseBufferLimits},
-		number("maxclients", &set.maxClients, 1, clientsSpan),
+		number("maxclients", &set.maxClients, 1, clientsBounds),
 		number("timeout", &set.idleTimeout, int64(time.Second), bounds{0, math.MaxInt32}),
 		number("slowlog-log-slower-than", &set.slowerThan, int64(time.Microsecond), bounds{-1, math.MaxInt64}),
-		number("slowlog-max-len", &set.slowlogLen, 1, slowlogLenSpan),
-		memory("proto-max-bulk-len", &set.maxValue, valueSpan),
-		memory("maxmemory-clients", &set.clientMemory, clientMemorySpan),
+		number("slowlog-max-len", &set.slowlogLen, 1, slowlogLenBounds),
+		memory("proto-max-bulk-len", &set.maxValue, valueBounds),
+		memory("maxmemory-clients", &set.clientMemory, clientMemoryBounds),
 		// The same and others by the names of Ringside's flags.
-		number("max-clients", &set.maxClients, 1, clientsSpan),
-		memory("max-value-size", &set.maxValue, valueSpan),
-		memory("max-key-size", &set.maxKey, keySpan),
-		number("max-args", &set.maxArgs, 1, argsSpan),
-		memory("output-buffer", &set.outputBuffer, outputBufferSpan),
-		memory("client-memory", &set.clientMemory, clientMemorySpan),
+		number("max-clients", &set.maxClients, 1, clientsBounds),
+		memory("max-value-size", &set.maxValue, valueBounds),
+		memory("max-key-size", &set.maxKey, keyBounds),
+		number("max-args", &set.maxArgs, 1, argsBounds),
+		memory("output-buffer", &set.outputBuffer, outputBufferBounds),
+		memory("client-memory", &set.clientMemory, clientMemoryBounds),
 	}
 	fixed := s.fixedAnswers()
 	maps.Copy(fixed, s.cfg.Fixed)

@@ -81,8 +81,8 @@ func (s *settings) parseBufferLimits(value string) (func(), string) {
 		}
 		switch strings.ToLower(words[0]) {
 		case "normal":
-			if !outputBufferSpan.has(hard) {
-				return nil, outputBufferSpan.fault()
+			if !outputBufferBounds.has(hard) {
+				return nil, outputBufferBounds.fault()
 			}
 			limit = hard
 		case "pubsub":

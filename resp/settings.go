@@ -53,13 +53,13 @@ type bounds struct{ min, max int64 }
 func (s bounds) has(n int64) bool { return n >= s.min && n <= s.max }
 
 var (
-	clientsSpan      = bounds{1, 1 << 20}
-	keySpan          = bounds{1, 1 << 20}
-	valueSpan        = bounds{1 << 10, 1 << 30}
-	argsSpan         = bounds{16, 1 << 26}
-	outputBufferSpan = bounds{64 << 10, 1 << 40}
-	clientMemorySpan = bounds{1 << 20, 1 << 50}
-	slowlogLenSpan   = bounds{0, 1 << 20}
+	clientsBounds      = bounds{1, 1 << 20}
+	keyBounds          = bounds{1, 1 << 20}
+	valueBounds        = bounds{1 << 10, 1 << 30}
+	argsBounds         = bounds{16, 1 << 26}
+	outputBufferBounds = bounds{64 << 10, 1 << 40}
+	clientMemoryBounds = bounds{1 << 20, 1 << 50}
+	slowlogLenBounds   = bounds{0, 1 << 20}
 )
 
 // Validate reports every fault at once.
@@ -70,13 +70,13 @@ func (s *Settings) Validate() error {
 		n      int64
 		bounds bounds
 	}{
-		{"clients", int64(s.MaxClients), clientsSpan},
-		{"key size", s.MaxKey, keySpan},
-		{"value size", s.MaxValue, valueSpan},
-		{"arguments", int64(s.MaxArgs), argsSpan},
-		{"output buffer", s.OutputBuffer, outputBufferSpan},
-		{"client memory", s.ClientMemory, clientMemorySpan},
-		{"slowlog length", int64(s.SlowlogMaxLen), slowlogLenSpan},
+		{"clients", int64(s.MaxClients), clientsBounds},
+		{"key size", s.MaxKey, keyBounds},
+		{"value size", s.MaxValue, valueBounds},
+		{"arguments", int64(s.MaxArgs), argsBounds},
+		{"output buffer", s.OutputBuffer, outputBufferBounds},
+		{"client memory", s.ClientMemory, clientMemoryBounds},
+		{"slowlog length", int64(s.SlowlogMaxLen), slowlogLenBounds},
 	} {
 		if !f.bounds.has(f.n) {
 			errs = append(errs, fmt.Errorf("resp: %s: %d is not between %d and %d", f.name, f.n, f.bounds.min, f.bounds.max))
