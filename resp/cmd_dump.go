@@ -134,7 +134,7 @@ func payloadErrorText(err error) string {
 	case errors.Is(err, rdb.ErrFormat):
 		return "ERR Bad data format"
 	case errors.Is(err, rdb.ErrTooLarge):
-		return errorText(store.ErrTooLarge)
+		return msgTooLong
 	}
 	return "ERR RESTORE: " + err.Error()
 }
