@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 
-	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/rdb"
 )
 
