@@ -20,6 +20,8 @@ type call struct {
 	// without latches: for reads whose reply is too large to be kept until a
 	// pipeline's commit.
 	again bool
+	// apart: this is the run that again has asked for.
+	apart bool
 	// values is scratch space of commands with several keys.
 	values []store.Value
 	// waited is time that the command has spent waiting, not working.
@@ -49,7 +51,7 @@ func (x *call) getString(key []byte) (store.Value, bool) {
 // INFO's keyspace_hits and keyspace_misses. Commands that write look for themselves
 // and do not count.
 func (x *call) saw(v *store.Value) {
-	if x.cmd.flags&flagReadonly == 0 {
+	if x.cmd.flags&flagReadonly == 0 || x.apart {
 		return
 	}
 	if v.Exists() {

@@ -48,7 +48,10 @@ func (x *call) login(name, password []byte) bool {
 		want := x.srv.settings.password.Load()
 		return string(name) == "default" && (want == nil || passwordIs(*want, password))
 	}
-	if !x.srv.logins.check(x.conn, right) {
+	start := x.srv.clock()
+	ok := x.srv.logins.check(x.conn, right)
+	x.waited += x.srv.clock() - start
+	if !ok {
 		x.err(msgWrongPass)
 		return false
 	}

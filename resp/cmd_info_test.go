@@ -127,3 +127,41 @@ func TestHumanBytes(t *testing.T) {
 		}
 	}
 }
+
+// TestHitsAndMissesOfRedis compares what counts as a look at a key.
+func TestHitsAndMissesOfRedis(t *testing.T) {
+	real := startRedis(t)
+	_, ours := serveTest(t, nil)
+	a, b := dialRedis(t, real, 2), dialRedis(t, ours, 2)
+	for _, line := range []string{
+		"SET a 1", "GET a", "GET no", "MGET a no a", "EXISTS a no a", "STRLEN a", "STRLEN no", "GETRANGE a 0 1",
+		"GETBIT a 1", "BITCOUNT no", "BITPOS a 1", "TTL a", "PTTL no", "TYPE a", "TYPE no", "TOUCH a no",
+		"EXPIRETIME a", "OBJECT ENCODING a", "LCS a no", "DUMP no", "INCR a", "APPEND a 1", "SETRANGE a 0 x",
+		"DEL no", "RENAME a b", "PERSIST b", "EXPIRE b 100", "SCAN 0", "RANDOMKEY", "SET b 1 NX", "SETNX b 1",
+	} {
+		words := strings.Fields(line)
+		counts := func(o *oracle) string {
+			o.want("+OK", "CONFIG", "RESETSTAT")
+			o.do(words...)
+			f := infoFields(o.do("INFO", "stats").text)
+			return f["keyspace_hits"] + " hits, " + f["keyspace_misses"] + " misses"
+		}
+		if want, got := counts(a), counts(b); want != got {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
+}
+
+func TestLargeValueIsOneHit(t *testing.T) {
+	srv, addr := serveTest(t, nil)
+	o := dialRedis(t, addr, 2)
+	o.want("+OK", "SET", "a", strings.Repeat("x", 2*largeReply))
+	srv.stats.reset()
+	o.send("SET", "b", "1")
+	o.send("GET", "a") // runs once more, without latches
+	o.next()
+	o.next()
+	if n := srv.stats.hits.Load(); n != 1 {
+		t.Errorf("%d hits", n)
+	}
+}

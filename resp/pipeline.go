@@ -171,7 +171,9 @@ func (c *conn) runApart(r *request) bool {
 		return false
 	}
 	c.begin(nil)
+	c.call.apart = true
 	c.runOne(r)
+	c.call.apart = false
 	c.count(0)
 	c.finishUnit(true)
 	if c.closing {
