@@ -45,12 +45,17 @@ func (u *Unit) Abort() {
 
 // Flush makes the changes so far visible without ending the unit: its latches
 // stay held. For values too large for one batch, and to read back what only
-// Pebble can.
+// Pebble can. If what follows can then not be committed, the error of that wraps
+// ErrUnknown.
 func (u *Unit) Flush() error {
 	if u.batch == nil {
 		return nil
 	}
-	return u.apply(nil)
+	if err := u.apply(nil); err != nil {
+		return err
+	}
+	u.flushed = true
+	return nil
 }
 
 func (u *Unit) release() {
@@ -58,6 +63,7 @@ func (u *Unit) release() {
 	u.latched = u.latched[:0]
 	u.batch = nil
 	u.pieces = false
+	u.flushed = false
 	u.forget()
 	for _, gen := range u.built {
 		u.s.generations.built(gen)
@@ -86,15 +92,44 @@ func (u *Unit) forget() {
 	}
 }
 
+// beginCommit lets the caller commit to Pebble until it unlocks commits for
+// reading, or says why it may not. Nothing goes to Pebble any other way: when the
+// log has failed, locking commits makes sure that all there is has been applied.
+func (s *Store) beginCommit() error {
+	if err := s.Writable(); err != nil {
+		return err // without waiting for a rotation under way
+	}
+	s.commits.RLock()
+	if err := s.Writable(); err != nil {
+		s.commits.RUnlock()
+		return err
+	}
+	return nil
+}
+
+// write commits a batch that is not a unit's.
+func (s *Store) write(b *pebble.Batch, how *pebble.WriteOptions) error {
+	if err := s.beginCommit(); err != nil {
+		return err
+	}
+	defer s.commits.RUnlock()
+	if err := b.Commit(how); err != nil {
+		return fmt.Errorf("%w: commit: %w", ErrReadOnly, err)
+	}
+	return nil
+}
+
 // apply hands the batch to Pebble and to the settler.
 func (u *Unit) apply(w Waiter) error {
 	s := u.s
-	if err := s.Writable(); err != nil {
+	if err := s.beginCommit(); err != nil {
 		_ = u.batch.Close()
 		u.batch = nil
+		if u.flushed {
+			err = fmt.Errorf("%w: only some of the changes were made: %w", ErrUnknown, err)
+		}
 		return err
 	}
-	s.commits.RLock()
 	if len(u.deltas) > 0 {
 		u.pbuf = journalKey(u.pbuf[:0], s.counts.term, s.counts.number.Add(1))
 		n := len(u.pbuf)

@@ -181,7 +181,20 @@ func (s *Store) Stats() Stats {
 		CacheBytes: size, CacheLines: lines, CacheSize: int64(len(s.cache.mem)),
 		Fsyncs: s.wal.syncs.Load(), FsyncSeconds: float64(s.wal.syncNanos.Load()) / 1e9,
 		LogBytes: s.wal.written.Load(), WriteStalls: s.stalls.Load(),
-		Pebble: s.db.Metrics(),
+		Pebble: s.metrics(),
+	}
+}
+
+// metrics returns Pebble's figures; once Pebble has stopped, which leaves its lock
+// held, none.
+func (s *Store) metrics() *pebble.Metrics {
+	got := make(chan *pebble.Metrics, 1)
+	go func() { got <- s.db.Metrics() }()
+	select {
+	case m := <-got:
+		return m
+	case <-s.fatal:
+		return &pebble.Metrics{}
 	}
 }
 
@@ -200,11 +213,11 @@ func (s *Store) RangeSize(first, last uint16) (keys, size int64) {
 func (s *Store) Clear(w Waiter) error {
 	s.latches.lockAll()
 	defer s.latches.unlockAll()
+	s.commits.Lock()
+	defer s.commits.Unlock()
 	if err := s.Writable(); err != nil {
 		return err
 	}
-	s.commits.Lock()
-	defer s.commits.Unlock()
 	s.counts.term++
 	s.counts.number.Store(0)
 	s.counts.entries.Store(0)

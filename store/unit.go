@@ -34,6 +34,8 @@ type Unit struct {
 	pbuf  []byte // Pebble keys under construction
 	// pieces: the batch holds sub entries, which only Pebble could read back.
 	pieces bool
+	// flushed: part of the unit's changes has been made visible.
+	flushed bool
 	// built holds the generations that this unit writes the header of.
 	built []uint64
 	// readers see, in a unit without latches, one state of a long string each.
@@ -259,6 +261,9 @@ func (u *Unit) unexpired(h header, p Place, key []byte, err error) (header, erro
 	n, err := u.s.expireKeys(u.now, []expiring{{place: p, key: key}}, nil)
 	if n > u.after {
 		u.after = n
+	}
+	if errors.Is(err, ErrReadOnly) {
+		err = nil // since this moment: as above
 	}
 	return header{}, err
 }
