@@ -108,12 +108,12 @@ func TestKill(t *testing.T) {
 
 // A stepFS calls a function before each change of the file system.
 func stepFS(fs vfs.FS, before func(errorfs.Op)) vfs.FS {
-	return errorfs.Wrap(fs, errorfs.InjectorFunc(func(op errorfs.Op) error {
+	return &hookFS{fs, func(op errorfs.Op) error {
 		if op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
 			before(op)
 		}
 		return nil
-	}))
+	}}
 }
 
 // A crash before any single step of creating a store, using it, closing it and

@@ -147,6 +147,11 @@ func (s *Store) cure() error {
 		if err := s.flushTables(); err != nil {
 			return err
 		}
+		// Nobody is told to go on before the new log has taken something.
+		if err := s.db.Set(probeKey, nil, pebble.Sync); err != nil {
+			return fmt.Errorf("write to the new log: %w", err)
+		}
+		s.wal.tick()
 		if !s.wal.heal() {
 			return errors.New("the new log failed, too")
 		}
@@ -156,6 +161,8 @@ func (s *Store) cure() error {
 	s.trouble(troubleTables, nil)
 	return nil
 }
+
+var probeKey = []byte{kindMeta, 'p', 'r', 'o', 'b', 'e'}
 
 var errStopped = errors.New("store is stopping")
 

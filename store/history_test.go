@@ -28,6 +28,7 @@ type writer struct {
 	next    int          // unit to do next
 	acked   atomic.Int64 // the last unit that was acknowledged
 	shown   atomic.Int64 // the last unit that a reader was shown
+	failed  atomic.Int64 // how often a unit was refused, or its outcome unknown
 }
 
 // slots is how many keys a writer has, beside the one that counts its units.
@@ -245,28 +246,37 @@ func brief(b []byte) string {
 }
 
 // run lets all writers, and one reader each, work on the store until the returned
-// function is called. Units that fail are left out of what was acknowledged; any
-// error but those that a store may give is one of the test.
+// function is called. A unit that fails is done again, which leaves what doing it
+// once would have; any error but those that a store may give is one of the test.
 func (h *history) run(t *testing.T, s *Store) (stop func()) {
 	var end atomic.Bool
 	var wg sync.WaitGroup
 	for _, w := range h.writers {
 		wg.Go(func() {
-			for ; !end.Load(); w.next++ {
+			for !end.Load() {
 				if err := w.do(s, w.next); err != nil {
 					if !errors.Is(err, ErrUnknown) && !errors.Is(err, ErrReadOnly) {
 						t.Errorf("writer %d: %v", w.id, err)
+						return
 					}
-					return
+					w.failed.Add(1)
+					time.Sleep(time.Millisecond)
+					continue
 				}
 				w.acked.Store(int64(w.next))
+				w.next++
 			}
 		})
 		wg.Go(func() {
 			for !end.Load() {
 				last, err := w.last(s)
 				if err != nil {
-					return
+					if !errors.Is(err, ErrUnknown) {
+						t.Errorf("reader %d: %v", w.id, err)
+						return
+					}
+					time.Sleep(time.Millisecond)
+					continue
 				}
 				w.shown.Store(max(w.shown.Load(), int64(last)))
 			}
