@@ -238,12 +238,16 @@ func (s *Store) listener() *pebble.EventListener {
 	}
 }
 
+// openAttempts is how often a flush may fail before opening the store does.
+const openAttempts = 5
+
 // tablesFailed notes that a flush or a compaction failed.
 func (s *Store) tablesFailed(err error) {
-	s.pace.failures.Add(1)
-	select {
-	case s.openFailed <- err:
-	default: // only while the store is being opened does anybody listen
+	if s.engine.failures.Add(1) == openAttempts {
+		select {
+		case s.openFailed <- err:
+		default: // only while the store is being opened does anybody listen
+		}
 	}
 	if pebble.IsCorruptionError(err) {
 		s.trouble(troubleDamage, fmt.Errorf("%w: tables cannot be merged: restore the directory from a copy: %w", ErrDamaged, err))
@@ -255,7 +259,7 @@ func (s *Store) tablesFailed(err error) {
 // tablesWritten notes that a flush or a compaction succeeded, if err is nil.
 func (s *Store) tablesWritten(err error) {
 	if err == nil {
-		s.pace.failures.Store(0)
+		s.engine.failures.Store(0)
 		s.trouble(troubleTables, nil)
 	}
 }

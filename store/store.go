@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,7 +29,7 @@ type Store struct {
 	db      *pebble.DB
 	blocks  *pebble.Cache
 	wal     *walFS
-	pace    *pacedFS
+	engine  *engineFS
 	settler *settler
 	cache   *cache
 	latches latches
@@ -44,7 +46,7 @@ type Store struct {
 	troubles  [troubleCount]error
 	fatal     chan struct{} // closed by Fatalf
 	fatalOnce sync.Once
-	// openFailed is told of failed flushes; open listens.
+	// openFailed is told when flushes fail again and again; open listens.
 	openFailed chan error
 
 	stop    chan struct{}
@@ -113,7 +115,7 @@ func (s *Store) open() (err error) {
 	}
 	s.identity = id
 	s.wal = newWALFS(fs, logDir, s.cfg.Fsync, func(err error) { s.trouble(troubleLog, err) })
-	s.pace = &pacedFS{FS: s.wal, stop: s.stop}
+	s.engine = &engineFS{FS: s.wal, stop: s.stop}
 	undo = append(undo, s.wal.close)
 	extra, err := s.wal.verify()
 	if err != nil {
@@ -125,7 +127,7 @@ func (s *Store) open() (err error) {
 	s.blocks = pebble.NewCache(s.cfg.BlockCache)
 	undo = append(undo, s.blocks.Unref)
 	if s.db, err = s.openPebble(); err != nil {
-		if s.pace.parked.Load() {
+		if s.engine.parked.Load() {
 			undo = nil
 		}
 		return err
@@ -150,31 +152,67 @@ func (s *Store) open() (err error) {
 }
 
 // openPebble opens the database. What was in the log is written to tables
-// meanwhile, and Pebble would try that until it succeeds; an error of it ends the
-// attempt here, and leaves a goroutine and the lock of the directory behind.
+// meanwhile, and Pebble would try that until it succeeds; after a few errors it ends
+// here, and leaves a goroutine and the lock of the directory behind.
 func (s *Store) openPebble() (*pebble.DB, error) {
+	dir, opts := s.cfg.FS.PathJoin(s.cfg.Dir, "data"), s.options()
+	var err error
+	if opts.ErrorIfNotExists, err = s.hasData(dir); err != nil {
+		return nil, err
+	}
 	type result struct {
 		db  *pebble.DB
 		err error
 	}
 	opened := make(chan result, 1)
 	go func() {
-		db, err := pebble.Open(s.cfg.FS.PathJoin(s.cfg.Dir, "data"), s.options())
+		db, err := pebble.Open(dir, opts)
 		opened <- result{db, err}
 	}()
 	select {
 	case r := <-opened:
-		if r.err != nil && pebble.IsCorruptionError(r.err) {
+		if isDamage(r.err) {
 			return nil, fmt.Errorf("%w: restore the directory from a copy: %w", ErrDamaged, r.err)
 		}
 		return r.db, r.err
 	case err := <-s.openFailed:
-		s.pace.park()
+		select {
+		case r := <-opened: // it was something in the background
+			return r.db, r.err
+		default:
+		}
+		s.engine.park()
 		return nil, fmt.Errorf("write tables: %w", err)
 	case <-s.fatal:
-		s.pace.park()
+		s.engine.park()
 		return nil, s.fatalError()
 	}
+}
+
+// hasData reports whether there are tables or logs. Pebble would take a directory
+// that lost the name of its manifest for a new one, and delete them.
+func (s *Store) hasData(dir string) (bool, error) {
+	for _, d := range []string{dir, s.wal.dir} {
+		names, err := s.cfg.FS.List(d)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return false, err
+		}
+		for _, name := range names {
+			if strings.HasSuffix(name, ".sst") || strings.HasSuffix(name, ".log") {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// isDamage reports whether an error of pebble.Open means that something in the
+// directory is not as Pebble left it.
+func isDamage(err error) bool {
+	return err != nil && (pebble.IsCorruptionError(err) ||
+		errors.Is(err, pebble.ErrDBDoesNotExist) || errors.Is(err, os.ErrNotExist) ||
+		// Pebble gives this one no identity.
+		strings.Contains(err.Error(), "object size mismatch"))
 }
 
 // recognize returns what the directory was created as, known false if it may become
@@ -195,7 +233,7 @@ func (s *Store) recognize() (id Identity, known bool, err error) {
 func (s *Store) options() *pebble.Options {
 	opts := &pebble.Options{
 		Cache:                       s.blocks,
-		FS:                          s.pace,
+		FS:                          s.engine,
 		WALDir:                      s.wal.dir,
 		Logger:                      pebbleLogger{s},
 		EventListener:               s.listener(),
