@@ -7,9 +7,12 @@ import (
 )
 
 // The budget bounds the memory of requests and replies in flight, of all clients
-// together. A request that needs more waits, unread; one that is larger than the
-// whole budget may pass, one at a time. While requests wait, the client that has
-// made the server keep the most replies, and does not read them, is closed.
+// together. A request that needs more waits, unread. One connection at a time may
+// exceed the limit, so that a request larger than the whole budget can pass, and
+// so that requests that each hold a part of it do not wait for one another for
+// ever. While requests wait, the client that holds the most memory among those
+// that do not go on, reading its replies or sending the rest of its request, is
+// closed.
 type budget struct {
 	srv   *Server
 	mu    sync.Mutex
@@ -20,11 +23,15 @@ type budget struct {
 	ended bool
 }
 
-var errBudget = errors.New("resp: server closed while a request waited for memory")
+var errBudget = errors.New("resp: connection closed while a request waited for memory")
 
-// slowConsumer is how long a client may leave a reply unread while others wait for
-// memory.
-const slowConsumer = time.Second
+const (
+	// slowConsumer is how long a client may leave a reply unread while others
+	// wait for memory,
+	slowConsumer = time.Second
+	// stalledSender how long it may leave a large request half-way.
+	stalledSender = 5 * time.Second
+)
 
 func (b *budget) init(srv *Server) {
 	b.srv = srv
@@ -32,38 +39,34 @@ func (b *budget) init(srv *Server) {
 }
 
 // acquire takes n bytes for a request of c, waiting until they are there; it
-// returns false when the server closes.
+// returns false when the connection or the server closes.
 func (b *budget) acquire(c *conn, n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for !b.ended {
-		limit := b.srv.settings.clientMemory.Load()
-		if b.used+n > limit && (b.large == nil || b.large.closed.Load()) {
-			b.large = c
-		}
-		if b.used+n <= limit || b.large == c {
+	for !b.ended && !c.closed.Load() {
+		if b.fits(c, n) {
 			b.used += n
 			c.charged += n
 			return true
 		}
 		b.wait++
-		if b.wait == 1 {
-			b.closeSlowest()
-			wake := time.AfterFunc(slowConsumer, b.wakeAll)
-			b.freed.Wait()
-			wake.Stop()
-		} else {
-			b.freed.Wait()
-		}
+		b.freed.Wait()
 		b.wait--
 	}
 	return false
 }
 
-func (b *budget) wakeAll() {
-	b.mu.Lock()
-	b.freed.Broadcast()
-	b.mu.Unlock()
+// fits reports whether c may take n bytes more. If they exceed the limit and no
+// other connection does, c is the one that may. The caller holds mu.
+func (b *budget) fits(c *conn, n int64) bool {
+	if b.used+n <= b.srv.settings.clientMemory.Load() || b.large == c {
+		return true
+	}
+	if b.large != nil && !b.large.closed.Load() && b.large.charged > keepInput+keepReply {
+		return false
+	}
+	b.large = c
+	return true
 }
 
 // charge takes n bytes for replies of c without waiting, and reports whether they
@@ -71,9 +74,10 @@ func (b *budget) wakeAll() {
 func (b *budget) charge(c *conn, n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	fits := b.fits(c, n) || b.closeSlowest()
 	b.used += n
 	c.charged += n
-	return b.used <= b.srv.settings.clientMemory.Load() || b.large == c || b.large == nil
+	return fits
 }
 
 // release gives n bytes back.
@@ -99,6 +103,25 @@ func (b *budget) inUse() int64 {
 	return b.used
 }
 
+// of returns how many bytes c holds.
+func (b *budget) of(c *conn) int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return c.charged
+}
+
+// relieve is called once a second. It looks after those who wait: whoever keeps
+// them waiting without need is closed, and those whose connection was closed
+// meanwhile wake up.
+func (b *budget) relieve() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.wait > 0 {
+		b.closeSlowest()
+		b.freed.Broadcast()
+	}
+}
+
 // end lets everybody who waits go, in vain.
 func (b *budget) end() {
 	b.mu.Lock()
@@ -108,25 +131,34 @@ func (b *budget) end() {
 }
 
 // closeSlowest closes the connection that holds the most memory among those whose
-// client has not taken a reply for a while. The caller holds mu.
-func (b *budget) closeSlowest() {
+// client keeps the server waiting, and reports whether there is one. The caller
+// holds mu.
+func (b *budget) closeSlowest() bool {
 	now := b.srv.clock()
 	var slowest *conn
 	for _, c := range b.srv.snapshot() {
-		since := time.Duration(c.blockedAt.Load())
-		if since == 0 || now-since < slowConsumer {
+		if !c.slow(now) || c.closed.Load() || c.session.noEvict.Load() {
 			continue
 		}
 		if slowest == nil || c.charged > slowest.charged {
 			slowest = c
 		}
 	}
-	if slowest != nil {
-		b.srv.log.Warn("closing a slow client: memory for requests and replies is used up",
-			"client", slowest.session.id, "addr", slowest.net.RemoteAddr(), "bytes", slowest.charged)
-		b.srv.stats.outputLimit.Add(1)
-		slowest.close()
+	if slowest == nil {
+		return false
 	}
+	b.srv.log.Warn("closing a slow client: memory for requests and replies is used up",
+		"client", slowest.session.id, "addr", slowest.net.RemoteAddr(), "bytes", slowest.charged)
+	b.srv.stats.outputLimit.Add(1)
+	slowest.close()
+	return true
+}
+
+// slow reports whether the client has kept a write, or the rest of a large request,
+// waiting for too long.
+func (c *conn) slow(now time.Duration) bool {
+	blocked, stalled := time.Duration(c.blockedAt.Load()), time.Duration(c.stalledAt.Load())
+	return blocked > 0 && now-blocked >= slowConsumer || stalled > 0 && now-stalled >= stalledSender
 }
 
 // chargeReply brings the charge for the reply buffer up to date, and closes the

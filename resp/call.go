@@ -1,6 +1,10 @@
 package resp
 
-import "github.com/ringside-kv/ringside/store"
+import (
+	"time"
+
+	"github.com/ringside-kv/ringside/store"
+)
 
 // A call is one command being executed: its arguments, the connection it came
 // from and the reply that it writes. A connection reuses one call for all its
@@ -16,6 +20,15 @@ type call struct {
 	// without latches: for reads whose reply is too large to be kept until a
 	// pipeline's commit.
 	again bool
+	// apart: this is the run that again has asked for.
+	apart bool
+	// values is scratch space of commands with several keys.
+	values []store.Value
+	// waited is time that the command has spent waiting, not working.
+	waited time.Duration
+	// then, if set by a command that works on no keys, is called once its reply
+	// has been sent.
+	then func()
 }
 
 // getString returns the value of a key. It has replied, and returns false, if the key
@@ -26,9 +39,24 @@ func (x *call) getString(key []byte) (store.Value, bool) {
 		x.fail(err)
 		return v, false
 	}
+	x.saw(&v)
 	if v.Exists() && v.Type != store.String {
 		x.err(msgWrongType)
 		return v, false
 	}
 	return v, true
+}
+
+// saw counts a key that a command looked up for its reader as found or not, for
+// INFO's keyspace_hits and keyspace_misses. Commands that write look for themselves
+// and do not count.
+func (x *call) saw(v *store.Value) {
+	if x.cmd.flags&flagReadonly == 0 || x.apart {
+		return
+	}
+	if v.Exists() {
+		x.srv.stats.hits.Add(1)
+	} else {
+		x.srv.stats.misses.Add(1)
+	}
 }

@@ -44,15 +44,19 @@ func cmdAuth(x *call) {
 // login checks a name and password. It has replied, after a while, if they are
 // wrong.
 func (x *call) login(name, password []byte) bool {
-	want := x.srv.settings.password.Load()
-	if string(name) == "default" && (want == nil || passwordIs(*want, password)) {
-		x.srv.logins.succeeded(x.conn)
-		x.conn.session.authed = true
-		return true
+	right := func() bool {
+		want := x.srv.settings.password.Load()
+		return string(name) == "default" && (want == nil || passwordIs(*want, password))
 	}
-	x.conn.waitLogin(x.srv.logins.failed(x.conn))
-	x.err(msgWrongPass)
-	return false
+	start := x.srv.clock()
+	ok := x.srv.logins.check(x.conn, right)
+	x.waited += x.srv.clock() - start
+	if !ok {
+		x.err(msgWrongPass)
+		return false
+	}
+	x.conn.session.authed = true
+	return true
 }
 
 func cmdHello(x *call) {
@@ -79,8 +83,8 @@ func cmdHello(x *call) {
 			name, password = args[1], args[2]
 			args = args[3:]
 		case equalFold(args[0], "setname") && len(args) >= 2:
-			if !validClientWord(args[1]) {
-				x.err(msgClientName)
+			if msg := badClientName(args[1]); msg != "" {
+				x.err(msg)
 				return
 			}
 			clientName, named = args[1], true
@@ -98,12 +102,9 @@ func cmdHello(x *call) {
 		return
 	}
 	if named {
-		s.mu.Lock()
-		s.name = string(clientName)
-		s.mu.Unlock()
+		s.setName(string(clientName))
 	}
-	x.proto = proto
-	s.proto.Store(int32(proto))
+	x.setProto(proto)
 	x.dict(7)
 	x.bulkString("server")
 	x.bulkString("redis")
@@ -121,14 +122,45 @@ func cmdHello(x *call) {
 	x.array(0)
 }
 
-const msgClientName = "ERR Client names cannot contain spaces, newlines or special characters."
+// setProto chooses the protocol version of this reply and those to come.
+func (x *call) setProto(version int) {
+	x.proto = version
+	x.conn.session.proto.Store(int32(version))
+}
 
-// validClientWord reports whether b may name a client: printable, no spaces.
-func validClientWord(b []byte) bool {
-	for _, c := range b {
-		if c < '!' || c > '~' {
-			return false
-		}
+func cmdQuit(x *call) {
+	x.ok()
+	x.conn.closing = true
+}
+
+// cmdReset makes the connection a fresh one; with a password set it must prove once
+// more that it knows it.
+func cmdReset(x *call) {
+	s := &x.conn.session
+	if s.monitor.Load() {
+		x.srv.monitors.remove(x.conn)
+		x.conn.clearPushes()
 	}
-	return true
+	s.setName("")
+	if s.replies == replyOff {
+		s.replies = replyOn
+	}
+	s.authed = x.srv.settings.password.Load() == nil
+	x.setProto(2)
+	x.simple("RESET")
+}
+
+// cmdSelect knows one database.
+func cmdSelect(x *call) {
+	n, ok := parseInt(x.args[1])
+	switch {
+	case !ok:
+		x.err(msgNotInteger)
+	case n != int64(int32(n)):
+		x.err("ERR value is out of range, value must between -2147483648 and 2147483647")
+	case n != 0:
+		x.err("ERR DB index is out of range")
+	default:
+		x.ok()
+	}
 }

@@ -1,10 +1,6 @@
 package resp
 
-import (
-	"math"
-
-	"github.com/ringside-kv/ringside/store"
-)
+import "github.com/ringside-kv/ringside/store"
 
 func cmdGet(x *call) {
 	v, ok := x.getString(x.args[1])
@@ -18,113 +14,40 @@ func cmdGet(x *call) {
 	x.stringRange(x.args[1], v, 0, v.Size)
 }
 
-// setOptions are the options of SET and GETEX.
-type setOptions struct {
-	nx, xx, get, keepTTL, persist bool
-	expiry                        int64 // ms since 1970; 0: none
-	expires                       bool  // an expiry was given
-}
-
-// parseSetOptions parses what follows the key, and for SET the value. It returns
-// an error reply, or "".
-func (x *call) parseSetOptions(args [][]byte, isSet bool) (o setOptions, msg string) {
-	for i := 0; i < len(args); i++ {
-		arg := args[i]
-		unit, absolute := int64(0), false
-		switch {
-		case isSet && equalFold(arg, "nx") && !o.xx:
-			o.nx = true
-		case isSet && equalFold(arg, "xx") && !o.nx:
-			o.xx = true
-		case isSet && equalFold(arg, "get"):
-			o.get = true
-		case isSet && equalFold(arg, "keepttl") && !o.expires:
-			o.keepTTL = true
-		case !isSet && equalFold(arg, "persist") && !o.expires:
-			o.persist = true
-		case equalFold(arg, "ex"):
-			unit = 1000
-		case equalFold(arg, "px"):
-			unit = 1
-		case equalFold(arg, "exat"):
-			unit, absolute = 1000, true
-		case equalFold(arg, "pxat"):
-			unit, absolute = 1, true
-		default:
-			return o, msgSyntax
-		}
-		if unit == 0 {
-			continue
-		}
-		if o.expires || o.keepTTL || o.persist || i+1 == len(args) {
-			return o, msgSyntax
-		}
-		i++
-		if o.expiry, msg = x.expiryAt(args[i], unit, absolute); msg != "" {
-			return o, msg
-		}
-		o.expires = true
-	}
-	return o, ""
-}
-
-// expiryAt parses a positive time in units of so many ms and returns it in ms
-// since 1970, or an error reply.
-func (x *call) expiryAt(arg []byte, unit int64, absolute bool) (int64, string) {
-	n, ok := parseInt(arg)
-	if !ok {
-		return 0, msgNotInteger
-	}
-	if n <= 0 || n > math.MaxInt64/unit {
-		return 0, x.invalidExpire()
-	}
-	n *= unit
-	if !absolute {
-		if n > math.MaxInt64-x.unit.Now() {
-			return 0, x.invalidExpire()
-		}
-		n += x.unit.Now()
-	}
-	return n, ""
-}
-
-func (x *call) invalidExpire() string {
-	return "ERR invalid expire time in '" + x.cmd.full + "' command"
-}
-
 func cmdSet(x *call) {
-	key, value := x.args[1], x.args[2]
-	o, msg := x.parseSetOptions(x.args[3:], true)
+	o, msg := parseSetOptions(x.args[3:], true)
 	if msg != "" {
 		x.err(msg)
 		return
 	}
+	expiry, msg := x.expiryAt(&o)
+	if msg != "" {
+		x.err(msg)
+		return
+	}
+	x.set(x.args[1], x.args[2], &o, expiry)
+}
+
+// set does what SET does, once its options are known to be right.
+func (x *call) set(key, value []byte, o *setOptions, expiry int64) {
 	v, err := x.unit.Get(key)
 	if err != nil {
 		x.fail(err)
 		return
 	}
-	if o.get && v.Exists() && v.Type != store.String {
+	at := len(x.buf)
+	switch {
+	case o.get && v.Exists() && v.Type != store.String:
 		x.err(msgWrongType)
 		return
-	}
-	if o.nx && v.Exists() || o.xx && !v.Exists() {
-		if !o.get || !v.Exists() {
+	case o.get && !x.oldString(key, v):
+		return
+	case o.nx && v.Exists() || o.xx && !v.Exists():
+		if !o.get {
 			x.null()
-			return
 		}
-		x.wholeString(key, v)
 		return
 	}
-	at := len(x.buf)
-	if o.get {
-		if !v.Exists() {
-			x.null()
-		} else if !x.wholeString(key, v) {
-			return
-		}
-	}
-	expiry := o.expiry
 	if o.keepTTL {
 		expiry = v.Expiry
 	}
@@ -138,48 +61,88 @@ func cmdSet(x *call) {
 	}
 }
 
-func cmdMset(x *call) {
-	if len(x.args)%2 == 0 {
-		x.err("ERR wrong number of arguments for 'mset' command")
-		return
+// oldString replies with the string at key, or null, for commands that go on to
+// change it. It reports whether it could be read.
+func (x *call) oldString(key []byte, v store.Value) bool {
+	if !v.Exists() {
+		x.null()
+		return true
 	}
-	for i := 1; i < len(x.args); i += 2 {
-		v, err := x.unit.Get(x.args[i])
-		if err == nil {
-			err = x.unit.PutString(x.args[i], v, x.args[i+1], 0, false)
-		}
-		if err != nil {
-			x.abort(err)
-			return
-		}
-	}
-	x.ok()
+	return x.wholeString(key, v)
 }
 
-func cmdIncr(x *call) { x.incrBy(1) }
+func cmdSetex(x *call) { x.setex(timeEX) }
 
-// incrBy adds n to the integer at args[1].
-func (x *call) incrBy(n int64) {
-	v, ok := x.getString(x.args[1])
-	if !ok {
+func cmdPsetex(x *call) { x.setex(timePX) }
+
+func (x *call) setex(form timeForm) {
+	o := setOptions{form: form, time: x.args[2]}
+	expiry, msg := x.expiryAt(&o)
+	if msg != "" {
+		x.err(msg)
 		return
 	}
-	old := int64(0)
-	if v.Exists() {
-		if old, ok = parseInt(v.Inline); !ok || !v.Whole() {
-			x.err(msgNotInteger)
-			return
-		}
+	x.set(x.args[1], x.args[3], &o, expiry)
+}
+
+func cmdSetnx(x *call) {
+	v, err := x.unit.Get(x.args[1])
+	if err == nil && !v.Exists() {
+		err = x.unit.PutString(x.args[1], v, x.args[2], 0, false)
 	}
-	if n < 0 && old < math.MinInt64-n || n > 0 && old > math.MaxInt64-n {
-		x.err(msgOverflow)
-		return
-	}
-	old += n
-	var num [20]byte
-	if err := x.unit.PutString(x.args[1], v, appendInt(num[:0], old), v.Expiry, false); err != nil {
+	if err != nil {
 		x.fail(err)
 		return
 	}
-	x.integer(old)
+	x.boolean(!v.Exists())
+}
+
+func cmdGetset(x *call) {
+	key := x.args[1]
+	at := len(x.buf)
+	v, ok := x.getString(key)
+	if !ok || !x.oldString(key, v) {
+		return
+	}
+	if err := x.unit.PutString(key, v, x.args[2], 0, false); err != nil {
+		x.buf = x.buf[:at]
+		x.fail(err)
+	}
+}
+
+func cmdGetdel(x *call) {
+	if v, ok := x.getString(x.args[1]); ok && x.oldString(x.args[1], v) {
+		x.unit.Delete(x.args[1], v)
+	}
+}
+
+func cmdGetex(x *call) {
+	key := x.args[1]
+	o, msg := parseSetOptions(x.args[2:], false)
+	if msg != "" {
+		x.err(msg)
+		return
+	}
+	v, ok := x.getString(key)
+	if !ok {
+		return
+	}
+	if !v.Exists() {
+		x.null()
+		return
+	}
+	expiry, msg := x.expiryAt(&o)
+	if msg != "" {
+		x.err(msg)
+		return
+	}
+	if !x.wholeString(key, v) {
+		return
+	}
+	switch {
+	case expiry != 0 && expiry <= x.unit.Now():
+		x.unit.Delete(key, v)
+	case expiry != 0 || o.persist:
+		x.unit.SetExpiry(key, v, expiry)
+	}
 }

@@ -26,6 +26,7 @@ type command struct {
 	run  func(*call)
 
 	// Set when the table is built.
+	waits   bool     // for something other than its own work: earlier replies leave first
 	neutral bool     // may run inside a unit, having no keys: touches only its reply
 	id      int      // dense index, for statistics
 	full    string   // "client|list" for a subcommand, else the name

@@ -1,10 +1,7 @@
 package resp
 
 import (
-	"errors"
-	"io"
 	"net"
-	"os"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -57,9 +54,13 @@ type conn struct {
 	pushes       pushQueue
 	closing      bool // after the replies so far
 	closed       atomic.Bool
-	charged      int64 // bytes of buffers that count for the server's budget; under its lock
-	replyCharged int64 // of these, for out
-	blockedAt    atomic.Int64
+	gone         chan struct{} // closed with the connection
+	charged      int64         // bytes of buffers that count for the server's budget; under its lock
+	replyCharged int64         // of these, for out
+	// Since when the client keeps a write, or the rest of a large request,
+	// waiting, on the server's clock; 0 when it does not.
+	blockedAt atomic.Int64
+	stalledAt atomic.Int64
 }
 
 const (
@@ -76,6 +77,7 @@ func newConn(srv *Server, nc net.Conn) *conn {
 		guard:   newGuard(),
 		unit:    srv.store.NewUnit(),
 		settled: make(chan struct{}, 1),
+		gone:    make(chan struct{}),
 	}
 	c.out.proto = 2
 	c.call = call{reply: &c.out, unit: c.unit, srv: srv, conn: c}
@@ -138,7 +140,7 @@ func (c *conn) fill() error {
 			return errBudget
 		}
 	}
-	n, err := c.net.Read(c.in[c.end:])
+	n, err := c.read(c.in[c.end:])
 	if n == 0 && err != nil {
 		return err
 	}
@@ -146,6 +148,16 @@ func (c *conn) fill() error {
 	c.session.bytesIn.Add(int64(n))
 	c.srv.stats.bytesIn.Add(int64(n))
 	return nil
+}
+
+// read is a Read that shows when a client keeps a large request waiting half-way.
+func (c *conn) read(b []byte) (int, error) {
+	if c.end-c.start < keepInput {
+		return c.net.Read(b)
+	}
+	c.stalledAt.Store(int64(c.srv.clock()))
+	defer c.stalledAt.Store(0)
+	return c.net.Read(b)
 }
 
 // growInput doubles the read buffer, or waits until there is memory for it.
@@ -176,7 +188,7 @@ func (c *conn) parse() (int, error) {
 	c.limits = limits{
 		args:   int(c.srv.settings.maxArgs.Load()),
 		bulk:   int(c.srv.settings.maxValue.Load()),
-		authed: c.session.authed,
+		authed: c.authorized(),
 	}
 	taken := 0
 	for c.start < c.end && len(c.reqs) < maxPipeline && taken < maxPipelineBytes {
@@ -194,7 +206,7 @@ func (c *conn) parse() (int, error) {
 		if len(c.args) > first {
 			c.reqs = append(c.reqs, request{first: first, last: len(c.args)})
 		}
-		if !c.session.authed {
+		if !c.limits.authed {
 			break // AUTH changes what the next request may be
 		}
 	}
@@ -216,26 +228,30 @@ func (c *conn) Settled(err error) {
 		c.settled <- struct{}{}
 		return
 	}
-	if len(c.out.buf) > 0 && c.write.TryLock() {
+	locked := len(c.out.buf) > 0 && c.write.TryLock()
+	if locked {
 		n, err := c.writeNonblocking(c.out.buf)
-		c.write.Unlock()
 		c.sent(n)
 		if err != nil {
 			c.close()
-			c.out.buf = c.out.buf[:0]
-		} else if n == len(c.out.buf) {
-			c.out.buf = c.out.buf[:0]
-		} else {
-			c.out.buf = append(c.out.buf[:0], c.out.buf[n:]...)
+			n = len(c.out.buf)
 		}
+		c.out.buf = append(c.out.buf[:0], c.out.buf[n:]...)
 	}
 	if len(c.out.buf) == 0 {
+		if locked {
+			c.write.Unlock()
+		}
 		c.settled <- struct{}{}
 		return
 	}
-	// The client reads more slowly than we write: somebody else has to wait.
+	// The client reads more slowly than we write: somebody else has to wait. The
+	// lock stays with the rest of the reply, lest a push lands in its middle.
 	go func() {
-		_ = c.flush()
+		if !locked {
+			c.write.Lock()
+		}
+		_ = c.flushLocked()
 		c.settled <- struct{}{}
 	}()
 }
@@ -265,11 +281,13 @@ func (c *conn) flush() error {
 		return nil
 	}
 	c.write.Lock()
-	c.blockedAt.Store(int64(c.srv.clock()))
-	n, err := c.net.Write(c.out.buf)
-	c.blockedAt.Store(0)
+	return c.flushLocked()
+}
+
+// flushLocked is flush for a caller that holds write, which it gives up.
+func (c *conn) flushLocked() error {
+	err := c.send(c.out.buf)
 	c.write.Unlock()
-	c.sent(n)
 	c.out.buf = c.out.buf[:0]
 	if cap(c.out.buf) > keepReply {
 		c.out.buf = nil
@@ -277,6 +295,15 @@ func (c *conn) flush() error {
 	if c.replyCharged > 0 {
 		c.chargeReply()
 	}
+	return err
+}
+
+// send writes b, however long the client takes. The caller holds write.
+func (c *conn) send(b []byte) error {
+	c.blockedAt.Store(int64(c.srv.clock()))
+	n, err := c.net.Write(b)
+	c.blockedAt.Store(0)
+	c.sent(n)
 	if err != nil {
 		c.close()
 	}
@@ -291,6 +318,7 @@ func (c *conn) sent(n int) {
 // close ends the connection from any goroutine.
 func (c *conn) close() {
 	if !c.closed.Swap(true) {
+		close(c.gone)
 		_ = c.net.Close()
 	}
 }
@@ -301,16 +329,12 @@ func (c *conn) finish() {
 		c.await()
 	}
 	_ = c.flush()
-	c.pushes.close()
 	c.close()
+	c.closePushes()
 	c.resizeInput(nil)
+	c.out.buf = nil
+	c.chargeReply()
 	c.srv.remove(c)
-}
-
-// ended reports whether err is the usual end of a connection.
-func ended(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
 // clock is the time since the server was made.

@@ -8,18 +8,19 @@ import (
 
 // Error replies that more than one command gives, in Redis' words.
 const (
-	msgSyntax      = "ERR syntax error"
-	msgNotInteger  = "ERR value is not an integer or out of range"
-	msgNotFloat    = "ERR value is not a valid float"
-	msgWrongType   = "WRONGTYPE Operation against a key holding the wrong kind of value"
-	msgNoKey       = "ERR no such key"
-	msgOffset      = "ERR offset is out of range"
-	msgBitOffset   = "ERR bit offset is not an integer or out of range"
-	msgTooLong     = "ERR string exceeds maximum allowed size (proto-max-bulk-len)"
-	msgNoAuth      = "NOAUTH Authentication required."
-	msgOverflow    = "ERR increment or decrement would overflow"
-	msgKeyTooLong  = "ERR key is too long"
-	msgInvalidTime = "ERR invalid expire time in '%s' command"
+	msgSyntax        = "ERR syntax error"
+	msgNotInteger    = "ERR value is not an integer or out of range"
+	msgNotFloat      = "ERR value is not a valid float"
+	msgWrongType     = "WRONGTYPE Operation against a key holding the wrong kind of value"
+	msgNoKey         = "ERR no such key"
+	msgOffset        = "ERR offset is out of range"
+	msgBitOffset     = "ERR bit offset is not an integer or out of range"
+	msgTooLong       = "ERR string exceeds maximum allowed size (proto-max-bulk-len)"
+	msgReplyTooLarge = "ERR the reply is larger than a client's output buffer may be; GET and GETRANGE have no such limit"
+	msgNoAuth        = "NOAUTH Authentication required."
+	msgOverflow      = "ERR increment or decrement would overflow"
+	msgKeyTooLong    = "ERR key is too long"
+	msgInvalidTime   = "ERR invalid expire time in '%s' command"
 )
 
 // errorText turns an error of the store into a reply: the one place where this
@@ -34,8 +35,6 @@ func errorText(err error) string {
 		return "ERR the stored value cannot be read: " + err.Error()
 	case errors.Is(err, store.ErrCursor):
 		return "ERR invalid cursor"
-	case errors.Is(err, store.ErrTooLarge):
-		return msgTooLong
 	}
 	return "ERR " + err.Error()
 }

@@ -1,15 +1,145 @@
 package resp
 
-import "github.com/uber-go/tally/v4"
+import (
+	"github.com/uber-go/tally/v4"
 
-// statsMetrics are the handles of the server's metrics, made once.
-type statsMetrics struct{}
+	"github.com/ringside-kv/ringside/store"
+)
 
-func newStatsMetrics(*commandTable, tally.Scope) *statsMetrics { return &statsMetrics{} }
+// A reporter passes the server's and the store's figures on, once a second. The hot path
+// only ever touches the atomics behind them. Histograms go another way: EachLatency.
+type reporter struct {
+	scope    tally.Scope
+	table    *commandTable
+	totals   []sampledTotal
+	gauges   []sampledGauge
+	commands [][resultCount]*total // by command id; made when there is something to tell
+	errors   map[string]*total
+}
 
-// sample is called once a second.
-func (s *stats) sample() {
-	total := s.total()
-	s.perSecond.Store(max(total-s.lastTotal, 0))
-	s.lastTotal = total
+// What has become of a command.
+const (
+	resultOK = iota
+	resultError
+	resultRejected
+	resultCount
+)
+
+var resultNames = [resultCount]string{"ok", "error", "rejected"}
+
+// A sample is what metrics are taken from.
+type sample struct {
+	srv    *Server
+	store  store.Stats
+	memory int64
+}
+
+// A total makes a tally counter, which wants differences, follow a figure that
+// grows. CONFIG RESETSTAT may have set it back; then it counts from there.
+type total struct {
+	counter tally.Counter
+	last    int64
+}
+
+func (t *total) set(n int64) {
+	if n < t.last {
+		t.last = 0
+	}
+	t.counter.Inc(n - t.last)
+	t.last = n
+}
+
+type sampledTotal struct {
+	total
+	read func(*sample) int64
+}
+
+type sampledGauge struct {
+	gauge tally.Gauge
+	read  func(*sample) float64
+}
+
+func newReporter(table *commandTable, scope tally.Scope) *reporter {
+	m := &reporter{
+		scope:    scope,
+		table:    table,
+		commands: make([][resultCount]*total, len(table.all)),
+		errors:   make(map[string]*total),
+	}
+	m.serverMetrics()
+	m.storeMetrics()
+	return m
+}
+
+func (m *reporter) count(name string, read func(*sample) int64, tags ...string) {
+	m.totals = append(m.totals, sampledTotal{total{counter: m.tagged(tags).Counter(name)}, read})
+}
+
+func (m *reporter) gauge(name string, read func(*sample) float64) {
+	m.gauges = append(m.gauges, sampledGauge{m.scope.Gauge(name), read})
+}
+
+func (m *reporter) tagged(tags []string) tally.Scope {
+	if len(tags) == 0 {
+		return m.scope
+	}
+	of := make(map[string]string, len(tags)/2)
+	for i := 0; i < len(tags); i += 2 {
+		of[tags[i]] = tags[i+1]
+	}
+	return m.scope.Tagged(of)
+}
+
+// sample takes all figures. It is called once a second, by one goroutine.
+func (s *Server) sample(m *reporter) {
+	s.stats.rates()
+	x := sample{srv: s, store: s.store.Stats()}
+	x.memory = memoryInUse(&x.store)
+	s.peak.Store(max(s.peak.Load(), x.memory))
+	for i := range m.totals {
+		t := &m.totals[i]
+		t.set(t.read(&x))
+	}
+	for i := range m.gauges {
+		g := &m.gauges[i]
+		g.gauge.Update(g.read(&x))
+	}
+	m.reportCommands(s.stats)
+	m.reportErrors(s.stats)
+}
+
+func (m *reporter) reportCommands(s *stats) {
+	for id := range s.commands {
+		c := &s.commands[id]
+		failed := c.failed.Load()
+		m.reportResult(id, resultOK, max(c.calls.Load()-failed, 0))
+		m.reportResult(id, resultError, failed)
+		m.reportResult(id, resultRejected, c.rejected.Load())
+	}
+}
+
+// reportResult makes a counter when it is first needed: few servers see all commands
+// fail in all ways.
+func (m *reporter) reportResult(id, result int, n int64) {
+	t := &m.commands[id][result]
+	if *t == nil {
+		if n == 0 {
+			return
+		}
+		*t = &total{counter: m.tagged([]string{
+			"command", m.table.all[id].full, "result", resultNames[result],
+		}).Counter("commands_total")}
+	}
+	(*t).set(n)
+}
+
+func (m *reporter) reportErrors(s *stats) {
+	for code, n := range s.errorCounts() {
+		t := m.errors[code]
+		if t == nil {
+			t = &total{counter: m.tagged([]string{"code", code}).Counter("errors_total")}
+			m.errors[code] = t
+		}
+		t.set(n)
+	}
 }

@@ -38,12 +38,13 @@ func (m *monitors) remove(c *conn) {
 	m.n.Store(int32(len(m.conns)))
 }
 
-// feed shows a command of c to all monitors, but for those that hold secrets or
-// are the server's own business.
+// feed shows a command of c to all monitors, but for those that are the server's own
+// business; passwords are left out.
 func (m *monitors) feed(c *conn, cmd *command, args [][]byte) {
 	if cmd.flags&(flagSkipMonitor|flagAdmin) != 0 {
 		return
 	}
+	args = redacted(cmd, args)
 	now := time.Now()
 	line := fmt.Appendf(nil, "+%d.%06d [0 %s]", now.Unix(), now.Nanosecond()/1000, c.net.RemoteAddr())
 	for _, arg := range args {
@@ -56,6 +57,40 @@ func (m *monitors) feed(c *conn, cmd *command, args [][]byte) {
 	for _, to := range m.conns {
 		to.push(line)
 	}
+}
+
+var redactedWord = []byte("(redacted)")
+
+// redacted returns a call's arguments for others to see: with passwords, and the
+// names that go with them, replaced.
+func redacted(cmd *command, args [][]byte) [][]byte {
+	hide := func(from, to int) {
+		args = slices.Clone(args)
+		for i := from; i < min(to, len(args)); i++ {
+			args[i] = redactedWord
+		}
+	}
+	switch cmd.full {
+	case "auth":
+		hide(1, len(args))
+	case "hello":
+		for i := 2; i < len(args); i++ {
+			switch {
+			case equalFold(args[i], "auth"):
+				hide(i+1, i+3)
+				i += 2
+			case equalFold(args[i], "setname"):
+				i++
+			}
+		}
+	case "config|set":
+		for i := 2; i+1 < len(args); i += 2 {
+			if equalFold(args[i], "requirepass") {
+				hide(i+1, i+2)
+			}
+		}
+	}
+	return args
 }
 
 // appendQuoted appends b as Redis shows it: in double quotes, all but printable

@@ -67,28 +67,35 @@ func (p *pause) applies(cmd *command) bool {
 		return false
 	}
 	if p.all {
-		// The way out must stay open.
+		// Unlike in Redis, the way out stays open: CLIENT UNPAUSE, INFO,
+		// SHUTDOWN and their like run.
 		return cmd.flags&flagAdmin == 0 && cmd.group != "connection"
 	}
 	return cmd.flags&(flagWrite|flagMayReplicate) != 0
 }
 
-// wait returns when the command may run, or the connection is closed.
+// wait returns when the command may run, or the connection or the server closes.
+// Replies to what came before do not wait with it.
 func (p *pause) wait(c *conn, cmd *command) {
-	for p.applies(cmd) && !c.closed.Load() {
-		p.mu.Lock()
-		left, over := time.Until(p.until), p.over
-		p.mu.Unlock()
-		if left <= 0 {
-			p.finish()
+	for p.applies(cmd) {
+		if c.flush() != nil {
 			return
 		}
-		timer := time.NewTimer(left)
-		select {
-		case <-over:
-		case <-timer.C:
-		case <-c.srv.stop:
+		left, over := p.left()
+		if left > 0 && !c.wait(left, over) {
+			return
 		}
-		timer.Stop()
 	}
+}
+
+// left returns for how long the pause lasts, and what is closed if it ends early. A
+// pause whose time has come is over.
+func (p *pause) left() (time.Duration, <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	left := time.Until(p.until)
+	if left <= 0 && p.active.Swap(false) {
+		close(p.over)
+	}
+	return left, p.over
 }

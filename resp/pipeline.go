@@ -14,6 +14,7 @@ const (
 	maxPipeline      = 256     // requests taken up at once
 	maxPipelineBytes = 1 << 20 // and their bytes, but for one larger request
 	maxUnitKeys      = 1024    // keys whose latches one unit takes, but for one larger command
+	maxUnitReplies   = 1 << 20 // bytes of replies after which a unit is cut
 )
 
 // A request is a parsed command: c.args[first:last].
@@ -47,8 +48,14 @@ func (c *conn) run() {
 		n := c.gather(c.reqs[i:])
 		c.hold = i+n < len(c.reqs)
 		if n == 0 {
+			before := c.authorized()
 			c.alone(&c.reqs[i])
 			i++
+			if c.authorized() != before { // RESET, and AUTH after it
+				for j := i; j < len(c.reqs); j++ {
+					c.resolve(&c.reqs[j])
+				}
+			}
 			continue
 		}
 		c.runUnit(c.reqs[i : i+n])
@@ -63,13 +70,8 @@ func (c *conn) run() {
 func (c *conn) resolve(r *request) {
 	args := c.args[r.first:r.last]
 	r.cmd, r.msg = c.srv.table.lookup(args)
-	if r.msg != "" {
-		c.srv.stats.rejected(r.cmd)
-		return
-	}
-	if !c.session.authed && r.cmd.flags&flagNoAuth == 0 {
+	if r.msg == "" && !c.authorized() && r.cmd.flags&flagNoAuth == 0 {
 		r.msg = msgNoAuth
-		c.srv.stats.rejected(r.cmd)
 	}
 }
 
@@ -107,7 +109,6 @@ func (c *conn) gather(reqs []request) int {
 			key := args[k.pos]
 			if int64(len(key)) > c.srv.settings.maxKey.Load() {
 				r.msg = msgKeyTooLong
-				c.srv.stats.rejected(r.cmd)
 				break
 			}
 			c.places = append(c.places, c.unit.Place(key))
@@ -136,16 +137,50 @@ func (c *conn) runUnit(reqs []request) {
 		c.runOne(r)
 		if c.call.again {
 			c.out.buf = c.out.buf[:at]
-			c.finishUnit(true)
-			c.begin(nil)
-			c.runOne(r)
-			c.finishUnit(true)
-			c.begin(c.places)
+			if !c.runApart(r) {
+				return
+			}
 			continue
 		}
 		c.count(at)
+		if len(c.out.buf) >= maxUnitReplies && i+1 < len(reqs) {
+			if !c.sendUnit() {
+				return
+			}
+			c.begin(c.places)
+		}
 	}
 	c.finishUnit(false)
+}
+
+// sendUnit ends the unit and sends its replies; it returns false if the client is
+// gone.
+func (c *conn) sendUnit() bool {
+	c.finishUnit(true)
+	if c.flush() != nil {
+		c.closing = true
+	}
+	return !c.closing
+}
+
+// runApart ends the unit, runs a request in one of its own without latches, and
+// begins the unit anew. Earlier replies leave first, since the one to come is not
+// kept with them. It returns false, and there is no unit, if the client is gone.
+func (c *conn) runApart(r *request) bool {
+	if !c.sendUnit() {
+		return false
+	}
+	c.begin(nil)
+	c.call.apart = true
+	c.runOne(r)
+	c.call.apart = false
+	c.count(0)
+	c.finishUnit(true)
+	if c.closing {
+		return false
+	}
+	c.begin(c.places)
+	return true
 }
 
 // begin starts a unit.
@@ -156,8 +191,8 @@ func (c *conn) begin(places []store.Place) {
 
 // count notes a reply that starts at byte at.
 func (c *conn) count(at int) {
-	if len(c.out.buf) == at {
-		return // written already
+	if len(c.out.buf) <= at {
+		return // no reply, or it has left already
 	}
 	if c.session.keepReply() {
 		c.unitReplies++
@@ -169,9 +204,11 @@ func (c *conn) count(at int) {
 // finishUnit commits the unit. If the replies must wait, it leaves that to the
 // settler, or with sync waits by itself.
 func (c *conn) finishUnit(sync bool) {
-	hold := c.hold
 	if sync {
+		// Otherwise hold is the settler's to read from Commit on.
+		hold := c.hold
 		c.hold = true
+		defer func() { c.hold = hold }()
 	}
 	wait, err := c.unit.Commit(c)
 	switch {
@@ -183,40 +220,59 @@ func (c *conn) finishUnit(sync bool) {
 			c.await()
 		}
 	}
-	c.hold = hold
 }
 
 // alone runs a request outside of any unit.
 func (c *conn) alone(r *request) {
 	c.srv.pause.wait(c, r.cmd)
+	if r.cmd.waits && c.flush() != nil {
+		c.closing = true
+		return
+	}
 	at := len(c.out.buf)
 	c.runOne(r)
 	c.count(at)
+	if then := c.call.then; then != nil {
+		c.call.then = nil
+		if c.flush() == nil {
+			then()
+		}
+	}
+}
+
+// reject replies why a command is not run; it is nil if there is no such command.
+func (c *conn) reject(cmd *command, msg string) {
+	at := len(c.out.buf)
+	c.out.err(msg)
+	c.srv.stats.rejected(cmd)
+	c.srv.stats.errorReply(c.out.buf[at:])
 }
 
 // runOne runs a request, or replies why not.
 func (c *conn) runOne(r *request) {
 	x := &c.call
-	x.again = false
+	x.again, x.waited = false, 0
 	if r.msg != "" {
-		x.err(r.msg)
+		c.reject(r.cmd, r.msg)
 		return
 	}
 	x.cmd, x.args = r.cmd, c.args[r.first:r.last]
 	if r.cmd.flags&flagWrite != 0 {
 		if err := c.srv.store.Writable(); err != nil {
-			c.srv.stats.rejected(r.cmd)
-			x.fail(err)
+			c.reject(r.cmd, errorText(err))
 			return
 		}
 	}
 	if c.srv.monitors.active() {
 		c.srv.monitors.feed(c, r.cmd, x.args)
 	}
+	if c.session.lastCmd.Load() != r.cmd {
+		c.session.lastCmd.Store(r.cmd)
+	}
 	at := len(c.out.buf)
 	start := c.srv.clock()
 	r.cmd.run(x)
-	took := c.srv.clock() - start
+	took := c.srv.clock() - start - x.waited
 	if x.again {
 		return
 	}
@@ -226,9 +282,6 @@ func (c *conn) runOne(r *request) {
 		c.srv.stats.errorReply(c.out.buf[at:])
 	}
 	c.srv.slowlog.consider(c, r.cmd, x.args, took)
-	if c.session.lastCmd.Load() != r.cmd {
-		c.session.lastCmd.Store(r.cmd)
-	}
 	if cap(c.out.buf) > keepReply {
 		c.chargeReply()
 	}

@@ -3,17 +3,18 @@ package resp
 import "sync"
 
 // A pushQueue holds what is sent to a client out of turn (MONITOR's lines), until
-// a goroutine of its own has written it. It is bounded by the client's output
-// buffer: a client that does not keep up is closed.
+// a goroutine of its own has written it. It counts for the server's budget and is
+// bounded by the client's output buffer: a client that does not keep up is closed.
 type pushQueue struct {
 	mu      sync.Mutex
 	buf     []byte
+	writing int // bytes on their way
 	running bool
 	closed  bool
 }
 
-// push queues a message for the client. Any goroutine may call it; it does not
-// wait.
+// push queues a message for the client. Any goroutine may call it while the
+// connection is not removed from the server; it does not wait.
 func (c *conn) push(message []byte) {
 	q := &c.pushes
 	q.mu.Lock()
@@ -21,11 +22,15 @@ func (c *conn) push(message []byte) {
 	if q.closed {
 		return
 	}
-	if int64(len(q.buf)+len(message)) > c.srv.settings.outputBuffer.Load() {
-		q.closed, q.buf = true, nil
+	fits := int64(len(q.buf)+len(message)) <= c.srv.settings.outputBuffer.Load()
+	if !fits || !c.srv.budget.charge(c, int64(len(message))) {
+		if fits {
+			c.srv.budget.release(c, int64(len(message)))
+		}
 		c.srv.stats.outputLimit.Add(1)
 		c.srv.log.Warn("closing a client: it does not keep up with what is pushed to it",
 			"client", c.session.id, "addr", c.net.RemoteAddr())
+		c.dropPushes()
 		c.close()
 		return
 	}
@@ -42,27 +47,63 @@ func (c *conn) writePushes() {
 	q := &c.pushes
 	var buf []byte
 	for {
+		// In this order, so that whoever has emptied the queue and then had
+		// the lock for writing knows that nothing more is sent.
+		c.write.Lock()
 		q.mu.Lock()
 		if len(q.buf) == 0 || q.closed {
 			q.running = false
 			q.mu.Unlock()
+			c.write.Unlock()
 			return
 		}
 		buf, q.buf = q.buf, buf[:0]
+		q.writing = len(buf)
 		q.mu.Unlock()
-		c.write.Lock()
-		n, err := c.net.Write(buf)
+		err := c.send(buf)
 		c.write.Unlock()
-		c.sent(n)
+		q.mu.Lock()
+		q.writing = 0
+		q.mu.Unlock()
+		c.srv.budget.release(c, int64(len(buf)))
 		if err != nil {
-			c.close()
-			q.close()
+			c.closePushes()
+		}
+		if cap(buf) > keepReply {
+			buf = nil
 		}
 	}
 }
 
-func (q *pushQueue) close() {
+// clearPushes drops what has not been written, and returns when nothing is on its
+// way any more.
+func (c *conn) clearPushes() {
+	q := &c.pushes
 	q.mu.Lock()
-	q.closed, q.buf = true, nil
+	c.srv.budget.release(c, int64(len(q.buf)))
+	q.buf = nil
 	q.mu.Unlock()
+	c.write.Lock()
+	c.write.Unlock() //lint:ignore SA2001 whoever held it has written all that it had
+}
+
+// closePushes drops what has not been written and refuses more.
+func (c *conn) closePushes() {
+	c.pushes.mu.Lock()
+	c.dropPushes()
+	c.pushes.mu.Unlock()
+}
+
+// dropPushes is closePushes for a caller that holds the queue's lock.
+func (c *conn) dropPushes() {
+	q := &c.pushes
+	c.srv.budget.release(c, int64(len(q.buf)))
+	q.closed, q.buf = true, nil
+}
+
+// waiting returns how many bytes are queued or on their way.
+func (q *pushQueue) waiting() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.buf) + q.writing
 }

@@ -1,8 +1,8 @@
 package resp
 
 import (
-	"math"
 	"strconv"
+	"strings"
 
 	"github.com/tidwall/redcon"
 )
@@ -27,8 +27,10 @@ func (r *reply) simple(s string) {
 }
 
 // err appends an error; msg starts with its code ("ERR …"). CR and LF become
-// spaces, as Redis does, so that no input can forge a second reply.
+// spaces, or at the end nothing, as Redis does, so that no input can forge a second
+// reply.
 func (r *reply) err(msg string) {
+	msg = strings.TrimRight(msg, "\r\n")
 	r.buf = append(r.buf, '-')
 	for i := range len(msg) {
 		c := msg[i]
@@ -90,16 +92,6 @@ func (r *reply) null() {
 	}
 }
 
-// nullArray appends what Redis answers where an array was expected and is not
-// there: _ in RESP3, *-1 in RESP2.
-func (r *reply) nullArray() {
-	if r.proto == 3 {
-		r.buf = append(r.buf, "_\r\n"...)
-	} else {
-		r.buf = append(r.buf, "*-1\r\n"...)
-	}
-}
-
 // array announces n elements.
 func (r *reply) array(n int) { r.prefix('*', n) }
 
@@ -121,15 +113,6 @@ func (r *reply) set(n int) {
 	}
 }
 
-// push announces an out-of-band message of n elements.
-func (r *reply) push(n int) {
-	if r.proto == 3 {
-		r.prefix('>', n)
-	} else {
-		r.prefix('*', n)
-	}
-}
-
 // verbatim appends text: a verbatim string in RESP3, a bulk string in RESP2.
 func (r *reply) verbatim(text string) {
 	if r.proto != 3 {
@@ -140,30 +123,4 @@ func (r *reply) verbatim(text string) {
 	r.buf = append(r.buf, "txt:"...)
 	r.buf = append(r.buf, text...)
 	r.buf = append(r.buf, '\r', '\n')
-}
-
-// double appends a floating-point number: , in RESP3, a bulk string in RESP2.
-func (r *reply) double(f float64) {
-	var num [32]byte
-	text := appendDouble(num[:0], f)
-	if r.proto != 3 {
-		r.bulk(text)
-		return
-	}
-	r.buf = append(r.buf, ',')
-	r.buf = append(r.buf, text...)
-	r.buf = append(r.buf, '\r', '\n')
-}
-
-// appendDouble writes f with 17 significant digits, infinities as Redis does.
-func appendDouble(dst []byte, f float64) []byte {
-	switch {
-	case math.IsInf(f, 1):
-		return append(dst, "inf"...)
-	case math.IsInf(f, -1):
-		return append(dst, "-inf"...)
-	case math.IsNaN(f):
-		return append(dst, "nan"...)
-	}
-	return strconv.AppendFloat(dst, f, 'g', 17, 64)
 }

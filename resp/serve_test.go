@@ -2,6 +2,7 @@ package resp
 
 import (
 	"context"
+	"errors"
 	"net"
 	"testing"
 
@@ -33,7 +34,7 @@ func serveTest(t *testing.T, change func(*Config, *store.Config)) (*Server, stri
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(l) }()
 	t.Cleanup(func() {
-		if err := srv.Close(context.Background()); err != nil {
+		if err := srv.Close(context.Background()); err != nil && !errors.Is(err, ErrServerClosed) {
 			t.Error(err)
 		}
 		<-served

@@ -28,10 +28,13 @@ type Config struct {
 	TLS *tls.Config
 	// TCPKeepAlive is the interval of keep-alive probes; 0 for none.
 	TCPKeepAlive time.Duration
-	// Fixed are further answers of CONFIG GET, by name.
+	// Fixed are answers of CONFIG GET that only a restart changes, by name. They
+	// add to, and go before, what the server knows by itself.
 	Fixed map[string]string
 	// Version and NodeID identify the server.
 	Version, NodeID string
+	// ConfigFile is what INFO shows as such.
+	ConfigFile string
 	// Shutdown is called when a client sends SHUTDOWN. It must not wait for the
 	// server to close.
 	Shutdown func()
@@ -69,6 +72,8 @@ type Server struct {
 	logins   logins
 	started  time.Time
 	runID    string
+	config   configTable
+	peak     atomic.Int64 // most memory that sample has seen in use
 
 	mu        sync.Mutex
 	conns     map[int64]*conn
@@ -76,6 +81,8 @@ type Server struct {
 	closing   bool
 	nextID    atomic.Int64
 	count     atomic.Int64 // connections that are open
+	port      atomic.Int64 // of the first listener; 0 before it, or if it has none
+	stopping  atomic.Bool  // SHUTDOWN was accepted
 	done      sync.WaitGroup
 	stop      chan struct{}
 }
@@ -101,11 +108,12 @@ func NewServer(cfg Config) (*Server, error) {
 		stop:      make(chan struct{}),
 	}
 	s.settings.set(&cfg.Settings)
-	s.stats = newStats(s.table, cfg.Scope)
+	s.config = newConfigTable(s)
+	s.stats = newStats(s.table)
 	s.budget.init(s)
 	s.pause.init()
 	s.done.Add(1)
-	go s.watch()
+	go s.watch(newReporter(s.table, cfg.Scope))
 	return s, nil
 }
 
@@ -125,6 +133,10 @@ func (s *Server) Serve(l net.Listener) error {
 	}
 	s.listeners[l] = struct{}{}
 	s.mu.Unlock()
+	if tcp, ok := l.Addr().(*net.TCPAddr); ok {
+		s.port.CompareAndSwap(0, int64(tcp.Port))
+	}
+	defer s.forget(l)
 	var delay time.Duration
 	for {
 		nc, err := l.Accept()
@@ -152,6 +164,12 @@ func (s *Server) Serve(l net.Listener) error {
 	}
 }
 
+func (s *Server) forget(l net.Listener) {
+	s.mu.Lock()
+	delete(s.listeners, l)
+	s.mu.Unlock()
+}
+
 // accept starts a connection, or tells it why not.
 func (s *Server) accept(nc net.Conn) {
 	if msg := s.refusal(nc); msg != "" {
@@ -164,11 +182,7 @@ func (s *Server) accept(nc net.Conn) {
 		_ = nc.Close()
 		return
 	}
-	if tcp, ok := nc.(*net.TCPConn); ok {
-		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{
-			Enable: s.cfg.TCPKeepAlive > 0, Idle: s.cfg.TCPKeepAlive, Interval: s.cfg.TCPKeepAlive / 3,
-		})
-	}
+	s.setKeepAlive(nc)
 	c := newConn(s, nc)
 	s.mu.Lock()
 	if s.closing {
@@ -177,14 +191,25 @@ func (s *Server) accept(nc net.Conn) {
 		return
 	}
 	s.conns[c.session.id] = c
+	s.count.Add(1)
 	s.done.Add(1)
 	s.mu.Unlock()
-	s.count.Add(1)
 	s.stats.accepted.Add(1)
 	go func() {
 		defer s.done.Done()
 		c.serve()
 	}()
+}
+
+func (s *Server) setKeepAlive(nc net.Conn) {
+	if t, ok := nc.(*tls.Conn); ok {
+		nc = t.NetConn()
+	}
+	if tcp, ok := nc.(*net.TCPConn); ok {
+		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{
+			Enable: s.cfg.TCPKeepAlive > 0, Idle: s.cfg.TCPKeepAlive, Interval: s.cfg.TCPKeepAlive / 3,
+		})
+	}
 }
 
 // refusal returns why a new connection is not taken, or "".
@@ -211,16 +236,6 @@ func (s *Server) remove(c *conn) {
 	s.mu.Unlock()
 	s.count.Add(-1)
 	s.monitors.remove(c)
-}
-
-// each calls f for every connection, in the order of their ids, until it returns
-// false.
-func (s *Server) each(f func(*conn) bool) {
-	for _, c := range s.snapshot() {
-		if !f(c) {
-			return
-		}
-	}
 }
 
 // Close stops accepting, lets running commands finish and their replies leave, and
@@ -257,28 +272,4 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 	<-done
 	return fmt.Errorf("close: connections were cut off: %w", ctx.Err())
-}
-
-// watch closes idle connections and passes statistics on.
-func (s *Server) watch() {
-	defer s.done.Done()
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for {
-		select {
-		case <-s.stop:
-			return
-		case <-tick.C:
-		}
-		if idle := time.Duration(s.settings.idleTimeout.Load()); idle > 0 {
-			now := s.clock()
-			s.each(func(c *conn) bool {
-				if c.session.idle(now) > idle {
-					c.close()
-				}
-				return true
-			})
-		}
-		s.stats.sample()
-	}
 }

@@ -20,6 +20,7 @@ type session struct {
 
 	noEvict  atomic.Bool
 	monitor  atomic.Bool
+	waiting  atomic.Bool // held back by the server: a pause, a wrong password
 	proto    atomic.Int32
 	lastUsed atomic.Int64 // on the server's clock, ns
 	lastCmd  atomic.Pointer[command]
@@ -39,7 +40,7 @@ type replyMode int
 const (
 	replyOn replyMode = iota
 	replyOff
-	replySkipNext // SKIP was the last command
+	replySkipNext // SKIP is the command that runs; its own reply is dropped, too
 	replySkip     // the reply of this command is dropped
 )
 
@@ -51,7 +52,14 @@ func (s *session) init(c *conn) {
 	s.proto.Store(2)
 }
 
-// keepReply reports whether the reply that was just written is to be sent.
+func (s *session) setName(name string) {
+	s.mu.Lock()
+	s.name = name
+	s.mu.Unlock()
+}
+
+// keepReply reports whether the reply that was just written is to be sent. Each
+// command is to write one, even if it knows that it will be dropped.
 func (s *session) keepReply() bool {
 	switch s.replies {
 	case replyOff:
@@ -66,9 +74,38 @@ func (s *session) keepReply() bool {
 	return true
 }
 
-// idle returns for how long the client has not sent a command.
+// authorized reports whether the client may run commands. The connection's own
+// goroutine asks.
+func (c *conn) authorized() bool {
+	return c.session.authed || c.srv.settings.password.Load() == nil
+}
+
+// wait keeps the connection waiting for d, or until end is closed. It returns
+// early when the client is gone or the server closes, and then false.
+func (c *conn) wait(d time.Duration, end <-chan struct{}) bool {
+	c.session.waiting.Store(true)
+	c.srv.stats.waiting.Add(1)
+	timer := time.NewTimer(d)
+	defer func() {
+		timer.Stop()
+		c.srv.stats.waiting.Add(-1)
+		c.session.waiting.Store(false)
+		c.session.lastUsed.Store(int64(c.srv.clock()))
+	}()
+	select {
+	case <-timer.C:
+	case <-end:
+	case <-c.gone:
+		return false
+	case <-c.srv.stop:
+		return false
+	}
+	return true
+}
+
+// idle returns for how long the client has not sent a command, though it could.
 func (s *session) idle(now time.Duration) time.Duration {
-	if s.monitor.Load() {
+	if s.monitor.Load() || s.waiting.Load() {
 		return 0
 	}
 	return now - time.Duration(s.lastUsed.Load())

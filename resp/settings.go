@@ -20,9 +20,17 @@ type Settings struct {
 	IdleTimeout  time.Duration // 0: none
 
 	SlowlogSlowerThan time.Duration // negative: off
-	SlowlogMaxLen     int
+	SlowlogMaxLen     int           // 0: off
 }
 
+// DefaultSettings are those of a server that nobody has configured.
+func DefaultSettings() Settings {
+	s := Settings{SlowlogSlowerThan: 10 * time.Millisecond, SlowlogMaxLen: 128}
+	s.ensureDefaults()
+	return s
+}
+
+// ensureDefaults fills in what cannot be zero.
 func (s *Settings) ensureDefaults() {
 	setDefault(&s.MaxClients, 10_000)
 	setDefault(&s.MaxKey, 64<<10)
@@ -30,8 +38,6 @@ func (s *Settings) ensureDefaults() {
 	setDefault(&s.MaxArgs, 1<<20)
 	setDefault(&s.OutputBuffer, 64<<20)
 	setDefault(&s.ClientMemory, 256<<20)
-	setDefault(&s.SlowlogSlowerThan, 10*time.Millisecond)
-	setDefault(&s.SlowlogMaxLen, 128)
 }
 
 func setDefault[T comparable](p *T, v T) {
@@ -41,24 +47,39 @@ func setDefault[T comparable](p *T, v T) {
 	}
 }
 
+// bounds are what a setting may be, both ends included.
+type bounds struct{ min, max int64 }
+
+func (s bounds) has(n int64) bool { return n >= s.min && n <= s.max }
+
+var (
+	clientsBounds      = bounds{1, 1 << 20}
+	keyBounds          = bounds{1, 1 << 20}
+	valueBounds        = bounds{1 << 10, 1 << 30}
+	argsBounds         = bounds{16, 1 << 26}
+	outputBufferBounds = bounds{64 << 10, 1 << 40}
+	clientMemoryBounds = bounds{1 << 20, 1 << 50}
+	slowlogLenBounds   = bounds{0, 1 << 20}
+)
+
 // Validate reports every fault at once.
 func (s *Settings) Validate() error {
 	var errs []error
 	for _, f := range []struct {
-		name     string
-		n        int64
-		min, max int64
+		name   string
+		n      int64
+		bounds bounds
 	}{
-		{"clients", int64(s.MaxClients), 1, 1 << 20},
-		{"key size", s.MaxKey, 1, 1 << 20},
-		{"value size", s.MaxValue, 1 << 10, 1 << 30},
-		{"arguments", int64(s.MaxArgs), 16, 1 << 26},
-		{"output buffer", s.OutputBuffer, 64 << 10, 1 << 40},
-		{"client memory", s.ClientMemory, 1 << 20, 1 << 50},
-		{"slowlog length", int64(s.SlowlogMaxLen), 0, 1 << 20},
+		{"clients", int64(s.MaxClients), clientsBounds},
+		{"key size", s.MaxKey, keyBounds},
+		{"value size", s.MaxValue, valueBounds},
+		{"arguments", int64(s.MaxArgs), argsBounds},
+		{"output buffer", s.OutputBuffer, outputBufferBounds},
+		{"client memory", s.ClientMemory, clientMemoryBounds},
+		{"slowlog length", int64(s.SlowlogMaxLen), slowlogLenBounds},
 	} {
-		if f.n < f.min || f.n > f.max {
-			errs = append(errs, fmt.Errorf("resp: %s: %d is not between %d and %d", f.name, f.n, f.min, f.max))
+		if !f.bounds.has(f.n) {
+			errs = append(errs, fmt.Errorf("resp: %s: %d is not between %d and %d", f.name, f.n, f.bounds.min, f.bounds.max))
 		}
 	}
 	if s.IdleTimeout < 0 {
@@ -90,7 +111,7 @@ func (s *settings) set(from *Settings) {
 	s.outputBuffer.Store(from.OutputBuffer)
 	s.clientMemory.Store(from.ClientMemory)
 	s.idleTimeout.Store(int64(from.IdleTimeout))
-	s.slowerThan.Store(int64(from.SlowlogSlowerThan))
+	s.slowerThan.Store(max(int64(from.SlowlogSlowerThan), -1))
 	s.slowlogLen.Store(int64(from.SlowlogMaxLen))
 }
 

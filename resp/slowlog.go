@@ -2,11 +2,12 @@ package resp
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
 
-// slowlog keeps the commands that took long, newest first.
+// slowlog keeps the commands that took long.
 type slowlog struct {
 	mu      sync.Mutex
 	next    int64
@@ -33,6 +34,11 @@ func (s *slowlog) consider(c *conn, cmd *command, args [][]byte, took time.Durat
 	if limit < 0 || int64(took) < limit || cmd.flags&flagSkipSlowlog != 0 {
 		return
 	}
+	keep := int(c.srv.settings.slowlogLen.Load())
+	if keep == 0 {
+		return
+	}
+	args = redacted(cmd, args)
 	e := slowEntry{at: time.Now().Unix(), took: took, client: c.net.RemoteAddr().String()}
 	c.session.mu.Lock()
 	e.name = c.session.name
@@ -52,12 +58,30 @@ func (s *slowlog) consider(c *conn, cmd *command, args [][]byte, took time.Durat
 	e.id = s.next
 	s.next++
 	s.entries = append(s.entries, e)
-	s.trim(int(c.srv.settings.slowlogLen.Load()))
+	if drop := len(s.entries) - keep; drop > 0 {
+		clear(s.entries[:drop])
+		s.entries = s.entries[drop:] // append makes a new array now and then
+	}
 }
 
-// trim drops the oldest entries; the caller holds mu.
-func (s *slowlog) trim(keep int) {
-	if drop := len(s.entries) - keep; drop > 0 {
-		s.entries = append(s.entries[:0], s.entries[drop:]...)
-	}
+// latest returns at most n entries, newest first. Nobody changes an entry.
+func (s *slowlog) latest(n int64) []slowEntry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first := len(s.entries) - int(min(n, int64(len(s.entries))))
+	entries := slices.Clone(s.entries[first:])
+	slices.Reverse(entries)
+	return entries
+}
+
+func (s *slowlog) size() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return int64(len(s.entries))
+}
+
+func (s *slowlog) reset() {
+	s.mu.Lock()
+	s.entries = nil
+	s.mu.Unlock()
 }

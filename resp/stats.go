@@ -2,12 +2,10 @@ package resp
 
 import (
 	"bytes"
-	"math/bits"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/uber-go/tally/v4"
 )
 
 // stats are the server's counters. INFO shows them; sample passes them on as
@@ -23,13 +21,18 @@ type stats struct {
 	protocolErrors atomic.Int64
 	outputLimit    atomic.Int64 // clients closed for not reading
 	errorReplies   atomic.Int64
+	hits, misses   atomic.Int64 // keys looked up by commands that only read
+	expiredBefore  atomic.Int64 // keys that had expired when the counters were reset
+	waiting        atomic.Int64 // connections that are held back just now
 
 	mu     sync.Mutex
 	errors map[string]int64 // by error code
 
-	perSecond atomic.Int64 // commands in the last second
-	lastTotal int64
-	metrics   *statsMetrics
+	// In the last second.
+	perSecond  atomic.Int64 // commands
+	inRate     atomic.Int64 // bytes
+	outRate    atomic.Int64 // bytes
+	lastTotals [3]int64     // the totals of these, one second ago
 }
 
 type commandStats struct {
@@ -42,24 +45,11 @@ type commandStats struct {
 	latency [latencyBuckets]atomic.Int64
 }
 
-const (
-	latencyBuckets = 28 // up to 34 s
-	latencyUnit    = 8  // log2 of 256 ns
-)
-
-func latencyBucket(d time.Duration) int {
-	return min(bits.Len64(uint64(d)>>latencyUnit), latencyBuckets-1)
-}
-
-// latencyBound is the upper end of a bucket.
-func latencyBound(i int) time.Duration { return 1 << (latencyUnit + i) }
-
-func newStats(table *commandTable, scope tally.Scope) *stats {
+func newStats(table *commandTable) *stats {
 	return &stats{
 		table:    table,
 		commands: make([]commandStats, len(table.all)),
 		errors:   make(map[string]int64),
-		metrics:  newStatsMetrics(table, scope),
 	}
 }
 
@@ -84,7 +74,7 @@ func (s *stats) rejected(cmd *command) {
 // maxErrorCodes bounds the error codes that are told apart.
 const maxErrorCodes = 128
 
-// failed notes an error reply by its code.
+// errorReply notes an error reply by its code.
 func (s *stats) errorReply(reply []byte) {
 	s.errorReplies.Add(1)
 	code := reply[1:]
@@ -107,6 +97,24 @@ func (s *stats) total() int64 {
 	return n
 }
 
+// rates works out what the last second has brought; it is called once a second.
+func (s *stats) rates() {
+	for i, r := range []struct {
+		total int64
+		rate  *atomic.Int64
+	}{{s.total(), &s.perSecond}, {s.bytesIn.Load(), &s.inRate}, {s.bytesOut.Load(), &s.outRate}} {
+		r.rate.Store(max(r.total-s.lastTotals[i], 0))
+		s.lastTotals[i] = r.total
+	}
+}
+
+// errorCounts returns how many error replies there were of each code.
+func (s *stats) errorCounts() map[string]int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.errors)
+}
+
 // reset is CONFIG RESETSTAT.
 func (s *stats) reset() {
 	for i := range s.commands {
@@ -121,6 +129,7 @@ func (s *stats) reset() {
 	}
 	for _, n := range []*atomic.Int64{
 		&s.accepted, &s.refused, &s.bytesIn, &s.bytesOut, &s.protocolErrors, &s.outputLimit, &s.errorReplies,
+		&s.hits, &s.misses,
 	} {
 		n.Store(0)
 	}

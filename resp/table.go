@@ -71,6 +71,7 @@ func (t *commandTable) add(row, parent *command) *command {
 		c.flags |= flagMovableKeys
 	}
 	c.acl = aclCategories(c)
+	c.waits = c.full == "wait" || c.full == "debug" || c.full == "auth" || c.full == "hello"
 	c.neutral = c.full == "ping" || c.full == "echo"
 
 	c.subs = nil

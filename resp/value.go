@@ -7,7 +7,8 @@ import (
 )
 
 // largeReply is the size of a string, in bytes, from which on its reply is
-// streamed instead of kept with the replies of a pipeline.
+// streamed instead of kept with the replies of a pipeline, unless a client may be
+// kept waiting for less.
 const largeReply = 1 << 20
 
 // stringRange replies with bytes off to off+n of the string at key.
@@ -15,7 +16,7 @@ func (x *call) stringRange(key []byte, v store.Value, off, n int64) {
 	switch {
 	case v.Whole():
 		x.bulk(v.Inline[off : off+n])
-	case n <= largeReply:
+	case n <= largeReply && n <= x.srv.settings.outputBuffer.Load()/2:
 		x.collectString(key, v, off, n)
 	case x.unit.Latched() || len(x.buf) > 0:
 		x.again = true
@@ -24,9 +25,20 @@ func (x *call) stringRange(key []byte, v store.Value, off, n int64) {
 	}
 }
 
+// keepable reports whether n more bytes of replies may be kept. With more than that
+// the connection is closed; so a command that cannot stream its reply asks before
+// it changes anything, and answers with msgReplyTooLarge.
+func (x *call) keepable(n int64) bool {
+	return int64(len(x.buf))+n <= x.srv.settings.outputBuffer.Load()
+}
+
 // wholeString replies with the whole string at key, at once: for commands that
 // also change it. It reports whether it could be read.
 func (x *call) wholeString(key []byte, v store.Value) bool {
+	if !x.keepable(v.Size) {
+		x.err(msgReplyTooLarge)
+		return false
+	}
 	if v.Whole() {
 		x.bulk(v.Inline)
 		return true
@@ -36,21 +48,30 @@ func (x *call) wholeString(key []byte, v store.Value) bool {
 
 func (x *call) collectString(key []byte, v store.Value, off, n int64) bool {
 	at := len(x.buf)
-	x.bulkHeader(int(n))
 	var err error
-	x.buf, err = x.unit.ReadRange(key, v, off, n, x.buf)
-	if err != nil {
+	if x.buf, err = x.appendBulk(key, v, off, n); err != nil {
 		x.buf = x.buf[:at]
 		x.fail(err)
 		return false
 	}
-	x.buf = append(x.buf, '\r', '\n')
 	return true
+}
+
+// appendBulk returns the reply with part of a string appended; after an error the
+// caller takes it back.
+func (x *call) appendBulk(key []byte, v store.Value, off, n int64) ([]byte, error) {
+	x.bulkHeader(int(n))
+	buf, err := x.unit.ReadRange(key, v, off, n, x.buf)
+	return append(buf, '\r', '\n'), err
 }
 
 // streamString sends a long string as it is read. The unit has no latches, so
 // nobody waits for a client that reads slowly.
 func (x *call) streamString(key []byte, v store.Value, off, n int64) {
+	if x.conn.session.replies != replyOn {
+		x.ok() // whatever it is, it is dropped
+		return
+	}
 	if err := x.unit.AwaitReads(); err != nil {
 		x.fail(err)
 		return
@@ -66,22 +87,23 @@ func (x *call) streamString(key []byte, v store.Value, off, n int64) {
 			x.conn.close()
 			return
 		}
-		if x.conn.session.replies == replyOn {
-			if x.conn.flush() != nil {
-				x.conn.closing = true
-				return
-			}
-		} else {
-			x.buf = x.buf[:0]
-		}
 		off += m
-		n -= m
+		if n -= m; n == 0 {
+			x.buf = append(x.buf, '\r', '\n')
+		}
+		if x.conn.flush() != nil {
+			x.conn.closing = true
+			return
+		}
 	}
-	x.buf = append(x.buf, '\r', '\n')
 }
 
 func appendInt(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
 
-// abort ends the unit's command with an error after part of it may have been
-// done: the connection cannot tell which, and neither can the client.
-func (x *call) abort(err error) { x.fail(err) }
+// abort ends a command with an error after part of its changes is in the unit. They
+// cannot be taken back alone: so nothing that the unit changed is committed, and
+// all its replies become this error.
+func (x *call) abort(err error) {
+	x.unit.Fail(err)
+	x.fail(err)
+}

@@ -103,8 +103,6 @@ func (c *cache) close() {
 	}
 }
 
-func (c *cache) enabled() bool { return c.shards != nil }
-
 // mix spreads a place over shards and slots: a place's upper half is equal for
 // all keys of a hash tag, its lower half is a hash already.
 func mix(p Place) uint64 {
@@ -142,6 +140,24 @@ func (c *cache) get(p Place, key, dst []byte) ([]byte, bool) {
 	s.mu.Unlock()
 	c.hits.Add(1)
 	return dst, true
+}
+
+// peek is get without counting as a read.
+func (c *cache) peek(p Place, key, dst []byte) ([]byte, bool) {
+	if c.shards == nil {
+		return dst, false
+	}
+	h := mix(p)
+	s := c.shard(h)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slot, ok := s.find(h, p, key)
+	if !ok {
+		return dst, false
+	}
+	e := s.entry(slot)
+	start := cacheEntryMin + int(binary.LittleEndian.Uint32(e[entKeyLen:])&0xffffff)
+	return append(dst, e[start:start+int(binary.LittleEndian.Uint32(e[entLine:]))]...), true
 }
 
 // lastRead returns the second, on the cache's clock, in which the key's line was

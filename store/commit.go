@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -9,7 +10,7 @@ import (
 // Commit makes the unit's changes visible and ends it. It reports whether the
 // replies must wait: if so, w.Settled is called once all that the unit has
 // written and read is durable; if not, w is not used. A nil w is for callers that
-// do not wait. An error means that nothing was changed.
+// do not wait. An error means that nothing was changed, unless it wraps ErrUnknown.
 //
 // The order of things, for each latch that the unit holds:
 //
@@ -19,7 +20,7 @@ import (
 // If it is even, settled names every commit that the fetched value may stem from;
 // fills of the cache that began before the version became odd are refused.
 func (u *Unit) Commit(w Waiter) (wait bool, err error) {
-	if u.batch == nil {
+	if u.batch == nil && u.failure == nil {
 		u.release()
 		if w == nil || u.s.settler.durable(u.after) {
 			return false, nil
@@ -43,27 +44,57 @@ func (u *Unit) Abort() {
 	u.release()
 }
 
+// Fail gives the unit up: from now on Commit changes nothing and reports err. For a
+// command that fails after part of its changes, which cannot be taken back alone.
+func (u *Unit) Fail(err error) {
+	if u.failure == nil {
+		u.failure = err
+	}
+}
+
 // Flush makes the changes so far visible without ending the unit: its latches
-// stay held. For values too large for one batch, and to read back what only
-// Pebble can. If what follows can then not be committed, the error of that wraps
-// ErrUnknown.
+// stay held. For values too large for one batch. An error also fails the unit,
+// since its earlier commands are lost with the others.
 func (u *Unit) Flush() error {
 	if u.batch == nil {
-		return nil
+		return u.failure
 	}
 	if err := u.apply(nil); err != nil {
+		u.Fail(err)
 		return err
 	}
 	u.flushed = true
 	return nil
 }
 
+// refusal returns why the unit cannot be applied.
+func (u *Unit) refusal() error {
+	switch {
+	case u.failure != nil:
+		return u.failure
+	case u.unseen != nil:
+		return u.unseen
+	}
+	return u.s.Writable()
+}
+
+// refused ends apply with an error: the changes are dropped.
+func (u *Unit) refused(err error) error {
+	if u.batch != nil {
+		_ = u.batch.Close()
+		u.batch = nil
+	}
+	u.forget()
+	if u.flushed && !errors.Is(err, ErrUnknown) {
+		return fmt.Errorf("%w: only part of it was done: %w", ErrUnknown, err)
+	}
+	return err
+}
+
 func (u *Unit) release() {
 	u.s.latches.unlock(u.latched)
 	u.latched = u.latched[:0]
 	u.batch = nil
-	u.pieces = false
-	u.flushed = false
 	u.forget()
 	for _, gen := range u.built {
 		u.s.generations.built(gen)
@@ -87,6 +118,7 @@ func (u *Unit) forget() {
 	clear(u.changes)
 	u.changes = u.changes[:0]
 	u.deltas = u.deltas[:0]
+	u.dropDirty(0)
 	if cap(u.changes) > 1<<10 {
 		u.changes, u.deltas, u.index = nil, nil, nil
 	}
@@ -122,13 +154,12 @@ func (s *Store) write(b *pebble.Batch, how *pebble.WriteOptions) error {
 // apply hands the batch to Pebble and to the settler.
 func (u *Unit) apply(w Waiter) error {
 	s := u.s
+	if err := u.refusal(); err != nil {
+		return u.refused(err)
+	}
+	u.writeDirty()
 	if err := s.beginCommit(); err != nil {
-		_ = u.batch.Close()
-		u.batch = nil
-		if u.flushed {
-			err = fmt.Errorf("%w: only some of the changes were made: %w", ErrUnknown, err)
-		}
-		return err
+		return u.refused(err)
 	}
 	if len(u.deltas) > 0 {
 		u.pbuf = journalKey(u.pbuf[:0], s.counts.term, s.counts.number.Add(1))
@@ -140,7 +171,7 @@ func (u *Unit) apply(w Waiter) error {
 	for _, n := range u.latched {
 		s.latches[n].version.Add(1)
 	}
-	err := s.db.ApplyNoSyncWait(u.batch, pebble.Sync)
+	err := s.db.Apply(u.batch, pebble.NoSync)
 	if err == nil {
 		for _, d := range u.deltas {
 			s.counts.add(d)
@@ -163,13 +194,13 @@ func (u *Unit) apply(w Waiter) error {
 		}
 		u.after = max(u.after, number)
 	} else {
-		err = fmt.Errorf("%w: commit: %w", ErrReadOnly, err)
+		u.batch = nil // Pebble may still hold it
+		err = u.refused(fmt.Errorf("%w: commit: %w", ErrReadOnly, err))
 	}
 	for _, n := range u.latched {
 		s.latches[n].version.Add(1)
 	}
 	u.batch = nil
-	u.pieces = false
 	u.forget()
 	return err
 }

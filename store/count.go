@@ -206,6 +206,8 @@ func (c *counts) decode(b []byte) error {
 
 // checkpointCounts writes all counts and removes the journal before them.
 func (s *Store) checkpointCounts() error {
+	s.checkpoints.Lock()
+	defer s.checkpoints.Unlock()
 	c := &s.counts
 	s.commits.Lock()
 	c.term++

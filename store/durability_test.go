@@ -11,7 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
-func memConfig(fs vfs.FS, mode Fsync) Config {
+func crashConfig(fs vfs.FS, mode Fsync) Config {
 	cfg := testConfig("/data/store")
 	cfg.FS, cfg.Fsync = fs, mode
 	cfg.MemTable = 1 << 20
@@ -20,22 +20,22 @@ func memConfig(fs vfs.FS, mode Fsync) Config {
 	return cfg
 }
 
-// A crash is a copy of the file system as it might be found after one, and how many
+// An aftermath is the file system as it might be found after a crash, and how many
 // units of each writer must be there.
-type crash struct {
+type aftermath struct {
 	fs       *vfs.MemFS
 	promised []int
 }
 
 // crashes lets the writers work on a store and takes a crash at each of a few random
 // moments.
-func (h *history) crashes(t *testing.T, rng *rand.Rand, fs *vfs.MemFS, s *Store, unsynced func() int, promised func() []int) []crash {
+func (h *history) crashes(t *testing.T, rng *rand.Rand, fs *vfs.MemFS, s *Store, unsynced func() int, promised func() []int) []aftermath {
 	stop := h.run(t, s)
-	var taken []crash
+	var taken []aftermath
 	for range 3 {
 		time.Sleep(time.Duration(rng.IntN(60)) * time.Millisecond)
 		p := promised()
-		taken = append(taken, crash{fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced(), RNG: rng}), p})
+		taken = append(taken, aftermath{fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced(), RNG: rng}), p})
 	}
 	stop()
 	if err := s.Close(); err != nil {
@@ -52,14 +52,14 @@ func throughCrashes(t *testing.T, mode Fsync, unsynced func(*rand.Rand) int, pro
 	rng := rand.New(rand.NewPCG(seed, 1))
 	h := newHistory(seed, 6)
 	fs := vfs.NewCrashableMem()
-	s := openTest(t, memConfig(fs, mode))
-	for range 5 {
+	s := openTest(t, crashConfig(fs, mode))
+	for range lives(5) {
 		percent := func() int { return unsynced(rng) }
 		taken := h.crashes(t, rng, fs, s, percent, func() []int { return promises(s, h) })
 		// The last crash is the one that history goes on from.
 		for i, c := range taken {
 			fs = c.fs
-			s = openTest(t, memConfig(fs, mode))
+			s = openTest(t, crashConfig(fs, mode))
 			goOn := i == len(taken)-1
 			h.verify(t, s, c.promised, goOn)
 			if !goOn {
@@ -127,7 +127,7 @@ func TestPowerLossAtEveryStep(t *testing.T) {
 			w := h.writers[0]
 			fs := vfs.NewCrashableMem()
 			var mu sync.Mutex
-			var taken []crash
+			var taken []aftermath
 			step := stepFS(fs, func(errorfs.Op) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -136,11 +136,11 @@ func TestPowerLossAtEveryStep(t *testing.T) {
 					p = h.promised()
 				}
 				for _, percent := range []int{0, 50} {
-					taken = append(taken, crash{fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rng}), p})
+					taken = append(taken, aftermath{fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rng}), p})
 				}
 			})
 			for range 2 {
-				s := openTest(t, memConfig(step, mode))
+				s := openTest(t, crashConfig(step, mode))
 				for range 5 {
 					if err := w.do(s, w.next); err != nil {
 						t.Fatal(err)
@@ -156,7 +156,7 @@ func TestPowerLossAtEveryStep(t *testing.T) {
 				t.Fatalf("only %d crashes", len(taken))
 			}
 			for _, i := range rng.Perm(len(taken))[:min(len(taken), 150)] {
-				s := openTest(t, memConfig(taken[i].fs, mode))
+				s := openTest(t, crashConfig(taken[i].fs, mode))
 				h.verify(t, s, taken[i].promised, false)
 				if err := s.Close(); err != nil {
 					t.Fatal(err)
@@ -175,9 +175,9 @@ func TestCrashesWhileLogsRotate(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 3))
 			h := newHistory(seed, 3)
 			fs := vfs.NewCrashableMem()
-			for range 6 {
+			for range lives(6) {
 				var mu sync.Mutex
-				var taken []crash
+				var taken []aftermath
 				reused := 0
 				base := fs
 				step := stepFS(base, func(op errorfs.Op) {
@@ -198,9 +198,9 @@ func TestCrashesWhileLogsRotate(t *testing.T) {
 					} else if rng.IntN(2) == 0 {
 						percent, p = 100, h.promised()
 					}
-					taken = append(taken, crash{base.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rng}), p})
+					taken = append(taken, aftermath{base.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rng}), p})
 				})
-				s := openTest(t, memConfig(step, mode))
+				s := openTest(t, crashConfig(step, mode))
 				stop := h.run(t, s)
 				for range 25 {
 					if err := s.db.Flush(); err != nil {
@@ -216,7 +216,7 @@ func TestCrashesWhileLogsRotate(t *testing.T) {
 				}
 				for i, c := range taken {
 					fs = c.fs
-					s := openTest(t, memConfig(fs, mode))
+					s := openTest(t, crashConfig(fs, mode))
 					h.verify(t, s, c.promised, i == len(taken)-1)
 					if err := s.Close(); err != nil {
 						t.Fatal(err)

@@ -14,7 +14,7 @@ var (
 	ErrDamaged = errors.New("data directory is damaged")
 )
 
-// Errors of units.
+// Errors of units and scans.
 var (
 	// ErrReadOnly: the store accepts no writes at the moment; the error that
 	// wraps it says why. Nothing was executed.
@@ -24,6 +24,6 @@ var (
 	ErrUnknown = errors.New("outcome unknown")
 	// ErrClosed: the store has been closed.
 	ErrClosed = errors.New("store is closed")
-	// ErrTooLarge: a value would exceed the largest allowed size.
-	ErrTooLarge = errors.New("value too large")
+	// ErrCursor: no scan returns such a cursor.
+	ErrCursor = errors.New("invalid cursor")
 )

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -31,19 +32,24 @@ type expiring struct {
 const (
 	expireBatch  = 256
 	expirePeriod = 100 * time.Millisecond
+	// expireAgain is how many periods the index is worked off from where the last
+	// batch has ended. What was removed before costs every look at it, until a
+	// compaction; an expiry that was in the past when it was set has to wait.
+	expireAgain = 100
 )
 
-// expireDue removes what has expired, a batch at a time, and returns how many
-// index entries it has worked off.
-func (s *Store) expireDue(now int64) (int, error) {
+// expireDue removes what has expired, a batch at a time, from an entry of the
+// index on. It returns how many entries it has worked off, and where to go on.
+func (s *Store) expireDue(now int64, from []byte) (n int, next []byte, err error) {
 	iter, err := s.db.NewIter(&pebble.IterOptions{
-		LowerBound: []byte{kindExpiry},
+		LowerBound: from,
 		UpperBound: binary.BigEndian.AppendUint64([]byte{kindExpiry}, uint64(now)+1),
 	})
 	if err != nil {
-		return 0, s.readFailed(err)
+		return 0, from, s.readFailed(err)
 	}
 	var due []expiring
+	next = from
 	for iter.First(); iter.Valid() && len(due) < expireBatch; iter.Next() {
 		k := iter.Key()
 		if len(k) < 9 {
@@ -56,54 +62,91 @@ func (s *Store) expireDue(now int64) (int, error) {
 			break
 		}
 		due = append(due, expiring{p, append([]byte(nil), key...), int64(binary.BigEndian.Uint64(k[1:]))})
+		next = append(append([]byte(nil), k...), 0)
 	}
 	if err = errors.Join(err, iter.Error(), iter.Close()); err != nil {
-		return 0, s.readFailed(err)
+		return 0, from, s.readFailed(err)
 	}
 	if len(due) == 0 {
-		return 0, nil
+		return 0, from, nil
 	}
-	_, err = s.expireKeys(now, due, nil)
-	return len(due), err
+	if _, err = s.expireKeys(now, due, nil); err != nil {
+		return 0, from, err
+	}
+	return len(due), next, nil
 }
 
 // expireKeys removes those of the given keys whose time has come. It returns the
 // number of its commit; see settler.
 func (s *Store) expireKeys(now int64, due []expiring, w Waiter) (uint64, error) {
 	u := s.NewUnit()
+	u.peeking = true
 	places := make([]Place, len(due))
 	for i := range due {
 		places[i] = due[i].place
 	}
 	u.Begin(now, places)
-	for _, d := range due {
-		// load removes an expired key by itself.
-		h, err := u.load(d.place, d.key)
+	expired := int64(0)
+	for i := range due {
+		gone, err := u.expire(&due[i])
 		if err != nil {
 			u.Abort()
 			return 0, err
 		}
-		if d.at != 0 && h.expiry != d.at {
-			u.pbuf = expiryKey(u.pbuf[:0], d.at, d.place, d.key)
-			_ = u.batched().Delete(u.pbuf, nil)
+		if gone {
+			expired++
 		}
 	}
 	_, err := u.Commit(w)
+	if err == nil {
+		s.expired.Add(expired)
+	}
 	return u.after, err
+}
+
+// expire removes a key whose time has come, or else an index entry that is wrong.
+func (u *Unit) expire(d *expiring) (gone bool, err error) {
+	var h header
+	l := &u.s.latches[latchOf(d.place)]
+	u.dependOn(l)
+	if u.find(d.place, d.key) == nil { // it may be due twice
+		line, ok, err := u.read(l, d.place, d.key)
+		if err == nil && ok {
+			err = h.parse(line)
+		}
+		if err != nil {
+			return false, fmt.Errorf("expire key: %w", err)
+		}
+	}
+	if h.expired(u.now) {
+		u.remove(d.place, d.key, &h)
+		gone = true
+	}
+	if d.at != 0 && h.expiry != d.at {
+		u.pbuf = expiryKey(u.pbuf[:0], d.at, d.place, d.key)
+		_ = u.batched().Delete(u.pbuf, nil)
+	}
+	return gone, nil
 }
 
 // expireLoop runs expireDue until the store is closed.
 func (s *Store) expireLoop() {
 	tick := time.NewTicker(expirePeriod)
 	defer tick.Stop()
-	for {
+	var from []byte
+	for period := 0; ; period++ {
 		select {
 		case <-s.stop:
 			return
 		case <-tick.C:
 		}
+		if period%expireAgain == 0 {
+			from = []byte{kindExpiry}
+		}
 		for s.Writable() == nil {
-			n, err := s.expireDue(s.now())
+			var n int
+			var err error
+			n, from, err = s.expireDue(s.now(), from)
 			if err != nil {
 				s.log.Error("remove expired keys", "err", err)
 			}

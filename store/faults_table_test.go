@@ -114,7 +114,7 @@ func TestManifestFault(t *testing.T) {
 		if v, err := s.read([]byte("long")); err != nil || len(v) != 200_000 {
 			t.Errorf("read of a long value: %d bytes, %v", len(v), err)
 		}
-		if _, err := s.Scan(0, 10, func(Entry) {}); err != nil {
+		if _, err := s.Scan(0, 10, func(Entry) bool { return true }); err != nil {
 			t.Error(err)
 		}
 		if s.Stats().Pebble == nil {

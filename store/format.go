@@ -94,32 +94,6 @@ func lockDir(fs vfs.FS, dir string) (io.Closer, error) {
 	return lock, nil
 }
 
-// mkdirAll creates a directory and those above it that are missing, and makes
-// their names durable.
-func mkdirAll(fs vfs.FS, dir string) error {
-	var parents []string
-	for at := dir; ; at = fs.PathDir(at) {
-		if _, err := fs.Stat(at); err == nil {
-			break
-		} else if !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-		parents = append(parents, fs.PathDir(at))
-		if fs.PathDir(at) == at {
-			break
-		}
-	}
-	if err := fs.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	for _, parent := range parents {
-		if err := syncDir(fs, parent); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // writeIdentity makes an empty directory a store: whole or not at all, even if the
 // machine stops in between.
 func writeIdentity(cfg *Config) (Identity, error) {
@@ -141,6 +115,27 @@ func writeIdentity(cfg *Config) (Identity, error) {
 		return id, fmt.Errorf("write identity: %w", err)
 	}
 	return id, syncDir(cfg.FS, cfg.Dir)
+}
+
+// makeDir creates a directory and those above it that do not exist, and makes
+// durable that they do: else all that is stored below goes when they go.
+func makeDir(fs vfs.FS, dir string) error {
+	var made []string
+	for d := dir; ; d = fs.PathDir(d) {
+		if _, err := fs.Stat(d); err == nil || d == fs.PathDir(d) {
+			break
+		}
+		made = append(made, d)
+	}
+	if err := fs.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for _, d := range made {
+		if err := syncDir(fs, fs.PathDir(d)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func syncDir(fs vfs.FS, dir string) error {

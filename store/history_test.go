@@ -53,6 +53,17 @@ func testSeed(t *testing.T) uint64 {
 	return seed
 }
 
+// lives is how many lives of a store a test goes through: n in the usual run.
+func lives(n int) int {
+	switch {
+	case os.Getenv("RINGSIDE_LONG") != "":
+		return 20 * n
+	case testing.Short():
+		return (n + 1) / 2
+	}
+	return n
+}
+
 func newHistory(seed uint64, writers int) *history {
 	h := &history{seed: seed}
 	for id := range writers {
@@ -312,26 +323,5 @@ func (h *history) verify(t *testing.T, s *Store, atLeast []int, goOn bool) {
 			w.shown.Store(int64(last))
 		}
 	}
-	s.verifyCounts(t)
-}
-
-// verifyCounts compares the counts of keys and bytes with the keys that there are.
-func (s *Store) verifyCounts(t *testing.T) {
-	t.Helper()
-	iter, err := s.headers(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var keys, size int64
-	err = s.eachHeader(iter, func(_ Place, key []byte, h *header) bool {
-		keys++
-		size += int64(len(key)) + h.size()
-		return true
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if k, b := s.counts.keys.Load(), s.counts.bytes.Load(); k != keys || b != size {
-		t.Fatalf("counted %d keys of %d bytes, there are %d of %d", k, b, keys, size)
-	}
+	s.audit(t)
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"encoding/binary"
 	"errors"
-	"math/rand/v2"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -21,9 +20,6 @@ const (
 	cursorShift     = 32 - cursorOrderBits
 )
 
-// ErrCursor: no scan returns such a cursor.
-var ErrCursor = errors.New("invalid cursor")
-
 func (c Cursor) place() Place { return Place(c) << cursorShift }
 
 func cursorOf(p Place) Cursor { return Cursor(p >> cursorShift) }
@@ -35,8 +31,10 @@ type Entry struct {
 }
 
 // Scan calls visit for about count keys from a cursor on, in order of their
-// places, and returns the cursor to go on from. It sees one state of the store.
-func (s *Store) Scan(from Cursor, count int, visit func(Entry)) (Cursor, error) {
+// places, and returns the cursor to go on from. It ends early when visit returns
+// false, though not before it has come by all keys of that place. It sees one
+// state of the store, not all of which may be durable: see AwaitAll.
+func (s *Store) Scan(from Cursor, count int, visit func(Entry) bool) (Cursor, error) {
 	if from >= cursorLimit {
 		return 0, ErrCursor
 	}
@@ -57,12 +55,35 @@ func (s *Store) Scan(from Cursor, count int, visit func(Entry)) (Cursor, error) 
 			last = at
 		}
 		seen++
-		if !h.expired(now) {
-			visit(Entry{key, h.typ})
+		if !h.expired(now) && !visit(Entry{key, h.typ}) {
+			seen = count
 		}
 		return true
 	})
 	return next, err
+}
+
+// AwaitAll reports whether the caller must wait for what it has seen without a
+// unit, in a scan or a count, to become durable. If so, w.Settled is called once
+// everything is that was visible when AwaitAll was called; if not, w is not used.
+func (s *Store) AwaitAll(w Waiter) (wait bool) {
+	last := uint64(0)
+	for i := range s.latches {
+		l := &s.latches[i]
+		if l.version.Load()&1 == 0 {
+			last = max(last, l.settled.Load())
+			continue
+		}
+		// A commit under way can be seen before the settler knows of it.
+		l.mu.Lock()
+		last = max(last, l.settled.Load())
+		l.mu.Unlock()
+	}
+	if s.settler.durable(last) {
+		return false
+	}
+	s.settler.add(nil, w)
+	return true
 }
 
 // headers returns an iterator over data from a place on.
@@ -105,141 +126,4 @@ func (s *Store) eachHeader(iter *pebble.Iterator, visit func(Place, []byte, *hea
 		return s.readFailed(err)
 	}
 	return nil
-}
-
-// RandomKey returns a key, each about as likely as any other, or nil if there is
-// none.
-func (s *Store) RandomKey() ([]byte, error) {
-	for range 8 {
-		total := s.counts.keys.Load()
-		if total <= 0 {
-			return nil, nil
-		}
-		n := rand.Int64N(total)
-		slice := 0
-		for ; slice < len(s.counts.slices)-1; slice++ {
-			if n -= s.counts.slices[slice].keys.Load(); n < 0 {
-				break
-			}
-		}
-		from := Place(slice)<<48 | Place(rand.Uint64N(1<<48))
-		// From a random place on, then from the slice's start, then from
-		// anywhere: the first live key.
-		for _, from := range []Place{from, Place(slice) << 48, 0} {
-			key, err := s.firstKey(from)
-			if key != nil || err != nil {
-				return key, err
-			}
-		}
-	}
-	return nil, nil
-}
-
-func (s *Store) firstKey(from Place) (found []byte, err error) {
-	iter, err := s.headers(from)
-	if err != nil {
-		return nil, err
-	}
-	now := s.now()
-	err = s.eachHeader(iter, func(_ Place, key []byte, h *header) bool {
-		if !h.expired(now) {
-			found = append([]byte{}, key...)
-		}
-		return found == nil
-	})
-	return found, err
-}
-
-// Stats are counts of a store, as of some moment during the call.
-type Stats struct {
-	Keys, Bytes, Expires int64
-	Expired              int64 // keys removed because their time had come
-	Commits              int64
-	CacheHits            int64
-	CacheMisses          int64
-	CacheBytes           int64
-	CacheLines           int64
-	CacheSize            int64
-	Fsyncs               int64
-	FsyncSeconds         float64
-	LogBytes             int64
-	WriteStalls          int64
-	Pebble               *pebble.Metrics
-}
-
-// Keys returns how many keys there are; those that have expired but are not yet
-// removed are counted, as Redis does.
-func (s *Store) Keys() int64 { return s.counts.keys.Load() }
-
-// Stats returns the counts.
-func (s *Store) Stats() Stats {
-	size, lines := s.cache.usage()
-	return Stats{
-		Keys: s.counts.keys.Load(), Bytes: s.counts.bytes.Load(), Expires: s.counts.expires.Load(),
-		Expired: s.expired.Load(), Commits: s.commitCount.Load(),
-		CacheHits: s.cache.hits.Load(), CacheMisses: s.cache.misses.Load(),
-		CacheBytes: size, CacheLines: lines, CacheSize: int64(len(s.cache.mem)),
-		Fsyncs: s.wal.syncs.Load(), FsyncSeconds: float64(s.wal.syncNanos.Load()) / 1e9,
-		LogBytes: s.wal.written.Load(), WriteStalls: s.stalls.Load(),
-		Pebble: s.metrics(),
-	}
-}
-
-// metrics returns Pebble's figures; once Pebble has stopped, which leaves its lock
-// held, none.
-func (s *Store) metrics() *pebble.Metrics {
-	got := make(chan *pebble.Metrics, 1)
-	go func() { got <- s.db.Metrics() }()
-	select {
-	case m := <-got:
-		return m
-	case <-s.fatal:
-		return &pebble.Metrics{}
-	}
-}
-
-// RangeSize returns the keys and bytes of all slices of 2¹⁶ tokens from first to
-// last, both included.
-func (s *Store) RangeSize(first, last uint16) (keys, size int64) {
-	for i := int(first); i <= int(last); i++ {
-		keys += s.counts.slices[i].keys.Load()
-		size += s.counts.slices[i].bytes.Load()
-	}
-	return keys, size
-}
-
-// Clear removes every key. It takes the same time whatever the store holds; it
-// waits for all units that hold latches. w is told when it is durable.
-func (s *Store) Clear(w Waiter) error {
-	s.latches.lockAll()
-	defer s.latches.unlockAll()
-	s.commits.Lock()
-	defer s.commits.Unlock()
-	if err := s.Writable(); err != nil {
-		return err
-	}
-	s.counts.term++
-	s.counts.number.Store(0)
-	s.counts.entries.Store(0)
-	b := s.db.NewBatch()
-	for _, kind := range []byte{kindData, kindExpiry, kindGarbage, kindJournal} {
-		_ = b.DeleteRange([]byte{kind}, []byte{kind + 1}, nil)
-	}
-	_ = b.Set(countKey, encodeNoCounts(s.counts.term), nil)
-	for i := range s.latches {
-		s.latches[i].version.Add(1)
-	}
-	err := s.db.ApplyNoSyncWait(b, pebble.Sync)
-	if err == nil {
-		s.counts.reset()
-		s.cache.clear()
-		number := s.settler.add(b, w)
-		for i := range s.latches {
-			s.latches[i].settled.Store(number)
-		}
-	}
-	for i := range s.latches {
-		s.latches[i].version.Add(1)
-	}
-	return err
 }

@@ -22,6 +22,9 @@ type Waiter interface {
 // commits, and the replies of all units of a group leave in one go.
 type settler struct {
 	wal *walFS
+	// sync returns once all that has been applied is in the log, as durable as
+	// the mode demands.
+	sync func() error
 
 	mu      sync.Mutex
 	queue   []settlement
@@ -43,8 +46,8 @@ type settlement struct {
 	number uint64
 }
 
-func newSettler(wal *walFS) *settler {
-	s := &settler{wal: wal, wake: make(chan struct{}, 1), stopped: make(chan struct{})}
+func newSettler(wal *walFS, sync func() error) *settler {
+	s := &settler{wal: wal, sync: sync, wake: make(chan struct{}, 1), stopped: make(chan struct{})}
 	go s.run()
 	return s
 }
@@ -88,19 +91,21 @@ func (s *settler) run() {
 			}
 			s.busy.Store(true)
 			s.mu.Unlock()
-			for i := range work {
-				s.settle(&work[i])
-				work[i] = settlement{}
-			}
+			s.settle(work)
+			clear(work)
 		}
 	}
 }
 
-func (s *settler) settle(e *settlement) {
+// settle follows a group of settlements, with one sync for all: what comes while it
+// is under way makes the next group.
+func (s *settler) settle(group []settlement) {
 	var err error
-	if e.batch != nil {
-		err = e.batch.SyncWait()
-		_ = e.batch.Close()
+	for i := range group {
+		if group[i].batch != nil {
+			err = s.sync()
+			break
+		}
 	}
 	// The log reports success whatever happens; see walFS.
 	if failure := s.wal.failed(); err == nil {
@@ -109,10 +114,16 @@ func (s *settler) settle(e *settlement) {
 	if err != nil {
 		err = fmt.Errorf("%w: %w", ErrUnknown, err)
 	} else {
-		s.settled.Store(e.number)
+		s.settled.Store(group[len(group)-1].number)
 	}
-	if e.waiter != nil {
-		e.waiter.Settled(err)
+	for i := range group {
+		e := &group[i]
+		if e.batch != nil {
+			_ = e.batch.Close()
+		}
+		if e.waiter != nil {
+			e.waiter.Settled(err)
+		}
 	}
 }
 

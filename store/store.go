@@ -37,7 +37,10 @@ type Store struct {
 
 	// commits is held for reading by every commit to Pebble (beginCommit): from
 	// the choice of a journal entry's term until the counts agree with it.
-	commits     sync.RWMutex
+	commits sync.RWMutex
+	// checkpoints is held while the counts are written or set to zero as a
+	// whole; it comes before the latches.
+	checkpoints sync.Mutex
 	generations generations
 	garbage     atomic.Int64 // generations named as garbage since the last look
 
@@ -89,7 +92,7 @@ func (s *Store) open() (err error) {
 	if _, _, err := s.recognize(); err != nil {
 		return err
 	}
-	if err := mkdirAll(fs, logDir); err != nil {
+	if err := makeDir(fs, logDir); err != nil {
 		return err
 	}
 	lock, err := lockDir(fs, s.cfg.Dir)
@@ -115,6 +118,7 @@ func (s *Store) open() (err error) {
 	}
 	s.identity = id
 	s.wal = newWALFS(fs, logDir, s.cfg.Fsync, func(err error) { s.trouble(troubleLog, err) })
+	s.wal.lastSync.Store(s.openedAt.UnixNano())
 	s.engine = &engineFS{FS: s.wal, stop: s.stop}
 	undo = append(undo, s.wal.close)
 	extra, err := s.wal.verify()
@@ -140,7 +144,7 @@ func (s *Store) open() (err error) {
 		return fmt.Errorf("cache of %d bytes: %w", s.cfg.Cache, err)
 	}
 	s.garbage.Store(1) // a crash may have left some
-	s.settler = newSettler(s.wal)
+	s.settler = newSettler(s.wal, func() error { return s.db.LogData(nil, pebble.Sync) })
 	for _, loop := range []func(){s.healLoop, s.everySecond, s.expireLoop, s.housekeepingLoop} {
 		s.loops.Add(1)
 		go func() {
@@ -240,8 +244,8 @@ func (s *Store) options() *pebble.Options {
 		FormatMajorVersion:          pebble.FormatColumnarBlocks,
 		MemTableSize:                uint64(s.cfg.MemTable),
 		MemTableStopWritesThreshold: 8,
-		L0CompactionThreshold:       4,
-		L0StopWritesThreshold:       40,
+		L0CompactionThreshold:       12,
+		L0StopWritesThreshold:       48,
 		LBaseMaxBytes:               256 << 20,
 		MaxOpenFiles:                4096,
 		WALBytesPerSync:             512 << 10,
@@ -262,6 +266,13 @@ func (s *Store) options() *pebble.Options {
 
 // Identity returns what the store was created as.
 func (s *Store) Identity() Identity { return s.identity }
+
+// Fsync returns what an acknowledged write has gone through.
+func (s *Store) Fsync() Fsync { return s.cfg.Fsync }
+
+// LastSync returns when everything that had been written until then was last known to
+// be on stable storage.
+func (s *Store) LastSync() time.Time { return time.Unix(0, s.wal.lastSync.Load()) }
 
 // Fatal is closed when the storage engine has stopped for good.
 func (s *Store) Fatal() <-chan struct{} { return s.fatal }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -82,31 +81,62 @@ func (u *Unit) stage(b *pebble.Batch) error {
 
 func trimZeros(b []byte) []byte { return bytes.TrimRight(b, "\x00") }
 
+// BuildString makes a string of size bytes the value of key, as PutString does, and
+// lets fill write its parts, in order, each from offset off on. What fill is given
+// holds anything, and it must fill it whole. It may read other strings of the unit,
+// and the one that is being replaced.
+func (u *Unit) BuildString(key []byte, v Value, size, expiry int64, raw bool, fill func(off int64, part []byte) error) error {
+	buf := pieceBuffers.Get().(*pieceBuffer)
+	defer pieceBuffers.Put(buf)
+	if size <= pieceSize {
+		if err := fill(0, buf[:size]); err != nil {
+			return err
+		}
+		return u.PutString(key, v, buf[:size], expiry, raw)
+	}
+	old := v.header()
+	h := header{typ: String, expiry: expiry}
+	if raw {
+		h.flags = headRaw
+	}
+	return u.putPieces(key, v.place, &old, h, size, func(i int64) ([]byte, error) {
+		part := buf[:min(pieceSize, size-i*pieceSize)]
+		return part, fill(i*pieceSize, part)
+	})
+}
+
 // WriteRange overwrites the string at key from offset off on, filling up with
 // zero bytes if it is shorter, and returns its new size in bytes. The key's expiry
-// stays. v is what Get returned; the unit must hold the key's latch.
+// stays. v is what Get returned, and no longer right afterwards; the unit must hold
+// the key's latch. With an error nothing has been changed.
 func (u *Unit) WriteRange(key []byte, v Value, off int64, data []byte) (int64, error) {
-	size := max(v.Size, off+int64(len(data)))
+	end := off + int64(len(data))
+	size := max(v.Size, end)
 	old := v.header()
 	if v.gen != 0 {
-		return size, u.overwrite(key, v, &old, off, data, size)
+		return size, u.overwrite(key, v, &old, off, data)
 	}
 	h := header{typ: String, expiry: v.Expiry, flags: headRaw}
+	buf := pieceBuffers.Get().(*pieceBuffer)
+	defer pieceBuffers.Put(buf)
 	if size <= pieceSize {
-		value := make([]byte, size)
-		copy(value, v.Inline)
-		copy(value[off:], data)
-		h.value = value
+		n := copy(buf[:], v.Inline)
+		clear(buf[n:size])
+		copy(buf[off:], data)
+		h.value = buf[:size]
 		u.put(v.place, key, &old, &h)
 		return size, nil
 	}
-	var buf [pieceSize]byte
 	return size, u.putPieces(key, v.place, &old, h, size, func(i int64) ([]byte, error) {
+		start := i * pieceSize
+		if start >= v.Size && (start >= end || start+pieceSize <= off) {
+			return nil, nil
+		}
 		clear(buf[:])
 		if i == 0 {
 			copy(buf[:], v.Inline)
 		}
-		lay(buf[:], i*pieceSize, off, data)
+		lay(buf[:], start, off, data)
 		return buf[:], nil
 	})
 }
@@ -121,46 +151,69 @@ func lay(piece []byte, start, off int64, data []byte) {
 }
 
 // overwrite changes the pieces of a long string in place.
-func (u *Unit) overwrite(key []byte, v Value, old *header, off int64, data []byte, size int64) error {
-	if u.pieces {
+func (u *Unit) overwrite(key []byte, v Value, old *header, off int64, data []byte) error {
+	if len(u.dirty) > maxDirty {
 		if err := u.Flush(); err != nil {
 			return err
 		}
 	}
+	end := off + int64(len(data))
 	prefix := appendDataPrefix(nil, v.place, key)
-	var buf [pieceSize]byte
-	for i := off / pieceSize; i*pieceSize < off+int64(len(data)); i++ {
-		start := i * pieceSize
-		pieceKey := appendPieceKey(prefix, v.gen, uint32(i))
-		clear(buf[:])
-		if off > start || off+int64(len(data)) < start+pieceSize {
-			if err := u.readPiece(pieceKey, buf[:]); err != nil {
+	// All reads come before the first change, in case one fails.
+	for _, i := range [2]int64{off / pieceSize, max(end-1, off) / pieceSize} {
+		if i*pieceSize < off || i*pieceSize+pieceSize > end {
+			if err := u.loadDirty(prefix, key, &v, i); err != nil {
 				return err
 			}
 		}
-		lay(buf[:], start, off, data)
-		_ = u.batched().Set(pieceKey, trimZeros(buf[:]), nil)
-		u.pieces = true
 	}
-	if size != v.Size || !v.Raw {
+	// More than fits is not kept but goes into the batch at once, and then on.
+	many := int64(len(data)) > maxDirty*pieceSize
+	known := u.dirty
+	for i := off / pieceSize; i*pieceSize < end; i++ {
+		start := i * pieceSize
+		piece := pieceIn(known, v.gen, i)
+		switch {
+		case piece != nil:
+			lay(piece[:], start, off, data)
+		case many:
+			whole := data[start-off : start-off+pieceSize]
+			_ = u.batched().Set(appendPieceKey(prefix, v.gen, uint32(i)), trimZeros(whole), nil)
+		default:
+			lay(u.addDirty(prefix, v.gen, i)[:], start, off, data)
+		}
+	}
+	u.batched()
+	if end > v.Size || !v.Raw {
 		h := *old
-		h.count = uint64(size)
+		h.count = uint64(max(v.Size, end))
 		h.flags |= headRaw
 		u.put(v.place, key, old, &h)
+	}
+	if many {
+		return u.Flush()
 	}
 	return nil
 }
 
-func (u *Unit) readPiece(key, dst []byte) error {
-	value, closer, err := u.s.db.Get(key)
-	if err != nil {
-		if errors.Is(err, pebble.ErrNotFound) {
-			return nil
-		}
-		return u.s.readFailed(err)
+// loadDirty makes a piece a dirty one, with what it holds.
+func (u *Unit) loadDirty(prefix, key []byte, v *Value, i int64) error {
+	if pieceIn(u.dirty, v.gen, i) != nil {
+		return nil
 	}
-	copy(dst, value)
-	return closer.Close()
+	if i*pieceSize >= v.Size {
+		u.addDirty(prefix, v.gen, i)
+		return nil
+	}
+	data, closer, err := u.piece(prefix, key, v, i)
+	if err != nil {
+		return err
+	}
+	copy(u.addDirty(prefix, v.gen, i)[:], data)
+	if closer != nil {
+		_ = closer.Close()
+	}
+	return nil
 }
 
 // ReadRange appends bytes off to off+n of the string at key to dst; the range must
@@ -169,32 +222,22 @@ func (u *Unit) ReadRange(key []byte, v Value, off, n int64, dst []byte) ([]byte,
 	if v.gen == 0 {
 		return append(dst, v.Inline[off:off+n]...), nil
 	}
-	if u.holds(v.place) && u.pieces {
-		if err := u.Flush(); err != nil {
-			return dst, err
-		}
-	}
 	prefix := appendDataPrefix(nil, v.place, key)
-	var buf [pieceSize]byte
 	for i := off / pieceSize; i*pieceSize < off+n; i++ {
 		start := i * pieceSize
-		clear(buf[:])
-		pieceKey := appendPieceKey(prefix, v.gen, uint32(i))
-		if r := u.reader(v.place, key); r != nil {
-			if r.iter.SeekGE(pieceKey) && bytes.Equal(r.iter.Key(), pieceKey) {
-				value, err := r.iter.ValueAndErr()
-				if err != nil {
-					return dst, u.s.readFailed(err)
-				}
-				copy(buf[:], value)
-			} else if err := r.iter.Error(); err != nil {
-				return dst, u.s.readFailed(err)
-			}
-		} else if err := u.readPiece(pieceKey, buf[:]); err != nil {
+		data, closer, err := u.piece(prefix, key, &v, i)
+		if err != nil {
 			return dst, err
 		}
-		from, to := max(start, off), min(start+pieceSize, off+n)
-		dst = append(dst, buf[from-start:to-start]...)
+		from, to := max(off-start, 0), min(off+n-start, pieceSize)
+		stored := min(to, max(from, int64(len(data))))
+		if from < stored {
+			dst = append(dst, data[from:stored]...)
+		}
+		dst = append(dst, zeroPiece[stored:to]...)
+		if closer != nil {
+			_ = closer.Close()
+		}
 	}
 	return dst, nil
 }

@@ -32,12 +32,18 @@ type Unit struct {
 	// the unit ends.
 	lines []byte
 	pbuf  []byte // Pebble keys under construction
-	// pieces: the batch holds sub entries, which only Pebble could read back.
-	pieces bool
-	// flushed: part of the unit's changes has been made visible.
-	flushed bool
+	dirty []dirtyPiece
 	// built holds the generations that this unit writes the header of.
 	built []uint64
+	// failure, once set, is what Commit will answer: see Fail.
+	failure error
+	// unseen says why an expired key could not be removed that this unit does not
+	// see: it must not write then.
+	unseen error
+	// flushed: part of the changes has been applied already.
+	flushed bool
+	// peeking: reads do not count as uses of their keys.
+	peeking bool
 	// readers see, in a unit without latches, one state of a long string each.
 	readers []pieceReader
 }
@@ -96,6 +102,7 @@ func (s *Store) NewUnit() *Unit { return &Unit{s: s} }
 func (u *Unit) Begin(now int64, places []Place) {
 	u.now = now
 	u.after = 0
+	u.failure, u.unseen, u.flushed = nil, nil, false
 	u.lines = u.lines[:0]
 	u.latched = u.latched[:0]
 	if len(places) > 0 {
@@ -157,6 +164,12 @@ func (u *Unit) setChange(p Place, key, line []byte) {
 	}
 }
 
+// Changed reports whether the unit has changed a key since it was last applied; Get
+// then takes no reading, and cannot fail.
+func (u *Unit) Changed(key []byte) bool {
+	return len(u.changes) > 0 && u.find(u.Place(key), key) != nil
+}
+
 // Get returns the value of a key; a key whose time has come does not exist, and
 // is removed. The value is valid until the unit ends or changes the key.
 func (u *Unit) Get(key []byte) (Value, error) {
@@ -172,6 +185,21 @@ func (u *Unit) Get(key []byte) (Value, error) {
 	}
 	v.set(&h, p)
 	return v, nil
+}
+
+// Peek is Get for commands that only look at what a key is: it does not count as
+// a use of the key, and it costs the same for strings of any size. Long strings
+// cannot be read with what it returns.
+func (u *Unit) Peek(key []byte) (Value, error) {
+	p := u.Place(key)
+	v := Value{place: p}
+	u.peeking = true
+	h, err := u.load(p, key)
+	u.peeking = false
+	if err == nil && h.typ != None {
+		v.set(&h, p)
+	}
+	return v, err
 }
 
 // load returns the header of a key, with typ None if there is none. Its value
@@ -219,7 +247,13 @@ func (u *Unit) dependOn(l *latch) {
 // u.lines.
 func (u *Unit) read(l *latch, p Place, key []byte) ([]byte, bool, error) {
 	start := len(u.lines)
-	lines, ok := u.s.cache.get(p, key, u.lines)
+	var lines []byte
+	var ok bool
+	if u.peeking {
+		lines, ok = u.s.cache.peek(p, key, u.lines)
+	} else {
+		lines, ok = u.s.cache.get(p, key, u.lines)
+	}
 	if ok {
 		u.lines = lines
 		return lines[start:len(lines):len(lines)], true, nil
@@ -236,7 +270,9 @@ func (u *Unit) read(l *latch, p Place, key []byte) ([]byte, bool, error) {
 	u.lines = append(u.lines, value...)
 	line := u.lines[start:len(u.lines):len(u.lines)]
 	_ = closer.Close()
-	u.s.cache.fill(p, key, line, &l.version, version)
+	if !u.peeking {
+		u.s.cache.fill(p, key, line, &l.version, version)
+	}
 	return line, true, nil
 }
 
@@ -248,9 +284,12 @@ func (u *Unit) unexpired(h header, p Place, key []byte, err error) (header, erro
 	if !h.expired(u.now) {
 		return h, nil
 	}
-	if u.s.Writable() != nil || len(u.latched) > 0 && !u.holds(p) {
+	if refusal := u.s.Writable(); refusal != nil || len(u.latched) > 0 && !u.holds(p) {
 		// It stays, unseen: no write is possible now, or taking one more latch
 		// could close a circle.
+		if u.holds(p) {
+			u.unseen = refusal
+		}
 		return header{}, nil
 	}
 	if u.holds(p) {
@@ -333,6 +372,7 @@ func (u *Unit) account(p Place, key []byte, old, h *header) {
 		u.deltas = append(u.deltas, d)
 	}
 	if old.gen != 0 && old.gen != h.gen {
+		u.dropDirty(old.gen)
 		u.pbuf = garbageKey(u.pbuf[:0], p, key, old.gen)
 		_ = u.batched().Set(u.pbuf, nil, nil)
 		u.s.garbage.Add(1)

@@ -66,6 +66,9 @@ type walFS struct {
 	syncs     atomic.Int64 // real fsyncs
 	syncNanos atomic.Int64
 	written   atomic.Int64 // bytes
+	// lastSync is when all that had been written was on stable storage last, in
+	// ns since 1970.
+	lastSync atomic.Int64
 }
 
 // maxUnsynced is how old, in mode everysec, what has been written may become
@@ -316,16 +319,21 @@ func (f *walFile) sync() {
 func (f *walFile) syncLocked() {
 	f.dirty.Store(0)
 	upTo := f.written.Load()
-	if f.broken.Load() || upTo == f.synced {
+	start := time.Now()
+	if f.broken.Load() {
 		return
 	}
-	start := time.Now()
+	if upTo == f.synced {
+		f.fs.lastSync.Store(start.UnixNano())
+		return
+	}
 	if err := f.File.SyncData(); err != nil {
 		f.breakWith(fmt.Errorf("fsync log %d: %w", f.num, err))
 		return
 	}
 	f.fs.syncs.Add(1)
 	f.fs.syncNanos.Add(int64(time.Since(start)))
+	f.fs.lastSync.Store(start.UnixNano())
 	f.synced = upTo
 	f.fs.writeMark(walMark{f.num, upTo})
 }

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"sync"
 
 	"github.com/ringside-kv/ringside/resp"
+	"github.com/ringside-kv/ringside/resp/admin"
+	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -20,7 +23,13 @@ type Node struct {
 	store    *store.Store
 	server   *resp.Server
 	listener net.Listener
-	served   chan struct{}
+	served   chan struct{} // closed when server has ended
+
+	health    admin.Health
+	metrics   *admin.Metrics
+	web       *admin.Server // nil when HTTP is off
+	webAt     net.Listener
+	webServed chan struct{}
 
 	done     chan struct{}
 	doneOnce sync.Once
@@ -60,25 +69,21 @@ func (n *Node) open() (err error) {
 	if err != nil {
 		return err
 	}
-	// First the port: a second node started by mistake should say so before it
-	// touches anything.
+	// First the ports: a second node started by mistake should say so before it
+	// touches anything, and probes may see that this one starts.
 	if n.listener, err = net.Listen("tcp", n.cfg.Addr); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	undo = append(undo, func() { _ = n.listener.Close() })
-	n.store, err = store.Open(store.Config{
-		Dir:         n.cfg.Dir,
-		Strategy:    n.cfg.Strategy,
-		Hash:        n.cfg.Hash,
-		Token:       token,
-		Fsync:       store.Fsync(n.cfg.Fsync),
-		Cache:       n.cfg.Cache,
-		BlockCache:  n.cfg.BlockCache,
-		MemTable:    n.cfg.MemTableSize,
-		MinFreeDisk: n.cfg.MinFreeDisk,
-		Logger:      n.cfg.Logger,
-	})
-	if err != nil {
+	if n.metrics, err = admin.NewMetrics(n.cfg.Version, n.cfg.Logger); err != nil {
+		return err
+	}
+	undo = append(undo, func() { _ = n.metrics.Close() })
+	if err := n.openWeb(); err != nil {
+		return err
+	}
+	undo = append(undo, func() { _ = n.closeWeb(context.Background()) })
+	if n.store, err = store.Open(n.cfg.store(token)); err != nil {
 		return err
 	}
 	undo = append(undo, func() { _ = n.store.Close() })
@@ -86,21 +91,31 @@ func (n *Node) open() (err error) {
 	if n.id == "" {
 		n.id = defaultID(n.store.Identity().ID)
 	}
+	scope := n.cfg.Scope
+	if scope == nil {
+		scope = n.metrics.Scope()
+	}
 	n.server, err = resp.NewServer(resp.Config{
 		Store:         n.store,
 		Settings:      n.cfg.settings(),
 		ProtectedMode: n.cfg.ProtectedMode,
 		TLS:           tlsConfig,
 		TCPKeepAlive:  n.cfg.TCPKeepAlive,
+		Fixed:         n.cfg.fixed(n.listener.Addr()),
 		Version:       n.cfg.Version,
 		NodeID:        n.id,
 		Shutdown:      func() { n.finish(nil) },
 		Logger:        n.cfg.Logger,
-		Scope:         n.cfg.Scope,
+		Scope:         scope,
 	})
 	if err != nil {
 		return err
 	}
+	if err := n.metrics.ObserveLatency(n.server); err != nil {
+		_ = n.server.Close(context.Background())
+		return err
+	}
+	n.health.Started(n.store)
 	go func() {
 		defer close(n.served)
 		if err := n.server.Serve(n.listener); !errors.Is(err, resp.ErrServerClosed) {
@@ -109,6 +124,66 @@ func (n *Node) open() (err error) {
 	}()
 	go n.watchStore()
 	return nil
+}
+
+// openWeb starts to serve HTTP, unless it is off.
+func (n *Node) openWeb() (err error) {
+	if n.cfg.HTTPAddr == HTTPOff {
+		return nil
+	}
+	n.web, err = admin.New(admin.Config{Health: &n.health, Metrics: n.metrics.Handler(), Logger: n.cfg.Logger})
+	if err != nil {
+		return err
+	}
+	if n.webAt, err = net.Listen("tcp", n.cfg.HTTPAddr); err != nil {
+		n.web = nil
+		return fmt.Errorf("listen for HTTP: %w", err)
+	}
+	n.webServed = make(chan struct{})
+	go func() {
+		defer close(n.webServed)
+		if err := n.web.Serve(n.webAt); !errors.Is(err, http.ErrServerClosed) {
+			n.cfg.Logger.Error("HTTP has ended", "err", err)
+		}
+	}()
+	return nil
+}
+
+func (n *Node) closeWeb(ctx context.Context) error {
+	if n.web == nil {
+		return nil
+	}
+	err := n.web.Close(ctx)
+	_ = n.webAt.Close() // Serve may not have seen it yet
+	<-n.webServed
+	return err
+}
+
+func (c *Config) store(token ring.TokenFunc) store.Config {
+	return store.Config{
+		Dir:         c.Dir,
+		Strategy:    c.Strategy,
+		Hash:        c.Hash,
+		Token:       token,
+		Fsync:       store.Fsync(c.Fsync),
+		Cache:       c.Cache,
+		BlockCache:  c.BlockCache,
+		MemTable:    c.MemTableSize,
+		MinFreeDisk: c.MinFreeDisk,
+		Logger:      c.Logger,
+	}
+}
+
+// fixed are settings that CONFIG GET shows and only a restart changes.
+func (c *Config) fixed(addr net.Addr) map[string]string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		host = addr.String()
+	}
+	return map[string]string{
+		"bind": host, "port": port, "dir": c.Dir,
+		"strategy": c.Strategy, "hash": c.Hash,
+	}
 }
 
 // settings are those that CONFIG SET may change later.
@@ -159,7 +234,12 @@ func (n *Node) finish(err error) {
 func (n *Node) Addr() net.Addr { return n.listener.Addr() }
 
 // HTTPAddr is where metrics and health are served, nil if they are not.
-func (n *Node) HTTPAddr() net.Addr { return nil }
+func (n *Node) HTTPAddr() net.Addr {
+	if n.web == nil {
+		return nil
+	}
+	return n.webAt.Addr()
+}
 
 // ID is the name of the node.
 func (n *Node) ID() string { return n.id }
@@ -185,9 +265,11 @@ func (n *Node) Close() error {
 	n.closeOnce.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), n.cfg.StopTimeout)
 		defer cancel()
+		n.health.Stopping()
 		err := n.server.Close(ctx)
 		<-n.served
-		n.closeErr = errors.Join(err, n.store.Close())
+		// HTTP last: probes see that the node stops for as long as it does.
+		n.closeErr = errors.Join(err, n.store.Close(), n.closeWeb(ctx), n.metrics.Close())
 	})
 	return n.closeErr
 }

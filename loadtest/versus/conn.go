@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// callLimit bounds a single command.
+const callLimit = 10 * time.Second
+
+// A conn is one client's connection. It is for one goroutine.
+type conn struct {
+	net.Conn
+	r *bufio.Reader
+}
+
+func dial(ctx context.Context, addr string) (*conn, error) {
+	d := net.Dialer{Timeout: callLimit}
+	c, err := d.DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{c, bufio.NewReaderSize(c, 32<<10)}, nil
+}
+
+// do sends one command and returns its reply, which must not be an array.
+func (c *conn) do(args ...string) (string, error) {
+	if err := c.SetDeadline(time.Now().Add(callLimit)); err != nil {
+		return "", err
+	}
+	if _, err := c.Write(appendCommand(nil, args...)); err != nil {
+		return "", err
+	}
+	line, n, err := c.replyHead()
+	if err != nil || n < 0 {
+		return string(line), err
+	}
+	buf := make([]byte, n+len("\r\n"))
+	if _, err := io.ReadFull(c.r, buf); err != nil {
+		return "", err
+	}
+	return string(buf[:n]), nil
+}
+
+// skipReply reads a reply and returns the length of a bulk string, or -1 for a
+// reply of another kind and for null.
+func (c *conn) skipReply() (int, error) {
+	_, n, err := c.replyHead()
+	if err != nil || n < 0 {
+		return n, err
+	}
+	_, err = c.r.Discard(n + len("\r\n"))
+	return n, err
+}
+
+// replyHead reads the first line of a reply: its text, and the length of the
+// bulk string that follows or -1. The text is valid until the next read. An error
+// reply is an error.
+func (c *conn) replyHead() ([]byte, int, error) {
+	line, err := c.r.ReadSlice('\n')
+	if err != nil {
+		return nil, -1, err
+	}
+	if len(line) < 3 {
+		return nil, -1, fmt.Errorf("not a reply: %q", line)
+	}
+	text := line[1 : len(line)-2]
+	switch line[0] {
+	case '+', ':':
+		return text, -1, nil
+	case '-':
+		return nil, -1, errors.New("the server answers: " + string(text))
+	case '$':
+		n, err := strconv.Atoi(string(text))
+		return nil, n, err
+	}
+	return nil, -1, fmt.Errorf("unexpected reply %q", line)
+}
+
+func appendCommand(b []byte, args ...string) []byte {
+	b = fmt.Appendf(b, "*%d\r\n", len(args))
+	for _, a := range args {
+		b = fmt.Appendf(b, "$%d\r\n%s\r\n", len(a), a)
+	}
+	return b
+}
+
+// infoField finds a field in the answer to INFO.
+func infoField(info, name string) (string, bool) {
+	for line := range strings.Lines(info) {
+		if value, ok := strings.CutPrefix(strings.TrimSpace(line), name+":"); ok {
+			return value, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/pflag"
+)
+
+// Exit codes, besides 0.
+const (
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	opt, err := parseOptions(args, stdout)
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		return 0
+	case err != nil:
+		fmt.Fprintf(stderr, "%v\nSee 'versus --help'.\n", err)
+		return exitUsage
+	}
+	pairs, err := selectPairings(opt)
+	if err != nil {
+		fmt.Fprintf(stderr, "%v\n", err)
+		return exitUsage
+	}
+	if err := compare(ctx, opt, pairs, stdout, stderr); err != nil {
+		if ctx.Err() != nil {
+			err = errors.New("interrupted")
+		}
+		fmt.Fprintf(stderr, "versus: %v\n", err)
+		return exitFailure
+	}
+	return 0
+}
+
+// compare measures all pairings that are asked for. What one pairing fails at
+// does not keep the others from being measured; the error tells at the end.
+func compare(ctx context.Context, opt options, pairs []pairing, stdout, stderr io.Writer) (err error) {
+	var jsonFile *os.File
+	if opt.json != "" {
+		// Opened at once: a wrong name should not cost the whole measurement.
+		if jsonFile, err = os.Create(opt.json); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, jsonFile.Close()) }()
+	}
+	dir, err := os.MkdirTemp(opt.dir, "ringside-versus-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+
+	progress := newProgress(stderr)
+	defer progress.clear()
+	binary := opt.ringside
+	if binary == "" {
+		progress.show("building cmd/ringside")
+		if binary, err = buildRingside(ctx, dir); err != nil {
+			return err
+		}
+	}
+	redisServer, lookErr := exec.LookPath("redis-server")
+	if lookErr != nil {
+		redisServer = ""
+	}
+	drv := chooseDriver(opt)
+	rep := report{Machine: describeMachine(ctx, dir, redisServer), Load: drv.name(),
+		Rounds: opt.rounds, Clients: opt.clients, Keys: opt.keys, Quick: opt.quick}
+	progress.clear()
+	printHead(stdout, rep)
+
+	var failed []error
+	for _, p := range pairs {
+		d := duel{pairing: p, opt: opt, driver: drv, dir: dir, ringside: binary, redis: redisServer,
+			progress: progress, rows: stdout}
+		printPairingHead(stdout, p)
+		result, err := d.run(ctx)
+		progress.clear()
+		rep.Pairings = append(rep.Pairings, result)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", p.title, err))
+			fmt.Fprintf(stdout, "  failed, see the end\n")
+		}
+		printMemory(stdout, result.Memory)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	printFoot(stdout, rep)
+	if jsonFile != nil {
+		failed = append(failed, writeJSON(jsonFile, rep))
+	}
+	return errors.Join(failed...)
+}

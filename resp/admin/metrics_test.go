@@ -1,0 +1,60 @@
+package admin
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// latencies is a LatencySource of one command.
+type latencies struct{}
+
+func (latencies) EachLatency(visit func(string, []float64, []uint64, uint64, float64)) {
+	visit("get", []float64{0.001, 0.002}, []uint64{3, 5}, 6, 0.5)
+}
+
+func TestMetrics(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	m, err := NewMetrics("1.2.3", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if err := m.ObserveLatency(latencies{}); err != nil {
+		t.Fatal(err)
+	}
+	if m.ObserveLatency(latencies{}) == nil {
+		t.Error("a second source is accepted")
+	}
+	m.Scope().Tagged(map[string]string{"command": "get", "result": "ok"}).Counter("commands_total").Inc(7)
+	m.Scope().Gauge("keys").Update(42)
+	// Not the way to use a scope, but it must not end the process.
+	m.Scope().Counter("commands_total").Inc(1)
+
+	url, stop := serve(t, Config{Metrics: m.Handler()})
+	defer stop()
+	want := []string{
+		`ringside_build_info{version="1.2.3"} 1`,
+		`ringside_commands_total{command="get",result="ok"} 7`,
+		"ringside_keys 42",
+		`ringside_command_duration_seconds_bucket{command="get",le="0.001"} 3`,
+		`ringside_command_duration_seconds_bucket{command="get",le="+Inf"} 6`,
+		`ringside_command_duration_seconds_count{command="get"} 6`,
+		`ringside_command_duration_seconds_sum{command="get"} 0.5`,
+		"go_goroutines",
+		"process_cpu_seconds_total",
+	}
+	var body string
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if _, body = get(t, url+"/metrics"); strings.Contains(body, "ringside_keys 42") {
+			break // the scope has reported
+		}
+	}
+	for _, line := range want {
+		if !strings.Contains(body, line) {
+			t.Errorf("no %s in\n%s", line, body)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/net/netutil"
+)
+
+// Config says what a Server serves.
+type Config struct {
+	// Health is what /healthz and /readyz tell.
+	Health *Health
+	// Metrics is what /metrics serves; nil: there is no such page.
+	Metrics http.Handler
+	// Pages are served besides.
+	Pages []Page
+	// Logger hears of broken requests; nil discards.
+	Logger *slog.Logger
+}
+
+// A Page is served at a path and listed at /.
+type Page struct {
+	Path    string // begins with /; with a / at the end, all paths below it, too
+	Title   string
+	Handler http.Handler
+}
+
+const (
+	maxConns   = 256
+	maxHeaders = 16 << 10
+	// A client has so long to send its request, and to take the answer. Profiles
+	// add the time that they take.
+	readTimeout  = 10 * time.Second
+	writeTimeout = 30 * time.Second
+	idleTimeout  = time.Minute
+)
+
+// Server answers HTTP requests. Its methods may be called from any goroutine.
+type Server struct {
+	http   http.Server
+	cancel context.CancelFunc // of all requests
+
+	mu      sync.Mutex
+	closing bool
+	fresh   map[net.Conn]struct{} // connections that have sent nothing yet
+	running sync.WaitGroup        // requests
+}
+
+// New returns a server. It runs nothing before Serve.
+func New(cfg Config) (*Server, error) {
+	if cfg.Health == nil {
+		return nil, errors.New("admin: no health")
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	pages := []Page{
+		{"/healthz", "whether the process is alive", http.HandlerFunc(cfg.Health.serveAlive)},
+		{"/readyz", "whether it can serve", http.HandlerFunc(cfg.Health.serveReady)},
+		{"/debug/pprof/", "profiles, for clients on the same host", profiles()},
+	}
+	if cfg.Metrics != nil {
+		pages = append(pages, Page{"/metrics", "metrics for Prometheus", cfg.Metrics})
+	}
+	pages = append(pages, cfg.Pages...)
+	mux := http.NewServeMux()
+	seen := make(map[string]bool)
+	for _, p := range pages {
+		if !strings.HasPrefix(p.Path, "/") || p.Path == "/" || seen[p.Path] || strings.ContainsAny(p.Path, "{} ") {
+			return nil, fmt.Errorf("admin: cannot serve a page at %q", p.Path)
+		}
+		seen[p.Path] = true
+		mux.Handle("GET "+p.Path, p.Handler)
+	}
+	mux.Handle("GET /{$}", index(pages))
+	return newServer(mux, cfg.Logger), nil
+}
+
+func newServer(handler http.Handler, log *slog.Logger) *Server {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &Server{cancel: cancel, fresh: make(map[net.Conn]struct{})}
+	s.http = http.Server{
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !s.begin() {
+				http.Error(w, "stopping", http.StatusServiceUnavailable)
+				return
+			}
+			defer s.running.Done()
+			w.Header().Set("X-Content-Type-Options", "nosniff")
+			handler.ServeHTTP(w, r)
+		}),
+		ReadTimeout:    readTimeout,
+		WriteTimeout:   writeTimeout,
+		IdleTimeout:    idleTimeout,
+		MaxHeaderBytes: maxHeaders,
+		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		BaseContext:    func(net.Listener) context.Context { return ctx },
+		ConnState:      s.track,
+	}
+	return s
+}
+
+// track keeps note of connections that have sent nothing yet.
+func (s *Server) track(c net.Conn, state http.ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if state == http.StateNew {
+		s.fresh[c] = struct{}{}
+	} else {
+		delete(s.fresh, c)
+	}
+}
+
+// closeFresh closes these: http.Server would wait for them.
+func (s *Server) closeFresh() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.fresh {
+		_ = c.Close()
+	}
+}
+
+// begin notes a request, unless the server closes.
+func (s *Server) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing {
+		return false
+	}
+	s.running.Add(1)
+	return true
+}
+
+// index lists the pages.
+func index(pages []Page) http.Handler {
+	var b strings.Builder
+	b.WriteString("<!doctype html>\n<meta charset=\"utf-8\">\n<title>Ringside</title>\n<h1>Ringside</h1>\n<ul>\n")
+	for _, p := range pages {
+		fmt.Fprintf(&b, "<li><a href=\"%s\">%[1]s</a>: %s</li>\n", html.EscapeString(p.Path), html.EscapeString(p.Title))
+	}
+	b.WriteString("</ul>\n")
+	text := []byte(b.String())
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(text)
+	})
+}
+
+// Serve answers requests until the listener fails or Close is called, which makes
+// it return http.ErrServerClosed. It closes the listener.
+func (s *Server) Serve(l net.Listener) error {
+	return s.http.Serve(netutil.LimitListener(l, maxConns))
+}
+
+// Close stops serving: running requests may finish until ctx is done, then they are
+// cut off. Nothing of the server runs afterwards.
+func (s *Server) Close(ctx context.Context) error {
+	s.closeFresh()
+	err := s.http.Shutdown(ctx)
+	s.mu.Lock()
+	s.closing = true
+	s.mu.Unlock()
+	s.cancel()
+	if err != nil {
+		_ = s.http.Close()
+		err = fmt.Errorf("close: requests were cut off: %w", err)
+	}
+	s.running.Wait()
+	return err
+}

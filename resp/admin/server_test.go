@@ -1,0 +1,245 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// engine is an Engine in a state of the test's choice.
+type engine struct {
+	refusal error
+	fatal   chan struct{}
+}
+
+func (e *engine) Writable() error        { return e.refusal }
+func (e *engine) Fatal() <-chan struct{} { return e.fatal }
+
+// serve starts a server and returns its base URL; stop ends it.
+func serve(t *testing.T, cfg Config) (url string, stop func()) {
+	t.Helper()
+	if cfg.Health == nil {
+		cfg.Health = &Health{}
+	}
+	s, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	return "http://" + l.Addr().String(), func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := s.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	}
+}
+
+func get(t *testing.T, url string) (status int, body string) {
+	t.Helper()
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
+	r, err := client.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.StatusCode, string(b)
+}
+
+func TestHealth(t *testing.T) {
+	health := &Health{}
+	url, stop := serve(t, Config{Health: health})
+	defer stop()
+	check := func(path string, wantStatus int, wantBody string) {
+		t.Helper()
+		if status, body := get(t, url+path); status != wantStatus || !strings.Contains(body, wantBody) {
+			t.Errorf("%s: %d %q, want %d %q", path, status, body, wantStatus, wantBody)
+		}
+	}
+	check("/healthz", 200, "ok")
+	check("/readyz", 503, "starting")
+
+	e := &engine{fatal: make(chan struct{})}
+	health.Started(e)
+	check("/healthz", 200, "ok")
+	check("/readyz", 200, "ok")
+
+	e.refusal = errors.New("disk almost full")
+	check("/healthz", 200, "ok")
+	check("/readyz", 200, "writes are refused: disk almost full")
+
+	e.refusal = errors.New("storage engine stopped")
+	close(e.fatal)
+	check("/healthz", 503, "storage engine stopped")
+	check("/readyz", 503, "storage engine stopped")
+
+	health.Stopping()
+	check("/readyz", 503, "stopping")
+}
+
+func TestIndexListsPages(t *testing.T) {
+	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "live") })
+	url, stop := serve(t, Config{Metrics: page, Pages: []Page{{"/live", "what <happens>", page}}})
+	defer stop()
+	_, body := get(t, url+"/")
+	for _, want := range []string{`href="/healthz"`, `href="/readyz"`, `href="/metrics"`, `href="/debug/pprof/"`, `href="/live"`, "what &lt;happens&gt;"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s in\n%s", want, body)
+		}
+	}
+	if status, _ := get(t, url+"/nothing"); status != 404 {
+		t.Errorf("unknown page: %d", status)
+	}
+	r, err := http.Post(url+"/healthz", "text/plain", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Body.Close()
+	http.DefaultClient.CloseIdleConnections()
+	if r.StatusCode != http.StatusMethodNotAllowed {
+		t.Errorf("POST: %d", r.StatusCode)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	for name, cfg := range map[string]Config{
+		"no health": {},
+		"no path":   {Health: &Health{}, Pages: []Page{{"", "x", nil}}},
+		"index":     {Health: &Health{}, Pages: []Page{{"/", "x", nil}}},
+		"twice":     {Health: &Health{}, Pages: []Page{{"/healthz", "x", nil}}},
+		"pattern":   {Health: &Health{}, Pages: []Page{{"/{x}", "x", nil}}},
+	} {
+		if _, err := New(cfg); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func TestProfilesAreForThisHost(t *testing.T) {
+	for _, test := range []struct {
+		remote, host string
+		want         int
+	}{
+		{"127.0.0.1:1234", "localhost:8379", 200},
+		{"127.0.0.1:1234", "127.0.0.1:8379", 200},
+		{"[::1]:1234", "[::1]:8379", 200},
+		{"[::ffff:127.0.0.1]:1234", "localhost", 200},
+		{"10.0.0.1:1234", "localhost:8379", 403},
+		{"127.0.0.1:1234", "evil.example:8379", 403},
+		{"nonsense", "localhost", 403},
+	} {
+		r := httptest.NewRequest("GET", "/debug/pprof/cmdline", nil)
+		r.RemoteAddr, r.Host = test.remote, test.host
+		w := httptest.NewRecorder()
+		profiles().ServeHTTP(w, r)
+		if w.Code != test.want {
+			t.Errorf("from %s for %s: %d, want %d", test.remote, test.host, w.Code, test.want)
+		}
+	}
+}
+
+// TestCloseLeavesNothing closes a server that has an idle connection, one that never
+// sends anything, one that stops half-way, and a profile that runs.
+func TestCloseLeavesNothing(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	url, stop := serve(t, Config{})
+	addr := strings.TrimPrefix(url, "http://")
+	for _, send := range []string{"", "GET /heal", "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"} {
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		io.WriteString(c, send)
+	}
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+	c.Read(make([]byte, 1)) // so that the others have been accepted
+	start := time.Now()
+	stop()
+	if took := time.Since(start); took > 4*time.Second {
+		t.Errorf("Close took %v", took)
+	}
+}
+
+func TestCloseCutsOff(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	s, err := New(Config{Health: &Health{}, Pages: []Page{{"/slow", "waits", http.HandlerFunc(
+		func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		s.Serve(l)
+	}()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	io.WriteString(c, "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
+	for { // until the request runs
+		s.mu.Lock()
+		fresh := len(s.fresh)
+		s.mu.Unlock()
+		if fresh == 0 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	if err := s.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Close: %v", err)
+	}
+	<-served
+}
+
+func TestLongHeadersAreRefused(t *testing.T) {
+	url, stop := serve(t, Config{})
+	defer stop()
+	r, err := http.NewRequest("GET", url+"/healthz", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-Long", strings.Repeat("x", 64<<10))
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
+	resp, err := client.Do(r)
+	if err != nil {
+		return // cut off while it was still sending
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("status %d", resp.StatusCode)
+	}
+}

@@ -1,0 +1,48 @@
+package resp
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestLargeRepliesInAPipeline: a reply that is too large to wait for a pipeline's
+// commit comes in its place among the others, none of which gets lost.
+func TestLargeRepliesInAPipeline(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	o := dialRedis(t, addr, 2)
+	large := strings.Repeat("0123456789abcdef", 3*largeReply/16)
+	o.do("SET", "large", large)
+	var lines, want []string
+	for i := range 40 {
+		n := strconv.Itoa(i)
+		lines = append(lines, "SET k "+n, "GET k", "GET large", "GET k", "GET large", "GET large")
+		want = append(want, "OK", n, large, n, large, large)
+	}
+	go func() { _, _ = o.c.Write([]byte(strings.Join(lines, "\r\n") + "\r\n")) }()
+	for i, line := range lines {
+		v, err := readValue(o.r)
+		if err != nil {
+			t.Fatalf("reply %d, to %s: %v", i, line, err)
+		}
+		if v.text != want[i] {
+			t.Fatalf("reply %d, to %s: %d bytes, want %d", i, line, len(v.text), len(want[i]))
+		}
+	}
+}
+
+// TestLargeRepliesThatAreNotWanted: CLIENT REPLY holds for them as well.
+func TestLargeRepliesThatAreNotWanted(t *testing.T) {
+	srv, addr := serveTest(t, nil)
+	o := dialRedis(t, addr, 2)
+	o.do("SET", "large", strings.Repeat("x", 3*largeReply))
+	for _, c := range srv.snapshot() {
+		c.session.replies = replySkip
+	}
+	if _, err := o.c.Write([]byte("GET large\r\nPING\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := readValue(o.r); err != nil || v.text != "PONG" {
+		t.Errorf("after a skipped reply: %.20s, %v", v, err)
+	}
+}

@@ -1,0 +1,122 @@
+package resp
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMemoryComesBack: whatever clients did, nothing is charged once they are gone.
+func TestMemoryComesBack(t *testing.T) {
+	srv, addr := serveTest(t, nil)
+	big := strings.Repeat("x", 300<<10)
+	for range 4 {
+		o := dialRedis(t, addr, 2)
+		o.want("+OK", "SET", "a", big)
+		o.send("GET", "a")
+		o.send("SET", "b", big)
+		o.send("GET", "b")
+		o.c.Close()
+		o = dialRedis(t, addr, 2)
+		if got := o.do("GET", "a").text; got != big {
+			t.Error("GET: another value")
+		}
+		o.c.Write([]byte("*2\r\n$3\r\nGET\r\n$200000\r\n" + big[:150000]))
+		o.c.Close()
+	}
+	waitFor(t, "all memory is given back", func() bool { return srv.budget.inUse() == 0 && srv.count.Load() == 0 })
+}
+
+// TestRequestsLargerThanTheBudgetPass, one at a time.
+func TestRequestsLargerThanTheBudgetPass(t *testing.T) {
+	_, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Settings.ClientMemory = 1 << 20 })
+	value := strings.Repeat("x", 3<<20)
+	done := make(chan string, 4)
+	for i := range cap(done) {
+		o := dialRaw(t, addr)
+		go func() {
+			writeCommand(o.c, "SET", fmt.Sprint("k", i), value)
+			v, err := readValue(o.r)
+			done <- fmt.Sprint(v, err)
+		}()
+	}
+	for range cap(done) {
+		select {
+		case got := <-done:
+			if got != "+OK <nil>" {
+				t.Errorf("SET: %s", got)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal("a request waits for ever")
+		}
+	}
+}
+
+// TestStalledSenderIsClosed: who stops half-way through a large request does not keep
+// others from sending theirs, and small requests pass meanwhile.
+func TestStalledSenderIsClosed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes as long as a sender may stall")
+	}
+	srv, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Settings.ClientMemory = 1 << 20 })
+	stalled := dialRaw(t, addr)
+	stalled.c.Write([]byte("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$8000000\r\n" + strings.Repeat("x", 2<<20)))
+	waitFor(t, "it holds memory", func() bool { return srv.budget.inUse() > 2<<20 })
+	o := dialRedis(t, addr, 2)
+	o.want("+PONG", "PING")
+	start := time.Now()
+	o.want("+OK", "SET", "b", strings.Repeat("x", 200<<10))
+	if took := time.Since(start); took > 9*time.Second {
+		t.Errorf("it waited for %v", took)
+	}
+	stalled.ended()
+}
+
+// TestLongPipelineOfLargeReplies: what a pipeline reads may be more than the output
+// buffer holds, if the client takes it.
+func TestLongPipelineOfLargeReplies(t *testing.T) {
+	_, addr := serveTest(t, func(c *Config, _ *serveStore) {
+		c.Settings.ClientMemory = 4 << 20
+		c.Settings.OutputBuffer = 2 << 20
+	})
+	o := dialRedis(t, addr, 2)
+	value := strings.Repeat("x", 1000<<10)
+	o.want("+OK", "SET", "a", value)
+	const n = 30
+	go func() {
+		o.send("SET", "b", "1")
+		for range n {
+			o.send("GET", "a")
+		}
+	}()
+	o.next()
+	for range n {
+		if got := o.next().text; got != value {
+			t.Fatalf("GET: %d bytes", len(got))
+		}
+	}
+}
+
+// TestSlowReaderIsClosed: who does not take replies does not keep others waiting.
+func TestSlowReaderIsClosed(t *testing.T) {
+	srv, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Settings.ClientMemory = 4 << 20 })
+	o := dialRedis(t, addr, 2)
+	o.want("+OK", "SET", "a", strings.Repeat("x", 1000<<10))
+	slow := dialRaw(t, addr)
+	slow.send("SET", "c", "1")
+	for range 60 {
+		slow.send("GET", "a")
+	}
+	o.want("+OK", "CONFIG", "SET", "client-memory", "1mb")
+	waitFor(t, "a reply is stuck", func() bool {
+		for _, c := range srv.snapshot() {
+			if at := c.blockedAt.Load(); at > 0 && srv.clock()-time.Duration(at) > 50*time.Millisecond {
+				return srv.budget.of(c) > 1<<20
+			}
+		}
+		return false
+	})
+	o.want("+OK", "SET", "b", strings.Repeat("x", 500<<10))
+	waitFor(t, "the slow reader is gone", func() bool { return srv.count.Load() == 1 })
+}

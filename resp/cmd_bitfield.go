@@ -1,0 +1,159 @@
+package resp
+
+import (
+	"math"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+const msgFieldType = "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is."
+
+// A fieldOp is one operation of BITFIELD.
+type fieldOp struct {
+	kind     fieldOpKind
+	typ      fieldType
+	offset   int64 // in bits
+	value    int64 // to set, or to add
+	overflow fieldOverflow
+}
+
+type fieldOpKind uint8
+
+const (
+	fieldGet fieldOpKind = iota
+	fieldSet
+	fieldIncr
+)
+
+func cmdBitfield(x *call) { x.bitfield(false) }
+
+func cmdBitfieldRo(x *call) { x.bitfield(true) }
+
+func (x *call) bitfield(readOnly bool) {
+	ops, msg := x.parseFieldOps(x.args[2:])
+	if msg != "" {
+		x.err(msg)
+		return
+	}
+	need := int64(0) // bytes, for what is written
+	for i := range ops {
+		if op := &ops[i]; op.kind != fieldGet {
+			need = max(need, (op.offset+int64(op.typ.bits)+7)/8)
+		}
+	}
+	if readOnly && need > 0 {
+		x.err("ERR BITFIELD_RO only supports the GET subcommand")
+		return
+	}
+	v, ok := x.getString(x.args[1])
+	if !ok {
+		return
+	}
+	if !x.fits(need, 0) {
+		x.err(msgBitOffset)
+		return
+	}
+	x.runFieldOps(ops, v, need)
+}
+
+// runFieldOps replies with the results of the operations.
+func (x *call) runFieldOps(ops []fieldOp, v store.Value, need int64) {
+	at := len(x.buf)
+	w := bitWindow{x: x, key: x.args[1], v: v}
+	x.array(len(ops))
+	for i := range ops {
+		n, ok, err := ops[i].run(&w)
+		if err != nil {
+			x.buf = x.buf[:at]
+			x.fail(err)
+			return
+		}
+		if ok {
+			x.integer(n)
+		} else {
+			x.null()
+		}
+	}
+	if err := w.store(need); err != nil {
+		x.buf = x.buf[:at]
+		x.abort(err)
+	}
+}
+
+// parseFieldOps parses all operations. It returns an error reply, or "".
+func (x *call) parseFieldOps(args [][]byte) (ops []fieldOp, msg string) {
+	overflow := overflowWrap
+	for len(args) > 0 {
+		left := len(args) - 1
+		op := fieldOp{overflow: overflow}
+		switch name := args[0]; {
+		case equalFold(name, "get") && left >= 2:
+		case equalFold(name, "set") && left >= 3:
+			op.kind = fieldSet
+		case equalFold(name, "incrby") && left >= 3:
+			op.kind = fieldIncr
+		case equalFold(name, "overflow") && left >= 1:
+			var ok bool
+			if overflow, ok = overflowOf(args[1]); !ok {
+				return nil, "ERR Invalid OVERFLOW type specified"
+			}
+			args = args[2:]
+			continue
+		default:
+			return nil, msgSyntax
+		}
+		var ok bool
+		if op.typ, ok = fieldTypeOf(args[1]); !ok {
+			return nil, msgFieldType
+		}
+		if op.offset, ok = x.fieldOffset(args[2], op.typ); !ok {
+			return nil, msgBitOffset
+		}
+		args = args[3:]
+		if op.kind != fieldGet {
+			if op.value, ok = parseInt(args[0]); !ok {
+				return nil, msgNotInteger
+			}
+			args = args[1:]
+		}
+		ops = append(ops, op)
+	}
+	return ops, ""
+}
+
+// fieldOffset parses an offset in bits, or with # in fields.
+func (x *call) fieldOffset(arg []byte, t fieldType) (int64, bool) {
+	if len(arg) == 0 || arg[0] != '#' {
+		return x.bitOffset(arg)
+	}
+	n, ok := parseInt(arg[1:])
+	if !ok || n < 0 || n > math.MaxInt64/int64(t.bits) {
+		return 0, false
+	}
+	n *= int64(t.bits)
+	return n, n>>3 < x.srv.settings.maxValue.Load()
+}
+
+// run does one operation; false means that it failed by overflow.
+func (op *fieldOp) run(w *bitWindow) (n int64, ok bool, err error) {
+	raw, err := w.bits(op.offset, op.typ.bits)
+	if err != nil || op.kind == fieldGet {
+		return op.typ.value(raw), true, err
+	}
+	old := op.typ.value(raw)
+	from, by := old, op.value
+	if op.kind == fieldSet {
+		from, by = op.value, 0
+	}
+	sum, ok := op.typ.add(from, by, op.overflow)
+	if !ok {
+		return 0, false, nil
+	}
+	if err := w.setBits(op.offset, op.typ.bits, uint64(sum)); err != nil {
+		return 0, false, err
+	}
+	if op.kind == fieldSet {
+		return old, true, nil
+	}
+	return sum, true, nil
+}

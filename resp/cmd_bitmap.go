@@ -1,0 +1,223 @@
+package resp
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+// The commands on single bits and runs of bits. Bit 0 is the highest bit of the
+// first byte.
+
+// bitStep is how much of a long string is looked at in one go, in bytes.
+const bitStep = 64 << 10
+
+// bitOffset parses an offset in bits.
+func (x *call) bitOffset(arg []byte) (int64, bool) {
+	n, ok := parseInt(arg)
+	return n, ok && n >= 0 && n>>3 < x.srv.settings.maxValue.Load()
+}
+
+func cmdGetbit(x *call) {
+	off, ok := x.bitOffset(x.args[2])
+	if !ok {
+		x.err(msgBitOffset)
+		return
+	}
+	if v, ok := x.getString(x.args[1]); ok {
+		if b, ok := x.byteAt(x.args[1], v, off>>3); ok {
+			x.boolean(b>>(7-off&7)&1 == 1)
+		}
+	}
+}
+
+func cmdSetbit(x *call) {
+	key := x.args[1]
+	off, ok := x.bitOffset(x.args[2])
+	if !ok {
+		x.err(msgBitOffset)
+		return
+	}
+	bit, ok := parseInt(x.args[3])
+	if !ok || bit&^1 != 0 {
+		x.err("ERR bit is not an integer or out of range")
+		return
+	}
+	v, ok := x.getString(key)
+	if !ok {
+		return
+	}
+	b, ok := x.byteAt(key, v, off>>3)
+	if !ok {
+		return
+	}
+	shift := 7 - off&7
+	old := b >> shift & 1
+	b = b&^(1<<shift) | byte(bit)<<shift
+	if _, err := x.unit.WriteRange(key, v, off>>3, []byte{b}); err != nil {
+		x.fail(err)
+		return
+	}
+	x.integer(int64(old))
+}
+
+// byteAt returns one byte of a string, zero beyond its end. It has replied, and
+// returns false, if it cannot be read.
+func (x *call) byteAt(key []byte, v store.Value, i int64) (byte, bool) {
+	if i >= v.Size {
+		return 0, true
+	}
+	if v.Whole() {
+		return v.Inline[i], true
+	}
+	var one [1]byte
+	b, err := x.unit.ReadRange(key, v, i, 1, one[:0])
+	if err != nil {
+		x.fail(err)
+		return 0, false
+	}
+	return b[0], true
+}
+
+// eachPart calls f with bytes off to off+n of a string, part by part, until f
+// returns false.
+func (x *call) eachPart(key []byte, v store.Value, off, n int64, f func([]byte) bool) error {
+	if v.Whole() {
+		f(v.Inline[off : off+n])
+		return nil
+	}
+	var part []byte
+	for n > 0 {
+		m := min(n, bitStep-off%bitStep)
+		var err error
+		if part, err = x.unit.ReadRange(key, v, off, m, part[:0]); err != nil {
+			return err
+		}
+		if !f(part) {
+			return nil
+		}
+		off += m
+		n -= m
+	}
+	return nil
+}
+
+// bitUnit parses BYTE or BIT.
+func bitUnit(arg []byte) (isBit, ok bool) {
+	isBit = equalFold(arg, "bit")
+	return isBit, isBit || equalFold(arg, "byte")
+}
+
+func cmdBitcount(x *call) {
+	key := x.args[1]
+	v, ok := x.getString(key)
+	if !ok {
+		return
+	}
+	if !v.Exists() {
+		x.integer(0)
+		return
+	}
+	r, ok, msg := bitcountRange(x.args[2:], v.Size)
+	if msg != "" {
+		x.err(msg)
+		return
+	}
+	if !ok {
+		x.integer(0)
+		return
+	}
+	count := int64(0)
+	err := x.eachPart(key, v, r.firstByte(), r.bytes(), func(part []byte) bool {
+		count += ones(part)
+		return true
+	})
+	if err == nil {
+		var edges int64
+		edges, err = x.onesOutside(key, v, r)
+		count -= edges
+	}
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	x.integer(count)
+}
+
+// onesOutside counts the ones in the first and last byte of a range that are not
+// part of it.
+func (x *call) onesOutside(key []byte, v store.Value, r bitRange) (int64, error) {
+	var two [2]byte
+	edges, err := x.unit.ReadRange(key, v, r.firstByte(), 1, two[:0])
+	if err == nil {
+		edges, err = x.unit.ReadRange(key, v, r.last>>3, 1, edges)
+	}
+	if err != nil {
+		return 0, err
+	}
+	before := edges[0] &^ (0xff >> (r.first & 7))
+	after := edges[1] & (1<<(7-r.last&7) - 1)
+	return int64(bits.OnesCount8(before) + bits.OnesCount8(after)), nil
+}
+
+// bitcountRange parses the range of BITCOUNT, and resolves it in a string of size
+// bytes. It returns false if it is empty, or an error reply.
+func bitcountRange(args [][]byte, size int64) (r bitRange, ok bool, msg string) {
+	switch len(args) {
+	case 0:
+		return bitRange{0, size*8 - 1}, size > 0, ""
+	case 2, 3:
+	default:
+		return r, false, msgSyntax
+	}
+	start, ok1 := parseInt(args[0])
+	end, ok2 := parseInt(args[1])
+	if !ok1 || !ok2 {
+		return r, false, msgNotInteger
+	}
+	if start < 0 && end < 0 && start > end {
+		return r, false, "" // before the unit is looked at, as in Redis
+	}
+	isBit := false
+	if len(args) == 3 {
+		if isBit, ok = bitUnit(args[2]); !ok {
+			return r, false, msgSyntax
+		}
+	}
+	r, ok = newBitRange(start, end, size, isBit)
+	return r, ok, ""
+}
+
+// A bitRange is a range of bits, both ends included.
+type bitRange struct{ first, last int64 }
+
+// newBitRange resolves a range of bits or bytes in a string of size bytes; it
+// returns false if it is empty.
+func newBitRange(start, end, size int64, isBit bool) (bitRange, bool) {
+	scale := int64(8)
+	if isBit {
+		scale = 1
+	}
+	size *= 8 / scale
+	first, last := fromEnd(start, size), min(fromEnd(end, size), size-1)
+	if first > last {
+		return bitRange{}, false
+	}
+	return bitRange{first * scale, last*scale + scale - 1}, true
+}
+
+func (r bitRange) firstByte() int64 { return r.first >> 3 }
+func (r bitRange) bytes() int64     { return r.last>>3 - r.first>>3 + 1 }
+
+// ones counts the bits that are set.
+func ones(b []byte) int64 {
+	n := 0
+	for ; len(b) >= 8; b = b[8:] {
+		n += bits.OnesCount64(binary.LittleEndian.Uint64(b))
+	}
+	for _, c := range b {
+		n += bits.OnesCount8(c)
+	}
+	return int64(n)
+}

@@ -1,0 +1,122 @@
+package resp
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+func cmdBitpos(x *call) {
+	key := x.args[1]
+	bit, ok := parseInt(x.args[2])
+	if !ok {
+		x.err(msgNotInteger)
+		return
+	}
+	if bit&^1 != 0 {
+		x.err("ERR The bit argument must be 1 or 0.")
+		return
+	}
+	v, ok := x.getString(key)
+	if !ok {
+		return
+	}
+	if !v.Exists() {
+		x.integer(-bit) // zeros without end
+		return
+	}
+	r, ok, msg := bitposRange(x.args[3:], v.Size)
+	if msg != "" {
+		x.err(msg)
+		return
+	}
+	if !ok {
+		x.integer(-1)
+		return
+	}
+	s := bitSearch{want: byte(bit), pos: r.firstByte() * 8, r: r}
+	if err := x.eachPart(key, v, r.firstByte(), r.bytes(), s.next); err != nil {
+		x.fail(err)
+		return
+	}
+	switch {
+	case s.found:
+		x.integer(s.pos)
+	case bit == 0 && len(x.args) < 5:
+		x.integer(v.Size * 8) // without an end, zeros follow
+	default:
+		x.integer(-1)
+	}
+}
+
+// bitposRange parses the range of BITPOS, and resolves it in a string of size
+// bytes. It returns false if it is empty, or an error reply.
+func bitposRange(args [][]byte, size int64) (r bitRange, ok bool, msg string) {
+	start, end, isBit := int64(0), size-1, false
+	if len(args) > 3 {
+		return r, false, msgSyntax
+	}
+	if len(args) > 0 {
+		if start, ok = parseInt(args[0]); !ok {
+			return r, false, msgNotInteger
+		}
+	}
+	if len(args) > 2 {
+		if isBit, ok = bitUnit(args[2]); !ok {
+			return r, false, msgSyntax
+		}
+	}
+	if len(args) > 1 {
+		if end, ok = parseInt(args[1]); !ok {
+			return r, false, msgNotInteger
+		}
+	}
+	r, ok = newBitRange(start, end, size, isBit)
+	return r, ok, ""
+}
+
+// A bitSearch looks for the first bit of one kind in a range that it is given part
+// by part, in whole bytes.
+type bitSearch struct {
+	want  byte
+	pos   int64 // of the next part, and in the end of the bit
+	r     bitRange
+	found bool
+}
+
+// next searches one more part, and reports whether to go on.
+func (s *bitSearch) next(part []byte) bool {
+	flip := byte(0)
+	if s.want == 0 {
+		flip = 0xff
+	}
+	if skip := s.r.first - s.pos; skip > 0 {
+		// Only in the first byte: what lies before the range does not count.
+		if c := (part[0] ^ flip) & (0xff >> skip); c != 0 {
+			return s.at(c)
+		}
+		part = part[1:]
+		s.pos += 8
+	}
+	wide := uint64(0)
+	if flip != 0 {
+		wide = ^wide
+	}
+	for len(part) >= 8 && binary.LittleEndian.Uint64(part) == wide {
+		part = part[8:]
+		s.pos += 64
+	}
+	for _, c := range part {
+		if c ^= flip; c != 0 {
+			return s.at(c)
+		}
+		s.pos += 8
+	}
+	return true
+}
+
+// at ends the search in a byte that has the bit, unless it lies behind the range.
+func (s *bitSearch) at(c byte) bool {
+	s.pos += int64(bits.LeadingZeros8(c))
+	s.found = s.pos <= s.r.last
+	return false
+}

@@ -1,0 +1,157 @@
+package resp
+
+import (
+	"math"
+	"time"
+)
+
+func cmdClientId(x *call) { x.integer(x.conn.session.id) }
+
+func cmdClientGetname(x *call) {
+	s := &x.conn.session
+	s.mu.Lock()
+	name := s.name
+	s.mu.Unlock()
+	if name == "" {
+		x.null()
+		return
+	}
+	x.bulkString(name)
+}
+
+func cmdClientSetname(x *call) {
+	if msg := badClientName(x.args[2]); msg != "" {
+		x.err(msg)
+		return
+	}
+	x.conn.session.setName(string(x.args[2]))
+	x.ok()
+}
+
+// maxClientWord bounds what a client may have the server remember of it, in bytes.
+const maxClientWord = 4 << 10
+
+const (
+	msgClientName = "ERR Client names cannot contain spaces, newlines or special characters."
+	msgLongName   = "ERR Client names cannot be longer than 4096 bytes."
+)
+
+// badClientName returns why a client cannot have a name, or "".
+func badClientName(name []byte) string {
+	switch {
+	case len(name) > maxClientWord:
+		return msgLongName
+	case !validClientWord(name):
+		return msgClientName
+	}
+	return ""
+}
+
+// validClientWord reports whether b may name a client: printable, no spaces.
+func validClientWord(b []byte) bool {
+	for _, c := range b {
+		if c < '!' || c > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// cmdClientSetinfo is of Redis 7.2; libraries send it when they connect.
+func cmdClientSetinfo(x *call) {
+	s := &x.conn.session
+	var field *string
+	switch {
+	case equalFold(x.args[2], "lib-name"):
+		field = &s.libName
+	case equalFold(x.args[2], "lib-ver"):
+		field = &s.libVer
+	default:
+		x.err("ERR Unrecognized option '" + string(shown(x.args[2], 128)) + "'")
+		return
+	}
+	value := x.args[3]
+	if len(value) > maxClientWord || !validClientWord(value) {
+		x.err("ERR " + string(x.args[2]) + " cannot contain spaces, newlines or special characters.")
+		return
+	}
+	s.mu.Lock()
+	*field = string(value)
+	s.mu.Unlock()
+	x.ok()
+}
+
+// cmdClientReply always writes a reply: one that the new mode drops, but for ON.
+func cmdClientReply(x *call) {
+	s := &x.conn.session
+	switch {
+	case equalFold(x.args[2], "on"):
+		s.replies = replyOn
+	case equalFold(x.args[2], "off"):
+		s.replies = replyOff
+	case equalFold(x.args[2], "skip"):
+		if s.replies != replyOff {
+			s.replies = replySkipNext
+		}
+	default:
+		x.err(msgSyntax)
+		return
+	}
+	x.ok()
+}
+
+func cmdClientNoEvict(x *call) {
+	switch {
+	case equalFold(x.args[2], "on"):
+		x.conn.session.noEvict.Store(true)
+	case equalFold(x.args[2], "off"):
+		x.conn.session.noEvict.Store(false)
+	default:
+		x.err(msgSyntax)
+		return
+	}
+	x.ok()
+}
+
+func cmdClientPause(x *call) {
+	all := true
+	switch len(x.args) {
+	case 3:
+	case 4:
+		switch {
+		case equalFold(x.args[3], "write"):
+			all = false
+		case !equalFold(x.args[3], "all"):
+			x.err("ERR CLIENT PAUSE mode must be WRITE or ALL")
+			return
+		}
+	default:
+		x.wrongSubcommand("CLIENT")
+		return
+	}
+	ms, ok := parseInt(x.args[2])
+	switch {
+	case !ok:
+		x.err("ERR timeout is not an integer or out of range")
+		return
+	case ms < 0:
+		x.err("ERR timeout is negative")
+		return
+	}
+	// A pause of centuries ends after 292 years.
+	ms = min(ms, math.MaxInt64/int64(time.Millisecond))
+	x.srv.pause.start(time.Now().Add(time.Duration(ms)*time.Millisecond), all)
+	x.ok()
+}
+
+func cmdClientUnpause(x *call) {
+	x.srv.pause.finish()
+	x.ok()
+}
+
+// wrongSubcommand replies as Redis does where a subcommand does not have the
+// arguments that its arity lets through.
+func (x *call) wrongSubcommand(container string) {
+	x.err("ERR unknown subcommand or wrong number of arguments for '" + string(shown(x.args[1], 128)) +
+		"'. Try " + container + " HELP.")
+}

@@ -1,0 +1,102 @@
+package resp
+
+// A clientFilter says which connections CLIENT KILL closes; what is zero does not
+// matter.
+type clientFilter struct {
+	id          int64
+	addr, laddr []byte
+	special     bool // only those that are not normal: there are none
+	skipMe      bool
+}
+
+func cmdClientKill(x *call) {
+	if len(x.args) == 3 {
+		x.killAddr(x.args[2])
+		return
+	}
+	f, msg := parseClientFilter(x.args[2:])
+	if msg != "" {
+		x.err(msg)
+		return
+	}
+	x.integer(x.kill(&f))
+}
+
+// killAddr is the old form of the command.
+func (x *call) killAddr(addr []byte) {
+	if x.kill(&clientFilter{addr: addr}) == 0 {
+		x.err("ERR No such client")
+		return
+	}
+	x.ok()
+}
+
+// parseClientFilter returns an error reply, or "".
+func parseClientFilter(args [][]byte) (f clientFilter, msg string) {
+	f.skipMe = true
+	for ; len(args) > 0; args = args[2:] {
+		if len(args) == 1 {
+			return f, msgSyntax
+		}
+		value := args[1]
+		switch name := args[0]; {
+		case equalFold(name, "id"):
+			id, ok := parseInt(value)
+			if !ok || id < 1 {
+				return f, "ERR client-id should be greater than 0"
+			}
+			f.id = id
+		case equalFold(name, "type"):
+			normal, ok := clientType(value)
+			if !ok {
+				return f, unknownType(value)
+			}
+			f.special = !normal
+		case equalFold(name, "addr"):
+			f.addr = value
+		case equalFold(name, "laddr"):
+			f.laddr = value
+		case equalFold(name, "user"):
+			if string(value) != "default" {
+				return f, "ERR No such user '" + string(shown(value, 128)) + "'"
+			}
+		case equalFold(name, "skipme") && equalFold(value, "yes"):
+			f.skipMe = true
+		case equalFold(name, "skipme") && equalFold(value, "no"):
+			f.skipMe = false
+		default:
+			return f, msgSyntax
+		}
+	}
+	return f, ""
+}
+
+// kill closes the connections that a filter lets through and returns their number.
+// The caller's own still sends the reply.
+func (x *call) kill(f *clientFilter) int64 {
+	var n int64
+	for _, c := range x.srv.snapshot() {
+		if !f.matches(c) || f.skipMe && c == x.conn {
+			continue
+		}
+		n++
+		if c == x.conn {
+			c.closing = true
+		} else {
+			c.close()
+		}
+	}
+	return n
+}
+
+func (f *clientFilter) matches(c *conn) bool {
+	switch {
+	case f.special:
+	case f.id != 0 && c.session.id != f.id:
+	case f.addr != nil && c.net.RemoteAddr().String() != string(f.addr):
+	case f.laddr != nil && c.net.LocalAddr().String() != string(f.laddr):
+	default:
+		return true
+	}
+	return false
+}

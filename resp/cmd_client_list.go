@@ -1,0 +1,130 @@
+package resp
+
+import (
+	"fmt"
+	"time"
+)
+
+func cmdClientInfo(x *call) {
+	x.verbatim(string(x.appendClient(nil, x.conn)))
+}
+
+func cmdClientList(x *call) {
+	conns := x.srv.snapshot()
+	switch {
+	case len(x.args) == 2:
+	case len(x.args) == 4 && equalFold(x.args[2], "type"):
+		if conns = x.ofType(conns, x.args[3]); conns == nil {
+			return
+		}
+	case len(x.args) > 3 && equalFold(x.args[2], "id"):
+		var ok bool
+		if conns, ok = x.withIDs(x.args[3:]); !ok {
+			return
+		}
+	default:
+		x.err(msgSyntax)
+		return
+	}
+	var list []byte
+	for _, c := range conns {
+		list = x.appendClient(list, c)
+	}
+	x.verbatim(string(list))
+}
+
+// ofType returns those connections that are of a type: all of them are normal. It
+// has replied, and returns nil, if there is no such type.
+func (x *call) ofType(conns []*conn, name []byte) []*conn {
+	normal, ok := clientType(name)
+	if !ok {
+		x.err(unknownType(name))
+		return nil
+	}
+	if !normal {
+		return []*conn{}
+	}
+	return conns
+}
+
+// clientType reports whether a type's name means normal clients, and whether there
+// is such a type at all.
+func clientType(name []byte) (normal, ok bool) {
+	for _, other := range []string{"slave", "replica", "pubsub", "master"} {
+		if equalFold(name, other) {
+			return false, true
+		}
+	}
+	normal = equalFold(name, "normal")
+	return normal, normal
+}
+
+func unknownType(name []byte) string {
+	return "ERR Unknown client type '" + string(shown(name, 128)) + "'"
+}
+
+// withIDs returns the connections of the given numbers, as far as there are such. It
+// has replied, and returns false, if one is no number.
+func (x *call) withIDs(args [][]byte) (conns []*conn, ok bool) {
+	for _, arg := range args {
+		id, ok := parseInt(arg)
+		if !ok {
+			x.err("ERR Invalid client ID")
+			return nil, false
+		}
+		if c := x.srv.connection(id); c != nil {
+			conns = append(conns, c)
+		}
+	}
+	return conns, true
+}
+
+// connection returns the connection of that number, or nil.
+func (s *Server) connection(id int64) *conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.conns[id]
+}
+
+// appendClient appends the line that describes a connection. What has no meaning
+// here (transactions, subscriptions) is shown as it is for a client of Redis that
+// has none.
+func (x *call) appendClient(dst []byte, c *conn) []byte {
+	s := &c.session
+	now := x.srv.clock()
+	flags := ""
+	if s.monitor.Load() {
+		flags += "O"
+	}
+	if s.waiting.Load() {
+		flags += "b"
+	}
+	if s.noEvict.Load() {
+		flags += "e"
+	}
+	if flags == "" {
+		flags = "N"
+	}
+	last := "NULL"
+	if cmd := s.lastCmd.Load(); cmd != nil {
+		last = cmd.full
+	}
+	s.mu.Lock()
+	name, libName, libVer := s.name, s.libName, s.libVer
+	s.mu.Unlock()
+	memory, pushes := x.srv.budget.of(c), c.pushes.waiting()
+	return fmt.Appendf(dst, "id=%d addr=%s laddr=%s fd=%d name=%s age=%d idle=%d flags=%s db=0 sub=0 psub=0 ssub=0"+
+		" multi=-1 qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=%d tot-mem=%d events=r"+
+		" cmd=%s user=default redir=-1 resp=%d lib-name=%s lib-ver=%s\n",
+		s.id, c.net.RemoteAddr(), c.net.LocalAddr(), c.descriptor(), name, int64((now-s.started)/time.Second),
+		int64((now-time.Duration(s.lastUsed.Load()))/time.Second), flags, pushes, memory, last, s.proto.Load(), libName, libVer)
+}
+
+// descriptor returns the number of the connection's socket, -1 if it has none.
+func (c *conn) descriptor() int {
+	number := -1
+	if c.raw != nil {
+		_ = c.raw.Control(func(fd uintptr) { number = int(fd) })
+	}
+	return number
+}

@@ -1,0 +1,89 @@
+package resp
+
+import "bytes"
+
+func cmdConfigGet(x *call) {
+	type match struct {
+		name  []byte
+		param *configParam
+	}
+	var found []match
+	for i := range x.srv.config {
+		p := &x.srv.config[i]
+		for _, pattern := range x.args[2:] {
+			if !globMatch(pattern, []byte(p.name), true) {
+				continue
+			}
+			name := []byte(p.name)
+			if equalFold(pattern, p.name) {
+				name = pattern // as the client wrote it
+			}
+			found = append(found, match{name, p})
+			break
+		}
+	}
+	x.dict(len(found))
+	for _, m := range found {
+		x.bulk(m.name)
+		x.bulkString(m.param.get())
+	}
+}
+
+// cmdConfigSet changes all settings that it is given, or none.
+func cmdConfigSet(x *call) {
+	args := x.args[2:]
+	if len(args)%2 != 0 {
+		x.err(msgSyntax)
+		return
+	}
+	params := make([]*configParam, len(args)/2)
+	for i := range params {
+		if params[i] = x.srv.config.find(args[2*i]); params[i] == nil {
+			x.err("ERR Unknown option or number of arguments for CONFIG SET - '" + string(shown(args[2*i], 128)) + "'")
+			return
+		}
+	}
+	var changes []func()
+	for i, p := range params {
+		apply, fault := p.change(args[2*i+1])
+		for _, earlier := range params[:i] {
+			if earlier == p {
+				fault = "duplicate parameter"
+			}
+		}
+		if fault != "" {
+			x.err("ERR CONFIG SET failed (possibly related to argument '" + string(shown(args[2*i], 128)) + "') - " + fault)
+			return
+		}
+		changes = append(changes, apply)
+	}
+	for _, apply := range changes {
+		apply()
+	}
+	for i, p := range params {
+		value := args[2*i+1]
+		if p.name == "requirepass" {
+			value = redactedWord
+		}
+		x.srv.log.Info("setting changed", "name", p.name, "value", string(shown(value, 128)), "client", x.conn.session.id)
+	}
+	x.ok()
+}
+
+// change understands a new value. One that only a restart could change may be set to
+// what it is: tools do that to be sure.
+func (p *configParam) change(value []byte) (apply func(), fault string) {
+	if p.parse != nil {
+		return p.parse(string(value))
+	}
+	if !bytes.Equal(value, []byte(p.get())) {
+		return nil, "can't set immutable config"
+	}
+	return func() {}, ""
+}
+
+func cmdConfigResetstat(x *call) {
+	x.srv.stats.reset()
+	x.srv.stats.expiredBefore.Store(x.srv.store.Stats().Expired)
+	x.ok()
+}

@@ -1,0 +1,75 @@
+package resp
+
+import "math"
+
+func cmdIncr(x *call) { x.incrBy(1) }
+
+func cmdDecr(x *call) { x.incrBy(-1) }
+
+func cmdIncrby(x *call) {
+	n, ok := parseInt(x.args[2])
+	if !ok {
+		x.err(msgNotInteger)
+		return
+	}
+	x.incrBy(n)
+}
+
+func cmdDecrby(x *call) {
+	n, ok := parseInt(x.args[2])
+	switch {
+	case !ok:
+		x.err(msgNotInteger)
+	case n == math.MinInt64:
+		x.err("ERR decrement would overflow")
+	default:
+		x.incrBy(-n)
+	}
+}
+
+// incrBy adds n to the integer at args[1].
+func (x *call) incrBy(n int64) {
+	v, ok := x.getString(x.args[1])
+	if !ok {
+		return
+	}
+	old := int64(0)
+	if v.Exists() {
+		if old, ok = parseInt(v.Inline); !ok || !v.Whole() {
+			x.err(msgNotInteger)
+			return
+		}
+	}
+	if n < 0 && old < math.MinInt64-n || n > 0 && old > math.MaxInt64-n {
+		x.err(msgOverflow)
+		return
+	}
+	old += n
+	var num [maxIntText]byte
+	if err := x.unit.PutString(x.args[1], v, appendInt(num[:0], old), v.Expiry, false); err != nil {
+		x.fail(err)
+		return
+	}
+	x.integer(old)
+}
+
+func cmdIncrbyfloat(x *call) {
+	v, ok := x.getString(x.args[1])
+	if !ok {
+		return
+	}
+	old := v.Inline // empty for a long string: no number
+	if !v.Exists() {
+		old = []byte{'0'}
+	}
+	sum, err := addFloat(old, x.args[2])
+	if err != nil {
+		x.err(err.Error())
+		return
+	}
+	if err := x.unit.PutString(x.args[1], v, sum, v.Expiry, false); err != nil {
+		x.fail(err)
+		return
+	}
+	x.bulk(sum)
+}

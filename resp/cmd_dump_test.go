@@ -1,0 +1,146 @@
+package resp
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/rdb"
+)
+
+// dumpValues are strings of every form that a payload can have.
+func dumpValues(rnd *rand.Rand) []string {
+	noise := make([]byte, 1<<20)
+	for i := range noise {
+		noise[i] = byte(rnd.Uint32())
+	}
+	words := strings.Repeat("the quick brown fox ", 1<<20/20)
+	values := []string{"", "0", "-1", "127", "-32768", "2147483647", "2147483648", "9223372036854775807", "007",
+		"short", strings.Repeat("a", 64), strings.Repeat("ab", 20_000), words, string(noise),
+		words[:1<<19] + string(noise[:1<<19]), strings.Repeat("\x00", 1<<20)}
+	for range 50 {
+		n := rnd.IntN(300)
+		values = append(values, words[:n], string(noise[:n]))
+	}
+	return values
+}
+
+// TestDumpTravelsBothWays sends values from Redis to Ringside and back by DUMP and
+// RESTORE.
+func TestDumpTravelsBothWays(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	eachKeyProto(t, func(t *testing.T, p *keyPair) {
+		for _, value := range dumpValues(rand.New(rand.NewPCG(seed, 1))) {
+			p.redis.do("SET", "k", value)
+			payload := p.redis.do("DUMP", "k").text
+			if v := p.ours.do("RESTORE", "k", "0", payload, "REPLACE"); v.text != "OK" {
+				t.Fatalf("RESTORE of %d bytes: %s", len(value), v)
+			}
+			if v := p.ours.do("GET", "k"); v.text != value {
+				t.Fatalf("%d bytes became %d", len(value), len(v.text))
+			}
+			back := p.ours.do("DUMP", "k").text
+			if back != payload {
+				t.Errorf("DUMP of %d bytes: %d bytes, Redis has %d", len(value), len(back), len(payload))
+			}
+			if v := p.redis.do("RESTORE", "back", "0", back, "REPLACE"); v.text != "OK" {
+				t.Fatalf("Redis, RESTORE of %d bytes: %s", len(value), v)
+			}
+			if v := p.redis.do("GET", "back"); v.text != value {
+				t.Fatalf("Redis: %d bytes became %d", len(value), len(v.text))
+			}
+		}
+	})
+}
+
+func TestRestoreOptionsLikeRedis(t *testing.T) {
+	eachKeyProto(t, func(t *testing.T, p *keyPair) {
+		payload := strconv.Quote(string(rdb.AppendString(nil, []byte("value"))))
+		later := strconv.FormatInt(time.Now().UnixMilli()+100_000, 10)
+		for _, line := range []string{
+			"RESTORE a 0 " + payload,
+			"GET a",
+			"TTL a",
+			"RESTORE a 0 " + payload,
+			"SET a old EX 1000",
+			"RESTORE a 0 " + payload + " replace",
+			"GET a",
+			"TTL a",
+			"RESTORE a 100000 " + payload + " REPLACE",
+			"~PTTL a",
+			"RESTORE a " + later + " " + payload + " REPLACE ABSTTL",
+			"PEXPIRETIME a",
+			"RESTORE a 0 " + payload + " REPLACE ABSTTL",
+			"PTTL a",
+			"RESTORE a 1 " + payload + " REPLACE ABSTTL",
+			"EXISTS a",
+			"RESTORE a 1 " + payload + " absttl",
+			"EXISTS a",
+			"RESTORE a 0 " + payload + " IDLETIME 100",
+			"RESTORE a 0 " + payload + " REPLACE FREQ 255",
+			"RESTORE a 0 " + payload + " REPLACE FREQ 0 FREQ 1 ABSTTL",
+			"RESTORE a 0 " + payload + " REPLACE IDLETIME 9223372036854775807",
+			"RESTORE a 0 " + payload + " REPLACE IDLETIME 1 FREQ 1",
+			"RESTORE a x " + payload + " REPLACE",
+			"RESTORE a -1 " + payload + " REPLACE",
+			"OBJECT ENCODING a",
+			"GET a",
+		} {
+			p.run(line)
+		}
+	})
+}
+
+// TestRestoreRefuses what it cannot hold, and leaves the key as it is.
+func TestRestoreRefuses(t *testing.T) {
+	redis := dialRedis(t, startRedis(t), 2)
+	_, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.MaxValue = 4096 })
+	o := dialRedis(t, addr, 2)
+	o.do("SET", "k", "old")
+	redis.do("RPUSH", "list", "a", "b")
+	redis.do("HSET", "hash", "f", "v")
+	redis.do("SET", "large", strings.Repeat("ab", 5000))
+	for key, want := range map[string]string{
+		"list":  "list",
+		"hash":  "hash",
+		"large": "proto-max-bulk-len",
+	} {
+		v := o.do("RESTORE", "k", "0", redis.do("DUMP", key).text, "REPLACE")
+		if v.kind != '-' || !strings.Contains(v.text, want) {
+			t.Errorf("%s: %s", key, v)
+		}
+	}
+	payload := string(rdb.AppendString(nil, []byte("v")))
+	if v := o.do("RESTORE", "k", "9223372036854775807", payload, "REPLACE"); v.text != "ERR invalid expire time in 'restore' command" {
+		t.Errorf("overflow: %s", v)
+	}
+	if v := o.do("GET", "k"); v.text != "old" {
+		t.Errorf("the key became %s", v)
+	}
+}
+
+// TestDumpOfALargeValueInAPipeline comes in its place between other replies.
+func TestDumpOfALargeValueInAPipeline(t *testing.T) {
+	_, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.OutputBuffer = 4 << 20 })
+	o := dialRedis(t, addr, 2)
+	large := strings.Repeat("some words ", 2*largeReply/11)
+	o.do("SET", "large", large)
+	o.do("SET", "huge", strings.Repeat("x", 5<<20))
+	go func() {
+		_, _ = o.c.Write([]byte("SET a 1\r\nDUMP large\r\nGET a\r\nDUMP huge\r\nDUMP large\r\nPING\r\n"))
+	}()
+	payload := rdb.AppendString(nil, []byte(large))
+	for i, want := range []string{"OK", string(payload), "1", "ERR the reply would exceed the output buffer of 4194304 bytes", string(payload), "PONG"} {
+		v, err := readValue(o.r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.text != want {
+			t.Errorf("reply %d: %.100s (%d bytes), want %d bytes", i, v.text, len(v.text), len(want))
+		}
+	}
+}

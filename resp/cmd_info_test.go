@@ -1,0 +1,167 @@
+package resp
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// TestInfoHasTheSectionsOfRedis, in its order, for the arguments that choose several;
+// and only fields that Redis has, but in our own section.
+func TestInfoHasTheSectionsOfRedis(t *testing.T) {
+	real := startRedis(t)
+	_, ours := serveTest(t, nil)
+	for _, args := range []string{"INFO", "INFO default", "INFO all", "INFO everything", "INFO server clients Memory", "INFO cpu nosuch", "INFO commandstats latencystats errorstats", "INFO replication default"} {
+		words := strings.Fields(args)
+		a, b := dialRedis(t, real, 2), dialRedis(t, ours, 2)
+		want, got := infoTitles(a.do(words...).text), infoTitles(b.do(words...).text)
+		got = slices.DeleteFunc(got, func(s string) bool { return s == "# Ringside" })
+		if !slices.Equal(want, got) {
+			t.Errorf("%s: %v, want %v", args, got, want)
+		}
+	}
+	known := infoFields(dialRedis(t, real, 2).do("INFO", "everything").text)
+	known["ringside_version"], known["go_version"] = "", ""
+	for _, aof := range []string{"aof_current_size", "aof_base_size", "aof_pending_rewrite", "aof_delayed_fsync"} {
+		known[aof] = "" // only with an append-only file
+	}
+	text := dialRedis(t, ours, 2).do("INFO", "everything").text
+	text, own, _ := strings.Cut(text, "# Ringside\r\n")
+	for name := range infoFields(text) {
+		if _, ok := known[name]; !ok && !strings.HasPrefix(name, "cmdstat_") && !strings.HasPrefix(name, "latency_perc") && !strings.HasPrefix(name, "errorstat_") {
+			t.Errorf("Redis has no field %s", name)
+		}
+	}
+	for _, name := range []string{"strategy", "hash", "fsync", "cache_hits"} {
+		if _, ok := infoFields(own)[name]; !ok {
+			t.Errorf("no field %s of our own", name)
+		}
+	}
+}
+
+func infoTitles(text string) []string {
+	return regexp.MustCompile(`(?m)^# \w+`).FindAllString(text, -1)
+}
+
+func infoFields(text string) map[string]string {
+	fields := map[string]string{}
+	for line := range strings.SplitSeq(text, "\r\n") {
+		if name, value, ok := strings.Cut(line, ":"); ok && !strings.HasPrefix(line, "#") {
+			fields[name] = value
+		}
+	}
+	return fields
+}
+
+func TestInfoCounts(t *testing.T) {
+	srv, addr := serveTest(t, func(c *Config, _ *serveStore) { c.NodeID = "n1" })
+	o := dialRedis(t, addr, 3)
+	o.want("+OK", "SET", "a", "1")
+	o.want("+OK", "SET", "b", "1", "PX", "100000")
+	o.want("$1", "GET", "a")
+	o.want("$1", "GET", "b")
+	o.want("_", "GET", "c")
+	o.do("INCR") // rejected
+	o.do("nosuch")
+	o.want("-"+msgNotInteger, "SET", "a", "1", "EX", "x")
+
+	v := o.do("INFO", "everything")
+	if v.kind != '=' || !strings.HasPrefix(v.text, "txt:") {
+		t.Errorf("RESP3: %c%.10q", v.kind, v.text)
+	}
+	f := infoFields(v.text)
+	for name, want := range map[string]string{
+		"redis_version": "7.0.15", "ringside_version": "0.0.0-test", "run_id": srv.runID, "node_id": "n1",
+		"connected_clients": "1", "db0": "keys=2,expires=1,avg_ttl=0",
+		"keyspace_hits": "2", "keyspace_misses": "1", "evicted_keys": "0", "total_error_replies": "3",
+		"errorstat_ERR": "count=3", "aof_enabled": "1", "aof_last_write_status": "ok", "rdb_last_bgsave_status": "ok",
+		"strategy": "buckets", "hash": "native", "fsync": "everysec", "loading": "0", "role": "master",
+	} {
+		if f[name] != want {
+			t.Errorf("%s: %q, want %q", name, f[name], want)
+		}
+	}
+	if got := f["cmdstat_set"]; !regexp.MustCompile(`^calls=3,usec=\d+,usec_per_call=\d+\.\d\d,rejected_calls=0,failed_calls=1$`).MatchString(got) {
+		t.Errorf("cmdstat_set: %q", got)
+	}
+	if got := f["cmdstat_incr"]; !strings.HasPrefix(got, "calls=0,usec=0,usec_per_call=0.00,rejected_calls=1,") {
+		t.Errorf("cmdstat_incr: %q", got)
+	}
+	if got := f["latency_percentiles_usec_get"]; !regexp.MustCompile(`^p50=\d+\.\d{3},p99=\d+\.\d{3},p99.9=\d+\.\d{3}$`).MatchString(got) {
+		t.Errorf("latency of GET: %q", got)
+	}
+	if used, rss := mustInt(t, f["used_memory"]), mustInt(t, f["used_memory_rss"]); used < 1<<20 || rss < 1<<20 || used > 1<<32 {
+		t.Errorf("memory: %d, resident %d", used, rss)
+	}
+
+	o.want("+OK", "CONFIG", "RESETSTAT")
+	f = infoFields(o.do("INFO", "stats", "errorstats").text)
+	if f["keyspace_hits"] != "0" || f["total_error_replies"] != "0" || f["errorstat_ERR"] != "" || f["total_commands_processed"] != "1" {
+		t.Errorf("after RESETSTAT: %v", f)
+	}
+}
+
+func TestInfoMapOfGoRedis(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	c := redis.NewClient(&redis.Options{Addr: addr})
+	defer c.Close()
+	m, err := c.InfoMap(context.Background()).Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m["Server"]["redis_version"] != redisVersion || m["Ringside"]["strategy"] != "buckets" {
+		t.Errorf("%v", m)
+	}
+}
+
+func TestHumanBytes(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0B", 1023: "1023B", 1024: "1.00K", 1536: "1.50K", 1 << 20: "1.00M", 3 << 30: "3.00G", 1 << 40: "1.00T", 1 << 60: "1048576.00T",
+	} {
+		if got := humanBytes(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}
+
+// TestHitsAndMissesOfRedis compares what counts as a look at a key.
+func TestHitsAndMissesOfRedis(t *testing.T) {
+	real := startRedis(t)
+	_, ours := serveTest(t, nil)
+	a, b := dialRedis(t, real, 2), dialRedis(t, ours, 2)
+	for _, line := range []string{
+		"SET a 1", "GET a", "GET no", "MGET a no a", "EXISTS a no a", "STRLEN a", "STRLEN no", "GETRANGE a 0 1",
+		"GETBIT a 1", "BITCOUNT no", "BITPOS a 1", "TTL a", "PTTL no", "TYPE a", "TYPE no", "TOUCH a no",
+		"EXPIRETIME a", "OBJECT ENCODING a", "LCS a no", "DUMP no", "INCR a", "APPEND a 1", "SETRANGE a 0 x",
+		"DEL no", "RENAME a b", "PERSIST b", "EXPIRE b 100", "SCAN 0", "RANDOMKEY", "SET b 1 NX", "SETNX b 1",
+	} {
+		words := strings.Fields(line)
+		counts := func(o *oracle) string {
+			o.want("+OK", "CONFIG", "RESETSTAT")
+			o.do(words...)
+			f := infoFields(o.do("INFO", "stats").text)
+			return f["keyspace_hits"] + " hits, " + f["keyspace_misses"] + " misses"
+		}
+		if want, got := counts(a), counts(b); want != got {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
+}
+
+func TestLargeValueIsOneHit(t *testing.T) {
+	srv, addr := serveTest(t, nil)
+	o := dialRedis(t, addr, 2)
+	o.want("+OK", "SET", "a", strings.Repeat("x", 2*largeReply))
+	srv.stats.reset()
+	o.send("SET", "b", "1")
+	o.send("GET", "a") // runs once more, without latches
+	o.next()
+	o.next()
+	if n := srv.stats.hits.Load(); n != 1 {
+		t.Errorf("%d hits", n)
+	}
+}

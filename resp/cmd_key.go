@@ -1,0 +1,177 @@
+package resp
+
+import (
+	"math"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+func cmdDel(x *call) {
+	n := int64(0)
+	for _, key := range x.args[1:] {
+		v, err := x.unit.Peek(key)
+		if err != nil {
+			x.abort(err)
+			return
+		}
+		if v.Exists() {
+			x.unit.Delete(key, v)
+			n++
+		}
+	}
+	x.integer(n)
+}
+
+// cmdUnlink is DEL, which leaves what is large to the background as well.
+func cmdUnlink(x *call) { cmdDel(x) }
+
+func cmdExists(x *call) { x.countKeys(x.unit.Peek) }
+
+func cmdTouch(x *call) { x.countKeys(x.unit.Get) }
+
+// countKeys replies with how many of the arguments are keys that exist.
+func (x *call) countKeys(look func([]byte) (store.Value, error)) {
+	n := int64(0)
+	for _, key := range x.args[1:] {
+		v, err := look(key)
+		if err != nil {
+			x.fail(err)
+			return
+		}
+		x.saw(&v)
+		if v.Exists() {
+			n++
+		}
+	}
+	x.integer(n)
+}
+
+func cmdType(x *call) {
+	if v, ok := x.peek(x.args[1]); ok {
+		x.simple(v.Type.String())
+	}
+}
+
+// peek looks at a key without using it. It has replied, and returns false, if the
+// key cannot be read.
+func (x *call) peek(key []byte) (store.Value, bool) {
+	v, err := x.unit.Peek(key)
+	if err != nil {
+		x.fail(err)
+		return v, false
+	}
+	x.saw(&v)
+	return v, true
+}
+
+// get returns the value of a key of any type. It has replied, and returns false,
+// if the key cannot be read.
+func (x *call) get(key []byte) (store.Value, bool) {
+	v, err := x.unit.Get(key)
+	if err != nil {
+		x.fail(err)
+		return v, false
+	}
+	x.saw(&v)
+	return v, true
+}
+
+func cmdRename(x *call) {
+	if x.rename(true) {
+		x.ok()
+	}
+}
+
+func cmdRenamenx(x *call) {
+	if x.rename(false) {
+		x.integer(1)
+	}
+}
+
+// rename moves args[1] to args[2]. It has replied, and returns false, if it did
+// not do so; the same name twice counts as done, or as taken.
+func (x *call) rename(replace bool) bool {
+	src, dst := x.args[1], x.args[2]
+	from, ok := x.get(src)
+	if !ok {
+		return false
+	}
+	if !from.Exists() {
+		x.err(msgNoKey)
+		return false
+	}
+	same := string(src) == string(dst)
+	if same && replace {
+		return true
+	}
+	to, ok := x.peek(dst)
+	if !ok {
+		return false
+	}
+	if to.Exists() && !replace {
+		x.integer(0)
+		return false
+	}
+	if err := x.unit.Rename(src, from, dst, to); err != nil {
+		x.fail(err)
+		return false
+	}
+	return true
+}
+
+func cmdCopy(x *call) {
+	src, dst := x.args[1], x.args[2]
+	replace, ok := x.copyOptions(x.args[3:])
+	if !ok {
+		return
+	}
+	if string(src) == string(dst) {
+		x.err("ERR source and destination objects are the same")
+		return
+	}
+	from, ok := x.get(src)
+	if !ok {
+		return
+	}
+	to, ok := x.peek(dst)
+	if !ok {
+		return
+	}
+	if !from.Exists() || to.Exists() && !replace {
+		x.integer(0)
+		return
+	}
+	if err := x.unit.Copy(src, from, dst, to); err != nil {
+		x.fail(err)
+		return
+	}
+	x.integer(1)
+}
+
+// copyOptions parses the options of COPY; it has replied if they are wrong.
+func (x *call) copyOptions(args [][]byte) (replace, ok bool) {
+	for ; len(args) > 0; args = args[1:] {
+		switch {
+		case equalFold(args[0], "replace"):
+			replace = true
+		case equalFold(args[0], "db") && len(args) > 1:
+			n, ok := parseInt(args[1])
+			switch {
+			case !ok:
+				x.err(msgNotInteger)
+				return false, false
+			case n < math.MinInt32 || n > math.MaxInt32:
+				x.err("ERR value is out of range, value must between -2147483648 and 2147483647")
+				return false, false
+			case n != 0:
+				x.err("ERR DB index is out of range")
+				return false, false
+			}
+			args = args[1:]
+		default:
+			x.err(msgSyntax)
+			return false, false
+		}
+	}
+	return replace, true
+}

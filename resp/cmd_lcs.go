@@ -1,0 +1,128 @@
+package resp
+
+import "github.com/ringside-kv/ringside/store"
+
+// lcsOptions are the options of LCS.
+type lcsOptions struct {
+	idx, length, withLength bool
+	minLength               int64
+}
+
+// parseLCSOptions returns an error reply, or "".
+func parseLCSOptions(args [][]byte) (o lcsOptions, msg string) {
+	for i := 0; i < len(args); i++ {
+		switch arg := args[i]; {
+		case equalFold(arg, "idx"):
+			o.idx = true
+		case equalFold(arg, "len"):
+			o.length = true
+		case equalFold(arg, "withmatchlen"):
+			o.withLength = true
+		case equalFold(arg, "minmatchlen") && i+1 < len(args):
+			i++
+			n, ok := parseInt(args[i])
+			if !ok {
+				return o, msgNotInteger
+			}
+			o.minLength = max(n, 0)
+		default:
+			return o, msgSyntax
+		}
+	}
+	if o.idx && o.length {
+		return o, "ERR If you want both the length and indexes, please just use IDX."
+	}
+	return o, ""
+}
+
+func cmdLcs(x *call) {
+	var values [2]store.Value
+	for i := range values {
+		v, err := x.unit.Get(x.args[1+i])
+		if err != nil {
+			x.fail(err)
+			return
+		}
+		x.saw(&v)
+		values[i] = v
+	}
+	for _, v := range values {
+		if v.Exists() && v.Type != store.String {
+			x.err("ERR The specified keys must contain string values")
+			return
+		}
+	}
+	o, msg := parseLCSOptions(x.args[3:])
+	if msg != "" {
+		x.err(msg)
+		return
+	}
+	limit := x.srv.settings.maxValue.Load()
+	if !lcsFits(int(values[0].Size), int(values[1].Size), limit) {
+		x.err(errLCSMemory.Error()) // before they are read
+		return
+	}
+	a, err := x.unit.Bytes(x.args[1], values[0])
+	if err == nil {
+		var b []byte
+		if b, err = x.unit.Bytes(x.args[2], values[1]); err == nil {
+			x.lcs(a, b, &o, limit)
+			return
+		}
+	}
+	x.fail(err)
+}
+
+// lcs replies with what the options ask for.
+func (x *call) lcs(a, b []byte, o *lcsOptions, limit int64) {
+	if o.length {
+		n, err := lcsLen(a, b, limit)
+		if err != nil {
+			x.err(err.Error())
+			return
+		}
+		x.integer(int64(n))
+		return
+	}
+	common, ranges, err := lcs(a, b, limit)
+	switch {
+	case err != nil:
+		x.err(err.Error())
+	case o.idx:
+		x.lcsRanges(ranges, len(common), o)
+	default:
+		x.bulk(common)
+	}
+}
+
+func (x *call) lcsRanges(ranges []lcsRange, length int, o *lcsOptions) {
+	n := 0
+	for _, r := range ranges {
+		if int64(r.length()) >= o.minLength {
+			n++
+		}
+	}
+	x.dict(2)
+	x.bulkString("matches")
+	x.array(n)
+	for _, r := range ranges {
+		if int64(r.length()) < o.minLength {
+			continue
+		}
+		if o.withLength {
+			x.array(3)
+		} else {
+			x.array(2)
+		}
+		for _, ends := range [2][2]int{{r.aFrom, r.aTo}, {r.bFrom, r.bTo}} {
+			x.array(2)
+			x.integer(int64(ends[0]))
+			x.integer(int64(ends[1]))
+		}
+		if o.withLength {
+			x.integer(int64(r.length()))
+		}
+	}
+	x.bulkString("len")
+	x.integer(int64(length))
+}

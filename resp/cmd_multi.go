@@ -1,0 +1,98 @@
+package resp
+
+import "github.com/ringside-kv/ringside/store"
+
+// The commands on several strings.
+
+func cmdMget(x *call) {
+	at := len(x.buf)
+	x.array(len(x.args) - 1)
+	for _, key := range x.args[1:] {
+		v, err := x.unit.Get(key)
+		if err == nil {
+			x.saw(&v)
+		}
+		switch {
+		case err != nil:
+		case v.Type != store.String:
+			x.null()
+			continue
+		case !x.keepable(v.Size):
+			x.buf = x.buf[:at]
+			x.err(msgReplyTooLarge)
+			return
+		default:
+			x.buf, err = x.appendBulk(key, v, 0, v.Size)
+		}
+		if err != nil {
+			x.buf = x.buf[:at]
+			x.fail(err)
+			return
+		}
+	}
+}
+
+func cmdMset(x *call) {
+	if values, ok := x.readPairs(); ok && x.putPairs(values) {
+		x.ok()
+	}
+}
+
+func cmdMsetnx(x *call) {
+	values, ok := x.readPairs()
+	if !ok {
+		return
+	}
+	for i := range values {
+		if values[i].Exists() {
+			x.boolean(false)
+			return
+		}
+	}
+	if x.putPairs(values) {
+		x.boolean(true)
+	}
+}
+
+// readPairs reads what is at the keys of MSET before anything is written, so that
+// a key that cannot be read leaves the others as they are. It has replied if it
+// returns false.
+func (x *call) readPairs() (values []store.Value, ok bool) {
+	if len(x.args)%2 == 0 {
+		x.err("ERR wrong number of arguments for '" + x.cmd.full + "' command")
+		return nil, false
+	}
+	values = x.values[:0]
+	for i := 1; i < len(x.args); i += 2 {
+		v, err := x.unit.Get(x.args[i])
+		if err != nil {
+			x.fail(err)
+			return nil, false
+		}
+		values = append(values, v)
+	}
+	if cap(values) <= maxUnitKeys {
+		x.values = values
+	}
+	return values, true
+}
+
+// putPairs writes the pairs of MSET; it has replied if it returns false.
+func (x *call) putPairs(values []store.Value) bool {
+	defer clear(values) // they point to what the unit has read
+	for i, v := range values {
+		key, value := x.args[1+2*i], x.args[2+2*i]
+		var err error
+		if i > 0 && x.unit.Changed(key) {
+			v, err = x.unit.Get(key) // perhaps by an earlier pair
+		}
+		if err == nil {
+			err = x.unit.PutString(key, v, value, 0, false)
+		}
+		if err != nil {
+			x.abort(err)
+			return false
+		}
+	}
+	return true
+}

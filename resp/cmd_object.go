@@ -1,0 +1,105 @@
+package resp
+
+import (
+	"math"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+// object looks at args[2] for a subcommand of OBJECT. It has replied, and returns
+// false, if there is no such key.
+func (x *call) object() (store.Value, bool) {
+	v, ok := x.peek(x.args[2])
+	if ok && !v.Exists() {
+		x.null()
+		return v, false
+	}
+	return v, ok
+}
+
+// maxEmbedded is the length of the longest string that Redis keeps in one piece
+// with what it knows about it.
+const maxEmbedded = 44
+
+func cmdObjectEncoding(x *call) {
+	v, ok := x.object()
+	if !ok {
+		return
+	}
+	switch {
+	case v.Raw || v.Size > maxEmbedded:
+		x.bulkString("raw")
+	case isInt(v.Inline):
+		x.bulkString("int")
+	default:
+		x.bulkString("embstr")
+	}
+}
+
+func isInt(b []byte) bool {
+	_, ok := parseInt(b)
+	return ok
+}
+
+// cmdObjectRefcount: Redis shares the small integers, and shows that as the
+// largest number.
+func cmdObjectRefcount(x *call) {
+	v, ok := x.object()
+	if !ok {
+		return
+	}
+	if n, ok := parseInt(v.Inline); ok && !v.Raw && n >= 0 && n < 10_000 {
+		x.integer(math.MaxInt32)
+		return
+	}
+	x.integer(1)
+}
+
+func cmdObjectIdletime(x *call) {
+	if _, ok := x.object(); ok {
+		x.integer(x.unit.IdleSeconds(x.args[2]))
+	}
+}
+
+func cmdObjectFreq(x *call) {
+	if _, ok := x.object(); ok {
+		x.err("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
+	}
+}
+
+const (
+	// keyOverhead is about what an entry costs beside its key and value: the
+	// store's own key, header, counts and index.
+	keyOverhead = 48
+	// expiryOverhead is what an expiry adds to that, beside the key once more.
+	expiryOverhead = 24
+)
+
+// cmdMemoryUsage estimates the bytes that a key takes on disk before compression.
+func cmdMemoryUsage(x *call) {
+	key := x.args[2]
+	for args := x.args[3:]; len(args) > 0; args = args[2:] {
+		if !equalFold(args[0], "samples") || len(args) == 1 {
+			x.err(msgSyntax)
+			return
+		}
+		n, ok := parseInt(args[1])
+		if !ok {
+			x.err(msgNotInteger)
+			return
+		}
+		if n < 0 {
+			x.err(msgSyntax)
+			return
+		}
+	}
+	v, ok := x.object()
+	if !ok {
+		return
+	}
+	size := keyOverhead + int64(len(key)) + v.Size
+	if v.Expiry != 0 {
+		size += expiryOverhead + int64(len(key))
+	}
+	x.integer(size)
+}

@@ -1,0 +1,110 @@
+package resp
+
+// The commands that read and write parts of a string.
+
+func cmdStrlen(x *call) {
+	if v, ok := x.getString(x.args[1]); ok {
+		x.integer(v.Size)
+	}
+}
+
+func cmdGetrange(x *call) {
+	start, ok1 := parseInt(x.args[2])
+	end, ok2 := parseInt(x.args[3])
+	if !ok1 || !ok2 {
+		x.err(msgNotInteger)
+		return
+	}
+	v, ok := x.getString(x.args[1])
+	if !ok {
+		return
+	}
+	first, last, ok := span(start, end, v.Size)
+	if !ok {
+		x.bulk(nil)
+		return
+	}
+	x.stringRange(x.args[1], v, first, last-first+1)
+}
+
+func cmdSubstr(x *call) { cmdGetrange(x) }
+
+// span resolves a range of positions, negative ones counted from the end, in
+// something of the given size. Both ends are part of it; false means that it is
+// empty. An end in front of the beginning counts as the beginning, as in Redis,
+// unless both are negative and the wrong way round.
+func span(start, end, size int64) (first, last int64, ok bool) {
+	if start < 0 && end < 0 && start > end {
+		return 0, 0, false
+	}
+	first, last = fromEnd(start, size), min(fromEnd(end, size), size-1)
+	return first, last, first <= last
+}
+
+// fromEnd resolves one position.
+func fromEnd(pos, size int64) int64 {
+	if pos < 0 {
+		return max(pos+size, 0)
+	}
+	return pos
+}
+
+func cmdAppend(x *call) {
+	key, data := x.args[1], x.args[2]
+	v, ok := x.getString(key)
+	if !ok {
+		return
+	}
+	if !x.fits(v.Size, int64(len(data))) {
+		x.err(msgTooLong)
+		return
+	}
+	size := int64(len(data))
+	var err error
+	if v.Exists() {
+		size, err = x.unit.WriteRange(key, v, v.Size, data)
+	} else {
+		err = x.unit.PutString(key, v, data, 0, false)
+	}
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	x.integer(size)
+}
+
+func cmdSetrange(x *call) {
+	key, data := x.args[1], x.args[3]
+	off, ok := parseInt(x.args[2])
+	if !ok {
+		x.err(msgNotInteger)
+		return
+	}
+	if off < 0 {
+		x.err(msgOffset)
+		return
+	}
+	v, ok := x.getString(key)
+	switch {
+	case !ok:
+		return
+	case len(data) == 0:
+		x.integer(v.Size)
+		return
+	case !x.fits(off, int64(len(data))):
+		x.err(msgTooLong)
+		return
+	}
+	size, err := x.unit.WriteRange(key, v, off, data)
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	x.integer(size)
+}
+
+// fits reports whether a string of size + more bytes may exist.
+func (x *call) fits(size, more int64) bool {
+	limit := x.srv.settings.maxValue.Load()
+	return size <= limit && more <= limit-size
+}

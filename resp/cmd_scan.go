@@ -1,0 +1,122 @@
+package resp
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+// scanReply is the size, in bytes, at which a reply of SCAN ends, whatever COUNT
+// says.
+const scanReply = 1 << 20
+
+// awaitSeen waits until what a scan or a count has seen is durable: else a crash
+// could undo what a client was shown. If that cannot be, it has replaced the reply
+// from byte at on by an error, and returns false.
+func (x *call) awaitSeen(at int) bool {
+	var done store.Signal
+	if !x.srv.store.AwaitAll(&done) {
+		return true
+	}
+	if err := done.Wait(); err != nil {
+		x.buf = x.buf[:at]
+		x.fail(err)
+		return false
+	}
+	return true
+}
+
+func cmdDbsize(x *call) {
+	n := x.srv.store.Keys()
+	if x.awaitSeen(len(x.buf)) {
+		x.integer(n)
+	}
+}
+
+func cmdRandomkey(x *call) {
+	key, err := x.srv.store.RandomKey()
+	switch {
+	case err != nil:
+		x.fail(err)
+	case !x.awaitSeen(len(x.buf)):
+	case key == nil:
+		x.null()
+	default:
+		x.bulk(key)
+	}
+}
+
+func cmdKeys(x *call) {
+	l := x.newLister(x.args[1], math.MaxInt)
+	_, err := x.srv.store.Scan(0, math.MaxInt, func(e store.Entry) bool { return l.add(e.Key) })
+	l.end(err, nil)
+}
+
+// scanOptions are the options of SCAN.
+type scanOptions struct {
+	pattern  []byte
+	count    int64
+	typeName []byte // nil: any
+}
+
+func cmdScan(x *call) {
+	from, ok := parseCursor(x.args[1])
+	if !ok {
+		x.fail(store.ErrCursor)
+		return
+	}
+	o, msg := parseScanOptions(x.args[2:])
+	if msg != "" {
+		x.err(msg)
+		return
+	}
+	l := x.newLister(o.pattern, scanReply)
+	next, err := x.srv.store.Scan(from, int(min(o.count, math.MaxInt)), func(e store.Entry) bool {
+		if o.typeName != nil && !equalFold(o.typeName, e.Type.String()) {
+			return true
+		}
+		return l.add(e.Key)
+	})
+	l.end(err, &next)
+}
+
+// parseScanOptions returns an error reply, or "".
+func parseScanOptions(args [][]byte) (o scanOptions, msg string) {
+	o.pattern, o.count = []byte("*"), 10
+	for ; len(args) > 0; args = args[2:] {
+		if len(args) == 1 {
+			return o, msgSyntax
+		}
+		switch {
+		case equalFold(args[0], "match"):
+			o.pattern = args[1]
+		case equalFold(args[0], "type"):
+			o.typeName = args[1]
+		case equalFold(args[0], "count"):
+			var ok bool
+			if o.count, ok = parseInt(args[1]); !ok {
+				return o, msgNotInteger
+			}
+			if o.count < 1 {
+				return o, msgSyntax
+			}
+		default:
+			return o, msgSyntax
+		}
+	}
+	return o, ""
+}
+
+// parseCursor reads a cursor as Redis does with C's strtoul: a plus sign and
+// leading zeros may be there, and no digits at all are 0.
+func parseCursor(b []byte) (store.Cursor, bool) {
+	if len(b) == 0 {
+		return 0, true
+	}
+	if b[0] == '+' {
+		b = b[1:]
+	}
+	n, err := strconv.ParseUint(string(b), 10, 64)
+	return store.Cursor(n), err == nil
+}

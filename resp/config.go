@@ -1,0 +1,152 @@
+package resp
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// What CONFIG GET and SET know. The handlers are in cmd_config.go.
+
+// A configParam is a setting as CONFIG GET and SET see it.
+type configParam struct {
+	name string
+	get  func() string
+	// parse understands a new value. It returns what makes it the setting's, or
+	// an error text. It is nil for what only a restart changes.
+	parse func(value string) (apply func(), fault string)
+}
+
+// A configTable holds the settings in the order of their names.
+type configTable []configParam
+
+// newConfigTable makes the table of a server whose settings are in place. What it
+// answers is true of Ringside, in the words that tools for Redis look for; a name
+// of Redis' that means nothing here is unknown.
+func newConfigTable(s *Server) configTable {
+	set := &s.settings
+	t := configTable{
+		{"requirepass", func() string { return set.passwordText() }, set.parsePassword},
+		{"client-output-buffer-limit", func() string { return bufferLimits(set.outputBuffer.Load()) }, set.parseBufferLimits},
+		number("maxclients", &set.maxClients, 1, clientsBounds),
+		number("timeout", &set.idleTimeout, int64(time.Second), bounds{0, math.MaxInt32}),
+		number("slowlog-log-slower-than", &set.slowerThan, int64(time.Microsecond), bounds{-1, math.MaxInt64}),
+		number("slowlog-max-len", &set.slowlogLen, 1, slowlogLenBounds),
+		memory("proto-max-bulk-len", &set.maxValue, valueBounds),
+		memory("maxmemory-clients", &set.clientMemory, clientMemoryBounds),
+		// The same and others by the names of Ringside's flags.
+		number("max-clients", &set.maxClients, 1, clientsBounds),
+		memory("max-value-size", &set.maxValue, valueBounds),
+		memory("max-key-size", &set.maxKey, keyBounds),
+		number("max-args", &set.maxArgs, 1, argsBounds),
+		memory("output-buffer", &set.outputBuffer, outputBufferBounds),
+		memory("client-memory", &set.clientMemory, clientMemoryBounds),
+	}
+	fixed := s.fixedAnswers()
+	maps.Copy(fixed, s.cfg.Fixed)
+	for name, value := range fixed {
+		t = append(t, configParam{name: name, get: func() string { return value }})
+	}
+	if fixed["port"] == "" {
+		t = append(t, configParam{name: "port", get: func() string { return strconv.FormatInt(s.port.Load(), 10) }})
+	}
+	slices.SortFunc(t, func(a, b configParam) int { return cmp.Compare(a.name, b.name) })
+	return t
+}
+
+// fixedAnswers are those that the server can give without being told.
+func (s *Server) fixedAnswers() map[string]string {
+	return map[string]string{
+		"databases": "1",
+		// No limit on the data, so nothing is evicted.
+		"maxmemory":        "0",
+		"maxmemory-policy": "noeviction",
+		// No snapshots: every write goes to a log before it is acknowledged, which
+		// is what Redis calls its append-only file.
+		"save":                      "",
+		"appendonly":                "yes",
+		"appendfsync":               string(s.store.Fsync()),
+		"protected-mode":            yesNo(s.cfg.ProtectedMode),
+		"tcp-keepalive":             strconv.FormatInt(int64(s.cfg.TCPKeepAlive/time.Second), 10),
+		"cluster-enabled":           "no",
+		"notify-keyspace-events":    "",
+		"latency-monitor-threshold": "0",
+		"latency-tracking":          "yes",
+		"io-threads":                strconv.Itoa(runtime.GOMAXPROCS(0)),
+		// How often expired keys are looked for.
+		"hz": "10",
+	}
+}
+
+func (t configTable) find(name []byte) *configParam {
+	for i := range t {
+		if equalFold(name, t[i].name) {
+			return &t[i]
+		}
+	}
+	return nil
+}
+
+// number is a setting that is kept in so many of its unit and shown in the unit.
+// Values below zero stand for themselves.
+func number(name string, at *atomic.Int64, unit int64, in bounds) configParam {
+	return configParam{
+		name: name,
+		get: func() string {
+			n := at.Load()
+			if n > 0 {
+				n /= unit
+			}
+			return strconv.FormatInt(n, 10)
+		},
+		parse: func(value string) (func(), string) {
+			n, ok := parseInt([]byte(value))
+			if !ok {
+				return nil, "argument couldn't be parsed into an integer"
+			}
+			if !in.has(n) {
+				return nil, in.fault()
+			}
+			if n > math.MaxInt64/unit {
+				n = math.MaxInt64
+			} else if n > 0 {
+				n *= unit
+			}
+			return func() { at.Store(n) }, ""
+		},
+	}
+}
+
+// memory is a setting in bytes.
+func memory(name string, at *atomic.Int64, in bounds) configParam {
+	return configParam{
+		name: name,
+		get:  func() string { return strconv.FormatInt(at.Load(), 10) },
+		parse: func(value string) (func(), string) {
+			n, ok := parseMemory(value)
+			if !ok {
+				return nil, "argument must be a memory value"
+			}
+			if !in.has(n) {
+				return nil, in.fault()
+			}
+			return func() { at.Store(n) }, ""
+		},
+	}
+}
+
+func (s bounds) fault() string {
+	return "argument must be between " + strconv.FormatInt(s.min, 10) + " and " + strconv.FormatInt(s.max, 10) + " inclusive"
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}

@@ -1,0 +1,102 @@
+package resp
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// memoryUnits are the suffixes of a number of bytes, as in Redis' configuration:
+// with a b it counts in powers of 1024.
+var memoryUnits = []struct {
+	suffix string
+	bytes  int64
+}{
+	{"kb", 1 << 10}, {"mb", 1 << 20}, {"gb", 1 << 30},
+	{"k", 1000}, {"m", 1000 * 1000}, {"g", 1000 * 1000 * 1000},
+	{"b", 1}, {"", 1},
+}
+
+// parseMemory reads a number of bytes such as 64mb.
+func parseMemory(text string) (int64, bool) {
+	text = strings.ToLower(text)
+	for _, u := range memoryUnits {
+		digits, ok := strings.CutSuffix(text, u.suffix)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseUint(digits, 10, 64)
+		if err != nil || n > uint64(math.MaxInt64/u.bytes) {
+			return 0, false
+		}
+		return int64(n) * u.bytes, true
+	}
+	return 0, false
+}
+
+func (s *settings) passwordText() string {
+	if p := s.password.Load(); p != nil {
+		return *p
+	}
+	return ""
+}
+
+// parsePassword takes any password; an empty one means that none is needed.
+func (s *settings) parsePassword(value string) (func(), string) {
+	if len(value) > maxPassword {
+		return nil, fmt.Sprintf("password is longer than %d bytes", maxPassword)
+	}
+	return func() { s.setPassword(value) }, ""
+}
+
+// maxPassword is what a client can send to prove that it knows the password.
+const maxPassword = unauthedBytes
+
+// bufferLimits shows the output buffer's limit as Redis does, by class of client:
+// hard limit, soft limit, seconds that this may be exceeded. One limit holds for
+// replies and for what is pushed; there are no replicas among the clients.
+func bufferLimits(limit int64) string {
+	return fmt.Sprintf("normal %d 0 0 slave 0 0 0 pubsub %d 0 0", limit, limit)
+}
+
+// parseBufferLimits takes what bufferLimits shows, and a new hard limit for normal
+// clients, which holds for the others, too.
+func (s *settings) parseBufferLimits(value string) (func(), string) {
+	words := strings.Fields(value)
+	if len(words) == 0 || len(words)%4 != 0 {
+		return nil, "Wrong number of arguments in buffer limit configuration."
+	}
+	limit := s.outputBuffer.Load()
+	pubsub := int64(-1)
+	for ; len(words) > 0; words = words[4:] {
+		hard, ok := parseMemory(words[1])
+		soft, okSoft := parseMemory(words[2])
+		seconds, err := strconv.ParseUint(words[3], 10, 31)
+		if !ok || !okSoft || err != nil {
+			return nil, "Error in hard, soft or soft_seconds setting in buffer limit configuration."
+		}
+		if soft != 0 || seconds != 0 {
+			return nil, "soft limits are not supported: they must be 0 0"
+		}
+		switch strings.ToLower(words[0]) {
+		case "normal":
+			if !outputBufferBounds.has(hard) {
+				return nil, outputBufferBounds.fault()
+			}
+			limit = hard
+		case "pubsub":
+			pubsub = hard
+		case "slave", "replica":
+			if hard != 0 {
+				return nil, "there are no replicas among the clients: their limits must be 0 0 0"
+			}
+		default:
+			return nil, "Invalid client class specified in buffer limit configuration."
+		}
+	}
+	if pubsub >= 0 && pubsub != limit {
+		return nil, "pubsub clients have the limit of normal ones"
+	}
+	return func() { s.outputBuffer.Store(limit) }, ""
+}

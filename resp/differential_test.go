@@ -1,0 +1,166 @@
+package resp
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A differ sends the same commands to a real Redis and to Ringside and fails the
+// test where the replies differ.
+type differ struct {
+	t           *testing.T
+	proto       int
+	redis, ours *oracle
+	// sent holds what was sent, oldest first, to show how a difference came about.
+	sent []string
+}
+
+// differential runs f in RESP2 and in RESP3, each time on empty servers.
+func differential(t *testing.T, f func(d *differ)) {
+	t.Helper()
+	redis := startRedis(t)
+	for proto := 2; proto <= 3; proto++ {
+		t.Run(fmt.Sprintf("RESP%d", proto), func(t *testing.T) {
+			_, addr := serveTest(t, nil)
+			d := &differ{t: t, proto: proto, redis: dialRedis(t, redis, proto), ours: dialRedis(t, addr, proto)}
+			d.redis.do("FLUSHALL")
+			f(d)
+		})
+	}
+}
+
+// run runs a script: a command on each line, words separated by spaces. A word in
+// double quotes is a Go string literal. Empty lines and those that start with # do
+// not count.
+func (d *differ) run(script string) {
+	d.t.Helper()
+	for line := range strings.Lines(script) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		words, err := splitWords(line)
+		if err != nil {
+			d.t.Fatalf("%s: %v", line, err)
+		}
+		d.do(words...)
+	}
+}
+
+// do runs one command and compares the replies exactly.
+func (d *differ) do(args ...string) respValue {
+	d.t.Helper()
+	want, got := d.both(args)
+	if got.String() != want.String() {
+		d.differs(args, got, want)
+	}
+	return want
+}
+
+// pipeline sends several commands at once and compares all replies.
+func (d *differ) pipeline(cmds [][]string) {
+	d.t.Helper()
+	want, got := d.redis.doAll(cmds), d.ours.doAll(cmds)
+	for i, args := range cmds {
+		d.note(args)
+		if got[i].String() != want[i].String() {
+			d.differs(args, got[i], want[i])
+		}
+	}
+}
+
+func (d *differ) both(args []string) (want, got respValue) {
+	d.t.Helper()
+	d.note(args)
+	return d.redis.do(args...), d.ours.do(args...)
+}
+
+func (d *differ) note(args []string) {
+	d.sent = append(d.sent, quote(args))
+	if len(d.sent) > 40 {
+		d.sent = d.sent[1:]
+	}
+}
+
+// doAll sends commands at once and returns their replies.
+func (o *oracle) doAll(cmds [][]string) []respValue {
+	o.t.Helper()
+	o.c.SetDeadline(time.Now().Add(20 * time.Second))
+	go o.c.Write(encodeCommands(cmds))
+	replies := make([]respValue, len(cmds))
+	for i := range cmds {
+		var err error
+		if replies[i], err = readValue(o.r); err != nil {
+			o.t.Fatalf("reply to %s: %v", quote(cmds[i]), err)
+		}
+	}
+	return replies
+}
+
+// encodeCommands returns the bytes of a pipeline.
+func encodeCommands(cmds [][]string) []byte {
+	var b []byte
+	for _, args := range cmds {
+		b = fmt.Appendf(b, "*%d\r\n", len(args))
+		for _, a := range args {
+			b = fmt.Appendf(b, "$%d\r\n", len(a))
+			b = append(append(b, a...), "\r\n"...)
+		}
+	}
+	return b
+}
+
+func (d *differ) differs(args []string, got, want respValue) {
+	d.t.Helper()
+	d.t.Fatalf("%s:\n got %s\nwant %s\nafter\n%s", quote(args),
+		shorten(got.String()), shorten(want.String()),
+		strings.Join(d.sent, "\n"))
+}
+
+// quote shows a command.
+func quote(args []string) string {
+	var words []string
+	for _, a := range args {
+		words = append(words, shorten(a))
+	}
+	return strings.Join(words, " ")
+}
+
+// shorten quotes a text, or the beginning of a long one.
+func shorten(s string) string {
+	if len(s) > 300 {
+		return fmt.Sprintf("%q… (%d bytes)", s[:300], len(s))
+	}
+	return strconv.Quote(s)
+}
+
+// splitWords splits a line of a script into words.
+func splitWords(line string) (words []string, err error) {
+	for line = strings.TrimLeft(line, " "); line != ""; line = strings.TrimLeft(line, " ") {
+		var word string
+		if line[0] == '"' {
+			quoted, err := strconv.QuotedPrefix(line)
+			if err != nil {
+				return nil, err
+			}
+			if word, err = strconv.Unquote(quoted); err != nil {
+				return nil, err
+			}
+			line = line[len(quoted):]
+		} else {
+			word, line, _ = strings.Cut(line, " ")
+		}
+		words = append(words, word)
+	}
+	return words, nil
+}
+
+func TestSplitWords(t *testing.T) {
+	words, err := splitWords(`SET  k "a b\x00\"" 1`)
+	if got := fmt.Sprintf("%q", words); err != nil || got != `["SET" "k" "a b\x00\"" "1"]` {
+		t.Errorf("%s %v", got, err)
+	}
+}

@@ -1,0 +1,98 @@
+package resp
+
+import (
+	"strconv"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+// A lister writes a list of keys as a reply. How many there are is known at the end
+// only; so it leaves room for the head, and memory holds the keys once.
+type lister struct {
+	x       *call
+	at      int    // where the reply begins
+	pattern []byte // nil: all keys
+	enough  int    // bytes at which the list ends
+	n       int
+	full    bool // the reply would be larger than the server allows
+}
+
+// listHead is room for the longest head, that of SCAN.
+const listHead = len("*2\r\n$16\r\n4503599627370495\r\n*9223372036854775807\r\n")
+
+// maxBulkHead is the most that a bulk string adds to its bytes.
+const maxBulkHead = 32
+
+func (x *call) newLister(pattern []byte, enough int) *lister {
+	l := &lister{x: x, at: len(x.buf), enough: enough}
+	// To Redis a single star means all keys, though it would not match the empty
+	// one.
+	if string(pattern) != "*" {
+		l.pattern = pattern
+	}
+	x.buf = append(x.buf, make([]byte, listHead)...)
+	return l
+}
+
+// add adds a key, if it matches; it returns false when the list is to end.
+func (l *lister) add(key []byte) bool {
+	x := l.x
+	if l.full || x.conn.closing || x.conn.closed.Load() {
+		return false
+	}
+	if l.pattern != nil && !globMatch(l.pattern, key, false) {
+		return true
+	}
+	if int64(len(x.buf)+len(key)+maxBulkHead) > x.srv.settings.outputBuffer.Load() {
+		l.full = true
+		return false
+	}
+	before := cap(x.buf)
+	x.bulk(key)
+	l.n++
+	if cap(x.buf) > max(before, keepReply) {
+		x.conn.chargeReply()
+	}
+	return len(x.buf)-l.at < l.enough
+}
+
+// end completes the reply once what the list was made from is durable: an array of
+// keys, or with a cursor the reply of SCAN.
+func (l *lister) end(err error, next *store.Cursor) {
+	x := l.x
+	if x.conn.closing {
+		return // the reply was too much for the server, and is gone
+	}
+	if err != nil || l.full {
+		x.buf = x.buf[:l.at]
+		if err != nil {
+			x.fail(err)
+		} else {
+			x.err(x.overOutputBuffer())
+		}
+		return
+	}
+	if !x.awaitSeen(l.at) {
+		return
+	}
+	head := make([]byte, 0, listHead)
+	if next != nil {
+		cursor := strconv.FormatUint(uint64(*next), 10)
+		head = append(head, "*2\r\n$"...)
+		head = strconv.AppendInt(head, int64(len(cursor)), 10)
+		head = append(head, "\r\n"+cursor+"\r\n"...)
+	}
+	head = append(head, '*')
+	head = strconv.AppendInt(head, int64(l.n), 10)
+	head = append(head, '\r', '\n')
+	n := l.at + copy(x.buf[l.at:], head)
+	n += copy(x.buf[n:], x.buf[l.at+listHead:])
+	x.buf = x.buf[:n]
+}
+
+// overOutputBuffer is the error for a reply that is larger than may wait for one
+// client.
+func (x *call) overOutputBuffer() string {
+	return "ERR the reply would exceed the output buffer of " +
+		strconv.FormatInt(x.srv.settings.outputBuffer.Load(), 10) + " bytes"
+}

@@ -1,0 +1,5 @@
+//go:build !cgo
+
+package resp
+
+const offHeapBlocks = false

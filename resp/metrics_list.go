@@ -1,0 +1,51 @@
+package resp
+
+// serverMetrics are those of connections and commands.
+func (m *reporter) serverMetrics() {
+	m.gauge("connections", func(x *sample) float64 { return float64(x.srv.count.Load()) })
+	m.gauge("connections_waiting", func(x *sample) float64 { return float64(x.srv.stats.waiting.Load()) })
+	m.gauge("client_memory_bytes", func(x *sample) float64 { return float64(x.srv.budget.inUse()) })
+	m.gauge("memory_used_bytes", func(x *sample) float64 { return float64(x.memory) })
+	m.count("connections_accepted_total", func(x *sample) int64 { return x.srv.stats.accepted.Load() })
+	m.count("connections_refused_total", func(x *sample) int64 { return x.srv.stats.refused.Load() })
+	m.count("connections_closed_slow_total", func(x *sample) int64 { return x.srv.stats.outputLimit.Load() })
+	m.count("protocol_errors_total", func(x *sample) int64 { return x.srv.stats.protocolErrors.Load() })
+	m.count("network_bytes_total", func(x *sample) int64 { return x.srv.stats.bytesIn.Load() }, "direction", "in")
+	m.count("network_bytes_total", func(x *sample) int64 { return x.srv.stats.bytesOut.Load() }, "direction", "out")
+	m.count("key_lookups_total", func(x *sample) int64 { return x.srv.stats.hits.Load() }, "result", "hit")
+	m.count("key_lookups_total", func(x *sample) int64 { return x.srv.stats.misses.Load() }, "result", "miss")
+}
+
+// storeMetrics are those of the store and of Pebble.
+func (m *reporter) storeMetrics() {
+	m.gauge("keys", func(x *sample) float64 { return float64(x.store.Keys) })
+	m.gauge("keys_with_expiry", func(x *sample) float64 { return float64(x.store.Expires) })
+	m.gauge("data_bytes", func(x *sample) float64 { return float64(x.store.Bytes) })
+	m.gauge("writes_refused", func(x *sample) float64 { return float64(bit(x.srv.store.Writable() != nil)) })
+	m.count("expired_keys_total", func(x *sample) int64 { return x.store.Expired })
+	m.count("commits_total", func(x *sample) int64 { return x.store.Commits })
+	m.gauge("cache_size_bytes", func(x *sample) float64 { return float64(x.store.CacheSize) })
+	m.gauge("cache_bytes", func(x *sample) float64 { return float64(x.store.CacheBytes) })
+	m.gauge("cache_keys", func(x *sample) float64 { return float64(x.store.CacheLines) })
+	m.count("cache_lookups_total", func(x *sample) int64 { return x.store.CacheHits }, "result", "hit")
+	m.count("cache_lookups_total", func(x *sample) int64 { return x.store.CacheMisses }, "result", "miss")
+	m.count("log_bytes_total", func(x *sample) int64 { return x.store.LogBytes })
+	m.count("log_fsyncs_total", func(x *sample) int64 { return x.store.Fsyncs })
+	// tally counts in whole numbers only.
+	m.count("log_fsync_microseconds_total", func(x *sample) int64 { return int64(x.store.FsyncSeconds * 1e6) })
+
+	m.count("pebble_flushes_total", func(x *sample) int64 { return x.store.Pebble.Flush.Count })
+	m.count("pebble_compactions_total", func(x *sample) int64 { return x.store.Pebble.Compact.Count })
+	m.count("pebble_write_stalls_total", func(x *sample) int64 { return x.store.WriteStalls })
+	m.count("pebble_block_cache_lookups_total", func(x *sample) int64 { return x.store.Pebble.BlockCache.Hits }, "result", "hit")
+	m.count("pebble_block_cache_lookups_total", func(x *sample) int64 { return x.store.Pebble.BlockCache.Misses }, "result", "miss")
+	m.gauge("pebble_block_cache_bytes", func(x *sample) float64 { return float64(x.store.Pebble.BlockCache.Size) })
+	m.gauge("pebble_memtable_bytes", func(x *sample) float64 { return float64(x.store.Pebble.MemTable.Size) })
+	m.gauge("pebble_compaction_debt_bytes", func(x *sample) float64 { return float64(x.store.Pebble.Compact.EstimatedDebt) })
+	m.gauge("pebble_disk_bytes", func(x *sample) float64 { return float64(x.store.Pebble.DiskSpaceUsage()) })
+	m.gauge("pebble_log_files", func(x *sample) float64 { return float64(x.store.Pebble.WAL.Files) })
+	m.gauge("pebble_log_bytes", func(x *sample) float64 { return float64(x.store.Pebble.WAL.Size) })
+	m.gauge("pebble_l0_files", func(x *sample) float64 { return float64(x.store.Pebble.Levels[0].TablesCount) })
+	m.gauge("pebble_l0_sublevels", func(x *sample) float64 { return float64(x.store.Pebble.Levels[0].Sublevels) })
+	m.gauge("pebble_read_amplification", func(x *sample) float64 { return float64(x.store.Pebble.ReadAmp()) })
+}

@@ -1,0 +1,180 @@
+package resp
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/ringside-kv/ringside/buckets"
+	"github.com/ringside-kv/ringside/store"
+)
+
+func TestTooManyClients(t *testing.T) {
+	srv, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Settings.MaxClients = 2 })
+	a, b := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
+	c := dialRaw(t, addr)
+	if got := c.next().String(); got != "-ERR max number of clients reached" {
+		t.Errorf("got %s", got)
+	}
+	c.ended()
+	if n := srv.stats.refused.Load(); n != 1 {
+		t.Errorf("%d refused", n)
+	}
+	a.want("+OK", "CONFIG", "SET", "maxclients", "3")
+	dialRedis(t, addr, 2).want("+PONG", "PING")
+	b.want("+OK", "QUIT")
+}
+
+func TestProtectedMode(t *testing.T) {
+	for name, test := range map[string]struct {
+		from    string
+		open    bool
+		pass    string
+		refused bool
+	}{
+		"another host":                  {"192.0.2.1", false, "", true},
+		"another host by IPv6":          {"2001:db8::1", false, "", true},
+		"this host":                     {"127.0.0.1", false, "", false},
+		"this host by IPv6":             {"::1", false, "", false},
+		"another host, with a password": {"192.0.2.1", false, "secret", false},
+		"another host, not protected":   {"192.0.2.1", true, "", false},
+	} {
+		srv := &Server{cfg: Config{ProtectedMode: !test.open}}
+		srv.settings.maxClients.Store(1)
+		srv.settings.setPassword(test.pass)
+		c := &strangerConn{from: test.from}
+		if refused := srv.refusal(c) != ""; refused != test.refused {
+			t.Errorf("%s: refused: %v", name, refused)
+		}
+	}
+	srv, _ := serveTest(t, nil)
+	c := &strangerConn{from: "192.0.2.1"}
+	srv.accept(c)
+	if text := string(c.written); !strings.HasPrefix(text, "-DENIED ") || !strings.HasSuffix(text, "\r\n") || !c.closed {
+		t.Errorf("answered %q, closed: %v", text, c.closed)
+	}
+}
+
+func TestIdleClientsAreClosed(t *testing.T) {
+	_, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Settings.IdleTimeout = 200 * time.Millisecond })
+	idle, watch := dialRaw(t, addr), dialRaw(t, addr)
+	watch.want("+OK", "MONITOR")
+	idle.want("+PONG", "PING")
+	idle.ended()
+	o := dialRaw(t, addr)
+	o.want("+OK", "SET", "a", "1")
+	for {
+		if strings.Contains(watch.next().text, `"SET" "a" "1"`) { // it is still there
+			break
+		}
+	}
+}
+
+// TestClose: a command that runs finishes and its reply leaves; nothing is left.
+func TestClose(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	st, err := store.Open(store.Config{Dir: t.TempDir(), Strategy: "buckets", Hash: "native", Token: buckets.Token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	srv, err := NewServer(Config{Store: st})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(l) }()
+
+	addr := l.Addr().String()
+	idle, paused, asleep, watch, half := dialRaw(t, addr), dialRaw(t, addr), dialRaw(t, addr), dialRaw(t, addr), dialRaw(t, addr)
+	idle.want("+OK", "SET", "a", "1")
+	watch.want("+OK", "MONITOR")
+	half.c.Write([]byte("*2\r\n$3\r\nGET\r\n$1"))
+	idle.want("+OK", "CLIENT", "PAUSE", "100000", "WRITE")
+	paused.send("SET", "a", "2")
+	asleep.send("DEBUG", "SLEEP", "1000")
+	waitFor(t, "both wait", func() bool { return srv.stats.waiting.Load() == 2 })
+
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := srv.Close(ctx); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	if err := <-served; !errors.Is(err, ErrServerClosed) {
+		t.Errorf("Serve: %v", err)
+	}
+	for _, o := range []*oracle{paused, asleep} {
+		if got := o.next().String(); got != "+OK" {
+			t.Errorf("got %s", got)
+		}
+	}
+	for _, o := range []*oracle{idle, paused, asleep, half} {
+		o.ended()
+	}
+	if err := srv.Close(ctx); !errors.Is(err, ErrServerClosed) {
+		t.Errorf("second Close: %v", err)
+	}
+	l, err = net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := srv.Serve(l); !errors.Is(err, ErrServerClosed) {
+		t.Errorf("Serve after Close: %v", err)
+	}
+}
+
+// TestCloseCutsOff: a client that does not read cannot hold the server up.
+func TestCloseCutsOff(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	st, err := store.Open(store.Config{Dir: t.TempDir(), Strategy: "buckets", Hash: "native", Token: buckets.Token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	srv, err := NewServer(Config{Store: st})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(l) }()
+	o := dialRaw(t, l.Addr().String())
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		for range 100 {
+			writeCommand(o.c, "ECHO", strings.Repeat("x", 1<<20))
+		}
+	}()
+	waitFor(t, "a reply is stuck", func() bool {
+		for _, c := range srv.snapshot() {
+			if at := c.blockedAt.Load(); at > 0 && srv.clock()-time.Duration(at) > 20*time.Millisecond {
+				return true
+			}
+		}
+		return false
+	})
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	if err := srv.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Close: %v", err)
+	}
+	<-served
+	o.c.Close()
+	<-sent
+	if n := srv.budget.inUse(); n != 0 {
+		t.Errorf("%d bytes are still charged", n)
+	}
+}

@@ -1,0 +1,34 @@
+package resp
+
+import "time"
+
+// watch closes idle connections, and clients that keep others from memory, and
+// passes statistics on.
+func (s *Server) watch(m *reporter) {
+	defer s.done.Done()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-tick.C:
+		}
+		s.closeIdle()
+		s.budget.relieve()
+		s.sample(m)
+	}
+}
+
+func (s *Server) closeIdle() {
+	idle := time.Duration(s.settings.idleTimeout.Load())
+	if idle == 0 {
+		return
+	}
+	now := s.clock()
+	for _, c := range s.snapshot() {
+		if c.session.idle(now) > idle {
+			c.close()
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package store
+
+import (
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// Clear removes every key. It takes the same time whatever the store holds; it
+// waits for all units that hold latches. w is told when it is durable; with an
+// error, nothing was removed and w is not used.
+func (s *Store) Clear(w Waiter) error {
+	// A checkpoint under way would bring back the counts it has copied.
+	s.checkpoints.Lock()
+	defer s.checkpoints.Unlock()
+	s.latches.lockAll()
+	defer s.latches.unlockAll()
+	s.commits.Lock()
+	defer s.commits.Unlock()
+	if err := s.Writable(); err != nil {
+		return err
+	}
+	s.counts.term++
+	s.counts.number.Store(0)
+	s.counts.entries.Store(0)
+	b := s.db.NewBatch()
+	for _, kind := range []byte{kindData, kindExpiry, kindGarbage, kindJournal} {
+		_ = b.DeleteRange([]byte{kind}, []byte{kind + 1}, nil)
+	}
+	_ = b.Set(countKey, encodeNoCounts(s.counts.term), nil)
+	for i := range s.latches {
+		s.latches[i].version.Add(1)
+	}
+	err := s.db.Apply(b, pebble.NoSync)
+	if err == nil {
+		s.counts.reset()
+		s.cache.clear()
+		number := s.settler.add(b, w)
+		for i := range s.latches {
+			s.latches[i].settled.Store(number)
+		}
+	}
+	for i := range s.latches {
+		s.latches[i].version.Add(1)
+	}
+	if err != nil {
+		_ = b.Close()
+		return fmt.Errorf("%w: clear: %w", ErrReadOnly, err)
+	}
+	return nil
+}

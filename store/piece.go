@@ -1,0 +1,100 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// A dirtyPiece is a piece of a long string that a unit has changed in place. It
+// goes into the batch only when the unit is applied: until then further changes,
+// and reads, meet it here, which a batch cannot offer.
+type dirtyPiece struct {
+	gen   uint64 // no two strings share one
+	index int64
+	key   []byte // in Pebble
+	data  *pieceBuffer
+}
+
+type pieceBuffer [pieceSize]byte
+
+// maxDirty is how many dirty pieces a unit keeps before they are applied early.
+const maxDirty = 64
+
+var (
+	pieceBuffers = sync.Pool{New: func() any { return new(pieceBuffer) }}
+	zeroPiece    pieceBuffer
+)
+
+// pieceIn returns a piece that is among dirty ones, or nil.
+func pieceIn(dirty []dirtyPiece, gen uint64, index int64) *pieceBuffer {
+	for i := range dirty {
+		if d := &dirty[i]; d.gen == gen && d.index == index {
+			return d.data
+		}
+	}
+	return nil
+}
+
+// addDirty adds a piece of zero bytes; prefix is that of the string's entries.
+func (u *Unit) addDirty(prefix []byte, gen uint64, index int64) *pieceBuffer {
+	data := pieceBuffers.Get().(*pieceBuffer)
+	clear(data[:])
+	key := appendPieceKey(bytes.Clone(prefix), gen, uint32(index))
+	u.dirty = append(u.dirty, dirtyPiece{gen, index, key, data})
+	return data
+}
+
+// dropDirty forgets the dirty pieces of a generation, or of all with gen 0.
+func (u *Unit) dropDirty(gen uint64) {
+	kept := u.dirty[:0]
+	for _, d := range u.dirty {
+		if gen != 0 && d.gen != gen {
+			kept = append(kept, d)
+			continue
+		}
+		pieceBuffers.Put(d.data)
+	}
+	clear(u.dirty[len(kept):])
+	u.dirty = kept
+}
+
+// writeDirty moves the dirty pieces into the batch.
+func (u *Unit) writeDirty() {
+	for _, d := range u.dirty {
+		_ = u.batch.Set(d.key, trimZeros(d.data[:]), nil)
+	}
+	u.dropDirty(0)
+}
+
+// piece returns what there is of a piece; bytes that are missing at its end are
+// zero. The caller closes closer, unless it is nil, when it is done with data.
+func (u *Unit) piece(prefix, key []byte, v *Value, i int64) (data []byte, closer io.Closer, err error) {
+	if d := pieceIn(u.dirty, v.gen, i); d != nil {
+		return d[:], nil, nil
+	}
+	pieceKey := appendPieceKey(prefix, v.gen, uint32(i))
+	if r := u.reader(v.place, key); r != nil {
+		if !r.iter.SeekGE(pieceKey) || !bytes.Equal(r.iter.Key(), pieceKey) {
+			if err := r.iter.Error(); err != nil {
+				return nil, nil, u.s.readFailed(err)
+			}
+			return nil, nil, nil
+		}
+		if data, err = r.iter.ValueAndErr(); err != nil {
+			return nil, nil, u.s.readFailed(err)
+		}
+		return data, nil, nil
+	}
+	data, closer, err = u.s.db.Get(pieceKey)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, u.s.readFailed(err)
+	}
+	return data, closer, nil
+}

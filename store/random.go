@@ -1,0 +1,74 @@
+package store
+
+import "math/rand/v2"
+
+// randomWindow is how many neighbours RandomKey chooses from, so that a key behind
+// a wide gap is not much likelier than others.
+const randomWindow = 16
+
+// RandomKey returns a key, or nil if there is none. A slice of tokens is as likely
+// as it has keys. Within one of few keys, all are equally likely; within others,
+// and among the many keys of one hash tag, about so.
+func (s *Store) RandomKey() ([]byte, error) {
+	first := Place(s.randomSlice()) << 48
+	key, err := s.keyNear(first|Place(rand.Uint64N(1<<48)), first, first|1<<48-1)
+	if err != nil {
+		return nil, err
+	}
+	if key == nil { // the counts know more, or less, than can be seen
+		return s.keyNear(Place(rand.Uint64()), 0, ^Place(0))
+	}
+	first = PlaceOf(s.token, key) &^ (1<<32 - 1)
+	again, err := s.keyNear(first|Place(rand.Uint32()), first, first|1<<32-1)
+	if again == nil { // it has gone meanwhile
+		again = key
+	}
+	return again, err
+}
+
+func (s *Store) randomSlice() uint16 {
+	total := s.counts.keys.Load()
+	if total <= 0 {
+		return 0
+	}
+	left := rand.Int64N(total)
+	for i := range s.counts.slices {
+		if left -= s.counts.slices[i].keys.Load(); left < 0 {
+			return uint16(i)
+		}
+	}
+	return 0
+}
+
+// keyNear returns one of the live keys that follow from, in the circle of the
+// places from first to last, both included.
+func (s *Store) keyNear(from, first, last Place) ([]byte, error) {
+	keys, err := s.liveKeys(nil, from, last)
+	if err == nil && len(keys) < randomWindow && from > first {
+		keys, err = s.liveKeys(keys, first, from-1)
+	}
+	if len(keys) == 0 || err != nil {
+		return nil, err
+	}
+	return keys[rand.IntN(len(keys))], nil
+}
+
+// liveKeys appends the live keys at places from first to last to keys, until there
+// are randomWindow.
+func (s *Store) liveKeys(keys [][]byte, first, last Place) ([][]byte, error) {
+	iter, err := s.headers(first)
+	if err != nil {
+		return keys, err
+	}
+	now := s.now()
+	err = s.eachHeader(iter, func(p Place, key []byte, h *header) bool {
+		if p > last {
+			return false
+		}
+		if !h.expired(now) {
+			keys = append(keys, append([]byte{}, key...))
+		}
+		return len(keys) < randomWindow
+	})
+	return keys, err
+}
