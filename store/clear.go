@@ -15,11 +15,11 @@ func (s *Store) Clear(w Waiter) error {
 	defer s.checkpoints.Unlock()
 	s.latches.lockAll()
 	defer s.latches.unlockAll()
+	s.commits.Lock()
+	defer s.commits.Unlock()
 	if err := s.Writable(); err != nil {
 		return err
 	}
-	s.commits.Lock()
-	defer s.commits.Unlock()
 	s.counts.term++
 	s.counts.number.Store(0)
 	s.counts.entries.Store(0)

@@ -124,6 +124,33 @@ func (u *Unit) forget() {
 	}
 }
 
+// beginCommit lets the caller commit to Pebble until it unlocks commits for
+// reading, or says why it may not. Nothing goes to Pebble any other way: when the
+// log has failed, locking commits makes sure that all there is has been applied.
+func (s *Store) beginCommit() error {
+	if err := s.Writable(); err != nil {
+		return err // without waiting for a rotation under way
+	}
+	s.commits.RLock()
+	if err := s.Writable(); err != nil {
+		s.commits.RUnlock()
+		return err
+	}
+	return nil
+}
+
+// write commits a batch that is not a unit's.
+func (s *Store) write(b *pebble.Batch, how *pebble.WriteOptions) error {
+	if err := s.beginCommit(); err != nil {
+		return err
+	}
+	defer s.commits.RUnlock()
+	if err := b.Commit(how); err != nil {
+		return fmt.Errorf("%w: commit: %w", ErrReadOnly, err)
+	}
+	return nil
+}
+
 // apply hands the batch to Pebble and to the settler.
 func (u *Unit) apply(w Waiter) error {
 	s := u.s
@@ -131,7 +158,9 @@ func (u *Unit) apply(w Waiter) error {
 		return u.refused(err)
 	}
 	u.writeDirty()
-	s.commits.RLock()
+	if err := s.beginCommit(); err != nil {
+		return u.refused(err)
+	}
 	if len(u.deltas) > 0 {
 		u.pbuf = journalKey(u.pbuf[:0], s.counts.term, s.counts.number.Add(1))
 		n := len(u.pbuf)

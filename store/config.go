@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -34,6 +35,10 @@ type Config struct {
 	Logger *slog.Logger
 	// FS is the file system; default: the operating system's. For tests.
 	FS vfs.FS
+
+	// healPeriod is how often the store looks at the disk and tries to recover;
+	// default: a second. For tests.
+	healPeriod time.Duration
 }
 
 // EnsureDefaults fills in what is not set.
@@ -52,6 +57,9 @@ func (c *Config) EnsureDefaults() {
 	}
 	if c.FS == nil {
 		c.FS = vfs.Default
+	}
+	if c.healPeriod == 0 {
+		c.healPeriod = time.Second
 	}
 }
 

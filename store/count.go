@@ -222,7 +222,7 @@ func (s *Store) checkpointCounts() error {
 	if err := errors.Join(
 		b.Set(countKey, encoded, nil),
 		b.DeleteRange([]byte{kindJournal}, journalKey(nil, term, 0), nil),
-		b.Commit(pebble.Sync),
+		s.write(b, pebble.Sync),
 	); err != nil {
 		return fmt.Errorf("write counts: %w", err)
 	}

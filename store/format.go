@@ -40,7 +40,8 @@ func readIdentity(fs vfs.FS, dir string) (id Identity, ok bool, err error) {
 		return id, false, fmt.Errorf("read %s: %w", path, err)
 	}
 	if err := json.Unmarshal(b, &id); err != nil {
-		return id, false, fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
+		return id, false, fmt.Errorf("%w: %s, which says what the directory is, cannot be read: restore it from a copy: %w",
+			ErrDamaged, path, err)
 	}
 	return id, true, nil
 }
@@ -48,14 +49,49 @@ func readIdentity(fs vfs.FS, dir string) (id Identity, ok bool, err error) {
 // check compares a directory's identity with what is asked for.
 func (id Identity) check(cfg *Config) error {
 	if id.Format != FormatVersion {
-		return fmt.Errorf("%w: %s has version %d, this program reads version %d",
-			ErrFormat, cfg.Dir, id.Format, FormatVersion)
+		return fmt.Errorf("%w: %s has version %d, this program reads version %d: "+
+			"use the program that wrote it, or another directory", ErrFormat, cfg.Dir, id.Format, FormatVersion)
 	}
 	if id.Strategy != cfg.Strategy || id.Hash != cfg.Hash {
-		return fmt.Errorf("%w: %s was created with --strategy %s --hash %s, but --strategy %s --hash %s was asked for",
-			ErrMismatch, cfg.Dir, id.Strategy, id.Hash, cfg.Strategy, cfg.Hash)
+		return fmt.Errorf("%w: %s was created with --strategy %s --hash %s, but --strategy %s --hash %s was asked for: "+
+			"give the former, or another directory", ErrMismatch, cfg.Dir, id.Strategy, id.Hash, cfg.Strategy, cfg.Hash)
 	}
 	return nil
+}
+
+// checkVacant returns an error if the directory holds anything that a store which
+// is just being created does not.
+func checkVacant(cfg *Config) error {
+	names, err := cfg.FS.List(cfg.Dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		switch name {
+		case "log", "LOCK", formatFile + ".new":
+		default:
+			return fmt.Errorf("%w: it holds %q but no file %s, so it is not a store and not empty: use another directory",
+				ErrFormat, name, formatFile)
+		}
+	}
+	return nil
+}
+
+// lockDir keeps everybody else from the directory until the lock is closed.
+func lockDir(fs vfs.FS, dir string) (io.Closer, error) {
+	path := fs.PathJoin(dir, "LOCK")
+	lock, err := fs.Lock(path)
+	if pathErr := new(os.PathError); errors.As(err, &pathErr) {
+		return nil, fmt.Errorf("lock: %w", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: another process, or this one, holds %s: stop it, or use another directory: %w",
+			ErrInUse, path, err)
+	}
+	return lock, nil
 }
 
 // writeIdentity makes an empty directory a store: whole or not at all, even if the

@@ -68,10 +68,7 @@ func (s *Store) collectGarbage() (int, error) {
 	if n == 0 {
 		return 0, nil
 	}
-	if err := s.Writable(); err != nil {
-		return 0, err
-	}
-	return n, b.Commit(pebble.Sync)
+	return n, s.write(b, pebble.NoSync)
 }
 
 // housekeepingLoop collects garbage and writes counts until the store is closed.

@@ -53,7 +53,9 @@ func (s *Store) newGeneration() (uint64, error) {
 	defer g.mu.Unlock()
 	if g.next == g.ceiling {
 		raised := g.ceiling + generationBlock
-		if err := s.db.Set(generationKey, binary.LittleEndian.AppendUint64(nil, raised), pebble.Sync); err != nil {
+		b := s.db.NewBatch()
+		_ = b.Set(generationKey, binary.LittleEndian.AppendUint64(nil, raised), nil)
+		if err := errors.Join(s.write(b, pebble.Sync), b.Close()); err != nil {
 			return 0, fmt.Errorf("raise generation: %w", err)
 		}
 		if err := s.wal.failed(); err != nil {

@@ -24,9 +24,6 @@ const (
 	troubleCount
 )
 
-// healPeriod is how often the store looks at the disk and tries to recover.
-const healPeriod = time.Second
-
 // Writable returns nil, or an error that wraps ErrReadOnly and says why no write
 // is accepted.
 func (s *Store) Writable() error {
@@ -67,22 +64,41 @@ func (s *Store) readFailed(err error) error {
 	return fmt.Errorf("read: %w", err)
 }
 
-// healLoop runs until the store is closed.
+// healLoop looks after the disk and the log until the store is closed.
 func (s *Store) healLoop() {
-	tick := time.NewTicker(healPeriod)
+	tick := time.NewTicker(s.cfg.healPeriod)
 	defer tick.Stop()
 	for {
 		s.checkDisk()
-		s.healLog()
+		if s.curable() {
+			if err := s.cure(); err != nil && !s.stopping() {
+				s.log.Error("recovery failed, trying again", "err", err)
+			}
+		}
 		select {
 		case <-s.stop:
 			return
 		case <-tick.C:
 		}
+	}
+}
+
+// everySecond makes the log durable in mode everysec and drives the cache's clock,
+// until the store is closed. It does nothing else, so that no trouble keeps it from
+// being on time.
+func (s *Store) everySecond() {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-tick.C:
+		}
+		s.cache.clock.Store(uint32(time.Since(s.openedAt) / time.Second))
 		if s.cfg.Fsync == FsyncEverySec {
 			s.wal.tick()
 		}
-		s.cache.clock.Add(1)
 	}
 }
 
@@ -90,6 +106,8 @@ func (s *Store) checkDisk() {
 	if s.cfg.MinFreeDisk == 0 {
 		return
 	}
+	// What is left unused by the reserve is room for the flushes and compactions
+	// that go on.
 	usage, err := s.cfg.FS.GetDiskUsage(s.cfg.Dir)
 	switch {
 	case errors.Is(err, vfs.ErrUnsupported):
@@ -103,26 +121,80 @@ func (s *Store) checkDisk() {
 	}
 }
 
-// healLog replaces a failed log: it writes out the memtables, which hold all that
-// the log was there for, and with that begins a new log.
-func (s *Store) healLog() {
-	if s.wal.failed() == nil || s.isTroubled(troubleDisk) || s.isTroubled(troubleFatal) || !s.settler.idle() {
-		return
+// curable reports whether there is trouble that cure may end. On a full disk it
+// would make things worse: to Pebble, a failure to write its manifest is final.
+func (s *Store) curable() bool {
+	if s.wal.failed() == nil && !s.isTroubled(troubleTables) ||
+		s.isTroubled(troubleDisk) || s.isTroubled(troubleFatal) {
+		return false
 	}
-	if err := s.db.Flush(); err != nil {
-		s.log.Error("write out memtables", "err", err)
-		return
+	usage, err := s.cfg.FS.GetDiskUsage(s.cfg.Dir)
+	return err != nil || usage.AvailBytes > 2*uint64(s.cfg.MemTable)
+}
+
+// cure writes out the memtables, which hold all that a failed log was there for,
+// and begins a new log.
+//
+// The new log is created by a second flush, when everything before it is in tables
+// already: a crash must not leave a log behind the torn end of the failed one,
+// which Pebble would call damage, rightly.
+func (s *Store) cure() error {
+	if err := s.flushTables(); err != nil {
+		return err
 	}
-	if s.wal.heal() {
+	if s.wal.failed() != nil {
+		s.wal.revive()
+		if err := s.flushTables(); err != nil {
+			return err
+		}
+		// Nobody is told to go on before the new log has taken something.
+		if err := s.db.Set(probeKey, nil, pebble.Sync); err != nil {
+			return fmt.Errorf("write to the new log: %w", err)
+		}
+		s.wal.tick()
+		if !s.wal.heal() {
+			return errors.New("the new log failed, too")
+		}
 		s.settler.heal()
 		s.trouble(troubleLog, nil)
 	}
+	s.trouble(troubleTables, nil)
+	return nil
+}
+
+var probeKey = []byte{kindMeta, 'p', 'r', 'o', 'b', 'e'}
+
+var errStopped = errors.New("store is stopping")
+
+// flushTables begins a new log and waits until everything committed before is in
+// tables.
+func (s *Store) flushTables() error {
+	s.commits.Lock()
+	flushed, err := s.db.AsyncFlush()
+	s.commits.Unlock()
+	if err != nil {
+		return fmt.Errorf("write out memtables: %w", err)
+	}
+	select {
+	case <-flushed:
+		return nil
+	case <-s.stop:
+	case <-s.fatal:
+	}
+	return errStopped
 }
 
 func (s *Store) isTroubled(t trouble) bool {
 	s.troubleMu.Lock()
 	defer s.troubleMu.Unlock()
 	return s.troubles[t] != nil
+}
+
+// fatalError returns why Pebble has stopped for good.
+func (s *Store) fatalError() error {
+	s.troubleMu.Lock()
+	defer s.troubleMu.Unlock()
+	return s.troubles[troubleFatal]
 }
 
 // pebbleLogger passes Pebble's messages on.
@@ -149,27 +221,45 @@ func (l pebbleLogger) Fatalf(format string, args ...any) {
 	select {}
 }
 
-// listener keeps track of flushes and compactions.
+// listener keeps track of flushes and compactions. Pebble calls it with its lock
+// held.
 func (s *Store) listener() *pebble.EventListener {
 	return &pebble.EventListener{
-		BackgroundError: func(err error) {
-			if pebble.IsCorruptionError(err) {
-				s.trouble(troubleDamage, err)
-				return
-			}
-			s.trouble(troubleTables, fmt.Errorf("write tables: %w", err))
-		},
+		BackgroundError: s.tablesFailed,
 		DataCorruption: func(info pebble.DataCorruptionInfo) {
 			s.log.Error("damaged table", "path", info.Path, "err", info.Details)
 		},
-		FlushEnd: func(info pebble.FlushInfo) {
-			if info.Err == nil {
-				s.trouble(troubleTables, nil)
-			}
-		},
+		FlushEnd:      func(info pebble.FlushInfo) { s.tablesWritten(info.Err) },
+		CompactionEnd: func(info pebble.CompactionInfo) { s.tablesWritten(info.Err) },
 		WriteStallBegin: func(info pebble.WriteStallBeginInfo) {
 			s.stalls.Add(1)
 			s.log.Debug("writes wait for the disk", "reason", info.Reason)
 		},
+	}
+}
+
+// openAttempts is how often a flush may fail before opening the store does.
+const openAttempts = 5
+
+// tablesFailed notes that a flush or a compaction failed.
+func (s *Store) tablesFailed(err error) {
+	if s.engine.failures.Add(1) == openAttempts {
+		select {
+		case s.openFailed <- err:
+		default: // only while the store is being opened does anybody listen
+		}
+	}
+	if pebble.IsCorruptionError(err) {
+		s.trouble(troubleDamage, fmt.Errorf("%w: tables cannot be merged: restore the directory from a copy: %w", ErrDamaged, err))
+		return
+	}
+	s.trouble(troubleTables, fmt.Errorf("write tables: %w", err))
+}
+
+// tablesWritten notes that a flush or a compaction succeeded, if err is nil.
+func (s *Store) tablesWritten(err error) {
+	if err == nil {
+		s.engine.failures.Store(0)
+		s.trouble(troubleTables, nil)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,13 +29,14 @@ type Store struct {
 	db      *pebble.DB
 	blocks  *pebble.Cache
 	wal     *walFS
+	engine  *engineFS
 	settler *settler
 	cache   *cache
 	latches latches
 	counts  counts
 
-	// commits is held for reading from the choice of a journal entry's term
-	// until the counts agree with it.
+	// commits is held for reading by every commit to Pebble (beginCommit): from
+	// the choice of a journal entry's term until the counts agree with it.
 	commits sync.RWMutex
 	// checkpoints is held while the counts are written or set to zero as a
 	// whole; it comes before the latches.
@@ -46,6 +49,8 @@ type Store struct {
 	troubles  [troubleCount]error
 	fatal     chan struct{} // closed by Fatalf
 	fatalOnce sync.Once
+	// openFailed is told when flushes fail again and again; open listens.
+	openFailed chan error
 
 	stop    chan struct{}
 	loops   sync.WaitGroup
@@ -66,12 +71,13 @@ func Open(cfg Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		cfg:      cfg,
-		token:    cfg.Token,
-		log:      cfg.Logger,
-		stop:     make(chan struct{}),
-		fatal:    make(chan struct{}),
-		openedAt: time.Now(),
+		cfg:        cfg,
+		token:      cfg.Token,
+		log:        cfg.Logger,
+		stop:       make(chan struct{}),
+		fatal:      make(chan struct{}),
+		openFailed: make(chan error, 1),
+		openedAt:   time.Now(),
 	}
 	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("open %s: %w", cfg.Dir, err)
@@ -82,22 +88,16 @@ func Open(cfg Config) (*Store, error) {
 func (s *Store) open() (err error) {
 	fs := s.cfg.FS
 	logDir := fs.PathJoin(s.cfg.Dir, "log")
+	// Before anything is created: the directory may be somebody else's.
+	if _, _, err := s.recognize(); err != nil {
+		return err
+	}
 	if err := makeDir(fs, logDir); err != nil {
 		return err
 	}
-	id, known, err := readIdentity(fs, s.cfg.Dir)
+	lock, err := lockDir(fs, s.cfg.Dir)
 	if err != nil {
 		return err
-	}
-	if known {
-		if err := id.check(&s.cfg); err != nil {
-			return err
-		}
-	}
-	// Before anything is read: whoever has the lock may be writing.
-	lock, err := fs.Lock(fs.PathJoin(s.cfg.Dir, "LOCK"))
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrInUse, err)
 	}
 	s.lock = lock
 	undo := []func(){func() { _ = lock.Close() }}
@@ -108,14 +108,18 @@ func (s *Store) open() (err error) {
 			}
 		}
 	}()
-	if !known {
-		if id, err = s.create(); err != nil {
-			return err
-		}
+	// Once more: whoever had the lock before may have created the store.
+	id, known, err := s.recognize()
+	if err == nil && !known {
+		id, err = writeIdentity(&s.cfg)
+	}
+	if err != nil {
+		return err
 	}
 	s.identity = id
 	s.wal = newWALFS(fs, logDir, s.cfg.Fsync, func(err error) { s.trouble(troubleLog, err) })
 	s.wal.lastSync.Store(s.openedAt.UnixNano())
+	s.engine = &engineFS{FS: s.wal, stop: s.stop}
 	undo = append(undo, s.wal.close)
 	extra, err := s.wal.verify()
 	if err != nil {
@@ -126,9 +130,9 @@ func (s *Store) open() (err error) {
 	}
 	s.blocks = pebble.NewCache(s.cfg.BlockCache)
 	undo = append(undo, s.blocks.Unref)
-	if s.db, err = pebble.Open(fs.PathJoin(s.cfg.Dir, "data"), s.options()); err != nil {
-		if pebble.IsCorruptionError(err) {
-			return fmt.Errorf("%w: %w", ErrDamaged, err)
+	if s.db, err = s.openPebble(); err != nil {
+		if s.engine.parked.Load() {
+			undo = nil
 		}
 		return err
 	}
@@ -141,7 +145,7 @@ func (s *Store) open() (err error) {
 	}
 	s.garbage.Store(1) // a crash may have left some
 	s.settler = newSettler(s.wal, func() error { return s.db.LogData(nil, pebble.Sync) })
-	for _, loop := range []func(){s.healLoop, s.expireLoop, s.housekeepingLoop} {
+	for _, loop := range []func(){s.healLoop, s.everySecond, s.expireLoop, s.housekeepingLoop} {
 		s.loops.Add(1)
 		go func() {
 			defer s.loops.Done()
@@ -151,21 +155,81 @@ func (s *Store) open() (err error) {
 	return nil
 }
 
-// create makes the directory a store, unless it holds something else.
-func (s *Store) create() (Identity, error) {
-	names, err := s.cfg.FS.List(s.cfg.Dir)
-	if err != nil {
-		return Identity{}, err
+// openPebble opens the database. What was in the log is written to tables
+// meanwhile, and Pebble would try that until it succeeds; after a few errors it ends
+// here, and leaves a goroutine and the lock of the directory behind.
+func (s *Store) openPebble() (*pebble.DB, error) {
+	dir, opts := s.cfg.FS.PathJoin(s.cfg.Dir, "data"), s.options()
+	var err error
+	if opts.ErrorIfNotExists, err = s.hasData(dir); err != nil {
+		return nil, err
 	}
-	for _, name := range names {
-		switch name {
-		case "log", "LOCK", formatFile + ".new":
+	type result struct {
+		db  *pebble.DB
+		err error
+	}
+	opened := make(chan result, 1)
+	go func() {
+		db, err := pebble.Open(dir, opts)
+		opened <- result{db, err}
+	}()
+	select {
+	case r := <-opened:
+		if isDamage(r.err) {
+			return nil, fmt.Errorf("%w: restore the directory from a copy: %w", ErrDamaged, r.err)
+		}
+		return r.db, r.err
+	case err := <-s.openFailed:
+		select {
+		case r := <-opened: // it was something in the background
+			return r.db, r.err
 		default:
-			return Identity{}, fmt.Errorf("%w: it holds %q but no %s file: not an empty directory, and not one of Ringside's",
-				ErrFormat, name, formatFile)
+		}
+		s.engine.park()
+		return nil, fmt.Errorf("write tables: %w", err)
+	case <-s.fatal:
+		s.engine.park()
+		return nil, s.fatalError()
+	}
+}
+
+// hasData reports whether there are tables or logs. Pebble would take a directory
+// that lost the name of its manifest for a new one, and delete them.
+func (s *Store) hasData(dir string) (bool, error) {
+	for _, d := range []string{dir, s.wal.dir} {
+		names, err := s.cfg.FS.List(d)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return false, err
+		}
+		for _, name := range names {
+			if strings.HasSuffix(name, ".sst") || strings.HasSuffix(name, ".log") {
+				return true, nil
+			}
 		}
 	}
-	return writeIdentity(&s.cfg)
+	return false, nil
+}
+
+// isDamage reports whether an error of pebble.Open means that something in the
+// directory is not as Pebble left it.
+func isDamage(err error) bool {
+	return err != nil && (pebble.IsCorruptionError(err) ||
+		errors.Is(err, pebble.ErrDBDoesNotExist) || errors.Is(err, os.ErrNotExist) ||
+		// Pebble gives this one no identity.
+		strings.Contains(err.Error(), "object size mismatch"))
+}
+
+// recognize returns what the directory was created as, known false if it may become
+// a store, or an error if it is anything else.
+func (s *Store) recognize() (id Identity, known bool, err error) {
+	id, known, err = readIdentity(s.cfg.FS, s.cfg.Dir)
+	if err != nil {
+		return id, known, err
+	}
+	if known {
+		return id, true, id.check(&s.cfg)
+	}
+	return id, false, checkVacant(&s.cfg)
 }
 
 // options are what measurements on two cores made of Pebble's settings: see
@@ -173,7 +237,7 @@ func (s *Store) create() (Identity, error) {
 func (s *Store) options() *pebble.Options {
 	opts := &pebble.Options{
 		Cache:                       s.blocks,
-		FS:                          s.wal,
+		FS:                          s.engine,
 		WALDir:                      s.wal.dir,
 		Logger:                      pebbleLogger{s},
 		EventListener:               s.listener(),
@@ -187,6 +251,9 @@ func (s *Store) options() *pebble.Options {
 		WALBytesPerSync:             512 << 10,
 		BytesPerSync:                1 << 20,
 	}
+	// Sampling reads to find what to compact takes Pebble's lock when an iterator
+	// is closed, and reads must go on when that is held for good; see Fatalf.
+	opts.Experimental.ReadSamplingMultiplier = -1
 	for i := range opts.Levels {
 		l := &opts.Levels[i]
 		l.BlockSize = 16 << 10
@@ -221,27 +288,37 @@ func (s *Store) Close() error {
 		return ErrClosed
 	}
 	close(s.stop)
-	s.loops.Wait()
-	s.settler.close()
-	s.wal.tick()
+	done := make(chan error, 1)
+	go func() { done <- s.shutdown() }()
+	var err error
 	select {
+	case err = <-done:
 	case <-s.fatal:
-		// A goroutine of Pebble's holds its locks for ever; see Fatalf.
-		return fmt.Errorf("close %s: %w", s.cfg.Dir, s.Writable())
-	default:
+		// A goroutine of Pebble's holds its locks for ever; see Fatalf. The
+		// directory stays locked until the process ends.
+		err = s.fatalError()
 	}
-	err := s.wal.failed()
-	if err == nil {
-		err = s.checkpointCounts()
-	}
-	s.trouble(troubleShutdown, ErrClosed)
-	err = errors.Join(err, s.db.Close())
-	s.wal.close()
-	s.blocks.Unref()
-	s.cache.close()
-	err = errors.Join(err, s.lock.Close())
 	if err != nil {
 		return fmt.Errorf("close %s: %w", s.cfg.Dir, err)
 	}
 	return nil
+}
+
+func (s *Store) shutdown() error {
+	s.loops.Wait()
+	s.settler.close()
+	s.wal.tick()
+	var errs []error
+	if s.Writable() == nil {
+		errs = append(errs, s.checkpointCounts())
+	}
+	s.trouble(troubleShutdown, ErrClosed)
+	errs = append(errs, s.db.Close())
+	// The last fsync of the log is part of that; a log that failed before has
+	// told those whom it concerned.
+	errs = append(errs, s.wal.failed())
+	s.wal.close()
+	s.blocks.Unref()
+	s.cache.close()
+	return errors.Join(append(errs, s.lock.Close())...)
 }

@@ -72,11 +72,8 @@ func (u *Unit) putPieces(key []byte, p Place, old *header, h header, size int64,
 // stage commits part of a value that no header names yet. It need not be durable
 // by itself: the log keeps the order, and the header comes after it.
 func (u *Unit) stage(b *pebble.Batch) error {
-	if err := u.s.Writable(); err != nil {
-		return err
-	}
-	if err := b.Commit(pebble.NoSync); err != nil {
-		return fmt.Errorf("%w: write long value: %w", ErrReadOnly, err)
+	if err := u.s.write(b, pebble.NoSync); err != nil {
+		return fmt.Errorf("write long value: %w", err)
 	}
 	b.Reset()
 	return nil

@@ -301,6 +301,9 @@ func (u *Unit) unexpired(h header, p Place, key []byte, err error) (header, erro
 	if n > u.after {
 		u.after = n
 	}
+	if errors.Is(err, ErrReadOnly) {
+		err = nil // since this moment: as above
+	}
 	return header{}, err
 }
 

@@ -1,10 +1,8 @@
 package store
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -43,23 +41,27 @@ const (
 //
 // Pebble ends the process, or stops for ever, when its log fails. So walFS
 // reports success, remembers the failure, and the store asks for it before it
-// acknowledges anything (settle.go). A log that failed once takes nothing more:
-// the store writes out its memtables instead, which makes the log needless, and
-// goes on with a new one (health.go).
+// acknowledges anything (settle.go). A log that failed once takes nothing more,
+// and its successors are not created at all: whatever the moment of a crash, the
+// logs on disk hold a beginning of history with no hole in it, and only the last
+// of them has a torn end. The store writes out its memtables instead, which makes
+// the failed log needless, and goes on with a new one (health.go).
 //
-// A second file, the mark, says up to where which log is on stable storage. When
+// A further file, the marks, says up to where each log is on stable storage. When
 // the store opens, a log that is damaged before its mark is an error; behind it,
 // it is the torn tail that a crash leaves.
 type walFS struct {
 	vfs.FS
-	dir   string
-	mode  Fsync
-	onErr func(error) // called on the first failure after a heal; must not block
+	dir     string
+	mode    Fsync
+	started time.Time
+	onErr   func(error) // called on the first failure after a heal; must not block
 
-	mu      sync.Mutex
-	failure error
-	current *walFile
-	mark    vfs.File
+	mu       sync.Mutex
+	failure  error
+	reviving bool // logs are created again, to find out whether that works
+	current  *walFile
+	marks    vfs.File
 
 	syncs     atomic.Int64 // real fsyncs
 	syncNanos atomic.Int64
@@ -69,10 +71,13 @@ type walFS struct {
 	lastSync atomic.Int64
 }
 
-const walMarkName = "synced"
+// maxUnsynced is how old, in mode everysec, what has been written may become
+// before further writes wait for the fsync: twice the ticker's period, so that it
+// only shows on a disk that does not keep up.
+const maxUnsynced = 2 * time.Second
 
 func newWALFS(fs vfs.FS, dir string, mode Fsync, onErr func(error)) *walFS {
-	return &walFS{FS: fs, dir: dir, mode: mode, onErr: onErr}
+	return &walFS{FS: fs, dir: dir, mode: mode, started: time.Now(), onErr: onErr}
 }
 
 // isLog returns the number of the log file at path.
@@ -94,8 +99,7 @@ func (w *walFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, e
 	if !ok {
 		return w.FS.Create(name, category)
 	}
-	f, err := w.FS.Create(name, category)
-	return w.wrap(f, num, err), nil
+	return w.newLog(num, func() (vfs.File, error) { return w.FS.Create(name, category) }), nil
 }
 
 // ReuseForWrite implements vfs.FS.
@@ -104,8 +108,14 @@ func (w *walFS) ReuseForWrite(oldname, newname string, category vfs.DiskWriteCat
 	if !ok {
 		return w.FS.ReuseForWrite(oldname, newname, category)
 	}
-	f, err := w.FS.ReuseForWrite(oldname, newname, category)
-	return w.wrap(f, num, err), nil
+	return w.newLog(num, func() (vfs.File, error) {
+		f, err := w.FS.ReuseForWrite(oldname, newname, category)
+		if errors.Is(err, os.ErrNotExist) {
+			// A log that Pebble believes in but that was never created.
+			f, err = w.FS.Create(newname, category)
+		}
+		return f, err
+	}), nil
 }
 
 // OpenDir implements vfs.FS.
@@ -117,25 +127,37 @@ func (w *walFS) OpenDir(name string) (vfs.File, error) {
 	return &walDirFile{File: f, fs: w}, nil
 }
 
-func (w *walFS) wrap(f vfs.File, num uint64, err error) vfs.File {
-	file := &walFile{File: f, fs: w, num: num}
-	if err != nil {
-		file.File = missingFile{}
-		file.broken.Store(true)
-		w.fail(fmt.Errorf("create log %d: %w", num, err))
-	}
+// newLog makes what create returns the current log.
+func (w *walFS) newLog(num uint64, create func() (vfs.File, error)) vfs.File {
+	file := &walFile{File: missingFile{}, fs: w, num: num}
 	w.mu.Lock()
+	missing := w.failure != nil && !w.reviving
 	w.current = file
 	w.mu.Unlock()
+	if missing {
+		file.broken.Store(true)
+		return file
+	}
+	f, err := create()
+	if err != nil {
+		w.fail(fmt.Errorf("create log %d: %w", num, err))
+		return file
+	}
+	file.File = f
 	return file
 }
 
-// fail remembers the first failure since the last heal.
+// fail remembers the first failure since the last heal. The current log takes
+// nothing more.
 func (w *walFS) fail(err error) {
 	w.mu.Lock()
 	first := w.failure == nil
 	if first {
 		w.failure = err
+	}
+	w.reviving = false
+	if w.current != nil {
+		w.current.broken.Store(true)
 	}
 	w.mu.Unlock()
 	if first && w.onErr != nil {
@@ -150,15 +172,24 @@ func (w *walFS) failed() error {
 	return w.failure
 }
 
-// heal declares that the log may be relied on again: everything applied before
-// is in tables, and the current log has not failed.
+// revive lets the next log be created. Everything in the logs before it must be in
+// tables: a crash may now find this log behind a torn one.
+func (w *walFS) revive() {
+	w.mu.Lock()
+	w.reviving = true
+	w.mu.Unlock()
+}
+
+// heal declares that the log may be relied on again: a log has been created since
+// revive, and everything applied before is in tables. It reports false if the new
+// log has failed meanwhile.
 func (w *walFS) heal() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.current != nil && w.current.broken.Load() {
+	if w.failure != nil && !w.reviving {
 		return false
 	}
-	w.failure = nil
+	w.failure, w.reviving = nil, false
 	return true
 }
 
@@ -194,6 +225,7 @@ type walFile struct {
 	num     uint64
 	broken  atomic.Bool
 	written atomic.Int64 // bytes handed to the operating system
+	dirty   atomic.Int64 // when the oldest of them that is not stored was written, or 0
 
 	mu     sync.Mutex // serializes fsyncs and Close
 	synced int64
@@ -220,7 +252,23 @@ func (f *walFile) Write(p []byte) (int, error) {
 	}
 	f.written.Add(int64(n))
 	f.fs.written.Add(int64(n))
+	if f.dirty.Load() == 0 {
+		f.dirty.Store(f.fs.clock())
+	}
 	return n, nil
+}
+
+// clock is the time since the store was opened, in ns, and never 0.
+func (w *walFS) clock() int64 { return int64(time.Since(w.started)) + 1 }
+
+// Stat implements vfs.File. Pebble asks for the size of a log that it uses again,
+// for its statistics only, but panics if there is no answer.
+func (f *walFile) Stat() (vfs.FileInfo, error) {
+	info, err := f.File.Stat()
+	if err != nil {
+		return missingInfo{}, nil
+	}
+	return info, nil
 }
 
 // Preallocate implements vfs.File; a full disk shows when it is written to.
@@ -248,8 +296,13 @@ func (f *walFile) Sync() error { return f.SyncData() }
 
 // SyncData implements vfs.File: see walFS.
 func (f *walFile) SyncData() error {
-	if f.fs.mode == FsyncAlways {
+	switch f.fs.mode {
+	case FsyncAlways:
 		f.sync()
+	case FsyncEverySec:
+		if since := f.dirty.Load(); since != 0 && f.fs.clock()-since > int64(maxUnsynced) {
+			f.sync()
+		}
 	}
 	return nil
 }
@@ -264,6 +317,7 @@ func (f *walFile) sync() {
 }
 
 func (f *walFile) syncLocked() {
+	f.dirty.Store(0)
 	upTo := f.written.Load()
 	start := time.Now()
 	if f.broken.Load() {
@@ -281,7 +335,7 @@ func (f *walFile) syncLocked() {
 	f.fs.syncNanos.Add(int64(time.Since(start)))
 	f.fs.lastSync.Store(start.UnixNano())
 	f.synced = upTo
-	f.fs.writeMark(f.num, upTo)
+	f.fs.writeMark(walMark{f.num, upTo})
 }
 
 // Close implements vfs.File. The log is stored in every mode before its successor
@@ -317,125 +371,3 @@ type missingInfo struct{ os.FileInfo }
 
 func (missingInfo) Size() int64            { return 0 }
 func (missingInfo) DeviceID() vfs.DeviceID { return vfs.DeviceID{} }
-
-// The mark: log number 8 B LE, bytes 8 B LE, CRC-32 of both 4 B.
-const walMarkSize = 20
-
-func (w *walFS) writeMark(num uint64, synced int64) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.mark == nil {
-		f, err := w.FS.OpenReadWrite(w.FS.PathJoin(w.dir, walMarkName), "ringside-wal-mark")
-		if err != nil {
-			return // a missing mark only means a weaker check
-		}
-		w.mark = f
-	}
-	var b [walMarkSize]byte
-	binary.LittleEndian.PutUint64(b[:], num)
-	binary.LittleEndian.PutUint64(b[8:], uint64(synced))
-	binary.LittleEndian.PutUint32(b[16:], crc32.ChecksumIEEE(b[:16]))
-	_, _ = w.mark.WriteAt(b[:], 0)
-}
-
-func (w *walFS) close() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.mark != nil {
-		_ = w.mark.Close()
-		w.mark = nil
-	}
-}
-
-// verify compares the log that the mark names with the mark. It returns how many
-// undamaged bytes lie behind the mark.
-func (w *walFS) verify() (recovered int64, err error) {
-	f, err := w.FS.Open(w.FS.PathJoin(w.dir, walMarkName))
-	if errors.Is(err, os.ErrNotExist) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, fmt.Errorf("open log mark: %w", err)
-	}
-	var b [walMarkSize]byte
-	_, err = f.ReadAt(b[:], 0)
-	_ = f.Close()
-	if err != nil || binary.LittleEndian.Uint32(b[16:]) != crc32.ChecksumIEEE(b[:16]) {
-		return 0, nil // written in the moment of a power loss
-	}
-	num := binary.LittleEndian.Uint64(b[:])
-	synced := int64(binary.LittleEndian.Uint64(b[8:]))
-	path := w.FS.PathJoin(w.dir, fmt.Sprintf("%06d.log", num))
-	log, err := w.FS.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return 0, nil // its memtable was written out and it was deleted or renamed since
-	}
-	if err != nil {
-		return 0, fmt.Errorf("open log %d: %w", num, err)
-	}
-	defer func() { _ = log.Close() }()
-	end, err := validPrefix(log, num)
-	if err != nil {
-		return 0, fmt.Errorf("read log %s: %w", path, err)
-	}
-	if end < synced {
-		return 0, fmt.Errorf("%w: log %s is readable up to byte %d, but %d bytes were stored in it",
-			ErrDamaged, path, end, synced)
-	}
-	return end - synced, nil
-}
-
-// validPrefix returns the length of the undamaged part of a log: the bytes that
-// chunks with a right checksum and the log's number cover, from its start.
-//
-// A log consists of blocks of 32 KiB, these of chunks: checksum 4 B (masked
-// CRC-32C of all that follows), length 2 B, kind 1 B, low half of the log number
-// 4 B, data. What is left of a block when no chunk's head fits is zero. A log
-// that was closed ends with an empty chunk of the next log's number and no
-// checksum. (The format
-// of LevelDB, with log numbers as in RocksDB's recycled logs; Pebble package
-// record.)
-func validPrefix(r io.Reader, num uint64) (int64, error) {
-	const (
-		blockSize = 32 << 10
-		headSize  = 11
-		firstKind = 5
-		lastKind  = 8
-	)
-	var block [blockSize]byte
-	var base int64
-	for {
-		n, err := io.ReadFull(r, block[:])
-		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-			if errors.Is(err, io.EOF) {
-				err = nil
-			}
-			return base, err
-		}
-		pos := 0
-		for pos+headSize <= n {
-			head := block[pos:n]
-			size := headSize + int(binary.LittleEndian.Uint16(head[4:]))
-			chunkNum := binary.LittleEndian.Uint32(head[7:])
-			if chunkNum == uint32(num)+1 && size == headSize {
-				return base + int64(pos+size), nil
-			}
-			if head[6] < firstKind || head[6] > lastKind || size > len(head) || chunkNum != uint32(num) ||
-				binary.LittleEndian.Uint32(head) != maskedCRC(head[6:size]) {
-				return base + int64(pos), nil
-			}
-			pos += size
-		}
-		if n < blockSize {
-			return base + int64(pos), nil
-		}
-		base += blockSize
-	}
-}
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-func maskedCRC(b []byte) uint32 {
-	c := crc32.Checksum(b, castagnoli)
-	return (c>>15 | c<<17) + 0xa282ead8
-}

@@ -1,0 +1,530 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+)
+
+// copyMem returns a copy of a file system.
+func copyMem(fs *vfs.MemFS) *vfs.MemFS {
+	return fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 1))})
+}
+
+func readFile(t *testing.T, fs vfs.FS, path string) []byte {
+	t.Helper()
+	f, err := fs.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, info.Size())
+	if _, err := f.ReadAt(b, 0); err != nil && len(b) > 0 {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func writeFile(t *testing.T, fs vfs.FS, path string, b []byte) {
+	t.Helper()
+	f, err := fs.Create(path, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// files returns the paths of all files whose names hold part, in order.
+func files(t *testing.T, fs vfs.FS, dir, part string) []string {
+	t.Helper()
+	names, err := fs.List(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(names)
+	var found []string
+	for _, name := range names {
+		if strings.Contains(name, part) {
+			found = append(found, fs.PathJoin(dir, name))
+		}
+	}
+	return found
+}
+
+// content is all that a file system holds, to tell whether anything changed.
+func content(t *testing.T, fs vfs.FS, dir string) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	names, err := fs.List(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		path := fs.PathJoin(dir, name)
+		info, err := fs.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.IsDir() {
+			for k, v := range content(t, fs, path) {
+				all[k] = v
+			}
+		} else if name != "LOCK" {
+			all[path] = string(readFile(t, fs, path))
+		}
+	}
+	return all
+}
+
+// tornStore returns a store that was killed after one writer's units, the log that
+// they are in, its mark and where in it each unit ended.
+func tornStore(t *testing.T, mode Fsync) (fs *vfs.MemFS, h *history, log string, ends []int) {
+	t.Helper()
+	h = newHistory(7, 1) // a history that fits one log; see the check below
+	w := h.writers[0]
+	live := vfs.NewCrashableMem()
+	s := openTest(t, crashConfig(live, mode))
+	log = s.cfg.FS.PathJoin(s.wal.dir, fmt.Sprintf("%06d.log", s.wal.current.num))
+	for w.next <= 6 {
+		if err := w.do(s, w.next); err != nil {
+			t.Fatal(err)
+		}
+		if w.next == 3 {
+			s.wal.tick()
+		}
+		w.acked.Store(int64(w.next))
+		w.next++
+		ends = append(ends, int(s.wal.current.written.Load()))
+	}
+	fs = copyMem(live)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if logs := files(t, fs, "/data/store/log", ".log"); len(logs) != 1 || logs[0] != log {
+		t.Fatalf("logs %v, want only %s", logs, log)
+	}
+	return fs, h, log, ends
+}
+
+// syncRecord is the length of a record of the log that only carries a sync.
+const syncRecord = 25
+
+// A log that ends, or turns to garbage, anywhere behind its mark opens, with all the
+// units that end before; one that does before its mark is damaged.
+func TestTornLog(t *testing.T) {
+	fs, h, log, ends := tornStore(t, FsyncEverySec)
+	w := h.writers[0]
+	whole := readFile(t, fs, log)
+	mark := ends[2]
+	seed := testSeed(t)
+	rng := rand.New(rand.NewPCG(seed, 5))
+	cuts := map[int]bool{0: true, 1: true, mark - 1: true, mark: true, mark + 1: true, len(whole): true}
+	// All around the ends of the last units, and a few anywhere.
+	for _, end := range ends[2:] {
+		for d := -25; d <= 25; d++ {
+			if c := end + d; c >= 0 && c <= len(whole) {
+				cuts[c] = true
+			}
+		}
+	}
+	for range 60 {
+		cuts[rng.IntN(len(whole)+1)] = true
+	}
+	for cut := range cuts {
+		for _, garbage := range []bool{false, true} {
+			torn := slices.Clone(whole[:cut])
+			if garbage {
+				tail := make([]byte, 500+rng.IntN(3000))
+				for i := range tail {
+					tail[i] = byte(rng.Uint32())
+				}
+				torn = append(torn, tail...)
+			}
+			fs := copyMem(fs)
+			writeFile(t, fs, log, torn)
+			s, err := Open(crashConfig(fs, FsyncEverySec))
+			if cut < mark {
+				if !errors.Is(err, ErrDamaged) {
+					t.Fatalf("cut at byte %d, before the mark at %d: %v", cut, mark, err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatalf("cut at byte %d, behind the mark at %d: %v", cut, mark, err)
+			}
+			want := 0
+			for _, end := range ends {
+				if end <= cut {
+					want++
+				}
+			}
+			got, err := w.verify(s, want)
+			// Behind each unit comes a short record that carries its sync.
+			if got == want+1 && ends[want]-cut <= syncRecord {
+				want++
+			}
+			if err != nil || got != want {
+				t.Fatalf("cut at byte %d: %d units, want %d: %v", cut, got, want, err)
+			}
+			s.audit(t)
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// A bit that flips before the mark is reported, again and again, and nothing is
+// changed.
+func TestDamagedLog(t *testing.T) {
+	fs, _, log, ends := tornStore(t, FsyncEverySec)
+	whole := readFile(t, fs, log)
+	rng := rand.New(rand.NewPCG(testSeed(t), 6))
+	for range 40 {
+		fs := copyMem(fs)
+		damaged := slices.Clone(whole)
+		damaged[rng.IntN(ends[2])] ^= 1 << rng.IntN(8)
+		writeFile(t, fs, log, damaged)
+		before := content(t, fs, "/data")
+		for range 2 {
+			s, err := Open(crashConfig(fs, FsyncEverySec))
+			if err == nil {
+				s.Close()
+			}
+			if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), log) || !strings.Contains(err.Error(), "restore") {
+				t.Fatalf("Open: %v", err)
+			}
+			if !equalContent(before, content(t, fs, "/data")) {
+				t.Fatal("the damaged directory was changed")
+			}
+		}
+	}
+}
+
+func equalContent(a, b map[string]string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for k, v := range a {
+		if w, ok := b[k]; !ok || v != w {
+			return false
+		}
+	}
+	return true
+}
+
+// Damage of a log that has a successor is reported, too, even where the log merely
+// ends too early, between two records.
+func TestDamagedOlderLog(t *testing.T) {
+	h := newHistory(7, 1)
+	w := h.writers[0]
+	live := vfs.NewCrashableMem()
+	fs := newFaultyFS(live)
+	s := openTest(t, crashConfig(fs, FsyncEverySec))
+	// No tables: so both logs stay needed.
+	fs.inject(on(".sst", vfs.ErrUnsupported, errorfs.OpCreate))
+	var ends []int
+	old := s.wal.current.num
+	for w.next <= 4 {
+		if err := w.do(s, w.next); err != nil {
+			t.Fatal(err)
+		}
+		w.next++
+		ends = append(ends, int(s.wal.current.written.Load()))
+	}
+	if _, err := s.db.AsyncFlush(); err != nil {
+		t.Fatal(err)
+	}
+	crashed := copyMem(live)
+	fs.end()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	log := fmt.Sprintf("/data/store/log/%06d.log", old)
+	if logs := files(t, crashed, "/data/store/log", ".log"); len(logs) != 2 || logs[0] != log {
+		t.Fatalf("logs %v, want two from %s on", logs, log)
+	}
+	whole := readFile(t, crashed, log)
+	for _, cut := range append([]int{0}, ends...) {
+		fs := copyMem(crashed)
+		writeFile(t, fs, log, whole[:cut])
+		s, err := Open(crashConfig(fs, FsyncEverySec))
+		if err == nil {
+			s.Close()
+		}
+		if !errors.Is(err, ErrDamaged) {
+			t.Errorf("cut at byte %d of %d: %v", cut, len(whole), err)
+		}
+	}
+}
+
+// Marks that are missing, torn, or older than their logs never keep a store from
+// opening.
+func TestMarksAreOnlyAHelp(t *testing.T) {
+	fs, h, _, _ := tornStore(t, FsyncAlways)
+	marks := "/data/store/log/" + walMarksName
+	whole := readFile(t, fs, marks)
+	rng := rand.New(rand.NewPCG(testSeed(t), 8))
+	for i := range 60 {
+		fs := copyMem(fs)
+		b := slices.Clone(whole)
+		switch i % 4 {
+		case 0:
+			b = b[:rng.IntN(len(b))]
+		case 1:
+			b[rng.IntN(len(b))] ^= byte(1 + rng.IntN(255))
+		case 2:
+			b = bytes.Repeat([]byte{byte(rng.IntN(256))}, rng.IntN(3000))
+		case 3:
+			if err := fs.Remove(marks); err != nil {
+				t.Fatal(err)
+			}
+			b = nil
+		}
+		if b != nil {
+			writeFile(t, fs, marks, b)
+		}
+		s := openTest(t, crashConfig(fs, FsyncAlways))
+		h.verify(t, s, h.promised(), false)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A damaged table is an error for the keys in its damaged block only.
+func TestDamagedTable(t *testing.T) {
+	fs := vfs.NewCrashableMem()
+	cfg := faultConfig(fs, FsyncEverySec)
+	s := openTest(t, cfg)
+	key := func(i int) string { return fmt.Sprint("key", i) }
+	const keys = 400
+	rng := rand.New(rand.NewPCG(testSeed(t), 9))
+	values := make([][]byte, keys)
+	for i := range values {
+		values[i] = make([]byte, 1000)
+		for j := range values[i] {
+			values[i][j] = byte(rng.Uint32()) // nothing to compress
+		}
+		s.set(t, key(i), string(values[i]), 0)
+	}
+	if err := errors.Join(s.db.Flush(), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	tables := files(t, fs, "/data/store/data", ".sst")
+	if len(tables) == 0 {
+		t.Fatal("no tables")
+	}
+	for _, path := range tables {
+		b := readFile(t, fs, path)
+		if len(b) > 100_000 {
+			b[len(b)/2] ^= 0x10
+			writeFile(t, fs, path, b)
+		}
+	}
+	cfg.BlockCache = 1 << 20
+	cfg.Cache = 0
+	s = openTest(t, cfg)
+	read, damaged := 0, 0
+	for i := range keys {
+		v, err := s.read([]byte(key(i)))
+		switch {
+		case err == nil && bytes.Equal(v, values[i]):
+			read++
+		case errors.Is(err, ErrDamaged):
+			damaged++
+		default:
+			t.Fatalf("%s: %d bytes, %v", key(i), len(v), err)
+		}
+	}
+	if damaged == 0 || damaged > 100 || read+damaged != keys {
+		t.Errorf("%d keys read, %d damaged", read, damaged)
+	}
+	if _, err := s.Scan(0, keys, func(Entry) bool { return true }); !errors.Is(err, ErrDamaged) {
+		t.Errorf("scan over the damage: %v", err)
+	}
+
+	// Merging the damaged table fails in the background, which is said once and for
+	// all, and does not keep a CPU busy.
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if err := s.db.Compact(ctx, []byte{kindData}, []byte{kindData + 1}, false); err == nil {
+		t.Error("the damaged table was merged")
+	}
+	waitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
+	began := s.engine.failures.Load()
+	time.Sleep(200 * time.Millisecond)
+	if n := s.engine.failures.Load() - began; n > 20 {
+		t.Errorf("%d attempts", n)
+	}
+	if err := s.Writable(); !errors.Is(err, ErrDamaged) || !errors.Is(err, ErrReadOnly) {
+		t.Errorf("Writable: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What is missing or damaged of the rest is reported as damage, not as an empty
+// store.
+func TestDamagedDirectory(t *testing.T) {
+	fs := vfs.NewCrashableMem()
+	s := openTest(t, crashConfig(fs, FsyncEverySec))
+	s.set(t, "a", "1", 0)
+	if err := errors.Join(s.db.Flush(), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	data := "/data/store/data"
+	for _, name := range []string{".sst", "MANIFEST", "marker.manifest", formatFile} {
+		for _, how := range []string{"missing", "empty", "garbage"} {
+			fs := copyMem(fs)
+			dir := data
+			if name == formatFile {
+				dir = "/data/store"
+			}
+			paths := files(t, fs, dir, name)
+			if len(paths) == 0 {
+				t.Fatalf("no file %s", name)
+			}
+			for _, path := range paths {
+				switch how {
+				case "missing":
+					if err := fs.Remove(path); err != nil {
+						t.Fatal(err)
+					}
+				case "empty":
+					writeFile(t, fs, path, nil)
+				case "garbage":
+					writeFile(t, fs, path, bytes.Repeat([]byte("garbage"), 50))
+				}
+			}
+			if name == "marker.manifest" && how != "missing" {
+				continue // only its name counts
+			}
+			want := ErrDamaged
+			if name == formatFile && how == "missing" {
+				want = ErrFormat
+			}
+			for range 2 {
+				s, err := Open(crashConfig(fs, FsyncEverySec))
+				if err == nil {
+					s.Close()
+				}
+				if !errors.Is(err, want) {
+					t.Errorf("%s %s: %v", name, how, err)
+				}
+			}
+		}
+	}
+}
+
+func TestWrongDirectory(t *testing.T) {
+	create := func(t *testing.T) Config {
+		cfg := testConfig(filepath.Join(t.TempDir(), "a", "b"))
+		s := openTest(t, cfg)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return cfg
+	}
+	identity := func(text string) func(*testing.T) Config {
+		return func(t *testing.T) Config {
+			cfg := create(t)
+			if err := os.WriteFile(filepath.Join(cfg.Dir, formatFile), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return cfg
+		}
+	}
+	for _, tt := range []struct {
+		name string
+		make func(*testing.T) Config
+		want error
+		says []string
+	}{
+		{"strategy", func(t *testing.T) Config {
+			cfg := create(t)
+			cfg.Strategy = "vnode"
+			return cfg
+		}, ErrMismatch, []string{"--strategy buckets", "--strategy vnode", "another directory"}},
+		{"hash", func(t *testing.T) Config {
+			cfg := create(t)
+			cfg.Hash = "slot"
+			return cfg
+		}, ErrMismatch, []string{"--hash native", "--hash slot"}},
+		{"version", identity(`{"format": 2, "strategy": "buckets", "hash": "native", "id": "x"}`),
+			ErrFormat, []string{"version 2", "version 1", "another directory"}},
+		{"identity is no JSON", identity("{"), ErrDamaged, []string{formatFile, "restore"}},
+		{"identity is empty", identity(""), ErrDamaged, []string{formatFile, "restore"}},
+		{"foreign file", func(t *testing.T) Config {
+			cfg := testConfig(t.TempDir())
+			if err := os.WriteFile(filepath.Join(cfg.Dir, "thesis.tex"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return cfg
+		}, ErrFormat, []string{"thesis.tex", "another directory"}},
+		{"data without identity", func(t *testing.T) Config {
+			cfg := create(t)
+			if err := os.Remove(filepath.Join(cfg.Dir, formatFile)); err != nil {
+				t.Fatal(err)
+			}
+			return cfg
+		}, ErrFormat, []string{`"data"`, formatFile}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			cfg := tt.make(t)
+			before := content(t, vfs.Default, cfg.Dir)
+			for range 2 {
+				s, err := Open(cfg)
+				if err == nil {
+					s.Close()
+				}
+				if !errors.Is(err, tt.want) {
+					t.Fatalf("Open: %v, want %v", err, tt.want)
+				}
+				for _, part := range append(tt.says, cfg.Dir) {
+					if !strings.Contains(err.Error(), part) {
+						t.Errorf("%q does not say %q", err, part)
+					}
+				}
+			}
+			if !equalContent(before, content(t, vfs.Default, cfg.Dir)) {
+				t.Error("the directory was changed")
+			}
+		})
+	}
+}
+
+func TestUnreadableIdentity(t *testing.T) {
+	fs := vfs.NewMem()
+	s := openTest(t, crashConfig(fs, FsyncNo))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	faulty := newFaultyFS(fs)
+	faulty.inject(on(formatFile, os.ErrPermission, errorfs.OpOpen))
+	_, err := Open(crashConfig(faulty, FsyncNo))
+	if !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), formatFile) {
+		t.Errorf("Open: %v", err)
+	}
+}

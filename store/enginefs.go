@@ -1,0 +1,61 @@
+package store
+
+import (
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// An engineFS is the file system as Pebble sees it. It makes up for two habits of
+// Pebble's.
+//
+// While flushes and compactions fail, Pebble tries again at once, for ever, and on a
+// full disk would keep a CPU busy with it. It asks for the free space after each
+// attempt, without holding a lock: that question is answered late.
+//
+// Pebble names its new manifest in a marker file before the manifest's own name is
+// durable. A file system that does not keep such steps in order may, after a power
+// loss, have the one without the other: so the directory is synced in between.
+type engineFS struct {
+	vfs.FS
+	stop     <-chan struct{}
+	failures atomic.Int32 // of flushes and compactions, in a row
+	parked   atomic.Bool
+}
+
+const (
+	minPace = 10 * time.Millisecond
+	maxPace = time.Second
+)
+
+// GetDiskUsage implements vfs.FS.
+func (e *engineFS) GetDiskUsage(path string) (vfs.DiskUsage, error) {
+	if e.parked.Load() {
+		select {} // see park
+	}
+	if n := e.failures.Load(); n > 0 {
+		timer := time.NewTimer(min(minPace<<min(n-1, 10), maxPace))
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-e.stop:
+		}
+	}
+	return e.FS.GetDiskUsage(path)
+}
+
+// park stops Pebble for good at the end of its next attempt: there is no other way
+// to be rid of one that does not get through opening a database.
+func (e *engineFS) park() { e.parked.Store(true) }
+
+// Create implements vfs.FS.
+func (e *engineFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
+	if strings.HasPrefix(e.PathBase(name), "marker.") {
+		if err := syncDir(e.FS, e.PathDir(name)); err != nil {
+			return nil, err
+		}
+	}
+	return e.FS.Create(name, category)
+}

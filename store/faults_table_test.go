@@ -1,0 +1,251 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+	"go.uber.org/goleak"
+)
+
+// While tables cannot be written, writes are refused, reads go on, and Pebble's
+// attempts do not keep a CPU busy.
+func TestTableFaults(t *testing.T) {
+	for name, what := range map[string]fault{
+		"create": on(".sst", syscall.ENOSPC, errorfs.OpCreate),
+		"write":  on(".sst", syscall.ENOSPC, errorfs.OpFileWrite),
+		"sync":   on(".sst", syscall.EIO, errorfs.OpFileSync, errorfs.OpFileSyncData),
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+			h := newHistory(testSeed(t), 2)
+			base := vfs.NewCrashableMem()
+			fs := newFaultyFS(base)
+			s := openTest(t, faultConfig(fs, FsyncEverySec))
+			stop := h.run(t, s)
+			waitFor(t, "first writes", func() bool { return h.writers[0].acked.Load() > 2 })
+			fs.inject(what)
+			if _, err := s.db.AsyncFlush(); err != nil {
+				t.Fatal(err)
+			}
+			waitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
+			stop()
+			before := fs.hits.Load()
+			time.Sleep(200 * time.Millisecond)
+			if n := fs.hits.Load() - before; n > 20 {
+				t.Errorf("%d attempts in 200 ms", n)
+			}
+			for _, w := range h.writers {
+				if _, err := w.verify(s, int(w.acked.Load())); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := s.Writable(); !errors.Is(err, ErrReadOnly) {
+				t.Errorf("while the fault lasts: %v", err)
+			}
+			fs.end()
+			waitFor(t, "recovery", func() bool { return s.Writable() == nil })
+			s.set(t, "after", "x", 0)
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = openTest(t, faultConfig(base, FsyncEverySec))
+			h.verify(t, s, h.promised(), false)
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// A store can be closed while its tables cannot be written; nothing is lost.
+func TestCloseDuringTableFault(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	base := vfs.NewCrashableMem()
+	fs := newFaultyFS(base)
+	s := openTest(t, faultConfig(fs, FsyncEverySec))
+	s.set(t, "a", "1", 0)
+	fs.inject(on(".sst", syscall.ENOSPC, errorfs.OpCreate))
+	if _, err := s.db.AsyncFlush(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openTest(t, faultConfig(base, FsyncEverySec))
+	if v, _ := s.get(t, "a"); v != "1" {
+		t.Errorf("a = %q", v)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// To Pebble a failure to write its manifest is final: the store says so, refuses
+// writes, answers reads, ends, and has lost nothing.
+func TestManifestFault(t *testing.T) {
+	base := vfs.NewCrashableMem()
+	fs := newFaultyFS(base)
+	s := openTest(t, faultConfig(fs, FsyncAlways))
+	s.set(t, "a", "1", 0)
+	s.set(t, "long", strings.Repeat("x", 200_000), 0)
+	fs.inject(on("MANIFEST", syscall.ENOSPC, errorfs.OpFileWrite, errorfs.OpFileSync))
+	if _, err := s.db.AsyncFlush(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-s.Fatal():
+	case <-time.After(10 * time.Second):
+		t.Fatal("Fatal is not closed")
+	}
+	if err := s.Writable(); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("Writable: %v", err)
+	}
+	for range 3 {
+		if v, err := s.read([]byte("a")); err != nil || string(v) != "1" {
+			t.Errorf("read: %q, %v", v, err)
+		}
+		if v, err := s.read([]byte("long")); err != nil || len(v) != 200_000 {
+			t.Errorf("read of a long value: %d bytes, %v", len(v), err)
+		}
+		if _, err := s.Scan(0, 10, func(Entry) bool { return true }); err != nil {
+			t.Error(err)
+		}
+		if s.Stats().Pebble == nil {
+			t.Error("no figures")
+		}
+	}
+	if err := s.Close(); err == nil {
+		t.Error("Close reports success")
+	}
+	after := base.CrashClone(vfs.CrashCloneCfg{})
+	s = openTest(t, faultConfig(after, FsyncAlways))
+	if v, _ := s.get(t, "a"); v != "1" {
+		t.Errorf("a = %q", v)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Opening on a disk that takes no tables ends with an error, though what lies in the
+// log cannot be recovered without.
+func TestOpenFaults(t *testing.T) {
+	base := vfs.NewCrashableMem()
+	s := openTest(t, faultConfig(base, FsyncAlways))
+	s.set(t, "a", "1", 0)
+	crashed := func() vfs.FS { return base.CrashClone(vfs.CrashCloneCfg{}) }
+	for _, tt := range []struct {
+		name string
+		what fault
+	}{
+		{"tables", on(".sst", syscall.ENOSPC, errorfs.OpCreate)},
+		{"manifest", on("MANIFEST", syscall.ENOSPC, errorfs.OpFileWrite)},
+		{"new log", on(".log", syscall.ENOSPC, errorfs.OpCreate)},
+		{"log cannot be read", on(".log", syscall.EIO, errorfs.OpOpen)},
+		{"options", on(".dbtmp", syscall.ENOSPC, errorfs.OpFileWrite)},
+		{"marks cannot be read", on(walMarksName, syscall.EIO, errorfs.OpOpen)},
+	} {
+		fs := newFaultyFS(crashed())
+		fs.inject(tt.what)
+		began := time.Now()
+		got, err := Open(faultConfig(fs, FsyncAlways))
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("%s: Open took %s", tt.name, took)
+		}
+		if err == nil {
+			if got.Writable() == nil {
+				t.Errorf("%s: opened, and writable", tt.name)
+			}
+			if v, err := got.read([]byte("a")); err != nil || string(v) != "1" {
+				t.Errorf("%s: read: %q, %v", tt.name, v, err)
+			}
+			fs.end()
+			waitFor(t, "recovery", func() bool { return got.Writable() == nil })
+			if err := got.Close(); err != nil {
+				t.Errorf("%s: %v", tt.name, err)
+			}
+			continue
+		}
+		if errors.Is(err, ErrDamaged) || errors.Is(err, ErrInUse) {
+			t.Errorf("%s: a wrong reason: %v", tt.name, err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFreeSpaceGuard(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	fs := vfs.NewMem()
+	fs.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1 << 30})
+	cfg := faultConfig(fs, FsyncEverySec)
+	cfg.MinFreeDisk = 100 << 20
+	s := openTest(t, cfg)
+	s.set(t, "a", "1", 0)
+	for range 2 {
+		fs.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 99 << 20})
+		waitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
+		if err := s.Writable(); !errors.Is(err, ErrReadOnly) || !strings.Contains(err.Error(), "disk almost full") {
+			t.Error(err)
+		}
+		u := s.NewUnit()
+		u.Begin(s.now(), []Place{u.Place([]byte("a"))})
+		v, err := u.Get([]byte("a"))
+		if err != nil || string(v.Inline) != "1" {
+			t.Errorf("read: %q, %v", v.Inline, err)
+		}
+		if err := u.PutString([]byte("a"), v, []byte("2"), 0, false); err != nil {
+			t.Error(err)
+		}
+		if _, err := u.Commit(nil); !errors.Is(err, ErrReadOnly) {
+			t.Errorf("commit: %v", err)
+		}
+		fs.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 101 << 20})
+		waitFor(t, "writes to be accepted", func() bool { return s.Writable() == nil })
+		if v, _ := s.get(t, "a"); v != "1" {
+			t.Errorf("the refused write is there: %q", v)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A unit that was flushed before the trouble began cannot claim that nothing was
+// changed.
+func TestTroubleInTheMiddleOfAUnit(t *testing.T) {
+	s := openTest(t, faultConfig(vfs.NewMem(), FsyncEverySec))
+	u := s.NewUnit()
+	u.Begin(s.now(), []Place{u.Place([]byte("a"))})
+	for i, last := range []bool{false, true} {
+		v, err := u.Get([]byte("a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := u.PutString([]byte("a"), v, fmt.Append(nil, i), 0, false); err != nil {
+			t.Fatal(err)
+		}
+		if last {
+			break
+		}
+		if err := u.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		s.trouble(troubleDisk, errors.New("for the test"))
+	}
+	if _, err := u.Commit(nil); !errors.Is(err, ErrUnknown) {
+		t.Errorf("commit: %v", err)
+	}
+	s.trouble(troubleDisk, nil)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,225 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+	"go.uber.org/goleak"
+)
+
+// A faultyFS fails as its fault says, from inject until end.
+type faultyFS struct {
+	vfs.FS
+	fault atomic.Pointer[fault]
+	hits  atomic.Int64
+}
+
+// A fault returns an error for the operations that fail.
+type fault func(op errorfs.Op) error
+
+func newFaultyFS(fs vfs.FS) *faultyFS {
+	f := &faultyFS{}
+	f.FS = &hookFS{fs, func(op errorfs.Op) error {
+		inject := f.fault.Load()
+		if inject == nil {
+			return nil
+		}
+		err := (*inject)(op)
+		if err != nil {
+			f.hits.Add(1)
+		}
+		return err
+	}}
+	return f
+}
+
+func (f *faultyFS) inject(what fault) { f.fault.Store(&what) }
+
+func (f *faultyFS) end() { f.fault.Store(nil) }
+
+// on makes a fault of the operations of some kinds on files whose path holds name.
+func on(name string, err error, kinds ...errorfs.OpKind) fault {
+	return func(op errorfs.Op) error {
+		if !strings.Contains(op.Path, name) {
+			return nil
+		}
+		for _, k := range kinds {
+			if op.Kind == k {
+				return fmt.Errorf("%s: %w", op.Path, err)
+			}
+		}
+		return nil
+	}
+}
+
+// either is both of two faults.
+func either(a, b fault) fault {
+	return func(op errorfs.Op) error { return errors.Join(a(op), b(op)) }
+}
+
+func always(what fault) func() fault { return func() fault { return what } }
+
+// once lets a fault happen a single time.
+func once(what fault) func() fault {
+	return func() fault {
+		var done atomic.Bool
+		return func(op errorfs.Op) error {
+			if done.Load() {
+				return nil
+			}
+			err := what(op)
+			if err != nil && done.Swap(true) {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+// waitFor polls until ok, and fails the test after ten seconds.
+func waitFor(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited too long: %s", what)
+		}
+	}
+}
+
+func faultConfig(fs vfs.FS, mode Fsync) Config {
+	cfg := crashConfig(fs, mode)
+	cfg.healPeriod = 10 * time.Millisecond
+	return cfg
+}
+
+var logFaults = []struct {
+	name string
+	what func() fault
+	// lasting: no write can succeed while the fault is there.
+	lasting bool
+}{
+	{"write", always(on(".log", syscall.ENOSPC, errorfs.OpFileWrite)), true},
+	{"write once", once(on(".log", syscall.EIO, errorfs.OpFileWrite)), false},
+	{"short write", always(on(".log", errShort, errorfs.OpFileWrite)), true},
+	{"short write once", once(on(".log", errQuietlyShort, errorfs.OpFileWrite)), false},
+	{"create", always(on(".log", syscall.ENOSPC, errorfs.OpCreate, errorfs.OpReuseForWrite)), true},
+	{"create once", once(on(".log", syscall.ENOSPC, errorfs.OpCreate, errorfs.OpReuseForWrite)), false},
+	{"directory sync", always(on("/log", syscall.EIO, errorfs.OpFileSync)), true},
+	{"directory sync once", once(on("/log", syscall.EIO, errorfs.OpFileSync)), false},
+	{"fsync", always(on(".log", syscall.EIO, errorfs.OpFileSync, errorfs.OpFileSyncData)), true},
+	{"fsync once", once(on(".log", syscall.EIO, errorfs.OpFileSync, errorfs.OpFileSyncData)), false},
+	{"close", always(on(".log", syscall.EIO, errorfs.OpFileClose)), false},
+	{"logs and tables", always(either(
+		on(".log", syscall.ENOSPC, errorfs.OpFileWrite, errorfs.OpCreate),
+		on(".sst", syscall.ENOSPC, errorfs.OpFileWrite, errorfs.OpCreate))), true},
+}
+
+// Whatever fails of the log, and however often: what was promised survives a crash at
+// any moment, the rest is refused or has an unknown outcome, and when the fault ends
+// the store goes on by itself.
+func TestLogFaults(t *testing.T) {
+	for _, mode := range []Fsync{FsyncAlways, FsyncEverySec, FsyncNo} {
+		for i, tt := range logFaults {
+			if testing.Short() && i%3 != int(mode[0])%3 {
+				continue // each fault in one mode
+			}
+			t.Run(string(mode)+"/"+tt.name, func(t *testing.T) {
+				testFault(t, mode, tt.what(), tt.lasting)
+			})
+		}
+	}
+}
+
+func testFault(t *testing.T, mode Fsync, what fault, lasting bool) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	seed := testSeed(t)
+	rng := rand.New(rand.NewPCG(seed, 4))
+	h := newHistory(seed, 3)
+	base := vfs.NewCrashableMem()
+	fs := newFaultyFS(base)
+	s := openTest(t, faultConfig(fs, mode))
+	s.set(t, "old", "value", 0)
+	unsynced := 100
+	if mode == FsyncAlways {
+		unsynced = 0
+	}
+	var taken []aftermath
+	take := func() {
+		p := h.promised()
+		taken = append(taken, aftermath{base.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced, RNG: rng}), p})
+	}
+
+	stop := h.run(t, s)
+	closed := false
+	end := func() {
+		fs.end()
+		stop()
+		if !closed {
+			closed = true
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	defer end()
+	waitFor(t, "first writes", func() bool { return h.writers[0].acked.Load() > 2 })
+	fs.inject(what)
+	waitFor(t, "the fault", func() bool {
+		// Some of the faults wait for a new log or for the ticker.
+		if fs.hits.Load() == 0 {
+			_, _ = s.db.AsyncFlush()
+			s.wal.tick()
+		}
+		return fs.hits.Load() > 0
+	})
+	if lasting {
+		waitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
+	}
+	for range 4 {
+		take()
+		if v, err := s.read([]byte("old")); err != nil || string(v) != "value" {
+			t.Errorf("read of an old value: %q, %v", v, err)
+		}
+		if err := s.Writable(); lasting && !errors.Is(err, ErrReadOnly) {
+			t.Errorf("while the fault lasts: %v", err)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	fs.end()
+	take()
+	waitFor(t, "recovery", func() bool { return s.Writable() == nil })
+	before := h.promised()
+	waitFor(t, "writes after recovery", func() bool {
+		for i, p := range h.promised() {
+			if p < before[i]+2 {
+				return false
+			}
+		}
+		return true
+	})
+	take()
+	stop()
+	take()
+	promised := h.promised()
+	end()
+
+	taken = append(taken, aftermath{base, promised})
+	for _, c := range taken {
+		s := openTest(t, faultConfig(c.fs, mode))
+		h.verify(t, s, c.promised, false)
+		if v, err := s.read([]byte("old")); err != nil || string(v) != "value" {
+			t.Errorf("old value: %q, %v", v, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
