@@ -35,7 +35,6 @@ type settler struct {
 
 	// settled is the number up to which everything is durable.
 	settled atomic.Uint64
-	busy    atomic.Bool // a settlement is being worked on
 }
 
 // A settlement is a commit to follow, or with no batch a reader that waits for
@@ -82,14 +81,12 @@ func (s *settler) run() {
 			work, s.queue = s.queue, work[:0]
 			closed := s.closed
 			if len(work) == 0 {
-				s.busy.Store(false)
 				s.mu.Unlock()
 				if closed {
 					return
 				}
 				break
 			}
-			s.busy.Store(true)
 			s.mu.Unlock()
 			s.settle(work)
 			clear(work)
@@ -125,13 +122,6 @@ func (s *settler) settle(group []settlement) {
 			e.waiter.Settled(err)
 		}
 	}
-}
-
-// idle reports whether everything handed over so far has been told its fate.
-func (s *settler) idle() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.queue) == 0 && !s.busy.Load()
 }
 
 // heal declares everything handed over so far durable, after the memtables have
