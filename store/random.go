@@ -11,7 +11,7 @@ const randomWindow = 16
 // and among the many keys of one hash tag, about so.
 func (s *Store) RandomKey() ([]byte, error) {
 	first := Place(s.randomSlice()) << 48
-	key, err := s.keyNear(first|Place(rand.Uint64N(1<<48)), first, first|1<<48-1)
+	key, err := s.keyNear(first|Place(rand.Uint64N(1<<48)), first, first|(1<<48-1))
 	if err != nil {
 		return nil, err
 	}
@@ -19,7 +19,7 @@ func (s *Store) RandomKey() ([]byte, error) {
 		return s.keyNear(Place(rand.Uint64()), 0, ^Place(0))
 	}
 	first = PlaceOf(s.token, key) &^ (1<<32 - 1)
-	again, err := s.keyNear(first|Place(rand.Uint32()), first, first|1<<32-1)
+	again, err := s.keyNear(first|Place(rand.Uint32()), first, first|(1<<32-1))
 	if again == nil { // it has gone meanwhile
 		again = key
 	}

@@ -343,7 +343,7 @@ func TestRandomKeyIsFair(t *testing.T) {
 				drawn[string(k)]++
 			}
 			for i := range keys {
-				if n := drawn[key(i)]; n < draws/keys/8 || n > draws/keys*8 {
+				if n := drawn[key(i)]; n < draws/keys/4 || n > draws/keys*4 {
 					t.Errorf("%s was drawn %d times of %d", key(i), n, draws)
 				}
 				delete(drawn, key(i))
