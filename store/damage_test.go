@@ -1,12 +1,15 @@
 package store
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -527,4 +530,68 @@ func TestUnreadableIdentity(t *testing.T) {
 	if !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), formatFile) {
 		t.Errorf("Open: %v", err)
 	}
+}
+
+func TestDirectoryInUse(t *testing.T) {
+	cfg := testConfig(t.TempDir())
+	inUse := func() {
+		t.Helper()
+		s, err := Open(cfg)
+		if err == nil {
+			s.Close()
+		}
+		if !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), cfg.Dir) || !strings.Contains(err.Error(), "stop it") {
+			t.Errorf("Open: %v", err)
+		}
+	}
+	s := openTest(t, cfg)
+	s.set(t, "a", "1", 0)
+	inUse()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	other := exec.Command(os.Args[0], "-test.run", "^TestHoldDirectory$")
+	other.Env = append(os.Environ(), holdDirectory+"="+cfg.Dir)
+	in, err := other.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := other.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "held\n" {
+		t.Errorf("the other process: %q, %v", line, err)
+	}
+	inUse()
+	if err := other.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	_ = other.Wait()
+	_ = in.Close()
+
+	s = openTest(t, cfg)
+	if v, _ := s.get(t, "a"); v != "1" {
+		t.Errorf("a = %q", v)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const holdDirectory = "RINGSIDE_TEST_HOLD_DIRECTORY"
+
+// TestHoldDirectory is what TestDirectoryInUse runs in another process.
+func TestHoldDirectory(t *testing.T) {
+	dir := os.Getenv(holdDirectory)
+	if dir == "" {
+		t.Skip("only for TestDirectoryInUse")
+	}
+	openTest(t, testConfig(dir))
+	fmt.Println("held")
+	_, _ = io.ReadAll(os.Stdin) // until killed
 }

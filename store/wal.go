@@ -56,6 +56,9 @@ type walFS struct {
 	mode    Fsync
 	started time.Time
 	onErr   func(error) // called on the first failure after a heal; must not block
+	// patience is how old, in mode everysec, what has been written may become
+	// before further writes wait for the fsync.
+	patience time.Duration
 
 	mu       sync.Mutex
 	failure  error
@@ -71,13 +74,12 @@ type walFS struct {
 	lastSync atomic.Int64
 }
 
-// maxUnsynced is how old, in mode everysec, what has been written may become
-// before further writes wait for the fsync: twice the ticker's period, so that it
-// only shows on a disk that does not keep up.
-const maxUnsynced = 2 * time.Second
+// fsyncPatience is twice the ticker's period, so that it only shows on a disk that
+// does not keep up.
+const fsyncPatience = 2 * time.Second
 
 func newWALFS(fs vfs.FS, dir string, mode Fsync, onErr func(error)) *walFS {
-	return &walFS{FS: fs, dir: dir, mode: mode, started: time.Now(), onErr: onErr}
+	return &walFS{FS: fs, dir: dir, mode: mode, started: time.Now(), onErr: onErr, patience: fsyncPatience}
 }
 
 // isLog returns the number of the log file at path.
@@ -300,7 +302,7 @@ func (f *walFile) SyncData() error {
 	case FsyncAlways:
 		f.sync()
 	case FsyncEverySec:
-		if since := f.dirty.Load(); since != 0 && f.fs.clock()-since > int64(maxUnsynced) {
+		if since := f.dirty.Load(); since != 0 && f.fs.clock()-since > int64(f.fs.patience) {
 			f.sync()
 		}
 	}
