@@ -16,6 +16,10 @@ import (
 // looked at there moves to the new end once more (the CLOCK rule), any other is
 // dropped. Lines are written in place where the new value fits.
 //
+// While a shard has dropped nothing since the store was empty, a key without a line
+// there does not exist: neither a miss nor the first SET of a key goes to Pebble as
+// long as everything fits.
+//
 // What makes the cache safe is not here but in commit.go: a line changes only
 // after its commit, and a fill is refused if its key's latch was taken meanwhile.
 type cache struct {
@@ -64,7 +68,10 @@ type cacheShard struct {
 	// place in ring is the offset modulo its length. No entry wraps around.
 	begin, end uint64
 	live       int64 // bytes of entries that are not dead
-	_          [40]byte
+	// whole: every key of the store that belongs to this shard has a line here, so
+	// that a key without one does not exist.
+	whole bool
+	_     [32]byte
 }
 
 // newCache returns a cache of about size bytes, index included; size 0 gives one
@@ -112,19 +119,29 @@ func mix(p Place) uint64 {
 
 func (c *cache) shard(h uint64) *cacheShard { return &c.shards[h>>58&(cacheShards-1)] }
 
+// A cacheAnswer is what the cache knows of a key.
+type cacheAnswer uint8
+
+const (
+	cacheMiss   cacheAnswer = iota // nothing
+	cacheHit                       // its line
+	cacheAbsent                    // that there is no such key
+)
+
 // get appends the line of a key to dst.
-func (c *cache) get(p Place, key, dst []byte) ([]byte, bool) {
+func (c *cache) get(p Place, key, dst []byte) ([]byte, cacheAnswer) {
 	if c.shards == nil {
-		return dst, false
+		return dst, cacheMiss
 	}
 	h := mix(p)
 	s := c.shard(h)
 	s.mu.Lock()
 	slot, ok := s.find(h, p, key)
 	if !ok {
+		answer := s.missing()
 		s.mu.Unlock()
 		c.misses.Add(1)
-		return dst, false
+		return dst, answer
 	}
 	e := s.entry(slot)
 	word := binary.LittleEndian.Uint32(e[entKeyLen:])
@@ -139,13 +156,48 @@ func (c *cache) get(p Place, key, dst []byte) ([]byte, bool) {
 	dst = append(dst, e[start:start+int(binary.LittleEndian.Uint32(e[entLine:]))]...)
 	s.mu.Unlock()
 	c.hits.Add(1)
-	return dst, true
+	return dst, cacheHit
+}
+
+// missing is the answer for a key without a line.
+func (s *cacheShard) missing() cacheAnswer {
+	if s.whole {
+		return cacheAbsent
+	}
+	return cacheMiss
+}
+
+// setWhole says that the store holds no keys but those with a line; the caller
+// makes sure that nothing is written meanwhile. It stays true until a line is
+// dropped or not taken.
+func (c *cache) setWhole() {
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.mu.Lock()
+		s.whole = true
+		s.mu.Unlock()
+	}
+}
+
+// lose drops the line of a key that may exist all the same.
+func (c *cache) lose(p Place, key []byte) {
+	if c.shards == nil {
+		return
+	}
+	h := mix(p)
+	s := c.shard(h)
+	s.mu.Lock()
+	s.whole = false
+	if slot, ok := s.find(h, p, key); ok {
+		s.kill(slot)
+	}
+	s.mu.Unlock()
 }
 
 // peek is get without counting as a read.
-func (c *cache) peek(p Place, key, dst []byte) ([]byte, bool) {
+func (c *cache) peek(p Place, key, dst []byte) ([]byte, cacheAnswer) {
 	if c.shards == nil {
-		return dst, false
+		return dst, cacheMiss
 	}
 	h := mix(p)
 	s := c.shard(h)
@@ -153,11 +205,11 @@ func (c *cache) peek(p Place, key, dst []byte) ([]byte, bool) {
 	defer s.mu.Unlock()
 	slot, ok := s.find(h, p, key)
 	if !ok {
-		return dst, false
+		return dst, s.missing()
 	}
 	e := s.entry(slot)
 	start := cacheEntryMin + int(binary.LittleEndian.Uint32(e[entKeyLen:])&0xffffff)
-	return append(dst, e[start:start+int(binary.LittleEndian.Uint32(e[entLine:]))]...), true
+	return append(dst, e[start:start+int(binary.LittleEndian.Uint32(e[entLine:]))]...), cacheHit
 }
 
 // lastRead returns the second, on the cache's clock, in which the key's line was
@@ -183,7 +235,7 @@ func (c *cache) put(p Place, key, line []byte) {
 		return
 	}
 	if len(line) > maxCachedLine || len(key) >= entDead {
-		c.remove(p, key)
+		c.lose(p, key)
 		return
 	}
 	h := mix(p)
@@ -209,7 +261,7 @@ func (c *cache) fill(p Place, key, line []byte, version *atomic.Uint64, want uin
 	s.mu.Unlock()
 }
 
-// remove drops the line of key, if there is one.
+// remove drops the line of a key that exists no more, if there is one.
 func (c *cache) remove(p Place, key []byte) {
 	if c.shards == nil {
 		return
@@ -223,13 +275,13 @@ func (c *cache) remove(p Place, key []byte) {
 	s.mu.Unlock()
 }
 
-// clear drops all lines.
+// clear drops all lines, of a store that has been emptied.
 func (c *cache) clear() {
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.mu.Lock()
 		clear(s.index)
-		s.used, s.begin, s.end, s.live = 0, 0, 0, 0
+		s.used, s.begin, s.end, s.live, s.whole = 0, 0, 0, 0, true
 		s.mu.Unlock()
 	}
 }
@@ -319,6 +371,7 @@ func (s *cacheShard) put(h uint64, p Place, key, line []byte, now uint32) {
 	body := (len(key) + len(line) + 7) &^ 7
 	size := uint64(cacheEntryMin + body)
 	if size > uint64(len(s.ring))/4 {
+		s.whole = false
 		return
 	}
 	for s.used >= s.mask-s.mask/8 {
@@ -429,6 +482,7 @@ func (s *cacheShard) dropOldest() {
 		p := Place(binary.LittleEndian.Uint64(e))
 		if slot, ok := s.find(mix(p), p, e[cacheEntryMin:cacheEntryMin+word&0xffffff]); ok {
 			s.kill(slot)
+			s.whole = false
 		}
 	}
 	s.begin += size

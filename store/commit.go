@@ -194,7 +194,10 @@ func (u *Unit) apply(w Waiter) error {
 		}
 		u.after = max(u.after, number)
 	} else {
-		u.batch = nil // Pebble may still hold it
+		u.batch = nil // Pebble may still hold it, and show it one day
+		for i := range u.changes {
+			s.cache.lose(u.changes[i].place, u.changes[i].key)
+		}
 		err = u.refused(fmt.Errorf("%w: commit: %w", ErrReadOnly, err))
 	}
 	for _, n := range u.latched {

@@ -127,3 +127,17 @@ func (s *Store) eachHeader(iter *pebble.Iterator, visit func(Place, []byte, *hea
 	}
 	return nil
 }
+
+// isEmpty reports whether there is no key at all, not even an expired one.
+func (s *Store) isEmpty() (bool, error) {
+	iter, err := s.headers(0)
+	if err != nil {
+		return false, err
+	}
+	empty := true
+	err = s.eachHeader(iter, func(Place, []byte, *header) bool {
+		empty = false
+		return false
+	})
+	return empty, err
+}

@@ -143,6 +143,14 @@ func (s *Store) open() (err error) {
 	if s.cache, err = newCache(s.cfg.Cache); err != nil {
 		return fmt.Errorf("cache of %d bytes: %w", s.cfg.Cache, err)
 	}
+	undo = append(undo, s.cache.close)
+	empty, err := s.isEmpty()
+	if err != nil {
+		return err
+	}
+	if empty {
+		s.cache.setWhole()
+	}
 	s.garbage.Store(1) // a crash may have left some
 	s.settler = newSettler(s.wal, func() error { return s.db.LogData(nil, pebble.Sync) })
 	for _, loop := range []func(){s.healLoop, s.everySecond, s.expireLoop, s.housekeepingLoop} {

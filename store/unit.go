@@ -248,15 +248,18 @@ func (u *Unit) dependOn(l *latch) {
 func (u *Unit) read(l *latch, p Place, key []byte) ([]byte, bool, error) {
 	start := len(u.lines)
 	var lines []byte
-	var ok bool
+	var answer cacheAnswer
 	if u.peeking {
-		lines, ok = u.s.cache.peek(p, key, u.lines)
+		lines, answer = u.s.cache.peek(p, key, u.lines)
 	} else {
-		lines, ok = u.s.cache.get(p, key, u.lines)
+		lines, answer = u.s.cache.get(p, key, u.lines)
 	}
-	if ok {
+	switch answer {
+	case cacheHit:
 		u.lines = lines
 		return lines[start:len(lines):len(lines)], true, nil
+	case cacheAbsent:
+		return nil, false, nil
 	}
 	version := l.version.Load()
 	u.pbuf = appendDataPrefix(u.pbuf[:0], p, key)
