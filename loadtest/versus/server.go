@@ -184,6 +184,14 @@ func (s *server) explain(err error) error {
 	return fmt.Errorf("%w\n%s wrote:\n%s", err, s.name, text)
 }
 
+// died returns nil as long as the process runs, then what it ended with.
+func (s *server) died() error {
+	if s.gone.Err() == nil {
+		return nil
+	}
+	return s.explain(fmt.Errorf("%s ended: %w", s.name, context.Cause(s.gone)))
+}
+
 // stop ends the process, first with a request, and returns when it is gone.
 func (s *server) stop() {
 	if s.cmd.Process.Signal(syscall.SIGTERM) != nil {
@@ -203,9 +211,7 @@ func (s *server) stop() {
 func (s *server) guard(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancelTimeout := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not finished within %v", limit))
 	ctx, cancel := context.WithCancelCause(ctx)
-	unhook := context.AfterFunc(s.gone, func() {
-		cancel(s.explain(fmt.Errorf("%s ended: %w", s.name, context.Cause(s.gone))))
-	})
+	unhook := context.AfterFunc(s.gone, func() { cancel(s.died()) })
 	return ctx, func() {
 		unhook()
 		cancel(nil)
