@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -76,13 +75,19 @@ func (c *conn) replyHead() ([]byte, int, error) {
 	case '+', ':':
 		return text, -1, nil
 	case '-':
-		return nil, -1, errors.New("the server answers: " + string(text))
+		return nil, -1, replyError(text)
 	case '$':
 		n, err := strconv.Atoi(string(text))
 		return nil, n, err
 	}
 	return nil, -1, fmt.Errorf("unexpected reply %q", line)
 }
+
+// A replyError is an error that the server has answered with.
+type replyError string
+
+// Error returns the server's text.
+func (e replyError) Error() string { return "the server answers: " + string(e) }
 
 func appendCommand(b []byte, args ...string) []byte {
 	b = fmt.Appendf(b, "*%d\r\n", len(args))

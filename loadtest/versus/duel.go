@@ -65,6 +65,12 @@ func (d *duel) run(ctx context.Context) (result pairingResult, err error) {
 		printRow(d.rows, r)
 	}
 	result.Memory = memoryOf(servers, d.cache)
+	// One may have died while the other was measured.
+	for _, s := range servers {
+		if err := s.died(); err != nil {
+			return result, err
+		}
+	}
 	return result, nil
 }
 
@@ -120,6 +126,9 @@ func (d *duel) sample(ctx context.Context, w workload, s *server) (sample, error
 		return sample{}, err
 	}
 	settle(ctx, s, d.settleLimit())
+	if err := s.died(); err != nil {
+		return sample{}, err
+	}
 	result := sample{figures: f}
 	if after, ok := cpuTime(s.cmd.Process.Pid); ok && known {
 		perMillion := (after - before).Seconds() * 1e6 / float64(w.requests)

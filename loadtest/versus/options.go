@@ -38,7 +38,7 @@ const maxKeys = 1e9
 // What --quick puts in the place of the defaults.
 const (
 	quickRounds   = 1
-	quickRequests = 120_000
+	quickRequests = 80_000
 	quickKeys     = 50_000
 )
 

@@ -111,7 +111,8 @@ func startOn(ctx context.Context, l launch, host, port string) (*server, error) 
 	return s, nil
 }
 
-// plainEnv leaves out what would configure Ringside.
+// plainEnv leaves out what would configure Ringside. It takes no notice itself of
+// variables for tests.
 func plainEnv(environ []string) []string {
 	var plain []string
 	for _, entry := range environ {
@@ -130,14 +131,21 @@ func (s *server) awaitReady(ctx context.Context) error {
 	defer poll.Stop()
 	var last error
 	for {
-		if last = s.ping(ctx); last == nil {
+		err := s.ping(ctx)
+		if err == nil {
 			return nil
+		}
+		if ctx.Err() == nil { // what fails for want of time explains nothing
+			last = err
 		}
 		select {
 		case <-s.gone.Done():
 			return fmt.Errorf("ended: %w", context.Cause(s.gone))
 		case <-ctx.Done():
-			return fmt.Errorf("%w; last: %w", context.Cause(ctx), last)
+			if last == nil {
+				return context.Cause(ctx)
+			}
+			return fmt.Errorf("%w: %w", context.Cause(ctx), last)
 		case <-poll.C:
 		}
 	}
@@ -157,7 +165,8 @@ func (s *server) ping(ctx context.Context) error {
 		return fmt.Errorf("PING was answered with %q", pong)
 	}
 	info, err := c.do("INFO", "server")
-	if err != nil {
+	var refused replyError
+	if err != nil && !errors.As(err, &refused) { // who does not say who he is, is believed
 		return err
 	}
 	if pid, ok := infoField(info, "process_id"); ok && pid != fmt.Sprint(s.cmd.Process.Pid) {
@@ -173,6 +182,14 @@ func (s *server) explain(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w\n%s wrote:\n%s", err, s.name, text)
+}
+
+// died returns nil as long as the process runs, then what it ended with.
+func (s *server) died() error {
+	if s.gone.Err() == nil {
+		return nil
+	}
+	return s.explain(fmt.Errorf("%s ended: %w", s.name, context.Cause(s.gone)))
 }
 
 // stop ends the process, first with a request, and returns when it is gone.
@@ -194,9 +211,7 @@ func (s *server) stop() {
 func (s *server) guard(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancelTimeout := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not finished within %v", limit))
 	ctx, cancel := context.WithCancelCause(ctx)
-	unhook := context.AfterFunc(s.gone, func() {
-		cancel(s.explain(fmt.Errorf("%s ended: %w", s.name, context.Cause(s.gone))))
-	})
+	unhook := context.AfterFunc(s.gone, func() { cancel(s.died()) })
 	return ctx, func() {
 		unhook()
 		cancel(nil)
