@@ -7,8 +7,10 @@ import (
 	"github.com/ringside-kv/ringside/store/rdb"
 )
 
-// cmdDump keeps large values from being read and compressed while latches are
-// held.
+// dumpOverhead is the most that a payload and its reply add to a value.
+const dumpOverhead = 64
+
+// cmdDump neither reads nor compresses a large value while latches are held.
 func cmdDump(x *call) {
 	key := x.args[1]
 	v, ok := x.get(key)
@@ -19,12 +21,13 @@ func cmdDump(x *call) {
 		x.null()
 		return
 	}
-	if v.Size > x.srv.settings.outputBuffer.Load() {
-		x.err(x.overOutputBuffer())
+	fits := x.keepable(v.Size + dumpOverhead)
+	if (v.Size > largeReply || !fits) && (x.unit.Latched() || len(x.buf) > 0) {
+		x.again = true
 		return
 	}
-	if v.Size > largeReply && (x.unit.Latched() || len(x.buf) > 0) {
-		x.again = true
+	if !fits {
+		x.err(x.overOutputBuffer())
 		return
 	}
 	value, err := x.unit.Bytes(key, v)

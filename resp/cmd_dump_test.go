@@ -144,3 +144,27 @@ func TestDumpOfALargeValueInAPipeline(t *testing.T) {
 		}
 	}
 }
+
+// TestDumpBehindOtherReplies: together they may be more than is kept for a client,
+// and none of them gets lost.
+func TestDumpBehindOtherReplies(t *testing.T) {
+	_, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.OutputBuffer = 64 << 10 })
+	o := dialRedis(t, addr, 2)
+	noise := make([]byte, 40_000)
+	for i := range noise {
+		noise[i] = byte(rand.Uint32())
+	}
+	o.do("SET", "k", string(noise))
+	o.do("SET", "full", strings.Repeat("x", 64<<10))
+	go func() { _, _ = o.c.Write([]byte("DUMP k\r\nDUMP k\r\nSET a 1\r\nDUMP k\r\nDUMP full\r\n")) }()
+	payload := string(rdb.AppendString(nil, noise))
+	for i, want := range []string{payload, payload, "OK", payload, "ERR the reply would exceed the output buffer of 65536 bytes"} {
+		v, err := readValue(o.r)
+		if err != nil {
+			t.Fatalf("reply %d: %v", i, err)
+		}
+		if v.text != want {
+			t.Errorf("reply %d: %.100q (%d bytes), want %d bytes", i, v.text, len(v.text), len(want))
+		}
+	}
+}

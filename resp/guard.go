@@ -2,6 +2,7 @@ package resp
 
 import (
 	"bytes"
+	"math"
 	"strconv"
 
 	"github.com/tidwall/redcon"
@@ -30,7 +31,7 @@ type limits struct {
 }
 
 const (
-	maxLine       = 64 << 10 // of a length or an inline command, as Redis
+	maxLine       = 64 << 10 // of a length with its prefix or an inline command, as Redis
 	unauthedArgs  = 10
 	unauthedBytes = 16 << 10
 )
@@ -69,10 +70,12 @@ func (g *guard) frame(buf []byte, lim *limits) (int, error) {
 		}
 		n, valid := parseLength(line)
 		switch {
-		case !valid || n > int64(lim.args):
+		case !valid || n > math.MaxInt32:
 			return 0, errMultibulkLength
 		case n > unauthedArgs && !lim.authed:
 			return 0, errMultibulkAuth
+		case n > int64(lim.args):
+			return 0, errMultibulkLength
 		case n <= 0:
 			return g.done(), nil
 		}
@@ -83,7 +86,7 @@ func (g *guard) frame(buf []byte, lim *limits) (int, error) {
 			return 0, nil
 		}
 		if buf[g.pos] != '$' {
-			return 0, protocolError("expected '$', got '" + string(printable(buf[g.pos])) + "'")
+			return 0, protocolError("expected '$', got '" + string(buf[g.pos:g.pos+1]) + "'")
 		}
 		start := g.pos
 		line, ok, err := g.nextLine(buf, start+1, errBulkLine)
@@ -119,19 +122,19 @@ func (g *guard) done() int {
 }
 
 // nextLine returns what lies between from and the next CR LF, and moves pos
-// behind it.
+// behind it. The byte before from belongs to the line, too.
 func (g *guard) nextLine(buf []byte, from int, tooLong error) (line []byte, ok bool, err error) {
 	i := bytes.IndexByte(buf[min(from+g.line, len(buf)):], '\n')
 	if i < 0 {
 		g.line = max(len(buf)-from, 0)
-		if g.line > maxLine {
+		if g.line >= maxLine {
 			return nil, false, tooLong
 		}
 		return nil, false, nil
 	}
 	end := from + g.line + i
 	g.line = 0
-	if end-from > maxLine {
+	if end-from >= maxLine {
 		return nil, false, tooLong
 	}
 	g.pos = end + 1
@@ -165,20 +168,14 @@ func (g *guard) inline(buf []byte, lim *limits) (int, error) {
 	return g.done(), nil
 }
 
-func printable(c byte) []byte {
-	if c < ' ' || c > '~' {
-		return strconv.AppendQuoteRune(nil, rune(c))
-	}
-	return []byte{c}
-}
-
-// parseLength parses a count or length of at most 10 digits.
+// parseLength parses a count or length of at most 10 digits. As to Redis, "-0" and
+// leading zeros are no numbers.
 func parseLength(b []byte) (int64, bool) {
 	neg := false
 	if len(b) > 0 && b[0] == '-' {
 		neg, b = true, b[1:]
 	}
-	if len(b) == 0 || len(b) > 10 || len(b) > 1 && b[0] == '0' {
+	if len(b) == 0 || len(b) > 10 || b[0] == '0' && (neg || len(b) > 1) {
 		return 0, false
 	}
 	var n int64
@@ -201,6 +198,9 @@ func split(request []byte, args [][]byte) ([][]byte, error) {
 		line := bytes.TrimSuffix(request[:len(request)-1], []byte{'\r'})
 		return splitInline(line, args)
 	}
+	if request[1] == '-' {
+		return args, nil // no arguments to Redis, but an error to the parser
+	}
 	_, parsed, _, _, err := redcon.ReadNextCommand(request, args[len(args):])
 	if err != nil {
 		return args, protocolError(err.Error())
@@ -212,39 +212,45 @@ func split(request []byte, args [][]byte) ([][]byte, error) {
 }
 
 // splitInline splits a line as a shell would: words in double quotes may hold
-// \n \r \t \b \a \xHH and escaped quotes, those in single quotes only \'.
+// \n \r \t \b \a \xHH and escaped quotes, those in single quotes only \'. As in
+// Redis a NUL ends the line, and a vertical tab or form feed goes with the spaces
+// between words but does not end one.
 func splitInline(line []byte, args [][]byte) ([][]byte, error) {
-	i := 0
+	if i := bytes.IndexByte(line, 0); i >= 0 {
+		line = line[:i]
+	}
 	for {
-		for i < len(line) && isSpace(line[i]) {
-			i++
-		}
-		if i == len(line) || line[i] == 0 {
+		line = bytes.TrimLeft(line, " \t\n\v\f\r")
+		if len(line) == 0 {
 			return args, nil
 		}
-		var word []byte
-		for i < len(line) && !isSpace(line[i]) && line[i] != 0 {
-			switch c := line[i]; c {
-			case '"', '\'':
-				quoted, n, ok := unquote(line[i:])
-				if !ok {
-					return args, errQuotes
-				}
-				word = append(word, quoted...)
-				i += n
-				if i < len(line) && !isSpace(line[i]) {
-					return args, errQuotes // a closing quote ends the word
-				}
-			default:
-				word = append(word, c)
-				i++
-			}
-		}
-		if word == nil {
-			word = []byte{}
+		word, n, ok := inlineWord(line)
+		if !ok {
+			return args, errQuotes
 		}
 		args = append(args, word)
+		line = line[n:]
 	}
+}
+
+// inlineWord returns the word at the start of line and how much of line it takes.
+func inlineWord(line []byte) (word []byte, n int, ok bool) {
+	word = []byte{}
+	for n < len(line) && !endsWord(line[n]) {
+		if c := line[n]; c != '"' && c != '\'' {
+			word = append(word, c)
+			n++
+			continue
+		}
+		quoted, size, ok := unquote(line[n:])
+		if !ok {
+			return nil, 0, false
+		}
+		n += size
+		// A closing quote ends the word.
+		return append(word, quoted...), n, n == len(line) || isSpace(line[n])
+	}
+	return word, n, true
 }
 
 // unquote returns what the quoted text at the start of b means and its length
@@ -293,3 +299,5 @@ func unescape(c byte) byte {
 }
 
 func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+
+func endsWord(c byte) bool { return isSpace(c) && c != '\v' && c != '\f' }

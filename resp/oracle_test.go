@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // startRedis runs a redis-server of its own for the test and returns its
@@ -33,6 +35,14 @@ func startRedis(t testing.TB) (addr string) {
 	}
 	t.Fatalf("start redis-server: %v", err)
 	return ""
+}
+
+// realRedis is startRedis for tests that want a client library.
+func realRedis(t *testing.T) *redis.Client {
+	t.Helper()
+	c := redis.NewClient(&redis.Options{Addr: startRedis(t), MaxRetries: -1})
+	t.Cleanup(func() { _ = c.Close() })
+	return c
 }
 
 func tryRedis(t testing.TB, path string) (string, error) {

@@ -57,7 +57,7 @@ var (
 	keyBounds          = bounds{1, 1 << 20}
 	valueBounds        = bounds{1 << 10, 1 << 30}
 	argsBounds         = bounds{16, 1 << 26}
-	outputBufferBounds = bounds{64 << 10, 1 << 40}
+	outputBufferBounds = bounds{64 << 10, 1 << 50}
 	clientMemoryBounds = bounds{1 << 20, 1 << 50}
 	slowlogLenBounds   = bounds{0, 1 << 20}
 )

@@ -47,7 +47,7 @@ func (c *Config) EnsureDefaults() {
 		c.Fsync = FsyncEverySec
 	}
 	if c.BlockCache == 0 {
-		c.BlockCache = 64 << 20
+		c.BlockCache = 128 << 20
 	}
 	if c.MemTable == 0 {
 		c.MemTable = 16 << 20

@@ -101,7 +101,7 @@ func DefaultConfig() Config {
 		Hash:              HashNative,
 		Fsync:             FsyncEverysec,
 		Cache:             256 * mib,
-		BlockCache:        64 * mib,
+		BlockCache:        128 * mib,
 		MemTableSize:      16 * mib,
 		MinFreeDisk:       256 * mib,
 		ProtectedMode:     true,

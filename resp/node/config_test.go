@@ -105,7 +105,7 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		{"cache without unit", func(c *Config) { c.Cache = 256 }, []string{"cache", "too small", "256mb?", "0 is off"}},
 		{"negative cache", func(c *Config) { c.Cache = -1 }, []string{"cache", "out of bounds"}},
 		{"block cache off", func(c *Config) { c.BlockCache = 0 }, []string{"block-cache", "64kb"}},
-		{"memtable", func(c *Config) { c.MemTableSize = 3 * gib }, []string{"memtable-size", "2gb"}},
+		{"memtable", func(c *Config) { c.MemTableSize = 3 * gib }, []string{"memtable-size", "1gb"}},
 		{"key above value", func(c *Config) { c.MaxKeySize, c.MaxValueSize = 4096, 2048 }, []string{"max-key-size", "4kb", "2kb"}},
 		{"value without unit", func(c *Config) { c.MaxValueSize, c.MaxKeySize = 512, 1 }, []string{"max-value-size", "512mb?"}},
 		{"output buffer", func(c *Config) { c.OutputBuffer = 64 }, []string{"output-buffer", "64mb?"}},

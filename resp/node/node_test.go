@@ -83,15 +83,20 @@ func TestShutdownAsksToClose(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	n := openTest(t, func(c *Config) { c.HTTPAddr = HTTPOff })
 	client := redis.NewClient(&redis.Options{Addr: n.Addr().String(), MaxRetries: -1})
-	client.ShutdownNoSave(t.Context())
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		client.ShutdownNoSave(t.Context()) // answered by the end of the connection
+	}()
 	<-n.Done()
 	if err := n.Err(); err != nil {
 		t.Error(err)
 	}
-	_ = client.Close()
 	if err := n.Close(); err != nil {
 		t.Error(err)
 	}
+	<-told
+	_ = client.Close()
 }
 
 // A failed start leaves nothing behind: neither ports nor a locked directory.

@@ -140,10 +140,10 @@ func (c Config) validateSizes(f *faults) {
 		f.size("cache", c.Cache, 64*kib, maxSize, "; 0 is off")
 	}
 	f.size("block-cache", c.BlockCache, 64*kib, maxSize, "")
-	f.size("memtable-size", c.MemTableSize, 256*kib, 2*gib, "")
+	f.size("memtable-size", c.MemTableSize, 1*mib, 1*gib, "")
 	f.size("max-key-size", c.MaxKeySize, 1, 1*mib, "")
-	f.size("max-value-size", c.MaxValueSize, 1*kib, 4*gib, "")
-	f.size("output-buffer", c.OutputBuffer, 16*kib, maxSize, "")
+	f.size("max-value-size", c.MaxValueSize, 1*kib, 1*gib, "")
+	f.size("output-buffer", c.OutputBuffer, 64*kib, maxSize, "")
 	f.size("client-memory", c.ClientMemory, 1*mib, maxSize, "")
 	if c.MinFreeDisk < 0 {
 		f.add("min-free-disk", "%d is negative; 0 is off", c.MinFreeDisk)

@@ -1,0 +1,359 @@
+package resp
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// quit ends what is sent to a server that is expected to go on: its +OK tells that
+// the server has, and the end of the stream that the reply is whole.
+const (
+	quit     = "*1\r\n$4\r\nQUIT\r\n"
+	quitText = "+OK\r\n"
+)
+
+// exchange sends bytes over a connection of their own and returns all that comes
+// back until the server ends it.
+func exchange(t testing.TB, addr, sent string) string {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	if _, err := io.WriteString(c, sent); err != nil {
+		t.Fatalf("send %.60q: %v", sent, err)
+	}
+	return drain(t, c, sent)
+}
+
+// drain reads until the server ends the connection.
+func drain(t testing.TB, c net.Conn, sent string) string {
+	t.Helper()
+	got, err := io.ReadAll(c)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("%.60q: answered %.60q, and the connection stays open", sent, got)
+	} else if err != nil && !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("%.60q: %v", sent, err)
+	}
+	return string(got)
+}
+
+// A malformed is what breaks the protocol, and what Redis 7.0.15 says before it ends
+// the connection.
+type malformed struct{ sent, want string }
+
+var protocolErrors = []malformed{
+	{"*a\r\n", "invalid multibulk length"},
+	{"*\r\n", "invalid multibulk length"},
+	{"*1a\r\n", "invalid multibulk length"},
+	{"* 1\r\n", "invalid multibulk length"},
+	{"*1 \r\n", "invalid multibulk length"},
+	{"*+1\r\n", "invalid multibulk length"},
+	{"*-0\r\n", "invalid multibulk length"},
+	{"*01\r\n", "invalid multibulk length"},
+	{"*--1\r\n", "invalid multibulk length"},
+	{"*0x1\r\n", "invalid multibulk length"},
+	{"*2147483648\r\n", "invalid multibulk length"},
+	{"*9223372036854775807\r\n", "invalid multibulk length"},
+	{"*9223372036854775808\r\n", "invalid multibulk length"},
+	{"*99999999999999999999999999\r\n", "invalid multibulk length"},
+	{"*1\r\n\r\n", "expected '$', got '\r'"},
+	{"*1\r\nPING\r\n", "expected '$', got 'P'"},
+	{"*2\r\n$4\r\nECHO\r\n:1\r\n", "expected '$', got ':'"},
+	{"*1\r\n*1\r\n$4\r\nPING\r\n", "expected '$', got '*'"},
+	{"*1\r\n$\r\n", "invalid bulk length"},
+	{"*1\r\n$a\r\n", "invalid bulk length"},
+	{"*1\r\n$-1\r\n", "invalid bulk length"},
+	{"*1\r\n$-0\r\n", "invalid bulk length"},
+	{"*1\r\n$00\r\n", "invalid bulk length"},
+	{"*1\r\n$+4\r\nPING\r\n", "invalid bulk length"},
+	{"*1\r\n$4 \r\nPING\r\n", "invalid bulk length"},
+	{"*1\r\n$536870913\r\n", "invalid bulk length"},
+	{"*1\r\n$9223372036854775800\r\nPING\r\n", "invalid bulk length"},
+	{"*1\r\n$18446744073709551620\r\nPING\r\n", "invalid bulk length"},
+	{"*2\r\n$4\r\nECHO\r\n$-2147483648\r\n", "invalid bulk length"},
+	{"\"PING\r\n", "unbalanced quotes in request"},
+	{"'PING\r\n", "unbalanced quotes in request"},
+	{"ECHO \"a\"b\r\n", "unbalanced quotes in request"},
+	{"ECHO 'a'b\r\n", "unbalanced quotes in request"},
+	{"ECHO 'a\\'\r\n", "unbalanced quotes in request"},
+	{"ECHO \"a\\\"\r\n", "unbalanced quotes in request"},
+	{"ECHO \"a\\\n", "unbalanced quotes in request"},
+	// Exactly one byte too many: with more, the reply may be lost to a reset.
+	{"*" + strings.Repeat("1", maxLine), "too big mbulk count string"},
+	{"*1\r\n$" + strings.Repeat("1", maxLine), "too big bulk count string"},
+	{strings.Repeat("x", maxLine+1), "too big inline request"},
+}
+
+func (m *malformed) reply() string {
+	// What a reply cannot hold becomes a space.
+	return "-ERR Protocol error: " + strings.NewReplacer("\r", " ", "\n", " ").Replace(m.want) + "\r\n"
+}
+
+// TestProtocolErrors: each ends the connection with Redis' words, whatever follows.
+func TestProtocolErrors(t *testing.T) {
+	srv, addr := serveTest(t, nil)
+	for i, m := range protocolErrors {
+		before := srv.stats.protocolErrors.Load()
+		sent := m.sent
+		if len(sent) < maxLine {
+			sent += quit
+		}
+		if got := exchange(t, addr, sent); got != m.reply() {
+			t.Errorf("%d: %.60q: %q, want %q", i, m.sent, got, m.reply())
+		}
+		if n := srv.stats.protocolErrors.Load() - before; n != 1 {
+			t.Errorf("%.60q: %d protocol errors", m.sent, n)
+		}
+	}
+}
+
+// TestProtocolErrorsOfRedis: what this file says Redis says is what it says.
+func TestProtocolErrorsOfRedis(t *testing.T) {
+	addr := startRedis(t)
+	for _, m := range protocolErrors {
+		sent := m.sent
+		if len(sent) < maxLine {
+			sent += quit
+		}
+		if got := exchange(t, addr, sent); got != m.reply() {
+			t.Errorf("%.60q: %q, want %q", m.sent, got, m.reply())
+		}
+	}
+}
+
+// TestUnexpectedBytesAsInRedis: the error names any byte as Redis does.
+func TestUnexpectedBytesAsInRedis(t *testing.T) {
+	theirs := startRedis(t)
+	_, ours := serveTest(t, nil)
+	for c := 1; c < 256; c++ { // to Redis nothing follows a NUL, not even the end of the line
+		sent := "*1\r\n" + string([]byte{byte(c)}) + "1\r\n1\r\n" + quit
+		if got, want := exchange(t, ours, sent), exchange(t, theirs, sent); got != want {
+			t.Errorf("%q: %q, Redis %q", sent, got, want)
+		}
+	}
+}
+
+// accepted are requests in all the forms there are, with their replies.
+var accepted = []struct{ sent, want string }{
+	{"", ""},
+	{"\r\n", ""},
+	{"\n", ""},
+	{"\r\n\r\n\n", ""},
+	{"   \r\n", ""},
+	{"\t\v\f\r\n", ""},
+	{"*0\r\n", ""},
+	{"*-1\r\n", ""},
+	{"*-2147483648\r\n", ""},
+	{"*0\r\n*-1\r\n\r\nPING\r\n", "+PONG\r\n"},
+	{"PING\n", "+PONG\r\n"},
+	{"PING\r\n", "+PONG\r\n"},
+	{"  ping  \n", "+PONG\r\n"},
+	{"PING\nPING\r\n*1\r\n$4\r\nPING\r\nPING\n", strings.Repeat("+PONG\r\n", 4)},
+	{"*1\r\n$4\r\nPING\r\n", "+PONG\r\n"},
+	{"*2\r\n$4\r\nECHO\r\n$0\r\n\r\n", "$0\r\n\r\n"},
+	{"*2\r\n$4\r\nECHO\r\n$7\r\n*1\r\n$4\r\r\n", "$7\r\n*1\r\n$4\r\r\n"},
+	{"ECHO \"\"\n", "$0\r\n\r\n"},
+	{"ECHO ''\n", "$0\r\n\r\n"},
+	{"ECHO \"a\\x41\\n\\r\\t\\b\\a\\q\\\"\\\\'\"\n", "$11\r\naA\n\r\t\b\aq\"\\'\r\n"},
+	{"ECHO \"\\x4\\xg1\\X41\"\n", "$8\r\nx4xg1X41\r\n"},
+	{"ECHO 'a\\'b\\n\"\\x41'\n", "$10\r\na'b\\n\"\\x41\r\n"},
+	{"ECHO a\"b c\"\n", "$4\r\nab c\r\n"},
+	{"ECHO a'b c'\n", "$4\r\nab c\r\n"},
+	{"ECHO a\\nb\n", "$4\r\na\\nb\r\n"},
+	{"ECHO\ta\n", "$1\r\na\r\n"},
+	{"ECHO\ra\n", "$1\r\na\r\n"},
+	{"ECHO \va\n", "$1\r\na\r\n"},
+	{"ECHO a\vb\n", "$3\r\na\vb\r\n"},
+	{"ECHO a\fb\n", "$3\r\na\fb\r\n"},
+	{"ECHO \"a\"\v\n", "$1\r\na\r\n"},
+	{"ECHO \xff\x80\n", "$2\r\n\xff\x80\r\n"},
+	{"ECHO *1 \n", "$2\r\n*1\r\n"},
+	{"ECHO " + strings.Repeat("x", maxLine-6) + "\n", "$65530\r\n" + strings.Repeat("x", maxLine-6) + "\r\n"},
+}
+
+func TestRequestsInAllForms(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	for _, a := range accepted {
+		if got, want := exchange(t, addr, a.sent+quit), a.want+quitText; got != want {
+			t.Errorf("%.60q: %.90q, want %.90q", a.sent, got, want)
+		}
+	}
+}
+
+func TestRequestsInAllFormsOfRedis(t *testing.T) {
+	addr := startRedis(t)
+	for _, a := range accepted {
+		if got, want := exchange(t, addr, a.sent+quit), a.want+quitText; got != want {
+			t.Errorf("%.60q: %.90q, want %.90q", a.sent, got, want)
+		}
+	}
+}
+
+// unauthenticated are requests before AUTH. Redis bounds the line of an inline
+// command then as always; we bound it as a bulk string.
+var unauthenticated = []malformed{
+	{"*11\r\n", "unauthenticated multibulk length"},
+	{"*1048576\r\n", "unauthenticated multibulk length"},
+	{"*2147483647\r\n", "unauthenticated multibulk length"},
+	{"*1\r\n$16385\r\n", "unauthenticated bulk length"},
+	{"*2\r\n$4\r\nAUTH\r\n$536870912\r\n", "unauthenticated bulk length"},
+	{"*1\r\n$536870913\r\n", "invalid bulk length"},
+	{"*2147483648\r\n", "invalid multibulk length"},
+}
+
+func TestBeforeAuth(t *testing.T) {
+	_, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Settings.Password = "secret" })
+	testBeforeAuth(t, addr)
+	m := malformed{strings.Repeat("x", unauthedBytes+1), "too big inline request"}
+	if got := exchange(t, addr, m.sent); got != m.reply() {
+		t.Errorf("%.60q: %q, want %q", m.sent, got, m.reply())
+	}
+}
+
+func TestBeforeAuthOfRedis(t *testing.T) {
+	addr := startRedis(t)
+	dialRedis(t, addr, 2).want("+OK", "CONFIG", "SET", "requirepass", "secret")
+	testBeforeAuth(t, addr)
+}
+
+func testBeforeAuth(t *testing.T, addr string) {
+	for _, m := range unauthenticated {
+		if got := exchange(t, addr, m.sent+quit); got != m.reply() {
+			t.Errorf("%.60q: %q, want %q", m.sent, got, m.reply())
+		}
+	}
+	const (
+		auth   = "*2\r\n$4\r\nAUTH\r\n$6\r\nsecret\r\n"
+		noAuth = "-NOAUTH Authentication required.\r\n"
+	)
+	ten := "*10\r\n" + strings.Repeat("$4\r\nECHO\r\n", 10)
+	long := "*2\r\n$4\r\nECHO\r\n$16384\r\n" + strings.Repeat("x", 16384) + "\r\n"
+	longer := "*2\r\n$4\r\nECHO\r\n$16385\r\n" + strings.Repeat("x", 16385) + "\r\n"
+	for _, a := range []struct{ sent, want string }{
+		{"PING\r\n", noAuth},
+		{"*0\r\n*-1\r\n\r\n", ""},
+		{ten, "-ERR wrong number of arguments for 'echo' command\r\n"},
+		{long, noAuth},
+		// What follows AUTH in a pipeline has the limits that follow it.
+		{auth + longer, "+OK\r\n" + longer[len("*2\r\n$4\r\nECHO\r\n"):]},
+		{"AUTH secret\nPING\n", "+OK\r\n+PONG\r\n"},
+	} {
+		if got, want := exchange(t, addr, a.sent+quit), a.want+quitText; got != want {
+			t.Errorf("%.60q: %.90q, want %.90q", a.sent, got, want)
+		}
+	}
+}
+
+// TestStricterThanRedis: what Redis lets pass although it is malformed.
+func TestStricterThanRedis(t *testing.T) {
+	_, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Settings.MaxArgs, c.Settings.MaxValue = 100, 2000 })
+	for _, m := range []malformed{
+		{"*1\r\n$4\r\nPINGxx", "invalid bulk length"},
+		{"*1\r\n$4\r\nPING\n\n", "invalid bulk length"},
+		{"*1\n", "invalid multibulk length"},
+		{"*1\r\n$4\nPING\r\n", "invalid bulk length"},
+		{"*101\r\n", "invalid multibulk length"},
+		{"*1\r\n$2001\r\n", "invalid bulk length"},
+	} {
+		if got := exchange(t, addr, m.sent+quit); got != m.reply() {
+			t.Errorf("%.60q: %q, want %q", m.sent, got, m.reply())
+		}
+	}
+}
+
+// TestWhatBreaksRedcon: three inputs at which redcon 1.6.2 panics, loops, and buffers
+// without end.
+func TestWhatBreaksRedcon(t *testing.T) {
+	srv, addr := serveTest(t, nil)
+	for _, m := range []malformed{
+		{"*1\r\n$9223372036854775800\r\n" + strings.Repeat("x", 100) + "\r\n", "invalid bulk length"},
+		{"*9223372036854775800\r\n$4\r\nPING\r\n", "invalid multibulk length"},
+	} {
+		if got := exchange(t, addr, m.sent); got != m.reply() {
+			t.Errorf("%q: %q, want %q", m.sent, got, m.reply())
+		}
+	}
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	part := []byte(strings.Repeat("x", 1<<16))
+	for sent := 0; err == nil; sent += len(part) {
+		if sent > 64<<20 {
+			t.Fatal("a line without end is read for ever")
+		}
+		if n := srv.budget.inUse(); n > 4*maxLine {
+			t.Fatalf("%d bytes are kept of a line", n)
+		}
+		_, err = c.Write(part)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("the connection stays open")
+	}
+	waitFor(t, "it is forgotten", func() bool { return srv.count.Load() == 0 && srv.budget.inUse() == 0 })
+}
+
+// mixed is a pipeline of requests in all forms, with their replies.
+const (
+	mixed = "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$5\r\n\r\n$1\n\r\nGET a\r\n\r\n*0\r\nPING\n" +
+		"*-1\r\n*2\r\n$3\r\nGET\r\n$1\r\na\r\nECHO \"\\x41\"\r\nnosuch\r\n"
+	mixedWant = "+OK\r\n$5\r\n\r\n$1\n\r\n+PONG\r\n$5\r\n\r\n$1\n\r\n$1\r\nA\r\n" +
+		"-ERR unknown command 'nosuch', with args beginning with: \r\n"
+)
+
+// TestByteByByte sends a pipeline one byte at a time.
+func TestByteByByte(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	for _, b := range []byte(mixed + quit) { // each is a segment of its own: Go sets TCP_NODELAY
+		if _, err := c.Write([]byte{b}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := drain(t, c, mixed); got != mixedWant+quitText {
+		t.Errorf("got %q, want %q", got, mixedWant+quitText)
+	}
+}
+
+// TestCutAnywhere sends a pipeline in two parts, cut at every byte; the server has run
+// what it can of the first before it sees the second.
+func TestCutAnywhere(t *testing.T) {
+	srv, addr := serveTest(t, nil)
+	all := mixed + quit
+	for cut := 1; cut < len(all); cut++ {
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+		before := srv.stats.bytesIn.Load()
+		if _, err := io.WriteString(c, all[:cut]); err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, "the first part is read", func() bool { return srv.stats.bytesIn.Load() == before+int64(cut) })
+		if _, err := io.WriteString(c, all[cut:]); err != nil {
+			t.Fatal(err)
+		}
+		if got := drain(t, c, all); got != mixedWant+quitText {
+			t.Fatalf("cut at %s: %q, want %q", strconv.Quote(all[:cut]), got, mixedWant+quitText)
+		}
+		c.Close()
+	}
+}
