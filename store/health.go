@@ -37,6 +37,19 @@ func (s *Store) Writable() error {
 func (s *Store) trouble(t trouble, err error) {
 	s.troubleMu.Lock()
 	defer s.troubleMu.Unlock()
+	s.setTrouble(t, err)
+}
+
+// logTrouble brings the trouble with the log up to date. It is called after each
+// change of that; the order of the calls does not matter.
+func (s *Store) logTrouble() {
+	s.troubleMu.Lock()
+	defer s.troubleMu.Unlock()
+	s.setTrouble(troubleLog, s.wal.failed())
+}
+
+// setTrouble is trouble for those who hold troubleMu.
+func (s *Store) setTrouble(t trouble, err error) {
 	before := s.troubles[t]
 	s.troubles[t] = err
 	switch {
@@ -156,7 +169,7 @@ func (s *Store) cure() error {
 			return errors.New("the new log failed, too")
 		}
 		s.settler.heal()
-		s.trouble(troubleLog, nil)
+		s.logTrouble()
 	}
 	s.trouble(troubleTables, nil)
 	return nil

@@ -117,7 +117,7 @@ func (s *Store) open() (err error) {
 		return err
 	}
 	s.identity = id
-	s.wal = newWALFS(fs, logDir, s.cfg.Fsync, func(err error) { s.trouble(troubleLog, err) })
+	s.wal = newWALFS(fs, logDir, s.cfg.Fsync, s.logTrouble)
 	s.wal.lastSync.Store(s.openedAt.UnixNano())
 	s.engine = &engineFS{FS: s.wal, stop: s.stop}
 	undo = append(undo, s.wal.close)

@@ -55,7 +55,7 @@ type walFS struct {
 	dir     string
 	mode    Fsync
 	started time.Time
-	onErr   func(error) // called on the first failure after a heal; must not block
+	failing func() // called when failed begins to return an error; must not block
 	// patience is how old, in mode everysec, what has been written may become
 	// before further writes wait for the fsync.
 	patience time.Duration
@@ -78,8 +78,8 @@ type walFS struct {
 // does not keep up.
 const fsyncPatience = 2 * time.Second
 
-func newWALFS(fs vfs.FS, dir string, mode Fsync, onErr func(error)) *walFS {
-	return &walFS{FS: fs, dir: dir, mode: mode, started: time.Now(), onErr: onErr, patience: fsyncPatience}
+func newWALFS(fs vfs.FS, dir string, mode Fsync, failing func()) *walFS {
+	return &walFS{FS: fs, dir: dir, mode: mode, started: time.Now(), failing: failing, patience: fsyncPatience}
 }
 
 // isLog returns the number of the log file at path.
@@ -162,8 +162,8 @@ func (w *walFS) fail(err error) {
 		w.current.broken.Store(true)
 	}
 	w.mu.Unlock()
-	if first && w.onErr != nil {
-		w.onErr(err)
+	if first {
+		w.failing()
 	}
 }
 
