@@ -110,6 +110,9 @@ func (c *conn) serve() {
 			}
 			c.run()
 			if err != nil {
+				if c.pending {
+					c.await() // out is the settler's until then
+				}
 				c.srv.stats.protocolErrors.Add(1)
 				c.out.err("ERR " + err.Error())
 				c.closing = true
