@@ -29,7 +29,8 @@ const (
 	// slowConsumer is how long a client may leave a reply unread while others
 	// wait for memory,
 	slowConsumer = time.Second
-	// stalledSender how long it may leave a large request half-way.
+	// stalledSender in which time it must send another keepInput bytes of a large
+	// request.
 	stalledSender = 5 * time.Second
 )
 
@@ -54,6 +55,15 @@ func (b *budget) acquire(c *conn, n int64) bool {
 		b.wait--
 	}
 	return false
+}
+
+// take takes n bytes whether they fit or not: few enough that clients, whose number
+// is bounded, cannot take much that way.
+func (b *budget) take(c *conn, n int64) {
+	b.mu.Lock()
+	b.used += n
+	c.charged += n
+	b.mu.Unlock()
 }
 
 // fits reports whether c may take n bytes more. If they exceed the limit and no

@@ -61,10 +61,12 @@ type conn struct {
 	// waiting, on the server's clock; 0 when it does not.
 	blockedAt atomic.Int64
 	stalledAt atomic.Int64
+	progress  int // bytes read since stalledAt
 }
 
 const (
 	minInput  = 1 << 10  // bytes of a fresh read buffer
+	freeInput = 4 << 10  // of one that need not wait for memory
 	keepInput = 64 << 10 // of one that is kept for the next request
 	keepReply = 64 << 10
 	flushSize = 256 << 10 // bytes of replies after which a pipeline is cut
@@ -100,11 +102,17 @@ func (c *conn) serve() {
 		}
 		for c.start < c.end && !c.closing {
 			n, err := c.parse()
+			if n > 0 {
+				c.goOn()
+			}
 			if c.pending {
 				c.await()
 			}
 			c.run()
 			if err != nil {
+				if c.pending {
+					c.await() // out is the settler's until then
+				}
 				c.srv.stats.protocolErrors.Add(1)
 				c.out.err("ERR " + err.Error())
 				c.closing = true
@@ -150,23 +158,40 @@ func (c *conn) fill() error {
 	return nil
 }
 
-// read is a Read that shows when a client keeps a large request waiting half-way.
+// read is a Read that shows since when a client keeps a large request waiting
+// half-way: a few bytes now and then are no progress. Nor is such a client idle.
 func (c *conn) read(b []byte) (int, error) {
 	if c.end-c.start < keepInput {
 		return c.net.Read(b)
 	}
-	c.stalledAt.Store(int64(c.srv.clock()))
-	defer c.stalledAt.Store(0)
-	return c.net.Read(b)
+	if c.stalledAt.Load() == 0 || c.progress >= keepInput {
+		c.stalledAt.Store(int64(c.srv.clock()))
+		c.progress = 0
+	}
+	n, err := c.net.Read(b)
+	c.progress += n
+	c.session.lastUsed.Store(int64(c.srv.clock()))
+	return n, err
 }
 
-// growInput doubles the read buffer, or waits until there is memory for it.
+// goOn notes that it is not the client who keeps its request waiting.
+func (c *conn) goOn() {
+	if c.stalledAt.Load() != 0 {
+		c.stalledAt.Store(0)
+	}
+}
+
+// growInput doubles the read buffer, or waits until there is memory for it. Small
+// requests do not wait.
 func (c *conn) growInput() bool {
 	size := max(2*len(c.in), minInput)
 	if c.guard.need > size && c.guard.need < 2*size {
 		size = c.guard.need
 	}
-	if !c.srv.budget.acquire(c, int64(size-len(c.in))) {
+	c.goOn()
+	if n := int64(size - len(c.in)); size <= freeInput {
+		c.srv.budget.take(c, n)
+	} else if !c.srv.budget.acquire(c, n) {
 		return false
 	}
 	in := make([]byte, size)

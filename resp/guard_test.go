@@ -305,6 +305,18 @@ func TestWhatBreaksRedcon(t *testing.T) {
 	waitFor(t, "it is forgotten", func() bool { return srv.count.Load() == 0 && srv.budget.inUse() == 0 })
 }
 
+// TestErrorBehindAWrite: the error follows the replies to what was written before it,
+// which leave only once they are durable.
+func TestErrorBehindAWrite(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	for i := range 50 {
+		got := exchange(t, addr, strings.Repeat("SET a 1\r\n", 1+i)+"*1\r\n:")
+		if want := strings.Repeat("+OK\r\n", 1+i) + "-ERR Protocol error: expected '$', got ':'\r\n"; got != want {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // mixed is a pipeline of requests in all forms, with their replies.
 const (
 	mixed = "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$5\r\n\r\n$1\n\r\nGET a\r\n\r\n*0\r\nPING\n" +

@@ -1,0 +1,380 @@
+package resp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// hostileTest is serveTest for tests that end with nothing left: no goroutine and no
+// byte of the clients' memory.
+func hostileTest(t *testing.T, change func(*Settings)) (*Server, string) {
+	t.Helper()
+	ignore := goleak.IgnoreCurrent()
+	var srv *Server
+	t.Cleanup(func() { // runs after the server is closed
+		goleak.VerifyNone(t, ignore)
+		if n := srv.budget.inUse(); n != 0 {
+			t.Errorf("%d bytes are still charged", n)
+		}
+	})
+	srv, addr := serveTest(t, func(c *Config, _ *serveStore) {
+		if change != nil {
+			change(&c.Settings)
+		}
+	})
+	return srv, addr
+}
+
+// served fails the test if somebody else is not served promptly.
+func served(t *testing.T, addr string) {
+	t.Helper()
+	start := time.Now()
+	o := dialRaw(t, addr)
+	defer o.c.Close()
+	o.want("+OK", "SET", "other", "value")
+	o.want("$value", "GET", "other")
+	if took := time.Since(start); took > 3*time.Second {
+		t.Errorf("another client waited for %v", took)
+	}
+}
+
+func heapInuse() int64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapInuse)
+}
+
+// TestGarbage: whatever bytes come, from many at once, the server goes on.
+func TestGarbage(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	srv, addr := hostileTest(t, nil)
+	seeds := frameSeeds()
+	var clients sync.WaitGroup
+	for i := range 16 {
+		rnd := rand.New(rand.NewPCG(seed, uint64(i)))
+		clients.Go(func() {
+			for range 25 {
+				var b []byte
+				for range rnd.IntN(30) {
+					switch part := seeds[rnd.IntN(len(seeds))]; rnd.IntN(3) {
+					case 0:
+						b = append(b, part...)
+					case 1:
+						b = append(b, part[:rnd.IntN(len(part)+1)]...)
+					default:
+						for range rnd.IntN(300) {
+							b = append(b, byte(rnd.Uint32()))
+						}
+					}
+				}
+				c, err := net.Dial("tcp", addr)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+				_, _ = c.Write(b)
+				_ = c.(*net.TCPConn).CloseWrite()
+				if _, err := io.Copy(io.Discard, c); err != nil && err.(net.Error).Timeout() {
+					t.Errorf("%q: the connection stays open", b)
+				}
+				c.Close()
+			}
+		})
+	}
+	clients.Wait()
+	served(t, addr)
+	waitFor(t, "all are gone", func() bool { return srv.count.Load() == 0 })
+}
+
+// TestSlowReaders: clients that ask for much and read nothing take no more memory
+// than they may, and others are served.
+func TestSlowReaders(t *testing.T) {
+	const (
+		memory = 8 << 20
+		// What the heap may grow by: the clients' memory, half of it again for
+		// what the collector has not found yet, and 32 MiB for the store's own.
+		growth = 2*memory + memory/2 + 32<<20
+	)
+	srv, addr := hostileTest(t, func(s *Settings) { s.ClientMemory, s.OutputBuffer = memory, 4<<20 })
+	o := dialRaw(t, addr)
+	o.want("+OK", "SET", "a", strings.Repeat("x", 500<<10))
+	runtime.GC()
+	before := heapInuse()
+	for i := range 40 {
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
+		_ = c.SetWriteDeadline(time.Now().Add(5 * time.Second))
+		get := "*2\r\n$3\r\nGET\r\n$1\r\na\r\n"
+		if i%2 == 0 { // in a unit that waits for its commit
+			get = "*3\r\n$3\r\nSET\r\n$1\r\nb\r\n$1\r\nx\r\n" + get
+		}
+		_, _ = io.WriteString(c, strings.Repeat(get, 100)) // 50 MB of replies
+	}
+	stuck := func() (n int) {
+		for _, c := range srv.snapshot() {
+			if at := c.blockedAt.Load(); at > 0 {
+				n++
+			}
+		}
+		return n
+	}
+	waitFor(t, "replies are stuck", func() bool { return stuck() > 0 })
+	for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); {
+		// One client may hold a request and its reply beyond the limit, those that
+		// are being closed what they held.
+		if n := srv.budget.inUse(); n > 2*memory {
+			t.Fatalf("clients hold %d bytes of %d", n, memory)
+		}
+		o.want("+PONG", "PING")
+		served(t, addr)
+	}
+	runtime.GC()
+	if grown := heapInuse() - before; grown > growth {
+		t.Errorf("the heap grew by %d MiB", grown>>20)
+	} else {
+		t.Logf("the heap grew by %d MiB, %d of 40 slow readers are left", grown>>20, srv.count.Load()-1)
+	}
+}
+
+// TestAnnouncedButNotSent: memory is taken for what has come, not for what is to.
+func TestAnnouncedButNotSent(t *testing.T) {
+	srv, addr := hostileTest(t, func(s *Settings) { s.ClientMemory = 4 << 20 })
+	const head = "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$536870912\r\n"
+	for range 100 {
+		c := dialRaw(t, addr)
+		_, _ = io.WriteString(c.c, head+strings.Repeat("x", 1000))
+	}
+	waitFor(t, "all has come", func() bool { return srv.stats.bytesIn.Load() == 100*int64(len(head)+1000) })
+	if n := srv.budget.inUse(); n > 100*4<<10 {
+		t.Errorf("%d bytes are taken", n)
+	}
+	served(t, addr)
+}
+
+// TestTrickle: who sends a large request a byte at a time, with all memory in hand,
+// does not keep others waiting for longer than who stops.
+func TestTrickle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes as long as a sender may stall")
+	}
+	srv, addr := hostileTest(t, func(s *Settings) { s.ClientMemory = 1 << 20 })
+	c := dialRaw(t, addr)
+	_, _ = io.WriteString(c.c, "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$536870912\r\n"+strings.Repeat("x", 3<<20))
+	waitFor(t, "it holds memory", func() bool { return srv.budget.inUse() > 2<<20 })
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		for {
+			if _, err := c.c.Write([]byte("x")); err != nil {
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}()
+	served(t, addr) // a small request needs no memory to speak of
+	o := dialRaw(t, addr)
+	o.want("+OK", "SET", "b", strings.Repeat("x", 500<<10))
+	select {
+	case <-gone:
+	case <-time.After(10 * time.Second):
+		t.Error("it goes on")
+		c.c.Close()
+		<-gone
+	}
+}
+
+// TestConnectionFlood: connections beyond the limit are told so, those within it go on,
+// and there is room again when some have gone.
+func TestConnectionFlood(t *testing.T) {
+	srv, addr := hostileTest(t, func(s *Settings) { s.MaxClients = 10 })
+	var clients []*oracle
+	for range 10 {
+		o := dialRaw(t, addr)
+		o.want("+PONG", "PING")
+		clients = append(clients, o)
+	}
+	var flood sync.WaitGroup
+	for range 8 {
+		flood.Go(func() {
+			for range 50 {
+				if got := refusedBy(addr); got != "-ERR max number of clients reached\r\n" && got != "" {
+					t.Errorf("refused with %q", got)
+				}
+			}
+		})
+	}
+	for range 20 {
+		for _, o := range clients {
+			o.want("+PONG", "PING")
+		}
+	}
+	flood.Wait()
+	if n := srv.stats.refused.Load(); n != 400 {
+		t.Errorf("%d refused", n)
+	}
+	for _, o := range clients[:5] {
+		o.c.Close()
+	}
+	waitFor(t, "slots come back", func() bool { return srv.count.Load() == 5 })
+	for range 5 {
+		dialRaw(t, addr).want("+PONG", "PING")
+	}
+}
+
+// refusedBy returns what a connection is told; it may be lost to a reset.
+func refusedBy(addr string) string {
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		return err.Error()
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	got, _ := io.ReadAll(c)
+	return string(got)
+}
+
+// TestIdle: who sends nothing, or stops in the middle of a small request, is closed;
+// who is still sending a large one is not.
+func TestIdle(t *testing.T) {
+	_, addr := hostileTest(t, func(s *Settings) { s.IdleTimeout = 400 * time.Millisecond })
+	silent, half, busy := dialRaw(t, addr), dialRaw(t, addr), dialRaw(t, addr)
+	_, _ = io.WriteString(half.c, "*2\r\n$3\r\nGET\r\n$1")
+	const size = 2 << 20
+	_, _ = fmt.Fprintf(busy.c, "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$%d\r\n", size)
+	for range 32 { // over 1.2 s: the server looks each second
+		if _, err := busy.c.Write(make([]byte, size/32)); err != nil {
+			t.Fatalf("closed while it was sending: %v", err)
+		}
+		time.Sleep(40 * time.Millisecond)
+	}
+	_, _ = io.WriteString(busy.c, "\r\n")
+	if got := busy.next().String(); got != "+OK" {
+		t.Errorf("got %s", got)
+	}
+	silent.ended()
+	half.ended()
+}
+
+// TestHalfRequestsAtClose: requests that are not whole do not hold Close up.
+func TestHalfRequestsAtClose(t *testing.T) {
+	srv, addr := hostileTest(t, func(s *Settings) { s.ClientMemory = 1 << 20 })
+	var clients []*oracle
+	sent := int64(0)
+	for _, part := range []string{"", "PI", "*", "*2\r\n$3\r\nGE", "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$536870912\r\n" + strings.Repeat("x", 1<<20)} {
+		o := dialRaw(t, addr)
+		_, _ = io.WriteString(o.c, part)
+		clients = append(clients, o)
+		sent += int64(len(part))
+	}
+	waitFor(t, "all has come", func() bool { return srv.stats.bytesIn.Load() == sent })
+	waiting := dialRaw(t, addr) // for memory, or else for its own bytes
+	_, _ = io.WriteString(waiting.c, "*2\r\n$4\r\nECHO\r\n$2000000\r\n"+strings.Repeat("x", 100<<10))
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := srv.Close(ctx); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	for _, o := range append(clients, waiting) {
+		o.ended()
+	}
+}
+
+// TestGoneInTheMiddle: who leaves during a large request leaves nothing behind.
+func TestGoneInTheMiddle(t *testing.T) {
+	srv, addr := hostileTest(t, nil)
+	for i := range 20 {
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(c, "*3\r\n$3\r\nSET\r\n$4\r\nhalf\r\n$8000000\r\n"+strings.Repeat("x", i*100_000))
+		if i%2 == 0 {
+			_ = c.(*net.TCPConn).SetLinger(0) // a reset
+		}
+		c.Close()
+	}
+	waitFor(t, "all are gone", func() bool { return srv.count.Load() == 0 && srv.budget.inUse() == 0 })
+	dialRaw(t, addr).want("_", "GET", "half")
+}
+
+func TestManyPingsInOneWrite(t *testing.T) {
+	_, addr := hostileTest(t, nil)
+	for _, ping := range []string{"PING\r\n", "*1\r\n$4\r\nPING\r\n"} {
+		const n = 10_000
+		got := exchange(t, addr, strings.Repeat(ping, n)+quit)
+		if want := strings.Repeat("+PONG\r\n", n) + quitText; got != want {
+			t.Errorf("%q: %d bytes of replies, want %d", ping, len(got), len(want))
+		}
+	}
+}
+
+// TestAsManyArgumentsAsThereMayBe and, then, one more.
+func TestAsManyArgumentsAsThereMayBe(t *testing.T) {
+	n := 1 << 20
+	if testing.Short() {
+		n = 1 << 16
+	}
+	_, addr := hostileTest(t, func(s *Settings) { s.MaxArgs = n })
+	o := dialRaw(t, addr)
+	request := func(name string, args int, arg func(i int) int) {
+		b := bufio.NewWriter(o.c)
+		fmt.Fprintf(b, "*%d\r\n$%d\r\n%s\r\n", args, len(name), name)
+		for i := range args - 1 {
+			fmt.Fprintf(b, "$7\r\n%07d\r\n", arg(i))
+		}
+		_ = b.Flush()
+	}
+	answer := func(want string) {
+		t.Helper()
+		_ = o.c.SetDeadline(time.Now().Add(30 * time.Second))
+		if v, err := readValue(o.r); err != nil || v.String() != want {
+			t.Fatalf("%v, %v; want %s", v, err, want)
+		}
+	}
+	// The store has tests of its own with as many keys that differ.
+	const keys = 5000
+	key := func(i int) int { return i % keys }
+	request("MSET", n-1, key)
+	answer("+OK")
+	o.want(fmt.Sprint(":", keys/2), "DBSIZE") // keys and values take turns
+	request("EXISTS", n, func(i int) int { return 2 * i % keys })
+	answer(fmt.Sprint(":", n-1))
+	request("DEL", n, key)
+	answer(fmt.Sprint(":", keys/2))
+	o.want(":0", "DBSIZE")
+	_, _ = fmt.Fprintf(o.c, "*%d\r\n", n+1)
+	answer("-ERR Protocol error: invalid multibulk length")
+	o.ended()
+}
+
+// TestNestedFrames: what looks like a request within an argument is none.
+func TestNestedFrames(t *testing.T) {
+	_, addr := hostileTest(t, nil)
+	o := dialRaw(t, addr)
+	value := "PING\r\n"
+	for range 12 {
+		var b bytes.Buffer
+		writeCommand(&b, "SET", "a", value)
+		o.want("+OK", "SET", "a", value)
+		o.want("$"+value, "GET", "a")
+		value = b.String() + b.String()
+	}
+}
