@@ -193,6 +193,8 @@ func (c *conn) chargeReply() {
 			"client", c.session.id, "addr", c.net.RemoteAddr(), "bytes", len(c.out.buf))
 		c.srv.stats.outputLimit.Add(1)
 		c.out.buf = nil
+		c.srv.budget.release(c, c.replyCharged)
+		c.replyCharged = 0
 		c.closing = true
 		c.close()
 	}
