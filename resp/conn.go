@@ -216,7 +216,7 @@ func (c *conn) parse() (int, error) {
 		authed: c.authorized(),
 	}
 	taken := 0
-	for c.start < c.end && len(c.reqs) < maxPipeline && taken < maxPipelineBytes {
+	for c.start < c.end && len(c.reqs) < maxPipeline && taken < maxPipelineBytes && len(c.args) < maxPipelineArgs {
 		n, err := c.guard.frame(c.in[c.start:c.end], &c.limits)
 		if n == 0 || err != nil {
 			return taken, err

@@ -11,10 +11,11 @@ import (
 // keys run between units, but for the few that touch nothing but the reply.
 
 const (
-	maxPipeline      = 256     // requests taken up at once
-	maxPipelineBytes = 1 << 20 // and their bytes, but for one larger request
-	maxUnitKeys      = 1024    // keys whose latches one unit takes, but for one larger command
-	maxUnitReplies   = 1 << 20 // bytes of replies after which a unit is cut
+	maxPipeline      = 256      // requests taken up at once
+	maxPipelineBytes = 1 << 20  // and their bytes, but for one larger request
+	maxPipelineArgs  = 64 << 10 // and their arguments, but for one command with more
+	maxUnitKeys      = 1024     // keys whose latches one unit takes, but for one larger command
+	maxUnitReplies   = 1 << 20  // bytes of replies after which a unit is cut
 )
 
 // A request is a parsed command: c.args[first:last].
