@@ -60,7 +60,7 @@ func TestConfigSet(t *testing.T) {
 		"replica 0 0 0":  "+OK",
 		"replica 1 0 0":  "-ERR CONFIG SET failed (possibly related to argument 'client-output-buffer-limit') - there are no replicas among the clients: their limits must be 0 0 0",
 		"normal 1mb 1 0": "-ERR CONFIG SET failed (possibly related to argument 'client-output-buffer-limit') - soft limits are not supported: they must be 0 0",
-		"normal 0 0 0":   "-ERR CONFIG SET failed (possibly related to argument 'client-output-buffer-limit') - argument must be between 65536 and 1099511627776 inclusive",
+		"normal 0 0 0":   "-ERR CONFIG SET failed (possibly related to argument 'client-output-buffer-limit') - argument must be between 65536 and 1125899906842624 inclusive",
 		"pubsub 1 0 0":   "-ERR CONFIG SET failed (possibly related to argument 'client-output-buffer-limit') - pubsub clients have the limit of normal ones",
 	} {
 		o.want(want, "CONFIG", "SET", "client-output-buffer-limit", value)
