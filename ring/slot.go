@@ -5,6 +5,9 @@ const Slots = 1 << slotBits
 
 const slotBits = 14
 
+// slotSize is how many tokens a slot is.
+const slotSize = 1 << (32 - slotBits)
+
 // Slot returns the slot of a key as Redis Cluster counts it: CRC16/XMODEM of the
 // hash tag, modulo 16384.
 func Slot(key []byte) uint16 {

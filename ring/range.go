@@ -1,0 +1,53 @@
+package ring
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A Range is the tokens from Start up to, not including, End, modulo 2³². With
+// Start == End it is the whole circle; there is no empty range.
+type Range struct {
+	Start, End Token
+}
+
+// Whole is the range of all tokens.
+var Whole = Range{}
+
+// Contains tells whether a token lies in the range.
+func (r Range) Contains(t Token) bool {
+	return r.Start == r.End || t-r.Start < r.End-r.Start
+}
+
+// Len is the number of tokens in the range, 1..2³².
+func (r Range) Len() uint64 {
+	if r.Start == r.End {
+		return 1 << 32
+	}
+	return uint64(r.End - r.Start)
+}
+
+// Wraps tells whether the range goes on past the last token, so that it is two
+// pieces of an ordered store. A range that ends with the last token does not.
+func (r Range) Wraps() bool {
+	return r.End <= r.Start && r.End != 0
+}
+
+// String is the range as START-END, eight hexadecimal digits each.
+func (r Range) String() string {
+	return fmt.Sprintf("%08x-%08x", uint32(r.Start), uint32(r.End))
+}
+
+// ParseRange reads what [Range.String] writes.
+func ParseRange(s string) (Range, error) {
+	start, end, ok := strings.Cut(s, "-")
+	if ok && len(start) == 8 && len(end) == 8 {
+		a, errA := strconv.ParseUint(start, 16, 32)
+		b, errB := strconv.ParseUint(end, 16, 32)
+		if errA == nil && errB == nil {
+			return Range{Token(a), Token(b)}, nil
+		}
+	}
+	return Range{}, fmt.Errorf("%w: %.40q is no range, which is two tokens of eight hexadecimal digits, as in 00000000-10000000", ErrMalformed, s)
+}
