@@ -1,13 +1,16 @@
 package sim
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
 // Bounds of a simulation. They keep a slip from taking all memory, and are far from
@@ -18,6 +21,7 @@ const (
 	MaxBackups    = 31
 	MaxContenders = 32
 	MaxSteps      = 10_000
+	MaxZipfTheta  = 10
 	// MaxLoads is the most loads of nodes that a report lists: nodes × steps ×
 	// contenders.
 	MaxLoads = 8_000_000
@@ -44,6 +48,8 @@ type Config struct {
 	// Strategies are specs as strategy.Parse reads them, and the yardsticks [Mod] and
 	// [Rendezvous].
 	Strategies []string
+	// Base is what the specs do not say; its Hash is everybody's.
+	Base strategy.Config
 	// Members are the nodes at the start, in the order in which they joined.
 	Members []ring.Member
 	Backups int
@@ -84,7 +90,8 @@ type Config struct {
 // DefaultConfig is ten nodes and a million keys through the [DefaultScenario].
 func DefaultConfig() Config {
 	return Config{
-		Strategies: []string{"buckets", "ketama", "vnode", Mod, Rendezvous},
+		Strategies: append(strategy.Names(), Mod, Rendezvous),
+		Base:       strategy.DefaultConfig(),
 		Members:    Nodes(10),
 		Backups:    1,
 		Scenario:   DefaultScenario,
@@ -112,6 +119,23 @@ func Nodes(n int) []ring.Member {
 // Validate returns every fault at once, joined. It dry-runs the scenario, and does
 // not read the keys.
 func (c Config) Validate() error {
+	_, err := c.prepare()
+	return err
+}
+
+// A bill is a valid configuration read: what happens, and who takes part.
+type bill struct {
+	script     *script
+	contenders []entry
+}
+
+// An entry is a contender before it has begun.
+type entry struct {
+	Contender
+	strategy ring.Strategy // nil for yardsticks
+}
+
+func (c *Config) prepare() (*bill, error) {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	within := func(what string, value, lowest, highest float64) {
@@ -119,33 +143,116 @@ func (c Config) Validate() error {
 			fault("%s: %v is not within %v..%v", what, value, lowest, highest)
 		}
 	}
-	if len(c.Strategies) == 0 {
-		fault("no strategies")
+	if c.KeySource == nil {
+		within("keys", float64(c.Keys), 1, MaxKeys)
 	}
-	if len(c.Strategies) > MaxContenders {
-		fault("strategies: %d are more than %d", len(c.Strategies), MaxContenders)
-	}
-	if c.KeySource == nil && (c.Keys < 1 || c.Keys > MaxKeys) {
-		fault("keys: %d is not within 1..%d", c.Keys, MaxKeys)
-	}
-	if c.Backups < 0 || c.Backups > MaxBackups {
-		fault("backups: %d is not within 0..%d", c.Backups, MaxBackups)
-	}
+	within("backups", float64(c.Backups), 0, MaxBackups)
 	if err := c.ValueSize.Validate(); err != nil {
 		faults = append(faults, err)
 	}
-	within("zipf exponent", c.ZipfTheta, 0, 10)
+	within("zipf exponent", c.ZipfTheta, 0, MaxZipfTheta)
 	within("hot keys", c.HotKeys, 0, 1)
 	within("hot share", c.HotShare, 0, 1)
-	return errors.Join(faults...)
+
+	var b bill
+	var err error
+	if b.contenders, err = c.entries(); err != nil {
+		faults = append(faults, err)
+	}
+	if b.script, err = c.play(len(b.contenders)); err != nil {
+		faults = append(faults, err)
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	return &b, nil
 }
 
-// Run simulates and returns the report. It computes on all cores, keeps no goroutine
-// and may be called many times at once. If the context ends before it is done, it
-// returns what is done with Report.Stopped set, and no error.
-func Run(ctx context.Context, c Config) (*Report, error) {
-	if err := c.Validate(); err != nil {
-		return nil, err
+func (c *Config) entries() ([]entry, error) {
+	var faults []error
+	switch n := len(c.Strategies); {
+	case n == 0:
+		return nil, errors.New("no strategies")
+	case n > MaxContenders:
+		return nil, fmt.Errorf("strategies: %d are more than %d", n, MaxContenders)
 	}
-	return nil, errors.New("not yet")
+	if !slices.Contains(strategy.Hashes(), c.Base.Hash) {
+		// Here, and not only by each strategy, since yardsticks hash too.
+		faults = append(faults, fmt.Errorf("%w: %.40q: use %s", strategy.ErrHash, c.Base.Hash, strings.Join(strategy.Hashes(), " or ")))
+	}
+	entries := make([]entry, 0, len(c.Strategies))
+	for i, spec := range c.Strategies {
+		if slices.Contains(c.Strategies[:i], spec) {
+			faults = append(faults, fmt.Errorf("strategies: %.40q comes twice", spec))
+			continue
+		}
+		e, err := c.entry(spec)
+		if err != nil && !errors.Is(err, strategy.ErrHash) {
+			faults = append(faults, err)
+		}
+		entries = append(entries, e)
+	}
+	return entries, errors.Join(faults...)
+}
+
+func (c *Config) entry(spec string) (entry, error) {
+	e := entry{Contender: Contender{Name: spec}}
+	switch spec {
+	case Mod:
+		e.Title, e.Yardstick = "hash mod n", true
+		return e, nil
+	case Rendezvous:
+		e.Title, e.Yardstick = "rendezvous", true
+		return e, nil
+	}
+	settings, err := strategy.Parse(spec, c.Base)
+	if errors.Is(err, strategy.ErrName) {
+		return e, fmt.Errorf("%w; a yardstick is %s or %s", err, Mod, Rendezvous)
+	}
+	if err != nil {
+		return e, err
+	}
+	switch settings.Name {
+	case strategy.Ketama:
+		e.Title = fmt.Sprintf("ketama, %d points a server", settings.Points)
+	case strategy.VNode:
+		e.Title = fmt.Sprintf("vnode, %d a node", settings.VNodes)
+	default:
+		e.Title = fmt.Sprintf("%s, mask %04X", settings.Name, settings.Mask)
+	}
+	e.strategy, err = settings.New()
+	return e, err
+}
+
+// play checks who takes part and reads and dry-runs the scenario.
+func (c *Config) play(contenders int) (*script, error) {
+	var faults []error
+	if c.Order != Random && c.Order != LIFO && c.Order != FIFO {
+		faults = append(faults, fmt.Errorf("order: %.40q is none of %s, %s and %s", c.Order, Random, LIFO, FIFO))
+	}
+	added := ring.Member{ID: c.NewNode + strconv.Itoa(math.MaxInt32), Weight: c.NewWeight}
+	if err := added.Validate(); err != nil {
+		faults = append(faults, fmt.Errorf("nodes that are added: %w", err))
+	}
+	_, err := ring.SortedMembers(c.Members)
+	if len(c.Members) > MaxNodes {
+		err = fmt.Errorf("nodes: %d are more than %d", len(c.Members), MaxNodes)
+	}
+	if err != nil {
+		faults = append(faults, err)
+	}
+	scenario, err := ParseScenario(c.Scenario)
+	if err != nil {
+		faults = append(faults, err)
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	return scenario.play(c.Members, casting{
+		order:     c.Order,
+		seed:      c.Seed,
+		newNode:   c.NewNode,
+		newWeight: c.NewWeight,
+		loads:     MaxLoads / max(1, contenders),
+	})
 }

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"context"
 	"math"
 
 	"github.com/ringside-kv/ringside/ring"
@@ -79,7 +78,7 @@ func (k *keyspace) isHot(i int) bool {
 }
 
 // weigh computes what the shares of requests follow from, and the sum of bytes.
-func (k *keyspace) weigh(ctx context.Context, c *Config, report func(part float64)) error {
+func (k *keyspace) weigh(w *crew, c *Config) error {
 	n := uint64(k.count)
 	k.zipfTheta, k.hotShare = c.ZipfTheta, c.HotShare
 	k.hotCount = int(math.Round(c.HotKeys * float64(k.count)))
@@ -93,7 +92,7 @@ func (k *keyspace) weigh(ctx context.Context, c *Config, report func(part float6
 	// the number of workers.
 	k.zipfScale = 1
 	sums := make([]float64, chunks(k.count))
-	err := inParallel(ctx, k.count, report, func(_, chunk, from, to int) {
+	err := w.each(k.count, 0, 0.5, func(_, chunk, from, to int) {
 		sum := 0.0
 		for i := from; i < to; i++ {
 			sum += math.Exp(-k.zipfTheta * math.Log(float64(i+1)))
@@ -109,8 +108,8 @@ func (k *keyspace) weigh(ctx context.Context, c *Config, report func(part float6
 	}
 	k.zipfScale = zipfUnits / all
 
-	parts := make([]load, workers())
-	err = inParallel(ctx, k.count, nil, func(worker, _, from, to int) {
+	parts := make([]load, w.workers)
+	err = w.each(k.count, 0.5, 1, func(worker, _, from, to int) {
 		sum := &parts[worker]
 		for i := from; i < to; i++ {
 			l := k.load(i)
@@ -152,9 +151,9 @@ func (k *keyspace) sample(most int) [][]byte {
 }
 
 // wideHashes are the hashes that the yardsticks go by.
-func (k *keyspace) wideHashes(ctx context.Context, report func(part float64)) ([]uint64, error) {
+func (k *keyspace) wideHashes(w *crew) ([]uint64, error) {
 	hashes := make([]uint64, k.count)
-	err := inParallel(ctx, k.count, report, func(_, _, from, to int) {
+	err := w.each(k.count, 0, 0.5, func(_, _, from, to int) {
 		buf := make([]byte, 0, madeUpLen)
 		for i := from; i < to; i++ {
 			hashes[i] = wideKeyHash(k.appendKey(buf, i), k.bySlot)
@@ -164,8 +163,8 @@ func (k *keyspace) wideHashes(ctx context.Context, report func(part float64)) ([
 }
 
 // tokens fills in the token of each key.
-func (k *keyspace) tokens(ctx context.Context, of ring.TokenFunc, tokens []ring.Token, report func(part float64)) error {
-	return inParallel(ctx, k.count, report, func(_, _, from, to int) {
+func (k *keyspace) tokens(w *crew, of ring.TokenFunc, tokens []ring.Token) error {
+	return w.each(k.count, 0, 0.4, func(_, _, from, to int) {
 		buf := make([]byte, 0, madeUpLen)
 		for i := from; i < to; i++ {
 			tokens[i] = of(k.appendKey(buf, i))

@@ -34,7 +34,6 @@ type casting struct {
 	seed      uint64
 	newNode   string
 	newWeight float64
-	backups   int
 	// loads bounds the sum of nodes over all scenes.
 	loads int
 }
