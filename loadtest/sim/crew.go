@@ -86,3 +86,14 @@ func (c *crew) each(n int, from, to float64, do func(worker, chunk, from, to int
 	wait.Wait()
 	return c.ctx.Err()
 }
+
+// apiece has every worker do its own part, and waits for them. The error is that of
+// the context.
+func (c *crew) apiece(do func(worker int)) error {
+	var wait sync.WaitGroup
+	for worker := range c.workers {
+		wait.Go(func() { do(worker) })
+	}
+	wait.Wait()
+	return c.ctx.Err()
+}

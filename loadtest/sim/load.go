@@ -10,9 +10,28 @@ type load struct {
 
 func (l load) amount() Amount { return Amount{Keys: l.keys, Bytes: l.bytes} }
 
+func (l *load) add(m load) {
+	l.keys += m.keys
+	l.bytes += m.bytes
+	l.zipf += m.zipf
+	l.hot += m.hot
+}
+
+func (l *load) sub(m load) {
+	l.keys -= m.keys
+	l.bytes -= m.bytes
+	l.zipf -= m.zipf // below 0 in the tally of one worker, and right again in the sum
+	l.hot -= m.hot
+}
+
 func (a *Amount) add(b Amount) {
 	a.Keys += b.Keys
 	a.Bytes += b.Bytes
+}
+
+func (a *Amount) sub(b Amount) {
+	a.Keys -= b.Keys
+	a.Bytes -= b.Bytes
 }
 
 // times is the amount of n copies.

@@ -10,8 +10,8 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// ErrScenario: a scenario cannot be read, or cannot happen to the members that are
-// there. The message names the column, counted in bytes from 1 on.
+// ErrScenario says that a scenario cannot be read, or cannot happen to the members that
+// are there. The message names the column, counted in bytes from 1 on.
 var ErrScenario = errors.New("bad scenario")
 
 // maxScenarioLen is the length in bytes of the longest scenario.
