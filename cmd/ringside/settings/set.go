@@ -39,9 +39,8 @@ type setting struct {
 	files       bool
 	directories bool
 
-	flagText  string
-	flagGiven bool
-	source    string // where the value came from; empty: the default
+	flagTexts []string // as given; the last one counts, all of a list
+	source    string   // where the value came from; empty: the default
 	fromFile  bool
 }
 
@@ -132,13 +131,13 @@ func (s *Set) AddTo(cmd *cobra.Command) {
 type flagValue struct{ t *setting }
 
 func (f flagValue) Set(text string) error {
-	f.t.flagText, f.t.flagGiven = text, true
+	f.t.flagTexts = append(f.t.flagTexts, text)
 	return nil
 }
 
 func (f flagValue) String() string {
-	if f.t.flagGiven {
-		return f.t.flagText
+	if n := len(f.t.flagTexts); n > 0 {
+		return f.t.flagTexts[n-1]
 	}
 	return f.t.value.String()
 }
@@ -152,6 +151,12 @@ func (s *Set) Source(name string) string {
 		return t.source
 	}
 	return "--" + name
+}
+
+// Given tells whether any source has named a setting.
+func (s *Set) Given(name string) bool {
+	t := s.byName[name]
+	return t != nil && t.source != ""
 }
 
 // Where is the source of a setting for a fault of its value. It ends with the
