@@ -17,13 +17,14 @@ const (
 )
 
 func main() {
-	a := app{args: os.Args[1:], environ: os.Environ(), stdout: os.Stdout, stderr: os.Stderr}
+	a := app{args: os.Args[1:], environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	os.Exit(a.run())
 }
 
 // app is one run of the command, with what it is given.
 type app struct {
 	args, environ  []string
+	stdin          io.Reader
 	stdout, stderr io.Writer
 }
 
@@ -33,6 +34,7 @@ var errFailed = errors.New("failed")
 func (a *app) run() int {
 	root := a.rootCommand()
 	root.SetArgs(a.args)
+	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	cmd, err := root.ExecuteC()
@@ -64,12 +66,13 @@ Any Redis client works with it.`,
 		Example: `  ringside serve                       serve on 127.0.0.1:6379, data in ./ringside-data
   ringside serve --addr :7000 --dir /var/lib/ringside --requirepass secret
   ringside serve --help                every setting, as flag, variable and file
+  ringside locate --node a --node b k  the node that key k lies at
   ringside completion bash --help      completion for your shell`,
 		Version:       versionLine(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(a.serveCommand(), versionCommand())
+	root.AddCommand(a.serveCommand(), a.locateCommand(), versionCommand())
 	return root
 }
