@@ -81,7 +81,7 @@ func (k *keywise) step(w *crew, scene int, t *tally) (footprint, error) {
 
 // time measures less often where each look-up goes over all nodes.
 func (k *keywise) time(nodes int, f *footprint) {
-	times := max(timedKeys, 1<<20/nodes)
+	times := min(max(timedKeys/2, 1<<20/nodes), 4*timedKeys)
 	n := len(k.sample)
 	f.lookup = nanosEach(times, func(i int) { k.timed += k.rule.first(k.sampled[i%n]) })
 	f.locate = nanosEach(times, func(i int) {
