@@ -20,12 +20,17 @@ import (
 //	go test -run '^$' -bench ThousandNodes -benchtime 1x -v ./loadtest/sim
 //
 // SIM_STRATEGIES, SIM_NODES and SIM_KEYS change what is simulated; with SIM_FILE=1 the
-// keys come from a reader.
+// keys come from a reader, and with SIM_WEIGHTS=1 every node has a weight of its own.
 func BenchmarkThousandNodes(b *testing.B) {
 	c := DefaultConfig()
 	c.Members, c.Keys = Nodes(fromEnv("SIM_NODES", 1000)), fromEnv("SIM_KEYS", 10_000_000)
 	if names := os.Getenv("SIM_STRATEGIES"); names != "" {
 		c.Strategies = strings.Split(names, ",")
+	}
+	if os.Getenv("SIM_WEIGHTS") != "" {
+		for i := range c.Members {
+			c.Members[i].Weight = 0.5 + float64(i)/100
+		}
 	}
 	began := time.Now()
 	last := ""

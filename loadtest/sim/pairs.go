@@ -46,11 +46,12 @@ func fold(a, b uint64) uint64 {
 	return high ^ low
 }
 
-// A class is the nodes of one weight.
+// A class is nodes of about one weight: none has more than double that of another.
 type class struct {
-	pairs  *pairs
-	weight float64
-	nodes  int
+	pairs   *pairs
+	weights []float64 // of all nodes, by place
+	weight  float64   // the greatest in the class
+	nodes   int
 	// Of each group with nodes of the class: its hash, the highest bit of each such
 	// node's lane, and the place of the first node that it could have.
 	hashes, lanes []uint64
@@ -61,8 +62,12 @@ type class struct {
 }
 
 // newClass makes a class of the nodes at places, for keys with so many copies.
-func newClass(p *pairs, weight float64, places []int32, copies int) class {
-	c := class{pairs: p, weight: weight, nodes: len(places)}
+func newClass(p *pairs, weights []float64, places []int32, copies int) class {
+	c := class{pairs: p, weights: weights, nodes: len(places)}
+	least := math.Inf(1)
+	for _, place := range places {
+		c.weight, least = max(c.weight, weights[place]), min(least, weights[place])
+	}
 	lanes := make([]uint64, len(p.groups))
 	for _, place := range places {
 		lanes[place/groupNodes] |= 1 << (place%groupNodes*laneBits + laneBits - 1)
@@ -75,6 +80,9 @@ func newClass(p *pairs, weight float64, places []int32, copies int) class {
 	}
 	// How many are above the guess is about Poisson distributed, with this mean.
 	above := float64(copies) + 2*math.Sqrt(float64(copies)) + 2
+	if least < c.weight {
+		above *= 2 * c.weight / least // or light nodes would be all that is above it
+	}
 	if part := above / float64(len(places)); part < 0.5 {
 		c.guess = uint64((1 - part) * (1 << 64))
 	}
@@ -84,7 +92,8 @@ func newClass(p *pairs, weight float64, places []int32, copies int) class {
 // rank is the ranking of the class alone.
 func (c *class) rank(ranking []rank, keep int, key uint64) []rank {
 	if c.guess > 0 {
-		if ranking = c.challengeFrom(ranking[:0], keep, key, c.guess); len(ranking) == keep {
+		ranking = c.challengeFrom(ranking[:0], keep, key, c.guess)
+		if len(ranking) == keep && ranking[keep-1].floor(c.weight) >= c.guess {
 			return ranking
 		}
 	}
@@ -110,7 +119,7 @@ func (c *class) challengeFrom(ranking []rank, keep int, key, floor uint64) []ran
 		}
 		for ; lanes != 0; lanes &= lanes - 1 {
 			place := c.first[i] + int32(bits.TrailingZeros64(lanes)/laneBits)
-			r := rank{place: place, hash: c.pairs.within(key, hash, place), weight: c.weight}
+			r := rank{place: place, hash: c.pairs.within(key, hash, place), weight: c.weights[place]}
 			if r.hash < floor {
 				continue
 			}

@@ -50,7 +50,7 @@ func (r *rank) score() float64 {
 	return r.scored
 }
 
-// floor is a hash below which no node of a weight is above r.
+// floor is a hash below which no node of a weight, or of less, is above r.
 //
 // Its score would have to be at least s: ln(u) ≥ −weight ÷ s, so
 // 1 − u ≤ 1 − exp(−weight ÷ s) ≤ weight ÷ s.

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -12,7 +13,7 @@ import (
 // analysis in draft-ietf-bess-weighted-hrw.
 //
 // Nodes of one weight are in the order of their hashes, so that scores are needed only
-// between nodes of different weights. From step to step a key keeps its owners, and
+// between nodes of different weights, and only by those whose hash is high enough. From step to step a key keeps its owners, and
 // only what may have changed is computed: the nodes that came or gained weight
 // challenge them, and all nodes are asked again where an owner has left or lost weight.
 type byRendezvous struct {
@@ -70,17 +71,17 @@ func (r *byRendezvous) turn(scene int) {
 	r.keep = keep
 }
 
-// classes are nodes by weight, the largest class first, since what it finds keeps the
-// others short.
+// classes are nodes by the binary exponent of their weights, the largest class first,
+// since what it finds keeps the others short.
 func (r *byRendezvous) classes(places []int32) []class {
-	ofWeight := make(map[float64][]int32)
+	ofExponent := make(map[int][]int32)
 	for _, place := range places {
-		w := r.weight[place]
-		ofWeight[w] = append(ofWeight[w], place)
+		_, exponent := math.Frexp(r.weight[place])
+		ofExponent[exponent] = append(ofExponent[exponent], place)
 	}
-	classes := make([]class, 0, len(ofWeight))
-	for w, places := range ofWeight {
-		classes = append(classes, newClass(r.pairs, w, places, r.copies))
+	classes := make([]class, 0, len(ofExponent))
+	for _, places := range ofExponent {
+		classes = append(classes, newClass(r.pairs, r.weight, places, r.copies))
 	}
 	slices.SortFunc(classes, func(a, b class) int {
 		return cmp.Or(cmp.Compare(b.nodes, a.nodes), cmp.Compare(b.weight, a.weight))
@@ -90,6 +91,11 @@ func (r *byRendezvous) classes(places []int32) []class {
 
 func (r *byRendezvous) start(i int, hash uint64, s *seat) {
 	s.ranking = r.ranking(s.ranking, r.keep, hash)
+	r.settle(i, s)
+}
+
+// settle makes the ranking the owners of a key.
+func (r *byRendezvous) settle(i int, s *seat) {
 	s.after = s.after[:0]
 	for _, rank := range s.ranking {
 		s.after = append(s.after, rank.place)
@@ -122,11 +128,7 @@ func (r *byRendezvous) move(i int, hash uint64, s *seat) bool {
 	for c := range r.challengers {
 		s.ranking = r.challengers[c].challenge(s.ranking, r.keep, hash)
 	}
-	s.after = s.after[:0]
-	for _, rank := range s.ranking {
-		s.after = append(s.after, rank.place)
-	}
-	r.store(i, s.after)
+	r.settle(i, s)
 	return !equalOwners(s.before, s.after)
 }
 
