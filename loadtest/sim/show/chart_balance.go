@@ -1,0 +1,87 @@
+package show
+
+import (
+	"fmt"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/ringside-kv/ringside/loadtest/sim"
+)
+
+// Two of these stand side by side.
+const (
+	halfWidth  = vg.Length(384)
+	halfHeight = vg.Length(230)
+)
+
+// A measure is one way to say how even the load is.
+type measure struct {
+	title string
+	even  float64 // its value when all is even, where its axis begins
+	form  func(float64) string
+	of    func(b *sim.Balance) float64
+}
+
+var measures = []measure{
+	{"Fullest node by keys, max ÷ mean", 1, plain, func(b *sim.Balance) float64 { return b.Keys.Max }},
+	{"Unevenness by keys (CV)", 0, inPercent, func(b *sim.Balance) float64 { return 100 * b.Keys.CV }},
+	{"Busiest node by zipf requests, max ÷ mean", 1, plain, func(b *sim.Balance) float64 { return b.Zipf.Max }},
+	{"Busiest node by hotspot requests, max ÷ mean", 1, plain, func(b *sim.Balance) float64 { return b.Hotspot.Max }},
+}
+
+// balanceCharts show each measure after each step.
+func balanceCharts(r *sim.Report) []chart {
+	var all []chart
+	for _, m := range measures {
+		all = append(all, chart{halfWidth, halfHeight,
+			fmt.Sprintf("Lines: %s after each step, by contender. The table below has the figures.", m.title),
+			func(c draw.Canvas) { balancePlot(r, m, c) }})
+	}
+	return all
+}
+
+func balancePlot(r *sim.Report, m measure, c draw.Canvas) {
+	p := newPlot(m.title)
+	highest := m.even
+	all := looks(r.Contenders)
+	for j := len(all) - 1; j >= 0; j-- { // the first contender on top
+		points := make(plotter.XYs, len(r.Steps))
+		for i := range points {
+			v := m.of(&r.Steps[i].Outcomes[j].Balance)
+			points[i] = plotter.XY{X: float64(i), Y: v}
+			highest = max(highest, v)
+		}
+		radius := vg.Length(3)
+		if len(points) > 25 {
+			radius = 2
+		}
+		p.Add(&plotter.Line{XYs: points, LineStyle: all[j].line(1.5)}, &plotter.Scatter{XYs: points, GlyphStyle: all[j].point(radius)})
+	}
+	p.Y.Min, p.Y.Max = m.even, bound(m.even, highest)
+	p.Y.Tick.Marker = roundTicks{m.form}
+	p.X.Label.Text = "step"
+	p.X.Min, p.X.Max = 0, max(1, float64(len(r.Steps)-1))
+	p.X.Padding = 6
+	p.X.Tick.Marker = stepTicks(len(r.Steps))
+	p.Draw(c)
+}
+
+// stepTicks number the steps, as many as find room.
+func stepTicks(steps int) plot.ConstantTicks {
+	every := 1
+	for _, n := range []int{2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000} {
+		if steps/every <= 16 {
+			break
+		}
+		every = n
+	}
+	var ticks plot.ConstantTicks
+	for i := 0; i < steps; i += every {
+		ticks = append(ticks, plot.Tick{Value: float64(i), Label: strconv.Itoa(i)})
+	}
+	return ticks
+}

@@ -1,0 +1,72 @@
+package show
+
+import (
+	"time"
+
+	"github.com/ringside-kv/ringside/loadtest/sim"
+)
+
+// A Summary is what a whole scenario cost one contender: sums over the steps, and
+// the worst that was seen after any of them, the start included.
+type Summary struct {
+	Contender sim.Contender
+
+	Moved, Least, Survivors, Backups, Lost sim.Amount
+	Ratio                                  float64 // Moved.Keys ÷ Least.Keys; 0 if nothing had to move
+	Promoted                               int64
+
+	// Max ÷ mean, and the coefficient of variation of the keys.
+	WorstKeys, WorstZipf, WorstHotspot, WorstCV float64
+
+	// The largest of all steps; 0 for yardsticks.
+	Ranges, EncodedBytes, MemoryBytes int
+	// The longest of all steps.
+	Compute time.Duration
+	// Means over the steps.
+	LookupNanos, LocateNanos float64
+}
+
+// Summarize sums a report up, in the order of its contenders.
+func Summarize(r *sim.Report) []Summary {
+	all := make([]Summary, len(r.Contenders))
+	for i := range all {
+		s := &all[i]
+		s.Contender = r.Contenders[i]
+		for j := range r.Steps {
+			step := &r.Steps[j]
+			s.add(step, &step.Outcomes[i])
+		}
+		s.Ratio = share(s.Moved.Keys, s.Least.Keys)
+		if n := float64(len(r.Steps)); n > 0 {
+			s.LookupNanos /= n
+			s.LocateNanos /= n
+		}
+	}
+	return all
+}
+
+func (s *Summary) add(step *sim.Step, o *sim.Outcome) {
+	sum := func(to *sim.Amount, a sim.Amount) { to.Keys += a.Keys; to.Bytes += a.Bytes }
+	sum(&s.Moved, o.Moved)
+	sum(&s.Least, step.Least)
+	sum(&s.Survivors, o.Survivors)
+	sum(&s.Backups, o.Backups)
+	sum(&s.Lost, o.Lost)
+	s.Promoted += o.Promoted
+	s.WorstKeys = max(s.WorstKeys, o.Balance.Keys.Max)
+	s.WorstZipf = max(s.WorstZipf, o.Balance.Zipf.Max)
+	s.WorstHotspot = max(s.WorstHotspot, o.Balance.Hotspot.Max)
+	s.WorstCV = max(s.WorstCV, o.Balance.Keys.CV)
+	s.Ranges = max(s.Ranges, o.Ranges)
+	s.EncodedBytes = max(s.EncodedBytes, o.EncodedBytes)
+	s.MemoryBytes = max(s.MemoryBytes, o.MemoryBytes)
+	s.Compute = max(s.Compute, o.Compute)
+	s.LookupNanos += o.LookupNanos
+	s.LocateNanos += o.LocateNanos
+}
+
+// copiesAfter is how many copies of keys there are after a step if none was lost:
+// what percentages of keys are of.
+func copiesAfter(r *sim.Report, step *sim.Step) int64 {
+	return int64(r.Settings.Keys) * int64(max(1, min(r.Settings.Backups+1, len(step.Nodes))))
+}
