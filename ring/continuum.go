@@ -1,8 +1,22 @@
 package ring
 
 import (
+	"fmt"
 	"slices"
 )
+
+// MaxPoints is how many points all nodes may have together. It bounds the memory
+// that a slip in a setting takes: a range is about 100 bytes.
+const MaxPoints = 1 << 22
+
+// CheckPoints tells whether a [Continuum] may have so many points. Its error is
+// [ErrPoints].
+func CheckPoints(n int) error {
+	if n > MaxPoints {
+		return fmt.Errorf("%w: %d of all nodes together, %d are allowed", ErrPoints, n, MaxPoints)
+	}
+	return nil
+}
 
 // A Continuum is the points of all nodes on the circle: the first point at or after
 // a token owns it, and past the last point the first. It is what ketama and virtual

@@ -17,6 +17,8 @@ var (
 	ErrBackups = errors.New("bad number of backups")
 	// ErrPresent: the present placement was not made by this strategy.
 	ErrPresent = errors.New("not a placement of this strategy")
+	// ErrPoints: a node, or all of them together, would have too many points.
+	ErrPoints = errors.New("too many points")
 	// ErrPins: a strategy without points of its own was given pinned ones, or they
 	// leave a node without any.
 	ErrPins = errors.New("bad pins")

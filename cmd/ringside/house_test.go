@@ -27,6 +27,7 @@ var layers = [][]string{
 	{"ring"},
 	{"ring/ringtest"},
 	{"ring/...", "buckets/...", "store/...", "replica/members/...", "replica/table/..."},
+	{"ring/strategy"},
 	{"replica/..."},
 	{"resp/..."},
 	{"resp/node/..."},

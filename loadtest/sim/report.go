@@ -6,8 +6,8 @@ import "time"
 // field changes its meaning or goes.
 const ReportVersion = 1
 
-// A Report is what a simulation found. It is complete up to its last step, also when
-// the simulation was stopped early.
+// A Report is what a simulation found. Every step has an outcome of every contender
+// that is listed, also when the simulation was stopped early.
 type Report struct {
 	Version  int      `json:"version"`
 	Settings Settings `json:"settings"`
@@ -16,7 +16,9 @@ type Report struct {
 	// Steps begin with the placement that everything starts from: step 0, in which
 	// nothing moves.
 	Steps []Step `json:"steps"`
-	// Stopped tells that not all steps of the scenario were done.
+	// Stopped tells that not all was done. Contenders come one after the other, so
+	// those that went through the whole scenario are listed with all steps; if there
+	// are none, the one that had begun is with the steps that it did.
 	Stopped bool          `json:"stopped,omitempty"`
 	Took    time.Duration `json:"took_ns"`
 }
@@ -30,6 +32,7 @@ type Settings struct {
 	Backups   int     `json:"backups"`
 	Keys      int     `json:"keys"`
 	Bytes     int64   `json:"bytes"`                // of all keys and values
+	ValueSize string  `json:"value_size"`           // bytes, or smallest-largest; where the key file does not say it
 	KeyFile   string  `json:"key_file,omitempty"`   // empty: keys were made up
 	Hash      string  `json:"hash"`                 // native or slot
 	ZipfTheta float64 `json:"zipf_theta"`           // of the zipf requests
@@ -114,7 +117,7 @@ type Balance struct {
 }
 
 // A Spread describes loads of nodes, each as a multiple of the node's fair share, so
-// that 1 is even whatever the weights.
+// that 1 is even whatever the weights, and the mean too.
 type Spread struct {
 	Min float64 `json:"min"`
 	Max float64 `json:"max"` // max ÷ mean

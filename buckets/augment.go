@@ -1,0 +1,157 @@
+package buckets
+
+import "slices"
+
+// An exchange is a copy that could change hands.
+type exchange struct {
+	bucket int32
+	cost   int8 // copies more that travel: −1 if a move is taken back
+}
+
+const impossible = 2 // above every cost of an exchange
+
+// A trade is the cheapest way to take one bucket from one member, over any number of
+// exchanges with others, to another.
+type trade struct {
+	edges []exchange // from a member, or from a missing copy, to a member
+	from  []int      // before each member on the way, gone at its start
+	end   int
+	cost  int
+}
+
+// augment lets one member that lacks a bucket have one, from one that has too many
+// or from a bucket that lacks a copy. It returns false when nobody lacks any.
+//
+// This is a step of the successive shortest path algorithm for flows of least cost
+// (Busacker and Gowen; Jewell; Iri).
+func (b *balance) augment() bool {
+	lacks := func(m int) bool { return b.held[m] < b.totals[m] }
+	lacking := false
+	for m := range b.members {
+		lacking = lacking || lacks(m)
+	}
+	if !lacking {
+		return false
+	}
+	full := func(m int) bool { return m == len(b.members) || b.held[m] > b.totals[m] }
+	t, ok := b.cheapestTrade(full, lacks)
+	if ok {
+		b.carryOut(t)
+	}
+	return ok
+}
+
+// improve looks for a member with the ceiling of its quota whose excess over the
+// floor would have cost less at another, and trades. It returns false when there is
+// none, which then is the cheapest choice of ceilings.
+func (b *balance) improve() bool {
+	if b.travelling() == b.least {
+		return false // nothing can be better, so nothing needs to be searched
+	}
+	above := func(m int) bool { return m < len(b.members) && b.held[m] > b.floors[m] }
+	below := func(m int) bool { return b.held[m] < b.ceilings[m] }
+	t, ok := b.cheapestTrade(above, below)
+	if !ok || t.cost >= 0 {
+		return false
+	}
+	b.carryOut(t)
+	return true
+}
+
+// travelling is how many copies are on their way to a member.
+func (b *balance) travelling() int {
+	n := 0
+	for i := range b.all {
+		for _, m := range b.all[i].holders {
+			if !slices.Contains(b.all[i].had, m) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// cheapestTrade finds the cheapest way from any of the starts, which may be
+// len(members) for a missing copy, to any of the ends. Exchanges that take moves back
+// have negative costs, hence Bellman and Ford's search; since the flow so far is the
+// cheapest of its amount, no circle has a negative sum.
+func (b *balance) cheapestTrade(isStart, isEnd func(m int) bool) (t trade, found bool) {
+	const far = 1 << 30
+	n := len(b.members)
+	t = trade{edges: b.exchanges(), from: make([]int, n+1)}
+	distance := make([]int, n+1)
+	for m := range distance {
+		distance[m], t.from[m] = far, gone
+		if isStart(m) {
+			distance[m] = 0
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for u := range n + 1 {
+			if distance[u] == far {
+				continue
+			}
+			for v, e := range t.edges[u*n : (u+1)*n] {
+				if e.cost != impossible && distance[u]+int(e.cost) < distance[v] {
+					distance[v], t.from[v] = distance[u]+int(e.cost), u
+					changed = true
+				}
+			}
+		}
+	}
+	for m := range n {
+		if isEnd(m) && t.from[m] != gone && (!found || distance[m] < t.cost) {
+			t.end, t.cost, found = m, distance[m], true
+		}
+	}
+	return t, found
+}
+
+func (b *balance) carryOut(t trade) {
+	n := len(b.members)
+	for v := t.end; t.from[v] != gone; v = t.from[v] {
+		u := t.from[v]
+		giver := int32(u)
+		if u == n {
+			giver = gone
+		}
+		b.give(t.edges[u*n+v].bucket, giver, int32(v))
+	}
+}
+
+// exchanges finds for each pair of members the cheapest copy that the first could
+// give the second; in the last row, the missing copies that each could take.
+func (b *balance) exchanges() []exchange {
+	n := len(b.members)
+	edges := make([]exchange, (n+1)*n)
+	for i := range edges {
+		edges[i].cost = impossible
+	}
+	for _, i := range b.order {
+		this := &b.all[i]
+		givers := this.holders
+		if len(givers) < b.copies {
+			givers = append(slices.Clone(givers), int32(n))
+		}
+		for v := range n {
+			if slices.Contains(this.holders, int32(v)) {
+				continue
+			}
+			receipt := int8(1)
+			if slices.Contains(this.had, int32(v)) {
+				receipt = 0
+			}
+			for _, u := range givers {
+				cost := receipt
+				if int(u) != n && !slices.Contains(this.had, u) {
+					cost-- // the giver was about to receive it
+				}
+				if e := &edges[int(u)*n+v]; cost < e.cost {
+					*e = exchange{bucket: i, cost: cost}
+				}
+			}
+		}
+	}
+	return edges
+}

@@ -1,0 +1,60 @@
+package buckets
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// quotas is how many buckets each member should have: the floor or the ceiling of
+// its quota.
+type quotas struct {
+	floors, ceilings []int
+	// totals are the choice between them: they add up to all copies.
+	totals []int
+	// least is how many copies must travel at least, whatever is chosen: the sum of
+	// what members lack. It may be more than that, since a member can only receive
+	// buckets that it does not have.
+	least int
+}
+
+// rounding is how far a quota may be off for being computed in floating point.
+const rounding = 1e-6
+
+// newQuotas rounds quotas, which are parts of the number of buckets. The ceiling goes
+// first to those who have more than the floor, since there it saves a move.
+func newQuotas(shares []float64, held []int, buckets, copies int) quotas {
+	n := len(shares)
+	q := quotas{floors: make([]int, n), ceilings: make([]int, n)}
+	rest := make([]float64, n)
+	order := make([]int, n)
+	left := buckets * copies
+	for i, share := range shares {
+		exact := share * float64(buckets)
+		q.floors[i] = int(math.Floor(exact + rounding))
+		q.ceilings[i] = int(math.Ceil(exact - rounding))
+		rest[i] = exact - float64(q.floors[i])
+		left -= q.floors[i]
+		order[i] = i
+	}
+	rank := func(i int) int {
+		switch {
+		case q.ceilings[i] == q.floors[i]:
+			return 2
+		case held[i] > q.floors[i]:
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		return cmp.Or(cmp.Compare(rank(i), rank(j)), cmp.Compare(rest[j], rest[i]))
+	})
+	q.totals = slices.Clone(q.floors)
+	for _, i := range order[:left] {
+		q.totals[i]++
+	}
+	for i, total := range q.totals {
+		q.least += max(0, total-held[i])
+	}
+	return q
+}

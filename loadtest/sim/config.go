@@ -1,0 +1,258 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/strategy"
+)
+
+// Bounds of a simulation. They keep a slip from taking all memory, and are far from
+// what anyone waits for.
+const (
+	MaxKeys       = 100_000_000
+	MaxNodes      = 10_000
+	MaxBackups    = 31
+	MaxContenders = 32
+	MaxSteps      = 10_000
+	MaxZipfTheta  = 10
+	// MaxLoads is the most loads of nodes that a report lists: nodes × steps ×
+	// contenders.
+	MaxLoads = 8_000_000
+)
+
+// Orders in which nodes are chosen to leave, to crash or to change their weight.
+const (
+	Random = "random" // any, drawn from the seed
+	LIFO   = "lifo"   // who joined last
+	FIFO   = "fifo"   // who joined first
+)
+
+// DefaultScenario is what a simulation shows if nobody asks for anything else.
+const DefaultScenario = "add; remove; add 5; remove 90% at once; restore; weight 2; crash"
+
+// Names of the yardsticks.
+const (
+	Mod        = "mod"        // hash mod n
+	Rendezvous = "rendezvous" // the highest random weight
+)
+
+// Config says what to simulate.
+type Config struct {
+	// Strategies are specs as strategy.Parse reads them, and the yardsticks [Mod] and
+	// [Rendezvous].
+	Strategies []string
+	// Base is what the specs do not say; its Hash is everybody's.
+	Base strategy.Config
+	// Members are the nodes at the start, in the order in which they joined.
+	Members []ring.Member
+	Backups int
+	// Scenario is what happens to the members: see [ParseScenario].
+	Scenario string
+	Order    string // [Random], [LIFO] or [FIFO]
+	Seed     uint64
+
+	// Keys is how many keys are made up, as in key:000000000042. It does not count
+	// with a KeySource.
+	Keys int
+	// KeySource has the keys if it is not nil, one a line. A line is all of its bytes
+	// up to the newline; what follows its last tab, if it has one, is the size of the
+	// value in bytes. Empty lines are passed over. A key that comes twice counts twice.
+	KeySource io.Reader
+	KeyFile   string // the name of KeySource, for errors and the report
+	ValueSize Sizes  // of values whose size no file says, drawn from the seed
+
+	// ZipfTheta is the exponent of zipf requests: the i-th key, from 1 on, gets a
+	// share of requests in proportion to 1/i^ZipfTheta. Hotspot requests go with the
+	// part HotShare to the part HotKeys of the keys, which are drawn from the seed.
+	ZipfTheta, HotKeys, HotShare float64
+
+	// NewNode is what the names of added nodes begin with; the first number from the
+	// count of Members on that makes a name nobody has had follows. NewWeight is their
+	// weight.
+	NewNode   string
+	NewWeight float64
+
+	// Machine describes the processor for the report.
+	Machine string
+
+	// Progress, if not nil, is told how far it is: done of total, and what is being
+	// done. Calls come from goroutines of Run, one at a time, and hold it up.
+	Progress func(done, total int, what string)
+}
+
+// DefaultConfig is ten nodes and a million keys through the [DefaultScenario].
+func DefaultConfig() Config {
+	return Config{
+		Strategies: append(strategy.Names(), Mod, Rendezvous),
+		Base:       strategy.DefaultConfig(),
+		Members:    Nodes(10),
+		Backups:    1,
+		Scenario:   DefaultScenario,
+		Order:      Random,
+		Seed:       1,
+		Keys:       1_000_000,
+		ValueSize:  Sizes{100, 100},
+		ZipfTheta:  0.99,
+		HotKeys:    0.2,
+		HotShare:   0.8,
+		NewNode:    "node-",
+		NewWeight:  1,
+	}
+}
+
+// Nodes names n members of weight 1: node-1, node-2 and so on.
+func Nodes(n int) []ring.Member {
+	members := make([]ring.Member, n)
+	for i := range members {
+		members[i] = ring.Member{ID: "node-" + strconv.Itoa(i+1), Weight: 1}
+	}
+	return members
+}
+
+// Validate returns every fault at once, joined. It dry-runs the scenario, and does
+// not read the keys.
+func (c Config) Validate() error {
+	_, err := c.prepare()
+	return err
+}
+
+// A bill is a valid configuration read: what happens, and who takes part.
+type bill struct {
+	script     *script
+	contenders []entry
+}
+
+// An entry is a contender before it has begun.
+type entry struct {
+	Contender
+	strategy ring.Strategy // nil for yardsticks
+}
+
+func (c *Config) prepare() (*bill, error) {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	within := func(what string, value, lowest, highest float64) {
+		if !(value >= lowest && value <= highest) { // also not a number
+			fault("%s: %v is not within %v..%v", what, value, lowest, highest)
+		}
+	}
+	if c.KeySource == nil {
+		within("keys", float64(c.Keys), 1, MaxKeys)
+	}
+	within("backups", float64(c.Backups), 0, MaxBackups)
+	if err := c.ValueSize.Validate(); err != nil {
+		faults = append(faults, err)
+	}
+	within("zipf exponent", c.ZipfTheta, 0, MaxZipfTheta)
+	within("hot keys", c.HotKeys, 0, 1)
+	within("hot share", c.HotShare, 0, 1)
+
+	var b bill
+	var err error
+	if b.contenders, err = c.entries(); err != nil {
+		faults = append(faults, err)
+	}
+	if b.script, err = c.play(len(b.contenders)); err != nil {
+		faults = append(faults, err)
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	return &b, nil
+}
+
+func (c *Config) entries() ([]entry, error) {
+	var faults []error
+	switch n := len(c.Strategies); {
+	case n == 0:
+		return nil, errors.New("no strategies")
+	case n > MaxContenders:
+		return nil, fmt.Errorf("strategies: %d are more than %d", n, MaxContenders)
+	}
+	if !slices.Contains(strategy.Hashes(), c.Base.Hash) {
+		// Here, and not only by each strategy, since yardsticks hash too.
+		faults = append(faults, fmt.Errorf("%w: %.40q: use %s", strategy.ErrHash, c.Base.Hash, strings.Join(strategy.Hashes(), " or ")))
+	}
+	entries := make([]entry, 0, len(c.Strategies))
+	for i, spec := range c.Strategies {
+		if slices.Contains(c.Strategies[:i], spec) {
+			faults = append(faults, fmt.Errorf("strategies: %.40q comes twice", spec))
+			continue
+		}
+		e, err := c.entry(spec)
+		if err != nil && !errors.Is(err, strategy.ErrHash) {
+			faults = append(faults, err)
+		}
+		entries = append(entries, e)
+	}
+	return entries, errors.Join(faults...)
+}
+
+func (c *Config) entry(spec string) (entry, error) {
+	e := entry{Contender: Contender{Name: spec}}
+	switch spec {
+	case Mod:
+		e.Title, e.Yardstick = "hash mod n", true
+		return e, nil
+	case Rendezvous:
+		e.Title, e.Yardstick = "rendezvous", true
+		return e, nil
+	}
+	settings, err := strategy.Parse(spec, c.Base)
+	if errors.Is(err, strategy.ErrName) {
+		return e, fmt.Errorf("%w; a yardstick is %s or %s", err, Mod, Rendezvous)
+	}
+	if err != nil {
+		return e, err
+	}
+	switch settings.Name {
+	case strategy.Ketama:
+		e.Title = fmt.Sprintf("ketama, %d points a server", settings.Points)
+	case strategy.VNode:
+		e.Title = fmt.Sprintf("vnode, %d a node", settings.VNodes)
+	default:
+		e.Title = fmt.Sprintf("%s, mask %04X", settings.Name, settings.Mask)
+	}
+	e.strategy, err = settings.New()
+	return e, err
+}
+
+// play checks who takes part and reads and dry-runs the scenario.
+func (c *Config) play(contenders int) (*script, error) {
+	var faults []error
+	if c.Order != Random && c.Order != LIFO && c.Order != FIFO {
+		faults = append(faults, fmt.Errorf("order: %.40q is none of %s, %s and %s", c.Order, Random, LIFO, FIFO))
+	}
+	added := ring.Member{ID: c.NewNode + strconv.Itoa(math.MaxInt32), Weight: c.NewWeight}
+	if err := added.Validate(); err != nil {
+		faults = append(faults, fmt.Errorf("nodes that are added: %w", err))
+	}
+	_, err := ring.SortedMembers(c.Members)
+	if len(c.Members) > MaxNodes {
+		err = fmt.Errorf("nodes: %d are more than %d", len(c.Members), MaxNodes)
+	}
+	if err != nil {
+		faults = append(faults, err)
+	}
+	scenario, err := ParseScenario(c.Scenario)
+	if err != nil {
+		faults = append(faults, err)
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	return scenario.play(c.Members, casting{
+		order:     c.Order,
+		seed:      c.Seed,
+		newNode:   c.NewNode,
+		newWeight: c.NewWeight,
+		loads:     MaxLoads / max(1, contenders),
+	})
+}

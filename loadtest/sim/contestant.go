@@ -1,0 +1,33 @@
+package sim
+
+import "time"
+
+// A contestant goes with a contender through the scenes of the script, in order.
+type contestant interface {
+	// step goes to a scene, the first of which is the start, and counts in the tally
+	// what that moves.
+	step(w *crew, scene int, t *tally) (footprint, error)
+}
+
+// A footprint is what a contender takes besides the copies that travel.
+type footprint struct {
+	ranges, encoded, memory int
+	compute                 time.Duration
+	lookup, locate          float64 // nanoseconds
+	grid                    *Grid
+}
+
+// sampleKeys is how many keys look-ups are timed with.
+const sampleKeys = 1 << 15
+
+// nanosEach times n runs of do, which is run before to warm up what it needs.
+func nanosEach(n int, do func(i int)) float64 {
+	for i := range n / 8 {
+		do(i)
+	}
+	start := time.Now()
+	for i := range n {
+		do(i)
+	}
+	return float64(time.Since(start).Nanoseconds()) / float64(n)
+}

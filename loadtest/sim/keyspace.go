@@ -1,0 +1,173 @@
+package sim
+
+import (
+	"math"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// A keyspace is the keys of a simulation, which are known by their index, with what
+// weighs on each.
+type keyspace struct {
+	count  int
+	read   []keyBlock // of a file; nil if the keys are made up
+	sizes  Sizes
+	seed   uint64
+	bySlot bool
+
+	bytes     int64 // of all keys and values
+	zipfTheta float64
+	zipfScale float64
+	zipfTotal uint64
+	hotCount  int
+	hotStride uint64
+	hotStart  uint64
+	hotShare  float64
+}
+
+// madeUpLen is the length of a key that is made up.
+const madeUpLen = len("key:") + 12
+
+// appendKey appends the i-th key. The result is valid until the next call with the
+// same buf, and nobody may write to it.
+func (k *keyspace) appendKey(buf []byte, i int) []byte {
+	if k.read != nil {
+		return k.read[i/blockKeys].key(i % blockKeys)
+	}
+	buf = append(buf, "key:000000000000"...)
+	for at := len(buf) - 1; i > 0; at-- {
+		buf[at] = '0' + byte(i%10)
+		i /= 10
+	}
+	return buf
+}
+
+// load is what the i-th key weighs.
+func (k *keyspace) load(i int) load {
+	l := load{keys: 1, zipf: k.zipf(i)}
+	value := -1
+	if k.read != nil {
+		block := &k.read[i/blockKeys]
+		l.bytes = int64(len(block.key(i % blockKeys)))
+		value = block.size(i % blockKeys)
+	} else {
+		l.bytes = int64(madeUpLen)
+	}
+	if value < 0 {
+		value = k.sizes.of(k.seed, i)
+	}
+	l.bytes += int64(value)
+	if k.isHot(i) {
+		l.hot = 1
+	}
+	return l
+}
+
+// zipfUnits is about what the shares of zipf requests of all keys add up to: enough
+// for the least of 100 million keys to have many, and below the range of an uint64.
+const zipfUnits = 1 << 60
+
+func (k *keyspace) zipf(i int) uint64 {
+	return uint64(k.zipfScale * math.Exp(-k.zipfTheta*math.Log(float64(i+1))))
+}
+
+// isHot tells whether a key is one of the hot ones. They are strewn evenly over the
+// ranks, by steps of the golden ratio, so that they are not those that zipf prefers.
+func (k *keyspace) isHot(i int) bool {
+	return (k.hotStart+uint64(i)*k.hotStride)%uint64(k.count) < uint64(k.hotCount)
+}
+
+// weigh computes what the shares of requests follow from, and the sum of bytes.
+func (k *keyspace) weigh(w *crew, c *Config) error {
+	n := uint64(k.count)
+	k.zipfTheta, k.hotShare = c.ZipfTheta, c.HotShare
+	k.hotCount = int(math.Round(c.HotKeys * float64(k.count)))
+	k.hotStart = mix(c.Seed) % n
+	k.hotStride = uint64(math.Round(float64(n) * (math.Sqrt(5) - 1) / 2))
+	for gcd(k.hotStride, n) != 1 {
+		k.hotStride++
+	}
+
+	// The sum of floats is taken in the order of the chunks, which do not depend on
+	// the number of workers.
+	k.zipfScale = 1
+	sums := make([]float64, chunks(k.count))
+	err := w.each(k.count, 0, 0.5, func(_, chunk, from, to int) {
+		sum := 0.0
+		for i := from; i < to; i++ {
+			sum += math.Exp(-k.zipfTheta * math.Log(float64(i+1)))
+		}
+		sums[chunk] = sum
+	})
+	if err != nil {
+		return err
+	}
+	all := 0.0
+	for _, sum := range sums {
+		all += sum
+	}
+	k.zipfScale = zipfUnits / all
+
+	parts := make([]load, w.workers)
+	err = w.each(k.count, 0.5, 1, func(worker, _, from, to int) {
+		sum := &parts[worker]
+		for i := from; i < to; i++ {
+			l := k.load(i)
+			sum.bytes += l.bytes
+			sum.zipf += l.zipf
+		}
+	})
+	for _, part := range parts {
+		k.bytes += part.bytes
+		k.zipfTotal += part.zipf
+	}
+	return err
+}
+
+func gcd(a, b uint64) uint64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// hotspot is the part of the hotspot requests that goes to keys of which some are hot.
+func (k *keyspace) hotspot(keys, hot int64) float64 {
+	if k.hotCount == 0 || k.hotCount == k.count { // all alike
+		return float64(keys) / float64(k.count)
+	}
+	return k.hotShare*float64(hot)/float64(k.hotCount) +
+		(1-k.hotShare)*float64(keys-hot)/float64(k.count-k.hotCount)
+}
+
+// sample are keys from all over, in the order of their indices.
+func (k *keyspace) sample(most int) [][]byte {
+	n := min(most, k.count)
+	keys := make([][]byte, n)
+	for i := range keys {
+		keys[i] = k.appendKey(make([]byte, 0, madeUpLen), i*k.count/n)
+	}
+	return keys
+}
+
+// wideHashes are the hashes that the yardsticks go by.
+func (k *keyspace) wideHashes(w *crew) ([]uint64, error) {
+	hashes := make([]uint64, k.count)
+	err := w.each(k.count, 0, 0.5, func(_, _, from, to int) {
+		buf := make([]byte, 0, madeUpLen)
+		for i := from; i < to; i++ {
+			hashes[i] = wideKeyHash(k.appendKey(buf, i), k.bySlot)
+		}
+	})
+	return hashes, err
+}
+
+// tokens fills in the token of each key.
+func (k *keyspace) tokens(w *crew, of ring.TokenFunc, tokens []ring.Token) error {
+	return w.each(k.count, 0, 0.4, func(_, _, from, to int) {
+		buf := make([]byte, 0, madeUpLen)
+		for i := from; i < to; i++ {
+			tokens[i] = of(k.appendKey(buf, i))
+		}
+	})
+}

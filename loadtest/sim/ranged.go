@@ -1,0 +1,143 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// ranged is the contestant of a [ring.Strategy]. A step costs it in proportion to
+// the ranges, since the keys of a range are counted by the field.
+type ranged struct {
+	strategy ring.Strategy
+	script   *script
+	backups  int
+	field    *field
+	places   map[string]int32
+	sample   [][]byte
+	tokens   []ring.Token // of the sample
+
+	now *ring.Placement
+}
+
+func newRanged(s ring.Strategy, script *script, backups int, f *field, sample [][]byte) *ranged {
+	r := &ranged{strategy: s, script: script, backups: backups, field: f, sample: sample}
+	r.places = make(map[string]int32, len(script.nodes))
+	for i, id := range script.nodes {
+		r.places[id] = int32(i)
+	}
+	r.tokens = make([]ring.Token, len(sample))
+	for i, key := range sample {
+		r.tokens[i] = s.Token(key)
+	}
+	return r
+}
+
+func (r *ranged) step(w *crew, i int, t *tally) (footprint, error) {
+	scene := &r.script.scenes[i]
+	before, left := r.now, r.now
+	if scene.died {
+		dead := make([]string, len(scene.gone))
+		for j, place := range scene.gone {
+			dead[j] = r.script.nodes[place]
+		}
+		left = before.Without(dead...)
+	}
+	start := time.Now()
+	after, err := r.strategy.Desired(ring.Input{
+		Members: scene.members,
+		Backups: r.backups,
+		Present: left,
+		Load:    r.field.in,
+	})
+	compute := time.Since(start)
+	if err != nil {
+		return footprint{}, err
+	}
+	r.now = after
+	if before == nil {
+		r.count(after, t)
+	} else {
+		r.compare(before, after, rolesOf(r.script, i), t)
+	}
+	w.tell(0.7)
+	return r.footprint(scene, compute)
+}
+
+func (r *ranged) count(p *ring.Placement, t *tally) {
+	var owners []int32
+	for row := range p.Rows() {
+		owners = r.owners(owners[:0], row)
+		if row.Range.Wraps() {
+			t.place(owners, r.field.between(r.field.position(row.Range.Start), len(r.field.tokens)))
+			t.place(owners, r.field.between(0, r.field.position(row.Range.End)))
+			continue
+		}
+		t.place(owners, r.field.between(r.field.position(row.Range.Start), r.field.end(row.Range)))
+	}
+}
+
+// compare counts what differs between two placements. What changed hands only in
+// name is found by place, so that rows are translated once, as they come.
+func (r *ranged) compare(before, after *ring.Placement, roles roles, t *tally) {
+	var rows [2]*ring.Row
+	var owners [2][]int32
+	at := 0
+	for piece, pair := range ring.Overlay(before, after) {
+		end := r.field.end(piece)
+		for side, row := range pair {
+			if row != rows[side] {
+				rows[side] = row
+				owners[side] = r.owners(owners[side][:0], row)
+			}
+		}
+		if end > at && !equalOwners(owners[0], owners[1]) {
+			t.change(owners[0], owners[1], roles, r.field.between(at, end))
+		}
+		at = end
+	}
+}
+
+// equalOwners is slices.Equal for short lists, without its overhead.
+func equalOwners(a, b []int32) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// owners appends the places of a row's copies.
+func (r *ranged) owners(to []int32, row *ring.Row) []int32 {
+	for node := range row.Copies() {
+		to = append(to, r.places[node])
+	}
+	return to
+}
+
+func (r *ranged) footprint(scene *scene, compute time.Duration) (footprint, error) {
+	encoded, err := r.now.MarshalBinary()
+	if err != nil {
+		return footprint{}, fmt.Errorf("encode the placement: %w", err)
+	}
+	f := footprint{
+		ranges:  r.now.Len(),
+		encoded: len(encoded),
+		memory:  r.now.Bytes(),
+		compute: compute,
+		grid:    gridOf(r.strategy, r.now, scene),
+	}
+	owned := 0 // so that nothing is found to be of no use
+	n := len(r.sample)
+	f.lookup = nanosEach(n, func(i int) { owned += len(r.now.Lookup(r.tokens[i]).Primary) })
+	f.locate = nanosEach(n, func(i int) { owned += len(r.now.Lookup(r.strategy.Token(r.sample[i])).Primary) })
+	if owned == 0 {
+		return footprint{}, fmt.Errorf("%w: no key has a primary", ring.ErrOwners)
+	}
+	return f, nil
+}

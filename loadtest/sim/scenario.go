@@ -1,0 +1,209 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// ErrScenario says that a scenario cannot be read, or cannot happen to the members that
+// are there. The message names the column, counted in bytes from 1 on.
+var ErrScenario = errors.New("bad scenario")
+
+// maxScenarioLen is the length in bytes of the longest scenario.
+const maxScenarioLen = 64 << 10
+
+// A Scenario is the events that happen to the members, in order.
+type Scenario []Event
+
+// An Event is one part of a scenario. It is one step or, without AtOnce, as many as
+// there are nodes.
+type Event struct {
+	Kind    Kind
+	Count   int     // nodes or, for Shuffle, steps; 0 if Percent says it
+	Percent float64 // of the nodes that are there
+	AtOnce  bool
+	Node    string  // SetWeight: the node; empty: the order chooses one
+	Weight  float64 // SetWeight
+	Column  int     // where its text begins, in bytes from 1 on
+}
+
+// Kind is what an event does.
+type Kind uint8
+
+// The kinds of events.
+const (
+	Add       Kind = iota // nodes join
+	Remove                // nodes leave and hand over what they have
+	Restore               // all that left or crashed are back, with their weights
+	SetWeight             // a node changes its weight
+	Crash                 // nodes die, and their copies with them
+	Shuffle               // nodes join or leave, one a step, as the seed will have it
+)
+
+var kinds = map[string]Kind{
+	"add": Add, "remove": Remove, "restore": Restore,
+	"weight": SetWeight, "crash": Crash, "shuffle": Shuffle,
+}
+
+// ParseScenario reads events with semicolons between them:
+//
+//	add               one node joins
+//	add 8             eight join, one a step
+//	add 8 at once     eight join in one step
+//	remove            one node leaves; also: 3 | 90% at once | 2 at once
+//	restore           all that left or crashed are back, at once
+//	weight 2          a node gets the weight 2
+//	weight node-3 2   node-3 gets the weight 2
+//	crash             one node dies; also: 2 | 10%, always at once
+//	shuffle 20        twenty steps, in each of which a node joins or leaves
+//
+// A part of the nodes is rounded down, but is at least one node. Empty events are
+// passed over. The error joins every fault and wraps [ErrScenario].
+func ParseScenario(s string) (Scenario, error) {
+	if len(s) > maxScenarioLen {
+		return nil, fmt.Errorf("%w: %d bytes are more than %d", ErrScenario, len(s), maxScenarioLen)
+	}
+	var scenario Scenario
+	var faults []error
+	at := 0
+	for text := range strings.SplitSeq(s, ";") {
+		words := wordsOf(text, at+1)
+		at += len(text) + 1
+		if len(words) == 0 {
+			continue
+		}
+		event, err := parseEvent(words)
+		if err != nil {
+			faults = append(faults, err)
+			if len(faults) > 20 {
+				break // nobody reads more
+			}
+			continue
+		}
+		scenario = append(scenario, event)
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	return scenario, nil
+}
+
+// A word knows the column in which it begins.
+type word struct {
+	text   string
+	column int
+}
+
+func (w word) fault(format string, args ...any) error {
+	return atColumn(w.column, format, args...)
+}
+
+func atColumn(column int, format string, args ...any) error {
+	return fmt.Errorf("%w: column %d: %s", ErrScenario, column, fmt.Sprintf(format, args...))
+}
+
+func wordsOf(text string, column int) []word {
+	var words []word
+	isSpace := func(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+	for i := 0; i < len(text); {
+		if isSpace(text[i]) {
+			i++
+			continue
+		}
+		start := i
+		for i < len(text) && !isSpace(text[i]) {
+			i++
+		}
+		words = append(words, word{text[start:i], column + start})
+	}
+	return words
+}
+
+func parseEvent(words []word) (Event, error) {
+	kind, ok := kinds[words[0].text]
+	if !ok {
+		return Event{}, words[0].fault("%.40q is none of add, remove, restore, weight, crash and shuffle", words[0].text)
+	}
+	e := Event{Kind: kind, Count: 1, Column: words[0].column}
+	rest := words[1:]
+	if kind == SetWeight {
+		return parseWeight(e, rest)
+	}
+	if n := len(rest); n >= 2 && rest[n-2].text == "at" && rest[n-1].text == "once" {
+		if kind != Add && kind != Remove && kind != Crash {
+			return Event{}, rest[n-2].fault("only add, remove and crash can be at once")
+		}
+		e.AtOnce = true
+		rest = rest[:n-2]
+	}
+	if kind == Crash || kind == Restore {
+		e.AtOnce = true
+	}
+	if kind == Restore {
+		e.Count = 0
+		if len(rest) > 0 {
+			return Event{}, rest[0].fault("restore brings all back and has no number")
+		}
+		return e, nil
+	}
+	if len(rest) > 1 {
+		return Event{}, rest[1].fault("%.40q: an event ends with its number or with at once", rest[1].text)
+	}
+	if len(rest) == 0 {
+		return e, nil
+	}
+	return parseCount(e, rest[0])
+}
+
+func parseCount(e Event, w word) (Event, error) {
+	if number, part := strings.CutSuffix(w.text, "%"); part {
+		percent, err := strconv.ParseFloat(number, 64)
+		switch {
+		case e.Kind != Remove && e.Kind != Crash:
+			return Event{}, w.fault("only remove and crash take a part of the nodes")
+		case err != nil || !(percent > 0 && percent <= 100):
+			return Event{}, w.fault("%.40q is no part of the nodes, as in 90%%", w.text)
+		}
+		e.Count, e.Percent = 0, percent
+		return e, nil
+	}
+	n, err := strconv.Atoi(w.text)
+	switch {
+	case err != nil && !errors.Is(err, strconv.ErrRange):
+		return Event{}, w.fault("%.40q is no number of nodes", w.text)
+	case err != nil || n < 1 || n > MaxNodes:
+		return Event{}, w.fault("%.40s is not within 1..%d", w.text, MaxNodes)
+	}
+	e.Count = n
+	return e, nil
+}
+
+func parseWeight(e Event, rest []word) (Event, error) {
+	if len(rest) == 0 || len(rest) > 2 {
+		return Event{}, atColumn(e.Column, "a weight is set as in weight 2 or weight node-3 2")
+	}
+	if len(rest) == 2 {
+		e.Node = rest[0].text
+	}
+	last := rest[len(rest)-1]
+	w, err := strconv.ParseFloat(last.text, 64)
+	if err != nil || !(w > 0 && w <= ring.MaxWeight) {
+		return Event{}, last.fault("%.40q is no weight above 0 and up to %d", last.text, ring.MaxWeight)
+	}
+	e.Weight = w
+	return e, nil
+}
+
+// nodes is how many of n nodes the event is about.
+func (e Event) nodes(n int) int {
+	if e.Percent == 0 {
+		return e.Count
+	}
+	// A hair more than the product, so that 10 % of 10 is one however 0.1 is rounded.
+	return max(1, int(math.Floor(float64(n)*e.Percent/100+1e-9)))
+}

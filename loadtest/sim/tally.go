@@ -1,0 +1,124 @@
+package sim
+
+import "slices"
+
+// A tally counts what a step moves, and keeps what each node has from step to step.
+type tally struct {
+	nodes []nodeTally // by place in script.nodes
+
+	moved, backups, survivors, lost Amount
+	promoted                        int64
+}
+
+// nodeTally is what a node has.
+type nodeTally struct {
+	primary load
+	copies  Amount // with the primaries
+}
+
+// roles tell who is who in a step, by place in script.nodes.
+type roles []role
+
+type role uint8
+
+const (
+	present role = 1 << iota // was a member before the step
+	gone                     // and is not after it
+	dead                     // since it crashed
+)
+
+func rolesOf(s *script, step int) roles {
+	r := make(roles, len(s.nodes))
+	if step == 0 {
+		return r
+	}
+	for _, i := range s.scenes[step-1].places {
+		r[i] = present
+	}
+	scene := &s.scenes[step]
+	for _, i := range scene.gone {
+		r[i] |= gone
+		if scene.died {
+			r[i] |= dead
+		}
+	}
+	return r
+}
+
+// place counts what some keys weigh where they are, which moves nothing.
+func (t *tally) place(owners []int32, l load) {
+	for i, node := range owners {
+		n := &t.nodes[node]
+		n.copies.add(l.amount())
+		if i == 0 {
+			n.primary.add(l)
+		}
+	}
+}
+
+func (t *tally) take(owners []int32, l load) {
+	for i, node := range owners {
+		n := &t.nodes[node]
+		n.copies.sub(l.amount())
+		if i == 0 {
+			n.primary.sub(l)
+		}
+	}
+}
+
+// change counts keys whose owners were others before the step. Both lists are of
+// distinct places, the primary first, and neither is empty.
+func (t *tally) change(before, after []int32, roles roles, l load) {
+	t.take(before, l)
+	t.place(after, l)
+
+	copies := l.amount()
+	departed, alive := 0, 0
+	for _, node := range before {
+		if roles[node]&gone != 0 {
+			departed++
+		}
+		if roles[node]&dead == 0 {
+			alive++
+		}
+	}
+	if alive == 0 {
+		t.lost.add(copies)
+		return // the new owners start empty
+	}
+	if after[0] != before[0] && slices.Contains(before, after[0]) {
+		t.promoted += l.keys
+	}
+	received := 0
+	for i, node := range after {
+		if slices.Contains(before, node) {
+			continue
+		}
+		t.moved.add(copies)
+		if i > 0 {
+			t.backups.add(copies)
+		}
+		if roles[node]&present != 0 {
+			received++
+		}
+	}
+	if received > departed {
+		t.survivors.add(copies.times(received - departed))
+	}
+}
+
+// add is how the tallies of several workers become one.
+func (t *tally) add(o *tally) {
+	for i := range o.nodes {
+		t.nodes[i].primary.add(o.nodes[i].primary)
+		t.nodes[i].copies.add(o.nodes[i].copies)
+	}
+	t.moved.add(o.moved)
+	t.backups.add(o.backups)
+	t.survivors.add(o.survivors)
+	t.lost.add(o.lost)
+	t.promoted += o.promoted
+}
+
+// begin forgets what the last step moved.
+func (t *tally) begin() { *t = tally{nodes: t.nodes} }
