@@ -12,8 +12,12 @@ func (l *loader) flags(args, rest []string) {
 	}
 	for _, g := range l.groups {
 		for _, t := range g.settings {
-			if t.flagGiven {
-				l.set(t, "--"+t.name, t.flagText)
+			for i, text := range t.flagTexts {
+				if i == 0 {
+					l.set(t, "--"+t.name, text)
+				} else if err := t.value.Set(text); err != nil {
+					l.fault("--"+t.name, "%v", err)
+				}
 			}
 		}
 	}

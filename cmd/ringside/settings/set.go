@@ -38,10 +38,10 @@ type setting struct {
 	choices     []string
 	files       bool
 	directories bool
+	repeated    bool
 
-	flagText  string
-	flagGiven bool
-	source    string // where the value came from; empty: the default
+	flagTexts []string // all of them if it is repeated, else the last
+	source    string   // where the value came from; empty: the default
 	fromFile  bool
 }
 
@@ -68,6 +68,10 @@ func Files() Option { return func(t *setting) { t.files = true } }
 
 // Directories makes completion offer directories.
 func Directories() Option { return func(t *setting) { t.directories = true } }
+
+// Repeated lets a flag be given many times: each text is handed to the value, which
+// gathers them.
+func Repeated() Option { return func(t *setting) { t.repeated = true } }
 
 // Add adds a setting to the last group. What the value holds now is the default;
 // its Type is shown in the help as what to write.
@@ -105,7 +109,11 @@ func (s *Set) AddTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	for _, g := range s.groups {
 		for _, t := range g.settings {
-			flags.Var(flagValue{t}, t.name, t.usage)
+			if t.repeated {
+				flags.Var(repeatedFlag{flagValue{t}}, t.name, t.usage)
+			} else {
+				flags.Var(flagValue{t}, t.name, t.usage)
+			}
 			var complete cobra.CompletionFunc
 			switch {
 			case t.choices != nil:
@@ -132,18 +140,33 @@ func (s *Set) AddTo(cmd *cobra.Command) {
 type flagValue struct{ t *setting }
 
 func (f flagValue) Set(text string) error {
-	f.t.flagText, f.t.flagGiven = text, true
+	if !f.t.repeated {
+		f.t.flagTexts = nil
+	}
+	f.t.flagTexts = append(f.t.flagTexts, text)
 	return nil
 }
 
 func (f flagValue) String() string {
-	if f.t.flagGiven {
-		return f.t.flagText
+	if n := len(f.t.flagTexts); n > 0 {
+		return f.t.flagTexts[n-1]
 	}
 	return f.t.value.String()
 }
 
 func (f flagValue) Type() string { return f.t.value.Type() }
+
+// repeatedFlag is a [pflag.SliceValue], so that completion offers it again.
+type repeatedFlag struct{ flagValue }
+
+func (f repeatedFlag) Append(text string) error { return f.Set(text) }
+
+func (f repeatedFlag) Replace(texts []string) error {
+	f.t.flagTexts = texts
+	return nil
+}
+
+func (f repeatedFlag) GetSlice() []string { return f.t.flagTexts }
 
 // Source says where the value of a setting came from, as a [Fault] names it; for
 // a default it is the flag.

@@ -21,6 +21,7 @@ import (
 // that shows it in its own size.
 type chart struct {
 	width, height vg.Length
+	title         string // stands outside of the picture
 	about         string // for those who do not see it
 	paint         func(c draw.Canvas)
 }

@@ -37,15 +37,15 @@ var measures = []measure{
 func balanceCharts(r *sim.Report) []chart {
 	var all []chart
 	for _, m := range measures {
-		all = append(all, chart{halfWidth, halfHeight,
+		all = append(all, chart{halfWidth, halfHeight, m.title,
 			fmt.Sprintf("Lines: %s after each step, by contender. The table below has the figures.", m.title),
-			func(c draw.Canvas) { balancePlot(r, m, c) }})
+			func(c draw.Canvas) { balancePlot(r, "", m, c) }})
 	}
 	return all
 }
 
-func balancePlot(r *sim.Report, m measure, c draw.Canvas) {
-	p := newPlot(m.title)
+func balancePlot(r *sim.Report, title string, m measure, c draw.Canvas) {
+	p := newPlot(title)
 	highest := m.even
 	all := looks(r.Contenders)
 	for j := len(all) - 1; j >= 0; j-- { // the first contender on top

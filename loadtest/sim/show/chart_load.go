@@ -58,7 +58,7 @@ func loadCharts(r *sim.Report, steps []int) []chart {
 	}
 	var all []chart
 	for _, i := range steps {
-		all = append(all, chart{halfWidth, halfHeight,
+		all = append(all, chart{halfWidth, halfHeight, stepName(r, i) + " · " + plural(len(r.Steps[i].Nodes), "node"),
 			fmt.Sprintf("Curves: the keys of each node as a multiple of its fair share after step %d, from the emptiest node to the fullest, by contender. The table below has the figures.", i),
 			func(c draw.Canvas) { loadPlot(r, i, highest, c) }})
 	}
@@ -67,7 +67,7 @@ func loadCharts(r *sim.Report, steps []int) []chart {
 
 func loadPlot(r *sim.Report, i int, highest float64, c draw.Canvas) {
 	step := &r.Steps[i]
-	p := newPlot(clip(fmt.Sprintf("%d: %s", i, printable(step.Event)), 40) + " · " + plural(len(step.Nodes), "node"))
+	p := newPlot("")
 	all := looks(r.Contenders)
 	for j := len(all) - 1; j >= 0; j-- { // the first contender on top
 		p.Add(&plotter.Line{XYs: staircase(loads(step, j)), LineStyle: all[j].line(1.75)})

@@ -35,13 +35,15 @@ func movedCharts(r *sim.Report) []chart {
 	return all
 }
 
+const movedTitle = "Keys moved, and the least possible"
+
 func movedChart(r *sim.Report, from, to, places int) chart {
 	about := fmt.Sprintf("Bars: copies of keys moved in steps %d to %d, in percent of all, by contender; a line across shows the least possible. The table below has the figures.", from, to-1)
-	return chart{fullWidth, movedHeight, about, func(c draw.Canvas) { movedPlot(r, from, to, places, c) }}
+	return chart{fullWidth, movedHeight, movedTitle, about, func(c draw.Canvas) { movedPlot(r, "", from, to, places, c) }}
 }
 
-func movedPlot(r *sim.Report, from, to, places int, c draw.Canvas) {
-	p := newPlot("Keys moved, and the least possible")
+func movedPlot(r *sim.Report, title string, from, to, places int, c draw.Canvas) {
+	p := newPlot(title)
 	p.Y.Label.Text = "of all copies"
 	p.Y.Tick.Marker = roundTicks{inPercent}
 	group := groupWidth(c, places)
@@ -126,11 +128,11 @@ var leastLine = draw.LineStyle{Color: ink, Width: 1.5}
 
 func ratioChart(r *sim.Report, from, to, places int) chart {
 	about := fmt.Sprintf("Points: keys moved divided by the least possible in steps %d to %d, by contender, on a logarithmic scale; a line marks 1.", from, to-1)
-	return chart{fullWidth, movedHeight - 30, about, func(c draw.Canvas) { ratioPlot(r, from, to, places, c) }}
+	return chart{fullWidth, movedHeight - 30, "Keys moved ÷ the least possible", about, func(c draw.Canvas) { ratioPlot(r, from, to, places, c) }}
 }
 
 func ratioPlot(r *sim.Report, from, to, places int, c draw.Canvas) {
-	p := newPlot("Keys moved ÷ the least possible")
+	p := newPlot("")
 	p.Y.Label.Text = "times the least"
 	low, high := 0.8, 1.25
 	each := func(of func(i, j int, ratio float64), from, to int) {

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"math"
 	"strings"
 
 	"github.com/ringside-kv/ringside/loadtest/sim"
@@ -47,12 +48,12 @@ var columns = []column{
 		}},
 	{head: "moved\nbytes", help: "the bytes of those copies, keys and values", yields: 2,
 		get: func(at place) cell { return ranked(size(at.outcome().Moved.Bytes), float64(at.outcome().Moved.Bytes)) }},
-	{head: "÷\nleast", help: "moved ÷ the least that any strategy must move if the load is to be even before and after; below 1 the strategy moved less because its load was not even before or is not after",
+	{head: "÷\nleast", help: "moved ÷ the least that any strategy must move if the load is to be even before and after; below 1 the strategy moved less because its load was not even before or is not after, so the best is nearest to 1",
 		get: func(at place) cell {
 			if at.stepOf().Least.Keys == 0 {
 				return cell{text: none}
 			}
-			return ranked(ratio(at.outcome().Ratio), at.outcome().Ratio)
+			return ranked(ratio(at.outcome().Ratio), offLeast(at.outcome().Ratio))
 		}},
 	{head: "surv.\n%", help: "the part of moved (as a share of all copies) that went between nodes that were there before and after, beyond what nodes that went had held: what consistent hashing promises to be 0",
 		get: func(at place) cell {
@@ -118,18 +119,26 @@ type figure struct {
 	timed      bool // differs from run to run
 }
 
+func (f figure) cells(all []Summary) []cell {
+	cells := make([]cell, len(all))
+	for j := range all {
+		cells[j] = f.get(&all[j])
+	}
+	return cells
+}
+
 // figures are the lines of the summary, in their order.
 var figures = []figure{
 	{name: "moved, keys", help: "copies of keys that travelled in all steps",
 		get: func(s *Summary) cell { return ranked(count(s.Moved.Keys), float64(s.Moved.Keys)) }},
 	{name: "moved, bytes", help: "their bytes",
 		get: func(s *Summary) cell { return ranked(size(s.Moved.Bytes), float64(s.Moved.Bytes)) }},
-	{name: "moved ÷ least", help: "÷ the least possible of all steps",
+	{name: "moved ÷ least", help: "÷ the least possible of all steps; the best is nearest to 1",
 		get: func(s *Summary) cell {
 			if s.Least.Keys == 0 {
 				return cell{text: none}
 			}
-			return ranked(ratio(s.Ratio), s.Ratio)
+			return ranked(ratio(s.Ratio), offLeast(s.Ratio))
 		}},
 	{name: "between survivors", help: "copies that went between nodes which were there before and after",
 		get: func(s *Summary) cell { return ranked(count(s.Survivors.Keys), float64(s.Survivors.Keys)) }},
@@ -159,6 +168,15 @@ var figures = []figure{
 		get: func(s *Summary) cell { return existing(nanos(s.LookupNanos), s.LookupNanos) }},
 	{name: "lookup of a key", help: "mean time to find a key's owner, its hash included", timed: true,
 		get: func(s *Summary) cell { return existing(nanos(s.LocateNanos), s.LocateNanos) }},
+}
+
+// offLeast is how far a ratio is from the least possible, whichever way: what moves
+// less pays for it with a load that is not even.
+func offLeast(ratio float64) float64 {
+	if ratio <= 0 {
+		return math.Inf(1)
+	}
+	return math.Abs(math.Log(ratio))
 }
 
 // existing is a cell of something that yardsticks may not have.
@@ -199,16 +217,4 @@ func afterOf(text string) string {
 		return after
 	}
 	return text
-}
-
-// Glossary explains every column, one name and text each: first those of the steps,
-// then the lines of the summary.
-func Glossary() (steps, summary [][2]string) {
-	for _, c := range columns {
-		steps = append(steps, [2]string{strings.TrimSpace(strings.ReplaceAll(c.head, "\n", " ")), c.help})
-	}
-	for _, f := range figures {
-		summary = append(summary, [2]string{f.name, f.help})
-	}
-	return steps, summary
 }

@@ -47,11 +47,11 @@ type page struct {
 	Legend             []legendEntry
 	LeastSwatch        template.HTML
 	Summary            grid
-	Moved              []template.HTML
+	Moved              []drawnChart
 	MovedTable         grid
-	Balance            []template.HTML
+	Balance            []drawnChart
 	BalanceTables      []titled
-	Load               []template.HTML
+	Load               []drawnChart
 	LoadTable          grid
 	Buckets            []bucketGrids
 	BucketsNote        string
@@ -64,6 +64,11 @@ type legendEntry struct {
 	Swatch      template.HTML
 	Name, Title string
 	Yardstick   bool
+}
+
+type drawnChart struct {
+	Title   string
+	Picture template.HTML
 }
 
 // A grid is a table: the first column is what a row is about.
@@ -107,7 +112,7 @@ func newPage(r *sim.Report, options PageOptions) *page {
 		Facts:       facts(r, options),
 	}
 	if r.Stopped {
-		p.Stopped = "Stopped early: " + doneSteps(r) + " done."
+		p.Stopped = stopped(r)
 	}
 	for j, l := range looks(r.Contenders) {
 		c := r.Contenders[j]
@@ -133,10 +138,10 @@ func newPage(r *sim.Report, options PageOptions) *page {
 }
 
 // inlined charts are markup that this package has made and escaped.
-func inlined(charts []chart) []template.HTML {
-	all := make([]template.HTML, len(charts))
+func inlined(charts []chart) []drawnChart {
+	all := make([]drawnChart, len(charts))
 	for i, ch := range charts {
-		all[i] = template.HTML(ch.inline())
+		all[i] = drawnChart{ch.title, template.HTML(ch.inline())}
 	}
 	return all
 }

@@ -66,13 +66,13 @@ func summaryGrid(r *sim.Report) grid {
 	t := grid{Head: heads("", r.Contenders)}
 	all := Summarize(r)
 	for _, f := range figures {
-		cells := make([]cell, len(all))
-		for j := range all {
-			cells[j] = f.get(&all[j])
-		}
-		t.Rows = append(t.Rows, tableRow(f.name, r.Contenders, cells))
+		t.Rows = append(t.Rows, f.row(r.Contenders, all))
 	}
 	return t
+}
+
+func (f figure) row(contenders []sim.Contender, all []Summary) []tableCell {
+	return tableRow(f.name, contenders, f.cells(all))
 }
 
 // byStep is a table with a row for each step and a column for each contender.
@@ -150,7 +150,7 @@ func stepGrid(r *sim.Report, i int) grid {
 		if i == 0 && !c.start {
 			continue
 		}
-		t.Head = append(t.Head, strings.TrimSpace(strings.ReplaceAll(c.head, "\n", " ")))
+		t.Head = append(t.Head, oneLine(c.head))
 		cells := make([]cell, len(rows))
 		for j := range rows {
 			cells[j] = c.get(place{r, i, j})

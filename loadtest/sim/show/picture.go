@@ -20,7 +20,7 @@ func Picture(w io.Writer, r *sim.Report) error {
 		height += movedHeight + edge
 	}
 	about := "What each placement strategy moves in each step of the scenario, against the least possible, and how even the keys lie afterwards."
-	ch := chart{fullWidth + 2*edge, height, about, func(c draw.Canvas) {
+	ch := chart{fullWidth + 2*edge, height, "", about, func(c draw.Canvas) {
 		c = draw.Crop(c, edge, -edge, edge, -edge)
 		row := func(height vg.Length) draw.Canvas {
 			part := c
@@ -30,13 +30,13 @@ func Picture(w io.Writer, r *sim.Report) error {
 		}
 		drawLegend(row(legend), r.Contenders)
 		if steps > 0 {
-			movedPlot(r, 1, steps+1, steps, row(movedHeight))
+			movedPlot(r, movedTitle, 1, steps+1, steps, row(movedHeight))
 			row(edge)
 		}
 		bottom := row(halfHeight)
 		half := (bottom.Max.X - bottom.Min.X) / 2
-		balancePlot(r, measures[0], draw.Crop(bottom, 0, -half-edge/2, 0, 0))
-		balancePlot(r, measures[1], draw.Crop(bottom, half+edge/2, 0, 0, 0))
+		balancePlot(r, measures[0].title, measures[0], draw.Crop(bottom, 0, -half-edge/2, 0, 0))
+		balancePlot(r, measures[1].title, measures[1], draw.Crop(bottom, half+edge/2, 0, 0, 0))
 	}}
 	_, err := io.WriteString(w, ch.file())
 	return err

@@ -151,15 +151,15 @@ func stepTitle(r *sim.Report, i int) string {
 	if before := len(r.Steps[i-1].Nodes); before != len(step.Nodes) {
 		nodes = fmt.Sprintf("%s → %s", count(int64(before)), nodes)
 	}
-	return fmt.Sprintf("Step %d: %s · %s · least possible %s %% = %s, %s", i, step.Event, nodes,
+	return fmt.Sprintf("Step %d: %s · %s · least %s %% = %s, %s", i, step.Event, nodes,
 		percent(share(step.Least.Keys, copiesAfter(r, step))), keyCopies(step.Least.Keys), size(step.Least.Bytes))
 }
 
 func keyCopies(n int64) string {
 	if n == 1 {
-		return "1 key copy"
+		return "1 copy"
 	}
-	return count(n) + " key copies"
+	return count(n) + " copies"
 }
 
 // mark stands after the best of a column or a line.
@@ -231,20 +231,16 @@ func (t *terminal) summaryTable(all []Summary, from, to int) string {
 }
 
 func markedFigure(contenders []sim.Contender, all []Summary, f figure) []string {
-	cells := make([]cell, len(all))
-	for j := range all {
-		cells[j] = f.get(&all[j])
-	}
-	return marked(contenders, cells)
+	return marked(contenders, f.cells(all))
 }
 
 func (t *terminal) notes() {
 	s := t.report.Settings
 	t.out.WriteString("\n")
 	if t.report.Stopped {
-		t.line(2, "Stopped early: %s done.", doneSteps(t.report))
+		t.line(3, "%s", stopped(t.report))
 	}
-	t.line(2, "* best of the line or column; yardsticks, which can only be simulated, stand apart. --help explains every column.")
+	t.line(3, "* the best; yardsticks, which can only be simulated, stand apart. Percentages are of all copies of keys, and least is the least that any strategy must move. --help explains every column.")
 	machine := strings.Join(nonEmpty(s.Machine, s.Go), ", ")
 	if machine != "" {
 		machine = " on " + machine
@@ -252,17 +248,17 @@ func (t *terminal) notes() {
 	t.line(3, "Took %s%s; seed %d", duration(t.report.Took), machine, s.Seed)
 }
 
-func doneSteps(r *sim.Report) string {
-	switch n := len(r.Steps) - 1; {
-	case n < 0:
-		return "nothing is"
-	case n == 0:
-		return "the start alone is"
-	case n == 1:
-		return "1 step of the scenario is"
-	default:
-		return fmt.Sprintf("%d steps of the scenario are", n)
+// stopped says how far a report goes that was stopped early.
+func stopped(r *sim.Report) string {
+	if len(r.Contenders) == 0 {
+		return "Stopped early, before anything was done."
 	}
+	var names []string
+	for _, c := range r.Contenders {
+		names = append(names, c.Name)
+	}
+	return fmt.Sprintf("Stopped early: %s got through %s, and what is missing here was not done.",
+		strings.Join(names, ", "), plural(max(0, len(r.Steps)-1), "step"))
 }
 
 func nonEmpty(words ...string) []string {
