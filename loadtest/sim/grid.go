@@ -2,10 +2,10 @@ package sim
 
 import (
 	"cmp"
-	"fmt"
 	"math/bits"
 	"slices"
 
+	"github.com/ringside-kv/ringside/buckets"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
@@ -27,29 +27,26 @@ func gridOf(s ring.Strategy, p *ring.Placement, scene *scene) *Grid {
 		column[m.ID] = i
 	}
 	type bucket struct {
-		id, mask uint32
-		owners   []int
+		buckets.Hashmask
+		owners []int
 	}
-	buckets := make([]bucket, 0, p.Len())
+	all := make([]bucket, 0, p.Len())
 	for row := range p.Rows() {
-		// A token is a hash with its bits reversed, so a bucket's id is its start
-		// reversed again, and its mask has a bit for each halving of the circle.
-		b := bucket{
-			id:   bits.Reverse32(uint32(row.Range.Start)),
-			mask: uint32(1<<(32-bits.Len64(row.Range.Len()-1)) - 1),
-		}
+		// A bucket's mask has a bit for each halving of the circle.
+		var b bucket
+		b.ID = buckets.HashOf(row.Range.Start)
+		b.Mask = uint32(1<<(32-bits.Len64(row.Range.Len()-1)) - 1)
 		for node := range row.Copies() {
 			b.owners = append(b.owners, column[node])
 		}
-		buckets = append(buckets, b)
+		all = append(all, b)
 	}
-	slices.SortFunc(buckets, func(a, b bucket) int {
-		return cmp.Or(cmp.Compare(a.mask, b.mask), cmp.Compare(a.id, b.id))
+	slices.SortFunc(all, func(a, b bucket) int {
+		return cmp.Or(cmp.Compare(a.Mask, b.Mask), cmp.Compare(a.ID, b.ID))
 	})
 	g := &Grid{}
-	for _, b := range buckets {
-		digits := max(1, (bits.Len32(b.mask)+3)/4)
-		g.Buckets = append(g.Buckets, fmt.Sprintf("%0*X/%0*X", digits, b.id, digits, b.mask))
+	for _, b := range all {
+		g.Buckets = append(g.Buckets, b.String())
 		g.Owners = append(g.Owners, b.owners)
 	}
 	return g

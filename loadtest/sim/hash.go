@@ -1,10 +1,6 @@
 package sim
 
-import (
-	"math/bits"
-
-	"github.com/ringside-kv/ringside/ring"
-)
+import "github.com/ringside-kv/ringside/ring"
 
 // mix makes every bit of its result depend on every bit of x: the finalizer of
 // murmur3 x64, https://github.com/aappleby/smhasher.
@@ -32,12 +28,4 @@ func wideKeyHash(key []byte, bySlot bool) uint64 {
 		return mix(uint64(ring.Slot(key)) + 1)
 	}
 	return wideHash(ring.HashTag(key))
-}
-
-// pairHash hashes a key's hash with a node's, which must be odd: the wide product
-// folded, as in wyhash, https://github.com/wangyi-fudan/wyhash. It is one
-// multiplication, since a thousand nodes and ten million keys are ten billion pairs.
-func pairHash(key, node uint64) uint64 {
-	high, low := bits.Mul64(key, node)
-	return high ^ low
 }

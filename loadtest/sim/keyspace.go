@@ -16,13 +16,12 @@ type keyspace struct {
 	bySlot bool
 
 	bytes     int64 // of all keys and values
-	zipfTheta float64
-	zipfScale float64
 	zipfTotal uint64
 	hotCount  int
-	hotStride uint64
-	hotStart  uint64
 	hotShare  float64
+	// requests are the share of zipf requests of each key, above its lowest bit, which
+	// tells whether it is hot.
+	requests []uint64
 }
 
 // madeUpLen is the length of a key that is made up.
@@ -44,7 +43,7 @@ func (k *keyspace) appendKey(buf []byte, i int) []byte {
 
 // load is what the i-th key weighs.
 func (k *keyspace) load(i int) load {
-	l := load{keys: 1, zipf: k.zipf(i)}
+	l := load{keys: 1, zipf: k.requests[i] >> 1, hot: int64(k.requests[i] & 1)}
 	value := -1
 	if k.read != nil {
 		block := &k.read[i/blockKeys]
@@ -57,45 +56,36 @@ func (k *keyspace) load(i int) load {
 		value = k.sizes.of(k.seed, i)
 	}
 	l.bytes += int64(value)
-	if k.isHot(i) {
-		l.hot = 1
-	}
 	return l
 }
 
 // zipfUnits is about what the shares of zipf requests of all keys add up to: enough
-// for the least of 100 million keys to have many, and below the range of an uint64.
+// for the least of 100 million keys to have many, and below the range of 63 bits.
 const zipfUnits = 1 << 60
 
-func (k *keyspace) zipf(i int) uint64 {
-	return uint64(k.zipfScale * math.Exp(-k.zipfTheta*math.Log(float64(i+1))))
-}
-
-// isHot tells whether a key is one of the hot ones. They are strewn evenly over the
-// ranks, by steps of the golden ratio, so that they are not those that zipf prefers.
-func (k *keyspace) isHot(i int) bool {
-	return (k.hotStart+uint64(i)*k.hotStride)%uint64(k.count) < uint64(k.hotCount)
-}
-
-// weigh computes what the shares of requests follow from, and the sum of bytes.
+// weigh computes the shares of requests and the sum of bytes.
+//
+// The hot keys are strewn evenly over the ranks, by steps of the golden ratio, so that
+// they are not those that zipf prefers.
 func (k *keyspace) weigh(w *crew, c *Config) error {
 	n := uint64(k.count)
-	k.zipfTheta, k.hotShare = c.ZipfTheta, c.HotShare
+	k.hotShare = c.HotShare
 	k.hotCount = int(math.Round(c.HotKeys * float64(k.count)))
-	k.hotStart = mix(c.Seed) % n
-	k.hotStride = uint64(math.Round(float64(n) * (math.Sqrt(5) - 1) / 2))
-	for gcd(k.hotStride, n) != 1 {
-		k.hotStride++
+	start, stride := mix(c.Seed)%n, uint64(math.Round(float64(n)*(math.Sqrt(5)-1)/2))
+	for gcd(stride, n) != 1 {
+		stride++
 	}
 
+	k.requests = make([]uint64, k.count)
 	// The sum of floats is taken in the order of the chunks, which do not depend on
 	// the number of workers.
-	k.zipfScale = 1
 	sums := make([]float64, chunks(k.count))
 	err := w.each(k.count, 0, 0.5, func(_, chunk, from, to int) {
 		sum := 0.0
 		for i := from; i < to; i++ {
-			sum += math.Exp(-k.zipfTheta * math.Log(float64(i+1)))
+			share := math.Exp(-c.ZipfTheta * math.Log(float64(i+1)))
+			k.requests[i] = math.Float64bits(share)
+			sum += share
 		}
 		sums[chunk] = sum
 	})
@@ -106,15 +96,17 @@ func (k *keyspace) weigh(w *crew, c *Config) error {
 	for _, sum := range sums {
 		all += sum
 	}
-	k.zipfScale = zipfUnits / all
 
 	parts := make([]load, w.workers)
 	err = w.each(k.count, 0.5, 1, func(worker, _, from, to int) {
 		sum := &parts[worker]
 		for i := from; i < to; i++ {
-			l := k.load(i)
-			sum.bytes += l.bytes
-			sum.zipf += l.zipf
+			share := uint64(math.Float64frombits(k.requests[i]) * zipfUnits / all)
+			k.requests[i] = share << 1
+			if (start+uint64(i)*stride)%n < uint64(k.hotCount) {
+				k.requests[i] |= 1
+			}
+			sum.add(k.load(i))
 		}
 	})
 	for _, part := range parts {

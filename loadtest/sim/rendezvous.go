@@ -2,8 +2,6 @@ package sim
 
 import (
 	"cmp"
-	"math"
-	"math/bits"
 	"slices"
 )
 
@@ -19,9 +17,8 @@ import (
 // challenge them, and all nodes are asked again where an owner has left or lost weight.
 type byRendezvous struct {
 	script *script
-	copies int // the most that there are in any scene
-
-	hashes []uint64  // of nodes, by place; odd, see pairHash
+	pairs  *pairs
+	copies int       // the most that there are in any scene
 	owners []int32   // of keys, copies for each; -1 where there are fewer
 	weight []float64 // by place, 0 if it is no member
 
@@ -31,21 +28,8 @@ type byRendezvous struct {
 	// not what it was; rises, whether it has gained weight.
 	asks, rises []bool
 	askAll      bool
-	keep        int // copies in this scene
-}
-
-// A class is the nodes of one weight.
-type class struct {
-	weight float64
-	places []int32
-	hashes []uint64
-}
-
-// A rank is a node as one key sees it.
-type rank struct {
-	place  int32
-	hash   uint64
-	weight float64
+	keep        int     // copies in this scene
+	now         []int32 // places of the members
 }
 
 func newRendezvous(s *script, backups, keys int) *byRendezvous {
@@ -53,22 +37,18 @@ func newRendezvous(s *script, backups, keys int) *byRendezvous {
 	for i := range s.scenes {
 		most = max(most, min(backups+1, len(s.scenes[i].members)))
 	}
-	r := &byRendezvous{
+	return &byRendezvous{
 		script: s,
+		pairs:  newPairs(s.nodes),
 		copies: most,
-		hashes: make([]uint64, len(s.nodes)),
 		owners: make([]int32, keys*most),
 		weight: make([]float64, len(s.nodes)),
 	}
-	for i, id := range s.nodes {
-		r.hashes[i] = wideHash([]byte(id)) | 1
-	}
-	return r
 }
 
 func (r *byRendezvous) turn(scene int) {
 	now := &r.script.scenes[scene]
-	weight := make([]float64, len(r.hashes))
+	weight := make([]float64, len(r.weight))
 	for i, m := range now.members {
 		weight[now.places[i]] = m.Weight
 	}
@@ -83,7 +63,7 @@ func (r *byRendezvous) turn(scene int) {
 			challengers = append(challengers, int32(place))
 		}
 	}
-	r.weight = weight
+	r.weight, r.now = weight, now.places
 	r.members, r.challengers = r.classes(now.places), r.classes(challengers)
 	keep := min(r.copies, len(now.members))
 	r.askAll = keep != r.keep
@@ -93,30 +73,23 @@ func (r *byRendezvous) turn(scene int) {
 // classes are nodes by weight, the largest class first, since what it finds keeps the
 // others short.
 func (r *byRendezvous) classes(places []int32) []class {
-	byWeight := make(map[float64]int)
-	var classes []class
+	ofWeight := make(map[float64][]int32)
 	for _, place := range places {
 		w := r.weight[place]
-		i, known := byWeight[w]
-		if !known {
-			i = len(classes)
-			byWeight[w] = i
-			classes = append(classes, class{weight: w})
-		}
-		classes[i].places = append(classes[i].places, place)
-		classes[i].hashes = append(classes[i].hashes, r.hashes[place])
+		ofWeight[w] = append(ofWeight[w], place)
+	}
+	classes := make([]class, 0, len(ofWeight))
+	for w, places := range ofWeight {
+		classes = append(classes, newClass(r.pairs, w, places, r.copies))
 	}
 	slices.SortFunc(classes, func(a, b class) int {
-		return cmp.Or(cmp.Compare(len(b.places), len(a.places)), cmp.Compare(b.weight, a.weight))
+		return cmp.Or(cmp.Compare(b.nodes, a.nodes), cmp.Compare(b.weight, a.weight))
 	})
 	return classes
 }
 
 func (r *byRendezvous) start(i int, hash uint64, s *seat) {
-	s.ranking = s.ranking[:0]
-	for c := range r.members {
-		s.ranking = r.members[c].challenge(s.ranking, r.keep, hash)
-	}
+	s.ranking = r.ranking(s.ranking, r.keep, hash)
 	s.after = s.after[:0]
 	for _, rank := range s.ranking {
 		s.after = append(s.after, rank.place)
@@ -143,7 +116,7 @@ func (r *byRendezvous) move(i int, hash uint64, s *seat) bool {
 	s.ranking = s.ranking[:0]
 	for _, place := range owners {
 		if !r.rises[place] {
-			s.ranking = append(s.ranking, rank{place, pairHash(hash, r.hashes[place]), r.weight[place]})
+			s.ranking = append(s.ranking, r.rank(place, hash))
 		}
 	}
 	for c := range r.challengers {
@@ -159,14 +132,18 @@ func (r *byRendezvous) move(i int, hash uint64, s *seat) bool {
 
 // isChallenged tells whether a challenger may be above a key's last owner.
 func (r *byRendezvous) isChallenged(last int32, hash uint64) bool {
-	lowest := rank{last, pairHash(hash, r.hashes[last]), r.weight[last]}
+	lowest := r.rank(last, hash)
 	for c := range r.challengers {
 		class := &r.challengers[c]
-		if class.next(0, lowest.floor(class.weight), hash) < len(class.hashes) {
+		if _, lanes, _ := class.next(0, lowest.floor(class.weight), hash); lanes != 0 {
 			return true
 		}
 	}
 	return false
+}
+
+func (r *byRendezvous) rank(place int32, key uint64) rank {
+	return rank{place: place, hash: r.pairs.hash(key, place), weight: r.weight[place]}
 }
 
 func (r *byRendezvous) load(i int) []int32 {
@@ -186,100 +163,21 @@ func (r *byRendezvous) store(i int, places []int32) {
 	}
 }
 
-// challenge puts the nodes of the class that belong there into the ranking, which has
-// at most keep places, the highest first.
-func (c *class) challenge(ranking []rank, keep int, key uint64) []rank {
-	for i := 0; i < len(c.hashes); i++ {
-		if len(ranking) == keep {
-			i = c.next(i, ranking[keep-1].floor(c.weight), key)
-			if i == len(c.hashes) {
-				break
-			}
-		}
-		ranking = insert(ranking, keep, rank{c.places[i], pairHash(key, c.hashes[i]), c.weight})
+// ranking asks all members.
+func (r *byRendezvous) ranking(room []rank, keep int, hash uint64) []rank {
+	room = r.members[0].rank(room, keep, hash)
+	for c := range r.members[1:] {
+		room = r.members[1+c].challenge(room, keep, hash)
 	}
-	return ranking
-}
-
-// next is the first node from i on whose hash with the key is at least floor, or how
-// many there are. This loop is where a simulation of many nodes spends its time.
-func (c *class) next(i int, floor, key uint64) int {
-	hashes := c.hashes
-	for ; i < len(hashes); i++ {
-		if high, low := bits.Mul64(key, hashes[i]); high^low >= floor {
-			break
-		}
-	}
-	return i
-}
-
-func insert(ranking []rank, keep int, r rank) []rank {
-	at := len(ranking)
-	for at > 0 && r.above(ranking[at-1]) {
-		at--
-	}
-	if at == keep {
-		return ranking
-	}
-	if len(ranking) < keep {
-		ranking = append(ranking, rank{})
-	}
-	copy(ranking[at+1:], ranking[at:])
-	ranking[at] = r
-	return ranking
-}
-
-// above is the order of nodes: by score, then by hash, then by place.
-func (r rank) above(o rank) bool {
-	if r.weight != o.weight {
-		if a, b := r.score(), o.score(); a != b {
-			return a > b
-		}
-	}
-	if r.hash != o.hash {
-		return r.hash > o.hash
-	}
-	return r.place < o.place
-}
-
-func (r rank) score() float64 {
-	const kept = 52 // with the half a float64 is full, so that u is never 1
-	u := (float64(r.hash>>(64-kept)) + 0.5) / (1 << kept)
-	return -r.weight / math.Log(u)
-}
-
-// floor is a hash below which no node of a weight is above r.
-//
-// Its score would have to be at least s: ln(u) ≥ −weight ÷ s, so
-// 1 − u ≤ 1 − exp(−weight ÷ s) ≤ weight ÷ s.
-func (r rank) floor(weight float64) uint64 {
-	if weight == r.weight {
-		return r.hash
-	}
-	const slack = 1e-9 // far above what is lost to rounding
-	below := weight/r.score()*(1+slack) + slack
-	if !(below < 0.999) {
-		return 0
-	}
-	return uint64((1 - below) * (1 << 64))
+	return room
 }
 
 func (r *byRendezvous) first(hash uint64) int32 {
 	var room [1]rank
-	ranking := room[:0]
-	for c := range r.members {
-		ranking = r.members[c].challenge(ranking, 1, hash)
-	}
-	return ranking[0].place
+	return r.ranking(room[:0], 1, hash)[0].place
 }
 
 func (r *byRendezvous) bytes() int {
 	const hashAndWeight = 16
-	now := 0
-	var places []int32
-	for _, c := range r.members {
-		now += len(c.places)
-		places = append(places, c.places...)
-	}
-	return listBytes(r.script, places) + now*hashAndWeight
+	return listBytes(r.script, r.now) + len(r.now)*hashAndWeight
 }

@@ -84,8 +84,9 @@ type Outcome struct {
 	// Ratio is Moved.Keys ÷ Least.Keys. Below 1 the strategy moved less because its
 	// load was not even before or is not after. 0 if nothing had to move.
 	Ratio float64 `json:"moved_to_least"`
-	// Survivors is the part of Moved between nodes that were there before and after,
-	// beyond what nodes that went had held: what consistent hashing promises to be 0.
+	// Survivors is the part of Moved to nodes that neither joined nor gained weight,
+	// beyond what nodes that left, crashed or lost weight gave up of the same keys: what
+	// consistent hashing promises to be 0.
 	Survivors Amount `json:"between_survivors"`
 	// Promoted are the keys whose new primary had a copy already.
 	Promoted int64 `json:"promoted_keys"`

@@ -22,9 +22,9 @@ type roles []role
 type role uint8
 
 const (
-	present role = 1 << iota // was a member before the step
-	gone                     // and is not after it
-	dead                     // since it crashed
+	due    role = 1 << iota // joined or gained weight: may well receive
+	giving                  // left, died or lost weight: others may well receive what it had
+	dead                    // and what it had is gone with it
 )
 
 func rolesOf(s *script, step int) roles {
@@ -32,14 +32,24 @@ func rolesOf(s *script, step int) roles {
 	if step == 0 {
 		return r
 	}
-	for _, i := range s.scenes[step-1].places {
-		r[i] = present
+	weight := make([]float64, len(s.nodes))
+	for i, m := range s.scenes[step].members {
+		weight[s.scenes[step].places[i]] = m.Weight
 	}
-	scene := &s.scenes[step]
-	for _, i := range scene.gone {
-		r[i] |= gone
-		if scene.died {
-			r[i] |= dead
+	for i, m := range s.scenes[step-1].members {
+		weight[s.scenes[step-1].places[i]] -= m.Weight
+	}
+	for place, gained := range weight {
+		switch {
+		case gained > 0:
+			r[place] = due
+		case gained < 0:
+			r[place] = giving
+		}
+	}
+	if s.scenes[step].died {
+		for _, place := range s.scenes[step].gone {
+			r[place] |= dead
 		}
 	}
 	return r
@@ -73,10 +83,10 @@ func (t *tally) change(before, after []int32, roles roles, l load) {
 	t.place(after, l)
 
 	copies := l.amount()
-	departed, alive := 0, 0
+	given, alive := 0, 0
 	for _, node := range before {
-		if roles[node]&gone != 0 {
-			departed++
+		if roles[node]&giving != 0 && !slices.Contains(after, node) {
+			given++
 		}
 		if roles[node]&dead == 0 {
 			alive++
@@ -98,12 +108,12 @@ func (t *tally) change(before, after []int32, roles roles, l load) {
 		if i > 0 {
 			t.backups.add(copies)
 		}
-		if roles[node]&present != 0 {
+		if roles[node]&due == 0 {
 			received++
 		}
 	}
-	if received > departed {
-		t.survivors.add(copies.times(received - departed))
+	if received > given {
+		t.survivors.add(copies.times(received - given))
 	}
 }
 
