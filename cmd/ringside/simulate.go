@@ -64,7 +64,7 @@ func (a *app) simulateCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&o.wide, "wide", false, "print more columns than fit in 80")
 	configure := func(cmd *cobra.Command, rest []string) error {
 		faults := parts(set.Load(a.ownArgs(cmd), rest, nil))
-		faults = append(faults, o.finish(cmd.Flags().Changed)...)
+		faults = append(faults, o.finish(set.Given)...)
 		return errors.Join(append(faults, o.openInput(cmd.InOrStdin()))...)
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -81,7 +81,7 @@ func (a *app) simulateCommand() *cobra.Command {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
 		context.AfterFunc(ctx, stop) // the second signal ends the process at once
-		o.command = reproduce(cmd, o.cfg.Seed)
+		o.command = o.reproduce(cmd)
 		return a.simulate(ctx, o, outputs, sim.Run)
 	}
 	return cmd

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ringside-kv/ringside/buckets"
 	"github.com/ringside-kv/ringside/cmd/ringside/settings"
 	"github.com/ringside-kv/ringside/loadtest/sim"
 	"github.com/ringside-kv/ringside/ring"
@@ -24,8 +25,8 @@ import (
 // simulation is what the flags of one ringside simulate say.
 type simulation struct {
 	cfg   sim.Config
-	nodes int           // that are named by themselves
-	named []ring.Member // by --node
+	nodes int      // how many are named by themselves
+	named []string // --node
 
 	json, csv, html, markdown, svg string // files
 	wide                           bool
@@ -65,8 +66,8 @@ func (o *simulation) settings() *settings.Set {
 
 	s.Group("Nodes")
 	s.Add("nodes", settings.Count(&o.nodes), "how many there are at the start: node-1, node-2, …")
-	s.Add("node", settings.Func("id[:weight]", "", o.addNode),
-		"a node at the start, in the place of --nodes; give it once for each node", settings.Repeated())
+	s.Add("node", settings.List(&o.named, "id[:weight]"),
+		"a node at the start, in the place of --nodes; give it once for each node")
 	s.Add("scenario", settings.Text(&o.cfg.Scenario, "events"), "what happens to the nodes, as described above")
 	s.Add("order", settings.OneOf(&o.cfg.Order, sim.Random, sim.LIFO, sim.FIFO),
 		"who leaves, crashes or changes: random, lifo = who joined last, fifo = who joined first", settings.Choices(sim.Random, sim.LIFO, sim.FIFO))
@@ -108,7 +109,7 @@ func (o *simulation) setStrategies(text string) error {
 }
 
 func (o *simulation) setMask(text string) (err error) {
-	mask, err := strategy.ParseMask(text)
+	mask, err := buckets.ParseMask(text)
 	if err == nil {
 		o.cfg.Base.Mask = mask
 	}
@@ -121,14 +122,6 @@ func (o *simulation) setKetamaRule(text string) error {
 	}
 	o.cfg.Base.KetamaRule = ketama.Rule(text)
 	return nil
-}
-
-func (o *simulation) addNode(text string) error {
-	m, err := ring.ParseMember(text)
-	if err == nil {
-		o.named = append(o.named, m)
-	}
-	return err
 }
 
 func (o *simulation) setSeed(text string) error {
@@ -186,28 +179,20 @@ func (o *simulation) setHot(text string) error {
 // finish makes the configuration whole and returns what is wrong with it. given
 // tells which flags were.
 func (o *simulation) finish(given func(flag string) bool) []error {
-	var faults []error
-	if given("node") {
-		o.cfg.Members = o.named
-		if given("nodes") {
-			faults = append(faults, errors.New("--nodes: not together with --node, which names each node"))
-		}
-	} else {
-		switch {
-		case o.nodes < 1:
-			o.cfg.Members = nil
-		case o.nodes > sim.MaxNodes:
-			faults = append(faults, fmt.Errorf("--nodes: %d are more than %d", o.nodes, sim.MaxNodes))
-			o.cfg.Members = sim.Nodes(1)
-		default:
-			o.cfg.Members = sim.Nodes(o.nodes)
+	faults := o.members(given("nodes"))
+	for _, n := range []struct {
+		flag  string
+		value int
+	}{{"points", o.cfg.Base.Points}, {"vnodes", o.cfg.Base.VNodes}} {
+		if n.value < 1 { // which strategies take for their default
+			faults = append(faults, fmt.Errorf("--%s: %d is not above 0", n.flag, n.value))
 		}
 	}
 	if given("keys") && given("keys-file") {
 		faults = append(faults, errors.New("--keys: not together with --keys-file, which has as many as it has"))
 	}
 	cfg := o.cfg
-	if given("node") && len(o.named) == 0 { // each was a fault
+	if len(faults) > 0 && len(cfg.Members) == 0 { // one fault is enough
 		cfg.Members = sim.Nodes(1)
 	}
 	if given("keys-file") {
@@ -215,6 +200,31 @@ func (o *simulation) finish(given func(flag string) bool) []error {
 	}
 	for _, err := range parts(cfg.Validate()) {
 		faults = append(faults, flagged(err))
+	}
+	return faults
+}
+
+// members are the nodes at the start, by name or by number.
+func (o *simulation) members(numbered bool) []error {
+	o.cfg.Members = nil
+	switch {
+	case len(o.named) == 0 && o.nodes > sim.MaxNodes:
+		return []error{fmt.Errorf("--nodes: %d are more than %d", o.nodes, sim.MaxNodes)}
+	case len(o.named) == 0:
+		o.cfg.Members = sim.Nodes(max(0, o.nodes))
+		return nil
+	}
+	var faults []error
+	if numbered {
+		faults = append(faults, errors.New("--nodes: not together with --node, which names each node"))
+	}
+	for _, text := range o.named {
+		m, err := ring.ParseMember(text)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("--node: %w", err))
+			continue
+		}
+		o.cfg.Members = append(o.cfg.Members, m)
 	}
 	return faults
 }
@@ -279,21 +289,21 @@ func (o *simulation) outputs() []output {
 var outputFlags = []string{"json", "csv", "html", "markdown", "svg", "wide"}
 
 // reproduce is the command line that makes the same report again.
-func reproduce(cmd *cobra.Command, seed uint64) string {
+func (o *simulation) reproduce(cmd *cobra.Command) string {
 	words := []string{cmd.CommandPath()}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if slices.Contains(outputFlags, f.Name) || f.Name == "seed" {
 			return
 		}
 		texts := []string{f.Value.String()}
-		if many, ok := f.Value.(pflag.SliceValue); ok {
-			texts = many.GetSlice()
+		if f.Name == "node" {
+			texts = o.named
 		}
 		for _, text := range texts {
 			words = append(words, "--"+f.Name, quoted(text))
 		}
 	})
-	return strings.Join(append(words, "--seed", strconv.FormatUint(seed, 10)), " ")
+	return strings.Join(append(words, "--seed", strconv.FormatUint(o.cfg.Seed, 10)), " ")
 }
 
 // quoted is a word as a POSIX shell reads it.

@@ -5,19 +5,21 @@ import (
 	"time"
 
 	"github.com/uber-go/tally/v4"
+
+	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
 // Values of [Config.Strategy].
 const (
-	StrategyBuckets = "buckets" // hashmask buckets, FNV-1a
-	StrategyKetama  = "ketama"  // the continuum of libketama, MD5
-	StrategyVnode   = "vnode"   // virtual nodes, murmur3
+	StrategyBuckets = strategy.Buckets // hashmask buckets, FNV-1a
+	StrategyKetama  = strategy.Ketama  // the continuum of libketama, MD5
+	StrategyVnode   = strategy.VNode   // virtual nodes, murmur3
 )
 
 // Values of [Config.Hash].
 const (
-	HashNative = "native" // the strategy's own
-	HashSlot   = "slot"   // the Redis Cluster slot
+	HashNative = strategy.Native // the strategy's own
+	HashSlot   = strategy.Slot   // the Redis Cluster slot
 )
 
 // Values of [Config.Fsync].

@@ -12,6 +12,7 @@ import (
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/admin"
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/strategy"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -61,7 +62,7 @@ func (n *Node) open() (err error) {
 			}
 		}
 	}()
-	token, err := tokenFunc(n.cfg.Strategy, n.cfg.Hash)
+	placing, err := strategy.Config{Name: n.cfg.Strategy, Hash: n.cfg.Hash}.New()
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	undo = append(undo, func() { _ = n.closeWeb(context.Background()) })
-	if n.store, err = store.Open(n.cfg.store(token)); err != nil {
+	if n.store, err = store.Open(n.cfg.store(placing.Token)); err != nil {
 		return err
 	}
 	undo = append(undo, func() { _ = n.store.Close() })

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
 // A Fault is one thing that is wrong with a [Config].
@@ -33,31 +35,25 @@ func (c Config) Validate() error {
 	c.validateAddrs(&f)
 	c.validateDir(&f)
 	c.validateID(&f)
-	f.oneOf("strategy", c.Strategy, strategies)
-	f.oneOf("hash", c.Hash, hashes)
-	f.oneOf("fsync", c.Fsync, fsyncs)
+	f.oneOf("strategy", c.Strategy, Choices("strategy"))
+	f.oneOf("hash", c.Hash, Choices("hash"))
+	f.oneOf("fsync", c.Fsync, Choices("fsync"))
 	c.validateSizes(&f)
 	c.validateAccess(&f)
 	c.validateTimes(&f)
 	return errors.Join(f...)
 }
 
-var (
-	strategies = []string{StrategyBuckets, StrategyKetama, StrategyVnode}
-	hashes     = []string{HashNative, HashSlot}
-	fsyncs     = []string{FsyncAlways, FsyncEverysec, FsyncNo}
-)
-
 // Choices returns the accepted values of a setting that has a fixed few, nil for
 // others.
 func Choices(setting string) []string {
 	switch setting {
 	case "strategy":
-		return append([]string(nil), strategies...)
+		return strategy.Names()
 	case "hash":
-		return append([]string(nil), hashes...)
+		return strategy.Hashes()
 	case "fsync":
-		return append([]string(nil), fsyncs...)
+		return []string{FsyncAlways, FsyncEverysec, FsyncNo}
 	}
 	return nil
 }

@@ -40,11 +40,11 @@ var (
 )
 
 // Config is a strategy with its settings, of which only those of the strategy that is
-// named matter. Begin with [DefaultConfig]: a zero is a fault, and no default.
+// named matter. Name and Hash must be given; a setting that is zero is its default.
 type Config struct {
 	Name       string
 	Hash       string
-	Points     int         // a server, ketama
+	Points     int         // of a server of mean weight, ketama
 	KetamaRule ketama.Rule // whose rounding to follow, ketama
 	VNodes     int         // points of a node of weight 1, vnode
 	Mask       uint32      // that a cluster begins with, buckets
@@ -56,9 +56,9 @@ func DefaultConfig() Config {
 		Name:       Buckets,
 		Hash:       Native,
 		Points:     ketama.DefaultPoints,
-		KetamaRule: ketama.Libketama,
+		KetamaRule: Libketama,
 		VNodes:     vnode.DefaultVNodes,
-		Mask:       0x00FF,
+		Mask:       buckets.DefaultMask,
 	}
 }
 
@@ -85,13 +85,13 @@ func (c Config) Validate() error {
 
 // New makes the strategy. Its error joins every fault.
 func (c Config) New() (ring.Strategy, error) {
-	var faults []error
+	var hashErr error
 	if !slices.Contains(Hashes(), c.Hash) {
-		faults = append(faults, fmt.Errorf("%w: %.40q: use %s", ErrHash, c.Hash, strings.Join(Hashes(), " or ")))
+		hashErr = fmt.Errorf("%w: %.40q: use %s", ErrHash, c.Hash, oneOf(Hashes()))
 	}
 	s, err := c.named()
-	if faults = append(faults, err); errors.Join(faults...) != nil {
-		return nil, errors.Join(faults...)
+	if err := errors.Join(err, hashErr); err != nil {
+		return nil, err
 	}
 	return s, nil
 }
@@ -100,13 +100,13 @@ func (c Config) named() (ring.Strategy, error) {
 	slots := c.Hash == Slot
 	switch c.Name {
 	case Buckets:
-		return bucketsLater{slots}, nil
+		return made(buckets.New(buckets.Config{Mask: c.Mask, Slots: slots}))
 	case Ketama:
 		return made(ketama.New(ketama.Config{Points: c.Points, Rule: c.KetamaRule, Slots: slots}))
 	case VNode:
 		return made(vnode.New(vnode.Config{VNodes: c.VNodes, Slots: slots}))
 	default:
-		return nil, fmt.Errorf("%w: %.40q", ErrName, c.Name)
+		return nil, fmt.Errorf("%w: %.40q: use %s", ErrName, c.Name, oneOf(Names()))
 	}
 }
 
@@ -118,17 +118,7 @@ func made[S ring.Strategy](s S, err error) (ring.Strategy, error) {
 	return s, nil
 }
 
-type bucketsLater struct{ slots bool }
-
-func (bucketsLater) Name() string { return Buckets }
-
-func (b bucketsLater) Token(key []byte) ring.Token {
-	if b.slots {
-		return ring.SlotToken(key)
-	}
-	return buckets.Token(key)
-}
-
-func (bucketsLater) Desired(ring.Input) (*ring.Placement, error) {
-	return nil, errors.New("strategy buckets: placements are not here yet")
+func oneOf(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/ringside-kv/ringside/buckets"
 )
 
 // ErrSetting: what stands after a strategy's name is not a number of its kind.
@@ -17,7 +19,7 @@ var ErrSetting = errors.New("bad setting")
 //	ketama:40     40 points a server
 //	buckets:0FFF  mask, in hexadecimals with 0x or without
 //
-// Its error joins every fault of the text and of the configuration as a whole.
+// Its error joins every fault of the text and of the configuration that it makes.
 func Parse(spec string, base Config) (Config, error) {
 	c := base
 	name, setting, given := strings.Cut(spec, ":")
@@ -26,39 +28,31 @@ func Parse(spec string, base Config) (Config, error) {
 	if given {
 		switch name {
 		case Buckets:
-			c.Mask, err = ParseMask(setting)
+			err = set(&c.Mask, setting, buckets.ParseMask)
 		case Ketama:
-			c.Points, err = parseCount(setting)
+			err = set(&c.Points, setting, parseCount)
 		case VNode:
-			c.VNodes, err = parseCount(setting)
+			err = set(&c.VNodes, setting, parseCount)
 		}
 	}
-	if err != nil {
-		return Config{}, fmt.Errorf("%s: %w", name, err)
-	}
-	if err := c.Validate(); err != nil {
+	if err := errors.Join(err, c.Validate()); err != nil {
 		return Config{}, err
 	}
 	return c, nil
 }
 
-// ParseMask reads a hashmask: hexadecimals, with 0x or without.
-func ParseMask(s string) (uint32, error) {
-	digits := s
-	if len(s) > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X') {
-		digits = s[2:]
+func set[T any](to *T, text string, parse func(string) (T, error)) error {
+	v, err := parse(text)
+	if err == nil {
+		*to = v
 	}
-	n, err := strconv.ParseUint(digits, 16, 32)
-	if err != nil {
-		return 0, fmt.Errorf("%w: %.40q is no mask, which is up to eight hexadecimal digits, as in 00FF", ErrSetting, s)
-	}
-	return uint32(n), nil
+	return err
 }
 
 func parseCount(s string) (int, error) {
 	n, err := strconv.ParseUint(s, 10, 31)
-	if err != nil {
-		return 0, fmt.Errorf("%w: %.40q is not a whole number", ErrSetting, s)
+	if err != nil || n == 0 {
+		return 0, fmt.Errorf("%w: %.40q is not a whole number above 0", ErrSetting, s)
 	}
 	return int(n), nil
 }

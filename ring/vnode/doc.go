@@ -6,5 +6,5 @@
 // circle or what is done with points once they are there (package ring). It does no
 // I/O, starts no goroutine and logs nothing.
 //
-// Read [Strategy] first, then [ParsePin].
+// Read [Strategy] first, then [Pins].
 package vnode

@@ -12,12 +12,13 @@ func (l *loader) flags(args, rest []string) {
 	}
 	for _, g := range l.groups {
 		for _, t := range g.settings {
-			for i, text := range t.flagTexts {
-				if i == 0 {
-					l.set(t, "--"+t.name, text)
-				} else if err := t.value.Set(text); err != nil {
-					l.fault("--"+t.name, "%v", err)
-				}
+			texts := t.flagTexts
+			if _, isList := t.value.(*list); !isList && len(texts) > 1 {
+				texts = texts[len(texts)-1:]
+			}
+			for _, text := range texts {
+				l.taken[t.name] = false // the same source again
+				l.set(t, "--"+t.name, text)
 			}
 		}
 	}

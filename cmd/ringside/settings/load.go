@@ -34,6 +34,14 @@ func (s *Set) Load(args, rest, environ []string) error {
 	return errors.Join(l.faults...)
 }
 
+// LoadFlags is Load for a command that looks at neither variables nor a file, and
+// whose arguments are its own.
+func (s *Set) LoadFlags(args []string) error {
+	l := loader{Set: s, taken: map[string]bool{}}
+	l.flags(args, nil)
+	return errors.Join(l.faults...)
+}
+
 // loader is one run of Load. Sources are read from the strongest to the weakest;
 // the first that names a setting takes it, and the values that it hides are
 // checked all the same.

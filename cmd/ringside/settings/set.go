@@ -38,9 +38,8 @@ type setting struct {
 	choices     []string
 	files       bool
 	directories bool
-	repeated    bool
 
-	flagTexts []string // all of them if it is repeated, else the last
+	flagTexts []string // as given; the last one counts, all of a list
 	source    string   // where the value came from; empty: the default
 	fromFile  bool
 }
@@ -68,10 +67,6 @@ func Files() Option { return func(t *setting) { t.files = true } }
 
 // Directories makes completion offer directories.
 func Directories() Option { return func(t *setting) { t.directories = true } }
-
-// Repeated lets a flag be given many times: each text is handed to the value, which
-// gathers them.
-func Repeated() Option { return func(t *setting) { t.repeated = true } }
 
 // Add adds a setting to the last group. What the value holds now is the default;
 // its Type is shown in the help as what to write.
@@ -109,11 +104,7 @@ func (s *Set) AddTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	for _, g := range s.groups {
 		for _, t := range g.settings {
-			if t.repeated {
-				flags.Var(repeatedFlag{flagValue{t}}, t.name, t.usage)
-			} else {
-				flags.Var(flagValue{t}, t.name, t.usage)
-			}
+			flags.Var(flagValue{t}, t.name, t.usage)
 			var complete cobra.CompletionFunc
 			switch {
 			case t.choices != nil:
@@ -140,9 +131,6 @@ func (s *Set) AddTo(cmd *cobra.Command) {
 type flagValue struct{ t *setting }
 
 func (f flagValue) Set(text string) error {
-	if !f.t.repeated {
-		f.t.flagTexts = nil
-	}
 	f.t.flagTexts = append(f.t.flagTexts, text)
 	return nil
 }
@@ -156,18 +144,6 @@ func (f flagValue) String() string {
 
 func (f flagValue) Type() string { return f.t.value.Type() }
 
-// repeatedFlag is a [pflag.SliceValue], so that completion offers it again.
-type repeatedFlag struct{ flagValue }
-
-func (f repeatedFlag) Append(text string) error { return f.Set(text) }
-
-func (f repeatedFlag) Replace(texts []string) error {
-	f.t.flagTexts = texts
-	return nil
-}
-
-func (f repeatedFlag) GetSlice() []string { return f.t.flagTexts }
-
 // Source says where the value of a setting came from, as a [Fault] names it; for
 // a default it is the flag.
 func (s *Set) Source(name string) string {
@@ -175,6 +151,12 @@ func (s *Set) Source(name string) string {
 		return t.source
 	}
 	return "--" + name
+}
+
+// Given tells whether any source has named a setting.
+func (s *Set) Given(name string) bool {
+	t := s.byName[name]
+	return t != nil && t.source != ""
 }
 
 // Where is the source of a setting for a fault of its value. It ends with the

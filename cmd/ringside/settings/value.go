@@ -24,6 +24,19 @@ func (v *text) Set(s string) error { *v.p = s; return nil }
 func (v *text) String() string     { return *v.p }
 func (v *text) Type() string       { return v.kind }
 
+// List is as many strings as its flag is given, which the command checks itself. It
+// is for flags alone: neither a variable nor a file can hold one.
+func List(p *[]string, kind string) pflag.Value { return &list{p, kind} }
+
+type list struct {
+	p    *[]string
+	kind string
+}
+
+func (v *list) Set(s string) error { *v.p = append(*v.p, s); return nil }
+func (v *list) String() string     { return strings.Join(*v.p, " ") }
+func (v *list) Type() string       { return v.kind }
+
 // OneOf is one of a few words.
 func OneOf(p *string, words ...string) pflag.Value { return &oneOf{p, words} }
 
