@@ -18,6 +18,12 @@ const (
 	halfHeight = vg.Length(230)
 )
 
+// Bounds of what one line shows.
+const (
+	mostLinePoints = 400
+	mostGlyphs     = 60
+)
+
 // A measure is one way to say how even the load is.
 type measure struct {
 	title string
@@ -48,18 +54,20 @@ func balancePlot(r *sim.Report, title string, m measure, c draw.Canvas) {
 	p := newPlot(title)
 	highest := m.even
 	all := looks(r.Contenders)
+	every := (len(r.Steps) + mostLinePoints - 1) / mostLinePoints
 	for j := len(all) - 1; j >= 0; j-- { // the first contender on top
-		points := make(plotter.XYs, len(r.Steps))
-		for i := range points {
+		var points plotter.XYs
+		for i := range r.Steps {
 			v := m.of(&r.Steps[i].Outcomes[j].Balance)
-			points[i] = plotter.XY{X: float64(i), Y: v}
 			highest = max(highest, v)
+			if i%every == 0 || i == len(r.Steps)-1 {
+				points = append(points, plotter.XY{X: float64(i), Y: v})
+			}
 		}
-		radius := vg.Length(3)
-		if len(points) > 25 {
-			radius = 2
+		p.Add(&plotter.Line{XYs: points, LineStyle: all[j].line(1.5)})
+		if len(points) <= mostGlyphs {
+			p.Add(&plotter.Scatter{XYs: points, GlyphStyle: all[j].point(vg.Length(3.2 - 0.02*float64(len(points))))})
 		}
-		p.Add(&plotter.Line{XYs: points, LineStyle: all[j].line(1.5)}, &plotter.Scatter{XYs: points, GlyphStyle: all[j].point(radius)})
 	}
 	p.Y.Min, p.Y.Max = m.even, bound(m.even, highest)
 	p.Y.Tick.Marker = roundTicks{m.form}

@@ -2,6 +2,7 @@ package show
 
 import (
 	"fmt"
+	"image/color"
 	"math"
 	"strings"
 
@@ -17,20 +18,29 @@ const (
 	fullWidth   = vg.Length(780)
 	movedHeight = vg.Length(270)
 	// stepsPerChart is how many steps stand side by side and can still be read.
-	stepsPerChart = 10
+	stepsPerChart = 12
 )
 
 // movedCharts show what each step moved against the least possible, and the ratio of
 // both, so many steps at a time.
 func movedCharts(r *sim.Report) []chart {
 	var all []chart
-	steps := len(r.Steps) - 1
-	for from := 1; from <= steps; from += stepsPerChart {
-		to := min(from+stepsPerChart, steps+1)
-		// The last of several has room for as many steps as the others: bars keep
-		// their width.
-		places := min(steps, stepsPerChart)
-		all = append(all, movedChart(r, from, to, places), ratioChart(r, from, to, places))
+	steps := min(len(r.Steps)-1, mostPageSteps)
+	charts := (steps + stepsPerChart - 1) / stepsPerChart
+	for k := range charts {
+		// All have room for as many steps as the largest, so that bars keep their width.
+		places := (steps + charts - 1) / charts
+		from, to := 1+k*places, min(1+(k+1)*places, steps+1)
+		if from >= to {
+			break
+		}
+		pair := []chart{movedChart(r, from, to, places), ratioChart(r, from, to, places)}
+		if charts > 1 {
+			for i := range pair {
+				pair[i].title += fmt.Sprintf(", steps %d to %d", from, to-1)
+			}
+		}
+		all = append(all, pair...)
 	}
 	return all
 }
@@ -48,32 +58,51 @@ func movedPlot(r *sim.Report, title string, from, to, places int, c draw.Canvas)
 	p.Y.Tick.Marker = roundTicks{inPercent}
 	group := groupWidth(c, places)
 	bar := group * 0.82 / vg.Length(len(r.Contenders))
-	highest := 0.0
+	p.Y.Min, p.Y.Max = 0, bound(0, movedTop(r))
 	for j, l := range looks(r.Contenders) {
-		values := make(plotter.Values, to-from)
-		for i := range values {
-			step := &r.Steps[from+i]
-			values[i] = 100 * share(step.Outcomes[j].Moved.Keys, copiesAfter(r, step))
+		b := bars{color: l.color, width: max(bar-1, 1), offset: bar * (vg.Length(j) - vg.Length(len(r.Contenders)-1)/2)}
+		for i := from; i < to; i++ {
+			b.values = append(b.values, movedPercent(r, i, j))
 		}
-		bars := &plotter.BarChart{Values: values, Width: max(bar-1, 1), Color: l.color, Offset: bar * (vg.Length(j) - vg.Length(len(r.Contenders)-1)/2)}
-		p.Add(bars)
+		p.Add(b)
 	}
 	least := levels{width: group * 0.92}
 	for i := from; i < to; i++ {
-		step := &r.Steps[i]
-		least.at = append(least.at, 100*share(step.Least.Keys, copiesAfter(r, step)))
+		least.at = append(least.at, leastPercent(r, i))
 	}
 	p.Add(least)
-	for i := 1; i < len(r.Steps); i++ { // one scale for all charts
-		step := &r.Steps[i]
-		highest = max(highest, 100*share(step.Least.Keys, copiesAfter(r, step)))
-		for _, o := range step.Outcomes {
-			highest = max(highest, 100*share(o.Moved.Keys, copiesAfter(r, step)))
-		}
-	}
-	p.Y.Min, p.Y.Max = 0, bound(0, highest)
 	stepAxis(p, r, from, to, places, group)
 	p.Draw(c)
+}
+
+func movedPercent(r *sim.Report, step, contender int) float64 {
+	s := &r.Steps[step]
+	return 100 * share(s.Outcomes[contender].Moved.Keys, copiesAfter(r, s))
+}
+
+func leastPercent(r *sim.Report, step int) float64 {
+	return 100 * share(r.Steps[step].Least.Keys, copiesAfter(r, &r.Steps[step]))
+}
+
+// movedTop is the highest value that the bars must show, in percent; it is the same
+// for all charts of a report. Yardsticks that tower above everything else do not
+// count: their bars are cut.
+func movedTop(r *sim.Report) float64 {
+	strategies, all := 0.0, 0.0
+	for i := 1; i < len(r.Steps); i++ {
+		strategies = max(strategies, leastPercent(r, i))
+		for j, c := range r.Contenders {
+			moved := movedPercent(r, i, j)
+			all = max(all, moved)
+			if !c.Yardstick {
+				strategies = max(strategies, moved)
+			}
+		}
+	}
+	if all > 2*strategies && strategies > 0 {
+		return strategies * 1.3 // leaves room for the numbers on cut bars
+	}
+	return max(all, strategies)
 }
 
 // groupWidth is the room that one step has.
@@ -96,6 +125,34 @@ func stepAxis(p *plot.Plot, r *sim.Report, from, to, places int, group vg.Length
 		ticks = append(ticks, plot.Tick{Value: float64(i - from), Label: strings.Join(label, "\n")})
 	}
 	p.X.Tick.Marker = ticks
+}
+
+// bars are those of one contender, at 0, 1, 2 and so on. A bar that is higher than the
+// axis is cut, with a gap and its value.
+type bars struct {
+	values        []float64
+	color         color.Color
+	width, offset vg.Length
+}
+
+// Plot implements [plot.Plotter].
+func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
+	toX, toY := p.Transforms(&c)
+	label := inked(labelSize-1, draw.XCenter, draw.YBottom)
+	for i, v := range b.values {
+		x := toX(float64(i)) + b.offset
+		block := func(from, to vg.Length) {
+			c.FillPolygon(b.color, []vg.Point{{X: x - b.width/2, Y: from}, {X: x - b.width/2, Y: to}, {X: x + b.width/2, Y: to}, {X: x + b.width/2, Y: from}})
+		}
+		if v <= p.Y.Max {
+			block(toY(0), toY(v))
+			continue
+		}
+		top := c.Max.Y - 14
+		block(toY(0), top-8)
+		block(top-5, top)
+		c.FillText(label, vg.Point{X: x, Y: top + 2}, percent(v/100)+" %")
+	}
 }
 
 // levels are lines across the groups of a bar chart, one for each group.

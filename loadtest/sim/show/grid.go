@@ -253,10 +253,13 @@ func kindOrder(kind string) int {
 	return slices.Index([]string{"none", "s", "p", "gone", "down", "up", "new"}, kind)
 }
 
-// rowLabel is a bucket's id without its last digit, and its mask where there may be
-// several.
+// rowLabel is a bucket's id without its last digit.
 func rowLabel(name string, buckets int) string {
-	id, _, _ := strings.Cut(name, "/")
+	n, mask, ok := parseBucket(name)
+	if !ok {
+		return clip(name, 4)
+	}
+	id := fmt.Sprintf("%0*X", len(strconv.FormatUint(mask, 16)), n)
 	if len(id) > 1 && buckets > 16 {
 		return id[:len(id)-1] + "·"
 	}

@@ -36,12 +36,15 @@ func HTML(w io.Writer, r *sim.Report, options PageOptions) error {
 	return nil
 }
 
+// mostPageSteps keeps a page small enough for a phone, whatever the scenario.
+const mostPageSteps = 120
+
 // page is what the template shows.
 type page struct {
 	Style              template.CSS
 	Title              string
 	Settings           []string
-	Stopped            string
+	Notes              []string
 	Facts              [][2]string
 	Command            string
 	Legend             []legendEntry
@@ -112,7 +115,10 @@ func newPage(r *sim.Report, options PageOptions) *page {
 		Facts:       facts(r, options),
 	}
 	if r.Stopped {
-		p.Stopped = stopped(r)
+		p.Notes = append(p.Notes, stopped(r))
+	}
+	if n := len(r.Steps) - 1; n > mostPageSteps {
+		p.Notes = append(p.Notes, fmt.Sprintf("There were %d steps. Tables and bars show the first %d of them, curves and sums all; CSV and JSON have everything.", n, mostPageSteps))
 	}
 	for j, l := range looks(r.Contenders) {
 		c := r.Contenders[j]
@@ -131,7 +137,7 @@ func newPage(r *sim.Report, options PageOptions) *page {
 	steps := loadSteps(r)
 	p.Load, p.LoadTable = inlined(loadCharts(r, steps)), loadGrid(r, steps)
 	p.Buckets, p.BucketsNote = allBucketGrids(r)
-	for i := range r.Steps {
+	for i := range min(len(r.Steps), mostPageSteps+1) {
 		p.Steps = append(p.Steps, titled{stepTitle(r, i), stepGrid(r, i), len(r.Steps) <= 12})
 	}
 	return p

@@ -78,7 +78,7 @@ func (f figure) row(contenders []sim.Contender, all []Summary) []tableCell {
 // byStep is a table with a row for each step and a column for each contender.
 func byStep(r *sim.Report, from int, get func(at place) cell) grid {
 	t := grid{Head: heads("step", r.Contenders)}
-	for i := from; i < len(r.Steps); i++ {
+	for i := from; i < min(len(r.Steps), mostPageSteps+1); i++ {
 		cells := make([]cell, len(r.Contenders))
 		for j := range cells {
 			cells[j] = get(place{r, i, j})
@@ -104,14 +104,15 @@ func movedGrid(r *sim.Report) grid {
 	return t
 }
 
-// movedCell is what moved in percent, and how often the least that is.
+// movedCell is what moved in percent, and how often the least that is. The best is
+// nearest to the least.
 func movedCell(at place) cell {
 	o := at.outcome()
 	text := percent(share(o.Moved.Keys, copiesAfter(at.report, at.stepOf()))) + " %"
 	if at.stepOf().Least.Keys > 0 {
 		text += " (" + ratio(o.Ratio) + " ×)"
 	}
-	return ranked(text, float64(o.Moved.Keys))
+	return ranked(text, offLeast(o.Ratio))
 }
 
 func measureGrid(r *sim.Report, m measure) grid {
