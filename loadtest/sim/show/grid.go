@@ -14,7 +14,7 @@ import (
 // the page must stay one that a phone can load.
 const (
 	mostGridNodes = 64
-	mostGridCells = 60_000
+	mostGridBytes = 3 << 20
 )
 
 // A nodeGrid is one node's buckets, as the seeds of the strategy draw them.
@@ -182,7 +182,10 @@ func (ng *nodeGrid) draw(buckets []string) string {
 			b = &strings.Builder{}
 			paths[kind] = b
 		}
-		side := cellSize - 1 - 2*inset
+		side := cellSize - 2*inset
+		if inset > 0 {
+			side-- // frames and dots leave the line to the next cell free
+		}
 		fmt.Fprintf(b, "M%d %dh%dv%dh-%dz", x+inset, y+inset, side, side, side)
 	}
 	var letters strings.Builder
@@ -196,7 +199,6 @@ func (ng *nodeGrid) draw(buckets []string) string {
 			x := gridMargin + (i-first)*cellSize
 			cell, has := ng.cells[buckets[i]]
 			if !has {
-				path("none", x, y, 0)
 				continue
 			}
 			switch cell.role {
@@ -204,8 +206,6 @@ func (ng *nodeGrid) draw(buckets []string) string {
 				path("p", x, y, 0)
 			case 'S':
 				path("s", x, y, 0)
-			default:
-				path("none", x, y, 0)
 			}
 			if change := cell.changed(); change != "" {
 				inset := 1
@@ -240,17 +240,43 @@ func (ng *nodeGrid) draw(buckets []string) string {
 		kinds = append(kinds, kind)
 	}
 	slices.SortFunc(kinds, func(a, b string) int { return kindOrder(a) - kindOrder(b) })
+	full, rest := len(buckets)/perRow, len(buckets)%perRow
+	fmt.Fprintf(&b, `<path class="none" d="M%d 0h%dv%dh-%[2]dz`, gridMargin, perRow*cellSize, full*cellSize)
+	if rest > 0 {
+		fmt.Fprintf(&b, "M%d %dh%dv%dh-%[3]dz", gridMargin, full*cellSize, rest*cellSize, cellSize)
+	}
+	b.WriteString(`"/>`)
+	lines := gridLinesOf(perRow, rows)
 	for _, kind := range kinds {
+		if kindOrder(kind) > kindOrder("p") && lines != "" {
+			b.WriteString(lines)
+			lines = ""
+		}
 		fmt.Fprintf(&b, `<path class="%s" d="%s"/>`, kind, paths[kind].String())
 	}
+	b.WriteString(lines)
 	b.WriteString(letters.String())
 	b.WriteString("</svg>")
 	return b.String()
 }
 
+// gridLinesOf are the lines between cells.
+func gridLinesOf(perRow, rows int) string {
+	var b strings.Builder
+	b.WriteString(`<path class="lines" d="`)
+	for x := range perRow {
+		fmt.Fprintf(&b, "M%d 0v%d", gridMargin+(x+1)*cellSize, rows*cellSize)
+	}
+	for y := range rows {
+		fmt.Fprintf(&b, "M%d %dh%d", gridMargin, (y+1)*cellSize, perRow*cellSize)
+	}
+	b.WriteString(`"/>`)
+	return b.String()
+}
+
 // kindOrder draws changes above what they change.
 func kindOrder(kind string) int {
-	return slices.Index([]string{"none", "s", "p", "gone", "down", "up", "new"}, kind)
+	return slices.Index([]string{"s", "p", "gone", "down", "up", "new"}, kind)
 }
 
 // rowLabel is a bucket's id without its last digit.

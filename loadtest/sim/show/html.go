@@ -155,7 +155,7 @@ func inlined(charts []chart) []drawnChart {
 // allBucketGrids are the grids of all steps that have one, within bounds. The note
 // says what was left out.
 func allBucketGrids(r *sim.Report) (all []bucketGrids, note string) {
-	cells, left, boxes := 0, 0, 0
+	bytes, left, boxes := 0, 0, 0
 	for j, c := range r.Contenders {
 		for i := range r.Steps {
 			step := &r.Steps[i]
@@ -163,7 +163,7 @@ func allBucketGrids(r *sim.Report) (all []bucketGrids, note string) {
 			if g == nil {
 				continue
 			}
-			if cells += len(g.Buckets) * len(step.Nodes); len(step.Nodes) > mostGridNodes || cells > mostGridCells*8 {
+			if len(step.Nodes) > mostGridNodes || bytes > mostGridBytes || i > mostPageSteps {
 				left++
 				continue
 			}
@@ -177,6 +177,7 @@ func allBucketGrids(r *sim.Report) (all []bucketGrids, note string) {
 			boxes += len(step.Nodes)
 			grids.Open = len(all) < 2 || boxes <= 60
 			for _, ng := range gridOf(step, beforeStep, g, before) {
+				bytes += len(ng.drawn)
 				grids.Nodes = append(grids.Nodes, bucketNode{ng, template.HTML(ng.drawn), ng.Primaries + ng.Backups})
 			}
 			all = append(all, grids)

@@ -35,6 +35,9 @@ func scaled(x, factor float64, units ...string) string {
 		x /= factor
 		unit++
 	}
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return none
+	}
 	return significant(x) + units[unit]
 }
 
@@ -63,7 +66,7 @@ func percent(share float64) string {
 	if share > 0 && share < 0.00005 {
 		return "<0.01"
 	}
-	return significant(share * 100)
+	return ratio(share * 100)
 }
 
 // ratio writes a factor.
@@ -77,10 +80,14 @@ func ratio(x float64) string {
 func nanos(ns float64) string { return scaled(ns, 1000, " ns", " µs", " ms", " s") }
 
 func duration(d time.Duration) string {
-	if d >= 100*time.Second {
-		return d.Round(time.Second).String()
+	switch {
+	case d >= 100*time.Hour:
+		return scaled(d.Hours(), 1000, " h", "k h", "M h")
+	case d >= 100*time.Second:
+		return strings.TrimSuffix(d.Round(time.Second).String(), "0s")
+	default:
+		return nanos(float64(d))
 	}
-	return nanos(float64(d))
 }
 
 // share is part ÷ whole, 0 of nothing.

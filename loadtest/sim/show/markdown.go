@@ -19,7 +19,7 @@ func Markdown(w io.Writer, r *sim.Report) error {
 	if len(r.Steps) > 1 {
 		t := movedGrid(r)
 		for k := range t.Rows {
-			t.Rows[k][0].Text = fmt.Sprintf("%s (%s → %s)", t.Rows[k][0].Text, count(int64(len(r.Steps[k].Nodes))), plural(len(r.Steps[k+1].Nodes), "node"))
+			t.Rows[k][0].Text += " (" + nodesOf(r, k+1) + ")"
 		}
 		t.Head[0] = "moved, of all copies"
 		t.markdown(&b)

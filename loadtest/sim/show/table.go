@@ -144,15 +144,20 @@ func shortName(c sim.Contender) string { return clip(printable(c.Name), 14) }
 // stepTitle is a step in one sentence.
 func stepTitle(r *sim.Report, i int) string {
 	step := &r.Steps[i]
-	nodes := plural(len(step.Nodes), "node")
 	if i == 0 {
-		return fmt.Sprintf("Step 0: %s · %s", step.Event, nodes)
+		return fmt.Sprintf("Step 0: %s · %s", step.Event, nodesOf(r, 0))
 	}
-	if before := len(r.Steps[i-1].Nodes); before != len(step.Nodes) {
-		nodes = fmt.Sprintf("%s → %s", count(int64(before)), nodes)
-	}
-	return fmt.Sprintf("Step %d: %s · %s · least %s %% = %s, %s", i, step.Event, nodes,
+	return fmt.Sprintf("Step %d: %s · %s · least %s %% = %s, %s", i, step.Event, nodesOf(r, i),
 		percent(share(step.Least.Keys, copiesAfter(r, step))), keyCopies(step.Least.Keys), size(step.Least.Bytes))
+}
+
+// nodesOf is how many nodes there are after a step, and before it if those were others.
+func nodesOf(r *sim.Report, i int) string {
+	text := plural(len(r.Steps[i].Nodes), "node")
+	if before := len(r.Steps[max(0, i-1)].Nodes); before != len(r.Steps[i].Nodes) {
+		text = count(int64(before)) + " → " + text
+	}
+	return text
 }
 
 func keyCopies(n int64) string {
