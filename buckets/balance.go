@@ -55,18 +55,22 @@ func newBalance(members []ring.Member, all []bucket, copies int) *balance {
 	b.quotas = newQuotas(ring.Quotas(members, copies), b.held, len(all), copies)
 
 	b.order = make([]int32, len(all))
-	mixed := make([]uint32, len(all))
 	for i := range all {
-		b.order[i], mixed[i] = int32(i), mix(all[i].ID, all[i].Mask)
+		b.order[i] = int32(i)
 	}
 	slices.SortFunc(b.order, func(i, j int32) int {
-		return cmp.Or(cmp.Compare(mixed[i], mixed[j]), cmp.Compare(i, j))
+		return cmp.Or(cmp.Compare(b.mixed(i, gone), b.mixed(j, gone)), cmp.Compare(i, j))
 	})
 	return b
 }
 
-// mix is the finalizer of murmur3 over two numbers: places that depend on it are
-// spread, and the same everywhere.
+// mixed is chance that is the same everywhere: a number that depends on a bucket and
+// a salt.
+func (b *balance) mixed(i, salt int32) uint32 {
+	return mix(b.all[i].ID, b.all[i].Mask^uint32(salt)*0x85ebca77)
+}
+
+// mix is the finalizer of murmur3 over two numbers.
 func mix(a, b uint32) uint32 {
 	h := a*0x9e3779b1 ^ b
 	h ^= h >> 16

@@ -1,6 +1,9 @@
 package buckets
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // moveCopies brings every member to its total and every bucket to its copies, with
 // as few copies moved as there can be.
@@ -50,7 +53,7 @@ func (b *balance) fillMissing(t *takers) {
 			if len(this.holders) >= copies {
 				continue
 			}
-			if to, ok := t.pick(this.holders, mix(this.ID, uint32(copies))); ok {
+			if to, ok := t.pick(this.holders, b.mixed(i, int32(copies))); ok {
 				b.give(i, gone, to)
 				t.took(to)
 			}
@@ -81,16 +84,13 @@ func (b *balance) unloadFull(t *takers) {
 			wanted += max(0, -served[m])
 		}
 	}
-	slices.SortStableFunc(givers, func(x, y int32) int {
-		switch {
-		case served[x] > served[y]:
-			return -1
-		case served[x] < served[y]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(givers, func(x, y int32) int { return cmp.Compare(served[y], served[x]) })
 	for _, from := range givers {
+		// Each in an order of its own: if all gave the same buckets, the takers would
+		// share these as the givers did, and none could stand in for the other.
+		slices.SortFunc(holds[from], func(i, j int32) int {
+			return cmp.Or(cmp.Compare(b.mixed(i, from), b.mixed(j, from)), cmp.Compare(i, j))
+		})
 		primaries := 0
 		for served[from]-float64(primaries) > 0.5 && float64(primaries)+0.5 < wanted &&
 			primaries < b.held[from]-b.totals[from] {
@@ -102,7 +102,7 @@ func (b *balance) unloadFull(t *takers) {
 			if *count == 0 || !slices.Contains(this.holders, from) {
 				return
 			}
-			to, ok := t.pick(this.holders, mix(this.ID, uint32(from)))
+			to, ok := t.pick(this.holders, b.mixed(i, ^from))
 			if !ok {
 				return
 			}

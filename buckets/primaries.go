@@ -1,6 +1,9 @@
 package buckets
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // electPrimaries chooses among the holders of each bucket the one that serves it, so
 // that the primaries of the members are as near to their shares as the copies allow:
@@ -71,15 +74,7 @@ func (b *balance) even(holds [][]int32, onlyNew bool) {
 	}
 	for changed := true; changed; {
 		changed = false
-		slices.SortStableFunc(order, func(x, y int32) int {
-			switch {
-			case b.above(x) > b.above(y):
-				return -1
-			case b.above(x) < b.above(y):
-				return 1
-			}
-			return 0
-		})
+		slices.SortStableFunc(order, func(x, y int32) int { return cmp.Compare(b.above(y), b.above(x)) })
 		for _, m := range order {
 			for b.promote(holds, m, onlyNew) {
 				changed = true

@@ -18,13 +18,14 @@ const (
 )
 
 func main() {
-	a := app{args: os.Args[1:], environ: os.Environ(), stdout: os.Stdout, stderr: os.Stderr}
+	a := app{args: os.Args[1:], environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	os.Exit(a.run())
 }
 
 // app is one run of the command, with what it is given.
 type app struct {
 	args, environ  []string
+	stdin          io.Reader
 	stdout, stderr io.Writer
 }
 
@@ -37,6 +38,7 @@ var errStopped = errors.New("stopped early")
 func (a *app) run() int {
 	root := a.rootCommand()
 	root.SetArgs(a.args)
+	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	cmd, err := root.ExecuteC()
@@ -70,6 +72,7 @@ Any Redis client works with it.`,
 		Example: `  ringside serve                       serve on 127.0.0.1:6379, data in ./ringside-data
   ringside serve --addr :7000 --dir /var/lib/ringside --requirepass secret
   ringside serve --help                every setting, as flag, variable and file
+  ringside locate --node a --node b k  the node that key k lies at
   ringside simulate                    what each placement strategy costs, without a server
   ringside completion bash --help      completion for your shell`,
 		Version:       versionLine(),
@@ -77,6 +80,6 @@ Any Redis client works with it.`,
 		SilenceErrors: true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(a.serveCommand(), a.simulateCommand(), versionCommand())
+	root.AddCommand(a.serveCommand(), a.locateCommand(), a.simulateCommand(), versionCommand())
 	return root
 }

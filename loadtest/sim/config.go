@@ -143,10 +143,12 @@ func (c *Config) prepare() (*bill, error) {
 			fault("%s: %v is not within %v..%v", what, value, lowest, highest)
 		}
 	}
-	if c.KeySource == nil {
-		within("keys", float64(c.Keys), 1, MaxKeys)
+	if c.KeySource == nil && (c.Keys < 1 || c.Keys > MaxKeys) {
+		fault("keys: %d is not within 1..%d", c.Keys, MaxKeys)
 	}
-	within("backups", float64(c.Backups), 0, MaxBackups)
+	if c.Backups < 0 || c.Backups > MaxBackups {
+		fault("backups: %d is not within 0..%d", c.Backups, MaxBackups)
+	}
 	if err := c.ValueSize.Validate(); err != nil {
 		faults = append(faults, err)
 	}
@@ -176,8 +178,10 @@ func (c *Config) entries() ([]entry, error) {
 	case n > MaxContenders:
 		return nil, fmt.Errorf("strategies: %d are more than %d", n, MaxContenders)
 	}
-	if !slices.Contains(strategy.Hashes(), c.Base.Hash) {
-		// Here, and not only by each strategy, since yardsticks hash too.
+	base := c.Base
+	if !slices.Contains(strategy.Hashes(), base.Hash) {
+		// Said once, and not by each strategy.
+		base.Hash = strategy.Native
 		faults = append(faults, fmt.Errorf("%w: %.40q: use %s", strategy.ErrHash, c.Base.Hash, strings.Join(strategy.Hashes(), " or ")))
 	}
 	entries := make([]entry, 0, len(c.Strategies))
@@ -186,8 +190,8 @@ func (c *Config) entries() ([]entry, error) {
 			faults = append(faults, fmt.Errorf("strategies: %.40q comes twice", spec))
 			continue
 		}
-		e, err := c.entry(spec)
-		if err != nil && !errors.Is(err, strategy.ErrHash) {
+		e, err := newEntry(spec, base)
+		if err != nil {
 			faults = append(faults, err)
 		}
 		entries = append(entries, e)
@@ -195,7 +199,7 @@ func (c *Config) entries() ([]entry, error) {
 	return entries, errors.Join(faults...)
 }
 
-func (c *Config) entry(spec string) (entry, error) {
+func newEntry(spec string, base strategy.Config) (entry, error) {
 	e := entry{Contender: Contender{Name: spec}}
 	switch spec {
 	case Mod:
@@ -205,7 +209,7 @@ func (c *Config) entry(spec string) (entry, error) {
 		e.Title, e.Yardstick = "rendezvous", true
 		return e, nil
 	}
-	settings, err := strategy.Parse(spec, c.Base)
+	settings, err := strategy.Parse(spec, base)
 	if errors.Is(err, strategy.ErrName) {
 		return e, fmt.Errorf("%w; a yardstick is %s or %s", err, Mod, Rendezvous)
 	}

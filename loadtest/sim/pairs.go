@@ -7,14 +7,14 @@ import (
 
 // pairs are the hashes of keys with nodes. A thousand nodes and ten million keys are ten
 // billion pairs, nearly all of which need no more than their leading bits looked at: so
-// the nodes are in groups of four, and one hash of the key with the group is the leading
-// 16 bits of each of the four. What follows them is a hash of the node's own.
+// the nodes are in groups of eight, and one hash of the key with the group is the leading
+// 8 bits of each of them. What follows is a hash of the node's own.
 type pairs struct {
 	groups, nodes []uint64 // all odd: see fold
 }
 
 const (
-	groupNodes = 4
+	groupNodes = 8
 	laneBits   = 64 / groupNodes
 )
 
@@ -51,17 +51,13 @@ type class struct {
 	pairs  *pairs
 	weight float64
 	nodes  int
-	groups []group
+	// Of each group with nodes of the class: its hash, the highest bit of each such
+	// node's lane, and the place of the first node that it could have.
+	hashes, lanes []uint64
+	first         []int32
 	// guess is a floor that is nearly always below as many nodes as a key has copies,
 	// and above most others.
 	guess uint64
-}
-
-// A group is those of four nodes that are in a class.
-type group struct {
-	hash  uint64
-	lanes uint64 // the highest bit of each node's lane
-	first int32  // place of the first of the four
 }
 
 // newClass makes a class of the nodes at places, for keys with so many copies.
@@ -73,7 +69,8 @@ func newClass(p *pairs, weight float64, places []int32, copies int) class {
 	}
 	for i, l := range lanes {
 		if l != 0 {
-			c.groups = append(c.groups, group{p.groups[i], l, int32(i * groupNodes)})
+			c.hashes, c.lanes = append(c.hashes, p.groups[i]), append(c.lanes, l)
+			c.first = append(c.first, int32(i*groupNodes))
 		}
 	}
 	// How many are above the guess is about Poisson distributed, with this mean.
@@ -112,7 +109,7 @@ func (c *class) challengeFrom(ranking []rank, keep int, key, floor uint64) []ran
 			return ranking
 		}
 		for ; lanes != 0; lanes &= lanes - 1 {
-			place := c.groups[i].first + int32(bits.TrailingZeros64(lanes)/laneBits)
+			place := c.first[i] + int32(bits.TrailingZeros64(lanes)/laneBits)
 			r := rank{place: place, hash: c.pairs.within(key, hash, place), weight: c.weight}
 			if r.hash < floor {
 				continue
@@ -128,22 +125,29 @@ func (c *class) challengeFrom(ranking []rank, keep int, key, floor uint64) []ran
 // floor or above, the lanes of such nodes, none if there is no group, and the group's
 // hash.
 //
-// All four lanes are compared at once, by 15 bits each: one is not below the floor if it
-// carries into the bit above them when what the floor lacks to the next power of two is
-// added. This loop is where a simulation of many nodes spends its time.
+// All lanes are compared at once: where the highest bit of the floor is set, a lane is
+// not below it if its own highest bit is set and its other bits carry into that when what
+// the floor lacks to the next power of two is added. This loop is where a simulation of
+// many nodes spends its time.
 func (c *class) next(i int, floor, key uint64) (at int, lanes, hash uint64) {
 	const (
-		ones = 1<<48 | 1<<32 | 1<<16 | 1
-		low  = 0x7fff * ones
+		ones = 1<<56 | 1<<48 | 1<<40 | 1<<32 | 1<<24 | 1<<16 | 1<<8 | 1
+		low  = 0x7f * ones
 	)
-	lack := (0x8000 - floor>>49) * ones
-	rest := c.groups[i:]
-	for j := range rest {
-		g := &rest[j]
-		hash := fold(key, g.hash)
-		if lanes := (hash>>1&low + lack) & g.lanes; lanes != 0 {
+	if floor>>63 == 0 {
+		if i == len(c.hashes) {
+			return i, 0, 0
+		}
+		return i, c.lanes[i], fold(key, c.hashes[i])
+	}
+	lack := (0x80 - floor>>(64-laneBits)&0x7f) * ones
+	hashes := c.hashes[i:]
+	masks := c.lanes[i:][:len(hashes)]
+	for j, h := range hashes {
+		hash := fold(key, h)
+		if lanes := (hash&low + lack) & hash & masks[j]; lanes != 0 {
 			return i + j, lanes, hash
 		}
 	}
-	return len(c.groups), 0, 0
+	return len(c.hashes), 0, 0
 }

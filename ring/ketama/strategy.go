@@ -52,7 +52,7 @@ func New(cfg Config) (*Strategy, error) {
 		faults = append(faults, fmt.Errorf("%w: %d is not a multiple of 4 from 4 to %d", ErrPoints, s.points, MaxPoints))
 	}
 	if !slices.Contains(Rules(), s.rule) {
-		faults = append(faults, fmt.Errorf("%w: %.40q", ErrRule, string(s.rule)))
+		faults = append(faults, fmt.Errorf("%w: %.40q: use %s or %s", ErrRule, string(s.rule), Libketama, Twemproxy))
 	}
 	if len(faults) > 0 {
 		return nil, errors.Join(faults...)

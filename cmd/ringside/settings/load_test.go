@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -242,4 +243,28 @@ func FuzzFile(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestListTakesEachOfItsFlags(t *testing.T) {
+	var nodes []string
+	count := 1
+	s := New("RINGSIDE")
+	s.Group("All")
+	s.Add("node", List(&nodes, "id"), "")
+	s.Add("count", Count(&count), "")
+	cmd := &cobra.Command{Use: "x"}
+	s.AddTo(cmd)
+	args := []string{"--node", "a", "key", "--count=x", "--node=b", "--count", "2"}
+	if err := cmd.ParseFlags(args); err != nil {
+		t.Fatal(err)
+	}
+	if s.Given("node") {
+		t.Error("given before it is read")
+	}
+	if err := s.LoadFlags(args); err != nil || !slices.Equal(nodes, []string{"a", "b"}) || count != 2 {
+		t.Errorf("%q, %d, %v", nodes, count, err)
+	}
+	if !s.Given("node") || s.Given("other") {
+		t.Error("what is given is not what was given")
+	}
 }

@@ -164,9 +164,9 @@ var figures = []figure{
 		get: func(s *Summary) cell { return existing(size(int64(s.MemoryBytes)), float64(s.MemoryBytes)) }},
 	{name: "time to compute", help: "longest time to compute a desired placement", timed: true,
 		get: func(s *Summary) cell { return existing(duration(s.Compute), float64(s.Compute)) }},
-	{name: "lookup of a token", help: "mean time to find a token's owner", timed: true,
+	{name: "lookup of a token", help: "time to find a token's owner, the median of the steps", timed: true,
 		get: func(s *Summary) cell { return existing(nanos(s.LookupNanos), s.LookupNanos) }},
-	{name: "lookup of a key", help: "mean time to find a key's owner, its hash included", timed: true,
+	{name: "lookup of a key", help: "time to find a key's owner, its hash included, the median of the steps", timed: true,
 		get: func(s *Summary) cell { return existing(nanos(s.LocateNanos), s.LocateNanos) }},
 }
 

@@ -41,7 +41,7 @@ func FuzzWrap(f *testing.F) {
 	f.Add(strings.Repeat("節", 99), 5, 3)
 	f.Add("a\x00b\u0301 \xff", 1, 1)
 	f.Fuzz(func(t *testing.T, s string, cells, lines int) {
-		if cells < 2 || cells > 1000 || lines < 1 || lines > 1000 { // a wide rune takes two
+		if cells < 2 || cells > 200 || lines < 1 || lines > 50 { // a wide rune takes two
 			return
 		}
 		got := wrap(s, cells, lines)
@@ -56,7 +56,7 @@ func FuzzWrap(f *testing.F) {
 				t.Errorf("%q is not UTF-8", line)
 			}
 		}
-		if lines == 1000 && len(got) < lines {
+		if len(got) < lines && len(s) < 16*cells*lines {
 			strip := func(s string) string { return strings.Join(strings.Fields(s), "") }
 			if strip(strings.Join(got, "")) != strip(printable(s)) {
 				t.Errorf("%q became %q", s, got)

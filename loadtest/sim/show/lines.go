@@ -14,11 +14,13 @@ func width(s string) int { return text.StringWidth(s) }
 // with an ellipsis.
 func wrap(s string, cells, lines int) []string {
 	var out []string
-	line := ""
+	line, used := "", 0
 	full := func() bool { return len(out) == lines-1 }
-	for _, word := range strings.Fields(printable(s)) {
-		if line != "" && width(line)+1+width(word) <= cells {
+	for _, word := range strings.Fields(printable(shortened(s, cells, lines))) {
+		need := width(word)
+		if line != "" && used+1+need <= cells {
 			line += " " + word
+			used += 1 + need
 			continue
 		}
 		if line != "" {
@@ -27,20 +29,31 @@ func wrap(s string, cells, lines int) []string {
 			}
 			out = append(out, line)
 		}
-		for width(word) > cells {
+		for need > cells {
 			if full() {
 				return append(out, clip(word, cells))
 			}
 			head := take(word, cells)
 			out = append(out, head)
 			word = word[len(head):]
+			need = width(word)
 		}
-		line = word
+		line, used = word, need
 	}
 	if line != "" || len(out) == 0 {
 		out = append(out, line)
 	}
 	return out
+}
+
+// shortened drops what cannot fit in any case, so that nobody waits for it. Letters
+// with many marks on them may be dropped too.
+func shortened(s string, cells, lines int) string {
+	most := 16 * (cells + 1) * lines
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
 // clip shortens a text to so many cells, with an ellipsis where something is gone.

@@ -51,7 +51,7 @@ func odd(t *testing.T) map[string]*sim.Report {
 	return map[string]*sim.Report{
 		"recorded":       recorded(t),
 		"made up":        fake{nodes: 10, steps: 8, seed: 1}.report(),
-		"1,000 nodes":    fake{nodes: 1000, steps: 40, seed: 2}.report(),
+		"1,000 nodes":    fake{nodes: 1000, steps: 5, seed: 2}.report(),
 		"only the start": fake{nodes: 1, steps: 0, seed: 3}.report(),
 		"one yardstick":  fake{nodes: 4, steps: 2, seed: 4, contenders: []string{"(mod)"}}.report(),
 		"long names":     long,

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/sim"
@@ -22,7 +23,8 @@ type Summary struct {
 	Ranges, EncodedBytes, MemoryBytes int
 	// The longest of all steps.
 	Compute time.Duration
-	// Means over the steps.
+	// Medians of the steps, so that a moment in which the machine was busy does not
+	// count.
 	LookupNanos, LocateNanos float64
 }
 
@@ -32,15 +34,15 @@ func Summarize(r *sim.Report) []Summary {
 	for i := range all {
 		s := &all[i]
 		s.Contender = r.Contenders[i]
+		var lookups, locates []float64
 		for j := range r.Steps {
 			step := &r.Steps[j]
-			s.add(step, &step.Outcomes[i])
+			o := &step.Outcomes[i]
+			s.add(step, o)
+			lookups, locates = append(lookups, o.LookupNanos), append(locates, o.LocateNanos)
 		}
 		s.Ratio = share(s.Moved.Keys, s.Least.Keys)
-		if n := float64(len(r.Steps)); n > 0 {
-			s.LookupNanos /= n
-			s.LocateNanos /= n
-		}
+		s.LookupNanos, s.LocateNanos = median(lookups), median(locates)
 	}
 	return all
 }
@@ -61,8 +63,14 @@ func (s *Summary) add(step *sim.Step, o *sim.Outcome) {
 	s.EncodedBytes = max(s.EncodedBytes, o.EncodedBytes)
 	s.MemoryBytes = max(s.MemoryBytes, o.MemoryBytes)
 	s.Compute = max(s.Compute, o.Compute)
-	s.LookupNanos += o.LookupNanos
-	s.LocateNanos += o.LocateNanos
+}
+
+func median(all []float64) float64 {
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }
 
 // copiesAfter is how many copies of keys there are after a step if none was lost:
