@@ -22,7 +22,9 @@ type field struct {
 	// largest are the bytes of the largest key of each stretch of keys.
 	largest []int64
 
-	pairs []uint64 // token and index of each key, while sorting
+	// pairs are the token and the index of each key while they are sorted, in the
+	// memory of zipf.
+	pairs []uint64
 }
 
 const (
@@ -39,8 +41,9 @@ const (
 func (f *field) fill(w *crew, keys *keyspace, of ring.TokenFunc) error {
 	n := keys.count
 	if f.tokens == nil {
-		f.tokens, f.pairs = make([]ring.Token, n), make([]uint64, n)
+		f.tokens = make([]ring.Token, n)
 		f.bytes, f.zipf, f.hot = make([]int64, n+1), make([]uint64, n+1), make([]uint32, n+1)
+		f.pairs = f.zipf[:n]
 		f.first = make([]int32, 1<<jumpBits+1)
 		f.largest = make([]int64, (n+stretch-1)/stretch)
 	}
@@ -54,7 +57,7 @@ func (f *field) fill(w *crew, keys *keyspace, of ring.TokenFunc) error {
 		for at := from; at < to; at++ {
 			l := keys.load(int(uint32(f.pairs[at])))
 			f.tokens[at] = ring.Token(f.pairs[at] >> 32)
-			f.bytes[at+1], f.zipf[at+1], f.hot[at+1] = l.bytes, l.zipf, uint32(l.hot)
+			f.bytes[at], f.zipf[at], f.hot[at] = l.bytes, l.zipf, uint32(l.hot)
 		}
 	})
 	if err != nil {
@@ -114,20 +117,26 @@ func (f *field) sort(w *crew) error {
 	})
 }
 
+// sum makes sums of what is before each key of what each key has.
 func (f *field) sum() {
 	clear(f.largest)
 	slot := 0
+	var bytes int64
+	var zipf uint64
+	var hot uint32
 	for at, t := range f.tokens {
 		for ; slot <= int(t>>jumpShift); slot++ {
 			f.first[slot] = int32(at)
 		}
-		f.largest[at/stretch] = max(f.largest[at/stretch], f.bytes[at+1])
-		f.bytes[at+1] += f.bytes[at]
-		f.zipf[at+1] += f.zipf[at]
-		f.hot[at+1] += f.hot[at]
+		f.largest[at/stretch] = max(f.largest[at/stretch], f.bytes[at])
+		f.bytes[at], bytes = bytes, bytes+f.bytes[at]
+		f.zipf[at], zipf = zipf, zipf+f.zipf[at]
+		f.hot[at], hot = hot, hot+f.hot[at]
 	}
+	n := len(f.tokens)
+	f.bytes[n], f.zipf[n], f.hot[n] = bytes, zipf, hot
 	for ; slot < len(f.first); slot++ {
-		f.first[slot] = int32(len(f.tokens))
+		f.first[slot] = int32(n)
 	}
 }
 
