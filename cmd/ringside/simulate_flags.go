@@ -180,6 +180,10 @@ func (o *simulation) setHot(text string) error {
 // tells which flags were.
 func (o *simulation) finish(given func(flag string) bool) []error {
 	faults := o.members(given("nodes"))
+	cfg := o.cfg
+	if len(faults) > 0 && len(cfg.Members) == 0 { // one fault is enough
+		cfg.Members = sim.Nodes(1)
+	}
 	for _, n := range []struct {
 		flag  string
 		value int
@@ -190,10 +194,6 @@ func (o *simulation) finish(given func(flag string) bool) []error {
 	}
 	if given("keys") && given("keys-file") {
 		faults = append(faults, errors.New("--keys: not together with --keys-file, which has as many as it has"))
-	}
-	cfg := o.cfg
-	if len(faults) > 0 && len(cfg.Members) == 0 { // one fault is enough
-		cfg.Members = sim.Nodes(1)
 	}
 	if given("keys-file") {
 		cfg.KeySource = strings.NewReader("") // Validate does not read
