@@ -3,6 +3,8 @@ package sim
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -17,7 +19,8 @@ import (
 //
 //	go test -run '^$' -bench ThousandNodes -benchtime 1x -v ./loadtest/sim
 //
-// SIM_STRATEGIES, SIM_NODES and SIM_KEYS change what is simulated.
+// SIM_STRATEGIES, SIM_NODES and SIM_KEYS change what is simulated; with SIM_FILE=1 the
+// keys come from a reader.
 func BenchmarkThousandNodes(b *testing.B) {
 	c := DefaultConfig()
 	c.Members, c.Keys = Nodes(fromEnv("SIM_NODES", 1000)), fromEnv("SIM_KEYS", 10_000_000)
@@ -33,6 +36,9 @@ func BenchmarkThousandNodes(b *testing.B) {
 		}
 	}
 	for b.Loop() {
+		if os.Getenv("SIM_FILE") != "" {
+			c.KeySource = &madeUpFile{keys: c.Keys}
+		}
 		report, err := Run(context.Background(), c)
 		if err != nil {
 			b.Fatal(err)
@@ -59,4 +65,23 @@ func fromEnv(name string, otherwise int) int {
 		return n
 	}
 	return otherwise
+}
+
+// madeUpFile is a file of keys that was never written.
+type madeUpFile struct {
+	keys, next int
+	line       []byte
+}
+
+func (f *madeUpFile) Read(p []byte) (int, error) {
+	if len(f.line) == 0 {
+		if f.next == f.keys {
+			return 0, io.EOF
+		}
+		f.line = fmt.Appendf(f.line[:0], "user:%d:session\t%d\n", f.next, f.next%1000)
+		f.next++
+	}
+	n := copy(p, f.line)
+	f.line = f.line[n:]
+	return n, nil
 }

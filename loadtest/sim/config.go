@@ -164,6 +164,11 @@ func (c *Config) prepare() (*bill, error) {
 	if b.script, err = c.play(len(b.contenders)); err != nil {
 		faults = append(faults, err)
 	}
+	for i := range b.contenders {
+		if err := b.contenders[i].pinned(c.Members); err != nil {
+			faults = append(faults, err)
+		}
+	}
 	if len(faults) > 0 {
 		return nil, errors.Join(faults...)
 	}
@@ -226,6 +231,19 @@ func newEntry(spec string, base strategy.Config) (entry, error) {
 	}
 	e.strategy, err = settings.New()
 	return e, err
+}
+
+// pinned returns what a strategy has against members with points of their own.
+func (e *entry) pinned(members []ring.Member) error {
+	hasPins := func(m ring.Member) bool { return len(m.Pins) > 0 }
+	if e.strategy == nil || !slices.ContainsFunc(members, hasPins) {
+		return nil
+	}
+	_, err := e.strategy.Desired(ring.Input{Members: members})
+	if !errors.Is(err, ring.ErrPins) {
+		return nil // no fault, or one that is found by itself
+	}
+	return fmt.Errorf("%s: %w", e.Name, err)
 }
 
 // play checks who takes part and reads and dry-runs the scenario.

@@ -45,6 +45,7 @@ type run struct {
 	keys     keyspace
 	fair     []shares // of each scene
 	outcomes [][]Outcome
+	tidied   time.Time
 }
 
 // all does the contenders one after the other, so that only one needs memory: first
@@ -168,9 +169,20 @@ func (r *run) through(contender int, c contestant) error {
 		}
 		o := outcome(t, f, scene, r.fair[i], r.least(i), &r.keys)
 		r.outcomes[contender] = append(r.outcomes[contender], o)
+		r.tidy()
 		r.crew.finish()
 	}
 	return nil
+}
+
+// tidy collects the placements of past steps now and then. The collector by itself would
+// let them become as much as all keys take before it looks.
+func (r *run) tidy() {
+	const largeKeys, often = 1 << 20, time.Second / 4
+	if r.keys.count >= largeKeys && time.Since(r.tidied) > often {
+		runtime.GC()
+		r.tidied = time.Now()
+	}
 }
 
 func (r *run) least(scene int) Amount {

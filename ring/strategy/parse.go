@@ -9,7 +9,7 @@ import (
 	"github.com/ringside-kv/ringside/buckets"
 )
 
-// ErrSetting: what stands after a strategy's name is not a number of its kind.
+// ErrSetting says that what stands after a strategy's name is no number of its kind.
 var ErrSetting = errors.New("bad setting")
 
 // Parse reads a strategy with its main setting, on top of what base says:

@@ -11,7 +11,7 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// ErrPin: what should be a pinned point is no hash.
+// ErrPin says that text for pinned points is malformed or names no node.
 var ErrPin = errors.New("bad pin")
 
 // ParsePin reads the hash at which an operator wants a point, and returns the token

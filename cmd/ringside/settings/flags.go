@@ -17,7 +17,7 @@ func (l *loader) flags(args, rest []string) {
 				texts = texts[len(texts)-1:]
 			}
 			for _, text := range texts {
-				l.taken[t.name] = false // the same source again
+				l.taken[t.name] = false // a list takes each
 				l.set(t, "--"+t.name, text)
 			}
 		}
