@@ -245,6 +245,9 @@ func (t *terminal) notes() {
 	if t.report.Stopped {
 		t.line(3, "%s", stopped(t.report))
 	}
+	if len(t.report.Contenders) == 0 {
+		return
+	}
 	t.line(3, "* the best; yardsticks, which can only be simulated, stand apart. Percentages are of all copies of keys, and least is the least that any strategy must move. --help explains every column.")
 	machine := strings.Join(nonEmpty(s.Machine, s.Go), ", ")
 	if machine != "" {
