@@ -64,7 +64,10 @@ func ParseHashmask(s string) (Hashmask, error) {
 
 // ParseMask reads a mask in hexadecimal, with or without 0x.
 func ParseMask(s string) (uint32, error) {
-	digits := strings.TrimPrefix(strings.TrimPrefix(s, "0x"), "0X")
+	digits, prefixed := strings.CutPrefix(s, "0x")
+	if !prefixed {
+		digits = strings.TrimPrefix(s, "0X")
+	}
 	m, err := strconv.ParseUint(digits, 16, 32)
 	if err != nil {
 		return 0, fmt.Errorf("%w: mask %.40q is not hexadecimal, as in 00FF", ErrMask, s)

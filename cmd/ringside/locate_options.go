@@ -138,7 +138,7 @@ func (o *locateOptions) resolve(set *settings.Set, args, keys []string) (*placed
 		faults.addAll("--node", err)
 		return nil, errors.Join(faults...)
 	}
-	return &placed{placing.Token, p, notesOn(in, p)}, nil
+	return &placed{placing.Token, p, notesOn(in, p, set.Given("backups"))}, nil
 }
 
 // strategy makes the strategy, or adds what is wrong with it.
@@ -198,9 +198,9 @@ func (o *locateOptions) input(faults *locateFaults) ring.Input {
 }
 
 // notesOn says what the placement does not do though it was asked for.
-func notesOn(in ring.Input, p *ring.Placement) []string {
+func notesOn(in ring.Input, p *ring.Placement, backupsGiven bool) []string {
 	var notes []string
-	if in.Backups >= len(in.Members) {
+	if backupsGiven && in.Backups >= len(in.Members) {
 		notes = append(notes, fmt.Sprintf("--backups %d: each copy needs a node of its own; copies kept of each key: %d", in.Backups, in.Copies()))
 	}
 	nodes := p.Nodes()

@@ -147,7 +147,8 @@ func TestLocateSaysWhatIsNotAsAsked(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{"--node a --backups 0", ""},
 		{"--node a --node b", ""},
-		{"--node a", "ringside: --backups 1: each copy needs a node of its own; copies kept of each key: 1\n"},
+		{"--node a", ""},
+		{"--node a --backups 1", "ringside: --backups 1: each copy needs a node of its own; copies kept of each key: 1\n"},
 		{"--node a --node b --backups 5", "ringside: --backups 5: each copy needs a node of its own; copies kept of each key: 2\n"},
 		{"--strategy ketama --node a:1000 --node b:0.1", "ringside: --node b: has nothing, its share is too small\n"},
 	} {
