@@ -23,7 +23,6 @@ type nodeGrid struct {
 	Primaries, Backups        int
 	Gained, Promoted, Demoted int // since the step before
 	Dropped                   int
-	Left                      bool // the node went in this step
 	cells                     map[string]bucketCell
 	drawn                     string
 }
