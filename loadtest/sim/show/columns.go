@@ -162,7 +162,7 @@ var figures = []figure{
 		get: func(s *Summary) cell { return existing(size(int64(s.EncodedBytes)), float64(s.EncodedBytes)) }},
 	{name: "placement, memory", help: "its most bytes in a node or a client",
 		get: func(s *Summary) cell { return existing(size(int64(s.MemoryBytes)), float64(s.MemoryBytes)) }},
-	{name: "time to compute", help: "longest time to compute a desired placement", timed: true,
+	{name: "time to compute", help: "time to compute the desired placement, the median of the steps", timed: true,
 		get: func(s *Summary) cell { return existing(duration(s.Compute), float64(s.Compute)) }},
 	{name: "lookup of a token", help: "time to find a token's owner, the median of the steps", timed: true,
 		get: func(s *Summary) cell { return existing(nanos(s.LookupNanos), s.LookupNanos) }},

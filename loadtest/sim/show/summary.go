@@ -21,10 +21,9 @@ type Summary struct {
 
 	// The largest of all steps; 0 for yardsticks.
 	Ranges, EncodedBytes, MemoryBytes int
-	// The longest of all steps.
-	Compute time.Duration
 	// Medians of the steps, so that a moment in which the machine was busy does not
 	// count.
+	Compute                  time.Duration
 	LookupNanos, LocateNanos float64
 }
 
@@ -34,14 +33,16 @@ func Summarize(r *sim.Report) []Summary {
 	for i := range all {
 		s := &all[i]
 		s.Contender = r.Contenders[i]
-		var lookups, locates []float64
+		var computes, lookups, locates []float64
 		for j := range r.Steps {
 			step := &r.Steps[j]
 			o := &step.Outcomes[i]
 			s.add(step, o)
+			computes = append(computes, float64(o.Compute))
 			lookups, locates = append(lookups, o.LookupNanos), append(locates, o.LocateNanos)
 		}
 		s.Ratio = share(s.Moved.Keys, s.Least.Keys)
+		s.Compute = time.Duration(median(computes))
 		s.LookupNanos, s.LocateNanos = median(lookups), median(locates)
 	}
 	return all
@@ -62,7 +63,6 @@ func (s *Summary) add(step *sim.Step, o *sim.Outcome) {
 	s.Ranges = max(s.Ranges, o.Ranges)
 	s.EncodedBytes = max(s.EncodedBytes, o.EncodedBytes)
 	s.MemoryBytes = max(s.MemoryBytes, o.MemoryBytes)
-	s.Compute = max(s.Compute, o.Compute)
 }
 
 func median(all []float64) float64 {
