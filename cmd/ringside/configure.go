@@ -33,10 +33,15 @@ func (a *app) ownArgs(cmd *cobra.Command) []string {
 	return own
 }
 
-// parts takes an error of errors.Join apart.
+// parts takes an error of errors.Join apart, and those in it. What wraps several
+// errors with a text of its own stays whole.
 func parts(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return joined.Unwrap()
+	if joined, ok := err.(interface{ Unwrap() []error }); ok && err.Error() == errors.Join(joined.Unwrap()...).Error() {
+		var all []error
+		for _, part := range joined.Unwrap() {
+			all = append(all, parts(part)...)
+		}
+		return all
 	}
 	if err == nil {
 		return nil

@@ -12,8 +12,9 @@ import (
 
 // Exit codes, besides 0.
 const (
-	exitFailure = 1 // the log or the last line says why
-	exitUsage   = 2 // the command line or the configuration is not valid
+	exitFailure = 1   // the log or the last line says why
+	exitUsage   = 2   // the command line or the configuration is not valid
+	exitStopped = 130 // a signal ended it early; what was done is in its output
 )
 
 func main() {
@@ -31,6 +32,9 @@ type app struct {
 // errFailed is returned by a command that has already said why.
 var errFailed = errors.New("failed")
 
+// errStopped is returned by a command that a signal has ended before all was done.
+var errStopped = errors.New("stopped early")
+
 func (a *app) run() int {
 	root := a.rootCommand()
 	root.SetArgs(a.args)
@@ -43,6 +47,8 @@ func (a *app) run() int {
 		return 0
 	case errors.Is(err, errFailed):
 		return exitFailure
+	case errors.Is(err, errStopped):
+		return exitStopped
 	default:
 		a.report(cmd, err)
 		return exitUsage
@@ -67,12 +73,13 @@ Any Redis client works with it.`,
   ringside serve --addr :7000 --dir /var/lib/ringside --requirepass secret
   ringside serve --help                every setting, as flag, variable and file
   ringside locate --node a --node b k  the node that key k lies at
+  ringside simulate                    what each placement strategy costs, without a server
   ringside completion bash --help      completion for your shell`,
 		Version:       versionLine(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(a.serveCommand(), a.locateCommand(), versionCommand())
+	root.AddCommand(a.serveCommand(), a.locateCommand(), a.simulateCommand(), versionCommand())
 	return root
 }

@@ -79,6 +79,43 @@ func (v *count) Set(s string) error {
 func (v *count) String() string { return strconv.Itoa(int(*v)) }
 func (v *count) Type() string   { return "n" }
 
+// Number is any number.
+func Number(p *float64) pflag.Value { return (*number)(p) }
+
+type number float64
+
+func (v *number) Set(s string) error {
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+		return fmt.Errorf("%q is not a number", s)
+	}
+	*v = number(x)
+	return nil
+}
+
+func (v *number) String() string { return strconv.FormatFloat(float64(*v), 'g', -1, 64) }
+func (v *number) Type() string   { return "x" }
+
+// Func is a value that the command reads itself. kind is what the help shows as what
+// to write, text what the value holds before; set must take it.
+func Func(kind, text string, set func(s string) error) pflag.Value { return &function{kind, text, set} }
+
+type function struct {
+	kind, text string
+	set        func(string) error
+}
+
+func (v *function) Set(s string) error {
+	err := v.set(s)
+	if err == nil {
+		v.text = s
+	}
+	return err
+}
+
+func (v *function) String() string { return v.text }
+func (v *function) Type() string   { return v.kind }
+
 // YesNo is a switch. Unlike pflag's it wants its value, so that "--name no" means
 // no.
 func YesNo(p *bool) pflag.Value { return (*yesNo)(p) }

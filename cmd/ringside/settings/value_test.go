@@ -122,3 +122,30 @@ func TestOneOf(t *testing.T) {
 		t.Errorf("%q, %v", s, err)
 	}
 }
+
+func TestNumber(t *testing.T) {
+	x := 1.5
+	v := Number(&x)
+	if v.String() != "1.5" || v.Set("0.99") != nil || x != 0.99 || v.Set("1e3") != nil || x != 1000 {
+		t.Errorf("%v", x)
+	}
+	for _, s := range []string{"", "x", "NaN", "Inf", "-inf", "1e999", "1,5"} {
+		if v.Set(s) == nil || x != 1000 {
+			t.Errorf("%q is %v", s, x)
+		}
+	}
+}
+
+func TestFuncKeepsTheLastGoodText(t *testing.T) {
+	n := 0
+	v := Func("n", "0", func(s string) (err error) {
+		d, err := ParseDuration(s)
+		if err == nil {
+			n = int(d / time.Second)
+		}
+		return err
+	})
+	if v.String() != "0" || v.Type() != "n" || v.Set("3s") != nil || v.Set("soon") == nil || n != 3 || v.String() != "3s" {
+		t.Errorf("%d, %s", n, v)
+	}
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"github.com/klauspost/cpuid/v2"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/ringside-kv/ringside/loadtest/sim"
+	"github.com/ringside-kv/ringside/loadtest/sim/show"
+)
+
+const simulateLong = `Show what each placement strategy costs when nodes come and go: how many keys move
+and how even the load is. No server is started and nothing is stored; keys are only
+counted.
+
+Every contender goes through the same scenario, events with semicolons between them:
+
+  add                  one node joins (add 8: eight join, one a step; add 8 at once)
+  remove               one leaves and hands over what it has (remove 3; remove 90% at once)
+  restore              all that left or crashed are back, at once
+  weight 2             a node gets the weight 2 (weight node-3 2: this one)
+  crash                a node dies, and its copies with it (crash 2; crash 10%)
+  shuffle 20           twenty steps, in each of which a node joins or leaves
+
+Who leaves, crashes or changes is drawn at random, or is who joined last or first:
+--order. mod (hash mod n) and rendezvous are yardsticks: they can only be simulated.
+
+For each step, a table has a line for each contender and these columns:
+
+`
+
+const simulateMore = `
+Ctrl-C ends a simulation early: what is done by then is shown and written all the
+same, with exit code 130. Files are opened before it begins.`
+
+const simulateExample = `  ringside simulate
+  ringside simulate --scenario "add 5; remove 90% at once; restore" --seed 7
+  ringside simulate --strategies buckets,vnode:4,vnode:128 --nodes 100 --keys 10m
+  ringside simulate --node a --node b:2 --node c --scenario "weight c 2; crash"
+  ringside simulate --keys-file keys.txt --html report.html --csv -`
+
+func (a *app) simulateCommand() *cobra.Command {
+	o := newSimulation()
+	set := o.settings()
+	cmd := &cobra.Command{
+		Use:               "simulate [flags]",
+		Short:             "Show what each placement strategy costs, without a server",
+		Long:              simulateLong + glossary() + simulateMore,
+		Example:           simulateExample,
+		Args:              cobra.ArbitraryArgs, // Load reports them with the rest
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	set.AddTo(cmd)
+	cmd.Flags().BoolVar(&o.wide, "wide", false, "print more columns than fit in 80")
+	configure := func(cmd *cobra.Command, rest []string) error {
+		faults := parts(set.Load(a.ownArgs(cmd), rest, nil))
+		faults = append(faults, o.finish(set.Given)...)
+		return errors.Join(append(faults, o.openInput(cmd.InOrStdin()))...)
+	}
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return errors.Join(append([]error{err}, parts(configure(cmd, nil))...)...)
+	})
+	cmd.RunE = func(cmd *cobra.Command, rest []string) error {
+		defer o.closeInput()
+		err := configure(cmd, rest)
+		outputs, outputErr := openOutputs(o.outputs())
+		if err := errors.Join(append(parts(err), parts(outputErr)...)...); err != nil {
+			outputs.abandon()
+			return err
+		}
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		context.AfterFunc(ctx, stop) // the second signal ends the process at once
+		o.command = o.reproduce(cmd)
+		return a.simulate(ctx, o, outputs, sim.Run)
+	}
+	return cmd
+}
+
+// simulate runs a simulation and writes what was asked for.
+func (a *app) simulate(ctx context.Context, o *simulation, outputs outputs, run func(context.Context, sim.Config) (*sim.Report, error)) error {
+	if n := len(o.cfg.Members); o.cfg.Backups >= n {
+		fmt.Fprintf(a.stderr, "ringside: --backups %d needs more than %s: %s kept as long as no node is added\n",
+			o.cfg.Backups, counted(n, "node", "nodes"), counted(n, "copy of each key is", "copies of each key are"))
+	}
+	bar := newBar(a.stderr)
+	o.cfg.Progress = bar.show
+	report, err := run(ctx, o.cfg)
+	bar.clear()
+	if err != nil {
+		outputs.abandon()
+		fmt.Fprintf(a.stderr, "ringside: simulate: %v\n", err)
+		return errFailed
+	}
+	faults := outputs.write(a.stdout, func(kind string, w io.Writer) error { return o.write(kind, w, report) })
+	if !outputs.toStdout() {
+		faults = append(faults, show.Table(a.stdout, report, show.TableOptions{Width: columns(a.stdout), Wide: o.wide}))
+	} else {
+		fmt.Fprintf(a.stderr, "ringside: seed %d\n", report.Settings.Seed)
+	}
+	if err := errors.Join(faults...); err != nil {
+		for _, err := range parts(err) {
+			fmt.Fprintf(a.stderr, "ringside: %v\n", err)
+		}
+		return errFailed
+	}
+	if report.Stopped {
+		return errStopped
+	}
+	return nil
+}
+
+// write renders the report in one form.
+func (o *simulation) write(kind string, w io.Writer, report *sim.Report) error {
+	switch kind {
+	case "json":
+		return show.JSON(w, report)
+	case "csv":
+		return show.CSV(w, report)
+	case "html":
+		return show.HTML(w, report, show.PageOptions{Command: o.command, Version: versionName()})
+	case "markdown":
+		return show.Markdown(w, report)
+	default:
+		return show.Picture(w, report)
+	}
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// columns is the width of a terminal, 80 for everything else.
+func columns(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return width
+		}
+	}
+	return 80
+}
+
+func machine() string {
+	name := strings.TrimSpace(cpuid.CPU.BrandName)
+	if name == "" {
+		name = runtime.GOARCH
+	}
+	return fmt.Sprintf("%s, %s", name, counted(runtime.NumCPU(), "core", "cores"))
+}
+
+func glossary() string {
+	var b strings.Builder
+	if err := show.WriteGlossary(&b, 98); err != nil {
+		panic(err) // writing to memory
+	}
+	return b.String()
+}

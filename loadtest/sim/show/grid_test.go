@@ -1,0 +1,114 @@
+package show
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/ringside-kv/ringside/loadtest/sim"
+)
+
+func nodes(ids ...string) *sim.Step {
+	s := &sim.Step{}
+	for _, id := range ids {
+		s.Nodes = append(s.Nodes, sim.Node{ID: id, Weight: 1})
+	}
+	return s
+}
+
+func changes(grids []nodeGrid) string {
+	text := ""
+	for _, g := range grids {
+		text += fmt.Sprintf("%s %d+%d +%d ^%d v%d -%d; ", g.ID, g.Primaries, g.Backups, g.Gained, g.Promoted, g.Demoted, g.Dropped)
+	}
+	return text
+}
+
+func TestGridShowsWhatChanged(t *testing.T) {
+	before := &sim.Grid{Buckets: []string{"0/1", "1/1"}, Owners: [][]int{{0, 1}, {1, 0}}}
+	// b has gone: c takes its place, and a serves both.
+	after := &sim.Grid{Buckets: []string{"0/1", "1/1"}, Owners: [][]int{{0, 1}, {0, 1}}}
+	got := changes(gridOf(nodes("a", "c"), nodes("a", "b"), after, before))
+	if want := "a 2+0 +0 ^1 v0 -0; c 0+2 +2 ^0 v0 -0; "; got != want {
+		t.Errorf("got %s want %s", got, want)
+	}
+	if got, want := changes(gridOf(nodes("a", "b"), nil, before, nil)), "a 1+1 +0 ^0 v0 -0; b 1+1 +0 ^0 v0 -0; "; got != want {
+		t.Errorf("at the start %s want %s", got, want)
+	}
+}
+
+// A split moves nothing: the children are where their bucket was.
+func TestGridFollowsSplits(t *testing.T) {
+	before := &sim.Grid{Buckets: []string{"0000/0001", "0001/0001"}, Owners: [][]int{{0, 1}, {1, 0}}}
+	after := &sim.Grid{}
+	for id := range 32 {
+		after.Buckets = append(after.Buckets, fmt.Sprintf("%04X/001F", id))
+		owners := before.Owners[id&1]
+		if id == 31 {
+			owners = []int{0, 1} // from b to a
+		}
+		after.Owners = append(after.Owners, owners)
+	}
+	got := changes(gridOf(nodes("a", "b"), nodes("a", "b"), after, before))
+	if want := "a 17+15 +0 ^1 v0 -0; b 15+17 +0 ^0 v1 -0; "; got != want {
+		t.Errorf("got %s want %s", got, want)
+	}
+}
+
+func TestGridTakesWhatMakesNoSense(t *testing.T) {
+	g := &sim.Grid{Buckets: []string{"", "x/y", "0/1/2", "ffffffffffffffffff/1"}, Owners: [][]int{{7}, {-1, 0}, nil, {0, 0}, {0}}}
+	gridOf(nodes("a"), nodes("a"), g, g)
+	gridOf(nodes(), nodes(), &sim.Grid{}, g)
+}
+
+func TestLoadsAreMultiplesOfTheFairShare(t *testing.T) {
+	s := &sim.Step{Nodes: []sim.Node{{ID: "a", Weight: 1}, {ID: "b", Weight: 3}}}
+	s.Outcomes = []sim.Outcome{{Nodes: []sim.NodeLoad{{Primary: sim.Amount{Keys: 20}}, {Primary: sim.Amount{Keys: 20}}}}}
+	l := loads(s, 0)
+	if len(l) != 2 || l[0] != 20.0/30 || l[1] != 2 {
+		t.Errorf("%v", l)
+	}
+	if q := quantiles(l); q[0] != l[0] || q[4] != l[1] {
+		t.Errorf("%v", q)
+	}
+	for n := range 400 {
+		loads := make([]float64, n)
+		for i := range loads {
+			loads[i] = float64(i)
+		}
+		points := staircase(loads)
+		if n == 0 {
+			continue
+		}
+		if points[0].Y != 0 || points[len(points)-1].Y != float64(n-1) || len(points) > 2*mostStairs {
+			t.Errorf("%d nodes: %d points to %v", n, len(points), points[len(points)-1])
+		}
+	}
+}
+
+func TestLoadStepsBeginAndEnd(t *testing.T) {
+	for n := 1; n < 100; n++ {
+		r := &sim.Report{Steps: make([]sim.Step, n)}
+		steps := loadSteps(r)
+		if steps[0] != 0 || steps[len(steps)-1] != n-1 || len(steps) > mostLoadSteps || len(steps) < min(n, 2) {
+			t.Errorf("of %d steps: %v", n, steps)
+		}
+	}
+}
+
+func TestAxesHaveRoundTicks(t *testing.T) {
+	for _, tt := range []struct{ low, value, end float64 }{
+		{0, 87, 100}, {0, 9.3, 10}, {1, 1.02, 1.02}, {1, 2.25, 2.4}, {0, 0, 1}, {0, 0.11, 0.12},
+	} {
+		if end := bound(tt.low, tt.value); end < tt.end-1e-9 || end > tt.end+1e-9 {
+			t.Errorf("from %v with %v an axis ends at %v, want %v", tt.low, tt.value, end, tt.end)
+		}
+	}
+	for span := 1e-6; span < 1e12; span *= 1.7 {
+		if n := len(roundTicks{plain}.Ticks(0, span)); n < 4 || n > 12 {
+			t.Errorf("%d ticks from 0 to %v", n, span)
+		}
+		if n := len(factorTicks{}.Ticks(0.8, 1.25+span)); n < 2 || n > 40 {
+			t.Errorf("%d factors up to %v", n, 1.25+span)
+		}
+	}
+}

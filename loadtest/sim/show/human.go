@@ -1,0 +1,117 @@
+package show
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// none stands where a figure does not exist.
+const none = "–"
+
+// significant writes a number with three significant digits and no exponent.
+func significant(x float64) string {
+	switch a := math.Abs(x); {
+	case math.IsNaN(x) || math.IsInf(x, 0):
+		return none
+	case a == 0:
+		return "0"
+	case a >= 99.95:
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	case a >= 9.995:
+		return strconv.FormatFloat(x, 'f', 1, 64)
+	default:
+		return strconv.FormatFloat(x, 'f', 2, 64)
+	}
+}
+
+// scaled writes a number with three significant digits and the largest unit that
+// leaves it at least 1.
+func scaled(x, factor float64, units ...string) string {
+	unit := 0
+	for unit < len(units)-1 && math.Abs(x) >= factor*0.9995 {
+		x /= factor
+		unit++
+	}
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return none
+	}
+	return significant(x) + units[unit]
+}
+
+// count writes a number of things: 1,234 or 12.3k.
+func count(n int64) string {
+	switch {
+	case n < 0 || n >= 10_000:
+		return scaled(float64(n), 1000, "", "k", "M", "G", "T", "P", "E")
+	case n >= 1000:
+		return strconv.FormatInt(n/1000, 10) + "," + strconv.FormatInt(1000+n%1000, 10)[1:]
+	default:
+		return strconv.FormatInt(n, 10)
+	}
+}
+
+// size writes bytes in powers of 1024.
+func size(n int64) string {
+	if n > -1024 && n < 1024 {
+		return strconv.FormatInt(n, 10) + " B"
+	}
+	return scaled(float64(n), 1024, " B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB")
+}
+
+// percent writes a share of 1 as a number of percent, without the sign.
+func percent(share float64) string {
+	if share > 0 && share < 0.00005 {
+		return "<0.01"
+	}
+	return ratio(share * 100)
+}
+
+// ratio writes a factor.
+func ratio(x float64) string {
+	if math.Abs(x) >= 10_000 {
+		return scaled(x, 1000, "", "k", "M", "G", "T", "P", "E")
+	}
+	return significant(x)
+}
+
+func nanos(ns float64) string { return scaled(ns, 1000, " ns", " µs", " ms", " s") }
+
+func duration(d time.Duration) string {
+	switch {
+	case d >= 100*time.Hour:
+		return scaled(d.Hours(), 1000, " h", "k h", "M h")
+	case d >= 100*time.Second:
+		return strings.TrimSuffix(d.Round(time.Second).String(), "0s")
+	default:
+		return nanos(float64(d))
+	}
+}
+
+// share is part ÷ whole, 0 of nothing.
+func share(part, whole int64) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return float64(part) / float64(whole)
+}
+
+// plural is "1 node", "2 nodes".
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return count(int64(n)) + " " + word + "s"
+}
+
+// printable replaces what would break a line or a picture.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, s)
+}

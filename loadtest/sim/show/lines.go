@@ -1,0 +1,78 @@
+package show
+
+import (
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// width is how many cells of a terminal a text takes.
+func width(s string) int { return text.StringWidth(s) }
+
+// wrap breaks a text between words into lines of at most so many cells, and inside
+// a word that is longer. What does not fit into the given number of lines ends
+// with an ellipsis.
+func wrap(s string, cells, lines int) []string {
+	var out []string
+	line, used := "", 0
+	full := func() bool { return len(out) == lines-1 }
+	for _, word := range strings.Fields(printable(shortened(s, cells, lines))) {
+		need := width(word)
+		if line != "" && used+1+need <= cells {
+			line += " " + word
+			used += 1 + need
+			continue
+		}
+		if line != "" {
+			if full() {
+				return append(out, clip(line+" "+word, cells))
+			}
+			out = append(out, line)
+		}
+		for need > cells {
+			if full() {
+				return append(out, clip(word, cells))
+			}
+			head := take(word, cells)
+			out = append(out, head)
+			word = word[len(head):]
+			need = width(word)
+		}
+		line, used = word, need
+	}
+	if line != "" || len(out) == 0 {
+		out = append(out, line)
+	}
+	return out
+}
+
+// shortened drops what cannot fit in any case, so that nobody waits for it. Letters
+// with many marks on them may be dropped too.
+func shortened(s string, cells, lines int) string {
+	most := 16 * (cells + 1) * lines
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// clip shortens a text to so many cells, with an ellipsis where something is gone.
+func clip(s string, cells int) string {
+	if width(s) <= cells {
+		return s
+	}
+	return strings.TrimRight(take(s, cells-1), " ") + "…"
+}
+
+// take is the longest beginning of a text that has at most so many cells, and at
+// least one character.
+func take(s string, cells int) string {
+	used := 0
+	for i, r := range s {
+		used += width(string(r))
+		if used > cells && i > 0 {
+			return s[:i]
+		}
+	}
+	return s
+}

@@ -1,0 +1,105 @@
+package show
+
+import (
+	"fmt"
+	"image/color"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/ringside-kv/ringside/loadtest/sim"
+)
+
+// A look tells a contender's bars, lines and points from those of the others, by
+// colour, and by form for those who cannot rely on colours.
+type look struct {
+	color  color.NRGBA
+	glyph  draw.GlyphDrawer
+	dashes []vg.Length
+}
+
+// The colours are those of Okabe and Ito, which differ for every kind of colour
+// vision (Color Universal Design, 2008), without black and yellow, which vanish on a
+// dark and a light page, and with grey as the last.
+var (
+	blue       = color.NRGBA{0x00, 0x72, 0xB2, 0xFF}
+	orange     = color.NRGBA{0xE6, 0x9F, 0x00, 0xFF}
+	green      = color.NRGBA{0x00, 0x9E, 0x73, 0xFF}
+	purple     = color.NRGBA{0xCC, 0x79, 0xA7, 0xFF}
+	sky        = color.NRGBA{0x56, 0xB4, 0xE9, 0xFF}
+	vermillion = color.NRGBA{0xD5, 0x5E, 0x00, 0xFF}
+	grey       = color.NRGBA{0x80, 0x80, 0x80, 0xFF}
+)
+
+// ink is the colour of text and axes. It stands for the text colour of the page,
+// whichever that is: see svg.
+var ink = color.NRGBA{0x01, 0x02, 0x03, 0xFF}
+
+var gridLines = color.NRGBA{0x80, 0x80, 0x80, 0x50}
+
+var allLooks = []look{
+	{color: blue, glyph: draw.CircleGlyph{}},
+	{color: orange, glyph: draw.BoxGlyph{}},
+	{color: green, glyph: draw.PyramidGlyph{}},
+	{color: purple, glyph: polygon{0, 1, 1, 0, 0, -1, -1, 0}},
+	{color: sky, glyph: polygon{-0.9, 0.6, 0.9, 0.6, 0, -1}},
+	{color: vermillion, glyph: polygon{-1, 0.4, 1, 0.4, 1, -0.4, -1, -0.4}},
+	{color: grey, glyph: polygon{-0.4, 1, 0.4, 1, 0.4, -1, -0.4, -1}},
+}
+
+// A polygon is a filled glyph, as pairs of x and y from -1 to 1.
+type polygon []float64
+
+// DrawGlyph implements [draw.GlyphDrawer].
+func (g polygon) DrawGlyph(c *draw.Canvas, style draw.GlyphStyle, at vg.Point) {
+	var corners []vg.Point
+	for i := 0; i+1 < len(g); i += 2 {
+		corners = append(corners, vg.Point{X: at.X + style.Radius*vg.Length(g[i]), Y: at.Y + style.Radius*vg.Length(g[i+1])})
+	}
+	c.FillPolygon(style.Color, corners)
+}
+
+// own are the looks that a contender has whichever others there are, unless another
+// of its kind comes before it.
+var own = map[string]int{"buckets": 0, "ketama": 1, "vnode": 2, "mod": 3, "rendezvous": 4}
+
+// looks are by contender. More contenders than colours differ by their dashes.
+func looks(contenders []sim.Contender) []look {
+	taken := map[int]bool{}
+	at := make([]int, len(contenders))
+	for i, c := range contenders {
+		at[i] = -1
+		kind, _, _ := strings.Cut(c.Name, ":")
+		if wish, ok := own[kind]; ok && !taken[wish] {
+			at[i], taken[wish] = wish, true
+		}
+	}
+	next := len(allLooks) - 1 // the last are nobody's own
+	all := make([]look, len(contenders))
+	for i := range contenders {
+		if at[i] < 0 {
+			for tries := 0; taken[next%len(allLooks)] && tries < len(allLooks); tries++ {
+				next++
+			}
+			at[i] = next
+			taken[next%len(allLooks)] = true
+			next++
+		}
+		all[i] = allLooks[at[i]%len(allLooks)]
+		if round := at[i] / len(allLooks); round > 1 {
+			all[i].dashes = []vg.Length{vg.Length(1 + 2*round), 2}
+		}
+	}
+	return all
+}
+
+func (l look) line(width vg.Length) draw.LineStyle {
+	return draw.LineStyle{Color: l.color, Width: width, Dashes: l.dashes}
+}
+
+func (l look) point(radius vg.Length) draw.GlyphStyle {
+	return draw.GlyphStyle{Color: l.color, Radius: radius, Shape: l.glyph}
+}
+
+func hex(c color.NRGBA) string { return fmt.Sprintf("#%02X%02X%02X", c.R, c.G, c.B) }
