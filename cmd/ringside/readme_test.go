@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -29,4 +30,39 @@ func TestReadmeKnowsEverySetting(t *testing.T) {
 		}
 		t.Errorf("%s is not in the README's table", f.Name)
 	})
+}
+
+// The table and the picture of "Which strategy?" are what the command beside them
+// makes of today's code.
+func TestReadmeShowsTheSimulation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates")
+	}
+	const scenario = "add; remove; add 5; crash; weight 2"
+	root := filepath.Join("..", "..")
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if command := `ringside simulate --seed 1 --keys 200k --scenario "` + scenario + `"`; !strings.Contains(string(readme), command) {
+		t.Errorf("the README does not say %s", command)
+	}
+	picture := filepath.Join(t.TempDir(), "picture.svg")
+	code, table, stderr := ringside(nil, "simulate", "--seed", "1", "--keys", "200k", "--scenario", scenario, "--markdown", "-", "--svg", picture)
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	if !strings.Contains(string(readme), table) {
+		t.Errorf("the README does not have this table:\n%s", table)
+	}
+	if runtime.GOARCH != "amd64" {
+		return // others may round the last digit of a coordinate differently
+	}
+	shown, err := os.ReadFile(filepath.Join(root, "loadtest", "sim", "strategies.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if drawn, err := os.ReadFile(picture); err != nil || string(drawn) != string(shown) {
+		t.Errorf("loadtest/sim/strategies.svg is not what the command draws (%v)", err)
+	}
 }
