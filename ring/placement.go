@@ -53,13 +53,16 @@ type Placement struct {
 	rows  []Row
 	nodes []string // every node of the rows, ordered
 
-	// starts repeats the rows' bounds close together. first[t>>shift] is the index
-	// of the row with the first token of that 2^shift tokens; -1 stands for the last
-	// row, which wraps there.
+	// starts repeats the rows' bounds close together. parts[t>>shift] are the rows
+	// among which that of t is.
 	starts []Token
-	first  []int32
+	parts  []part
 	shift  uint
 }
+
+// A part of the circle knows the row with its first token and the one with its last.
+// A first of -1 stands for the last row of all, which wraps there.
+type part struct{ first, last int32 }
 
 // NewPlacement makes a placement of rows in any order, which it keeps and nobody
 // may change any more. It fails if they do not cover each token exactly once or if a
@@ -147,8 +150,9 @@ func (p *Placement) checkOwners() error {
 	return nil
 }
 
-// makeIndex takes about two places for each row, so that a token's row is found by
-// one jump and hardly a step, as long as rows are spread as hashes are.
+// makeIndex takes about two parts for each row, so that a token's row is found by
+// one jump and hardly a step, as long as rows are spread as hashes are. Buckets of one
+// mask need no step.
 func (p *Placement) makeIndex() {
 	n := len(p.rows)
 	p.starts = make([]Token, n)
@@ -157,24 +161,26 @@ func (p *Placement) makeIndex() {
 	}
 	width := min(uint(bits.Len(uint(n))), 20)
 	p.shift = 32 - width
-	p.first = make([]int32, 1<<width+1)
+	p.parts = make([]part, 1<<width)
 	row := -1
-	for i := range p.first[:1<<width] {
-		for row+1 < n && p.starts[row+1] <= Token(i)<<p.shift {
+	goTo := func(t Token) int32 {
+		for row+1 < n && p.starts[row+1] <= t {
 			row++
 		}
-		p.first[i] = int32(row)
+		return int32(row)
 	}
-	p.first[1<<width] = int32(n - 1)
+	for i := range p.parts {
+		start := Token(i) << p.shift
+		p.parts[i].first = goTo(start)
+		p.parts[i].last = goTo(start + (1<<p.shift - 1))
+	}
 }
 
 // Index returns the number of the row that a token lies in, 0..Len()-1. It
 // allocates nothing.
 func (p *Placement) Index(t Token) int {
-	slot := t >> p.shift
-	lo, hi := int(p.first[slot]), int(p.first[slot+1])
-	// The row is among lo..hi: lo has the first token of this part of the circle, hi
-	// that of the next.
+	part := p.parts[t>>(p.shift&31)] // of 2^1 to 2^20 parts, so never by 32
+	lo, hi := int(part.first), int(part.last)
 	for hi-lo > 8 {
 		mid := int(uint(lo+hi) >> 1)
 		if p.starts[mid] <= t {
@@ -221,7 +227,7 @@ func (p *Placement) Nodes() []string { return slices.Clone(p.nodes) }
 // Bytes is about how much memory the placement takes.
 func (p *Placement) Bytes() int {
 	const rowBytes, stringBytes = 80, 16
-	n := len(p.rows)*(rowBytes+4) + len(p.first)*4
+	n := len(p.rows)*(rowBytes+4) + len(p.parts)*8
 	for i := range p.rows {
 		n += (len(p.rows[i].Backups) + len(p.rows[i].Learners)) * stringBytes
 	}
