@@ -242,6 +242,11 @@ func flagged(err error) error {
 			return fmt.Errorf("--%s: %w", f.flag, err)
 		}
 	}
+	for _, flag := range []string{"keys", "backups", "order"} { // called alike
+		if strings.HasPrefix(err.Error(), flag+": ") {
+			return fmt.Errorf("--%w", err)
+		}
+	}
 	return err
 }
 

@@ -27,7 +27,7 @@ func TestSimulateReportsEveryFaultAtOnce(t *testing.T) {
 		"--weight: no such flag", `arguments: "foo" is not expected`, `--order: "up": use random, lifo or fifo`,
 		`--keys: "3q" is not a number of keys`, `--value-size: "x"`, `--hot: "3"`, `--zipf: "x" is not a number`, "--keys: not together with --keys-file",
 		"--points: 0 is not above 0", "--mask: bad mask: mask 0F0F is no run of ones", `--ketama-rule: "z": use libketama or twemproxy`, `--seed: "-1" is not`,
-		"backups: -1", `--strategies: unknown strategy: "ketma"`, `--strategies: bad setting: "x"`, "--nodes: no nodes",
+		"--backups: -1", `--strategies: unknown strategy: "ketma"`, `--strategies: bad setting: "x"`, "--nodes: no nodes",
 		`--scenario: bad scenario: column 6: "ad"`, "--scenario: bad scenario: column 19", "--keys-file: open ", "--json: open ", "--html: - is that of --csv already",
 	} {
 		if strings.Count(stderr, "ringside: "+want) != 1 {
@@ -60,7 +60,7 @@ func TestSimulateRefuses(t *testing.T) {
 		{"--strategies ,", "no strategies"},
 		{"--strategies mod,mod", `"mod" comes twice`},
 		{"--hash slots", `--hash: "slots": use native or slot`},
-		{"--keys 0", "keys: 0"},
+		{"--keys 0", "--keys: 0"},
 		{"--keys 999999m", "--keys: "},
 		{"--zipf NaN", "--zipf: "},
 		{"--hot 2:0.5", "hot keys: 2"},

@@ -195,7 +195,7 @@ func marked(contenders []sim.Contender, cells []cell) []string {
 func (t *terminal) summary() {
 	all := Summarize(t.report)
 	title := "All " + plural(len(t.report.Steps)-1, "step")
-	if len(t.report.Steps) <= 1 {
+	if len(t.report.Steps) <= 2 {
 		title = "Summary"
 	}
 	for from := 0; from < len(all); {
