@@ -71,12 +71,12 @@ func NewPlan(present, desired *Placement) *Plan {
 		was, will := rows[0], rows[1]
 		if was.Primary == "" {
 			if will.Primary != "" {
-				plan.Lost = appendRange(plan.Lost, r)
+				plan.Lost = extend(plan.Lost, r)
 			}
 			continue
 		}
 		if will.Primary != was.Primary && was.Holds(will.Primary) {
-			plan.promote(Promotion{r, was.Primary, will.Primary})
+			plan.Promotions = extend(plan.Promotions, Promotion{r, was.Primary, will.Primary})
 		}
 		releases := released(was, will)
 		for to := range will.Copies() {
@@ -93,10 +93,10 @@ func NewPlan(present, desired *Placement) *Plan {
 				h = &Handoff{From: key.from, To: key.to}
 				handoffs[key] = h
 			}
-			h.add(piece)
+			h.Pieces = extend(h.Pieces, piece)
 		}
 		for _, node := range releases {
-			plan.drop(Drop{r, node})
+			plan.Drops = extend(plan.Drops, Drop{r, node})
 		}
 	}
 	for _, h := range slices.SortedFunc(maps.Values(handoffs), func(a, b *Handoff) int {
@@ -119,45 +119,26 @@ func released(was, will *Row) []string {
 	return nodes
 }
 
-func (h *Handoff) add(p Piece) {
-	if n := len(h.Pieces); n > 0 {
-		last := &h.Pieces[n-1]
-		if last.Range.End == p.Range.Start && last.Primary == p.Primary && last.Release == p.Release {
-			last.Range.End = p.Range.End
-			return
+func (r *Range) span() *Range     { return r }
+func (p *Piece) span() *Range     { return &p.Range }
+func (p *Promotion) span() *Range { return &p.Range }
+func (d *Drop) span() *Range      { return &d.Range }
+
+// extend appends to a list, or makes its last element longer if that ends where the
+// next begins and they are alike but for their ranges.
+func extend[T comparable, P interface {
+	*T
+	span() *Range
+}](list []T, next T) []T {
+	if n := len(list); n > 0 && P(&list[n-1]).span().End == P(&next).span().Start {
+		moved := list[n-1]
+		*P(&moved).span() = *P(&next).span()
+		if moved == next {
+			P(&list[n-1]).span().End = P(&next).span().End
+			return list
 		}
 	}
-	h.Pieces = append(h.Pieces, p)
-}
-
-func (plan *Plan) promote(p Promotion) {
-	if n := len(plan.Promotions); n > 0 {
-		last := &plan.Promotions[n-1]
-		if last.Range.End == p.Range.Start && last.From == p.From && last.To == p.To {
-			last.Range.End = p.Range.End
-			return
-		}
-	}
-	plan.Promotions = append(plan.Promotions, p)
-}
-
-func (plan *Plan) drop(d Drop) {
-	if n := len(plan.Drops); n > 0 {
-		last := &plan.Drops[n-1]
-		if last.Range.End == d.Range.Start && last.Node == d.Node {
-			last.Range.End = d.Range.End
-			return
-		}
-	}
-	plan.Drops = append(plan.Drops, d)
-}
-
-func appendRange(ranges []Range, r Range) []Range {
-	if n := len(ranges); n > 0 && ranges[n-1].End == r.Start {
-		ranges[n-1].End = r.End
-		return ranges
-	}
-	return append(ranges, r)
+	return append(list, next)
 }
 
 // Overlay goes over the pieces into which two placements together cut the circle,
