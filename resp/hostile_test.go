@@ -259,25 +259,42 @@ func refusedBy(addr string) string {
 }
 
 // TestIdle: who sends nothing, or stops in the middle of a small request, is closed;
-// who is still sending a large one is not.
+// who is still sending a large one is not. The hours go by in the test alone.
 func TestIdle(t *testing.T) {
-	_, addr := hostileTest(t, func(s *Settings) { s.IdleTimeout = 400 * time.Millisecond })
+	srv, addr := hostileTest(t, func(s *Settings) { s.IdleTimeout = time.Hour })
 	silent, half, busy := dialRaw(t, addr), dialRaw(t, addr), dialRaw(t, addr)
-	_, _ = io.WriteString(half.c, "*2\r\n$3\r\nGET\r\n$1")
-	const size = 2 << 20
-	_, _ = fmt.Fprintf(busy.c, "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$%d\r\n", size)
-	for range 32 { // over 1.2 s: the server looks each second
-		if _, err := busy.c.Write(make([]byte, size/32)); err != nil {
-			t.Fatalf("closed while it was sending: %v", err)
+	const size, part = 2 << 20, 256 << 10
+	head := fmt.Sprintf("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$%d\r\n", size)
+	begun := "*2\r\n$3\r\nGET\r\n$1"
+	_, _ = io.WriteString(half.c, begun)
+	_, _ = io.WriteString(busy.c, head)
+	sent := int64(len(begun) + len(head))
+	for range size / part {
+		_, _ = busy.c.Write(make([]byte, part))
+		sent += part
+		waitFor(t, "all has come", func() bool { return srv.stats.bytesIn.Load() == sent && len(srv.snapshot()) == 3 })
+		srv.closeIdle()
+		if n := len(srv.snapshot()); n != 3 {
+			t.Fatalf("%d connections are left", n)
 		}
-		time.Sleep(40 * time.Millisecond)
+		for _, c := range srv.snapshot() {
+			if c.session.bytesIn.Load() > int64(len(head)) { // busy
+				c.session.lastUsed.Add(-int64(2 * time.Hour))
+			}
+		}
 	}
 	_, _ = io.WriteString(busy.c, "\r\n")
 	if got := busy.next().String(); got != "+OK" {
 		t.Errorf("got %s", got)
 	}
+	for _, c := range srv.snapshot() {
+		c.session.lastUsed.Add(-int64(2 * time.Hour))
+	}
+	busy.want("+PONG", "PING")
+	srv.closeIdle()
 	silent.ended()
 	half.ended()
+	busy.want("+PONG", "PING")
 }
 
 // TestHalfRequestsAtClose: requests that are not whole do not hold Close up.

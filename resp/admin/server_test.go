@@ -188,8 +188,12 @@ func TestCloseLeavesNothing(t *testing.T) {
 
 func TestCloseCutsOff(t *testing.T) {
 	defer goleak.VerifyNone(t)
+	runs := make(chan struct{})
 	s, err := New(Config{Health: &Health{}, Pages: []Page{{"/slow", "waits", http.HandlerFunc(
-		func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })}}})
+		func(_ http.ResponseWriter, r *http.Request) {
+			close(runs)
+			<-r.Context().Done()
+		})}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,15 +212,7 @@ func TestCloseCutsOff(t *testing.T) {
 	}
 	defer c.Close()
 	io.WriteString(c, "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
-	for { // until the request runs
-		s.mu.Lock()
-		fresh := len(s.fresh)
-		s.mu.Unlock()
-		if fresh == 0 {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
+	<-runs
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	if err := s.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
