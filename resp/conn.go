@@ -35,6 +35,10 @@ type conn struct {
 	unit *store.Unit
 	// places are those of the keys of the unit being put together.
 	places []store.Place
+	// term is that of the routes by which a unit runs, 0 while none does.
+	term atomic.Uint64
+	far  []*batch   // to other nodes, kept for the next pipeline
+	from *forwarder // of a connection that runs what another node forwards
 
 	// While a unit waits for the settler, pending is true and out belongs to
 	// the settler; it comes back through settled. Only the connection's own
@@ -229,7 +233,7 @@ func (c *conn) parse() (int, error) {
 			return taken, err
 		}
 		if len(c.args) > first {
-			c.reqs = append(c.reqs, request{first: first, last: len(c.args)})
+			c.reqs = append(c.reqs, request{first: first, last: len(c.args), from: c.start - n, to: c.start})
 		}
 		if !c.limits.authed {
 			break // AUTH changes what the next request may be
@@ -284,8 +288,14 @@ func (c *conn) Settled(err error) {
 // failUnit replaces the replies of the pending unit.
 func (c *conn) failUnit(err error) {
 	c.out.buf = c.out.buf[:c.unitStart]
+	if c.from != nil {
+		c.from.ends = c.from.ends[:len(c.from.ends)-c.unitReplies]
+	}
 	for range c.unitReplies {
 		c.out.err(errorText(err))
+		if c.from != nil {
+			c.from.ended(c)
+		}
 	}
 }
 

@@ -21,8 +21,10 @@ const (
 // A request is a parsed command: c.args[first:last].
 type request struct {
 	first, last int
+	from, to    int // its bytes in conn.in
 	cmd         *command
 	msg         string // error reply instead of running it
+	owner       int32  // who serves its keys: a place in Routes.links, ownerSelf, …
 }
 
 // run runs all parsed requests. At its end replies either lie in out, or a unit is
@@ -46,9 +48,15 @@ func (c *conn) run() {
 				return
 			}
 		}
-		n := c.gather(c.reqs[i:])
+		routes := c.enter()
+		n := c.gather(c.reqs[i:], routes)
 		c.hold = i+n < len(c.reqs)
 		if n == 0 {
+			c.leave()
+			if c.reqs[i].owner != ownerSelf {
+				i += c.elsewhere(c.reqs[i:], routes)
+				continue
+			}
 			before := c.authorized()
 			c.alone(&c.reqs[i])
 			i++
@@ -59,8 +67,8 @@ func (c *conn) run() {
 			}
 			continue
 		}
-		c.runUnit(c.reqs[i : i+n])
-		i += n
+		i += c.runUnit(c.reqs[i : i+n])
+		c.leave()
 	}
 	if cap(c.args) > 1<<14 {
 		c.args, c.keys, c.places = nil, nil, nil
@@ -77,13 +85,15 @@ func (c *conn) resolve(r *request) {
 }
 
 // gather returns how many of the requests make the next unit, with the places of
-// their keys in c.places where latches are needed; 0 if the first must run alone.
-func (c *conn) gather(reqs []request) int {
+// their keys in c.places where latches are needed; 0 if the first must run alone, or
+// elsewhere, as its owner tells.
+func (c *conn) gather(reqs []request, routes *Routes) int {
 	c.places = c.places[:0]
 	latched := false
 	n, keys := 0, 0
 	for ; n < len(reqs); n++ {
 		r := &reqs[n]
+		r.owner = ownerSelf
 		if r.msg != "" {
 			continue
 		}
@@ -105,7 +115,7 @@ func (c *conn) gather(reqs []request) int {
 		if n > 0 && keys+len(c.keys) > maxUnitKeys {
 			break
 		}
-		keys += len(c.keys)
+		placed := len(c.places)
 		for _, k := range c.keys {
 			key := args[k.pos]
 			if int64(len(key)) > c.srv.settings.maxKey.Load() {
@@ -114,6 +124,13 @@ func (c *conn) gather(reqs []request) int {
 			}
 			c.places = append(c.places, c.unit.Place(key))
 		}
+		if routes != nil && r.msg == "" {
+			if r.owner = routes.ofAll(c.places[placed:]); r.owner != ownerSelf {
+				c.places = c.places[:placed]
+				break
+			}
+		}
+		keys += len(c.keys)
 		// What reads several keys must see them as of one moment.
 		latched = latched || r.cmd.flags&flagWrite != 0 || len(c.keys) > 1
 	}
@@ -123,8 +140,9 @@ func (c *conn) gather(reqs []request) int {
 	return n
 }
 
-// runUnit runs requests as one unit.
-func (c *conn) runUnit(reqs []request) {
+// runUnit runs requests as one unit, or the first of them if a client must take its
+// replies before there is room for more. It returns how many it has run.
+func (c *conn) runUnit(reqs []request) int {
 	for i := range reqs {
 		if r := &reqs[i]; r.msg == "" && c.srv.pause.applies(r.cmd) {
 			c.srv.pause.wait(c, r.cmd)
@@ -138,20 +156,19 @@ func (c *conn) runUnit(reqs []request) {
 		c.runOne(r)
 		if c.call.again {
 			c.out.buf = c.out.buf[:at]
-			if !c.runApart(r) {
-				return
+			if c.sendUnit() {
+				c.runApart(r)
 			}
-			continue
+			return i + 1
 		}
 		c.count(at)
 		if len(c.out.buf) >= maxUnitReplies && i+1 < len(reqs) {
-			if !c.sendUnit() {
-				return
-			}
-			c.begin(c.places)
+			c.sendUnit()
+			return i + 1
 		}
 	}
 	c.finishUnit(false)
+	return len(reqs)
 }
 
 // sendUnit ends the unit and sends its replies; it returns false if the client is
@@ -164,24 +181,15 @@ func (c *conn) sendUnit() bool {
 	return !c.closing
 }
 
-// runApart ends the unit, runs a request in one of its own without latches, and
-// begins the unit anew. Earlier replies leave first, since the one to come is not
-// kept with them. It returns false, and there is no unit, if the client is gone.
-func (c *conn) runApart(r *request) bool {
-	if !c.sendUnit() {
-		return false
-	}
+// runApart runs a request in a unit of its own without latches. Earlier replies have
+// left, since the one to come is not kept with them.
+func (c *conn) runApart(r *request) {
 	c.begin(nil)
 	c.call.apart = true
 	c.runOne(r)
 	c.call.apart = false
 	c.count(0)
 	c.finishUnit(true)
-	if c.closing {
-		return false
-	}
-	c.begin(c.places)
-	return true
 }
 
 // begin starts a unit.
@@ -192,6 +200,9 @@ func (c *conn) begin(places []store.Place) {
 
 // count notes a reply that starts at byte at.
 func (c *conn) count(at int) {
+	if c.from != nil {
+		c.from.ended(c)
+	}
 	if len(c.out.buf) <= at {
 		return // no reply, or it has left already
 	}

@@ -73,6 +73,9 @@ type Server struct {
 	started  time.Time
 	runID    string
 	config   configTable
+	routing  sync.Mutex // serializes SetRoutes
+	routes   atomic.Pointer[Routes]
+	forwards forwards
 	peak     atomic.Int64 // most memory that sample has seen in use
 
 	mu        sync.Mutex

@@ -1,0 +1,124 @@
+package resp
+
+import (
+	"net"
+	"sync"
+)
+
+// What other nodes forward runs on connections of its own, which have no socket: a
+// free one takes a batch, runs it as any client's pipeline, and hands back the replies.
+
+// forwards are these connections.
+type forwards struct {
+	mu   sync.Mutex
+	free []*conn
+	used map[*conn]struct{}
+}
+
+// A forwarder is the other end of such a connection: it collects what is written.
+type forwarder struct {
+	net.Conn // none: a batch is there as a whole
+	addr     net.Addr
+	buf      []byte
+	ends     []int
+}
+
+func (f *forwarder) Write(b []byte) (int, error) {
+	f.buf = append(f.buf, b...)
+	return len(b), nil
+}
+
+func (f *forwarder) RemoteAddr() net.Addr { return f.addr }
+func (f *forwarder) LocalAddr() net.Addr  { return f.addr }
+func (f *forwarder) Close() error         { return nil }
+
+type forwardedAddr struct{}
+
+func (forwardedAddr) Network() string { return "forwarded" }
+func (forwardedAddr) String() string  { return "forwarded" }
+
+// most connections that are kept while nobody needs them.
+const keepForwards = 256
+
+func (f *forwards) take(s *Server) *conn {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.used == nil {
+		f.used = make(map[*conn]struct{})
+	}
+	var c *conn
+	if n := len(f.free); n > 0 {
+		c, f.free = f.free[n-1], f.free[:n-1]
+	} else {
+		from := &forwarder{addr: forwardedAddr{}}
+		c = newConn(s, from)
+		c.from, c.session.authed = from, true
+	}
+	f.used[c] = struct{}{}
+	return c
+}
+
+func (f *forwards) giveBack(c *conn) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.used, c)
+	if len(f.free) < keepForwards {
+		f.free = append(f.free, c)
+	}
+}
+
+// all are those that run something.
+func (f *forwards) all() []*conn {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	conns := make([]*conn, 0, len(f.used))
+	for c := range f.used {
+		conns = append(conns, c)
+	}
+	return conns
+}
+
+// RunForwarded runs a batch that another node has forwarded, and returns once its
+// replies may leave. It gives up the replies to done, which must not keep them. A
+// request for keys that this node does not serve gets a reply that says so, and
+// has not run. It fails if the batch is not so many whole requests.
+func (s *Server) RunForwarded(batch []byte, requests int, resp3 bool, done func(Replies, error)) {
+	c := s.forwards.take(s)
+	defer s.forwards.giveBack(c)
+	c.out.proto = 2
+	if resp3 {
+		c.out.proto = 3
+	}
+	from := c.from
+	from.buf, from.ends = from.buf[:0], from.ends[:0]
+	c.in, c.start, c.end, c.closing = batch, 0, len(batch), false
+	var err error
+	for c.start < c.end && err == nil {
+		var n int
+		if n, err = c.parse(); n == 0 {
+			break
+		}
+		c.run()
+		if c.pending {
+			c.await()
+		}
+	}
+	c.in, c.end, c.start = nil, 0, 0
+	if flushed := c.flush(); err == nil {
+		err = flushed
+	}
+	if err == nil && len(from.ends) != requests {
+		err = errNotRequests
+	}
+	done(Replies{Bytes: from.buf, Ends: from.ends}, err)
+	if cap(from.buf) > keepReply {
+		from.buf = nil
+	}
+}
+
+const errNotRequests protocolError = "the batch is not the requests that it says"
+
+// ended notes where the reply to a forwarded request ends.
+func (f *forwarder) ended(c *conn) {
+	f.ends = append(f.ends, len(f.buf)+len(c.out.buf))
+}

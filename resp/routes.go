@@ -1,0 +1,166 @@
+package resp
+
+import (
+	"context"
+	"time"
+
+	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store"
+)
+
+// Routes say which node serves which keys. They never change once they are set;
+// a new placement, or a range that is put on hold, makes new ones.
+type Routes struct {
+	Placement *ring.Placement
+	// Self is this node, by its id.
+	Self string
+	// Nodes are the nodes that the placement names, by id. A node that is not here
+	// cannot be reached.
+	Nodes map[string]Route
+	// Held are the numbers of the placement's ranges that this node neither serves
+	// nor hands to anyone for the moment: they are about to change hands. Requests for
+	// them wait for new routes.
+	Held map[int]bool
+
+	term  uint64        // rises with each change
+	next  chan struct{} // closed when there are newer ones
+	owner []int32       // of each range: a place in links, or one of the below
+	links []*Route
+}
+
+// In Routes.owner.
+const (
+	ownerSelf    = -1
+	ownerNone    = -2 // no copy is there, or its node is not known
+	ownerHeld    = -3
+	ownerSeveral = -4 // of a request: its keys lie at several nodes
+)
+
+// A Route leads to one node.
+type Route struct {
+	ID   string
+	Addr string // where clients find it
+	// Link takes requests there; nil if there is no way at present.
+	Link Link
+}
+
+// A Link forwards requests to another node. It is used by many connections at once.
+type Link interface {
+	// Forward sends a batch and returns a function that waits for its replies. A
+	// batch is whole RESP requests, so many of them, each with one reply.
+	Forward(batch []byte, requests int, resp3 bool, timeout time.Duration) (wait func() (Replies, error), err error)
+}
+
+// Replies are the raw replies to a batch, in order.
+type Replies struct {
+	Bytes []byte
+	Ends  []int // where each of them ends
+}
+
+// SetRoutes makes the server one of several: from now on it runs requests for its own
+// ranges and forwards the others. It returns at once; see [Server.Quiesce].
+func (s *Server) SetRoutes(r *Routes) {
+	r.next = make(chan struct{})
+	places := make(map[string]int32, len(r.Nodes))
+	r.owner = make([]int32, r.Placement.Len())
+	i := 0
+	for row := range r.Placement.Rows() {
+		r.owner[i] = r.placeOf(row.Primary, places)
+		if r.Held[i] {
+			r.owner[i] = ownerHeld
+		}
+		i++
+	}
+	s.routing.Lock()
+	defer s.routing.Unlock()
+	old := s.routes.Load()
+	r.term = 1
+	if old != nil {
+		r.term = old.term + 1
+	}
+	s.routes.Store(r)
+	if old != nil {
+		close(old.next)
+	}
+}
+
+func (r *Routes) placeOf(node string, places map[string]int32) int32 {
+	if node == r.Self {
+		return ownerSelf
+	}
+	if place, known := places[node]; known {
+		return place
+	}
+	route, ok := r.Nodes[node]
+	if !ok {
+		return ownerNone
+	}
+	place := int32(len(r.links))
+	r.links = append(r.links, &route)
+	places[node] = place
+	return place
+}
+
+// of is who serves a token.
+func (r *Routes) of(t ring.Token) int32 { return r.owner[r.Placement.Index(t)] }
+
+// ofAll is who serves all of the places.
+func (r *Routes) ofAll(places []store.Place) int32 {
+	owner := int32(ownerSelf)
+	for i, p := range places {
+		switch this := r.of(p.Token()); {
+		case i == 0:
+			owner = this
+		case this == ownerHeld || owner == ownerHeld:
+			owner = ownerHeld
+		case this != owner:
+			owner = ownerSeveral
+		}
+	}
+	return owner
+}
+
+// Quiesce returns once no unit runs any more that began under earlier routes than the
+// present ones: whoever asks afterwards is asked under these. It waits for units,
+// never for clients.
+//
+// Invariant: a connection notes the term of the routes before it looks again whether
+// they are still the present ones, and goes by them only then. So either Quiesce sees
+// the term, or the connection sees the new routes.
+func (s *Server) Quiesce(ctx context.Context) error {
+	r := s.routes.Load()
+	if r == nil {
+		return nil
+	}
+	for _, c := range append(s.snapshot(), s.forwards.all()...) {
+		for {
+			term := c.term.Load()
+			if term == 0 || term >= r.term {
+				break
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(50 * time.Microsecond):
+			}
+		}
+	}
+	return nil
+}
+
+// enter takes the routes by which the next unit goes; nil on a lone node. leave ends
+// it.
+func (c *conn) enter() *Routes {
+	for {
+		r := c.srv.routes.Load()
+		if r == nil {
+			return nil
+		}
+		c.term.Store(r.term)
+		if c.srv.routes.Load() == r {
+			return r
+		}
+	}
+}
+
+func (c *conn) leave() { c.term.Store(0) }

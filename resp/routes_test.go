@@ -1,0 +1,285 @@
+package resp
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/ringside-kv/ringside/buckets"
+	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store"
+)
+
+// A routed is some servers in front of one store, so that a range can change hands
+// without its data moving: what is tested is who runs a request, and when.
+type routed struct {
+	t       *testing.T
+	servers []*Server
+	addrs   []string
+	links   map[string]Route
+	calls   sync.WaitGroup
+}
+
+func routedTest(t *testing.T, n int) *routed {
+	t.Helper()
+	st, err := store.Open(store.Config{Dir: t.TempDir(), Strategy: "buckets", Hash: "native", Token: buckets.Token, Cache: 8 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &routed{t: t, links: make(map[string]Route)}
+	t.Cleanup(func() {
+		r.calls.Wait()
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for i := range n {
+		srv, err := NewServer(Config{ProtectedMode: true, Store: st})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		served := make(chan error, 1)
+		go func() { served <- srv.Serve(l) }()
+		t.Cleanup(func() {
+			_ = srv.Close(context.Background())
+			<-served
+		})
+		r.servers = append(r.servers, srv)
+		r.addrs = append(r.addrs, l.Addr().String())
+		id := fmt.Sprint("n", i)
+		r.links[id] = Route{ID: id, Addr: l.Addr().String(), Link: &directLink{r, srv}}
+	}
+	return r
+}
+
+// directLink runs a batch on another server of the process.
+type directLink struct {
+	r   *routed
+	srv *Server
+}
+
+func (l *directLink) Forward(batch []byte, n int, resp3 bool, _ time.Duration) (func() (Replies, error), error) {
+	type result struct {
+		replies Replies
+		err     error
+	}
+	done := make(chan result, 1)
+	batch = bytes.Clone(batch)
+	l.r.calls.Go(func() {
+		l.srv.RunForwarded(batch, n, resp3, func(r Replies, err error) {
+			done <- result{Replies{bytes.Clone(r.Bytes), append([]int(nil), r.Ends...)}, err}
+		})
+	})
+	return func() (Replies, error) {
+		r := <-done
+		return r.replies, r.err
+	}, nil
+}
+
+// place gives a server the placement as it should see it.
+func (r *routed) place(i int, p *ring.Placement, held map[int]bool) {
+	r.servers[i].SetRoutes(&Routes{Placement: p, Self: fmt.Sprint("n", i), Nodes: r.links, Held: held})
+}
+
+func (r *routed) placeAll(p *ring.Placement) {
+	for i := range r.servers {
+		r.place(i, p, nil)
+	}
+}
+
+// spread is a placement of 16 ranges on random nodes.
+func (r *routed) spread(rnd *rand.Rand) *ring.Placement {
+	rows := make([]ring.Row, 16)
+	for i := range rows {
+		rows[i] = ring.Row{
+			Range:   ring.Range{Start: ring.Token(i) << 28, End: ring.Token(i+1) << 28},
+			Primary: fmt.Sprint("n", rnd.IntN(len(r.servers))),
+		}
+	}
+	p, err := ring.NewPlacement(rows)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return p
+}
+
+func (r *routed) client(i int) *redis.Client {
+	c := redis.NewClient(&redis.Options{Addr: r.addrs[i], MaxRetries: -1})
+	r.t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func TestAnyNodeServesAnyKey(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	r := routedTest(t, 3)
+	r.placeAll(r.spread(rnd))
+	ctx := context.Background()
+	for _, protocol := range []int{2, 3} {
+		o := dialRedis(t, r.addrs[0], protocol)
+		var keys, pairs []string
+		for i := range 100 {
+			keys = append(keys, fmt.Sprint("key:", i))
+			pairs = append(pairs, keys[i], fmt.Sprint("value ", i))
+		}
+		if got := o.do(append([]string{"MSET"}, pairs...)...).String(); got != "+OK" {
+			t.Fatal(got)
+		}
+		for i := range r.servers {
+			values, err := r.client(i).MGet(ctx, append(keys, "none")...).Result()
+			if err != nil || len(values) != 101 || values[42] != "value 42" || values[100] != nil {
+				t.Errorf("node %d: %v, %v", i, values, err)
+			}
+			if n, err := r.client(i).Exists(ctx, append(keys, "none", keys[7])...).Result(); n != 101 || err != nil {
+				t.Errorf("node %d: %d exist, %v", i, n, err)
+			}
+		}
+		if n, err := r.client(2).Del(ctx, keys[:50]...).Result(); n != 50 || err != nil {
+			t.Errorf("%d deleted, %v", n, err)
+		}
+		if got := o.do("MSETNX", "a", "1", "b", "2", "c", "3", "d", "4").String(); got != "-"+msgCrossSlot {
+			t.Errorf("MSETNX: %s", got)
+		}
+		if got := o.do("MSETNX", "{a}1", "1", "{a}2", "2").String(); got[0] != ':' {
+			t.Errorf("MSETNX of one tag: %s", got)
+		}
+		if got := o.do("GET", "key:1", "extra").String(); got != "-ERR wrong number of arguments for 'get' command" {
+			t.Error(got)
+		}
+	}
+}
+
+// A pipeline of random commands gets the replies that a lone server would give, in
+// order, whoever serves which key.
+func TestPipelineKeepsItsOrderOverNodes(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	r := routedTest(t, 3)
+	r.placeAll(r.spread(rnd))
+	lone, addr := serveTest(t, nil)
+	_ = lone
+	one := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1})
+	defer one.Close()
+	ctx := context.Background()
+	for round := range 200 {
+		var pipes [2]redis.Pipeliner
+		pipes[0], pipes[1] = one.Pipeline(), r.client(rnd.IntN(3)).Pipeline()
+		for range 1 + rnd.IntN(40) {
+			key := fmt.Sprint("k", rnd.IntN(30))
+			other := fmt.Sprint("k", rnd.IntN(30))
+			var args []any
+			switch rnd.IntN(9) {
+			case 0:
+				args = []any{"SET", key, rnd.IntN(1000)}
+			case 1:
+				args = []any{"GET", key}
+			case 2:
+				args = []any{"INCR", key}
+			case 3:
+				args = []any{"APPEND", key, "x"}
+			case 4:
+				args = []any{"ECHO", round}
+			case 5:
+				args = []any{"MGET", key, other, "k1"}
+			case 6:
+				args = []any{"DEL", key, other}
+			case 7:
+				args = []any{"NOSUCH", key}
+			case 8:
+				args = []any{"GETRANGE", key, 0}
+			}
+			for _, p := range pipes {
+				p.Do(ctx, args...)
+			}
+		}
+		want, _ := pipes[0].Exec(ctx)
+		got, _ := pipes[1].Exec(ctx)
+		for i := range want {
+			if want[i].String() != got[i].String() {
+				t.Fatalf("round %d, request %d: %s, want %s", round, i, got[i], want[i])
+			}
+		}
+	}
+}
+
+// Ranges change hands again and again while clients count: no request fails, none is
+// lost or run twice, and nobody serves a range that another does. hold, quiesce, hand
+// over: the way of a cutover.
+func TestRangesChangeHandsUnderLoad(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	r := routedTest(t, 3)
+	now := r.spread(rnd)
+	r.placeAll(now)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+
+	const keys = 40
+	counts := make([][keys]int64, 6)
+	var clients sync.WaitGroup
+	for w := range counts {
+		client := r.client(w % 3)
+		random := rand.New(rand.NewPCG(seed, uint64(w+1)))
+		clients.Go(func() {
+			for ctx.Err() == nil {
+				pipe := client.Pipeline()
+				var which []int
+				for range 1 + random.IntN(20) {
+					k := random.IntN(keys)
+					which = append(which, k)
+					pipe.Incr(context.Background(), fmt.Sprint("count:", k))
+				}
+				if _, err := pipe.Exec(context.Background()); err != nil {
+					t.Errorf("client %d: %v", w, err)
+					return
+				}
+				for _, k := range which {
+					counts[w][k]++
+				}
+			}
+		})
+	}
+	for range 60 {
+		next := r.spread(rnd)
+		held := make(map[int]bool)
+		for i := range next.Len() {
+			held[i] = next.Row(i).Primary != now.Row(i).Primary
+		}
+		for i := range r.servers { // the old owners let go …
+			r.place(i, now, held)
+			if err := r.servers[i].Quiesce(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, i := range rnd.Perm(len(r.servers)) { // … before the new ones take over, one by one
+			r.place(i, next, nil)
+		}
+		now = next
+	}
+	cancel()
+	clients.Wait()
+	for k := range keys {
+		want := int64(0)
+		for w := range counts {
+			want += counts[w][k]
+		}
+		got, err := r.client(0).Get(context.Background(), fmt.Sprint("count:", k)).Int64()
+		if err != nil && want > 0 || got != want {
+			t.Errorf("count:%d is %d, %d were acknowledged (%v)", k, got, want, err)
+		}
+	}
+}
