@@ -33,6 +33,7 @@ type sealedConn struct {
 	readMu  sync.Mutex
 	opening cipher.AEAD
 	opened  uint64 // records
+	inNonce [recordNonce]byte
 	in      []byte // bytes read and not yet opened are in[inStart:inEnd]
 	inStart int
 	inEnd   int
@@ -42,6 +43,7 @@ type sealedConn struct {
 	writeMu  sync.Mutex
 	sealing  cipher.AEAD
 	sealed   uint64 // records
+	outNonce [recordNonce]byte
 	out      []byte
 	writeErr error
 }
@@ -92,10 +94,9 @@ func (c *sealedConn) seal(piece []byte) {
 	}
 	head := c.out[:recordHead]
 	binary.BigEndian.PutUint32(head, uint32(len(piece)+recordTag))
-	var nonce [recordNonce]byte
-	binary.BigEndian.PutUint64(nonce[recordNonce-8:], c.sealed)
+	binary.BigEndian.PutUint64(c.outNonce[recordNonce-8:], c.sealed)
 	c.sealed++
-	c.out = c.sealing.Seal(head, nonce[:], piece, head)
+	c.out = c.sealing.Seal(head, c.outNonce[:], piece, head)
 }
 
 // Read returns what the next record holds. A deadline that passes leaves the
@@ -134,10 +135,9 @@ func (c *sealedConn) next() error {
 	if len(have) < need || need == recordHead {
 		return c.fill(need)
 	}
-	var nonce [recordNonce]byte
-	binary.BigEndian.PutUint64(nonce[recordNonce-8:], c.opened)
+	binary.BigEndian.PutUint64(c.inNonce[recordNonce-8:], c.opened)
 	head, body := have[:recordHead], have[recordHead:need]
-	plain, err := c.opening.Open(body[:0], nonce[:], body, head)
+	plain, err := c.opening.Open(body[:0], c.inNonce[:], body, head)
 	if err != nil {
 		c.readErr = ErrTampered
 		return c.readErr
