@@ -55,6 +55,8 @@ func (l *link) drain() error {
 	if l.direct != nil {
 		// A direct write would heed a deadline left behind.
 		defer func() { _ = l.conn.SetWriteDeadline(time.Time{}) }()
+	} else {
+		runtime.Gosched() // as in lead
 	}
 	for len(l.out) > 0 || l.encode() {
 		if err := l.conn.SetWriteDeadline(time.Now().Add(l.peer.cfg.WriteTimeout)); err != nil {

@@ -206,7 +206,12 @@ func (w *replyWriter) run() {
 }
 
 func (w *replyWriter) drain() error {
-	defer func() { _ = w.conn.SetWriteDeadline(time.Time{}) }()
+	if w.direct != nil {
+		// A direct write would heed a deadline left behind.
+		defer func() { _ = w.conn.SetWriteDeadline(time.Time{}) }()
+	} else {
+		runtime.Gosched() // as in lead
+	}
 	for len(w.out) > 0 || w.swap() {
 		if err := w.conn.SetWriteDeadline(time.Now().Add(w.cfg.WriteTimeout)); err != nil {
 			return err
