@@ -2,7 +2,9 @@ package client
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"net"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,14 +15,25 @@ import (
 // operation is a batch.
 func BenchmarkForward(b *testing.B) {
 	for _, size := range []int{1, 16} {
-		b.Run(fmt.Sprintf("commands=%d", size), func(b *testing.B) { benchForward(b, size, 0, false) })
-		b.Run(fmt.Sprintf("commands=%d/timeout", size), func(b *testing.B) { benchForward(b, size, 5*time.Second, false) })
-		// As over a connection that seals what it sends, but for the sealing.
-		b.Run(fmt.Sprintf("commands=%d/indirect", size), func(b *testing.B) { benchForward(b, size, 5*time.Second, true) })
+		for _, way := range []struct {
+			name string
+			dial func(*farEnd) dialFunc
+		}{
+			{"tcp", func(f *farEnd) dialFunc { return f.tcp() }},
+			{"bus", func(f *farEnd) dialFunc { return f.overBus(nil) }},
+			{"sealed", func(f *farEnd) dialFunc { return f.overBus(busKey) }},
+		} {
+			b.Run(fmt.Sprintf("commands=%d/%s", size, way.name), func(b *testing.B) { benchForward(b, size, 0, way.dial) })
+		}
+		b.Run(fmt.Sprintf("commands=%d/timeout", size), func(b *testing.B) {
+			benchForward(b, size, 5*time.Second, func(f *farEnd) dialFunc { return f.tcp() })
+		})
 	}
 }
 
-func benchForward(b *testing.B, size int, timeout time.Duration, indirect bool) {
+type dialFunc = func(context.Context) (net.Conn, error)
+
+func benchForward(b *testing.B, size int, timeout time.Duration, dial func(*farEnd) dialFunc) {
 	const goroutines = 50
 	lens := sync.Pool{New: func() any { return new([]uint32) }}
 	f := newFarEnd(b, func(batch *Batch) {
@@ -31,8 +44,7 @@ func benchForward(b *testing.B, size int, timeout time.Duration, indirect bool) 
 		echoInto(batch, (*l)[:batch.N])
 		lens.Put(l)
 	})
-	f.indirect = indirect
-	p := newTestPeer(b, PeerConfig{Dial: f.tcp()})
+	p := newTestPeer(b, PeerConfig{Dial: dial(f)})
 	commands := bytes.Repeat([]byte("*2\r\n$3\r\nGET\r\n$16\r\nkey:000000000000\r\n"), size)
 	var left atomic.Int64
 	run := func(n int) {

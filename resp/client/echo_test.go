@@ -31,8 +31,6 @@ type farEnd struct {
 	t      testing.TB
 	cfg    ServeConfig
 	handle func(*Batch)
-	// indirect hides that a connection is a socket, at both ends.
-	indirect bool
 
 	mu      sync.Mutex
 	conns   []net.Conn
@@ -47,7 +45,6 @@ func newFarEnd(t testing.TB, handle func(*Batch)) *farEnd {
 }
 
 func (f *farEnd) serve(conn net.Conn) {
-	conn = f.hide(conn)
 	f.mu.Lock()
 	f.conns = append(f.conns, conn)
 	f.dialled++
@@ -91,19 +88,8 @@ func (f *farEnd) tcp() func(context.Context) (net.Conn, error) {
 	f.t.Cleanup(func() { _ = l.Close(); accepting.Wait() })
 	return func(ctx context.Context) (net.Conn, error) {
 		var d net.Dialer
-		conn, err := d.DialContext(ctx, "tcp", l.Addr().String())
-		if err != nil {
-			return nil, err
-		}
-		return f.hide(conn), nil
+		return d.DialContext(ctx, "tcp", l.Addr().String())
 	}
-}
-
-func (f *farEnd) hide(conn net.Conn) net.Conn {
-	if f.indirect {
-		return struct{ net.Conn }{conn}
-	}
-	return conn
 }
 
 func newTestPeer(t testing.TB, cfg PeerConfig) *Peer {
