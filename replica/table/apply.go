@@ -38,8 +38,10 @@ func (t *Table) Apply(ctx context.Context, command Command) (Result, error) {
 		command = &own
 	}
 	data := Encode(command)
-	var last error
+	changed, cancel := t.Changes()
+	defer cancel()
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		leader, _ := t.Leader()
 		done, err := t.try(ctx, data)
 		if err == nil || !errors.Is(err, errNotProposed) {
 			if err == nil {
@@ -48,13 +50,27 @@ func (t *Table) Apply(ctx context.Context, command Command) (Result, error) {
 			}
 			return Result{done.index}, err
 		}
-		last = err
-		wait := time.NewTimer(pause)
+		if !t.pause(ctx, pause, leader, changed) {
+			return Result{}, fmt.Errorf("table: %T: %w: %w (%w)", command, ErrNoLeader, context.Cause(ctx), err)
+		}
+	}
+}
+
+// pause waits a while, or until there is another leader than the one that was asked.
+// It tells whether ctx goes on.
+func (t *Table) pause(ctx context.Context, pause time.Duration, asked string, changed <-chan struct{}) bool {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for {
 		select {
-		case <-wait.C:
+		case <-timer.C:
+			return true
+		case <-changed:
+			if now, _ := t.Leader(); now != "" && now != asked {
+				return true
+			}
 		case <-ctx.Done():
-			wait.Stop()
-			return Result{}, fmt.Errorf("table: %T: %w: %w (%w)", command, ErrNoLeader, context.Cause(ctx), last)
+			return false
 		}
 	}
 }
