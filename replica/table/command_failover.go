@@ -83,12 +83,10 @@ func (f *Failover) succeed(d *draft, s *Succession) error {
 	}
 	row.Primary, row.Backups = s.Primary, slices.Clone(s.Backups)
 	if wasPrimary {
-		row.cancel()
 		row.Epoch++
 		row.Incarnation = d.incarnation(s.Primary)
-	} else if row.Op.To != "" && !row.names(row.Op.To) {
-		row.Op = Op{}
 	}
+	row.resume(wasPrimary)
 	row.settle()
 	d.confirm(row)
 	return nil

@@ -10,6 +10,7 @@ type Found struct {
 	Cluster     Cluster
 	Node        string
 	Incarnation uint64
+	Server      string // set by [Table.Found]
 	Weight      float64
 	Pins        []ring.Token
 	OnlyPins    bool
@@ -26,6 +27,7 @@ func (f *Found) code(c *codec) {
 	f.Cluster.code(c)
 	c.text(&f.Node)
 	c.number(&f.Incarnation)
+	c.text(&f.Server)
 	c.float(&f.Weight)
 	c.tokenList(&f.Pins)
 	c.flag(&f.OnlyPins)
@@ -46,7 +48,7 @@ func (f *Found) apply(d *draft) error {
 		return err
 	}
 	node := Node{
-		ID: f.Node, Incarnation: f.Incarnation, State: Member, Intact: true,
+		ID: f.Node, Incarnation: f.Incarnation, Server: f.Server, State: Member, Intact: true,
 		Weight: f.Weight, Pins: f.Pins, OnlyPins: f.OnlyPins, Since: d.index,
 	}
 	if err := node.validate(); err != nil {

@@ -16,7 +16,10 @@ import (
 type Register struct {
 	Node        string
 	Incarnation uint64 // above the registered one
-	Role        Role
+	// Server is the node's id in the Raft group, see [Table.Server]; Apply fills it in
+	// where a node registers itself.
+	Server string
+	Role   Role
 	// Weight is the node's share; 0 leaves it as it is, or 1 for a new node.
 	Weight float64
 	// HasPins tells that Pins and OnlyPins are given; otherwise they stay.
@@ -33,6 +36,7 @@ func (*Register) kind() kind { return kindRegister }
 func (r *Register) code(c *codec) {
 	c.text(&r.Node)
 	c.number(&r.Incarnation)
+	c.text(&r.Server)
 	small(c, &r.Role, Proxy)
 	c.float(&r.Weight)
 	c.flag(&r.HasPins)
@@ -59,7 +63,7 @@ func (r *Register) apply(d *draft) error {
 			d.cancel(func(h *Handoff) bool { return h.From == r.Node || h.To == r.Node })
 		}
 	}
-	node.Incarnation, node.Role, node.Intact = r.Incarnation, r.Role, r.Intact
+	node.Incarnation, node.Server, node.Role, node.Intact = r.Incarnation, r.Server, r.Role, r.Intact
 	if node.Role == Proxy && node.State == Joining {
 		d.enter(&node, Member)
 	}

@@ -59,8 +59,10 @@ type Node struct {
 	ID string
 	// Incarnation numbers its starts; each is above all before it.
 	Incarnation uint64
-	Role        Role
-	State       NodeState
+	// Server is its id in the Raft group; empty while it is in none.
+	Server string
+	Role   Role
+	State  NodeState
 	// Intact tells that the present start found all that the node had acknowledged.
 	Intact   bool
 	Weight   float64
@@ -87,6 +89,8 @@ func (n *Node) validate() error {
 	switch {
 	case n.Incarnation == 0:
 		return refuse(ErrInvalid, "%s: incarnation 0", n.ID)
+	case len(n.Server) > maxText:
+		return refuse(ErrInvalid, "%s: a server id of %d bytes", n.ID, len(n.Server))
 	case len(n.Pins) > maxPins:
 		return refuse(ErrInvalid, "%s: %d pins, %d are allowed", n.ID, len(n.Pins), maxPins)
 	}
@@ -96,6 +100,7 @@ func (n *Node) validate() error {
 func (n *Node) code(c *codec) {
 	c.text(&n.ID)
 	c.number(&n.Incarnation)
+	c.text(&n.Server)
 	small(c, &n.Role, Proxy)
 	small(c, &n.State, Gone)
 	c.flag(&n.Intact)

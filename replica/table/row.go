@@ -103,6 +103,24 @@ func (r *Row) settle() {
 	}
 }
 
+// resume says how far the operation is after the set has changed. A new primary knows
+// nothing of its predecessor's learner.
+func (r *Row) resume(newPrimary bool) {
+	switch {
+	case r.Op.Handoff == 0:
+	case r.Op.Phase == Copying:
+		if newPrimary {
+			r.cancel()
+		}
+	case r.Primary == r.Op.To && r.Op.Primary:
+		r.Op.Phase = Serving
+	case slices.Contains(r.Backups, r.Op.To):
+		r.Op.Phase = InSync
+	default:
+		r.Op = Op{}
+	}
+}
+
 func (r *Row) code(c *codec) {
 	c.number(&r.Epoch)
 	c.number(&r.Lineage)
