@@ -14,7 +14,14 @@ import (
 // without brackets.
 func splitHostPort(addr string, defaultPort uint16) (string, uint16, error) {
 	host, port := addr, ""
-	if ip, err := netip.ParseAddr(strings.Trim(addr, "[]")); err == nil {
+	bare := addr
+	if inner, ok := strings.CutPrefix(addr, "["); ok {
+		bare, _ = strings.CutSuffix(inner, "]")
+		if len(bare) == len(inner) {
+			bare = "" // a port follows, or the bracket never ends
+		}
+	}
+	if ip, err := netip.ParseAddr(bare); err == nil {
 		host = ip.String()
 	} else if strings.Contains(addr, ":") {
 		var err error

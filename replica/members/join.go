@@ -130,7 +130,10 @@ func (m *Members) lookUp(peer string) ([]netip.AddrPort, error) {
 // ask joins through one peer. An error that is ErrStranger is of a peer that answered.
 func (m *Members) ask(addr netip.AddrPort) error {
 	m.refusal.Store(nil)
-	_, err := m.serf.Join([]string{addr.String()}, true)
+	// Serf's own Join also gossips that this name is there again, in case it left
+	// before. A name is never there again here, and that message, were it on its way
+	// while this node leaves, would undo the leaving.
+	_, err := m.serf.Memberlist().Join([]string{addr.String()})
 	if err == nil || m.ctx.Err() != nil || m.serf.State() != serf.SerfAlive {
 		return err
 	}
