@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"time"
+	"slices"
 
 	"github.com/hashicorp/serf/serf"
 )
@@ -52,7 +52,7 @@ func (m *Members) look() {
 	m.view.Store(now)
 	m.metrics.show(now)
 	m.checkReplaced(members)
-	if before != nil && equalNodes(before.nodes, now.nodes) {
+	if before != nil && slices.Equal(before.nodes, now.nodes) {
 		return
 	}
 	m.logChanges(before, now)
@@ -60,24 +60,13 @@ func (m *Members) look() {
 	note(m.peersChanged)
 }
 
-func equalNodes(a, b []Node) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
-}
-
 // checkReplaced looks for another node of the same id that goes before this one. One
-// with a higher incarnation does even if it has failed since: it was there.
+// with a higher incarnation does even if it has failed since: it was there. One that
+// left does not, nor does one that was forgotten.
 func (m *Members) checkReplaced(members []serf.Member) {
 	for _, member := range members {
 		l, n, ok := memberNode(member)
-		if !ok || l.id != m.life.id || l == m.life {
+		if !ok || l.id != m.life.id || l == m.life || n.Status == Left {
 			continue
 		}
 		switch {
@@ -94,11 +83,10 @@ func (m *Members) checkReplaced(members []serf.Member) {
 
 // fail tells of the first fault after which this node should not go on.
 func (m *Members) fail(err error) {
-	select {
-	case m.fatal <- err:
+	m.failOnce.Do(func() {
 		m.log.Error("this node cannot take part", slog.Any("err", err))
-	default:
-	}
+		m.fatal <- err // has room for one
+	})
 }
 
 func (m *Members) logChanges(before, now *view) {
@@ -125,46 +113,4 @@ func (m *Members) logChanges(before, now *view) {
 			slog.Uint64("incarnation", n.Incarnation), slog.String("role", string(n.Role)),
 			slog.String("addr", n.GossipAddr))
 	}
-}
-
-// keepPeers writes the file of peers as nodes come and go. It has a goroutine of its
-// own, so that a slow disk does not keep news from watchers.
-func (m *Members) keepPeers() {
-	for {
-		select {
-		case <-m.peersChanged:
-			m.savePeers()
-		case <-m.ctx.Done():
-			m.savePeers()
-			return
-		}
-	}
-}
-
-func (m *Members) savePeers() {
-	m.peersMu.Lock()
-	defer m.peersMu.Unlock()
-	if m.leaving || !m.peers.update(m.life.id, m.view.Load().nodes) {
-		return
-	}
-	if err := m.peers.save(); err != nil {
-		m.log.Warn("the file of known peers is not up to date", slog.Any("err", err))
-	}
-}
-
-// forgetting lets Serf forget earlier lives of a node that is there again.
-type forgetting struct{ m *Members }
-
-// ReconnectTimeout implements [serf.ReconnectTimeoutOverrider]. Serf calls it with its
-// locks held.
-func (f forgetting) ReconnectTimeout(member *serf.Member, timeout time.Duration) time.Duration {
-	l, err := parseLife(member.Name)
-	v := f.m.view.Load()
-	if err != nil || v == nil {
-		return timeout
-	}
-	if latest, ok := v.lives[l.id]; ok && latest != l {
-		return f.m.cfg.Timing.Forget
-	}
-	return timeout
 }

@@ -156,3 +156,51 @@ func TestOfTwoCopiesExactlyOneGivesUp(t *testing.T) {
 	}
 	notFatal(t, twins[winner])
 }
+
+func TestNodeThatLeftMayBeginAnew(t *testing.T) {
+	a := start(t, "a", 1)
+	b := start(t, "b", 9, addr(a))
+	awaitNode(t, a, "b", Alive, 9)
+	awaitNode(t, b, "a", Alive, 1)
+	if err := b.Leave(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	awaitNode(t, a, "b", Left, 9)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b = start(t, "b", 1, addr(a)) // its directory is new
+	awaitNode(t, a, "b", Alive, 1)
+	awaitNode(t, b, "a", Alive, 1)
+	notFatal(t, b)
+}
+
+func TestForgottenNodeMayBeginAnew(t *testing.T) {
+	a := start(t, "a", 1)
+	b := start(t, "b", 9, addr(a))
+	c := start(t, "c", 1, addr(a))
+	awaitNode(t, a, "b", Alive, 9)
+	awaitNode(t, c, "b", Alive, 9)
+	awaitNode(t, a, "c", Alive, 1)
+	if err := a.Forget("b"); err == nil {
+		t.Error("a live node is forgotten")
+	}
+	if err := a.Forget("x"); err == nil {
+		t.Error("an unknown node is forgotten")
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	awaitNode(t, a, "b", Failed, 9)
+	awaitNode(t, c, "b", Failed, 9)
+	if err := a.Forget("b"); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []*Members{a, c} {
+		await(t, m, "b forgotten", func() bool { _, ok := m.Node("b"); return !ok })
+	}
+	b = start(t, "b", 1, addr(c))
+	awaitNode(t, a, "b", Alive, 1)
+	awaitNode(t, c, "b", Alive, 1)
+	notFatal(t, b)
+}

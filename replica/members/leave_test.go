@@ -146,7 +146,7 @@ func TestNodeThatLeftDoesNotComeBackByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg.Join, cfg.Incarnation = []string{addr(a)}, 3 // told to, it does
-	b = open(t, cfg)
+	open(t, cfg)
 	awaitNode(t, a, "b", Alive, 3)
 }
 

@@ -38,3 +38,24 @@ func TestGossipLinesBecomeRecords(t *testing.T) {
 		}
 	}
 }
+
+func TestAFloodOfLinesIsCut(t *testing.T) {
+	var l limiter
+	through := 0
+	for range 10 * maxLogLines {
+		if ok, dropped := l.allow(7); ok {
+			through++
+		} else if dropped != 0 {
+			t.Errorf("%d are told as dropped within the second", dropped)
+		}
+	}
+	if through != maxLogLines {
+		t.Errorf("%d lines went through", through)
+	}
+	if ok, dropped := l.allow(8); !ok || dropped != 9*maxLogLines {
+		t.Errorf("the next second begins with %v, %d", ok, dropped)
+	}
+	if ok, dropped := l.allow(8); !ok || dropped != 0 {
+		t.Errorf("and goes on with %v, %d", ok, dropped)
+	}
+}

@@ -36,6 +36,7 @@ type Members struct {
 	view     atomic.Pointer[view]
 	watchers watchers
 	fatal    chan error
+	failOnce sync.Once
 	refusal  atomic.Pointer[error] // the latest stranger
 
 	tagsMu sync.Mutex // also makes changes of tags one after the other

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"maps"
 	"net/netip"
 	"os"
@@ -149,4 +150,39 @@ func writeSynced(path string, text []byte) error {
 		err = f.Sync()
 	}
 	return errors.Join(err, f.Close())
+}
+
+// keepPeers writes the file of peers as nodes come and go. It has a goroutine of its
+// own, so that a slow disk does not keep news from watchers.
+func (m *Members) keepPeers() {
+	for {
+		select {
+		case <-m.peersChanged:
+			m.savePeers()
+		case <-m.ctx.Done():
+			m.savePeers()
+			return
+		}
+	}
+}
+
+func (m *Members) savePeers() {
+	m.peersMu.Lock()
+	defer m.peersMu.Unlock()
+	if m.leaving || !m.peers.update(m.life.id, m.view.Load().nodes) {
+		return
+	}
+	if err := m.peers.save(); err != nil {
+		m.log.Warn("the file of known peers is not up to date", slog.Any("err", err))
+	}
+}
+
+func (m *Members) forgetPeer(id string) error {
+	m.peersMu.Lock()
+	defer m.peersMu.Unlock()
+	if _, ok := m.peers.known[id]; !ok || m.leaving {
+		return nil
+	}
+	delete(m.peers.known, id)
+	return m.peers.save()
 }

@@ -115,6 +115,13 @@ func TestViewShowsTheLatestStartOfEachNode(t *testing.T) {
 		{Name: "stranger", Tags: tag, Status: serf.StatusAlive},
 		{Name: "e#1#1", Status: serf.StatusAlive},
 		member(life{"f", 1, 1}, serf.StatusNone, 8),
+		member(life{"g", 9, 1}, serf.StatusLeft, 9),
+		member(life{"g", 1, 1}, serf.StatusAlive, 10), // began anew
+		member(life{"h", 9, 1}, serf.StatusLeft, 11),
+		member(life{"h", 1, 1}, serf.StatusFailed, 12), // an earlier start, before it left
+		member(life{"i", 1, 1}, serf.StatusAlive, 13),
+		member(life{"i", 2, 1}, serf.StatusFailed, 14),
+		member(life{"i", 3, 1}, serf.StatusLeft, 15),
 	}
 	for range len(members) { // in any order
 		v := newView(members)
@@ -122,7 +129,7 @@ func TestViewShowsTheLatestStartOfEachNode(t *testing.T) {
 		for _, n := range v.nodes {
 			got = append(got, n.ID+" "+n.GossipAddr+" "+n.Status.String())
 		}
-		want := "a 127.0.0.1:4 alive, b 127.0.0.1:2 failed, c 127.0.0.1:6 alive, d 127.0.0.1:7 left"
+		want := "a 127.0.0.1:4 alive, b 127.0.0.1:2 failed, c 127.0.0.1:6 alive, d 127.0.0.1:7 left, g 127.0.0.1:10 alive, h 127.0.0.1:11 left, i 127.0.0.1:14 failed"
 		if strings.Join(got, ", ") != want {
 			t.Fatalf("got %v, want %s", got, want)
 		}

@@ -35,12 +35,21 @@ func (v *view) count(s Status) int {
 
 // newView folds what Serf knows, lives of nodes, into nodes. Members that are none of
 // ours have been refused before; should one be there, it is skipped.
+//
+// A life that left on purpose does not count if another one of its id is alive: that
+// one may have begun anew, from incarnation 1.
 func newView(members []serf.Member) *view {
 	v := &view{lives: map[string]life{}}
+	alive := map[string]bool{}
+	for _, m := range members {
+		if l, n, ok := memberNode(m); ok && n.Status == Alive {
+			alive[l.id] = true
+		}
+	}
 	best := map[string]Node{}
 	for _, m := range members {
 		l, n, ok := memberNode(m)
-		if !ok {
+		if !ok || n.Status == Left && alive[l.id] {
 			continue
 		}
 		if other, ok := best[l.id]; ok && compareLives(l, v.lives[l.id], n.Status == Alive, other.Status == Alive) < 0 {
