@@ -32,7 +32,7 @@ func splitHostPort(addr string, defaultPort uint16) (string, uint16, error) {
 			return "", 0, fmt.Errorf("%.300q ends before the port", addr)
 		}
 	}
-	if host == "" || strings.ContainsAny(host, "/ \t\r\n") {
+	if host == "" || strings.ContainsAny(host, "[]/ \t\r\n") {
 		return "", 0, fmt.Errorf("%.300q has no host", addr)
 	}
 	if port == "" {

@@ -32,7 +32,8 @@
 // longer up to ten nodes, where two more nodes have to confirm the suspicion (the
 // 4 s are 24 s if nobody does). Above ten nodes the 4 s grow with the logarithm of
 // their number, which is 8 s for a hundred. Serf does not show the state between,
-// suspect, so there is none here. A node that leaves is seen to within a second.
+// suspect, so there is none here. A node that leaves is seen to within about a second;
+// if the message of its leaving gets lost, it shows as failed.
 //
 // # Who calls what
 //

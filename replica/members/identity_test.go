@@ -2,6 +2,7 @@ package members
 
 import (
 	"errors"
+	"log/slog"
 	"testing"
 	"time"
 )
@@ -82,7 +83,10 @@ func TestRestartReplacesAPredecessorThatIsNotYetMissed(t *testing.T) {
 }
 
 func TestEarlierStartsAreForgotten(t *testing.T) {
-	a := start(t, "a", 1)
+	told := newRecords()
+	cfg := testConfig(t, "a", 1)
+	cfg.Logger = slog.New(told)
+	a := open(t, cfg)
 	for incarnation := uint64(1); incarnation <= 3; incarnation++ {
 		b := start(t, "b", incarnation, addr(a))
 		awaitNode(t, a, "b", Alive, incarnation)
@@ -92,14 +96,8 @@ func TestEarlierStartsAreForgotten(t *testing.T) {
 			}
 		}
 	}
-	deadline := time.After(patience)
-	for len(a.serf.Members()) > 2 {
-		select {
-		case <-time.After(10 * time.Millisecond):
-		case <-deadline:
-			t.Fatalf("still there: %v", a.serf.Members())
-		}
-	}
+	told.await(t, "EventMemberReap", "b#1#")
+	told.await(t, "EventMemberReap", "b#2#")
 	awaitNode(t, a, "b", Alive, 3)
 }
 

@@ -143,6 +143,7 @@ func TestSplitHostPort(t *testing.T) {
 func FuzzSplitHostPort(f *testing.F) {
 	f.Add("a:1")
 	f.Add("[::1]")
+	f.Add("]")
 	f.Fuzz(func(t *testing.T, s string) {
 		host, port, err := splitHostPort(s, DefaultPort)
 		if err != nil {
