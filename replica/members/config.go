@@ -62,6 +62,7 @@ type Config struct {
 
 	Timing   Timing       // zero: LAN
 	Resolver Resolver     // default: the system's
+	Network  Network      // default: the system's
 	Logger   *slog.Logger // default: discarded
 	Scope    tally.Scope  // default: no metrics
 }
@@ -76,6 +77,9 @@ func (c *Config) EnsureDefaults() {
 	}
 	if c.Resolver == nil {
 		c.Resolver = net.DefaultResolver
+	}
+	if c.Network == nil {
+		c.Network = systemNetwork{}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

@@ -25,15 +25,16 @@
 //
 // # How long a failure takes to be seen
 //
-// With the timing that is the default, [LAN], each node probes one other a second, so a
-// dead node of a cluster of n is probed within about two seconds, n-1 at worst; the
-// probe counts as failed after 1 s, and a suspect becomes failed after 4 s without
-// a sign of life: 5 to 7 s from death to [Failed] in clusters of three, a little
-// longer up to ten nodes, where two more nodes have to confirm the suspicion (the
-// 4 s are 24 s if nobody does). Above ten nodes the 4 s grow with the logarithm of
-// their number, which is 8 s for a hundred. Serf does not show the state between,
-// suspect, so there is none here. A node that leaves is seen to within about a second;
-// if the message of its leaving gets lost, it shows as failed.
+// With the timing that is the default, [LAN], each node probes one other a second, so
+// a dead node is probed by one or another within about two seconds; the probe counts
+// as failed after 1 s, and a suspect becomes failed after 4 s without a sign of life:
+// 5 to 7 s from death to [Failed] in clusters of up to ten nodes. From four nodes
+// on two others have to confirm the suspicion, and the 4 s are 24 s if nobody does.
+// Above ten nodes they grow with the logarithm of the number of nodes: 8 s for a
+// hundred. Serf does not show the state between, suspect, so there is none here.
+//
+// A node that leaves is seen to within about a second; if the message of its leaving
+// gets lost, it shows as failed.
 //
 // # Who calls what
 //

@@ -62,7 +62,7 @@ func (g *gossipLog) Write(line []byte) (int, error) {
 	if rest, ok := strings.CutPrefix(text, "memberlist: "); ok {
 		source, text = "memberlist", rest
 	} else {
-		text = strings.TrimPrefix(text, "serf: ")
+		text = strings.TrimPrefix(strings.TrimPrefix(text, "serf: "), "transport: ")
 	}
 	if err := inboundKeyFault(text); err != nil {
 		g.refused(err)

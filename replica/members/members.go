@@ -94,11 +94,11 @@ func (m *Members) open() error {
 		return err
 	}
 	logger := newGossipLogger(m.log, m.refuse)
-	network, err := listen(bind, logger)
+	network, err := listen(m.cfg.Network, bind, logger)
 	if err != nil {
 		return err
 	}
-	bound := netip.AddrPortFrom(bind.Addr(), uint16(network.GetAutoBindPort()))
+	bound := network.bound
 	list, err := m.memberlistConfig(bound)
 	if err != nil {
 		return errors.Join(err, network.Shutdown())
