@@ -129,6 +129,32 @@ func (st stretch) after(r ring.Range) Position {
 	return endPosition
 }
 
+// upTo returns the last place of the stretch that lies before a position, or in its
+// place, which is behind the stretch's first.
+func (st stretch) upTo(p Position) Place {
+	if len(p) < placeSize || p.place() < st.first {
+		return st.last
+	}
+	return min(st.last, p.place())
+}
+
+// inside returns the places of the stretch that lie between two positions whole.
+func (st stretch) inside(from, to Position) (stretch, bool) {
+	if len(from) > placeSize && from.place() == st.first {
+		if st.first == st.last {
+			return st, false
+		}
+		st.first++
+	}
+	if len(to) >= placeSize && to.place() == st.last {
+		if st.first >= st.last {
+			return st, false
+		}
+		st.last--
+	}
+	return st, true
+}
+
 // bounds returns the keys in Pebble between which a kind of placed keys lies.
 func (st stretch) bounds(kind byte) (lower, upper []byte) {
 	lower = binary.BigEndian.AppendUint64([]byte{kind}, uint64(st.first))

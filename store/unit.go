@@ -107,16 +107,21 @@ func (s *Store) NewUnit() *Unit { return &Unit{s: s} }
 // Begin starts the unit: it takes the latches of places, and fixes the time by
 // which keys expire, in ms since 1970.
 func (u *Unit) Begin(now int64, places []Place) {
+	u.latched = u.latched[:0]
+	for _, p := range places {
+		u.latched = append(u.latched, latchOf(p))
+	}
+	u.begin(now)
+}
+
+// begin is Begin with the numbers of the latches, in any order, in u.latched.
+func (u *Unit) begin(now int64) {
 	u.now = now
 	u.after = 0
 	u.failure, u.unseen, u.flushed = nil, nil, false
 	u.lines = u.lines[:0]
 	u.seen = u.seen[:0]
-	u.latched = u.latched[:0]
-	if len(places) > 0 {
-		for _, p := range places {
-			u.latched = append(u.latched, latchOf(p))
-		}
+	if len(u.latched) > 0 {
 		u.latched = u.s.latches.lock(u.latched)
 	}
 }
