@@ -200,9 +200,9 @@ func (m *Members) Watch() (events <-chan struct{}, cancel func()) { return m.wat
 // The channel is never closed.
 func (m *Members) Fatal() <-chan error { return m.fatal }
 
-// SetWeight changes this node's weight and tells the others. It waits until the
-// first of them has been told; the change holds even if an error says that this took
-// too long.
+// SetWeight changes this node's weight and tells the others. It waits until the news
+// has been sent, or too long; the change holds in either case, and reaches the others
+// sooner or later.
 func (m *Members) SetWeight(weight float64) error {
 	if err := validateWeight(m.cfg.Role, weight); err != nil {
 		return fmt.Errorf("members: %w", err)
@@ -234,7 +234,8 @@ func (m *Members) setTags(change func(*tags)) error {
 	}
 	m.tags = changed
 	if err := m.serf.SetTags(map[string]string{tagKey: changed.encode()}); err != nil {
-		return fmt.Errorf("members: tell the others: %w", err)
+		// The size has been checked, so it is time that ran out.
+		m.log.Info("telling the others of a change takes long", slog.Any("err", err))
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ type Timing struct {
 	PushPullInterval time.Duration // between comparisons of everything with one other
 	StreamTimeout    time.Duration // of a TCP connection: to connect, and to read and write
 	Reconnect        time.Duration // between attempts to reach failed nodes
-	LeaveTimeout     time.Duration // until each of two messages of leaving is out
+	LeaveTimeout     time.Duration // that a call waits for its news to be sent; leaving sends two
 	LeaveLinger      time.Duration // time that a node still answers after leaving
 
 	// JoinMin and JoinMax bound the wait between two attempts to find peers, which
