@@ -17,7 +17,7 @@ type Register struct {
 	Node        string
 	Incarnation uint64 // above the registered one
 	// Server is the node's id in the Raft group, see [Table.Server]; Apply fills it in
-	// where a node registers itself.
+	// where a node registers itself. Empty leaves it as it is.
 	Server string
 	Role   Role
 	// Weight is the node's share; 0 leaves it as it is, or 1 for a new node.
@@ -63,7 +63,10 @@ func (r *Register) apply(d *draft) error {
 			d.cancel(func(h *Handoff) bool { return h.From == r.Node || h.To == r.Node })
 		}
 	}
-	node.Incarnation, node.Server, node.Role, node.Intact = r.Incarnation, r.Server, r.Role, r.Intact
+	node.Incarnation, node.Role, node.Intact = r.Incarnation, r.Role, r.Intact
+	if r.Server != "" {
+		node.Server = r.Server
+	}
 	if node.Role == Proxy && node.State == Joining {
 		d.enter(&node, Member)
 	}

@@ -33,14 +33,14 @@ func (f *fsm) Apply(l *raft.Log) any {
 		return outcome{l.Index, nil}
 	}
 	if fault := f.fault.Load(); fault != nil {
-		return outcome{l.Index, *fault}
+		return undecided(l.Index, *fault)
 	}
 	command, err := Decode(l.Data)
 	if err != nil {
 		err = fmt.Errorf("table: entry %d: %w", l.Index, err)
 		f.fault.Store(&err)
 		f.applied()
-		return outcome{l.Index, err}
+		return undecided(l.Index, err)
 	}
 	next, err := f.state.Load().Apply(l.Index, command)
 	if err == nil {
@@ -48,6 +48,12 @@ func (f *fsm) Apply(l *raft.Log) any {
 		f.applied()
 	}
 	return outcome{l.Index, err}
+}
+
+// undecided is the answer of a node that does not know what the others make of an
+// entry.
+func undecided(index uint64, fault error) outcome {
+	return outcome{index, fmt.Errorf("%w: %w", ErrUnknownOutcome, fault)}
 }
 
 func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {

@@ -50,8 +50,6 @@ func refsOf(s *State, which func(*Row) bool) []Ref {
 	return refs
 }
 
-func all(*Row) bool { return true }
-
 func mustBytes(t testing.TB, s *State) string {
 	t.Helper()
 	b, err := s.MarshalBinary()

@@ -65,9 +65,20 @@ func (u *upkeep) start(t *Table) {
 	})
 }
 
+// cede hands the office to whoever can follow the table better.
+func (u *upkeep) cede(t *Table) error {
+	if len(t.servers()) < 2 {
+		return nil
+	}
+	return t.raft.LeadershipTransfer().Error()
+}
+
 // run does what is missing, one change after the other; what fails is tried again on
 // the next round.
 func (u *upkeep) run(t *Table) error {
+	if t.Fault() != nil {
+		return u.cede(t)
+	}
 	if term := t.raft.CurrentTerm(); u.term != term {
 		if err := t.raft.Barrier(t.cfg.ElectionTimeout).Error(); err != nil {
 			return err
