@@ -19,6 +19,8 @@ var ErrNotLearner = errors.New("not a learner of the range")
 func (e *Engine) Serve(ctx context.Context, from string, conn net.Conn) error {
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
+	apply, end := e.cfg.Store.Receive()
+	defer end()
 	return Receive(conn, func(text []byte) error {
 		var p purpose
 		if err := json.Unmarshal(text, &p); err != nil {
@@ -28,7 +30,7 @@ func (e *Engine) Serve(ctx context.Context, from string, conn net.Conn) error {
 			return fmt.Errorf("%w: a stream of %.100q from %s", ErrFrame, p.From, from)
 		}
 		return e.expect(ctx, &p)
-	}, e.cfg.Store.Apply)
+	}, apply)
 }
 
 // expect waits until this node knows that it is to receive the ranges, and makes room:
@@ -48,12 +50,7 @@ func (e *Engine) expect(ctx context.Context, p *purpose) error {
 			return fmt.Errorf("%w: handoff %d", ErrNotLearner, p.Handoff)
 		}
 	}
-	for _, r := range p.Ranges {
-		if err := e.cfg.Store.Drop(r); err != nil {
-			return err
-		}
-	}
-	return nil
+	return e.cfg.Store.Drop(p.Ranges...)
 }
 
 func (e *Engine) learns(p *purpose) bool {

@@ -123,7 +123,7 @@ func (m *memory) put(key string, value int) {
 	}
 }
 
-func (m *memory) Tap(r ring.Range, sink func([]byte)) func() {
+func (m *memory) Tap(r ring.Range, sink func([]byte)) (func(), error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	id := m.next
@@ -138,7 +138,7 @@ func (m *memory) Tap(r ring.Range, sink func([]byte)) func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		delete(m.taps, id)
-	}
+	}, nil
 }
 
 func (m *memory) in(r ring.Range) []string {
@@ -165,7 +165,9 @@ func (m *memory) Copy(r ring.Range, from []byte, _ int, sink func([]byte)) ([]by
 	return nil, nil
 }
 
-func (m *memory) Apply(batch []byte) error {
+func (m *memory) Receive() (func([]byte) error, func()) { return m.apply, func() {} }
+
+func (m *memory) apply(batch []byte) error {
 	var pairs []pair
 	if err := json.Unmarshal(batch, &pairs); err != nil {
 		return err
@@ -179,11 +181,13 @@ func (m *memory) Apply(batch []byte) error {
 	return nil
 }
 
-func (m *memory) Drop(r ring.Range) error {
+func (m *memory) Drop(ranges ...ring.Range) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, key := range m.in(r) {
-		delete(m.data, key)
+	for _, r := range ranges {
+		for _, key := range m.in(r) {
+			delete(m.data, key)
+		}
 	}
 	return nil
 }

@@ -16,15 +16,16 @@ type Store interface {
 	// Tap hands every batch of changes in a range to sink, in the order of its keys'
 	// changes, before their replies can leave. sink does not block. Until cancel has
 	// returned sink may be called.
-	Tap(r ring.Range, sink func(batch []byte)) (cancel func())
+	Tap(r ring.Range, sink func(batch []byte)) (cancel func(), err error)
 	// Copy hands live entries of a range to sink, from a cursor on (nil at first) and
 	// about limit bytes of them, in one order with the batches of taps. A nil cursor
 	// comes back at the end of the range.
 	Copy(r ring.Range, from []byte, limit int, sink func(batch []byte)) (next []byte, err error)
-	// Apply makes a batch of Tap or Copy its own, as durably as the store's writes.
-	Apply(batch []byte) error
-	// Drop removes all that lies in a range.
-	Drop(r ring.Range) error
+	// Receive begins to take in what another store's taps and copies hand over, in
+	// that order. apply returns once a batch is as durable as the store's own writes.
+	Receive() (apply func(batch []byte) error, end func())
+	// Drop removes all that lies in ranges, of which none is tapped.
+	Drop(ranges ...ring.Range) error
 	// Load tells what lies in a range.
 	Load(r ring.Range) ring.Load
 }

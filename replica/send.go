@@ -93,12 +93,20 @@ func (e *Engine) handOff(ctx context.Context, h *table.Handoff) error {
 	if err := e.cutOver(ctx, h, stream, to.Incarnation); err != nil {
 		return err
 	}
-	for _, r := range ranges {
-		if err := e.cfg.Store.Drop(r); err != nil {
-			e.cfg.Logger.Error("drop what was handed off", "range", r, "err", err)
-		}
+	cancel()
+	if err := e.cfg.Store.Drop(e.foreign(ranges)...); err != nil {
+		e.cfg.Logger.Error("drop what was handed off", "handoff", h.ID, "node", h.To, "err", err)
 	}
 	return e.finish(ctx, h)
+}
+
+// foreign are those of the ranges in which this node has no place any more.
+func (e *Engine) foreign(ranges []ring.Range) []ring.Range {
+	st := e.cfg.Table.State()
+	return slices.DeleteFunc(slices.Clone(ranges), func(r ring.Range) bool {
+		row, ok := st.Row(r.Start)
+		return !ok || row.Range != r || row.Holds(e.cfg.Self) || slices.Contains(row.Learners, e.cfg.Self)
+	})
 }
 
 // cut makes rows begin and end where the pieces do.
@@ -194,10 +202,15 @@ func (e *Engine) copyAll(ctx context.Context, stream *Stream, ranges []ring.Rang
 		for _, c := range cancels {
 			c()
 		}
+		cancels = nil
 	}
 	sink := func(batch []byte) { _ = stream.Send(batch) } // whose error Drained returns
 	for _, r := range ranges {
-		cancels = append(cancels, e.cfg.Store.Tap(r, sink))
+		end, err := e.cfg.Store.Tap(r, sink)
+		if err != nil {
+			return cancel, err
+		}
+		cancels = append(cancels, end)
 	}
 	for _, r := range ranges {
 		var cursor []byte

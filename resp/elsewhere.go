@@ -190,7 +190,9 @@ func (c *conn) forward(reqs []request, routes *Routes) int {
 		c.far = append(c.far, &batch{})
 	}
 	for i := range reqs {
-		if r := &reqs[i]; r.owner >= 0 {
+		r := &reqs[i]
+		// Kept apart from owner, which is another by newer routes.
+		if r.sent = max(r.owner, -1); r.sent >= 0 {
 			b := c.far[r.owner]
 			b.link = routes.links[r.owner]
 			b.bytes = append(b.bytes, c.in[r.from:r.to]...)
@@ -211,13 +213,13 @@ func (c *conn) forward(reqs []request, routes *Routes) int {
 			c.closing = true
 			break
 		}
-		if r.owner >= 0 {
-			c.take(r, c.far[r.owner])
+		if r.sent >= 0 {
+			c.take(r, c.far[r.sent])
 			i++
 			continue
 		}
 		here := i + 1
-		for here < len(reqs) && reqs[here].owner == ownerSelf {
+		for here < len(reqs) && reqs[here].sent < 0 {
 			here++
 		}
 		i += c.runHere(reqs[i:here])

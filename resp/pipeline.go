@@ -25,6 +25,7 @@ type request struct {
 	cmd         *command
 	msg         string // error reply instead of running it
 	owner       int32  // who serves its keys: a place in Routes.links, ownerSelf, …
+	sent        int32  // the batch of conn.far that it has left with; -1 for none
 }
 
 // run runs all parsed requests. At its end replies either lie in out, or a unit is
