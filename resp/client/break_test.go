@@ -146,12 +146,15 @@ func TestCallsSurviveBreakageUnderLoad(t *testing.T) {
 			for i := range calls {
 				id := g*calls + i
 				c.Commands = fmt.Appendf(c.Commands[:0], "call %d", id)
+				if id%37 == 0 {
+					c.Commands = append(c.Commands, make([]byte, 5*largeCommands)...)
+				}
 				c.Timeout = time.Duration(i%2) * time.Minute
 				for {
 					_ = p.Send(&c)
 					err := c.Wait()
 					// What is lost may still be executed later.
-					checkOutcome(t, string(c.Commands), err, errors.Is(err, ErrUnknownOutcome) || executed[id].Load())
+					checkOutcome(t, fmt.Sprintf("call %d", id), err, errors.Is(err, ErrUnknownOutcome) || executed[id].Load())
 					if errors.Is(err, ErrNotSent) {
 						unsent.Add(1)
 						runtime.Gosched()
