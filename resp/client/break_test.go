@@ -262,6 +262,31 @@ func TestCloseEndsCallsOnTheirWay(t *testing.T) {
 	}
 }
 
+func TestAClosedConnectionEndsServingThoughAnswersAreMissing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFarEnd(t, func(*Batch) {}) // never answers
+		f.cfg.MaxPending = 1
+		dials := 0
+		p := newTestPeer(t, PeerConfig{Conns: 1, Dial: func(ctx context.Context) (net.Conn, error) {
+			if dials++; dials > 1 {
+				return nil, errors.New("only once")
+			}
+			return f.pipe(ctx)
+		}})
+		calls := make([]Call, 3)
+		for i := range calls {
+			calls[i] = Call{Commands: []byte("x"), N: 1}
+			_ = p.Send(&calls[i])
+		}
+		synctest.Wait()
+		f.breakAll()
+		f.served.Wait()
+		for i := range calls {
+			checkOutcome(t, fmt.Sprintf("call %d", i), calls[i].Wait(), i == 0)
+		}
+	})
+}
+
 func TestAnswersAfterTheConnectionEndedAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		held := make(chan *Batch, 1)

@@ -49,15 +49,49 @@ func newReplyWriter(conn net.Conn, cfg *ServeConfig) *replyWriter {
 func (w *replyWriter) admit(size int) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for w.err == nil && w.full(size) {
+	if w.err == nil && w.full(size) {
 		if w.uncork() {
 			w.kick <- struct{}{}
 		}
-		w.room.Wait()
+		noticed := w.noticeClose()
+		for w.err == nil && w.full(size) {
+			w.room.Wait()
+		}
+		w.mu.Unlock()
+		noticed()
+		w.mu.Lock()
 	}
 	w.corked = true
 	w.unanswered += size
 	return w.err
+}
+
+// noticeClose looks now and then whether this side has closed the connection: while
+// the reader waits for answers, nobody else would notice, and whoever closes may wait
+// for the reader before it sees to the answers. The function that it returns ends it.
+func (w *replyWriter) noticeClose() (end func()) {
+	const period = 100 * time.Millisecond
+	over := make(chan struct{})
+	var running sync.WaitGroup
+	running.Go(func() {
+		ticker := time.NewTicker(period)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				if err := w.conn.SetReadDeadline(time.Time{}); err != nil {
+					w.abort(err)
+					return
+				}
+			case <-over:
+				return
+			}
+		}
+	})
+	return func() {
+		close(over)
+		running.Wait()
+	}
 }
 
 func (w *replyWriter) full(size int) bool {
