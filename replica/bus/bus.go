@@ -115,6 +115,7 @@ func (b *Bus) Start() error {
 
 // adopt takes a connection under the bus' care, until it is closed.
 func (b *Bus) adopt(conn *net.TCPConn) (*tcpConn, error) {
+	limitUnacknowledged(conn)
 	c := &tcpConn{TCPConn: conn, bus: b}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"encoding/binary"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -86,11 +85,4 @@ func (b *Batch) say(s status, text string) {
 	}
 	defer b.recycle()
 	b.w.text(b.id, s, text, len(b.Commands))
-}
-
-func appendLens(b []byte, lens []uint32) []byte {
-	for _, n := range lens {
-		b = binary.BigEndian.AppendUint32(b, n)
-	}
-	return b
 }

@@ -146,12 +146,15 @@ func TestCallsSurviveBreakageUnderLoad(t *testing.T) {
 			for i := range calls {
 				id := g*calls + i
 				c.Commands = fmt.Appendf(c.Commands[:0], "call %d", id)
+				if id%37 == 0 {
+					c.Commands = append(c.Commands, make([]byte, 5*largeCommands)...)
+				}
 				c.Timeout = time.Duration(i%2) * time.Minute
 				for {
 					_ = p.Send(&c)
 					err := c.Wait()
 					// What is lost may still be executed later.
-					checkOutcome(t, string(c.Commands), err, errors.Is(err, ErrUnknownOutcome) || executed[id].Load())
+					checkOutcome(t, fmt.Sprintf("call %d", id), err, errors.Is(err, ErrUnknownOutcome) || executed[id].Load())
 					if errors.Is(err, ErrNotSent) {
 						unsent.Add(1)
 						runtime.Gosched()
@@ -257,6 +260,31 @@ func TestCloseEndsCallsOnTheirWay(t *testing.T) {
 			p.Close()
 		})
 	}
+}
+
+func TestAClosedConnectionEndsServingThoughAnswersAreMissing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFarEnd(t, func(*Batch) {}) // never answers
+		f.cfg.MaxPending = 1
+		dials := 0
+		p := newTestPeer(t, PeerConfig{Conns: 1, Dial: func(ctx context.Context) (net.Conn, error) {
+			if dials++; dials > 1 {
+				return nil, errors.New("only once")
+			}
+			return f.pipe(ctx)
+		}})
+		calls := make([]Call, 3)
+		for i := range calls {
+			calls[i] = Call{Commands: []byte("x"), N: 1}
+			_ = p.Send(&calls[i])
+		}
+		synctest.Wait()
+		f.breakAll()
+		f.served.Wait()
+		for i := range calls {
+			checkOutcome(t, fmt.Sprintf("call %d", i), calls[i].Wait(), i == 0)
+		}
+	})
 }
 
 func TestAnswersAfterTheConnectionEndedAreDropped(t *testing.T) {

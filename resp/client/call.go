@@ -36,9 +36,10 @@ type Call struct {
 
 	// Guarded by the link's mutex while the call is on its way.
 	next     *Call
-	size     int   // of the frame, bytes
-	deadline int64 // see now; 0 for none
-	start    uint64
+	size     int    // of the frame, bytes
+	deadline int64  // see now; 0 for none
+	start    uint64 // offset of the frame's first byte on its connection
+	pinned   bool   // the writer is copying Commands: it must not end
 }
 
 // The states of a call.
@@ -67,7 +68,7 @@ func (c *Call) prepare(maxFrame int) error {
 		c.wake = make(chan struct{}, 1)
 	}
 	c.Reply, c.Lens, c.Err = c.Reply[:0], c.Lens[:0], nil
-	c.next, c.deadline = nil, 0
+	c.next, c.deadline, c.pinned = nil, 0, false
 	c.size = requestHead + len(c.Commands)
 	switch {
 	case !countFits(int64(c.N), len(c.Commands)):

@@ -48,7 +48,8 @@ type requestFrame struct {
 	commands []byte
 }
 
-func (r *requestFrame) append(b []byte) []byte {
+// appendHead appends all but the commands.
+func (r *requestFrame) appendHead(b []byte) []byte {
 	b = binary.BigEndian.AppendUint32(b, uint32(requestHead-lengthSize+len(r.commands)))
 	b = binary.BigEndian.AppendUint64(b, r.id)
 	var flags byte
@@ -57,8 +58,7 @@ func (r *requestFrame) append(b []byte) []byte {
 	}
 	b = append(b, flags)
 	b = binary.BigEndian.AppendUint32(b, r.timeLeft)
-	b = binary.BigEndian.AppendUint32(b, r.count)
-	return append(b, r.commands...)
+	return binary.BigEndian.AppendUint32(b, r.count)
 }
 
 // parseRequest reads a whole frame, its length included. The commands lie in it.
@@ -98,6 +98,14 @@ func appendReplyHead(b []byte, id uint64, s status, count, size int) []byte {
 	b = binary.BigEndian.AppendUint64(b, id)
 	b = append(b, byte(s))
 	return binary.BigEndian.AppendUint32(b, uint32(count))
+}
+
+func appendReply(b []byte, id uint64, lens []uint32, replies []byte) []byte {
+	b = appendReplyHead(b, id, statusOK, len(lens), len(replies))
+	for _, n := range lens {
+		b = binary.BigEndian.AppendUint32(b, n)
+	}
+	return append(b, replies...)
 }
 
 func parseReply(frame []byte) (replyFrame, error) {

@@ -14,8 +14,9 @@ import (
 // FuzzServeForward sends anything to the end that executes.
 func FuzzServeForward(f *testing.F) {
 	valid := requestFrame{id: 7, count: 2, timeLeft: 5, commands: []byte("a\r\nb\r\n")}
-	f.Add(valid.append(nil), 10)
-	f.Add(valid.append(valid.append(nil)), 3)
+	one := append(valid.appendHead(nil), valid.commands...)
+	f.Add(one, 10)
+	f.Add(append(one, one...), 3)
 	f.Add(binary.BigEndian.AppendUint32(nil, 1<<31), 1)
 	f.Add([]byte{0, 0, 0, 0}, 1)
 	f.Add([]byte("*1\r\n$4\r\nPING\r\n"), 100)
@@ -45,7 +46,9 @@ func FuzzServeForward(f *testing.F) {
 // FuzzReplies lets a peer answer anything to two calls: they end.
 func FuzzReplies(f *testing.F) {
 	reply := func(id uint64, s status, lens []uint32, body string) []byte {
-		return append(appendLens(appendReplyHead(nil, id, s, len(lens), len(body)), lens), body...)
+		b := appendReply(nil, id, lens, []byte(body))
+		b[lengthSize+8] = byte(s)
+		return b
 	}
 	f.Add(reply(0, statusOK, []uint32{1, 1}, "xy"))
 	f.Add(append(reply(1, statusRefused, nil, "no"), reply(0, statusUnknown, nil, "?")...))

@@ -251,7 +251,7 @@ func (l *link) expire(t int64) int64 {
 		if c.deadline == 0 {
 			return false
 		}
-		if c.deadline > t {
+		if c.deadline > t || c.pinned {
 			l.earliest = min(l.earliest, c.deadline)
 			return false
 		}

@@ -8,6 +8,8 @@ import (
 const (
 	// Calls are written together up to so many bytes.
 	writeBatch = 256 << 10
+	// Commands above this size are copied without the lock.
+	largeCommands = 64 << 10
 	// A sender writes for others so many times before run takes over, so that its
 	// own client does not wait for everybody's.
 	leadRounds = 4
@@ -76,13 +78,36 @@ func (l *link) drain() error {
 // from now. If there is nothing to write, or nowhere to, it gives up the role and
 // returns false.
 func (l *link) encode() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if cap(l.out) > keptBuffer {
 		l.out = nil
 	}
+	l.mu.Lock()
+	large := l.encodeQueue()
+	if len(l.out) > 0 {
+		l.mu.Unlock()
+		if large != nil {
+			l.out = append(l.out, large.Commands...)
+			l.mu.Lock()
+			large.pinned = false
+			l.mu.Unlock()
+		}
+		return true
+	}
+	defer l.mu.Unlock()
+	if l.state == linkUp {
+		l.writing = false
+	} else {
+		l.kick <- struct{}{} // run waits for the role
+	}
+	return false
+}
+
+// encodeQueue encodes calls until there is enough to write. A large one is the last:
+// it is returned with its commands still to be copied, and stays pinned until then,
+// so that nobody has to wait for the lock meanwhile.
+func (l *link) encodeQueue() (large *Call) {
 	var t int64
-	for l.queue.first != nil && l.hasRoom(l.queue.first) && len(l.out) < writeBatch && l.state == linkUp {
+	for large == nil && l.queue.first != nil && l.hasRoom(l.queue.first) && len(l.out) < writeBatch && l.state == linkUp {
 		c := l.queue.pop()
 		r := requestFrame{resp3: c.RESP3, count: uint32(c.N), commands: c.Commands}
 		if c.deadline != 0 {
@@ -99,15 +124,12 @@ func (l *link) encode() bool {
 		c.start = l.encoded
 		l.encoded += uint64(c.size)
 		l.inFlight += c.size
-		l.out = r.append(l.out)
+		l.out = r.appendHead(l.out)
+		if len(c.Commands) > largeCommands {
+			large, c.pinned = c, true
+		} else {
+			l.out = append(l.out, c.Commands...)
+		}
 	}
-	if len(l.out) > 0 {
-		return true
-	}
-	if l.state == linkUp {
-		l.writing = false
-	} else {
-		l.kick <- struct{}{} // run waits for the role
-	}
-	return false
+	return large
 }

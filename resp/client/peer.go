@@ -118,8 +118,9 @@ func NewPeer(cfg PeerConfig) (*Peer, error) {
 
 // Send puts a call on its way and does not wait for the network. The call's
 // buffers must stay as they are until Wait has returned. An error of Send, which
-// Wait repeats, matches ErrNotSent: the peer has seen nothing of the call. While
-// the peer is unreachable, calls fail at once.
+// Wait repeats, matches ErrNotSent: the peer has seen nothing of the call. Calls
+// wait for the outcome of the first attempt to connect, at the beginning and after a
+// connection broke; once that has failed, they fail at once until another succeeds.
 func (p *Peer) Send(c *Call) error {
 	if err := c.prepare(p.cfg.MaxFrame); err != nil {
 		return err

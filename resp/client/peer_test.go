@@ -65,7 +65,9 @@ func TestALaneKeepsItsOrder(t *testing.T) {
 		go echo(b) // answers may come in any order
 	}
 	eachNetwork(t, inOrder, func(t *testing.T, _ *farEnd, p *Peer) {
+		mu.Lock()
 		clear(last)
+		mu.Unlock()
 		var wg sync.WaitGroup
 		for lane := range 20 {
 			wg.Go(func() {
@@ -100,6 +102,30 @@ func TestLargeFramesPass(t *testing.T) {
 				t.Fatalf("%d bytes: %d came back, %v", size, len(c.Reply), err)
 			}
 		}
+	})
+}
+
+func TestLargeAndSmallCallsShareAConnection(t *testing.T) {
+	eachNetwork(t, echo, func(t *testing.T, _ *farEnd, p *Peer) {
+		var wg sync.WaitGroup
+		for g := range 16 {
+			wg.Go(func() {
+				c := Call{N: 1, Lane: uint32(g), Timeout: time.Hour}
+				for i := range 20 {
+					size := 10
+					if (i+g)%4 == 0 {
+						size = 6 * largeCommands
+					}
+					c.Commands = bytes.Repeat([]byte{byte(g)}, size+i)
+					_ = p.Send(&c)
+					if err := c.Wait(); err != nil || !bytes.Equal(c.Reply, c.Commands) {
+						t.Errorf("goroutine %d: %d bytes for %d, %v", g, len(c.Reply), len(c.Commands), err)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
 	})
 }
 

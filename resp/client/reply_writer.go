@@ -20,6 +20,8 @@ type replyWriter struct {
 	mu       sync.Mutex
 	room     sync.Cond // pending or unanswered has shrunk, or the writer failed
 	pending  []byte
+	large    [][]byte // replies of a size that is not copied under the lock
+	waiting  int      // bytes of large
 	writing  bool
 	corked   bool // the reader will flush
 	stopping bool
@@ -47,20 +49,54 @@ func newReplyWriter(conn net.Conn, cfg *ServeConfig) *replyWriter {
 func (w *replyWriter) admit(size int) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for w.err == nil && w.full(size) {
+	if w.err == nil && w.full(size) {
 		if w.uncork() {
 			w.kick <- struct{}{}
 		}
-		w.room.Wait()
+		noticed := w.noticeClose()
+		for w.err == nil && w.full(size) {
+			w.room.Wait()
+		}
+		w.mu.Unlock()
+		noticed()
+		w.mu.Lock()
 	}
 	w.corked = true
 	w.unanswered += size
 	return w.err
 }
 
+// noticeClose looks now and then whether this side has closed the connection: while
+// the reader waits for answers, nobody else would notice, and whoever closes may wait
+// for the reader before it sees to the answers. The function that it returns ends it.
+func (w *replyWriter) noticeClose() (end func()) {
+	const period = 100 * time.Millisecond
+	over := make(chan struct{})
+	var running sync.WaitGroup
+	running.Go(func() {
+		ticker := time.NewTicker(period)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				if err := w.conn.SetReadDeadline(time.Time{}); err != nil {
+					w.abort(err)
+					return
+				}
+			case <-over:
+				return
+			}
+		}
+	})
+	return func() {
+		close(over)
+		running.Wait()
+	}
+}
+
 func (w *replyWriter) full(size int) bool {
 	return w.unanswered > 0 && w.unanswered+size > w.cfg.MaxPending ||
-		len(w.pending)+w.left > w.cfg.MaxPending
+		len(w.pending)+w.waiting+w.left > w.cfg.MaxPending
 }
 
 // cork makes answers wait for flush.
@@ -86,10 +122,10 @@ func (w *replyWriter) flush() {
 }
 
 func (w *replyWriter) claim() bool {
-	if w.writing || w.stopping || w.err != nil || len(w.pending) == 0 {
+	if w.writing || w.stopping || w.err != nil || len(w.pending)+w.waiting == 0 {
 		return false
 	}
-	if w.corked && len(w.pending) < writeBatch {
+	if w.corked && len(w.pending)+w.waiting < writeBatch {
 		return false
 	}
 	w.writing = true
@@ -97,10 +133,16 @@ func (w *replyWriter) claim() bool {
 }
 
 func (w *replyWriter) reply(id uint64, lens []uint32, replies []byte, size int) {
-	w.mu.Lock()
-	w.pending = appendReplyHead(w.pending, id, statusOK, len(lens), len(replies))
-	w.pending = appendLens(w.pending, lens)
-	w.pending = append(w.pending, replies...)
+	if len(replies) > writeBatch {
+		frame := make([]byte, 0, replyHead+4*len(lens)+len(replies))
+		frame = appendReply(frame, id, lens, replies)
+		w.mu.Lock()
+		w.large = append(w.large, frame)
+		w.waiting += len(frame)
+	} else {
+		w.mu.Lock()
+		w.pending = appendReply(w.pending, id, lens, replies)
+	}
 	w.answered(size)
 }
 
@@ -116,7 +158,7 @@ func (w *replyWriter) text(id uint64, s status, text string, size int) {
 func (w *replyWriter) answered(size int) {
 	w.unanswered -= size
 	if w.err != nil || w.stopping {
-		w.pending = nil // nobody hears
+		w.drop() // nobody hears
 	}
 	lead := w.claim()
 	w.mu.Unlock()
@@ -132,11 +174,13 @@ func (w *replyWriter) abort(err error) {
 	if w.err == nil {
 		w.err = err
 	}
-	w.pending = nil
+	w.drop()
 	w.mu.Unlock()
 	w.room.Signal()
 	_ = w.conn.Close()
 }
+
+func (w *replyWriter) drop() { w.pending, w.large, w.waiting = nil, nil, 0 }
 
 func (w *replyWriter) failure() error {
 	w.mu.Lock()
@@ -175,14 +219,20 @@ func (w *replyWriter) swap() bool {
 	if cap(w.out) > keptBuffer {
 		w.out = nil
 	}
-	if len(w.pending) == 0 || w.err != nil {
+	if len(w.pending)+w.waiting == 0 || w.err != nil {
 		w.writing = false
 		if w.stopping {
 			w.room.Broadcast()
 		}
 		return false
 	}
-	w.out, w.pending = w.pending, w.out[:0]
+	if len(w.pending) > 0 {
+		w.out, w.pending = w.pending, w.out[:0]
+	} else {
+		w.out, w.large[0] = w.large[0], nil
+		w.large = w.large[1:]
+		w.waiting -= len(w.out)
+	}
 	w.left = len(w.out)
 	return true
 }
@@ -232,7 +282,7 @@ func (w *replyWriter) stop() {
 	for w.writing {
 		w.room.Wait()
 	}
-	w.pending = nil
+	w.drop()
 	w.mu.Unlock()
 	_ = w.conn.Close()
 	close(w.ended)

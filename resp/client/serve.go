@@ -49,7 +49,8 @@ func (c *ServeConfig) Validate() error {
 //
 // handle need not answer before it returns. What it does answer leaves together with
 // the answers to all that was read in one go, so it must not wait for an answer to
-// have arrived. While it blocks, nothing more is read.
+// have arrived. While it blocks, nothing more is read, nor the connection's end
+// noticed.
 func ServeForward(conn net.Conn, cfg ServeConfig, handle func(*Batch)) error {
 	defer conn.Close()
 	cfg.EnsureDefaults()

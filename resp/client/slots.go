@@ -27,7 +27,7 @@ func (s *slots) put(c *Call) (id uint64) {
 }
 
 // take returns the call with an id and frees its slot; nil if it has ended. known
-// is false for an id that no call ever had.
+// is false for an id that no call ever had, or whose call is not sent yet.
 func (s *slots) take(id uint64) (c *Call, known bool) {
 	i, uses := uint32(id), uint32(id>>32)
 	if uint64(i) >= uint64(len(s.all)) {
@@ -36,7 +36,9 @@ func (s *slots) take(id uint64) (c *Call, known bool) {
 	if s.all[i].uses != uses || s.all[i].call == nil {
 		return nil, true
 	}
-	c = s.all[i].call
+	if c = s.all[i].call; c.pinned {
+		return nil, false
+	}
 	s.release(i)
 	return c, true
 }
