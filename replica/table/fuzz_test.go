@@ -78,3 +78,22 @@ func FuzzSnapshot(f *testing.F) {
 		}
 	})
 }
+
+// Whatever another node answers is an outcome, or an unknown one.
+func FuzzReply(f *testing.F) {
+	for _, err := range append([]error{nil, errNotProposed, ErrUnknownOutcome}, refusals...) {
+		f.Add(reply(outcome{index: 300}, err))
+	}
+	f.Add(notProposed("n1"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		done, leader, err := readReply(data)
+		switch {
+		case err == nil, IsRefused(err), errors.Is(err, ErrUnknownOutcome):
+			if leader != "" {
+				t.Fatalf("%+v, and yet ask %q", done, leader)
+			}
+		case !errors.Is(err, errNotProposed):
+			t.Fatal(err)
+		}
+	})
+}

@@ -200,7 +200,7 @@ func (x *chaos) failover() Command {
 // fall for any token, a refusal changes nothing, and another node that applies the
 // same log has the same bytes.
 func TestRandomCommandsKeepTheInvariants(t *testing.T) {
-	runs, length := 30, 1500
+	runs, length := 20, 1500
 	if testing.Short() {
 		runs = 5
 	}

@@ -21,7 +21,7 @@ func TestChunkedRowsAreAPlainList(t *testing.T) {
 		first := slices.Clone(plain)
 		now := chunked(slices.Clone(plain), new(mark))
 		before := now
-		for step := range 200 {
+		for step := range 100 {
 			m := new(mark)
 			next := rows{slices.Clone(now.chunks), now.n}
 			was := slices.Clone(plain)

@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,6 +29,8 @@ type upkeep struct {
 	// term is the one whose leader has applied all that came before it. Who leads
 	// with an old table would put out servers that it has not heard of yet.
 	term uint64
+	// nodes are those of the last round.
+	nodes []Node
 }
 
 func (u *upkeep) start(t *Table) {
@@ -52,6 +55,9 @@ func (u *upkeep) start(t *Table) {
 				t.listeners.tell()
 				continue // telling has made changed ready
 			case <-changed:
+				if !u.concerns(t) {
+					continue
+				}
 			case <-tick.C:
 			}
 			if _, isSelf := t.Leader(); !isSelf {
@@ -62,6 +68,14 @@ func (u *upkeep) start(t *Table) {
 				t.cfg.Logger.Warn("the group of servers could not be changed, and will be tried again", "node", t.cfg.ID, "err", err)
 			}
 		}
+	})
+}
+
+// concerns tells whether what has changed is a matter of the group: who leads or who
+// is there. Rows change far too often to ask everyone each time.
+func (u *upkeep) concerns(t *Table) bool {
+	return u.term != t.raft.CurrentTerm() || !slices.EqualFunc(u.nodes, t.State().nodes, func(a, b Node) bool {
+		return a.ID == b.ID && a.Server == b.Server && a.Role == b.Role && a.State == b.State
 	})
 }
 
@@ -89,6 +103,7 @@ func (u *upkeep) run(t *Table) error {
 	if !s.Founded() {
 		return nil
 	}
+	u.nodes = s.nodes
 	servers := t.servers()
 	changes := voters(s, servers, t.cfg.ID, u.look(t, s, servers))
 	for _, c := range changes {
