@@ -268,6 +268,16 @@ func (n *Node) Err() error {
 	}
 }
 
+// Leave hands all data to the other nodes of the cluster and leaves it. It returns once
+// the node has nothing left and may be closed, or with an error that says what has
+// stayed. A node that is alone cannot leave.
+func (n *Node) Leave(ctx context.Context) error {
+	if n.cluster == nil {
+		return errors.New("leave: the node is in no cluster")
+	}
+	return n.cluster.leave(ctx)
+}
+
 // Close takes no more connections, lets running commands finish within
 // Config.StopTimeout, makes everything durable and ends the node. Further calls
 // return what the first did.
