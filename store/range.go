@@ -107,7 +107,7 @@ func (s *Store) DropRanges(w Waiter, rs ...ring.Range) error {
 	for _, r := range rs {
 		all = append(all, stretches(r)...)
 	}
-	if err := s.drop(all, nil, w); err != nil {
+	if err := s.drop(union(all), nil, w); err != nil {
 		return fmt.Errorf("drop %v: %w", rs, err)
 	}
 	return nil
