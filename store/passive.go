@@ -92,4 +92,7 @@ func (s *Store) SetPassive(r ring.Range, passive bool) {
 	s.tapsMu.Lock()
 	defer s.tapsMu.Unlock()
 	s.passive.change(r, passive)
+	if !passive {
+		s.overdue.Store(true)
+	}
 }
