@@ -48,6 +48,10 @@ func (c *conn) run() {
 				return
 			}
 		}
+		if c.from != nil && c.postponed(&c.reqs[i]) {
+			i++
+			continue
+		}
 		routes := c.enter()
 		n := c.gather(c.reqs[i:], routes)
 		c.hold = i+n < len(c.reqs)
@@ -237,7 +241,7 @@ func (c *conn) finishUnit(sync bool) {
 // alone runs a request outside of any unit.
 func (c *conn) alone(r *request) {
 	c.srv.pause.wait(c, r.cmd)
-	if r.cmd.waits && c.flush() != nil {
+	if r.cmd.waitsHere(c.srv) && c.flush() != nil {
 		c.closing = true
 		return
 	}

@@ -39,6 +39,9 @@ func (s *Store) ScanIn(span ring.Range, from Cursor, count int, visit func(Entry
 // that the span cuts, the keys are counted one by one. Keys that have expired and are
 // not removed yet count.
 func (s *Store) KeysIn(span ring.Range) (int64, error) {
+	if span.Start == span.End {
+		return s.counts.keys.Load(), nil
+	}
 	keys := int64(0)
 	for part := range cutAtSlices(span) {
 		if part.whole {
@@ -61,6 +64,9 @@ func (s *Store) KeysIn(span ring.Range) (int64, error) {
 // SizeIn estimates the keys and bytes of a span: a slice that the span cuts counts in
 // proportion.
 func (s *Store) SizeIn(span ring.Range) (keys, size int64) {
+	if span.Start == span.End {
+		return s.counts.keys.Load(), s.counts.bytes.Load()
+	}
 	for part := range cutAtSlices(span) {
 		k, b := s.RangeSize(part.slice, part.last)
 		if !part.whole {
