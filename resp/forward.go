@@ -14,6 +14,7 @@ func (c *conn) forward(reqs []request, routes *Routes) int {
 	for i := range reqs {
 		if r := &reqs[i]; r.owner >= 0 {
 			b := c.far[r.owner]
+			r.sent = b
 			b.link = routes.links[r.owner]
 			b.bytes = append(b.bytes, c.in[r.from:r.to]...)
 			b.requests++
@@ -42,18 +43,18 @@ func (c *conn) forward(reqs []request, routes *Routes) int {
 			c.closing = true
 			break
 		}
-		if r.owner >= 0 {
-			b := c.far[r.owner]
+		if b := r.sent; b != nil {
 			if !b.received {
 				b.receive()
 				charge(len(b.replies.Bytes))
 			}
 			c.take(r, b)
+			r.sent = nil
 			i++
 			continue
 		}
 		here := i + 1
-		for here < len(reqs) && reqs[here].owner == ownerSelf {
+		for here < len(reqs) && reqs[here].sent == nil {
 			here++
 		}
 		i += c.runHere(reqs[i:here])

@@ -25,6 +25,7 @@ type request struct {
 	cmd         *command
 	msg         string // error reply instead of running it
 	owner       int32  // who serves its keys: a place in Routes.links, ownerSelf, …
+	sent        *batch // with which it is on its way, whoever serves its keys by now
 }
 
 // run runs all parsed requests. At its end replies either lie in out, or a unit is
