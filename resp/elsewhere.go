@@ -71,27 +71,30 @@ func (c *conn) notMine(r *request, routes *Routes) int {
 	if r.owner == ownerHeld && c.awaitRoutes(routes, heldTimeout) {
 		return 0
 	}
-	c.refuse(r, msgNotMine)
 	c.srv.stats.notMine.Add(1)
+	c.sendBack(r)
 	return 1
 }
 
-// postponed refuses a forwarded request that cannot run now: the clients are paused, or
-// the replies of its batch are as large as they may be.
+// sendBack answers a forwarded request that has not run.
+func (c *conn) sendBack(r *request) {
+	c.from.refused = true
+	c.refuse(r, msgNotMine)
+}
+
+// postponed sends a forwarded request back that cannot run now: one before it in the
+// batch did not, the clients are paused, or the replies are as large as they may be.
 func (c *conn) postponed(r *request) bool {
-	if pause := &c.srv.pause; pause.applies(r.cmd) {
+	pause := &c.srv.pause
+	if !c.from.refused && pause.applies(r.cmd) {
 		left, over := pause.left()
 		c.wait(min(left, heldTimeout), over)
-		if pause.applies(r.cmd) {
-			c.refuse(r, msgNotMine)
-			return true
-		}
 	}
-	if c.from.full() {
-		c.refuse(r, msgNotMine)
-		return true
+	if !c.from.refused && !c.from.full() && !pause.applies(r.cmd) {
+		return false
 	}
-	return false
+	c.sendBack(r)
+	return true
 }
 
 // moved tells the client of a redirect connection where to go.

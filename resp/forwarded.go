@@ -24,6 +24,9 @@ type forwarder struct {
 	buf      []byte
 	ends     []int
 	charged  int64 // bytes of buf that count for the server's budget
+	// refused: a request of the batch was not run, so none behind it is either. It
+	// will come again, and must not come after them.
+	refused bool
 }
 
 // Write takes in replies. It fails where there is no memory for them: the connection
@@ -111,7 +114,7 @@ func (s *Server) RunForwarded(batch []byte, requests int, resp3 bool, done func(
 		c.out.proto = 3
 	}
 	from := c.from
-	from.buf, from.ends = from.buf[:0], from.ends[:0]
+	from.buf, from.ends, from.refused = from.buf[:0], from.ends[:0], false
 	c.in, c.start, c.end, c.closing = batch, 0, len(batch), false
 	var err error
 	for c.start < c.end && err == nil && !c.closing {

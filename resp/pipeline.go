@@ -167,7 +167,7 @@ func (c *conn) runUnit(reqs []request) int {
 			return i + 1
 		}
 		c.count(at)
-		if len(c.out.buf) >= maxUnitReplies && i+1 < len(reqs) {
+		if full := c.from != nil && c.from.full(); (full || len(c.out.buf) >= maxUnitReplies) && i+1 < len(reqs) {
 			c.sendUnit()
 			return i + 1
 		}
