@@ -4,10 +4,12 @@ import (
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/ringside-kv/ringside/ring"
 )
 
 // Clear removes every key. It takes the same time whatever the store holds; it
-// waits for all units that hold latches. w is told when it is durable; with an
+// waits for all units that hold latches; taps are told. w is told when it is durable; with an
 // error, nothing was removed and w is not used.
 func (s *Store) Clear(w Waiter) error {
 	// A checkpoint under way would bring back the counts it has copied.
@@ -28,6 +30,7 @@ func (s *Store) Clear(w Waiter) error {
 		_ = b.DeleteRange([]byte{kind}, []byte{kind + 1}, nil)
 	}
 	_ = b.Set(countKey, encodeNoCounts(s.counts.term), nil)
+	_ = b.Delete(expiresKey, nil)
 	for i := range s.latches {
 		s.latches[i].version.Add(1)
 	}
@@ -35,6 +38,9 @@ func (s *Store) Clear(w Waiter) error {
 	if err == nil {
 		s.counts.reset()
 		s.cache.clear()
+		if taps := s.taps.Load(); taps != nil {
+			w = s.tellDropped(taps, ring.Whole, everyLatch(), w)
+		}
 		number := s.settler.add(b, w)
 		for i := range s.latches {
 			s.latches[i].settled.Store(number)

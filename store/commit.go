@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/batchrepr"
 )
 
 // Commit makes the unit's changes visible and ends it. It reports whether the
@@ -14,7 +15,7 @@ import (
 //
 // The order of things, for each latch that the unit holds:
 //
-//	version odd → Pebble → counts → cache → settler → settled → version even → unlock
+//	version odd → Pebble → counts → cache → taps → settler → settled → version even → unlock
 //
 // A reader without the latch fetches first and looks at the version afterwards.
 // If it is even, settled names every commit that the fetched value may stem from;
@@ -22,10 +23,10 @@ import (
 func (u *Unit) Commit(w Waiter) (wait bool, err error) {
 	if u.batch == nil && u.failure == nil {
 		u.release()
-		if w == nil || u.s.settler.durable(u.after) {
+		if w == nil || u.s.settler.durable(u.after) && !u.held() {
 			return false, nil
 		}
-		u.s.settler.add(nil, w)
+		u.s.settler.add(nil, u.gated(w))
 		return true, nil
 	}
 	if err := u.apply(w); err != nil {
@@ -92,13 +93,19 @@ func (u *Unit) refused(err error) error {
 }
 
 func (u *Unit) release() {
+	if len(u.built) > 0 {
+		if taps := u.s.taps.Load(); taps != nil {
+			taps.abandoned(u.built)
+		}
+	}
 	u.s.latches.unlock(u.latched)
 	u.latched = u.latched[:0]
 	u.batch = nil
 	u.forget()
-	for _, gen := range u.built {
-		u.s.generations.built(gen)
+	for _, c := range u.built {
+		u.s.generations.built(c.gen)
 	}
+	clear(u.built)
 	u.built = u.built[:0]
 	for i := range u.readers {
 		_ = u.readers[i].iter.Close()
@@ -171,6 +178,11 @@ func (u *Unit) apply(w Waiter) error {
 	for _, n := range u.latched {
 		s.latches[n].version.Add(1)
 	}
+	taps := s.taps.Load()
+	var contents batchrepr.Reader
+	if taps != nil {
+		contents = u.batch.Reader()
+	}
 	err := s.db.Apply(u.batch, pebble.NoSync)
 	if err == nil {
 		for _, d := range u.deltas {
@@ -183,11 +195,17 @@ func (u *Unit) apply(w Waiter) error {
 			c := &u.changes[i]
 			if c.line == nil {
 				s.cache.remove(c.place, c.key)
+			} else if u.copying {
+				s.cache.refresh(c.place, c.key, c.line)
 			} else {
 				s.cache.put(c.place, c.key, c.line)
 			}
 		}
 		s.commitCount.Add(1)
+		if taps != nil {
+			u.handOver(taps, contents)
+			w = u.gated(w)
+		}
 		number := s.settler.add(u.batch, w)
 		for _, n := range u.latched {
 			s.latches[n].settled.Store(number)

@@ -32,7 +32,7 @@ type counts struct {
 	entries atomic.Int64  // journal entries since the last checkpoint
 }
 
-type sliceCount struct{ keys, bytes atomic.Int64 }
+type sliceCount struct{ keys, bytes, expires atomic.Int64 }
 
 // checkpointEvery bounds what opening has to read of the journal.
 const checkpointEvery = 200_000
@@ -58,6 +58,7 @@ func (c *counts) add(d countDelta) {
 		c.bytes.Add(d.bytes)
 	}
 	if d.expires != 0 {
+		s.expires.Add(int64(d.expires))
 		c.expires.Add(int64(d.expires))
 	}
 }
@@ -66,6 +67,7 @@ func (c *counts) reset() {
 	for i := range c.slices {
 		c.slices[i].keys.Store(0)
 		c.slices[i].bytes.Store(0)
+		c.slices[i].expires.Store(0)
 	}
 	c.keys.Store(0)
 	c.bytes.Store(0)
@@ -137,6 +139,71 @@ func (c *counts) encode(dst []byte) []byte {
 	return dst
 }
 
+// expiresKey holds what countKey lacks, which came first: the term, then slice and
+// keys with an expiry of each slice that has any. It counts only under the term of
+// countKey, since a program that does not know it leaves it behind.
+var expiresKey = []byte{kindCount, 'e'}
+
+func (c *counts) encodeExpires(dst []byte) []byte {
+	dst = binary.AppendVarint(dst, int64(c.term))
+	for i := range c.slices {
+		if n := c.slices[i].expires.Load(); n != 0 {
+			dst = binary.AppendVarint(dst, int64(i))
+			dst = binary.AppendVarint(dst, n)
+		}
+	}
+	return dst
+}
+
+func (c *counts) decodeExpires(b []byte) (ok bool, err error) {
+	var term int64
+	if b, err = readVarints(b, &term); err != nil || uint32(term) != c.term {
+		return false, err
+	}
+	for len(b) > 0 {
+		var slice, n int64
+		if b, err = readVarints(b, &slice, &n); err != nil {
+			return false, err
+		}
+		if slice < 0 || slice >= int64(len(c.slices)) {
+			return false, errCounts
+		}
+		c.slices[slice].expires.Store(n)
+	}
+	return true, nil
+}
+
+// loadExpires reads the keys with an expiry of each slice. ok is false if nobody has
+// written them down.
+func (c *counts) loadExpires(db *pebble.DB) (ok bool, err error) {
+	value, closer, err := db.Get(expiresKey)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return c.expires.Load() == 0, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = closer.Close() }()
+	return c.decodeExpires(value)
+}
+
+// countExpires takes the keys with an expiry of each slice from the index.
+func (c *counts) countExpires(db *pebble.DB) error {
+	for i := range c.slices {
+		c.slices[i].expires.Store(0)
+	}
+	iter, err := db.NewIter(&pebble.IterOptions{LowerBound: []byte{kindExpiry}, UpperBound: []byte{kindExpiry + 1}})
+	if err != nil {
+		return err
+	}
+	for iter.First(); iter.Valid(); iter.Next() {
+		if k := iter.Key(); len(k) > 9+placeSize {
+			c.slices[binary.BigEndian.Uint16(k[9:])].expires.Add(1)
+		}
+	}
+	return errors.Join(iter.Error(), iter.Close())
+}
+
 // encodeNoCounts is encode for a store that has just been emptied.
 func encodeNoCounts(term uint32) []byte {
 	return binary.AppendVarint(binary.AppendVarint(nil, int64(term)), 0)
@@ -151,6 +218,10 @@ func (c *counts) load(db *pebble.DB) error {
 	} else if errors.Is(err, pebble.ErrNotFound) {
 		err = nil
 	}
+	if err != nil {
+		return fmt.Errorf("read counts: %w", err)
+	}
+	perSlice, err := c.loadExpires(db)
 	if err != nil {
 		return fmt.Errorf("read counts: %w", err)
 	}
@@ -173,7 +244,11 @@ func (c *counts) load(db *pebble.DB) error {
 			break
 		}
 	}
-	if err = errors.Join(err, iter.Error(), iter.Close()); err != nil {
+	err = errors.Join(err, iter.Error(), iter.Close())
+	if err == nil && !perSlice {
+		err = c.countExpires(db)
+	}
+	if err != nil {
 		return fmt.Errorf("read counts: %w", err)
 	}
 	c.term = last + 1 // numbers start anew
@@ -214,13 +289,14 @@ func (s *Store) checkpointCounts() error {
 	term := c.term
 	c.number.Store(0)
 	c.entries.Store(0)
-	encoded := c.encode(nil)
+	encoded, expires := c.encode(nil), c.encodeExpires(nil)
 	s.commits.Unlock()
 
 	b := s.db.NewBatch()
 	defer func() { _ = b.Close() }()
 	if err := errors.Join(
 		b.Set(countKey, encoded, nil),
+		b.Set(expiresKey, expires, nil),
 		b.DeleteRange([]byte{kindJournal}, journalKey(nil, term, 0), nil),
 		s.write(b, pebble.Sync),
 	); err != nil {

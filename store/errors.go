@@ -1,6 +1,9 @@
 package store
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Errors of Open.
 var (
@@ -24,6 +27,18 @@ var (
 	ErrUnknown = errors.New("outcome unknown")
 	// ErrClosed: the store has been closed.
 	ErrClosed = errors.New("store is closed")
+	// ErrPassive: the key lies in a range that only follows another node's.
+	ErrPassive = fmt.Errorf("%w: range is passive", ErrReadOnly)
 	// ErrCursor: no scan returns such a cursor.
 	ErrCursor = errors.New("invalid cursor")
+)
+
+// Errors of ranges and what moves them.
+var (
+	// ErrBatch: a batch is malformed, or of another version.
+	ErrBatch = errors.New("malformed batch")
+	// ErrGap: a batch does not follow what the receiver has.
+	ErrGap = errors.New("batch does not follow what is here")
+	// ErrOverlap: a range overlaps one that is tapped.
+	ErrOverlap = errors.New("range is tapped already")
 )

@@ -50,7 +50,7 @@ func (s *Store) expireDue(now int64, from []byte) (n int, next []byte, err error
 	}
 	var due []expiring
 	next = from
-	for iter.First(); iter.Valid() && len(due) < expireBatch; iter.Next() {
+	for iter.First(); iter.Valid() && n < expireBatch; iter.Next() {
 		k := iter.Key()
 		if len(k) < 9 {
 			err = errLayout
@@ -61,19 +61,24 @@ func (s *Store) expireDue(now int64, from []byte) (n int, next []byte, err error
 			err = splitErr
 			break
 		}
-		due = append(due, expiring{p, append([]byte(nil), key...), int64(binary.BigEndian.Uint64(k[1:]))})
-		next = append(append([]byte(nil), k...), 0)
+		if n++; !s.passive.contains(p.Token()) { // the others wait for their primary
+			due = append(due, expiring{p, append([]byte(nil), key...), int64(binary.BigEndian.Uint64(k[1:]))})
+		}
+		next = append(next[:0:0], k...)
+	}
+	if n > 0 {
+		next = append(next, 0)
 	}
 	if err = errors.Join(err, iter.Error(), iter.Close()); err != nil {
 		return 0, from, s.readFailed(err)
 	}
 	if len(due) == 0 {
-		return 0, from, nil
+		return n, next, nil
 	}
 	if _, err = s.expireKeys(now, due, nil); err != nil {
 		return 0, from, err
 	}
-	return len(due), next, nil
+	return n, next, nil
 }
 
 // expireKeys removes those of the given keys whose time has come. It returns the
@@ -108,7 +113,7 @@ func (s *Store) expireKeys(now int64, due []expiring, w Waiter) (uint64, error) 
 func (u *Unit) expire(d *expiring) (gone bool, err error) {
 	var h header
 	l := &u.s.latches[latchOf(d.place)]
-	u.dependOn(l)
+	u.dependOn(l, d.place)
 	if u.find(d.place, d.key) == nil { // it may be due twice
 		line, ok, err := u.read(l, d.place, d.key)
 		if err == nil && ok {
@@ -118,7 +123,7 @@ func (u *Unit) expire(d *expiring) (gone bool, err error) {
 			return false, fmt.Errorf("expire key: %w", err)
 		}
 	}
-	if h.expired(u.now) {
+	if h.expired(u.now) && !u.s.passive.contains(d.place.Token()) {
 		u.remove(d.place, d.key, &h)
 		gone = true
 	}

@@ -84,6 +84,11 @@ func (s *Store) housekeepingLoop() {
 		if s.Writable() != nil {
 			continue
 		}
+		if s.unswept.Load() {
+			if err := s.sweepDropped(); err != nil {
+				s.log.Error("remove expiry times of dropped ranges", "err", err)
+			}
+		}
 		for s.garbage.Swap(0) > 0 && !s.stopping() {
 			n, err := s.collectGarbage()
 			if err != nil {

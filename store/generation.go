@@ -45,6 +45,15 @@ func (g *generations) load(db *pebble.DB) error {
 	return nil
 }
 
+// A construction is a value whose entries are written before its header is.
+type construction struct {
+	place Place
+	key   []byte
+	gen   uint64
+	// adopted: a header names it, and taps know.
+	adopted bool
+}
+
 // newGeneration returns a generation that no value of this store has had, and
 // keeps the garbage collector from it until built is called.
 func (s *Store) newGeneration() (uint64, error) {

@@ -22,15 +22,17 @@ type latch struct {
 	mu      sync.Mutex
 	version atomic.Uint64
 	settled atomic.Uint64 // the last commit under this latch, as a settler's number
-	_       [40]byte
+	tapped  atomic.Uint64 // the last change under this latch that a Tap was handed
+	_       [32]byte
 }
 
 type latches [latchCount]latch
 
-// latchOf returns the number of a place's latch. It depends on the token alone,
-// so that a range of tokens can be latched whatever keys it holds.
+// latchOf returns the number of a place's latch. All places of a slice of 2¹⁶
+// tokens have the same one: so whatever keys it holds, a short stretch of tokens,
+// as a copy reads at a time, is latched by few.
 func latchOf(p Place) uint16 {
-	return uint16(uint32(p.Token()) * 0x9e3779b1 >> 20)
+	return uint16(uint32(sliceOf(p)) * 0x9e3779b1 >> 20)
 }
 
 // lock takes the latches, which it sorts and frees of duplicates first, and
@@ -48,6 +50,15 @@ func (l *latches) unlock(nums []uint16) {
 	for _, n := range nums {
 		l[n].mu.Unlock()
 	}
+}
+
+// everyLatch returns the numbers of all latches.
+func everyLatch() []uint16 {
+	nums := make([]uint16, latchCount)
+	for i := range nums {
+		nums[i] = uint16(i)
+	}
+	return nums
 }
 
 // lockAll takes every latch.

@@ -87,10 +87,16 @@ func (s *Store) AwaitAll(w Waiter) (wait bool) {
 		last = max(last, l.settled.Load())
 		l.mu.Unlock()
 	}
-	if s.settler.durable(last) {
+	u := Unit{s: s}
+	if taps := s.taps.Load(); taps != nil {
+		for _, t := range taps.all() {
+			u.addSeen(t, t.last.Load())
+		}
+	}
+	if s.settler.durable(last) && !u.held() {
 		return false
 	}
-	s.settler.add(nil, w)
+	s.settler.add(nil, u.gated(w))
 	return true
 }
 

@@ -44,6 +44,13 @@ type Store struct {
 	generations generations
 	garbage     atomic.Int64 // generations named as garbage since the last look
 
+	taps    atomic.Pointer[tapSet] // nil when there are none
+	tapsMu  sync.Mutex             // serializes changes of taps and passive
+	tapped  atomic.Uint64          // number of the newest change handed to a Tap
+	passive tokenSet
+	drops   atomic.Int64 // ranges dropped since the store was opened
+	unswept atomic.Bool  // the index of expiry times holds entries of dropped ranges
+
 	refusal   atomic.Pointer[error]
 	troubleMu sync.Mutex
 	troubles  [troubleCount]error
@@ -152,6 +159,7 @@ func (s *Store) open() (err error) {
 		s.cache.setWhole()
 	}
 	s.garbage.Store(1) // a crash may have left some
+	s.unswept.Store(true)
 	s.settler = newSettler(s.wal, func() error { return s.db.LogData(nil, pebble.Sync) })
 	for _, loop := range []func(){s.healLoop, s.everySecond, s.expireLoop, s.housekeepingLoop} {
 		s.loops.Add(1)

@@ -39,7 +39,7 @@ func (u *Unit) putPieces(key []byte, p Place, old *header, h header, size int64,
 	if err != nil {
 		return err
 	}
-	u.built = append(u.built, gen)
+	u.built = append(u.built, construction{place: p, key: key, gen: gen})
 	b := u.s.db.NewBatch()
 	defer func() { _ = b.Close() }()
 	garbage := garbageKey(nil, p, key, gen)
@@ -55,12 +55,12 @@ func (u *Unit) putPieces(key []byte, p Place, old *header, h header, size int64,
 			_ = b.Set(appendPieceKey(prefix, gen, uint32(i)), data, nil)
 		}
 		if b.Len() >= stageSize {
-			if err := u.stage(b); err != nil {
+			if err := u.stage(b, p, key, gen); err != nil {
 				return err
 			}
 		}
 	}
-	if err := u.stage(b); err != nil {
+	if err := u.stage(b, p, key, gen); err != nil {
 		return err
 	}
 	_ = u.batched().Delete(garbage, nil)
@@ -71,9 +71,13 @@ func (u *Unit) putPieces(key []byte, p Place, old *header, h header, size int64,
 
 // stage commits part of a value that no header names yet. It need not be durable
 // by itself: the log keeps the order, and the header comes after it.
-func (u *Unit) stage(b *pebble.Batch) error {
+func (u *Unit) stage(b *pebble.Batch, p Place, key []byte, gen uint64) error {
+	contents := b.Reader()
 	if err := u.s.write(b, pebble.NoSync); err != nil {
 		return fmt.Errorf("write long value: %w", err)
+	}
+	if taps := u.s.taps.Load(); taps != nil {
+		taps.staged(contents, p, key, gen)
 	}
 	b.Reset()
 	return nil
@@ -284,13 +288,13 @@ func (u *Unit) openReader(p Place, key []byte) (h header, err error) {
 			_ = iter.Close()
 			l.mu.Lock()
 			iter, err = open()
-			u.dependOn(l)
+			u.dependOn(l, p)
 			l.mu.Unlock()
 		}
 		if err != nil {
 			return h, u.s.readFailed(err)
 		}
-		u.dependOn(l)
+		u.dependOn(l, p)
 		u.readers = append(u.readers, pieceReader{p, key, iter})
 		r = &u.readers[len(u.readers)-1]
 	}

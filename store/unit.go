@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -34,7 +35,9 @@ type Unit struct {
 	pbuf  []byte // Pebble keys under construction
 	dirty []dirtyPiece
 	// built holds the generations that this unit writes the header of.
-	built []uint64
+	built []construction
+	// seen is what this unit has read, or written, that a Tap holds; see held.go.
+	seen []heldChange
 	// failure, once set, is what Commit will answer: see Fail.
 	failure error
 	// unseen says why an expired key could not be removed that this unit does not
@@ -44,6 +47,8 @@ type Unit struct {
 	flushed bool
 	// peeking: reads do not count as uses of their keys.
 	peeking bool
+	// copying: what is written is no use of its key, either.
+	copying bool
 	// readers see, in a unit without latches, one state of a long string each.
 	readers []pieceReader
 }
@@ -53,6 +58,8 @@ type change struct {
 	place Place
 	key   []byte
 	line  []byte // encoded header; nil: the key is gone
+	base  uint64 // the generation of the value that the unit found
+	gen   uint64 // of line; set when it is handed over
 }
 
 // A Value is what a unit sees of one key. The zero Value is a key that does not
@@ -100,18 +107,27 @@ func (s *Store) NewUnit() *Unit { return &Unit{s: s} }
 // Begin starts the unit: it takes the latches of places, and fixes the time by
 // which keys expire, in ms since 1970.
 func (u *Unit) Begin(now int64, places []Place) {
+	u.latched = u.latched[:0]
+	for _, p := range places {
+		u.latched = append(u.latched, latchOf(p))
+	}
+	u.begin(now)
+}
+
+// begin is Begin with the numbers of the latches, in any order, in u.latched.
+func (u *Unit) begin(now int64) {
 	u.now = now
 	u.after = 0
 	u.failure, u.unseen, u.flushed = nil, nil, false
 	u.lines = u.lines[:0]
-	u.latched = u.latched[:0]
-	if len(places) > 0 {
-		for _, p := range places {
-			u.latched = append(u.latched, latchOf(p))
-		}
+	u.seen = u.seen[:0]
+	if len(u.latched) > 0 {
 		u.latched = u.s.latches.lock(u.latched)
 	}
 }
+
+// beforeAll is a time by which nothing has expired.
+const beforeAll = math.MinInt64
 
 // Now returns the time that Begin fixed, in ms since 1970.
 func (u *Unit) Now() int64 { return u.now }
@@ -145,12 +161,12 @@ func (u *Unit) find(p Place, key []byte) *change {
 	return nil
 }
 
-func (u *Unit) setChange(p Place, key, line []byte) {
+func (u *Unit) setChange(p Place, key, line []byte, base uint64) {
 	if c := u.find(p, key); c != nil {
 		c.line = line
 		return
 	}
-	u.changes = append(u.changes, change{p, key, line})
+	u.changes = append(u.changes, change{place: p, key: key, line: line, base: base})
 	switch n := len(u.changes); {
 	case n == 17:
 		if u.index == nil {
@@ -223,13 +239,13 @@ func (u *Unit) load(p Place, key []byte) (h header, err error) {
 		// A commit under this latch is under way: wait for it, then look again.
 		l.mu.Lock()
 		line, ok, err = u.read(l, p, key)
-		u.dependOn(l)
+		u.dependOn(l, p)
 		l.mu.Unlock()
 		if err != nil {
 			return h, err
 		}
 	}
-	u.dependOn(l)
+	u.dependOn(l, p)
 	if !ok {
 		return h, nil
 	}
@@ -237,9 +253,13 @@ func (u *Unit) load(p Place, key []byte) (h header, err error) {
 	return u.unexpired(h, p, key, err)
 }
 
-func (u *Unit) dependOn(l *latch) {
+// dependOn notes that something at p was read, under the latch l.
+func (u *Unit) dependOn(l *latch, p Place) {
 	if n := l.settled.Load(); n > u.after {
 		u.after = n
+	}
+	if taps := u.s.taps.Load(); taps != nil {
+		u.see(taps, l, p)
 	}
 }
 
@@ -287,7 +307,11 @@ func (u *Unit) unexpired(h header, p Place, key []byte, err error) (header, erro
 	if !h.expired(u.now) {
 		return h, nil
 	}
-	if refusal := u.s.Writable(); refusal != nil || len(u.latched) > 0 && !u.holds(p) {
+	refusal := u.s.Writable()
+	if refusal == nil && u.s.passive.contains(p.Token()) {
+		refusal = ErrPassive
+	}
+	if refusal != nil || len(u.latched) > 0 && !u.holds(p) {
 		// It stays, unseen: no write is possible now, or taking one more latch
 		// could close a circle.
 		if u.holds(p) {
@@ -303,6 +327,9 @@ func (u *Unit) unexpired(h header, p Place, key []byte, err error) (header, erro
 	n, err := u.s.expireKeys(u.now, []expiring{{place: p, key: key}}, nil)
 	if n > u.after {
 		u.after = n
+	}
+	if taps := u.s.taps.Load(); taps != nil {
+		u.see(taps, &u.s.latches[latchOf(p)], p)
 	}
 	if errors.Is(err, ErrReadOnly) {
 		err = nil // since this moment: as above
@@ -331,7 +358,7 @@ func (u *Unit) put(p Place, key []byte, old, h *header) {
 	copy(op.Key, u.pbuf)
 	copy(op.Value, line)
 	_ = op.Finish() // an unindexed batch cannot fail
-	u.setChange(p, key, line)
+	u.setChange(p, key, line, old.gen)
 	u.account(p, key, old, h)
 }
 
@@ -342,7 +369,7 @@ func (u *Unit) remove(p Place, key []byte, old *header) {
 	}
 	u.pbuf = appendDataPrefix(u.pbuf[:0], p, key)
 	_ = u.batched().Delete(u.pbuf, nil)
-	u.setChange(p, key, nil)
+	u.setChange(p, key, nil, old.gen)
 	u.account(p, key, old, &header{})
 }
 
@@ -388,10 +415,10 @@ func (u *Unit) Latched() bool { return len(u.latched) > 0 }
 // AwaitReads returns when all that the unit has read is durable: for replies that
 // leave before Commit.
 func (u *Unit) AwaitReads() error {
-	if u.s.settler.durable(u.after) {
+	if u.s.settler.durable(u.after) && !u.held() {
 		return nil
 	}
 	var done Signal
-	u.s.settler.add(nil, &done)
+	u.s.settler.add(nil, u.gated(&done))
 	return done.Wait()
 }

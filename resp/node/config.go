@@ -47,6 +47,18 @@ type Config struct {
 	// of Addr is 0.
 	HTTPAddr string
 
+	// BusAddr is the host:port where other nodes connect, GossipAddr where they
+	// gossip. Empty: the node is alone and stays so.
+	BusAddr, GossipAddr string
+	// Join are gossip addresses of nodes whose cluster this one joins. Without any it
+	// founds one, unless its directory belongs to one.
+	Join []string
+	// Cluster is the name of the cluster; ClusterKey, if set, is what every node of it
+	// must prove to know.
+	Cluster, ClusterKey string
+	// Weight is the node's share of the data, relative to the others'.
+	Weight float64
+
 	// Dir holds the data; it is created if missing.
 	Dir string
 	// ID is the name of the node: letters, digits and . _ : -. Empty is the host
@@ -98,6 +110,8 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Addr:              "127.0.0.1:6379",
+		Cluster:           "ringside",
+		Weight:            1,
 		Dir:               "./ringside-data",
 		Strategy:          StrategyBuckets,
 		Hash:              HashNative,
@@ -126,6 +140,8 @@ func DefaultConfig() Config {
 func (c *Config) EnsureDefaults() {
 	d := DefaultConfig()
 	ensure(&c.Addr, d.Addr)
+	ensure(&c.Cluster, d.Cluster)
+	ensure(&c.Weight, d.Weight)
 	ensure(&c.Dir, d.Dir)
 	ensure(&c.Strategy, d.Strategy)
 	ensure(&c.Hash, d.Hash)

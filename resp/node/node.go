@@ -27,6 +27,7 @@ type Node struct {
 	served   chan struct{} // closed when server has ended
 
 	health    admin.Health
+	cluster   *cluster // nil for a node that stays alone
 	metrics   *admin.Metrics
 	web       *admin.Server // nil when HTTP is off
 	webAt     net.Listener
@@ -62,7 +63,9 @@ func (n *Node) open() (err error) {
 			}
 		}
 	}()
-	placing, err := strategy.Config{Name: n.cfg.Strategy, Hash: n.cfg.Hash}.New()
+	settings := strategy.DefaultConfig()
+	settings.Name, settings.Hash = n.cfg.Strategy, n.cfg.Hash
+	placing, err := settings.New()
 	if err != nil {
 		return err
 	}
@@ -115,6 +118,12 @@ func (n *Node) open() (err error) {
 	if err := n.metrics.ObserveLatency(n.server); err != nil {
 		_ = n.server.Close(context.Background())
 		return err
+	}
+	if n.cfg.BusAddr != "" {
+		if n.cluster, err = openCluster(n, settings, placing); err != nil {
+			_ = n.server.Close(context.Background())
+			return err
+		}
 	}
 	n.health.Started(n.store)
 	go func() {
@@ -269,6 +278,9 @@ func (n *Node) Close() error {
 		n.health.Stopping()
 		err := n.server.Close(ctx)
 		<-n.served
+		if n.cluster != nil {
+			n.cluster.close()
+		}
 		// HTTP last: probes see that the node stops for as long as it does.
 		n.closeErr = errors.Join(err, n.store.Close(), n.closeWeb(ctx), n.metrics.Close())
 	})

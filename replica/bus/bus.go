@@ -1,0 +1,167 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+
+	"github.com/uber-go/tally/v4"
+)
+
+// Bus is a node's end of all connections between nodes. Its methods may be called
+// from any goroutine.
+type Bus struct {
+	cfg      Config
+	listener *net.TCPListener
+	ctx      context.Context // done once the bus closes
+	cancel   context.CancelFunc
+	metrics  metrics
+
+	mu       sync.Mutex
+	handlers map[Purpose]func(Peer, net.Conn)
+	conns    map[*tcpConn]struct{}
+	raft     *RaftLayer
+	started  bool
+	closed   bool
+
+	pending pending
+	warned  limiter
+	running sync.WaitGroup
+}
+
+type metrics struct {
+	accepted, dialled, garbage, evicted tally.Counter
+	refused                             tally.Scope
+	open                                tally.Gauge
+}
+
+// Listen opens the port. Nothing is accepted before Start; Close must be called.
+// The error lists every fault of the Config.
+func Listen(cfg Config) (*Bus, error) {
+	cfg.EnsureDefaults()
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	lc := net.ListenConfig{KeepAliveConfig: keepAlive}
+	l, err := lc.Listen(context.Background(), "tcp", cfg.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("bus: %w", err)
+	}
+	tcp, ok := l.(*net.TCPListener)
+	if !ok {
+		_ = l.Close()
+		return nil, fmt.Errorf("bus: listen on %s: not TCP", cfg.Listen)
+	}
+	b := &Bus{
+		cfg:      cfg,
+		listener: tcp,
+		handlers: make(map[Purpose]func(Peer, net.Conn)),
+		conns:    make(map[*tcpConn]struct{}),
+		metrics: metrics{
+			accepted: cfg.Scope.Counter("accepted"),
+			dialled:  cfg.Scope.Counter("dialled"),
+			garbage:  cfg.Scope.Counter("garbage"),
+			evicted:  cfg.Scope.Counter("evicted"),
+			refused:  cfg.Scope,
+			open:     cfg.Scope.Gauge("open"),
+		},
+	}
+	b.pending.init(cfg.MaxHandshakes)
+	b.ctx, b.cancel = context.WithCancel(context.Background())
+	return b, nil
+}
+
+// Addr is the address that the bus listens on.
+func (b *Bus) Addr() net.Addr { return b.listener.Addr() }
+
+// Handle makes the bus accept connections for a purpose, or, with nil, refuse them
+// again. Each is given to the handler on a goroutine of its own. The connection is
+// then the handler's, which closes it, and may keep it after it has returned.
+// Close closes it, too, and waits for the handler. Register before Start, or peers
+// that are early are refused.
+func (b *Bus) Handle(purpose Purpose, handler func(Peer, net.Conn)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if handler == nil {
+		delete(b.handlers, purpose)
+		return
+	}
+	b.handlers[purpose] = handler
+}
+
+func (b *Bus) handler(purpose Purpose) func(Peer, net.Conn) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.handlers[purpose]
+}
+
+// Start begins to accept connections. It may be called once.
+func (b *Bus) Start() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.closed:
+		return ErrClosed
+	case b.started:
+		return errors.New("bus: started twice")
+	}
+	b.started = true
+	b.running.Add(1)
+	go b.accept()
+	return nil
+}
+
+// adopt takes a connection under the bus' care, until it is closed.
+func (b *Bus) adopt(conn *net.TCPConn) (*tcpConn, error) {
+	limitUnacknowledged(conn)
+	c := &tcpConn{TCPConn: conn, bus: b}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		_ = conn.Close()
+		return nil, ErrClosed
+	}
+	b.conns[c] = struct{}{}
+	b.metrics.open.Update(float64(len(b.conns)))
+	return c, nil
+}
+
+func (b *Bus) forget(c *tcpConn) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.conns, c)
+	b.metrics.open.Update(float64(len(b.conns)))
+}
+
+// Close closes the port and every connection, dialled ones too, and waits for all
+// handlers to return. Calls after the first do nothing.
+func (b *Bus) Close() error {
+	b.mu.Lock()
+	if b.closed {
+		b.mu.Unlock()
+		b.running.Wait()
+		return nil
+	}
+	b.closed = true
+	b.cancel()
+	err := b.listener.Close()
+	conns := make([]*tcpConn, 0, len(b.conns))
+	for c := range b.conns {
+		conns = append(conns, c)
+	}
+	layer := b.raft
+	b.mu.Unlock()
+	if layer != nil {
+		_ = layer.Close()
+	}
+	for _, c := range conns {
+		_ = c.Close()
+	}
+	b.running.Wait()
+	if err != nil {
+		return fmt.Errorf("bus: close: %w", err)
+	}
+	return nil
+}

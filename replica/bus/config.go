@@ -1,0 +1,86 @@
+package bus
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/uber-go/tally/v4"
+)
+
+// Limits of the handshake.
+const (
+	maxName = 255     // bytes of each string in a hello, whose length is one byte
+	minKey  = 16      // bytes of a cluster key
+	maxKey  = 4 << 10 // bytes
+)
+
+// Config says who this node is and where it listens.
+type Config struct {
+	// ID is the node's name, unique in the cluster; Incarnation counts its starts.
+	ID          string
+	Incarnation uint64
+	// Cluster, Strategy and Hash must be the same on both sides.
+	Cluster, Strategy, Hash string
+	// Generation returns the cluster's generation, 0 while the node is in no
+	// cluster yet, which goes with any. It is called once in each handshake, from
+	// any goroutine, and must not block. Nil stands for 0.
+	Generation func() uint64
+	// Key is the cluster key; empty for none. Nodes with a key refuse those
+	// without. It is not stretched: make it hard to guess.
+	Key []byte
+	// Listen is the TCP address to listen on; port 0 takes any that is free.
+	Listen string
+	// HandshakeTimeout is how long a handshake may take; default 5 s.
+	HandshakeTimeout time.Duration
+	// MaxHandshakes is how many accepted connections may be in their handshake at
+	// a time; default 128. One more closes the oldest.
+	MaxHandshakes int
+	Logger        *slog.Logger
+	Scope         tally.Scope
+}
+
+// EnsureDefaults fills in what is not set.
+func (c *Config) EnsureDefaults() {
+	if c.Generation == nil {
+		c.Generation = func() uint64 { return 0 }
+	}
+	if c.HandshakeTimeout == 0 {
+		c.HandshakeTimeout = 5 * time.Second
+	}
+	if c.MaxHandshakes == 0 {
+		c.MaxHandshakes = 128
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Scope == nil {
+		c.Scope = tally.NoopScope
+	}
+}
+
+// Validate reports every fault at once.
+func (c *Config) Validate() error {
+	var errs []error
+	for _, s := range []struct{ name, value string }{
+		{"node id", c.ID}, {"cluster", c.Cluster}, {"strategy", c.Strategy}, {"hash", c.Hash},
+	} {
+		if s.value == "" || len(s.value) > maxName {
+			errs = append(errs, fmt.Errorf("bus: %s of %d bytes is not between 1 and %d long", s.name, len(s.value), maxName))
+		}
+	}
+	if n := len(c.Key); n != 0 && (n < minKey || n > maxKey) {
+		errs = append(errs, fmt.Errorf("bus: cluster key of %d bytes is not between %d and %d long", n, minKey, maxKey))
+	}
+	if c.Listen == "" {
+		errs = append(errs, errors.New("bus: no address to listen on"))
+	}
+	if c.HandshakeTimeout < 0 {
+		errs = append(errs, fmt.Errorf("bus: handshake time-out %s is negative", c.HandshakeTimeout))
+	}
+	if c.MaxHandshakes < 0 {
+		errs = append(errs, fmt.Errorf("bus: %d concurrent handshakes are fewer than none", c.MaxHandshakes))
+	}
+	return errors.Join(errs...)
+}

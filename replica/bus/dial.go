@@ -1,0 +1,65 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+)
+
+// Dial connects to the bus of another node, which must have the given id (any, if
+// it is empty). A refusal by either side is a *RefusedError. The time for
+// connecting and shaking hands is bounded by ctx and by the HandshakeTimeout. The
+// caller closes the connection; Close of the bus does, too.
+func (b *Bus) Dial(ctx context.Context, addr, peerID string, purpose Purpose) (net.Conn, Peer, error) {
+	conn, peer, err := b.dial(ctx, addr, peerID, purpose)
+	if err != nil {
+		if b.ctx.Err() != nil {
+			err = ErrClosed
+		}
+		return nil, Peer{}, fmt.Errorf("dial %s for %s: %w", addr, purpose, err)
+	}
+	b.metrics.dialled.Inc(1)
+	return conn, peer, nil
+}
+
+func (b *Bus) dial(ctx context.Context, addr, peerID string, purpose Purpose) (net.Conn, Peer, error) {
+	if len(peerID) > maxName {
+		return nil, Peer{}, fmt.Errorf("node id of %d bytes", len(peerID))
+	}
+	ctx, cancel := context.WithTimeout(ctx, b.cfg.HandshakeTimeout)
+	defer cancel()
+	defer context.AfterFunc(b.ctx, cancel)()
+	dialer := net.Dialer{KeepAliveConfig: keepAlive}
+	raw, err := dialer.DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, Peer{}, err
+	}
+	tcp, ok := raw.(*net.TCPConn)
+	if !ok {
+		_ = raw.Close()
+		return nil, Peer{}, errors.New("not TCP")
+	}
+	own, err := b.adopt(tcp)
+	if err != nil {
+		return nil, Peer{}, err
+	}
+	stop := interrupt(ctx, own)
+	conn, peer, err := dialHandshake(&b.cfg, own, peerID, purpose)
+	if stop() && err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		err = own.SetDeadline(time.Time{})
+	}
+	if err != nil {
+		_ = own.Close()
+		var refused *RefusedError
+		if ctx.Err() != nil && !errors.As(err, &refused) {
+			err = fmt.Errorf("%w: %w", ctx.Err(), err)
+		}
+		return nil, Peer{}, err
+	}
+	return conn, peer, nil
+}

@@ -1,0 +1,21 @@
+// Package bus is the one TCP port between nodes. It owns the listening socket, the
+// handshake in which two nodes prove that they belong together, and the sealing of
+// what they send afterwards when the cluster has a key. It does not own what is
+// said on a connection: each has a [Purpose], and whoever serves that purpose
+// speaks a protocol of its own.
+//
+// The handshake is four frames: the dialler's hello, the acceptor's hello, the
+// dialler's proof, the acceptor's proof as a welcome. Either side may answer with a
+// refusal instead, which names every reason and ends the connection. A refusal is
+// not authenticated: it is advice for an operator, not a fact about the cluster.
+//
+// With a key, each side proves it by an HMAC over both hellos, and everything after
+// the welcome travels in sealed records whose keys hang on the cluster key, on a
+// nonce of each side, and on a Diffie-Hellman exchange, so that a key that leaks
+// later does not open what was recorded before. The dialler proves first, since
+// anyone can dial. All nodes share one key: whoever has it may claim any id. A
+// connection cut short between two records looks like one that ended; protocols on
+// the bus say themselves where their messages end.
+//
+// Read [Bus] first, then handshake.go, hello.go (what is compared) and record.go.
+package bus

@@ -1,0 +1,77 @@
+package bus
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"reflect"
+	"testing"
+)
+
+func FuzzHello(f *testing.F) {
+	cfg := testConfig("a")
+	cfg.EnsureDefaults()
+	f.Add(cfg.helloBytes())
+	cfg.Key = testKey
+	h := cfg.hello(Raft, "b")
+	f.Add(h.encode())
+	f.Add([]byte{})
+	f.Add([]byte{0, 2, 9})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		h, err := decodeHello(data)
+		if err != nil {
+			if !errors.Is(err, ErrProtocol) {
+				t.Errorf("error without its kind: %v", err)
+			}
+			return
+		}
+		if h.version != version {
+			return
+		}
+		if !bytes.Equal(h.encode(), data) {
+			t.Error("another encoding than its own was taken")
+		}
+		again, err := decodeHello(h.encode())
+		if err != nil || !reflect.DeepEqual(again, h) {
+			t.Errorf("%+v became %+v, %v", h, again, err)
+		}
+		compare(&h, &again)
+	})
+}
+
+// FuzzConnection lets both sides of a handshake meet garbage, with and without a
+// valid hello before it.
+func FuzzConnection(f *testing.F) {
+	peer := testConfig("z")
+	peer.Key = testKey
+	valid := appendFrame(nil, frameHello, peer.helloBytes())
+	f.Add([]byte{}, false, false)
+	f.Add([]byte("*1\r\n$4\r\nPING\r\n"), false, false)
+	f.Add(appendFrame(nil, frameProof, make([]byte, 32)), true, true)
+	f.Add(appendFrame(nil, frameRefusal, []byte("\x00\x01no\x00\xff")), false, true)
+	f.Add(appendFrame(nil, frameRefusal, nil), true, true)
+	f.Fuzz(func(t *testing.T, data []byte, withHello, keyed bool) {
+		cfg := testConfig("a")
+		if keyed {
+			cfg.Key = testKey
+		}
+		cfg.EnsureDefaults()
+		if withHello {
+			data = append(bytes.Clone(valid), data...)
+		}
+		for _, dial := range []bool{true, false} {
+			conn := wire{in: bytes.NewReader(data), out: io.Discard}
+			var got net.Conn
+			var err error
+			if dial {
+				got, _, err = dialHandshake(&cfg, conn, "", Stream)
+			} else {
+				got, _, err = acceptHandshake(&cfg, conn, func(Purpose) bool { return true })
+			}
+			if err == nil && keyed {
+				t.Errorf("garbage proved the key: %v", got)
+			}
+		}
+	})
+}

@@ -1,0 +1,172 @@
+package bus
+
+import (
+	"crypto/ecdh"
+	"crypto/rand"
+	"fmt"
+	"net"
+)
+
+// Peer is who stands at the other end, as it said in its hello. With a cluster key
+// it has proved that it knows the key.
+type Peer struct {
+	ID string
+	// Incarnation counts the peer's starts; Generation is 0 if it is in no cluster.
+	Incarnation, Generation uint64
+	// Purpose is what the connection was dialled for.
+	Purpose Purpose
+}
+
+// A handshake is one run of it, on either side.
+type handshake struct {
+	cfg    *Config
+	conn   net.Conn
+	mine   hello
+	theirs hello
+	// The hellos as they travelled.
+	sent, received []byte
+	share          *ecdh.PrivateKey // nil without a key
+	secret         *secret          // nil without a key
+}
+
+// dialHandshake runs the dialler's side on a connection whose deadline is set. It
+// returns the connection to go on with.
+func dialHandshake(cfg *Config, conn net.Conn, wantID string, purpose Purpose) (net.Conn, Peer, error) {
+	h := handshake{cfg: cfg, conn: conn, mine: cfg.hello(purpose, wantID)}
+	if err := h.sendHello(); err != nil {
+		return nil, Peer{}, err
+	}
+	if err := h.receiveHello(); err != nil {
+		return nil, Peer{}, err
+	}
+	if err := h.judge(); err != nil {
+		return nil, Peer{}, err
+	}
+	if err := h.agree(h.sent, h.received); err != nil {
+		return nil, Peer{}, err
+	}
+	if err := h.prove(frameProof, labelDialler); err != nil {
+		return nil, Peer{}, err
+	}
+	if err := h.demand(frameWelcome, labelAcceptor); err != nil {
+		return nil, Peer{}, err
+	}
+	return h.finish(labelDialler, labelAcceptor)
+}
+
+// acceptHandshake runs the acceptor's side. serves tells which purposes there are.
+func acceptHandshake(cfg *Config, conn net.Conn, serves func(Purpose) bool) (net.Conn, Peer, error) {
+	h := handshake{cfg: cfg, conn: conn}
+	if err := h.receiveHello(); err != nil {
+		return nil, Peer{}, err
+	}
+	h.mine = cfg.hello(h.theirs.purpose, "")
+	if err := h.judge(); err != nil {
+		return nil, Peer{}, err
+	}
+	if p := h.theirs.purpose; !serves(p) {
+		return nil, Peer{}, h.refuse(reasonPurpose, fmt.Sprintf("node %q does not serve connections for %s", h.mine.id, p))
+	}
+	if err := h.sendHello(); err != nil {
+		return nil, Peer{}, err
+	}
+	if err := h.agree(h.received, h.sent); err != nil {
+		return nil, Peer{}, err
+	}
+	if err := h.demand(frameProof, labelDialler); err != nil {
+		return nil, Peer{}, err
+	}
+	if err := h.prove(frameWelcome, labelAcceptor); err != nil {
+		return nil, Peer{}, err
+	}
+	return h.finish(labelAcceptor, labelDialler)
+}
+
+func (h *handshake) sendHello() error {
+	if h.mine.keyed {
+		var err error
+		if h.share, err = ecdh.X25519().GenerateKey(rand.Reader); err != nil {
+			return fmt.Errorf("handshake: %w", err)
+		}
+		copy(h.mine.share[:], h.share.PublicKey().Bytes())
+	}
+	h.sent = h.mine.encode()
+	return writeFrame(h.conn, frameHello, h.sent)
+}
+
+func (h *handshake) receiveHello() error {
+	var err error
+	if h.received, err = readFrame(h.conn, frameHello); err != nil {
+		return err
+	}
+	h.theirs, err = decodeHello(h.received)
+	return err
+}
+
+// judge refuses a peer that does not belong to this node's cluster.
+func (h *handshake) judge() error {
+	if reason, text := compare(&h.mine, &h.theirs); reason != 0 {
+		return h.refuse(reason, text)
+	}
+	return nil
+}
+
+func (h *handshake) refuse(reason Reason, text string) error {
+	// The peer may be gone: what counts here is the reason.
+	_ = writeRefusal(h.conn, reason, text)
+	return &RefusedError{Reason: reason, Text: text}
+}
+
+func (h *handshake) agree(dialler, acceptor []byte) error {
+	if !h.mine.keyed {
+		return nil
+	}
+	var err error
+	h.secret, err = newSecret(h.cfg.Key, h.share, h.theirs.share[:], dialler, acceptor)
+	return err
+}
+
+func (h *handshake) prove(kind frameKind, label string) error {
+	if h.secret == nil {
+		return writeFrame(h.conn, kind, nil)
+	}
+	proof, err := h.secret.proof(label)
+	if err != nil {
+		return fmt.Errorf("handshake: %w", err)
+	}
+	return writeFrame(h.conn, kind, proof)
+}
+
+func (h *handshake) demand(kind frameKind, label string) error {
+	proof, err := readFrame(h.conn, kind)
+	if err != nil {
+		return err
+	}
+	if h.secret != nil && !h.secret.proves(label, proof) {
+		return h.refuse(reasonKey, fmt.Sprintf("nodes %q and %q have different cluster keys", h.mine.id, h.theirs.id))
+	}
+	return nil
+}
+
+// finish wraps the connection if there is a key.
+func (h *handshake) finish(mine, theirs string) (net.Conn, Peer, error) {
+	peer := Peer{
+		ID:          h.theirs.id,
+		Incarnation: h.theirs.incarnation,
+		Generation:  h.theirs.generation,
+		Purpose:     h.theirs.purpose,
+	}
+	if h.secret == nil {
+		return h.conn, peer, nil
+	}
+	sealing, err := h.secret.derive(mine)
+	if err != nil {
+		return nil, Peer{}, fmt.Errorf("handshake: %w", err)
+	}
+	opening, err := h.secret.derive(theirs)
+	if err != nil {
+		return nil, Peer{}, fmt.Errorf("handshake: %w", err)
+	}
+	conn, err := newSealedConn(h.conn, sealing, opening)
+	return conn, peer, err
+}

@@ -1,0 +1,29 @@
+package bus
+
+import "fmt"
+
+// Purpose is what a connection is for; the dialler says it in its hello.
+type Purpose byte
+
+// The purposes. One that nobody handles is refused, so that a newer node learns
+// that an older one does not know it.
+const (
+	Raft    Purpose = 1 // consensus on the placement
+	Stream  Purpose = 2 // writes and copies, from primaries to backups and learners
+	Forward Purpose = 3 // clients' commands, from the node that got them to the owner
+	Control Purpose = 4 // questions from node to node
+)
+
+func (p Purpose) String() string {
+	switch p {
+	case Raft:
+		return "raft"
+	case Stream:
+		return "stream"
+	case Forward:
+		return "forward"
+	case Control:
+		return "control"
+	}
+	return fmt.Sprintf("purpose %d", byte(p))
+}

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package bus
+
+import "net"
+
+func limitUnacknowledged(*net.TCPConn) {}

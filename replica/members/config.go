@@ -1,0 +1,177 @@
+package members
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/uber-go/tally/v4"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// DefaultPort is the gossip port of an address of [Config.Join] that names none.
+const DefaultPort = 7379
+
+// A Resolver looks host names up; [net.DefaultResolver] is one.
+type Resolver interface {
+	// LookupHost returns the addresses of a host, without ports. It must return
+	// when the context ends.
+	LookupHost(ctx context.Context, host string) ([]string, error)
+}
+
+// Config says who a node is and how it finds the others.
+type Config struct {
+	// ID is the node's name, without / and #.
+	ID string
+	// Incarnation counts the node's starts; of two nodes with one ID the higher is
+	// the node.
+	Incarnation uint64
+
+	// Cluster, Strategy and Hash must be the same on all nodes.
+	Cluster, Strategy, Hash string
+	// Key is the cluster key, of any length; empty: gossip is not encrypted. It must
+	// be the same on all nodes.
+	Key []byte
+
+	Role    Role    // default: store
+	Weight  float64 // share of a store; a proxy's may be 0. No default
+	Version string  // of the build
+
+	// BusAddr and ClientAddr are host:port as others reach them.
+	BusAddr, ClientAddr string
+	// BindAddr is the host:port to gossip on, TCP and UDP; port 0: a free one. No host
+	// means all IPv4 interfaces.
+	BindAddr string
+	// Advertise is the host[:port] that others are told of BindAddr; empty: what is
+	// bound, or a private address of this machine if that is every interface.
+	Advertise string
+
+	// Join are peers: host:port, or a host without a port for [DefaultPort]. A host
+	// may be a name with several addresses, all of which are tried. Its own address
+	// may be among them.
+	Join []string
+	// Dir is where the file of known peers is kept; empty: nowhere.
+	Dir string
+
+	Timing   Timing       // zero: LAN
+	Resolver Resolver     // default: the system's
+	Network  Network      // default: the system's
+	Logger   *slog.Logger // default: discarded
+	Scope    tally.Scope  // default: no metrics
+}
+
+// EnsureDefaults fills in what is not set.
+func (c *Config) EnsureDefaults() {
+	if c.Role == "" {
+		c.Role = RoleStore
+	}
+	if c.Timing == (Timing{}) {
+		c.Timing = LAN()
+	}
+	if c.Resolver == nil {
+		c.Resolver = net.DefaultResolver
+	}
+	if c.Network == nil {
+		c.Network = systemNetwork{}
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Scope == nil {
+		c.Scope = tally.NoopScope
+	}
+}
+
+// maxCluster is the longest name of a cluster, in bytes.
+const maxCluster = 64
+
+// Validate reports every fault at once.
+func (c *Config) Validate() error {
+	var errs []error
+	add := func(err error) {
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if err := validateID(c.ID); err != nil {
+		add(fmt.Errorf("members: %w", err))
+	}
+	switch c.Role {
+	case RoleStore, RoleProxy:
+	default:
+		add(fmt.Errorf("members: role %.40q is neither %s nor %s", c.Role, RoleStore, RoleProxy))
+	}
+	if err := validateWeight(c.Role, c.Weight); err != nil {
+		add(fmt.Errorf("members: %w", err))
+	}
+	for _, f := range []struct{ name, text string }{{"cluster name", c.Cluster}, {"strategy", c.Strategy}, {"hash", c.Hash}} {
+		switch {
+		case f.text == "":
+			add(fmt.Errorf("members: no %s", f.name))
+		case len(f.text) > maxCluster:
+			add(fmt.Errorf("members: %s %.20q… has %d bytes, %d are allowed", f.name, f.text, len(f.text), maxCluster))
+		case !utf8.ValidString(f.text):
+			add(fmt.Errorf("members: %s %q is not UTF-8", f.name, f.text))
+		}
+	}
+	add(validateHostPort("bus address", c.BusAddr, 1))
+	add(validateHostPort("client address", c.ClientAddr, 1))
+	add(validateHostPort("gossip address", c.BindAddr, 0))
+	if c.Advertise != "" {
+		if _, _, err := splitHostPort(c.Advertise, 0); err != nil {
+			add(fmt.Errorf("members: advertised address: %w", err))
+		}
+	} else if host, _, err := net.SplitHostPort(c.BindAddr); err == nil {
+		if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() && !ip.Is4() {
+			add(fmt.Errorf("members: gossip address %s is every interface: say which address others are told", c.BindAddr))
+		}
+	}
+	for _, peer := range c.Join {
+		if _, _, err := splitHostPort(peer, DefaultPort); err != nil {
+			add(fmt.Errorf("members: address to join: %w", err))
+		}
+	}
+	add(c.tags().checkSize())
+	add(c.Timing.validate())
+	return errors.Join(errs...)
+}
+
+func (c *Config) tags() tags {
+	return tags{
+		protocol: protocol, oldest: oldestProtocol,
+		cluster: c.Cluster, strategy: c.Strategy, hash: c.Hash,
+		role: c.Role, weight: c.Weight, version: c.Version,
+		busAddr: c.BusAddr, clientAddr: c.ClientAddr,
+	}
+}
+
+func validateID(id string) error {
+	if err := (ring.Member{ID: id, Weight: 1}).Validate(); err != nil {
+		return err
+	}
+	if i := strings.IndexAny(id, "/"+lifeSeparator); i >= 0 {
+		return fmt.Errorf("%w: %q contains %q, which gossip needs for itself", ring.ErrID, id, id[i])
+	}
+	return nil
+}
+
+func validateHostPort(name, addr string, least int) error {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("members: %s: %w", name, err)
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < least || n > 65535 {
+		return fmt.Errorf("members: %s %.300q: port is not a number from %d to 65535", name, addr, least)
+	}
+	if host == "" && least > 0 {
+		return fmt.Errorf("members: %s %.300q has no host, which others need", name, addr)
+	}
+	return nil
+}

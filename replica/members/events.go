@@ -1,0 +1,116 @@
+package members
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"github.com/hashicorp/serf/serf"
+)
+
+// eventRoom is more than Serf can still have on its way, 1024 and the one in its hand,
+// when it is shut down and nobody takes events off any more: the goroutine that
+// sends them would never end if it found no room.
+const eventRoom = 2048
+
+// drain takes Serf's events off. Serf sends them while it holds its locks, so that it
+// stands still when this does; therefore it takes no lock, and only leaves a note for
+// follow. It runs until Serf has been shut down.
+func (m *Members) drain() {
+	for {
+		select {
+		case <-m.events:
+			note(m.changed)
+		case <-m.drained:
+			for len(m.events) > 0 {
+				<-m.events
+			}
+			return
+		}
+	}
+}
+
+// follow makes views of what Serf knows and tells of them. It may wait for Serf's
+// locks, since drain does not.
+func (m *Members) follow() {
+	for {
+		select {
+		case <-m.changed:
+			m.look()
+		case <-m.ctx.Done():
+			return
+		}
+	}
+}
+
+// look makes a view, and all that follows from it. Called by follow alone, and by
+// Open before that runs.
+func (m *Members) look() {
+	members := m.serf.Members()
+	now, before := newView(members), m.view.Load()
+	m.view.Store(now)
+	m.metrics.show(now)
+	m.checkReplaced(members)
+	if before != nil && slices.Equal(before.nodes, now.nodes) {
+		return
+	}
+	m.logChanges(before, now)
+	m.watchers.tell()
+	note(m.peersChanged)
+}
+
+// checkReplaced looks for another node of the same id that goes before this one. One
+// with a higher incarnation does even if it has failed since: it was there. One that
+// left does not, nor does one that was forgotten.
+func (m *Members) checkReplaced(members []serf.Member) {
+	for _, member := range members {
+		l, n, ok := memberNode(member)
+		if !ok || l.id != m.life.id || l == m.life || n.Status == Left {
+			continue
+		}
+		switch {
+		case l.incarnation > m.life.incarnation,
+			n.Status == Alive && compareLives(l, m.life, true, true) > 0:
+			m.fail(fmt.Errorf("%w: %s is also at %s, with incarnation %d; this one has %d and gives way",
+				ErrReplaced, l.id, n.GossipAddr, l.incarnation, m.life.incarnation))
+		case n.Status == Alive && l.incarnation == m.life.incarnation:
+			m.log.Warn("another node has the id and the incarnation of this one; it is told to give way",
+				slog.String("node", l.id), slog.String("addr", n.GossipAddr))
+		}
+	}
+}
+
+// fail tells of the first fault after which this node should not go on.
+func (m *Members) fail(err error) {
+	m.failOnce.Do(func() {
+		m.log.Error("this node cannot take part", slog.Any("err", err))
+		m.fatal <- err // has room for one
+	})
+}
+
+func (m *Members) logChanges(before, now *view) {
+	for _, n := range now.nodes {
+		var old Node
+		if before != nil {
+			old, _ = before.find(n.ID)
+		}
+		if old == n {
+			continue
+		}
+		level, what := slog.LevelInfo, "node changed"
+		switch {
+		case n.Status == Failed && old.Status != Failed:
+			level, what = slog.LevelWarn, "node seems to have failed"
+		case n.Status == Left && old.Status != Left:
+			what = "node left"
+		case n.Status == Alive && old.Status != Alive:
+			what = "node is there"
+		case n.Incarnation != old.Incarnation:
+			what = "node has started anew"
+		}
+		m.log.Log(context.Background(), level, what, slog.String("node", n.ID),
+			slog.Uint64("incarnation", n.Incarnation), slog.String("role", string(n.Role)),
+			slog.String("addr", n.GossipAddr))
+	}
+}

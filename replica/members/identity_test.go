@@ -1,0 +1,204 @@
+package members
+
+import (
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+)
+
+func awaitFatal(t *testing.T, m *Members) error {
+	t.Helper()
+	select {
+	case err := <-m.Fatal():
+		return err
+	case <-time.After(patience):
+		t.Fatalf("%s is not told to give up: %v", m.life.id, m.Nodes())
+		return nil
+	}
+}
+
+func notFatal(t *testing.T, m *Members) {
+	t.Helper()
+	select {
+	case err := <-m.Fatal():
+		t.Fatalf("%s is told to give up: %v", m.life.id, err)
+	default:
+	}
+}
+
+func TestFailureIsSeen(t *testing.T) {
+	a := start(t, "a", 1)
+	b := start(t, "b", 1, addr(a))
+	c := start(t, "c", 1, addr(a))
+	awaitNode(t, a, "c", Alive, 1)
+	awaitNode(t, b, "c", Alive, 1)
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	awaitNode(t, a, "c", Failed, 1)
+	awaitNode(t, b, "c", Failed, 1)
+	notFatal(t, a)
+}
+
+func TestRestartAtAnotherAddressReplacesADeadPredecessor(t *testing.T) {
+	a := start(t, "a", 1)
+	b := start(t, "b", 1, addr(a))
+	awaitNode(t, a, "b", Alive, 1)
+	before, _ := a.Node("b")
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	awaitNode(t, a, "b", Failed, 1)
+	b = start(t, "b", 2, addr(a))
+	awaitNode(t, a, "b", Alive, 2)
+	if after, _ := a.Node("b"); after.GossipAddr == before.GossipAddr || after.GossipAddr != addr(b) {
+		t.Errorf("b was at %s, is at %s, and shows at %s", before.GossipAddr, addr(b), after.GossipAddr)
+	}
+	if len(a.Nodes()) != 2 {
+		t.Errorf("b shows twice: %v", a.Nodes())
+	}
+}
+
+func TestRestartReplacesAPredecessorThatIsNotYetMissed(t *testing.T) {
+	slow := Fast()
+	slow.ProbeInterval, slow.SuspicionMult = time.Hour, 1000 // nobody is ever missed
+	first := testConfig(t, "a", 1)
+	first.Timing = slow
+	a := open(t, first)
+	second := testConfig(t, "b", 1, addr(a))
+	second.Timing = slow
+	b := open(t, second)
+	awaitNode(t, a, "b", Alive, 1)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	second.Incarnation = 2
+	b = open(t, second)
+	awaitNode(t, a, "b", Alive, 2)
+	if n, _ := a.Node("b"); n.GossipAddr != addr(b) {
+		t.Errorf("b is at %s, and shows at %s", addr(b), n.GossipAddr)
+	}
+	notFatal(t, b)
+}
+
+func TestEarlierStartsAreForgotten(t *testing.T) {
+	told := newRecords()
+	cfg := testConfig(t, "a", 1)
+	cfg.Logger = slog.New(told)
+	a := open(t, cfg)
+	for incarnation := uint64(1); incarnation <= 3; incarnation++ {
+		b := start(t, "b", incarnation, addr(a))
+		awaitNode(t, a, "b", Alive, incarnation)
+		if incarnation < 3 {
+			if err := b.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	told.await(t, "EventMemberReap", "b#1#")
+	told.await(t, "EventMemberReap", "b#2#")
+	awaitNode(t, a, "b", Alive, 3)
+}
+
+func TestOfTwoLiveNodesWithOneIDTheEarlierGivesUp(t *testing.T) {
+	a := start(t, "a", 1)
+	earlier := start(t, "twin", 4, addr(a))
+	awaitNode(t, a, "twin", Alive, 4)
+	later := start(t, "twin", 5, addr(a))
+	err := awaitFatal(t, earlier)
+	if !errors.Is(err, ErrReplaced) {
+		t.Error(err)
+	}
+	t.Log(err)
+	awaitNode(t, a, "twin", Alive, 5)
+	notFatal(t, later)
+	notFatal(t, a)
+}
+
+func TestAStartFromAnOldCopyGivesUp(t *testing.T) {
+	a := start(t, "a", 1)
+	current := start(t, "twin", 5, addr(a))
+	awaitNode(t, a, "twin", Alive, 5)
+	old := start(t, "twin", 4, addr(a))
+	if err := awaitFatal(t, old); !errors.Is(err, ErrReplaced) {
+		t.Error(err)
+	}
+	awaitNode(t, a, "twin", Alive, 5)
+	notFatal(t, current)
+}
+
+func TestOfTwoCopiesExactlyOneGivesUp(t *testing.T) {
+	a := start(t, "a", 1)
+	twins := []*Members{start(t, "twin", 7, addr(a)), start(t, "twin", 7, addr(a))}
+	loser, winner := 0, 1
+	select {
+	case err := <-twins[0].Fatal():
+		if !errors.Is(err, ErrReplaced) {
+			t.Error(err)
+		}
+	case err := <-twins[1].Fatal():
+		loser, winner = 1, 0
+		if !errors.Is(err, ErrReplaced) {
+			t.Error(err)
+		}
+	case <-time.After(patience):
+		t.Fatal("nobody gives up")
+	}
+	want := addr(twins[winner])
+	for _, m := range []*Members{a, twins[winner], twins[loser]} {
+		await(t, m, "the same twin as all others", func() bool {
+			n, ok := m.Node("twin")
+			return ok && n.GossipAddr == want
+		})
+	}
+	notFatal(t, twins[winner])
+}
+
+func TestNodeThatLeftMayBeginAnew(t *testing.T) {
+	a := start(t, "a", 1)
+	b := start(t, "b", 9, addr(a))
+	awaitNode(t, a, "b", Alive, 9)
+	awaitNode(t, b, "a", Alive, 1)
+	if err := b.Leave(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	awaitNode(t, a, "b", Left, 9)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b = start(t, "b", 1, addr(a)) // its directory is new
+	awaitNode(t, a, "b", Alive, 1)
+	awaitNode(t, b, "a", Alive, 1)
+	notFatal(t, b)
+}
+
+func TestForgottenNodeMayBeginAnew(t *testing.T) {
+	a := start(t, "a", 1)
+	b := start(t, "b", 9, addr(a))
+	c := start(t, "c", 1, addr(a))
+	awaitNode(t, a, "b", Alive, 9)
+	awaitNode(t, c, "b", Alive, 9)
+	awaitNode(t, a, "c", Alive, 1)
+	if err := a.Forget("b"); err == nil {
+		t.Error("a live node is forgotten")
+	}
+	if err := a.Forget("x"); err == nil {
+		t.Error("an unknown node is forgotten")
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	awaitNode(t, a, "b", Failed, 9)
+	awaitNode(t, c, "b", Failed, 9)
+	if err := a.Forget("b"); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []*Members{a, c} {
+		await(t, m, "b forgotten", func() bool { _, ok := m.Node("b"); return !ok })
+	}
+	b = start(t, "b", 1, addr(c))
+	awaitNode(t, a, "b", Alive, 1)
+	awaitNode(t, c, "b", Alive, 1)
+	notFatal(t, b)
+}

@@ -1,0 +1,159 @@
+package members
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/serf/serf"
+)
+
+// lookUpTimeout is how long a name may take to be looked up.
+const lookUpTimeout = 10 * time.Second
+
+// seek finds peers for as long as the node is open. While it is alone, it asks all of
+// the Join list and of the file of peers, with a wait between that doubles. After
+// that it goes on to look for those of the Join list that it has not met: clusters
+// that formed on both sides of a broken network find each other so.
+func (m *Members) seek() {
+	t := m.cfg.Timing
+	wait := t.JoinMin
+	for m.serf.State() == serf.SerfAlive {
+		m.round(m.alone())
+		pause := wait
+		if m.alone() {
+			wait = min(2*wait, t.JoinMax)
+		} else {
+			wait, pause = t.JoinMin, t.JoinMax
+		}
+		select {
+		case <-time.After(pause/2 + rand.N(pause/2+1)): // nodes that started together part
+		case <-m.ctx.Done():
+			return
+		}
+	}
+}
+
+// alone tells whether no other node is alive, as far as is known.
+func (m *Members) alone() bool {
+	for _, n := range m.view.Load().nodes {
+		if n.ID != m.life.id && n.Status == Alive {
+			return false
+		}
+	}
+	return true
+}
+
+// round asks all peers once: all of them, not until the first one answers, so that no
+// two of a new cluster's nodes stay with each other alone. A lone node that is
+// refused by all that it was told to join gives up.
+func (m *Members) round(alone bool) {
+	var refusals []error
+	others := 0
+	asked := m.met()
+	for _, peer := range m.cfg.Join {
+		addrs, err := m.lookUp(peer)
+		if err != nil {
+			others++
+			m.log.Warn("cannot look up the peer to join; trying again", slog.String("peer", peer), slog.Any("err", err))
+			continue
+		}
+		for _, addr := range addrs {
+			if asked[addr] {
+				continue
+			}
+			asked[addr] = true
+			switch err := m.ask(addr); {
+			case errors.Is(err, ErrStranger):
+				refusals = append(refusals, err)
+			default:
+				others++
+			}
+		}
+	}
+	if !alone || m.ctx.Err() != nil || m.serf.State() != serf.SerfAlive {
+		return
+	}
+	if len(refusals) > 0 && others == 0 {
+		m.fail(fmt.Errorf("members: join: %w", errors.Join(refusals...)))
+	}
+	for _, addr := range m.knownPeers() {
+		if !asked[addr] && m.ctx.Err() == nil {
+			asked[addr] = true
+			_ = m.ask(addr) // it says itself what is wrong
+		}
+	}
+}
+
+// met returns the addresses that need no asking: its own and those of live nodes.
+func (m *Members) met() map[netip.AddrPort]bool {
+	met := maps.Clone(m.ownAddrs)
+	for _, n := range m.view.Load().nodes {
+		if addr, err := netip.ParseAddrPort(n.GossipAddr); err == nil && n.Status == Alive {
+			met[addr] = true
+		}
+	}
+	return met
+}
+
+func (m *Members) knownPeers() []netip.AddrPort {
+	m.peersMu.Lock()
+	defer m.peersMu.Unlock()
+	return slices.Collect(maps.Values(m.peers.known))
+}
+
+func (m *Members) lookUp(peer string) ([]netip.AddrPort, error) {
+	host, port, err := splitHostPort(peer, DefaultPort)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(m.ctx, lookUpTimeout)
+	defer cancel()
+	ips, err := resolve(ctx, m.cfg.Resolver, host)
+	if err != nil {
+		return nil, err
+	}
+	addrs := make([]netip.AddrPort, len(ips))
+	for i, ip := range ips {
+		addrs[i] = netip.AddrPortFrom(ip, port)
+	}
+	return addrs, nil
+}
+
+// ask joins through one peer. An error that is ErrStranger is of a peer that answered.
+func (m *Members) ask(addr netip.AddrPort) error {
+	m.refusal.Store(nil)
+	// Serf's own Join also gossips that this name is there again, in case it left
+	// before. A name is never there again here, and that message, were it on its way
+	// while this node leaves, would undo the leaving.
+	_, err := m.serf.Memberlist().Join([]string{addr.String()})
+	if err == nil || m.ctx.Err() != nil || m.serf.State() != serf.SerfAlive {
+		return err
+	}
+	// Serf's chain of errors is cut. The text tells a refusal of this peer from one
+	// of a peer that asked at the same time.
+	if refusal := m.refusal.Load(); refusal != nil && strings.Contains(err.Error(), (*refusal).Error()) {
+		return *refusal // which the gate has logged
+	}
+	if isKeyFault(err.Error()) {
+		err = fmt.Errorf("%w: node at %s: %w", ErrStranger, addr, ErrKey)
+		m.refuse(err)
+		return err
+	}
+	m.log.Info("peer does not answer; trying again", slog.String("peer", addr.String()), slog.Any("err", err))
+	return err
+}
+
+// refuse tells of a stranger, whoever noticed it. Serf may call it with its locks held.
+func (m *Members) refuse(err error) {
+	m.refusal.Store(&err)
+	m.metrics.refused.Inc(1)
+	m.log.Warn("refused a stranger", slog.Any("err", err))
+}

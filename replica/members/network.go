@@ -1,0 +1,43 @@
+package members
+
+import (
+	"context"
+	"net"
+)
+
+// A Network is where a node gossips. The default is the system's; tests have others,
+// with delays and partitions (fakenet_test.go). Its methods may be called by several
+// goroutines at once.
+type Network interface {
+	// Listen accepts connections at an IP:port; port 0 is a free one. The address
+	// of the listener is a [*net.TCPAddr].
+	Listen(addr string) (net.Listener, error)
+	// ListenPacket does so for packets. Packets are sent to [*net.UDPAddr], and come
+	// from such.
+	ListenPacket(addr string) (net.PacketConn, error)
+	// Dial connects to an IP:port. It must return when the context ends.
+	Dial(ctx context.Context, addr string) (net.Conn, error)
+}
+
+// systemNetwork is TCP and UDP.
+type systemNetwork struct{}
+
+func (systemNetwork) Listen(addr string) (net.Listener, error) { return net.Listen("tcp", addr) }
+
+func (systemNetwork) Dial(ctx context.Context, addr string) (net.Conn, error) {
+	var d net.Dialer
+	return d.DialContext(ctx, "tcp", addr)
+}
+
+// packetBuffer is what the system is asked to keep of packets that were not read
+// yet; it may give less.
+const packetBuffer = 2 << 20
+
+func (systemNetwork) ListenPacket(addr string) (net.PacketConn, error) {
+	conn, err := net.ListenPacket("udp", addr)
+	if err != nil {
+		return nil, err
+	}
+	_ = conn.(*net.UDPConn).SetReadBuffer(packetBuffer) // less means more repetition
+	return conn, nil
+}

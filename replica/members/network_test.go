@@ -1,0 +1,117 @@
+package members
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// fakeConfig is a node with the default timing on a host of its own.
+func fakeConfig(t *testing.T, n *fakeNet, i int, incarnation uint64) Config {
+	cfg := testConfig(t, string(rune('a'+i)), incarnation, "10.0.0.1:7")
+	ip := fmt.Sprintf("10.0.0.%d", i+1)
+	cfg.BindAddr, cfg.Network, cfg.Timing = ip+":7", n.host(ip), LAN()
+	cfg.Logger = nil
+	return cfg
+}
+
+func awaitAlive(t *testing.T, m *Members, want int) {
+	t.Helper()
+	events, cancel := m.Watch()
+	defer cancel()
+	deadline := time.After(time.Hour)
+	for m.view.Load().count(Alive) != want {
+		select {
+		case <-events:
+		case <-deadline:
+			t.Fatalf("%s does not see %d alive: %v", m.life.id, want, m.Nodes())
+		}
+	}
+}
+
+func TestFailureIsSeenInSecondsUnderTheDefaultTiming(t *testing.T) {
+	for _, size := range []int{2, 3, 5, 10} {
+		synctest.Test(t, func(t *testing.T) {
+			n := newFakeNet(t, uint64(size))
+			n.delay = 2 * time.Millisecond
+			var nodes []*Members
+			for i := range size {
+				nodes = append(nodes, open(t, fakeConfig(t, n, i, 1)))
+			}
+			for _, m := range nodes {
+				awaitAlive(t, m, size)
+			}
+			if err := nodes[size-1].Close(); err != nil {
+				t.Fatal(err)
+			}
+			// Virtual time; the package comment says what to expect.
+			closed := time.Now()
+			for _, m := range nodes[:size-1] {
+				awaitAlive(t, m, size-1)
+			}
+			took := time.Since(closed)
+			t.Logf("%d nodes: seen by all after %v", size, took)
+			if took > 30*time.Second {
+				t.Errorf("%d nodes: seen by all after %v", size, took)
+			}
+		})
+	}
+}
+
+func TestPartitionHeals(t *testing.T) {
+	seed := rand.Uint64()
+	synctest.Test(t, func(t *testing.T) {
+		n := newFakeNet(t, seed)
+		n.delay, n.loss = 10*time.Millisecond, 0.05
+		var nodes []*Members
+		for i := range 5 {
+			nodes = append(nodes, open(t, fakeConfig(t, n, i, 1)))
+		}
+		for _, m := range nodes {
+			awaitAlive(t, m, 5)
+		}
+		n.move("10.0.0.4", 1)
+		n.move("10.0.0.5", 1)
+		for i, m := range nodes {
+			awaitAlive(t, m, map[bool]int{true: 3, false: 2}[i < 3])
+		}
+		n.move("10.0.0.4", 0)
+		n.move("10.0.0.5", 0)
+		for _, m := range nodes {
+			awaitAlive(t, m, 5)
+			notFatal(t, m)
+		}
+	})
+}
+
+func TestMovedNodeReplacesItselfAcrossAPartition(t *testing.T) {
+	seed := rand.Uint64()
+	synctest.Test(t, func(t *testing.T) {
+		n := newFakeNet(t, seed)
+		n.delay = 10 * time.Millisecond
+		var nodes []*Members
+		for i := range 3 {
+			nodes = append(nodes, open(t, fakeConfig(t, n, i, 1)))
+		}
+		for _, m := range nodes {
+			awaitAlive(t, m, 3)
+		}
+		n.move("10.0.0.3", 1) // c's machine is cut off, and c starts elsewhere
+		cfg := fakeConfig(t, n, 2, 2)
+		cfg.BindAddr, cfg.Network = "10.0.0.9:7", n.host("10.0.0.9")
+		moved := open(t, cfg)
+		for _, m := range nodes[:2] {
+			awaitNode(t, m, "c", Alive, 2)
+		}
+		n.move("10.0.0.3", 0)
+		if err := awaitFatal(t, nodes[2]); err == nil {
+			t.Error("the old c goes on")
+		}
+		notFatal(t, moved)
+		for _, m := range append(nodes, moved) {
+			awaitNode(t, m, "c", Alive, 2)
+		}
+	})
+}

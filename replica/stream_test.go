@@ -1,0 +1,208 @@
+package replica
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// receiving runs a receiver and returns what it ends with.
+func receiving(conn net.Conn, apply func([]byte) error) <-chan error {
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Receive(conn, func(p []byte) error {
+			if string(p) != "handoff 7" {
+				return errors.New("another purpose")
+			}
+			return nil
+		}, apply)
+	}()
+	return ended
+}
+
+func TestStreamKeepsTheOrder(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	synctest.Test(t, func(t *testing.T) {
+		rnd := rand.New(rand.NewPCG(seed, 0))
+		here, there := net.Pipe()
+		var got [][]byte
+		ended := receiving(there, func(b []byte) error {
+			got = append(got, bytes.Clone(b))
+			return nil
+		})
+		s := NewStream(here, []byte("handoff 7"))
+		var want [][]byte
+		var mu sync.Mutex
+		var senders sync.WaitGroup
+		sizes := make([]int, 400)
+		for i := range sizes {
+			sizes[i] = rnd.IntN(5000)
+		}
+		for w := range 4 {
+			senders.Go(func() {
+				for _, size := range sizes[w*100 : (w+1)*100] {
+					batch := bytes.Repeat([]byte{byte(w)}, size)
+					mu.Lock()
+					want = append(want, batch)
+					if err := s.Send(batch); err != nil {
+						t.Error(err)
+					}
+					mu.Unlock()
+					if err := s.Room(t.Context()); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		senders.Wait()
+		if err := s.Drained(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if len(got) != len(want) {
+			t.Fatalf("%d batches arrived, %d were sent", len(got), len(want))
+		}
+		for i := range want {
+			if !bytes.Equal(got[i], want[i]) {
+				t.Fatalf("batch %d is another", i)
+			}
+		}
+	})
+}
+
+func TestRoomWaitsForTheReceiver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := net.Pipe()
+		release := make(chan struct{})
+		ended := receiving(there, func([]byte) error { <-release; return nil })
+		s := NewStream(here, []byte("handoff 7"))
+		if err := s.Send(make([]byte, streamWindow)); err != nil {
+			t.Fatal(err)
+		}
+		room := make(chan error, 1)
+		go func() { room <- s.Room(t.Context()) }()
+		synctest.Wait()
+		select {
+		case <-room:
+			t.Fatal("there is room in a full window")
+		default:
+		}
+		close(release)
+		if err := <-room; err != nil {
+			t.Error(err)
+		}
+		s.Close()
+		<-ended
+	})
+}
+
+func TestStreamGivesUpOnWhoDoesNotKeepUp(t *testing.T) {
+	here, there := net.Pipe()
+	defer there.Close()
+	s := NewStream(here, nil)
+	defer s.Close()
+	s.mu.Lock()
+	s.limit = 1000
+	s.mu.Unlock()
+	if err := s.Send(make([]byte, 1001)); !errors.Is(err, ErrBehind) {
+		t.Error(err)
+	}
+	if err := s.Drained(context.Background()); !errors.Is(err, ErrBehind) {
+		t.Error(err)
+	}
+}
+
+func TestWhyAReceiverGivesUpIsKnown(t *testing.T) {
+	for name, apply := range map[string]func([]byte) error{
+		"no space": func([]byte) error { return errors.New("no space") },
+	} {
+		here, there := net.Pipe()
+		ended := receiving(there, apply)
+		s := NewStream(here, []byte("handoff 7"))
+		if err := s.Send([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Drained(context.Background()); err == nil || !strings.Contains(err.Error(), name) {
+			t.Error(err)
+		}
+		if err := <-ended; err == nil || !strings.Contains(err.Error(), name) {
+			t.Error(err)
+		}
+		s.Close()
+	}
+	here, there := net.Pipe()
+	ended := receiving(there, nil)
+	s := NewStream(here, []byte("something else"))
+	defer s.Close()
+	if err := <-ended; err == nil || err.Error() != "another purpose" {
+		t.Error(err)
+	}
+}
+
+// A batch that does not follow the one before is refused: without that rule a
+// receiver would acknowledge what it has not got.
+func TestGapsAreRefused(t *testing.T) {
+	here, there := net.Pipe()
+	defer here.Close()
+	ended := receiving(there, func([]byte) error { return nil })
+	go func() { _, _ = io.Copy(io.Discard, here) }()
+	frames := appendFrame(nil, frameOpen, []byte("handoff 7"))
+	frames = appendFrame(frames, frameBatch, sequence(1), []byte("a"))
+	frames = appendFrame(frames, frameBatch, sequence(3), []byte("c"))
+	if _, err := here.Write(frames); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; !errors.Is(err, ErrFrame) {
+		t.Error(err)
+	}
+}
+
+func TestFalseAcknowledgementsEndTheStream(t *testing.T) {
+	for _, n := range []uint64{2, 1 << 63} {
+		here, there := net.Pipe()
+		s := NewStream(here, nil)
+		go func() { _, _ = io.Copy(io.Discard, there) }()
+		if err := s.Send([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := there.Write(appendFrame(nil, frameAck, sequence(n))); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Drained(context.Background()); !errors.Is(err, ErrFrame) {
+			t.Error(err)
+		}
+		s.Close()
+		_ = there.Close()
+	}
+}
+
+func FuzzReceive(f *testing.F) {
+	good := appendFrame(nil, frameOpen, []byte("handoff 7"))
+	good = appendFrame(good, frameBatch, sequence(1), []byte("abc"))
+	f.Add(good)
+	f.Add(binary.BigEndian.AppendUint32(nil, maxFrame))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		here, there := net.Pipe()
+		ended := receiving(there, func([]byte) error { return nil })
+		go func() { _, _ = io.Copy(io.Discard, here) }()
+		_, _ = here.Write(data)
+		_ = here.Close()
+		<-ended
+	})
+}

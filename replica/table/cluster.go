@@ -1,0 +1,64 @@
+package table
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// Cluster is what all nodes of a cluster have in common, fixed when it is founded.
+type Cluster struct {
+	Name string
+	// Generation tells this cluster from every other of its name: a random number,
+	// chosen by the founder and anew by whoever recovers a cluster that has lost its
+	// majority. Never 0.
+	Generation uint64
+	Strategy   Settings
+	// Backups is how many copies are wanted beside the primary.
+	Backups int
+}
+
+// Settings name the strategy; the fields are those of ring/strategy's Config, which
+// lies above this package.
+type Settings struct {
+	Name       string
+	Hash       string
+	Points     int
+	KetamaRule string
+	VNodes     int
+	Mask       uint32
+}
+
+func (c *Cluster) validate() error {
+	for what, name := range map[string]string{
+		"name": c.Name, "strategy": c.Strategy.Name, "hash": c.Strategy.Hash, "ketama rule": c.Strategy.KetamaRule,
+	} {
+		if len(name) > maxText || !utf8.ValidString(name) {
+			return fmt.Errorf("%w: the %s is no text of up to %d bytes", ErrInvalid, what, maxText)
+		}
+	}
+	switch {
+	case c.Name == "" || c.Strategy.Name == "":
+		return fmt.Errorf("%w: a cluster and its strategy have names", ErrInvalid)
+	case c.Generation == 0:
+		return fmt.Errorf("%w: generation 0", ErrInvalid)
+	case c.Backups < 0 || c.Backups > maxCopies || c.Strategy.Points < 0 || c.Strategy.VNodes < 0:
+		return fmt.Errorf("%w: a setting out of its bounds", ErrInvalid)
+	}
+	return nil
+}
+
+func (c *Cluster) code(x *codec) {
+	x.text(&c.Name)
+	x.number(&c.Generation)
+	x.text(&c.Strategy.Name)
+	x.text(&c.Strategy.Hash)
+	x.integer(&c.Strategy.Points)
+	x.text(&c.Strategy.KetamaRule)
+	x.integer(&c.Strategy.VNodes)
+	mask := ring.Token(c.Strategy.Mask)
+	x.token(&mask)
+	c.Strategy.Mask = uint32(mask)
+	x.integer(&c.Backups)
+}

@@ -1,0 +1,101 @@
+package table
+
+import (
+	"fmt"
+	"io"
+	"sync/atomic"
+
+	"github.com/hashicorp/raft"
+)
+
+// maxSnapshot bounds what is read of a snapshot, in bytes: far above the largest
+// table.
+const maxSnapshot = 1 << 30
+
+// fsm runs the state machine. The library calls it from one goroutine.
+type fsm struct {
+	state atomic.Pointer[State]
+	// fault is why this node cannot follow any more: an entry that it does not
+	// understand, which a newer version has proposed. From then on it applies
+	// nothing, since it would end up with another table than all others.
+	fault   atomic.Pointer[error]
+	applied func()
+}
+
+// An outcome is what became of a proposed command.
+type outcome struct {
+	index uint64
+	err   error
+}
+
+func (f *fsm) Apply(l *raft.Log) any {
+	if l.Type != raft.LogCommand {
+		return outcome{l.Index, nil}
+	}
+	if fault := f.fault.Load(); fault != nil {
+		return undecided(l.Index, *fault)
+	}
+	command, err := Decode(l.Data)
+	if err != nil {
+		err = fmt.Errorf("table: entry %d: %w", l.Index, err)
+		f.fault.Store(&err)
+		f.applied()
+		return undecided(l.Index, err)
+	}
+	next, err := f.state.Load().Apply(l.Index, command)
+	if err == nil {
+		f.state.Store(next)
+		f.applied()
+	}
+	return outcome{l.Index, err}
+}
+
+// undecided is the answer of a node that does not know what the others make of an
+// entry.
+func undecided(index uint64, fault error) outcome {
+	return outcome{index, fmt.Errorf("%w: %w", ErrUnknownOutcome, fault)}
+}
+
+func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
+	if fault := f.fault.Load(); fault != nil {
+		return nil, *fault
+	}
+	return image{f.state.Load()}, nil
+}
+
+func (f *fsm) Restore(from io.ReadCloser) error {
+	defer from.Close()
+	data, err := io.ReadAll(io.LimitReader(from, maxSnapshot+1))
+	if err != nil {
+		return fmt.Errorf("table: read a snapshot: %w", err)
+	}
+	if len(data) > maxSnapshot {
+		return fmt.Errorf("table: read a snapshot: %w: over %d bytes", ErrMalformed, maxSnapshot)
+	}
+	s := new(State)
+	if err := s.UnmarshalBinary(data); err != nil {
+		return fmt.Errorf("table: read a snapshot: %w", err)
+	}
+	f.state.Store(s)
+	f.fault.Store(nil)
+	f.applied()
+	return nil
+}
+
+// An image is a state on its way into a snapshot. States never change, so that the
+// table goes on meanwhile.
+type image struct{ state *State }
+
+func (i image) Persist(sink raft.SnapshotSink) error {
+	data, err := i.state.MarshalBinary()
+	if err == nil {
+		_, err = sink.Write(data)
+	}
+	if err != nil {
+		_ = sink.Cancel()
+		return fmt.Errorf("table: write a snapshot: %w", err)
+	}
+	return sink.Close()
+}
+
+func (image) Release() {}

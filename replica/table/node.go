@@ -1,0 +1,116 @@
+package table
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// Bounds of the table.
+const (
+	// maxNodes are those that are not gone.
+	maxNodes = 1 << 14
+	// maxGone is how many nodes that are gone are remembered, so that an old
+	// directory of theirs is known as such. The oldest is forgotten first.
+	maxGone = 4096
+	// maxPins is how many points an operator may pick for one node.
+	maxPins = 1 << 16
+	// maxCopies bounds the nodes of one range.
+	maxCopies = 255
+	// maxRows leaves room above the largest useful rings and keeps a slip from
+	// filling every node's memory.
+	maxRows = 1 << 22
+)
+
+// A Role says what a node is for.
+type Role uint8
+
+// Roles.
+const (
+	Store Role = iota // holds data and counts for voters
+	Proxy             // routes, without data or vote
+)
+
+func (r Role) String() string {
+	if r == Proxy {
+		return "proxy"
+	}
+	return "store"
+}
+
+// A NodeState says how far a node belongs to the cluster.
+type NodeState uint8
+
+// States of a node.
+const (
+	Joining NodeState = iota // registered, has no copy that counts yet
+	Member                   // has, or had, a copy that counts; a proxy is one at once
+	Leaving                  // hands over what it has
+	Gone                     // left or forgotten; remembered for its incarnation alone
+)
+
+func (s NodeState) String() string {
+	return [...]string{"joining", "member", "leaving", "gone"}[s&3]
+}
+
+// A Node is one that has registered. Nobody may change its pins.
+type Node struct {
+	ID string
+	// Incarnation numbers its starts; each is above all before it.
+	Incarnation uint64
+	// Server is its id in the Raft group; empty while it is in none.
+	Server string
+	Role   Role
+	State  NodeState
+	// Intact tells that the present start found all that the node had acknowledged.
+	Intact   bool
+	Weight   float64
+	Pins     []ring.Token
+	OnlyPins bool
+	// Since is the table index at which State became what it is.
+	Since uint64
+}
+
+// Member is the node as the strategies see it.
+func (n *Node) Member() ring.Member {
+	return ring.Member{ID: n.ID, Weight: n.Weight, Pins: n.Pins, OnlyPins: n.OnlyPins}
+}
+
+// Counts tells whether the strategy gives the node a share.
+func (n *Node) Counts() bool {
+	return n.Role == Store && (n.State == Joining || n.State == Member)
+}
+
+func (n *Node) validate() error {
+	if err := n.Member().Validate(); err != nil {
+		return refuse(ErrInvalid, "%v", err)
+	}
+	switch {
+	case n.Incarnation == 0:
+		return refuse(ErrInvalid, "%s: incarnation 0", n.ID)
+	case len(n.Server) > maxText:
+		return refuse(ErrInvalid, "%s: a server id of %d bytes", n.ID, len(n.Server))
+	case len(n.Pins) > maxPins:
+		return refuse(ErrInvalid, "%s: %d pins, %d are allowed", n.ID, len(n.Pins), maxPins)
+	}
+	return nil
+}
+
+func (n *Node) code(c *codec) {
+	c.text(&n.ID)
+	c.number(&n.Incarnation)
+	c.text(&n.Server)
+	small(c, &n.Role, Proxy)
+	small(c, &n.State, Gone)
+	c.flag(&n.Intact)
+	c.float(&n.Weight)
+	c.tokenList(&n.Pins)
+	c.flag(&n.OnlyPins)
+	c.number(&n.Since)
+}
+
+// place finds a node among those ordered by id.
+func place(nodes []Node, id string) (int, bool) {
+	return slices.BinarySearchFunc(nodes, id, func(n Node, id string) int { return cmp.Compare(n.ID, id) })
+}

@@ -1,0 +1,84 @@
+package table
+
+import (
+	"fmt"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// snapshotVersion is that of a state's binary form, which lies in the snapshots of
+// all nodes.
+const snapshotVersion = 1
+
+// MarshalBinary implements [encoding.BinaryMarshaler]. States that are alike have the
+// same bytes.
+func (s *State) MarshalBinary() ([]byte, error) {
+	c := writer()
+	c.buf = append(c.buf, snapshotVersion)
+	flat := make([]Row, 0, s.rows.n)
+	for row := range s.rows.all() {
+		flat = append(flat, *row)
+	}
+	s.draft(s.index).code(c, &flat)
+	return c.buf, nil
+}
+
+// UnmarshalBinary implements [encoding.BinaryUnmarshaler]. It takes memory in
+// proportion to the bytes that it is given, and refuses a state that contradicts
+// itself.
+func (s *State) UnmarshalBinary(data []byte) error {
+	if len(data) == 0 || data[0] != snapshotVersion {
+		return fmt.Errorf("%w: no table of version %d", ErrMalformed, snapshotVersion)
+	}
+	c := reader(data[1:])
+	d := new(State).draft(0)
+	var flat []Row
+	d.code(c, &flat)
+	if err := c.finish(); err != nil {
+		return err
+	}
+	d.rows = chunked(flat, d.mark)
+	if err := d.Check(); err != nil {
+		return err
+	}
+	s.cluster, s.index, s.basis = d.cluster, d.index, d.basis
+	s.lastHandoff, s.lastLineage = d.lastHandoff, d.lastLineage
+	s.nodes, s.handoffs, s.rows = d.nodes, d.handoffs, d.rows
+	return nil
+}
+
+func (d *draft) code(c *codec, flat *[]Row) {
+	founded := d.Founded()
+	c.flag(&founded)
+	c.number(&d.index)
+	if !founded {
+		return
+	}
+	d.cluster.code(c)
+	if !d.Founded() {
+		c.fail("a cluster of generation 0")
+	}
+	c.number(&d.basis)
+	c.number(&d.lastHandoff)
+	c.number(&d.lastLineage)
+	list(c, &d.nodes, 17, func(n *Node) { n.code(c) })
+	list(c, &d.handoffs, 6, func(h **Handoff) {
+		if c.reading {
+			*h = new(Handoff)
+		}
+		(*h).code(c)
+	})
+	before := uint64(0)
+	list(c, flat, 10, func(r *Row) {
+		far := uint64(r.Range.Start) - before
+		c.number(&far)
+		if before += far; before >= 1<<32 {
+			c.fail("a start beyond the circle")
+		}
+		r.Range.Start = ring.Token(before)
+		r.code(c)
+	})
+	for i := range *flat {
+		(*flat)[i].Range.End = (*flat)[(i+1)%len(*flat)].Range.Start
+	}
+}

@@ -1,0 +1,189 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/hashicorp/raft"
+)
+
+// A Table is one node's copy of the agreed placement, and its part in agreeing on it.
+// All methods may be called from any goroutine.
+type Table struct {
+	cfg   Config
+	raft  *raft.Raft
+	fsm   *fsm
+	disk  *disk
+	hangs func() // closes what the transport leaves open
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	// running are the table's own goroutines and the calls to it. closing guards it:
+	// nothing is added once Close waits.
+	running sync.WaitGroup
+	closing sync.RWMutex
+	closed  bool
+
+	timing    sync.Mutex // over changes of the library's time-outs
+	listeners listeners
+	upkeep    upkeep
+}
+
+// Open starts the node's part in the group. A new directory is in no cluster yet:
+// either [Table.Found] makes one, or a [Register] that reaches a leader makes that
+// leader take the node in.
+func Open(cfg Config) (*Table, error) {
+	cfg.EnsureDefaults()
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	d, err := openDisk(&cfg)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{cfg: cfg, disk: d, fsm: new(fsm)}
+	t.fsm.state.Store(new(State))
+	t.fsm.applied = t.listeners.tell
+	transport, hangs := cfg.newTransport()
+	t.hangs = hangs
+	t.raft, err = raft.NewRaft(cfg.raft(d.server), t.fsm, d.logs, d.stable, d.snapshots, transport)
+	if err != nil {
+		hangs()
+		return nil, errors.Join(fmt.Errorf("table: start raft: %w", err), d.close())
+	}
+	t.ctx, t.cancel = context.WithCancel(context.Background())
+	t.upkeep.start(t)
+	t.keepVigil()
+	if err := t.hurry(); err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return t, nil
+}
+
+// Server is the node's id in the group, for [Register]. It is the directory's: a node
+// with a new directory is a new server.
+func (t *Table) Server() string { return t.disk.server }
+
+// State is the table as this node has applied it so far.
+func (t *Table) State() *State { return t.fsm.state.Load() }
+
+// Fault is why this node cannot follow the table any more; nil as long as it can.
+func (t *Table) Fault() error {
+	if fault := t.fsm.fault.Load(); fault != nil {
+		return *fault
+	}
+	return nil
+}
+
+// Known tells whether the directory already belongs to a cluster, even if nothing of
+// its table has arrived yet.
+func (t *Table) Known() bool { return t.raft.LastIndex() > 0 }
+
+// Leader returns the node that leads the group, as far as this one knows; empty if
+// it knows none.
+func (t *Table) Leader() (id string, isSelf bool) {
+	address, server := t.raft.LeaderWithID()
+	return string(address), string(server) == t.disk.server
+}
+
+// Changes returns a channel that has something to receive once the state, the fault
+// or the leader has changed since it was last received from. cancel must be called
+// once, when nobody listens any more.
+func (t *Table) Changes() (changed <-chan struct{}, cancel func()) { return t.listeners.add() }
+
+// Wait waits until this node's state shows what was applied at an index.
+func (t *Table) Wait(ctx context.Context, index uint64) error {
+	changed, cancel := t.Changes()
+	defer cancel()
+	for t.State().Index() < index {
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-t.ctx.Done():
+			return ErrClosed
+		}
+	}
+	return nil
+}
+
+func (t *Table) servers() []raft.Server {
+	future := t.raft.GetConfiguration()
+	if future.Error() != nil {
+		return nil
+	}
+	return future.Configuration().Servers
+}
+
+// enter counts a call that Close has to wait for, which ends it by its context.
+func (t *Table) enter(ctx context.Context) (context.Context, func(), error) {
+	t.closing.RLock()
+	defer t.closing.RUnlock()
+	if t.closed {
+		return nil, nil, ErrClosed
+	}
+	t.running.Add(1)
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(t.ctx, func() { cancel(ErrClosed) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+		t.running.Done()
+	}, nil
+}
+
+// Close ends the node's part in the group and waits until nothing of it runs. The
+// state can still be read.
+func (t *Table) Close() error {
+	t.closing.Lock()
+	was := t.closed
+	t.closed = true
+	t.closing.Unlock()
+	if was {
+		return nil
+	}
+	t.cancel()
+	// The library forgets some of those who wait for it when it is shut down, but
+	// answers all of them while it runs.
+	t.running.Wait()
+	err := t.raft.Shutdown().Error()
+	t.hangs()
+	if err := errors.Join(err, t.disk.close()); err != nil {
+		return fmt.Errorf("table: close: %w", err)
+	}
+	return nil
+}
+
+// listeners are those who want to know of changes.
+type listeners struct {
+	mu    sync.Mutex
+	chans map[chan struct{}]bool
+}
+
+func (l *listeners) add() (<-chan struct{}, func()) {
+	ch := make(chan struct{}, 1)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.chans == nil {
+		l.chans = make(map[chan struct{}]bool)
+	}
+	l.chans[ch] = true
+	return ch, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.chans, ch)
+	}
+}
+
+func (l *listeners) tell() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for ch := range l.chans {
+		select {
+		case ch <- struct{}{}:
+		default: // has something to receive already
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package table
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// caughtUpWithin is how many entries a server may be behind and still count as having
+// caught up: under load nobody is ever at the very end.
+const caughtUpWithin = 64
+
+// changeTimeout bounds the wait for one change of the configuration to be accepted.
+const changeTimeout = 2 * time.Second
+
+// maxAsked bounds how many servers without a vote are asked at a time whether they
+// could have one.
+const maxAsked = 32
+
+// upkeep is what the leader does about the group's own configuration. Its goroutine
+// runs on every node and sleeps where there is no leader.
+type upkeep struct {
+	// silent is since when a voter has not answered. Only the goroutine uses it.
+	silent map[string]time.Time
+	// term is the one whose leader has applied all that came before it. Who leads
+	// with an old table would put out servers that it has not heard of yet.
+	term uint64
+	// nodes are those of the last round.
+	nodes []Node
+}
+
+func (u *upkeep) start(t *Table) {
+	u.silent = make(map[string]time.Time)
+	seen := make(chan raft.Observation, 16)
+	observer := raft.NewObserver(seen, false, func(o *raft.Observation) bool {
+		_, is := o.Data.(raft.LeaderObservation)
+		return is
+	})
+	t.raft.RegisterObserver(observer)
+	changed, cancel := t.Changes()
+	t.running.Go(func() {
+		defer t.raft.DeregisterObserver(observer)
+		defer cancel()
+		tick := time.NewTicker(t.cfg.UpkeepInterval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-t.ctx.Done():
+				return
+			case <-seen:
+				t.listeners.tell()
+				continue // telling has made changed ready
+			case <-changed:
+				if !u.concerns(t) {
+					continue
+				}
+			case <-tick.C:
+			}
+			if _, isSelf := t.Leader(); !isSelf {
+				clear(u.silent)
+				continue
+			}
+			if err := u.run(t); err != nil && t.ctx.Err() == nil {
+				t.cfg.Logger.Warn("the group of servers could not be changed, and will be tried again", "node", t.cfg.ID, "err", err)
+			}
+		}
+	})
+}
+
+// concerns tells whether what has changed is a matter of the group: who leads or who
+// is there. Rows change far too often to ask everyone each time.
+func (u *upkeep) concerns(t *Table) bool {
+	return u.term != t.raft.CurrentTerm() || !slices.EqualFunc(u.nodes, t.State().nodes, func(a, b Node) bool {
+		return a.ID == b.ID && a.Server == b.Server && a.Role == b.Role && a.State == b.State
+	})
+}
+
+// cede hands the office to whoever can follow the table better.
+func (u *upkeep) cede(t *Table) error {
+	if len(t.servers()) < 2 {
+		return nil
+	}
+	return t.raft.LeadershipTransfer().Error()
+}
+
+// run does what is missing, one change after the other; what fails is tried again on
+// the next round.
+func (u *upkeep) run(t *Table) error {
+	if t.Fault() != nil {
+		return u.cede(t)
+	}
+	if term := t.raft.CurrentTerm(); u.term != term {
+		if err := t.raft.Barrier(t.cfg.ElectionTimeout).Error(); err != nil {
+			return err
+		}
+		u.term = term
+	}
+	s := t.State()
+	if !s.Founded() {
+		return nil
+	}
+	u.nodes = s.nodes
+	servers := t.servers()
+	changes := voters(s, servers, t.cfg.ID, u.look(t, s, servers))
+	for _, c := range changes {
+		if err := t.ctx.Err(); err != nil {
+			return err
+		}
+		t.cfg.Logger.Info("changing the group of servers", "change", c.kind.String(), "node", string(c.server.Address))
+		if err := t.reconfigure(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Table) reconfigure(c change) error {
+	var wait func() error
+	switch c.kind {
+	case addLearner:
+		wait = t.raft.AddNonvoter(c.server.ID, c.server.Address, 0, changeTimeout).Error
+	case promote:
+		wait = t.raft.AddVoter(c.server.ID, c.server.Address, 0, changeTimeout).Error
+	case demote:
+		wait = t.raft.DemoteVoter(c.server.ID, 0, changeTimeout).Error
+	case expel:
+		wait = t.raft.RemoveServer(c.server.ID, 0, changeTimeout).Error
+	case resign:
+		wait = t.raft.LeadershipTransferToServer(c.server.ID, c.server.Address).Error
+	}
+	return wait()
+}
+
+// look asks the voters, and some who could be, how they are.
+func (u *upkeep) look(t *Table, s *State, servers []raft.Server) map[string]reach {
+	found := make(map[string]reach, len(servers))
+	var mu sync.Mutex
+	var asking sync.WaitGroup
+	have := t.raft.CommitIndex()
+	ctx, cancel := context.WithTimeout(t.ctx, t.cfg.HeartbeatTimeout)
+	defer cancel()
+	spare := 0
+	for _, i := range rand.Perm(len(servers)) {
+		server := servers[i]
+		node := string(server.Address)
+		if node == t.cfg.ID {
+			continue
+		}
+		if server.Suffrage != raft.Voter {
+			if n, _ := s.Node(node); !n.Counts() || spare == maxAsked {
+				continue
+			}
+			spare++
+		}
+		asking.Go(func() {
+			id, applied, err := t.probe(ctx, node)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil || id != string(server.ID) {
+				found[node] = reach{dead: u.hasBeenSilent(node, t.cfg.ReplaceAfter)}
+				return
+			}
+			delete(u.silent, node)
+			found[node] = reach{caughtUp: applied+caughtUpWithin >= have}
+		})
+	}
+	asking.Wait()
+	return found
+}
+
+func (u *upkeep) hasBeenSilent(node string, limit time.Duration) bool {
+	since, known := u.silent[node]
+	if !known {
+		since = time.Now()
+		u.silent[node] = since
+	}
+	return time.Since(since) >= limit
+}

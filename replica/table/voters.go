@@ -1,0 +1,208 @@
+package table
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/hashicorp/raft"
+)
+
+// A changeKind is what can be done to the group's configuration.
+type changeKind uint8
+
+const (
+	addLearner changeKind = iota // a server that follows without a vote
+	promote                      // gets a vote
+	demote                       // loses it
+	expel                        // leaves the group
+	resign                       // the leader hands its office to the server
+)
+
+func (k changeKind) String() string {
+	return [...]string{"add", "promote", "demote", "remove", "resign to"}[k]
+}
+
+type change struct {
+	kind   changeKind
+	server raft.Server
+}
+
+// A reach is what the leader found when it asked a node.
+type reach struct {
+	dead     bool // out of reach for long enough to be replaced
+	caughtUp bool // it answers, and has all that the leader had
+}
+
+// votersFor is how many voters a number of stores has.
+func votersFor(stores int) int {
+	switch {
+	case stores <= 2:
+		return 1
+	case stores <= 4:
+		return 3
+	default:
+		return 5
+	}
+}
+
+// voters says what has to be done, in this order, until the group is as the table
+// wants it: all nodes are in it, and as many stores vote as the cluster's size asks
+// for. It adds voters only in such numbers that they are odd again, once all of them
+// have caught up; a dead voter is replaced, but only a node that leaves or is
+// forgotten takes a vote away. The leader is no party to its own removal: it resigns,
+// and its successor goes on.
+func voters(s *State, servers []raft.Server, leader string, found map[string]reach) []change {
+	v := electorate{s: s, leader: leader, found: found}
+	for _, server := range servers {
+		node, ok := s.Node(string(server.Address))
+		switch {
+		case !ok || node.State == Gone || node.Server != string(server.ID):
+			v.expelled = append(v.expelled, server)
+		case server.Suffrage == raft.Voter && node.Counts():
+			v.voting = append(v.voting, server)
+		case server.Suffrage == raft.Voter:
+			v.retiring = append(v.retiring, server)
+		case node.Counts() && found[node.ID].caughtUp && !found[node.ID].dead:
+			v.spare = append(v.spare, server)
+		}
+	}
+	v.strangers(servers)
+	v.fill()
+	v.replace()
+	v.shrink()
+	for _, server := range v.expelled {
+		v.remove(expel, server)
+	}
+	return v.changes
+}
+
+// electorate is the group, sorted by what is to be done with each server.
+type electorate struct {
+	s      *State
+	leader string
+	found  map[string]reach
+
+	voting   []raft.Server // stores with a vote that keep it, as far as they are needed
+	retiring []raft.Server // voters that leave, or are proxies now
+	spare    []raft.Server // stores that could have a vote
+	expelled []raft.Server // who is no node any more, or has another directory now
+
+	changes []change
+}
+
+func (v *electorate) add(kind changeKind, server raft.Server) {
+	v.changes = append(v.changes, change{kind, server})
+}
+
+// want is the number of voters that the cluster's size asks for.
+func (v *electorate) want() int {
+	stores := 0
+	for i := range v.s.nodes {
+		if v.s.nodes[i].Counts() {
+			stores++
+		}
+	}
+	return votersFor(stores)
+}
+
+// strangers adds the nodes that the group does not know. A node with a new directory
+// is a new server, which can only be added when the old one has left.
+func (v *electorate) strangers(servers []raft.Server) {
+	for i := range v.s.nodes {
+		n := &v.s.nodes[i]
+		if n.State == Gone || n.Server == "" {
+			continue
+		}
+		same := func(s raft.Server) bool { return string(s.Address) == n.ID }
+		if at := slices.IndexFunc(v.expelled, same); at >= 0 {
+			v.remove(expel, v.expelled[at])
+			v.expelled = slices.Delete(v.expelled, at, at+1)
+		} else if slices.ContainsFunc(servers, same) {
+			continue
+		}
+		v.add(addLearner, raft.Server{ID: raft.ServerID(n.Server), Address: raft.ServerAddress(n.ID)})
+	}
+}
+
+// fill promotes up to the largest odd number that can be reached.
+func (v *electorate) fill() {
+	goal := min(v.want(), len(v.voting)+len(v.spare))
+	if goal%2 == 0 {
+		goal--
+	}
+	for len(v.voting) < goal {
+		v.promote()
+	}
+}
+
+func (v *electorate) promote() {
+	v.add(promote, v.spare[0])
+	v.voting = append(v.voting, v.spare[0])
+	v.spare = v.spare[1:]
+}
+
+// replace gives the vote of a dead node to another: first the new voter, so that
+// there is never a moment with one less.
+func (v *electorate) replace() {
+	for _, server := range slices.Clone(v.voting) {
+		if v.dead(server) && len(v.spare) > 0 {
+			v.promote()
+			v.retire(server)
+		}
+	}
+}
+
+func (v *electorate) retire(server raft.Server) {
+	v.voting = slices.DeleteFunc(v.voting, func(s raft.Server) bool { return s.ID == server.ID })
+	v.remove(demote, server)
+}
+
+// shrink takes votes away that the cluster's size does not ask for, and those of
+// nodes that leave once others can take their place.
+func (v *electorate) shrink() {
+	if len(v.voting) > v.want() {
+		// Who is kept: the leader, then who is alive, then the lower id.
+		order := slices.SortedFunc(slices.Values(v.voting), func(a, b raft.Server) int {
+			return cmp.Or(rank(v, a)-rank(v, b), cmp.Compare(a.Address, b.Address))
+		})
+		for _, server := range slices.Backward(order[v.want():]) {
+			v.retire(server)
+		}
+	}
+	if len(v.voting) == 0 {
+		return
+	}
+	for _, server := range v.retiring {
+		v.remove(demote, server)
+	}
+}
+
+func rank(v *electorate, s raft.Server) int {
+	switch {
+	case string(s.Address) == v.leader:
+		return 0
+	case !v.dead(s):
+		return 1
+	default:
+		return 2
+	}
+}
+
+func (v *electorate) dead(s raft.Server) bool {
+	return string(s.Address) != v.leader && v.found[string(s.Address)].dead
+}
+
+// remove takes a server's vote or place. The leader resigns instead, if there is
+// anyone to resign to.
+func (v *electorate) remove(kind changeKind, server raft.Server) {
+	if string(server.Address) != v.leader {
+		v.add(kind, server)
+		return
+	}
+	for _, other := range v.voting {
+		if string(other.Address) != v.leader && !v.dead(other) {
+			v.add(resign, other)
+			return
+		}
+	}
+}

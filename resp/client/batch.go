@@ -1,0 +1,88 @@
+package client
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Batch is one call as it arrives at a peer. It is answered exactly once, by Reply,
+// Refuse or Fail, from any goroutine, and must not be touched afterwards: it is used
+// again for another.
+type Batch struct {
+	// Commands are N raw commands, valid until the answer. Whoever sent them is a
+	// peer, but the bytes are a client's: they may be any.
+	Commands []byte
+	N        int
+	// RESP3 says how replies are to be encoded.
+	RESP3 bool
+	// Deadline is when nobody waits for the answer any more: do not execute it
+	// then. The zero time stands for no deadline.
+	Deadline time.Time
+
+	w        *replyWriter
+	id       uint64
+	answered atomic.Bool
+}
+
+var batches = sync.Pool{New: func() any { return new(Batch) }}
+
+func newBatch(w *replyWriter, r *requestFrame, arrived time.Time) *Batch {
+	b := batches.Get().(*Batch)
+	b.w, b.id = w, r.id
+	b.Commands = append(b.Commands[:0], r.commands...)
+	b.N, b.RESP3, b.Deadline = int(r.count), r.resp3, time.Time{}
+	if r.timeLeft > 0 {
+		b.Deadline = arrived.Add(time.Duration(r.timeLeft) * time.Millisecond)
+	}
+	b.answered.Store(false)
+	return b
+}
+
+func (b *Batch) recycle() {
+	b.w = nil
+	if cap(b.Commands) <= readBuffer {
+		batches.Put(b)
+	}
+}
+
+// Reply answers with the raw replies, which lie end to end in replies, the length of
+// each in lens. Both are copied. There must be one for each command; if there is
+// not, the connection ends, since the commands have been executed and the caller
+// must not think otherwise. Replies that do not fit a frame are answered like Fail.
+func (b *Batch) Reply(lens []uint32, replies []byte) error {
+	if !b.answered.CompareAndSwap(false, true) {
+		return fmt.Errorf("%w: answered twice", ErrInUse)
+	}
+	defer b.recycle()
+	var sum uint64
+	for _, n := range lens {
+		sum += uint64(n)
+	}
+	if len(lens) != b.N || sum != uint64(len(replies)) {
+		err := fmt.Errorf("%w: %d replies of %d bytes in %d to %d commands", ErrProtocol, len(lens), sum, len(replies), b.N)
+		b.w.abort(err)
+		return err
+	}
+	if replyHead-lengthSize+4*len(lens)+len(replies) > b.w.cfg.MaxFrame {
+		b.w.text(b.id, statusUnknown, "the replies are too large for a frame", len(b.Commands))
+		return ErrTooLarge
+	}
+	b.w.reply(b.id, lens, replies, len(b.Commands))
+	return nil
+}
+
+// Refuse answers that nothing of the batch was executed, and why.
+func (b *Batch) Refuse(text string) { b.say(statusRefused, text) }
+
+// Fail answers that what became of the batch is not known, and why.
+func (b *Batch) Fail(text string) { b.say(statusUnknown, text) }
+
+func (b *Batch) say(s status, text string) {
+	if !b.answered.CompareAndSwap(false, true) {
+		return
+	}
+	defer b.recycle()
+	b.w.text(b.id, s, text, len(b.Commands))
+}

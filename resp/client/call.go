@@ -1,0 +1,144 @@
+package client
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+// Call is a batch of commands on its way to a peer and back. The zero value is
+// ready; a Call that is used again keeps its buffers, and then costs no allocation.
+// It belongs to one goroutine at a time, and to the Peer from Send until Wait has
+// returned.
+type Call struct {
+	// Commands are the raw commands in RESP, N of them.
+	Commands []byte
+	N        int
+	// RESP3 asks for replies in RESP3.
+	RESP3 bool
+	// Lane picks the connection: calls of one lane travel on the same one, in the
+	// order of their Sends. Give each client a lane.
+	Lane uint32
+	// Timeout, if above zero, is when Wait gives up, counted from Send. The peer
+	// drops the call unexecuted if it gets to it later.
+	Timeout time.Duration
+
+	// Reply holds the raw replies end to end, Lens the length of each, in bytes.
+	// They are the caller's after Wait, and are overwritten by the next Send.
+	Reply []byte
+	Lens  []uint32
+	// Err is what Wait returned.
+	Err error
+
+	state atomic.Uint32
+	wake  chan struct{} // capacity 1
+
+	// Guarded by the link's mutex while the call is on its way.
+	next     *Call
+	size     int    // of the frame, bytes
+	deadline int64  // see now; 0 for none
+	start    uint64 // offset of the frame's first byte on its connection
+	pinned   bool   // the writer is copying Commands: it must not end
+}
+
+// The states of a call.
+const (
+	callIdle    uint32 = iota
+	callPending        // on its way
+	callWaiting        // on its way, and Wait sleeps
+	callDone
+)
+
+// Wait returns when the replies are there or the call has failed. It may be called
+// again, and returns the same.
+func (c *Call) Wait() error {
+	if c.state.CompareAndSwap(callPending, callWaiting) {
+		<-c.wake
+	}
+	return c.Err
+}
+
+// prepare readies a call for its way, or says why it cannot go.
+func (c *Call) prepare(maxFrame int) error {
+	if s := c.state.Load(); s == callPending || s == callWaiting {
+		return errInUse // and leave it alone
+	}
+	if c.wake == nil {
+		c.wake = make(chan struct{}, 1)
+	}
+	c.Reply, c.Lens, c.Err = c.Reply[:0], c.Lens[:0], nil
+	c.next, c.deadline, c.pinned = nil, 0, false
+	c.size = requestHead + len(c.Commands)
+	switch {
+	case !countFits(int64(c.N), len(c.Commands)):
+		c.Err = errEmpty
+	case c.size-lengthSize > maxFrame:
+		c.Err = errTooLarge
+	}
+	if c.Err != nil {
+		c.state.Store(callDone)
+		return c.Err
+	}
+	if c.Timeout > 0 {
+		c.deadline = now() + int64(c.Timeout)
+	}
+	c.state.Store(callPending)
+	return nil
+}
+
+// finish gives the call back. Nobody but its owner touches it afterwards.
+func (c *Call) finish(err error) {
+	c.Err = err
+	if c.state.Swap(callDone) == callWaiting {
+		c.wake <- struct{}{}
+	}
+}
+
+// take copies a reply. Its error means that the peer breaks the rules; the call has
+// its own then.
+func (c *Call) take(r *replyFrame) error {
+	if r.status != statusOK {
+		c.finish(&PeerError{Text: string(r.body[:min(len(r.body), maxText)]), Executed: r.status == statusUnknown})
+		return nil
+	}
+	if len(r.lens) != 4*c.N {
+		err := fmt.Errorf("%w: %d replies to %d commands", ErrProtocol, len(r.lens)/4, c.N)
+		c.finish(unknown(err))
+		return err
+	}
+	c.Reply = append(c.Reply, r.body...)
+	for i := 0; i < len(r.lens); i += 4 {
+		c.Lens = append(c.Lens, binary.BigEndian.Uint32(r.lens[i:]))
+	}
+	c.finish(nil)
+	return nil
+}
+
+var clockStart = time.Now()
+
+// now counts nanoseconds on the monotonic clock; it is never 0.
+func now() int64 { return int64(time.Since(clockStart)) + 1 }
+
+// callQueue is a list of calls through their next.
+type callQueue struct{ first, last *Call }
+
+func (q *callQueue) push(c *Call) {
+	c.next = nil
+	if q.last == nil {
+		q.first = c
+	} else {
+		q.last.next = c
+	}
+	q.last = c
+}
+
+func (q *callQueue) pop() *Call {
+	c := q.first
+	q.first = c.next
+	if q.first == nil {
+		q.last = nil
+	}
+	c.next = nil
+	return c
+}

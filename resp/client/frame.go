@@ -1,0 +1,145 @@
+package client
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"time"
+)
+
+// What travels on a connection for forwarding. Numbers are big-endian; the length
+// counts what follows it.
+//
+//	request  u32 length | u64 id | u8 flags | u32 time left | u32 commands | RESP
+//	reply    u32 length | u64 id | u8 status | u32 replies | u32 each | RESP
+//
+// Flags: bit 0, replies are wanted in RESP3. Time left is in ms, 0 for no limit, and
+// counts from the frame's arrival, since clocks differ. The replies are as many as
+// the commands and lie end to end, their lengths before them. A status other than
+// ok has no replies but a text.
+
+const (
+	lengthSize  = 4
+	requestHead = lengthSize + 8 + 1 + 4 + 4
+	replyHead   = lengthSize + 8 + 1 + 4
+
+	// defaultMaxFrame leaves room for Redis' largest value.
+	defaultMaxFrame = 513 << 20
+
+	flagRESP3 = 1
+)
+
+type status byte
+
+const (
+	statusOK      status = 0
+	statusRefused status = 1 // nothing was executed
+	statusUnknown status = 2 // something may have been executed
+)
+
+// maxText is the length that an error text is cut to, in bytes.
+const maxText = 1 << 10
+
+type requestFrame struct {
+	id       uint64
+	resp3    bool
+	timeLeft uint32 // ms; 0: no limit
+	count    uint32
+	commands []byte
+}
+
+// appendHead appends all but the commands.
+func (r *requestFrame) appendHead(b []byte) []byte {
+	b = binary.BigEndian.AppendUint32(b, uint32(requestHead-lengthSize+len(r.commands)))
+	b = binary.BigEndian.AppendUint64(b, r.id)
+	var flags byte
+	if r.resp3 {
+		flags |= flagRESP3
+	}
+	b = append(b, flags)
+	b = binary.BigEndian.AppendUint32(b, r.timeLeft)
+	return binary.BigEndian.AppendUint32(b, r.count)
+}
+
+// parseRequest reads a whole frame, its length included. The commands lie in it.
+func parseRequest(frame []byte) (requestFrame, error) {
+	if len(frame) < requestHead {
+		return requestFrame{}, fmt.Errorf("%w: request of %d bytes", ErrProtocol, len(frame))
+	}
+	flags := frame[12]
+	if flags&^flagRESP3 != 0 {
+		return requestFrame{}, fmt.Errorf("%w: unknown flags %#x", ErrProtocol, flags)
+	}
+	r := requestFrame{
+		id:       binary.BigEndian.Uint64(frame[4:]),
+		resp3:    flags&flagRESP3 != 0,
+		timeLeft: binary.BigEndian.Uint32(frame[13:]),
+		count:    binary.BigEndian.Uint32(frame[17:]),
+		commands: frame[requestHead:],
+	}
+	if !countFits(int64(r.count), len(r.commands)) {
+		return requestFrame{}, fmt.Errorf("%w: %d commands in %d bytes", ErrProtocol, r.count, len(r.commands))
+	}
+	return r, nil
+}
+
+// countFits: every command has at least a byte.
+func countFits(count int64, size int) bool { return count >= 1 && count <= int64(size) }
+
+type replyFrame struct {
+	id     uint64
+	status status
+	lens   []byte // 4 bytes each
+	body   []byte // replies, or a text
+}
+
+func appendReplyHead(b []byte, id uint64, s status, count, size int) []byte {
+	b = binary.BigEndian.AppendUint32(b, uint32(replyHead-lengthSize+4*count+size))
+	b = binary.BigEndian.AppendUint64(b, id)
+	b = append(b, byte(s))
+	return binary.BigEndian.AppendUint32(b, uint32(count))
+}
+
+func appendReply(b []byte, id uint64, lens []uint32, replies []byte) []byte {
+	b = appendReplyHead(b, id, statusOK, len(lens), len(replies))
+	for _, n := range lens {
+		b = binary.BigEndian.AppendUint32(b, n)
+	}
+	return append(b, replies...)
+}
+
+func parseReply(frame []byte) (replyFrame, error) {
+	if len(frame) < replyHead {
+		return replyFrame{}, fmt.Errorf("%w: reply of %d bytes", ErrProtocol, len(frame))
+	}
+	r := replyFrame{id: binary.BigEndian.Uint64(frame[4:]), status: status(frame[12])}
+	count := uint64(binary.BigEndian.Uint32(frame[13:]))
+	rest := frame[replyHead:]
+	if count > uint64(len(rest)/4) {
+		return replyFrame{}, fmt.Errorf("%w: %d replies in %d bytes", ErrProtocol, count, len(rest))
+	}
+	r.lens, r.body = rest[:4*count], rest[4*count:]
+	switch r.status {
+	case statusOK:
+		var sum uint64
+		for i := 0; i < len(r.lens); i += 4 {
+			sum += uint64(binary.BigEndian.Uint32(r.lens[i:]))
+		}
+		if sum != uint64(len(r.body)) {
+			return replyFrame{}, fmt.Errorf("%w: replies of %d bytes in %d", ErrProtocol, sum, len(r.body))
+		}
+	case statusRefused, statusUnknown:
+		if count != 0 {
+			return replyFrame{}, fmt.Errorf("%w: %d replies with status %d", ErrProtocol, count, r.status)
+		}
+	default:
+		return replyFrame{}, fmt.Errorf("%w: unknown status %d", ErrProtocol, r.status)
+	}
+	return r, nil
+}
+
+// millis rounds a time that is left up, so that some time never becomes no limit.
+func millis(left time.Duration) uint32 {
+	ms := (left + time.Millisecond - 1) / time.Millisecond
+	return uint32(min(max(ms, 1), math.MaxUint32))
+}

@@ -1,0 +1,77 @@
+package client
+
+import (
+	"fmt"
+	"net"
+)
+
+// Replies are matched with their calls so many at a time.
+const readBatch = 64
+
+// read delivers replies until the connection ends.
+func (l *link) read(conn net.Conn) error {
+	frames := newFrameReader(conn, l.peer.cfg.MaxFrame)
+	var replies [readBatch]replyFrame
+	var calls [readBatch]*Call
+	for {
+		n, err := cutReplies(frames, replies[:])
+		if n > 0 {
+			if matchErr := l.match(replies[:n], calls[:n]); err == nil {
+				err = matchErr
+			}
+			for i, c := range calls[:n] {
+				if c == nil {
+					continue // it ended meanwhile
+				}
+				if takeErr := c.take(&replies[i]); err == nil {
+					err = takeErr
+				}
+				calls[i] = nil
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if n == len(replies) {
+			continue
+		}
+		if err := frames.fill(); err != nil {
+			return err
+		}
+	}
+}
+
+// cutReplies parses what has been read, as far as there is room.
+func cutReplies(frames *frameReader, into []replyFrame) (int, error) {
+	for n := range into {
+		frame, err := frames.next()
+		if err != nil || frame == nil {
+			return n, err
+		}
+		if into[n], err = parseReply(frame); err != nil {
+			return n, err
+		}
+	}
+	return len(into), nil
+}
+
+// match takes the calls of replies off the link.
+func (l *link) match(replies []replyFrame, calls []*Call) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var err error
+	for i := range replies {
+		c, known := l.slots.take(replies[i].id)
+		if !known {
+			err = fmt.Errorf("%w: reply to nobody", ErrProtocol)
+		}
+		if calls[i] = c; c != nil {
+			l.inFlight -= c.size
+			l.answered = true
+		}
+	}
+	if l.claim() {
+		l.kick <- struct{}{}
+	}
+	return err
+}

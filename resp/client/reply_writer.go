@@ -1,0 +1,289 @@
+package client
+
+import (
+	"net"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// A replyWriter combines the answers of one connection into few writes. As with a
+// link, whoever finds the role of the writer free takes it and writes for all, and
+// hands it to run when the socket takes no more.
+type replyWriter struct {
+	conn   net.Conn
+	cfg    *ServeConfig
+	direct *directWriter
+	kick   chan struct{} // capacity 1: the role of the writer goes to run
+	ended  chan struct{}
+
+	mu       sync.Mutex
+	room     sync.Cond // pending or unanswered has shrunk, or the writer failed
+	pending  []byte
+	large    [][]byte // replies of a size that is not copied under the lock
+	waiting  int      // bytes of large
+	writing  bool
+	corked   bool // the reader will flush
+	stopping bool
+	left     int // bytes taken from pending and not yet written
+	// Bytes of requests that have no answer yet.
+	unanswered int
+	err        error
+
+	out []byte // the writer's
+}
+
+func newReplyWriter(conn net.Conn, cfg *ServeConfig) *replyWriter {
+	w := &replyWriter{
+		conn:   conn,
+		cfg:    cfg,
+		direct: newDirectWriter(conn),
+		kick:   make(chan struct{}, 1),
+		ended:  make(chan struct{}),
+	}
+	w.room.L = &w.mu
+	return w
+}
+
+// admit counts a request in. It waits while too much is unanswered or unwritten.
+func (w *replyWriter) admit(size int) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil && w.full(size) {
+		if w.uncork() {
+			w.kick <- struct{}{}
+		}
+		noticed := w.noticeClose()
+		for w.err == nil && w.full(size) {
+			w.room.Wait()
+		}
+		w.mu.Unlock()
+		noticed()
+		w.mu.Lock()
+	}
+	w.corked = true
+	w.unanswered += size
+	return w.err
+}
+
+// noticeClose looks now and then whether this side has closed the connection: while
+// the reader waits for answers, nobody else would notice, and whoever closes may wait
+// for the reader before it sees to the answers. The function that it returns ends it.
+func (w *replyWriter) noticeClose() (end func()) {
+	const period = 100 * time.Millisecond
+	over := make(chan struct{})
+	var running sync.WaitGroup
+	running.Go(func() {
+		ticker := time.NewTicker(period)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				if err := w.conn.SetReadDeadline(time.Time{}); err != nil {
+					w.abort(err)
+					return
+				}
+			case <-over:
+				return
+			}
+		}
+	})
+	return func() {
+		close(over)
+		running.Wait()
+	}
+}
+
+func (w *replyWriter) full(size int) bool {
+	return w.unanswered > 0 && w.unanswered+size > w.cfg.MaxPending ||
+		len(w.pending)+w.waiting+w.left > w.cfg.MaxPending
+}
+
+// cork makes answers wait for flush.
+func (w *replyWriter) cork() {
+	w.mu.Lock()
+	w.corked = true
+	w.mu.Unlock()
+}
+
+// uncork takes the role of the writer if there is something to write.
+func (w *replyWriter) uncork() bool {
+	w.corked = false
+	return w.claim()
+}
+
+func (w *replyWriter) flush() {
+	w.mu.Lock()
+	lead := w.uncork()
+	w.mu.Unlock()
+	if lead {
+		w.lead()
+	}
+}
+
+func (w *replyWriter) claim() bool {
+	if w.writing || w.stopping || w.err != nil || len(w.pending)+w.waiting == 0 {
+		return false
+	}
+	if w.corked && len(w.pending)+w.waiting < writeBatch {
+		return false
+	}
+	w.writing = true
+	return true
+}
+
+func (w *replyWriter) reply(id uint64, lens []uint32, replies []byte, size int) {
+	if len(replies) > writeBatch {
+		frame := make([]byte, 0, replyHead+4*len(lens)+len(replies))
+		frame = appendReply(frame, id, lens, replies)
+		w.mu.Lock()
+		w.large = append(w.large, frame)
+		w.waiting += len(frame)
+	} else {
+		w.mu.Lock()
+		w.pending = appendReply(w.pending, id, lens, replies)
+	}
+	w.answered(size)
+}
+
+func (w *replyWriter) text(id uint64, s status, text string, size int) {
+	text = text[:min(len(text), maxText, w.cfg.MaxFrame-replyHead)]
+	w.mu.Lock()
+	w.pending = appendReplyHead(w.pending, id, s, 0, len(text))
+	w.pending = append(w.pending, text...)
+	w.answered(size)
+}
+
+// answered is called with mu held, and lets go of it.
+func (w *replyWriter) answered(size int) {
+	w.unanswered -= size
+	if w.err != nil || w.stopping {
+		w.drop() // nobody hears
+	}
+	lead := w.claim()
+	w.mu.Unlock()
+	w.room.Signal()
+	if lead {
+		w.lead()
+	}
+}
+
+// abort ends the connection.
+func (w *replyWriter) abort(err error) {
+	w.mu.Lock()
+	if w.err == nil {
+		w.err = err
+	}
+	w.drop()
+	w.mu.Unlock()
+	w.room.Signal()
+	_ = w.conn.Close()
+}
+
+func (w *replyWriter) drop() { w.pending, w.large, w.waiting = nil, nil, 0 }
+
+func (w *replyWriter) failure() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+// lead writes what is pending without ever waiting for the socket.
+func (w *replyWriter) lead() {
+	if w.direct == nil {
+		w.kick <- struct{}{}
+		return
+	}
+	runtime.Gosched() // others that are about to answer do so now
+	for range leadRounds {
+		if !w.swap() {
+			return
+		}
+		n, err := w.direct.write(w.out)
+		if w.out = w.out[:copy(w.out, w.out[n:])]; err != nil || len(w.out) > 0 {
+			break // run will come upon the error itself
+		}
+	}
+	w.kick <- struct{}{}
+}
+
+// swap takes what is pending. If there is nothing, it gives up the role of the
+// writer and returns false.
+func (w *replyWriter) swap() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.left > 0 {
+		w.left = 0
+		w.room.Signal()
+	}
+	if cap(w.out) > keptBuffer {
+		w.out = nil
+	}
+	if len(w.pending)+w.waiting == 0 || w.err != nil {
+		w.writing = false
+		if w.stopping {
+			w.room.Broadcast()
+		}
+		return false
+	}
+	if len(w.pending) > 0 {
+		w.out, w.pending = w.pending, w.out[:0]
+	} else {
+		w.out, w.large[0] = w.large[0], nil
+		w.large = w.large[1:]
+		w.waiting -= len(w.out)
+	}
+	w.left = len(w.out)
+	return true
+}
+
+// run takes over the role of the writer when it is handed over.
+func (w *replyWriter) run() {
+	for {
+		select {
+		case <-w.kick:
+			if err := w.drain(); err != nil {
+				w.abort(err)
+				w.mu.Lock()
+				w.writing = false
+				w.room.Broadcast()
+				w.mu.Unlock()
+			}
+		case <-w.ended:
+			return
+		}
+	}
+}
+
+func (w *replyWriter) drain() error {
+	if w.direct != nil {
+		// A direct write would heed a deadline left behind.
+		defer func() { _ = w.conn.SetWriteDeadline(time.Time{}) }()
+	} else {
+		runtime.Gosched() // as in lead
+	}
+	for len(w.out) > 0 || w.swap() {
+		if err := w.conn.SetWriteDeadline(time.Now().Add(w.cfg.WriteTimeout)); err != nil {
+			return err
+		}
+		if _, err := w.conn.Write(w.out); err != nil {
+			return err
+		}
+		w.out = w.out[:0]
+	}
+	return nil
+}
+
+// stop waits until what is pending is written or cannot be, closes the connection
+// and ends run. Answers that come later are dropped.
+func (w *replyWriter) stop() {
+	w.mu.Lock()
+	w.stopping = true
+	for w.writing {
+		w.room.Wait()
+	}
+	w.drop()
+	w.mu.Unlock()
+	_ = w.conn.Close()
+	close(w.ended)
+}

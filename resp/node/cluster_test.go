@@ -1,0 +1,144 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// openMember opens a node of a cluster, with ports of its own.
+func openMember(t *testing.T, id string, join ...string) *Node {
+	t.Helper()
+	return openTest(t, func(c *Config) {
+		c.ID, c.Join = id, join
+		c.HTTPAddr = HTTPOff
+		c.BusAddr, c.GossipAddr = "127.0.0.1:0", "127.0.0.1:0"
+		c.Cache, c.BlockCache = 8<<20, 8<<20
+		if os.Getenv("RINGSIDE_TEST_LOG") != "" {
+			c.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil)).With("at", id)
+		}
+	})
+}
+
+func (n *Node) gossipAddr() string {
+	for _, m := range n.cluster.members.Nodes() {
+		if m.ID == n.id {
+			return m.GossipAddr
+		}
+	}
+	return ""
+}
+
+// primaries are how many ranges each node serves, as this one knows.
+func (n *Node) primaries() map[string]int {
+	count := make(map[string]int)
+	st := n.cluster.table.State()
+	for row := range st.Rows() {
+		count[row.Primary]++
+	}
+	return count
+}
+
+func waitFor(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(60 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("in vain: %s", what)
+		}
+	}
+}
+
+// Two nodes join one that has data while clients write through all of them: every node
+// serves every key, each gets its share, and nothing fails or is lost.
+func TestNodesJoinUnderLoad(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	ctx := context.Background()
+	nodes := []*Node{openMember(t, "a")}
+	defer func() {
+		for _, n := range nodes {
+			if err := n.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	waitFor(t, "a cluster of one", func() bool { return nodes[0].primaries()["a"] == 256 })
+	first := redis.NewClient(&redis.Options{Addr: nodes[0].Addr().String(), MaxRetries: -1})
+	defer first.Close()
+	for i := range 2000 {
+		if err := first.Set(ctx, fmt.Sprint("key:", i), i, 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	stop := make(chan struct{})
+	var load sync.WaitGroup
+	counts := make([]int64, 3)
+	count := func(w int, n *Node) {
+		client := redis.NewClient(&redis.Options{Addr: n.Addr().String(), MaxRetries: -1, PoolSize: 1})
+		load.Go(func() {
+			defer client.Close()
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				pipe := client.Pipeline()
+				for j := range 10 {
+					pipe.Incr(ctx, fmt.Sprintf("count:%d:%d", w, (i*10+j)%97))
+				}
+				if _, err := pipe.Exec(ctx); err != nil {
+					t.Errorf("client of %s: %v", n.ID(), err)
+					return
+				}
+				counts[w] += 10
+			}
+		})
+	}
+	count(0, nodes[0])
+	for i, id := range []string{"b", "c"} {
+		nodes = append(nodes, openMember(t, id, nodes[0].gossipAddr()))
+		waitFor(t, id+" has its share", func() bool {
+			for _, n := range nodes {
+				p := n.primaries()
+				if len(p) != i+2 || p["a"] > 256/(i+2)+1 || p[id] < 256/(i+2) {
+					return false
+				}
+			}
+			return true
+		})
+		count(i+1, nodes[i+1])
+	}
+	close(stop)
+	load.Wait()
+	for _, n := range nodes {
+		client := redis.NewClient(&redis.Options{Addr: n.Addr().String(), MaxRetries: -1})
+		defer client.Close()
+		for i := range 2000 {
+			if got, err := client.Get(ctx, fmt.Sprint("key:", i)).Int(); err != nil || got != i {
+				t.Fatalf("key:%d through %s is %d, %v", i, n.ID(), got, err)
+			}
+		}
+		for w, want := range counts {
+			sum := int64(0)
+			for j := range 97 {
+				got, err := client.Get(ctx, fmt.Sprintf("count:%d:%d", w, j)).Int64()
+				if err != nil && err != redis.Nil {
+					t.Fatal(err)
+				}
+				sum += got
+			}
+			if sum != want {
+				t.Errorf("client %d counted %d, through %s it is %d", w, want, n.ID(), sum)
+			}
+		}
+	}
+}

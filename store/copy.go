@@ -1,0 +1,340 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// A Copy goes over a range once and says, chunk by chunk, what another store lacks to
+// be equal. It belongs to one goroutine.
+//
+// The order of things makes the copy and the live changes one: a chunk is read, emitted
+// and passed by the cursor with the latches of its places held. So a change of anything
+// in it is handed to a Tap before, and is in the chunk, or after, and is before the
+// cursor then. What [Store.CutBatch] takes away is never missed.
+type Copy struct {
+	s  *Store
+	r  ring.Range
+	at Position
+	// gen is the generation of the value that at lies within, 0 if it does not or
+	// is not known: if it has another one by the time of the next chunk, what the
+	// other store had of the value behind at is gone there.
+	gen uint64
+	u   *Unit
+	m   matcher
+}
+
+// ChunkSize is the usual limit of a chunk, in bytes.
+const ChunkSize = 256 << 10
+
+// entryOverhead is about what an entry costs beside its key and value, in bytes.
+const entryOverhead = 32
+
+// NewCopy returns a copy of a range from a position on: nil, or where another has
+// got to.
+func (s *Store) NewCopy(r ring.Range, from Position) (*Copy, error) {
+	if err := from.check(); err != nil {
+		return nil, err
+	}
+	c := &Copy{s: s, r: r, at: bytes.Clone(from), u: s.NewUnit()}
+	if len(from) == 0 {
+		c.at = positionOf(stretches(r)[0].first)
+	} else if _, ok := stretchAt(r, from); !ok && !from.AtEnd() {
+		return nil, fmt.Errorf("copy %v: %w: outside of it", r, errPosition)
+	}
+	c.u.peeking = true
+	return c, nil
+}
+
+// Position returns the cursor: what lies before it has been copied.
+func (c *Copy) Position() Position { return c.at }
+
+// Done reports whether the copy is at the end of its range.
+func (c *Copy) Done() bool { return c.at.AtEnd() }
+
+// Chunk goes on by up to about limit bytes of what the range holds here: a chunk
+// is whole entries, so by one at least.
+//
+// theirs is what the other store holds from the cursor on, with the second level or
+// without; nothing behind its End is touched. With nil everything is sent, and what
+// the other store had is removed there.
+//
+// emit is given the batch, nil if nothing differs, and the new cursor, while the
+// latches of the chunk's places are held: it puts the batch on the stream that the
+// tap's sink writes to, and must not block. With an error emit was not called and the
+// cursor stays.
+//
+// Keys whose time has come are removed, which a tap is told of, not copied.
+func (c *Copy) Chunk(limit int, theirs *Digests, emit func(batch []byte, next Position)) error {
+	if c.Done() {
+		return nil
+	}
+	if theirs != nil {
+		if err := theirs.check(c.r); err != nil {
+			return err
+		}
+		if comparePositions(c.r, theirs.From, c.at) > 0 || comparePositions(c.r, theirs.End, c.at) <= 0 {
+			return fmt.Errorf("copy %v: %w: digests do not begin at the cursor", c.r, ErrGap)
+		}
+	}
+	st, _ := stretchAt(c.r, c.at)
+	end := st.after(c.r)
+	last := c.s.chunkEnd(st, limit)
+	if theirs != nil {
+		// A group is compared whole.
+		if i := theirs.at(c.r, c.at); !theirs.Groups[i].detailed() {
+			last = max(last, st.upTo(theirs.end(i)))
+		}
+	}
+	if last != st.last {
+		st.last = last
+		end = positionOf(last + 1)
+	}
+	if theirs != nil && comparePositions(c.r, theirs.End, end) < 0 {
+		end = theirs.End
+	}
+	c.u.latched = st.appendLatches(c.u.latched[:0])
+	c.u.begin(c.s.now())
+	ch := chunk{Copy: c, st: st, end: end, limit: limit, out: newBatch(batchCopied, limit), now: c.s.deathTime(c.u.now)}
+	c.m.now = ch.now
+	next, gen, err := ch.read(theirs)
+	if err == nil {
+		err = c.u.Flush()
+	}
+	if err != nil {
+		c.u.Abort()
+		return fmt.Errorf("copy %v: %w", c.r, err)
+	}
+	batch := ch.out.buf
+	if ch.out.empty() {
+		batch = nil
+	}
+	c.at, c.gen = next, gen
+	emit(batch, next)
+	_, err = c.u.Commit(nil)
+	return err
+}
+
+// chunkEnd returns the last place of a chunk that begins where the stretch does: as
+// many slices as hold about limit bytes, but one at least. The stretch is latched
+// before anything in it is read.
+func (s *Store) chunkEnd(st stretch, limit int) Place {
+	sum := int64(0)
+	for slice := int(sliceOf(st.first)); slice <= int(sliceOf(st.last)); slice++ {
+		n := &s.counts.slices[slice]
+		size := n.bytes.Load() + entryOverhead*n.keys.Load()
+		if sum > 0 && sum+size > int64(limit) {
+			return Place(slice)<<48 - 1
+		}
+		sum += size
+	}
+	return st.last
+}
+
+// A chunk is one on its way.
+type chunk struct {
+	*Copy
+	st     stretch
+	end    Position // where it ends at the latest
+	limit  int
+	out    *batchWriter
+	walked int
+	w      *walk
+	pos    Position // of the walk's entry; nil: there is none before end
+	void   []byte   // key whose entries at the other store are not as digests say
+	now    int64    // by which keys are removed
+}
+
+// read fills the batch. It returns the new cursor, and the generation of the value
+// that it lies within.
+func (ch *chunk) read(theirs *Digests) (next Position, gen uint64, err error) {
+	if ch.w, err = ch.s.walk(ch.st, ch.at); err != nil {
+		return nil, 0, err
+	}
+	if key, sub := ch.at.split(); len(sub) > 0 && (ch.gen == 0 || ch.gen != ch.w.head.gen) {
+		ch.void = key
+		if ch.w.head.gen != 0 {
+			ch.out.add(&operation{kind: opSubRange, key: key, a: sub})
+		}
+	}
+	ch.step()
+	if theirs == nil {
+		next = ch.replace(ch.at, ch.end)
+	} else {
+		next, err = ch.groups(theirs)
+	}
+	if key, sub := next.split(); len(sub) > 0 && bytes.Equal(key, ch.w.key) {
+		gen = ch.w.head.gen
+	}
+	return slices.Clone(next), gen, errors.Join(err, ch.m.close(), ch.w.close())
+}
+
+// groups goes through the other store's digests and returns how far it got.
+func (ch *chunk) groups(theirs *Digests) (at Position, err error) {
+	at = ch.at
+	for i := theirs.at(ch.r, ch.at); i < len(theirs.Groups) && comparePositions(ch.r, at, ch.end) < 0; i++ {
+		if ch.full() && comparePositions(ch.r, at, ch.at) > 0 {
+			break
+		}
+		g, end := &theirs.Groups[i], theirs.end(i)
+		if comparePositions(ch.r, ch.end, end) < 0 {
+			if !g.detailed() && comparePositions(ch.r, at, ch.at) > 0 {
+				break // it is compared as a whole, or sent
+			}
+			end = ch.end
+		}
+		if at, err = ch.group(g, at, end, theirs.end(i)); err != nil || comparePositions(ch.r, at, end) < 0 {
+			break
+		}
+	}
+	return at, err
+}
+
+// full reports whether the chunk is large enough; never before the first entry.
+func (ch *chunk) full() bool {
+	return ch.walked > 0 && (len(ch.out.buf) >= ch.limit || ch.walked >= 4*ch.limit)
+}
+
+// step goes to the next entry before the chunk's end. Keys whose time has come go.
+func (ch *chunk) step() {
+	if ch.pos != nil {
+		ch.walked += len(ch.w.key) + len(ch.w.value) + entryOverhead
+	}
+	for ch.w.next() {
+		if ch.w.isDead(ch.now) {
+			ch.u.remove(ch.w.place, bytes.Clone(ch.w.key), &ch.w.head)
+			ch.s.expired.Add(1)
+			ch.walked += len(ch.w.key) + entryOverhead
+			ch.w.skipKey()
+			continue
+		}
+		ch.pos = ch.w.appendPosition(ch.pos[:0])
+		if comparePositions(ch.r, ch.pos, ch.end) < 0 {
+			return
+		}
+		break
+	}
+	ch.pos = nil
+}
+
+// before reports whether the entry lies before a position.
+func (ch *chunk) before(end Position) bool {
+	return ch.pos != nil && comparePositions(ch.r, ch.pos, end) < 0
+}
+
+// group brings what lies between two positions, all of a group or part of it, into line,
+// and returns how far it got. groupEnd is where the group itself ends.
+func (ch *chunk) group(g *Group, from, end, groupEnd Position) (Position, error) {
+	if g.detailed() {
+		return ch.merge(g, from, end), nil
+	}
+	if bytes.Equal(from, g.Start) && bytes.Equal(end, groupEnd) && !ch.isVoid(from) {
+		same, err := ch.m.matches(ch.s, ch.r, g, end)
+		if err != nil {
+			return from, err
+		}
+		if same {
+			for ch.before(end) {
+				ch.step()
+			}
+			return end, nil
+		}
+	}
+	return ch.replace(from, end), nil
+}
+
+func (ch *chunk) isVoid(at Position) bool {
+	key, sub := at.split()
+	return ch.void != nil && len(sub) > 0 && bytes.Equal(key, ch.void)
+}
+
+// send adds the entry to the batch.
+func (ch *chunk) send(out *batchWriter) {
+	if ch.w.isHeader() {
+		out.add(&operation{kind: opPut, key: ch.w.key, a: ch.w.value})
+		return
+	}
+	out.add(&operation{kind: opSub, key: ch.w.key, a: ch.w.sub, b: ch.w.value})
+}
+
+// replace sends all entries between two positions, and has all others there removed. It
+// returns how far it got.
+func (ch *chunk) replace(from, end Position) Position {
+	body := newBatch(0, ch.limit)
+	for ch.before(end) && !ch.full() {
+		ch.send(body)
+		ch.step()
+		if len(ch.out.buf)+len(body.buf) >= ch.limit {
+			break
+		}
+	}
+	if ch.before(end) {
+		end = slices.Clone(ch.pos)
+	}
+	ch.out.add(&operation{kind: opClear, a: from, b: end})
+	if key, sub := end.split(); len(sub) > 0 && !bytes.Equal(key, ch.w.key) {
+		// The clearing spares the key that it ends in, which may be theirs alone.
+		header := entryPosition(nil, end.place(), key, nil)
+		if comparePositions(ch.r, header, from) >= 0 {
+			ch.out.add(&operation{kind: opRemove, key: key})
+		}
+	}
+	ch.out.buf = append(ch.out.buf, body.buf[batchHead:]...)
+	ch.out.key = nil
+	return end
+}
+
+// merge compares the entries between two positions one by one, and returns how far it
+// got.
+func (ch *chunk) merge(g *Group, from, end Position) Position {
+	theirs := g.Entries
+	for len(theirs) > 0 && comparePositions(ch.r, theirs[0].At, from) < 0 {
+		theirs = theirs[1:]
+	}
+	var buf, removed []byte
+	remove := func() {
+		at := theirs[0].At
+		theirs = theirs[1:]
+		key, sub := at.split()
+		switch {
+		case len(sub) == 0:
+			ch.out.add(&operation{kind: opRemove, key: key})
+			removed = at
+		case !ch.isVoid(at) && (removed == nil || !bytes.HasPrefix(at, removed)):
+			ch.out.add(&operation{kind: opSubDelete, key: key, a: sub})
+		}
+	}
+	for !ch.full() || !ch.before(end) {
+		theirsLeft := len(theirs) > 0 && comparePositions(ch.r, theirs[0].At, end) < 0
+		switch {
+		case !ch.before(end):
+			if !theirsLeft {
+				return end
+			}
+			remove()
+		case theirsLeft && comparePositions(ch.r, theirs[0].At, ch.pos) < 0:
+			remove()
+		case theirsLeft && bytes.Equal(ch.pos, theirs[0].At) && !ch.isVoid(ch.pos):
+			var sum uint64
+			if sum, buf = ch.w.entrySum(ch.pos, buf); sum != theirs[0].Sum {
+				ch.send(ch.out)
+			}
+			theirs = theirs[1:]
+			ch.step()
+		default:
+			ch.send(ch.out)
+			if theirsLeft && bytes.Equal(ch.pos, theirs[0].At) {
+				theirs = theirs[1:]
+			}
+			ch.step()
+		}
+	}
+	for len(theirs) > 0 && comparePositions(ch.r, theirs[0].At, ch.pos) < 0 {
+		remove()
+	}
+	return ch.pos
+}

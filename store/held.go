@@ -1,0 +1,182 @@
+package store
+
+import (
+	"container/heap"
+	"errors"
+	"sync"
+	"sync/atomic"
+)
+
+// A heldChange is something that a unit wrote, or may have read, and that leaves no
+// sooner than its tap has been told that it may.
+type heldChange struct {
+	tap    *Tap
+	number uint64
+}
+
+// see notes that something at p was read under the latch l, which names the newest
+// change that it may stem from. A change under the same latch in another range is
+// taken for one: that only waits longer.
+func (u *Unit) see(ts *tapSet, l *latch, p Place) {
+	number := l.tapped.Load()
+	if number == 0 {
+		return
+	}
+	tap := ts.find(p.Token())
+	if tap == nil {
+		return
+	}
+	// What another tap was handed later has no acknowledgement here.
+	if number = min(number, tap.last.Load()); !tap.held.acked(number) {
+		u.addSeen(tap, number)
+	}
+}
+
+func (u *Unit) addSeen(tap *Tap, number uint64) {
+	for i := range u.seen {
+		if h := &u.seen[i]; h.tap == tap {
+			h.number = max(h.number, number)
+			return
+		}
+	}
+	u.seen = append(u.seen, heldChange{tap, number})
+}
+
+// handed notes that the unit's own change was handed over, or was not, since the
+// tap has been closed.
+func (u *Unit) handed(tap *Tap, number uint64) {
+	if number == 0 {
+		u.addSeen(tap, ^uint64(0))
+		return
+	}
+	u.addSeen(tap, number)
+	for _, n := range u.latched {
+		l := &u.s.latches[n]
+		l.tapped.Store(max(l.tapped.Load(), number))
+	}
+}
+
+// held reports whether a tap holds the unit's replies.
+func (u *Unit) held() bool {
+	for _, h := range u.seen {
+		if !h.tap.held.acked(h.number) {
+			return true
+		}
+	}
+	return false
+}
+
+// gated returns what the settler is given in place of w: it passes its word on when
+// the taps have given theirs.
+func (u *Unit) gated(w Waiter) Waiter {
+	if w == nil || !u.held() {
+		return w
+	}
+	return gate(w, u.seen)
+}
+
+func gate(w Waiter, seen []heldChange) Waiter {
+	g := &heldReply{waiter: w}
+	g.left.Store(int32(1 + len(seen))) // one is the settler's
+	for _, h := range seen {
+		if waits, err := h.tap.held.wait(h.number, g); !waits {
+			g.Settled(err)
+		}
+	}
+	return g
+}
+
+// A heldReply waits for the settler and for taps; the last of them tells its waiter.
+type heldReply struct {
+	waiter Waiter
+	left   atomic.Int32
+	mu     sync.Mutex
+	err    error
+}
+
+// Settled implements Waiter.
+func (g *heldReply) Settled(err error) {
+	if err != nil {
+		g.mu.Lock()
+		g.err = errors.Join(g.err, err)
+		g.mu.Unlock()
+	}
+	if g.left.Add(-1) == 0 {
+		g.waiter.Settled(g.err)
+	}
+}
+
+// A holding is what waits for one tap.
+type holding struct {
+	upTo atomic.Uint64 // what has been acknowledged
+
+	mu      sync.Mutex
+	waiting heldHeap
+	err     error // once the tap has been closed with one
+}
+
+func (h *holding) acked(number uint64) bool { return h.upTo.Load() >= number }
+
+// wait lets w be told when a number has been acknowledged. If it has been, or never
+// will be, wait says so instead.
+func (h *holding) wait(number uint64, w Waiter) (waits bool, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err != nil || h.acked(number) {
+		return false, h.err
+	}
+	heap.Push(&h.waiting, heldWaiter{number, w})
+	return true, nil
+}
+
+// release acknowledges everything up to a number.
+func (h *holding) release(number uint64) {
+	h.mu.Lock()
+	if number > h.upTo.Load() && h.err == nil {
+		h.upTo.Store(number)
+	}
+	free := h.take(number)
+	h.mu.Unlock()
+	for _, w := range free {
+		w.Settled(nil)
+	}
+}
+
+// fail lets all that is not acknowledged fail, now and later.
+func (h *holding) fail(err error) {
+	h.mu.Lock()
+	h.err = err
+	free := h.take(^uint64(0))
+	h.mu.Unlock()
+	for _, w := range free {
+		w.Settled(err)
+	}
+}
+
+// take removes those who wait for numbers up to one.
+func (h *holding) take(number uint64) (free []Waiter) {
+	for len(h.waiting) > 0 && h.waiting[0].number <= number {
+		free = append(free, heap.Pop(&h.waiting).(heldWaiter).waiter)
+	}
+	return free
+}
+
+type heldWaiter struct {
+	number uint64
+	waiter Waiter
+}
+
+// A heldHeap has the smallest number first.
+type heldHeap []heldWaiter
+
+func (h heldHeap) Len() int           { return len(h) }
+func (h heldHeap) Less(i, j int) bool { return h[i].number < h[j].number }
+func (h heldHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *heldHeap) Push(x any)        { *h = append(*h, x.(heldWaiter)) }
+func (h *heldHeap) Pop() any {
+	old := *h
+	x := old[len(old)-1]
+	old[len(old)-1] = heldWaiter{}
+	*h = old[:len(old)-1]
+	return x
+}
