@@ -115,7 +115,7 @@ func cmdHello(x *call) {
 	x.bulkString("id")
 	x.integer(s.id)
 	x.bulkString("mode")
-	x.bulkString("standalone")
+	x.bulkString(x.srv.mode())
 	x.bulkString("role")
 	x.bulkString("master")
 	x.bulkString("modules")
@@ -141,6 +141,10 @@ func cmdReset(x *call) {
 		x.srv.monitors.remove(x.conn)
 		x.conn.clearPushes()
 	}
+	if x.srv.watchers.remove(x.conn) {
+		x.conn.clearPushes()
+	}
+	s.redirect = x.srv.settings.redirect.Load()
 	s.setName("")
 	if s.replies == replyOff {
 		s.replies = replyOn

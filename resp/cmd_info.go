@@ -29,6 +29,7 @@ var infoSections = []infoSection{
 	{"Cluster", true, infoCluster},
 	{"Keyspace", true, infoKeyspace},
 	{"Ringside", true, infoRingside},
+	{"Ring", true, infoRing},
 }
 
 func cmdInfo(x *call) {

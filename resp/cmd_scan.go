@@ -1,9 +1,9 @@
 package resp
 
 import (
-	"math"
 	"strconv"
 
+	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -27,32 +27,6 @@ func (x *call) awaitSeen(at int) bool {
 	return true
 }
 
-func cmdDbsize(x *call) {
-	n := x.srv.store.Keys()
-	if x.awaitSeen(len(x.buf)) {
-		x.integer(n)
-	}
-}
-
-func cmdRandomkey(x *call) {
-	key, err := x.srv.store.RandomKey()
-	switch {
-	case err != nil:
-		x.fail(err)
-	case !x.awaitSeen(len(x.buf)):
-	case key == nil:
-		x.null()
-	default:
-		x.bulk(key)
-	}
-}
-
-func cmdKeys(x *call) {
-	l := x.newLister(x.args[1], math.MaxInt)
-	_, err := x.srv.store.Scan(0, math.MaxInt, func(e store.Entry) bool { return l.add(e.Key) })
-	l.end(err, nil)
-}
-
 // scanOptions are the options of SCAN.
 type scanOptions struct {
 	pattern  []byte
@@ -62,7 +36,7 @@ type scanOptions struct {
 
 func cmdScan(x *call) {
 	from, ok := parseCursor(x.args[1])
-	if !ok {
+	if !ok || !from.Valid() {
 		x.fail(store.ErrCursor)
 		return
 	}
@@ -72,13 +46,18 @@ func cmdScan(x *call) {
 		return
 	}
 	l := x.newLister(o.pattern, scanReply)
-	next, err := x.srv.store.Scan(from, int(min(o.count, math.MaxInt)), func(e store.Entry) bool {
-		if o.typeName != nil && !equalFold(o.typeName, e.Type.String()) {
-			return true
-		}
-		return l.add(e.Key)
-	})
-	l.end(err, &next)
+	s := scan{x: x, o: &o, l: l, at: from}
+	switch routes := x.srv.routes.Load(); {
+	case routes == nil:
+		_, err := s.here(ring.Whole)
+		l.end(err, &s.at)
+	case x.conn.from != nil:
+		l.end(s.part(), &s.at)
+	case x.conn.session.redirect:
+		l.end(s.own(), &s.at)
+	default:
+		l.end(s.cluster(), &s.at)
+	}
 }
 
 // parseScanOptions returns an error reply, or "".

@@ -27,6 +27,7 @@ type command struct {
 
 	// Set when the table is built.
 	waits   bool     // for something other than its own work: earlier replies leave first
+	spread  bool     // covers the cluster, and so waits for other nodes
 	neutral bool     // may run inside a unit, having no keys: touches only its reply
 	id      int      // dense index, for statistics
 	full    string   // "client|list" for a subcommand, else the name

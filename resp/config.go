@@ -33,6 +33,8 @@ func newConfigTable(s *Server) configTable {
 	t := configTable{
 		{"requirepass", func() string { return set.passwordText() }, set.parsePassword},
 		{"client-output-buffer-limit", func() string { return bufferLimits(set.outputBuffer.Load()) }, set.parseBufferLimits},
+		{"route", func() string { return string(routeMode(set.redirect.Load())) }, set.parseRoute},
+		{"cluster-enabled", func() string { return yesNo(s.clusterMode()) }, nil},
 		number("maxclients", &set.maxClients, 1, clientsBounds),
 		number("timeout", &set.idleTimeout, int64(time.Second), bounds{0, math.MaxInt32}),
 		number("slowlog-log-slower-than", &set.slowerThan, int64(time.Microsecond), bounds{-1, math.MaxInt64}),
@@ -73,7 +75,6 @@ func (s *Server) fixedAnswers() map[string]string {
 		"appendfsync":               string(s.store.Fsync()),
 		"protected-mode":            yesNo(s.cfg.ProtectedMode),
 		"tcp-keepalive":             strconv.FormatInt(int64(s.cfg.TCPKeepAlive/time.Second), 10),
-		"cluster-enabled":           "no",
 		"notify-keyspace-events":    "",
 		"latency-monitor-threshold": "0",
 		"latency-tracking":          "yes",

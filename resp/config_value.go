@@ -100,3 +100,20 @@ func (s *settings) parseBufferLimits(value string) (func(), string) {
 	}
 	return func() { s.outputBuffer.Store(limit) }, ""
 }
+
+func routeMode(redirect bool) RouteMode {
+	if redirect {
+		return RouteRedirect
+	}
+	return RouteForward
+}
+
+func (s *settings) parseRoute(value string) (func(), string) {
+	switch RouteMode(strings.ToLower(value)) {
+	case RouteForward:
+		return func() { s.redirect.Store(false) }, ""
+	case RouteRedirect:
+		return func() { s.redirect.Store(true) }, ""
+	}
+	return nil, "argument must be forward or redirect"
+}

@@ -26,6 +26,9 @@ const (
 // errorText turns an error of the store into a reply: the one place where this
 // happens.
 func errorText(err error) string {
+	if reply, ok := err.(replyError); ok {
+		return string(reply)
+	}
 	switch {
 	case errors.Is(err, store.ErrUnknown):
 		return "UNKNOWN The write may or may not have been made durable: " + err.Error()
@@ -33,6 +36,8 @@ func errorText(err error) string {
 		return "MISCONF Writes are refused, reads go on: " + err.Error()
 	case errors.Is(err, store.ErrDamaged):
 		return "ERR the stored value cannot be read: " + err.Error()
+	case errors.Is(err, errMoved):
+		return msgNotMine
 	case errors.Is(err, store.ErrCursor):
 		return "ERR invalid cursor"
 	}

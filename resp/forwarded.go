@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"errors"
 	"net"
 	"sync"
 )
@@ -19,14 +20,36 @@ type forwards struct {
 type forwarder struct {
 	net.Conn // none: a batch is there as a whole
 	addr     net.Addr
+	conn     *conn
 	buf      []byte
 	ends     []int
+	charged  int64 // bytes of buf that count for the server's budget
+	// refused: a request of the batch was not run, so none behind it is either. It
+	// will come again, and must not come after them.
+	refused bool
 }
 
+// Write takes in replies. It fails where there is no memory for them: the connection
+// ends then.
 func (f *forwarder) Write(b []byte) (int, error) {
+	if n := int64(len(f.buf) + len(b)); n > f.charged+keepReply {
+		more := n - f.charged
+		f.charged += more
+		if !f.conn.srv.budget.charge(f.conn, more) {
+			return 0, errReplyMemory
+		}
+	}
 	f.buf = append(f.buf, b...)
 	return len(b), nil
 }
+
+// full tells that the replies of a batch are enough: what is left of it is not run,
+// and asked for once more by itself.
+func (f *forwarder) full() bool { return len(f.buf)+len(f.conn.out.buf) >= maxForwardedReplies }
+
+// maxForwardedReplies is how many bytes of replies a batch may have, but for the last
+// one.
+const maxForwardedReplies = 4 << 20
 
 func (f *forwarder) RemoteAddr() net.Addr { return f.addr }
 func (f *forwarder) LocalAddr() net.Addr  { return f.addr }
@@ -53,6 +76,7 @@ func (f *forwards) take(s *Server) *conn {
 		from := &forwarder{addr: forwardedAddr{}}
 		c = newConn(s, from)
 		c.from, c.session.authed = from, true
+		from.conn = c
 	}
 	f.used[c] = struct{}{}
 	return c
@@ -62,7 +86,7 @@ func (f *forwards) giveBack(c *conn) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.used, c)
-	if len(f.free) < keepForwards {
+	if len(f.free) < keepForwards && !c.closed.Load() {
 		f.free = append(f.free, c)
 	}
 }
@@ -90,10 +114,10 @@ func (s *Server) RunForwarded(batch []byte, requests int, resp3 bool, done func(
 		c.out.proto = 3
 	}
 	from := c.from
-	from.buf, from.ends = from.buf[:0], from.ends[:0]
+	from.buf, from.ends, from.refused = from.buf[:0], from.ends[:0], false
 	c.in, c.start, c.end, c.closing = batch, 0, len(batch), false
 	var err error
-	for c.start < c.end && err == nil {
+	for c.start < c.end && err == nil && !c.closing {
 		var n int
 		if n, err = c.parse(); n == 0 {
 			break
@@ -107,16 +131,28 @@ func (s *Server) RunForwarded(batch []byte, requests int, resp3 bool, done func(
 	if flushed := c.flush(); err == nil {
 		err = flushed
 	}
-	if err == nil && len(from.ends) != requests {
+	switch {
+	case c.closed.Load():
+		err = errReplyMemory
+	case err == nil && len(from.ends) != requests:
 		err = errNotRequests
 	}
 	done(Replies{Bytes: from.buf, Ends: from.ends}, err)
 	if cap(from.buf) > keepReply {
 		from.buf = nil
 	}
+	s.budget.release(c, from.charged)
+	from.charged = 0
+	if c.closed.Load() {
+		c.out.buf = nil
+		c.chargeReply()
+	}
 }
 
 const errNotRequests protocolError = "the batch is not the requests that it says"
+
+// errReplyMemory ends a batch whose replies are too much for the server.
+var errReplyMemory = errors.New("no memory for the replies")
 
 // ended notes where the reply to a forwarded request ends.
 func (f *forwarder) ended(c *conn) {

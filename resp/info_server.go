@@ -13,7 +13,7 @@ func infoServer(w *infoWriter) {
 	executable, _ := os.Executable()
 	w.line("redis_version", redisVersion)
 	w.line("ringside_version", s.cfg.Version)
-	w.line("redis_mode", "standalone")
+	w.line("redis_mode", s.mode())
 	w.line("os", hostOS())
 	w.line("arch_bits", strconv.IntSize)
 	w.line("go_version", runtime.Version())
@@ -62,5 +62,3 @@ func infoCPU(w *infoWriter) {
 	w.line("used_cpu_sys_children", seconds(0))
 	w.line("used_cpu_user_children", seconds(0))
 }
-
-func infoCluster(w *infoWriter) { w.line("cluster_enabled", 0) }

@@ -56,6 +56,30 @@ func (l *lister) add(key []byte) bool {
 	return len(x.buf)-l.at < l.enough
 }
 
+// addEncoded adds n keys that another node has listed as bulk strings.
+func (l *lister) addEncoded(keys []byte, n int) {
+	x := l.x
+	if l.full || x.conn.closing {
+		return
+	}
+	if int64(len(x.buf)+len(keys)) > x.srv.settings.outputBuffer.Load() {
+		l.full = true
+		return
+	}
+	before := cap(x.buf)
+	x.buf = append(x.buf, keys...)
+	l.n += n
+	if cap(x.buf) > max(before, keepReply) {
+		x.conn.chargeReply()
+	}
+}
+
+// ended tells that the list has as many bytes as it may, or that nobody wants it any
+// more.
+func (l *lister) ended() bool {
+	return l.full || l.x.conn.closing || len(l.x.buf)-l.at >= l.enough
+}
+
 // end completes the reply once what the list was made from is durable: an array of
 // keys, or with a cursor the reply of SCAN.
 func (l *lister) end(err error, next *store.Cursor) {

@@ -19,7 +19,7 @@ import (
 // startRedis runs a redis-server of its own for the test and returns its
 // address. The test is skipped where there is none of the version that we
 // follow: others differ in what these tests compare.
-func startRedis(t testing.TB) (addr string) {
+func startRedis(t testing.TB, options ...string) (addr string) {
 	t.Helper()
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -29,7 +29,7 @@ func startRedis(t testing.TB) (addr string) {
 		t.Skipf("redis-server is not 7.0: %s %v", version, err)
 	}
 	for range 3 { // another process may take the port first
-		if addr, err = tryRedis(t, path); err == nil {
+		if addr, err = tryRedis(t, path, options...); err == nil {
 			return addr
 		}
 	}
@@ -45,7 +45,7 @@ func realRedis(t *testing.T) *redis.Client {
 	return c
 }
 
-func tryRedis(t testing.TB, path string) (string, error) {
+func tryRedis(t testing.TB, path string, options ...string) (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
@@ -54,8 +54,8 @@ func tryRedis(t testing.TB, path string) (string, error) {
 	_, port, _ := net.SplitHostPort(addr)
 	l.Close()
 
-	server := exec.Command(path, "--port", port, "--bind", "127.0.0.1",
-		"--save", "", "--appendonly", "no", "--dir", t.TempDir())
+	server := exec.Command(path, append([]string{"--port", port, "--bind", "127.0.0.1",
+		"--save", "", "--appendonly", "no", "--dir", t.TempDir()}, options...)...)
 	if err := server.Start(); err != nil {
 		return "", err
 	}

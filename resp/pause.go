@@ -76,7 +76,13 @@ func (p *pause) applies(cmd *command) bool {
 
 // wait returns when the command may run, or the connection or the server closes.
 // Replies to what came before do not wait with it.
+//
+// What another node forwards has been held back before (see [conn.postponed]), and
+// goes on.
 func (p *pause) wait(c *conn, cmd *command) {
+	if c.from != nil {
+		return
+	}
 	for p.applies(cmd) {
 		if c.flush() != nil {
 			return

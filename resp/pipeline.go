@@ -25,7 +25,7 @@ type request struct {
 	cmd         *command
 	msg         string // error reply instead of running it
 	owner       int32  // who serves its keys: a place in Routes.links, ownerSelf, …
-	sent        int32  // the batch of conn.far that it has left with; -1 for none
+	sent        *batch // with which it is on its way, whoever serves its keys by now
 }
 
 // run runs all parsed requests. At its end replies either lie in out, or a unit is
@@ -48,6 +48,10 @@ func (c *conn) run() {
 				c.closing = true
 				return
 			}
+		}
+		if c.from != nil && c.postponed(&c.reqs[i]) {
+			i++
+			continue
 		}
 		routes := c.enter()
 		n := c.gather(c.reqs[i:], routes)
@@ -163,7 +167,7 @@ func (c *conn) runUnit(reqs []request) int {
 			return i + 1
 		}
 		c.count(at)
-		if len(c.out.buf) >= maxUnitReplies && i+1 < len(reqs) {
+		if full := c.from != nil && c.from.full(); (full || len(c.out.buf) >= maxUnitReplies) && i+1 < len(reqs) {
 			c.sendUnit()
 			return i + 1
 		}
@@ -238,7 +242,7 @@ func (c *conn) finishUnit(sync bool) {
 // alone runs a request outside of any unit.
 func (c *conn) alone(r *request) {
 	c.srv.pause.wait(c, r.cmd)
-	if r.cmd.waits && c.flush() != nil {
+	if r.cmd.waitsHere(c.srv) && c.flush() != nil {
 		c.closing = true
 		return
 	}

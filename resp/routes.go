@@ -2,6 +2,7 @@ package resp
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/ringside-kv/ringside/ring"
@@ -26,6 +27,8 @@ type Routes struct {
 	next  chan struct{} // closed when there are newer ones
 	owner []int32       // of each range: a place in links, or one of the below
 	links []*Route
+	owned               // what is this node's
+	slots onceSlotTable // for CLUSTER
 }
 
 // In Routes.owner.
@@ -71,17 +74,22 @@ func (s *Server) SetRoutes(r *Routes) {
 		}
 		i++
 	}
+	r.findOwn()
 	s.routing.Lock()
 	defer s.routing.Unlock()
 	old := s.routes.Load()
-	r.term = 1
+	r.term, r.ownTerm = 1, 1
 	if old != nil {
-		r.term = old.term + 1
+		r.term, r.ownTerm = old.term+1, old.ownTerm
+		if !slices.Equal(r.spans, old.spans) {
+			r.ownTerm++
+		}
 	}
 	s.routes.Store(r)
 	if old != nil {
 		close(old.next)
 	}
+	s.watchers.tell(old, r)
 }
 
 func (r *Routes) placeOf(node string, places map[string]int32) int32 {

@@ -24,16 +24,30 @@ type routed struct {
 	servers []*Server
 	addrs   []string
 	links   map[string]Route
+	store   *store.Store
+	token   ring.TokenFunc
 	calls   sync.WaitGroup
 }
 
-func routedTest(t *testing.T, n int) *routed {
+func routedTest(t *testing.T, n int) *routed { return routedTestWith(t, n, nil) }
+
+// routedSlots has slots for tokens.
+func routedSlots(t *testing.T, n int) *routed {
+	return routedTestWith(t, n, func(c *Config, sc *store.Config) { c.Slots, sc.Hash, sc.Token = true, "slot", ring.SlotToken })
+}
+
+func routedTestWith(t *testing.T, n int, change func(*Config, *store.Config)) *routed {
 	t.Helper()
-	st, err := store.Open(store.Config{Dir: t.TempDir(), Strategy: "buckets", Hash: "native", Token: buckets.Token, Cache: 8 << 20})
+	sc := store.Config{Dir: t.TempDir(), Strategy: "buckets", Hash: "native", Token: buckets.Token, Cache: 8 << 20}
+	cfg := Config{ProtectedMode: true}
+	if change != nil {
+		change(&cfg, &sc)
+	}
+	st, err := store.Open(sc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &routed{t: t, links: make(map[string]Route)}
+	r := &routed{t: t, links: make(map[string]Route), store: st, token: sc.Token}
 	t.Cleanup(func() {
 		r.calls.Wait()
 		if err := st.Close(); err != nil {
@@ -41,7 +55,8 @@ func routedTest(t *testing.T, n int) *routed {
 		}
 	})
 	for i := range n {
-		srv, err := NewServer(Config{ProtectedMode: true, Store: st})
+		cfg.Store, cfg.NodeID = st, fmt.Sprint("n", i)
+		srv, err := NewServer(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -254,21 +269,7 @@ func TestRangesChangeHandsUnderLoad(t *testing.T) {
 		})
 	}
 	for range 60 {
-		next := r.spread(rnd)
-		held := make(map[int]bool)
-		for i := range next.Len() {
-			held[i] = next.Row(i).Primary != now.Row(i).Primary
-		}
-		for i := range r.servers { // the old owners let go …
-			r.place(i, now, held)
-			if err := r.servers[i].Quiesce(context.Background()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, i := range rnd.Perm(len(r.servers)) { // … before the new ones take over, one by one
-			r.place(i, next, nil)
-		}
-		now = next
+		now = r.handOver(rnd, now)
 	}
 	cancel()
 	clients.Wait()

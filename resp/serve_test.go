@@ -11,7 +11,7 @@ import (
 )
 
 // serveTest starts a server on an empty store and returns its address.
-func serveTest(t *testing.T, change func(*Config, *store.Config)) (*Server, string) {
+func serveTest(t testing.TB, change func(*Config, *store.Config)) (*Server, string) {
 	t.Helper()
 	sc := store.Config{Dir: t.TempDir(), Strategy: "buckets", Hash: "native", Token: buckets.Token, Cache: 8 << 20}
 	cfg := Config{ProtectedMode: true, Version: "0.0.0-test"}

@@ -31,6 +31,10 @@ type Config struct {
 	// Fixed are answers of CONFIG GET that only a restart changes, by name. They
 	// add to, and go before, what the server knows by itself.
 	Fixed map[string]string
+	// Slots says that tokens are slots of Redis Cluster: --hash slot.
+	Slots bool
+	// Operator, if set, carries out the orders of RING.
+	Operator Operator
 	// Version and NodeID identify the server.
 	Version, NodeID string
 	// ConfigFile is what INFO shows as such.
@@ -76,6 +80,7 @@ type Server struct {
 	routing  sync.Mutex // serializes SetRoutes
 	routes   atomic.Pointer[Routes]
 	forwards forwards
+	watchers watchers
 	peak     atomic.Int64 // most memory that sample has seen in use
 
 	mu        sync.Mutex
@@ -239,6 +244,7 @@ func (s *Server) remove(c *conn) {
 	s.mu.Unlock()
 	s.count.Add(-1)
 	s.monitors.remove(c)
+	s.watchers.remove(c)
 }
 
 // Close stops accepting, lets running commands finish and their replies leave, and

@@ -16,10 +16,13 @@ type session struct {
 	id      int64
 	authed  bool
 	replies replyMode
-	started time.Duration // on the server's clock
+	// redirect: requests for other nodes' keys are answered with where to go.
+	redirect bool
+	started  time.Duration // on the server's clock
 
 	noEvict  atomic.Bool
 	monitor  atomic.Bool
+	watching atomic.Bool // the placement
 	waiting  atomic.Bool // held back by the server: a pause, a wrong password
 	proto    atomic.Int32
 	lastUsed atomic.Int64 // on the server's clock, ns
@@ -47,6 +50,7 @@ const (
 func (s *session) init(c *conn) {
 	s.id = c.srv.nextID.Add(1)
 	s.authed = c.srv.settings.password.Load() == nil
+	s.redirect = c.srv.settings.redirect.Load()
 	s.started = c.srv.clock()
 	s.lastUsed.Store(int64(s.started))
 	s.proto.Store(2)
@@ -105,7 +109,7 @@ func (c *conn) wait(d time.Duration, end <-chan struct{}) bool {
 
 // idle returns for how long the client has not sent a command, though it could.
 func (s *session) idle(now time.Duration) time.Duration {
-	if s.monitor.Load() || s.waiting.Load() {
+	if s.monitor.Load() || s.watching.Load() || s.waiting.Load() {
 		return 0
 	}
 	return now - time.Duration(s.lastUsed.Load())

@@ -19,9 +19,22 @@ type Settings struct {
 	ClientMemory int64         // bytes of requests and replies of all clients together
 	IdleTimeout  time.Duration // 0: none
 
+	// Route says what new connections get for keys of other nodes.
+	Route RouteMode
+
 	SlowlogSlowerThan time.Duration // negative: off
 	SlowlogMaxLen     int           // 0: off
 }
+
+// A RouteMode says what a client gets that asks for keys of other nodes.
+type RouteMode string
+
+const (
+	// RouteForward: the answer, whoever serves the key.
+	RouteForward RouteMode = "forward"
+	// RouteRedirect: MOVED and the address of the node that serves the key.
+	RouteRedirect RouteMode = "redirect"
+)
 
 // DefaultSettings are those of a server that nobody has configured.
 func DefaultSettings() Settings {
@@ -38,6 +51,7 @@ func (s *Settings) ensureDefaults() {
 	setDefault(&s.MaxArgs, 1<<20)
 	setDefault(&s.OutputBuffer, 64<<20)
 	setDefault(&s.ClientMemory, 256<<20)
+	setDefault(&s.Route, RouteForward)
 }
 
 func setDefault[T comparable](p *T, v T) {
@@ -85,6 +99,9 @@ func (s *Settings) Validate() error {
 	if s.IdleTimeout < 0 {
 		errs = append(errs, fmt.Errorf("resp: idle timeout %s is negative", s.IdleTimeout))
 	}
+	if s.Route != RouteForward && s.Route != RouteRedirect {
+		errs = append(errs, fmt.Errorf("resp: route %q is neither %s nor %s", s.Route, RouteForward, RouteRedirect))
+	}
 	return errors.Join(errs...)
 }
 
@@ -100,6 +117,7 @@ type settings struct {
 	idleTimeout  atomic.Int64 // ns
 	slowerThan   atomic.Int64 // ns; negative: off
 	slowlogLen   atomic.Int64
+	redirect     atomic.Bool // of new connections
 }
 
 func (s *settings) set(from *Settings) {
@@ -113,6 +131,7 @@ func (s *settings) set(from *Settings) {
 	s.idleTimeout.Store(int64(from.IdleTimeout))
 	s.slowerThan.Store(max(int64(from.SlowlogSlowerThan), -1))
 	s.slowlogLen.Store(int64(from.SlowlogMaxLen))
+	s.redirect.Store(from.Route == RouteRedirect)
 }
 
 func (s *settings) setPassword(p string) {

@@ -2,7 +2,7 @@ package resp
 
 import (
 	"bytes"
-	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -27,7 +27,7 @@ var merges = map[string]func(c *conn, parts []part){
 type part struct {
 	owner int32
 	keys  []int // which of the request's keys, by their order
-	bytes []byte
+	batch batch
 	reply []byte
 }
 
@@ -35,6 +35,7 @@ type part struct {
 func (c *conn) split(r *request, routes *Routes) {
 	merge := merges[r.cmd.full]
 	if merge == nil {
+		c.srv.stats.crossSlot.Add(1)
 		c.refuse(r, msgCrossSlot)
 		return
 	}
@@ -44,9 +45,21 @@ func (c *conn) split(r *request, routes *Routes) {
 		c.refuse(r, msg)
 		return
 	}
+	size := int64(0)
+	for i := range parts {
+		size += int64(len(parts[i].reply))
+	}
+	if size > c.srv.settings.outputBuffer.Load() {
+		c.refuse(r, msgReplyTooLarge)
+		return
+	}
 	at := len(c.out.buf)
 	merge(c, parts)
+	c.session.lastCmd.Store(r.cmd)
 	c.count(at)
+	if cap(c.out.buf) > keepReply {
+		c.chargeReply()
+	}
 }
 
 // runParts has every node do its part, and again what a node does not serve any more.
@@ -80,34 +93,36 @@ func (c *conn) runParts(r *request, routes *Routes, end time.Time) (through []pa
 			routes = c.srv.routes.Load()
 			continue
 		}
-		open = open[:0]
-		var waits []func() (Replies, error)
 		for j := range parts {
 			p := &parts[j]
-			p.bytes = redcon.AppendArray(nil, 1+len(p.keys)*step)
-			p.bytes = redcon.AppendBulk(p.bytes, args[0])
+			request := redcon.AppendArray(nil, 1+len(p.keys)*step)
+			request = redcon.AppendBulk(request, args[0])
 			for _, i := range p.keys {
 				for _, arg := range args[refs[i].pos : refs[i].pos+step] {
-					p.bytes = redcon.AppendBulk(p.bytes, arg)
+					request = redcon.AppendBulk(request, arg)
 				}
 			}
-			waits = append(waits, c.sendPart(p, routes))
+			p.batch = batch{bytes: request, requests: 1}
+			c.sendPart(p, routes, time.Until(end))
 		}
+		open = open[:0]
 		for j := range parts {
 			p := &parts[j]
-			replies, err := waits[j]()
-			switch {
-			case err == nil && len(replies.Ends) == 1 && !isNotMine(replies.Bytes):
-				p.reply = bytes.Clone(replies.Bytes)
+			reply, err := p.batch.reply()
+			switch f := r.fate(reply, err); f {
+			case answered:
+				// A copy, since the others are waited for.
+				p.reply = bytes.Clone(reply)
 				if p.reply[0] == '-' {
 					msg = string(bytes.TrimRight(p.reply[1:], "\r\n"))
 				}
 				through = append(through, *p)
-			case err == nil, errors.Is(err, ErrNotSent), r.cmd.flags&flagWrite == 0 && !errors.Is(err, ErrTimeout):
+			case notRun:
 				open = append(open, p.keys...)
 			default:
-				msg = "UNKNOWN The write may or may not have been made: " + err.Error()
+				msg = f.refusal(err)
 			}
+			p.batch = batch{}
 		}
 		if msg != "" {
 			return nil, msg
@@ -131,27 +146,22 @@ func addKey(parts []part, owner int32, key int) []part {
 }
 
 // sendPart sends a part on its way; this node's own runs at once.
-func (c *conn) sendPart(p *part, routes *Routes) func() (Replies, error) {
+func (c *conn) sendPart(p *part, routes *Routes, timeout time.Duration) {
 	if p.owner == ownerSelf {
-		var replies Replies
-		var err error
-		c.srv.RunForwarded(p.bytes, 1, c.out.proto == 3, func(r Replies, e error) {
-			replies, err = Replies{bytes.Clone(r.Bytes), append([]int(nil), r.Ends...)}, e
-		})
-		return func() (Replies, error) { return replies, err }
+		c.runPart(&p.batch, c.out.proto == 3)
+		return
 	}
-	fail := func(err error) func() (Replies, error) {
-		return func() (Replies, error) { return Replies{}, err }
-	}
-	link := routes.links[p.owner].Link
-	if link == nil {
-		return fail(ErrNotSent)
-	}
-	wait, err := link.Forward(p.bytes, 1, c.out.proto == 3, forwardTimeout)
-	if err != nil {
-		return fail(err)
-	}
-	return wait
+	c.srv.stats.forwarded.Add(1)
+	p.batch.link = routes.links[p.owner]
+	p.batch.send(c.out.proto == 3, timeout)
+}
+
+// runPart runs a batch here.
+func (c *conn) runPart(b *batch, resp3 bool) {
+	c.srv.RunForwarded(b.bytes, b.requests, resp3, func(r Replies, err error) {
+		b.replies, b.err = Replies{bytes.Clone(r.Bytes), slices.Clone(r.Ends)}, err
+	})
+	b.received = true
 }
 
 func mergeOK(c *conn, _ []part) { c.out.ok() }

@@ -23,7 +23,13 @@ type stats struct {
 	errorReplies   atomic.Int64
 	hits, misses   atomic.Int64 // keys looked up by commands that only read
 	expiredBefore  atomic.Int64 // keys that had expired when the counters were reset
-	waiting        atomic.Int64 // connections that are held back just now
+	// What became of requests for keys that this node does not serve.
+	forwarded  atomic.Int64 // sent on to the node that does
+	notMine    atomic.Int64 // forwarded here, but not this node's either
+	redirected atomic.Int64 // answered MOVED
+	crossSlot  atomic.Int64 // refused: their keys lie at several nodes
+
+	waiting atomic.Int64 // connections that are held back just now
 
 	mu     sync.Mutex
 	errors map[string]int64 // by error code
@@ -129,7 +135,7 @@ func (s *stats) reset() {
 	}
 	for _, n := range []*atomic.Int64{
 		&s.accepted, &s.refused, &s.bytesIn, &s.bytesOut, &s.protocolErrors, &s.outputLimit, &s.errorReplies,
-		&s.hits, &s.misses,
+		&s.hits, &s.misses, &s.forwarded, &s.notMine, &s.redirected, &s.crossSlot,
 	} {
 		n.Store(0)
 	}

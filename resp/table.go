@@ -27,6 +27,8 @@ func newCommandTable() *commandTable {
 		genericCommands,
 		stringCommands,
 		bitmapCommands,
+		clusterCommands,
+		ringCommands,
 	)
 }
 
@@ -71,7 +73,9 @@ func (t *commandTable) add(row, parent *command) *command {
 		c.flags |= flagMovableKeys
 	}
 	c.acl = aclCategories(c)
-	c.waits = c.full == "wait" || c.full == "debug" || c.full == "auth" || c.full == "hello"
+	c.waits = parent != nil && parent.name == "ring" && c.flags&flagAdmin != 0 ||
+		c.full == "wait" || c.full == "debug" || c.full == "auth" || c.full == "hello"
+	c.spread = spreadCommands[c.full]
 	c.neutral = c.full == "ping" || c.full == "echo"
 
 	c.subs = nil

@@ -1,0 +1,105 @@
+package resp
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Errors of a [Link].
+var (
+	// ErrNotSent says that no byte of a batch has left: it may be sent again.
+	ErrNotSent = errors.New("not sent")
+	// ErrUnknownOutcome says that a batch may or may not have been run.
+	ErrUnknownOutcome = errors.New("outcome unknown")
+	// ErrTimeout says that a node has not answered in time.
+	ErrTimeout = errors.New("timeout")
+)
+
+// A batch is what one pipeline forwards to one node.
+type batch struct {
+	link     *Route
+	bytes    []byte
+	requests int
+
+	wait     func() (Replies, error)
+	replies  Replies
+	err      error
+	received bool
+	next     int // the reply to take next
+}
+
+// send sends the batch on its way; reply tells if that failed.
+func (b *batch) send(resp3 bool, timeout time.Duration) {
+	b.received, b.next, b.err = false, 0, ErrNotSent
+	if b.link.Link == nil {
+		b.received = true
+		return
+	}
+	if b.wait, b.err = b.link.Link.Forward(b.bytes, b.requests, resp3, timeout); b.err != nil {
+		b.received = true
+	}
+}
+
+// receive waits for the replies.
+func (b *batch) receive() {
+	if b.received {
+		return
+	}
+	b.replies, b.err = b.wait()
+	b.received = true
+	if b.err == nil && len(b.replies.Ends) != b.requests {
+		b.err = fmt.Errorf("%w: %d replies to %d requests", ErrUnknownOutcome, len(b.replies.Ends), b.requests)
+	}
+}
+
+// reply returns the next reply, once they are there.
+func (b *batch) reply() ([]byte, error) {
+	b.receive()
+	if b.err != nil {
+		return nil, b.err
+	}
+	start := 0
+	if b.next > 0 {
+		start = b.replies.Ends[b.next-1]
+	}
+	b.next++
+	return b.replies.Bytes[start:b.replies.Ends[b.next-1]], nil
+}
+
+// A fate is what has become of a forwarded request.
+type fate int
+
+const (
+	answered fate = iota
+	notRun        // certainly, or it does not matter: it may be sent once more
+	silent        // nothing is lost, but there is no time to ask again
+	unknown       // a write that may or may not have been made
+)
+
+func (r *request) fate(reply []byte, err error) fate {
+	switch {
+	case err == nil && !isNotMine(reply):
+		return answered
+	case err == nil, errors.Is(err, ErrNotSent):
+		return notRun
+	case r.cmd.flags&flagWrite != 0:
+		return unknown
+	case errors.Is(err, ErrTimeout):
+		return silent
+	}
+	return notRun // nothing is lost by reading twice
+}
+
+// refusal is what the client is told of a request without a reply.
+func (f fate) refusal(err error) string {
+	if f == unknown {
+		return "UNKNOWN The write may or may not have been made: " + err.Error()
+	}
+	return msgUnreachable
+}
+
+func isNotMine(reply []byte) bool {
+	return len(reply) == len(msgNotMine)+3 && reply[0] == '-' && bytes.HasPrefix(reply[1:], []byte(msgNotMine))
+}

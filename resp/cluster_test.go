@@ -1,0 +1,357 @@
+package resp
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/rueidis"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// withBackups is spread with the next node as backup of each range.
+func (r *routed) withBackups(rnd *rand.Rand) *ring.Placement {
+	rows := slices.Collect(func(yield func(ring.Row) bool) {
+		for row := range r.spread(rnd).Rows() {
+			row := *row
+			var n int
+			_, _ = fmt.Sscanf(row.Primary, "n%d", &n)
+			row.Epoch, row.Backups = 7, []string{fmt.Sprint("n", (n+1)%len(r.servers))}
+			if !yield(row) {
+				return
+			}
+		}
+	})
+	p, err := ring.NewPlacement(rows)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return p
+}
+
+func TestGoRedisClusterClient(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	for _, mode := range []string{"redirect", "forward"} {
+		r := routedSlots(t, 3)
+		r.placeAll(r.withBackups(rand.New(rand.NewPCG(seed, 0))))
+		for _, srv := range r.servers {
+			srv.settings.redirect.Store(mode == "redirect")
+		}
+		useClusterClient(t, r, mode == "redirect", redis.NewClusterClient(&redis.ClusterOptions{Addrs: r.addrs[:1]}))
+		useClusterClient(t, r, mode == "redirect", redis.NewClusterClient(&redis.ClusterOptions{Addrs: r.addrs[:1], ReadOnly: true, RouteRandomly: true, Protocol: 2}))
+	}
+}
+
+func useClusterClient(t *testing.T, r *routed, redirect bool, c *redis.ClusterClient) {
+	t.Helper()
+	defer c.Close()
+	ctx := context.Background()
+	if err := c.FlushAll(ctx).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if redirect {
+		if err := c.ForEachMaster(ctx, func(ctx context.Context, c *redis.Client) error { return c.FlushAll(ctx).Err() }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pipe := c.Pipeline()
+	for i := range 300 {
+		pipe.Set(ctx, fmt.Sprint("key:", i), i, 0)
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 300 {
+		if n, err := c.Get(ctx, fmt.Sprint("key:", i)).Int(); n != i || err != nil {
+			t.Fatalf("key:%d is %d, %v", i, n, err)
+		}
+	}
+	if redirect { // the client adds the masters up
+		if n, err := c.DBSize(ctx).Result(); n != 300 || err != nil {
+			t.Errorf("DBSIZE: %d %v", n, err)
+		}
+	}
+	if err := c.MSet(ctx, "{a}1", "1", "{a}2", "2").Err(); err != nil {
+		t.Error(err)
+	}
+	if slot, err := c.ClusterKeySlot(ctx, "foo").Result(); slot != 12182 || err != nil {
+		t.Errorf("KEYSLOT: %d %v", slot, err)
+	}
+	forwarded, moved := int64(0), int64(0)
+	for _, srv := range r.servers {
+		forwarded += srv.stats.forwarded.Load()
+		moved += srv.stats.redirected.Load()
+	}
+	if redirect && forwarded > 0 {
+		t.Errorf("%d requests were forwarded", forwarded)
+	}
+	if !redirect && moved > 0 {
+		t.Errorf("%d requests were redirected", moved)
+	}
+}
+
+func TestRueidisCluster(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := routedSlots(t, 3)
+	r.placeAll(r.withBackups(rand.New(rand.NewPCG(seed, 0))))
+	for _, srv := range r.servers {
+		srv.settings.redirect.Store(true)
+	}
+	for _, old := range []bool{false, true} {
+		c, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: r.addrs[1:2], DisableCache: true, AlwaysRESP2: old, ShuffleInit: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := context.Background()
+		if n := len(c.Nodes()); n != 3 {
+			t.Errorf("%d nodes", n)
+		}
+		for i := range 200 {
+			key := fmt.Sprint("key:", i)
+			if err := c.Do(ctx, c.B().Set().Key(key).Value("v").Build()).Error(); err != nil {
+				t.Fatal(err)
+			}
+			if v, err := c.Do(ctx, c.B().Get().Key(key).Build()).ToString(); v != "v" || err != nil {
+				t.Fatal(v, err)
+			}
+		}
+		c.Close()
+	}
+}
+
+// Clients of a cluster get along with a node that shows itself as all of it: native
+// tokens, or a lone node.
+func TestClusterClientsThroughOneNode(t *testing.T) {
+	r := routedTest(t, 3)
+	r.placeAll(r.spread(rand.New(rand.NewPCG(3, 4))))
+	useClusterClient(t, r, false, redis.NewClusterClient(&redis.ClusterOptions{Addrs: r.addrs[2:]}))
+	_, lone := serveTest(t, nil)
+	for _, addr := range []string{r.addrs[0], lone} {
+		o := dialRedis(t, addr, 2)
+		slots := o.do("CLUSTER", "SLOTS")
+		_, port, _ := net.SplitHostPort(addr)
+		if len(slots.elems) != 1 || !strings.HasPrefix(slots.String(), "*(*(:0 :16383 *($127.0.0.1 :"+port+" ") {
+			t.Errorf("CLUSTER SLOTS: %v", slots)
+		}
+		if text := o.do("INFO", "cluster").text; !strings.Contains(text, "cluster_enabled:0") {
+			t.Error(text)
+		}
+		c, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{addr}, DisableCache: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Do(context.Background(), c.B().Set().Key("a").Value("1").Build()).Error(); err != nil {
+			t.Error(err)
+		}
+		c.Close()
+	}
+}
+
+func TestMovedTellsWhere(t *testing.T) {
+	r := routedSlots(t, 2)
+	half, err := ring.NewPlacement([]ring.Row{
+		{Range: ring.Range{End: 1 << 31}, Primary: "n0"},
+		{Range: ring.Range{Start: 1 << 31}, Primary: "n1"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.placeAll(half)
+	o := r.redirecting(0)
+	o.want("-MOVED 12182 "+r.addrs[1], "GET", "foo")
+	o.want("_", "GET", "bar") // slot 5061
+	o.want("-"+msgCrossSlot, "MGET", "foo", "bar")
+	o.want("+OK", "ASKING")
+	o.want("+OK", "READONLY")
+	o.want("-MOVED 12182 "+r.addrs[1], "GET", "foo")
+	o.want("+OK", "READWRITE")
+	o.want("$redirect", "RING", "ROUTE")
+	o.want("+OK", "RING", "ROUTE", "Forward")
+	o.want("_", "GET", "foo")
+	o.want("*(_ _)", "MGET", "foo", "bar")
+	o.want("+OK", "CONFIG", "SET", "route", "redirect")
+	o.want("$forward", "RING", "ROUTE")
+	o.want("+RESET", "RESET")
+	o.want("$redirect", "RING", "ROUTE")
+	if !strings.HasPrefix(o.do("CONFIG", "SET", "route", "x").text, "ERR ") {
+		t.Error("route x is accepted")
+	}
+	if n := r.servers[0].stats.redirected.Load(); n != 2 {
+		t.Errorf("%d redirects are counted", n)
+	}
+
+	native := routedTest(t, 2)
+	native.placeAll(half)
+	key := ""
+	for i := 0; native.token([]byte(key)) < 1<<31; i++ {
+		key = fmt.Sprint("k", i)
+	}
+	native.redirecting(0).want(fmt.Sprintf("-MOVED %d %s", native.token([]byte(key)), native.addrs[1]), "GET", key)
+}
+
+func TestKeysOfASlot(t *testing.T) {
+	for _, slots := range []bool{true, false} {
+		r := routedTest(t, 2)
+		if slots {
+			r = routedSlots(t, 2)
+		}
+		p, err := ring.NewPlacement([]ring.Row{
+			{Range: ring.Range{End: 1 << 31}, Primary: "n0"},
+			{Range: ring.Range{Start: 1 << 31}, Primary: "n1"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.placeAll(p)
+		a, b := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[1], 2)
+		for i := range 20 {
+			a.want("+OK", "SET", fmt.Sprintf("{foo}%d", i), "v") // slot 12182: n1's
+			a.want("+OK", "SET", fmt.Sprint("other", i), "v")
+		}
+		b.want(":20", "CLUSTER", "COUNTKEYSINSLOT", "12182")
+		if got := b.do("CLUSTER", "GETKEYSINSLOT", "12182", "7"); len(got.elems) != 7 || !strings.HasPrefix(got.elems[6].text, "{foo}") {
+			t.Errorf("GETKEYSINSLOT: %v", got)
+		}
+		b.want("*", "CLUSTER", "GETKEYSINSLOT", "12182", "0")
+		if slots {
+			a.want(":0", "CLUSTER", "COUNTKEYSINSLOT", "12182")
+		} else {
+			a.want(":20", "CLUSTER", "COUNTKEYSINSLOT", "12182")
+		}
+	}
+}
+
+// The formats are those of Redis: one that has all slots is compared with a lone node.
+func TestClusterAgainstRedis(t *testing.T) {
+	real := startRedisCluster(t)
+	_, ours := serveTest(t, nil)
+	for proto := 2; proto <= 3; proto++ {
+		a, b := dialRedis(t, real, proto), dialRedis(t, ours, proto)
+		hide := func(o *oracle, addr string, v respValue) string {
+			id := o.do("CLUSTER", "MYID").text
+			if len(id) != 40 {
+				t.Errorf("id %q", id)
+			}
+			_, port, _ := net.SplitHostPort(addr)
+			var n int
+			_, _ = fmt.Sscan(port, &n)
+			// Redis does not know its address before it has met another node.
+			return strings.NewReplacer(id, "ID", port, "PORT", fmt.Sprint(n+10000), "BUS", "127.0.0.1", "").Replace(v.String())
+		}
+		for _, line := range []string{
+			"CLUSTER SLOTS", "CLUSTER SHARDS", "CLUSTER NODES", "CLUSTER INFO", "CLUSTER KEYSLOT {a}b",
+			"CLUSTER COUNTKEYSINSLOT 1", "CLUSTER COUNTKEYSINSLOT x", "CLUSTER COUNTKEYSINSLOT -1", "CLUSTER COUNTKEYSINSLOT 16384",
+			"CLUSTER GETKEYSINSLOT 1 10", "CLUSTER GETKEYSINSLOT 1 -1", "CLUSTER GETKEYSINSLOT x 1", "CLUSTER GETKEYSINSLOT 1 x",
+			"CLUSTER GETKEYSINSLOT 16384 1", "CLUSTER NOSUCH", "CLUSTER KEYSLOT", "READONLY", "READWRITE", "ASKING", "ASKING x",
+		} {
+			args := strings.Fields(line)
+			want, got := hide(a, real, a.do(args...)), hide(b, ours, b.do(args...))
+			want, got = withoutEpochs(want), withoutEpochs(got)
+			if want != got {
+				t.Errorf("%s, RESP%d:\n got %s\nwant %s", line, proto, got, want)
+			}
+		}
+	}
+}
+
+// withoutEpochs takes out of CLUSTER INFO and NODES what counts on.
+func withoutEpochs(s string) string {
+	for _, name := range []string{"cluster_current_epoch:", "cluster_my_epoch:"} {
+		if i := strings.Index(s, name); i >= 0 {
+			end := strings.IndexByte(s[i:], '\r')
+			s = s[:i+len(name)] + s[i+end:]
+		}
+	}
+	s = strings.Replace(s, " 0 0 1 connected", " 0 0 0 connected", 1)
+	return s
+}
+
+// startRedisCluster runs a Redis that is a cluster of its own, with all slots.
+func startRedisCluster(t *testing.T) string {
+	t.Helper()
+	addr := startRedis(t, "--cluster-enabled", "yes", "--cluster-port", "0")
+	o := dialRedis(t, addr, 2)
+	o.want("+OK", "CLUSTER", "ADDSLOTSRANGE", "0", "16383")
+	waitFor(t, "a cluster", func() bool { return strings.Contains(o.do("CLUSTER", "INFO").text, "cluster_state:ok") })
+	return addr
+}
+
+func TestClusterNodesInSlotMode(t *testing.T) {
+	r := routedSlots(t, 3)
+	p, err := ring.NewPlacement([]ring.Row{
+		{Range: ring.Range{End: 1 << 31}, Primary: "n0", Backups: []string{"n2"}, Epoch: 3},
+		{Range: ring.Range{Start: 1 << 31, End: 3 << 30}, Primary: "n1", Epoch: 1},
+		{Range: ring.Range{Start: 3 << 30}, Primary: "n0", Backups: []string{"n2"}, Epoch: 2},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.placeAll(p)
+	o := dialRedis(t, r.addrs[1], 2)
+	var ids, at []string
+	for i, addr := range r.addrs {
+		ids = append(ids, clusterID(fmt.Sprint("n", i)))
+		var port int
+		_, _ = fmt.Sscanf(addr, "127.0.0.1:%d", &port)
+		at = append(at, fmt.Sprintf("%s@%d", addr, port+10000))
+	}
+	want := ids[0] + " " + at[0] + " master - 0 0 3 connected 0-8191 12288-16383\n" +
+		ids[1] + " " + at[1] + " myself,master - 0 0 3 connected 8192-12287\n" +
+		ids[2] + " " + at[2] + " slave " + ids[0] + " 0 0 3 connected\n"
+	if got := o.do("CLUSTER", "NODES").text; got != want {
+		t.Errorf("CLUSTER NODES:\n%swant\n%s", got, want)
+	}
+	o.want("$"+ids[1], "CLUSTER", "MYID")
+	slots := o.do("CLUSTER", "SLOTS")
+	if len(slots.elems) != 3 || len(slots.elems[0].elems) != 4 || slots.elems[0].elems[3].elems[2].text != ids[2] {
+		t.Errorf("CLUSTER SLOTS: %v", slots)
+	}
+	shards := o.do("CLUSTER", "SHARDS")
+	if len(shards.elems) != 2 || len(shards.elems[0].field("slots").elems) != 4 || shards.elems[0].field("nodes").elems[1].field("role").text != "replica" {
+		t.Errorf("CLUSTER SHARDS: %v", shards)
+	}
+	if text := o.do("INFO", "cluster", "server").text; !strings.Contains(text, "cluster_enabled:1") || !strings.Contains(text, "redis_mode:cluster") {
+		t.Error(text)
+	}
+	o.want("$cluster-enabled", "ECHO", "cluster-enabled")
+	if got := o.do("CONFIG", "GET", "cluster-enabled").elems[1].text; got != "yes" {
+		t.Errorf("cluster-enabled %s", got)
+	}
+}
+
+func TestRedisClusterTools(t *testing.T) {
+	r := routedSlots(t, 3)
+	r.placeAll(r.withBackups(rand.New(rand.NewPCG(5, 6))))
+	for _, srv := range r.servers {
+		srv.settings.redirect.Store(true)
+	}
+	_, port, _ := net.SplitHostPort(r.addrs[0])
+	for _, test := range []struct{ tool, args, want string }{
+		{"redis-cli", "-c set foo bar", "OK"},
+		{"redis-cli", "-c get foo", "bar"},
+		{"redis-cli", "-c get {foo}1", ""},
+		{"redis-benchmark", "--cluster -n 600 -c 4 -P 4 -t set,get", "Cluster has"},
+		{"redis-benchmark", "--cluster -n 600 -c 4 -r 1000 -q -t incr", "INCR"},
+	} {
+		path, err := exec.LookPath(test.tool)
+		if err != nil {
+			t.Skip(err)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		out, err := exec.CommandContext(ctx, path, append([]string{"-p", port}, strings.Fields(test.args)...)...).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), test.want) || strings.Contains(string(out), "MOVED") {
+			t.Errorf("%s %s: %v\n%s", test.tool, test.args, err, out)
+		}
+	}
+}

@@ -1,0 +1,280 @@
+package resp
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store"
+)
+
+func cmdClusterMyid(x *call) { x.bulkString(clusterID(x.srv.selfID())) }
+
+func cmdClusterKeyslot(x *call) { x.integer(int64(ring.Slot(x.args[2]))) }
+
+func cmdClusterInfo(x *call) {
+	v := x.slotView()
+	state := "ok"
+	if v.bad > 0 {
+		state = "fail"
+	}
+	primaries := map[string]bool{}
+	for _, run := range v.runs {
+		primaries[run.primary] = true
+	}
+	var b []byte
+	for _, f := range []struct {
+		name  string
+		value any
+	}{
+		{"cluster_state", state},
+		{"cluster_slots_assigned", ring.Slots - v.bad},
+		{"cluster_slots_ok", ring.Slots - v.bad},
+		{"cluster_slots_pfail", 0},
+		{"cluster_slots_fail", 0},
+		{"cluster_known_nodes", len(v.nodes)},
+		{"cluster_size", len(primaries)},
+		{"cluster_current_epoch", v.epoch},
+		{"cluster_my_epoch", v.epoch},
+		// Nodes do not talk as Redis Cluster's do.
+		{"cluster_stats_messages_sent", 0},
+		{"cluster_stats_messages_received", 0},
+		{"total_cluster_links_buffer_limit_exceeded", 0},
+	} {
+		b = fmt.Appendf(b, "%s:%v\r\n", f.name, f.value)
+	}
+	x.verbatim(string(b))
+}
+
+// busPort is what Redis Cluster takes for the port between nodes when it is told
+// nothing else.
+func busPort(port int) int { return port + 10000 }
+
+func cmdClusterNodes(x *call) {
+	v := x.slotView()
+	var b strings.Builder
+	for _, id := range v.nodes {
+		if !v.known(id) {
+			continue
+		}
+		at := v.hosts[id]
+		flags, master := "master", "-"
+		if of := v.masterOf(id); of != "" {
+			flags, master = "slave", clusterID(of)
+		}
+		if id == v.self {
+			flags = "myself," + flags
+		}
+		fmt.Fprintf(&b, "%s %s:%d@%d %s %s 0 0 %d connected", clusterID(id), at.host, at.port, busPort(at.port), flags, master, v.epoch)
+		for _, run := range v.runsOf(id) {
+			if run.first == run.last {
+				fmt.Fprintf(&b, " %d", run.first)
+			} else {
+				fmt.Fprintf(&b, " %d-%d", run.first, run.last)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	x.verbatim(b.String())
+}
+
+func cmdClusterSlots(x *call) {
+	v := x.slotView()
+	runs := slices.DeleteFunc(slices.Clone(v.runs), func(run slotRun) bool { return !v.known(run.primary) })
+	x.array(len(runs))
+	for _, run := range runs {
+		copies := v.copies(&run)
+		x.array(2 + len(copies))
+		x.integer(int64(run.first))
+		x.integer(int64(run.last))
+		for _, id := range copies {
+			at := v.hosts[id]
+			x.array(4)
+			x.bulkString(at.host)
+			x.integer(int64(at.port))
+			x.bulkString(clusterID(id))
+			x.dict(0) // further addresses
+		}
+	}
+}
+
+// copies are the primary and the backups of which clients can be told.
+func (v *slotView) copies(run *slotRun) []string {
+	return append([]string{run.primary}, slices.DeleteFunc(slices.Clone(run.backups), func(id string) bool { return !v.known(id) })...)
+}
+
+// cmdClusterShards lists slots that have the same copies as one shard: a node may be in
+// several.
+func cmdClusterShards(x *call) {
+	v := x.slotView()
+	type shard struct{ runs []slotRun }
+	var shards []*shard
+	byCopies := make(map[string]*shard)
+	shown := make(map[string]bool)
+	for _, run := range v.runs {
+		if !v.known(run.primary) {
+			continue
+		}
+		copies := strings.Join(v.copies(&run), ",")
+		s := byCopies[copies]
+		if s == nil {
+			s = &shard{}
+			byCopies[copies] = s
+			shards = append(shards, s)
+			for _, id := range v.copies(&run) {
+				shown[id] = true
+			}
+		}
+		s.runs = append(s.runs, run)
+	}
+	idle := slices.DeleteFunc(slices.Clone(v.nodes), func(id string) bool { return shown[id] || !v.known(id) })
+	x.array(len(shards) + len(idle))
+	for _, s := range shards {
+		x.shard(&v, s.runs, v.copies(&s.runs[0]))
+	}
+	for _, id := range idle {
+		x.shard(&v, nil, []string{id})
+	}
+}
+
+// shard appends one shard, its primary first.
+func (x *call) shard(v *slotView, runs []slotRun, nodes []string) {
+	x.dict(2)
+	x.bulkString("slots")
+	x.array(2 * len(runs))
+	for _, run := range runs {
+		x.integer(int64(run.first))
+		x.integer(int64(run.last))
+	}
+	x.bulkString("nodes")
+	x.array(len(nodes))
+	for i, id := range nodes {
+		at := v.hosts[id]
+		role := "master"
+		if i > 0 {
+			role = "replica"
+		}
+		x.dict(7)
+		x.bulkString("id")
+		x.bulkString(clusterID(id))
+		x.bulkString("port")
+		x.integer(int64(at.port))
+		x.bulkString("ip")
+		x.bulkString(at.host)
+		x.bulkString("endpoint")
+		x.bulkString(at.host)
+		x.bulkString("role")
+		x.bulkString(role)
+		x.bulkString("replication-offset")
+		x.integer(0)
+		x.bulkString("health")
+		x.bulkString("online")
+	}
+}
+
+// cmdClusterCountkeysinslot counts this node's keys of a slot. Where tokens are not
+// slots, it is all keys of the cluster that are asked, one by one: this node shows
+// itself as the owner of all slots then.
+func cmdClusterCountkeysinslot(x *call) {
+	slot, ok := parseInt(x.args[2])
+	switch {
+	case !ok:
+		x.err(msgNotInteger)
+		return
+	case slot < 0 || slot >= ring.Slots:
+		x.err("ERR Invalid slot")
+		return
+	case !x.srv.cfg.Slots && x.spreads():
+		if replies, ok := x.scatter(longTimeout, x.args...); ok {
+			x.integer(sumOf(replies))
+		}
+		return
+	}
+	n := int64(0)
+	err := x.eachInSlot(uint16(slot), func([]byte) bool {
+		n++
+		return true
+	})
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	if x.awaitSeen(len(x.buf)) {
+		x.integer(n)
+	}
+}
+
+func cmdClusterGetkeysinslot(x *call) {
+	slot, ok := parseInt(x.args[2])
+	most, okMost := parseInt(x.args[3])
+	switch {
+	case !ok || !okMost:
+		x.err(msgNotInteger)
+		return
+	case slot < 0 || slot >= ring.Slots || most < 0:
+		x.err("ERR Invalid slot or number of keys")
+		return
+	case !x.srv.cfg.Slots && x.spreads():
+		if replies, ok := x.scatter(longTimeout, x.args...); ok {
+			x.joinArrays(replies, int(min(most, maxCount)))
+		}
+		return
+	}
+	l := x.newLister([]byte("*"), math.MaxInt)
+	err := x.eachInSlot(uint16(slot), func(key []byte) bool {
+		return int64(l.n) < most && l.add(key) && int64(l.n) < most
+	})
+	l.end(err, nil)
+}
+
+// eachInSlot visits this node's keys of a slot, until visit returns false.
+func (x *call) eachInSlot(slot uint16, visit func(key []byte) bool) error {
+	if !x.srv.cfg.Slots {
+		return x.eachOwn(func(e store.Entry) bool {
+			return ring.Slot(e.Key) != slot || visit(bytes.Clone(e.Key))
+		})
+	}
+	token := ring.Token(slot) << slotShift
+	return x.own(func(spans []ring.Range) error {
+		for _, span := range spans {
+			if !span.Contains(token) {
+				continue
+			}
+			// All keys of a slot have its first token.
+			one := ring.Range{Start: token, End: token + 1}
+			_, _, err := x.srv.store.ScanIn(one, store.CursorAt(token), maxCount, func(e store.Entry) bool { return visit(e.Key) })
+			return err
+		}
+		return nil
+	})
+}
+
+// cmdReadonly and its like are accepted: backups do not answer reads, and a range has
+// one primary at any time.
+func cmdReadonly(x *call)  { x.ok() }
+func cmdReadwrite(x *call) { x.ok() }
+func cmdAsking(x *call)    { x.ok() }
+
+func cmdClusterHelp(x *call) {
+	help(x, "CLUSTER",
+		"COUNTKEYSINSLOT <slot>",
+		"    Count the keys of a slot on this node.",
+		"GETKEYSINSLOT <slot> <count>",
+		"    List keys of a slot on this node.",
+		"INFO",
+		"    Tell how the cluster is.",
+		"KEYSLOT <key>",
+		"    Tell the slot of a key.",
+		"MYID",
+		"    Tell the id of this node.",
+		"NODES",
+		"    List the nodes and their slots, one node to a line.",
+		"SHARDS",
+		"    List the slots with the nodes that have copies of them.",
+		"SLOTS",
+		"    List runs of slots with primary and replicas.",
+	)
+}

@@ -1,0 +1,327 @@
+package resp
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store"
+)
+
+// The commands on all keys. On a forward connection they cover the cluster: each node
+// does its part, see [call.scatter].
+
+func cmdDbsize(x *call) {
+	if x.spreads() {
+		if replies, ok := x.scatter(forwardTimeout, []byte("DBSIZE")); ok {
+			x.integer(sumOf(replies))
+		}
+		return
+	}
+	n := int64(0)
+	err := x.own(func(spans []ring.Range) error {
+		for _, span := range spans {
+			keys, err := x.srv.store.KeysIn(span)
+			if err != nil {
+				return err
+			}
+			n += keys
+		}
+		return nil
+	})
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	if x.awaitSeen(len(x.buf)) {
+		x.integer(n)
+	}
+}
+
+// sumOf adds integer replies up.
+func sumOf(replies [][]byte) int64 {
+	sum := int64(0)
+	for _, reply := range replies {
+		if len(reply) > 3 {
+			n, _ := strconv.ParseInt(string(reply[1:len(reply)-2]), 10, 64)
+			sum += n
+		}
+	}
+	return sum
+}
+
+// cmdRandomkey draws a node by its number of keys, and there a key. Another node is
+// answered with the number and the key.
+func cmdRandomkey(x *call) {
+	if x.spreads() {
+		if replies, ok := x.scatter(forwardTimeout, []byte("RANDOMKEY")); ok {
+			if key := drawn(replies); key != nil {
+				x.bulk(key)
+			} else {
+				x.null()
+			}
+		}
+		return
+	}
+	var key []byte
+	err := x.own(func(spans []ring.Range) (err error) {
+		key, err = x.srv.store.RandomKeyIn(spans)
+		return err
+	})
+	at := len(x.buf)
+	switch {
+	case err != nil:
+		x.fail(err)
+		return
+	case !x.awaitSeen(at):
+		return
+	case x.conn.from != nil:
+		keys, _ := x.srv.ownSize()
+		x.array(2)
+		x.integer(max(keys, 1))
+	}
+	if key == nil {
+		x.null()
+	} else {
+		x.bulk(key)
+	}
+}
+
+// drawn picks one of the keys in the replies to RANDOMKEY.
+func drawn(replies [][]byte) (key []byte) {
+	total := int64(0)
+	for _, reply := range replies {
+		elements, ok := arrayBody(reply)
+		if !ok {
+			continue
+		}
+		n := elementLen(elements)
+		weight := sumOf([][]byte{elements[:n]})
+		this, ok := bulkText(elements[n:])
+		if !ok {
+			continue
+		}
+		if total += weight; rand.Int64N(total) < weight {
+			key = this
+		}
+	}
+	return key
+}
+
+func cmdKeys(x *call) {
+	if x.spreads() {
+		if replies, ok := x.scatter(longTimeout, []byte("KEYS"), x.args[1]); ok {
+			x.joinArrays(replies, math.MaxInt)
+		}
+		return
+	}
+	l := x.newLister(x.args[1], math.MaxInt)
+	l.end(x.eachOwn(func(e store.Entry) bool { return l.add(e.Key) }), nil)
+}
+
+// joinArrays replies with the elements of several arrays of bulk strings, so many at
+// most.
+func (x *call) joinArrays(replies [][]byte, most int) {
+	n, size := 0, 0
+	for _, reply := range replies {
+		n += arrayLen(reply)
+		size += len(reply)
+	}
+	if int64(size) > x.srv.settings.outputBuffer.Load() {
+		x.err(x.overOutputBuffer())
+		return
+	}
+	n = min(n, most)
+	x.array(n)
+	for _, reply := range replies {
+		body, ok := arrayBody(reply)
+		if !ok {
+			continue
+		}
+		if count := arrayLen(reply); count > n {
+			body = body[:elementsLen(body, n)]
+			n = 0
+		} else {
+			n -= count
+		}
+		x.buf = append(x.buf, body...)
+	}
+}
+
+// cmdFlushall deletes key by key what the node serves, as any other write; on a node
+// that is alone it removes all at once. ASYNC and SYNC are the same.
+func cmdFlushall(x *call) {
+	switch {
+	case len(x.args) == 1:
+	case len(x.args) == 2 && (equalFold(x.args[1], "async") || equalFold(x.args[1], "sync")):
+	default:
+		x.err(msgSyntax)
+		return
+	}
+	if x.spreads() {
+		if _, ok := x.scatter(longTimeout, []byte("FLUSHALL")); ok {
+			x.ok()
+		}
+		return
+	}
+	var err error
+	if x.srv.alone() {
+		err = x.flushStore()
+	} else {
+		err = x.flushOwn()
+	}
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	x.ok()
+}
+
+func cmdFlushdb(x *call) { cmdFlushall(x) }
+
+// alone tells that nobody else has a share in what the store holds.
+func (s *Server) alone() bool {
+	routes := s.routes.Load()
+	if routes == nil {
+		return true
+	}
+	nodes := routes.Placement.Nodes()
+	return len(nodes) == 1 && nodes[0] == routes.Self && !routes.held && !routes.gaps
+}
+
+func (x *call) flushStore() error {
+	if x.conn.enter() != nil {
+		defer x.conn.leave()
+		if !x.srv.alone() {
+			return errMoved
+		}
+	}
+	var done store.Signal
+	if err := x.srv.store.Clear(&done); err != nil {
+		return err
+	}
+	return done.Wait()
+}
+
+// flushBatch is how many keys a unit deletes at most.
+const flushBatch = 512
+
+// flushOwn deletes the keys of the node's own ranges. A range that it loses on the way
+// is another's to flush.
+func (x *call) flushOwn() error {
+	return x.own(func(spans []ring.Range) error {
+		for _, span := range spans {
+			if err := x.flushSpan(span); err != nil {
+				return err
+			}
+		}
+		var done store.Signal
+		if x.srv.store.AwaitAll(&done) {
+			return done.Wait()
+		}
+		return nil
+	})
+}
+
+func (x *call) flushSpan(span ring.Range) error {
+	at := store.CursorAt(span.Start)
+	for ended := false; !ended; {
+		var keys [][]byte
+		var err error
+		at, ended, err = x.srv.store.ScanIn(span, at, flushBatch, func(e store.Entry) bool {
+			keys = append(keys, bytes.Clone(e.Key))
+			return true
+		})
+		if err != nil {
+			return err
+		}
+		for part := range slices.Chunk(keys, flushBatch) {
+			if err := x.deleteOwn(part); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// deleteOwn deletes keys in a unit, but for those that this node does not serve now.
+func (x *call) deleteOwn(keys [][]byte) error {
+	routes := x.conn.enter()
+	defer x.conn.leave()
+	unit := x.unit
+	places := make([]store.Place, 0, len(keys))
+	for _, key := range keys {
+		if p := unit.Place(key); routes == nil || routes.of(p.Token()) == ownerSelf {
+			places = append(places, p)
+		}
+	}
+	if len(places) == 0 {
+		return nil
+	}
+	unit.Begin(time.Now().UnixMilli(), places)
+	for _, key := range keys {
+		if routes != nil && routes.of(unit.Place(key).Token()) != ownerSelf {
+			continue
+		}
+		v, err := unit.Peek(key)
+		if err != nil {
+			unit.Abort()
+			return err
+		}
+		unit.Delete(key, v)
+	}
+	var done store.Signal
+	wait, err := unit.Commit(&done)
+	if wait && err == nil {
+		err = done.Wait()
+	}
+	return err
+}
+
+// arrayLen is how many elements an array reply has.
+func arrayLen(reply []byte) int {
+	i := bytes.IndexByte(reply, '\r')
+	if i < 2 || reply[0] != '*' {
+		return 0
+	}
+	n, err := strconv.Atoi(string(reply[1:i]))
+	if err != nil {
+		return 0
+	}
+	return max(n, 0)
+}
+
+// arrayBody is what follows the head of an array reply.
+func arrayBody(reply []byte) (elements []byte, ok bool) {
+	i := bytes.IndexByte(reply, '\n')
+	if i < 0 || reply[0] != '*' {
+		return nil, false
+	}
+	return reply[i+1:], true
+}
+
+// elementsLen is the length of the first n bulk strings or numbers.
+func elementsLen(b []byte, n int) int {
+	length := 0
+	for range n {
+		length += elementLen(b[length:])
+	}
+	return length
+}
+
+// bulkText is the text of the bulk string that a reply begins with.
+func bulkText(b []byte) (text []byte, ok bool) {
+	i := bytes.IndexByte(b, '\n')
+	if i < 2 || b[0] != '$' {
+		return nil, false
+	}
+	n, err := strconv.Atoi(string(b[1 : i-1]))
+	if err != nil || n < 0 || i+1+n > len(b) {
+		return nil, false
+	}
+	return b[i+1 : i+1+n], true
+}

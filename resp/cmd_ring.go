@@ -1,0 +1,258 @@
+package resp
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/ringside-kv/ringside/buckets"
+	"github.com/ringside-kv/ringside/ring"
+)
+
+const msgNoPlacement = "ERR this node is on its own: there is no placement"
+
+// cmdRingInfo is what INFO ring tells, and how this connection is routed.
+func cmdRingInfo(x *call) {
+	w := &infoWriter{srv: x.srv}
+	w.line("node", x.srv.selfID())
+	id := x.srv.store.Identity()
+	w.line("strategy", id.Strategy)
+	w.line("hash", id.Hash)
+	w.line("route", routeMode(x.conn.session.redirect))
+	infoRing(w)
+	keys, size := x.srv.ownSize()
+	w.line("own_keys_estimate", keys)
+	w.line("own_bytes_estimate", size)
+	x.verbatim(string(w.buf))
+}
+
+// infoRing tells of the routes, and of what became of requests by them.
+func infoRing(w *infoWriter) {
+	s := w.srv
+	routes := s.routes.Load()
+	term, nodes, ranges, held := uint64(0), 1, 1, 0
+	levels := loadLevels{primaries: 1}
+	digest := uint64(0)
+	if routes != nil {
+		term, nodes, ranges = routes.term, len(routes.Nodes), routes.Placement.Len()
+		levels = routes.loadLevels()
+		digest = routes.digest
+		for _, owner := range routes.owner {
+			held += bit(owner == ownerHeld)
+		}
+	}
+	w.line("term", term)
+	w.line("digest", fmt.Sprintf("%016x", digest))
+	w.line("nodes", nodes)
+	w.line("ranges", ranges)
+	w.line("primaries", levels.primaries)
+	w.line("backups", levels.backups)
+	w.line("pending", levels.pending)
+	w.line("held", held)
+	w.line("requests_forwarded", s.stats.forwarded.Load())
+	w.line("requests_not_mine", s.stats.notMine.Load())
+	w.line("requests_redirected", s.stats.redirected.Load())
+	w.line("requests_cross_slot", s.stats.crossSlot.Load())
+}
+
+func infoCluster(w *infoWriter) { w.line("cluster_enabled", bit(w.srv.clusterMode())) }
+
+// loadLevels are what a node has of the placement, in ranges.
+type loadLevels struct{ primaries, backups, pending int }
+
+func (r *Routes) loadLevels() (l loadLevels) {
+	for row := range r.Placement.Rows() {
+		switch {
+		case row.Primary == r.Self:
+			l.primaries++
+			l.pending += len(row.Learners)
+		case slices.Contains(row.Backups, r.Self):
+			l.backups++
+		case slices.Contains(row.Learners, r.Self):
+			l.pending++
+		}
+	}
+	return l
+}
+
+// cmdLoadlevels tells how many ranges this node serves, keeps a copy of, and is sending
+// or receiving.
+func cmdLoadlevels(x *call) {
+	l := loadLevels{primaries: 1}
+	if routes := x.srv.routes.Load(); routes != nil {
+		l = routes.loadLevels()
+	}
+	x.dict(3)
+	x.bulkString("primaries")
+	x.integer(int64(l.primaries))
+	x.bulkString("backups")
+	x.integer(int64(l.backups))
+	x.bulkString("pending")
+	x.integer(int64(l.pending))
+}
+
+// cmdRingPlacement is RING PLACEMENT [TEXT]: the placement in one of the two forms that
+// [ring.Placement] can read.
+func cmdRingPlacement(x *call) {
+	routes := x.srv.routes.Load()
+	switch {
+	case len(x.args) > 3 || len(x.args) == 3 && !equalFold(x.args[2], "text"):
+		x.err(msgSyntax)
+	case routes == nil:
+		x.err(msgNoPlacement)
+	case len(x.args) == 3:
+		text, err := routes.Placement.MarshalText()
+		if err != nil {
+			x.fail(err)
+			return
+		}
+		x.verbatim(string(text))
+	default:
+		b, err := routes.Placement.MarshalBinary()
+		if err != nil {
+			x.fail(err)
+			return
+		}
+		x.bulk(b)
+	}
+}
+
+// cmdRingLocate tells where a key lies and who has it.
+func cmdRingLocate(x *call) {
+	token := x.unit.Place(x.args[2]).Token()
+	row := &ring.Row{Range: ring.Whole, Primary: x.srv.selfID()}
+	addr := x.conn.net.LocalAddr().String()
+	if routes := x.srv.routes.Load(); routes != nil {
+		row = routes.Placement.Lookup(token)
+		addr = routes.Nodes[row.Primary].Addr
+	}
+	x.dict(7)
+	x.bulkString("token")
+	x.bulkString(fmt.Sprintf("%08x", uint32(token)))
+	x.bulkString("slot")
+	x.integer(int64(ring.Slot(x.args[2])))
+	x.bulkString("range")
+	x.bulkString(row.Range.String())
+	x.bulkString("epoch")
+	x.integer(int64(row.Epoch))
+	x.bulkString("primary")
+	if row.Primary == "" {
+		x.null()
+	} else {
+		x.bulkString(row.Primary)
+	}
+	x.bulkString("addr")
+	x.bulkString(addr)
+	x.bulkString("backups")
+	x.array(len(row.Backups))
+	for _, node := range row.Backups {
+		x.bulkString(node)
+	}
+}
+
+// cmdRingRoute is RING ROUTE [forward|redirect], for this connection.
+func cmdRingRoute(x *call) {
+	s := &x.conn.session
+	switch {
+	case len(x.args) == 2:
+		x.bulkString(string(routeMode(s.redirect)))
+	case len(x.args) == 3 && equalFold(x.args[2], string(RouteForward)):
+		s.redirect = false
+		x.ok()
+	case len(x.args) == 3 && equalFold(x.args[2], string(RouteRedirect)):
+		s.redirect = true
+		x.ok()
+	default:
+		x.err(msgSyntax)
+	}
+}
+
+// cmdHashmask lists the buckets: the widest mask, then for each bucket its hashmask, its
+// primary, its backups and its epoch.
+func cmdHashmask(x *call) {
+	routes := x.srv.routes.Load()
+	if routes == nil {
+		x.err(msgNoPlacement)
+		return
+	}
+	table, err := buckets.TableOf(routes.Placement)
+	if err != nil {
+		x.err("ERR HASHMASK is of the strategy buckets, this cluster has " + x.srv.store.Identity().Strategy + ": see RING PLACEMENT")
+		return
+	}
+	entries := make([]*buckets.Entry, 0, routes.Placement.Len())
+	for row := range routes.Placement.Rows() {
+		entries = append(entries, table.Lookup(row.Range.Start))
+	}
+	slices.SortFunc(entries, func(a, b *buckets.Entry) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Mask, b.Mask)) })
+	x.array(2)
+	x.bulkString(fmt.Sprintf("%04X", table.Mask()))
+	x.array(len(entries))
+	for _, e := range entries {
+		x.array(4)
+		x.bulkString(e.Hashmask.String())
+		x.bulkString(e.Primary)
+		x.array(len(e.Backups))
+		for _, node := range e.Backups {
+			x.bulkString(node)
+		}
+		x.integer(int64(e.Epoch))
+	}
+}
+
+// cmdHashmaskSubscribe has its reply sent before the first change can be.
+func cmdHashmaskSubscribe(x *call) {
+	if x.conn.from != nil {
+		x.err("ERR a node cannot subscribe to another")
+		return
+	}
+	if x.proto == 3 {
+		x.ok()
+	} else {
+		x.array(3)
+		x.bulkString("subscribe")
+		x.bulkString(placementChannel)
+		x.integer(1)
+	}
+	c := x.conn
+	x.then = func() { c.srv.watchers.add(c) }
+}
+
+func cmdHashmaskHelp(x *call) {
+	help(x, "HASHMASK",
+		"SUBSCRIBE",
+		"    Push every change of the placement to this connection, as a message",
+		"    of the channel "+placementChannel+".",
+	)
+}
+
+func cmdRingHelp(x *call) {
+	help(x, "RING",
+		"FORGET <node>",
+		"    Take a node that will not come back out of the cluster.",
+		"INFO",
+		"    Tell what this node serves, and what became of requests elsewhere.",
+		"LEAVE",
+		"    Have this node hand over all that it has, and end.",
+		"LOCATE <key>",
+		"    Tell where a key lies and which nodes have it.",
+		"PART <digest> <command> [<arg> ...]",
+		"    Between nodes: do this node's part of a command.",
+		"PAUSE",
+		"    Stop the moving of data.",
+		"PIN <node>=<hash>[,<hash> ...] | <node>+=<hash>[,<hash> ...]",
+		"    Pick a node's points by hand: in the place of its own ones, or besides.",
+		"PLACEMENT [TEXT]",
+		"    Show who has which range.",
+		"PLAN JOIN <node>[:<weight>] [...] | LEAVE <node> [...]",
+		"    Show what would move.",
+		"RECREATE <range> [FROM <node>]",
+		"    Make a range anew that has no copy left.",
+		"RESUME",
+		"    Let data move again.",
+		"ROUTE [FORWARD|REDIRECT]",
+		"    Choose what this connection gets for keys of other nodes.",
+		"THROTTLE <bytes>",
+		"    Bound the moving of data to so many bytes a second; 0 is no bound.",
+	)
+}

@@ -1,0 +1,178 @@
+package resp
+
+import "time"
+
+// forward sends to each other node what is for it, runs what is for this one, and
+// puts all replies in order. It returns how many requests it has answered.
+func (c *conn) forward(reqs []request, routes *Routes) int {
+	for _, b := range c.far {
+		b.bytes, b.requests, b.link = b.bytes[:0], 0, nil
+	}
+	for len(c.far) < len(routes.links) {
+		c.far = append(c.far, &batch{})
+	}
+	for i := range reqs {
+		if r := &reqs[i]; r.owner >= 0 {
+			b := c.far[r.owner]
+			r.sent = b
+			b.link = routes.links[r.owner]
+			b.bytes = append(b.bytes, c.in[r.from:r.to]...)
+			b.requests++
+		}
+	}
+	charged := int64(0) // batches are copies of what the client's own buffer holds
+	charge := func(n int) {
+		if n > keepInput {
+			c.srv.budget.take(c, int64(n))
+			charged += int64(n)
+		}
+	}
+	for _, b := range c.far[:len(routes.links)] {
+		if b.requests > 0 {
+			charge(len(b.bytes))
+			c.srv.stats.forwarded.Add(int64(b.requests))
+			b.send(c.out.proto == 3, forwardTimeout)
+		}
+	}
+	for i := 0; i < len(reqs) && !c.closing; {
+		r := &reqs[i]
+		if c.pending {
+			c.await()
+		}
+		if len(c.out.buf) >= flushSize && c.flush() != nil {
+			c.closing = true
+			break
+		}
+		if b := r.sent; b != nil {
+			if !b.received {
+				b.receive()
+				charge(len(b.replies.Bytes))
+			}
+			c.take(r, b)
+			r.sent = nil
+			i++
+			continue
+		}
+		here := i + 1
+		for here < len(reqs) && reqs[here].sent == nil {
+			here++
+		}
+		i += c.runHere(reqs[i:here])
+	}
+	for _, b := range c.far {
+		// Replies that nobody takes any more are waited for: a link may reuse them.
+		if b.requests > 0 && !b.received {
+			b.receive()
+		}
+		if cap(b.bytes) > keepInput {
+			b.bytes = nil
+		}
+		b.replies = Replies{}
+	}
+	c.srv.budget.release(c, charged)
+	return len(reqs)
+}
+
+// runHere runs the first requests as a unit of this node, or goes with the first where
+// it belongs by now. It returns how many it has answered.
+func (c *conn) runHere(reqs []request) int {
+	routes := c.enter()
+	n := c.gather(reqs, routes)
+	c.hold = true
+	if n == 0 {
+		c.leave()
+		c.again(&reqs[0])
+		return 1
+	}
+	n = c.runUnit(reqs[:n])
+	c.leave()
+	return n
+}
+
+// take passes on the reply to a forwarded request, which it sends once more if it was
+// certainly not run.
+func (c *conn) take(r *request, b *batch) {
+	reply, err := b.reply()
+	switch f := r.fate(reply, err); f {
+	case answered:
+		c.deliver(r, reply)
+	case notRun:
+		c.again(r)
+	default:
+		c.refuse(r, f.refusal(err))
+	}
+}
+
+// deliver passes on the reply to a forwarded request. A large one leaves at once, not
+// to be kept twice.
+func (c *conn) deliver(r *request, reply []byte) {
+	if c.session.lastCmd.Load() != r.cmd {
+		c.session.lastCmd.Store(r.cmd)
+	}
+	if len(reply) >= flushSize && c.session.replies == replyOn {
+		if c.flush() == nil {
+			c.write.Lock()
+			_ = c.send(reply)
+			c.write.Unlock()
+		}
+		c.closing = c.closing || c.closed.Load()
+		return
+	}
+	at := len(c.out.buf)
+	c.out.buf = append(c.out.buf, reply...)
+	c.count(at)
+	if cap(c.out.buf) > keepReply {
+		c.chargeReply()
+	}
+}
+
+// again runs a request by itself wherever it belongs, until somebody has or time is
+// over.
+func (c *conn) again(r *request) {
+	end := time.Now().Add(forwardTimeout)
+	for !c.closing {
+		if c.pending {
+			c.await()
+		}
+		left := time.Until(end)
+		if left <= 0 {
+			break
+		}
+		routes := c.enter()
+		one := []request{*r}
+		if n := c.gather(one, routes); n > 0 {
+			c.hold = true
+			c.runUnit(one)
+			c.leave()
+			return
+		}
+		c.leave()
+		switch one[0].owner {
+		case ownerSeveral:
+			c.split(&one[0], routes)
+			return
+		case ownerNone, ownerSelf: // ownerSelf is impossible, since it has keys
+			c.refuse(r, msgNoCopy)
+			return
+		case ownerHeld:
+			c.awaitRoutes(routes, left)
+			continue
+		}
+		b := &batch{link: routes.links[one[0].owner], bytes: c.in[r.from:r.to], requests: 1}
+		b.send(c.out.proto == 3, left)
+		reply, err := b.reply()
+		switch f := r.fate(reply, err); f {
+		case answered:
+			c.deliver(r, reply)
+			return
+		case notRun:
+			c.awaitRoutes(routes, min(left, routesPause))
+		default:
+			c.refuse(r, f.refusal(err))
+			return
+		}
+	}
+	if !c.closing {
+		c.refuse(r, msgUnreachable)
+	}
+}

@@ -1,0 +1,240 @@
+package resp
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// halves has two nodes with half of the circle each, and a key of each half.
+func halves(t *testing.T) (r *routed, keys [2]string) {
+	t.Helper()
+	r = routedTest(t, 2)
+	p, err := ring.NewPlacement([]ring.Row{
+		{Range: ring.Range{End: 1 << 31}, Primary: "n0"},
+		{Range: ring.Range{Start: 1 << 31}, Primary: "n1"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.placeAll(p)
+	for i := 0; keys[0] == "" || keys[1] == ""; i++ {
+		key := fmt.Sprint("k", i)
+		keys[r.token([]byte(key))>>31] = key
+	}
+	return r, keys
+}
+
+// forwarded runs requests as another node would have sent them.
+func forwarded(t *testing.T, srv *Server, requests ...[]string) (replies []string, err error) {
+	t.Helper()
+	var b []byte
+	for _, words := range requests {
+		b = appendRequest(b, words...)
+	}
+	srv.RunForwarded(b, len(requests), false, func(r Replies, e error) {
+		err = e
+		at := 0
+		for _, end := range r.Ends {
+			replies = append(replies, string(r.Bytes[at:end]))
+			at = end
+		}
+	})
+	return replies, err
+}
+
+// Once a request of a batch was sent back, so are those behind it: else two writes of
+// one key could change places while its range arrives.
+func TestNothingOvertakesWhatWasSentBack(t *testing.T) {
+	r, keys := halves(t)
+	replies, err := forwarded(t, r.servers[0], []string{"SET", keys[0], "1"}, []string{"SET", keys[1], "1"}, []string{"SET", keys[0], "2"}, []string{"GET", keys[0]})
+	if want := []string{"+OK\r\n", "-NOTMINE\r\n", "-NOTMINE\r\n", "-NOTMINE\r\n"}; err != nil || fmt.Sprint(replies) != fmt.Sprint(want) {
+		t.Errorf("replies %q, %v", replies, err)
+	}
+	dialRedis(t, r.addrs[1], 2).want("$1", "GET", keys[0])
+	if _, err := forwarded(t, r.servers[0], []string{"GET", keys[0]}, []string{}); err == nil {
+		t.Error("a batch of another number of requests is accepted")
+	}
+}
+
+// However much a batch asks for, not much more than one reply is held.
+func TestRepliesToABatchAreBounded(t *testing.T) {
+	r, keys := halves(t)
+	value := strings.Repeat("v", 3<<20)
+	o := dialRedis(t, r.addrs[0], 2)
+	o.want("+OK", "SET", keys[0], value)
+	var many [][]string
+	for range 50 {
+		many = append(many, []string{"GET", keys[0]})
+	}
+	replies, err := forwarded(t, r.servers[0], many...)
+	if err != nil || len(replies) != 50 {
+		t.Fatalf("%d replies, %v", len(replies), err)
+	}
+	whole := 0
+	for i, reply := range replies {
+		if reply != "-NOTMINE\r\n" {
+			whole++
+			if i >= whole {
+				t.Errorf("reply %d comes after one that was sent back", i)
+			}
+		}
+	}
+	if whole == 0 || whole > 3 {
+		t.Errorf("%d replies of 3 MiB in one batch", whole)
+	}
+	if used := r.servers[0].budget.inUse(); used > 1<<20 {
+		t.Errorf("%d bytes are still charged", used)
+	}
+	// The client does not notice.
+	far := dialRedis(t, r.addrs[1], 2)
+	for range 20 {
+		far.send("GET", keys[0])
+		far.send("GET", keys[1])
+	}
+	for i := range 20 {
+		if got := far.next(); got.text != value {
+			t.Fatalf("reply %d has %d bytes", i, len(got.text))
+		}
+		if got := far.next(); got.kind != '_' {
+			t.Fatalf("reply %d: %v", i, got)
+		}
+	}
+	if used := r.servers[1].budget.inUse(); used > 1<<20 {
+		t.Errorf("%d bytes are still charged", used)
+	}
+}
+
+// A value larger than the output buffer goes through another node as well.
+func TestLargeValueThroughAnotherNode(t *testing.T) {
+	r, keys := halves(t)
+	for _, srv := range r.servers {
+		srv.settings.outputBuffer.Store(1 << 20)
+	}
+	value := strings.Repeat("0123456789", 500_000)
+	far := dialRedis(t, r.addrs[1], 3)
+	far.want("+OK", "SET", keys[0], value)
+	if got := far.do("GET", keys[0]); got.text != value {
+		t.Errorf("%d bytes: %.100s", len(got.text), got.text)
+	}
+	if got := far.do("MGET", keys[0], keys[1]); got.kind != '-' {
+		t.Errorf("MGET: %c", got.kind)
+	}
+	far.want("+PONG", "PING")
+}
+
+// No memory for the replies: the batch fails, and the next one runs.
+func TestBatchWithoutMemoryForItsReplies(t *testing.T) {
+	r, keys := halves(t)
+	srv := r.servers[0]
+	o := dialRedis(t, r.addrs[0], 2)
+	o.want("+OK", "SET", keys[0], strings.Repeat("v", 4<<20))
+	holder := srv.snapshot()[0]
+	srv.settings.clientMemory.Store(1 << 20)
+	srv.budget.take(holder, 1<<20)
+	srv.budget.mu.Lock()
+	srv.budget.large = holder
+	srv.budget.mu.Unlock()
+	if _, err := forwarded(t, srv, []string{"GET", keys[0]}); err == nil {
+		t.Error("4 MiB are held without memory for them")
+	}
+	srv.budget.release(holder, 1<<20)
+	if replies, err := forwarded(t, srv, []string{"EXISTS", keys[0]}); err != nil || replies[0] != ":1\r\n" {
+		t.Errorf("%q %v", replies, err)
+	}
+	if used := srv.budget.inUse(); used > 1<<16 {
+		t.Errorf("%d bytes are still charged", used)
+	}
+}
+
+// CLIENT REPLY holds for what other nodes answer, too.
+func TestClientReplyWithForwardedRequests(t *testing.T) {
+	r, keys := halves(t)
+	o := dialRedis(t, r.addrs[1], 2)
+	o.send("CLIENT", "REPLY", "SKIP")
+	o.send("SET", keys[0], "1")
+	o.send("INCR", keys[0])
+	if got := o.next().String(); got != ":2" {
+		t.Errorf("after SKIP: %s", got)
+	}
+	o.send("CLIENT", "REPLY", "OFF")
+	o.send("SET", keys[0], strings.Repeat("x", 300<<10))
+	o.send("GET", keys[0])
+	o.send("MGET", keys[0], keys[1])
+	o.send("GET", keys[1])
+	o.send("DBSIZE")
+	o.send("CLIENT", "REPLY", "ON")
+	if got := o.next().String(); got != "+OK" {
+		t.Errorf("after OFF: %.40s", got)
+	}
+}
+
+// The protocol changes in the middle of a pipeline, for far and near replies alike.
+func TestProtocolChangesWithinAPipeline(t *testing.T) {
+	r, keys := halves(t)
+	o := dialRedis(t, r.addrs[0], 2)
+	var b bytes.Buffer
+	for _, proto := range []string{"2", "3", "2"} {
+		writeCommand(&b, "HELLO", proto)
+		writeCommand(&b, "GET", keys[1])
+		writeCommand(&b, "GET", keys[0])
+		writeCommand(&b, "MGET", keys[0], keys[1])
+	}
+	if _, err := o.c.Write(b.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	all := make([]byte, 0, 4096)
+	for len(all) < 3*40 || !bytes.HasSuffix(all, []byte("*2\r\n$-1\r\n$-1\r\n")) || bytes.Count(all, []byte("*2\r\n")) < 3 {
+		buf := make([]byte, 4096)
+		_ = o.c.SetReadDeadline(time.Now().Add(10 * time.Second))
+		n, err := o.r.Read(buf)
+		if err != nil {
+			t.Fatalf("%v after %q", err, all)
+		}
+		all = append(all, buf[:n]...)
+	}
+	nulls := strings.Count(string(all), "$-1\r\n")
+	if news := strings.Count(string(all), "_\r\n"); nulls != 8 || news != 4 {
+		t.Errorf("%d old nulls, %d new ones: %q", nulls, news, all)
+	}
+}
+
+// A pause at the other node holds back what is forwarded there, in its order.
+func TestPauseAtTheOtherNode(t *testing.T) {
+	r, keys := halves(t)
+	o, far := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[1], 2)
+	o.want("+OK", "CLIENT", "PAUSE", "600", "WRITE")
+	for i := range 5 {
+		far.send("APPEND", keys[0], fmt.Sprint(i))
+	}
+	for i := range 5 {
+		if got := far.next().String(); got != fmt.Sprint(":", i+1) {
+			t.Errorf("APPEND %d: %s", i, got)
+		}
+	}
+	far.want("$01234", "GET", keys[0])
+}
+
+// Whatever a node sends, it gets as many replies as requests, or an error.
+func FuzzRunForwarded(f *testing.F) {
+	f.Add([]byte("*1\r\n$4\r\nPING\r\n"), 1)
+	f.Add([]byte("*3\r\n$4\r\nRING\r\n$4\r\nPART\r\n$1\r\n0\r\n"), 1)
+	f.Add([]byte("*2\r\n$8\r\nHASHMASK\r\n$9\r\nSUBSCRIBE\r\n*1\r\n$7\r\nMONITOR\r\n"), 2)
+	f.Add([]byte("PING\r\n*-1\r\n$"), 7)
+	srv, _ := serveTest(f, nil)
+	f.Fuzz(func(t *testing.T, batch []byte, requests int) {
+		if bytes.Contains(bytes.ToLower(batch), []byte("shutdown")) || bytes.Contains(bytes.ToLower(batch), []byte("sleep")) {
+			return
+		}
+		srv.RunForwarded(batch, requests, rand.IntN(2) == 0, func(r Replies, err error) {
+			if err == nil && len(r.Ends) != requests {
+				t.Errorf("%d replies to %d requests", len(r.Ends), requests)
+			}
+		})
+	})
+}

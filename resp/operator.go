@@ -1,0 +1,166 @@
+package resp
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/vnode"
+)
+
+// An Operator carries out what an operator orders of the cluster. Its methods are
+// called by connections' goroutines, several at once, with a context that ends with the
+// connection, the server or the time of [operatorTimeout]; they return once the order is
+// accepted, not once it is carried out.
+type Operator interface {
+	// Plan tells what would move, for people to read, if some members joined, and
+	// some nodes left.
+	Plan(ctx context.Context, join []ring.Member, leave []string) (string, error)
+	// Leave has this node hand over what it has, and then end.
+	Leave(ctx context.Context) error
+	// Forget takes a node that will not come back out of the cluster.
+	Forget(ctx context.Context, node string) error
+	// Pause stops the moving of data, Resume lets it go on.
+	Pause(ctx context.Context) error
+	Resume(ctx context.Context) error
+	// Throttle bounds the moving of data to so many bytes a second; 0 is no bound.
+	Throttle(ctx context.Context, bytes int64) error
+	// Recreate makes a range anew of which no copy is there: empty, or, with from,
+	// from that node's copy that was put out of the set.
+	Recreate(ctx context.Context, r ring.Range, from string) error
+	// Pin picks a node's points by hand (strategy vnode).
+	Pin(ctx context.Context, pins vnode.Pins) error
+}
+
+// operatorTimeout is how long a client waits for an order to be accepted.
+const operatorTimeout = 30 * time.Second
+
+// order runs an order, if there is somebody to carry it out, and replies with OK or the
+// error.
+func (x *call) order(do func(context.Context, Operator) error) {
+	if x.withOperator(do) {
+		x.ok()
+	}
+}
+
+// withOperator has replied if it returns false.
+func (x *call) withOperator(do func(context.Context, Operator) error) bool {
+	operator := x.srv.cfg.Operator
+	if operator == nil {
+		x.err("ERR this node is not part of a cluster that takes orders")
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), operatorTimeout)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case <-x.conn.gone:
+		case <-x.srv.stop:
+		case <-ctx.Done():
+		}
+		cancel()
+	}()
+	start := x.srv.clock()
+	err := do(ctx, operator)
+	x.waited += x.srv.clock() - start
+	cancel()
+	<-watched
+	if err != nil {
+		x.err("ERR " + err.Error())
+		return false
+	}
+	return true
+}
+
+// cmdRingPlan is RING PLAN [JOIN node[:weight] ...] [LEAVE node ...].
+func cmdRingPlan(x *call) {
+	var join []ring.Member
+	var leave []string
+	mode := ""
+	for _, arg := range x.args[2:] {
+		switch word := string(arg); {
+		case equalFold(arg, "join") || equalFold(arg, "leave"):
+			mode = strings.ToLower(word)
+		case mode == "join":
+			m, err := ring.ParseMember(word)
+			if err != nil {
+				x.err("ERR " + err.Error())
+				return
+			}
+			join = append(join, m)
+		case mode == "leave":
+			leave = append(leave, word)
+		default:
+			x.err(msgSyntax)
+			return
+		}
+	}
+	if len(join)+len(leave) == 0 {
+		x.err(msgSyntax)
+		return
+	}
+	var report string
+	if x.withOperator(func(ctx context.Context, o Operator) (err error) {
+		report, err = o.Plan(ctx, join, leave)
+		return err
+	}) {
+		x.verbatim(report)
+	}
+}
+
+func cmdRingLeave(x *call) {
+	x.order(func(ctx context.Context, o Operator) error { return o.Leave(ctx) })
+}
+
+func cmdRingForget(x *call) {
+	node := string(x.args[2])
+	x.order(func(ctx context.Context, o Operator) error { return o.Forget(ctx, node) })
+}
+
+func cmdRingPause(x *call) {
+	x.order(func(ctx context.Context, o Operator) error { return o.Pause(ctx) })
+}
+
+func cmdRingResume(x *call) {
+	x.order(func(ctx context.Context, o Operator) error { return o.Resume(ctx) })
+}
+
+// cmdRingThrottle takes bytes a second, with or without a unit.
+func cmdRingThrottle(x *call) {
+	n, ok := parseMemory(string(x.args[2]))
+	if !ok {
+		x.err("ERR " + string(shown(x.args[2], 40)) + " is no number of bytes, as in 64mb")
+		return
+	}
+	x.order(func(ctx context.Context, o Operator) error { return o.Throttle(ctx, n) })
+}
+
+// cmdRingRecreate is RING RECREATE range [FROM node].
+func cmdRingRecreate(x *call) {
+	r, err := ring.ParseRange(string(x.args[2]))
+	from := ""
+	switch {
+	case err != nil:
+		x.err("ERR " + err.Error())
+		return
+	case len(x.args) == 3:
+	case len(x.args) == 5 && equalFold(x.args[3], "from"):
+		from = string(x.args[4])
+	default:
+		x.err(msgSyntax)
+		return
+	}
+	x.order(func(ctx context.Context, o Operator) error { return o.Recreate(ctx, r, from) })
+}
+
+// cmdRingPin is RING PIN node=hash,… or node+=hash,….
+func cmdRingPin(x *call) {
+	pins, err := vnode.ParsePins(string(x.args[2]))
+	if err != nil {
+		x.err("ERR " + err.Error())
+		return
+	}
+	x.order(func(ctx context.Context, o Operator) error { return o.Pin(ctx, pins) })
+}

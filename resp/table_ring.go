@@ -1,0 +1,95 @@
+package resp
+
+// The commands that Redis does not have: who has what, and orders to the cluster.
+var ringCommands = []command{
+	{
+		name: "hashmask", arity: -1, group: "cluster", since: "7.0.0", run: cmdHashmask,
+		flags:      flagLoading | flagStale,
+		summary:    "Lists the buckets with primary, backups and epoch (strategy buckets).",
+		complexity: "O(N) with N the number of buckets.",
+		subs: []*command{
+			{
+				name: "subscribe", arity: 2, group: "cluster", since: "7.0.0", run: cmdHashmaskSubscribe,
+				flags:      flagPubSub | flagNoScript | flagLoading | flagStale,
+				summary:    "Pushes every change of the placement to this connection.",
+				complexity: "O(1)",
+			},
+			{
+				name: "help", arity: 2, group: "cluster", since: "7.0.0", run: cmdHashmaskHelp,
+				flags:      flagLoading | flagStale,
+				summary:    "Lists the subcommands with a line about each.",
+				complexity: "O(1)",
+			},
+		},
+	},
+	{
+		name: "loadlevels", arity: 1, group: "cluster", since: "7.0.0", run: cmdLoadlevels,
+		flags:      flagLoading | flagStale,
+		summary:    "Tells how many ranges this node serves, keeps copies of, and is moving.",
+		complexity: "O(N) with N the number of ranges.",
+	},
+	{
+		name: "ring", arity: -2, group: "cluster", since: "7.0.0",
+		flags:      flagContainer,
+		summary:    "Groups the commands about the placement and the cluster.",
+		complexity: "That of the subcommand.",
+		subs: []*command{
+			ringQuery("info", 2, cmdRingInfo, "Tells what this node serves, and what became of requests elsewhere."),
+			ringQuery("locate", 3, cmdRingLocate, "Tells where a key lies and which nodes have it.",
+				argument{name: "key", kind: argString}),
+			ringQuery("placement", -2, cmdRingPlacement, "Shows who has which range, in binary form or as text.",
+				argument{name: "text", kind: argPureToken, token: "TEXT", optional: true}),
+			ringQuery("route", -2, cmdRingRoute, "Chooses what this connection gets for keys of other nodes.",
+				argument{name: "mode", kind: argOneOf, optional: true, args: tokens("FORWARD", "REDIRECT")}),
+			{
+				name: "part", arity: -4, group: "cluster", since: "7.0.0", run: cmdRingPart,
+				flags:      flagNoScript | flagStale | flagAdmin | flagSystem,
+				summary:    "Does this node's part of a command that covers the cluster, for another node.",
+				complexity: "That of the command.",
+				args: []argument{
+					{name: "digest", kind: argString},
+					{name: "command", kind: argString},
+					{name: "arg", kind: argString, optional: true, multiple: true},
+				},
+			},
+			ringOrder("plan", -4, cmdRingPlan, "Shows what would move if nodes joined or left.",
+				argument{name: "join", kind: argString, token: "JOIN", optional: true, multiple: true},
+				argument{name: "leave", kind: argString, token: "LEAVE", optional: true, multiple: true}),
+			ringOrder("leave", 2, cmdRingLeave, "Has this node hand over all that it has, and end."),
+			ringOrder("forget", 3, cmdRingForget, "Takes a node that will not come back out of the cluster.",
+				argument{name: "node", kind: argString}),
+			ringOrder("pause", 2, cmdRingPause, "Stops the moving of data."),
+			ringOrder("resume", 2, cmdRingResume, "Lets data move again."),
+			ringOrder("throttle", 3, cmdRingThrottle, "Bounds the moving of data to so many bytes a second.",
+				argument{name: "bytes", kind: argString}),
+			ringOrder("recreate", -3, cmdRingRecreate, "Makes a range anew that has no copy left.",
+				argument{name: "range", kind: argString},
+				argument{name: "node", kind: argString, token: "FROM", optional: true}),
+			ringOrder("pin", 3, cmdRingPin, "Picks a node's points by hand (strategy vnode).",
+				argument{name: "pins", kind: argString}),
+			{
+				name: "help", arity: 2, group: "cluster", since: "7.0.0", run: cmdRingHelp,
+				flags:      flagLoading | flagStale,
+				summary:    "Lists the subcommands with a line about each.",
+				complexity: "O(1)",
+			},
+		},
+	},
+}
+
+// ringQuery is a row of RING that any client may ask for.
+func ringQuery(name string, arity int, run func(*call), summary string, args ...argument) *command {
+	return &command{
+		name: name, arity: arity, group: "cluster", since: "7.0.0", run: run, summary: summary, args: args,
+		flags: flagLoading | flagStale, complexity: "O(N) with N the number of ranges.",
+		tips: []string{"nondeterministic_output"},
+	}
+}
+
+// ringOrder is a row of RING that changes the cluster, or asks it for a plan.
+func ringOrder(name string, arity int, run func(*call), summary string, args ...argument) *command {
+	return &command{
+		name: name, arity: arity, group: "cluster", since: "7.0.0", run: run, summary: summary, args: args,
+		flags: flagAdmin | flagNoScript | flagStale, complexity: "O(N) with N the number of ranges.",
+	}
+}

@@ -1,0 +1,200 @@
+package store
+
+import (
+	"math/rand/v2"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// What a node does within the ranges that it serves. Other ranges may lie in the
+// store, too: copies of what others serve, or what was left over by a move.
+//
+// A span is a range that does not wrap: its last token is not below its first.
+
+// ends returns the first and the last token of a span.
+func ends(span ring.Range) (first, last ring.Token) { return span.Start, span.End - 1 }
+
+// CursorAt is the cursor at which a scan comes to a token.
+func CursorAt(t ring.Token) Cursor { return Cursor(t) << cursorOrderBits }
+
+// Token is the token at which the cursor stands.
+func (c Cursor) Token() ring.Token { return ring.Token(c >> cursorOrderBits) }
+
+// Valid tells whether a scan may have returned the cursor.
+func (c Cursor) Valid() bool { return c < cursorLimit }
+
+// ScanIn is [Store.Scan] within a span that the cursor lies in. At the end of the
+// span the cursor that it returns is that of the next token; at the end of the
+// circle it is 0. ended tells that there is no more in the span.
+func (s *Store) ScanIn(span ring.Range, from Cursor, count int, visit func(Entry) bool) (next Cursor, ended bool, err error) {
+	end := CursorAt(span.End)
+	if from >= cursorLimit || !span.Contains(from.Token()) {
+		return 0, false, ErrCursor
+	}
+	next, err = s.scanUpTo(from, end, count, visit)
+	return next, next == end, err
+}
+
+// KeysIn counts the keys of a span. Whole slices of 2¹⁶ tokens are sums; of a slice
+// that the span cuts, the keys are counted one by one. Keys that have expired and are
+// not removed yet count.
+func (s *Store) KeysIn(span ring.Range) (int64, error) {
+	if span.Start == span.End {
+		return s.counts.keys.Load(), nil
+	}
+	keys := int64(0)
+	for part := range cutAtSlices(span) {
+		if part.whole {
+			n, _ := s.RangeSize(part.slice, part.last)
+			keys += n
+			continue
+		}
+		if s.counts.slices[part.slice].keys.Load() == 0 {
+			continue
+		}
+		n, err := s.countOneByOne(part.first, part.end)
+		if err != nil {
+			return 0, err
+		}
+		keys += n
+	}
+	return keys, nil
+}
+
+// SizeIn estimates the keys and bytes of a span: a slice that the span cuts counts in
+// proportion.
+func (s *Store) SizeIn(span ring.Range) (keys, size int64) {
+	if span.Start == span.End {
+		return s.counts.keys.Load(), s.counts.bytes.Load()
+	}
+	for part := range cutAtSlices(span) {
+		k, b := s.RangeSize(part.slice, part.last)
+		if !part.whole {
+			tokens := int64(part.end-part.first) + 1
+			k, b = share(k, tokens), share(b, tokens)
+		}
+		keys += k
+		size += b
+	}
+	return keys, size
+}
+
+// share is n × tokens ÷ 2¹⁶, rounded up.
+func share(n, tokens int64) int64 { return int64((float64(n)*float64(tokens) + 1<<16 - 1) / (1 << 16)) }
+
+// A slicePart is a run of whole slices, or a part of one.
+type slicePart struct {
+	whole       bool
+	slice, last uint16
+	first, end  ring.Token // both included
+}
+
+// cutAtSlices goes over a span: at most a part of a slice, whole slices, and a part.
+func cutAtSlices(span ring.Range) func(func(slicePart) bool) {
+	return func(yield func(slicePart) bool) {
+		first, last := ends(span)
+		from, to := uint32(first>>16), uint32(last>>16)
+		lead, trail := first&0xffff != 0, last&0xffff != 0xffff
+		if from == to {
+			yield(slicePart{whole: !lead && !trail, slice: uint16(from), last: uint16(to), first: first, end: last})
+			return
+		}
+		if lead {
+			if !yield(slicePart{slice: uint16(from), last: uint16(from), first: first, end: first | 0xffff}) {
+				return
+			}
+			from++
+		}
+		if trail {
+			to--
+		}
+		if from <= to {
+			if !yield(slicePart{whole: true, slice: uint16(from), last: uint16(to), first: ring.Token(from) << 16, end: ring.Token(to)<<16 | 0xffff}) {
+				return
+			}
+		}
+		if trail {
+			yield(slicePart{slice: uint16(to + 1), last: uint16(to + 1), first: last &^ 0xffff, end: last})
+		}
+	}
+}
+
+func (s *Store) countOneByOne(first, last ring.Token) (int64, error) {
+	iter, err := s.headers(Place(first) << 32)
+	if err != nil {
+		return 0, err
+	}
+	n := int64(0)
+	err = s.eachHeader(iter, func(p Place, _ []byte, _ *header) bool {
+		if p.Token() > last {
+			return false
+		}
+		n++
+		return true
+	})
+	return n, err
+}
+
+// RandomKeyIn is [Store.RandomKey] within spans, nil if they hold no key. A slice of
+// tokens that a span cuts counts in proportion.
+func (s *Store) RandomKeyIn(spans []ring.Range) ([]byte, error) {
+	total := int64(0)
+	for _, span := range spans {
+		keys, _ := s.SizeIn(span)
+		total += keys
+	}
+	if total > 0 {
+		left := rand.Int64N(total)
+		for _, span := range spans {
+			if keys, _ := s.SizeIn(span); left >= keys {
+				left -= keys
+				continue
+			}
+			key, err := s.randomIn(span, left)
+			if key != nil || err != nil {
+				return key, err
+			}
+			break
+		}
+	}
+	// The counts know more, or less, than can be seen: whichever comes first.
+	for i, from := 0, rand.IntN(max(len(spans), 1)); i < len(spans); i++ {
+		first, last := ends(spans[(from+i)%len(spans)])
+		key, err := s.keyNear(randomPlace(first, last), Place(first)<<32, Place(last)<<32|(1<<32-1))
+		if key != nil || err != nil {
+			return key, err
+		}
+	}
+	return nil, nil
+}
+
+// randomIn returns a key of the slice in which the key of a number lies.
+func (s *Store) randomIn(span ring.Range, number int64) ([]byte, error) {
+	for part := range cutAtSlices(span) {
+		for slice := int(part.slice); slice <= int(part.last); slice++ {
+			first, last := max(part.first, ring.Token(slice)<<16), min(part.end, ring.Token(slice)<<16|0xffff)
+			keys := share(s.counts.slices[slice].keys.Load(), int64(last-first)+1)
+			if number >= keys {
+				number -= keys
+				continue
+			}
+			key, err := s.keyNear(randomPlace(first, last), Place(first)<<32, Place(last)<<32|(1<<32-1))
+			if key == nil || err != nil {
+				return nil, err
+			}
+			// Among the many keys of one token, each is as likely as another.
+			at := PlaceOf(s.token, key) &^ (1<<32 - 1)
+			again, err := s.keyNear(at|Place(rand.Uint32()), at, at|(1<<32-1))
+			if again == nil { // it has gone meanwhile
+				again = key
+			}
+			return again, err
+		}
+	}
+	return nil, nil
+}
+
+// randomPlace is any place from a token's first to another's last.
+func randomPlace(first, last ring.Token) Place {
+	return Place(first)<<32 + Place(rand.Uint64N(uint64(last-first)+1)<<32) + Place(rand.Uint32())
+}

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// Spans that tile the circle count, scan and draw each key in exactly one of them.
+func TestSpansShareTheKeysOut(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	s := openTest(t, testConfig(t.TempDir()))
+	defer s.mustClose(t)
+	const keys = 600
+	for i := range keys {
+		key := fmt.Sprint("k", i)
+		if i%4 == 0 {
+			key = fmt.Sprint("{tag}", i)
+		}
+		s.set(t, key, "v", 0)
+	}
+	for range 40 {
+		// Cuts beside keys, at slices' ends and anywhere.
+		cuts := []ring.Token{0}
+		for range rnd.IntN(20) {
+			at := ring.Token(rnd.Uint32())
+			switch rnd.IntN(3) {
+			case 0:
+				at = s.token(fmt.Append(nil, "k", rnd.IntN(keys))) + ring.Token(rnd.IntN(3)) - 1
+			case 1:
+				at &^= 0xffff
+			}
+			cuts = append(cuts, at)
+		}
+		slices.Sort(cuts)
+		cuts = slices.Compact(cuts)
+		seen := map[string]int{}
+		total := int64(0)
+		for i, start := range cuts {
+			span := ring.Range{Start: start, End: cuts[(i+1)%len(cuts)]}
+			n, err := s.KeysIn(span)
+			if err != nil {
+				t.Fatal(err)
+			}
+			total += n
+			scanned := int64(0)
+			for cursor, ended := CursorAt(start), false; !ended; {
+				cursor, ended, err = s.ScanIn(span, cursor, 1+rnd.IntN(20), func(e Entry) bool {
+					if !span.Contains(s.token(e.Key)) {
+						t.Errorf("%q is outside %v", e.Key, span)
+					}
+					seen[string(e.Key)]++
+					scanned++
+					return true
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if ended && cursor != CursorAt(span.End) {
+					t.Errorf("%v ends at %d", span, cursor)
+				}
+			}
+			if scanned != n {
+				t.Errorf("%v: %d counted, %d scanned", span, n, scanned)
+			}
+			key, err := s.RandomKeyIn([]ring.Range{span})
+			if err != nil || (key == nil) != (n == 0) || key != nil && !span.Contains(s.token(key)) {
+				t.Errorf("%v with %d keys: %q %v", span, n, key, err)
+			}
+		}
+		if total != keys || len(seen) != keys {
+			t.Errorf("cuts %v: %d counted, %d scanned", cuts, total, len(seen))
+		}
+		for key, n := range seen {
+			if n != 1 {
+				t.Errorf("%q was scanned %d times", key, n)
+			}
+		}
+	}
+	if _, _, err := s.ScanIn(ring.Range{Start: 10, End: 20}, CursorAt(20), 1, nil); err == nil {
+		t.Error("a cursor outside the span is accepted")
+	}
+}
+
+func TestRandomKeyInReachesEverySpan(t *testing.T) {
+	s := openTest(t, testConfig(t.TempDir()))
+	defer s.mustClose(t)
+	for i := range 200 {
+		s.set(t, fmt.Sprint("k", i), "v", 0)
+	}
+	spans := []ring.Range{{Start: 5, End: 1 << 30}, {Start: 1<<31 + 77, End: 0}}
+	var drawn [2]int
+	for range 300 {
+		key, err := s.RandomKeyIn(spans)
+		if err != nil || key == nil {
+			t.Fatal(key, err)
+		}
+		switch at := s.token(key); {
+		case spans[0].Contains(at):
+			drawn[0]++
+		case spans[1].Contains(at):
+			drawn[1]++
+		default:
+			t.Errorf("%q is in no span", key)
+		}
+	}
+	if drawn[0] == 0 || drawn[1] < drawn[0] {
+		t.Errorf("drawn: %v, of spans of a quarter and a half of the circle", drawn)
+	}
+}
