@@ -75,7 +75,7 @@ func openCluster(n *Node, settings strategy.Config, placing ring.Strategy) (c *c
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
 		Key: []byte(cfg.ClusterKey), Weight: cfg.Weight, Version: cfg.Version,
 		BusAddr: c.bus.Addr().String(), ClientAddr: n.listener.Addr().String(),
-		BindAddr: cfg.GossipAddr, Join: cfg.Join, Dir: cfg.Dir, Logger: cfg.Logger,
+		BindAddr: cfg.GossipAddr, Join: cfg.Join, Dir: cfg.Dir, Timing: cfg.gossip, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return c, err
@@ -87,6 +87,12 @@ func openCluster(n *Node, settings strategy.Config, placing ring.Strategy) (c *c
 	if err != nil {
 		return c, err
 	}
+	// Until the table says otherwise, nothing is this node's: requests wait.
+	nothing, err := ring.NewPlacement([]ring.Row{{}})
+	if err != nil {
+		return c, err
+	}
+	c.Route(nothing, func(ring.Range) bool { return true })
 	c.engine, err = replica.New(replica.Config{
 		Self: n.id, Incarnation: c.incarnation, Strategy: placing, Store: data{n.store},
 		Table: agreed{c.table}, Front: c, Dial: c.dialStream, Logger: cfg.Logger,

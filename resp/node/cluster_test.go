@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
+
+	"github.com/ringside-kv/ringside/replica/members"
 )
 
 // openMember opens a node of a cluster, with ports of its own.
@@ -21,7 +24,7 @@ func openMember(t *testing.T, id string, join ...string) *Node {
 func openMemberIn(t *testing.T, dir, id string, join ...string) *Node {
 	t.Helper()
 	return openTest(t, func(c *Config) {
-		c.Dir, c.ID, c.Join = dir, id, join
+		c.Dir, c.ID, c.Join, c.gossip = dir, id, join, members.Fast()
 		c.HTTPAddr = HTTPOff
 		c.BusAddr, c.GossipAddr = "127.0.0.1:0", "127.0.0.1:0"
 		c.Cache, c.BlockCache = 8<<20, 8<<20
@@ -29,6 +32,11 @@ func openMemberIn(t *testing.T, dir, id string, join ...string) *Node {
 			c.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil)).With("at", id)
 		}
 	})
+}
+
+// goneInTheEnd waits for what memberlist leaves behind for a while.
+func goneInTheEnd(t *testing.T) {
+	waitFor(t, "no goroutine is left", func() bool { return goleak.Find() == nil })
 }
 
 func (n *Node) gossipAddr() string {
@@ -65,6 +73,7 @@ func TestNodesJoinUnderLoad(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
+	defer goneInTheEnd(t)
 	ctx := context.Background()
 	nodes := []*Node{openMember(t, "a")}
 	defer func() {
@@ -154,6 +163,7 @@ func TestLeaveAndRestart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
+	defer goneInTheEnd(t)
 	ctx := context.Background()
 	a := openMember(t, "a")
 	defer a.Close()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/uber-go/tally/v4"
 
+	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
@@ -58,6 +59,8 @@ type Config struct {
 	Cluster, ClusterKey string
 	// Weight is the node's share of the data, relative to the others'.
 	Weight float64
+
+	gossip members.Timing // zero: that of a local network
 
 	// Dir holds the data; it is created if missing.
 	Dir string
