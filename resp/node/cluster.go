@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
@@ -74,7 +75,7 @@ func openCluster(n *Node, settings strategy.Config, placing ring.Strategy) (c *c
 	c.members, err = members.Open(members.Config{
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
 		Key: []byte(cfg.ClusterKey), Weight: cfg.Weight, Version: cfg.Version,
-		BusAddr: c.bus.Addr().String(), ClientAddr: n.listener.Addr().String(),
+		BusAddr: c.bus.Addr().String(), ClientAddr: c.clientAddr(),
 		BindAddr: cfg.GossipAddr, Join: cfg.Join, Dir: cfg.Dir, Timing: cfg.gossip, Logger: cfg.Logger,
 	})
 	if err != nil {
@@ -103,6 +104,20 @@ func openCluster(n *Node, settings strategy.Config, placing ring.Strategy) (c *c
 	c.done.Go(c.watch)
 	c.done.Go(c.enter)
 	return c, nil
+}
+
+// clientAddr is where others send clients: on the host of the bus if clients may connect
+// on every interface.
+func (c *cluster) clientAddr() string {
+	addr, ok := c.n.listener.Addr().(*net.TCPAddr)
+	if !ok || !addr.IP.IsUnspecified() {
+		return c.n.listener.Addr().String()
+	}
+	host, _, err := net.SplitHostPort(c.bus.Addr().String())
+	if err != nil {
+		return addr.String()
+	}
+	return net.JoinHostPort(host, strconv.Itoa(addr.Port))
 }
 
 func (c *cluster) close() {

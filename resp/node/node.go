@@ -119,7 +119,7 @@ func (n *Node) open() (err error) {
 		_ = n.server.Close(context.Background())
 		return err
 	}
-	if n.cfg.BusAddr != "" {
+	if !n.cfg.alone() {
 		if n.cluster, err = openCluster(n, settings, placing); err != nil {
 			_ = n.server.Close(context.Background())
 			return err
