@@ -84,7 +84,6 @@ type link struct {
 	queue  [][]byte
 	acks   []uint64 // of each batch in the queue; 0: none
 	cursor Position
-	all    bool // nothing is cut any more
 	closed bool
 	bytes  int
 	err    error
