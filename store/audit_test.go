@@ -13,7 +13,7 @@ import (
 // An audit is what a store holds, found by reading all of it.
 type audit struct {
 	keys, bytes, expires int64
-	slices               map[uint16][2]int64 // keys and bytes
+	slices               map[uint16][3]int64 // keys, bytes, keys with an expiry
 	values               map[string]header
 	garbage              int // generations that are named as garbage
 }
@@ -23,7 +23,7 @@ type audit struct {
 // for what is named as garbage, and the other way round.
 func (s *Store) audit(t *testing.T) audit {
 	t.Helper()
-	a := audit{slices: map[uint16][2]int64{}, values: map[string]header{}}
+	a := audit{slices: map[uint16][3]int64{}, values: map[string]header{}}
 	gens := map[string]bool{}    // key and generation of headers and of garbage
 	pieces := map[string]bool{}  // of sub entries
 	indexed := map[string]bool{} // key and time in the index of expiry times
@@ -100,11 +100,14 @@ func (a *audit) add(p Place, key string, h header) {
 	size := int64(len(key)) + h.size()
 	a.keys++
 	a.bytes += size
+	slice := a.slices[sliceOf(p)]
+	slice[0]++
+	slice[1] += size
 	if h.expiry != 0 {
 		a.expires++
+		slice[2]++
 	}
-	slice := a.slices[sliceOf(p)]
-	a.slices[sliceOf(p)] = [2]int64{slice[0] + 1, slice[1] + size}
+	a.slices[sliceOf(p)] = slice
 }
 
 // compare checks the store's counts.
@@ -116,9 +119,9 @@ func (a *audit) compare(t *testing.T, s *Store) {
 			c.keys.Load(), c.bytes.Load(), c.expires.Load(), a.keys, a.bytes, a.expires)
 	}
 	for i := range c.slices {
-		got := [2]int64{c.slices[i].keys.Load(), c.slices[i].bytes.Load()}
+		got := [3]int64{c.slices[i].keys.Load(), c.slices[i].bytes.Load(), c.slices[i].expires.Load()}
 		if got != a.slices[uint16(i)] {
-			t.Errorf("slice %d: counted keys and bytes %d, there are %d", i, got, a.slices[uint16(i)])
+			t.Errorf("slice %d: counted keys, bytes, expiries %d, there are %d", i, got, a.slices[uint16(i)])
 		}
 	}
 	if n := s.Keys(); n != a.keys {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -100,15 +99,10 @@ func benchCopyOnce(b *testing.B, src, dst *Store) {
 		}
 		applied <- err
 	}()
-	var held, longest time.Duration
 	for !c.Done() {
-		start := time.Now()
 		if err := c.Chunk(ChunkSize, nil, func(batch []byte, _ Position) { batches <- batch }); err != nil {
 			b.Fatal(err)
 		}
-		took := time.Since(start)
-		held += took
-		longest = max(longest, took)
 	}
 	close(batches)
 	if err := <-applied; err != nil {

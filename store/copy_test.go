@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 
@@ -83,11 +84,12 @@ type link struct {
 	queue  [][]byte
 	acks   []uint64 // of each batch in the queue; 0: none
 	cursor Position
-	all    bool // nothing is cut any more
 	closed bool
 	bytes  int
 	err    error
 	done   chan struct{}
+	// drained are closed once the queue has been worked off.
+	drained []chan struct{}
 }
 
 func newLink(t testing.TB, src, dst *Store, r ring.Range) *link {
@@ -128,6 +130,10 @@ func (l *link) run() {
 	for {
 		l.mu.Lock()
 		for len(l.queue) == 0 && !l.closed {
+			for _, done := range l.drained {
+				close(done)
+			}
+			l.drained = nil
 			l.more.Wait()
 		}
 		queue, acks := l.queue, l.acks
@@ -180,12 +186,25 @@ func (l *link) chunk(limit, n int, detail bool) error {
 			}
 		}
 	}
-	return l.copy.Chunk(limit, d, func(b []byte, next Position) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.push(b, 0)
-		l.cursor = next
-	})
+	return l.copy.Chunk(limit, d, l.emit)
+}
+
+func (l *link) emit(b []byte, next Position) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.push(b, 0)
+	l.cursor = next
+}
+
+// drain waits until what was put on the stream has been applied.
+func (l *link) drain(t testing.TB) {
+	t.Helper()
+	done := make(chan struct{})
+	l.mu.Lock()
+	l.drained = append(l.drained, done)
+	l.more.Broadcast()
+	l.mu.Unlock()
+	<-done
 }
 
 func (l *link) close(t testing.TB) {
@@ -352,5 +371,58 @@ func checkCache(t *testing.T, s *Store) {
 			t.Errorf("%q is seen as %v, %v", key, v, err)
 		}
 		u.Abort()
+	}
+}
+
+// TestCopyOfAValueThatIsReplacedHalfWay: what digests said of the old value's remainder is
+// not true of the new one, which the stream has begun.
+func TestCopyOfAValueThatIsReplacedHalfWay(t *testing.T) {
+	for _, detail := range []bool{false, true} {
+		for _, again := range []bool{false, true} {
+			rest := strings.Repeat("r", 4*pieceSize)
+			src := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
+			dst := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
+			src.set(t, "k", strings.Repeat("a", pieceSize)+rest, 0)
+			copyAll(t, src, dst, ring.Whole, 0)
+			l := newLink(t, src, dst, ring.Whole)
+			for range 2 { // the header, and a piece
+				if err := l.chunk(1, 0, false); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, sub := l.copy.Position().split(); len(sub) == 0 {
+				t.Fatalf("the cursor is at %x", l.copy.Position())
+			}
+			l.drain(t)
+			d, err := dst.Digest(ring.Whole, l.copy.Position(), 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if detail {
+				g := &d.Groups[0]
+				if g.Entries, g.Detailed, err = dst.DigestEntries(ring.Whole, g.Start, d.end(0), 100); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if again { // begun anew, it cannot know whether it is the same value
+				if l.copy, err = src.NewCopy(ring.Whole, l.copy.Position()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			src.set(t, "k", strings.Repeat("b", pieceSize)+rest, 0)
+			if err := l.copy.Chunk(ChunkSize, d, l.emit); err != nil {
+				t.Fatal(err)
+			}
+			for !l.copy.Done() {
+				if err := l.chunk(ChunkSize, 0, false); err != nil {
+					t.Fatal(err)
+				}
+			}
+			l.close(t)
+			mustEqual(t, ring.Whole, src, dst)
+			dst.audit(t)
+			src.mustClose(t)
+			dst.mustClose(t)
+		}
 	}
 }

@@ -20,7 +20,6 @@ type Receiver struct {
 	begun  map[begunKey]uint64
 	broken error
 
-	places  []Place
 	cleared []clearing
 	pbuf    []byte
 }

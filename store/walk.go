@@ -21,10 +21,9 @@ type walk struct {
 	head  header // of the key; its value is valid at the header only
 	value []byte // as in Pebble; valid until next
 
-	prefix  []byte // of the key, in Pebble
-	seek    []byte // where next goes first, unless empty
-	started bool
-	err     error
+	prefix []byte // of the key, in Pebble
+	seek   []byte // where next goes first, unless empty
+	err    error
 }
 
 // walk begins at a position that is in the stretch, or at its beginning with none.
