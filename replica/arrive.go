@@ -19,8 +19,13 @@ var ErrNotLearner = errors.New("not a learner of the range")
 func (e *Engine) Serve(ctx context.Context, from string, conn net.Conn) error {
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
-	apply, end := e.cfg.Store.Receive()
-	defer end()
+	var applies []func([]byte) error
+	var ends []func()
+	defer func() {
+		for _, end := range ends {
+			end()
+		}
+	}()
 	return Receive(conn, func(text []byte) error {
 		var p purpose
 		if err := json.Unmarshal(text, &p); err != nil {
@@ -29,8 +34,21 @@ func (e *Engine) Serve(ctx context.Context, from string, conn net.Conn) error {
 		if p.From != from {
 			return fmt.Errorf("%w: a stream of %.100q from %s", ErrFrame, p.From, from)
 		}
-		return e.expect(ctx, &p)
-	}, apply)
+		if err := e.expect(ctx, &p); err != nil {
+			return err
+		}
+		for _, r := range p.Ranges {
+			apply, end := e.cfg.Store.Receive(r)
+			ends = append(ends, end)
+			applies = append(applies, apply)
+		}
+		return nil
+	}, func(r int, batch []byte) error {
+		if r >= len(applies) {
+			return fmt.Errorf("%w: a batch of range %d", ErrFrame, r)
+		}
+		return applies[r](batch)
+	})
 }
 
 // expect waits until this node knows that it is to receive the ranges, and makes room:

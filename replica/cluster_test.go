@@ -165,7 +165,7 @@ func (m *memory) Copy(r ring.Range, from []byte, _ int, sink func([]byte)) ([]by
 	return nil, nil
 }
 
-func (m *memory) Receive() (func([]byte) error, func()) { return m.apply, func() {} }
+func (m *memory) Receive(ring.Range) (func([]byte) error, func()) { return m.apply, func() {} }
 
 func (m *memory) apply(batch []byte) error {
 	var pairs []pair

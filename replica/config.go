@@ -21,9 +21,9 @@ type Store interface {
 	// about limit bytes of them, in one order with the batches of taps. A nil cursor
 	// comes back at the end of the range.
 	Copy(r ring.Range, from []byte, limit int, sink func(batch []byte)) (next []byte, err error)
-	// Receive begins to take in what another store's taps and copies hand over, in
-	// that order. apply returns once a batch is as durable as the store's own writes.
-	Receive() (apply func(batch []byte) error, end func())
+	// Receive begins to take in what another store's tap and copy of a range hand over,
+	// in that order. apply returns once a batch is as durable as the store's own writes.
+	Receive(r ring.Range) (apply func(batch []byte) error, end func())
 	// Drop removes all that lies in ranges, of which none is tapped.
 	Drop(ranges ...ring.Range) error
 	// Load tells what lies in a range.

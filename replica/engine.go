@@ -65,6 +65,13 @@ func (e *Engine) publish() {
 	for start := range e.held {
 		held[start] = true
 	}
+	// What this node led before it was started belongs to nobody before the table has
+	// confirmed that it may go on.
+	for row := range st.Rows() {
+		if row.Primary == e.cfg.Self && row.Incarnation != e.cfg.Incarnation {
+			held[row.Range.Start] = true
+		}
+	}
 	e.cfg.Front.Route(st.Placement(), func(r ring.Range) bool { return held[r.Start] })
 }
 

@@ -15,7 +15,7 @@ type frameKind byte
 
 const (
 	frameOpen  frameKind = 1 // what the stream is for, from the sender
-	frameBatch frameKind = 2 // sequence number (8 bytes) and a batch of the store
+	frameBatch frameKind = 2 // sequence number (8 bytes), number of the range (4), a batch of the store
 	frameAck   frameKind = 3 // sequence number up to which everything is applied
 	frameFail  frameKind = 4 // why the receiver gives up, as text
 )

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"bufio"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -9,10 +10,11 @@ import (
 )
 
 // Receive is the other end of a [Stream]: open is told the stream's purpose, and then
-// apply is given each batch in order, whose memory it may not keep. What apply has
+// apply is given each batch in order, with the number of its range; it may not keep the
+// memory. What apply has
 // returned for is acknowledged. Receive returns when the sender ends the stream, with
 // nil, or when something fails, and closes the connection.
-func Receive(conn net.Conn, open func(purpose []byte) error, apply func(batch []byte) error) error {
+func Receive(conn net.Conn, open func(purpose []byte) error, apply func(r int, batch []byte) error) error {
 	defer func() { _ = conn.Close() }()
 	r := bufio.NewReaderSize(conn, 256<<10)
 	kind, payload, buf, err := readFrame(r, nil)
@@ -43,7 +45,10 @@ func Receive(conn net.Conn, open func(purpose []byte) error, apply func(batch []
 		if n != applied+1 {
 			return giveUp(conn, fmt.Errorf("%w: batch %d does not follow %d", ErrFrame, n, applied))
 		}
-		if err := apply(batch); err != nil {
+		if len(batch) < 4 {
+			return giveUp(conn, fmt.Errorf("%w: a batch of no range", ErrFrame))
+		}
+		if err := apply(int(binary.BigEndian.Uint32(batch)), batch[4:]); err != nil {
 			return giveUp(conn, err)
 		}
 		applied = n

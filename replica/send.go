@@ -204,21 +204,23 @@ func (e *Engine) copyAll(ctx context.Context, stream *Stream, ranges []ring.Rang
 		}
 		cancels = nil
 	}
-	sink := func(batch []byte) { _ = stream.Send(batch) } // whose error Drained returns
-	for _, r := range ranges {
-		end, err := e.cfg.Store.Tap(r, sink)
+	sink := func(i int) func([]byte) {
+		return func(batch []byte) { _ = stream.Send(i, batch) } // whose error Drained returns
+	}
+	for i, r := range ranges {
+		end, err := e.cfg.Store.Tap(r, sink(i))
 		if err != nil {
 			return cancel, err
 		}
 		cancels = append(cancels, end)
 	}
-	for _, r := range ranges {
+	for i, r := range ranges {
 		var cursor []byte
 		for {
 			if err := stream.Room(ctx); err != nil {
 				return cancel, err
 			}
-			if cursor, err = e.cfg.Store.Copy(r, cursor, chunkBytes, sink); err != nil {
+			if cursor, err = e.cfg.Store.Copy(r, cursor, chunkBytes, sink(i)); err != nil {
 				return cancel, err
 			}
 			if cursor == nil {

@@ -3,6 +3,7 @@ package replica
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -56,9 +57,9 @@ func NewStream(conn net.Conn, purpose []byte) *Stream {
 	return s
 }
 
-// Send hands a batch over without waiting for the network. It keeps no reference to
-// the batch.
-func (s *Stream) Send(batch []byte) error {
+// Send hands a batch of one of the stream's ranges over, by its number, without waiting
+// for the network. It keeps no reference to the batch.
+func (s *Stream) Send(r int, batch []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
@@ -69,7 +70,7 @@ func (s *Stream) Send(batch []byte) error {
 		return ErrBehind
 	}
 	s.sent++
-	s.queue = appendFrame(s.queue, frameBatch, sequence(s.sent), batch)
+	s.queue = appendFrame(s.queue, frameBatch, sequence(s.sent), binary.BigEndian.AppendUint32(nil, uint32(r)), batch)
 	s.inAir += int64(len(batch))
 	s.sizes = append(s.sizes, int64(len(batch)))
 	s.wake.Signal()

@@ -19,7 +19,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // receiving runs a receiver and returns what it ends with.
-func receiving(conn net.Conn, apply func([]byte) error) <-chan error {
+func receiving(conn net.Conn, apply func(int, []byte) error) <-chan error {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Receive(conn, func(p []byte) error {
@@ -39,7 +39,7 @@ func TestStreamKeepsTheOrder(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
 		here, there := net.Pipe()
 		var got [][]byte
-		ended := receiving(there, func(b []byte) error {
+		ended := receiving(there, func(_ int, b []byte) error {
 			got = append(got, bytes.Clone(b))
 			return nil
 		})
@@ -57,7 +57,7 @@ func TestStreamKeepsTheOrder(t *testing.T) {
 					batch := bytes.Repeat([]byte{byte(w)}, size)
 					mu.Lock()
 					want = append(want, batch)
-					if err := s.Send(batch); err != nil {
+					if err := s.Send(0, batch); err != nil {
 						t.Error(err)
 					}
 					mu.Unlock()
@@ -90,9 +90,9 @@ func TestRoomWaitsForTheReceiver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		here, there := net.Pipe()
 		release := make(chan struct{})
-		ended := receiving(there, func([]byte) error { <-release; return nil })
+		ended := receiving(there, func(int, []byte) error { <-release; return nil })
 		s := NewStream(here, []byte("handoff 7"))
-		if err := s.Send(make([]byte, streamWindow)); err != nil {
+		if err := s.Send(0, make([]byte, streamWindow)); err != nil {
 			t.Fatal(err)
 		}
 		room := make(chan error, 1)
@@ -120,7 +120,7 @@ func TestStreamGivesUpOnWhoDoesNotKeepUp(t *testing.T) {
 	s.mu.Lock()
 	s.limit = 1000
 	s.mu.Unlock()
-	if err := s.Send(make([]byte, 1001)); !errors.Is(err, ErrBehind) {
+	if err := s.Send(0, make([]byte, 1001)); !errors.Is(err, ErrBehind) {
 		t.Error(err)
 	}
 	if err := s.Drained(context.Background()); !errors.Is(err, ErrBehind) {
@@ -129,13 +129,13 @@ func TestStreamGivesUpOnWhoDoesNotKeepUp(t *testing.T) {
 }
 
 func TestWhyAReceiverGivesUpIsKnown(t *testing.T) {
-	for name, apply := range map[string]func([]byte) error{
-		"no space": func([]byte) error { return errors.New("no space") },
+	for name, apply := range map[string]func(int, []byte) error{
+		"no space": func(int, []byte) error { return errors.New("no space") },
 	} {
 		here, there := net.Pipe()
 		ended := receiving(there, apply)
 		s := NewStream(here, []byte("handoff 7"))
-		if err := s.Send([]byte("x")); err != nil {
+		if err := s.Send(0, []byte("x")); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Drained(context.Background()); err == nil || !strings.Contains(err.Error(), name) {
@@ -160,11 +160,11 @@ func TestWhyAReceiverGivesUpIsKnown(t *testing.T) {
 func TestGapsAreRefused(t *testing.T) {
 	here, there := net.Pipe()
 	defer here.Close()
-	ended := receiving(there, func([]byte) error { return nil })
+	ended := receiving(there, func(int, []byte) error { return nil })
 	go func() { _, _ = io.Copy(io.Discard, here) }()
 	frames := appendFrame(nil, frameOpen, []byte("handoff 7"))
-	frames = appendFrame(frames, frameBatch, sequence(1), []byte("a"))
-	frames = appendFrame(frames, frameBatch, sequence(3), []byte("c"))
+	frames = appendFrame(frames, frameBatch, sequence(1), []byte("\x00\x00\x00\x00a"))
+	frames = appendFrame(frames, frameBatch, sequence(3), []byte("\x00\x00\x00\x00c"))
 	if _, err := here.Write(frames); err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func TestFalseAcknowledgementsEndTheStream(t *testing.T) {
 		here, there := net.Pipe()
 		s := NewStream(here, nil)
 		go func() { _, _ = io.Copy(io.Discard, there) }()
-		if err := s.Send([]byte("x")); err != nil {
+		if err := s.Send(0, []byte("x")); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := there.Write(appendFrame(nil, frameAck, sequence(n))); err != nil {
@@ -194,12 +194,12 @@ func TestFalseAcknowledgementsEndTheStream(t *testing.T) {
 
 func FuzzReceive(f *testing.F) {
 	good := appendFrame(nil, frameOpen, []byte("handoff 7"))
-	good = appendFrame(good, frameBatch, sequence(1), []byte("abc"))
+	good = appendFrame(good, frameBatch, sequence(1), []byte("\x00\x00\x00\x00abc"))
 	f.Add(good)
 	f.Add(binary.BigEndian.AppendUint32(nil, maxFrame))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		here, there := net.Pipe()
-		ended := receiving(there, func([]byte) error { return nil })
+		ended := receiving(there, func(int, []byte) error { return nil })
 		go func() { _, _ = io.Copy(io.Discard, here) }()
 		_, _ = here.Write(data)
 		_ = here.Close()

@@ -245,25 +245,6 @@ func (c *cache) put(p Place, key, line []byte) {
 	s.mu.Unlock()
 }
 
-// refresh is put for a key that nobody here has asked for: it gets no line where
-// it has none, unless all keys have.
-func (c *cache) refresh(p Place, key, line []byte) {
-	if c.shards == nil {
-		return
-	}
-	if len(line) > maxCachedLine || len(key) >= entDead {
-		c.lose(p, key)
-		return
-	}
-	h := mix(p)
-	s := c.shard(h)
-	s.mu.Lock()
-	if _, ok := s.find(h, p, key); ok || s.whole {
-		s.put(h, p, key, line, c.clock.Load())
-	}
-	s.mu.Unlock()
-}
-
 // fill is put for a line that was read from Pebble: it does nothing if the version
 // has changed since it was want, for then the line may be an old one. The check is
 // under the shard's lock, so that a writer's own put comes after it.
@@ -302,61 +283,6 @@ func (c *cache) clear() {
 		clear(s.index)
 		s.used, s.begin, s.end, s.live, s.whole = 0, 0, 0, 0, true
 		s.mu.Unlock()
-	}
-}
-
-// sweepAhead drops the lines of keys that are about to be removed, those whose places
-// are in a set, and returns what sweep needs to look at later ones only. When there
-// are few lines it leaves all to sweep, which then is quick enough.
-func (c *cache) sweepAhead(in func(Place) bool) (marks []uint64) {
-	if _, lines := c.usage(); lines < sweepAheadMin {
-		return nil
-	}
-	for i := range c.shards {
-		s := &c.shards[i]
-		s.mu.Lock()
-		s.whole = false // the keys still exist
-		s.sweep(s.begin, in)
-		marks = append(marks, s.end)
-		s.mu.Unlock()
-	}
-	return marks
-}
-
-// sweepAheadMin is the number of lines, each of which costs some 10 ns, from which on
-// nobody should have to wait for a sweep.
-const sweepAheadMin = 1 << 16
-
-// sweep drops the lines of keys that exist no more, those whose places are in a set.
-func (c *cache) sweep(marks []uint64, in func(Place) bool) {
-	for i := range c.shards {
-		s := &c.shards[i]
-		s.mu.Lock()
-		from := s.begin
-		if marks != nil {
-			from = max(from, marks[i])
-		}
-		s.sweep(from, in)
-		s.mu.Unlock()
-	}
-}
-
-func (s *cacheShard) sweep(from uint64, in func(Place) bool) {
-	n := uint64(len(s.ring))
-	for from < s.end {
-		pos := from % n
-		if left := n - pos; left < cacheEntryMin {
-			from += left
-			continue
-		}
-		e := s.ring[pos:]
-		from += entrySize(e)
-		word := binary.LittleEndian.Uint32(e[entKeyLen:])
-		if p := Place(binary.LittleEndian.Uint64(e)); word&entDead == 0 && in(p) {
-			if slot, ok := s.find(mix(p), p, e[cacheEntryMin:cacheEntryMin+word&0xffffff]); ok {
-				s.kill(slot)
-			}
-		}
 	}
 }
 

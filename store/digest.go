@@ -226,11 +226,11 @@ func (s *Store) Differing(r ring.Range, d *Digests) (groups []int, err error) {
 
 // A matcher compares groups, each behind the one before, with what a store holds.
 type matcher struct {
-	w    *walk
-	pos  Position // of the walk's entry; nil: there is none
-	buf  []byte
-	sum  groupSum
-	now  int64 // by which keys are passed over
+	w   *walk
+	pos Position // of the walk's entry; nil: there is none
+	buf []byte
+	sum groupSum
+	now int64 // by which keys are passed over
 }
 
 // matches reports whether the store holds in a group's place what the group says. If so

@@ -9,4 +9,7 @@
 // on, and commits at once. Then layout.go (what lies on disk), commit.go (the
 // order of things when a unit commits), wal.go (what each fsync mode promises)
 // and cache.go. DESIGN.md in this folder gives the invariants and the reasons.
+//
+// What moves ranges between stores begins with [Tap], [Copy] and [Receiver]:
+// tap.go, copy.go, receive.go, and batch.go for what travels.
 package store

@@ -145,7 +145,7 @@ func (s *Store) expireLoop() {
 			return
 		case <-tick.C:
 		}
-		if period%expireAgain == 0 {
+		if period%expireAgain == 0 || s.overdue.Swap(false) {
 			from = []byte{kindExpiry}
 		}
 		for s.Writable() == nil {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"slices"
 	"sync/atomic"
 
@@ -44,7 +45,7 @@ func (ts *tokenSet) change(r ring.Range, add bool) {
 	if p := ts.stretches.Load(); p != nil {
 		now = *p
 	}
-	for _, cut := range stretches(r) {
+	for _, cut := range stretches(r) { // now stays as it is: others read it
 		var next []stretch
 		for _, st := range now {
 			if st.first < cut.first {
@@ -57,13 +58,7 @@ func (ts *tokenSet) change(r ring.Range, add bool) {
 		if add {
 			next = append(next, cut)
 		}
-		slices.SortFunc(next, func(a, b stretch) int {
-			if a.first < b.first {
-				return -1
-			}
-			return 1
-		})
-		now = merged(next)
+		now = union(next)
 	}
 	if len(now) == 0 {
 		ts.stretches.Store(nil)
@@ -72,12 +67,14 @@ func (ts *tokenSet) change(r ring.Range, add bool) {
 	ts.stretches.Store(&now)
 }
 
-// merged joins neighbours.
-func merged(sts []stretch) []stretch {
+// union returns the places of some stretches, which it reorders, as stretches in order
+// with gaps between them.
+func union(sts []stretch) []stretch {
+	slices.SortFunc(sts, func(a, b stretch) int { return cmp.Compare(a.first, b.first) })
 	out := sts[:0]
 	for _, st := range sts {
-		if n := len(out); n > 0 && out[n-1].last+1 == st.first {
-			out[n-1].last = st.last
+		if n := len(out); n > 0 && (out[n-1].last == ^Place(0) || out[n-1].last+1 >= st.first) {
+			out[n-1].last = max(out[n-1].last, st.last)
 			continue
 		}
 		out = append(out, st)
@@ -95,4 +92,7 @@ func (s *Store) SetPassive(r ring.Range, passive bool) {
 	s.tapsMu.Lock()
 	defer s.tapsMu.Unlock()
 	s.passive.change(r, passive)
+	if !passive {
+		s.overdue.Store(true)
+	}
 }

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -107,7 +105,7 @@ func (s *Store) DropRanges(w Waiter, rs ...ring.Range) error {
 	for _, r := range rs {
 		all = append(all, stretches(r)...)
 	}
-	if err := s.drop(all, nil, w); err != nil {
+	if err := s.drop(union(all), nil, w); err != nil {
 		return fmt.Errorf("drop %v: %w", rs, err)
 	}
 	return nil
@@ -253,101 +251,4 @@ func intersect(a, b ring.Range) (out []ring.Range) {
 		}
 	}
 	return out
-}
-
-var droppedPrefix = []byte{kindMeta, 'd', 'r', 'o', 'p'}
-
-func droppedKey(st stretch) []byte {
-	k := binary.BigEndian.AppendUint64(slices.Clone(droppedPrefix), uint64(st.first))
-	return binary.BigEndian.AppendUint64(k, uint64(st.last))
-}
-
-// sweepDropped removes what dropped ranges have left in the index of expiry times.
-// What has come back since stays.
-func (s *Store) sweepDropped() error {
-	drops := s.drops.Load()
-	s.unswept.Store(false)
-	sts, err := s.droppedStretches()
-	if err != nil || len(sts) == 0 {
-		return err
-	}
-	from := []byte{kindExpiry}
-	for from != nil && !s.stopping() {
-		if from, err = s.sweepIndex(from, sts); err != nil {
-			s.unswept.Store(true)
-			return err
-		}
-	}
-	s.checkpoints.Lock()
-	defer s.checkpoints.Unlock()
-	if from != nil || s.drops.Load() != drops {
-		return nil // not yet at the end, or again: the next round does the rest
-	}
-	b := s.db.NewBatch()
-	for _, st := range sts {
-		_ = b.Delete(droppedKey(st), nil)
-	}
-	return errors.Join(s.write(b, pebble.NoSync), b.Close())
-}
-
-func (s *Store) droppedStretches() (sts []stretch, err error) {
-	iter, err := s.db.NewIter(&pebble.IterOptions{
-		LowerBound: droppedPrefix,
-		UpperBound: prefixEnd(slices.Clone(droppedPrefix)),
-	})
-	if err != nil {
-		return nil, s.readFailed(err)
-	}
-	for iter.First(); iter.Valid(); iter.Next() {
-		if k := iter.Key()[len(droppedPrefix):]; len(k) == 2*placeSize {
-			sts = append(sts, stretch{Place(binary.BigEndian.Uint64(k)), Place(binary.BigEndian.Uint64(k[placeSize:]))})
-		}
-	}
-	if err = errors.Join(iter.Error(), iter.Close()); err != nil {
-		return nil, s.readFailed(err)
-	}
-	return sts, nil
-}
-
-// sweepStep is how many entries of the index are looked at in one go.
-const sweepStep = 8192
-
-// sweepIndex removes those entries of the index from a key on that are of the given
-// stretches and wrong. It returns where to go on, or nil.
-func (s *Store) sweepIndex(from []byte, sts []stretch) (next []byte, err error) {
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: from, UpperBound: []byte{kindExpiry + 1}})
-	if err != nil {
-		return nil, s.readFailed(err)
-	}
-	var due []expiring
-	n := 0
-	for iter.First(); iter.Valid() && n < sweepStep && len(due) < expireBatch; iter.Next() {
-		n++
-		k := iter.Key()
-		next = append(next[:0], k...)
-		if len(k) < 9 {
-			err = errLayout
-			break
-		}
-		p, key, _, splitErr := splitPlacedKey(k[9:])
-		if err = splitErr; err != nil {
-			break
-		}
-		if slices.ContainsFunc(sts, func(st stretch) bool { return p >= st.first && p <= st.last }) {
-			due = append(due, expiring{p, slices.Clone(key), int64(binary.BigEndian.Uint64(k[1:]))})
-		}
-	}
-	more := iter.Valid()
-	if err = errors.Join(err, iter.Error(), iter.Close()); err != nil {
-		return nil, s.readFailed(err)
-	}
-	if len(due) > 0 {
-		if _, err := s.expireKeys(beforeAll, due, nil); err != nil {
-			return nil, err
-		}
-	}
-	if !more {
-		return nil, nil
-	}
-	return append(next, 0), nil
 }

@@ -67,7 +67,7 @@ func (rc *Receiver) Apply(batch []byte, w Waiter) (wait bool, err error) {
 	}
 	drops, flags, err := rc.prepare(batch)
 	if err == nil && len(drops) > 0 {
-		err = rc.s.drop(drops, nil, nil)
+		err = rc.s.drop(union(drops), nil, nil)
 	}
 	if err != nil {
 		return false, rc.fail(err)

@@ -11,8 +11,9 @@ import (
 // A Waiter is told when all that a unit has written and read is as durable as
 // the store's fsync mode demands, so that its replies may leave.
 //
-// Settled is called once, by the settler's goroutine, with nil or an error that
-// wraps ErrUnknown. It must not block: every other unit's reply waits behind it.
+// Settled is called once, by the settler's goroutine or, where a Tap held the reply,
+// by who calls its Acked or Close, with nil or an error that wraps ErrUnknown. It must
+// not block: every other unit's reply waits behind it.
 type Waiter interface {
 	Settled(err error)
 }

@@ -48,6 +48,7 @@ type Store struct {
 	tapsMu  sync.Mutex             // serializes changes of taps and passive
 	tapped  atomic.Uint64          // number of the newest change handed to a Tap
 	passive tokenSet
+	overdue atomic.Bool  // expired keys may lie in what expireLoop has passed
 	drops   atomic.Int64 // ranges dropped since the store was opened
 	unswept atomic.Bool  // the index of expiry times holds entries of dropped ranges
 

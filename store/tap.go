@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -75,12 +76,7 @@ func (s *Store) setTaps(pieces []tapPiece) {
 	if len(pieces) == 0 {
 		set = nil
 	}
-	slices.SortFunc(pieces, func(a, b tapPiece) int {
-		if a.first < b.first {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(pieces, func(a, b tapPiece) int { return cmp.Compare(a.first, b.first) })
 	// Whoever commits looks at the taps with commits held for reading, or after it
 	// was: none that begins from now on misses this.
 	s.commits.Lock()

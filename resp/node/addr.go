@@ -10,23 +10,25 @@ import (
 
 const maxPort = 1<<16 - 1
 
-// httpPortOffset is the distance from the port for clients to that for HTTP.
-const httpPortOffset = 2000
+// Distances from the port for clients to the others of a node.
+const (
+	gossipPortOffset = 1000
+	httpPortOffset   = 2000
+	busPortOffset    = 10000
+)
 
-var errDerivedPort = fmt.Errorf("port + %d is above %d", httpPortOffset, maxPort)
-
-// derivedHTTPAddr is where HTTP is served if nobody says: on the same host, 2000
-// ports higher. Port 0 stays 0.
-func derivedHTTPAddr(addr string) (string, error) {
+// derivedAddr is where a node listens for something else than clients if nobody says:
+// on the same host, some ports higher. Port 0 stays 0.
+func derivedAddr(addr string, offset int) (string, error) {
 	host, port, err := splitAddr(addr)
 	if err != nil {
 		return "", err
 	}
 	if port != 0 {
-		port += httpPortOffset
+		port += offset
 	}
 	if port > maxPort {
-		return "", errDerivedPort
+		return "", fmt.Errorf("port + %d is above %d", offset, maxPort)
 	}
 	return net.JoinHostPort(host, strconv.Itoa(port)), nil
 }

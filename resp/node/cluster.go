@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
@@ -74,8 +75,8 @@ func openCluster(n *Node, settings strategy.Config, placing ring.Strategy) (c *c
 	c.members, err = members.Open(members.Config{
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
 		Key: []byte(cfg.ClusterKey), Weight: cfg.Weight, Version: cfg.Version,
-		BusAddr: c.bus.Addr().String(), ClientAddr: n.listener.Addr().String(),
-		BindAddr: cfg.GossipAddr, Join: cfg.Join, Dir: cfg.Dir, Logger: cfg.Logger,
+		BusAddr: c.bus.Addr().String(), ClientAddr: c.clientAddr(),
+		BindAddr: cfg.GossipAddr, Join: cfg.Join, Dir: cfg.Dir, Timing: cfg.gossip, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return c, err
@@ -87,6 +88,12 @@ func openCluster(n *Node, settings strategy.Config, placing ring.Strategy) (c *c
 	if err != nil {
 		return c, err
 	}
+	// Until the table says otherwise, nothing is this node's: requests wait.
+	nothing, err := ring.NewPlacement([]ring.Row{{}})
+	if err != nil {
+		return c, err
+	}
+	c.Route(nothing, func(ring.Range) bool { return true })
 	c.engine, err = replica.New(replica.Config{
 		Self: n.id, Incarnation: c.incarnation, Strategy: placing, Store: data{n.store},
 		Table: agreed{c.table}, Front: c, Dial: c.dialStream, Logger: cfg.Logger,
@@ -97,6 +104,20 @@ func openCluster(n *Node, settings strategy.Config, placing ring.Strategy) (c *c
 	c.done.Go(c.watch)
 	c.done.Go(c.enter)
 	return c, nil
+}
+
+// clientAddr is where others send clients: on the host of the bus if clients may connect
+// on every interface.
+func (c *cluster) clientAddr() string {
+	addr, ok := c.n.listener.Addr().(*net.TCPAddr)
+	if !ok || !addr.IP.IsUnspecified() {
+		return c.n.listener.Addr().String()
+	}
+	host, _, err := net.SplitHostPort(c.bus.Addr().String())
+	if err != nil {
+		return addr.String()
+	}
+	return net.JoinHostPort(host, strconv.Itoa(addr.Port))
 }
 
 func (c *cluster) close() {
@@ -368,6 +389,31 @@ func (c *cluster) watch() {
 			c.mu.Unlock()
 		case <-c.ctx.Done():
 			return
+		}
+	}
+}
+
+// leave hands everything over and returns once this node has nothing left.
+func (c *cluster) leave(ctx context.Context) error {
+	if _, err := c.table.Apply(ctx, &table.Leave{Node: c.n.id, Incarnation: c.incarnation}); err != nil {
+		return fmt.Errorf("leave: %w", err)
+	}
+	changes, cancel := c.table.Changes()
+	defer cancel()
+	for {
+		ranges := 0
+		for row := range c.table.State().Rows() {
+			if row.Holds(c.n.id) {
+				ranges++
+			}
+		}
+		if ranges == 0 {
+			return c.members.Leave(ctx)
+		}
+		select {
+		case <-changes:
+		case <-ctx.Done():
+			return fmt.Errorf("leave: %d ranges have stayed: %w", ranges, ctx.Err())
 		}
 	}
 }

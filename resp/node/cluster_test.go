@@ -10,13 +10,21 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
+
+	"github.com/ringside-kv/ringside/replica/members"
 )
 
 // openMember opens a node of a cluster, with ports of its own.
 func openMember(t *testing.T, id string, join ...string) *Node {
 	t.Helper()
+	return openMemberIn(t, t.TempDir(), id, join...)
+}
+
+func openMemberIn(t *testing.T, dir, id string, join ...string) *Node {
+	t.Helper()
 	return openTest(t, func(c *Config) {
-		c.ID, c.Join = id, join
+		c.Dir, c.ID, c.Join, c.gossip = dir, id, join, members.Fast()
 		c.HTTPAddr = HTTPOff
 		c.BusAddr, c.GossipAddr = "127.0.0.1:0", "127.0.0.1:0"
 		c.Cache, c.BlockCache = 8<<20, 8<<20
@@ -24,6 +32,11 @@ func openMember(t *testing.T, id string, join ...string) *Node {
 			c.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil)).With("at", id)
 		}
 	})
+}
+
+// goneInTheEnd waits for what memberlist leaves behind for a while.
+func goneInTheEnd(t *testing.T) {
+	waitFor(t, "no goroutine is left", func() bool { return goleak.Find() == nil })
 }
 
 func (n *Node) gossipAddr() string {
@@ -60,6 +73,7 @@ func TestNodesJoinUnderLoad(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
+	defer goneInTheEnd(t)
 	ctx := context.Background()
 	nodes := []*Node{openMember(t, "a")}
 	defer func() {
@@ -140,5 +154,73 @@ func TestNodesJoinUnderLoad(t *testing.T) {
 				t.Errorf("client %d counted %d, through %s it is %d", w, want, n.ID(), sum)
 			}
 		}
+	}
+}
+
+// A node that leaves takes nothing with it, and one that comes back after a stop has
+// what it had.
+func TestLeaveAndRestart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	defer goneInTheEnd(t)
+	ctx := context.Background()
+	a := openMember(t, "a")
+	defer a.Close()
+	waitFor(t, "a cluster of one", func() bool { return a.primaries()["a"] == 256 })
+	dir := t.TempDir()
+	b, c := openMemberIn(t, dir, "b", a.gossipAddr()), openMember(t, "c", a.gossipAddr())
+	defer c.Close()
+	shared := func() bool {
+		for _, n := range []*Node{a, b, c} {
+			p := n.primaries()
+			if p["a"] > 86 || p["b"] > 86 || p["c"] > 86 {
+				return false
+			}
+		}
+		return true
+	}
+	waitFor(t, "three shares", shared)
+	client := redis.NewClient(&redis.Options{Addr: a.Addr().String(), MaxRetries: -1})
+	defer client.Close()
+	for i := range 1000 {
+		if err := client.Set(ctx, fmt.Sprint("key:", i), i, time.Hour).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := func() {
+		t.Helper()
+		for i := range 1000 {
+			key := fmt.Sprint("key:", i)
+			if got, err := client.Get(ctx, key).Int(); err != nil || got != i {
+				t.Fatalf("%s is %d, %v", key, got, err)
+			}
+			if ttl := client.TTL(ctx, key).Val(); ttl < 50*time.Minute {
+				t.Fatalf("%s lives for %v", key, ttl)
+			}
+		}
+	}
+	all()
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b = openMemberIn(t, dir, "b", a.gossipAddr())
+	defer func() { b.Close() }()
+	waitFor(t, "b is back", func() bool {
+		n, err := client.Exists(ctx, "key:1", "key:2", "key:3", "key:4", "key:5", "key:6", "key:7").Result()
+		return err == nil && n == 7
+	})
+	all()
+	leaving, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	if err := b.Leave(leaving); err != nil {
+		t.Fatal(err)
+	}
+	if n := b.store.Keys(); n > 0 {
+		waitFor(t, "nothing is left", func() bool { return b.store.Keys() == 0 })
+	}
+	all()
+	if p := a.primaries(); p["b"] != 0 || p["a"] != 128 || p["c"] != 128 {
+		t.Errorf("%v", p)
 	}
 }

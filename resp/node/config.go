@@ -6,6 +6,7 @@ import (
 
 	"github.com/uber-go/tally/v4"
 
+	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
@@ -48,7 +49,8 @@ type Config struct {
 	HTTPAddr string
 
 	// BusAddr is the host:port where other nodes connect, GossipAddr where they
-	// gossip. Empty: the node is alone and stays so.
+	// gossip. A node that has neither of them, nor Join, is alone. Of one that is not,
+	// they are by default on the host of Addr, its port + 10000 and + 1000.
 	BusAddr, GossipAddr string
 	// Join are gossip addresses of nodes whose cluster this one joins. Without any it
 	// founds one, unless its directory belongs to one.
@@ -58,6 +60,8 @@ type Config struct {
 	Cluster, ClusterKey string
 	// Weight is the node's share of the data, relative to the others'.
 	Weight float64
+
+	gossip members.Timing // zero: that of a local network
 
 	// Dir holds the data; it is created if missing.
 	Dir string
@@ -156,8 +160,15 @@ func (c *Config) EnsureDefaults() {
 	ensure(&c.ClientMemory, d.ClientMemory)
 	ensure(&c.StopTimeout, d.StopTimeout)
 	if c.HTTPAddr == "" {
-		if addr, err := derivedHTTPAddr(c.Addr); err == nil {
+		if addr, err := derivedAddr(c.Addr, httpPortOffset); err == nil {
 			c.HTTPAddr = addr
+		}
+	}
+	if !c.alone() {
+		for field, offset := range map[*string]int{&c.BusAddr: busPortOffset, &c.GossipAddr: gossipPortOffset} {
+			if addr, err := derivedAddr(c.Addr, offset); err == nil && *field == "" {
+				*field = addr
+			}
 		}
 	}
 	if c.Logger == nil {

@@ -48,8 +48,8 @@ func (d data) Copy(r ring.Range, from []byte, limit int, sink func(batch []byte)
 }
 
 // Receive implements replica.Store.
-func (d data) Receive() (apply func(batch []byte) error, end func()) {
-	receiver := d.NewReceiver(ring.Whole)
+func (d data) Receive(r ring.Range) (apply func(batch []byte) error, end func()) {
+	receiver := d.NewReceiver(r)
 	var durable store.Signal
 	return func(batch []byte) error {
 		wait, err := receiver.Apply(batch, &durable)

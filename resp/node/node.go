@@ -120,7 +120,7 @@ func (n *Node) open() (err error) {
 		_ = n.server.Close(context.Background())
 		return err
 	}
-	if n.cfg.BusAddr != "" {
+	if !n.cfg.alone() {
 		if n.cluster, err = openCluster(n, settings, placing); err != nil {
 			_ = n.server.Close(context.Background())
 			return err
@@ -267,6 +267,16 @@ func (n *Node) Err() error {
 	default:
 		return nil
 	}
+}
+
+// Leave hands all data to the other nodes of the cluster and leaves it. It returns once
+// the node has nothing left and may be closed, or with an error that says what has
+// stayed. A node that is alone cannot leave.
+func (n *Node) Leave(ctx context.Context) error {
+	if n.cluster == nil {
+		return errors.New("leave: the node is in no cluster")
+	}
+	return n.cluster.leave(ctx)
 }
 
 // Close takes no more connections, lets running commands finish within

@@ -33,6 +33,7 @@ func (f *faults) add(setting, format string, args ...any) {
 func (c Config) Validate() error {
 	var f faults
 	c.validateAddrs(&f)
+	c.validateCluster(&f)
 	c.validateDir(&f)
 	c.validateID(&f)
 	f.oneOf("strategy", c.Strategy, Choices("strategy"))
@@ -84,7 +85,7 @@ func (c Config) validateAddrs(f *faults) {
 		if err != nil {
 			return
 		}
-		if _, err := derivedHTTPAddr(c.Addr); err != nil {
+		if _, err := derivedAddr(c.Addr, httpPortOffset); err != nil {
 			f.add("addr", "%q leaves no port for HTTP: %v; use a port up to %d, or set http-addr (%s to disable)",
 				c.Addr, err, maxPort-httpPortOffset, HTTPOff)
 		}

@@ -37,6 +37,26 @@ func (v *list) Set(s string) error { *v.p = append(*v.p, s); return nil }
 func (v *list) String() string     { return strings.Join(*v.p, " ") }
 func (v *list) Type() string       { return v.kind }
 
+// Commas is strings with commas between them.
+func Commas(p *[]string, kind string) pflag.Value { return &commas{p, kind} }
+
+type commas struct {
+	p    *[]string
+	kind string
+}
+
+func (v *commas) Set(s string) error {
+	*v.p = nil
+	for part := range strings.SplitSeq(s, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			*v.p = append(*v.p, part)
+		}
+	}
+	return nil
+}
+func (v *commas) String() string { return strings.Join(*v.p, ",") }
+func (v *commas) Type() string   { return v.kind }
+
 // OneOf is one of a few words.
 func OneOf(p *string, words ...string) pflag.Value { return &oneOf{p, words} }
 

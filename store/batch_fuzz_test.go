@@ -1,0 +1,109 @@
+package store
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// someBatches are batches of all kinds of operations.
+func someBatches() [][]byte {
+	line := (&header{typ: String, value: []byte("v"), expiry: 1 << 50}).append(nil)
+	long := (&header{typ: String, gen: 7, count: 100_000}).append(nil)
+	w := newBatch(0, 0)
+	w.add(&operation{kind: opStage, key: []byte("k"), gen: 7})
+	w.add(&operation{kind: opSub, key: []byte("k"), a: []byte{0, 0, 0, 0}, b: []byte("piece")})
+	staged := w.buf
+	w = newBatch(0, 0)
+	w.add(&operation{kind: opAdopt, key: []byte("k"), a: long})
+	w.add(&operation{kind: opSubRange, key: []byte("k"), a: []byte{0, 0, 0, 1}})
+	w.add(&operation{kind: opSubDelete, key: []byte("k"), a: []byte{0, 0, 0, 3}})
+	w.add(&operation{kind: opRemove, key: []byte("gone")})
+	w.add(&operation{kind: opAbandon, key: []byte("k2"), gen: 9})
+	adopted := w.buf
+	w = newBatch(batchCopied, 0)
+	w.add(&operation{kind: opClear, a: positionOf(0), b: endPosition})
+	w.add(&operation{kind: opPut, key: []byte("a"), a: line})
+	w.add(&operation{kind: opFresh, key: []byte("f"), a: long})
+	w.add(&operation{kind: opSub, key: []byte("f"), a: []byte{0, 0, 0, 0}, b: nil})
+	copied := w.buf
+	w = newBatch(0, 0)
+	w.add(&operation{kind: opDrop, tokens: ring.Range{Start: 5, End: 4}})
+	return [][]byte{staged, adopted, copied, w.buf}
+}
+
+// FuzzBatch: no bytes break a receiver, and whatever it applies leaves a store whose
+// counts and indexes agree.
+func FuzzBatch(f *testing.F) {
+	for _, b := range someBatches() {
+		f.Add(b, []byte{})
+		f.Add(b, []byte(positionOf(1<<63)))
+	}
+	f.Add(append(someBatches()[0], someBatches()[1][batchHead:]...), []byte(endPosition))
+	f.Fuzz(func(t *testing.T, b, at []byte) {
+		cfg := memConfig(vfs.NewMem(), FsyncNo)
+		cfg.Cache = 0
+		s := openTest(t, cfg)
+		defer s.mustClose(t)
+		s.set(t, "a", "old", s.now()+3_600_000)
+		s.set(t, "k", string(bytes.Repeat([]byte("x"), 3*pieceSize)), 0)
+		rc := s.NewReceiver(ring.Whole)
+		if _, err := rc.Apply(b, nil); err == nil {
+			if cut, err := s.CutBatch(b, ring.Whole, at); err == nil && len(cut) > len(b)+len(at)+32 {
+				t.Errorf("cut at % x, % x has grown to % x", at, b, cut)
+			} else if err == nil && cut != nil {
+				if _, err := eachOp(cut, func(*operation) error { return nil }); err != nil {
+					t.Errorf("cut at % x, % x is % x: %v", at, b, cut, err)
+				}
+			}
+		}
+		rc.Close()
+		sweepAll(t, s)
+		s.audit(t)
+	})
+}
+
+// FuzzDigests: they are read as they were written, and no bytes break those who use them.
+func FuzzDigests(f *testing.F) {
+	s, err := Open(memConfig(vfs.NewMem(), FsyncNo))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = s.Close() })
+	s.fill(f, 256, 20)
+	for _, n := range []int{1, 40, 1000} {
+		d, err := s.Digest(ring.Whole, nil, n)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(d.Append(nil))
+		d.Groups[0].Entries, d.Groups[0].Detailed, err = s.DigestEntries(ring.Whole, d.From, d.end(0), 100)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(d.Append(nil))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		d, err := ParseDigests(b)
+		if err != nil {
+			return
+		}
+		if again, err := ParseDigests(d.Append(nil)); err != nil || !bytes.Equal(again.Append(nil), d.Append(nil)) {
+			t.Errorf("% x is read again as %v, %v", b, again, err)
+		}
+		for _, r := range []ring.Range{ring.Whole, {Start: 1 << 31, End: 5}} {
+			_, _ = s.Differing(r, d)
+			c, err := s.NewCopy(r, d.From)
+			if err != nil {
+				continue
+			}
+			was := c.Position()
+			if err := c.Chunk(1000, d, func([]byte, Position) {}); err == nil && comparePositions(r, was, c.Position()) >= 0 {
+				t.Errorf("% x: a chunk from %x ends at %x", b, was, c.Position())
+			}
+		}
+	})
+}
