@@ -118,7 +118,9 @@ func (x *call) slotView() slotView {
 	}
 	v := slotView{slotTable: routes.slotTable(), self: routes.Self, hosts: make(map[string]hostPort)}
 	for id, node := range routes.Nodes {
-		v.hosts[id] = splitAddr(node.Addr)
+		if node.Addr != "" {
+			v.hosts[id] = splitAddr(node.Addr)
+		}
 	}
 	if _, ok := v.hosts[v.self]; !ok {
 		v.hosts[v.self] = splitAddr(x.conn.net.LocalAddr().String())

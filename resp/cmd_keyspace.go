@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -25,11 +24,15 @@ func cmdDbsize(x *call) {
 	n := int64(0)
 	err := x.own(func(spans []ring.Range) error {
 		for _, span := range spans {
-			keys, err := x.srv.store.KeysIn(span)
+			if span == ring.Whole {
+				n = x.srv.store.Keys()
+				break
+			}
+			load, err := x.srv.store.RangeLoad(span)
 			if err != nil {
 				return err
 			}
-			n += keys
+			n += load.Keys
 		}
 		return nil
 	})
@@ -152,8 +155,8 @@ func (x *call) joinArrays(replies [][]byte, most int) {
 	}
 }
 
-// cmdFlushall deletes key by key what the node serves, as any other write; on a node
-// that is alone it removes all at once. ASYNC and SYNC are the same.
+// cmdFlushall removes what the node serves, range by range. It takes no longer for many
+// keys than for few, so ASYNC and SYNC are the same.
 func cmdFlushall(x *call) {
 	switch {
 	case len(x.args) == 1:
@@ -168,13 +171,7 @@ func cmdFlushall(x *call) {
 		}
 		return
 	}
-	var err error
-	if x.srv.alone() {
-		err = x.flushStore()
-	} else {
-		err = x.flushOwn()
-	}
-	if err != nil {
+	if err := x.own(x.flush); err != nil {
 		x.fail(err)
 		return
 	}
@@ -183,103 +180,36 @@ func cmdFlushall(x *call) {
 
 func cmdFlushdb(x *call) { cmdFlushall(x) }
 
-// alone tells that nobody else has a share in what the store holds.
-func (s *Server) alone() bool {
-	routes := s.routes.Load()
-	if routes == nil {
-		return true
-	}
-	nodes := routes.Placement.Nodes()
-	return len(nodes) == 1 && nodes[0] == routes.Self && !routes.held && !routes.gaps
-}
-
-func (x *call) flushStore() error {
-	if x.conn.enter() != nil {
-		defer x.conn.leave()
-		if !x.srv.alone() {
-			return errMoved
-		}
-	}
-	var done store.Signal
-	if err := x.srv.store.Clear(&done); err != nil {
-		return err
-	}
-	return done.Wait()
-}
-
-// flushBatch is how many keys a unit deletes at most.
-const flushBatch = 512
-
-// flushOwn deletes the keys of the node's own ranges. A range that it loses on the way
-// is another's to flush.
-func (x *call) flushOwn() error {
-	return x.own(func(spans []ring.Range) error {
-		for _, span := range spans {
-			if err := x.flushSpan(span); err != nil {
-				return err
-			}
-		}
-		var done store.Signal
-		if x.srv.store.AwaitAll(&done) {
-			return done.Wait()
-		}
-		return nil
-	})
-}
-
-func (x *call) flushSpan(span ring.Range) error {
-	at := store.CursorAt(span.Start)
-	for ended := false; !ended; {
-		var keys [][]byte
-		var err error
-		at, ended, err = x.srv.store.ScanIn(span, at, flushBatch, func(e store.Entry) bool {
-			keys = append(keys, bytes.Clone(e.Key))
-			return true
-		})
-		if err != nil {
+// flush empties spans, but for one that this node has lost on the way: that is another's
+// to flush.
+func (x *call) flush(spans []ring.Range) error {
+	for _, span := range spans {
+		if err := x.flushSpan(span); err != nil {
 			return err
-		}
-		for part := range slices.Chunk(keys, flushBatch) {
-			if err := x.deleteOwn(part); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
 }
 
-// deleteOwn deletes keys in a unit, but for those that this node does not serve now.
-func (x *call) deleteOwn(keys [][]byte) error {
+func (x *call) flushSpan(span ring.Range) error {
+	var done store.Signal
+	if err := x.clearSpan(span, &done); err != nil {
+		return err
+	}
+	return done.Wait()
+}
+
+// clearSpan is over before the span changes hands, or fails with errMoved.
+func (x *call) clearSpan(span ring.Range, done store.Waiter) error {
 	routes := x.conn.enter()
 	defer x.conn.leave()
-	unit := x.unit
-	places := make([]store.Place, 0, len(keys))
-	for _, key := range keys {
-		if p := unit.Place(key); routes == nil || routes.of(p.Token()) == ownerSelf {
-			places = append(places, p)
-		}
+	switch {
+	case routes != nil && !slices.Contains(routes.spans, span):
+		return errMoved
+	case span == ring.Whole:
+		return x.srv.store.Clear(done)
 	}
-	if len(places) == 0 {
-		return nil
-	}
-	unit.Begin(time.Now().UnixMilli(), places)
-	for _, key := range keys {
-		if routes != nil && routes.of(unit.Place(key).Token()) != ownerSelf {
-			continue
-		}
-		v, err := unit.Peek(key)
-		if err != nil {
-			unit.Abort()
-			return err
-		}
-		unit.Delete(key, v)
-	}
-	var done store.Signal
-	wait, err := unit.Commit(&done)
-	if wait && err == nil {
-		err = done.Wait()
-	}
-	return err
+	return x.srv.store.ClearRange(span, done)
 }
 
 // arrayLen is how many elements an array reply has.

@@ -26,13 +26,16 @@ type command struct {
 	run  func(*call)
 
 	// Set when the table is built.
-	waits   bool     // for something other than its own work: earlier replies leave first
-	spread  bool     // covers the cluster, and so waits for other nodes
-	neutral bool     // may run inside a unit, having no keys: touches only its reply
-	id      int      // dense index, for statistics
-	full    string   // "client|list" for a subcommand, else the name
-	parent  *command // of a subcommand
-	acl     []string // categories with their @, derived from flags and group
+	waits  bool // for something other than its own work: earlier replies leave first
+	spread bool // covers the cluster, and so waits for other nodes
+	// forNodes: nodes forward it. Others would change the state of a connection that
+	// many clients' requests go by, or wait on it.
+	forNodes bool
+	neutral  bool     // may run inside a unit, having no keys: touches only its reply
+	id       int      // dense index, for statistics
+	full     string   // "client|list" for a subcommand, else the name
+	parent   *command // of a subcommand
+	acl      []string // categories with their @, derived from flags and group
 }
 
 // cmdFlag is a set of properties, by the names COMMAND INFO shows.

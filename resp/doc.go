@@ -4,8 +4,17 @@
 // time.
 //
 // It owns the sockets, the sessions, the command table and the words of every
-// reply. It does not own data (package store), nor which node a key belongs to.
+// reply. It does not own data (package store), nor which node a key belongs to: it is
+// told by [Server.SetRoutes], and goes by that.
+//
+// A request for keys of another node is forwarded there as the client sent it, and the
+// reply comes back as it is. It runs there: that node's MONITOR, SLOWLOG and statistics
+// of commands show it, as that of a client called "forwarded", and its limits hold. The
+// node that the client talks to counts it as forwarded, holds CLIENT PAUSE and CLIENT
+// REPLY, and pays for its memory meanwhile.
 //
 // Read [Server] first, then conn.go (the loop), command.go and table.go (what a
-// command is), and cmd_*.go (what the commands do).
+// command is), and cmd_*.go (what the commands do). For several nodes: [Routes], then
+// elsewhere.go (what becomes of a request that is not this node's), forward.go and
+// split.go, scatter.go (commands on all keys), forwarded.go (the other side).
 package resp

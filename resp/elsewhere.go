@@ -114,6 +114,10 @@ func (c *conn) moved(r *request, routes *Routes) {
 	if c.srv.cfg.Slots {
 		at >>= slotShift
 	}
+	if routes.links[r.owner].Addr == "" {
+		c.refuse(r, msgUnreachable)
+		return
+	}
 	c.srv.stats.redirected.Add(1)
 	c.refuse(r, "MOVED "+strconv.FormatUint(at, 10)+" "+routes.links[r.owner].Addr)
 }

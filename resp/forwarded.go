@@ -127,6 +127,9 @@ func (s *Server) RunForwarded(batch []byte, requests int, resp3 bool, done func(
 			c.await()
 		}
 	}
+	if c.start < c.end {
+		c.guard = newGuard() // it is in the middle of a request that does not go on
+	}
 	c.in, c.end, c.start = nil, 0, 0
 	if flushed := c.flush(); err == nil {
 		err = flushed

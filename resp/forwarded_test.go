@@ -62,6 +62,40 @@ func TestNothingOvertakesWhatWasSentBack(t *testing.T) {
 	}
 }
 
+// A batch that is cut off leaves nothing behind for the next one.
+func TestBatchThatIsCutOff(t *testing.T) {
+	srv, _ := serveTest(t, nil)
+	for _, cut := range []string{"*2\r\n$4\r\nECHO\r\n$100\r\nabc", "PING without an end", "*3\r\n$4", "*x\r\nrest"} {
+		srv.RunForwarded([]byte(cut), 1, false, func(_ Replies, err error) {
+			if err == nil {
+				t.Errorf("%q is accepted", cut)
+			}
+		})
+		if replies, err := forwarded(t, srv, []string{"PING"}); err != nil || replies[0] != "+PONG\r\n" {
+			t.Errorf("after %q: %q %v", cut, replies, err)
+		}
+		srv.RunForwarded([]byte("0"), 1, false, func(_ Replies, err error) {
+			if err == nil {
+				t.Error("half a line is accepted")
+			}
+		})
+	}
+}
+
+// What belongs to a connection, or waits, is not for a connection that all share.
+func TestNodesForwardNothingElse(t *testing.T) {
+	srv, _ := serveTest(t, nil)
+	for _, line := range []string{
+		"CLIENT REPLY OFF", "HELLO 3", "MONITOR", "WAIT 1 0", "SHUTDOWN", "HASHMASK SUBSCRIBE", "RING ROUTE redirect",
+		"QUIT", "RESET", "DEBUG SLEEP 100", "AUTH x", "CONFIG SET requirepass x", "SELECT 0",
+	} {
+		replies, err := forwarded(t, srv, strings.Fields(line), []string{"GET", "k"})
+		if err != nil || len(replies) != 2 || !strings.HasSuffix(replies[0], "is not forwarded\r\n") || replies[1] != "$-1\r\n" {
+			t.Errorf("%s: %q %v", line, replies, err)
+		}
+	}
+}
+
 // However much a batch asks for, not much more than one reply is held.
 func TestRepliesToABatchAreBounded(t *testing.T) {
 	r, keys := halves(t)
@@ -228,13 +262,47 @@ func FuzzRunForwarded(f *testing.F) {
 	f.Add([]byte("PING\r\n*-1\r\n$"), 7)
 	srv, _ := serveTest(f, nil)
 	f.Fuzz(func(t *testing.T, batch []byte, requests int) {
-		if bytes.Contains(bytes.ToLower(batch), []byte("shutdown")) || bytes.Contains(bytes.ToLower(batch), []byte("sleep")) {
-			return
-		}
 		srv.RunForwarded(batch, requests, rand.IntN(2) == 0, func(r Replies, err error) {
 			if err == nil && len(r.Ends) != requests {
 				t.Errorf("%d replies to %d requests", len(r.Ends), requests)
 			}
 		})
 	})
+}
+
+// A write of which a part was made does not end as if it had not run.
+func TestSplitWriteThatIsMadeInPart(t *testing.T) {
+	r, keys := halves(t)
+	half, err := ring.NewPlacement([]ring.Row{
+		{Range: ring.Range{End: 1 << 31}, Primary: "n0"},
+		{Range: ring.Range{Start: 1 << 31}, Primary: "n1"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := map[string]Route{"n0": r.links["n0"], "n1": {ID: "n1", Addr: r.addrs[1], Link: lostLink{}}}
+	r.servers[0].SetRoutes(&Routes{Placement: half, Self: "n0", Nodes: nodes})
+	o := dialRedis(t, r.addrs[0], 2)
+	if got := o.do("MSET", keys[0], "1", keys[1], "1"); !strings.HasPrefix(got.text, "UNKNOWN A part ") {
+		t.Errorf("MSET: %v", got)
+	}
+	if got := o.do("SET", keys[1], "1"); !strings.HasPrefix(got.text, "UNKNOWN ") {
+		t.Errorf("SET: %v", got)
+	}
+	if got := o.do("GET", keys[1]); got.text != msgUnreachable {
+		t.Errorf("GET: %v", got)
+	}
+	if got := o.do("FLUSHALL"); !strings.HasPrefix(got.text, "UNKNOWN ") {
+		t.Errorf("FLUSHALL: %v", got)
+	}
+	if got := o.do("DBSIZE"); got.text != msgUnreachable {
+		t.Errorf("DBSIZE: %v", got)
+	}
+}
+
+// lostLink sends what nobody answers.
+type lostLink struct{}
+
+func (lostLink) Forward([]byte, int, bool, time.Duration) (func() (Replies, error), error) {
+	return func() (Replies, error) { return Replies{}, ErrTimeout }, nil
 }

@@ -196,6 +196,44 @@ func TestNothingIsCountedTwiceWhileRangesMove(t *testing.T) {
 	clients.Wait()
 }
 
+// What was there before FLUSHALL is gone after it, wherever it was meanwhile.
+func TestFlushMissesNothingWhileRangesMove(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	r := routedTest(t, 3)
+	now := r.spread(rnd)
+	r.placeAll(now)
+	ctx := context.Background()
+	for round := range 25 {
+		pipe := r.client(round % 3).Pipeline()
+		for i := range 60 {
+			pipe.Set(ctx, fmt.Sprint("k", i), "v", 0)
+		}
+		if _, err := pipe.Exec(ctx); err != nil {
+			t.Fatal(err)
+		}
+		flushed := make(chan error, 2)
+		redirecting := r.redirecting(round % 3)
+		go func() { flushed <- r.client((round + 1) % 3).FlushAll(ctx).Err() }()
+		go func() {
+			redirecting.want("+OK", "FLUSHALL")
+			flushed <- nil
+		}()
+		for range 3 {
+			now = r.handOver(rnd, now)
+		}
+		for range 2 {
+			if err := <-flushed; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := r.store.Keys(); n != 0 {
+			t.Fatalf("round %d: %d keys are left", round, n)
+		}
+	}
+}
+
 // handOver changes the owners of all ranges at random: hold, quiesce, hand over.
 func (r *routed) handOver(rnd *rand.Rand, now *ring.Placement) *ring.Placement {
 	next := r.spread(rnd)

@@ -89,21 +89,27 @@ var errMoved = errors.New(msgNotMine)
 
 // own runs something on the node's own spans: all of the store on a lone node. For
 // another node it fails with errMoved if they have changed meanwhile, so that what was
-// done, or seen, may be in part a third node's; a client of this node gets what there
-// was.
+// done, or seen, may be in part a third node's. For a client of this node it begins anew
+// if do itself finds that they have.
 func (x *call) own(do func(spans []ring.Range) error) error {
-	routes := x.srv.routes.Load()
-	if routes == nil {
-		return do([]ring.Range{ring.Whole})
+	for range maxOwnTries {
+		routes := x.srv.routes.Load()
+		if routes == nil {
+			return do([]ring.Range{ring.Whole})
+		}
+		err := do(routes.spans)
+		if err == nil && x.conn.from != nil && x.srv.routes.Load().ownTerm != routes.ownTerm {
+			return errMoved
+		}
+		if x.conn.from != nil || !errors.Is(err, errMoved) {
+			return err
+		}
 	}
-	if err := do(routes.spans); err != nil {
-		return err
-	}
-	if x.conn.from != nil && x.srv.routes.Load().ownTerm != routes.ownTerm {
-		return errMoved
-	}
-	return nil
+	return replyError(msgMoving)
 }
+
+// maxOwnTries is how often a client's command begins anew since ranges change hands.
+const maxOwnTries = 100
 
 // eachOwn visits every key that the node serves, until visit returns false.
 func (x *call) eachOwn(visit func(store.Entry) bool) error {

@@ -84,8 +84,12 @@ func (c *conn) run() {
 func (c *conn) resolve(r *request) {
 	args := c.args[r.first:r.last]
 	r.cmd, r.msg = c.srv.table.lookup(args)
-	if r.msg == "" && !c.authorized() && r.cmd.flags&flagNoAuth == 0 {
+	switch {
+	case r.msg != "":
+	case !c.authorized() && r.cmd.flags&flagNoAuth == 0:
 		r.msg = msgNoAuth
+	case c.from != nil && !r.cmd.forNodes:
+		r.msg = "ERR '" + r.cmd.full + "' is not forwarded"
 	}
 }
 

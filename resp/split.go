@@ -41,13 +41,21 @@ func (c *conn) split(r *request, routes *Routes) {
 	}
 	end := time.Now().Add(forwardTimeout)
 	parts, msg := c.runParts(r, routes, end)
-	if msg != "" {
-		c.refuse(r, msg)
-		return
-	}
 	size := int64(0)
 	for i := range parts {
 		size += int64(len(parts[i].reply))
+	}
+	if size > keepReply {
+		c.srv.budget.take(c, size)
+		defer c.srv.budget.release(c, size)
+	}
+	switch {
+	case msg != "" && r.cmd.flags&flagWrite != 0 && len(parts) > 0:
+		c.refuse(r, "UNKNOWN A part of the write has been made, the rest may have been: "+msg)
+		return
+	case msg != "":
+		c.refuse(r, msg)
+		return
 	}
 	if size > c.srv.settings.outputBuffer.Load() {
 		c.refuse(r, msgReplyTooLarge)
@@ -62,7 +70,8 @@ func (c *conn) split(r *request, routes *Routes) {
 	}
 }
 
-// runParts has every node do its part, and again what a node does not serve any more.
+// runParts has every node do its part, and again what a node does not serve any more. With
+// a message, through is what has been done all the same.
 func (c *conn) runParts(r *request, routes *Routes, end time.Time) (through []part, msg string) {
 	args := c.args[r.first:r.last]
 	refs, err := r.cmd.keysOf(args, nil)
@@ -76,14 +85,14 @@ func (c *conn) runParts(r *request, routes *Routes, end time.Time) (through []pa
 	}
 	for len(open) > 0 {
 		if time.Now().After(end) || c.closing {
-			return nil, msgUnreachable
+			return through, msgUnreachable
 		}
 		var parts []part
 		held := false
 		for _, i := range open {
 			owner := routes.of(c.unit.Place(args[refs[i].pos]).Token())
 			if owner == ownerNone {
-				return nil, msgNoCopy
+				return through, msgNoCopy
 			}
 			held = held || owner == ownerHeld
 			parts = addKey(parts, owner, i)
@@ -115,6 +124,7 @@ func (c *conn) runParts(r *request, routes *Routes, end time.Time) (through []pa
 				p.reply = bytes.Clone(reply)
 				if p.reply[0] == '-' {
 					msg = string(bytes.TrimRight(p.reply[1:], "\r\n"))
+					break
 				}
 				through = append(through, *p)
 			case notRun:
@@ -125,7 +135,7 @@ func (c *conn) runParts(r *request, routes *Routes, end time.Time) (through []pa
 			p.batch = batch{}
 		}
 		if msg != "" {
-			return nil, msg
+			return through, msg
 		}
 		if len(open) > 0 {
 			c.awaitRoutes(routes, routesPause)

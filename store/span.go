@@ -35,34 +35,8 @@ func (s *Store) ScanIn(span ring.Range, from Cursor, count int, visit func(Entry
 	return next, next == end, err
 }
 
-// KeysIn counts the keys of a span. Whole slices of 2¹⁶ tokens are sums; of a slice
-// that the span cuts, the keys are counted one by one. Keys that have expired and are
-// not removed yet count.
-func (s *Store) KeysIn(span ring.Range) (int64, error) {
-	if span.Start == span.End {
-		return s.counts.keys.Load(), nil
-	}
-	keys := int64(0)
-	for part := range cutAtSlices(span) {
-		if part.whole {
-			n, _ := s.RangeSize(part.slice, part.last)
-			keys += n
-			continue
-		}
-		if s.counts.slices[part.slice].keys.Load() == 0 {
-			continue
-		}
-		n, err := s.countOneByOne(part.first, part.end)
-		if err != nil {
-			return 0, err
-		}
-		keys += n
-	}
-	return keys, nil
-}
-
 // SizeIn estimates the keys and bytes of a span: a slice that the span cuts counts in
-// proportion.
+// proportion. It reads no key, unlike [Store.RangeLoad].
 func (s *Store) SizeIn(span ring.Range) (keys, size int64) {
 	if span.Start == span.End {
 		return s.counts.keys.Load(), s.counts.bytes.Load()
@@ -117,22 +91,6 @@ func cutAtSlices(span ring.Range) func(func(slicePart) bool) {
 			yield(slicePart{slice: uint16(to + 1), last: uint16(to + 1), first: last &^ 0xffff, end: last})
 		}
 	}
-}
-
-func (s *Store) countOneByOne(first, last ring.Token) (int64, error) {
-	iter, err := s.headers(Place(first) << 32)
-	if err != nil {
-		return 0, err
-	}
-	n := int64(0)
-	err = s.eachHeader(iter, func(p Place, _ []byte, _ *header) bool {
-		if p.Token() > last {
-			return false
-		}
-		n++
-		return true
-	})
-	return n, err
 }
 
 // RandomKeyIn is [Store.RandomKey] within spans, nil if they hold no key. A slice of

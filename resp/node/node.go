@@ -108,6 +108,7 @@ func (n *Node) open() (err error) {
 		Fixed:         n.cfg.fixed(n.listener.Addr()),
 		Version:       n.cfg.Version,
 		NodeID:        n.id,
+		Slots:         n.cfg.Hash == HashSlot,
 		Shutdown:      func() { n.finish(nil) },
 		Logger:        n.cfg.Logger,
 		Scope:         scope,

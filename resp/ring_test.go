@@ -1,0 +1,235 @@
+package resp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/uber-go/tally/v4"
+
+	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/vnode"
+	"github.com/ringside-kv/ringside/store"
+)
+
+// four are the buckets of mask 0003, of two nodes.
+func four(t *testing.T, epoch uint64, primaries ...string) *ring.Placement {
+	t.Helper()
+	rows := make([]ring.Row, 4)
+	for i := range rows {
+		rows[i] = ring.Row{Range: ring.Range{Start: ring.Token(i) << 30, End: ring.Token(i+1) << 30}, Epoch: epoch, Primary: primaries[i]}
+		if primaries[i] == "n0" {
+			rows[i].Backups = []string{"n1"}
+		} else {
+			rows[i].Learners = []string{"n0"}
+		}
+	}
+	p, err := ring.NewPlacement(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestHashmaskListsBuckets(t *testing.T) {
+	r := routedTest(t, 2)
+	o := dialRedis(t, r.addrs[0], 2)
+	o.want("-"+msgNoPlacement, "HASHMASK")
+	o.want("-"+msgNoPlacement, "RING", "PLACEMENT")
+	o.want("*($primaries :1 $backups :0 $pending :0)", "LOADLEVELS")
+	r.placeAll(four(t, 3, "n0", "n1", "n1", "n0"))
+	// In the order of their ids; the ranges' order is that of the ids' bits reversed.
+	o.want("*($0003 *(*($0000/0003 $n0 *($n1) :3) *($0001/0003 $n1 * :3) *($0002/0003 $n1 * :3) *($0003/0003 $n0 *($n1) :3)))", "HASHMASK")
+	o.want("*($primaries :2 $backups :0 $pending :2)", "LOADLEVELS")
+	dialRedis(t, r.addrs[1], 3).want("%($primaries :2 $backups :2 $pending :2)", "LOADLEVELS")
+	p, err := ring.NewPlacement([]ring.Row{{Range: ring.Range{Start: 5, End: 5}, Primary: "n0"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.placeAll(p)
+	if got := o.do("HASHMASK").text; !strings.Contains(got, "RING PLACEMENT") {
+		t.Errorf("HASHMASK of a ring: %s", got)
+	}
+}
+
+func TestHashmaskSubscribePushesChanges(t *testing.T) {
+	r := routedTest(t, 2)
+	r.placeAll(four(t, 3, "n0", "n1", "n1", "n0"))
+	old, modern := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[0], 3)
+	old.want("*($subscribe $__placement__ :1)", "HASHMASK", "SUBSCRIBE")
+	modern.want("+OK", "HASHMASK", "SUBSCRIBE")
+	modern.want("+OK", "HASHMASK", "SUBSCRIBE") // once is enough
+	waitFor(t, "subscribers", func() bool { return r.servers[0].watchers.n.Load() == 2 })
+	r.placeAll(four(t, 3, "n0", "n1", "n1", "n0")) // nothing new
+	r.placeAll(four(t, 3, "n0", "n0", "n1", "n0"))
+	const change = "0002/0003 epoch=3 primary=n0 backups=n1\n"
+	if got := old.next().String(); got != "*($message $__placement__ $"+change+")" {
+		t.Errorf("RESP2: %q", got)
+	}
+	if got := modern.next().String(); got != ">($message $__placement__ $"+change+")" {
+		t.Errorf("RESP3: %q", got)
+	}
+	// Commands go on, and RESET ends it.
+	old.want("+PONG", "PING")
+	old.want("+RESET", "RESET")
+	r.placeAll(four(t, 4, "n0", "n0", "n1", "n0"))
+	if got := modern.next(); len(got.elems) != 3 || strings.Count(got.elems[2].text, "\n") != 4 {
+		t.Errorf("%v", got)
+	}
+	old.want("+PONG", "PING")
+	modern.c.Close()
+	waitFor(t, "the end of the subscription", func() bool { return r.servers[0].watchers.n.Load() == 0 })
+	r.placeAll(four(t, 5, "n1", "n1", "n1", "n1"))
+}
+
+func TestRingTellsWhereThingsAre(t *testing.T) {
+	r := routedTest(t, 2)
+	p := four(t, 3, "n0", "n1", "n1", "n0")
+	r.placeAll(p)
+	o := dialRedis(t, r.addrs[0], 2)
+	for i := range 20 {
+		key := fmt.Sprint("k", i)
+		row := p.Lookup(r.token([]byte(key)))
+		v := o.do("RING", "LOCATE", key)
+		for field, want := range map[string]string{
+			"token": fmt.Sprintf("%08x", r.token([]byte(key))), "range": row.Range.String(), "primary": row.Primary,
+			"addr": r.links[row.Primary].Addr, "epoch": "3", "slot": fmt.Sprint(ring.Slot([]byte(key))),
+		} {
+			if got := v.field(field); got == nil || got.text != want {
+				t.Errorf("%s of %s: %v, want %s", field, key, got, want)
+			}
+		}
+		if n := len(v.field("backups").elems); n != len(row.Backups) {
+			t.Errorf("%d backups", n)
+		}
+	}
+	var text, binary ring.Placement
+	if err := text.UnmarshalText([]byte(o.do("RING", "PLACEMENT", "TEXT").text)); err != nil {
+		t.Error(err)
+	}
+	if err := binary.UnmarshalBinary([]byte(o.do("RING", "PLACEMENT").text)); err != nil {
+		t.Error(err)
+	}
+	if text.Len() != 4 || binary.Len() != 4 || text.Row(1).Primary != "n1" || binary.Row(3).Backups[0] != "n1" {
+		t.Errorf("placements: %v, %v", text, binary)
+	}
+	info := infoFields(o.do("RING", "INFO").text)
+	for name, want := range map[string]string{
+		"node": "n0", "strategy": "buckets", "hash": "native", "route": "forward", "term": "1", "nodes": "2", "ranges": "4",
+		"primaries": "2", "backups": "0", "pending": "2", "held": "0",
+	} {
+		if info[name] != want {
+			t.Errorf("RING INFO: %s is %q, want %q", name, info[name], want)
+		}
+	}
+	if _, ok := infoFields(o.do("INFO", "ring").text)["requests_forwarded"]; !ok {
+		t.Error("INFO ring does not count forwarded requests")
+	}
+	for _, wrong := range [][]string{{"RING", "PLACEMENT", "x"}, {"RING", "ROUTE", "x"}, {"RING", "ROUTE", "forward", "x"}} {
+		o.want("-"+msgSyntax, wrong...)
+	}
+	_, lone := serveTest(t, nil)
+	if v := dialRedis(t, lone, 2).do("RING", "LOCATE", "k"); v.field("range").text != "00000000-00000000" || v.field("addr").text != lone {
+		t.Errorf("LOCATE on a lone node: %v", v)
+	}
+}
+
+// orders is an Operator that notes what it is told.
+type orders struct{ log []string }
+
+func (o *orders) note(format string, args ...any) error {
+	o.log = append(o.log, fmt.Sprintf(format, args...))
+	return nil
+}
+
+func (o *orders) Plan(_ context.Context, join []ring.Member, leave []string) (string, error) {
+	return "the plan\n", o.note("plan %v %v", join, leave)
+}
+func (o *orders) Leave(context.Context) error                 { return o.note("leave") }
+func (o *orders) Forget(_ context.Context, node string) error { return o.note("forget %s", node) }
+func (o *orders) Pause(context.Context) error                 { return o.note("pause") }
+func (o *orders) Resume(context.Context) error                { return errors.New("resume: no leader") }
+func (o *orders) Throttle(_ context.Context, n int64) error   { return o.note("throttle %d", n) }
+func (o *orders) Recreate(_ context.Context, r ring.Range, from string) error {
+	return o.note("recreate %v %q", r, from)
+}
+func (o *orders) Pin(_ context.Context, p vnode.Pins) error {
+	return o.note("pin %s %d %v", p.Node, len(p.Tokens), p.Only)
+}
+
+func TestOrdersReachTheOperator(t *testing.T) {
+	operator := &orders{}
+	_, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Operator = operator })
+	_, lone := serveTest(t, nil)
+	o, nobody := dialRedis(t, addr, 2), dialRedis(t, lone, 2)
+	for _, test := range []struct{ line, reply, log string }{
+		{"RING PLAN JOIN a b:2 LEAVE c", "$the plan\n", "plan [{a 1 [] false} {b 2 [] false}] [c]"},
+		{"RING LEAVE", "+OK", "leave"},
+		{"RING FORGET n7", "+OK", "forget n7"},
+		{"RING PAUSE", "+OK", "pause"},
+		{"RING RESUME", "-ERR resume: no leader", ""},
+		{"RING THROTTLE 64mb", "+OK", "throttle 67108864"},
+		{"RING RECREATE 00000000-10000000", "+OK", `recreate 00000000-10000000 ""`},
+		{"RING RECREATE 00000000-10000000 FROM a", "+OK", `recreate 00000000-10000000 "a"`},
+		{"RING PIN a=1,0x20", "+OK", "pin a 2 true"},
+		{"RING PIN a+=-5", "+OK", "pin a 1 false"},
+	} {
+		operator.log = nil
+		args := strings.Fields(test.line)
+		o.want(test.reply, args...)
+		if got := strings.Join(operator.log, ";"); got != test.log {
+			t.Errorf("%s: %q, want %q", test.line, got, test.log)
+		}
+		nobody.want("-ERR this node is not part of a cluster that takes orders", args...)
+	}
+	operator.log = nil
+	for _, line := range []string{
+		"RING PLAN x y", "RING PLAN JOIN a:0", "RING PLAN JOIN LEAVE", "RING THROTTLE fast", "RING RECREATE x",
+		"RING RECREATE 00000000-10000000 OF a", "RING PIN a", "RING FORGET", "RING NOSUCH",
+	} {
+		if got := o.do(strings.Fields(line)...); got.kind != '-' {
+			t.Errorf("%s: %v", line, got)
+		}
+	}
+	if len(operator.log) > 0 {
+		t.Errorf("orders: %v", operator.log)
+	}
+}
+
+func TestRequestsElsewhereAreMetrics(t *testing.T) {
+	scope := tally.NewTestScope("", nil)
+	r := routedTestWith(t, 2, func(c *Config, _ *store.Config) { c.Scope = scope })
+	r.placeAll(four(t, 1, "n0", "n1", "n1", "n0"))
+	o, to := dialRedis(t, r.addrs[0], 2), r.redirecting(0)
+	far := ""
+	for i := 0; far == ""; i++ {
+		if key := fmt.Sprint("k", i); o.do("RING", "LOCATE", key).field("primary").text == "n1" {
+			far = key
+		}
+	}
+	o.want("_", "GET", far)
+	o.want("_", "GET", far)
+	if to.do("GET", far).kind != '-' {
+		t.Error("no redirect")
+	}
+	o.do("MSETNX", "a", "1", "b", "1", "c", "1", "d", "1", "e", "1", "f", "1", "g", "1")
+	if _, err := forwarded(t, r.servers[0], []string{"GET", far}); err != nil {
+		t.Error(err)
+	}
+	for name, want := range map[string]int64{
+		"requests_elsewhere_total+result=forwarded":  2,
+		"requests_elsewhere_total+result=redirected": 1,
+		"requests_elsewhere_total+result=cross_slot": 1,
+		"requests_not_mine_total+":                   1,
+	} {
+		waitFor(t, name, func() bool {
+			c := scope.Snapshot().Counters()[name]
+			return c != nil && c.Value() >= want
+		})
+		if got := scope.Snapshot().Counters()[name].Value(); got != want {
+			t.Errorf("%s: %d, want %d", name, got, want)
+		}
+	}
+}
