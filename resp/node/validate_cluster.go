@@ -32,10 +32,11 @@ func (c Config) validateCluster(f *faults) {
 		offset        int
 	}{{"bus-addr", c.BusAddr, busPortOffset}, {"gossip-addr", c.GossipAddr, gossipPortOffset}} {
 		if a.addr == "" {
-			if _, err := derivedAddr(c.Addr, a.offset); err != nil {
+			var err error
+			if a.addr, err = derivedAddr(c.Addr, a.offset); err != nil {
 				f.add(a.setting, "missing, and none follows from addr %q: %v", c.Addr, err)
+				continue
 			}
-			continue
 		}
 		c.validateBetweenNodes(f, a.setting, a.addr)
 	}
