@@ -22,6 +22,19 @@ import (
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
+// Errors of a node that was started in another way than its directory wants.
+var (
+	// ErrLoneData says that a node was to join a cluster with data of its own, which
+	// would be lost.
+	ErrLoneData = errors.New("the directory holds the data of a node that was alone")
+	// ErrInCluster says that a node was to be alone though its directory belongs to a
+	// cluster, which would part the data.
+	ErrInCluster = errors.New("the directory belongs to a cluster")
+)
+
+// raftDir is where a node of a cluster keeps the table.
+func (c *Config) raftDir() string { return filepath.Join(c.Dir, "raft") }
+
 // cluster is a node's part in a cluster.
 type cluster struct {
 	n           *Node
@@ -82,11 +95,15 @@ func openCluster(n *Node, settings strategy.Config, placing ring.Strategy) (c *c
 		return c, err
 	}
 	c.table, err = table.Open(table.Config{
-		ID: n.id, Dir: filepath.Join(cfg.Dir, "raft"), Transport: layer, Address: c.busAddr,
+		ID: n.id, Dir: cfg.raftDir(), Transport: layer, Address: c.busAddr,
 		Forward: c.askTable, Peers: c.peers, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return c, err
+	}
+	if keys := n.store.Keys(); len(cfg.Join) > 0 && keys > 0 && !c.table.Known() {
+		return c, fmt.Errorf("%w: %s has %d keys; to keep them, start this node without join and let the others join it, or name another directory",
+			ErrLoneData, cfg.Dir, keys)
 	}
 	// Until the table says otherwise, nothing is this node's: requests wait.
 	nothing, err := ring.NewPlacement([]ring.Row{{}})

@@ -73,6 +73,9 @@ func (n *Node) open() (err error) {
 	if err != nil {
 		return err
 	}
+	if _, err := os.Stat(n.cfg.raftDir()); err == nil && n.cfg.alone() {
+		return fmt.Errorf("%w: %s; set bus-addr or join", ErrInCluster, n.cfg.Dir)
+	}
 	// First the ports: a second node started by mistake should say so before it
 	// touches anything, and probes may see that this one starts.
 	if n.listener, err = net.Listen("tcp", n.cfg.Addr); err != nil {
