@@ -164,7 +164,7 @@ func TestAnyNodeServesAnyKey(t *testing.T) {
 		if n, err := r.client(2).Del(ctx, keys[:50]...).Result(); n != 50 || err != nil {
 			t.Errorf("%d deleted, %v", n, err)
 		}
-		if got := o.do("MSETNX", "a", "1", "b", "2", "c", "3", "d", "4").String(); got != "-"+msgCrossSlot {
+		if got := o.do(append([]string{"MSETNX"}, pairs...)...).String(); got != "-"+msgCrossSlot {
 			t.Errorf("MSETNX: %s", got)
 		}
 		if got := o.do("MSETNX", "{a}1", "1", "{a}2", "2").String(); got[0] != ':' {
