@@ -13,7 +13,7 @@ func (b *Bus) accept() {
 	defer b.running.Done()
 	var delay time.Duration
 	for {
-		raw, err := b.listener.AcceptTCP()
+		raw, err := b.listener.Accept()
 		if err != nil {
 			if b.ctx.Err() != nil {
 				return
@@ -42,7 +42,7 @@ func (b *Bus) accept() {
 }
 
 // receive shakes hands and hands over.
-func (b *Bus) receive(own *tcpConn) {
+func (b *Bus) receive(own net.Conn) {
 	defer b.running.Done()
 	_ = own.SetDeadline(time.Now().Add(b.cfg.HandshakeTimeout))
 	conn, peer, err := acceptHandshake(&b.cfg, own, func(p Purpose) bool { return b.handler(p) != nil })

@@ -14,14 +14,14 @@ import (
 // from any goroutine.
 type Bus struct {
 	cfg      Config
-	listener *net.TCPListener
+	listener net.Listener
 	ctx      context.Context // done once the bus closes
 	cancel   context.CancelFunc
 	metrics  metrics
 
 	mu       sync.Mutex
 	handlers map[Purpose]func(Peer, net.Conn)
-	conns    map[*tcpConn]struct{}
+	conns    map[net.Conn]struct{}
 	raft     *RaftLayer
 	started  bool
 	closed   bool
@@ -44,21 +44,15 @@ func Listen(cfg Config) (*Bus, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	lc := net.ListenConfig{KeepAliveConfig: keepAlive}
-	l, err := lc.Listen(context.Background(), "tcp", cfg.Listen)
+	l, err := cfg.Network.Listen(cfg.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("bus: %w", err)
 	}
-	tcp, ok := l.(*net.TCPListener)
-	if !ok {
-		_ = l.Close()
-		return nil, fmt.Errorf("bus: listen on %s: not TCP", cfg.Listen)
-	}
 	b := &Bus{
 		cfg:      cfg,
-		listener: tcp,
+		listener: l,
 		handlers: make(map[Purpose]func(Peer, net.Conn)),
-		conns:    make(map[*tcpConn]struct{}),
+		conns:    make(map[net.Conn]struct{}),
 		metrics: metrics{
 			accepted: cfg.Scope.Counter("accepted"),
 			dialled:  cfg.Scope.Counter("dialled"),
@@ -114,9 +108,8 @@ func (b *Bus) Start() error {
 }
 
 // adopt takes a connection under the bus' care, until it is closed.
-func (b *Bus) adopt(conn *net.TCPConn) (*tcpConn, error) {
-	limitUnacknowledged(conn)
-	c := &tcpConn{TCPConn: conn, bus: b}
+func (b *Bus) adopt(conn net.Conn) (net.Conn, error) {
+	c := b.own(conn)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -128,7 +121,7 @@ func (b *Bus) adopt(conn *net.TCPConn) (*tcpConn, error) {
 	return c, nil
 }
 
-func (b *Bus) forget(c *tcpConn) {
+func (b *Bus) forget(c net.Conn) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.conns, c)
@@ -147,7 +140,7 @@ func (b *Bus) Close() error {
 	b.closed = true
 	b.cancel()
 	err := b.listener.Close()
-	conns := make([]*tcpConn, 0, len(b.conns))
+	conns := make([]net.Conn, 0, len(b.conns))
 	for c := range b.conns {
 		conns = append(conns, c)
 	}

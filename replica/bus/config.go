@@ -32,6 +32,8 @@ type Config struct {
 	Key []byte
 	// Listen is the TCP address to listen on; port 0 takes any that is free.
 	Listen string
+	// Network is where to listen and dial; default: the system's TCP.
+	Network Network
 	// HandshakeTimeout is how long a handshake may take; default 5 s.
 	HandshakeTimeout time.Duration
 	// MaxHandshakes is how many accepted connections may be in their handshake at
@@ -43,6 +45,9 @@ type Config struct {
 
 // EnsureDefaults fills in what is not set.
 func (c *Config) EnsureDefaults() {
+	if c.Network == nil {
+		c.Network = systemNetwork{}
+	}
 	if c.Generation == nil {
 		c.Generation = func() uint64 { return 0 }
 	}

@@ -31,17 +31,11 @@ func (b *Bus) dial(ctx context.Context, addr, peerID string, purpose Purpose) (n
 	ctx, cancel := context.WithTimeout(ctx, b.cfg.HandshakeTimeout)
 	defer cancel()
 	defer context.AfterFunc(b.ctx, cancel)()
-	dialer := net.Dialer{KeepAliveConfig: keepAlive}
-	raw, err := dialer.DialContext(ctx, "tcp", addr)
+	raw, err := b.cfg.Network.Dial(ctx, addr)
 	if err != nil {
 		return nil, Peer{}, err
 	}
-	tcp, ok := raw.(*net.TCPConn)
-	if !ok {
-		_ = raw.Close()
-		return nil, Peer{}, errors.New("not TCP")
-	}
-	own, err := b.adopt(tcp)
+	own, err := b.adopt(raw)
 	if err != nil {
 		return nil, Peer{}, err
 	}

@@ -14,8 +14,37 @@ const vanished = 15 * time.Second
 
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: vanished * 2 / 5, Interval: vanished / 5, Count: 3}
 
-// tcpConn is a plain connection that the bus closes when it closes. It stays a
-// *net.TCPConn in all else, so that vectored and direct writes work.
+// A Network is where a bus listens and dials. The default is the system's TCP; tests
+// have others. Its methods may be called by several goroutines at once.
+type Network interface {
+	// Listen accepts connections at a host:port; port 0 is a free one.
+	Listen(addr string) (net.Listener, error)
+	// Dial connects to a host:port. It must return when the context ends.
+	Dial(ctx context.Context, addr string) (net.Conn, error)
+}
+
+type systemNetwork struct{}
+
+func (systemNetwork) Listen(addr string) (net.Listener, error) {
+	lc := net.ListenConfig{KeepAliveConfig: keepAlive}
+	return lc.Listen(context.Background(), "tcp", addr)
+}
+
+func (systemNetwork) Dial(ctx context.Context, addr string) (net.Conn, error) {
+	dialer := net.Dialer{KeepAliveConfig: keepAlive}
+	return dialer.DialContext(ctx, "tcp", addr)
+}
+
+// own returns a connection that the bus closes when it closes. TCP stays a *net.TCPConn
+// in all else, so that vectored and direct writes work.
+func (b *Bus) own(conn net.Conn) net.Conn {
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		limitUnacknowledged(tcp)
+		return &tcpConn{TCPConn: tcp, bus: b}
+	}
+	return &otherConn{Conn: conn, bus: b}
+}
+
 type tcpConn struct {
 	*net.TCPConn
 	bus   *Bus
@@ -27,6 +56,21 @@ func (c *tcpConn) Close() error {
 	c.close.Do(func() {
 		c.bus.forget(c)
 		c.err = c.TCPConn.Close()
+	})
+	return c.err
+}
+
+type otherConn struct {
+	net.Conn
+	bus   *Bus
+	close sync.Once
+	err   error
+}
+
+func (c *otherConn) Close() error {
+	c.close.Do(func() {
+		c.bus.forget(c)
+		c.err = c.Conn.Close()
 	})
 	return c.err
 }
