@@ -6,7 +6,7 @@ import (
 )
 
 // A Network is where a node gossips. The default is the system's; tests have others,
-// with delays and partitions (fakenet_test.go). Its methods may be called by several
+// with delays and partitions (package fakenet). Its methods may be called by several
 // goroutines at once.
 type Network interface {
 	// Listen accepts connections at an IP:port; port 0 is a free one. The address

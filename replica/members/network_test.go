@@ -8,13 +8,22 @@ import (
 	"time"
 
 	"github.com/hashicorp/serf/serf"
+
+	"github.com/ringside-kv/ringside/replica/fakenet"
 )
 
+// newFakeNet is a network for a test in virtual time.
+func newFakeNet(t *testing.T, seed uint64, delay time.Duration, loss float64) *fakenet.Net {
+	t.Logf("seed %d", seed)
+	t.Cleanup(func() { time.Sleep(time.Minute) }) // virtual: memberlist's last probes end
+	return fakenet.New(seed, delay, loss)
+}
+
 // fakeConfig is a node with the default timing on a host of its own.
-func fakeConfig(t *testing.T, n *fakeNet, i int, incarnation uint64) Config {
+func fakeConfig(t *testing.T, n *fakenet.Net, i int, incarnation uint64) Config {
 	cfg := testConfig(t, string(rune('a'+i)), incarnation, "10.0.0.1:7")
 	ip := fmt.Sprintf("10.0.0.%d", i+1)
-	cfg.BindAddr, cfg.Network, cfg.Timing = ip+":7", n.host(ip), LAN()
+	cfg.BindAddr, cfg.Network, cfg.Timing = ip+":7", n.Host(ip), LAN()
 	cfg.Logger = nil
 	return cfg
 }
@@ -36,8 +45,7 @@ func awaitAlive(t *testing.T, m *Members, want int) {
 func TestFailureIsSeenInSecondsUnderTheDefaultTiming(t *testing.T) {
 	for _, size := range []int{2, 3, 5, 10} {
 		synctest.Test(t, func(t *testing.T) {
-			n := newFakeNet(t, uint64(size))
-			n.delay = 2 * time.Millisecond
+			n := newFakeNet(t, uint64(size), 2*time.Millisecond, 0)
 			var nodes []*Members
 			for i := range size {
 				nodes = append(nodes, open(t, fakeConfig(t, n, i, 1)))
@@ -65,8 +73,7 @@ func TestFailureIsSeenInSecondsUnderTheDefaultTiming(t *testing.T) {
 func TestPartitionHeals(t *testing.T) {
 	seed := rand.Uint64()
 	synctest.Test(t, func(t *testing.T) {
-		n := newFakeNet(t, seed)
-		n.delay, n.loss = 10*time.Millisecond, 0.05
+		n := newFakeNet(t, seed, 10*time.Millisecond, 0.05)
 		var nodes []*Members
 		for i := range 5 {
 			nodes = append(nodes, open(t, fakeConfig(t, n, i, 1)))
@@ -74,13 +81,13 @@ func TestPartitionHeals(t *testing.T) {
 		for _, m := range nodes {
 			awaitAlive(t, m, 5)
 		}
-		n.move("10.0.0.4", 1)
-		n.move("10.0.0.5", 1)
+		n.Move(1, "10.0.0.4")
+		n.Move(1, "10.0.0.5")
 		for i, m := range nodes {
 			awaitAlive(t, m, map[bool]int{true: 3, false: 2}[i < 3])
 		}
-		n.move("10.0.0.4", 0)
-		n.move("10.0.0.5", 0)
+		n.Move(0, "10.0.0.4")
+		n.Move(0, "10.0.0.5")
 		for _, m := range nodes {
 			awaitAlive(t, m, 5)
 			notFatal(t, m)
@@ -91,8 +98,7 @@ func TestPartitionHeals(t *testing.T) {
 func TestMovedNodeReplacesItselfAcrossAPartition(t *testing.T) {
 	seed := rand.Uint64()
 	synctest.Test(t, func(t *testing.T) {
-		n := newFakeNet(t, seed)
-		n.delay = 10 * time.Millisecond
+		n := newFakeNet(t, seed, 10*time.Millisecond, 0)
 		var nodes []*Members
 		for i := range 3 {
 			nodes = append(nodes, open(t, fakeConfig(t, n, i, 1)))
@@ -100,14 +106,14 @@ func TestMovedNodeReplacesItselfAcrossAPartition(t *testing.T) {
 		for _, m := range nodes {
 			awaitAlive(t, m, 3)
 		}
-		n.move("10.0.0.3", 1) // c's machine is cut off, and c starts elsewhere
+		n.Move(1, "10.0.0.3") // c's machine is cut off, and c starts elsewhere
 		cfg := fakeConfig(t, n, 2, 2)
-		cfg.BindAddr, cfg.Network = "10.0.0.9:7", n.host("10.0.0.9")
+		cfg.BindAddr, cfg.Network = "10.0.0.9:7", n.Host("10.0.0.9")
 		moved := open(t, cfg)
 		for _, m := range nodes[:2] {
 			awaitNode(t, m, "c", Alive, 2)
 		}
-		n.move("10.0.0.3", 0)
+		n.Move(0, "10.0.0.3")
 		if err := awaitFatal(t, nodes[2]); err == nil {
 			t.Error("the old c goes on")
 		}
@@ -122,8 +128,7 @@ func TestMovedNodeReplacesItselfAcrossAPartition(t *testing.T) {
 func TestForgottenNodeIsForgottenByThoseThatWereCutOff(t *testing.T) {
 	seed := rand.Uint64()
 	synctest.Test(t, func(t *testing.T) {
-		n := newFakeNet(t, seed)
-		n.delay = 10 * time.Millisecond
+		n := newFakeNet(t, seed, 10*time.Millisecond, 0)
 		var nodes []*Members
 		for i := range 3 {
 			nodes = append(nodes, open(t, fakeConfig(t, n, i, 1)))
@@ -137,12 +142,12 @@ func TestForgottenNodeIsForgottenByThoseThatWereCutOff(t *testing.T) {
 		}
 		awaitNode(t, a, "b", Failed, 1)
 		awaitNode(t, c, "b", Failed, 1)
-		n.move("10.0.0.3", 1)
+		n.Move(1, "10.0.0.3")
 		awaitAlive(t, a, 1)
 		if err := a.Forget("b"); err != nil {
 			t.Fatal(err)
 		}
-		n.move("10.0.0.3", 0)
+		n.Move(0, "10.0.0.3")
 		for _, m := range []*Members{a, c} {
 			awaitAlive(t, m, 2)
 			await(t, m, "b forgotten", func() bool { _, ok := m.Node("b"); return !ok })

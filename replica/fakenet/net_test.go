@@ -1,0 +1,146 @@
+package fakenet
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// pipe connects a to b.
+func pipe(t *testing.T, n *Net) (near, far net.Conn) {
+	t.Helper()
+	l, err := n.Host("10.0.0.2").Listen("10.0.0.2:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	accepted := make(chan net.Conn)
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			t.Error(err)
+		}
+		accepted <- conn
+	}()
+	near, err = n.Host("10.0.0.1").Dial(t.Context(), l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return near, <-accepted
+}
+
+func TestStreamArrivesWholeAndInOrder(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	synctest.Test(t, func(t *testing.T) {
+		near, far := pipe(t, New(seed, 10*time.Millisecond, 0.5))
+		rnd := rand.New(rand.NewPCG(seed, 2))
+		text := make([]byte, 5<<20)
+		for i := range text {
+			text[i] = byte(rnd.Uint32())
+		}
+		go func() {
+			for rest := text; len(rest) > 0; {
+				n := min(len(rest), 1+rnd.IntN(200_000))
+				if _, err := near.Write(rest[:n]); err != nil {
+					t.Error(err)
+				}
+				rest = rest[n:]
+			}
+			near.Close()
+		}()
+		got, err := io.ReadAll(far)
+		if err != nil || !bytes.Equal(got, text) {
+			t.Errorf("%d bytes of %d, %v", len(got), len(text), err)
+		}
+		if _, err := far.Write(make([]byte, 1)); err == nil {
+			t.Error("a closed end takes more")
+		}
+		far.Close()
+	})
+}
+
+func TestCutStreamWaitsAndThenBreaks(t *testing.T) {
+	for _, heals := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			n := New(1, time.Millisecond, 0)
+			near, far := pipe(t, n)
+			n.Move(1, "10.0.0.2")
+			if _, err := near.Write([]byte("word")); err != nil {
+				t.Error(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			if _, err := n.Host("10.0.0.1").Dial(ctx, far.LocalAddr().String()); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("dial: %v", err)
+			}
+			cancel()
+			b := make([]byte, 10)
+			_ = far.SetReadDeadline(time.Now().Add(time.Second))
+			if _, err := far.Read(b); !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("over the cut: %q, %v", b, err)
+			}
+			_ = far.SetReadDeadline(time.Time{})
+			if heals {
+				time.AfterFunc(time.Second, func() { n.Move(0, "10.0.0.2") })
+			}
+			got, err := far.Read(b)
+			if heals && (err != nil || string(b[:got]) != "word") || !heals && err == nil {
+				t.Errorf("heals %v: %q, %v", heals, b[:got], err)
+			}
+			near.Close()
+			far.Close()
+			time.Sleep(patience) // virtual
+		})
+	}
+}
+
+func TestCrashBreaksStreams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := New(1, time.Millisecond, 0)
+		near, far := pipe(t, n)
+		time.AfterFunc(time.Second, func() { n.Crash("10.0.0.2") })
+		if _, err := near.Read(make([]byte, 1)); err == nil {
+			t.Error("goes on")
+		}
+		near.Close()
+		far.Close()
+	})
+}
+
+func TestPacketsGetLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := New(1, time.Millisecond, 0.3)
+		a, err := n.Host("10.0.0.1").ListenPacket("10.0.0.1:1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := n.Host("10.0.0.2").ListenPacket("10.0.0.2:1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 1000 {
+			if _, err := a.WriteTo([]byte{byte(i)}, b.LocalAddr()); err != nil {
+				t.Error(err)
+			}
+		}
+		time.AfterFunc(time.Second, func() { b.Close() })
+		got := 0
+		for {
+			if _, _, err := b.ReadFrom(make([]byte, 1)); err != nil {
+				break
+			}
+			got++
+		}
+		if got < 600 || got > 800 {
+			t.Errorf("%d of 1000 arrive", got)
+		}
+		a.Close()
+	})
+}
