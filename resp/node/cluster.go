@@ -73,7 +73,7 @@ func openCluster(n *Node, settings strategy.Config, placing ring.Strategy) (c *c
 	cfg := &n.cfg
 	c.bus, err = bus.Listen(bus.Config{
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
-		Generation: c.generation, Key: []byte(cfg.ClusterKey), Listen: cfg.BusAddr, Logger: cfg.Logger,
+		Generation: c.generation, Key: []byte(cfg.ClusterKey), Listen: cfg.BusAddr, Network: cfg.below.bus(), Logger: cfg.Logger,
 	})
 	if err != nil {
 		return c, err
@@ -89,7 +89,7 @@ func openCluster(n *Node, settings strategy.Config, placing ring.Strategy) (c *c
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
 		Key: []byte(cfg.ClusterKey), Weight: cfg.Weight, Version: cfg.Version,
 		BusAddr: c.bus.Addr().String(), ClientAddr: c.clientAddr(),
-		BindAddr: cfg.GossipAddr, Join: cfg.Join, Dir: cfg.Dir, Timing: cfg.gossip, Logger: cfg.Logger,
+		BindAddr: cfg.GossipAddr, Join: cfg.Join, Dir: cfg.Dir, Timing: cfg.gossip, Network: cfg.below.network, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return c, err

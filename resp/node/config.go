@@ -62,6 +62,7 @@ type Config struct {
 	Weight float64
 
 	gossip members.Timing // zero: that of a local network
+	below  below
 
 	// Dir holds the data; it is created if missing.
 	Dir string

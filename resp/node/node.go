@@ -78,7 +78,7 @@ func (n *Node) open() (err error) {
 	}
 	// First the ports: a second node started by mistake should say so before it
 	// touches anything, and probes may see that this one starts.
-	if n.listener, err = net.Listen("tcp", n.cfg.Addr); err != nil {
+	if n.listener, err = n.cfg.below.listen(n.cfg.Addr); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	undo = append(undo, func() { _ = n.listener.Close() })
@@ -90,7 +90,7 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	undo = append(undo, func() { _ = n.closeWeb(context.Background()) })
-	if n.store, err = store.Open(n.cfg.store(placing.Token)); err != nil {
+	if n.store, err = n.cfg.below.openStore(n.cfg.store(placing.Token)); err != nil {
 		return err
 	}
 	undo = append(undo, func() { _ = n.store.Close() })

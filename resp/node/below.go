@@ -1,0 +1,37 @@
+package node
+
+import (
+	"net"
+
+	"github.com/ringside-kv/ringside/replica/bus"
+	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/store"
+)
+
+// below is what lies under a node: the system's network and files, unless a test has put
+// others there.
+type below struct {
+	network members.Network     // nil: the system's
+	store   func(*store.Config) // nil: as it is
+}
+
+func (b below) listen(addr string) (net.Listener, error) {
+	if b.network != nil {
+		return b.network.Listen(addr)
+	}
+	return net.Listen("tcp", addr)
+}
+
+func (b below) bus() bus.Network {
+	if b.network == nil {
+		return nil
+	}
+	return b.network
+}
+
+func (b below) openStore(cfg store.Config) (*store.Store, error) {
+	if b.store != nil {
+		b.store(&cfg)
+	}
+	return store.Open(cfg)
+}
