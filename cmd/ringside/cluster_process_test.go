@@ -354,44 +354,48 @@ func TestClusterSurvivesKillsWhileRangesChangeHands(t *testing.T) {
 	if os.Getenv("RINGSIDE_LONG") != "" {
 		rounds = 8
 	}
-	for _, who := range []string{"source", "target", "all"} {
+	// a founds and so leads at first; a and b send to c.
+	for who, victims := range map[string]string{"leader": "a", "source": "b", "target": "c", "all": "abc"} {
 		t.Run(who, func(t *testing.T) {
-			seed := rand.Uint64()
-			t.Logf("seed %d", seed)
-			rnd := rand.New(rand.NewPCG(seed, 1))
 			for round := range rounds {
-				c := newProcessCluster(t, []string{"buckets", "ketama", "vnode"}[(int(seed%3)+round)%3])
-				a := c.start("a") // source and leader
-				c.settled("a")
+				seed := rand.Uint64()
+				t.Logf("seed %d", seed)
+				rnd := rand.New(rand.NewPCG(seed, 1))
+				c := newProcessCluster(t, []string{"buckets", "ketama", "vnode"}[rnd.IntN(3)])
+				a, b := c.start("a"), c.start("b")
+				c.settled("a", "b")
 				const keys, size = 30_000, 1000
 				c.fill(a, keys, size)
-				b := c.start("b")
 				var load mixedLoad
-				for i, n := range []*processNode{a, b} {
+				for _, n := range []*processNode{a, b, c.start("c")} {
 					client := n.client()
 					defer client.Close()
-					load.add(fmt.Sprint("client ", i), seed+uint64(round), goRedis(client), true)
+					load.add("of "+n.id, seed, goRedis(client), true)
 				}
 				time.Sleep(time.Duration(rnd.IntN(2500)) * time.Millisecond) // any moment will do
-				victims := map[string][]*processNode{"source": {a}, "target": {b}, "all": {a, b}}[who]
-				for _, n := range victims {
-					n.kill()
+				for _, n := range c.nodes {
+					if strings.Contains(victims, n.id) {
+						n.kill()
+					}
 				}
-				time.Sleep(time.Duration(rnd.IntN(1500)) * time.Millisecond)
-				for _, n := range victims {
-					c.restart(n)
+				time.Sleep(time.Duration(rnd.IntN(1500)) * time.Millisecond) // and any while
+				for _, n := range c.nodes {
+					if !n.alive {
+						c.restart(n)
+					}
 				}
-				c.settled("a", "b")
+				c.settled("a", "b", "c")
 				load.end(t)
 				c.check(&load)
-				c.checkFill(a, keys, size)
-				c.checkFill(b, keys, size)
+				for _, n := range c.nodes {
+					c.checkFill(n, keys, size)
+				}
 				c.checkCounts(-1)
 				for _, n := range c.nodes {
 					n.stop(syscall.SIGTERM)
 				}
 				if t.Failed() {
-					t.Fatalf("in round %d", round)
+					t.Fatalf("in round %d, with %s", round, c.strategy)
 				}
 			}
 		})
