@@ -63,8 +63,26 @@ func TestCrash(t *testing.T) {
 type serverProcess struct {
 	cmd  *exec.Cmd
 	addr string
-	log  strings.Builder
+	log  processLog
 	read chan struct{} // closed at the end of its log
+}
+
+// A processLog is what a process has said so far.
+type processLog struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *processLog) add(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text.WriteString(line + "\n")
+}
+
+func (l *processLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 var listening = regexp.MustCompile(`msg=listening addr=(\S+)`)
@@ -85,7 +103,7 @@ func startServer(t *testing.T, args ...string) *serverProcess {
 	go func() {
 		defer close(p.read)
 		for lines := bufio.NewScanner(stderr); lines.Scan(); {
-			p.log.WriteString(lines.Text() + "\n")
+			p.log.add(lines.Text())
 			if m := listening.FindStringSubmatch(lines.Text()); m != nil {
 				addr <- m[1]
 			}

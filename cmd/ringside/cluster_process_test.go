@@ -1,0 +1,403 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/rueidis"
+
+	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/strategy"
+)
+
+// clusterPatience is for what takes a second or two when the machine does nothing else.
+const clusterPatience = 2 * time.Minute
+
+// A processCluster is a cluster of real processes, each with ports and a directory that
+// it keeps when it is killed and started again.
+type processCluster struct {
+	t        *testing.T
+	strategy string
+	args     []string
+	nodes    []*processNode
+	seeds    []string // gossip addresses of nodes that are to stay
+}
+
+type processNode struct {
+	*serverProcess
+	id    string
+	args  []string
+	alive bool
+}
+
+func newProcessCluster(t *testing.T, strategy string, args ...string) *processCluster {
+	return &processCluster{t: t, strategy: strategy, args: append([]string{"--strategy", strategy, "--cache", "16mb", "--block-cache", "16mb"}, args...)}
+}
+
+// start adds a node that joins those that are there.
+func (c *processCluster) start(id string, args ...string) *processNode {
+	c.t.Helper()
+	ports := freePorts(c.t, 3)
+	n := &processNode{id: id, args: slices.Concat(c.args, []string{
+		"--id", id, "--dir", filepath.Join(c.t.TempDir(), id),
+		"--addr", ports[0], "--bus-addr", ports[1], "--gossip-addr", ports[2],
+	}, args)}
+	if len(c.seeds) > 0 {
+		n.args = append(n.args, "--join", strings.Join(c.seeds, ","))
+	}
+	c.seeds = append(c.seeds, ports[2])
+	c.nodes = append(c.nodes, n)
+	c.restart(n)
+	return n
+}
+
+func (c *processCluster) restart(n *processNode) {
+	c.t.Helper()
+	n.serverProcess = startServer(c.t, n.args...)
+	n.alive = true
+}
+
+// kill ends a node's process without a chance to do anything.
+func (n *processNode) kill() {
+	n.stop(syscall.SIGKILL)
+	n.alive = false
+}
+
+// freePorts are addresses on which nothing listens.
+func freePorts(t *testing.T, n int) []string {
+	t.Helper()
+	var addrs []string
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		addrs = append(addrs, l.Addr().String())
+	}
+	return addrs
+}
+
+// settled waits until the living nodes agree that exactly ids serve, and that nothing is
+// left to move.
+func (c *processCluster) settled(ids ...string) {
+	c.t.Helper()
+	cfg := strategy.DefaultConfig()
+	cfg.Name = c.strategy
+	placing, err := cfg.New()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var members []ring.Member
+	for _, id := range ids {
+		members = append(members, ring.Member{ID: id, Weight: 1})
+	}
+	slices.Sort(ids)
+	last := ""
+	c.await(fmt.Sprintf("%v serve, and nothing moves", ids), func() bool {
+		for _, n := range c.living() {
+			p, err := n.placement()
+			if err != nil {
+				last = n.id + ": " + err.Error()
+				return false
+			}
+			owners := map[string]int{}
+			for row := range p.Rows() {
+				owners[row.Primary]++
+				if len(row.Learners) > 0 {
+					last = fmt.Sprintf("%s sees learners in %v", n.id, row.Range)
+					return false
+				}
+			}
+			if last = fmt.Sprintf("%s sees %v", n.id, owners); !slices.Equal(slices.Sorted(maps.Keys(owners)), ids) {
+				return false
+			}
+			desired, err := placing.Desired(ring.Input{Members: members, Present: p})
+			if err != nil || len(ring.NewPlan(p, desired).Handoffs) > 0 {
+				last += fmt.Sprint(", which is not as desired ", err)
+				return false
+			}
+		}
+		return true
+	}, &last)
+}
+
+func (c *processCluster) await(what string, holds func() bool, last *string) {
+	c.t.Helper()
+	for end := time.Now().Add(clusterPatience); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			for _, n := range c.living() {
+				lines := strings.Split(n.log.String(), "\n")
+				c.t.Logf("%s:\n%s", n.id, strings.Join(lines[max(0, len(lines)-30):], "\n"))
+			}
+			c.t.Fatalf("in vain: %s; at last: %s", what, *last)
+		}
+	}
+}
+
+func (c *processCluster) living() []*processNode {
+	return slices.DeleteFunc(slices.Clone(c.nodes), func(n *processNode) bool { return !n.alive })
+}
+
+// client talks to this node alone, which forwards.
+func (n *processNode) client() *redis.Client {
+	return redis.NewClient(&redis.Options{
+		Addr: n.addr, MaxRetries: -1, ReadTimeout: 20 * time.Second, ContextTimeoutEnabled: true, PoolSize: 4,
+		OnConnect: func(ctx context.Context, conn *redis.Conn) error {
+			return conn.Do(ctx, "RING", "ROUTE", "forward").Err()
+		},
+	})
+}
+
+// placement is what the node takes for the cluster's.
+func (n *processNode) placement() (*ring.Placement, error) {
+	client := n.client()
+	defer client.Close()
+	b, err := client.Do(context.Background(), "RING", "PLACEMENT").Text()
+	if err != nil {
+		return nil, err
+	}
+	p := new(ring.Placement)
+	return p, p.UnmarshalBinary([]byte(b))
+}
+
+// fill writes keys of a size in bytes, through one node.
+func (c *processCluster) fill(n *processNode, keys, size int) {
+	c.t.Helper()
+	client := n.client()
+	defer client.Close()
+	ctx := context.Background()
+	for from := 0; from < keys; from += 500 {
+		pipe := client.Pipeline()
+		for i := from; i < min(from+500, keys); i++ {
+			pipe.Set(ctx, fill(i), fillValue(i, size), 0)
+		}
+		if _, err := pipe.Exec(ctx); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
+func fill(i int) string { return fmt.Sprint("fill:", i) }
+
+func fillValue(i, size int) string {
+	return strings.Repeat(fmt.Sprintf("%d.", i), size/(len(fmt.Sprint(i))+1)+1)[:size]
+}
+
+// checkFill reads all that fill has written, through one node.
+func (c *processCluster) checkFill(n *processNode, keys, size int) {
+	c.t.Helper()
+	client := n.client()
+	defer client.Close()
+	ctx := context.Background()
+	wrong := 0
+	for from := 0; from < keys && wrong < 10; from += 500 {
+		pipe := client.Pipeline()
+		var gets []*redis.StringCmd
+		for i := from; i < min(from+500, keys); i++ {
+			gets = append(gets, pipe.Get(ctx, fill(i)))
+		}
+		_, _ = pipe.Exec(ctx)
+		for i, get := range gets {
+			if got, err := get.Result(); err != nil || got != fillValue(from+i, size) {
+				wrong++
+				c.t.Errorf("%s through %s has %d bytes %.40q, %v", fill(from+i), n.id, len(got), got, err)
+			}
+		}
+	}
+}
+
+// checkCounts compares what DBSIZE says with what a scan finds, through every node.
+func (c *processCluster) checkCounts(want int) {
+	c.t.Helper()
+	ctx := context.Background()
+	for _, n := range c.living() {
+		client := n.client()
+		size := client.DBSize(ctx).Val()
+		seen := map[string]bool{}
+		iter := client.Scan(ctx, 0, "", 1000).Iterator()
+		for iter.Next(ctx) {
+			seen[iter.Val()] = true
+		}
+		if err := iter.Err(); err != nil {
+			c.t.Errorf("SCAN through %s: %v", n.id, err)
+		}
+		if int64(len(seen)) != size || want >= 0 && len(seen) != want {
+			c.t.Errorf("through %s: DBSIZE %d, SCAN %d, want %d", n.id, size, len(seen), want)
+		}
+		_ = client.Close()
+	}
+}
+
+// check compares all that the workers know with what every node answers.
+func (c *processCluster) check(l *mixedLoad) {
+	c.t.Helper()
+	for _, n := range c.living() {
+		client := n.client()
+		for _, w := range l.workers {
+			w.check(c.t, n.id, goRedis(client))
+		}
+		_ = client.Close()
+	}
+}
+
+// Three nodes join one, and two leave, while every kind of client goes on: not one command
+// fails, and every answer is right.
+func TestClusterGrowsAndShrinksUnderEveryClient(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes many seconds")
+	}
+	type way struct {
+		strategy string
+		args     []string
+		slots    bool
+	}
+	ways := map[string]way{"buckets, forward": {strategy: "buckets"}}
+	if os.Getenv("RINGSIDE_LONG") != "" {
+		ways["ketama, forward"] = way{strategy: "ketama"}
+		ways["vnode, forward"] = way{strategy: "vnode"}
+		for _, s := range []string{"buckets", "ketama", "vnode"} {
+			ways[s+", slots, redirect"] = way{s, []string{"--hash", "slot", "--route", "redirect"}, true}
+		}
+	}
+	for name, way := range ways {
+		t.Run(name, func(t *testing.T) {
+			seed := rand.Uint64()
+			t.Logf("seed %d", seed)
+			c := newProcessCluster(t, way.strategy, way.args...)
+			a := c.start("a")
+			c.settled("a")
+			const keys, size = 20_000, 1000
+			c.fill(a, keys, size)
+
+			var load mixedLoad
+			plain := a.client()
+			defer plain.Close()
+			load.add("plain", seed, goRedis(plain), false)
+			clusterClient := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{a.addr}, ReadTimeout: 20 * time.Second})
+			defer clusterClient.Close()
+			load.add("ClusterClient", seed, goRedis(clusterClient), false)
+			rue, err := rueidis.NewClient(rueidis.ClientOption{
+				InitAddress: []string{a.addr}, DisableCache: true, ConnWriteTimeout: 20 * time.Second,
+				ShuffleInit: false,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer rue.Close()
+			load.add("rueidis", seed, rueidisDoer(rue), false)
+
+			all := []string{"a"}
+			for _, id := range []string{"b", "c", "d"} {
+				n := c.start(id)
+				all = append(all, id)
+				c.settled(all...)
+				if id == "c" {
+					another := n.client()
+					defer another.Close()
+					load.add("plain at c", seed, goRedis(another), false)
+				}
+			}
+			for _, id := range []string{"b", "d"} {
+				c.leave(id)
+				all = slices.DeleteFunc(all, func(s string) bool { return s == id })
+				c.settled(all...)
+			}
+			load.end(t)
+			c.check(&load)
+			for _, n := range c.living() {
+				c.checkFill(n, keys, size)
+			}
+		})
+	}
+}
+
+// leave has a node hand over what it has; its process then ends by itself.
+func (c *processCluster) leave(id string) {
+	c.t.Helper()
+	n := c.nodes[slices.IndexFunc(c.nodes, func(n *processNode) bool { return n.id == id })]
+	client := n.client()
+	defer client.Close()
+	if err := client.Do(context.Background(), "RING", "LEAVE").Err(); err != nil {
+		c.t.Fatalf("%s: RING LEAVE: %v", id, err)
+	}
+	select {
+	case <-n.read:
+	case <-time.After(clusterPatience):
+		c.t.Fatalf("%s does not end:\n%s", id, &n.log)
+	}
+	_ = n.cmd.Wait()
+	n.alive = false
+	if code := n.cmd.ProcessState.ExitCode(); code != 0 {
+		c.t.Errorf("%s: exit code %d:\n%s", id, code, &n.log)
+	}
+}
+
+// Whoever is killed while ranges change hands, and starts again: what was acknowledged is
+// there, once.
+func TestClusterSurvivesKillsWhileRangesChangeHands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes many seconds")
+	}
+	rounds := 1
+	if os.Getenv("RINGSIDE_LONG") != "" {
+		rounds = 8
+	}
+	// a founds and so leads at first; a and b send to c.
+	for who, victims := range map[string]string{"leader": "a", "source": "b", "target": "c", "all": "abc"} {
+		t.Run(who, func(t *testing.T) {
+			for round := range rounds {
+				seed := rand.Uint64()
+				t.Logf("seed %d", seed)
+				rnd := rand.New(rand.NewPCG(seed, 1))
+				c := newProcessCluster(t, []string{"buckets", "ketama", "vnode"}[rnd.IntN(3)])
+				a, b := c.start("a"), c.start("b")
+				c.settled("a", "b")
+				const keys, size = 30_000, 1000
+				c.fill(a, keys, size)
+				var load mixedLoad
+				for _, n := range []*processNode{a, b, c.start("c")} {
+					client := n.client()
+					defer client.Close()
+					load.add("of "+n.id, seed, goRedis(client), true)
+				}
+				time.Sleep(time.Duration(rnd.IntN(2500)) * time.Millisecond) // any moment will do
+				for _, n := range c.nodes {
+					if strings.Contains(victims, n.id) {
+						n.kill()
+					}
+				}
+				time.Sleep(time.Duration(rnd.IntN(1500)) * time.Millisecond) // and any while
+				for _, n := range c.nodes {
+					if !n.alive {
+						c.restart(n)
+					}
+				}
+				c.settled("a", "b", "c")
+				load.end(t)
+				c.check(&load)
+				for _, n := range c.nodes {
+					c.checkFill(n, keys, size)
+				}
+				c.checkCounts(-1)
+				for _, n := range c.nodes {
+					n.stop(syscall.SIGTERM)
+				}
+				if t.Failed() {
+					t.Fatalf("in round %d, with %s", round, c.strategy)
+				}
+			}
+		})
+	}
+}
