@@ -17,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/rueidis"
 
+	"github.com/ringside-kv/ringside/loadtest/model"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
@@ -241,14 +242,47 @@ func (c *processCluster) checkCounts(want int) {
 }
 
 // check compares all that the workers know with what every node answers.
-func (c *processCluster) check(l *mixedLoad) {
+func (c *processCluster) check(l *model.Load) {
 	c.t.Helper()
 	for _, n := range c.living() {
 		client := n.client()
-		for _, w := range l.workers {
-			w.check(c.t, n.id, goRedis(client))
+		for _, w := range l.Workers {
+			if err := w.Check(model.GoRedis(client)); err != nil {
+				c.t.Errorf("through %s: %v", n.id, err)
+			}
 		}
 		_ = client.Close()
+	}
+}
+
+// stopLoad ends a load and reports what went wrong.
+func stopLoad(t *testing.T, l *model.Load) {
+	t.Helper()
+	l.Stop()
+	for _, w := range l.Workers {
+		t.Logf("client %s: %d commands, %d failed, the slowest took %v", w.Name, w.Done, w.Failed, w.Slowest)
+		if w.Wrong != nil {
+			t.Errorf("client %s: %v", w.Name, w.Wrong)
+		}
+		if w.Done == 0 {
+			t.Errorf("client %s got nothing done", w.Name)
+		}
+	}
+}
+
+// rueidisDoer is the other library that applications use.
+func rueidisDoer(client rueidis.Client) model.Doer {
+	return func(ctx context.Context, args ...string) (string, error) {
+		keys := 1
+		if args[0] == "MGET" {
+			keys = len(args) - 1
+		}
+		command := client.B().Arbitrary(args[0]).Keys(args[1 : 1+keys]...).Args(args[1+keys:]...).Build()
+		reply, err := client.Do(ctx, command).ToAny()
+		if rueidis.IsRedisNil(err) {
+			return "", nil
+		}
+		return model.Flat(reply), err
 	}
 }
 
@@ -281,13 +315,13 @@ func TestClusterGrowsAndShrinksUnderEveryClient(t *testing.T) {
 			const keys, size = 20_000, 1000
 			c.fill(a, keys, size)
 
-			var load mixedLoad
+			var load model.Load
 			plain := a.client()
 			defer plain.Close()
-			load.add("plain", seed, goRedis(plain), false)
+			load.Start(model.NewWorker("plain", seed), model.GoRedis(plain), false)
 			clusterClient := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{a.addr}, ReadTimeout: 20 * time.Second})
 			defer clusterClient.Close()
-			load.add("ClusterClient", seed, goRedis(clusterClient), false)
+			load.Start(model.NewWorker("ClusterClient", seed), model.GoRedis(clusterClient), false)
 			rue, err := rueidis.NewClient(rueidis.ClientOption{
 				InitAddress: []string{a.addr}, DisableCache: true, ConnWriteTimeout: 20 * time.Second,
 				ShuffleInit: false,
@@ -296,7 +330,7 @@ func TestClusterGrowsAndShrinksUnderEveryClient(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer rue.Close()
-			load.add("rueidis", seed, rueidisDoer(rue), false)
+			load.Start(model.NewWorker("rueidis", seed), rueidisDoer(rue), false)
 
 			all := []string{"a"}
 			for _, id := range []string{"b", "c", "d"} {
@@ -306,7 +340,7 @@ func TestClusterGrowsAndShrinksUnderEveryClient(t *testing.T) {
 				if id == "c" {
 					another := n.client()
 					defer another.Close()
-					load.add("plain at c", seed, goRedis(another), false)
+					load.Start(model.NewWorker("plain at c", seed), model.GoRedis(another), false)
 				}
 			}
 			for _, id := range []string{"b", "d"} {
@@ -314,7 +348,7 @@ func TestClusterGrowsAndShrinksUnderEveryClient(t *testing.T) {
 				all = slices.DeleteFunc(all, func(s string) bool { return s == id })
 				c.settled(all...)
 			}
-			load.end(t)
+			stopLoad(t, &load)
 			c.check(&load)
 			for _, n := range c.living() {
 				c.checkFill(n, keys, size)
@@ -366,11 +400,11 @@ func TestClusterSurvivesKillsWhileRangesChangeHands(t *testing.T) {
 				c.settled("a", "b")
 				const keys, size = 30_000, 1000
 				c.fill(a, keys, size)
-				var load mixedLoad
+				var load model.Load
 				for _, n := range []*processNode{a, b, c.start("c")} {
 					client := n.client()
 					defer client.Close()
-					load.add("of "+n.id, seed, goRedis(client), true)
+					load.Start(model.NewWorker("of "+n.id, seed), model.GoRedis(client), true)
 				}
 				time.Sleep(time.Duration(rnd.IntN(2500)) * time.Millisecond) // any moment will do
 				for _, n := range c.nodes {
@@ -385,7 +419,7 @@ func TestClusterSurvivesKillsWhileRangesChangeHands(t *testing.T) {
 					}
 				}
 				c.settled("a", "b", "c")
-				load.end(t)
+				stopLoad(t, &load)
 				c.check(&load)
 				for _, n := range c.nodes {
 					c.checkFill(n, keys, size)

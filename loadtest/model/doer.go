@@ -1,0 +1,46 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// A Doer runs one command, as an application's library does. A missing value is "", and
+// several are separated by commas.
+type Doer func(ctx context.Context, args ...string) (string, error)
+
+// GoRedis is a Doer of go-redis: of its Client, for one node, or its ClusterClient.
+func GoRedis(client interface {
+	Do(ctx context.Context, args ...any) *redis.Cmd
+}) Doer {
+	return func(ctx context.Context, args ...string) (string, error) {
+		words := make([]any, len(args))
+		for i, a := range args {
+			words[i] = a
+		}
+		reply, err := client.Do(ctx, words...).Result()
+		if errors.Is(err, redis.Nil) {
+			return "", nil
+		}
+		return Flat(reply), err
+	}
+}
+
+// Flat is a reply, as libraries return it, as one string.
+func Flat(reply any) string {
+	switch v := reply.(type) {
+	case nil:
+		return ""
+	case []any:
+		parts := make([]string, len(v))
+		for i, e := range v {
+			parts[i] = Flat(e)
+		}
+		return strings.Join(parts, ",")
+	}
+	return fmt.Sprint(reply)
+}

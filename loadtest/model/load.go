@@ -1,0 +1,30 @@
+package model
+
+import "sync"
+
+// A Load is workers that run at the same time, each with a library of its own. The zero
+// Load has none.
+type Load struct {
+	Workers []*Worker
+
+	stop    chan struct{}
+	running sync.WaitGroup
+}
+
+// Start adds a worker and lets it run; see [Worker.Run].
+func (l *Load) Start(w *Worker, do Doer, tolerant bool) {
+	if l.stop == nil {
+		l.stop = make(chan struct{})
+	}
+	l.Workers = append(l.Workers, w)
+	l.running.Go(func() { w.Run(do, l.stop, tolerant) })
+}
+
+// Stop ends all workers and waits for them.
+func (l *Load) Stop() {
+	if l.stop != nil {
+		close(l.stop)
+		l.stop = nil
+	}
+	l.running.Wait()
+}

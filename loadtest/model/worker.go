@@ -1,0 +1,183 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// pool is how many keys a worker writes at a time.
+	pool = 60
+	// patience is how long a command may take.
+	patience = 30 * time.Second
+	// longest is from where on a value does not grow, in bytes.
+	longest = 100_000
+	// most faults are listed by Check.
+	most = 10
+)
+
+// A Worker is the only one to write its keys, and knows what each may hold: one value,
+// or several once the outcome of a write was not known. Such a key is not written
+// again, since what is on its way may still arrive; another takes its place. Only one
+// goroutine may use a Worker at a time.
+type Worker struct {
+	// Name begins all its keys.
+	Name string
+	// Done and Failed are how many commands got an answer and how many an error.
+	Done, Failed int64
+	// Slowest is the longest that a command with an answer took.
+	Slowest time.Duration
+	// Wrong is the first answer that nothing can excuse or, unless errors are
+	// expected, the first error.
+	Wrong error
+
+	rnd     *rand.Rand
+	current []string            // the keys that are written
+	states  map[string][]string // what each may hold; "" is no value
+	born    int
+}
+
+// NewWorker returns one whose commands follow from its name and the seed.
+func NewWorker(name string, seed uint64) *Worker {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name))
+	w := &Worker{
+		Name: name, rnd: rand.New(rand.NewPCG(seed, h.Sum64())),
+		states: map[string][]string{}, current: make([]string, pool),
+	}
+	for i := range w.current {
+		w.renew(i)
+	}
+	return w
+}
+
+func (w *Worker) renew(i int) {
+	w.born++
+	// Both keys of a pair have one hash tag, for what takes two keys.
+	w.current[i] = fmt.Sprintf("{%s:%d}:%d:%d", w.Name, i/2, i%2, w.born)
+	w.states[w.current[i]] = []string{""}
+}
+
+// Run sends commands, one after the other, until stop is closed or something is wrong.
+// When it is tolerant, errors are no faults.
+func (w *Worker) Run(do Doer, stop <-chan struct{}, tolerant bool) {
+	for w.Wrong == nil {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		began := time.Now()
+		err := w.step(do)
+		switch {
+		case err == nil:
+			w.Done++
+			w.Slowest = max(w.Slowest, time.Since(began))
+		case tolerant:
+			w.Failed++
+			time.Sleep(time.Duration(w.rnd.IntN(20)) * time.Millisecond) // a client's backoff
+		case w.Wrong == nil:
+			w.Wrong = err
+		}
+	}
+}
+
+// step sends one random command. One that fails may have been executed or not.
+func (w *Worker) step(do Doer) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	i := w.rnd.IntN(pool)
+	key, other := w.current[i], w.current[i^1]
+	old, otherOld := w.states[key][0], w.states[other][0]
+	value := fmt.Sprintf("<%s:%d>", w.Name, w.rnd.Uint64())
+	if w.rnd.IntN(10) == 0 {
+		value = strings.Repeat(value, 200)
+	}
+	write := func(next, want string, args ...string) error {
+		got, err := do(ctx, args...)
+		if err != nil {
+			w.states[key] = append(w.states[key], next)
+			w.renew(i)
+			return fmt.Errorf("%s %s: %w", args[0], key, err)
+		}
+		w.states[key] = []string{next}
+		return w.expect(args[0], key, got, want)
+	}
+	read := func(want string, args ...string) error {
+		got, err := do(ctx, args...)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", args[0], key, err)
+		}
+		return w.expect(args[0], key, got, want)
+	}
+	switch w.rnd.IntN(10) {
+	case 0:
+		existed := "0"
+		if old != "" {
+			existed = "1"
+		}
+		return write("", existed, "DEL", key)
+	case 1, 2:
+		if len(old) < longest {
+			return write(old+value, fmt.Sprint(len(old)+len(value)), "APPEND", key, value)
+		}
+		fallthrough
+	case 3, 4:
+		return write(value, "OK", "SET", key, value)
+	case 5:
+		return write(value, "OK", "SET", key, value, "PX", "3600000")
+	case 6:
+		return read(old+","+otherOld, "MGET", key, other)
+	case 7:
+		return read(fmt.Sprint(len(old)), "STRLEN", key)
+	default:
+		return read(old, "GET", key)
+	}
+}
+
+// expect notes an answer that nothing can excuse.
+func (w *Worker) expect(command, key, got, want string) error {
+	if got != want {
+		w.Wrong = fmt.Errorf("%s %s answers %d bytes %.60q, want %d bytes %.60q", command, key, len(got), got, len(want), want)
+	}
+	return w.Wrong
+}
+
+// Check compares every key that was ever written with what it may hold, and lists what
+// differs. The worker must not run.
+func (w *Worker) Check(do Doer) error {
+	var faults []error
+	for key, states := range w.states {
+		if len(faults) >= most {
+			return errors.Join(append(faults, errors.New("and so on"))...)
+		}
+		got, err := do(context.Background(), "GET", key)
+		switch {
+		case err != nil:
+			faults = append(faults, fmt.Errorf("GET %s: %w", key, err))
+		case !slices.Contains(states, got):
+			faults = append(faults, fmt.Errorf("%s has %d bytes %.60q, none of the %d values that it may have, such as %.60q",
+				key, len(got), got, len(states), states[0]))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// Keys are how many of the worker's keys exist, at least and at most.
+func (w *Worker) Keys() (least, greatest int) {
+	for _, states := range w.states {
+		if !slices.Contains(states, "") {
+			least++
+		}
+		if slices.ContainsFunc(states, func(s string) bool { return s != "" }) {
+			greatest++
+		}
+	}
+	return least, greatest
+}

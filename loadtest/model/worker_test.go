@@ -1,0 +1,138 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+)
+
+// A faulty server is a map that may fail, before or after it does what it is told, and
+// may do wrong.
+type faulty struct {
+	mu    sync.Mutex
+	data  map[string]string
+	rnd   *rand.Rand
+	fails float64
+	wrong func(command string) bool
+	count int
+	after int
+	done  func()
+}
+
+func (f *faulty) do(_ context.Context, args ...string) (string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.count++; f.count == f.after {
+		f.done()
+	}
+	fails := f.rnd.Float64() < f.fails
+	if fails && f.rnd.IntN(2) == 0 {
+		return "", errors.New("not done")
+	}
+	if f.wrong != nil && f.wrong(args[0]) {
+		if args[0] == "GET" {
+			return "something", nil
+		}
+		return "OK", nil
+	}
+	key, reply := args[1], ""
+	switch args[0] {
+	case "GET":
+		reply = f.data[key]
+	case "STRLEN":
+		reply = fmt.Sprint(len(f.data[key]))
+	case "MGET":
+		reply = f.data[key] + "," + f.data[args[2]]
+	case "SET":
+		f.data[key], reply = args[2], "OK"
+	case "APPEND":
+		f.data[key] += args[2]
+		reply = fmt.Sprint(len(f.data[key]))
+	case "DEL":
+		reply = "0"
+		if f.data[key] != "" {
+			reply = "1"
+		}
+		delete(f.data, key)
+	}
+	if fails {
+		return "", errors.New("perhaps done")
+	}
+	return reply, nil
+}
+
+// run runs a worker for some commands.
+func run(t *testing.T, f *faulty, tolerant bool) *Worker {
+	t.Helper()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	f.data, f.rnd, f.after = map[string]string{}, rand.New(rand.NewPCG(seed, 1)), 2000
+	w := NewWorker("w", seed)
+	synctest.Test(t, func(*testing.T) { // its pauses take no time
+		stop := make(chan struct{})
+		f.done = func() { close(stop) }
+		w.Run(f.do, stop, tolerant)
+	})
+	f.fails, f.wrong = 0, nil
+	return w
+}
+
+func TestRightAnswersAreRight(t *testing.T) {
+	f := &faulty{}
+	w := run(t, f, false)
+	if w.Wrong != nil || w.Done != 2000 || w.Failed != 0 {
+		t.Errorf("%d done, %d failed, %v", w.Done, w.Failed, w.Wrong)
+	}
+	if err := w.Check(f.do); err != nil {
+		t.Error(err)
+	}
+	if least, greatest := w.Keys(); least != len(f.data) || greatest != least {
+		t.Errorf("%d to %d keys, there are %d", least, greatest, len(f.data))
+	}
+}
+
+func TestUnknownOutcomesAreNoFaults(t *testing.T) {
+	f := &faulty{fails: 0.2}
+	w := run(t, f, true)
+	if w.Wrong != nil || w.Failed == 0 {
+		t.Errorf("%d failed, %v", w.Failed, w.Wrong)
+	}
+	if err := w.Check(f.do); err != nil {
+		t.Error(err)
+	}
+	if least, greatest := w.Keys(); least > len(f.data) || greatest < len(f.data) {
+		t.Errorf("%d to %d keys, there are %d", least, greatest, len(f.data))
+	}
+}
+
+func TestFaultsAreFound(t *testing.T) {
+	if w := run(t, &faulty{fails: 0.01}, false); w.Wrong == nil {
+		t.Error("an error is not expected")
+	}
+	for _, command := range []string{"GET", "SET", "APPEND"} {
+		n := 0
+		f := &faulty{wrong: func(c string) bool {
+			if c == command {
+				n++
+			}
+			return c == command && n == 100 // the hundredth is not done, or answered at random
+		}}
+		w := run(t, f, true)
+		if w.Wrong == nil {
+			t.Errorf("a wrong %s is not noticed", command)
+		}
+	}
+	f := &faulty{}
+	w := run(t, f, false)
+	for key := range f.data {
+		f.data[key] = "lost"
+	}
+	if err := w.Check(f.do); err == nil || !strings.Contains(err.Error(), "and so on") {
+		t.Errorf("all is lost: %v", err)
+	}
+}
