@@ -207,8 +207,13 @@ func TestGenerationsKeepApart(t *testing.T) {
 	if err := c.SetGeneration(7); err != nil {
 		t.Fatal(err)
 	}
-	for n, _ := a.Node("c"); n.Generation != 7; n, _ = a.Node("c") {
-		time.Sleep(time.Millisecond)
+	for start := time.Now(); ; time.Sleep(time.Millisecond) {
+		if n, _ := a.Node("c"); n.Generation == 7 {
+			break
+		}
+		if time.Since(start) > patience {
+			t.Fatal("a is not told of c's generation")
+		}
 	}
 	d := start(t, "d", 1, addr(c))
 	awaitNode(t, a, "d", Alive, 1)
