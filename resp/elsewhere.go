@@ -88,7 +88,7 @@ func (c *conn) postponed(r *request) bool {
 	pause := &c.srv.pause
 	if !c.from.refused && pause.applies(r.cmd) {
 		left, over := pause.left()
-		c.wait(min(left, heldTimeout), over)
+		c.waitOn(min(left, heldTimeout), over)
 	}
 	if !c.from.refused && !c.from.full() && !pause.applies(r.cmd) {
 		return false
@@ -139,7 +139,7 @@ func (c *conn) awaitRoutes(routes *Routes, d time.Duration) bool {
 		c.closing = true
 		return false
 	}
-	c.wait(d, routes.next)
+	c.waitOn(d, routes.next)
 	return c.srv.routes.Load() != routes
 }
 

@@ -166,6 +166,10 @@ func (c *conn) again(r *request) {
 			c.deliver(r, reply)
 			return
 		case notRun:
+			if c.srv.closed() { // which does not wait for nodes that are away
+				c.refuse(r, msgUnreachable)
+				return
+			}
 			c.awaitRoutes(routes, min(left, routesPause))
 		default:
 			c.refuse(r, f.refusal(err))

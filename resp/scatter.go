@@ -115,7 +115,7 @@ func (x *call) scatterOnce(routes *Routes, timeout time.Duration, args [][]byte)
 func (x *call) awaitRoutes(routes *Routes, d time.Duration) bool {
 	start := x.srv.clock()
 	defer func() { x.waited += x.srv.clock() - start }()
-	return x.conn.wait(d, routes.next)
+	return x.conn.waitOn(d, routes.next)
 }
 
 // cmdRingPart is this node's part of a command that another node's client has sent:

@@ -86,7 +86,12 @@ func (c *conn) authorized() bool {
 
 // wait keeps the connection waiting for d, or until end is closed. It returns
 // early when the client is gone or the server closes, and then false.
-func (c *conn) wait(d time.Duration, end <-chan struct{}) bool {
+func (c *conn) wait(d time.Duration, end <-chan struct{}) bool { return c.waitUnless(c.srv.stop, d, end) }
+
+// waitOn is wait for a request that the server still carries out when it closes.
+func (c *conn) waitOn(d time.Duration, end <-chan struct{}) bool { return c.waitUnless(nil, d, end) }
+
+func (c *conn) waitUnless(stop <-chan struct{}, d time.Duration, end <-chan struct{}) bool {
 	c.session.waiting.Store(true)
 	c.srv.stats.waiting.Add(1)
 	timer := time.NewTimer(d)
@@ -101,7 +106,7 @@ func (c *conn) wait(d time.Duration, end <-chan struct{}) bool {
 	case <-end:
 	case <-c.gone:
 		return false
-	case <-c.srv.stop:
+	case <-stop:
 		return false
 	}
 	return true

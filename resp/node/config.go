@@ -101,7 +101,7 @@ type Config struct {
 
 	gossip          members.Timing // zero: that of a local network
 	below           below
-	keepsToLoopback bool           // by default, and not since somebody wants it
+	keepsToLoopback bool // by default, and not since somebody wants it
 
 	// Dir holds the data; it is created if missing.
 	Dir string

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"os"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,7 +16,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/loadtest/model"
 	"github.com/ringside-kv/ringside/replica/fakenet"
+	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -24,23 +28,31 @@ type virtualCluster struct {
 	t     *testing.T
 	net   *fakenet.Net
 	rnd   *rand.Rand
+	base  func(*Config)
 	nodes map[string]*virtualNode
+	began time.Time
 }
 
 type virtualNode struct {
-	*Node
+	*Node       // nil while it does not run
 	id, ip, dir string
 	fs          *vfs.MemFS
 }
 
-func newVirtualCluster(t *testing.T, seed uint64, delay time.Duration, loss float64) *virtualCluster {
-	t.Logf("seed %d", seed)
+func newVirtualCluster(t *testing.T, seed uint64, delay time.Duration, loss float64, base func(*Config)) *virtualCluster {
 	return &virtualCluster{
-		t: t, net: fakenet.New(seed, delay, loss), rnd: rand.New(rand.NewPCG(seed, 7)), nodes: map[string]*virtualNode{},
+		t: t, net: fakenet.New(seed, delay, loss), rnd: rand.New(rand.NewPCG(seed, 7)), base: base,
+		nodes: map[string]*virtualNode{}, began: time.Now(),
 	}
 }
 
-// start opens a node that is new, or was stopped.
+// say logs what happens, with the time since the beginning.
+func (c *virtualCluster) say(format string, args ...any) {
+	c.t.Helper()
+	c.t.Logf("%7.3fs %s", time.Since(c.began).Seconds(), fmt.Sprintf(format, args...))
+}
+
+// start opens a node that is new, or does not run.
 func (c *virtualCluster) start(id string, join ...string) *virtualNode {
 	c.t.Helper()
 	v := c.nodes[id]
@@ -60,51 +72,268 @@ func (c *virtualCluster) start(id string, join ...string) *virtualNode {
 	if os.Getenv("RINGSIDE_TEST_LOG") != "" {
 		cfg.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil)).With("at", id)
 	}
+	c.base(&cfg)
 	n, err := Open(cfg)
 	if err != nil {
-		c.t.Fatal(err)
+		c.t.Fatalf("%s: %v", id, err)
 	}
 	v.Node = n
 	return v
 }
 
+// stop closes a node as SIGTERM does.
+func (c *virtualCluster) stop(id string) {
+	c.t.Helper()
+	v := c.nodes[id]
+	if err := v.Close(); err != nil {
+		c.t.Errorf("%s: %v", id, err)
+	}
+	v.Node = nil
+}
+
+// crash ends a node as kill -9 does: its files stay as they are at this moment.
+func (c *virtualCluster) crash(id string) {
+	c.t.Helper()
+	v := c.nodes[id]
+	c.net.Move(1000, v.ip) // nothing that it still does is seen by anybody
+	c.net.Crash(v.ip)
+	synctest.Wait() // nobody is writing a file of the table
+	dir := c.t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(v.dir)); err != nil {
+		c.t.Fatal(err)
+	}
+	fs := v.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: c.rnd})
+	// What is left of it goes, unseen.
+	_ = v.Close()
+	v.Node, v.dir, v.fs = nil, dir, fs
+	c.net.Move(0, v.ip)
+}
+
+// running are the ids of the nodes that run, in order.
+func (c *virtualCluster) running() []string {
+	var ids []string
+	for _, id := range slices.Sorted(maps.Keys(c.nodes)) {
+		if c.nodes[id].Node != nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 // client talks to one node, from a host of its own.
 func (c *virtualCluster) client(id string) *redis.Client {
-	ip := c.nodes[id].ip
 	return redis.NewClient(&redis.Options{
-		Addr: ip + ":6379", MaxRetries: -1, PoolSize: 2, ReadTimeout: time.Minute, ContextTimeoutEnabled: true,
-		Dialer: func(ctx context.Context, _, addr string) (net.Conn, error) { return c.net.Host("10.0.1.1").Dial(ctx, addr) },
+		Addr: c.nodes[id].ip + ":6379", MaxRetries: -1, PoolSize: 2, ReadTimeout: time.Minute, ContextTimeoutEnabled: true,
+		Dialer: func(ctx context.Context, _, addr string) (net.Conn, error) {
+			return c.net.Host("10.0.1.1").Dial(ctx, addr)
+		},
 	})
 }
 
-func (c *virtualCluster) close() {
-	for _, v := range c.nodes {
-		if v.Node != nil {
-			if err := v.Close(); err != nil {
-				c.t.Errorf("%s: %v", v.id, err)
+// settled waits until all running nodes agree that they, and nobody else, serve, and
+// that nothing is left to move.
+func (c *virtualCluster) settled() {
+	c.t.Helper()
+	ids := c.running()
+	why := ""
+	for end := time.Now().Add(10 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		if why = c.unsettled(ids); why == "" {
+			return
+		}
+		if time.Now().After(end) {
+			c.t.Fatalf("%v do not settle: %s", ids, why)
+		}
+	}
+}
+
+func (c *virtualCluster) unsettled(ids []string) string {
+	var members []ring.Member
+	for _, id := range ids {
+		members = append(members, ring.Member{ID: id, Weight: 1})
+	}
+	for _, id := range ids {
+		cl := c.nodes[id].cluster
+		st := cl.table.State()
+		if !st.Founded() {
+			return id + " knows of no cluster"
+		}
+		for row := range st.Rows() {
+			if n, _ := st.Node(row.Primary); len(row.Learners) > 0 || row.Incarnation != n.Incarnation {
+				return fmt.Sprintf("%s sees %+v", id, row)
 			}
 		}
+		if len(st.Handoffs()) > 0 {
+			return fmt.Sprintf("%s sees %d handoffs", id, len(st.Handoffs()))
+		}
+		desired, err := cl.strategy.Desired(ring.Input{Members: members, Present: st.Placement()})
+		if err != nil {
+			return err.Error()
+		}
+		if plan := ring.NewPlan(st.Placement(), desired); len(plan.Handoffs) > 0 {
+			return fmt.Sprintf("%s sees a placement that is not the desired one", id)
+		}
+	}
+	return ""
+}
+
+// load lets workers write through nodes, one worker each.
+func (c *virtualCluster) load(l *model.Load, seed uint64, tolerant bool, ids ...string) (closeClients func()) {
+	var clients []*redis.Client
+	for i, id := range ids {
+		client := c.client(id)
+		clients = append(clients, client)
+		slow := func(ctx context.Context, args ...string) (string, error) {
+			time.Sleep(20 * time.Millisecond) // virtual; a client that thinks leaves time for more events
+			return model.GoRedis(client)(ctx, args...)
+		}
+		l.Start(model.NewWorker(fmt.Sprintf("%d-%s", i, id), seed), slow, tolerant)
+	}
+	return func() {
+		for _, client := range clients {
+			_ = client.Close()
+		}
+	}
+}
+
+// check compares all that the workers know with what every node answers.
+func (c *virtualCluster) check(l *model.Load) {
+	c.t.Helper()
+	least, greatest := 0, 0
+	for _, w := range l.Workers {
+		if w.Wrong != nil {
+			c.t.Errorf("client %s: %v", w.Name, w.Wrong)
+		}
+		if w.Done == 0 {
+			c.t.Errorf("client %s got nothing done", w.Name)
+		}
+		a, b := w.Keys()
+		least, greatest = least+a, greatest+b
+		c.say("client %s: %d commands, %d failed, the slowest took %v", w.Name, w.Done, w.Failed, w.Slowest)
+	}
+	for _, id := range c.running() {
+		client := c.client(id)
+		for _, w := range l.Workers {
+			if err := w.Check(model.GoRedis(client)); err != nil {
+				c.t.Errorf("through %s: %v", id, err)
+			}
+		}
+		size, err := client.DBSize(context.Background()).Result()
+		if err != nil || int(size) < least || int(size) > greatest {
+			c.t.Errorf("through %s: %d keys, %v, want %d to %d", id, size, err, least, greatest)
+		}
+		_ = client.Close()
+	}
+}
+
+func (c *virtualCluster) close() {
+	for _, id := range c.running() {
+		c.stop(id)
 	}
 	time.Sleep(time.Minute) // virtual: memberlist's last probes end
 }
 
-func TestVirtual(t *testing.T) {
-	seed := rand.Uint64()
-	synctest.Test(t, func(t *testing.T) {
-		c := newVirtualCluster(t, seed, 2*time.Millisecond, 0.02)
-		began := time.Now()
-		c.start("a")
-		c.start("b", "a")
-		c.start("c", "a")
-		waitFor(t, "three shares", func() bool { p := c.nodes["b"].primaries(); return len(p) == 3 && p["a"] <= 86 })
-		t.Logf("after %v", time.Since(began))
-		client := c.client("b")
-		for i := range 100 {
-			if err := client.Set(t.Context(), fmt.Sprint("k", i), i, 0).Err(); err != nil {
-				t.Error(err)
+// seeds are for so many runs in virtual time, or for one if RINGSIDE_TEST_SEED is set.
+func seeds(t *testing.T, runs int) []uint64 {
+	t.Helper()
+	var one uint64
+	if text := os.Getenv("RINGSIDE_TEST_SEED"); text != "" {
+		if _, err := fmt.Sscan(text, &one); err != nil {
+			t.Fatal(err)
+		}
+		return []uint64{one}
+	}
+	list := make([]uint64, runs)
+	for i := range list {
+		list[i] = rand.Uint64()
+	}
+	return list
+}
+
+// Nodes come, go, crash, stop and get cut off, at any moment and several at once; what
+// was acknowledged is there in the end, and no answer was ever wrong.
+func TestNothingIsLostWhateverHappens(t *testing.T) {
+	runs := 4
+	if os.Getenv("RINGSIDE_LONG") != "" {
+		runs = 200
+	}
+	for _, seed := range seeds(t, runs) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { whateverHappens(t, seed) })
+		})
+		if t.Failed() {
+			t.Fatalf("set RINGSIDE_TEST_SEED=%d to see it again", seed)
+		}
+	}
+}
+
+func whateverHappens(t *testing.T, seed uint64) {
+	rnd := rand.New(rand.NewPCG(seed, 11))
+	placing := []string{StrategyBuckets, StrategyKetama, StrategyVnode}[rnd.IntN(3)]
+	loss := 0.1 * rnd.Float64()
+	c := newVirtualCluster(t, seed, time.Duration(1+rnd.IntN(20))*time.Millisecond, loss, func(cfg *Config) { cfg.Strategy = placing })
+	c.say("%s, %.0f %% of packets get lost", placing, 100*loss)
+	c.start("a")
+	c.start("b", "a")
+	c.settled()
+	var l model.Load
+	closeClients := c.load(&l, seed, true, "a", "b")
+	for range 6 + rnd.IntN(10) {
+		time.Sleep(time.Duration(rnd.IntN(4000)) * time.Millisecond)
+		up := c.running()
+		victim := up[rnd.IntN(len(up))]
+		switch rnd.IntN(7) {
+		case 0, 1:
+			if id := string(rune('a' + len(c.nodes))); len(c.nodes) < 6 {
+				c.say("%s joins", id)
+				c.start(id, "a", "b")
+			}
+		case 2:
+			c.say("%s crashes", victim)
+			c.crash(victim)
+		case 3:
+			c.say("%s stops", victim)
+			c.stop(victim)
+		case 4:
+			cut := time.Duration(rnd.IntN(30)) * time.Second
+			c.say("%s is cut off for %v", victim, cut)
+			ip := c.nodes[victim].ip
+			c.net.Move(1+rnd.IntN(2), ip)
+			time.AfterFunc(cut, func() { c.net.Move(0, ip) })
+		case 5:
+			if victim == "a" || victim == "b" || len(up) < 3 {
+				continue
+			}
+			c.say("%s leaves", victim)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rnd.IntN(60))*time.Second)
+			err := c.nodes[victim].Leave(ctx)
+			cancel()
+			c.say("%s has left: %v", victim, err)
+			if err == nil {
+				c.stop(victim)
+				delete(c.nodes, victim)
+				c.nodes[victim+"'"] = &virtualNode{id: victim} // its address is taken
+			}
+		default:
+			for _, id := range slices.Sorted(maps.Keys(c.nodes)) {
+				if c.nodes[id].Node == nil && c.nodes[id].ip != "" {
+					c.say("%s starts again", id)
+					c.start(id, "a", "b")
+				}
 			}
 		}
-		client.Close()
-		c.close()
-	})
+	}
+	time.Sleep(31 * time.Second) // every cut ends
+	for _, id := range slices.Sorted(maps.Keys(c.nodes)) {
+		if c.nodes[id].Node == nil && c.nodes[id].ip != "" {
+			c.start(id, "a", "b")
+		}
+	}
+	c.say("all are back")
+	c.settled()
+	c.say("settled")
+	time.Sleep(time.Second)
+	l.Stop()
+	closeClients()
+	c.check(&l)
+	c.close()
 }
