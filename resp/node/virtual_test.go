@@ -37,7 +37,15 @@ type virtualNode struct {
 	*Node       // nil while it does not run
 	id, ip, dir string
 	fs          *vfs.MemFS
+	leaves      bool // it is to hand over all that it has, and goes on until then
 }
+
+func init() { redis.SetLogger(noLog{}) }
+
+// noLog keeps the clients' view of nodes that are away out of the tests' output.
+type noLog struct{}
+
+func (noLog) Printf(context.Context, string, ...any) {}
 
 func newVirtualCluster(t *testing.T, seed uint64, delay time.Duration, loss float64, base func(*Config)) *virtualCluster {
 	return &virtualCluster{
@@ -68,7 +76,7 @@ func (c *virtualCluster) start(id string, join ...string) *virtualNode {
 	}
 	cfg.Cache, cfg.BlockCache, cfg.MinFreeDisk = 1<<20, 1<<20, 0
 	cfg.below.network = c.net.Host(v.ip)
-	cfg.below.store = func(s *store.Config) { s.FS = v.fs }
+	cfg.below.store = func(s *store.Config) { s.FS, s.Dir = v.fs, "data" }
 	if os.Getenv("RINGSIDE_TEST_LOG") != "" {
 		cfg.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil)).With("at", id)
 	}
@@ -109,11 +117,11 @@ func (c *virtualCluster) crash(id string) {
 	c.net.Move(0, v.ip)
 }
 
-// running are the ids of the nodes that run, in order.
+// running are the ids of the nodes that run and stay, in order.
 func (c *virtualCluster) running() []string {
 	var ids []string
 	for _, id := range slices.Sorted(maps.Keys(c.nodes)) {
-		if c.nodes[id].Node != nil {
+		if v := c.nodes[id]; v.Node != nil && !v.leaves {
 			ids = append(ids, id)
 		}
 	}
@@ -141,7 +149,13 @@ func (c *virtualCluster) settled() {
 			return
 		}
 		if time.Now().After(end) {
-			c.t.Fatalf("%v do not settle: %s", ids, why)
+			for _, id := range ids {
+				cl := c.nodes[id].cluster
+				leader, self := cl.table.Leader()
+				c.say("%s: leader %q, itself %v, members %v, nodes %v, server %+v", id, leader, self, cl.table.State().MembersOf(), cl.members.Nodes(), cl.table.State().Index())
+			}
+			c.t.Errorf("%v do not settle: %s", ids, why)
+			return
 		}
 	}
 }
@@ -280,8 +294,13 @@ func whateverHappens(t *testing.T, seed uint64) {
 	for range 6 + rnd.IntN(10) {
 		time.Sleep(time.Duration(rnd.IntN(4000)) * time.Millisecond)
 		up := c.running()
-		victim := up[rnd.IntN(len(up))]
-		switch rnd.IntN(7) {
+		what, victim := rnd.IntN(7), ""
+		if len(up) == 0 {
+			what = 6
+		} else {
+			victim = up[rnd.IntN(len(up))]
+		}
+		switch what {
 		case 0, 1:
 			if id := string(rune('a' + len(c.nodes))); len(c.nodes) < 6 {
 				c.say("%s joins", id)
@@ -308,14 +327,12 @@ func whateverHappens(t *testing.T, seed uint64) {
 			err := c.nodes[victim].Leave(ctx)
 			cancel()
 			c.say("%s has left: %v", victim, err)
-			if err == nil {
+			if c.nodes[victim].leaves = true; err == nil {
 				c.stop(victim)
-				delete(c.nodes, victim)
-				c.nodes[victim+"'"] = &virtualNode{id: victim} // its address is taken
 			}
 		default:
 			for _, id := range slices.Sorted(maps.Keys(c.nodes)) {
-				if c.nodes[id].Node == nil && c.nodes[id].ip != "" {
+				if v := c.nodes[id]; v.Node == nil && !v.leaves {
 					c.say("%s starts again", id)
 					c.start(id, "a", "b")
 				}
@@ -324,11 +341,19 @@ func whateverHappens(t *testing.T, seed uint64) {
 	}
 	time.Sleep(31 * time.Second) // every cut ends
 	for _, id := range slices.Sorted(maps.Keys(c.nodes)) {
-		if c.nodes[id].Node == nil && c.nodes[id].ip != "" {
+		if v := c.nodes[id]; v.Node == nil && !v.leaves {
 			c.start(id, "a", "b")
 		}
 	}
 	c.say("all are back")
+	for _, id := range slices.Sorted(maps.Keys(c.nodes)) {
+		if v := c.nodes[id]; v.Node != nil && v.leaves {
+			if err := v.Leave(t.Context()); err != nil {
+				t.Errorf("%s does not leave: %v", id, err)
+			}
+			c.stop(id)
+		}
+	}
 	c.settled()
 	c.say("settled")
 	time.Sleep(time.Second)
