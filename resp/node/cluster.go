@@ -348,6 +348,9 @@ func (c *cluster) watch() {
 			if !ok {
 				return
 			}
+			if !c.table.State().Founded() {
+				continue // new routes would have waiting requests wait anew
+			}
 			c.mu.Lock()
 			c.routeLocked()
 			c.mu.Unlock()

@@ -130,6 +130,7 @@ func (n *Node) open() (err error) {
 		_ = n.server.Close(context.Background())
 		return err
 	}
+	n.health.Also(n.cluster.ready)
 	n.health.Started(n.store)
 	go func() {
 		defer close(n.served)
