@@ -24,6 +24,9 @@ func (c *cluster) leave(ctx context.Context) error {
 	}
 	log := c.n.cfg.Logger
 	_, err := c.table.Apply(ctx, &table.Leave{Node: c.n.id, Incarnation: c.incarnation})
+	if errors.Is(err, table.ErrUnknownNode) {
+		return c.members.Leave(ctx) // an earlier try went as far as the table
+	}
 	if err != nil && !errors.Is(err, table.ErrNodeState) {
 		return fmt.Errorf("leave: %w; all data stays in %s", err, c.n.cfg.Dir)
 	}
