@@ -53,6 +53,8 @@ type cluster struct {
 	links map[string]*link // by node
 	p     *ring.Placement
 	held  func(ring.Range) bool
+	// routed tells that p is the table's.
+	routed bool
 }
 
 // openCluster begins the node's part in a cluster; enter, in the background, brings it
@@ -120,6 +122,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 		return c, err
 	}
 	c.Route(nothing, func(ring.Range) bool { return true })
+	c.routed = false
 	c.engine, err = replica.New(replica.Config{
 		Self: n.id, Incarnation: c.incarnation, Strategy: agreedStrategy{placing, c.table.State}, Store: data{n.store},
 		Table: agreed{c.table}, Front: c, Dial: c.dialStream, Logger: cfg.Logger,
@@ -311,7 +314,7 @@ func (a agreed) Leads() bool {
 func (c *cluster) Route(p *ring.Placement, held func(ring.Range) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.p, c.held = p, held
+	c.p, c.held, c.routed = p, held, true
 	c.routeLocked()
 }
 
@@ -363,11 +366,10 @@ func (c *cluster) watch() {
 			if !ok {
 				return
 			}
-			if !c.table.State().Founded() {
-				continue // new routes would have waiting requests wait anew
-			}
 			c.mu.Lock()
-			c.routeLocked()
+			if c.routed { // else waiting requests would wait anew
+				c.routeLocked()
+			}
 			c.mu.Unlock()
 		case <-c.ctx.Done():
 			return
