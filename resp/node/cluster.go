@@ -45,6 +45,7 @@ type cluster struct {
 	choice    sync.Mutex
 	belonging belonging
 	founding  bool
+	begun     atomic.Bool // the choice cannot be taken back
 	entered   atomic.Bool // this start is registered
 	complete  atomic.Bool // every range has had somebody to serve it
 
@@ -52,6 +53,8 @@ type cluster struct {
 	links map[string]*link // by node
 	p     *ring.Placement
 	held  func(ring.Range) bool
+	// routed tells that p is the table's.
+	routed bool
 }
 
 // openCluster begins the node's part in a cluster; enter, in the background, brings it
@@ -77,7 +80,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	}
 	c.bus, err = bus.Listen(bus.Config{
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
-		Generation: c.generation, Key: []byte(cfg.ClusterKey), Listen: cfg.BusAddr, Network: cfg.below.bus(), Logger: cfg.Logger,
+		Generation: c.meant, Key: []byte(cfg.ClusterKey), Listen: cfg.BusAddr, Network: cfg.below.bus(), Logger: cfg.Logger,
 	})
 	if err != nil {
 		return c, fmt.Errorf("%w; set bus-addr to another", err)
@@ -109,6 +112,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	if err != nil {
 		return c, err
 	}
+	c.begun.Store(c.belonging.Entered || c.table.Known())
 	if err := c.refuseLoneData(); err != nil {
 		return c, err
 	}
@@ -118,6 +122,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 		return c, err
 	}
 	c.Route(nothing, func(ring.Range) bool { return true })
+	c.routed = false
 	c.engine, err = replica.New(replica.Config{
 		Self: n.id, Incarnation: c.incarnation, Strategy: agreedStrategy{placing, c.table.State}, Store: data{n.store},
 		Table: agreed{c.table}, Front: c, Dial: c.dialStream, Logger: cfg.Logger,
@@ -179,12 +184,16 @@ func (c *cluster) peers() []string {
 }
 
 func (c *cluster) dial(ctx context.Context, node string, purpose bus.Purpose) (net.Conn, error) {
+	conn, _, err := c.dialPeer(ctx, node, purpose)
+	return conn, err
+}
+
+func (c *cluster) dialPeer(ctx context.Context, node string, purpose bus.Purpose) (net.Conn, bus.Peer, error) {
 	addr, err := c.busAddr(node)
 	if err != nil {
-		return nil, err
+		return nil, bus.Peer{}, err
 	}
-	conn, _, err := c.bus.Dial(ctx, addr, node, purpose)
-	return conn, err
+	return c.bus.Dial(ctx, addr, node, purpose)
 }
 
 func (c *cluster) dialStream(ctx context.Context, node string) (net.Conn, error) {
@@ -229,12 +238,21 @@ func (c *cluster) runForwarded(b *client.Batch) {
 // maxMessage bounds a message to a table, in bytes.
 const maxMessage = 64 << 20
 
-// askTable takes a message to another node's table.
+// askTable takes a message to another node's table, if that is of the same cluster.
 func (c *cluster) askTable(ctx context.Context, node string, message []byte) ([]byte, error) {
-	conn, err := c.dial(ctx, node, bus.Control)
+	conn, peer, err := c.dialPeer(ctx, node, bus.Control)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", table.ErrUnsent, err)
 	}
+	if own := c.generation(); peer.Generation != own {
+		_ = conn.Close()
+		return nil, fmt.Errorf("%w: %s is in generation %d (0 is none), this node has chosen %d", table.ErrUnsent, node, peer.Generation, own)
+	}
+	return exchange(ctx, conn, message)
+}
+
+// exchange sends a message, reads the reply and closes the connection.
+func exchange(ctx context.Context, conn net.Conn, message []byte) ([]byte, error) {
 	defer func() { _ = conn.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
@@ -296,7 +314,7 @@ func (a agreed) Leads() bool {
 func (c *cluster) Route(p *ring.Placement, held func(ring.Range) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.p, c.held = p, held
+	c.p, c.held, c.routed = p, held, true
 	c.routeLocked()
 }
 
@@ -348,11 +366,10 @@ func (c *cluster) watch() {
 			if !ok {
 				return
 			}
-			if !c.table.State().Founded() {
-				continue // new routes would have waiting requests wait anew
-			}
 			c.mu.Lock()
-			c.routeLocked()
+			if c.routed { // else waiting requests would wait anew
+				c.routeLocked()
+			}
 			c.mu.Unlock()
 		case <-c.ctx.Done():
 			return

@@ -130,6 +130,9 @@ func (c *cluster) join(b belonging, generation uint64, nodes []members.Node) err
 	var faults []error
 	for _, m := range nodes {
 		a, err := c.ask(ctx, m.ID, &question{Kind: askEnter, Wants: c.n.cfg.wants()})
+		if err == nil && a.Later != "" {
+			err = errors.New(a.Later)
+		}
 		if err != nil {
 			faults = append(faults, fmt.Errorf("%s: %w", m.ID, err))
 			continue
@@ -212,6 +215,7 @@ func (c *cluster) arrived(st *table.State) error {
 	if err != nil {
 		return err
 	}
+	c.begun.Store(true)
 	if err := c.members.SetGeneration(cluster.Generation); err != nil && c.ctx.Err() == nil {
 		return err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+
+	"github.com/ringside-kv/ringside/replica/bus"
 )
 
 // messageQuestion begins a message between nodes that is none of the table's, whose
@@ -29,7 +31,9 @@ type question struct {
 
 // An answer without a refusal is a yes.
 type answer struct {
-	Refusal    string `json:"refusal,omitempty"`
+	Refusal string `json:"refusal,omitempty"`
+	// Later says why the question has to be asked again.
+	Later      string `json:"later,omitempty"`
 	Generation uint64 `json:"generation,string"`
 	Founder    string `json:"founder,omitempty"`
 }
@@ -39,7 +43,11 @@ func (c *cluster) ask(ctx context.Context, node string, q *question) (*answer, e
 	if err != nil {
 		return nil, err
 	}
-	reply, err := c.askTable(ctx, node, append([]byte{messageQuestion}, text...))
+	conn, err := c.dial(ctx, node, bus.Control)
+	if err != nil {
+		return nil, err
+	}
+	reply, err := exchange(ctx, conn, append([]byte{messageQuestion}, text...))
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +91,8 @@ func (c *cluster) reply(from string, message []byte) ([]byte, error) {
 // admit tells whether a node may enter the cluster, and if not, says so here, too.
 func (c *cluster) admit(from string, q *question) *answer {
 	st := c.table.State()
-	if !st.Founded() {
-		return &answer{Refusal: "node " + c.n.id + " is in no cluster yet"}
+	if !st.Founded() { // it was started again, and has not caught up yet
+		return &answer{Later: "node " + c.n.id + " does not know the table yet"}
 	}
 	if text := q.Wants.differ(st.Cluster().Strategy); text != "" {
 		c.n.cfg.Logger.Warn("refused a node with other settings", "node", from, "err", text)

@@ -9,6 +9,8 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,6 +40,29 @@ type virtualNode struct {
 	id, ip, dir string
 	fs          *vfs.MemFS
 	leaves      bool // it is to hand over all that it has, and goes on until then
+	log         lastLines
+}
+
+// lastLines keeps the end of a log.
+type lastLines struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *lastLines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, string(b))
+	if len(l.lines) > 40 {
+		l.lines = l.lines[1:]
+	}
+	return len(b), nil
+}
+
+func (l *lastLines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(l.lines, "")
 }
 
 func init() { redis.SetLogger(noLog{}) }
@@ -77,6 +102,7 @@ func (c *virtualCluster) start(id string, join ...string) *virtualNode {
 	cfg.Cache, cfg.BlockCache, cfg.MinFreeDisk = 1<<20, 1<<20, 0
 	cfg.below.network = c.net.Host(v.ip)
 	cfg.below.store = func(s *store.Config) { s.FS, s.Dir = v.fs, "data" }
+	cfg.Logger = slog.New(slog.NewTextHandler(&v.log, nil))
 	if os.Getenv("RINGSIDE_TEST_LOG") != "" {
 		cfg.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil)).With("at", id)
 	}
@@ -152,7 +178,8 @@ func (c *virtualCluster) settled() {
 			for _, id := range ids {
 				cl := c.nodes[id].cluster
 				leader, self := cl.table.Leader()
-				c.say("%s: leader %q, itself %v, members %v, nodes %v, server %+v", id, leader, self, cl.table.State().MembersOf(), cl.members.Nodes(), cl.table.State().Index())
+				c.say("%s: leader %q (itself: %v), members %v at %d, nodes %v, %+v, %v; its log:\n%s", id, leader, self,
+					cl.table.State().MembersOf(), cl.table.State().Index(), cl.members.Nodes(), cl.belongs(), c.nodes[id].Err(), &c.nodes[id].log)
 			}
 			c.t.Errorf("%v do not settle: %s", ids, why)
 			return
@@ -166,6 +193,9 @@ func (c *virtualCluster) unsettled(ids []string) string {
 		members = append(members, ring.Member{ID: id, Weight: 1})
 	}
 	for _, id := range ids {
+		if err := c.nodes[id].Err(); err != nil {
+			return fmt.Sprintf("%s has ended: %v", id, err)
+		}
 		cl := c.nodes[id].cluster
 		st := cl.table.State()
 		if !st.Founded() {
