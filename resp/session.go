@@ -86,7 +86,9 @@ func (c *conn) authorized() bool {
 
 // wait keeps the connection waiting for d, or until end is closed. It returns
 // early when the client is gone or the server closes, and then false.
-func (c *conn) wait(d time.Duration, end <-chan struct{}) bool { return c.waitUnless(c.srv.stop, d, end) }
+func (c *conn) wait(d time.Duration, end <-chan struct{}) bool {
+	return c.waitUnless(c.srv.stop, d, end)
+}
 
 // waitOn is wait for a request that the server still carries out when it closes.
 func (c *conn) waitOn(d time.Duration, end <-chan struct{}) bool { return c.waitUnless(nil, d, end) }

@@ -45,9 +45,13 @@ type cluster struct {
 	choice    sync.Mutex
 	belonging belonging
 	founding  bool
-	begun     atomic.Bool // the choice cannot be taken back
-	entered   atomic.Bool // this start is registered
-	complete  atomic.Bool // every range has had somebody to serve it
+	// registering tells that an attempt to be registered was made, and givenUp that none
+	// may be: at most one is true.
+	registering, givenUp bool
+	begun                atomic.Bool   // the choice cannot be taken back
+	entered              atomic.Bool   // this start is registered
+	inside               chan struct{} // closed then
+	complete             atomic.Bool   // every range has had somebody to serve it
 
 	mu    sync.Mutex
 	links map[string]*link // by node
@@ -63,6 +67,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	c = &cluster{
 		n: n, strategy: placing,
 		incarnation: uint64(time.Now().UnixNano()),
+		inside:      make(chan struct{}),
 		links:       make(map[string]*link),
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())

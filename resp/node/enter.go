@@ -24,6 +24,8 @@ var (
 	errWaiting = errors.New("waiting")
 	// errChosen says that this node has chosen a cluster meanwhile.
 	errChosen = errors.New("another choice was made")
+	// errGivenUp says that this node is to leave before it has entered.
+	errGivenUp = errors.New("the node leaves")
 )
 
 // A hopeless error is one that only an operator of this node can mend.
@@ -38,7 +40,7 @@ func (c *cluster) enter() {
 	said, at := "", time.Time{}
 	for c.ctx.Err() == nil {
 		err := c.step()
-		if err == nil || c.ctx.Err() != nil {
+		if err == nil || c.ctx.Err() != nil || errors.Is(err, errGivenUp) {
 			return
 		}
 		var end hopeless
@@ -182,6 +184,9 @@ func (c *cluster) register() error {
 	if cfg.Role == RoleProxy {
 		r.Role = table.Proxy
 	}
+	if !c.goOn() {
+		return errGivenUp
+	}
 	ctx, cancel := context.WithTimeout(c.ctx, enterTimeout)
 	defer cancel()
 	_, err := c.table.Apply(ctx, r)
@@ -189,6 +194,9 @@ func (c *cluster) register() error {
 	n, known := st.Node(c.n.id)
 	switch {
 	case known && n.Incarnation == c.incarnation: // also if an earlier attempt has succeeded
+	case errors.Is(err, table.ErrIncarnation) && !(known && n.Incarnation > c.incarnation):
+		// An earlier attempt may have succeeded without an answer: the state will tell.
+		return fmt.Errorf("%w for the table of the cluster: %w", errWaiting, err)
 	case errors.Is(err, table.ErrIncarnation):
 		return hopeless{fmt.Errorf("a later start of this node is registered: another process has its id, its directory is a copy, or this machine's clock has gone back: %w", err)}
 	case table.IsRefused(err):
@@ -199,6 +207,23 @@ func (c *cluster) register() error {
 		return fmt.Errorf("%w for the table of the cluster", errWaiting)
 	}
 	return c.arrived(st)
+}
+
+// goOn tells whether the node still wants to be registered. From then on, only the table
+// knows whether it is.
+func (c *cluster) goOn() bool {
+	c.choice.Lock()
+	defer c.choice.Unlock()
+	c.registering = !c.givenUp
+	return c.registering
+}
+
+// giveUp ends the way into a cluster, unless the node may be registered already.
+func (c *cluster) giveUp() bool {
+	c.choice.Lock()
+	defer c.choice.Unlock()
+	c.givenUp = !c.registering
+	return c.givenUp
 }
 
 // arrived checks what the cluster wants and tells the others that the node is in it.
@@ -220,6 +245,7 @@ func (c *cluster) arrived(st *table.State) error {
 		return err
 	}
 	c.entered.Store(true)
+	close(c.inside)
 	c.n.cfg.Logger.Info("in the cluster", "node", c.n.id, "cluster", cluster.Name, "generation", cluster.Generation, "role", c.n.cfg.Role)
 	return nil
 }

@@ -19,8 +19,15 @@ const (
 // no vote, no place in the table and none in the gossip. What was begun goes on after
 // an error: a node that is leaving stays so, also when it is started again.
 func (c *cluster) leave(ctx context.Context) error {
-	if !c.entered.Load() {
+	if c.giveUp() {
 		return c.members.Leave(ctx) // nobody counts on it
+	}
+	select {
+	case <-c.inside:
+	case <-c.n.done:
+		return errors.New("leave: the node has ended before it was in the cluster")
+	case <-ctx.Done():
+		return fmt.Errorf("leave: the node is not in the cluster yet: %w", ctx.Err())
 	}
 	log := c.n.cfg.Logger
 	_, err := c.table.Apply(ctx, &table.Leave{Node: c.n.id, Incarnation: c.incarnation})
