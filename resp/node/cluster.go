@@ -126,8 +126,8 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	if err != nil {
 		return c, err
 	}
-	c.Route(nothing, func(ring.Range) bool { return true })
-	c.routed = false
+	c.p, c.held = nothing, func(ring.Range) bool { return true }
+	c.routeLocked()
 	c.engine, err = replica.New(replica.Config{
 		Self: n.id, Incarnation: c.incarnation, Strategy: agreedStrategy{placing, c.table.State}, Store: data{n.store},
 		Table: agreed{c.table}, Front: c, Dial: c.dialStream, Logger: cfg.Logger,
@@ -331,13 +331,16 @@ func (c *cluster) routeLocked() {
 		return
 	}
 	r := &resp.Routes{Placement: c.p, Self: c.n.id, Nodes: make(map[string]resp.Route), Held: make(map[int]bool)}
+	if !c.routed {
+		r.Why = "TRYAGAIN this node has not entered its cluster yet"
+	}
 	for i := range c.p.Len() {
 		if c.held(c.p.Row(i).Range) {
 			r.Held[i] = true
 		}
 	}
 	for _, m := range c.members.Nodes() {
-		r.Nodes[m.ID] = resp.Route{ID: m.ID, Addr: m.ClientAddr, Link: c.linkLocked(m.ID)}
+		r.Nodes[m.ID] = resp.Route{ID: m.ID, Addr: m.ClientAddr, Link: c.linkLocked(m.ID), Proxy: m.Role == members.RoleProxy}
 	}
 	c.n.server.SetRoutes(r)
 }
