@@ -15,6 +15,8 @@ type Engine struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 
+	totals totals
+
 	mu   sync.Mutex
 	held map[ring.Token]bool // starts of the ranges that are about to change hands
 }

@@ -22,6 +22,7 @@ func (e *Engine) send(ctx context.Context) {
 	for ctx.Err() == nil {
 		if h := e.mine(); h != nil {
 			if err := e.handOff(ctx, h); err != nil && ctx.Err() == nil {
+				e.totals.failed.Add(1)
 				e.cfg.Logger.Warn("handoff", "handoff", h.ID, "node", h.To, "err", err)
 				pause(ctx, e.cfg.Retry)
 			}
@@ -85,15 +86,26 @@ func (e *Engine) handOff(ctx context.Context, h *table.Handoff) error {
 	}
 	stream := NewStream(conn, text)
 	defer stream.Close()
+	began := time.Now()
 	cancel, err := e.copyAll(ctx, stream, ranges)
 	defer cancel()
 	if err != nil {
 		return err
 	}
+	copying := time.Since(began)
+	var load ring.Load
+	for _, r := range ranges {
+		load = load.Add(e.cfg.Store.Load(r))
+	}
 	if err := e.cutOver(ctx, h, stream, to.Incarnation); err != nil {
 		return err
 	}
 	cancel()
+	e.totals.done.Add(1)
+	e.totals.ranges.Add(int64(len(ranges)))
+	e.totals.keys.Add(load.Keys)
+	e.totals.bytes.Add(load.Bytes)
+	e.totals.copying.Add(int64(copying))
 	if err := e.cfg.Store.Drop(e.foreign(ranges)...); err != nil {
 		e.cfg.Logger.Error("drop what was handed off", "handoff", h.ID, "node", h.To, "err", err)
 	}
@@ -242,12 +254,14 @@ func (e *Engine) cutOver(ctx context.Context, h *table.Handoff, stream *Stream, 
 		for _, row := range e.rowsOf(h) {
 			ranges = append(ranges, row.Range)
 		}
+		began := time.Now()
 		e.hold(ranges, true)
 		err := e.still(ctx, stream)
 		if err == nil {
 			err = e.decide(ctx, h, incarnation)
 		}
 		e.hold(ranges, false)
+		e.totals.held.Add(int64(time.Since(began)))
 		if !errors.Is(err, errHold) {
 			return err
 		}

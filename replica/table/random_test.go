@@ -128,9 +128,22 @@ func (x *chaos) command() Command {
 		if x.IntN(4) == 0 {
 			return &Recreate{x.refs(x.row())[:1], id, x.start(id)}
 		}
+	case kindSetMoves:
+		return x.moves()
 	}
 	id := x.node()
 	return &Register{Node: id, Incarnation: x.start(id) + 1, Intact: true}
+}
+
+func (x *chaos) moves() Command {
+	var m SetMoves
+	if x.IntN(2) == 0 {
+		m.Paused = new(x.IntN(2) == 0)
+	}
+	if x.IntN(2) == 0 {
+		m.Throttle = new(int64(x.Uint32()) - 1<<29)
+	}
+	return &m
 }
 
 func (x *chaos) plan() Command {
