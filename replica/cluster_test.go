@@ -2,13 +2,10 @@ package replica
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"math/rand/v2"
 	"net"
-	"sort"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -94,108 +91,6 @@ func (a *agreed) Apply(_ context.Context, c table.Command) error {
 		return errNoAnswer
 	}
 	return err
-}
-
-// A memory is a store.
-type memory struct {
-	mu   sync.Mutex
-	data map[string]int
-	taps map[int]func(string, int)
-	next int
-	slow func() // what applying a batch takes
-}
-
-type pair struct {
-	Key   string
-	Value int
-}
-
-func tokenOf(key string) ring.Token {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(key))
-	return ring.Token(h.Sum32())
-}
-
-func (m *memory) put(key string, value int) {
-	m.data[key] = value
-	for _, tap := range m.taps {
-		tap(key, value)
-	}
-}
-
-func (m *memory) Tap(r ring.Range, sink func([]byte)) (func(), error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	id := m.next
-	m.next++
-	m.taps[id] = func(key string, value int) {
-		if r.Contains(tokenOf(key)) {
-			batch, _ := json.Marshal([]pair{{key, value}})
-			sink(batch)
-		}
-	}
-	return func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		delete(m.taps, id)
-	}, nil
-}
-
-func (m *memory) in(r ring.Range) []string {
-	var keys []string
-	for key := range m.data {
-		if r.Contains(tokenOf(key)) {
-			keys = append(keys, key)
-		}
-	}
-	sort.Slice(keys, func(i, j int) bool { return keys[i] < keys[j] })
-	return keys
-}
-
-func (m *memory) Copy(r ring.Range, from []byte, _ int, sink func([]byte)) ([]byte, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, key := range m.in(r) {
-		if key > string(from) {
-			batch, _ := json.Marshal([]pair{{key, m.data[key]}})
-			sink(batch)
-			return []byte(key), nil
-		}
-	}
-	return nil, nil
-}
-
-func (m *memory) Receive(ring.Range) (func([]byte) error, func()) { return m.apply, func() {} }
-
-func (m *memory) apply(batch []byte) error {
-	var pairs []pair
-	if err := json.Unmarshal(batch, &pairs); err != nil {
-		return err
-	}
-	m.slow()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, p := range pairs {
-		m.put(p.Key, p.Value)
-	}
-	return nil
-}
-
-func (m *memory) Drop(ranges ...ring.Range) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, r := range ranges {
-		for _, key := range m.in(r) {
-			delete(m.data, key)
-		}
-	}
-	return nil
-}
-
-func (m *memory) Load(r ring.Range) ring.Load {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return ring.Load{Keys: int64(len(m.in(r)))}
 }
 
 // A gate is a front: operations run under the routes that they began with.
@@ -321,7 +216,7 @@ func (c *testCluster) sure(command func() table.Command, shows func(*table.State
 
 func (c *testCluster) start(id string, incarnation uint64) {
 	ctx, stop := context.WithCancel(context.Background())
-	n := &testNode{id: id, store: &memory{data: make(map[string]int), taps: make(map[int]func(string, int)), slow: c.slow}, gate: &gate{self: id, running: make(map[int]int)}, stop: stop}
+	n := &testNode{id: id, store: newMemory(c.slow), gate: &gate{self: id, running: make(map[int]int)}, stop: stop}
 	engine, err := New(Config{
 		Self: id, Incarnation: incarnation, Strategy: c.strategy, Store: n.store,
 		Table: &view{c.agreed, id == "n1"}, Front: n.gate, Dial: func(_ context.Context, to string) (net.Conn, error) {

@@ -49,6 +49,7 @@ type cluster struct {
 
 	ctx    context.Context
 	cancel context.CancelFunc
+	opened chan struct{} // closed once all of the above is there for other nodes
 	done   sync.WaitGroup
 
 	mu    sync.Mutex
@@ -63,6 +64,7 @@ func openCluster(n *Node, settings strategy.Config, placing ring.Strategy) (c *c
 		n: n, strategy: placing, settings: settings,
 		incarnation: uint64(time.Now().UnixNano()),
 		links:       make(map[string]*link),
+		opened:      make(chan struct{}),
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	defer func() {
@@ -114,10 +116,12 @@ func openCluster(n *Node, settings strategy.Config, placing ring.Strategy) (c *c
 	c.engine, err = replica.New(replica.Config{
 		Self: n.id, Incarnation: c.incarnation, Strategy: placing, Store: data{n.store},
 		Table: agreed{c.table}, Front: c, Dial: c.dialStream, Logger: cfg.Logger,
+		Requests: func() float64 { return float64(n.server.Rate()) },
 	})
 	if err != nil {
 		return c, err
 	}
+	close(c.opened)
 	c.done.Go(c.watch)
 	c.done.Go(c.enter)
 	return c, nil
@@ -244,7 +248,21 @@ func (c *cluster) dialStream(ctx context.Context, node string) (net.Conn, error)
 	return c.dial(ctx, node, bus.Stream)
 }
 
+// open waits until this node is whole, since others connect before; false if it ends.
+func (c *cluster) open() bool {
+	select {
+	case <-c.opened:
+		return true
+	case <-c.ctx.Done():
+		return false
+	}
+}
+
 func (c *cluster) serveStream(peer bus.Peer, conn net.Conn) {
+	if !c.open() {
+		_ = conn.Close()
+		return
+	}
 	if err := c.engine.Serve(c.ctx, peer.ID, conn); err != nil && c.ctx.Err() == nil {
 		c.n.cfg.Logger.Warn("receive a stream", "node", peer.ID, "err", err)
 	}
@@ -299,7 +317,7 @@ func (c *cluster) askTable(ctx context.Context, node string, message []byte) ([]
 
 func (c *cluster) serveControl(_ bus.Peer, conn net.Conn) {
 	defer func() { _ = conn.Close() }()
-	for {
+	for c.open() {
 		message, err := readMessage(conn)
 		if err != nil {
 			return
