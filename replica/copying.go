@@ -12,8 +12,8 @@ const (
 	chunkBytes = 256 << 10
 	// busyRequests is how many requests a second make a node busy: its copies then
 	// rest for restMost times as long as they work, and in proportion with fewer.
-	busyRequests = 10_000
-	restMost     = 2
+	busyRequests = 5_000
+	restMost     = 3
 	// slice is how long at most a copy waits before it looks again at what it may.
 	slice = 50 * time.Millisecond
 )

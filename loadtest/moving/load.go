@@ -130,6 +130,8 @@ func (l *load) report(began, ended time.Time) error {
 	from := l.start.Add(l.o.warm / 4)
 	before := l.print("before", from, began)
 	during := l.print("during", began, ended)
+	// By then a part of the requests goes on to another node, which has its own price.
+	l.print("after ", ended, ended.Add(quiet))
 	fmt.Printf("  clients keep %.0f %% of their throughput; failed requests: %v\n", 100*during/before, l.failed)
 	return l.failed
 }

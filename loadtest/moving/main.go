@@ -35,6 +35,7 @@ type options struct {
 	warm     time.Duration
 	verbose  bool
 	serve    string
+	profile  string
 }
 
 func main() {
@@ -50,6 +51,7 @@ func main() {
 	flag.DurationVar(&o.warm, "warm", 8*time.Second, "how long clients write before the last node joins")
 	flag.BoolVar(&o.verbose, "verbose", false, "show what the nodes log")
 	flag.StringVar(&o.serve, "serve", "", "further flags of ringside serve")
+	flag.StringVar(&o.profile, "profile", "", "directory for processor profiles of the nodes over the first 3 s of the last move")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -103,7 +105,7 @@ func run(ctx context.Context, o *options) (err error) {
 			}
 			continue
 		}
-		if err := watch(ctx, nodes, load); err != nil {
+		if err := watch(ctx, o, nodes, load); err != nil {
 			return err
 		}
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,6 +33,7 @@ type node struct {
 	id     string
 	addr   string
 	gossip string
+	http   string
 	cmd    *exec.Cmd
 	ended  chan error
 }
@@ -42,10 +45,10 @@ func startNode(ctx context.Context, o *options, number int, others []*node) (*no
 		return nil, err
 	}
 	at := func(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
-	n := &node{id: fmt.Sprint("n", number+1), addr: at(port), gossip: at(port + 1), ended: make(chan error, 1)}
+	n := &node{id: fmt.Sprint("n", number+1), addr: at(port), gossip: at(port + 1), http: at(port + 3), ended: make(chan error, 1)}
 	args := []string{
 		"serve", "--id", n.id, "--addr", n.addr, "--gossip-addr", n.gossip, "--bus-addr", at(port + 2),
-		"--http-addr", at(port + 3), "--strategy", o.strategy, "--dir", filepath.Join(o.dir, n.id),
+		"--http-addr", n.http, "--strategy", o.strategy, "--dir", filepath.Join(o.dir, n.id),
 	}
 	if len(others) > 0 {
 		args = append(args, "--join", others[0].gossip)
@@ -102,4 +105,34 @@ func freePorts() (int, error) {
 		}
 	}
 	return 0, errors.New("no free ports")
+}
+
+// cpu is the processor time that the node has used, 0 where that is not known.
+func (n *node) cpu() time.Duration {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", n.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	// The second field is in parentheses and may hold anything.
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	ticks := 0
+	for _, f := range fields[11:13] {
+		t, _ := strconv.Atoi(f)
+		ticks += t
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond
+}
+
+// profile writes what the node spends its time on, for some seconds, to a file.
+func (n *node) profile(dir string, seconds int) error {
+	reply, err := http.Get(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", n.http, seconds))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = reply.Body.Close() }()
+	b, err := io.ReadAll(reply.Body)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, n.id+".pprof"), b, 0o644)
 }

@@ -3,11 +3,15 @@ package main
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 )
 
+// quiet is how long nothing has moved when a move is over.
+const quiet = 3 * time.Second
+
 // watch waits until the newest of the nodes has its share, and prints how fast it came.
-func watch(ctx context.Context, nodes []*node, load *load) error {
+func watch(ctx context.Context, o *options, nodes []*node, load *load) error {
 	var conns []*conn
 	for _, n := range nodes {
 		c, err := dial(n.addr)
@@ -17,8 +21,11 @@ func watch(ctx context.Context, nodes []*node, load *load) error {
 		defer c.close()
 		conns = append(conns, c)
 	}
-	const quiet = 3 * time.Second
 	var began, changed time.Time
+	spent := make([]time.Duration, len(nodes))
+	used := make([]time.Duration, len(nodes))
+	var profiles sync.WaitGroup
+	defer profiles.Wait()
 	last, moved := "", int64(0)
 	for {
 		figures, state := make([]map[string]int64, len(conns)), ""
@@ -35,9 +42,22 @@ func watch(ctx context.Context, nodes []*node, load *load) error {
 		now := time.Now()
 		if began.IsZero() && (pending > 0 || newest["primaries"] > 0) {
 			began = now
+			for i, n := range nodes {
+				used[i] = n.cpu()
+				if o.profile != "" && len(nodes) == o.nodes {
+					profiles.Go(func() {
+						if err := n.profile(o.profile, 3); err != nil {
+							fmt.Println("profile:", err)
+						}
+					})
+				}
+			}
 		}
 		if state != last || pending > 0 {
 			last, changed = state, now
+			for i, n := range nodes {
+				spent[i] = n.cpu() - used[i]
+			}
 			moved = newest["own_bytes_estimate"]
 		}
 		if !began.IsZero() && newest["primaries"] > 0 && now.Sub(changed) > quiet {
@@ -50,6 +70,7 @@ func watch(ctx context.Context, nodes []*node, load *load) error {
 	took := changed.Sub(began)
 	fmt.Printf("%s: %s ranges, %.1f MB in %v: %.1f MB/s\n", nodes[len(nodes)-1].id, last,
 		float64(moved)/1e6, took.Round(time.Millisecond), float64(moved)/1e6/took.Seconds())
+	fmt.Printf("  processor time of each node: %v\n", spent)
 	if load != nil {
 		return load.report(began, changed)
 	}
