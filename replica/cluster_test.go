@@ -238,6 +238,18 @@ func (c *testCluster) slow() {
 	c.agreed.delay(400 * time.Microsecond)
 }
 
+// work is what a client's operation takes: now and then nearly as long as a cutover may.
+func (c *testCluster) work() {
+	c.agreed.mu.Lock()
+	long := c.agreed.rnd.IntN(10) == 0
+	c.agreed.mu.Unlock()
+	if long {
+		c.agreed.delay(40 * time.Millisecond)
+		return
+	}
+	c.agreed.delay(2 * time.Millisecond)
+}
+
 func (c *testCluster) close() {
 	c.crashes.Wait()
 	c.mu.Lock()
@@ -270,7 +282,10 @@ func (c *testCluster) count(ctx context.Context, key string) bool {
 		served := 0
 		for _, n := range nodes {
 			if n.gate.serve(key, func() {
-				c.agreed.delay(2 * time.Millisecond)
+				if row, _ := n.view.State().Row(tokenOf(key)); row.Primary == n.id && len(row.Backups) > 0 {
+					c.t.Errorf("%s serves %v while %v count and get no writes", n.id, row.Range, row.Backups)
+				}
+				c.work()
 				n.store.mu.Lock()
 				n.store.put(key, n.store.data[key]+1)
 				n.store.mu.Unlock()
