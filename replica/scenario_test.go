@@ -30,7 +30,7 @@ import (
 //	split                             a range that is being copied, which is where a copy then stands
 //	loses SHARE                       this share of the table's commands and answers, and now and then a connection
 //
-// A phase is planned, copying, insync, serving or done: of a handoff, when the first of
+// A phase is planned, copying, serving or done: of a handoff, when the first of
 // its ranges gets there.
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
@@ -245,7 +245,6 @@ func reached(phase string, before, after *table.State) *table.Handoff {
 			was, _ := before.Row(row.Range.Start)
 			switch {
 			case phase == "copying" && row.Op.Handoff == h.ID && row.Op.Phase == table.Copying && was.Op.Phase != table.Copying,
-				phase == "insync" && row.Op.Handoff == h.ID && row.Op.Phase == table.InSync && was.Op.Phase != table.InSync,
 				phase == "serving" && row.Primary == h.To && was.Primary == h.From:
 				return h
 			}
