@@ -7,7 +7,8 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// Cluster is what all nodes of a cluster have in common, fixed when it is founded.
+// Cluster is what all nodes of a cluster have in common: fixed when it is founded, but
+// for its Moves.
 type Cluster struct {
 	Name string
 	// Generation tells this cluster from every other of its name: a random number,
@@ -17,6 +18,17 @@ type Cluster struct {
 	Strategy   Settings
 	// Backups is how many copies are wanted beside the primary.
 	Backups int
+	// Moves are of the zero value when the cluster is founded; see [SetMoves].
+	Moves
+}
+
+// Moves say how data may move between nodes.
+type Moves struct {
+	// Paused tells that no node copies anything for a handoff. What is under way
+	// keeps its place.
+	Paused bool
+	// Throttle is how many bytes a second one node may copy; 0 is no bound.
+	Throttle int64
 }
 
 // Settings name the strategy; the fields are those of ring/strategy's Config, which
@@ -46,9 +58,17 @@ func (c *Cluster) validate() error {
 	case c.Backups < 0 || c.Backups > maxCopies || c.Strategy.Points < 0 || c.Strategy.VNodes < 0:
 		return fmt.Errorf("%w: a setting out of its bounds", ErrInvalid)
 	}
+	return c.Moves.validate()
+}
+
+func (m *Moves) validate() error {
+	if m.Throttle < 0 {
+		return fmt.Errorf("%w: a throttle of %d bytes a second", ErrInvalid, m.Throttle)
+	}
 	return nil
 }
 
+// code leaves the Moves out: they are no part of [Found], whose form lies in the logs.
 func (c *Cluster) code(x *codec) {
 	x.text(&c.Name)
 	x.number(&c.Generation)
@@ -61,4 +81,9 @@ func (c *Cluster) code(x *codec) {
 	x.token(&mask)
 	c.Strategy.Mask = uint32(mask)
 	x.integer(&c.Backups)
+}
+
+func (m *Moves) code(x *codec) {
+	x.flag(&m.Paused)
+	x.signed(&m.Throttle)
 }

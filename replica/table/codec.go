@@ -77,6 +77,13 @@ func (c *codec) integer(v *int) {
 	*v = int(n)
 }
 
+// signed codes a number that is not negative in anything that is valid.
+func (c *codec) signed(v *int64) {
+	n := uint64(*v)
+	c.number(&n)
+	*v = int64(n)
+}
+
 func (c *codec) flag(v *bool) {
 	n := uint8(0)
 	if *v {
@@ -150,6 +157,19 @@ func (c *codec) text(v *string) {
 	*v = string(c.buf[:n])
 	c.buf = c.buf[n:]
 	c.texts = append(c.texts, *v)
+}
+
+// optional codes what may not be there.
+func optional[T any](c *codec, v **T, value func(*T)) {
+	there := *v != nil
+	c.flag(&there)
+	if !there {
+		return
+	}
+	if c.reading {
+		*v = new(T)
+	}
+	value(*v)
 }
 
 // list codes a counted list. size is how many bytes an element takes at least: no

@@ -6,7 +6,8 @@ import "fmt"
 // holds and all of it is done, or it is refused and nothing is. The types are
 // [Found], [Register], [SetWeight], [SetPins], [Leave], [Forget], [Plan],
 // [SetPhase], [CancelHandoff], [AddLearner], [DropLearner], [Admit], [CutOver],
-// [Release], [Split], [Merge], [Failover] and [Recreate], each by its pointer.
+// [Release], [Split], [Merge], [Failover], [Recreate] and [SetMoves], each by its
+// pointer.
 // A command may not be changed once it is handed over.
 type Command interface {
 	// kind is the command's number in binary forms; it never changes.
@@ -39,7 +40,8 @@ const (
 	kindMerge
 	kindFailover
 	kindRecreate
-	lastKind = kindRecreate
+	kindSetMoves
+	lastKind = kindSetMoves
 )
 
 func (k kind) make() Command {
@@ -78,8 +80,10 @@ func (k kind) make() Command {
 		return new(Merge)
 	case kindFailover:
 		return new(Failover)
-	default:
+	case kindRecreate:
 		return new(Recreate)
+	default:
+		return new(SetMoves)
 	}
 }
 

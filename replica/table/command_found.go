@@ -47,6 +47,9 @@ func (f *Found) apply(d *draft) error {
 	if err := f.Cluster.validate(); err != nil {
 		return err
 	}
+	if f.Cluster.Moves != (Moves{}) {
+		return refuse(ErrInvalid, "a cluster that is founded with moves paused or bounded")
+	}
 	node := Node{
 		ID: f.Node, Incarnation: f.Incarnation, Server: f.Server, State: Member, Intact: true,
 		Weight: f.Weight, Pins: f.Pins, OnlyPins: f.OnlyPins, Since: d.index,

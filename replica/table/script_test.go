@@ -24,11 +24,12 @@ import (
 //	plan [old] followed by lines FROM TO START-END[:primary][:release=ID] …, or ID FROM TO … for one that stays
 //	phase id=N to=copying|insync|serving|done
 //	cancel id=N
-//	learn | drop | admit | cutover | release rows=(S,…) node=ID [start=N] [handoff=N] [leave] [old]
+//	learn | drop | admit | cutover | release rows=(S,…) node=ID [start=N] [handoff=N] [leave] [admit] [old]
 //	split row=S at=(S,…) [old]
 //	merge rows=(S,…) [old]
 //	failover node=ID [stays] followed by lines S PRIMARY [BACKUP …]
 //	recreate rows=… node=ID
+//	moves [pause] [resume] [throttle=N]
 //	mark
 //	show
 //
@@ -163,7 +164,7 @@ func (s *script) command(t *testing.T, d *datadriven.TestData) Command {
 	case "admit":
 		return &Admit{a.refs(), node, a.start()}
 	case "cutover":
-		return &CutOver{a.refs(), node, a.start(), d.HasArg("leave")}
+		return &CutOver{a.refs(), node, a.start(), d.HasArg("leave"), d.HasArg("admit")}
 	case "release":
 		return &Release{a.refs(), node}
 	case "split":
@@ -187,6 +188,15 @@ func (s *script) command(t *testing.T, d *datadriven.TestData) Command {
 		return f
 	case "recreate":
 		return &Recreate{a.refs(), node, a.start()}
+	case "moves":
+		m := &SetMoves{}
+		if d.HasArg("pause") || d.HasArg("resume") {
+			m.Paused = new(d.HasArg("pause"))
+		}
+		if n, err := strconv.ParseInt(a.text("throttle"), 10, 64); err == nil {
+			m.Throttle = &n
+		}
+		return m
 	}
 	d.Fatalf(t, "unknown command %s", d.Cmd)
 	return nil
@@ -219,6 +229,9 @@ func (s *script) plan(a args) Command {
 
 func (s *script) draw() string {
 	var b strings.Builder
+	if moves := s.now.Cluster().Moves; moves != (Moves{}) {
+		fmt.Fprintf(&b, "moves: paused %v, %d bytes a second\n", moves.Paused, moves.Throttle)
+	}
 	for _, n := range s.now.Nodes() {
 		fmt.Fprintf(&b, "%s: %v %v, start %d\n", n.ID, n.State, n.Role, n.Incarnation)
 	}

@@ -7,8 +7,8 @@ import (
 )
 
 // snapshotVersion is that of a state's binary form, which lies in the snapshots of
-// all nodes.
-const snapshotVersion = 1
+// all nodes. Version 1, which can still be read, has no Moves.
+const snapshotVersion = 2
 
 // MarshalBinary implements [encoding.BinaryMarshaler]. States that are alike have the
 // same bytes.
@@ -19,7 +19,7 @@ func (s *State) MarshalBinary() ([]byte, error) {
 	for row := range s.rows.all() {
 		flat = append(flat, *row)
 	}
-	s.draft(s.index).code(c, &flat)
+	s.draft(s.index).code(c, &flat, snapshotVersion)
 	return c.buf, nil
 }
 
@@ -27,13 +27,13 @@ func (s *State) MarshalBinary() ([]byte, error) {
 // proportion to the bytes that it is given, and refuses a state that contradicts
 // itself.
 func (s *State) UnmarshalBinary(data []byte) error {
-	if len(data) == 0 || data[0] != snapshotVersion {
-		return fmt.Errorf("%w: no table of version %d", ErrMalformed, snapshotVersion)
+	if len(data) == 0 || data[0] == 0 || data[0] > snapshotVersion {
+		return fmt.Errorf("%w: no table of a version up to %d", ErrMalformed, snapshotVersion)
 	}
 	c := reader(data[1:])
 	d := new(State).draft(0)
 	var flat []Row
-	d.code(c, &flat)
+	d.code(c, &flat, data[0])
 	if err := c.finish(); err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (s *State) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-func (d *draft) code(c *codec, flat *[]Row) {
+func (d *draft) code(c *codec, flat *[]Row, version byte) {
 	founded := d.Founded()
 	c.flag(&founded)
 	c.number(&d.index)
@@ -57,6 +57,9 @@ func (d *draft) code(c *codec, flat *[]Row) {
 	d.cluster.code(c)
 	if !d.Founded() {
 		c.fail("a cluster of generation 0")
+	}
+	if version > 1 {
+		d.cluster.Moves.code(c)
 	}
 	c.number(&d.basis)
 	c.number(&d.lastHandoff)

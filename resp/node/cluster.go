@@ -131,6 +131,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	c.engine, err = replica.New(replica.Config{
 		Self: n.id, Incarnation: c.incarnation, Strategy: agreedStrategy{placing, c.table.State}, Store: data{n.store},
 		Table: agreed{c.table}, Front: c, Dial: c.dialStream, Logger: cfg.Logger,
+		Requests: func() float64 { return float64(n.server.Rate()) },
 	})
 	if err != nil {
 		return c, err

@@ -1,0 +1,67 @@
+package replica
+
+import (
+	"time"
+
+	"github.com/ringside-kv/ringside/replica/table"
+)
+
+// Progress tells how far a handoff is, as the node knows that carries it out.
+type Progress struct {
+	Handoff  uint64 // by its id in the table
+	From, To string
+	// Ranges are those that are still to change hands.
+	Ranges int
+	// Phase is that of the ranges that are furthest behind, in the words of
+	// [table.Phase].
+	Phase string
+	// What has been copied, and what lay there when the copy began. Totals are 0 as
+	// long as they are not known.
+	KeysDone, KeysTotal   int64
+	BytesDone, BytesTotal int64
+	// Rate is how fast it goes, in bytes a second; 0 if nothing is being copied.
+	Rate float64
+	// Started is when this node began with it; zero if it has not.
+	Started time.Time
+	// Waits says for people what it waits for; empty if it goes on.
+	Waits string
+}
+
+// Progress tells of the handoffs of which this node is the source, in the order in
+// which it carries them out.
+func (e *Engine) Progress() []Progress {
+	st := e.cfg.Table.State()
+	var all []Progress
+	for _, h := range st.Handoffs() {
+		if h.From != e.cfg.Self {
+			continue
+		}
+		phase, begun := h.Phase, false
+		ranges := 0
+		for row := range st.Rows() {
+			if row.Op.Handoff == h.ID {
+				if !begun || row.Op.Phase < phase {
+					phase = row.Op.Phase
+				}
+				begun = true
+			}
+			if _, ok := h.Carries(row.Range); ok && row.Primary == h.From {
+				ranges++
+			}
+		}
+		p := Progress{Handoff: h.ID, From: h.From, To: h.To, Ranges: ranges, Phase: phase.String()}
+		e.mu.Lock()
+		t := e.transfers[h.ID]
+		e.mu.Unlock()
+		if t != nil {
+			p.KeysDone, p.KeysTotal = t.keys.done.Load(), t.keys.total.Load()
+			p.BytesDone, p.BytesTotal = t.bytes.done.Load(), t.bytes.total.Load()
+			p.Rate, p.Started, p.Waits = t.recent.get(), t.started, t.waits.get()
+		}
+		if p.Waits == "" && st.Cluster().Paused && phase < table.InSync {
+			p.Waits = "paused"
+		}
+		all = append(all, p)
+	}
+	return all
+}
