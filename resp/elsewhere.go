@@ -58,11 +58,13 @@ func (c *conn) elsewhere(reqs []request, routes *Routes) int {
 		c.split(r, routes)
 		return 1
 	}
-	n := c.forward(reqs[:c.window(reqs, routes)], routes)
-	if c.pending {
-		c.await() // its replies are held, so that the settler does not send them
-	}
-	return n
+	return c.forward(reqs[:c.window(reqs, 1, routes)], routes)
+}
+
+// goesAlong tells whether a request behind others that run here is sent to its owner
+// while they do.
+func (c *conn) goesAlong(r *request) bool {
+	return r.owner >= 0 && c.from == nil && !c.session.redirect && !c.srv.pause.active.Load()
 }
 
 // notMine answers a forwarded request. While its range is held, nobody else serves it
@@ -144,11 +146,12 @@ func (c *conn) awaitRoutes(routes *Routes, d time.Duration) bool {
 }
 
 // window is how many of the requests can be under way together: those with one owner
-// each, here or elsewhere, and those without keys that only reply.
-func (c *conn) window(reqs []request, routes *Routes) int {
+// each, here or elsewhere, and those without keys that only reply. The owners of the
+// first ones are known.
+func (c *conn) window(reqs []request, known int, routes *Routes) int {
 	for n := range reqs {
 		r := &reqs[n]
-		if n > 0 {
+		if n >= known {
 			r.owner = c.ownerOf(r, routes)
 		}
 		switch {

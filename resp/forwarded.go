@@ -156,8 +156,3 @@ const errNotRequests protocolError = "the batch is not the requests that it says
 
 // errReplyMemory ends a batch whose replies are too much for the server.
 var errReplyMemory = errors.New("no memory for the replies")
-
-// ended notes where the reply to a forwarded request ends.
-func (f *forwarder) ended(c *conn) {
-	f.ends = append(f.ends, len(f.buf)+len(c.out.buf))
-}

@@ -56,6 +56,11 @@ func (c *conn) run() {
 		routes := c.enter()
 		n := c.gather(c.reqs[i:], routes)
 		c.hold = i+n < len(c.reqs)
+		if n > 0 && i+n < len(c.reqs) && c.goesAlong(&c.reqs[i+n]) {
+			c.leave()
+			i += c.forward(c.reqs[i:i+c.window(c.reqs[i:], n+1, routes)], routes)
+			continue
+		}
 		if n == 0 {
 			c.leave()
 			if c.reqs[i].owner != ownerSelf {
@@ -165,6 +170,10 @@ func (c *conn) runUnit(reqs []request) int {
 		c.runOne(r)
 		if c.call.again {
 			c.out.buf = c.out.buf[:at]
+			if c.near.on {
+				c.finishUnit(false)
+				return i
+			}
 			if c.sendUnit() {
 				c.runApart(r)
 			}
@@ -172,7 +181,11 @@ func (c *conn) runUnit(reqs []request) int {
 		}
 		c.count(at)
 		if full := c.from != nil && c.from.full(); (full || len(c.out.buf) >= maxUnitReplies) && i+1 < len(reqs) {
-			c.sendUnit()
+			if c.near.on {
+				c.finishUnit(false)
+			} else {
+				c.sendUnit()
+			}
 			return i + 1
 		}
 	}
@@ -209,9 +222,7 @@ func (c *conn) begin(places []store.Place) {
 
 // count notes a reply that starts at byte at.
 func (c *conn) count(at int) {
-	if c.from != nil {
-		c.from.ended(c)
-	}
+	c.ended()
 	if len(c.out.buf) <= at {
 		return // no reply, or it has left already
 	}
