@@ -215,6 +215,10 @@ func (c *conn) resizeInput(in []byte) {
 func (c *conn) parse() (int, error) {
 	c.reqs = c.reqs[:0]
 	c.args = c.args[:0]
+	return c.parseMore()
+}
+
+func (c *conn) parseMore() (int, error) {
 	c.limits = limits{
 		args:   int(c.srv.settings.maxArgs.Load()),
 		bulk:   int(c.srv.settings.maxValue.Load()),
@@ -247,12 +251,19 @@ func (c *conn) parse() (int, error) {
 func (c *conn) await() {
 	<-c.settled
 	c.pending = false
+	if c.from != nil {
+		c.from.group.begun()
+	}
 }
 
 // Settled implements store.Waiter: the unit's replies may leave.
 func (c *conn) Settled(err error) {
 	if err != nil {
 		c.failUnit(err)
+	}
+	if c.from != nil && !c.from.group.awaits() {
+		c.from.complete()
+		return
 	}
 	if c.hold || c.raw == nil {
 		c.settled <- struct{}{}

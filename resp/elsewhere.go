@@ -11,10 +11,6 @@ import (
 const (
 	// forwardTimeout is how long a client waits for another node at most.
 	forwardTimeout = 5 * time.Second
-	// heldTimeout is how long a forwarded request waits at a node that cannot run it
-	// for the moment. After that it is the turn of the one that forwards it, who knows
-	// how long the client waits.
-	heldTimeout = 200 * time.Millisecond
 	// routesPause is how long to wait for new routes before an old one is tried again.
 	routesPause = 20 * time.Millisecond
 )
@@ -65,38 +61,6 @@ func (c *conn) elsewhere(reqs []request, routes *Routes) int {
 // while they do.
 func (c *conn) goesAlong(r *request) bool {
 	return r.owner >= 0 && c.from == nil && !c.session.redirect && !c.srv.pause.active.Load()
-}
-
-// notMine answers a forwarded request. While its range is held, nobody else serves it
-// either.
-func (c *conn) notMine(r *request, routes *Routes) int {
-	if r.owner == ownerHeld && c.awaitRoutes(routes, heldTimeout) {
-		return 0
-	}
-	c.srv.stats.notMine.Add(1)
-	c.sendBack(r)
-	return 1
-}
-
-// sendBack answers a forwarded request that has not run.
-func (c *conn) sendBack(r *request) {
-	c.from.refused = true
-	c.refuse(r, msgNotMine)
-}
-
-// postponed sends a forwarded request back that cannot run now: one before it in the
-// batch did not, the clients are paused, or the replies are as large as they may be.
-func (c *conn) postponed(r *request) bool {
-	pause := &c.srv.pause
-	if !c.from.refused && pause.applies(r.cmd) {
-		left, over := pause.left()
-		c.wait(min(left, heldTimeout), over)
-	}
-	if !c.from.refused && !c.from.full() && !pause.applies(r.cmd) {
-		return false
-	}
-	c.sendBack(r)
-	return true
 }
 
 // moved tells the client of a redirect connection where to go.

@@ -26,6 +26,7 @@ type request struct {
 	msg         string // error reply instead of running it
 	owner       int32  // who serves its keys: a place in Routes.links, ownerSelf, …
 	sent        *batch // with which it is on its way, whoever serves its keys by now
+	part        int32  // of what another node forwards, the batch
 }
 
 // run runs all parsed requests. At its end replies either lie in out, or a unit is
@@ -39,6 +40,10 @@ func (c *conn) run() {
 	for i := range c.reqs {
 		c.resolve(&c.reqs[i])
 	}
+	c.runResolved()
+}
+
+func (c *conn) runResolved() {
 	for i := 0; i < len(c.reqs) && !c.closing; {
 		if c.pending {
 			c.await()
@@ -55,7 +60,7 @@ func (c *conn) run() {
 		}
 		routes := c.enter()
 		n := c.gather(c.reqs[i:], routes)
-		c.hold = i+n < len(c.reqs)
+		c.hold = i+n < len(c.reqs) || c.from != nil
 		if n > 0 && i+n < len(c.reqs) && c.goesAlong(&c.reqs[i+n]) {
 			c.leave()
 			i += c.forward(c.reqs[i:i+c.window(c.reqs[i:], n+1, routes)], routes)
@@ -175,6 +180,9 @@ func (c *conn) runUnit(reqs []request) int {
 				return i
 			}
 			if c.sendUnit() {
+				if c.from != nil {
+					c.from.takesLong(r)
+				}
 				c.runApart(r)
 			}
 			return i + 1
@@ -248,7 +256,7 @@ func (c *conn) finishUnit(sync bool) {
 		c.failUnit(err)
 	case wait:
 		c.pending = true
-		if sync || c.raw == nil {
+		if sync || c.raw == nil && c.from == nil {
 			c.await()
 		}
 	}

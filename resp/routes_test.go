@@ -92,9 +92,9 @@ func (l *directLink) Forward(batch []byte, n int, resp3 bool, _ time.Duration) (
 	done := make(chan result, 1)
 	batch = bytes.Clone(batch)
 	l.r.calls.Go(func() {
-		l.srv.RunForwarded(batch, n, resp3, func(r Replies, err error) {
+		l.srv.RunForwarded([]Forwarded{{Batch: batch, Requests: n, RESP3: resp3, Answer: func(r Replies, err error) {
 			done <- result{Replies{bytes.Clone(r.Bytes), append([]int(nil), r.Ends...)}, err}
-		})
+		}}}, nil)
 	})
 	return func() (Replies, error) {
 		r := <-done

@@ -168,10 +168,18 @@ func (c *conn) sendPart(p *part, routes *Routes, timeout time.Duration) {
 
 // runPart runs a batch here.
 func (c *conn) runPart(b *batch, resp3 bool) {
-	c.srv.RunForwarded(b.bytes, b.requests, resp3, func(r Replies, err error) {
-		b.replies, b.err = Replies{bytes.Clone(r.Bytes), slices.Clone(r.Ends)}, err
-	})
-	b.received = true
+	done := make(chan struct{})
+	var replies Replies
+	var err error
+	c.srv.RunForwarded([]Forwarded{{Batch: b.bytes, Requests: b.requests, RESP3: resp3, Answer: func(r Replies, e error) {
+		replies, err = Replies{bytes.Clone(r.Bytes), slices.Clone(r.Ends)}, e
+		close(done)
+	}}}, nil)
+	b.received, b.next = false, 0
+	b.wait = func() (Replies, error) {
+		<-done
+		return replies, err
+	}
 }
 
 func mergeOK(c *conn, _ []part) { c.out.ok() }

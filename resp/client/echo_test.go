@@ -49,7 +49,7 @@ func (f *farEnd) serve(conn net.Conn) {
 	f.conns = append(f.conns, conn)
 	f.dialled++
 	f.mu.Unlock()
-	f.served.Go(func() { _ = ServeForward(conn, f.cfg, f.handle) })
+	f.served.Go(func() { _ = ServeForward(conn, f.cfg, eachBatch(f.handle)) })
 }
 
 // breakAll closes the connections from the far end.
@@ -112,4 +112,13 @@ func eachNetwork(t *testing.T, handle func(*Batch), test func(t *testing.T, f *f
 		f := newFarEnd(t, handle)
 		test(t, f, newTestPeer(t, PeerConfig{Dial: f.tcp()}))
 	})
+}
+
+// eachBatch handles batches one by one.
+func eachBatch(handle func(*Batch)) func([]*Batch, func(int)) {
+	return func(batches []*Batch, _ func(int)) {
+		for _, b := range batches {
+			handle(b)
+		}
+	}
 }
