@@ -16,6 +16,9 @@ type link struct {
 	lane atomic.Uint32
 }
 
+// NewLink returns a way to another node for [resp.Routes]. The peer is the caller's to
+// close.
+func NewLink(peer *client.Peer) resp.Link { return &link{peer: peer} }
 // Forward implements resp.Link.
 func (l *link) Forward(batch []byte, requests int, resp3 bool, timeout time.Duration) (func() (resp.Replies, error), error) {
 	call := &client.Call{Commands: batch, N: requests, RESP3: resp3, Timeout: timeout, Lane: l.lane.Add(1)}
