@@ -23,7 +23,7 @@ var bursts = sync.Pool{New: func() any { return new([]resp.Forwarded) }}
 func (c *cluster) runForwarded(batches []*client.Batch, release func(int)) {
 	burst := bursts.Get().(*[]resp.Forwarded)
 	for _, b := range batches {
-		a := newAnswer(b)
+		a := newWayBack(b)
 		*burst = append(*burst, resp.Forwarded{Batch: b.Commands, Requests: b.N, RESP3: b.RESP3, Deadline: b.Deadline, Answer: a.fn})
 	}
 	c.n.server.RunForwarded(*burst, release)
@@ -32,26 +32,26 @@ func (c *cluster) runForwarded(batches []*client.Batch, release func(int)) {
 	bursts.Put(burst)
 }
 
-// An answer takes the replies to one batch back to whoever forwarded it.
-type answer struct {
+// A wayBack takes the replies to one batch back to whoever forwarded it.
+type wayBack struct {
 	batch *client.Batch
 	lens  []uint32
 	fn    func(resp.Replies, error) // made once
 }
 
-var answers sync.Pool
+var wayBacks sync.Pool
 
-func newAnswer(b *client.Batch) *answer {
-	a, ok := answers.Get().(*answer)
+func newWayBack(b *client.Batch) *wayBack {
+	a, ok := wayBacks.Get().(*wayBack)
 	if !ok {
-		a = new(answer)
+		a = new(wayBack)
 		a.fn = a.give
 	}
 	a.batch = b
 	return a
 }
 
-func (a *answer) give(r resp.Replies, err error) {
+func (a *wayBack) give(r resp.Replies, err error) {
 	switch {
 	case errors.Is(err, resp.ErrNotSent):
 		a.batch.Refuse(err.Error())
@@ -67,5 +67,5 @@ func (a *answer) give(r resp.Replies, err error) {
 		_ = a.batch.Reply(a.lens, r.Bytes)
 	}
 	a.batch = nil
-	answers.Put(a)
+	wayBacks.Put(a)
 }
