@@ -32,6 +32,7 @@ type command struct {
 	// many clients' requests go by, or wait on it.
 	forNodes bool
 	quick    bool     // takes no longer than to pass its arguments and reply on
+	splits   bool     // is split where its keys lie at several nodes
 	neutral  bool     // may run inside a unit, having no keys: touches only its reply
 	id       int      // dense index, for statistics
 	full     string   // "client|list" for a subcommand, else the name

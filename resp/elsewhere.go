@@ -146,5 +146,9 @@ func (c *conn) ownerOf(r *request, routes *Routes) int32 {
 		}
 		c.places = append(c.places, c.unit.Place(args[k.pos]))
 	}
-	return routes.ofAll(c.places)
+	r.owner = routes.ofAll(c.places)
+	if len(c.places) > 1 && !r.judged {
+		c.judge(r, c.places)
+	}
+	return r.owner
 }

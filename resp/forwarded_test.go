@@ -313,6 +313,8 @@ func TestSplitWriteThatIsMadeInPart(t *testing.T) {
 // lostLink sends what nobody answers.
 type lostLink struct{}
 
-func (lostLink) Forward([]byte, int, bool, time.Duration) (func() (Replies, error), error) {
-	return func() (Replies, error) { return Replies{}, ErrTimeout }, nil
-}
+func (lostLink) Way() Way { return lostLink{} }
+
+func (lostLink) Send([]byte, int, bool, time.Duration) error { return nil }
+
+func (lostLink) Wait() (Replies, error) { return Replies{}, ErrTimeout }

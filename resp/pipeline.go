@@ -26,6 +26,7 @@ type request struct {
 	msg         string // error reply instead of running it
 	owner       int32  // who serves its keys: a place in Routes.links, ownerSelf, …
 	sent        *batch // with which it is on its way, whoever serves its keys by now
+	judged      bool   // as to whether its keys lie together
 	part        int32  // of what another node forwards, the batch
 }
 
@@ -144,10 +145,14 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 			c.places = append(c.places, c.unit.Place(key))
 		}
 		if routes != nil && r.msg == "" {
-			if r.owner = routes.ofAll(c.places[placed:]); r.owner != ownerSelf {
-				c.places = c.places[:placed]
-				break
-			}
+			r.owner = routes.ofAll(c.places[placed:])
+		}
+		if len(c.keys) > 1 && !r.judged && r.msg == "" {
+			c.judge(r, c.places[placed:])
+		}
+		if r.owner != ownerSelf {
+			c.places = c.places[:placed]
+			break
 		}
 		keys += len(c.keys)
 		// What reads several keys must see them as of one moment.
