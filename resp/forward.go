@@ -113,14 +113,16 @@ func (c *conn) deliver(r *request, reply []byte) {
 	if c.session.lastCmd.Load() != r.cmd {
 		c.session.lastCmd.Store(r.cmd)
 	}
-	if len(reply) >= flushSize && c.session.replies == replyOn {
-		if c.flush() == nil {
+	if enough := min(flushSize, int(c.srv.settings.outputBuffer.Load()/2)); len(c.out.buf)+len(reply) > enough && c.session.replies == replyOn {
+		if c.flush() == nil && len(reply) > enough {
 			c.write.Lock()
 			_ = c.send(reply)
 			c.write.Unlock()
+			reply = nil
 		}
-		c.closing = c.closing || c.closed.Load()
-		return
+		if c.closing = c.closing || c.closed.Load(); c.closing || reply == nil {
+			return
+		}
 	}
 	at := len(c.out.buf)
 	c.out.buf = append(c.out.buf, reply...)

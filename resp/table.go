@@ -78,7 +78,7 @@ func (t *commandTable) add(row, parent *command) *command {
 	c.spread = spreadCommands[c.full]
 	c.neutral = c.full == "ping" || c.full == "echo"
 	c.splits = merges[c.full] != nil
-	c.quick = c.flags&flagFast != 0 || strings.HasPrefix(c.complexity, "O(1)") || c.full == "del"
+	c.quick = c.flags&flagFast != 0 || c.complexity == "O(1)" || c.full == "del"
 	c.forNodes = len(c.keys) > 0 || c.spread || c.neutral || c.full == "ring|part"
 
 	c.subs = nil

@@ -31,6 +31,8 @@ type farEnd struct {
 	t      testing.TB
 	cfg    ServeConfig
 	handle func(*Batch)
+	// handleAll, if set, stands in for handle.
+	handleAll func([]*Batch, func(int))
 
 	mu      sync.Mutex
 	conns   []net.Conn
@@ -49,7 +51,11 @@ func (f *farEnd) serve(conn net.Conn) {
 	f.conns = append(f.conns, conn)
 	f.dialled++
 	f.mu.Unlock()
-	f.served.Go(func() { _ = ServeForward(conn, f.cfg, eachBatch(f.handle)) })
+	handle := f.handleAll
+	if handle == nil {
+		handle = eachBatch(f.handle)
+	}
+	f.served.Go(func() { _ = ServeForward(conn, f.cfg, handle) })
 }
 
 // breakAll closes the connections from the far end.
