@@ -124,6 +124,9 @@ func (r *Routes) of(t ring.Token) int32 { return r.owner[r.Placement.Index(t)] }
 
 // ofAll is who serves all of the places.
 func (r *Routes) ofAll(places []store.Place) int32 {
+	if len(places) == 1 {
+		return r.of(places[0].Token())
+	}
 	owner := int32(ownerSelf)
 	for i, p := range places {
 		switch this := r.of(p.Token()); {
