@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -254,4 +255,50 @@ func TestLargeRepliesAmongForwardedOnes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Whatever is forwarded together, each batch has one answer: as many replies as requests,
+// or an error; and what was run gets the replies that it would get alone.
+func FuzzGroup(f *testing.F) {
+	f.Add([]byte("*1\r\n$4\r\nPING\r\n|*2\r\n$3\r\nGET\r\n$1\r\nk\r\n"), uint64(1))
+	f.Add([]byte("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n*2\r\n$3\r\nGET\r\n$1\r\nk\r\n|PING|*-1\r\n|$"), uint64(2))
+	f.Add([]byte("*1\r\n$7\r\nMONITOR\r\n|*3\r\n$4\r\nRING\r\n$4\r\nPART\r\n$1\r\n0\r\n||*2\r\n$4\r\nDUMP\r\n$1\r\nk\r\n"), uint64(3))
+	srv, _ := serveTest(f, nil)
+	f.Fuzz(func(t *testing.T, data []byte, seed uint64) {
+		rnd := rand.New(rand.NewPCG(seed, 0))
+		parts := bytes.Split(data, []byte("|"))
+		answered := make([]chan struct{}, len(parts))
+		batches := make([]Forwarded, len(parts))
+		for i, part := range parts {
+			answered[i] = make(chan struct{})
+			requests := bytes.Count(part, []byte("*")) + rnd.IntN(6)/5
+			batches[i] = Forwarded{Batch: part, Requests: requests, RESP3: rnd.IntN(4) == 0, Answer: func(r Replies, err error) {
+				defer close(answered[i])
+				if err != nil {
+					return
+				}
+				at := 0
+				for _, end := range r.Ends {
+					if end < at || end > len(r.Bytes) {
+						t.Errorf("batch %d: ends %v in %d bytes", i, r.Ends, len(r.Bytes))
+						return
+					}
+					at = end
+				}
+				if len(r.Ends) != requests || at != len(r.Bytes) {
+					t.Errorf("batch %d: %d replies to %d requests, %d of %d bytes", i, len(r.Ends), requests, at, len(r.Bytes))
+				}
+			}}
+		}
+		var run func(batches []Forwarded)
+		var others sync.WaitGroup
+		run = func(batches []Forwarded) {
+			srv.RunForwarded(batches, func(n int) { others.Go(func() { run(batches[n:]) }) })
+		}
+		run(batches)
+		others.Wait()
+		for _, done := range answered {
+			<-done
+		}
+	})
 }

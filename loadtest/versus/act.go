@@ -15,7 +15,7 @@ import (
 
 	"github.com/ringside-kv/ringside/buckets"
 	"github.com/ringside-kv/ringside/resp"
-	wire "github.com/ringside-kv/ringside/resp/client"
+	"github.com/ringside-kv/ringside/resp/client"
 	"github.com/ringside-kv/ringside/resp/node"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -37,6 +37,7 @@ func act(ctx context.Context, args []string, stderr io.Writer) (code int, ok boo
 	case len(args) == 2 && args[0] == actBackend:
 		err = actAsBackend(ctx, args[1])
 	case len(args) > 3 && args[0] == actProxy:
+		debug.SetGCPercent(400) // as ringside serve does
 		err = actAsProxy(ctx, args[1], args[2], args[3:])
 	default:
 		return 0, false
@@ -52,6 +53,10 @@ func act(ctx context.Context, args []string, stderr io.Writer) (code int, ok boo
 func actAsBackend(ctx context.Context, addr string) error {
 	runtime.GOMAXPROCS(1)
 	debug.SetGCPercent(400)
+	return serveStandIn(ctx, addr)
+}
+
+func serveStandIn(ctx context.Context, addr string) error {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return err
@@ -74,7 +79,6 @@ func actAsBackend(ctx context.Context, addr string) error {
 // actAsProxy is what a node in role proxy does with a client's requests, without the
 // cluster: the placement never changes, and the backends are found by their addresses.
 func actAsProxy(ctx context.Context, addr, dir string, backends []string) error {
-	debug.SetGCPercent(400)
 	st, err := store.Open(store.Config{Dir: dir, Strategy: "buckets", Hash: "native", Token: buckets.Token})
 	if err != nil {
 		return err
@@ -85,9 +89,9 @@ func actAsProxy(ctx context.Context, addr, dir string, backends []string) error 
 	}
 	routes := &resp.Routes{Self: "proxy", Nodes: make(map[string]resp.Route)}
 	var rows []ring.Row
-	var peers []*wire.Peer
+	var peers []*client.Peer
 	for i, backend := range backends {
-		peer, err := wire.NewPeer(wire.PeerConfig{Dial: func(ctx context.Context) (net.Conn, error) {
+		peer, err := client.NewPeer(client.PeerConfig{Dial: func(ctx context.Context) (net.Conn, error) {
 			var d net.Dialer
 			return d.DialContext(ctx, "tcp", backend)
 		}})

@@ -116,7 +116,6 @@ func (c *contest) run(ctx context.Context) (result forwardResult, err error) {
 		c.progress.clear()
 		if errors.Is(err, errLeftOut) {
 			fmt.Fprintf(c.rows, "%s is left out: %v\n", s.name, err)
-			contenders = contenders[:len(contenders)-boolInt(one != nil)]
 			continue
 		}
 		if err != nil {
@@ -143,13 +142,6 @@ func (c *contest) run(ctx context.Context) (result forwardResult, err error) {
 	}
 	printForwardFoot(c.rows)
 	return result, nil
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // measure lets the contenders take turns, each time another one first.

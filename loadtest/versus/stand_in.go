@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"sync"
 
-	wire "github.com/ringside-kv/ringside/resp/client"
+	"github.com/ringside-kv/ringside/resp/client"
 )
 
 // A standIn answers forwarded GET and SET from memory and checks nothing: a backend that
@@ -29,7 +29,7 @@ func (s *standIn) serve(conn net.Conn) {
 	s.done.Go(func() {
 		var replies []byte
 		var lens []uint32
-		_ = wire.ServeForward(conn, wire.ServeConfig{}, func(batches []*wire.Batch, _ func(int)) {
+		_ = client.ServeForward(conn, client.ServeConfig{}, func(batches []*client.Batch, _ func(int)) {
 			for _, b := range batches {
 				replies, lens = s.answer(b, replies[:0], lens[:0])
 				_ = b.Reply(lens, replies)
@@ -50,7 +50,7 @@ func (s *standIn) close() {
 	s.done.Wait()
 }
 
-func (s *standIn) answer(b *wire.Batch, replies []byte, lens []uint32) ([]byte, []uint32) {
+func (s *standIn) answer(b *client.Batch, replies []byte, lens []uint32) ([]byte, []uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	rest := b.Commands
