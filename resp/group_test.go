@@ -171,6 +171,22 @@ func TestDeadlineWhileARangeIsOnHold(t *testing.T) {
 	}
 }
 
+// A batch whose parts of commands for all nodes cannot be done waits once, not for each.
+func TestPartsThatDoNotAgreeWaitOnce(t *testing.T) {
+	r, keys := halves(t)
+	var g groupAnswers
+	requests := [][]string{{"GET", keys[0]}}
+	for range 1000 {
+		requests = append(requests, []string{"RING", "PART", "0", "DBSIZE"})
+	}
+	g.add(append(requests, []string{"GET", keys[0]})...)
+	r.servers[0].RunForwarded(g.batches, nil)
+	g.wait(t, 0)
+	if len(g.replies[0]) != 1002 || g.replies[0][0] != "$-1\r\n" || g.replies[0][1] != "-NOTMINE\r\n" || g.replies[0][1001] != "-NOTMINE\r\n" {
+		t.Errorf("%d replies, %.200q", len(g.replies[0]), g.replies[0])
+	}
+}
+
 // slowWay answers only when it is let.
 type slowWay struct {
 	sent chan struct{}
@@ -266,7 +282,7 @@ func FuzzGroup(f *testing.F) {
 	srv, _ := serveTest(f, nil)
 	f.Fuzz(func(t *testing.T, data []byte, seed uint64) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
-		parts := bytes.Split(data, []byte("|"))
+		parts := bytes.SplitN(data, []byte("|"), 8)
 		answered := make([]chan struct{}, len(parts))
 		batches := make([]Forwarded, len(parts))
 		for i, part := range parts {
