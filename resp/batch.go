@@ -17,6 +17,9 @@ var (
 	ErrTimeout = errors.New("timeout")
 )
 
+// keepBatch is how much memory for each other node a connection keeps, in bytes.
+const keepBatch = 16 << 10
+
 // A batch is what one pipeline forwards to one node.
 type batch struct {
 	link     *Route

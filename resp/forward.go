@@ -68,7 +68,7 @@ func (c *conn) forward(reqs []request, routes *Routes) int {
 	}
 	c.endNear()
 	for _, b := range c.far {
-		if cap(b.bytes) > keepInput {
+		if cap(b.bytes) > keepBatch {
 			b.bytes = nil
 		}
 		b.replies = Replies{}
