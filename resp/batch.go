@@ -17,13 +17,17 @@ var (
 	ErrTimeout = errors.New("timeout")
 )
 
+// keepBatch is how much memory for each other node a connection keeps, in bytes.
+const keepBatch = 16 << 10
+
 // A batch is what one pipeline forwards to one node.
 type batch struct {
 	link     *Route
 	bytes    []byte
 	requests int
 
-	wait     func() (Replies, error)
+	way      Way
+	wayOf    Link // whose way it is
 	replies  Replies
 	err      error
 	received bool
@@ -37,7 +41,10 @@ func (b *batch) send(resp3 bool, timeout time.Duration) {
 		b.received = true
 		return
 	}
-	if b.wait, b.err = b.link.Link.Forward(b.bytes, b.requests, resp3, timeout); b.err != nil {
+	if b.way == nil || b.wayOf != b.link.Link {
+		b.way, b.wayOf = b.link.Link.Way(), b.link.Link
+	}
+	if b.err = b.way.Send(b.bytes, b.requests, resp3, timeout); b.err != nil {
 		b.received = true
 	}
 }
@@ -47,7 +54,7 @@ func (b *batch) receive() {
 	if b.received {
 		return
 	}
-	b.replies, b.err = b.wait()
+	b.replies, b.err = b.way.Wait()
 	b.received = true
 	if b.err == nil && len(b.replies.Ends) != b.requests {
 		b.err = fmt.Errorf("%w: %d replies to %d requests", ErrUnknownOutcome, len(b.replies.Ends), b.requests)

@@ -22,7 +22,7 @@ func cmdDump(x *call) {
 		return
 	}
 	fits := x.keepable(v.Size + dumpOverhead)
-	if (v.Size > largeReply || !fits) && (x.unit.Latched() || len(x.buf) > 0) {
+	if (v.Size > largeReply || !fits) && (x.unit.Latched() || len(x.buf) > 0 || x.conn.runsAhead() && !x.apart) {
 		x.again = true
 		return
 	}

@@ -53,6 +53,8 @@ func infoRing(w *infoWriter) {
 	w.line("requests_not_mine", s.stats.notMine.Load())
 	w.line("requests_redirected", s.stats.redirected.Load())
 	w.line("requests_cross_slot", s.stats.crossSlot.Load())
+	w.line("requests_keys_apart", s.stats.apart.Load())
+	w.line("strict_slots", bit(s.settings.strictSlots.Load()))
 }
 
 func infoCluster(w *infoWriter) { w.line("cluster_enabled", bit(w.srv.clusterMode())) }

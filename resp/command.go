@@ -31,6 +31,8 @@ type command struct {
 	// forNodes: nodes forward it. Others would change the state of a connection that
 	// many clients' requests go by, or wait on it.
 	forNodes bool
+	quick    bool     // takes no longer than to pass its arguments and reply on
+	splits   bool     // is split where its keys lie at several nodes
 	neutral  bool     // may run inside a unit, having no keys: touches only its reply
 	id       int      // dense index, for statistics
 	full     string   // "client|list" for a subcommand, else the name

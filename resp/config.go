@@ -34,6 +34,7 @@ func newConfigTable(s *Server) configTable {
 		{"requirepass", func() string { return set.passwordText() }, set.parsePassword},
 		{"client-output-buffer-limit", func() string { return bufferLimits(set.outputBuffer.Load()) }, set.parseBufferLimits},
 		{"route", func() string { return string(routeMode(set.redirect.Load())) }, set.parseRoute},
+		toggle("strict-slots", &set.strictSlots),
 		{"cluster-enabled", func() string { return yesNo(s.clusterMode()) }, nil},
 		number("maxclients", &set.maxClients, 1, clientsBounds),
 		number("timeout", &set.idleTimeout, int64(time.Second), bounds{0, math.MaxInt32}),
@@ -119,6 +120,21 @@ func number(name string, at *atomic.Int64, unit int64, in bounds) configParam {
 				n *= unit
 			}
 			return func() { at.Store(n) }, ""
+		},
+	}
+}
+
+// toggle is a setting that is yes or no.
+func toggle(name string, at *atomic.Bool) configParam {
+	return configParam{
+		name: name,
+		get:  func() string { return yesNo(at.Load()) },
+		parse: func(value string) (func(), string) {
+			on := equalFold([]byte(value), "yes")
+			if !on && !equalFold([]byte(value), "no") {
+				return nil, "argument must be 'yes' or 'no'"
+			}
+			return func() { at.Store(on) }, ""
 		},
 	}
 }

@@ -38,6 +38,7 @@ type conn struct {
 	// term is that of the routes by which a unit runs, 0 while none does.
 	term atomic.Uint64
 	far  []*batch   // to other nodes, kept for the next pipeline
+	near near       // what runs here meanwhile
 	from *forwarder // of a connection that runs what another node forwards
 
 	// While a unit waits for the settler, pending is true and out belongs to
@@ -214,6 +215,10 @@ func (c *conn) resizeInput(in []byte) {
 func (c *conn) parse() (int, error) {
 	c.reqs = c.reqs[:0]
 	c.args = c.args[:0]
+	return c.parseMore()
+}
+
+func (c *conn) parseMore() (int, error) {
 	c.limits = limits{
 		args:   int(c.srv.settings.maxArgs.Load()),
 		bulk:   int(c.srv.settings.maxValue.Load()),
@@ -246,12 +251,19 @@ func (c *conn) parse() (int, error) {
 func (c *conn) await() {
 	<-c.settled
 	c.pending = false
+	if c.from != nil {
+		c.from.group.begun()
+	}
 }
 
 // Settled implements store.Waiter: the unit's replies may leave.
 func (c *conn) Settled(err error) {
 	if err != nil {
 		c.failUnit(err)
+	}
+	if c.from != nil && !c.from.group.awaits() {
+		c.from.complete()
+		return
 	}
 	if c.hold || c.raw == nil {
 		c.settled <- struct{}{}
@@ -288,14 +300,31 @@ func (c *conn) Settled(err error) {
 // failUnit replaces the replies of the pending unit.
 func (c *conn) failUnit(err error) {
 	c.out.buf = c.out.buf[:c.unitStart]
-	if c.from != nil {
-		c.from.ends = c.from.ends[:len(c.from.ends)-c.unitReplies]
+	if ends, _ := c.ends(); ends != nil {
+		*ends = (*ends)[:len(*ends)-c.unitReplies]
 	}
 	for range c.unitReplies {
 		c.out.err(errorText(err))
-		if c.from != nil {
-			c.from.ended(c)
-		}
+		c.ended()
+	}
+}
+
+// ends are where it is noted how long each reply is, if it is, and how many bytes of
+// earlier ones out does not hold any more.
+func (c *conn) ends() (ends *[]int, gone int) {
+	switch {
+	case c.from != nil:
+		return &c.from.ends, len(c.from.buf)
+	case c.near.on:
+		return &c.near.batch.replies.Ends, 0
+	}
+	return nil, 0
+}
+
+// ended notes where a reply ends.
+func (c *conn) ended() {
+	if ends, gone := c.ends(); ends != nil {
+		*ends = append(*ends, gone+len(c.out.buf))
 	}
 }
 

@@ -12,10 +12,6 @@ import (
 const (
 	// forwardTimeout is how long a client waits for another node at most.
 	forwardTimeout = 5 * time.Second
-	// heldTimeout is how long a forwarded request waits at a node that cannot run it
-	// for the moment. After that it is the turn of the one that forwards it, who knows
-	// how long the client waits.
-	heldTimeout = 200 * time.Millisecond
 	// routesPause is how long to wait for new routes before an old one is tried again.
 	routesPause = 20 * time.Millisecond
 )
@@ -59,43 +55,13 @@ func (c *conn) elsewhere(reqs []request, routes *Routes) int {
 		c.split(r, routes)
 		return 1
 	}
-	n := c.forward(reqs[:c.window(reqs, routes)], routes)
-	if c.pending {
-		c.await() // its replies are held, so that the settler does not send them
-	}
-	return n
+	return c.forward(reqs[:c.window(reqs, 1, routes)], routes)
 }
 
-// notMine answers a forwarded request. While its range is held, nobody else serves it
-// either.
-func (c *conn) notMine(r *request, routes *Routes) int {
-	if r.owner == ownerHeld && c.awaitRoutes(routes, heldTimeout) {
-		return 0
-	}
-	c.srv.stats.notMine.Add(1)
-	c.sendBack(r)
-	return 1
-}
-
-// sendBack answers a forwarded request that has not run.
-func (c *conn) sendBack(r *request) {
-	c.from.refused = true
-	c.refuse(r, msgNotMine)
-}
-
-// postponed sends a forwarded request back that cannot run now: one before it in the
-// batch did not, the clients are paused, or the replies are as large as they may be.
-func (c *conn) postponed(r *request) bool {
-	pause := &c.srv.pause
-	if !c.from.refused && pause.applies(r.cmd) {
-		left, over := pause.left()
-		c.waitOn(min(left, heldTimeout), over)
-	}
-	if !c.from.refused && !c.from.full() && !pause.applies(r.cmd) {
-		return false
-	}
-	c.sendBack(r)
-	return true
+// goesAlong tells whether a request behind others that run here is sent to its owner
+// while they do.
+func (c *conn) goesAlong(r *request) bool {
+	return r.owner >= 0 && c.from == nil && !c.session.redirect && !c.srv.pause.active.Load()
 }
 
 // moved tells the client of a redirect connection where to go.
@@ -145,11 +111,12 @@ func (c *conn) awaitRoutes(routes *Routes, d time.Duration) bool {
 }
 
 // window is how many of the requests can be under way together: those with one owner
-// each, here or elsewhere, and those without keys that only reply.
-func (c *conn) window(reqs []request, routes *Routes) int {
+// each, here or elsewhere, and those without keys that only reply. The owners of the
+// first ones are known.
+func (c *conn) window(reqs []request, known int, routes *Routes) int {
 	for n := range reqs {
 		r := &reqs[n]
-		if n > 0 {
+		if n >= known {
 			r.owner = c.ownerOf(r, routes)
 		}
 		switch {
@@ -180,5 +147,9 @@ func (c *conn) ownerOf(r *request, routes *Routes) int32 {
 		}
 		c.places = append(c.places, c.unit.Place(args[k.pos]))
 	}
-	return routes.ofAll(c.places)
+	r.owner = routes.ofAll(c.places)
+	if len(c.places) > 1 && !r.judged {
+		c.judge(r, c.places)
+	}
+	return r.owner
 }

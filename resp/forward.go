@@ -2,8 +2,8 @@ package resp
 
 import "time"
 
-// forward sends to each other node what is for it, runs what is for this one, and
-// puts all replies in order. It returns how many requests it has answered.
+// forward sends to each other node what is for it, runs what is for this one meanwhile,
+// and puts all replies in order. It returns how many requests it has answered.
 func (c *conn) forward(reqs []request, routes *Routes) int {
 	for _, b := range c.far {
 		b.bytes, b.requests, b.link = b.bytes[:0], 0, nil
@@ -34,6 +34,14 @@ func (c *conn) forward(reqs []request, routes *Routes) int {
 			b.send(c.out.proto == 3, forwardTimeout)
 		}
 	}
+	c.runNear(reqs)
+	for _, b := range c.far[:len(routes.links)] {
+		if b.requests > 0 && !b.received {
+			b.receive()
+			charge(len(b.replies.Bytes))
+		}
+	}
+	charge(c.joinNear())
 	for i := 0; i < len(reqs) && !c.closing; {
 		r := &reqs[i]
 		if c.pending {
@@ -44,10 +52,6 @@ func (c *conn) forward(reqs []request, routes *Routes) int {
 			break
 		}
 		if b := r.sent; b != nil {
-			if !b.received {
-				b.receive()
-				charge(len(b.replies.Bytes))
-			}
 			c.take(r, b)
 			r.sent = nil
 			i++
@@ -59,12 +63,12 @@ func (c *conn) forward(reqs []request, routes *Routes) int {
 		}
 		i += c.runHere(reqs[i:here])
 	}
+	if c.pending {
+		c.await() // its replies are held, so that the settler does not send them
+	}
+	c.endNear()
 	for _, b := range c.far {
-		// Replies that nobody takes any more are waited for: a link may reuse them.
-		if b.requests > 0 && !b.received {
-			b.receive()
-		}
-		if cap(b.bytes) > keepInput {
+		if cap(b.bytes) > keepBatch {
 			b.bytes = nil
 		}
 		b.replies = Replies{}
@@ -109,14 +113,16 @@ func (c *conn) deliver(r *request, reply []byte) {
 	if c.session.lastCmd.Load() != r.cmd {
 		c.session.lastCmd.Store(r.cmd)
 	}
-	if len(reply) >= flushSize && c.session.replies == replyOn {
-		if c.flush() == nil {
+	if enough := min(flushSize, int(c.srv.settings.outputBuffer.Load()/2)); len(c.out.buf)+len(reply) > enough && c.session.replies == replyOn {
+		if c.flush() == nil && len(reply) > enough {
 			c.write.Lock()
 			_ = c.send(reply)
 			c.write.Unlock()
+			reply = nil
 		}
-		c.closing = c.closing || c.closed.Load()
-		return
+		if c.closing = c.closing || c.closed.Load(); c.closing || reply == nil {
+			return
+		}
 	}
 	at := len(c.out.buf)
 	c.out.buf = append(c.out.buf, reply...)

@@ -1,7 +1,6 @@
 package resp
 
 import (
-	"errors"
 	"net"
 	"sync"
 )
@@ -24,9 +23,8 @@ type forwarder struct {
 	buf      []byte
 	ends     []int
 	charged  int64 // bytes of buf that count for the server's budget
-	// refused: a request of the batch was not run, so none behind it is either. It
-	// will come again, and must not come after them.
-	refused bool
+	group    group
+	shifted  []int // ends of a batch behind others
 }
 
 // Write takes in replies. It fails where there is no memory for them: the connection
@@ -75,6 +73,7 @@ func (f *forwards) take(s *Server) *conn {
 	} else {
 		from := &forwarder{addr: forwardedAddr{}}
 		c = newConn(s, from)
+		c.hold = true // replies are for Answer
 		c.from, c.session.authed = from, true
 		from.conn = c
 	}
@@ -100,64 +99,4 @@ func (f *forwards) all() []*conn {
 		conns = append(conns, c)
 	}
 	return conns
-}
-
-// RunForwarded runs a batch that another node has forwarded, and returns once its
-// replies may leave. It gives up the replies to done, which must not keep them. A
-// request for keys that this node does not serve gets a reply that says so, and
-// has not run. It fails if the batch is not so many whole requests.
-func (s *Server) RunForwarded(batch []byte, requests int, resp3 bool, done func(Replies, error)) {
-	c := s.forwards.take(s)
-	defer s.forwards.giveBack(c)
-	c.out.proto = 2
-	if resp3 {
-		c.out.proto = 3
-	}
-	from := c.from
-	from.buf, from.ends, from.refused = from.buf[:0], from.ends[:0], false
-	c.in, c.start, c.end, c.closing = batch, 0, len(batch), false
-	var err error
-	for c.start < c.end && err == nil && !c.closing {
-		var n int
-		if n, err = c.parse(); n == 0 {
-			break
-		}
-		c.run()
-		if c.pending {
-			c.await()
-		}
-	}
-	if c.start < c.end {
-		c.guard = newGuard() // it is in the middle of a request that does not go on
-	}
-	c.in, c.end, c.start = nil, 0, 0
-	if flushed := c.flush(); err == nil {
-		err = flushed
-	}
-	switch {
-	case c.closed.Load():
-		err = errReplyMemory
-	case err == nil && len(from.ends) != requests:
-		err = errNotRequests
-	}
-	done(Replies{Bytes: from.buf, Ends: from.ends}, err)
-	if cap(from.buf) > keepReply {
-		from.buf = nil
-	}
-	s.budget.release(c, from.charged)
-	from.charged = 0
-	if c.closed.Load() {
-		c.out.buf = nil
-		c.chargeReply()
-	}
-}
-
-const errNotRequests protocolError = "the batch is not the requests that it says"
-
-// errReplyMemory ends a batch whose replies are too much for the server.
-var errReplyMemory = errors.New("no memory for the replies")
-
-// ended notes where the reply to a forwarded request ends.
-func (f *forwarder) ended(c *conn) {
-	f.ends = append(f.ends, len(f.buf)+len(c.out.buf))
 }

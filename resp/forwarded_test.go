@@ -37,7 +37,7 @@ func forwarded(t *testing.T, srv *Server, requests ...[]string) (replies []strin
 	for _, words := range requests {
 		b = appendRequest(b, words...)
 	}
-	srv.RunForwarded(b, len(requests), false, func(r Replies, e error) {
+	runForwarded(srv, b, len(requests), false, func(r Replies, e error) {
 		err = e
 		at := 0
 		for _, end := range r.Ends {
@@ -46,6 +46,16 @@ func forwarded(t *testing.T, srv *Server, requests ...[]string) (replies []strin
 		}
 	})
 	return replies, err
+}
+
+// runForwarded runs one batch and returns after its answer.
+func runForwarded(srv *Server, batch []byte, requests int, resp3 bool, answer func(Replies, error)) {
+	answered := make(chan struct{})
+	srv.RunForwarded([]Forwarded{{Batch: batch, Requests: requests, RESP3: resp3, Answer: func(r Replies, err error) {
+		answer(r, err)
+		close(answered)
+	}}}, nil)
+	<-answered
 }
 
 // Once a request of a batch was sent back, so are those behind it: else two writes of
@@ -66,7 +76,7 @@ func TestNothingOvertakesWhatWasSentBack(t *testing.T) {
 func TestBatchThatIsCutOff(t *testing.T) {
 	srv, _ := serveTest(t, nil)
 	for _, cut := range []string{"*2\r\n$4\r\nECHO\r\n$100\r\nabc", "PING without an end", "*3\r\n$4", "*x\r\nrest"} {
-		srv.RunForwarded([]byte(cut), 1, false, func(_ Replies, err error) {
+		runForwarded(srv, []byte(cut), 1, false, func(_ Replies, err error) {
 			if err == nil {
 				t.Errorf("%q is accepted", cut)
 			}
@@ -74,7 +84,7 @@ func TestBatchThatIsCutOff(t *testing.T) {
 		if replies, err := forwarded(t, srv, []string{"PING"}); err != nil || replies[0] != "+PONG\r\n" {
 			t.Errorf("after %q: %q %v", cut, replies, err)
 		}
-		srv.RunForwarded([]byte("0"), 1, false, func(_ Replies, err error) {
+		runForwarded(srv, []byte("0"), 1, false, func(_ Replies, err error) {
 			if err == nil {
 				t.Error("half a line is accepted")
 			}
@@ -259,7 +269,7 @@ func FuzzRunForwarded(f *testing.F) {
 	f.Add([]byte("PING\r\n*-1\r\n$"), 7)
 	srv, _ := serveTest(f, nil)
 	f.Fuzz(func(t *testing.T, batch []byte, requests int) {
-		srv.RunForwarded(batch, requests, rand.IntN(2) == 0, func(r Replies, err error) {
+		runForwarded(srv, batch, requests, rand.IntN(2) == 0, func(r Replies, err error) {
 			if err == nil && len(r.Ends) != requests {
 				t.Errorf("%d replies to %d requests", len(r.Ends), requests)
 			}
@@ -300,6 +310,8 @@ func TestSplitWriteThatIsMadeInPart(t *testing.T) {
 // lostLink sends what nobody answers.
 type lostLink struct{}
 
-func (lostLink) Forward([]byte, int, bool, time.Duration) (func() (Replies, error), error) {
-	return func() (Replies, error) { return Replies{}, ErrTimeout }, nil
-}
+func (lostLink) Way() Way { return lostLink{} }
+
+func (lostLink) Send([]byte, int, bool, time.Duration) error { return nil }
+
+func (lostLink) Wait() (Replies, error) { return Replies{}, ErrTimeout }

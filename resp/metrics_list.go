@@ -15,6 +15,7 @@ func (m *reporter) serverMetrics() {
 	m.count("requests_elsewhere_total", func(x *sample) int64 { return x.srv.stats.forwarded.Load() }, "result", "forwarded")
 	m.count("requests_elsewhere_total", func(x *sample) int64 { return x.srv.stats.redirected.Load() }, "result", "redirected")
 	m.count("requests_elsewhere_total", func(x *sample) int64 { return x.srv.stats.crossSlot.Load() }, "result", "cross_slot")
+	m.count("requests_keys_apart_total", func(x *sample) int64 { return x.srv.stats.apart.Load() })
 	m.count("requests_not_mine_total", func(x *sample) int64 { return x.srv.stats.notMine.Load() })
 	m.count("key_lookups_total", func(x *sample) int64 { return x.srv.stats.hits.Load() }, "result", "hit")
 	m.count("key_lookups_total", func(x *sample) int64 { return x.srv.stats.misses.Load() }, "result", "miss")

@@ -26,6 +26,8 @@ type request struct {
 	msg         string // error reply instead of running it
 	owner       int32  // who serves its keys: a place in Routes.links, ownerSelf, …
 	sent        *batch // with which it is on its way, whoever serves its keys by now
+	judged      bool   // as to whether its keys lie together
+	part        int32  // of what another node forwards, the batch
 }
 
 // run runs all parsed requests. At its end replies either lie in out, or a unit is
@@ -39,6 +41,10 @@ func (c *conn) run() {
 	for i := range c.reqs {
 		c.resolve(&c.reqs[i])
 	}
+	c.runResolved()
+}
+
+func (c *conn) runResolved() {
 	for i := 0; i < len(c.reqs) && !c.closing; {
 		if c.pending {
 			c.await()
@@ -55,7 +61,12 @@ func (c *conn) run() {
 		}
 		routes := c.enter()
 		n := c.gather(c.reqs[i:], routes)
-		c.hold = i+n < len(c.reqs)
+		c.hold = i+n < len(c.reqs) || c.from != nil
+		if n > 0 && i+n < len(c.reqs) && c.goesAlong(&c.reqs[i+n]) {
+			c.leave()
+			i += c.forward(c.reqs[i:i+c.window(c.reqs[i:], n+1, routes)], routes)
+			continue
+		}
 		if n == 0 {
 			c.leave()
 			if c.reqs[i].owner != ownerSelf {
@@ -134,10 +145,14 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 			c.places = append(c.places, c.unit.Place(key))
 		}
 		if routes != nil && r.msg == "" {
-			if r.owner = routes.ofAll(c.places[placed:]); r.owner != ownerSelf {
-				c.places = c.places[:placed]
-				break
-			}
+			r.owner = routes.ofAll(c.places[placed:])
+		}
+		if len(c.keys) > 1 && !r.judged && r.msg == "" {
+			c.judge(r, c.places[placed:])
+		}
+		if r.owner != ownerSelf {
+			c.places = c.places[:placed]
+			break
 		}
 		keys += len(c.keys)
 		// What reads several keys must see them as of one moment.
@@ -165,14 +180,25 @@ func (c *conn) runUnit(reqs []request) int {
 		c.runOne(r)
 		if c.call.again {
 			c.out.buf = c.out.buf[:at]
+			if c.near.on {
+				c.finishUnit(false)
+				return i
+			}
 			if c.sendUnit() {
+				if c.from != nil {
+					c.from.takesLong(r)
+				}
 				c.runApart(r)
 			}
 			return i + 1
 		}
 		c.count(at)
 		if full := c.from != nil && c.from.full(); (full || len(c.out.buf) >= maxUnitReplies) && i+1 < len(reqs) {
-			c.sendUnit()
+			if c.near.on {
+				c.finishUnit(false)
+			} else {
+				c.sendUnit()
+			}
 			return i + 1
 		}
 	}
@@ -209,9 +235,7 @@ func (c *conn) begin(places []store.Place) {
 
 // count notes a reply that starts at byte at.
 func (c *conn) count(at int) {
-	if c.from != nil {
-		c.from.ended(c)
-	}
+	c.ended()
 	if len(c.out.buf) <= at {
 		return // no reply, or it has left already
 	}
@@ -237,7 +261,7 @@ func (c *conn) finishUnit(sync bool) {
 		c.failUnit(err)
 	case wait:
 		c.pending = true
-		if sync || c.raw == nil {
+		if sync || c.raw == nil && c.from == nil {
 			c.await()
 		}
 	}

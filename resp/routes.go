@@ -54,9 +54,19 @@ type Route struct {
 
 // A Link forwards requests to another node. It is used by many connections at once.
 type Link interface {
-	// Forward sends a batch and returns a function that waits for its replies. A
-	// batch is whole RESP requests, so many of them, each with one reply.
-	Forward(batch []byte, requests int, resp3 bool, timeout time.Duration) (wait func() (Replies, error), err error)
+	// Way returns a way there for one connection.
+	Way() Way
+}
+
+// A Way carries one batch at a time to another node. It belongs to one goroutine.
+type Way interface {
+	// Send sends a batch: whole RESP requests, so many of them, each with one reply. It
+	// does not wait. The batch must stay as it is until Wait has returned; after an
+	// error, which is one of a Link, there is nothing to wait for.
+	Send(batch []byte, requests int, resp3 bool, timeout time.Duration) error
+	// Wait returns the replies, which are valid until the next Send, or an error of a
+	// Link.
+	Wait() (Replies, error)
 }
 
 // Replies are the raw replies to a batch, in order.
@@ -119,6 +129,9 @@ func (r *Routes) of(t ring.Token) int32 { return r.owner[r.Placement.Index(t)] }
 
 // ofAll is who serves all of the places.
 func (r *Routes) ofAll(places []store.Place) int32 {
+	if len(places) == 1 {
+		return r.of(places[0].Token())
+	}
 	owner := int32(ownerSelf)
 	for i, p := range places {
 		switch this := r.of(p.Token()); {

@@ -84,22 +84,39 @@ type directLink struct {
 	srv *Server
 }
 
-func (l *directLink) Forward(batch []byte, n int, resp3 bool, _ time.Duration) (func() (Replies, error), error) {
-	type result struct {
-		replies Replies
-		err     error
-	}
-	done := make(chan result, 1)
+// Way implements Link.
+func (l *directLink) Way() Way { return &directWay{directLink: l} }
+
+type directWay struct {
+	*directLink
+	done chan directResult
+}
+
+type directResult struct {
+	replies Replies
+	err     error
+}
+
+// Send implements Way.
+func (w *directWay) Send(batch []byte, n int, resp3 bool, timeout time.Duration) error {
+	w.done = make(chan directResult, 1)
+	done := w.done
 	batch = bytes.Clone(batch)
-	l.r.calls.Go(func() {
-		l.srv.RunForwarded(batch, n, resp3, func(r Replies, err error) {
-			done <- result{Replies{bytes.Clone(r.Bytes), append([]int(nil), r.Ends...)}, err}
-		})
+	w.r.calls.Go(func() {
+		w.srv.RunForwarded([]Forwarded{{
+			Batch: batch, Requests: n, RESP3: resp3, Deadline: time.Now().Add(timeout),
+			Answer: func(r Replies, err error) {
+				done <- directResult{Replies{bytes.Clone(r.Bytes), append([]int(nil), r.Ends...)}, err}
+			},
+		}}, nil)
 	})
-	return func() (Replies, error) {
-		r := <-done
-		return r.replies, r.err
-	}, nil
+	return nil
+}
+
+// Wait implements Way.
+func (w *directWay) Wait() (Replies, error) {
+	r := <-w.done
+	return r.replies, r.err
 }
 
 // place gives a server the placement as it should see it.

@@ -135,6 +135,7 @@ func cmdRingPart(x *call) {
 	}
 	if !x.agrees(string(x.args[2])) {
 		x.srv.stats.notMine.Add(1)
+		x.conn.from.group.refused = 0 // it is alone; nothing behind it waits once more
 		x.err(msgNotMine)
 		return
 	}
@@ -144,7 +145,7 @@ func cmdRingPart(x *call) {
 
 // agrees waits a little until the routes have the digest and nothing is on hold.
 func (x *call) agrees(digest string) bool {
-	for end := x.srv.clock() + heldTimeout; ; {
+	for end := x.srv.clock() + x.conn.from.patience(&request{}, heldTimeout); ; {
 		routes := x.srv.routes.Load()
 		switch left := end - x.srv.clock(); {
 		case routes == nil:

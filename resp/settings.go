@@ -21,6 +21,9 @@ type Settings struct {
 
 	// Route says what new connections get for keys of other nodes.
 	Route RouteMode
+	// StrictSlots refuses, already on one node, commands whose keys could lie at
+	// several nodes of a larger cluster, and that would fail there.
+	StrictSlots bool
 
 	SlowlogSlowerThan time.Duration // negative: off
 	SlowlogMaxLen     int           // 0: off
@@ -118,6 +121,7 @@ type settings struct {
 	slowerThan   atomic.Int64 // ns; negative: off
 	slowlogLen   atomic.Int64
 	redirect     atomic.Bool // of new connections
+	strictSlots  atomic.Bool
 }
 
 func (s *settings) set(from *Settings) {
@@ -132,6 +136,7 @@ func (s *settings) set(from *Settings) {
 	s.slowerThan.Store(max(int64(from.SlowlogSlowerThan), -1))
 	s.slowlogLen.Store(int64(from.SlowlogMaxLen))
 	s.redirect.Store(from.Route == RouteRedirect)
+	s.strictSlots.Store(from.StrictSlots)
 }
 
 func (s *settings) setPassword(p string) {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/tidwall/redcon"
+
+	"github.com/ringside-kv/ringside/store"
 )
 
 // A request with keys of several nodes is split where its meaning survives that: each
@@ -21,6 +23,33 @@ var merges = map[string]func(c *conn, parts []part){
 	"unlink": mergeCounts,
 	"exists": mergeCounts,
 	"touch":  mergeCounts,
+}
+
+// judge looks at a request with several keys. If they have different tokens, and it is
+// not one that is split, it works only as long as one node happens to serve them all: it
+// is counted, or refused under strict-slots.
+func (c *conn) judge(r *request, places []store.Place) {
+	r.judged = true
+	if c.from != nil || r.cmd.splits && !c.session.redirect || !apart(places) {
+		return
+	}
+	switch {
+	case c.srv.settings.strictSlots.Load():
+		c.srv.stats.crossSlot.Add(1)
+		r.msg, r.owner = msgCrossSlot, ownerSelf
+	case r.owner != ownerSeveral: // which is refused in any case
+		c.srv.stats.apart.Add(1)
+	}
+}
+
+// apart tells whether places have different tokens.
+func apart(places []store.Place) bool {
+	for _, p := range places[1:] {
+		if p.Token() != places[0].Token() {
+			return true
+		}
+	}
+	return false
 }
 
 // A part is what one node does of a request.
@@ -168,10 +197,28 @@ func (c *conn) sendPart(p *part, routes *Routes, timeout time.Duration) {
 
 // runPart runs a batch here.
 func (c *conn) runPart(b *batch, resp3 bool) {
-	c.srv.RunForwarded(b.bytes, b.requests, resp3, func(r Replies, err error) {
-		b.replies, b.err = Replies{bytes.Clone(r.Bytes), slices.Clone(r.Ends)}, err
-	})
-	b.received = true
+	w := &ownWay{answered: make(chan struct{})}
+	b.way, b.received, b.next = w, false, 0
+	c.srv.RunForwarded([]Forwarded{{Batch: b.bytes, Requests: b.requests, RESP3: resp3, Answer: w.answer}}, nil)
+}
+
+// An ownWay is what is left to do of a batch that this node has run itself: to wait.
+type ownWay struct {
+	Way
+	answered chan struct{}
+	replies  Replies
+	err      error
+}
+
+func (w *ownWay) answer(r Replies, err error) {
+	w.replies, w.err = Replies{bytes.Clone(r.Bytes), slices.Clone(r.Ends)}, err
+	close(w.answered)
+}
+
+// Wait implements Way.
+func (w *ownWay) Wait() (Replies, error) {
+	<-w.answered
+	return w.replies, w.err
 }
 
 func mergeOK(c *conn, _ []part) { c.out.ok() }

@@ -28,6 +28,9 @@ type stats struct {
 	notMine    atomic.Int64 // forwarded here, but not this node's either
 	redirected atomic.Int64 // answered MOVED
 	crossSlot  atomic.Int64 // refused: their keys lie at several nodes
+	// Requests that have worked, but whose keys may lie at several nodes of a larger
+	// cluster.
+	apart atomic.Int64
 
 	waiting atomic.Int64 // connections that are held back just now
 
@@ -135,7 +138,7 @@ func (s *stats) reset() {
 	}
 	for _, n := range []*atomic.Int64{
 		&s.accepted, &s.refused, &s.bytesIn, &s.bytesOut, &s.protocolErrors, &s.outputLimit, &s.errorReplies,
-		&s.hits, &s.misses, &s.forwarded, &s.notMine, &s.redirected, &s.crossSlot,
+		&s.hits, &s.misses, &s.forwarded, &s.notMine, &s.redirected, &s.crossSlot, &s.apart,
 	} {
 		n.Store(0)
 	}

@@ -77,6 +77,8 @@ func (t *commandTable) add(row, parent *command) *command {
 		c.full == "wait" || c.full == "debug" || c.full == "auth" || c.full == "hello"
 	c.spread = spreadCommands[c.full]
 	c.neutral = c.full == "ping" || c.full == "echo"
+	c.splits = merges[c.full] != nil
+	c.quick = c.flags&flagFast != 0 || c.complexity == "O(1)" || c.full == "del"
 	c.forNodes = len(c.keys) > 0 || c.spread || c.neutral || c.full == "ring|part"
 
 	c.subs = nil

@@ -76,6 +76,9 @@ func serveSettings(cfg *node.Config, log *logOptions) *settings.Set {
 	s.Add("stop-timeout", settings.Duration(&cfg.StopTimeout),
 		"how long running commands get to finish on SIGTERM")
 
+	yesNo("strict-slots", &cfg.StrictSlots,
+		"refuse commands on several keys that only work while one node has all of them, as a larger cluster would: RENAME, COPY, MSETNX, BITOP, LCS without a common hash tag")
+
 	s.Group("Log")
 	s.Add("log-level", settings.OneOf(&log.level, logLevels...),
 		"least level that is logged", settings.Choices(logLevels...))

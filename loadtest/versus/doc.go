@@ -8,6 +8,8 @@
 //	go run ./loadtest/versus --quick    # under a minute, to see that it works
 //	go run ./loadtest/versus --only 'GET .* P16' --rounds 5
 //
+//	go run ./loadtest/versus --forward  # a Ringside proxy and nutcracker before backends
+//
 // The load comes from redis-benchmark where it is installed, otherwise from a
 // small driver of its own, so that Go alone is enough to measure Ringside.
 //
@@ -22,5 +24,5 @@
 // The numbers never change the exit status; a server or load that failed does.
 //
 // Begin with pairing, two servers in one mode and the workloads they are given,
-// and duel, which measures one pairing.
+// and duel, which measures one pairing; or with contest, for --forward.
 package main

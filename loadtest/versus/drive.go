@@ -28,7 +28,7 @@ func newHistogram() *hdrhistogram.Histogram {
 func (ownDriver) drive(ctx context.Context, l load) (figures, error) {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	clients := make([]*client, l.clients)
+	clients := make([]*loader, l.clients)
 	defer func() {
 		for _, c := range clients {
 			if c != nil {
@@ -37,7 +37,7 @@ func (ownDriver) drive(ctx context.Context, l load) (figures, error) {
 		}
 	}()
 	for i := range clients {
-		c, err := newClient(ctx, l, uint64(i))
+		c, err := newLoader(ctx, l, uint64(i))
 		if err != nil {
 			return figures{}, err
 		}
@@ -73,14 +73,14 @@ func (ownDriver) drive(ctx context.Context, l load) (figures, error) {
 	}, nil
 }
 
-type client struct {
+type loader struct {
 	conn    *conn
 	batch   *batch
 	rng     *rand.Rand
 	latency *hdrhistogram.Histogram
 }
 
-func newClient(ctx context.Context, l load, seed uint64) (*client, error) {
+func newLoader(ctx context.Context, l load, seed uint64) (*loader, error) {
 	b, err := newBatch(l.command, l.pipeline, l.valueSize)
 	if err != nil {
 		return nil, err
@@ -89,12 +89,12 @@ func newClient(ctx context.Context, l load, seed uint64) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &client{c, b, rand.New(rand.NewPCG(seed, uint64(time.Now().UnixNano()))), newHistogram()}, nil
+	return &loader{c, b, rand.New(rand.NewPCG(seed, uint64(time.Now().UnixNano()))), newHistogram()}, nil
 }
 
 // loop sends pipelines as long as requests are left. It closes the connection
 // early when ctx ends.
-func (c *client) loop(ctx context.Context, l load, left *atomic.Int64) error {
+func (c *loader) loop(ctx context.Context, l load, left *atomic.Int64) error {
 	defer context.AfterFunc(ctx, func() { c.conn.Close() })()
 	for left.Add(-int64(l.pipeline)) > -int64(l.pipeline) {
 		for i := range c.batch.keys {

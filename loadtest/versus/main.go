@@ -20,6 +20,9 @@ const (
 )
 
 func main() {
+	if code, ok := actMain(); ok {
+		os.Exit(code)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
@@ -35,7 +38,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "%v\nSee 'versus --help'.\n", err)
 		return exitUsage
 	}
-	pairs, err := selectPairings(opt)
+	var pairs []pairing
+	if opt.forward {
+		if len(forwardWorkloads(opt)) == 0 {
+			err = errors.New("--only: no workload of --forward matches; there are SET and GET 64B P1 and P16")
+		}
+	} else {
+		pairs, err = selectPairings(opt)
+	}
 	if err != nil {
 		fmt.Fprintf(stderr, "%v\n", err)
 		return exitUsage
@@ -87,6 +97,12 @@ func compare(ctx context.Context, opt options, pairs []pairing, stdout, stderr i
 	printHead(stdout, rep)
 
 	var failed []error
+	if opt.forward {
+		c := contest{opt: opt, driver: drv, dir: dir, ringside: binary, progress: progress, rows: stdout}
+		result, err := c.run(ctx)
+		rep.Forward = &result
+		failed = append(failed, err)
+	}
 	for _, p := range pairs {
 		d := duel{pairing: p, opt: opt, driver: drv, dir: dir, ringside: binary, redis: redisServer,
 			progress: progress, rows: stdout}
@@ -103,7 +119,9 @@ func compare(ctx context.Context, opt options, pairs []pairing, stdout, stderr i
 			break
 		}
 	}
-	printFoot(stdout, rep)
+	if !opt.forward {
+		printFoot(stdout, rep)
+	}
 	if jsonFile != nil {
 		failed = append(failed, writeJSON(jsonFile, rep))
 	}

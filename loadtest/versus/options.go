@@ -25,6 +25,8 @@ type options struct {
 	clients  int
 	keys     int
 	quick    bool
+	forward  bool // who forwards, instead of the pairings
+	backends int
 	only     *regexp.Regexp // nil: all workloads
 	load     string
 	json     string
@@ -59,6 +61,8 @@ func parseOptions(args []string, help io.Writer) (options, error) {
 	set.IntVar(&opt.keys, "keys", 1_000_000, "size of the keyspace, from which keys are drawn at random")
 	set.BoolVar(&opt.quick, "quick", false, fmt.Sprintf("a look in less than a minute: %d round, %d requests, %d keys unless given",
 		quickRounds, quickRequests, quickKeys))
+	set.BoolVar(&opt.forward, "forward", false, "compare proxies before several backends instead: nutcracker before redis-servers with Ringside's")
+	set.IntVar(&opt.backends, "backends", 3, "with --forward: how many backends")
 	set.StringVar(&only, "only", "", "measure the workloads whose name matches this `regexp`, such as 'GET .* P16'; names are like 'SET 64B P16 everysec', 'GET 64B P16 cache=0'")
 	set.StringVar(&opt.load, "load", loadAuto, "`tool` that makes the load: redis-benchmark, own, or auto = the first where it is installed")
 	set.StringVar(&opt.json, "json", "", "also write every measurement to this `file`")
@@ -102,6 +106,7 @@ func (o options) validate() error {
 	}
 	count("rounds", o.rounds, 1, 1000)
 	count("requests", o.requests, 1, 1e9)
+	count("backends", o.backends, 1, 64)
 	count("clients", o.clients, 1, 10_000)
 	count("keys", o.keys, 1, maxKeys)
 	switch o.load {

@@ -14,6 +14,8 @@ type report struct {
 	Clients  int             `json:"clients"`
 	Keys     int             `json:"keys"`
 	Pairings []pairingResult `json:"pairings"`
+	// Forward is what --forward measures instead of the pairings.
+	Forward *forwardResult `json:"forward,omitempty"`
 }
 
 func writeJSON(w io.Writer, rep report) error {

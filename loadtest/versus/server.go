@@ -32,17 +32,20 @@ type launch struct {
 	name string
 	path string
 	args func(host, port string) []string
+	// ready returns nil once the server answers; nil asks for a PONG and for the
+	// process that gives it.
+	ready func(ctx context.Context, s *server) error
 }
 
 func ringsideLaunch(binary, dir string, extra []string) launch {
-	return launch{"Ringside", binary, func(host, port string) []string {
+	return launch{name: "Ringside", path: binary, args: func(host, port string) []string {
 		return append([]string{"serve", "--addr", net.JoinHostPort(host, port), "--http-addr", "off",
 			"--bus-addr", "127.0.0.1:0", "--gossip-addr", "127.0.0.1:0", "--dir", dir}, extra...)
 	}}
 }
 
 func redisLaunch(binary, dir string, extra []string) launch {
-	return launch{"Redis", binary, func(host, port string) []string {
+	return launch{name: "Redis", path: binary, args: func(host, port string) []string {
 		return append([]string{"--bind", host, "--port", port, "--dir", dir}, extra...)
 	}}
 }
@@ -105,7 +108,11 @@ func startOn(ctx context.Context, l launch, host, port string) (*server, error) 
 		}
 		end(err)
 	}()
-	if err := s.awaitReady(ctx); err != nil {
+	ready := l.ready
+	if ready == nil {
+		ready = func(ctx context.Context, s *server) error { return s.ping(ctx) }
+	}
+	if err := s.awaitReady(ctx, ready); err != nil {
 		s.stop()
 		return nil, s.explain(err)
 	}
@@ -124,15 +131,15 @@ func plainEnv(environ []string) []string {
 	return plain
 }
 
-// awaitReady returns when the server answers PING.
-func (s *server) awaitReady(ctx context.Context) error {
+// awaitReady returns when the server is ready.
+func (s *server) awaitReady(ctx context.Context, ready func(context.Context, *server) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readyLimit, fmt.Errorf("no answer within %v", readyLimit))
 	defer cancel()
 	poll := time.NewTicker(readyPoll)
 	defer poll.Stop()
 	var last error
 	for {
-		err := s.ping(ctx)
+		err := ready(ctx, s)
 		if err == nil {
 			return nil
 		}

@@ -17,7 +17,7 @@ func (f *farEnd) overBus(key []byte) func(context.Context) (net.Conn, error) {
 			f.t.Fatal(err)
 		}
 		f.t.Cleanup(func() { _ = b.Close() })
-		b.Handle(bus.Forward, func(_ bus.Peer, conn net.Conn) { _ = ServeForward(conn, f.cfg, f.handle) })
+		b.Handle(bus.Forward, func(_ bus.Peer, conn net.Conn) { _ = ServeForward(conn, f.cfg, eachBatch(f.handle)) })
 		if err := b.Start(); err != nil {
 			f.t.Fatal(err)
 		}

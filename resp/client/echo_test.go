@@ -31,6 +31,8 @@ type farEnd struct {
 	t      testing.TB
 	cfg    ServeConfig
 	handle func(*Batch)
+	// handleAll, if set, stands in for handle.
+	handleAll func([]*Batch, func(int))
 
 	mu      sync.Mutex
 	conns   []net.Conn
@@ -49,7 +51,11 @@ func (f *farEnd) serve(conn net.Conn) {
 	f.conns = append(f.conns, conn)
 	f.dialled++
 	f.mu.Unlock()
-	f.served.Go(func() { _ = ServeForward(conn, f.cfg, f.handle) })
+	handle := f.handleAll
+	if handle == nil {
+		handle = eachBatch(f.handle)
+	}
+	f.served.Go(func() { _ = ServeForward(conn, f.cfg, handle) })
 }
 
 // breakAll closes the connections from the far end.
@@ -112,4 +118,13 @@ func eachNetwork(t *testing.T, handle func(*Batch), test func(t *testing.T, f *f
 		f := newFarEnd(t, handle)
 		test(t, f, newTestPeer(t, PeerConfig{Dial: f.tcp()}))
 	})
+}
+
+// eachBatch handles batches one by one.
+func eachBatch(handle func(*Batch)) func([]*Batch, func(int)) {
+	return func(batches []*Batch, _ func(int)) {
+		for _, b := range batches {
+			handle(b)
+		}
+	}
 }

@@ -14,8 +14,10 @@ func ExamplePeer() {
 	near, far := net.Pipe()
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		_ = client.ServeForward(far, client.ServeConfig{}, func(b *client.Batch) {
-			_ = b.Reply([]uint32{5, 7}, []byte("+OK\r\n$1\r\nv\r\n"))
+		_ = client.ServeForward(far, client.ServeConfig{}, func(batches []*client.Batch, _ func(int)) {
+			for _, b := range batches {
+				_ = b.Reply([]uint32{5, 7}, []byte("+OK\r\n$1\r\nv\r\n"))
+			}
 		})
 	})
 	defer serving.Wait()

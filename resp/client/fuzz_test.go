@@ -23,7 +23,7 @@ func FuzzServeForward(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, chunk int) {
 		conn := &recordedConn{in: bytes.NewReader(data), chunk: max(chunk, 1)}
 		served := 0
-		err := ServeForward(conn, ServeConfig{MaxFrame: 1 << 16}, func(b *Batch) {
+		err := ServeForward(conn, ServeConfig{MaxFrame: 1 << 16}, eachBatch(func(b *Batch) {
 			served++
 			if b.N < 1 || b.N > len(b.Commands) {
 				t.Errorf("%d commands in %d bytes", b.N, len(b.Commands))
@@ -36,7 +36,7 @@ func FuzzServeForward(f *testing.F) {
 			case 2:
 				go echo(b)
 			}
-		})
+		}))
 		if err == nil && served == 0 && len(data) > 0 {
 			t.Error("garbage was taken for an orderly end")
 		}

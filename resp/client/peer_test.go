@@ -318,7 +318,7 @@ func TestConfigsReportEveryFault(t *testing.T) {
 	}
 	near, far := net.Pipe()
 	defer far.Close()
-	err = ServeForward(near, ServeConfig{MaxFrame: 1, MaxPending: -1, WriteTimeout: -1}, echo)
+	err = ServeForward(near, ServeConfig{MaxFrame: 1, MaxPending: -1, WriteTimeout: -1}, eachBatch(echo))
 	for _, want := range []string{"frames", "pending", "time-out"} {
 		if !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("nothing about %s in: %v", want, err)

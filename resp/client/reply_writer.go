@@ -99,6 +99,13 @@ func (w *replyWriter) full(size int) bool {
 		len(w.pending)+w.waiting+w.left > w.cfg.MaxPending
 }
 
+// fits tells whether a request of so many bytes is admitted at once.
+func (w *replyWriter) fits(size int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err != nil || !w.full(size)
+}
+
 // cork makes answers wait for flush.
 func (w *replyWriter) cork() {
 	w.mu.Lock()
@@ -164,7 +171,8 @@ func (w *replyWriter) answered(size int) {
 	w.mu.Unlock()
 	w.room.Signal()
 	if lead {
-		w.lead()
+		// Not by whoever answers: it may have more to answer, or better to do.
+		w.kick <- struct{}{}
 	}
 }
 
@@ -194,17 +202,23 @@ func (w *replyWriter) lead() {
 		w.kick <- struct{}{}
 		return
 	}
-	runtime.Gosched() // others that are about to answer do so now
+	if !w.writeDirect() {
+		w.kick <- struct{}{}
+	}
+}
+
+// writeDirect is a turn as the writer, which it has given up if it returns true.
+func (w *replyWriter) writeDirect() bool {
 	for range leadRounds {
 		if !w.swap() {
-			return
+			return true
 		}
 		n, err := w.direct.write(w.out)
 		if w.out = w.out[:copy(w.out, w.out[n:])]; err != nil || len(w.out) > 0 {
-			break // run will come upon the error itself
+			return false // drain will come upon the error itself
 		}
 	}
-	w.kick <- struct{}{}
+	return false
 }
 
 // swap takes what is pending. If there is nothing, it gives up the role of the
@@ -242,6 +256,9 @@ func (w *replyWriter) run() {
 	for {
 		select {
 		case <-w.kick:
+			if len(w.out) == 0 && w.direct != nil && w.writeDirect() {
+				continue
+			}
 			if err := w.drain(); err != nil {
 				w.abort(err)
 				w.mu.Lock()

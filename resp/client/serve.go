@@ -41,17 +41,19 @@ func (c *ServeConfig) Validate() error {
 	return errors.Join(errs...)
 }
 
-// ServeForward reads the calls of a Peer from a connection and hands each to handle,
-// in the order in which they were sent, on the goroutine that it was called on. It
-// ends with the connection, which it closes, and returns nil if the other side ended
-// it between two calls. Batches that have no answer by then may still be answered;
-// nobody hears.
+// ServeForward reads the calls of a Peer from a connection and hands them to handle, in
+// the order in which they were sent, those together that arrived together. It ends with
+// the connection, which it closes, when handle has returned, and returns nil if the
+// other side ended it between two calls. Batches that have no answer by then may still
+// be answered; nobody hears.
 //
-// handle need not answer before it returns. What it does answer leaves together with
-// the answers to all that was read in one go, so it must not wait for an answer to
-// have arrived. While it blocks, nothing more is read, nor the connection's end
-// noticed.
-func ServeForward(conn net.Conn, cfg ServeConfig, handle func(*Batch)) error {
+// handle need not answer before it returns, and must not keep the slice. What it does
+// answer leaves together with the answers to all that was read in one go, so it must not
+// wait for an answer to have arrived. While it runs, nothing more is read, nor the
+// connection's end noticed, unless it calls release, once at most: the first n batches
+// are its own from then on, and the others, and what comes, are handed to handle by
+// another goroutine.
+func ServeForward(conn net.Conn, cfg ServeConfig, handle func(batches []*Batch, release func(n int))) error {
 	defer conn.Close()
 	cfg.EnsureDefaults()
 	if err := cfg.Validate(); err != nil {
@@ -63,7 +65,10 @@ func ServeForward(conn net.Conn, cfg ServeConfig, handle func(*Batch)) error {
 		defer close(written)
 		w.run()
 	}()
-	err := serveRequests(conn, &cfg, w, handle)
+	r := &requestReader{frames: newFrameReader(conn, cfg.MaxFrame), w: w, handle: handle, ended: make(chan error, 1)}
+	r.read()
+	err := <-r.ended
+	r.handling.Wait()
 	w.flush()
 	w.stop()
 	<-written
@@ -77,36 +82,4 @@ func ServeForward(conn net.Conn, cfg ServeConfig, handle func(*Batch)) error {
 		return fmt.Errorf("serve forwarded commands: %w", err)
 	}
 	return nil
-}
-
-func serveRequests(conn net.Conn, cfg *ServeConfig, w *replyWriter, handle func(*Batch)) error {
-	frames := newFrameReader(conn, cfg.MaxFrame)
-	for {
-		var arrived time.Time
-		w.cork()
-		for {
-			frame, err := frames.next()
-			if err != nil {
-				return err
-			}
-			if frame == nil {
-				break
-			}
-			r, err := parseRequest(frame)
-			if err != nil {
-				return err
-			}
-			if r.timeLeft > 0 && arrived.IsZero() {
-				arrived = time.Now()
-			}
-			if err := w.admit(len(r.commands)); err != nil {
-				return err
-			}
-			handle(newBatch(w, &r, arrived))
-		}
-		w.flush()
-		if err := frames.fill(); err != nil {
-			return err
-		}
-	}
 }

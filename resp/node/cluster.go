@@ -212,35 +212,6 @@ func (c *cluster) serveStream(peer bus.Peer, conn net.Conn) {
 	}
 }
 
-func (c *cluster) serveForward(peer bus.Peer, conn net.Conn) {
-	err := client.ServeForward(conn, client.ServeConfig{}, func(b *client.Batch) {
-		go c.runForwarded(b)
-	})
-	if err != nil && c.ctx.Err() == nil {
-		c.n.cfg.Logger.Debug("forwarded requests end", "node", peer.ID, "err", err)
-	}
-}
-
-func (c *cluster) runForwarded(b *client.Batch) {
-	if !b.Deadline.IsZero() && time.Now().After(b.Deadline) {
-		b.Refuse("too late")
-		return
-	}
-	c.n.server.RunForwarded(b.Commands, b.N, b.RESP3, func(r resp.Replies, err error) {
-		if err != nil {
-			b.Fail(err.Error())
-			return
-		}
-		lens := make([]uint32, len(r.Ends))
-		at := 0
-		for i, end := range r.Ends {
-			lens[i] = uint32(end - at)
-			at = end
-		}
-		_ = b.Reply(lens, r.Bytes)
-	})
-}
-
 // maxMessage bounds a message to a table, in bytes.
 const maxMessage = 64 << 20
 

@@ -143,6 +143,10 @@ type Config struct {
 	SlowlogSlowerThan time.Duration // commands that took longer are logged; negative is off
 	SlowlogMaxLen     int           // entries that SLOWLOG keeps
 
+	// StrictSlots refuses commands on several keys that would fail on a cluster where
+	// these lie at several nodes, on one node as well.
+	StrictSlots bool
+
 	Logger *slog.Logger // nil: discarded
 	Scope  tally.Scope  // nil: a private one, seen at /metrics only
 	// Version is what INFO and the logs call this build.

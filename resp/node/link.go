@@ -16,24 +16,53 @@ type link struct {
 	lane atomic.Uint32
 }
 
-// Forward implements resp.Link.
-func (l *link) Forward(batch []byte, requests int, resp3 bool, timeout time.Duration) (func() (resp.Replies, error), error) {
-	call := &client.Call{Commands: batch, N: requests, RESP3: resp3, Timeout: timeout, Lane: l.lane.Add(1)}
-	if err := l.peer.Send(call); err != nil {
-		return nil, linkError(err)
+// NewLink returns a way to another node for [resp.Routes]. The peer is the caller's to
+// close.
+func NewLink(peer *client.Peer) resp.Link { return &link{peer: peer} }
+
+// Way implements resp.Link.
+func (l *link) Way() resp.Way {
+	// All that a client forwards there goes by one connection.
+	return &way{peer: l.peer, call: client.Call{Lane: l.lane.Add(1)}}
+}
+
+// A way is what one client's batches need, which it keeps.
+type way struct {
+	peer *client.Peer
+	call client.Call
+	ends []int
+}
+
+// Send implements resp.Way.
+func (w *way) Send(batch []byte, requests int, resp3 bool, timeout time.Duration) error {
+	c := &w.call
+	if cap(c.Reply) > keepReplies {
+		c.Reply = nil
 	}
-	return func() (resp.Replies, error) {
-		if err := call.Wait(); err != nil {
-			return resp.Replies{}, linkError(err)
-		}
-		replies := resp.Replies{Bytes: call.Reply, Ends: make([]int, len(call.Lens))}
-		at := 0
-		for i, n := range call.Lens {
-			at += int(n)
-			replies.Ends[i] = at
-		}
-		return replies, nil
-	}, nil
+	c.Commands, c.N, c.RESP3, c.Timeout = batch, requests, resp3, timeout
+	if err := w.peer.Send(c); err != nil {
+		return linkError(err)
+	}
+	return nil
+}
+
+// keepReplies is how much memory for replies a way keeps, in bytes.
+const keepReplies = 16 << 10
+
+// Wait implements resp.Way.
+func (w *way) Wait() (resp.Replies, error) {
+	err := w.call.Wait()
+	w.call.Commands = nil
+	if err != nil {
+		return resp.Replies{}, linkError(err)
+	}
+	w.ends = w.ends[:0]
+	at := 0
+	for _, n := range w.call.Lens {
+		at += int(n)
+		w.ends = append(w.ends, at)
+	}
+	return resp.Replies{Bytes: w.call.Reply, Ends: w.ends}, nil
 }
 
 // linkError says in resp's words what became of a batch.

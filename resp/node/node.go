@@ -234,6 +234,7 @@ func (c *Config) settings() resp.Settings {
 		IdleTimeout:       c.IdleTimeout,
 		SlowlogSlowerThan: c.SlowlogSlowerThan,
 		SlowlogMaxLen:     c.SlowlogMaxLen,
+		StrictSlots:       c.StrictSlots,
 	}
 }
 

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ringside-kv/ringside/resp/client"
+)
+
+// The parts that this command plays in a contest work together: what is written through
+// the proxy comes back from the stand-ins, and both end when they are told.
+func TestProxyBeforeStandIns(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 4)
+	var backends []string
+	for range 3 {
+		addr := freeAddr(t)
+		backends = append(backends, addr)
+		go func() { ended <- serveStandIn(ctx, addr) }()
+	}
+	front := freeAddr(t)
+	dir := filepath.Join(t.TempDir(), "data")
+	go func() { ended <- actAsProxy(ctx, front, dir, backends) }()
+	if err := awaitAnswer(ctx, front); err != nil {
+		t.Fatal(err)
+	}
+	if err := fill(ctx, front, 2000, 64); err != nil {
+		t.Error(err)
+	}
+	c, err := dial(ctx, front)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.do("LPUSH", "k", "v"); err == nil {
+		t.Error("LPUSH is answered")
+	}
+	if _, err := c.do("STRLEN", "key:000000000001"); err == nil {
+		t.Error("a stand-in knows STRLEN")
+	}
+	_ = c.Close()
+	stop()
+	for range 4 {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	host, port, err := freePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// awaitAnswer tries until a SET is answered: the backends may not listen yet.
+func awaitAnswer(ctx context.Context, addr string) error {
+	var last error
+	for range 3000 {
+		c, err := dial(ctx, addr)
+		if err == nil {
+			for i := range 30 {
+				if _, err = c.do("SET", fmt.Sprint("try", i), "1"); err != nil {
+					break
+				}
+			}
+			_ = c.Close()
+		}
+		if last = err; err == nil {
+			return nil
+		}
+		time.Sleep(readyPoll)
+	}
+	return last
+}
+
+// Whatever commands arrive, there are as many replies.
+func FuzzStandIn(f *testing.F) {
+	f.Add([]byte("*2\r\n$3\r\nGET\r\n$1\r\nk\r\n"), 1)
+	f.Add([]byte("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n*2\r\n$3\r\nGET\r\n$1\r\nk\r\n"), 2)
+	f.Add([]byte("*9\r\n$99999999999999999999\r\n"), 3)
+	f.Fuzz(func(t *testing.T, commands []byte, n int) {
+		n = min(max(n, 1), 1000)
+		replies, lens := newStandIn().answer(&client.Batch{Commands: commands, N: n}, nil, nil)
+		sum := 0
+		for _, l := range lens {
+			sum += int(l)
+		}
+		if len(lens) != n || sum != len(replies) {
+			t.Errorf("%d replies of %d bytes in %d to %d commands", len(lens), sum, len(replies), n)
+		}
+	})
+}
+
+func TestRatiosAreThoseOfEachRound(t *testing.T) {
+	round := func(ops ...float64) (s []forwardSample) {
+		for _, n := range ops {
+			s = append(s, forwardSample{figures: figures{OpsPerSec: n}, FrontCPU: n / 10, AllCPU: n / 5})
+		}
+		return s
+	}
+	w := forwardWorkload{Name: "GET 64B P16 forward", Command: "GET", Pipeline: 16, MinRatio: 1.6, Contenders: []forwardSamples{
+		{Name: asNutcracker, Samples: round(100, 200, 50)},
+		{Name: asProxy, Samples: round(200, 300, 150)},
+		{Name: asCluster, Samples: round(100, 100, 100)},
+	}}
+	w.summarize()
+	if r := w.Contenders[1].Ratio; w.Contenders[0].Ratio != nil || *r != (spread{2, 1.5, 3}) {
+		t.Errorf("%+v", w.Contenders)
+	}
+	var out bytes.Buffer
+	printForwardHead(&out, 3)
+	printForwardRows(&out, w)
+	printForwardFoot(&out)
+	for _, want := range []string{"GET P16 nutcracker", "2.00", "1.50–3.00", "≥ 1.6 reached"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, &out)
+		}
+	}
+	for line := range strings.Lines(out.String()) {
+		if runes(strings.TrimSpace(line)) > 100 {
+			t.Errorf("%d columns: %s", runes(line), line)
+		}
+	}
+	alone := forwardWorkload{Contenders: w.Contenders[1:2]}
+	alone.Contenders[0].Ratio = nil
+	alone.summarize()
+	if alone.Contenders[0].Ratio != nil {
+		t.Error("a ratio to nobody")
+	}
+}
+
+// Real nutcracker takes the configuration, forwards, and ends with the contender.
+func TestNutcrackerContender(t *testing.T) {
+	opt := options{backends: 2, keys: 200, clients: 2, requests: 400, rounds: 1}
+	c := contest{opt: opt, dir: t.TempDir(), progress: newProgress(new(bytes.Buffer)), driver: ownDriver{}}
+	one, err := c.startNutcracker(t.Context(), c.dir)
+	if one != nil {
+		defer one.stop()
+	}
+	if errors.Is(err, errLeftOut) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fill(t.Context(), one.front.addr, opt.keys, 64); err != nil {
+		t.Error(err)
+	}
+	if len(one.cpu()) != 3 || one.died() != nil {
+		t.Error(one.died())
+	}
+}
+
+func TestWhatIsNotInstalledIsLeftOut(t *testing.T) {
+	if _, err := lookFor("no-such-program-at-all"); !errors.Is(err, errLeftOut) || !errors.Is(err, exec.ErrNotFound) {
+		t.Error(err)
+	}
+}

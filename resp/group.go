@@ -1,0 +1,359 @@
+package resp
+
+import (
+	"errors"
+	"sync/atomic"
+	"time"
+)
+
+// A Forwarded is a batch of requests that another node forwards.
+type Forwarded struct {
+	// Batch is whole RESP requests, so many of them. It must stay as it is until the
+	// answer.
+	Batch    []byte
+	Requests int
+	RESP3    bool
+	// Deadline, unless it is zero, is when nobody waits for the answer any more: what
+	// would begin later does not.
+	Deadline time.Time
+	// Answer is called once, from any goroutine, when the replies may leave. It must
+	// not wait, nor keep the replies. A request that has not run, since the node
+	// does not serve its keys or for want of time, has a reply that says so. The
+	// error matches [ErrNotSent] if nothing of the batch has run.
+	Answer func(Replies, error)
+}
+
+// A group is batches that are run together: they share units, so that many small
+// batches do not cost as many commits.
+type group struct {
+	batches []Forwarded
+	first   []int // of each batch, its first request
+	replied int   // batches that have their answer
+	// refused is the batch of which a request was not run, so that none behind it is
+	// either: it will come again, and must not come after them. -1 if there is none.
+	refused int32
+	// release, if not nil, lets somebody else go on behind so many of the batches.
+	release func(n int)
+	// settling says who completes the group when its last unit is durable.
+	settling atomic.Int32
+}
+
+// In group.settling.
+const (
+	runnerWaits  = iota // or runs: the settler tells it
+	settlerTold         // it has
+	runnerIsGone        // the settler completes the group
+)
+
+// begun says that there is no unit that the settler has told of.
+func (g *group) begun() { g.settling.Store(runnerWaits) }
+
+// awaits tells the settler whether somebody waits for it.
+func (g *group) awaits() bool { return g.settling.CompareAndSwap(runnerWaits, settlerTold) }
+
+const (
+	maxGroupBytes = 32 << 10 // requests that run together
+	// heldTimeout is how long a forwarded request waits at a node that cannot run it
+	// for the moment. After that it is the turn of the one that forwards it, who knows
+	// how long the client waits.
+	heldTimeout = 200 * time.Millisecond
+)
+
+const errNotRequests protocolError = "the batch is not the requests that it says"
+
+var (
+	// errReplyMemory ends a batch whose replies are too much for the server.
+	errReplyMemory = errors.New("no memory for the replies")
+	// errTooLate ends a batch that nobody waits for.
+	errTooLate error = tooLate{}
+)
+
+type tooLate struct{}
+
+func (tooLate) Error() string        { return "too late: nothing was executed" }
+func (tooLate) Is(target error) bool { return target == ErrNotSent }
+
+// RunForwarded runs batches that other nodes have forwarded. It returns when all have
+// run; answers may come later.
+//
+// If something takes long, or waits, it calls release, once at most: it will see to the
+// first n batches only, and the others are for whoever called. A nil release is never
+// called.
+func (s *Server) RunForwarded(batches []Forwarded, release func(n int)) {
+	for i := 0; i < len(batches); {
+		if err := batches[i].refusal(); err != nil {
+			batches[i].Answer(Replies{}, err)
+			i++
+			continue
+		}
+		c := s.forwards.take(s)
+		released := false
+		var before func(int)
+		if release != nil {
+			before = func(n int) {
+				released = true
+				release(i + n)
+			}
+		}
+		i += c.from.run(batches[i:], before)
+		if released {
+			return
+		}
+	}
+}
+
+// refusal is why nothing of the batch is run.
+func (b *Forwarded) refusal() error {
+	switch {
+	case b.Requests < 1:
+		return errNotRequests
+	case b.late(time.Now()):
+		return errTooLate
+	}
+	return nil
+}
+
+func (b *Forwarded) late(now time.Time) bool {
+	return !b.Deadline.IsZero() && now.After(b.Deadline)
+}
+
+// run runs the first batches together, or the first alone. It returns how many. The
+// connection is given back by complete.
+func (f *forwarder) run(batches []Forwarded, release func(n int)) int {
+	c, g := f.conn, &f.group
+	f.buf, f.ends = f.buf[:0], f.ends[:0]
+	g.first, g.replied, g.refused, g.release = g.first[:0], 0, -1, release
+	g.begun()
+	c.out.proto, c.closing = 2, false
+	if batches[0].RESP3 {
+		c.out.proto = 3
+	}
+	c.reqs, c.args = c.reqs[:0], c.args[:0]
+	size, writes := 0, false
+	n := 0
+	for ; n < len(batches); n++ {
+		b := &batches[n]
+		if size += len(b.Batch); size > maxGroupBytes || b.Requests < 1 || b.RESP3 != batches[0].RESP3 || len(c.reqs)+b.Requests > maxPipeline {
+			break
+		}
+		reqs, args := len(c.reqs), len(c.args)
+		quick, write := f.read(b, int32(n))
+		// Who only reads need not wait for what others write.
+		if !quick || n > 0 && write != writes {
+			c.reqs, c.args = c.reqs[:reqs], c.args[:args]
+			break
+		}
+		writes = write
+		g.first = append(g.first, reqs)
+	}
+	if n == 0 {
+		g.batches, g.first = append(g.batches[:0], batches[0]), append(g.first, 0)
+		f.takesLong(&request{})
+		f.runAlone(&batches[0])
+		return 1
+	}
+	g.batches = append(g.batches[:0], batches[:n]...)
+	c.session.lastUsed.Store(int64(c.srv.clock()))
+	c.session.commands.Add(int64(len(c.reqs)))
+	c.runResolved()
+	n = len(g.batches)
+	c.in, c.start, c.end = nil, 0, 0
+	f.end()
+	return n
+}
+
+// read takes in the requests of a batch. It is not quick if one of them may take long,
+// or if it is not the requests that it says.
+func (f *forwarder) read(b *Forwarded, part int32) (quick, write bool) {
+	c := f.conn
+	first := len(c.reqs)
+	c.in, c.start, c.end = b.Batch, 0, len(b.Batch)
+	_, err := c.parseMore()
+	if err != nil || c.start < c.end || len(c.reqs)-first != b.Requests {
+		c.guard = newGuard()
+		return false, false
+	}
+	for i := first; i < len(c.reqs); i++ {
+		r := &c.reqs[i]
+		c.resolve(r)
+		r.part = part
+		if r.msg != "" {
+			continue
+		}
+		if !r.cmd.quick {
+			return false, false
+		}
+		write = write || r.cmd.flags&flagWrite != 0
+	}
+	return true, write
+}
+
+// runAlone runs a batch of any size.
+func (f *forwarder) runAlone(b *Forwarded) {
+	c, g := f.conn, &f.group
+	c.in, c.start, c.end = b.Batch, 0, len(b.Batch)
+	var err error
+	for c.start < c.end && err == nil && !c.closing {
+		if c.pending {
+			c.await()
+		}
+		if b.late(time.Now()) {
+			g.refused = 0
+		}
+		var n int
+		if n, err = c.parse(); n == 0 {
+			break
+		}
+		c.run()
+	}
+	if c.start < c.end || err != nil {
+		c.guard = newGuard() // it may be in the middle of a request that does not go on
+		c.closing = true
+	}
+	c.in, c.start, c.end = nil, 0, 0
+	f.end()
+}
+
+// end completes the group, or leaves that to the settler.
+func (f *forwarder) end() {
+	c := f.conn
+	if c.pending {
+		c.pending = false
+		if f.group.settling.CompareAndSwap(runnerWaits, runnerIsGone) {
+			return // c is the settler's
+		}
+		<-c.settled
+	}
+	f.complete()
+}
+
+// complete answers all batches that have no answer and gives the connection back.
+func (f *forwarder) complete() {
+	c, g := f.conn, &f.group
+	_ = c.flush()
+	f.answer(len(g.batches))
+	clear(g.batches)
+	g.batches, g.release = g.batches[:0], nil
+	if cap(f.buf) > keepReply {
+		f.buf = nil
+	}
+	c.srv.budget.release(c, f.charged)
+	f.charged = 0
+	if c.closed.Load() {
+		c.out.buf = nil
+		c.chargeReply()
+	}
+	c.srv.forwards.giveBack(c)
+}
+
+// answer answers the batches up to one.
+func (f *forwarder) answer(to int) {
+	g := &f.group
+	for ; g.replied < to; g.replied++ {
+		b := &g.batches[g.replied]
+		first := g.first[g.replied]
+		last := first + b.Requests
+		var err error
+		switch {
+		case f.conn.closed.Load():
+			err = errReplyMemory
+		case len(f.ends) < last, len(g.batches) == 1 && len(f.ends) != last, f.conn.closing:
+			err = errNotRequests
+		}
+		if err != nil {
+			b.Answer(Replies{}, err)
+			continue
+		}
+		start := 0
+		if first > 0 {
+			start = f.ends[first-1]
+		}
+		if start == 0 {
+			b.Answer(Replies{Bytes: f.buf[:f.ends[last-1]], Ends: f.ends[first:last]}, nil)
+			continue
+		}
+		ends := f.shifted[:0]
+		for _, end := range f.ends[first:last] {
+			ends = append(ends, end-start)
+		}
+		f.shifted = ends
+		b.Answer(Replies{Bytes: f.buf[start:f.ends[last-1]], Ends: ends}, nil)
+	}
+}
+
+// takesLong lets somebody else see to the batches behind that of a request. It is
+// called between units.
+func (f *forwarder) takesLong(r *request) {
+	c, g := f.conn, &f.group
+	if g.release == nil {
+		return
+	}
+	n := int(r.part) + 1
+	if n < len(g.batches) {
+		c.reqs = c.reqs[:g.first[n]]
+		g.batches = g.batches[:n]
+	}
+	release := g.release
+	g.release = nil
+	if n > 1 && !c.pending {
+		_ = c.flush()
+		f.answer(n - 1)
+	}
+	release(n)
+}
+
+// notMine answers a forwarded request. While its range is held, nobody else serves it
+// either.
+func (c *conn) notMine(r *request, routes *Routes) int {
+	if r.owner == ownerHeld {
+		if left := c.from.patience(r, heldTimeout); left > 0 {
+			if c.pending {
+				c.await()
+			}
+			c.from.takesLong(r)
+			if c.awaitRoutes(routes, left) && !c.from.late(r) {
+				return 0
+			}
+		}
+	}
+	c.srv.stats.notMine.Add(1)
+	c.sendBack(r)
+	return 1
+}
+
+// patience is how long a request may wait here, at most d: so that the answer is back
+// while somebody waits for it.
+func (f *forwarder) patience(r *request, d time.Duration) time.Duration {
+	if deadline := f.group.batches[r.part].Deadline; !deadline.IsZero() {
+		return min(d, time.Until(deadline)*3/4)
+	}
+	return d
+}
+
+func (f *forwarder) late(r *request) bool { return f.group.batches[r.part].late(time.Now()) }
+
+// sendBack answers a forwarded request that has not run.
+func (c *conn) sendBack(r *request) {
+	c.from.group.refused = r.part
+	c.refuse(r, msgNotMine)
+}
+
+// postponed sends a forwarded request back that cannot run now: one before it in the
+// batch did not, the clients are paused, or the replies are as large as they may be.
+func (c *conn) postponed(r *request) bool {
+	pause := &c.srv.pause
+	refused := c.from.group.refused == r.part
+	if !refused && pause.applies(r.cmd) {
+		left, over := pause.left()
+		if left = c.from.patience(r, min(left, heldTimeout)); left > 0 {
+			c.from.takesLong(r)
+			c.wait(left, over)
+		}
+		refused = c.from.late(r)
+	}
+	if !refused && !c.from.full() && !pause.applies(r.cmd) {
+		return false
+	}
+	c.sendBack(r)
+	return true
+}

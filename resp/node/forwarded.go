@@ -1,0 +1,71 @@
+package node
+
+import (
+	"errors"
+	"net"
+	"sync"
+
+	"github.com/ringside-kv/ringside/replica/bus"
+	"github.com/ringside-kv/ringside/resp"
+	"github.com/ringside-kv/ringside/resp/client"
+)
+
+// serveForward runs what another node forwards on a connection.
+func (c *cluster) serveForward(peer bus.Peer, conn net.Conn) {
+	err := client.ServeForward(conn, client.ServeConfig{}, c.runForwarded)
+	if err != nil && c.ctx.Err() == nil {
+		c.n.cfg.Logger.Debug("forwarded requests end", "node", peer.ID, "err", err)
+	}
+}
+
+var bursts = sync.Pool{New: func() any { return new([]resp.Forwarded) }}
+
+func (c *cluster) runForwarded(batches []*client.Batch, release func(int)) {
+	burst := bursts.Get().(*[]resp.Forwarded)
+	for _, b := range batches {
+		a := newWayBack(b)
+		*burst = append(*burst, resp.Forwarded{Batch: b.Commands, Requests: b.N, RESP3: b.RESP3, Deadline: b.Deadline, Answer: a.fn})
+	}
+	c.n.server.RunForwarded(*burst, release)
+	clear(*burst)
+	*burst = (*burst)[:0]
+	bursts.Put(burst)
+}
+
+// A wayBack takes the replies to one batch back to whoever forwarded it.
+type wayBack struct {
+	batch *client.Batch
+	lens  []uint32
+	fn    func(resp.Replies, error) // made once
+}
+
+var wayBacks sync.Pool
+
+func newWayBack(b *client.Batch) *wayBack {
+	a, ok := wayBacks.Get().(*wayBack)
+	if !ok {
+		a = new(wayBack)
+		a.fn = a.give
+	}
+	a.batch = b
+	return a
+}
+
+func (a *wayBack) give(r resp.Replies, err error) {
+	switch {
+	case errors.Is(err, resp.ErrNotSent):
+		a.batch.Refuse(err.Error())
+	case err != nil:
+		a.batch.Fail(err.Error())
+	default:
+		a.lens = a.lens[:0]
+		at := 0
+		for _, end := range r.Ends {
+			a.lens = append(a.lens, uint32(end-at))
+			at = end
+		}
+		_ = a.batch.Reply(a.lens, r.Bytes)
+	}
+	a.batch = nil
+	wayBacks.Put(a)
+}

@@ -1,0 +1,151 @@
+package resp
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// severalKeys are all commands on several keys, with two of them.
+func severalKeys(a, b string) [][]string {
+	return [][]string{
+		{"MGET", a, b}, {"MSET", a, "1", b, "2"}, {"DEL", a, b}, {"UNLINK", a, b}, {"EXISTS", a, b}, {"TOUCH", a, b},
+		{"MSETNX", a, "1", b, "2"}, {"RENAME", a, b}, {"RENAMENX", a, b}, {"COPY", a, b}, {"BITOP", "OR", a, a, b}, {"LCS", a, b},
+	}
+}
+
+func TestEveryCommandOnSeveralKeysIsKnown(t *testing.T) {
+	known := make(map[string]bool)
+	for _, words := range severalKeys("a", "b") {
+		known[strings.ToLower(words[0])] = true
+	}
+	for _, cmd := range newCommandTable().all {
+		several := len(cmd.keys) > 1
+		for _, spec := range cmd.keys {
+			several = several || spec.last != 0 || spec.keynum
+		}
+		if several && !known[cmd.full] {
+			t.Errorf("%s is not among them", cmd.full)
+		}
+	}
+}
+
+// On a lone node everything works and what would not on a larger cluster is counted;
+// under strict-slots it is refused and has not run.
+func TestStrictSlotsOnALoneNode(t *testing.T) {
+	for _, slots := range []bool{false, true} {
+		srv, addr := serveTest(t, nil)
+		o := dialRedis(t, addr, 2)
+		if slots {
+			o.want("+OK", "RING", "ROUTE", "redirect") // where nothing is split
+		}
+		apartSoFar := int64(0)
+		for _, strict := range []bool{false, true} {
+			o.want("+OK", "CONFIG", "SET", "strict-slots", map[bool]string{false: "no", true: "yes"}[strict])
+			for _, words := range severalKeys("a", "b") {
+				o.do("MSET", "{t}a", "1", "{t}b", "2")
+				o.do("SET", "a", "old")
+				o.do("SET", "b", "old")
+				cmd, _ := srv.table.lookup([][]byte{[]byte(words[0]), nil, nil, nil, nil})
+				before := srv.stats.crossSlot.Load()
+				reply := o.do(words...).String()
+				loose := slots || !cmd.splits
+				if refused := reply == "-"+msgCrossSlot; refused != (strict && loose) {
+					t.Errorf("%v, strict %v, redirect %v: %s", words, strict, slots, reply)
+				} else if refused && (srv.stats.crossSlot.Load() != before+1 || o.do("GET", "b").String() != "$old") {
+					t.Errorf("%v was refused and did something, or was not counted", words)
+				}
+				if loose && !strict {
+					apartSoFar++
+				}
+				if got := srv.stats.apart.Load(); got != apartSoFar {
+					t.Errorf("%v: %d counted, want %d", words, got, apartSoFar)
+				}
+			}
+			for _, words := range severalKeys("{t}a", "{t}b") {
+				if reply := o.do(words...).String(); reply == "-"+msgCrossSlot {
+					t.Errorf("%v is refused in spite of its tag", words)
+				}
+			}
+		}
+		info := o.do("RING", "INFO").text
+		for _, want := range []string{fmt.Sprint("requests_keys_apart:", apartSoFar), "strict_slots:1"} {
+			if !strings.Contains(info, want) {
+				t.Errorf("RING INFO does not say %s: %s", want, info)
+			}
+		}
+		if got := o.do("CONFIG", "SET", "strict-slots", "perhaps").String(); !strings.Contains(got, "'yes' or 'no'") {
+			t.Error(got)
+		}
+	}
+}
+
+// What is let through under strict-slots is never refused for where its keys lie,
+// however they are spread.
+func TestStrictSlotsIsAsStrictAsAnyPlacement(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	r := routedTest(t, 3)
+	lone, addr := serveTest(t, nil)
+	lone.settings.strictSlots.Store(true)
+	strict := dialRedis(t, addr, 2)
+	refused := make(map[string]bool)
+	let := make(map[string]bool)
+	for range 30 {
+		r.placeAll(r.spread(rnd))
+		o := dialRedis(t, r.addrs[rnd.IntN(3)], 2)
+		a, b := fmt.Sprint("a", rnd.IntN(100)), fmt.Sprint("b", rnd.IntN(100))
+		if rnd.IntN(3) == 0 {
+			a, b = "{t}"+a, "{t}"+b
+		}
+		for _, words := range severalKeys(a, b) {
+			crossSlot := "-" + msgCrossSlot
+			if strict.do(words...).String() != crossSlot {
+				let[words[0]] = true
+				if o.do(words...).String() == crossSlot {
+					t.Errorf("%v is let through, and refused by a larger cluster", words)
+				}
+			} else if o.do(words...).String() == crossSlot {
+				refused[words[0]] = true
+			}
+		}
+	}
+	// Nothing is refused in vain: each has met a placement that refuses it.
+	for _, words := range severalKeys("a", "b") {
+		cmd, _ := lone.table.lookup([][]byte{[]byte(words[0]), []byte("a"), []byte("b"), []byte("c"), []byte("d")})
+		if cmd != nil && !cmd.splits && !refused[words[0]] {
+			t.Errorf("no placement has refused %s", words[0])
+		}
+		if !let[words[0]] {
+			t.Errorf("%s is refused with a common tag, too", words[0])
+		}
+	}
+}
+
+// Under strict-slots it makes no difference that one node, here or elsewhere, happens to
+// serve both keys.
+func TestStrictSlotsWhereOneNodeServesBothKeys(t *testing.T) {
+	r, keys := halves(t)
+	var other string // in the half of keys[0]
+	for i := 0; other == "" || r.token([]byte(other))>>31 != 0 || other == keys[0]; i++ {
+		other = fmt.Sprint("o", i)
+	}
+	for i, srv := range r.servers {
+		o := dialRedis(t, r.addrs[i], 2)
+		// Behind another request, it is judged on its way into the window.
+		for _, strict := range []bool{false, true} {
+			srv.settings.strictSlots.Store(strict)
+			o.send("GET", keys[0])
+			o.send("MSETNX", keys[0], "1", other, "1")
+			o.next()
+			if got := o.next().String(); (got == "-"+msgCrossSlot) != strict {
+				t.Errorf("node %d, strict %v: %s", i, strict, got)
+			}
+		}
+		if got := srv.stats.apart.Load(); got != 1 {
+			t.Errorf("node %d: %d counted", i, got)
+		}
+	}
+}
