@@ -1,0 +1,74 @@
+package client
+
+import (
+	"sort"
+
+	"github.com/ringside-kv/ringside/buckets"
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// owners say whom to ask for which keys. They never change once they are made; what is
+// learnt makes new ones.
+type owners struct {
+	token ring.TokenFunc // nil where one node has everything
+	all   []*remote      // whom to ask for what has no key, or no known owner; at least one
+	next  chan struct{}  // closed when there are newer ones
+	// at finds the place of a token in by: under buckets, the hash under the widest
+	// mask; else the number of the last start that is not above it.
+	mask   uint32
+	starts []ring.Token
+	by     []*owner
+}
+
+// An owner is who has a piece of the circle. Each piece has one of its own.
+type owner struct {
+	primary *remote // nil: not known, or there is none
+	backups []*remote
+}
+
+var nobody = &owner{}
+
+// tokenOf is where a key lies; 0 if that does not matter.
+func (w *owners) tokenOf(key []byte) ring.Token {
+	if w.token == nil {
+		return 0
+	}
+	return w.token(key)
+}
+
+func (w *owners) at(t ring.Token) int {
+	if w.starts == nil {
+		return int(buckets.HashOf(t) & w.mask)
+	}
+	return sort.Search(len(w.starts), func(i int) bool { return w.starts[i] > t }) - 1
+}
+
+func (w *owners) of(t ring.Token) *owner {
+	if w.token == nil {
+		return nobody
+	}
+	return w.by[w.at(t)]
+}
+
+// redirected returns owners with another primary for a token's piece: what a node has
+// said of it in a redirect, until a whole placement says more.
+func (w *owners) redirected(t ring.Token, to *remote) *owners {
+	if w.token == nil || w.of(t).primary == to {
+		return w
+	}
+	now := *w
+	now.next = make(chan struct{})
+	now.by = append([]*owner(nil), w.by...)
+	at := w.at(t)
+	changed := &owner{primary: to, backups: w.by[at].backups}
+	if w.starts != nil {
+		now.by[at] = changed
+		return &now
+	}
+	for i, o := range w.by { // under the widest mask a bucket has several entries
+		if o == w.by[at] {
+			now.by[i] = changed
+		}
+	}
+	return &now
+}
