@@ -168,6 +168,15 @@ func parseKeySpecs(specs []Reply) []keySpec {
 
 func field(m map[string]Reply, name string) (map[string]Reply, error) { return m[name].Map() }
 
+// admit finds a command, if it can share a connection with others.
+func (c commands) admit(l *line) (*command, error) {
+	if l.args() == 0 || len(l.arg(0)) == 0 {
+		return nil, errNothing
+	}
+	cmd := c.of(l)
+	return cmd, cmd.refusal(l)
+}
+
 // of finds a command by its first words.
 func (c commands) of(l *line) *command {
 	var short [32]byte

@@ -189,14 +189,6 @@ func (p *piece) same(next *piece) bool {
 	return p.epoch == next.epoch && p.primary == next.primary && slices.Equal(p.backups, next.backups)
 }
 
-// ranges is how many pieces the directory knows.
-func (d *directory) ranges() int {
-	if d.table != nil {
-		return int(d.table.Mask()) + 1
-	}
-	return len(d.pieces)
-}
-
 // strangers tells whether an address is missing of a node that the directory names.
 func (d *directory) strangers() bool {
 	strange := func(id string) bool {

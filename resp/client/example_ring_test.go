@@ -90,11 +90,11 @@ func ExampleReply_Err() {
 	over, cancel := context.WithCancel(ctx)
 	cancel()
 	err = ring.Do(over, "INCR", "n").Err()
-	fmt.Println(errors.Is(err, context.Canceled), errors.Is(err, client.ErrNotSent) != errors.Is(err, client.ErrUnknownOutcome))
+	fmt.Println(errors.Is(err, context.Canceled), errors.Is(err, client.ErrNotSent), errors.Is(err, client.ErrUnknownOutcome))
 	// Output:
 	// true
 	// true ERR - ERR value is not an integer or out of range
-	// true true
+	// true true false
 }
 
 // Many commands at once.

@@ -85,13 +85,6 @@ func (l *lane) sent(o *op) bool {
 	return o.sent
 }
 
-// down tells that commands fail at once.
-func (l *lane) down() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.state == linkDown || l.state == linkClosed
-}
-
 // run keeps the lane connected until it closes.
 func (l *lane) run() {
 	pause := l.cfg.MinBackoff

@@ -12,6 +12,9 @@ func (l *line) args() int { return len(l.marks) / 2 }
 
 func (l *line) arg(i int) []byte { return l.body[l.marks[2*i]:l.marks[2*i+1]] }
 
+// keyCount is how many keys a command has that can be split.
+func (l *line) keyCount(cmd *command) int { return (l.args() - 1) / cmd.split.step }
+
 // encode appends a command to body, and its arguments' places, counted from from, to
 // marks.
 func encode[T ~string | ~[]byte](body []byte, marks []int, from int, args []T) ([]byte, []int) {

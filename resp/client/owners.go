@@ -72,3 +72,40 @@ func (w *owners) redirected(t ring.Token, to *remote) *owners {
 	}
 	return &now
 }
+
+// route is who gets a command, and the token of its first key.
+func (w *owners) route(l *line, cmd *command) (to *remote, t ring.Token, keyed bool) {
+	to = w.all[0]
+	at := cmd.key(l)
+	if at < 1 || w.token == nil {
+		return to, 0, false
+	}
+	t = w.token(l.arg(at))
+	if primary := w.of(t).primary; primary != nil {
+		to = primary
+	}
+	return to, t, true
+}
+
+// splits tells whether a command is to be split, should its keys lie at several nodes.
+func (w *owners) splits(l *line, cmd *command) bool {
+	return cmd.split != nil && w.token != nil && l.args() > 1+cmd.split.step && (l.args()-1)%cmd.split.step == 0
+}
+
+// parts splits a command by who has its keys.
+func (w *owners) parts(l *line, cmd *command) []part {
+	var order []*remote
+	keys := make(map[*remote][]int)
+	for i := range l.keyCount(cmd) {
+		to := w.of(w.token(l.arg(1 + i*cmd.split.step))).primary
+		if keys[to] == nil {
+			order = append(order, to)
+		}
+		keys[to] = append(keys[to], i)
+	}
+	parts := make([]part, len(order))
+	for i, to := range order {
+		parts[i] = partOf(l, cmd, keys[to], w.token)
+	}
+	return parts
+}

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -21,7 +22,10 @@ type Pipeline struct {
 type place struct{ body, marks int }
 
 // Pipeline returns an empty Pipeline.
-func (r *Ring) Pipeline() *Pipeline { return &Pipeline{ring: r} }
+func (r *Ring) Pipeline() *Pipeline {
+	const few = 16
+	return &Pipeline{ring: r, body: make([]byte, 0, 32*few), marks: make([]int, 0, 6*few), ends: make([]place, 0, few)}
+}
 
 // Do adds a command.
 func (p *Pipeline) Do(args ...string) { add(p, args) }
@@ -51,60 +55,145 @@ func (p *Pipeline) command(i int) line {
 // commands. Its error is that of the first command that has one, see [Reply.Err]; the
 // others may have succeeded.
 func (p *Pipeline) Exec(ctx context.Context) ([]Reply, error) {
+	p.ring.metrics.commands.Inc(int64(p.Len()))
+	replies := make([]Reply, p.Len())
+	switch {
+	case ctx.Err() != nil:
+		for i := range replies {
+			replies[i] = failed(notSent(context.Cause(ctx)))
+		}
+	case !p.once(ctx, replies):
+		p.inParts(ctx, replies)
+	}
+	p.body, p.marks, p.ends = p.body[:0], p.marks[:0], p.ends[:0]
+	for i := range replies {
+		if err := p.ring.counted(replies[i]).Err(); err != nil {
+			return replies, fmt.Errorf("command %d of %d: %w", i+1, len(replies), err)
+		}
+	}
+	return replies, nil
+}
+
+// once sends each command to one node, which most often settles them all. It returns
+// false, and has sent nothing, if a command is to be split.
+func (p *Pipeline) once(ctx context.Context, replies []Reply) bool {
 	r := p.ring
 	w, known := r.owners.Load(), *r.commands.Load()
-	r.metrics.commands.Inc(int64(p.Len()))
-	replies := make([]Reply, p.Len())
-	// of is which command a part belongs to; lines are those that are split.
+	groups := make([]group, 0, min(len(w.all), 8))
+	in := make([]int, len(replies)) // the group of each command, -1 for none
+	for i := range replies {
+		l := p.command(i)
+		cmd, err := known.admit(&l)
+		if err != nil {
+			replies[i], in[i] = failed(err), -1
+			continue
+		}
+		if w.splits(&l, cmd) {
+			for _, g := range groups {
+				g.op.recycle()
+			}
+			return false
+		}
+		to, _, _ := w.route(&l, cmd)
+		at := slices.IndexFunc(groups, func(g group) bool { return g.to == to })
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, group{to: to, op: newOp(), reads: true})
+		}
+		g := &groups[at]
+		g.op.body = append(g.op.body, l.body...)
+		g.op.n++
+		g.reads = g.reads && cmd.reads
+		in[i] = at
+	}
+	open := false
+	for i := range groups {
+		groups[i].send()
+	}
+	for i := range groups {
+		g := &groups[i]
+		g.err = g.op.wait(ctx, g.lane)
+		open = open || g.err != nil
+	}
+	if !open {
+		for i, at := range in {
+			if at >= 0 {
+				g := &groups[at]
+				replies[i] = g.op.replies[g.taken]
+				g.taken++
+				open = open || !replies[i].final()
+			}
+		}
+	}
+	if !open {
+		for i := range groups {
+			groups[i].op.recycle()
+		}
+		return true
+	}
+	p.settle(ctx, w, groups, in, replies)
+	return true
+}
+
+// settle goes on with commands of which some have not been executed.
+func (p *Pipeline) settle(ctx context.Context, w *owners, groups []group, in []int, replies []Reply) {
+	known := *p.ring.commands.Load()
+	parts, of := make([]part, 0, len(in)), make([]int, 0, len(in))
+	for i, at := range in {
+		if at < 0 {
+			continue
+		}
+		l := p.command(i)
+		one := part{body: slices.Clone(l.body), cmd: known.of(&l)}
+		if _, token, keyed := w.route(&l, one.cmd); keyed {
+			one.tokens = []ring.Token{token}
+		}
+		parts, of = append(parts, one), append(of, i)
+	}
+	for i := range parts {
+		g := &groups[in[of[i]]]
+		g.parts = append(g.parts, &parts[i])
+	}
+	p.ring.rounds(ctx, parts, groups)
+	for i := range parts {
+		replies[of[i]] = parts[i].reply
+	}
+}
+
+// inParts sends commands of which some are to be split.
+func (p *Pipeline) inParts(ctx context.Context, replies []Reply) {
+	r := p.ring
+	w, known := r.owners.Load(), *r.commands.Load()
 	parts, of := make([]part, 0, p.Len()), make([]int, 0, p.Len())
-	tokens := make([]ring.Token, 0, p.Len())
 	lines := make([]line, p.Len())
 	for i := range lines {
 		l := &lines[i]
 		*l = p.command(i)
-		if l.args() == 0 || len(l.arg(0)) == 0 {
-			replies[i] = failed(errNothing)
-			continue
-		}
-		cmd := known.of(l)
-		if err := cmd.refusal(l); err != nil {
+		cmd, err := known.admit(l)
+		if err != nil {
 			replies[i] = failed(err)
 			continue
 		}
-		if cmd.split != nil && w.token != nil && l.severalKeys(cmd) {
-			for _, one := range w.parts(l, cmd) {
-				parts, of = append(parts, one), append(of, i)
-			}
-			continue
+		some := []part{{body: l.body, cmd: cmd}}
+		if w.splits(l, cmd) {
+			some = w.parts(l, cmd)
+		} else if _, token, keyed := w.route(l, cmd); keyed {
+			some[0].tokens = []ring.Token{token}
 		}
-		one := part{body: l.body, cmd: cmd}
-		if at := cmd.key(l); at > 0 && w.token != nil {
-			tokens = append(tokens, w.token(l.arg(at)))
-			one.tokens = tokens[len(tokens)-1 : len(tokens) : len(tokens)]
+		for _, one := range some {
+			parts, of = append(parts, one), append(of, i)
 		}
-		parts, of = append(parts, one), append(of, i)
 	}
-	if len(parts) > 0 {
-		r.rounds(ctx, parts, nil)
-	}
+	r.rounds(ctx, parts, nil)
 	for i := 0; i < len(parts); {
 		end := i + 1
 		for end < len(parts) && of[end] == of[i] {
 			end++
 		}
-		reply := parts[i].reply
+		replies[of[i]] = parts[i].reply
 		if l := parts[i].of; l != nil {
-			reply = merge(parts[i].cmd, (l.args()-1)/parts[i].cmd.split.step, parts[i:end])
+			replies[of[i]] = merge(parts[i].cmd, l.keyCount(parts[i].cmd), parts[i:end])
 		}
-		replies[of[i]] = r.counted(reply)
 		i = end
 	}
-	n := p.Len()
-	p.body, p.marks, p.ends = p.body[:0], p.marks[:0], p.ends[:0]
-	for i := range replies {
-		if err := replies[i].Err(); err != nil {
-			return replies, fmt.Errorf("command %d of %d: %w", i+1, n, err)
-		}
-	}
-	return replies, nil
 }

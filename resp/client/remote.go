@@ -39,15 +39,6 @@ func (r *remote) lane() *lane {
 	return r.lanes[rand.IntN(len(r.lanes))]
 }
 
-func (r *remote) down() bool {
-	for _, l := range r.lanes {
-		if !l.down() {
-			return false
-		}
-	}
-	return true
-}
-
 func (r *remote) busy() bool {
 	for _, l := range r.lanes {
 		if l.busy() {

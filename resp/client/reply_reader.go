@@ -18,6 +18,9 @@ const (
 	firstElements = 256
 )
 
+// okText is shared, since it is what most writes are answered with.
+var okText = []byte("OK")
+
 // A replyReader reads replies in RESP2 and RESP3 from a connection. It takes memory as
 // bytes arrive, whatever they announce, and no more than so much for one reply. After
 // an error it must not be used.
@@ -123,6 +126,9 @@ func (r *replyReader) read(depth int) (Reply, error) {
 	case '+', '-', ',', '(':
 		if err := r.spend(int64(len(rest))); err != nil {
 			return Reply{}, err
+		}
+		if kind == '+' && string(rest) == "OK" {
+			return Reply{kind: Text, text: okText}, nil
 		}
 		return Reply{kind: lineKind(kind), text: append([]byte(nil), rest...)}, nil
 	case ':':

@@ -190,52 +190,44 @@ func (r *Ring) Do(ctx context.Context, args ...string) Reply { return do(ctx, r,
 func (r *Ring) DoBytes(ctx context.Context, args ...[]byte) Reply { return do(ctx, r, args) }
 
 func do[T ~string | ~[]byte](ctx context.Context, r *Ring, args []T) Reply {
-	if len(args) == 0 || len(args[0]) == 0 {
-		return failed(errNothing)
+	if ctx.Err() != nil {
+		return failed(notSent(context.Cause(ctx)))
 	}
 	r.metrics.commands.Inc(1)
 	o := newOp()
 	o.body, o.marks = encode(o.body, o.marks, 0, args)
 	o.n = 1
 	l := line{o.body, o.marks}
-	cmd := r.commands.Load().of(&l)
-	if err := cmd.refusal(&l); err != nil {
+	cmd, err := r.commands.Load().admit(&l)
+	if err != nil {
 		o.recycle()
 		return failed(err)
 	}
 	w := r.owners.Load()
-	if cmd.split != nil && w.token != nil && l.severalKeys(cmd) {
+	if w.splits(&l, cmd) {
 		l = line{slices.Clone(o.body), slices.Clone(o.marks)}
 		o.recycle()
-		return r.counted(r.split(ctx, w, &l, cmd))
+		parts := w.parts(&l, cmd)
+		r.rounds(ctx, parts, nil)
+		return r.counted(merge(cmd, l.keyCount(cmd), parts))
 	}
-	to, token, keyed := w.all[0], ring.Token(0), false
-	if at := cmd.key(&l); at > 0 && w.token != nil {
-		token, keyed = w.token(l.arg(at)), true
-		if primary := w.of(token).primary; primary != nil {
-			to = primary
-		}
-	}
-	ln := to.lane()
-	ln.send(o)
-	err := o.wait(ctx, ln)
-	outcome := failed(err)
-	if err == nil {
-		outcome = o.replies[0]
-	}
-	p := part{cmd: cmd}
-	if outcome.kind > Error || p.judge(&outcome, true) == settled {
-		if !o.left() {
+	to, token, keyed := w.route(&l, cmd)
+	g := group{to: to, op: o, reads: cmd.reads}
+	g.send()
+	outcome := failed(nil)
+	if g.err = o.wait(ctx, g.lane); g.err == nil {
+		if outcome = o.replies[0]; outcome.final() {
 			o.recycle()
+			return outcome
 		}
-		return r.counted(outcome)
 	}
-	p.body = slices.Clone(o.body)
+	p := part{cmd: cmd, body: slices.Clone(o.body)}
 	if keyed {
 		p.tokens = []ring.Token{token}
 	}
 	parts := []part{p}
-	r.rounds(ctx, parts, &group{to: to, lane: ln, op: o, err: err, parts: []*part{&parts[0]}, reads: cmd.reads})
+	g.parts = []*part{&parts[0]}
+	r.rounds(ctx, parts, []group{g})
 	return r.counted(parts[0].reply)
 }
 
@@ -245,35 +237,4 @@ func (r *Ring) counted(reply Reply) Reply {
 		r.metrics.unknown.Inc(1)
 	}
 	return reply
-}
-
-// severalKeys tells whether a command that can be split has anything to split.
-func (l *line) severalKeys(cmd *command) bool {
-	step := cmd.split.step
-	return l.args() > 1+step && (l.args()-1)%step == 0
-}
-
-// parts splits a command by who has its keys.
-func (w *owners) parts(l *line, cmd *command) []part {
-	var order []*remote
-	keys := make(map[*remote][]int)
-	for i := range (l.args() - 1) / cmd.split.step {
-		to := w.of(w.token(l.arg(1 + i*cmd.split.step))).primary
-		if keys[to] == nil {
-			order = append(order, to)
-		}
-		keys[to] = append(keys[to], i)
-	}
-	parts := make([]part, len(order))
-	for i, to := range order {
-		parts[i] = partOf(l, cmd, keys[to], w.token)
-	}
-	return parts
-}
-
-// split has every node do its part of a command.
-func (r *Ring) split(ctx context.Context, w *owners, l *line, cmd *command) Reply {
-	parts := w.parts(l, cmd)
-	r.rounds(ctx, parts, nil)
-	return merge(cmd, (l.args()-1)/cmd.split.step, parts)
 }

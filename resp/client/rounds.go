@@ -19,39 +19,49 @@ type group struct {
 	err   error
 	parts []*part
 	reads bool // all of them only read
+	taken int  // replies that have been passed on
 }
 
 // rounds sends parts to where they belong, and again those that were not executed, until
 // every part is settled. Parts with the same key keep their order: what was not executed
 // is given up if something behind it was.
 //
-// first, if not nil, is a group that has been sent and waited for.
-func (r *Ring) rounds(ctx context.Context, parts []part, first *group) {
+// first are groups that have been sent and waited for.
+func (r *Ring) rounds(ctx context.Context, parts []part, first []group) {
 	t := tries{r: r}
 	w := r.owners.Load()
-	if first != nil {
-		t.settle(ctx, first)
-		if !t.again(ctx, w, parts) {
-			return
-		}
+	groups := first
+	if first == nil {
+		groups = t.send(ctx, w, parts)
 	}
 	for {
-		w = r.owners.Load()
-		groups := t.group(w, parts)
 		for i := range groups {
-			g := &groups[i]
-			g.lane = g.to.lane()
-			g.lane.send(g.op)
-		}
-		for i := range groups {
-			g := &groups[i]
-			g.err = g.op.wait(ctx, g.lane)
-			t.settle(ctx, g)
+			t.settle(ctx, &groups[i])
 		}
 		if !t.again(ctx, w, parts) {
 			return
 		}
+		w = r.owners.Load()
+		groups = t.send(ctx, w, parts)
 	}
+}
+
+// send puts a group on its way.
+func (g *group) send() {
+	g.lane = g.to.lane()
+	g.lane.send(g.op)
+}
+
+// send sends the open parts where they belong, and waits.
+func (t *tries) send(ctx context.Context, w *owners, parts []part) []group {
+	groups := t.group(w, parts)
+	for i := range groups {
+		groups[i].send()
+	}
+	for i := range groups {
+		groups[i].err = groups[i].op.wait(ctx, groups[i].lane)
+	}
+	return groups
 }
 
 // tries is what rounds know of the rounds before.

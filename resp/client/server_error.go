@@ -46,6 +46,15 @@ func refusesClient(err error) bool {
 	return errors.As(err, &e) && notYou[e.Code]
 }
 
+// final tells at a glance that nothing follows from a reply but itself.
+func (r *Reply) final() bool {
+	if r.kind != Error {
+		return r.kind != Failed
+	}
+	code := r.code()
+	return code != codeMoved && code != codeUnknown && code != codeCross && !notNow[code]
+}
+
 // code is the first word of an error reply.
 func (r *Reply) code() string {
 	if r.kind != Error {
