@@ -43,13 +43,11 @@ type lane struct {
 	mine     opQueue // taken from line
 	answered int     // bytes of ops that have ended, still in inFlight
 
-	served bool // this connection has brought a reply
-
-	heard atomic.Uint64 // counts what arrives
+	progress atomic.Uint64 // counts what arrives and what is taken
 	// Of watch, under mu.
-	lastHeard uint64
-	silent    int  // how often in a row nothing had arrived
-	stalled   bool // the connection ended for that
+	last    uint64
+	silent  int  // how often in a row there was no progress
+	stalled bool // the connection ended for that
 }
 
 // watchesInTimeout is how often watch is called in the time of Timeout.
@@ -101,7 +99,7 @@ func (l *lane) run() {
 		replies, err := l.connect()
 		if err == nil {
 			err = l.converse(replies)
-			if l.served && l.ctx.Err() == nil {
+			if l.ctx.Err() == nil {
 				// The next op connects anew; nobody else has to.
 				pause, wanted = l.cfg.MinBackoff, true
 				l.lost(linkIdle, err)
@@ -138,7 +136,7 @@ func (l *lane) connect() (*replyReader, error) {
 	defer l.mu.Unlock()
 	l.conn, l.direct = conn, newDirectWriter(conn)
 	l.out, l.encoded, l.written = l.out[:0], 0, 0
-	l.served, l.stalled, l.silent = false, false, 0
+	l.stalled, l.silent = false, 0
 	l.state = linkUp
 	return replies, nil
 }
@@ -228,14 +226,14 @@ func (l *lane) end(next linkState, cause error) {
 	}
 }
 
-// watch is called every quarter of Timeout. It ends a connection that has brought nothing
-// for so long though replies are due.
+// watch is called every quarter of Timeout. It ends a connection that has brought nothing,
+// and taken nothing, for so long though replies are due.
 func (l *lane) watch() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	heard := l.heard.Load()
-	if l.state != linkUp || l.inFlight == 0 || heard != l.lastHeard {
-		l.lastHeard, l.silent = heard, 0
+	now := l.progress.Load()
+	if l.state != linkUp || l.inFlight == 0 || now != l.last {
+		l.last, l.silent = now, 0
 		return
 	}
 	if l.silent++; l.silent >= watchesInTimeout {

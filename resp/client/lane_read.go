@@ -21,7 +21,6 @@ func (l *lane) read(replies *replyReader) error {
 		}
 		l.mine.pop()
 		l.answered += len(o.body)
-		l.served = true
 		o.finish(nil)
 	}
 }
@@ -36,7 +35,7 @@ func (l *lane) takeLine() bool {
 
 // beforeRead makes room for what replies have come to.
 func (l *lane) beforeRead() {
-	l.heard.Add(1)
+	l.progress.Add(1)
 	if l.answered == 0 {
 		return
 	}

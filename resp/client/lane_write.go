@@ -1,9 +1,6 @@
 package client
 
-import (
-	"runtime"
-	"time"
-)
+import "runtime"
 
 // claim takes the role of the writer if it is free and there is something to write. The
 // caller holds mu, and goes on to write or hands the role to run.
@@ -41,22 +38,20 @@ func (l *lane) lead() {
 }
 
 // drain is run's turn as the writer. It ends with an error while it holds the role, or
-// with nil after it has given it up.
+// with nil after it has given it up. A node that takes nothing is noticed by watch.
 func (l *lane) drain() error {
-	if l.direct != nil {
-		// A direct write would heed a deadline left behind.
-		defer func() { _ = l.conn.SetWriteDeadline(time.Time{}) }()
-	} else {
-		runtime.Gosched()
+	if l.direct == nil {
+		runtime.Gosched() // as in lead
 	}
 	for len(l.out) > 0 || l.encode() {
-		if err := l.conn.SetWriteDeadline(time.Now().Add(l.cfg.Timeout)); err != nil {
-			return err
-		}
-		n, err := l.conn.Write(l.out)
-		l.written += uint64(n)
-		if err != nil {
-			return err
+		for rest := l.out; len(rest) > 0; {
+			n, err := l.conn.Write(rest[:min(len(rest), writeBatch)])
+			l.written += uint64(n)
+			if err != nil {
+				return err
+			}
+			l.progress.Add(1)
+			rest = rest[n:]
 		}
 		l.out = l.out[:0]
 	}

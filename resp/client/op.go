@@ -28,24 +28,28 @@ type op struct {
 // opLeft: nobody waits any more.
 const opLeft = callDone + 1
 
-var ops = sync.Pool{New: func() any { return &op{wake: make(chan struct{}, 1)} }}
+// ops keeps those that are used again.
+type ops struct{ free sync.Pool }
 
-// newOp returns an op without commands.
-func newOp() *op {
-	o := ops.Get().(*op)
+// take returns an op without commands.
+func (p *ops) take() *op {
+	o, _ := p.free.Get().(*op)
+	if o == nil {
+		return &op{wake: make(chan struct{}, 1)}
+	}
 	o.body, o.marks, o.n = o.body[:0], o.marks[:0], 0
 	o.replies, o.err, o.next, o.sent = o.replies[:0], nil, nil, false
 	o.state.Store(callIdle)
 	return o
 }
 
-// recycle gives up an op that has ended.
-func (o *op) recycle() {
-	if o.state.Load() == opLeft || cap(o.body) > readBuffer || cap(o.replies) > 1024 || cap(o.marks) > 1024 {
+// giveBack gives up an op that has ended. One that was left is still its lane's.
+func (p *ops) giveBack(o *op) {
+	if o.left() || cap(o.body) > readBuffer || cap(o.replies) > 1024 || cap(o.marks) > 1024 {
 		return
 	}
 	clear(o.replies)
-	ops.Put(o)
+	p.free.Put(o)
 }
 
 // finish gives the op back to who waits for it.

@@ -12,7 +12,7 @@ import (
 type owners struct {
 	token ring.TokenFunc // nil where one node has everything
 	all   []*remote      // whom to ask for what has no key, or no known owner; at least one
-	next  chan struct{}  // closed when there are newer ones
+	next  chan struct{}  // closed when a newer placement is known; redirects do not count
 	// at finds the place of a token in by: under buckets, the hash under the widest
 	// mask; else the number of the last start that is not above it.
 	mask   uint32
@@ -57,7 +57,6 @@ func (w *owners) redirected(t ring.Token, to *remote) *owners {
 		return w
 	}
 	now := *w
-	now.next = make(chan struct{})
 	now.by = append([]*owner(nil), w.by...)
 	at := w.at(t)
 	changed := &owner{primary: to, backups: w.by[at].backups}

@@ -90,7 +90,7 @@ func (p *Pipeline) once(ctx context.Context, replies []Reply) bool {
 		}
 		if w.splits(&l, cmd) {
 			for _, g := range groups {
-				g.op.recycle()
+				r.ops.giveBack(g.op)
 			}
 			return false
 		}
@@ -98,7 +98,7 @@ func (p *Pipeline) once(ctx context.Context, replies []Reply) bool {
 		at := slices.IndexFunc(groups, func(g group) bool { return g.to == to })
 		if at < 0 {
 			at = len(groups)
-			groups = append(groups, group{to: to, op: newOp(), reads: true})
+			groups = append(groups, group{to: to, op: r.ops.take(), reads: true})
 		}
 		g := &groups[at]
 		g.op.body = append(g.op.body, l.body...)
@@ -127,7 +127,7 @@ func (p *Pipeline) once(ctx context.Context, replies []Reply) bool {
 	}
 	if !open {
 		for i := range groups {
-			groups[i].op.recycle()
+			r.ops.giveBack(groups[i].op)
 		}
 		return true
 	}

@@ -56,15 +56,24 @@ func (r *replyReader) fill() error {
 	if r.waiting != nil {
 		r.waiting()
 	}
-	n, err := r.from.Read(r.buf[r.end:])
+	n, err := r.readSome(r.buf[r.end:])
 	r.end += n
-	if n > 0 {
-		return nil // an error comes again
-	}
-	if err == nil {
-		err = io.ErrNoProgress
-	}
 	return err
+}
+
+// readSome reads at least a byte, or fails.
+func (r *replyReader) readSome(into []byte) (int, error) {
+	const most = 100 // reads that bring nothing, in a row
+	for range most {
+		n, err := r.from.Read(into)
+		if n > 0 {
+			return n, nil // an error comes again
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return 0, io.ErrNoProgress
 }
 
 func brokenReply(format string, args ...any) error {
@@ -236,14 +245,8 @@ func (r *replyReader) directly(text []byte, n int) ([]byte, error) {
 	if r.waiting != nil {
 		r.waiting()
 	}
-	got, err := r.from.Read(text[len(text):min(cap(text), n)])
-	if got > 0 {
-		return text[:len(text)+got], nil
-	}
-	if err == nil {
-		err = io.ErrNoProgress
-	}
-	return nil, err
+	got, err := r.readSome(text[len(text):min(cap(text), n)])
+	return text[:len(text)+got], err
 }
 
 func (r *replyReader) aggregate(kind byte, count []byte, depth int) (Reply, error) {

@@ -33,6 +33,7 @@ type Ring struct {
 
 	owners   atomic.Pointer[owners]
 	commands atomic.Pointer[commands]
+	ops      ops
 
 	mu      sync.Mutex // for changes of owners, too
 	remotes map[string]*remote
@@ -124,26 +125,18 @@ func (r *Ring) publish(s *session) {
 	}
 	w.all, w.next = all, make(chan struct{})
 	r.used = used
-	r.set(w)
-	r.metrics.nodes.Update(float64(len(used)))
-	r.metrics.ranges.Update(float64(max(1, len(w.by))))
-}
-
-// set is called with mu held.
-func (r *Ring) set(w *owners) {
 	if old := r.owners.Swap(w); old != nil {
 		close(old.next)
 	}
+	r.metrics.nodes.Update(float64(len(used)))
+	r.metrics.ranges.Update(float64(max(1, len(w.by))))
 }
 
 // learn takes in what a node has said in a redirect.
 func (r *Ring) learn(t ring.Token, to *remote) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	w := r.owners.Load()
-	if now := w.redirected(t, to); now != w {
-		r.set(now)
-	}
+	r.owners.Store(r.owners.Load().redirected(t, to))
 }
 
 // refresh has the placement fetched anew, soon.
@@ -194,19 +187,19 @@ func do[T ~string | ~[]byte](ctx context.Context, r *Ring, args []T) Reply {
 		return failed(notSent(context.Cause(ctx)))
 	}
 	r.metrics.commands.Inc(1)
-	o := newOp()
+	o := r.ops.take()
 	o.body, o.marks = encode(o.body, o.marks, 0, args)
 	o.n = 1
 	l := line{o.body, o.marks}
 	cmd, err := r.commands.Load().admit(&l)
 	if err != nil {
-		o.recycle()
+		r.ops.giveBack(o)
 		return failed(err)
 	}
 	w := r.owners.Load()
 	if w.splits(&l, cmd) {
 		l = line{slices.Clone(o.body), slices.Clone(o.marks)}
-		o.recycle()
+		r.ops.giveBack(o)
 		parts := w.parts(&l, cmd)
 		r.rounds(ctx, parts, nil)
 		return r.counted(merge(cmd, l.keyCount(cmd), parts))
@@ -217,7 +210,7 @@ func do[T ~string | ~[]byte](ctx context.Context, r *Ring, args []T) Reply {
 	outcome := failed(nil)
 	if g.err = o.wait(ctx, g.lane); g.err == nil {
 		if outcome = o.replies[0]; outcome.final() {
-			o.recycle()
+			r.ops.giveBack(o)
 			return outcome
 		}
 	}

@@ -95,7 +95,7 @@ func (t *tries) group(w *owners, parts []part) []group {
 		at := slices.IndexFunc(groups, func(g group) bool { return g.to == to })
 		if at < 0 {
 			at = len(groups)
-			groups = append(groups, group{to: to, op: newOp(), reads: true})
+			groups = append(groups, group{to: to, op: t.r.ops.take(), reads: true})
 		}
 		g := &groups[at]
 		g.parts = append(g.parts, p)
@@ -150,7 +150,7 @@ func (t *tries) settle(ctx context.Context, g *group) {
 		}
 		verdicts[i] = p.judge(&outcomes[i], g.reads)
 	}
-	g.op.recycle()
+	t.r.ops.giveBack(g.op)
 	for i, p := range g.parts {
 		p.reply = outcomes[i]
 		switch v := verdicts[i]; {

@@ -97,8 +97,8 @@ func (t *talk) setUp(c *Config) error {
 			return err
 		}
 		// A server that does not know HELLO, or version 3, may know the rest.
-		if err := r.Err(); err != nil && refusesClient(err) {
-			return err
+		if refusesClient(r.Err()) && (r.code() != "NOAUTH" || c.Password == "") {
+			return r.Err()
 		}
 		old = r.kind == Error
 	}
