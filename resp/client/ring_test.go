@@ -287,11 +287,9 @@ func TestASilentNode(t *testing.T) {
 			t.Errorf("after %s: %v", time.Since(begin), err)
 		}
 		// One that is only slow is waited for, and so are those behind.
-		n := 0
 		f.set(func() {
 			f.at(0).answer = func([]string) string {
 				time.Sleep(3 * time.Second)
-				n++
 				return "+slow\r\n"
 			}
 		})

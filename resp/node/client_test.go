@@ -2,8 +2,13 @@ package node
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
+	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -162,12 +167,15 @@ func TestARingOutlivesANode(t *testing.T) {
 	defer r.Close()
 	ctx := t.Context()
 	at := make(map[string][]string)
+	b.cluster.mu.Lock()
+	p := b.cluster.p
+	b.cluster.mu.Unlock()
 	for i := range 300 {
 		key := fmt.Sprint("key:", i)
 		if err := r.Do(ctx, "SET", key, fmt.Sprint(i)).Err(); err != nil {
 			t.Fatal(err)
 		}
-		primary := b.cluster.p.Lookup(b.cluster.strategy.Token([]byte(key))).Primary
+		primary := p.Lookup(b.cluster.strategy.Token([]byte(key))).Primary
 		at[primary] = append(at[primary], key)
 	}
 	if err := b.Close(); err != nil {
@@ -190,5 +198,44 @@ func TestARingOutlivesANode(t *testing.T) {
 		if _, err := r.Do(ctx, "GET", key).Text(); err != nil {
 			t.Fatalf("%d: %s: %v", i, key, err)
 		}
+	}
+}
+
+func TestARingSpeaksTLS(t *testing.T) {
+	defer goneInTheEnd(t)
+	cert, key := selfSigned(t)
+	n := openTest(t, func(c *Config) { c.TLSCert, c.TLSKey, c.RequirePass, c.HTTPAddr = cert, key, "secret", HTTPOff })
+	defer n.Close()
+	text, err := os.ReadFile(cert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(text)
+	_, port, _ := net.SplitHostPort(n.Addr().String())
+	cfg := client.Config{Addrs: []string{net.JoinHostPort("localhost", port)}, TLS: &tls.Config{RootCAs: roots}, Password: "secret"}
+	cfg.Dial = func(ctx context.Context, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "tcp", n.Addr().String())
+	}
+	r, err := client.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	value := strings.Repeat("\x00value\r\n", 100_000)
+	if err := r.Do(t.Context(), "SET", "k", value).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.Do(t.Context(), "GET", "k").Text(); got != value || err != nil {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	cfg.Password = "wrong"
+	if _, err := client.Open(t.Context(), cfg); !strings.Contains(fmt.Sprint(err), "WRONGPASS") {
+		t.Errorf("a wrong password: %v", err)
+	}
+	cfg.TLS = &tls.Config{}
+	if _, err := client.Open(t.Context(), cfg); !strings.Contains(fmt.Sprint(err), "certificate") {
+		t.Errorf("a certificate that nobody vouches for: %v", err)
 	}
 }
