@@ -367,6 +367,43 @@ func TestOvertakenCommandsAreNotRepeated(t *testing.T) {
 	})
 }
 
+// Redirects that contradict each other do not part the commands on a key.
+func TestCommandsOnAKeyStayTogether(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, f *fake) {
+		r := f.open(nil)
+		key := r.keyIn(false)
+		f.at(0).answer = func(args []string) string { return "-MOVED 1 host" + args[2] + ":1\r\n" }
+		if _, err := r.Pipeline().one("SET", key, "1").one("SET", key, "2").Exec(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if got := f.at(1).commands(); !slices.Equal(got, []string{"SET " + key + " 1", "SET " + key + " 2"}) {
+			t.Errorf("it got %q", got)
+		}
+	})
+}
+
+// A node that serves only some of the keys of a command by now: they are sent one by one.
+func TestKeysThatDoNotLieTogetherAnyMore(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, f *fake) {
+		f.placement = f.halves(5, "n0", "n0")
+		r := f.open(nil)
+		low, high := r.keyIn(false), r.keyIn(true)
+		f.at(0).answer = func(args []string) string {
+			switch {
+			case len(args) > 2:
+				return "-CROSSSLOT Keys in request don't hash to the same slot\r\n"
+			case args[1] == high:
+				return "-MOVED 1 host1:1\r\n"
+			}
+			return "*1\r\n" + bulk("low")
+		}
+		f.at(1).answer = func([]string) string { return "*1\r\n" + bulk("high") }
+		if got, err := r.Do(t.Context(), "MGET", high, low, high).Texts(); err != nil || fmt.Sprint(got) != "[high low high]" {
+			t.Errorf("%q, %v", got, err)
+		}
+	})
+}
+
 func TestPasswords(t *testing.T) {
 	for _, old := range []bool{false, true} {
 		bubble(t, 2, func(t *testing.T, f *fake) {
