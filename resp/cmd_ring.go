@@ -3,6 +3,7 @@ package resp
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/ringside-kv/ringside/buckets"
@@ -152,6 +153,24 @@ func cmdRingLocate(x *call) {
 	}
 }
 
+// cmdRingNodes lists the nodes that clients can be told of, with where they find them, so
+// that a client that knows the placement can go to its primaries.
+func cmdRingNodes(x *call) {
+	nodes := map[string]Route{x.srv.selfID(): {Addr: x.conn.net.LocalAddr().String()}}
+	if routes := x.srv.routes.Load(); routes != nil {
+		nodes = routes.Nodes
+	}
+	ids := slices.DeleteFunc(slices.Sorted(maps.Keys(nodes)), func(id string) bool { return nodes[id].Addr == "" })
+	x.array(len(ids))
+	for _, id := range ids {
+		x.dict(2)
+		x.bulkString("id")
+		x.bulkString(id)
+		x.bulkString("addr")
+		x.bulkString(nodes[id].Addr)
+	}
+}
+
 // cmdRingRoute is RING ROUTE [forward|redirect], for this connection.
 func cmdRingRoute(x *call) {
 	s := &x.conn.session
@@ -238,6 +257,8 @@ func cmdRingHelp(x *call) {
 		"    Have this node hand over all that it has, and end.",
 		"LOCATE <key>",
 		"    Tell where a key lies and which nodes have it.",
+		"NODES",
+		"    List the nodes, with the address for clients of each.",
 		"PART <digest> <command> [<arg> ...]",
 		"    Between nodes: do this node's part of a command.",
 		"PAUSE",

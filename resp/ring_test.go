@@ -105,6 +105,15 @@ func TestRingTellsWhereThingsAre(t *testing.T) {
 			t.Errorf("%d backups", n)
 		}
 	}
+	nodes := o.do("RING", "NODES")
+	if len(nodes.elems) != 2 {
+		t.Fatalf("nodes: %v", nodes)
+	}
+	for i, node := range nodes.elems {
+		if id := fmt.Sprint("n", i); node.field("id").text != id || node.field("addr").text != r.addrs[i] {
+			t.Errorf("node %d: %v", i, node)
+		}
+	}
 	var text, binary ring.Placement
 	if err := text.UnmarshalText([]byte(o.do("RING", "PLACEMENT", "TEXT").text)); err != nil {
 		t.Error(err)

@@ -37,6 +37,7 @@ var ringCommands = []command{
 			ringQuery("info", 2, cmdRingInfo, "Tells what this node serves, and what became of requests elsewhere."),
 			ringQuery("locate", 3, cmdRingLocate, "Tells where a key lies and which nodes have it.",
 				argument{name: "key", kind: argString}),
+			ringQuery("nodes", 2, cmdRingNodes, "Lists the nodes, with the address for clients of each."),
 			ringQuery("placement", -2, cmdRingPlacement, "Shows who has which range, in binary form or as text.",
 				argument{name: "text", kind: argPureToken, token: "TEXT", optional: true}),
 			ringQuery("route", -2, cmdRingRoute, "Chooses what this connection gets for keys of other nodes.",

@@ -2,8 +2,8 @@ package client
 
 import "errors"
 
-// What became of the commands of a [Call] that failed. Every error of Wait and Send
-// matches exactly one of the two.
+// What became of the commands of a [Call] or of a [Ring] that failed. Every error of
+// Wait and Send matches exactly one of the two.
 var (
 	// ErrNotSent: no byte of the call reached the peer, or the peer said that it
 	// executed nothing; it is safe to send it again.
@@ -17,8 +17,8 @@ var (
 var (
 	// ErrTimeout: the call's Timeout passed before the reply came.
 	ErrTimeout = errors.New("timed out")
-	// ErrClosed: the Peer was closed.
-	ErrClosed = errors.New("peer closed")
+	// ErrClosed: the Peer or the Ring was closed.
+	ErrClosed = errors.New("closed")
 	// ErrDown: there is no connection to the peer.
 	ErrDown = errors.New("peer is unreachable")
 	// ErrRefused: the peer did not execute the call, and said why.
@@ -31,6 +31,12 @@ var (
 	ErrInUse = errors.New("call is in use")
 	// ErrEmpty: the Call has no commands, or more of them than bytes.
 	ErrEmpty = errors.New("number of commands does not fit their bytes")
+	// ErrReply: what came is no reply in RESP, or a larger one than is allowed; the
+	// connection ends.
+	ErrReply = errors.New("broken reply")
+	// ErrUnshared: the command would change what others get who share the connection,
+	// or make them wait: it needs a connection of its own.
+	ErrUnshared = errors.New("command needs a connection of its own")
 )
 
 // A callError is an outcome and its cause. One value serves all calls that fail for
@@ -50,6 +56,8 @@ var (
 	errInUse          = notSent(ErrInUse)
 	errEmpty          = notSent(ErrEmpty)
 	errTooLarge       = notSent(ErrTooLarge)
+	errUnsent         = notSent(errors.New("not sent"))
+	errNothing        = notSent(errors.New("command without a name"))
 )
 
 // A PeerError is what the peer says of a call that it gives no replies to.

@@ -51,7 +51,7 @@ func (c *PeerConfig) EnsureDefaults() {
 	}
 }
 
-func setDefault[T int | time.Duration](at *T, value T) {
+func setDefault[T int | int64 | time.Duration](at *T, value T) {
 	if *at == 0 {
 		*at = value
 	}

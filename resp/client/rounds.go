@@ -1,0 +1,285 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// A group is the parts that one node gets in one round, in the order of their commands.
+type group struct {
+	to    *remote
+	lane  *lane
+	op    *op
+	err   error
+	parts []*part
+	reads bool // all of them only read
+	taken int  // replies that have been passed on
+}
+
+// rounds sends parts to where they belong, and again those that were not executed, until
+// every part is settled. Parts with the same key keep their order: what was not executed
+// is given up if something behind it was.
+//
+// first are groups that have been sent and waited for.
+func (r *Ring) rounds(ctx context.Context, parts []part, first []group) {
+	t := tries{r: r}
+	w := r.owners.Load()
+	groups := first
+	if first == nil {
+		groups = t.send(ctx, w, parts)
+	}
+	for {
+		for i := range groups {
+			t.settle(ctx, &groups[i])
+		}
+		if !t.again(ctx, w, parts) {
+			return
+		}
+		w = r.owners.Load()
+		groups = t.send(ctx, w, parts)
+	}
+}
+
+// send puts a group on its way.
+func (g *group) send() {
+	g.lane = g.to.lane()
+	g.lane.send(g.op)
+}
+
+// send sends the open parts where they belong, and waits.
+func (t *tries) send(ctx context.Context, w *owners, parts []part) []group {
+	groups := t.group(w, parts)
+	for i := range groups {
+		groups[i].send()
+	}
+	for i := range groups {
+		groups[i].err = groups[i].op.wait(ctx, groups[i].lane)
+	}
+	return groups
+}
+
+// tries is what rounds know of the rounds before.
+type tries struct {
+	r     *Ring
+	n     int
+	end   time.Time     // when to give up; set by the first failure
+	pause time.Duration // the last one
+	later bool          // some part is to wait
+}
+
+// group gathers the open parts by where they go.
+func (t *tries) group(w *owners, parts []part) []group {
+	var groups []group
+	var chosen map[ring.Token]*remote // after the first round a key's parts stay together
+	if t.n > 0 {
+		chosen = make(map[ring.Token]*remote)
+	}
+	for i := range parts {
+		p := &parts[i]
+		if p.done {
+			continue
+		}
+		to := t.target(w, p)
+		if t.n > 0 && len(p.tokens) > 0 {
+			if before := chosen[p.tokens[0]]; before != nil {
+				to = before
+			}
+			chosen[p.tokens[0]] = to
+		}
+		at := slices.IndexFunc(groups, func(g group) bool { return g.to == to })
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, group{to: to, op: t.r.ops.take(), reads: true})
+		}
+		g := &groups[at]
+		g.parts = append(g.parts, p)
+		g.op.body = append(g.op.body, p.body...)
+		g.op.n++
+		g.reads = g.reads && p.cmd.reads
+	}
+	return groups
+}
+
+// target is who gets a part: where a redirect leads, the primary, a backup, any other.
+// Those that were not reached come last.
+func (t *tries) target(w *owners, p *part) *remote {
+	fresh := func(r *remote) bool { return r != nil && !slices.Contains(p.failed, r) }
+	if fresh(p.to) {
+		return p.to
+	}
+	var first *remote
+	if len(p.tokens) > 0 {
+		o := w.of(p.tokens[0])
+		if first = o.primary; fresh(first) {
+			return first
+		}
+		for _, b := range o.backups {
+			if fresh(b) {
+				return b
+			}
+		}
+	}
+	for _, any := range w.all {
+		if fresh(any) {
+			return any
+		}
+	}
+	// All have failed: after the pause they begin anew.
+	t.later = true
+	p.failed = p.failed[:0]
+	if first == nil {
+		first = w.all[0]
+	}
+	return first
+}
+
+// settle takes in what a group has come to.
+func (t *tries) settle(ctx context.Context, g *group) {
+	outcomes := make([]Reply, len(g.parts))
+	verdicts := make([]verdict, len(g.parts))
+	for i, p := range g.parts {
+		outcomes[i] = failed(g.err)
+		if !g.op.left() && i < len(g.op.replies) {
+			outcomes[i] = g.op.replies[i]
+		}
+		verdicts[i] = p.judge(&outcomes[i], g.reads)
+	}
+	t.r.ops.giveBack(g.op)
+	for i, p := range g.parts {
+		p.reply = outcomes[i]
+		switch v := verdicts[i]; {
+		case v == settled || t.overtaken(g.parts, verdicts, i):
+			p.done = true
+		case v == goThere:
+			t.redirect(p, g.to)
+		case v == goOn:
+			p.to, p.failed = nil, append(p.failed, g.to)
+			t.r.refresh()
+		case v == goLater:
+			p.to, t.later = nil, true
+			t.r.refresh()
+		case v == goSingly:
+			p.end(t.r.singly(ctx, p))
+		}
+	}
+}
+
+// overtaken tells whether something behind a part was executed that has a key of it, or,
+// for one that would be executed now, whether something before it waits.
+func (t *tries) overtaken(parts []*part, verdicts []verdict, i int) bool {
+	for j, other := range parts {
+		late := j > i && verdicts[j] == settled || j < i && verdicts[i] == goSingly && !other.done
+		if late && parts[i].shares(other) {
+			return true
+		}
+	}
+	return false
+}
+
+// redirect has a part go where the node that does not have its key has said.
+func (t *tries) redirect(p *part, from *remote) {
+	_, addr, ok := p.reply.moved()
+	if !ok {
+		p.done = true
+		return
+	}
+	t.r.metrics.redirects.Inc(1)
+	p.to = t.r.remote(addr)
+	if len(p.tokens) > 0 {
+		t.r.learn(p.tokens[0], p.to)
+	}
+	t.r.refresh()
+	if p.hops++; p.hops > maxHops || p.to == from {
+		t.later = true
+	}
+}
+
+// maxHops is how many redirects are followed before there is a pause: nodes that do not
+// agree yet send a client back and forth.
+const maxHops = 3
+
+// singly sends a part key by key, after its node has said that they do not lie together.
+func (r *Ring) singly(ctx context.Context, p *part) Reply {
+	parts := make([]part, len(p.keys))
+	for i, key := range p.keys {
+		parts[i] = partOf(p.of, p.cmd, []int{key}, r.owners.Load().tokenOf)
+		parts[i].keys[0] = i
+	}
+	r.rounds(ctx, parts, nil)
+	return merge(p.cmd, len(parts), parts)
+}
+
+// again tells whether there is to be another round, and waits until it is time for it.
+func (t *tries) again(ctx context.Context, w *owners, parts []part) bool {
+	open := 0
+	for i := range parts {
+		open += bit(!parts[i].done)
+	}
+	if open == 0 {
+		return false
+	}
+	t.n++
+	now := time.Now()
+	if t.end.IsZero() {
+		t.end = now.Add(t.r.cfg.RetryFor)
+	}
+	if t.later && now.Before(t.end) {
+		t.wait(ctx, w, t.end.Sub(now))
+		t.later = false
+		for i := range parts {
+			parts[i].failed, parts[i].hops = parts[i].failed[:0], 0
+		}
+	}
+	switch {
+	case t.r.ctx.Err() != nil:
+		giveUp(parts, ErrClosed)
+	case ctx.Err() != nil:
+		giveUp(parts, context.Cause(ctx))
+	case !time.Now().Before(t.end):
+		giveUp(parts, nil)
+	default:
+		t.r.metrics.retries.Inc(int64(open))
+		return true
+	}
+	return false
+}
+
+// giveUp ends what is open with what it has come to so far.
+func giveUp(parts []part, cause error) {
+	for i := range parts {
+		p := &parts[i]
+		if p.done {
+			continue
+		}
+		p.done = true
+		err := p.reply.Err()
+		switch {
+		case cause == nil || errors.Is(err, cause):
+		case errors.Is(err, ErrUnknownOutcome):
+			p.reply = failed(unknown(fmt.Errorf("%w: %w", cause, err)))
+		default:
+			p.reply = failed(notSent(fmt.Errorf("%w: %w", cause, err)))
+		}
+	}
+}
+
+// wait pauses for a while that grows from one time to the next, or until more is known of
+// who has what.
+func (t *tries) wait(ctx context.Context, w *owners, most time.Duration) {
+	cfg := t.r.cfg
+	t.pause = min(max(2*t.pause, cfg.MinBackoff), cfg.MaxBackoff)
+	timer := time.NewTimer(min(most, t.pause/2+rand.N(t.pause/2+1)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-w.next:
+	case <-ctx.Done():
+	case <-t.r.ctx.Done():
+	}
+}
