@@ -32,8 +32,8 @@ func (d *drawing) shares() {
 	d.out.WriteString("\nshare of the ring, and that by its part of the weights\n")
 	for _, n := range rows[:min(len(rows), mostGridNodes)] {
 		text := fmt.Sprintf(" %5s %%", percent(n.Share))
-		if weights > 0 && n.State != Leaving {
-			text += fmt.Sprintf("  %.2f ×", n.Share/(n.Weight/weights))
+		if fair := n.Share / (n.Weight / weights); fair < 1000 && n.State != Leaving {
+			text += fmt.Sprintf("  %.2f ×", fair)
 		}
 		room := d.cells - cells - 1 - len(" 100.0 %  0000.00 ×")
 		line := pad(label[n.ID], cells) + " " + pad(bar(n.Share, most, room), room) + text

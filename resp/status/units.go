@@ -65,6 +65,8 @@ func (s scale) of(done, whole int64) string {
 // percent writes a share of 1 as a number of percent, without the sign.
 func percent(share float64) string {
 	switch {
+	case !(share >= 0 && share <= 1.01):
+		return none
 	case share == 0:
 		return "0"
 	case share > 0 && share < 0.0005:
