@@ -33,6 +33,9 @@ type Config struct {
 	MinFreeDisk int64
 	// Logger receives what an operator should know; default: discarded.
 	Logger *slog.Logger
+	// InMemory keeps everything in memory, so that nothing outlives the store: for one
+	// that holds no data, such as a proxy's. Dir is then only a name.
+	InMemory bool
 	// FS is the file system; default: the operating system's. For tests.
 	FS vfs.FS
 
@@ -57,6 +60,9 @@ func (c *Config) EnsureDefaults() {
 	}
 	if c.FS == nil {
 		c.FS = vfs.Default
+		if c.InMemory {
+			c.FS = vfs.NewMem()
+		}
 	}
 	if c.healPeriod == 0 {
 		c.healPeriod = time.Second

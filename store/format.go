@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
@@ -22,6 +23,18 @@ type Identity struct {
 	Hash     string `json:"hash"`
 	// ID tells this directory from every other.
 	ID string `json:"id"`
+}
+
+// In tells whether a directory holds a store, of whatever version, without opening it.
+func In(dir string) (bool, error) {
+	switch _, err := os.Stat(filepath.Join(dir, formatFile)); {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, os.ErrNotExist):
+		return false, nil
+	default:
+		return false, err
+	}
 }
 
 // readIdentity returns the identity of a directory, or false if it has none.

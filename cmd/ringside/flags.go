@@ -28,29 +28,13 @@ func serveSettings(cfg *node.Config, log *logOptions) *settings.Set {
 	s.Add("http-addr", settings.Text(&cfg.HTTPAddr, "host:port"),
 		"metrics, health and profiles; off disables them (default: the host of --addr, its port + 2000)")
 
-	s.Group("Cluster")
-	s.Add("join", settings.Commas(&cfg.Join, "host:port,…"),
-		"gossip addresses of nodes whose cluster this one joins")
-	s.Add("bus-addr", settings.Text(&cfg.BusAddr, "host:port"),
-		"where other nodes connect; without it and --join the node is alone (default with --join: the host of --addr, its port + 10000)")
-	s.Add("gossip-addr", settings.Text(&cfg.GossipAddr, "host:port"),
-		"where nodes find each other, TCP and UDP (default of a node that is not alone: the host of --addr, its port + 1000)")
-	s.Add("cluster", settings.Text(&cfg.Cluster, "NAME"),
-		"name of the cluster; nodes of another are refused")
-	s.Add("cluster-key", settings.Text(&cfg.ClusterKey, "KEY"),
-		"what every node must prove to know, 16 bytes or more; what goes between nodes is encrypted with it", settings.Secret())
-	s.Add("weight", settings.Number(&cfg.Weight),
-		"share of this node, relative to the others'")
+	clusterSettings(s, cfg, choice, yesNo)
 
 	s.Group("Data")
 	s.Add("dir", settings.Text(&cfg.Dir, "DIR"),
 		"data directory, created if missing", settings.Directories())
 	choice("fsync", &cfg.Fsync,
 		"when writes are fsynced: always = before the reply; everysec = each second, and only a power loss costs what came since; no = when the system does")
-	choice("strategy", &cfg.Strategy,
-		"how keys are placed; fixed when the directory is created")
-	choice("hash", &cfg.Hash,
-		"native = the strategy's own hash; slot = Redis Cluster slots; fixed when the directory is created")
 	s.Add("id", settings.Text(&cfg.ID, "NAME"),
 		"name of this node (default: host name and a stored identity)")
 	s.Add("min-free-disk", settings.Size(&cfg.MinFreeDisk),

@@ -24,7 +24,7 @@ type Config struct {
 	// Cluster, Strategy and Hash must be the same on both sides.
 	Cluster, Strategy, Hash string
 	// Generation returns the cluster's generation, 0 while the node is in no
-	// cluster yet, which goes with any. It is called once in each handshake, from
+	// cluster yet, which goes with any, but for Raft. It is called once in each handshake, from
 	// any goroutine, and must not block. Nil stands for 0.
 	Generation func() uint64
 	// Key is the cluster key; empty for none. Nodes with a key refuse those

@@ -150,6 +150,17 @@ func TestGenerationZeroMeetsAny(t *testing.T) {
 	}
 }
 
+// Two clusters may want the same newcomer: Raft waits until it has chosen.
+func TestRaftNeedsAGenerationOnBothSides(t *testing.T) {
+	for _, g := range [][2]uint64{{0, 3}, {3, 0}, {0, 0}} {
+		a, b := testConfig("a"), testConfig("b")
+		a.Generation, b.Generation = gen(g[0]), gen(g[1])
+		if dialErr, acceptErr := meet(&a, &b, "", Raft); !errors.Is(dialErr, ErrGeneration) || !errors.Is(acceptErr, ErrGeneration) {
+			t.Errorf("generations %v: %v, %v", g, dialErr, acceptErr)
+		}
+	}
+}
+
 func TestAnotherIDThanDialledIsRefused(t *testing.T) {
 	eachKey(t, func(t *testing.T, key []byte) {
 		a, b := testConfig("a"), testConfig("b")

@@ -134,7 +134,15 @@ func compare(mine, theirs *hello) (Reason, string) {
 	strs(reasonStrategy, "the strategy", mine.strategy, theirs.strategy)
 	strs(reasonHash, "the hash", mine.hash, theirs.hash)
 	if m, t := mine.generation, theirs.generation; m != t && m != 0 && t != 0 {
-		differ(reasonGeneration, "the cluster's generation is %d at node %q, %d at node %q", m, mine.id, t, theirs.id)
+		differ(reasonGeneration, "the cluster's generation is %d at node %q, %d at node %q: two clusters of one name, which are never merged", m, mine.id, t, theirs.id)
+	} else if mine.purpose == Raft && (m == 0 || t == 0) {
+		// Two clusters may want the same newcomer. Once it has chosen, the other one is
+		// refused; a connection from before would go on to bring that one's log.
+		without := mine.id
+		if m != 0 {
+			without = theirs.id
+		}
+		differ(reasonGeneration, "node %q is in no cluster yet", without)
 	}
 	if mine.keyed != theirs.keyed {
 		with, without := mine.id, theirs.id

@@ -44,6 +44,13 @@ type Config struct {
 	Weight  float64 // share of a store; a proxy's may be 0. No default
 	Version string  // of the build
 
+	// Generation is that of the cluster which the node is in; 0: none yet, see
+	// [Members.SetGeneration].
+	Generation uint64
+	// Expect is with how many nodes, itself among them, this one waits to found a
+	// cluster; 0: it does not.
+	Expect int
+
 	// BusAddr and ClientAddr are host:port as others reach them.
 	BusAddr, ClientAddr string
 	// BindAddr is the host:port to gossip on, TCP and UDP; port 0: a free one. No host
@@ -89,8 +96,10 @@ func (c *Config) EnsureDefaults() {
 	}
 }
 
-// maxCluster is the longest name of a cluster, in bytes.
-const maxCluster = 64
+const (
+	maxCluster = 64      // bytes of the longest name of a cluster
+	maxExpect  = 1 << 14 // nodes
+)
 
 // Validate reports every fault at once.
 func (c *Config) Validate() error {
@@ -121,6 +130,9 @@ func (c *Config) Validate() error {
 			add(fmt.Errorf("members: %s %q is not UTF-8", f.name, f.text))
 		}
 	}
+	if c.Expect < 0 || c.Expect > maxExpect {
+		add(fmt.Errorf("members: %d nodes to expect are not between 0 and %d", c.Expect, maxExpect))
+	}
 	add(validateHostPort("bus address", c.BusAddr, 1))
 	add(validateHostPort("client address", c.ClientAddr, 1))
 	add(validateHostPort("gossip address", c.BindAddr, 0))
@@ -149,6 +161,7 @@ func (c *Config) tags() tags {
 		cluster: c.Cluster, strategy: c.Strategy, hash: c.Hash,
 		role: c.Role, weight: c.Weight, version: c.Version,
 		busAddr: c.BusAddr, clientAddr: c.ClientAddr,
+		generation: c.Generation, expect: uint64(max(c.Expect, 0)),
 	}
 }
 

@@ -9,6 +9,9 @@ var (
 	// ErrKey: the other node has another cluster key, or just one of both has one.
 	// It comes with ErrStranger.
 	ErrKey = errors.New("its cluster key is another")
+	// ErrGeneration: the other node's cluster has the same name and was founded apart
+	// from this one's. It comes with ErrStranger.
+	ErrGeneration = errors.New("it belongs to another cluster of the same name")
 	// ErrReplaced: another node has the same id, and goes before this one.
 	ErrReplaced = errors.New("another node has this id")
 )

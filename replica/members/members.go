@@ -40,8 +40,8 @@ type Members struct {
 	failOnce  sync.Once
 	refusal   atomic.Pointer[error] // the latest stranger
 
-	tagsMu sync.Mutex // also makes changes of tags one after the other
-	tags   tags
+	tagsMu sync.Mutex // makes changes of tags one after the other
+	tags   atomic.Pointer[tags]
 
 	peersChanged chan struct{} // a note for keepPeers
 	peersMu      sync.Mutex
@@ -73,10 +73,11 @@ func Open(cfg Config) (*Members, error) {
 		drained:      make(chan struct{}),
 		changed:      make(chan struct{}, 1),
 		fatal:        make(chan error, 1),
-		tags:         cfg.tags(),
 		peersChanged: make(chan struct{}, 1),
 		left:         make(chan struct{}),
 	}
+	own := cfg.tags()
+	m.tags.Store(&own)
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	if err := m.open(); err != nil {
 		m.cancel()
@@ -173,14 +174,14 @@ func (m *Members) serfConfig() *serf.Config {
 	t := m.cfg.Timing
 	c := serf.DefaultConfig()
 	c.NodeName = m.life.name()
-	c.Tags = map[string]string{tagKey: m.tags.encode()}
+	c.Tags = map[string]string{tagKey: m.tags.Load().encode()}
 	c.EventCh = m.events
 	c.BroadcastTimeout, c.LeavePropagateDelay, c.ReconnectInterval = t.LeaveTimeout, t.LeaveLinger, t.Reconnect
 	c.ReapInterval = min(c.ReapInterval, t.Forget)
 	c.ReconnectTimeoutOverride = forgetting{m}
 	c.EnableNameConflictResolution = false // no two lives have one name
 	c.DisableCoordinates = true
-	c.Merge = &gate{own: m.tags, refused: m.refuse}
+	c.Merge = &gate{own: &m.tags, refused: m.refuse}
 	return c
 }
 
@@ -219,6 +220,12 @@ func (m *Members) SetAddrs(busAddr, clientAddr string) error {
 	return m.setTags(func(t *tags) { t.busAddr, t.clientAddr = busAddr, clientAddr })
 }
 
+// SetGeneration says which cluster this node is in now, as SetWeight says its weight.
+// From then on nodes of another generation are strangers.
+func (m *Members) SetGeneration(generation uint64) error {
+	return m.setTags(func(t *tags) { t.generation = generation })
+}
+
 func (m *Members) setTags(change func(*tags)) error {
 	m.tagsMu.Lock()
 	defer m.tagsMu.Unlock()
@@ -228,12 +235,15 @@ func (m *Members) setTags(change func(*tags)) error {
 	if m.serf.State() != serf.SerfAlive {
 		return ErrLeft
 	}
-	changed := m.tags
+	changed := *m.tags.Load()
 	change(&changed)
+	if changed == *m.tags.Load() {
+		return nil
+	}
 	if err := changed.checkSize(); err != nil {
 		return err
 	}
-	m.tags = changed
+	m.tags.Store(&changed)
 	if err := m.serf.SetTags(map[string]string{tagKey: changed.encode()}); err != nil {
 		// The size has been checked, so it is time that ran out.
 		m.log.Info("telling the others of a change takes long", slog.Any("err", err))

@@ -48,4 +48,9 @@ type Node struct {
 	ClientAddr  string // host:port where clients connect
 	GossipAddr  string // IP:port where it gossips
 	Status      Status
+	// Generation is that of the cluster which the node is in, 0 before it is in any.
+	Generation uint64
+	// Expect is with how many nodes, itself among them, it waits to found a cluster; 0
+	// if it does not.
+	Expect int
 }

@@ -3,6 +3,7 @@ package members
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/hashicorp/serf/serf"
 )
@@ -12,7 +13,7 @@ import (
 // have the same rule, so both refuse. It is asked while Serf holds locks: it may
 // neither wait nor call Serf.
 type gate struct {
-	own     tags
+	own     *atomic.Pointer[tags]
 	refused func(err error)
 }
 
@@ -42,8 +43,14 @@ func (g *gate) check(peer *serf.Member) error {
 	if err != nil {
 		return fmt.Errorf("%w: node %s at %s: %w", ErrStranger, l.id, where, err)
 	}
-	if err := g.own.accepts(t); err != nil {
+	own := g.own.Load()
+	if err := own.accepts(t); err != nil {
 		return fmt.Errorf("%w: node %s at %s %w", ErrStranger, l.id, where, err)
+	}
+	// Who has failed may be of a cluster that is no more, and does no harm.
+	if mine, its := own.generation, t.generation; mine != its && mine != 0 && its != 0 && peer.Status != serf.StatusFailed {
+		return fmt.Errorf("%w: node %s at %s: %w: it is generation %d of cluster %.80q, here it is %d: two clusters of one name are never merged; give one of them another name, or start its nodes with empty directories to join here",
+			ErrStranger, l.id, where, ErrGeneration, its, t.cluster, mine)
 	}
 	return nil
 }

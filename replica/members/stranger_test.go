@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -144,7 +145,10 @@ func TestAStrangerAmongPeersIsNoReasonToGiveUp(t *testing.T) {
 func TestGateReadsAnything(t *testing.T) {
 	cfg := testConfig(t, "a", 1)
 	refusals := 0
-	g := &gate{own: cfg.tags(), refused: func(error) { refusals++ }}
+	own := new(atomic.Pointer[tags])
+	mine := cfg.tags()
+	own.Store(&mine)
+	g := &gate{own: own, refused: func(error) { refusals++ }}
 	good := &serf.Member{Name: newLife("b", 1).name(), Tags: map[string]string{tagKey: cfg.tags().encode()}}
 	if err := g.NotifyMerge([]*serf.Member{good}); err != nil {
 		t.Error(err)
@@ -179,5 +183,62 @@ func TestProtocolsThatMeetAreAccepted(t *testing.T) {
 		if (err == nil) != test.ok {
 			t.Errorf("protocol %d from %d: %v", test.protocol, test.oldest, err)
 		}
+	}
+}
+
+// Two clusters of one name keep apart, whoever was founded when, and both are told. A
+// node that is in none yet may meet either.
+func TestGenerationsKeepApart(t *testing.T) {
+	cfg := testConfig(t, "a", 1)
+	cfg.Generation = 7
+	told := newRecords()
+	cfg.Logger = slog.New(told)
+	a := open(t, cfg)
+	cfg = testConfig(t, "b", 1, addr(a))
+	cfg.Generation = 8
+	b := open(t, cfg)
+	if err := awaitFatal(t, b); !errors.Is(err, ErrGeneration) || !errors.Is(err, ErrStranger) {
+		t.Error(err)
+	}
+	told.await(t, "refused a stranger", "node b at", `generation 8 of cluster "test", here it is 7`)
+
+	c := start(t, "c", 1, addr(a))
+	awaitNode(t, a, "c", Alive, 1)
+	if err := c.SetGeneration(7); err != nil {
+		t.Fatal(err)
+	}
+	for start := time.Now(); ; time.Sleep(time.Millisecond) {
+		if n, _ := a.Node("c"); n.Generation == 7 {
+			break
+		}
+		if time.Since(start) > patience {
+			t.Fatal("a is not told of c's generation")
+		}
+	}
+	d := start(t, "d", 1, addr(c))
+	awaitNode(t, a, "d", Alive, 1)
+	if err := d.SetGeneration(9); err != nil {
+		t.Fatal(err)
+	}
+	told.await(t, "refused a stranger", "node d at", `generation 9`)
+	notFatal(t, a)
+}
+
+// A node of another cluster that is no more does not keep anyone out.
+func TestAFailedNodeOfAnotherGenerationDoesNoHarm(t *testing.T) {
+	own := new(atomic.Pointer[tags])
+	cfg := testConfig(t, "a", 1)
+	cfg.Generation = 7
+	mine := cfg.tags()
+	own.Store(&mine)
+	g := &gate{own: own, refused: func(error) {}}
+	cfg.Generation = 8
+	other := &serf.Member{Name: newLife("b", 1).name(), Tags: map[string]string{tagKey: cfg.tags().encode()}, Status: serf.StatusAlive}
+	if err := g.NotifyMerge([]*serf.Member{other}); !errors.Is(err, ErrGeneration) {
+		t.Error(err)
+	}
+	other.Status = serf.StatusFailed
+	if err := g.NotifyMerge([]*serf.Member{other}); err != nil {
+		t.Error(err)
 	}
 }

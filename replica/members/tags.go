@@ -26,6 +26,8 @@ type tags struct {
 	weight                  float64
 	version                 string
 	busAddr, clientAddr     string
+	generation              uint64 // of the cluster that the node is in; 0: none yet
+	expect                  uint64 // nodes with which it waits to found one; 0: it does not
 }
 
 const (
@@ -37,8 +39,9 @@ const (
 )
 
 // encode packs tags: protocol, oldest (uvarints), role (a byte), weight (IEEE 754,
-// 8 bytes, big endian), then each text with its length as uvarint before it. A
-// later protocol appends; readers of an earlier one ignore what follows.
+// 8 bytes, big endian), then each text with its length as uvarint before it, then
+// generation (8 bytes, so that it can be told later) and expect (uvarint). A later protocol appends; readers of an earlier
+// one ignore what follows.
 func (t tags) encode() string {
 	b := binary.AppendUvarint(nil, t.protocol)
 	b = binary.AppendUvarint(b, t.oldest)
@@ -52,6 +55,8 @@ func (t tags) encode() string {
 		b = binary.AppendUvarint(b, uint64(len(*s)))
 		b = append(b, *s...)
 	}
+	b = binary.BigEndian.AppendUint64(b, t.generation)
+	b = binary.AppendUvarint(b, t.expect)
 	return string(b)
 }
 
@@ -103,6 +108,13 @@ func decodeTags(s string) (tags, error) {
 			return tags{}, fmt.Errorf("%w: a text is cut off", errTags)
 		}
 		*text, b = string(b[:n]), b[n:]
+	}
+	if len(b) < 8 {
+		return tags{}, fmt.Errorf("%w: cut off", errTags)
+	}
+	t.generation, b = binary.BigEndian.Uint64(b), b[8:]
+	if t.expect, err = number(); err != nil {
+		return tags{}, err
 	}
 	if err := validateWeight(t.role, t.weight); err != nil {
 		return tags{}, fmt.Errorf("%w: %w", errTags, err)

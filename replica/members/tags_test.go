@@ -12,12 +12,13 @@ import (
 func TestTagsRoundTripThroughGossip(t *testing.T) {
 	cfg := testConfig(t, "b", math.MaxUint64)
 	cfg.Role, cfg.Weight, cfg.Version = RoleProxy, 0, "v1.2.3-\x00\xff"
+	cfg.Generation, cfg.Expect = math.MaxUint64, 3
 	cfg.BusAddr, cfg.ClientAddr = "[::1]:65535", "bus.example:1"
 	a := start(t, "a", 1)
 	cfg.Join = []string{addr(a)}
 	b := open(t, cfg)
 	awaitNode(t, a, "b", Alive, math.MaxUint64)
-	want := Node{"b", math.MaxUint64, RoleProxy, 0, cfg.Version, cfg.BusAddr, cfg.ClientAddr, addr(b), Alive}
+	want := Node{"b", math.MaxUint64, RoleProxy, 0, cfg.Version, cfg.BusAddr, cfg.ClientAddr, addr(b), Alive, cfg.Generation, cfg.Expect}
 	if got, _ := a.Node("b"); got != want {
 		t.Errorf("b is %+v, want %+v", got, want)
 	}
@@ -58,9 +59,9 @@ func FuzzDecodeTags(f *testing.F) {
 }
 
 func FuzzTagsRoundTrip(f *testing.F) {
-	f.Add(uint64(1), uint64(1), "c", "s", "h", true, 1.0, "v", "b:1", "c:1")
-	f.Fuzz(func(t *testing.T, protocol, oldest uint64, cluster, strategy, hash string, proxy bool, weight float64, version, bus, client string) {
-		want := tags{protocol, oldest, cluster, strategy, hash, RoleStore, weight, version, bus, client}
+	f.Add(uint64(1), uint64(1), "c", "s", "h", true, 1.0, "v", "b:1", "c:1", uint64(5), uint64(3))
+	f.Fuzz(func(t *testing.T, protocol, oldest uint64, cluster, strategy, hash string, proxy bool, weight float64, version, bus, client string, generation, expect uint64) {
+		want := tags{protocol, oldest, cluster, strategy, hash, RoleStore, weight, version, bus, client, generation, expect}
 		if proxy {
 			want.role = RoleProxy
 		}

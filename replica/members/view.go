@@ -78,6 +78,7 @@ func memberNode(m serf.Member) (life, Node, bool) {
 		ID: l.id, Incarnation: l.incarnation,
 		Role: t.role, Weight: t.weight, Version: t.version,
 		BusAddr: t.busAddr, ClientAddr: t.clientAddr,
+		Generation: t.generation, Expect: int(min(t.expect, maxExpect)),
 	}
 	if ip, ok := netip.AddrFromSlice(m.Addr); ok {
 		n.GossipAddr = netip.AddrPortFrom(ip.Unmap(), m.Port).String()

@@ -33,6 +33,44 @@ func derivedAddr(addr string, offset int) (string, error) {
 	return net.JoinHostPort(host, strconv.Itoa(port)), nil
 }
 
+// deriveBetweenNodes fills in where nodes connect and gossip, as far as that follows.
+func (c *Config) deriveBetweenNodes() {
+	bus, busErr := c.betweenNodes(c.BusAddr, busPortOffset)
+	gossip, gossipErr := c.betweenNodes(c.GossipAddr, gossipPortOffset)
+	c.keepsToLoopback = c.keepsToLoopback || c.staysLocal()
+	if busErr == nil {
+		c.BusAddr = bus
+	}
+	if gossipErr == nil {
+		c.GossipAddr = gossip
+	}
+}
+
+// betweenNodes is an address for other nodes: what is given, or what follows from that
+// for clients.
+func (c *Config) betweenNodes(given string, offset int) (string, error) {
+	if given != "" {
+		return given, nil
+	}
+	addr, err := derivedAddr(c.Addr, offset)
+	if err != nil || !c.staysLocal() {
+		return addr, err
+	}
+	_, port, err := net.SplitHostPort(addr)
+	return net.JoinHostPort("127.0.0.1", port), err
+}
+
+// staysLocal tells that the node opens nothing to nodes of other hosts, since nobody
+// has asked for a cluster beyond this one and nothing would protect it.
+func (c *Config) staysLocal() bool {
+	if c.BusAddr != "" || c.GossipAddr != "" || len(c.Join) > 0 || c.BootstrapExpect != 0 || c.Advertise != "" ||
+		c.ClusterKey != "" || !c.ProtectedMode || c.Role == RoleProxy {
+		return false
+	}
+	host, _, err := splitAddr(c.Addr)
+	return err == nil && !isLoopback(host)
+}
+
 // splitAddr takes a host:port apart; its errors say what would be right.
 func splitAddr(addr string) (host string, port int, err error) {
 	const form = "use host:port, such as 127.0.0.1:6379, [::1]:6379 or :6379 for every interface"

@@ -8,8 +8,8 @@ import (
 	"io"
 	"net"
 	"path/filepath"
-	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ringside-kv/ringside/replica"
@@ -19,17 +19,7 @@ import (
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/client"
 	"github.com/ringside-kv/ringside/ring"
-	"github.com/ringside-kv/ringside/ring/strategy"
-)
-
-// Errors of a node that was started in another way than its directory wants.
-var (
-	// ErrLoneData says that a node was to join a cluster with data of its own, which
-	// would be lost.
-	ErrLoneData = errors.New("the directory holds the data of a node that was alone")
-	// ErrInCluster says that a node was to be alone though its directory belongs to a
-	// cluster, which would part the data.
-	ErrInCluster = errors.New("the directory belongs to a cluster")
+	"github.com/ringside-kv/ringside/ring/vnode"
 )
 
 // raftDir is where a node of a cluster keeps the table.
@@ -39,7 +29,7 @@ func (c *Config) raftDir() string { return filepath.Join(c.Dir, "raft") }
 type cluster struct {
 	n           *Node
 	strategy    ring.Strategy
-	settings    strategy.Config
+	pins        vnode.Pins // of this node, by hand
 	incarnation uint64
 
 	bus     *bus.Bus
@@ -51,16 +41,24 @@ type cluster struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 
+	// choice guards what the node has chosen, and that it has begun to found.
+	choice    sync.Mutex
+	belonging belonging
+	founding  bool
+	entered   atomic.Bool // this start is registered
+	complete  atomic.Bool // every range has had somebody to serve it
+
 	mu    sync.Mutex
 	links map[string]*link // by node
 	p     *ring.Placement
 	held  func(ring.Range) bool
 }
 
-// openCluster joins the node to its cluster, or founds one.
-func openCluster(n *Node, settings strategy.Config, placing ring.Strategy) (c *cluster, err error) {
+// openCluster begins the node's part in a cluster; enter, in the background, brings it
+// into one.
+func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	c = &cluster{
-		n: n, strategy: placing, settings: settings,
+		n: n, strategy: placing,
 		incarnation: uint64(time.Now().UnixNano()),
 		links:       make(map[string]*link),
 	}
@@ -71,28 +69,38 @@ func openCluster(n *Node, settings strategy.Config, placing ring.Strategy) (c *c
 		}
 	}()
 	cfg := &n.cfg
+	if c.pins, err = cfg.ownPins(); err != nil {
+		return c, err
+	}
+	if c.belonging, err = loadBelonging(cfg.Dir, cfg.Cluster); err != nil {
+		return c, err
+	}
 	c.bus, err = bus.Listen(bus.Config{
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
 		Generation: c.generation, Key: []byte(cfg.ClusterKey), Listen: cfg.BusAddr, Logger: cfg.Logger,
 	})
 	if err != nil {
-		return c, err
+		return c, fmt.Errorf("%w; set bus-addr to another", err)
 	}
 	c.bus.Handle(bus.Forward, c.serveForward)
 	c.bus.Handle(bus.Control, c.serveControl)
 	c.bus.Handle(bus.Stream, c.serveStream)
 	layer := c.bus.RaftLayer()
-	if err := c.bus.Start(); err != nil {
-		return c, err
-	}
-	c.members, err = members.Open(members.Config{
-		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
-		Key: []byte(cfg.ClusterKey), Weight: cfg.Weight, Version: cfg.Version,
-		BusAddr: c.bus.Addr().String(), ClientAddr: c.clientAddr(),
-		BindAddr: cfg.GossipAddr, Join: cfg.Join, Dir: cfg.Dir, Timing: cfg.gossip, Logger: cfg.Logger,
-	})
+	told, err := cfg.told(c.bus.Addr(), n.listener.Addr())
 	if err != nil {
 		return c, err
+	}
+	m := members.Config{
+		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
+		Key: []byte(cfg.ClusterKey), Weight: cfg.Weight, Version: cfg.Version, Role: members.Role(cfg.Role),
+		BusAddr: told.bus, ClientAddr: told.client, Advertise: told.gossip, Expect: cfg.BootstrapExpect,
+		BindAddr: cfg.GossipAddr, Join: cfg.Join, Dir: cfg.Dir, Timing: cfg.gossip, Logger: cfg.Logger,
+	}
+	if c.belonging.Entered {
+		m.Generation = c.belonging.Generation
+	}
+	if c.members, err = members.Open(m); err != nil {
+		return c, fmt.Errorf("%w; gossip-addr is where this node gossips", err)
 	}
 	c.table, err = table.Open(table.Config{
 		ID: n.id, Dir: cfg.raftDir(), Transport: layer, Address: c.busAddr,
@@ -101,9 +109,8 @@ func openCluster(n *Node, settings strategy.Config, placing ring.Strategy) (c *c
 	if err != nil {
 		return c, err
 	}
-	if keys := n.store.Keys(); len(cfg.Join) > 0 && keys > 0 && !c.table.Known() {
-		return c, fmt.Errorf("%w: %s has %d keys; to keep them, start this node without join and let the others join it, or name another directory",
-			ErrLoneData, cfg.Dir, keys)
+	if err := c.refuseLoneData(); err != nil {
+		return c, err
 	}
 	// Until the table says otherwise, nothing is this node's: requests wait.
 	nothing, err := ring.NewPlacement([]ring.Row{{}})
@@ -112,29 +119,21 @@ func openCluster(n *Node, settings strategy.Config, placing ring.Strategy) (c *c
 	}
 	c.Route(nothing, func(ring.Range) bool { return true })
 	c.engine, err = replica.New(replica.Config{
-		Self: n.id, Incarnation: c.incarnation, Strategy: placing, Store: data{n.store},
+		Self: n.id, Incarnation: c.incarnation, Strategy: agreedStrategy{placing, c.table.State}, Store: data{n.store},
 		Table: agreed{c.table}, Front: c, Dial: c.dialStream, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return c, err
 	}
+	// Whoever calls finds everything in its place.
+	if err := c.bus.Start(); err != nil {
+		return c, err
+	}
 	c.done.Go(c.watch)
 	c.done.Go(c.enter)
+	c.done.Go(c.watchFatal)
+	c.log(told)
 	return c, nil
-}
-
-// clientAddr is where others send clients: on the host of the bus if clients may connect
-// on every interface.
-func (c *cluster) clientAddr() string {
-	addr, ok := c.n.listener.Addr().(*net.TCPAddr)
-	if !ok || !addr.IP.IsUnspecified() {
-		return c.n.listener.Addr().String()
-	}
-	host, _, err := net.SplitHostPort(c.bus.Addr().String())
-	if err != nil {
-		return addr.String()
-	}
-	return net.JoinHostPort(host, strconv.Itoa(addr.Port))
 }
 
 func (c *cluster) close() {
@@ -157,58 +156,6 @@ func (c *cluster) close() {
 	if c.bus != nil {
 		_ = c.bus.Close()
 	}
-}
-
-// enter founds a cluster, or registers this start in the one that it belongs to or
-// joins.
-func (c *cluster) enter() {
-	for c.ctx.Err() == nil {
-		err := c.found()
-		if err == nil || errors.Is(err, table.ErrFounded) {
-			_, err = c.table.Apply(c.ctx, &table.Register{Node: c.n.id, Incarnation: c.incarnation, Weight: c.n.cfg.Weight})
-		}
-		if err == nil || c.ctx.Err() != nil {
-			return
-		}
-		c.n.cfg.Logger.Warn("enter the cluster", "node", c.n.id, "err", err)
-		select {
-		case <-time.After(time.Second):
-		case <-c.ctx.Done():
-		}
-	}
-}
-
-// found makes a cluster if the directory belongs to none and none is to be joined.
-func (c *cluster) found() error {
-	if len(c.n.cfg.Join) > 0 || c.table.Known() && c.table.State().Founded() {
-		return nil
-	}
-	alone, err := c.strategy.Desired(ring.Input{Members: []ring.Member{{ID: c.n.id, Weight: c.n.cfg.Weight}}})
-	if err != nil {
-		return err
-	}
-	f := &table.Found{
-		Cluster: table.Cluster{
-			Name: c.n.cfg.Cluster, Generation: c.incarnation,
-			Strategy: table.Settings{
-				Name: c.settings.Name, Hash: c.settings.Hash, Points: c.settings.Points,
-				KetamaRule: string(c.settings.KetamaRule), VNodes: c.settings.VNodes, Mask: c.settings.Mask,
-			},
-		},
-		Node: c.n.id, Incarnation: c.incarnation - 1, Weight: c.n.cfg.Weight,
-	}
-	for row := range alone.Rows() {
-		f.Rows = append(f.Rows, *row)
-	}
-	_, err = c.table.Found(c.ctx, f)
-	return err
-}
-
-func (c *cluster) generation() uint64 {
-	if c.table == nil {
-		return 0
-	}
-	return c.table.State().Cluster().Generation
 }
 
 var errUnknownNode = errors.New("no such node is known")
@@ -297,14 +244,14 @@ func (c *cluster) askTable(ctx context.Context, node string, message []byte) ([]
 	return readMessage(conn)
 }
 
-func (c *cluster) serveControl(_ bus.Peer, conn net.Conn) {
+func (c *cluster) serveControl(peer bus.Peer, conn net.Conn) {
 	defer func() { _ = conn.Close() }()
 	for {
 		message, err := readMessage(conn)
 		if err != nil {
 			return
 		}
-		reply, err := c.table.HandleForward(c.ctx, message)
+		reply, err := c.reply(peer.ID, message)
 		if err != nil || writeMessage(conn, reply) != nil {
 			return
 		}
@@ -406,31 +353,6 @@ func (c *cluster) watch() {
 			c.mu.Unlock()
 		case <-c.ctx.Done():
 			return
-		}
-	}
-}
-
-// leave hands everything over and returns once this node has nothing left.
-func (c *cluster) leave(ctx context.Context) error {
-	if _, err := c.table.Apply(ctx, &table.Leave{Node: c.n.id, Incarnation: c.incarnation}); err != nil {
-		return fmt.Errorf("leave: %w", err)
-	}
-	changes, cancel := c.table.Changes()
-	defer cancel()
-	for {
-		ranges := 0
-		for row := range c.table.State().Rows() {
-			if row.Holds(c.n.id) {
-				ranges++
-			}
-		}
-		if ranges == 0 {
-			return c.members.Leave(ctx)
-		}
-		select {
-		case <-changes:
-		case <-ctx.Done():
-			return fmt.Errorf("leave: %d ranges have stayed: %w", ranges, ctx.Err())
 		}
 	}
 }

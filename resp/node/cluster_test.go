@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -223,45 +222,5 @@ func TestLeaveAndRestart(t *testing.T) {
 	all()
 	if p := a.primaries(); p["b"] != 0 || p["a"] != 128 || p["c"] != 128 {
 		t.Errorf("%v", p)
-	}
-}
-
-// Data is never merged or parted by a slip: a lone node's directory does not join, and
-// a cluster's does not serve alone.
-func TestDirectoriesKeepToTheirWay(t *testing.T) {
-	defer goneInTheEnd(t)
-	ctx := context.Background()
-	lone, member := t.TempDir(), t.TempDir()
-	n := openTest(t, func(c *Config) { c.Dir = lone })
-	client := redis.NewClient(&redis.Options{Addr: n.Addr().String()})
-	if err := client.Set(ctx, "key", "value", 0).Err(); err != nil {
-		t.Fatal(err)
-	}
-	_ = client.Close()
-	if err := n.Close(); err != nil {
-		t.Fatal(err)
-	}
-	a := openMemberIn(t, member, "a")
-	cfg := DefaultConfig()
-	cfg.Addr, cfg.HTTPAddr, cfg.BusAddr, cfg.GossipAddr = "127.0.0.1:0", HTTPOff, "127.0.0.1:0", "127.0.0.1:0"
-	cfg.Dir, cfg.Join, cfg.gossip = lone, []string{a.gossipAddr()}, members.Fast()
-	if n, err := Open(cfg); !errors.Is(err, ErrLoneData) || n != nil {
-		t.Errorf("a lone node joins: %v", err)
-	}
-	waitFor(t, "a cluster of one", func() bool { return a.primaries()["a"] == 256 })
-	if err := a.Close(); err != nil {
-		t.Fatal(err)
-	}
-	cfg.Dir, cfg.Join, cfg.BusAddr, cfg.GossipAddr = member, nil, "", ""
-	if n, err := Open(cfg); !errors.Is(err, ErrInCluster) || n != nil {
-		t.Errorf("a member serves alone: %v", err)
-	}
-	// What was alone may found a cluster with its data.
-	founder := openMemberIn(t, lone, "f")
-	defer founder.Close()
-	client = redis.NewClient(&redis.Options{Addr: founder.Addr().String()})
-	defer client.Close()
-	if got, err := client.Get(ctx, "key").Result(); got != "value" || err != nil {
-		t.Errorf("the founder's key is %q, %v", got, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/uber-go/tally/v4"
 
 	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
@@ -30,6 +31,18 @@ const (
 	FsyncNo       = "no"       // fsync is left to the operating system
 )
 
+// Values of [Config.Role].
+const (
+	RoleStore = string(members.RoleStore) // holds data
+	RoleProxy = string(members.RoleProxy) // routes, holds no data
+)
+
+// Values of [Config.Route].
+const (
+	RouteForward  = string(resp.RouteForward)  // any key is served, by forwarding
+	RouteRedirect = string(resp.RouteRedirect) // MOVED for keys of other nodes
+)
+
 // HTTPOff as [Config.HTTPAddr] means that nothing is served over HTTP.
 const HTTPOff = "off"
 
@@ -49,19 +62,45 @@ type Config struct {
 	HTTPAddr string
 
 	// BusAddr is the host:port where other nodes connect, GossipAddr where they
-	// gossip. A node that has neither of them, nor Join, is alone. Of one that is not,
-	// they are by default on the host of Addr, its port + 10000 and + 1000.
+	// gossip. By default they are on the host of Addr, its port + 10000 and + 1000; on
+	// 127.0.0.1 if nothing about a cluster is set, there is no ClusterKey and
+	// ProtectedMode is on.
 	BusAddr, GossipAddr string
+	// Advertise is the host, or the host:port for clients, that others are told; the
+	// ports for nodes follow from that port. Empty is what is listened on, or an address
+	// of this machine if that is every interface.
+	Advertise string
 	// Join are gossip addresses of nodes whose cluster this one joins. Without any it
 	// founds one, unless its directory belongs to one.
 	Join []string
+	// BootstrapExpect is how many nodes, all started with the same number, found a
+	// cluster once they have found each other; 0: none.
+	BootstrapExpect int
+	// Role is store or proxy.
+	Role string
+	// Route is forward or redirect: what new connections get for keys of other nodes.
+	Route string
 	// Cluster is the name of the cluster; ClusterKey, if set, is what every node of it
 	// must prove to know.
 	Cluster, ClusterKey string
 	// Weight is the node's share of the data, relative to the others'.
 	Weight float64
 
-	gossip members.Timing // zero: that of a local network
+	// VNodes, Points, KetamaRule and Mask are settings of the strategies, by which a
+	// cluster is founded. Zero is the cluster's, and for a new one strategy's default.
+	VNodes, Points int
+	KetamaRule     string
+	Mask           string // hexadecimal
+	// Pin are points of this node that are picked by hand (vnode): hashes with commas
+	// between them, in the place of its own ones, or beside them if it begins with +.
+	Pin string
+	// LeaveTimeout is how long [Node.Leave] may take for whoever stops the node by it;
+	// LeaveOnTerm makes SIGTERM do so. Both are for the command.
+	LeaveOnTerm  bool
+	LeaveTimeout time.Duration
+
+	gossip          members.Timing // zero: that of a local network
+	keepsToLoopback bool           // by default, and not since somebody wants it
 
 	// Dir holds the data; it is created if missing.
 	Dir string
@@ -115,6 +154,9 @@ func DefaultConfig() Config {
 	return Config{
 		Addr:              "127.0.0.1:6379",
 		Cluster:           "ringside",
+		Role:              RoleStore,
+		Route:             RouteForward,
+		LeaveTimeout:      10 * time.Minute,
 		Weight:            1,
 		Dir:               "./ringside-data",
 		Strategy:          StrategyBuckets,
@@ -146,6 +188,9 @@ func (c *Config) EnsureDefaults() {
 	ensure(&c.Addr, d.Addr)
 	ensure(&c.Cluster, d.Cluster)
 	ensure(&c.Weight, d.Weight)
+	ensure(&c.Role, d.Role)
+	ensure(&c.Route, d.Route)
+	ensure(&c.LeaveTimeout, d.LeaveTimeout)
 	ensure(&c.Dir, d.Dir)
 	ensure(&c.Strategy, d.Strategy)
 	ensure(&c.Hash, d.Hash)
@@ -164,13 +209,7 @@ func (c *Config) EnsureDefaults() {
 			c.HTTPAddr = addr
 		}
 	}
-	if !c.alone() {
-		for field, offset := range map[*string]int{&c.BusAddr: busPortOffset, &c.GossipAddr: gossipPortOffset} {
-			if addr, err := derivedAddr(c.Addr, offset); err == nil && *field == "" {
-				*field = addr
-			}
-		}
-	}
+	c.deriveBetweenNodes()
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}

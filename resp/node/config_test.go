@@ -57,7 +57,7 @@ func TestHTTPAddrFollowsAddr(t *testing.T) {
 		"db-1:63536":     "", // Validate says why
 	} {
 		c := DefaultConfig()
-		c.Addr = addr
+		c.Addr, c.BusAddr, c.GossipAddr = addr, "127.0.0.1:0", "127.0.0.1:0"
 		c.EnsureDefaults()
 		if c.HTTPAddr != want {
 			t.Errorf("%s: HTTP at %q, want %q", addr, c.HTTPAddr, want)
@@ -89,7 +89,7 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		{"port too high", func(c *Config) { c.Addr = "localhost:65536" }, []string{"addr", "65535"}},
 		{"signed port", func(c *Config) { c.Addr = "localhost:+1" }, []string{"addr", "65535"}},
 		{"mistyped IP", func(c *Config) { c.Addr = "127.0.0.256:6379" }, []string{"addr", "neither"}},
-		{"derived port", func(c *Config) { c.Addr = "localhost:64000" }, []string{"addr", "HTTP", "63535", "http-addr"}},
+		{"derived port", func(c *Config) { c.Addr, c.BusAddr = "localhost:64000", "localhost:0" }, []string{"addr", "HTTP", "63535", "http-addr"}},
 		{"HTTP port", func(c *Config) { c.HTTPAddr = "8080" }, []string{"http-addr", "missing port", "off"}},
 		{"HTTP switched no", func(c *Config) { c.HTTPAddr = "no" }, []string{"http-addr", "off"}},
 		{"one port for both", func(c *Config) { c.HTTPAddr = ":6379" }, []string{"http-addr", "addr"}},

@@ -12,7 +12,6 @@ import (
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/admin"
 	"github.com/ringside-kv/ringside/ring"
-	"github.com/ringside-kv/ringside/ring/strategy"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -27,7 +26,7 @@ type Node struct {
 	served   chan struct{} // closed when server has ended
 
 	health    admin.Health
-	cluster   *cluster // nil for a node that stays alone
+	cluster   *cluster
 	metrics   *admin.Metrics
 	web       *admin.Server // nil when HTTP is off
 	webAt     net.Listener
@@ -63,8 +62,10 @@ func (n *Node) open() (err error) {
 			}
 		}
 	}()
-	settings := strategy.DefaultConfig()
-	settings.Name, settings.Hash = n.cfg.Strategy, n.cfg.Hash
+	settings, err := n.cfg.strategy()
+	if err != nil {
+		return err
+	}
 	placing, err := settings.New()
 	if err != nil {
 		return err
@@ -73,8 +74,10 @@ func (n *Node) open() (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(n.cfg.raftDir()); err == nil && n.cfg.alone() {
-		return fmt.Errorf("%w: %s; set bus-addr or join", ErrInCluster, n.cfg.Dir)
+	if n.cfg.Role == RoleProxy {
+		if err := refuseStore(n.cfg.Dir); err != nil {
+			return err
+		}
 	}
 	// First the ports: a second node started by mistake should say so before it
 	// touches anything, and probes may see that this one starts.
@@ -94,9 +97,8 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	undo = append(undo, func() { _ = n.store.Close() })
-	n.id = n.cfg.ID
-	if n.id == "" {
-		n.id = defaultID(n.store.Identity().ID)
+	if n.id, err = n.cfg.name(n.store); err != nil {
+		return err
 	}
 	scope := n.cfg.Scope
 	if scope == nil {
@@ -123,11 +125,10 @@ func (n *Node) open() (err error) {
 		_ = n.server.Close(context.Background())
 		return err
 	}
-	if !n.cfg.alone() {
-		if n.cluster, err = openCluster(n, settings, placing); err != nil {
-			_ = n.server.Close(context.Background())
-			return err
-		}
+	if n.cluster, err = openCluster(n, placing); err != nil {
+		n.cluster = nil
+		_ = n.server.Close(context.Background())
+		return err
 	}
 	n.health.Started(n.store)
 	go func() {
@@ -173,7 +174,25 @@ func (n *Node) closeWeb(ctx context.Context) error {
 	return err
 }
 
+// name is that of the node.
+func (c *Config) name(st *store.Store) (string, error) {
+	if c.ID != "" {
+		return c.ID, nil
+	}
+	stored := st.Identity().ID
+	if c.Role == RoleProxy {
+		var err error
+		if stored, err = proxyID(c.Dir, c.Cluster); err != nil {
+			return "", err
+		}
+	}
+	return defaultID(stored), nil
+}
+
 func (c *Config) store(token ring.TokenFunc) store.Config {
+	if c.Role == RoleProxy {
+		return c.proxyStore(token)
+	}
 	return store.Config{
 		Dir:         c.Dir,
 		Strategy:    c.Strategy,
@@ -204,6 +223,7 @@ func (c *Config) fixed(addr net.Addr) map[string]string {
 func (c *Config) settings() resp.Settings {
 	return resp.Settings{
 		Password:          c.RequirePass,
+		Route:             resp.RouteMode(c.Route),
 		MaxClients:        c.MaxClients,
 		MaxKey:            c.MaxKeySize,
 		MaxValue:          c.MaxValueSize,
@@ -274,13 +294,8 @@ func (n *Node) Err() error {
 
 // Leave hands all data to the other nodes of the cluster and leaves it. It returns once
 // the node has nothing left and may be closed, or with an error that says what has
-// stayed. A node that is alone cannot leave.
-func (n *Node) Leave(ctx context.Context) error {
-	if n.cluster == nil {
-		return errors.New("leave: the node is in no cluster")
-	}
-	return n.cluster.leave(ctx)
-}
+// stayed. The last store of a cluster cannot leave.
+func (n *Node) Leave(ctx context.Context) error { return n.cluster.leave(ctx) }
 
 // Close takes no more connections, lets running commands finish within
 // Config.StopTimeout, makes everything durable and ends the node. Further calls
@@ -292,9 +307,7 @@ func (n *Node) Close() error {
 		n.health.Stopping()
 		err := n.server.Close(ctx)
 		<-n.served
-		if n.cluster != nil {
-			n.cluster.close()
-		}
+		n.cluster.close()
 		// HTTP last: probes see that the node stops for as long as it does.
 		n.closeErr = errors.Join(err, n.store.Close(), n.closeWeb(ctx), n.metrics.Close())
 	})

@@ -53,6 +53,12 @@ func Choices(setting string) []string {
 		return strategy.Names()
 	case "hash":
 		return strategy.Hashes()
+	case "role":
+		return []string{RoleStore, RoleProxy}
+	case "route":
+		return []string{RouteForward, RouteRedirect}
+	case "ketama-rule":
+		return strategy.KetamaRules()
 	case "fsync":
 		return []string{FsyncAlways, FsyncEverysec, FsyncNo}
 	}
@@ -213,6 +219,10 @@ func (c Config) validateTimes(f *faults) {
 	check("idle-timeout", c.IdleTimeout, "0 is never")
 	check("tcp-keepalive", c.TCPKeepAlive, "0 is off")
 	check("stop-timeout", c.StopTimeout, "use 10s, say")
+	check("leave-timeout", c.LeaveTimeout, "use 10m, say")
+	if c.LeaveTimeout == 0 {
+		f.add("leave-timeout", "0 leaves no time to hand anything over; use 10m, say")
+	}
 	if c.StopTimeout == 0 {
 		f.add("stop-timeout", "0 leaves running commands no time; use 10s, say")
 	}

@@ -1,18 +1,20 @@
 package node
 
 import (
-	"net/netip"
+	"errors"
+	"slices"
+	"strings"
 
+	"github.com/ringside-kv/ringside/buckets"
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/ketama"
+	"github.com/ringside-kv/ringside/ring/vnode"
 )
 
-// minClusterKey is the length in bytes of the shortest cluster key.
-const minClusterKey = 16
-
-// alone tells that the node belongs to no cluster.
-func (c *Config) alone() bool {
-	return len(c.Join) == 0 && c.BusAddr == "" && c.GossipAddr == ""
-}
+const (
+	minClusterKey  = 16 // bytes of the shortest cluster key
+	maxClusterName = 64 // bytes, as gossip has it
+)
 
 func (c Config) validateCluster(f *faults) {
 	if !(c.Weight > 0) || c.Weight > ring.MaxWeight {
@@ -21,40 +23,140 @@ func (c Config) validateCluster(f *faults) {
 	if n := len(c.ClusterKey); n > 0 && n < minClusterKey {
 		f.add("cluster-key", "%d bytes long; use %d or more", n, minClusterKey)
 	}
-	if c.alone() {
-		return
+	if c.Cluster == "" || len(c.Cluster) > maxClusterName {
+		f.add("cluster", "%d bytes long; use 1 to %d", len(c.Cluster), maxClusterName)
 	}
-	if c.Cluster == "" || len(c.Cluster) > ring.MaxIDLen {
-		f.add("cluster", "%d bytes long; use 1 to %d", len(c.Cluster), ring.MaxIDLen)
-	}
-	for _, a := range []struct {
-		setting, addr string
-		offset        int
-	}{{"bus-addr", c.BusAddr, busPortOffset}, {"gossip-addr", c.GossipAddr, gossipPortOffset}} {
-		if a.addr == "" {
-			var err error
-			if a.addr, err = derivedAddr(c.Addr, a.offset); err != nil {
-				f.add(a.setting, "missing, and none follows from addr %q: %v", c.Addr, err)
-				continue
-			}
+	f.oneOf("role", c.Role, Choices("role"))
+	f.oneOf("route", c.Route, Choices("route"))
+	c.validateFounding(f)
+	c.validateStrategy(f)
+	if c.Advertise != "" {
+		if _, _, err := splitAdvertise(c.Advertise); err != nil {
+			f.add("advertise", "%q: %v", c.Advertise, err)
 		}
-		c.validateBetweenNodes(f, a.setting, a.addr)
+	}
+	if _, _, err := splitAddr(c.Addr); err != nil {
+		return // reported, and the rest follows from it
+	}
+	c.validateBetweenNodes(f, "bus-addr", c.BusAddr, busPortOffset)
+	c.validateBetweenNodes(f, "gossip-addr", c.GossipAddr, gossipPortOffset)
+	c.validatePorts(f)
+}
+
+func (c Config) validateFounding(f *faults) {
+	const most = 1000
+	switch n := c.BootstrapExpect; {
+	case n == 0:
+	case n < 0 || n > most:
+		f.add("bootstrap-expect", "%d is out of bounds: use 2 to %d, or 0 for none", n, most)
+	case n == 1:
+		f.add("bootstrap-expect", "1 would found a cluster at each start that reaches nobody; leave it out, and join with it, to found one, or use the number of nodes that start together")
+	case c.Role == RoleProxy:
+		f.add("bootstrap-expect", "a proxy founds nothing; leave it out and join the stores")
+	}
+	for _, peer := range c.Join {
+		if err := validateJoin(peer); err != nil {
+			f.add("join", "%q: %v", peer, err)
+		}
 	}
 }
 
-// validateBetweenNodes looks at an address where other nodes connect, which they are
-// told.
-func (c Config) validateBetweenNodes(f *faults, setting, addr string) {
-	host, _, err := splitAddr(addr)
+// validateJoin looks at one address to join: a host, with a port or without.
+func validateJoin(peer string) error {
+	if parseIP(strings.Trim(peer, "[]")) != nil {
+		return nil
+	}
+	host := peer
+	if strings.Contains(peer, ":") {
+		var port int
+		var err error
+		if host, port, err = splitAddr(peer); err != nil {
+			return err
+		}
+		if port == 0 {
+			return errors.New("nobody gossips at port 0")
+		}
+	}
+	if host == "" || !plausibleHost(host) {
+		return errors.New("use host:port, or a host that gossips at port 7379")
+	}
+	return nil
+}
+
+// validateBetweenNodes looks at an address where other nodes connect.
+func (c Config) validateBetweenNodes(f *faults, setting, given string, offset int) {
+	addr, err := c.betweenNodes(given, offset)
 	if err != nil {
-		f.add(setting, "%q: %v", addr, err)
+		f.add(setting, "none follows from addr %q: %v; set %s, 127.0.0.1:0 for a free port of this machine, or use a lower port in addr", c.Addr, err, setting)
 		return
 	}
-	ip, err := netip.ParseAddr(host)
+	host, _, err := splitAddr(addr)
 	switch {
-	case host == "" || err == nil && ip.IsUnspecified():
-		f.add(setting, "%q is every interface; name the address at which other nodes reach this one", addr)
-	case host != "localhost" && !(err == nil && ip.IsLoopback()) && c.ProtectedMode && c.ClusterKey == "":
-		f.add(setting, "%q can be reached from other hosts: set cluster-key, or protected-mode no if every host that can reach it may take all data", addr)
+	case err != nil:
+		f.add(setting, "%q: %v", addr, err)
+	case isLoopback(host) || !c.ProtectedMode || c.ClusterKey != "":
+	case given == "":
+		f.add(setting, "%q, which follows from addr, can be reached from other hosts: set cluster-key on all nodes, or %s on 127.0.0.1, or protected-mode no if every host that can reach it may take all data", addr, setting)
+	default:
+		f.add(setting, "%q can be reached from other hosts: set cluster-key on all nodes, or protected-mode no if every host that can reach it may take all data", addr)
+	}
+}
+
+// validatePorts reports ports that a node would want twice.
+func (c Config) validatePorts(f *faults) {
+	bus, _ := c.betweenNodes(c.BusAddr, busPortOffset)
+	gossip, _ := c.betweenNodes(c.GossipAddr, gossipPortOffset)
+	http := c.HTTPAddr
+	if http == "" {
+		http, _ = derivedAddr(c.Addr, httpPortOffset)
+	}
+	taken := []struct{ setting, addr string }{{"addr", c.Addr}, {"http-addr", http}}
+	for _, own := range []struct{ setting, addr string }{{"bus-addr", bus}, {"gossip-addr", gossip}} {
+		host, port, err := splitAddr(own.addr)
+		if err != nil || port == 0 {
+			continue
+		}
+		for _, other := range taken {
+			otherHost, otherPort, err := splitAddr(other.addr)
+			if err == nil && port == otherPort && overlap(host, otherHost) {
+				f.add(own.setting, "%q takes the port that %s %q has; use another port", own.addr, other.setting, other.addr)
+			}
+		}
+		taken = append(taken, own)
+	}
+}
+
+// validateStrategy looks at the settings that only one strategy has.
+func (c Config) validateStrategy(f *faults) {
+	for _, own := range []struct {
+		setting, strategy string
+		given             bool
+	}{
+		{"mask", StrategyBuckets, c.Mask != ""},
+		{"points", StrategyKetama, c.Points != 0},
+		{"ketama-rule", StrategyKetama, c.KetamaRule != ""},
+		{"vnodes", StrategyVnode, c.VNodes != 0},
+		{"pin", StrategyVnode, c.Pin != ""},
+	} {
+		if own.given && c.Strategy != own.strategy && slices.Contains(Choices("strategy"), c.Strategy) {
+			f.add(own.setting, "belongs to strategy %s, not to %s", own.strategy, c.Strategy)
+		}
+	}
+	if c.Mask != "" {
+		if _, err := buckets.ParseMask(c.Mask); err != nil {
+			f.add("mask", "%v", err)
+		}
+	}
+	if _, err := c.ownPins(); err != nil {
+		f.add("pin", "%v", err)
+	}
+	_, err := c.strategy()
+	for _, known := range []struct {
+		err     error
+		setting string
+	}{{buckets.ErrMask, "mask"}, {ketama.ErrRule, "ketama-rule"}, {ketama.ErrPoints, "points"}, {vnode.ErrVNodes, "vnodes"}} {
+		if errors.Is(err, known.err) {
+			f.add(known.setting, "%v", err)
+		}
 	}
 }

@@ -99,6 +99,27 @@ func (v *count) Set(s string) error {
 func (v *count) String() string { return strconv.Itoa(int(*v)) }
 func (v *count) Type() string   { return "n" }
 
+// OptionalCount is a whole number that may be left out, which is 0 and no text.
+func OptionalCount(p *int) pflag.Value { return (*optionalCount)(p) }
+
+type optionalCount int
+
+func (v *optionalCount) Set(s string) error {
+	if s == "" {
+		*v = 0
+		return nil
+	}
+	return (*count)(v).Set(s)
+}
+
+func (v *optionalCount) String() string {
+	if *v == 0 {
+		return ""
+	}
+	return (*count)(v).String()
+}
+func (v *optionalCount) Type() string { return "n" }
+
 // Number is any number.
 func Number(p *float64) pflag.Value { return (*number)(p) }
 

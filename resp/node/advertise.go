@@ -1,0 +1,139 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+)
+
+// told are the addresses that other nodes are told.
+type told struct {
+	bus, client string
+	gossip      string // as members.Config.Advertise wants it; empty: what is bound
+	guessed     string // the host, if it was found among this machine's own
+}
+
+// told follows from where the node listens and what is to be advertised. A port that
+// is advertised is that for clients, and the others follow from it as they do where
+// the node listens.
+func (c *Config) told(bus, client net.Addr) (told, error) {
+	var t told
+	busHost, busPort, err := net.SplitHostPort(bus.String())
+	if err != nil {
+		return t, err
+	}
+	clientHost, clientPort, err := net.SplitHostPort(client.String())
+	if err != nil {
+		return t, err
+	}
+	gossipHost, _, err := splitAddr(c.GossipAddr)
+	if err != nil {
+		return t, err
+	}
+	gossipPort := ""
+	if c.Advertise != "" {
+		host, port, err := splitAdvertise(c.Advertise)
+		if err != nil {
+			return t, err
+		}
+		busHost, clientHost, gossipHost = host, host, host
+		if port != 0 {
+			clientPort = strconv.Itoa(port)
+			busPort, gossipPort = strconv.Itoa(port+busPortOffset), strconv.Itoa(port+gossipPortOffset)
+		}
+		t.gossip = host
+		if gossipPort != "" {
+			t.gossip = net.JoinHostPort(host, gossipPort)
+		}
+	}
+	if isWildcard(busHost) || isWildcard(gossipHost) {
+		if t.guessed, err = outwardHost(); err != nil {
+			return t, err
+		}
+		if isWildcard(busHost) {
+			busHost = t.guessed
+		}
+		if isWildcard(gossipHost) {
+			t.gossip = t.guessed
+		}
+	}
+	if isWildcard(clientHost) {
+		clientHost = busHost
+	}
+	t.bus, t.client = net.JoinHostPort(busHost, busPort), net.JoinHostPort(clientHost, clientPort)
+	return t, nil
+}
+
+// splitAdvertise takes host[:port] apart; port is 0 if there is none.
+func splitAdvertise(addr string) (host string, port int, err error) {
+	if parseIP(addr) == nil {
+		if _, _, err := net.SplitHostPort(addr); err == nil {
+			if host, port, err = splitAddr(addr); err != nil {
+				return "", 0, err
+			}
+			if port == 0 {
+				return "", 0, errors.New("nobody can connect to port 0; leave the port out if it is the one that is listened on")
+			}
+			if port+busPortOffset > maxPort {
+				return "", 0, fmt.Errorf("port + %d, where other nodes would connect, is above %d; use a port up to %d", busPortOffset, maxPort, maxPort-busPortOffset)
+			}
+			addr = host
+		}
+	}
+	switch {
+	case addr == "" || isWildcard(addr):
+		return "", 0, errors.New("names no host; use one by which other nodes and clients reach this one")
+	case !plausibleHost(addr):
+		return "", 0, fmt.Errorf("%q is neither an IP address nor a host name, with a port or without", addr)
+	}
+	return addr, port, nil
+}
+
+// outwardHost is an address of this machine by which other hosts are likely to reach
+// it: a private one before a public one, and IPv4 before IPv6.
+func outwardHost() (string, error) {
+	addrs, err := net.InterfaceAddrs()
+	if err != nil {
+		return "", fmt.Errorf("look for an address to tell others: %w; set advertise", err)
+	}
+	best, bestRank := netip.Addr{}, 0
+	for _, a := range addrs {
+		p, err := netip.ParsePrefix(a.String())
+		if err != nil {
+			continue
+		}
+		ip := p.Addr().Unmap()
+		if ip.IsLoopback() || ip.IsLinkLocalUnicast() || !ip.IsGlobalUnicast() {
+			continue
+		}
+		rank := 1
+		if ip.Is4() {
+			rank += 2
+		}
+		if ip.IsPrivate() {
+			rank++
+		}
+		if rank > bestRank {
+			best, bestRank = ip, rank
+		}
+	}
+	if bestRank == 0 {
+		return "", errors.New("this machine has no address that other hosts could reach: set advertise, or addresses on 127.0.0.1")
+	}
+	return best.String(), nil
+}
+
+// log says what an operator should know of the addresses between nodes.
+func (c *cluster) log(t told) {
+	log := c.n.cfg.Logger
+	self, _ := c.members.Node(c.n.id)
+	log.Info("between nodes", "node", c.n.id, "bus", t.bus, "gossip", self.GossipAddr, "clients", t.client)
+	if t.guessed != "" {
+		log.Info("other nodes are told an address of this machine; set --advertise if they reach it by another one", "addr", t.guessed)
+	}
+	if c.n.cfg.keepsToLoopback {
+		log.Info("only nodes of this machine can join, since there is no --cluster-key", "bus", t.bus)
+	}
+}

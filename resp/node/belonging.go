@@ -1,0 +1,123 @@
+package node
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/google/uuid"
+)
+
+const (
+	belongingFile   = "cluster.json"
+	belongingFormat = 1
+	// maxBelongingFile bounds what is read, should something else have written it.
+	maxBelongingFile = 4 << 10
+)
+
+// A belonging is what a directory remembers of its cluster. It is written before
+// anybody else may count on it, so that a node that starts again does not enter a
+// second cluster.
+type belonging struct {
+	Format int `json:"format"`
+	// ID tells the directory from every other. Only a proxy's has one: a store has its
+	// own.
+	ID      string `json:"id,omitempty"`
+	Cluster string `json:"cluster"`
+	// Generation is that of the cluster which the node is in, or has chosen; 0: none.
+	Generation uint64 `json:"generation,string"`
+	// Founder is the node that was to found that cluster when it was chosen, maybe this
+	// one; empty if the cluster was there already.
+	Founder string `json:"founder,omitempty"`
+	// Entered tells that this node has been registered in it.
+	Entered bool `json:"entered"`
+}
+
+// loadBelonging returns a belonging of no cluster if the directory has none yet.
+func loadBelonging(dir, cluster string) (belonging, error) {
+	path := filepath.Join(dir, belongingFile)
+	none := belonging{Format: belongingFormat, Cluster: cluster}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return none, nil
+	} else if err != nil {
+		return none, fmt.Errorf("read the directory's cluster: %w", err)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxBelongingFile))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return none, fmt.Errorf("read the directory's cluster: %w", err)
+	}
+	var b belonging
+	if err := json.Unmarshal(text, &b); err != nil {
+		return none, fmt.Errorf("read the directory's cluster: %s: %w", path, err)
+	}
+	switch {
+	case b.Format != belongingFormat:
+		return none, fmt.Errorf("read the directory's cluster: %s: format %d is not %d", path, b.Format, belongingFormat)
+	case b.Generation == 0:
+		b.Cluster = cluster // it is of none yet
+	case b.Cluster != cluster:
+		return none, fmt.Errorf("%w: %s belongs to cluster %.80q, and was started with --cluster %.80q: give the former, or another directory",
+			ErrOtherCluster, dir, b.Cluster, cluster)
+	}
+	return b, nil
+}
+
+// save replaces the file: after a crash it is the old one or the new one.
+func (b belonging) save(dir string) error {
+	path := filepath.Join(dir, belongingFile)
+	text, err := json.Marshal(b)
+	if err == nil {
+		err = writeSynced(path+".new", append(text, '\n'))
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err == nil {
+		err = syncDir(dir)
+	}
+	if err != nil {
+		return fmt.Errorf("save the directory's cluster: %w", err)
+	}
+	return nil
+}
+
+func writeSynced(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// proxyID is the identity of a proxy's directory, which gets one if it is new.
+func proxyID(dir, cluster string) (string, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	b, err := loadBelonging(dir, cluster)
+	if err != nil {
+		return "", err
+	}
+	if b.ID == "" {
+		b.ID = uuid.NewString()
+		err = b.save(dir)
+	}
+	return b.ID, err
+}

@@ -1,0 +1,184 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ringside-kv/ringside/replica/members"
+)
+
+// # Founding with others
+//
+// Nodes that are all told to join each other, and how many they are (bootstrap-expect
+// n), found one cluster. Gossip only says who could: the one with the lowest id of n or
+// more that are in no cluster. That one, the founder, draws a generation, writes it into
+// its directory, and asks the others for a promise: to enter that generation and no
+// other. A promise is written before it is given. With n-1 of them the founder founds.
+//
+// Why not two: each cluster that is founded so has the promises, or is the choice, of n
+// nodes, and a directory makes one choice. So with fewer than 2n nodes told so, however
+// gossip is split, two cannot be founded. Two can be if 2n nodes or more are told n, n
+// on each side of a split; or if directories are emptied, for what they had chosen is
+// then forgotten. Their generations differ, so they never merge: when they meet, both
+// sides say so (package members, ErrGeneration), and nodes that are in none yet wait
+// until only one can be seen.
+//
+// A choice can be taken back only while it is certain that nothing came of it: by the
+// founder, before it has begun to found, in favour of a cluster that is there or of a
+// founder with a lower id; by those who promised, when the founder says that it has
+// chosen something else, or asks anew under the same id, since its directory is gone
+// and with it what it may have founded. If the founder never comes back, they wait, and
+// say for whom: they hold no data, and empty directories may begin anew.
+
+// bootstrap makes this node the founder, if it is its turn.
+func (c *cluster) bootstrap(b belonging) error {
+	there, strange := c.candidates()
+	n := c.n.cfg.BootstrapExpect
+	if len(there) < n {
+		text := fmt.Sprintf("for %d nodes with bootstrap-expect %d; so far there are %d: %s", n, n, len(there), strings.Join(there, ", "))
+		if len(strange) > 0 {
+			text += "; not counted: " + strings.Join(strange, ", ")
+		}
+		return fmt.Errorf("%w %s", errWaiting, text)
+	}
+	if there[0] != c.n.id {
+		return fmt.Errorf("%w for %s, which has the lowest id of %s, to found the cluster", errWaiting, there[0], strings.Join(there, ", "))
+	}
+	was := b
+	b.Generation, b.Founder = newGeneration(), c.n.id
+	if err := c.choose(was, b); err != nil {
+		return err
+	}
+	return c.gather(b, there)
+}
+
+// candidates are those who could found a cluster with this node, itself among them, by
+// id, and who cannot, with the reason.
+func (c *cluster) candidates() (there, strange []string) {
+	n := c.n.cfg.BootstrapExpect
+	for _, m := range c.members.Nodes() {
+		switch {
+		case m.Status != members.Alive || m.Role != members.RoleStore || m.Generation != 0:
+		case m.Expect != n && m.ID != c.n.id:
+			strange = append(strange, fmt.Sprintf("%s with bootstrap-expect %d", m.ID, m.Expect))
+		default:
+			there = append(there, m.ID)
+		}
+	}
+	return there, strange
+}
+
+// prepare goes on with founding what an earlier start, or an earlier attempt, has
+// chosen, as long as that can still be taken back.
+func (c *cluster) prepare(b belonging) error {
+	cfg := &c.n.cfg
+	switch {
+	case c.foundsAlone():
+		return nil
+	case cfg.BootstrapExpect == 0, len(c.generations()) > 0:
+		return errors.Join(c.takeBack(b), errChosen)
+	}
+	there, _ := c.candidates()
+	return c.gather(b, there)
+}
+
+// takeBack forgets a choice of which nothing can have come.
+func (c *cluster) takeBack(b belonging) error {
+	return c.choose(b, belonging{Format: b.Format, ID: b.ID, Cluster: b.Cluster})
+}
+
+// gather asks for promises, and returns nil once there are enough. From then on the
+// founder does not go back.
+func (c *cluster) gather(b belonging, there []string) error {
+	ctx, cancel := context.WithTimeout(c.ctx, enterTimeout)
+	defer cancel()
+	n := c.n.cfg.BootstrapExpect
+	var asking sync.WaitGroup
+	var mu sync.Mutex
+	promised := 1 // its own
+	var faults []error
+	for _, id := range there {
+		if id == c.n.id {
+			continue
+		}
+		asking.Go(func() {
+			a, err := c.ask(ctx, id, &question{Kind: askPromise, Generation: b.Generation, Expect: n})
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err != nil:
+				faults = append(faults, fmt.Errorf("%s: %w", id, err))
+			case a.Refusal != "":
+				faults = append(faults, fmt.Errorf("%s: %s", id, a.Refusal))
+			default:
+				promised++
+			}
+		})
+	}
+	asking.Wait()
+	if promised < n {
+		slices.SortFunc(faults, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
+		return fmt.Errorf("%w for the promises of %d nodes to enter the cluster that this node founds; %d have it: %w", errWaiting, n, promised, errors.Join(faults...))
+	}
+	c.choice.Lock()
+	defer c.choice.Unlock()
+	if c.belonging != b {
+		return errChosen
+	}
+	c.founding = true
+	return nil
+}
+
+// promise answers a founder.
+func (c *cluster) promise(founder string, q *question) *answer {
+	cfg := &c.n.cfg
+	met := c.generations()
+	c.choice.Lock()
+	defer c.choice.Unlock()
+	b := c.belonging
+	refuse := func(format string, args ...any) *answer { return &answer{Refusal: fmt.Sprintf(format, args...)} }
+	switch {
+	case q.Generation == 0:
+		return refuse("generation 0 is none")
+	case b.Entered || c.table.Known():
+		return refuse("it is in a cluster, of generation %d", b.Generation)
+	case b.Generation == q.Generation && b.Founder == founder:
+		return new(answer) // said before
+	case cfg.Role != RoleStore || cfg.BootstrapExpect != q.Expect:
+		return refuse("it is a %s with bootstrap-expect %d", cfg.Role, cfg.BootstrapExpect)
+	case len(met) > 0:
+		return refuse("it has met a cluster that is there already")
+	case b.Generation == 0, b.Founder == founder, b.Founder == c.n.id && !c.founding && founder < c.n.id:
+	default:
+		return refuse("it has chosen generation %d, founded by %s", b.Generation, cmp.Or(b.Founder, "others"))
+	}
+	b.Generation, b.Founder = q.Generation, founder
+	if err := c.chooseLocked(b); err != nil {
+		return refuse("%v", err)
+	}
+	return new(answer)
+}
+
+// follow waits for the cluster that another node was promised to found.
+func (c *cluster) follow(b belonging) error {
+	found := c.generations()
+	if len(found[b.Generation]) > 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, enterTimeout)
+	defer cancel()
+	a, err := c.ask(ctx, b.Founder, &question{Kind: askChoice})
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w for %s, which this node has promised to follow, to found the cluster (it holds no data yet: if %s never comes back, empty directories begin anew): %w",
+			errWaiting, b.Founder, b.Founder, err)
+	case a.Generation != 0 && a.Generation != b.Generation:
+		return errors.Join(c.takeBack(b), errChosen)
+	}
+	return fmt.Errorf("%w for %s to found the cluster", errWaiting, b.Founder)
+}

@@ -1,0 +1,221 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/ring"
+)
+
+const (
+	enterPause  = 200 * time.Millisecond // between two attempts to enter
+	enterRemind = 30 * time.Second       // until the log repeats what is waited for
+	// enterTimeout bounds one attempt to register, and one question to another node.
+	enterTimeout = 5 * time.Second
+)
+
+var (
+	// errWaiting is for what time will mend, or an operator elsewhere.
+	errWaiting = errors.New("waiting")
+	// errChosen says that this node has chosen a cluster meanwhile.
+	errChosen = errors.New("another choice was made")
+)
+
+// A hopeless error is one that only an operator of this node can mend.
+type hopeless struct{ error }
+
+func (h hopeless) Unwrap() error { return h.error }
+
+// enter brings the node into a cluster: the one that its directory belongs to, one
+// that it joins, or one that it founds. It ends once the node is registered, and ends
+// the node where there is no hope.
+func (c *cluster) enter() {
+	said, at := "", time.Time{}
+	for c.ctx.Err() == nil {
+		err := c.step()
+		if err == nil || c.ctx.Err() != nil {
+			return
+		}
+		var end hopeless
+		if errors.As(err, &end) {
+			c.n.finish(err)
+			return
+		}
+		if text := err.Error(); text != said && !errors.Is(err, errChosen) || time.Since(at) > enterRemind {
+			said, at = text, time.Now()
+			c.n.cfg.Logger.Info("not in a cluster yet: requests have to wait", "node", c.n.id, "err", err)
+		}
+		select {
+		case <-time.After(enterPause):
+		case <-c.ctx.Done():
+		}
+	}
+}
+
+// step does what is next on the way into a cluster, and returns nil at its end.
+func (c *cluster) step() error {
+	b := c.belongs()
+	begun := b.Entered || c.table.Known()
+	switch {
+	case b.Generation == 0:
+		if err := c.settle(b); err != nil {
+			return err
+		}
+	case begun || b.Founder == "":
+	case b.Founder != c.n.id:
+		if err := c.follow(b); err != nil {
+			return err
+		}
+	default:
+		if err := c.prepare(b); err != nil {
+			return err
+		}
+	}
+	if b = c.belongs(); b.Founder == c.n.id && !b.Entered {
+		if err := c.found(b.Generation); err != nil && !errors.Is(err, table.ErrFounded) {
+			return err
+		}
+	}
+	return c.register()
+}
+
+// settle chooses a cluster.
+func (c *cluster) settle(b belonging) error {
+	cfg := &c.n.cfg
+	if c.foundsAlone() {
+		was := b
+		b.Generation, b.Founder = newGeneration(), c.n.id
+		return c.choose(was, b)
+	}
+	found := c.generations()
+	switch {
+	case len(found) > 1:
+		var each []string
+		for generation, nodes := range found {
+			each = append(each, fmt.Sprintf("generation %d at %s", generation, strings.Join(idsOf(nodes), ", ")))
+		}
+		return fmt.Errorf("%w: there are two clusters named %q, %s: name nodes of one of them to join", errWaiting, cfg.Cluster, strings.Join(each, "; "))
+	case len(found) == 1:
+		for generation, nodes := range found {
+			return c.join(b, generation, nodes)
+		}
+	case cfg.BootstrapExpect > 0:
+		return c.bootstrap(b)
+	}
+	if peers := c.peers(); len(peers) > 0 {
+		return fmt.Errorf("%w: %s can be reached, but no node there is in a cluster yet", errWaiting, strings.Join(peers, ", "))
+	}
+	if len(cfg.Join) == 0 { // a proxy that others are told to join
+		return fmt.Errorf("%w for a store to join this proxy, which founds no cluster", errWaiting)
+	}
+	return fmt.Errorf("%w: no node answers at %s", errWaiting, strings.Join(cfg.Join, ", "))
+}
+
+// foundsAlone tells whether the node founds a cluster, whoever else is there: nobody
+// told it to join.
+func (c *cluster) foundsAlone() bool {
+	cfg := &c.n.cfg
+	return cfg.Role == RoleStore && len(cfg.Join) == 0 && cfg.BootstrapExpect == 0
+}
+
+// join chooses a cluster that is there already, if one of its nodes lets this one in.
+func (c *cluster) join(b belonging, generation uint64, nodes []members.Node) error {
+	ctx, cancel := context.WithTimeout(c.ctx, enterTimeout)
+	defer cancel()
+	var faults []error
+	for _, m := range nodes {
+		a, err := c.ask(ctx, m.ID, &question{Kind: askEnter, Wants: c.n.cfg.wants()})
+		if err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", m.ID, err))
+			continue
+		}
+		if a.Refusal != "" {
+			return hopeless{fmt.Errorf("%w: %s", ErrRefused, a.Refusal)}
+		}
+		was := b
+		b.Generation, b.Founder = generation, ""
+		return c.choose(was, b)
+	}
+	return fmt.Errorf("%w for a node of the cluster to answer: %w", errWaiting, errors.Join(faults...))
+}
+
+// found makes the cluster, or finishes what an earlier start began.
+func (c *cluster) found(generation uint64) error {
+	cfg := &c.n.cfg
+	own, err := cfg.strategy()
+	if err != nil {
+		return hopeless{err}
+	}
+	self := ring.Member{ID: c.n.id, Weight: cfg.Weight, Pins: c.pins.Tokens, OnlyPins: c.pins.Only}
+	alone, err := c.strategy.Desired(ring.Input{Members: []ring.Member{self}})
+	if err != nil {
+		return hopeless{err}
+	}
+	f := &table.Found{
+		Cluster: table.Cluster{Name: cfg.Cluster, Generation: generation, Strategy: tableSettings(own)},
+		Node:    c.n.id, Incarnation: c.incarnation - 1, Weight: cfg.Weight, Pins: self.Pins, OnlyPins: self.OnlyPins,
+	}
+	for row := range alone.Rows() {
+		f.Rows = append(f.Rows, *row)
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, enterTimeout)
+	defer cancel()
+	_, err = c.table.Found(ctx, f)
+	return err
+}
+
+// register makes this start known in the chosen cluster.
+func (c *cluster) register() error {
+	cfg := &c.n.cfg
+	r := &table.Register{
+		Node: c.n.id, Incarnation: c.incarnation, Weight: cfg.Weight,
+		HasPins: cfg.Pin != "", Pins: c.pins.Tokens, OnlyPins: c.pins.Only,
+	}
+	if cfg.Role == RoleProxy {
+		r.Role = table.Proxy
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, enterTimeout)
+	defer cancel()
+	_, err := c.table.Apply(ctx, r)
+	st := c.table.State()
+	n, known := st.Node(c.n.id)
+	switch {
+	case known && n.Incarnation == c.incarnation: // also if an earlier attempt has succeeded
+	case errors.Is(err, table.ErrIncarnation):
+		return hopeless{fmt.Errorf("a later start of this node is registered: another process has its id, its directory is a copy, or this machine's clock has gone back: %w", err)}
+	case table.IsRefused(err):
+		return hopeless{fmt.Errorf("the cluster refuses this node: %w", err)}
+	case err != nil:
+		return fmt.Errorf("%w for the cluster to register this start of the node: %w", errWaiting, err)
+	default:
+		return fmt.Errorf("%w for the table of the cluster", errWaiting)
+	}
+	return c.arrived(st)
+}
+
+// arrived checks what the cluster wants and tells the others that the node is in it.
+func (c *cluster) arrived(st *table.State) error {
+	cluster := st.Cluster()
+	if text := c.n.cfg.wants().differ(cluster.Strategy); text != "" {
+		return hopeless{fmt.Errorf("%w: %s", ErrRefused, text)}
+	}
+	c.choice.Lock()
+	b := c.belonging
+	b.Generation, b.Entered = cluster.Generation, true
+	err := c.chooseLocked(b)
+	c.choice.Unlock()
+	if err != nil {
+		return err
+	}
+	if err := c.members.SetGeneration(cluster.Generation); err != nil && c.ctx.Err() == nil {
+		return err
+	}
+	c.entered.Store(true)
+	c.n.cfg.Logger.Info("in the cluster", "node", c.n.id, "cluster", cluster.Name, "generation", cluster.Generation, "role", c.n.cfg.Role)
+	return nil
+}

@@ -1,0 +1,29 @@
+package node
+
+import (
+	"fmt"
+
+	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store"
+)
+
+// A proxy serves no key, so its store is one in memory that stays empty.
+
+// proxyStore is as small as a store can be.
+func (c *Config) proxyStore(token ring.TokenFunc) store.Config {
+	return store.Config{
+		Dir: c.Dir, InMemory: true,
+		Strategy: c.Strategy, Hash: c.Hash, Token: token,
+		Fsync: store.FsyncNo, BlockCache: 64 * kib, MemTable: 1 * mib,
+		Logger: c.Logger,
+	}
+}
+
+// refuseStore keeps a proxy out of a directory with data, which nobody would serve.
+func refuseStore(dir string) error {
+	is, err := store.In(dir)
+	if err == nil && is {
+		err = fmt.Errorf("%w: %s; a proxy keeps no data, so give it a directory of its own", ErrOtherRole, dir)
+	}
+	return err
+}

@@ -1,0 +1,46 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Errors of a node that does not fit the cluster that it was started for, or its
+// directory.
+var (
+	// ErrLoneData says that a node was to join a cluster with data of its own, which
+	// would be lost.
+	ErrLoneData = errors.New("the directory holds the data of a node that was alone")
+	// ErrOtherCluster says that the directory belongs to another cluster than the one
+	// that was named.
+	ErrOtherCluster = errors.New("the directory belongs to another cluster")
+	// ErrOtherRole says that the directory is one of a store, and was to be a proxy's.
+	ErrOtherRole = errors.New("the directory holds a store")
+	// ErrRefused says that the cluster does not take the node in.
+	ErrRefused = errors.New("the cluster refuses this node")
+)
+
+// refuseLoneData keeps data that belongs to no cluster from being merged into one, or
+// from being lost there.
+func (c *cluster) refuseLoneData() error {
+	cfg := &c.n.cfg
+	keys := c.n.store.Keys()
+	if keys == 0 || c.foundsAlone() || c.belonging.Entered || c.table.Known() {
+		return nil
+	}
+	flag := "join"
+	if len(cfg.Join) == 0 {
+		flag = "bootstrap-expect"
+	}
+	return fmt.Errorf("%w: %s has %d keys; to keep them, start this node without %s and let the others join it, or name another directory",
+		ErrLoneData, cfg.Dir, keys, flag)
+}
+
+// watchFatal ends the node when gossip says that it should not go on.
+func (c *cluster) watchFatal() {
+	select {
+	case err := <-c.members.Fatal():
+		c.n.finish(err)
+	case <-c.ctx.Done():
+	}
+}
