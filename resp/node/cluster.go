@@ -52,6 +52,9 @@ type cluster struct {
 	links map[string]*link // by node
 	p     *ring.Placement
 	held  func(ring.Range) bool
+
+	sightings sightings
+	drains    bool // the node hands over what it has, and ends then
 }
 
 // openCluster begins the node's part in a cluster; enter, in the background, brings it
@@ -85,6 +88,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	c.bus.Handle(bus.Forward, c.serveForward)
 	c.bus.Handle(bus.Control, c.serveControl)
 	c.bus.Handle(bus.Stream, c.serveStream)
+	c.bus.Handle(bus.Ask, c.serveAsk)
 	layer := c.bus.RaftLayer()
 	told, err := cfg.told(c.bus.Addr(), n.listener.Addr())
 	if err != nil {
@@ -342,12 +346,14 @@ func (c *cluster) linkLocked(node string) resp.Link {
 func (c *cluster) watch() {
 	events, cancel := c.members.Watch()
 	defer cancel()
+	c.sightings.look(c.members.Nodes(), time.Now())
 	for {
 		select {
 		case _, ok := <-events:
 			if !ok {
 				return
 			}
+			c.sightings.look(c.members.Nodes(), time.Now())
 			c.mu.Lock()
 			c.routeLocked()
 			c.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/admin"
@@ -27,6 +28,7 @@ type Node struct {
 
 	health    admin.Health
 	cluster   *cluster
+	part      atomic.Pointer[cluster] // cluster, once it is open, for those who may ask before
 	metrics   *admin.Metrics
 	web       *admin.Server // nil when HTTP is off
 	webAt     net.Listener
@@ -114,6 +116,8 @@ func (n *Node) open() (err error) {
 		Version:       n.cfg.Version,
 		NodeID:        n.id,
 		Slots:         n.cfg.Hash == HashSlot,
+		Operator:      operator{n},
+		Overview:      overview{n},
 		Shutdown:      func() { n.finish(nil) },
 		Logger:        n.cfg.Logger,
 		Scope:         scope,
@@ -130,6 +134,7 @@ func (n *Node) open() (err error) {
 		_ = n.server.Close(context.Background())
 		return err
 	}
+	n.part.Store(n.cluster)
 	n.health.Started(n.store)
 	go func() {
 		defer close(n.served)
