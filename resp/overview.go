@@ -22,7 +22,7 @@ type Overview interface {
 
 // Moves are what this node knows of the moving of data.
 type Moves struct {
-	Cluster, Generation string // empty for a node that is alone
+	Cluster, Generation string // empty before the node is in one
 	Leader              string // who leads those that agree on the placement, if known
 	// Paused and Throttle hold for the whole cluster.
 	Paused   bool

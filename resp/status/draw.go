@@ -29,11 +29,13 @@ func Draw(w io.Writer, r *Report, cells int) error {
 	for i := range r.Nodes {
 		d.ids = append(d.ids, r.Nodes[i].ID)
 	}
+	named := []string{r.Asked, r.Leader}
 	for _, h := range r.Handoffs {
-		for _, id := range []string{h.From, h.To} {
-			if !slices.Contains(d.ids, id) {
-				d.ids = append(d.ids, id)
-			}
+		named = append(named, h.From, h.To)
+	}
+	for _, id := range named {
+		if id != "" && !slices.Contains(d.ids, id) {
+			d.ids = append(d.ids, id)
 		}
 	}
 	d.heading()
@@ -48,6 +50,9 @@ func Draw(w io.Writer, r *Report, cells int) error {
 	_, err := io.WriteString(w, d.out.String())
 	return err
 }
+
+// headingLabel is how many cells the name of a node takes at most in the heading.
+const headingLabel = 18
 
 type drawing struct {
 	r     *Report
@@ -68,10 +73,6 @@ func (d *drawing) line(format string, args ...any) {
 
 func (d *drawing) heading() {
 	r := d.r
-	if r.Cluster == "" {
-		d.line("a node on its own · %s", r.Strategy.text())
-		return
-	}
 	d.line("cluster %s · %s", r.Cluster, r.Strategy.text())
 	alive := 0
 	for i := range r.Nodes {
@@ -80,12 +81,13 @@ func (d *drawing) heading() {
 		}
 	}
 	words := []string{fmt.Sprintf("%s, %d alive", plural(len(r.Nodes), "node"), alive), plural(r.Ranges, "range")}
+	label := labels(d.ids, headingLabel)
 	if r.Leader == "" {
 		words = append(words, "no leader")
 	} else {
-		words = append(words, "leader "+r.Leader)
+		words = append(words, "leader "+label[r.Leader])
 	}
-	words = append(words, "as "+r.Asked+" sees it", "generation "+r.Generation)
+	words = append(words, "as "+label[r.Asked]+" sees it", "generation "+r.Generation)
 	d.line("%s", strings.Join(words, " · "))
 	if r.Leader == "" {
 		d.line("! no leader is known: nothing changes hands before a majority of the voters is back")
@@ -127,12 +129,14 @@ type column[T any] struct {
 // they can be.
 func tabulate[T any](d *drawing, rows []T, columns func(label map[string]string) []column[T]) string {
 	drawn := ""
-	for more := 9; more >= 0; more-- {
-		for _, cells := range []int{255, 24, 18, 12, 8} {
-			shown := columns(labels(d.ids, cells))
-			shown = slices.DeleteFunc(shown, func(c column[T]) bool { return c.more > more })
-			if drawn = render(rows, shown); fits(drawn, d.cells) {
-				return drawn
+	for _, names := range [][]int{{255, 24, 18, 12}, {8}} {
+		for more := 9; more >= 0; more-- {
+			for _, cells := range names {
+				shown := columns(labels(d.ids, cells))
+				shown = slices.DeleteFunc(shown, func(c column[T]) bool { return c.more > more })
+				if drawn = render(rows, shown); fits(drawn, d.cells) {
+					return drawn
+				}
 			}
 		}
 	}

@@ -177,6 +177,7 @@ func splitReport(t *testing.T) *Report {
 // What a terminal shows; go test -update accepts what is drawn.
 func TestDrawings(t *testing.T) {
 	lone := &Report{
+		Cluster: "ringside", Generation: "18a1f0c2d3e4b5a6", Leader: "a",
 		At: noon, Asked: "a", Ranges: 1, Strategy: Strategy{Name: "vnode", Hash: "slot", VNodes: 4},
 		Nodes: []Node{{ID: "a", Role: "store", State: Member, Health: Alive, Weight: 1, Primaries: 1, Share: 1, Answered: true, Keys: 5, Bytes: 70, Addr: "127.0.0.1:6379"}},
 	}
@@ -290,14 +291,18 @@ func TestReportsSurviveJSON(t *testing.T) {
 }
 
 func TestNamesAreShortAndApart(t *testing.T) {
-	ids := []string{"host-550e8400-e29b", "host-550e9400-e29b", "other"}
-	for _, cells := range []int{255, 18, 16, 12, 8, 3} {
-		seen := map[string]bool{}
-		for id, label := range labels(ids, cells) {
-			if seen[label] || cells > 3 && width(label) > cells {
-				t.Errorf("%d cells: %s is %q", cells, id, label)
+	for _, ids := range [][]string{
+		{"host-550e8400-e29b", "host-550e9400-e29b", "other"}, {"database-host-550e8400-e29b", "database-host-55ff9400-e29b"},
+		{"日本語のノード一", "日本語のノード二"}, {"same"}, {"a-name-that-goes-on-and-on"},
+	} {
+		for _, cells := range []int{255, 18, 16, 12, 8, 3} {
+			seen := map[string]bool{}
+			for id, label := range labels(ids, cells) {
+				if seen[label] || cells > 3 && width(label) > cells {
+					t.Errorf("%d cells: %s is %q", cells, id, label)
+				}
+				seen[label] = true
 			}
-			seen[label] = true
 		}
 	}
 }

@@ -120,7 +120,7 @@ func (d *drawing) grid() {
 	if g == nil {
 		return
 	}
-	words := []string{"P serves it", "S has a copy"}
+	words := []string{"P serves it"}
 	marks := make([]string, len(g.rows))
 	for i := range g.rows {
 		b := make([]byte, g.cells)
@@ -130,6 +130,9 @@ func (d *drawing) grid() {
 		marks[i] = string(b)
 	}
 	all := strings.Join(marks, "")
+	if strings.Contains(all, "S") {
+		words = append(words, "S has a copy")
+	}
 	if strings.Contains(all, "s") {
 		words = append(words, "s copies of a part")
 	}

@@ -4,9 +4,7 @@ import "strconv"
 
 func (d *drawing) handoffs() {
 	if len(d.r.Handoffs) == 0 {
-		if d.r.Cluster != "" {
-			d.out.WriteString("\nno handoffs\n")
-		}
+		d.out.WriteString("\nno handoffs\n")
 		return
 	}
 	shown := d.r.Handoffs

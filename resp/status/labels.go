@@ -10,7 +10,8 @@ import "strconv"
 const tellingApart = 4
 
 // labels are short names of nodes, of at most so many cells: the ids where all fit,
-// otherwise beginnings of ids that are no other's, and numbers where these do not fit.
+// otherwise beginnings of ids that are no other's, without what all ids begin with
+// where that does not fit, and numbers where nothing else tells them apart.
 func labels(ids []string, cells int) map[string]string {
 	shown := make(map[string]string, len(ids))
 	fits := true
@@ -27,11 +28,24 @@ func labels(ids []string, cells int) map[string]string {
 			need = max(need, common(a, b)+tellingApart)
 		}
 	}
-	if need+1 <= cells {
-		for id := range shown {
-			shown[id] = clip(shown[id], cells)
+	head := 0
+	if need+1 > cells && len(ids) > 1 {
+		head = len([]rune(ids[0]))
+		for _, id := range ids[1:] {
+			head = min(head, common(ids[0], id))
 		}
-		return shown
+	}
+	if need-head+1+min(head, 1) <= cells {
+		for _, id := range ids {
+			text := printable(id)
+			if head > 0 {
+				text = "…" + string([]rune(text)[head:])
+			}
+			shown[id] = clip(text, cells)
+		}
+		if apart(shown) {
+			return shown
+		}
 	}
 	for i, id := range ids {
 		number := "#" + strconv.Itoa(i+1)
@@ -40,12 +54,22 @@ func labels(ids []string, cells int) map[string]string {
 	return shown
 }
 
-// common is how many cells two ids have alike at their beginning.
+// common is how many characters two ids have alike at their beginning.
 func common(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	n := 0
 	for n < len(x) && n < len(y) && x[n] == y[n] {
 		n++
 	}
-	return width(string(x[:n]))
+	return n
+}
+
+// apart tells whether no two nodes have one label: wide characters may have been cut
+// earlier than was meant.
+func apart(shown map[string]string) bool {
+	seen := make(map[string]bool, len(shown))
+	for _, label := range shown {
+		seen[label] = true
+	}
+	return len(seen) == len(shown)
 }

@@ -9,8 +9,7 @@ import (
 
 // A Report is a cluster as one of its nodes sees it, with what the others have told it.
 type Report struct {
-	// Cluster is the name; empty for a node that is alone.
-	Cluster string `json:"cluster"`
+	Cluster string `json:"cluster"` // its name
 	// Generation tells clusters of one name apart, in hexadecimal.
 	Generation string   `json:"generation"`
 	Strategy   Strategy `json:"strategy"`

@@ -21,7 +21,7 @@ func (d *drawing) shares() {
 			most = max(most, n.Share)
 		}
 	}
-	if len(rows) == 0 || d.r.Cluster == "" {
+	if len(rows) == 0 {
 		return
 	}
 	label := labels(d.ids, 18)

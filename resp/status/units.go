@@ -53,7 +53,13 @@ func (s scale) String(n float64) string {
 	return s.in(n, unit) + s.units[unit]
 }
 
-func count(n int64) string { return counts.String(float64(n)) }
+func count(n int64) string {
+	if n > -10_000 && n < 10_000 {
+		return strconv.FormatInt(n, 10)
+	}
+	return counts.String(float64(n))
+}
+
 func size(n int64) string  { return sizes.String(float64(n)) }
 
 // of is how much of a whole is done, both in the unit of the whole.
