@@ -104,8 +104,8 @@ func (c *cluster) agree(ctx context.Context, order table.Command) error {
 	return err
 }
 
-// find is the node of a name, which may be the beginning of an id that no other id
-// has, since ids are long.
+// find is the node of a name, which may be a part of an id that no other id has, since
+// ids are long.
 func (c *cluster) find(name string) (table.Node, error) {
 	var found []table.Node
 	var known []string
@@ -115,7 +115,7 @@ func (c *cluster) find(name string) (table.Node, error) {
 			continue
 		case n.ID == name:
 			return n, nil
-		case name != "" && strings.HasPrefix(n.ID, name):
+		case len(name) >= leastPart && strings.Contains(n.ID, name):
 			found = append(found, n)
 		}
 		known = append(known, n.ID)
@@ -124,12 +124,15 @@ func (c *cluster) find(name string) (table.Node, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return table.Node{}, fmt.Errorf("%.100q begins the ids of %d nodes: give more of it", name, len(found))
+		return table.Node{}, fmt.Errorf("%.100q is in the ids of %d nodes: give more of it", name, len(found))
 	case len(known) > mostNamed:
 		known = append(known[:mostNamed], "…")
 	}
 	return table.Node{}, fmt.Errorf("there is no node %.100q; there are %s", name, strings.Join(known, ", "))
 }
+
+// leastPart is how many bytes of an id name a node.
+const leastPart = 4
 
 // mostNamed is how many nodes an error names.
 const mostNamed = 12
