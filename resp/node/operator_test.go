@@ -81,7 +81,9 @@ func threeNodes(t *testing.T) (nodes []*Node, clients []*redis.Client) {
 func TestStatusOfACluster(t *testing.T) {
 	defer goneInTheEnd(t)
 	nodes, clients := threeNodes(t)
-	waitFor(t, "three voters", func() bool { return len(nodes[0].cluster.table.Voters()) == 3 && len(nodes[2].cluster.table.Voters()) == 3 })
+	waitFor(t, "three voters", func() bool {
+		return len(nodes[0].cluster.table.Voters()) == 3 && len(nodes[2].cluster.table.Voters()) == 3
+	})
 	for i, client := range clients {
 		r := reportOf(t, client)
 		if r.Cluster != "ringside" || r.Asked != nodes[i].ID() || r.Leader == "" || r.Ranges != 256 || len(r.Buckets) != 256 || len(r.Handoffs) != 0 {
