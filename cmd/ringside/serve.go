@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"os"
@@ -85,6 +87,7 @@ type server interface {
 	HTTPAddr() net.Addr
 	Done() <-chan struct{}
 	Err() error
+	Leave(ctx context.Context) error
 	Close() error
 }
 
@@ -104,13 +107,13 @@ const closeMargin = 5 * time.Second
 // calls exit at once. What is left in the log is the error.
 func serve(cfg node.Config, open func(node.Config) (server, error), signals <-chan os.Signal, exit func(int)) error {
 	log := cfg.Logger
-	stop, finished := make(chan struct{}), make(chan struct{})
+	stop, finished := make(chan os.Signal, 1), make(chan struct{})
 	defer close(finished)
 	go func() {
 		select {
 		case sig := <-signals:
 			log.Info("stopping", "signal", sig.String())
-			close(stop)
+			stop <- sig
 		case <-finished:
 			return
 		}
@@ -129,9 +132,12 @@ func serve(cfg node.Config, open func(node.Config) (server, error), signals <-ch
 	}
 	logStart(log, cfg, n)
 
-	var fatal error
+	var fatal, stayed error
 	select {
-	case <-stop:
+	case sig := <-stop:
+		if cfg.LeaveOnTerm && sig == syscall.SIGTERM {
+			stayed = leave(log, cfg, n)
+		}
 	case <-n.Done():
 		if fatal = n.Err(); fatal != nil {
 			log.Error("stopping after a fatal error", "err", fatal)
@@ -143,10 +149,39 @@ func serve(cfg node.Config, open func(node.Config) (server, error), signals <-ch
 		log.Error("stop failed", "err", err)
 		return errFailed
 	}
-	if fatal != nil {
+	if fatal != nil || stayed != nil {
 		return errFailed
 	}
 	log.Info("stopped")
+	return nil
+}
+
+// leave hands everything over, unless that takes too long or the node ends meanwhile.
+func leave(log *slog.Logger, cfg node.Config, n server) error {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), cfg.LeaveTimeout,
+		fmt.Errorf("--leave-timeout %v is over", cfg.LeaveTimeout))
+	defer cancel()
+	left := make(chan struct{})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case <-n.Done():
+			cancel()
+		case <-left:
+		}
+	}()
+	err := n.Leave(ctx)
+	close(left)
+	<-ended
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = fmt.Errorf("%w: %w", cause, err)
+		}
+		log.Error("could not hand everything over", "err", err)
+		return err
+	}
+	log.Info("handed everything over and left the cluster")
 	return nil
 }
 

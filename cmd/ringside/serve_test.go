@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"log/slog"
 	"net"
@@ -22,6 +23,7 @@ type fakeServer struct {
 	closing  chan struct{} // closed by Close
 	closed   chan struct{} // Close returns when it is closed
 	closeErr error
+	leave    func(context.Context) error // nil: nobody may ask
 }
 
 func newFakeServer() *fakeServer {
@@ -34,6 +36,8 @@ func (f *fakeServer) Addr() net.Addr        { return &net.TCPAddr{IP: net.IPv4ze
 func (f *fakeServer) HTTPAddr() net.Addr    { return nil }
 func (f *fakeServer) Done() <-chan struct{} { return f.done }
 func (f *fakeServer) Err() error            { return f.err }
+
+func (f *fakeServer) Leave(ctx context.Context) error { return f.leave(ctx) }
 
 func (f *fakeServer) Close() error {
 	close(f.closing)
@@ -207,4 +211,73 @@ func (l *lockedBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
+}
+
+// SIGTERM leaves if that is asked for, and only SIGTERM does.
+func TestLeaveOnTerm(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		sig    os.Signal
+		asked  bool
+		err    error
+		leaves bool
+		want   error
+		log    string
+	}{
+		{"leaves", syscall.SIGTERM, true, nil, true, nil, "left the cluster"},
+		{"not asked", syscall.SIGTERM, false, nil, false, nil, "stopped"},
+		{"interrupted", os.Interrupt, true, nil, false, nil, "stopped"},
+		{"last store", syscall.SIGTERM, true, errors.New("no other store is left"), true, errFailed, "no other store is left"},
+	} {
+		f := newFakeServer()
+		asked := false
+		f.leave = func(context.Context) error { asked = true; return tt.err }
+		cfg := node.DefaultConfig()
+		cfg.LeaveOnTerm = tt.asked
+		r := start(cfg, opening(f))
+		r.signals <- tt.sig
+		if err := r.wait(t); !errors.Is(err, tt.want) || asked != tt.leaves || !strings.Contains(r.log.String(), tt.log) {
+			t.Errorf("%s: %v, asked to leave %v\n%s", tt.name, err, asked, r.log)
+		}
+		<-f.closing
+	}
+}
+
+func TestLeavingEndsInTime(t *testing.T) {
+	f := newFakeServer()
+	f.leave = func(ctx context.Context) error {
+		<-ctx.Done()
+		return errors.New("3 ranges have stayed")
+	}
+	cfg := node.DefaultConfig()
+	cfg.LeaveOnTerm, cfg.LeaveTimeout = true, time.Millisecond
+	r := start(cfg, opening(f))
+	r.signals <- syscall.SIGTERM
+	if err := r.wait(t); !errors.Is(err, errFailed) || !strings.Contains(r.log.String(), "--leave-timeout 1ms is over: 3 ranges have stayed") {
+		t.Errorf("%v\n%s", err, r.log)
+	}
+}
+
+// A second signal ends at once, and a node that ends by itself does not go on leaving.
+func TestLeavingIsCutShort(t *testing.T) {
+	f := newFakeServer()
+	begun := make(chan struct{})
+	f.leave = func(ctx context.Context) error {
+		close(begun)
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	cfg := node.DefaultConfig()
+	cfg.LeaveOnTerm = true
+	r := start(cfg, opening(f))
+	r.signals <- syscall.SIGTERM
+	<-begun
+	r.signals <- syscall.SIGTERM
+	if code := <-r.exited; code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	close(f.done)
+	if err := r.wait(t); !errors.Is(err, errFailed) {
+		t.Error(err)
+	}
 }

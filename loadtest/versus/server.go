@@ -36,7 +36,8 @@ type launch struct {
 
 func ringsideLaunch(binary, dir string, extra []string) launch {
 	return launch{"Ringside", binary, func(host, port string) []string {
-		return append([]string{"serve", "--addr", net.JoinHostPort(host, port), "--http-addr", "off", "--dir", dir}, extra...)
+		return append([]string{"serve", "--addr", net.JoinHostPort(host, port), "--http-addr", "off",
+			"--bus-addr", "127.0.0.1:0", "--gossip-addr", "127.0.0.1:0", "--dir", dir}, extra...)
 	}}
 }
 

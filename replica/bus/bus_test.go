@@ -21,7 +21,7 @@ func testConfig(id string) Config {
 		ID:          id,
 		Incarnation: 7,
 		Cluster:     "test",
-		Generation:  func() uint64 { return 3 },
+		Generation:  func(Purpose) uint64 { return 3 },
 		Strategy:    "buckets",
 		Hash:        "native",
 		Listen:      "127.0.0.1:0",

@@ -23,10 +23,10 @@ type Config struct {
 	Incarnation uint64
 	// Cluster, Strategy and Hash must be the same on both sides.
 	Cluster, Strategy, Hash string
-	// Generation returns the cluster's generation, 0 while the node is in no
-	// cluster yet, which goes with any, but for Raft. It is called once in each handshake, from
-	// any goroutine, and must not block. Nil stands for 0.
-	Generation func() uint64
+	// Generation returns the generation of the cluster that this node means when it
+	// talks for a purpose; 0 is none, which goes with any, but for Raft. It is called
+	// once in each handshake, from any goroutine, and must not block. Nil stands for 0.
+	Generation func(Purpose) uint64
 	// Key is the cluster key; empty for none. Nodes with a key refuse those
 	// without. It is not stretched: make it hard to guess.
 	Key []byte
@@ -44,7 +44,7 @@ type Config struct {
 // EnsureDefaults fills in what is not set.
 func (c *Config) EnsureDefaults() {
 	if c.Generation == nil {
-		c.Generation = func() uint64 { return 0 }
+		c.Generation = func(Purpose) uint64 { return 0 }
 	}
 	if c.HandshakeTimeout == 0 {
 		c.HandshakeTimeout = 5 * time.Second

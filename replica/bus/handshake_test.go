@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-func gen(n uint64) func() uint64 { return func() uint64 { return n } }
+func gen(n uint64) func(Purpose) uint64 { return func(Purpose) uint64 { return n } }
 
 // TestMismatchesAreRefusedOnBothSides looks at each fault from the dialler, which
 // is told by the acceptor, and from the acceptor's hello, as a dialler that finds

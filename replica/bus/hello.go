@@ -38,7 +38,7 @@ func (c *Config) hello(purpose Purpose, wantID string) hello {
 		version:     version,
 		keyed:       len(c.Key) > 0,
 		purpose:     purpose,
-		generation:  c.Generation(),
+		generation:  c.Generation(purpose),
 		incarnation: c.Incarnation,
 		cluster:     c.Cluster,
 		strategy:    c.Strategy,

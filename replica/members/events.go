@@ -98,8 +98,8 @@ func (m *Members) logChanges(before, now *view) {
 		if before != nil {
 			old, _ = before.find(n.ID)
 		}
-		if old == n {
-			continue
+		if old.Generation = n.Generation; old == n || n.ID == m.life.id && old.Status == 0 {
+			continue // nothing that others would want to know, or this node's own start
 		}
 		level, what := slog.LevelInfo, "node changed"
 		switch {

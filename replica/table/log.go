@@ -2,6 +2,7 @@ package table
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 
 	"github.com/hashicorp/go-hclog"
@@ -20,11 +21,23 @@ func (l *logger) Log(level hclog.Level, msg string, args ...any) {
 	to := slog.LevelDebug
 	switch level {
 	case hclog.Warn:
-		to = slog.LevelWarn
+		if to = slog.LevelWarn; noLeaderYet(args) {
+			to = slog.LevelInfo // an election at the start is none after a failure
+		}
 	case hclog.Error:
 		to = slog.LevelError
 	}
 	l.to.Log(context.Background(), to, "raft: "+msg, keys(args)...)
+}
+
+// noLeaderYet tells whether a line says that no leader was known before.
+func noLeaderYet(args []any) bool {
+	for i := 0; i+1 < len(args); i += 2 {
+		if args[i] == "last-leader-id" {
+			return fmt.Sprint(args[i+1]) == ""
+		}
+	}
+	return false
 }
 
 func (l *logger) Trace(string, ...any)           {}

@@ -81,6 +81,16 @@ func (t *Table) Fault() error {
 // its table has arrived yet.
 func (t *Table) Known() bool { return t.raft.LastIndex() > 0 }
 
+// Votes tells whether this node has a vote, as far as it knows.
+func (t *Table) Votes() bool {
+	for _, s := range t.servers() {
+		if s.ID == raft.ServerID(t.disk.server) {
+			return s.Suffrage == raft.Voter
+		}
+	}
+	return false
+}
+
 // Leader returns the node that leads the group, as far as this one knows; empty if
 // it knows none.
 func (t *Table) Leader() (id string, isSelf bool) {

@@ -3,6 +3,7 @@ package admin
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 )
 
@@ -19,7 +20,17 @@ type Engine interface {
 type Health struct {
 	mu       sync.Mutex
 	engine   Engine // nil while starting
+	also     func() (note string, err error)
 	stopping bool
+}
+
+// Also makes readiness depend on something else, too: err says why the process is not
+// ready, note what is the matter with one that is. It is called for each probe, and
+// must not block. It is set before Started.
+func (h *Health) Also(ready func() (note string, err error)) {
+	h.mu.Lock()
+	h.also = ready
+	h.mu.Unlock()
 }
 
 // Started says that the process serves, from an engine.
@@ -60,7 +71,7 @@ func (h *Health) Alive() error {
 // out of service would take its reads away, too, and help nobody.
 func (h *Health) Ready() (note string, err error) {
 	h.mu.Lock()
-	engine, stopping := h.engine, h.stopping
+	engine, also, stopping := h.engine, h.also, h.stopping
 	h.mu.Unlock()
 	switch {
 	case stopping:
@@ -71,10 +82,15 @@ func (h *Health) Ready() (note string, err error) {
 	if err := h.Alive(); err != nil {
 		return "", err
 	}
-	if err := engine.Writable(); err != nil {
-		return "writes are refused: " + err.Error(), nil
+	if also != nil {
+		if note, err = also(); err != nil {
+			return "", err
+		}
 	}
-	return "", nil
+	if err := engine.Writable(); err != nil {
+		note = strings.TrimPrefix(note+"; writes are refused: "+err.Error(), "; ")
+	}
+	return note, nil
 }
 
 func (h *Health) serveAlive(w http.ResponseWriter, _ *http.Request) {

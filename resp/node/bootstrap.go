@@ -77,8 +77,11 @@ func (c *cluster) candidates() (there, strange []string) {
 // chosen, as long as that can still be taken back.
 func (c *cluster) prepare(b belonging) error {
 	cfg := &c.n.cfg
+	c.choice.Lock()
+	founding := c.founding
+	c.choice.Unlock()
 	switch {
-	case c.foundsAlone():
+	case c.foundsAlone(), founding:
 		return nil
 	case cfg.BootstrapExpect == 0, len(c.generations()) > 0:
 		return errors.Join(c.takeBack(b), errChosen)
@@ -136,32 +139,19 @@ func (c *cluster) gather(b belonging, there []string) error {
 
 // promise answers a founder.
 func (c *cluster) promise(founder string, q *question) *answer {
-	cfg := &c.n.cfg
-	met := c.generations()
+	met := len(c.generations()) > 0
 	c.choice.Lock()
 	defer c.choice.Unlock()
-	b := c.belonging
-	refuse := func(format string, args ...any) *answer { return &answer{Refusal: fmt.Sprintf(format, args...)} }
-	switch {
-	case q.Generation == 0:
-		return refuse("generation 0 is none")
-	case b.Entered || c.table.Known():
-		return refuse("it is in a cluster, of generation %d", b.Generation)
-	case b.Generation == q.Generation && b.Founder == founder:
-		return new(answer) // said before
-	case cfg.Role != RoleStore || cfg.BootstrapExpect != q.Expect:
-		return refuse("it is a %s with bootstrap-expect %d", cfg.Role, cfg.BootstrapExpect)
-	case len(met) > 0:
-		return refuse("it has met a cluster that is there already")
-	case b.Generation == 0, b.Founder == founder, b.Founder == c.n.id && !c.founding && founder < c.n.id:
-	default:
-		return refuse("it has chosen generation %d, founded by %s", b.Generation, cmp.Or(b.Founder, "others"))
+	b, refusal := c.belonging.promise(standing{
+		id: c.n.id, role: c.n.cfg.Role, expect: c.n.cfg.BootstrapExpect,
+		begun: c.table.Known(), founding: c.founding, met: met,
+	}, founder, q)
+	if refusal == "" {
+		if err := c.chooseLocked(b); err != nil {
+			refusal = err.Error()
+		}
 	}
-	b.Generation, b.Founder = q.Generation, founder
-	if err := c.chooseLocked(b); err != nil {
-		return refuse("%v", err)
-	}
-	return new(answer)
+	return &answer{Refusal: refusal}
 }
 
 // follow waits for the cluster that another node was promised to found.

@@ -2,8 +2,15 @@ package node
 
 import (
 	"fmt"
+	"log/slog"
 	"net"
+	"os"
 	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/ringside-kv/ringside/buckets"
+	"github.com/ringside-kv/ringside/store"
 )
 
 // freeGossip are addresses where nobody listens, for nodes that are all told the same.
@@ -45,6 +52,9 @@ func newCrew(t *testing.T, n, expect int) *crew {
 func (c *crew) config(i int) Config {
 	cfg := memberConfig(c.t, c.dirs[i], fmt.Sprint("n", i), c.addrs...)
 	cfg.GossipAddr, cfg.BootstrapExpect = c.addrs[i], c.expect
+	if os.Getenv("RINGSIDE_TEST_LOG") != "" {
+		cfg.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil)).With("at", cfg.ID)
+	}
 	return cfg
 }
 
@@ -121,4 +131,179 @@ func TestNodesThatAreToldTheSameFoundOneCluster(t *testing.T) {
 			t.Errorf("n%d remembers %+v, founder %s", i, b, want)
 		}
 	}
+}
+
+// write leaves a choice in a node's directory, as one that died with it has.
+func (c *crew) write(i int, b belonging) {
+	c.t.Helper()
+	st, err := store.Open(store.Config{Dir: c.dirs[i], Strategy: StrategyBuckets, Hash: HashNative, Token: buckets.Token})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if err := st.Close(); err != nil {
+		c.t.Fatal(err)
+	}
+	b.Format, b.Cluster = belongingFormat, "ringside"
+	if err := b.save(c.dirs[i]); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// all waits until all nodes are in one cluster, and serve.
+func (c *crew) all() uint64 {
+	c.t.Helper()
+	g := c.generation()
+	for i, n := range c.nodes {
+		client := redis.NewClient(&redis.Options{Addr: n.Addr().String(), MaxRetries: 20})
+		if err := client.Set(c.t.Context(), fmt.Sprint("key:", i), i, 0).Err(); err != nil {
+			c.t.Errorf("n%d: %v", i, err)
+		}
+		_ = client.Close()
+	}
+	return g
+}
+
+// outside checks that nobody founds anything as long as no more than n nodes are there.
+func (c *crew) outside() {
+	c.t.Helper()
+	for i, n := range c.nodes {
+		if n == nil {
+			continue
+		}
+		if b := n.cluster.belongs(); b.Entered || n.cluster.table.Known() {
+			c.t.Fatalf("n%d is in a cluster already: %+v", i, b)
+		}
+	}
+}
+
+func TestANodeThatIsLateJoins(t *testing.T) {
+	defer goneInTheEnd(t)
+	c := newCrew(t, 4, 3)
+	defer c.close()
+	c.start(1, 2, 3)
+	before := c.generation()
+	c.start(0) // though it has the lowest id
+	if g := c.all(); g != before {
+		t.Errorf("generation %d, after %d", g, before)
+	}
+}
+
+func TestNodesThatRestartInTheMiddleFoundOneCluster(t *testing.T) {
+	defer goneInTheEnd(t)
+	c := newCrew(t, 3, 3)
+	defer c.close()
+	c.start(0, 1)
+	waitFor(t, "they have found each other", func() bool { return len(c.nodes[0].cluster.peers()) == 1 })
+	c.outside()
+	c.stop(0)
+	c.start(0)
+	c.stop(1)
+	c.start(2, 1)
+	c.all()
+}
+
+// The founder dies after it was promised what it asked for, and before it has founded:
+// the others wait for it, and it goes on.
+func TestAFounderThatDiedGoesOn(t *testing.T) {
+	defer goneInTheEnd(t)
+	c := newCrew(t, 3, 3)
+	defer c.close()
+	for i := range 3 {
+		c.write(i, belonging{Generation: 77, Founder: "n0"})
+	}
+	c.start(1, 2)
+	waitFor(t, "they have found each other", func() bool { return len(c.nodes[1].cluster.peers()) == 1 })
+	c.outside()
+	c.start(0)
+	if g := c.all(); g != 77 {
+		t.Errorf("generation %d", g)
+	}
+}
+
+// The founder dies right after it has founded, before anybody has heard of it.
+func TestAFounderThatFoundedIsFollowed(t *testing.T) {
+	defer goneInTheEnd(t)
+	c := newCrew(t, 3, 3)
+	defer c.close()
+	alone := memberConfig(t, c.dirs[0], "n0")
+	n, err := Open(alone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "it has founded", func() bool { return n.cluster.entered.Load() })
+	g := n.cluster.generation()
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c.write(1, belonging{Generation: g, Founder: "n0"})
+	c.start(1, 2)
+	waitFor(t, "they have found each other", func() bool { return len(c.nodes[1].cluster.peers()) == 1 })
+	c.outside()
+	c.start(0)
+	if now := c.all(); now != g {
+		t.Errorf("generation %d, after %d", now, g)
+	}
+}
+
+// A founder whose directory was emptied before anybody entered begins anew.
+func TestAFounderThatLostItsDirectoryBeginsAnew(t *testing.T) {
+	defer goneInTheEnd(t)
+	c := newCrew(t, 3, 3)
+	defer c.close()
+	c.write(1, belonging{Generation: 77, Founder: "n0"})
+	c.write(2, belonging{Generation: 77, Founder: "n0"})
+	c.start(1, 2, 0)
+	if g := c.all(); g == 77 {
+		t.Error("n0 has founded what it could not know of")
+	}
+}
+
+// One that was about to found gives way to one with a lower id, and who had promised
+// to follow it follows.
+func TestFoundersGiveWayToTheLowestID(t *testing.T) {
+	defer goneInTheEnd(t)
+	c := newCrew(t, 4, 4)
+	defer c.close()
+	c.write(1, belonging{Generation: 77, Founder: "n1"})
+	c.write(2, belonging{Generation: 77, Founder: "n1"})
+	c.write(3, belonging{Generation: 77, Founder: "n1"})
+	c.start(0, 2, 3, 1)
+	if g := c.all(); g == 0 {
+		t.Errorf("generation %d", g)
+	}
+}
+
+// A cluster that is there is joined, whatever had been begun.
+func TestAClusterThatIsThereIsJoined(t *testing.T) {
+	defer goneInTheEnd(t)
+	lone := openMember(t, "lone")
+	defer lone.Close()
+	c := newCrew(t, 3, 3)
+	defer c.close()
+	c.addrs = append(c.addrs, lone.gossipAddr())
+	c.write(0, belonging{Generation: 77, Founder: "n0"})
+	c.write(1, belonging{Generation: 77, Founder: "n0"})
+	c.start(1, 0, 2)
+	if g := c.all(); g != lone.cluster.generation() {
+		t.Errorf("generation %d, there was %d", g, lone.cluster.generation())
+	}
+}
+
+// Nodes that expect another number of nodes do not count.
+func TestAnotherExpectationDoesNotCount(t *testing.T) {
+	defer goneInTheEnd(t)
+	c := newCrew(t, 2, 2)
+	defer c.close()
+	log := newRecords()
+	for i, expect := range []int{2, 3} {
+		cfg := c.config(i)
+		cfg.BootstrapExpect, cfg.Logger = expect, slog.New(log)
+		n, err := Open(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.nodes[i] = n
+	}
+	log.await(t, "for 2 nodes with bootstrap-expect 2; so far there are 1: n0; not counted: n1 with bootstrap-expect 3")
+	c.outside()
 }

@@ -45,6 +45,7 @@ type cluster struct {
 	choice    sync.Mutex
 	belonging belonging
 	founding  bool
+	begun     atomic.Bool // the choice cannot be taken back
 	entered   atomic.Bool // this start is registered
 	complete  atomic.Bool // every range has had somebody to serve it
 
@@ -80,7 +81,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	}
 	c.bus, err = bus.Listen(bus.Config{
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
-		Generation: c.generation, Key: []byte(cfg.ClusterKey), Listen: cfg.BusAddr, Logger: cfg.Logger,
+		Generation: c.meant, Key: []byte(cfg.ClusterKey), Listen: cfg.BusAddr, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return c, fmt.Errorf("%w; set bus-addr to another", err)
@@ -113,6 +114,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	if err != nil {
 		return c, err
 	}
+	c.begun.Store(c.belonging.Entered || c.table.Known())
 	if err := c.refuseLoneData(); err != nil {
 		return c, err
 	}
@@ -183,12 +185,16 @@ func (c *cluster) peers() []string {
 }
 
 func (c *cluster) dial(ctx context.Context, node string, purpose bus.Purpose) (net.Conn, error) {
+	conn, _, err := c.dialPeer(ctx, node, purpose)
+	return conn, err
+}
+
+func (c *cluster) dialPeer(ctx context.Context, node string, purpose bus.Purpose) (net.Conn, bus.Peer, error) {
 	addr, err := c.busAddr(node)
 	if err != nil {
-		return nil, err
+		return nil, bus.Peer{}, err
 	}
-	conn, _, err := c.bus.Dial(ctx, addr, node, purpose)
-	return conn, err
+	return c.bus.Dial(ctx, addr, node, purpose)
 }
 
 func (c *cluster) dialStream(ctx context.Context, node string) (net.Conn, error) {
@@ -233,12 +239,21 @@ func (c *cluster) runForwarded(b *client.Batch) {
 // maxMessage bounds a message to a table, in bytes.
 const maxMessage = 64 << 20
 
-// askTable takes a message to another node's table.
+// askTable takes a message to another node's table, if that is of the same cluster.
 func (c *cluster) askTable(ctx context.Context, node string, message []byte) ([]byte, error) {
-	conn, err := c.dial(ctx, node, bus.Control)
+	conn, peer, err := c.dialPeer(ctx, node, bus.Control)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", table.ErrUnsent, err)
 	}
+	if own := c.generation(); peer.Generation != own {
+		_ = conn.Close()
+		return nil, fmt.Errorf("%w: %s is in generation %d (0 is none), this node has chosen %d", table.ErrUnsent, node, peer.Generation, own)
+	}
+	return exchange(ctx, conn, message)
+}
+
+// exchange sends a message, reads the reply and closes the connection.
+func exchange(ctx context.Context, conn net.Conn, message []byte) ([]byte, error) {
 	defer func() { _ = conn.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
@@ -354,6 +369,9 @@ func (c *cluster) watch() {
 				return
 			}
 			c.sightings.look(c.members.Nodes(), time.Now())
+			if !c.table.State().Founded() {
+				continue // new routes would have waiting requests wait anew
+			}
 			c.mu.Lock()
 			c.routeLocked()
 			c.mu.Unlock()

@@ -212,6 +212,7 @@ func (c *cluster) arrived(st *table.State) error {
 	if err != nil {
 		return err
 	}
+	c.begun.Store(true)
 	if err := c.members.SetGeneration(cluster.Generation); err != nil && c.ctx.Err() == nil {
 		return err
 	}

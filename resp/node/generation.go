@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/members"
 )
 
@@ -21,6 +22,15 @@ func (c *cluster) generation() uint64 {
 	c.choice.Lock()
 	defer c.choice.Unlock()
 	return c.belonging.Generation
+}
+
+// meant is the generation that the node means on the bus. As long as its choice can be
+// taken back, it talks with everybody about that.
+func (c *cluster) meant(p bus.Purpose) uint64 {
+	if p == bus.Control && !c.begun.Load() {
+		return 0
+	}
+	return c.generation()
 }
 
 // belongs is what the node has chosen.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,25 +11,26 @@ import (
 )
 
 const (
-	// leaveReport is how often the log says what a node that leaves waits for.
-	leaveReport = 5 * time.Second
-	// leavePoll is how often it looks at what no change of the table tells.
-	leavePoll = 100 * time.Millisecond
-	// forgetTimeout bounds the last entry about a node that leaves. It may be put out
-	// of the group before it hears of it.
-	forgetTimeout = 3 * time.Second
+	leaveSay   = 5 * time.Second        // between two lines about what is waited for
+	leaveLook  = 100 * time.Millisecond // between two looks at who votes
+	forgetTime = 5 * time.Second        // for the last entry of a node that has nothing left
 )
 
-// leave hands everything over and returns once this node has nothing left, neither
-// data nor a vote, and the others know that it is gone.
+// leave hands everything over and returns once this node has nothing left: no range,
+// no vote, no place in the table and none in the gossip. What was begun goes on after
+// an error: a node that is leaving stays so, also when it is started again.
 func (c *cluster) leave(ctx context.Context) error {
-	if err := c.beginLeave(ctx); err != nil {
-		return err
+	if !c.entered.Load() {
+		return c.members.Leave(ctx) // nobody counts on it
 	}
-	return c.drain(ctx)
+	if err := c.beginLeave(ctx); err != nil {
+		return fmt.Errorf("leave: %w; all data stays in %s", err, c.n.cfg.Dir)
+	}
+	return c.goAway(ctx)
 }
 
-// leaveAndEnd begins to leave, and has the node closed when that is done.
+// leaveAndEnd returns once the table knows that this node leaves. Once it has nothing
+// left, whoever opened it is asked to close it.
 func (c *cluster) leaveAndEnd(ctx context.Context) error {
 	if err := c.beginLeave(ctx); err != nil {
 		return err
@@ -38,15 +38,14 @@ func (c *cluster) leaveAndEnd(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ctx.Err() != nil {
-		return errors.New("leave: the node is being stopped")
+		return errors.New("the node is being stopped")
 	}
 	if c.drains {
 		return nil
 	}
 	c.drains = true
 	c.done.Go(func() {
-		err := c.drain(c.ctx)
-		switch {
+		switch err := c.goAway(c.ctx); {
 		case c.ctx.Err() != nil:
 		case err != nil:
 			c.n.cfg.Logger.Error("leave", "node", c.n.id, "err", err)
@@ -64,92 +63,89 @@ func (c *cluster) beginLeave(ctx context.Context) error {
 	switch {
 	case self.State == table.Leaving || self.State == table.Gone:
 		return nil
-	case st.Cluster().Paused:
-		return errors.New("leave: the moving of data is paused: RING RESUME first")
+	case st.Cluster().Paused && self.Role == table.Store:
+		return errors.New("the moving of data is paused: RING RESUME first")
 	}
-	_, err := c.table.Apply(ctx, &table.Leave{Node: c.n.id, Incarnation: c.incarnation})
+	err := c.agree(ctx, &table.Leave{Node: c.n.id, Incarnation: c.incarnation})
 	switch {
+	case errors.Is(err, table.ErrNodeState): // it is leaving already
+		return nil
 	case errors.Is(err, table.ErrLastStore):
-		return errors.New("leave: no other node could take the data; to end this one and keep its data, stop it")
-	case errors.Is(err, table.ErrUnknownOutcome):
-		if self, _ := c.table.State().Node(c.n.id); self.State == table.Leaving {
-			return nil
-		}
-		fallthrough
-	case err != nil:
-		return fmt.Errorf("leave: %w", err)
+		return fmt.Errorf("%w to take the data; stop the node to end it and keep its data", err)
 	}
-	return nil
+	return err
 }
 
-// drain waits until this node, which leaves, is not needed any more.
-func (c *cluster) drain(ctx context.Context) error {
+// goAway waits until a node that leaves is not needed any more, and takes it out.
+func (c *cluster) goAway(ctx context.Context) error {
+	log := c.n.cfg.Logger
+	log.Info("leaving the cluster", "node", c.n.id)
+	if err := c.drained(ctx); err != nil {
+		return err
+	}
+	// The node may be put out of the group before it hears that the table has forgotten
+	// it, so it does not wait for that.
+	forget, cancel := context.WithTimeout(ctx, forgetTime)
+	defer cancel()
+	_, err := c.table.Apply(forget, &table.Forget{Node: c.n.id, Incarnation: c.incarnation})
+	if err != nil && !errors.Is(err, table.ErrUnknownNode) {
+		log.Warn("everything is handed over, but the table may go on to list this node; RING FORGET removes it", "node", c.n.id, "err", err)
+	}
+	return c.members.Leave(ctx)
+}
+
+// drained waits until this node has no range and no vote, and says what it waits for.
+func (c *cluster) drained(ctx context.Context) error {
 	changes, cancel := c.table.Changes()
 	defer cancel()
-	poll, report := time.NewTicker(leavePoll), time.NewTicker(leaveReport)
-	defer poll.Stop()
-	defer report.Stop()
-	c.n.cfg.Logger.Info("leaving", "node", c.n.id)
+	look, say := time.NewTicker(leaveLook), time.NewTicker(leaveSay)
+	defer look.Stop()
+	defer say.Stop()
 	for {
-		stays := c.stays()
-		if stays == "" {
-			break
+		ranges := c.ranges()
+		votes := c.table.Votes()
+		if ranges == 0 && !votes {
+			return nil
 		}
 		select {
 		case <-changes:
-		case <-poll.C:
-		case <-report.C:
-			c.n.cfg.Logger.Info("leaving", "node", c.n.id, "waits", stays)
+		case <-look.C:
+		case <-say.C:
+			c.n.cfg.Logger.Info("leaving: waiting for the other nodes to take over", "node", c.n.id,
+				"ranges", ranges, "keys", c.n.store.Keys(), "votes", votes, "handoffs", c.awaited())
 		case <-ctx.Done():
-			return fmt.Errorf("leave: %s: %w", stays, context.Cause(ctx))
+			if ranges == 0 {
+				return fmt.Errorf("leave: all data is handed over, but no other node took this one's vote in time: %w", ctx.Err())
+			}
+			return fmt.Errorf("leave: %d ranges with about %d keys have stayed in %s, which is not empty (%s); the node is still leaving, and goes on when it is started again: %w",
+				ranges, c.n.store.Keys(), c.n.cfg.Dir, c.awaited(), ctx.Err())
 		}
 	}
-	c.beGone(ctx)
-	if err := c.members.Leave(ctx); err != nil {
-		return fmt.Errorf("leave: %w", err)
-	}
-	c.n.cfg.Logger.Info("left the cluster", "node", c.n.id)
-	return nil
 }
 
-// stays says what keeps this node in the cluster; empty if nothing does.
-func (c *cluster) stays() string {
-	st := c.table.State()
-	var words []string
-	ranges := 0
-	for row := range st.Rows() {
+// ranges counts those of which this node has a copy.
+func (c *cluster) ranges() int {
+	n := 0
+	for row := range c.table.State().Rows() {
 		if row.Holds(c.n.id) {
-			ranges++
+			n++
 		}
 	}
-	if ranges > 0 {
-		words = append(words, fmt.Sprintf("%d ranges are still here", ranges))
-		for _, p := range c.engine.Progress() {
-			text := fmt.Sprintf("%d of them go to %s (%s)", p.Ranges, p.To, p.Phase)
-			if p.Waits != "" {
-				text += ", which waits: " + p.Waits
-			}
-			words = append(words, text)
+	return n
+}
+
+// awaited says how far the handoffs of this node are, and what they wait for.
+func (c *cluster) awaited() string {
+	var words []string
+	for _, p := range c.engine.Progress() {
+		text := fmt.Sprintf("%d ranges to %s are %s", p.Ranges, p.To, p.Phase)
+		if p.Waits != "" {
+			text += ", waiting: " + p.Waits
 		}
-		if st.Cluster().Paused {
-			words = append(words, "the moving of data is paused (RING RESUME)")
-		}
-	} else if slices.ContainsFunc(st.Handoffs(), func(h *table.Handoff) bool { return h.From == c.n.id }) {
-		words = append(words, "the last handoff is not closed yet")
+		words = append(words, text)
 	}
-	if slices.Contains(c.table.Voters(), c.n.id) {
-		words = append(words, "its vote has not passed to another node yet")
+	if len(words) == 0 {
+		return "no handoff is planned"
 	}
 	return strings.Join(words, "; ")
-}
-
-// beGone has the table say that this node is gone. Should that fail, the node is still
-// known as one that leaves, has nothing, and can be forgotten by hand.
-func (c *cluster) beGone(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, forgetTimeout)
-	defer cancel()
-	_, err := c.table.Apply(ctx, &table.Forget{Node: c.n.id, Incarnation: c.incarnation})
-	if err != nil && !errors.Is(err, table.ErrUnknownNode) {
-		c.n.cfg.Logger.Warn("leave: the others may have to forget this node: RING FORGET", "node", c.n.id, "err", err)
-	}
 }

@@ -135,6 +135,7 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	n.part.Store(n.cluster)
+	n.health.Also(n.cluster.ready)
 	n.health.Started(n.store)
 	go func() {
 		defer close(n.served)

@@ -61,6 +61,10 @@ func TestDataSurvivesCloseAndOpen(t *testing.T) {
 func TestMetricsAndHealth(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	n := openTest(t, nil)
+	waitFor(t, "ready", func() bool {
+		code, _ := fetch(t, n, "/readyz")
+		return code == http.StatusOK
+	})
 	for _, path := range []string{"/healthz", "/readyz", "/"} {
 		if code, body := fetch(t, n, path); code != http.StatusOK {
 			t.Errorf("%s: %d %s", path, code, body)

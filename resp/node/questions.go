@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+
+	"github.com/ringside-kv/ringside/replica/bus"
 )
 
 // messageQuestion begins a message between nodes that is none of the table's, whose
@@ -39,7 +41,11 @@ func (c *cluster) ask(ctx context.Context, node string, q *question) (*answer, e
 	if err != nil {
 		return nil, err
 	}
-	reply, err := c.askTable(ctx, node, append([]byte{messageQuestion}, text...))
+	conn, err := c.dial(ctx, node, bus.Control)
+	if err != nil {
+		return nil, err
+	}
+	reply, err := exchange(ctx, conn, append([]byte{messageQuestion}, text...))
 	if err != nil {
 		return nil, err
 	}
