@@ -7,89 +7,170 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"sync"
 
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// ErrNotLearner says that a stream is for ranges that this node does not receive, by
-// the newest state that it knows.
-var ErrNotLearner = errors.New("not a learner of the range")
+// Why a node refuses a stream.
+var (
+	// ErrNotLearner says that a stream is for ranges that this node does not receive,
+	// by the newest state that it knows.
+	ErrNotLearner = errors.New("not a learner of the range")
+	// ErrReceiving says that this node receives from others already.
+	ErrReceiving = errors.New("other nodes hand ranges to it first")
+)
 
 // Serve receives one stream from another node, until it ends.
 func (e *Engine) Serve(ctx context.Context, from string, conn net.Conn) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
-	var applies []func([]byte) error
-	var ends []func()
-	defer func() {
-		for _, end := range ends {
-			end()
-		}
-	}()
-	return Receive(conn, func(text []byte) error {
-		var p purpose
-		if err := json.Unmarshal(text, &p); err != nil {
-			return fmt.Errorf("%w: %w", ErrFrame, err)
-		}
-		if p.From != from {
-			return fmt.Errorf("%w: a stream of %.100q from %s", ErrFrame, p.From, from)
-		}
-		if err := e.expect(ctx, &p); err != nil {
-			return err
-		}
-		for _, r := range p.Ranges {
-			apply, end := e.cfg.Store.Receive(r)
-			ends = append(ends, end)
-			applies = append(applies, apply)
-		}
-		return nil
-	}, func(r int, batch []byte) error {
-		if r >= len(applies) {
-			return fmt.Errorf("%w: a batch of range %d", ErrFrame, r)
-		}
-		return applies[r](batch)
-	})
+	a := &arrival{e: e, ctx: ctx, from: from, cancel: cancel}
+	defer a.close()
+	return Receive(conn, a)
 }
 
-// expect waits until this node knows that it is to receive the ranges, and makes room:
-// what lies there is left from earlier.
-func (e *Engine) expect(ctx context.Context, p *purpose) error {
-	if p.Incarnation != e.cfg.Incarnation {
-		return fmt.Errorf("%w: it is for incarnation %d", ErrNotLearner, p.Incarnation)
+// arrivals are the streams that a node receives.
+type arrivals struct {
+	mu   sync.Mutex
+	from map[string]*arrival
+	gone chan struct{} // closed when one has ended
+}
+
+// admit waits until an earlier stream of the same node has ended, which it ends, and
+// lets one in if there are not too many.
+func (as *arrivals) admit(ctx context.Context, a *arrival, most int) error {
+	as.mu.Lock()
+	defer as.mu.Unlock()
+	if as.from == nil {
+		as.from = make(map[string]*arrival)
 	}
-	within, cancel := context.WithTimeout(ctx, e.cfg.Retry)
+	for as.from[a.from] != nil {
+		as.from[a.from].cancel()
+		if as.gone == nil {
+			as.gone = make(chan struct{})
+		}
+		gone := as.gone
+		as.mu.Unlock()
+		select {
+		case <-gone:
+		case <-ctx.Done():
+		}
+		as.mu.Lock()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	if len(as.from) >= most {
+		return ErrReceiving
+	}
+	as.from[a.from] = a
+	return nil
+}
+
+func (as *arrivals) end(a *arrival) {
+	as.mu.Lock()
+	defer as.mu.Unlock()
+	if as.from[a.from] == a {
+		delete(as.from, a.from)
+		if as.gone != nil {
+			close(as.gone)
+			as.gone = nil
+		}
+	}
+}
+
+// An arrival is one stream that is received.
+type arrival struct {
+	e       *Engine
+	ctx     context.Context
+	from    string
+	cancel  context.CancelFunc
+	purpose purpose
+	ranges  []Incoming
+}
+
+func (a *arrival) close() {
+	a.closeRanges()
+	a.e.arrivals.end(a)
+}
+
+func (a *arrival) closeRanges() {
+	for _, in := range a.ranges {
+		in.Close()
+	}
+	a.ranges = nil
+}
+
+// Open implements Receiver.
+func (a *arrival) Open(text []byte) error {
+	if err := json.Unmarshal(text, &a.purpose); err != nil {
+		return fmt.Errorf("%w: %w", ErrFrame, err)
+	}
+	if a.purpose.From != a.from {
+		return fmt.Errorf("%w: a stream of %.100q from %s", ErrFrame, a.purpose.From, a.from)
+	}
+	if a.purpose.Incarnation != a.e.cfg.Incarnation {
+		return fmt.Errorf("%w: it is for incarnation %d", ErrNotLearner, a.purpose.Incarnation)
+	}
+	if err := a.e.cfg.Store.Writable(); err != nil {
+		return err
+	}
+	return a.e.arrivals.admit(a.ctx, a, a.e.cfg.Receives)
+}
+
+// Begin implements Receiver. It waits until this node knows that it is to receive the
+// ranges.
+func (a *arrival) Begin(text []byte) error {
+	var ranges []ring.Range
+	if err := json.Unmarshal(text, &ranges); err != nil {
+		return fmt.Errorf("%w: %w", ErrFrame, err)
+	}
+	within, cancel := context.WithTimeout(a.ctx, a.e.cfg.Retry)
 	defer cancel()
-	changes, end := e.cfg.Table.Changes()
+	changes, end := a.e.cfg.Table.Changes()
 	defer end()
-	for !e.learns(p) {
+	for !a.e.learns(&a.purpose, ranges) {
 		select {
 		case <-changes:
 		case <-within.Done():
-			return fmt.Errorf("%w: handoff %d", ErrNotLearner, p.Handoff)
+			return fmt.Errorf("%w: handoff %d", ErrNotLearner, a.purpose.Handoff)
 		}
 	}
-	return e.cfg.Store.Drop(p.Ranges...)
+	a.closeRanges()
+	// What is being swept here is swept now, or not at all.
+	a.e.sweeping.Lock()
+	defer a.e.sweeping.Unlock()
+	for _, r := range ranges {
+		a.ranges = append(a.ranges, a.e.cfg.Store.Take(r))
+	}
+	return nil
 }
 
-func (e *Engine) learns(p *purpose) bool {
+// Apply implements Receiver.
+func (a *arrival) Apply(r int, batch []byte, done func(error)) error {
+	if r >= len(a.ranges) {
+		return fmt.Errorf("%w: a batch of range %d", ErrFrame, r)
+	}
+	return a.ranges[r].Apply(batch, done)
+}
+
+// Ask implements Receiver.
+func (a *arrival) Ask(r int, question []byte) ([]byte, error) {
+	if r >= len(a.ranges) {
+		return nil, fmt.Errorf("%w: a question about range %d", ErrFrame, r)
+	}
+	return a.ranges[r].Answer(question)
+}
+
+// learns tells whether this node is to receive ranges.
+func (e *Engine) learns(p *purpose, ranges []ring.Range) bool {
 	st := e.cfg.Table.State()
-	return !slices.ContainsFunc(p.Ranges, func(r ring.Range) bool {
+	return !slices.ContainsFunc(ranges, func(r ring.Range) bool {
 		row, ok := st.Row(r.Start)
 		return !ok || row.Range != r || row.Primary != p.From || !slices.Contains(row.Learners, e.cfg.Self) ||
 			row.Op.Handoff != p.Handoff
 	})
-}
-
-// sortedFrom orders tokens by their distance from one, without doubles.
-func sortedFrom(start ring.Token, tokens []ring.Token) []ring.Token {
-	slices.SortFunc(tokens, func(a, b ring.Token) int {
-		switch x, y := a-start, b-start; {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
-	return slices.Compact(tokens)
 }

@@ -2,13 +2,10 @@ package replica
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"hash/fnv"
 	"math/rand/v2"
 	"net"
-	"sort"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -21,182 +18,6 @@ import (
 
 // The engines of a cluster in one process, in virtual time: the table's state machine
 // without Raft, stores that are maps, and fronts that only count.
-
-// agreed is one table for all nodes. A command may be lost, or be applied although its
-// caller hears nothing.
-type agreed struct {
-	mu      sync.Mutex
-	st      *table.State
-	index   uint64
-	watches map[chan struct{}]struct{}
-	rnd     *rand.Rand
-	faults  float64
-}
-
-type view struct {
-	*agreed
-	leads bool
-}
-
-func (v *view) Leads() bool { return v.leads }
-
-func (a *agreed) State() *table.State {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.st
-}
-
-func (a *agreed) Changes() (<-chan struct{}, func()) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	c := make(chan struct{}, 1)
-	a.watches[c] = struct{}{}
-	return c, func() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		delete(a.watches, c)
-	}
-}
-
-// delay takes up to a time, which goes by in the test alone.
-func (a *agreed) delay(most time.Duration) {
-	a.mu.Lock()
-	d := time.Duration(a.rnd.Int64N(int64(most)))
-	a.mu.Unlock()
-	time.Sleep(d)
-}
-
-var errNoAnswer = errors.New("no answer")
-
-func (a *agreed) Apply(_ context.Context, c table.Command) error {
-	c, err := table.Decode(table.Encode(c))
-	if err != nil {
-		return err
-	}
-	a.delay(3 * time.Millisecond)
-	defer a.delay(time.Millisecond)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	lost := a.rnd.Float64() < a.faults
-	if lost && a.rnd.IntN(2) == 0 {
-		return errNoAnswer
-	}
-	a.index++
-	st, err := a.st.Apply(a.index, c)
-	a.st = st
-	for w := range a.watches {
-		select {
-		case w <- struct{}{}:
-		default:
-		}
-	}
-	if lost {
-		return errNoAnswer
-	}
-	return err
-}
-
-// A memory is a store.
-type memory struct {
-	mu   sync.Mutex
-	data map[string]int
-	taps map[int]func(string, int)
-	next int
-	slow func() // what applying a batch takes
-}
-
-type pair struct {
-	Key   string
-	Value int
-}
-
-func tokenOf(key string) ring.Token {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(key))
-	return ring.Token(h.Sum32())
-}
-
-func (m *memory) put(key string, value int) {
-	m.data[key] = value
-	for _, tap := range m.taps {
-		tap(key, value)
-	}
-}
-
-func (m *memory) Tap(r ring.Range, sink func([]byte)) (func(), error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	id := m.next
-	m.next++
-	m.taps[id] = func(key string, value int) {
-		if r.Contains(tokenOf(key)) {
-			batch, _ := json.Marshal([]pair{{key, value}})
-			sink(batch)
-		}
-	}
-	return func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		delete(m.taps, id)
-	}, nil
-}
-
-func (m *memory) in(r ring.Range) []string {
-	var keys []string
-	for key := range m.data {
-		if r.Contains(tokenOf(key)) {
-			keys = append(keys, key)
-		}
-	}
-	sort.Slice(keys, func(i, j int) bool { return keys[i] < keys[j] })
-	return keys
-}
-
-func (m *memory) Copy(r ring.Range, from []byte, _ int, sink func([]byte)) ([]byte, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, key := range m.in(r) {
-		if key > string(from) {
-			batch, _ := json.Marshal([]pair{{key, m.data[key]}})
-			sink(batch)
-			return []byte(key), nil
-		}
-	}
-	return nil, nil
-}
-
-func (m *memory) Receive(ring.Range) (func([]byte) error, func()) { return m.apply, func() {} }
-
-func (m *memory) apply(batch []byte) error {
-	var pairs []pair
-	if err := json.Unmarshal(batch, &pairs); err != nil {
-		return err
-	}
-	m.slow()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, p := range pairs {
-		m.put(p.Key, p.Value)
-	}
-	return nil
-}
-
-func (m *memory) Drop(ranges ...ring.Range) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, r := range ranges {
-		for _, key := range m.in(r) {
-			delete(m.data, key)
-		}
-	}
-	return nil
-}
-
-func (m *memory) Load(r ring.Range) ring.Load {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return ring.Load{Keys: int64(len(m.in(r)))}
-}
 
 // A gate is a front: operations run under the routes that they began with.
 type gate struct {
@@ -257,22 +78,52 @@ func (g *gate) serve(key string, f func()) bool {
 	return true
 }
 
+// end lets nobody in any more, and waits for those who are.
+func (g *gate) end() {
+	g.mu.Lock()
+	g.p = nil
+	g.self = ""
+	g.mu.Unlock()
+	for {
+		g.mu.Lock()
+		running := 0
+		for _, n := range g.running {
+			running += n
+		}
+		g.mu.Unlock()
+		if running == 0 {
+			return
+		}
+		time.Sleep(50 * time.Microsecond)
+	}
+}
+
 type testNode struct {
-	id     string
-	store  *memory
-	gate   *gate
-	engine *Engine
-	stop   context.CancelFunc
-	serves sync.WaitGroup
+	id          string
+	incarnation uint64
+	store       *memory
+	gate        *gate
+	view        *view
+	engine      *Engine
+	ctx         context.Context
+	stop        context.CancelFunc
+	serves      sync.WaitGroup
 }
 
 type testCluster struct {
 	t        *testing.T
 	agreed   *agreed
 	strategy ring.Strategy
-	mu       sync.Mutex
-	nodes    map[string]*testNode
+	config   func(*Config)
 	starts   uint64
+	crashes  sync.WaitGroup
+
+	mu     sync.Mutex
+	leader string
+	nodes  map[string]*testNode // those that run
+	stores map[string]*memory   // of all that ever did
+	cut    map[string]bool      // nodes that nobody reaches
+	wires  map[*wire]bool
 }
 
 func newTestCluster(t *testing.T, rnd *rand.Rand, faults float64) *testCluster {
@@ -280,8 +131,11 @@ func newTestCluster(t *testing.T, rnd *rand.Rand, faults float64) *testCluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &testCluster{t: t, strategy: s, nodes: make(map[string]*testNode)}
-	c.agreed = &agreed{st: new(table.State), watches: make(map[chan struct{}]struct{}), rnd: rnd}
+	c := &testCluster{
+		t: t, strategy: s, leader: "n1", nodes: make(map[string]*testNode), stores: make(map[string]*memory),
+		cut: make(map[string]bool), wires: make(map[*wire]bool),
+	}
+	c.agreed = &agreed{history: []*table.State{new(table.State)}, rnd: rnd}
 	first, err := s.Desired(ring.Input{Members: []ring.Member{{ID: "n1", Weight: 1}}})
 	if err != nil {
 		t.Fatal(err)
@@ -293,56 +147,83 @@ func newTestCluster(t *testing.T, rnd *rand.Rand, faults float64) *testCluster {
 	for row := range first.Rows() {
 		found.Rows = append(found.Rows, *row)
 	}
-	if err := c.agreed.Apply(t.Context(), found); err != nil {
+	if err := c.agreed.decide(found); err != nil {
 		t.Fatal(err)
 	}
 	c.agreed.faults = faults
 	c.starts = 1
-	c.start("n1", 1)
+	c.start("n1", 1, 1)
 	return c
 }
 
-// join registers a node and starts it.
+// join registers a node and starts it, or starts one again that has ended. What it
+// knows at first may be old.
 func (c *testCluster) join(id string) {
 	c.starts++
+	known := c.agreed.any()
 	c.sure(func() table.Command { return &table.Register{Node: id, Incarnation: c.starts, Weight: 1} },
 		func(st *table.State) bool { n, ok := st.Node(id); return ok && n.Incarnation == c.starts })
-	c.start(id, c.starts)
+	c.start(id, c.starts, known)
 }
 
 // sure applies a command until the state shows it.
 func (c *testCluster) sure(command func() table.Command, shows func(*table.State) bool) {
 	for !shows(c.agreed.State()) {
-		if err := c.agreed.Apply(c.t.Context(), command()); table.IsRefused(err) && !shows(c.agreed.State()) {
+		if err := c.agreed.propose(command()); table.IsRefused(err) && !shows(c.agreed.State()) {
 			c.t.Fatal(err)
 		}
 	}
 }
 
-func (c *testCluster) start(id string, incarnation uint64) {
-	ctx, stop := context.WithCancel(context.Background())
-	n := &testNode{id: id, store: &memory{data: make(map[string]int), taps: make(map[int]func(string, int)), slow: c.slow}, gate: &gate{self: id, running: make(map[int]int)}, stop: stop}
-	engine, err := New(Config{
-		Self: id, Incarnation: incarnation, Strategy: c.strategy, Store: n.store,
-		Table: &view{c.agreed, id == "n1"}, Front: n.gate, Dial: func(_ context.Context, to string) (net.Conn, error) {
-			c.mu.Lock()
-			peer := c.nodes[to]
-			c.mu.Unlock()
-			if peer == nil {
-				return nil, errors.New("no such node")
-			}
-			here, there := net.Pipe()
-			peer.serves.Go(func() { _ = peer.engine.Serve(ctx, id, there) })
-			return here, nil
-		},
-	})
-	if err != nil {
+func (c *testCluster) start(id string, incarnation uint64, known int) {
+	c.mu.Lock()
+	store := c.stores[id]
+	if store == nil {
+		store = newMemory(c.slow)
+		c.stores[id] = store
+	}
+	c.mu.Unlock()
+	n := &testNode{
+		id: id, incarnation: incarnation, store: store,
+		gate: &gate{self: id, running: make(map[int]int)},
+		view: newView(c, id, known),
+	}
+	n.ctx, n.stop = context.WithCancel(context.Background())
+	cfg := Config{
+		Self: id, Incarnation: incarnation, Strategy: c.strategy, Store: store, Table: n.view, Front: n.gate,
+		Dial: func(_ context.Context, to string) (net.Conn, error) { return c.dial(n, to) },
+	}
+	if c.config != nil {
+		c.config(&cfg)
+	}
+	var err error
+	if n.engine, err = New(cfg); err != nil {
 		c.t.Fatal(err)
 	}
-	n.engine = engine
 	c.mu.Lock()
 	c.nodes[id] = n
 	c.mu.Unlock()
+}
+
+// crash ends a node. What it had acknowledged stays in its store.
+func (c *testCluster) crash(id string) {
+	c.mu.Lock()
+	n := c.nodes[id]
+	delete(c.nodes, id)
+	for w := range c.wires {
+		if w.from == id || w.to == id {
+			_ = w.Close()
+		}
+	}
+	c.mu.Unlock()
+	if n == nil {
+		return
+	}
+	n.gate.end()
+	n.stop()
+	n.engine.Close()
+	n.view.close()
+	n.serves.Wait()
 }
 
 // slow is what applying a batch takes: little, but now and then a while.
@@ -358,12 +239,15 @@ func (c *testCluster) slow() {
 }
 
 func (c *testCluster) close() {
-	for _, n := range c.nodes {
-		n.engine.Close()
-		n.stop()
+	c.crashes.Wait()
+	c.mu.Lock()
+	var ids []string
+	for id := range c.nodes {
+		ids = append(ids, id)
 	}
-	for _, n := range c.nodes {
-		n.serves.Wait()
+	c.mu.Unlock()
+	for _, id := range ids {
+		c.crash(id)
 	}
 }
 
@@ -403,8 +287,85 @@ func (c *testCluster) count(ctx context.Context, key string) bool {
 	return false
 }
 
-// Nodes join and leave while clients count: in the end every count is there, once,
-// at the node that serves it, whatever answers of the table were lost on the way.
+// clients count keys until stop is called, which returns how often each was counted.
+func (c *testCluster) clients(seed uint64, keys int) (stop func() map[string]int) {
+	ctx, cancel := context.WithCancel(context.Background())
+	counts := make([]map[string]int, 4)
+	var clients sync.WaitGroup
+	for w := range counts {
+		counts[w] = make(map[string]int)
+		random := rand.New(rand.NewPCG(seed, uint64(w+2)))
+		clients.Go(func() {
+			for ctx.Err() == nil {
+				key := fmt.Sprint("key", random.IntN(keys))
+				if c.count(ctx, key) {
+					counts[w][key]++
+				}
+				time.Sleep(time.Duration(random.IntN(8000)) * time.Microsecond)
+			}
+		})
+	}
+	return func() map[string]int {
+		cancel()
+		clients.Wait()
+		total := make(map[string]int)
+		for _, of := range counts {
+			for key, n := range of {
+				total[key] += n
+			}
+		}
+		return total
+	}
+}
+
+// settle waits until everything lies where it should.
+func (c *testCluster) settle(what string) {
+	c.t.Helper()
+	for range 600 {
+		if c.settled() {
+			return
+		}
+		time.Sleep(time.Second)
+	}
+	c.t.Fatalf("in vain: %s; %+v", what, c.agreed.State().Handoffs())
+}
+
+// check compares all keys with how often they were counted: each is there, once, at
+// the node that serves it, and nothing is left elsewhere.
+func (c *testCluster) check(total map[string]int) (faults int) {
+	c.t.Helper()
+	time.Sleep(5 * time.Second) // until everybody knows, and has dropped what is not its own
+	st := c.agreed.State()
+	if err := st.Check(); err != nil {
+		c.t.Error(err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for key, want := range total {
+		primary := st.Placement().Lookup(tokenOf(key)).Primary
+		if got := c.stores[primary].data[key]; got != want {
+			faults++
+			c.t.Errorf("%s is %d at %s, counted %d times", key, got, primary, want)
+		}
+	}
+	for id, n := range c.nodes {
+		for key := range n.store.data {
+			if primary := st.Placement().Lookup(tokenOf(key)).Primary; primary != id {
+				faults++
+				c.t.Errorf("%s of %s is still at %s", key, primary, id)
+			}
+		}
+		for row := range st.Rows() {
+			if row.Primary == id && !slices.ContainsFunc(n.store.own, func(r ring.Range) bool { return r.Contains(row.Range.Start) }) {
+				c.t.Errorf("the store of %s was not told that it serves %v", id, row.Range)
+			}
+		}
+	}
+	return faults
+}
+
+// Nodes join and leave while clients count: in the end every count is there, whatever
+// answers of the table were lost on the way.
 func TestNothingIsLostWhileRangesMove(t *testing.T) {
 	for _, faults := range []float64{0, 0.1} {
 		t.Run(fmt.Sprintf("faults=%v", faults), func(t *testing.T) {
@@ -414,69 +375,19 @@ func TestNothingIsLostWhileRangesMove(t *testing.T) {
 				rnd := rand.New(rand.NewPCG(seed, 0))
 				c := newTestCluster(t, rand.New(rand.NewPCG(seed, 1)), faults)
 				defer c.close()
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				counts := make([]map[string]int, 4)
-				var clients sync.WaitGroup
-				for w := range counts {
-					counts[w] = make(map[string]int)
-					random := rand.New(rand.NewPCG(seed, uint64(w+2)))
-					clients.Go(func() {
-						for ctx.Err() == nil {
-							key := fmt.Sprint("key", random.IntN(300))
-							if c.count(ctx, key) {
-								counts[w][key]++
-							}
-							time.Sleep(time.Duration(random.IntN(8000)) * time.Microsecond)
-						}
-					})
-				}
-				wait := func(what string) {
-					for range 600 {
-						if c.settled() {
-							return
-						}
-						time.Sleep(time.Second)
-					}
-					t.Fatalf("in vain: %s; %+v", what, c.agreed.State().Handoffs())
-				}
+				stop := c.clients(seed, 300)
 				time.Sleep(time.Second)
 				for i := range 4 {
 					c.join(fmt.Sprint("n", i+2))
 					if rnd.IntN(2) == 0 {
-						wait("a join")
+						c.settle("a join")
 					}
 				}
-				wait("joins")
+				c.settle("joins")
 				c.sure(func() table.Command { return &table.Leave{Node: "n3", Incarnation: 3} },
 					func(st *table.State) bool { n, _ := st.Node("n3"); return n.State == table.Leaving })
-				wait("a leave")
-				cancel()
-				clients.Wait()
-				st := c.agreed.State()
-				if err := st.Check(); err != nil {
-					t.Error(err)
-				}
-				total := make(map[string]int)
-				for _, of := range counts {
-					for key, n := range of {
-						total[key] += n
-					}
-				}
-				for key, want := range total {
-					primary := st.Placement().Lookup(tokenOf(key)).Primary
-					if got := c.nodes[primary].store.data[key]; got != want {
-						t.Errorf("%s is %d at %s, counted %d times", key, got, primary, want)
-					}
-					for id, n := range c.nodes {
-						if _, left := n.store.data[key]; left && id != primary {
-							t.Errorf("%s is still at %s", key, id)
-						}
-					}
-				}
-				if n := len(c.nodes["n3"].store.data); n > 0 {
-					t.Errorf("%d keys are left at n3", n)
-				}
+				c.settle("a leave")
+				c.check(stop())
 			})
 		})
 	}

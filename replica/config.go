@@ -11,25 +11,6 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// A Store is what the engine needs of the data.
-type Store interface {
-	// Tap hands every batch of changes in a range to sink, in the order of its keys'
-	// changes, before their replies can leave. sink does not block. Until cancel has
-	// returned sink may be called.
-	Tap(r ring.Range, sink func(batch []byte)) (cancel func(), err error)
-	// Copy hands live entries of a range to sink, from a cursor on (nil at first) and
-	// about limit bytes of them, in one order with the batches of taps. A nil cursor
-	// comes back at the end of the range.
-	Copy(r ring.Range, from []byte, limit int, sink func(batch []byte)) (next []byte, err error)
-	// Receive begins to take in what another store's tap and copy of a range hand over,
-	// in that order. apply returns once a batch is as durable as the store's own writes.
-	Receive(r ring.Range) (apply func(batch []byte) error, end func())
-	// Drop removes all that lies in ranges, of which none is tapped.
-	Drop(ranges ...ring.Range) error
-	// Load tells what lies in a range.
-	Load(r ring.Range) ring.Load
-}
-
 // A Table is the agreed table of ranges.
 type Table interface {
 	// State is the newest that this node has applied.
@@ -63,6 +44,12 @@ type Config struct {
 	Front       Front
 	// Dial opens a connection to another node for a [Stream].
 	Dial func(ctx context.Context, node string) (net.Conn, error)
+	// Requests is how many requests a second this node runs for clients: the more there
+	// are, the more a copy keeps out of their way. nil if that is not known.
+	Requests func() float64
+	// Sends and Receives are how many handoffs a node sends and receives at a time;
+	// default 1.
+	Sends, Receives int
 	// Hold is how long requests for a range may wait at a cutover before it is put
 	// off; default 50 ms.
 	Hold time.Duration
@@ -85,6 +72,12 @@ func (c *Config) EnsureDefaults() {
 	if c.Retry == 0 {
 		c.Retry = time.Second
 	}
+	if c.Sends == 0 {
+		c.Sends = 1
+	}
+	if c.Receives == 0 {
+		c.Receives = 1
+	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -98,6 +91,9 @@ func (c *Config) Validate() error {
 	}
 	if c.Strategy == nil || c.Store == nil || c.Table == nil || c.Front == nil || c.Dial == nil {
 		faults = append(faults, errors.New("replica: strategy, store, table, front and dial are needed"))
+	}
+	if c.Sends < 0 || c.Receives < 0 {
+		faults = append(faults, errors.New("replica: a number of handoffs at a time is negative"))
 	}
 	if c.Hold < 0 || c.Settle < 0 || c.Retry < 0 {
 		faults = append(faults, errors.New("replica: a time is negative"))

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,10 +16,19 @@ type Engine struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 
-	totals totals
+	totals   totals
+	bucket   bucket
+	arrivals arrivals
 
-	mu   sync.Mutex
-	held map[ring.Token]bool // starts of the ranges that are about to change hands
+	kicked   chan struct{}
+	sweeping sync.Mutex   // guards swept, and keeps ranges from being received
+	swept    []ring.Range // that were empty and foreign by the last sweep
+
+	mu        sync.Mutex
+	held      map[ring.Token]bool  // starts of the ranges that are about to change hands
+	own       []ring.Range         // that the store was told to serve
+	transfers map[uint64]*transfer // by handoff; under way, or put off
+	undecided []*portion           // of which it is not known who is the primary
 }
 
 // New starts the engine. Close must be called.
@@ -28,8 +38,9 @@ func New(cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	e := &Engine{cfg: cfg, cancel: cancel, held: make(map[ring.Token]bool)}
-	for _, loop := range []func(context.Context){e.route, e.send, e.lead} {
+	e := &Engine{cfg: cfg, cancel: cancel, kicked: make(chan struct{}, 1), held: make(map[ring.Token]bool), transfers: make(map[uint64]*transfer)}
+	cfg.Store.Serve(nil)
+	for _, loop := range []func(context.Context){e.route, e.send, e.lead, e.clean} {
 		e.done.Go(func() { loop(ctx) })
 	}
 	return e, nil
@@ -69,10 +80,20 @@ func (e *Engine) publish() {
 	}
 	// What this node led before it was started belongs to nobody before the table has
 	// confirmed that it may go on.
+	var own []ring.Range
 	for row := range st.Rows() {
-		if row.Primary == e.cfg.Self && row.Incarnation != e.cfg.Incarnation {
+		switch {
+		case row.Primary != e.cfg.Self:
+		case row.Incarnation != e.cfg.Incarnation:
 			held[row.Range.Start] = true
+		default:
+			own = append(own, row.Range)
 		}
+	}
+	// Before clients are let in: where a store only follows it removes nothing.
+	if own = merged(own); !slices.Equal(own, e.own) {
+		e.own = own
+		e.cfg.Store.Serve(own)
 	}
 	e.cfg.Front.Route(st.Placement(), func(r ring.Range) bool { return held[r.Start] })
 }

@@ -9,34 +9,46 @@ import (
 )
 
 // A frame on a stream is its length (4 bytes, big endian, of what follows), its kind,
-// and its payload.
+// and its payload. What a sender sends, but for the first frame, begins with a sequence
+// number (8 bytes, big endian, from 1 on) and is acknowledged by it.
 
 type frameKind byte
 
 const (
-	frameOpen  frameKind = 1 // what the stream is for, from the sender
-	frameBatch frameKind = 2 // sequence number (8 bytes), number of the range (4), a batch of the store
-	frameAck   frameKind = 3 // sequence number up to which everything is applied
-	frameFail  frameKind = 4 // why the receiver gives up, as text
+	// From the sender:
+	frameOpen  frameKind = 1 // what the stream is for
+	frameBatch frameKind = 2 // number of the range (4), a batch of the store
+	frameBegin frameKind = 5 // the ranges that follow, which batches name by their number
+	frameAsk   frameKind = 6 // number of the range (4), a question of the store
+	// From the receiver:
+	frameAck    frameKind = 3 // sequence number up to which everything is durable
+	frameFail   frameKind = 4 // why the receiver gives up, as text
+	frameReady  frameKind = 7 // it takes part
+	frameAnswer frameKind = 8 // an answer to the last question
+	frameBusy   frameKind = 9 // it takes no part now, but will later
 )
 
 const (
 	frameHead = 5
-	// maxFrame bounds what a peer can make us hold. A batch is a commit of one unit or
-	// a chunk of a copy; longer values travel in pieces.
-	maxFrame = 64 << 20
+	// maxFrame bounds what a peer can make us hold. A batch is a commit of one unit, as
+	// long as what a client may send at a time, or a chunk of a copy.
+	maxFrame = 1 << 30
 )
 
 // ErrFrame says that a peer does not speak the protocol.
 var ErrFrame = errors.New("bad frame")
 
+// frameStart appends the beginning of a frame whose payload is n bytes.
+func frameStart(b []byte, kind frameKind, n int) []byte {
+	return append(binary.BigEndian.AppendUint32(b, uint32(n+1)), byte(kind))
+}
+
 func appendFrame(b []byte, kind frameKind, payload ...[]byte) []byte {
-	n := 1
+	n := 0
 	for _, p := range payload {
 		n += len(p)
 	}
-	b = binary.BigEndian.AppendUint32(b, uint32(n))
-	b = append(b, byte(kind))
+	b = frameStart(b, kind, n)
 	for _, p := range payload {
 		b = append(b, p...)
 	}
@@ -59,9 +71,14 @@ func readFrame(r *bufio.Reader, buf []byte) (kind frameKind, payload, next []byt
 	n--
 	buf = buf[:0]
 	for len(buf) < n {
-		part := min(n-len(buf), 1<<20)
-		buf = append(buf, make([]byte, part)...)
-		if _, err := io.ReadFull(r, buf[len(buf)-part:]); err != nil {
+		part := min(n-len(buf), max(1<<20, cap(buf)-len(buf)))
+		at := len(buf)
+		if cap(buf)-at < part {
+			buf = append(buf, make([]byte, part)...)
+		} else {
+			buf = buf[:at+part]
+		}
+		if _, err := io.ReadFull(r, buf[at:]); err != nil {
 			return 0, nil, buf, err
 		}
 	}
@@ -74,4 +91,12 @@ func sequenced(payload []byte) (uint64, []byte, error) {
 		return 0, nil, fmt.Errorf("%w: no sequence number", ErrFrame)
 	}
 	return binary.BigEndian.Uint64(payload), payload[8:], nil
+}
+
+// ranged takes the number of a range off a payload.
+func ranged(payload []byte) (int, []byte, error) {
+	if len(payload) < 4 {
+		return 0, nil, fmt.Errorf("%w: of no range", ErrFrame)
+	}
+	return int(binary.BigEndian.Uint32(payload)), payload[4:], nil
 }

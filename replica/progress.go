@@ -50,7 +50,15 @@ func (e *Engine) Progress() []Progress {
 			}
 		}
 		p := Progress{Handoff: h.ID, From: h.From, To: h.To, Ranges: ranges, Phase: phase.String()}
-		if st.Cluster().Paused && phase < table.InSync {
+		e.mu.Lock()
+		t := e.transfers[h.ID]
+		e.mu.Unlock()
+		if t != nil {
+			p.KeysDone, p.KeysTotal = t.keys.done.Load(), t.keys.total.Load()
+			p.BytesDone, p.BytesTotal = t.bytes.done.Load(), t.bytes.total.Load()
+			p.Rate, p.Started, p.Waits = t.recent.get(), t.started, t.waits.get()
+		}
+		if p.Waits == "" && st.Cluster().Paused && phase < table.InSync {
 			p.Waits = "paused"
 		}
 		all = append(all, p)

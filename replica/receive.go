@@ -2,68 +2,196 @@ package replica
 
 import (
 	"bufio"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"sync"
 )
 
-// Receive is the other end of a [Stream]: open is told the stream's purpose, and then
-// apply is given each batch in order, with the number of its range; it may not keep the
-// memory. What apply has
-// returned for is acknowledged. Receive returns when the sender ends the stream, with
-// nil, or when something fails, and closes the connection.
-func Receive(conn net.Conn, open func(purpose []byte) error, apply func(r int, batch []byte) error) error {
-	defer func() { _ = conn.Close() }()
+// A Receiver is what [Receive] gives the frames of a [Stream] to, in order, from one
+// goroutine. It may not keep their memory.
+type Receiver interface {
+	// Open is told the stream's purpose.
+	Open(purpose []byte) error
+	// Begin is told which ranges follow, which are numbered from 0.
+	Begin(ranges []byte) error
+	// Apply is given a batch of a range; done as in [Incoming].
+	Apply(r int, batch []byte, done func(error)) error
+	// Ask is given a question about a range.
+	Ask(r int, question []byte) (answer []byte, err error)
+}
+
+// Receive is the other end of a [Stream]. It returns when the sender ends the stream,
+// with nil, or when something fails, and closes the connection.
+func Receive(conn net.Conn, to Receiver) error {
+	a := newAnswers(conn)
+	err := receive(conn, to, a)
+	a.end(err)
+	return err
+}
+
+func receive(conn net.Conn, to Receiver, a *answers) error {
 	r := bufio.NewReaderSize(conn, 256<<10)
 	kind, payload, buf, err := readFrame(r, nil)
 	if err != nil {
 		return fmt.Errorf("stream: %w", err)
 	}
 	if kind != frameOpen {
-		return giveUp(conn, fmt.Errorf("%w: kind %d at the beginning", ErrFrame, kind))
+		return fmt.Errorf("%w: kind %d at the beginning", ErrFrame, kind)
 	}
-	if err := open(payload); err != nil {
-		return giveUp(conn, err)
+	if err := to.Open(payload); err != nil {
+		return err
 	}
-	var ack []byte
-	for applied := uint64(0); ; {
+	a.say(appendFrame(nil, frameReady))
+	for last := uint64(0); ; last++ {
 		kind, payload, buf, err = readFrame(r, buf)
 		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed):
-			return nil
+		case errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed), errors.Is(err, io.ErrClosedPipe):
+			return a.failure()
 		case err != nil:
-			return fmt.Errorf("stream: %w", err)
-		case kind != frameBatch:
-			return giveUp(conn, fmt.Errorf("%w: kind %d in the place of a batch", ErrFrame, kind))
+			return errors.Join(a.failure(), fmt.Errorf("stream: %w", err))
 		}
-		n, batch, err := sequenced(payload)
+		n, payload, err := sequenced(payload)
+		if err == nil && n != last+1 {
+			err = fmt.Errorf("%w: %d does not follow %d", ErrFrame, n, last)
+		}
+		if err == nil {
+			err = a.failure()
+		}
+		if err == nil {
+			err = one(kind, n, payload, to, a)
+		}
 		if err != nil {
-			return giveUp(conn, err)
+			return err
 		}
-		if n != applied+1 {
-			return giveUp(conn, fmt.Errorf("%w: batch %d does not follow %d", ErrFrame, n, applied))
-		}
-		if len(batch) < 4 {
-			return giveUp(conn, fmt.Errorf("%w: a batch of no range", ErrFrame))
-		}
-		if err := apply(int(binary.BigEndian.Uint32(batch)), batch[4:]); err != nil {
-			return giveUp(conn, err)
-		}
-		applied = n
-		if r.Buffered() > frameHead { // more is there: one acknowledgement for all
-			continue
-		}
-		ack = appendFrame(ack[:0], frameAck, sequence(applied))
-		if _, err := conn.Write(ack); err != nil {
-			return fmt.Errorf("stream: %w", err)
+		if cap(buf) > 8<<20 {
+			buf = nil // of a value that was unusually long
 		}
 	}
 }
 
-// giveUp tells the sender why.
-func giveUp(conn net.Conn, why error) error {
-	_, _ = conn.Write(appendFrame(nil, frameFail, []byte(why.Error())))
-	return why
+// one hands one frame on.
+func one(kind frameKind, n uint64, payload []byte, to Receiver, a *answers) error {
+	if kind == frameBegin {
+		err := to.Begin(payload)
+		a.applied(n, err)
+		return err
+	}
+	r, payload, err := ranged(payload)
+	if err != nil {
+		return err
+	}
+	switch kind {
+	case frameBatch:
+		return to.Apply(r, payload, func(err error) { a.applied(n, err) })
+	case frameAsk:
+		answer, err := to.Ask(r, payload)
+		if err != nil {
+			return err
+		}
+		a.say(appendFrame(nil, frameAnswer, answer))
+		a.applied(n, nil)
+		return nil
+	}
+	return fmt.Errorf("%w: kind %d from a sender", ErrFrame, kind)
+}
+
+// answers go back to the sender, from a goroutine of their own, since whoever says that
+// something is durable may not wait for a network.
+type answers struct {
+	conn net.Conn
+	done sync.WaitGroup
+
+	mu     sync.Mutex
+	wake   sync.Cond
+	upTo   uint64              // what is durable, with all before it
+	beyond map[uint64]struct{} // what is, but not all before it
+	told   uint64
+	frames []byte
+	err    error
+	ended  bool
+}
+
+func newAnswers(conn net.Conn) *answers {
+	a := &answers{conn: conn, beyond: make(map[uint64]struct{})}
+	a.wake.L = &a.mu
+	a.done.Go(a.write)
+	return a
+}
+
+func (a *answers) say(frame []byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.frames = append(a.frames, frame...)
+	a.wake.Signal()
+}
+
+// applied notes that a frame has been dealt with.
+func (a *answers) applied(n uint64, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	defer a.wake.Signal()
+	if err != nil {
+		a.err = errors.Join(a.err, err)
+		return
+	}
+	a.beyond[n] = struct{}{}
+	for {
+		if _, ok := a.beyond[a.upTo+1]; !ok {
+			return
+		}
+		a.upTo++
+		delete(a.beyond, a.upTo)
+	}
+}
+
+func (a *answers) failure() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.err
+}
+
+func (a *answers) write() {
+	for {
+		a.mu.Lock()
+		for a.told == a.upTo && len(a.frames) == 0 && !a.ended && a.err == nil {
+			a.wake.Wait()
+		}
+		ended := a.ended || a.err != nil
+		frames := a.frames
+		a.frames = nil
+		if a.err != nil {
+			frames = appendFrame(nil, frameFail, []byte(a.err.Error()))
+			if errors.Is(a.err, ErrReceiving) {
+				frames = appendFrame(nil, frameBusy)
+			}
+		} else if a.told < a.upTo {
+			a.told = a.upTo
+			frames = appendFrame(frames, frameAck, sequence(a.upTo))
+		}
+		a.mu.Unlock()
+		var err error
+		if len(frames) > 0 {
+			_, err = a.conn.Write(frames)
+		}
+		if err != nil || ended {
+			// What the sender still sends finds nobody.
+			_ = a.conn.Close()
+			return
+		}
+	}
+}
+
+// end tells the sender why the stream ends, closes the connection and waits.
+func (a *answers) end(err error) {
+	a.mu.Lock()
+	a.ended = true
+	if a.err == nil {
+		a.err = err
+	}
+	a.wake.Signal()
+	a.mu.Unlock()
+	a.done.Wait()
+	_ = a.conn.Close()
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // A Stream carries batches to one other node, in order, and knows which of them the
@@ -20,67 +22,132 @@ type Stream struct {
 	conn   net.Conn
 	window int64
 	limit  int64
+	stall  time.Duration
+	under  atomic.Int64 // bytes of batches that are not acknowledged
+	urgent atomic.Bool  // nobody is to be held back
+	total  atomic.Int64
 
-	mu     sync.Mutex
-	wake   sync.Cond // there is something to write, or the stream has ended
-	queue  []byte    // frames not yet written
-	spare  []byte
-	sent   uint64 // number of the last batch
-	acked  uint64
-	inAir  int64   // bytes of batches that are not acknowledged
-	sizes  []int64 // of those batches
-	err    error
-	change chan struct{} // closed at each acknowledgement and at the end
-	done   sync.WaitGroup
+	mu      sync.Mutex
+	wake    sync.Cond // there is something to write, or the stream has ended
+	queue   outbox    // frames not yet written
+	sent    uint64    // number of the last batch
+	acked   uint64
+	sizes   []int64 // of the batches that are not acknowledged
+	ready   bool
+	answers [][]byte // that have come
+	err     error
+	change  chan struct{} // closed at each message of the receiver and at the end
+	timer   *time.Timer
+	done    sync.WaitGroup
 }
 
 const (
 	// streamWindow is how many bytes may be under way before a copy waits.
 	streamWindow = 4 << 20
-	// streamLimit is how many the stream holds for a receiver that does not keep up,
-	// before it gives up: live writes never wait for a copy.
-	streamLimit = 256 << 20
+	// streamFull is how many before those wait who write in what has been copied, but
+	// for paceMost at the most each time: the receiver takes in what they write as
+	// fast as they do, and the copy gets its turn.
+	streamFull = 2 * streamWindow
+	// streamLimit is how many the stream holds before it gives up. It is more than two
+	// of the longest values. From half of it on nobody writes who has not begun.
+	streamLimit = 1 << 30
+	// streamStall is how long a receiver may let a stream wait.
+	streamStall = 20 * time.Second
+	// paceMost is how long a writer is held back for a receiver.
+	paceMost = 50 * time.Millisecond
 )
 
-// ErrBehind says that a receiver did not keep up with the writes.
-var ErrBehind = errors.New("the receiver does not keep up")
+// Errors that end a stream.
+var (
+	// ErrBehind says that a receiver did not keep up with the writes.
+	ErrBehind = errors.New("the receiver does not keep up")
+	// ErrStalled says that a receiver has done nothing for some time.
+	ErrStalled = errors.New("the receiver does not answer")
+)
 
 // NewStream opens a stream on a connection, which it then owns, and tells the
 // receiver what it is for. Close must be called.
 func NewStream(conn net.Conn, purpose []byte) *Stream {
-	s := &Stream{conn: conn, window: streamWindow, limit: streamLimit, change: make(chan struct{})}
+	s := &Stream{
+		conn: conn, window: streamWindow, limit: streamLimit, stall: streamStall,
+		change: make(chan struct{}),
+	}
 	s.wake.L = &s.mu
-	s.queue = appendFrame(nil, frameOpen, purpose)
+	s.queue.add(frameOpen, nil, purpose)
+	s.timer = time.AfterFunc(s.stall, func() { s.fail(ErrStalled) })
 	s.done.Add(2)
 	go s.write()
 	go s.readAcks()
 	return s
 }
 
+// Ready waits until the receiver takes part.
+func (s *Stream) Ready(ctx context.Context) error {
+	return s.until(ctx, func() bool { return s.ready })
+}
+
+// Begin tells which ranges follow, by the numbers that Send is given, and waits until
+// the receiver is ready for them.
+func (s *Stream) Begin(ctx context.Context, ranges []byte) error {
+	if err := s.send(frameBegin, nil, ranges); err != nil {
+		return err
+	}
+	return s.Drained(ctx)
+}
+
+// Ask asks the receiver something about a range, and waits for the answer, which stands
+// behind everything that was sent before. One at a time.
+func (s *Stream) Ask(ctx context.Context, r int, question []byte) ([]byte, error) {
+	if err := s.send(frameAsk, binary.BigEndian.AppendUint32(nil, uint32(r)), question); err != nil {
+		return nil, err
+	}
+	var answer []byte
+	err := s.until(ctx, func() bool {
+		if len(s.answers) == 0 {
+			return false
+		}
+		answer, s.answers = s.answers[0], nil
+		return true
+	})
+	return answer, err
+}
+
 // Send hands a batch of one of the stream's ranges over, by its number, without waiting
-// for the network. It keeps no reference to the batch.
+// for the network. It keeps the batch.
 func (s *Stream) Send(r int, batch []byte) error {
+	return s.send(frameBatch, binary.BigEndian.AppendUint32(nil, uint32(r)), batch)
+}
+
+func (s *Stream) send(kind frameKind, head, body []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
 		return s.err
 	}
-	if s.inAir+int64(len(batch)) > s.limit {
+	n := int64(len(head) + len(body))
+	if s.under.Load()+n > s.limit {
 		s.failLocked(ErrBehind)
 		return ErrBehind
 	}
+	if s.acked == s.sent {
+		s.timer.Reset(s.stall)
+	}
 	s.sent++
-	s.queue = appendFrame(s.queue, frameBatch, sequence(s.sent), binary.BigEndian.AppendUint32(nil, uint32(r)), batch)
-	s.inAir += int64(len(batch))
-	s.sizes = append(s.sizes, int64(len(batch)))
+	s.queue.add(kind, append(sequence(s.sent), head...), body)
+	s.under.Add(n)
+	s.total.Add(n)
+	s.sizes = append(s.sizes, n)
 	s.wake.Signal()
 	return nil
 }
 
+// Sent is how many bytes have been handed over so far.
+func (s *Stream) Sent() int64 { return s.total.Load() }
+
 // Room waits until a copy may send more: before latches are taken, since none may be
 // held while the network is waited for.
 func (s *Stream) Room(ctx context.Context) error {
-	return s.until(ctx, func() bool { return s.inAir < s.window })
+	return s.until(ctx, func() bool { return s.under.Load() < s.window })
 }
 
 // Drained waits until the receiver has applied everything that was sent before the
@@ -92,11 +159,50 @@ func (s *Stream) Drained(ctx context.Context) error {
 	return s.until(ctx, func() bool { return s.acked >= last })
 }
 
-// until waits for a condition that acknowledgements bring about.
+// Pace holds those back who are about to write in a range of the stream, while the
+// receiver is behind: each for a bounded time, unless memory would run out.
+func (s *Stream) Pace() {
+	if s.under.Load() < streamFull || s.urgent.Load() {
+		return
+	}
+	late := time.NewTimer(paceMost)
+	defer late.Stop()
+	expired := late.C
+	for {
+		s.mu.Lock()
+		under, ended, change := s.under.Load(), s.err != nil, s.change
+		s.mu.Unlock()
+		switch {
+		case ended || s.urgent.Load() || under < streamFull:
+			return
+		case expired == nil && under < s.limit/2:
+			return
+		}
+		select {
+		case <-change:
+		case <-expired:
+			expired = nil
+			if s.under.Load() < s.limit/2 {
+				return
+			}
+		}
+	}
+}
+
+// Urge lets nobody be held back any more, or again.
+func (s *Stream) Urge(on bool) {
+	s.urgent.Store(on)
+	s.mu.Lock()
+	s.tell()
+	s.mu.Unlock()
+}
+
+// until waits for a condition that messages of the receiver bring about.
 func (s *Stream) until(ctx context.Context, holds func() bool) error {
 	for {
 		s.mu.Lock()
-		err, ok, change := s.err, holds(), s.change
+		err, change := s.err, s.change
+		ok := err == nil && holds()
 		s.mu.Unlock()
 		switch {
 		case err != nil:
@@ -128,11 +234,18 @@ func (s *Stream) fail(err error) {
 func (s *Stream) failLocked(err error) {
 	if s.err == nil {
 		s.err = err
+		s.timer.Stop()
+		s.queue = outbox{}
 		_ = s.conn.Close()
 		s.wake.Signal()
-		close(s.change)
-		s.change = make(chan struct{})
+		s.tell()
 	}
+}
+
+// tell wakes those who wait; mu is held.
+func (s *Stream) tell() {
+	close(s.change)
+	s.change = make(chan struct{})
 }
 
 // errStreamClosed is the end that Close makes.
@@ -148,25 +261,19 @@ func (s *Stream) write() {
 	defer s.done.Done()
 	for {
 		s.mu.Lock()
-		for len(s.queue) == 0 && s.err == nil {
+		for len(s.queue.parts) == 0 && s.err == nil {
 			s.wake.Wait()
 		}
 		if s.err != nil {
 			s.mu.Unlock()
 			return
 		}
-		frames := s.queue
-		s.queue, s.spare = s.spare[:0], nil
+		parts := s.queue.take()
 		s.mu.Unlock()
-		if _, err := s.conn.Write(frames); err != nil {
+		if _, err := parts.WriteTo(s.conn); err != nil {
 			s.fail(fmt.Errorf("stream: %w", err))
 			return
 		}
-		s.mu.Lock()
-		if cap(frames) <= 2*streamWindow {
-			s.spare = frames
-		}
-		s.mu.Unlock()
 	}
 }
 
@@ -177,42 +284,56 @@ func (s *Stream) readAcks() {
 	for {
 		kind, payload, next, err := readFrame(r, buf)
 		buf = next
+		if err == nil {
+			err = s.heard(kind, payload)
+		}
 		if err != nil {
 			s.fail(fmt.Errorf("stream: %w", err))
-			return
-		}
-		switch kind {
-		case frameAck:
-			n, _, err := sequenced(payload)
-			if err == nil {
-				err = s.ack(n)
-			}
-			if err != nil {
-				s.fail(err)
-				return
-			}
-		case frameFail:
-			s.fail(fmt.Errorf("the receiver gave up: %.300s", payload))
-			return
-		default:
-			s.fail(fmt.Errorf("%w: kind %d from a receiver", ErrFrame, kind))
 			return
 		}
 	}
 }
 
-func (s *Stream) ack(n uint64) error {
+// heard takes in a message of the receiver.
+func (s *Stream) heard(kind frameKind, payload []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n < s.acked || n > s.sent {
-		return fmt.Errorf("%w: %d is acknowledged, of %d to %d", ErrFrame, n, s.acked, s.sent)
+	switch kind {
+	case frameAck:
+		n, _, err := sequenced(payload)
+		if err != nil {
+			return err
+		}
+		if n < s.acked || n > s.sent {
+			return fmt.Errorf("%w: %d is acknowledged, of %d to %d", ErrFrame, n, s.acked, s.sent)
+		}
+		for range n - s.acked {
+			s.under.Add(-s.sizes[0])
+			s.sizes = s.sizes[1:]
+		}
+		s.acked = n
+	case frameReady:
+		s.ready = true
+	case frameAnswer:
+		if len(s.answers) > 0 {
+			return fmt.Errorf("%w: an answer to nothing", ErrFrame)
+		}
+		s.answers = append(s.answers, append([]byte(nil), payload...))
+	case frameBusy:
+		return ErrReceiving
+	case frameFail:
+		return fmt.Errorf("%w: %.300s", ErrGaveUp, payload)
+	default:
+		return fmt.Errorf("%w: kind %d from a receiver", ErrFrame, kind)
 	}
-	for range n - s.acked {
-		s.inAir -= s.sizes[0]
-		s.sizes = s.sizes[1:]
+	if s.acked == s.sent && s.ready {
+		s.timer.Stop()
+	} else {
+		s.timer.Reset(s.stall)
 	}
-	s.acked = n
-	close(s.change)
-	s.change = make(chan struct{})
+	s.tell()
 	return nil
 }
+
+// ErrGaveUp says that a receiver has ended a stream, and why.
+var ErrGaveUp = errors.New("the receiver gave up")

@@ -18,17 +18,34 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// A taker is a Receiver.
+type taker struct{ apply func(int, []byte) error }
+
+func (k taker) Open(p []byte) error {
+	if string(p) != "handoff 7" {
+		return errors.New("another purpose")
+	}
+	return nil
+}
+
+func (k taker) Begin([]byte) error { return nil }
+
+func (k taker) Apply(r int, batch []byte, done func(error)) error {
+	err := k.apply(r, batch)
+	if err == nil {
+		done(nil)
+	}
+	return err
+}
+
+func (k taker) Ask(_ int, question []byte) ([]byte, error) {
+	return append([]byte("re: "), question...), nil
+}
+
 // receiving runs a receiver and returns what it ends with.
 func receiving(conn net.Conn, apply func(int, []byte) error) <-chan error {
 	ended := make(chan error, 1)
-	go func() {
-		ended <- Receive(conn, func(p []byte) error {
-			if string(p) != "handoff 7" {
-				return errors.New("another purpose")
-			}
-			return nil
-		}, apply)
-	}()
+	go func() { ended <- Receive(conn, taker{apply}) }()
 	return ended
 }
 

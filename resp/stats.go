@@ -143,3 +143,6 @@ func (s *stats) reset() {
 	clear(s.errors)
 	s.mu.Unlock()
 }
+
+// Rate is how many commands the server ran in the last second.
+func (s *Server) Rate() int64 { return s.stats.perSecond.Load() }

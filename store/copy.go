@@ -26,6 +26,8 @@ type Copy struct {
 	gen uint64
 	u   *Unit
 	m   matcher
+
+	keys, bytes int64
 }
 
 // ChunkSize is the usual limit of a chunk, in bytes.
@@ -55,6 +57,10 @@ func (c *Copy) Position() Position { return c.at }
 
 // Done reports whether the copy is at the end of its range.
 func (c *Copy) Done() bool { return c.at.AtEnd() }
+
+// Passed returns how many keys, and bytes of entries, the cursor has passed. An entry is
+// a key and a value, here with a share of what it costs beside them.
+func (c *Copy) Passed() (keys, bytes int64) { return c.keys, c.bytes }
 
 // Chunk goes on by up to about limit bytes of what the range holds here: a chunk
 // is whole entries, so by one at least.
@@ -203,6 +209,10 @@ func (ch *chunk) full() bool {
 func (ch *chunk) step() {
 	if ch.pos != nil {
 		ch.walked += len(ch.w.key) + len(ch.w.value) + entryOverhead
+		if ch.w.isHeader() {
+			ch.keys++
+		}
+		ch.bytes += int64(len(ch.w.key) + len(ch.w.value) + entryOverhead)
 	}
 	for ch.w.next() {
 		if ch.w.isDead(ch.now) {

@@ -96,3 +96,26 @@ func (s *Store) SetPassive(r ring.Range, passive bool) {
 		s.overdue.Store(true)
 	}
 }
+
+// SetActive makes the store passive everywhere but in some ranges.
+func (s *Store) SetActive(ranges ...ring.Range) {
+	s.tapsMu.Lock()
+	defer s.tapsMu.Unlock()
+	var active []stretch
+	for _, r := range ranges {
+		active = append(active, stretches(r)...)
+	}
+	passive := []stretch{}
+	next, full := Place(0), false
+	for _, st := range union(active) {
+		if st.first > next {
+			passive = append(passive, stretch{next, st.first - 1})
+		}
+		next, full = st.last+1, st.last == ^Place(0)
+	}
+	if !full {
+		passive = append(passive, stretch{next, ^Place(0)})
+	}
+	s.passive.stretches.Store(&passive)
+	s.overdue.Store(true)
+}

@@ -36,6 +36,7 @@ type Tap struct {
 	mu     sync.Mutex // serializes calls of sink
 	closed bool
 	last   atomic.Uint64 // number of the newest change
+	pace   atomic.Pointer[func()]
 
 	held holding
 }
@@ -83,6 +84,11 @@ func (s *Store) setTaps(pieces []tapPiece) {
 	s.taps.Store(set)
 	s.commits.Unlock()
 }
+
+// Pace has wait called before a unit begins that may write in the range, by the
+// goroutine of the unit, which holds no latch then. So whoever taps bounds what it is
+// handed; what has begun already, and what the store does by itself, does not wait.
+func (t *Tap) Pace(wait func()) { t.pace.Store(&wait) }
 
 // Acked says that everything up to a change's number is wherever it must be. It
 // may be called from sink, and is called with numbers that grow.
@@ -148,6 +154,21 @@ func (ts *tapSet) find(t ring.Token) *Tap {
 		return nil
 	}
 	return ts.pieces[i].tap
+}
+
+// slow lets every tap in whose range a place lies hold its goroutine back.
+func (ts *tapSet) slow(places []Place) {
+	var asked []*Tap
+	for _, p := range places {
+		t := ts.find(p.Token())
+		if t == nil || slices.Contains(asked, t) {
+			continue
+		}
+		asked = append(asked, t)
+		if wait := t.pace.Load(); wait != nil {
+			(*wait)()
+		}
+	}
 }
 
 // overlap reports whether any tap has a part in a stretch.

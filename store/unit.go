@@ -105,8 +105,11 @@ func (v *Value) set(h *header, p Place) {
 func (s *Store) NewUnit() *Unit { return &Unit{s: s} }
 
 // Begin starts the unit: it takes the latches of places, and fixes the time by
-// which keys expire, in ms since 1970.
+// which keys expire, in ms since 1970. Where a [Tap] paces its range, that comes first.
 func (u *Unit) Begin(now int64, places []Place) {
+	if taps := u.s.taps.Load(); taps != nil && len(places) > 0 {
+		taps.slow(places)
+	}
 	u.latched = u.latched[:0]
 	for _, p := range places {
 		u.latched = append(u.latched, latchOf(p))

@@ -39,6 +39,7 @@ type cluster struct {
 
 	ctx    context.Context
 	cancel context.CancelFunc
+	opened chan struct{} // closed once all of the above is there for other nodes
 	done   sync.WaitGroup
 
 	// choice guards what the node has chosen, and that it has begun to found.
@@ -65,6 +66,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 		n: n, strategy: placing,
 		incarnation: uint64(time.Now().UnixNano()),
 		links:       make(map[string]*link),
+		opened:      make(chan struct{}),
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	defer func() {
@@ -127,10 +129,12 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	c.engine, err = replica.New(replica.Config{
 		Self: n.id, Incarnation: c.incarnation, Strategy: agreedStrategy{placing, c.table.State}, Store: data{n.store},
 		Table: agreed{c.table}, Front: c, Dial: c.dialStream, Logger: cfg.Logger,
+		Requests: func() float64 { return float64(n.server.Rate()) },
 	})
 	if err != nil {
 		return c, err
 	}
+	close(c.opened)
 	// Whoever calls finds everything in its place.
 	if err := c.bus.Start(); err != nil {
 		return c, err
@@ -201,7 +205,21 @@ func (c *cluster) dialStream(ctx context.Context, node string) (net.Conn, error)
 	return c.dial(ctx, node, bus.Stream)
 }
 
+// open waits until this node is whole, since others connect before; false if it ends.
+func (c *cluster) open() bool {
+	select {
+	case <-c.opened:
+		return true
+	case <-c.ctx.Done():
+		return false
+	}
+}
+
 func (c *cluster) serveStream(peer bus.Peer, conn net.Conn) {
+	if !c.open() {
+		_ = conn.Close()
+		return
+	}
 	if err := c.engine.Serve(c.ctx, peer.ID, conn); err != nil && c.ctx.Err() == nil {
 		c.n.cfg.Logger.Warn("receive a stream", "node", peer.ID, "err", err)
 	}
@@ -265,7 +283,7 @@ func exchange(ctx context.Context, conn net.Conn, message []byte) ([]byte, error
 
 func (c *cluster) serveControl(peer bus.Peer, conn net.Conn) {
 	defer func() { _ = conn.Close() }()
-	for {
+	for c.open() {
 		message, err := readMessage(conn)
 		if err != nil {
 			return

@@ -1,8 +1,11 @@
 package node
 
 import (
-	"sync/atomic"
+	"encoding/binary"
+	"errors"
+	"fmt"
 
+	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -12,53 +15,18 @@ type data struct {
 	*store.Store
 }
 
-// Tap implements replica.Store. Replies do not wait for what is tapped: a learner's
-// copy does not count.
-func (d data) Tap(r ring.Range, sink func(batch []byte)) (cancel func(), err error) {
-	var tap atomic.Pointer[store.Tap]
-	t, err := d.Store.Tap(r, func(c store.Change) {
-		sink(c.Batch)
-		if t := tap.Load(); t != nil {
-			t.Acked(c.Number)
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	tap.Store(t)
-	t.Acked(t.Last()) // what came before the pointer was there
-	return func() { t.Close(nil) }, nil
+// Give implements replica.Store.
+func (d data) Give(r ring.Range, sink func(batch []byte), pace func()) (replica.Outgoing, error) {
+	return newOutgoing(d.Store, r, sink, pace)
 }
 
-// Copy implements replica.Store.
-func (d data) Copy(r ring.Range, from []byte, limit int, sink func(batch []byte)) (next []byte, err error) {
-	c, err := d.NewCopy(r, from)
-	if err != nil {
-		return nil, err
-	}
-	err = c.Chunk(limit, nil, func(batch []byte, _ store.Position) {
-		if batch != nil {
-			sink(batch)
-		}
-	})
-	if err != nil || c.Done() {
-		return nil, err
-	}
-	return c.Position(), nil
+// Take implements replica.Store.
+func (d data) Take(r ring.Range) replica.Incoming {
+	return &incoming{store: d.Store, r: r, receiver: d.NewReceiver(r)}
 }
 
-// Receive implements replica.Store.
-func (d data) Receive(r ring.Range) (apply func(batch []byte) error, end func()) {
-	receiver := d.NewReceiver(r)
-	var durable store.Signal
-	return func(batch []byte) error {
-		wait, err := receiver.Apply(batch, &durable)
-		if err == nil && wait {
-			err = durable.Wait()
-		}
-		return err
-	}, receiver.Close
-}
+// Serve implements replica.Store.
+func (d data) Serve(own []ring.Range) { d.SetActive(own...) }
 
 // Drop implements replica.Store.
 func (d data) Drop(ranges ...ring.Range) error {
@@ -72,4 +40,96 @@ func (d data) Load(r ring.Range) ring.Load {
 		return ring.Load{}
 	}
 	return ring.Load{Keys: l.Keys, Bytes: l.Bytes, Largest: l.Heaviest}
+}
+
+// incoming is a range that is taken in.
+type incoming struct {
+	store    *store.Store
+	r        ring.Range
+	receiver *store.Receiver
+	last     *store.Digests // what the sender has been told of last
+}
+
+// Apply implements replica.Incoming.
+func (in *incoming) Apply(batch []byte, done func(error)) error {
+	wait, err := in.receiver.Apply(batch, settled(done))
+	if err == nil && !wait {
+		done(nil)
+	}
+	return err
+}
+
+// settled is a store.Waiter.
+type settled func(error)
+
+func (s settled) Settled(err error) { s(err) }
+
+// Close implements replica.Incoming.
+func (in *incoming) Close() { in.receiver.Close() }
+
+// A question of a sender is a byte that says what it asks for, and
+//
+//	askDigests: a position: the digests of the first level from there on
+//	askEntries: the numbers of groups of the digests that were sent last, each a
+//	            uvarint: these digests again, with the second level of those groups
+const (
+	askDigests = 1
+	askEntries = 2
+)
+
+const (
+	// digested is how many entries one answer stands for. It bounds the memory that
+	// an answer takes on either side.
+	digested = 16 << 10
+	// groupEntries bounds the second level of one group, which may have grown since;
+	// of a larger one the first level is all there is.
+	groupEntries = 1 << 10
+)
+
+// Answer implements replica.Incoming.
+func (in *incoming) Answer(question []byte) ([]byte, error) {
+	if len(question) == 0 {
+		return nil, errQuestion
+	}
+	switch rest := question[1:]; question[0] {
+	case askDigests:
+		d, err := in.store.Digest(in.r, store.Position(rest), digested)
+		if err != nil {
+			return nil, err
+		}
+		in.last = d
+		return d.Append(nil), nil
+	case askEntries:
+		if in.last == nil {
+			return nil, errQuestion
+		}
+		for len(rest) > 0 {
+			i, w := binary.Uvarint(rest)
+			if w <= 0 || i >= uint64(len(in.last.Groups)) {
+				return nil, errQuestion
+			}
+			rest = rest[w:]
+			g := &in.last.Groups[i]
+			end := in.last.End
+			if int(i)+1 < len(in.last.Groups) {
+				end = in.last.Groups[i+1].Start
+			}
+			var err error
+			if g.Entries, g.Detailed, err = in.store.DigestEntries(in.r, g.Start, end, groupEntries); err != nil {
+				return nil, err
+			}
+		}
+		return in.last.Append(nil), nil
+	}
+	return nil, errQuestion
+}
+
+var errQuestion = errors.New("a question about a copy that makes no sense")
+
+func answered(b []byte) (*store.Digests, error) {
+	d, err := store.ParseDigests(b)
+	if err != nil {
+		return nil, fmt.Errorf("an answer about a copy: %w", err)
+	}
+	return d, nil
 }

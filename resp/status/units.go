@@ -60,7 +60,7 @@ func count(n int64) string {
 	return counts.String(float64(n))
 }
 
-func size(n int64) string  { return sizes.String(float64(n)) }
+func size(n int64) string { return sizes.String(float64(n)) }
 
 // of is how much of a whole is done, both in the unit of the whole.
 func (s scale) of(done, whole int64) string {

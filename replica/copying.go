@@ -1,0 +1,139 @@
+package replica
+
+import (
+	"context"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica/table"
+)
+
+const (
+	// chunkBytes is about how much one step of a copy takes under latches.
+	chunkBytes = 256 << 10
+	// busyRequests is how many requests a second make a node busy: its copies then
+	// rest for restMost times as long as they work, and in proportion with fewer.
+	busyRequests = 5_000
+	restMost     = 3
+	// slice is how long at most a copy waits before it looks again at what it may.
+	slice = 50 * time.Millisecond
+)
+
+// copying is the copy of one portion on its way. While it goes on, the receiver is sent
+// every change of what it has been sent.
+type copying struct {
+	e *Engine
+	t *transfer
+	h *table.Handoff
+	p *portion
+
+	out []Outgoing
+	st  *table.State // by which the copy was wanted last
+}
+
+// close ends the taps.
+func (c *copying) close() {
+	for _, out := range c.out {
+		out.Close()
+	}
+	c.out = nil
+}
+
+// all puts all that lies in the ranges on the stream, with every change from now on
+// behind it. The taps go on until close.
+func (c *copying) all(ctx context.Context) error {
+	for i, r := range c.p.ranges {
+		sink := func(batch []byte) { _ = c.t.stream.Send(i, batch) } // whose error Drained returns
+		out, err := c.e.cfg.Store.Give(r, sink, c.t.stream.Pace)
+		if err != nil {
+			return err
+		}
+		c.out = append(c.out, out)
+		if err := c.one(ctx, i, out); err != nil {
+			return err
+		}
+	}
+	return c.t.stream.Drained(ctx)
+}
+
+// one copies one range.
+func (c *copying) one(ctx context.Context, i int, out Outgoing) error {
+	keys, bytes := int64(0), int64(0)
+	for done := false; !done; {
+		for question := out.Ask(); question != nil; question = out.Ask() {
+			answer, err := c.t.stream.Ask(ctx, i, question)
+			if err == nil {
+				err = out.Answer(answer)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		limit, err := c.permit(ctx)
+		if err != nil {
+			return err
+		}
+		began, sent := time.Now(), c.t.stream.Sent()
+		if done, err = out.Step(limit); err != nil {
+			return err
+		}
+		c.e.bucket.take(c.t.stream.Sent() - sent)
+		k, b := out.Passed()
+		c.t.passed(k-keys, b-bytes)
+		keys, bytes = k, b
+		c.e.rest(ctx, time.Since(began))
+	}
+	// Progress is told in the words of loads.
+	load := c.t.loads[c.p.ranges[i]]
+	c.t.passed(load.Keys-keys, load.Bytes-bytes)
+	return nil
+}
+
+// wanted returns errChanged if the table does not want the portion moved any more.
+func (c *copying) wanted() error {
+	st := c.e.cfg.Table.State()
+	if st == c.st {
+		return nil
+	}
+	if _, ok := st.Handoff(c.h.ID); !ok {
+		return errChanged
+	}
+	for _, r := range c.p.ranges {
+		row, ok := st.Row(r.Start)
+		if !ok || row.Range != r || row.Primary != c.e.cfg.Self || row.Op.Handoff != c.h.ID {
+			return errChanged
+		}
+	}
+	c.st = st
+	return nil
+}
+
+// permit waits until the copy may go on, and returns by how many bytes.
+func (c *copying) permit(ctx context.Context) (limit int, err error) {
+	paused := false
+	for {
+		if err := c.wanted(); err != nil {
+			return 0, err
+		}
+		moves := c.st.Cluster().Moves
+		wait := slice
+		if paused = moves.Paused; !paused {
+			wait = c.e.bucket.wait(moves.Throttle)
+		}
+		if !paused && wait == 0 {
+			break
+		}
+		if err := c.t.stream.Err(); err != nil {
+			return 0, err
+		}
+		c.t.slowed(paused)
+		if pause(ctx, min(wait, slice)); ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+	}
+	c.t.slowed(false)
+	limit = chunkBytes
+	if rate := c.st.Cluster().Throttle; rate > 0 {
+		limit = int(min(chunkBytes, max(rate/10, 1<<10)))
+	}
+	return limit, c.t.stream.Room(ctx)
+}

@@ -1,0 +1,105 @@
+package node
+
+import (
+	"encoding/binary"
+	"sync/atomic"
+
+	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store"
+)
+
+// outgoing is a range on its way to another store. But for what the tap hands over, it
+// belongs to one goroutine.
+//
+// Invariant: cursor is read under the latches of the changed keys and moved under those
+// of the keys that it passes. So a change is sent if and only if the copy of its keys
+// has been, and before anything later of them.
+type outgoing struct {
+	store  *store.Store
+	r      ring.Range
+	sink   func(batch []byte)
+	tap    *store.Tap
+	copy   *store.Copy
+	cursor atomic.Pointer[store.Position]
+
+	theirs   *store.Digests // what the receiver has from the cursor on
+	question []byte
+}
+
+func newOutgoing(s *store.Store, r ring.Range, sink func([]byte), pace func()) (*outgoing, error) {
+	o := &outgoing{store: s, r: r, sink: sink, question: []byte{askDigests}}
+	o.cursor.Store(new(store.Position))
+	var err error
+	if o.copy, err = s.NewCopy(r, nil); err != nil {
+		return nil, err
+	}
+	var tap atomic.Pointer[store.Tap]
+	o.tap, err = s.Tap(r, func(c store.Change) {
+		// Nobody waits for what is tapped: a learner's copy does not count.
+		if t := tap.Load(); t != nil {
+			t.Acked(c.Number)
+		}
+		batch, err := s.CutBatch(c.Batch, r, *o.cursor.Load())
+		if err != nil {
+			batch = c.Batch // which the receiver does not understand either, and says so
+		}
+		if batch != nil {
+			sink(batch)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	tap.Store(o.tap)
+	o.tap.Acked(o.tap.Last()) // what came before the pointer was there
+	o.tap.Pace(pace)
+	return o, nil
+}
+
+// Close implements replica.Outgoing.
+func (o *outgoing) Close() { o.tap.Close(nil) }
+
+// Ask implements replica.Outgoing.
+func (o *outgoing) Ask() []byte { return o.question }
+
+// Answer implements replica.Outgoing.
+func (o *outgoing) Answer(answer []byte) error {
+	d, err := answered(answer)
+	if err != nil {
+		return err
+	}
+	asked := o.question[0]
+	o.question, o.theirs = nil, d
+	if asked == askEntries {
+		return nil
+	}
+	groups, err := o.store.Differing(o.r, d)
+	if err != nil || len(groups) == 0 {
+		return err
+	}
+	o.question = []byte{askEntries}
+	for _, g := range groups {
+		o.question = binary.AppendUvarint(o.question, uint64(g))
+	}
+	return nil
+}
+
+// Step implements replica.Outgoing.
+func (o *outgoing) Step(limit int) (done bool, err error) {
+	err = o.copy.Chunk(limit, o.theirs, func(batch []byte, next store.Position) {
+		o.cursor.Store(&next)
+		if batch != nil {
+			o.sink(batch)
+		}
+	})
+	if err != nil || o.copy.Done() {
+		return err == nil, err
+	}
+	if at := o.copy.Position(); string(at) == string(o.theirs.End) {
+		o.question = append([]byte{askDigests}, at...)
+	}
+	return false, nil
+}
+
+// Passed implements replica.Outgoing.
+func (o *outgoing) Passed() (keys, bytes int64) { return o.copy.Passed() }
