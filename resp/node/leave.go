@@ -71,7 +71,7 @@ func (c *cluster) beginLeave(ctx context.Context) error {
 	case errors.Is(err, table.ErrNodeState): // it is leaving already
 		return nil
 	case errors.Is(err, table.ErrLastStore):
-		return fmt.Errorf("%w to take the data; stop the node to end it and keep its data", err)
+		return fmt.Errorf("no other node could take the data; to end this one and keep its data, stop it: %w", err)
 	}
 	return err
 }
