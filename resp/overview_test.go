@@ -28,6 +28,7 @@ func (s *scene) Status(ctx context.Context) (*status.Report, error) {
 	s.asked.Store(&ctx)
 	if s.waits {
 		<-ctx.Done()
+		return nil, ctx.Err()
 	}
 	return s.report, s.err
 }
