@@ -18,7 +18,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/node"
 )
 
-const serveLong = `Serve the Redis protocol until SIGTERM, SIGINT or a client's SHUTDOWN.
+const serveLong = `Serve the Redis protocol until SIGTERM, SIGINT, or a client's SHUTDOWN or RING LEAVE.
 
 Every setting is a flag, a variable (RINGSIDE_MAX_CLIENTS for --max-clients) and a
 key of a YAML file (max-clients: 500, in the file that --config or RINGSIDE_CONFIG
@@ -142,7 +142,7 @@ func serve(cfg node.Config, open func(node.Config) (server, error), signals <-ch
 		if fatal = n.Err(); fatal != nil {
 			log.Error("stopping after a fatal error", "err", fatal)
 		} else {
-			log.Info("stopping", "command", "SHUTDOWN")
+			log.Info("stopping", "by", "a client's command")
 		}
 	}
 	if err := closeWithin(n, cfg.StopTimeout+closeMargin); err != nil {

@@ -50,6 +50,7 @@ func (c *cluster) leaveAndEnd(ctx context.Context) error {
 		case err != nil:
 			c.n.cfg.Logger.Error("leave", "node", c.n.id, "err", err)
 		default:
+			c.n.cfg.Logger.Info("handed everything over and left the cluster", "node", c.n.id)
 			c.n.finish(nil)
 		}
 	})

@@ -284,11 +284,11 @@ func (n *Node) HTTPAddr() net.Addr {
 // ID is the name of the node.
 func (n *Node) ID() string { return n.id }
 
-// Done is closed when the node wants to stop, by a client's SHUTDOWN or an error
-// that ends it.
+// Done is closed when the node wants to stop: by a client's SHUTDOWN, after a client's
+// RING LEAVE once nothing is left here, or by an error that ends it.
 func (n *Node) Done() <-chan struct{} { return n.done }
 
-// Err is, after Done, why the node ends: nil after SHUTDOWN.
+// Err is, after Done, why the node ends: nil after SHUTDOWN and RING LEAVE.
 func (n *Node) Err() error {
 	select {
 	case <-n.done:

@@ -162,13 +162,13 @@ func (p *Plan) remark(d *drawing) {
 	}
 	if len(p.Moves) > 0 {
 		basis := "assumed, since little has been moved yet to measure it by"
-		if p.Measured > 0 {
+		switch {
+		case p.Throttle > 0 && p.Rate >= float64(p.Throttle):
+			basis = "to which RING THROTTLE bounds it"
+		case p.Measured > 0:
 			basis = "the mean of " + plural(int(p.Measured), "handoff") + " so far"
 		}
 		d.line("times: at %s/s a handoff, %s; a node sends one and receives one at a time", size(int64(p.Rate)), basis)
-		if p.Throttle > 0 {
-			d.line("RING THROTTLE bounds it to %s/s a node", size(p.Throttle))
-		}
 		if p.Paused {
 			d.line("! the moving of data is paused: nothing moves before RING RESUME")
 		}
