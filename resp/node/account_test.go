@@ -21,7 +21,7 @@ import (
 // Whatever comes on a connection of questions, the node answers what it can, closes
 // it, and goes on.
 func TestQuestionsThatAreNoneAreAnswered(t *testing.T) {
-	defer goneInTheEnd(t)
+	t.Cleanup(func() { goneInTheEnd(t) })
 	n := openMember(t, "node-a")
 	defer n.Close()
 	waitFor(t, "a cluster of one", func() bool { return n.primaries()["node-a"] == 256 })
@@ -68,7 +68,7 @@ func TestQuestionsThatAreNoneAreAnswered(t *testing.T) {
 
 // A node that does not answer holds a report up for a while, and no longer.
 func TestReportsDoNotWaitForTheSilent(t *testing.T) {
-	defer goneInTheEnd(t)
+	t.Cleanup(func() { goneInTheEnd(t) })
 	n := openMember(t, "node-a")
 	defer n.Close()
 	waitFor(t, "a cluster of one", func() bool { return n.primaries()["node-a"] == 256 })

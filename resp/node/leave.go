@@ -67,7 +67,7 @@ func (c *cluster) beginLeave(ctx context.Context) error {
 	case st.Cluster().Paused && self.Role == table.Store:
 		return errors.New("the moving of data is paused: RING RESUME first")
 	}
-	err := c.agree(ctx, &table.Leave{Node: c.n.id, Incarnation: c.incarnation})
+	err := c.agree(ctx, &table.Leave{Node: c.n.id, Incarnation: c.incarnation}, isNow(c.n.id, table.Leaving))
 	switch {
 	case errors.Is(err, table.ErrNodeState): // it is leaving already
 		return nil

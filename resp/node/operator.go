@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/replica/members"
@@ -71,7 +73,10 @@ func (o operator) move(ctx context.Context, set *table.SetMoves) error {
 	if err != nil {
 		return err
 	}
-	return c.agree(ctx, set)
+	return c.agree(ctx, set, func(st *table.State) bool {
+		moves := st.Cluster().Moves
+		return (set.Paused == nil || moves.Paused == *set.Paused) && (set.Throttle == nil || moves.Throttle == *set.Throttle)
+	})
 }
 
 // Recreate implements resp.Operator.
@@ -92,16 +97,47 @@ func (o operator) Pin(ctx context.Context, pins vnode.Pins) error {
 	return c.pin(ctx, pins)
 }
 
-// agree has the table take an order, and says in an operator's words why not.
-func (c *cluster) agree(ctx context.Context, order table.Command) error {
+// unknownPatience is how long an order whose outcome is not known may yet show.
+const unknownPatience = 5 * time.Second
+
+// agree has the table take an order, and says in an operator's words why not. shows
+// tells whether a state has what was ordered.
+func (c *cluster) agree(ctx context.Context, order table.Command, shows func(*table.State) bool) error {
 	_, err := c.table.Apply(ctx, order)
 	switch {
 	case errors.Is(err, table.ErrNoLeader):
 		return errors.New("nobody leads the cluster: a majority of its voters cannot be reached, and nothing has changed")
 	case errors.Is(err, table.ErrUnknownOutcome):
+		if c.comesTo(ctx, shows) {
+			return nil
+		}
 		return errors.New("the leader was lost on the way: RING STATUS tells, in a moment, whether the order holds")
 	}
 	return err
+}
+
+// comesTo waits for a state, for unknownPatience at most.
+func (c *cluster) comesTo(ctx context.Context, shows func(*table.State) bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, unknownPatience)
+	defer cancel()
+	changes, end := c.table.Changes()
+	defer end()
+	for !shows(c.table.State()) {
+		select {
+		case <-changes:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+// isNow tells of a node whether it is in a state.
+func isNow(node string, state table.NodeState) func(*table.State) bool {
+	return func(st *table.State) bool {
+		n, _ := st.Node(node)
+		return n.State == state
+	}
 }
 
 // find is the node of a name, which may be a part of an id that no other id has, since
@@ -159,7 +195,7 @@ func (c *cluster) forget(ctx context.Context, name string) error {
 	case c.alive(n.ID):
 		return fmt.Errorf("%s is alive: send RING LEAVE to it, so that it hands over what it has", n.ID)
 	}
-	err = c.agree(ctx, &table.Forget{Node: n.ID, Incarnation: n.Incarnation})
+	err = c.agree(ctx, &table.Forget{Node: n.ID, Incarnation: n.Incarnation}, isNow(n.ID, table.Gone))
 	if errors.Is(err, table.ErrCopies) {
 		return c.stillHolds(n.ID)
 	}
@@ -217,5 +253,9 @@ func (c *cluster) pin(ctx context.Context, pins vnode.Pins) error {
 	if _, err := replica.Foresee(st, agreedStrategy{c.strategy, c.table.State}, members); err != nil {
 		return err
 	}
-	return c.agree(ctx, &table.SetPins{Node: n.ID, Incarnation: n.Incarnation, Pins: pins.Tokens, OnlyPins: pins.Only})
+	set := &table.SetPins{Node: n.ID, Incarnation: n.Incarnation, Pins: pins.Tokens, OnlyPins: pins.Only}
+	return c.agree(ctx, set, func(st *table.State) bool {
+		now, _ := st.Node(n.ID)
+		return slices.Equal(now.Pins, pins.Tokens) && now.OnlyPins == pins.Only
+	})
 }

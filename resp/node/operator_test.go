@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ import (
 // dialNode is a client of one node that tries nothing twice.
 func dialNode(t *testing.T, n *Node) *redis.Client {
 	t.Helper()
-	client := redis.NewClient(&redis.Options{Addr: n.Addr().String(), MaxRetries: -1, Protocol: 2})
+	client := redis.NewClient(&redis.Options{Addr: n.Addr().String(), MaxRetries: -1, Protocol: 2, ReadTimeout: time.Minute})
 	t.Cleanup(func() { _ = client.Close() })
 	return client
 }
@@ -45,6 +46,25 @@ func reportOf(t *testing.T, client *redis.Client) *status.Report {
 		t.Fatal(text)
 	}
 	return r
+}
+
+// fullReport is one in which every node that is alive has told its part.
+func fullReport(t *testing.T, client *redis.Client) (r *status.Report) {
+	t.Helper()
+	waitFor(t, "a full report", func() bool {
+		r = reportOf(t, client)
+		return !slices.ContainsFunc(r.Nodes, func(n status.Node) bool { return n.Health == status.Alive && !n.Answered })
+	})
+	return r
+}
+
+// insist gives an order until it is taken: a leader may be lost on a busy machine.
+func insist(t *testing.T, client *redis.Client, words ...any) {
+	t.Helper()
+	waitFor(t, fmt.Sprint(words...), func() bool {
+		text := ringText(client, words...)
+		return text == "OK" || strings.Contains(text, "which is alive") || strings.Contains(text, "there is no node")
+	})
 }
 
 // threeNodes are a cluster in which each node has its share, some of 3000 keys.
@@ -79,13 +99,13 @@ func threeNodes(t *testing.T) (nodes []*Node, clients []*redis.Client) {
 
 // Every node tells the same of all of them.
 func TestStatusOfACluster(t *testing.T) {
-	defer goneInTheEnd(t)
+	t.Cleanup(func() { goneInTheEnd(t) })
 	nodes, clients := threeNodes(t)
 	waitFor(t, "three voters", func() bool {
 		return len(nodes[0].cluster.table.Voters()) == 3 && len(nodes[2].cluster.table.Voters()) == 3
 	})
 	for i, client := range clients {
-		r := reportOf(t, client)
+		r := fullReport(t, client)
 		if r.Cluster != "ringside" || r.Asked != nodes[i].ID() || r.Leader == "" || r.Ranges != 256 || len(r.Buckets) != 256 || len(r.Handoffs) != 0 {
 			t.Errorf("%s: %+v", r.Asked, r)
 		}
@@ -109,7 +129,7 @@ func TestStatusOfACluster(t *testing.T) {
 	wantRing(t, clients[0], "-ERR syntax error", "STATUS", "XML")
 	wantRing(t, clients[0], "leader:"+reportOf(t, clients[0]).Leader, "INFO")
 	moved := int64(0)
-	for _, n := range reportOf(t, clients[1]).Nodes {
+	for _, n := range fullReport(t, clients[1]).Nodes {
 		moved += n.Moved.Ranges
 		if n.Moved.Done > 0 && n.Moved.Held == 0 {
 			t.Errorf("%s has held no range: %+v", n.ID, n.Moved)
@@ -118,14 +138,11 @@ func TestStatusOfACluster(t *testing.T) {
 	if moved < 170 {
 		t.Errorf("%d ranges have changed hands", moved)
 	}
-	for _, n := range nodes {
-		_ = n.Close()
-	}
 }
 
 // Orders about moves hold on all nodes, and through restarts.
 func TestMovesArePausedAndBounded(t *testing.T) {
-	defer goneInTheEnd(t)
+	t.Cleanup(func() { goneInTheEnd(t) })
 	a := openMember(t, "node-a")
 	defer a.Close()
 	dir := t.TempDir()
@@ -167,7 +184,7 @@ func TestMovesArePausedAndBounded(t *testing.T) {
 
 // A node that is told to leave hands over what it has, and ends.
 func TestANodeThatIsToldToLeaveEnds(t *testing.T) {
-	defer goneInTheEnd(t)
+	t.Cleanup(func() { goneInTheEnd(t) })
 	nodes, clients := threeNodes(t)
 	// The first leads and alone had a vote for a while.
 	wantRing(t, clients[0], "OK", "LEAVE")
@@ -199,12 +216,11 @@ func TestANodeThatIsToldToLeaveEnds(t *testing.T) {
 	if r := reportOf(t, clients[2]); len(r.Nodes) != 1 || r.Leader != "node-c" {
 		t.Errorf("%+v", r)
 	}
-	_ = nodes[2].Close()
 }
 
 func TestPlansTellWhatWouldMove(t *testing.T) {
-	defer goneInTheEnd(t)
-	nodes, clients := threeNodes(t)
+	t.Cleanup(func() { goneInTheEnd(t) })
+	_, clients := threeNodes(t)
 	text := ringText(clients[1], "PLAN", "JOIN", "node-d:2", "LEAVE", "node-a")
 	for _, want := range []string{"join node-d of weight 2; leave node-a ·", "node-a → node-d", "node-b → node-d", "assumed", "node-d          0  128"} {
 		if !strings.Contains(text, want) {
@@ -221,7 +237,7 @@ func TestPlansTellWhatWouldMove(t *testing.T) {
 		}
 	}
 	moved := ringText(clients[2], "PLAN", "LEAVE", "node-a")
-	gone := int(reportOf(t, clients[0]).Nodes[0].Keys)
+	gone := int(fullReport(t, clients[0]).Nodes[0].Keys)
 	if !strings.Contains(moved, fmt.Sprint(" ", gone, " ")) || keys <= gone {
 		t.Errorf("node-a has %d keys, of which\n%s\nand with a join %d", gone, moved, keys)
 	}
@@ -245,14 +261,11 @@ func TestPlansTellWhatWouldMove(t *testing.T) {
 	if r := reportOf(t, clients[0]); len(r.Nodes) != 3 || len(r.Handoffs) != 0 {
 		t.Errorf("%+v", r)
 	}
-	for _, n := range nodes {
-		_ = n.Close()
-	}
 }
 
 // A node that is away for good is forgotten once its ranges are given up.
 func TestForgetAndRecreate(t *testing.T) {
-	defer goneInTheEnd(t)
+	t.Cleanup(func() { goneInTheEnd(t) })
 	nodes, clients := threeNodes(t)
 	client := clients[0]
 	wantRing(t, client, "RING LEAVE has it", "FORGET", "node-a")
@@ -262,7 +275,7 @@ func TestForgetAndRecreate(t *testing.T) {
 	wantRing(t, client, "is not made up of whole ranges", "RECREATE", "00000000-00800000")
 	wantRing(t, client, "is not made up of whole ranges", "RECREATE", "00000001-01000000")
 	wantRing(t, client, "is not made up of whole ranges", "RECREATE", "00000000-01800000")
-	lost := reportOf(t, client).Nodes[2].Keys
+	lost := fullReport(t, client).Nodes[2].Keys
 	if err := nodes[2].Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -277,10 +290,10 @@ func TestForgetAndRecreate(t *testing.T) {
 	}
 	for row := range nodes[0].cluster.table.State().Rows() {
 		if row.Primary == "node-c" {
-			wantRing(t, client, "OK", "RECREATE", row.Range.String())
+			insist(t, client, "RECREATE", row.Range.String())
 		}
 	}
-	wantRing(t, client, "OK", "FORGET", "ode-c")
+	insist(t, client, "FORGET", "ode-c")
 	wantRing(t, client, "there is no node", "FORGET", "node-c")
 	waitFor(t, "two nodes", func() bool {
 		r := reportOf(t, clients[1])
@@ -293,9 +306,6 @@ func TestForgetAndRecreate(t *testing.T) {
 		if err := client.Set(t.Context(), fmt.Sprint("key:", i), "again", 0).Err(); err != nil {
 			t.Fatal(err)
 		}
-	}
-	for _, n := range nodes[:2] {
-		_ = n.Close()
 	}
 }
 
@@ -318,7 +328,7 @@ func putDirectly(t *testing.T, n *Node, key, value string) {
 
 // What a node has from earlier is neither lost nor found again unasked.
 func TestRecreateDoesNotMixOldCopiesIn(t *testing.T) {
-	defer goneInTheEnd(t)
+	t.Cleanup(func() { goneInTheEnd(t) })
 	nodes, clients := threeNodes(t)
 	client := clients[0]
 	var row string
@@ -342,14 +352,11 @@ func TestRecreateDoesNotMixOldCopiesIn(t *testing.T) {
 	if got, err := client.Get(t.Context(), key).Result(); got != "old" || err != nil {
 		t.Errorf("%s is %q, %v", key, got, err)
 	}
-	for _, n := range nodes[:2] {
-		_ = n.Close()
-	}
 }
 
 // A hand-picked point takes load off a node, and only where points are.
 func TestPinsMovePoints(t *testing.T) {
-	defer goneInTheEnd(t)
+	t.Cleanup(func() { goneInTheEnd(t) })
 	open := func(id string, join ...string) *Node {
 		c := memberConfig(t, t.TempDir(), id, join...)
 		c.Strategy = StrategyVnode
@@ -386,7 +393,7 @@ func TestPinsMovePoints(t *testing.T) {
 
 // Proxies tell of the cluster, and go without handing over anything.
 func TestProxiesTellAndLeave(t *testing.T) {
-	defer goneInTheEnd(t)
+	t.Cleanup(func() { goneInTheEnd(t) })
 	a := openMember(t, "node-a")
 	defer a.Close()
 	p := openProxy(t, t.TempDir(), "proxy-p", a.gossipAddr())

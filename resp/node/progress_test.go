@@ -23,7 +23,7 @@ func ringInfo(client *redis.Client, name string) int64 {
 // How far a handoff is can be seen through any node while it goes on, is paused, and is
 // over.
 func TestProgressIsSeenThroughEveryNode(t *testing.T) {
-	defer goneInTheEnd(t)
+	t.Cleanup(func() { goneInTheEnd(t) })
 	a := openMember(t, "node-a")
 	defer a.Close()
 	waitFor(t, "a cluster of one", func() bool { return a.primaries()["node-a"] == 256 })

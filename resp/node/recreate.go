@@ -45,7 +45,14 @@ func (c *cluster) recreate(ctx context.Context, r ring.Range, from string) error
 	for _, row := range rows {
 		again.Rows = append(again.Rows, row.Ref())
 	}
-	return c.agree(ctx, again)
+	return c.agree(ctx, again, func(st *table.State) bool {
+		for _, row := range rows {
+			if now, ok := st.Row(row.Range.Start); !ok || now.Lineage == row.Lineage {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // hasNothingOf keeps an old copy from becoming the truth, or from being lost, unasked.
