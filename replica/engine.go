@@ -71,7 +71,9 @@ func (e *Engine) publish() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	st := e.cfg.Table.State()
-	if !st.Founded() {
+	// A node that starts goes through all that the table has been. What comes before its
+	// own registration tells nothing of now.
+	if n, known := st.Node(e.cfg.Self); !known || n.Incarnation != e.cfg.Incarnation {
 		return
 	}
 	held := make(map[ring.Token]bool, len(e.held))

@@ -92,8 +92,9 @@ func (s *Server) mode() string {
 // A slotView is what a client is told by CLUSTER: the table, and where its nodes are.
 type slotView struct {
 	*slotTable
-	self  string
-	hosts map[string]hostPort
+	self    string
+	hosts   map[string]hostPort
+	proxies map[string]bool
 }
 
 type hostPort struct {
@@ -116,11 +117,12 @@ func (x *call) slotView() slotView {
 			hosts: map[string]hostPort{self: splitAddr(x.conn.net.LocalAddr().String())},
 		}
 	}
-	v := slotView{slotTable: routes.slotTable(), self: routes.Self, hosts: make(map[string]hostPort)}
+	v := slotView{slotTable: routes.slotTable(), self: routes.Self, hosts: make(map[string]hostPort), proxies: make(map[string]bool)}
 	for id, node := range routes.Nodes {
 		if node.Addr != "" {
 			v.hosts[id] = splitAddr(node.Addr)
 		}
+		v.proxies[id] = node.Proxy
 	}
 	if _, ok := v.hosts[v.self]; !ok {
 		v.hosts[v.self] = splitAddr(x.conn.net.LocalAddr().String())

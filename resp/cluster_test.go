@@ -296,6 +296,7 @@ func TestClusterNodesInSlotMode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.links["proxy"] = Route{ID: "proxy", Addr: "10.0.0.9:6379", Proxy: true}
 	r.placeAll(p)
 	o := dialRedis(t, r.addrs[1], 2)
 	var ids, at []string
@@ -307,7 +308,8 @@ func TestClusterNodesInSlotMode(t *testing.T) {
 	}
 	want := ids[0] + " " + at[0] + " master - 0 0 3 connected 0-8191 12288-16383\n" +
 		ids[1] + " " + at[1] + " myself,master - 0 0 3 connected 8192-12287\n" +
-		ids[2] + " " + at[2] + " slave " + ids[0] + " 0 0 3 connected\n"
+		ids[2] + " " + at[2] + " slave " + ids[0] + " 0 0 3 connected\n" +
+		clusterID("proxy") + " 10.0.0.9:6379@16379 master,proxy - 0 0 3 connected\n"
 	if got := o.do("CLUSTER", "NODES").text; got != want {
 		t.Errorf("CLUSTER NODES:\n%swant\n%s", got, want)
 	}
@@ -331,6 +333,7 @@ func TestClusterNodesInSlotMode(t *testing.T) {
 
 func TestRedisClusterTools(t *testing.T) {
 	r := routedSlots(t, 3)
+	r.links["proxy"] = Route{ID: "proxy", Addr: "127.0.0.1:1", Proxy: true} // which none of them takes for a node with keys
 	r.placeAll(r.withBackups(rand.New(rand.NewPCG(5, 6))))
 	for _, srv := range r.servers {
 		srv.settings.redirect.Store(true)

@@ -65,6 +65,9 @@ func cmdClusterNodes(x *call) {
 		if of := v.masterOf(id); of != "" {
 			flags, master = "slave", clusterID(of)
 		}
+		if v.proxies[id] {
+			flags += ",proxy" // clients skip flags that they do not know
+		}
 		if id == v.self {
 			flags = "myself," + flags
 		}
@@ -130,7 +133,7 @@ func cmdClusterShards(x *call) {
 		}
 		s.runs = append(s.runs, run)
 	}
-	idle := slices.DeleteFunc(slices.Clone(v.nodes), func(id string) bool { return shown[id] || !v.known(id) })
+	idle := slices.DeleteFunc(slices.Clone(v.nodes), func(id string) bool { return shown[id] || !v.known(id) || v.proxies[id] })
 	x.array(len(shards) + len(idle))
 	for _, s := range shards {
 		x.shard(&v, s.runs, v.copies(&s.runs[0]))

@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 )
@@ -46,7 +47,7 @@ func (c *conn) elsewhere(reqs []request, routes *Routes) int {
 		if c.awaitRoutes(routes, forwardTimeout) {
 			return 0
 		}
-		c.refuse(r, msgMoving)
+		c.refuse(r, cmp.Or(routes.Why, msgMoving))
 		return 1
 	case r.owner == ownerNone:
 		c.refuse(r, msgNoCopy)

@@ -22,6 +22,9 @@ type Routes struct {
 	// nor hands to anyone for the moment: they are about to change hands. Requests for
 	// them wait for new routes.
 	Held map[int]bool
+	// Why is what those requests are answered that have waited too long; empty: the key
+	// is changing hands.
+	Why string
 
 	term  uint64        // rises with each change
 	next  chan struct{} // closed when there are newer ones
@@ -43,6 +46,8 @@ const (
 type Route struct {
 	ID   string
 	Addr string // where clients find it
+	// Proxy tells that it routes and has no keys.
+	Proxy bool
 	// Link takes requests there; nil if there is no way at present.
 	Link Link
 }

@@ -31,6 +31,8 @@ in redis.conf). Times are 500ms, 10s, 1h30m or seconds.`
 const serveExample = `  ringside serve
   ringside serve --addr 127.0.0.1:7000 --dir /var/lib/ringside --fsync always
   RINGSIDE_REQUIREPASS=secret ringside serve --addr :6379
+  ringside serve --addr 127.0.0.1:7002 --dir d2 --join 127.0.0.1:8000
+  ringside serve --addr 127.0.0.1:7009 --dir p --join 127.0.0.1:8000 --role proxy
   ringside serve --config ringside.yaml --print-config`
 
 func (a *app) serveCommand() *cobra.Command {

@@ -54,9 +54,11 @@ type cluster struct {
 	links map[string]*link // by node
 	p     *ring.Placement
 	held  func(ring.Range) bool
+	// routed tells that p is the table's.
+	routed bool
+	drains bool // the node hands over what it has, and ends then
 
 	sightings sightings
-	drains    bool // the node hands over what it has, and ends then
 }
 
 // openCluster begins the node's part in a cluster; enter, in the background, brings it
@@ -125,7 +127,8 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	if err != nil {
 		return c, err
 	}
-	c.Route(nothing, func(ring.Range) bool { return true })
+	c.p, c.held = nothing, func(ring.Range) bool { return true }
+	c.routeLocked()
 	c.engine, err = replica.New(replica.Config{
 		Self: n.id, Incarnation: c.incarnation, Strategy: agreedStrategy{placing, c.table.State}, Store: data{n.store},
 		Table: agreed{c.table}, Front: c, Dial: c.dialStream, Logger: cfg.Logger,
@@ -333,7 +336,7 @@ func (a agreed) Leads() bool {
 func (c *cluster) Route(p *ring.Placement, held func(ring.Range) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.p, c.held = p, held
+	c.p, c.held, c.routed = p, held, true
 	c.routeLocked()
 }
 
@@ -345,13 +348,16 @@ func (c *cluster) routeLocked() {
 		return
 	}
 	r := &resp.Routes{Placement: c.p, Self: c.n.id, Nodes: make(map[string]resp.Route), Held: make(map[int]bool)}
+	if !c.routed {
+		r.Why = "TRYAGAIN this node has not entered its cluster yet"
+	}
 	for i := range c.p.Len() {
 		if c.held(c.p.Row(i).Range) {
 			r.Held[i] = true
 		}
 	}
 	for _, m := range c.members.Nodes() {
-		r.Nodes[m.ID] = resp.Route{ID: m.ID, Addr: m.ClientAddr, Link: c.linkLocked(m.ID)}
+		r.Nodes[m.ID] = resp.Route{ID: m.ID, Addr: m.ClientAddr, Link: c.linkLocked(m.ID), Proxy: m.Role == members.RoleProxy}
 	}
 	c.n.server.SetRoutes(r)
 }
@@ -387,11 +393,10 @@ func (c *cluster) watch() {
 				return
 			}
 			c.sightings.look(c.members.Nodes(), time.Now())
-			if !c.table.State().Founded() {
-				continue // new routes would have waiting requests wait anew
-			}
 			c.mu.Lock()
-			c.routeLocked()
+			if c.routed { // else waiting requests would wait anew
+				c.routeLocked()
+			}
 			c.mu.Unlock()
 		case <-c.ctx.Done():
 			return
