@@ -15,12 +15,15 @@ import (
 const eventRoom = 2048
 
 // drain takes Serf's events off. Serf sends them while it holds its locks, so that it
-// stands still when this does; therefore it takes no lock, and only leaves a note for
-// follow. It runs until Serf has been shut down.
+// stands still when this does; therefore it takes no lock that another may hold for
+// long, and only leaves a note for follow. It runs until Serf has been shut down.
 func (m *Members) drain() {
 	for {
 		select {
-		case <-m.events:
+		case event := <-m.events:
+			if e, ok := event.(serf.UserEvent); ok && e.Name == forgetEvent {
+				m.forgotten.add(string(e.Payload))
+			}
 			note(m.changed)
 		case <-m.drained:
 			for len(m.events) > 0 {
@@ -47,7 +50,7 @@ func (m *Members) follow() {
 // look makes a view, and all that follows from it. Called by follow alone, and by
 // Open before that runs.
 func (m *Members) look() {
-	members := m.serf.Members()
+	members := m.forgotten.without(m.serf.Members())
 	now, before := newView(members), m.view.Load()
 	m.view.Store(now)
 	m.metrics.show(now)

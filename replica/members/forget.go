@@ -3,6 +3,8 @@ package members
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/serf/serf"
@@ -28,14 +30,58 @@ func (m *Members) Forget(id string) error {
 		errs = append(errs, fmt.Errorf("members: forget %.300q: %w", id, err))
 	}
 	for _, member := range m.serf.Members() {
-		if l, err := parseLife(member.Name); err != nil || l.id != id || member.Status != serf.StatusFailed && member.Status != serf.StatusLeft {
+		if l, err := parseLife(member.Name); err != nil || l.id != id || !isOver(member) {
 			continue
 		}
-		if err := m.serf.RemoveFailedNodePrune(member.Name); err != nil {
+		err := errors.Join(m.serf.UserEvent(forgetEvent, []byte(member.Name), false), m.serf.RemoveFailedNodePrune(member.Name))
+		if err != nil {
 			errs = append(errs, fmt.Errorf("members: forget %.300q: %w", id, err))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// forgetEvent is Serf's user event that names a forgotten life. Serf's own word for it is
+// not enough: it spreads once, so that nodes that are cut off then never hear it; and
+// a node that hears before it, from another node's state, that the life has left, takes
+// it for old. Events are repeated to whoever missed them.
+const forgetEvent = "forget"
+
+// isOver tells that a life has failed or left, as far as this node knows.
+func isOver(m serf.Member) bool {
+	return m.Status == serf.StatusFailed || m.Status == serf.StatusLeft
+}
+
+// forgotten are the names of lives that this node was told to forget. Its lock is held
+// for nothing that could wait.
+type forgotten struct {
+	mu    sync.Mutex
+	names map[string]bool
+}
+
+func (f *forgotten) add(name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.names == nil {
+		f.names = map[string]bool{}
+	}
+	f.names[name] = true
+}
+
+// without returns members but for those that are forgotten, unless they are there
+// after all. Names that Serf does not know any more do not come back, and are dropped.
+func (f *forgotten) without(members []serf.Member) []serf.Member {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.names) == 0 {
+		return members
+	}
+	for name := range f.names {
+		if !slices.ContainsFunc(members, func(m serf.Member) bool { return m.Name == name }) {
+			delete(f.names, name)
+		}
+	}
+	return slices.DeleteFunc(members, func(m serf.Member) bool { return f.names[m.Name] && isOver(m) })
 }
 
 // forgetting lets Serf forget earlier lives of a node that is there again.

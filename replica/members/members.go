@@ -29,15 +29,16 @@ type Members struct {
 	cancel context.CancelFunc
 	wait   sync.WaitGroup // for all goroutines but drain and that of Leave
 
-	events   chan serf.Event
-	drained  chan struct{} // closed when drain may end
-	draining sync.WaitGroup
-	changed  chan struct{} // a note for follow
-	view     atomic.Pointer[view]
-	watchers watchers
-	fatal    chan error
-	failOnce sync.Once
-	refusal  atomic.Pointer[error] // the latest stranger
+	events    chan serf.Event
+	drained   chan struct{} // closed when drain may end
+	draining  sync.WaitGroup
+	changed   chan struct{} // a note for follow
+	forgotten forgotten
+	view      atomic.Pointer[view]
+	watchers  watchers
+	fatal     chan error
+	failOnce  sync.Once
+	refusal   atomic.Pointer[error] // the latest stranger
 
 	tagsMu sync.Mutex // also makes changes of tags one after the other
 	tags   tags

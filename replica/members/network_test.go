@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/hashicorp/serf/serf"
 )
 
 // fakeConfig is a node with the default timing on a host of its own.
@@ -114,4 +116,60 @@ func TestMovedNodeReplacesItselfAcrossAPartition(t *testing.T) {
 			awaitNode(t, m, "c", Alive, 2)
 		}
 	})
+}
+
+// c is cut off while b is forgotten, and hears of it later.
+func TestForgottenNodeIsForgottenByThoseThatWereCutOff(t *testing.T) {
+	seed := rand.Uint64()
+	synctest.Test(t, func(t *testing.T) {
+		n := newFakeNet(t, seed)
+		n.delay = 10 * time.Millisecond
+		var nodes []*Members
+		for i := range 3 {
+			nodes = append(nodes, open(t, fakeConfig(t, n, i, 1)))
+		}
+		for _, m := range nodes {
+			awaitAlive(t, m, 3)
+		}
+		a, b, c := nodes[0], nodes[1], nodes[2]
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		awaitNode(t, a, "b", Failed, 1)
+		awaitNode(t, c, "b", Failed, 1)
+		n.move("10.0.0.3", 1)
+		awaitAlive(t, a, 1)
+		if err := a.Forget("b"); err != nil {
+			t.Fatal(err)
+		}
+		n.move("10.0.0.3", 0)
+		for _, m := range []*Members{a, c} {
+			awaitAlive(t, m, 2)
+			await(t, m, "b forgotten", func() bool { _, ok := m.Node("b"); return !ok })
+		}
+	})
+}
+
+// The same word may come late to a node that saw another life of the id, or none.
+func TestForgottenLivesHideOnlyWhoIsNotThere(t *testing.T) {
+	member := func(name string, status serf.MemberStatus) serf.Member {
+		return serf.Member{Name: name, Status: status}
+	}
+	var f forgotten
+	f.add("b#1#1")
+	f.add("x#1#1")
+	for _, tt := range []struct {
+		status serf.MemberStatus
+		want   int
+	}{
+		{serf.StatusAlive, 2}, {serf.StatusFailed, 1}, {serf.StatusLeft, 1}, {serf.StatusAlive, 2},
+	} {
+		got := f.without([]serf.Member{member("a#1#1", serf.StatusAlive), member("b#1#1", tt.status)})
+		if len(got) != tt.want {
+			t.Errorf("%v: %v", tt.status, got)
+		}
+	}
+	if len(f.names) != 1 {
+		t.Errorf("%v: names of lives that nobody knows are kept", f.names)
+	}
 }
