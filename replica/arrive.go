@@ -97,11 +97,20 @@ func (a *arrival) close() {
 	a.e.arrivals.end(a)
 }
 
+// closeRanges ends what is being received. If it came to nothing, what has arrived since
+// the table said so is still to be dropped.
 func (a *arrival) closeRanges() {
+	if len(a.ranges) == 0 {
+		return
+	}
 	for _, in := range a.ranges {
 		in.Close()
 	}
 	a.ranges = nil
+	a.e.sweeping.Lock()
+	a.e.swept = nil
+	a.e.sweeping.Unlock()
+	a.e.kick()
 }
 
 // Open implements Receiver.

@@ -238,6 +238,18 @@ func (c *testCluster) slow() {
 	c.agreed.delay(400 * time.Microsecond)
 }
 
+// work is what a client's operation takes: now and then nearly as long as a cutover may.
+func (c *testCluster) work() {
+	c.agreed.mu.Lock()
+	long := c.agreed.rnd.IntN(10) == 0
+	c.agreed.mu.Unlock()
+	if long {
+		c.agreed.delay(40 * time.Millisecond)
+		return
+	}
+	c.agreed.delay(2 * time.Millisecond)
+}
+
 func (c *testCluster) close() {
 	c.crashes.Wait()
 	c.mu.Lock()
@@ -270,7 +282,7 @@ func (c *testCluster) count(ctx context.Context, key string) bool {
 		served := 0
 		for _, n := range nodes {
 			if n.gate.serve(key, func() {
-				c.agreed.delay(2 * time.Millisecond)
+				c.work()
 				n.store.mu.Lock()
 				n.store.put(key, n.store.data[key]+1)
 				n.store.mu.Unlock()
@@ -343,20 +355,20 @@ func (c *testCluster) check(total map[string]int) (faults int) {
 	defer c.mu.Unlock()
 	for key, want := range total {
 		primary := st.Placement().Lookup(tokenOf(key)).Primary
-		if got := c.stores[primary].data[key]; got != want {
+		if got := c.stores[primary].value(key); got != want {
 			faults++
 			c.t.Errorf("%s is %d at %s, counted %d times", key, got, primary, want)
 		}
 	}
 	for id, n := range c.nodes {
-		for key := range n.store.data {
+		for key := range n.store.all() {
 			if primary := st.Placement().Lookup(tokenOf(key)).Primary; primary != id {
 				faults++
 				c.t.Errorf("%s of %s is still at %s", key, primary, id)
 			}
 		}
 		for row := range st.Rows() {
-			if row.Primary == id && !slices.ContainsFunc(n.store.own, func(r ring.Range) bool { return r.Contains(row.Range.Start) }) {
+			if row.Primary == id && !slices.ContainsFunc(n.store.served(), func(r ring.Range) bool { return r.Contains(row.Range.Start) }) {
 				c.t.Errorf("the store of %s was not told that it serves %v", id, row.Range)
 			}
 		}

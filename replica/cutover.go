@@ -57,13 +57,10 @@ func (e *Engine) still(ctx context.Context, stream *Stream) error {
 	return err
 }
 
-// decide has the table make the receiver a full copy and then the primary. Once that
-// is proposed its outcome is waited for, as long as it takes: the state says what it
-// was. It returns with the ranges either there, or here and the receiver out of every
-// set.
+// decide has the table make the receiver the primary. Once that is proposed its outcome
+// is waited for, as long as it takes: the state says what it was. It returns with the
+// ranges either there, or here and nothing under way that could still take them there.
 func (e *Engine) decide(ctx context.Context, c *copying, incarnation uint64) error {
-	e.deciding(c.p, true)
-	defer e.deciding(c.p, false)
 	var refused error
 	for {
 		rows := e.rowsAt(c.p)
@@ -75,14 +72,17 @@ func (e *Engine) decide(ctx context.Context, c *copying, incarnation uint64) err
 		case len(rows) == 0:
 			return nil
 		case refused == nil:
-			next = step(rows, c.h.To, incarnation)
+			next = &table.CutOver{To: c.h.To, Incarnation: incarnation, Leave: true, Admit: true, Rows: refs(rows)}
+		default:
+			// A proposal whose outcome was unknown may still come: not to rows that have
+			// changed since, though.
+			learning := slices.DeleteFunc(rows, func(row *table.Row) bool { return !slices.Contains(row.Learners, c.h.To) })
+			if len(learning) == 0 {
+				return refused
+			}
+			next = &table.DropLearner{Node: c.h.To, Rows: refs(learning)}
 		}
-		var err error
-		if next != nil {
-			err = e.cfg.Table.Apply(ctx, next)
-		} else if err = e.takeBack(ctx, c.h.To, rows); err == nil {
-			return refused
-		}
+		err := e.cfg.Table.Apply(ctx, next)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -94,21 +94,12 @@ func (e *Engine) decide(ctx context.Context, c *copying, incarnation uint64) err
 	}
 }
 
-// step is the command that brings rows a step further towards their new primary.
-func step(rows []*table.Row, to string, incarnation uint64) table.Command {
-	admit := &table.Admit{Node: to, Incarnation: incarnation}
-	over := &table.CutOver{To: to, Incarnation: incarnation, Leave: true}
+func refs(rows []*table.Row) []table.Ref {
+	var all []table.Ref
 	for _, row := range rows {
-		if row.Holds(to) {
-			over.Rows = append(over.Rows, row.Ref())
-		} else {
-			admit.Rows = append(admit.Rows, row.Ref())
-		}
+		all = append(all, row.Ref())
 	}
-	if len(admit.Rows) > 0 {
-		return admit
-	}
-	return over
+	return all
 }
 
 // rowsAt are the rows that this node serves and that have a part of a portion.
@@ -132,55 +123,4 @@ func (p *portion) touches(r ring.Range) bool {
 	return slices.ContainsFunc(p.ranges, func(own ring.Range) bool {
 		return own.Contains(r.Start) || r.Contains(own.Start)
 	})
-}
-
-// deciding notes what is being decided.
-func (e *Engine) deciding(p *portion, on bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if on {
-		e.undecided = append(e.undecided, p)
-		return
-	}
-	e.undecided = slices.DeleteFunc(e.undecided, func(o *portion) bool { return o == p })
-}
-
-// takeBack takes a node out of the sets of rows. A copy in a set that is not served by
-// it gets no writes, so it must not count while clients write.
-func (e *Engine) takeBack(ctx context.Context, node string, rows []*table.Row) error {
-	release := &table.Release{Node: node}
-	for _, row := range rows {
-		if row.Holds(node) && row.Primary != node {
-			release.Rows = append(release.Rows, row.Ref())
-		}
-	}
-	if len(release.Rows) == 0 {
-		return nil
-	}
-	return e.cfg.Table.Apply(ctx, release)
-}
-
-// undo takes every copy back that a handoff has left in a set without making it the
-// primary: because this node has ended in between, or the handoff was cancelled.
-func (e *Engine) undo(ctx context.Context) error {
-	left := make(map[string][]*table.Row)
-	st := e.cfg.Table.State()
-	if n, ok := st.Node(e.cfg.Self); !ok || n.Incarnation != e.cfg.Incarnation {
-		return nil // what is known is from before this start
-	}
-	e.mu.Lock()
-	for row := range st.Rows() {
-		if row.Primary == e.cfg.Self && len(row.Backups) > 0 &&
-			!slices.ContainsFunc(e.undecided, func(p *portion) bool { return p.touches(row.Range) }) {
-			for _, node := range row.Backups {
-				left[node] = append(left[node], row)
-			}
-		}
-	}
-	e.mu.Unlock()
-	var faults []error
-	for node, rows := range left {
-		faults = append(faults, e.takeBack(ctx, node, rows))
-	}
-	return errors.Join(faults...)
 }

@@ -28,7 +28,6 @@ type Engine struct {
 	held      map[ring.Token]bool  // starts of the ranges that are about to change hands
 	own       []ring.Range         // that the store was told to serve
 	transfers map[uint64]*transfer // by handoff; under way, or put off
-	undecided []*portion           // of which it is not known who is the primary
 }
 
 // New starts the engine. Close must be called.

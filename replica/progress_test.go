@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
@@ -79,4 +80,64 @@ func TestProgressIsTheSources(t *testing.T) {
 	if got := b.Progress(); len(got) != 0 {
 		t.Errorf("the receiver: %+v", got)
 	}
+}
+
+// While a handoff goes on it tells how far it is, at the rate that it was given.
+func TestProgressTellsHowFarItIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newTestCluster(t, rand.New(rand.NewPCG(1, 1)), 0)
+		defer c.close()
+		source := c.stores["n1"]
+		source.mu.Lock()
+		for i := range 2000 {
+			source.put(fmt.Sprint("key", i), i)
+		}
+		source.mu.Unlock()
+		rate := int64(200)
+		order := func(m *table.SetMoves) {
+			t.Helper()
+			if err := c.agreed.decide(m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		order(&table.SetMoves{Throttle: &rate})
+		c.join("n2")
+		engine := c.nodes["n1"].engine
+		now := func() Progress {
+			t.Helper()
+			all := engine.Progress()
+			if len(all) != 1 {
+				t.Fatalf("%+v", all)
+			}
+			return all[0]
+		}
+		time.Sleep(20 * time.Second)
+		first, sent := now(), source.sentKeys()
+		time.Sleep(20 * time.Second)
+		second := now()
+		if first.KeysDone == 0 || second.KeysDone <= first.KeysDone || second.KeysDone > second.KeysTotal {
+			t.Errorf("%d of %d keys, then %d", first.KeysDone, first.KeysTotal, second.KeysDone)
+		}
+		if second.Started.IsZero() || second.Waits != "" || second.To != "n2" {
+			t.Errorf("%+v", second)
+		}
+		// A key and its number take some 30 bytes here.
+		if keys := source.sentKeys() - sent; keys < 20*200/60 || keys > 20*200/15 {
+			t.Errorf("%d keys in 20 s at %d bytes a second", keys, rate)
+		}
+		yes, no := true, false
+		order(&table.SetMoves{Paused: &yes})
+		time.Sleep(time.Second)
+		sent = source.sentKeys()
+		time.Sleep(time.Minute)
+		if source.sentKeys() != sent || now().Waits != "paused" {
+			t.Errorf("%d keys while it was paused: %+v", source.sentKeys()-sent, now())
+		}
+		rate = 0
+		order(&table.SetMoves{Throttle: &rate, Paused: &no})
+		c.settle("a join")
+		if all := engine.Progress(); len(all) > 0 {
+			t.Errorf("%+v", all)
+		}
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/ring"
 )
 
 // TestScenarios runs the scripts of testdata, each in virtual time and with a seed of its
@@ -26,9 +27,10 @@ import (
 //	pause | resume | throttle BYTES
 //	wait DURATION | settle
 //	waits WORDS                       until a source says that it waits for them
+//	split                             a range that is being copied, which is where a copy then stands
 //	loses SHARE                       this share of the table's commands and answers, and now and then a connection
 //
-// A phase is planned, copying, insync, serving or done: of a handoff, when the first of
+// A phase is planned, copying, serving or done: of a handoff, when the first of
 // its ranges gets there.
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
@@ -115,6 +117,14 @@ func (s *scenario) step(w []string) string {
 		var rate int64
 		_, _ = fmt.Sscan(w[1], &rate)
 		return s.order(&table.SetMoves{Throttle: &rate})
+	case w[0] == "split":
+		for range 100 {
+			if c.split() {
+				return ""
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		return "nothing is being copied"
 	case w[0] == "loses":
 		c.agreed.mu.Lock()
 		_, _ = fmt.Sscan(w[1], &c.agreed.faults)
@@ -145,6 +155,18 @@ func (s *scenario) step(w []string) string {
 		return "no such step"
 	}
 	return ""
+}
+
+// split cuts a range of a handoff that is under way in two.
+func (c *testCluster) split() bool {
+	for row := range c.agreed.State().Rows() {
+		if row.Op.Phase != table.Copying || row.Range.Len() < 2 {
+			continue
+		}
+		at := row.Range.Start + ring.Token(row.Range.Len()/2)
+		return c.agreed.decide(&table.Split{Cuts: []table.Cut{{Row: row.Ref(), At: []ring.Token{at}}}}) == nil
+	}
+	return false
 }
 
 func (s *scenario) order(o *table.SetMoves) string {
@@ -223,7 +245,6 @@ func reached(phase string, before, after *table.State) *table.Handoff {
 			was, _ := before.Row(row.Range.Start)
 			switch {
 			case phase == "copying" && row.Op.Handoff == h.ID && row.Op.Phase == table.Copying && was.Op.Phase != table.Copying,
-				phase == "insync" && row.Op.Handoff == h.ID && row.Op.Phase == table.InSync && was.Op.Phase != table.InSync,
 				phase == "serving" && row.Primary == h.To && was.Primary == h.From:
 				return h
 			}

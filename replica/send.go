@@ -15,11 +15,6 @@ func (e *Engine) send(ctx context.Context) {
 	defer cancel()
 	ended := make(chan struct{}, 1)
 	for ctx.Err() == nil {
-		if err := e.undo(ctx); err != nil && ctx.Err() == nil {
-			e.cfg.Logger.Warn("take back what was not handed over", "err", err)
-			pause(ctx, 10*time.Millisecond)
-			continue
-		}
 		for {
 			t := e.next()
 			if t == nil {

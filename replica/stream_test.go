@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"go.uber.org/goleak"
 )
@@ -123,6 +124,98 @@ func TestRoomWaitsForTheReceiver(t *testing.T) {
 		close(release)
 		if err := <-room; err != nil {
 			t.Error(err)
+		}
+		s.Close()
+		<-ended
+	})
+}
+
+// Those who write are held back while a receiver is behind: each for a bounded time, all
+// until there is memory again, and nobody once a cutover waits for them.
+func TestWritersAreHeldBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := net.Pipe()
+		release := make(chan struct{})
+		ended := receiving(there, func(int, []byte) error { <-release; return nil })
+		s := NewStream(here, []byte("handoff 7"))
+		s.limit = 64 << 20
+		took := func() time.Duration {
+			start := time.Now()
+			s.Pace()
+			return time.Since(start)
+		}
+		if d := took(); d != 0 {
+			t.Errorf("%v with nothing under way", d)
+		}
+		_ = s.Send(0, make([]byte, streamFull))
+		if d := took(); d != paceMost {
+			t.Errorf("%v with a full stream", d)
+		}
+		s.Urge(true)
+		if d := took(); d != 0 {
+			t.Errorf("%v at a cutover", d)
+		}
+		s.Urge(false)
+		_ = s.Send(0, make([]byte, s.limit/2))
+		var waiting sync.WaitGroup
+		waiting.Go(func() {
+			if d := took(); d != 10*time.Second {
+				t.Errorf("%v with memory that runs out", d)
+			}
+		})
+		time.Sleep(10 * time.Second)
+		close(release)
+		waiting.Wait()
+		if err := s.Drained(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if d := took(); d != 0 {
+			t.Errorf("%v when all has arrived", d)
+		}
+		_ = s.Send(0, make([]byte, streamFull))
+		s.Close()
+		if d := took(); d != 0 {
+			t.Errorf("%v when the stream has ended", d)
+		}
+		<-ended
+	})
+}
+
+func TestAReceiverThatDoesNothingIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := net.Pipe()
+		release := make(chan struct{})
+		ended := receiving(there, func(int, []byte) error { <-release; return nil })
+		s := NewStream(here, []byte("handoff 7"))
+		if err := s.Ready(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * streamStall) // nothing is expected of it
+		if err := s.Err(); err != nil {
+			t.Fatal(err)
+		}
+		_ = s.Send(0, []byte("x"))
+		if err := s.Drained(t.Context()); !errors.Is(err, ErrStalled) {
+			t.Error(err)
+		}
+		s.Close()
+		close(release)
+		<-ended
+	})
+}
+
+func TestAnswersStandBehindWhatWasSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := net.Pipe()
+		applied := 0
+		ended := receiving(there, func(int, []byte) error { applied++; return nil })
+		s := NewStream(here, []byte("handoff 7"))
+		for range 5 {
+			_ = s.Send(0, []byte("x"))
+		}
+		answer, err := s.Ask(t.Context(), 0, []byte("all?"))
+		if err != nil || string(answer) != "re: all?" || applied != 5 {
+			t.Errorf("%q, %v, after %d of 5", answer, err, applied)
 		}
 		s.Close()
 		<-ended

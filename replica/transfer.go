@@ -235,9 +235,6 @@ func sortedFrom(start ring.Token, tokens []ring.Token) []ring.Token {
 // learn makes the receiver a learner of all rows that it does not learn yet. What it has
 // of them from an earlier try, digests tell.
 func (e *Engine) learn(ctx context.Context, h *table.Handoff, incarnation uint64) error {
-	if err := e.takeBack(ctx, h.To, e.rowsOf(h)); err != nil {
-		return err
-	}
 	drop := &table.DropLearner{Node: h.To}
 	for _, row := range e.rowsOf(h) {
 		if i := slices.Index(row.Learners, h.To); i >= 0 && (row.Starts[i] != incarnation || row.Op.Handoff != h.ID) {

@@ -281,3 +281,42 @@ func TestAbandonedValuesLeaveNothing(t *testing.T) {
 		t.Errorf("%d values of garbage are left", a.garbage)
 	}
 }
+
+// A unit that may write in a tapped range asks before it takes a latch; others do not.
+func TestTapPacesItsRange(t *testing.T) {
+	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
+	defer s.mustClose(t)
+	u := s.NewUnit()
+	key := []byte("a")
+	p := u.Place(key)
+	r := ring.Range{Start: p.Token(), End: p.Token() + 1}
+	tap, err := s.Tap(r, func(Change) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	tap.Pace(func() {
+		asked++
+		l := &s.latches[latchOf(p)]
+		if !l.mu.TryLock() {
+			t.Error("it is asked with the latch held")
+			return
+		}
+		l.mu.Unlock()
+	})
+	begin := func(want int, places ...Place) {
+		t.Helper()
+		asked = 0
+		u.Begin(1, places)
+		u.Abort()
+		if asked != want {
+			t.Errorf("asked %d times, not %d", asked, want)
+		}
+	}
+	begin(1, p, p|1, p)
+	begin(0)
+	begin(0, p+1<<32)
+	begin(1, p+1<<32, p)
+	tap.Close(nil)
+	begin(0, p)
+}

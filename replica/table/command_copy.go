@@ -137,6 +137,10 @@ type CutOver struct {
 	To          string
 	Incarnation uint64
 	Leave       bool
+	// Admit lets it also be a learner that is to become the primary by a handoff: while
+	// the range is held and the learner has everything, it is in sync without being
+	// asked, and nobody waits for an entry more.
+	Admit bool
 }
 
 func (*CutOver) kind() kind { return kindCutOver }
@@ -146,16 +150,28 @@ func (o *CutOver) code(c *codec) {
 	c.text(&o.To)
 	c.number(&o.Incarnation)
 	c.flag(&o.Leave)
+	c.flag(&o.Admit)
 }
 
 func (o *CutOver) apply(d *draft) error {
-	if _, err := d.receiver(o.To, o.Incarnation); err != nil {
+	node, err := d.receiver(o.To, o.Incarnation)
+	if err != nil {
 		return err
 	}
 	for _, ref := range o.Rows {
 		row, err := d.edit(ref)
 		if err != nil {
 			return err
+		}
+		if i := slices.Index(row.Learners, o.To); o.Admit && i >= 0 && row.Op.To == o.To && row.Op.Primary {
+			if row.Starts[i] != o.Incarnation {
+				return refuse(ErrIncarnation, "%s learns %v as %d, not %d", o.To, ref.Range, row.Starts[i], o.Incarnation)
+			}
+			row.dropLearner(o.To)
+			row.Backups = append(slices.Clip(row.Backups), o.To)
+			if node.State == Joining {
+				d.enter(node, Member)
+			}
 		}
 		switch {
 		case !slices.Contains(row.Backups, o.To):

@@ -102,7 +102,12 @@ func (x *chaos) command() Command {
 	case kindCutOver:
 		r := x.seek(func(r *Row) bool { return len(r.Backups) > 0 })
 		id := x.nodeOf(r.Backups)
-		return &CutOver{x.refs(r)[:1], id, x.start(id), x.IntN(2) == 0}
+		if x.IntN(3) == 0 {
+			if r = x.seek(func(r *Row) bool { return len(r.Learners) > 0 }); len(r.Learners) > 0 {
+				id = x.nodeOf(r.Learners)
+			}
+		}
+		return &CutOver{x.refs(r)[:1], id, x.start(id), x.IntN(2) == 0, x.IntN(2) == 0}
 	case kindRelease:
 		r := x.seek(func(r *Row) bool { return len(r.Backups) > 1 })
 		return &Release{x.refs(r)[:1], x.nodeOf(r.Backups)}

@@ -24,7 +24,7 @@ import (
 //	plan [old] followed by lines FROM TO START-END[:primary][:release=ID] …, or ID FROM TO … for one that stays
 //	phase id=N to=copying|insync|serving|done
 //	cancel id=N
-//	learn | drop | admit | cutover | release rows=(S,…) node=ID [start=N] [handoff=N] [leave] [old]
+//	learn | drop | admit | cutover | release rows=(S,…) node=ID [start=N] [handoff=N] [leave] [admit] [old]
 //	split row=S at=(S,…) [old]
 //	merge rows=(S,…) [old]
 //	failover node=ID [stays] followed by lines S PRIMARY [BACKUP …]
@@ -164,7 +164,7 @@ func (s *script) command(t *testing.T, d *datadriven.TestData) Command {
 	case "admit":
 		return &Admit{a.refs(), node, a.start()}
 	case "cutover":
-		return &CutOver{a.refs(), node, a.start(), d.HasArg("leave")}
+		return &CutOver{a.refs(), node, a.start(), d.HasArg("leave"), d.HasArg("admit")}
 	case "release":
 		return &Release{a.refs(), node}
 	case "split":

@@ -223,7 +223,8 @@ func (c *cluster) serveStream(peer bus.Peer, conn net.Conn) {
 		_ = conn.Close()
 		return
 	}
-	if err := c.engine.Serve(c.ctx, peer.ID, conn); err != nil && c.ctx.Err() == nil {
+	err := c.engine.Serve(c.ctx, peer.ID, conn)
+	if err != nil && c.ctx.Err() == nil && !errors.Is(err, replica.ErrReceiving) {
 		c.n.cfg.Logger.Warn("receive a stream", "node", peer.ID, "err", err)
 	}
 }
