@@ -355,20 +355,20 @@ func (c *testCluster) check(total map[string]int) (faults int) {
 	defer c.mu.Unlock()
 	for key, want := range total {
 		primary := st.Placement().Lookup(tokenOf(key)).Primary
-		if got := c.stores[primary].data[key]; got != want {
+		if got := c.stores[primary].value(key); got != want {
 			faults++
 			c.t.Errorf("%s is %d at %s, counted %d times", key, got, primary, want)
 		}
 	}
 	for id, n := range c.nodes {
-		for key := range n.store.data {
+		for key := range n.store.all() {
 			if primary := st.Placement().Lookup(tokenOf(key)).Primary; primary != id {
 				faults++
 				c.t.Errorf("%s of %s is still at %s", key, primary, id)
 			}
 		}
 		for row := range st.Rows() {
-			if row.Primary == id && !slices.ContainsFunc(n.store.own, func(r ring.Range) bool { return r.Contains(row.Range.Start) }) {
+			if row.Primary == id && !slices.ContainsFunc(n.store.served(), func(r ring.Range) bool { return r.Contains(row.Range.Start) }) {
 				c.t.Errorf("the store of %s was not told that it serves %v", id, row.Range)
 			}
 		}

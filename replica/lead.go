@@ -45,14 +45,20 @@ func (e *Engine) plan(ctx context.Context) error {
 	return err
 }
 
-// Desired are the handoffs that turn the state's placement into the one that the
-// strategy wants for its members.
-func Desired(st *table.State, strategy ring.Strategy) ([]table.Handoff, error) {
-	desired, err := strategy.Desired(ring.Input{
-		Members: st.MembersOf(),
+// Foresee is the placement that the strategy would want of the state's if these were
+// its members.
+func Foresee(st *table.State, strategy ring.Strategy, members []ring.Member) (*ring.Placement, error) {
+	return strategy.Desired(ring.Input{
+		Members: members,
 		Backups: 0, // copies beside the primary need acknowledgements, which are not here yet
 		Present: st.Placement(),
 	})
+}
+
+// Desired are the handoffs that turn the state's placement into the one that the
+// strategy wants for its members.
+func Desired(st *table.State, strategy ring.Strategy) ([]table.Handoff, error) {
+	desired, err := Foresee(st, strategy, st.MembersOf())
 	if err != nil {
 		return nil, err
 	}

@@ -225,3 +225,15 @@ func (m *memory) Load(r ring.Range) ring.Load {
 	keys := int64(len(m.in(r)))
 	return ring.Load{Keys: keys, Bytes: keys << 20}
 }
+
+func (m *memory) value(key string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.data[key]
+}
+
+func (m *memory) served() []ring.Range {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.own
+}

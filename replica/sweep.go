@@ -53,10 +53,10 @@ func (e *Engine) sweep() error {
 	if n, ok := st.Node(e.cfg.Self); !ok || n.Incarnation != e.cfg.Incarnation {
 		return nil
 	}
-	foreign := merged(foreignRanges(st, e.cfg.Self))
+	foreign := slices.DeleteFunc(merged(foreignRanges(st, e.cfg.Self)), e.given)
 	var drop []ring.Range
 	for _, r := range foreign {
-		if !e.given(r) && !slices.Contains(e.swept, r) && e.cfg.Store.Load(r).Keys > 0 {
+		if !slices.Contains(e.swept, r) && e.cfg.Store.Load(r).Keys > 0 {
 			drop = append(drop, r)
 		}
 	}
@@ -65,7 +65,7 @@ func (e *Engine) sweep() error {
 			return err
 		}
 	}
-	e.swept = slices.DeleteFunc(foreign, e.given)
+	e.swept = foreign
 	return nil
 }
 

@@ -56,6 +56,7 @@ func infoRing(w *infoWriter) {
 	w.line("requests_cross_slot", s.stats.crossSlot.Load())
 	w.line("requests_keys_apart", s.stats.apart.Load())
 	w.line("strict_slots", bit(s.settings.strictSlots.Load()))
+	infoMoves(w)
 }
 
 func infoCluster(w *infoWriter) { w.line("cluster_enabled", bit(w.srv.clusterMode())) }
@@ -79,19 +80,24 @@ func (r *Routes) loadLevels() (l loadLevels) {
 }
 
 // cmdLoadlevels tells how many ranges this node serves, keeps a copy of, and is sending
-// or receiving.
+// or receiving, and how much of those that it hands over is not there yet.
 func cmdLoadlevels(x *call) {
 	l := loadLevels{primaries: 1}
 	if routes := x.srv.routes.Load(); routes != nil {
 		l = routes.loadLevels()
 	}
-	x.dict(3)
-	x.bulkString("primaries")
-	x.integer(int64(l.primaries))
-	x.bulkString("backups")
-	x.integer(int64(l.backups))
-	x.bulkString("pending")
-	x.integer(int64(l.pending))
+	moves := x.srv.moves()
+	x.dict(5)
+	for _, level := range []struct {
+		name string
+		n    int64
+	}{
+		{"primaries", int64(l.primaries)}, {"backups", int64(l.backups)}, {"pending", int64(l.pending)},
+		{"pending_keys", moves.PendingKeys}, {"pending_bytes", moves.PendingBytes},
+	} {
+		x.bulkString(level.name)
+		x.integer(level.n)
+	}
 }
 
 // cmdRingPlacement is RING PLACEMENT [TEXT]: the placement in one of the two forms that
@@ -275,6 +281,8 @@ func cmdRingHelp(x *call) {
 		"    Let data move again.",
 		"ROUTE [FORWARD|REDIRECT]",
 		"    Choose what this connection gets for keys of other nodes.",
+		"STATUS [JSON]",
+		"    Draw the cluster at a glance, or tell the same to a program.",
 		"THROTTLE <bytes>",
 		"    Bound the moving of data to so many bytes a second; 0 is no bound.",
 	)

@@ -31,6 +31,7 @@ var resultNames = [resultCount]string{"ok", "error", "rejected"}
 type sample struct {
 	srv    *Server
 	store  store.Stats
+	moves  Moves
 	memory int64
 }
 
@@ -67,6 +68,7 @@ func newReporter(table *commandTable, scope tally.Scope) *reporter {
 		errors:   make(map[string]*total),
 	}
 	m.serverMetrics()
+	m.moveMetrics()
 	m.storeMetrics()
 	return m
 }
@@ -93,7 +95,7 @@ func (m *reporter) tagged(tags []string) tally.Scope {
 // sample takes all figures. It is called once a second, by one goroutine.
 func (s *Server) sample(m *reporter) {
 	s.stats.rates()
-	x := sample{srv: s, store: s.store.Stats()}
+	x := sample{srv: s, store: s.store.Stats(), moves: s.moves()}
 	x.memory = memoryInUse(&x.store)
 	s.peak.Store(max(s.peak.Load(), x.memory))
 	for i := range m.totals {

@@ -21,6 +21,22 @@ func (m *reporter) serverMetrics() {
 	m.count("key_lookups_total", func(x *sample) int64 { return x.srv.stats.misses.Load() }, "result", "miss")
 }
 
+// moveMetrics are those of the moving of data. They are of this node: what it has handed
+// over, and what it is handing over.
+func (m *reporter) moveMetrics() {
+	m.gauge("handoffs_running", func(x *sample) float64 { return float64(x.moves.Running) })
+	m.gauge("handoffs_paused", func(x *sample) float64 { return float64(bit(x.moves.Paused)) })
+	m.gauge("handoffs_throttle_bytes_per_second", func(x *sample) float64 { return float64(x.moves.Throttle) })
+	m.gauge("pending_keys", func(x *sample) float64 { return float64(x.moves.PendingKeys) })
+	m.gauge("pending_bytes", func(x *sample) float64 { return float64(x.moves.PendingBytes) })
+	m.count("handoffs_total", func(x *sample) int64 { return x.moves.Done }, "result", "done")
+	m.count("handoffs_total", func(x *sample) int64 { return x.moves.Failed }, "result", "failed")
+	m.count("moved_ranges_total", func(x *sample) int64 { return x.moves.Ranges })
+	m.count("moved_keys_total", func(x *sample) int64 { return x.moves.Keys })
+	m.count("moved_bytes_total", func(x *sample) int64 { return x.moves.Bytes })
+	m.count("held_microseconds_total", func(x *sample) int64 { return int64(x.moves.Held * 1e6) })
+}
+
 // storeMetrics are those of the store and of Pebble.
 func (m *reporter) storeMetrics() {
 	m.gauge("keys", func(x *sample) float64 { return float64(x.store.Keys) })

@@ -3,7 +3,6 @@ package resp
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/vnode"
@@ -33,9 +32,6 @@ type Operator interface {
 	Pin(ctx context.Context, pins vnode.Pins) error
 }
 
-// operatorTimeout is how long a client waits for an order to be accepted.
-const operatorTimeout = 30 * time.Second
-
 // order runs an order, if there is somebody to carry it out, and replies with OK or the
 // error.
 func (x *call) order(do func(context.Context, Operator) error) {
@@ -51,22 +47,7 @@ func (x *call) withOperator(do func(context.Context, Operator) error) bool {
 		x.err("ERR this node is not part of a cluster that takes orders")
 		return false
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), operatorTimeout)
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		select {
-		case <-x.conn.gone:
-		case <-x.srv.stop:
-		case <-ctx.Done():
-		}
-		cancel()
-	}()
-	start := x.srv.clock()
-	err := do(ctx, operator)
-	x.waited += x.srv.clock() - start
-	cancel()
-	<-watched
+	err := x.within(func(ctx context.Context) error { return do(ctx, operator) })
 	if err != nil {
 		x.err("ERR " + err.Error())
 		return false

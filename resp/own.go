@@ -147,5 +147,8 @@ func (s *Server) ownSize() (keys, size int64) {
 	return keys, size
 }
 
+// OwnSize estimates the keys and bytes that the node serves by its routes.
+func (s *Server) OwnSize() (keys, size int64) { return s.ownSize() }
+
 // maxCount is no limit to the keys of a scan.
 const maxCount = math.MaxInt

@@ -38,12 +38,12 @@ func TestHashmaskListsBuckets(t *testing.T) {
 	o := dialRedis(t, r.addrs[0], 2)
 	o.want("-"+msgNoPlacement, "HASHMASK")
 	o.want("-"+msgNoPlacement, "RING", "PLACEMENT")
-	o.want("*($primaries :1 $backups :0 $pending :0)", "LOADLEVELS")
+	o.want("*($primaries :1 $backups :0 $pending :0 $pending_keys :0 $pending_bytes :0)", "LOADLEVELS")
 	r.placeAll(four(t, 3, "n0", "n1", "n1", "n0"))
 	// In the order of their ids; the ranges' order is that of the ids' bits reversed.
 	o.want("*($0003 *(*($0000/0003 $n0 *($n1) :3) *($0001/0003 $n1 * :3) *($0002/0003 $n1 * :3) *($0003/0003 $n0 *($n1) :3)))", "HASHMASK")
-	o.want("*($primaries :2 $backups :0 $pending :2)", "LOADLEVELS")
-	dialRedis(t, r.addrs[1], 3).want("%($primaries :2 $backups :2 $pending :2)", "LOADLEVELS")
+	o.want("*($primaries :2 $backups :0 $pending :2 $pending_keys :0 $pending_bytes :0)", "LOADLEVELS")
+	dialRedis(t, r.addrs[1], 3).want("%($primaries :2 $backups :2 $pending :2 $pending_keys :0 $pending_bytes :0)", "LOADLEVELS")
 	p, err := ring.NewPlacement([]ring.Row{{Range: ring.Range{Start: 5, End: 5}, Primary: "n0"}})
 	if err != nil {
 		t.Fatal(err)

@@ -35,6 +35,8 @@ type Config struct {
 	Slots bool
 	// Operator, if set, carries out the orders of RING.
 	Operator Operator
+	// Overview, if set, knows the cluster: see RING STATUS.
+	Overview Overview
 	// Version and NodeID identify the server.
 	Version, NodeID string
 	// ConfigFile is what INFO shows as such.

@@ -40,6 +40,8 @@ var ringCommands = []command{
 			ringQuery("nodes", 2, cmdRingNodes, "Lists the nodes, with the address for clients of each."),
 			ringQuery("placement", -2, cmdRingPlacement, "Shows who has which range, in binary form or as text.",
 				argument{name: "text", kind: argPureToken, token: "TEXT", optional: true}),
+			ringQuery("status", -2, cmdRingStatus, "Shows the cluster at a glance: nodes, handoffs and who has what.",
+				argument{name: "json", kind: argPureToken, token: "JSON", optional: true}),
 			ringQuery("route", -2, cmdRingRoute, "Chooses what this connection gets for keys of other nodes.",
 				argument{name: "mode", kind: argOneOf, optional: true, args: tokens("FORWARD", "REDIRECT")}),
 			{

@@ -72,6 +72,7 @@ Any Redis client works with it.`,
 		Example: `  ringside serve                       serve on 127.0.0.1:6379, data in ./ringside-data
   ringside serve --addr :7000 --dir /var/lib/ringside --requirepass secret
   ringside serve --help                every setting, as flag, variable and file
+  ringside status --watch              the cluster at a glance
   ringside locate --node a --node b k  the node that key k lies at
   ringside simulate                    what each placement strategy costs, without a server
   ringside completion bash --help      completion for your shell`,
@@ -80,6 +81,6 @@ Any Redis client works with it.`,
 		SilenceErrors: true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(a.serveCommand(), a.locateCommand(), a.simulateCommand(), versionCommand())
+	root.AddCommand(a.serveCommand(), a.locateCommand(), a.simulateCommand(), a.statusCommand(), versionCommand())
 	return root
 }

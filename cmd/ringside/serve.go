@@ -18,7 +18,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/node"
 )
 
-const serveLong = `Serve the Redis protocol until SIGTERM, SIGINT or a client's SHUTDOWN.
+const serveLong = `Serve the Redis protocol until SIGTERM, SIGINT, or a client's SHUTDOWN or RING LEAVE.
 
 Every setting is a flag, a variable (RINGSIDE_MAX_CLIENTS for --max-clients) and a
 key of a YAML file (max-clients: 500, in the file that --config or RINGSIDE_CONFIG
@@ -31,6 +31,8 @@ in redis.conf). Times are 500ms, 10s, 1h30m or seconds.`
 const serveExample = `  ringside serve
   ringside serve --addr 127.0.0.1:7000 --dir /var/lib/ringside --fsync always
   RINGSIDE_REQUIREPASS=secret ringside serve --addr :6379
+  ringside serve --addr 127.0.0.1:7002 --dir d2 --join 127.0.0.1:8000
+  ringside serve --addr 127.0.0.1:7009 --dir p --join 127.0.0.1:8000 --role proxy
   ringside serve --config ringside.yaml --print-config`
 
 func (a *app) serveCommand() *cobra.Command {
@@ -142,7 +144,7 @@ func serve(cfg node.Config, open func(node.Config) (server, error), signals <-ch
 		if fatal = n.Err(); fatal != nil {
 			log.Error("stopping after a fatal error", "err", fatal)
 		} else {
-			log.Info("stopping", "command", "SHUTDOWN")
+			log.Info("stopping", "by", "a client's command")
 		}
 	}
 	if err := closeWithin(n, cfg.StopTimeout+closeMargin); err != nil {

@@ -26,7 +26,7 @@ func watch(ctx context.Context, o *options, nodes []*node, load *load) error {
 	used := make([]time.Duration, len(nodes))
 	var profiles sync.WaitGroup
 	defer profiles.Wait()
-	last, moved := "", int64(0)
+	last, moved, all := "", int64(0), int64(0)
 	for {
 		figures, state := make([]map[string]int64, len(conns)), ""
 		pending := int64(0)
@@ -58,7 +58,10 @@ func watch(ctx context.Context, o *options, nodes []*node, load *load) error {
 			for i, n := range nodes {
 				spent[i] = n.cpu() - used[i]
 			}
-			moved = newest["own_bytes_estimate"]
+			moved, all = newest["own_bytes_estimate"], 0
+			for _, f := range figures {
+				all += f["own_bytes_estimate"]
+			}
 		}
 		if !began.IsZero() && newest["primaries"] > 0 && now.Sub(changed) > quiet {
 			break
@@ -70,6 +73,8 @@ func watch(ctx context.Context, o *options, nodes []*node, load *load) error {
 	took := changed.Sub(began)
 	fmt.Printf("%s: %s ranges, %.1f MB in %v: %.1f MB/s\n", nodes[len(nodes)-1].id, last,
 		float64(moved)/1e6, took.Round(time.Millisecond), float64(moved)/1e6/took.Seconds())
+	least := float64(all) / float64(len(nodes))
+	fmt.Printf("  that is %+.2f %% of the least that gives every node its share\n", 100*(float64(moved)/least-1))
 	fmt.Printf("  processor time of each node: %v\n", spent)
 	if load != nil {
 		return load.report(began, changed)

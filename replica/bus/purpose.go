@@ -11,7 +11,8 @@ const (
 	Raft    Purpose = 1 // consensus on the placement
 	Stream  Purpose = 2 // writes and copies, from primaries to backups and learners
 	Forward Purpose = 3 // clients' commands, from the node that got them to the owner
-	Control Purpose = 4 // questions from node to node
+	Control Purpose = 4 // commands for the table, to the node that leads
+	Ask     Purpose = 5 // what a node alone knows, for whoever shows the cluster
 )
 
 func (p Purpose) String() string {
@@ -24,6 +25,8 @@ func (p Purpose) String() string {
 		return "forward"
 	case Control:
 		return "control"
+	case Ask:
+		return "ask"
 	}
 	return fmt.Sprintf("purpose %d", byte(p))
 }

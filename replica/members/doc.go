@@ -8,7 +8,8 @@
 //
 // The gossip port, the encryption of gossip, the search for peers, the file of
 // peers that a restarted node begins with, and the refusal of strangers: nodes of
-// another cluster name, strategy, hash or key. It owns no membership in the sense
+// another cluster name, strategy, hash or key, or of a cluster of the same name that
+// was founded apart (its generation is another). It owns no membership in the sense
 // of the placement: a node that nobody has seen for a day is forgotten here and
 // still a member there.
 //

@@ -119,6 +119,18 @@ func (t *Table) Wait(ctx context.Context, index uint64) error {
 	return nil
 }
 
+// Voters are the nodes that have a vote in the group, as far as this one knows, in no
+// order.
+func (t *Table) Voters() []string {
+	var ids []string
+	for _, server := range t.servers() {
+		if server.Suffrage == raft.Voter {
+			ids = append(ids, string(server.Address))
+		}
+	}
+	return ids
+}
+
 func (t *Table) servers() []raft.Server {
 	future := t.raft.GetConfiguration()
 	if future.Error() != nil {

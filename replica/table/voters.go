@@ -52,9 +52,13 @@ func votersFor(stores int) int {
 // forgotten takes a vote away. The leader is no party to its own removal: it resigns,
 // and its successor goes on.
 func voters(s *State, servers []raft.Server, leader string, found map[string]reach) []change {
-	v := electorate{s: s, leader: leader, found: found}
+	v := electorate{s: s, leader: leader, found: found, answers: make(map[raft.ServerID]bool)}
 	for _, server := range servers {
 		node, ok := s.Node(string(server.Address))
+		if server.Suffrage == raft.Voter {
+			isNode := ok && node.State != Gone && node.Server == string(server.ID)
+			v.answers[server.ID] = isNode && !v.dead(server)
+		}
 		switch {
 		case !ok || node.State == Gone || node.Server != string(server.ID):
 			v.expelled = append(v.expelled, server)
@@ -73,6 +77,7 @@ func voters(s *State, servers []raft.Server, leader string, found map[string]rea
 	for _, server := range v.expelled {
 		v.remove(expel, server)
 	}
+	v.removeInOrder()
 	return v.changes
 }
 
@@ -87,7 +92,11 @@ type electorate struct {
 	spare    []raft.Server // stores that could have a vote
 	expelled []raft.Server // who is no node any more, or has another directory now
 
-	changes []change
+	// answers are the voters, as they are after the changes so far, and whether they
+	// are likely to answer.
+	answers  map[raft.ServerID]bool
+	changes  []change
+	removals []change // which come after all others
 }
 
 func (v *electorate) add(kind changeKind, server raft.Server) {
@@ -115,7 +124,7 @@ func (v *electorate) strangers(servers []raft.Server) {
 		}
 		same := func(s raft.Server) bool { return string(s.Address) == n.ID }
 		if at := slices.IndexFunc(v.expelled, same); at >= 0 {
-			v.remove(expel, v.expelled[at])
+			v.removeNow(expel, v.expelled[at])
 			v.expelled = slices.Delete(v.expelled, at, at+1)
 		} else if slices.ContainsFunc(servers, same) {
 			continue
@@ -137,6 +146,7 @@ func (v *electorate) fill() {
 
 func (v *electorate) promote() {
 	v.add(promote, v.spare[0])
+	v.answers[v.spare[0].ID] = true
 	v.voting = append(v.voting, v.spare[0])
 	v.spare = v.spare[1:]
 }
@@ -192,11 +202,61 @@ func (v *electorate) dead(s raft.Server) bool {
 	return string(s.Address) != v.leader && v.found[string(s.Address)].dead
 }
 
-// remove takes a server's vote or place. The leader resigns instead, if there is
-// anyone to resign to.
+// remove takes a server's vote or place, in the order of removeInOrder.
 func (v *electorate) remove(kind changeKind, server raft.Server) {
+	v.removals = append(v.removals, change{kind, server})
+}
+
+// removeInOrder does what was put off. A change needs a majority of those that are
+// left after it, so who does not answer goes first, then who is no node any more, for
+// that one will hardly answer; had a live voter gone before them, the majority might
+// have been lost for ever. For the same reason a live voter stays that is needed
+// beside the dead ones that stay. The leader comes last, since it leads no more then.
+func (v *electorate) removeInOrder() {
+	last := func(c change) int {
+		switch {
+		case string(c.server.Address) == v.leader:
+			return 3
+		case v.dead(c.server):
+			return 0
+		case c.kind == expel:
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(v.removals, func(a, b change) int { return last(a) - last(b) })
+	for _, c := range v.removals {
+		if !v.needed(c.server) {
+			v.removeNow(c.kind, c.server)
+		}
+	}
+}
+
+// needed tells whether there is a majority with a voter and none without it.
+func (v *electorate) needed(server raft.Server) bool {
+	answers, votes := v.answers[server.ID]
+	if !votes || !answers || string(server.Address) == v.leader {
+		return false
+	}
+	live := 0
+	for _, answers := range v.answers {
+		live += bit(answers)
+	}
+	return 2*live > len(v.answers) && 2*(live-1) <= len(v.answers)-1
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// removeNow does it. The leader resigns instead, if there is anyone to resign to.
+func (v *electorate) removeNow(kind changeKind, server raft.Server) {
 	if string(server.Address) != v.leader {
 		v.add(kind, server)
+		delete(v.answers, server.ID)
 		return
 	}
 	for _, other := range v.voting {

@@ -90,6 +90,10 @@ func TestVotersFollowTheCluster(t *testing.T) {
 		{"a forgotten node leaves the group", "a b c-gone", "A b c", "b", "remove c"},
 		{"a node that nobody knows", "a b", "A b x", "b", "remove x"},
 		{"a forgotten voter", "a b c d-gone", "A B D c", "b c", "promote c, remove d"},
+		{"a forgotten voter of three", "a b c-gone", "A B C", "b", "remove c, demote b"},
+		{"a dead voter that leaves goes before a live one", "a b c-leaving", "A B C", "b c!", "demote c, demote b"},
+		{"a voter that leaves is needed beside a dead one", "a b c-leaving", "A B C", "b! c", "demote b, demote c"},
+		{"one of two voters that leave is needed beside a dead one", "a b c d-leaving e-leaving", "A B D E c", "b! d e", "demote d"},
 		{"a new directory", "a b-moved", "A b", "", "remove b, add b"},
 		{"a voter's new directory", "a b-moved c", "A B C", "c", "remove b, add b"},
 	} {
@@ -131,7 +135,11 @@ func TestVotersComeToRest(t *testing.T) {
 				t.Fatal(history)
 			}
 			for _, c := range changes {
+				could := majorityLives(s, group, found)
 				group = changed(t, group, c)
+				if could && !majorityLives(s, group, found) {
+					t.Fatalf("%s: after %s %s most voters are dead", history, c.kind, c.server.Address)
+				}
 				votes := 0
 				for _, server := range group {
 					if server.Suffrage == raft.Voter {
@@ -144,6 +152,23 @@ func TestVotersComeToRest(t *testing.T) {
 			}
 		}
 	}
+}
+
+// majorityLives tells whether a group could agree on anything. Who is gone, or has
+// another directory now, does not answer.
+func majorityLives(s *State, group []raft.Server, found map[string]reach) bool {
+	votes, live := 0, 0
+	for _, server := range group {
+		if server.Suffrage != raft.Voter {
+			continue
+		}
+		votes++
+		n, ok := s.Node(string(server.Address))
+		if ok && n.State != Gone && n.Server == string(server.ID) && (n.ID == "a" || !found[n.ID].dead) {
+			live++
+		}
+	}
+	return 2*live > votes
 }
 
 func changed(t *testing.T, group []raft.Server, c change) []raft.Server {

@@ -84,9 +84,20 @@ func TestHealth(t *testing.T) {
 	check("/healthz", 200, "ok")
 	check("/readyz", 200, "ok")
 
+	var missing error
+	note := ""
+	health.Also(func() (string, error) { return note, missing })
+	missing = errors.New("not in a cluster yet")
+	check("/healthz", 200, "ok")
+	check("/readyz", 503, "not in a cluster yet")
+	missing, note = nil, "3 ranges are away"
+	check("/readyz", 200, "ok: 3 ranges are away\n")
+
 	e.refusal = errors.New("disk almost full")
 	check("/healthz", 200, "ok")
-	check("/readyz", 200, "writes are refused: disk almost full")
+	check("/readyz", 200, "ok: 3 ranges are away; writes are refused: disk almost full")
+	note = ""
+	check("/readyz", 200, "ok: writes are refused: disk almost full")
 
 	e.refusal = errors.New("storage engine stopped")
 	close(e.fatal)

@@ -121,15 +121,19 @@ func TestNodesThatAreToldTheSameFoundOneCluster(t *testing.T) {
 		waitFor(t, "they have found each other", func() bool { return len(c.nodes[i].cluster.peers()) == 1 })
 	}
 	c.start(1)
-	c.generation()
+	before := c.generation()
 	for i, n := range c.nodes {
-		want := ""
-		if i > 0 {
-			want = "n0"
-		}
 		if b := n.cluster.belongs(); b.Founder != "n0" || !b.Entered {
-			t.Errorf("n%d remembers %+v, founder %s", i, b, want)
+			t.Errorf("n%d remembers %+v", i, b)
 		}
+	}
+
+	// It is one for good: told the same once more, they found nothing.
+	c.stop(0, 1, 2)
+	c.start(1, 0)
+	c.start(2)
+	if g := c.all(); g != before {
+		t.Errorf("generation %d, after %d", g, before)
 	}
 }
 

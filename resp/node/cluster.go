@@ -59,6 +59,9 @@ type cluster struct {
 	held  func(ring.Range) bool
 	// routed tells that p is the table's.
 	routed bool
+	drains bool // the node hands over what it has, and ends then
+
+	sightings sightings
 }
 
 // openCluster begins the node's part in a cluster; enter, in the background, brings it
@@ -93,6 +96,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	c.bus.Handle(bus.Forward, c.serveForward)
 	c.bus.Handle(bus.Control, c.serveControl)
 	c.bus.Handle(bus.Stream, c.serveStream)
+	c.bus.Handle(bus.Ask, c.serveAsk)
 	layer := c.bus.RaftLayer()
 	told, err := cfg.told(c.bus.Addr(), n.listener.Addr())
 	if err != nil {
@@ -207,7 +211,8 @@ func (c *cluster) dialStream(ctx context.Context, node string) (net.Conn, error)
 }
 
 func (c *cluster) serveStream(peer bus.Peer, conn net.Conn) {
-	if err := c.engine.Serve(c.ctx, peer.ID, conn); err != nil && c.ctx.Err() == nil {
+	err := c.engine.Serve(c.ctx, peer.ID, conn)
+	if err != nil && c.ctx.Err() == nil && !errors.Is(err, replica.ErrReceiving) {
 		c.n.cfg.Logger.Warn("receive a stream", "node", peer.ID, "err", err)
 	}
 }
@@ -340,12 +345,14 @@ func (c *cluster) linkLocked(node string) resp.Link {
 func (c *cluster) watch() {
 	events, cancel := c.members.Watch()
 	defer cancel()
+	c.sightings.look(c.members.Nodes(), time.Now())
 	for {
 		select {
 		case _, ok := <-events:
 			if !ok {
 				return
 			}
+			c.sightings.look(c.members.Nodes(), time.Now())
 			c.mu.Lock()
 			if c.routed { // else waiting requests would wait anew
 				c.routeLocked()

@@ -115,7 +115,8 @@ func (c *cluster) settle(b belonging) error {
 	if len(cfg.Join) == 0 { // a proxy that others are told to join
 		return fmt.Errorf("%w for a store to join this proxy, which founds no cluster", errWaiting)
 	}
-	return fmt.Errorf("%w: no node answers at %s", errWaiting, strings.Join(cfg.Join, ", "))
+	return fmt.Errorf("%w: no other node answers at %s (a node without join founds a cluster, several found one with bootstrap-expect)",
+		errWaiting, strings.Join(cfg.Join, ", "))
 }
 
 // foundsAlone tells whether the node founds a cluster, whoever else is there: nobody

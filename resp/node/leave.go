@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/table"
@@ -22,21 +23,75 @@ func (c *cluster) leave(ctx context.Context) error {
 	if c.giveUp() {
 		return c.members.Leave(ctx) // nobody counts on it
 	}
+	if err := c.beginLeave(ctx); err != nil {
+		return fmt.Errorf("leave: %w; all data stays in %s", err, c.n.cfg.Dir)
+	}
+	return c.goAway(ctx)
+}
+
+// leaveAndEnd returns once the table knows that this node leaves. Once it has nothing
+// left, whoever opened it is asked to close it.
+func (c *cluster) leaveAndEnd(ctx context.Context) error {
+	if c.giveUp() {
+		err := c.members.Leave(ctx) // nobody counts on it
+		c.n.finish(nil)
+		return err
+	}
+	if err := c.beginLeave(ctx); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ctx.Err() != nil {
+		return errors.New("the node is being stopped")
+	}
+	if c.drains {
+		return nil
+	}
+	c.drains = true
+	c.done.Go(func() {
+		switch err := c.goAway(c.ctx); {
+		case c.ctx.Err() != nil:
+		case err != nil:
+			c.n.cfg.Logger.Error("leave", "node", c.n.id, "err", err)
+		default:
+			c.n.cfg.Logger.Info("handed everything over and left the cluster", "node", c.n.id)
+			c.n.finish(nil)
+		}
+	})
+	return nil
+}
+
+// beginLeave has the table say that this node leaves.
+func (c *cluster) beginLeave(ctx context.Context) error {
 	select {
 	case <-c.inside:
 	case <-c.n.done:
-		return errors.New("leave: the node has ended before it was in the cluster")
+		return errors.New("the node has ended before it was in the cluster")
 	case <-ctx.Done():
-		return fmt.Errorf("leave: the node is not in the cluster yet: %w", ctx.Err())
+		return fmt.Errorf("the node is not in the cluster yet: %w", ctx.Err())
 	}
+	st := c.table.State()
+	self, _ := st.Node(c.n.id)
+	switch {
+	case self.State == table.Leaving || self.State == table.Gone:
+		return nil
+	case st.Cluster().Paused && self.Role == table.Store:
+		return errors.New("the moving of data is paused: RING RESUME first")
+	}
+	err := c.agree(ctx, &table.Leave{Node: c.n.id, Incarnation: c.incarnation}, isNow(c.n.id, table.Leaving))
+	switch {
+	case errors.Is(err, table.ErrNodeState): // it is leaving already
+		return nil
+	case errors.Is(err, table.ErrLastStore):
+		return fmt.Errorf("no other node could take the data; to end this one and keep its data, stop it: %w", err)
+	}
+	return err
+}
+
+// goAway waits until a node that leaves is not needed any more, and takes it out.
+func (c *cluster) goAway(ctx context.Context) error {
 	log := c.n.cfg.Logger
-	_, err := c.table.Apply(ctx, &table.Leave{Node: c.n.id, Incarnation: c.incarnation})
-	if errors.Is(err, table.ErrUnknownNode) {
-		return c.members.Leave(ctx) // an earlier try went as far as the table
-	}
-	if err != nil && !errors.Is(err, table.ErrNodeState) {
-		return fmt.Errorf("leave: %w; all data stays in %s", err, c.n.cfg.Dir)
-	}
 	log.Info("leaving the cluster", "node", c.n.id)
 	if err := c.drained(ctx); err != nil {
 		return err
@@ -45,7 +100,8 @@ func (c *cluster) leave(ctx context.Context) error {
 	// it, so it does not wait for that.
 	forget, cancel := context.WithTimeout(ctx, forgetTime)
 	defer cancel()
-	if _, err := c.table.Apply(forget, &table.Forget{Node: c.n.id, Incarnation: c.incarnation}); err != nil {
+	_, err := c.table.Apply(forget, &table.Forget{Node: c.n.id, Incarnation: c.incarnation})
+	if err != nil && !errors.Is(err, table.ErrUnknownNode) {
 		log.Warn("everything is handed over, but the table may go on to list this node; RING FORGET removes it", "node", c.n.id, "err", err)
 	}
 	return c.members.Leave(ctx)
@@ -69,13 +125,13 @@ func (c *cluster) drained(ctx context.Context) error {
 		case <-look.C:
 		case <-say.C:
 			c.n.cfg.Logger.Info("leaving: waiting for the other nodes to take over", "node", c.n.id,
-				"ranges", ranges, "keys", c.n.store.Keys(), "votes", votes)
+				"ranges", ranges, "keys", c.n.store.Keys(), "votes", votes, "handoffs", c.awaited())
 		case <-ctx.Done():
 			if ranges == 0 {
 				return fmt.Errorf("leave: all data is handed over, but no other node took this one's vote in time: %w", ctx.Err())
 			}
-			return fmt.Errorf("leave: %d ranges with about %d keys have stayed in %s, which is not empty; the node is still leaving, and goes on when it is started again: %w",
-				ranges, c.n.store.Keys(), c.n.cfg.Dir, ctx.Err())
+			return fmt.Errorf("leave: %d ranges with about %d keys have stayed in %s, which is not empty (%s); the node is still leaving, and goes on when it is started again: %w",
+				ranges, c.n.store.Keys(), c.n.cfg.Dir, c.awaited(), ctx.Err())
 		}
 	}
 }
@@ -89,4 +145,20 @@ func (c *cluster) ranges() int {
 		}
 	}
 	return n
+}
+
+// awaited says how far the handoffs of this node are, and what they wait for.
+func (c *cluster) awaited() string {
+	var words []string
+	for _, p := range c.engine.Progress() {
+		text := fmt.Sprintf("%d ranges to %s are %s", p.Ranges, p.To, p.Phase)
+		if p.Waits != "" {
+			text += ", waiting: " + p.Waits
+		}
+		words = append(words, text)
+	}
+	if len(words) == 0 {
+		return "no handoff is planned"
+	}
+	return strings.Join(words, "; ")
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/admin"
@@ -27,6 +28,7 @@ type Node struct {
 
 	health    admin.Health
 	cluster   *cluster
+	part      atomic.Pointer[cluster] // cluster, once it is open, for those who may ask before
 	metrics   *admin.Metrics
 	web       *admin.Server // nil when HTTP is off
 	webAt     net.Listener
@@ -114,6 +116,8 @@ func (n *Node) open() (err error) {
 		Version:       n.cfg.Version,
 		NodeID:        n.id,
 		Slots:         n.cfg.Hash == HashSlot,
+		Operator:      operator{n},
+		Overview:      overview{n},
 		Shutdown:      func() { n.finish(nil) },
 		Logger:        n.cfg.Logger,
 		Scope:         scope,
@@ -130,6 +134,7 @@ func (n *Node) open() (err error) {
 		_ = n.server.Close(context.Background())
 		return err
 	}
+	n.part.Store(n.cluster)
 	n.health.Also(n.cluster.ready)
 	n.health.Started(n.store)
 	go func() {
@@ -280,11 +285,11 @@ func (n *Node) HTTPAddr() net.Addr {
 // ID is the name of the node.
 func (n *Node) ID() string { return n.id }
 
-// Done is closed when the node wants to stop, by a client's SHUTDOWN or an error
-// that ends it.
+// Done is closed when the node wants to stop: by a client's SHUTDOWN, after a client's
+// RING LEAVE once nothing is left here, or by an error that ends it.
 func (n *Node) Done() <-chan struct{} { return n.done }
 
-// Err is, after Done, why the node ends: nil after SHUTDOWN.
+// Err is, after Done, why the node ends: nil after SHUTDOWN and RING LEAVE.
 func (n *Node) Err() error {
 	select {
 	case <-n.done:

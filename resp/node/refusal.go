@@ -3,6 +3,9 @@ package node
 import (
 	"errors"
 	"fmt"
+
+	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/replica/table"
 )
 
 // Errors of a node that does not fit the cluster that it was started for, or its
@@ -36,11 +39,28 @@ func (c *cluster) refuseLoneData() error {
 		ErrLoneData, cfg.Dir, keys, flag)
 }
 
-// watchFatal ends the node when gossip says that it should not go on.
+// watchFatal ends the node when gossip says that it should not go on. A node of
+// several is no worse off if strangers have taken the addresses that it was told to
+// join: it goes on with its own.
 func (c *cluster) watchFatal() {
 	select {
 	case err := <-c.members.Fatal():
+		if errors.Is(err, members.ErrStranger) && c.entered.Load() && c.others() > 0 {
+			c.n.cfg.Logger.Error("who answers at the addresses to join is not of this node's cluster; it goes on with its own", "node", c.n.id, "err", err)
+			return
+		}
 		c.n.finish(err)
 	case <-c.ctx.Done():
 	}
+}
+
+// others counts the nodes that the table has beside this one.
+func (c *cluster) others() int {
+	n := 0
+	for _, node := range c.table.State().Nodes() {
+		if node.ID != c.n.id && node.State != table.Gone {
+			n++
+		}
+	}
+	return n
 }

@@ -24,7 +24,7 @@ func TestANodeThatJoinsWaitsForOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	log.await(t, "not in a cluster yet", "no node answers at "+late)
+	log.await(t, "not in a cluster yet", "no other node answers at "+late)
 	if code, body := fetch(t, b, "/readyz"); code != http.StatusServiceUnavailable || !strings.Contains(body, "not in a cluster yet") {
 		t.Errorf("/readyz: %d %s", code, body)
 	}

@@ -99,6 +99,27 @@ func TestYesNo(t *testing.T) {
 	}
 }
 
+func TestOptionalCount(t *testing.T) {
+	n := 0
+	v := OptionalCount(&n)
+	if v.String() != "" {
+		t.Errorf("nothing is %q", v.String())
+	}
+	for text, want := range map[string]int{"3": 3, "": 0, "-2": -2} {
+		if err := v.Set(text); err != nil || n != want {
+			t.Errorf("%q: %d, %v", text, n, err)
+		}
+		if again := v.String(); v.Set(again) != nil || n != want {
+			t.Errorf("%q does not take its own text %q", text, again)
+		}
+	}
+	for _, bad := range []string{"x", "1.5", "99999999999999999999"} {
+		if v.Set(bad) == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}
+
 func TestCount(t *testing.T) {
 	var n int
 	v := Count(&n)

@@ -1,0 +1,176 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica"
+	"github.com/ringside-kv/ringside/replica/bus"
+	"github.com/ringside-kv/ringside/resp/status"
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// What a node alone knows, it is asked for on connections of [bus.Ask]: an inquiry and
+// the account that it gives, in JSON, so that nodes of different builds understand each other as far
+// as they can.
+
+// An inquiry is what a node is asked for; what it serves and moves is always told.
+type inquiry struct {
+	// Loads are ranges whose load is wanted.
+	Loads []ring.Range `json:"loads,omitempty"`
+}
+
+// An account is what a node knows of itself.
+type account struct {
+	// Fault says why the rest is missing.
+	Fault    string             `json:"fault,omitempty"`
+	Version  string             `json:"version"`
+	Keys     int64              `json:"keys"` // that it serves, estimated
+	Bytes    int64              `json:"bytes"`
+	Refused  string             `json:"refused,omitempty"`
+	Moved    status.Moved       `json:"moved"`
+	Progress []replica.Progress `json:"progress,omitempty"`
+	Loads    []ring.Load        `json:"loads,omitempty"` // in the order of the inquiry
+}
+
+const (
+	// askTimeout is how long a report waits for one node.
+	askTimeout = 2 * time.Second
+	// answerTimeout bounds the life of a connection that an inquiry comes on. Loads of
+	// many ranges of a large store take a while.
+	answerTimeout = 30 * time.Second
+	// mostAsked bounds how many nodes are asked at a time.
+	mostAsked = 32
+)
+
+// serveAsk answers one inquiry.
+func (c *cluster) serveAsk(peer bus.Peer, conn net.Conn) {
+	defer func() { _ = conn.Close() }()
+	ctx, cancel := context.WithTimeout(c.ctx, answerTimeout)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	text, err := readMessage(conn)
+	if err != nil {
+		return
+	}
+	var q inquiry
+	var a account
+	if err := json.Unmarshal(text, &q); err != nil {
+		a.Fault = "an inquiry that cannot be read: " + err.Error()
+	} else {
+		a = c.account(ctx, &q)
+	}
+	if text, err = json.Marshal(&a); err == nil {
+		err = writeMessage(conn, text)
+	}
+	if err != nil && ctx.Err() == nil {
+		c.n.cfg.Logger.Debug("answer an inquiry", "node", peer.ID, "err", err)
+	}
+}
+
+// account tells of this node.
+func (c *cluster) account(ctx context.Context, q *inquiry) account {
+	a := account{Version: c.n.cfg.Version, Progress: c.engine.Progress(), Moved: moved(c.engine.Totals())}
+	a.Keys, a.Bytes = c.n.server.OwnSize()
+	if err := c.n.store.Writable(); err != nil {
+		a.Refused = err.Error()
+	}
+	for _, r := range q.Loads {
+		load, err := c.n.store.RangeLoad(r)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			a.Fault = err.Error()
+			return a
+		}
+		a.Loads = append(a.Loads, ring.Load{Keys: load.Keys, Bytes: load.Bytes})
+	}
+	return a
+}
+
+func moved(t replica.Totals) status.Moved {
+	m := status.Moved{
+		Done: t.Done, Failed: t.Failed, Ranges: t.Ranges, Keys: t.Keys, Bytes: t.Bytes, Held: t.Held.Seconds(),
+	}
+	if t.Copying > 0 {
+		m.Rate = float64(t.Bytes) / t.Copying.Seconds()
+	}
+	return m
+}
+
+// inquire puts an inquiry to a node, which may be this one.
+func (c *cluster) inquire(ctx context.Context, node string, q *inquiry) (a account, err error) {
+	if node == c.n.id {
+		a = c.account(ctx, q)
+	} else if a, err = c.inquireOf(ctx, node, q); err != nil {
+		if ctx.Err() != nil {
+			err = errNoAnswer
+		}
+		return a, err
+	}
+	switch {
+	case a.Fault != "":
+		err = errors.New(a.Fault)
+	case len(a.Loads) != len(q.Loads):
+		err = fmt.Errorf("%d loads in the place of %d", len(a.Loads), len(q.Loads))
+	}
+	return a, err
+}
+
+var errNoAnswer = errors.New("no answer in time")
+
+func (c *cluster) inquireOf(ctx context.Context, node string, q *inquiry) (a account, err error) {
+	text, err := json.Marshal(q)
+	if err != nil {
+		return a, err
+	}
+	conn, err := c.dial(ctx, node, bus.Ask)
+	if err != nil {
+		return a, err
+	}
+	defer func() { _ = conn.Close() }()
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	if err := writeMessage(conn, text); err != nil {
+		return a, err
+	}
+	if text, err = readMessage(conn); err != nil {
+		return a, err
+	}
+	return a, json.Unmarshal(text, &a)
+}
+
+// An outcome is what became of an inquiry.
+type outcome struct {
+	account
+	err error
+}
+
+// inquireAll puts an inquiry to each of the nodes, some at a time, and gives each so long.
+func (c *cluster) inquireAll(ctx context.Context, inquiries map[string]*inquiry, timeout time.Duration) map[string]outcome {
+	outcomes := make(map[string]outcome, len(inquiries))
+	var mu sync.Mutex
+	var asking sync.WaitGroup
+	room := make(chan struct{}, mostAsked)
+	for node, q := range inquiries {
+		room <- struct{}{}
+		asking.Go(func() {
+			defer func() { <-room }()
+			ctx, cancel := context.WithTimeout(ctx, timeout)
+			defer cancel()
+			a, err := c.inquire(ctx, node, q)
+			mu.Lock()
+			defer mu.Unlock()
+			outcomes[node] = outcome{a, err}
+		})
+	}
+	asking.Wait()
+	return outcomes
+}

@@ -1,0 +1,168 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica"
+	"github.com/ringside-kv/ringside/replica/bus"
+	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/resp/status"
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// Whatever comes on a connection of questions, the node answers what it can, closes
+// it, and goes on.
+func TestQuestionsThatAreNoneAreAnswered(t *testing.T) {
+	t.Cleanup(func() { goneInTheEnd(t) })
+	n := openMember(t, "node-a")
+	defer n.Close()
+	waitFor(t, "a cluster of one", func() bool { return n.primaries()["node-a"] == 256 })
+	say := func(message []byte, whole bool) account {
+		here, there := net.Pipe()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			n.cluster.serveAsk(bus.Peer{ID: "node-b"}, there)
+		}()
+		go func() {
+			if whole {
+				_ = writeMessage(here, message)
+			} else {
+				_, _ = here.Write(message)
+				_ = here.Close()
+			}
+		}()
+		var a account
+		text, err := readMessage(here)
+		if err == nil {
+			err = json.Unmarshal(text, &a)
+		}
+		if whole && err != nil {
+			t.Errorf("%q: %v", message, err)
+		}
+		_ = here.Close()
+		<-done
+		return a
+	}
+	for _, garbage := range []string{"", "{", "[]", `{"loads":7}`, "\x00\xff", strings.Repeat("[", 10000)} {
+		if a := say([]byte(garbage), true); a.Fault == "" {
+			t.Errorf("%.20q: %+v", garbage, a)
+		}
+	}
+	for _, cut := range []string{"", "\x00", "\x00\x00\x00\x05ab", "\xff\xff\xff\xffabc"} {
+		say([]byte(cut), false)
+	}
+	q, _ := json.Marshal(&inquiry{Loads: []ring.Range{ring.Whole, {Start: 5, End: 9}, {Start: 9, End: 5}}})
+	if a := say(q, true); a.Fault != "" || len(a.Loads) != 3 {
+		t.Errorf("%+v", a)
+	}
+}
+
+// A node that does not answer holds a report up for a while, and no longer.
+func TestReportsDoNotWaitForTheSilent(t *testing.T) {
+	t.Cleanup(func() { goneInTheEnd(t) })
+	n := openMember(t, "node-a")
+	defer n.Close()
+	waitFor(t, "a cluster of one", func() bool { return n.primaries()["node-a"] == 256 })
+	outcomes := n.cluster.inquireAll(t.Context(), map[string]*inquiry{"node-a": {}, "nobody": {}}, time.Minute)
+	if outcomes["node-a"].err != nil || !errors.Is(outcomes["nobody"].err, errUnknownNode) {
+		t.Errorf("%+v", outcomes)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := n.cluster.inquire(over, "nobody", &inquiry{}); !errors.Is(err, errNoAnswer) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestRatesAreMeasuredOverAllNodes(t *testing.T) {
+	slow := outcome{account: account{Moved: status.Moved{Done: 1, Bytes: 100 * mib, Rate: 50 * mib}}}
+	fast := outcome{account: account{Moved: status.Moved{Done: 2, Bytes: 300 * mib, Rate: 300 * mib}}}
+	silent := outcome{err: errNoAnswer, account: fast.account}
+	if rate, n := rateOf(map[string]outcome{"a": slow, "b": fast, "c": silent, "d": {}}); n != 3 || int64(rate) != 400*mib/3 {
+		t.Errorf("%f of %d", rate, n)
+	}
+	little := outcome{account: account{Moved: status.Moved{Done: 9, Bytes: 1 * mib, Rate: 7}}}
+	if rate, n := rateOf(map[string]outcome{"a": little}); n != 0 || rate != assumedRate {
+		t.Errorf("%f of %d", rate, n)
+	}
+	got := moved(replica.Totals{Done: 2, Bytes: 1000, Copying: 4 * time.Second, Held: 30 * time.Millisecond})
+	if got.Rate != 250 || got.Held != 0.03 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestSightingsBeginWithTheFirstChange(t *testing.T) {
+	var s sightings
+	noon := time.Unix(1_800_000_000, 0)
+	at := func(seconds int) time.Time { return noon.Add(time.Duration(seconds) * time.Second) }
+	s.look([]members.Node{{ID: "a", Status: members.Alive}}, at(0))
+	if s.since("a") != nil || s.since("b") != nil {
+		t.Error("a time before the first look")
+	}
+	s.look([]members.Node{{ID: "a", Status: members.Alive}, {ID: "b", Status: members.Alive}}, at(1))
+	s.look([]members.Node{{ID: "a", Status: members.Failed}, {ID: "b", Status: members.Alive}}, at(2))
+	s.look([]members.Node{{ID: "a", Status: members.Failed}, {ID: "b", Status: members.Alive}}, at(3))
+	if since := s.since("a"); since == nil || !since.Equal(at(2)) {
+		t.Errorf("%v", since)
+	}
+	if since := s.since("b"); since == nil || !since.Equal(at(1)) {
+		t.Errorf("%v", since)
+	}
+	s.look(nil, at(4))
+	if s.since("a") != nil {
+		t.Error("who is forgotten is still known")
+	}
+}
+
+// The ranges that a plan counts are those that change hands one by one.
+func TestMovesAreCountedByRange(t *testing.T) {
+	place := func(primaries ...string) *ring.Placement {
+		rows := make([]ring.Row, len(primaries))
+		for i, id := range primaries {
+			rows[i] = ring.Row{Range: ring.Range{Start: ring.Token(i) << 30, End: ring.Token(i+1) << 30}, Epoch: 1, Primary: id}
+		}
+		p, err := ring.NewPlacement(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	got := countMoves(place("a", "a", "b", "a"), place("b", "b", "b", "c"))
+	if len(got) != 2 || got[pair{"a", "b"}] != 2 || got[pair{"a", "c"}] != 1 {
+		t.Errorf("%v", got)
+	}
+	nodes := plannedNodes(place("a", "a", "b", "a"), place("b", "b", "b", "c"), []ring.Member{{ID: "d", Weight: 1}})
+	ids := make([]string, len(nodes))
+	for i, n := range nodes {
+		ids[i] = n.ID
+	}
+	if !slices.Equal(ids, []string{"a", "b", "c", "d"}) || nodes[1].Before.Ranges != 1 || nodes[1].After.Ranges != 3 || nodes[0].Before.Share != 0.75 {
+		t.Errorf("%+v", nodes)
+	}
+}
+
+// FuzzAccount reads what another node might answer.
+func FuzzAccount(f *testing.F) {
+	f.Add([]byte(`{"version":"v1","loads":[{"Keys":1}],"progress":[{"Handoff":3,"Rate":1e308}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var framed bytes.Buffer
+		_ = writeMessage(&framed, data)
+		text, err := readMessage(&framed)
+		if err != nil || !bytes.Equal(text, data) {
+			t.Fatal(err)
+		}
+		var a account
+		if json.Unmarshal(text, &a) == nil {
+			rateOf(map[string]outcome{"a": {account: a}})
+		}
+	})
+}

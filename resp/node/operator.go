@@ -1,0 +1,261 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica"
+	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/vnode"
+)
+
+// operator carries out the orders of RING. It is there before the cluster is.
+type operator struct{ n *Node }
+
+func (o operator) cluster() (*cluster, error) {
+	c := o.n.part.Load()
+	if c == nil || !c.table.State().Founded() {
+		return nil, errStarting
+	}
+	return c, nil
+}
+
+// Plan implements resp.Operator.
+func (o operator) Plan(ctx context.Context, join []ring.Member, leave []string) (string, error) {
+	c, err := o.cluster()
+	if err != nil {
+		return "", err
+	}
+	return c.plan(ctx, join, leave)
+}
+
+// Leave implements resp.Operator.
+func (o operator) Leave(ctx context.Context) error {
+	c, err := o.cluster()
+	if err != nil {
+		return err
+	}
+	return c.leaveAndEnd(ctx)
+}
+
+// Forget implements resp.Operator.
+func (o operator) Forget(ctx context.Context, node string) error {
+	c, err := o.cluster()
+	if err != nil {
+		return err
+	}
+	return c.forget(ctx, node)
+}
+
+// Pause implements resp.Operator.
+func (o operator) Pause(ctx context.Context) error {
+	return o.move(ctx, &table.SetMoves{Paused: new(true)})
+}
+
+// Resume implements resp.Operator.
+func (o operator) Resume(ctx context.Context) error {
+	return o.move(ctx, &table.SetMoves{Paused: new(false)})
+}
+
+// Throttle implements resp.Operator.
+func (o operator) Throttle(ctx context.Context, bytes int64) error {
+	return o.move(ctx, &table.SetMoves{Throttle: &bytes})
+}
+
+func (o operator) move(ctx context.Context, set *table.SetMoves) error {
+	c, err := o.cluster()
+	if err != nil {
+		return err
+	}
+	return c.agree(ctx, set, func(st *table.State) bool {
+		moves := st.Cluster().Moves
+		return (set.Paused == nil || moves.Paused == *set.Paused) && (set.Throttle == nil || moves.Throttle == *set.Throttle)
+	})
+}
+
+// Recreate implements resp.Operator.
+func (o operator) Recreate(ctx context.Context, r ring.Range, from string) error {
+	c, err := o.cluster()
+	if err != nil {
+		return err
+	}
+	return c.recreate(ctx, r, from)
+}
+
+// Pin implements resp.Operator.
+func (o operator) Pin(ctx context.Context, pins vnode.Pins) error {
+	c, err := o.cluster()
+	if err != nil {
+		return err
+	}
+	return c.pin(ctx, pins)
+}
+
+// unknownPatience is how long an order whose outcome is not known may yet show.
+const unknownPatience = 5 * time.Second
+
+// agree has the table take an order, and says in an operator's words why not. shows
+// tells whether a state has what was ordered.
+func (c *cluster) agree(ctx context.Context, order table.Command, shows func(*table.State) bool) error {
+	_, err := c.table.Apply(ctx, order)
+	switch {
+	case errors.Is(err, table.ErrNoLeader):
+		return errors.New("nobody leads the cluster: a majority of its voters cannot be reached, and nothing has changed")
+	case errors.Is(err, table.ErrUnknownOutcome):
+		if c.comesTo(ctx, shows) {
+			return nil
+		}
+		return errors.New("the leader was lost on the way: RING STATUS tells, in a moment, whether the order holds")
+	}
+	return err
+}
+
+// comesTo waits for a state, for unknownPatience at most.
+func (c *cluster) comesTo(ctx context.Context, shows func(*table.State) bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, unknownPatience)
+	defer cancel()
+	changes, end := c.table.Changes()
+	defer end()
+	for !shows(c.table.State()) {
+		select {
+		case <-changes:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+// isNow tells of a node whether it is in a state.
+func isNow(node string, state table.NodeState) func(*table.State) bool {
+	return func(st *table.State) bool {
+		n, _ := st.Node(node)
+		return n.State == state
+	}
+}
+
+// find is the node of a name, which may be a part of an id that no other id has, since
+// ids are long.
+func (c *cluster) find(name string) (table.Node, error) {
+	var found []table.Node
+	var known []string
+	for _, n := range c.table.State().Nodes() {
+		switch {
+		case n.State == table.Gone:
+			continue
+		case n.ID == name:
+			return n, nil
+		case len(name) >= leastPart && strings.Contains(n.ID, name):
+			found = append(found, n)
+		}
+		known = append(known, n.ID)
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return table.Node{}, fmt.Errorf("%.100q is in the ids of %d nodes: give more of it", name, len(found))
+	case len(known) > mostNamed:
+		known = append(known[:mostNamed], "…")
+	}
+	return table.Node{}, fmt.Errorf("there is no node %.100q; there are %s", name, strings.Join(known, ", "))
+}
+
+// leastPart is how many bytes of an id name a node.
+const leastPart = 4
+
+// mostNamed is how many nodes an error names.
+const mostNamed = 12
+
+func (c *cluster) alive(node string) bool {
+	m, ok := c.members.Node(node)
+	return ok && m.Status == members.Alive
+}
+
+// forget takes a node out that is away for good and has no copy that counts.
+func (c *cluster) forget(ctx context.Context, name string) error {
+	n, err := c.find(name)
+	if err != nil {
+		if m, ok := c.members.Node(name); ok && m.Status != members.Alive {
+			return c.members.Forget(name) // it never registered, or is gone from the table already
+		}
+		return err
+	}
+	switch {
+	case n.ID == c.n.id:
+		return errors.New("a node cannot forget itself: RING LEAVE has it hand over what it has, and end")
+	case c.alive(n.ID) && n.Role == table.Proxy:
+		return fmt.Errorf("%s is alive: stop it first", n.ID)
+	case c.alive(n.ID):
+		return fmt.Errorf("%s is alive: send RING LEAVE to it, so that it hands over what it has", n.ID)
+	}
+	err = c.agree(ctx, &table.Forget{Node: n.ID, Incarnation: n.Incarnation}, isNow(n.ID, table.Gone))
+	if errors.Is(err, table.ErrCopies) {
+		return c.stillHolds(n.ID)
+	}
+	if err != nil {
+		return err
+	}
+	if _, ok := c.members.Node(n.ID); ok {
+		return c.members.Forget(n.ID)
+	}
+	return nil
+}
+
+// stillHolds says what to do about a node that is away with data.
+func (c *cluster) stillHolds(node string) error {
+	ranges, only := 0, 0
+	var first *table.Row
+	for row := range c.table.State().Rows() {
+		if !row.Holds(node) {
+			continue
+		}
+		ranges++
+		if len(row.Backups) == 0 {
+			only++
+			if first == nil {
+				first = row
+			}
+		}
+	}
+	if first == nil {
+		return fmt.Errorf("%s still has copies of %d ranges: it can be forgotten once others have taken its place", node, ranges)
+	}
+	return fmt.Errorf("%s has %d ranges, %d of which nobody else has: start it again and send it RING LEAVE; "+
+		"or give their data up with RING RECREATE for each, as in RING RECREATE %v", node, ranges, only, first.Range)
+}
+
+// pin changes the points of a node, if the strategy has a placement with them.
+func (c *cluster) pin(ctx context.Context, pins vnode.Pins) error {
+	if c.strategy.Name() != vnode.Name {
+		return fmt.Errorf("points are of strategy %s, this cluster has %s", vnode.Name, c.strategy.Name())
+	}
+	n, err := c.find(pins.Node)
+	if err != nil {
+		return err
+	}
+	if n.Role != table.Store {
+		return fmt.Errorf("%s is a proxy and has no points", n.ID)
+	}
+	st := c.table.State()
+	members := st.MembersOf()
+	for i := range members {
+		if members[i].ID == n.ID {
+			members[i].Pins, members[i].OnlyPins = pins.Tokens, pins.Only
+		}
+	}
+	if _, err := replica.Foresee(st, agreedStrategy{c.strategy, c.table.State}, members); err != nil {
+		return err
+	}
+	set := &table.SetPins{Node: n.ID, Incarnation: n.Incarnation, Pins: pins.Tokens, OnlyPins: pins.Only}
+	return c.agree(ctx, set, func(st *table.State) bool {
+		now, _ := st.Node(n.ID)
+		return slices.Equal(now.Pins, pins.Tokens) && now.OnlyPins == pins.Only
+	})
+}

@@ -1,0 +1,415 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/ringside-kv/ringside/resp/status"
+	"github.com/ringside-kv/ringside/store"
+)
+
+// dialNode is a client of one node that tries nothing twice.
+func dialNode(t *testing.T, n *Node) *redis.Client {
+	t.Helper()
+	client := redis.NewClient(&redis.Options{Addr: n.Addr().String(), MaxRetries: -1, Protocol: 2, ReadTimeout: time.Minute})
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// ringText is the reply to RING, or its error, as text.
+func ringText(client *redis.Client, words ...any) string {
+	v, err := client.Do(context.Background(), append([]any{"RING"}, words...)...).Result()
+	if err != nil {
+		return "-" + err.Error()
+	}
+	return fmt.Sprint(v)
+}
+
+func wantRing(t *testing.T, client *redis.Client, want string, words ...any) {
+	t.Helper()
+	if got := ringText(client, words...); !strings.Contains(got, want) {
+		t.Errorf("RING %v: %s, want %s", words, got, want)
+	}
+}
+
+func reportOf(t *testing.T, client *redis.Client) *status.Report {
+	t.Helper()
+	r := new(status.Report)
+	if text := ringText(client, "STATUS", "JSON"); json.Unmarshal([]byte(text), r) != nil {
+		t.Fatal(text)
+	}
+	return r
+}
+
+// fullReport is one in which every node that is alive has told its part.
+func fullReport(t *testing.T, client *redis.Client) (r *status.Report) {
+	t.Helper()
+	waitFor(t, "a full report", func() bool {
+		r = reportOf(t, client)
+		return !slices.ContainsFunc(r.Nodes, func(n status.Node) bool { return n.Health == status.Alive && !n.Answered })
+	})
+	return r
+}
+
+// insist gives an order until it is taken: a leader may be lost on a busy machine.
+func insist(t *testing.T, client *redis.Client, words ...any) {
+	t.Helper()
+	waitFor(t, fmt.Sprint(words...), func() bool {
+		text := ringText(client, words...)
+		return text == "OK" || strings.Contains(text, "which is alive") || strings.Contains(text, "there is no node")
+	})
+}
+
+// threeNodes are a cluster in which each node has its share, some of 3000 keys.
+func threeNodes(t *testing.T) (nodes []*Node, clients []*redis.Client) {
+	t.Helper()
+	nodes = []*Node{openMember(t, "node-a")}
+	for _, id := range []string{"node-b", "node-c"} {
+		nodes = append(nodes, openMember(t, id, nodes[0].gossipAddr()))
+	}
+	for _, n := range nodes {
+		t.Cleanup(func() { _ = n.Close() })
+		clients = append(clients, dialNode(t, n))
+	}
+	waitFor(t, "three shares", func() bool {
+		for _, n := range nodes {
+			p := n.primaries()
+			if p["node-a"] > 86 || p["node-b"] > 86 || p["node-c"] > 86 || len(n.cluster.table.State().Handoffs()) > 0 {
+				return false
+			}
+		}
+		return true
+	})
+	pipe := clients[0].Pipeline()
+	for i := range 3000 {
+		pipe.Set(t.Context(), fmt.Sprint("key:", i), strings.Repeat("x", 100), 0)
+	}
+	if _, err := pipe.Exec(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return nodes, clients
+}
+
+// Every node tells the same of all of them.
+func TestStatusOfACluster(t *testing.T) {
+	t.Cleanup(func() { goneInTheEnd(t) })
+	nodes, clients := threeNodes(t)
+	waitFor(t, "three voters", func() bool {
+		return len(nodes[0].cluster.table.Voters()) == 3 && len(nodes[2].cluster.table.Voters()) == 3
+	})
+	for i, client := range clients {
+		r := fullReport(t, client)
+		if r.Cluster != "ringside" || r.Asked != nodes[i].ID() || r.Leader == "" || r.Ranges != 256 || len(r.Buckets) != 256 || len(r.Handoffs) != 0 {
+			t.Errorf("%s: %+v", r.Asked, r)
+		}
+		keys, primaries, share := int64(0), 0, 0.0
+		for j, n := range r.Nodes {
+			if n.ID != nodes[j].ID() || n.Health != status.Alive || !n.Answered || n.Addr != nodes[j].Addr().String() || n.State != status.Member || !n.Voter {
+				t.Errorf("%s: %+v", r.Asked, n)
+			}
+			keys, primaries, share = keys+n.Keys, primaries+n.Primaries, share+n.Share
+		}
+		if keys != 3000 || primaries != 256 || share < 0.999 || share > 1.001 {
+			t.Errorf("%s: %d keys, %d ranges, %f of the circle", r.Asked, keys, primaries, share)
+		}
+		text := ringText(client, "STATUS")
+		for _, want := range []string{"3 nodes, 3 alive", "256 buckets", "node-b", "no handoffs"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %q in\n%s", want, text)
+			}
+		}
+	}
+	wantRing(t, clients[0], "-ERR syntax error", "STATUS", "XML")
+	wantRing(t, clients[0], "leader:"+reportOf(t, clients[0]).Leader, "INFO")
+	moved := int64(0)
+	for _, n := range fullReport(t, clients[1]).Nodes {
+		moved += n.Moved.Ranges
+		if n.Moved.Done > 0 && n.Moved.Held == 0 {
+			t.Errorf("%s has held no range: %+v", n.ID, n.Moved)
+		}
+	}
+	if moved < 170 {
+		t.Errorf("%d ranges have changed hands", moved)
+	}
+}
+
+// Orders about moves hold on all nodes, and through restarts.
+func TestMovesArePausedAndBounded(t *testing.T) {
+	t.Cleanup(func() { goneInTheEnd(t) })
+	a := openMember(t, "node-a")
+	defer a.Close()
+	dir := t.TempDir()
+	b := openMemberIn(t, dir, "node-b", a.gossipAddr())
+	defer func() { b.Close() }()
+	waitFor(t, "two shares", func() bool { return b.primaries()["node-b"] == 128 })
+	one, other := dialNode(t, a), dialNode(t, b)
+	told := func(client *redis.Client, lines ...string) {
+		t.Helper()
+		waitFor(t, fmt.Sprint(lines), func() bool {
+			text := ringText(client, "INFO")
+			for _, line := range lines {
+				if !strings.Contains(text, line+"\r\n") {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	wantRing(t, other, "OK", "PAUSE")
+	told(one, "moves_paused:1", "moves_throttle:0")
+	wantRing(t, one, "OK", "THROTTLE", "64mb")
+	told(other, "moves_paused:1", "moves_throttle:67108864")
+	wantRing(t, other, "RING RESUME first", "LEAVE")
+	wantRing(t, one, "is no number of bytes", "THROTTLE", "fast")
+	if r := reportOf(t, one); !r.Paused || r.Throttle != 64<<20 {
+		t.Errorf("%+v", r)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b = openMemberIn(t, dir, "node-b", a.gossipAddr())
+	other = dialNode(t, b)
+	told(other, "moves_paused:1", "moves_throttle:67108864")
+	wantRing(t, other, "OK", "RESUME")
+	wantRing(t, other, "OK", "THROTTLE", "0")
+	told(one, "moves_paused:0", "moves_throttle:0")
+}
+
+// A node that is told to leave hands over what it has, and ends.
+func TestANodeThatIsToldToLeaveEnds(t *testing.T) {
+	t.Cleanup(func() { goneInTheEnd(t) })
+	nodes, clients := threeNodes(t)
+	// The first leads and alone had a vote for a while.
+	wantRing(t, clients[0], "OK", "LEAVE")
+	wantRing(t, clients[0], "OK", "LEAVE") // once more does no harm
+	<-nodes[0].Done()
+	if err := nodes[0].Err(); err != nil {
+		t.Error(err)
+	}
+	if err := nodes[0].Close(); err != nil {
+		t.Error(err)
+	}
+	waitFor(t, "two nodes", func() bool {
+		r := reportOf(t, clients[1])
+		return len(r.Nodes) == 2 && r.Nodes[0].Primaries == 128 && r.Nodes[1].Primaries == 128 && r.Leader != "" && r.Leader != "node-a"
+	})
+	if n, err := clients[2].DBSize(t.Context()).Result(); n != 3000 || err != nil {
+		t.Errorf("%d keys are left, %v", n, err)
+	}
+	// The table can still be changed by those that are left, down to the last.
+	wantRing(t, clients[1], "OK", "LEAVE")
+	<-nodes[1].Done()
+	if err := nodes[1].Close(); err != nil {
+		t.Error(err)
+	}
+	wantRing(t, clients[2], "no other node could take the data", "LEAVE")
+	if n, err := clients[2].DBSize(t.Context()).Result(); n != 3000 || err != nil {
+		t.Errorf("%d keys are left, %v", n, err)
+	}
+	if r := reportOf(t, clients[2]); len(r.Nodes) != 1 || r.Leader != "node-c" {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestPlansTellWhatWouldMove(t *testing.T) {
+	t.Cleanup(func() { goneInTheEnd(t) })
+	_, clients := threeNodes(t)
+	text := ringText(clients[1], "PLAN", "JOIN", "node-d:2", "LEAVE", "node-a")
+	for _, want := range []string{"join node-d of weight 2; leave node-a ·", "node-a → node-d", "node-b → node-d", "assumed", "node-d          0  128"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	var keys, bytes int
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, "all of them"); ok {
+			var ranges int
+			if _, err := fmt.Sscan(rest, &ranges, &keys, &bytes); err != nil || ranges < 120 || ranges > 130 {
+				t.Errorf("%d ranges, %v: %s", ranges, err, line)
+			}
+		}
+	}
+	moved := ringText(clients[2], "PLAN", "LEAVE", "node-a")
+	gone := int(fullReport(t, clients[0]).Nodes[0].Keys)
+	if !strings.Contains(moved, fmt.Sprint(" ", gone, " ")) || keys <= gone {
+		t.Errorf("node-a has %d keys, of which\n%s\nand with a join %d", gone, moved, keys)
+	}
+	for want, words := range map[string]string{
+		"is in the cluster already":       "JOIN node-b",
+		"there is no node \"nosuch\"":     "LEAVE nosuch",
+		"nobody would be left":            "LEAVE node-a node-b node-c",
+		"is in the ids of 3 nodes":        "LEAVE node",
+		"wrong number of arguments":       "JOIN",
+		"is not a number":                 "JOIN node-d:heavy",
+		"duplicate node":                  "JOIN d d",
+		"there are node-a, node-b, node-": "LEAVE x",
+	} {
+		args := []any{"PLAN"}
+		for _, word := range strings.Fields(words) {
+			args = append(args, word)
+		}
+		wantRing(t, clients[0], want, args...)
+	}
+	// Nothing has been done.
+	if r := reportOf(t, clients[0]); len(r.Nodes) != 3 || len(r.Handoffs) != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A node that is away for good is forgotten once its ranges are given up.
+func TestForgetAndRecreate(t *testing.T) {
+	t.Cleanup(func() { goneInTheEnd(t) })
+	nodes, clients := threeNodes(t)
+	client := clients[0]
+	wantRing(t, client, "RING LEAVE has it", "FORGET", "node-a")
+	wantRing(t, client, "node-c is alive: send RING LEAVE to it", "FORGET", "node-c")
+	wantRing(t, client, "there is no node \"nosuch\"", "FORGET", "nosuch")
+	wantRing(t, client, "which is alive", "RECREATE", "00000000-01000000")
+	wantRing(t, client, "is not made up of whole ranges", "RECREATE", "00000000-00800000")
+	wantRing(t, client, "is not made up of whole ranges", "RECREATE", "00000001-01000000")
+	wantRing(t, client, "is not made up of whole ranges", "RECREATE", "00000000-01800000")
+	lost := fullReport(t, client).Nodes[2].Keys
+	if err := nodes[2].Close(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "node-c is away", func() bool {
+		n := reportOf(t, client).Nodes[2]
+		return n.Health != status.Alive && n.Since != nil && !n.Answered
+	})
+	wantRing(t, client, "has 85 ranges, 85 of which nobody else has", "FORGET", "node-c")
+	text := ringText(client, "STATUS")
+	if !strings.Contains(text, "! node-c does not answer since") || !strings.Contains(text, "85 ranges of it") {
+		t.Error(text)
+	}
+	for row := range nodes[0].cluster.table.State().Rows() {
+		if row.Primary == "node-c" {
+			insist(t, client, "RECREATE", row.Range.String())
+		}
+	}
+	insist(t, client, "FORGET", "ode-c")
+	wantRing(t, client, "there is no node", "FORGET", "node-c")
+	waitFor(t, "two nodes", func() bool {
+		r := reportOf(t, clients[1])
+		return len(r.Nodes) == 2 && r.Nodes[0].Primaries == 128 && r.Nodes[1].Primaries == 128 && len(r.Handoffs) == 0
+	})
+	if n, err := client.DBSize(t.Context()).Result(); n != 3000-lost || err != nil {
+		t.Errorf("%d keys of 3000, %d were lost, %v", n, lost, err)
+	}
+	for i := range 3000 {
+		if err := client.Set(t.Context(), fmt.Sprint("key:", i), "again", 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// putDirectly writes a key to a node's store, whoever serves it.
+func putDirectly(t *testing.T, n *Node, key, value string) {
+	t.Helper()
+	u := n.store.NewUnit()
+	u.Begin(time.Now().UnixMilli(), []store.Place{u.Place([]byte(key))})
+	v, err := u.Get([]byte(key))
+	if err == nil {
+		err = u.PutString([]byte(key), v, []byte(value), 0, false)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := u.Commit(nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What a node has from earlier is neither lost nor found again unasked.
+func TestRecreateDoesNotMixOldCopiesIn(t *testing.T) {
+	t.Cleanup(func() { goneInTheEnd(t) })
+	nodes, clients := threeNodes(t)
+	client := clients[0]
+	var row string
+	key := ""
+	for i := 0; key == ""; i++ {
+		v := client.Do(t.Context(), "RING", "LOCATE", fmt.Sprint("key:", i)).Val().([]any)
+		if v[9] == "node-c" {
+			key, row = fmt.Sprint("key:", i), v[5].(string)
+		}
+	}
+	if err := nodes[2].Close(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "node-c is away", func() bool { return reportOf(t, client).Nodes[2].Health != status.Alive })
+	// An old copy, as one is left by a node that was put out of a set.
+	putDirectly(t, nodes[0], key, "old")
+	wantRing(t, client, "from earlier", "RECREATE", row)
+	wantRing(t, client, "node-c is not there", "RECREATE", row, "FROM", "node-c")
+	wantRing(t, client, "there is no node", "RECREATE", row, "FROM", "nosuch")
+	wantRing(t, client, "OK", "RECREATE", row, "FROM", "node-a")
+	if got, err := client.Get(t.Context(), key).Result(); got != "old" || err != nil {
+		t.Errorf("%s is %q, %v", key, got, err)
+	}
+}
+
+// A hand-picked point takes load off a node, and only where points are.
+func TestPinsMovePoints(t *testing.T) {
+	t.Cleanup(func() { goneInTheEnd(t) })
+	open := func(id string, join ...string) *Node {
+		c := memberConfig(t, t.TempDir(), id, join...)
+		c.Strategy = StrategyVnode
+		n, err := Open(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	a := open("node-a")
+	defer a.Close()
+	b := open("node-b", a.gossipAddr())
+	defer b.Close()
+	waitFor(t, "two nodes", func() bool { return b.primaries()["node-b"] > 0 })
+	client := dialNode(t, b)
+	wantRing(t, client, "there is no node", "PIN", "node-x=1")
+	wantRing(t, client, "bad pin", "PIN", "node-a=hot")
+	wantRing(t, client, "OK", "PIN", "node-a=0")
+	wantRing(t, client, "OK", "PIN", "node-b=1073741824")
+	// Two points: node-a has what lies up to 0, which is half of the signed circle and
+	// a quarter, node-b the quarter between.
+	waitFor(t, "a quarter", func() bool {
+		r := reportOf(t, client)
+		return len(r.Handoffs) == 0 && r.Nodes[1].Share > 0.2499 && r.Nodes[1].Share < 0.2501
+	})
+	if text := ringText(client, "STATUS"); !strings.Contains(text, "share of the ring") {
+		t.Error(text)
+	}
+	c := openMember(t, "other")
+	defer c.Close()
+	waitFor(t, "a cluster of one", func() bool { return c.primaries()["other"] == 256 })
+	wantRing(t, dialNode(t, c), "points are of strategy vnode, this cluster has buckets", "PIN", "other=1")
+}
+
+// Proxies tell of the cluster, and go without handing over anything.
+func TestProxiesTellAndLeave(t *testing.T) {
+	t.Cleanup(func() { goneInTheEnd(t) })
+	a := openMember(t, "node-a")
+	defer a.Close()
+	p := openProxy(t, t.TempDir(), "proxy-p", a.gossipAddr())
+	defer p.Close()
+	client := dialNode(t, p)
+	waitFor(t, "the proxy", func() bool {
+		text := ringText(client, "STATUS", "JSON")
+		r := new(status.Report)
+		return json.Unmarshal([]byte(text), r) == nil && len(r.Nodes) == 2 && r.Nodes[1].Role == "proxy" && r.Nodes[1].Answered
+	})
+	wantRing(t, client, "it has no share", "PLAN", "LEAVE", "proxy-p")
+	wantRing(t, dialNode(t, a), "proxy-p is alive: stop it first", "FORGET", "proxy-p")
+	wantRing(t, client, "OK", "LEAVE")
+	<-p.Done()
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	waitFor(t, "one node", func() bool { return len(reportOf(t, dialNode(t, a)).Nodes) == 1 })
+}

@@ -1,0 +1,198 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica"
+	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/resp/status"
+	"github.com/ringside-kv/ringside/ring"
+)
+
+const (
+	// assumedRate is what a handoff is taken to copy as long as nobody has measured it,
+	// in bytes a second.
+	assumedRate = 100 * mib
+	// leastMeasured is how many bytes must have moved for their rate to mean anything.
+	leastMeasured = 16 * mib
+	// planTimeout is how long a plan waits for one node to count what would move.
+	planTimeout = 20 * time.Second
+)
+
+// plan tells what would move if members joined and nodes left, for people.
+func (c *cluster) plan(ctx context.Context, join []ring.Member, leave []string) (string, error) {
+	st := c.table.State()
+	members, leaving, err := c.foreseen(st, join, leave)
+	if err != nil {
+		return "", err
+	}
+	desired, err := replica.Foresee(st, agreedStrategy{c.strategy, c.table.State}, members)
+	if err != nil {
+		return "", err
+	}
+	present := st.Placement()
+	of := st.Cluster()
+	changes := ring.NewPlan(present, desired)
+	p := status.Plan{
+		Leave: leaving, Strategy: strategyReport(&of.Strategy), Nodes: plannedNodes(present, desired, members),
+		Promotions: len(changes.Promotions), Drops: len(changes.Drops),
+		Throttle: of.Throttle, Paused: of.Paused, Running: len(st.Handoffs()),
+	}
+	for _, m := range join {
+		text := m.ID
+		if m.Weight != 1 {
+			text += " of weight " + strconv.FormatFloat(m.Weight, 'g', 4, 64)
+		}
+		p.Join = append(p.Join, text)
+	}
+	c.measure(ctx, st, &p, changes.Handoffs, countMoves(present, desired))
+	var text strings.Builder
+	if err := p.Draw(&text, status.LeastWidth); err != nil {
+		return "", err
+	}
+	return text.String(), nil
+}
+
+// foreseen are the members that there would be. Its error names what cannot be.
+func (c *cluster) foreseen(st *table.State, join []ring.Member, leave []string) (members []ring.Member, leaving []string, err error) {
+	members = st.MembersOf()
+	for _, name := range leave {
+		n, err := c.find(name)
+		if err != nil {
+			return nil, nil, fmt.Errorf("LEAVE: %w", err)
+		}
+		at := slices.IndexFunc(members, func(m ring.Member) bool { return m.ID == n.ID })
+		if at < 0 {
+			return nil, nil, fmt.Errorf("LEAVE: %s is a %v that is %v: it has no share", n.ID, n.Role, n.State)
+		}
+		members = slices.Delete(members, at, at+1)
+		leaving = append(leaving, n.ID)
+	}
+	for _, m := range join {
+		if n, ok := st.Node(m.ID); ok && n.State != table.Gone {
+			return nil, nil, fmt.Errorf("JOIN: %s is in the cluster already", m.ID)
+		}
+		members = append(members, m)
+	}
+	if len(members) == 0 {
+		return nil, nil, fmt.Errorf("LEAVE: nobody would be left to take the data")
+	}
+	_, err = ring.SortedMembers(members)
+	return members, leaving, err
+}
+
+// plannedNodes compares what nodes serve.
+func plannedNodes(present, desired *ring.Placement, members []ring.Member) []status.PlannedNode {
+	nodes := make(map[string]*status.PlannedNode)
+	at := func(id string) *status.PlannedNode {
+		if nodes[id] == nil {
+			nodes[id] = &status.PlannedNode{ID: id}
+		}
+		return nodes[id]
+	}
+	for _, m := range members {
+		at(m.ID)
+	}
+	add := func(p *ring.Placement, load func(*status.PlannedNode) *status.PlannedLoad) {
+		for row := range p.Rows() {
+			if row.Primary != "" {
+				l := load(at(row.Primary))
+				l.Ranges++
+				l.Share += float64(row.Range.Len()) / (1 << 32)
+			}
+		}
+	}
+	add(present, func(n *status.PlannedNode) *status.PlannedLoad { return &n.Before })
+	add(desired, func(n *status.PlannedNode) *status.PlannedLoad { return &n.After })
+	all := make([]status.PlannedNode, 0, len(nodes))
+	for _, n := range slices.SortedFunc(maps.Values(nodes), func(a, b *status.PlannedNode) int { return cmp.Compare(a.ID, b.ID) }) {
+		all = append(all, *n)
+	}
+	return all
+}
+
+// pair is who sends and who receives.
+type pair struct{ from, to string }
+
+// countMoves counts the ranges that would go from node to node: those of the desired
+// placement, or the parts of them that go together.
+func countMoves(present, desired *ring.Placement) map[pair]int {
+	counts := make(map[pair]int)
+	last := make(map[pair]ring.Range)
+	for _, rows := range ring.Overlay(present, desired) {
+		for to := range rows[1].Copies() {
+			if rows[0].Primary == "" || rows[0].Holds(to) {
+				continue
+			}
+			p := pair{rows[0].Primary, to}
+			if before, ok := last[p]; !ok || before != rows[1].Range {
+				counts[p]++
+			}
+			last[p] = rows[1].Range
+		}
+	}
+	return counts
+}
+
+// measure asks every node for what it would send, and for how fast it has been.
+func (c *cluster) measure(ctx context.Context, st *table.State, p *status.Plan, handoffs []ring.Handoff, ranges map[pair]int) {
+	inquiries := make(map[string]*inquiry)
+	for _, n := range st.Nodes() {
+		if n.State != table.Gone && c.alive(n.ID) {
+			inquiries[n.ID] = &inquiry{}
+		}
+	}
+	for _, h := range handoffs {
+		if q := inquiries[h.From]; q != nil {
+			for _, piece := range h.Pieces {
+				q.Loads = append(q.Loads, piece.Range)
+			}
+		}
+	}
+	outcomes := c.inquireAll(ctx, inquiries, planTimeout)
+	p.Rate, p.Measured = rateOf(outcomes)
+	if p.Throttle > 0 {
+		p.Rate = min(p.Rate, float64(p.Throttle))
+	}
+	told := make(map[string]int) // how many loads of a node are used
+	for _, h := range handoffs {
+		m := status.PlannedMove{From: h.From, To: h.To, Ranges: ranges[pair{h.From, h.To}]}
+		switch o, asked := outcomes[h.From]; {
+		case !asked:
+			m.Fault = errAway.Error()
+		case o.err != nil:
+			m.Fault = o.err.Error()
+		default:
+			for range h.Pieces {
+				load := o.Loads[told[h.From]]
+				told[h.From]++
+				m.Keys += load.Keys
+				m.Bytes += load.Bytes
+			}
+		}
+		p.Moves = append(p.Moves, m)
+	}
+}
+
+// rateOf is the mean rate of all nodes' handoffs so far, or else the assumed one.
+func rateOf(outcomes map[string]outcome) (rate float64, handoffs int64) {
+	bytes, seconds := 0.0, 0.0
+	for _, o := range outcomes {
+		if m := o.Moved; o.err == nil && m.Rate > 0 {
+			bytes += float64(m.Bytes)
+			seconds += float64(m.Bytes) / m.Rate
+			handoffs += m.Done
+		}
+	}
+	if bytes < leastMeasured {
+		return assumedRate, 0
+	}
+	return bytes / seconds, handoffs
+}

@@ -1,0 +1,50 @@
+package node
+
+import (
+	"sync"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica/members"
+)
+
+// sightings note since when nodes are as gossip shows them: it keeps no times itself.
+// Methods may be called from any goroutine.
+type sightings struct {
+	mu   sync.Mutex
+	seen map[string]sighting // nil before the first look
+}
+
+type sighting struct {
+	status members.Status
+	since  time.Time // zero: it was so at the first look
+}
+
+// look takes in what gossip shows now.
+func (s *sightings) look(nodes []members.Node, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first := s.seen == nil
+	seen := make(map[string]sighting, len(nodes))
+	for _, n := range nodes {
+		this, known := s.seen[n.ID]
+		switch {
+		case first:
+			this = sighting{status: n.Status}
+		case !known || this.status != n.Status:
+			this = sighting{n.Status, now}
+		}
+		seen[n.ID] = this
+	}
+	s.seen = seen
+}
+
+// since tells since when a node is as it is; nil if that is longer than this node has
+// looked.
+func (s *sightings) since(node string) *time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at := s.seen[node].since; !at.IsZero() {
+		return &at
+	}
+	return nil
+}

@@ -1,0 +1,216 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica"
+	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/resp"
+	"github.com/ringside-kv/ringside/resp/status"
+	"github.com/ringside-kv/ringside/ring/strategy"
+)
+
+// overview is what clients are told of the cluster. It is there before the cluster is.
+type overview struct{ n *Node }
+
+var errStarting = errors.New("this node is not in its cluster yet")
+
+// Status implements resp.Overview.
+func (o overview) Status(ctx context.Context) (*status.Report, error) {
+	c := o.n.part.Load()
+	if c == nil || !c.table.State().Founded() {
+		return nil, errStarting
+	}
+	return c.report(ctx), nil
+}
+
+// Moves implements resp.Overview.
+func (o overview) Moves() resp.Moves {
+	c := o.n.part.Load()
+	if c == nil || !c.table.State().Founded() {
+		return resp.Moves{}
+	}
+	st := c.table.State()
+	of := st.Cluster()
+	m := resp.Moves{
+		Cluster: of.Name, Generation: generationText(of.Generation), Paused: of.Paused, Throttle: of.Throttle,
+		Moved: moved(c.engine.Totals()),
+	}
+	m.Leader, _ = c.table.Leader()
+	for _, h := range st.Handoffs() {
+		if h.From == c.n.id || h.To == c.n.id {
+			m.Running++
+		}
+	}
+	for _, p := range c.engine.Progress() {
+		m.PendingKeys += max(p.KeysTotal-p.KeysDone, 0)
+		m.PendingBytes += max(p.BytesTotal-p.BytesDone, 0)
+	}
+	return m
+}
+
+func generationText(generation uint64) string { return fmt.Sprintf("%016x", generation) }
+
+// strategyReport keeps the settings that the strategy has.
+func strategyReport(s *table.Settings) status.Strategy {
+	r := status.Strategy{Name: s.Name, Hash: s.Hash}
+	switch s.Name {
+	case strategy.Buckets:
+		r.Mask = fmt.Sprintf("%04X", s.Mask)
+	case strategy.Ketama:
+		r.Points, r.KetamaRule = s.Points, s.KetamaRule
+	case strategy.VNode:
+		r.VNodes = s.VNodes
+	}
+	return r
+}
+
+// report tells of the cluster: its placement and handoffs as this node's table has
+// them, who is there as gossip has it, and what the nodes say of themselves.
+func (c *cluster) report(ctx context.Context) *status.Report {
+	st := c.table.State()
+	of := st.Cluster()
+	r := &status.Report{
+		Cluster: of.Name, Generation: generationText(of.Generation), Strategy: strategyReport(&of.Strategy),
+		Asked: c.n.id, At: time.Now(), TableIndex: st.Index(), Paused: of.Paused, Throttle: of.Throttle,
+		Ranges: st.Len(), Nodes: c.reportNodes(st),
+	}
+	r.Strategy.Backups = of.Backups
+	r.Leader, _ = c.table.Leader()
+	if of.Strategy.Name == strategy.Buckets {
+		r.Buckets = status.BucketsOf(st.Placement())
+	}
+	inquiries := make(map[string]*inquiry)
+	for i := range r.Nodes {
+		if r.Nodes[i].Health == status.Alive {
+			inquiries[r.Nodes[i].ID] = &inquiry{}
+		}
+	}
+	outcomes := c.inquireAll(ctx, inquiries, askTimeout)
+	for i := range r.Nodes {
+		n := &r.Nodes[i]
+		outcome, asked := outcomes[n.ID]
+		switch {
+		case !asked:
+		case outcome.err != nil:
+			n.Fault = outcome.err.Error()
+		default:
+			n.Answered, n.Version, n.Keys, n.Bytes = true, outcome.Version, outcome.Keys, outcome.Bytes
+			n.WritesRefused, n.Moved = outcome.Refused, outcome.Moved
+		}
+	}
+	for _, h := range st.Handoffs() {
+		source, asked := outcomes[h.From]
+		if !asked {
+			source.err = errAway
+		}
+		r.Handoffs = append(r.Handoffs, reportHandoff(st, h, source))
+	}
+	return r
+}
+
+// reportNodes are the nodes of the table, and those that gossip and are in none.
+func (c *cluster) reportNodes(st *table.State) []status.Node {
+	var nodes []status.Node
+	voters := c.table.Voters()
+	met := make(map[string]members.Node)
+	for _, m := range c.members.Nodes() {
+		met[m.ID] = m
+	}
+	for _, n := range st.Nodes() {
+		m, ok := met[n.ID]
+		if n.State == table.Gone && (!ok || m.Status != members.Alive) {
+			delete(met, n.ID)
+			continue
+		}
+		if n.State == table.Gone {
+			continue // it is there all the same: below
+		}
+		delete(met, n.ID)
+		r := status.Node{
+			ID: n.ID, Role: n.Role.String(), State: n.State.String(), Health: status.Unseen, Weight: n.Weight,
+			Voter: slices.Contains(voters, n.ID),
+		}
+		if ok {
+			c.sighted(&r, m)
+		}
+		nodes = append(nodes, r)
+	}
+	for _, m := range met {
+		if m.Status == members.Alive {
+			r := status.Node{ID: m.ID, Role: string(m.Role), State: status.Stray, Weight: m.Weight}
+			c.sighted(&r, m)
+			nodes = append(nodes, r)
+		}
+	}
+	slices.SortFunc(nodes, func(a, b status.Node) int { return cmp.Compare(a.ID, b.ID) })
+	countRanges(nodes, st)
+	return nodes
+}
+
+// sighted adds what gossip knows of a node.
+func (c *cluster) sighted(r *status.Node, m members.Node) {
+	r.Addr, r.Version = m.ClientAddr, m.Version
+	r.Health, r.Since = m.Status.String(), c.sightings.since(m.ID)
+}
+
+func countRanges(nodes []status.Node, st *table.State) {
+	at := make(map[string]*status.Node, len(nodes))
+	for i := range nodes {
+		at[nodes[i].ID] = &nodes[i]
+	}
+	tokens := make(map[string]uint64, len(nodes))
+	for row := range st.Rows() {
+		if n := at[row.Primary]; n != nil {
+			n.Primaries++
+			tokens[n.ID] += row.Range.Len()
+		}
+		for _, id := range row.Backups {
+			if n := at[id]; n != nil {
+				n.Backups++
+			}
+		}
+		for _, id := range row.Learners {
+			if n := at[id]; n != nil {
+				n.Learners++
+			}
+		}
+	}
+	for id, n := range tokens {
+		at[id].Share = float64(n) / (1 << 32)
+	}
+}
+
+var errAway = errors.New("it does not account")
+
+// reportHandoff is a handoff with what its source says of it.
+func reportHandoff(st *table.State, h *table.Handoff, source outcome) status.Handoff {
+	r := status.Handoff{ID: h.ID, From: h.From, To: h.To, Phase: h.Phase.String()}
+	at := slices.IndexFunc(source.Progress, func(p replica.Progress) bool { return p.Handoff == h.ID })
+	if source.err != nil || at < 0 {
+		for row := range st.Rows() {
+			if _, carried := h.Carries(row.Range); carried && row.Primary == h.From {
+				r.Ranges++
+			}
+		}
+		if source.err != nil {
+			r.Waits = fmt.Sprintf("%s, which has the data: %v", h.From, source.err)
+		}
+		return r
+	}
+	p := &source.Progress[at]
+	r.Reported, r.Ranges, r.Phase = true, p.Ranges, p.Phase
+	r.KeysDone, r.KeysTotal, r.BytesDone, r.BytesTotal = p.KeysDone, p.KeysTotal, p.BytesDone, p.BytesTotal
+	r.Rate, r.Waits = p.Rate, p.Waits
+	if !p.Started.IsZero() {
+		r.Started = &p.Started
+	}
+	r.SetLeft()
+	return r
+}

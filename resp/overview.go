@@ -1,0 +1,126 @@
+package resp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/ringside-kv/ringside/resp/status"
+)
+
+// An Overview knows the cluster and this node's part in it. Its methods are called by
+// connections' goroutines, several at once.
+type Overview interface {
+	// Status asks all nodes how they are. One that does not answer in time is in the
+	// report all the same. ctx is as that of an [Operator].
+	Status(ctx context.Context) (*status.Report, error)
+	// Moves returns at once.
+	Moves() Moves
+}
+
+// Moves are what this node knows of the moving of data.
+type Moves struct {
+	Cluster, Generation string // empty before the node is in one
+	Leader              string // who leads those that agree on the placement, if known
+	// Paused and Throttle hold for the whole cluster.
+	Paused   bool
+	Throttle int64 // bytes a second of one node; 0 is no bound
+	// Running are the handoffs in which this node has a part and that are not done.
+	Running int
+	// PendingKeys and PendingBytes are still to be handed over by this node, as far as
+	// is known.
+	PendingKeys, PendingBytes int64
+	status.Moved
+}
+
+func (s *Server) moves() Moves {
+	if s.cfg.Overview == nil {
+		return Moves{}
+	}
+	return s.cfg.Overview.Moves()
+}
+
+// infoMoves tells who moves data, and how far that is.
+func infoMoves(w *infoWriter) {
+	m := w.srv.moves()
+	w.line("cluster", m.Cluster)
+	w.line("generation", m.Generation)
+	w.line("leader", m.Leader)
+	w.line("moves_paused", bit(m.Paused))
+	w.line("moves_throttle", m.Throttle)
+	w.line("handoffs_running", m.Running)
+	w.line("handoffs_done", m.Done)
+	w.line("handoffs_failed", m.Failed)
+	w.line("pending_keys", m.PendingKeys)
+	w.line("pending_bytes", m.PendingBytes)
+	w.line("moved_ranges", m.Ranges)
+	w.line("moved_keys", m.Keys)
+	w.line("moved_bytes", m.Bytes)
+	w.line("moved_bytes_per_second", int64(m.Rate))
+	w.line("held_milliseconds", int64(m.Held*1000))
+}
+
+// cmdRingStatus is RING STATUS [JSON]: the cluster as ringside status draws it, or in a
+// form for programs.
+func cmdRingStatus(x *call) {
+	inJSON := len(x.args) == 3 && equalFold(x.args[2], "json")
+	switch {
+	case len(x.args) != 2 && !inJSON:
+		x.err(msgSyntax)
+		return
+	case x.srv.cfg.Overview == nil:
+		x.err("ERR this node knows of no cluster")
+		return
+	}
+	var report *status.Report
+	err := x.within(func(ctx context.Context) (err error) {
+		report, err = x.srv.cfg.Overview.Status(ctx)
+		return err
+	})
+	if err != nil {
+		x.err("ERR " + err.Error())
+		return
+	}
+	var text bytes.Buffer
+	if inJSON {
+		encoder := json.NewEncoder(&text)
+		encoder.SetEscapeHTML(false)
+		err = encoder.Encode(report)
+	} else {
+		err = status.Draw(&text, report, status.LeastWidth)
+	}
+	if err != nil {
+		x.err("ERR " + err.Error())
+		return
+	}
+	x.verbatim(text.String())
+}
+
+// within runs something that may wait for other nodes, until the client or the server
+// is gone or operatorTimeout is over.
+func (x *call) within(do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), operatorTimeout, errOperatorTimeout)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case <-x.conn.gone:
+		case <-x.srv.stop:
+		case <-ctx.Done():
+		}
+		cancel()
+	}()
+	start := x.srv.clock()
+	err := do(ctx)
+	x.waited += x.srv.clock() - start
+	cancel()
+	<-watched
+	return err
+}
+
+// operatorTimeout is how long a client waits for an order to be accepted.
+const operatorTimeout = 30 * time.Second
+
+var errOperatorTimeout = errors.New("the cluster has not agreed in time")

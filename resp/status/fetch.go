@@ -1,0 +1,163 @@
+package status
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+)
+
+// A Source is a node that reports are fetched from.
+type Source struct {
+	Addr     string      // host:port where it serves clients
+	Password string      // empty: none
+	TLS      *tls.Config // nil: no TLS
+}
+
+// Errors of a [Source].
+var (
+	// ErrUnreachable: there was no answer.
+	ErrUnreachable = errors.New("cannot be reached")
+	// ErrPassword: the node wants a password, or another one.
+	ErrPassword = errors.New("refuses the password")
+	// ErrAnswer: what answered is no Ringside that knows RING STATUS, or is not in its
+	// cluster yet.
+	ErrAnswer = errors.New("does not tell")
+)
+
+// maxReport bounds what is read as a report, in bytes: more than the largest.
+const maxReport = 64 << 20
+
+// Fetch asks the node for a report, on a connection of its own.
+func (s *Source) Fetch(ctx context.Context) (*Report, error) {
+	text, err := s.fetch(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Addr, err)
+	}
+	r := new(Report)
+	if err := json.Unmarshal(text, r); err != nil {
+		return nil, fmt.Errorf("%s: %w: its report cannot be read: %w", s.Addr, ErrAnswer, err)
+	}
+	return r, nil
+}
+
+func (s *Source) fetch(ctx context.Context) ([]byte, error) {
+	conn, err := s.dial(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnreachable, plain(err))
+	}
+	defer func() { _ = conn.Close() }()
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	var requests []byte
+	if s.Password != "" {
+		requests = appendRequest(requests, "AUTH", s.Password)
+	}
+	requests = appendRequest(requests, "RING", "STATUS", "JSON")
+	text, err := s.talk(conn, requests)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("%w: no answer in time", ErrUnreachable)
+	}
+	return text, err
+}
+
+func (s *Source) dial(ctx context.Context) (net.Conn, error) {
+	if s.TLS != nil {
+		return (&tls.Dialer{Config: s.TLS}).DialContext(ctx, "tcp", s.Addr)
+	}
+	return new(net.Dialer).DialContext(ctx, "tcp", s.Addr)
+}
+
+// plain leaves out what the reader knows: the address, and that it was dialled.
+func plain(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "dial" {
+		return op.Err
+	}
+	return err
+}
+
+func appendRequest(b []byte, words ...string) []byte {
+	b = fmt.Appendf(b, "*%d\r\n", len(words))
+	for _, word := range words {
+		b = fmt.Appendf(b, "$%d\r\n%s\r\n", len(word), word)
+	}
+	return b
+}
+
+func (s *Source) talk(conn net.Conn, requests []byte) ([]byte, error) {
+	if _, err := conn.Write(requests); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
+	}
+	r := bufio.NewReader(conn)
+	if s.Password != "" {
+		// A node without a password refuses to be given one, and tells all the same.
+		if _, err := readReply(r); err != nil && !strings.Contains(err.Error(), "without any password configured") {
+			return nil, s.explain(err)
+		}
+	}
+	text, err := readReply(r)
+	return text, s.explain(err)
+}
+
+// A refusal is an error reply.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// explain says what an error means for whoever asks.
+func (s *Source) explain(err error) error {
+	var r refusal
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrAnswer):
+		return err
+	case !errors.As(err, &r) && s.TLS == nil:
+		return fmt.Errorf("%w: %w (does it speak TLS?)", ErrUnreachable, err)
+	case !errors.As(err, &r):
+		return fmt.Errorf("%w: %w", ErrUnreachable, err)
+	case strings.HasPrefix(string(r), "NOAUTH"):
+		return fmt.Errorf("%w: it wants one", ErrPassword)
+	case strings.HasPrefix(string(r), "WRONGPASS"):
+		return fmt.Errorf("%w: it wants another one", ErrPassword)
+	case strings.HasPrefix(string(r), "ERR unknown"):
+		return fmt.Errorf("%w: it does not know RING STATUS, so it is no Ringside or an older one", ErrAnswer)
+	}
+	return fmt.Errorf("%w: %w", ErrAnswer, err)
+}
+
+// readReply reads a simple string, an error or a bulk string.
+func readReply(r *bufio.Reader) ([]byte, error) {
+	line, err := r.ReadSlice('\n')
+	if err != nil {
+		return nil, err
+	}
+	kind, rest := line[0], strings.TrimSuffix(string(line[1:]), "\r\n")
+	switch kind {
+	case '+':
+		return []byte(rest), nil
+	case '-':
+		return nil, refusal(printable(rest))
+	case '$':
+		n, err := strconv.Atoi(rest)
+		if err != nil || n < 0 || n > maxReport {
+			break
+		}
+		text, err := io.ReadAll(io.LimitReader(r, int64(n)+2))
+		if err == nil && len(text) < n+2 {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return nil, err
+		}
+		return text[:n], nil
+	}
+	return nil, fmt.Errorf("%w: %.20q is no answer of a Redis server", ErrAnswer, line)
+}

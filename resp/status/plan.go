@@ -1,0 +1,179 @@
+package status
+
+import (
+	"io"
+	"strconv"
+	"strings"
+)
+
+// A Plan is what would move if nodes joined or left.
+type Plan struct {
+	Join, Leave []string // as they were named
+	Strategy    Strategy
+	Moves       []PlannedMove // from node to node, by From and To
+	// Promotions are ranges that would only change who serves them, Drops copies that
+	// would only be given up.
+	Promotions, Drops int
+	// Nodes are those before and after, by id.
+	Nodes []PlannedNode
+	// Rate is what one handoff copies, in bytes a second: measured in Measured handoffs
+	// or, if that is 0, assumed. Throttle bounds it already.
+	Rate     float64
+	Measured int64
+	Throttle int64
+	Paused   bool
+	// Running are handoffs that are under way: what they have not moved yet is part of
+	// the plan.
+	Running int
+}
+
+// A PlannedMove is one handoff.
+type PlannedMove struct {
+	From, To string
+	Ranges   int
+	// Fault says why keys and bytes are not known; empty if they are.
+	Fault       string
+	Keys, Bytes int64
+}
+
+// A PlannedNode is a node before and after.
+type PlannedNode struct {
+	ID            string
+	Before, After PlannedLoad
+}
+
+// A PlannedLoad is what a node serves.
+type PlannedLoad struct {
+	Ranges int
+	Share  float64 // part of all tokens, from 0 to 1
+}
+
+// seconds is how long a move takes by itself.
+func (p *Plan) seconds(bytes int64) float64 {
+	if !(p.Rate > 0) {
+		return 0
+	}
+	return float64(bytes) / p.Rate
+}
+
+// Seconds is how long all moves take: a node sends one handoff at a time and receives
+// one at a time, so the busiest node says.
+func (p *Plan) Seconds() float64 {
+	sent, received := map[string]int64{}, map[string]int64{}
+	most := int64(0)
+	for _, m := range p.Moves {
+		sent[m.From] += m.Bytes
+		received[m.To] += m.Bytes
+		most = max(most, sent[m.From], received[m.To])
+	}
+	return p.seconds(most)
+}
+
+// Draw writes a plan for a terminal of so many cells, as [Draw] does.
+func (p *Plan) Draw(w io.Writer, cells int) error {
+	d := drawing{cells: max(cells, LeastWidth)}
+	for _, n := range p.Nodes {
+		d.ids = append(d.ids, n.ID)
+	}
+	var words []string
+	if len(p.Join) > 0 {
+		words = append(words, "join "+strings.Join(p.Join, ", "))
+	}
+	if len(p.Leave) > 0 {
+		words = append(words, "leave "+strings.Join(p.Leave, ", "))
+	}
+	d.line("%s · %s", strings.Join(words, "; "), p.Strategy.text())
+	if len(p.Moves) == 0 {
+		d.line("nothing would move")
+	} else {
+		d.out.WriteString("\n" + tabulate(&d, append(p.Moves, p.total()), p.moveColumns))
+	}
+	p.remark(&d)
+	d.out.WriteString("\n" + tabulate(&d, p.Nodes, plannedColumns))
+	_, err := io.WriteString(w, d.out.String())
+	return err
+}
+
+// total stands under the moves.
+func (p *Plan) total() PlannedMove {
+	var sum PlannedMove
+	for _, m := range p.Moves {
+		sum.Ranges += m.Ranges
+		sum.Keys += m.Keys
+		sum.Bytes += m.Bytes
+	}
+	return sum
+}
+
+func (p *Plan) moveColumns(label map[string]string) []column[PlannedMove] {
+	known := func(m *PlannedMove, text string) string {
+		if m.Fault != "" {
+			return none
+		}
+		return text
+	}
+	return []column[PlannedMove]{
+		{head: "from → to", left: true, get: func(m *PlannedMove) string {
+			if m.From == "" {
+				return "all of them"
+			}
+			return label[m.From] + " → " + label[m.To]
+		}},
+		{head: "ranges", get: func(m *PlannedMove) string { return strconv.Itoa(m.Ranges) }},
+		{head: "keys", get: func(m *PlannedMove) string { return known(m, count(m.Keys)) }},
+		{head: "bytes", get: func(m *PlannedMove) string { return known(m, size(m.Bytes)) }},
+		{head: "time", get: func(m *PlannedMove) string {
+			if m.From == "" {
+				return estimate(p.Seconds())
+			}
+			return known(m, estimate(p.seconds(m.Bytes)))
+		}},
+	}
+}
+
+// estimate writes a time that nobody has measured.
+func estimate(s float64) string {
+	if s < 1 {
+		return "<1s"
+	}
+	return "~" + seconds(s)
+}
+
+func plannedColumns(label map[string]string) []column[PlannedNode] {
+	return []column[PlannedNode]{
+		{head: "node", left: true, get: func(n *PlannedNode) string { return label[n.ID] }},
+		{head: "ranges now", get: func(n *PlannedNode) string { return strconv.Itoa(n.Before.Ranges) }},
+		{head: "then", get: func(n *PlannedNode) string { return strconv.Itoa(n.After.Ranges) }},
+		{head: "share % now", get: func(n *PlannedNode) string { return percent(n.Before.Share) }},
+		{head: "then", get: func(n *PlannedNode) string { return percent(n.After.Share) }},
+	}
+}
+
+// remark says what the figures rest on.
+func (p *Plan) remark(d *drawing) {
+	if p.Promotions+p.Drops > 0 {
+		d.line("%s would change who serves them without moving; %s would be given up",
+			plural(p.Promotions, "range"), plural(p.Drops, "backup"))
+	}
+	for _, m := range p.Moves {
+		if m.Fault != "" {
+			d.line("! keys of %s → %s are not known: %s", m.From, m.To, m.Fault)
+		}
+	}
+	if len(p.Moves) > 0 {
+		basis := "assumed, since little has been moved yet to measure it by"
+		switch {
+		case p.Throttle > 0 && p.Rate >= float64(p.Throttle):
+			basis = "to which RING THROTTLE bounds it"
+		case p.Measured > 0:
+			basis = "the mean of " + plural(int(p.Measured), "handoff") + " so far"
+		}
+		d.line("times: at %s/s a handoff, %s; a node sends one and receives one at a time", size(int64(p.Rate)), basis)
+		if p.Paused {
+			d.line("! the moving of data is paused: nothing moves before RING RESUME")
+		}
+	}
+	if p.Running > 0 {
+		d.line("%s under way: what they have not moved yet is part of this", plural(p.Running, "handoff"))
+	}
+}
