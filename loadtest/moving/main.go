@@ -1,16 +1,3 @@
-// Command moving measures how fast a node that joins gets its share of the data, and what
-// clients notice of it.
-//
-// It builds and starts one node, fills it, lets others join over loopback and prints the
-// rate of the move; with clients that write meanwhile, also their throughput and latency
-// before and during the move:
-//
-//	go run ./loadtest/moving                    # idle
-//	go run ./loadtest/moving --clients 50       # 50 clients that write at full speed
-//	go run ./loadtest/moving --keys 10000000 --size 16 --nodes 4
-//
-// The clients, the nodes and their disks share the machine. The numbers never change the
-// exit status; a node or a request that failed does.
 package main
 
 import (
