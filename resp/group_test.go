@@ -132,7 +132,9 @@ func TestNobodyWaitsBehindARangeOnHold(t *testing.T) {
 	g.add([]string{"SET", mine[0], "2"}, []string{"SET", keys[1], "held"}, []string{"GET", mine[0]})
 	g.add([]string{"SET", mine[1], "3"})
 	var others sync.WaitGroup
+	released := false
 	r.servers[0].RunForwarded(g.batches, func(n int) {
+		released = true
 		if n != 2 {
 			t.Errorf("%d batches are kept", n)
 		}
@@ -142,6 +144,9 @@ func TestNobodyWaitsBehindARangeOnHold(t *testing.T) {
 		r.place(0, p, nil)
 	})
 	others.Wait()
+	if !released {
+		t.Error("nobody else may go on meanwhile")
+	}
 	// Patience may end before the test goes on; then nothing behind has run, either.
 	g.wait(t, 1)
 	if first := g.replies[1][1]; first == "+OK\r\n" {
