@@ -228,6 +228,7 @@ func TestNearRunsWhileFarIsUnderWay(t *testing.T) {
 	<-w.sent
 	for end := time.Now().Add(30 * time.Second); other.do("GET", keys[0]).String() != "$nearest"; {
 		if time.Now().After(end) {
+			close(w.let)
 			t.Fatal("it waits for the other node")
 		}
 	}
