@@ -31,7 +31,7 @@ func stream(t *testing.T, addr, script string) string {
 	for command := range strings.SplitSeq(script, "|") {
 		writeCommand(c, strings.Fields(command)...)
 	}
-	c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	c.SetReadDeadline(time.Now().Add(patience))
 	all, err := io.ReadAll(c)
 	if err != nil && !strings.Contains(err.Error(), "reset") {
 		t.Fatalf("%s: %v", script, err)
@@ -58,7 +58,7 @@ func (o *oracle) send(args ...string) { writeCommand(o.c, args...) }
 // next returns the next reply.
 func (o *oracle) next() respValue {
 	o.t.Helper()
-	o.c.SetDeadline(time.Now().Add(10 * time.Second))
+	o.c.SetDeadline(time.Now().Add(patience))
 	v, err := readValue(o.r)
 	if err != nil {
 		o.t.Fatal(err)
@@ -79,7 +79,7 @@ func (o *oracle) silent(d time.Duration) {
 // ended fails the test unless the server closes the connection.
 func (o *oracle) ended() {
 	o.t.Helper()
-	o.c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	o.c.SetReadDeadline(time.Now().Add(patience))
 	if v, err := readValue(o.r); err == nil {
 		o.t.Errorf("unexpected reply: %v", v)
 	} else if ne, ok := err.(net.Error); ok && ne.Timeout() {
@@ -106,10 +106,13 @@ func (o *oracle) want(reply string, args ...string) {
 	}
 }
 
+// patience is for what takes a moment when the machine does nothing else.
+const patience = time.Minute
+
 // waitFor waits until ok is true.
 func waitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s: did not happen", what)
 		}

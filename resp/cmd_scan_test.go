@@ -208,7 +208,7 @@ func TestKeysWithoutMemory(t *testing.T) {
 	if _, err := o.c.Write([]byte("PING\r\nKEYS *\r\nPING\r\n")); err != nil {
 		t.Fatal(err)
 	}
-	_ = o.c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	_ = o.c.SetReadDeadline(time.Now().Add(patience))
 	for {
 		v, err := readValue(o.r)
 		if err != nil {

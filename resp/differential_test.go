@@ -88,7 +88,7 @@ func (d *differ) note(args []string) {
 // doAll sends commands at once and returns their replies.
 func (o *oracle) doAll(cmds [][]string) []respValue {
 	o.t.Helper()
-	o.c.SetDeadline(time.Now().Add(20 * time.Second))
+	o.c.SetDeadline(time.Now().Add(patience))
 	go o.c.Write(encodeCommands(cmds))
 	replies := make([]respValue, len(cmds))
 	for i := range cmds {

@@ -232,7 +232,7 @@ func TestProtocolChangesWithinAPipeline(t *testing.T) {
 	all := make([]byte, 0, 4096)
 	for len(all) < 3*40 || !bytes.HasSuffix(all, []byte("*2\r\n$-1\r\n$-1\r\n")) || bytes.Count(all, []byte("*2\r\n")) < 3 {
 		buf := make([]byte, 4096)
-		_ = o.c.SetReadDeadline(time.Now().Add(10 * time.Second))
+		_ = o.c.SetReadDeadline(time.Now().Add(patience))
 		n, err := o.r.Read(buf)
 		if err != nil {
 			t.Fatalf("%v after %q", err, all)

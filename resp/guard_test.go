@@ -28,7 +28,7 @@ func exchange(t testing.TB, addr, sent string) string {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(patience))
 	if _, err := io.WriteString(c, sent); err != nil {
 		t.Fatalf("send %.60q: %v", sent, err)
 	}
@@ -288,7 +288,7 @@ func TestWhatBreaksRedcon(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(patience))
 	part := []byte(strings.Repeat("x", 1<<16))
 	for sent := 0; err == nil; sent += len(part) {
 		if sent > 64<<20 {
@@ -333,7 +333,7 @@ func TestByteByByte(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(patience))
 	for _, b := range []byte(mixed + quit) { // each is a segment of its own: Go sets TCP_NODELAY
 		if _, err := c.Write([]byte{b}); err != nil {
 			t.Fatal(err)
@@ -354,7 +354,7 @@ func TestCutAnywhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+		_ = c.SetDeadline(time.Now().Add(patience))
 		before := srv.stats.bytesIn.Load()
 		if _, err := io.WriteString(c, all[:cut]); err != nil {
 			t.Fatal(err)

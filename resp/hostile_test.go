@@ -85,7 +85,7 @@ func TestGarbage(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+				_ = c.SetDeadline(time.Now().Add(patience))
 				_, _ = c.Write(b)
 				_ = c.(*net.TCPConn).CloseWrite()
 				if _, err := io.Copy(io.Discard, c); err != nil && err.(net.Error).Timeout() {
@@ -253,7 +253,7 @@ func refusedBy(addr string) string {
 		return err.Error()
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(patience))
 	got, _ := io.ReadAll(c)
 	return string(got)
 }

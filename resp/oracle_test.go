@@ -118,7 +118,7 @@ func (o *oracle) do(args ...string) respValue {
 	for _, arg := range args {
 		fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(arg), arg)
 	}
-	o.c.SetDeadline(time.Now().Add(10 * time.Second))
+	o.c.SetDeadline(time.Now().Add(patience))
 	if _, err := o.c.Write(b.Bytes()); err != nil {
 		o.t.Fatal(err)
 	}
