@@ -13,7 +13,7 @@ const (
 	// busyRequests is how many requests a second make a node busy: its copies then
 	// rest for restMost times as long as they work, and in proportion with fewer.
 	busyRequests = 5_000
-	restMost     = 3
+	restMost     = 4
 	// slice is how long at most a copy waits before it looks again at what it may.
 	slice = 50 * time.Millisecond
 )
