@@ -200,15 +200,11 @@ func (s *Store) CutBatch(batch []byte, r ring.Range, at Position) ([]byte, error
 	flags, err := eachOp(batch, func(o *operation) error {
 		switch o.kind {
 		case opDrop:
-			w.add(&operation{kind: opClear, b: at})
+			s.cutClear(w, &operation{kind: opClear}, r, at)
 			return nil
 		case opClear:
 			if comparePositions(r, o.a, at) < 0 {
-				c := *o
-				if comparePositions(r, o.b, at) > 0 {
-					c.b = at
-				}
-				w.add(&c)
+				s.cutClear(w, o, r, at)
 			}
 			return nil
 		case opSub, opSubDelete:
@@ -229,6 +225,24 @@ func (s *Store) CutBatch(batch []byte, r ring.Range, at Position) ([]byte, error
 	}
 	w.buf[1] = flags
 	return w.buf, nil
+}
+
+// cutClear adds that part of a clearing which lies before a position. A clearing spares
+// the key that it ends in, so the one in which it is cut goes by itself.
+func (s *Store) cutClear(w *batchWriter, o *operation, r ring.Range, at Position) {
+	c := *o
+	cut := len(o.b) == 0 || comparePositions(r, o.b, at) > 0
+	if cut {
+		c.b = at
+	}
+	w.add(&c)
+	key, sub := at.split()
+	if !cut || len(sub) == 0 {
+		return
+	}
+	if len(o.a) == 0 || comparePositions(r, entryPosition(nil, at.place(), key, nil), o.a) >= 0 {
+		w.add(&operation{kind: opRemove, key: key})
+	}
 }
 
 func (s *Store) cutSubRange(w *batchWriter, o *operation, r ring.Range, at Position) error {

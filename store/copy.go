@@ -24,8 +24,11 @@ type Copy struct {
 	// is not known: if it has another one by the time of the next chunk, what the
 	// other store had of the value behind at is gone there.
 	gen uint64
-	u   *Unit
-	m   matcher
+	// void tells that this was so at an earlier chunk that ended within the value, too:
+	// digests may be from before.
+	void bool
+	u    *Unit
+	m    matcher
 
 	keys, bytes int64
 }
@@ -119,7 +122,7 @@ func (c *Copy) Chunk(limit int, theirs *Digests, emit func(batch []byte, next Po
 	if ch.out.empty() {
 		batch = nil
 	}
-	c.at, c.gen = next, gen
+	c.at, c.gen, c.void = next, gen, ch.isVoid(next)
 	emit(batch, next)
 	_, err = c.u.Commit(nil)
 	return err
@@ -152,6 +155,7 @@ type chunk struct {
 	w      *walk
 	pos    Position // of the walk's entry; nil: there is none before end
 	void   []byte   // key whose entries at the other store are not as digests say
+	gone   []byte   // the last key that was removed, since its time had come
 	now    int64    // by which keys are removed
 }
 
@@ -161,7 +165,7 @@ func (ch *chunk) read(theirs *Digests) (next Position, gen uint64, err error) {
 	if ch.w, err = ch.s.walk(ch.st, ch.at); err != nil {
 		return nil, 0, err
 	}
-	if key, sub := ch.at.split(); len(sub) > 0 && (ch.gen == 0 || ch.gen != ch.w.head.gen) {
+	if key, sub := ch.at.split(); len(sub) > 0 && (ch.Copy.void || ch.gen == 0 || ch.gen != ch.w.head.gen) {
 		ch.void = key
 		if ch.w.head.gen != 0 {
 			ch.out.add(&operation{kind: opSubRange, key: key, a: sub})
@@ -216,7 +220,8 @@ func (ch *chunk) step() {
 	}
 	for ch.w.next() {
 		if ch.w.isDead(ch.now) {
-			ch.u.remove(ch.w.place, bytes.Clone(ch.w.key), &ch.w.head)
+			ch.gone = bytes.Clone(ch.w.key)
+			ch.u.remove(ch.w.place, ch.gone, &ch.w.head)
 			ch.s.expired.Add(1)
 			ch.walked += len(ch.w.key) + entryOverhead
 			ch.w.skipKey()
@@ -286,7 +291,7 @@ func (ch *chunk) replace(from, end Position) Position {
 		end = slices.Clone(ch.pos)
 	}
 	ch.out.add(&operation{kind: opClear, a: from, b: end})
-	if key, sub := end.split(); len(sub) > 0 && !bytes.Equal(key, ch.w.key) {
+	if key, sub := end.split(); len(sub) > 0 && (!bytes.Equal(key, ch.w.key) || bytes.Equal(key, ch.gone)) {
 		// The clearing spares the key that it ends in, which may be theirs alone.
 		header := entryPosition(nil, end.place(), key, nil)
 		if comparePositions(ch.r, header, from) >= 0 {
