@@ -200,7 +200,18 @@ func (s *Store) CutBatch(batch []byte, r ring.Range, at Position) ([]byte, error
 	flags, err := eachOp(batch, func(o *operation) error {
 		switch o.kind {
 		case opDrop:
-			s.cutClear(w, &operation{kind: opClear}, r, at)
+			for _, st := range stretches(o.tokens) {
+				from := positionOf(st.first)
+				own, ok := stretchAt(r, from)
+				if !ok || comparePositions(r, from, at) >= 0 {
+					continue
+				}
+				end := own.after(r)
+				if st.last != own.last {
+					end = positionOf(st.last + 1)
+				}
+				s.cutClear(w, &operation{kind: opClear, a: from, b: end}, r, at)
+			}
 			return nil
 		case opClear:
 			if comparePositions(r, o.a, at) < 0 {
@@ -231,7 +242,7 @@ func (s *Store) CutBatch(batch []byte, r ring.Range, at Position) ([]byte, error
 // the key that it ends in, so the one in which it is cut goes by itself.
 func (s *Store) cutClear(w *batchWriter, o *operation, r ring.Range, at Position) {
 	c := *o
-	cut := len(o.b) == 0 || comparePositions(r, o.b, at) > 0
+	cut := comparePositions(r, o.b, at) > 0
 	if cut {
 		c.b = at
 	}
@@ -240,7 +251,7 @@ func (s *Store) cutClear(w *batchWriter, o *operation, r ring.Range, at Position
 	if !cut || len(sub) == 0 {
 		return
 	}
-	if len(o.a) == 0 || comparePositions(r, entryPosition(nil, at.place(), key, nil), o.a) >= 0 {
+	if comparePositions(r, entryPosition(nil, at.place(), key, nil), o.a) >= 0 {
 		w.add(&operation{kind: opRemove, key: key})
 	}
 }
