@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/ringside-kv/ringside/replica"
@@ -55,7 +56,7 @@ func (o overview) Moves() resp.Moves {
 	return m
 }
 
-func generationText(generation uint64) string { return fmt.Sprintf("%016x", generation) }
+func generationText(generation uint64) string { return strconv.FormatUint(generation, 10) }
 
 // strategyReport keeps the settings that the strategy has.
 func strategyReport(s *table.Settings) status.Strategy {

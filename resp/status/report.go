@@ -10,7 +10,7 @@ import (
 // A Report is a cluster as one of its nodes sees it, with what the others have told it.
 type Report struct {
 	Cluster string `json:"cluster"` // its name
-	// Generation tells clusters of one name apart, in hexadecimal.
+	// Generation tells clusters of one name apart: a number, as in the logs.
 	Generation string   `json:"generation"`
 	Strategy   Strategy `json:"strategy"`
 	// Asked is the node that made the report, At when.
