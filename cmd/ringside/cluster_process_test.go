@@ -96,6 +96,9 @@ func (c *processCluster) settled(ids ...string) {
 	c.t.Helper()
 	cfg := strategy.DefaultConfig()
 	cfg.Name = c.strategy
+	if slices.Contains(c.args, "slot") {
+		cfg.Hash = strategy.Slot
+	}
 	placing, err := cfg.New()
 	if err != nil {
 		c.t.Fatal(err)
