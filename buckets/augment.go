@@ -73,9 +73,22 @@ func (b *balance) travelling() int {
 
 // cheapestTrade finds the cheapest way from any of the starts, which may be
 // len(members) for a missing copy, to any of the ends. Exchanges that take moves back
-// have negative costs, hence Bellman and Ford's search; since the flow so far is the
-// cheapest of its amount, no circle has a negative sum.
+// have negative costs, hence Bellman and Ford's search.
 func (b *balance) cheapestTrade(isStart, isEnd func(m int) bool) (t trade, found bool) {
+	for {
+		t, found, circle := b.search(isStart, isEnd)
+		if circle < 0 {
+			return t, found
+		}
+		b.carryOutCircle(t, circle)
+	}
+}
+
+// search is one search of cheapestTrade. If it finds a circle with a negative sum, it
+// returns a member on it, otherwise −1. Of a flow that is the cheapest of its amount there
+// is none; but it may not be that, where copies that were there have been dropped as too
+// many.
+func (b *balance) search(isStart, isEnd func(m int) bool) (t trade, found bool, circle int) {
 	const far = 1 << 30
 	n := len(b.members)
 	t = trade{edges: b.exchanges(), from: make([]int, n+1)}
@@ -86,7 +99,7 @@ func (b *balance) cheapestTrade(isStart, isEnd func(m int) bool) (t trade, found
 			distance[m] = 0
 		}
 	}
-	for changed := true; changed; {
+	for changed, rounds := true, 0; changed; rounds++ {
 		changed = false
 		for u := range n + 1 {
 			if distance[u] == far {
@@ -95,9 +108,15 @@ func (b *balance) cheapestTrade(isStart, isEnd func(m int) bool) (t trade, found
 			for v, e := range t.edges[u*n : (u+1)*n] {
 				if e.cost != impossible && distance[u]+int(e.cost) < distance[v] {
 					distance[v], t.from[v] = distance[u]+int(e.cost), u
-					changed = true
+					changed, circle = true, v
 				}
 			}
+		}
+		if changed && rounds > n {
+			for range n + 1 { // from where it leads to, back onto it
+				circle = t.from[circle]
+			}
+			return t, false, circle
 		}
 	}
 	for m := range n {
@@ -105,7 +124,17 @@ func (b *balance) cheapestTrade(isStart, isEnd func(m int) bool) (t trade, found
 			t.end, t.cost, found = m, distance[m], true
 		}
 	}
-	return t, found
+	return t, found, -1
+}
+
+// carryOutCircle carries out the exchanges of a circle, by which fewer copies travel.
+func (b *balance) carryOutCircle(t trade, member int) {
+	n := len(b.members)
+	for v, first := member, true; first || v != member; first = false {
+		u := t.from[v]
+		b.give(t.edges[u*n+v].bucket, int32(u), int32(v))
+		v = u
+	}
 }
 
 func (b *balance) carryOut(t trade) {

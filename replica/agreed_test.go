@@ -150,13 +150,25 @@ func (v *view) step() bool {
 		return false
 	}
 	v.at++
+	v.signal()
+	return true
+}
+
+// signal has those who watch look; mu is held.
+func (v *view) signal() {
 	for w := range v.watches {
 		select {
 		case w <- struct{}{}:
 		default:
 		}
 	}
-	return true
+}
+
+// tell says that there is another leader.
+func (v *view) tell() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.signal()
 }
 
 func (v *view) State() *table.State {
@@ -192,11 +204,15 @@ func (v *view) Apply(ctx context.Context, c table.Command) error {
 		return err
 	}
 	index := v.c.agreed.State().Index()
+	// At the same moment as everybody else on this node: who is first is not said.
+	changes, cancel := v.Changes()
+	defer cancel()
 	for v.State().Index() < index {
-		if ctx.Err() != nil {
+		select {
+		case <-changes:
+		case <-ctx.Done():
 			return errNoAnswer
 		}
-		time.Sleep(time.Millisecond)
 	}
 	return nil
 }

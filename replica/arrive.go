@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -82,6 +83,18 @@ func (as *arrivals) end(a *arrival) {
 	}
 }
 
+// touch tells whether anything of a range is being received.
+func (as *arrivals) touch(r ring.Range) bool {
+	as.mu.Lock()
+	defer as.mu.Unlock()
+	for _, a := range as.from {
+		if slices.ContainsFunc(a.at, func(at ring.Range) bool { return touches(at, r) }) {
+			return true
+		}
+	}
+	return false
+}
+
 // An arrival is one stream that is received.
 type arrival struct {
 	e       *Engine
@@ -90,6 +103,9 @@ type arrival struct {
 	cancel  context.CancelFunc
 	purpose purpose
 	ranges  []Incoming
+	at      []ring.Range // of these; guarded by arrivals.mu
+	rows    []table.Ref  // as they were when the ranges were begun
+	seen    *table.State // by which they were still the sender's
 }
 
 func (a *arrival) close() {
@@ -107,10 +123,14 @@ func (a *arrival) closeRanges() {
 		in.Close()
 	}
 	a.ranges = nil
-	a.e.sweeping.Lock()
-	a.e.swept = nil
-	a.e.sweeping.Unlock()
-	a.e.kick()
+	a.receives(nil)
+	a.e.arrivedAgain()
+}
+
+func (a *arrival) receives(at []ring.Range) {
+	a.e.arrivals.mu.Lock()
+	a.at = at
+	a.e.arrivals.mu.Unlock()
 }
 
 // Open implements Receiver.
@@ -124,6 +144,9 @@ func (a *arrival) Open(text []byte) error {
 	if a.purpose.Incarnation != a.e.cfg.Incarnation {
 		return fmt.Errorf("%w: it is for incarnation %d", ErrNotLearner, a.purpose.Incarnation)
 	}
+	if a.e.resigning.Load() {
+		return errResigning
+	}
 	if err := a.e.cfg.Store.Writable(); err != nil {
 		return err
 	}
@@ -133,15 +156,21 @@ func (a *arrival) Open(text []byte) error {
 // Begin implements Receiver. It waits until this node knows that it is to receive the
 // ranges.
 func (a *arrival) Begin(text []byte) error {
-	var ranges []ring.Range
-	if err := json.Unmarshal(text, &ranges); err != nil {
+	var b beginning
+	if err := json.Unmarshal(text, &b); err != nil {
 		return fmt.Errorf("%w: %w", ErrFrame, err)
 	}
+	ranges := b.Ranges
 	within, cancel := context.WithTimeout(a.ctx, a.e.cfg.Retry)
 	defer cancel()
 	changes, end := a.e.cfg.Table.Changes()
 	defer end()
-	for !a.e.learns(&a.purpose, ranges) {
+	var rows []table.Ref
+	for {
+		var learns bool
+		if rows, learns = a.e.learns(&a.purpose, ranges); learns {
+			break
+		}
 		select {
 		case <-changes:
 		case <-within.Done():
@@ -149,12 +178,44 @@ func (a *arrival) Begin(text []byte) error {
 		}
 	}
 	a.closeRanges()
+	// Whoever fed this node there has stopped before; what is still on its way would undo
+	// what is copied now.
+	a.e.followers.anew(a.from, a.purpose.Sender, &b)
+	a.e.feeds.learns(ranges)
 	// What is being swept here is swept now, or not at all.
-	a.e.sweeping.Lock()
-	defer a.e.sweeping.Unlock()
+	a.e.foreign.sweeping.Lock()
+	defer a.e.foreign.sweeping.Unlock()
+	for _, r := range a.e.foreign.unfinished {
+		if slices.ContainsFunc(ranges, func(at ring.Range) bool { return touches(at, r) }) {
+			return fmt.Errorf("%w: in %v", ErrDamaged, r)
+		}
+	}
+	if err := a.e.takeIn(ranges); err != nil {
+		return err
+	}
+	a.receives(ranges)
+	a.rows, a.seen = rows, nil
 	for _, r := range ranges {
 		a.ranges = append(a.ranges, a.e.cfg.Store.Take(r))
 	}
+	return nil
+}
+
+// current refuses what a sender still sends that is not the primary any more, by all that
+// this node knows: its successor may have made the copy anew, or this node be it.
+func (a *arrival) current() error {
+	st := a.e.cfg.Table.State()
+	if st == a.seen {
+		return nil
+	}
+	for i := range a.rows {
+		was := &a.rows[i]
+		row, ok := st.Row(was.Range.Start)
+		if !ok || row.Primary != a.from || row.Epoch != was.Epoch || row.Lineage != was.Lineage {
+			return fmt.Errorf("%w: the epoch of %v, in which %s sent it, is over", ErrNotLearner, was.Range, a.from)
+		}
+	}
+	a.seen = st
 	return nil
 }
 
@@ -162,6 +223,9 @@ func (a *arrival) Begin(text []byte) error {
 func (a *arrival) Apply(r int, batch []byte, done func(error)) error {
 	if r >= len(a.ranges) {
 		return fmt.Errorf("%w: a batch of range %d", ErrFrame, r)
+	}
+	if err := a.current(); err != nil {
+		return err
 	}
 	return a.ranges[r].Apply(batch, done)
 }
@@ -174,12 +238,16 @@ func (a *arrival) Ask(r int, question []byte) ([]byte, error) {
 	return a.ranges[r].Answer(question)
 }
 
-// learns tells whether this node is to receive ranges.
-func (e *Engine) learns(p *purpose, ranges []ring.Range) bool {
+// learns returns the rows of ranges if this node is to receive them.
+func (e *Engine) learns(p *purpose, ranges []ring.Range) (rows []table.Ref, ok bool) {
 	st := e.cfg.Table.State()
-	return !slices.ContainsFunc(ranges, func(r ring.Range) bool {
+	for _, r := range ranges {
 		row, ok := st.Row(r.Start)
-		return !ok || row.Range != r || row.Primary != p.From || !slices.Contains(row.Learners, e.cfg.Self) ||
-			row.Op.Handoff != p.Handoff
-	})
+		if !ok || row.Range != r || row.Primary != p.From || !slices.Contains(row.Learners, e.cfg.Self) ||
+			row.Op.Handoff != p.Handoff {
+			return nil, false
+		}
+		rows = append(rows, row.Ref())
+	}
+	return rows, true
 }

@@ -2,16 +2,22 @@ package replica
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/ringside-kv/ringside/replica/fakenet"
+	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/ring"
 )
 
 // A node receives so many handoffs at a time; a node that hands over again comes in the
 // place of itself, once its earlier stream has ended.
 func TestReceiversTakeTurns(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		var as arrivals
 		arrive := func(from string) (*arrival, error) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -42,6 +48,55 @@ func TestReceiversTakeTurns(t *testing.T) {
 		}
 		as.end(again)
 		if _, err := arrive("b"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// What a sender still sends when its term is over, by what the receiver knows, is not
+// taken in.
+func TestACopyEndsWithTheSendersTerm(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
+		c := newTestCluster(t, rand.New(rand.NewPCG(1, 1)), 0)
+		defer c.close()
+		source := c.stores["n1"]
+		source.mu.Lock()
+		for i := range 600 {
+			source.put(fmt.Sprint("key", i), i)
+		}
+		source.mu.Unlock()
+		throttle := int64(1000)
+		if err := c.agreed.decide(&table.SetMoves{Throttle: &throttle}); err != nil {
+			t.Fatal(err)
+		}
+		c.join("n2")
+		for source.sentKeys() < 10 {
+			time.Sleep(time.Millisecond)
+		}
+		c.crash("n1") // in the middle of its first copies
+		var row *table.Row
+		for r := range c.agreed.State().Rows() {
+			if r.Op.Phase == table.Copying && r.Op.Primary {
+				row = r
+			}
+		}
+		e := c.nodes["n2"].engine
+		time.Sleep(100 * time.Millisecond)
+		a := &arrival{e: e, ctx: t.Context(), from: "n1", purpose: purpose{Handoff: row.Op.Handoff, From: "n1", Incarnation: e.cfg.Incarnation, Sender: 1}}
+		text, _ := json.Marshal(&beginning{Ranges: []ring.Range{row.Range}})
+		if err := a.Begin(text); err != nil {
+			t.Fatal(err)
+		}
+		defer a.closeRanges()
+		if err := a.Apply(0, []byte("[]"), func(error) {}); err != nil {
+			t.Error(err)
+		}
+		over := &table.CutOver{To: "n2", Incarnation: e.cfg.Incarnation, Admit: true, Rows: []table.Ref{row.Ref()}}
+		if err := c.agreed.decide(over); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+		if err := a.Apply(0, []byte("[]"), func(error) {}); !errors.Is(err, ErrNotLearner) {
 			t.Error(err)
 		}
 	})

@@ -91,6 +91,9 @@ func (c *copying) one(ctx context.Context, i int, out Outgoing) error {
 // wanted returns errChanged if the table does not want the portion moved any more.
 func (c *copying) wanted() error {
 	st := c.e.cfg.Table.State()
+	if c.e.resigning.Load() {
+		return errResigning
+	}
 	if st == c.st {
 		return nil
 	}
@@ -125,12 +128,16 @@ func (c *copying) permit(ctx context.Context) (limit int, err error) {
 		if err := c.t.stream.Err(); err != nil {
 			return 0, err
 		}
-		c.t.slowed(paused)
+		if paused {
+			c.e.waits(c.t, Paused, "paused")
+		} else {
+			c.e.waits(c.t, Going, "")
+		}
 		if pause(ctx, min(wait, slice)); ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
 	}
-	c.t.slowed(false)
+	c.e.waits(c.t, Going, "")
 	limit = chunkBytes
 	if rate := c.st.Cluster().Throttle; rate > 0 {
 		limit = int(min(chunkBytes, max(rate/10, 1<<10)))

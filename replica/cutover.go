@@ -10,46 +10,55 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// errHold says that a cutover would have kept clients waiting too long.
-var errHold = errors.New("the receiver was too slow for a cutover")
+var (
+	// errHold says that a change of rows would have kept clients waiting too long.
+	errHold = errors.New("the backups were too slow for a change without a pause for clients")
+	// errUndecided says that the node ends before it knows what became of a proposal.
+	errUndecided = errors.New("the outcome is not known")
+)
 
-// cutOver makes the receiver the primary of a portion. While it is decided, nobody
-// serves the ranges; before it is proposed, that takes Hold at most.
-func (e *Engine) cutOver(ctx context.Context, c *copying, incarnation uint64) error {
-	for {
-		if err := c.wanted(); err != nil {
-			return err
-		}
-		began := time.Now()
-		c.t.stream.Urge(true) // those who wait for their turn would keep the front from being still
-		e.hold(c.p.ranges, true)
-		err := e.still(ctx, c.t.stream)
-		if err == nil {
-			err = e.decide(ctx, c, incarnation)
-		}
-		e.hold(c.p.ranges, false)
-		c.t.stream.Urge(false)
-		e.totals.held.Add(int64(time.Since(began)))
-		if !errors.Is(err, errHold) {
-			return err
-		}
-		c.t.waits.set("a cutover without a pause for clients")
-		e.cfg.Logger.Info("cutover put off", "handoff", c.h.ID, "node", c.h.To)
-		pause(ctx, e.cfg.Retry)
-		if err := errors.Join(ctx.Err(), c.t.stream.Drained(ctx)); err != nil {
-			return err
-		}
-		c.t.waits.set("")
+// exchange holds rows that this node serves, waits until nothing runs on them and
+// everybody who counts has everything, and has the table decide how they go on. While
+// that is decided nobody serves them; before it is proposed, that takes Hold at most.
+// stream is that of a learner that is to have everything too, nil if there is none.
+//
+// Whoever ends it before the outcome is known leaves the rows held: they may be another
+// node's.
+func (e *Engine) exchange(ctx context.Context, held []ring.Range, stream *Stream, d decision) error {
+	if err := e.exchanges.take(ctx); err != nil {
+		return err // two would give back each other's rows
 	}
+	defer e.exchanges.end()
+	began := time.Now()
+	if stream != nil {
+		stream.Urge(true) // those who wait for their turn would keep the front from being still
+		defer stream.Urge(false)
+	}
+	e.hold(held, true)
+	err := e.still(ctx, held, stream)
+	if err == nil {
+		if d.before != nil {
+			d.before()
+		}
+		err = e.decide(ctx, d)
+	}
+	if !errors.Is(err, errUndecided) {
+		e.hold(held, false)
+	}
+	e.totals.held.Add(int64(time.Since(began)))
+	return err
 }
 
-// still waits until nothing runs on the held ranges and the receiver has everything.
-func (e *Engine) still(ctx context.Context, stream *Stream) error {
+// still waits until nothing runs on the held ranges and all who count have everything.
+func (e *Engine) still(ctx context.Context, held []ring.Range, stream *Stream) error {
 	within, cancel := context.WithTimeoutCause(ctx, e.cfg.Hold, errHold)
 	defer cancel()
 	err := e.cfg.Front.Quiesce(within)
 	if err == nil {
-		err = stream.Drained(within)
+		err = e.drained(within, held)
+	}
+	if err == nil && stream != nil {
+		err = stream.Drained(within) // last: only now the store is still too
 	}
 	if err != nil && within.Err() != nil && ctx.Err() == nil {
 		return errHold
@@ -57,41 +66,164 @@ func (e *Engine) still(ctx context.Context, stream *Stream) error {
 	return err
 }
 
-// decide has the table make the receiver the primary. Once that is proposed its outcome
-// is waited for, as long as it takes: the state says what it was. It returns with the
-// ranges either there, or here and nothing under way that could still take them there.
-func (e *Engine) decide(ctx context.Context, c *copying, incarnation uint64) error {
+// A decision is one change of rows.
+type decision struct {
+	// before is called when everything is still, ahead of the first proposal.
+	before func()
+	// look returns the rows of this node that are still to be changed, by the newest
+	// state.
+	look func() ([]*table.Row, error)
+	// next changes them.
+	next func([]*table.Row) table.Command
+	// undo changes them so that no next that was proposed earlier can come to pass; nil
+	// if they are so.
+	undo func([]*table.Row) table.Command
+}
+
+// decide has the table change rows. Once that is proposed its outcome is waited for, as
+// long as it takes: the state says what it was. It returns nil if the rows are changed;
+// with another error than errUndecided they are not, and nothing is under way that could
+// still change them.
+func (e *Engine) decide(ctx context.Context, d decision) error {
 	var refused error
 	for {
-		rows := e.rowsAt(c.p)
-		if c.recut(rows) {
-			refused = errors.Join(refused, errChanged)
+		rows, err := d.look()
+		if refused == nil {
+			refused = err
 		}
-		var next table.Command
-		switch {
-		case len(rows) == 0:
+		if len(rows) == 0 {
 			return nil
-		case refused == nil:
-			next = &table.CutOver{To: c.h.To, Incarnation: incarnation, Leave: true, Admit: true, Rows: refs(rows)}
-		default:
+		}
+		undoing := refused != nil
+		command := table.Command(nil)
+		if undoing {
 			// A proposal whose outcome was unknown may still come: not to rows that have
 			// changed since, though.
-			learning := slices.DeleteFunc(rows, func(row *table.Row) bool { return !slices.Contains(row.Learners, c.h.To) })
-			if len(learning) == 0 {
+			if command = d.undo(rows); command == nil {
 				return refused
 			}
-			next = &table.DropLearner{Node: c.h.To, Rows: refs(learning)}
+		} else {
+			command = d.next(rows)
 		}
-		err := e.cfg.Table.Apply(ctx, next)
+		err = e.cfg.Table.Apply(ctx, command)
 		switch {
 		case ctx.Err() != nil:
-			return ctx.Err()
-		case table.IsRefused(err):
-			refused = errors.Join(refused, err)
+			return errors.Join(errUndecided, ctx.Err())
+		case err == nil && undoing:
+			return refused
+		case table.IsRefused(err) && !undoing:
+			refused = err
 		case err != nil:
 			pause(ctx, 10*time.Millisecond)
 		}
 	}
+}
+
+// voiding is a decision about rows that is undone by giving them their next versions.
+func (e *Engine) voiding(held []ring.Range, next func([]*table.Row) table.Command) decision {
+	p := &portion{ranges: held}
+	return decision{
+		look: func() ([]*table.Row, error) {
+			rows := e.rowsAt(p)
+			return slices.DeleteFunc(rows, func(row *table.Row) bool { return !slices.Contains(held, row.Range) }), nil
+		},
+		next: next,
+		undo: func(rows []*table.Row) table.Command { return &table.Renew{Rows: refs(rows)} },
+	}
+}
+
+// cutOver makes the receiver the primary of a portion.
+func (e *Engine) cutOver(ctx context.Context, c *copying) error {
+	for {
+		if err := c.wanted(); err != nil {
+			return err
+		}
+		err := e.exchange(ctx, c.p.ranges, c.t.stream, e.handing(c))
+		if !errors.Is(err, errHold) {
+			return err
+		}
+		e.waits(c.t, Cutover, "a cutover without a pause for clients")
+		pause(ctx, e.cfg.Retry)
+		if err := errors.Join(ctx.Err(), c.t.stream.Drained(ctx)); err != nil {
+			return err
+		}
+		e.waits(c.t, Going, "")
+	}
+}
+
+// handing is the decision that a learner is the primary of a portion. It returns with the
+// ranges either there, or here.
+func (e *Engine) handing(c *copying) decision {
+	return decision{
+		// As soon as it is decided the receiver feeds this node. What it writes would go
+		// back to it by the copy's taps, late, and undo what it has written since.
+		before: c.close,
+		look: func() ([]*table.Row, error) {
+			rows := e.rowsAt(c.p)
+			if c.recut(rows) {
+				return rows, errChanged
+			}
+			return rows, nil
+		},
+		next: func(rows []*table.Row) table.Command {
+			return &table.CutOver{To: c.h.To, Incarnation: c.t.incarnation, Admit: true, Rows: refs(rows)}
+		},
+		undo: c.drop,
+	}
+}
+
+// admit makes the receiver an in-sync backup of a portion. It counts before that is
+// proposed, and goes on to count as long as it may come to pass.
+func (e *Engine) admit(ctx context.Context, c *copying) error {
+	if err := c.wanted(); err != nil {
+		return err
+	}
+	out := c.out
+	if err := e.count(ctx, c.p.ranges, c.h.To, c.t.incarnation, c.t.stream, out); err != nil {
+		return err
+	}
+	c.out = nil
+	err := e.decide(ctx, decision{
+		look: func() ([]*table.Row, error) {
+			rows := c.learning(e.rowsAt(c.p))
+			if c.recut(rows) {
+				return rows, errChanged
+			}
+			return rows, nil
+		},
+		next: func(rows []*table.Row) table.Command {
+			return &table.Admit{Node: c.h.To, Incarnation: c.t.incarnation, Rows: refs(rows)}
+		},
+		undo: c.drop,
+	})
+	if errors.Is(err, errUndecided) {
+		return err
+	}
+	// Rows in which it has no place: it was refused, or the plan was another before.
+	var outside []ring.Range
+	for _, row := range e.rowsAt(c.p) {
+		if !row.Holds(c.h.To) {
+			outside = append(outside, row.Range)
+		}
+	}
+	if len(outside) > 0 {
+		e.uncount(outside, c.h.To)
+		err = errors.Join(err, errChanged)
+	}
+	return err
+}
+
+// drop ends the copying of those rows that are still being learned.
+func (c *copying) drop(rows []*table.Row) table.Command {
+	if rows = c.learning(rows); len(rows) == 0 {
+		return nil
+	}
+	return &table.DropLearner{Node: c.h.To, Rows: refs(rows)}
+}
+
+// learning are those of rows that the receiver learns.
+func (c *copying) learning(rows []*table.Row) []*table.Row {
+	return slices.DeleteFunc(rows, func(row *table.Row) bool { return !slices.Contains(row.Learners, c.h.To) })
 }
 
 func refs(rows []*table.Row) []table.Ref {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ringside-kv/ringside/ring"
@@ -13,20 +14,29 @@ import (
 // should move.
 type Engine struct {
 	cfg    Config
+	ctx    context.Context // done once the engine closes
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 
-	totals   totals
-	bucket   bucket
-	arrivals arrivals
+	totals    totals
+	bucket    bucket
+	arrivals  arrivals
+	feeds     feeds
+	followers followers
+	lease     *Lease
+	granting  granting
+	scrub     scrub
 
-	kicked   chan struct{}
-	sweeping sync.Mutex   // guards swept, and keeps ranges from being received
-	swept    []ring.Range // that were empty and foreign by the last sweep
+	kicked  chan struct{}
+	foreign foreign
+
+	resigning atomic.Bool
+	exchanges queue // of those who hold rows until the table has decided
 
 	mu        sync.Mutex
 	held      map[ring.Token]bool  // starts of the ranges that are about to change hands
 	own       []ring.Range         // that the store was told to serve
+	terms     []served             // of the rows that this node serves
 	transfers map[uint64]*transfer // by handoff; under way, or put off
 }
 
@@ -37,9 +47,21 @@ func New(cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	e := &Engine{cfg: cfg, cancel: cancel, kicked: make(chan struct{}, 1), held: make(map[ring.Token]bool), transfers: make(map[uint64]*transfer)}
+	e := &Engine{
+		cfg: cfg, ctx: ctx, cancel: cancel, lease: newLease(cfg.Leases),
+		kicked: make(chan struct{}, 1), held: make(map[ring.Token]bool), transfers: make(map[uint64]*transfer),
+	}
+	e.feeds.init(e)
+	e.scrub.init()
+	e.foreign.sweeping = newTurnstile()
+	e.followers.e = e
+	e.lease.look = e.publish
 	cfg.Store.Serve(nil)
-	for _, loop := range []func(context.Context){e.route, e.send, e.lead, e.clean} {
+	loops := []func(context.Context){e.tend, e.dismiss, e.send, e.lead, e.join, e.clean, e.scrubs, e.mends}
+	if cfg.Leases.Clock != nil {
+		loops = append(loops, e.renew, e.supervise)
+	}
+	for _, loop := range loops {
 		e.done.Go(func() { loop(ctx) })
 	}
 	return e, nil
@@ -48,25 +70,19 @@ func New(cfg Config) (*Engine, error) {
 // Close stops everything that is under way, which goes on when the node starts again.
 func (e *Engine) Close() {
 	e.cancel()
+	e.GiveUp()
+	e.granting.close()
 	e.done.Wait()
+	e.followers.shut()
 }
 
-// route keeps the front by the newest state.
-func (e *Engine) route(ctx context.Context) {
-	changes, cancel := e.cfg.Table.Changes()
-	defer cancel()
-	for {
-		e.publish()
-		select {
-		case <-changes:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
+// GiveUp ends the wait of all replies that need another node's word: what becomes of
+// their commands is not known. From then on no write succeeds that would need one.
+func (e *Engine) GiveUp() { e.feeds.shut() }
 
 // publish gives the front the state as it is, without what is held.
 func (e *Engine) publish() {
+	e.feeds.turn()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	st := e.cfg.Table.State()
@@ -80,14 +96,24 @@ func (e *Engine) publish() {
 		held[start] = true
 	}
 	// What this node led before it was started belongs to nobody before the table has
-	// confirmed that it may go on.
+	// confirmed that it may go on, and what it leads to no client before its backups are
+	// where it is. Without a lease nothing may be answered, so nothing is begun either.
+	serves := e.feeds.serves(st)
+	valid := e.lease.Valid()
 	var own []ring.Range
+	var terms []served
 	for row := range st.Rows() {
-		switch {
-		case row.Primary != e.cfg.Self:
-		case row.Incarnation != e.cfg.Incarnation:
+		if row.Primary != e.cfg.Self {
+			continue
+		}
+		open, still := serves(row)
+		if !open || !valid {
 			held[row.Range.Start] = true
-		default:
+		}
+		if open {
+			terms = append(terms, served{row.Range, row.Lineage, row.Epoch})
+		}
+		if open && !still {
 			own = append(own, row.Range)
 		}
 	}
@@ -97,10 +123,23 @@ func (e *Engine) publish() {
 		e.cfg.Store.Serve(own)
 	}
 	e.cfg.Front.Route(st.Placement(), func(r ring.Range) bool { return held[r.Start] })
+	if !slices.Equal(terms, e.terms) {
+		e.lease.changed(e.terms, terms)
+		e.terms = terms
+	}
 }
+
+// Lease is this node's permission to answer.
+func (e *Engine) Lease() *Lease { return e.lease }
 
 // hold takes ranges away from clients for a while, or gives them back.
 func (e *Engine) hold(ranges []ring.Range, on bool) {
+	if !on {
+		// What the table has taken while they were held was drained before: the feeds must
+		// see it as long as they know that.
+		e.feeds.turn()
+		e.feeds.resume(ranges)
+	}
 	e.mu.Lock()
 	for _, r := range ranges {
 		if on {

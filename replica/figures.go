@@ -14,18 +14,6 @@ func (f *figure) set(done, total int64) {
 	f.total.Store(total)
 }
 
-// A reason says for people what something waits for; empty if it goes on.
-type reason struct{ text atomic.Pointer[string] }
-
-func (r *reason) set(text string) { r.text.Store(&text) }
-
-func (r *reason) get() string {
-	if p := r.text.Load(); p != nil {
-		return *p
-	}
-	return ""
-}
-
 // A speed is bytes a second over the last seconds.
 type speed struct {
 	mu    sync.Mutex
@@ -71,15 +59,5 @@ func (t *transfer) passed(keys, bytes int64) {
 	t.bytes.done.Add(bytes)
 	if bytes > 0 {
 		t.recent.add(bytes)
-	}
-}
-
-// slowed notes whether the copy waits for an operator.
-func (t *transfer) slowed(paused bool) {
-	switch {
-	case paused:
-		t.waits.set("paused")
-	case t.waits.get() != "":
-		t.waits.set("")
 	}
 }

@@ -2,7 +2,9 @@ package replica
 
 import (
 	"context"
+	"maps"
 	"slices"
+	"time"
 
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
@@ -12,32 +14,44 @@ import (
 func (e *Engine) lead(ctx context.Context) {
 	changes, cancel := e.cfg.Table.Changes()
 	defer cancel()
+	var planned *table.State // for which there is a plan
+	var without Absence
 	for ctx.Err() == nil {
-		if e.cfg.Table.Leads() {
-			pause(ctx, e.cfg.Settle)
-			if err := e.plan(ctx); err != nil && ctx.Err() == nil {
-				e.cfg.Logger.Warn("plan the handoffs", "err", err)
-				pause(ctx, e.cfg.Retry)
-				continue
+		if !e.cfg.Table.Leads() {
+			planned = nil
+			select {
+			case <-changes:
+			case <-ctx.Done():
 			}
+			continue
 		}
-		select {
-		case <-changes:
-		case <-ctx.Done():
+		pause(ctx, e.cfg.Settle)
+		st, away := e.cfg.Table.State(), e.absent()
+		if st == planned && maps.Equal(away, without) {
+			continue
 		}
+		if err := e.plan(ctx, st, away); err != nil {
+			if ctx.Err() == nil {
+				e.cfg.Logger.Warn("plan the handoffs", "err", err)
+			}
+			pause(ctx, e.cfg.Retry)
+			continue
+		}
+		planned, without = st, away
 	}
 }
 
 // plan has the table take up the handoffs that lead to the desired placement.
-func (e *Engine) plan(ctx context.Context) error {
-	st := e.cfg.Table.State()
+func (e *Engine) plan(ctx context.Context, st *table.State, away Absence) error {
 	if !st.Founded() || len(st.MembersOf()) == 0 {
 		return nil
 	}
-	handoffs, err := Desired(st, e.cfg.Strategy)
+	handoffs, err := Desired(st, e.cfg.Strategy, away)
 	if err != nil || sameHandoffs(handoffs, st.Handoffs()) {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, planTimeout)
+	defer cancel()
 	err = e.cfg.Table.Apply(ctx, &table.Plan{Basis: st.Basis(), Handoffs: handoffs})
 	if table.IsRefused(err) {
 		return nil // the table has moved on, and with it comes another change
@@ -45,35 +59,9 @@ func (e *Engine) plan(ctx context.Context) error {
 	return err
 }
 
-// Foresee is the placement that the strategy would want of the state's if these were
-// its members.
-func Foresee(st *table.State, strategy ring.Strategy, members []ring.Member) (*ring.Placement, error) {
-	return strategy.Desired(ring.Input{
-		Members: members,
-		Backups: 0, // copies beside the primary need acknowledgements, which are not here yet
-		Present: st.Placement(),
-	})
-}
-
-// Desired are the handoffs that turn the state's placement into the one that the
-// strategy wants for its members.
-func Desired(st *table.State, strategy ring.Strategy) ([]table.Handoff, error) {
-	desired, err := Foresee(st, strategy, st.MembersOf())
-	if err != nil {
-		return nil, err
-	}
-	var handoffs []table.Handoff
-	for _, h := range ring.NewPlan(st.Placement(), desired).Handoffs {
-		handoff := table.Handoff{From: h.From, To: h.To, Pieces: h.Pieces}
-		for _, known := range st.Handoffs() {
-			if known.From == h.From && known.To == h.To {
-				handoff.ID = known.ID
-			}
-		}
-		handoffs = append(handoffs, handoff)
-	}
-	return handoffs, nil
-}
+// planTimeout bounds the wait for a plan to be decided: a leader that has lost its
+// office plans for nobody.
+const planTimeout = 10 * time.Second
 
 func sameHandoffs(a []table.Handoff, b []*table.Handoff) bool {
 	if len(a) != len(b) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -20,6 +21,17 @@ type memory struct {
 	slow func() // what applying a batch takes
 	sent int    // keys that copies have sent
 	full bool   // there is no room
+
+	follow []*memoryFollow
+	broken atomic.Int64          // how many of them have ended with an error
+	held   map[string]memoryHeld // of the last change of each key
+	number uint64                // of the last change that was given
+
+	watches  []*memoryWatch
+	bad      []string     // keys that cannot be read
+	seen     []ring.Range // in which some was come across
+	discards int
+	stuck    bool // damage goes on beside whatever is discarded
 }
 
 // Some changes of a key; nil is its removal.
@@ -29,7 +41,7 @@ type pair struct {
 }
 
 func newMemory(slow func()) *memory {
-	return &memory{data: make(map[string]int), taps: make(map[*memoryCopy]bool), slow: slow}
+	return &memory{data: make(map[string]int), taps: make(map[*memoryCopy]bool), held: make(map[string]memoryHeld), slow: slow}
 }
 
 func tokenOf(key string) ring.Token {
@@ -51,6 +63,8 @@ func (m *memory) change(p pair) {
 			tap.send(p)
 		}
 	}
+	m.given(p)
+	m.watched(p.Key)
 }
 
 func (m *memory) in(r ring.Range) []string {
@@ -176,6 +190,9 @@ func (k *memoryTake) Close() {}
 func (k *memoryTake) Answer([]byte) ([]byte, error) {
 	k.m.mu.Lock()
 	defer k.m.mu.Unlock()
+	if err := k.m.readable(k.r); err != nil {
+		return nil, err
+	}
 	return json.Marshal(k.m.contents(k.r))
 }
 

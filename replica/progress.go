@@ -25,6 +25,8 @@ type Progress struct {
 	Started time.Time
 	// Waits says for people what it waits for; empty if it goes on.
 	Waits string
+	// Cause is of which kind that is.
+	Cause Cause
 }
 
 // Progress tells of the handoffs of which this node is the source, in the order in
@@ -45,7 +47,7 @@ func (e *Engine) Progress() []Progress {
 				}
 				begun = true
 			}
-			if _, ok := h.Carries(row.Range); ok && row.Primary == h.From {
+			if taskOf(h, row) != nothing {
 				ranges++
 			}
 		}
@@ -56,10 +58,11 @@ func (e *Engine) Progress() []Progress {
 		if t != nil {
 			p.KeysDone, p.KeysTotal = t.keys.done.Load(), t.keys.total.Load()
 			p.BytesDone, p.BytesTotal = t.bytes.done.Load(), t.bytes.total.Load()
-			p.Rate, p.Started, p.Waits = t.recent.get(), t.started, t.waits.get()
+			p.Rate, p.Started = t.recent.get(), t.started
+			p.Cause, p.Waits = t.waits.get()
 		}
-		if p.Waits == "" && st.Cluster().Paused && phase < table.InSync {
-			p.Waits = "paused"
+		if p.Cause == Going && st.Cluster().Paused && phase < table.InSync {
+			p.Cause, p.Waits = Paused, "paused"
 		}
 		all = append(all, p)
 	}

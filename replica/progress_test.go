@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/fakenet"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -15,7 +16,7 @@ import (
 // What is handed over is counted at the node that had it, and nothing is left to tell
 // of once all lies where it should.
 func TestHandoffsAreCounted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		c := newTestCluster(t, rand.New(rand.NewPCG(1, 1)), 0)
 		defer c.close()
 		for i := range 50 {
@@ -84,7 +85,7 @@ func TestProgressIsTheSources(t *testing.T) {
 
 // While a handoff goes on it tells how far it is, at the rate that it was given.
 func TestProgressTellsHowFarItIs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		c := newTestCluster(t, rand.New(rand.NewPCG(1, 1)), 0)
 		defer c.close()
 		source := c.stores["n1"]
@@ -118,7 +119,7 @@ func TestProgressTellsHowFarItIs(t *testing.T) {
 		if first.KeysDone == 0 || second.KeysDone <= first.KeysDone || second.KeysDone > second.KeysTotal {
 			t.Errorf("%d of %d keys, then %d", first.KeysDone, first.KeysTotal, second.KeysDone)
 		}
-		if second.Started.IsZero() || second.Waits != "" || second.To != "n2" {
+		if second.Started.IsZero() || second.Waits != "" || second.Cause != Going || second.To != "n2" {
 			t.Errorf("%+v", second)
 		}
 		// A key and its number take some 30 bytes here.
@@ -130,7 +131,7 @@ func TestProgressTellsHowFarItIs(t *testing.T) {
 		time.Sleep(time.Second)
 		sent = source.sentKeys()
 		time.Sleep(time.Minute)
-		if source.sentKeys() != sent || now().Waits != "paused" {
+		if source.sentKeys() != sent || now().Waits != "paused" || now().Cause != Paused {
 			t.Errorf("%d keys while it was paused: %+v", source.sentKeys()-sent, now())
 		}
 		rate = 0

@@ -5,9 +5,9 @@ import (
 	"maps"
 	"math/rand/v2"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/fakenet"
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
@@ -16,7 +16,7 @@ import (
 func TestACopyGoesOnWhereItWas(t *testing.T) {
 	for _, who := range []string{"n1", "n2"} {
 		t.Run(who, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			fakenet.Bubble(t, func(t *testing.T) {
 				c := newTestCluster(t, rand.New(rand.NewPCG(1, 1)), 0)
 				defer c.close()
 				source := c.stores["n1"]

@@ -5,12 +5,13 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/ringside-kv/ringside/replica/fakenet"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -22,15 +23,17 @@ import (
 //	join NODE | leave NODE
 //	WHO crashes at PHASE | WHO is cut off at PHASE    WHO: source, target, leader
 //	NODE crashes | NODE is cut off
+//	failover                          backups of who crashed, or was cut off, last take over
 //	restart | reconnect               who crashed, or was cut off, last
 //	NODE is full | NODE has room
-//	pause | resume | throttle BYTES
+//	pause | resume | throttle BYTES | backups N
+//	quiet                             nobody counts any more
 //	wait DURATION | settle
 //	waits WORDS                       until a source says that it waits for them
 //	split                             a range that is being copied, which is where a copy then stands
 //	loses SHARE                       this share of the table's commands and answers, and now and then a connection
 //
-// A phase is planned, copying, serving or done: of a handoff, when the first of
+// A phase is planned, copying, insync, serving or done: of a handoff, when the first of
 // its ranges gets there.
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
@@ -41,7 +44,7 @@ func TestScenarios(t *testing.T) {
 			seed := rand.Uint64()
 			t.Logf("seed %d", seed)
 			said := ""
-			synctest.Test(t, func(t *testing.T) { said = playScenario(t, seed, strings.Split(d.Input, "\n")) })
+			fakenet.Bubble(t, func(t *testing.T) { said = playScenario(t, seed, strings.Split(d.Input, "\n")) })
 			return said
 		})
 	})
@@ -50,7 +53,8 @@ func TestScenarios(t *testing.T) {
 func playScenario(t *testing.T, seed uint64, steps []string) string {
 	s := &scenario{c: newTestCluster(t, rand.New(rand.NewPCG(seed, 1)), 0)}
 	defer s.c.close()
-	stop := s.c.clients(seed, 300)
+	stop := sync.OnceValue(s.c.clients(seed, 300))
+	s.quiet = func() { stop() }
 	for i, step := range steps {
 		time.Sleep(500 * time.Millisecond)
 		// What is to happen at a phase is made ready before what leads there.
@@ -72,6 +76,7 @@ type scenario struct {
 	c     *testCluster
 	gone  string // who crashed, or was cut off, last
 	fired chan string
+	quiet func()
 }
 
 func (s *scenario) step(w []string) string {
@@ -97,6 +102,8 @@ func (s *scenario) step(w []string) string {
 	case w[len(w)-1] == "off":
 		s.gone = w[0]
 		c.part(w[0], true)
+	case w[0] == "failover":
+		c.failOver(s.gone)
 	case w[0] == "restart":
 		c.join(s.gone)
 	case w[0] == "reconnect":
@@ -117,6 +124,12 @@ func (s *scenario) step(w []string) string {
 		var rate int64
 		_, _ = fmt.Sscan(w[1], &rate)
 		return s.order(&table.SetMoves{Throttle: &rate})
+	case w[0] == "backups":
+		var n int
+		_, _ = fmt.Sscan(w[1], &n)
+		return s.order(&table.SetBackups{Backups: n})
+	case w[0] == "quiet":
+		s.quiet()
 	case w[0] == "split":
 		for range 100 {
 			if c.split() {
@@ -169,7 +182,7 @@ func (c *testCluster) split() bool {
 	return false
 }
 
-func (s *scenario) order(o *table.SetMoves) string {
+func (s *scenario) order(o table.Command) string {
 	if err := s.c.agreed.decide(o); err != nil {
 		return err.Error()
 	}
@@ -245,6 +258,7 @@ func reached(phase string, before, after *table.State) *table.Handoff {
 			was, _ := before.Row(row.Range.Start)
 			switch {
 			case phase == "copying" && row.Op.Handoff == h.ID && row.Op.Phase == table.Copying && was.Op.Phase != table.Copying,
+				phase == "insync" && slices.Contains(row.Backups, h.To) && was.Op.Handoff == h.ID && !was.Holds(h.To),
 				phase == "serving" && row.Primary == h.To && was.Primary == h.From:
 				return h
 			}

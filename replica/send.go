@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"github.com/ringside-kv/ringside/replica/table"
 )
 
 // send carries out the handoffs of which this node is the source, Config.Sends of them
@@ -55,12 +53,17 @@ func (e *Engine) next() *transfer {
 			running++
 		}
 	}
-	if st.Cluster().Paused || running >= e.cfg.Sends {
+	if st.Cluster().Paused || running >= e.cfg.Sends || e.resigning.Load() {
 		return nil
 	}
 	for _, h := range st.Handoffs() {
 		t := e.transfers[h.ID]
-		if h.From != e.cfg.Self || t != nil && (t.running || time.Now().Before(t.notBefore)) {
+		if h.From != e.cfg.Self || t != nil && t.running {
+			continue
+		}
+		// Who has been started again is not who failed.
+		to, _ := st.Node(h.To)
+		if t != nil && to.Incarnation == t.incarnation && time.Now().Before(t.notBefore) {
 			continue
 		}
 		if t == nil {
@@ -99,6 +102,10 @@ func (e *Engine) after(ctx context.Context, t *transfer, err error) {
 	case err == nil || ctx.Err() != nil:
 		delete(e.transfers, t.id)
 		return
+	case errors.Is(err, errBusy):
+		e.waits(t, causeOf(err), err.Error())
+		t.notBefore = time.Now().Add(e.cfg.Retry)
+		return
 	case errors.Is(err, errChanged):
 		t.failures, t.notBefore = 0, time.Now().Add(e.cfg.Retry/10)
 		return
@@ -106,27 +113,16 @@ func (e *Engine) after(ctx context.Context, t *transfer, err error) {
 		t.failures = 0 // something went well since
 	}
 	pause := e.cfg.Retry * time.Duration(min(longestRetry, 1<<min(t.failures, 10)))
-	if t.waits.set(err.Error()); errors.Is(err, ErrReceiving) {
+	cause := causeOf(err)
+	if cause == Turn {
+		e.waits(t, cause, err.Error())
 		t.notBefore = time.Now().Add(e.cfg.Retry)
 		return // nothing is wrong: its turn comes
 	}
+	t.waits.set(cause, err.Error())
 	t.failures++
 	t.moved = false
 	t.notBefore = time.Now().Add(pause)
 	e.totals.failed.Add(1)
-	e.cfg.Logger.Warn("handoff put off", "handoff", t.id, "node", t.to, "pause", pause, "err", err)
-}
-
-// rowsOf are the rows of a handoff that this node still serves.
-func (e *Engine) rowsOf(h *table.Handoff) []*table.Row {
-	var rows []*table.Row
-	for row := range e.cfg.Table.State().Rows() {
-		if row.Primary != e.cfg.Self {
-			continue
-		}
-		if _, ok := h.Carries(row.Range); ok {
-			rows = append(rows, row)
-		}
-	}
-	return rows
+	e.cfg.Logger.Warn("handoff put off", "handoff", t.id, "node", t.to, "pause", pause, "cause", cause.String(), "err", err)
 }

@@ -19,13 +19,14 @@ import (
 // order, and the receiver applies none that does not follow the one before. So when
 // sent and acked are equal, the receiver has everything that was handed to Send.
 type Stream struct {
-	conn   net.Conn
-	window int64
-	limit  int64
-	stall  time.Duration
-	under  atomic.Int64 // bytes of batches that are not acknowledged
-	urgent atomic.Bool  // nobody is to be held back
-	total  atomic.Int64
+	conn     net.Conn
+	window   int64
+	limit    int64
+	stall    time.Duration
+	under    atomic.Int64 // bytes of batches that are not acknowledged
+	urgent   atomic.Bool  // nobody is to be held back
+	total    atomic.Int64
+	received atomic.Int64 // bytes
 
 	mu      sync.Mutex
 	wake    sync.Cond // there is something to write, or the stream has ended
@@ -144,6 +145,9 @@ func (s *Stream) send(kind frameKind, head, body []byte) error {
 // Sent is how many bytes have been handed over so far.
 func (s *Stream) Sent() int64 { return s.total.Load() }
 
+// Received is how many bytes the receiver has sent so far: digests, above all.
+func (s *Stream) Received() int64 { return s.received.Load() }
+
 // Room waits until a copy may send more: before latches are taken, since none may be
 // held while the network is waited for.
 func (s *Stream) Room(ctx context.Context) error {
@@ -248,6 +252,9 @@ func (s *Stream) tell() {
 	s.change = make(chan struct{})
 }
 
+// errStream says that the connection of a stream has failed.
+var errStream = errors.New("stream")
+
 // errStreamClosed is the end that Close makes.
 var errStreamClosed = errors.New("stream closed")
 
@@ -271,7 +278,7 @@ func (s *Stream) write() {
 		parts := s.queue.take()
 		s.mu.Unlock()
 		if _, err := parts.WriteTo(s.conn); err != nil {
-			s.fail(fmt.Errorf("stream: %w", err))
+			s.fail(fmt.Errorf("%w: %w", errStream, err))
 			return
 		}
 	}
@@ -284,11 +291,12 @@ func (s *Stream) readAcks() {
 	for {
 		kind, payload, next, err := readFrame(r, buf)
 		buf = next
+		s.received.Add(int64(len(payload)))
 		if err == nil {
 			err = s.heard(kind, payload)
 		}
 		if err != nil {
-			s.fail(fmt.Errorf("stream: %w", err))
+			s.fail(fmt.Errorf("%w: %w", errStream, err))
 			return
 		}
 	}

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/ringside-kv/ringside/replica/fakenet"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -53,7 +55,7 @@ func receiving(conn net.Conn, apply func(int, []byte) error) <-chan error {
 func TestStreamKeepsTheOrder(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
 		here, there := net.Pipe()
 		var got [][]byte
@@ -105,7 +107,7 @@ func TestStreamKeepsTheOrder(t *testing.T) {
 }
 
 func TestRoomWaitsForTheReceiver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		here, there := net.Pipe()
 		release := make(chan struct{})
 		ended := receiving(there, func(int, []byte) error { <-release; return nil })
@@ -133,7 +135,7 @@ func TestRoomWaitsForTheReceiver(t *testing.T) {
 // Those who write are held back while a receiver is behind: each for a bounded time, all
 // until there is memory again, and nobody once a cutover waits for them.
 func TestWritersAreHeldBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		here, there := net.Pipe()
 		release := make(chan struct{})
 		ended := receiving(there, func(int, []byte) error { <-release; return nil })
@@ -182,7 +184,7 @@ func TestWritersAreHeldBack(t *testing.T) {
 }
 
 func TestAReceiverThatDoesNothingIsGivenUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		here, there := net.Pipe()
 		release := make(chan struct{})
 		ended := receiving(there, func(int, []byte) error { <-release; return nil })
@@ -205,7 +207,7 @@ func TestAReceiverThatDoesNothingIsGivenUp(t *testing.T) {
 }
 
 func TestAnswersStandBehindWhatWasSent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		here, there := net.Pipe()
 		applied := 0
 		ended := receiving(there, func(int, []byte) error { applied++; return nil })

@@ -9,27 +9,44 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
+// foreign is what is known of the ranges in which this node has no place.
+type foreign struct {
+	// sweeping guards the rest, and keeps ranges from being received.
+	sweeping turnstile
+	since    map[ring.Range]time.Time // has been foreign, by the last sweep
+	empty    map[ring.Range]bool      // by the last sweep
+	given    map[ring.Range]bool      // away by this node itself, and not looked at since
+	// unfinished are ranges in which nothing may be written before they are discarded.
+	unfinished []ring.Range
+	tried      time.Time // when that was tried last
+}
+
 // clean drops what lies here and is not needed here by the table: what has been handed
-// off, and what is left of copies that came to nothing.
+// off at once, anything else once it has been so for a while.
 func (e *Engine) clean(ctx context.Context) {
 	changes, cancel := e.cfg.Table.Changes()
 	defer cancel()
 	for {
-		if err := e.sweep(); err != nil {
+		wait, err := e.sweep(time.Now())
+		if err != nil {
 			e.cfg.Logger.Error("drop what lies elsewhere by now", "err", err)
 			pause(ctx, e.cfg.Retry)
 			if ctx.Err() == nil {
 				continue
 			}
 		}
+		wake := time.NewTimer(wait)
 		select {
 		case <-changes:
 			// Several changes come together often.
 			pause(ctx, 20*time.Millisecond)
 		case <-e.kicked:
+		case <-wake.C:
 		case <-ctx.Done():
+			wake.Stop()
 			return
 		}
+		wake.Stop()
 	}
 }
 
@@ -41,37 +58,158 @@ func (e *Engine) kick() {
 	}
 }
 
-// sweep drops once. Nothing begins to be received meanwhile: what is decided by the
-// newest state holds until it is done.
+// gave notes ranges that others have everything of by this node's own doing: what it has
+// no place in by now, it need not keep.
+func (e *Engine) gave(ranges []ring.Range) {
+	f := &e.foreign
+	f.sweeping.Lock()
+	if f.given == nil {
+		f.given = make(map[ring.Range]bool)
+	}
+	for _, r := range ranges {
+		f.given[r] = true
+	}
+	f.sweeping.Unlock()
+	e.kick()
+}
+
+// arrivedAgain has ranges looked at anew, after something may have come into them.
+func (e *Engine) arrivedAgain() {
+	e.foreign.sweeping.Lock()
+	clear(e.foreign.empty)
+	e.foreign.sweeping.Unlock()
+	e.kick()
+}
+
+// sweepLatest is how long at most until the next sweep.
+const sweepLatest = time.Hour
+
+// sweep drops once, and returns when there may be more to drop. Nothing begins to be
+// received meanwhile: what is decided by the newest state holds until it is done.
 //
 // A state from before this node's start says nothing: what the node became the primary
 // of since, it would throw away.
-func (e *Engine) sweep() error {
-	e.sweeping.Lock()
-	defer e.sweeping.Unlock()
+func (e *Engine) sweep(now time.Time) (wait time.Duration, err error) {
+	f := &e.foreign
+	f.sweeping.Lock()
+	defer f.sweeping.Unlock()
+	wait = sweepLatest
 	st := e.cfg.Table.State()
 	if n, ok := st.Node(e.cfg.Self); !ok || n.Incarnation != e.cfg.Incarnation {
-		return nil
+		return wait, nil
 	}
-	foreign := slices.DeleteFunc(merged(foreignRanges(st, e.cfg.Self)), e.given)
+	if err := e.belong(st); err != nil {
+		return wait, err
+	}
+	since := make(map[ring.Range]time.Time)
+	empty := make(map[ring.Range]bool)
+	given := make(map[ring.Range]bool)
 	var drop []ring.Range
-	for _, r := range foreign {
-		if !slices.Contains(e.swept, r) && e.cfg.Store.Load(r).Keys > 0 {
+	for _, r := range foreignRanges(st, e.cfg.Self) {
+		if row, ok := st.Row(r.Start); ok && e.lost(st, row) {
+			// For RING RECREATE FROM this node, whenever that comes.
+			since[r], given[r] = f.foreignSince(r, now), f.given[r]
+			wait = min(wait, max(e.cfg.Linger, time.Second))
+			continue
+		}
+		if e.copies(r) {
+			// Its taps are about to end, and then it is looked at again.
+			if f.given[r] {
+				given[r] = true
+			}
+			continue
+		}
+		if f.empty[r] {
+			empty[r] = true
+			continue
+		}
+		at := f.foreignSince(r, now)
+		if left := e.cfg.Linger - now.Sub(at); left > 0 && !f.given[r] {
+			since[r] = at
+			wait = min(wait, left)
+			continue
+		}
+		if e.cfg.Store.Load(r).Keys > 0 {
 			drop = append(drop, r)
+		}
+		empty[r] = true
+	}
+	for _, r := range drop {
+		if row, ok := st.Row(r.Start); ok && e.cfg.Lineages != nil {
+			if _, err := e.cfg.Lineages.Aside(r, row.Lineage); err != nil {
+				return wait, err
+			}
 		}
 	}
 	if len(drop) > 0 {
-		if err := e.cfg.Store.Drop(drop...); err != nil {
+		if err := e.cfg.Store.Drop(merged(drop)...); err != nil {
+			return wait, err
+		}
+	}
+	f.since, f.empty, f.given = since, empty, given
+	return wait, nil
+}
+
+// belong notes of which lineage the rows are in whose sets this node is: whoever made one
+// anew here has said that what lies here is the truth.
+func (e *Engine) belong(st *table.State) error {
+	if e.cfg.Lineages == nil {
+		return nil
+	}
+	for row := range st.Rows() {
+		if !row.Holds(e.cfg.Self) {
+			continue
+		}
+		if err := e.cfg.Lineages.Belongs(row.Range, row.Lineage); err != nil {
 			return err
 		}
 	}
-	e.swept = foreign
 	return nil
 }
 
-// given tells whether a part of a range is being copied away by this node: its taps are
-// about to end.
-func (e *Engine) given(r ring.Range) bool {
+// takeIn makes room for what is of the lineage that ranges have now.
+func (e *Engine) takeIn(ranges []ring.Range) error {
+	st := e.cfg.Table.State()
+	for _, r := range ranges {
+		row, ok := st.Row(r.Start)
+		if !ok || e.cfg.Lineages == nil {
+			continue
+		}
+		old, err := e.cfg.Lineages.Aside(r, row.Lineage)
+		if err == nil && old {
+			err = e.cfg.Store.Drop(r)
+		}
+		if err == nil {
+			err = e.cfg.Lineages.Belongs(r, row.Lineage)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lost tells whether no member of a row is there, so far as this node knows.
+func (e *Engine) lost(st *table.State, row *table.Row) bool {
+	return (st.Emptied(row) || e.cfg.Away(row.Primary)) && !slices.ContainsFunc(row.Backups, func(b string) bool { return !e.cfg.Away(b) })
+}
+
+// foreignSince tells since when a range is foreign; where bounds have changed, by the part
+// that has been for longest.
+func (f *foreign) foreignSince(r ring.Range, now time.Time) time.Time {
+	if at, ok := f.since[r]; ok {
+		return at
+	}
+	for known, at := range f.since {
+		if at.Before(now) && overlap(known, r) {
+			now = at
+		}
+	}
+	return now
+}
+
+// copies tells whether a part of a range is being copied away by this node.
+func (e *Engine) copies(r ring.Range) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, t := range e.transfers {
@@ -108,10 +246,11 @@ func overlaps(h *table.Handoff, r ring.Range) bool {
 	if _, whole := h.Carries(r); whole {
 		return true
 	}
-	return slices.ContainsFunc(h.Pieces, func(p ring.Piece) bool {
-		return p.Range.Contains(r.Start) || r.Contains(p.Range.Start)
-	})
+	return slices.ContainsFunc(h.Pieces, func(p ring.Piece) bool { return overlap(p.Range, r) })
 }
+
+// overlap tells whether ranges have a token in common.
+func overlap(a, b ring.Range) bool { return a.Contains(b.Start) || b.Contains(a.Start) }
 
 // merged joins ranges, in the order of their starts, that follow one another.
 func merged(rs []ring.Range) []ring.Range {

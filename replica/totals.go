@@ -12,6 +12,12 @@ type Totals struct {
 	Done, Failed int64
 	// Ranges changed hands, with so many keys and bytes.
 	Ranges, Keys, Bytes int64
+	// Traffic is how many bytes went over the network for all that, both ways, digests
+	// included, and for tries that were given up: less than Bytes where the receiver had
+	// much already.
+	Traffic int64
+	// Promoted are ranges that have got another primary without moving.
+	Promoted int64
 	// Copying is how long that was copied for: Bytes by Copying is the rate to expect.
 	// Held is how long ranges were held at cutovers, whether these came about or not.
 	Copying, Held time.Duration
@@ -19,7 +25,7 @@ type Totals struct {
 
 // totals are the counters behind [Totals].
 type totals struct {
-	done, failed, ranges, keys, bytes, copying, held atomic.Int64
+	done, failed, ranges, keys, bytes, traffic, promoted, copying, held atomic.Int64
 }
 
 // Totals tells what has been handed over. It takes next to no time.
@@ -28,6 +34,7 @@ func (e *Engine) Totals() Totals {
 	return Totals{
 		Done: t.done.Load(), Failed: t.failed.Load(),
 		Ranges: t.ranges.Load(), Keys: t.keys.Load(), Bytes: t.bytes.Load(),
+		Traffic: t.traffic.Load(), Promoted: t.promoted.Load(),
 		Copying: time.Duration(t.copying.Load()), Held: time.Duration(t.held.Load()),
 	}
 }

@@ -25,13 +25,14 @@ type transfer struct {
 	failures  int
 	notBefore time.Time
 
-	started time.Time
-	stream  *Stream
-	loads   map[ring.Range]ring.Load // of the ranges, when they were looked at first
-	moved   bool                     // something has changed hands in this try
-	handed  ring.Load                // what has, in all tries
+	started     time.Time
+	incarnation uint64 // of the receiver
+	stream      *Stream
+	loads       map[ring.Range]ring.Load // of the ranges, when they were looked at first
+	moved       bool                     // something has changed hands in this try
+	handed      ring.Load                // what has, in all tries
 
-	waits  reason
+	waits  waits
 	doing  atomic.Pointer[ranges] // what is copied
 	keys   figure                 // done and in all
 	bytes  figure
@@ -42,8 +43,9 @@ type ranges []ring.Range
 
 // A portion is those ranges of a handoff that are copied, and change hands, together.
 type portion struct {
-	ranges []ring.Range
-	load   ring.Load
+	ranges  []ring.Range
+	load    ring.Load
+	primary bool // the receiver is to serve them
 }
 
 const (
@@ -60,48 +62,76 @@ type purpose struct {
 	From    string
 	// Incarnation is that of the receiver as the table has it.
 	Incarnation uint64
+	Sender      uint64 // the sender's own
 }
 
-// errChanged says that the table does not want any more what it wanted when a try began.
-var errChanged = errors.New("the plan has changed")
+// A beginning says which ranges a stream goes on with.
+type beginning struct {
+	Ranges []ring.Range
+	// Session and Frame are of the newest frame that the sender feeds to the receiver: what
+	// that one is still to join by it, or by one before, is older than the copy.
+	Session, Frame uint64
+}
 
-// handOff takes one handoff from its phase to its end, portion by portion. The point of
-// no return of each is the entry that cuts over: whatever fails before leaves the ranges
-// here, and whatever fails after finds them there. Nothing is guessed about it: the state
-// says which.
+// Why a try ends early.
+var (
+	// errUnreachable says that the receiver was not there to begin with.
+	errUnreachable = errors.New("the receiver cannot be reached")
+	// errChanged says that the table does not want any more what it wanted when a try
+	// began.
+	errChanged = errors.New("the plan has changed")
+	// errBusy says that all that is left is part of another handoff for now.
+	errBusy = errors.New("another handoff has the same ranges")
+)
+
+// handOff takes one handoff from its phase to its end: first what moves no data, then
+// portion by portion. The point of no return of each is the entry that changes its rows:
+// whatever fails before leaves them as they were, and whatever fails after finds them so.
+// Nothing is guessed about it: the state says which.
 func (e *Engine) handOff(ctx context.Context, t *transfer) error {
-	h, ok := e.cfg.Table.State().Handoff(t.id)
+	st := e.cfg.Table.State()
+	h, ok := st.Handoff(t.id)
 	if !ok {
 		return nil
 	}
-	if err := e.cut(ctx, h); err != nil {
-		return err
-	}
-	rows := e.rowsOf(h)
-	if len(rows) == 0 {
-		return e.finish(ctx, h)
-	}
-	to, ok := e.cfg.Table.State().Node(h.To)
+	to, ok := st.Node(h.To)
 	if !ok {
-		return fmt.Errorf("%s is not known", h.To)
+		return fmt.Errorf("%w: %s is not known", errUnreachable, h.To)
 	}
-	if err := e.open(ctx, t, h, to.Incarnation); err != nil {
-		return err
-	}
-	defer t.stream.Close()
-	if err := e.learn(ctx, h, to.Incarnation); err != nil {
-		return err
-	}
-	t.look(e.cfg.Store, rows)
+	t.incarnation = to.Incarnation
+	defer e.close(t)
 	for {
-		if _, ok := e.cfg.Table.State().Handoff(t.id); !ok {
-			return errChanged
+		now, ok := e.cfg.Table.State().Handoff(t.id)
+		if !ok {
+			return e.gone(t, h)
 		}
-		p := t.portion(e.rowsOf(h))
-		if len(p.ranges) == 0 {
-			return e.finish(ctx, h)
+		h = now
+		if err := e.cut(ctx, h); err != nil {
+			return err
 		}
-		if err := e.handOver(ctx, t, h, p, to.Incarnation); err != nil {
+		if err := e.giveUp(ctx, h); err != nil {
+			return err
+		}
+		if rows := e.rowsFor(h, promoting); len(rows) > 0 {
+			if err := e.promote(ctx, t, rows); err != nil {
+				return err
+			}
+			t.moved = true
+			continue
+		}
+		rows := append(e.rowsFor(h, moving), e.rowsFor(h, backing)...)
+		if len(rows) == 0 {
+			return e.finish(ctx, t, h)
+		}
+		if err := e.open(ctx, t); err != nil {
+			return err
+		}
+		learned, err := e.learn(ctx, t, h)
+		if err != nil {
+			return err
+		}
+		t.look(e.cfg.Store, learned)
+		if err := e.handOver(ctx, t, h, t.portion(h, learned)); err != nil {
 			return err
 		}
 		t.moved = true
@@ -109,57 +139,76 @@ func (e *Engine) handOff(ctx context.Context, t *transfer) error {
 }
 
 // open opens the stream, which takes until the receiver has nothing else to do.
-func (e *Engine) open(ctx context.Context, t *transfer, h *table.Handoff, incarnation uint64) error {
-	text, err := json.Marshal(purpose{Handoff: h.ID, From: e.cfg.Self, Incarnation: incarnation})
+func (e *Engine) open(ctx context.Context, t *transfer) error {
+	if t.stream != nil {
+		return nil
+	}
+	text, err := json.Marshal(purpose{Handoff: t.id, From: e.cfg.Self, Incarnation: t.incarnation, Sender: e.cfg.Incarnation})
 	if err != nil {
 		return err
 	}
-	conn, err := e.cfg.Dial(ctx, h.To)
+	conn, err := e.cfg.Dial(ctx, t.to)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errUnreachable, err)
 	}
 	t.stream = NewStream(conn, text)
-	if err := t.stream.Ready(ctx); err != nil {
-		t.stream.Close()
-		return err
-	}
-	return nil
+	return t.stream.Ready(ctx)
 }
 
-// look notes what lies in the ranges, for portions and progress.
+// close ends the stream.
+func (e *Engine) close(t *transfer) {
+	if t.stream != nil {
+		e.totals.traffic.Add(t.stream.Sent() + t.stream.Received())
+		t.stream.Close()
+		t.stream = nil
+	}
+}
+
+// look notes what lies in the ranges, for portions and progress, if that has not been
+// done.
 func (t *transfer) look(s Store, rows []*table.Row) {
-	t.loads = make(map[ring.Range]ring.Load, len(rows))
+	known := func(row *table.Row) bool { _, ok := t.loads[row.Range]; return ok }
+	if t.loads != nil && !slices.ContainsFunc(rows, func(row *table.Row) bool { return !known(row) }) {
+		return
+	}
+	loads := make(map[ring.Range]ring.Load, len(rows))
 	var all ring.Load
 	for _, row := range rows {
 		load := s.Load(row.Range)
-		t.loads[row.Range] = load
+		loads[row.Range] = load
 		all = all.Add(load)
 	}
+	t.loads = loads
 	t.keys.set(t.handed.Keys, t.handed.Keys+all.Keys)
 	t.bytes.set(t.handed.Bytes, t.handed.Bytes+all.Bytes)
 }
 
-// portion is the next of the rows that are left.
-func (t *transfer) portion(rows []*table.Row) *portion {
+// portion is the next of the rows that are left: ranges that change hands before copies.
+func (t *transfer) portion(h *table.Handoff, rows []*table.Row) *portion {
 	enough := max(portionBytes, t.bytes.total.Load()/portions)
 	p := new(portion)
 	for _, row := range rows {
+		piece, _ := h.Carries(row.Range)
 		load := t.loads[row.Range]
-		if len(p.ranges) > 0 && p.load.Bytes+load.Bytes > enough {
+		if len(p.ranges) > 0 && (piece.Primary != p.primary || p.load.Bytes+load.Bytes > enough) {
 			break
 		}
+		p.primary = piece.Primary
 		p.ranges = append(p.ranges, row.Range)
 		p.load = p.load.Add(load)
 	}
 	return p
 }
 
-// handOver copies a portion and makes the receiver its primary.
-func (e *Engine) handOver(ctx context.Context, t *transfer, h *table.Handoff, p *portion, incarnation uint64) error {
+// handOver copies a portion and has the receiver serve it, or be in sync with it.
+func (e *Engine) handOver(ctx context.Context, t *transfer, h *table.Handoff, p *portion) error {
 	doing := ranges(p.ranges)
 	t.doing.Store(&doing)
+	defer e.kick() // what is here of the ranges was not looked at meanwhile
 	defer t.doing.Store(nil)
-	text, err := json.Marshal(p.ranges)
+	b := beginning{Ranges: p.ranges}
+	b.Session, b.Frame = e.feeds.newest(t.to)
+	text, err := json.Marshal(&b)
 	if err != nil {
 		return err
 	}
@@ -173,12 +222,17 @@ func (e *Engine) handOver(ctx context.Context, t *transfer, h *table.Handoff, p 
 		return err
 	}
 	e.totals.copying.Add(int64(time.Since(began)))
-	if err := e.cutOver(ctx, c, incarnation); err != nil {
+	if p.primary {
+		err = e.cutOver(ctx, c)
+	} else {
+		err = e.admit(ctx, c)
+	}
+	if err != nil {
 		return err
 	}
 	c.close()
 	t.doing.Store(nil)
-	e.kick()
+	e.gave(p.ranges)
 	t.handed = t.handed.Add(p.load)
 	e.totals.ranges.Add(int64(len(p.ranges)))
 	e.totals.keys.Add(p.load.Keys)
@@ -186,90 +240,77 @@ func (e *Engine) handOver(ctx context.Context, t *transfer, h *table.Handoff, p 
 	return nil
 }
 
-// cut makes rows begin and end where the pieces do.
-func (e *Engine) cut(ctx context.Context, h *table.Handoff) error {
-	st := e.cfg.Table.State()
-	at := make(map[ring.Token]*table.Cut)
-	var order []ring.Token
-	for _, piece := range h.Pieces {
-		for _, token := range []ring.Token{piece.Range.Start, piece.Range.End} {
-			row, ok := st.Row(token)
-			if !ok || row.Range.Start == token || row.Primary != e.cfg.Self {
-				continue
-			}
-			c := at[row.Range.Start]
-			if c == nil {
-				c = &table.Cut{Row: row.Ref()}
-				at[row.Range.Start] = c
-				order = append(order, row.Range.Start)
-			}
-			c.At = append(c.At, token)
-		}
+// learn makes the receiver a learner of all rows that it is to have a copy of, and
+// returns those that it learns. What it has of them from an earlier try, digests tell.
+// What is part of another handoff waits for that.
+func (e *Engine) learn(ctx context.Context, t *transfer, h *table.Handoff) ([]*table.Row, error) {
+	learning := func(row *table.Row) bool {
+		i := slices.Index(row.Learners, h.To)
+		return i >= 0 && row.Starts[i] == t.incarnation && row.Op.Handoff == h.ID
 	}
-	if len(order) == 0 {
-		return nil
-	}
-	split := &table.Split{}
-	for _, start := range order {
-		c := at[start]
-		c.At = sortedFrom(start, c.At)
-		split.Cuts = append(split.Cuts, *c)
-	}
-	return e.cfg.Table.Apply(ctx, split)
-}
-
-// sortedFrom orders tokens by their distance from one, without doubles.
-func sortedFrom(start ring.Token, tokens []ring.Token) []ring.Token {
-	slices.SortFunc(tokens, func(a, b ring.Token) int {
-		switch x, y := a-start, b-start; {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
-	return slices.Compact(tokens)
-}
-
-// learn makes the receiver a learner of all rows that it does not learn yet. What it has
-// of them from an earlier try, digests tell.
-func (e *Engine) learn(ctx context.Context, h *table.Handoff, incarnation uint64) error {
 	drop := &table.DropLearner{Node: h.To}
-	for _, row := range e.rowsOf(h) {
-		if i := slices.Index(row.Learners, h.To); i >= 0 && (row.Starts[i] != incarnation || row.Op.Handoff != h.ID) {
+	for _, row := range e.copied(h) {
+		if slices.Contains(row.Learners, h.To) && !learning(row) {
 			drop.Rows = append(drop.Rows, row.Ref())
 		}
 	}
 	if len(drop.Rows) > 0 {
 		if err := e.cfg.Table.Apply(ctx, drop); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	add := &table.AddLearner{Node: h.To, Incarnation: incarnation, Handoff: h.ID}
-	for _, row := range e.rowsOf(h) {
-		if !slices.Contains(row.Learners, h.To) {
+	add := &table.AddLearner{Node: h.To, Incarnation: t.incarnation, Handoff: h.ID}
+	for _, row := range e.copied(h) {
+		if !slices.Contains(row.Learners, h.To) && row.Op.Handoff == 0 {
 			add.Rows = append(add.Rows, row.Ref())
 		}
 	}
-	if len(add.Rows) == 0 {
-		return nil
+	if len(add.Rows) > 0 {
+		if err := e.cfg.Table.Apply(ctx, add); err != nil {
+			return nil, err
+		}
 	}
-	return e.cfg.Table.Apply(ctx, add)
+	learned := slices.DeleteFunc(e.copied(h), func(row *table.Row) bool { return !learning(row) })
+	if len(learned) == 0 {
+		return nil, errBusy
+	}
+	return learned, nil
+}
+
+// copied are the rows of which the receiver is still to get a copy.
+func (e *Engine) copied(h *table.Handoff) []*table.Row {
+	return append(e.rowsFor(h, moving), e.rowsFor(h, backing)...)
 }
 
 // finish removes a handoff that has nothing left to do.
-func (e *Engine) finish(ctx context.Context, h *table.Handoff) error {
+func (e *Engine) finish(ctx context.Context, t *transfer, h *table.Handoff) error {
 	now, ok := e.cfg.Table.State().Handoff(h.ID)
 	if !ok {
-		return nil
+		return e.gone(t, h)
 	}
 	err := e.cfg.Table.Apply(ctx, &table.SetPhase{Handoff: h.ID, From: now.Phase, To: table.Done})
+	if table.IsRefused(err) {
+		return e.gone(t, h)
+	}
 	if err == nil {
 		e.totals.done.Add(1)
 	}
-	if table.IsRefused(err) {
-		return nil
-	}
 	return err
+}
+
+// gone is what becomes of a try whose handoff the table has no more, or as another: a new
+// plan may find first that nothing of it is left to do.
+func (e *Engine) gone(t *transfer, h *table.Handoff) error {
+	if _, ok := e.cfg.Table.State().Handoff(h.ID); ok {
+		return errChanged
+	}
+	for row := range e.cfg.Table.State().Rows() {
+		if taskOf(h, row) != nothing {
+			return errChanged
+		}
+	}
+	if t.moved {
+		e.totals.done.Add(1)
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"context"
 	"errors"
 	"net"
 	"time"
@@ -31,7 +32,7 @@ func (c *testCluster) breaks() bool {
 	return c.agreed.rnd.Float64() < c.agreed.faults/200
 }
 
-func (c *testCluster) dial(n *testNode, to string) (net.Conn, error) {
+func (c *testCluster) dial(n *testNode, to string, serve func(*Engine, context.Context, string, net.Conn) error) (net.Conn, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	peer := c.nodes[to]
@@ -42,7 +43,7 @@ func (c *testCluster) dial(n *testNode, to string) (net.Conn, error) {
 	here, there := &wire{a, c, n.id, to}, &wire{b, c, to, n.id}
 	c.wires[here], c.wires[there] = true, true
 	peer.serves.Go(func() {
-		_ = peer.engine.Serve(peer.ctx, n.id, there)
+		_ = serve(peer.engine, peer.ctx, n.id, there)
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(c.wires, here)

@@ -34,8 +34,9 @@ type batch struct {
 	next     int // the reply to take next
 }
 
-// send sends the batch on its way; reply tells if that failed.
-func (b *batch) send(resp3 bool, timeout time.Duration) {
+// send sends the batch on its way; reply tells if that failed. If it has not, arrived,
+// unless nil, is called as Way.Send says.
+func (b *batch) send(terms Terms, timeout time.Duration, arrived func()) {
 	b.received, b.next, b.err = false, 0, ErrNotSent
 	if b.link.Link == nil {
 		b.received = true
@@ -44,7 +45,7 @@ func (b *batch) send(resp3 bool, timeout time.Duration) {
 	if b.way == nil || b.wayOf != b.link.Link {
 		b.way, b.wayOf = b.link.Link.Way(), b.link.Link
 	}
-	if b.err = b.way.Send(b.bytes, b.requests, resp3, timeout); b.err != nil {
+	if b.err = b.way.Send(b.bytes, b.requests, terms, timeout, arrived); b.err != nil {
 		b.received = true
 	}
 }

@@ -66,6 +66,19 @@ func (b *budget) take(c *conn, n int64) {
 	b.mu.Unlock()
 }
 
+// spare takes n bytes for what goes better with them but goes without, as long as half
+// of the budget stays for others; it reports whether it has.
+func (b *budget) spare(c *conn, n int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.used+n > b.srv.settings.clientMemory.Load()/2 {
+		return false
+	}
+	b.used += n
+	c.charged += n
+	return true
+}
+
 // fits reports whether c may take n bytes more. If they exceed the limit and no
 // other connection does, c is the one that may. The caller holds mu.
 func (b *budget) fits(c *conn, n int64) bool {

@@ -95,6 +95,7 @@ type slotView struct {
 	self    string
 	hosts   map[string]hostPort
 	proxies map[string]bool
+	away    map[string]bool // nodes that seem to be gone
 }
 
 type hostPort struct {
@@ -117,12 +118,13 @@ func (x *call) slotView() slotView {
 			hosts: map[string]hostPort{self: splitAddr(x.conn.net.LocalAddr().String())},
 		}
 	}
-	v := slotView{slotTable: routes.slotTable(), self: routes.Self, hosts: make(map[string]hostPort), proxies: make(map[string]bool)}
+	v := slotView{slotTable: routes.slotTable(), self: routes.Self, hosts: make(map[string]hostPort), proxies: make(map[string]bool), away: make(map[string]bool)}
 	for id, node := range routes.Nodes {
 		if node.Addr != "" {
 			v.hosts[id] = splitAddr(node.Addr)
 		}
 		v.proxies[id] = node.Proxy
+		v.away[id] = node.Away && id != v.self
 	}
 	if _, ok := v.hosts[v.self]; !ok {
 		v.hosts[v.self] = splitAddr(x.conn.net.LocalAddr().String())

@@ -71,7 +71,11 @@ func cmdClusterNodes(x *call) {
 		if id == v.self {
 			flags = "myself," + flags
 		}
-		fmt.Fprintf(&b, "%s %s:%d@%d %s %s 0 0 %d connected", clusterID(id), at.host, at.port, busPort(at.port), flags, master, v.epoch)
+		link := "connected"
+		if v.away[id] {
+			flags, link = flags+",fail", "disconnected"
+		}
+		fmt.Fprintf(&b, "%s %s:%d@%d %s %s 0 0 %d %s", clusterID(id), at.host, at.port, busPort(at.port), flags, master, v.epoch, link)
 		for _, run := range v.runsOf(id) {
 			if run.first == run.last {
 				fmt.Fprintf(&b, " %d", run.first)
@@ -89,7 +93,8 @@ func cmdClusterSlots(x *call) {
 	runs := slices.DeleteFunc(slices.Clone(v.runs), func(run slotRun) bool { return !v.known(run.primary) })
 	x.array(len(runs))
 	for _, run := range runs {
-		copies := v.copies(&run)
+		// As in Redis, replicas that are gone are not offered.
+		copies := slices.DeleteFunc(v.copies(&run), func(id string) bool { return id != run.primary && v.away[id] })
 		x.array(2 + len(copies))
 		x.integer(int64(run.first))
 		x.integer(int64(run.last))
@@ -174,7 +179,11 @@ func (x *call) shard(v *slotView, runs []slotRun, nodes []string) {
 		x.bulkString("replication-offset")
 		x.integer(0)
 		x.bulkString("health")
-		x.bulkString("online")
+		if v.away[id] {
+			x.bulkString("fail")
+		} else {
+			x.bulkString("online")
+		}
 	}
 }
 

@@ -145,6 +145,7 @@ func cmdReset(x *call) {
 		x.conn.clearPushes()
 	}
 	s.redirect = x.srv.settings.redirect.Load()
+	s.early = false
 	s.setName("")
 	if s.replies == replyOff {
 		s.replies = replyOn

@@ -16,7 +16,7 @@ import (
 
 func cmdDbsize(x *call) {
 	if x.spreads() {
-		if replies, ok := x.scatter(forwardTimeout, []byte("DBSIZE")); ok {
+		if replies, ok := x.scatter(x.srv.forwardTimeout(), []byte("DBSIZE")); ok {
 			x.integer(sumOf(replies))
 		}
 		return
@@ -61,7 +61,7 @@ func sumOf(replies [][]byte) int64 {
 // answered with the number and the key.
 func cmdRandomkey(x *call) {
 	if x.spreads() {
-		if replies, ok := x.scatter(forwardTimeout, []byte("RANDOMKEY")); ok {
+		if replies, ok := x.scatter(x.srv.forwardTimeout(), []byte("RANDOMKEY")); ok {
 			if key := drawn(replies); key != nil {
 				x.bulk(key)
 			} else {
@@ -165,6 +165,7 @@ func cmdFlushall(x *call) {
 		x.err(msgSyntax)
 		return
 	}
+	x.conn.footprint.markAll()
 	if x.spreads() {
 		if _, ok := x.scatter(longTimeout, []byte("FLUSHALL")); ok {
 			x.ok()
@@ -183,6 +184,9 @@ func cmdFlushdb(x *call) { cmdFlushall(x) }
 // flush empties spans, but for one that this node has lost on the way: that is another's
 // to flush.
 func (x *call) flush(spans []ring.Range) error {
+	if x.srv.scarceIn(x.srv.routes.Load(), spans) {
+		return replyError(msgNoReplicas)
+	}
 	for _, span := range spans {
 		if err := x.flushSpan(span); err != nil {
 			return err

@@ -31,9 +31,13 @@ func TestRandomStringCommandsAnswerAsRedis(t *testing.T) {
 func TestRandomPipelinesAnswerAsRedis(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
+	pipelines := 200
+	if testing.Short() {
+		pipelines = 40
+	}
 	differential(t, func(d *differ) {
 		g := commandMaker{rand.New(rand.NewPCG(seed, 4))}
-		for range 200 {
+		for range pipelines {
 			var cmds [][]string
 			for range 1 + g.rnd.IntN(40) {
 				cmds = append(cmds, g.command())

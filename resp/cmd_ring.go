@@ -52,6 +52,7 @@ func infoRing(w *infoWriter) {
 	w.line("held", held)
 	w.line("requests_forwarded", s.stats.forwarded.Load())
 	w.line("requests_not_mine", s.stats.notMine.Load())
+	w.line("requests_lease_lost", s.stats.leaseLost.Load())
 	w.line("requests_redirected", s.stats.redirected.Load())
 	w.line("requests_cross_slot", s.stats.crossSlot.Load())
 	w.line("requests_keys_apart", s.stats.apart.Load())
@@ -80,20 +81,22 @@ func (r *Routes) loadLevels() (l loadLevels) {
 }
 
 // cmdLoadlevels tells how many ranges this node serves, keeps a copy of, and is sending
-// or receiving, and how much of those that it hands over is not there yet.
+// or receiving, how much of those that it hands over is not there yet, and how many changes
+// its backups have not acknowledged.
 func cmdLoadlevels(x *call) {
 	l := loadLevels{primaries: 1}
 	if routes := x.srv.routes.Load(); routes != nil {
 		l = routes.loadLevels()
 	}
 	moves := x.srv.moves()
-	x.dict(5)
+	x.dict(6)
 	for _, level := range []struct {
 		name string
 		n    int64
 	}{
 		{"primaries", int64(l.primaries)}, {"backups", int64(l.backups)}, {"pending", int64(l.pending)},
 		{"pending_keys", moves.PendingKeys}, {"pending_bytes", moves.PendingBytes},
+		{"pending_items", int64(moves.Feeding.Pending)},
 	} {
 		x.bulkString(level.name)
 		x.integer(level.n)
@@ -194,6 +197,32 @@ func cmdRingRoute(x *call) {
 	}
 }
 
+// Words of RING ACK.
+const (
+	ackInSync  = "in-sync"
+	ackPrimary = "primary"
+)
+
+// cmdRingAck is RING ACK [primary|in-sync], for this connection: who must have a write
+// before its reply leaves.
+func cmdRingAck(x *call) {
+	s := &x.conn.session
+	switch {
+	case len(x.args) == 2 && s.early:
+		x.bulkString(ackPrimary)
+	case len(x.args) == 2:
+		x.bulkString(ackInSync)
+	case len(x.args) == 3 && equalFold(x.args[2], ackPrimary):
+		s.early, s.wasEarly = true, true
+		x.ok()
+	case len(x.args) == 3 && equalFold(x.args[2], ackInSync):
+		s.early = false
+		x.ok()
+	default:
+		x.err(msgSyntax)
+	}
+}
+
 // cmdHashmask lists the buckets: the widest mask, then for each bucket its hashmask, its
 // primary, its backups and its epoch.
 func cmdHashmask(x *call) {
@@ -255,10 +284,17 @@ func cmdHashmaskHelp(x *call) {
 
 func cmdRingHelp(x *call) {
 	help(x, "RING",
+		"ACK [PRIMARY|IN-SYNC]",
+		"    Choose who must have a write of this connection before its reply",
+		"    leaves: the primary, or all copies that are in sync.",
+		"BACKUPS <copies>",
+		"    Keep so many copies of each range beside the primary.",
 		"FORGET <node>",
 		"    Take a node that will not come back out of the cluster.",
 		"INFO",
 		"    Tell what this node serves, and what became of requests elsewhere.",
+		"INSYNC <footprint> <wait>",
+		"    Between nodes: tell how many backups have what was written here.",
 		"LEAVE",
 		"    Have this node hand over all that it has, and end.",
 		"LOCATE <key>",
@@ -275,12 +311,16 @@ func cmdRingHelp(x *call) {
 		"    Show who has which range.",
 		"PLAN JOIN <node>[:<weight>] [...] | LEAVE <node> [...]",
 		"    Show what would move.",
-		"RECREATE <range> [FROM <node>]",
-		"    Make a range anew that has no copy left.",
+		"RECREATE ALL|<range> [<range> ...] [FROM <node>]",
+		"    Make ranges anew that have no copy left.",
 		"RESUME",
 		"    Let data move again.",
 		"ROUTE [FORWARD|REDIRECT]",
 		"    Choose what this connection gets for keys of other nodes.",
+		"SCRUB [STATUS]",
+		"    Compare all copies at once, or tell how far that is and what it found.",
+		"SERVES <key>",
+		"    Between nodes: reply OK where the key is served.",
 		"STATUS [JSON]",
 		"    Draw the cluster at a glance, or tell the same to a program.",
 		"THROTTLE <bytes>",

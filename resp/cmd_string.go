@@ -30,6 +30,8 @@ func cmdSet(x *call) {
 
 // set does what SET does, once its options are known to be right.
 func (x *call) set(key, value []byte, o *setOptions, expiry int64) {
+	x.unit.Blind(!o.get && !o.nx && !o.xx)
+	defer x.unit.Blind(false)
 	v, err := x.unit.Get(key)
 	if err != nil {
 		x.fail(err)

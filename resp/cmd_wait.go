@@ -4,11 +4,13 @@ import (
 	"errors"
 	"math"
 	"net"
+	"sync"
 	"time"
 )
 
-// cmdWait: there are no replicas in Redis' sense, so no number of them above 0 is
-// ever reached. What a reply says is as safe as --fsync demands before it leaves.
+// cmdWait tells how many backups have all that the connection has written, and waits for
+// more as long as it is told to. What a reply says is on all backups that are in sync
+// before it leaves; so this is their number, where there are fewest.
 func cmdWait(x *call) {
 	replicas, ok := parseInt(x.args[1])
 	if !ok {
@@ -20,13 +22,47 @@ func cmdWait(x *call) {
 		x.err(msg)
 		return
 	}
-	if replicas > 0 {
-		start := x.srv.clock()
-		x.conn.linger(timeout)
-		x.waited = x.srv.clock() - start
+	start := x.srv.clock()
+	end := start + timeout
+	if timeout == 0 || timeout > maxLinger {
+		end = math.MaxInt64
 	}
-	x.integer(0)
+	count := 0 // what was found last
+	for first := true; ; first = false {
+		var next chan struct{}
+		look := time.Duration(math.MaxInt64) // until it is asked again, whatever happens
+		if routes := x.srv.routes.Load(); routes != nil {
+			next = routes.next
+			if len(routes.links) > 0 {
+				look = waitPause
+			}
+		}
+		left := max(end-x.srv.clock(), time.Millisecond)
+		if first {
+			left = max(left, waitPause)
+		}
+		if n, ok := x.backupsOf(&x.conn.footprint, min(left, x.srv.forwardTimeout())); ok {
+			count = n
+		}
+		left = end - x.srv.clock()
+		if int64(count) >= replicas || left <= 0 || x.conn.closing || x.conn.closed.Load() || x.srv.closed() {
+			x.waited = x.srv.clock() - start
+			x.integer(int64(count))
+			return
+		}
+		if left = min(left, look); left > maxLinger {
+			left = 0
+		}
+		x.conn.linger(left, next)
+	}
 }
+
+// maxLinger is for ever.
+const maxLinger = 100 * 365 * 24 * time.Hour
+
+// waitPause is how long WAIT waits before it asks other nodes again, and how long it waits
+// for their first answers at least.
+const waitPause = 100 * time.Millisecond
 
 // parseTimeout reads how long a command may wait, in ms; 0 is for ever. It returns
 // an error reply, or "".
@@ -41,15 +77,31 @@ func parseTimeout(arg []byte) (time.Duration, string) {
 	return time.Duration(min(n, int64(math.MaxInt64/time.Millisecond))) * time.Millisecond, ""
 }
 
-// linger returns after a while (0: never by itself), or when the client is gone, or
-// the server closes. To notice the client it reads on, as far as the buffer goes.
-func (c *conn) linger(d time.Duration) {
+// linger returns after a while (0: never by itself), when next is closed, when the client
+// is gone, or the server closes. To notice the client it reads on, as far as the buffer
+// goes.
+func (c *conn) linger(d time.Duration, next <-chan struct{}) {
 	var deadline time.Time
 	if d > 0 {
 		deadline = time.Now().Add(d)
 	}
 	_ = c.net.SetReadDeadline(deadline)
-	defer c.endLinger()
+	ends := make(chan struct{})
+	var watched sync.WaitGroup
+	if next != nil {
+		watched.Go(func() {
+			select {
+			case <-next:
+				_ = c.net.SetReadDeadline(time.Now())
+			case <-ends:
+			}
+		})
+	}
+	defer func() {
+		close(ends)
+		watched.Wait()
+		c.endLinger()
+	}()
 	for c.end < len(c.in) && !c.srv.closed() {
 		n, err := c.net.Read(c.in[c.end:])
 		c.end += n
@@ -63,7 +115,7 @@ func (c *conn) linger(d time.Duration) {
 			return
 		}
 	}
-	c.lingerDeaf(deadline)
+	c.lingerDeaf(deadline, next)
 }
 
 // endLinger lets the next read take as long as it likes, unless the server closes:
@@ -77,12 +129,14 @@ func (c *conn) endLinger() {
 
 // lingerDeaf goes on when the buffer is full, and so nothing tells that the client
 // is gone but somebody who closes the connection.
-func (c *conn) lingerDeaf(deadline time.Time) {
+func (c *conn) lingerDeaf(deadline time.Time, next <-chan struct{}) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for !c.closed.Load() && (deadline.IsZero() || time.Now().Before(deadline)) {
 		select {
 		case <-tick.C:
+		case <-next:
+			return
 		case <-c.srv.stop:
 			return
 		}

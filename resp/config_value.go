@@ -117,3 +117,16 @@ func (s *settings) parseRoute(value string) (func(), string) {
 	}
 	return nil, "argument must be forward or redirect"
 }
+
+// parseMinReplicas takes Redis' number, which does not count the primary.
+func (s *settings) parseMinReplicas(value string) (func(), string) {
+	n, ok := parseInt([]byte(value))
+	in := bounds{inSyncBounds.min - 1, inSyncBounds.max - 1}
+	switch {
+	case !ok:
+		return nil, "argument couldn't be parsed into an integer"
+	case !in.has(n):
+		return nil, in.fault()
+	}
+	return func() { s.minInSync.Store(n + 1) }, ""
+}

@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"errors"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -40,16 +41,23 @@ type conn struct {
 	far  []*batch   // to other nodes, kept for the next pipeline
 	near near       // what runs here meanwhile
 	from *forwarder // of a connection that runs what another node forwards
+	// farEnd is when nobody waits any more for what is forwarded.
+	farEnd time.Time
+	away   away  // what goes on while its client is listened to
+	asked  asked // before a redirect
+	// footprint is where the client has written.
+	footprint footprint
 
 	// While a unit waits for the settler, pending is true and out belongs to
 	// the settler; it comes back through settled. Only the connection's own
-	// goroutine looks at pending.
+	// goroutine looks at pending, and not while it is away.
 	pending bool
 	settled chan struct{}
 	hold    bool // replies stay in out: more are about to follow
 	// The replies of the pending unit, to be replaced if it fails.
 	unitStart   int
 	unitReplies int
+	leased      leased
 
 	write        sync.Mutex // serializes everything sent
 	writeFn      func(fd uintptr) bool
@@ -70,9 +78,6 @@ type conn struct {
 }
 
 const (
-	minInput  = 1 << 10  // bytes of a fresh read buffer
-	freeInput = 4 << 10  // of one that need not wait for memory
-	keepInput = 64 << 10 // of one that is kept for the next request
 	keepReply = 64 << 10
 	flushSize = 256 << 10 // bytes of replies after which a pipeline is cut
 )
@@ -89,6 +94,7 @@ func newConn(srv *Server, nc net.Conn) *conn {
 	c.out.proto = 2
 	c.call = call{reply: &c.out, unit: c.unit, srv: srv, conn: c}
 	c.writeFn = c.writeOnce
+	c.away.init(c)
 	if sc, ok := nc.(syscall.Conn); ok && directWrites {
 		if raw, err := sc.SyscallConn(); err == nil {
 			c.raw = raw
@@ -101,10 +107,11 @@ func newConn(srv *Server, nc net.Conn) *conn {
 // serve reads and runs requests until the connection ends.
 func (c *conn) serve() {
 	defer c.finish()
-	for !c.closing {
+	for c.away.on || !c.closing {
 		if err := c.fill(); err != nil {
 			return
 		}
+		c.join()
 		for c.start < c.end && !c.closing {
 			n, err := c.parse()
 			if n > 0 {
@@ -115,6 +122,7 @@ func (c *conn) serve() {
 			}
 			c.run()
 			if err != nil {
+				c.join()
 				if c.pending {
 					c.await() // out is the settler's until then
 				}
@@ -126,88 +134,12 @@ func (c *conn) serve() {
 				break
 			}
 		}
-		if !c.pending {
+		if !c.away.on && !c.pending {
 			if err := c.flush(); err != nil {
 				return
 			}
 		}
 	}
-}
-
-// fill reads more into the buffer, which it makes larger when a request does not
-// fit.
-func (c *conn) fill() error {
-	if c.start == c.end {
-		c.start, c.end = 0, 0
-		if len(c.in) > keepInput {
-			c.resizeInput(nil)
-		}
-	}
-	if c.end == len(c.in) {
-		switch {
-		case c.start > 0:
-			copy(c.in, c.in[c.start:c.end])
-			c.end -= c.start
-			c.start = 0
-		case !c.growInput():
-			return errBudget
-		}
-	}
-	n, err := c.read(c.in[c.end:])
-	if n == 0 && err != nil {
-		return err
-	}
-	c.end += n
-	c.session.bytesIn.Add(int64(n))
-	c.srv.stats.bytesIn.Add(int64(n))
-	return nil
-}
-
-// read is a Read that shows since when a client keeps a large request waiting
-// half-way: a few bytes now and then are no progress. Nor is such a client idle.
-func (c *conn) read(b []byte) (int, error) {
-	if c.end-c.start < keepInput {
-		return c.net.Read(b)
-	}
-	if c.stalledAt.Load() == 0 || c.progress >= keepInput {
-		c.stalledAt.Store(int64(c.srv.clock()))
-		c.progress = 0
-	}
-	n, err := c.net.Read(b)
-	c.progress += n
-	c.session.lastUsed.Store(int64(c.srv.clock()))
-	return n, err
-}
-
-// goOn notes that it is not the client who keeps its request waiting.
-func (c *conn) goOn() {
-	if c.stalledAt.Load() != 0 {
-		c.stalledAt.Store(0)
-	}
-}
-
-// growInput doubles the read buffer, or waits until there is memory for it. Small
-// requests do not wait.
-func (c *conn) growInput() bool {
-	size := max(2*len(c.in), minInput)
-	if c.guard.need > size && c.guard.need < 2*size {
-		size = c.guard.need
-	}
-	c.goOn()
-	if n := int64(size - len(c.in)); size <= freeInput {
-		c.srv.budget.take(c, n)
-	} else if !c.srv.budget.acquire(c, n) {
-		return false
-	}
-	in := make([]byte, size)
-	copy(in, c.in[c.start:c.end])
-	c.in = in
-	return true
-}
-
-func (c *conn) resizeInput(in []byte) {
-	c.srv.budget.release(c, int64(len(c.in)-len(in)))
-	c.in = in
 }
 
 // parse splits the complete requests in the buffer into reqs, up to a limit, and
@@ -238,7 +170,7 @@ func (c *conn) parseMore() (int, error) {
 			return taken, err
 		}
 		if len(c.args) > first {
-			c.reqs = append(c.reqs, request{first: first, last: len(c.args), from: c.start - n, to: c.start})
+			c.reqs = append(c.reqs, request{first: first, last: len(c.args), raw: c.in[c.start-n : c.start]})
 		}
 		if !c.limits.authed {
 			break // AUTH changes what the next request may be
@@ -258,9 +190,22 @@ func (c *conn) await() {
 
 // Settled implements store.Waiter: the unit's replies may leave.
 func (c *conn) Settled(err error) {
-	if err != nil {
+	switch {
+	case err != nil:
 		c.failUnit(err)
+	case !c.leased.fine():
+		// The settler has others to see to.
+		go func() {
+			c.awaitLease()
+			c.settle()
+		}()
+		return
 	}
+	c.settle()
+}
+
+// settle has the unit's replies leave.
+func (c *conn) settle() {
 	if c.from != nil && !c.from.group.awaits() {
 		c.from.complete()
 		return
@@ -269,6 +214,12 @@ func (c *conn) Settled(err error) {
 		c.settled <- struct{}{}
 		return
 	}
+	c.dispatch(c.settled)
+}
+
+// dispatch sends the replies without waiting for the client, and tells when they have
+// left: if the client reads more slowly than we write, somebody else has to wait.
+func (c *conn) dispatch(sent chan<- struct{}) {
 	locked := len(c.out.buf) > 0 && c.write.TryLock()
 	if locked {
 		n, err := c.writeNonblocking(c.out.buf)
@@ -283,30 +234,28 @@ func (c *conn) Settled(err error) {
 		if locked {
 			c.write.Unlock()
 		}
-		c.settled <- struct{}{}
+		sent <- struct{}{}
 		return
 	}
-	// The client reads more slowly than we write: somebody else has to wait. The
-	// lock stays with the rest of the reply, lest a push lands in its middle.
+	// The lock stays with the rest of the reply, lest a push lands in its middle.
 	go func() {
 		if !locked {
 			c.write.Lock()
 		}
 		_ = c.flushLocked()
-		c.settled <- struct{}{}
+		sent <- struct{}{}
 	}()
 }
 
 // failUnit replaces the replies of the pending unit.
 func (c *conn) failUnit(err error) {
-	c.out.buf = c.out.buf[:c.unitStart]
-	if ends, _ := c.ends(); ends != nil {
-		*ends = (*ends)[:len(*ends)-c.unitReplies]
-	}
-	for range c.unitReplies {
-		c.out.err(errorText(err))
-		c.ended()
-	}
+	held := errors.Is(err, store.ErrHeld)
+	c.replaceReplies(func(i int) string {
+		if held && i < len(c.leased.writes) && !c.leased.writes[i] {
+			return msgHeld
+		}
+		return errorText(err)
+	})
 }
 
 // ends are where it is noted how long each reply is, if it is, and how many bytes of
@@ -389,6 +338,7 @@ func (c *conn) close() {
 
 // finish ends the connection after serve.
 func (c *conn) finish() {
+	c.join()
 	if c.pending {
 		c.await()
 	}
@@ -396,6 +346,7 @@ func (c *conn) finish() {
 	c.close()
 	c.closePushes()
 	c.resizeInput(nil)
+	c.dropSpare()
 	c.out.buf = nil
 	c.chargeReply()
 	c.srv.remove(c)

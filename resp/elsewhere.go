@@ -2,19 +2,19 @@ package resp
 
 import (
 	"cmp"
-	"strconv"
 	"time"
 )
 
 // Requests whose keys this node does not serve are forwarded to the node that does,
 // or the client is told where that is.
 
-const (
-	// forwardTimeout is how long a client waits for another node at most.
-	forwardTimeout = 5 * time.Second
-	// routesPause is how long to wait for new routes before an old one is tried again.
-	routesPause = 20 * time.Millisecond
-)
+// routesPause is how long to wait for new routes before an old one is tried again.
+const routesPause = 20 * time.Millisecond
+
+// forwardTimeout is how long a request waits for other nodes at most.
+func (s *Server) forwardTimeout() time.Duration {
+	return time.Duration(s.settings.forwardLimit.Load())
+}
 
 const (
 	// msgNotMine is what a node answers to a forwarded request that it has not run,
@@ -24,6 +24,7 @@ const (
 	msgNoCopy      = "CLUSTERDOWN no copy of the key is there"
 	msgCrossSlot   = "CROSSSLOT Keys in request don't hash to the same slot"
 	msgUnreachable = "TRYAGAIN the node that serves the key cannot be reached"
+	msgAway        = "CLUSTERDOWN no node that has a copy of the key can be reached"
 	msgMoving      = "TRYAGAIN the key is changing hands"
 )
 
@@ -40,7 +41,11 @@ func (c *conn) elsewhere(reqs []request, routes *Routes) int {
 	}
 	switch {
 	case r.owner == ownerHeld:
-		if c.awaitRoutes(routes, forwardTimeout) {
+		// New routes come often where nodes come and go: the time is that of the request.
+		if r.until.IsZero() {
+			r.until = time.Now().Add(c.srv.forwardTimeout())
+		}
+		if left := time.Until(r.until); left > 0 && c.awaitRoutes(routes, left) {
 			return 0
 		}
 		c.refuse(r, cmp.Or(routes.Why, msgMoving))
@@ -49,8 +54,7 @@ func (c *conn) elsewhere(reqs []request, routes *Routes) int {
 		c.refuse(r, msgNoCopy)
 		return 1
 	case c.session.redirect:
-		c.moved(r, routes)
-		return 1
+		return c.moved(r, routes)
 	case r.owner == ownerSeveral:
 		c.split(r, routes)
 		return 1
@@ -62,31 +66,6 @@ func (c *conn) elsewhere(reqs []request, routes *Routes) int {
 // while they do.
 func (c *conn) goesAlong(r *request) bool {
 	return r.owner >= 0 && c.from == nil && !c.session.redirect && !c.srv.pause.active.Load()
-}
-
-// moved tells the client of a redirect connection where to go.
-func (c *conn) moved(r *request, routes *Routes) {
-	if r.owner == ownerSeveral {
-		c.srv.stats.crossSlot.Add(1)
-		c.refuse(r, msgCrossSlot)
-		return
-	}
-	args := c.args[r.first:r.last]
-	keys, err := r.cmd.keysOf(args, c.keys[:0])
-	if err != nil || len(keys) == 0 {
-		c.refuse(r, msgSyntax) // cannot be: it has an owner
-		return
-	}
-	at := uint64(c.unit.Place(args[keys[0].pos]).Token())
-	if c.srv.cfg.Slots {
-		at >>= slotShift
-	}
-	if routes.links[r.owner].Addr == "" {
-		c.refuse(r, msgUnreachable)
-		return
-	}
-	c.srv.stats.redirected.Add(1)
-	c.refuse(r, "MOVED "+strconv.FormatUint(at, 10)+" "+routes.links[r.owner].Addr)
 }
 
 // refuse replies with an error to a request that has not run.
@@ -106,7 +85,10 @@ func (c *conn) awaitRoutes(routes *Routes, d time.Duration) bool {
 		c.closing = true
 		return false
 	}
-	c.waitOn(d, routes.next)
+	if !c.waitOn(d, routes.next) {
+		c.closing = true // nobody is there who could wait on
+		return false
+	}
 	return c.srv.routes.Load() != routes
 }
 
@@ -150,6 +132,9 @@ func (c *conn) ownerOf(r *request, routes *Routes) int32 {
 	r.owner = routes.ofAll(c.places)
 	if len(c.places) > 1 && !r.judged {
 		c.judge(r, c.places)
+	}
+	if r.msg == "" && r.cmd.flags&flagWrite != 0 {
+		c.writes(r, routes, c.places)
 	}
 	return r.owner
 }

@@ -20,6 +20,8 @@ const (
 	msgNoAuth        = "NOAUTH Authentication required."
 	msgOverflow      = "ERR increment or decrement would overflow"
 	msgKeyTooLong    = "ERR key is too long"
+	msgHeld          = "TRYAGAIN not all copies have what was written to the key last"
+	msgHeldWrite     = "UNKNOWN The write is made here, but not on all copies yet: it may be lost"
 	msgInvalidTime   = "ERR invalid expire time in '%s' command"
 )
 
@@ -30,6 +32,8 @@ func errorText(err error) string {
 		return string(reply)
 	}
 	switch {
+	case errors.Is(err, store.ErrHeld):
+		return msgHeldWrite
 	case errors.Is(err, store.ErrUnknown):
 		return "UNKNOWN The write may or may not have been made durable: " + err.Error()
 	case errors.Is(err, store.ErrReadOnly):
@@ -45,4 +49,10 @@ func errorText(err error) string {
 }
 
 // fail appends the error reply for an error of the store.
-func (x *call) fail(err error) { x.err(errorText(err)) }
+func (x *call) fail(err error) {
+	if errors.Is(err, store.ErrHeld) && x.cmd.flags&flagWrite == 0 {
+		x.err(msgHeld)
+		return
+	}
+	x.err(errorText(err))
+}

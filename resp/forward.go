@@ -1,6 +1,9 @@
 package resp
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // forward sends to each other node what is for it, runs what is for this one meanwhile,
 // and puts all replies in order. It returns how many requests it has answered.
@@ -16,26 +19,47 @@ func (c *conn) forward(reqs []request, routes *Routes) int {
 			b := c.far[r.owner]
 			r.sent = b
 			b.link = routes.links[r.owner]
-			b.bytes = append(b.bytes, c.in[r.from:r.to]...)
+			b.bytes = append(b.bytes, r.raw...)
 			b.requests++
 		}
 	}
+	timeout := c.srv.forwardTimeout()
+	c.farEnd = time.Now().Add(timeout)
+	arrived := c.mayBeAway(reqs)
 	charged := int64(0) // batches are copies of what the client's own buffer holds
+	for _, b := range c.far[:len(routes.links)] {
+		if b.requests > 0 {
+			if n := int64(len(b.bytes)); n > keepInput {
+				c.srv.budget.take(c, n)
+				charged += n
+			}
+			c.srv.stats.forwarded.Add(int64(b.requests))
+			if arrived != nil {
+				c.away.left.Add(1)
+			}
+			if b.send(c.terms(), timeout, arrived); b.received && arrived != nil {
+				c.away.left.Add(-1)
+			}
+		}
+	}
+	if arrived != nil && c.goAway() {
+		return len(reqs)
+	}
+	c.runNear(reqs)
+	c.collect(reqs, charged)
+	return len(reqs)
+}
+
+// collect waits for the replies to what is sent and puts all replies in order. It gives
+// back what batches are charged.
+func (c *conn) collect(reqs []request, charged int64) {
 	charge := func(n int) {
 		if n > keepInput {
 			c.srv.budget.take(c, int64(n))
 			charged += int64(n)
 		}
 	}
-	for _, b := range c.far[:len(routes.links)] {
-		if b.requests > 0 {
-			charge(len(b.bytes))
-			c.srv.stats.forwarded.Add(int64(b.requests))
-			b.send(c.out.proto == 3, forwardTimeout)
-		}
-	}
-	c.runNear(reqs)
-	for _, b := range c.far[:len(routes.links)] {
+	for _, b := range c.far {
 		if b.requests > 0 && !b.received {
 			b.receive()
 			charge(len(b.replies.Bytes))
@@ -67,14 +91,18 @@ func (c *conn) forward(reqs []request, routes *Routes) int {
 		c.await() // its replies are held, so that the settler does not send them
 	}
 	c.endNear()
+	c.endFar()
+	c.srv.budget.release(c, charged)
+}
+
+// endFar lets go of the replies.
+func (c *conn) endFar() {
 	for _, b := range c.far {
 		if cap(b.bytes) > keepBatch {
 			b.bytes = nil
 		}
 		b.replies = Replies{}
 	}
-	c.srv.budget.release(c, charged)
-	return len(reqs)
 }
 
 // runHere runs the first requests as a unit of this node, or goes with the first where
@@ -135,12 +163,12 @@ func (c *conn) deliver(r *request, reply []byte) {
 // again runs a request by itself wherever it belongs, until somebody has or time is
 // over.
 func (c *conn) again(r *request) {
-	end := time.Now().Add(forwardTimeout)
+	last, owner := c.srv.routes.Load(), r.owner // by which it was tried
 	for !c.closing {
 		if c.pending {
 			c.await()
 		}
-		left := time.Until(end)
+		left := time.Until(c.farEnd)
 		if left <= 0 {
 			break
 		}
@@ -148,12 +176,16 @@ func (c *conn) again(r *request) {
 		one := []request{*r}
 		if n := c.gather(one, routes); n > 0 {
 			c.hold = true
-			c.runUnit(one)
+			n = c.runUnit(one)
 			c.leave()
+			if n == 0 {
+				continue
+			}
 			return
 		}
 		c.leave()
-		switch one[0].owner {
+		last, owner = routes, one[0].owner
+		switch owner {
 		case ownerSeveral:
 			c.split(&one[0], routes)
 			return
@@ -164,8 +196,8 @@ func (c *conn) again(r *request) {
 			c.awaitRoutes(routes, left)
 			continue
 		}
-		b := &batch{link: routes.links[one[0].owner], bytes: c.in[r.from:r.to], requests: 1}
-		b.send(c.out.proto == 3, left)
+		b := &batch{link: routes.links[owner], bytes: r.raw, requests: 1}
+		b.send(c.terms(), left, nil)
 		reply, err := b.reply()
 		switch f := r.fate(reply, err); f {
 		case answered:
@@ -183,6 +215,20 @@ func (c *conn) again(r *request) {
 		}
 	}
 	if !c.closing {
-		c.refuse(r, msgUnreachable)
+		c.refuse(r, c.outOfTime(r, last, owner))
 	}
+}
+
+// outOfTime is what the client is told of a request that nobody has run in time, whose
+// owner was that.
+func (c *conn) outOfTime(r *request, routes *Routes, owner int32) string {
+	if owner == ownerHeld || routes.Why != "" {
+		return cmp.Or(routes.Why, msgMoving)
+	}
+	args := c.args[r.first:r.last]
+	keys, err := r.cmd.keysOf(args, c.keys[:0])
+	if err == nil && len(keys) > 0 && routes.away(c.unit.Place(args[keys[0].pos]).Token()) {
+		return msgAway
+	}
+	return msgUnreachable
 }

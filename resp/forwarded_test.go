@@ -312,6 +312,11 @@ type lostLink struct{}
 
 func (lostLink) Way() Way { return lostLink{} }
 
-func (lostLink) Send([]byte, int, bool, time.Duration) error { return nil }
+func (lostLink) Send(_ []byte, _ int, _ Terms, _ time.Duration, arrived func()) error {
+	if arrived != nil {
+		arrived()
+	}
+	return nil
+}
 
 func (lostLink) Wait() (Replies, error) { return Replies{}, ErrTimeout }

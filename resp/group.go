@@ -13,6 +13,8 @@ type Forwarded struct {
 	Batch    []byte
 	Requests int
 	RESP3    bool
+	// Early: replies to writes need not wait for backups.
+	Early bool
 	// Deadline, unless it is zero, is when nobody waits for the answer any more: what
 	// would begin later does not.
 	Deadline time.Time
@@ -29,6 +31,7 @@ type group struct {
 	batches []Forwarded
 	first   []int // of each batch, its first request
 	replied int   // batches that have their answer
+	writes  bool  // some of them may write
 	// refused is the batch of which a request was not run, so that none behind it is
 	// either: it will come again, and must not come after them. -1 if there is none.
 	refused int32
@@ -128,12 +131,13 @@ func (f *forwarder) run(batches []Forwarded, release func(n int)) int {
 	if batches[0].RESP3 {
 		c.out.proto = 3
 	}
+	c.session.early = batches[0].Early
 	c.reqs, c.args = c.reqs[:0], c.args[:0]
 	size, writes := 0, false
 	n := 0
 	for ; n < len(batches); n++ {
 		b := &batches[n]
-		if size += len(b.Batch); size > maxGroupBytes || b.Requests < 1 || b.RESP3 != batches[0].RESP3 || len(c.reqs)+b.Requests > maxPipeline {
+		if size += len(b.Batch); size > maxGroupBytes || b.Requests < 1 || b.RESP3 != batches[0].RESP3 || b.Early != batches[0].Early || len(c.reqs)+b.Requests > maxPipeline {
 			break
 		}
 		reqs, args := len(c.reqs), len(c.args)
@@ -147,12 +151,12 @@ func (f *forwarder) run(batches []Forwarded, release func(n int)) int {
 		g.first = append(g.first, reqs)
 	}
 	if n == 0 {
-		g.batches, g.first = append(g.batches[:0], batches[0]), append(g.first, 0)
+		g.batches, g.first, g.writes = append(g.batches[:0], batches[0]), append(g.first, 0), true
 		f.takesLong(&request{})
 		f.runAlone(&batches[0])
 		return 1
 	}
-	g.batches = append(g.batches[:0], batches[:n]...)
+	g.batches, g.writes = append(g.batches[:0], batches[:n]...), writes
 	c.session.lastUsed.Store(int64(c.srv.clock()))
 	c.session.commands.Add(int64(len(c.reqs)))
 	c.runResolved()

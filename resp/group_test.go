@@ -200,7 +200,7 @@ type slowWay struct {
 
 func (w *slowWay) Way() Way { return w }
 
-func (w *slowWay) Send([]byte, int, bool, time.Duration) error {
+func (w *slowWay) Send([]byte, int, Terms, time.Duration, func()) error {
 	close(w.sent)
 	return nil
 }

@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"strconv"
@@ -42,7 +43,19 @@ func infoClients(w *infoWriter) {
 
 func infoReplication(w *infoWriter) {
 	w.line("role", "master")
-	w.line("connected_slaves", 0)
+	backups := w.srv.backups()
+	w.line("connected_slaves", len(backups))
+	if least := w.srv.MinInSync(); least > 1 {
+		good := 0
+		if routes := w.srv.routes.Load(); routes != nil {
+			good = routes.fewest - 1
+		}
+		w.line("min_slaves_good_slaves", good)
+	}
+	for i, b := range backups {
+		at := splitAddr(b.Addr)
+		w.line(fmt.Sprint("slave", i), fmt.Sprintf("ip=%s,port=%d,state=online,offset=0,lag=0", at.host, at.port))
+	}
 	w.line("master_failover_state", "no-failover")
 	w.line("master_replid", w.srv.runID)
 	w.line("master_replid2", "0000000000000000000000000000000000000000")

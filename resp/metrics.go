@@ -15,6 +15,7 @@ type reporter struct {
 	gauges   []sampledGauge
 	commands [][resultCount]*total // by command id; made when there is something to tell
 	errors   map[string]*total
+	waiting  map[string]tally.Gauge // handoffs, by cause
 }
 
 // What has become of a command.
@@ -66,6 +67,7 @@ func newReporter(table *commandTable, scope tally.Scope) *reporter {
 		table:    table,
 		commands: make([][resultCount]*total, len(table.all)),
 		errors:   make(map[string]*total),
+		waiting:  make(map[string]tally.Gauge),
 	}
 	m.serverMetrics()
 	m.moveMetrics()
@@ -108,6 +110,7 @@ func (s *Server) sample(m *reporter) {
 	}
 	m.reportCommands(s.stats)
 	m.reportErrors(s.stats)
+	m.reportWaiting(x.moves.Waiting)
 }
 
 func (m *reporter) reportCommands(s *stats) {
@@ -143,5 +146,16 @@ func (m *reporter) reportErrors(s *stats) {
 			m.errors[code] = t
 		}
 		t.set(n)
+	}
+}
+
+func (m *reporter) reportWaiting(waiting map[string]int) {
+	for cause, n := range waiting {
+		g := m.waiting[cause]
+		if g == nil {
+			g = m.tagged([]string{"cause", cause}).Gauge("handoffs_waiting")
+			m.waiting[cause] = g
+		}
+		g.Update(float64(n))
 	}
 }

@@ -16,6 +16,7 @@ func (m *reporter) serverMetrics() {
 	m.count("requests_elsewhere_total", func(x *sample) int64 { return x.srv.stats.redirected.Load() }, "result", "redirected")
 	m.count("requests_elsewhere_total", func(x *sample) int64 { return x.srv.stats.crossSlot.Load() }, "result", "cross_slot")
 	m.count("requests_keys_apart_total", func(x *sample) int64 { return x.srv.stats.apart.Load() })
+	m.count("requests_lease_lost_total", func(x *sample) int64 { return x.srv.stats.leaseLost.Load() })
 	m.count("requests_not_mine_total", func(x *sample) int64 { return x.srv.stats.notMine.Load() })
 	m.count("key_lookups_total", func(x *sample) int64 { return x.srv.stats.hits.Load() }, "result", "hit")
 	m.count("key_lookups_total", func(x *sample) int64 { return x.srv.stats.misses.Load() }, "result", "miss")
@@ -34,7 +35,16 @@ func (m *reporter) moveMetrics() {
 	m.count("moved_ranges_total", func(x *sample) int64 { return x.moves.Ranges })
 	m.count("moved_keys_total", func(x *sample) int64 { return x.moves.Keys })
 	m.count("moved_bytes_total", func(x *sample) int64 { return x.moves.Bytes })
+	m.count("moved_traffic_bytes_total", func(x *sample) int64 { return x.moves.Traffic })
+	m.gauge("pending_items", func(x *sample) float64 { return float64(x.moves.Feeding.Pending) })
+	m.gauge("pending_items_seconds", func(x *sample) float64 { return x.moves.Feeding.PendingFor })
+	m.gauge("ranges_short_of_backups", func(x *sample) float64 { return float64(x.moves.Short) })
+	m.gauge("ranges_lost", func(x *sample) float64 { return float64(x.moves.Lost) })
+	m.count("backups_changed_total", func(x *sample) int64 { return x.srv.stats.shrinks.Load() }, "result", "released")
+	m.count("backups_changed_total", func(x *sample) int64 { return x.srv.stats.growths.Load() }, "result", "admitted")
 	m.count("held_microseconds_total", func(x *sample) int64 { return int64(x.moves.Held * 1e6) })
+	m.leaseMetrics()
+	m.scrubMetrics()
 }
 
 // storeMetrics are those of the store and of Pebble.

@@ -2,6 +2,7 @@ package resp
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/ringside-kv/ringside/ring"
@@ -25,9 +26,14 @@ type Operator interface {
 	Resume(ctx context.Context) error
 	// Throttle bounds the moving of data to so many bytes a second; 0 is no bound.
 	Throttle(ctx context.Context, bytes int64) error
-	// Recreate makes a range anew of which no copy is there: empty, or, with from,
-	// from that node's copy that was put out of the set.
-	Recreate(ctx context.Context, r ring.Range, from string) error
+	// Backups keeps so many copies of each range beside the primary.
+	Backups(ctx context.Context, n int) error
+	// Scrub has all nodes compare what they serve with their backups, at once.
+	Scrub(ctx context.Context) error
+	// Recreate makes ranges anew of which no copy is there, or, without any, all of
+	// which there is none: empty, or, with from, from that node's copy that was put out
+	// of the set.
+	Recreate(ctx context.Context, ranges []ring.Range, from string) error
 	// Pin picks a node's points by hand (strategy vnode).
 	Pin(ctx context.Context, pins vnode.Pins) error
 }
@@ -118,22 +124,35 @@ func cmdRingThrottle(x *call) {
 	x.order(func(ctx context.Context, o Operator) error { return o.Throttle(ctx, n) })
 }
 
-// cmdRingRecreate is RING RECREATE range [FROM node].
-func cmdRingRecreate(x *call) {
-	r, err := ring.ParseRange(string(x.args[2]))
-	from := ""
-	switch {
-	case err != nil:
-		x.err("ERR " + err.Error())
-		return
-	case len(x.args) == 3:
-	case len(x.args) == 5 && equalFold(x.args[3], "from"):
-		from = string(x.args[4])
-	default:
-		x.err(msgSyntax)
+// cmdRingBackups takes a number of copies. What the largest is, the cluster says.
+func cmdRingBackups(x *call) {
+	n, err := strconv.Atoi(string(x.args[2]))
+	if err != nil || n < 0 {
+		x.err("ERR " + string(shown(x.args[2], 40)) + " is no number of copies beside the primary")
 		return
 	}
-	x.order(func(ctx context.Context, o Operator) error { return o.Recreate(ctx, r, from) })
+	x.order(func(ctx context.Context, o Operator) error { return o.Backups(ctx, n) })
+}
+
+// cmdRingRecreate is RING RECREATE ALL|range [range ...] [FROM node].
+func cmdRingRecreate(x *call) {
+	what, from := x.args[2:], ""
+	if n := len(what); n >= 3 && equalFold(what[n-2], "from") {
+		what, from = what[:n-2], string(what[n-1])
+	}
+	var ranges []ring.Range
+	for _, arg := range what {
+		if len(what) == 1 && equalFold(arg, "all") {
+			break
+		}
+		r, err := ring.ParseRange(string(arg))
+		if err != nil {
+			x.err("ERR " + err.Error())
+			return
+		}
+		ranges = append(ranges, r)
+	}
+	x.order(func(ctx context.Context, o Operator) error { return o.Recreate(ctx, ranges, from) })
 }
 
 // cmdRingPin is RING PIN node=hash,… or node+=hash,….

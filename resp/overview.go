@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/status"
@@ -32,7 +33,17 @@ type Moves struct {
 	// PendingKeys and PendingBytes are still to be handed over by this node, as far as
 	// is known.
 	PendingKeys, PendingBytes int64
+	// Waiting are the handoffs by this node that do not go on, by the cause, which is one
+	// of a few words. Causes without any are in it as well, once the node is in a cluster.
+	Waiting map[string]int
+	// Short and Lost are ranges of the whole cluster: see [status.Report].
+	Short, Lost int
 	status.Moved
+	Feeding status.Feeding
+	// Lease is the node's own.
+	Lease status.Lease
+	// Scrub is how far this node's check of copies is.
+	Scrub status.Scrub
 }
 
 func (s *Server) moves() Moves {
@@ -58,39 +69,50 @@ func infoMoves(w *infoWriter) {
 	w.line("moved_ranges", m.Ranges)
 	w.line("moved_keys", m.Keys)
 	w.line("moved_bytes", m.Bytes)
+	w.line("moved_traffic_bytes", m.Traffic)
 	w.line("moved_bytes_per_second", int64(m.Rate))
 	w.line("held_milliseconds", int64(m.Held*1000))
+	w.line("pending_items", m.Feeding.Pending)
+	w.line("ranges_short_of_backups", m.Short)
+	w.line("ranges_lost", m.Lost)
+	w.line("backups_admitted", w.srv.stats.growths.Load())
+	w.line("min_in_sync", w.srv.MinInSync())
+	infoLease(w, &m)
+	infoScrub(w, &m.Scrub)
 }
 
 // cmdRingStatus is RING STATUS [JSON]: the cluster as ringside status draws it, or in a
 // form for programs.
 func cmdRingStatus(x *call) {
 	inJSON := len(x.args) == 3 && equalFold(x.args[2], "json")
-	switch {
-	case len(x.args) != 2 && !inJSON:
+	if len(x.args) != 2 && !inJSON {
 		x.err(msgSyntax)
 		return
-	case x.srv.cfg.Overview == nil:
+	}
+	x.draw(func(w io.Writer, report *status.Report) error {
+		if !inJSON {
+			return status.Draw(w, report, status.LeastWidth)
+		}
+		encoder := json.NewEncoder(w)
+		encoder.SetEscapeHTML(false)
+		return encoder.Encode(report)
+	})
+}
+
+// draw replies with a picture of the cluster as it is now.
+func (x *call) draw(picture func(io.Writer, *status.Report) error) {
+	if x.srv.cfg.Overview == nil {
 		x.err("ERR this node knows of no cluster")
 		return
 	}
-	var report *status.Report
-	err := x.within(func(ctx context.Context) (err error) {
-		report, err = x.srv.cfg.Overview.Status(ctx)
-		return err
-	})
-	if err != nil {
-		x.err("ERR " + err.Error())
-		return
-	}
 	var text bytes.Buffer
-	if inJSON {
-		encoder := json.NewEncoder(&text)
-		encoder.SetEscapeHTML(false)
-		err = encoder.Encode(report)
-	} else {
-		err = status.Draw(&text, report, status.LeastWidth)
-	}
+	err := x.within(func(ctx context.Context) error {
+		report, err := x.srv.cfg.Overview.Status(ctx)
+		if err != nil {
+			return err
+		}
+		return picture(&text, report)
+	})
 	if err != nil {
 		x.err("ERR " + err.Error())
 		return

@@ -91,15 +91,17 @@ func TestMovesAreInInfoLevelsAndMetrics(t *testing.T) {
 	s := &scene{}
 	s.moves.Store(&Moves{
 		Cluster: "ours", Generation: "12ab", Leader: "n3", Paused: true, Throttle: 5, Running: 2, PendingKeys: 70, PendingBytes: 800,
-		Moved: status.Moved{Done: 3, Failed: 1, Ranges: 17, Keys: 1000, Bytes: 123456, Rate: 9000, Held: 0.25},
+		Waiting: map[string]int{"paused": 1, "cutover": 0}, Moved: status.Moved{Done: 3, Failed: 1, Ranges: 17, Keys: 1000, Bytes: 123456, Traffic: 54321, Rate: 9000, Held: 0.25},
+		Short: 6, Lost: 2, Feeding: status.Feeding{Pending: 4, PendingFor: 0.5},
 	})
 	o := sceneTest(t, s, scope)
-	o.want("*($primaries :1 $backups :0 $pending :0 $pending_keys :70 $pending_bytes :800)", "LOADLEVELS")
+	o.want("*($primaries :1 $backups :0 $pending :0 $pending_keys :70 $pending_bytes :800 $pending_items :4)", "LOADLEVELS")
 	info := infoFields(o.do("RING", "INFO").text)
 	for name, want := range map[string]string{
 		"cluster": "ours", "generation": "12ab", "leader": "n3", "moves_paused": "1", "moves_throttle": "5", "handoffs_running": "2",
 		"handoffs_done": "3", "handoffs_failed": "1", "pending_keys": "70", "pending_bytes": "800", "moved_ranges": "17", "moved_keys": "1000",
-		"moved_bytes": "123456", "moved_bytes_per_second": "9000", "held_milliseconds": "250",
+		"moved_bytes": "123456", "moved_traffic_bytes": "54321", "moved_bytes_per_second": "9000", "held_milliseconds": "250",
+		"pending_items": "4", "ranges_short_of_backups": "6", "ranges_lost": "2", "min_in_sync": "1",
 	} {
 		if info[name] != want {
 			t.Errorf("RING INFO: %s is %q, want %q", name, info[name], want)
@@ -107,7 +109,7 @@ func TestMovesAreInInfoLevelsAndMetrics(t *testing.T) {
 	}
 	for name, want := range map[string]int64{
 		"handoffs_total+result=done": 3, "handoffs_total+result=failed": 1, "moved_ranges_total+": 17, "moved_keys_total+": 1000,
-		"moved_bytes_total+": 123456, "held_microseconds_total+": 250000,
+		"moved_bytes_total+": 123456, "moved_traffic_bytes_total+": 54321, "held_microseconds_total+": 250000,
 	} {
 		waitFor(t, name, func() bool {
 			c := scope.Snapshot().Counters()[name]
@@ -116,6 +118,8 @@ func TestMovesAreInInfoLevelsAndMetrics(t *testing.T) {
 	}
 	for name, want := range map[string]float64{
 		"handoffs_running+": 2, "handoffs_paused+": 1, "handoffs_throttle_bytes_per_second+": 5, "pending_keys+": 70, "pending_bytes+": 800,
+		"pending_items+": 4, "pending_items_seconds+": 0.5, "ranges_short_of_backups+": 6, "ranges_lost+": 2,
+		"handoffs_waiting+cause=paused": 1, "handoffs_waiting+cause=cutover": 0,
 	} {
 		waitFor(t, name, func() bool {
 			g := scope.Snapshot().Gauges()[name]

@@ -97,7 +97,7 @@ func (x *call) own(do func(spans []ring.Range) error) error {
 		if routes == nil {
 			return do([]ring.Range{ring.Whole})
 		}
-		err := do(routes.spans)
+		err := x.underLease(func() error { return do(routes.spans) })
 		if err == nil && x.conn.from != nil && x.srv.routes.Load().ownTerm != routes.ownTerm {
 			return errMoved
 		}

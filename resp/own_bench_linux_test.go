@@ -16,24 +16,59 @@ import (
 )
 
 // BenchmarkOwnKeys gives the same pipelines in turn to a server that is alone and to one
-// of three, which serves their keys, and shows the CPU time of a command on either, and
-// its ratio: the median of the rounds and their quartiles. Clients cost nothing here, so
+// of three, which serves their keys, and shows the CPU time of a command on the first and
+// the second, and its ratio: the median of the rounds and their quartiles. Clients cost nothing here, so
 // that nothing hides a difference.
 //
 //	go test -run '^$' -bench OwnKeys -benchtime 2s ./resp
 func BenchmarkOwnKeys(b *testing.B) {
 	for _, command := range []string{"GET", "SET"} {
 		for _, depth := range []int{1, 16} {
-			b.Run(fmt.Sprint(command, "/P", depth), func(b *testing.B) { benchOwnKeys(b, command, depth) })
+			b.Run(fmt.Sprint(command, "/P", depth), func(b *testing.B) {
+				benchOwnKeys(b, command, depth, func(_, member *Server, p *ring.Placement) { member.SetRoutes(routesOfThree(p)) })
+			})
 		}
 	}
 }
 
-func benchOwnKeys(b *testing.B, command string, depth int) {
+// BenchmarkLease is the same with one of three nodes, which answers without a lease, and
+// under one whose clock is read for each pipeline.
+//
+//	go test -run '^$' -bench Lease -benchtime 2s ./resp
+func BenchmarkLease(b *testing.B) {
+	for _, command := range []string{"GET", "SET"} {
+		for _, depth := range []int{1, 16} {
+			b.Run(fmt.Sprint(command, "/P", depth), func(b *testing.B) {
+				benchOwnKeys(b, command, depth, func(free, leased *Server, p *ring.Placement) {
+					leased.SetLease(timeLease{time.Now().Add(time.Hour)})
+					free.SetRoutes(routesOfThree(p))
+					leased.SetRoutes(routesOfThree(p))
+				})
+			})
+		}
+	}
+}
+
+// A timeLease looks at the time, as one must.
+type timeLease struct{ until time.Time }
+
+func (l timeLease) Mark() (spell, rows uint64) { return 0, 0 }
+func (l timeLease) Still(uint64) bool          { return time.Now().Before(l.until) }
+
+func (l timeLease) Await(uint64, []ring.Token, time.Duration, <-chan struct{}, <-chan struct{}) bool {
+	return false
+}
+
+func routesOfThree(p *ring.Placement) *Routes {
+	return &Routes{Placement: p, Self: "n0", Nodes: map[string]Route{"n0": {ID: "n0"}, "n1": {ID: "n1"}, "n2": {ID: "n2"}}}
+}
+
+// benchOwnKeys compares two servers of which one, or both, were made to be one of three.
+func benchOwnKeys(b *testing.B, command string, depth int, prepare func(first, second *Server, p *ring.Placement)) {
 	lone, _ := serveTest(b, nil)
 	member, _ := serveTest(b, nil)
 	p := threeNodes(b)
-	member.SetRoutes(&Routes{Placement: p, Self: "n0", Nodes: map[string]Route{"n0": {ID: "n0"}, "n1": {ID: "n1"}, "n2": {ID: "n2"}}})
+	prepare(lone, member, p)
 	value := strings.Repeat("v", 64)
 	var pipelines [][]byte
 	unit := member.store.NewUnit()
@@ -77,8 +112,8 @@ func benchOwnKeys(b *testing.B, command string, depth int) {
 	slices.Sort(ratios)
 	at := func(q float64) float64 { return ratios[int(q*float64(len(ratios)-1))] }
 	commands := float64(len(ratios) * perTurn * depth)
-	b.ReportMetric(float64(took[0].Nanoseconds())/commands, "alone-ns/op")
-	b.ReportMetric(float64(took[1].Nanoseconds())/commands, "member-ns/op")
+	b.ReportMetric(float64(took[0].Nanoseconds())/commands, "first-ns/op")
+	b.ReportMetric(float64(took[1].Nanoseconds())/commands, "second-ns/op")
 	b.ReportMetric(at(0.5), "ratio")
 	b.ReportMetric(at(0.25), "ratio-q1")
 	b.ReportMetric(at(0.75), "ratio-q3")

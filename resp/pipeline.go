@@ -14,6 +14,7 @@ const (
 	maxPipeline      = 256      // requests taken up at once
 	maxPipelineBytes = 1 << 20  // and their bytes, but for one larger request
 	maxPipelineArgs  = 64 << 10 // and their arguments, but for one command with more
+	keepArgs         = 16 << 10 // arguments for which a connection keeps memory
 	maxUnitKeys      = 1024     // keys whose latches one unit takes, but for one larger command
 	maxUnitReplies   = 1 << 20  // bytes of replies after which a unit is cut
 )
@@ -21,13 +22,14 @@ const (
 // A request is a parsed command: c.args[first:last].
 type request struct {
 	first, last int
-	from, to    int // its bytes in conn.in
+	raw         []byte // as the client wrote it
 	cmd         *command
-	msg         string // error reply instead of running it
-	owner       int32  // who serves its keys: a place in Routes.links, ownerSelf, …
-	sent        *batch // with which it is on its way, whoever serves its keys by now
-	judged      bool   // as to whether its keys lie together
-	part        int32  // of what another node forwards, the batch
+	msg         string    // error reply instead of running it
+	owner       int32     // who serves its keys: a place in Routes.links, ownerSelf, …
+	sent        *batch    // with which it is on its way, whoever serves its keys by now
+	judged      bool      // as to whether its keys lie together
+	part        int32     // of what another node forwards, the batch
+	until       time.Time // how long it waits for somebody to serve its keys; zero: it has not waited yet
 }
 
 // run runs all parsed requests. At its end replies either lie in out, or a unit is
@@ -45,6 +47,7 @@ func (c *conn) run() {
 }
 
 func (c *conn) runResolved() {
+	c.asked = asked{}
 	for i := 0; i < len(c.reqs) && !c.closing; {
 		if c.pending {
 			c.await()
@@ -86,7 +89,7 @@ func (c *conn) runResolved() {
 		i += c.runUnit(c.reqs[i : i+n])
 		c.leave()
 	}
-	if cap(c.args) > 1<<14 {
+	if cap(c.args) > keepArgs && !c.away.on {
 		c.args, c.keys, c.places = nil, nil, nil
 	}
 }
@@ -150,6 +153,9 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 		if len(c.keys) > 1 && !r.judged && r.msg == "" {
 			c.judge(r, c.places[placed:])
 		}
+		if routes != nil && r.msg == "" && r.cmd.flags&flagWrite != 0 {
+			c.writes(r, routes, c.places[placed:])
+		}
 		if r.owner != ownerSelf {
 			c.places = c.places[:placed]
 			break
@@ -177,12 +183,12 @@ func (c *conn) runUnit(reqs []request) int {
 	for i := range reqs {
 		r := &reqs[i]
 		at := len(c.out.buf)
+		c.leased.ran(r)
 		c.runOne(r)
 		if c.call.again {
 			c.out.buf = c.out.buf[:at]
 			if c.near.on {
-				c.finishUnit(false)
-				return i
+				return c.stands(i)
 			}
 			if c.sendUnit() {
 				if c.from != nil {
@@ -192,24 +198,59 @@ func (c *conn) runUnit(reqs []request) int {
 			}
 			return i + 1
 		}
-		c.count(at)
+		c.countOf(r, at)
 		if full := c.from != nil && c.from.full(); (full || len(c.out.buf) >= maxUnitReplies) && i+1 < len(reqs) {
 			if c.near.on {
-				c.finishUnit(false)
-			} else {
-				c.sendUnit()
+				return c.stands(i + 1)
 			}
+			c.sendUnit()
 			return i + 1
 		}
 	}
-	c.finishUnit(false)
-	return len(reqs)
+	return c.stands(len(reqs))
+}
+
+// stands ends the unit, of which so many requests were run. It returns how many of them
+// stand: none if what they have read must not be answered any more, and nothing else has
+// happened, so that all may be run again.
+func (c *conn) stands(n int) int {
+	if c.commit() || c.leased.fine() {
+		return n
+	}
+	stopping := false
+	select {
+	case <-c.srv.stop: // no newer routes come
+		stopping = true
+	default:
+	}
+	if c.leased.wrote || c.session.replies != replyOn || stopping {
+		c.awaitLease()
+		return n
+	}
+	c.out.buf = c.out.buf[:c.unitStart]
+	if ends, _ := c.ends(); ends != nil {
+		*ends = (*ends)[:len(*ends)-c.unitReplies]
+	}
+	if routes := c.srv.routes.Load(); routes != nil {
+		c.leave()
+		c.waitOn(routesPause, routes.next) // which say that nothing is this node's for now
+	}
+	return 0
+}
+
+// countOf notes the reply to a request that starts at byte at.
+func (c *conn) countOf(r *request, at int) {
+	before := c.unitReplies
+	c.count(at)
+	if c.unitReplies > before {
+		c.leased.replied(r.msg == "" && r.cmd.flags&flagWrite != 0)
+	}
 }
 
 // sendUnit ends the unit and sends its replies; it returns false if the client is
 // gone.
 func (c *conn) sendUnit() bool {
-	c.finishUnit(true)
+	c.finishUnit()
 	if c.flush() != nil {
 		c.closing = true
 	}
@@ -221,16 +262,18 @@ func (c *conn) sendUnit() bool {
 func (c *conn) runApart(r *request) {
 	c.begin(nil)
 	c.call.apart = true
+	c.leased.ran(r)
 	c.runOne(r)
 	c.call.apart = false
-	c.count(0)
-	c.finishUnit(true)
+	c.countOf(r, 0)
+	c.finishUnit()
 }
 
 // begin starts a unit.
 func (c *conn) begin(places []store.Place) {
 	c.unit.Begin(time.Now().UnixMilli(), places)
 	c.unitStart, c.unitReplies = len(c.out.buf), 0
+	c.leased.begin(places)
 }
 
 // count notes a reply that starts at byte at.
@@ -246,25 +289,35 @@ func (c *conn) count(at int) {
 	}
 }
 
-// finishUnit commits the unit. If the replies must wait, it leaves that to the
-// settler, or with sync waits by itself.
-func (c *conn) finishUnit(sync bool) {
-	if sync {
-		// Otherwise hold is the settler's to read from Commit on.
-		hold := c.hold
-		c.hold = true
-		defer func() { c.hold = hold }()
+// finishUnit commits the unit and waits until its replies may leave.
+func (c *conn) finishUnit() {
+	// Otherwise hold is the settler's to read from Commit on.
+	hold := c.hold
+	c.hold = true
+	defer func() { c.hold = hold }()
+	if !c.commit() && !c.leased.fine() {
+		c.awaitLease()
 	}
+	if c.pending {
+		c.await()
+	}
+}
+
+// commit commits the unit. If it returns true there is nothing left to see to: the unit
+// has failed, or the settler sends the replies, or has seen to them.
+func (c *conn) commit() bool {
+	c.unit.Early(c.session.early)
 	wait, err := c.unit.Commit(c)
 	switch {
 	case err != nil:
 		c.failUnit(err)
 	case wait:
 		c.pending = true
-		if sync || c.raw == nil && c.from == nil {
+		if c.raw == nil && c.from == nil {
 			c.await()
 		}
 	}
+	return wait || err != nil
 }
 
 // alone runs a request outside of any unit.

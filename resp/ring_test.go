@@ -38,12 +38,12 @@ func TestHashmaskListsBuckets(t *testing.T) {
 	o := dialRedis(t, r.addrs[0], 2)
 	o.want("-"+msgNoPlacement, "HASHMASK")
 	o.want("-"+msgNoPlacement, "RING", "PLACEMENT")
-	o.want("*($primaries :1 $backups :0 $pending :0 $pending_keys :0 $pending_bytes :0)", "LOADLEVELS")
+	o.want("*($primaries :1 $backups :0 $pending :0 $pending_keys :0 $pending_bytes :0 $pending_items :0)", "LOADLEVELS")
 	r.placeAll(four(t, 3, "n0", "n1", "n1", "n0"))
 	// In the order of their ids; the ranges' order is that of the ids' bits reversed.
 	o.want("*($0003 *(*($0000/0003 $n0 *($n1) :3) *($0001/0003 $n1 * :3) *($0002/0003 $n1 * :3) *($0003/0003 $n0 *($n1) :3)))", "HASHMASK")
-	o.want("*($primaries :2 $backups :0 $pending :2 $pending_keys :0 $pending_bytes :0)", "LOADLEVELS")
-	dialRedis(t, r.addrs[1], 3).want("%($primaries :2 $backups :2 $pending :2 $pending_keys :0 $pending_bytes :0)", "LOADLEVELS")
+	o.want("*($primaries :2 $backups :0 $pending :2 $pending_keys :0 $pending_bytes :0 $pending_items :0)", "LOADLEVELS")
+	dialRedis(t, r.addrs[1], 3).want("%($primaries :2 $backups :2 $pending :2 $pending_keys :0 $pending_bytes :0 $pending_items :0)", "LOADLEVELS")
 	p, err := ring.NewPlacement([]ring.Row{{Range: ring.Range{Start: 5, End: 5}, Primary: "n0"}})
 	if err != nil {
 		t.Fatal(err)
@@ -161,8 +161,10 @@ func (o *orders) Forget(_ context.Context, node string) error { return o.note("f
 func (o *orders) Pause(context.Context) error                 { return o.note("pause") }
 func (o *orders) Resume(context.Context) error                { return errors.New("resume: no leader") }
 func (o *orders) Throttle(_ context.Context, n int64) error   { return o.note("throttle %d", n) }
-func (o *orders) Recreate(_ context.Context, r ring.Range, from string) error {
-	return o.note("recreate %v %q", r, from)
+func (o *orders) Scrub(context.Context) error                 { return o.note("scrub") }
+func (o *orders) Backups(_ context.Context, n int) error      { return o.note("backups %d", n) }
+func (o *orders) Recreate(_ context.Context, ranges []ring.Range, from string) error {
+	return o.note("recreate %v %q", ranges, from)
 }
 func (o *orders) Pin(_ context.Context, p vnode.Pins) error {
 	return o.note("pin %s %d %v", p.Node, len(p.Tokens), p.Only)
@@ -180,8 +182,13 @@ func TestOrdersReachTheOperator(t *testing.T) {
 		{"RING PAUSE", "+OK", "pause"},
 		{"RING RESUME", "-ERR resume: no leader", ""},
 		{"RING THROTTLE 64mb", "+OK", "throttle 67108864"},
-		{"RING RECREATE 00000000-10000000", "+OK", `recreate 00000000-10000000 ""`},
-		{"RING RECREATE 00000000-10000000 FROM a", "+OK", `recreate 00000000-10000000 "a"`},
+		{"RING BACKUPS 2", "+OK", "backups 2"},
+		{"RING SCRUB", "+OK", "scrub"},
+		{"RING RECREATE 00000000-10000000", "+OK", `recreate [00000000-10000000] ""`},
+		{"RING RECREATE all", "+OK", `recreate [] ""`},
+		{"RING RECREATE ALL FROM a", "+OK", `recreate [] "a"`},
+		{"RING RECREATE 00000000-10000000 20000000-30000000 FROM a", "+OK", `recreate [00000000-10000000 20000000-30000000] "a"`},
+		{"RING RECREATE 00000000-10000000 FROM a", "+OK", `recreate [00000000-10000000] "a"`},
 		{"RING PIN a=1,0x20", "+OK", "pin a 2 true"},
 		{"RING PIN a+=-5", "+OK", "pin a 1 false"},
 	} {
@@ -195,8 +202,8 @@ func TestOrdersReachTheOperator(t *testing.T) {
 	}
 	operator.log = nil
 	for _, line := range []string{
-		"RING PLAN x y", "RING PLAN JOIN a:0", "RING PLAN JOIN LEAVE", "RING THROTTLE fast", "RING RECREATE x",
-		"RING RECREATE 00000000-10000000 OF a", "RING PIN a", "RING FORGET", "RING NOSUCH",
+		"RING PLAN x y", "RING PLAN JOIN a:0", "RING PLAN JOIN LEAVE", "RING THROTTLE fast", "RING BACKUPS -1", "RING BACKUPS", "RING RECREATE x",
+		"RING RECREATE 00000000-10000000 OF a", "RING PIN a", "RING FORGET", "RING NOSUCH", "RING SCRUB x",
 	} {
 		if got := o.do(strings.Fields(line)...); got.kind != '-' {
 			t.Errorf("%s: %v", line, got)

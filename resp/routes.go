@@ -22,6 +22,8 @@ type Routes struct {
 	// nor hands to anyone for the moment: they are about to change hands. Requests for
 	// them wait for new routes.
 	Held map[int]bool
+	// Lost are the numbers of the ranges of which there is no copy any more.
+	Lost map[int]bool
 	// Why is what those requests are answered that have waited too long; empty: the key
 	// is changing hands.
 	Why string
@@ -30,8 +32,10 @@ type Routes struct {
 	next  chan struct{} // closed when there are newer ones
 	owner []int32       // of each range: a place in links, or one of the below
 	links []*Route
-	owned               // what is this node's
-	slots onceSlotTable // for CLUSTER
+	// fewest is how many copies that range of this node has which has fewest.
+	fewest int
+	owned                // what is this node's
+	slots  onceSlotTable // for CLUSTER
 }
 
 // In Routes.owner.
@@ -48,6 +52,8 @@ type Route struct {
 	Addr string // where clients find it
 	// Proxy tells that it routes and has no keys.
 	Proxy bool
+	// Away tells that it seems to be gone, so far as is known here.
+	Away bool
 	// Link takes requests there; nil if there is no way at present.
 	Link Link
 }
@@ -58,12 +64,22 @@ type Link interface {
 	Way() Way
 }
 
+// Terms are how a client wants its replies.
+type Terms struct {
+	// RESP3 is their form.
+	RESP3 bool
+	// Early: those to writes need not wait for backups.
+	Early bool
+}
+
 // A Way carries one batch at a time to another node. It belongs to one goroutine.
 type Way interface {
 	// Send sends a batch: whole RESP requests, so many of them, each with one reply. It
 	// does not wait. The batch must stay as it is until Wait has returned; after an
-	// error, which is one of a Link, there is nothing to wait for.
-	Send(batch []byte, requests int, resp3 bool, timeout time.Duration) error
+	// error, which is one of a Link, there is nothing to wait for. Else arrived, unless
+	// nil, is called once, from any goroutine, as soon as Wait returns at once: it does
+	// not wait for anything, and sends nothing.
+	Send(batch []byte, requests int, terms Terms, timeout time.Duration, arrived func()) error
 	// Wait returns the replies, which are valid until the next Send, or an error of a
 	// Link.
 	Wait() (Replies, error)
@@ -87,9 +103,13 @@ func (s *Server) SetRoutes(r *Routes) {
 		if r.Held[i] {
 			r.owner[i] = ownerHeld
 		}
+		if r.Lost[i] {
+			r.owner[i] = ownerNone
+		}
 		i++
 	}
 	r.findOwn()
+	r.leastCopies()
 	s.routing.Lock()
 	defer s.routing.Unlock()
 	old := s.routes.Load()
@@ -104,6 +124,7 @@ func (s *Server) SetRoutes(r *Routes) {
 	if old != nil {
 		close(old.next)
 	}
+	s.countSets(old, r)
 	s.watchers.tell(old, r)
 }
 
@@ -122,6 +143,16 @@ func (r *Routes) placeOf(node string, places map[string]int32) int32 {
 	r.links = append(r.links, &route)
 	places[node] = place
 	return place
+}
+
+// away tells whether every node that has a copy of a token's range seems to be gone.
+func (r *Routes) away(t ring.Token) bool {
+	row := r.Placement.Lookup(t)
+	gone := func(node string) bool {
+		route, known := r.Nodes[node]
+		return node != r.Self && (!known || route.Away)
+	}
+	return gone(row.Primary) && !slices.ContainsFunc(row.Backups, func(node string) bool { return !gone(node) })
 }
 
 // of is who serves a token.
@@ -177,6 +208,7 @@ func (s *Server) Quiesce(ctx context.Context) error {
 // enter takes the routes by which the next unit goes; nil on a lone node. leave ends
 // it.
 func (c *conn) enter() *Routes {
+	c.leased.mark(c.srv)
 	for {
 		r := c.srv.routes.Load()
 		if r == nil {

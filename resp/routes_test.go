@@ -98,15 +98,18 @@ type directResult struct {
 }
 
 // Send implements Way.
-func (w *directWay) Send(batch []byte, n int, resp3 bool, timeout time.Duration) error {
+func (w *directWay) Send(batch []byte, n int, terms Terms, timeout time.Duration, arrived func()) error {
 	w.done = make(chan directResult, 1)
 	done := w.done
 	batch = bytes.Clone(batch)
 	w.r.calls.Go(func() {
 		w.srv.RunForwarded([]Forwarded{{
-			Batch: batch, Requests: n, RESP3: resp3, Deadline: time.Now().Add(timeout),
+			Batch: batch, Requests: n, RESP3: terms.RESP3, Early: terms.Early, Deadline: time.Now().Add(timeout),
 			Answer: func(r Replies, err error) {
 				done <- directResult{Replies{bytes.Clone(r.Bytes), append([]int(nil), r.Ends...)}, err}
+				if arrived != nil {
+					arrived()
+				}
 			},
 		}}, nil)
 	})

@@ -90,7 +90,7 @@ func (s *scan) part() error {
 // cluster goes over the ranges of all nodes from the cursor on.
 func (s *scan) cluster() error {
 	x := s.x
-	end := time.Now().Add(forwardTimeout)
+	end := time.Now().Add(x.srv.forwardTimeout())
 	for hops := 0; hops == 0 || hops < maxScanHops && !s.done(); {
 		left := time.Until(end)
 		if left <= 0 || x.conn.closed.Load() {
@@ -99,6 +99,7 @@ func (s *scan) cluster() error {
 			}
 			return replyError(msgUnreachable)
 		}
+		still := x.srv.mark()
 		routes := x.srv.routes.Load()
 		switch owner := routes.of(s.at.Token()); owner {
 		case ownerNone:
@@ -111,7 +112,7 @@ func (s *scan) cluster() error {
 			if _, err := s.here(span); err != nil {
 				return err
 			}
-			if x.srv.routes.Load().ownTerm == routes.ownTerm {
+			if x.srv.routes.Load().ownTerm == routes.ownTerm && still() {
 				hops++
 				continue
 			}
@@ -145,7 +146,7 @@ func (s *scan) ask(to *Route, timeout time.Duration) (ok bool, err error) {
 	b := batch{link: to, bytes: appendRequest(nil, words...), requests: 1}
 	x.srv.stats.forwarded.Add(1)
 	start := x.srv.clock()
-	b.send(false, timeout)
+	b.send(Terms{}, timeout, nil)
 	reply, err := b.reply()
 	x.waited += x.srv.clock() - start
 	r := request{cmd: x.cmd}

@@ -20,7 +20,7 @@ const longTimeout = 5 * time.Minute
 // connection.
 var spreadCommands = map[string]bool{
 	"dbsize": true, "keys": true, "randomkey": true, "scan": true, "flushall": true, "flushdb": true,
-	"cluster|countkeysinslot": true, "cluster|getkeysinslot": true,
+	"cluster|countkeysinslot": true, "cluster|getkeysinslot": true, "ring|insync": true,
 }
 
 // waitsHere tells that a command may wait for something, and so has earlier replies
@@ -86,12 +86,12 @@ func (x *call) scatterOnce(routes *Routes, timeout time.Duration, args [][]byte)
 	batches := make([]batch, len(routes.links), len(routes.links)+1)
 	for i, link := range routes.links {
 		batches[i] = batch{link: link, bytes: part, requests: 1}
-		batches[i].send(false, timeout)
+		batches[i].send(Terms{}, timeout, nil)
 	}
 	x.srv.stats.forwarded.Add(int64(len(batches)))
 	if len(routes.spans) > 0 {
 		batches = append(batches, batch{bytes: part, requests: 1})
-		x.conn.runPart(&batches[len(batches)-1], false)
+		x.conn.runPart(&batches[len(batches)-1], Terms{})
 	}
 	r := request{cmd: x.cmd}
 	for i := range batches {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/uber-go/tally/v4"
 
+	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -37,6 +38,9 @@ type Config struct {
 	Operator Operator
 	// Overview, if set, knows the cluster: see RING STATUS.
 	Overview Overview
+	// Placement, if set, is the newest placement that this node knows; nil if it knows
+	// none.
+	Placement func() *ring.Placement
 	// Version and NodeID identify the server.
 	Version, NodeID string
 	// ConfigFile is what INFO shows as such.
@@ -81,6 +85,7 @@ type Server struct {
 	config   configTable
 	routing  sync.Mutex // serializes SetRoutes
 	routes   atomic.Pointer[Routes]
+	lease    atomic.Pointer[Lease] // nil on a node that needs none
 	forwards forwards
 	watchers watchers
 	peak     atomic.Int64 // most memory that sample has seen in use
@@ -95,6 +100,8 @@ type Server struct {
 	stopping  atomic.Bool  // SHUTDOWN was accepted
 	done      sync.WaitGroup
 	stop      chan struct{}
+	hurry     chan struct{} // closed by EndWaits
+	endWaits  sync.Once
 }
 
 // NewServer returns a server for a store. Close must be called.
@@ -116,6 +123,7 @@ func NewServer(cfg Config) (*Server, error) {
 		conns:     make(map[int64]*conn),
 		listeners: make(map[net.Listener]struct{}),
 		stop:      make(chan struct{}),
+		hurry:     make(chan struct{}),
 	}
 	s.settings.set(&cfg.Settings)
 	s.config = newConfigTable(s)
@@ -248,6 +256,11 @@ func (s *Server) remove(c *conn) {
 	s.monitors.remove(c)
 	s.watchers.remove(c)
 }
+
+// EndWaits has all commands that wait for others, or for newer routes, answer as if their
+// time were over, from now on. It is for a server that closes, and before its time is over,
+// so that clients still hear it.
+func (s *Server) EndWaits() { s.endWaits.Do(func() { close(s.hurry) }) }
 
 // Close stops accepting, lets running commands finish and their replies leave, and
 // ends all connections; those that are not done when ctx is are cut off.

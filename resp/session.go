@@ -18,6 +18,10 @@ type session struct {
 	replies replyMode
 	// redirect: requests for other nodes' keys are answered with where to go.
 	redirect bool
+	// early: replies to writes need not wait for backups.
+	early bool
+	// wasEarly: some replies may not have.
+	wasEarly bool
 	started  time.Duration // on the server's clock
 
 	noEvict  atomic.Bool
@@ -62,6 +66,9 @@ func (s *session) setName(name string) {
 	s.mu.Unlock()
 }
 
+// terms are how the connection wants replies of other nodes.
+func (c *conn) terms() Terms { return Terms{RESP3: c.out.proto == 3, Early: c.session.early} }
+
 // keepReply reports whether the reply that was just written is to be sent. Each
 // command is to write one, even if it knows that it will be dropped.
 func (s *session) keepReply() bool {
@@ -90,7 +97,8 @@ func (c *conn) wait(d time.Duration, end <-chan struct{}) bool {
 	return c.waitUnless(c.srv.stop, d, end)
 }
 
-// waitOn is wait for a request that the server still carries out when it closes.
+// waitOn is wait for a request that the server still carries out when it closes, until
+// [Server.EndWaits].
 func (c *conn) waitOn(d time.Duration, end <-chan struct{}) bool { return c.waitUnless(nil, d, end) }
 
 func (c *conn) waitUnless(stop <-chan struct{}, d time.Duration, end <-chan struct{}) bool {
@@ -105,6 +113,7 @@ func (c *conn) waitUnless(stop <-chan struct{}, d time.Duration, end <-chan stru
 	}()
 	select {
 	case <-timer.C:
+	case <-c.srv.hurry:
 	case <-end:
 	case <-c.gone:
 		return false

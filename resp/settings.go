@@ -24,6 +24,15 @@ type Settings struct {
 	// StrictSlots refuses, already on one node, commands whose keys could lie at
 	// several nodes of a larger cluster, and that would fail there.
 	StrictSlots bool
+	// ForwardTimeout is how long a request waits for other nodes at most: for the
+	// answer, or for somebody who serves its keys.
+	ForwardTimeout time.Duration
+	// MinInSync is how many nodes, the primary included, must have a range for writes to
+	// be taken.
+	MinInSync int
+	// ScrubInterval is in how much time a node compares all that it serves with its
+	// backups; 0: only when it is told to.
+	ScrubInterval time.Duration
 
 	SlowlogSlowerThan time.Duration // negative: off
 	SlowlogMaxLen     int           // 0: off
@@ -55,6 +64,8 @@ func (s *Settings) ensureDefaults() {
 	setDefault(&s.OutputBuffer, 64<<20)
 	setDefault(&s.ClientMemory, 256<<20)
 	setDefault(&s.Route, RouteForward)
+	setDefault(&s.ForwardTimeout, 10*time.Second)
+	setDefault(&s.MinInSync, 1)
 }
 
 func setDefault[T comparable](p *T, v T) {
@@ -77,6 +88,8 @@ var (
 	outputBufferBounds = bounds{64 << 10, 1 << 50}
 	clientMemoryBounds = bounds{1 << 20, 1 << 50}
 	slowlogLenBounds   = bounds{0, 1 << 20}
+	inSyncBounds       = bounds{1, maxCopies}
+	forwardBounds      = bounds{int64(time.Millisecond), int64(time.Hour)}
 )
 
 // Validate reports every fault at once.
@@ -93,6 +106,7 @@ func (s *Settings) Validate() error {
 		{"arguments", int64(s.MaxArgs), argsBounds},
 		{"output buffer", s.OutputBuffer, outputBufferBounds},
 		{"client memory", s.ClientMemory, clientMemoryBounds},
+		{"copies in sync", int64(s.MinInSync), inSyncBounds},
 		{"slowlog length", int64(s.SlowlogMaxLen), slowlogLenBounds},
 	} {
 		if !f.bounds.has(f.n) {
@@ -101,6 +115,12 @@ func (s *Settings) Validate() error {
 	}
 	if s.IdleTimeout < 0 {
 		errs = append(errs, fmt.Errorf("resp: idle timeout %s is negative", s.IdleTimeout))
+	}
+	if !forwardBounds.has(int64(s.ForwardTimeout)) {
+		errs = append(errs, fmt.Errorf("resp: forward timeout %s is not between %s and %s", s.ForwardTimeout, time.Duration(forwardBounds.min), time.Duration(forwardBounds.max)))
+	}
+	if s.ScrubInterval != 0 && !scrubBounds.has(int64(s.ScrubInterval)) {
+		errs = append(errs, fmt.Errorf("resp: scrub interval %s is neither 0 nor between %s and %s", s.ScrubInterval, time.Duration(scrubBounds.min), time.Duration(scrubBounds.max)))
 	}
 	if s.Route != RouteForward && s.Route != RouteRedirect {
 		errs = append(errs, fmt.Errorf("resp: route %q is neither %s nor %s", s.Route, RouteForward, RouteRedirect))
@@ -122,6 +142,9 @@ type settings struct {
 	slowlogLen   atomic.Int64
 	redirect     atomic.Bool // of new connections
 	strictSlots  atomic.Bool
+	forwardLimit atomic.Int64 // ns
+	minInSync    atomic.Int64
+	scrubEvery   atomic.Int64 // ns; 0: off
 }
 
 func (s *settings) set(from *Settings) {
@@ -137,6 +160,9 @@ func (s *settings) set(from *Settings) {
 	s.slowlogLen.Store(int64(from.SlowlogMaxLen))
 	s.redirect.Store(from.Route == RouteRedirect)
 	s.strictSlots.Store(from.StrictSlots)
+	s.forwardLimit.Store(int64(from.ForwardTimeout))
+	s.minInSync.Store(int64(from.MinInSync))
+	s.scrubEvery.Store(int64(from.ScrubInterval))
 }
 
 func (s *settings) setPassword(p string) {

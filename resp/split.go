@@ -68,7 +68,7 @@ func (c *conn) split(r *request, routes *Routes) {
 		c.refuse(r, msgCrossSlot)
 		return
 	}
-	end := time.Now().Add(forwardTimeout)
+	end := time.Now().Add(c.srv.forwardTimeout())
 	parts, msg := c.runParts(r, routes, end)
 	size := int64(0)
 	for i := range parts {
@@ -187,19 +187,19 @@ func addKey(parts []part, owner int32, key int) []part {
 // sendPart sends a part on its way; this node's own runs at once.
 func (c *conn) sendPart(p *part, routes *Routes, timeout time.Duration) {
 	if p.owner == ownerSelf {
-		c.runPart(&p.batch, c.out.proto == 3)
+		c.runPart(&p.batch, c.terms())
 		return
 	}
 	c.srv.stats.forwarded.Add(1)
 	p.batch.link = routes.links[p.owner]
-	p.batch.send(c.out.proto == 3, timeout)
+	p.batch.send(c.terms(), timeout, nil)
 }
 
 // runPart runs a batch here.
-func (c *conn) runPart(b *batch, resp3 bool) {
+func (c *conn) runPart(b *batch, terms Terms) {
 	w := &ownWay{answered: make(chan struct{})}
 	b.way, b.received, b.next = w, false, 0
-	c.srv.RunForwarded([]Forwarded{{Batch: b.bytes, Requests: b.requests, RESP3: resp3, Answer: w.answer}}, nil)
+	c.srv.RunForwarded([]Forwarded{{Batch: b.bytes, Requests: b.requests, RESP3: terms.RESP3, Early: terms.Early, Answer: w.answer}}, nil)
 }
 
 // An ownWay is what is left to do of a batch that this node has run itself: to wait.

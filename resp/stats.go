@@ -28,6 +28,9 @@ type stats struct {
 	notMine    atomic.Int64 // forwarded here, but not this node's either
 	redirected atomic.Int64 // answered MOVED
 	crossSlot  atomic.Int64 // refused: their keys lie at several nodes
+	shrinks    atomic.Int64 // backups that left sets of this node's ranges
+	growths    atomic.Int64 // that came to them
+	leaseLost  atomic.Int64 // run, but not answered, since the lease was over meanwhile
 	// Requests that have worked, but whose keys may lie at several nodes of a larger
 	// cluster.
 	apart atomic.Int64
@@ -138,7 +141,7 @@ func (s *stats) reset() {
 	}
 	for _, n := range []*atomic.Int64{
 		&s.accepted, &s.refused, &s.bytesIn, &s.bytesOut, &s.protocolErrors, &s.outputLimit, &s.errorReplies,
-		&s.hits, &s.misses, &s.forwarded, &s.notMine, &s.redirected, &s.crossSlot, &s.apart,
+		&s.hits, &s.misses, &s.forwarded, &s.notMine, &s.redirected, &s.crossSlot, &s.leaseLost, &s.shrinks, &s.growths, &s.apart,
 	} {
 		n.Store(0)
 	}

@@ -36,17 +36,20 @@ const (
 
 func (l *flakyLink) Way() Way { return &flakyWay{Way: l.Link.Way(), fault: l} }
 
-func (w *flakyWay) Send(batch []byte, n int, resp3 bool, timeout time.Duration) error {
+func (w *flakyWay) Send(batch []byte, n int, terms Terms, timeout time.Duration, arrived func()) error {
 	w.kind = w.fault.fault()
 	switch w.kind {
 	case unsent:
 		return ErrNotSent
 	case lostBefore:
 		w.fault.sent.Add(1)
+		if arrived != nil {
+			arrived()
+		}
 		return nil
 	}
 	w.fault.sent.Add(1)
-	return w.Way.Send(batch, n, resp3, timeout)
+	return w.Way.Send(batch, n, terms, timeout, arrived)
 }
 
 func (w *flakyWay) Wait() (Replies, error) {

@@ -16,6 +16,7 @@ func (s *Server) watch(m *reporter) {
 		}
 		s.closeIdle()
 		s.budget.relieve()
+		s.store.GiveUpHeld(s.forwardTimeout())
 		s.sample(m)
 	}
 }

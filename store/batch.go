@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -38,8 +39,11 @@ const (
 	opSubDelete // sub key
 	opSubRange  // delete sub keys from, up to and not including to; an empty to is no bound
 	// A generation of 8 B LE follows; the opSub that follow under the same key
-	// belong to a value under construction, which is garbage until it is adopted.
+	// belong to a value under construction, which is garbage until it is adopted:
+	// the first of it,
 	opStage
+	// or more of it.
+	opMore
 	opAbandon // a generation: such a value will not be adopted
 	// No key but two positions, with their lengths: delete all between them, but
 	// not the header of the key that the second lies in.
@@ -53,7 +57,7 @@ const (
 type operation struct {
 	kind   byte
 	key    []byte
-	gen    uint64 // of opStage, opAbandon, and of opSub what was staged
+	gen    uint64 // of opStage, opMore, opAbandon, and of opSub what was staged
 	a, b   []byte
 	tokens ring.Range
 }
@@ -64,7 +68,14 @@ type batchWriter struct {
 }
 
 func newBatch(flags byte, room int) *batchWriter {
-	return &batchWriter{buf: append(make([]byte, 0, room+batchHead), batchVersion, flags)}
+	w := &batchWriter{buf: make([]byte, 0, room+batchHead)}
+	w.begin(flags)
+	return w
+}
+
+// begin begins a batch in the room of another.
+func (w *batchWriter) begin(flags byte) {
+	w.buf, w.key = append(w.buf[:0], batchVersion, flags), nil
 }
 
 func (w *batchWriter) empty() bool { return len(w.buf) == batchHead }
@@ -92,7 +103,7 @@ func (w *batchWriter) add(o *operation) {
 		w.buf = appendBytes(w.buf, o.a)
 	case opSub, opSubRange:
 		w.buf = appendBytes(appendBytes(w.buf, o.a), o.b)
-	case opStage, opAbandon:
+	case opStage, opMore, opAbandon:
 		w.buf = binary.LittleEndian.AppendUint64(w.buf, o.gen)
 	}
 }
@@ -141,7 +152,7 @@ func eachOp(batch []byte, visit func(*operation) error) (flags byte, err error) 
 			return 0, fmt.Errorf("%w: operation %d is cut off", ErrBatch, kind)
 		}
 		switch kind {
-		case opStage:
+		case opStage, opMore:
 			staged = o.gen
 		case opSub:
 			o.gen = staged
@@ -166,7 +177,7 @@ func (o *operation) decode(b []byte) (rest []byte, ok bool) {
 			o.b, b, ok = cutBytes(b)
 		}
 		return b, ok
-	case opStage, opAbandon:
+	case opStage, opMore, opAbandon:
 		if len(b) < 8 {
 			return nil, false
 		}
@@ -236,6 +247,54 @@ func (s *Store) CutBatch(batch []byte, r ring.Range, at Position) ([]byte, error
 	}
 	w.buf[1] = flags
 	return w.buf, nil
+}
+
+// BatchWithin returns that part of a batch of a tap which lies in some ranges, nil if
+// nothing does.
+func (s *Store) BatchWithin(batch []byte, ranges ...ring.Range) ([]byte, error) {
+	w := newBatch(0, len(batch))
+	all := true
+	flags, err := eachOp(batch, func(o *operation) error {
+		switch o.kind {
+		case opClear:
+			return fmt.Errorf("%w: a copy is not cut by ranges", ErrBatch)
+		case opDrop:
+			all = false
+			for _, r := range ranges {
+				for _, tokens := range intersect(r, o.tokens) {
+					w.add(&operation{kind: opDrop, tokens: tokens})
+				}
+			}
+			return nil
+		}
+		t := s.token(o.key)
+		if !slices.ContainsFunc(ranges, func(r ring.Range) bool { return r.Contains(t) }) {
+			all = false
+			return nil
+		}
+		w.add(o)
+		return nil
+	})
+	switch {
+	case err != nil || w.empty():
+		return nil, err
+	case all:
+		return batch, nil
+	}
+	w.buf[1] = flags
+	return w.buf, nil
+}
+
+// intersect returns what two ranges have in common.
+func intersect(a, b ring.Range) (out []ring.Range) {
+	for _, x := range stretches(a) {
+		for _, y := range stretches(b) {
+			if first, last := max(x.first, y.first), min(x.last, y.last); first <= last {
+				out = append(out, ring.Range{Start: first.Token(), End: last.Token() + 1})
+			}
+		}
+	}
+	return out
 }
 
 // cutClear adds that part of a clearing which lies before a position. A clearing spares

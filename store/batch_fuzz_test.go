@@ -79,20 +79,30 @@ func FuzzDigests(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(d.Append(nil))
 		d.Groups[0].Entries, d.Groups[0].Detailed, err = s.DigestEntries(ring.Whole, d.From, d.end(0), 100)
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(d.Append(nil))
+		f.Add(d.Append(nil), d.AppendEntries(nil, []int{0, len(d.Groups) - 1}))
 	}
-	f.Fuzz(func(t *testing.T, b []byte) {
+	f.Fuzz(func(t *testing.T, b, entries []byte) {
 		d, err := ParseDigests(b)
 		if err != nil {
 			return
 		}
 		if again, err := ParseDigests(d.Append(nil)); err != nil || !bytes.Equal(again.Append(nil), d.Append(nil)) {
 			t.Errorf("% x is read again as %v, %v", b, again, err)
+		}
+		if s.TakeEntries(d, entries) == nil {
+			var groups []int
+			for i := range d.Groups {
+				groups = append(groups, i)
+			}
+			again, _ := ParseDigests(d.Append(nil))
+			text := d.AppendEntries(nil, groups)
+			if err := s.TakeEntries(again, text); err != nil || !bytes.Equal(again.AppendEntries(nil, groups), text) {
+				t.Errorf("% x with % x is read again as %v, %v", b, entries, again, err)
+			}
 		}
 		for _, r := range []ring.Range{ring.Whole, {Start: 1 << 31, End: 5}} {
 			_, _ = s.Differing(r, d)

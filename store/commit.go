@@ -93,10 +93,12 @@ func (u *Unit) refused(err error) error {
 }
 
 func (u *Unit) release() {
-	if len(u.built) > 0 {
+	if u.constructing {
 		if taps := u.s.taps.Load(); taps != nil {
 			taps.abandoned(u.built)
 		}
+		u.s.constructing.RUnlock()
+		u.constructing = false
 	}
 	u.s.latches.unlock(u.latched)
 	u.latched = u.latched[:0]
@@ -125,8 +127,9 @@ func (u *Unit) forget() {
 	clear(u.changes)
 	u.changes = u.changes[:0]
 	u.deltas = u.deltas[:0]
+	u.headers = 0
 	u.dropDirty(0)
-	if cap(u.changes) > 1<<10 {
+	if cap(u.changes) > 1<<11 {
 		u.changes, u.deltas, u.index = nil, nil, nil
 	}
 }
@@ -173,6 +176,7 @@ func (u *Unit) apply(w Waiter) error {
 		n := len(u.pbuf)
 		u.pbuf = appendDeltas(u.pbuf, u.deltas)
 		_ = u.batch.Set(u.pbuf[:n], u.pbuf[n:], nil)
+		u.headers++
 		s.counts.entries.Add(1)
 	}
 	for _, n := range u.latched {
@@ -180,17 +184,15 @@ func (u *Unit) apply(w Waiter) error {
 	}
 	taps := s.taps.Load()
 	var contents batchrepr.Reader
+	entries := false
 	if taps != nil {
-		contents = u.batch.Reader()
+		contents, entries = u.batch.Reader(), u.batch.Count() != u.headers
 	}
 	err := s.db.Apply(u.batch, pebble.NoSync)
 	if err == nil {
 		for _, d := range u.deltas {
 			s.counts.add(d)
 		}
-	}
-	s.commits.RUnlock()
-	if err == nil {
 		for i := range u.changes {
 			c := &u.changes[i]
 			if c.line == nil {
@@ -201,9 +203,14 @@ func (u *Unit) apply(w Waiter) error {
 				s.cache.put(c.place, c.key, c.line)
 			}
 		}
+		if taps != nil {
+			u.handOver(taps, contents, entries)
+		}
+	}
+	s.commits.RUnlock()
+	if err == nil {
 		s.commitCount.Add(1)
 		if taps != nil {
-			u.handOver(taps, contents)
 			w = u.gated(w)
 		}
 		number := s.settler.add(u.batch, w)

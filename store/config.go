@@ -31,6 +31,10 @@ type Config struct {
 	// MinFreeDisk is the free space, in bytes, below which no writes are
 	// accepted, so that there is room to end in good order; 0 for no check.
 	MinFreeDisk int64
+	// DamageGrace is for how long writes are still accepted after damage has been found that
+	// keeps tables from being merged: for a [Store.DiscardRanges] to end it meanwhile. 0: they
+	// are refused at once.
+	DamageGrace time.Duration
 	// Logger receives what an operator should know; default: discarded.
 	Logger *slog.Logger
 	// InMemory keeps everything in memory, so that nothing outlives the store: for one

@@ -101,7 +101,7 @@ func newLink(t testing.TB, src, dst *Store, r ring.Range) *link {
 		t.Fatal(err)
 	}
 	l.cursor = l.copy.Position()
-	if l.tap, err = src.Tap(r, l.sink); err != nil {
+	if l.tap, err = src.Tap(l.sink, r); err != nil {
 		t.Fatal(err)
 	}
 	go l.run()
@@ -168,9 +168,14 @@ func (l *link) run() {
 // chunk copies one chunk; n is how many entries the digests are of, 0 for none.
 func (l *link) chunk(limit, n int, detail bool) error {
 	var d *Digests
-	var err error
 	if n > 0 {
-		if d, err = l.dst.Digest(l.r, l.copy.Position(), n); err != nil {
+		their, err := l.dst.Digest(l.r, l.copy.Position(), n)
+		if err != nil {
+			return err
+		}
+		text := their.Append(nil)
+		l.bytes += len(text)
+		if d, err = ParseDigests(text); err != nil {
 			return err
 		}
 		if detail {
@@ -179,10 +184,15 @@ func (l *link) chunk(limit, n int, detail bool) error {
 				return err
 			}
 			for _, i := range groups {
-				g := &d.Groups[i]
-				if g.Entries, g.Detailed, err = l.dst.DigestEntries(l.r, g.Start, d.end(i), 100); err != nil {
+				g := &their.Groups[i]
+				if g.Entries, g.Detailed, err = l.dst.DigestEntries(l.r, g.Start, their.end(i), 100); err != nil {
 					return err
 				}
+			}
+			text = their.AppendEntries(nil, groups)
+			l.bytes += len(text)
+			if err := l.src.TakeEntries(d, text); err != nil {
+				return err
 			}
 		}
 	}

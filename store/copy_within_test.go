@@ -160,13 +160,13 @@ func cutClearing(t *testing.T, r, part ring.Range) {
 	a.rc.Close()
 	a.rc = a.dst.NewReceiver(r)
 	at := within(a.src, key, 3)
-	tap, err := a.src.Tap(r, func(c Change) {
+	tap, err := a.src.Tap(func(c Change) {
 		b, err := a.src.CutBatch(c.Batch, r, at)
 		if err != nil {
 			t.Error(err)
 		}
 		a.batches = append(a.batches, b)
-	})
+	}, r)
 	if err != nil {
 		t.Fatal(err)
 	}

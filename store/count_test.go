@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
 // memConfig is a store on a file system that can crash.
@@ -20,7 +22,7 @@ func memConfig(fs vfs.FS, mode Fsync) Config {
 
 // crash returns the file system as a crash leaves it: of what was not fsynced,
 // some share has been lost.
-func crash(fs *vfs.MemFS, rnd *rand.Rand, keep int) *vfs.MemFS {
+func crash(fs *memdisk.FS, rnd *rand.Rand, keep int) *memdisk.FS {
 	return fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: keep, RNG: rand.New(rand.NewPCG(rnd.Uint64(), 1))})
 }
 
@@ -60,7 +62,7 @@ func TestCountsAreRightAfterRandomOperations(t *testing.T) {
 // TestCountsAreRightWithCheckpoints written at any moment.
 func TestCountsAreRightWithCheckpoints(t *testing.T) {
 	rnd := seeded(t)
-	fs := vfs.NewCrashableMem()
+	fs := memdisk.New()
 	for range 3 {
 		s := openTest(t, memConfig(fs, FsyncEverySec))
 		stop := make(chan struct{})
@@ -99,7 +101,7 @@ func TestCountsAreRightAfterACrash(t *testing.T) {
 	rnd := seeded(t)
 	for _, mode := range []Fsync{FsyncNo, FsyncEverySec, FsyncAlways} {
 		t.Run(string(mode), func(t *testing.T) {
-			fs := vfs.NewCrashableMem()
+			fs := memdisk.New()
 			for round := range 3 {
 				s := openTest(t, memConfig(fs, mode))
 				s.audit(t)
@@ -109,7 +111,7 @@ func TestCountsAreRightAfterACrash(t *testing.T) {
 					defer close(done)
 					churnAll(t, s, own, 60)
 				}()
-				var clones []*vfs.MemFS
+				var clones []*memdisk.FS
 				for range 3 {
 					for range rnd.IntN(20) {
 						if err := s.checkpointCounts(); err != nil {
@@ -137,7 +139,7 @@ func TestAcknowledgedWritesSurvive(t *testing.T) {
 	for _, mode := range []Fsync{FsyncNo, FsyncEverySec, FsyncAlways} {
 		t.Run(string(mode), func(t *testing.T) {
 			for range 4 {
-				fs := vfs.NewCrashableMem()
+				fs := memdisk.New()
 				s := openTest(t, memConfig(fs, mode))
 				want := map[string]string{}
 				for i := range 200 {
@@ -169,7 +171,7 @@ func TestAcknowledgedWritesSurvive(t *testing.T) {
 // TestClearAmongEverythingElse: writes, checkpoints and crashes at the same time.
 func TestClearAmongEverythingElse(t *testing.T) {
 	rnd := seeded(t)
-	fs := vfs.NewCrashableMem()
+	fs := memdisk.New()
 	s := openTest(t, memConfig(fs, FsyncEverySec))
 	stop := make(chan struct{})
 	var background sync.WaitGroup
@@ -197,7 +199,7 @@ func TestClearAmongEverythingElse(t *testing.T) {
 			}
 		})
 	}
-	var clones []*vfs.MemFS
+	var clones []*memdisk.FS
 	for range 10 {
 		churnAll(t, s, rnd, 20)
 		clones = append(clones, crash(fs, rnd, []int{0, 50, 100}[rnd.IntN(3)]))

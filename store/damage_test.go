@@ -18,10 +18,12 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
 // copyMem returns a copy of a file system.
-func copyMem(fs *vfs.MemFS) *vfs.MemFS {
+func copyMem(fs *memdisk.FS) *memdisk.FS {
 	return fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 1))})
 }
 
@@ -101,11 +103,11 @@ func content(t *testing.T, fs vfs.FS, dir string) map[string]string {
 
 // tornStore returns a store that was killed after one writer's units, the log that
 // they are in, its mark and where in it each unit ended.
-func tornStore(t *testing.T, mode Fsync) (fs *vfs.MemFS, h *history, log string, ends []int) {
+func tornStore(t *testing.T, mode Fsync) (fs *memdisk.FS, h *history, log string, ends []int) {
 	t.Helper()
 	h = newHistory(7, 1) // a history that fits one log; see the check below
 	w := h.writers[0]
-	live := vfs.NewCrashableMem()
+	live := memdisk.New()
 	s := openTest(t, crashConfig(live, mode))
 	log = s.cfg.FS.PathJoin(s.wal.dir, fmt.Sprintf("%06d.log", s.wal.current.num))
 	for w.next <= 6 {
@@ -245,7 +247,7 @@ func equalContent(a, b map[string]string) bool {
 func TestDamagedOlderLog(t *testing.T) {
 	h := newHistory(7, 1)
 	w := h.writers[0]
-	live := vfs.NewCrashableMem()
+	live := memdisk.New()
 	fs := newFaultyFS(live)
 	s := openTest(t, crashConfig(fs, FsyncEverySec))
 	// No tables: so both logs stay needed.
@@ -321,7 +323,7 @@ func TestMarksAreOnlyAHelp(t *testing.T) {
 
 // A damaged table is an error for the keys in its damaged block only.
 func TestDamagedTable(t *testing.T) {
-	fs := vfs.NewCrashableMem()
+	fs := memdisk.New()
 	cfg := faultConfig(fs, FsyncEverySec)
 	s := openTest(t, cfg)
 	key := func(i int) string { return fmt.Sprint("key", i) }
@@ -395,7 +397,7 @@ func TestDamagedTable(t *testing.T) {
 // What is missing or damaged of the rest is reported as damage, not as an empty
 // store.
 func TestDamagedDirectory(t *testing.T) {
-	fs := vfs.NewCrashableMem()
+	fs := memdisk.New()
 	s := openTest(t, crashConfig(fs, FsyncEverySec))
 	s.set(t, "a", "1", 0)
 	if err := errors.Join(s.db.Flush(), s.Close()); err != nil {

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -13,7 +15,7 @@ import (
 // groupSize is how many entries one digest of the first level stands for: so many
 // that the digests are a small part of what they stand for, so few that one
 // difference does not cost much.
-const groupSize = 11
+const groupSize = 8
 
 // A Group is the digest of some entries that follow one another: those from Start up
 // to the Start of the group behind it, or the end of the digests.
@@ -82,7 +84,7 @@ func (s *Store) Digest(r ring.Range, from Position, n int) (*Digests, error) {
 	if !ok {
 		return nil, fmt.Errorf("digest of %v: %w: outside of it", r, errPosition)
 	}
-	if len(from) == 0 {
+	if from = bytes.Clone(from); len(from) == 0 {
 		from = positionOf(st.first)
 	}
 	w, err := s.walk(st, from)
@@ -93,7 +95,7 @@ func (s *Store) Digest(r ring.Range, from Position, n int) (*Digests, error) {
 	g := Group{Start: from}
 	var sum groupSum
 	sum.reset()
-	var pos Position
+	var pos, last Position
 	var buf []byte
 	left := max(n, 1)
 	for ; left >= 0 && w.next(); left-- {
@@ -104,13 +106,14 @@ func (s *Store) Digest(r ring.Range, from Position, n int) (*Digests, error) {
 		if g.Count == groupSize {
 			g.Sum = sum.x.Sum64()
 			d.Groups = append(d.Groups, g)
-			g = Group{Start: append(Position(nil), pos...)}
+			g = Group{Start: between(last, pos)}
 			sum.reset()
 		}
 		var e uint64
 		e, buf = w.entrySum(pos, buf)
 		sum.add(e)
 		g.Count++
+		last = append(last[:0], pos...)
 	}
 	more := left == 0 && w.err == nil && w.iter.Valid()
 	if err := w.close(); err != nil {
@@ -122,6 +125,18 @@ func (s *Store) Digest(r ring.Range, from Position, n int) (*Digests, error) {
 		d.End = pos
 	}
 	return d, nil
+}
+
+// between returns a position behind one and not behind the next that is short when it
+// travels: a place with as many zeros at its end as can be, if they are of two places.
+func between(last, next Position) Position {
+	a, b := last.place(), next.place()
+	if a == b {
+		return append(Position(nil), next...)
+	}
+	// Where the two part, b has a one.
+	zeros := bits.Len64(uint64(a^b)) - 1
+	return positionOf(b >> zeros << zeros)
 }
 
 // DigestEntries returns the digest of each entry from a position up to another, both of
@@ -204,13 +219,18 @@ func (g *Group) detailed() bool { return g.Detailed || g.Count == 0 }
 // level is worth asking for: this one holds other entries there. Nothing is latched;
 // what changes meanwhile Chunk finds out.
 func (s *Store) Differing(r ring.Range, d *Digests) (groups []int, err error) {
+	return s.differing(r, d, (*Group).detailed)
+}
+
+// differing passes over the groups that skip picks.
+func (s *Store) differing(r ring.Range, d *Digests, skip func(*Group) bool) (groups []int, err error) {
 	if err := d.check(r); err != nil {
 		return nil, err
 	}
 	m := matcher{now: s.deathTime(s.now())}
 	for i := range d.Groups {
 		g := &d.Groups[i]
-		if g.detailed() {
+		if skip(g) {
 			continue
 		}
 		same, err := m.matches(s, r, g, d.end(i))

@@ -5,58 +5,130 @@ import (
 	"fmt"
 )
 
-// Digests travel as
+// Digests of the first level travel as
 //
-//	version 1 B | From | End | groups, each: Start | count uvarint | sum 8 B LE |
-//	1 B: detailed or not | if so: number of entries uvarint, each: position | sum 8 B LE
+//	version 1 B | From | End | groups, each: Start | count uvarint | sum 8 B LE
 //
-// with positions behind their lengths.
-const digestVersion = 1
+// with positions as
+//
+//	uvarint: 2 × how many bytes it begins with as the one before does, + 1 if it is a
+//	place, of which zeros at the end are left out | number of further bytes uvarint | these
+//
+// and those of the second level, for groups that both sides know, as
+//
+//	version 1 B | groups, each: number behind the one before uvarint | 0: all that there is
+//	is the first level, or number of entries + 1 uvarint | entries, each: uvarint: 2 × length
+//	of the key, + 1 if there is a sub key | key | if so: length uvarint | sub key | sum 8 B LE
+//
+// since the place follows from the key.
+const digestVersion = 2
 
-// Append appends the digests as they travel.
+// Append appends the first level as it travels.
 func (d *Digests) Append(dst []byte) []byte {
 	dst = append(dst, digestVersion)
-	dst = appendBytes(appendBytes(dst, d.From), d.End)
+	dst = appendBehind(appendBehind(dst, nil, d.From), d.From, d.End)
+	last := d.From
 	for i := range d.Groups {
 		g := &d.Groups[i]
-		dst = appendBytes(dst, g.Start)
+		dst = appendBehind(dst, last, g.Start)
 		dst = binary.AppendUvarint(dst, uint64(g.Count))
 		dst = binary.LittleEndian.AppendUint64(dst, g.Sum)
+		last = g.Start
+	}
+	return dst
+}
+
+// appendBehind appends a position by what it has not in common with the one before.
+func appendBehind(dst []byte, last, p Position) []byte {
+	bare := uint64(0)
+	if len(p) == placeSize {
+		bare = 1
+		for len(p) > 0 && p[len(p)-1] == 0 {
+			p = p[:len(p)-1]
+		}
+	}
+	shared := 0
+	for shared < min(len(last), len(p), placeSize) && last[shared] == p[shared] {
+		shared++
+	}
+	dst = binary.AppendUvarint(dst, uint64(shared)<<1|bare)
+	return appendBytes(dst, p[shared:])
+}
+
+// ParseDigests reads what Append writes. What it returns shares b's memory in part.
+// Whether it fits a range, those who are given it check.
+func ParseDigests(b []byte) (*Digests, error) {
+	p := digestParser{b: b}
+	p.version()
+	d := &Digests{From: p.behind(nil)}
+	d.End = p.behind(d.From)
+	last := d.From
+	for len(p.b) > 0 && !p.bad {
+		g := Group{Start: p.behind(last), Count: int(p.uvarint() & 0xffffffff), Sum: p.sum()}
+		d.Groups = append(d.Groups, g)
+		last = g.Start
+	}
+	return d, p.err()
+}
+
+// AppendEntries appends the second level of some groups, whose numbers ascend, as it
+// travels.
+func (d *Digests) AppendEntries(dst []byte, groups []int) []byte {
+	dst = append(dst, digestVersion)
+	last := 0
+	for _, i := range groups {
+		dst = binary.AppendUvarint(dst, uint64(i-last))
+		last = i
+		g := &d.Groups[i]
 		if !g.Detailed {
 			dst = append(dst, 0)
 			continue
 		}
-		dst = binary.AppendUvarint(append(dst, 1), uint64(len(g.Entries)))
+		dst = binary.AppendUvarint(dst, uint64(len(g.Entries))+1)
 		for _, e := range g.Entries {
-			dst = appendBytes(dst, e.At)
+			key, sub := e.At.split()
+			long := uint64(0)
+			if len(sub) > 0 {
+				long = 1
+			}
+			dst = append(binary.AppendUvarint(dst, uint64(len(key))<<1|long), key...)
+			if len(sub) > 0 {
+				dst = appendBytes(dst, sub)
+			}
 			dst = binary.LittleEndian.AppendUint64(dst, e.Sum)
 		}
 	}
 	return dst
 }
 
-// ParseDigests reads what Append writes. What it returns shares b's memory. Whether it
-// fits a range, those who are given it check.
-func ParseDigests(b []byte) (*Digests, error) {
+// TakeEntries reads what another store's AppendEntries writes, into that one's digests.
+func (s *Store) TakeEntries(d *Digests, b []byte) error {
 	p := digestParser{b: b}
-	if v := p.take(1); v == nil || v[0] != digestVersion {
-		return nil, fmt.Errorf("%w: digests of another version", ErrBatch)
-	}
-	d := &Digests{From: p.bytes(), End: p.bytes()}
+	p.version()
+	at := uint64(0)
 	for len(p.b) > 0 && !p.bad {
-		g := Group{Start: p.bytes(), Count: int(p.uvarint() & 0xffffffff), Sum: p.sum()}
-		detailed := p.take(1)
-		if g.Detailed = detailed != nil && detailed[0] == 1; g.Detailed {
-			for n := p.uvarint(); n > 0 && !p.bad; n-- {
-				g.Entries = append(g.Entries, EntryDigest{p.bytes(), p.sum()})
+		if at += p.uvarint(); at >= uint64(len(d.Groups)) {
+			p.bad = true
+			break
+		}
+		g := &d.Groups[at]
+		n := p.uvarint()
+		if g.Entries, g.Detailed = nil, n > 0; n == 0 {
+			continue
+		}
+		for ; n > 1 && !p.bad; n-- {
+			size := p.uvarint()
+			key := p.take(size >> 1)
+			var sub []byte
+			if size&1 != 0 {
+				sub = p.take(p.uvarint())
+			}
+			if sum := p.sum(); !p.bad {
+				g.Entries = append(g.Entries, EntryDigest{entryPosition(nil, PlaceOf(s.token, key), key, sub), sum})
 			}
 		}
-		d.Groups = append(d.Groups, g)
 	}
-	if p.bad {
-		return nil, fmt.Errorf("%w: digests are cut off", ErrBatch)
-	}
-	return d, nil
+	return p.err()
 }
 
 // A digestParser reads from b until something is bad.
@@ -65,8 +137,21 @@ type digestParser struct {
 	bad bool
 }
 
-func (p *digestParser) take(n int) []byte {
-	if p.bad || len(p.b) < n {
+func (p *digestParser) err() error {
+	if p.bad {
+		return fmt.Errorf("%w: digests are cut off, or of another version", ErrBatch)
+	}
+	return nil
+}
+
+func (p *digestParser) version() {
+	if v := p.take(1); v == nil || v[0] != digestVersion {
+		p.bad = true
+	}
+}
+
+func (p *digestParser) take(n uint64) []byte {
+	if p.bad || uint64(len(p.b)) < n {
 		p.bad = true
 		return nil
 	}
@@ -84,13 +169,27 @@ func (p *digestParser) uvarint() uint64 {
 	return n
 }
 
-func (p *digestParser) bytes() Position {
-	head, rest, ok := cutBytes(p.b)
-	if p.bad = p.bad || !ok; p.bad {
+// behind reads a position that follows another one.
+func (p *digestParser) behind(last Position) Position {
+	head := p.uvarint()
+	rest := p.take(p.uvarint())
+	shared, bare := head>>1, head&1 != 0
+	if shared > uint64(min(len(last), placeSize)) || bare && shared+uint64(len(rest)) > placeSize {
+		p.bad = true
+	}
+	if p.bad {
 		return nil
 	}
-	p.b = rest
-	return head
+	if shared == 0 && !bare {
+		return rest
+	}
+	size := shared + uint64(len(rest))
+	if bare {
+		size = placeSize
+	}
+	at := make(Position, size)
+	copy(at[copy(at, last[:shared]):], rest)
+	return at
 }
 
 func (p *digestParser) sum() uint64 {

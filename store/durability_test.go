@@ -9,6 +9,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
 func crashConfig(fs vfs.FS, mode Fsync) Config {
@@ -23,13 +25,13 @@ func crashConfig(fs vfs.FS, mode Fsync) Config {
 // An aftermath is the file system as it might be found after a crash, and how many
 // units of each writer must be there.
 type aftermath struct {
-	fs       *vfs.MemFS
+	fs       *memdisk.FS
 	promised []int
 }
 
 // crashes lets the writers work on a store and takes a crash at each of a few random
 // moments.
-func (h *history) crashes(t *testing.T, rng *rand.Rand, fs *vfs.MemFS, s *Store, unsynced func() int, promised func() []int) []aftermath {
+func (h *history) crashes(t *testing.T, rng *rand.Rand, fs *memdisk.FS, s *Store, unsynced func() int, promised func() []int) []aftermath {
 	stop := h.run(t, s)
 	var taken []aftermath
 	for range 3 {
@@ -51,7 +53,7 @@ func throughCrashes(t *testing.T, mode Fsync, unsynced func(*rand.Rand) int, pro
 	seed := testSeed(t)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	h := newHistory(seed, 6)
-	fs := vfs.NewCrashableMem()
+	fs := memdisk.New()
 	s := openTest(t, crashConfig(fs, mode))
 	for range lives(5) {
 		percent := func() int { return unsynced(rng) }
@@ -125,7 +127,7 @@ func TestPowerLossAtEveryStep(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 2))
 			h := newHistory(seed, 1)
 			w := h.writers[0]
-			fs := vfs.NewCrashableMem()
+			fs := memdisk.New()
 			var mu sync.Mutex
 			var taken []aftermath
 			step := stepFS(fs, func(errorfs.Op) {
@@ -174,7 +176,7 @@ func TestCrashesWhileLogsRotate(t *testing.T) {
 			seed := testSeed(t)
 			rng := rand.New(rand.NewPCG(seed, 3))
 			h := newHistory(seed, 3)
-			fs := vfs.NewCrashableMem()
+			fs := memdisk.New()
 			for range lives(6) {
 				var mu sync.Mutex
 				var taken []aftermath

@@ -11,6 +11,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"go.uber.org/goleak"
+
+	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
 // While tables cannot be written, writes are refused, reads go on, and Pebble's
@@ -24,7 +26,7 @@ func TestTableFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 			h := newHistory(testSeed(t), 2)
-			base := vfs.NewCrashableMem()
+			base := memdisk.New()
 			fs := newFaultyFS(base)
 			s := openTest(t, faultConfig(fs, FsyncEverySec))
 			stop := h.run(t, s)
@@ -66,7 +68,7 @@ func TestTableFaults(t *testing.T) {
 // A store can be closed while its tables cannot be written; nothing is lost.
 func TestCloseDuringTableFault(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	base := vfs.NewCrashableMem()
+	base := memdisk.New()
 	fs := newFaultyFS(base)
 	s := openTest(t, faultConfig(fs, FsyncEverySec))
 	s.set(t, "a", "1", 0)
@@ -90,7 +92,7 @@ func TestCloseDuringTableFault(t *testing.T) {
 // To Pebble a failure to write its manifest is final: the store says so, refuses
 // writes, answers reads, ends, and has lost nothing.
 func TestManifestFault(t *testing.T) {
-	base := vfs.NewCrashableMem()
+	base := memdisk.New()
 	fs := newFaultyFS(base)
 	s := openTest(t, faultConfig(fs, FsyncAlways))
 	s.set(t, "a", "1", 0)
@@ -137,7 +139,7 @@ func TestManifestFault(t *testing.T) {
 // Opening on a disk that takes no tables ends with an error, though what lies in the
 // log cannot be recovered without.
 func TestOpenFaults(t *testing.T) {
-	base := vfs.NewCrashableMem()
+	base := memdisk.New()
 	s := openTest(t, faultConfig(base, FsyncAlways))
 	s.set(t, "a", "1", 0)
 	crashed := func() vfs.FS { return base.CrashClone(vfs.CrashCloneCfg{}) }

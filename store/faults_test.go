@@ -14,6 +14,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"go.uber.org/goleak"
+
+	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
 // A faultyFS fails as its fault says, from inject until end.
@@ -197,7 +199,7 @@ func testFault(t *testing.T, mode Fsync, what fault, lasting bool) {
 	seed := testSeed(t)
 	rng := rand.New(rand.NewPCG(seed, 4))
 	h := newHistory(seed, 3)
-	base := vfs.NewCrashableMem()
+	base := memdisk.New()
 	fs := newFaultyFS(base)
 	s := openTest(t, faultConfig(fs, mode))
 	s.set(t, "old", "value", 0)

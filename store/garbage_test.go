@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
 // collectAll collects garbage until there is none.
@@ -43,7 +45,7 @@ func TestGarbageIsCollected(t *testing.T) {
 // TestGarbageIsCollectedByItself, also what was left before the store was opened.
 func TestGarbageIsCollectedByItself(t *testing.T) {
 	rnd := seeded(t)
-	fs := vfs.NewCrashableMem()
+	fs := memdisk.New()
 	s := openTest(t, memConfig(fs, FsyncEverySec))
 	for range 3 {
 		churnAll(t, s, rnd, 40)
@@ -164,7 +166,7 @@ func checkFilled(t *testing.T, s *Store, key string) {
 func TestGenerationsNeverRepeat(t *testing.T) {
 	rnd := seeded(t)
 	for _, mode := range []Fsync{FsyncNo, FsyncEverySec, FsyncAlways} {
-		fs := vfs.NewCrashableMem()
+		fs := memdisk.New()
 		used := map[uint64]bool{}
 		for range 12 {
 			s := openTest(t, memConfig(fs, mode))
@@ -206,7 +208,7 @@ func TestGenerationsNeverRepeat(t *testing.T) {
 // named as garbage.
 func TestPiecesAfterACrash(t *testing.T) {
 	rnd := seeded(t)
-	fs := vfs.NewCrashableMem()
+	fs := memdisk.New()
 	for range 4 {
 		s := openTest(t, memConfig(fs, FsyncNo))
 		s.audit(t)
@@ -218,7 +220,7 @@ func TestPiecesAfterACrash(t *testing.T) {
 				writeFilled(t, s, "k", byte('a'+r.IntN(26)), 20*pieceSize+r.IntN(30*pieceSize), r.IntN(4))
 			}
 		}()
-		var clones []*vfs.MemFS
+		var clones []*memdisk.FS
 		for range 4 {
 			clones = append(clones, crash(fs, rnd, rnd.IntN(101)))
 		}

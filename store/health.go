@@ -83,6 +83,9 @@ func (s *Store) healLoop() {
 	defer tick.Stop()
 	for {
 		s.checkDisk()
+		s.troubleMu.Lock()
+		s.damageDue()
+		s.troubleMu.Unlock()
 		if s.curable() {
 			if err := s.cure(); err != nil && !s.stopping() {
 				s.log.Error("recovery failed, trying again", "err", err)
@@ -203,6 +206,18 @@ func (s *Store) isTroubled(t trouble) bool {
 	return s.troubles[t] != nil
 }
 
+// onlyDamaged reports whether writes are refused for damage in tables alone.
+func (s *Store) onlyDamaged() bool {
+	s.troubleMu.Lock()
+	defer s.troubleMu.Unlock()
+	for t, err := range s.troubles {
+		if err != nil && trouble(t) != troubleDamage {
+			return false
+		}
+	}
+	return true
+}
+
 // fatalError returns why Pebble has stopped for good.
 func (s *Store) fatalError() error {
 	s.troubleMu.Lock()
@@ -240,7 +255,8 @@ func (s *Store) listener() *pebble.EventListener {
 	return &pebble.EventListener{
 		BackgroundError: s.tablesFailed,
 		DataCorruption: func(info pebble.DataCorruptionInfo) {
-			s.log.Error("damaged table", "path", info.Path, "err", info.Details)
+			s.log.Error("damaged table", "path", info.Path, "err", info.Details.Error())
+			s.damage.found(info.Bounds.Start, info.Bounds.End.Key)
 		},
 		FlushEnd:      func(info pebble.FlushInfo) { s.tablesWritten(info.Err) },
 		CompactionEnd: func(info pebble.CompactionInfo) { s.tablesWritten(info.Err) },
@@ -263,10 +279,40 @@ func (s *Store) tablesFailed(err error) {
 		}
 	}
 	if pebble.IsCorruptionError(err) {
-		s.trouble(troubleDamage, fmt.Errorf("%w: tables cannot be merged: restore the directory from a copy: %w", ErrDamaged, err))
+		s.damageMet(fmt.Errorf("%w: tables cannot be merged: restore the directory from a copy: %w", ErrDamaged, err))
 		return
 	}
 	s.trouble(troubleTables, fmt.Errorf("write tables: %w", err))
+}
+
+// damageMet notes that damage keeps tables from being merged. Until they are too many
+// nothing is lost by going on: so whoever can get rid of the damage has some time for it.
+func (s *Store) damageMet(err error) {
+	s.troubleMu.Lock()
+	defer s.troubleMu.Unlock()
+	if s.damageErr == nil {
+		s.damageErr, s.damageSince = err, time.Now()
+		if s.cfg.DamageGrace > 0 {
+			s.log.Error("writes will be refused, if the damage stays", "in", s.cfg.DamageGrace, "err", err)
+		}
+	}
+	s.damageDue()
+}
+
+// damageDue refuses writes once the grace is over; troubleMu is held.
+func (s *Store) damageDue() {
+	if s.damageErr != nil && s.troubles[troubleDamage] == nil && time.Since(s.damageSince) >= s.cfg.DamageGrace {
+		s.setTrouble(troubleDamage, s.damageErr)
+	}
+}
+
+// damageGone notes that damage has been cut out of the tables. If there is more, it will be
+// met again.
+func (s *Store) damageGone() {
+	s.troubleMu.Lock()
+	defer s.troubleMu.Unlock()
+	s.damageErr = nil
+	s.setTrouble(troubleDamage, nil)
 }
 
 // tablesWritten notes that a flush or a compaction succeeded, if err is nil.

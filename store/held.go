@@ -1,10 +1,11 @@
 package store
 
 import (
-	"container/heap"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // A heldChange is something that a unit wrote, or may have read, and that leaves no
@@ -19,16 +20,23 @@ type heldChange struct {
 // taken for one: that only waits longer.
 func (u *Unit) see(ts *tapSet, l *latch, p Place) {
 	number := l.tapped.Load()
-	if number == 0 {
+	if number == 0 || u.following || u.early && u.blind {
 		return
 	}
-	tap := ts.find(p.Token())
-	if tap == nil {
+	piece := ts.find(p.Token())
+	if piece == nil {
 		return
 	}
-	// What another tap was handed later has no acknowledgement here.
-	if number = min(number, tap.last.Load()); !tap.held.acked(number) {
-		u.addSeen(tap, number)
+	if tap := piece.tap; tap != nil {
+		// What another tap was handed later has no acknowledgement here.
+		if n := min(number, tap.last.Load()); !tap.held.acked(n) {
+			u.addSeen(tap, n)
+		}
+	}
+	for _, o := range piece.open {
+		if n := min(number, o.number); !o.tap.held.acked(n) {
+			u.addSeen(o.tap, n)
+		}
 	}
 }
 
@@ -49,7 +57,9 @@ func (u *Unit) handed(tap *Tap, number uint64) {
 		u.addSeen(tap, ^uint64(0))
 		return
 	}
-	u.addSeen(tap, number)
+	if !u.early {
+		u.addSeen(tap, number)
+	}
 	for _, n := range u.latched {
 		l := &u.s.latches[n]
 		l.tapped.Store(max(l.tapped.Load(), number))
@@ -111,52 +121,74 @@ type holding struct {
 	upTo atomic.Uint64 // what has been acknowledged
 
 	mu      sync.Mutex
-	waiting heldHeap
-	err     error // once the tap has been closed with one
+	waiting []heldWaiter // by number
+	err     error        // once the tap has been closed with one
 }
 
 func (h *holding) acked(number uint64) bool { return h.upTo.Load() >= number }
+
+// failed reports whether the tap has been closed with an error.
+func (h *holding) failed() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.err != nil
+}
 
 // wait lets w be told when a number has been acknowledged. If it has been, or never
 // will be, wait says so instead.
 func (h *holding) wait(number uint64, w Waiter) (waits bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.err != nil || h.acked(number) {
+	if h.acked(number) {
+		return false, nil
+	}
+	if h.err != nil {
 		return false, h.err
 	}
-	heap.Push(&h.waiting, heldWaiter{number, w})
+	// Most come in the order of their numbers, or nearly.
+	h.waiting = append(h.waiting, heldWaiter{number, w, time.Now()})
+	for i := len(h.waiting) - 1; i > 0 && h.waiting[i-1].number > number; i-- {
+		h.waiting[i-1], h.waiting[i] = h.waiting[i], h.waiting[i-1]
+	}
 	return true, nil
 }
 
 // release acknowledges everything up to a number.
 func (h *holding) release(number uint64) {
+	var room [16]Waiter
 	h.mu.Lock()
-	if number > h.upTo.Load() && h.err == nil {
+	if number > h.upTo.Load() {
 		h.upTo.Store(number)
 	}
-	free := h.take(number)
+	free := h.take(number, room[:0])
 	h.mu.Unlock()
 	for _, w := range free {
 		w.Settled(nil)
 	}
 }
 
-// fail lets all that is not acknowledged fail, now and later.
+// fail lets all that is not acknowledged fail, now and until it is.
 func (h *holding) fail(err error) {
 	h.mu.Lock()
-	h.err = err
-	free := h.take(^uint64(0))
+	if h.err == nil {
+		h.err = err
+	}
+	free := h.take(^uint64(0), nil)
 	h.mu.Unlock()
 	for _, w := range free {
 		w.Settled(err)
 	}
 }
 
-// take removes those who wait for numbers up to one.
-func (h *holding) take(number uint64) (free []Waiter) {
-	for len(h.waiting) > 0 && h.waiting[0].number <= number {
-		free = append(free, heap.Pop(&h.waiting).(heldWaiter).waiter)
+// take removes those who wait for numbers up to one, and appends them to free.
+func (h *holding) take(number uint64, free []Waiter) []Waiter {
+	n := 0
+	for n < len(h.waiting) && h.waiting[n].number <= number {
+		free = append(free, h.waiting[n].waiter)
+		n++
+	}
+	if n > 0 {
+		h.waiting = slices.Delete(h.waiting, 0, n)
 	}
 	return free
 }
@@ -164,19 +196,5 @@ func (h *holding) take(number uint64) (free []Waiter) {
 type heldWaiter struct {
 	number uint64
 	waiter Waiter
-}
-
-// A heldHeap has the smallest number first.
-type heldHeap []heldWaiter
-
-func (h heldHeap) Len() int           { return len(h) }
-func (h heldHeap) Less(i, j int) bool { return h[i].number < h[j].number }
-func (h heldHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *heldHeap) Push(x any)        { *h = append(*h, x.(heldWaiter)) }
-func (h *heldHeap) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	old[len(old)-1] = heldWaiter{}
-	*h = old[:len(old)-1]
-	return x
+	since  time.Time
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"math/bits"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -38,10 +39,30 @@ func latchOf(p Place) uint16 {
 // lock takes the latches, which it sorts and frees of duplicates first, and
 // returns them.
 func (l *latches) lock(nums []uint16) []uint16 {
-	slices.Sort(nums)
-	nums = slices.Compact(nums)
+	nums = inOrder(nums)
 	for _, n := range nums {
 		l[n].mu.Lock()
+	}
+	return nums
+}
+
+// inOrder sorts numbers of latches and frees them of duplicates. Of many, a set of bits
+// is faster than to compare them.
+func inOrder(nums []uint16) []uint16 {
+	const many = 16
+	if len(nums) <= many {
+		slices.Sort(nums)
+		return slices.Compact(nums)
+	}
+	var set [latchCount / 64]uint64
+	for _, n := range nums {
+		set[n/64] |= 1 << (n % 64)
+	}
+	nums = nums[:0]
+	for i, word := range set {
+		for ; word != 0; word &= word - 1 {
+			nums = append(nums, uint16(i*64+bits.TrailingZeros64(word)))
+		}
 	}
 	return nums
 }

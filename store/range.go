@@ -68,9 +68,10 @@ func (s *Store) eachSlice(st stretch, visit func(slice uint16, l Load)) error {
 
 // countStretch reads what there is between two places.
 func (s *Store) countStretch(st stretch) (l Load, err error) {
-	iter, err := s.headers(st.first)
+	lower, upper := st.bounds(kindData)
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
-		return l, err
+		return l, s.readFailed(err)
 	}
 	err = s.eachHeader(iter, func(p Place, key []byte, h *header) bool {
 		if p > st.last {
@@ -115,32 +116,99 @@ func (s *Store) DropRanges(w Waiter, rs ...ring.Range) error {
 // counts have of them, and what is named as garbage. Their entries in the index of
 // expiry times are left to sweepDropped. Taps are told of told, or must not be there.
 func (s *Store) drop(sts []stretch, told *ring.Range, w Waiter) error {
-	var nums []uint16
+	// Most lines go before anybody has to wait.
+	marks := s.cache.sweepAhead(inside(sts))
+	s.checkpoints.Lock() // as in Clear
+	defer s.checkpoints.Unlock()
+	nums := s.latches.lock(latchesOf(sts))
+	defer s.latches.unlock(nums)
+	return s.dropLatched(sts, dropping{nums: nums, marks: marks, told: told}, w)
+}
+
+func latchesOf(sts []stretch) (nums []uint16) {
 	for _, st := range sts {
 		nums = st.appendLatches(nums)
 	}
-	in := func(p Place) bool {
+	return nums
+}
+
+func inside(sts []stretch) func(Place) bool {
+	return func(p Place) bool {
 		return slices.ContainsFunc(sts, func(st stretch) bool { return p >= st.first && p <= st.last })
 	}
-	// Most lines go before anybody has to wait.
-	marks := s.cache.sweepAhead(in)
+}
 
-	s.checkpoints.Lock() // as in Clear
-	defer s.checkpoints.Unlock()
-	nums = s.latches.lock(nums)
-	defer s.latches.unlock(nums)
+// A dropping is how stretches are dropped.
+type dropping struct {
+	nums  []uint16 // of their latches, which are held
+	marks []uint64 // of sweepAhead
+	told  *ring.Range
+	// unread: nothing in them is read, nor is damage in the way, and they are marked as
+	// to be cut out of the tables.
+	unread bool
+}
+
+// dropLatched is drop for those who hold the latches.
+func (s *Store) dropLatched(sts []stretch, d dropping, w Waiter) error {
 	s.commits.Lock()
 	defer s.commits.Unlock()
-	if err := s.Writable(); err != nil {
+	if err := s.Writable(); err != nil && !(d.unread && s.onlyDamaged()) {
 		return err
 	}
 	taps := s.taps.Load()
-	if told == nil && taps != nil {
+	if d.told == nil && taps != nil {
 		for _, st := range sts {
 			if taps.overlap(st) {
 				return ErrOverlap
 			}
 		}
+	}
+	gone, err := s.goneOf(sts, d.unread)
+	if err != nil {
+		return err
+	}
+	s.counts.take(gone, 1)
+	b := s.dropBatch(sts)
+	if d.unread {
+		for _, st := range sts {
+			_ = b.Set(discardKey(st), nil, nil)
+		}
+	}
+	defer func() {
+		if b != nil {
+			_ = b.Close()
+		}
+	}()
+	for _, n := range d.nums {
+		s.latches[n].version.Add(1)
+	}
+	err = s.db.Apply(b, pebble.NoSync)
+	if err == nil {
+		s.cache.sweep(d.marks, inside(sts))
+		s.drops.Add(1)
+		s.unswept.Store(true)
+		if d.told != nil && taps != nil {
+			w = s.tellDropped(taps, *d.told, d.nums, w)
+		}
+		number := s.settler.add(b, w)
+		for _, n := range d.nums {
+			s.latches[n].settled.Store(number)
+		}
+	} else {
+		s.counts.take(gone, -1)
+		err = fmt.Errorf("%w: %w", ErrReadOnly, err)
+	}
+	b = nil // the settler's, or Pebble may still hold it
+	for _, n := range d.nums {
+		s.latches[n].version.Add(1)
+	}
+	return err
+}
+
+// goneOf returns what some stretches hold of each slice; the latches are held.
+func (s *Store) goneOf(sts []stretch, unread bool) (map[uint16]Load, error) {
+	if unread {
+		return s.goneUnread(sts), nil
 	}
 	gone := make(map[uint16]Load)
 	for _, st := range sts {
@@ -150,40 +218,10 @@ func (s *Store) drop(sts []stretch, told *ring.Range, w Waiter) error {
 			gone[slice] = sum
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	s.counts.take(gone, 1)
-	b := s.dropBatch(sts)
-	defer func() {
-		if b != nil {
-			_ = b.Close()
-		}
-	}()
-	for _, n := range nums {
-		s.latches[n].version.Add(1)
-	}
-	err := s.db.Apply(b, pebble.NoSync)
-	if err == nil {
-		s.cache.sweep(marks, in)
-		s.drops.Add(1)
-		s.unswept.Store(true)
-		if told != nil && taps != nil {
-			w = s.tellDropped(taps, *told, nums, w)
-		}
-		number := s.settler.add(b, w)
-		for _, n := range nums {
-			s.latches[n].settled.Store(number)
-		}
-	} else {
-		s.counts.take(gone, -1)
-		err = fmt.Errorf("%w: %w", ErrReadOnly, err)
-	}
-	b = nil // the settler's, or Pebble may still hold it
-	for _, n := range nums {
-		s.latches[n].version.Add(1)
-	}
-	return err
+	return gone, nil
 }
 
 // take subtracts what some slices lose from the counts, or with sign -1 adds it.
@@ -217,38 +255,4 @@ func (s *Store) dropBatch(sts []stretch) *pebble.Batch {
 	_ = b.Set(countKey, c.encode(nil), nil)
 	_ = b.Set(expiresKey, c.encodeExpires(nil), nil)
 	return b
-}
-
-// tellDropped tells the taps that a range has been emptied, under the latches nums,
-// and returns what is to wait in place of w.
-func (s *Store) tellDropped(taps *tapSet, r ring.Range, nums []uint16, w Waiter) Waiter {
-	u := Unit{s: s, latched: nums}
-	for _, t := range taps.all() {
-		b := newBatch(0, 16)
-		for _, tokens := range intersect(t.r, r) {
-			b.add(&operation{kind: opDrop, tokens: tokens})
-		}
-		if !b.empty() {
-			u.handed(t, t.hand(b.buf))
-		}
-	}
-	return u.gated(w)
-}
-
-// intersect returns what two ranges have in common.
-func intersect(a, b ring.Range) (out []ring.Range) {
-	if a.Start == a.End {
-		return []ring.Range{b}
-	}
-	if b.Start == b.End {
-		return []ring.Range{a}
-	}
-	for _, x := range stretches(a) {
-		for _, y := range stretches(b) {
-			if first, last := max(x.first, y.first), min(x.last, y.last); first <= last {
-				out = append(out, ring.Range{Start: first.Token(), End: last.Token() + 1})
-			}
-		}
-	}
-	return out
 }

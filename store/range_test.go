@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
 // loadOf is what RangeLoad should say.
@@ -31,7 +32,7 @@ func (a *audit) loadOf(r ring.Range) (l Load) {
 // TestRangeLoadIsExact, also where a range's ends cut slices, and after a restart.
 func TestRangeLoadIsExact(t *testing.T) {
 	rnd := seeded(t)
-	fs := vfs.NewCrashableMem()
+	fs := memdisk.New()
 	s := openTest(t, memConfig(fs, FsyncNo))
 	for round := range 3 {
 		churnAll(t, s, rnd, 60)
@@ -177,7 +178,7 @@ func TestDropAfterACrash(t *testing.T) {
 	rnd := seeded(t)
 	for _, mode := range []Fsync{FsyncNo, FsyncEverySec, FsyncAlways} {
 		t.Run(string(mode), func(t *testing.T) {
-			fs := vfs.NewCrashableMem()
+			fs := memdisk.New()
 			for range lives(3) {
 				s := openTest(t, memConfig(fs, mode))
 				churnAll(t, s, rnd, 40)
@@ -188,7 +189,7 @@ func TestDropAfterACrash(t *testing.T) {
 					t.Fatal(err)
 				}
 				s.wal.tick()
-				var clones []*vfs.MemFS
+				var clones []*memdisk.FS
 				var done Signal
 				if err := s.DropRanges(&done, r); err != nil {
 					t.Fatal(err)
@@ -234,10 +235,10 @@ func TestApplyAfterACrash(t *testing.T) {
 	for _, mode := range []Fsync{FsyncNo, FsyncEverySec, FsyncAlways} {
 		t.Run(string(mode), func(t *testing.T) {
 			churnAll(t, src, rnd, 30)
-			fs := vfs.NewCrashableMem()
+			fs := memdisk.New()
 			dst := openTest(t, memConfig(fs, mode))
 			l := newLink(t, src, dst, ring.Whole)
-			var clones []*vfs.MemFS
+			var clones []*memdisk.FS
 			for !l.copy.Done() {
 				if err := l.chunk(20_000, 0, false); err != nil {
 					t.Fatal(err)

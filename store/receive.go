@@ -9,19 +9,31 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// A Receiver applies the batches of one stream: what another store's Tap hands over for
-// a range, and what its Copy emits, in that order. It belongs to one goroutine.
+// A Receiver applies the batches of one stream: what another store's taps hand over for
+// some ranges, and what its copies emit, in that order. It belongs to one goroutine.
+//
+// The values under construction are named by the sender: so a receiver is for one start
+// of one store.
 type Receiver struct {
-	s *Store
-	r ring.Range
-	u *Unit
+	s      *Store
+	ranges []ring.Range
+	within *spanIndex
+	u      *Unit
 	// begun holds values whose entries have come, some of them, but not their header,
 	// by the sender's generation.
 	begun  map[begunKey]uint64
 	broken error
 
+	ops     []placedOp
+	after   uint64 // the newest commit of the units before, as a settler's number
 	cleared []clearing
 	pbuf    []byte
+}
+
+// A placedOp is an operation that is going to be done.
+type placedOp struct {
+	operation
+	place Place // of its key, if it has one
 }
 
 type begunKey struct {
@@ -30,17 +42,35 @@ type begunKey struct {
 }
 
 // A clearing is what an opClear has emptied.
-type clearing struct{ from, to Position }
+type clearing struct {
+	r        ring.Range
+	from, to Position
+}
 
 // maxBegun bounds how many values may be under construction at a time; a sender has one
 // for each unit that writes a long value.
 const maxBegun = 1 << 16
 
-// NewReceiver returns a receiver for a range. The caller closes it.
-func (s *Store) NewReceiver(r ring.Range) *Receiver {
+// NewReceiver returns a receiver for some ranges. The caller closes it.
+func (s *Store) NewReceiver(ranges ...ring.Range) *Receiver {
 	u := s.NewUnit()
-	u.peeking = true
-	return &Receiver{s: s, r: r, u: u, begun: make(map[begunKey]uint64)}
+	u.peeking, u.following = true, true
+	rc := &Receiver{s: s, u: u, begun: make(map[begunKey]uint64)}
+	rc.SetRanges(ranges...)
+	return rc
+}
+
+// SetRanges says where changes may lie from now on. What has been begun elsewhere, and
+// not finished, is garbage.
+func (rc *Receiver) SetRanges(ranges ...ring.Range) {
+	rc.ranges, rc.within = slices.Clone(ranges), newSpanIndex(spansOf(ranges))
+	for k, gen := range rc.begun {
+		if rc.within.find(rc.s.token([]byte(k.key))) < 0 {
+			delete(rc.begun, k)
+			rc.s.generations.built(gen)
+			rc.s.garbage.Add(1)
+		}
+	}
 }
 
 // Close ends the stream. What it has begun and not finished is garbage.
@@ -53,119 +83,24 @@ func (rc *Receiver) Close() {
 	rc.broken = ErrClosed
 }
 
-// Apply makes a batch's changes visible, all or none, with all that a unit's commit
-// brings up to date. As with [Unit.Commit], w is told when they are as durable as the
-// fsync mode demands, if wait is true.
-//
-// With an error nothing was changed, but for what a batch removes from a whole stretch of
-// tokens. The stream is at its end then: ErrGap if it does not follow what is here,
-// ErrBatch if it is malformed, ErrReadOnly if nothing can be written.
-func (rc *Receiver) Apply(batch []byte, w Waiter) (wait bool, err error) {
-	if rc.broken != nil {
-		return false, rc.broken
-	}
-	drops, flags, err := rc.prepare(batch)
-	if err == nil && len(drops) > 0 {
-		err = rc.s.drop(union(drops), nil, nil)
-	}
-	if err != nil {
-		return false, rc.fail(err)
-	}
-	u := rc.u
-	u.copying = flags&batchCopied != 0
-	u.begin(beforeAll)
-	if _, err = eachOp(batch, rc.one); err != nil {
-		u.Abort()
-		return false, rc.fail(err)
-	}
-	if len(drops) > 0 && u.batch == nil {
-		u.after = max(u.after, rc.s.latches[latchOf(drops[0].first)].settled.Load())
-	}
-	if wait, err = u.Commit(w); err != nil {
-		return false, rc.fail(err)
-	}
-	return wait, nil
-}
-
 // fail ends the stream with an error.
 func (rc *Receiver) fail(err error) error {
-	err = fmt.Errorf("apply batch of %v: %w", rc.r, err)
+	err = fmt.Errorf("apply batch: %w", err)
 	rc.broken = err
 	return err
 }
 
-// manyKeys is how many keys a clearing may remove one by one.
-const manyKeys = 4096
-
-// prepare checks a batch, notes in the unit which latches it needs, and returns what is
-// to be dropped beforehand.
-func (rc *Receiver) prepare(batch []byte) (drops []stretch, flags byte, err error) {
-	u := rc.u
-	u.latched = u.latched[:0]
-	rc.cleared = rc.cleared[:0]
-	dropping, more := false, false
-	flags, err = eachOp(batch, func(o *operation) error {
-		more = more || o.kind != opDrop
-		switch o.kind {
-		case opDrop:
-			dropping = true
-			for _, st := range stretches(o.tokens) {
-				if !rc.within(st) {
-					return fmt.Errorf("%w: it drops %v", ErrBatch, o.tokens)
-				}
-				drops = append(drops, st)
-			}
-			return nil
-		case opClear:
-			pieces, err := rc.clearingOf(o)
-			for _, st := range pieces {
-				if whole, ok := st.inside(o.a, o.b); ok && rc.s.keysWithin(whole) > manyKeys {
-					drops = append(drops, whole)
-				}
-				u.latched = st.appendLatches(u.latched)
-			}
-			return err
-		case opPut, opFresh, opAdopt:
-			var h header
-			if err := h.parse(o.a); err != nil || h.gen == 0 && (o.kind != opPut || len(h.value) > pieceSize) {
-				return fmt.Errorf("%w: header", ErrBatch)
-			}
-		case opSub, opSubDelete:
-			if len(o.a) == 0 {
-				return fmt.Errorf("%w: empty sub key", ErrBatch)
-			}
-		}
-		p := PlaceOf(rc.s.token, o.key)
-		if !rc.r.Contains(p.Token()) {
-			return fmt.Errorf("%w: it has a key outside the range", ErrBatch)
-		}
-		if n := latchOf(p); len(u.latched) == 0 || u.latched[len(u.latched)-1] != n {
-			u.latched = append(u.latched, n)
-		}
-		return nil
-	})
-	if err == nil && dropping && more {
-		err = fmt.Errorf("%w: a range is dropped among other things", ErrBatch)
-	}
-	return drops, flags, err
-}
-
-// within reports whether a stretch lies in the receiver's range.
-func (rc *Receiver) within(st stretch) bool {
-	return slices.ContainsFunc(stretches(rc.r), func(own stretch) bool {
-		return st.first >= own.first && st.last <= own.last
-	})
-}
-
-// clearingOf checks an opClear and returns the places that it has a part in.
-func (rc *Receiver) clearingOf(o *operation) (pieces []stretch, err error) {
+// clearingOf checks an opClear and returns the range in which it is, and the places that
+// it has a part in.
+func (rc *Receiver) clearingOf(o *operation) (r ring.Range, pieces []stretch, err error) {
 	from, to := Position(o.a), Position(o.b)
-	if from.check() != nil || to.check() != nil || comparePositions(rc.r, from, to) >= 0 {
-		return nil, fmt.Errorf("%w: clearing", ErrBatch)
+	r, ok := rc.rangeOf(from)
+	if !ok || from.check() != nil || to.check() != nil || comparePositions(r, from, to) >= 0 {
+		return r, nil, fmt.Errorf("%w: clearing", ErrBatch)
 	}
-	for _, st := range stretches(rc.r) {
-		if len(from) > 1 && comparePositions(rc.r, positionOf(st.last), from[:placeSize]) < 0 ||
-			len(to) > 1 && comparePositions(rc.r, positionOf(st.first), to) >= 0 {
+	for _, st := range stretches(r) {
+		if len(from) > 1 && comparePositions(r, positionOf(st.last), from[:placeSize]) < 0 ||
+			len(to) > 1 && comparePositions(r, positionOf(st.first), to) >= 0 {
 			continue
 		}
 		if len(from) > 1 && from.place() >= st.first && from.place() <= st.last {
@@ -180,9 +115,9 @@ func (rc *Receiver) clearingOf(o *operation) (pieces []stretch, err error) {
 		pieces = append(pieces, st)
 	}
 	if len(pieces) == 0 {
-		return nil, fmt.Errorf("%w: clearing outside the range", ErrBatch)
+		return r, nil, fmt.Errorf("%w: clearing outside the range", ErrBatch)
 	}
-	return pieces, nil
+	return r, pieces, nil
 }
 
 // keysWithin returns about how many keys a stretch holds, for none more than a slice at
@@ -195,23 +130,21 @@ func (s *Store) keysWithin(st stretch) (keys int64) {
 }
 
 // one does one operation in the unit.
-func (rc *Receiver) one(o *operation) error {
+func (rc *Receiver) one(op *placedOp) error {
+	u, p, o := rc.u, op.place, &op.operation
 	switch o.kind {
-	case opDrop:
-		return nil
 	case opClear:
 		return rc.clear(o)
-	}
-	u, p := rc.u, PlaceOf(rc.s.token, o.key)
-	switch o.kind {
 	case opStage:
+		rc.abandon(o)
 		return rc.begin(p, o)
-	case opAbandon:
-		if gen, ok := rc.begun[begunKey{string(o.key), o.gen}]; ok {
-			delete(rc.begun, begunKey{string(o.key), o.gen})
-			rc.s.generations.built(gen)
-			rc.s.garbage.Add(1)
+	case opMore:
+		if _, ok := rc.begun[begunKey{string(o.key), o.gen}]; !ok {
+			return fmt.Errorf("%w: more of a value that was not begun", ErrGap)
 		}
+		return nil
+	case opAbandon:
+		rc.abandon(o)
 		return nil
 	case opSub:
 		if o.gen != 0 {
@@ -267,22 +200,28 @@ func (rc *Receiver) setSub(p Place, o *operation, gen uint64) error {
 	return rc.u.batched().Set(rc.subKey(p, o.key, gen, o.a), o.b, nil)
 }
 
-// begin begins a value that has no header yet, or goes on with it.
+// begin begins a value that has no header yet.
 func (rc *Receiver) begin(p Place, o *operation) error {
-	k := begunKey{string(o.key), o.gen}
-	gen := rc.begun[k]
-	if gen == 0 {
-		if len(rc.begun) >= maxBegun {
-			return fmt.Errorf("%w: %d values are under construction", ErrBatch, len(rc.begun))
-		}
-		var err error
-		if gen, err = rc.s.newGeneration(); err != nil {
-			return err
-		}
-		rc.begun[k] = gen
+	if len(rc.begun) >= maxBegun {
+		return fmt.Errorf("%w: %d values are under construction", ErrBatch, len(rc.begun))
 	}
+	gen, err := rc.s.newGeneration()
+	if err != nil {
+		return err
+	}
+	rc.begun[begunKey{string(o.key), o.gen}] = gen
 	rc.s.garbage.Add(1)
 	return rc.u.batched().Set(garbageKey(nil, p, o.key, gen), nil, nil)
+}
+
+// abandon gives up a value that has no header yet, if it was begun.
+func (rc *Receiver) abandon(o *operation) {
+	k := begunKey{string(o.key), o.gen}
+	if gen, ok := rc.begun[k]; ok {
+		delete(rc.begun, k)
+		rc.s.generations.built(gen)
+		rc.s.garbage.Add(1)
+	}
 }
 
 // put makes a header the key's, under a generation of this store.
@@ -322,7 +261,7 @@ func (rc *Receiver) load(p Place, key []byte) (header, error) {
 		c := rc.cleared[len(rc.cleared)-1]
 		rc.pbuf = entryPosition(rc.pbuf[:0], p, key, nil)
 		at := Position(rc.pbuf)
-		if comparePositions(rc.r, at, c.from) >= 0 && comparePositions(rc.r, at, c.to) < 0 && !bytes.HasPrefix(c.to, at) {
+		if comparePositions(c.r, at, c.from) >= 0 && comparePositions(c.r, at, c.to) < 0 && !bytes.HasPrefix(c.to, at) {
 			return header{}, nil
 		}
 	}
@@ -337,7 +276,7 @@ func (rc *Receiver) load(p Place, key []byte) (header, error) {
 
 // clear removes what lies between two positions.
 func (rc *Receiver) clear(o *operation) error {
-	pieces, err := rc.clearingOf(o)
+	r, pieces, err := rc.clearingOf(o)
 	if err != nil {
 		return err
 	}
@@ -347,15 +286,15 @@ func (rc *Receiver) clear(o *operation) error {
 		if len(at) > 1 && !(at.place() >= st.first && at.place() <= st.last) {
 			at = nil
 		}
-		if err := rc.clearStretch(st, at, to); err != nil {
+		if err := rc.clearStretch(r, st, at, to); err != nil {
 			return err
 		}
 	}
-	rc.cleared = append(rc.cleared, clearing{from, to})
+	rc.cleared = append(rc.cleared, clearing{r, from, to})
 	return nil
 }
 
-func (rc *Receiver) clearStretch(st stretch, from, to Position) error {
+func (rc *Receiver) clearStretch(r ring.Range, st stretch, from, to Position) error {
 	u := rc.u
 	w, err := rc.s.walk(st, from)
 	if err != nil {
@@ -365,7 +304,7 @@ func (rc *Receiver) clearStretch(st stretch, from, to Position) error {
 	var pos Position
 	for w.next() {
 		pos = w.appendPosition(pos[:0])
-		if comparePositions(rc.r, pos, to) >= 0 {
+		if comparePositions(r, pos, to) >= 0 {
 			break
 		}
 		switch {

@@ -89,8 +89,14 @@ func (s *Store) AwaitAll(w Waiter) (wait bool) {
 	}
 	u := Unit{s: s}
 	if taps := s.taps.Load(); taps != nil {
-		for _, t := range taps.all() {
-			u.addSeen(t, t.last.Load())
+		for i := range taps.pieces {
+			p := &taps.pieces[i]
+			if p.tap != nil {
+				u.addSeen(p.tap, p.tap.last.Load())
+			}
+			for _, o := range p.open {
+				u.addSeen(o.tap, o.number)
+			}
 		}
 	}
 	if s.settler.durable(last) && !u.held() {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
 // scan returns how often a scan by calls of count keys comes by each key.
@@ -174,7 +176,7 @@ func TestScanFindsWhatIsThereThroughout(t *testing.T) {
 // TestWhatAScanSawSurvivesACrash once AwaitAll has been obeyed.
 func TestWhatAScanSawSurvivesACrash(t *testing.T) {
 	rnd := seeded(t)
-	fs := vfs.NewCrashableMem()
+	fs := memdisk.New()
 	s := openTest(t, memConfig(fs, FsyncAlways))
 	var writes atomic.Int64
 	stop := make(chan struct{})

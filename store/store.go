@@ -46,7 +46,14 @@ type Store struct {
 
 	taps    atomic.Pointer[tapSet] // nil when there are none
 	tapsMu  sync.Mutex             // serializes changes of taps and passive
-	tapped  atomic.Uint64          // number of the newest change handed to a Tap
+	handing handing
+
+	damage damage
+	// constructing is held for reading by a unit that has written a part of a value
+	// which no header names yet, until its end, and by Retap for writing. Who holds it
+	// waits for no latch.
+	constructing sync.RWMutex
+
 	passive tokenSet
 	overdue atomic.Bool  // expired keys may lie in what expireLoop has passed
 	drops   atomic.Int64 // ranges dropped since the store was opened
@@ -55,8 +62,11 @@ type Store struct {
 	refusal   atomic.Pointer[error]
 	troubleMu sync.Mutex
 	troubles  [troubleCount]error
-	fatal     chan struct{} // closed by Fatalf
-	fatalOnce sync.Once
+	// damageErr is why tables cannot be merged, since damageSince; guarded by troubleMu.
+	damageErr   error
+	damageSince time.Time
+	fatal       chan struct{} // closed by Fatalf
+	fatalOnce   sync.Once
 	// openFailed is told when flushes fail again and again; open listens.
 	openFailed chan error
 
@@ -168,6 +178,9 @@ func (s *Store) open() (err error) {
 			defer s.loops.Done()
 			loop()
 		}()
+	}
+	if err := s.resumeDiscards(); err != nil {
+		s.log.Error("discard damaged ranges", "err", err)
 	}
 	return nil
 }

@@ -39,6 +39,10 @@ func (u *Unit) putPieces(key []byte, p Place, old *header, h header, size int64,
 	if err != nil {
 		return err
 	}
+	if !u.constructing {
+		u.s.constructing.RLock()
+		u.constructing = true
+	}
 	u.built = append(u.built, construction{place: p, key: key, gen: gen})
 	b := u.s.db.NewBatch()
 	defer func() { _ = b.Close() }()
@@ -46,6 +50,7 @@ func (u *Unit) putPieces(key []byte, p Place, old *header, h header, size int64,
 	_ = b.Set(garbage, nil, nil)
 	u.s.garbage.Add(1)
 	prefix := appendDataPrefix(nil, p, key)
+	more := false
 	for i := int64(0); i*pieceSize < size; i++ {
 		data, err := piece(i)
 		if err != nil {
@@ -55,12 +60,13 @@ func (u *Unit) putPieces(key []byte, p Place, old *header, h header, size int64,
 			_ = b.Set(appendPieceKey(prefix, gen, uint32(i)), data, nil)
 		}
 		if b.Len() >= stageSize {
-			if err := u.stage(b, p, key, gen); err != nil {
+			if err := u.stage(b, p, key, gen, more); err != nil {
 				return err
 			}
+			more = true
 		}
 	}
-	if err := u.stage(b, p, key, gen); err != nil {
+	if err := u.stage(b, p, key, gen, more); err != nil {
 		return err
 	}
 	_ = u.batched().Delete(garbage, nil)
@@ -71,13 +77,13 @@ func (u *Unit) putPieces(key []byte, p Place, old *header, h header, size int64,
 
 // stage commits part of a value that no header names yet. It need not be durable
 // by itself: the log keeps the order, and the header comes after it.
-func (u *Unit) stage(b *pebble.Batch, p Place, key []byte, gen uint64) error {
+func (u *Unit) stage(b *pebble.Batch, p Place, key []byte, gen uint64, more bool) error {
 	contents := b.Reader()
 	if err := u.s.write(b, pebble.NoSync); err != nil {
 		return fmt.Errorf("write long value: %w", err)
 	}
 	if taps := u.s.taps.Load(); taps != nil {
-		taps.staged(contents, p, key, gen)
+		taps.staged(contents, p, key, gen, more)
 	}
 	b.Reset()
 	return nil

@@ -48,16 +48,19 @@ func (s *Store) sweepDropped() error {
 	return errors.Join(s.write(b, pebble.NoSync), b.Close())
 }
 
-func (s *Store) droppedStretches() (sts []stretch, err error) {
+func (s *Store) droppedStretches() ([]stretch, error) { return s.markedStretches(droppedPrefix) }
+
+// markedStretches returns the stretches of marks with a prefix.
+func (s *Store) markedStretches(prefix []byte) (sts []stretch, err error) {
 	iter, err := s.db.NewIter(&pebble.IterOptions{
-		LowerBound: droppedPrefix,
-		UpperBound: prefixEnd(slices.Clone(droppedPrefix)),
+		LowerBound: prefix,
+		UpperBound: prefixEnd(slices.Clone(prefix)),
 	})
 	if err != nil {
 		return nil, s.readFailed(err)
 	}
 	for iter.First(); iter.Valid(); iter.Next() {
-		if k := iter.Key()[len(droppedPrefix):]; len(k) == 2*placeSize {
+		if k := iter.Key()[len(prefix):]; len(k) == 2*placeSize {
 			sts = append(sts, stretch{Place(binary.BigEndian.Uint64(k)), Place(binary.BigEndian.Uint64(k[placeSize:]))})
 		}
 	}

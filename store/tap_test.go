@@ -49,7 +49,7 @@ func (r *recorder) count() int {
 
 func mustTap(t *testing.T, s *Store, r ring.Range, sink func(Change)) *Tap {
 	t.Helper()
-	tap, err := s.Tap(r, sink)
+	tap, err := s.Tap(sink, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestOneTapDoesNotWaitForAnother(t *testing.T) {
 	defer lowTap.Close(nil)
 	highTap = mustTap(t, s, high, func(c Change) { highTap.Acked(c.Number) })
 	defer highTap.Close(nil)
-	if _, err := s.Tap(ring.Range{Start: 5, End: 6}, recLow.sink); !errors.Is(err, ErrOverlap) {
+	if _, err := s.Tap(recLow.sink, ring.Range{Start: 5, End: 6}); !errors.Is(err, ErrOverlap) {
 		t.Errorf("a second tap of the same range: %v", err)
 	}
 	keys := map[bool]string{}
@@ -290,7 +290,7 @@ func TestTapPacesItsRange(t *testing.T) {
 	key := []byte("a")
 	p := u.Place(key)
 	r := ring.Range{Start: p.Token(), End: p.Token() + 1}
-	tap, err := s.Tap(r, func(Change) {})
+	tap, err := s.Tap(func(Change) {}, r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ type Unit struct {
 	latched []uint16
 	batch   *pebble.Batch
 	changes []change
-	index   map[Place][]int32 // into changes, once there are many
+	index   changeIndex // of changes, once there are many
 	deltas  []countDelta
 	// after is the newest commit that something read here may stem from.
 	after uint64
@@ -49,6 +49,16 @@ type Unit struct {
 	peeking bool
 	// copying: what is written is no use of its key, either.
 	copying bool
+	// following: what is read goes to nobody, but into what is written.
+	following bool
+	// headers is how many records of the batch are headers, or follow from them.
+	headers uint32
+	// parts is what the taps are handed.
+	parts tapParts
+	// constructing: the unit holds Store.constructing.
+	constructing bool
+	// early and blind: see Early and Blind.
+	early, blind bool
 	// readers see, in a unit without latches, one state of a long string each.
 	readers []pieceReader
 }
@@ -121,7 +131,7 @@ func (u *Unit) Begin(now int64, places []Place) {
 func (u *Unit) begin(now int64) {
 	u.now = now
 	u.after = 0
-	u.failure, u.unseen, u.flushed = nil, nil, false
+	u.failure, u.unseen, u.flushed, u.blind = nil, nil, false, false
 	u.lines = u.lines[:0]
 	u.seen = u.seen[:0]
 	if len(u.latched) > 0 {
@@ -156,10 +166,8 @@ func (u *Unit) find(p Place, key []byte) *change {
 		}
 		return nil
 	}
-	for _, i := range u.index[p] {
-		if c := &u.changes[i]; bytes.Equal(c.key, key) {
-			return c
-		}
+	if i := u.index.find(u.changes, p, key); i >= 0 {
+		return &u.changes[i]
 	}
 	return nil
 }
@@ -171,16 +179,50 @@ func (u *Unit) setChange(p Place, key, line []byte, base uint64) {
 	}
 	u.changes = append(u.changes, change{place: p, key: key, line: line, base: base})
 	switch n := len(u.changes); {
-	case n == 17:
-		if u.index == nil {
-			u.index = make(map[Place][]int32)
-		}
-		for i := range u.changes {
-			u.index[u.changes[i].place] = append(u.index[u.changes[i].place], int32(i))
-		}
+	case n == 17 || n > 17 && 2*n > len(u.index):
+		u.index = u.index.of(u.changes)
 	case n > 17:
-		u.index[p] = append(u.index[p], int32(n-1))
+		u.index.add(u.changes, n-1)
 	}
+}
+
+// A changeIndex finds changes by place and key: a table of their numbers, each plus one,
+// with open addressing; 0 is nothing.
+type changeIndex []int32
+
+// of returns an index of changes, with room for more.
+func (x changeIndex) of(changes []change) changeIndex {
+	if 2*len(changes) > len(x) {
+		size := 64
+		for size < 4*len(changes) {
+			size *= 2
+		}
+		x = make(changeIndex, size)
+	}
+	for i := range changes {
+		x.add(changes, i)
+	}
+	return x
+}
+
+func (x changeIndex) add(changes []change, n int) {
+	mask := len(x) - 1
+	i := int(mix(changes[n].place)>>32) & mask
+	for x[i] != 0 {
+		i = (i + 1) & mask
+	}
+	x[i] = int32(n + 1)
+}
+
+// find returns the number of the change of a key, or -1.
+func (x changeIndex) find(changes []change, p Place, key []byte) int {
+	mask := len(x) - 1
+	for i := int(mix(p)>>32) & mask; x[i] != 0; i = (i + 1) & mask {
+		if c := &changes[x[i]-1]; c.place == p && bytes.Equal(c.key, key) {
+			return int(x[i] - 1)
+		}
+	}
+	return -1
 }
 
 // Changed reports whether the unit has changed a key since it was last applied; Get
@@ -233,12 +275,11 @@ func (u *Unit) load(p Place, key []byte) (h header, err error) {
 		}
 	}
 	l := &u.s.latches[latchOf(p)]
-	held := u.holds(p)
 	line, ok, err := u.read(l, p, key)
 	if err != nil {
 		return h, err
 	}
-	if !held && l.version.Load()&1 != 0 {
+	if l.version.Load()&1 != 0 && !u.holds(p) {
 		// A commit under this latch is under way: wait for it, then look again.
 		l.mu.Lock()
 		line, ok, err = u.read(l, p, key)
@@ -361,6 +402,7 @@ func (u *Unit) put(p Place, key []byte, old, h *header) {
 	copy(op.Key, u.pbuf)
 	copy(op.Value, line)
 	_ = op.Finish() // an unindexed batch cannot fail
+	u.headers++
 	u.setChange(p, key, line, old.gen)
 	u.account(p, key, old, h)
 }
@@ -372,6 +414,7 @@ func (u *Unit) remove(p Place, key []byte, old *header) {
 	}
 	u.pbuf = appendDataPrefix(u.pbuf[:0], p, key)
 	_ = u.batched().Delete(u.pbuf, nil)
+	u.headers++
 	u.setChange(p, key, nil, old.gen)
 	u.account(p, key, old, &header{})
 }
@@ -394,11 +437,13 @@ func (u *Unit) account(p Place, key []byte, old, h *header) {
 			d.expires--
 			u.pbuf = expiryKey(u.pbuf[:0], old.expiry, p, key)
 			_ = u.batched().Delete(u.pbuf, nil)
+			u.headers++
 		}
 		if h.expiry != 0 {
 			d.expires++
 			u.pbuf = expiryKey(u.pbuf[:0], h.expiry, p, key)
 			_ = u.batched().Set(u.pbuf, nil, nil)
+			u.headers++
 		}
 	}
 	if d.keys != 0 || d.bytes != 0 || d.expires != 0 {
@@ -408,6 +453,7 @@ func (u *Unit) account(p Place, key []byte, old, h *header) {
 		u.dropDirty(old.gen)
 		u.pbuf = garbageKey(u.pbuf[:0], p, key, old.gen)
 		_ = u.batched().Set(u.pbuf, nil, nil)
+		u.headers++
 		u.s.garbage.Add(1)
 	}
 }

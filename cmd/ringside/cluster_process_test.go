@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/ringside-kv/ringside/loadtest/model"
+	"github.com/ringside-kv/ringside/replica/freeport"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
@@ -78,14 +78,9 @@ func (n *processNode) kill() {
 // freePorts are addresses on which nothing listens.
 func freePorts(t *testing.T, n int) []string {
 	t.Helper()
-	var addrs []string
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		addrs = append(addrs, l.Addr().String())
+	addrs, err := freeport.Loopback(n)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return addrs
 }
@@ -127,9 +122,12 @@ func (c *processCluster) settled(ids ...string) {
 			if last = fmt.Sprintf("%s sees %v", n.id, owners); !slices.Equal(slices.Sorted(maps.Keys(owners)), ids) {
 				return false
 			}
-			desired, err := placing.Desired(ring.Input{Members: members, Present: p})
-			if err != nil || len(ring.NewPlan(p, desired).Handoffs) > 0 {
-				last += fmt.Sprint(", which is not as desired ", err)
+			desired, err := placing.Desired(ring.Input{Members: members, Backups: 1, Present: p})
+			if err != nil {
+				c.t.Fatal(err)
+			}
+			if plan := ring.NewPlan(p, desired); len(plan.Handoffs)+len(plan.Promotions)+len(plan.Drops) > 0 {
+				last += ", which is not as desired"
 				return false
 			}
 		}

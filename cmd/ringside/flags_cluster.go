@@ -18,9 +18,21 @@ func clusterSettings(s *settings.Set, cfg *node.Config, choice func(string, *str
 	add("bootstrap-expect", settings.OptionalCount(&cfg.BootstrapExpect),
 		"found a cluster with so many nodes, all started with this number and --join, once they have found each other; a cluster that is there is joined")
 	choice("role", &cfg.Role,
-		"store = holds a share of the data; proxy = routes for its clients and holds none")
+		"store = holds a share of the data; proxy = routes for its clients and holds none; witness = a proxy that takes part in agreeing on the placement, so that two stores go on when one of the three is away")
 	choice("route", &cfg.Route,
 		"what clients get for keys of other nodes: forward = the answer; redirect = MOVED, as from Redis Cluster; RING ROUTE changes it for a connection")
+	add("backups", settings.OptionalCount(&cfg.Backups),
+		"copies of each key beside the primary, each at another node; of the cluster that this node founds: RING BACKUPS changes it later")
+	add("recreate-after", settings.Duration(&cfg.RecreateAfter),
+		"how long a range may have no copy left before it is made anew, empty, for those who use Ringside as a cache; 0 = never: its keys are refused until a copy is back, or RING RECREATE")
+	add("rereplicate-after", settings.Duration(&cfg.RereplicateAfter),
+		"how long a node may be away before others get copies in its place")
+	add("forward-timeout", settings.Duration(&cfg.ForwardTimeout),
+		"how long a request waits for other nodes at most, as while a node has just died; then the client gets an error that says what is known")
+	add("min-in-sync", settings.Count(&cfg.MinInSync),
+		"how many nodes, the primary included, must have a key's range for a write to be taken; with fewer it is refused with NOREPLICAS")
+	add("scrub-interval", settings.Duration(&cfg.ScrubInterval),
+		"in how much time a node compares all that it serves with the copies of its backups, a little at a time, and reads what its disk has; what differs or is damaged is copied anew; 0 = only by RING SCRUB")
 	add("cluster", settings.Text(&cfg.Cluster, "NAME"),
 		"name of the cluster; nodes of another are refused")
 	add("cluster-key", settings.Text(&cfg.ClusterKey, "KEY"),

@@ -74,6 +74,7 @@ Any Redis client works with it.`,
   ringside serve --help                every setting, as flag, variable and file
   ringside status --watch              the cluster at a glance
   ringside locate --node a --node b k  the node that key k lies at
+  ringside recover --dir d1            go on without a majority that is lost for good
   ringside simulate                    what each placement strategy costs, without a server
   ringside completion bash --help      completion for your shell`,
 		Version:       versionLine(),
@@ -81,6 +82,6 @@ Any Redis client works with it.`,
 		SilenceErrors: true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(a.serveCommand(), a.locateCommand(), a.simulateCommand(), a.statusCommand(), versionCommand())
+	root.AddCommand(a.serveCommand(), a.locateCommand(), a.recoverCommand(), a.simulateCommand(), a.statusCommand(), versionCommand())
 	return root
 }

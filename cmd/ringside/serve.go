@@ -8,7 +8,9 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -62,6 +64,7 @@ func (a *app) serveCommand() *cobra.Command {
 		cfg.Version = versionName()
 		cfg.Logger = log.logger(a.stderr)
 		a.tuneGC()
+		a.tuneThreads(cfg.Role)
 		signals := make(chan os.Signal, 2)
 		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 		defer signal.Stop(signals)
@@ -70,17 +73,27 @@ func (a *app) serveCommand() *cobra.Command {
 	return cmd
 }
 
+// tuneThreads has a proxy run on half of the processors, unless GOMAXPROCS says otherwise:
+// it stands beside an application that wants them, and a forwarded request costs a tenth
+// less if fewer threads are woken for it.
+func (a *app) tuneThreads(role string) {
+	if role == node.RoleProxy && !a.inEnviron("GOMAXPROCS") {
+		runtime.GOMAXPROCS(node.ProxyThreads())
+	}
+}
+
+func (a *app) inEnviron(name string) bool {
+	return slices.ContainsFunc(a.environ, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
+}
+
 // tuneGC lets garbage grow to four times what is alive before it is collected,
 // unless GOGC says otherwise. The big memory, caches and memtables, lies outside
 // Go's heap; what is left is small, and at the usual 100 percent a busy server
 // would collect it many times a second.
 func (a *app) tuneGC() {
-	for _, entry := range a.environ {
-		if strings.HasPrefix(entry, "GOGC=") {
-			return
-		}
+	if !a.inEnviron("GOGC") {
+		debug.SetGCPercent(400)
 	}
-	debug.SetGCPercent(400)
 }
 
 // server is what serve needs of a node.

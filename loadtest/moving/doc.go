@@ -9,9 +9,14 @@
 //	go run ./loadtest/moving --clients 50       # 50 clients that write at full speed
 //	go run ./loadtest/moving --keys 10000000 --size 16 --nodes 4
 //
+// With --missed it takes the last node away afterwards, changes some of the keys, starts it
+// again, and prints what it took to bring its copies up to date:
+//
+//	go run ./loadtest/moving --keys 10000000 --size 100 --missed 1
+//
 // The clients, the nodes and their disks share the machine. The numbers never change the
 // exit status; a node or a request that failed does.
 //
-// Begin with run, which is the whole course, and watch, which sees when a move begins and
-// ends.
+// Begin with run, which is the whole course, watch, which sees when a move begins and ends,
+// and resync.
 package main

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ringside-kv/ringside/loadtest/nodes"
 )
 
 func key(i int) []byte { return fmt.Appendf(nil, "key:%010d", i) }
@@ -26,24 +28,24 @@ func value(rnd *rand.Rand, b []byte) []byte {
 
 // fill writes all keys.
 func fill(addr string, o *options) error {
-	c, err := dial(addr)
+	c, err := nodes.Dial(addr)
 	if err != nil {
 		return err
 	}
-	defer c.close()
+	defer c.Close()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	b := make([]byte, o.size)
 	for i := 0; i < o.keys; {
 		n := min(256, o.keys-i)
 		for range n {
-			c.add([]byte("SET"), key(i), value(rnd, b))
+			c.Add([]byte("SET"), key(i), value(rnd, b))
 			i++
 		}
-		if err := c.w.Flush(); err != nil {
+		if err := c.Flush(); err != nil {
 			return err
 		}
 		for range n {
-			if _, err := c.reply(); err != nil {
+			if _, err := c.Reply(); err != nil {
 				return fmt.Errorf("fill: %w", err)
 			}
 		}
@@ -84,11 +86,11 @@ func startLoad(addr string, o *options) *load {
 }
 
 func (l *load) client(addr string, seed uint64) error {
-	c, err := dial(addr)
+	c, err := nodes.Dial(addr)
 	if err != nil {
 		return err
 	}
-	defer c.close()
+	defer c.Close()
 	rnd := rand.New(rand.NewPCG(seed, 3))
 	b := make([]byte, l.o.size)
 	value(rnd, b)
@@ -102,13 +104,13 @@ func (l *load) client(addr string, seed uint64) error {
 		start := time.Now()
 		for range l.o.pipeline {
 			value(rnd, b[:min(len(b), 16)])
-			c.add([]byte("SET"), key(rnd.IntN(l.o.keys)), b)
+			c.Add([]byte("SET"), key(rnd.IntN(l.o.keys)), b)
 		}
-		if err := c.w.Flush(); err != nil {
+		if err := c.Flush(); err != nil {
 			return err
 		}
 		for range l.o.pipeline {
-			if _, err := c.reply(); err != nil {
+			if _, err := c.Reply(); err != nil {
 				return fmt.Errorf("SET: %w", err)
 			}
 		}

@@ -3,27 +3,30 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/ringside-kv/ringside/loadtest/nodes"
 )
 
 // quiet is how long nothing has moved when a move is over.
 const quiet = 3 * time.Second
 
 // watch waits until the newest of the nodes has its share, and prints how fast it came.
-func watch(ctx context.Context, o *options, nodes []*node, load *load) error {
-	var conns []*conn
-	for _, n := range nodes {
-		c, err := dial(n.addr)
+func watch(ctx context.Context, o *options, crew []*nodes.Node, load *load) error {
+	var conns []*nodes.Conn
+	for _, n := range crew {
+		c, err := nodes.Dial(n.Addr)
 		if err != nil {
 			return err
 		}
-		defer c.close()
+		defer c.Close()
 		conns = append(conns, c)
 	}
 	var began, changed time.Time
-	spent := make([]time.Duration, len(nodes))
-	used := make([]time.Duration, len(nodes))
+	spent := make([]time.Duration, len(crew))
+	used := make([]time.Duration, len(crew))
 	var profiles sync.WaitGroup
 	defer profiles.Wait()
 	last, moved, all := "", int64(0), int64(0)
@@ -32,8 +35,8 @@ func watch(ctx context.Context, o *options, nodes []*node, load *load) error {
 		pending := int64(0)
 		for i, c := range conns {
 			var err error
-			if figures[i], err = c.info(); err != nil {
-				return fmt.Errorf("%s: RING INFO: %w", nodes[i].id, err)
+			if figures[i], err = c.Info(); err != nil {
+				return fmt.Errorf("%s: RING INFO: %w", crew[i].ID, err)
 			}
 			pending += figures[i]["pending"]
 			state += fmt.Sprint(figures[i]["primaries"], " ")
@@ -42,11 +45,11 @@ func watch(ctx context.Context, o *options, nodes []*node, load *load) error {
 		now := time.Now()
 		if began.IsZero() && (pending > 0 || newest["primaries"] > 0) {
 			began = now
-			for i, n := range nodes {
-				used[i] = n.cpu()
-				if o.profile != "" && len(nodes) == o.nodes {
+			for i, n := range crew {
+				used[i] = n.CPU()
+				if o.profile != "" && len(crew) == o.nodes {
 					profiles.Go(func() {
-						if err := n.profile(o.profile, 3); err != nil {
+						if err := n.Profile(filepath.Join(o.profile, n.ID+".pprof"), 3); err != nil {
 							fmt.Println("profile:", err)
 						}
 					})
@@ -55,8 +58,8 @@ func watch(ctx context.Context, o *options, nodes []*node, load *load) error {
 		}
 		if state != last || pending > 0 {
 			last, changed = state, now
-			for i, n := range nodes {
-				spent[i] = n.cpu() - used[i]
+			for i, n := range crew {
+				spent[i] = n.CPU() - used[i]
 			}
 			moved, all = newest["own_bytes_estimate"], 0
 			for _, f := range figures {
@@ -71,9 +74,9 @@ func watch(ctx context.Context, o *options, nodes []*node, load *load) error {
 		}
 	}
 	took := changed.Sub(began)
-	fmt.Printf("%s: %s ranges, %.1f MB in %v: %.1f MB/s\n", nodes[len(nodes)-1].id, last,
+	fmt.Printf("%s: %s ranges, %.1f MB in %v: %.1f MB/s\n", crew[len(crew)-1].ID, last,
 		float64(moved)/1e6, took.Round(time.Millisecond), float64(moved)/1e6/took.Seconds())
-	least := float64(all) / float64(len(nodes))
+	least := float64(all) / float64(len(crew))
 	fmt.Printf("  that is %+.2f %% of the least that gives every node its share\n", 100*(float64(moved)/least-1))
 	fmt.Printf("  processor time of each node: %v\n", spent)
 	if load != nil {

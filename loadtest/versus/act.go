@@ -38,6 +38,7 @@ func act(ctx context.Context, args []string, stderr io.Writer) (code int, ok boo
 		err = actAsBackend(ctx, args[1])
 	case len(args) > 3 && args[0] == actProxy:
 		debug.SetGCPercent(400) // as ringside serve does
+		runtime.GOMAXPROCS(node.ProxyThreads())
 		err = actAsProxy(ctx, args[1], args[2], args[3:])
 	default:
 		return 0, false

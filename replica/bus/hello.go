@@ -134,7 +134,7 @@ func compare(mine, theirs *hello) (Reason, string) {
 	strs(reasonStrategy, "the strategy", mine.strategy, theirs.strategy)
 	strs(reasonHash, "the hash", mine.hash, theirs.hash)
 	if m, t := mine.generation, theirs.generation; m != t && m != 0 && t != 0 {
-		differ(reasonGeneration, "the cluster's generation is %d at node %q, %d at node %q: two clusters of one name, which are never merged", m, mine.id, t, theirs.id)
+		differ(reasonGeneration, "the cluster's generation is %d at node %q, %d at node %q: two clusters of one name, which are never merged (a node that ringside recover has left out starts with an empty directory)", m, mine.id, t, theirs.id)
 	} else if mine.purpose == Raft && (m == 0 || t == 0) {
 		// Two clusters may want the same newcomer. Once it has chosen, the other one is
 		// refused; a connection from before would go on to bring that one's log.

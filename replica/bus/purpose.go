@@ -13,6 +13,7 @@ const (
 	Forward Purpose = 3 // clients' commands, from the node that got them to the owner
 	Control Purpose = 4 // commands for the table, to the node that leads
 	Ask     Purpose = 5 // what a node alone knows, for whoever shows the cluster
+	Feed    Purpose = 6 // what a primary writes, to those whose word it needs
 )
 
 func (p Purpose) String() string {
@@ -27,6 +28,8 @@ func (p Purpose) String() string {
 		return "control"
 	case Ask:
 		return "ask"
+	case Feed:
+		return "feed"
 	}
 	return fmt.Sprintf("purpose %d", byte(p))
 }

@@ -3,7 +3,6 @@ package bus
 import (
 	"context"
 	"net"
-	"sync"
 	"time"
 )
 
@@ -11,16 +10,29 @@ import (
 // for its StreamLayer, but for the type of the address. Its methods may be called
 // from any goroutine.
 type RaftLayer struct {
-	bus    *Bus
-	conns  chan net.Conn
-	closed chan struct{}
-	once   sync.Once
+	bus   *Bus
+	conns chan net.Conn
+	ctx   context.Context // ends with Close
+	end   context.CancelFunc
+}
+
+// A raftConn was dialed: it ends with the layer.
+type raftConn struct {
+	net.Conn
+	free func() bool
+}
+
+// Close implements net.Conn.
+func (c *raftConn) Close() error {
+	c.free()
+	return c.Conn.Close()
 }
 
 // RaftLayer makes the bus accept connections for Raft, until the layer is closed. A
 // later call closes the layer before.
 func (b *Bus) RaftLayer() *RaftLayer {
-	l := &RaftLayer{bus: b, conns: make(chan net.Conn), closed: make(chan struct{})}
+	l := &RaftLayer{bus: b, conns: make(chan net.Conn)}
+	l.ctx, l.end = context.WithCancel(b.ctx)
 	b.mu.Lock()
 	before := b.raft
 	b.raft = l
@@ -39,7 +51,7 @@ func (b *Bus) RaftLayer() *RaftLayer {
 func (l *RaftLayer) offer(_ Peer, conn net.Conn) {
 	select {
 	case l.conns <- conn:
-	case <-l.closed:
+	case <-l.ctx.Done():
 		_ = conn.Close()
 	}
 }
@@ -50,15 +62,16 @@ func (l *RaftLayer) Accept() (net.Conn, error) {
 	select {
 	case conn := <-l.conns:
 		return conn, nil
-	case <-l.closed:
+	case <-l.ctx.Done():
 		return nil, net.ErrClosed
 	}
 }
 
-// Close ends Accept. The bus itself and connections that were handed out stay open;
-// what comes later for Raft is closed.
+// Close ends Accept and Dial, and the connections that were dialed: what is asked over
+// them may never be answered. The bus itself and connections that were accepted stay
+// open; what comes later for Raft is closed.
 func (l *RaftLayer) Close() error {
-	l.once.Do(func() { close(l.closed) })
+	l.end()
 	return nil
 }
 
@@ -69,11 +82,14 @@ func (l *RaftLayer) Addr() net.Addr { return l.bus.Addr() }
 // Dial connects to the bus at an address, whichever node it is; Raft checks ids
 // itself.
 func (l *RaftLayer) Dial(address string, timeout time.Duration) (net.Conn, error) {
-	ctx, cancel := l.bus.ctx, context.CancelFunc(func() {})
+	ctx, cancel := l.ctx, context.CancelFunc(func() {})
 	if timeout > 0 {
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 	}
 	defer cancel()
 	conn, _, err := l.bus.Dial(ctx, address, "", Raft)
-	return conn, err
+	if err != nil {
+		return nil, err
+	}
+	return &raftConn{conn, context.AfterFunc(l.ctx, func() { _ = conn.Close() })}, nil
 }

@@ -56,8 +56,15 @@ func (h Host) Dial(ctx context.Context, addr string) (net.Conn, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	for still, moved := h.net.stands(h.ip); still; still, moved = h.net.stands(h.ip) {
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 	h.net.mu.Lock()
-	l, ok := h.net.streams[to], h.net.reach(h.ip, to.Addr())
+	l, ok := h.net.streams[to], h.net.joined(h.ip, to.Addr())
 	h.net.mu.Unlock()
 	if !ok {
 		<-ctx.Done() // nobody says no

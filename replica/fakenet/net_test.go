@@ -144,3 +144,93 @@ func TestPacketsGetLost(t *testing.T) {
 		a.Close()
 	})
 }
+
+func TestOneWayIsCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := New(1, time.Millisecond, 0)
+		near, far := pipe(t, n)
+		n.Mute("10.0.0.1", "10.0.0.2", true)
+		b := make([]byte, 10)
+		for _, end := range []net.Conn{near, far} {
+			if _, err := end.Write([]byte("word")); err != nil {
+				t.Error(err)
+			}
+			_ = end.SetReadDeadline(time.Now().Add(time.Second))
+		}
+		if got, err := near.Read(b); err != nil || string(b[:got]) != "word" {
+			t.Errorf("the way that is left: %q, %v", b[:got], err)
+		}
+		if _, err := far.Read(b); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("over the cut: %v", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		if _, err := n.Host("10.0.0.2").Dial(ctx, "10.0.0.1:1"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("dial: %v", err)
+		}
+		cancel()
+		_ = far.SetReadDeadline(time.Time{})
+		n.Heal()
+		if got, err := far.Read(b); err != nil || string(b[:got]) != "word" {
+			t.Errorf("after the cut: %q, %v", b[:got], err)
+		}
+		near.Close()
+		far.Close()
+		time.Sleep(patience) // virtual
+	})
+}
+
+func TestFrozenHostGoesOnWhereItStood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := New(1, time.Millisecond, 0)
+		near, far := pipe(t, n)
+		n.Freeze("10.0.0.2", true)
+		began := time.Now()
+		time.AfterFunc(time.Minute, func() { n.Freeze("10.0.0.2", false) })
+		go func() {
+			if _, err := far.Write([]byte("late")); err != nil {
+				t.Error(err)
+			}
+		}()
+		if _, err := near.Write([]byte("word")); err != nil {
+			t.Error(err)
+		}
+		b := make([]byte, 10)
+		for _, end := range []net.Conn{near, far} {
+			if got, err := end.Read(b); err != nil || got != 4 {
+				t.Errorf("%q, %v", b[:got], err)
+			}
+			if d := time.Since(began); d < time.Minute || d > time.Minute+time.Second {
+				t.Errorf("after %v", d)
+			}
+		}
+		near.Close()
+		far.Close()
+	})
+}
+
+// Nothing but plugging it in again brings an unplugged host back.
+func TestUnpluggedHostStaysAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := New(1, time.Millisecond, 0)
+		near, far := pipe(t, n)
+		n.Unplug("10.0.0.2", true)
+		n.Move(0, "10.0.0.2")
+		n.Mute("10.0.0.1", "10.0.0.2", false)
+		n.Heal()
+		if _, err := near.Write([]byte("word")); err != nil {
+			t.Error(err)
+		}
+		b := make([]byte, 10)
+		_ = far.SetReadDeadline(time.Now().Add(time.Second))
+		if _, err := far.Read(b); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("to an unplugged host: %v", err)
+		}
+		_ = far.SetReadDeadline(time.Time{})
+		n.Unplug("10.0.0.2", false)
+		if got, err := far.Read(b); err != nil || string(b[:got]) != "word" {
+			t.Errorf("plugged in again: %q, %v", b[:got], err)
+		}
+		near.Close()
+		far.Close()
+	})
+}

@@ -39,16 +39,31 @@ func (h Host) ListenPacket(addr string) (net.PacketConn, error) {
 func (p *packets) LocalAddr() net.Addr { return net.UDPAddrFromAddrPort(p.at) }
 
 func (p *packets) ReadFrom(b []byte) (int, net.Addr, error) {
-	select {
-	case packet := <-p.in:
-		return copy(b, packet.text), net.UDPAddrFromAddrPort(packet.from), nil
-	case <-p.closed:
-		return 0, nil, net.ErrClosed
+	for {
+		still, moved := p.net.stands(p.at.Addr())
+		in := p.in
+		if still {
+			in = nil
+		}
+		select {
+		case packet := <-in:
+			return copy(b, packet.text), net.UDPAddrFromAddrPort(packet.from), nil
+		case <-moved:
+		case <-p.closed:
+			return 0, nil, net.ErrClosed
+		}
 	}
 }
 
 func (p *packets) WriteTo(b []byte, to net.Addr) (int, error) {
 	n := p.net
+	for still, moved := n.stands(p.at.Addr()); still; still, moved = n.stands(p.at.Addr()) {
+		select {
+		case <-moved:
+		case <-p.closed:
+			return 0, net.ErrClosed
+		}
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	target := n.packets[to.(*net.UDPAddr).AddrPort()]

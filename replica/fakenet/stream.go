@@ -85,6 +85,7 @@ func (s *stream) read(b []byte) (int, error) {
 func (s *stream) write(b []byte) (n int, err error) {
 	for len(b) > 0 {
 		delay := s.net.latency()
+		still, moved := s.net.stands(s.from)
 		s.mu.Lock()
 		now := time.Now()
 		switch {
@@ -97,7 +98,7 @@ func (s *stream) write(b []byte) (n int, err error) {
 		case s.broken || s.deaf:
 			s.mu.Unlock()
 			return n, syscall.EPIPE
-		case s.size < window:
+		case !still && s.size < window:
 			part := b[:min(len(b), window-s.size)]
 			if at := now.Add(delay); at.After(s.last) {
 				s.last = at
@@ -112,7 +113,7 @@ func (s *stream) write(b []byte) (n int, err error) {
 		}
 		changed, by := s.changed, s.writeBy
 		s.mu.Unlock()
-		wait(changed, nil, by, now)
+		wait(changed, moved, by, now)
 	}
 	return n, nil
 }

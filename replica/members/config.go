@@ -113,9 +113,9 @@ func (c *Config) Validate() error {
 		add(fmt.Errorf("members: %w", err))
 	}
 	switch c.Role {
-	case RoleStore, RoleProxy:
+	case RoleStore, RoleProxy, RoleWitness:
 	default:
-		add(fmt.Errorf("members: role %.40q is neither %s nor %s", c.Role, RoleStore, RoleProxy))
+		add(fmt.Errorf("members: role %.40q is none of %s, %s and %s", c.Role, RoleStore, RoleProxy, RoleWitness))
 	}
 	if err := validateWeight(c.Role, c.Weight); err != nil {
 		add(fmt.Errorf("members: %w", err))

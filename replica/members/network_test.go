@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/serf/serf"
@@ -44,7 +43,7 @@ func awaitAlive(t *testing.T, m *Members, want int) {
 
 func TestFailureIsSeenInSecondsUnderTheDefaultTiming(t *testing.T) {
 	for _, size := range []int{2, 3, 5, 10} {
-		synctest.Test(t, func(t *testing.T) {
+		fakenet.Bubble(t, func(t *testing.T) {
 			n := newFakeNet(t, uint64(size), 2*time.Millisecond, 0)
 			var nodes []*Members
 			for i := range size {
@@ -72,7 +71,7 @@ func TestFailureIsSeenInSecondsUnderTheDefaultTiming(t *testing.T) {
 
 func TestPartitionHeals(t *testing.T) {
 	seed := rand.Uint64()
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		n := newFakeNet(t, seed, 10*time.Millisecond, 0.05)
 		var nodes []*Members
 		for i := range 5 {
@@ -97,7 +96,7 @@ func TestPartitionHeals(t *testing.T) {
 
 func TestMovedNodeReplacesItselfAcrossAPartition(t *testing.T) {
 	seed := rand.Uint64()
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		n := newFakeNet(t, seed, 10*time.Millisecond, 0)
 		var nodes []*Members
 		for i := range 3 {
@@ -127,7 +126,7 @@ func TestMovedNodeReplacesItselfAcrossAPartition(t *testing.T) {
 // c is cut off while b is forgotten, and hears of it later.
 func TestForgottenNodeIsForgottenByThoseThatWereCutOff(t *testing.T) {
 	seed := rand.Uint64()
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		n := newFakeNet(t, seed, 10*time.Millisecond, 0)
 		var nodes []*Members
 		for i := range 3 {

@@ -9,6 +9,8 @@ type Role string
 const (
 	RoleStore Role = "store" // holds data
 	RoleProxy Role = "proxy" // routes, holds no data
+	// RoleWitness takes part in agreeing on the placement, and is else a proxy.
+	RoleWitness Role = "witness"
 )
 
 // A Status is what gossip thinks of a node.

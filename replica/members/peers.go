@@ -11,6 +11,8 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+
+	"github.com/ringside-kv/ringside/replica/durable"
 )
 
 const (
@@ -120,10 +122,7 @@ func (p *peers) save() error {
 	if err != nil {
 		return fmt.Errorf("save known peers: %w", err)
 	}
-	if err := writeSynced(p.path+".new", append(text, '\n')); err != nil {
-		return fmt.Errorf("save known peers: %w", err)
-	}
-	if err := os.Rename(p.path+".new", p.path); err != nil {
+	if err := durable.Replace(p.path, append(text, '\n')); err != nil {
 		return fmt.Errorf("save known peers: %w", err)
 	}
 	return nil
@@ -138,18 +137,6 @@ func (p *peers) remove() error {
 		return fmt.Errorf("forget known peers: %w", err)
 	}
 	return nil
-}
-
-func writeSynced(path string, text []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
 }
 
 // keepPeers writes the file of peers as nodes come and go. It has a goroutine of its

@@ -49,7 +49,7 @@ func (g *gate) check(peer *serf.Member) error {
 	}
 	// Who has failed may be of a cluster that is no more, and does no harm.
 	if mine, its := own.generation, t.generation; mine != its && mine != 0 && its != 0 && peer.Status != serf.StatusFailed {
-		return fmt.Errorf("%w: node %s at %s: %w: it is generation %d of cluster %.80q, here it is %d: two clusters of one name are never merged; give one of them another name, or start its nodes with empty directories to join here",
+		return fmt.Errorf("%w: node %s at %s: %w: it is generation %d of cluster %.80q, here it is %d: two clusters of one name are never merged; give one of them another name, or start its nodes with empty directories to join here; so also the nodes that ringside recover has left out",
 			ErrStranger, l.id, where, ErrGeneration, its, t.cluster, mine)
 	}
 	return nil

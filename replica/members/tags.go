@@ -46,8 +46,11 @@ func (t tags) encode() string {
 	b := binary.AppendUvarint(nil, t.protocol)
 	b = binary.AppendUvarint(b, t.oldest)
 	role := byte('s')
-	if t.role == RoleProxy {
+	switch t.role {
+	case RoleProxy:
 		role = 'p'
+	case RoleWitness:
+		role = 'w'
 	}
 	b = append(b, role)
 	b = binary.BigEndian.AppendUint64(b, math.Float64bits(t.weight))
@@ -94,6 +97,8 @@ func decodeTags(s string) (tags, error) {
 		t.role = RoleStore
 	case 'p':
 		t.role = RoleProxy
+	case 'w':
+		t.role = RoleWitness
 	default:
 		return tags{}, fmt.Errorf("%w: unknown role %q", errTags, b[0])
 	}
@@ -122,9 +127,9 @@ func decodeTags(s string) (tags, error) {
 	return t, nil
 }
 
-// validateWeight lets a proxy, which takes no share, have any number from 0.
+// validateWeight lets a node that takes no share have any number from 0.
 func validateWeight(role Role, weight float64) error {
-	if role == RoleProxy && weight == 0 {
+	if role != RoleStore && weight == 0 {
 		return nil
 	}
 	return ring.Member{ID: "node", Weight: weight}.Validate()

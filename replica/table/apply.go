@@ -122,7 +122,12 @@ func (t *Table) propose(ctx context.Context, data []byte) (outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return outcome{}, fmt.Errorf("%w: %w", errNotProposed, err)
 	}
-	future := t.raft.Apply(data, t.cfg.ElectionTimeout)
+	return t.hand(ctx, raft.Log{Data: data})
+}
+
+// hand gives an entry to the library.
+func (t *Table) hand(ctx context.Context, log raft.Log) (outcome, error) {
+	future := t.raft.ApplyLog(log, t.cfg.ElectionTimeout)
 	if err := t.await(ctx, future.Error); err != nil {
 		switch {
 		case errors.Is(err, raft.ErrNotLeader), errors.Is(err, raft.ErrEnqueueTimeout), errors.Is(err, raft.ErrLeadershipTransferInProgress):

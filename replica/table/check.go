@@ -54,7 +54,7 @@ func (k *checker) nodes() {
 		if err := n.validate(); err != nil {
 			k.fault("%v", err)
 		}
-		if n.Since > k.s.index {
+		if n.Since > k.s.index || n.Failed > k.s.index || n.Anew > n.Incarnation {
 			k.fault("%s is %v since an index to come", n.ID, n.State)
 		}
 	}
@@ -142,7 +142,7 @@ func (k *checker) row(r *Row) {
 	if r.Epoch == 0 || r.Version == 0 || r.Lineage == 0 || r.Lineage > k.s.lastLineage {
 		k.fault("%v: lineage %d, epoch %d, version %d", r.Range, r.Lineage, r.Epoch, r.Version)
 	}
-	if n, _ := k.s.Node(r.Primary); r.Incarnation > n.Incarnation || len(r.Backups) == 0 && r.Incarnation != n.Incarnation {
+	if n, _ := k.s.Node(r.Primary); r.Incarnation > n.Incarnation || len(r.Backups) == 0 && r.Incarnation != n.Incarnation && !k.s.Lost(r) {
 		k.fault("%v: its epoch began with start %d of %s, which is at %d", r.Range, r.Incarnation, r.Primary, n.Incarnation)
 	}
 	k.op(r)

@@ -56,6 +56,14 @@ func (c *codec) number(v *uint64) {
 	c.buf = c.buf[n:]
 }
 
+// added codes a number that older versions do not write: the last of a command.
+func (c *codec) added(v *uint64) {
+	if c.reading && len(c.buf) == 0 || !c.reading && *v == 0 {
+		return
+	}
+	c.number(v)
+}
+
 // small codes a number of a few bits.
 func small[T ~uint8](c *codec, v *T, limit T) {
 	n := uint64(*v)

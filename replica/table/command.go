@@ -6,8 +6,8 @@ import "fmt"
 // holds and all of it is done, or it is refused and nothing is. The types are
 // [Found], [Register], [SetWeight], [SetPins], [Leave], [Forget], [Plan],
 // [SetPhase], [CancelHandoff], [AddLearner], [DropLearner], [Admit], [CutOver],
-// [Release], [Split], [Merge], [Failover], [Recreate] and [SetMoves], each by its
-// pointer.
+// [Release], [Split], [Merge], [Failover], [Recreate], [SetMoves], [SetBackups] and
+// [Renew], each by its pointer.
 // A command may not be changed once it is handed over.
 type Command interface {
 	// kind is the command's number in binary forms; it never changes.
@@ -41,7 +41,9 @@ const (
 	kindFailover
 	kindRecreate
 	kindSetMoves
-	lastKind = kindSetMoves
+	kindSetBackups
+	kindRenew
+	lastKind = kindRenew
 )
 
 func (k kind) make() Command {
@@ -82,8 +84,12 @@ func (k kind) make() Command {
 		return new(Failover)
 	case kindRecreate:
 		return new(Recreate)
-	default:
+	case kindSetMoves:
 		return new(SetMoves)
+	case kindSetBackups:
+		return new(SetBackups)
+	default:
+		return new(Renew)
 	}
 }
 

@@ -35,6 +35,8 @@ func (a *AddLearner) apply(d *draft) error {
 		switch {
 		case row.names(a.Node):
 			return refuse(ErrHasCopy, "%s, %v", a.Node, ref.Range)
+		case d.Emptied(row):
+			return refuse(ErrNotInSync, "%s has nothing of %v any more", row.Primary, ref.Range)
 		case len(row.Backups)+len(row.Learners) >= maxCopies:
 			return refuse(ErrTooMany, "copies of %v", ref.Range)
 		}
@@ -84,7 +86,8 @@ func (l *DropLearner) apply(d *draft) error {
 }
 
 // Admit makes a learner that has everything an in-sync backup, the last in the order
-// of succession.
+// of succession. If it is to take the place of another backup by a handoff, that one
+// leaves the set in the same entry.
 type Admit struct {
 	Rows        []Ref
 	Node        string
@@ -111,6 +114,8 @@ func (a *Admit) apply(d *draft) error {
 		}
 		i := slices.Index(row.Learners, a.Node)
 		switch {
+		case d.Emptied(row):
+			return refuse(ErrNotInSync, "%s has nothing of %v any more", row.Primary, ref.Range)
 		case i < 0:
 			return refuse(ErrNotLearner, "%s, %v", a.Node, ref.Range)
 		case row.Starts[i] != a.Incarnation:
@@ -120,6 +125,7 @@ func (a *Admit) apply(d *draft) error {
 		row.Backups = append(slices.Clip(row.Backups), a.Node)
 		if row.Op.To == a.Node {
 			row.Op.Phase = InSync
+			row.dropBackup(row.Op.Release)
 			row.settle()
 		}
 		if node.State == Joining {
@@ -131,7 +137,8 @@ func (a *Admit) apply(d *draft) error {
 }
 
 // CutOver makes an in-sync backup the primary, under a new epoch. The old primary
-// becomes the first backup, or leaves.
+// becomes the first backup, or leaves. A backup whose place is taken by a handoff leaves
+// the set in the same entry.
 type CutOver struct {
 	Rows        []Ref
 	To          string
@@ -188,6 +195,7 @@ func (o *CutOver) apply(d *draft) error {
 		row.Epoch++
 		if row.Op.Handoff != 0 {
 			row.Op.Phase = Serving
+			row.dropBackup(row.Op.Release)
 			row.settle()
 		}
 		d.replan()
@@ -197,7 +205,8 @@ func (o *CutOver) apply(d *draft) error {
 
 // Release takes an in-sync backup out of the set: an old copy that nobody needs, or
 // one that does not keep up. The primary cannot leave so, and the set never becomes
-// empty.
+// empty. The last backup stays while its primary was started again and may have lost
+// something: an earlier start may have asked for this, which had everything.
 type Release struct {
 	Rows []Ref
 	Node string
@@ -220,6 +229,9 @@ func (r *Release) apply(d *draft) error {
 			return refuse(ErrNotInSync, "%s, %v", r.Node, ref.Range)
 		}
 		row.dropBackup(r.Node)
+		if d.doubtful(row) {
+			return refuse(ErrNotInSync, "%s may have lost what %s has of %v", row.Primary, r.Node, ref.Range)
+		}
 		if row.Op.To == r.Node {
 			row.Op = Op{}
 		}

@@ -39,7 +39,8 @@ func (f *Failover) code(c *codec) {
 }
 
 func (f *Failover) apply(d *draft) error {
-	if _, err := d.started(f.Node, f.Incarnation); err != nil {
+	node, err := d.started(f.Node, f.Incarnation)
+	if err != nil {
 		return err
 	}
 	for i := range f.Rows {
@@ -48,6 +49,7 @@ func (f *Failover) apply(d *draft) error {
 		}
 	}
 	if !f.Stays {
+		node.Failed = d.index
 		d.cancel(func(h *Handoff) bool { return h.From == f.Node || h.To == f.Node })
 		d.change(func(r *Row) bool { return r.learns(f.Node) }, func(r *Row) { r.dropLearner(f.Node) })
 	}

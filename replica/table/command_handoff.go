@@ -30,7 +30,7 @@ func (p *Plan) apply(d *draft) error {
 	kept := make(map[uint64]*Handoff, len(p.Handoffs))
 	var fresh []*Handoff
 	for _, h := range p.Handoffs {
-		if _, err := d.receiver(h.To, d.incarnation(h.To)); err != nil {
+		if _, err := d.takes(&h); err != nil {
 			return err
 		}
 		if _, err := d.present(h.From); err != nil {
@@ -64,6 +64,14 @@ func (p *Plan) apply(d *draft) error {
 	d.refit(kept)
 	d.replan()
 	return nil
+}
+
+// takes is receiver for a handoff; who only gives copies up may also be leaving.
+func (d *draft) takes(h *Handoff) (*Node, error) {
+	if slices.ContainsFunc(h.Pieces, func(p ring.Piece) bool { return p.Release != h.To }) {
+		return d.receiver(h.To, d.incarnation(h.To))
+	}
+	return d.present(h.To)
 }
 
 // refit ends operations that the new pieces of their handoff do not ask for, and
@@ -161,7 +169,7 @@ func (d *draft) carried(id uint64, to string, r ring.Range) (ring.Piece, error) 
 		return ring.Piece{}, refuse(ErrHandoff, "%d to %s", id, to)
 	}
 	piece, ok := h.Carries(r)
-	if !ok {
+	if !ok || piece.Release == to {
 		return ring.Piece{}, refuse(ErrHandoff, "%d does not carry %v", id, r)
 	}
 	return piece, nil

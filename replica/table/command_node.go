@@ -12,7 +12,8 @@ import (
 // start anew. Elsewhere a copy counts after a restart only if the node proved that it
 // lost nothing: see Intact. A range of which the node is the primary and others have
 // copies stays as it is until a [Failover] says who goes on; until then
-// Row.Incarnation keeps the node from serving it.
+// Row.Incarnation keeps the node from serving it. A node with another directory than the
+// one that was registered has nothing: what it had alone is lost, and never served empty.
 type Register struct {
 	Node        string
 	Incarnation uint64 // above the registered one
@@ -26,9 +27,15 @@ type Register struct {
 	HasPins  bool
 	Pins     []ring.Token
 	OnlyPins bool
-	// Intact tells that the node has all that it had acknowledged. Otherwise it
-	// leaves the sets in which others have a copy, but for those that it leads.
+	// Intact tells that the node has all that it had acknowledged when its last start
+	// ended. Otherwise it leaves the sets in which others have a copy, but for those that
+	// it leads; of those it is not taken for intact any more until it is decided who goes
+	// on.
 	Intact bool
+	// After is the start that the node's directory knows of as the last one; 0 if that
+	// is not known. If another is registered, the directory is an old copy, and not
+	// intact.
+	After uint64
 }
 
 func (*Register) kind() kind { return kindRegister }
@@ -37,16 +44,18 @@ func (r *Register) code(c *codec) {
 	c.text(&r.Node)
 	c.number(&r.Incarnation)
 	c.text(&r.Server)
-	small(c, &r.Role, Proxy)
+	small(c, &r.Role, Witness)
 	c.float(&r.Weight)
 	c.flag(&r.HasPins)
 	c.tokenList(&r.Pins)
 	c.flag(&r.OnlyPins)
 	c.flag(&r.Intact)
+	c.added(&r.After)
 }
 
 func (r *Register) apply(d *draft) error {
 	at, known := place(d.nodes, r.Node)
+	intact := r.Intact && (r.After == 0 || known && d.nodes[at].Incarnation == r.After)
 	node := Node{ID: r.Node, Weight: 1, State: Joining, Since: d.index}
 	if known {
 		node = d.nodes[at]
@@ -63,11 +72,15 @@ func (r *Register) apply(d *draft) error {
 			d.cancel(func(h *Handoff) bool { return h.From == r.Node || h.To == r.Node })
 		}
 	}
-	node.Incarnation, node.Role, node.Intact = r.Incarnation, r.Role, r.Intact
+	if node.Server != "" && r.Server != "" && r.Server != node.Server {
+		intact, node.Anew = false, r.Incarnation
+	}
+	node.Intact = intact && (!known || node.Intact || !d.undecided(&node))
+	node.Incarnation, node.Role = r.Incarnation, r.Role
 	if r.Server != "" {
 		node.Server = r.Server
 	}
-	if node.Role == Proxy && node.State == Joining {
+	if node.Role != Store && node.State == Joining {
 		d.enter(&node, Member)
 	}
 	if r.Weight != 0 {
@@ -87,15 +100,30 @@ func (r *Register) apply(d *draft) error {
 		}
 		d.nodes = slices.Insert(d.nodes, at, node)
 	}
-	d.restart(r)
+	d.restart(r, intact)
 	d.replan()
 	return nil
 }
 
+// undecided tells whether a node that was started leads rows that others hold too, of
+// which nobody has said yet who goes on. What an earlier start had lost there is not
+// found again by one that lost nothing more.
+func (d *draft) undecided(n *Node) bool {
+	for row := range d.rows.all() {
+		if row.Primary == n.ID && row.Incarnation != n.Incarnation {
+			return true
+		}
+	}
+	return false
+}
+
 // restart says what the new start of a node means for the rows that name it.
-func (d *draft) restart(r *Register) {
+func (d *draft) restart(r *Register, intact bool) {
+	at, _ := place(d.nodes, r.Node)
+	anew := d.nodes[at].Anew == r.Incarnation
 	leaves := func(row *Row) bool {
-		return !r.Intact && row.Primary != r.Node && row.Holds(r.Node)
+		// Where the primary has nothing any more, what the node has is better than that.
+		return !intact && row.Primary != r.Node && row.Holds(r.Node) && (anew || !d.Emptied(row))
 	}
 	alone := func(row *Row) bool { return row.Primary == r.Node && len(row.Backups) == 0 }
 	d.change(

@@ -15,7 +15,7 @@ import (
 // a way to dial the same of another node at an address that [Config.Address] gave.
 // Both ends have proved who they are before a connection is handed over.
 type StreamLayer interface {
-	net.Listener
+	net.Listener // whose Close also ends Dial, and the connections that were dialed
 	Dial(address string, timeout time.Duration) (net.Conn, error)
 }
 

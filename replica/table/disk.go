@@ -13,6 +13,8 @@ import (
 	"github.com/hashicorp/raft"
 	boltdb "github.com/hashicorp/raft-boltdb/v2"
 	"go.etcd.io/bbolt"
+
+	"github.com/ringside-kv/ringside/replica/durable"
 )
 
 // Names in Config.Dir.
@@ -61,8 +63,10 @@ func openDisk(c *Config) (*disk, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("table: snapshots in %s: %w", c.Dir, err), bolt.Close())
 	}
-	guarded := &watched{bolt, c.StallTimeout, c.Stalled}
-	return &disk{server, guarded, bolt, snapshots, bolt.Close}, nil
+	return &disk{
+		server: server, logs: &watched{bolt, c.StallTimeout, c.Stalled}, stable: &watchedStable{bolt, c.StallTimeout, c.Stalled},
+		snapshots: snapshots, close: bolt.Close,
+	}, nil
 }
 
 // serverID reads the id that the directory was given when it was made. It belongs to
@@ -103,23 +107,7 @@ func readSmall(path string) (string, error) {
 // writeServerID makes a new id last before anyone may use it.
 func writeServerID(path string) (string, error) {
 	id := uuid.NewString()
-	temporary := path + ".new"
-	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return "", fmt.Errorf("table: %w", err)
-	}
-	_, err = f.WriteString(id + "\n")
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return "", fmt.Errorf("table: write %s: %w", temporary, err)
-	}
-	if err := os.Rename(temporary, path); err != nil {
-		return "", fmt.Errorf("table: %w", err)
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return "", fmt.Errorf("table: %w", err)
-	}
-	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
+	if err := durable.Replace(path, []byte(id+"\n")); err != nil {
 		return "", fmt.Errorf("table: %w", err)
 	}
 	return id, nil
@@ -141,4 +129,21 @@ func (w *watched) StoreLog(l *raft.Log) error {
 func (w *watched) StoreLogs(l []*raft.Log) error {
 	defer time.AfterFunc(w.limit, w.stalled).Stop()
 	return w.LogStore.StoreLogs(l)
+}
+
+// watchedStable is watched for votes and terms.
+type watchedStable struct {
+	raft.StableStore
+	limit   time.Duration
+	stalled func()
+}
+
+func (w *watchedStable) Set(key, value []byte) error {
+	defer time.AfterFunc(w.limit, w.stalled).Stop()
+	return w.StableStore.Set(key, value)
+}
+
+func (w *watchedStable) SetUint64(key []byte, value uint64) error {
+	defer time.AfterFunc(w.limit, w.stalled).Stop()
+	return w.StableStore.SetUint64(key, value)
 }

@@ -101,12 +101,22 @@ func (d *draft) holds(id string) bool {
 }
 
 // confirm lets a primary that was started again, and is alone now, go on under a new
-// epoch: nobody else could.
+// epoch: nobody else could. If it has nothing, nobody can.
 func (d *draft) confirm(row *Row) {
+	if d.Emptied(row) {
+		return
+	}
 	if now := d.incarnation(row.Primary); len(row.Backups) == 0 && row.Incarnation != now {
 		row.Incarnation = now
 		row.Epoch++
 	}
+}
+
+// doubtful tells whether all that a row has is a primary that was started again and has not
+// proved that it lost nothing.
+func (d *draft) doubtful(row *Row) bool {
+	n, _ := d.Node(row.Primary)
+	return len(row.Backups) == 0 && row.Incarnation != n.Incarnation && !n.Intact
 }
 
 func placeOf(handoffs []*Handoff, id uint64) (int, bool) {

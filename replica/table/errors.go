@@ -46,6 +46,8 @@ var (
 	// ErrPhase: the handoff is not in the phase that the command was made for, or
 	// cannot go to that phase.
 	ErrPhase = errors.New("not the phase of the handoff")
+	// ErrTerm: the command held only in another term of the leader's office.
+	ErrTerm = errors.New("not the term of the leader's office")
 )
 
 // refusals gives each reason its number in replies between nodes: its place, which
@@ -53,7 +55,7 @@ var (
 var refusals = []error{
 	ErrFounded, ErrNotFounded, ErrInvalid, ErrStale, ErrIncarnation, ErrUnknownNode,
 	ErrNodeState, ErrCopies, ErrLastStore, ErrTooMany, ErrNotLearner, ErrNotInSync,
-	ErrHasCopy, ErrBusy, ErrBounds, ErrOldPlan, ErrHandoff, ErrPhase,
+	ErrHasCopy, ErrBusy, ErrBounds, ErrOldPlan, ErrHandoff, ErrPhase, ErrTerm,
 }
 
 // Errors of what is read from bytes.

@@ -35,6 +35,9 @@ func (f *fsm) Apply(l *raft.Log) any {
 	if fault := f.fault.Load(); fault != nil {
 		return undecided(l.Index, *fault)
 	}
+	if outdated(l) {
+		return outcome{l.Index, refuse(ErrTerm, "%d", l.Term)}
+	}
 	command, err := Decode(l.Data)
 	if err != nil {
 		err = fmt.Errorf("table: entry %d: %w", l.Index, err)

@@ -6,11 +6,12 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/raft"
 	"go.uber.org/goleak"
+
+	"github.com/ringside-kv/ringside/replica/fakenet"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -19,6 +20,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type group struct {
 	t   *testing.T
 	dir string // empty: all in memory
+	// change, if there is one, changes a configuration.
+	change func(*Config)
 
 	mu     sync.Mutex
 	tables map[string]*Table
@@ -82,7 +85,11 @@ func (g *group) others(id string) []string {
 
 func (g *group) open(id string) *Table {
 	g.t.Helper()
-	table, err := Open(g.config(id))
+	cfg := g.config(id)
+	if g.change != nil {
+		g.change(&cfg)
+	}
+	table, err := Open(cfg)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -107,6 +114,19 @@ func (g *group) kill(id string) {
 	g.mu.Unlock()
 	if err := table.Close(); err != nil {
 		g.t.Error(err)
+	}
+}
+
+// link makes or cuts the way between two nodes.
+func (g *group) link(a, b string, on bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, way := range [][2]string{{a, b}, {b, a}} {
+		if on {
+			g.wires[way[0]].Connect(raft.ServerAddress(way[1]), g.wires[way[1]])
+		} else {
+			g.wires[way[0]].Disconnect(raft.ServerAddress(way[1]))
+		}
 	}
 }
 
@@ -200,7 +220,7 @@ func (g *group) alike() bool {
 }
 
 func virtually(t *testing.T, dir string, test func(t *testing.T, g *group)) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		g := newGroup(t, dir)
 		defer g.close()
 		test(t, g)

@@ -27,8 +27,9 @@ func (p Phase) String() string {
 	return [...]string{"planned", "copying", "in sync", "serving", "done"}[p]
 }
 
-// A Handoff is one movement of ranges from one node to another, as it is stored.
-// Nobody may change one.
+// A Handoff is what one node, as the primary, has to do about another's copies, as it is
+// stored: to make them, to make their holder the primary, or, where a piece releases the
+// node that it goes to, to end them. Nobody may change one.
 type Handoff struct {
 	ID       uint64
 	From, To string
@@ -80,8 +81,8 @@ func (h *Handoff) validate() error {
 		if p.Range.Len() > gap {
 			return refuse(ErrInvalid, "a handoff from %s to %s has %v twice", h.From, h.To, p.Range)
 		}
-		if p.Release == h.To {
-			return refuse(ErrInvalid, "a handoff to %s releases it", h.To)
+		if p.Release == h.To && p.Primary {
+			return refuse(ErrInvalid, "a handoff makes %s a primary and releases it", h.To)
 		}
 	}
 	return nil

@@ -28,15 +28,13 @@ type Role uint8
 
 // Roles.
 const (
-	Store Role = iota // holds data and counts for voters
-	Proxy             // routes, without data or vote
+	Store   Role = iota // holds data and counts for voters
+	Proxy               // routes, without data or vote
+	Witness             // counts for voters, without data
 )
 
 func (r Role) String() string {
-	if r == Proxy {
-		return "proxy"
-	}
-	return "store"
+	return [...]string{"store", "proxy", "witness", "?"}[r&3]
 }
 
 // A NodeState says how far a node belongs to the cluster.
@@ -45,7 +43,7 @@ type NodeState uint8
 // States of a node.
 const (
 	Joining NodeState = iota // registered, has no copy that counts yet
-	Member                   // has, or had, a copy that counts; a proxy is one at once
+	Member                   // has, or had, a copy that counts; who holds no data is one at once
 	Leaving                  // hands over what it has
 	Gone                     // left or forgotten; remembered for its incarnation alone
 )
@@ -70,6 +68,13 @@ type Node struct {
 	OnlyPins bool
 	// Since is the table index at which State became what it is.
 	Since uint64
+	// Failed is the table index at which others took its place, the last time; 0 if
+	// never. It answers nothing that was asked of it before that.
+	Failed uint64
+	// Anew is the start with which its present directory began, if an earlier directory
+	// had been registered under this id; else 0. Of what the node served before that it
+	// has nothing: see [State.Lost].
+	Anew uint64
 }
 
 // Member is the node as the strategies see it.
@@ -80,6 +85,11 @@ func (n *Node) Member() ring.Member {
 // Counts tells whether the strategy gives the node a share.
 func (n *Node) Counts() bool {
 	return n.Role == Store && (n.State == Joining || n.State == Member)
+}
+
+// Votes tells whether the node counts for voters.
+func (n *Node) Votes() bool {
+	return n.Role != Proxy && (n.State == Joining || n.State == Member)
 }
 
 func (n *Node) validate() error {
@@ -101,13 +111,15 @@ func (n *Node) code(c *codec) {
 	c.text(&n.ID)
 	c.number(&n.Incarnation)
 	c.text(&n.Server)
-	small(c, &n.Role, Proxy)
+	small(c, &n.Role, Witness)
 	small(c, &n.State, Gone)
 	c.flag(&n.Intact)
 	c.float(&n.Weight)
 	c.tokenList(&n.Pins)
 	c.flag(&n.OnlyPins)
 	c.number(&n.Since)
+	c.number(&n.Failed)
+	c.number(&n.Anew)
 }
 
 // place finds a node among those ordered by id.

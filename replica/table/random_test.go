@@ -33,6 +33,15 @@ func (x *chaos) start(id string) uint64 {
 	return n.Incarnation
 }
 
+// after is the last start of a node as its directory knows it, now and then an old one.
+func (x *chaos) after(id string) uint64 {
+	n, _ := x.now.Node(id)
+	if x.now.Index()%16 == 0 {
+		return n.Incarnation + 1
+	}
+	return n.Incarnation
+}
+
 // state is the present one, or now and then an old one.
 func (x *chaos) state() *State {
 	if x.IntN(8) == 0 {
@@ -70,7 +79,7 @@ func (x *chaos) command() Command {
 		return found("n0", 1+x.IntN(40))
 	case kindRegister:
 		id := x.node()
-		return &Register{Node: id, Incarnation: x.start(id) + 1, Role: Role(x.IntN(8) / 7), Weight: float64(x.IntN(3)), Intact: x.IntN(2) == 0}
+		return &Register{Node: id, Incarnation: x.start(id) + 1, Role: Role(x.IntN(8) / 7), Weight: float64(x.IntN(3)), Intact: x.IntN(2) == 0, After: x.after(id)}
 	case kindSetWeight:
 		id := x.node()
 		return &SetWeight{id, x.start(id), float64(x.IntN(5))}
@@ -109,7 +118,10 @@ func (x *chaos) command() Command {
 		}
 		return &CutOver{x.refs(r)[:1], id, x.start(id), x.IntN(2) == 0, x.IntN(2) == 0}
 	case kindRelease:
-		r := x.seek(func(r *Row) bool { return len(r.Backups) > 1 })
+		r := x.seek(func(r *Row) bool {
+			n, _ := x.state().Node(r.Primary)
+			return len(r.Backups) > 1 || len(r.Backups) == 1 && n.Incarnation == r.Incarnation
+		})
 		return &Release{x.refs(r)[:1], x.nodeOf(r.Backups)}
 	case kindSplit:
 		r := x.row()
@@ -135,6 +147,10 @@ func (x *chaos) command() Command {
 		}
 	case kindSetMoves:
 		return x.moves()
+	case kindSetBackups:
+		return &SetBackups{x.IntN(300)}
+	case kindRenew:
+		return &Renew{x.refs(x.row())}
 	}
 	id := x.node()
 	return &Register{Node: id, Incarnation: x.start(id) + 1, Intact: true}
@@ -162,7 +178,7 @@ func (x *chaos) plan() Command {
 		h := Handoff{From: x.node(), To: x.node()}
 		for row := range x.state().Rows() {
 			if row.Primary == h.From && x.IntN(2) == 0 {
-				h.Pieces = append(h.Pieces, ring.Piece{Range: row.Range, Primary: x.IntN(2) == 0, Release: []string{"", row.Primary}[x.IntN(2)]})
+				h.Pieces = append(h.Pieces, ring.Piece{Range: row.Range, Primary: x.IntN(2) == 0, Release: []string{"", row.Primary, x.nodeOf(row.Backups), h.To}[x.IntN(4)]})
 			}
 		}
 		p.Handoffs = append(p.Handoffs, h)

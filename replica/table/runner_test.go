@@ -7,10 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/ringside-kv/ringside/replica/fakenet"
 )
 
 // weigh is a command that can be repeated and tells states apart.
@@ -258,7 +259,7 @@ func TestNodeStopsAtAnEntryThatItDoesNotUnderstand(t *testing.T) {
 
 func TestLogWithoutItsServerIDIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		g := newGroup(t, dir)
 		g.open("n0")
 		g.close()

@@ -30,6 +30,8 @@ import (
 //	failover node=ID [stays] followed by lines S PRIMARY [BACKUP …]
 //	recreate rows=… node=ID
 //	moves [pause] [resume] [throttle=N]
+//	backups n=N
+//	renew rows=… [old]
 //	mark
 //	show
 //
@@ -135,7 +137,7 @@ func (s *script) command(t *testing.T, d *datadriven.TestData) Command {
 	case "found":
 		return found(node, int(a.number("rows", 1)))
 	case "register":
-		r := &Register{Node: node, Incarnation: a.start(), Intact: d.HasArg("intact"), Weight: weight}
+		r := &Register{Node: node, Incarnation: a.start(), Server: a.text("server"), Intact: d.HasArg("intact"), Weight: weight}
 		if d.HasArg("proxy") {
 			r.Role = Proxy
 		}
@@ -197,6 +199,11 @@ func (s *script) command(t *testing.T, d *datadriven.TestData) Command {
 			m.Throttle = &n
 		}
 		return m
+	case "backups":
+		n, _ := strconv.Atoi(a.text("n"))
+		return &SetBackups{n}
+	case "renew":
+		return &Renew{a.refs()}
 	}
 	d.Fatalf(t, "unknown command %s", d.Cmd)
 	return nil
@@ -232,6 +239,9 @@ func (s *script) draw() string {
 	if moves := s.now.Cluster().Moves; moves != (Moves{}) {
 		fmt.Fprintf(&b, "moves: paused %v, %d bytes a second\n", moves.Paused, moves.Throttle)
 	}
+	if n := s.now.Cluster().Backups; n != 1 {
+		fmt.Fprintf(&b, "backups: %d\n", n)
+	}
 	for _, n := range s.now.Nodes() {
 		fmt.Fprintf(&b, "%s: %v %v, start %d\n", n.ID, n.State, n.Role, n.Incarnation)
 	}
@@ -248,6 +258,9 @@ func (s *script) draw() string {
 		}
 		if r.Op.Handoff != 0 {
 			fmt.Fprintf(&b, "; handoff %d is %v at %s", r.Op.Handoff, r.Op.Phase, r.Op.To)
+		}
+		if s.now.Lost(r) {
+			b.WriteString("; lost")
 		}
 		if r.Lineage > 1 {
 			fmt.Fprintf(&b, "; lineage %d", r.Lineage)

@@ -64,7 +64,7 @@ func (d *draft) code(c *codec, flat *[]Row, version byte) {
 	c.number(&d.basis)
 	c.number(&d.lastHandoff)
 	c.number(&d.lastLineage)
-	list(c, &d.nodes, 17, func(n *Node) { n.code(c) })
+	list(c, &d.nodes, 18, func(n *Node) { n.code(c) })
 	list(c, &d.handoffs, 6, func(h **Handoff) {
 		if c.reading {
 			*h = new(Handoff)

@@ -36,19 +36,20 @@ type nodeAddr string
 func (nodeAddr) Network() string  { return "ringside" }
 func (a nodeAddr) String() string { return string(a) }
 
-// newTransport also returns how to close the connections that are left over.
-func (c *Config) newTransport() (raft.Transport, func()) {
+// newTransport also returns how to end what it has under way, and then how to close the
+// connections that are left over.
+func (c *Config) newTransport() (t raft.Transport, cut, hangs func()) {
 	if c.transport != nil {
-		return c.transport, func() {}
+		return c.transport, func() {}, func() {}
 	}
-	t := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+	network := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream:  &stream{c.Transport, c.ID, c.Address},
 		MaxPool: 3,
 		Timeout: raftTimeout,
 		Logger:  newLogger(c.Logger),
 	})
-	return t, func() {
-		t.CloseStreams()
-		_ = t.Close()
+	return network, func() { _ = network.Close() }, func() {
+		network.CloseStreams()
+		_ = network.Close()
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hashicorp/raft"
 )
@@ -16,7 +17,8 @@ type Table struct {
 	raft  *raft.Raft
 	fsm   *fsm
 	disk  *disk
-	hangs func() // closes what the transport leaves open
+	cut   func() // ends the exchanges that the transport has under way
+	hangs func() // closes what it leaves open
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -26,9 +28,13 @@ type Table struct {
 	closing sync.RWMutex
 	closed  bool
 
-	timing    sync.Mutex // over changes of the library's time-outs
-	listeners listeners
-	upkeep    upkeep
+	timing     sync.Mutex // over changes of the library's time-outs
+	listeners  listeners
+	upkeep     upkeep
+	successors successors
+	contacts   contacts
+	alone      atomic.Bool
+	opened     atomic.Bool // raft is there
 }
 
 // Open starts the node's part in the group. A new directory is in no cluster yet:
@@ -46,14 +52,16 @@ func Open(cfg Config) (*Table, error) {
 	t := &Table{cfg: cfg, disk: d, fsm: new(fsm)}
 	t.fsm.state.Store(new(State))
 	t.fsm.applied = t.listeners.tell
-	transport, hangs := cfg.newTransport()
-	t.hangs = hangs
-	t.raft, err = raft.NewRaft(cfg.raft(d.server), t.fsm, d.logs, d.stable, d.snapshots, transport)
+	transport, cut, hangs := cfg.newTransport()
+	t.cut, t.hangs = cut, hangs
+	t.ctx, t.cancel = context.WithCancel(context.Background())
+	t.raft, err = raft.NewRaft(cfg.raft(d.server), t.fsm, d.logs, d.stable, d.snapshots, &noting{transport, &t.contacts, t.yield})
 	if err != nil {
 		hangs()
+		t.cancel()
 		return nil, errors.Join(fmt.Errorf("table: start raft: %w", err), d.close())
 	}
-	t.ctx, t.cancel = context.WithCancel(context.Background())
+	t.opened.Store(true)
 	t.upkeep.start(t)
 	t.keepVigil()
 	if err := t.hurry(); err != nil {
@@ -170,7 +178,9 @@ func (t *Table) Close() error {
 	// The library forgets some of those who wait for it when it is shut down, but
 	// answers all of them while it runs.
 	t.running.Wait()
-	err := t.raft.Shutdown().Error()
+	ended := t.raft.Shutdown()
+	t.cut() // who does not answer would be waited for
+	err := ended.Error()
 	t.hangs()
 	if err := errors.Join(err, t.disk.close()); err != nil {
 		return fmt.Errorf("table: close: %w", err)

@@ -1,10 +1,8 @@
 package table
 
 import (
-	"context"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -60,6 +58,7 @@ func (u *upkeep) start(t *Table) {
 				}
 			case <-tick.C:
 			}
+			t.lookAlone()
 			if _, isSelf := t.Leader(); !isSelf {
 				clear(u.silent)
 				continue
@@ -79,19 +78,11 @@ func (u *upkeep) concerns(t *Table) bool {
 	})
 }
 
-// cede hands the office to whoever can follow the table better.
-func (u *upkeep) cede(t *Table) error {
-	if len(t.servers()) < 2 {
-		return nil
-	}
-	return t.raft.LeadershipTransfer().Error()
-}
-
 // run does what is missing, one change after the other; what fails is tried again on
 // the next round.
 func (u *upkeep) run(t *Table) error {
 	if t.Fault() != nil {
-		return u.cede(t)
+		return t.cede()
 	}
 	if term := t.raft.CurrentTerm(); u.term != term {
 		if err := t.raft.Barrier(t.cfg.ElectionTimeout).Error(); err != nil {
@@ -124,25 +115,24 @@ func (t *Table) reconfigure(c change) error {
 	case addLearner:
 		wait = t.raft.AddNonvoter(c.server.ID, c.server.Address, 0, changeTimeout).Error
 	case promote:
+		// Before there is another vote: what this node answers as the only one, it
+		// answers before anything can be decided without it.
+		t.alone.Store(false)
 		wait = t.raft.AddVoter(c.server.ID, c.server.Address, 0, changeTimeout).Error
 	case demote:
 		wait = t.raft.DemoteVoter(c.server.ID, 0, changeTimeout).Error
 	case expel:
 		wait = t.raft.RemoveServer(c.server.ID, 0, changeTimeout).Error
 	case resign:
-		wait = t.raft.LeadershipTransferToServer(c.server.ID, c.server.Address).Error
+		wait = t.cede
 	}
 	return wait()
 }
 
 // look asks the voters, and some who could be, how they are.
 func (u *upkeep) look(t *Table, s *State, servers []raft.Server) map[string]reach {
-	found := make(map[string]reach, len(servers))
-	var mu sync.Mutex
-	var asking sync.WaitGroup
 	have := t.raft.CommitIndex()
-	ctx, cancel := context.WithTimeout(t.ctx, t.cfg.HeartbeatTimeout)
-	defer cancel()
+	var asked []raft.Server
 	spare := 0
 	for _, i := range rand.Perm(len(servers)) {
 		server := servers[i]
@@ -151,24 +141,25 @@ func (u *upkeep) look(t *Table, s *State, servers []raft.Server) map[string]reac
 			continue
 		}
 		if server.Suffrage != raft.Voter {
-			if n, _ := s.Node(node); !n.Counts() || spare == maxAsked {
+			if n, _ := s.Node(node); !n.Votes() || spare == maxAsked {
 				continue
 			}
 			spare++
 		}
-		asking.Go(func() {
-			id, applied, err := t.probe(ctx, node)
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil || id != string(server.ID) {
-				found[node] = reach{dead: u.hasBeenSilent(node, t.cfg.ReplaceAfter)}
-				return
-			}
-			delete(u.silent, node)
-			found[node] = reach{caughtUp: applied+caughtUpWithin >= have}
-		})
+		asked = append(asked, server)
 	}
-	asking.Wait()
+	applied := t.probeAll(asked)
+	found := make(map[string]reach, len(asked))
+	for _, server := range asked {
+		node := string(server.Address)
+		index, answers := applied[server.ID]
+		if !answers {
+			found[node] = reach{dead: u.hasBeenSilent(node, t.cfg.ReplaceAfter)}
+			continue
+		}
+		delete(u.silent, node)
+		found[node] = reach{caughtUp: index+caughtUpWithin >= have}
+	}
 	return found
 }
 

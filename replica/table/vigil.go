@@ -26,8 +26,8 @@ func (t *Table) keepVigil() {
 				return
 			case <-timer.C:
 			}
-			// By chance, so that not all stand for election at once.
-			patience := t.cfg.HeartbeatTimeout + rand.N(t.cfg.HeartbeatTimeout/2)
+			rank, slot := t.turn()
+			patience := t.cfg.HeartbeatTimeout + time.Duration(rank)*slot + rand.N(slot/4+1)
 			last := t.raft.LastContact()
 			if t.raft.State() != raft.Follower || last.IsZero() {
 				timer.Reset(patience)
@@ -43,6 +43,37 @@ func (t *Table) keepVigil() {
 			timer.Reset(patience)
 		}
 	})
+}
+
+// turn is which of the voters beside the leader this server is, in an order on which
+// they agree, and how much time each has for itself.
+func (t *Table) turn() (rank int, slot time.Duration) {
+	_, leader := t.raft.LeaderWithID()
+	others := 1
+	for _, s := range t.servers() {
+		if s.Suffrage != raft.Voter || s.ID == leader || s.ID == raft.ServerID(t.disk.server) {
+			continue
+		}
+		others++
+		if s.ID < raft.ServerID(t.disk.server) {
+			rank++
+		}
+	}
+	return rank, t.cfg.HeartbeatTimeout / 2 / time.Duration(others)
+}
+
+// yield lets servers that stand for election at the same moment ask for votes one after
+// the other. If they asked at once none might get a majority, and the next time comes
+// only after leases are over. It is called for each server that is asked.
+func (t *Table) yield() {
+	if !t.opened.Load() {
+		return
+	}
+	rank, slot := t.turn()
+	select {
+	case <-time.After(time.Duration(rank) * slot / 2):
+	case <-t.ctx.Done():
+	}
 }
 
 // look makes a follower look at once whether it should stand for election: the

@@ -15,11 +15,11 @@ const (
 	promote                      // gets a vote
 	demote                       // loses it
 	expel                        // leaves the group
-	resign                       // the leader hands its office to the server
+	resign                       // the leader, which is the server, hands its office to another voter
 )
 
 func (k changeKind) String() string {
-	return [...]string{"add", "promote", "demote", "remove", "resign to"}[k]
+	return [...]string{"add", "promote", "demote", "remove", "resign"}[k]
 }
 
 type change struct {
@@ -62,11 +62,11 @@ func voters(s *State, servers []raft.Server, leader string, found map[string]rea
 		switch {
 		case !ok || node.State == Gone || node.Server != string(server.ID):
 			v.expelled = append(v.expelled, server)
-		case server.Suffrage == raft.Voter && node.Counts():
+		case server.Suffrage == raft.Voter && node.Votes():
 			v.voting = append(v.voting, server)
 		case server.Suffrage == raft.Voter:
 			v.retiring = append(v.retiring, server)
-		case node.Counts() && found[node.ID].caughtUp && !found[node.ID].dead:
+		case node.Votes() && found[node.ID].caughtUp && !found[node.ID].dead:
 			v.spare = append(v.spare, server)
 		}
 	}
@@ -107,7 +107,7 @@ func (v *electorate) add(kind changeKind, server raft.Server) {
 func (v *electorate) want() int {
 	stores := 0
 	for i := range v.s.nodes {
-		if v.s.nodes[i].Counts() {
+		if v.s.nodes[i].Votes() {
 			stores++
 		}
 	}
@@ -261,7 +261,7 @@ func (v *electorate) removeNow(kind changeKind, server raft.Server) {
 	}
 	for _, other := range v.voting {
 		if string(other.Address) != v.leader && !v.dead(other) {
-			v.add(resign, other)
+			v.add(resign, server)
 			return
 		}
 	}

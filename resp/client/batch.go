@@ -17,6 +17,8 @@ type Batch struct {
 	N        int
 	// RESP3 says how replies are to be encoded.
 	RESP3 bool
+	// Early says that replies to writes need not wait for backups.
+	Early bool
 	// Deadline is when nobody waits for the answer any more: do not execute it
 	// then. The zero time stands for no deadline.
 	Deadline time.Time
@@ -32,7 +34,7 @@ func newBatch(w *replyWriter, r *requestFrame, arrived time.Time) *Batch {
 	b := batches.Get().(*Batch)
 	b.w, b.id = w, r.id
 	b.Commands = append(b.Commands[:0], r.commands...)
-	b.N, b.RESP3, b.Deadline = int(r.count), r.resp3, time.Time{}
+	b.N, b.RESP3, b.Early, b.Deadline = int(r.count), r.resp3, r.early, time.Time{}
 	if r.timeLeft > 0 {
 		b.Deadline = arrived.Add(time.Duration(r.timeLeft) * time.Millisecond)
 	}

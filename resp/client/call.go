@@ -17,12 +17,19 @@ type Call struct {
 	N        int
 	// RESP3 asks for replies in RESP3.
 	RESP3 bool
+	// Early asks for replies to writes as soon as the peer itself has them, before its
+	// backups do.
+	Early bool
 	// Lane picks the connection: calls of one lane travel on the same one, in the
 	// order of their Sends. Give each client a lane.
 	Lane uint32
 	// Timeout, if above zero, is when Wait gives up, counted from Send. The peer
 	// drops the call unexecuted if it gets to it later.
 	Timeout time.Duration
+	// Done, if set, is called once when the call has ended, so that Wait returns at
+	// once, by a goroutine of the Peer; not if Send has returned an error. It must not
+	// wait, and must not send anything. From then on the call may be used again.
+	Done func()
 
 	// Reply holds the raw replies end to end, Lens the length of each, in bytes.
 	// They are the caller's after Wait, and are overwritten by the next Send.
@@ -77,8 +84,7 @@ func (c *Call) prepare(maxFrame int) error {
 		c.Err = errTooLarge
 	}
 	if c.Err != nil {
-		c.state.Store(callDone)
-		return c.Err
+		return c.reject(c.Err)
 	}
 	if c.Timeout > 0 {
 		c.deadline = now() + int64(c.Timeout)
@@ -89,10 +95,21 @@ func (c *Call) prepare(maxFrame int) error {
 
 // finish gives the call back. Nobody but its owner touches it afterwards.
 func (c *Call) finish(err error) {
+	done := c.Done
 	c.Err = err
 	if c.state.Swap(callDone) == callWaiting {
 		c.wake <- struct{}{}
 	}
+	if done != nil {
+		done()
+	}
+}
+
+// reject ends a call that nobody knows of.
+func (c *Call) reject(err error) error {
+	c.Err = err
+	c.state.Store(callDone)
+	return err
 }
 
 // take copies a reply. Its error means that the peer breaks the rules; the call has
@@ -119,26 +136,3 @@ var clockStart = time.Now()
 
 // now counts nanoseconds on the monotonic clock; it is never 0.
 func now() int64 { return int64(time.Since(clockStart)) + 1 }
-
-// callQueue is a list of calls through their next.
-type callQueue struct{ first, last *Call }
-
-func (q *callQueue) push(c *Call) {
-	c.next = nil
-	if q.last == nil {
-		q.first = c
-	} else {
-		q.last.next = c
-	}
-	q.last = c
-}
-
-func (q *callQueue) pop() *Call {
-	c := q.first
-	q.first = c.next
-	if q.first == nil {
-		q.last = nil
-	}
-	c.next = nil
-	return c
-}

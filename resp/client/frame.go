@@ -13,7 +13,8 @@ import (
 //	request  u32 length | u64 id | u8 flags | u32 time left | u32 commands | RESP
 //	reply    u32 length | u64 id | u8 status | u32 replies | u32 each | RESP
 //
-// Flags: bit 0, replies are wanted in RESP3. Time left is in ms, 0 for no limit, and
+// Flags: bit 0, replies are wanted in RESP3; bit 1, replies to writes need not wait for
+// backups. Time left is in ms, 0 for no limit, and
 // counts from the frame's arrival, since clocks differ. The replies are as many as
 // the commands and lie end to end, their lengths before them. A status other than
 // ok has no replies but a text.
@@ -27,6 +28,7 @@ const (
 	defaultMaxFrame = 513 << 20
 
 	flagRESP3 = 1
+	flagEarly = 2
 )
 
 type status byte
@@ -43,6 +45,7 @@ const maxText = 1 << 10
 type requestFrame struct {
 	id       uint64
 	resp3    bool
+	early    bool
 	timeLeft uint32 // ms; 0: no limit
 	count    uint32
 	commands []byte
@@ -56,6 +59,9 @@ func (r *requestFrame) appendHead(b []byte) []byte {
 	if r.resp3 {
 		flags |= flagRESP3
 	}
+	if r.early {
+		flags |= flagEarly
+	}
 	b = append(b, flags)
 	b = binary.BigEndian.AppendUint32(b, r.timeLeft)
 	return binary.BigEndian.AppendUint32(b, r.count)
@@ -67,12 +73,13 @@ func parseRequest(frame []byte) (requestFrame, error) {
 		return requestFrame{}, fmt.Errorf("%w: request of %d bytes", ErrProtocol, len(frame))
 	}
 	flags := frame[12]
-	if flags&^flagRESP3 != 0 {
+	if flags&^(flagRESP3|flagEarly) != 0 {
 		return requestFrame{}, fmt.Errorf("%w: unknown flags %#x", ErrProtocol, flags)
 	}
 	r := requestFrame{
 		id:       binary.BigEndian.Uint64(frame[4:]),
 		resp3:    flags&flagRESP3 != 0,
+		early:    flags&flagEarly != 0,
 		timeLeft: binary.BigEndian.Uint32(frame[13:]),
 		count:    binary.BigEndian.Uint32(frame[17:]),
 		commands: frame[requestHead:],

@@ -52,6 +52,16 @@ func (r *frameReader) need() (int, error) {
 	return lengthSize + int(n), nil
 }
 
+// arriving tells whether a frame is arriving that is larger than the buffer was made for,
+// and the number that it begins with.
+func (r *frameReader) arriving() (id uint64, large bool) {
+	need, err := r.need()
+	if err != nil || need <= readBuffer || r.end-r.start < lengthSize+8 {
+		return 0, false
+	}
+	return binary.BigEndian.Uint64(r.buf[r.start+lengthSize:]), true
+}
+
 // fill reads once, whatever comes. It makes room first.
 func (r *frameReader) fill() error {
 	need, err := r.need()

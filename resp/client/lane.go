@@ -2,44 +2,28 @@ package client
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
-	"sync"
 	"sync/atomic"
-	"time"
 )
 
-// A lane is one connection to a node, and the next one when it breaks, on which many
-// callers' commands travel in RESP. It is to a Ring what a link is to a Peer, and the
-// role of the writer is held and handed on in the same way: whoever holds it owns out
-// and written and may write; everything else is under mu. The replies come in the order
-// of the commands, so what is sent waits in line.
+// A lane is one of the connections of a Ring to a node, on which commands travel in RESP.
+// The replies come in the order of the commands, so what is sent waits in line.
 type lane struct {
+	wire
 	cfg     *Config
 	dial    func(ctx context.Context) (net.Conn, *replyReader, error) // with the greeting done
 	ctx     context.Context                                           // done once the lane closes
-	demand  chan struct{}                                             // capacity 1: there is a first op
-	kick    chan struct{}                                             // capacity 1: the role of the writer goes to run
 	metrics *metrics
 
-	mu       sync.Mutex
-	state    linkState
-	refusal  error // what ops get while down or closed; matches ErrNotSent
-	queue    opQueue
-	line     opQueue // sent, and not yet the reader's
-	inFlight int     // bytes sent and not answered
-	encoded  uint64  // bytes on this connection
-	writing  bool
+	// Under mu.
+	queue opQueue
+	line  opQueue // sent, and not yet the reader's
 
-	// The writer's.
-	conn    net.Conn
-	direct  *directWriter // nil if the connection has no such way
-	out     []byte
-	written uint64 // bytes that the connection took
+	large *op // the writer's: it is being copied
 
 	// The reader's.
+	replies  *replyReader
 	mine     opQueue // taken from line
 	answered int     // bytes of ops that have ended, still in inFlight
 
@@ -50,6 +34,15 @@ type lane struct {
 	stalled bool // the connection ended for that
 }
 
+func newLane(ctx context.Context, cfg *Config, m *metrics, addr string) *lane {
+	l := &lane{
+		cfg: cfg, ctx: ctx, metrics: m,
+		dial: func(ctx context.Context) (net.Conn, *replyReader, error) { return cfg.open(ctx, addr) },
+	}
+	l.wire = newWire(l)
+	return l
+}
+
 // watchesInTimeout is how often watch is called in the time of Timeout.
 const watchesInTimeout = 4
 
@@ -57,15 +50,10 @@ const watchesInTimeout = 4
 func (l *lane) send(o *op) {
 	o.state.Store(callPending)
 	l.mu.Lock()
-	switch l.state {
-	case linkDown, linkClosed:
-		err := l.refusal
+	if err := l.admit(); err != nil {
 		l.mu.Unlock()
 		o.finish(err)
 		return
-	case linkIdle:
-		l.state = linkConnecting
-		l.demand <- struct{}{}
 	}
 	l.queue.push(o)
 	lead := l.claim()
@@ -92,119 +80,63 @@ func (l *lane) run() {
 			case <-l.demand:
 				wanted = false
 			case <-l.ctx.Done():
-				l.end(linkClosed, ErrClosed)
+				l.fail(wireClosed, ErrClosed)
 				return
 			}
 		}
-		replies, err := l.connect()
+		err := l.connect()
 		if err == nil {
-			err = l.converse(replies)
+			if err = l.converse(l.ctx); l.stalled {
+				err = ErrTimeout
+			}
 			if l.ctx.Err() == nil {
 				// The next op connects anew; nobody else has to.
 				pause, wanted = l.cfg.MinBackoff, true
-				l.lost(linkIdle, err)
+				l.lost(wireIdle, err)
 				continue
 			}
 		}
 		if l.ctx.Err() != nil {
-			l.end(linkClosed, ErrClosed)
+			l.fail(wireClosed, ErrClosed)
 			return
 		}
-		l.lost(linkDown, err)
-		timer := time.NewTimer(pause/2 + rand.N(pause/2+1)) // spread, as in link
-		select {
-		case <-timer.C:
-		case <-l.ctx.Done():
-			timer.Stop()
-			l.end(linkClosed, ErrClosed)
+		l.lost(wireDown, err)
+		if !backOff(l.ctx, pause) {
+			l.fail(wireClosed, ErrClosed)
 			return
 		}
 		pause = min(2*pause, l.cfg.MaxBackoff)
 	}
 }
 
-func (l *lane) connect() (*replyReader, error) {
+func (l *lane) connect() error {
 	ctx, cancel := context.WithTimeout(l.ctx, l.cfg.DialTimeout)
 	defer cancel()
 	conn, replies, err := l.dial(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	l.metrics.connects.Inc(1)
 	replies.waiting = l.beforeRead
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.conn, l.direct = conn, newDirectWriter(conn)
-	l.out, l.encoded, l.written = l.out[:0], 0, 0
+	l.replies = replies
 	l.stalled, l.silent = false, 0
-	l.state = linkUp
-	return replies, nil
-}
-
-// converse sends and receives until the connection ends, and says why it did.
-func (l *lane) converse(replies *replyReader) error {
-	conn := l.conn
-	defer context.AfterFunc(l.ctx, func() { _ = conn.Close() })()
-	ended := make(chan error, 1)
-	go func() {
-		err := l.read(replies)
-		_ = conn.Close() // ends a write, too
-		ended <- err
-	}()
-
-	l.mu.Lock()
-	lead := l.claim()
-	l.mu.Unlock()
-	var readErr, writeErr error
-	if lead {
-		writeErr = l.drain()
-	}
-	for readErr == nil && writeErr == nil {
-		select {
-		case <-l.kick:
-			writeErr = l.drain()
-		case readErr = <-ended:
-		}
-	}
-	_ = conn.Close()
-	if readErr == nil {
-		readErr = <-ended
-	}
-	l.recallWriter(writeErr != nil)
-	switch {
-	case l.stalled:
-		return ErrTimeout
-	case writeErr == nil || errors.Is(writeErr, net.ErrClosed):
-		return readErr
-	}
-	return writeErr
-}
-
-// recallWriter ends the time of a sender that writes, unless run itself holds the role.
-func (l *lane) recallWriter(mine bool) {
-	l.mu.Lock()
-	l.state = linkConnecting // nobody claims the role now
-	elsewhere := l.writing && !mine
-	l.mu.Unlock()
-	if elsewhere {
-		<-l.kick
-	}
-	l.mu.Lock()
-	l.writing = false
-	l.mu.Unlock()
+	l.up(conn)
+	return nil
 }
 
 // lost fails all ops and sets what comes next.
-func (l *lane) lost(next linkState, cause error) {
-	if next == linkDown && l.ctx.Err() == nil {
+func (l *lane) lost(next wireState, cause error) {
+	if next == wireDown && l.ctx.Err() == nil {
 		l.metrics.lost.Inc(1)
 	}
-	l.end(next, fmt.Errorf("%w: %w", ErrDown, cause))
+	l.fail(next, fmt.Errorf("%w: %w", ErrDown, cause))
 }
 
-// end fails all ops: those of which the connection took a byte with an unknown outcome.
+// fail ends all ops: those of which the connection took a byte with an unknown outcome.
 // Neither the reader nor a writer runs.
-func (l *lane) end(next linkState, cause error) {
+func (l *lane) fail(next wireState, cause error) {
 	maybe, not := unknown(cause), notSent(cause)
 	l.mu.Lock()
 	l.state, l.refusal = next, not
@@ -232,7 +164,7 @@ func (l *lane) watch() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.progress.Load()
-	if l.state != linkUp || l.inFlight == 0 || now != l.last {
+	if l.state != wireUp || l.inFlight == 0 || now != l.last {
 		l.last, l.silent = now, 0
 		return
 	}

@@ -2,10 +2,10 @@ package client
 
 import "fmt"
 
-// read delivers replies until the connection ends.
-func (l *lane) read(replies *replyReader) error {
+// read implements wireEnd.
+func (l *lane) read() error {
 	for {
-		r, err := replies.next()
+		r, err := l.replies.next()
 		if err != nil {
 			return err
 		}

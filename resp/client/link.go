@@ -2,76 +2,36 @@ package client
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"net"
-	"sync"
-	"time"
 )
 
-// A link is one connection of a Peer, and the next one when it breaks.
-//
-// Who holds the role of the writer (writing is true, and it is you) owns out and
-// written and may write to the connection; everything else is under mu. A sender
-// that finds the role free takes it and writes what others queue meanwhile. It
-// hands it to run, through kick, when the connection takes no more, when it has
-// written for others long enough, or when the link is no longer up.
+// A link is one of the connections of a Peer.
 type link struct {
-	peer   *Peer
-	demand chan struct{} // capacity 1: there is a first call
-	kick   chan struct{} // capacity 1: the role of the writer goes to run
+	wire
+	peer *Peer
 
-	mu       sync.Mutex
-	state    linkState
-	refusal  error // what calls get while down or closed; matches ErrNotSent
+	// Under mu.
 	queue    callQueue
 	slots    slots
-	inFlight int    // bytes written and not answered
-	encoded  uint64 // bytes on this connection
-	earliest int64  // no deadline on this link lies before it
-	writing  bool
+	earliest int64 // no deadline on this link lies before it
 
-	// The writer's.
-	conn    net.Conn
-	direct  *directWriter // nil if the connection has no such way
-	out     []byte
-	written uint64 // bytes that the connection took
-
+	large    *Call // the writer's: it is being copied
+	largeID  uint64
 	answered bool // the reader's: this connection has brought a reply
 }
 
-type linkState int
-
-const (
-	linkIdle       linkState = iota // never used
-	linkConnecting                  // calls wait for the outcome
-	linkUp
-	linkDown // calls fail at once; run tries to connect
-	linkClosed
-)
-
 func newLink(p *Peer) *link {
-	return &link{
-		peer:     p,
-		demand:   make(chan struct{}, 1),
-		kick:     make(chan struct{}, 1),
-		earliest: math.MaxInt64,
-	}
+	l := &link{peer: p, earliest: math.MaxInt64}
+	l.wire = newWire(l)
+	return l
 }
 
 func (l *link) send(c *Call) error {
 	l.mu.Lock()
-	switch l.state {
-	case linkDown, linkClosed:
-		err := l.refusal
+	if err := l.admit(); err != nil {
 		l.mu.Unlock()
-		c.finish(err)
-		return err
-	case linkIdle:
-		l.state = linkConnecting
-		l.demand <- struct{}{}
+		return c.reject(err)
 	}
 	l.queue.push(c)
 	if c.deadline != 0 && c.deadline < l.earliest {
@@ -102,10 +62,10 @@ func (l *link) run() {
 	for {
 		err := l.connect()
 		if err == nil {
-			err = l.converse()
+			err = l.converse(ctx)
 			if l.answered {
 				pause = l.peer.cfg.MinBackoff
-				l.lost(linkConnecting, err)
+				l.lost(wireConnecting, err)
 				if ctx.Err() == nil {
 					continue
 				}
@@ -115,13 +75,8 @@ func (l *link) run() {
 			l.shut()
 			return
 		}
-		l.lost(linkDown, err)
-		// Spread, so that the nodes that lost a peer do not return in step.
-		timer := time.NewTimer(pause/2 + rand.N(pause/2+1))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		l.lost(wireDown, err)
+		if !backOff(ctx, pause) {
 			l.shut()
 			return
 		}
@@ -138,85 +93,30 @@ func (l *link) connect() error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.conn, l.direct = conn, newDirectWriter(conn)
-	l.out, l.encoded, l.written = l.out[:0], 0, 0
-	l.answered = false
-	if l.state == linkDown {
+	if l.state == wireDown {
 		l.peer.cfg.Logger.Info("client: peer is reachable again")
 	}
-	l.state = linkUp
+	l.answered = false
+	l.up(conn)
 	return nil
 }
 
-// converse sends and receives until the connection ends, and says why it did.
-// Afterwards no call is on its way.
-func (l *link) converse() error {
-	conn := l.conn
-	defer context.AfterFunc(l.peer.ctx, func() { _ = conn.Close() })()
-	ended := make(chan error, 1)
-	go func() {
-		err := l.read(conn)
-		_ = conn.Close() // ends a write, too
-		ended <- err
-	}()
-
-	l.mu.Lock()
-	lead := l.claim()
-	l.mu.Unlock()
-	var readErr, writeErr error
-	if lead {
-		writeErr = l.drain()
-	}
-	for readErr == nil && writeErr == nil {
-		select {
-		case <-l.kick:
-			writeErr = l.drain()
-		case readErr = <-ended:
-		}
-	}
-	_ = conn.Close()
-	if readErr == nil {
-		readErr = <-ended
-	}
-	cause := writeErr
-	if cause == nil || errors.Is(cause, net.ErrClosed) {
-		cause = readErr
-	}
-	l.recallWriter(writeErr != nil)
-	return cause
-}
-
-// recallWriter ends the time of a sender that writes, unless run itself holds the
-// role.
-func (l *link) recallWriter(mine bool) {
-	l.mu.Lock()
-	l.state = linkConnecting // nobody claims the role now
-	elsewhere := l.writing && !mine
-	l.mu.Unlock()
-	if elsewhere {
-		<-l.kick
-	}
-	l.mu.Lock()
-	l.writing = false
-	l.mu.Unlock()
-}
-
 // lost fails all calls and sets what comes next.
-func (l *link) lost(next linkState, cause error) {
+func (l *link) lost(next wireState, cause error) {
 	l.mu.Lock()
-	known := l.state == linkDown
+	known := l.state == wireDown
 	l.mu.Unlock()
 	if !known && l.peer.ctx.Err() == nil {
 		l.peer.cfg.Logger.Warn("client: no connection to the peer", "err", cause)
 	}
-	l.end(next, fmt.Errorf("%w: %w", ErrDown, cause))
+	l.fail(next, fmt.Errorf("%w: %w", ErrDown, cause))
 }
 
-func (l *link) shut() { l.end(linkClosed, ErrClosed) }
+func (l *link) shut() { l.fail(wireClosed, ErrClosed) }
 
-// end fails all calls: those of which the connection took a byte with an unknown
+// fail ends all calls: those of which the connection took a byte with an unknown
 // outcome. The role of the writer is free or run's.
-func (l *link) end(next linkState, cause error) {
+func (l *link) fail(next wireState, cause error) {
 	maybe, not := unknown(cause), notSent(cause)
 	l.mu.Lock()
 	l.state, l.refusal = next, not
@@ -235,6 +135,16 @@ func (l *link) end(next linkState, cause error) {
 	}
 	for queued.first != nil {
 		queued.pop().finish(not)
+	}
+}
+
+// flows puts off the end of a call of which bytes have just been sent or received: its time
+// is for waiting, not for a value that takes long to travel.
+func (l *link) flows(id uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c := l.slots.find(id); c != nil && c.deadline != 0 {
+		c.deadline = max(c.deadline, now()+int64(c.Timeout))
 	}
 }
 

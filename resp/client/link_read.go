@@ -1,16 +1,13 @@
 package client
 
-import (
-	"fmt"
-	"net"
-)
+import "fmt"
 
 // Replies are matched with their calls so many at a time.
 const readBatch = 64
 
-// read delivers replies until the connection ends.
-func (l *link) read(conn net.Conn) error {
-	frames := newFrameReader(conn, l.peer.cfg.MaxFrame)
+// read implements wireEnd.
+func (l *link) read() error {
+	frames := newFrameReader(l.conn, l.peer.cfg.MaxFrame)
 	var replies [readBatch]replyFrame
 	var calls [readBatch]*Call
 	for {
@@ -37,6 +34,9 @@ func (l *link) read(conn net.Conn) error {
 		}
 		if err := frames.fill(); err != nil {
 			return err
+		}
+		if id, large := frames.arriving(); large {
+			l.flows(id)
 		}
 	}
 }

@@ -38,7 +38,9 @@ const (
 )
 
 // judge says what follows from the outcome of a part. alone: whatever else travelled with
-// it only reads.
+// it only reads. If it is not known what became of a write, no read that travelled with it
+// is repeated, of whatever key: the read may have come before the write, which may have
+// more keys than the client knows of, or be one of all keys.
 func (p *part) judge(r *Reply, alone bool) verdict {
 	switch {
 	case r.kind == Failed && refusesClient(r.err):

@@ -133,22 +133,22 @@ func TestTheFarEndSeesFlagsAndDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen Batch
 		f := newFarEnd(t, func(b *Batch) {
-			seen.N, seen.RESP3, seen.Deadline = b.N, b.RESP3, b.Deadline
+			seen.N, seen.RESP3, seen.Early, seen.Deadline = b.N, b.RESP3, b.Early, b.Deadline
 			echo(b)
 		})
 		p := newTestPeer(t, PeerConfig{Dial: f.pipe})
-		c := Call{Commands: []byte("a\r\nb\r\n"), N: 2, RESP3: true, Timeout: 1500 * time.Millisecond}
+		c := Call{Commands: []byte("a\r\nb\r\n"), N: 2, RESP3: true, Early: true, Timeout: 1500 * time.Millisecond}
 		begin := time.Now()
 		_ = p.Send(&c)
 		if err := c.Wait(); err != nil {
 			t.Fatal(err)
 		}
-		if seen.N != 2 || !seen.RESP3 || !seen.Deadline.Equal(begin.Add(c.Timeout)) {
+		if seen.N != 2 || !seen.RESP3 || !seen.Early || !seen.Deadline.Equal(begin.Add(c.Timeout)) {
 			t.Errorf("saw %d commands, RESP3 %t, deadline after %s", seen.N, seen.RESP3, seen.Deadline.Sub(begin))
 		}
-		c.RESP3, c.Timeout = false, 0
+		c.RESP3, c.Early, c.Timeout = false, false, 0
 		_ = p.Send(&c)
-		if err := c.Wait(); err != nil || seen.RESP3 || !seen.Deadline.IsZero() {
+		if err := c.Wait(); err != nil || seen.RESP3 || seen.Early || !seen.Deadline.IsZero() {
 			t.Errorf("RESP3 %t, deadline %s, %v", seen.RESP3, seen.Deadline, err)
 		}
 	})

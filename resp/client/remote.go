@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"math/rand/v2"
-	"net"
 	"sync"
 )
 
@@ -20,11 +19,7 @@ func newRemote(ctx context.Context, cfg *Config, m *metrics, addr string) *remot
 	r := &remote{addr: addr}
 	ctx, r.close = context.WithCancel(ctx)
 	for range cfg.Conns {
-		l := &lane{
-			cfg: cfg, ctx: ctx, metrics: m,
-			demand: make(chan struct{}, 1), kick: make(chan struct{}, 1),
-			dial: func(ctx context.Context) (net.Conn, *replyReader, error) { return cfg.open(ctx, addr) },
-		}
+		l := newLane(ctx, cfg, m, addr)
 		r.lanes = append(r.lanes, l)
 		r.running.Go(l.run)
 	}
@@ -56,6 +51,7 @@ func (r *remote) watch() {
 
 // closedRemote refuses everything.
 func closedRemote(addr string) *remote {
-	l := &lane{state: linkClosed, refusal: notSent(ErrClosed)}
+	l := new(lane)
+	l.state, l.refusal = wireClosed, notSent(ErrClosed)
 	return &remote{addr: addr, lanes: []*lane{l}, close: func() {}}
 }

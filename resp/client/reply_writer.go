@@ -280,11 +280,12 @@ func (w *replyWriter) drain() error {
 		runtime.Gosched() // as in lead
 	}
 	for len(w.out) > 0 || w.swap() {
-		if err := w.conn.SetWriteDeadline(time.Now().Add(w.cfg.WriteTimeout)); err != nil {
-			return err
-		}
-		if _, err := w.conn.Write(w.out); err != nil {
-			return err
+		for rest := w.out; len(rest) > 0; {
+			n, err := writeSome(w.conn, rest, w.cfg.WriteTimeout)
+			if err != nil {
+				return err
+			}
+			rest = rest[n:]
 		}
 		w.out = w.out[:0]
 	}

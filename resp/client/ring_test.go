@@ -208,6 +208,35 @@ func TestOnlyReadsAreRepeatedWhenTheOutcomeIsUnknown(t *testing.T) {
 	})
 }
 
+// A client knows one key of each command. So a read that was sent together with a write of
+// another key is not repeated either, once it is not known what became of the write: it
+// could see it, though it came before.
+func TestAReadIsNotRepeatedAfterAWriteThatWentWithIt(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, f *fake) {
+		r := f.open(nil)
+		f.at(0).answer = func(args []string) string {
+			if args[0] == "GET" {
+				return silence
+			}
+			return closeNow // it may have been executed
+		}
+		key := r.keyIn(false)
+		other := ""
+		for i := 0; other == "" || r.owners.Load().tokenOf([]byte(other)) >= 1<<31; i++ {
+			other = fmt.Sprint("other", i)
+		}
+		for _, write := range [][]string{{"RENAME", other, key}, {"FLUSHALL"}} {
+			replies, _ := r.Pipeline().one("GET", key).one(write...).Exec(t.Context())
+			if !errors.Is(replies[0].Err(), ErrUnknownOutcome) || !errors.Is(replies[1].Err(), ErrUnknownOutcome) {
+				t.Errorf("GET, %s: %v, %v", write[0], replies[0], replies[1])
+			}
+		}
+		if got := f.at(1).commands(); len(got) > 0 {
+			t.Errorf("repeated: %q", got)
+		}
+	})
+}
+
 // A primary that cannot be reached: a backup is asked, which forwards or advises.
 func TestABackupIsAskedWhenThePrimaryIsUnreachable(t *testing.T) {
 	bubble(t, 4, func(t *testing.T, f *fake) {

@@ -43,6 +43,15 @@ func (s *slots) take(id uint64) (c *Call, known bool) {
 	return c, true
 }
 
+// find returns the call with an id, nil if there is none or it has ended.
+func (s *slots) find(id uint64) *Call {
+	i, uses := uint32(id), uint32(id>>32)
+	if uint64(i) >= uint64(len(s.all)) || s.all[i].uses != uses {
+		return nil
+	}
+	return s.all[i].call
+}
+
 func (s *slots) release(i uint32) {
 	s.all[i].call = nil
 	s.all[i].uses++

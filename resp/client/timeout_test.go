@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -137,4 +138,64 @@ func TestAPeerThatTakesNothingIsGivenUp(t *testing.T) {
 		}
 		_ = far.Close()
 	})
+}
+
+// A slowConn carries a little a second, until it stands still after so many bytes.
+type slowConn struct {
+	net.Conn
+	stop int // bytes that are read until then
+}
+
+const slowStep = 64 << 10
+
+func (c *slowConn) Read(b []byte) (int, error) {
+	time.Sleep(time.Second)
+	if c.stop <= 0 {
+		time.Sleep(time.Hour)
+	}
+	n, err := c.Conn.Read(b[:min(len(b), slowStep)])
+	c.stop -= n
+	return n, err
+}
+
+// What takes longer to travel than its call has time is not given up while it travels, in
+// either direction; but if it stands still.
+func TestTimeIsForWaitingNotForTravelling(t *testing.T) {
+	body := bytes.Repeat([]byte("0123456789abcdef"), 3<<20/16)
+	for name, c := range map[string]struct {
+		sent, received int
+		err            error
+	}{
+		"slow both ways":          {1 << 30, 1 << 30, nil},
+		"requests stand still":    {2 << 20, 1 << 30, ErrTimeout},
+		"the reply stands still":  {1 << 30, 2 << 20, ErrTimeout},
+		"no part of a reply came": {1 << 30, 0, ErrTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFarEnd(t, echo)
+				var near, far net.Conn
+				p := newTestPeer(t, PeerConfig{WriteTimeout: time.Minute, Dial: func(context.Context) (net.Conn, error) {
+					near, far = net.Pipe()
+					f.serve(&slowConn{far, c.sent})
+					return &slowConn{near, c.received}, nil
+				}})
+				call := Call{Commands: body, N: 1, Timeout: 10 * time.Second}
+				begin := time.Now()
+				if err := p.Send(&call); err != nil {
+					t.Fatal(err)
+				}
+				err := call.Wait()
+				took := time.Since(begin)
+				switch {
+				case !errors.Is(err, c.err) || err == nil && !bytes.Equal(call.Reply, body):
+					t.Errorf("after %v: %v, %d bytes", took, err, len(call.Reply))
+				case c.err == nil && took < time.Minute || c.err != nil && took > 2*time.Minute:
+					t.Errorf("it took %v", took)
+				}
+				_ = near.Close()
+				_ = far.Close()
+			})
+		})
+	}
 }

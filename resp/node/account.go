@@ -34,6 +34,9 @@ type account struct {
 	Bytes    int64              `json:"bytes"`
 	Refused  string             `json:"refused,omitempty"`
 	Moved    status.Moved       `json:"moved"`
+	Feeding  status.Feeding     `json:"feeding"`
+	Lease    *status.Lease      `json:"lease,omitempty"`
+	Scrub    *status.Scrub      `json:"scrub,omitempty"`
 	Progress []replica.Progress `json:"progress,omitempty"`
 	Loads    []ring.Load        `json:"loads,omitempty"` // in the order of the inquiry
 }
@@ -76,8 +79,9 @@ func (c *cluster) serveAsk(peer bus.Peer, conn net.Conn) {
 
 // account tells of this node.
 func (c *cluster) account(ctx context.Context, q *inquiry) account {
-	a := account{Version: c.n.cfg.Version, Progress: c.engine.Progress(), Moved: moved(c.engine.Totals())}
+	a := account{Version: c.n.cfg.Version, Progress: c.engine.Progress(), Moved: moved(c.engine.Totals()), Feeding: c.feeding(), Scrub: c.scrub()}
 	a.Keys, a.Bytes = c.n.server.OwnSize()
+	a.Lease = leaseOf(c.engine.Leasing())
 	if err := c.n.store.Writable(); err != nil {
 		a.Refused = err.Error()
 	}
@@ -97,7 +101,7 @@ func (c *cluster) account(ctx context.Context, q *inquiry) account {
 
 func moved(t replica.Totals) status.Moved {
 	m := status.Moved{
-		Done: t.Done, Failed: t.Failed, Ranges: t.Ranges, Keys: t.Keys, Bytes: t.Bytes, Held: t.Held.Seconds(),
+		Done: t.Done, Failed: t.Failed, Ranges: t.Ranges, Keys: t.Keys, Bytes: t.Bytes, Traffic: t.Traffic, Held: t.Held.Seconds(),
 	}
 	if t.Copying > 0 {
 		m.Rate = float64(t.Bytes) / t.Copying.Seconds()

@@ -64,7 +64,7 @@ func (c *Config) betweenNodes(given string, offset int) (string, error) {
 // has asked for a cluster beyond this one and nothing would protect it.
 func (c *Config) staysLocal() bool {
 	if c.BusAddr != "" || c.GossipAddr != "" || len(c.Join) > 0 || c.BootstrapExpect != 0 || c.Advertise != "" ||
-		c.ClusterKey != "" || !c.ProtectedMode || c.Role == RoleProxy {
+		c.ClusterKey != "" || !c.ProtectedMode || c.Role != RoleStore {
 		return false
 	}
 	host, _, err := splitAddr(c.Addr)

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 
 	"github.com/google/uuid"
+
+	"github.com/ringside-kv/ringside/replica/durable"
 )
 
 const (
@@ -69,41 +71,19 @@ func loadBelonging(dir, cluster string) (belonging, error) {
 
 // save replaces the file: after a crash it is the old one or the new one.
 func (b belonging) save(dir string) error {
-	path := filepath.Join(dir, belongingFile)
-	text, err := json.Marshal(b)
-	if err == nil {
-		err = writeSynced(path+".new", append(text, '\n'))
-	}
-	if err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	if err == nil {
-		err = syncDir(dir)
-	}
-	if err != nil {
+	if err := saveJSON(dir, belongingFile, b); err != nil {
 		return fmt.Errorf("save the directory's cluster: %w", err)
 	}
 	return nil
 }
 
-func writeSynced(path string, text []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+// saveJSON replaces a file of a directory: after a crash it is the old one or the new one.
+func saveJSON(dir, name string, v any) error {
+	text, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
-
-func syncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return durable.Replace(filepath.Join(dir, name), append(text, '\n'))
 }
 
 // proxyID is the identity of a proxy's directory, which gets one if it is new.

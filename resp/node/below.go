@@ -2,6 +2,7 @@ package node
 
 import (
 	"net"
+	"time"
 
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/members"
@@ -11,8 +12,9 @@ import (
 // below is what lies under a node: the system's network and files, unless a test has put
 // others there.
 type below struct {
-	network members.Network     // nil: the system's
-	store   func(*store.Config) // nil: as it is
+	network members.Network      // nil: the system's
+	store   func(*store.Config)  // nil: as it is
+	now     func() time.Duration // nil: the system's clock
 }
 
 func (b below) listen(addr string) (net.Listener, error) {
@@ -20,6 +22,14 @@ func (b below) listen(addr string) (net.Listener, error) {
 		return b.network.Listen(addr)
 	}
 	return net.Listen("tcp", addr)
+}
+
+// clock goes on while the machine is suspended.
+func (b below) clock() func() time.Duration {
+	if b.now != nil {
+		return b.now
+	}
+	return systemClock()
 }
 
 func (b below) bus() bus.Network {

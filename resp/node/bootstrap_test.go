@@ -3,31 +3,22 @@ package node
 import (
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/buckets"
+	"github.com/ringside-kv/ringside/replica/freeport"
 	"github.com/ringside-kv/ringside/store"
 )
 
 // freeGossip are addresses where nobody listens, for nodes that are all told the same.
 func freeGossip(t *testing.T, n int) []string {
 	t.Helper()
-	var addrs []string
-	var listeners []net.Listener
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		listeners = append(listeners, l)
-		addrs = append(addrs, l.Addr().String())
-	}
-	for _, l := range listeners {
-		_ = l.Close()
+	addrs, err := freeport.Loopback(n)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return addrs
 }

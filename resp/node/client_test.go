@@ -55,13 +55,7 @@ func TestARingFollowsJoinsAndLeaves(t *testing.T) {
 		t.Run(route, func(t *testing.T) {
 			defer goneInTheEnd(t)
 			nodes := []*Node{openMember(t, "a")}
-			defer func() {
-				for _, n := range nodes {
-					if err := n.Close(); err != nil {
-						t.Error(err)
-					}
-				}
-			}()
+			defer closeAll(t, &nodes)
 			shares(t, nodes...)
 			scope := tally.NewTestScope("", nil)
 			r := openRing(t, route, nodes[0], scope)

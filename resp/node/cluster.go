@@ -22,8 +22,10 @@ import (
 	"github.com/ringside-kv/ringside/ring/vnode"
 )
 
-// raftDir is where a node of a cluster keeps the table.
-func (c *Config) raftDir() string { return filepath.Join(c.Dir, "raft") }
+// raftName is where a node of a cluster keeps the table, in its directory.
+const raftName = "raft"
+
+func (c *Config) raftDir() string { return filepath.Join(c.Dir, raftName) }
 
 // cluster is a node's part in a cluster.
 type cluster struct {
@@ -36,6 +38,7 @@ type cluster struct {
 	members *members.Members
 	table   *table.Table
 	engine  *replica.Engine
+	lease   atomic.Pointer[replica.Lease] // the engine's, once that is there
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -55,6 +58,7 @@ type cluster struct {
 
 	mu    sync.Mutex
 	links map[string]*link // by node
+	asks  asks
 	p     *ring.Placement
 	held  func(ring.Range) bool
 	// routed tells that p is the table's.
@@ -86,6 +90,9 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	if c.belonging, err = loadBelonging(cfg.Dir, cfg.Cluster); err != nil {
 		return c, err
 	}
+	if err = refuseUnfinished(cfg.Dir, c.belonging); err != nil {
+		return c, err
+	}
 	c.bus, err = bus.Listen(bus.Config{
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
 		Generation: c.meant, Key: []byte(cfg.ClusterKey), Listen: cfg.BusAddr, Network: cfg.below.bus(), Logger: cfg.Logger,
@@ -97,6 +104,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	c.bus.Handle(bus.Control, c.serveControl)
 	c.bus.Handle(bus.Stream, c.serveStream)
 	c.bus.Handle(bus.Ask, c.serveAsk)
+	c.bus.Handle(bus.Feed, c.serveFeed)
 	layer := c.bus.RaftLayer()
 	told, err := cfg.told(c.bus.Addr(), n.listener.Addr())
 	if err != nil {
@@ -116,7 +124,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	}
 	c.table, err = table.Open(table.Config{
 		ID: n.id, Dir: cfg.raftDir(), Transport: layer, Address: c.busAddr,
-		Forward: c.askTable, Peers: c.peers, Logger: cfg.Logger,
+		Forward: c.askTable, Peers: c.peers, Stalled: c.stalled, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return c, err
@@ -132,23 +140,45 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	}
 	c.p, c.held = nothing, func(ring.Range) bool { return true }
 	c.routeLocked()
+	kept, err := n.asides()
+	if err != nil {
+		return c, err
+	}
 	c.engine, err = replica.New(replica.Config{
-		Self: n.id, Incarnation: c.incarnation, Strategy: agreedStrategy{placing, c.table.State}, Store: data{n.store},
-		Table: agreed{c.table}, Front: c, Dial: c.dialStream, Logger: cfg.Logger,
+		Lineages: kept,
+		Self:     n.id, Incarnation: c.incarnation, Strategy: agreedStrategy{placing, c.table.State}, Store: data{n.store},
+		Table: agreed{c.table}, Front: c, Dial: c.dialStream, DialFeed: c.dialFeed, Logger: cfg.Logger,
+		Away:   func(node string) bool { return node != c.n.id && !c.alive(node) },
+		Leases: c.leases(), Rereplicate: cfg.RereplicateAfter, MinInSync: func() int { return n.server.MinInSync() },
+		Scrub:    func() time.Duration { return n.server.ScrubInterval() },
 		Requests: func() float64 { return float64(n.server.Rate()) },
 	})
 	if err != nil {
 		return c, err
 	}
+	c.lease.Store(c.engine.Lease())
+	n.server.SetLease(c.engine.Lease())
 	// Whoever calls finds everything in its place.
 	if err := c.bus.Start(); err != nil {
 		return c, err
 	}
 	c.done.Go(c.watch)
+	c.done.Go(c.watchReplaced)
 	c.done.Go(c.enter)
 	c.done.Go(c.watchFatal)
+	if cfg.RecreateAfter > 0 {
+		c.done.Go(c.recreateLost)
+	}
 	c.log(told)
 	return c, nil
+}
+
+func (c *cluster) cutLinks() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, l := range c.links {
+		l.peer.Close()
+	}
 }
 
 func (c *cluster) close() {
@@ -163,11 +193,8 @@ func (c *cluster) close() {
 	if c.members != nil {
 		_ = c.members.Close()
 	}
-	c.mu.Lock()
-	for _, l := range c.links {
-		l.peer.Close()
-	}
-	c.mu.Unlock()
+	c.cutLinks()
+	c.asks.close()
 	if c.bus != nil {
 		_ = c.bus.Close()
 	}
@@ -214,6 +241,17 @@ func (c *cluster) serveStream(peer bus.Peer, conn net.Conn) {
 	err := c.engine.Serve(c.ctx, peer.ID, conn)
 	if err != nil && c.ctx.Err() == nil && !errors.Is(err, replica.ErrReceiving) {
 		c.n.cfg.Logger.Warn("receive a stream", "node", peer.ID, "err", err)
+	}
+}
+
+func (c *cluster) dialFeed(ctx context.Context, node string) (net.Conn, error) {
+	return c.dial(ctx, node, bus.Feed)
+}
+
+func (c *cluster) serveFeed(peer bus.Peer, conn net.Conn) {
+	err := c.engine.ServeFeed(c.ctx, peer.ID, conn)
+	if err != nil && c.ctx.Err() == nil {
+		c.n.cfg.Logger.Warn("follow a primary", "node", peer.ID, "err", err)
 	}
 }
 
@@ -287,6 +325,12 @@ func (a agreed) Apply(ctx context.Context, c table.Command) error {
 	return err
 }
 
+// ApplyIn implements replica.Consensus.
+func (a agreed) ApplyIn(ctx context.Context, term uint64, c table.Command) error {
+	_, err := a.Table.ApplyIn(ctx, term, c)
+	return err
+}
+
 func (a agreed) Leads() bool {
 	_, self := a.Leader()
 	return self
@@ -307,17 +351,25 @@ func (c *cluster) routeLocked() {
 	if c.p == nil {
 		return
 	}
-	r := &resp.Routes{Placement: c.p, Self: c.n.id, Nodes: make(map[string]resp.Route), Held: make(map[int]bool)}
+	r := &resp.Routes{Placement: c.p, Self: c.n.id, Nodes: make(map[string]resp.Route), Held: make(map[int]bool), Lost: make(map[int]bool)}
+	if l := c.lease.Load(); l != nil && !l.Valid() {
+		r.Why = "CLUSTERDOWN this node has lost touch with the majority of its cluster"
+	}
 	if !c.routed {
 		r.Why = "TRYAGAIN this node has not entered its cluster yet"
 	}
+	st := c.table.State()
 	for i := range c.p.Len() {
-		if c.held(c.p.Row(i).Range) {
+		at := c.p.Row(i).Range
+		if c.held(at) {
 			r.Held[i] = true
+		}
+		if row, ok := st.Row(at.Start); ok && st.Lost(row) {
+			r.Lost[i] = true
 		}
 	}
 	for _, m := range c.members.Nodes() {
-		r.Nodes[m.ID] = resp.Route{ID: m.ID, Addr: m.ClientAddr, Link: c.linkLocked(m.ID), Proxy: m.Role == members.RoleProxy}
+		r.Nodes[m.ID] = resp.Route{ID: m.ID, Addr: m.ClientAddr, Link: c.linkLocked(m.ID), Proxy: m.Role != members.RoleStore, Away: m.Status != members.Alive}
 	}
 	c.n.server.SetRoutes(r)
 }

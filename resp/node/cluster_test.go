@@ -28,6 +28,7 @@ func openMemberIn(t *testing.T, dir, id string, join ...string) *Node {
 		c.HTTPAddr = HTTPOff
 		c.BusAddr, c.GossipAddr = "127.0.0.1:0", "127.0.0.1:0"
 		c.Cache, c.BlockCache = 8<<20, 8<<20
+		c.Backups = 0 // who has a range is easier to tell; RING BACKUPS is for the others
 		if os.Getenv("RINGSIDE_TEST_LOG") != "" {
 			c.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil)).With("at", id)
 		}
@@ -67,6 +68,15 @@ func waitFor(t *testing.T, what string, holds func() bool) {
 	}
 }
 
+// closeAll ends the nodes that there are in the end.
+func closeAll(t *testing.T, nodes *[]*Node) {
+	for _, n := range *nodes {
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // Two nodes join one that has data while clients write through all of them: every node
 // serves every key, each gets its share, and nothing fails or is lost.
 func TestNodesJoinUnderLoad(t *testing.T) {
@@ -76,13 +86,7 @@ func TestNodesJoinUnderLoad(t *testing.T) {
 	defer goneInTheEnd(t)
 	ctx := context.Background()
 	nodes := []*Node{openMember(t, "a")}
-	defer func() {
-		for _, n := range nodes {
-			if err := n.Close(); err != nil {
-				t.Error(err)
-			}
-		}
-	}()
+	defer closeAll(t, &nodes)
 	waitFor(t, "a cluster of one", func() bool { return nodes[0].primaries()["a"] == 256 })
 	first := redis.NewClient(&redis.Options{Addr: nodes[0].Addr().String(), MaxRetries: -1})
 	defer first.Close()

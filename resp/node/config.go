@@ -35,6 +35,9 @@ const (
 const (
 	RoleStore = string(members.RoleStore) // holds data
 	RoleProxy = string(members.RoleProxy) // routes, holds no data
+	// RoleWitness takes part in agreeing on the placement, and is else a proxy: two stores
+	// with a witness go on when one of the three is away.
+	RoleWitness = string(members.RoleWitness)
 )
 
 // Values of [Config.Route].
@@ -50,7 +53,7 @@ const HTTPOff = "off"
 //
 // Begin with [DefaultConfig] and change what shall differ: in some fields zero is
 // a setting of its own, which [Config.EnsureDefaults] leaves alone. These are
-// Cache, ProtectedMode, IdleTimeout, TCPKeepAlive, SlowlogSlowerThan,
+// Backups, Cache, ProtectedMode, IdleTimeout, TCPKeepAlive, SlowlogSlowerThan,
 // SlowlogMaxLen and MinFreeDisk.
 type Config struct {
 	// Addr is the host:port where clients connect. An empty host is every
@@ -76,7 +79,7 @@ type Config struct {
 	// BootstrapExpect is how many nodes, all started with the same number, found a
 	// cluster once they have found each other; 0: none.
 	BootstrapExpect int
-	// Role is store or proxy.
+	// Role is store, proxy or witness.
 	Role string
 	// Route is forward or redirect: what new connections get for keys of other nodes.
 	Route string
@@ -146,6 +149,22 @@ type Config struct {
 	// StrictSlots refuses commands on several keys that would fail on a cluster where
 	// these lie at several nodes, on one node as well.
 	StrictSlots bool
+	// Backups is how many copies beside the primary a cluster keeps that this node founds.
+	// RING BACKUPS changes it.
+	Backups int
+	// RecreateAfter is how long a range may have no copy before it is made anew, empty;
+	// 0: it never is.
+	RecreateAfter time.Duration
+	// RereplicateAfter is how long a node may be away before others get its places.
+	RereplicateAfter time.Duration
+	// ForwardTimeout is how long a request waits for other nodes at most.
+	ForwardTimeout time.Duration
+	// MinInSync is how many nodes, the primary included, must have a range in sync for
+	// writes to be taken.
+	MinInSync int
+	// ScrubInterval is in how much time a node compares all that it serves with its
+	// backups; 0: only by RING SCRUB.
+	ScrubInterval time.Duration
 
 	Logger *slog.Logger // nil: discarded
 	Scope  tally.Scope  // nil: a private one, seen at /metrics only
@@ -161,6 +180,11 @@ func DefaultConfig() Config {
 		Cluster:           "ringside",
 		Role:              RoleStore,
 		Route:             RouteForward,
+		Backups:           1,
+		RereplicateAfter:  30 * time.Second,
+		ForwardTimeout:    10 * time.Second,
+		MinInSync:         1,
+		ScrubInterval:     24 * time.Hour,
 		LeaveTimeout:      10 * time.Minute,
 		Weight:            1,
 		Dir:               "./ringside-data",
@@ -195,6 +219,9 @@ func (c *Config) EnsureDefaults() {
 	ensure(&c.Weight, d.Weight)
 	ensure(&c.Role, d.Role)
 	ensure(&c.Route, d.Route)
+	ensure(&c.RereplicateAfter, d.RereplicateAfter)
+	ensure(&c.ForwardTimeout, d.ForwardTimeout)
+	ensure(&c.MinInSync, d.MinInSync)
 	ensure(&c.LeaveTimeout, d.LeaveTimeout)
 	ensure(&c.Dir, d.Dir)
 	ensure(&c.Strategy, d.Strategy)

@@ -3,7 +3,6 @@ package node
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 
 	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/ring"
@@ -70,8 +69,8 @@ func (in *incoming) Close() { in.receiver.Close() }
 // A question of a sender is a byte that says what it asks for, and
 //
 //	askDigests: a position: the digests of the first level from there on
-//	askEntries: the numbers of groups of the digests that were sent last, each a
-//	            uvarint: these digests again, with the second level of those groups
+//	askEntries: the numbers of groups of the digests that were sent last, each by how
+//	            far it is behind the one before, as a uvarint: their second level
 const (
 	askDigests = 1
 	askEntries = 2
@@ -103,12 +102,14 @@ func (in *incoming) Answer(question []byte) ([]byte, error) {
 		if in.last == nil {
 			return nil, errQuestion
 		}
-		for len(rest) > 0 {
-			i, w := binary.Uvarint(rest)
-			if w <= 0 || i >= uint64(len(in.last.Groups)) {
+		var groups []int
+		for i := uint64(0); len(rest) > 0; {
+			step, w := binary.Uvarint(rest)
+			if i += step; w <= 0 || i >= uint64(len(in.last.Groups)) || len(groups) > 0 && step == 0 {
 				return nil, errQuestion
 			}
 			rest = rest[w:]
+			groups = append(groups, int(i))
 			g := &in.last.Groups[i]
 			end := in.last.End
 			if int(i)+1 < len(in.last.Groups) {
@@ -119,17 +120,9 @@ func (in *incoming) Answer(question []byte) ([]byte, error) {
 				return nil, err
 			}
 		}
-		return in.last.Append(nil), nil
+		return in.last.AppendEntries(nil, groups), nil
 	}
 	return nil, errQuestion
 }
 
 var errQuestion = errors.New("a question about a copy that makes no sense")
-
-func answered(b []byte) (*store.Digests, error) {
-	d, err := store.ParseDigests(b)
-	if err != nil {
-		return nil, fmt.Errorf("an answer about a copy: %w", err)
-	}
-	return d, nil
-}

@@ -163,7 +163,7 @@ func (c *cluster) found(generation uint64) error {
 		return hopeless{err}
 	}
 	f := &table.Found{
-		Cluster: table.Cluster{Name: cfg.Cluster, Generation: generation, Strategy: tableSettings(own)},
+		Cluster: table.Cluster{Name: cfg.Cluster, Generation: generation, Strategy: tableSettings(own), Backups: cfg.Backups},
 		Node:    c.n.id, Incarnation: c.incarnation - 1, Weight: cfg.Weight, Pins: self.Pins, OnlyPins: self.OnlyPins,
 	}
 	for row := range alone.Rows() {
@@ -182,9 +182,13 @@ func (c *cluster) register() error {
 		Node: c.n.id, Incarnation: c.incarnation, Weight: cfg.Weight,
 		HasPins: cfg.Pin != "", Pins: c.pins.Tokens, OnlyPins: c.pins.Only,
 	}
-	if cfg.Role == RoleProxy {
+	switch cfg.Role {
+	case RoleProxy:
 		r.Role = table.Proxy
+	case RoleWitness:
+		r.Role = table.Witness
 	}
+	r.Intact, r.After = c.n.run.intact()
 	if !c.goOn() {
 		return errGivenUp
 	}
@@ -240,6 +244,10 @@ func (c *cluster) arrived(st *table.State) error {
 	c.choice.Unlock()
 	if err != nil {
 		return err
+	}
+	// Later starts say what they are the next of.
+	if err := c.n.runRegistered(c.incarnation); err != nil {
+		return hopeless{err}
 	}
 	c.begun.Store(true)
 	if err := c.members.SetGeneration(cluster.Generation); err != nil && c.ctx.Err() == nil {

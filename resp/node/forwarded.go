@@ -24,7 +24,7 @@ func (c *cluster) runForwarded(batches []*client.Batch, release func(int)) {
 	burst := bursts.Get().(*[]resp.Forwarded)
 	for _, b := range batches {
 		a := newWayBack(b)
-		*burst = append(*burst, resp.Forwarded{Batch: b.Commands, Requests: b.N, RESP3: b.RESP3, Deadline: b.Deadline, Answer: a.fn})
+		*burst = append(*burst, resp.Forwarded{Batch: b.Commands, Requests: b.N, RESP3: b.RESP3, Early: b.Early, Deadline: b.Deadline, Answer: a.fn})
 	}
 	c.n.server.RunForwarded(*burst, release)
 	clear(*burst)

@@ -34,12 +34,13 @@ type way struct {
 }
 
 // Send implements resp.Way.
-func (w *way) Send(batch []byte, requests int, resp3 bool, timeout time.Duration) error {
+func (w *way) Send(batch []byte, requests int, terms resp.Terms, timeout time.Duration, arrived func()) error {
 	c := &w.call
 	if cap(c.Reply) > keepReplies {
 		c.Reply = nil
 	}
-	c.Commands, c.N, c.RESP3, c.Timeout = batch, requests, resp3, timeout
+	c.Commands, c.N, c.RESP3, c.Early = batch, requests, terms.RESP3, terms.Early
+	c.Timeout, c.Done = timeout, arrived
 	if err := w.peer.Send(c); err != nil {
 		return linkError(err)
 	}

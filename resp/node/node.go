@@ -9,6 +9,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/admin"
@@ -33,6 +34,8 @@ type Node struct {
 	web       *admin.Server // nil when HTTP is off
 	webAt     net.Listener
 	webServed chan struct{}
+
+	run run // of the directory; only the goroutine that enters the cluster changes it, then Close
 
 	done     chan struct{}
 	doneOnce sync.Once
@@ -76,7 +79,7 @@ func (n *Node) open() (err error) {
 	if err != nil {
 		return err
 	}
-	if n.cfg.Role == RoleProxy {
+	if n.cfg.Role != RoleStore {
 		if err := refuseStore(n.cfg.Dir); err != nil {
 			return err
 		}
@@ -99,6 +102,9 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	undo = append(undo, func() { _ = n.store.Close() })
+	if err := n.beginRun(); err != nil {
+		return err
+	}
 	if n.id, err = n.cfg.name(n.store); err != nil {
 		return err
 	}
@@ -118,6 +124,7 @@ func (n *Node) open() (err error) {
 		Slots:         n.cfg.Hash == HashSlot,
 		Operator:      operator{n},
 		Overview:      overview{n},
+		Placement:     n.placement,
 		Shutdown:      func() { n.finish(nil) },
 		Logger:        n.cfg.Logger,
 		Scope:         scope,
@@ -186,7 +193,7 @@ func (c *Config) name(st *store.Store) (string, error) {
 		return c.ID, nil
 	}
 	stored := st.Identity().ID
-	if c.Role == RoleProxy {
+	if c.Role != RoleStore {
 		var err error
 		if stored, err = proxyID(c.Dir, c.Cluster); err != nil {
 			return "", err
@@ -196,7 +203,7 @@ func (c *Config) name(st *store.Store) (string, error) {
 }
 
 func (c *Config) store(token ring.TokenFunc) store.Config {
-	if c.Role == RoleProxy {
+	if c.Role != RoleStore {
 		return c.proxyStore(token)
 	}
 	return store.Config{
@@ -209,9 +216,14 @@ func (c *Config) store(token ring.TokenFunc) store.Config {
 		BlockCache:  c.BlockCache,
 		MemTable:    c.MemTableSize,
 		MinFreeDisk: c.MinFreeDisk,
+		DamageGrace: damageGrace,
 		Logger:      c.Logger,
 	}
 }
+
+// damageGrace is for how long a node that has come across damage goes on to take writes,
+// while what is damaged is given up and copied anew.
+const damageGrace = 2 * time.Minute
 
 // fixed are settings that CONFIG GET shows and only a restart changes.
 func (c *Config) fixed(addr net.Addr) map[string]string {
@@ -240,6 +252,9 @@ func (c *Config) settings() resp.Settings {
 		SlowlogSlowerThan: c.SlowlogSlowerThan,
 		SlowlogMaxLen:     c.SlowlogMaxLen,
 		StrictSlots:       c.StrictSlots,
+		ForwardTimeout:    c.ForwardTimeout,
+		MinInSync:         c.MinInSync,
+		ScrubInterval:     c.ScrubInterval,
 	}
 }
 
@@ -269,6 +284,15 @@ func (n *Node) finish(err error) {
 		n.err = err
 		close(n.done)
 	})
+}
+
+// placement is the newest that is agreed on, so far as this node knows.
+func (n *Node) placement() *ring.Placement {
+	c := n.part.Load()
+	if c == nil {
+		return nil
+	}
+	return c.table.State().Placement()
 }
 
 // Addr is where clients connect.
@@ -304,6 +328,29 @@ func (n *Node) Err() error {
 // stayed. The last store of a cluster cannot leave.
 func (n *Node) Leave(ctx context.Context) error { return n.cluster.leave(ctx) }
 
+// closeStore makes everything durable, and notes that it is, unless the store has
+// stopped before: what it could not write then is not known to be there.
+func (n *Node) closeStore() error {
+	stopped := false
+	select {
+	case <-n.store.Fatal():
+		stopped = true
+	default:
+	}
+	if err := n.store.Close(); err != nil || stopped {
+		return err
+	}
+	return n.endRun()
+}
+
+// lastWords ends, with an error, all commands that wait for other nodes, or for news of
+// them: so their clients still hear it. Nothing is forwarded from then on.
+func (n *Node) lastWords() {
+	n.cluster.engine.GiveUp()
+	n.cluster.cutLinks()
+	n.server.EndWaits()
+}
+
 // Close takes no more connections, lets running commands finish within
 // Config.StopTimeout, makes everything durable and ends the node. Further calls
 // return what the first did.
@@ -312,11 +359,14 @@ func (n *Node) Close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), n.cfg.StopTimeout)
 		defer cancel()
 		n.health.Stopping()
+		last := time.AfterFunc(n.cfg.StopTimeout*4/5, n.lastWords)
+		n.cluster.resign(ctx)
 		err := n.server.Close(ctx)
+		last.Stop()
 		<-n.served
 		n.cluster.close()
 		// HTTP last: probes see that the node stops for as long as it does.
-		n.closeErr = errors.Join(err, n.store.Close(), n.closeWeb(ctx), n.metrics.Close())
+		n.closeErr = errors.Join(err, n.closeStore(), n.closeWeb(ctx), n.metrics.Close())
 	})
 	return n.closeErr
 }

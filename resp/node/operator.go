@@ -15,6 +15,9 @@ import (
 	"github.com/ringside-kv/ringside/ring/vnode"
 )
 
+// mostBackups is how many copies beside the primary a cluster can keep.
+const mostBackups = 31
+
 // operator carries out the orders of RING. It is there before the cluster is.
 type operator struct{ n *Node }
 
@@ -79,13 +82,34 @@ func (o operator) move(ctx context.Context, set *table.SetMoves) error {
 	})
 }
 
-// Recreate implements resp.Operator.
-func (o operator) Recreate(ctx context.Context, r ring.Range, from string) error {
+// Backups implements resp.Operator.
+func (o operator) Backups(ctx context.Context, n int) error {
 	c, err := o.cluster()
 	if err != nil {
 		return err
 	}
-	return c.recreate(ctx, r, from)
+	if n > mostBackups {
+		return fmt.Errorf("%d copies beside the primary are more than the %d that there can be", n, mostBackups)
+	}
+	return c.agree(ctx, &table.SetBackups{Backups: n}, func(st *table.State) bool { return st.Cluster().Backups == n })
+}
+
+// Scrub implements resp.Operator.
+func (o operator) Scrub(ctx context.Context) error {
+	c, err := o.cluster()
+	if err != nil {
+		return err
+	}
+	return c.engine.ScrubAll(ctx)
+}
+
+// Recreate implements resp.Operator.
+func (o operator) Recreate(ctx context.Context, ranges []ring.Range, from string) error {
+	c, err := o.cluster()
+	if err != nil {
+		return err
+	}
+	return c.recreate(ctx, ranges, from)
 }
 
 // Pin implements resp.Operator.
@@ -190,7 +214,7 @@ func (c *cluster) forget(ctx context.Context, name string) error {
 	switch {
 	case n.ID == c.n.id:
 		return errors.New("a node cannot forget itself: RING LEAVE has it hand over what it has, and end")
-	case c.alive(n.ID) && n.Role == table.Proxy:
+	case c.alive(n.ID) && n.Role != table.Store:
 		return fmt.Errorf("%s is alive: stop it first", n.ID)
 	case c.alive(n.ID):
 		return fmt.Errorf("%s is alive: send RING LEAVE to it, so that it hands over what it has", n.ID)
@@ -228,7 +252,7 @@ func (c *cluster) stillHolds(node string) error {
 		return fmt.Errorf("%s still has copies of %d ranges: it can be forgotten once others have taken its place", node, ranges)
 	}
 	return fmt.Errorf("%s has %d ranges, %d of which nobody else has: start it again and send it RING LEAVE; "+
-		"or give their data up with RING RECREATE for each, as in RING RECREATE %v", node, ranges, only, first.Range)
+		"or give their data up with RING RECREATE ALL, or of one range, as in RING RECREATE %v", node, ranges, only, first.Range)
 }
 
 // pin changes the points of a node, if the strategy has a placement with them.
@@ -241,7 +265,7 @@ func (c *cluster) pin(ctx context.Context, pins vnode.Pins) error {
 		return err
 	}
 	if n.Role != table.Store {
-		return fmt.Errorf("%s is a proxy and has no points", n.ID)
+		return fmt.Errorf("%s is a %v and has no points", n.ID, n.Role)
 	}
 	st := c.table.State()
 	members := st.MembersOf()

@@ -2,6 +2,7 @@ package node
 
 import (
 	"encoding/binary"
+	"fmt"
 	"sync/atomic"
 
 	"github.com/ringside-kv/ringside/ring"
@@ -33,12 +34,7 @@ func newOutgoing(s *store.Store, r ring.Range, sink func([]byte), pace func()) (
 	if o.copy, err = s.NewCopy(r, nil); err != nil {
 		return nil, err
 	}
-	var tap atomic.Pointer[store.Tap]
-	o.tap, err = s.Tap(r, func(c store.Change) {
-		// Nobody waits for what is tapped: a learner's copy does not count.
-		if t := tap.Load(); t != nil {
-			t.Acked(c.Number)
-		}
+	o.tap = s.Listen(func(c store.Change) {
 		batch, err := s.CutBatch(c.Batch, r, *o.cursor.Load())
 		if err != nil {
 			batch = c.Batch // which the receiver does not understand either, and says so
@@ -46,12 +42,7 @@ func newOutgoing(s *store.Store, r ring.Range, sink func([]byte), pace func()) (
 		if batch != nil {
 			sink(batch)
 		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	tap.Store(o.tap)
-	o.tap.Acked(o.tap.Last()) // what came before the pointer was there
+	}, r)
 	o.tap.Pace(pace)
 	return o, nil
 }
@@ -64,22 +55,31 @@ func (o *outgoing) Ask() []byte { return o.question }
 
 // Answer implements replica.Outgoing.
 func (o *outgoing) Answer(answer []byte) error {
-	d, err := answered(answer)
-	if err != nil {
-		return err
-	}
 	asked := o.question[0]
-	o.question, o.theirs = nil, d
+	o.question = nil
 	if asked == askEntries {
-		return nil
+		return answered(o.store.TakeEntries(o.theirs, answer))
 	}
-	groups, err := o.store.Differing(o.r, d)
+	var err error
+	if o.theirs, err = store.ParseDigests(answer); err != nil {
+		return answered(err)
+	}
+	groups, err := o.store.Differing(o.r, o.theirs)
 	if err != nil || len(groups) == 0 {
 		return err
 	}
 	o.question = []byte{askEntries}
+	last := 0
 	for _, g := range groups {
-		o.question = binary.AppendUvarint(o.question, uint64(g))
+		o.question = binary.AppendUvarint(o.question, uint64(g-last))
+		last = g
+	}
+	return nil
+}
+
+func answered(err error) error {
+	if err != nil {
+		return fmt.Errorf("an answer about a copy: %w", err)
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/ringside-kv/ringside/replica"
 )
 
 // ringInfo is a number of RING INFO.
@@ -69,10 +71,20 @@ func TestProgressIsSeenThroughEveryNode(t *testing.T) {
 		r := reportOf(t, client)
 		return r.Paused && len(r.Handoffs) == 1 && strings.Contains(r.Handoffs[0].Waits, "paused")
 	})
+	if waiting := (overview{a}).Moves().Waiting; waiting["paused"] != 1 || waiting["turn"] != 0 || len(waiting) != len(replica.Causes()) {
+		t.Errorf("waiting are %v", waiting)
+	}
 	wantRing(t, client, "OK", "THROTTLE", "0")
 	wantRing(t, client, "OK", "RESUME")
+	there, text := dialNode(t, b), ""
+	defer func() {
+		if t.Failed() {
+			t.Logf("the last report:\n%s", text)
+		}
+	}()
 	waitFor(t, "the end", func() bool {
-		r := reportOf(t, dialNode(t, b))
+		text = ringText(there, "STATUS")
+		r := reportOf(t, there)
 		return len(r.Handoffs) == 0 && r.Nodes[1].Primaries == 128 && r.Nodes[0].Moved.Done > 0
 	})
 	for name, least := range map[string]int64{

@@ -2,12 +2,13 @@ package node
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
 
-// A proxy serves no key, so its store is one in memory that stays empty.
+// A proxy, or a witness, serves no key, so its store is one in memory that stays empty.
 
 // proxyStore is as small as a store can be.
 func (c *Config) proxyStore(token ring.TokenFunc) store.Config {
@@ -19,11 +20,15 @@ func (c *Config) proxyStore(token ring.TokenFunc) store.Config {
 	}
 }
 
-// refuseStore keeps a proxy out of a directory with data, which nobody would serve.
+// ProxyThreads is on how many processors at a time a process runs best that is a proxy and
+// nothing else: on half of them, for it stands beside an application that wants them, too.
+func ProxyThreads() int { return max(1, runtime.NumCPU()/2) }
+
+// refuseStore keeps a node without data out of a directory with data, which nobody would serve.
 func refuseStore(dir string) error {
 	is, err := store.In(dir)
 	if err == nil && is {
-		err = fmt.Errorf("%w: %s; a proxy keeps no data, so give it a directory of its own", ErrOtherRole, dir)
+		err = fmt.Errorf("%w: %s; proxies and witnesses keep no data, so give it a directory of its own", ErrOtherRole, dir)
 	}
 	return err
 }

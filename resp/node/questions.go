@@ -20,6 +20,7 @@ const (
 	askEnter   = "enter"   // may this node enter the cluster?
 	askPromise = "promise" // will the other one enter what this node founds?
 	askChoice  = "choice"  // what has it chosen?
+	askSilent  = "silent"  // of the leader: are the leases of these nodes over?
 )
 
 type question struct {
@@ -27,6 +28,8 @@ type question struct {
 	Generation uint64 `json:"generation,string"`
 	Expect     int    `json:"expect,omitempty"`
 	Wants      wants  `json:"wants"`
+	// Nodes are those whose leases are asked about.
+	Nodes []string `json:"nodes,omitempty"`
 }
 
 // An answer without a refusal is a yes.
@@ -63,6 +66,9 @@ func (c *cluster) ask(ctx context.Context, node string, q *question) (*answer, e
 
 // reply answers whatever comes: a message to the table or a question.
 func (c *cluster) reply(from string, message []byte) ([]byte, error) {
+	if len(message) > 0 && message[0] == messageEngine {
+		return c.engine.Answer(c.ctx, from, message[1:])
+	}
 	if len(message) == 0 || message[0] != messageQuestion {
 		return c.table.HandleForward(c.ctx, message)
 	}
@@ -82,6 +88,11 @@ func (c *cluster) reply(from string, message []byte) ([]byte, error) {
 	case askChoice:
 		b := c.belongs()
 		a = &answer{Generation: b.Generation, Founder: b.Founder}
+	case askSilent:
+		a = new(answer)
+		if err := c.silent(q.Nodes); err != nil {
+			a.Refusal = err.Error()
+		}
 	default:
 		a = &answer{Refusal: fmt.Sprintf("node %s does not know the question %.40q", c.n.id, q.Kind)}
 	}

@@ -2,7 +2,11 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
+	"slices"
+	"time"
 
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
@@ -10,18 +14,12 @@ import (
 
 // recreate gives ranges, all of whose copies are away, to a node anew: to this one,
 // empty, or to another one with what it has of them. It is the end of what the old
-// copies hold: they count no more when they come back.
-func (c *cluster) recreate(ctx context.Context, r ring.Range, from string) error {
-	rows, err := c.rowsOf(r)
+// copies hold: they count no more when they come back. Without ranges it is all of
+// which there is no copy.
+func (c *cluster) recreate(ctx context.Context, ranges []ring.Range, from string) error {
+	rows, err := c.toRecreate(ranges)
 	if err != nil {
 		return err
-	}
-	for _, row := range rows {
-		for holder := range row.Copies() {
-			if c.alive(holder) {
-				return fmt.Errorf("%v is at %s, which is alive", row.Range, holder)
-			}
-		}
 	}
 	st := c.table.State()
 	taker, ok := st.Node(c.n.id)
@@ -36,10 +34,90 @@ func (c *cluster) recreate(ctx context.Context, r ring.Range, from string) error
 		return fmt.Errorf("%s takes no ranges: ask another node, or name one with FROM", taker.ID)
 	case !c.alive(taker.ID):
 		return fmt.Errorf("%s is not there", taker.ID)
-	case from == "":
-		if err := c.hasNothingOf(r); err != nil {
-			return err
+	}
+	keys, err := c.keysAt(ctx, taker.ID, rows)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s does not say what it has: %w", taker.ID, err)
+	case from == "" && keys > 0:
+		return fmt.Errorf("this node has %d keys of %s from earlier: with FROM %s they are in it again; ask another node to make it anew without them",
+			keys, nameOf(rows), c.n.id)
+	case from != "" && keys == 0:
+		return fmt.Errorf("%s has nothing of %s: without FROM it is made anew, empty", taker.ID, nameOf(rows))
+	}
+	return c.makeAnew(ctx, rows, taker)
+}
+
+// toRecreate are the rows of an order, which are all lost.
+func (c *cluster) toRecreate(ranges []ring.Range) ([]*table.Row, error) {
+	st := c.table.State()
+	var rows []*table.Row
+	for _, r := range ranges {
+		some, err := rowsOf(st, r)
+		if err != nil {
+			return nil, err
 		}
+		rows = append(rows, some...)
+	}
+	for _, row := range rows {
+		for holder := range having(st, row) {
+			if c.alive(holder) {
+				return nil, fmt.Errorf("%v is at %s, which is alive", row.Range, holder)
+			}
+		}
+	}
+	if len(ranges) > 0 {
+		return rows, nil
+	}
+	if rows = c.lost(st); len(rows) == 0 {
+		return nil, errors.New("no range has lost all of its copies")
+	}
+	return rows, nil
+}
+
+// having are the members of a row that have it.
+func having(st *table.State, row *table.Row) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for node := range row.Copies() {
+			if node == row.Primary && st.Emptied(row) || slices.Contains(row.Learners, node) {
+				continue
+			}
+			if !yield(node) {
+				return
+			}
+		}
+	}
+}
+
+// lost are the rows of which no copy is there.
+func (c *cluster) lost(st *table.State) []*table.Row {
+	alive := c.aliveNodes()
+	var rows []*table.Row
+	for row := range st.Rows() {
+		there := false
+		for node := range having(st, row) {
+			there = there || alive[node]
+		}
+		if !there {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// makeAnew has the table agree, once nobody can be answering for the rows any more.
+func (c *cluster) makeAnew(ctx context.Context, rows []*table.Row, taker table.Node) error {
+	st := c.table.State()
+	var holders []string
+	for _, row := range rows {
+		for holder := range having(st, row) {
+			if !slices.Contains(holders, holder) {
+				holders = append(holders, holder)
+			}
+		}
+	}
+	if err := c.leasesOver(ctx, holders); err != nil {
+		return err
 	}
 	again := &table.Recreate{Node: taker.ID, Incarnation: taker.Incarnation}
 	for _, row := range rows {
@@ -55,22 +133,57 @@ func (c *cluster) recreate(ctx context.Context, r ring.Range, from string) error
 	})
 }
 
-// hasNothingOf keeps an old copy from becoming the truth, or from being lost, unasked.
-func (c *cluster) hasNothingOf(r ring.Range) error {
-	load, err := c.n.store.RangeLoad(r)
+// leaseLongest is more than a lease lasts, with its margin, by any clock.
+const leaseLongest = 3 * time.Second
+
+// leasesOver asks whoever leads whether nodes can still be answering.
+func (c *cluster) leasesOver(ctx context.Context, nodes []string) error {
+	leader, self := c.table.Leader()
 	switch {
-	case err != nil:
-		return err
-	case load.Keys > 0:
-		return fmt.Errorf("this node has %d keys of %v from earlier: with FROM %s they are in it again; ask another node to make it anew without them",
-			load.Keys, r, c.n.id)
+	case self || leader == "": // without a leader nothing is agreed on
+		return c.silent(nodes)
+	}
+	a, err := c.ask(ctx, leader, &question{Kind: askSilent, Nodes: nodes})
+	if err == nil && a.Refusal != "" {
+		err = errors.New(a.Refusal)
+	}
+	return err
+}
+
+// silent is an error if this node, as the leader, may have let one of the nodes answer
+// until now.
+func (c *cluster) silent(nodes []string) error {
+	for _, node := range nodes {
+		if d, ok := c.engine.Silent(node); ok && d < leaseLongest {
+			return fmt.Errorf("%s may still be answering clients: try again in a few seconds", node)
+		}
 	}
 	return nil
 }
 
+// keysAt is how many keys a node has of rows, whoever serves them.
+func (c *cluster) keysAt(ctx context.Context, node string, rows []*table.Row) (keys int64, err error) {
+	q := &inquiry{}
+	for _, row := range rows {
+		q.Loads = append(q.Loads, row.Range)
+	}
+	a, err := c.inquire(ctx, node, q)
+	for _, load := range a.Loads {
+		keys += load.Keys
+	}
+	return keys, err
+}
+
+// nameOf is a row, or how many.
+func nameOf(rows []*table.Row) string {
+	if len(rows) == 1 {
+		return rows[0].Range.String()
+	}
+	return fmt.Sprintf("%d ranges", len(rows))
+}
+
 // rowsOf are the ranges of the table that make up r; it must not cut any.
-func (c *cluster) rowsOf(r ring.Range) ([]*table.Row, error) {
-	st := c.table.State()
+func rowsOf(st *table.State, r ring.Range) ([]*table.Row, error) {
 	var rows []*table.Row
 	for at, left := r.Start, r.Len(); left > 0; {
 		row, ok := st.Row(at)

@@ -17,7 +17,7 @@ var (
 	// ErrOtherCluster says that the directory belongs to another cluster than the one
 	// that was named.
 	ErrOtherCluster = errors.New("the directory belongs to another cluster")
-	// ErrOtherRole says that the directory is one of a store, and was to be a proxy's.
+	// ErrOtherRole says that the directory is one of a store, and was to be a node's without data.
 	ErrOtherRole = errors.New("the directory holds a store")
 	// ErrRefused says that the cluster does not take the node in.
 	ErrRefused = errors.New("the cluster refuses this node")
@@ -53,6 +53,13 @@ func (c *cluster) watchFatal() {
 	case <-c.ctx.Done():
 	}
 }
+
+// ErrStalled ends a node whose disk does not answer: if it leads, nobody else would do it
+// as long as it is there.
+var ErrStalled = errors.New("the disk with the table of the cluster has not answered for 10 s")
+
+// stalled is called by the table, on a goroutine of its own.
+func (c *cluster) stalled() { c.n.finish(ErrStalled) }
 
 // others counts the nodes that the table has beside this one.
 func (c *cluster) others() int {

@@ -41,7 +41,17 @@ func (o overview) Moves() resp.Moves {
 	of := st.Cluster()
 	m := resp.Moves{
 		Cluster: of.Name, Generation: generationText(of.Generation), Paused: of.Paused, Throttle: of.Throttle,
-		Moved: moved(c.engine.Totals()),
+		Waiting: make(map[string]int), Moved: moved(c.engine.Totals()),
+	}
+	for _, cause := range replica.Causes() {
+		m.Waiting[cause.String()] = 0
+	}
+	m.Feeding = c.feeding()
+	m.Scrub = *c.scrub()
+	m.Short, m.Lost = c.shortages(st)
+	m.Lease.Valid = true
+	if l := leaseOf(c.engine.Leasing()); l != nil {
+		m.Lease = *l
 	}
 	m.Leader, _ = c.table.Leader()
 	for _, h := range st.Handoffs() {
@@ -52,6 +62,9 @@ func (o overview) Moves() resp.Moves {
 	for _, p := range c.engine.Progress() {
 		m.PendingKeys += max(p.KeysTotal-p.KeysDone, 0)
 		m.PendingBytes += max(p.BytesTotal-p.BytesDone, 0)
+		if p.Cause != replica.Going {
+			m.Waiting[p.Cause.String()]++
+		}
 	}
 	return m
 }
@@ -83,6 +96,7 @@ func (c *cluster) report(ctx context.Context) *status.Report {
 		Ranges: st.Len(), Nodes: c.reportNodes(st),
 	}
 	r.Strategy.Backups = of.Backups
+	r.Short, r.Lost = c.shortages(st)
 	r.Leader, _ = c.table.Leader()
 	if of.Strategy.Name == strategy.Buckets {
 		r.Buckets = status.BucketsOf(st.Placement())
@@ -103,7 +117,7 @@ func (c *cluster) report(ctx context.Context) *status.Report {
 			n.Fault = outcome.err.Error()
 		default:
 			n.Answered, n.Version, n.Keys, n.Bytes = true, outcome.Version, outcome.Keys, outcome.Bytes
-			n.WritesRefused, n.Moved = outcome.Refused, outcome.Moved
+			n.WritesRefused, n.Moved, n.Lease, n.Feeding, n.Scrub = outcome.Refused, outcome.Moved, outcome.Lease, outcome.Feeding, outcome.Scrub
 		}
 	}
 	for _, h := range st.Handoffs() {

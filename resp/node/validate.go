@@ -54,7 +54,7 @@ func Choices(setting string) []string {
 	case "hash":
 		return strategy.Hashes()
 	case "role":
-		return []string{RoleStore, RoleProxy}
+		return []string{RoleStore, RoleProxy, RoleWitness}
 	case "route":
 		return []string{RouteForward, RouteRedirect}
 	case "ketama-rule":
@@ -219,6 +219,24 @@ func (c Config) validateTimes(f *faults) {
 	check("idle-timeout", c.IdleTimeout, "0 is never")
 	check("tcp-keepalive", c.TCPKeepAlive, "0 is off")
 	check("stop-timeout", c.StopTimeout, "use 10s, say")
+	if c.ForwardTimeout < time.Millisecond || c.ForwardTimeout > time.Hour {
+		f.add("forward-timeout", "%v is not between 1ms and 1h; use 10s, say", c.ForwardTimeout)
+	}
+	if c.Backups < 0 || c.Backups > mostBackups {
+		f.add("backups", "%d is not between 0 and %d, the copies beside the primary", c.Backups, mostBackups)
+	}
+	if c.RecreateAfter != 0 && (c.RecreateAfter < 5*time.Second || c.RecreateAfter > 24*time.Hour) {
+		f.add("recreate-after", "%v is not between 5s and 24h, nor 0, which is never", c.RecreateAfter)
+	}
+	if c.RereplicateAfter < time.Second || c.RereplicateAfter > 24*time.Hour {
+		f.add("rereplicate-after", "%v is not between 1s and 24h; use 30s, say", c.RereplicateAfter)
+	}
+	if c.MinInSync < 1 || c.MinInSync > 255 {
+		f.add("min-in-sync", "%d is not between 1 and 255, the primary included", c.MinInSync)
+	}
+	if c.ScrubInterval != 0 && (c.ScrubInterval < time.Minute || c.ScrubInterval > longest) {
+		f.add("scrub-interval", "%v is not between 1m and 365 days, nor 0, which is never", c.ScrubInterval)
+	}
 	check("leave-timeout", c.LeaveTimeout, "use 10m, say")
 	if c.LeaveTimeout == 0 {
 		f.add("leave-timeout", "0 leaves no time to hand anything over; use 10m, say")

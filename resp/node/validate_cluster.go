@@ -51,8 +51,8 @@ func (c Config) validateFounding(f *faults) {
 		f.add("bootstrap-expect", "%d is out of bounds: use 2 to %d, or 0 for none", n, most)
 	case n == 1:
 		f.add("bootstrap-expect", "1 would found a cluster at each start that reaches nobody; leave it out, and join with it, to found one, or use the number of nodes that start together")
-	case c.Role == RoleProxy:
-		f.add("bootstrap-expect", "a proxy founds nothing; leave it out and join the stores")
+	case c.Role != RoleStore:
+		f.add("bootstrap-expect", "only stores found a cluster; leave it out and join the stores")
 	}
 	for _, peer := range c.Join {
 		if err := validateJoin(peer); err != nil {

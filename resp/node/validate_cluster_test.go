@@ -3,6 +3,7 @@ package node
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestClusterFaults(t *testing.T) {
@@ -22,11 +23,11 @@ func TestClusterFaults(t *testing.T) {
 		"one port for both":         {func(c *Config) { c.BusAddr, c.GossipAddr = "127.0.0.1:5", "127.0.0.1:5" }, "gossip-addr: \"127.0.0.1:5\" takes the port that bus-addr"},
 		"expecting itself":          {func(c *Config) { c.BootstrapExpect = 1 }, "bootstrap-expect: 1 would found"},
 		"expecting fewer than none": {func(c *Config) { c.BootstrapExpect = -1 }, "bootstrap-expect: -1 is out of bounds"},
-		"a proxy that founds":       {func(c *Config) { c.BootstrapExpect, c.Role = 3, RoleProxy }, "bootstrap-expect: a proxy founds nothing"},
+		"a proxy that founds":       {func(c *Config) { c.BootstrapExpect, c.Role = 3, RoleProxy }, "bootstrap-expect: only stores found a cluster"},
 		"a host to join":            {func(c *Config) { c.Join = []string{"peers.example", "::1", "[::1]", "[::1]:5"} }, ""},
 		"nothing to join":           {func(c *Config) { c.Join = []string{":7379"} }, "join: \":7379\": use host:port"},
 		"port 0 to join":            {func(c *Config) { c.Join = []string{"a:0"} }, "join: \"a:0\": nobody gossips"},
-		"another role":              {func(c *Config) { c.Role = "backup" }, "role: \"backup\": use store or proxy"},
+		"another role":              {func(c *Config) { c.Role = "backup" }, "role: \"backup\": use store, proxy or witness"},
 		"another route":             {func(c *Config) { c.Route = "moved" }, "route: \"moved\": use forward or redirect"},
 		"advertised everywhere":     {func(c *Config) { c.Advertise = "0.0.0.0" }, "advertise: \"0.0.0.0\": names no host"},
 		"an advertised host":        {func(c *Config) { c.Advertise = "db-1.example" }, ""},
@@ -62,6 +63,20 @@ func TestClusterFaults(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, tt.want)
 		case err != nil && strings.Contains(err.Error(), "sixteen"):
 			t.Errorf("%s: the key is shown", name)
+		}
+	}
+}
+
+func TestScrubIntervalIsNeverOrLongEnough(t *testing.T) {
+	for d, right := range map[time.Duration]bool{
+		0: true, time.Minute: true, 24 * time.Hour: true, 365 * 24 * time.Hour: true,
+		-1: false, time.Second: false, 366 * 24 * time.Hour: false,
+	} {
+		c := DefaultConfig()
+		c.ScrubInterval = d
+		err := c.Validate()
+		if right != (err == nil) || err != nil && !strings.Contains(err.Error(), "scrub-interval") {
+			t.Errorf("%v: %v", d, err)
 		}
 	}
 }

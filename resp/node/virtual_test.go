@@ -22,6 +22,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/fakenet"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
 // A virtualCluster is whole nodes over a network in memory, with data in memory, in
@@ -38,7 +39,7 @@ type virtualCluster struct {
 type virtualNode struct {
 	*Node       // nil while it does not run
 	id, ip, dir string
-	fs          *vfs.MemFS
+	fs          *memdisk.FS
 	leaves      bool // it is to hand over all that it has, and goes on until then
 	log         lastLines
 }
@@ -90,7 +91,7 @@ func (c *virtualCluster) start(id string, join ...string) *virtualNode {
 	c.t.Helper()
 	v := c.nodes[id]
 	if v == nil {
-		v = &virtualNode{id: id, ip: fmt.Sprintf("10.0.0.%d", len(c.nodes)+1), dir: c.t.TempDir(), fs: vfs.NewCrashableMem()}
+		v = &virtualNode{id: id, ip: fmt.Sprintf("10.0.0.%d", len(c.nodes)+1), dir: c.t.TempDir(), fs: memdisk.New()}
 		c.nodes[id] = v
 	}
 	cfg := DefaultConfig()
@@ -101,6 +102,7 @@ func (c *virtualCluster) start(id string, join ...string) *virtualNode {
 	}
 	cfg.Cache, cfg.BlockCache, cfg.MinFreeDisk = 1<<20, 1<<20, 0
 	cfg.below.network = c.net.Host(v.ip)
+	cfg.below.now = func() time.Duration { return time.Since(c.began) }
 	cfg.below.store = func(s *store.Config) { s.FS, s.Dir = v.fs, "data" }
 	cfg.Logger = slog.New(slog.NewTextHandler(&v.log, nil))
 	if os.Getenv("RINGSIDE_TEST_LOG") != "" {
@@ -129,7 +131,7 @@ func (c *virtualCluster) stop(id string) {
 func (c *virtualCluster) crash(id string) {
 	c.t.Helper()
 	v := c.nodes[id]
-	c.net.Move(1000, v.ip) // nothing that it still does is seen by anybody
+	c.net.Unplug(v.ip, true) // nothing that it still does is seen by anybody
 	c.net.Crash(v.ip)
 	synctest.Wait() // nobody is writing a file of the table
 	dir := c.t.TempDir()
@@ -140,7 +142,7 @@ func (c *virtualCluster) crash(id string) {
 	// What is left of it goes, unseen.
 	_ = v.Close()
 	v.Node, v.dir, v.fs = nil, dir, fs
-	c.net.Move(0, v.ip)
+	c.net.Unplug(v.ip, false)
 }
 
 // running are the ids of the nodes that run and stay, in order.
@@ -175,15 +177,25 @@ func (c *virtualCluster) settled() {
 			return
 		}
 		if time.Now().After(end) {
-			for _, id := range ids {
-				cl := c.nodes[id].cluster
-				leader, self := cl.table.Leader()
-				c.say("%s: leader %q (itself: %v), members %v at %d, nodes %v, %+v, %v; its log:\n%s", id, leader, self,
-					cl.table.State().MembersOf(), cl.table.State().Index(), cl.members.Nodes(), cl.belongs(), c.nodes[id].Err(), &c.nodes[id].log)
-			}
+			c.tell()
 			c.t.Errorf("%v do not settle: %s", ids, why)
 			return
 		}
+	}
+}
+
+// tell says what every node that runs makes of the cluster.
+func (c *virtualCluster) tell() {
+	c.t.Helper()
+	for _, id := range slices.Sorted(maps.Keys(c.nodes)) {
+		n := c.nodes[id]
+		if n.Node == nil {
+			continue
+		}
+		cl, st := n.cluster, n.cluster.table.State()
+		leader, self := cl.table.Leader()
+		c.say("%s: leader %q (itself: %v), members %v at %d, nodes %v, %+v, %v;\nhandoffs %+v;\n%+v;\n%+v; its log:\n%s", id, leader, self,
+			st.MembersOf(), st.Index(), cl.members.Nodes(), cl.belongs(), n.Err(), st.Handoffs(), cl.engine.Progress(), cl.engine.Feeds(), &n.log)
 	}
 }
 
@@ -209,11 +221,11 @@ func (c *virtualCluster) unsettled(ids []string) string {
 		if len(st.Handoffs()) > 0 {
 			return fmt.Sprintf("%s sees %d handoffs", id, len(st.Handoffs()))
 		}
-		desired, err := cl.strategy.Desired(ring.Input{Members: members, Present: st.Placement()})
+		desired, err := cl.strategy.Desired(ring.Input{Members: members, Backups: st.Cluster().Backups, Present: st.Placement()})
 		if err != nil {
 			return err.Error()
 		}
-		if plan := ring.NewPlan(st.Placement(), desired); len(plan.Handoffs) > 0 {
+		if plan := ring.NewPlan(st.Placement(), desired); len(plan.Handoffs)+len(plan.Promotions)+len(plan.Drops) > 0 {
 			return fmt.Sprintf("%s sees a placement that is not the desired one", id)
 		}
 	}
@@ -302,7 +314,7 @@ func TestNothingIsLostWhateverHappens(t *testing.T) {
 	}
 	for _, seed := range seeds(t, runs) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { whateverHappens(t, seed) })
+			fakenet.Bubble(t, func(t *testing.T) { whateverHappens(t, seed) })
 		})
 		if t.Failed() {
 			t.Fatalf("set RINGSIDE_TEST_SEED=%d to see it again", seed)
@@ -378,8 +390,12 @@ func whateverHappens(t *testing.T, seed uint64) {
 	c.say("all are back")
 	for _, id := range slices.Sorted(maps.Keys(c.nodes)) {
 		if v := c.nodes[id]; v.Node != nil && v.leaves {
-			if err := v.Leave(t.Context()); err != nil {
-				t.Errorf("%s does not leave: %v", id, err)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+			err := v.Leave(ctx)
+			cancel()
+			if err != nil {
+				c.tell()
+				t.Fatalf("%s does not leave: %v", id, err)
 			}
 			c.stop(id)
 		}

@@ -92,6 +92,12 @@ func (d *drawing) heading() {
 	if r.Leader == "" {
 		d.line("! no leader is known: nothing changes hands before a majority of the voters is back")
 	}
+	if r.Lost > 0 {
+		d.line("! %s cannot be reached: no node that has a copy seems to be there", plural(r.Lost, "range"))
+	}
+	if r.Short > 0 {
+		d.line("! %s fewer copies in sync than are wanted", have(r.Short, "range"))
+	}
 	switch {
 	case r.Paused && r.Throttle > 0:
 		d.line("! the moving of data is paused (RING RESUME), and bounded to %s/s a node (RING THROTTLE 0)", size(r.Throttle))
@@ -203,7 +209,7 @@ func (d *drawing) nodeColumns(label map[string]string) []column[Node] {
 		return !slices.ContainsFunc(d.r.Nodes, func(n Node) bool { return get(&n) != get(&d.r.Nodes[0]) })
 	}
 	weight := func(n *Node) string {
-		if n.Role == "proxy" {
+		if n.Role != "store" {
 			return none
 		}
 		return strconv.FormatFloat(n.Weight, 'g', 4, 64)
@@ -247,8 +253,8 @@ func (d *drawing) state(n *Node) string {
 		return "no answer"
 	case n.State == Joining, n.State == Leaving:
 		return n.State
-	case n.Role == "proxy":
-		return "proxy"
+	case n.Role == "proxy", n.Role == "witness":
+		return n.Role
 	}
 	return n.Health
 }
@@ -286,7 +292,32 @@ func (d *drawing) remarks() {
 		if n.WritesRefused != "" {
 			d.line("! %s takes no writes: %s", n.ID, n.WritesRefused)
 		}
+		if n.Lease != nil {
+			for _, note := range n.Lease.notes(n.ID) {
+				d.line("! %s", note)
+			}
+		}
+		if n.Feeding.PendingFor > pendingLong {
+			d.line("! %s waits for backups to acknowledge %s, for %.0f s by now", n.ID, plural(n.Feeding.Pending, "change"), n.Feeding.PendingFor)
+		}
+		if n.Scrub != nil {
+			for _, note := range n.Scrub.notes(n.ID) {
+				d.line("! %s", note)
+			}
+		}
 	}
+	d.scrubbing()
+}
+
+// pendingLong is how long backups may take, in seconds, before that is worth a line.
+const pendingLong = 1
+
+// have is a number of things, that have something.
+func have(n int, noun string) string {
+	if n == 1 {
+		return plural(n, noun) + " has"
+	}
+	return plural(n, noun) + " have"
 }
 
 // burden is what nobody serves while the node is away.
@@ -294,5 +325,5 @@ func (n *Node) burden() string {
 	if n.Primaries == 0 {
 		return ""
 	}
-	return "; " + plural(n.Primaries, "range") + " of it cannot be reached"
+	return "; " + plural(n.Primaries, "range") + " of it cannot be reached, or wait for a backup to take its place"
 }

@@ -129,6 +129,9 @@ func troubledReport(t *testing.T) *Report {
 		Node{ID: "g", Role: "store", State: Leaving, Health: Alive, Weight: 1, Addr: "127.0.0.1:7010", Answered: true},
 		Node{ID: "h", Role: "store", State: Member, Health: Left, Since: ago(50 * time.Hour), Weight: 1},
 	)
+	r.Short, r.Lost = 85, 1
+	r.Nodes[0].Feeding = Feeding{Pending: 3, PendingFor: 12.4}
+	r.Nodes = append(r.Nodes, Node{ID: "w", Role: "witness", State: Member, Health: Alive, Answered: true, Addr: "127.0.0.1:7011", Voter: true})
 	r.Buckets[7].Primary = ""
 	return r
 }

@@ -24,8 +24,12 @@ type Report struct {
 	// Paused and Throttle are what RING PAUSE and RING THROTTLE have set.
 	Paused   bool  `json:"paused"`
 	Throttle int64 `json:"throttle_bytes_per_second"`
-	// Ranges is how many the placement has.
+	// Ranges is how many the placement has; Short are those with fewer backups than are
+	// wanted, or than there are other stores to have them; Lost those of which no node
+	// that has a copy seems to be there.
 	Ranges   int       `json:"ranges"`
+	Short    int       `json:"ranges_short_of_backups"`
+	Lost     int       `json:"ranges_lost"`
 	Nodes    []Node    `json:"nodes"`    // by id
 	Handoffs []Handoff `json:"handoffs"` // by number
 	// Buckets is the placement, bucket by bucket, of strategy buckets.
@@ -62,7 +66,7 @@ const (
 // A Node is one node of the cluster.
 type Node struct {
 	ID     string `json:"id"`
-	Role   string `json:"role"` // store or proxy
+	Role   string `json:"role"` // store, proxy or witness
 	State  string `json:"state"`
 	Health string `json:"health"`
 	// Since is when the asked node saw it take its health; nil if it was so at its
@@ -88,8 +92,22 @@ type Node struct {
 	Bytes int64 `json:"bytes"`
 	// WritesRefused says why it takes no writes; empty if it does.
 	WritesRefused string `json:"writes_refused,omitempty"`
+	// Lease is its permission to answer; nil if it needs none, as a proxy.
+	Lease *Lease `json:"lease,omitempty"`
 	// Moved is what it has handed over since it was started.
 	Moved Moved `json:"moved"`
+	// Feeding is how it stands with its backups.
+	Feeding Feeding `json:"feeding"`
+	// Scrub is how it stands with the comparison of copies; nil if that is not known.
+	Scrub *Scrub `json:"scrub,omitempty"`
+}
+
+// Feeding is how a node stands with its backups.
+type Feeding struct {
+	// Pending are changes that were sent to backups and are not acknowledged; PendingFor
+	// is for how long the oldest has waited, in seconds.
+	Pending    int     `json:"pending"`
+	PendingFor float64 `json:"pending_seconds"`
 }
 
 // Moved counts what a node has handed over.
@@ -99,6 +117,8 @@ type Moved struct {
 	Ranges int64 `json:"ranges"`
 	Keys   int64 `json:"keys"`
 	Bytes  int64 `json:"bytes"`
+	// Traffic is how many bytes the network carried for it, both ways, digests included.
+	Traffic int64 `json:"traffic_bytes"`
 	// Rate is the mean of copying, in bytes a second; 0 if nothing was copied.
 	Rate float64 `json:"bytes_per_second"`
 	// Held is for how long ranges were held at cutovers, in seconds.

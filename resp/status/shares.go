@@ -12,7 +12,7 @@ func (d *drawing) shares() {
 	var rows []*Node
 	for i := range d.r.Nodes {
 		n := &d.r.Nodes[i]
-		counts := n.Role != "proxy" && (n.State == Joining || n.State == Member)
+		counts := n.Role == "store" && (n.State == Joining || n.State == Member)
 		if counts {
 			weights += n.Weight
 		}

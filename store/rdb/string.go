@@ -1,6 +1,7 @@
 package rdb
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -54,27 +55,9 @@ func canonicalInt32(b []byte) (int32, bool) {
 	if len(b) == 0 || len(b) > maxIntLen {
 		return 0, false
 	}
-	if len(b) == 1 && b[0] == '0' {
-		return 0, true
-	}
-	digits := b
-	if b[0] == '-' {
-		digits = b[1:]
-	}
-	if len(digits) == 0 || digits[0] == '0' {
-		return 0, false
-	}
-	n := int64(0)
-	for _, c := range digits {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = n*10 + int64(c-'0') // eleven digits at most
-	}
-	if b[0] == '-' {
-		n = -n
-	}
-	return int32(n), n >= math.MinInt32 && n <= math.MaxInt32
+	n, err := strconv.ParseInt(string(b), 10, 32)
+	var text [maxIntLen]byte
+	return int32(n), err == nil && bytes.Equal(strconv.AppendInt(text[:0], n, 10), b)
 }
 
 func appendInt(dst []byte, n int32) []byte {

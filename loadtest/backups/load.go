@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"sync"
+	"time"
+)
+
+// What one measurement finds.
+type measured struct {
+	rate     float64 // requests a second
+	requests int
+	p50      time.Duration
+	spent    [2]time.Duration // processor time of each node for a request
+}
+
+// load has clients write keys for a while; without keys they PING.
+func load(ctx context.Context, o *options, addr string, keys []string, clients, pipeline int) (measured, error) {
+	ctx, cancel := context.WithTimeout(ctx, o.duration)
+	defer cancel()
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var took []time.Duration
+	var failed error
+	requests := 0
+	began := time.Now()
+	for seed := range clients {
+		all.Go(func() {
+			c := &client{keys: keys, pipeline: pipeline, value: make([]byte, o.size), rnd: rand.New(rand.NewPCG(uint64(seed), 1))}
+			err := c.run(ctx, addr)
+			mu.Lock()
+			defer mu.Unlock()
+			failed = errors.Join(failed, err)
+			took = append(took, c.took...)
+			requests += len(c.took) * pipeline
+		})
+	}
+	all.Wait()
+	d := time.Since(began)
+	if failed == nil && len(took) == 0 {
+		failed = errors.New("nothing was answered in time")
+	}
+	if failed != nil {
+		return measured{}, failed
+	}
+	slices.Sort(took)
+	return measured{rate: float64(requests) / d.Seconds(), requests: requests, p50: took[len(took)/2].Round(time.Microsecond)}, nil
+}
+
+// A client writes without a pause.
+type client struct {
+	keys     []string
+	pipeline int
+	value    []byte
+	rnd      *rand.Rand
+	took     []time.Duration // by round trips
+}
+
+func (c *client) run(ctx context.Context, addr string) error {
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	r := bufio.NewReader(conn)
+	var batch []byte
+	for i := range c.value {
+		c.value[i] = byte('a' + c.rnd.IntN(26))
+	}
+	for ctx.Err() == nil {
+		batch = batch[:0]
+		for range c.pipeline {
+			if len(c.keys) == 0 {
+				batch = append(batch, "*1\r\n$4\r\nPING\r\n"...)
+				continue
+			}
+			key := c.keys[c.rnd.IntN(len(c.keys))]
+			c.value[c.rnd.IntN(len(c.value))] = byte('a' + c.rnd.IntN(26))
+			batch = fmt.Appendf(batch, "*3\r\n$3\r\nSET\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(key), key, len(c.value), c.value)
+		}
+		began := time.Now()
+		if _, err := conn.Write(batch); err != nil {
+			return err
+		}
+		for range c.pipeline {
+			line, err := r.ReadSlice('\n')
+			if err != nil {
+				return err
+			}
+			if line[0] != '+' {
+				return fmt.Errorf("the reply is %.200s", line)
+			}
+		}
+		c.took = append(c.took, time.Since(began))
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ringside-kv/ringside/loadtest/nodes"
+)
+
+// A pair is two nodes with the same share each.
+type pair struct{ first, second *nodes.Node }
+
+func startPair(ctx context.Context, o *options) (p pair, err error) {
+	start := func(id, join string) (*nodes.Node, error) {
+		return nodes.Start(ctx, nodes.How{
+			Binary: o.binary, ID: id, Dir: filepath.Join(o.dir, id), Join: join, Log: os.Stderr,
+			Flags: append([]string{"--log-level", "warn"}, strings.Fields(o.serve)...),
+		})
+	}
+	if p.first, err = start("n1", ""); err != nil {
+		return p, err
+	}
+	if p.second, err = start("n2", p.first.Gossip); err != nil {
+		return p, err
+	}
+	return p, p.second.Until(ctx, "has its share", func(info map[string]int64) bool { return info["primaries"] == 128 })
+}
+
+func (p pair) both() []*nodes.Node { return []*nodes.Node{p.first, p.second} }
+
+func (p pair) stop() (err error) {
+	for _, n := range []*nodes.Node{p.second, p.first} {
+		if n != nil {
+			err = errors.Join(err, n.Stop())
+		}
+	}
+	return err
+}
+
+// backups changes how many copies there are, and waits until it is so.
+func (p pair) backups(ctx context.Context, copies int) error {
+	c, err := nodes.Dial(p.first.Addr)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if _, err := c.Do("RING", "BACKUPS", strconv.Itoa(copies)); err != nil {
+		return err
+	}
+	for _, n := range p.both() {
+		err := n.Until(ctx, "has its backups", func(info map[string]int64) bool {
+			return info["primaries"] == 128 && info["backups"] == int64(128*copies)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	time.Sleep(time.Second) // for what that has left to do
+	return nil
+}
+
+// keys finds keys that the first node serves.
+func (p pair) keys(n int) (keys []string, err error) {
+	c, err := nodes.Dial(p.first.Addr)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	const some = 1000
+	for i := 0; len(keys) < n; i += some {
+		var ask []string
+		for j := range some {
+			key := fmt.Sprintf("key:%08d", i+j)
+			ask = append(ask, key)
+			c.Add([]byte("RING"), []byte("LOCATE"), []byte(key))
+		}
+		if err := c.Flush(); err != nil {
+			return nil, err
+		}
+		for _, key := range ask {
+			reply, err := c.Strings()
+			if err != nil {
+				return nil, err
+			}
+			for k := 0; k+1 < len(reply); k++ {
+				if reply[k] == "primary" && reply[k+1] == p.first.ID {
+					keys = append(keys, key)
+				}
+			}
+		}
+	}
+	return keys[:n], nil
+}
+
+// measure has the clients of the many write, and finds what that takes of both nodes.
+func (p pair) measure(ctx context.Context, o *options, keys []string, copies int) (m measured, err error) {
+	var before [2]time.Duration
+	for i, n := range p.both() {
+		before[i] = n.CPU()
+	}
+	profiled := p.profile(o, copies)
+	m, err = load(ctx, o, p.first.Addr, keys, o.clients, o.pipeline)
+	if err = errors.Join(err, <-profiled); err != nil {
+		return m, err
+	}
+	for i, n := range p.both() {
+		m.spent[i] = ((n.CPU() - before[i]) / time.Duration(m.requests)).Round(10 * time.Nanosecond)
+	}
+	return m, nil
+}
+
+// profile has both nodes write what they spend their time on, if that is wanted: a file for
+// each node and number of copies, of the newest turn.
+func (p pair) profile(o *options, copies int) <-chan error {
+	done := make(chan error, 1)
+	if o.profile == "" {
+		done <- nil
+		return done
+	}
+	go func() {
+		results := make(chan error, 2)
+		for _, n := range p.both() {
+			name := filepath.Join(o.profile, fmt.Sprintf("%s-%d.pprof", n.ID, copies))
+			go func() { results <- n.Profile(name, max(1, int(o.duration.Seconds())-1)) }()
+		}
+		done <- errors.Join(<-results, <-results)
+	}()
+	return done
+}

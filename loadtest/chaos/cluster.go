@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/ringside-kv/ringside/loadtest/history"
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// mostNodes bounds those that are there at a time.
+const mostNodes = 7
+
+// A cluster is processes that come and go.
+type cluster struct {
+	o        *options
+	rnd      *rand.Rand
+	isolated bool
+	began    time.Time
+	counts   map[string]int // faults by kind
+
+	mu    sync.Mutex
+	nodes []*node
+	hosts int
+	fell  []string // nodes that have ended by themselves, and why
+}
+
+func (c *cluster) say(format string, args ...any) {
+	fmt.Printf("%9.3fs %s\n", time.Since(c.began).Seconds(), fmt.Sprintf(format, args...))
+}
+
+func (c *cluster) host() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hosts++
+	return c.hosts
+}
+
+// members are the nodes that have not left.
+func (c *cluster) members() []*node {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(c.nodes), func(n *node) bool { return n.leaves })
+}
+
+func (c *cluster) running() []*node {
+	return slices.DeleteFunc(c.members(), func(n *node) bool { return n.pid() == 0 })
+}
+
+// join starts a new node.
+func (c *cluster) join(context.Context) (*node, error) {
+	c.mu.Lock()
+	n := &node{id: fmt.Sprint("n", len(c.nodes)+1), number: len(c.nodes) + 1}
+	c.mu.Unlock()
+	n.dir = filepath.Join(c.o.dir, n.id)
+	if err := os.MkdirAll(n.dir, 0o755); err != nil {
+		return nil, err
+	}
+	if c.isolated {
+		if err := command("mount", "-t", "tmpfs", "-o", "size=256m", "chaos", n.dir); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.start(n, c.host()); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	c.nodes = append(c.nodes, n)
+	c.mu.Unlock()
+	return n, nil
+}
+
+// start runs a node; it joins those that are members.
+func (c *cluster) start(n *node, host int) error {
+	var join []string
+	for _, other := range c.members() {
+		if other != n {
+			join = append(join, other.ip(c.isolated)+":7379")
+		}
+	}
+	return n.start(c, host, join)
+}
+
+// revive starts a node that does not run; now and then at a new address.
+func (c *cluster) revive(n *node) error {
+	if fell, why := n.fell(); fell {
+		c.fell = append(c.fell, fmt.Sprintf("%s: %v", n.id, why))
+	}
+	n.mu.Lock()
+	host := n.host
+	n.mu.Unlock()
+	if c.rnd.IntN(3) == 0 {
+		host = c.host()
+	}
+	return c.start(n, host)
+}
+
+func (c *cluster) stopAll() {
+	var all sync.WaitGroup
+	for _, n := range c.nodes {
+		all.Go(func() {
+			_ = n.signal(syscall.SIGCONT)
+			_ = n.end(syscall.SIGTERM, 20*time.Second)
+			if c.isolated {
+				_ = command("umount", "-l", n.dir)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// ask sends one command to a node.
+func (c *cluster) ask(ctx context.Context, n *node, args ...string) (string, error) {
+	w := &history.Wire{Dial: n.dial(c)}
+	defer w.Close()
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	return w.Do(ctx, args...)
+}
+
+// settle waits until all members agree about where everything is, and it has the copies
+// that it is to have; it returns how long that took.
+func (c *cluster) settle(ctx context.Context, bound time.Duration) (time.Duration, error) {
+	began := time.Now()
+	for {
+		why := c.unsettled(ctx)
+		if why == nil {
+			return time.Since(began), nil
+		}
+		if time.Since(began) > bound {
+			return 0, fmt.Errorf("after %v without faults: %w", bound, why)
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return 0, errors.Join(ctx.Err(), why)
+		}
+	}
+}
+
+func (c *cluster) unsettled(ctx context.Context) error {
+	members := c.members()
+	want := min(c.o.copies, len(members))
+	var first []byte
+	for _, n := range members {
+		if n.pid() == 0 {
+			fell, why := n.fell()
+			if fell && why == nil { // it was told to leave, and nobody heard that it would
+				n.leaves = true
+			}
+			return fmt.Errorf("%s has ended: %v", n.id, why)
+		}
+		b, err := c.ask(ctx, n, "RING", "PLACEMENT")
+		if err != nil {
+			return fmt.Errorf("%s: %w", n.id, err)
+		}
+		p := new(ring.Placement)
+		if err := p.UnmarshalBinary([]byte(b)); err != nil {
+			return err
+		}
+		owners := map[string]bool{}
+		for row := range p.Rows() {
+			owners[row.Primary] = true
+			if copies := 1 + len(row.Backups); len(row.Learners) > 0 || copies < want {
+				return fmt.Errorf("%s sees %v with %d copies and %d learners", n.id, row.Range, copies, len(row.Learners))
+			}
+		}
+		if len(owners) != len(members) {
+			return fmt.Errorf("%s sees %d primaries among %d nodes", n.id, len(owners), len(members))
+		}
+		if first == nil {
+			first = []byte(b)
+		} else if string(first) != b {
+			return fmt.Errorf("%s sees another placement than %s", n.id, members[0].id)
+		}
+	}
+	return nil
+}

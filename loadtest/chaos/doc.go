@@ -1,0 +1,20 @@
+// Command chaos runs a cluster of real processes while they are killed, stopped, frozen,
+// restarted at new addresses, cut off from each other and out of disk space, at random,
+// and holds all that clients were told against what one server could have answered.
+//
+// It works in rounds: faults for a while, then a phase without, in which everything has to
+// be served and in sync within a bound; then every key is read through every node, and
+// the history of each is judged. At the end it prints operations, faults, what was lost
+// and the longest that a key was unavailable:
+//
+//	go run ./loadtest/chaos                          # 10 minutes
+//	go run ./loadtest/chaos --duration 1h --nodes 5
+//	go run ./loadtest/chaos --faults kill,freeze     # only these
+//
+// On Linux as root each node has a network namespace and a disk in memory of its own;
+// otherwise faults of the network and of disks are left out, and it says so. A fault of
+// the cluster's makes the exit status 1; the nodes' data and logs are kept then.
+//
+// Begin with run, which is the whole course, faults.go for what goes wrong, and package
+// loadtest/history for how it is judged.
+package main

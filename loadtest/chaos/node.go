@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// build compiles the binary of this module.
+func build(ctx context.Context, dir string) (string, error) {
+	binary := filepath.Join(dir, "ringside")
+	out, err := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary,
+		"github.com/ringside-kv/ringside/cmd/ringside").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("build cmd/ringside: %w\n%s", err, out)
+	}
+	return binary, nil
+}
+
+// A node is a process, or none at the moment, and a directory.
+type node struct {
+	id     string
+	number int
+	dir    string
+	leaves bool // it hands over what it has, or has done so
+
+	mu      sync.Mutex
+	host    int // number of its address
+	process *exec.Cmd
+	ended   chan struct{} // closed when the process has ended
+	asked   bool          // it was asked to end
+	code    error
+}
+
+func (n *node) ip(isolated bool) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !isolated {
+		return fmt.Sprintf("127.77.0.%d", 1+n.host)
+	}
+	return ipOf(n.host)
+}
+
+// pid is 0 if the node does not run.
+func (n *node) pid() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.process == nil {
+		return 0
+	}
+	return n.process.Process.Pid
+}
+
+// start runs the node's process at an address.
+func (n *node) start(c *cluster, host int, join []string) error {
+	n.mu.Lock()
+	n.host = host
+	n.mu.Unlock()
+	ip := n.ip(c.isolated)
+	args := append([]string{
+		"serve", "--id", n.id, "--addr", ip + ":6379", "--gossip-addr", ip + ":7379", "--bus-addr", ip + ":16379",
+		"--http-addr", ip + ":8379", "--protected-mode", "no", "--strategy", c.o.strategy, "--dir", filepath.Join(n.dir, "data"),
+		"--cache", "16mb", "--block-cache", "16mb", "--min-free-disk", "0",
+	}, strings.Fields(c.o.serve)...)
+	if len(join) > 0 {
+		args = append(args, "--join", strings.Join(join, ","))
+	}
+	log, err := os.OpenFile(filepath.Join(c.o.dir, n.id+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }()
+	fmt.Fprintf(log, "--- %v at %s\n", time.Since(c.began), ip)
+	// The shell waits for its network.
+	cmd := exec.Command("sh", append([]string{"-c", `read -r _ && exec "$0" "$@"`, c.o.binary}, args...)...)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = attributes(c.isolated)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	n.mu.Lock()
+	n.process, n.ended, n.asked = cmd, ended, false
+	n.mu.Unlock()
+	if c.isolated {
+		err = plug(cmd.Process.Pid, host)
+	}
+	if err == nil {
+		_, err = io.WriteString(in, "go\n")
+	}
+	go func() {
+		code := cmd.Wait()
+		n.mu.Lock()
+		n.process, n.code = nil, code
+		n.mu.Unlock()
+		close(ended)
+	}()
+	if err != nil {
+		_ = n.signal(syscall.SIGKILL)
+	}
+	return err
+}
+
+func (n *node) signal(sig syscall.Signal) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.process == nil {
+		return nil
+	}
+	if sig == syscall.SIGKILL || sig == syscall.SIGTERM {
+		n.asked = true
+	}
+	return n.process.Process.Signal(sig)
+}
+
+// end ends the process with a signal and waits for it.
+func (n *node) end(sig syscall.Signal, patience time.Duration) error {
+	n.mu.Lock()
+	runs, ended := n.process != nil, n.ended
+	n.mu.Unlock()
+	if !runs {
+		return nil
+	}
+	if err := n.signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	select {
+	case <-ended:
+		return nil
+	case <-time.After(patience):
+		_ = n.signal(syscall.SIGKILL)
+		<-ended
+		return fmt.Errorf("%s did not end within %v of signal %v", n.id, patience, sig)
+	}
+}
+
+// fell tells whether the process has ended without being asked, and how.
+func (n *node) fell() (bool, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.process == nil && n.ended != nil && !n.asked && !n.leaves, n.code
+}
+
+// dial connects to where the node is now.
+func (n *node) dial(c *cluster) func(context.Context) (net.Conn, error) {
+	return func(ctx context.Context) (net.Conn, error) {
+		return (&net.Dialer{Timeout: 2 * time.Second}).DialContext(ctx, "tcp", n.ip(c.isolated)+":6379")
+	}
+}

@@ -1,0 +1,173 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica/freeport"
+)
+
+// Build compiles the binary of this module into a directory, and returns its path.
+func Build(ctx context.Context, dir string) (string, error) {
+	binary := filepath.Join(dir, "ringside")
+	out, err := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary,
+		"github.com/ringside-kv/ringside/cmd/ringside").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("build cmd/ringside: %w\n%s", err, out)
+	}
+	return binary, nil
+}
+
+// How is how a node is run.
+type How struct {
+	Binary string
+	ID     string
+	Dir    string // of the node's data
+	Join   string // gossip address of another node; empty for the first
+	Flags  []string
+	Log    io.Writer // of what it logs; nil for nowhere
+}
+
+// A Node is one process.
+type Node struct {
+	ID     string
+	Addr   string // for clients
+	Gossip string
+	HTTP   string
+
+	how   How
+	bus   string
+	cmd   *exec.Cmd
+	ended chan error
+}
+
+// Start runs a node, at addresses that it keeps, and waits until it answers. The process
+// ends with ctx, as SIGTERM ends it.
+func Start(ctx context.Context, how How) (*Node, error) {
+	at, err := freeport.Loopback(4)
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{ID: how.ID, Addr: at[0], Gossip: at[1], bus: at[2], HTTP: at[3], how: how}
+	return n, n.Restart(ctx)
+}
+
+// Restart runs a node that has ended once more, and waits until it answers.
+func (n *Node) Restart(ctx context.Context) error {
+	args := []string{
+		"serve", "--id", n.ID, "--addr", n.Addr, "--gossip-addr", n.Gossip, "--bus-addr", n.bus,
+		"--http-addr", n.HTTP, "--dir", n.how.Dir,
+	}
+	if n.how.Join != "" {
+		args = append(args, "--join", n.how.Join)
+	}
+	n.cmd = exec.CommandContext(ctx, n.how.Binary, append(args, n.how.Flags...)...)
+	n.cmd.Stdout, n.cmd.Stderr = n.how.Log, n.how.Log
+	n.cmd.Cancel = func() error { return n.cmd.Process.Signal(syscall.SIGTERM) }
+	n.cmd.WaitDelay = 20 * time.Second
+	if err := n.cmd.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", n.ID, err)
+	}
+	cmd, ended := n.cmd, make(chan error, 1)
+	n.ended = ended
+	go func() { ended <- cmd.Wait() }()
+	err := n.Until(ctx, "answers", func(map[string]int64) bool { return true })
+	if err != nil {
+		err = errors.Join(err, n.Stop())
+	}
+	return err
+}
+
+// Stop ends the node in order, if it runs.
+func (n *Node) Stop() error {
+	if n.cmd == nil || n.cmd.Process == nil {
+		return nil
+	}
+	if err := n.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return nil // it has ended, and was asked to
+	}
+	select {
+	case err := <-n.ended:
+		return err
+	case <-time.After(30 * time.Second):
+		return errors.Join(fmt.Errorf("%s does not end", n.ID), n.cmd.Process.Kill())
+	}
+}
+
+const (
+	poll    = 50 * time.Millisecond
+	patient = 5 * time.Minute
+)
+
+// Until waits until the figures of RING INFO are as they should be, which what says.
+func (n *Node) Until(ctx context.Context, what string, holds func(info map[string]int64) bool) error {
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	late := time.NewTimer(patient)
+	defer late.Stop()
+	for {
+		if info, err := n.Info(); err == nil && holds(info) {
+			return nil
+		}
+		select {
+		case err := <-n.ended:
+			n.ended <- err
+			return fmt.Errorf("%s has ended: %w", n.ID, err)
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-late.C:
+			return fmt.Errorf("in vain: %s %s", n.ID, what)
+		case <-tick.C:
+		}
+	}
+}
+
+// Info are the figures of RING INFO, over a connection of its own.
+func (n *Node) Info() (map[string]int64, error) {
+	c, err := Dial(n.Addr)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	return c.Info()
+}
+
+// CPU is the processor time that the process has used, 0 where that is not known.
+func (n *Node) CPU() time.Duration {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", n.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	// The second field is in parentheses and may hold anything.
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	ticks := 0
+	for _, f := range fields[11:13] {
+		t, _ := strconv.Atoi(f)
+		ticks += t
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond
+}
+
+// Profile writes what the node spends its time on, for some seconds, to a file.
+func (n *Node) Profile(file string, seconds int) error {
+	reply, err := http.Get(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", n.HTTP, seconds))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = reply.Body.Close() }()
+	b, err := io.ReadAll(reply.Body)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, b, 0o644)
+}

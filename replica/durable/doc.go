@@ -1,0 +1,3 @@
+// Package durable replaces small files so that a crash leaves the old one or the new one,
+// whole: what a node remembers of its cluster, its peers and its last start.
+package durable

@@ -1,0 +1,122 @@
+package replica
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ringside-kv/ringside/replica/table"
+)
+
+// A fenceRequest tells a node that another is about to be replaced: from then on it takes
+// nothing in any more that this start of the other one sends.
+type fenceRequest struct {
+	Node        string `json:"node"`
+	Incarnation uint64 `json:"incarnation,string"`
+}
+
+// A fenceReply says what the answering node has of the other.
+type fenceReply struct {
+	// Incarnation is the answering node's own start.
+	Incarnation uint64 `json:"incarnation,string"`
+	// Last is the number of the last change that it has, if Known.
+	Last  uint64 `json:"last,string"`
+	Known bool   `json:"known"`
+}
+
+// A vacancy is what the ranges of one start of a primary are that others have in sync, and
+// what is known of those.
+type vacancy struct {
+	failed  tenant // the start under which it served the rows
+	now     uint64 // the start of it that is registered
+	rows    []*table.Row
+	answers map[string]fenceReply
+}
+
+// vacant are the rows that a node serves, or served before it was started again, by the
+// start under which it did so, and that have other members.
+func vacant(st *table.State, node string) map[uint64][]*table.Row {
+	rows := make(map[uint64][]*table.Row)
+	for row := range st.Rows() {
+		if row.Primary == node && len(row.Backups) > 0 {
+			rows[row.Incarnation] = append(rows[row.Incarnation], row)
+		}
+	}
+	return rows
+}
+
+// asked are the nodes whose answers matter: the other members, and the node itself if it
+// is there again.
+func (v *vacancy) asked() []string {
+	var nodes []string
+	if v.now != v.failed.incarnation {
+		nodes = append(nodes, v.failed.node)
+	}
+	for _, row := range v.rows {
+		for _, b := range row.Backups {
+			if !slices.Contains(nodes, b) {
+				nodes = append(nodes, b)
+			}
+		}
+	}
+	return nodes
+}
+
+// succession says who goes on with each row. Every member of a set has all that was
+// acknowledged, so anyone that answers could; the one that has most can bring the others
+// to where it is. Whoever cannot be compared with it leaves: those who did not answer,
+// and those who were started again and do not know how far they had come. A row of which
+// no member answers waits.
+//
+// It is pure. The answers must be from the starts that st has registered: whoever was
+// started again without all of its data has left the sets in the entry that said so, but
+// for those that it leads.
+func (v *vacancy) succession(st *table.State) []table.Succession {
+	var all []table.Succession
+	for _, row := range v.rows {
+		var known, others []string // in the order of succession
+		for _, b := range row.Backups {
+			switch a, ok := v.answers[b]; {
+			case !ok || !registered(st, b, a.Incarnation):
+			case a.Known:
+				known = append(known, b)
+			default:
+				others = append(others, b)
+			}
+		}
+		slices.SortStableFunc(known, func(a, b string) int { return cmp.Compare(v.answers[b].Last, v.answers[a].Last) })
+		switch {
+		case len(known) > 0:
+			all = append(all, table.Succession{Row: row.Ref(), Primary: known[0], Backups: known[1:]})
+		case v.returns(st):
+			all = append(all, table.Succession{Row: row.Ref(), Primary: v.failed.node})
+		case len(others) > 0:
+			all = append(all, table.Succession{Row: row.Ref(), Primary: others[0]})
+		}
+	}
+	return all
+}
+
+// returns tells whether the node itself is there again with all that it had.
+func (v *vacancy) returns(st *table.State) bool {
+	if v.now == v.failed.incarnation {
+		return false
+	}
+	a, answered := v.answers[v.failed.node]
+	n, _ := st.Node(v.failed.node)
+	return answered && n.Intact && n.Incarnation == a.Incarnation
+}
+
+func registered(st *table.State, node string, incarnation uint64) bool {
+	n, known := st.Node(node)
+	return known && n.State != table.Gone && n.Incarnation == incarnation
+}
+
+// entry is the failover as one command; nil if there is nobody to go on with any row.
+func (v *vacancy) entry(st *table.State) *table.Failover {
+	rows := v.succession(st)
+	if len(rows) == 0 {
+		return nil
+	}
+	_, answered := v.answers[v.failed.node]
+	return &table.Failover{Node: v.failed.node, Incarnation: v.now, Rows: rows, Stays: answered}
+}

@@ -1,0 +1,89 @@
+package fakenet
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A bubble that has not ended by then in real time never will: the slowest take seconds,
+// with the race detector on a busy machine a minute.
+const stuckAfter = 7 * time.Minute
+
+// Bubble runs a test in virtual time, as synctest.Test does, and sees to it that it ends:
+// a bubble that stands still on something that virtual time does not move, or whose
+// goroutines go round and round, ends the process, and says which goroutines those are,
+// and how far it came: a test that waits for what never happens comes far.
+// A time-out of the whole test binary would bury them among all the others.
+func Bubble(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	var passed atomic.Int64 // virtual time, in nanoseconds
+	stuck := time.AfterFunc(stuckAfter, func() {
+		fmt.Fprintf(os.Stderr, "%s is stuck: in %v of real time it came to %v\n",
+			t.Name(), stuckAfter, time.Duration(passed.Load()))
+		all := stacks()
+		writeHolders(os.Stderr, all)
+		if f, err := os.CreateTemp("", "stuck-*.txt"); err == nil {
+			f.Write(all)
+			fmt.Fprintln(os.Stderr, "all goroutines are in", f.Name())
+		}
+		os.Exit(1)
+	})
+	defer stuck.Stop()
+	synctest.Test(t, func(t *testing.T) {
+		defer count(&passed)()
+		test(t)
+	})
+}
+
+// count keeps a sum of the time that passes in a bubble, until stop is called.
+func count(passed *atomic.Int64) (stop func()) {
+	began, tick, done := time.Now(), time.NewTicker(100*time.Millisecond), make(chan struct{})
+	go func() {
+		for {
+			select {
+			case now := <-tick.C:
+				passed.Store(int64(now.Sub(began)))
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() {
+		tick.Stop()
+		close(done)
+	}
+}
+
+// stacks returns what every goroutine is doing.
+func stacks() []byte {
+	for size := 1 << 20; ; size *= 2 {
+		buf := make([]byte, size)
+		if n := runtime.Stack(buf, true); n < size {
+			return buf[:n]
+		}
+	}
+}
+
+// asleep is the head of a goroutine that only virtual time, or another goroutine of its
+// bubble, wakes.
+var asleep = regexp.MustCompile(`^goroutine \d+ .*\(durable\).*:\n`)
+
+// writeHolders writes, of goroutines as runtime.Stack tells them, those that keep a bubble
+// from going on, which run or wait for something outside it, and those that keep it from
+// ending: the tests'.
+func writeHolders(w io.Writer, stacks []byte) {
+	for one := range bytes.SplitSeq(stacks, []byte("\n\n")) {
+		head, rest, _ := bytes.Cut(one, []byte("\n"))
+		if bytes.Contains(head, []byte("synctest bubble")) && (!asleep.Match(one) || bytes.Contains(rest, []byte("_test.go:"))) {
+			fmt.Fprintf(w, "%s\n\n", one)
+		}
+	}
+}

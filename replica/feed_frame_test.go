@@ -1,0 +1,155 @@
+package replica
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"net"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica/fakenet"
+	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/ring"
+)
+
+func someFrames() []*feedFrame {
+	rows := []joinRow{
+		{table.Ref{Range: ring.Range{Start: 1, End: 1 << 31}, Lineage: 1, Epoch: 300, Version: 1 << 40}, true},
+		{table.Ref{Range: ring.Whole, Epoch: 1}, false},
+	}
+	return []*feedFrame{
+		{kind: feedBatch, k: 1, n: 2, high: 1, body: []byte("batch")},
+		{kind: feedBatch, k: 2, n: 3, high: 1, body: bytes.Repeat([]byte("long"), outboxLong)},
+		{kind: feedJoin, k: 3, n: 3, high: 1, rows: rows},
+		{kind: feedBring, k: 4, n: 3, high: 1, rows: rows[:1]},
+		{kind: feedBeat, k: 5, n: 3, high: 3, pending: 1000},
+		{kind: feedAsk, k: 6, n: 1 << 60, high: 3, body: []byte("{}")},
+		{kind: feedBatch, k: 7, n: 1 << 60, high: 3, body: []byte("more")},
+	}
+}
+
+// Whatever was acknowledged and however often a connection breaks, what is written is
+// what is left, from the place where it was asked for.
+func TestABacklogWritesWhatIsLeft(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	for range 100 {
+		var b backlog
+		var frames []*feedFrame
+		at := backlogPlace{}
+		acked, written := uint64(0), uint64(0)
+		for range 200 {
+			switch rnd.IntN(5) {
+			case 0, 1:
+				f := &feedFrame{kind: feedBatch, k: uint64(len(frames) + 1), n: uint64(len(frames) + 1), body: make([]byte, rnd.IntN(2000))}
+				if rnd.IntN(20) == 0 {
+					f.body = make([]byte, outboxLong+rnd.IntN(outboxPart))
+				}
+				for i := range f.body {
+					f.body[i] = byte(f.k)
+				}
+				frames = append(frames, f)
+				b.add(f)
+			case 2, 3:
+				limit := ^uint64(0)
+				if rnd.IntN(3) == 0 && written < uint64(len(frames)) {
+					limit = written + uint64(rnd.IntN(len(frames)-int(written)+1))
+				}
+				var out net.Buffers
+				out, at = b.from(at, limit)
+				r := bufio.NewReader(bytes.NewReader(bytes.Join(out, nil)))
+				for {
+					kind, payload, _, err := readFrame(r, nil)
+					if err != nil {
+						break
+					}
+					f, err := parseFeed(kind, payload)
+					if err != nil {
+						t.Fatal(err)
+					}
+					written++
+					if !reflect.DeepEqual(f, frames[written-1]) && len(f.body)+len(frames[written-1].body) > 0 {
+						t.Fatalf("frame %d of %d bytes in place of %d of %d", f.k, len(f.body), written, len(frames[written-1].body))
+					}
+				}
+				if written > limit || limit == ^uint64(0) && written != uint64(len(frames)) {
+					t.Fatalf("%d written, of %d up to %d", written, len(frames), limit)
+				}
+			case 4:
+				if written > acked {
+					acked += 1 + uint64(rnd.IntN(int(written-acked)))
+					b.acked(acked)
+				}
+				if rnd.IntN(3) == 0 {
+					at, written = b.after(acked), acked
+				}
+			}
+		}
+		b.acked(uint64(len(frames)))
+		if b.bytes != 0 || len(b.parts) != 0 {
+			t.Fatalf("%d bytes are left", b.bytes)
+		}
+	}
+}
+
+func FuzzFeedFrame(f *testing.F) {
+	for _, frame := range someFrames() {
+		head := frame.head()
+		f.Add(byte(frame.kind), append(head[:], frame.content()...))
+	}
+	f.Fuzz(func(t *testing.T, kind byte, payload []byte) {
+		frame, err := parseFeed(frameKind(kind), payload)
+		if err != nil {
+			return
+		}
+		head := frame.head()
+		again, err := parseFeed(frame.kind, append(head[:], frame.content()...))
+		if err != nil || !reflect.DeepEqual(frame, again) {
+			t.Errorf("%+v is read again as %+v, %v", frame, again, err)
+		}
+	})
+}
+
+// A member takes what a stranger sends, however wrong, and ends.
+func FuzzServeFeed(f *testing.F) {
+	hello, _ := json.Marshal(greeting{From: "n1", Incarnation: 1, To: 2, Session: 1})
+	good := appendFrame(nil, frameOpen, hello)
+	f.Add(good)
+	for _, frame := range someFrames() {
+		head := frame.head()
+		good = appendFrame(good, frame.kind, head[:], frame.content())
+	}
+	f.Add(good)
+	f.Add(appendFrame(nil, frameOpen, []byte(`{"From":"n1","To":3}`)))
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 1})
+	f.Fuzz(func(t *testing.T, input []byte) {
+		fakenet.Bubble(t, func(t *testing.T) {
+			c := newTestCluster(t, rand.New(rand.NewPCG(1, 1)), 0)
+			defer c.close()
+			c.join("n2")
+			time.Sleep(time.Second)
+			here, there := net.Pipe()
+			ended := make(chan struct{})
+			go func() {
+				_ = c.nodes["n2"].engine.ServeFeed(t.Context(), "n1", there)
+				close(ended)
+			}()
+			go func() {
+				buf := make([]byte, 1<<10)
+				for {
+					if _, err := here.Read(buf); err != nil {
+						return
+					}
+				}
+			}()
+			_, _ = here.Write(input)
+			time.Sleep(time.Second)
+			_ = here.Close()
+			<-ended
+		})
+	})
+}

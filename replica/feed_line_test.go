@@ -1,0 +1,83 @@
+package replica
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica/fakenet"
+)
+
+// askedLine is a line of an engine of its own, whose member is played: by one function for
+// each connection that is made.
+func askedLine(t *testing.T, member ...func(r *bufio.Reader, conn net.Conn)) *feedLine {
+	e := &Engine{}
+	e.cfg.Self, e.cfg.Incarnation = "n1", 1
+	e.cfg.EnsureDefaults()
+	e.ctx, e.cancel = context.WithCancel(t.Context())
+	e.cfg.DialFeed = func(context.Context, string) (net.Conn, error) {
+		if len(member) == 0 {
+			return nil, net.ErrClosed
+		}
+		here, there := net.Pipe()
+		play := member[0]
+		member = member[1:]
+		e.done.Go(func() {
+			defer func() { _ = there.Close() }()
+			r := bufio.NewReader(there)
+			if _, _, _, err := readFrame(r, nil); err == nil { // the greeting
+				play(r, there)
+			}
+		})
+		return here, nil
+	}
+	t.Cleanup(func() {
+		e.cancel()
+		e.done.Wait()
+	})
+	f := &e.feeds
+	f.init(e)
+	f.turning.Lock()
+	defer f.turning.Unlock()
+	f.mu.Lock()
+	fl := f.begin(f.office.begin("n2", 1))
+	f.mu.Unlock()
+	f.start()
+	return fl
+}
+
+// An answer that a broken connection took along is asked for again: the question itself
+// has arrived, so it is not among what is sent anew.
+func TestWhatWasAskedIsAskedAgainIfTheAnswerWasLost(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
+		text, err := json.Marshal(&report{Origins: []originReport{{Last: 7, Rows: []bool{true}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fl := askedLine(t, func(r *bufio.Reader, conn net.Conn) {
+			_, _ = conn.Write(appendFrame(nil, frameReady, sequence(0)))
+			_, _, _, _ = readFrame(r, nil) // the question, which is taken in
+		}, func(r *bufio.Reader, conn net.Conn) {
+			_, _ = conn.Write(appendFrame(nil, frameReady, sequence(1)))
+			_, payload, _, err := readFrame(r, nil)
+			if err != nil {
+				return
+			}
+			k, _, _ := sequenced(payload)
+			_, _ = conn.Write(appendFrame(appendFrame(nil, feedAnswer, sequence(k), text), frameAck, sequence(k)))
+			_, _, _, _ = readFrame(r, nil)
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		answered, err := fl.ask(ctx, &question{Origins: []origin{{Node: "n3", Incarnation: 1}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answered.Origins[0].Last != 7 {
+			t.Errorf("%+v", answered)
+		}
+	})
+}

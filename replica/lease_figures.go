@@ -1,0 +1,87 @@
+package replica
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// clockSkewed is by how much a node's clock on the wall may differ from the leader's
+// before it is reported: keys expire by the clock of whoever serves them.
+const clockSkewed = 500 * time.Millisecond
+
+// leaseFigures are what a node counts of its leases, and as the leader of others'.
+type leaseFigures struct {
+	granted, refused, lapses atomic.Int64 // to this node
+	given, withheld          atomic.Int64 // by this node
+	failovers, promoted      atomic.Int64
+	mu                       sync.Mutex
+	lastFault                string
+	leader                   string
+	offset, within           time.Duration // of the leader's clock on the wall, ±
+	compared                 bool
+}
+
+func (f *leaseFigures) failed(err error) {
+	f.refused.Add(1)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lastFault = err.Error()
+}
+
+// compare notes how far the leader's clock on the wall is ahead of this node's.
+func (f *leaseFigures) compare(leader string, began, ended time.Time, wall int64) {
+	half := ended.Sub(began) / 2
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.leader, f.compared, f.lastFault = leader, true, ""
+	f.offset, f.within = time.UnixMilli(wall).Sub(began.Round(0).Add(half)), half+time.Millisecond
+}
+
+// Leasing tells how it stands with leases.
+type Leasing struct {
+	// Needed tells that this node takes part in leases at all; Alone that it has no need
+	// of one, since nothing is decided without it.
+	Needed, Alone bool
+	Valid         bool
+	// Left is for how long the lease goes on; negative: for how long it has been over.
+	Left time.Duration
+	// Fault is why the last request was in vain; empty if it was not.
+	Fault string
+	// Granted and Refused count this node's requests, Lapses how often its lease ended.
+	Granted, Refused, Lapses int64
+	// Given and Withheld count what this node has answered as the leader, Failovers the
+	// nodes that it has replaced, and Promoted the ranges that got another primary so.
+	Given, Withheld, Failovers, Promoted int64
+	// ClockOffset is how far the clock on the wall of the leader, ClockOf, is ahead of
+	// this node's, give or take ClockWithin. It counts only if ClockOf is not empty.
+	ClockOf                  string
+	ClockOffset, ClockWithin time.Duration
+	// ClockSkewed tells that they differ by more than half a second for certain.
+	ClockSkewed bool
+}
+
+// Leasing tells how it stands with this node's leases.
+func (e *Engine) Leasing() Leasing {
+	l, f := e.lease, &e.lease.figures
+	s := Leasing{
+		Valid:   l.Valid(),
+		Granted: f.granted.Load(), Refused: f.refused.Load(), Lapses: f.lapses.Load(),
+		Given: f.given.Load(), Withheld: f.withheld.Load(), Failovers: f.failovers.Load(), Promoted: f.promoted.Load(),
+	}
+	if l.cfg.Clock == nil {
+		return s
+	}
+	s.Needed, s.Alone = true, l.cfg.Consensus.Alone()
+	if until := time.Duration(l.until.Load()); until != 0 {
+		s.Left = until - l.cfg.Clock()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s.Fault = f.lastFault
+	if f.compared && f.leader != e.cfg.Self {
+		s.ClockOf, s.ClockOffset, s.ClockWithin = f.leader, f.offset, f.within
+		s.ClockSkewed = max(f.offset, -f.offset)-f.within > clockSkewed
+	}
+	return s
+}

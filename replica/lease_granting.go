@@ -1,0 +1,153 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica/table"
+)
+
+// A granting is the leader's part of leases: one on every node, which does nothing where
+// the node does not lead.
+type granting struct {
+	mu      sync.Mutex
+	granter granter
+	round   *round // the next; nil if nobody waits for one
+	running bool
+	closed  bool
+	again   map[string]time.Duration // when a failover that came to nothing is tried once more
+}
+
+// close lets no further round begin.
+func (o *granting) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed = true
+}
+
+// A round asks a majority whether this node leads, for all who ask it meanwhile.
+type round struct {
+	done chan struct{}
+	term uint64
+	err  error
+}
+
+// roundTimeout bounds one round.
+const roundTimeout = time.Second
+
+// confirm returns the term in which this node leads, as a majority has confirmed since
+// the call, and what came before that term is applied here.
+func (e *Engine) confirm(ctx context.Context) (uint64, error) {
+	o := &e.granting
+	o.mu.Lock()
+	if o.closed {
+		o.mu.Unlock()
+		return 0, context.Canceled
+	}
+	if o.round == nil {
+		o.round = &round{done: make(chan struct{})}
+	}
+	r := o.round // it has not begun: it begins after this call
+	if !o.running {
+		o.running = true
+		e.done.Go(e.rounds)
+	}
+	o.mu.Unlock()
+	select {
+	case <-r.done:
+		return r.term, r.err
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+}
+
+// rounds goes on as long as somebody waits.
+func (e *Engine) rounds() {
+	o := &e.granting
+	for {
+		o.mu.Lock()
+		r := o.round
+		o.round = nil
+		o.running = r != nil
+		o.mu.Unlock()
+		if r == nil {
+			return
+		}
+		r.term, r.err = e.verify()
+		close(r.done)
+	}
+}
+
+// verify is one round.
+func (e *Engine) verify() (uint64, error) {
+	ctx, cancel := context.WithTimeout(e.ctx, roundTimeout)
+	defer cancel()
+	g, c := &e.granting.granter, e.lease.cfg.Consensus
+	term := c.Term()
+	if !g.skip.unconfirmed {
+		var err error
+		if term, err = c.Confirm(ctx); err != nil {
+			return 0, err
+		}
+	}
+	e.granting.mu.Lock()
+	known := g.term == term
+	e.granting.mu.Unlock()
+	if known {
+		return term, nil
+	}
+	if !g.skip.unsettled {
+		if err := c.Barrier(ctx); err != nil {
+			return 0, err
+		}
+		if c.Term() != term {
+			return 0, ErrNotLeader
+		}
+	}
+	e.granting.mu.Lock()
+	g.lead(term, e.lease.cfg.Clock())
+	e.granting.mu.Unlock()
+	return term, nil
+}
+
+// grantLease answers a request for a lease.
+func (e *Engine) grantLease(ctx context.Context, node string, r *leaseRequest) leaseReply {
+	index, err := e.grant(ctx, tenant{node, r.Incarnation})
+	reply := leaseReply{Index: index, Wall: time.Now().UnixMilli()}
+	if err != nil {
+		e.lease.figures.withheld.Add(1)
+		reply.Refusal = err.Error()
+		return reply
+	}
+	e.lease.figures.given.Add(1)
+	return reply
+}
+
+// grant returns the index that the holder must have applied.
+func (e *Engine) grant(ctx context.Context, t tenant) (index uint64, err error) {
+	if e.lease.cfg.Clock == nil {
+		return 0, errors.New("no leases")
+	}
+	if _, self := e.lease.cfg.Consensus.Leader(); !self {
+		return 0, ErrNotLeader
+	}
+	term, err := e.confirm(ctx)
+	if err != nil {
+		return 0, err
+	}
+	o := &e.granting
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	st := e.cfg.Table.State()
+	n, known := st.Node(t.node)
+	if !known || n.State == table.Gone || n.Incarnation != t.incarnation {
+		return 0, fmt.Errorf("%w: %s, %d", ErrStart, t.node, t.incarnation)
+	}
+	if err := o.granter.grant(t, term, e.lease.cfg.Clock()); err != nil {
+		return 0, err
+	}
+	return st.Index(), nil
+}

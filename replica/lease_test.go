@@ -1,0 +1,231 @@
+package replica
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica/fakenet"
+	"github.com/ringside-kv/ringside/replica/table"
+)
+
+// aLease has a clock of the test and a table of which every index is applied.
+func aLease(now *time.Duration, skip leaseRules) *Lease {
+	l := newLease(LeaseConfig{Clock: func() time.Duration { return *now }, Consensus: nobody{}})
+	l.holder.skip = skip
+	l.look = func() {}
+	return l
+}
+
+// nobody is a consensus that decides nothing.
+type nobody struct{}
+
+func (nobody) Leader() (string, bool)                               { return "", false }
+func (nobody) Confirm(context.Context) (uint64, error)              { return 0, errors.New("nobody") }
+func (nobody) Barrier(context.Context) error                        { return errors.New("nobody") }
+func (nobody) Term() uint64                                         { return 0 }
+func (nobody) ApplyIn(context.Context, uint64, table.Command) error { return table.ErrTerm }
+func (nobody) Alone() bool                                          { return false }
+func (nobody) Fault() error                                         { return nil }
+
+func (l *Lease) grantedNow() {
+	l.advance(func(h *holder) { h.granted(l.cfg.Clock(), l.cfg.Clock(), 0, 0) })
+}
+
+func TestLeaseEndsEarly(t *testing.T) {
+	now := time.Hour
+	l := aLease(&now, leaseRules{})
+	if l.Valid() {
+		t.Error("valid before it was granted")
+	}
+	l.grantedNow()
+	now += leaseLength - leaseMargin - 1
+	if !l.Valid() {
+		t.Error("over too soon")
+	}
+	now++
+	if l.Valid() {
+		t.Error("valid at its end")
+	}
+}
+
+// What began under a lease that has been over since is not answered as if nothing had
+// happened, though there is one again.
+func TestLeaseThatWasOverIsAnother(t *testing.T) {
+	now := time.Hour
+	l := aLease(&now, leaseRules{})
+	l.grantedNow()
+	spell, _ := l.Mark()
+	for range 10 {
+		now += leaseRenew
+		l.grantedNow()
+		if !l.Still(spell) {
+			t.Fatal("over although it was renewed in time")
+		}
+	}
+	now += leaseLength
+	if l.Still(spell) {
+		t.Error("over, but still")
+	}
+	l.grantedNow()
+	if !l.Valid() || l.Still(spell) {
+		t.Error("what was before it was over passes as what is")
+	}
+	if again, _ := l.Mark(); !l.Still(again) {
+		t.Error("what is does not pass")
+	}
+	// Without the rule an old answer would leave.
+	l.holder.skip.sameOffice = true
+	if !l.Still(spell) {
+		t.Error("this test proves nothing")
+	}
+}
+
+// Whoever sees the new lease sees the ranges of the table that it was granted by.
+func TestRoutesAreThereBeforeTheLeaseIs(t *testing.T) {
+	now := time.Hour
+	l := aLease(&now, leaseRules{})
+	looked := 0
+	l.look = func() {
+		looked++
+		if l.Valid() {
+			t.Error("the lease is there before the routes")
+		}
+	}
+	l.grantedNow()
+	now += leaseRenew
+	l.grantedNow()
+	now += 2 * leaseLength
+	l.grantedNow()
+	if looked != 2 {
+		t.Errorf("looked %d times", looked)
+	}
+}
+
+func TestWaitingForALease(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
+		now := time.Hour
+		l := aLease(&now, leaseRules{})
+		l.grantedNow()
+		_, rows := l.Mark()
+		now += 2 * leaseLength
+		await := func(most time.Duration, done chan struct{}) chan bool {
+			is := make(chan bool, 1)
+			go func() { is <- l.Await(rows, nil, most, done, nil) }()
+			synctest.Wait()
+			return is
+		}
+		if <-await(time.Second, nil) {
+			t.Error("there was none")
+		}
+		done := make(chan struct{})
+		ended := await(time.Hour, done)
+		close(done)
+		if <-ended {
+			t.Error("nobody waited any more")
+		}
+		same := await(time.Hour, nil)
+		l.grantedNow()
+		if !<-same {
+			t.Error("nothing has changed")
+		}
+		now += 2 * leaseLength
+		l.look = func() { l.rows.Store(rows + 1) }
+		lost := await(time.Hour, nil)
+		l.grantedNow()
+		if <-lost {
+			t.Error("the ranges are others")
+		}
+	})
+}
+
+// Only so many grants wait to count, and the newest always does.
+func TestGrantsThatDoNotCountYetAreFew(t *testing.T) {
+	var h holder
+	for i := range uint64(1000) {
+		h.granted(time.Duration(i), time.Duration(i), i+1, 0)
+	}
+	if len(h.waiting) > maxWaiting || h.until != 0 {
+		t.Errorf("%d wait, until %v", len(h.waiting), h.until)
+	}
+	h.applied(1000)
+	if want := 999 + leaseLength - leaseMargin; h.until != want || len(h.waiting) != 0 {
+		t.Errorf("until %v, want %v", h.until, want)
+	}
+}
+
+func TestLeaderThatWasStoppedReplacesNobodyAtOnce(t *testing.T) {
+	var g granter
+	now := time.Hour
+	g.lead(3, now)
+	tick := func(d time.Duration) {
+		for end := now + d; now < end; now += superviseEvery {
+			g.wake(now)
+		}
+	}
+	tick(10 * time.Second)
+	a := tenant{"a", 1}
+	if err := g.grant(a, 3, now); err != nil {
+		t.Fatal(err)
+	}
+	now += time.Minute // in which it did nothing
+	g.wake(now)
+	if g.over(a, now) {
+		t.Error("who could not ask is not away")
+	}
+	tick(leaseLength + leaseMargin)
+	if !g.over(a, now) {
+		t.Error("who has had its time is")
+	}
+}
+
+func TestClocksOnTheWallAreCompared(t *testing.T) {
+	e := &Engine{lease: newLease(LeaseConfig{Clock: func() time.Duration { return 0 }, Consensus: nobody{}})}
+	e.cfg.Self = "a"
+	began := time.UnixMilli(1_000_000)
+	for _, c := range []struct {
+		ahead, took time.Duration
+		skewed      bool
+	}{
+		{0, 10 * time.Millisecond, false},
+		{520 * time.Millisecond, 10 * time.Millisecond, true},
+		{-2 * time.Second, 10 * time.Millisecond, true},
+		{520 * time.Millisecond, 200 * time.Millisecond, false}, // perhaps the answer took its time
+	} {
+		ended := began.Add(c.took)
+		e.lease.figures.compare("b", began, ended, began.Add(c.took/2+c.ahead).UnixMilli())
+		s := e.Leasing()
+		if d := s.ClockOffset - c.ahead; d > time.Millisecond || d < -time.Millisecond || s.ClockSkewed != c.skewed || s.ClockOf != "b" {
+			t.Errorf("%+v: %v of %q, skewed: %v", c, s.ClockOffset, s.ClockOf, s.ClockSkewed)
+		}
+	}
+}
+
+// Whatever another node asks, there is an answer or an error.
+func FuzzAnswer(f *testing.F) {
+	for _, q := range []any{&leaseRequest{1, 2}, &fenceRequest{"a", 3}} {
+		text, _ := json.Marshal(q)
+		f.Add(append([]byte{questionLease}, text...))
+		f.Add(append([]byte{questionFence}, text...))
+	}
+	f.Add([]byte(strings.Repeat("L", maxQuestion+1)))
+	f.Add([]byte{})
+	e := &Engine{lease: newLease(LeaseConfig{Clock: func() time.Duration { return 0 }, Consensus: nobody{}})}
+	e.cfg.Self = "a"
+	f.Fuzz(func(t *testing.T, question []byte) {
+		if len(question) > 0 && question[0] == questionFence {
+			var r fenceRequest
+			if json.Unmarshal(question[1:], &r) == nil && r.Node != "a" {
+				return // what others have is the feed's
+			}
+		}
+		answer, err := e.Answer(t.Context(), "b", question)
+		if err == nil && !json.Valid(answer) || err != nil && answer != nil {
+			t.Errorf("%q, %v", answer, err)
+		}
+	})
+}

@@ -1,0 +1,305 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/ring"
+)
+
+const (
+	// mendEvery is how often it is looked for what cannot be read, which costs nothing
+	// while there is none.
+	mendEvery = 200 * time.Millisecond
+	// mendAgain is for how long it is believed that a range cannot be read, or can at
+	// another node.
+	mendAgain = time.Minute
+	// readTimeout bounds the reading of a range by another node.
+	readTimeout = 10 * time.Minute
+	// discardAgain is how long until what could not be removed is tried again.
+	discardAgain = 5 * time.Second
+)
+
+// mending is what is known of a range of which this node cannot read all.
+type mending struct {
+	at    ring.Range
+	epoch uint64
+	read  time.Time // when it was tried last
+	shown time.Time // when another node, its primary, could read all of it
+	why   string    // it stays as it is
+}
+
+// mends gets rid of what this node's disk has damaged. Whoever cannot read a copy leaves
+// its set, gives the range to a backup first if it is the primary, removes all that it has
+// of it, and is copied to anew. The others are asked whether they can read theirs before.
+func (e *Engine) mends(ctx context.Context) {
+	tick := time.NewTicker(mendEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		e.noteRepairs()
+		st := e.cfg.Table.State()
+		if n, ok := st.Node(e.cfg.Self); !ok || n.Incarnation != e.cfg.Incarnation ||
+			st.Cluster().Paused || e.resigning.Load() || e.lease.cfg.Ask == nil {
+			continue
+		}
+		e.mend(ctx, st)
+	}
+}
+
+// mend takes every damaged range one step further.
+func (e *Engine) mend(ctx context.Context, st *table.State) {
+	damaged := e.cfg.Store.Damaged()
+	known := make(map[ring.Range]bool)
+	var discard []ring.Range
+	for row := range st.Rows() {
+		if !slices.ContainsFunc(damaged, func(r ring.Range) bool { return touches(r, row.Range) }) || !e.unreadable(ctx, row) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		known[row.Range] = true
+		gone, err := e.step(ctx, st, row)
+		if gone {
+			discard = append(discard, row.Range)
+			continue
+		}
+		e.mendWaits(row.Range, err)
+	}
+	e.scrub.mu.Lock()
+	for r := range e.scrub.states {
+		if !known[r] {
+			delete(e.scrub.states, r)
+		}
+	}
+	for r, at := range e.scrub.readable {
+		if time.Since(at) > mendAgain {
+			delete(e.scrub.readable, r)
+		}
+	}
+	e.scrub.mu.Unlock()
+	err := e.discard(discard)
+	if errors.Is(err, errSoon) {
+		return
+	}
+	for _, r := range discard {
+		e.mendWaits(r, err)
+	}
+}
+
+// unreadable tells whether something of a row cannot be read here.
+func (e *Engine) unreadable(ctx context.Context, row *table.Row) bool {
+	s := &e.scrub
+	s.mu.Lock()
+	m := s.states[row.Range]
+	fresh := m != nil && m.epoch == row.Epoch && time.Since(m.read) < mendAgain
+	// What lies beside it in a table that is damaged elsewhere is named again and again.
+	fine := time.Since(s.readable[row.Range]) < mendAgain
+	s.mu.Unlock()
+	if fresh || fine {
+		return fresh
+	}
+	err := e.cfg.Store.Check(ctx, row.Range, e.readPace(ctx))
+	if !errors.Is(err, ErrDamaged) {
+		if err == nil {
+			s.mu.Lock()
+			s.readable[row.Range] = time.Now()
+			s.mu.Unlock()
+		}
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m == nil {
+		m = &mending{at: row.Range}
+		s.states[row.Range] = m
+		e.cfg.Logger.Error("the disk has damaged a range", "range", row.Range, "epoch", row.Epoch, "err", err)
+	}
+	m.epoch, m.read = row.Epoch, time.Now()
+	return true
+}
+
+// mendWaits notes why a range stays damaged for now.
+func (e *Engine) mendWaits(r ring.Range, err error) {
+	e.scrub.mu.Lock()
+	defer e.scrub.mu.Unlock()
+	m := e.scrub.states[r]
+	if m == nil {
+		return
+	}
+	why := ""
+	if err != nil {
+		why = strings.ReplaceAll(err.Error(), "\n", "; ") // of several, for one line
+	}
+	if why != "" && m.why == "" {
+		e.cfg.Logger.Warn("a damaged range stays as it is for now", "range", r, "epoch", m.epoch, "err", err)
+	}
+	m.why = why
+}
+
+// Why a range stays damaged.
+var (
+	errNoCopy      = errors.New("no other node has a copy of it")
+	errPrimaryAway = errors.New("its primary is away")
+	errAllLost     = errors.New("no node of its set is there")
+	errMayBeWanted = errors.New("somebody may want what can be read of it, or it is being copied")
+	errSoon        = errors.New("it is tried again soon")
+)
+
+// step does what comes next for a damaged row. It returns whether the row is to be
+// discarded: this node has no part in its set any more, and the primary has shown that it
+// can read all that it has.
+func (e *Engine) step(ctx context.Context, st *table.State, row *table.Row) (discard bool, err error) {
+	switch {
+	case row.Primary == e.cfg.Self:
+		return false, e.giveDamaged(ctx, st, row)
+	case e.cfg.Away(row.Primary) && e.lost(st, row):
+		return false, errAllLost // RING RECREATE FROM this node may want it
+	case e.cfg.Away(row.Primary):
+		return false, errPrimaryAway
+	}
+	primary, ok := st.Node(row.Primary)
+	if !ok {
+		return false, errPrimaryAway
+	}
+	within, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	if slices.Contains(row.Backups, e.cfg.Self) {
+		_, err := e.askScrub(within, row.Primary, &scrubRequest{Kind: scrubYield, To: primary.Incarnation, Row: row.Ref()})
+		if err == nil {
+			e.yielded()
+		}
+		return false, err
+	}
+	if e.shown(row) {
+		return true, nil
+	}
+	_, err = e.askScrub(within, row.Primary, &scrubRequest{Kind: scrubRead, To: primary.Incarnation, Range: row.Range})
+	if err != nil && e.cfg.rules.apply(ruleShown) {
+		return false, err
+	}
+	e.scrub.mu.Lock()
+	e.scrub.states[row.Range].shown = time.Now()
+	e.scrub.mu.Unlock()
+	return true, nil
+}
+
+func (e *Engine) shown(row *table.Row) bool {
+	e.scrub.mu.Lock()
+	defer e.scrub.mu.Unlock()
+	m := e.scrub.states[row.Range]
+	return m.epoch == row.Epoch && time.Since(m.shown) < mendAgain
+}
+
+func (e *Engine) yielded() {
+	e.scrub.mu.Lock()
+	defer e.scrub.mu.Unlock()
+	e.scrub.figures.Yielded++
+}
+
+// giveDamaged makes a backup that can read all it has the primary of a row.
+func (e *Engine) giveDamaged(ctx context.Context, st *table.State, row *table.Row) error {
+	if len(row.Backups) == 0 {
+		return errNoCopy
+	}
+	if !e.ownRow(row) {
+		return errChanged
+	}
+	var faults []error
+	for _, node := range row.Backups {
+		n, ok := st.Node(node)
+		if !ok || !n.Counts() || e.cfg.Away(node) {
+			faults = append(faults, fmt.Errorf("%s: it is not there", node))
+			continue
+		}
+		within, cancel := context.WithTimeout(ctx, readTimeout)
+		_, err := e.askScrub(within, node, &scrubRequest{Kind: scrubRead, To: n.Incarnation, Range: row.Range})
+		cancel()
+		if err != nil && e.cfg.rules.apply(ruleShown) {
+			faults = append(faults, err)
+			continue
+		}
+		now, ok := e.cfg.Table.State().Row(row.Range.Start)
+		if !ok || now.Range != row.Range || now.Epoch != row.Epoch || !slices.Contains(now.Backups, node) {
+			return errChanged
+		}
+		if err := e.entrust(ctx, node, []*table.Row{now}); err != nil {
+			return err
+		}
+		e.yielded()
+		e.cfg.Logger.Warn("a range that this node's disk has damaged has another primary", "node", node, "range", row.Range, "epoch", row.Epoch+1)
+		return nil
+	}
+	return errors.Join(faults...)
+}
+
+// discard removes all that lies here of ranges, in whose sets this node is not by the
+// newest state. Nothing begins to be received meanwhile, and what is on its way from those
+// who fed this node there before is taken in no more.
+func (e *Engine) discard(ranges []ring.Range) error {
+	f := &e.foreign
+	f.sweeping.Lock()
+	defer f.sweeping.Unlock()
+	st := e.cfg.Table.State()
+	ranges = slices.Clone(ranges)
+	for _, r := range f.unfinished {
+		if !slices.Contains(ranges, r) {
+			ranges = append(ranges, r)
+		}
+	}
+	if len(ranges) == 0 {
+		return nil
+	}
+	ranges = slices.DeleteFunc(ranges, func(r ring.Range) bool { return !e.mayDiscard(st, r) })
+	if len(ranges) == 0 {
+		return errMayBeWanted
+	}
+	if time.Since(f.tried) < discardAgain && !slices.ContainsFunc(ranges, func(r ring.Range) bool { return !slices.Contains(f.unfinished, r) }) {
+		return errSoon
+	}
+	e.feeds.turn()
+	e.followers.forget(ranges)
+	err := e.cfg.Store.Discard(ranges...)
+	if err != nil {
+		// Nothing may come there before it is done. What lies beside may be given up, too.
+		f.unfinished, f.tried = ranges, time.Now()
+		return err
+	}
+	f.unfinished = nil
+	e.scrub.mu.Lock()
+	e.scrub.figures.Discarded += int64(len(ranges))
+	for _, r := range ranges {
+		delete(e.scrub.states, r)
+	}
+	e.scrub.mu.Unlock()
+	e.cfg.Logger.Warn("removed what the disk had damaged", "ranges", ranges)
+	return nil
+}
+
+// mayDiscard tells whether nobody needs what lies here of a range; sweeping is held.
+func (e *Engine) mayDiscard(st *table.State, r ring.Range) bool {
+	for row := range overlappingRows(st, r) {
+		if row.Holds(e.cfg.Self) || e.lost(st, row) {
+			return false
+		}
+		if e.cfg.Lineages == nil {
+			continue
+		}
+		// What is of another past is kept elsewhere first, as far as it can be read.
+		if _, err := e.cfg.Lineages.Aside(row.Range, row.Lineage); err != nil {
+			e.cfg.Logger.Warn("what lies here of a range's past is damaged", "range", row.Range, "err", err)
+			return false
+		}
+	}
+	return !e.copies(r) && !e.arrivals.touch(r)
+}

@@ -1,0 +1,146 @@
+package replica
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// join makes one row of neighbours that are held alike and that the strategy does not
+// tell apart: where a node was that has left, say. It waits until nothing is planned,
+// so that no bound goes that a handoff needs.
+func (e *Engine) join(ctx context.Context) {
+	changes, cancel := e.cfg.Table.Changes()
+	defer cancel()
+	looked := uint64(0) // the index of the state that was looked at last
+	for again := false; ; {
+		if !again {
+			select {
+			case <-changes:
+			case <-ctx.Done():
+				return
+			}
+		}
+		again = false
+		pause(ctx, 2*e.cfg.Settle) // whoever leads plans first
+		st := e.cfg.Table.State()
+		if ctx.Err() != nil || len(st.Handoffs()) > 0 || e.resigning.Load() || st.Index() == looked || st.Cluster().Paused {
+			continue
+		}
+		runs, err := e.runs(st)
+		if err == nil && len(runs) > 0 {
+			err = e.merge(ctx, runs)
+		}
+		switch {
+		case err == nil:
+			looked = st.Index()
+		case ctx.Err() == nil && !table.IsRefused(err):
+			e.cfg.Logger.Info("neighbours are merged later", "err", err)
+			pause(ctx, e.cfg.Retry)
+			again = true // perhaps nothing changes any more
+		}
+	}
+}
+
+// mostMerged is how many rows go into others in one entry, since clients wait meanwhile.
+const mostMerged = 256
+
+// runs are rows of this node that could be one, in their order.
+func (e *Engine) runs(st *table.State) ([][]*table.Row, error) {
+	if !st.Founded() {
+		return nil, nil
+	}
+	var runs [][]*table.Row
+	var before *table.Row
+	for row := range st.Rows() {
+		switch n := len(runs); {
+		case row.Primary != e.cfg.Self || row.Op.Handoff != 0 || len(row.Learners) > 0:
+		case n > 0 && runs[n-1][len(runs[n-1])-1] == before && alike(before, row):
+			runs[n-1] = append(runs[n-1], row)
+		default:
+			runs = append(runs, []*table.Row{row})
+		}
+		before = row
+	}
+	// The tokens end nowhere.
+	if n := len(runs); n > 1 {
+		if last := runs[n-1]; last[len(last)-1] == before && alike(before, runs[0][0]) {
+			runs[0] = append(last, runs[0]...)
+			runs = runs[:n-1]
+		}
+	}
+	runs = slices.DeleteFunc(runs, func(run []*table.Row) bool { return len(run) < 2 })
+	if len(runs) == 0 || len(st.MembersOf()) == 0 {
+		return nil, nil
+	}
+	// Only now the strategy is asked, which takes longer.
+	desired, err := Foresee(st, e.cfg.Strategy, st.MembersOf())
+	if err != nil {
+		return nil, err
+	}
+	var joined [][]*table.Row
+	rows := 0
+	for _, run := range runs {
+		for from := 0; from < len(run); {
+			to := from + 1
+			for to < len(run) && desired.Lookup(run[to].Range.Start) == desired.Lookup(run[from].Range.Start) &&
+				desired.Lookup(run[to].Range.Start).Range.Start != run[to].Range.Start {
+				to++
+			}
+			if to-from > 1 && rows < mostMerged {
+				joined = append(joined, run[from:to])
+				rows += to - from
+			}
+			from = to
+		}
+	}
+	return joined, nil
+}
+
+// alike tells whether a row goes on where another ends, and is held as that is.
+func alike(a, b *table.Row) bool {
+	return a.Range.End == b.Range.Start && a.Primary == b.Primary && a.Lineage == b.Lineage && a.Incarnation == b.Incarnation &&
+		len(a.Backups) == len(b.Backups) && !slices.ContainsFunc(a.Backups, func(node string) bool { return !slices.Contains(b.Backups, node) })
+}
+
+// merge has the table join runs.
+func (e *Engine) merge(ctx context.Context, runs [][]*table.Row) error {
+	var held []ring.Range
+	for _, run := range runs {
+		for _, row := range run {
+			held = append(held, row.Range)
+		}
+	}
+	// A row that has changed since takes its run along: whoever looks anew finds less.
+	whole := func(rows []*table.Row) (merge *table.Merge) {
+		at := make(map[ring.Range]*table.Row, len(rows))
+		for _, row := range rows {
+			at[row.Range] = row
+		}
+		merge = new(table.Merge)
+		for _, run := range runs {
+			var refs []table.Ref
+			for _, row := range run {
+				if now := at[row.Range]; now != nil {
+					refs = append(refs, now.Ref())
+				}
+			}
+			if len(refs) == len(run) {
+				merge.Runs = append(merge.Runs, table.Run{Rows: refs})
+			}
+		}
+		return merge
+	}
+	d := e.voiding(held, func(rows []*table.Row) table.Command { return whole(rows) })
+	look := d.look
+	d.look = func() ([]*table.Row, error) {
+		rows, err := look()
+		if err == nil && len(rows) > 0 && len(whole(rows).Runs) == 0 {
+			return rows, errChanged
+		}
+		return rows, err
+	}
+	return e.exchange(ctx, held, nil, d)
+}

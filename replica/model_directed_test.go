@@ -1,0 +1,424 @@
+package replica
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A director has a world go on as it is told, so that a rule whose absence shows only after
+// a long chain of unlikely events has its test, too. What it is not told to hold back goes
+// on as it should.
+type director struct {
+	w       *world
+	blocked []*regexp.Regexp
+	next    []int // what the choices within actions are; the last possible if there is none
+	missing string
+}
+
+// IntN implements chooser.
+func (d *director) IntN(n int) int {
+	if len(d.next) == 0 {
+		return n - 1
+	}
+	v := d.next[0]
+	d.next = d.next[1:]
+	return min(v, n-1)
+}
+
+// smooth are the classes of what goes on by itself, what comes first before the others.
+var smooth = []string{"apply", "learn of", "deliver", "decide", "task", "connect", "push", "take", "hear", "dismiss", "reply"}
+
+// find returns the first action that fits.
+func (d *director) find(pattern string) *action {
+	re := regexp.MustCompile(pattern)
+	for _, a := range d.w.actions() {
+		if re.MatchString(a.class + ": " + a.name) {
+			return &a
+		}
+	}
+	return nil
+}
+
+func (d *director) perform(a *action) {
+	d.w.steps++
+	d.w.say("%s: %s", a.class, a.name)
+	a.do()
+}
+
+// do has the first action happen that fits each pattern, one after the other.
+func (d *director) do(patterns ...string) {
+	for _, p := range patterns {
+		if d.w.wrong != "" || d.missing != "" {
+			return
+		}
+		a := d.find(p)
+		if a == nil {
+			d.missing = fmt.Sprintf("nothing fits %q among\n%s", p, d.possible())
+			return
+		}
+		d.perform(a)
+	}
+}
+
+// all has what fits a pattern happen as long as there is such.
+func (d *director) all(pattern string) {
+	for range 200 {
+		a := d.find(pattern)
+		if a == nil || d.w.wrong != "" {
+			return
+		}
+		d.perform(a)
+	}
+}
+
+func (d *director) possible() string {
+	var all []string
+	for _, a := range d.w.actions() {
+		all = append(all, a.class+": "+a.name)
+	}
+	return strings.Join(all, "\n")
+}
+
+// block holds back what fits; allow lets it go on again.
+func (d *director) block(patterns ...string) {
+	for _, p := range patterns {
+		d.blocked = append(d.blocked, regexp.MustCompile(p))
+	}
+}
+
+func (d *director) allow(patterns ...string) {
+	d.blocked = slices.DeleteFunc(d.blocked, func(re *regexp.Regexp) bool { return slices.Contains(patterns, re.String()) })
+}
+
+// run has everything go on until nothing is left to do.
+func (d *director) run() {
+	for range 3000 {
+		if d.w.wrong != "" || d.missing != "" {
+			return
+		}
+		a := d.smoothest()
+		if a == nil {
+			return
+		}
+		d.perform(a)
+	}
+	d.missing = "it does not come to rest:\n" + d.w.last(40)
+}
+
+// smoothest is what goes on first.
+func (d *director) smoothest() *action {
+	all := d.w.actions()
+	for _, class := range smooth {
+		for i := range all {
+			a := &all[i]
+			if a.class != class || class == "dismiss" && len(d.w.proposed) > 0 {
+				continue
+			}
+			name := a.class + ": " + a.name
+			if !slices.ContainsFunc(d.blocked, func(re *regexp.Regexp) bool { return re.MatchString(name) }) {
+				return a
+			}
+		}
+	}
+	return nil
+}
+
+// pass lets time go by.
+func (d *director) pass(t time.Duration) {
+	d.w.now += t
+	d.w.say("%v go by", t)
+}
+
+// leases has nodes renew their leases.
+func (d *director) leases(ids ...string) {
+	for _, id := range ids {
+		d.do("ask lease: " + id)
+		d.run()
+	}
+}
+
+// staff makes nodes members of the first row's set.
+func (d *director) staff(ids ...string) {
+	for _, id := range ids {
+		d.do("^learner: " + id + ", 0")
+		d.run()
+	}
+}
+
+// A schedule is what shows that a rule is needed: with it nothing goes wrong. Of several
+// rules that are left out each one alone is enough.
+type schedule struct {
+	out   []leftOut
+	rates []int // of the clocks: 0 is slow, 100 fast
+	play  func(d *director)
+}
+
+const first = "10000000" // a key of the first row
+
+var schedules = map[string]schedule{
+	"ruleTail": {[]leftOut{{feed: ruleTail}}, nil, tailIsLost},
+	"ruleKeep": {[]leftOut{{feed: ruleKeep}}, nil, tailIsLost},
+	// The one that takes over has by a copy what the other member was never sent.
+	"ruleCopied": {[]leftOut{{feed: ruleCopied}}, nil, func(d *director) {
+		d.writes("a")
+		d.block("^push: a to b")
+		d.do("^write: a " + first)
+		d.staff("c")
+		d.replaced("a", "c")
+		d.reads("c")
+		d.replaced("c", "b")
+		d.reads("b")
+	}},
+	// What a learner was to join is late, and comes when it is being copied anew.
+	"ruleFresh": {[]leftOut{{feed: ruleFresh}}, nil, func(d *director) {
+		d.late("a", "c")
+		d.do("^learner: c, 0")
+		d.run()
+		d.writes("a")
+		d.pass(1100 * time.Millisecond)
+		d.do("^overdue: a c")
+		d.block("^task: grows by copy a")
+		d.leases("a")
+		d.writes("a")
+		d.all("^take: a .*to c")
+		d.allow("^task: grows by copy a", "^take: a (.old. )?to c")
+		d.run()
+		d.block("^deliver: fence of a to b")
+		d.over("a", "c")
+		d.pass(1100 * time.Millisecond)
+		d.run()
+		d.leases("c")
+		d.reads("c")
+	}},
+	// A connection that was given up still has a frame in it, which comes again.
+	"ruleOrder": {[]leftOut{{feed: ruleOrder}}, nil, func(d *director) {
+		d.block(`^take: a \(old\)`)
+		d.do("^write: a "+first, "^push: a to b", "^break: a to b", "^connect: a to b")
+		d.run()
+		d.writes("a")
+		d.do(`^take: a \(old\)`)
+		d.replaced("a", "b")
+		d.reads("b")
+	}},
+	// Who did not answer when its primary was replaced learns anew from the next one. What
+	// the old one had sent to it arrives after that.
+	"ruleJoined": {[]leftOut{{feed: ruleJoined}}, nil, func(d *director) {
+		d.staff("c")
+		d.writes("a")
+		d.late("a", "c")
+		d.do("^write: a " + first)
+		d.run()
+		d.block("^deliver: fence of a to c")
+		d.over("a", "b")
+		d.pass(1100 * time.Millisecond)
+		d.run()
+		d.leases("b")
+		d.writes("b")
+		d.staff("c")
+		d.do("^take: a .*to c")
+		d.replaced("b", "c")
+		d.reads("c")
+	}},
+	// What a primary that was replaced had sent arrives at one who follows the next one by
+	// now: that is refused since it told how far it had come, since it was asked by the new
+	// primary, and since the epoch is over.
+	"ruleEpoch, ruleFence and ruleTail": {[]leftOut{{feed: ruleEpoch}, {feed: ruleFence}, {feed: ruleTail}}, nil, func(d *director) {
+		d.staff("c")
+		d.writes("a")
+		d.late("a", "[bc]")
+		d.do("^write: a " + first)
+		d.run()
+		d.over("a", "b")
+		d.writes("b")
+		d.do("^take: a .*to c")
+		d.replaced("b", "c")
+		d.reads("c")
+	}},
+	// A failover that an earlier leader had proposed is decided after a later one has
+	// granted a lease.
+	"anyTerm": {[]leftOut{{lease: leaseRules{anyTerm: true}}}, nil, func(d *director) {
+		d.writes("a")
+		d.block("^decide: c .*Failover", "^apply: a")
+		d.over("a", "c")
+		d.do("^elect: b")
+		d.leases("b", "a")
+		d.allow("^decide: c .*Failover")
+		d.run()
+		d.leases("b")
+		d.writes("b")
+		d.reads("a")
+	}},
+	// A leader that is none any more goes on to grant leases.
+	"unconfirmed": {[]leftOut{{lease: leaseRules{unconfirmed: true}}}, nil, func(d *director) {
+		d.writes("a")
+		d.do("^elect: c")
+		d.leases("c")
+		d.block("^learn of: c", "^apply: [ac]", "^deliver: lease request of a to b")
+		d.over("a", "b")
+		d.writes("b")
+		d.leases("a")
+		d.reads("a")
+	}},
+	// A leader grants a lease before it knows what was decided before its term.
+	"unsettled": {[]leftOut{{lease: leaseRules{unsettled: true}}}, nil, func(d *director) {
+		d.writes("a")
+		d.block("^apply: [ac]")
+		d.over("a", "c")
+		d.do("^elect: c")
+		d.leases("b")
+		d.writes("b")
+		d.leases("a")
+		d.reads("a")
+	}},
+	// Who was replaced gets a lease before it knows that it was.
+	"anyIndex": {[]leftOut{{lease: leaseRules{anyIndex: true}}}, nil, func(d *director) {
+		d.writes("a")
+		d.block("^apply: a")
+		d.over("a", "c")
+		d.leases("b")
+		d.writes("b")
+		d.leases("a")
+		d.reads("a")
+	}},
+	// A cutover of which the primary does not know the outcome is decided later.
+	"guess": {[]leftOut{{model: modelRules{guess: true}}}, nil, func(d *director) {
+		d.writes("a")
+		d.block("^decide: a .*CutOver", "^apply: a")
+		d.next = []int{0} // it leaves
+		d.do("^handover: a of 0.* to b")
+		d.run()
+		d.do("^unsure: a .*CutOver")
+		d.allow("^decide: a .*CutOver")
+		d.run()
+		d.leases("b")
+		d.writes("b")
+		d.reads("a")
+	}},
+	// The clock of the one who holds a lease is slow, and that of the leader fast.
+	"noMargin": {[]leftOut{{lease: leaseRules{noMargin: true}}}, []int{0, 50, 100}, func(d *director) {
+		d.writes("a")
+		d.do("^elect: c")
+		d.leases("c", "a")
+		d.block("^apply: a")
+		d.pass(1950 * time.Millisecond)
+		d.may("^supersede: c replaces a")
+		d.run()
+		d.leases("b")
+		d.writes("b")
+		d.reads("a")
+	}},
+	// A copy of a primary that was replaced comes after that of the one in its place.
+	"staleStreams": {[]leftOut{{model: modelRules{staleStreams: true}}}, nil, func(d *director) {
+		d.writes("a")
+		d.block("^push: copy a 0.* to c")
+		d.staff("c")
+		d.block("^apply: a")
+		d.over("a", "b")
+		d.writes("b")
+		d.do("^push: copy a 0.* to c")
+		d.replaced("b", "c")
+		d.reads("c")
+	}},
+}
+
+// writes has a client write the first key, if it may, and hear of it.
+func (d *director) writes(node string) {
+	d.may("^write: " + node + " " + first)
+	d.run()
+}
+
+// reads has a client read it.
+func (d *director) reads(node string) {
+	d.may("^read: " + node + " " + first)
+	d.run()
+}
+
+// may is do for what is possible only without a rule.
+func (d *director) may(pattern string) {
+	if d.find(pattern) != nil {
+		d.do(pattern)
+	}
+}
+
+// late has what a primary sends to a member from now on be under way for long.
+func (d *director) late(from, to string) {
+	d.block("^take: " + from + " (.old. )?to " + to)
+}
+
+// replaced has a node die and another be the leader that replaces it.
+func (d *director) replaced(node, leader string) {
+	d.do("^crash: " + node)
+	d.over(node, leader)
+}
+
+// over has a leader replace a node whose lease is over.
+func (d *director) over(node, leader string) {
+	d.do("^elect: " + leader)
+	d.leases(leader)
+	d.pass(2500 * time.Millisecond)
+	d.may("^supersede: " + leader + " replaces " + node)
+	d.run()
+	d.leases(leader)
+}
+
+// tailIsLost has a primary die that has told one of two members more than the other. The
+// one that takes over shows it, and dies.
+func tailIsLost(d *director) {
+	d.staff("c")
+	d.block("^push: a to c")
+	d.do("^write: a " + first)
+	d.run()
+	d.replaced("a", "b")
+	d.reads("b")
+	d.replaced("b", "c")
+	d.reads("c")
+}
+
+// TestEachRuleHasItsSchedule shows by schedules which rules the model cannot do without.
+func TestEachRuleHasItsSchedule(t *testing.T) {
+	for name, s := range schedules {
+		t.Run(name, func(t *testing.T) {
+			for i := range 1 << len(s.out) {
+				var out leftOut
+				for j, o := range s.out {
+					if i>>j&1 == 1 {
+						out = out.and(o)
+					}
+				}
+				d := &director{}
+				for _, r := range s.rates {
+					d.next = append(d.next, r, 0)
+				}
+				d.w = newWorld(d, out, 3, 1)
+				d.next = nil
+				d.do("^elect: a")
+				d.leases("a", "b", "c")
+				d.staff("b")
+				s.play(d)
+				all := i == 1<<len(s.out)-1
+				switch {
+				case (d.w.wrong != "") != all, d.missing != "" && d.w.wrong == "":
+					t.Errorf("%d of %d: wrong is %q\n%s\n%s", i, len(s.out), d.w.wrong, d.missing, d.w.last(100))
+				case all:
+					t.Log(d.w.wrong)
+				}
+			}
+		})
+	}
+}
+
+// and leaves out what either leaves out.
+func (o leftOut) and(p leftOut) leftOut {
+	o.feed |= p.feed
+	if p.lease != (leaseRules{}) {
+		o.lease = p.lease
+	}
+	if p.model != (modelRules{}) {
+		o.model = p.model
+	}
+	return o
+}

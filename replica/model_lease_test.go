@@ -1,0 +1,200 @@
+package replica
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica/table"
+)
+
+// leasing is what may happen about leases: this node asks for one, or as a leader replaces
+// whose lease is over.
+func (n *mnode) leasing() []action {
+	var all []action
+	all = append(all, action{"ask lease", n.id, n.askLease})
+	if n.leads == 0 || n.granter.term != n.leads {
+		return all
+	}
+	now := n.clock()
+	seen := map[tenant]bool{}
+	for row := range n.state().Rows() {
+		t := tenant{row.Primary, row.Incarnation}
+		if len(row.Backups) == 0 || seen[t] || n.granter.going[t.node] || !n.granter.over(t, now) {
+			continue
+		}
+		seen[t] = true
+		all = append(all, action{"supersede", fmt.Sprintf("%s replaces %s (%d)", n.id, t.node, t.incarnation), func() {
+			if n.granter.replace(t.node) {
+				f := &mfailover{n: n, failed: t, term: n.granter.term, answers: map[string]fenceReply{}, asked: map[string]bool{}}
+				f.ask()
+			}
+		}})
+	}
+	return all
+}
+
+func (n *mnode) askLease() {
+	sent, inc, id := n.clock(), n.start, n.id
+	for _, l := range n.w.nodes {
+		if l.leads == 0 || l != n && n.w.IntN(2) == 0 {
+			continue
+		}
+		grant := func(leader *mnode) {
+			index, err := leader.grant(tenant{id, inc})
+			n.w.say("  %s grants %s: %v", leader.id, id, err)
+			if err != nil {
+				return
+			}
+			n.w.send(leader.id, id, "lease", func(to *mnode) {
+				if to.start == inc {
+					to.advance(func(h *holder) { h.granted(sent, to.clock(), index, to.state().Index()) })
+				}
+			})
+		}
+		n.w.send(n.id, l.id, "lease request of "+id, grant)
+	}
+}
+
+// advance is what Lease.advance does.
+func (n *mnode) advance(change func(*holder)) {
+	change(&n.holder)
+	if n.holder.until == n.until {
+		return
+	}
+	if n.clock() >= n.until {
+		n.turn()
+		n.spell++
+	}
+	n.until = n.holder.until
+}
+
+// grant is what Engine.grant does.
+func (n *mnode) grant(t tenant) (uint64, error) {
+	w := n.w
+	if n.leads == 0 {
+		return 0, ErrNotLeader
+	}
+	if n.leads != w.term && !w.out.lease.unconfirmed {
+		n.leads = 0
+		n.granter.resign()
+		return 0, ErrNotLeader
+	}
+	if n.granter.term != n.leads {
+		if n.applied < w.starts[n.leads] && !w.out.lease.unsettled {
+			return 0, ErrNotLeader
+		}
+		n.granter.lead(n.leads, n.clock())
+	}
+	m, known := n.state().Node(t.node)
+	if !known || m.State == table.Gone || m.Incarnation != t.incarnation {
+		return 0, ErrStart
+	}
+	if err := n.granter.grant(t, n.leads, n.clock()); err != nil {
+		return 0, err
+	}
+	return n.state().Index(), nil
+}
+
+// An mfailover is what Engine.succeed does.
+type mfailover struct {
+	n       *mnode
+	failed  tenant
+	term    uint64
+	answers map[string]fenceReply
+	asked   map[string]bool
+	tries   int
+}
+
+func (f *mfailover) vacancy() *vacancy {
+	st := f.n.state()
+	m, known := st.Node(f.failed.node)
+	v := &vacancy{failed: f.failed, now: m.Incarnation, rows: vacant(st, f.failed.node)[f.failed.incarnation], answers: f.answers}
+	if !known || len(v.rows) == 0 {
+		return nil
+	}
+	return v
+}
+
+func (f *mfailover) over() {
+	f.n.granter.replaced(f.failed.node, f.term)
+}
+
+// ask asks all members; then it goes on with the answers that have come, at any time.
+func (f *mfailover) ask() {
+	n := f.n
+	v := f.vacancy()
+	if v == nil {
+		f.over()
+		return
+	}
+	start := n.start
+	for _, node := range v.asked() {
+		if a, ok := f.answers[node]; ok && registered(n.state(), node, a.Incarnation) {
+			continue
+		}
+		delete(f.answers, node)
+		failed := f.failed
+		if node == n.id {
+			f.answers[node] = n.fenceReply(failed)
+			continue
+		}
+		n.w.send(n.id, node, "fence of "+failed.node, func(to *mnode) {
+			reply := to.fenceReply(failed)
+			n.w.send(to.id, n.id, "answer to fence", func(back *mnode) {
+				if back.start == start {
+					f.answers[to.id] = reply
+				}
+			})
+		})
+	}
+	began := n.w.now
+	n.tasks = append(n.tasks, &mtask{"goes on with the failover of " + f.failed.node, func() bool {
+		all := true
+		for _, node := range v.asked() {
+			_, ok := f.answers[node]
+			all = all && ok
+		}
+		return all || n.w.now-began > time.Second
+	}, f.decide})
+}
+
+func (n *mnode) fenceReply(t tenant) fenceReply {
+	reply := fenceReply{Incarnation: n.start}
+	if t.node == n.id {
+		return reply
+	}
+	p := n.stand(t).fence()
+	reply.Last, reply.Known = p.Last, p.Known
+	return reply
+}
+
+func (f *mfailover) decide() {
+	n := f.n
+	v := f.vacancy()
+	if v == nil {
+		f.over()
+		return
+	}
+	entry := v.entry(n.state())
+	if entry == nil || f.tries >= 8 {
+		f.over()
+		return
+	}
+	f.tries++
+	var p *proposal
+	p = n.propose(entry, f.term, func(err error, known bool) {
+		switch {
+		case known && err == nil:
+			n.tasks = append(n.tasks, &mtask{"has applied the failover", func() bool { return n.applied == len(n.w.states)-1 || n.leads != f.term }, f.over})
+		case known && table.IsRefused(err):
+			n.tasks = append(n.tasks, &mtask{"tries the failover again", func() bool { return true }, f.ask})
+		case known:
+			f.over()
+		default:
+			// Until the outcome is known nothing is granted.
+			n.tasks = append(n.tasks, &mtask{"learns of the outcome", func() bool {
+				return p.gone && n.applied == len(n.w.states)-1 || n.leads != f.term
+			}, f.over})
+		}
+	})
+}

@@ -1,0 +1,290 @@
+package replica
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// growing is what a primary does about learners and handovers.
+func (n *mnode) growing() []action {
+	var all []action
+	w := n.w
+	st := n.state()
+	for row := range st.Rows() {
+		if !n.off.leads(row) {
+			continue
+		}
+		for i, l := range row.Learners {
+			if n.copyTo(row, l, row.Starts[i]) == nil {
+				all = append(all, action{"task", fmt.Sprintf("%s copies %v to %s", n.id, row.Range, l), func() { n.copy(row, l, row.Starts[i]) }})
+			}
+		}
+		for _, b := range row.Backups {
+			if !n.held[row.Range] && n.off.serves(row) {
+				all = append(all, action{"handover", fmt.Sprintf("%s of %v to %s", n.id, row.Range, b), func() { n.handOver(row, b) }})
+			}
+		}
+		if !n.held[row.Range] && n.off.serves(row) {
+			if row.Range.Len() > 1<<30 {
+				all = append(all, action{"bounds", fmt.Sprintf("%s cuts %v", n.id, row.Range), func() { n.split(row) }})
+			}
+		}
+	}
+	for _, c := range n.copies {
+		name := fmt.Sprintf("%s %v to %s", n.id, c.row.Range, c.to.id)
+		if len(c.queue) > 0 && c.to.awake() && c.to.start == c.at && w.linked(n.id, c.to.id) && !c.waits() {
+			all = append(all, action{"push", "copy " + name, c.push})
+		}
+		if !c.broken && !c.ended {
+			all = append(all, action{"break", "copy " + name, c.stop})
+		}
+		if !c.ended && len(c.queue) == 0 && !c.broken && !n.held[c.row.Range] {
+			all = append(all, action{"task", "grows by copy " + name, func() { n.grow(c) }})
+		}
+	}
+	return all
+}
+
+func (n *mnode) copyTo(row *table.Row, to string, start uint64) *mcopy {
+	for _, c := range n.copies {
+		if c.row.Range == row.Range && c.row.Epoch == row.Epoch && c.to.id == to && c.at == start && !c.broken {
+			return c
+		}
+	}
+	return nil
+}
+
+// copy begins a stream to a learner: what there is, then what changes.
+func (n *mnode) copy(row *table.Row, to string, start uint64) {
+	c := &mcopy{row: row.Ref(), from: n, start: n.start, to: n.w.node(to), at: start}
+	for _, o := range n.copies {
+		if o.to == c.to && touches(o.row.Range, row.Range) {
+			o.queue = nil // a stream that has ended comes before the next
+			o.stop()
+		}
+	}
+	n.copies = append(n.copies, c)
+	c.session, c.k = n.off.newest(to)
+	for _, t := range modelTokens {
+		if row.Range.Contains(t) {
+			list := slices.Clone(n.data[t])
+			c.queue = append(c.queue, func(to *mnode) { to.data[t] = list })
+		}
+	}
+}
+
+func (c *mcopy) stop() { c.broken, c.ended = true, true }
+
+// waits tells whether the receiver does not know yet that it is to receive.
+func (c *mcopy) waits() bool {
+	row, ok := c.to.state().Row(c.row.Range.Start)
+	return !c.to.w.out.model.staleStreams && (!ok || row.Version < c.row.Version)
+}
+
+// current is what Engine.learns and arrival.current look at.
+func (c *mcopy) current() bool {
+	row, ok := c.to.state().Row(c.row.Range.Start)
+	return ok && row.Range == c.row.Range && row.Primary == c.from.id && row.Epoch == c.row.Epoch &&
+		(c.begun || slices.Contains(row.Learners, c.to.id))
+}
+
+// push has the receiver take in the next piece, if it may.
+func (c *mcopy) push() {
+	to := c.to
+	if !to.w.out.model.staleStreams && !c.current() {
+		c.queue = nil
+		c.stop()
+		return
+	}
+	if !c.begun {
+		// A receiver takes one stream at a time.
+		c.begun = true
+		for _, n := range to.w.nodes {
+			for _, o := range n.copies {
+				if o != c && o.begun && o.to == to && touches(o.row.Range, c.row.Range) {
+					o.queue = nil
+					o.stop()
+				}
+			}
+		}
+		to.stand(tenant{c.from.id, c.start}).copies([]ring.Range{c.row.Range}, c.session, c.k)
+		for _, s := range to.order { // followers.forget
+			s.leave([]ring.Range{c.row.Range})
+		}
+	}
+	f := c.queue[0]
+	c.queue = c.queue[1:]
+	f(to)
+}
+
+// grow lets a learner count, and asks the table to admit it once it is fed.
+func (n *mnode) grow(c *mcopy) {
+	n.turn()
+	t := n.off.tenureAt(c.row.Range.Start)
+	row, ok := n.state().Row(c.row.Range.Start)
+	if t == nil || !ok || t.Range != c.row.Range || !t.open || row.Ref() != t.Ref || row.Epoch != c.row.Epoch {
+		c.stop()
+		return
+	}
+	i := slices.Index(row.Learners, c.to.id)
+	if i < 0 || row.Starts[i] != c.at {
+		c.stop()
+		return
+	}
+	l := learner{c.to.id, c.at}
+	c.grown = true
+	if !n.off.out.apply(ruleCount) {
+		c.ended = true
+		n.admit(c, l)
+		return
+	}
+	ln := n.off.lines[l.node]
+	if ln == nil {
+		ln = n.off.begin(l.node, l.incarnation)
+		n.lines[ln] = &mline{l: ln}
+	}
+	if ln.broken != "" || ln.incarnation != l.incarnation {
+		c.stop()
+		return
+	}
+	ln.pinned++
+	u := n.off.recount([]*tenure{t}, l, true)
+	var k uint64
+	n.take(u, n.state(), func() {
+		t.counted = append(slices.Clip(t.counted), l)
+		c.ended = true
+		n.off.emit(ln, &feedFrame{kind: feedJoin, rows: []joinRow{{t.Ref, true}}}, n.real())
+		k = ln.sent
+	})
+	n.tasks = append(n.tasks, &mtask{"is followed by learner " + l.node, func() bool { return ln.acked >= k || ln.broken != "" }, func() {
+		ln.pinned--
+		if ln.broken != "" {
+			n.uncount(t.Range, l)
+			c.stop()
+			return
+		}
+		n.admit(c, l)
+	}})
+}
+
+func (n *mnode) uncount(r ring.Range, l learner) {
+	n.turn()
+	var rows []*tenure
+	for _, t := range n.off.overlapping(r) {
+		if slices.Contains(t.counted, l) {
+			rows = append(rows, t)
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	u := n.off.recount(rows, l, false)
+	n.take(u, n.state(), func() {
+		for _, t := range rows {
+			t.counted = slices.DeleteFunc(slices.Clone(t.counted), func(o learner) bool { return o == l })
+		}
+	})
+}
+
+// admit is what Engine.admit decides.
+func (n *mnode) admit(c *mcopy, l learner) {
+	r := c.row.Range
+	var again func(undo bool)
+	look := func(undo bool) {
+		n.tasks = append(n.tasks, &mtask{"looks what became of " + l.node, func() bool { return n.applied == len(n.w.states)-1 }, func() { again(undo) }})
+	}
+	again = func(undo bool) {
+		row, ok := n.state().Row(r.Start)
+		if !ok || row.Primary != n.id || !slices.Contains(row.Learners, l.node) || row.Range != r {
+			if ok && !row.Holds(l.node) {
+				n.uncount(r, l)
+			}
+			c.stop()
+			return
+		}
+		// Only this source makes learners in truth, one after the other: what is one now may
+		// be so by another order than the one that was carried out.
+		if t := n.off.tenureAt(r.Start); n.off.out.apply(ruleCount) && (t == nil || !slices.Contains(t.counted, l)) {
+			c.stop()
+			return
+		}
+		var command table.Command = &table.Admit{Rows: []table.Ref{row.Ref()}, Node: l.node, Incarnation: l.incarnation}
+		if undo {
+			command = &table.DropLearner{Rows: []table.Ref{row.Ref()}, Node: l.node}
+		}
+		n.propose(command, 0, func(err error, known bool) { look(undo || table.IsRefused(err)) })
+	}
+	again(false)
+}
+
+// hold keeps clients from a row until what is decided about it is known.
+func (n *mnode) hold(row *table.Row, ready func(*table.Row) bool, next func(*table.Row) table.Command) {
+	r := row.Range
+	if !n.w.out.model.noHold {
+		n.held[r] = true
+	}
+	n.stills = append(n.stills, r)
+	resume := func() {
+		delete(n.held, r)
+		n.stills = slices.DeleteFunc(n.stills, func(s ring.Range) bool { return s == r })
+	}
+	began := n.w.now
+	var decide func(undo bool)
+	decide = func(undo bool) {
+		now, ok := n.state().Row(r.Start)
+		if !ok || now.Primary != n.id || now.Range != r || now.Epoch != row.Epoch {
+			resume()
+			return
+		}
+		command := next(now)
+		if undo {
+			command = &table.Renew{Rows: []table.Ref{now.Ref()}}
+		}
+		n.propose(command, 0, func(err error, known bool) {
+			if !known && n.w.out.model.guess {
+				resume()
+				return
+			}
+			if err == nil && undo {
+				resume()
+				return
+			}
+			n.tasks = append(n.tasks, &mtask{"looks what became of " + fmt.Sprint(r), func() bool { return n.applied == len(n.w.states)-1 }, func() { decide(undo || table.IsRefused(err)) }})
+		})
+	}
+	n.tasks = append(n.tasks, &mtask{"has everything still in " + fmt.Sprint(r), func() bool { return ready(row) || n.w.now-began > 100e6 }, func() {
+		if !ready(row) {
+			resume()
+			return
+		}
+		decide(false)
+	}})
+}
+
+// drained is [Engine.drained].
+func (n *mnode) drained(r ring.Range) bool {
+	if n.w.out.model.noDrain {
+		return true
+	}
+	return !slices.ContainsFunc(n.off.promises([]ring.Range{r}), func(p promise) bool { return !p.kept() })
+}
+
+func (n *mnode) handOver(row *table.Row, to string) {
+	m, ok := n.state().Node(to)
+	if !ok {
+		return
+	}
+	leave := n.w.IntN(2) == 0
+	n.hold(row, func(row *table.Row) bool { return n.drained(row.Range) }, func(now *table.Row) table.Command {
+		return &table.CutOver{Rows: []table.Ref{now.Ref()}, To: to, Incarnation: m.Incarnation, Leave: leave}
+	})
+}
+
+func (n *mnode) split(row *table.Row) {
+	n.hold(row, func(row *table.Row) bool { return n.drained(row.Range) }, func(now *table.Row) table.Command {
+		return &table.Split{Cuts: []table.Cut{{Row: now.Ref(), At: []ring.Token{now.Range.Start + 1<<30}}}}
+	})
+}

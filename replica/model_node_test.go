@@ -1,0 +1,746 @@
+package replica
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// An mnode is a node of the model.
+type mnode struct {
+	w      *world
+	id     string
+	rate   float64
+	offset time.Duration
+	data   map[ring.Token][]uint64 // outlives starts
+
+	up, asleep bool
+	start      uint64
+	registered bool // its registration has been proposed
+	intact     bool
+	lost       bool // it lost data, and nobody knows
+	doubt      bool // it may have lost some since it was registered last
+	applied    int
+	tasks      []*mtask
+
+	// As a primary.
+	off     *office
+	seen    *table.State
+	lines   map[*line]*mline
+	taps    map[ring.Token]*quorum
+	newest  map[ring.Token]mark // of each key's newest change
+	held    map[ring.Range]bool
+	stills  []ring.Range
+	learned []ring.Range
+	copies  []*mcopy
+	ops     []*op
+
+	// As a member.
+	stands map[tenant]*standing
+	order  []*standing // the same, the older first
+
+	// As one that holds a lease.
+	holder holder
+	until  time.Duration
+	spell  uint64
+
+	// As a leader, of a term that may be over.
+	leads   uint64
+	granter granter
+}
+
+type mark struct {
+	q *quorum
+	n uint64
+}
+
+// An mtask is something that a node is in the middle of.
+type mtask struct {
+	name  string
+	ready func() bool
+	run   func()
+}
+
+// An mline is a line and its connection.
+type mline struct {
+	l      *line
+	frames []*feedFrame // that are not acknowledged
+	conn   *mconn
+	there  bool
+	corked uint64
+	answer *report
+	asked  uint64
+}
+
+// An mconn is a connection from a primary to a member.
+type mconn struct {
+	fl     *mline
+	from   *mnode
+	start  uint64 // of the primary
+	to     *mnode
+	at     uint64 // start of the member
+	s      *standing
+	next   uint64
+	flight []*feedFrame
+	back   []func()
+	dead   bool
+}
+
+// An mcopy is a stream to a learner.
+type mcopy struct {
+	row    table.Ref
+	from   *mnode
+	start  uint64
+	to     *mnode
+	at     uint64
+	queue  []func(*mnode)
+	begun  bool
+	ended  bool // nothing is given any more
+	broken bool
+	grown  bool // the learner counts
+
+	session, k uint64 // of the newest frame to the learner
+}
+
+func (n *mnode) clock() time.Duration { return n.offset + time.Duration(float64(n.w.now)*n.rate) }
+
+// real is a time for the office.
+func (n *mnode) real() time.Time { return time.Unix(0, 0).Add(n.clock()) }
+
+func (n *mnode) awake() bool { return n.up && !n.asleep }
+
+func (n *mnode) state() *table.State { return n.w.states[n.applied] }
+
+// begin starts the node's process.
+func (n *mnode) begin(start uint64) {
+	n.up, n.asleep, n.start, n.registered = true, false, start, start == 1
+	n.tasks, n.seen = nil, nil
+	n.lines, n.taps, n.newest = map[*line]*mline{}, map[ring.Token]*quorum{}, map[ring.Token]mark{}
+	n.held, n.stills, n.learned, n.copies, n.ops = map[ring.Range]bool{}, nil, nil, nil, nil
+	n.stands, n.order = map[tenant]*standing{}, nil
+	n.holder, n.until, n.spell = holder{skip: n.w.out.lease}, 0, 0
+	n.leads, n.granter = 0, granter{skip: n.w.out.lease}
+	n.off = newOffice(n.id, start, func(l *line, f *feedFrame) {
+		if fl := n.lines[l]; fl != nil {
+			fl.frames = append(fl.frames, f)
+		}
+	})
+	n.off.out = n.w.out.feed
+}
+
+// current tells whether the state that the node knows is from after its registration.
+func (n *mnode) current() bool {
+	m, ok := n.state().Node(n.id)
+	return ok && m.Incarnation == n.start
+}
+
+func (n *mnode) crash() {
+	n.up = false
+	// What it was given over connections may still arrive elsewhere; what was sent to it
+	// does not.
+	for _, other := range n.w.nodes {
+		for _, fl := range other.lines {
+			if fl.conn != nil && fl.conn.to == n {
+				fl.conn.dead, fl.conn = true, nil
+			}
+		}
+	}
+	// A machine that loses power loses what was not on its disk. The only copy of what was
+	// acknowledged may not be lost so: nothing could help.
+	n.intact = n.w.IntN(3) > 0
+	for _, t := range modelTokens {
+		row, _ := n.w.state().Row(t)
+		n.intact = n.intact || row.Holds(n.id) && !n.w.spare(row, t, n.id)
+	}
+	if n.intact {
+		return
+	}
+	n.lost, n.doubt = true, true
+	for _, t := range modelTokens {
+		list := n.data[t]
+		n.data[t] = slices.Clone(list[:n.w.IntN(len(list)+1)])
+	}
+}
+
+// spare tells whether another member has all that was acknowledged of a key.
+func (w *world) spare(row *table.Row, t ring.Token, but string) bool {
+	for m := range row.Copies() {
+		shown, list := w.past[t].shown, w.node(m).data[t]
+		if m != but && (w.node(m).up || w.node(m).intact) && len(list) >= len(shown) && slices.Equal(shown, list[:len(shown)]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (n *mnode) actions() []action {
+	var all []action
+	add := func(class, name string, do func()) { all = append(all, action{class, n.id + " " + name, do}) }
+	w := n.w
+	if !n.up {
+		add("start", "starts", func() {
+			n.begin(n.start + 1)
+			n.applied = w.IntN(n.applied + 1)
+		})
+		// What it had sent is still under way.
+		all = append(all, n.wire()...)
+		return all
+	}
+	add("crash", "crashes", n.crash)
+	if n.asleep {
+		add("wake", "goes on", func() { n.asleep = false })
+		return append(all, n.wire()...)
+	}
+	add("sleep", "stands still", func() { n.asleep = true })
+	if n.applied < len(w.states)-1 {
+		add("apply", fmt.Sprint("knows of state ", n.applied+1), n.apply)
+	}
+	if !n.registered && n.start > 0 {
+		add("task", "registers", func() {
+			n.registered = true
+			intact := !n.doubt || w.out.model.lossIsIntact
+			n.propose(&table.Register{Node: n.id, Incarnation: n.start, Server: n.id, Intact: intact}, 0, func(err error, known bool) {
+				n.registered = err == nil || !known && n.w.IntN(2) == 0
+			})
+		})
+	}
+	if !n.current() {
+		return append(all, n.wire()...)
+	}
+	for i, t := range n.tasks {
+		if t.ready() {
+			add("task", t.name, func() {
+				n.tasks = slices.Delete(n.tasks, i, i+1)
+				t.run()
+			})
+		}
+	}
+	add("elect", "is elected", func() {
+		w.term++
+		w.starts[w.term] = len(w.states) - 1
+		n.leads = w.term
+	})
+	if n.leads != 0 && n.leads != w.term {
+		add("learn of", "learns that it leads no more", func() { n.leads = 0; n.granter.resign() })
+	}
+	all = append(all, n.leasing()...)
+	all = append(all, n.wire()...)
+	all = append(all, n.growing()...)
+	all = append(all, n.serving()...)
+	for _, l := range n.off.overdue(n.real(), time.Second) {
+		add("overdue", l.node, func() { n.cutLine(l, "overdue") })
+	}
+	for _, d := range n.off.dismissals(n.state()) {
+		add("dismiss", d.node, func() { n.propose(&table.Release{Node: d.node, Rows: d.rows}, 0, nil) })
+	}
+	return all
+}
+
+// apply takes in one more state.
+func (n *mnode) apply() {
+	n.applied++
+	if !n.current() {
+		return
+	}
+	n.doubt = false // what it has is what it is registered with
+	st := n.state()
+	n.advance(func(h *holder) { h.applied(st.Index()) })
+	n.turn()
+}
+
+// turn brings the office in line with the state.
+func (n *mnode) turn() {
+	st := n.state()
+	if st == n.seen || !n.current() {
+		return
+	}
+	within1 := func(list []ring.Range) func(ring.Range) bool {
+		return func(r ring.Range) bool {
+			return slices.ContainsFunc(list, func(s ring.Range) bool { return within(r, s) })
+		}
+	}
+	u := n.off.consider(st, within1(n.stills), within1(n.learned))
+	n.take(u, st, nil)
+	n.seen = st
+	n.open(u.opening)
+}
+
+func (n *mnode) take(u *turn, st *table.State, then func()) {
+	for _, m := range u.moves {
+		for _, t := range modelTokens {
+			if m.r.Contains(t) {
+				n.taps[t] = m.to
+			}
+		}
+	}
+	if then != nil {
+		then()
+	}
+	fresh, ended := n.off.take(u, st)
+	for _, l := range fresh {
+		n.lines[l] = &mline{l: l}
+	}
+	for _, l := range ended {
+		n.drop(l)
+		delete(n.lines, l)
+	}
+	for l := range n.lines {
+		if l.broken != "" {
+			n.drop(l)
+		}
+	}
+	for _, node := range slices.Sorted(maps.Keys(n.off.lines)) {
+		l := n.off.lines[node]
+		var rows []joinRow
+		for _, t := range u.joins {
+			if slices.Contains(t.members, node) {
+				rows = append(rows, joinRow{Ref: t.Ref})
+			}
+		}
+		if len(rows) > 0 {
+			n.off.emit(l, &feedFrame{kind: feedJoin, rows: rows}, n.real())
+		}
+	}
+	n.off.freed()
+	n.off.done()
+	for _, q := range u.fail {
+		n.ops = slices.DeleteFunc(n.ops, func(o *op) bool { return o.q == q })
+	}
+}
+
+func (n *mnode) drop(l *line) {
+	if fl := n.lines[l]; fl != nil && fl.conn != nil {
+		fl.conn.dead = true
+		fl.conn = nil
+	}
+}
+
+func (n *mnode) cutLine(l *line, why string) {
+	n.off.cut(l, why)
+	n.drop(l)
+}
+
+// open has the members of rows that begin a term join them.
+func (n *mnode) open(ts []*tenure) {
+	by := map[string][]*tenure{}
+	for _, t := range ts {
+		for _, s := range n.order {
+			s.finish([]ring.Range{t.Range})
+		}
+		for _, m := range t.members {
+			by[m] = append(by[m], t)
+		}
+	}
+	for _, m := range slices.Sorted(maps.Keys(by)) {
+		l, rows := n.off.lines[m], by[m]
+		if l == nil || l.broken != "" {
+			continue
+		}
+		fl := n.lines[l]
+		n.tasks = append(n.tasks, &mtask{"opens with " + m, func() bool { return fl.there && l.broken == "" }, func() { n.bring(fl, rows) }})
+	}
+}
+
+func (n *mnode) origin(r ring.Range, epoch uint64) *standing {
+	for _, s := range n.order {
+		if s.followed(r, epoch) {
+			return s
+		}
+	}
+	return nil
+}
+
+// bring is what feeds.bring does.
+func (n *mnode) bring(fl *mline, ts []*tenure) {
+	var direct, compare, reject []*tenure
+	q := new(question)
+	var origins []*standing
+	for _, t := range ts {
+		from := n.origin(t.Range, t.Epoch)
+		switch {
+		case !n.off.out.apply(ruleTail), from == nil && t.learned:
+			direct = append(direct, t)
+		case from == nil:
+			reject = append(reject, t)
+		default:
+			compare = append(compare, t)
+			i := slices.Index(origins, from)
+			if i < 0 {
+				i = len(origins)
+				origins = append(origins, from)
+				q.Origins = append(q.Origins, origin{Node: from.node, Incarnation: from.incarnation, Last: from.last})
+			}
+			q.Origins[i].Rows = append(q.Origins[i].Rows, originRow{t.Range, t.Epoch})
+		}
+	}
+	if len(origins) == 0 {
+		n.admitAll(fl, direct, reject, nil)
+		return
+	}
+	f := &feedFrame{kind: feedAsk}
+	n.off.emit(fl.l, f, n.real())
+	n.w.questions()[f] = q
+	n.tasks = append(n.tasks, &mtask{"hears what " + fl.l.node + " has", func() bool { return fl.asked == f.k && fl.l.broken == "" }, func() {
+		var tails [][]byte
+		for i, from := range origins {
+			var to []ring.Range
+			for j, row := range q.Origins[i].Rows {
+				k := slices.IndexFunc(compare, func(t *tenure) bool { return t.Range == row.Range })
+				if !fl.answer.Origins[i].Rows[j] || fl.answer.Origins[i].Last < from.copied(row.Range, row.Epoch) {
+					reject = append(reject, compare[k])
+					continue
+				}
+				to = append(to, row.Range)
+				direct = append(direct, compare[k])
+			}
+			for _, c := range from.above(fl.answer.Origins[i].Last) {
+				if t := tokenOfBatch(c.body); slices.ContainsFunc(to, func(r ring.Range) bool { return r.Contains(t) }) {
+					tails = append(tails, c.body)
+				}
+			}
+		}
+		n.admitAll(fl, direct, reject, tails)
+	}})
+}
+
+func (n *mnode) admitAll(fl *mline, direct, reject []*tenure, tails [][]byte) {
+	for _, t := range reject {
+		if n.off.current(t) != nil {
+			n.off.reject(fl.l.node, t)
+		}
+	}
+	var rows []joinRow
+	var joined []*tenure
+	for _, t := range direct {
+		if now := n.off.current(t); now != nil && slices.Contains(now.missing, fl.l.node) {
+			rows = append(rows, joinRow{Ref: now.Ref})
+			joined = append(joined, now)
+		}
+	}
+	if len(rows) == 0 || fl.l.broken != "" {
+		return
+	}
+	if len(tails) > 0 {
+		n.off.emit(fl.l, &feedFrame{kind: feedBring, rows: rows}, n.real())
+		for _, b := range tails {
+			n.off.emit(fl.l, &feedFrame{kind: feedBatch, body: b}, n.real())
+		}
+	}
+	n.off.emit(fl.l, &feedFrame{kind: feedJoin, rows: rows}, n.real())
+	k := fl.l.sent
+	n.tasks = append(n.tasks, &mtask{"is joined by " + fl.l.node, func() bool { return fl.l.acked >= k && fl.l.broken == "" }, func() {
+		n.off.joined(fl.l.node, joined)
+	}})
+}
+
+// A batch says which list becomes how long by which number: as a value that is replaced,
+// what comes again undoes what came after it. A number that is missing below is 0.
+func pack(t ring.Token, place int, id uint64) []byte {
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, uint32(t)), uint32(place)), id)
+}
+
+func tokenOfBatch(b []byte) ring.Token { return ring.Token(binary.BigEndian.Uint32(b)) }
+
+// takeIn applies a batch.
+func (n *mnode) takeIn(b []byte) {
+	t, place := tokenOfBatch(b), int(binary.BigEndian.Uint32(b[4:]))
+	list := slices.Clone(n.data[t])
+	for len(list) < place {
+		list = append(list, 0)
+	}
+	n.data[t] = append(list[:place], binary.BigEndian.Uint64(b[8:]))
+}
+
+// serves tells whether clients are let in to a key here.
+func (n *mnode) serves(t ring.Token) (*table.Row, bool) {
+	row, ok := n.state().Row(t)
+	if !ok || !n.off.leads(row) || n.held[row.Range] {
+		return nil, false
+	}
+	return row, n.off.serves(row) && n.valid()
+}
+
+func (n *mnode) valid() bool { return n.clock() < n.until }
+
+// serving is what clients may do here.
+func (n *mnode) serving() []action {
+	var all []action
+	w := n.w
+	for _, t := range modelTokens {
+		if _, ok := n.serves(t); !ok {
+			continue
+		}
+		name := fmt.Sprintf("%s %08x", n.id, uint32(t))
+		all = append(all, action{"write", name, func() {
+			w.ids++
+			o := &op{token: t, id: w.ids, at: n.id, floor: len(w.past[t].shown), spell: n.spell}
+			n.write(o)
+		}}, action{"read", name, func() {
+			m := n.newest[t]
+			o := &op{read: true, token: t, at: n.id, floor: len(w.past[t].shown), spell: n.spell, list: slices.Clone(n.data[t]), q: m.q, n: m.n}
+			if w.out.model.readsAtOnce {
+				o.q = nil
+			}
+			n.ops = append(n.ops, o)
+		}})
+	}
+	for i, o := range n.ops {
+		if o.q != nil && o.q.acked < o.n {
+			continue
+		}
+		all = append(all, action{"reply", fmt.Sprintf("%s %08x", n.id, uint32(o.token)), func() {
+			n.ops = slices.Delete(n.ops, i, i+1)
+			if w.out.model.noLeaseCheck || n.valid() && (o.spell == n.spell || w.out.lease.sameOffice) {
+				w.answer(o)
+			}
+		}})
+	}
+	return all
+}
+
+func (n *mnode) write(o *op) {
+	batch := pack(o.token, len(n.data[o.token]), o.id)
+	n.takeIn(batch)
+	o.list = n.data[o.token]
+	if q := n.taps[o.token]; q != nil {
+		o.q, o.n = q, n.off.last+1
+		n.newest[o.token] = mark{q, o.n}
+		n.off.give(q, o.n, batch, n.real())
+	} else {
+		delete(n.newest, o.token)
+	}
+	for _, c := range n.copies {
+		if !c.ended && c.row.Range.Contains(o.token) {
+			c.queue = append(c.queue, func(to *mnode) { to.takeIn(batch) })
+		}
+	}
+	n.ops = append(n.ops, o)
+}
+
+var errModelLost = errors.New("the row is not followed")
+
+// questions are those under way.
+func (w *world) questions() map[*feedFrame]*question {
+	if w.asks == nil {
+		w.asks = map[*feedFrame]*question{}
+	}
+	return w.asks
+}
+
+// wire is what happens to this node's connections to members.
+func (n *mnode) wire() []action {
+	var all []action
+	w := n.w
+	for _, l := range n.linesInOrder() {
+		fl := n.lines[l]
+		name := n.id + " to " + l.node
+		to := w.node(l.node)
+		open := to.awake() && w.linked(n.id, to.id) && w.linked(to.id, n.id)
+		if c := fl.conn; c != nil {
+			all = append(all, c.actions(name)...)
+			all = append(all, action{"break", name, func() { c.dead = true; fl.conn = nil }})
+			if fl.conn != nil && n.awake() && len(fl.frames) > 0 && w.linked(n.id, to.id) {
+				if f := fl.frames[len(fl.frames)-1]; c.next <= f.k && (fl.corked == 0 || c.next <= fl.corked) {
+					all = append(all, action{"push", name, func() {
+						i := slices.IndexFunc(fl.frames, func(f *feedFrame) bool { return f.k == c.next })
+						if i < 0 {
+							return
+						}
+						c.flight = append(c.flight, fl.frames[i])
+						c.next++
+					}})
+				}
+			}
+			continue
+		}
+		if open && n.awake() && l.broken == "" && to.current() {
+			all = append(all, action{"connect", name, func() { n.connect(fl, to) }})
+		}
+	}
+	// Connections whose primary has ended or given them up: what is in them arrives.
+	for _, c := range w.loose {
+		if c.from == n {
+			all = append(all, c.actions(n.id+" (old) to "+c.to.id)...)
+		}
+	}
+	return all
+}
+
+func (n *mnode) linesInOrder() []*line {
+	var all []*line
+	for l := range n.lines {
+		all = append(all, l)
+	}
+	slices.SortFunc(all, func(a, b *line) int {
+		if a.node != b.node {
+			return map[bool]int{true: -1, false: 1}[a.node < b.node]
+		}
+		return int(a.session) - int(b.session)
+	})
+	return all
+}
+
+func (n *mnode) connect(fl *mline, to *mnode) {
+	if to.start != fl.l.incarnation {
+		n.cutLine(fl.l, "another start")
+		return
+	}
+	if m, ok := to.state().Node(n.id); ok && m.Incarnation > n.start {
+		n.cutLine(fl.l, "refused: started again")
+		return
+	}
+	key := tenant{n.id, n.start}
+	s := to.stand(key)
+	for _, c := range n.w.loose {
+		if c.s == s {
+			c.dead = true // a new connection ends the one before
+		}
+	}
+	have, err := s.hello(fl.l.session)
+	if err != nil {
+		n.cutLine(fl.l, err.Error())
+		return
+	}
+	n.heard(fl, have)
+	if fl.l.broken != "" {
+		return
+	}
+	fl.there = true
+	fl.conn = &mconn{fl: fl, from: n, start: n.start, to: to, at: to.start, s: s, next: have + 1}
+	n.w.loose = append(slices.DeleteFunc(n.w.loose, func(c *mconn) bool { return c.dead && len(c.flight) == 0 }), fl.conn)
+}
+
+// stand is the node's standing with one start of another.
+func (n *mnode) stand(of tenant) *standing {
+	s := n.stands[of]
+	if s == nil {
+		s = &standing{node: of.node, incarnation: of.incarnation, out: n.w.out.feed}
+		n.stands[of] = s
+		n.order = append(n.order, s)
+	}
+	return s
+}
+
+func (n *mnode) heard(fl *mline, k uint64) {
+	if _, ok := n.off.heard(fl.l, k, n.real()); !ok {
+		n.cutLine(fl.l, "a wrong acknowledgement")
+		return
+	}
+	fl.frames = slices.DeleteFunc(fl.frames, func(f *feedFrame) bool { return f.k <= k })
+	n.off.done()
+}
+
+// actions are what may happen to what is in a connection.
+func (c *mconn) actions(name string) []action {
+	var all []action
+	w := c.from.w
+	if len(c.flight) > 0 && c.to.awake() && c.to.start == c.at && w.linked(c.from.id, c.to.id) && c.s.session == c.session() {
+		all = append(all, action{"take", name, func() {
+			f := c.flight[0]
+			c.flight = c.flight[1:]
+			c.take(f)
+		}})
+	}
+	if len(c.back) > 0 && !c.dead && c.from.awake() && c.from.start == c.start && w.linked(c.to.id, c.from.id) {
+		all = append(all, action{"hear", name, func() {
+			f := c.back[0]
+			c.back = c.back[1:]
+			f()
+		}})
+	}
+	return all
+}
+
+func (c *mconn) session() uint64 { return c.fl.l.session }
+
+// take is a member's part: see feedSession.
+func (c *mconn) take(f *feedFrame) {
+	m, s := c.to, c.s
+	fail := func(err error) {
+		s.end(err)
+		c.flight = nil
+		c.back = append(c.back, func() { c.from.cutLine(c.fl.l, err.Error()) })
+	}
+	s.look(m.state())
+	switch f.kind {
+	case feedJoin, feedBring:
+		worst := accepted
+		for i := range f.rows {
+			if v := s.judge(m.state(), m.id, &f.rows[i]); v == refused || v == later && worst == accepted {
+				worst = v
+			}
+		}
+		switch worst {
+		case later:
+			if m.w.IntN(4) == 0 {
+				fail(ErrLostRow)
+			} else {
+				c.flight = append([]*feedFrame{f}, c.flight...)
+			}
+			return
+		case refused:
+			fail(ErrLostRow)
+			return
+		}
+		m.turn()
+	}
+	if err := s.frame(f); err != nil {
+		fail(err)
+		return
+	}
+	m.w.say("  %s takes from %s %d: kind %d, k %d, n %d, rows %v, %v", m.id, s.node, s.incarnation, f.kind, f.k, f.n, f.rows, f.body)
+	m.w.count[map[frameKind]string{feedJoin: "joined", feedBring: "brought", feedBatch: "batch", feedAsk: "asked"}[f.kind]]++
+	switch f.kind {
+	case feedJoin, feedBring:
+		s.join(f.rows, f.kind == feedJoin)
+	case feedBatch:
+		t := tokenOfBatch(f.body)
+		in := slices.ContainsFunc(s.ranges(), func(r ring.Range) bool { return r.Contains(t) })
+		if !in && m.w.out.feed.apply(ruleJoined) {
+			fail(errModelLost)
+			return
+		}
+		m.takeIn(f.body)
+	case feedAsk:
+		r := m.report(m.w.questions()[f])
+		c.back = append(c.back, func() { c.fl.answer, c.fl.asked = r, f.k })
+	}
+	k := f.k
+	c.back = append(c.back, func() { c.from.heard(c.fl, k) })
+}
+
+// report is what Engine.answer says.
+func (n *mnode) report(q *question) *report {
+	r := new(report)
+	for i := range q.Origins {
+		o := &q.Origins[i]
+		one := originReport{Rows: make([]bool, len(o.Rows))}
+		if o.Node == n.id && o.Incarnation == n.start {
+			one.Last = ^uint64(0)
+			for j := range one.Rows {
+				one.Rows[j] = true
+			}
+		} else if s := n.stands[tenant{o.Node, o.Incarnation}]; s != nil {
+			one.Last = s.last
+			for j, row := range o.Rows {
+				s.finish([]ring.Range{row.Range})
+				if !s.followed(row.Range, row.Epoch) {
+					continue
+				}
+				more := false
+				for _, c := range s.above(o.Last) {
+					more = more || row.Range.Contains(tokenOfBatch(c.body))
+				}
+				one.Rows[j] = !more
+			}
+		}
+		r.Origins = append(r.Origins, one)
+	}
+	return r
+}

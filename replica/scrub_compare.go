@@ -1,0 +1,221 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica/table"
+)
+
+const (
+	// scrubEntries bounds the entries that are compared in one step, and scrubBytes about
+	// how much each of both has to read for it.
+	scrubEntries = 4096
+	scrubBytes   = 4 << 20
+	// scrubParts and partBytes bound the parts that are looked at more closely together,
+	// and the places that name them.
+	scrubParts = 64
+	partBytes  = 1 << 20
+	// scrubTries is how often a part is looked at that clients write in.
+	scrubTries = 6
+	// scrubTimeout bounds one answer of a backup, which reads little for it.
+	scrubTimeout = 30 * time.Second
+	// repairPatience is how long the next comparison waits for a backup that is being
+	// copied anew: so that ranges are short of backups one after the other.
+	repairPatience = time.Minute
+)
+
+// A comparison is that of one row with one backup.
+type comparison struct {
+	e      *Engine
+	row    *table.Row
+	node   string
+	start  uint64  // of the backup
+	before float64 // what part of the row's comparisons has been done
+	part   float64 // what part of them this one is
+}
+
+// run compares a row step by step. Parts that are not alike are looked at more closely,
+// since clients write meanwhile; a backup that differs is released.
+func (c *comparison) run(ctx context.Context) error {
+	e := c.e
+	n, ok := e.cfg.Table.State().Node(c.node)
+	if !ok {
+		return errChanged
+	}
+	c.start = n.Incarnation
+	load := e.cfg.Store.Load(c.row.Range)
+	each := max(load.Bytes/max(load.Keys, 1), 1)
+	entries := int(min(max(scrubBytes/each, 16), scrubEntries))
+	var from []byte
+	for step := int64(0); ; step++ {
+		done := min(1, float64(step*int64(entries))/float64(max(load.Keys, 1)))
+		if err := e.permitScrub(ctx, c.before+c.part*done); err != nil {
+			return err
+		}
+		began := time.Now()
+		a, err := c.ask(ctx, &scrubRequest{Kind: scrubDigest, From: from, Entries: entries})
+		if err != nil {
+			return err
+		}
+		parts, next, err := e.cfg.Store.Unlike(c.row.Range, a.Digest)
+		if err != nil {
+			return err
+		}
+		differs, err := c.confirm(ctx, parts)
+		if err != nil {
+			return err
+		}
+		if differs != nil {
+			return c.repair(ctx, differs)
+		}
+		e.bucket.take(min(load.Bytes, each*int64(entries)))
+		e.rest(ctx, time.Since(began))
+		if next == nil {
+			return nil
+		}
+		from = next
+	}
+}
+
+func (c *comparison) ask(ctx context.Context, r *scrubRequest) (*scrubReply, error) {
+	ctx, cancel := context.WithTimeout(ctx, scrubTimeout)
+	defer cancel()
+	r.To, r.Range = c.start, c.row.Range
+	return c.e.askScrub(ctx, c.node, r)
+}
+
+// confirm returns the first part in which the backup really differs, nil if there is none.
+func (c *comparison) confirm(ctx context.Context, parts []Part) (*Part, error) {
+	for len(parts) > 0 {
+		n, size := 0, 0
+		for n < len(parts) && n < scrubParts && (n == 0 || size < partBytes) {
+			size += len(parts[n].From) + len(parts[n].To)
+			n++
+		}
+		differs, err := c.closely(ctx, parts[:n])
+		if differs != nil || err != nil {
+			return differs, err
+		}
+		parts = parts[n:]
+	}
+	return nil, nil
+}
+
+// closely compares parts while nothing is written in them. What was written there before
+// the first look at the changes the backup has acknowledged by the time of the comparison,
+// and if there are no more at the second look, both have compared the same: what differs
+// then is wrong.
+func (c *comparison) closely(ctx context.Context, parts []Part) (*Part, error) {
+	e := c.e
+	for try := range scrubTries {
+		left, differs, err := c.once(ctx, parts)
+		if differs != nil || err != nil || len(left) == 0 {
+			return differs, err
+		}
+		parts = left
+		pause(ctx, time.Duration(1<<try)*time.Millisecond)
+	}
+	e.scrub.mu.Lock()
+	e.scrub.figures.Undecided += int64(len(parts))
+	e.scrub.mu.Unlock()
+	return nil, ctx.Err()
+}
+
+// once returns the parts of which it could not be told, or one that differs.
+func (c *comparison) once(ctx context.Context, parts []Part) (left []Part, differs *Part, err error) {
+	e, rules := c.e, c.e.cfg.rules
+	w, err := e.cfg.Store.Watch(c.row.Range, parts)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer w.Close()
+	before := w.Changes()
+	if rules.apply(ruleArrived) {
+		if err := e.feeds.arrived(ctx, c.node); err != nil {
+			return nil, nil, err
+		}
+	}
+	at := time.Now().Round(0)
+	mine, err := e.cfg.Store.Sums(c.row.Range, parts, at)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err := c.ask(ctx, &scrubRequest{Kind: scrubSums, Parts: parts, At: at.UnixMilli()})
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(a.Sums) != len(mine) {
+		return nil, nil, fmt.Errorf("%w: %d sums in place of %d", ErrFrame, len(a.Sums), len(mine))
+	}
+	after := w.Changes()
+	for i := range parts {
+		switch {
+		case mine[i] == a.Sums[i]:
+		case before[i] == after[i] || !rules.apply(ruleUnchanged):
+			return nil, &parts[i], nil
+		default:
+			left = append(left, parts[i])
+		}
+	}
+	return left, nil, nil
+}
+
+// repair takes the backup out of the row's set; the planner then has it copied anew, for
+// the price of digests and of what differs.
+func (c *comparison) repair(ctx context.Context, differs *Part) error {
+	e := c.e
+	if err := e.release(ctx, c.row, c.node); err != nil {
+		return err
+	}
+	e.scrub.differs(repair{c.row.Range, c.node})
+	e.cfg.Logger.Error("a backup does not have what its primary has: it is copied anew", "node", c.node, "range", c.row.Range,
+		"epoch", c.row.Epoch, "from", fmt.Sprintf("%x", differs.From[:min(len(differs.From), 8)]))
+	within, cancel := context.WithTimeout(ctx, repairPatience)
+	defer cancel()
+	for e.noteRepairs() > 0 && within.Err() == nil {
+		pause(within, slice)
+	}
+	return ctx.Err()
+}
+
+// release takes a backup out of the set of a row that this node serves, and returns when
+// nothing of the row is on its way to it any more.
+func (e *Engine) release(ctx context.Context, was *table.Row, node string) error {
+	row, ok := e.cfg.Table.State().Row(was.Range.Start)
+	if !ok || row.Range != was.Range || row.Epoch != was.Epoch || row.Lineage != was.Lineage ||
+		row.Primary != e.cfg.Self || !slices.Contains(row.Backups, node) {
+		return errChanged
+	}
+	if err := e.cfg.Table.Apply(ctx, &table.Release{Node: node, Rows: []table.Ref{row.Ref()}}); err != nil {
+		return err
+	}
+	e.publish()
+	err := e.feeds.arrived(ctx, node)
+	if errors.Is(err, errNotFed) {
+		return nil
+	}
+	return err
+}
+
+// errNotFed says that a node is fed nothing.
+var errNotFed = errors.New("it is not fed any more")
+
+// arrived waits until a member has acknowledged everything that it was sent before.
+func (f *feeds) arrived(ctx context.Context, node string) error {
+	f.mu.Lock()
+	l := f.office.lines[node]
+	fl := f.lines[l]
+	k := uint64(0)
+	if fl != nil {
+		k = l.sent
+	}
+	f.mu.Unlock()
+	if fl == nil {
+		return fmt.Errorf("%s: %w", node, errNotFed)
+	}
+	return fl.went(ctx, k)
+}

@@ -1,0 +1,114 @@
+package table
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// askAgainAfter is how long a voter that was asked to lead is not asked again. It is more
+// than a replication of the library's is away at a time: its longest pause after failures
+// is 10 s, as is the time-out of what it sends.
+const askAgainAfter = time.Minute
+
+// successors are the voters that this node has asked to lead in its place.
+//
+// The library leaves word for the replication to a follower in a place for one, and waits
+// for as long as that is taken, also when the replication ends meanwhile: the transfer of
+// the leadership then never ends, and this node refuses every entry whenever it leads,
+// until its process ends (hashicorp/raft, issue 696). Word of an earlier transfer is gone
+// once the replication has looked, so nobody is asked twice before it surely has. A
+// replication that has ended is of a server that the library does not ask, or of an
+// earlier leadership.
+type successors struct {
+	mu    sync.Mutex
+	asked map[raft.ServerID]time.Time
+}
+
+// mayAsk tells whether a server may be asked now, and takes it that it is.
+func (s *successors) mayAsk(id raft.ServerID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at, was := s.asked[id]; was && time.Since(at) < askAgainAfter {
+		return false
+	}
+	if s.asked == nil {
+		s.asked = make(map[raft.ServerID]time.Time)
+	}
+	s.asked[id] = time.Now()
+	return true
+}
+
+// Cede hands the leadership to another voter if this node has it and there is one, so
+// that the end of this node leaves nobody without a leader. It returns once that is done,
+// or has failed.
+func (t *Table) Cede(ctx context.Context) error {
+	if _, isSelf := t.Leader(); !isSelf || len(t.Voters()) < 2 {
+		return nil
+	}
+	return t.ask(ctx, "cede the leadership", t.cede)
+}
+
+// cede asks the other voters to lead, those first that answer and have applied most,
+// until one does.
+func (t *Table) cede() error {
+	var others []raft.Server
+	for _, s := range t.servers() {
+		if s.Suffrage == raft.Voter && string(s.Address) != t.cfg.ID {
+			others = append(others, s)
+		}
+	}
+	applied := t.probeAll(others)
+	slices.SortStableFunc(others, func(a, b raft.Server) int { return cmp.Compare(applied[b.ID], applied[a.ID]) })
+	failed := []error{errors.New("no other voter can lead")}
+	for _, s := range others {
+		if _, answers := applied[s.ID]; !answers {
+			continue
+		}
+		err := t.askToLead(s)
+		if err == nil {
+			return nil
+		}
+		failed = append(failed, err)
+	}
+	return errors.Join(failed...)
+}
+
+// askToLead hands the leadership to a voter.
+func (t *Table) askToLead(s raft.Server) error {
+	if !t.successors.mayAsk(s.ID) {
+		return fmt.Errorf("%s was asked to lead less than %v ago", s.Address, askAgainAfter)
+	}
+	if err := t.raft.LeadershipTransferToServer(s.ID, s.Address).Error(); err != nil {
+		return fmt.Errorf("%s: %w", s.Address, err)
+	}
+	return nil
+}
+
+// probeAll asks servers how far they have applied the table, and returns what those say
+// that answer soon.
+func (t *Table) probeAll(servers []raft.Server) map[raft.ServerID]uint64 {
+	ctx, cancel := context.WithTimeout(t.ctx, t.cfg.HeartbeatTimeout)
+	defer cancel()
+	var mu sync.Mutex
+	var asking sync.WaitGroup
+	applied := make(map[raft.ServerID]uint64, len(servers))
+	for _, s := range servers {
+		asking.Go(func() {
+			id, index, err := t.probe(ctx, string(s.Address))
+			if err == nil && id == string(s.ID) {
+				mu.Lock()
+				defer mu.Unlock()
+				applied[s.ID] = index
+			}
+		})
+	}
+	asking.Wait()
+	return applied
+}

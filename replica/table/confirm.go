@@ -1,0 +1,183 @@
+package table
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// The library's VerifyLeader may count an answer to a heartbeat that was on its way when
+// it was called: an answer from before whatever the caller wants to be sure of, which a
+// leader that was stopped for a while finds when it goes on. So the table notes when the
+// requests left to which the other servers have agreed, and has the library ask again
+// until those of a majority have left since the call.
+
+// contacts are the last requests to which other servers have agreed.
+type contacts struct {
+	mu     sync.Mutex
+	asked  uint64 // numbers the requests, and the calls that wait for some
+	agreed map[raft.ServerID]contact
+}
+
+// A contact is one such request: its number and its term.
+type contact struct{ asked, term uint64 }
+
+func (c *contacts) number() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked++
+	return c.asked
+}
+
+func (c *contacts) note(id raft.ServerID, asked, term uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.agreed == nil {
+		c.agreed = make(map[raft.ServerID]contact)
+	}
+	if c.agreed[id].asked < asked {
+		c.agreed[id] = contact{asked, term}
+	}
+}
+
+// since counts the servers that have agreed in a term to what left after a number.
+func (c *contacts) since(number, term uint64, servers []raft.Server, self raft.ServerID) (agreed, voters int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range servers {
+		if s.Suffrage != raft.Voter {
+			continue
+		}
+		voters++
+		if last := c.agreed[s.ID]; s.ID == self || last.asked > number && last.term == term {
+			agreed++
+		}
+	}
+	return agreed, voters
+}
+
+// A noting is a transport that notes contacts.
+type noting struct {
+	raft.Transport
+	contacts *contacts
+	yield    func() // see [Table.yield]
+}
+
+func (n *noting) AppendEntries(id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
+	asked := n.contacts.number()
+	err := n.Transport.AppendEntries(id, target, args, resp)
+	if err == nil && resp.Success && resp.Term == args.Term {
+		n.contacts.note(id, asked, args.Term)
+	}
+	return err
+}
+
+// AppendEntriesPipeline is not there. After a follower's refusal the library's pipeline may
+// wait for itself for good, while heartbeats go on: that follower gets no entry any more as
+// long as this node leads, which never ends, nor does this node (hashicorp/raft, issue 612).
+// Entries are few, and those that come while others are on the way go together.
+func (n *noting) AppendEntriesPipeline(raft.ServerID, raft.ServerAddress) (raft.AppendPipeline, error) {
+	return nil, raft.ErrPipelineReplicationNotSupported
+}
+
+// RequestPreVote is there only if the transport beneath has it.
+func (n *noting) RequestPreVote(id raft.ServerID, target raft.ServerAddress, args *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
+	if t, ok := n.Transport.(raft.WithPreVote); ok {
+		n.yield()
+		return t.RequestPreVote(id, target, args, resp)
+	}
+	return errors.New("table: the transport has no pre-vote")
+}
+
+// Close implements raft.WithClose.
+func (n *noting) Close() error {
+	if t, ok := n.Transport.(raft.WithClose); ok {
+		return t.Close()
+	}
+	return nil
+}
+
+// Term is the newest of the group that this node knows.
+func (t *Table) Term() uint64 { return t.raft.CurrentTerm() }
+
+// Confirm returns the term in which this node leads, once a majority of the voters has
+// confirmed that, each in answer to something that was sent after the call.
+func (t *Table) Confirm(ctx context.Context) (term uint64, err error) {
+	ctx, leave, err := t.enter(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer leave()
+	number := t.contacts.number()
+	term = t.raft.CurrentTerm()
+	for {
+		// It also has heartbeats sent at once.
+		if err := t.await(ctx, t.raft.VerifyLeader().Error); err != nil {
+			return 0, fmt.Errorf("table: confirm the leader: %w", err)
+		}
+		if t.raft.CurrentTerm() != term {
+			return 0, fmt.Errorf("table: confirm the leader: %w", raft.ErrLeadershipLost)
+		}
+		if agreed, voters := t.contacts.since(number, term, t.servers(), raft.ServerID(t.disk.server)); agreed > voters/2 {
+			return term, nil
+		}
+		select {
+		case <-time.After(time.Millisecond): // those that were on their way come first
+		case <-ctx.Done():
+			return 0, fmt.Errorf("table: confirm the leader: %w", context.Cause(ctx))
+		}
+	}
+}
+
+// ApplyIn is Apply for a command that holds only in one term of this node's office: what
+// another leader may have granted since, its proposer cannot know. It fails with ErrTerm
+// when the command was not applied since it would have been in another term. It does not
+// try again.
+func (t *Table) ApplyIn(ctx context.Context, term uint64, command Command) (Result, error) {
+	ctx, leave, err := t.enter(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	defer leave()
+	if t.raft.CurrentTerm() != term || t.raft.State() != raft.Leader {
+		return Result{}, refuse(ErrTerm, "%d", term)
+	}
+	log := raft.Log{Data: Encode(command), Extensions: binary.BigEndian.AppendUint64(nil, term)}
+	done, err := t.hand(ctx, log)
+	if errors.Is(err, errNotProposed) {
+		return Result{}, refuse(ErrTerm, "%d: %v", term, err)
+	}
+	if err == nil {
+		_ = t.Wait(ctx, done.index)
+	}
+	return Result{done.index}, err
+}
+
+// outdated tells whether an entry was to be applied only in another term than the one in
+// which it was proposed in the end.
+func outdated(l *raft.Log) bool {
+	return len(l.Extensions) == 8 && binary.BigEndian.Uint64(l.Extensions) != l.Term
+}
+
+// Alone tells whether this node leads and alone has a vote: nothing is decided without
+// it. It stays true until just before that changes.
+func (t *Table) Alone() bool { return t.alone.Load() }
+
+// lookAlone is called by one goroutine, the one that also changes who votes.
+func (t *Table) lookAlone() {
+	voters, own := 0, false
+	for _, s := range t.servers() {
+		if s.Suffrage == raft.Voter {
+			voters++
+			own = own || s.ID == raft.ServerID(t.disk.server)
+		}
+	}
+	if was := t.alone.Swap(voters == 1 && own && t.raft.State() == raft.Leader); was != t.alone.Load() {
+		t.listeners.tell()
+	}
+}

@@ -1,0 +1,234 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/hashicorp/raft"
+	bolterrors "go.etcd.io/bbolt/errors"
+)
+
+// Remains are what the directory of a node that does not run has of the table.
+type Remains struct {
+	// Server is the directory's id in the group.
+	Server string
+	// Term and Index are those of the last entry. Of two directories of a cluster, the
+	// one that is later by them has everything that the other one knows to be decided.
+	Term, Index uint64
+	// State is the table with every entry that is there. Whether the last ones were
+	// decided before the majority was lost, nobody can tell any more; they are taken as
+	// if they were, which loses no data: a copy that is not yet in a set is no worse
+	// than one that is, and one that is put out is no better.
+	State *State
+}
+
+// Later tells whether the remains are of a later moment than others.
+func (r *Remains) Later(than *Remains) bool {
+	return r.Term > than.Term || r.Term == than.Term && r.Index > than.Index
+}
+
+// ErrInUse says that another process has the directory open.
+var ErrInUse = errors.New("the directory is in use")
+
+// ReadRemains reads the table in a directory that no process has open. It changes
+// nothing there.
+func ReadRemains(dir string) (*Remains, error) {
+	if _, err := os.Stat(filepath.Join(dir, logFile)); err != nil {
+		return nil, fmt.Errorf("table: %w", err)
+	}
+	d, err := openRemains(dir)
+	if err != nil {
+		return nil, err
+	}
+	r, err := d.remains()
+	return r, errors.Join(err, d.close())
+}
+
+func openRemains(dir string) (*disk, error) {
+	d, err := openDisk(&Config{Dir: dir, Logger: slog.New(slog.DiscardHandler), StallTimeout: openTimeout * 100, Stalled: func() {}})
+	if errors.Is(err, bolterrors.ErrTimeout) {
+		return nil, fmt.Errorf("%w: %w", ErrInUse, err)
+	}
+	return d, err
+}
+
+// remains replays the newest snapshot and all entries after it.
+func (d *disk) remains() (*Remains, error) {
+	r := &Remains{Server: d.server}
+	f := &fsm{applied: func() {}}
+	f.state.Store(new(State))
+	snapshots, err := d.snapshots.List()
+	if err != nil {
+		return nil, fmt.Errorf("table: %w", err)
+	}
+	if len(snapshots) > 0 {
+		meta, from, err := d.snapshots.Open(snapshots[0].ID)
+		if err == nil {
+			err = f.Restore(from)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("table: the newest snapshot: %w", err)
+		}
+		r.Term, r.Index = meta.Term, meta.Index
+	}
+	last, err := d.logs.LastIndex()
+	if err != nil {
+		return nil, fmt.Errorf("table: %w", err)
+	}
+	for i := r.Index + 1; i <= last; i++ {
+		var entry raft.Log
+		if err := d.logs.GetLog(i, &entry); err != nil {
+			return nil, fmt.Errorf("table: entry %d: %w", i, err)
+		}
+		f.Apply(&entry)
+		if fault := f.fault.Load(); fault != nil {
+			return nil, *fault
+		}
+		r.Term, r.Index = entry.Term, i
+	}
+	if r.State = f.state.Load(); !r.State.Founded() {
+		return nil, fmt.Errorf("table: %w", ErrNotFounded)
+	}
+	return r, nil
+}
+
+// A Recovered table is what is made of what is left when the majority of the voters is
+// lost for good.
+type Recovered struct {
+	State *State
+	// Kept are the ranges that go on: Ranges at the node that served them, and Promoted
+	// at one that had a copy. Lost have no copy at any of the nodes that are left.
+	Ranges, Promoted, Lost int
+	// Gone are the nodes that are left out, and Missed those of them that stay in the
+	// table since nobody else has ranges of theirs.
+	Gone, Missed []string
+}
+
+// Recover makes a table, at an index above all others, of the nodes that are left. Each
+// range goes on, under a new epoch, at one of them that has everything acknowledged of it:
+// the one that served it, else the first in the order of succession. The others get their
+// copies anew, by digests, for nobody can tell how far each had come.
+func (s *State) Recover(index, generation uint64, left []string) *Recovered {
+	d := s.draft(index)
+	r := &Recovered{State: d.State}
+	d.cluster.Generation = generation
+	d.cancel(func(*Handoff) bool { return true })
+	missed := make(map[string]bool)
+	d.change(func(*Row) bool { return true }, func(row *Row) {
+		row.Op = Op{}
+		row.Learners, row.Starts = nil, nil
+		heir := ""
+		for i, node := range append([]string{row.Primary}, row.Backups...) {
+			if (i > 0 || !d.Emptied(row)) && slices.Contains(left, node) {
+				heir = node
+				break
+			}
+		}
+		row.Epoch++
+		switch heir {
+		case "":
+			r.Lost++
+			for node := range row.Copies() {
+				missed[node] = true
+			}
+			return
+		case row.Primary:
+			r.Ranges++
+		default:
+			r.Promoted++
+		}
+		row.Primary, row.Backups = heir, nil
+		row.Incarnation = d.incarnation(heir)
+	})
+	for i := range d.nodes {
+		n := &d.nodes[i]
+		if n.State == Gone || slices.Contains(left, n.ID) {
+			continue
+		}
+		r.Gone = append(r.Gone, n.ID)
+		if missed[n.ID] {
+			r.Missed = append(r.Missed, n.ID)
+			continue
+		}
+		d.enter(n, Gone)
+	}
+	d.replan()
+	return r
+}
+
+// WriteRecovered makes a directory in which a node finds a table as if it had followed it
+// all along, as one of some nodes of which voter alone has a vote. dir must not be there
+// yet. It is all on disk when this returns.
+func WriteRecovered(dir, server string, term uint64, st *State, nodes []Node, voter string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return fmt.Errorf("table: %w", err)
+	}
+	// The id first, since one that has no log is not used again.
+	if err := keepServerID(filepath.Join(dir, serverFile), server); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, logFile), os.O_WRONLY|os.O_CREATE, 0o600)
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("table: %w", err)
+	}
+	d, err := openRemains(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.fill(term, st, nodes, voter), d.close(), syncFiles(dir))
+}
+
+// currentTerm is the library's name for the term in which a server is.
+var currentTerm = []byte("CurrentTerm")
+
+func (d *disk) fill(term uint64, st *State, nodes []Node, voter string) error {
+	var group raft.Configuration
+	for _, n := range nodes {
+		server := raft.Server{ID: raft.ServerID(n.Server), Address: raft.ServerAddress(n.ID), Suffrage: raft.Nonvoter}
+		if n.ID == voter {
+			server.Suffrage = raft.Voter
+		}
+		group.Servers = append(group.Servers, server)
+	}
+	if err := d.stable.SetUint64(currentTerm, term); err != nil {
+		return fmt.Errorf("table: %w", err)
+	}
+	_, transport := raft.NewInmemTransport("")
+	defer func() { _ = transport.Close() }()
+	sink, err := d.snapshots.Create(raft.SnapshotVersionMax, st.Index(), term, group, st.Index(), transport)
+	if err != nil {
+		return fmt.Errorf("table: %w", err)
+	}
+	if err := (image{st}).Persist(sink); err != nil {
+		return fmt.Errorf("table: %w", err)
+	}
+	return nil
+}
+
+func keepServerID(path, server string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("table: %w", err)
+	}
+	_, err = io.WriteString(f, server+"\n")
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("table: write %s: %w", path, err)
+	}
+	return nil
+}
+
+func syncFiles(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("table: %w", err)
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}

@@ -1,0 +1,134 @@
+package replica
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// A task is what a handoff still has to do about a row.
+type task uint8
+
+const (
+	nothing   task = iota
+	giving         // the receiver gives its copy up
+	promoting      // it has everything and is to serve
+	moving         // it is to get a copy and to serve
+	backing        // it is to get a copy
+)
+
+// taskOf tells what a handoff still has to do about a row that its source serves.
+func taskOf(h *table.Handoff, row *table.Row) task {
+	piece, ok := h.Carries(row.Range)
+	holds := row.Holds(h.To)
+	switch {
+	case !ok || row.Primary != h.From:
+		return nothing
+	case piece.Release == h.To:
+		if holds {
+			return giving
+		}
+		return nothing
+	case piece.Primary && holds:
+		return promoting
+	case piece.Primary:
+		return moving
+	case !holds:
+		return backing
+	}
+	return nothing
+}
+
+// rowsFor are the rows of a handoff of this node that have a task.
+func (e *Engine) rowsFor(h *table.Handoff, what task) []*table.Row {
+	var rows []*table.Row
+	for row := range e.cfg.Table.State().Rows() {
+		if taskOf(h, row) == what {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// giveUp takes copies that are not wanted any more out of their sets.
+func (e *Engine) giveUp(ctx context.Context, h *table.Handoff) error {
+	rows := e.rowsFor(h, giving)
+	if len(rows) == 0 {
+		return nil
+	}
+	err := e.cfg.Table.Apply(ctx, &table.Release{Rows: refs(rows), Node: h.To})
+	if table.IsRefused(err) {
+		return errChanged
+	}
+	return err
+}
+
+// promoted is how many rows change their primary in one entry.
+const promoted = 512
+
+// promote makes the receiver, which has everything, the primary of rows: no data moves.
+func (e *Engine) promote(ctx context.Context, t *transfer, rows []*table.Row) error {
+	all := make([]ring.Range, 0, len(rows))
+	for _, row := range rows[:min(len(rows), promoted)] {
+		all = append(all, row.Range)
+	}
+	next := func(rows []*table.Row) table.Command {
+		return &table.CutOver{To: t.to, Incarnation: t.incarnation, Rows: refs(rows)}
+	}
+	err := e.exchange(ctx, all, nil, e.voiding(all, next))
+	if err == nil {
+		e.totals.promoted.Add(int64(len(all)))
+	}
+	return err
+}
+
+// cut makes rows begin and end where the pieces do.
+func (e *Engine) cut(ctx context.Context, h *table.Handoff) error {
+	st := e.cfg.Table.State()
+	at := make(map[ring.Token]*table.Cut)
+	var order []ring.Range
+	for _, piece := range h.Pieces {
+		for _, token := range []ring.Token{piece.Range.Start, piece.Range.End} {
+			row, ok := st.Row(token)
+			if !ok || row.Range.Start == token || row.Primary != e.cfg.Self {
+				continue
+			}
+			c := at[row.Range.Start]
+			if c == nil {
+				c = &table.Cut{Row: row.Ref()}
+				at[row.Range.Start] = c
+				order = append(order, row.Range)
+			}
+			c.At = append(c.At, token)
+		}
+	}
+	if len(order) == 0 {
+		return nil
+	}
+	for _, r := range order {
+		at[r.Start].At = sortedFrom(r.Start, at[r.Start].At)
+	}
+	return e.exchange(ctx, order, nil, e.voiding(order, func(rows []*table.Row) table.Command {
+		split := &table.Split{}
+		for _, row := range rows {
+			split.Cuts = append(split.Cuts, table.Cut{Row: row.Ref(), At: at[row.Range.Start].At})
+		}
+		return split
+	}))
+}
+
+// sortedFrom orders tokens by their distance from one, without doubles.
+func sortedFrom(start ring.Token, tokens []ring.Token) []ring.Token {
+	slices.SortFunc(tokens, func(a, b ring.Token) int {
+		switch x, y := a-start, b-start; {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	return slices.Compact(tokens)
+}

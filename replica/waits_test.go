@@ -1,0 +1,77 @@
+package replica
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/ringside-kv/ringside/replica/table"
+)
+
+func TestCausesOfFailures(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		want Cause
+	}{
+		{nil, Going},
+		{fmt.Errorf("%w: %w", errStream, ErrReceiving), Turn},
+		{errBusy, Turn},
+		{errHold, Cutover},
+		{fmt.Errorf("%w: %w", errStream, fmt.Errorf("%w: no space is left", ErrGaveUp)), Refused},
+		{fmt.Errorf("%w: %w", errUnreachable, io.ErrUnexpectedEOF), Unreachable},
+		{fmt.Errorf("%w: %w", errStream, io.EOF), Unreachable},
+		{ErrStalled, Unreachable},
+		{ErrBehind, Unreachable},
+		{table.ErrNoLeader, Agreement},
+		{fmt.Errorf("apply: %w", table.ErrUnknownOutcome), Agreement},
+		{fmt.Errorf("%w: 1", table.ErrStale), Agreement},
+		{errors.New("a disk"), Other},
+	} {
+		if got := causeOf(test.err); got != test.want {
+			t.Errorf("%v: %q, want %q", test.err, got, test.want)
+		}
+	}
+}
+
+func TestEveryCauseHasAWordOfItsOwn(t *testing.T) {
+	seen := map[string]bool{Going.String(): true}
+	for _, c := range Causes() {
+		if word := c.String(); seen[word] || word != strings.ToLower(word) {
+			t.Errorf("%d is %q", c, word)
+		} else {
+			seen[word] = true
+		}
+	}
+	if len(seen) != int(causes) || Cause(200).String() != "other" {
+		t.Errorf("%v", seen)
+	}
+}
+
+// However often a handoff finds that it still waits for the same, the log has it once.
+func TestTheLogTellsOnceWhatAHandoffWaitsFor(t *testing.T) {
+	var log strings.Builder
+	e := &Engine{cfg: Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}}
+	h := &transfer{id: 7, to: "n2"}
+	for range 3 {
+		e.waits(h, Turn, "others")
+	}
+	e.waits(h, Paused, "paused")
+	e.waits(h, Going, "")
+	e.waits(h, Turn, "others")
+	var got []string
+	for line := range strings.Lines(log.String()) {
+		_, line, _ = strings.Cut(strings.TrimSpace(line), "msg=")
+		got = append(got, line)
+	}
+	want := []string{
+		`"handoff waits" handoff=7 node=n2 cause=turn for=others`,
+		`"handoff waits" handoff=7 node=n2 cause=paused for=paused`,
+		`"handoff waits" handoff=7 node=n2 cause=turn for=others`,
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("the log:\n%s", log.String())
+	}
+}

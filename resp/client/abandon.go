@@ -1,0 +1,35 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+)
+
+// errAbandoned is why calls fail after Abandon that have not left.
+var errAbandoned = errors.New("another node has taken its place")
+
+// Abandon gives up what is on its way: calls of which a byte has left fail with an
+// unknown outcome, others with ErrNotSent. It is for a peer that is known to answer them
+// no more, so that nobody waits for that as long as the time-out allows. Later calls go on
+// a new connection, once there is one.
+func (p *Peer) Abandon() {
+	for _, l := range p.links {
+		l.abandon()
+	}
+}
+
+func (l *link) abandon() {
+	var queued callQueue
+	l.mu.Lock()
+	switch l.state {
+	case wireUp:
+		_ = l.conn.Close() // the calls end with it
+	case wireConnecting:
+		queued, l.queue = l.queue, callQueue{}
+	}
+	l.mu.Unlock()
+	not := notSent(fmt.Errorf("%w: %w", ErrDown, errAbandoned))
+	for queued.first != nil {
+		queued.pop().finish(not)
+	}
+}

@@ -1,0 +1,102 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A peer that stands still keeps nobody waiting once it is abandoned.
+func TestAbandonEndsWhatIsOnItsWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		still := true
+		f := newFarEnd(t, func(b *Batch) {
+			if !still {
+				echo(b)
+			}
+		})
+		p := newTestPeer(t, PeerConfig{Conns: 1, Dial: f.pipe})
+		start := time.Now()
+		calls := []Call{{Commands: []byte("a"), N: 1, Timeout: time.Minute}, {Commands: []byte("b"), N: 1}}
+		for i := range calls {
+			if err := p.Send(&calls[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		p.Abandon()
+		for i := range calls {
+			if err := calls[i].Wait(); !errors.Is(err, ErrUnknownOutcome) {
+				t.Errorf("call %d: %v", i, err)
+			}
+		}
+		if took := time.Since(start); took > 0 {
+			t.Errorf("it took %s", took)
+		}
+		still = false
+		again := Call{Commands: []byte("c"), N: 1}
+		err := ErrNotSent
+		for errors.Is(err, ErrNotSent) { // until it has connected anew
+			time.Sleep(time.Millisecond)
+			_ = p.Send(&again)
+			err = again.Wait()
+		}
+		if err != nil || string(again.Reply) != "c" {
+			t.Errorf("%q, %v", again.Reply, err)
+		}
+	})
+}
+
+func TestAbandonEndsTheWaitForAConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newTestPeer(t, PeerConfig{Conns: 1, Dial: func(ctx context.Context) (net.Conn, error) {
+			<-ctx.Done() // the machine is gone
+			return nil, ctx.Err()
+		}})
+		start := time.Now()
+		c := Call{Commands: []byte("a"), N: 1, Timeout: time.Minute}
+		if err := p.Send(&c); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		p.Abandon()
+		if err := c.Wait(); !errors.Is(err, ErrNotSent) || time.Since(start) > 0 {
+			t.Errorf("%v after %s", err, time.Since(start))
+		}
+	})
+}
+
+// Whatever becomes of it, no call is told what is not true.
+func TestAbandonUnderLoad(t *testing.T) {
+	f := newFarEnd(t, echo)
+	p := newTestPeer(t, PeerConfig{Dial: f.tcp(), MinBackoff: time.Microsecond, MaxBackoff: time.Millisecond})
+	stop := make(chan struct{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range 2000 {
+			c := Call{Commands: []byte("x"), N: 1, Lane: uint32(i)}
+			_ = p.Send(&c)
+			switch err := c.Wait(); {
+			case err == nil && string(c.Reply) != "x":
+				t.Errorf("%q", c.Reply)
+			case err != nil && errors.Is(err, ErrNotSent) == errors.Is(err, ErrUnknownOutcome):
+				t.Errorf("%v: no single outcome", err)
+			}
+		}
+		close(stop)
+	}()
+	for {
+		select {
+		case <-stop:
+			<-done
+			return
+		default:
+			p.Abandon()
+			time.Sleep(100 * time.Microsecond)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"time"
+)
+
+// A wire is what the links of a Peer and the lanes of a Ring have in common: one
+// connection, and the next one when it breaks, that many callers write to.
+//
+// Who holds the role of the writer (writing is true, and it is you) owns out and
+// written and may write to the connection; everything else is under mu. A sender
+// that finds the role free takes it and writes what others queue meanwhile. It
+// hands it to run, through kick, when the connection takes no more, when it has
+// written for others long enough, or when the wire is no longer up.
+type wire struct {
+	end    wireEnd
+	demand chan struct{} // capacity 1: there is a first request
+	kick   chan struct{} // capacity 1: the role of the writer goes to run
+
+	mu       sync.Mutex
+	state    wireState
+	refusal  error  // what requests get while down or closed; matches ErrNotSent
+	inFlight int    // bytes written and not answered
+	encoded  uint64 // bytes on this connection
+	writing  bool
+
+	// The writer's.
+	conn    net.Conn
+	direct  *directWriter // nil if the connection has no such way
+	out     []byte
+	written uint64 // bytes that the connection took
+}
+
+// A wireEnd is what a link and a lane do each in its own way: they queue requests of
+// their own kind, and await replies to them.
+type wireEnd interface {
+	// due tells whether the first request in the queue, if there is one, may be written
+	// now. The caller holds mu.
+	due() bool
+	// encode moves requests from the queue to out, until that is enough to write. A
+	// large one is the last: its body is returned, to be copied without mu; copied is
+	// called then. The caller holds mu and the role of the writer.
+	encode() (large []byte)
+	copied()
+	// write writes out and counts it in written. The caller holds the role.
+	write() error
+	// read delivers replies until the connection ends.
+	read() error
+}
+
+type wireState int
+
+const (
+	wireIdle       wireState = iota // not wanted so far
+	wireConnecting                  // requests wait for the outcome
+	wireUp
+	wireDown // requests fail at once; run tries to connect
+	wireClosed
+)
+
+func newWire(end wireEnd) wire {
+	return wire{end: end, demand: make(chan struct{}, 1), kick: make(chan struct{}, 1)}
+}
+
+// admit says why a request cannot go now, or has somebody connect for it. The caller
+// holds mu, and queues it.
+func (w *wire) admit() error {
+	switch w.state {
+	case wireDown, wireClosed:
+		return w.refusal
+	case wireIdle:
+		w.state = wireConnecting
+		w.demand <- struct{}{}
+	}
+	return nil
+}
+
+// up begins with a connection. The caller holds mu.
+func (w *wire) up(conn net.Conn) {
+	w.conn, w.direct = conn, newDirectWriter(conn)
+	w.out, w.encoded, w.written = w.out[:0], 0, 0
+	w.state = wireUp
+}
+
+// converse sends and receives until the connection ends, or ctx does, and says why.
+// Afterwards nobody reads or writes.
+func (w *wire) converse(ctx context.Context) error {
+	conn := w.conn
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	ended := make(chan error, 1)
+	go func() {
+		err := w.end.read()
+		_ = conn.Close() // ends a write, too
+		ended <- err
+	}()
+
+	w.mu.Lock()
+	lead := w.claim()
+	w.mu.Unlock()
+	var readErr, writeErr error
+	if lead {
+		writeErr = w.drain()
+	}
+	for readErr == nil && writeErr == nil {
+		select {
+		case <-w.kick:
+			writeErr = w.drain()
+		case readErr = <-ended:
+		}
+	}
+	_ = conn.Close()
+	if readErr == nil {
+		readErr = <-ended
+	}
+	w.recallWriter(writeErr != nil)
+	if writeErr == nil || errors.Is(writeErr, net.ErrClosed) {
+		return readErr
+	}
+	return writeErr
+}
+
+// recallWriter ends the time of a sender that writes, unless run itself holds the
+// role.
+func (w *wire) recallWriter(mine bool) {
+	w.mu.Lock()
+	w.state = wireConnecting // nobody claims the role now
+	elsewhere := w.writing && !mine
+	w.mu.Unlock()
+	if elsewhere {
+		<-w.kick
+	}
+	w.mu.Lock()
+	w.writing = false
+	w.mu.Unlock()
+}
+
+// backOff pauses before the next attempt to connect; false if ctx ends. The pauses are
+// spread, so that the many that lost a node do not return in step.
+func backOff(ctx context.Context, pause time.Duration) bool {
+	timer := time.NewTimer(pause/2 + rand.N(pause/2+1))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,219 @@
+package resp
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// quarters is a placement of four ranges, each with its primary first.
+func quarters(t *testing.T, nodes ...[]string) *ring.Placement {
+	t.Helper()
+	rows := make([]ring.Row, len(nodes))
+	for i, n := range nodes {
+		rows[i] = ring.Row{
+			Range: ring.Range{Start: ring.Token(i) << 30, End: ring.Token(i+1) << 30}, Epoch: 1,
+			Primary: n[0], Backups: n[1:],
+		}
+	}
+	p, err := ring.NewPlacement(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// keyIn is a key of one of four quarters.
+func (r *routed) keyIn(quarter int) string {
+	for i := 0; ; i++ {
+		if key := fmt.Sprint("key", i); int(r.token([]byte(key))>>30) == quarter {
+			return key
+		}
+	}
+}
+
+func TestWaitCountsWhereItWasWritten(t *testing.T) {
+	r := routedTest(t, 3)
+	p := quarters(t, []string{"n0", "n1", "n2"}, []string{"n0", "n1"}, []string{"n1", "n0", "n2"}, []string{"n2"})
+	r.placeAll(p)
+	keys := make([]string, 4)
+	for i := range keys {
+		keys[i] = r.keyIn(i)
+	}
+	o := dialRedis(t, r.addrs[0], 2)
+	o.want(":0", "WAIT", "0", "0") // nothing is written: what all ranges have
+	o.want("_", "GET", keys[3])
+	o.want("+OK", "SET", keys[0], "v")
+	o.want(":2", "WAIT", "2", "0")
+	o.want("+OK", "SET", keys[2], "v") // another node's
+	o.want(":2", "WAIT", "2", "0")
+	o.want(":2", "WAIT", "1", "0")
+	o.want("+OK", "SET", keys[1], "v")
+	o.want(":1", "WAIT", "1", "0")
+	o.want(":1", "WAIT", "2", "20")
+	o.want("+OK", "MSET", keys[3], "v", keys[0], "v")
+	o.want(":0", "WAIT", "0", "0")
+	o.want("-ERR value is not an integer or out of range", "WAIT", "x", "0")
+
+	redirected := r.redirecting(0)
+	redirected.want("+OK", "SET", keys[0], "v")
+	redirected.want(":2", "WAIT", "2", "0")
+	redirected.want("-MOVED "+fmt.Sprint(uint32(r.token([]byte(keys[3]))))+" "+r.addrs[2], "SET", keys[3], "v")
+}
+
+func TestWaitWaitsForBackups(t *testing.T) {
+	r := routedTest(t, 2)
+	alone := quarters(t, []string{"n0"}, []string{"n0"}, []string{"n1"}, []string{"n1"})
+	both := quarters(t, []string{"n0", "n1"}, []string{"n0", "n1"}, []string{"n1", "n0"}, []string{"n1", "n0"})
+	for quarter := range 4 {
+		r.placeAll(alone)
+		o := dialRedis(t, r.addrs[0], 2)
+		o.want("+OK", "SET", r.keyIn(quarter), "v")
+		if _, err := o.c.Write([]byte("WAIT 1 0\r\nPING\r\n")); err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, "it waits", func() bool { return lingers(r.servers[0]) })
+		r.placeAll(both)
+		for _, want := range []string{":1", "+PONG"} {
+			if v, err := readValue(o.r); err != nil || v.String() != want {
+				t.Fatalf("%s, %v; want %s", v, err, want)
+			}
+		}
+	}
+}
+
+// A node that acknowledges writes without a backup knows so from the newest placement,
+// before its routes do.
+func TestWaitGoesByTheNewestPlacement(t *testing.T) {
+	newest := quarters(t, []string{"n0"}, []string{"n0"}, []string{"n1"}, []string{"n1"})
+	r := routedTest(t, 2)
+	for _, srv := range r.servers {
+		srv.cfg.Placement = func() *ring.Placement { return newest }
+	}
+	r.placeAll(quarters(t, []string{"n0", "n1"}, []string{"n0", "n1"}, []string{"n1", "n0"}, []string{"n1", "n0"}))
+	for quarter := range 4 {
+		o := dialRedis(t, r.addrs[0], 2)
+		o.want("+OK", "SET", r.keyIn(quarter), "v")
+		o.want(":0", "WAIT", "1", "20")
+	}
+	// Nor does it speak for ranges that it has lost.
+	newest = quarters(t, []string{"n2", "n0"}, []string{"n2", "n0"}, []string{"n2", "n1"}, []string{"n2", "n1"})
+	for quarter := range 4 {
+		o := dialRedis(t, r.addrs[0], 2)
+		o.want("+OK", "SET", r.keyIn(quarter), "v")
+		o.want(":0", "WAIT", "1", "20")
+	}
+}
+
+func TestWaitCountsNobodyWhoDoesNotAnswer(t *testing.T) {
+	r := routedTest(t, 2)
+	r.placeAll(quarters(t, []string{"n0", "n1"}, []string{"n0", "n1"}, []string{"n1", "n0"}, []string{"n1", "n0"}))
+	o := dialRedis(t, r.addrs[0], 2)
+	o.want("+OK", "SET", r.keyIn(2), "v")
+	o.want(":1", "WAIT", "1", "0")
+	link := r.links["n1"]
+	link.Link = deadLink{wait: ErrTimeout, asks: make(chan struct{}, 1000)}
+	r.links["n1"] = link
+	r.place(0, r.servers[0].routes.Load().Placement, nil)
+	o.want(":0", "WAIT", "1", "50")
+}
+
+func TestTooFewCopiesRefuseWrites(t *testing.T) {
+	r := routedTest(t, 2)
+	r.placeAll(quarters(t, []string{"n0", "n1"}, []string{"n0"}, []string{"n1", "n0"}, []string{"n1"}))
+	o := dialRedis(t, r.addrs[0], 2)
+	refused := "-" + msgNoReplicas
+	for quarter := range 4 {
+		o.want("+OK", "SET", r.keyIn(quarter), "old")
+	}
+	for _, srv := range r.servers {
+		srv.settings.minInSync.Store(2)
+	}
+	for quarter, want := range []string{"+OK", refused, "+OK", refused} {
+		key := r.keyIn(quarter)
+		o.want(want, "SET", key, "new")
+		if want == refused {
+			o.want("$old", "GET", key)
+			o.want(refused, "DEL", key)
+			o.want(refused, "APPEND", key, "x")
+			o.want(refused, "GETDEL", key)
+			o.want(refused, "MSET", "{"+key+"}1", "v", key, "v")
+		} else {
+			o.want("$new", "GET", key)
+		}
+	}
+	o.want(refused, "FLUSHALL")
+	o.want("$old", "GET", r.keyIn(1))
+	o.want("*($min-in-sync $2)", "CONFIG", "GET", "min-in-sync")
+	o.want("*($min-replicas-to-write $1)", "CONFIG", "GET", "min-replicas-to-write")
+	o.want("+OK", "CONFIG", "SET", "min-in-sync", "1")
+	o.want("+OK", "SET", r.keyIn(1), "new")
+	o.want(refused, "SET", r.keyIn(3), "new") // its owner's setting counts
+	o.want("+OK", "CONFIG", "SET", "min-replicas-to-write", "1")
+	o.want(refused, "SET", r.keyIn(1), "new")
+	for _, bad := range []string{"0", "256", "x"} {
+		if v := o.do("CONFIG", "SET", "min-in-sync", bad); v.text[:3] != "ERR" {
+			t.Errorf("%s: %s", bad, v)
+		}
+	}
+}
+
+// What a footprint says of a range is never less than what was written there.
+func TestFootprint(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	for range 2000 {
+		var f footprint
+		var tokens []ring.Token
+		for range rnd.IntN(4) {
+			at := ring.Token(rnd.Uint32())
+			i := at >> footprintShift
+			f[i/64] |= 1 << (i % 64)
+			tokens = append(tokens, at)
+		}
+		r := ring.Range{Start: ring.Token(rnd.Uint32()), End: ring.Token(rnd.Uint32())}
+		switch rnd.IntN(4) {
+		case 0:
+			r.End = r.Start + ring.Token(rnd.IntN(1<<footprintShift))
+		case 1:
+			r.End = r.Start
+		case 2:
+			r.End = 0
+		}
+		near := slices.ContainsFunc(tokens, func(at ring.Token) bool {
+			for _, x := range []ring.Token{at, at &^ (1<<footprintShift - 1), at | (1<<footprintShift - 1)} {
+				if r.Contains(x) {
+					return true
+				}
+			}
+			first := at &^ (1<<footprintShift - 1)
+			return r.Start-first < 1<<footprintShift // it lies within the stretch
+		})
+		if got := f.touches(r); got != near {
+			t.Fatalf("%v, %08x: %v", r, tokens, got)
+		}
+		g, ok := parseFootprint([]byte(f.String()))
+		if !ok || g != f || f.empty() != (len(tokens) == 0) {
+			t.Fatalf("%v is read as %v", f, g)
+		}
+	}
+	for _, bad := range []string{"", "00", string(make([]byte, 256))} {
+		if _, ok := parseFootprint([]byte(bad)); ok {
+			t.Errorf("%q is a footprint", bad)
+		}
+	}
+}
+
+// lingers tells whether a client of a server waits in WAIT.
+func lingers(s *Server) bool {
+	for _, c := range s.snapshot() {
+		if cmd := c.session.lastCmd.Load(); cmd != nil && cmd.full == "wait" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,159 @@
+package resp
+
+import (
+	"time"
+
+	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store"
+)
+
+// A Lease is what a node of a cluster needs to answer: as long as it is valid, nobody
+// else can have become the primary of what is the node's. Its methods may be called from
+// any goroutine.
+type Lease interface {
+	// Mark is a moment in the life of the lease; it is taken before it is looked up
+	// whose a key is.
+	Mark() (spell, rows uint64)
+	// Still tells whether the lease is valid, and has been since the spell was taken.
+	Still(spell uint64) bool
+	// Await waits, for so long at most and until a channel is closed, until the lease
+	// is valid again. It returns true if then all is as it was when rows was taken:
+	// nobody else has served these tokens; without any, what was this node's.
+	Await(rows uint64, of []ring.Token, most time.Duration, done, gone <-chan struct{}) bool
+}
+
+// SetLease has no reply about a key leave without the lease. It is called before the
+// first routes are set.
+func (s *Server) SetLease(l Lease) { s.lease.Store(&l) }
+
+const (
+	msgLeaseLost = "TRYAGAIN this node has lost touch with the majority of its cluster"
+	msgLostWrite = "UNKNOWN The write may or may not have been made: this node has lost touch with the majority of its cluster meanwhile"
+)
+
+// A leased is what a unit's replies have to do with the lease.
+type leased struct {
+	lease       *Lease // nil on a node that needs none
+	spell, rows uint64 // when the unit's routes were looked up
+	keyed       bool   // the unit has keys
+	writes      []bool // of each reply of the unit, whether it is to a write
+	wrote       bool
+	tokens      []ring.Token // of the keys, if it has them all under latches
+}
+
+// mark is called before the routes of a unit are looked up.
+func (x *leased) mark(s *Server) {
+	if x.lease = s.lease.Load(); x.lease != nil {
+		x.spell, x.rows = (*x.lease).Mark()
+	}
+}
+
+// begin begins a unit, which has all its keys at these places if there are any.
+func (x *leased) begin(places []store.Place) {
+	x.keyed, x.wrote = false, false
+	x.writes, x.tokens = x.writes[:0], x.tokens[:0]
+	if x.lease == nil {
+		return
+	}
+	for _, p := range places {
+		x.tokens = append(x.tokens, p.Token())
+	}
+}
+
+// ran notes a request of the unit.
+func (x *leased) ran(r *request) {
+	if x.lease == nil || r.msg != "" || len(r.cmd.keys) == 0 {
+		return
+	}
+	x.keyed = true
+	x.wrote = x.wrote || r.cmd.flags&flagWrite != 0
+}
+
+// replied notes whether the unit's last reply is to a write.
+func (x *leased) replied(write bool) {
+	x.writes = append(x.writes, write)
+}
+
+// fine tells whether the unit's replies may leave: asked when there is nothing else to
+// wait for, for what is read before that may be old by then.
+func (x *leased) fine() bool {
+	return x.lease == nil || !x.keyed || (*x.lease).Still(x.spell)
+}
+
+// awaitLease waits until the unit's replies may leave after all, or replaces them: what
+// was read may be old, and whether a write stands, the new primary knows.
+func (c *conn) awaitLease() {
+	x := &c.leased
+	most := c.srv.forwardTimeout()
+	if c.from != nil {
+		most = c.from.shortest(most)
+	}
+	if (*x.lease).Await(x.rows, x.tokens, most, c.srv.stop, c.gone) {
+		return
+	}
+	c.srv.stats.leaseLost.Add(int64(c.unitReplies))
+	read := msgLeaseLost
+	if c.from != nil && !c.from.group.writes {
+		read = msgNotMine // who forwards it asks whoever serves the key by then
+	}
+	c.replaceReplies(func(i int) string {
+		if i < len(x.writes) && x.writes[i] {
+			return msgLostWrite
+		}
+		return read
+	})
+}
+
+// underLease runs something on this node's keys outside of any unit, of which the client
+// is told only if the lease allows that.
+func (x *call) underLease(do func() error) error {
+	l := x.srv.lease.Load()
+	if l == nil {
+		return do()
+	}
+	spell, rows := (*l).Mark()
+	err := do()
+	c := x.conn
+	switch {
+	case err != nil || (*l).Still(spell) || (*l).Await(rows, nil, x.srv.forwardTimeout(), x.srv.stop, c.gone):
+		return err
+	case x.cmd.flags&flagWrite != 0:
+		return replyError(msgLostWrite)
+	case c.from != nil:
+		return errMoved
+	}
+	return replyError(msgLeaseLost)
+}
+
+// mark takes a moment, and returns what tells whether the lease has been valid since.
+func (s *Server) mark() (still func() bool) {
+	l := s.lease.Load()
+	if l == nil {
+		return func() bool { return true }
+	}
+	spell, _ := (*l).Mark()
+	return func() bool { return (*l).Still(spell) }
+}
+
+// shortest is how long what was run may wait here: so that the answers are back while
+// somebody waits for them.
+func (f *forwarder) shortest(d time.Duration) time.Duration {
+	for i := range f.group.batches {
+		if deadline := f.group.batches[i].Deadline; !deadline.IsZero() {
+			d = min(d, time.Until(deadline)*3/4)
+		}
+	}
+	return d
+}
+
+// replaceReplies replaces the replies of the pending unit by errors.
+func (c *conn) replaceReplies(with func(i int) string) {
+	c.out.buf = c.out.buf[:c.unitStart]
+	if ends, _ := c.ends(); ends != nil {
+		*ends = (*ends)[:len(*ends)-c.unitReplies]
+	}
+	for i := range c.unitReplies {
+		c.out.err(with(i))
+		c.ended()
+	}
+}

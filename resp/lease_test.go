@@ -1,0 +1,170 @@
+package resp
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// A fakeLease is lost for so many looks, or for good.
+type fakeLease struct {
+	mu     sync.Mutex
+	spell  uint64
+	lost   int  // how many looks find that it was lost since the mark
+	back   bool // what Await returns
+	awaits int
+	asked  int // for how many tokens Await was asked last
+}
+
+func (f *fakeLease) Mark() (spell, rows uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.spell, 1
+}
+
+func (f *fakeLease) Still(spell uint64) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.lost != 0 {
+		f.lost--
+		f.spell++
+	}
+	return spell == f.spell
+}
+
+func (f *fakeLease) Await(_ uint64, of []ring.Token, _ time.Duration, _, _ <-chan struct{}) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked = len(of)
+	f.awaits++
+	return f.back
+}
+
+func (f *fakeLease) lose(looks int, back bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lost, f.back, f.awaits = looks, back, 0
+}
+
+// waited tells how often somebody waited for the lease to come back, and for how many
+// tokens the last did.
+func (f *fakeLease) waited() (times, tokens int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.awaits, f.asked
+}
+
+// leasedTest is two servers of which the first has all keys, under a lease.
+func leasedTest(t *testing.T) (*routed, *fakeLease, *oracle) {
+	r := routedTest(t, 2)
+	lease := new(fakeLease)
+	r.servers[0].SetLease(lease)
+	p, err := ring.NewPlacement([]ring.Row{{Primary: "n0"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range r.servers {
+		r.place(i, p, nil)
+	}
+	return r, lease, dialRedis(t, r.addrs[0], 2)
+}
+
+// What was read while the lease was lost may be old, and is read again.
+func TestReadsAreRepeatedWhenTheLeaseWasLost(t *testing.T) {
+	_, lease, o := leasedTest(t)
+	o.want("+OK", "SET", "a", "1")
+	lease.lose(2, false)
+	o.want("$1", "GET", "a")
+	lease.lose(1, false)
+	o.want("*($1 _)", "MGET", "a", "b")
+	// Replies that are dropped are dropped once.
+	lease.lose(1, true)
+	writeCommand(o.c, "CLIENT", "REPLY", "SKIP")
+	writeCommand(o.c, "GET", "a")
+	o.want("$1", "GET", "a")
+}
+
+// A write whose lease is over has an outcome that nobody here knows.
+func TestWritesAreUnknownWhenTheLeaseWasLost(t *testing.T) {
+	r, lease, o := leasedTest(t)
+	lease.lose(1, true)
+	o.want("+OK", "SET", "a", "1")
+	if times, _ := lease.waited(); times != 1 {
+		t.Errorf("asked %d times", times)
+	}
+	lease.lose(1, false)
+	o.want("-"+msgLostWrite, "SET", "a", "2")
+	// Also one that changes nothing says what was there.
+	lease.lose(1, false)
+	o.want("-"+msgLostWrite, "SETNX", "a", "3")
+	lease.lose(1, false)
+	o.want("-"+msgLostWrite, "FLUSHALL")
+	if got := r.servers[0].stats.leaseLost.Load(); got != 2 {
+		t.Errorf("counted %d", got)
+	}
+}
+
+func TestEachReplyOfAPipelineIsToldApart(t *testing.T) {
+	_, lease, o := leasedTest(t)
+	lease.lose(1, false)
+	if _, err := o.c.Write([]byte("GET a\r\nSET a 1\r\nPING\r\nGET a\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"-" + msgLeaseLost, "-" + msgLostWrite, "-" + msgLeaseLost, "-" + msgLeaseLost} {
+		if v, err := readValue(o.r); err != nil || v.String() != want {
+			t.Errorf("reply %d: %s, %v; want %s", i, v, err, want)
+		}
+	}
+}
+
+// What touches no key needs no lease.
+func TestWhatHasNoKeysNeedsNoLease(t *testing.T) {
+	_, lease, o := leasedTest(t)
+	lease.lose(-1, false)
+	o.want("+PONG", "PING")
+	o.want("$x", "ECHO", "x")
+}
+
+func TestKeysOfTheWholeNodeNeedALease(t *testing.T) {
+	_, lease, o := leasedTest(t)
+	for _, command := range [][]string{{"KEYS", "*"}, {"RANDOMKEY"}, {"DBSIZE"}} {
+		lease.lose(-1, false)
+		if v := o.do(command...); v.kind != '-' {
+			t.Errorf("%v: %s", command, v)
+		}
+	}
+}
+
+// Another node asks again for what only reads, and tells its client of a write.
+func TestForwardedRequestsUnderALostLease(t *testing.T) {
+	r, lease, _ := leasedTest(t)
+	o := dialRedis(t, r.addrs[1], 2)
+	o.want("+OK", "SET", "a", "1")
+	lease.lose(1, false)
+	o.want("$1", "GET", "a")
+	lease.lose(1, false)
+	o.want("-"+msgLostWrite, "SET", "a", "2")
+	lease.lose(0, false)
+	o.want("$2", "GET", "a")
+}
+
+// A unit is judged by its own keys, as far as it knows them all.
+func TestALostLeaseIsJudgedByTheKeysOfTheUnit(t *testing.T) {
+	_, lease, o := leasedTest(t)
+	for _, test := range []struct {
+		command []string
+		tokens  int
+	}{
+		{[]string{"SET", "a", "1"}, 1},
+		{[]string{"MSET", "a", "1", "b", "2", "c", "3"}, 3},
+		{[]string{"FLUSHALL"}, 0},
+	} {
+		lease.lose(1, true)
+		o.want("+OK", test.command...)
+		if times, tokens := lease.waited(); times != 1 || tokens != test.tokens {
+			t.Errorf("%v: asked %d times, for %d tokens", test.command, times, tokens)
+		}
+	}
+}

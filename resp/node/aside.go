@@ -1,0 +1,147 @@
+package node
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica"
+	"github.com/ringside-kv/ringside/replica/durable"
+	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/rdb"
+)
+
+// asideDir is where, in a node's directory, lies what was put aside.
+const asideDir = "aside"
+
+// asides keep what a node has of ranges that were made anew elsewhere meanwhile: in files
+// of RESTORE commands, which redis-cli --pipe brings back, key by key, where nothing newer
+// is in their place.
+type asides struct {
+	store    *store.Store
+	dir      string
+	lineages *lineages
+	logger   *slog.Logger
+}
+
+// Belongs implements replica.Lineages.
+func (a *asides) Belongs(r ring.Range, lineage uint64) error { return a.lineages.set(r, lineage) }
+
+// Aside implements replica.Lineages.
+func (a *asides) Aside(r ring.Range, lineage uint64) (any bool, err error) {
+	parts, of := a.lineages.others(r, lineage)
+	for i, part := range parts {
+		load, err := a.store.RangeLoad(part)
+		if err != nil {
+			return any, err
+		}
+		if load.Keys == 0 {
+			continue
+		}
+		any = true
+		if err := a.put(part, of[i]); err != nil {
+			return any, fmt.Errorf("put %v of lineage %d aside: %w", part, of[i], err)
+		}
+	}
+	return any, nil
+}
+
+// put writes a range, which does not wrap, into a file of its own.
+func (a *asides) put(r ring.Range, lineage uint64) error {
+	dir := filepath.Join(a.dir, asideDir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	var f *os.File
+	var name string
+	var err error
+	for i := 1; f == nil; i++ {
+		name = filepath.Join(dir, fmt.Sprintf("%v.lineage%d.%d.resp", r, lineage, i))
+		if _, there := os.Stat(name); there == nil {
+			continue // from an attempt that was cut short before all of it was dropped
+		}
+		if f, err = os.Create(name + ".part"); err != nil {
+			return err
+		}
+	}
+	w := bufio.NewWriterSize(f, 64<<10)
+	keys, err := exportRange(a.store, r, w)
+	err = errors.Join(err, w.Flush(), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(name+".part", name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(name+".part"))
+	}
+	a.logger.Warn("data of a range that was made anew elsewhere are put aside: redis-cli --pipe < the file brings back what nothing newer is in the place of",
+		"range", r.String(), "lineage", lineage, "keys", keys, "file", name)
+	return durable.SyncDir(dir)
+}
+
+// exportRange writes a range, which does not wrap, as RESTORE commands, a value at a time.
+func exportRange(s *store.Store, r ring.Range, w *bufio.Writer) (keys int, err error) {
+	u := s.NewUnit()
+	var found [][]byte
+	for at, ended := store.CursorAt(r.Start), false; !ended && err == nil; {
+		found = found[:0]
+		at, ended, err = s.ScanIn(r, at, 100, func(e store.Entry) bool {
+			found = append(found, append([]byte(nil), e.Key...))
+			return true
+		})
+		for _, key := range found {
+			var one int
+			if err == nil {
+				one, err = exportKey(u, key, w)
+			}
+			keys += one
+		}
+	}
+	return keys, err
+}
+
+func exportKey(u *store.Unit, key []byte, w *bufio.Writer) (n int, err error) {
+	u.Begin(time.Now().UnixMilli(), []store.Place{u.Place(key)})
+	v, err := u.Get(key)
+	var value []byte
+	if err == nil && v.Exists() {
+		value, err = u.Bytes(key, v)
+	}
+	expiry := v.Expiry
+	exists := v.Exists()
+	value = rdb.AppendString(nil, value)
+	if _, end := u.Commit(nil); err == nil {
+		err = end
+	}
+	if err != nil || !exists {
+		return 0, err
+	}
+	args := [][]byte{[]byte("RESTORE"), key, strconv.AppendInt(nil, expiry, 10), value}
+	if expiry != 0 {
+		args = append(args, []byte("ABSTTL"))
+	}
+	_, err = fmt.Fprintf(w, "*%d\r\n", len(args))
+	for _, arg := range args {
+		if err == nil {
+			_, err = fmt.Fprintf(w, "$%d\r\n%s\r\n", len(arg), arg)
+		}
+	}
+	return 1, err
+}
+
+// asides are what the node's engine keeps data with; nil on one without data.
+func (n *Node) asides() (replica.Lineages, error) {
+	if n.cfg.Role != RoleStore {
+		return nil, nil
+	}
+	l, err := loadLineages(n.cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	return &asides{store: n.store, dir: n.cfg.Dir, lineages: l, logger: n.cfg.Logger}, nil
+}

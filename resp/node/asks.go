@@ -1,0 +1,101 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+
+	"github.com/ringside-kv/ringside/replica"
+	"github.com/ringside-kv/ringside/replica/bus"
+)
+
+// messageEngine begins a message to the engine of another node; see messageQuestion.
+const messageEngine = 'E'
+
+// asks are the connections on which the engine asks others, kept from one question to the
+// next: a lease is asked for often, and in haste when there is a new leader.
+type asks struct {
+	mu     sync.Mutex
+	idle   map[string]net.Conn // by node
+	closed bool
+}
+
+func (a *asks) take(node string) net.Conn {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	conn := a.idle[node]
+	delete(a.idle, node)
+	return conn
+}
+
+func (a *asks) keep(node string, conn net.Conn) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed || a.idle[node] != nil {
+		_ = conn.Close()
+		return
+	}
+	if a.idle == nil {
+		a.idle = make(map[string]net.Conn)
+	}
+	a.idle[node] = conn
+}
+
+func (a *asks) close() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.closed = true
+	for _, conn := range a.idle {
+		_ = conn.Close()
+	}
+	clear(a.idle)
+}
+
+// askEngine takes a question to another node's engine. One that fails on a connection
+// that was kept is asked once more: none does harm when it is asked twice.
+func (c *cluster) askEngine(ctx context.Context, node string, question []byte) ([]byte, error) {
+	message := append([]byte{messageEngine}, question...)
+	if conn := c.asks.take(node); conn != nil {
+		if reply, err := c.converse(ctx, node, conn, message); err == nil || ctx.Err() != nil {
+			return reply, err
+		}
+	}
+	conn, peer, err := c.dialPeer(ctx, node, bus.Control)
+	if err != nil {
+		return nil, err
+	}
+	if own := c.generation(); peer.Generation != own {
+		_ = conn.Close()
+		return nil, fmt.Errorf("%s is in generation %d, this node in %d", node, peer.Generation, own)
+	}
+	return c.converse(ctx, node, conn, message)
+}
+
+// converse sends a message and reads the reply. The connection is kept, or closed.
+func (c *cluster) converse(ctx context.Context, node string, conn net.Conn, message []byte) ([]byte, error) {
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	err := writeMessage(conn, message)
+	var reply []byte
+	if err == nil {
+		reply, err = readMessage(conn)
+	}
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	c.asks.keep(node, conn)
+	return reply, nil
+}
+
+// leases are how this node takes part in leases: one without data needs none, but a witness
+// may be the leader, who grants them.
+func (c *cluster) leases() replica.LeaseConfig {
+	if c.n.cfg.Role == RoleProxy {
+		return replica.LeaseConfig{}
+	}
+	return replica.LeaseConfig{Clock: c.n.cfg.below.clock(), Consensus: agreed{c.table}, Ask: c.askEngine}
+}

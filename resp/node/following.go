@@ -1,0 +1,76 @@
+package node
+
+import (
+	"errors"
+
+	"github.com/ringside-kv/ringside/replica"
+	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store"
+)
+
+// Follow implements replica.Store.
+func (d data) Follow(sink func(number uint64, batch []byte), pace func()) replica.Following {
+	tap, _ := d.Tap(func(c store.Change) { sink(c.Number, c.Batch) }) // without ranges nothing can overlap
+	if pace != nil {
+		tap.Pace(pace)
+	}
+	return tap
+}
+
+var errNotOurs = errors.New("what should follow a range, or end its copy, is not of this store")
+
+// Retap implements replica.Store.
+func (d data) Retap(moves []replica.Retapped, end []replica.Outgoing, at func()) error {
+	to := make([]store.Move, len(moves))
+	for i, m := range moves {
+		to[i].Range = m.Range
+		if m.To == nil {
+			continue
+		}
+		tap, ok := m.To.(*store.Tap)
+		if !ok {
+			return errNotOurs
+		}
+		to[i].To = tap
+	}
+	taps := make([]*store.Tap, len(end))
+	for i, out := range end {
+		o, ok := out.(*outgoing)
+		if !ok {
+			return errNotOurs
+		}
+		taps[i] = o.tap
+	}
+	return d.Store.Retap(to, taps, at)
+}
+
+// TakeFeed implements replica.Store.
+func (d data) TakeFeed() replica.IncomingFeed {
+	return &feed{store: d.Store, receiver: d.NewReceiver()}
+}
+
+// feed is what one start of another node gives.
+type feed struct {
+	store    *store.Store
+	receiver *store.Receiver
+}
+
+// SetRanges implements replica.IncomingFeed.
+func (f *feed) SetRanges(ranges []ring.Range) { f.receiver.SetRanges(ranges...) }
+
+// Apply implements replica.IncomingFeed.
+func (f *feed) Apply(batches [][]byte, done func(error)) error {
+	wait, err := f.receiver.ApplyAll(batches, settled(done))
+	if err == nil && !wait {
+		done(nil)
+	}
+	return err
+}
+
+// Cut implements replica.IncomingFeed.
+func (f *feed) Cut(batch []byte, to []ring.Range) ([]byte, error) {
+	return f.store.BatchWithin(batch, to...)
+}
+
+// Close implements replica.IncomingFeed.
+func (f *feed) Close() { f.receiver.Close() }

@@ -1,0 +1,86 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica"
+	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store"
+)
+
+// The store as the check of copies sees it.
+
+// digestBytes bounds a digest of the check, in bytes.
+const digestBytes = 1 << 20
+
+// Digest implements replica.Inspected.
+func (d data) Digest(r ring.Range, from []byte, entries int) ([]byte, error) {
+	digests, err := d.Store.Digest(r, from, entries)
+	if err != nil {
+		return nil, damaged(err)
+	}
+	digests.Cut(digestBytes)
+	return digests.Append(nil), nil
+}
+
+// Unlike implements replica.Inspected.
+func (d data) Unlike(r ring.Range, digest []byte) (parts []replica.Part, next []byte, err error) {
+	digests, err := store.ParseDigests(digest)
+	if err != nil {
+		return nil, nil, fmt.Errorf("a digest of another node: %w", err)
+	}
+	spans, err := d.Store.Unlike(r, digests)
+	if err != nil {
+		return nil, nil, damaged(err)
+	}
+	for _, sp := range spans {
+		parts = append(parts, replica.Part{From: sp.From, To: sp.To})
+	}
+	if !digests.End.AtEnd() {
+		next = digests.End
+	}
+	return parts, next, nil
+}
+
+// Sums implements replica.Inspected.
+func (d data) Sums(r ring.Range, parts []replica.Part, at time.Time) ([]uint64, error) {
+	sums := make([]uint64, len(parts))
+	for i, p := range parts {
+		var err error
+		if sums[i], err = d.LiveSum(r, store.Span{From: p.From, To: p.To}, at); err != nil {
+			return nil, damaged(err)
+		}
+	}
+	return sums, nil
+}
+
+// Watch implements replica.Inspected.
+func (d data) Watch(r ring.Range, parts []replica.Part) (replica.Watched, error) {
+	ranges := make([]ring.Range, len(parts))
+	for i, p := range parts {
+		var err error
+		if ranges[i], err = (store.Span{From: p.From, To: p.To}).Tokens(r); err != nil {
+			return nil, err
+		}
+	}
+	return d.Store.Watch(ranges...), nil
+}
+
+// Check implements replica.Inspected.
+func (d data) Check(ctx context.Context, r ring.Range, pace func(bytes int)) error {
+	return damaged(d.CheckRange(ctx, r, pace))
+}
+
+// Discard implements replica.Inspected.
+func (d data) Discard(ranges ...ring.Range) error { return damaged(d.DiscardRanges(ranges...)) }
+
+// damaged makes an error of the store one of the engine.
+func damaged(err error) error {
+	if errors.Is(err, store.ErrDamaged) {
+		return fmt.Errorf("%w: %w", replica.ErrDamaged, err)
+	}
+	return err
+}

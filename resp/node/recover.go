@@ -1,0 +1,378 @@
+package node
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ringside-kv/ringside/replica/durable"
+	"github.com/ringside-kv/ringside/replica/table"
+)
+
+// # Going on without the majority
+//
+// Recover makes a new generation of a cluster out of the directories of the nodes that
+// are left. What is to become of them is decided once and written into each directory
+// before any is changed (the plan). Then, in each: the new table is built beside the old
+// one and takes its place; at last the directory says that it is of the new generation.
+// Whatever cuts that short, the same again finishes it, by the plan that is there; until
+// then no node starts in a directory that has a plan and is still of the old generation.
+
+const (
+	planFile   = "recovery.json"
+	planFormat = 1
+	// maxPlanFile bounds what is read.
+	maxPlanFile = 1 << 30
+)
+
+var (
+	// ErrRecovering says that the recovery of a directory was begun and is not finished.
+	ErrRecovering = errors.New("the recovery of this directory was cut short")
+	// ErrRecover says why nothing can be recovered as it was asked for.
+	ErrRecover = errors.New("cannot recover")
+)
+
+// A plan is what a recovery comes to.
+type plan struct {
+	Format  int    `json:"format"`
+	Cluster string `json:"cluster"`
+	// From is the generation that lost its majority, To the one that goes on.
+	From uint64 `json:"from,string"`
+	To   uint64 `json:"to,string"`
+	// Term and Table are what the nodes begin with; Voter is the one that votes.
+	Term  uint64     `json:"term,string"`
+	Voter string     `json:"voter"`
+	Nodes []planNode `json:"nodes"`
+	Table []byte     `json:"table"`
+}
+
+type planNode struct {
+	ID     string `json:"id"`
+	Server string `json:"server"`
+}
+
+// A Recovery tells what a recovery does, or would do.
+type Recovery struct {
+	Cluster  string
+	From, To uint64 // generations
+	Nodes    []string
+	Voter    string
+	// Resumed tells that an earlier one was finished.
+	Resumed bool
+	// Nothing tells that all was done already.
+	Nothing bool
+	*table.Recovered
+}
+
+// A survivor is the directory of a node that is left.
+type survivor struct {
+	dir       string
+	belonging belonging
+	plan      *plan // of an earlier recovery
+	remains   *table.Remains
+	id        string
+}
+
+// Recover makes a cluster go on that has lost the majority of its voters for good, with
+// the nodes whose directories these are, none of which may run. It can be repeated, and
+// finishes what was cut short. With dry it changes nothing. What was on other nodes alone
+// stays lost.
+func Recover(dirs []string, dry bool) (*Recovery, error) {
+	var left []*survivor
+	var faults []error
+	for _, dir := range dirs {
+		s, err := openSurvivor(dir)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		left = append(left, s)
+	}
+	if len(dirs) == 0 {
+		faults = append(faults, fmt.Errorf("%w: no directory is named", ErrRecover))
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	p, r, err := decide(left)
+	if err != nil || r.Nothing || dry {
+		return r, err
+	}
+	for _, s := range left {
+		if s.belonging.Generation == p.From {
+			if err := p.save(s.dir); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, s := range left {
+		if err := p.carryOut(s); err != nil {
+			return nil, fmt.Errorf("%s: %w; the same command again goes on from here", s.dir, err)
+		}
+	}
+	return r, nil
+}
+
+func openSurvivor(dir string) (*survivor, error) {
+	b, err := loadAnyBelonging(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !b.Entered || b.Generation == 0 {
+		return nil, fmt.Errorf("%w: %s is in no cluster", ErrRecover, dir)
+	}
+	s := &survivor{dir: dir, belonging: b}
+	if s.plan, err = loadPlan(dir); err != nil {
+		return nil, err
+	}
+	raftDir := filepath.Join(dir, raftName)
+	switch s.remains, err = table.ReadRemains(raftDir); {
+	case errors.Is(err, table.ErrInUse):
+		return nil, fmt.Errorf("%w: the node in %s runs: stop it first", ErrRecover, dir)
+	case errors.Is(err, fs.ErrNotExist) && s.plan != nil && s.plan.From == b.Generation:
+		return s, nil // cut short when the new table was to take the place of the old one
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	for _, n := range s.remains.State.Nodes() {
+		if n.Server == s.remains.Server {
+			s.id = n.ID
+		}
+	}
+	if s.id == "" {
+		return nil, fmt.Errorf("%w: the table in %s does not know the node that it belongs to", ErrRecover, dir)
+	}
+	return s, nil
+}
+
+// loadAnyBelonging is for a directory of whatever cluster.
+func loadAnyBelonging(dir string) (belonging, error) {
+	text, err := os.ReadFile(filepath.Join(dir, belongingFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return belonging{}, fmt.Errorf("%w: %s is not the directory of a node of a cluster", ErrRecover, dir)
+	} else if err != nil {
+		return belonging{}, err
+	}
+	var b belonging
+	if err := json.Unmarshal(text, &b); err != nil {
+		return b, fmt.Errorf("%s: %w", filepath.Join(dir, belongingFile), err)
+	}
+	return loadBelonging(dir, b.Cluster)
+}
+
+// decide finds the plan that is to be finished, or makes one.
+func decide(left []*survivor) (*plan, *Recovery, error) {
+	var pending *plan
+	for _, s := range left {
+		switch {
+		case s.plan == nil || s.plan.From != s.belonging.Generation:
+		case pending == nil:
+			pending = s.plan
+		case pending.To != s.plan.To:
+			return nil, nil, fmt.Errorf("%w: two recoveries were begun, to generations %d and %d: finish each with the directories that it was begun with",
+				ErrRecover, pending.To, s.plan.To)
+		}
+	}
+	if pending != nil {
+		return resume(pending, left)
+	}
+	newest := left[0]
+	ids := make(map[string]string)
+	for _, s := range left {
+		if s.belonging.Cluster != left[0].belonging.Cluster || s.belonging.Generation != left[0].belonging.Generation {
+			return nil, nil, fmt.Errorf("%w: %s is of generation %d of cluster %q, %s of generation %d of %q", ErrRecover,
+				s.dir, s.belonging.Generation, s.belonging.Cluster, left[0].dir, left[0].belonging.Generation, left[0].belonging.Cluster)
+		}
+		if other, twice := ids[s.id]; twice {
+			return nil, nil, fmt.Errorf("%w: %s and %s are both of node %s", ErrRecover, other, s.dir, s.id)
+		}
+		ids[s.id] = s.dir
+		if s.remains.Later(newest.remains) {
+			newest = s
+		}
+	}
+	if done := alreadyDone(left, newest); done != nil {
+		return nil, done, nil
+	}
+	return makePlan(left, newest)
+}
+
+// alreadyDone is what a finished recovery has come to, unless nodes have run since.
+func alreadyDone(left []*survivor, newest *survivor) *Recovery {
+	for _, s := range left {
+		if s.plan == nil || s.plan.To != s.belonging.Generation || s.remains.State.Index() != newest.remains.State.Index() || s.remains.Term != s.plan.Term {
+			return nil
+		}
+	}
+	r := left[0].plan.report()
+	r.Nothing = true
+	return r
+}
+
+func makePlan(left []*survivor, newest *survivor) (*plan, *Recovery, error) {
+	st := newest.remains.State
+	p := &plan{
+		Format: planFormat, Cluster: newest.belonging.Cluster, From: newest.belonging.Generation, To: newGeneration(),
+	}
+	index := uint64(0)
+	var ids []string
+	for _, s := range left {
+		n, ok := st.Node(s.id)
+		if !ok || n.State == table.Gone || n.Server != s.remains.Server {
+			return nil, nil, fmt.Errorf("%w: by the table in %s, which is the newest, %s in %s is not of the cluster any more", ErrRecover, newest.dir, s.id, s.dir)
+		}
+		ids = append(ids, s.id)
+		p.Nodes = append(p.Nodes, planNode{s.id, s.remains.Server})
+		p.Term, index = max(p.Term, s.remains.Term), max(index, s.remains.Index)
+		if n.Role == table.Store && (p.Voter == "" || s == newest) {
+			p.Voter = s.id
+		}
+	}
+	if p.Voter == "" {
+		return nil, nil, fmt.Errorf("%w: none of the directories is one of a node that holds data", ErrRecover)
+	}
+	p.Term++
+	made := st.Recover(index+1, p.To, ids)
+	if err := made.State.Check(); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrRecover, err)
+	}
+	var err error
+	if p.Table, err = made.State.MarshalBinary(); err != nil {
+		return nil, nil, err
+	}
+	r := p.report()
+	r.Recovered = made
+	return p, r, nil
+}
+
+func (p *plan) report() *Recovery {
+	r := &Recovery{Cluster: p.Cluster, From: p.From, To: p.To, Voter: p.Voter}
+	for _, n := range p.Nodes {
+		r.Nodes = append(r.Nodes, n.ID)
+	}
+	return r
+}
+
+// resume goes on with a plan that some directories have and have not carried out.
+func resume(p *plan, left []*survivor) (*plan, *Recovery, error) {
+	for _, s := range left {
+		switch {
+		case s.belonging.Cluster != p.Cluster || s.belonging.Generation != p.From && s.belonging.Generation != p.To:
+			return nil, nil, fmt.Errorf("%w: %s is of generation %d of cluster %q; a recovery from generation %d to %d of %q was begun, and is to be finished first",
+				ErrRecover, s.dir, s.belonging.Generation, s.belonging.Cluster, p.From, p.To, p.Cluster)
+		case s.remains != nil && !slices.ContainsFunc(p.Nodes, func(n planNode) bool { return n.Server == s.remains.Server }):
+			return nil, nil, fmt.Errorf("%w: a recovery was begun without %s, and is to be finished so", ErrRecover, s.dir)
+		}
+	}
+	r := p.report()
+	r.Resumed = true
+	return p, r, nil
+}
+
+// carryOut has a directory go on as the plan says. It may have been begun.
+func (p *plan) carryOut(s *survivor) error {
+	if s.belonging.Generation == p.To {
+		return nil
+	}
+	at, next := filepath.Join(s.dir, raftName), filepath.Join(s.dir, raftName+".new")
+	if s.remains == nil || s.remains.State.Cluster().Generation != p.To {
+		if err := p.replace(s, at, next); err != nil {
+			return err
+		}
+	}
+	b := s.belonging
+	b.Generation, b.Founder, b.Entered = p.To, "", true
+	return b.save(s.dir)
+}
+
+// replace builds the new table and puts it where the old one is, which is kept beside it.
+func (p *plan) replace(s *survivor, at, next string) error {
+	st := new(table.State)
+	if err := st.UnmarshalBinary(p.Table); err != nil {
+		return err
+	}
+	server := ""
+	old := fmt.Sprintf("%s.%d", at, p.From)
+	if s.remains != nil {
+		server = s.remains.Server
+	} else {
+		before, err := table.ReadRemains(old)
+		if err != nil {
+			return err
+		}
+		server = before.Server
+	}
+	var nodes []table.Node
+	for _, n := range p.Nodes {
+		node, _ := st.Node(n.ID)
+		nodes = append(nodes, node)
+	}
+	if err := os.RemoveAll(next); err != nil {
+		return err
+	}
+	if err := table.WriteRecovered(next, server, p.Term, st, nodes, p.Voter); err != nil {
+		return err
+	}
+	if s.remains != nil {
+		if err := os.Rename(at, old); err != nil {
+			return err
+		}
+	}
+	if err := os.Rename(next, at); err != nil {
+		return err
+	}
+	return durable.SyncDir(s.dir)
+}
+
+func loadPlan(dir string) (*plan, error) {
+	path := filepath.Join(dir, planFile)
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read of a recovery: %w", err)
+	case info.Size() > maxPlanFile:
+		return nil, fmt.Errorf("read of a recovery: %s has %d bytes", path, info.Size())
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read of a recovery: %w", err)
+	}
+	p := new(plan)
+	if err := json.Unmarshal(text, p); err != nil {
+		return nil, fmt.Errorf("read of a recovery: %s: %w", path, err)
+	}
+	if p.Format != planFormat {
+		return nil, fmt.Errorf("read of a recovery: %s: format %d is not %d", path, p.Format, planFormat)
+	}
+	return p, nil
+}
+
+func (p *plan) save(dir string) error {
+	if err := saveJSON(dir, planFile, p); err != nil {
+		return fmt.Errorf("note what is to be recovered: %w", err)
+	}
+	return nil
+}
+
+// refuseUnfinished keeps a node from starting between two tables.
+func refuseUnfinished(dir string, b belonging) error {
+	p, err := loadPlan(dir)
+	if err != nil {
+		return err
+	}
+	if p == nil || p.From != b.Generation {
+		return nil
+	}
+	var ids []string
+	for _, n := range p.Nodes {
+		ids = append(ids, n.ID)
+	}
+	return fmt.Errorf("%w: run ringside recover once more, with the directories of %s", ErrRecovering, strings.Join(ids, ", "))
+}

@@ -1,0 +1,113 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// recreateEvery is how often the leader looks for ranges that are lost.
+const recreateEvery = time.Second
+
+// recreateLost makes ranges anew, empty, that have had no copy for RecreateAfter, while
+// this node leads. It is for those to whom a miss is no loss.
+func (c *cluster) recreateLost() {
+	tick := time.NewTicker(recreateEvery)
+	defer tick.Stop()
+	var gone absences
+	for round := 0; ; round++ {
+		select {
+		case <-tick.C:
+		case <-c.ctx.Done():
+			return
+		}
+		st := c.table.State()
+		if _, self := c.table.Leader(); !self || !st.Founded() {
+			gone = nil
+			continue
+		}
+		var rows []*table.Row
+		rows, gone = gone.over(c.lost(st), time.Now(), c.n.cfg.RecreateAfter)
+		if len(rows) == 0 {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(c.ctx, enterTimeout)
+		c.shareAnew(ctx, st, rows, round)
+		cancel()
+	}
+}
+
+// shareAnew gives rows to the nodes that are there, a part to each. One that has something
+// of its part from earlier gets none of it, since that is not to be found again unasked;
+// in the next round it has the part of another.
+func (c *cluster) shareAnew(ctx context.Context, st *table.State, rows []*table.Row, round int) {
+	var takers []table.Node
+	for _, n := range st.Nodes() {
+		if n.Counts() && c.alive(n.ID) {
+			takers = append(takers, n)
+		}
+	}
+	for i, taker := range takers {
+		var part []*table.Row
+		for j, row := range rows {
+			if (j+round)%len(takers) == i {
+				part = append(part, row)
+			}
+		}
+		if len(part) == 0 {
+			continue
+		}
+		empty, err := c.emptyAt(ctx, taker.ID, part)
+		if err == nil && len(empty) > 0 {
+			err = c.makeAnew(ctx, empty, taker)
+		}
+		switch {
+		case err != nil:
+			c.n.cfg.Logger.Warn("ranges without a copy are not made anew yet", "node", taker.ID, "ranges", len(part), "err", err)
+		case len(empty) > 0:
+			c.n.cfg.Logger.Warn("ranges without a copy were made anew, empty, as --recreate-after says", "node", taker.ID, "ranges", len(empty))
+		case round%60 == 0:
+			c.n.cfg.Logger.Warn("ranges without a copy are not made anew where there is something of them from earlier: RING RECREATE says what is to become of it",
+				"node", taker.ID, "ranges", len(part))
+		}
+	}
+}
+
+// emptyAt are the rows of which a node has nothing.
+func (c *cluster) emptyAt(ctx context.Context, node string, rows []*table.Row) (empty []*table.Row, err error) {
+	q := &inquiry{}
+	for _, row := range rows {
+		q.Loads = append(q.Loads, row.Range)
+	}
+	a, err := c.inquire(ctx, node, q)
+	if err != nil {
+		return nil, err
+	}
+	for i, row := range rows {
+		if a.Loads[i].Keys == 0 {
+			empty = append(empty, row)
+		}
+	}
+	return empty, nil
+}
+
+// absences are since when ranges have been lost.
+type absences map[ring.Range]time.Time
+
+// over are the rows that have been lost for long enough, and what is to be remembered.
+func (a absences) over(lost []*table.Row, now time.Time, after time.Duration) (rows []*table.Row, next absences) {
+	next = make(absences, len(lost))
+	for _, row := range lost {
+		since, known := a[row.Range]
+		if !known {
+			since = now
+		}
+		next[row.Range] = since
+		if now.Sub(since) >= after {
+			rows = append(rows, row)
+		}
+	}
+	return rows, next
+}

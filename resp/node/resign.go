@@ -1,0 +1,43 @@
+package node
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ringside-kv/ringside/replica/members"
+)
+
+// resign lets others take over what this node does before it stops: its ranges that have
+// backups, its places in the sets of others, and the lead of the table. It takes at most
+// half of the time there is to stop, which is then left to the commands that are running.
+func (c *cluster) resign(ctx context.Context) {
+	cfg := &c.n.cfg
+	if !c.entered.Load() || cfg.Role != RoleStore {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, cfg.StopTimeout/2)
+	defer cancel()
+	before := c.engine.Totals().Promoted
+	err := c.engine.Resign(ctx, c.alive)
+	if promoted := c.engine.Totals().Promoted - before; promoted > 0 {
+		cfg.Logger.Info("backups serve in this node's place", "node", c.n.id, "ranges", promoted)
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		cfg.Logger.Warn("not all of this node's ranges have another primary in time: they wait until its lease is over", "node", c.n.id, "ranges", c.ranges())
+	case err != nil:
+		cfg.Logger.Warn("resign", "node", c.n.id, "err", err)
+	}
+	if err := c.table.Cede(ctx); err != nil {
+		cfg.Logger.Info("the table gets another leader once this one is missed", "node", c.n.id, "err", err)
+	}
+}
+
+// aliveNodes are the nodes that gossip shows as being there.
+func (c *cluster) aliveNodes() map[string]bool {
+	alive := make(map[string]bool)
+	for _, m := range c.members.Nodes() {
+		alive[m.ID] = m.Status == members.Alive
+	}
+	return alive
+}

@@ -1,0 +1,234 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// rounds lets clients write and read keys of all nodes through some of them, until stop is
+// called, which returns how often and how long the slowest took.
+func (c *virtualCluster) rounds(through ...string) (stop func() (slowest time.Duration, times int)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var mu sync.Mutex
+	var slowest time.Duration
+	var clients sync.WaitGroup
+	times := 0
+	for i, id := range through {
+		client := c.client(id)
+		clients.Go(func() {
+			defer func() { _ = client.Close() }()
+			for round := 0; ctx.Err() == nil; round++ {
+				key := fmt.Sprintf("%s%d:%d", id, i, round%200)
+				began := time.Now()
+				err := client.Set(context.Background(), key, round, 0).Err()
+				if err == nil {
+					var got int
+					if got, err = client.Get(context.Background(), key).Int(); err == nil && got != round {
+						err = fmt.Errorf("%d instead of %d", got, round)
+					}
+				}
+				if err != nil {
+					c.t.Errorf("%s at %s: %v", key, id, err)
+					return
+				}
+				mu.Lock()
+				slowest = max(slowest, time.Since(began))
+				times++
+				mu.Unlock()
+				time.Sleep(2 * time.Millisecond)
+			}
+		})
+	}
+	return func() (time.Duration, int) {
+		cancel()
+		clients.Wait()
+		return slowest, times
+	}
+}
+
+// ready waits until probes would say that a node is.
+func (c *virtualCluster) ready(id string) {
+	c.t.Helper()
+	why := error(nil)
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if _, why = c.nodes[id].cluster.ready(); why == nil {
+			return
+		}
+	}
+	c.t.Fatalf("%s does not get ready: %v", id, why)
+}
+
+// sent is how much copies have cost on the network.
+func (c *virtualCluster) sent() (bytes int64) {
+	for _, id := range c.running() {
+		bytes += c.nodes[id].cluster.engine.Totals().Traffic
+	}
+	return bytes
+}
+
+// Each node in turn is stopped and started again, the next one once probes say that it
+// may go: no command of a client of the others fails, and hardly any data moves.
+func TestRollingRestartFailsNothing(t *testing.T) {
+	virtually(t, 2, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
+		c.three()
+		client := c.client("a")
+		const keys, size = 2000, 1000
+		pipe := client.Pipeline()
+		for i := range keys {
+			pipe.Set(context.Background(), fmt.Sprint("key", i), strings.Repeat("x", size), 0)
+		}
+		if _, err := pipe.Exec(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		_ = client.Close()
+		ids := c.running()
+		for i, id := range ids {
+			others := []string{ids[(i+1)%3], ids[(i+2)%3]}
+			c.settled()
+			stop := c.rounds(others...)
+			time.Sleep(time.Second)
+			before := c.sent() - c.nodes[id].cluster.engine.Totals().Traffic
+			began := time.Now()
+			c.stop(id)
+			stopped := time.Since(began)
+			time.Sleep(3 * time.Second)
+			c.start(id, others[0])
+			c.ready(id)
+			slowest, times := stop()
+			travelled := c.sent() - before
+			c.say("%s stopped in %v and is back; %d rounds, the slowest %v; copies cost %d bytes", id, stopped, times, slowest, travelled)
+			if slowest > time.Second || times < 100 {
+				t.Errorf("%s restarts: %d rounds, the slowest took %v", id, times, slowest)
+			}
+			if travelled > keys*size/10 {
+				t.Errorf("%s restarts: copies sent %d bytes", id, travelled)
+			}
+		}
+		c.settled()
+		client = c.client("b")
+		for i := range keys {
+			if got, err := client.StrLen(context.Background(), fmt.Sprint("key", i)).Result(); err != nil || got != size {
+				t.Fatalf("key%d: %d, %v", i, got, err)
+			}
+		}
+		_ = client.Close()
+		c.close()
+	})
+}
+
+// fill writes keys of a size, through one node.
+func (c *virtualCluster) fill(id string, keys, size int) {
+	c.t.Helper()
+	client := c.client(id)
+	defer func() { _ = client.Close() }()
+	pipe := client.Pipeline()
+	for i := range keys {
+		pipe.Set(context.Background(), fmt.Sprint("key", i), strings.Repeat("x", size), 0)
+	}
+	if _, err := pipe.Exec(context.Background()); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// Who was replaced after a crash finds most of what it had when it comes back: little has
+// to travel, whatever was written meanwhile.
+func TestAReturningNodeCostsLittle(t *testing.T) {
+	virtually(t, 2, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
+		c.three()
+		const keys, size = 2000, 1000
+		c.fill("a", keys, size)
+		time.Sleep(time.Second)
+		before := c.sent() - c.nodes["b"].cluster.engine.Totals().Traffic
+		c.crash("b")
+		time.Sleep(8 * time.Second) // its backups have taken over
+		c.fill("a", keys/100, size)
+		c.start("b", "a")
+		c.ready("b")
+		c.settled()
+		travelled := c.sent() - before
+		c.say("copies cost %d bytes", travelled)
+		if travelled > keys*size/10 {
+			t.Errorf("a node came back: copies sent %d bytes of %d", travelled, keys*size)
+		}
+		c.alike()
+		c.close()
+	})
+}
+
+// alike compares all copies of all ranges, byte by byte as digests do.
+func (c *virtualCluster) alike() {
+	c.t.Helper()
+	time.Sleep(time.Second)
+	for row := range c.nodes[c.running()[0]].cluster.table.State().Rows() {
+		var first []byte
+		for node := range row.Copies() {
+			d, err := c.nodes[node].store.Digest(row.Range, nil, 1<<20)
+			if err != nil {
+				c.t.Fatal(err)
+			}
+			text := d.Append(nil)
+			if first == nil {
+				first = text
+			} else if string(first) != string(text) {
+				c.t.Errorf("%v is not the same at %s and at %s", row.Range, row.Primary, node)
+			}
+		}
+	}
+}
+
+// The number of backups is raised and lowered while clients write, and nodes leave that
+// have copies: all copies that there are in the end are the same, and nowhere is more.
+func TestBackupsAreRaisedAndLowered(t *testing.T) {
+	virtually(t, 2, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
+		c.three()
+		c.start("d", "a")
+		c.settled()
+		c.fill("a", 2000, 1000)
+		stop := c.rounds("a", "c")
+		for _, copies := range []int{2, 0, 3, 1} {
+			client := c.client("c")
+			if err := client.Do(context.Background(), "RING", "BACKUPS", copies).Err(); err != nil {
+				t.Fatal(err)
+			}
+			_ = client.Close()
+			time.Sleep(2 * time.Second)
+			c.settled()
+			for row := range c.nodes["a"].cluster.table.State().Rows() {
+				if len(row.Backups) != copies {
+					t.Errorf("%d backups are wanted: %+v", copies, row)
+					break
+				}
+			}
+		}
+		client := c.client("b")
+		if err := client.Do(context.Background(), "RING", "LEAVE").Err(); err != nil {
+			t.Fatal(err)
+		}
+		_ = client.Close()
+		c.nodes["b"].leaves = true
+		<-c.nodes["b"].Done()
+		c.stop("b")
+		delete(c.nodes, "b")
+		c.settled()
+		slowest, times := stop()
+		c.say("%d rounds, the slowest took %v", times, slowest)
+		c.alike()
+		time.Sleep(time.Minute)
+		for _, id := range c.running() {
+			cl := c.nodes[id].cluster
+			for row := range cl.table.State().Rows() {
+				if load, err := c.nodes[id].store.RangeLoad(row.Range); err != nil || !row.Holds(id) && load.Keys > 0 {
+					t.Errorf("%s still has %d keys of %+v (%v)", id, load.Keys, row, err)
+				}
+			}
+		}
+		c.close()
+	})
+}

@@ -1,0 +1,122 @@
+package node
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+const (
+	runFile   = "run.json"
+	runFormat = 1
+	// maxRunFile bounds what is read, should something else have written it.
+	maxRunFile = 4 << 10
+)
+
+// A run is what a directory remembers of the last start of its node: whether the next
+// one can say that it has all that was acknowledged.
+type run struct {
+	Format int `json:"format"`
+	// Boot is of the machine, from one start of it to the next; empty if it is not known.
+	Boot  string `json:"boot"`
+	Fsync string `json:"fsync"`
+	// Stopped tells that the node was stopped, and everything made durable.
+	Stopped bool `json:"stopped"`
+	// Registered is the last incarnation that the cluster knows of; 0 if it knows none.
+	// If it knows a later one, the directory is an old copy.
+	Registered uint64 `json:"registered,string"`
+	// Lost tells that something may have been lost since then.
+	Lost bool `json:"lost"`
+}
+
+// survived tells whether what the run had acknowledged is all there at the next start:
+// nothing that the system had was lost, or the disk had everything.
+func (r *run) survived(boot string) bool {
+	switch store.Fsync(r.Fsync) {
+	case store.FsyncAlways:
+		return true
+	case store.FsyncEverySec:
+		return r.Stopped || r.Boot != "" && r.Boot == boot
+	}
+	return r.Stopped
+}
+
+// next is the run that begins now. A directory that has seen none is new, or its run was
+// not recorded, and proves nothing.
+func (r *run) next(boot string, fsync store.Fsync) run {
+	return run{
+		Format: runFormat, Boot: boot, Fsync: string(fsync),
+		Registered: r.Registered, Lost: r.Lost || r.Registered == 0 || !r.survived(boot),
+	}
+}
+
+// intact tells, before the run is registered, whether it has all that earlier ones have
+// acknowledged, if after is the last of them that the cluster knows of.
+func (r *run) intact() (intact bool, after uint64) { return !r.Lost, r.Registered }
+
+func loadRun(dir string) (run, error) {
+	path := filepath.Join(dir, runFile)
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return run{}, nil
+	} else if err != nil {
+		return run{}, fmt.Errorf("read of the last start: %w", err)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxRunFile))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return run{}, fmt.Errorf("read of the last start: %w", err)
+	}
+	var r run
+	if json.Unmarshal(text, &r) != nil || r.Format != runFormat {
+		return run{}, nil // it proves nothing, which is safe
+	}
+	return r, nil
+}
+
+// save replaces the file: after a crash it is the old one or the new one.
+func (r run) save(dir string) error {
+	if err := saveJSON(dir, runFile, r); err != nil {
+		return fmt.Errorf("note this start: %w", err)
+	}
+	return nil
+}
+
+// beginRun notes that the node runs, before it may acknowledge anything.
+func (n *Node) beginRun() error {
+	if n.cfg.Role != RoleStore {
+		return nil
+	}
+	if err := os.MkdirAll(n.cfg.Dir, 0o700); err != nil {
+		return err
+	}
+	last, err := loadRun(n.cfg.Dir)
+	if err != nil {
+		return err
+	}
+	n.run = last.next(bootID(), n.store.Fsync())
+	return n.run.save(n.cfg.Dir)
+}
+
+// runRegistered notes that the cluster knows of this run.
+func (n *Node) runRegistered(incarnation uint64) error {
+	if n.cfg.Role != RoleStore {
+		return nil
+	}
+	n.run.Registered, n.run.Lost = incarnation, false
+	return n.run.save(n.cfg.Dir)
+}
+
+// endRun notes that all is durable, as the last thing that the node does.
+func (n *Node) endRun() error {
+	if n.cfg.Role != RoleStore {
+		return nil
+	}
+	n.run.Stopped = true
+	return n.run.save(n.cfg.Dir)
+}

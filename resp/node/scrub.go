@@ -1,0 +1,25 @@
+package node
+
+import (
+	"time"
+
+	"github.com/ringside-kv/ringside/resp/status"
+)
+
+// scrub is how it stands with the check of this node's copies.
+func (c *cluster) scrub() *status.Scrub {
+	f := c.engine.Scrub()
+	s := &status.Scrub{
+		Interval: c.n.server.ScrubInterval().Seconds(), Running: f.Running, Done: f.Done, Total: f.Total, Rounds: f.Rounds,
+		Compared: f.Compared, Skipped: f.Skipped, Undecided: f.Undecided, Differed: f.Differed, Repaired: f.Repaired,
+		Repairing: f.Repairing, Damaged: f.Damaged, Unmended: f.Unmended, Yielded: f.Yielded, Discarded: f.Discarded,
+	}
+	at := func(t time.Time) *time.Time {
+		if t.IsZero() {
+			return nil
+		}
+		return &t
+	}
+	s.Began, s.Ended = at(f.Began), at(f.Ended)
+	return s
+}

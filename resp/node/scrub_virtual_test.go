@@ -1,0 +1,405 @@
+package node
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/ringside-kv/ringside/replica"
+	"github.com/ringside-kv/ringside/resp/status"
+	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store"
+)
+
+// small lets data come to the disk early, and stay out of memory.
+func small(cfg *Config) { cfg.MemTableSize, cfg.BlockCache = 1<<20, 64<<10 }
+
+// noise writes keys whose values cannot be made smaller, and returns them.
+func (c *virtualCluster) noise(rnd *rand.Rand, keys int) map[string][]byte {
+	c.t.Helper()
+	client := c.client("a")
+	defer func() { _ = client.Close() }()
+	values := make(map[string][]byte)
+	for i := 0; i < keys; {
+		pipe := client.Pipeline()
+		for range min(keys-i, 200) {
+			value := make([]byte, 1000)
+			for j := range value {
+				value[j] = byte(rnd.Uint32())
+			}
+			key := fmt.Sprint("noise", i)
+			values[key] = value
+			pipe.Set(context.Background(), key, value, 0)
+			i++
+		}
+		if _, err := pipe.Exec(context.Background()); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	return values
+}
+
+// kept compares what every node answers with what was written, of a part of the keys each.
+func (c *virtualCluster) kept(values map[string][]byte) {
+	c.t.Helper()
+	keys := slices.Sorted(maps.Keys(values))
+	for i, id := range c.running() {
+		client := c.client(id)
+		for ; i < len(keys); i += 7 {
+			key, value := keys[i], values[keys[i]]
+			if got, err := client.Get(context.Background(), key).Bytes(); err != nil || !bytes.Equal(got, value) {
+				c.t.Errorf("%s through %s: %d bytes, %v", key, id, len(got), err)
+			}
+		}
+		_ = client.Close()
+	}
+}
+
+// behind changes what the store of a node holds, without anybody's knowing; no value is a
+// removal.
+func (c *virtualCluster) behind(id, key string, value []byte) {
+	c.t.Helper()
+	u := c.nodes[id].store.NewUnit()
+	u.Begin(time.Now().UnixMilli(), []store.Place{u.Place([]byte(key))})
+	v, err := u.Get([]byte(key))
+	if err == nil && value == nil {
+		u.Delete([]byte(key), v)
+	} else if err == nil {
+		err = u.PutString([]byte(key), v, value, 0, false)
+	}
+	if err == nil {
+		_, err = u.Commit(nil)
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// flip changes a bit of a value in a table of a node, and tells whether it is in one.
+func (c *virtualCluster) flip(id string, value []byte) bool {
+	c.t.Helper()
+	fs := c.nodes[id].fs
+	names, err := fs.List("data/data")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	flipped := false
+	for _, name := range names {
+		if !strings.HasSuffix(name, ".sst") {
+			continue
+		}
+		f, err := fs.OpenReadWrite(fs.PathJoin("data/data", name), vfs.WriteCategoryUnspecified)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		text, err := io.ReadAll(f)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if at := bytes.Index(text, value[100:140]); at >= 0 {
+			if _, err := f.WriteAt([]byte{text[at] ^ 4}, int64(at)); err != nil {
+				c.t.Fatal(err)
+			}
+			c.say("a bit of %s of %s has flipped", name, id)
+			flipped = true
+		}
+		_ = f.Close()
+	}
+	return flipped
+}
+
+// scrubbed has all copies compared by an operator's order, through one node.
+func (c *virtualCluster) scrubbed(id string) {
+	c.t.Helper()
+	rounds := make(map[string]int64)
+	for _, at := range c.running() {
+		rounds[at] = c.nodes[at].cluster.engine.Scrub().Rounds
+	}
+	client := c.client(id)
+	defer func() { _ = client.Close() }()
+	if err := client.Do(context.Background(), "RING", "SCRUB").Err(); err != nil {
+		c.t.Fatal(err)
+	}
+	for at, before := range rounds {
+		c.within(30*time.Minute, "a round of "+at, func() bool { return c.nodes[at].cluster.engine.Scrub().Rounds > before })
+	}
+}
+
+// checks are the figures of all nodes together.
+func (c *virtualCluster) checks() (all replica.ScrubFigures) {
+	for _, id := range c.running() {
+		f := c.nodes[id].cluster.engine.Scrub()
+		all.Compared += f.Compared
+		all.Skipped += f.Skipped
+		all.Undecided += f.Undecided
+		all.Differed += f.Differed
+		all.Repaired += f.Repaired
+		all.Repairing += f.Repairing
+		all.Damaged += f.Damaged
+		all.Yielded += f.Yielded
+		all.Discarded += f.Discarded
+		all.Unmended = append(all.Unmended, f.Unmended...)
+	}
+	return all
+}
+
+// served reads keys and writes others through some nodes until stop is called. Who asks for
+// what is damaged may be told so, and asks again. stop returns how long the slowest took,
+// that included.
+func (c *virtualCluster) served(values map[string][]byte, through ...string) (stop func() (slowest time.Duration, times, told int)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var mu sync.Mutex
+	var clients sync.WaitGroup
+	var slowest time.Duration
+	times, told := 0, 0
+	keys := slices.Sorted(maps.Keys(values))
+	for i, id := range through {
+		client := c.client(id)
+		clients.Go(func() {
+			defer func() { _ = client.Close() }()
+			for round := i; ctx.Err() == nil; round++ {
+				key, other := keys[round*7919%len(keys)], fmt.Sprint("served", id, round%100)
+				began := time.Now()
+				for {
+					got, err := client.Get(context.Background(), key).Bytes()
+					if err == nil && !bytes.Equal(got, values[key]) {
+						c.t.Errorf("%s at %s: another value", key, id)
+					}
+					if err == nil {
+						err = client.Set(context.Background(), other, round, 0).Err()
+					}
+					if err == nil {
+						break
+					}
+					if !strings.Contains(err.Error(), "cannot be read") || time.Since(began) > time.Minute {
+						c.t.Errorf("%s, %s at %s: %v", key, other, id, err)
+						return
+					}
+					mu.Lock()
+					told++
+					mu.Unlock()
+					time.Sleep(10 * time.Millisecond)
+				}
+				mu.Lock()
+				slowest = max(slowest, time.Since(began))
+				times++
+				mu.Unlock()
+				time.Sleep(2 * time.Millisecond)
+			}
+		})
+	}
+	return func() (time.Duration, int, int) {
+		cancel()
+		clients.Wait()
+		return slowest, times, told
+	}
+}
+
+// What was changed in a backup behind everybody's back is found and repaired, while clients
+// go on, and told.
+func TestChangedBackupIsRepaired(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, small)
+		c.backed()
+		values := c.noise(rand.New(rand.NewPCG(seed, 5)), 1000)
+		time.Sleep(time.Second)
+		stop := c.rounds("a", "c")
+		c.scrubbed("a")
+		if f := c.checks(); f.Differed > 0 || f.Compared == 0 {
+			t.Errorf("nothing is wrong yet: %+v", f)
+		}
+		first, second, third := c.keyAt("a", "b"), c.keyAt("b", "c"), c.keyAt("c", "b")
+		c.behind("b", first, []byte("another"))
+		c.behind("c", second, []byte("another"))
+		st := c.nodes["c"].cluster.table.State()
+		for key := range values {
+			row, _ := st.Row(c.nodes["c"].cluster.strategy.Token([]byte(key)))
+			if row.Primary == "c" && slices.Contains(row.Backups, "b") {
+				third = key
+				break
+			}
+		}
+		c.behind("b", third, nil)
+		c.scrubbed("b")
+		c.within(10*time.Minute, "all are repaired", func() bool { f := c.checks(); return f.Differed == 3 && f.Repaired == 3 })
+		c.settled()
+		c.scrubbed("c")
+		f := c.checks()
+		if f.Differed != 3 || f.Repairing != 0 || f.Damaged != 0 || f.Discarded != 0 {
+			t.Errorf("%+v", f)
+		}
+		slowest, times := stop()
+		c.say("%d rounds, the slowest took %v; %+v", times, slowest, f)
+		c.kept(values)
+		c.alike()
+		for _, id := range []string{"b", "c"} {
+			if text := c.nodes[id].log.String(); id == "c" && !strings.Contains(text, "does not have what its primary has") {
+				t.Errorf("%s does not say so:\n%s", id, text)
+			}
+		}
+		client := c.client("a")
+		defer func() { _ = client.Close() }()
+		info := ringText(client, "INFO")
+		for _, line := range []string{"scrub_interval_seconds:86400\r\n", "scrub_differed:1\r\n", "scrub_repaired:1\r\n", "ranges_damaged:0\r\n"} {
+			if !strings.Contains(info, line) {
+				t.Errorf("RING INFO is without %q:\n%s", line, info)
+			}
+		}
+		if text := ringText(client, "SCRUB", "STATUS"); !strings.Contains(text, "b: ") || !strings.Contains(text, "1 copies differed, 1 repaired") {
+			t.Errorf("RING SCRUB STATUS: %s", text)
+		}
+		report := reportOf(t, client)
+		if i := slices.IndexFunc(report.Nodes, func(n status.Node) bool { return n.ID == "c" }); report.Nodes[i].Scrub == nil || report.Nodes[i].Scrub.Differed != 1 {
+			t.Errorf("%+v", report.Nodes[i].Scrub)
+		}
+		c.close()
+	})
+}
+
+// A bit that flips on a disk costs nobody anything, whatever copies it is in.
+func TestFlippedBitIsMended(t *testing.T) {
+	for _, what := range []string{"backup", "primary"} {
+		t.Run(what, func(t *testing.T) {
+			virtually(t, 2, func(t *testing.T, seed uint64) {
+				c := newVirtualCluster(t, seed, time.Millisecond, 0, small)
+				c.backed()
+				rnd := rand.New(rand.NewPCG(seed, 5))
+				values := c.noise(rnd, 6000)
+				time.Sleep(time.Second)
+				done := false
+				st := c.nodes["b"].cluster.table.State()
+				keys := slices.Sorted(maps.Keys(values))
+				rnd.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+				for _, key := range keys {
+					value := values[key]
+					row, _ := st.Row(c.nodes["b"].cluster.strategy.Token([]byte(key)))
+					if row.Range.Start < 1<<28 || row.Range.Start > 0xf<<28 {
+						continue // other things may lie in the same block
+					}
+					if what == "primary" && row.Primary == "b" || what == "backup" && slices.Contains(row.Backups, "b") {
+						if done = c.flip("b", value); done {
+							c.say("%s of %v", key, row)
+							break
+						}
+					}
+				}
+				if !done {
+					t.Fatal("nothing is on the disk")
+				}
+				stop := c.served(values, "a", "c")
+				c.scrubbed("a")
+				c.within(10*time.Minute, fmt.Sprintf("it is mended: %+v", c.checks()), func() bool {
+					f := c.checks()
+					return f.Discarded > 0 && f.Damaged == 0
+				})
+				c.inSync(1)
+				c.settled()
+				f := c.checks()
+				if f.Yielded == 0 || f.Differed > 0 || len(f.Unmended) > 0 {
+					t.Errorf("%+v", f)
+				}
+				slowest, times, told := stop()
+				c.say("%d rounds, %d errors of damage, the slowest took %v; %+v", times, told, slowest, f)
+				c.kept(values)
+				c.alike()
+				if err := c.nodes["b"].store.CheckRange(t.Context(), ring.Whole, nil); err != nil {
+					t.Error(err)
+				}
+				c.close()
+			})
+		})
+	}
+}
+
+// Damage that goes on in what belongs to no range cannot be got rid of: it is told, and
+// nobody loses anything.
+func TestDamageBesideRangesIsTold(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, small)
+		c.backed()
+		values := c.noise(rand.New(rand.NewPCG(seed, 5)), 6000)
+		time.Sleep(time.Second)
+		st := c.nodes["a"].cluster.table.State()
+		last, _ := st.Row(^ring.Token(0))
+		// Behind the last key of a table lies what counts the keys.
+		token := func(key string) ring.Token { return c.nodes["a"].cluster.strategy.Token([]byte(key)) }
+		keys := slices.SortedFunc(maps.Keys(values), func(a, b string) int { return cmp.Compare(token(b), token(a)) })
+		at := slices.IndexFunc(keys, func(key string) bool { return c.flip(last.Backups[0], values[key]) })
+		if at < 0 || !last.Range.Contains(token(keys[at])) {
+			t.Fatalf("nothing of %v is on the disk", last)
+		}
+		c.scrubbed("a")
+		c.within(10*time.Minute, "it is told", func() bool { return len(c.checks().Unmended) > 0 })
+		client := c.client("a")
+		defer func() { _ = client.Close() }()
+		// The block may hold keys of the range before it, too.
+		if text := ringText(client, "STATUS"); !strings.Contains(text, last.Backups[0]+" cannot read all of ") || !strings.Contains(text, "beside the cut") {
+			t.Error(text)
+		}
+		c.kept(values)
+		c.close()
+	})
+}
+
+// However much is written, expires and is removed, what is right is not taken for wrong.
+func TestNothingIsWrongUnderHeavyWrites(t *testing.T) {
+	virtually(t, 2, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, small)
+		c.backed()
+		ctx, cancel := context.WithCancel(context.Background())
+		var clients sync.WaitGroup
+		for i, id := range []string{"a", "b", "c"} {
+			client := c.client(id)
+			rnd := rand.New(rand.NewPCG(seed, uint64(i)))
+			clients.Go(func() {
+				defer func() { _ = client.Close() }()
+				for ctx.Err() == nil {
+					pipe := client.Pipeline()
+					for range 10 {
+						key := fmt.Sprint("busy", rnd.IntN(60))
+						switch rnd.IntN(6) {
+						case 0:
+							pipe.Set(context.Background(), key, strings.Repeat("x", rnd.IntN(200)), time.Duration(1+rnd.IntN(200))*time.Millisecond)
+						case 1:
+							pipe.Del(context.Background(), key)
+						case 2:
+							pipe.Append(context.Background(), key, "more")
+						case 3:
+							pipe.SetRange(context.Background(), key, int64(rnd.IntN(200_000)), "a piece")
+						default:
+							pipe.Set(context.Background(), key, rnd.Uint64(), 0)
+						}
+					}
+					_, _ = pipe.Exec(context.Background())
+					time.Sleep(time.Duration(rnd.IntN(4)) * time.Millisecond)
+				}
+			})
+		}
+		for range 2 {
+			c.scrubbed("a")
+		}
+		cancel()
+		clients.Wait()
+		f := c.checks()
+		c.say("%+v", f)
+		if f.Differed > 0 || f.Damaged > 0 || f.Compared < 2*100 {
+			t.Errorf("%+v", f)
+		}
+		c.scrubbed("b") // with what has expired since, and is not removed perhaps
+		if f := c.checks(); f.Differed > 0 {
+			t.Errorf("%+v", f)
+		}
+		c.close()
+	})
+}

@@ -1,0 +1,114 @@
+package status
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+// A Scrub is how it stands with the comparison of a node's ranges with their backups, since
+// it was started.
+type Scrub struct {
+	// Interval is in how many seconds the node compares all that it serves; 0: only when
+	// it is told to.
+	Interval float64 `json:"interval_seconds"`
+	// Running tells that a round goes on, which has come by Done of Total ranges since
+	// Began. Rounds have come to their end, the last of them at Ended.
+	Running bool       `json:"running"`
+	Began   *time.Time `json:"began,omitempty"`
+	Done    int        `json:"ranges_done"`
+	Total   int        `json:"ranges"`
+	Rounds  int64      `json:"rounds"`
+	Ended   *time.Time `json:"ended,omitempty"`
+	// Compared are copies of ranges that were compared, or read where there is only one;
+	// Skipped could not be. Undecided are a few keys each that clients wrote all the time.
+	Compared  int64 `json:"compared"`
+	Skipped   int64 `json:"skipped"`
+	Undecided int64 `json:"undecided"`
+	// Differed are copies that did not have what the node has; Repaired of them have by
+	// now, or others in their place, and Repairing do not.
+	Differed  int64 `json:"differed"`
+	Repaired  int64 `json:"repaired"`
+	Repairing int   `json:"repairing"`
+	// Damaged are ranges in which the node cannot read something, Unmended those of them
+	// that stay so, with the reasons. Yielded were given up for damage, Discarded removed.
+	Damaged   int      `json:"damaged"`
+	Unmended  []string `json:"unmended,omitempty"`
+	Yielded   int64    `json:"yielded"`
+	Discarded int64    `json:"discarded"`
+}
+
+// mostUnmended is how many ranges are named.
+const mostUnmended = 3
+
+// notes are what an operator should know of a node's check.
+func (s *Scrub) notes(node string) (notes []string) {
+	if s.Damaged > 0 {
+		notes = append(notes, fmt.Sprintf("%s cannot read all of %s: its disk has damaged something", node, plural(s.Damaged, "range")))
+	}
+	for i, text := range s.Unmended {
+		if i == mostUnmended {
+			notes = append(notes, fmt.Sprintf("%s: and %d more", node, len(s.Unmended)-i))
+			break
+		}
+		notes = append(notes, fmt.Sprintf("%s: %s", node, text))
+	}
+	if s.Repairing > 0 {
+		notes = append(notes, fmt.Sprintf("%s of what %s serves did not have all of it: it is copied anew", plural(s.Repairing, "backup"), node))
+	}
+	return notes
+}
+
+// DrawScrub tells, node by node, how far the comparison of copies is, and what it found.
+func DrawScrub(w io.Writer, r *Report) error {
+	for i := range r.Nodes {
+		n := &r.Nodes[i]
+		if n.Role != "store" {
+			continue
+		}
+		text := "does not tell"
+		if n.Answered && n.Scrub != nil {
+			text = n.Scrub.text()
+		}
+		if _, err := fmt.Fprintf(w, "%s: %s\n", n.ID, text); err != nil {
+			return err
+		}
+		if n.Scrub == nil {
+			continue
+		}
+		for _, note := range n.Scrub.notes(n.ID) {
+			if _, err := fmt.Fprintf(w, "! %s\n", note); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Scrub) text() string {
+	text := "no round goes on"
+	if s.Running {
+		text = fmt.Sprintf("%d of %s compared", s.Done, plural(s.Total, "range"))
+		if s.Began != nil {
+			text += " since " + s.Began.UTC().Format(time.DateTime)
+		}
+	}
+	text += ", " + plural(int(s.Rounds), "round") + " done"
+	if s.Ended != nil {
+		text += ", the last at " + s.Ended.UTC().Format(time.DateTime)
+	}
+	return text + fmt.Sprintf("; %d copies differed, %d repaired, %d removed for damage, %d skipped", s.Differed, s.Repaired, s.Discarded, s.Skipped)
+}
+
+// scrubbing is how far the rounds of all nodes are.
+func (d *drawing) scrubbing() {
+	done, total := 0, 0
+	for i := range d.r.Nodes {
+		if s := d.r.Nodes[i].Scrub; s != nil && s.Running {
+			done, total = done+s.Done, total+s.Total
+		}
+	}
+	if total > 0 {
+		d.line("copies are compared: %d of %s in this round", done, plural(total, "range"))
+	}
+}

@@ -1,0 +1,184 @@
+package store
+
+import (
+	"fmt"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+const (
+	// manyKeys is how many keys a clearing may remove one by one.
+	manyKeys = 4096
+	// A unit of several batches has about as many operations, and bytes of batches, at
+	// most. It holds their latches, which other ranges of the store share, and more than
+	// this makes an operation no cheaper.
+	unitOps   = 256
+	unitBytes = 256 << 10
+)
+
+// Apply makes a batch's changes visible, all or none, with all that a unit's commit
+// brings up to date. As with [Unit.Commit], w is told when they are as durable as the
+// fsync mode demands, if wait is true.
+//
+// With an error nothing was changed, but for what a batch removes from a whole stretch of
+// tokens. The stream is at its end then: ErrGap if it does not follow what is here,
+// ErrBatch if it is malformed, ErrReadOnly if nothing can be written.
+func (rc *Receiver) Apply(batch []byte, w Waiter) (wait bool, err error) {
+	return rc.ApplyAll([][]byte{batch}, w)
+}
+
+// ApplyAll is Apply for batches that follow one another: many go into one unit. With an
+// error, those before some one have been applied.
+func (rc *Receiver) ApplyAll(batches [][]byte, w Waiter) (wait bool, err error) {
+	if rc.broken != nil {
+		return false, rc.broken
+	}
+	rc.after = 0
+	for len(batches) > 0 {
+		g, err := rc.group(batches)
+		if err == nil {
+			batches = batches[g.batches:]
+			var last Waiter
+			if len(batches) == 0 {
+				last = w
+			}
+			wait, err = rc.unit(&g, last)
+		}
+		if err != nil {
+			return false, rc.fail(err)
+		}
+	}
+	return wait, nil
+}
+
+// A batchGroup is batches that make one unit.
+type batchGroup struct {
+	batches int
+	copying bool
+	// alone: the batch is a unit by itself; then drops is what goes before the rest.
+	alone bool
+	drops []stretch
+}
+
+// group checks batches and notes what they do, and in the unit which latches that needs:
+// as many as make one unit.
+func (rc *Receiver) group(batches [][]byte) (g batchGroup, err error) {
+	rc.u.latched = rc.u.latched[:0]
+	rc.cleared = rc.cleared[:0]
+	rc.ops = rc.ops[:0]
+	size := 0
+	for _, batch := range batches {
+		if size += len(batch); g.batches > 0 && (size > unitBytes || len(rc.ops) > unitOps) {
+			break
+		}
+		ops, latched := len(rc.ops), len(rc.u.latched)
+		next, err := rc.prepare(batch)
+		if err != nil {
+			return g, err
+		}
+		if g.batches > 0 && (next.alone || next.copying != g.copying) {
+			rc.ops, rc.u.latched = rc.ops[:ops], rc.u.latched[:latched]
+			break
+		}
+		next.batches += g.batches
+		if g = next; g.alone {
+			break
+		}
+	}
+	return g, nil
+}
+
+// prepare checks a batch, and adds what it does to the unit that is to come.
+func (rc *Receiver) prepare(batch []byte) (g batchGroup, err error) {
+	g.batches = 1
+	u := rc.u
+	more, dropping := false, false
+	flags, err := eachOp(batch, func(o *operation) error {
+		op := placedOp{operation: *o}
+		switch o.kind {
+		case opDrop:
+			g.alone, dropping = true, true
+			for _, st := range stretches(o.tokens) {
+				if i := rc.within.find(st.first.Token()); i < 0 || rc.within.spans[i].last < st.last.Token() {
+					return fmt.Errorf("%w: it drops %v", ErrBatch, o.tokens)
+				}
+				g.drops = append(g.drops, st)
+			}
+			return nil
+		case opClear:
+			g.alone, more = true, true
+			_, pieces, err := rc.clearingOf(o)
+			for _, st := range pieces {
+				if whole, ok := st.inside(o.a, o.b); ok && rc.s.keysWithin(whole) > manyKeys {
+					g.drops = append(g.drops, whole)
+				}
+				u.latched = st.appendLatches(u.latched)
+			}
+			rc.ops = append(rc.ops, op)
+			return err
+		case opPut, opFresh, opAdopt:
+			var h header
+			if err := h.parse(o.a); err != nil || h.gen == 0 && (o.kind != opPut || len(h.value) > pieceSize) {
+				return fmt.Errorf("%w: header", ErrBatch)
+			}
+		case opSub, opSubDelete:
+			if len(o.a) == 0 {
+				return fmt.Errorf("%w: empty sub key", ErrBatch)
+			}
+		}
+		more = true
+		op.place = PlaceOf(rc.s.token, o.key)
+		if rc.within.find(op.place.Token()) < 0 {
+			return fmt.Errorf("%w: it has a key outside the range", ErrBatch)
+		}
+		if n := latchOf(op.place); len(u.latched) == 0 || u.latched[len(u.latched)-1] != n {
+			u.latched = append(u.latched, n)
+		}
+		rc.ops = append(rc.ops, op)
+		return nil
+	})
+	g.copying = flags&batchCopied != 0
+	if err == nil && dropping && more {
+		err = fmt.Errorf("%w: a range is dropped among other things", ErrBatch)
+	}
+	return g, err
+}
+
+// unit does what group has noted.
+func (rc *Receiver) unit(g *batchGroup, w Waiter) (wait bool, err error) {
+	u := rc.u
+	if len(g.drops) > 0 {
+		if err := rc.s.drop(union(g.drops), nil, nil); err != nil {
+			return false, err
+		}
+	}
+	u.copying = g.copying
+	u.begin(beforeAll)
+	for i := range rc.ops {
+		if err := rc.one(&rc.ops[i]); err != nil {
+			u.Abort()
+			return false, err
+		}
+	}
+	if len(g.drops) > 0 && u.batch == nil {
+		rc.after = max(rc.after, rc.s.latches[latchOf(g.drops[0].first)].settled.Load())
+	}
+	u.after = max(u.after, rc.after)
+	if wait, err = u.Commit(w); err == nil {
+		rc.after = u.after
+	}
+	return wait, err
+}
+
+// rangeOf returns the receiver's range that a position lies in.
+func (rc *Receiver) rangeOf(at Position) (r ring.Range, ok bool) {
+	if len(rc.ranges) == 1 {
+		return rc.ranges[0], true
+	}
+	for _, r := range rc.ranges {
+		if len(at) >= placeSize && r.Contains(at.place().Token()) {
+			return r, true
+		}
+	}
+	return r, false
+}

@@ -1,0 +1,293 @@
+package store
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// handedOver returns what a tap was handed of random operations, and the store that it
+// ends in.
+func handedOver(t *testing.T, rnd *rand.Rand) (*Store, [][]byte) {
+	t.Helper()
+	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
+	t.Cleanup(func() { s.mustClose(t) })
+	var batches [][]byte
+	var tap *Tap
+	tap = mustTap(t, s, ring.Whole, func(c Change) {
+		batches = append(batches, c.Batch)
+		tap.Acked(c.Number)
+	})
+	for i := range 4 {
+		churnAll(t, s, rnd, 25)
+		start(t, s, "v", "cleared"+strconv.Itoa(i))
+		first := testToken([]byte("cleared" + strconv.Itoa(i)))
+		if err := s.ClearRange(ring.Range{Start: first, End: first + ring.Token(1+rnd.Uint32()/4)}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	churnAll(t, s, rnd, 10)
+	settleAll(s)
+	tap.Close(nil)
+	return s, batches
+}
+
+func follower(t *testing.T, ranges ...ring.Range) (*Store, *Receiver) {
+	t.Helper()
+	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
+	t.Cleanup(func() { s.mustClose(t) })
+	s.SetActive()
+	return s, s.NewReceiver(ranges...)
+}
+
+// TestBatchesMayBeAppliedTogether, however many: the store is the same in the end, and
+// who waits is told once, when all is settled.
+func TestBatchesMayBeAppliedTogether(t *testing.T) {
+	rnd := seeded(t)
+	src, batches := handedOver(t, rnd)
+	parts := manyRanges(170, 2)
+	for name, size := range map[string]func() int{
+		"each":  func() int { return 1 },
+		"few":   func() int { return 1 + rnd.IntN(8) },
+		"many":  func() int { return 1 + rnd.IntN(200) },
+		"whole": func() int { return len(batches) },
+	} {
+		dst, rc := follower(t, append(parts[0], parts[1]...)...)
+		left := batches
+		for len(left) > 0 {
+			n := min(size(), len(left))
+			w := newTold()
+			wait, err := rc.ApplyAll(left[:n], w)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			if wait {
+				if <-w.ch; w.err != nil {
+					t.Error(w.err)
+				}
+			}
+			if last := dst.settler.last; !dst.settler.durable(last) {
+				t.Fatalf("%s: of %d settlements, %d have been settled", name, last, dst.settler.settled.Load())
+			}
+			left = left[n:]
+		}
+		if n := len(rc.begun); n > 0 {
+			t.Errorf("%s: %d values are still under construction", name, n)
+		}
+		rc.Close()
+		mustEqual(t, ring.Whole, src, dst)
+		checkCache(t, dst)
+		sweepAll(t, dst)
+		dst.audit(t)
+		dst.collectAll(t)
+		if a := dst.audit(t); a.garbage != 0 {
+			t.Errorf("%s: %d values of garbage are left", name, a.garbage)
+		}
+	}
+}
+
+// TestBatchesAreCutByRanges so that the parts make the whole.
+func TestBatchesAreCutByRanges(t *testing.T) {
+	rnd := seeded(t)
+	src, batches := handedOver(t, rnd)
+	dst, whole := follower(t, ring.Whole)
+	whole.Close()
+	var receivers []*Receiver
+	parts := manyRanges(9, 3)
+	for _, ranges := range parts {
+		receivers = append(receivers, dst.NewReceiver(ranges...))
+	}
+	cuts := 0
+	for _, batch := range batches {
+		for i, ranges := range parts {
+			cut, err := src.BatchWithin(batch, ranges...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if cut == nil {
+				cuts++
+				continue
+			}
+			if _, err := receivers[i].Apply(cut, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if all, err := src.BatchWithin(batch, ring.Whole); err != nil || string(all) != string(batch) {
+			t.Fatalf("% x of everything is % x, %v", batch, all, err)
+		}
+		if none, err := src.BatchWithin(batch); err != nil || none != nil {
+			t.Fatalf("% x of nothing is % x, %v", batch, none, err)
+		}
+	}
+	if cuts == 0 {
+		t.Error("nothing was cut away")
+	}
+	mustEqual(t, ring.Whole, src, dst)
+	sweepAll(t, dst)
+	dst.audit(t)
+	for _, rc := range receivers {
+		rc.Close()
+	}
+	w := newBatch(batchCopied, 0)
+	w.add(&operation{kind: opClear, a: positionOf(0), b: endPosition})
+	if _, err := src.BatchWithin(w.buf, ring.Whole); !errors.Is(err, ErrBatch) {
+		t.Errorf("part of a copy: %v", err)
+	}
+}
+
+// TestAReceiverKeepsToItsRanges, which change from batch to batch; what was begun in one
+// that it leaves is garbage.
+func TestAReceiverKeepsToItsRanges(t *testing.T) {
+	a, b := ring.Range{Start: 5 << 28, End: 6 << 28}, ring.Range{Start: 15 << 28, End: 1 << 28}
+	inA, inB := keyIn(a, 0), keyIn(b, 0)
+	out := keyIn(ring.Range{Start: 6 << 28, End: 15 << 28}, 0)
+	put := func(keys ...string) []byte {
+		w := newBatch(0, 0)
+		for _, k := range keys {
+			w.add(&operation{kind: opPut, key: []byte(k), a: []byte{1, 0, 'v'}})
+		}
+		return w.buf
+	}
+	begin := func(key string) []byte {
+		w := newBatch(0, 0)
+		w.add(&operation{kind: opStage, key: []byte(key), gen: 7})
+		w.add(&operation{kind: opSub, key: []byte(key), a: []byte{0, 0, 0, 0}, b: []byte("piece")})
+		return w.buf
+	}
+	dst, rc := follower(t)
+	steps := []struct {
+		ranges []ring.Range
+		batch  []byte
+		ok     bool
+	}{
+		{nil, put(), true},
+		{nil, put(inA), false},
+		{[]ring.Range{a, b}, put(inA, inB), true},
+		{[]ring.Range{a, b}, put(inA, out), false},
+		{[]ring.Range{a, b}, begin(inA), true},
+		{[]ring.Range{b}, put(inA), false},
+		{[]ring.Range{b}, put(inB), true},
+		{[]ring.Range{ring.Whole}, put(inA, out), true},
+	}
+	for i, step := range steps {
+		rc.SetRanges(step.ranges...)
+		_, err := rc.Apply(step.batch, nil)
+		if (err == nil) != step.ok || err != nil && !errors.Is(err, ErrBatch) {
+			t.Errorf("step %d: %v", i, err)
+		}
+		if n := len(rc.begun); n != 0 && i != 4 && i != 5 || n != 1 && i == 4 {
+			t.Errorf("step %d: %d values are under construction", i, n)
+		}
+		if err != nil {
+			begun := rc.begun
+			rc = dst.NewReceiver()
+			rc.begun = begun
+		}
+	}
+	for _, tokens := range []ring.Range{{Start: 5 << 28, End: 7 << 28}, {Start: 4 << 28, End: 6 << 28}, ring.Whole} {
+		w := newBatch(0, 0)
+		w.add(&operation{kind: opDrop, tokens: tokens})
+		rc := dst.NewReceiver(a, b)
+		if _, err := rc.Apply(w.buf, nil); !errors.Is(err, ErrBatch) {
+			t.Errorf("a clearing of %v: %v", tokens, err)
+		}
+		rc.Close()
+	}
+	rc.Close()
+	dst.collectAll(t)
+	if a := dst.audit(t); a.garbage != 0 {
+		t.Errorf("%d values of garbage are left", a.garbage)
+	}
+}
+
+// TestAValueIsNotBegunInTheMiddle: who has not seen the first of it does not follow; and
+// a number that is used again names another value.
+func TestAValueIsNotBegunInTheMiddle(t *testing.T) {
+	src := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
+	defer src.mustClose(t)
+	var rec recorder
+	tap := mustTap(t, src, ring.Whole, rec.sink)
+	defer tap.Close(nil)
+	long := strings.Repeat("a", stageSize) + strings.Repeat("b", stageSize) + strings.Repeat("c", stageSize/2)
+	start(t, src, long, "k")
+	var batches [][]byte
+	for _, c := range rec.changes {
+		batches = append(batches, c.Batch)
+	}
+	if len(batches) < 4 {
+		t.Fatalf("%d changes", len(batches))
+	}
+	for from := 1; from < len(batches); from++ {
+		dst, rc := follower(t, ring.Whole)
+		if _, err := rc.ApplyAll(batches[from:], nil); !errors.Is(err, ErrGap) {
+			t.Errorf("from part %d on: %v", from, err)
+		}
+		rc.Close()
+		if v, ok := dst.get(t, "k"); ok {
+			t.Errorf("from part %d on, it is %.20q", from, v)
+		}
+	}
+	dst, rc := follower(t, ring.Whole)
+	// Another store's value of the same key and number, which it never finished.
+	w := newBatch(0, 0)
+	w.add(&operation{kind: opStage, key: []byte("k"), gen: stagedNumber(t, batches[0])})
+	for i := range 60 {
+		w.add(&operation{kind: opSub, key: []byte("k"), a: []byte{0, 0, 0, byte(i)}, b: []byte("other")})
+	}
+	if _, err := rc.ApplyAll(slices.Insert(batches, 0, w.buf), nil); err != nil {
+		t.Fatal(err)
+	}
+	rc.Close()
+	mustEqual(t, ring.Whole, src, dst)
+	dst.collectAll(t)
+	dst.audit(t)
+}
+
+func stagedNumber(t *testing.T, batch []byte) (gen uint64) {
+	t.Helper()
+	if _, err := eachOp(batch, func(o *operation) error {
+		if o.kind == opStage {
+			gen = o.gen
+		}
+		return nil
+	}); err != nil || gen == 0 {
+		t.Fatal(gen, err)
+	}
+	return gen
+}
+
+// TestSpansAreFound as looking at each of them finds them.
+func TestSpansAreFound(t *testing.T) {
+	rnd := seeded(t)
+	for range 200 {
+		var ranges []ring.Range
+		for range rnd.IntN(40) {
+			first := ring.Token(rnd.Uint32())
+			ranges = append(ranges, ring.Range{Start: first, End: first + 1 + ring.Token(rnd.Uint32()>>(4+rnd.IntN(28)))})
+		}
+		if rnd.IntN(10) == 0 {
+			ranges = append(ranges, ring.Whole)
+		}
+		x := newSpanIndex(spansOf(ranges))
+		for i := range 1000 {
+			token := ring.Token(rnd.Uint32())
+			if n := len(ranges); i < n {
+				token = ranges[i].Start + ring.Token(rnd.IntN(3)) - 1
+			} else if i < 2*n {
+				token = ranges[i-n].End + ring.Token(rnd.IntN(3)) - 1
+			}
+			want := slices.ContainsFunc(ranges, func(r ring.Range) bool { return r.Contains(token) })
+			at := x.find(token)
+			if (at >= 0) != want || at >= 0 && (x.spans[at].first > token || x.spans[at].last < token) {
+				t.Fatalf("%08x in %v: span %d, want %s", uint32(token), ranges, at, strconv.FormatBool(want))
+			}
+		}
+	}
+}

@@ -1,0 +1,366 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/sstable"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// What to do about tables that the disk has damaged. Damage is found when a block is
+// read, and keeps its table from being merged for good: so a range with damage in it is
+// not merely deleted but cut out of the tables.
+
+// damage is what is known of damaged tables.
+type damage struct {
+	mu        sync.Mutex
+	stretches []stretch // in order, with gaps between them
+}
+
+// found notes that there is damage in a table with such bounds.
+func (d *damage) found(first, last []byte) {
+	st := stretch{0, ^Place(0)}
+	switch {
+	case len(first) == 0 || len(last) == 0 || first[0] > kindData || last[0] < kindData:
+		return // nothing of a range
+	case first[0] == kindData && len(first) > placeSize:
+		st.first = Place(binary.BigEndian.Uint64(first[1:]))
+	}
+	if last[0] == kindData && len(last) > placeSize {
+		st.last = Place(binary.BigEndian.Uint64(last[1:]))
+	}
+	st.first, st.last = st.first&^(1<<32-1), st.last|(1<<32-1) // whole tokens
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stretches = union(append(d.stretches, st))
+}
+
+// mended notes that there is none in a stretch.
+func (d *damage) mended(st stretch) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stretches = without(d.stretches, st)
+}
+
+// without returns what some stretches hold outside another.
+func without(sts []stretch, cut stretch) (left []stretch) {
+	for _, st := range sts {
+		if st.first > cut.last || st.last < cut.first {
+			left = append(left, st)
+			continue
+		}
+		if st.first < cut.first {
+			left = append(left, stretch{st.first, cut.first - 1})
+		}
+		if st.last > cut.last {
+			left = append(left, stretch{cut.last + 1, st.last})
+		}
+	}
+	return left
+}
+
+// Damaged returns the ranges in which something that could not be read has been come
+// across since the store was opened: more than that, since whole tables are meant.
+// CheckRange tells what can be read all the same. What lies beside the data of ranges,
+// as the index of expiry times does, is in none.
+func (s *Store) Damaged() (ranges []ring.Range) {
+	s.damage.mu.Lock()
+	defer s.damage.mu.Unlock()
+	for _, st := range s.damage.stretches {
+		ranges = append(ranges, ring.Range{Start: st.first.Token(), End: st.last.Token() + 1})
+	}
+	return ranges
+}
+
+// CheckRange reads all that the store holds of a range, but for what is to be removed. The
+// error wraps ErrDamaged if some of it cannot be read. pace, if not nil, is told now and then how many bytes have
+// been read, and may take its time. What is in memory is not read from the disk.
+func (s *Store) CheckRange(ctx context.Context, r ring.Range, pace func(bytes int)) error {
+	for _, st := range stretches(r) {
+		// Garbage is not looked at: of most ranges there is none, and where it would be, a
+		// block begins with the data of the last range, and goes on with what is no range's.
+		if err := s.checkStretch(ctx, st, kindData, pace); err != nil {
+			return fmt.Errorf("check %v: %w", r, err)
+		}
+		s.damage.mended(st)
+	}
+	return nil
+}
+
+// checkStep is how many bytes are read before it is looked whether to go on.
+const checkStep = 256 << 10
+
+func (s *Store) checkStretch(ctx context.Context, st stretch, kind byte, pace func(int)) error {
+	lower, upper := st.bounds(kind)
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return s.readFailed(err)
+	}
+	size := 0
+	for ok := iter.First(); ok && err == nil; ok = iter.Next() {
+		var value []byte
+		value, err = iter.ValueAndErr()
+		if size += len(iter.Key()) + len(value); size >= checkStep {
+			if pace != nil {
+				pace(size)
+			}
+			if size = 0; ctx.Err() != nil || s.stopping() {
+				return errors.Join(iter.Close(), cmp.Or(ctx.Err(), ErrClosed))
+			}
+		}
+	}
+	if err = errors.Join(err, iter.Error(), iter.Close()); err != nil {
+		return s.readFailed(err)
+	}
+	if pace != nil && size > 0 {
+		pace(size)
+	}
+	return nil
+}
+
+// DiscardRanges removes all that the store holds of some ranges without reading it, and
+// cuts it out of the tables: whatever the disk has damaged there is gone. It is for
+// ranges of which there are copies elsewhere, that nobody writes in meanwhile and that
+// are not tapped: ErrOverlap. It works where writes are refused because of damage, too,
+// and ends that. Writes to the whole store wait while it cuts, for a few ms or as long
+// as it takes to write tables.
+//
+// An error that wraps ErrDamaged says that damage lies across an end of the ranges: the
+// range is empty, but the damage is still there. To discard the next range, too, helps.
+// After an error nothing may be written in the ranges before DiscardRanges has succeeded.
+func (s *Store) DiscardRanges(rs ...ring.Range) error {
+	var all []stretch
+	for _, r := range rs {
+		all = append(all, stretches(r)...)
+	}
+	if all = union(all); len(all) == 0 {
+		return nil
+	}
+	if err := s.discard(all); err != nil {
+		return fmt.Errorf("discard %v: %w", rs, err)
+	}
+	s.log.Warn("discarded ranges", "ranges", rs)
+	return nil
+}
+
+func (s *Store) discard(sts []stretch) error {
+	if err := s.flushTables(); err != nil { // most, before anybody has to wait
+		return err
+	}
+	marks := s.cache.sweepAhead(inside(sts))
+	s.checkpoints.Lock()
+	defer s.checkpoints.Unlock()
+	nums := s.latches.lock(latchesOf(sts))
+	defer s.latches.unlock(nums)
+	var done Signal
+	err := s.dropLatched(sts, dropping{nums: nums, marks: marks, unread: true}, &done)
+	if err == nil {
+		err = done.Wait()
+	}
+	if err != nil {
+		return err
+	}
+	// The counts must not be older than the tables.
+	s.wal.tick()
+	if err := s.wal.failed(); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnknown, err)
+	}
+	if err := s.excise(sts); err != nil {
+		return err
+	}
+	for _, st := range sts {
+		s.damage.mended(st)
+	}
+	s.damageGone()
+	return s.discarded(sts)
+}
+
+// excise cuts stretches, which hold nothing that can be seen and whose latches are held,
+// out of the tables.
+func (s *Store) excise(sts []stretch) error {
+	s.commits.Lock()
+	defer s.commits.Unlock()
+	// Something of the stretches in a memtable would make the cut part of its flush,
+	// which has no way to fail.
+	flushed, err := s.db.AsyncFlush()
+	if err != nil {
+		return fmt.Errorf("write out memtables: %w", err)
+	}
+	select {
+	case <-flushed:
+	case <-s.stop:
+		return errStopped
+	case <-s.fatal:
+		return errStopped
+	}
+	// Pebble takes what it cannot read beside a cut for nothing, and drops the rest of
+	// the table with it.
+	for _, st := range sts {
+		for _, kind := range []byte{kindData, kindGarbage} {
+			if err := s.checkEnds(st.bounds(kind)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, st := range sts {
+		for _, kind := range []byte{kindData, kindGarbage} {
+			lower, upper := st.bounds(kind)
+			if err := s.db.Excise(context.Background(), pebble.KeyRange{Start: lower, End: upper}); err != nil {
+				return s.readFailed(err)
+			}
+		}
+	}
+	return nil
+}
+
+// checkEnds reads what lies beside two ends in each table that one of them is in.
+func (s *Store) checkEnds(lower, upper []byte) error {
+	levels, err := s.db.SSTables(pebble.WithKeyRangeFilter(lower, upper))
+	if err != nil {
+		return s.readFailed(err)
+	}
+	for _, level := range levels {
+		for i := range level {
+			table := &level[i]
+			before := bytes.Compare(table.Smallest.UserKey, lower) < 0
+			behind := bytes.Compare(table.Largest.UserKey, upper) >= 0
+			if !before && !behind {
+				continue
+			}
+			if err := s.checkTable(table.BackingSSTNum.String(), before, behind, lower, upper); err != nil {
+				return fmt.Errorf("beside the cut: %w", s.readFailed(err))
+			}
+		}
+	}
+	return nil
+}
+
+// checkTable reads the entries of a table before one key, and behind another.
+func (s *Store) checkTable(name string, before, behind bool, lower, upper []byte) error {
+	fs := s.cfg.FS
+	f, err := fs.Open(fs.PathJoin(s.cfg.Dir, "data", name+".sst"))
+	if err != nil {
+		return err
+	}
+	readable, err := sstable.NewSimpleReadable(f)
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	opts := s.options()
+	opts.EnsureDefaults()
+	r, err := sstable.NewReader(context.Background(), readable, opts.MakeReaderOptions())
+	if err != nil {
+		return errors.Join(err, readable.Close())
+	}
+	iter, err := r.NewIter(sstable.NoTransforms, nil, nil, sstable.AssertNoBlobHandles)
+	if err != nil {
+		return errors.Join(err, r.Close())
+	}
+	if before {
+		iter.SeekLT(lower, 0)
+		err = iter.Error()
+	}
+	if behind {
+		iter.SeekGE(upper, 0)
+		err = errors.Join(err, iter.Error())
+	}
+	return errors.Join(err, iter.Close(), r.Close())
+}
+
+// isVacant reports whether nothing can be seen in a stretch.
+func (s *Store) isVacant(st stretch) (bool, error) {
+	lower, upper := st.bounds(kindData)
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return false, err
+	}
+	occupied := iter.First()
+	return !occupied, errors.Join(iter.Error(), iter.Close())
+}
+
+// A mark in the batch that discards a stretch has it cut out of the tables when the
+// store is opened again, if it came to its end before that was done:
+//
+//	kindMeta | "cut" | first place 8 B BE | last place 8 B BE
+var discardPrefix = []byte{kindMeta, 'c', 'u', 't'}
+
+func discardKey(st stretch) []byte {
+	k := binary.BigEndian.AppendUint64(slices.Clone(discardPrefix), uint64(st.first))
+	return binary.BigEndian.AppendUint64(k, uint64(st.last))
+}
+
+// discarded removes the marks of stretches.
+func (s *Store) discarded(sts []stretch) error {
+	b := s.db.NewBatch()
+	for _, st := range sts {
+		_ = b.Delete(discardKey(st), nil)
+	}
+	return errors.Join(s.write(b, pebble.NoSync), b.Close())
+}
+
+// resumeDiscards does what was left undone when the store was closed. What has come back
+// to a stretch since stays.
+func (s *Store) resumeDiscards() error {
+	sts, err := s.markedStretches(discardPrefix)
+	if err != nil || len(sts) == 0 {
+		return err
+	}
+	var cut []stretch
+	for _, st := range sts {
+		// That it cannot be read is why it is to be cut.
+		if vacant, err := s.isVacant(st); vacant || err != nil {
+			cut = append(cut, st)
+		}
+	}
+	nums := s.latches.lock(latchesOf(cut))
+	defer s.latches.unlock(nums)
+	if err := s.excise(cut); err != nil {
+		return err
+	}
+	return s.discarded(sts)
+}
+
+// goneUnread is what some stretches hold of each slice, by what the rest of the slice
+// holds; where that cannot be read either, in proportion. The latches are held.
+func (s *Store) goneUnread(sts []stretch) map[uint16]Load {
+	gone := make(map[uint16]Load)
+	for _, st := range sts {
+		for slice := int(sliceOf(st.first)); slice <= int(sliceOf(st.last)); slice++ {
+			if _, ok := gone[uint16(slice)]; ok {
+				continue
+			}
+			c := &s.counts.slices[slice]
+			l := Load{Keys: c.keys.Load(), Bytes: c.bytes.Load(), Expires: c.expires.Load()}
+			if l == (Load{}) {
+				continue
+			}
+			rest := []stretch{{Place(slice) << 48, Place(slice)<<48 | (1<<48 - 1)}}
+			for _, cut := range sts {
+				rest = without(rest, cut)
+			}
+			var kept Load
+			for _, st := range rest {
+				n, err := s.countStretch(st)
+				if err != nil {
+					tokens := int64(st.last.Token()-st.first.Token()) + 1
+					n = Load{Keys: share(l.Keys, tokens), Bytes: share(l.Bytes, tokens), Expires: share(l.Expires, tokens)}
+					s.log.Warn("keys are counted by estimate", "slice", slice, "err", err)
+				}
+				kept.add(n)
+			}
+			gone[uint16(slice)] = Load{
+				Keys: max(l.Keys-kept.Keys, 0), Bytes: max(l.Bytes-kept.Bytes, 0), Expires: max(l.Expires-kept.Expires, 0),
+			}
+		}
+	}
+	return gone
+}

@@ -1,0 +1,212 @@
+package store
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/batchrepr"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// A tapPart is the part of a unit that goes to one tap.
+type tapPart struct {
+	tap *Tap
+	w   batchWriter
+}
+
+// tapParts are the parts of a unit; what is behind their end keeps room for the next
+// unit's.
+type tapParts []tapPart
+
+// maxPartRoom bounds how much room is kept for each, in bytes.
+const maxPartRoom = 64 << 10
+
+// add appends an operation to the part of each tap of a piece.
+func (parts *tapParts) add(p *tapPiece, o *operation) {
+	if p.tap != nil {
+		parts.of(p.tap).add(o)
+	}
+	for _, t := range p.listen {
+		parts.of(t).add(o)
+	}
+}
+
+// of returns the writer of a tap.
+func (parts *tapParts) of(t *Tap) *batchWriter {
+	for i := range *parts {
+		if (*parts)[i].tap == t {
+			return &(*parts)[i].w
+		}
+	}
+	n := len(*parts)
+	*parts = slices.Grow(*parts, 1)[:n+1]
+	p := &(*parts)[n]
+	p.tap = t
+	p.w.begin(0)
+	return &p.w
+}
+
+// drop forgets the parts.
+func (parts *tapParts) drop() {
+	for i := range *parts {
+		p := &(*parts)[i]
+		p.tap = nil
+		if cap(p.w.buf) > maxPartRoom {
+			p.w = batchWriter{}
+		}
+	}
+	*parts = (*parts)[:0]
+}
+
+// handOver hands what has just been committed to the taps. What a unit did on the
+// way does not travel: of each key its last header, and the entries of that value.
+// r is the batch as it was before Pebble took it, which keeps what is large; entries
+// says that it holds entries of values.
+func (u *Unit) handOver(ts *tapSet, r batchrepr.Reader, entries bool) {
+	for i := range u.changes {
+		c := &u.changes[i]
+		if p := ts.find(c.place.Token()); p != nil {
+			u.addHeader(p, c)
+		}
+	}
+	for entries {
+		kind, k, v, ok, err := r.Next()
+		if !ok || err != nil {
+			break // it has been applied, so it is well-formed
+		}
+		if k[0] != kindData {
+			continue
+		}
+		p, key, sub, err := splitPlacedKey(k[1:])
+		if err != nil || len(sub) < genSize || binary.BigEndian.Uint64(sub) != u.lastGeneration(p, key, sub) {
+			continue
+		}
+		if piece := ts.find(p.Token()); piece != nil {
+			u.parts.addSub(piece, kind, key, sub[genSize:], v)
+		}
+	}
+	for i := range u.parts {
+		p := &u.parts[i]
+		if number := p.tap.hand(p.w.buf); p.tap.holds {
+			u.handed(p.tap, number)
+		}
+	}
+	u.parts.drop()
+}
+
+// addHeader adds the last header of a key.
+func (u *Unit) addHeader(p *tapPiece, c *change) {
+	o := operation{kind: opRemove, key: c.key}
+	var h header
+	if c.line != nil {
+		_ = h.parse(c.line)
+		o.kind, o.a = opPut, c.line
+		if h.gen != 0 && h.gen != c.base {
+			o.kind = opFresh
+			for i := range u.built {
+				if u.built[i].gen == h.gen {
+					o.kind, u.built[i].adopted = opAdopt, true
+				}
+			}
+		}
+	}
+	c.gen = h.gen
+	u.parts.add(p, &o)
+}
+
+// lastGeneration returns the generation of a key's value after the unit; without a
+// change of its header, the sub entry's own.
+func (u *Unit) lastGeneration(p Place, key, sub []byte) uint64 {
+	if c := u.find(p, key); c != nil {
+		return c.gen
+	}
+	return binary.BigEndian.Uint64(sub)
+}
+
+// addSub adds what a commit did to an entry of a value.
+func (parts *tapParts) addSub(p *tapPiece, kind pebble.InternalKeyKind, key, sub, value []byte) {
+	switch kind {
+	case pebble.InternalKeyKindSet:
+		parts.add(p, &operation{kind: opSub, key: key, a: sub, b: value})
+	case pebble.InternalKeyKindDelete, pebble.InternalKeyKindSingleDelete:
+		parts.add(p, &operation{kind: opSubDelete, key: key, a: sub})
+	case pebble.InternalKeyKindRangeDelete:
+		// value is the end, in the same value or just behind it.
+		_, endKey, end, err := splitPlacedKey(value[1:])
+		if err != nil || string(endKey) != string(key) || len(end) < genSize {
+			end = make([]byte, genSize)
+		}
+		parts.add(p, &operation{kind: opSubRange, key: key, a: sub, b: end[genSize:]})
+	}
+}
+
+// staged hands over part of a value that no header names yet, the first or more of it;
+// Store.constructing is held for reading.
+func (ts *tapSet) staged(r batchrepr.Reader, p Place, key []byte, gen uint64, more bool) {
+	piece := ts.find(p.Token())
+	if piece == nil {
+		return
+	}
+	var parts tapParts
+	o := operation{kind: opStage, key: key, gen: gen}
+	if more {
+		o.kind = opMore
+	}
+	parts.add(piece, &o)
+	for {
+		kind, k, v, ok, err := r.Next()
+		if !ok || err != nil {
+			break
+		}
+		if k[0] != kindData {
+			continue
+		}
+		if _, _, sub, err := splitPlacedKey(k[1:]); err == nil && len(sub) > genSize {
+			parts.addSub(piece, kind, key, sub[genSize:], v)
+		}
+	}
+	for i := range parts {
+		parts[i].tap.hand(parts[i].w.buf)
+	}
+}
+
+// abandoned tells of values that a unit may have begun and no header will name. Of
+// one that a header does name, the receiver knows nothing any more.
+func (ts *tapSet) abandoned(built []construction) {
+	for i := range built {
+		c := &built[i]
+		if c.adopted {
+			continue
+		}
+		if piece := ts.find(c.place.Token()); piece != nil {
+			var parts tapParts
+			parts.add(piece, &operation{kind: opAbandon, key: c.key, gen: c.gen})
+			for i := range parts {
+				parts[i].tap.hand(parts[i].w.buf)
+			}
+		}
+	}
+}
+
+// tellDropped tells the taps that a range has been emptied, under the latches nums,
+// and returns what is to wait in place of w.
+func (s *Store) tellDropped(taps *tapSet, r ring.Range, nums []uint16, w Waiter) Waiter {
+	u := Unit{s: s, latched: nums}
+	for _, t := range taps.all() {
+		b := newBatch(0, 16)
+		for _, st := range union(taps.of(t)) {
+			for _, tokens := range intersect(ring.Range{Start: st.first.Token(), End: st.last.Token() + 1}, r) {
+				b.add(&operation{kind: opDrop, tokens: tokens})
+			}
+		}
+		if b.empty() {
+			continue
+		}
+		if number := t.hand(b.buf); t.holds {
+			u.handed(t, number)
+		}
+	}
+	return u.gated(w)
+}

@@ -1,0 +1,558 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// keyIn returns a key in a range, other than those with a lower number.
+func keyIn(r ring.Range, from int) string {
+	for i := from; ; i++ {
+		if k := "key" + strconv.Itoa(i); r.Contains(testToken([]byte(k))) {
+			return k
+		}
+	}
+}
+
+// TestWhatMovesStaysHeld by the tap that was handed it: what the next one has
+// acknowledged says nothing of it.
+func TestWhatMovesStaysHeld(t *testing.T) {
+	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
+	defer s.mustClose(t)
+	r := ring.Range{Start: 0, End: 1 << 30}
+	key, other := keyIn(r, 0), keyIn(ring.Range{Start: 1 << 30, End: 0}, 0)
+	first := mustTap(t, s, r, func(Change) {})
+	var second *Tap
+	second = mustTap(t, s, ring.Range{Start: 1 << 30, End: 0}, func(c Change) { second.Acked(c.Number) })
+	w := start(t, s, "1", key)
+	// As if they shared a latch.
+	s.latches[latchOf(PlaceOf(s.token, []byte(other)))].tapped.Store(1)
+	mustRetap(t, s, nil, Move{r, second})
+	x := start(t, s, "2", other)
+	if <-x.ch; x.err != nil || second.Last() < 2 {
+		t.Fatal(x.err, second.Last())
+	}
+	seen := look(t, s, key)
+	if seen == nil {
+		t.Fatal("what is not acknowledged is shown")
+	}
+	// Who overwrites it has read it.
+	over := start(t, s, "3", key)
+	all := newTold()
+	if !s.AwaitAll(all) {
+		t.Fatal("a scan shows what is not acknowledged")
+	}
+	settleAll(s)
+	for _, x := range []*told{w, seen, over, all} {
+		if x.done.Load() {
+			t.Fatal("a reply left before the change was acknowledged")
+		}
+	}
+	if look(t, s, other) != nil {
+		t.Error("what was never the first tap's waits for it")
+	}
+	first.Acked(first.Last())
+	for _, x := range []*told{w, seen, over, all} {
+		if <-x.ch; x.err != nil {
+			t.Error(x.err)
+		}
+	}
+	if look(t, s, key) != nil {
+		t.Error("what is acknowledged waits")
+	}
+	// The promise has been kept and is forgotten with the next change.
+	mustRetap(t, s, nil)
+	for _, p := range s.taps.Load().pieces {
+		if len(p.open) > 0 {
+			t.Errorf("%v is still held by %v", p.stretch, p.open)
+		}
+	}
+	// To nobody: what is open stays so.
+	second.sink = func(Change) {}
+	w = start(t, s, "4", key)
+	mustRetap(t, s, nil, Move{r, nil})
+	if seen = look(t, s, key); seen == nil {
+		t.Fatal("what is not acknowledged is shown, of a range that nobody holds")
+	}
+	free := start(t, s, "5", keyIn(r, 1000))
+	if <-free.ch; free.err != nil {
+		t.Error(free.err)
+	}
+	second.Acked(second.Last())
+	<-w.ch
+	<-seen.ch
+	first.Close(nil)
+	second.Close(nil)
+	if s.taps.Load() != nil {
+		t.Error("taps are left")
+	}
+}
+
+func mustRetap(t *testing.T, s *Store, at func(), moves ...Move) {
+	t.Helper()
+	if err := s.Retap(moves, nil, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWhatFailsStaysUnseen where another tap holds it, until it is nobody's.
+func TestWhatFailsStaysUnseen(t *testing.T) {
+	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
+	defer s.mustClose(t)
+	r := ring.Range{Start: 0, End: 1 << 30}
+	moved, stayed := keyIn(r, 0), keyIn(ring.Range{Start: 1 << 30, End: 0}, 0)
+	first := mustTap(t, s, ring.Whole, func(Change) {})
+	second, err := s.Tap(func(Change) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := start(t, s, "1", moved)
+	x := start(t, s, "1", stayed)
+	mustRetap(t, s, nil, Move{r, second})
+	first.Close(errors.New("lost"))
+	for _, x := range []*told{w, x} {
+		if <-x.ch; !errors.Is(x.err, ErrUnknown) {
+			t.Errorf("told %v", x.err)
+		}
+	}
+	if look(t, s, stayed) != nil {
+		t.Error("what is nobody's waits")
+	}
+	seen := look(t, s, moved)
+	if seen == nil {
+		t.Fatal("what was never acknowledged is shown")
+	}
+	if <-seen.ch; !errors.Is(seen.err, ErrUnknown) {
+		t.Errorf("told %v", seen.err)
+	}
+	mustRetap(t, s, nil, Move{r, nil})
+	if look(t, s, moved) != nil {
+		t.Error("what is nobody's waits")
+	}
+	if err := s.Retap([]Move{{r, first}}, nil, func() { t.Error("at was called") }); !errors.Is(err, ErrClosed) {
+		t.Errorf("a closed tap: %v", err)
+	}
+	if err := s.Retap([]Move{{r, s.Listen(func(Change) {})}}, nil, nil); err == nil {
+		t.Error("a listening tap holds")
+	}
+	second.Close(nil)
+}
+
+// TestListeningTapsHoldNothing and may overlap with each other and with one that holds.
+func TestListeningTapsHoldNothing(t *testing.T) {
+	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
+	defer s.mustClose(t)
+	var a, b, h recorder
+	low := ring.Range{Start: 0, End: 1 << 31}
+	la, lb := s.Listen(a.sink, ring.Whole), s.Listen(b.sink, low)
+	hold := mustTap(t, s, ring.Range{Start: 1 << 30, End: 3 << 30}, h.sink)
+	defer hold.Close(nil)
+	keys := []string{
+		keyIn(ring.Range{Start: 0, End: 1 << 30}, 0), keyIn(ring.Range{Start: 1 << 30, End: 1 << 31}, 0),
+		keyIn(ring.Range{Start: 1 << 31, End: 3 << 30}, 0), keyIn(ring.Range{Start: 3 << 30, End: 0}, 0),
+	}
+	w := start(t, s, "v", keys[0], keys[3])
+	if <-w.ch; w.err != nil {
+		t.Error(w.err)
+	}
+	w = start(t, s, "v", keys...)
+	settleAll(s)
+	if w.done.Load() {
+		t.Error("a reply left early")
+	}
+	if look(t, s, keys[0]) != nil && s.latches[latchOf(PlaceOf(s.token, []byte(keys[0])))].tapped.Load() == 0 {
+		t.Error("it waits for a listening tap")
+	}
+	hold.Acked(hold.Last())
+	<-w.ch
+	ended := false
+	if err := s.Retap(nil, []*Tap{la}, func() { ended = a.count() == 2 }); err != nil || !ended {
+		t.Error(ended, err)
+	}
+	w = start(t, s, "v", keys...)
+	hold.Acked(hold.Last())
+	<-w.ch
+	for name, c := range map[string]struct {
+		got  []Change
+		want string
+	}{
+		"all":  {a.changes, "03 0123"},
+		"low":  {b.changes, "0 01 01"},
+		"held": {h.changes, "12 12"},
+	} {
+		var batches []string
+		for _, change := range c.got {
+			got := ""
+			if _, err := eachOp(change.Batch, func(o *operation) error {
+				for i, k := range keys {
+					if k == string(o.key) {
+						got += strconv.Itoa(i)
+					}
+				}
+				return nil
+			}); err != nil {
+				t.Error(err)
+			}
+			batches = append(batches, got)
+		}
+		if got := strings.Join(batches, " "); got != c.want {
+			t.Errorf("%s was given %q, want %q", name, got, c.want)
+		}
+	}
+	la.Close(nil)
+	lb.Close(nil)
+}
+
+// A ledger knows which changes of each key were handed over, and which of them have been
+// acknowledged: a key's values are numbered by the changes of it.
+type ledger struct {
+	mu     sync.Mutex
+	handed map[string]int
+	acked  map[string]map[int]bool
+	newest uint64
+	owner  map[ring.Token]int // by a range's first token
+	queue  []entrusted
+	closed bool
+	faults []string
+}
+
+// entrusted is a change on its way.
+type entrusted struct {
+	tap    int
+	number uint64
+	batch  []byte
+	keys   []string
+	values []int
+}
+
+func (l *ledger) fault(format string, args ...any) {
+	if len(l.faults) < 5 {
+		l.faults = append(l.faults, fmt.Sprintf(format, args...))
+	}
+}
+
+func (l *ledger) shown(key string, value int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if value > 0 && !l.acked[key][value] {
+		l.fault("%s = %d was shown, which is not acknowledged", key, value)
+	}
+}
+
+const retapRows = 24
+
+func retapRow(n int) ring.Range {
+	const step = 1<<32/retapRows + 1
+	end := uint64(n+1) * step
+	if n == retapRows-1 {
+		end = 0
+	}
+	return ring.Range{Start: ring.Token(n * step), End: ring.Token(end)}
+}
+
+func (l *ledger) sink(tap int) func(Change) {
+	return func(c Change) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if c.Number <= l.newest {
+			l.fault("number %d came after %d", c.Number, l.newest)
+		}
+		l.newest = c.Number
+		e := entrusted{tap: tap, number: c.Number, batch: c.Batch}
+		_, err := eachOp(c.Batch, func(o *operation) error {
+			if o.kind == opDrop {
+				return nil
+			}
+			k := string(o.key)
+			for n := range retapRows {
+				if r := retapRow(n); r.Contains(testToken(o.key)) && l.owner[r.Start] != tap {
+					l.fault("tap %d was given a change of %s, which is tap %d's", tap, k, l.owner[r.Start])
+				}
+			}
+			switch o.kind {
+			case opPut, opFresh, opAdopt, opRemove:
+				l.handed[k]++
+				e.keys, e.values = append(e.keys, k), append(e.values, l.handed[k])
+			}
+			return nil
+		})
+		if err != nil {
+			l.fault("%v", err)
+		}
+		l.queue = append(l.queue, e)
+	}
+}
+
+// take returns some of what is on its way, at least one; false at the end.
+func (l *ledger) take(rnd *rand.Rand) (some []entrusted, ok bool) {
+	for {
+		l.mu.Lock()
+		if n := len(l.queue); n > 0 {
+			n = 1 + rnd.IntN(n)
+			some, l.queue = l.queue[:n:n], l.queue[n:]
+		}
+		closed := l.closed
+		l.mu.Unlock()
+		if len(some) > 0 || closed {
+			return some, len(some) > 0
+		}
+		time.Sleep(time.Millisecond) // what comes then is more than one
+	}
+}
+
+// TestRangesMoveBetweenTaps at random, under load: each change goes to the tap that its
+// range has at its moment, nobody is shown what its tap has not acknowledged, whichever
+// has the range since, no value is parted, and who follows the taps is equal in the end.
+func TestRangesMoveBetweenTaps(t *testing.T) {
+	rnd := seeded(t)
+	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
+	defer s.mustClose(t)
+	mirror := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
+	defer mirror.mustClose(t)
+	mirror.SetActive()
+	l := &ledger{handed: map[string]int{}, acked: map[string]map[int]bool{}, owner: map[ring.Token]int{}}
+	const taps = 4
+	var tap [taps]*Tap
+	var receiver [taps]*Receiver
+	for i := range taps {
+		var ranges []ring.Range
+		for n := i; n < retapRows; n += taps {
+			ranges = append(ranges, retapRow(n))
+			l.owner[retapRow(n).Start] = i
+		}
+		var err error
+		if tap[i], err = s.Tap(l.sink(i), ranges...); err != nil {
+			t.Fatal(err)
+		}
+		receiver[i] = mirror.NewReceiver(ring.Whole)
+	}
+	var writers, others, last sync.WaitGroup
+	var over atomic.Bool
+	mirroring := rnd.Uint64()
+	last.Go(func() { mirrored(t, l, tap[:], receiver[:], rand.New(rand.NewPCG(mirroring, 1))) })
+	for i := range 4 {
+		seed := rnd.Uint64()
+		writers.Go(func() { scribble(t, s, l, i, rand.New(rand.NewPCG(seed, 1))) })
+	}
+	seed := rnd.Uint64()
+	others.Go(func() { // readers
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		var wait sync.WaitGroup
+		for n := 0; !over.Load(); n++ {
+			readNumbered(t, s, l, rnd, &wait)
+			if n%32 == 0 {
+				time.Sleep(time.Millisecond) // the others are to get on
+			}
+		}
+		wait.Wait()
+	})
+	others.Go(func() { // who clears
+		rnd := rand.New(rand.NewPCG(seed, 3))
+		for !over.Load() {
+			if err := s.ClearRange(retapRow(rnd.IntN(retapRows)), nil); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Duration(rnd.IntN(40)) * time.Millisecond)
+		}
+	})
+	others.Go(func() { // who moves
+		rnd := rand.New(rand.NewPCG(seed, 2))
+		for !over.Load() {
+			to := rnd.IntN(taps)
+			var moves []Move
+			for range 1 + rnd.IntN(4) {
+				moves = append(moves, Move{retapRow(rnd.IntN(retapRows)), tap[to]})
+			}
+			if err := s.Retap(moves, nil, func() {
+				l.mu.Lock()
+				defer l.mu.Unlock()
+				for _, m := range moves {
+					l.owner[m.Range.Start] = to
+				}
+			}); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Duration(rnd.IntN(3)) * time.Millisecond)
+		}
+	})
+	writers.Wait()
+	over.Store(true)
+	others.Wait()
+	l.mu.Lock()
+	l.closed = true
+	l.mu.Unlock()
+	last.Wait()
+	for _, f := range l.faults {
+		t.Error(f)
+	}
+	for i := range taps {
+		tap[i].Close(nil)
+		if n := len(receiver[i].begun); n > 0 {
+			t.Errorf("%d values are still under construction", n)
+		}
+		receiver[i].Close()
+	}
+	mustEqual(t, ring.Whole, s, mirror)
+	checkCache(t, mirror)
+	sweepAll(t, mirror)
+	mirror.audit(t)
+}
+
+// mirrored applies what is handed over, some at a time, and acknowledges it later, each
+// tap at its own pace.
+func mirrored(t *testing.T, l *ledger, taps []*Tap, receivers []*Receiver, rnd *rand.Rand) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	late := make([]chan func(), len(taps))
+	for i := range late {
+		late[i] = make(chan func(), 1<<12)
+		defer close(late[i])
+		rnd := rand.New(rand.NewPCG(rnd.Uint64(), 1))
+		all.Go(func() {
+			for acknowledge := range late[i] {
+				time.Sleep(time.Duration(rnd.IntN(5*i+1)) * time.Millisecond) // the first at once
+				acknowledge()
+			}
+		})
+	}
+	for {
+		some, ok := l.take(rnd)
+		if !ok {
+			return
+		}
+		for len(some) > 0 {
+			n, batches := 0, [][]byte(nil)
+			for n < len(some) && some[n].tap == some[0].tap {
+				batches = append(batches, some[n].batch)
+				n++
+			}
+			group := some[:n:n]
+			some = some[n:]
+			if _, err := receivers[group[0].tap].ApplyAll(batches, nil); err != nil {
+				t.Error(err)
+			}
+			acknowledge := func() {
+				for _, e := range group {
+					l.mu.Lock()
+					for i, k := range e.keys {
+						if l.acked[k] == nil {
+							l.acked[k] = map[int]bool{}
+						}
+						l.acked[k][e.values[i]] = true
+					}
+					l.mu.Unlock()
+				}
+				taps[group[0].tap].Acked(group[n-1].number)
+			}
+			late[group[0].tap] <- acknowledge
+		}
+	}
+}
+
+// scribble writes keys of its own in units of some.
+func scribble(t *testing.T, s *Store, l *ledger, id int, rnd *rand.Rand) {
+	numbers := map[string]int{}
+	var wait sync.WaitGroup
+	defer wait.Wait()
+	u := s.NewUnit()
+	for n := range 300 {
+		type write struct {
+			key   string
+			value int
+		}
+		var writes []write
+		var places []Place
+		for range 1 + rnd.IntN(4) {
+			k := fmt.Sprintf("w%d:%d", id, rnd.IntN(60))
+			if !slices.ContainsFunc(writes, func(w write) bool { return w.key == k }) {
+				writes = append(writes, write{k, 0})
+				places = append(places, u.Place([]byte(k)))
+			}
+		}
+		u.Begin(s.now(), places)
+		for i := range writes {
+			w := &writes[i]
+			v, err := u.Get([]byte(w.key))
+			if err == nil && rnd.IntN(10) == 0 && v.Exists() {
+				u.Delete([]byte(w.key), v)
+				numbers[w.key]++ // it is handed over, and cannot be told from others that are
+				continue
+			}
+			numbers[w.key]++
+			w.value = numbers[w.key]
+			value := strconv.Itoa(w.value) + ":"
+			if n%20 == 0 && i == 0 {
+				value += strings.Repeat("long", rnd.IntN(3*stageSize/2)/4)
+			}
+			if err == nil {
+				err = u.PutString([]byte(w.key), v, []byte(value), 0, false)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		wait.Add(1)
+		shown := func(err error) {
+			if err != nil {
+				t.Error(err)
+			}
+			for _, w := range writes {
+				l.shown(w.key, w.value)
+			}
+			wait.Done()
+		}
+		if waits, err := u.Commit(settledWith(shown)); err != nil {
+			t.Error(err)
+		} else if !waits {
+			shown(nil)
+		}
+	}
+}
+
+type settledWith func(error)
+
+func (f settledWith) Settled(err error) { f(err) }
+
+// readNumbered reads some key and notes what may be shown.
+func readNumbered(t *testing.T, s *Store, l *ledger, rnd *rand.Rand, wait *sync.WaitGroup) {
+	u := s.NewUnit()
+	u.Begin(s.now(), nil)
+	key := fmt.Sprintf("w%d:%d", rnd.IntN(4), rnd.IntN(60))
+	v, err := u.Get([]byte(key))
+	value := 0
+	if err == nil && v.Exists() {
+		var b []byte
+		if b, err = u.ReadRange([]byte(key), v, 0, min(v.Size, 12), nil); err == nil {
+			head, _, _ := strings.Cut(string(b), ":")
+			value, err = strconv.Atoi(head)
+		}
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	wait.Add(1)
+	shown := func(err error) {
+		if err != nil {
+			t.Error(err)
+		}
+		l.shown(key, value)
+		wait.Done()
+	}
+	if waits, err := u.Commit(settledWith(shown)); err != nil {
+		t.Error(err)
+	} else if !waits {
+		shown(nil)
+	}
+}
