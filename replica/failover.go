@@ -160,10 +160,16 @@ func (e *Engine) fenceAll(ctx context.Context, v *vacancy, st *table.State) {
 	var asking sync.WaitGroup
 	request := &fenceRequest{Node: v.failed.node, Incarnation: v.failed.incarnation}
 	for _, node := range v.asked() {
-		if a, answered := v.answers[node]; answered && registered(st, node, a.Incarnation) {
+		mu.Lock()
+		a, answered := v.answers[node]
+		if answered && !registered(st, node, a.Incarnation) {
+			delete(v.answers, node)
+			answered = false
+		}
+		mu.Unlock()
+		if answered {
 			continue
 		}
-		delete(v.answers, node)
 		asking.Go(func() {
 			var reply fenceReply
 			var err error
