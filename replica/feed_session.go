@@ -170,7 +170,9 @@ func (m *feedSession) read() (frameKind, []byte, error) {
 func (m *feedSession) process(w *ackWriter) error {
 	at := 0
 	for at < len(m.frames) {
+		w.hold()
 		n, err := m.some(w, at)
+		w.flush()
 		if err != nil {
 			return err
 		}
