@@ -29,6 +29,7 @@ type Recorder struct {
 	counts  map[string]*count
 	born    int
 	refused int
+	calm    time.Duration   // when the last fault was over; 0: it is not
 	gaps    map[string]*gap // by key, reads and writes apart
 }
 
@@ -93,7 +94,7 @@ func (r *Recorder) answer(o *Op, as outcome) {
 	defer r.mu.Unlock()
 	r.clock++
 	o.AnswerdAt = time.Since(r.began)
-	r.gap(o).answer(o.AnswerdAt, as == done)
+	r.gap(o).answer(o.AnswerdAt, r.calm, as == done)
 	n := r.counts[o.Key]
 	switch as {
 	case refused:
@@ -158,6 +159,7 @@ type gap struct {
 	waits   bool
 	since   time.Duration
 	longest time.Duration
+	calm    time.Duration // the longest after the last fault
 }
 
 func (g *gap) ask(now time.Duration) {
@@ -167,18 +169,29 @@ func (g *gap) ask(now time.Duration) {
 	}
 }
 
-func (g *gap) answer(now time.Duration, ok bool) {
+func (g *gap) answer(now, calm time.Duration, ok bool) {
 	if g.open--; ok {
 		g.longest = max(g.longest, now-g.since)
+		if calm > 0 {
+			g.calm = max(g.calm, now-max(g.since, calm))
+		}
 		g.waits, g.since = g.open > 0, now
 	}
 }
 
+// Calm notes that the last fault is over.
+func (r *Recorder) Calm() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calm = time.Since(r.began)
+}
+
 // Counts tell what became of all commands, and the longest that any one key was written,
-// or read, in vain.
+// or read, in vain: at any time, and after the last fault.
 type Counts struct {
 	Done, Refused, Unknown    int
 	LongestRead, LongestWrite time.Duration
+	LongestCalm               time.Duration
 }
 
 // Counts are those until now.
@@ -194,6 +207,7 @@ func (r *Recorder) Counts() Counts {
 		}
 	}
 	for name, g := range r.gaps {
+		c.LongestCalm = max(c.LongestCalm, g.calm)
 		if name[0] == 'w' {
 			c.LongestWrite = max(c.LongestWrite, g.longest)
 		} else {
