@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -33,6 +34,7 @@ const (
 const clockRuntime = `package runtime
 
 import (
+	"bytes"
 	"internal/runtime/atomic"
 	_ "unsafe"
 )
@@ -58,6 +60,7 @@ func time_now() (sec int64, nsec int32, mono int64) {
 const clockMain = `package main
 
 import (
+	"bytes"
 	"os"
 	"strconv"
 	"strings"
@@ -89,6 +92,12 @@ func init() {
 	}()
 }
 `
+
+// steppable tells whether a binary was made by buildSteppable.
+func steppable(binary string) bool {
+	text, err := os.ReadFile(binary)
+	return err == nil && bytes.Contains(text, []byte(clockEnv))
+}
 
 // buildSteppable compiles the binary of this module so that its clock can be set.
 func buildSteppable(ctx context.Context, dir string) (string, error) {

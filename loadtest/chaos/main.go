@@ -95,6 +95,7 @@ func run(ctx context.Context, o *options, isolated bool) (err error) {
 	if _, err := c.settle(ctx, 2*o.bound); err != nil {
 		return err
 	}
+	c.began = time.Now()
 	total := newTotal()
 	for number := 1; time.Since(c.began) < o.duration && ctx.Err() == nil; number++ {
 		result, err := c.round(ctx, number, kinds, total)
@@ -127,8 +128,10 @@ func (c *cluster) prepare(ctx context.Context, isolated bool) (tidy func() error
 				return tidy, errors.Join(err, tidy())
 			}
 		}
+	} else if steppable(given) {
+		c.means[clocks] = true
 	} else {
-		fmt.Println("steps of clocks are left out: they take a binary that is made for them")
+		fmt.Println("steps of clocks are left out: they take a binary that was made for them")
 	}
 	if !isolated {
 		return tidy, nil

@@ -72,8 +72,8 @@ func (c *cluster) round(ctx context.Context, number int, kinds []string, t *tota
 	}
 	t.fell += len(c.fell)
 	c.fell = nil
-	c.say("round %d: %d commands, %d refused, %d of unknown outcome, %d faults, in sync %.1f s after them; unavailable for at most %.1f s to writes, %.1f s to reads, and for %.1f s after the faults",
-		number, res.Done, res.Refused, res.Unknown, faults, settled.Seconds(), res.LongestWrite.Seconds(), res.LongestRead.Seconds(), res.LongestCalm.Seconds())
+	c.say("round %d: %d commands, %d refused, %d of unknown outcome, %d faults, in sync %.1f s after them; unavailable for at most %.1f s to writes, %.1f s to reads, and for %.1f s after the faults (%s)",
+		number, res.Done, res.Refused, res.Unknown, faults, settled.Seconds(), res.LongestWrite.Seconds(), res.LongestRead.Seconds(), res.LongestCalm.Seconds(), res.Calm)
 	return res, errors.Join(err, wrong)
 }
 

@@ -110,6 +110,12 @@ func (r *Recorder) answer(o *Op, as outcome) {
 	r.ops = append(r.ops, o)
 	if i := slices.Index(r.current, o.Key); i >= 0 && (n.ops >= mostOps || n.unknown >= mostUnknown) {
 		r.renew(i)
+		// Those who still wait for it wait for one node each: others would be answered.
+		for _, name := range []string{"read " + o.Key, "write " + o.Key} {
+			if g := r.gaps[name]; g != nil {
+				g.waits = false
+			}
+		}
 	}
 }
 
@@ -170,7 +176,11 @@ func (g *gap) ask(now time.Duration) {
 }
 
 func (g *gap) answer(now, calm time.Duration, ok bool) {
-	if g.open--; ok {
+	g.open--
+	if !g.waits {
+		return
+	}
+	if ok {
 		g.longest = max(g.longest, now-g.since)
 		if calm > 0 {
 			g.calm = max(g.calm, now-max(g.since, calm))
@@ -192,6 +202,8 @@ type Counts struct {
 	Done, Refused, Unknown    int
 	LongestRead, LongestWrite time.Duration
 	LongestCalm               time.Duration
+	// Calm is what LongestCalm was of: "read" or "write", and the key.
+	Calm string
 }
 
 // Counts are those until now.
@@ -207,7 +219,9 @@ func (r *Recorder) Counts() Counts {
 		}
 	}
 	for name, g := range r.gaps {
-		c.LongestCalm = max(c.LongestCalm, g.calm)
+		if g.calm > c.LongestCalm {
+			c.LongestCalm, c.Calm = g.calm, name
+		}
 		if name[0] == 'w' {
 			c.LongestWrite = max(c.LongestWrite, g.longest)
 		} else {

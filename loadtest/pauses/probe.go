@@ -77,6 +77,18 @@ func (p *probe) longest(from, to time.Time) (longest time.Duration) {
 	return longest
 }
 
+// before is the longest span that lies between two moments as a whole.
+func (p *probe) before(from, to time.Time) (longest time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.spans {
+		if s.began.After(from) && s.ended.Before(to) {
+			longest = max(longest, s.took())
+		}
+	}
+	return longest
+}
+
 // probes run at the same time.
 type probes struct {
 	all    []*probe
@@ -101,12 +113,14 @@ func (ps *probes) stop() {
 	ps.done.Wait()
 }
 
-// pauses are the longest spans of each key between two moments.
-func (ps *probes) pauses(from, to time.Time) (pauses []time.Duration) {
+// pauses are the longest spans of each key: of what lies between two moments as a whole,
+// and of what was open at some time between the second and a third.
+func (ps *probes) pauses(from, at, to time.Time) (before, pauses []time.Duration) {
 	for _, p := range ps.all {
-		pauses = append(pauses, p.longest(from, to))
+		before = append(before, p.before(from, at))
+		pauses = append(pauses, p.longest(at, to))
 	}
-	return pauses
+	return before, pauses
 }
 
 // failure is what a SET failed with last, if one did.

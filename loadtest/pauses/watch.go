@@ -134,15 +134,15 @@ func (w *watch) note(ctx context.Context, name string, n *nodes.Node, keys []str
 	to := time.Now()
 	ps.stop()
 	f := w.finding(name)
-	now := ps.pauses(at, to)
-	f.before = append(f.before, ps.pauses(from, at)...)
-	f.pauses = append(f.pauses, now...)
+	before, pauses := ps.pauses(from, at, to)
+	f.before = append(f.before, before...)
+	f.pauses = append(f.pauses, pauses...)
 	if err := ps.failure(); err != nil {
 		f.failed++
 		f.last = err
 	}
 	if w.o.Verbose {
-		fmt.Printf("%s %s: %v\n", name, n.ID, summary(now))
+		fmt.Printf("%-22s %s: %v, and when nothing happens %v\n", name, n.ID, summary(pauses), summary(before))
 	}
 	return nil
 }
