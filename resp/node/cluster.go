@@ -73,7 +73,7 @@ type cluster struct {
 func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	c = &cluster{
 		n: n, strategy: placing,
-		incarnation: uint64(time.Now().UnixNano()),
+		incarnation: n.run.Incarnation,
 		inside:      make(chan struct{}),
 		links:       make(map[string]*link),
 	}

@@ -232,3 +232,24 @@ func TestBackupsAreRaisedAndLowered(t *testing.T) {
 		c.close()
 	})
 }
+
+// Whose clock was set back while it was stopped comes back as a later start than the one
+// before, and so does one that was killed.
+func TestNodeIsBackThoughItsClockWasSetBack(t *testing.T) {
+	virtually(t, 2, func(t *testing.T, seed uint64) {
+		var back time.Duration
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) {
+			by := back
+			cfg.below.date = func() time.Time { return time.Now().Add(-by) }
+		})
+		c.three()
+		for i, end := range []func(string){c.stop, c.crash} {
+			end("c")
+			back = time.Duration(i+1) * time.Hour
+			c.start("c", "a")
+			c.ready("c")
+			c.settled()
+		}
+		c.close()
+	})
+}
