@@ -75,7 +75,7 @@ func never(ring.Range) bool { return false }
 
 // by brings the office in line with a state, with all members joined.
 func (d *desk) by(st *table.State) *turn {
-	u := d.consider(st, never, never)
+	u := d.consider(st, never)
 	d.take(u, st)
 	return u
 }
@@ -316,7 +316,7 @@ func TestALostRowFailsWhatIsOpen(t *testing.T) {
 		d.joinAll()
 		q := d.write(0, 7)
 		st = then(t, st, &table.CutOver{To: "n1", Incarnation: 1, Rows: []table.Ref{refAt(t, st, 0)}})
-		u := d.consider(st, func(ring.Range) bool { return still }, never)
+		u := d.consider(st, func(ring.Range) bool { return still })
 		if failed := slices.Contains(u.fail, q); failed == still {
 			t.Errorf("held and drained: %v; fails: %v", still, failed)
 		}
