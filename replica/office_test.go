@@ -134,6 +134,26 @@ func TestAFrameDoesNotSayThatAllHaveItsChange(t *testing.T) {
 	}
 }
 
+// What a member is brought before this node has written anything says nothing of what it
+// writes then.
+func TestWhatIsBroughtComesBeforeAllChanges(t *testing.T) {
+	d := newDesk(t, 0)
+	d.by(officeState(t, []string{"n1"}))
+	d.joinAll()
+	for range 2 {
+		d.emit(d.lines["n1"], &feedFrame{kind: feedBatch}, d.now)
+	}
+	q := d.write(0, 1)
+	d.ack("n1", 1)
+	if q.acked > 0 || d.high() > 0 {
+		t.Errorf("acknowledged up to %d, high-water mark %d", q.acked, d.high())
+	}
+	d.ack("n1", 3)
+	if q.acked != 1 {
+		t.Errorf("acknowledged up to %d", q.acked)
+	}
+}
+
 // Another set's changes are not waited for.
 func TestSetsDoNotWaitForEachOther(t *testing.T) {
 	d := newDesk(t, 0)
