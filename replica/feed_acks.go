@@ -101,12 +101,14 @@ func (a *acks) begin(conn net.Conn, have uint64) *ackWriter {
 	a.mu.Lock()
 	a.upTo, a.w = have, w
 	a.mu.Unlock()
-	w.done.Go(w.write)
+	w.done.Go(w.run)
 	return w
 }
 
 // An ackWriter writes to the primary, from a goroutine of its own, since whoever says
-// that something is durable may not wait for a network.
+// that something is durable may not wait for a network. The goroutine that reads from the
+// primary may: it writes by itself what becomes durable while it takes frames in, between
+// hold and flush.
 type ackWriter struct {
 	a    *acks
 	conn net.Conn
@@ -119,54 +121,104 @@ type ackWriter struct {
 	frames []byte
 	err    error
 	ended  bool
+	held   bool   // the reader is going to write
+	busy   bool   // somebody writes
+	room   []byte // for what is written; of who is busy
+	over   bool   // nothing is written any more
 }
 
 func (w *ackWriter) say(frame []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.frames = append(w.frames, frame...)
-	w.wake.Signal()
+	w.stir()
 }
 
 func (w *ackWriter) acked(k uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.upTo = k
-	w.wake.Signal()
+	w.stir()
 }
 
 func (w *ackWriter) fail(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.err = errors.Join(w.err, err)
-	w.wake.Signal()
+	w.stir()
 }
 
-func (w *ackWriter) write() {
-	for {
-		w.mu.Lock()
-		for w.told == w.upTo && len(w.frames) == 0 && !w.ended && w.err == nil {
+// stir wakes the goroutine, unless somebody else will write; mu is held.
+func (w *ackWriter) stir() {
+	if !w.held && !w.busy {
+		w.wake.Signal()
+	}
+}
+
+// due tells whether there is something to write; mu is held.
+func (w *ackWriter) due() bool {
+	return w.told < w.upTo || len(w.frames) > 0 || w.err != nil || w.ended
+}
+
+// hold leaves what there is to write to the reader, until flush.
+func (w *ackWriter) hold() {
+	w.mu.Lock()
+	w.held = true
+	w.mu.Unlock()
+}
+
+// flush writes what there is, if the goroutine is not at it.
+func (w *ackWriter) flush() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.held = false
+	if !w.busy && !w.over && w.due() {
+		w.write()
+	}
+	if w.over || w.due() {
+		w.wake.Signal()
+	}
+}
+
+func (w *ackWriter) run() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for !w.over {
+		if w.busy || w.held || !w.due() {
 			w.wake.Wait()
+			continue
 		}
-		frames := w.frames
-		w.frames = nil
-		if w.told < w.upTo {
-			w.told = w.upTo
-			frames = appendFrame(frames, frameAck, sequence(w.upTo))
-		}
-		over := w.ended || w.err != nil
-		if w.err != nil {
-			frames = appendFrame(frames, frameFail, []byte(w.err.Error()))
-		}
-		w.mu.Unlock()
-		var err error
-		if len(frames) > 0 {
-			_, err = w.conn.Write(frames)
-		}
-		if err != nil || over {
-			_ = w.conn.Close()
-			return
-		}
+		w.write()
+	}
+}
+
+// write writes what there is, and closes the connection after the last; mu is held but
+// for the writing.
+func (w *ackWriter) write() {
+	b := append(w.room[:0], w.frames...)
+	w.frames = w.frames[:0]
+	if w.told < w.upTo {
+		w.told = w.upTo
+		b = appendFrame(b, frameAck, sequence(w.upTo))
+	}
+	over := w.ended || w.err != nil
+	if w.err != nil {
+		b = appendFrame(b, frameFail, []byte(w.err.Error()))
+	}
+	w.busy, w.room = true, nil
+	w.mu.Unlock()
+	var err error
+	if len(b) > 0 {
+		_, err = w.conn.Write(b)
+	}
+	if err != nil || over {
+		over = true
+		_ = w.conn.Close()
+	}
+	w.mu.Lock()
+	w.busy, w.over = false, over
+	if cap(b) <= outboxLong {
+		w.room = b
 	}
 }
 

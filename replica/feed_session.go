@@ -170,7 +170,9 @@ func (m *feedSession) read() (frameKind, []byte, error) {
 func (m *feedSession) process(w *ackWriter) error {
 	at := 0
 	for at < len(m.frames) {
+		w.hold()
 		n, err := m.some(w, at)
+		w.flush()
 		if err != nil {
 			return err
 		}
@@ -239,6 +241,7 @@ func (m *feedSession) one(w *ackWriter, f *feedFrame) error {
 		if err := m.judged(f.rows); err != nil {
 			return err
 		}
+		fo.e.feeds.follows(f.rows)
 	case feedAsk:
 		var err error
 		if answer, err = fo.e.answer(m.ctx, f.body); err != nil {

@@ -25,7 +25,7 @@ func (n *mnode) leasing() []action {
 		seen[t] = true
 		all = append(all, action{"supersede", fmt.Sprintf("%s replaces %s (%d)", n.id, t.node, t.incarnation), func() {
 			if n.granter.replace(t.node) {
-				f := &mfailover{n: n, failed: t, term: n.granter.term, answers: map[string]fenceReply{}, asked: map[string]bool{}}
+				f := &mfailover{n: n, failed: t, term: n.granter.term}
 				f.ask()
 			}
 		}})
@@ -97,22 +97,11 @@ func (n *mnode) grant(t tenant) (uint64, error) {
 
 // An mfailover is what Engine.succeed does.
 type mfailover struct {
-	n       *mnode
-	failed  tenant
-	term    uint64
-	answers map[string]fenceReply
-	asked   map[string]bool
-	tries   int
-}
-
-func (f *mfailover) vacancy() *vacancy {
-	st := f.n.state()
-	m, known := st.Node(f.failed.node)
-	v := &vacancy{failed: f.failed, now: m.Incarnation, rows: vacant(st, f.failed.node)[f.failed.incarnation], answers: f.answers}
-	if !known || len(v.rows) == 0 {
-		return nil
-	}
-	return v
+	n      *mnode
+	failed tenant
+	term   uint64
+	v      *vacancy // as of which the members were asked last
+	tries  int
 }
 
 func (f *mfailover) over() {
@@ -122,27 +111,32 @@ func (f *mfailover) over() {
 // ask asks all members; then it goes on with the answers that have come, at any time.
 func (f *mfailover) ask() {
 	n := f.n
-	v := f.vacancy()
-	if v == nil {
+	v := vacancyOf(n.state(), f.failed)
+	if v == nil || f.tries >= supersedeTries {
 		f.over()
 		return
 	}
+	f.tries++
+	before := f.v
+	f.v = v
 	start := n.start
 	for _, node := range v.asked() {
-		if a, ok := f.answers[node]; ok && registered(n.state(), node, a.Incarnation) {
-			continue
+		if n.w.out.model.askOnce && before != nil {
+			if a, ok := before.answers[node]; ok && registered(v.st, node, a.Incarnation) {
+				v.answers[node] = a
+				continue
+			}
 		}
-		delete(f.answers, node)
 		failed := f.failed
 		if node == n.id {
-			f.answers[node] = n.fenceReply(failed)
+			v.answers[node] = n.fenceReply(failed)
 			continue
 		}
 		n.w.send(n.id, node, "fence of "+failed.node, func(to *mnode) {
 			reply := to.fenceReply(failed)
 			n.w.send(to.id, n.id, "answer to fence", func(back *mnode) {
 				if back.start == start {
-					f.answers[to.id] = reply
+					v.answers[to.id] = reply // for this entry, or for none
 				}
 			})
 		})
@@ -151,7 +145,7 @@ func (f *mfailover) ask() {
 	n.tasks = append(n.tasks, &mtask{"goes on with the failover of " + f.failed.node, func() bool {
 		all := true
 		for _, node := range v.asked() {
-			_, ok := f.answers[node]
+			_, ok := v.answers[node]
 			all = all && ok
 		}
 		return all || n.w.now-began > time.Second
@@ -170,17 +164,11 @@ func (n *mnode) fenceReply(t tenant) fenceReply {
 
 func (f *mfailover) decide() {
 	n := f.n
-	v := f.vacancy()
-	if v == nil {
+	entry := f.v.entry()
+	if entry == nil {
 		f.over()
 		return
 	}
-	entry := v.entry(n.state())
-	if entry == nil || f.tries >= 8 {
-		f.over()
-		return
-	}
-	f.tries++
 	var p *proposal
 	p = n.propose(entry, f.term, func(err error, known bool) {
 		switch {

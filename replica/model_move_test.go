@@ -114,6 +114,7 @@ func (c *mcopy) push() {
 		for _, s := range to.order { // followers.forget
 			s.leave([]ring.Range{c.row.Range})
 		}
+		to.off.learns([]ring.Range{c.row.Range})
 	}
 	f := c.queue[0]
 	c.queue = c.queue[1:]

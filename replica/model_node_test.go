@@ -30,16 +30,15 @@ type mnode struct {
 	tasks      []*mtask
 
 	// As a primary.
-	off     *office
-	seen    *table.State
-	lines   map[*line]*mline
-	taps    map[ring.Token]*quorum
-	newest  map[ring.Token]mark // of each key's newest change
-	held    map[ring.Range]bool
-	stills  []ring.Range
-	learned []ring.Range
-	copies  []*mcopy
-	ops     []*op
+	off    *office
+	seen   *table.State
+	lines  map[*line]*mline
+	taps   map[ring.Token]*quorum
+	newest map[ring.Token]mark // of each key's newest change
+	held   map[ring.Range]bool
+	stills []ring.Range
+	copies []*mcopy
+	ops    []*op
 
 	// As a member.
 	stands map[tenant]*standing
@@ -122,7 +121,7 @@ func (n *mnode) begin(start uint64) {
 	n.up, n.asleep, n.start, n.registered = true, false, start, start == 1
 	n.tasks, n.seen = nil, nil
 	n.lines, n.taps, n.newest = map[*line]*mline{}, map[ring.Token]*quorum{}, map[ring.Token]mark{}
-	n.held, n.stills, n.learned, n.copies, n.ops = map[ring.Range]bool{}, nil, nil, nil, nil
+	n.held, n.stills, n.copies, n.ops = map[ring.Range]bool{}, nil, nil, nil
 	n.stands, n.order = map[tenant]*standing{}, nil
 	n.holder, n.until, n.spell = holder{skip: n.w.out.lease}, 0, 0
 	n.leads, n.granter = 0, granter{skip: n.w.out.lease}
@@ -260,12 +259,9 @@ func (n *mnode) turn() {
 	if st == n.seen || !n.current() {
 		return
 	}
-	within1 := func(list []ring.Range) func(ring.Range) bool {
-		return func(r ring.Range) bool {
-			return slices.ContainsFunc(list, func(s ring.Range) bool { return within(r, s) })
-		}
-	}
-	u := n.off.consider(st, within1(n.stills), within1(n.learned))
+	u := n.off.consider(st, func(r ring.Range) bool {
+		return slices.ContainsFunc(n.stills, func(s ring.Range) bool { return within(r, s) })
+	})
 	n.take(u, st, nil)
 	n.seen = st
 	n.open(u.opening)
@@ -347,65 +343,47 @@ func (n *mnode) open(ts []*tenure) {
 	}
 }
 
-func (n *mnode) origin(r ring.Range, epoch uint64) *standing {
+// An mformer is a standing as a former.
+type mformer struct{ *standing }
+
+func (f mformer) brings(upTo uint64, rows []originRow) ([]bool, [][]byte, error) {
+	return f.standing.brings(upTo, rows, cutModel)
+}
+
+// cutModel is a cut of batches, each of which is of one key.
+func cutModel(batch []byte, to []ring.Range) ([]byte, error) {
+	t := tokenOfBatch(batch)
+	if !slices.ContainsFunc(to, func(r ring.Range) bool { return r.Contains(t) }) {
+		return nil, nil
+	}
+	return batch, nil
+}
+
+func (n *mnode) origin(r ring.Range, epoch uint64) (former, bool) {
 	for _, s := range n.order {
 		if s.followed(r, epoch) {
-			return s
+			return mformer{s}, true
 		}
 	}
-	return nil
+	return nil, false
 }
 
 // bring is what feeds.bring does.
 func (n *mnode) bring(fl *mline, ts []*tenure) {
-	var direct, compare, reject []*tenure
-	q := new(question)
-	var origins []*standing
-	for _, t := range ts {
-		from := n.origin(t.Range, t.Epoch)
-		switch {
-		case !n.off.out.apply(ruleTail), from == nil && t.learned:
-			direct = append(direct, t)
-		case from == nil:
-			reject = append(reject, t)
-		default:
-			compare = append(compare, t)
-			i := slices.Index(origins, from)
-			if i < 0 {
-				i = len(origins)
-				origins = append(origins, from)
-				q.Origins = append(q.Origins, origin{Node: from.node, Incarnation: from.incarnation, Last: from.last})
-			}
-			q.Origins[i].Rows = append(q.Origins[i].Rows, originRow{t.Range, t.Epoch})
-		}
-	}
-	if len(origins) == 0 {
-		n.admitAll(fl, direct, reject, nil)
+	c := n.off.compare(ts, n.origin)
+	if len(c.formers) == 0 {
+		n.admitAll(fl, c.direct, c.reject, nil)
 		return
 	}
 	f := &feedFrame{kind: feedAsk}
 	n.off.emit(fl.l, f, n.real())
-	n.w.questions()[f] = q
+	n.w.questions()[f] = &c.question
 	n.tasks = append(n.tasks, &mtask{"hears what " + fl.l.node + " has", func() bool { return fl.asked == f.k && fl.l.broken == "" }, func() {
-		var tails [][]byte
-		for i, from := range origins {
-			var to []ring.Range
-			for j, row := range q.Origins[i].Rows {
-				k := slices.IndexFunc(compare, func(t *tenure) bool { return t.Range == row.Range })
-				if !fl.answer.Origins[i].Rows[j] || fl.answer.Origins[i].Last < from.copied(row.Range, row.Epoch) {
-					reject = append(reject, compare[k])
-					continue
-				}
-				to = append(to, row.Range)
-				direct = append(direct, compare[k])
-			}
-			for _, c := range from.above(fl.answer.Origins[i].Last) {
-				if t := tokenOfBatch(c.body); slices.ContainsFunc(to, func(r ring.Range) bool { return r.Contains(t) }) {
-					tails = append(tails, c.body)
-				}
-			}
+		tails, err := c.answered(fl.answer)
+		if err != nil {
+			n.w.fail("%v", err)
 		}
-		n.admitAll(fl, direct, reject, tails)
+		n.admitAll(fl, c.direct, c.reject, tails)
 	}})
 }
 
@@ -689,6 +667,7 @@ func (c *mconn) take(f *feedFrame) {
 			return
 		}
 		m.turn()
+		m.off.follows(f.rows)
 	}
 	if err := s.frame(f); err != nil {
 		fail(err)
@@ -727,18 +706,7 @@ func (n *mnode) report(q *question) *report {
 				one.Rows[j] = true
 			}
 		} else if s := n.stands[tenant{o.Node, o.Incarnation}]; s != nil {
-			one.Last = s.last
-			for j, row := range o.Rows {
-				s.finish([]ring.Range{row.Range})
-				if !s.followed(row.Range, row.Epoch) {
-					continue
-				}
-				more := false
-				for _, c := range s.above(o.Last) {
-					more = more || row.Range.Contains(tokenOfBatch(c.body))
-				}
-				one.Rows[j] = !more
-			}
+			one, _ = s.tells(o, cutModel)
 		}
 		r.Origins = append(r.Origins, one)
 	}

@@ -63,7 +63,6 @@ var mutations = map[string]mutation{
 	"ruleAll":       {leftOut{feed: ruleAll}, 17371699647702974892},
 	"ruleRelease":   {leftOut{feed: ruleRelease}, 10530344044722082782},
 	"ruleCount":     {leftOut{feed: ruleCount}, 16060507509787507491},
-	"ruleLearn":     {leftOut{feed: ruleLearn}, 0},
 	"atOnce":        {leftOut{lease: leaseRules{atOnce: true}}, 4608697358080496520},
 	"newLeader":     {leftOut{lease: leaseRules{newLeader: true}}, 13840382419312350553},
 	"sameOffice":    {leftOut{lease: leaseRules{sameOffice: true}}, 5646034966331895615},

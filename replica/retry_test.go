@@ -10,8 +10,8 @@ import (
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
-// begun starts a handoff from n1 to n2 that goes on for long.
-func begun(t *testing.T) *testCluster {
+// halfway starts a handoff from n1 to n2 that goes on for long.
+func halfway(t *testing.T) *testCluster {
 	c := newTestCluster(t, rand.New(rand.NewPCG(1, 1)), 0)
 	source := c.stores["n1"]
 	source.mu.Lock()
@@ -38,7 +38,7 @@ func (c *testCluster) throttle(t *testing.T, rate int64) {
 // not if the first thing that it does is to fail once more.
 func TestWhoWasStartedAgainIsNotHeldBack(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
-		c := begun(t)
+		c := halfway(t)
 		defer c.close()
 		c.crash("n2")
 		time.Sleep(17 * time.Second) // of failures; after 30 s it would be given up
@@ -59,7 +59,7 @@ func TestWhoWasStartedAgainIsNotHeldBack(t *testing.T) {
 // Who was cut off is tried again soon after gossip sees it, though it is the same start.
 func TestWhoIsBackIsNotHeldBack(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
-		c := begun(t)
+		c := halfway(t)
 		defer c.close()
 		c.config = func(cfg *Config) {
 			cfg.Away = func(node string) bool {

@@ -24,12 +24,31 @@ const (
 // tokens. The stream is at its end then: ErrGap if it does not follow what is here,
 // ErrBatch if it is malformed, ErrReadOnly if nothing can be written.
 func (rc *Receiver) Apply(batch []byte, w Waiter) (wait bool, err error) {
-	return rc.ApplyAll([][]byte{batch}, w)
+	return rc.applyAll([][]byte{batch}, w)
 }
 
 // ApplyAll is Apply for batches that follow one another: many go into one unit. With an
 // error, those before some one have been applied.
+//
+// Where that takes no fsync, they are made durable here, and w is told before ApplyAll
+// returns, as are others who wait for the same: so the caller holds nothing that they
+// may need. An fsync takes long enough for the next batches to be applied meanwhile.
 func (rc *Receiver) ApplyAll(batches [][]byte, w Waiter) (wait bool, err error) {
+	if w == nil || rc.s.cfg.Fsync == FsyncAlways {
+		return rc.applyAll(batches, w)
+	}
+	rc.u.settles = true
+	wait, err = rc.applyAll(batches, w)
+	rc.u.settles = false
+	if err != nil {
+		rc.s.settler.rouse()
+		return false, err
+	}
+	rc.s.settler.now()
+	return wait, nil
+}
+
+func (rc *Receiver) applyAll(batches [][]byte, w Waiter) (wait bool, err error) {
 	if rc.broken != nil {
 		return false, rc.broken
 	}

@@ -26,7 +26,7 @@ func (u *Unit) Commit(w Waiter) (wait bool, err error) {
 		if w == nil || u.s.settler.durable(u.after) && !u.held() {
 			return false, nil
 		}
-		u.s.settler.add(nil, u.gated(w))
+		u.s.settler.queued(nil, u.gated(w), !u.settles)
 		return true, nil
 	}
 	if err := u.apply(w); err != nil {
@@ -213,7 +213,7 @@ func (u *Unit) apply(w Waiter) error {
 		if taps != nil {
 			w = u.gated(w)
 		}
-		number := s.settler.add(u.batch, w)
+		number := s.settler.queued(u.batch, w, !u.settles)
 		for _, n := range u.latched {
 			s.latches[n].settled.Store(number)
 		}

@@ -11,24 +11,32 @@ import (
 // A Waiter is told when all that a unit has written and read is as durable as
 // the store's fsync mode demands, so that its replies may leave.
 //
-// Settled is called once, by the settler's goroutine or, where a Tap held the reply,
-// by who calls its Acked or Close, with nil or an error that wraps ErrUnknown. It must
-// not block: every other unit's reply waits behind it.
+// Settled is called once, by the settler's goroutine, by a [Receiver] that settles its
+// own, or, where a Tap held the reply, by who calls its Acked or Close, with nil or an
+// error that wraps ErrUnknown. It must not block: every other unit's reply waits behind
+// it.
 type Waiter interface {
 	Settled(err error)
 }
 
-// A settler follows commits, in order, until they are durable. There is one
-// goroutine, so that a connection need not sleep and be woken for each of its
-// commits, and the replies of all units of a group leave in one go.
+// A settler follows commits, in order, until they are durable. It has a goroutine,
+// so that a connection need not sleep and be woken for each of its commits, and the
+// replies of all units of a group leave in one go. Who waits for its own commits anyway
+// settles them itself, by now, and whatever else there is with them.
 type settler struct {
 	wal *walFS
 	// sync returns once all that has been applied is in the log, as durable as
 	// the mode demands.
 	sync func() error
 
+	// turn is held by who settles, one group at a time. Where time is virtual, who waits
+	// at a channel is seen to wait.
+	turn  chan struct{}
+	spare []settlement // room for a queue; guarded by turn
+
 	mu      sync.Mutex
 	queue   []settlement
+	woken   bool   // the goroutine will look at the queue
 	last    uint64 // number of the newest settlement
 	closed  bool
 	wake    chan struct{}
@@ -47,27 +55,50 @@ type settlement struct {
 }
 
 func newSettler(wal *walFS, sync func() error) *settler {
-	s := &settler{wal: wal, sync: sync, wake: make(chan struct{}, 1), stopped: make(chan struct{})}
+	s := &settler{
+		wal: wal, sync: sync,
+		turn: make(chan struct{}, 1), wake: make(chan struct{}, 1), stopped: make(chan struct{}),
+	}
 	go s.run()
 	return s
 }
 
 // add hands over a batch that has been applied without waiting. It returns the
 // number to wait for.
-func (s *settler) add(batch *pebble.Batch, w Waiter) uint64 {
+func (s *settler) add(batch *pebble.Batch, w Waiter) uint64 { return s.queued(batch, w, true) }
+
+// queued is add. Without wake it is left to the caller that what it hands over gets
+// settled, by now or by rouse.
+func (s *settler) queued(batch *pebble.Batch, w Waiter, wake bool) uint64 {
 	s.mu.Lock()
 	s.last++
 	n := s.last
 	s.queue = append(s.queue, settlement{batch, w, n})
-	first := len(s.queue) == 1
+	wake = wake && !s.woken
+	s.woken = s.woken || wake
 	s.mu.Unlock()
-	if first {
-		select {
-		case s.wake <- struct{}{}:
-		default:
-		}
+	if wake {
+		s.signal()
 	}
 	return n
+}
+
+// rouse has the goroutine settle what has been queued without waking it.
+func (s *settler) rouse() {
+	s.mu.Lock()
+	wake := !s.woken && len(s.queue) > 0
+	s.woken = s.woken || wake
+	s.mu.Unlock()
+	if wake {
+		s.signal()
+	}
+}
+
+func (s *settler) signal() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
 }
 
 // durable reports whether commit n is.
@@ -75,24 +106,40 @@ func (s *settler) durable(n uint64) bool { return s.settled.Load() >= n }
 
 func (s *settler) run() {
 	defer close(s.stopped)
-	var work []settlement
 	for range s.wake {
 		for {
-			s.mu.Lock()
-			work, s.queue = s.queue, work[:0]
-			closed := s.closed
-			if len(work) == 0 {
-				s.mu.Unlock()
-				if closed {
-					return
-				}
-				break
+			some, closed := s.round()
+			if some {
+				continue
 			}
-			s.mu.Unlock()
-			s.settle(work)
-			clear(work)
+			if closed {
+				return
+			}
+			break
 		}
 	}
+}
+
+// now settles, by the caller's goroutine, all that has been queued before. The caller
+// holds nothing that a Waiter may need.
+func (s *settler) now() { s.round() }
+
+// round settles what there is. When it finds nothing, all before has been settled.
+func (s *settler) round() (some, closed bool) {
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	s.mu.Lock()
+	group := s.queue
+	s.queue, s.woken = s.spare, false
+	closed = s.closed
+	s.mu.Unlock()
+	some = len(group) > 0
+	if some {
+		s.settle(group)
+		clear(group)
+	}
+	s.spare = group[:0]
+	return some, closed
 }
 
 // settle follows a group of settlements, with one sync for all: what comes while it
@@ -138,10 +185,7 @@ func (s *settler) close() {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
+	s.signal()
 	<-s.stopped
 }
 

@@ -51,6 +51,8 @@ type Unit struct {
 	copying bool
 	// following: what is read goes to nobody, but into what is written.
 	following bool
+	// settles: whoever has this unit settles its commits, or has it done.
+	settles bool
 	// headers is how many records of the batch are headers, or follow from them.
 	headers uint32
 	// parts is what the taps are handed.

@@ -1,0 +1,109 @@
+package store
+
+import (
+	"errors"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// putBatch returns a batch with so many keys of its own.
+func putBatch(prefix string, keys int) []byte {
+	w := newBatch(0, 0)
+	for i := range keys {
+		w.add(&operation{kind: opPut, key: []byte(prefix + strconv.Itoa(i)), a: (&header{typ: String, value: []byte("v")}).append(nil)})
+	}
+	return w.buf
+}
+
+// TestWhoFollowsSettlesItsCommits where that takes no fsync: what was applied is durable,
+// and who waits is told, by the time that it returns.
+func TestWhoFollowsSettlesItsCommits(t *testing.T) {
+	for _, mode := range []Fsync{FsyncNo, FsyncEverySec, FsyncAlways} {
+		s := openTest(t, memConfig(vfs.NewMem(), mode))
+		s.SetActive()
+		rc := s.NewReceiver(ring.Whole)
+		w := newTold()
+		wait, err := rc.ApplyAll([][]byte{putBatch("a", 2*unitOps), putBatch("b", 1)}, w)
+		if err != nil || !wait {
+			t.Fatal(mode, wait, err)
+		}
+		if mode != FsyncAlways && (!w.done.Load() || !s.settler.durable(s.settler.last)) {
+			t.Errorf("%s: told %v, settled %d of %d", mode, w.done.Load(), s.settler.settled.Load(), s.settler.last)
+		}
+		if <-w.ch; w.err != nil {
+			t.Error(w.err)
+		}
+		rc.Close()
+		s.mustClose(t)
+	}
+}
+
+// TestWhatAFollowerLeavesIsSettled when it cannot go on, though nobody else commits.
+func TestWhatAFollowerLeavesIsSettled(t *testing.T) {
+	s, rc := follower(t, ring.Whole)
+	defer rc.Close()
+	before := s.settler.last
+	if _, err := rc.ApplyAll([][]byte{putBatch("a", 2*unitOps), {batchVersion}}, newTold()); !errors.Is(err, ErrBatch) {
+		t.Fatal(err)
+	}
+	last := s.settler.last
+	if last == before {
+		t.Fatal("nothing was applied")
+	}
+	for late := time.Now().Add(10 * time.Second); !s.settler.durable(last); time.Sleep(time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatalf("%d of %d settled", s.settler.settled.Load(), last)
+		}
+	}
+}
+
+// TestCommitsAreSettledInOrder, whoever does it: who settles waits for the group before.
+func TestCommitsAreSettledInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		let := make(chan struct{})
+		var syncs atomic.Int32
+		s := newSettler(&walFS{}, func() error {
+			syncs.Add(1)
+			<-let
+			return nil
+		})
+		first, second, other := newTold(), newTold(), newTold()
+		s.add(&pebble.Batch{}, first)
+		synctest.Wait() // the goroutine is at it
+		s.queued(&pebble.Batch{}, second, false)
+		s.queued(nil, other, false)
+		settled := make(chan struct{})
+		go func() {
+			defer close(settled)
+			s.now()
+		}()
+		synctest.Wait()
+		if first.done.Load() || second.done.Load() || s.durable(1) || syncs.Load() != 1 {
+			t.Errorf("settled %d in %d syncs under way", s.settled.Load(), syncs.Load())
+		}
+		let <- struct{}{}
+		synctest.Wait()
+		if !first.done.Load() || !s.durable(1) || second.done.Load() || s.durable(2) {
+			t.Errorf("after one sync: %v %v, %d settled", first.done.Load(), second.done.Load(), s.settled.Load())
+		}
+		let <- struct{}{}
+		<-settled
+		if !second.done.Load() || !other.done.Load() || !s.durable(3) {
+			t.Errorf("after both: %v %v, %d settled", second.done.Load(), other.done.Load(), s.settled.Load())
+		}
+		// What is queued without a wake is seen by whoever comes next, and by rouse.
+		third := newTold()
+		s.queued(nil, third, false)
+		s.rouse()
+		<-third.ch
+		s.close()
+	})
+}
