@@ -22,7 +22,9 @@
 // its success, with whatever it took to send it again. For each kind it prints the least, the
 // median and the most of the pauses of all keys in all rounds, and beside it the same of as
 // much time before, when nothing happened: all share the machine, and wait for it now and
-// then. The numbers never change the exit status; a node that failed does.
+// then. It also tells if leases ended of nodes to which nothing happened, which none should.
+// What changes hands waits for the disks, too, which write what the table decides: a --dir in
+// memory shows what is left without. The numbers never change the exit status; a node that failed does.
 //
 // Begin with run, which is the whole course, and probe.go for what is measured.
 package main

@@ -26,6 +26,9 @@ func (w *watch) report() {
 		f := w.found[name]
 		fmt.Printf("%-22s %6d %s\n", name, len(f.pauses), summary(f.pauses))
 		fmt.Printf("%-22s %6s %s\n", "  when nothing happens", "", summary(f.before))
+		if f.lapses > 0 {
+			fmt.Printf("  leases of nodes to which nothing happened ended %d times\n", f.lapses)
+		}
 		if f.failed > 0 {
 			fmt.Printf("  clients were told of errors in %d rounds, as of %v\n", f.failed, f.last)
 		}

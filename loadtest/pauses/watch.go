@@ -30,7 +30,8 @@ type watch struct {
 // A finding is the pauses of one kind, and those of as much time when nothing happened.
 type finding struct {
 	pauses, before []time.Duration
-	failed         int // probes that were told of an error
+	failed         int   // rounds in which clients were told of errors
+	lapses         int64 // leases of the other nodes that ended meanwhile
 	last           error
 }
 
@@ -111,6 +112,18 @@ func (w *watch) leader() (*nodes.Node, error) {
 	return w.crew[i], nil
 }
 
+// lapses is how often leases of the nodes beside one have ended.
+func (w *watch) lapses(n *nodes.Node) (all int64, err error) {
+	for _, other := range w.but(n) {
+		info, err := other.Info()
+		if err != nil {
+			return 0, err
+		}
+		all += info["lease_lapses"]
+	}
+	return all, nil
+}
+
 // note measures what a node goes through, by keys that others are asked for: first for as
 // long as nothing happens, then from act on, until what act returns has passed.
 func (w *watch) note(ctx context.Context, name string, n *nodes.Node, keys []string, still time.Duration, act func() (time.Duration, error)) error {
@@ -123,6 +136,10 @@ func (w *watch) note(ctx context.Context, name string, n *nodes.Node, keys []str
 	if err := wait(ctx, still); err != nil {
 		return err
 	}
+	lapsed, err := w.lapses(n)
+	if err != nil {
+		return err
+	}
 	at := time.Now()
 	after, err := act()
 	if err != nil {
@@ -133,7 +150,12 @@ func (w *watch) note(ctx context.Context, name string, n *nodes.Node, keys []str
 	}
 	to := time.Now()
 	ps.stop()
+	since, err := w.lapses(n)
+	if err != nil {
+		return err
+	}
 	f := w.finding(name)
+	f.lapses += since - lapsed
 	before, pauses := ps.pauses(from, at, to)
 	f.before = append(f.before, before...)
 	f.pauses = append(f.pauses, pauses...)

@@ -374,6 +374,10 @@ func (c *cluster) routeLocked() {
 	c.n.server.SetRoutes(r)
 }
 
+// linkTimeout bounds one attempt to connect to a node that requests are forwarded to. What
+// TCP sends to begin with, and gets lost, it sends again only after seconds.
+const linkTimeout = 2 * time.Second
+
 func (c *cluster) linkLocked(node string) resp.Link {
 	if node == c.n.id {
 		return nil
@@ -382,7 +386,7 @@ func (c *cluster) linkLocked(node string) resp.Link {
 	if l == nil {
 		peer, err := client.NewPeer(client.PeerConfig{
 			Dial:   func(ctx context.Context) (net.Conn, error) { return c.dial(ctx, node, bus.Forward) },
-			Logger: c.n.cfg.Logger,
+			Logger: c.n.cfg.Logger, DialTimeout: linkTimeout,
 		})
 		if err != nil {
 			return nil
