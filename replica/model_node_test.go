@@ -305,6 +305,7 @@ func (n *mnode) take(u *turn, st *table.State, then func()) {
 	}
 	n.off.freed()
 	n.off.done()
+	n.off.old = append(n.off.old, u.fail...)
 	for _, q := range u.fail {
 		n.ops = slices.DeleteFunc(n.ops, func(o *op) bool { return o.q == q })
 	}
@@ -427,12 +428,18 @@ func tokenOfBatch(b []byte) ring.Token { return ring.Token(binary.BigEndian.Uint
 
 // takeIn applies a batch.
 func (n *mnode) takeIn(b []byte) {
-	t, place := tokenOfBatch(b), int(binary.BigEndian.Uint32(b[4:]))
-	list := slices.Clone(n.data[t])
+	t := tokenOfBatch(b)
+	n.data[t] = taken(n.data[t], b)
+}
+
+// taken is a list after a batch.
+func taken(list []uint64, b []byte) []uint64 {
+	place := int(binary.BigEndian.Uint32(b[4:]))
+	list = slices.Clone(list)
 	for len(list) < place {
 		list = append(list, 0)
 	}
-	n.data[t] = append(list[:place], binary.BigEndian.Uint64(b[8:]))
+	return append(list[:place], binary.BigEndian.Uint64(b[8:]))
 }
 
 // serves tells whether clients are let in to a key here.

@@ -198,6 +198,7 @@ func (w *world) step() {
 			w.say("%s: %s", a.class, a.name)
 			w.count[a.class]++
 			a.do()
+			w.check()
 			return
 		}
 	}
