@@ -90,12 +90,12 @@ func (w *world) fed(n *mnode, st *table.State) {
 }
 
 // after is what the node has of a key once it has taken in what it is sent on a line.
-func (m *mnode) after(from *mnode, l *line, t ring.Token) []uint64 {
+func (n *mnode) after(from *mnode, l *line, t ring.Token) []uint64 {
 	k := uint64(0)
-	if s := m.stands[tenant{from.id, from.start}]; s != nil && s.session == l.session {
+	if s := n.stands[tenant{from.id, from.start}]; s != nil && s.session == l.session {
 		k = s.k
 	}
-	list := m.data[t]
+	list := n.data[t]
 	for _, f := range from.lines[l].frames {
 		if f.k > k && f.kind == feedBatch && tokenOfBatch(f.body) == t {
 			list = taken(list, f.body)
