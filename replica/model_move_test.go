@@ -83,6 +83,15 @@ func (n *mnode) copy(row *table.Row, to string, start uint64) {
 	}
 }
 
+// unlearned ends copies to those who by the newest state learn no more.
+func (n *mnode) unlearned() {
+	for _, c := range n.copies {
+		if row, ok := n.state().Row(c.row.Range.Start); ok && !row.Holds(c.to.id) && !slices.Contains(row.Learners, c.to.id) {
+			c.stop()
+		}
+	}
+}
+
 func (c *mcopy) stop() { c.broken, c.ended = true, true }
 
 // over is stop, once nothing is left to learn of what became of the learner.
@@ -94,7 +103,8 @@ func (c *mcopy) over() {
 // waits tells whether the receiver does not know yet that it is to receive.
 func (c *mcopy) waits() bool {
 	row, ok := c.to.state().Row(c.row.Range.Start)
-	return !c.to.w.out.model.staleStreams && (!ok || row.Version < c.row.Version)
+	out := c.to.w.out.model
+	return !out.staleStreams && !out.earlyStreams && (!ok || row.Version < c.row.Version)
 }
 
 // current is what Engine.learns and arrival.current look at.
@@ -251,7 +261,7 @@ func (n *mnode) hold(row *table.Row, what string, ready func(*table.Row) bool, b
 	var decide func(undo bool)
 	decide = func(undo bool) {
 		now, ok := n.state().Row(r.Start)
-		if !ok || now.Primary != n.id || now.Range != r || now.Epoch != row.Epoch {
+		if !ok || now.Primary != n.id || now.Range != r {
 			resume()
 			return
 		}

@@ -303,6 +303,7 @@ func (n *mnode) apply() {
 	st := n.state()
 	n.advance(func(h *holder) { h.applied(st.Index()) })
 	n.turn()
+	n.unlearned()
 }
 
 // turn brings the office in line with the state.

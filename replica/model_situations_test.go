@@ -151,6 +151,20 @@ var situations = map[string]*situation{
 		},
 		may: map[string]int{"break": 1},
 	},
+	// c was to receive a row, then not, and then is again. It knows the first of that.
+	"a learner is one again": {
+		nodes: 3, sets: []string{"ab"}, depth: 12,
+		begin: func(d *director) {
+			d.writes("a")
+			d.block("^apply: [abc]", "^task: a copies")
+			d.do("^handoff: c, 0", "^apply: c", "^apply: c")
+			d.do("^handoff: c, 8", "^handoff: c, 0")
+			for range 6 {
+				d.do("^apply: a", "^apply: b")
+			}
+		},
+		may: map[string]int{"sweep": 1, "break": 1},
+	},
 	"bounds change": {
 		nodes: 3, sets: []string{"ab"}, depth: 12,
 		begin: func(d *director) { d.do("^write: a " + first) },
@@ -468,6 +482,7 @@ var shown = map[string]struct {
 	"sameOffice":             {leftOut{lease: leaseRules{sameOffice: true}}, "a write outlives its row"},
 	"ruleCopied":             {leftOut{feed: ruleCopied}, "a copy takes over"},
 	"ruleFresh":              {leftOut{feed: ruleFresh}, "a join is late"},
+	"earlyStreams":           {leftOut{model: modelRules{earlyStreams: true}}, "a learner is one again"},
 	"ruleOpened":             {leftOut{feed: ruleOpened}, "a row that has not opened is handed on"},
 	"ruleFollowed":           {leftOut{feed: ruleFollowed}, "who learned takes over"},
 	"askOnce":                {leftOut{model: modelRules{askOnce: true}}, "a failover is proposed again"},

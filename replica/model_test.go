@@ -37,6 +37,7 @@ type modelRules struct {
 	guess        bool // a primary goes on after a cutover of unknown outcome
 	lossIsIntact bool // a node that lost data says that it has all
 	staleStreams bool // copies of whoever was the primary are taken in
+	earlyStreams bool // copies are taken in by a state that is older than them
 	askOnce      bool // what members answered for one entry counts for the next
 }
 
