@@ -168,8 +168,7 @@ func (a *arrival) Begin(text []byte) error {
 	var rows []table.Ref
 	for {
 		var learns bool
-		st := a.e.cfg.Table.State()
-		if rows, learns = a.e.learns(st, &a.purpose, ranges); learns && st.Index() >= b.Index {
+		if rows, learns = a.e.learns(&a.purpose, &b); learns {
 			break
 		}
 		select {
@@ -239,11 +238,14 @@ func (a *arrival) Ask(r int, question []byte) ([]byte, error) {
 	return a.ranges[r].Answer(question)
 }
 
-// learns returns the rows of ranges if this node is to receive them by a state.
-func (e *Engine) learns(st *table.State, p *purpose, ranges []ring.Range) (rows []table.Ref, ok bool) {
-	for _, r := range ranges {
+// learns returns the rows of ranges if this node is to receive them, by a state that is not
+// older than the sender's.
+func (e *Engine) learns(p *purpose, b *beginning) (rows []table.Ref, ok bool) {
+	st := e.cfg.Table.State()
+	for i, r := range b.Ranges {
 		row, ok := st.Row(r.Start)
-		if !ok || row.Range != r || row.Primary != p.From || !slices.Contains(row.Learners, e.cfg.Self) ||
+		old := ok && i < len(b.Versions) && row.Version < b.Versions[i]
+		if !ok || old || row.Range != r || row.Primary != p.From || !slices.Contains(row.Learners, e.cfg.Self) ||
 			row.Op.Handoff != p.Handoff {
 			return nil, false
 		}
