@@ -247,7 +247,7 @@ func (n *mnode) admit(c *mcopy, l learner) {
 }
 
 // hold keeps clients from a row until what is decided about it is known.
-func (n *mnode) hold(row *table.Row, what string, ready func(*table.Row) bool, before func(), next func(*table.Row) table.Command) {
+func (n *mnode) hold(row *table.Row, what any, ready func(*table.Row) bool, before func(), next func(*table.Row) table.Command) {
 	r := row.Range
 	if !n.w.out.model.noHold {
 		n.held[r] = true
@@ -314,7 +314,7 @@ func (n *mnode) handOver(row *table.Row, to string) {
 // handOut makes a learner the primary that has never counted: see Engine.handing.
 func (n *mnode) handOut(row *table.Row, c *mcopy) {
 	has := func(row *table.Row) bool { return n.drained(row.Range) && len(c.queue) == 0 && !c.broken }
-	n.hold(row, fmt.Sprint("out to ", c.to.id, c.at), has, c.stop, func(now *table.Row) table.Command {
+	n.hold(row, c, has, c.stop, func(now *table.Row) table.Command {
 		return &table.CutOver{Rows: []table.Ref{now.Ref()}, To: c.to.id, Incarnation: c.at, Admit: true}
 	})
 }

@@ -361,7 +361,7 @@ var situations = map[string]*situation{
 // Nothing goes wrong in any order of what may happen next in a situation, up to a depth or
 // a number of worlds.
 func TestModelSearch(t *testing.T) {
-	most := 1500
+	most := 800
 	if testing.Short() {
 		most = 300
 	}
@@ -521,13 +521,17 @@ func TestModelSearchShows(t *testing.T) {
 // Worlds of the same print go on alike, however they came about: what may come next has the
 // same prints.
 func TestModelPrints(t *testing.T) {
+	pairs, most := 30, 600
+	if os.Getenv("RINGSIDE_LONG") != "" {
+		pairs, most = 600, 6000
+	}
 	for _, name := range slices.Sorted(maps.Keys(situations)) {
 		t.Run(name, func(t *testing.T) {
 			s := *situations[name]
 			first := map[uint64][]uint8{}
 			level := [][]uint8{nil}
 			compared := 0
-			for len(level) > 0 && compared < 30 && len(first) < 600 {
+			for len(level) > 0 && compared < pairs && len(first) < most {
 				var next [][]uint8
 				for _, at := range level {
 					for print, path := range s.after(at) {
@@ -535,7 +539,7 @@ func TestModelPrints(t *testing.T) {
 						if !again {
 							first[print] = path
 							next = append(next, path)
-						} else if compared < 30 && len(first)%3 == 0 {
+						} else if compared < pairs && len(first)%3 == 0 {
 							compared++
 							a, b := s.after(before), s.after(path)
 							if !slices.Equal(slices.Sorted(maps.Keys(a)), slices.Sorted(maps.Keys(b))) {
