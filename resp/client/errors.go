@@ -49,6 +49,9 @@ func (e *callError) Unwrap() []error { return []error{e.outcome, e.cause} }
 func notSent(cause error) error { return &callError{ErrNotSent, cause} }
 func unknown(cause error) error { return &callError{ErrUnknownOutcome, cause} }
 
+// errPeerEnds says that the peer reads no more calls, and which it has read.
+var errPeerEnds = errors.New("the peer takes no more calls")
+
 // The errors of the hot path.
 var (
 	errTimeoutNotSent = notSent(ErrTimeout)

@@ -17,7 +17,8 @@ import (
 // backups. Time left is in ms, 0 for no limit, and
 // counts from the frame's arrival, since clocks differ. The replies are as many as
 // the commands and lie end to end, their lengths before them. A status other than
-// ok has no replies but a text.
+// ok has no replies but a text. The last reply of a connection that is ended on purpose
+// has id 0, status end and nothing else: no request that has no reply by then was read.
 
 const (
 	lengthSize  = 4
@@ -37,6 +38,7 @@ const (
 	statusOK      status = 0
 	statusRefused status = 1 // nothing was executed
 	statusUnknown status = 2 // something may have been executed
+	statusEnd     status = 3 // nothing of what is not answered was read
 )
 
 // maxText is the length that an error text is cut to, in bytes.
@@ -138,6 +140,10 @@ func parseReply(frame []byte) (replyFrame, error) {
 	case statusRefused, statusUnknown:
 		if count != 0 {
 			return replyFrame{}, fmt.Errorf("%w: %d replies with status %d", ErrProtocol, count, r.status)
+		}
+	case statusEnd:
+		if r.id != 0 || len(frame) > replyHead {
+			return replyFrame{}, fmt.Errorf("%w: an end of %d bytes, with id %d", ErrProtocol, len(frame), r.id)
 		}
 	default:
 		return replyFrame{}, fmt.Errorf("%w: unknown status %d", ErrProtocol, r.status)

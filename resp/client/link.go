@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 )
@@ -115,9 +116,13 @@ func (l *link) lost(next wireState, cause error) {
 func (l *link) shut() { l.fail(wireClosed, ErrClosed) }
 
 // fail ends all calls: those of which the connection took a byte with an unknown
-// outcome. The role of the writer is free or run's.
+// outcome, unless the peer has said that it read no more. The role of the writer is free
+// or run's.
 func (l *link) fail(next wireState, cause error) {
 	maybe, not := unknown(cause), notSent(cause)
+	if errors.Is(cause, errPeerEnds) {
+		maybe = not
+	}
 	l.mu.Lock()
 	l.state, l.refusal = next, not
 	queued := l.queue

@@ -51,6 +51,9 @@ func cutReplies(frames *frameReader, into []replyFrame) (int, error) {
 		if into[n], err = parseReply(frame); err != nil {
 			return n, err
 		}
+		if into[n].status == statusEnd {
+			return n, errPeerEnds
+		}
 	}
 	return len(into), nil
 }

@@ -176,6 +176,28 @@ func (w *replyWriter) answered(size int) {
 	}
 }
 
+// sayEnd tells the peer, once all that was read is answered, that nothing else was. Nothing
+// is read any more.
+func (w *replyWriter) sayEnd() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil && w.unanswered > 0 {
+		noticed := w.noticeClose()
+		for w.err == nil && w.unanswered > 0 {
+			if w.uncork() {
+				w.kick <- struct{}{}
+			}
+			w.room.Wait()
+		}
+		w.mu.Unlock()
+		noticed()
+		w.mu.Lock()
+	}
+	if w.err == nil {
+		w.pending = appendReplyHead(w.pending, 0, statusEnd, 0, 0)
+	}
+}
+
 // abort ends the connection.
 func (w *replyWriter) abort(err error) {
 	w.mu.Lock()

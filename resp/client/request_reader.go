@@ -1,6 +1,8 @@
 package client
 
 import (
+	"errors"
+	"net"
 	"sync"
 	"time"
 )
@@ -11,6 +13,7 @@ type requestReader struct {
 	frames *frameReader
 	w      *replyWriter
 	handle func([]*Batch, func(int))
+	end    <-chan struct{}
 	ended  chan error // capacity 1: why reading has ended
 	// handling are the goroutines that read after the first.
 	handling sync.WaitGroup
@@ -21,6 +24,40 @@ type requestReader struct {
 
 // Batches that are handed over at once, at most.
 const maxBurst = 64
+
+// errEnds says that nothing more is to be read.
+var errEnds = errors.New("client: no more calls are read")
+
+// ending tells whether nothing more is to be read.
+func (r *requestReader) ending() bool {
+	select {
+	case <-r.end:
+		return true
+	default:
+		return false
+	}
+}
+
+// watch has a read that waits when the end comes be given up. The function that it returns
+// ends it. Nobody else sets a deadline for a read while it waits.
+func (r *requestReader) watch(conn net.Conn) (unwatch func()) {
+	if r.end == nil {
+		return func() {}
+	}
+	over := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		select {
+		case <-r.end:
+			_ = conn.SetReadDeadline(time.Now())
+		case <-over:
+		}
+	})
+	return func() {
+		close(over)
+		watching.Wait()
+	}
+}
 
 // read is the reader until the connection ends or the role is passed on.
 func (r *requestReader) read() {
@@ -34,6 +71,9 @@ func (r *requestReader) read() {
 			continue
 		}
 		r.w.flush()
+		if r.failure == nil && r.ending() {
+			r.failure = errEnds
+		}
 		if r.failure == nil {
 			r.failure = r.frames.fill()
 		}

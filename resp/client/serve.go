@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"time"
 )
 
@@ -20,7 +21,14 @@ type ServeConfig struct {
 	// WriteTimeout is how long the peer may take nothing of its replies before the
 	// connection is given up; default 10 s.
 	WriteTimeout time.Duration
+	// End, once it is closed, has nothing more read: what has been is still handled and
+	// answered, and the peer is told that the rest was not, so that it may send that again,
+	// elsewhere. nil never ends.
+	End <-chan struct{}
 }
+
+// endTimeout is how long a peer may take to close a connection after it was told to.
+const endTimeout = time.Second
 
 // EnsureDefaults fills in what is not set.
 func (c *ServeConfig) EnsureDefaults() {
@@ -44,7 +52,7 @@ func (c *ServeConfig) Validate() error {
 // ServeForward reads the calls of a Peer from a connection and hands them to handle, in
 // the order in which they were sent, those together that arrived together. It ends with
 // the connection, which it closes, when handle has returned, and returns nil if the
-// other side ended it between two calls. Batches that have no answer by then may still
+// other side ended it between two calls or [ServeConfig.End] is closed. Batches that have no answer by then may still
 // be answered; nobody hears.
 //
 // handle need not answer before it returns, and must not keep the slice. What it does
@@ -65,10 +73,20 @@ func ServeForward(conn net.Conn, cfg ServeConfig, handle func(batches []*Batch, 
 		defer close(written)
 		w.run()
 	}()
-	r := &requestReader{frames: newFrameReader(conn, cfg.MaxFrame), w: w, handle: handle, ended: make(chan error, 1)}
+	r := &requestReader{frames: newFrameReader(conn, cfg.MaxFrame), w: w, handle: handle, end: cfg.End, ended: make(chan error, 1)}
+	unwatch := r.watch(conn)
 	r.read()
 	err := <-r.ended
+	unwatch()
 	r.handling.Wait()
+	if r.ending() && (errors.Is(err, errEnds) || errors.Is(err, os.ErrDeadlineExceeded)) {
+		err = nil
+		w.sayEnd()
+		w.flush()
+		// What is closed while there is something to read takes with it what was written.
+		_ = conn.SetReadDeadline(time.Now().Add(endTimeout))
+		_, _ = io.Copy(io.Discard, conn)
+	}
 	w.flush()
 	w.stop()
 	<-written

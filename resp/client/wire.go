@@ -125,8 +125,8 @@ func (w *wire) converse(ctx context.Context) error {
 		readErr = <-ended
 	}
 	w.recallWriter(writeErr != nil)
-	if writeErr == nil || errors.Is(writeErr, net.ErrClosed) {
-		return readErr
+	if writeErr == nil || errors.Is(writeErr, net.ErrClosed) || errors.Is(readErr, errPeerEnds) {
+		return readErr // what was written after an end was not read either
 	}
 	return writeErr
 }

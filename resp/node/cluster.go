@@ -34,11 +34,12 @@ type cluster struct {
 	pins        vnode.Pins // of this node, by hand
 	incarnation uint64
 
-	bus     *bus.Bus
-	members *members.Members
-	table   *table.Table
-	engine  *replica.Engine
-	lease   atomic.Pointer[replica.Lease] // the engine's, once that is there
+	bus      *bus.Bus
+	forwards forwards
+	members  *members.Members
+	table    *table.Table
+	engine   *replica.Engine
+	lease    atomic.Pointer[replica.Lease] // the engine's, once that is there
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -76,6 +77,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 		incarnation: n.run.Incarnation,
 		inside:      make(chan struct{}),
 		links:       make(map[string]*link),
+		forwards:    forwards{over: make(chan struct{})},
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	defer func() {

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"errors"
 	"net"
 	"sync"
@@ -10,9 +11,52 @@ import (
 	"github.com/ringside-kv/ringside/resp/client"
 )
 
+// forwards are the connections on which other nodes forward requests.
+type forwards struct {
+	over chan struct{} // closed once no more requests are taken
+
+	mu      sync.Mutex
+	ended   bool
+	serving sync.WaitGroup // those that began before
+}
+
+// begin returns what is called when a connection has ended.
+func (f *forwards) begin() (done func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.ended {
+		return func() {} // nothing of it will be taken
+	}
+	f.serving.Add(1)
+	return f.serving.Done
+}
+
+// end takes no more requests.
+func (f *forwards) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ended = true
+	close(f.over)
+}
+
+// wait waits, after the end, until all that was taken is answered and the others know that
+// nothing else was.
+func (f *forwards) wait(ctx context.Context) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f.serving.Wait()
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
 // serveForward runs what another node forwards on a connection.
 func (c *cluster) serveForward(peer bus.Peer, conn net.Conn) {
-	err := client.ServeForward(conn, client.ServeConfig{}, c.runForwarded)
+	defer c.forwards.begin()()
+	err := client.ServeForward(conn, client.ServeConfig{End: c.forwards.over}, c.runForwarded)
 	if err != nil && c.ctx.Err() == nil {
 		c.n.cfg.Logger.Debug("forwarded requests end", "node", peer.ID, "err", err)
 	}
