@@ -262,7 +262,8 @@ func (f *feeds) drained(ctx context.Context, ranges []ring.Range) error {
 	promises := f.office.promises(ranges)
 	f.mu.Unlock()
 	return f.until(ctx, func() (bool, error) {
-		return !slices.ContainsFunc(promises, func(p promise) bool { return f.office.arrived(p.to) < p.number }), nil
+		late := slices.ContainsFunc(promises, func(p promise) bool { return f.office.arrived(p.to) < p.number })
+		return !late && f.office.opened(ranges), nil
 	})
 }
 

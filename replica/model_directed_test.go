@@ -13,20 +13,35 @@ import (
 // a long chain of unlikely events has its test, too. What it is not told to hold back goes
 // on as it should.
 type director struct {
-	w       *world
-	blocked []*regexp.Regexp
-	next    []int // what the choices within actions are; the last possible if there is none
-	missing string
+	w        *world
+	blocked  []*regexp.Regexp
+	next     []int // what the choices within actions are; the last possible if there is none
+	missing  string
+	patterns map[string]*regexp.Regexp // that were compiled
+	script   []scripted                // what it has had happen
+}
+
+// A scripted is one thing that a director had happen: the action of a number among those
+// of its class, with what was chosen in it; or time that passed.
+type scripted struct {
+	passed time.Duration
+	class  string
+	action int
+	chosen []int
 }
 
 // IntN implements chooser.
 func (d *director) IntN(n int) int {
-	if len(d.next) == 0 {
-		return n - 1
+	v := n - 1
+	if len(d.next) > 0 {
+		v = min(d.next[0], n-1)
+		d.next = d.next[1:]
 	}
-	v := d.next[0]
-	d.next = d.next[1:]
-	return min(v, n-1)
+	if len(d.script) > 0 {
+		at := &d.script[len(d.script)-1]
+		at.chosen = append(at.chosen, v)
+	}
+	return v
 }
 
 // smooth are the classes of what goes on by itself, what comes first before the others.
@@ -34,18 +49,33 @@ var smooth = []string{"apply", "learn of", "deliver", "decide", "task", "connect
 
 // find returns the first action that fits.
 func (d *director) find(pattern string) *action {
-	re := regexp.MustCompile(pattern)
-	for _, a := range d.w.actions() {
-		if re.MatchString(a.class + ": " + a.name) {
-			return &a
+	re := d.compiled(pattern)
+	all := d.w.actions()
+	for i := range all {
+		if a := &all[i]; re.MatchString(a.class + ": " + a.name) {
+			a.at = ordinal(all, i)
+			return a
 		}
 	}
 	return nil
 }
 
+func (d *director) compiled(pattern string) *regexp.Regexp {
+	re, ok := d.patterns[pattern]
+	if !ok {
+		re = regexp.MustCompile(pattern)
+		if d.patterns == nil {
+			d.patterns = map[string]*regexp.Regexp{}
+		}
+		d.patterns[pattern] = re
+	}
+	return re
+}
+
 func (d *director) perform(a *action) {
 	d.w.steps++
 	d.w.say("%s: %s", a.class, a.name)
+	d.script = append(d.script, scripted{class: a.class, action: a.at})
 	a.do()
 }
 
@@ -86,7 +116,7 @@ func (d *director) possible() string {
 // block holds back what fits; allow lets it go on again.
 func (d *director) block(patterns ...string) {
 	for _, p := range patterns {
-		d.blocked = append(d.blocked, regexp.MustCompile(p))
+		d.blocked = append(d.blocked, d.compiled(p))
 	}
 }
 
@@ -120,6 +150,7 @@ func (d *director) smoothest() *action {
 			}
 			name := a.class + ": " + a.name
 			if !slices.ContainsFunc(d.blocked, func(re *regexp.Regexp) bool { return re.MatchString(name) }) {
+				a.at = ordinal(all, i)
 				return a
 			}
 		}
@@ -127,10 +158,21 @@ func (d *director) smoothest() *action {
 	return nil
 }
 
+// ordinal is the number of an action among those of its class.
+func ordinal(all []action, i int) (n int) {
+	for _, a := range all[:i] {
+		if a.class == all[i].class {
+			n++
+		}
+	}
+	return n
+}
+
 // pass lets time go by.
 func (d *director) pass(t time.Duration) {
 	d.w.now += t
 	d.w.say("%v go by", t)
+	d.script = append(d.script, scripted{passed: t})
 }
 
 // leases has nodes renew their leases.
@@ -202,6 +244,29 @@ var schedules = map[string]schedule{
 		d.reads("d")
 		d.replaced("d", "c")
 		d.reads("c")
+	}},
+	// A new primary has by a copy what the other member was never sent. Before that one is
+	// released it hands the row on, to a node for which all members are alike.
+	"ruleOpened": {out: []leftOut{{feed: ruleOpened}}, nodes: 4, play: func(d *director) {
+		d.block("^push: a to b")
+		d.do("^write: a " + first)
+		d.staff("c")
+		d.block("^connect: c to b")
+		d.replaced("a", "d")
+		d.do("^handoff: d, 0")
+		d.run()
+		d.pass(200 * time.Millisecond) // it is tried no longer
+		d.run()
+		d.allow("^connect: c to b")
+		d.run()
+		d.leases("d")
+		d.reads("d")
+		d.do("^crash: c")
+		d.replaced("d", "b")
+		d.pass(1100 * time.Millisecond)
+		d.run()
+		d.leases("b")
+		d.reads("b")
 	}},
 	// A member is fenced, released and copied anew between two entries of a failover.
 	"askOnce": {out: []leftOut{{model: modelRules{askOnce: true}}}, play: func(d *director) {

@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/table"
@@ -11,8 +10,10 @@ import (
 // whose lease is over.
 func (n *mnode) leasing() []action {
 	var all []action
-	all = append(all, action{"ask lease", n.id, n.askLease})
-	if n.leads == 0 || n.granter.term != n.leads {
+	if n.w.looks("ask lease") {
+		all = append(all, act("ask lease", n.id, n.askLease))
+	}
+	if !n.w.looks("supersede") || n.leads == 0 || n.granter.term != n.leads {
 		return all
 	}
 	now := n.clock()
@@ -23,12 +24,12 @@ func (n *mnode) leasing() []action {
 			continue
 		}
 		seen[t] = true
-		all = append(all, action{"supersede", fmt.Sprintf("%s replaces %s (%d)", n.id, t.node, t.incarnation), func() {
+		all = append(all, act("supersede", n.w.name("%s replaces %s (%d)", n.id, t.node, t.incarnation), func() {
 			if n.granter.replace(t.node) {
 				f := &mfailover{n: n, failed: t, term: n.granter.term}
 				f.ask()
 			}
-		}})
+		}))
 	}
 	return all
 }
@@ -36,7 +37,7 @@ func (n *mnode) leasing() []action {
 func (n *mnode) askLease() {
 	sent, inc, id := n.clock(), n.start, n.id
 	for _, l := range n.w.nodes {
-		if l.leads == 0 || l != n && n.w.IntN(2) == 0 {
+		if l.leads == 0 || l != n && !n.w.plain && n.w.IntN(2) == 0 {
 			continue
 		}
 		grant := func(leader *mnode) {
@@ -49,9 +50,9 @@ func (n *mnode) askLease() {
 				if to.start == inc {
 					to.advance(func(h *holder) { h.granted(sent, to.clock(), index, to.state().Index()) })
 				}
-			})
+			}, inc, sent, index)
 		}
-		n.w.send(n.id, l.id, "lease request of "+id, grant)
+		n.w.send(n.id, l.id, "lease request of "+id, grant, inc, sent)
 	}
 }
 
@@ -138,8 +139,8 @@ func (f *mfailover) ask() {
 				if back.start == start {
 					v.answers[to.id] = reply // for this entry, or for none
 				}
-			})
-		})
+			}, start, v, reply)
+		}, start, v)
 	}
 	began := n.w.now
 	n.tasks = append(n.tasks, &mtask{"goes on with the failover of " + f.failed.node, func() bool {
@@ -149,7 +150,7 @@ func (f *mfailover) ask() {
 			all = all && ok
 		}
 		return all || n.w.now-began > time.Second
-	}, f.decide})
+	}, f.decide, []any{f, began}})
 }
 
 func (n *mnode) fenceReply(t tenant) fenceReply {
@@ -173,16 +174,16 @@ func (f *mfailover) decide() {
 	p = n.propose(entry, f.term, func(err error, known bool) {
 		switch {
 		case known && err == nil:
-			n.tasks = append(n.tasks, &mtask{"has applied the failover", func() bool { return n.applied == len(n.w.states)-1 || n.leads != f.term }, f.over})
+			n.tasks = append(n.tasks, &mtask{"has applied the failover", func() bool { return n.applied == len(n.w.states)-1 || n.leads != f.term }, f.over, []any{f}})
 		case known && table.IsRefused(err):
-			n.tasks = append(n.tasks, &mtask{"tries the failover again", func() bool { return true }, f.ask})
+			n.tasks = append(n.tasks, &mtask{"tries the failover again", func() bool { return true }, f.ask, []any{f}})
 		case known:
 			f.over()
 		default:
 			// Until the outcome is known nothing is granted.
 			n.tasks = append(n.tasks, &mtask{"learns of the outcome", func() bool {
 				return p.gone && n.applied == len(n.w.states)-1 || n.leads != f.term
-			}, f.over})
+			}, f.over, []any{f, p}})
 		}
-	})
+	}, f)
 }

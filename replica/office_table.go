@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/ringside-kv/ringside/replica/table"
@@ -251,7 +252,7 @@ func (o *office) take(u *turn, st *table.State) (fresh, ended []*line) {
 			needed[m] = true
 		}
 	}
-	for node := range needed {
+	for _, node := range slices.Sorted(maps.Keys(needed)) { // sessions are numbered
 		if o.lines[node] == nil {
 			n, _ := st.Node(node)
 			fresh = append(fresh, o.begin(node, n.Incarnation))
@@ -302,6 +303,19 @@ func (o *office) promises(ranges []ring.Range) (all []promise) {
 		all = append(all, promise{q, q.given})
 	}
 	return all
+}
+
+// opened tells whether all members of this node's rows in ranges have joined them. Before
+// that they may differ, and whoever the rows go to would not know.
+func (o *office) opened(ranges []ring.Range) bool {
+	for _, r := range ranges {
+		for _, t := range o.overlapping(r) {
+			if len(t.missing) > 0 && o.out.apply(ruleOpened) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // begin starts a session with a member.

@@ -252,6 +252,27 @@ func TestARowOpensOnceAllHaveJoined(t *testing.T) {
 	}
 }
 
+// A row that not all have joined changes neither hands nor bounds: its members may differ.
+func TestNothingChangesHandsBeforeItOpens(t *testing.T) {
+	for _, out := range []rules{0, ruleOpened} {
+		d := newDesk(t, out)
+		st := officeState(t, []string{"n1", "n2"}, nil)
+		d.by(st)
+		both := []ring.Range{refAt(t, st, 0).Range, refAt(t, st, 1<<31).Range}
+		if d.opened(both) != (out != 0) || !d.opened(both[1:]) {
+			t.Errorf("rules %b: two have not joined", out)
+		}
+		d.joined("n1", []*tenure{d.tenureAt(0)})
+		if d.opened(both[:1]) != (out != 0) {
+			t.Errorf("rules %b: one has not joined", out)
+		}
+		d.joined("n2", []*tenure{d.tenureAt(0)})
+		if !d.opened(both) {
+			t.Errorf("rules %b: all have joined", out)
+		}
+	}
+}
+
 func TestALearnerCountsBeforeItIsAdmitted(t *testing.T) {
 	d := newDesk(t, 0)
 	st := officeState(t, []string{"n1"})

@@ -38,6 +38,8 @@ const (
 	ruleKnown
 	// ruleFollowed: who has followed a row since it learned it takes nothing for granted.
 	ruleFollowed
+	// ruleOpened: a row changes hands, or bounds, once all members have joined it.
+	ruleOpened
 	// ruleFresh: what was to be joined before a copy began anew is not joined after that.
 	ruleFresh
 )

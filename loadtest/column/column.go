@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // A Word knows the column in which it begins, in bytes from 1 on.
@@ -89,4 +90,26 @@ func (w Word) Float(of error, least, most float64) (float64, error) {
 		return 0, w.Fault(of, "%.40s is not within %v..%v", w.Text, least, most)
 	}
 	return x, nil
+}
+
+// Share is a part of something, as in 12.5%: above 0 and up to 1.
+func (w Word) Share(of error) (float64, error) {
+	number, ok := strings.CutSuffix(w.Text, "%")
+	x, err := strconv.ParseFloat(number, 64)
+	if !ok || err != nil || !(x > 0 && x <= 100) {
+		return 0, w.Fault(of, "%.40q is no share, as in 90%%", w.Text)
+	}
+	return x / 100, nil
+}
+
+// Duration is a time within bounds, as in 1m30s.
+func (w Word) Duration(of error, least, most time.Duration) (time.Duration, error) {
+	d, err := time.ParseDuration(w.Text)
+	if err != nil {
+		return 0, w.Fault(of, "%.40q is no time, as in 8s or 250ms", w.Text)
+	}
+	if d < least || d > most {
+		return 0, w.Fault(of, "%.40s is not within %v..%v", w.Text, least, most)
+	}
+	return d, nil
 }
