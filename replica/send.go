@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 )
 
@@ -93,9 +94,18 @@ func (e *Engine) patience() time.Duration {
 	return max(wait, time.Millisecond)
 }
 
-// longestRetry bounds the pause after something that failed again and again, in units
-// of Config.Retry.
-const longestRetry = 15
+// longest is how long the pause gets after something that fails again and again, in units
+// of Config.Retry. Who cannot be reached, or does not know of a decision, may be back at any
+// moment, and to look costs next to nothing.
+func longest(err error) int {
+	switch {
+	case errors.Is(err, errUnreachable):
+		return 1
+	case causeOf(err) == Agreement:
+		return 2
+	}
+	return 15
+}
 
 // after notes how a try has ended.
 func (e *Engine) after(ctx context.Context, t *transfer, err error) {
@@ -116,20 +126,21 @@ func (e *Engine) after(ctx context.Context, t *transfer, err error) {
 	case t.moved:
 		t.failures = 0 // something went well since
 	}
-	pause := e.cfg.Retry * time.Duration(min(longestRetry, 1<<min(t.failures, 10)))
 	cause := causeOf(err)
 	if cause == Turn {
 		e.waits(t, cause, err.Error())
 		t.notBefore = time.Now().Add(e.cfg.Retry)
 		return // nothing is wrong: its turn comes
 	}
+	pause := e.cfg.Retry * time.Duration(min(longest(err), 1<<min(t.failures, 10)))
 	t.waits.set(cause, err.Error())
-	if cause == Unreachable && e.cfg.Away(t.to) {
-		pause = e.cfg.Retry // so that it has not long to wait when it is back
-	}
 	t.failures++
 	t.moved = false
 	t.notBefore = time.Now().Add(pause)
 	e.totals.failed.Add(1)
-	e.cfg.Logger.Warn("handoff put off", "handoff", t.id, "node", t.to, "pause", pause, "cause", cause.String(), "err", err)
+	level := slog.LevelWarn
+	if t.failures&(t.failures-1) != 0 {
+		level = slog.LevelDebug // as often as the pauses double
+	}
+	e.cfg.Logger.Log(ctx, level, "handoff put off", "handoff", t.id, "node", t.to, "pause", pause, "cause", cause.String(), "err", err)
 }

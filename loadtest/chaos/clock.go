@@ -34,7 +34,6 @@ const (
 const clockRuntime = `package runtime
 
 import (
-	"bytes"
 	"internal/runtime/atomic"
 	_ "unsafe"
 )
@@ -60,7 +59,6 @@ func time_now() (sec int64, nsec int32, mono int64) {
 const clockMain = `package main
 
 import (
-	"bytes"
 	"os"
 	"strconv"
 	"strings"

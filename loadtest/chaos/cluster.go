@@ -27,6 +27,8 @@ type cluster struct {
 	began  time.Time
 	counts map[string]int // faults by kind
 
+	filling sync.WaitGroup // of disks, and their emptying
+
 	mu    sync.Mutex
 	nodes []*node
 	hosts int

@@ -102,9 +102,7 @@ var kinds = []kind{
 		}
 	}},
 	{"full disk", disks, false, func(c *cluster, n *node) (string, func()) {
-		ballast := filepath.Join(n.dir, "ballast")
-		fillDisk(ballast)
-		return "has no space left", func() { _ = os.Remove(ballast) }
+		return "has no space left", c.ballast(n)
 	}},
 	{"slow disk", disks, false, func(c *cluster, n *node) (string, func()) {
 		stands, goes := time.Duration(20+c.rnd.IntN(800))*time.Millisecond, time.Duration(5+c.rnd.IntN(100))*time.Millisecond
@@ -131,6 +129,21 @@ var kinds = []kind{
 		going.Go(c.roll)
 		return "and all others are restarted in turn, at new addresses", going.Wait
 	}},
+}
+
+// ballast fills a disk. That waits for as long as the disk stands still, so somebody else does.
+func (c *cluster) ballast(n *node) (end func()) {
+	path, full := filepath.Join(n.dir, "ballast"), make(chan struct{})
+	c.filling.Go(func() {
+		defer close(full)
+		fillDisk(path)
+	})
+	return func() {
+		c.filling.Go(func() {
+			<-full
+			_ = os.Remove(path)
+		})
+	}
 }
 
 // pulse lets a disk stand still again and again.

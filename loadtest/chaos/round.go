@@ -141,6 +141,7 @@ func (c *cluster) storm(ctx context.Context, kinds []string) (faults int) {
 	for _, f := range open {
 		f.end()
 	}
+	c.filling.Wait()
 	time.Sleep(100 * time.Millisecond)
 	for _, n := range c.members() {
 		if n.pid() == 0 {

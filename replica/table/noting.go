@@ -45,6 +45,20 @@ func (t *Table) agreed(id raft.ServerID, asked uint64, args *raft.AppendEntriesR
 	}
 }
 
+// SetHeartbeatHandler sees to it that no heartbeat comes to the library once its disk is
+// closed. They come by the goroutines of connections, for which nobody waits.
+func (n *noting) SetHeartbeatHandler(handle func(raft.RPC)) {
+	n.Transport.SetHeartbeatHandler(func(rpc raft.RPC) {
+		n.t.pulse.RLock()
+		defer n.t.pulse.RUnlock()
+		if n.t.pulseless {
+			rpc.Respond(nil, ErrClosed)
+			return
+		}
+		handle(rpc)
+	})
+}
+
 // InstallSnapshot waits for a server that does not answer: the library pauses for longer
 // after each failure.
 func (n *noting) InstallSnapshot(id raft.ServerID, target raft.ServerAddress, args *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, data io.Reader) error {

@@ -37,6 +37,8 @@ type Table struct {
 	ways       ways
 	spread     spread
 	errands    errands
+	pulse      sync.RWMutex // held while a heartbeat is handled
+	pulseless  bool         // none is any more
 	alone      atomic.Bool
 	opened     atomic.Bool // raft is there
 }
@@ -186,6 +188,9 @@ func (t *Table) Close() error {
 	ended := t.raft.Shutdown()
 	t.cut() // who does not answer would be waited for
 	t.errands.wait()
+	t.pulse.Lock()
+	t.pulseless = true
+	t.pulse.Unlock()
 	err := ended.Error()
 	t.hangs()
 	if err := errors.Join(err, t.disk.close()); err != nil {
