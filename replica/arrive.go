@@ -154,7 +154,7 @@ func (a *arrival) Open(text []byte) error {
 }
 
 // Begin implements Receiver. It waits until this node knows that it is to receive the
-// ranges.
+// ranges, and nothing older: it would go on to a state by which they are to be dropped.
 func (a *arrival) Begin(text []byte) error {
 	var b beginning
 	if err := json.Unmarshal(text, &b); err != nil {
@@ -168,7 +168,8 @@ func (a *arrival) Begin(text []byte) error {
 	var rows []table.Ref
 	for {
 		var learns bool
-		if rows, learns = a.e.learns(&a.purpose, ranges); learns {
+		st := a.e.cfg.Table.State()
+		if rows, learns = a.e.learns(st, &a.purpose, ranges); learns && st.Index() >= b.Index {
 			break
 		}
 		select {
@@ -238,9 +239,8 @@ func (a *arrival) Ask(r int, question []byte) ([]byte, error) {
 	return a.ranges[r].Answer(question)
 }
 
-// learns returns the rows of ranges if this node is to receive them.
-func (e *Engine) learns(p *purpose, ranges []ring.Range) (rows []table.Ref, ok bool) {
-	st := e.cfg.Table.State()
+// learns returns the rows of ranges if this node is to receive them by a state.
+func (e *Engine) learns(st *table.State, p *purpose, ranges []ring.Range) (rows []table.Ref, ok bool) {
 	for _, r := range ranges {
 		row, ok := st.Row(r.Start)
 		if !ok || row.Range != r || row.Primary != p.From || !slices.Contains(row.Learners, e.cfg.Self) ||

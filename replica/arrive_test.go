@@ -83,7 +83,12 @@ func TestACopyEndsWithTheSendersTerm(t *testing.T) {
 		e := c.nodes["n2"].engine
 		time.Sleep(100 * time.Millisecond)
 		a := &arrival{e: e, ctx: t.Context(), from: "n1", purpose: purpose{Handoff: row.Op.Handoff, From: "n1", Incarnation: e.cfg.Incarnation, Sender: 1}}
-		text, _ := json.Marshal(&beginning{Ranges: []ring.Range{row.Range}})
+		// By a state that this node does not know yet it may be another copy.
+		text, _ := json.Marshal(&beginning{Ranges: []ring.Range{row.Range}, Index: c.agreed.State().Index() + 1})
+		if err := a.Begin(text); !errors.Is(err, ErrNotLearner) {
+			t.Errorf("by an older state: %v", err)
+		}
+		text, _ = json.Marshal(&beginning{Ranges: []ring.Range{row.Range}, Index: c.agreed.State().Index()})
 		if err := a.Begin(text); err != nil {
 			t.Fatal(err)
 		}

@@ -100,17 +100,14 @@ func (e *Engine) supersede(ctx context.Context, f failing) {
 var errNoMember = errors.New("no other copy of its ranges is there")
 
 func (e *Engine) succeed(ctx context.Context, f failing) error {
-	answers := make(map[string]fenceReply)
 	var err error
 	for range supersedeTries {
-		st := e.cfg.Table.State()
-		n, known := st.Node(f.node)
-		v := &vacancy{failed: f.tenant, now: n.Incarnation, rows: vacant(st, f.node)[f.incarnation], answers: answers}
-		if !known || len(v.rows) == 0 {
+		v := vacancyOf(e.cfg.Table.State(), f.tenant)
+		if v == nil {
 			return nil
 		}
-		e.fenceAll(ctx, v, st)
-		entry := v.entry(st)
+		e.fenceAll(ctx, v)
+		entry := v.entry()
 		if entry == nil {
 			return errNoMember
 		}
@@ -152,18 +149,14 @@ func (e *Engine) settleOutcome(ctx context.Context, term uint64) error {
 	}
 }
 
-// fenceAll asks all members that have not answered yet, or were started since.
-func (e *Engine) fenceAll(ctx context.Context, v *vacancy, st *table.State) {
+// fenceAll asks all members, also those that have answered for an earlier entry.
+func (e *Engine) fenceAll(ctx context.Context, v *vacancy) {
 	ctx, cancel := context.WithTimeout(ctx, fenceTimeout)
 	defer cancel()
 	var mu sync.Mutex
 	var asking sync.WaitGroup
 	request := &fenceRequest{Node: v.failed.node, Incarnation: v.failed.incarnation}
 	for _, node := range v.asked() {
-		if a, answered := v.answers[node]; answered && registered(st, node, a.Incarnation) {
-			continue
-		}
-		delete(v.answers, node)
 		asking.Go(func() {
 			var reply fenceReply
 			var err error

@@ -23,13 +23,26 @@ type fenceReply struct {
 	Known bool   `json:"known"`
 }
 
-// A vacancy is what the ranges of one start of a primary are that others have in sync, and
-// what is known of those.
+// A vacancy is what the ranges of one start of a primary are that others have in sync, by
+// one state, and what those have answered since. It is for one entry: as long as the rows
+// are what they were when the members were asked, the entry counts, and so do the answers.
+// Later somebody may have been copied anew, and have more than it said.
 type vacancy struct {
+	st      *table.State
 	failed  tenant // the start under which it served the rows
 	now     uint64 // the start of it that is registered
 	rows    []*table.Row
 	answers map[string]fenceReply
+}
+
+// vacancyOf finds what is vacant by a state; nil if nothing is.
+func vacancyOf(st *table.State, failed tenant) *vacancy {
+	n, known := st.Node(failed.node)
+	rows := vacant(st, failed.node)[failed.incarnation]
+	if !known || len(rows) == 0 {
+		return nil
+	}
+	return &vacancy{st: st, failed: failed, now: n.Incarnation, rows: rows, answers: make(map[string]fenceReply)}
 }
 
 // vacant are the rows that a node serves, or served before it was started again, by the
@@ -67,16 +80,16 @@ func (v *vacancy) asked() []string {
 // and those who were started again and do not know how far they had come. A row of which
 // no member answers waits.
 //
-// It is pure. The answers must be from the starts that st has registered: whoever was
-// started again without all of its data has left the sets in the entry that said so, but
-// for those that it leads.
-func (v *vacancy) succession(st *table.State) []table.Succession {
+// It is pure. The answers must be from the starts that the state has registered: whoever
+// was started again without all of its data has left the sets in the entry that said so,
+// but for those that it leads.
+func (v *vacancy) succession() []table.Succession {
 	var all []table.Succession
 	for _, row := range v.rows {
 		var known, others []string // in the order of succession
 		for _, b := range row.Backups {
 			switch a, ok := v.answers[b]; {
-			case !ok || !registered(st, b, a.Incarnation):
+			case !ok || !registered(v.st, b, a.Incarnation):
 			case a.Known:
 				known = append(known, b)
 			default:
@@ -87,7 +100,7 @@ func (v *vacancy) succession(st *table.State) []table.Succession {
 		switch {
 		case len(known) > 0:
 			all = append(all, table.Succession{Row: row.Ref(), Primary: known[0], Backups: known[1:]})
-		case v.returns(st):
+		case v.returns():
 			all = append(all, table.Succession{Row: row.Ref(), Primary: v.failed.node})
 		case len(others) > 0:
 			all = append(all, table.Succession{Row: row.Ref(), Primary: others[0]})
@@ -97,12 +110,12 @@ func (v *vacancy) succession(st *table.State) []table.Succession {
 }
 
 // returns tells whether the node itself is there again with all that it had.
-func (v *vacancy) returns(st *table.State) bool {
+func (v *vacancy) returns() bool {
 	if v.now == v.failed.incarnation {
 		return false
 	}
 	a, answered := v.answers[v.failed.node]
-	n, _ := st.Node(v.failed.node)
+	n, _ := v.st.Node(v.failed.node)
 	return answered && n.Intact && n.Incarnation == a.Incarnation
 }
 
@@ -112,8 +125,8 @@ func registered(st *table.State, node string, incarnation uint64) bool {
 }
 
 // entry is the failover as one command; nil if there is nobody to go on with any row.
-func (v *vacancy) entry(st *table.State) *table.Failover {
-	rows := v.succession(st)
+func (v *vacancy) entry() *table.Failover {
+	rows := v.succession()
 	if len(rows) == 0 {
 		return nil
 	}

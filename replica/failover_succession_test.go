@@ -119,9 +119,9 @@ func TestSuccession(t *testing.T) {
 					st = restarted(t, st, node, intact)
 				}
 			}
-			n, _ := st.Node("p")
-			v := &vacancy{failed: tenant{"p", 1}, now: n.Incarnation, rows: vacant(st, "p")[1], answers: test.answers}
-			entry := v.entry(st)
+			v := vacancyOf(st, tenant{"p", 1})
+			v.answers = test.answers
+			entry := v.entry()
 			if test.primary == "" {
 				if entry != nil {
 					t.Errorf("%+v", entry)

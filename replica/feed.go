@@ -57,9 +57,10 @@ func (e *Engine) count(ctx context.Context, ranges []ring.Range, node string, in
 // since one was made.
 func (e *Engine) uncount(ranges []ring.Range, node string) { e.feeds.uncount(ranges, node) }
 
-// drained waits until every member of the sets of ranges has all that was written in
-// them. It is called while the ranges are held and the front is still; from then on, and
-// until they are held no longer, the store removes nothing in them by itself either.
+// drained waits until every member of the sets of ranges has joined them, and has all
+// that was written in them. It is called while the ranges are held and the front is still;
+// from then on, and until they are held no longer, the store removes nothing in them by
+// itself either.
 func (e *Engine) drained(ctx context.Context, ranges []ring.Range) error {
 	return e.feeds.drained(ctx, ranges)
 }

@@ -71,16 +71,16 @@ func (fs *followers) list() []*follower {
 }
 
 // origin finds the one who was followed in a range until an epoch began.
-func (fs *followers) origin(r ring.Range, epoch uint64) *follower {
+func (fs *followers) origin(r ring.Range, epoch uint64) (former, bool) {
 	for _, fo := range fs.list() {
 		fo.mu.Lock()
 		ok := !fo.torn && fo.s.followed(r, epoch)
 		fo.mu.Unlock()
 		if ok {
-			return fo
+			return fo, true
 		}
 	}
-	return nil
+	return nil, false
 }
 
 // finish takes in nothing more that lies in ranges, whoever sends it.
@@ -176,35 +176,21 @@ func (fo *follower) take(end func()) {
 // bounds tells the store where changes may lie; mu is held.
 func (fo *follower) bounds() { fo.in.SetRanges(fo.s.ranges()) }
 
-func (fo *follower) last() uint64 {
+// known implements former.
+func (fo *follower) known() origin {
 	fo.mu.Lock()
 	defer fo.mu.Unlock()
-	return fo.s.last
+	return fo.s.known()
 }
 
-func (fo *follower) copied(r ring.Range, epoch uint64) uint64 {
+// brings implements former.
+func (fo *follower) brings(upTo uint64, rows []originRow) (ok []bool, tail [][]byte, err error) {
 	fo.mu.Lock()
 	defer fo.mu.Unlock()
-	return fo.s.copied(r, epoch)
-}
-
-// tail is what lies in ranges of what was kept above a number.
-func (fo *follower) tail(above uint64, to []ring.Range) (batches [][]byte, err error) {
-	if len(to) == 0 {
-		return nil, nil
+	if fo.torn {
+		return make([]bool, len(rows)), nil, nil
 	}
-	fo.mu.Lock()
-	defer fo.mu.Unlock()
-	for _, c := range fo.s.above(above) {
-		batch, err := fo.in.Cut(c.body, to)
-		if err != nil {
-			return nil, err
-		}
-		if batch != nil {
-			batches = append(batches, batch)
-		}
-	}
-	return batches, nil
+	return fo.s.brings(upTo, rows, fo.in.Cut)
 }
 
 // fence is [Engine.Fence].
@@ -221,24 +207,10 @@ func (fo *follower) fence(ctx context.Context) (Position, error) {
 
 // tells reports how far this node followed, to who is the primary now.
 func (fo *follower) tells(ctx context.Context, o *origin) (originReport, error) {
-	r := originReport{Rows: make([]bool, len(o.Rows))}
 	fo.mu.Lock()
-	r.Last = fo.s.last
-	ranges := make([]ring.Range, 0, len(o.Rows))
-	for _, row := range o.Rows {
-		ranges = append(ranges, row.Range)
-	}
-	changed := fo.s.finish(ranges)
-	for i, row := range o.Rows {
-		if fo.torn || !fo.s.followed(row.Range, row.Epoch) {
-			continue
-		}
-		more := false
-		for _, c := range fo.s.above(o.Last) {
-			batch, err := fo.in.Cut(c.body, []ring.Range{row.Range})
-			more = more || batch != nil || err != nil
-		}
-		r.Rows[i] = !more
+	r, changed := fo.s.tells(o, fo.in.Cut)
+	if fo.torn {
+		clear(r.Rows)
 	}
 	if changed {
 		fo.bounds()

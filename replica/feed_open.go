@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -49,59 +50,18 @@ func (f *feeds) bring(fl *feedLine, ts []*tenure) error {
 	if err := f.until(ctx, func() (bool, error) { return fl.there, nil }); err != nil {
 		return err
 	}
-	var direct, compare, reject []*tenure
-	q := new(question)
-	var origins []*follower
-	for _, t := range ts {
-		from := f.e.followers.origin(t.Range, t.Epoch)
-		switch {
-		case !f.office.out.apply(ruleTail):
-			direct = append(direct, t)
-		case from == nil && t.learned:
-			// It came by a handoff, at whose cutover all had everything.
-			direct = append(direct, t)
-		case from == nil:
-			reject = append(reject, t)
-		default:
-			compare = append(compare, t)
-			i := slices.Index(origins, from)
-			if i < 0 {
-				i = len(origins)
-				origins = append(origins, from)
-				q.Origins = append(q.Origins, origin{Node: from.s.node, Incarnation: from.s.incarnation, Last: from.last()})
-			}
-			q.Origins[i].Rows = append(q.Origins[i].Rows, originRow{t.Range, t.Epoch})
-		}
-	}
+	c := f.office.compare(ts, f.e.followers.origin)
 	var tails [][]byte
-	if len(origins) > 0 {
-		r, err := fl.ask(ctx, q)
+	if len(c.formers) > 0 {
+		r, err := fl.ask(ctx, &c.question)
+		if err == nil {
+			tails, err = c.answered(r)
+		}
 		if err != nil {
-			return err
-		}
-		byRange := make(map[ring.Range]*tenure, len(compare))
-		for _, t := range compare {
-			byRange[t.Range] = t
-		}
-		for i, from := range origins {
-			var to []ring.Range
-			for j, row := range q.Origins[i].Rows {
-				t := byRange[row.Range]
-				if j >= len(r.Origins[i].Rows) || !r.Origins[i].Rows[j] || r.Origins[i].Last < from.copied(t.Range, t.Epoch) {
-					reject = append(reject, t)
-					continue
-				}
-				to = append(to, row.Range)
-				direct = append(direct, t)
-			}
-			more, err := from.tail(r.Origins[i].Last, to)
-			if err != nil {
-				return err
-			}
-			tails = append(tails, more...)
+			return fmt.Errorf("%s: %w", fl.l.node, err)
 		}
 	}
-	k, joined := f.admit(fl, direct, reject, tails)
+	k, joined := f.admit(fl, c.direct, c.reject, tails)
 	if k == 0 {
 		return nil
 	}
@@ -302,7 +262,8 @@ func (f *feeds) drained(ctx context.Context, ranges []ring.Range) error {
 	promises := f.office.promises(ranges)
 	f.mu.Unlock()
 	return f.until(ctx, func() (bool, error) {
-		return !slices.ContainsFunc(promises, func(p promise) bool { return f.office.arrived(p.to) < p.number }), nil
+		late := slices.ContainsFunc(promises, func(p promise) bool { return f.office.arrived(p.to) < p.number })
+		return !late && f.office.opened(ranges), nil
 	})
 }
 

@@ -27,12 +27,11 @@ type feeds struct {
 	gone    bool
 	fresh   []*feedLine // to be started after the turn
 
-	mu      sync.Mutex
-	office  *office
-	lines   map[*line]*feedLine
-	stills  []ring.Range  // held and drained
-	learned []ring.Range  // that came by a stream
-	change  chan struct{} // closed when something has changed, if somebody waits for it
+	mu     sync.Mutex
+	office *office
+	lines  map[*line]*feedLine
+	stills []ring.Range  // held and drained
+	change chan struct{} // closed when something has changed, if somebody waits for it
 }
 
 func (f *feeds) init(e *Engine) {
@@ -211,7 +210,7 @@ func (f *feeds) turn() {
 	}
 	f.mu.Lock()
 	f.office.min = f.e.cfg.MinInSync()
-	u := f.office.consider(st, f.isStill, f.isLearned)
+	u := f.office.consider(st, f.isStill)
 	f.mu.Unlock()
 	if err := f.take(u, st, nil, nil); err != nil {
 		f.e.cfg.Logger.Error("follow the writes of ranges", "err", err)
@@ -319,19 +318,18 @@ func (f *feeds) isStill(r ring.Range) bool {
 	return slices.ContainsFunc(f.stills, func(s ring.Range) bool { return within(r, s) })
 }
 
-// isLearned tells whether a range came here by a stream; mu is held.
-func (f *feeds) isLearned(r ring.Range) bool {
-	return slices.ContainsFunc(f.learned, func(s ring.Range) bool { return within(r, s) })
-}
-
 // learns notes that ranges come by a stream.
 func (f *feeds) learns(rs []ring.Range) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.learned = slices.DeleteFunc(f.learned, func(l ring.Range) bool {
-		return slices.ContainsFunc(rs, func(r ring.Range) bool { return touches(l, r) })
-	})
-	f.learned = append(f.learned, rs...)
+	f.office.learns(rs)
+}
+
+// follows notes that this node is about to follow another in rows.
+func (f *feeds) follows(rows []joinRow) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.office.follows(rows)
 }
 
 // beatEvery is how often a member is asked to say that it is there.

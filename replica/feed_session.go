@@ -241,6 +241,7 @@ func (m *feedSession) one(w *ackWriter, f *feedFrame) error {
 		if err := m.judged(f.rows); err != nil {
 			return err
 		}
+		fo.e.feeds.follows(f.rows)
 	case feedAsk:
 		var err error
 		if answer, err = fo.e.answer(m.ctx, f.body); err != nil {

@@ -1,6 +1,8 @@
 package replica
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/ringside-kv/ringside/replica/fakenet"
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/ring"
 )
 
 // backups says how many copies are wanted.
@@ -110,5 +113,58 @@ func TestABackupWithoutRoomComesBack(t *testing.T) {
 		c.stores["n3"].fill(false)
 		c.copies(2)
 		c.check(stop())
+	})
+}
+
+// Who follows a row takes nothing for granted of how it had learned it.
+func TestWhoFollowsForgetsThatItLearned(t *testing.T) {
+	replicated(t, 0, 1, func(c *testCluster, _ uint64, _ *rand.Rand) {
+		followed := 0
+		for id, n := range c.nodes {
+			f := &n.engine.feeds
+			f.mu.Lock()
+			for _, fo := range n.engine.followers.list() {
+				fo.mu.Lock()
+				for _, row := range fo.s.rows {
+					if row.over {
+						continue
+					}
+					followed++
+					if f.office.hasLearned(row.Range) {
+						t.Errorf("%s follows %s in %v, and takes it for a row that came by a handoff", id, fo.s.node, row.Range)
+					}
+				}
+				fo.mu.Unlock()
+			}
+			f.mu.Unlock()
+		}
+		if followed == 0 {
+			t.Error("this test proves nothing")
+		}
+	})
+}
+
+// Rows that not all have joined are not drained.
+func TestDrainedWaitsForTheMembers(t *testing.T) {
+	replicated(t, 0, 1, func(c *testCluster, _ uint64, _ *rand.Rand) {
+		e := c.nodes["n1"].engine
+		f := &e.feeds
+		f.mu.Lock()
+		row := f.office.tenures[0]
+		row.missing = []string{"n4"}
+		f.mu.Unlock()
+		of := []ring.Range{row.Range}
+		within, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if err := e.drained(within, of); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("one has not joined: %v", err)
+		}
+		f.mu.Lock()
+		row.missing = nil
+		f.mu.Unlock()
+		if err := e.drained(context.Background(), of); err != nil {
+			t.Errorf("all have joined: %v", err)
+		}
+		f.resume(of)
 	})
 }

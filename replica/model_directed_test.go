@@ -13,20 +13,35 @@ import (
 // a long chain of unlikely events has its test, too. What it is not told to hold back goes
 // on as it should.
 type director struct {
-	w       *world
-	blocked []*regexp.Regexp
-	next    []int // what the choices within actions are; the last possible if there is none
-	missing string
+	w        *world
+	blocked  []*regexp.Regexp
+	next     []int // what the choices within actions are; the last possible if there is none
+	missing  string
+	patterns map[string]*regexp.Regexp // that were compiled
+	script   []scripted                // what it has had happen
+}
+
+// A scripted is one thing that a director had happen: the action of a number among those
+// of its class, with what was chosen in it; or time that passed.
+type scripted struct {
+	passed time.Duration
+	class  string
+	action int
+	chosen []int
 }
 
 // IntN implements chooser.
 func (d *director) IntN(n int) int {
-	if len(d.next) == 0 {
-		return n - 1
+	v := n - 1
+	if len(d.next) > 0 {
+		v = min(d.next[0], n-1)
+		d.next = d.next[1:]
 	}
-	v := d.next[0]
-	d.next = d.next[1:]
-	return min(v, n-1)
+	if len(d.script) > 0 {
+		at := &d.script[len(d.script)-1]
+		at.chosen = append(at.chosen, v)
+	}
+	return v
 }
 
 // smooth are the classes of what goes on by itself, what comes first before the others.
@@ -34,18 +49,33 @@ var smooth = []string{"apply", "learn of", "deliver", "decide", "task", "connect
 
 // find returns the first action that fits.
 func (d *director) find(pattern string) *action {
-	re := regexp.MustCompile(pattern)
-	for _, a := range d.w.actions() {
-		if re.MatchString(a.class + ": " + a.name) {
-			return &a
+	re := d.compiled(pattern)
+	all := d.w.actions()
+	for i := range all {
+		if a := &all[i]; re.MatchString(a.class + ": " + a.name) {
+			a.at = ordinal(all, i)
+			return a
 		}
 	}
 	return nil
 }
 
+func (d *director) compiled(pattern string) *regexp.Regexp {
+	re, ok := d.patterns[pattern]
+	if !ok {
+		re = regexp.MustCompile(pattern)
+		if d.patterns == nil {
+			d.patterns = map[string]*regexp.Regexp{}
+		}
+		d.patterns[pattern] = re
+	}
+	return re
+}
+
 func (d *director) perform(a *action) {
 	d.w.steps++
 	d.w.say("%s: %s", a.class, a.name)
+	d.script = append(d.script, scripted{class: a.class, action: a.at})
 	a.do()
 }
 
@@ -86,7 +116,7 @@ func (d *director) possible() string {
 // block holds back what fits; allow lets it go on again.
 func (d *director) block(patterns ...string) {
 	for _, p := range patterns {
-		d.blocked = append(d.blocked, regexp.MustCompile(p))
+		d.blocked = append(d.blocked, d.compiled(p))
 	}
 }
 
@@ -120,6 +150,7 @@ func (d *director) smoothest() *action {
 			}
 			name := a.class + ": " + a.name
 			if !slices.ContainsFunc(d.blocked, func(re *regexp.Regexp) bool { return re.MatchString(name) }) {
+				a.at = ordinal(all, i)
 				return a
 			}
 		}
@@ -127,10 +158,21 @@ func (d *director) smoothest() *action {
 	return nil
 }
 
+// ordinal is the number of an action among those of its class.
+func ordinal(all []action, i int) (n int) {
+	for _, a := range all[:i] {
+		if a.class == all[i].class {
+			n++
+		}
+	}
+	return n
+}
+
 // pass lets time go by.
 func (d *director) pass(t time.Duration) {
 	d.w.now += t
 	d.w.say("%v go by", t)
+	d.script = append(d.script, scripted{passed: t})
 }
 
 // leases has nodes renew their leases.
@@ -155,15 +197,105 @@ type schedule struct {
 	out   []leftOut
 	rates []int // of the clocks: 0 is slow, 100 fast
 	play  func(d *director)
+	nodes int // 3 if it is 0
 }
 
-const first = "10000000" // a key of the first row
+const (
+	first  = "10000000" // a key of the first row
+	second = "90000000" // and one of the second
+)
 
 var schedules = map[string]schedule{
-	"ruleTail": {[]leftOut{{feed: ruleTail}}, nil, tailIsLost},
-	"ruleKeep": {[]leftOut{{feed: ruleKeep}}, nil, tailIsLost},
+	"ruleTail": {out: []leftOut{{feed: ruleTail}}, play: tailIsLost},
+	"ruleKeep": {out: []leftOut{{feed: ruleKeep}}, play: tailIsLost},
+	// A new primary asks a member what it has. Before it hears that, the one before it feeds
+	// it anew, so that it forgets what it had.
+	"ruleKnown": {out: []leftOut{{feed: ruleKnown}}, play: func(d *director) {
+		d.staff("c")
+		d.block("^push: a to c")
+		d.do("^write: a " + first)
+		d.run()
+		d.block("^task: b hears what c has")
+		d.over("a", "b")
+		d.do("^learner: b, 8")
+		d.run()
+		d.allow("^task: b hears what c has")
+		d.run()
+		d.leases("b")
+		d.reads("b")
+		d.replaced("b", "c")
+		d.reads("c")
+	}},
+	// All have learned a row, and followed it. The next primary brings one of two members its
+	// tail, and dies. The other one takes its place.
+	"ruleFollowed": {out: []leftOut{{feed: ruleFollowed}}, nodes: 4, play: func(d *director) {
+		d.staff("c", "d")
+		d.block("^push: a to [cd]")
+		d.do("^write: a " + first)
+		d.run()
+		d.block("^task: b hears what c has")
+		d.replaced("a", "b")
+		d.replaced("b", "c")
+		d.leases("c", "d")
+		d.reads("c")
+		d.may("^handover: c of 0.* to d")
+		d.run()
+		d.leases("d")
+		d.reads("d")
+		d.replaced("d", "c")
+		d.reads("c")
+	}},
+	// A new primary has by a copy what the other member was never sent. Before that one is
+	// released it hands the row on, to a node for which all members are alike.
+	"ruleOpened": {out: []leftOut{{feed: ruleOpened}}, nodes: 4, play: func(d *director) {
+		d.block("^push: a to b")
+		d.do("^write: a " + first)
+		d.staff("c")
+		d.block("^connect: c to b")
+		d.replaced("a", "d")
+		d.do("^handoff: d, 0")
+		d.run()
+		d.pass(200 * time.Millisecond) // it is tried no longer
+		d.run()
+		d.allow("^connect: c to b")
+		d.run()
+		d.leases("d")
+		d.reads("d")
+		d.do("^crash: c")
+		d.replaced("d", "b")
+		d.pass(1100 * time.Millisecond)
+		d.run()
+		d.leases("b")
+		d.reads("b")
+	}},
+	// A member is fenced, released and copied anew between two entries of a failover.
+	"askOnce": {out: []leftOut{{model: modelRules{askOnce: true}}}, play: func(d *director) {
+		d.staff("c")
+		d.writes("a")
+		d.block("^push: a to [bc]")
+		d.do("^write: a " + first)
+		d.block("^decide: c .*Failover", "^task: c tries the failover again")
+		d.over("a", "c")
+		d.allow("^push: a to [bc]")
+		d.block("^push: a to c")
+		d.run()
+		d.do("^dismiss: a b", "^decide: a .*Release")
+		d.allow("^decide: c .*Failover")
+		d.run()
+		d.do("^learner: b, 0")
+		d.run()
+		d.allow("^task: c tries the failover again")
+		d.run()
+		d.leases("b", "c")
+		d.may("^handover: c of 0.* to b")
+		d.run()
+		d.leases("b")
+		d.reads("b")
+		d.replaced("b", "c")
+		d.reads("c")
+	}},
 	// The one that takes over has by a copy what the other member was never sent.
-	"ruleCopied": {[]leftOut{{feed: ruleCopied}}, nil, func(d *director) {
+	"ruleCopied": {out: []leftOut{{feed: ruleCopied}}, play: func(d *director) {
 		d.writes("a")
 		d.block("^push: a to b")
 		d.do("^write: a " + first)
@@ -174,7 +306,7 @@ var schedules = map[string]schedule{
 		d.reads("b")
 	}},
 	// What a learner was to join is late, and comes when it is being copied anew.
-	"ruleFresh": {[]leftOut{{feed: ruleFresh}}, nil, func(d *director) {
+	"ruleFresh": {out: []leftOut{{feed: ruleFresh}}, play: func(d *director) {
 		d.late("a", "c")
 		d.do("^learner: c, 0")
 		d.run()
@@ -195,7 +327,7 @@ var schedules = map[string]schedule{
 		d.reads("c")
 	}},
 	// A connection that was given up still has a frame in it, which comes again.
-	"ruleOrder": {[]leftOut{{feed: ruleOrder}}, nil, func(d *director) {
+	"ruleOrder": {out: []leftOut{{feed: ruleOrder}}, play: func(d *director) {
 		d.block(`^take: a \(old\)`)
 		d.do("^write: a "+first, "^push: a to b", "^break: a to b", "^connect: a to b")
 		d.run()
@@ -206,7 +338,7 @@ var schedules = map[string]schedule{
 	}},
 	// Who did not answer when its primary was replaced learns anew from the next one. What
 	// the old one had sent to it arrives after that.
-	"ruleJoined": {[]leftOut{{feed: ruleJoined}}, nil, func(d *director) {
+	"ruleJoined": {out: []leftOut{{feed: ruleJoined}}, play: func(d *director) {
 		d.staff("c")
 		d.writes("a")
 		d.late("a", "c")
@@ -226,7 +358,7 @@ var schedules = map[string]schedule{
 	// What a primary that was replaced had sent arrives at one who follows the next one by
 	// now: that is refused since it told how far it had come, since it was asked by the new
 	// primary, and since the epoch is over.
-	"ruleEpoch, ruleFence and ruleTail": {[]leftOut{{feed: ruleEpoch}, {feed: ruleFence}, {feed: ruleTail}}, nil, func(d *director) {
+	"ruleEpoch, ruleFence and ruleTail": {out: []leftOut{{feed: ruleEpoch}, {feed: ruleFence}, {feed: ruleTail}}, play: func(d *director) {
 		d.staff("c")
 		d.writes("a")
 		d.late("a", "[bc]")
@@ -240,7 +372,7 @@ var schedules = map[string]schedule{
 	}},
 	// A failover that an earlier leader had proposed is decided after a later one has
 	// granted a lease.
-	"anyTerm": {[]leftOut{{lease: leaseRules{anyTerm: true}}}, nil, func(d *director) {
+	"anyTerm": {out: []leftOut{{lease: leaseRules{anyTerm: true}}}, play: func(d *director) {
 		d.writes("a")
 		d.block("^decide: c .*Failover", "^apply: a")
 		d.over("a", "c")
@@ -253,7 +385,7 @@ var schedules = map[string]schedule{
 		d.reads("a")
 	}},
 	// A leader that is none any more goes on to grant leases.
-	"unconfirmed": {[]leftOut{{lease: leaseRules{unconfirmed: true}}}, nil, func(d *director) {
+	"unconfirmed": {out: []leftOut{{lease: leaseRules{unconfirmed: true}}}, play: func(d *director) {
 		d.writes("a")
 		d.do("^elect: c")
 		d.leases("c")
@@ -264,7 +396,7 @@ var schedules = map[string]schedule{
 		d.reads("a")
 	}},
 	// A leader grants a lease before it knows what was decided before its term.
-	"unsettled": {[]leftOut{{lease: leaseRules{unsettled: true}}}, nil, func(d *director) {
+	"unsettled": {out: []leftOut{{lease: leaseRules{unsettled: true}}}, play: func(d *director) {
 		d.writes("a")
 		d.block("^apply: [ac]")
 		d.over("a", "c")
@@ -275,7 +407,7 @@ var schedules = map[string]schedule{
 		d.reads("a")
 	}},
 	// Who was replaced gets a lease before it knows that it was.
-	"anyIndex": {[]leftOut{{lease: leaseRules{anyIndex: true}}}, nil, func(d *director) {
+	"anyIndex": {out: []leftOut{{lease: leaseRules{anyIndex: true}}}, play: func(d *director) {
 		d.writes("a")
 		d.block("^apply: a")
 		d.over("a", "c")
@@ -285,7 +417,7 @@ var schedules = map[string]schedule{
 		d.reads("a")
 	}},
 	// A cutover of which the primary does not know the outcome is decided later.
-	"guess": {[]leftOut{{model: modelRules{guess: true}}}, nil, func(d *director) {
+	"guess": {out: []leftOut{{model: modelRules{guess: true}}}, play: func(d *director) {
 		d.writes("a")
 		d.block("^decide: a .*CutOver", "^apply: a")
 		d.next = []int{0} // it leaves
@@ -299,7 +431,7 @@ var schedules = map[string]schedule{
 		d.reads("a")
 	}},
 	// The clock of the one who holds a lease is slow, and that of the leader fast.
-	"noMargin": {[]leftOut{{lease: leaseRules{noMargin: true}}}, []int{0, 50, 100}, func(d *director) {
+	"noMargin": {out: []leftOut{{lease: leaseRules{noMargin: true}}}, rates: []int{0, 50, 100}, play: func(d *director) {
 		d.writes("a")
 		d.do("^elect: c")
 		d.leases("c", "a")
@@ -312,7 +444,7 @@ var schedules = map[string]schedule{
 		d.reads("a")
 	}},
 	// A copy of a primary that was replaced comes after that of the one in its place.
-	"staleStreams": {[]leftOut{{model: modelRules{staleStreams: true}}}, nil, func(d *director) {
+	"staleStreams": {out: []leftOut{{model: modelRules{staleStreams: true}}}, play: func(d *director) {
 		d.writes("a")
 		d.block("^push: copy a 0.* to c")
 		d.staff("c")
@@ -378,6 +510,52 @@ func tailIsLost(d *director) {
 	d.reads("c")
 }
 
+// What is brought before a primary has written anything acknowledges nothing of what it
+// writes then.
+func TestWhatIsBroughtAcknowledgesNothing(t *testing.T) {
+	d := begun(leftOut{}, nil, 3)
+	d.staff("b")
+	d.do("^learner: b, 8")
+	d.run()
+	d.next = []int{0} // a leaves
+	d.do("^handover: a of 8.* to b")
+	d.run()
+	d.do("^learner: c, 8")
+	d.run()
+	d.staff("c")
+	d.block("^push: a to c")
+	d.do("^write: a "+first, "^write: a "+first)
+	d.run()
+	d.block("^task: b hears what c has")
+	d.replaced("a", "b")
+	d.do("^task: b hears what c has", "^push: b to c", "^take: b to c", "^hear: b to c")
+	d.do("^write: b "+second, "^push: b to c", "^take: b to c", "^hear: b to c")
+	d.may("^reply: b " + second)
+	d.replaced("b", "c")
+	d.allow("^push: a to c")
+	d.reads("c")
+	d.may("^read: c " + second)
+	d.run()
+	if d.w.wrong != "" || d.missing != "" {
+		t.Errorf("%s\n%s\n%s", d.w.wrong, d.missing, d.w.last(60))
+	}
+}
+
+// begun is a world of so many nodes in which a leads and serves, and all have leases.
+func begun(out leftOut, rates []int, nodes int) *director {
+	d := &director{}
+	for _, r := range rates {
+		d.next = append(d.next, r, 0)
+	}
+	d.w = newWorld(d, out, nodes, 1)
+	d.next = nil
+	d.do("^elect: a")
+	for _, n := range d.w.nodes {
+		d.leases(n.id)
+	}
+	return d
+}
+
 // TestEachRuleHasItsSchedule shows by schedules which rules the model cannot do without.
 func TestEachRuleHasItsSchedule(t *testing.T) {
 	for name, s := range schedules {
@@ -389,14 +567,7 @@ func TestEachRuleHasItsSchedule(t *testing.T) {
 						out = out.and(o)
 					}
 				}
-				d := &director{}
-				for _, r := range s.rates {
-					d.next = append(d.next, r, 0)
-				}
-				d.w = newWorld(d, out, 3, 1)
-				d.next = nil
-				d.do("^elect: a")
-				d.leases("a", "b", "c")
+				d := begun(out, s.rates, max(s.nodes, 3))
 				d.staff("b")
 				s.play(d)
 				all := i == 1<<len(s.out)-1

@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/table"
@@ -11,8 +10,10 @@ import (
 // whose lease is over.
 func (n *mnode) leasing() []action {
 	var all []action
-	all = append(all, action{"ask lease", n.id, n.askLease})
-	if n.leads == 0 || n.granter.term != n.leads {
+	if n.w.looks("ask lease") {
+		all = append(all, act("ask lease", n.id, n.askLease))
+	}
+	if !n.w.looks("supersede") || n.leads == 0 || n.granter.term != n.leads {
 		return all
 	}
 	now := n.clock()
@@ -23,12 +24,12 @@ func (n *mnode) leasing() []action {
 			continue
 		}
 		seen[t] = true
-		all = append(all, action{"supersede", fmt.Sprintf("%s replaces %s (%d)", n.id, t.node, t.incarnation), func() {
+		all = append(all, act("supersede", n.w.name("%s replaces %s (%d)", n.id, t.node, t.incarnation), func() {
 			if n.granter.replace(t.node) {
-				f := &mfailover{n: n, failed: t, term: n.granter.term, answers: map[string]fenceReply{}, asked: map[string]bool{}}
+				f := &mfailover{n: n, failed: t, term: n.granter.term}
 				f.ask()
 			}
-		}})
+		}))
 	}
 	return all
 }
@@ -36,7 +37,7 @@ func (n *mnode) leasing() []action {
 func (n *mnode) askLease() {
 	sent, inc, id := n.clock(), n.start, n.id
 	for _, l := range n.w.nodes {
-		if l.leads == 0 || l != n && n.w.IntN(2) == 0 {
+		if l.leads == 0 || l != n && !n.w.plain && n.w.IntN(2) == 0 {
 			continue
 		}
 		grant := func(leader *mnode) {
@@ -49,9 +50,9 @@ func (n *mnode) askLease() {
 				if to.start == inc {
 					to.advance(func(h *holder) { h.granted(sent, to.clock(), index, to.state().Index()) })
 				}
-			})
+			}, inc, sent, index)
 		}
-		n.w.send(n.id, l.id, "lease request of "+id, grant)
+		n.w.send(n.id, l.id, "lease request of "+id, grant, inc, sent)
 	}
 }
 
@@ -97,22 +98,11 @@ func (n *mnode) grant(t tenant) (uint64, error) {
 
 // An mfailover is what Engine.succeed does.
 type mfailover struct {
-	n       *mnode
-	failed  tenant
-	term    uint64
-	answers map[string]fenceReply
-	asked   map[string]bool
-	tries   int
-}
-
-func (f *mfailover) vacancy() *vacancy {
-	st := f.n.state()
-	m, known := st.Node(f.failed.node)
-	v := &vacancy{failed: f.failed, now: m.Incarnation, rows: vacant(st, f.failed.node)[f.failed.incarnation], answers: f.answers}
-	if !known || len(v.rows) == 0 {
-		return nil
-	}
-	return v
+	n      *mnode
+	failed tenant
+	term   uint64
+	v      *vacancy // as of which the members were asked last
+	tries  int
 }
 
 func (f *mfailover) over() {
@@ -122,40 +112,45 @@ func (f *mfailover) over() {
 // ask asks all members; then it goes on with the answers that have come, at any time.
 func (f *mfailover) ask() {
 	n := f.n
-	v := f.vacancy()
-	if v == nil {
+	v := vacancyOf(n.state(), f.failed)
+	if v == nil || f.tries >= supersedeTries {
 		f.over()
 		return
 	}
+	f.tries++
+	before := f.v
+	f.v = v
 	start := n.start
 	for _, node := range v.asked() {
-		if a, ok := f.answers[node]; ok && registered(n.state(), node, a.Incarnation) {
-			continue
+		if n.w.out.model.askOnce && before != nil {
+			if a, ok := before.answers[node]; ok && registered(v.st, node, a.Incarnation) {
+				v.answers[node] = a
+				continue
+			}
 		}
-		delete(f.answers, node)
 		failed := f.failed
 		if node == n.id {
-			f.answers[node] = n.fenceReply(failed)
+			v.answers[node] = n.fenceReply(failed)
 			continue
 		}
 		n.w.send(n.id, node, "fence of "+failed.node, func(to *mnode) {
 			reply := to.fenceReply(failed)
 			n.w.send(to.id, n.id, "answer to fence", func(back *mnode) {
 				if back.start == start {
-					f.answers[to.id] = reply
+					v.answers[to.id] = reply // for this entry, or for none
 				}
-			})
-		})
+			}, start, v, reply)
+		}, start, v)
 	}
 	began := n.w.now
 	n.tasks = append(n.tasks, &mtask{"goes on with the failover of " + f.failed.node, func() bool {
 		all := true
 		for _, node := range v.asked() {
-			_, ok := f.answers[node]
+			_, ok := v.answers[node]
 			all = all && ok
 		}
 		return all || n.w.now-began > time.Second
-	}, f.decide})
+	}, f.decide, []any{f, began}})
 }
 
 func (n *mnode) fenceReply(t tenant) fenceReply {
@@ -170,31 +165,25 @@ func (n *mnode) fenceReply(t tenant) fenceReply {
 
 func (f *mfailover) decide() {
 	n := f.n
-	v := f.vacancy()
-	if v == nil {
+	entry := f.v.entry()
+	if entry == nil {
 		f.over()
 		return
 	}
-	entry := v.entry(n.state())
-	if entry == nil || f.tries >= 8 {
-		f.over()
-		return
-	}
-	f.tries++
 	var p *proposal
 	p = n.propose(entry, f.term, func(err error, known bool) {
 		switch {
 		case known && err == nil:
-			n.tasks = append(n.tasks, &mtask{"has applied the failover", func() bool { return n.applied == len(n.w.states)-1 || n.leads != f.term }, f.over})
+			n.tasks = append(n.tasks, &mtask{"has applied the failover", func() bool { return n.applied == len(n.w.states)-1 || n.leads != f.term }, f.over, []any{f}})
 		case known && table.IsRefused(err):
-			n.tasks = append(n.tasks, &mtask{"tries the failover again", func() bool { return true }, f.ask})
+			n.tasks = append(n.tasks, &mtask{"tries the failover again", func() bool { return true }, f.ask, []any{f}})
 		case known:
 			f.over()
 		default:
 			// Until the outcome is known nothing is granted.
 			n.tasks = append(n.tasks, &mtask{"learns of the outcome", func() bool {
 				return p.gone && n.applied == len(n.w.states)-1 || n.leads != f.term
-			}, f.over})
+			}, f.over, []any{f, p}})
 		}
-	})
+	}, f)
 }

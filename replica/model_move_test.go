@@ -19,30 +19,34 @@ func (n *mnode) growing() []action {
 		}
 		for i, l := range row.Learners {
 			if n.copyTo(row, l, row.Starts[i]) == nil {
-				all = append(all, action{"task", fmt.Sprintf("%s copies %v to %s", n.id, row.Range, l), func() { n.copy(row, l, row.Starts[i]) }})
+				all = append(all, act("task", w.name("%s copies %v to %s", n.id, row.Range, l), func() { n.copy(row, l, row.Starts[i]) }))
 			}
 		}
 		for _, b := range row.Backups {
-			if !n.held[row.Range] && n.off.serves(row) {
-				all = append(all, action{"handover", fmt.Sprintf("%s of %v to %s", n.id, row.Range, b), func() { n.handOver(row, b) }})
+			if w.looks("handover") && !n.held[row.Range] {
+				all = append(all, act("handover", w.name("%s of %v to %s", n.id, row.Range, b), func() { n.handOver(row, b) }))
 			}
 		}
-		if !n.held[row.Range] && n.off.serves(row) {
+		if w.looks("bounds") && !n.held[row.Range] {
 			if row.Range.Len() > 1<<30 {
-				all = append(all, action{"bounds", fmt.Sprintf("%s cuts %v", n.id, row.Range), func() { n.split(row) }})
+				all = append(all, act("bounds", w.name("%s cuts %v", n.id, row.Range), func() { n.split(row) }))
 			}
 		}
 	}
 	for _, c := range n.copies {
-		name := fmt.Sprintf("%s %v to %s", n.id, c.row.Range, c.to.id)
+		name := w.name("%s %v to %s", n.id, c.row.Range, c.to.id)
 		if len(c.queue) > 0 && c.to.awake() && c.to.start == c.at && w.linked(n.id, c.to.id) && !c.waits() {
-			all = append(all, action{"push", "copy " + name, c.push})
+			all = append(all, act("push", "copy "+name, c.push))
 		}
-		if !c.broken && !c.ended {
-			all = append(all, action{"break", "copy " + name, c.stop})
+		if w.looks("break") && !c.broken && !c.ended {
+			all = append(all, act("break", "copy "+name, c.stop))
 		}
 		if !c.ended && len(c.queue) == 0 && !c.broken && !n.held[c.row.Range] {
-			all = append(all, action{"task", "grows by copy " + name, func() { n.grow(c) }})
+			if row, ok := st.Row(c.row.Range.Start); ok && row.Op.To == c.to.id && row.Op.Primary {
+				all = append(all, act("task", "hands over by copy "+name, func() { n.handOut(row, c) }))
+			} else {
+				all = append(all, act("task", "grows by copy "+name, func() { n.grow(c) }))
+			}
 		}
 	}
 	return all
@@ -50,7 +54,10 @@ func (n *mnode) growing() []action {
 
 func (n *mnode) copyTo(row *table.Row, to string, start uint64) *mcopy {
 	for _, c := range n.copies {
-		if c.row.Range == row.Range && c.row.Epoch == row.Epoch && c.to.id == to && c.at == start && !c.broken {
+		if c.to.id != to {
+			continue
+		}
+		if c.row.Range == row.Range && c.row.Epoch == row.Epoch && c.at == start && !c.broken || c.grown && touches(c.row.Range, row.Range) {
 			return c
 		}
 	}
@@ -71,17 +78,33 @@ func (n *mnode) copy(row *table.Row, to string, start uint64) {
 	for _, t := range modelTokens {
 		if row.Range.Contains(t) {
 			list := slices.Clone(n.data[t])
-			c.queue = append(c.queue, func(to *mnode) { to.data[t] = list })
+			c.queue = append(c.queue, mpiece{token: t, list: list})
+		}
+	}
+}
+
+// unlearned ends copies to those who by the newest state learn no more.
+func (n *mnode) unlearned() {
+	for _, c := range n.copies {
+		if row, ok := n.state().Row(c.row.Range.Start); ok && !row.Holds(c.to.id) && !slices.Contains(row.Learners, c.to.id) {
+			c.stop()
 		}
 	}
 }
 
 func (c *mcopy) stop() { c.broken, c.ended = true, true }
 
+// over is stop, once nothing is left to learn of what became of the learner.
+func (c *mcopy) over() {
+	c.stop()
+	c.grown = false
+}
+
 // waits tells whether the receiver does not know yet that it is to receive.
 func (c *mcopy) waits() bool {
 	row, ok := c.to.state().Row(c.row.Range.Start)
-	return !c.to.w.out.model.staleStreams && (!ok || row.Version < c.row.Version)
+	out := c.to.w.out.model
+	return !out.staleStreams && !out.earlyStreams && (!ok || row.Version < c.row.Version)
 }
 
 // current is what Engine.learns and arrival.current look at.
@@ -114,10 +137,11 @@ func (c *mcopy) push() {
 		for _, s := range to.order { // followers.forget
 			s.leave([]ring.Range{c.row.Range})
 		}
+		to.off.learns([]ring.Range{c.row.Range})
 	}
-	f := c.queue[0]
+	p := c.queue[0]
 	c.queue = c.queue[1:]
-	f(to)
+	to.receive(&p)
 }
 
 // grow lets a learner count, and asks the table to admit it once it is fed.
@@ -135,21 +159,21 @@ func (n *mnode) grow(c *mcopy) {
 		return
 	}
 	l := learner{c.to.id, c.at}
-	c.grown = true
 	if !n.off.out.apply(ruleCount) {
-		c.ended = true
+		c.grown, c.ended = true, true
 		n.admit(c, l)
 		return
 	}
 	ln := n.off.lines[l.node]
 	if ln == nil {
 		ln = n.off.begin(l.node, l.incarnation)
-		n.lines[ln] = &mline{l: ln}
+		n.lines[ln] = &mline{l: ln, asks: map[uint64]*question{}}
 	}
 	if ln.broken != "" || ln.incarnation != l.incarnation {
 		c.stop()
 		return
 	}
+	c.grown = true
 	ln.pinned++
 	u := n.off.recount([]*tenure{t}, l, true)
 	var k uint64
@@ -163,11 +187,11 @@ func (n *mnode) grow(c *mcopy) {
 		ln.pinned--
 		if ln.broken != "" {
 			n.uncount(t.Range, l)
-			c.stop()
+			c.over()
 			return
 		}
 		n.admit(c, l)
-	}})
+	}, []any{c, t, k}})
 }
 
 func (n *mnode) uncount(r ring.Range, l learner) {
@@ -194,34 +218,36 @@ func (n *mnode) admit(c *mcopy, l learner) {
 	r := c.row.Range
 	var again func(undo bool)
 	look := func(undo bool) {
-		n.tasks = append(n.tasks, &mtask{"looks what became of " + l.node, func() bool { return n.applied == len(n.w.states)-1 }, func() { again(undo) }})
+		n.tasks = append(n.tasks, &mtask{"looks what became of " + l.node, func() bool { return n.applied == len(n.w.states)-1 }, func() { again(undo) }, []any{c, l, undo}})
 	}
 	again = func(undo bool) {
 		row, ok := n.state().Row(r.Start)
 		if !ok || row.Primary != n.id || !slices.Contains(row.Learners, l.node) || row.Range != r {
-			if ok && !row.Holds(l.node) {
-				n.uncount(r, l)
+			for row := range overlappingRows(n.state(), r) {
+				if !row.Holds(l.node) {
+					n.uncount(row.Range, l)
+				}
 			}
-			c.stop()
+			c.over()
 			return
 		}
 		// Only this source makes learners in truth, one after the other: what is one now may
 		// be so by another order than the one that was carried out.
 		if t := n.off.tenureAt(r.Start); n.off.out.apply(ruleCount) && (t == nil || !slices.Contains(t.counted, l)) {
-			c.stop()
+			c.over()
 			return
 		}
 		var command table.Command = &table.Admit{Rows: []table.Ref{row.Ref()}, Node: l.node, Incarnation: l.incarnation}
 		if undo {
 			command = &table.DropLearner{Rows: []table.Ref{row.Ref()}, Node: l.node}
 		}
-		n.propose(command, 0, func(err error, known bool) { look(undo || table.IsRefused(err)) })
+		n.propose(command, 0, func(err error, known bool) { look(undo || table.IsRefused(err)) }, c, l, undo)
 	}
 	again(false)
 }
 
 // hold keeps clients from a row until what is decided about it is known.
-func (n *mnode) hold(row *table.Row, ready func(*table.Row) bool, next func(*table.Row) table.Command) {
+func (n *mnode) hold(row *table.Row, what string, ready func(*table.Row) bool, before func(), next func(*table.Row) table.Command) {
 	r := row.Range
 	if !n.w.out.model.noHold {
 		n.held[r] = true
@@ -235,7 +261,7 @@ func (n *mnode) hold(row *table.Row, ready func(*table.Row) bool, next func(*tab
 	var decide func(undo bool)
 	decide = func(undo bool) {
 		now, ok := n.state().Row(r.Start)
-		if !ok || now.Primary != n.id || now.Range != r || now.Epoch != row.Epoch {
+		if !ok || now.Primary != n.id || now.Range != r {
 			resume()
 			return
 		}
@@ -252,16 +278,17 @@ func (n *mnode) hold(row *table.Row, ready func(*table.Row) bool, next func(*tab
 				resume()
 				return
 			}
-			n.tasks = append(n.tasks, &mtask{"looks what became of " + fmt.Sprint(r), func() bool { return n.applied == len(n.w.states)-1 }, func() { decide(undo || table.IsRefused(err)) }})
-		})
+			n.tasks = append(n.tasks, &mtask{"looks what became of " + fmt.Sprint(r), func() bool { return n.applied == len(n.w.states)-1 }, func() { decide(undo || table.IsRefused(err)) }, []any{row.Ref(), what, undo, table.IsRefused(err)}})
+		}, row.Ref(), what, undo)
 	}
 	n.tasks = append(n.tasks, &mtask{"has everything still in " + fmt.Sprint(r), func() bool { return ready(row) || n.w.now-began > 100e6 }, func() {
 		if !ready(row) {
 			resume()
 			return
 		}
+		before()
 		decide(false)
-	}})
+	}, []any{row.Ref(), what, began}})
 }
 
 // drained is [Engine.drained].
@@ -269,7 +296,8 @@ func (n *mnode) drained(r ring.Range) bool {
 	if n.w.out.model.noDrain {
 		return true
 	}
-	return !slices.ContainsFunc(n.off.promises([]ring.Range{r}), func(p promise) bool { return !p.kept() })
+	of := []ring.Range{r}
+	return n.off.opened(of) && !slices.ContainsFunc(n.off.promises(of), func(p promise) bool { return !p.kept() })
 }
 
 func (n *mnode) handOver(row *table.Row, to string) {
@@ -278,13 +306,43 @@ func (n *mnode) handOver(row *table.Row, to string) {
 		return
 	}
 	leave := n.w.IntN(2) == 0
-	n.hold(row, func(row *table.Row) bool { return n.drained(row.Range) }, func(now *table.Row) table.Command {
+	n.hold(row, fmt.Sprint("to ", to, m.Incarnation, leave), func(row *table.Row) bool { return n.drained(row.Range) }, func() {}, func(now *table.Row) table.Command {
 		return &table.CutOver{Rows: []table.Ref{now.Ref()}, To: to, Incarnation: m.Incarnation, Leave: leave}
 	})
 }
 
+// handOut makes a learner the primary that has never counted: see Engine.handing.
+func (n *mnode) handOut(row *table.Row, c *mcopy) {
+	has := func(row *table.Row) bool { return n.drained(row.Range) && len(c.queue) == 0 && !c.broken }
+	n.hold(row, fmt.Sprint("out to ", c.to.id, c.at), has, c.stop, func(now *table.Row) table.Command {
+		return &table.CutOver{Rows: []table.Ref{now.Ref()}, To: c.to.id, Incarnation: c.at, Admit: true}
+	})
+}
+
 func (n *mnode) split(row *table.Row) {
-	n.hold(row, func(row *table.Row) bool { return n.drained(row.Range) }, func(now *table.Row) table.Command {
+	n.hold(row, "split", func(row *table.Row) bool { return n.drained(row.Range) }, func() {}, func(now *table.Row) table.Command {
 		return &table.Split{Cuts: []table.Cut{{Row: now.Ref(), At: []ring.Token{now.Range.Start + 1<<30}}}}
 	})
+}
+
+// foreign are the keys that lie here and are not needed: see Engine.sweep.
+func (n *mnode) foreign() (all []ring.Token) {
+	st := n.state()
+	for _, t := range modelTokens {
+		row, ok := st.Row(t)
+		if !ok || len(n.data[t]) == 0 || row.Holds(n.id) || slices.Contains(row.Learners, n.id) ||
+			slices.ContainsFunc(st.Handoffs(), func(h *table.Handoff) bool { _, is := h.Carries(row.Range); return is && h.To == n.id }) {
+			continue
+		}
+		moves := false
+		for _, other := range n.w.nodes {
+			for _, c := range other.copies {
+				moves = moves || !c.broken && c.row.Range.Contains(t) && (other == n || c.to == n && c.begun)
+			}
+		}
+		if !moves {
+			all = append(all, t)
+		}
+	}
+	return all
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/table"
@@ -30,16 +31,15 @@ type mnode struct {
 	tasks      []*mtask
 
 	// As a primary.
-	off     *office
-	seen    *table.State
-	lines   map[*line]*mline
-	taps    map[ring.Token]*quorum
-	newest  map[ring.Token]mark // of each key's newest change
-	held    map[ring.Range]bool
-	stills  []ring.Range
-	learned []ring.Range
-	copies  []*mcopy
-	ops     []*op
+	off    *office
+	seen   *table.State
+	lines  map[*line]*mline
+	taps   map[ring.Token]*quorum
+	newest map[ring.Token]mark // of each key's newest change
+	held   map[ring.Range]bool
+	stills []ring.Range
+	copies []*mcopy
+	ops    []*op
 
 	// As a member.
 	stands map[tenant]*standing
@@ -65,6 +65,7 @@ type mtask struct {
 	name  string
 	ready func() bool
 	run   func()
+	about []any // what it will go by, see print
 }
 
 // An mline is a line and its connection.
@@ -76,6 +77,7 @@ type mline struct {
 	corked uint64
 	answer *report
 	asked  uint64
+	asks   map[uint64]*question // by their frames
 }
 
 // An mconn is a connection from a primary to a member.
@@ -88,8 +90,16 @@ type mconn struct {
 	s      *standing
 	next   uint64
 	flight []*feedFrame
-	back   []func()
+	back   []mreply
 	dead   bool
+}
+
+// An mreply is what a member says: that it has all up to a frame, what it answers to that
+// frame, or why it ends the session.
+type mreply struct {
+	k      uint64
+	answer *report
+	ended  string
 }
 
 // An mcopy is a stream to a learner.
@@ -99,13 +109,30 @@ type mcopy struct {
 	start  uint64
 	to     *mnode
 	at     uint64
-	queue  []func(*mnode)
+	queue  []mpiece
 	begun  bool
 	ended  bool // nothing is given any more
 	broken bool
-	grown  bool // the learner counts
+	// grown: the learner counts, and what becomes of it is not known. One source copies to
+	// a node what it copies one after the other.
+	grown bool
 
 	session, k uint64 // of the newest frame to the learner
+}
+
+// An mpiece is what a stream carries: a list as it is, or a batch.
+type mpiece struct {
+	token ring.Token
+	list  []uint64
+	batch []byte
+}
+
+func (n *mnode) receive(p *mpiece) {
+	if p.batch != nil {
+		n.takeIn(p.batch)
+		return
+	}
+	n.data[p.token] = p.list
 }
 
 func (n *mnode) clock() time.Duration { return n.offset + time.Duration(float64(n.w.now)*n.rate) }
@@ -122,7 +149,7 @@ func (n *mnode) begin(start uint64) {
 	n.up, n.asleep, n.start, n.registered = true, false, start, start == 1
 	n.tasks, n.seen = nil, nil
 	n.lines, n.taps, n.newest = map[*line]*mline{}, map[ring.Token]*quorum{}, map[ring.Token]mark{}
-	n.held, n.stills, n.learned, n.copies, n.ops = map[ring.Range]bool{}, nil, nil, nil, nil
+	n.held, n.stills, n.copies, n.ops = map[ring.Range]bool{}, nil, nil, nil
 	n.stands, n.order = map[tenant]*standing{}, nil
 	n.holder, n.until, n.spell = holder{skip: n.w.out.lease}, 0, 0
 	n.leads, n.granter = 0, granter{skip: n.w.out.lease}
@@ -153,7 +180,7 @@ func (n *mnode) crash() {
 	}
 	// A machine that loses power loses what was not on its disk. The only copy of what was
 	// acknowledged may not be lost so: nothing could help.
-	n.intact = n.w.IntN(3) > 0
+	n.intact = n.w.plain || n.w.IntN(3) > 0
 	for _, t := range modelTokens {
 		row, _ := n.w.state().Row(t)
 		n.intact = n.intact || row.Holds(n.id) && !n.w.spare(row, t, n.id)
@@ -181,12 +208,18 @@ func (w *world) spare(row *table.Row, t ring.Token, but string) bool {
 
 func (n *mnode) actions() []action {
 	var all []action
-	add := func(class, name string, do func()) { all = append(all, action{class, n.id + " " + name, do}) }
 	w := n.w
+	add := func(class, name string, do func()) {
+		if w.looks(class) {
+			all = append(all, act(class, n.id+" "+name, do))
+		}
+	}
 	if !n.up {
 		add("start", "starts", func() {
 			n.begin(n.start + 1)
-			n.applied = w.IntN(n.applied + 1)
+			if !w.plain {
+				n.applied = w.IntN(n.applied + 1)
+			}
 		})
 		// What it had sent is still under way.
 		all = append(all, n.wire()...)
@@ -199,7 +232,7 @@ func (n *mnode) actions() []action {
 	}
 	add("sleep", "stands still", func() { n.asleep = true })
 	if n.applied < len(w.states)-1 {
-		add("apply", fmt.Sprint("knows of state ", n.applied+1), n.apply)
+		add("apply", w.name("knows of state %d", n.applied+1), n.apply)
 	}
 	if !n.registered && n.start > 0 {
 		add("task", "registers", func() {
@@ -229,11 +262,29 @@ func (n *mnode) actions() []action {
 	if n.leads != 0 && n.leads != w.term {
 		add("learn of", "learns that it leads no more", func() { n.leads = 0; n.granter.resign() })
 	}
+	if w.looks("sweep") {
+		if foreign := n.foreign(); len(foreign) > 0 {
+			add("sweep", "drops what it does not need", func() {
+				for _, t := range foreign {
+					delete(n.data, t)
+				}
+			})
+		}
+	}
+	if w.looks("forget") {
+		for _, s := range n.order {
+			if len(s.rows) > 0 && !s.follows() {
+				add("forget", fmt.Sprint("how it followed ", s.node, s.incarnation), s.forget)
+			}
+		}
+	}
 	all = append(all, n.leasing()...)
 	all = append(all, n.wire()...)
 	all = append(all, n.growing()...)
 	all = append(all, n.serving()...)
-	for _, l := range n.off.overdue(n.real(), time.Second) {
+	late := n.off.overdue(n.real(), time.Second)
+	slices.SortFunc(late, func(a, b *line) int { return strings.Compare(a.node, b.node) })
+	for _, l := range late {
 		add("overdue", l.node, func() { n.cutLine(l, "overdue") })
 	}
 	for _, d := range n.off.dismissals(n.state()) {
@@ -252,6 +303,7 @@ func (n *mnode) apply() {
 	st := n.state()
 	n.advance(func(h *holder) { h.applied(st.Index()) })
 	n.turn()
+	n.unlearned()
 }
 
 // turn brings the office in line with the state.
@@ -260,12 +312,9 @@ func (n *mnode) turn() {
 	if st == n.seen || !n.current() {
 		return
 	}
-	within1 := func(list []ring.Range) func(ring.Range) bool {
-		return func(r ring.Range) bool {
-			return slices.ContainsFunc(list, func(s ring.Range) bool { return within(r, s) })
-		}
-	}
-	u := n.off.consider(st, within1(n.stills), within1(n.learned))
+	u := n.off.consider(st, func(r ring.Range) bool {
+		return slices.ContainsFunc(n.stills, func(s ring.Range) bool { return within(r, s) })
+	})
 	n.take(u, st, nil)
 	n.seen = st
 	n.open(u.opening)
@@ -284,7 +333,7 @@ func (n *mnode) take(u *turn, st *table.State, then func()) {
 	}
 	fresh, ended := n.off.take(u, st)
 	for _, l := range fresh {
-		n.lines[l] = &mline{l: l}
+		n.lines[l] = &mline{l: l, asks: map[uint64]*question{}}
 	}
 	for _, l := range ended {
 		n.drop(l)
@@ -309,6 +358,7 @@ func (n *mnode) take(u *turn, st *table.State, then func()) {
 	}
 	n.off.freed()
 	n.off.done()
+	n.off.old = append(n.off.old, u.fail...)
 	for _, q := range u.fail {
 		n.ops = slices.DeleteFunc(n.ops, func(o *op) bool { return o.q == q })
 	}
@@ -343,70 +393,52 @@ func (n *mnode) open(ts []*tenure) {
 			continue
 		}
 		fl := n.lines[l]
-		n.tasks = append(n.tasks, &mtask{"opens with " + m, func() bool { return fl.there && l.broken == "" }, func() { n.bring(fl, rows) }})
+		n.tasks = append(n.tasks, &mtask{"opens with " + m, func() bool { return fl.there && l.broken == "" }, func() { n.bring(fl, rows) }, []any{l.session, rows}})
 	}
 }
 
-func (n *mnode) origin(r ring.Range, epoch uint64) *standing {
+// An mformer is a standing as a former.
+type mformer struct{ *standing }
+
+func (f mformer) brings(upTo uint64, rows []originRow) ([]bool, [][]byte, error) {
+	return f.standing.brings(upTo, rows, cutModel)
+}
+
+// cutModel is a cut of batches, each of which is of one key.
+func cutModel(batch []byte, to []ring.Range) ([]byte, error) {
+	t := tokenOfBatch(batch)
+	if !slices.ContainsFunc(to, func(r ring.Range) bool { return r.Contains(t) }) {
+		return nil, nil
+	}
+	return batch, nil
+}
+
+func (n *mnode) origin(r ring.Range, epoch uint64) (former, bool) {
 	for _, s := range n.order {
 		if s.followed(r, epoch) {
-			return s
+			return mformer{s}, true
 		}
 	}
-	return nil
+	return nil, false
 }
 
 // bring is what feeds.bring does.
 func (n *mnode) bring(fl *mline, ts []*tenure) {
-	var direct, compare, reject []*tenure
-	q := new(question)
-	var origins []*standing
-	for _, t := range ts {
-		from := n.origin(t.Range, t.Epoch)
-		switch {
-		case !n.off.out.apply(ruleTail), from == nil && t.learned:
-			direct = append(direct, t)
-		case from == nil:
-			reject = append(reject, t)
-		default:
-			compare = append(compare, t)
-			i := slices.Index(origins, from)
-			if i < 0 {
-				i = len(origins)
-				origins = append(origins, from)
-				q.Origins = append(q.Origins, origin{Node: from.node, Incarnation: from.incarnation, Last: from.last})
-			}
-			q.Origins[i].Rows = append(q.Origins[i].Rows, originRow{t.Range, t.Epoch})
-		}
-	}
-	if len(origins) == 0 {
-		n.admitAll(fl, direct, reject, nil)
+	c := n.off.compare(ts, n.origin)
+	if len(c.formers) == 0 {
+		n.admitAll(fl, c.direct, c.reject, nil)
 		return
 	}
 	f := &feedFrame{kind: feedAsk}
 	n.off.emit(fl.l, f, n.real())
-	n.w.questions()[f] = q
+	fl.asks[f.k] = &c.question
 	n.tasks = append(n.tasks, &mtask{"hears what " + fl.l.node + " has", func() bool { return fl.asked == f.k && fl.l.broken == "" }, func() {
-		var tails [][]byte
-		for i, from := range origins {
-			var to []ring.Range
-			for j, row := range q.Origins[i].Rows {
-				k := slices.IndexFunc(compare, func(t *tenure) bool { return t.Range == row.Range })
-				if !fl.answer.Origins[i].Rows[j] || fl.answer.Origins[i].Last < from.copied(row.Range, row.Epoch) {
-					reject = append(reject, compare[k])
-					continue
-				}
-				to = append(to, row.Range)
-				direct = append(direct, compare[k])
-			}
-			for _, c := range from.above(fl.answer.Origins[i].Last) {
-				if t := tokenOfBatch(c.body); slices.ContainsFunc(to, func(r ring.Range) bool { return r.Contains(t) }) {
-					tails = append(tails, c.body)
-				}
-			}
+		tails, err := c.answered(fl.answer)
+		if err != nil {
+			n.w.fail("%v", err)
 		}
-		n.admitAll(fl, direct, reject, tails)
-	}})
+		n.admitAll(fl, c.direct, c.reject, tails)
+	}, []any{fl.l.session, f.k, c}})
 }
 
 func (n *mnode) admitAll(fl *mline, direct, reject []*tenure, tails [][]byte) {
@@ -436,7 +468,7 @@ func (n *mnode) admitAll(fl *mline, direct, reject []*tenure, tails [][]byte) {
 	k := fl.l.sent
 	n.tasks = append(n.tasks, &mtask{"is joined by " + fl.l.node, func() bool { return fl.l.acked >= k && fl.l.broken == "" }, func() {
 		n.off.joined(fl.l.node, joined)
-	}})
+	}, []any{fl.l.session, k, joined}})
 }
 
 // A batch says which list becomes how long by which number: as a value that is replaced,
@@ -449,12 +481,18 @@ func tokenOfBatch(b []byte) ring.Token { return ring.Token(binary.BigEndian.Uint
 
 // takeIn applies a batch.
 func (n *mnode) takeIn(b []byte) {
-	t, place := tokenOfBatch(b), int(binary.BigEndian.Uint32(b[4:]))
-	list := slices.Clone(n.data[t])
+	t := tokenOfBatch(b)
+	n.data[t] = taken(n.data[t], b)
+}
+
+// taken is a list after a batch.
+func taken(list []uint64, b []byte) []uint64 {
+	place := int(binary.BigEndian.Uint32(b[4:]))
+	list = slices.Clone(list)
 	for len(list) < place {
 		list = append(list, 0)
 	}
-	n.data[t] = append(list[:place], binary.BigEndian.Uint64(b[8:]))
+	return append(list[:place], binary.BigEndian.Uint64(b[8:]))
 }
 
 // serves tells whether clients are let in to a key here.
@@ -473,33 +511,36 @@ func (n *mnode) serving() []action {
 	var all []action
 	w := n.w
 	for _, t := range modelTokens {
+		if !w.looks("write") && !w.looks("read") {
+			break
+		}
 		if _, ok := n.serves(t); !ok {
 			continue
 		}
-		name := fmt.Sprintf("%s %08x", n.id, uint32(t))
-		all = append(all, action{"write", name, func() {
+		name := w.name("%s %08x", n.id, uint32(t))
+		all = append(all, act("write", name, func() {
 			w.ids++
 			o := &op{token: t, id: w.ids, at: n.id, floor: len(w.past[t].shown), spell: n.spell}
 			n.write(o)
-		}}, action{"read", name, func() {
+		}), act("read", name, func() {
 			m := n.newest[t]
 			o := &op{read: true, token: t, at: n.id, floor: len(w.past[t].shown), spell: n.spell, list: slices.Clone(n.data[t]), q: m.q, n: m.n}
 			if w.out.model.readsAtOnce {
 				o.q = nil
 			}
 			n.ops = append(n.ops, o)
-		}})
+		}))
 	}
 	for i, o := range n.ops {
 		if o.q != nil && o.q.acked < o.n {
 			continue
 		}
-		all = append(all, action{"reply", fmt.Sprintf("%s %08x", n.id, uint32(o.token)), func() {
+		all = append(all, act("reply", w.name("%s %08x", n.id, uint32(o.token)), func() {
 			n.ops = slices.Delete(n.ops, i, i+1)
 			if w.out.model.noLeaseCheck || n.valid() && (o.spell == n.spell || w.out.lease.sameOffice) {
 				w.answer(o)
 			}
-		}})
+		}))
 	}
 	return all
 }
@@ -517,7 +558,7 @@ func (n *mnode) write(o *op) {
 	}
 	for _, c := range n.copies {
 		if !c.ended && c.row.Range.Contains(o.token) {
-			c.queue = append(c.queue, func(to *mnode) { to.takeIn(batch) })
+			c.queue = append(c.queue, mpiece{batch: batch})
 		}
 	}
 	n.ops = append(n.ops, o)
@@ -525,42 +566,36 @@ func (n *mnode) write(o *op) {
 
 var errModelLost = errors.New("the row is not followed")
 
-// questions are those under way.
-func (w *world) questions() map[*feedFrame]*question {
-	if w.asks == nil {
-		w.asks = map[*feedFrame]*question{}
-	}
-	return w.asks
-}
-
 // wire is what happens to this node's connections to members.
 func (n *mnode) wire() []action {
 	var all []action
 	w := n.w
 	for _, l := range n.linesInOrder() {
 		fl := n.lines[l]
-		name := n.id + " to " + l.node
+		name := w.name("%s to %s", n.id, l.node)
 		to := w.node(l.node)
 		open := to.awake() && w.linked(n.id, to.id) && w.linked(to.id, n.id)
 		if c := fl.conn; c != nil {
 			all = append(all, c.actions(name)...)
-			all = append(all, action{"break", name, func() { c.dead = true; fl.conn = nil }})
+			if w.looks("break") {
+				all = append(all, act("break", name, func() { c.dead = true; fl.conn = nil }))
+			}
 			if fl.conn != nil && n.awake() && len(fl.frames) > 0 && w.linked(n.id, to.id) {
 				if f := fl.frames[len(fl.frames)-1]; c.next <= f.k && (fl.corked == 0 || c.next <= fl.corked) {
-					all = append(all, action{"push", name, func() {
+					all = append(all, act("push", name, func() {
 						i := slices.IndexFunc(fl.frames, func(f *feedFrame) bool { return f.k == c.next })
 						if i < 0 {
 							return
 						}
 						c.flight = append(c.flight, fl.frames[i])
 						c.next++
-					}})
+					}))
 				}
 			}
 			continue
 		}
 		if open && n.awake() && l.broken == "" && to.current() {
-			all = append(all, action{"connect", name, func() { n.connect(fl, to) }})
+			all = append(all, act("connect", name, func() { n.connect(fl, to) }))
 		}
 	}
 	// Connections whose primary has ended or given them up: what is in them arrives.
@@ -641,18 +676,18 @@ func (c *mconn) actions(name string) []action {
 	var all []action
 	w := c.from.w
 	if len(c.flight) > 0 && c.to.awake() && c.to.start == c.at && w.linked(c.from.id, c.to.id) && c.s.session == c.session() {
-		all = append(all, action{"take", name, func() {
+		all = append(all, act("take", name, func() {
 			f := c.flight[0]
 			c.flight = c.flight[1:]
 			c.take(f)
-		}})
+		}))
 	}
 	if len(c.back) > 0 && !c.dead && c.from.awake() && c.from.start == c.start && w.linked(c.to.id, c.from.id) {
-		all = append(all, action{"hear", name, func() {
-			f := c.back[0]
+		all = append(all, act("hear", name, func() {
+			r := c.back[0]
 			c.back = c.back[1:]
-			f()
-		}})
+			c.hear(r)
+		}))
 	}
 	return all
 }
@@ -665,7 +700,7 @@ func (c *mconn) take(f *feedFrame) {
 	fail := func(err error) {
 		s.end(err)
 		c.flight = nil
-		c.back = append(c.back, func() { c.from.cutLine(c.fl.l, err.Error()) })
+		c.back = append(c.back, mreply{ended: err.Error()})
 	}
 	s.look(m.state())
 	switch f.kind {
@@ -678,7 +713,7 @@ func (c *mconn) take(f *feedFrame) {
 		}
 		switch worst {
 		case later:
-			if m.w.IntN(4) == 0 {
+			if !m.w.plain && m.w.IntN(4) == 0 {
 				fail(ErrLostRow)
 			} else {
 				c.flight = append([]*feedFrame{f}, c.flight...)
@@ -689,6 +724,7 @@ func (c *mconn) take(f *feedFrame) {
 			return
 		}
 		m.turn()
+		m.off.follows(f.rows)
 	}
 	if err := s.frame(f); err != nil {
 		fail(err)
@@ -708,11 +744,21 @@ func (c *mconn) take(f *feedFrame) {
 		}
 		m.takeIn(f.body)
 	case feedAsk:
-		r := m.report(m.w.questions()[f])
-		c.back = append(c.back, func() { c.fl.answer, c.fl.asked = r, f.k })
+		c.back = append(c.back, mreply{k: f.k, answer: m.report(c.fl.asks[f.k])})
 	}
-	k := f.k
-	c.back = append(c.back, func() { c.from.heard(c.fl, k) })
+	c.back = append(c.back, mreply{k: f.k})
+}
+
+// hear is the primary's part.
+func (c *mconn) hear(r mreply) {
+	switch {
+	case r.ended != "":
+		c.from.cutLine(c.fl.l, r.ended)
+	case r.answer != nil:
+		c.fl.answer, c.fl.asked = r.answer, r.k
+	default:
+		c.from.heard(c.fl, r.k)
+	}
 }
 
 // report is what Engine.answer says.
@@ -727,18 +773,7 @@ func (n *mnode) report(q *question) *report {
 				one.Rows[j] = true
 			}
 		} else if s := n.stands[tenant{o.Node, o.Incarnation}]; s != nil {
-			one.Last = s.last
-			for j, row := range o.Rows {
-				s.finish([]ring.Range{row.Range})
-				if !s.followed(row.Range, row.Epoch) {
-					continue
-				}
-				more := false
-				for _, c := range s.above(o.Last) {
-					more = more || row.Range.Contains(tokenOfBatch(c.body))
-				}
-				one.Rows[j] = !more
-			}
+			one, _ = s.tells(o, cutModel)
 		}
 		r.Origins = append(r.Origins, one)
 	}

@@ -37,10 +37,15 @@ type modelRules struct {
 	guess        bool // a primary goes on after a cutover of unknown outcome
 	lossIsIntact bool // a node that lost data says that it has all
 	staleStreams bool // copies of whoever was the primary are taken in
+	earlyStreams bool // copies are taken in by a state that is older than them
+	askOnce      bool // what members answered for one entry counts for the next
 }
 
 // modelTokens are those that the model's keys have.
 var modelTokens = []ring.Token{0x1000_0000, 0x5000_0000, 0x9000_0000, 0xd000_0000}
+
+// modelTimes are those that may go by at once.
+var modelTimes = []time.Duration{10e6, 30e6, 100e6, 250e6, 500e6, 900e6, 1500e6}
 
 type world struct {
 	chooser
@@ -50,7 +55,16 @@ type world struct {
 	trace  []string
 	steps  int
 
+	// plain: crashes lose nothing, who starts knows what it knew, and leaders are asked
+	// without fail. quiet: nothing is noted of what happens;
+	// unnamed: nor do actions have names.
+	plain, quiet, unnamed bool
+
+	times []time.Duration // that may pass
+	only  map[string]bool // classes of what is looked for; nil: all
+
 	states   []*table.State
+	history  []uint64       // prints of what led to each of them
 	starts   map[uint64]int // the length of the log when a term began
 	term     uint64
 	proposed []*proposal
@@ -61,7 +75,6 @@ type world struct {
 	past  map[ring.Token]*past
 	ids   uint64
 	loose []*mconn // all connections of which something may still arrive
-	asks  map[*feedFrame]*question
 	wrong string
 	count map[string]int // of what has happened
 }
@@ -71,6 +84,7 @@ type letter struct {
 	from, to string
 	name     string
 	deliver  func(to *mnode)
+	about    []any
 }
 
 // A proposal is one that the group may decide, at any time or never.
@@ -81,17 +95,19 @@ type proposal struct {
 	term    uint64 // 0: any
 	done    func(err error, known bool)
 	gone    bool
+	about   []any
 }
 
 func newWorld(c chooser, out leftOut, nodes, backups int) *world {
 	w := &world{
 		chooser: c, out: out, weight: map[string]int{}, starts: map[uint64]int{}, cut: map[[2]string]bool{},
 		count: map[string]int{}, past: map[ring.Token]*past{}, now: time.Hour,
+		times: modelTimes,
 	}
 	for _, t := range modelTokens {
 		w.past[t] = new(past)
 	}
-	w.states = []*table.State{new(table.State)}
+	w.states, w.history = []*table.State{new(table.State)}, []uint64{0}
 	half := ring.Token(1 << 31)
 	w.apply(&table.Found{
 		Cluster: table.Cluster{Name: "model", Generation: 1, Strategy: table.Settings{Name: "vnode"}, Backups: backups},
@@ -110,6 +126,12 @@ func newWorld(c chooser, out leftOut, nodes, backups int) *world {
 			w.apply(&table.Register{Node: n.id, Incarnation: 1, Server: n.id, Weight: 1, Intact: true})
 		}
 	}
+	w.start()
+	return w
+}
+
+// start has all nodes begin, with the state as it is.
+func (w *world) start() {
 	for _, n := range w.nodes {
 		n.begin(1)
 		n.applied = len(w.states) - 1
@@ -117,7 +139,6 @@ func newWorld(c chooser, out leftOut, nodes, backups int) *world {
 	for _, n := range w.nodes {
 		n.turn()
 	}
-	return w
 }
 
 func (w *world) state() *table.State { return w.states[len(w.states)-1] }
@@ -131,11 +152,23 @@ func (w *world) apply(c table.Command) error {
 	next, err := st.Apply(st.Index()+1, c)
 	if err == nil {
 		w.states = append(w.states, next)
+		w.history = append(w.history, printOf(w.history, fmt.Sprintf("%+v", c)))
 	}
 	return err
 }
 
+// name is what an action is called, if somebody may read it.
+func (w *world) name(format string, args ...any) string {
+	if w.unnamed {
+		return ""
+	}
+	return fmt.Sprintf(format, args...)
+}
+
 func (w *world) say(format string, args ...any) {
+	if w.quiet {
+		return
+	}
 	w.trace = append(w.trace, fmt.Sprintf("%9.3fs ", w.now.Seconds()-3600)+fmt.Sprintf(format, args...))
 }
 
@@ -153,14 +186,14 @@ func (w *world) last(n int) string {
 
 func (w *world) linked(a, b string) bool { return !w.cut[[2]string{a, b}] }
 
-func (w *world) send(from, to, name string, deliver func(*mnode)) {
-	w.mail = append(w.mail, &letter{from, to, name, deliver})
+func (w *world) send(from, to, name string, deliver func(*mnode), about ...any) {
+	w.mail = append(w.mail, &letter{from, to, name, deliver, about})
 }
 
 // propose hands a command to the group. done is called, if the proposer still runs, with
 // what it gets to know; known tells whether that is final.
-func (n *mnode) propose(c table.Command, term uint64, done func(err error, known bool)) *proposal {
-	p := &proposal{by: n.id, start: n.start, command: c, term: term, done: done}
+func (n *mnode) propose(c table.Command, term uint64, done func(err error, known bool), about ...any) *proposal {
+	p := &proposal{by: n.id, start: n.start, command: c, term: term, done: done, about: about}
 	n.w.proposed = append(n.w.proposed, p)
 	return p
 }
@@ -178,7 +211,10 @@ type action struct {
 	class string
 	name  string
 	do    func()
+	at    int // among those of its class, if it was looked for
 }
+
+func act(class, name string, do func()) action { return action{class: class, name: name, do: do} }
 
 // step lets one thing happen.
 func (w *world) step() {
@@ -197,6 +233,7 @@ func (w *world) step() {
 			w.say("%s: %s", a.class, a.name)
 			w.count[a.class]++
 			a.do()
+			w.check()
 			return
 		}
 	}
@@ -206,7 +243,7 @@ var weights = map[string]int{
 	"time": 100, "apply": 300, "decide": 600, "lose": 8, "unsure": 8, "deliver": 300, "drop": 8, "ask lease": 60,
 	"elect": 1, "learn of": 20, "supersede": 60, "task": 300, "connect": 200, "push": 300, "take": 300, "hear": 300, "break": 4,
 	"write": 60, "read": 40, "reply": 100, "crash": 1, "start": 30, "cut": 4, "heal": 20, "learner": 30,
-	"overdue": 100, "dismiss": 100, "handover": 4, "bounds": 1, "sleep": 2, "wake": 20,
+	"overdue": 100, "dismiss": 100, "handover": 4, "handoff": 3, "sweep": 20, "forget": 2, "bounds": 1, "sleep": 2, "wake": 20,
 }
 
 func (w *world) weightOf(class string) int {
@@ -222,12 +259,16 @@ func (w *world) weightOf(class string) int {
 
 func (w *world) actions() []action {
 	var all []action
-	add := func(class, name string, do func()) { all = append(all, action{class, name, do}) }
+	add := func(class, name string, do func()) {
+		if w.looks(class) {
+			all = append(all, act(class, name, do))
+		}
+	}
 	add("time", "passes", func() {
-		w.now += []time.Duration{10, 30, 100, 250, 500, 900, 1500}[w.IntN(7)] * time.Millisecond
+		w.now += w.times[w.IntN(len(w.times))]
 	})
 	for i, p := range w.proposed {
-		name := fmt.Sprintf("%s %T", p.by, p.command)
+		name := w.name("%s %T", p.by, p.command)
 		remove := func() { w.proposed = slices.Delete(w.proposed, i, i+1); p.gone = true }
 		add("decide", name, func() {
 			remove()
@@ -245,15 +286,18 @@ func (w *world) actions() []action {
 		remove := func() { w.mail = slices.Delete(w.mail, i, i+1) }
 		to := w.node(l.to)
 		if to.awake() && w.linked(l.from, l.to) {
-			add("deliver", l.name+" to "+l.to, func() { remove(); l.deliver(to) })
+			add("deliver", w.name("%s to %s", l.name, l.to), func() { remove(); l.deliver(to) })
 		}
-		add("drop", l.name+" to "+l.to, remove)
+		add("drop", w.name("%s to %s", l.name, l.to), remove)
 	}
 	for _, n := range w.nodes {
 		all = append(all, n.actions()...)
 	}
 	for _, a := range w.nodes {
 		for _, b := range w.nodes {
+			if !w.looks("cut") {
+				break
+			}
 			pair := [2]string{a.id, b.id}
 			switch {
 			case a == b:
@@ -269,9 +313,17 @@ func (w *world) actions() []action {
 			}
 		}
 	}
-	all = append(all, w.planning()...)
+	if w.looks("learner") {
+		all = append(all, w.planning()...)
+	}
+	if w.looks("handoff") {
+		all = append(all, w.handoffs()...)
+	}
 	return all
 }
+
+// looks tells whether actions of a class are looked for.
+func (w *world) looks(class string) bool { return w.only == nil || w.only[class] }
 
 // decide applies a command, in its term or not at all.
 func (w *world) decide(p *proposal) {
@@ -286,7 +338,9 @@ func (w *world) decide(p *proposal) {
 	}
 	err := w.apply(p.command)
 	if err == nil {
-		w.count[fmt.Sprintf("%T", p.command)]++
+		if !w.quiet {
+			w.count[fmt.Sprintf("%T", p.command)]++
+		}
 		if e := w.state().Check(); e != nil {
 			w.fail("the table: %v", e)
 		}
@@ -330,10 +384,39 @@ func (w *world) planning() []action {
 			if m, _ := st.Node(n.id); row.Holds(n.id) || !m.Counts() {
 				continue
 			} else {
-				all = append(all, action{"learner", fmt.Sprintf("%s, %v", n.id, row.Range), func() {
+				all = append(all, act("learner", w.name("%s, %v", n.id, row.Range), func() {
 					_ = w.apply(&table.AddLearner{Rows: []table.Ref{row.Ref()}, Node: n.id, Incarnation: m.Incarnation})
-				}})
+				}))
 			}
+		}
+	}
+	return all
+}
+
+// handoffs are those that the planner may order: that a node without a copy of a row becomes
+// its primary.
+func (w *world) handoffs() []action {
+	var all []action
+	st := w.state()
+	for row := range st.Rows() {
+		if len(row.Learners) > 0 {
+			continue
+		}
+		for _, n := range w.nodes {
+			m, _ := st.Node(n.id)
+			if row.Holds(n.id) || !m.Counts() {
+				continue
+			}
+			all = append(all, act("handoff", w.name("%s, %v", n.id, row.Range), func() {
+				h := table.Handoff{From: row.Primary, To: n.id, Pieces: []ring.Piece{{Range: row.Range, Primary: true}}}
+				if w.apply(&table.Plan{Basis: st.Basis(), Handoffs: []table.Handoff{h}}) != nil {
+					return
+				}
+				now, _ := w.state().Row(row.Range.Start)
+				for _, h := range w.state().Handoffs() {
+					_ = w.apply(&table.AddLearner{Rows: []table.Ref{now.Ref()}, Node: n.id, Incarnation: m.Incarnation, Handoff: h.ID})
+				}
+			}))
 		}
 	}
 	return all

@@ -35,6 +35,8 @@ type office struct {
 	old      []*quorum // that have no rows any more, and changes that are open
 	tenures  []*tenure // in the order of their starts
 	sessions uint64    // that lines have had
+	// learned came here by a stream, and nobody was followed there since.
+	learned []ring.Range
 }
 
 // A line is what one member is sent, and has acknowledged.
@@ -127,7 +129,8 @@ func (o *office) emit(l *line, f *feedFrame, now time.Time) {
 			// Nobody has it yet, whoever else is still to be sent it.
 			f.high = min(f.high, max(o.last, 1)-1)
 		}
-		open.below, open.change = o.last-1, true
+		// What is brought may come before the first change of all.
+		open.below, open.change = max(o.last, 1)-1, true
 		l.changes++
 	}
 	l.open = append(l.open, open)

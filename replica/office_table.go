@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/ringside-kv/ringside/replica/table"
@@ -23,9 +24,40 @@ type move struct {
 	to *quorum
 }
 
+// learns notes that ranges come here by a stream.
+func (o *office) learns(ranges []ring.Range) {
+	o.unlearn(ranges)
+	o.learned = append(o.learned, ranges...)
+}
+
+// follows notes that this node follows another in ranges. How a handoff found them says
+// nothing any more then: others may be brought what this node is not.
+func (o *office) follows(rows []joinRow) {
+	if !o.out.apply(ruleFollowed) {
+		return
+	}
+	ranges := make([]ring.Range, 0, len(rows))
+	for i := range rows {
+		ranges = append(ranges, rows[i].Range)
+	}
+	o.unlearn(ranges)
+}
+
+func (o *office) unlearn(ranges []ring.Range) {
+	if len(o.learned) > 0 {
+		all := newSpans(ranges)
+		o.learned = slices.DeleteFunc(o.learned, all.touch)
+	}
+}
+
+// hasLearned tells whether a range came here by a stream.
+func (o *office) hasLearned(r ring.Range) bool {
+	return slices.ContainsFunc(o.learned, func(l ring.Range) bool { return within(r, l) })
+}
+
 // consider compares the tenures with a state. still tells of a range that it was held
-// and drained before the table took it, and learned that it came here by a handoff.
-func (o *office) consider(st *table.State, still, learned func(ring.Range) bool) *turn {
+// and drained before the table took it.
+func (o *office) consider(st *table.State, still func(ring.Range) bool) *turn {
 	u := new(turn)
 	kept := make(map[*tenure]bool, len(o.tenures))
 	for row := range st.Rows() {
@@ -47,7 +79,7 @@ func (o *office) consider(st *table.State, still, learned func(ring.Range) bool)
 			}
 			u.joins = append(u.joins, t)
 		default:
-			t.term = &term{learned: learned(row.Range), missing: slices.Clone(row.Backups)}
+			t.term = &term{learned: o.hasLearned(row.Range), missing: slices.Clone(row.Backups)}
 			if len(row.Backups) > 0 {
 				u.opening = append(u.opening, t)
 			}
@@ -220,7 +252,7 @@ func (o *office) take(u *turn, st *table.State) (fresh, ended []*line) {
 			needed[m] = true
 		}
 	}
-	for node := range needed {
+	for _, node := range slices.Sorted(maps.Keys(needed)) { // sessions are numbered
 		if o.lines[node] == nil {
 			n, _ := st.Node(node)
 			fresh = append(fresh, o.begin(node, n.Incarnation))
@@ -271,6 +303,19 @@ func (o *office) promises(ranges []ring.Range) (all []promise) {
 		all = append(all, promise{q, q.given})
 	}
 	return all
+}
+
+// opened tells whether all members of this node's rows in ranges have joined them. Before
+// that they may differ, and whoever the rows go to would not know.
+func (o *office) opened(ranges []ring.Range) bool {
+	for _, r := range ranges {
+		for _, t := range o.overlapping(r) {
+			if len(t.missing) > 0 && o.out.apply(ruleOpened) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // begin starts a session with a member.

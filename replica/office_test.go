@@ -75,7 +75,7 @@ func never(ring.Range) bool { return false }
 
 // by brings the office in line with a state, with all members joined.
 func (d *desk) by(st *table.State) *turn {
-	u := d.consider(st, never, never)
+	u := d.consider(st, never)
 	d.take(u, st)
 	return u
 }
@@ -131,6 +131,26 @@ func TestAFrameDoesNotSayThatAllHaveItsChange(t *testing.T) {
 			}
 			d.ack(node, n)
 		}
+	}
+}
+
+// What a member is brought before this node has written anything says nothing of what it
+// writes then.
+func TestWhatIsBroughtComesBeforeAllChanges(t *testing.T) {
+	d := newDesk(t, 0)
+	d.by(officeState(t, []string{"n1"}))
+	d.joinAll()
+	for range 2 {
+		d.emit(d.lines["n1"], &feedFrame{kind: feedBatch}, d.now)
+	}
+	q := d.write(0, 1)
+	d.ack("n1", 1)
+	if q.acked > 0 || d.high() > 0 {
+		t.Errorf("acknowledged up to %d, high-water mark %d", q.acked, d.high())
+	}
+	d.ack("n1", 3)
+	if q.acked != 1 {
+		t.Errorf("acknowledged up to %d", q.acked)
 	}
 }
 
@@ -232,6 +252,27 @@ func TestARowOpensOnceAllHaveJoined(t *testing.T) {
 	}
 }
 
+// A row that not all have joined changes neither hands nor bounds: its members may differ.
+func TestNothingChangesHandsBeforeItOpens(t *testing.T) {
+	for _, out := range []rules{0, ruleOpened} {
+		d := newDesk(t, out)
+		st := officeState(t, []string{"n1", "n2"}, nil)
+		d.by(st)
+		both := []ring.Range{refAt(t, st, 0).Range, refAt(t, st, 1<<31).Range}
+		if d.opened(both) != (out != 0) || !d.opened(both[1:]) {
+			t.Errorf("rules %b: two have not joined", out)
+		}
+		d.joined("n1", []*tenure{d.tenureAt(0)})
+		if d.opened(both[:1]) != (out != 0) {
+			t.Errorf("rules %b: one has not joined", out)
+		}
+		d.joined("n2", []*tenure{d.tenureAt(0)})
+		if !d.opened(both) {
+			t.Errorf("rules %b: all have joined", out)
+		}
+	}
+}
+
 func TestALearnerCountsBeforeItIsAdmitted(t *testing.T) {
 	d := newDesk(t, 0)
 	st := officeState(t, []string{"n1"})
@@ -316,7 +357,7 @@ func TestALostRowFailsWhatIsOpen(t *testing.T) {
 		d.joinAll()
 		q := d.write(0, 7)
 		st = then(t, st, &table.CutOver{To: "n1", Incarnation: 1, Rows: []table.Ref{refAt(t, st, 0)}})
-		u := d.consider(st, func(ring.Range) bool { return still }, never)
+		u := d.consider(st, func(ring.Range) bool { return still })
 		if failed := slices.Contains(u.fail, q); failed == still {
 			t.Errorf("held and drained: %v; fails: %v", still, failed)
 		}

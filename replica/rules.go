@@ -20,8 +20,6 @@ const (
 	ruleCount
 	// ruleFence: who has told how far it follows a primary takes in no more of it.
 	ruleFence
-	// ruleLearn: whose session was ended joins again only as a learner.
-	ruleLearn
 	// ruleTail: a new primary brings the others to its tail before it serves.
 	ruleTail
 	// ruleKeep: what is above the high-water mark is kept for that.
@@ -36,6 +34,12 @@ const (
 	// ruleCopied: who lacks what the new primary got by a copy, and did not keep, learns
 	// anew.
 	ruleCopied
+	// ruleKnown: who has lost what it knew of the term before brings nobody to where it is.
+	ruleKnown
+	// ruleFollowed: who has followed a row since it learned it takes nothing for granted.
+	ruleFollowed
+	// ruleOpened: a row changes hands, or bounds, once all members have joined it.
+	ruleOpened
 	// ruleFresh: what was to be joined before a copy began anew is not joined after that.
 	ruleFresh
 )

@@ -95,8 +95,13 @@ func (e *Engine) round(ctx context.Context) error {
 	}
 	s.begin(rows, time.Now())
 	at := starts[rand.IntN(rows)]
+	st := e.cfg.Table.State()
 	for passed := uint64(0); passed < 1<<32; {
-		row, ok := e.cfg.Table.State().Row(at)
+		if now := e.cfg.Table.State(); now != st {
+			st = now
+			s.left(e.rowsFrom(st, at, 1<<32-passed))
+		}
+		row, ok := st.Row(at)
 		if !ok {
 			return s.end(errChanged)
 		}
@@ -110,6 +115,22 @@ func (e *Engine) round(ctx context.Context) error {
 		at, passed = at+ring.Token(step), passed+step
 	}
 	return s.end(nil)
+}
+
+// rowsFrom counts the rows that this node serves among so many tokens from one on.
+func (e *Engine) rowsFrom(st *table.State, at ring.Token, tokens uint64) (rows int) {
+	for passed := uint64(0); passed < tokens; {
+		row, ok := st.Row(at)
+		if !ok {
+			break
+		}
+		if row.Primary == e.cfg.Self {
+			rows++
+		}
+		step := row.Range.Len() - uint64(at-row.Range.Start)
+		at, passed = at+ring.Token(step), passed+step
+	}
+	return rows
 }
 
 // ownRow tells whether this node serves a row, and all that are in its set follow it.

@@ -76,6 +76,14 @@ func (s *scrub) begin(rows int, now time.Time) {
 	f.Running, f.Began, f.Done, f.Total = true, now, 0, rows
 }
 
+// left says how many ranges are still to come, since others may have come to be served
+// here, or are not any more.
+func (s *scrub) left(rows int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.figures.Total = s.figures.Done + rows
+}
+
 func (s *scrub) passed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -61,10 +61,14 @@ func (e *Engine) next() *transfer {
 		if h.From != e.cfg.Self || t != nil && t.running {
 			continue
 		}
-		// Who has been started again is not who failed.
-		to, _ := st.Node(h.To)
-		if t != nil && to.Incarnation == t.incarnation && time.Now().Before(t.notBefore) {
-			continue
+		if t != nil {
+			// Who has been started again is not who failed.
+			if to, _ := st.Node(h.To); to.Incarnation != t.incarnation {
+				t.failures, t.notBefore = 0, time.Time{}
+			}
+			if time.Now().Before(t.notBefore) {
+				continue
+			}
 		}
 		if t == nil {
 			t = &transfer{id: h.ID, to: h.To, started: time.Now()}
@@ -120,6 +124,9 @@ func (e *Engine) after(ctx context.Context, t *transfer, err error) {
 		return // nothing is wrong: its turn comes
 	}
 	t.waits.set(cause, err.Error())
+	if cause == Unreachable && e.cfg.Away(t.to) {
+		pause = e.cfg.Retry // so that it has not long to wait when it is back
+	}
 	t.failures++
 	t.moved = false
 	t.notBefore = time.Now().Add(pause)

@@ -27,7 +27,6 @@ type standing struct {
 	high    uint64
 	pending uint64 // what the primary told last
 	ended   error  // why nothing more of the session is taken in
-	fenced  bool   // nothing is joined but by learning it anew
 	rows    []following
 	kept    []keptChange // above high, in order
 	anew    []copyMark
@@ -134,9 +133,6 @@ const (
 
 // judge says whether a row may be followed by this node's state of the table.
 func (s *standing) judge(st *table.State, self string, j *joinRow) verdict {
-	if s.fenced && !j.learner && s.out.apply(ruleLearn) {
-		return refused
-	}
 	if s.out.apply(ruleFresh) && slices.ContainsFunc(s.anew, func(m copyMark) bool {
 		return m.before(s.session, s.k+1) && touches(m.Range, j.Range)
 	}) {
@@ -278,7 +274,6 @@ func (s *standing) ranges() []ring.Range {
 
 // fence ends the session for good.
 func (s *standing) fence() Position {
-	s.fenced = true
 	if s.out.apply(ruleFence) {
 		s.end(fmt.Errorf("%w: it was told how far it came", ErrSession))
 	}
@@ -320,6 +315,64 @@ func (s *standing) copied(r ring.Range, epoch uint64) (upTo uint64) {
 		}
 	}
 	return upTo
+}
+
+// known is what there is to compare with others.
+func (s *standing) known() origin {
+	return origin{Node: s.node, Incarnation: s.incarnation, Last: s.last}
+}
+
+// A cut takes out of a batch what lies in ranges: nil if that is nothing.
+type cut func(batch []byte, to []ring.Range) ([]byte, error)
+
+// tells answers a question about rows that another node is the primary of now. What this
+// standing takes in of them ends with that; changed tells whether any could have come.
+func (s *standing) tells(o *origin, in cut) (r originReport, changed bool) {
+	r = originReport{Last: s.last, Rows: make([]bool, len(o.Rows))}
+	ranges := make([]ring.Range, 0, len(o.Rows))
+	for _, row := range o.Rows {
+		ranges = append(ranges, row.Range)
+	}
+	changed = s.finish(ranges)
+	for i, row := range o.Rows {
+		if !s.followed(row.Range, row.Epoch) {
+			continue
+		}
+		more := false
+		for _, c := range s.above(o.Last) {
+			batch, err := in(c.body, []ring.Range{row.Range})
+			more = more || batch != nil || err != nil
+		}
+		r.Rows[i] = !more
+	}
+	return r, changed
+}
+
+// brings says what a member lacks that has everything up to a number, and of which rows
+// that is known: what this node knew may be lost since it asked, by a new session of the
+// same primary or by time.
+func (s *standing) brings(upTo uint64, rows []originRow, in cut) (ok []bool, tail [][]byte, err error) {
+	ok = make([]bool, len(rows))
+	var to []ring.Range
+	for i, row := range rows {
+		known := s.followed(row.Range, row.Epoch) || !s.out.apply(ruleKnown)
+		if ok[i] = known && upTo >= s.copied(row.Range, row.Epoch); ok[i] {
+			to = append(to, row.Range)
+		}
+	}
+	if len(to) == 0 {
+		return ok, nil, nil
+	}
+	for _, c := range s.above(upTo) {
+		batch, err := in(c.body, to)
+		if err != nil {
+			return nil, nil, err
+		}
+		if batch != nil {
+			tail = append(tail, batch)
+		}
+	}
+	return ok, tail, nil
 }
 
 // above are the changes that were kept and come after a number.

@@ -113,30 +113,23 @@ func TestAMemberJudgesByItsTable(t *testing.T) {
 	newer := refAt(t, st, half)
 	newer.Version++
 	for _, c := range []struct {
-		name   string
-		st     *table.State
-		self   string
-		fenced bool
-		row    joinRow
-		want   verdict
+		name string
+		st   *table.State
+		self string
+		row  joinRow
+		want verdict
 	}{
-		{"a backup", st, "n1", false, joinRow{Ref: refAt(t, st, 0)}, accepted},
-		{"nobody there", st, "n1", false, joinRow{Ref: refAt(t, st, half)}, refused},
-		{"the primary knows more", st, "n1", false, joinRow{Ref: newer}, accepted},
-		{"a learner", learning, "n1", false, joinRow{refAt(t, learning, half), true}, accepted},
-		{"an older row", learning, "n3", false, joinRow{Ref: refAt(t, st, half)}, refused},
-		{"another primary", moved, "n2", false, joinRow{Ref: refAt(t, st, 0)}, refused},
-		{"it is the primary, as far as it knows", st, "n0", false, joinRow{Ref: refAt(t, moved, 0)}, later},
-		{"it told how far it came", st, "n1", true, joinRow{Ref: refAt(t, st, 0)}, refused},
-		{"it told, and learned anew", learning, "n1", true, joinRow{refAt(t, learning, half), true}, accepted},
+		{"a backup", st, "n1", joinRow{Ref: refAt(t, st, 0)}, accepted},
+		{"nobody there", st, "n1", joinRow{Ref: refAt(t, st, half)}, refused},
+		{"the primary knows more", st, "n1", joinRow{Ref: newer}, accepted},
+		{"a learner", learning, "n1", joinRow{refAt(t, learning, half), true}, accepted},
+		{"an older row", learning, "n3", joinRow{Ref: refAt(t, st, half)}, refused},
+		{"another primary", moved, "n2", joinRow{Ref: refAt(t, st, 0)}, refused},
+		{"it is the primary, as far as it knows", st, "n0", joinRow{Ref: refAt(t, moved, 0)}, later},
 	} {
-		s := &standing{node: "n0", incarnation: 1, fenced: c.fenced}
+		s := &standing{node: "n0", incarnation: 1}
 		if got := s.judge(c.st, c.self, &c.row); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
-		}
-		s.out = ruleLearn
-		if got := s.judge(c.st, c.self, &c.row); c.fenced && got != accepted {
-			t.Errorf("%s: the rule was left out", c.name)
 		}
 	}
 }

@@ -71,6 +71,9 @@ type beginning struct {
 	// Session and Frame are of the newest frame that the sender feeds to the receiver: what
 	// that one is still to join by it, or by one before, is older than the copy.
 	Session, Frame uint64
+	// Index is of the state by which the receiver learns the ranges: an older one, by which
+	// it did so before, says nothing of this copy.
+	Index uint64
 }
 
 // Why a try ends early.
@@ -206,7 +209,7 @@ func (e *Engine) handOver(ctx context.Context, t *transfer, h *table.Handoff, p 
 	t.doing.Store(&doing)
 	defer e.kick() // what is here of the ranges was not looked at meanwhile
 	defer t.doing.Store(nil)
-	b := beginning{Ranges: p.ranges}
+	b := beginning{Ranges: p.ranges, Index: e.cfg.Table.State().Index()}
 	b.Session, b.Frame = e.feeds.newest(t.to)
 	text, err := json.Marshal(&b)
 	if err != nil {

@@ -11,9 +11,13 @@ import (
 func TestRandomStringCommandsAnswerAsRedis(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
+	commands := 8000
+	if testing.Short() {
+		commands = 2000
+	}
 	differential(t, func(d *differ) {
 		g := commandMaker{rand.New(rand.NewPCG(seed, 3))}
-		for range 8000 {
+		for range commands {
 			args := g.command()
 			d.do(args...)
 			if g.rnd.IntN(4) == 0 {
@@ -33,7 +37,7 @@ func TestRandomPipelinesAnswerAsRedis(t *testing.T) {
 	t.Logf("seed %d", seed)
 	pipelines := 200
 	if testing.Short() {
-		pipelines = 40
+		pipelines = 20
 	}
 	differential(t, func(d *differ) {
 		g := commandMaker{rand.New(rand.NewPCG(seed, 4))}

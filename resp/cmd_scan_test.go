@@ -91,7 +91,10 @@ func TestScanWhileKeysComeAndGo(t *testing.T) {
 		}
 		return fmt.Sprintf("%s:%d", kind, i)
 	}
-	const n = 3000
+	n := 3000
+	if testing.Short() {
+		n = 500
+	}
 	pipe := c.Pipeline()
 	for i := range n {
 		pipe.Set(ctx, name("stays", i), i, 0)

@@ -205,7 +205,11 @@ func TestFlushMissesNothingWhileRangesMove(t *testing.T) {
 	now := r.spread(rnd)
 	r.placeAll(now)
 	ctx := context.Background()
-	for round := range 25 {
+	rounds := 25
+	if testing.Short() {
+		rounds = 8
+	}
+	for round := range rounds {
 		pipe := r.client(round % 3).Pipeline()
 		for i := range 60 {
 			pipe.Set(ctx, fmt.Sprint("k", i), "v", 0)

@@ -50,7 +50,7 @@ func churnAll(t *testing.T, s *Store, rnd *rand.Rand, n int) {
 func TestCountsAreRightAfterRandomOperations(t *testing.T) {
 	rnd := seeded(t)
 	dir := t.TempDir()
-	for range 3 {
+	for range lives(3) {
 		s := openTest(t, testConfig(dir))
 		s.audit(t)
 		churnAll(t, s, rnd, 300)
@@ -63,7 +63,7 @@ func TestCountsAreRightAfterRandomOperations(t *testing.T) {
 func TestCountsAreRightWithCheckpoints(t *testing.T) {
 	rnd := seeded(t)
 	fs := memdisk.New()
-	for range 3 {
+	for range lives(3) {
 		s := openTest(t, memConfig(fs, FsyncEverySec))
 		stop := make(chan struct{})
 		var checkpoints sync.WaitGroup
@@ -102,7 +102,7 @@ func TestCountsAreRightAfterACrash(t *testing.T) {
 	for _, mode := range []Fsync{FsyncNo, FsyncEverySec, FsyncAlways} {
 		t.Run(string(mode), func(t *testing.T) {
 			fs := memdisk.New()
-			for round := range 3 {
+			for round := range lives(3) {
 				s := openTest(t, memConfig(fs, mode))
 				s.audit(t)
 				done := make(chan struct{})
@@ -200,7 +200,7 @@ func TestClearAmongEverythingElse(t *testing.T) {
 		})
 	}
 	var clones []*memdisk.FS
-	for range 10 {
+	for range lives(10) {
 		churnAll(t, s, rnd, 20)
 		clones = append(clones, crash(fs, rnd, []int{0, 50, 100}[rnd.IntN(3)]))
 	}

@@ -107,7 +107,7 @@ func TestCollectingNeverTouchesLiveValues(t *testing.T) {
 	for _, key := range []string{"a", "b", "c"} {
 		r := rand.New(rand.NewPCG(rnd.Uint64(), 1))
 		writers.Go(func() {
-			for range 150 {
+			for range lives(150) {
 				writeFilled(t, s, key, byte('a'+r.IntN(26)), 2*pieceSize+r.IntN(3*pieceSize), r.IntN(4))
 				checkFilled(t, s, key)
 			}

@@ -53,13 +53,14 @@ func testSeed(t *testing.T) uint64 {
 	return seed
 }
 
-// lives is how many lives of a store a test goes through: n in the usual run.
+// lives is how many lives of a store a test goes through, or how much else it does: n in
+// the usual run.
 func lives(n int) int {
 	switch {
 	case os.Getenv("RINGSIDE_LONG") != "":
 		return 20 * n
 	case testing.Short():
-		return (n + 1) / 2
+		return (n + 2) / 3
 	}
 	return n
 }

@@ -16,30 +16,25 @@ import (
 )
 
 type options struct {
-	binary   string
-	dir      string
+	nodes.Options
 	rounds   int
 	duration time.Duration
 	clients  int
 	pipeline int
 	size     int
 	keys     int
-	serve    string
-	profile  string
 }
 
 func main() {
-	var o options
-	flag.StringVar(&o.binary, "binary", "", "ringside to measure; built when empty")
-	flag.StringVar(&o.dir, "dir", "", "where the nodes keep their data; a temporary directory when empty")
+	o := options{Options: nodes.Options{Strategy: "buckets"}}
+	o.Flags(flag.CommandLine)
+	o.ProfileFlag(flag.CommandLine, "ID-COPIES.pprof")
 	flag.IntVar(&o.rounds, "rounds", 5, "how often each is measured")
 	flag.DurationVar(&o.duration, "duration", 5*time.Second, "how long a measurement takes")
 	flag.IntVar(&o.clients, "clients", 50, "clients that write at the same time")
 	flag.IntVar(&o.pipeline, "pipeline", 16, "requests that each of them sends at a time")
 	flag.IntVar(&o.size, "size", 64, "bytes of a value")
 	flag.IntVar(&o.keys, "keys", 100_000, "keys that are written")
-	flag.StringVar(&o.serve, "serve", "", "further flags of ringside serve")
-	flag.StringVar(&o.profile, "profile", "", "directory for processor profiles of the nodes, ID-COPIES.pprof")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -53,17 +48,14 @@ func run(ctx context.Context, o *options) (err error) {
 	if o.rounds < 1 || o.clients < 1 || o.pipeline < 1 || o.size < 1 || o.keys < 1 || o.duration <= 0 {
 		return errors.New("at least a round, a client, a request, a byte, a key and some time are needed")
 	}
-	if o.dir == "" {
-		if o.dir, err = os.MkdirTemp("", "ringside-backups-"); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, os.RemoveAll(o.dir)) }()
+	if o.Strategy != "buckets" {
+		return errors.New("both nodes must have the same share, which only buckets sees to")
 	}
-	if o.binary == "" {
-		if o.binary, err = nodes.Build(ctx, o.dir); err != nil {
-			return err
-		}
+	tidy, err := o.Prepare(ctx, "backups")
+	if err != nil {
+		return err
 	}
+	defer func() { err = errors.Join(err, tidy()) }()
 	pair, err := startPair(ctx, o)
 	defer func() { err = errors.Join(err, pair.stop()) }()
 	if err != nil {

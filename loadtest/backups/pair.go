@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/nodes"
@@ -17,18 +15,14 @@ import (
 type pair struct{ first, second *nodes.Node }
 
 func startPair(ctx context.Context, o *options) (p pair, err error) {
-	start := func(id, join string) (*nodes.Node, error) {
-		return nodes.Start(ctx, nodes.How{
-			Binary: o.binary, ID: id, Dir: filepath.Join(o.dir, id), Join: join, Log: os.Stderr,
-			Flags: append([]string{"--log-level", "warn"}, strings.Fields(o.serve)...),
-		})
+	crew, err := o.StartAll(ctx, 2)
+	if len(crew) > 0 {
+		p.first = crew[0]
 	}
-	if p.first, err = start("n1", ""); err != nil {
+	if err != nil {
 		return p, err
 	}
-	if p.second, err = start("n2", p.first.Gossip); err != nil {
-		return p, err
-	}
+	p.second = crew[1]
 	return p, p.second.Until(ctx, "has its share", func(info map[string]int64) bool { return info["primaries"] == 128 })
 }
 
@@ -76,22 +70,15 @@ func (p pair) keys(n int) (keys []string, err error) {
 	for i := 0; len(keys) < n; i += some {
 		var ask []string
 		for j := range some {
-			key := fmt.Sprintf("key:%08d", i+j)
-			ask = append(ask, key)
-			c.Add([]byte("RING"), []byte("LOCATE"), []byte(key))
+			ask = append(ask, fmt.Sprintf("key:%08d", i+j))
 		}
-		if err := c.Flush(); err != nil {
+		places, err := c.Locate(ask)
+		if err != nil {
 			return nil, err
 		}
-		for _, key := range ask {
-			reply, err := c.Strings()
-			if err != nil {
-				return nil, err
-			}
-			for k := 0; k+1 < len(reply); k++ {
-				if reply[k] == "primary" && reply[k+1] == p.first.ID {
-					keys = append(keys, key)
-				}
+		for j, place := range places {
+			if place.Primary == p.first.ID {
+				keys = append(keys, ask[j])
 			}
 		}
 	}
@@ -119,14 +106,14 @@ func (p pair) measure(ctx context.Context, o *options, keys []string, copies int
 // each node and number of copies, of the newest turn.
 func (p pair) profile(o *options, copies int) <-chan error {
 	done := make(chan error, 1)
-	if o.profile == "" {
+	if o.Profile == "" {
 		done <- nil
 		return done
 	}
 	go func() {
 		results := make(chan error, 2)
 		for _, n := range p.both() {
-			name := filepath.Join(o.profile, fmt.Sprintf("%s-%d.pprof", n.ID, copies))
+			name := filepath.Join(o.Profile, fmt.Sprintf("%s-%d.pprof", n.ID, copies))
 			go func() { results <- n.Profile(name, max(1, int(o.duration.Seconds())-1)) }()
 		}
 		done <- errors.Join(<-results, <-results)

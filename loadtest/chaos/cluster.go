@@ -21,11 +21,11 @@ const mostNodes = 7
 
 // A cluster is processes that come and go.
 type cluster struct {
-	o        *options
-	rnd      *rand.Rand
-	isolated bool
-	began    time.Time
-	counts   map[string]int // faults by kind
+	o      *options
+	rnd    *rand.Rand // for one goroutine
+	means  map[means]bool
+	began  time.Time
+	counts map[string]int // faults by kind
 
 	mu    sync.Mutex
 	nodes []*node
@@ -55,17 +55,34 @@ func (c *cluster) running() []*node {
 	return slices.DeleteFunc(c.members(), func(n *node) bool { return n.pid() == 0 })
 }
 
+// take has a fault see to a node's end and start, or ends that; it tells whether it may.
+func (c *cluster) take(n *node, on bool) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if on && (n.taken || n.leaves) {
+		return false
+	}
+	n.taken = on
+	return true
+}
+
+func (c *cluster) taken(n *node) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return n.taken
+}
+
 // join starts a new node.
 func (c *cluster) join(context.Context) (*node, error) {
 	c.mu.Lock()
 	n := &node{id: fmt.Sprint("n", len(c.nodes)+1), number: len(c.nodes) + 1}
 	c.mu.Unlock()
-	n.dir = filepath.Join(c.o.dir, n.id)
+	n.dir = filepath.Join(c.o.Dir, n.id)
 	if err := os.MkdirAll(n.dir, 0o755); err != nil {
 		return nil, err
 	}
-	if c.isolated {
-		if err := command("mount", "-t", "tmpfs", "-o", "size=256m", "chaos", n.dir); err != nil {
+	if c.means[disks] {
+		if err := makeDisk(n.dir+".img", n.dir); err != nil {
 			return nil, err
 		}
 	}
@@ -83,7 +100,7 @@ func (c *cluster) start(n *node, host int) error {
 	var join []string
 	for _, other := range c.members() {
 		if other != n {
-			join = append(join, other.ip(c.isolated)+":7379")
+			join = append(join, other.ip(c.means[networks])+":7379")
 		}
 	}
 	return n.start(c, host, join)
@@ -92,6 +109,10 @@ func (c *cluster) start(n *node, host int) error {
 // revive starts a node that does not run; now and then at a new address.
 func (c *cluster) revive(n *node) error {
 	if fell, why := n.fell(); fell {
+		if why == nil { // it was told to leave, and nobody heard that it would
+			n.leaves = true
+			return nil
+		}
 		c.fell = append(c.fell, fmt.Sprintf("%s: %v", n.id, why))
 	}
 	n.mu.Lock()
@@ -108,8 +129,11 @@ func (c *cluster) stopAll() {
 	for _, n := range c.nodes {
 		all.Go(func() {
 			_ = n.signal(syscall.SIGCONT)
+			if c.means[disks] {
+				_ = stall(n.dir, false)
+			}
 			_ = n.end(syscall.SIGTERM, 20*time.Second)
-			if c.isolated {
+			if c.means[disks] {
 				_ = command("umount", "-l", n.dir)
 			}
 		})
@@ -131,6 +155,11 @@ func (c *cluster) ask(ctx context.Context, n *node, args ...string) (string, err
 func (c *cluster) settle(ctx context.Context, bound time.Duration) (time.Duration, error) {
 	began := time.Now()
 	for {
+		for _, n := range c.members() {
+			if n.pid() == 0 { // what was to end it had not done so when the faults ended
+				c.tell("%s starts again: %v", n.id, c.revive(n))
+			}
+		}
 		why := c.unsettled(ctx)
 		if why == nil {
 			return time.Since(began), nil
@@ -152,10 +181,7 @@ func (c *cluster) unsettled(ctx context.Context) error {
 	var first []byte
 	for _, n := range members {
 		if n.pid() == 0 {
-			fell, why := n.fell()
-			if fell && why == nil { // it was told to leave, and nobody heard that it would
-				n.leaves = true
-			}
+			_, why := n.fell()
 			return fmt.Errorf("%s has ended: %v", n.id, why)
 		}
 		b, err := c.ask(ctx, n, "RING", "PLACEMENT")

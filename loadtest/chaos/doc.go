@@ -1,6 +1,8 @@
 // Command chaos runs a cluster of real processes while they are killed, stopped, frozen,
-// restarted at new addresses, cut off from each other and out of disk space, at random,
-// and holds all that clients were told against what one server could have answered.
+// restarted in turn at new addresses, cut off from each other in both ways or one, on disks
+// that are full, slow or stuck and by clocks that are set, while others join and leave, all
+// at random, and holds all that clients were told against what one server could have
+// answered.
 //
 // It works in rounds: faults for a while, then a phase without, in which everything has to
 // be served and in sync within a bound; then every key is read through every node, and
@@ -11,9 +13,11 @@
 //	go run ./loadtest/chaos --duration 1h --nodes 5
 //	go run ./loadtest/chaos --faults kill,freeze     # only these
 //
-// On Linux as root each node has a network namespace and a disk in memory of its own;
-// otherwise faults of the network and of disks are left out, and it says so. A fault of
-// the cluster's makes the exit status 1; the nodes' data and logs are kept then.
+// On Linux as root each node has a network namespace and a disk of its own, an ext4 in a
+// file, which is frozen as fsfreeze(8) does where it is to be slow or stuck. On linux/amd64
+// it builds nodes whose clock can be set, see clock.go; the machine's clock is left alone.
+// What a machine does not allow is left out, and it says so. A fault of the cluster's makes
+// the exit status 1; the nodes' data and logs are kept then.
 //
 // Begin with run, which is the whole course, faults.go for what goes wrong, and package
 // loadtest/history for how it is judged.

@@ -13,20 +13,33 @@ import (
 	"time"
 )
 
+// means are what a fault takes of the machine.
+type means int
+
+const (
+	process  means = iota // nothing more
+	networks              // of the nodes' own
+	disks                 // of the nodes' own
+	clocks                // that can be set
+)
+
+var meansNames = map[means]string{networks: "networks of the nodes' own", disks: "disks of the nodes' own", clocks: "a binary that is made for it"}
+
 // A kind of fault begins at a node that runs and returns what it does, and what ends it
 // when its time is over; neither if it cannot be now.
 type kind struct {
-	name     string
-	isolated bool // it takes networks and disks of the nodes' own
-	begin    func(c *cluster, n *node) (what string, end func())
+	name  string
+	takes means
+	waits bool // what ends it waits until it is over by itself
+	begin func(c *cluster, n *node) (what string, end func())
 }
 
 var kinds = []kind{
-	{"kill", false, func(c *cluster, n *node) (string, func()) {
+	{"kill", process, false, func(c *cluster, n *node) (string, func()) {
 		_ = n.signal(syscall.SIGKILL)
 		return "is killed", func() {}
 	}},
-	{"kill all", false, func(c *cluster, n *node) (string, func()) {
+	{"kill all", process, false, func(c *cluster, n *node) (string, func()) {
 		if c.rnd.IntN(4) > 0 {
 			return "", nil
 		}
@@ -35,15 +48,15 @@ var kinds = []kind{
 		}
 		return "and all others are killed", func() {}
 	}},
-	{"freeze", false, func(c *cluster, n *node) (string, func()) {
+	{"freeze", process, false, func(c *cluster, n *node) (string, func()) {
 		_ = n.signal(syscall.SIGSTOP)
 		return "stands still", func() { _ = n.signal(syscall.SIGCONT) }
 	}},
-	{"stop", false, func(c *cluster, n *node) (string, func()) {
+	{"stop", process, false, func(c *cluster, n *node) (string, func()) {
 		_ = n.signal(syscall.SIGTERM)
 		return "is stopped", func() {}
 	}},
-	{"leave", false, func(c *cluster, n *node) (string, func()) {
+	{"leave", process, false, func(c *cluster, n *node) (string, func()) {
 		if len(c.members()) <= c.o.nodes {
 			return "", nil
 		}
@@ -53,7 +66,7 @@ var kinds = []kind{
 		n.leaves = true
 		return "leaves", func() {}
 	}},
-	{"join", false, func(c *cluster, n *node) (string, func()) {
+	{"join", process, false, func(c *cluster, n *node) (string, func()) {
 		if len(c.members()) >= min(c.o.nodes+2, mostNodes) {
 			return "", nil
 		}
@@ -63,13 +76,13 @@ var kinds = []kind{
 		}
 		return "is joined by " + joined.id, func() {}
 	}},
-	{"cut", true, func(c *cluster, n *node) (string, func()) { return c.cut(n, 3) }},
-	{"one way", true, func(c *cluster, n *node) (string, func()) { return c.cut(n, 1+c.rnd.IntN(2)) }},
-	{"unplug", true, func(c *cluster, n *node) (string, func()) {
+	{"cut", networks, false, func(c *cluster, n *node) (string, func()) { return c.cut(n, 3) }},
+	{"one way", networks, false, func(c *cluster, n *node) (string, func()) { return c.cut(n, 1+c.rnd.IntN(2)) }},
+	{"unplug", networks, false, func(c *cluster, n *node) (string, func()) {
 		unplug(n, true)
 		return "is unplugged", func() { unplug(n, false) }
 	}},
-	{"flap", true, func(c *cluster, n *node) (string, func()) {
+	{"flap", networks, false, func(c *cluster, n *node) (string, func()) {
 		stop, pause := make(chan struct{}), time.Duration(50+c.rnd.IntN(1500))*time.Millisecond
 		var flapping sync.WaitGroup
 		flapping.Go(func() {
@@ -88,24 +101,91 @@ var kinds = []kind{
 			flapping.Wait()
 		}
 	}},
-	{"full disk", true, func(c *cluster, n *node) (string, func()) {
+	{"full disk", disks, false, func(c *cluster, n *node) (string, func()) {
 		ballast := filepath.Join(n.dir, "ballast")
 		fillDisk(ballast)
 		return "has no space left", func() { _ = os.Remove(ballast) }
 	}},
+	{"slow disk", disks, false, func(c *cluster, n *node) (string, func()) {
+		stands, goes := time.Duration(20+c.rnd.IntN(800))*time.Millisecond, time.Duration(5+c.rnd.IntN(100))*time.Millisecond
+		return fmt.Sprintf("has a disk that stands still for %v, goes on for %v, and so on", stands, goes), c.pulse(n, stands, goes)
+	}},
+	{"stuck disk", disks, false, func(c *cluster, n *node) (string, func()) {
+		if err := stall(n.dir, true); err != nil {
+			return "", nil // it stands still already
+		}
+		return "has a disk that does not answer", func() { _ = stall(n.dir, false) }
+	}},
+	{"clock", clocks, false, func(c *cluster, n *node) (string, func()) {
+		by := steps[c.rnd.IntN(len(steps))]
+		if c.rnd.IntN(2) == 0 {
+			by = -by
+		}
+		if err := c.setClock(n, by); err != nil {
+			return "", nil
+		}
+		return fmt.Sprintf("has its clock set by %v", by), func() { _ = c.setClock(n, 0) }
+	}},
+	{"rolling restart", process, true, func(c *cluster, n *node) (string, func()) {
+		var going sync.WaitGroup
+		going.Go(c.roll)
+		return "and all others are restarted in turn, at new addresses", going.Wait
+	}},
 }
 
-// fillDisk writes until there is no room.
-func fillDisk(path string) {
-	f, err := os.Create(path)
-	if err != nil {
-		return
-	}
-	defer func() { _ = f.Close() }()
-	for block := make([]byte, 1<<20); len(block) > 0; {
-		if _, err := f.Write(block); err != nil {
-			block = block[:len(block)/2]
+// pulse lets a disk stand still again and again.
+func (c *cluster) pulse(n *node, stands, goes time.Duration) (end func()) {
+	stop := make(chan struct{})
+	var pulsing sync.WaitGroup
+	pulsing.Go(func() {
+		for {
+			own := stall(n.dir, true) == nil // else another fault's
+			select {
+			case <-time.After(stands):
+			case <-stop:
+			}
+			if own {
+				_ = stall(n.dir, false)
+			}
+			select {
+			case <-time.After(goes):
+			case <-stop:
+				return
+			}
 		}
+	})
+	return func() {
+		close(stop)
+		pulsing.Wait()
+	}
+}
+
+// ready is how long a node that was restarted may take before the next one follows: with
+// other faults about, some do not get there.
+const ready = 10 * time.Second
+
+// roll restarts all nodes that run, one after the other, as an operator does: the next one
+// once the one before is there again, at a new address.
+func (c *cluster) roll() {
+	for _, n := range c.running() {
+		if !c.take(n, true) {
+			continue
+		}
+		if n.pid() != 0 {
+			_ = n.end(syscall.SIGTERM, 20*time.Second)
+			if err := c.start(n, c.host()); err != nil {
+				c.say("%s does not start again: %v", n.id, err)
+			}
+		}
+		c.take(n, false)
+		ctx, cancel := context.WithTimeout(context.Background(), ready)
+		for ctx.Err() == nil && n.pid() != 0 {
+			if _, err := c.ask(ctx, n, "SET", "rolling", n.id); err == nil {
+				break
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		cancel()
 	}
 }
 
@@ -140,11 +220,12 @@ func (c *cluster) cut(n *node, ways int) (string, func()) {
 }
 
 // kindsOf are the faults to choose from.
-func kindsOf(wanted string, isolated bool) ([]string, error) {
+func kindsOf(wanted string, has map[means]bool) ([]string, error) {
 	var names, all []string
+	allowed := func(k kind) bool { return k.takes == process || has[k.takes] }
 	for _, k := range kinds {
 		all = append(all, k.name)
-		if wanted == "" && (isolated || !k.isolated) {
+		if wanted == "" && allowed(k) {
 			names = append(names, k.name)
 		}
 	}
@@ -152,14 +233,14 @@ func kindsOf(wanted string, isolated bool) ([]string, error) {
 		return names, nil
 	}
 	var faults []error
-	for _, name := range strings.Split(wanted, ",") {
+	for name := range strings.SplitSeq(wanted, ",") {
 		name = strings.TrimSpace(name)
 		i := slices.Index(all, name)
 		switch {
 		case i < 0:
 			faults = append(faults, fmt.Errorf("no fault is called %q; there are %s", name, strings.Join(all, ", ")))
-		case kinds[i].isolated && !isolated:
-			faults = append(faults, fmt.Errorf("%s takes networks and disks of the nodes' own", name))
+		case !allowed(kinds[i]):
+			faults = append(faults, fmt.Errorf("%s takes %s", name, meansNames[kinds[i].takes]))
 		default:
 			names = append(names, name)
 		}

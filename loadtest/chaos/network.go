@@ -22,8 +22,8 @@ func command(name string, args ...string) error {
 	return nil
 }
 
-// prepare makes the bridge.
-func (c *cluster) prepare() error {
+// makeBridge makes what all networks are joined to.
+func makeBridge() error {
 	for _, args := range []string{
 		"link set lo up",
 		"link add " + bridge + " type bridge",

@@ -15,23 +15,13 @@ import (
 	"time"
 )
 
-// build compiles the binary of this module.
-func build(ctx context.Context, dir string) (string, error) {
-	binary := filepath.Join(dir, "ringside")
-	out, err := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary,
-		"github.com/ringside-kv/ringside/cmd/ringside").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("build cmd/ringside: %w\n%s", err, out)
-	}
-	return binary, nil
-}
-
 // A node is a process, or none at the moment, and a directory.
 type node struct {
 	id     string
 	number int
 	dir    string
 	leaves bool // it hands over what it has, or has done so
+	taken  bool // a fault sees to its end and its start; guarded by cluster.mu
 
 	mu      sync.Mutex
 	host    int // number of its address
@@ -65,25 +55,26 @@ func (n *node) start(c *cluster, host int, join []string) error {
 	n.mu.Lock()
 	n.host = host
 	n.mu.Unlock()
-	ip := n.ip(c.isolated)
+	ip := n.ip(c.means[networks])
 	args := append([]string{
 		"serve", "--id", n.id, "--addr", ip + ":6379", "--gossip-addr", ip + ":7379", "--bus-addr", ip + ":16379",
-		"--http-addr", ip + ":8379", "--protected-mode", "no", "--strategy", c.o.strategy, "--dir", filepath.Join(n.dir, "data"),
+		"--http-addr", ip + ":8379", "--protected-mode", "no", "--strategy", c.o.Strategy, "--dir", filepath.Join(n.dir, "data"),
 		"--cache", "16mb", "--block-cache", "16mb", "--min-free-disk", "0",
-	}, strings.Fields(c.o.serve)...)
+	}, strings.Fields(c.o.Serve)...)
 	if len(join) > 0 {
 		args = append(args, "--join", strings.Join(join, ","))
 	}
-	log, err := os.OpenFile(filepath.Join(c.o.dir, n.id+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	log, err := os.OpenFile(filepath.Join(c.o.Dir, n.id+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = log.Close() }()
 	fmt.Fprintf(log, "--- %v at %s\n", time.Since(c.began), ip)
 	// The shell waits for its network.
-	cmd := exec.Command("sh", append([]string{"-c", `read -r _ && exec "$0" "$@"`, c.o.binary}, args...)...)
+	cmd := exec.Command("sh", append([]string{"-c", `read -r _ && exec "$0" "$@"`, c.o.Binary}, args...)...)
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = attributes(c.isolated)
+	cmd.Env = append(os.Environ(), clockEnv+"="+c.clockFile(n))
+	cmd.SysProcAttr = attributes(c.means[networks])
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -95,7 +86,7 @@ func (n *node) start(c *cluster, host int, join []string) error {
 	n.mu.Lock()
 	n.process, n.ended, n.asked = cmd, ended, false
 	n.mu.Unlock()
-	if c.isolated {
+	if c.means[networks] {
 		err = plug(cmd.Process.Pid, host)
 	}
 	if err == nil {
@@ -157,6 +148,6 @@ func (n *node) fell() (bool, error) {
 // dial connects to where the node is now.
 func (n *node) dial(c *cluster) func(context.Context) (net.Conn, error) {
 	return func(ctx context.Context) (net.Conn, error) {
-		return (&net.Dialer{Timeout: 2 * time.Second}).DialContext(ctx, "tcp", n.ip(c.isolated)+":6379")
+		return (&net.Dialer{Timeout: 2 * time.Second}).DialContext(ctx, "tcp", n.ip(c.means[networks])+":6379")
 	}
 }

@@ -36,6 +36,7 @@ func (c *cluster) round(ctx context.Context, number int, kinds []string, t *tota
 		clients.Go(func() { client.Run(stop) })
 	}
 	faults := c.storm(ctx, kinds)
+	r.Calm()
 	settled, err := c.settle(ctx, c.o.bound)
 	if err == nil {
 		time.Sleep(time.Second) // clients see it whole
@@ -61,7 +62,9 @@ func (c *cluster) round(ctx context.Context, number int, kinds []string, t *tota
 		t.undecided++
 		wrong = nil
 	}
-	if wrong == nil {
+	if wrong != nil {
+		t.wrong++
+	} else {
 		t.remember(r)
 	}
 	for _, f := range c.fell {
@@ -69,8 +72,8 @@ func (c *cluster) round(ctx context.Context, number int, kinds []string, t *tota
 	}
 	t.fell += len(c.fell)
 	c.fell = nil
-	c.say("round %d: %d commands, %d refused, %d of unknown outcome, %d faults, in sync %.1f s after them; unavailable for at most %.1f s to writes, %.1f s to reads",
-		number, res.Done, res.Refused, res.Unknown, faults, settled.Seconds(), res.LongestWrite.Seconds(), res.LongestRead.Seconds())
+	c.say("round %d: %d commands, %d refused, %d of unknown outcome, %d faults, in sync %.1f s after them; unavailable for at most %.1f s to writes, %.1f s to reads, and for %.1f s after the faults (%s)",
+		number, res.Done, res.Refused, res.Unknown, faults, settled.Seconds(), res.LongestWrite.Seconds(), res.LongestRead.Seconds(), res.LongestCalm.Seconds(), res.Calm)
 	return res, errors.Join(err, wrong)
 }
 
@@ -108,11 +111,14 @@ func (c *cluster) storm(ctx context.Context, kinds []string) (faults int) {
 			return over
 		})
 		up := c.running()
-		down := slices.DeleteFunc(c.members(), func(n *node) bool { return n.pid() != 0 })
+		down := slices.DeleteFunc(c.members(), func(n *node) bool { return n.pid() != 0 || c.taken(n) })
 		if len(down) > 0 && (len(up) == 0 || c.rnd.IntN(2) == 0) {
 			n := down[c.rnd.IntN(len(down))]
 			c.tell("%s starts again: %v", n.id, c.revive(n))
 			continue
+		}
+		if len(up) == 0 {
+			continue // a fault is about to start them
 		}
 		n, k := up[c.rnd.IntN(len(up))], find(kinds[c.rnd.IntN(len(kinds))])
 		what, end := k.begin(c, n)
@@ -121,9 +127,16 @@ func (c *cluster) storm(ctx context.Context, kinds []string) (faults int) {
 		}
 		faults++
 		c.counts[k.name]++
-		d := time.Duration(500<<c.rnd.IntN(6))*time.Millisecond + time.Duration(c.rnd.IntN(1000))*time.Millisecond
+		d := min(time.Duration(500<<c.rnd.IntN(7))*time.Millisecond+time.Duration(c.rnd.IntN(1000))*time.Millisecond, 30*time.Second)
+		if k.waits {
+			d = c.o.round * 2
+		}
 		c.tell("%s %s (%v)", n.id, what, d)
-		open = append(open, fault{time.Now().Add(d), end, n.id + " " + what})
+		f := fault{time.Now().Add(d), end, n.id + " " + what}
+		if open = append(open, f); !k.waits { // what waits for nodes comes after what holds them
+			copy(open[1:], open)
+			open[0] = f
+		}
 	}
 	for _, f := range open {
 		f.end()
@@ -139,7 +152,7 @@ func (c *cluster) storm(ctx context.Context, kinds []string) (faults int) {
 }
 
 func (c *cluster) tell(format string, args ...any) {
-	if c.o.verbose {
+	if c.o.Verbose {
 		c.say(format, args...)
 	}
 }

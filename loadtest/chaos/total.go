@@ -21,6 +21,7 @@ type total struct {
 	rounds    int
 	slowest   time.Duration // until all was in sync
 	undecided int           // rounds in which not every key could be judged
+	wrong     int           // rounds with an answer that no one server gives
 	fell      int           // processes that ended by themselves
 	values    map[string]string
 }
@@ -31,6 +32,7 @@ func (t *total) add(r result) {
 	t.rounds++
 	t.Done, t.Refused, t.Unknown = t.Done+r.Done, t.Refused+r.Refused, t.Unknown+r.Unknown
 	t.LongestRead, t.LongestWrite = max(t.LongestRead, r.LongestRead), max(t.LongestWrite, r.LongestWrite)
+	t.LongestCalm = max(t.LongestCalm, r.LongestCalm)
 	t.faults += r.faults
 	t.slowest = max(t.slowest, r.settled)
 }
@@ -85,8 +87,10 @@ commands answered    %d
 faults               %d: %s
 ended by themselves  %d
 not judged in time   %d rounds
-unavailable at most  %.1f s to writes, %.1f s to reads (one key)
+lost or wrong        %d
+unavailable at most  %.1f s to writes, %.1f s to reads (one key), while faults went on
+                     %.1f s after them
 in sync again after  %.1f s at most
 `, time.Since(c.began).Round(time.Second), t.rounds, c.o.seed, t.Done, t.Refused, t.Unknown,
-		t.faults, strings.Join(kinds, ", "), t.fell, t.undecided, t.LongestWrite.Seconds(), t.LongestRead.Seconds(), t.slowest.Seconds())
+		t.faults, strings.Join(kinds, ", "), t.fell, t.undecided, t.wrong, t.LongestWrite.Seconds(), t.LongestRead.Seconds(), t.LongestCalm.Seconds(), t.slowest.Seconds())
 }

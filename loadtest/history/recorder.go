@@ -29,6 +29,7 @@ type Recorder struct {
 	counts  map[string]*count
 	born    int
 	refused int
+	calm    time.Duration   // when the last fault was over; 0: it is not
 	gaps    map[string]*gap // by key, reads and writes apart
 }
 
@@ -93,7 +94,7 @@ func (r *Recorder) answer(o *Op, as outcome) {
 	defer r.mu.Unlock()
 	r.clock++
 	o.AnswerdAt = time.Since(r.began)
-	r.gap(o).answer(o.AnswerdAt, as == done)
+	r.gap(o).answer(o.AnswerdAt, r.calm, as == done)
 	n := r.counts[o.Key]
 	switch as {
 	case refused:
@@ -109,6 +110,12 @@ func (r *Recorder) answer(o *Op, as outcome) {
 	r.ops = append(r.ops, o)
 	if i := slices.Index(r.current, o.Key); i >= 0 && (n.ops >= mostOps || n.unknown >= mostUnknown) {
 		r.renew(i)
+		// Those who still wait for it wait for one node each: others would be answered.
+		for _, name := range []string{"read " + o.Key, "write " + o.Key} {
+			if g := r.gaps[name]; g != nil {
+				g.waits = false
+			}
+		}
 	}
 }
 
@@ -158,6 +165,7 @@ type gap struct {
 	waits   bool
 	since   time.Duration
 	longest time.Duration
+	calm    time.Duration // the longest after the last fault
 }
 
 func (g *gap) ask(now time.Duration) {
@@ -167,18 +175,35 @@ func (g *gap) ask(now time.Duration) {
 	}
 }
 
-func (g *gap) answer(now time.Duration, ok bool) {
-	if g.open--; ok {
+func (g *gap) answer(now, calm time.Duration, ok bool) {
+	g.open--
+	if !g.waits {
+		return
+	}
+	if ok {
 		g.longest = max(g.longest, now-g.since)
+		if calm > 0 {
+			g.calm = max(g.calm, now-max(g.since, calm))
+		}
 		g.waits, g.since = g.open > 0, now
 	}
 }
 
+// Calm notes that the last fault is over.
+func (r *Recorder) Calm() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calm = time.Since(r.began)
+}
+
 // Counts tell what became of all commands, and the longest that any one key was written,
-// or read, in vain.
+// or read, in vain: at any time, and after the last fault.
 type Counts struct {
 	Done, Refused, Unknown    int
 	LongestRead, LongestWrite time.Duration
+	LongestCalm               time.Duration
+	// Calm is what LongestCalm was of: "read" or "write", and the key.
+	Calm string
 }
 
 // Counts are those until now.
@@ -194,6 +219,9 @@ func (r *Recorder) Counts() Counts {
 		}
 	}
 	for name, g := range r.gaps {
+		if g.calm > c.LongestCalm {
+			c.LongestCalm, c.Calm = g.calm, name
+		}
 		if name[0] == 'w' {
 			c.LongestWrite = max(c.LongestWrite, g.longest)
 		} else {

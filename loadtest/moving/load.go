@@ -12,47 +12,6 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/nodes"
 )
 
-func key(i int) []byte { return fmt.Appendf(nil, "key:%010d", i) }
-
-// value differs from key to key, and does not compress.
-func value(rnd *rand.Rand, b []byte) []byte {
-	for i := 0; i < len(b); i += 8 {
-		n := rnd.Uint64()
-		for j := i; j < min(i+8, len(b)); j++ {
-			b[j] = byte(n)
-			n >>= 8
-		}
-	}
-	return b
-}
-
-// fill writes all keys.
-func fill(addr string, o *options) error {
-	c, err := nodes.Dial(addr)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	rnd := rand.New(rand.NewPCG(1, 2))
-	b := make([]byte, o.size)
-	for i := 0; i < o.keys; {
-		n := min(256, o.keys-i)
-		for range n {
-			c.Add([]byte("SET"), key(i), value(rnd, b))
-			i++
-		}
-		if err := c.Flush(); err != nil {
-			return err
-		}
-		for range n {
-			if _, err := c.Reply(); err != nil {
-				return fmt.Errorf("fill: %w", err)
-			}
-		}
-	}
-	return nil
-}
-
 // A load is clients that write without a pause.
 type load struct {
 	o      *options
@@ -93,7 +52,7 @@ func (l *load) client(addr string, seed uint64) error {
 	defer c.Close()
 	rnd := rand.New(rand.NewPCG(seed, 3))
 	b := make([]byte, l.o.size)
-	value(rnd, b)
+	nodes.Value(rnd, b)
 	var rounds []round
 	defer func() {
 		l.mu.Lock()
@@ -103,8 +62,8 @@ func (l *load) client(addr string, seed uint64) error {
 	for !l.ending.Load() {
 		start := time.Now()
 		for range l.o.pipeline {
-			value(rnd, b[:min(len(b), 16)])
-			c.Add([]byte("SET"), key(rnd.IntN(l.o.keys)), b)
+			nodes.Value(rnd, b[:min(len(b), 16)])
+			c.Add([]byte("SET"), nodes.Key(rnd.IntN(l.o.keys)), b)
 		}
 		if err := c.Flush(); err != nil {
 			return err

@@ -7,44 +7,35 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/nodes"
 )
 
 type options struct {
-	binary   string
-	dir      string
-	strategy string
+	nodes.Options
 	keys     int
 	size     int
 	nodes    int
+	fillers  int
 	clients  int
 	pipeline int
 	warm     time.Duration
-	verbose  bool
 	missed   float64
-	serve    string
-	profile  string
 }
 
 func main() {
-	var o options
-	flag.StringVar(&o.binary, "binary", "", "ringside to measure; built when empty")
-	flag.StringVar(&o.dir, "dir", "", "where the nodes keep their data; a temporary directory when empty")
-	flag.StringVar(&o.strategy, "strategy", "buckets", "buckets, ketama or vnode")
+	o := options{Options: nodes.Options{Strategy: "buckets"}}
+	o.Flags(flag.CommandLine)
+	o.ProfileFlag(flag.CommandLine, "over the first 3 s of the last move")
 	flag.IntVar(&o.keys, "keys", 2_000_000, "keys that the first node holds")
 	flag.IntVar(&o.size, "size", 1024, "bytes of a value")
 	flag.IntVar(&o.nodes, "nodes", 2, "nodes in the end; they join one after the other")
+	flag.IntVar(&o.fillers, "fillers", 8, "connections that write the keys at first")
 	flag.IntVar(&o.clients, "clients", 0, "clients that write while the last node joins, or comes back")
 	flag.IntVar(&o.pipeline, "pipeline", 1, "requests that a client sends at a time")
 	flag.DurationVar(&o.warm, "warm", 8*time.Second, "how long clients write before that")
-	flag.BoolVar(&o.verbose, "verbose", false, "show what the nodes log")
 	flag.Float64Var(&o.missed, "missed", 0, "percentage of the keys that change while the last node is away, which then comes back; needs backups")
-	flag.StringVar(&o.serve, "serve", "", "further flags of ringside serve")
-	flag.StringVar(&o.profile, "profile", "", "directory for processor profiles of the nodes over the first 3 s of the last move")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -58,26 +49,16 @@ func run(ctx context.Context, o *options) (err error) {
 	if o.missed < 0 || o.missed > 100 {
 		return fmt.Errorf("%g is not a percentage", o.missed)
 	}
-	if o.nodes < 2 || o.keys < 1 || o.size < 1 || o.clients < 0 || o.pipeline < 1 {
+	if o.nodes < 2 || o.keys < 1 || o.size < 1 || o.fillers < 1 || o.clients < 0 || o.pipeline < 1 {
 		return errors.New("at least two nodes, a key, a byte and a request at a time are needed")
 	}
-	if o.dir == "" {
-		if o.dir, err = os.MkdirTemp("", "ringside-moving-"); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, os.RemoveAll(o.dir)) }()
+	tidy, err := o.Prepare(ctx, "moving")
+	if err != nil {
+		return err
 	}
-	if o.binary == "" {
-		if o.binary, err = nodes.Build(ctx, o.dir); err != nil {
-			return err
-		}
-	}
+	defer func() { err = errors.Join(err, tidy()) }()
 	var crew []*nodes.Node
-	defer func() {
-		for _, n := range crew {
-			err = errors.Join(err, n.Stop())
-		}
-	}()
+	defer func() { err = errors.Join(err, nodes.StopAll(crew)) }()
 	for i := range o.nodes {
 		var load *load
 		if i == o.nodes-1 && o.clients > 0 && o.missed == 0 {
@@ -87,15 +68,17 @@ func run(ctx context.Context, o *options) (err error) {
 				return err
 			}
 		}
-		n, err := start(ctx, o, crew)
+		n, err := o.Start(ctx, fmt.Sprint("n", i+1), crew)
 		if err != nil {
 			return err
 		}
 		crew = append(crew, n)
 		if i == 0 {
-			if err := fill(n.Addr, o); err != nil {
+			began := time.Now()
+			if err := nodes.Fill(ctx, []string{n.Addr}, o.keys, o.size, o.fillers); err != nil {
 				return err
 			}
+			fmt.Printf("%d keys with values of %d bytes were written in %v\n", o.keys, o.size, time.Since(began).Round(time.Millisecond))
 			if err := wait(ctx, 3*time.Second); err != nil { // for compactions
 				return err
 			}
@@ -109,22 +92,6 @@ func run(ctx context.Context, o *options) (err error) {
 		return resync(ctx, o, crew)
 	}
 	return nil
-}
-
-// start starts one more node.
-func start(ctx context.Context, o *options, crew []*nodes.Node) (*nodes.Node, error) {
-	id := fmt.Sprint("n", len(crew)+1)
-	how := nodes.How{
-		Binary: o.binary, ID: id, Dir: filepath.Join(o.dir, id),
-		Flags: append([]string{"--strategy", o.strategy}, strings.Fields(o.serve)...),
-	}
-	if len(crew) > 0 {
-		how.Join = crew[0].Gossip
-	}
-	if o.verbose {
-		how.Log = os.Stderr
-	}
-	return nodes.Start(ctx, how)
 }
 
 func wait(ctx context.Context, d time.Duration) error {

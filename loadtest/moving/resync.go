@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -14,7 +13,7 @@ import (
 // when it is back, and what clients notice of that: a backup that serves half of the ranges
 // in the end, among other things.
 func resync(ctx context.Context, o *options, crew []*nodes.Node) error {
-	if err := whole(ctx, crew); err != nil {
+	if err := nodes.Whole(ctx, crew); err != nil {
 		return err
 	}
 	last := crew[len(crew)-1]
@@ -38,7 +37,7 @@ func resync(ctx context.Context, o *options, crew []*nodes.Node) error {
 	if err != nil {
 		return err
 	}
-	changed, err := change(rest[0].Addr, o)
+	changed, err := change(ctx, rest[0].Addr, o)
 	if err != nil {
 		return err
 	}
@@ -58,7 +57,7 @@ func resync(ctx context.Context, o *options, crew []*nodes.Node) error {
 	if err := last.Restart(ctx); err != nil {
 		return err
 	}
-	if err := whole(ctx, crew); err != nil {
+	if err := nodes.Whole(ctx, crew); err != nil {
 		return err
 	}
 	took := time.Since(began)
@@ -77,49 +76,22 @@ func resync(ctx context.Context, o *options, crew []*nodes.Node) error {
 	return nil
 }
 
-// whole waits until every range has its copies, and every node its share.
-func whole(ctx context.Context, crew []*nodes.Node) error {
-	for _, n := range crew {
-		err := n.Until(ctx, "has its share, and all ranges their copies", func(info map[string]int64) bool {
-			return info["primaries"] > 0 && info["backups"] > 0 && info["ranges_short_of_backups"] == 0 &&
-				info["handoffs_running"] == 0 && info["pending_bytes"] == 0
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // change writes other values to some keys, spread at random, and returns to how many.
-func change(addr string, o *options) (changed int, err error) {
-	c, err := nodes.Dial(addr)
-	if err != nil {
-		return 0, err
-	}
-	defer c.Close()
-	rnd := rand.New(rand.NewPCG(4, 5))
-	b := make([]byte, o.size)
-	var failed error
-	waiting := 0
-	settle := func() {
-		failed = errors.Join(failed, c.Flush())
-		for ; waiting > 0 && failed == nil; waiting-- {
-			_, failed = c.Reply()
+func change(ctx context.Context, addr string, o *options) (changed int, err error) {
+	err = nodes.Write(ctx, []string{addr}, o.size, 1, func(_ int, set func(i int) error) error {
+		rnd := rand.New(rand.NewPCG(4, 5))
+		for i := range o.keys {
+			if rnd.Float64()*100 >= o.missed {
+				continue
+			}
+			if err := set(i); err != nil {
+				return err
+			}
+			changed++
 		}
-	}
-	for i := 0; i < o.keys && failed == nil; i++ {
-		if rnd.Float64()*100 >= o.missed {
-			continue
-		}
-		c.Add([]byte("SET"), key(i), value(rnd, b))
-		changed++
-		if waiting++; waiting == 256 {
-			settle()
-		}
-	}
-	settle()
-	return changed, failed
+		return nil
+	})
+	return changed, err
 }
 
 // carried are the bytes that the network has carried for copies since the nodes were

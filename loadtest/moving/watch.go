@@ -47,9 +47,9 @@ func watch(ctx context.Context, o *options, crew []*nodes.Node, load *load) erro
 			began = now
 			for i, n := range crew {
 				used[i] = n.CPU()
-				if o.profile != "" && len(crew) == o.nodes {
+				if o.Profile != "" && len(crew) == o.nodes {
 					profiles.Go(func() {
-						if err := n.Profile(filepath.Join(o.profile, n.ID+".pprof"), 3); err != nil {
+						if err := n.Profile(filepath.Join(o.Profile, n.ID+".pprof"), 3); err != nil {
 							fmt.Println("profile:", err)
 						}
 					})

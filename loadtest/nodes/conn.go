@@ -107,18 +107,74 @@ func (c *Conn) Do(args ...string) (string, error) {
 	return c.Reply()
 }
 
-// Info is what RING INFO says, as numbers.
-func (c *Conn) Info() (map[string]int64, error) {
+// Words are what RING INFO says.
+func (c *Conn) Words() (map[string]string, error) {
 	text, err := c.Do("RING", "INFO")
 	if err != nil {
 		return nil, err
 	}
-	figures := make(map[string]int64)
+	words := make(map[string]string)
 	for line := range strings.Lines(text) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			words[name] = value
+		}
+	}
+	return words, nil
+}
+
+// Info is what RING INFO says, as numbers.
+func (c *Conn) Info() (map[string]int64, error) {
+	words, err := c.Words()
+	if err != nil {
+		return nil, err
+	}
+	figures := make(map[string]int64)
+	for name, value := range words {
 		if n, err := strconv.ParseInt(value, 10, 64); err == nil {
 			figures[name] = n
 		}
 	}
 	return figures, nil
+}
+
+// A Place is where a key lies.
+type Place struct {
+	Range   string
+	Primary string
+	Backups []string
+}
+
+// Locate tells where keys lie, as far as the node knows.
+func (c *Conn) Locate(keys []string) ([]Place, error) {
+	for _, key := range keys {
+		c.Add([]byte("RING"), []byte("LOCATE"), []byte(key))
+	}
+	if err := c.Flush(); err != nil {
+		return nil, err
+	}
+	places := make([]Place, len(keys))
+	for i := range keys {
+		reply, err := c.Strings()
+		if err != nil {
+			return nil, err
+		}
+		places[i] = place(reply)
+	}
+	return places, nil
+}
+
+// place reads names and values in turn; all that follows the name of the backups are those.
+func place(reply []string) (p Place) {
+	for i := 0; i+1 < len(reply); i += 2 {
+		switch reply[i] {
+		case "range":
+			p.Range = reply[i+1]
+		case "primary":
+			p.Primary = reply[i+1]
+		case "backups":
+			p.Backups = reply[i+1:]
+			return p
+		}
+	}
+	return p
 }

@@ -1,7 +1,8 @@
 // Package nodes runs Ringside nodes as processes on the loopback interface, for commands
-// that measure whole clusters, and talks to them.
+// that measure whole clusters, fills them and talks to them.
 //
-// Begin with [Build], which makes the binary, and [Start], which runs a node of it. A
-// [Conn] sends commands; [Node.Until] waits for what RING INFO tells. A Node may be used
+// Begin with [Options], which are the flags of such a command: they make the binary and run
+// nodes of it. [Fill] writes keys. A [Conn] sends commands; [Node.Until] waits for what RING
+// INFO tells, [Whole] for a cluster in which nothing moves. A Node may be used
 // from any goroutine, a Conn from one at a time.
 package nodes

@@ -17,11 +17,15 @@ import (
 	"github.com/ringside-kv/ringside/replica/freeport"
 )
 
-// Build compiles the binary of this module into a directory, and returns its path.
-func Build(ctx context.Context, dir string) (string, error) {
+// Package is that of the binary.
+const Package = "github.com/ringside-kv/ringside/cmd/ringside"
+
+// Build compiles the binary of this module into a directory, with further flags of go
+// build, and returns its path.
+func Build(ctx context.Context, dir string, flags ...string) (string, error) {
 	binary := filepath.Join(dir, "ringside")
-	out, err := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary,
-		"github.com/ringside-kv/ringside/cmd/ringside").CombinedOutput()
+	args := append([]string{"build", "-trimpath", "-o", binary}, flags...)
+	out, err := exec.CommandContext(ctx, "go", append(args, Package)...).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build cmd/ringside: %w\n%s", err, out)
 	}
@@ -98,10 +102,21 @@ func (n *Node) Stop() error {
 	}
 	select {
 	case err := <-n.ended:
+		n.cmd = nil
 		return err
 	case <-time.After(30 * time.Second):
 		return errors.Join(fmt.Errorf("%s does not end", n.ID), n.cmd.Process.Kill())
 	}
+}
+
+// Kill ends the node as kill -9 does, and waits for that.
+func (n *Node) Kill() error {
+	if err := n.cmd.Process.Kill(); err != nil {
+		return err
+	}
+	<-n.ended
+	n.cmd = nil
+	return nil
 }
 
 const (

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ringside-kv/ringside/loadtest/column"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -70,13 +71,7 @@ func ParseScenario(s string) (Scenario, error) {
 	}
 	var scenario Scenario
 	var faults []error
-	at := 0
-	for text := range strings.SplitSeq(s, ";") {
-		words := wordsOf(text, at+1)
-		at += len(text) + 1
-		if len(words) == 0 {
-			continue
-		}
+	for words := range column.Parts(s) {
 		event, err := parseEvent(words)
 		if err != nil {
 			faults = append(faults, err)
@@ -93,50 +88,23 @@ func ParseScenario(s string) (Scenario, error) {
 	return scenario, nil
 }
 
-// A word knows the column in which it begins.
-type word struct {
-	text   string
-	column int
+func atColumn(at int, format string, args ...any) error {
+	return column.Fault(ErrScenario, at, format, args...)
 }
 
-func (w word) fault(format string, args ...any) error {
-	return atColumn(w.column, format, args...)
-}
-
-func atColumn(column int, format string, args ...any) error {
-	return fmt.Errorf("%w: column %d: %s", ErrScenario, column, fmt.Sprintf(format, args...))
-}
-
-func wordsOf(text string, column int) []word {
-	var words []word
-	isSpace := func(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
-	for i := 0; i < len(text); {
-		if isSpace(text[i]) {
-			i++
-			continue
-		}
-		start := i
-		for i < len(text) && !isSpace(text[i]) {
-			i++
-		}
-		words = append(words, word{text[start:i], column + start})
-	}
-	return words
-}
-
-func parseEvent(words []word) (Event, error) {
-	kind, ok := kinds[words[0].text]
+func parseEvent(words []column.Word) (Event, error) {
+	kind, ok := kinds[words[0].Text]
 	if !ok {
-		return Event{}, words[0].fault("%.40q is none of add, remove, restore, weight, crash and shuffle", words[0].text)
+		return Event{}, words[0].Fault(ErrScenario, "%.40q is none of add, remove, restore, weight, crash and shuffle", words[0].Text)
 	}
-	e := Event{Kind: kind, Count: 1, Column: words[0].column}
+	e := Event{Kind: kind, Count: 1, Column: words[0].Column}
 	rest := words[1:]
 	if kind == SetWeight {
 		return parseWeight(e, rest)
 	}
-	if n := len(rest); n >= 2 && rest[n-2].text == "at" && rest[n-1].text == "once" {
+	if n := len(rest); n >= 2 && rest[n-2].Text == "at" && rest[n-1].Text == "once" {
 		if kind != Add && kind != Remove && kind != Crash {
-			return Event{}, rest[n-2].fault("only add, remove and crash can be at once")
+			return Event{}, rest[n-2].Fault(ErrScenario, "only add, remove and crash can be at once")
 		}
 		e.AtOnce = true
 		rest = rest[:n-2]
@@ -147,12 +115,12 @@ func parseEvent(words []word) (Event, error) {
 	if kind == Restore {
 		e.Count = 0
 		if len(rest) > 0 {
-			return Event{}, rest[0].fault("restore brings all back and has no number")
+			return Event{}, rest[0].Fault(ErrScenario, "restore brings all back and has no number")
 		}
 		return e, nil
 	}
 	if len(rest) > 1 {
-		return Event{}, rest[1].fault("%.40q: an event ends with its number or with at once", rest[1].text)
+		return Event{}, rest[1].Fault(ErrScenario, "%.40q: an event ends with its number or with at once", rest[1].Text)
 	}
 	if len(rest) == 0 {
 		return e, nil
@@ -160,40 +128,40 @@ func parseEvent(words []word) (Event, error) {
 	return parseCount(e, rest[0])
 }
 
-func parseCount(e Event, w word) (Event, error) {
-	if number, part := strings.CutSuffix(w.text, "%"); part {
+func parseCount(e Event, w column.Word) (Event, error) {
+	if number, part := strings.CutSuffix(w.Text, "%"); part {
 		percent, err := strconv.ParseFloat(number, 64)
 		switch {
 		case e.Kind != Remove && e.Kind != Crash:
-			return Event{}, w.fault("only remove and crash take a part of the nodes")
+			return Event{}, w.Fault(ErrScenario, "only remove and crash take a part of the nodes")
 		case err != nil || !(percent > 0 && percent <= 100):
-			return Event{}, w.fault("%.40q is no part of the nodes, as in 90%%", w.text)
+			return Event{}, w.Fault(ErrScenario, "%.40q is no part of the nodes, as in 90%%", w.Text)
 		}
 		e.Count, e.Percent = 0, percent
 		return e, nil
 	}
-	n, err := strconv.Atoi(w.text)
+	n, err := strconv.Atoi(w.Text)
 	switch {
 	case err != nil && !errors.Is(err, strconv.ErrRange):
-		return Event{}, w.fault("%.40q is no number of nodes", w.text)
+		return Event{}, w.Fault(ErrScenario, "%.40q is no number of nodes", w.Text)
 	case err != nil || n < 1 || n > MaxNodes:
-		return Event{}, w.fault("%.40s is not within 1..%d", w.text, MaxNodes)
+		return Event{}, w.Fault(ErrScenario, "%.40s is not within 1..%d", w.Text, MaxNodes)
 	}
 	e.Count = n
 	return e, nil
 }
 
-func parseWeight(e Event, rest []word) (Event, error) {
+func parseWeight(e Event, rest []column.Word) (Event, error) {
 	if len(rest) == 0 || len(rest) > 2 {
 		return Event{}, atColumn(e.Column, "a weight is set as in weight 2 or weight node-3 2")
 	}
 	if len(rest) == 2 {
-		e.Node = rest[0].text
+		e.Node = rest[0].Text
 	}
 	last := rest[len(rest)-1]
-	w, err := strconv.ParseFloat(last.text, 64)
+	w, err := strconv.ParseFloat(last.Text, 64)
 	if err != nil || !(w > 0 && w <= ring.MaxWeight) {
-		return Event{}, last.fault("%.40q is no weight above 0 and up to %d", last.text, ring.MaxWeight)
+		return Event{}, last.Fault(ErrScenario, "%.40q is no weight above 0 and up to %d", last.Text, ring.MaxWeight)
 	}
 	e.Weight = w
 	return e, nil

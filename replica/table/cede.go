@@ -14,7 +14,7 @@ import (
 
 // askAgainAfter is how long a voter that was asked to lead is not asked again. It is more
 // than a replication of the library's is away at a time: its longest pause after failures
-// is 10 s, as is the time-out of what it sends.
+// is 10 s, and insist keeps it for little more than 30 s.
 const askAgainAfter = time.Minute
 
 // successors are the voters that this node has asked to lead in its place.

@@ -52,8 +52,9 @@ type Config struct {
 	ElectionTimeout time.Duration
 	// LeaderLease is how long a leader goes on without word from a majority, 250 ms.
 	LeaderLease time.Duration
-	// CommitTimeout is how long a follower may be left without word of what was
-	// decided, 20 ms; up to twice that, by chance.
+	// CommitTimeout is how often a follower hears of what was decided whether or not
+	// anything was, 50 ms; up to twice that, by chance. What is decided it hears at once,
+	// but that may get lost.
 	CommitTimeout time.Duration
 	// UpkeepInterval is how often the leader looks after who votes, 500 ms.
 	UpkeepInterval time.Duration
@@ -82,7 +83,7 @@ func (c *Config) EnsureDefaults() {
 		{&c.HeartbeatTimeout, 500 * time.Millisecond},
 		{&c.ElectionTimeout, 500 * time.Millisecond},
 		{&c.LeaderLease, 250 * time.Millisecond},
-		{&c.CommitTimeout, 20 * time.Millisecond},
+		{&c.CommitTimeout, 50 * time.Millisecond},
 		{&c.UpkeepInterval, 500 * time.Millisecond},
 		{&c.ReplaceAfter, 10 * time.Second},
 		{&c.StallTimeout, 10 * time.Second},

@@ -61,47 +61,6 @@ func (c *contacts) since(number, term uint64, servers []raft.Server, self raft.S
 	return agreed, voters
 }
 
-// A noting is a transport that notes contacts.
-type noting struct {
-	raft.Transport
-	contacts *contacts
-	yield    func() // see [Table.yield]
-}
-
-func (n *noting) AppendEntries(id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
-	asked := n.contacts.number()
-	err := n.Transport.AppendEntries(id, target, args, resp)
-	if err == nil && resp.Success && resp.Term == args.Term {
-		n.contacts.note(id, asked, args.Term)
-	}
-	return err
-}
-
-// AppendEntriesPipeline is not there. After a follower's refusal the library's pipeline may
-// wait for itself for good, while heartbeats go on: that follower gets no entry any more as
-// long as this node leads, which never ends, nor does this node (hashicorp/raft, issue 612).
-// Entries are few, and those that come while others are on the way go together.
-func (n *noting) AppendEntriesPipeline(raft.ServerID, raft.ServerAddress) (raft.AppendPipeline, error) {
-	return nil, raft.ErrPipelineReplicationNotSupported
-}
-
-// RequestPreVote is there only if the transport beneath has it.
-func (n *noting) RequestPreVote(id raft.ServerID, target raft.ServerAddress, args *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
-	if t, ok := n.Transport.(raft.WithPreVote); ok {
-		n.yield()
-		return t.RequestPreVote(id, target, args, resp)
-	}
-	return errors.New("table: the transport has no pre-vote")
-}
-
-// Close implements raft.WithClose.
-func (n *noting) Close() error {
-	if t, ok := n.Transport.(raft.WithClose); ok {
-		return t.Close()
-	}
-	return nil
-}
-
 // Term is the newest of the group that this node knows.
 func (t *Table) Term() uint64 { return t.raft.CurrentTerm() }
 

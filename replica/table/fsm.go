@@ -20,6 +20,8 @@ type fsm struct {
 	// nothing, since it would end up with another table than all others.
 	fault   atomic.Pointer[error]
 	applied func()
+	// decided is called for every entry, also for one that changes nothing.
+	decided func()
 }
 
 // An outcome is what became of a proposed command.
@@ -29,6 +31,7 @@ type outcome struct {
 }
 
 func (f *fsm) Apply(l *raft.Log) any {
+	defer f.decided()
 	if l.Type != raft.LogCommand {
 		return outcome{l.Index, nil}
 	}

@@ -192,7 +192,7 @@ func (x *chaos) phase(k kind) Command {
 		return &CancelHandoff{uint64(x.IntN(5))}
 	}
 	h := hs[x.IntN(len(hs))]
-	if k == kindCancelHandoff && x.IntN(3) == 0 {
+	if k == kindCancelHandoff && x.IntN(4) > 0 {
 		return &CancelHandoff{h.ID}
 	}
 	return &SetPhase{h.ID, h.Phase, Phase(x.IntN(5))}

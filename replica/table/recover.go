@@ -60,7 +60,7 @@ func openRemains(dir string) (*disk, error) {
 // remains replays the newest snapshot and all entries after it.
 func (d *disk) remains() (*Remains, error) {
 	r := &Remains{Server: d.server}
-	f := &fsm{applied: func() {}}
+	f := &fsm{applied: func() {}, decided: func() {}}
 	f.state.Store(new(State))
 	snapshots, err := d.snapshots.List()
 	if err != nil {

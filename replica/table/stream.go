@@ -1,6 +1,7 @@
 package table
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"time"
@@ -36,20 +37,53 @@ type nodeAddr string
 func (nodeAddr) Network() string  { return "ringside" }
 func (a nodeAddr) String() string { return string(a) }
 
-// newTransport also returns how to end what it has under way, and then how to close the
-// connections that are left over.
-func (c *Config) newTransport() (t raft.Transport, cut, hangs func()) {
+// deaf is a stream that only dials.
+type deaf struct {
+	stream
+	closed context.Context
+	close  context.CancelFunc
+}
+
+func (d *deaf) Accept() (net.Conn, error) {
+	<-d.closed.Done()
+	return nil, net.ErrClosed
+}
+
+func (d *deaf) Close() error {
+	d.close()
+	return nil
+}
+
+// newTransport returns the transport for entries and votes, and that for heartbeats, which
+// gives up sooner: whoever is back is to be noticed soon, and a request that got lost says
+// nothing of it. It also returns how to end what they have under way, and then how to close
+// the connections that are left over.
+func (c *Config) newTransport() (t, beats raft.Transport, cut, hangs func()) {
 	if c.transport != nil {
-		return c.transport, func() {}, func() {}
+		return c.transport, c.transport, func() {}, func() {}
 	}
+	listening := &stream{c.Transport, c.ID, c.Address}
 	network := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-		Stream:  &stream{c.Transport, c.ID, c.Address},
+		Stream:  listening,
 		MaxPool: 3,
 		Timeout: raftTimeout,
 		Logger:  newLogger(c.Logger),
 	})
-	return network, func() { _ = network.Close() }, func() {
-		network.CloseStreams()
+	dialing := &deaf{stream: *listening}
+	dialing.closed, dialing.close = context.WithCancel(context.Background())
+	pulse := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+		Stream:  dialing,
+		MaxPool: 1,
+		Timeout: c.HeartbeatTimeout,
+		Logger:  newLogger(c.Logger),
+	})
+	cut = func() {
+		_ = pulse.Close()
 		_ = network.Close()
+	}
+	return network, pulse, cut, func() {
+		pulse.CloseStreams()
+		network.CloseStreams()
+		cut()
 	}
 }

@@ -32,7 +32,11 @@ type Table struct {
 	listeners  listeners
 	upkeep     upkeep
 	successors successors
+	transport  raft.Transport // without what noting adds
 	contacts   contacts
+	ways       ways
+	spread     spread
+	errands    errands
 	alone      atomic.Bool
 	opened     atomic.Bool // raft is there
 }
@@ -52,10 +56,11 @@ func Open(cfg Config) (*Table, error) {
 	t := &Table{cfg: cfg, disk: d, fsm: new(fsm)}
 	t.fsm.state.Store(new(State))
 	t.fsm.applied = t.listeners.tell
-	transport, cut, hangs := cfg.newTransport()
-	t.cut, t.hangs = cut, hangs
+	t.fsm.decided = func() { t.spread.all(t) }
+	transport, beats, cut, hangs := cfg.newTransport()
+	t.transport, t.cut, t.hangs = transport, cut, hangs
 	t.ctx, t.cancel = context.WithCancel(context.Background())
-	t.raft, err = raft.NewRaft(cfg.raft(d.server), t.fsm, d.logs, d.stable, d.snapshots, &noting{transport, &t.contacts, t.yield})
+	t.raft, err = raft.NewRaft(cfg.raft(d.server), t.fsm, d.logs, d.stable, d.snapshots, &noting{transport, beats, t})
 	if err != nil {
 		hangs()
 		t.cancel()
@@ -180,6 +185,7 @@ func (t *Table) Close() error {
 	t.running.Wait()
 	ended := t.raft.Shutdown()
 	t.cut() // who does not answer would be waited for
+	t.errands.wait()
 	err := ended.Error()
 	t.hangs()
 	if err := errors.Join(err, t.disk.close()); err != nil {

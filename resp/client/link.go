@@ -76,7 +76,7 @@ func (l *link) run() {
 			return
 		}
 		l.lost(wireDown, err)
-		if !backOff(ctx, pause) {
+		if !l.backOffUnlessAsked(ctx, pause, l.peer.cfg.MinBackoff) {
 			l.shut()
 			return
 		}

@@ -31,7 +31,8 @@ type PeerConfig struct {
 	// connection is given up; default 10 s.
 	WriteTimeout time.Duration
 	// MinBackoff and MaxBackoff bound the pause between attempts to connect, which
-	// doubles from one to the next; default 10 ms and 1 s.
+	// doubles from one to the next; default 10 ms and 1 s. While calls are sent, and fail,
+	// it stays short.
 	MinBackoff, MaxBackoff time.Duration
 	// Logger hears when the peer is lost and found; nil discards.
 	Logger *slog.Logger

@@ -9,6 +9,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -336,4 +337,57 @@ func TestAPeerNeverUsedNeverDials(t *testing.T) {
 	if err := p.Send(&c); !errors.Is(err, ErrClosed) || !errors.Is(err, ErrNotSent) {
 		t.Errorf("send after close: %v", err)
 	}
+}
+
+// Who waits for a node that is away sees it soon when it is back, however long it was away.
+func TestAPeerThatIsBackIsFoundSoonByWhoWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFarEnd(t, echo)
+		var away atomic.Bool
+		var dials atomic.Int64
+		away.Store(true)
+		p := newTestPeer(t, PeerConfig{Dial: func(ctx context.Context) (net.Conn, error) {
+			dials.Add(1)
+			if away.Load() {
+				return nil, errors.New("it is away")
+			}
+			return f.pipe(ctx)
+		}})
+		try := func() error {
+			c := Call{Commands: []byte("a"), N: 1}
+			if err := p.Send(&c); err != nil {
+				return err
+			}
+			return c.Wait()
+		}
+		if try() == nil {
+			t.Fatal("it is there")
+		}
+		time.Sleep(time.Minute)
+		if n := dials.Load(); n > 130 {
+			t.Errorf("%d attempts while nobody asked", n)
+		}
+		for range 7 { // at various times of a pause
+			away.Store(true)
+			for try() == nil {
+				for _, l := range p.links {
+					l.mu.Lock()
+					if l.conn != nil {
+						_ = l.conn.Close()
+					}
+					l.mu.Unlock()
+				}
+				synctest.Wait()
+			}
+			time.Sleep(time.Minute + 333*time.Millisecond)
+			away.Store(false)
+			began := time.Now()
+			for try() != nil {
+				time.Sleep(5 * time.Millisecond)
+			}
+			if took := time.Since(began); took > 25*time.Millisecond {
+				t.Errorf("it was found after %v", took)
+			}
+		}
+	})
 }

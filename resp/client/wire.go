@@ -20,6 +20,7 @@ import (
 type wire struct {
 	end    wireEnd
 	demand chan struct{} // capacity 1: there is a first request
+	asked  chan struct{} // capacity 1: a request has failed since the wire is down
 	kick   chan struct{} // capacity 1: the role of the writer goes to run
 
 	mu       sync.Mutex
@@ -64,14 +65,20 @@ const (
 )
 
 func newWire(end wireEnd) wire {
-	return wire{end: end, demand: make(chan struct{}, 1), kick: make(chan struct{}, 1)}
+	return wire{end: end, demand: make(chan struct{}, 1), asked: make(chan struct{}, 1), kick: make(chan struct{}, 1)}
 }
 
 // admit says why a request cannot go now, or has somebody connect for it. The caller
 // holds mu, and queues it.
 func (w *wire) admit() error {
 	switch w.state {
-	case wireDown, wireClosed:
+	case wireDown:
+		select {
+		case w.asked <- struct{}{}:
+		default:
+		}
+		return w.refusal
+	case wireClosed:
 		return w.refusal
 	case wireIdle:
 		w.state = wireConnecting
@@ -139,10 +146,9 @@ func (w *wire) recallWriter(mine bool) {
 	w.mu.Unlock()
 }
 
-// backOff pauses before the next attempt to connect; false if ctx ends. The pauses are
-// spread, so that the many that lost a node do not return in step.
+// backOff pauses before the next attempt to connect; false if ctx ends.
 func backOff(ctx context.Context, pause time.Duration) bool {
-	timer := time.NewTimer(pause/2 + rand.N(pause/2+1))
+	timer := time.NewTimer(spread(pause))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -151,3 +157,30 @@ func backOff(ctx context.Context, pause time.Duration) bool {
 		return false
 	}
 }
+
+// backOffUnlessAsked is backOff for a wire that is down, but takes no longer than least as
+// long as requests come: whoever sends them waits for the node to be back.
+func (w *wire) backOffUnlessAsked(ctx context.Context, pause, least time.Duration) bool {
+	select {
+	case <-w.asked: // before the attempt that has failed
+	default:
+	}
+	if pause <= least {
+		return backOff(ctx, pause)
+	}
+	if !backOff(ctx, least) {
+		return false
+	}
+	timer := time.NewTimer(spread(pause - least))
+	defer timer.Stop()
+	select {
+	case <-w.asked:
+	case <-timer.C:
+	case <-ctx.Done():
+		return false
+	}
+	return true
+}
+
+// spread is about a pause, so that the many that lost a node do not return in step.
+func spread(pause time.Duration) time.Duration { return pause/2 + rand.N(pause/2+1) }

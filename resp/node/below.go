@@ -15,6 +15,7 @@ type below struct {
 	network members.Network      // nil: the system's
 	store   func(*store.Config)  // nil: as it is
 	now     func() time.Duration // nil: the system's clock
+	date    func() time.Time     // nil: the system's, which may be set
 }
 
 func (b below) listen(addr string) (net.Listener, error) {
@@ -30,6 +31,14 @@ func (b below) clock() func() time.Duration {
 		return b.now
 	}
 	return systemClock()
+}
+
+// wall is the clock that may be set.
+func (b below) wall() time.Time {
+	if b.date != nil {
+		return b.date()
+	}
+	return time.Now()
 }
 
 func (b below) bus() bus.Network {

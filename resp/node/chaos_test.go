@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -322,11 +321,7 @@ func (s *storm) doers(name int, wires *[]*history.Wire, ids []string) map[string
 // Under whatever happens, clients see what one server could have answered; and when it
 // is over, everything is served, in sync, within a bound.
 func TestChaosLooksLikeOneServer(t *testing.T) {
-	runs := 3
-	if os.Getenv("RINGSIDE_LONG") != "" {
-		runs = 1000
-	}
-	for _, seed := range seeds(t, runs) {
+	for _, seed := range seeds(t, 3, 300) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			var r *history.Recorder
 			fakenet.Bubble(t, func(t *testing.T) { r = weather(t, seed) })
@@ -389,7 +384,7 @@ func weather(t *testing.T, seed uint64) *history.Recorder {
 		}
 		clients.Go(func() { c.Run(stop) })
 	}
-	for range 6 + rnd.IntN(10) {
+	for range happenings(rnd) {
 		time.Sleep(time.Duration(rnd.IntN(5000)) * time.Millisecond)
 		s.happen()
 	}

@@ -73,7 +73,7 @@ type cluster struct {
 func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	c = &cluster{
 		n: n, strategy: placing,
-		incarnation: uint64(time.Now().UnixNano()),
+		incarnation: n.run.Incarnation,
 		inside:      make(chan struct{}),
 		links:       make(map[string]*link),
 	}
@@ -374,6 +374,10 @@ func (c *cluster) routeLocked() {
 	c.n.server.SetRoutes(r)
 }
 
+// linkTimeout bounds one attempt to connect to a node that requests are forwarded to. What
+// TCP sends to begin with, and gets lost, it sends again only after seconds.
+const linkTimeout = 2 * time.Second
+
 func (c *cluster) linkLocked(node string) resp.Link {
 	if node == c.n.id {
 		return nil
@@ -382,7 +386,7 @@ func (c *cluster) linkLocked(node string) resp.Link {
 	if l == nil {
 		peer, err := client.NewPeer(client.PeerConfig{
 			Dial:   func(ctx context.Context) (net.Conn, error) { return c.dial(ctx, node, bus.Forward) },
-			Logger: c.n.cfg.Logger,
+			Logger: c.n.cfg.Logger, DialTimeout: linkTimeout,
 		})
 		if err != nil {
 			return nil

@@ -288,6 +288,9 @@ func TestALongValuePasses(t *testing.T) {
 // A range of more entries than one answer stands for, of which most are equal, and few
 // groups.
 func TestDigestsOfALargeRangeComeInParts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes 140,000 values one by one")
+	}
 	from, to := openData(t), openData(t)
 	const keys = 5 * digested
 	r := ring.Range{Start: 0x40000000, End: 0xC0000000}

@@ -203,7 +203,7 @@ func (c *cluster) register() error {
 		// An earlier attempt may have succeeded without an answer: the state will tell.
 		return fmt.Errorf("%w for the table of the cluster: %w", errWaiting, err)
 	case errors.Is(err, table.ErrIncarnation):
-		return hopeless{fmt.Errorf("a later start of this node is registered: another process has its id, its directory is a copy, or this machine's clock has gone back: %w", err)}
+		return hopeless{fmt.Errorf("a later start of this node is registered: another process has its id, or its directory is a copy: %w", err)}
 	case table.IsRefused(err):
 		return hopeless{fmt.Errorf("the cluster refuses this node: %w", err)}
 	case err != nil:

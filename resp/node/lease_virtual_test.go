@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -63,10 +62,7 @@ func (c *virtualCluster) three() {
 }
 
 func virtually(t *testing.T, runs int, test func(t *testing.T, seed uint64)) {
-	if os.Getenv("RINGSIDE_LONG") != "" {
-		runs *= 30
-	}
-	for _, seed := range seeds(t, runs) {
+	for _, seed := range seeds(t, runs, 30) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			fakenet.Bubble(t, func(t *testing.T) { test(t, seed) })
 		})

@@ -41,7 +41,7 @@ func (c *cluster) plan(ctx context.Context, join []ring.Member, leave []string) 
 	of := st.Cluster()
 	changes := ring.NewPlan(present, desired)
 	p := status.Plan{
-		Leave: leaving, Strategy: strategyReport(&of.Strategy), Nodes: plannedNodes(present, desired, members),
+		Leave: leaving, Strategy: strategyReport(&of), Nodes: plannedNodes(present, desired, members),
 		Promotions: len(changes.Promotions), Drops: len(changes.Drops),
 		Throttle: of.Throttle, Paused: of.Paused, Running: len(st.Handoffs()),
 	}
@@ -88,7 +88,7 @@ func (c *cluster) foreseen(st *table.State, join []ring.Member, leave []string) 
 	return members, leaving, err
 }
 
-// plannedNodes compares what nodes serve.
+// plannedNodes compares what nodes serve and copy.
 func plannedNodes(present, desired *ring.Placement, members []ring.Member) []status.PlannedNode {
 	nodes := make(map[string]*status.PlannedNode)
 	at := func(id string) *status.PlannedNode {
@@ -106,6 +106,9 @@ func plannedNodes(present, desired *ring.Placement, members []ring.Member) []sta
 				l := load(at(row.Primary))
 				l.Ranges++
 				l.Share += float64(row.Range.Len()) / (1 << 32)
+			}
+			for _, b := range row.Backups {
+				load(at(b)).Backups++
 			}
 		}
 	}

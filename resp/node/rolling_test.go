@@ -71,7 +71,7 @@ func (c *virtualCluster) sent() (bytes int64) {
 }
 
 // Each node in turn is stopped and started again, the next one once probes say that it
-// may go: no command of a client of the others fails, and hardly any data moves.
+// may go: no command of a client of the others fails or waits long, and hardly any data moves.
 func TestRollingRestartFailsNothing(t *testing.T) {
 	virtually(t, 2, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
@@ -102,7 +102,7 @@ func TestRollingRestartFailsNothing(t *testing.T) {
 			slowest, times := stop()
 			travelled := c.sent() - before
 			c.say("%s stopped in %v and is back; %d rounds, the slowest %v; copies cost %d bytes", id, stopped, times, slowest, travelled)
-			if slowest > time.Second || times < 100 {
+			if slowest > 60*time.Millisecond || times < 100 { // two commands, of which one may wait for 50 ms
 				t.Errorf("%s restarts: %d rounds, the slowest took %v", id, times, slowest)
 			}
 			if travelled > keys*size/10 {
@@ -228,6 +228,27 @@ func TestBackupsAreRaisedAndLowered(t *testing.T) {
 					t.Errorf("%s still has %d keys of %+v (%v)", id, load.Keys, row, err)
 				}
 			}
+		}
+		c.close()
+	})
+}
+
+// Whose clock was set back while it was stopped comes back as a later start than the one
+// before, and so does one that was killed.
+func TestNodeIsBackThoughItsClockWasSetBack(t *testing.T) {
+	virtually(t, 2, func(t *testing.T, seed uint64) {
+		var back time.Duration
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) {
+			by := back
+			cfg.below.date = func() time.Time { return time.Now().Add(-by) }
+		})
+		c.three()
+		for i, end := range []func(string){c.stop, c.crash} {
+			end("c")
+			back = time.Duration(i+1) * time.Hour
+			c.start("c", "a")
+			c.ready("c")
+			c.settled()
 		}
 		c.close()
 	})

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/ringside-kv/ringside/store"
 )
@@ -23,6 +24,9 @@ const (
 // one can say that it has all that was acknowledged.
 type run struct {
 	Format int `json:"format"`
+	// Incarnation is the number of this start: the time at which it began, in nanoseconds
+	// since 1970, or more if the clock was set back since an earlier one.
+	Incarnation uint64 `json:"incarnation,string"`
 	// Boot is of the machine, from one start of it to the next; empty if it is not known.
 	Boot  string `json:"boot"`
 	Fsync string `json:"fsync"`
@@ -49,11 +53,17 @@ func (r *run) survived(boot string) bool {
 
 // next is the run that begins now. A directory that has seen none is new, or its run was
 // not recorded, and proves nothing.
-func (r *run) next(boot string, fsync store.Fsync) run {
+func (r *run) next(now time.Time, boot string, fsync store.Fsync) run {
 	return run{
-		Format: runFormat, Boot: boot, Fsync: string(fsync),
+		Format: runFormat, Incarnation: r.later(now), Boot: boot, Fsync: string(fsync),
 		Registered: r.Registered, Lost: r.Lost || r.Registered == 0 || !r.survived(boot),
 	}
+}
+
+// later is the number of a start that begins now: above those of all starts before it,
+// also of one that the cluster may have registered without this directory hearing of it.
+func (r *run) later(now time.Time) uint64 {
+	return max(uint64(max(0, now.UnixNano())), r.Incarnation+1, r.Registered+1)
 }
 
 // intact tells, before the run is registered, whether it has all that earlier ones have
@@ -87,11 +97,9 @@ func (r run) save(dir string) error {
 	return nil
 }
 
-// beginRun notes that the node runs, before it may acknowledge anything.
+// beginRun notes that the node runs, and as which start, before it may acknowledge
+// anything and before anybody hears of it.
 func (n *Node) beginRun() error {
-	if n.cfg.Role != RoleStore {
-		return nil
-	}
 	if err := os.MkdirAll(n.cfg.Dir, 0o700); err != nil {
 		return err
 	}
@@ -99,7 +107,12 @@ func (n *Node) beginRun() error {
 	if err != nil {
 		return err
 	}
-	n.run = last.next(bootID(), n.store.Fsync())
+	now := n.cfg.below.wall()
+	if n.cfg.Role == RoleStore {
+		n.run = last.next(now, bootID(), n.store.Fsync())
+	} else { // which has nothing to lose
+		n.run = run{Format: runFormat, Incarnation: last.later(now)}
+	}
 	return n.run.save(n.cfg.Dir)
 }
 

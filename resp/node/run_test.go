@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/ringside-kv/ringside/store"
 )
@@ -32,7 +33,7 @@ func TestIntactIsProved(t *testing.T) {
 		{"something was lost before a start that the cluster has not heard of", with(func(r *run) { r.Lost = true }), "first", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			next := test.last.next(test.boot, store.FsyncEverySec)
+			next := test.last.next(time.Now(), test.boot, store.FsyncEverySec)
 			if intact, after := next.intact(); intact != test.intact || after != test.last.Registered {
 				t.Errorf("%v, after %d", intact, after)
 			}
@@ -58,7 +59,7 @@ func TestStartsBetweenRegistrationsAreNoGap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r = last.next(step.boot, store.FsyncEverySec)
+		r = last.next(time.Now(), step.boot, store.FsyncEverySec)
 		if intact, after := r.intact(); intact != step.intact || after != 7 {
 			t.Errorf("boot %s: %v, after %d", step.boot, intact, after)
 		}
@@ -75,9 +76,45 @@ func TestRunThatCannotBeReadProvesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		next := last.next("first", store.FsyncAlways)
+		next := last.next(time.Now(), "first", store.FsyncAlways)
 		if intact, _ := next.intact(); intact {
 			t.Errorf("%q", text)
+		}
+	}
+}
+
+// Also if the clock is set back between them, and if the cluster has registered one of
+// which the directory has not heard.
+func TestEachStartHasAHigherNumber(t *testing.T) {
+	dir, now, highest := t.TempDir(), time.Now(), uint64(0)
+	for _, step := range []struct {
+		name       string
+		by         time.Duration
+		registered bool
+	}{
+		{"the first", 0, true},
+		{"a second later", time.Second, true},
+		{"the clock was set back", -time.Hour, false},
+		{"once more", -time.Hour, true},
+		{"at the same time", 0, false},
+		{"the clock is right again", 2 * time.Hour, true},
+		{"the clock was set to before 1970", -100 * 365 * 24 * time.Hour, true},
+	} {
+		last, err := loadRun(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(step.by)
+		r := last.next(now, "first", store.FsyncEverySec)
+		if r.Incarnation <= highest {
+			t.Errorf("%s: %d, after %d", step.name, r.Incarnation, highest)
+		}
+		highest = r.Incarnation
+		if step.registered {
+			r.Registered = r.Incarnation
+		}
+		if err := r.save(dir); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -72,8 +72,9 @@ func (o overview) Moves() resp.Moves {
 func generationText(generation uint64) string { return strconv.FormatUint(generation, 10) }
 
 // strategyReport keeps the settings that the strategy has.
-func strategyReport(s *table.Settings) status.Strategy {
-	r := status.Strategy{Name: s.Name, Hash: s.Hash}
+func strategyReport(of *table.Cluster) status.Strategy {
+	s := &of.Strategy
+	r := status.Strategy{Name: s.Name, Hash: s.Hash, Backups: of.Backups}
 	switch s.Name {
 	case strategy.Buckets:
 		r.Mask = fmt.Sprintf("%04X", s.Mask)
@@ -91,11 +92,10 @@ func (c *cluster) report(ctx context.Context) *status.Report {
 	st := c.table.State()
 	of := st.Cluster()
 	r := &status.Report{
-		Cluster: of.Name, Generation: generationText(of.Generation), Strategy: strategyReport(&of.Strategy),
+		Cluster: of.Name, Generation: generationText(of.Generation), Strategy: strategyReport(&of),
 		Asked: c.n.id, At: time.Now(), TableIndex: st.Index(), Paused: of.Paused, Throttle: of.Throttle,
 		Ranges: st.Len(), Nodes: c.reportNodes(st),
 	}
-	r.Strategy.Backups = of.Backups
 	r.Short, r.Lost = c.shortages(st)
 	r.Leader, _ = c.table.Leader()
 	if of.Strategy.Name == strategy.Buckets {

@@ -288,9 +288,16 @@ func (c *virtualCluster) close() {
 	time.Sleep(time.Minute) // virtual: memberlist's last probes end
 }
 
-// seeds are for so many runs in virtual time, or for one if RINGSIDE_TEST_SEED is set.
-func seeds(t *testing.T, runs int) []uint64 {
+// seeds are for so many runs in virtual time, for long times as many at length, and for a
+// single one under -short; or that of RINGSIDE_TEST_SEED.
+func seeds(t *testing.T, runs, long int) []uint64 {
 	t.Helper()
+	switch {
+	case os.Getenv("RINGSIDE_LONG") != "":
+		runs *= long
+	case testing.Short():
+		runs = 1
+	}
 	var one uint64
 	if text := os.Getenv("RINGSIDE_TEST_SEED"); text != "" {
 		if _, err := fmt.Sscan(text, &one); err != nil {
@@ -305,14 +312,18 @@ func seeds(t *testing.T, runs int) []uint64 {
 	return list
 }
 
+// happenings is how much happens in a run, drawn at random.
+func happenings(rnd *rand.Rand) int {
+	if testing.Short() {
+		return 3 + rnd.IntN(4)
+	}
+	return 6 + rnd.IntN(10)
+}
+
 // Nodes come, go, crash, stop and get cut off, at any moment and several at once; what
 // was acknowledged is there in the end, and no answer was ever wrong.
 func TestNothingIsLostWhateverHappens(t *testing.T) {
-	runs := 4
-	if os.Getenv("RINGSIDE_LONG") != "" {
-		runs = 200
-	}
-	for _, seed := range seeds(t, runs) {
+	for _, seed := range seeds(t, 4, 50) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			fakenet.Bubble(t, func(t *testing.T) { whateverHappens(t, seed) })
 		})
@@ -333,7 +344,7 @@ func whateverHappens(t *testing.T, seed uint64) {
 	c.settled()
 	var l model.Load
 	closeClients := c.load(&l, seed, true, "a", "b")
-	for range 6 + rnd.IntN(10) {
+	for range happenings(rnd) {
 		time.Sleep(time.Duration(rnd.IntN(4000)) * time.Millisecond)
 		up := c.running()
 		what, victim := rnd.IntN(7), ""

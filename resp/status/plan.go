@@ -42,10 +42,11 @@ type PlannedNode struct {
 	Before, After PlannedLoad
 }
 
-// A PlannedLoad is what a node serves.
+// A PlannedLoad is what a node serves and copies.
 type PlannedLoad struct {
-	Ranges int
-	Share  float64 // part of all tokens, from 0 to 1
+	Ranges  int     // that it serves
+	Share   float64 // of all tokens, those that it serves, from 0 to 1
+	Backups int     // ranges that it has copies of
 }
 
 // seconds is how long a move takes by itself.
@@ -142,8 +143,10 @@ func estimate(s float64) string {
 func plannedColumns(label map[string]string) []column[PlannedNode] {
 	return []column[PlannedNode]{
 		{head: "node", left: true, get: func(n *PlannedNode) string { return label[n.ID] }},
-		{head: "ranges now", get: func(n *PlannedNode) string { return strconv.Itoa(n.Before.Ranges) }},
+		{head: "P now", get: func(n *PlannedNode) string { return strconv.Itoa(n.Before.Ranges) }},
 		{head: "then", get: func(n *PlannedNode) string { return strconv.Itoa(n.After.Ranges) }},
+		{head: "S now", get: func(n *PlannedNode) string { return strconv.Itoa(n.Before.Backups) }},
+		{head: "then", get: func(n *PlannedNode) string { return strconv.Itoa(n.After.Backups) }},
 		{head: "share % now", get: func(n *PlannedNode) string { return percent(n.Before.Share) }},
 		{head: "then", get: func(n *PlannedNode) string { return percent(n.After.Share) }},
 	}

@@ -27,15 +27,15 @@ func drawPlan(t *testing.T, p *Plan, cells int) string {
 
 func samplePlan() *Plan {
 	return &Plan{
-		Join: []string{"d of weight 2"}, Leave: []string{"a"}, Strategy: Strategy{Name: "buckets", Mask: "00FF", Hash: "native"},
+		Join: []string{"d of weight 2"}, Leave: []string{"a"}, Strategy: Strategy{Name: "buckets", Mask: "00FF", Hash: "native", Backups: 1},
 		Moves: []PlannedMove{
 			{From: "a", To: "d", Ranges: 86, Keys: 1_234_567, Bytes: 3 << 30},
 			{From: "b", To: "d", Ranges: 21, Keys: 250, Bytes: 26 << 10},
 			{From: "c", To: "d", Ranges: 21, Fault: "it does not answer"},
 		},
 		Nodes: []PlannedNode{
-			{ID: "a", Before: PlannedLoad{86, 0.336}}, {ID: "b", Before: PlannedLoad{85, 0.332}, After: PlannedLoad{64, 0.25}},
-			{ID: "c", Before: PlannedLoad{85, 0.332}, After: PlannedLoad{64, 0.25}}, {ID: "d", After: PlannedLoad{128, 0.5}},
+			{ID: "a", Before: PlannedLoad{86, 0.336, 85}}, {ID: "b", Before: PlannedLoad{85, 0.332, 86}, After: PlannedLoad{64, 0.25, 80}},
+			{ID: "c", Before: PlannedLoad{85, 0.332, 86}, After: PlannedLoad{64, 0.25, 80}}, {ID: "d", After: PlannedLoad{128, 0.5, 96}},
 		},
 		Rate: 120 << 20, Measured: 7, Promotions: 3, Drops: 1, Running: 2,
 	}

@@ -1,0 +1,131 @@
+package workload
+
+import (
+	"math/rand/v2"
+
+	"github.com/ringside-kv/ringside/loadtest/column"
+)
+
+// A Choice says how clients choose among keys 0..n-1.
+type Choice struct {
+	kind     choiceKind
+	exponent float64 // zipf and latest
+	keys     float64 // hotspot: the share of keys that are hot
+	requests float64 // hotspot: the share of requests that go there
+}
+
+type choiceKind uint8
+
+const (
+	uniform choiceKind = iota
+	zipfian
+	hotspot
+	latest
+	sequential
+)
+
+// usualExponent is that of YCSB's zipfian workloads.
+const usualExponent = 0.99
+
+// ParseChoice reads how keys are chosen:
+//
+//	uniform            all alike
+//	zipf               key k as often as (k+1)^-0.99, as YCSB has it
+//	zipf 1.2           with another exponent, above 0 and up to 10
+//	hotspot 1% 90%     a hundredth of the keys get nine tenths of the requests
+//	latest             writes go through all keys in order, and reads go to what
+//	                   this client has written last, by zipf; also: latest 1.2
+//	sequential         all clients together go through the keys in order
+//
+// The error wraps [ErrChoice].
+func ParseChoice(text string) (Choice, error) {
+	words := column.Words(text, 1)
+	if len(words) == 0 {
+		return Choice{}, column.Fault(ErrChoice, 1, "it is empty")
+	}
+	var c Choice
+	rest := words[1:]
+	most := 0
+	switch words[0].Text {
+	case "uniform":
+		c.kind = uniform
+	case "sequential":
+		c.kind = sequential
+	case "zipf":
+		c.kind, c.exponent, most = zipfian, usualExponent, 1
+	case "latest":
+		c.kind, c.exponent, most = latest, usualExponent, 1
+	case "hotspot":
+		c.kind, most = hotspot, 2
+		if len(rest) < 2 {
+			return Choice{}, words[0].Fault(ErrChoice, "a hotspot has two shares, of keys and of requests, as in hotspot 1%% 90%%")
+		}
+	default:
+		return Choice{}, words[0].Fault(ErrChoice, "%.40q is none of uniform, zipf, hotspot, latest and sequential", words[0].Text)
+	}
+	if len(rest) > most {
+		return Choice{}, rest[most].Fault(ErrChoice, "%.40q is too much", rest[most].Text)
+	}
+	var err error
+	switch {
+	case c.kind == hotspot:
+		if c.keys, err = rest[0].Share(ErrChoice); err == nil {
+			c.requests, err = rest[1].Share(ErrChoice)
+		}
+	case len(rest) == 1:
+		c.exponent, err = rest[0].Float(ErrChoice, 0.01, 10)
+	}
+	if err != nil {
+		return Choice{}, err
+	}
+	return c, nil
+}
+
+// A chooser chooses for one client.
+type chooser struct {
+	Choice
+	keys int64
+	hot  int64 // hotspot: how many are hot
+	zipf *zipf
+	step int64 // sequential: how many clients there are
+	at   int64 // sequential: the next; latest: the next to write
+}
+
+// chooser returns one for client i of clients.
+func (c Choice) chooser(keys int64, i, clients int) *chooser {
+	k := &chooser{Choice: c, keys: keys, step: int64(clients), at: int64(i) % keys}
+	switch c.kind {
+	case zipfian:
+		k.zipf = newZipf(keys, c.exponent)
+	case latest:
+		k.zipf = newZipf(keys, c.exponent)
+		k.at = keys / int64(clients) * int64(i)
+	case hotspot:
+		k.hot = min(max(int64(c.keys*float64(keys)), 1), keys)
+	}
+	return k
+}
+
+func (c *chooser) next(rnd *rand.Rand, write bool) int64 {
+	switch c.kind {
+	case zipfian:
+		return c.zipf.draw(rnd)
+	case hotspot:
+		if c.hot == c.keys || rnd.Float64() < c.requests {
+			return rnd.Int64N(c.hot)
+		}
+		return c.hot + rnd.Int64N(c.keys-c.hot)
+	case latest:
+		if write {
+			k := c.at
+			c.at = (c.at + 1) % c.keys
+			return k
+		}
+		return (c.at - 1 - c.zipf.draw(rnd) + 2*c.keys) % c.keys
+	case sequential:
+		k := c.at
+		c.at = (c.at + c.step) % c.keys
+		return k
+	}
+	return rnd.Int64N(c.keys)
+}

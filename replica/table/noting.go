@@ -1,0 +1,96 @@
+package table
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// A noting is a transport that notes contacts, sends heartbeats on a way of their own, and
+// does for entries what the library does too late: see insist and spread.
+type noting struct {
+	raft.Transport
+	beats raft.Transport // for heartbeats, which nobody waits for long
+	t     *Table
+}
+
+// AppendEntries is called for heartbeats by one goroutine of the library for each server,
+// and for entries by another.
+func (n *noting) AppendEntries(id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
+	if !isHeartbeat(args) {
+		return n.t.insist(n.Transport, id, target, args, resp)
+	}
+	asked := n.t.contacts.number()
+	err := n.beats.AppendEntries(id, target, args, resp)
+	if err != nil {
+		n.t.ways.failed(id)
+		return err
+	}
+	n.t.ways.answered(id)
+	n.t.agreed(id, asked, args, resp)
+	return nil
+}
+
+// isHeartbeat tells what the library sends only so that others see that it leads.
+func isHeartbeat(args *raft.AppendEntriesRequest) bool {
+	return args.PrevLogEntry == 0 && args.LeaderCommitIndex == 0 && len(args.Entries) == 0
+}
+
+// agreed notes that a server has agreed to a request.
+func (t *Table) agreed(id raft.ServerID, asked uint64, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) {
+	if resp.Success && resp.Term == args.Term {
+		t.contacts.note(id, asked, args.Term)
+	}
+}
+
+// InstallSnapshot waits for a server that does not answer: the library pauses for longer
+// after each failure.
+func (n *noting) InstallSnapshot(id raft.ServerID, target raft.ServerAddress, args *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, data io.Reader) error {
+	timer := time.NewTimer(insistFor)
+	defer timer.Stop()
+	for n.t.goesOn(id, args.Term) {
+		lost, back := n.t.ways.look(id)
+		if !lost {
+			break
+		}
+		select {
+		case <-back:
+		case <-timer.C:
+			return errAway
+		case <-time.After(longestAgain): // the office may be over
+		case <-n.t.ctx.Done():
+			return ErrClosed
+		}
+	}
+	return n.Transport.InstallSnapshot(id, target, args, resp, data)
+}
+
+// AppendEntriesPipeline is not there. After a follower's refusal the library's pipeline may
+// wait for itself for good, while heartbeats go on: that follower gets no entry any more as
+// long as this node leads, which never ends, nor does this node (hashicorp/raft, issue 612).
+// Entries are few, and those that come while others are on the way go together.
+func (n *noting) AppendEntriesPipeline(raft.ServerID, raft.ServerAddress) (raft.AppendPipeline, error) {
+	return nil, raft.ErrPipelineReplicationNotSupported
+}
+
+// RequestPreVote is there only if the transport beneath has it.
+func (n *noting) RequestPreVote(id raft.ServerID, target raft.ServerAddress, args *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
+	if t, ok := n.Transport.(raft.WithPreVote); ok {
+		n.t.yield()
+		return t.RequestPreVote(id, target, args, resp)
+	}
+	return errors.New("table: the transport has no pre-vote")
+}
+
+// Close implements raft.WithClose.
+func (n *noting) Close() error {
+	var errs []error
+	for _, t := range []raft.Transport{n.Transport, n.beats} {
+		if c, ok := t.(raft.WithClose); ok {
+			errs = append(errs, c.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
