@@ -87,8 +87,8 @@ type IncomingFeed interface {
 	// begun and not finished elsewhere is forgotten.
 	SetRanges([]ring.Range)
 	// Apply takes batches in, in order, in as few units as can be. done is called, by
-	// any goroutine and without an order, when all are as durable as the store's own
-	// writes, or are not going to be. If Apply fails, batches from some one on have not
+	// any goroutine and without an order, perhaps before Apply returns, when all are as
+	// durable as the store's own writes, or are not going to be. If Apply fails, batches from some one on have not
 	// been applied, done is not called, and the feed takes nothing more.
 	Apply(batches [][]byte, done func(error)) error
 	// Cut returns that part of a batch which lies in some ranges, nil if none does.

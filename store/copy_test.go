@@ -174,7 +174,7 @@ func (l *link) chunk(limit, n int, detail bool) error {
 			return err
 		}
 		text := their.Append(nil)
-		l.bytes += len(text)
+		l.count(text)
 		if d, err = ParseDigests(text); err != nil {
 			return err
 		}
@@ -190,13 +190,20 @@ func (l *link) chunk(limit, n int, detail bool) error {
 				}
 			}
 			text = their.AppendEntries(nil, groups)
-			l.bytes += len(text)
+			l.count(text)
 			if err := l.src.TakeEntries(d, text); err != nil {
 				return err
 			}
 		}
 	}
 	return l.copy.Chunk(limit, d, l.emit)
+}
+
+// count counts what the receiver has answered.
+func (l *link) count(text []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.bytes += len(text)
 }
 
 func (l *link) emit(b []byte, next Position) {

@@ -265,12 +265,6 @@ func (rc *Receiver) load(p Place, key []byte) (header, error) {
 			return header{}, nil
 		}
 	}
-	// A slice is counted under its latch, which the unit holds: where nothing is, nothing
-	// need be looked for. That is most of what a new copy would read.
-	if rc.s.counts.slices[sliceOf(p)].keys.Load() == 0 && rc.u.find(p, key) == nil {
-		rc.u.dependOn(&rc.s.latches[latchOf(p)], p)
-		return header{}, nil
-	}
 	return rc.u.load(p, key)
 }
 

@@ -327,6 +327,11 @@ func (u *Unit) read(l *latch, p Place, key []byte) ([]byte, bool, error) {
 	case cacheAbsent:
 		return nil, false, nil
 	}
+	// A slice is counted under its latch, which a unit that follows holds: where nothing
+	// is, nothing need be looked for. That is most of what a new copy would read.
+	if u.following && u.s.counts.slices[sliceOf(p)].keys.Load() == 0 {
+		return nil, false, nil
+	}
 	version := l.version.Load()
 	u.pbuf = appendDataPrefix(u.pbuf[:0], p, key)
 	value, closer, err := u.s.db.Get(u.pbuf)
