@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -47,6 +48,24 @@ func follower(t *testing.T, ranges ...ring.Range) (*Store, *Receiver) {
 	return s, s.NewReceiver(ranges...)
 }
 
+// lastSettlement is the number of the newest, perhaps one of the store's own.
+func (s *Store) lastSettlement() uint64 {
+	s.settler.mu.Lock()
+	defer s.settler.mu.Unlock()
+	return s.settler.last
+}
+
+// settles waits until all that has been committed so far is settled.
+func (s *Store) settles(t *testing.T) {
+	t.Helper()
+	last := s.lastSettlement()
+	for late := time.Now().Add(10 * time.Second); !s.settler.durable(last); time.Sleep(time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatalf("of %d settlements, %d have been settled", last, s.settler.settled.Load())
+		}
+	}
+}
+
 // TestBatchesMayBeAppliedTogether, however many: the store is the same in the end, and
 // who waits is told once, when all is settled.
 func TestBatchesMayBeAppliedTogether(t *testing.T) {
@@ -73,9 +92,7 @@ func TestBatchesMayBeAppliedTogether(t *testing.T) {
 					t.Error(w.err)
 				}
 			}
-			if last := dst.settler.last; !dst.settler.durable(last) {
-				t.Fatalf("%s: of %d settlements, %d have been settled", name, last, dst.settler.settled.Load())
-			}
+			dst.settles(t)
 			left = left[n:]
 		}
 		if n := len(rc.begun); n > 0 {
