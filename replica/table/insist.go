@@ -72,7 +72,7 @@ func (w *ways) look(id raft.ServerID) (lost bool, back <-chan struct{}) {
 
 // goesOn tells whether this node still has to send a server what it was to in a term.
 func (t *Table) goesOn(id raft.ServerID, term uint64) bool {
-	if !t.opened.Load() || t.ctx.Err() != nil || t.raft.State() != raft.Leader || t.raft.CurrentTerm() != term {
+	if !t.opened.Load() || t.sending.Err() != nil || t.raft.State() != raft.Leader || t.raft.CurrentTerm() != term {
 		return false
 	}
 	for _, s := range t.servers() {
@@ -106,7 +106,7 @@ func (t *Table) insist(over raft.Transport, id raft.ServerID, target raft.Server
 		case <-timer.C:
 		case <-back:
 			pause = firstAgain
-		case <-t.ctx.Done():
+		case <-t.sending.Done():
 		}
 		timer.Stop()
 	}
@@ -143,7 +143,7 @@ func (t *Table) once(over raft.Transport, id raft.ServerID, target raft.ServerAd
 		return nil
 	case <-back:
 		return errIsBack
-	case <-t.ctx.Done():
+	case <-t.sending.Done():
 		return ErrClosed
 	}
 }

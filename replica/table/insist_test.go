@@ -98,3 +98,32 @@ func TestWhatGotLostIsSentAnew(t *testing.T) {
 	default:
 	}
 }
+
+// Who waits for an entry while its leader is closed gets an answer, since the leader goes on
+// to reach the others until nobody waits.
+func TestALeaderIsClosedWhileEntriesAreOnTheirWay(t *testing.T) {
+	virtually(t, "", func(t *testing.T, g *group) {
+		g.start(3)
+		leader := g.leader()
+		applied := make(chan error, 1)
+		for i := range 50 {
+			go func() {
+				_, err := leader.Apply(g.context(), &SetWeight{"n1", 1, float64(i + 1)})
+				applied <- err
+			}()
+		}
+		closed := make(chan error, 1)
+		go func() { closed <- leader.Close() }()
+		for range 50 {
+			<-applied
+		}
+		select {
+		case err := <-closed:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("it is not closed after a minute")
+		}
+	})
+}

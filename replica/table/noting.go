@@ -74,7 +74,7 @@ func (n *noting) InstallSnapshot(id raft.ServerID, target raft.ServerAddress, ar
 		case <-timer.C:
 			return errAway
 		case <-time.After(longestAgain): // the office may be over
-		case <-n.t.ctx.Done():
+		case <-n.t.sending.Done():
 			return ErrClosed
 		}
 	}

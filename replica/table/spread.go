@@ -112,7 +112,7 @@ func (s *spread) run(t *Table, id raft.ServerID) {
 		}
 		s.mu.Lock()
 		// Whom that did not reach hears it from the library.
-		if err != nil || t.ctx.Err() != nil || !s.nextLocked(t, o) {
+		if err != nil || t.sending.Err() != nil || !s.nextLocked(t, o) {
 			return
 		}
 	}

@@ -22,6 +22,10 @@ type Table struct {
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
+	// sending ends later, when the library is told to: until then it has to reach the
+	// others, since whoever still waits for it gets an answer only by that.
+	sending     context.Context
+	stopSending context.CancelFunc
 	// running are the table's own goroutines and the calls to it. closing guards it:
 	// nothing is added once Close waits.
 	running sync.WaitGroup
@@ -62,10 +66,12 @@ func Open(cfg Config) (*Table, error) {
 	transport, beats, cut, hangs := cfg.newTransport()
 	t.transport, t.cut, t.hangs = transport, cut, hangs
 	t.ctx, t.cancel = context.WithCancel(context.Background())
+	t.sending, t.stopSending = context.WithCancel(context.Background())
 	t.raft, err = raft.NewRaft(cfg.raft(d.server), t.fsm, d.logs, d.stable, d.snapshots, &noting{transport, beats, t})
 	if err != nil {
 		hangs()
 		t.cancel()
+		t.stopSending()
 		return nil, errors.Join(fmt.Errorf("table: start raft: %w", err), d.close())
 	}
 	t.opened.Store(true)
@@ -186,6 +192,7 @@ func (t *Table) Close() error {
 	// answers all of them while it runs.
 	t.running.Wait()
 	ended := t.raft.Shutdown()
+	t.stopSending()
 	t.cut() // who does not answer would be waited for
 	t.errands.wait()
 	t.pulse.Lock()
