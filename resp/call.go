@@ -26,8 +26,8 @@ type call struct {
 	values []store.Value
 	// waited is time that the command has spent waiting, not working.
 	waited time.Duration
-	// then, if set by a command that works on no keys, is called once its reply
-	// has been sent.
+	// then, if set by a command that works on no keys, is called before its reply leaves;
+	// what is pushed to the client from then on leaves after it.
 	then func()
 }
 

@@ -37,7 +37,7 @@ func cmdDebug(x *call) {
 
 const maxSleep = 24 * time.Hour
 
-// cmdMonitor has its reply sent before the first line can be.
+// cmdMonitor has its reply sent before the first line is.
 func cmdMonitor(x *call) {
 	x.ok()
 	if !x.conn.session.monitor.Load() {

@@ -51,6 +51,22 @@ func TestMonitorShowsOthers(t *testing.T) {
 	watch.silent(50 * time.Millisecond)
 }
 
+// Whoever has read MONITOR's reply sees everything that is run from then on.
+func TestMonitorMissesNothing(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	o := dialRaw(t, addr)
+	for i := range 300 {
+		watch := dialRaw(t, addr)
+		watch.want("+OK", "MONITOR")
+		what := fmt.Sprint("round", i)
+		o.want("$x"+what, "ECHO", "x"+what)
+		if line := watch.next().String(); !strings.HasSuffix(line, `"ECHO" "x`+what+`"`) {
+			t.Fatalf("round %d: %s", i, line)
+		}
+		_ = watch.c.Close()
+	}
+}
+
 func TestMonitorReplyComesFirst(t *testing.T) {
 	_, addr := serveTest(t, nil)
 	stop := make(chan struct{})

@@ -332,9 +332,7 @@ func (c *conn) alone(r *request) {
 	c.count(at)
 	if then := c.call.then; then != nil {
 		c.call.then = nil
-		if c.flush() == nil {
-			then()
-		}
+		c.subscribe(then)
 	}
 }
 

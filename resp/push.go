@@ -10,6 +10,7 @@ type pushQueue struct {
 	buf     []byte
 	writing int // bytes on their way
 	running bool
+	held    bool // what comes waits for a reply that is to leave first
 	closed  bool
 }
 
@@ -35,11 +36,36 @@ func (c *conn) push(message []byte) {
 		return
 	}
 	q.buf = append(q.buf, message...)
-	if !q.running {
-		q.running = true
-		c.srv.done.Add(1)
-		go c.writePushes()
+	c.startPushes()
+}
+
+// startPushes has what is queued written; the queue's lock is held.
+func (c *conn) startPushes() {
+	q := &c.pushes
+	if q.running || q.held || len(q.buf) == 0 {
+		return
 	}
+	q.running = true
+	c.srv.done.Add(1)
+	go c.writePushes()
+}
+
+// subscribe calls add, from which on messages are pushed, and flushes the reply that says
+// so: whoever reads that misses nothing of what happens from then on, and reads it after
+// the reply.
+func (c *conn) subscribe(add func()) {
+	c.holdPushes(true)
+	add()
+	_ = c.flush() // which closes the connection if it fails
+	c.holdPushes(false)
+}
+
+func (c *conn) holdPushes(held bool) {
+	q := &c.pushes
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.held = held
+	c.startPushes()
 }
 
 func (c *conn) writePushes() {
