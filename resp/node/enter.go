@@ -256,5 +256,11 @@ func (c *cluster) arrived(st *table.State) error {
 	c.entered.Store(true)
 	close(c.inside)
 	c.n.cfg.Logger.Info("in the cluster", "node", c.n.id, "cluster", cluster.Name, "generation", cluster.Generation, "role", c.n.cfg.Role)
+	if self, _ := st.Node(c.n.id); self.State == table.Leaving {
+		// It was told to before it was started again.
+		if err := c.leaveAndEnd(c.ctx); err != nil {
+			return hopeless{err}
+		}
+	}
 	return nil
 }

@@ -253,3 +253,53 @@ func TestNodeIsBackThoughItsClockWasSetBack(t *testing.T) {
 		c.close()
 	})
 }
+
+// Who was told to leave, and was killed or stopped before it had handed over everything,
+// goes on with that when it is started again, and ends.
+func TestALeaveGoesOnAfterARestart(t *testing.T) {
+	for _, how := range []string{"killed", "stopped"} {
+		t.Run(how, func(t *testing.T) {
+			virtually(t, 1, func(t *testing.T, seed uint64) {
+				c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
+				c.three()
+				c.fill("a", 2000, 1000)
+				c.settled()
+				ring := func(args ...any) {
+					t.Helper()
+					client := c.client("b")
+					defer func() { _ = client.Close() }()
+					if err := client.Do(context.Background(), append([]any{"RING"}, args...)...).Err(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				ring("THROTTLE", 1000)
+				ring("LEAVE")
+				time.Sleep(2 * time.Second)
+				if how == "killed" {
+					c.crash("b")
+				} else {
+					c.stop("b")
+				}
+				time.Sleep(time.Second)
+				b := c.start("b", "a")
+				b.leaves = true
+				c.ready("b")
+				ring("THROTTLE", 0)
+				select {
+				case <-b.Done():
+				case <-time.After(3 * time.Minute):
+					t.Fatal("it goes on to be there")
+				}
+				c.stop("b")
+				delete(c.nodes, "b")
+				c.settled()
+				client := c.client("a")
+				if n, err := client.DBSize(context.Background()).Result(); err != nil || n != 2000 {
+					t.Errorf("%d keys are there, %v", n, err)
+				}
+				_ = client.Close()
+				c.close()
+			})
+		})
+	}
+}
