@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/ringside-kv/ringside/replica/fakenet"
 )
 
 // A strangerConn is a connection from an address of the test's choice. It keeps what
@@ -31,7 +33,7 @@ func stranger(srv *Server, from string) *conn {
 }
 
 func TestWrongPasswordsTakeLonger(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		srv := &Server{stop: make(chan struct{})}
 		try := func(from string, right bool) time.Duration {
 			start := time.Now()
@@ -68,7 +70,7 @@ func TestWrongPasswordsTakeLonger(t *testing.T) {
 // TestHangingUpDoesNotHelp: guesses whose connections are gone still take their time,
 // and only so many of an address are looked at meanwhile.
 func TestHangingUpDoesNotHelp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		srv := &Server{stop: make(chan struct{})}
 		for range 9 { // 5 s from now on
 			srv.logins.check(stranger(srv, "10.0.0.1"), func() bool { return false })

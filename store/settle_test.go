@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/replica/fakenet"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -61,7 +62,7 @@ func TestWhatAFollowerLeavesIsSettled(t *testing.T) {
 
 // TestCommitsAreSettledInOrder, whoever does it: who settles waits for the group before.
 func TestCommitsAreSettledInOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		let := make(chan struct{})
 		var syncs atomic.Int32
 		s := newSettler(&walFS{}, func() error {

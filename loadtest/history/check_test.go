@@ -8,8 +8,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/ringside-kv/ringside/replica/fakenet"
 )
 
 // A fake is a server that takes its time and may go wrong.
@@ -84,7 +85,7 @@ func answerOf(reply string) (string, error) {
 
 func record(t *testing.T, seed uint64, fails bool, wrong string) *Recorder {
 	var r *Recorder
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		f := &fake{rnd: rand.New(rand.NewPCG(seed, 1)), data: map[string]string{}, old: map[string]string{}, fails: fails, wrong: wrong}
 		r = NewRecorder("")
 		stop := make(chan struct{})

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
+
+	"github.com/ringside-kv/ringside/replica/fakenet"
 )
 
 // A faulty server is a map that may fail, before or after it does what it is told, and
@@ -73,7 +74,7 @@ func run(t *testing.T, f *faulty, tolerant bool) *Worker {
 	t.Logf("seed %d", seed)
 	f.data, f.rnd, f.after = map[string]string{}, rand.New(rand.NewPCG(seed, 1)), 2000
 	w := NewWorker("w", seed)
-	synctest.Test(t, func(*testing.T) { // its pauses take no time
+	fakenet.Bubble(t, func(*testing.T) { // its pauses take no time
 		stop := make(chan struct{})
 		f.done = func() { close(stop) }
 		w.Run(f.do, stop, tolerant)

@@ -9,8 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/ringside-kv/ringside/replica/fakenet"
 )
 
 func gen(n uint64) func(Purpose) uint64 { return func(Purpose) uint64 { return n } }
@@ -358,7 +359,7 @@ func TestAnAlteredHandshakeFails(t *testing.T) {
 	b.EnsureDefaults()
 	size := frameHead + len(a.helloBytes())
 	for at := range size {
-		synctest.Test(t, func(t *testing.T) {
+		fakenet.Bubble(t, func(t *testing.T) {
 			near, relayNear := net.Pipe()
 			relayFar, far := net.Pipe()
 			go func() {

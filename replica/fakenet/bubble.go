@@ -22,8 +22,17 @@ const stuckAfter = 7 * time.Minute
 // goroutines go round and round, ends the process, and says which goroutines those are,
 // and how far it came: a test that waits for what never happens comes far.
 // A time-out of the whole test binary would bury them among all the others.
+//
+// Under the race detector a bubble has one processor. All timers of a bubble share one
+// context of the detector, which must not be used by two threads at once; but a timer that
+// is due when it is set or looked at runs on the thread that does so. Two such timers
+// corrupt the detector's memory, which ends the process far from the cause
+// (https://go.dev/issue/78156). What the detector finds does not depend on threads.
 func Bubble(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
+	if raced {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	}
 	var passed atomic.Int64 // virtual time, in nanoseconds
 	stuck := time.AfterFunc(stuckAfter, func() {
 		fmt.Fprintf(os.Stderr, "%s is stuck: in %v of real time it came to %v\n",

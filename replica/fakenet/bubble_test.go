@@ -2,7 +2,9 @@ package fakenet
 
 import (
 	"strings"
+	"sync"
 	"testing"
+	"time"
 )
 
 // What keeps a bubble from going on is told apart from what only waits within it.
@@ -28,4 +30,22 @@ node.until()
 			t.Errorf("told that %s holds the bubble: %v", of, !want)
 		}
 	}
+}
+
+// Timers that are due at once, set by many goroutines, leave the race detector whole. (It
+// ends the process otherwise, mostly: there is no milder way to see it.)
+func TestTimersThatAreDueAtOnce(t *testing.T) {
+	Bubble(t, func(*testing.T) {
+		var setters sync.WaitGroup
+		for range 8 {
+			setters.Go(func() {
+				for range 2000 {
+					fired := make(chan struct{})
+					time.AfterFunc(0, func() { close(fired) })
+					<-fired
+				}
+			})
+		}
+		setters.Wait()
+	})
 }

@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
@@ -39,7 +38,7 @@ func pipe(t *testing.T, n *Net) (near, far net.Conn) {
 func TestStreamArrivesWholeAndInOrder(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	synctest.Test(t, func(t *testing.T) {
+	Bubble(t, func(t *testing.T) {
 		near, far := pipe(t, New(seed, 10*time.Millisecond, 0.5))
 		rnd := rand.New(rand.NewPCG(seed, 2))
 		text := make([]byte, 5<<20)
@@ -69,7 +68,7 @@ func TestStreamArrivesWholeAndInOrder(t *testing.T) {
 
 func TestCutStreamWaitsAndThenBreaks(t *testing.T) {
 	for _, heals := range []bool{true, false} {
-		synctest.Test(t, func(t *testing.T) {
+		Bubble(t, func(t *testing.T) {
 			n := New(1, time.Millisecond, 0)
 			near, far := pipe(t, n)
 			n.Move(1, "10.0.0.2")
@@ -102,7 +101,7 @@ func TestCutStreamWaitsAndThenBreaks(t *testing.T) {
 }
 
 func TestCrashBreaksStreams(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	Bubble(t, func(t *testing.T) {
 		n := New(1, time.Millisecond, 0)
 		near, far := pipe(t, n)
 		time.AfterFunc(time.Second, func() { n.Crash("10.0.0.2") })
@@ -115,7 +114,7 @@ func TestCrashBreaksStreams(t *testing.T) {
 }
 
 func TestPacketsGetLost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	Bubble(t, func(t *testing.T) {
 		n := New(1, time.Millisecond, 0.3)
 		a, err := n.Host("10.0.0.1").ListenPacket("10.0.0.1:1")
 		if err != nil {
@@ -146,7 +145,7 @@ func TestPacketsGetLost(t *testing.T) {
 }
 
 func TestOneWayIsCut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	Bubble(t, func(t *testing.T) {
 		n := New(1, time.Millisecond, 0)
 		near, far := pipe(t, n)
 		n.Mute("10.0.0.1", "10.0.0.2", true)
@@ -180,7 +179,7 @@ func TestOneWayIsCut(t *testing.T) {
 }
 
 func TestFrozenHostGoesOnWhereItStood(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	Bubble(t, func(t *testing.T) {
 		n := New(1, time.Millisecond, 0)
 		near, far := pipe(t, n)
 		n.Freeze("10.0.0.2", true)
@@ -210,7 +209,7 @@ func TestFrozenHostGoesOnWhereItStood(t *testing.T) {
 
 // Nothing but plugging it in again brings an unplugged host back.
 func TestUnpluggedHostStaysAway(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	Bubble(t, func(t *testing.T) {
 		n := New(1, time.Millisecond, 0)
 		near, far := pipe(t, n)
 		n.Unplug("10.0.0.2", true)

@@ -7,11 +7,13 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/ringside-kv/ringside/replica/fakenet"
 )
 
 // A peer that stands still keeps nobody waiting once it is abandoned.
 func TestAbandonEndsWhatIsOnItsWay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		still := true
 		f := newFarEnd(t, func(b *Batch) {
 			if !still {
@@ -51,7 +53,7 @@ func TestAbandonEndsWhatIsOnItsWay(t *testing.T) {
 }
 
 func TestAbandonEndsTheWaitForAConnection(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		p := newTestPeer(t, PeerConfig{Conns: 1, Dial: func(ctx context.Context) (net.Conn, error) {
 			<-ctx.Done() // the machine is gone
 			return nil, ctx.Err()

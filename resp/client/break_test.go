@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/ringside-kv/ringside/replica/fakenet"
 )
 
 // A cutConn breaks after so many bytes in one direction.
@@ -72,7 +74,7 @@ func TestBreakageAtEveryByte(t *testing.T) {
 	requests := int64(sizes[0] + sizes[1] + sizes[2])
 	replies := requests + 3*int64(replyHead+4-requestHead)
 	run := func(toWrite, toRead int64) {
-		synctest.Test(t, func(t *testing.T) {
+		fakenet.Bubble(t, func(t *testing.T) {
 			executed := make([]atomic.Bool, 3)
 			f := newFarEnd(t, func(b *Batch) {
 				executed[b.Commands[0]].Store(true)
@@ -192,7 +194,7 @@ func TestCallsSurviveBreakageUnderLoad(t *testing.T) {
 }
 
 func TestCallsFailFastWhileThePeerIsDown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		f := newFarEnd(t, echo)
 		var up atomic.Bool
 		refused := errors.New("nobody listens")
@@ -222,7 +224,7 @@ func TestCallsFailFastWhileThePeerIsDown(t *testing.T) {
 }
 
 func TestPausesBetweenAttemptsGrow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		var attempts atomic.Int64
 		p := newTestPeer(t, PeerConfig{Conns: 1, Dial: func(context.Context) (net.Conn, error) {
 			attempts.Add(1)
@@ -263,7 +265,7 @@ func TestCloseEndsCallsOnTheirWay(t *testing.T) {
 }
 
 func TestAClosedConnectionEndsServingThoughAnswersAreMissing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		f := newFarEnd(t, func(*Batch) {}) // never answers
 		f.cfg.MaxPending = 1
 		dials := 0
@@ -288,7 +290,7 @@ func TestAClosedConnectionEndsServingThoughAnswersAreMissing(t *testing.T) {
 }
 
 func TestAnswersAfterTheConnectionEndedAreDropped(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		held := make(chan *Batch, 1)
 		f := newFarEnd(t, func(b *Batch) { held <- b })
 		p := newTestPeer(t, PeerConfig{Dial: f.pipe})

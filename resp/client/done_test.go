@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/ringside-kv/ringside/replica/fakenet"
 )
 
 // Done is called once for each call that was sent, and then Wait returns at once and the
@@ -49,7 +51,7 @@ func TestDoneIsCalledWhenACallHasEnded(t *testing.T) {
 
 // However a call ends, Done is called once, unless Send has said so.
 func TestDoneIsCalledOnceHoweverACallEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		held := make(chan *Batch, 10)
 		f := newFarEnd(t, func(b *Batch) { held <- b })
 		broken := errors.New("nobody there")

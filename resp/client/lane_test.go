@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/ringside-kv/ringside/replica/fakenet"
 )
 
 // TestAWriteIsExecutedOnceAtMost breaks a connection after each byte of a pipeline and of
@@ -141,7 +143,7 @@ func FuzzRing(f *testing.F) {
 		if raw == closeNow || strings.Contains(raw, "MOVED") && len(raw) > 100 {
 			return
 		}
-		synctest.Test(t, func(t *testing.T) {
+		fakenet.Bubble(t, func(t *testing.T) {
 			f := newFake(t, 2)
 			f.placement = f.halves(5, "n0", "n1")
 			f.at(1).answer = func([]string) string { return raw }
@@ -164,7 +166,7 @@ func FuzzPush(f *testing.F) {
 	f.Add("x")
 	f.Add("0000/FFFF epoch=99999 primary=none backups=n0,n1\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		synctest.Test(t, func(t *testing.T) {
+		fakenet.Bubble(t, func(t *testing.T) {
 			f := newFake(t, 2)
 			f.placement = f.halves(5, "n0", "n1")
 			r := f.open(nil)

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/ringside-kv/ringside/replica/fakenet"
 )
 
 func TestThousandsOfCallsGetTheirOwnReplies(t *testing.T) {
@@ -131,7 +133,7 @@ func TestLargeAndSmallCallsShareAConnection(t *testing.T) {
 }
 
 func TestTheFarEndSeesFlagsAndDeadline(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		var seen Batch
 		f := newFarEnd(t, func(b *Batch) {
 			seen.N, seen.RESP3, seen.Early, seen.Deadline = b.N, b.RESP3, b.Early, b.Deadline
@@ -262,7 +264,7 @@ func TestWrongNumbersOfRepliesEndTheConnection(t *testing.T) {
 }
 
 func TestBytesInFlightAreBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		held := make(chan *Batch, 100)
 		f := newFarEnd(t, func(b *Batch) { held <- b })
 		p := newTestPeer(t, PeerConfig{Dial: f.pipe, Conns: 1, MaxInFlight: 2 * (requestHead + 10)})
@@ -287,7 +289,7 @@ func TestBytesInFlightAreBounded(t *testing.T) {
 }
 
 func TestTheFarEndPausesReadingWhileTooMuchIsUnanswered(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		held := make(chan *Batch, 100)
 		f := newFarEnd(t, func(b *Batch) { held <- b })
 		f.cfg.MaxPending = 25
@@ -341,7 +343,7 @@ func TestAPeerNeverUsedNeverDials(t *testing.T) {
 
 // Who waits for a node that is away sees it soon when it is back, however long it was away.
 func TestAPeerThatIsBackIsFoundSoonByWhoWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		f := newFarEnd(t, echo)
 		var away atomic.Bool
 		var dials atomic.Int64

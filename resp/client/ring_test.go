@@ -10,12 +10,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/ringside-kv/ringside/replica/fakenet"
 )
 
 // bubble runs a test against fake servers in virtual time.
 func bubble(t *testing.T, n int, test func(t *testing.T, f *fake)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		f := newFake(t, n)
 		f.placement = f.halves(5, "n0", "n1", "n0", "n1", "n2")
 		test(t, f)

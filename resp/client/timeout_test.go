@@ -9,10 +9,12 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/ringside-kv/ringside/replica/fakenet"
 )
 
 func TestALateReplyFindsNobody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		held := make(chan *Batch, 10)
 		f := newFarEnd(t, func(b *Batch) { held <- b })
 		p := newTestPeer(t, PeerConfig{Dial: f.pipe, Conns: 1})
@@ -41,7 +43,7 @@ func TestALateReplyFindsNobody(t *testing.T) {
 }
 
 func TestEachCallHasItsOwnTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		f := newFarEnd(t, func(*Batch) {})
 		p := newTestPeer(t, PeerConfig{Dial: f.pipe})
 		begin := time.Now()
@@ -71,7 +73,7 @@ func TestEachCallHasItsOwnTimeout(t *testing.T) {
 }
 
 func TestACallThatNeverLeftTimesOutAsNotSent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		p := newTestPeer(t, PeerConfig{DialTimeout: time.Hour, Dial: func(ctx context.Context) (net.Conn, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
@@ -87,7 +89,7 @@ func TestACallThatNeverLeftTimesOutAsNotSent(t *testing.T) {
 // What waits for a peer that takes nothing is not sent once its time is over, and
 // the time that it has left counts from when it is.
 func TestTimeInTheQueueCounts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		begin := time.Now()
 		gate := make(chan struct{})
 		seen := make(chan string, 10)
@@ -123,7 +125,7 @@ func TestTimeInTheQueueCounts(t *testing.T) {
 }
 
 func TestAPeerThatTakesNothingIsGivenUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		var far net.Conn
 		p := newTestPeer(t, PeerConfig{Dial: func(context.Context) (net.Conn, error) {
 			var near net.Conn
@@ -172,7 +174,7 @@ func TestTimeIsForWaitingNotForTravelling(t *testing.T) {
 		"no part of a reply came": {1 << 30, 0, ErrTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			fakenet.Bubble(t, func(t *testing.T) {
 				f := newFarEnd(t, echo)
 				var near, far net.Conn
 				p := newTestPeer(t, PeerConfig{WriteTimeout: time.Minute, Dial: func(context.Context) (net.Conn, error) {
