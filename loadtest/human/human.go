@@ -12,8 +12,8 @@ import (
 // None stands where a figure does not exist.
 const None = "–"
 
-// significant writes a number with three significant digits and no exponent.
-func significant(x float64) string {
+// Significant writes a number with three Significant digits and no exponent.
+func Significant(x float64) string {
 	switch a := math.Abs(x); {
 	case math.IsNaN(x) || math.IsInf(x, 0):
 		return None
@@ -28,7 +28,7 @@ func significant(x float64) string {
 	}
 }
 
-// Scaled writes a number with three significant digits and the largest unit that
+// Scaled writes a number with three Significant digits and the largest unit that
 // leaves it at least 1.
 func Scaled(x, factor float64, units ...string) string {
 	unit := 0
@@ -39,7 +39,7 @@ func Scaled(x, factor float64, units ...string) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return None
 	}
-	return significant(x) + units[unit]
+	return Significant(x) + units[unit]
 }
 
 // Count writes a number of things: 1,234 or 12.3k.
@@ -75,7 +75,7 @@ func Ratio(x float64) string {
 	if math.Abs(x) >= 10_000 {
 		return Scaled(x, 1000, "", "k", "M", "G", "T", "P", "E")
 	}
-	return significant(x)
+	return Significant(x)
 }
 
 // Nanos writes a time in nanoseconds with the unit that suits it.
