@@ -3,6 +3,7 @@ package report
 import (
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/ringside-kv/ringside/loadtest/human"
 )
@@ -114,12 +115,17 @@ func (k eventKey) figure(of func(*Event) (float64, bool)) func(*Run) (float64, b
 	}
 }
 
+// label is the event's name, with its number if there are several.
+func (k eventKey) label() string {
+	if k.only {
+		return k.name
+	}
+	return k.name + "#" + strconv.Itoa(k.nth)
+}
+
 // title is the event in words: which, to whom and when.
 func (k eventKey) title(r *Report) string {
-	title := k.name
-	if !k.only {
-		title += "#" + human.Count(int64(k.nth))
-	}
+	title := k.label()
 	var at []float64
 	nodes, differ := "", false
 	for i := range r.Contestants {
