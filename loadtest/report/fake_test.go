@@ -243,7 +243,7 @@ func oddReports() map[string]*Report {
 			empty.Contestants[i].Runs[j] = Run{Round: j + 1}
 		}
 	}
-	many := fake{contestants: strings.Fields(strings.Repeat("vnode:1 ketama:2 ", 8)), rounds: 3, nodes: 3, seed: 6, script: "run 2; join; run 2"}.report()
+	many := fake{contestants: strings.Fields(strings.Repeat("vnode:1 ketama:2 ", 8)), rounds: 2, nodes: 3, seed: 6, script: "run 1; join; run 1"}.report()
 	for i := range many.Contestants {
 		many.Contestants[i].Name += fmt.Sprint(i)
 	}
@@ -259,7 +259,7 @@ func oddReports() map[string]*Report {
 		"one window":  fake{contestants: []string{"buckets"}, rounds: 1, nodes: 1, seed: 5, script: "run 0.1"}.report(),
 		"many":        many,
 		"nobody":      {Version: Version, Interrupted: true},
-		"64 nodes":    fake{contestants: []string{"buckets", "vnode"}, rounds: 1, nodes: 60, seed: 7, cells: 4096, script: "run 2; join; run 2"}.report(),
-		"many events": fake{contestants: []string{"buckets"}, rounds: 1, nodes: 3, seed: 8, script: strings.Repeat("join; run 0.2; leave; run 0.2; ", 30) + "run 1"}.report(),
+		"64 nodes":    fake{contestants: []string{"buckets", "vnode"}, rounds: 1, nodes: 60, seed: 7, cells: 4096, script: "run 1; join; run 1"}.report(),
+		"many events": fake{contestants: []string{"buckets"}, rounds: 1, nodes: 3, seed: 8, script: strings.Repeat("join; run 0.1; leave; run 0.1; ", 30) + "run 1"}.report(),
 	}
 }

@@ -84,7 +84,9 @@ func TestWhatNobodyKnowsIsMissing(t *testing.T) {
 
 func TestTheBestIsMarked(t *testing.T) {
 	high, low, one, no := figure{goal: high}, figure{goal: low}, figure{goal: one, unit: factor}, figure{}
-	v := func(all ...float64) value { return value{at: all[0], low: all[1], high: all[2], rounds: 3, whole: true} }
+	v := func(all ...float64) value {
+		return value{at: all[0], low: all[1], high: all[2], rounds: 3, whole: true}
+	}
 	failed := v(100, 100, 100)
 	failed.whole = false
 	for name, tt := range map[string]struct {
