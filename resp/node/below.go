@@ -4,6 +4,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/store"
@@ -16,6 +17,7 @@ type below struct {
 	store   func(*store.Config)  // nil: as it is
 	now     func() time.Duration // nil: the system's clock
 	date    func() time.Time     // nil: the system's, which may be set
+	steps   func(replica.Step)   // nil: nobody is told
 }
 
 func (b below) listen(addr string) (net.Listener, error) {

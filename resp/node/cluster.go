@@ -131,6 +131,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	if err != nil {
 		return c, err
 	}
+	cfg.below.reached(startOpened)
 	c.begun.Store(c.belonging.Entered || c.table.Known())
 	if err := c.refuseLoneData(); err != nil {
 		return c, err
@@ -154,6 +155,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 		Leases: c.leases(), Rereplicate: cfg.RereplicateAfter, MinInSync: func() int { return n.server.MinInSync() },
 		Scrub:    func() time.Duration { return n.server.ScrubInterval() },
 		Requests: func() float64 { return float64(n.server.Rate()) },
+		Reached:  cfg.below.steps,
 	})
 	if err != nil {
 		return c, err

@@ -105,6 +105,7 @@ func (n *Node) open() (err error) {
 	if err := n.beginRun(); err != nil {
 		return err
 	}
+	n.cfg.below.reached(startNoted)
 	if n.id, err = n.cfg.name(n.store); err != nil {
 		return err
 	}
