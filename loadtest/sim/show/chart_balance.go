@@ -9,13 +9,9 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/ringside-kv/ringside/loadtest/chart"
+	"github.com/ringside-kv/ringside/loadtest/human"
 	"github.com/ringside-kv/ringside/loadtest/sim"
-)
-
-// Two of these stand side by side.
-const (
-	halfWidth  = vg.Length(384)
-	halfHeight = vg.Length(230)
 )
 
 // Bounds of what one line shows.
@@ -33,27 +29,27 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"Fullest node by keys, max ÷ mean", 1, plain, func(b *sim.Balance) float64 { return b.Keys.Max }},
-	{"Unevenness by keys (CV)", 0, inPercent, func(b *sim.Balance) float64 { return 100 * b.Keys.CV }},
-	{"Busiest node by zipf requests, max ÷ mean", 1, plain, func(b *sim.Balance) float64 { return b.Zipf.Max }},
-	{"Busiest node by hotspot requests, max ÷ mean", 1, plain, func(b *sim.Balance) float64 { return b.Hotspot.Max }},
+	{"Fullest node by keys, max ÷ mean", 1, human.Plain, func(b *sim.Balance) float64 { return b.Keys.Max }},
+	{"Unevenness by keys (CV)", 0, chart.InPercent, func(b *sim.Balance) float64 { return 100 * b.Keys.CV }},
+	{"Busiest node by zipf requests, max ÷ mean", 1, human.Plain, func(b *sim.Balance) float64 { return b.Zipf.Max }},
+	{"Busiest node by hotspot requests, max ÷ mean", 1, human.Plain, func(b *sim.Balance) float64 { return b.Hotspot.Max }},
 }
 
 // balanceCharts show each measure after each step.
-func balanceCharts(r *sim.Report) []chart {
-	var all []chart
+func balanceCharts(r *sim.Report) []chart.Picture {
+	var all []chart.Picture
 	for _, m := range measures {
-		all = append(all, chart{halfWidth, halfHeight, m.title,
-			fmt.Sprintf("Lines: %s after each step, by contender. The table below has the figures.", m.title),
-			func(c draw.Canvas) { balancePlot(r, "", m, c) }})
+		all = append(all, chart.Picture{Width: chart.HalfWidth, Height: chart.HalfHeight, Title: m.title,
+			About: fmt.Sprintf("Lines: %s after each step, by contender. The table below has the figures.", m.title),
+			Paint: func(c draw.Canvas) { balancePlot(r, "", m, c) }})
 	}
 	return all
 }
 
 func balancePlot(r *sim.Report, title string, m measure, c draw.Canvas) {
-	p := newPlot(title)
+	p := chart.NewPlot(title)
 	highest := m.even
-	all := looks(r.Contenders)
+	all := chart.Looks(names(r.Contenders))
 	every := (len(r.Steps) + mostLinePoints - 1) / mostLinePoints
 	for j := len(all) - 1; j >= 0; j-- { // the first contender on top
 		var points plotter.XYs
@@ -64,13 +60,13 @@ func balancePlot(r *sim.Report, title string, m measure, c draw.Canvas) {
 				points = append(points, plotter.XY{X: float64(i), Y: v})
 			}
 		}
-		p.Add(&plotter.Line{XYs: points, LineStyle: all[j].line(1.5)})
+		p.Add(&plotter.Line{XYs: points, LineStyle: all[j].Line(1.5)})
 		if len(points) <= mostGlyphs {
-			p.Add(&plotter.Scatter{XYs: points, GlyphStyle: all[j].point(vg.Length(3.2 - 0.02*float64(len(points))))})
+			p.Add(&plotter.Scatter{XYs: points, GlyphStyle: all[j].Point(vg.Length(3.2 - 0.02*float64(len(points))))})
 		}
 	}
-	p.Y.Min, p.Y.Max = m.even, bound(m.even, highest)
-	p.Y.Tick.Marker = roundTicks{m.form}
+	p.Y.Min, p.Y.Max = m.even, chart.Bound(m.even, highest)
+	p.Y.Tick.Marker = chart.RoundTicks{Form: m.form}
 	p.X.Label.Text = "step"
 	p.X.Min, p.X.Max = 0, max(1, float64(len(r.Steps)-1))
 	p.X.Padding = 6

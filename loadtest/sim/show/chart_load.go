@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/ringside-kv/ringside/loadtest/chart"
+	"github.com/ringside-kv/ringside/loadtest/human"
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
@@ -47,7 +49,7 @@ func loads(step *sim.Step, contender int) []float64 {
 }
 
 // loadCharts show the sorted loads of the nodes, one chart a step, all to one scale.
-func loadCharts(r *sim.Report, steps []int) []chart {
+func loadCharts(r *sim.Report, steps []int) []chart.Picture {
 	highest := 1.0
 	for _, i := range steps {
 		for j := range r.Contenders {
@@ -56,28 +58,28 @@ func loadCharts(r *sim.Report, steps []int) []chart {
 			}
 		}
 	}
-	var all []chart
+	var all []chart.Picture
 	for _, i := range steps {
-		all = append(all, chart{halfWidth, halfHeight, stepName(r, i) + " · " + plural(len(r.Steps[i].Nodes), "node"),
-			fmt.Sprintf("Curves: the keys of each node as a multiple of its fair share after step %d, from the emptiest node to the fullest, by contender. The table below has the figures.", i),
-			func(c draw.Canvas) { loadPlot(r, i, highest, c) }})
+		all = append(all, chart.Picture{Width: chart.HalfWidth, Height: chart.HalfHeight, Title: stepName(r, i) + " · " + human.Plural(len(r.Steps[i].Nodes), "node"),
+			About: fmt.Sprintf("Curves: the keys of each node as a multiple of its fair share after step %d, from the emptiest node to the fullest, by contender. The table below has the figures.", i),
+			Paint: func(c draw.Canvas) { loadPlot(r, i, highest, c) }})
 	}
 	return all
 }
 
 func loadPlot(r *sim.Report, i int, highest float64, c draw.Canvas) {
 	step := &r.Steps[i]
-	p := newPlot("")
-	all := looks(r.Contenders)
+	p := chart.NewPlot("")
+	all := chart.Looks(names(r.Contenders))
 	for j := len(all) - 1; j >= 0; j-- { // the first contender on top
-		p.Add(&plotter.Line{XYs: staircase(loads(step, j)), LineStyle: all[j].line(1.75)})
+		p.Add(&plotter.Line{XYs: staircase(loads(step, j)), LineStyle: all[j].Line(1.75)})
 	}
-	p.Y.Min, p.Y.Max = 0, bound(0, highest)
-	p.Y.Tick.Marker = roundTicks{plain}
+	p.Y.Min, p.Y.Max = 0, chart.Bound(0, highest)
+	p.Y.Tick.Marker = chart.RoundTicks{Form: human.Plain}
 	p.Y.Label.Text = "times the fair share"
 	p.X.Label.Text = "nodes, from the emptiest to the fullest"
 	p.X.Min, p.X.Max = 0, 100
-	p.X.Tick.Marker = roundTicks{inPercent}
+	p.X.Tick.Marker = chart.RoundTicks{Form: chart.InPercent}
 	p.Draw(c)
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/ringside-kv/ringside/loadtest/human"
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
@@ -44,39 +45,45 @@ func ranked(text string, rank float64) cell { return cell{text, rank, true} }
 var columns = []column{
 	{head: "moved\n%", help: "copies of keys that travelled to another node, as a share of all copies; a key whose primary and one backup travel counts twice",
 		get: func(at place) cell {
-			return ranked(percent(share(at.outcome().Moved.Keys, copiesAfter(at.report, at.stepOf()))), float64(at.outcome().Moved.Keys))
+			return ranked(human.Percent(human.Share(at.outcome().Moved.Keys, copiesAfter(at.report, at.stepOf()))), float64(at.outcome().Moved.Keys))
 		}},
 	{head: "moved\nbytes", help: "the bytes of those copies, keys and values", yields: 2,
-		get: func(at place) cell { return ranked(size(at.outcome().Moved.Bytes), float64(at.outcome().Moved.Bytes)) }},
+		get: func(at place) cell {
+			return ranked(human.Size(at.outcome().Moved.Bytes), float64(at.outcome().Moved.Bytes))
+		}},
 	{head: "÷\nleast", help: "moved ÷ the least that any strategy must move if the load is to be even before and after; below 1 the strategy moved less because its load was not even before or is not after, so the best is nearest to 1",
 		get: func(at place) cell {
 			if at.stepOf().Least.Keys == 0 {
-				return cell{text: none}
+				return cell{text: human.None}
 			}
-			return ranked(ratio(at.outcome().Ratio), offLeast(at.outcome().Ratio))
+			return ranked(human.Ratio(at.outcome().Ratio), offLeast(at.outcome().Ratio))
 		}},
 	{head: "surv.\n%", help: "the part of moved (as a share of all copies) that went between nodes that were there before and after, beyond what nodes that went had held: what consistent hashing promises to be 0",
 		get: func(at place) cell {
-			return ranked(percent(share(at.outcome().Survivors.Keys, copiesAfter(at.report, at.stepOf()))), float64(at.outcome().Survivors.Keys))
+			return ranked(human.Percent(human.Share(at.outcome().Survivors.Keys, copiesAfter(at.report, at.stepOf()))), float64(at.outcome().Survivors.Keys))
 		}},
 	{head: "backup\n%", help: "the part of moved (as a share of all copies) that arrived as a backup", yields: 1,
 		get: func(at place) cell {
-			return cell{text: percent(share(at.outcome().Backups.Keys, copiesAfter(at.report, at.stepOf())))}
+			return cell{text: human.Percent(human.Share(at.outcome().Backups.Keys, copiesAfter(at.report, at.stepOf())))}
 		}},
 	{head: "promoted\nkeys", help: "keys whose new primary had a copy already, so that nothing had to travel", wide: true,
-		get: func(at place) cell { return cell{text: count(at.outcome().Promoted)} }},
+		get: func(at place) cell { return cell{text: human.Count(at.outcome().Promoted)} }},
 	{head: "lost\nkeys", help: "keys of which no copy was left after a crash",
-		get: func(at place) cell { return ranked(count(at.outcome().Lost.Keys), float64(at.outcome().Lost.Keys)) }},
+		get: func(at place) cell {
+			return ranked(human.Count(at.outcome().Lost.Keys), float64(at.outcome().Lost.Keys))
+		}},
 	{head: "min/mean\nby keys", help: "keys that the emptiest node is the primary of, as a multiple of its fair share", wide: true, start: true,
 		get: func(at place) cell {
 			now := at.outcome().Balance.Keys.Min
-			return ranked(ratio(now), -now)
+			return ranked(human.Ratio(now), -now)
 		}},
 	{head: "max/mean\nby keys", help: "keys that the fullest node is the primary of, as a multiple of its fair share (by weight), before the step and after; 1 is even", start: true,
-		get: func(at place) cell { return beforeAfter(at, func(b *sim.Balance) float64 { return b.Keys.Max }, ratio) }},
+		get: func(at place) cell {
+			return beforeAfter(at, func(b *sim.Balance) float64 { return b.Keys.Max }, human.Ratio)
+		}},
 	{head: "CV %\nby keys", help: "coefficient of variation of the nodes' keys, standard deviation ÷ mean, before the step and after; 0 is even", start: true,
 		get: func(at place) cell {
-			return beforeAfter(at, func(b *sim.Balance) float64 { return b.Keys.CV }, percent)
+			return beforeAfter(at, func(b *sim.Balance) float64 { return b.Keys.CV }, human.Percent)
 		}},
 	{head: "max/mean\nzipf", help: "requests to the busiest node as a multiple of its fair share, where few keys are asked for often and many seldom (zipf)", wide: true, start: true,
 		get: func(at place) cell { return after(at, func(b *sim.Balance) float64 { return b.Zipf.Max }) }},
@@ -85,16 +92,16 @@ var columns = []column{
 	{head: "ranges\n", help: "rows of the placement's table; yardsticks have none", wide: true, start: true,
 		get: func(at place) cell {
 			if !at.placed() {
-				return cell{text: none}
+				return cell{text: human.None}
 			}
-			return ranked(count(int64(at.outcome().Ranges)), float64(at.outcome().Ranges))
+			return ranked(human.Count(int64(at.outcome().Ranges)), float64(at.outcome().Ranges))
 		}},
 	{head: "compute\n", help: "time to compute the desired placement", wide: true, start: true,
 		get: func(at place) cell {
 			if at.outcome().Compute == 0 {
-				return cell{text: none}
+				return cell{text: human.None}
 			}
-			return ranked(duration(at.outcome().Compute), float64(at.outcome().Compute))
+			return ranked(human.Duration(at.outcome().Compute), float64(at.outcome().Compute))
 		}},
 }
 
@@ -109,7 +116,7 @@ func beforeAfter(at place, of func(*sim.Balance) float64, form func(float64) str
 
 func after(at place, of func(*sim.Balance) float64) cell {
 	now := of(&at.outcome().Balance)
-	return ranked(ratio(now), now)
+	return ranked(human.Ratio(now), now)
 }
 
 // A figure is a line of the summary.
@@ -130,44 +137,44 @@ func (f figure) cells(all []Summary) []cell {
 // figures are the lines of the summary, in their order.
 var figures = []figure{
 	{name: "moved, keys", help: "copies of keys that travelled in all steps",
-		get: func(s *Summary) cell { return ranked(count(s.Moved.Keys), float64(s.Moved.Keys)) }},
+		get: func(s *Summary) cell { return ranked(human.Count(s.Moved.Keys), float64(s.Moved.Keys)) }},
 	{name: "moved, bytes", help: "their bytes",
-		get: func(s *Summary) cell { return ranked(size(s.Moved.Bytes), float64(s.Moved.Bytes)) }},
+		get: func(s *Summary) cell { return ranked(human.Size(s.Moved.Bytes), float64(s.Moved.Bytes)) }},
 	{name: "moved ÷ least", help: "÷ the least possible of all steps; the best is nearest to 1",
 		get: func(s *Summary) cell {
 			if s.Least.Keys == 0 {
-				return cell{text: none}
+				return cell{text: human.None}
 			}
-			return ranked(ratio(s.Ratio), offLeast(s.Ratio))
+			return ranked(human.Ratio(s.Ratio), offLeast(s.Ratio))
 		}},
 	{name: "between survivors", help: "copies that went between nodes which were there before and after",
-		get: func(s *Summary) cell { return ranked(count(s.Survivors.Keys), float64(s.Survivors.Keys)) }},
+		get: func(s *Summary) cell { return ranked(human.Count(s.Survivors.Keys), float64(s.Survivors.Keys)) }},
 	{name: "backups moved", help: "copies that arrived as a backup",
-		get: func(s *Summary) cell { return cell{text: count(s.Backups.Keys)} }},
+		get: func(s *Summary) cell { return cell{text: human.Count(s.Backups.Keys)} }},
 	{name: "promoted, keys", help: "keys whose new primary had a copy already",
-		get: func(s *Summary) cell { return cell{text: count(s.Promoted)} }},
+		get: func(s *Summary) cell { return cell{text: human.Count(s.Promoted)} }},
 	{name: "lost, keys", help: "keys of which no copy was left",
-		get: func(s *Summary) cell { return ranked(count(s.Lost.Keys), float64(s.Lost.Keys)) }},
+		get: func(s *Summary) cell { return ranked(human.Count(s.Lost.Keys), float64(s.Lost.Keys)) }},
 	{name: "max/mean, keys", help: "the worst of all steps, by keys",
-		get: func(s *Summary) cell { return ranked(ratio(s.WorstKeys), s.WorstKeys) }},
+		get: func(s *Summary) cell { return ranked(human.Ratio(s.WorstKeys), s.WorstKeys) }},
 	{name: "max/mean, zipf", help: "the worst of all steps, by zipf requests",
-		get: func(s *Summary) cell { return ranked(ratio(s.WorstZipf), s.WorstZipf) }},
+		get: func(s *Summary) cell { return ranked(human.Ratio(s.WorstZipf), s.WorstZipf) }},
 	{name: "max/mean, hotspot", help: "the worst of all steps, by hotspot requests",
-		get: func(s *Summary) cell { return ranked(ratio(s.WorstHotspot), s.WorstHotspot) }},
+		get: func(s *Summary) cell { return ranked(human.Ratio(s.WorstHotspot), s.WorstHotspot) }},
 	{name: "CV %, keys", help: "the worst coefficient of variation of all steps",
-		get: func(s *Summary) cell { return ranked(percent(s.WorstCV), s.WorstCV) }},
+		get: func(s *Summary) cell { return ranked(human.Percent(s.WorstCV), s.WorstCV) }},
 	{name: "placement, ranges", help: "most rows of the placement's table",
-		get: func(s *Summary) cell { return existing(count(int64(s.Ranges)), float64(s.Ranges)) }},
+		get: func(s *Summary) cell { return existing(human.Count(int64(s.Ranges)), float64(s.Ranges)) }},
 	{name: "placement, encoded", help: "its most bytes in binary form",
-		get: func(s *Summary) cell { return existing(size(int64(s.EncodedBytes)), float64(s.EncodedBytes)) }},
+		get: func(s *Summary) cell { return existing(human.Size(int64(s.EncodedBytes)), float64(s.EncodedBytes)) }},
 	{name: "placement, memory", help: "its most bytes in a node or a client",
-		get: func(s *Summary) cell { return existing(size(int64(s.MemoryBytes)), float64(s.MemoryBytes)) }},
+		get: func(s *Summary) cell { return existing(human.Size(int64(s.MemoryBytes)), float64(s.MemoryBytes)) }},
 	{name: "time to compute", help: "time to compute the desired placement, the median of the steps", timed: true,
-		get: func(s *Summary) cell { return existing(duration(s.Compute), float64(s.Compute)) }},
+		get: func(s *Summary) cell { return existing(human.Duration(s.Compute), float64(s.Compute)) }},
 	{name: "lookup of a token", help: "time to find a token's owner, the median of the steps", timed: true,
-		get: func(s *Summary) cell { return existing(nanos(s.LookupNanos), s.LookupNanos) }},
+		get: func(s *Summary) cell { return existing(human.Nanos(s.LookupNanos), s.LookupNanos) }},
 	{name: "lookup of a key", help: "time to find a key's owner, its hash included, the median of the steps", timed: true,
-		get: func(s *Summary) cell { return existing(nanos(s.LocateNanos), s.LocateNanos) }},
+		get: func(s *Summary) cell { return existing(human.Nanos(s.LocateNanos), s.LocateNanos) }},
 }
 
 // offLeast is how far a ratio is from the least possible, whichever way: what moves
@@ -182,7 +189,7 @@ func offLeast(ratio float64) float64 {
 // existing is a cell of something that yardsticks may not have.
 func existing(text string, rank float64) cell {
 	if rank == 0 {
-		return cell{text: none}
+		return cell{text: human.None}
 	}
 	return ranked(text, rank)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/ringside-kv/ringside/loadtest/human"
 )
 
 // Glossary explains every column, one name and text each: first those of the steps,
@@ -24,12 +26,12 @@ func WriteGlossary(w io.Writer, cells int) error {
 	var b strings.Builder
 	write := func(entries [][2]string) {
 		for _, e := range entries {
-			for i, line := range wrap(e[1], max(20, cells-indent-nameCells), 100) {
+			for i, line := range human.Wrap(e[1], max(20, cells-indent-nameCells), 100) {
 				name := ""
 				if i == 0 {
 					name = e[0]
 				}
-				fmt.Fprintf(&b, "%*s%s%*s%s\n", indent, "", name, max(1, nameCells-width(name)), "", line)
+				fmt.Fprintf(&b, "%*s%s%*s%s\n", indent, "", name, max(1, nameCells-human.Width(name)), "", line)
 			}
 		}
 	}

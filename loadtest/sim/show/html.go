@@ -6,6 +6,9 @@ import (
 	"html/template"
 	"io"
 
+	"github.com/ringside-kv/ringside/loadtest/chart"
+	"github.com/ringside-kv/ringside/loadtest/human"
+	"github.com/ringside-kv/ringside/loadtest/page"
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
@@ -21,10 +24,7 @@ type PageOptions struct {
 //go:embed page.html
 var pageText string
 
-//go:embed page.css
-var pageStyle string
-
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
+var pageTemplate = page.Template(pageText)
 
 // HTML writes a report as one page that needs nothing else: no script, no font and
 // no picture from elsewhere. Its charts are SVG, each with its figures in a table
@@ -39,8 +39,8 @@ func HTML(w io.Writer, r *sim.Report, options PageOptions) error {
 // mostPageSteps keeps a page small enough for a phone, whatever the scenario.
 const mostPageSteps = 120
 
-// page is what the template shows.
-type page struct {
+// A wholePage is what the template shows.
+type wholePage struct {
 	Style              template.CSS
 	Title              string
 	Settings           []string
@@ -49,13 +49,13 @@ type page struct {
 	Command            string
 	Legend             []legendEntry
 	LeastSwatch        template.HTML
-	Summary            grid
+	Summary            page.Grid
 	Moved              []drawnChart
-	MovedTable         grid
+	MovedTable         page.Grid
 	Balance            []drawnChart
 	BalanceTables      []titled
 	Load               []drawnChart
-	LoadTable          grid
+	LoadTable          page.Grid
 	Buckets            []bucketGrids
 	BucketsNote        string
 	Steps              []titled
@@ -74,20 +74,9 @@ type drawnChart struct {
 	Picture template.HTML
 }
 
-// A grid is a table: the first column is what a row is about.
-type grid struct {
-	Head []string
-	Rows [][]tableCell
-}
-
-type tableCell struct {
-	Text            string
-	Best, Yardstick bool
-}
-
 type titled struct {
 	Title string
-	Table grid
+	Table page.Grid
 	Open  bool
 }
 
@@ -105,13 +94,13 @@ type bucketNode struct {
 	Total   int
 }
 
-func newPage(r *sim.Report, options PageOptions) *page {
-	p := &page{
-		Style:       template.CSS(pageStyle),
-		Title:       "Which strategy? " + plural(r.Settings.Nodes, "node") + " through " + plural(max(0, len(r.Steps)-1), "step"),
+func newPage(r *sim.Report, options PageOptions) *wholePage {
+	p := &wholePage{
+		Style:       page.Style(),
+		Title:       "Which strategy? " + human.Plural(r.Settings.Nodes, "node") + " through " + human.Plural(max(0, len(r.Steps)-1), "step"),
 		Settings:    settingsLines(r),
 		Command:     options.Command,
-		LeastSwatch: template.HTML(leastSwatch().decorative()),
+		LeastSwatch: template.HTML(chart.LevelSwatch().Decorative()),
 		Facts:       facts(r, options),
 	}
 	if r.Stopped {
@@ -120,9 +109,9 @@ func newPage(r *sim.Report, options PageOptions) *page {
 	if n := len(r.Steps) - 1; n > mostPageSteps {
 		p.Notes = append(p.Notes, fmt.Sprintf("There were %d steps. Tables and bars show the first %d of them, curves and sums all; CSV and JSON have everything.", n, mostPageSteps))
 	}
-	for j, l := range looks(r.Contenders) {
+	for j, l := range chart.Looks(names(r.Contenders)) {
 		c := r.Contenders[j]
-		p.Legend = append(p.Legend, legendEntry{template.HTML(swatch(l).decorative()), c.Name, c.Title, c.Yardstick})
+		p.Legend = append(p.Legend, legendEntry{template.HTML(chart.Swatch(l).Decorative()), c.Name, c.Title, c.Yardstick})
 	}
 	p.Summary = summaryGrid(r)
 	p.StepColumns, p.Lines = Glossary()
@@ -144,10 +133,10 @@ func newPage(r *sim.Report, options PageOptions) *page {
 }
 
 // inlined charts are markup that this package has made and escaped.
-func inlined(charts []chart) []drawnChart {
+func inlined(charts []chart.Picture) []drawnChart {
 	all := make([]drawnChart, len(charts))
 	for i, ch := range charts {
-		all[i] = drawnChart{ch.title, template.HTML(ch.inline())}
+		all[i] = drawnChart{ch.Title, template.HTML(ch.Inline())}
 	}
 	return all
 }
@@ -193,5 +182,5 @@ func pluralAre(n int, word string) string {
 	if n == 1 {
 		return "1 " + word + " is"
 	}
-	return plural(n, word) + " are"
+	return human.Plural(n, word) + " are"
 }

@@ -185,24 +185,3 @@ func TestPictureIsOneSVG(t *testing.T) {
 		elements(t, b.String(), func(string, map[string]string) {})
 	}
 }
-
-func TestContendersLookDifferent(t *testing.T) {
-	var contenders []sim.Contender
-	for i := range 32 {
-		contenders = append(contenders, sim.Contender{Name: fmt.Sprintf("vnode:%d", i+1)})
-	}
-	seen := map[string]int{}
-	for i, l := range looks(contenders) {
-		key := fmt.Sprint(l.color, l.dashes)
-		if before, ok := seen[key]; ok {
-			t.Errorf("contenders %d and %d look alike", before, i)
-		}
-		seen[key] = i
-	}
-	usual := []sim.Contender{{Name: "rendezvous"}, {Name: "vnode:16"}, {Name: "buckets"}}
-	for i, want := range []any{sky, green, blue} {
-		if got := looks(usual)[i].color; got != want {
-			t.Errorf("%s is %v", usual[i].Name, got)
-		}
-	}
-}

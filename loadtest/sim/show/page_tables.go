@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ringside-kv/ringside/loadtest/human"
+	"github.com/ringside-kv/ringside/loadtest/page"
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
@@ -12,24 +14,24 @@ import (
 
 func facts(r *sim.Report, options PageOptions) [][2]string {
 	s := r.Settings
-	keys := count(int64(s.Keys)) + ", made up"
+	keys := human.Count(int64(s.Keys)) + ", made up"
 	if s.KeyFile != "" {
-		keys = count(int64(s.Keys)) + ", from " + s.KeyFile
+		keys = human.Count(int64(s.Keys)) + ", from " + s.KeyFile
 	}
 	all := [][2]string{
 		{"Scenario", s.Scenario},
 		{"Order", s.Order},
 		{"Seed", strconv.FormatUint(s.Seed, 10)},
-		{"Nodes at the start", count(int64(s.Nodes))},
+		{"Nodes at the start", human.Count(int64(s.Nodes))},
 		{"Backups", backups(s)},
 		{"Keys", keys},
-		{"Bytes of keys and values", size(s.Bytes)},
+		{"Bytes of keys and values", human.Size(s.Bytes)},
 		{"Hash", s.Hash},
-		{"Zipf requests", "exponent " + plain(s.ZipfTheta)},
-		{"Hotspot requests", fmt.Sprintf("%s %% of requests go to %s %% of the keys", percent(s.HotShare), percent(s.HotKeys))},
+		{"Zipf requests", "exponent " + human.Plain(s.ZipfTheta)},
+		{"Hotspot requests", fmt.Sprintf("%s %% of requests go to %s %% of the keys", human.Percent(s.HotShare), human.Percent(s.HotKeys))},
 		{"Machine", strings.Join(nonEmpty(s.Machine, s.Go), ", ")},
 		{"Ringside", options.Version},
-		{"Took", duration(r.Took)},
+		{"Took", human.Duration(r.Took)},
 	}
 	var known [][2]string
 	for _, f := range all {
@@ -54,16 +56,16 @@ func heads(first string, contenders []sim.Contender) []string {
 }
 
 // tableRow is a row with a cell for each contender, the best marked.
-func tableRow(name string, contenders []sim.Contender, cells []cell) []tableCell {
-	row := []tableCell{{Text: name}}
+func tableRow(name string, contenders []sim.Contender, cells []cell) []page.Cell {
+	row := []page.Cell{{Text: name}}
 	for j, isBest := range best(contenders, cells) {
-		row = append(row, tableCell{cells[j].text, isBest, contenders[j].Yardstick})
+		row = append(row, page.Cell{Text: cells[j].text, Best: isBest, Yardstick: contenders[j].Yardstick})
 	}
 	return row
 }
 
-func summaryGrid(r *sim.Report) grid {
-	t := grid{Head: heads("", r.Contenders)}
+func summaryGrid(r *sim.Report) page.Grid {
+	t := page.Grid{Head: heads("", r.Contenders)}
 	all := Summarize(r)
 	for _, f := range figures {
 		t.Rows = append(t.Rows, f.row(r.Contenders, all))
@@ -71,13 +73,13 @@ func summaryGrid(r *sim.Report) grid {
 	return t
 }
 
-func (f figure) row(contenders []sim.Contender, all []Summary) []tableCell {
+func (f figure) row(contenders []sim.Contender, all []Summary) []page.Cell {
 	return tableRow(f.name, contenders, f.cells(all))
 }
 
 // byStep is a table with a row for each step and a column for each contender.
-func byStep(r *sim.Report, from int, get func(at place) cell) grid {
-	t := grid{Head: heads("step", r.Contenders)}
+func byStep(r *sim.Report, from int, get func(at place) cell) page.Grid {
+	t := page.Grid{Head: heads("step", r.Contenders)}
 	for i := from; i < min(len(r.Steps), mostPageSteps+1); i++ {
 		cells := make([]cell, len(r.Contenders))
 		for j := range cells {
@@ -89,17 +91,17 @@ func byStep(r *sim.Report, from int, get func(at place) cell) grid {
 }
 
 func stepName(r *sim.Report, i int) string {
-	return fmt.Sprintf("%d: %s", i, clip(printable(r.Steps[i].Event), 60))
+	return fmt.Sprintf("%d: %s", i, human.Clip(human.Printable(r.Steps[i].Event), 60))
 }
 
 // movedGrid has the least possible as its first figure.
-func movedGrid(r *sim.Report) grid {
+func movedGrid(r *sim.Report) page.Grid {
 	t := byStep(r, 1, movedCell)
 	t.Head = append(t.Head[:1:1], append([]string{"least possible"}, t.Head[1:]...)...)
 	for k, row := range t.Rows {
 		step := &r.Steps[k+1]
-		least := tableCell{Text: percent(share(step.Least.Keys, copiesAfter(r, step))) + " %"}
-		t.Rows[k] = append(row[:1:1], append([]tableCell{least}, row[1:]...)...)
+		least := page.Cell{Text: human.Percent(human.Share(step.Least.Keys, copiesAfter(r, step))) + " %"}
+		t.Rows[k] = append(row[:1:1], append([]page.Cell{least}, row[1:]...)...)
 	}
 	return t
 }
@@ -108,31 +110,31 @@ func movedGrid(r *sim.Report) grid {
 // nearest to the least.
 func movedCell(at place) cell {
 	o := at.outcome()
-	text := percent(share(o.Moved.Keys, copiesAfter(at.report, at.stepOf()))) + " %"
+	text := human.Percent(human.Share(o.Moved.Keys, copiesAfter(at.report, at.stepOf()))) + " %"
 	if at.stepOf().Least.Keys > 0 {
-		text += " (" + ratio(o.Ratio) + " ×)"
+		text += " (" + human.Ratio(o.Ratio) + " ×)"
 	}
 	return ranked(text, offLeast(o.Ratio))
 }
 
-func measureGrid(r *sim.Report, m measure) grid {
+func measureGrid(r *sim.Report, m measure) page.Grid {
 	return byStep(r, 0, func(at place) cell {
 		v := m.of(&at.outcome().Balance)
 		if m.even == 0 {
-			return ranked(percent(v/100)+" %", v)
+			return ranked(human.Percent(v/100)+" %", v)
 		}
-		return ranked(ratio(v), v)
+		return ranked(human.Ratio(v), v)
 	})
 }
 
 // loadGrid has a row for each step and contender.
-func loadGrid(r *sim.Report, steps []int) grid {
-	t := grid{Head: []string{"step", "strategy", "emptiest", "a tenth have less", "half have less", "a tenth have more", "fullest"}}
+func loadGrid(r *sim.Report, steps []int) page.Grid {
+	t := page.Grid{Head: []string{"step", "strategy", "emptiest", "a tenth have less", "half have less", "a tenth have more", "fullest"}}
 	for _, i := range steps {
 		for j, c := range r.Contenders {
-			row := []tableCell{{Text: stepName(r, i)}, {Text: c.Name, Yardstick: c.Yardstick}}
+			row := []page.Cell{{Text: stepName(r, i)}, {Text: c.Name, Yardstick: c.Yardstick}}
 			for _, q := range quantiles(loads(&r.Steps[i], j)) {
-				row = append(row, tableCell{Text: ratio(q), Yardstick: c.Yardstick})
+				row = append(row, page.Cell{Text: human.Ratio(q), Yardstick: c.Yardstick})
 			}
 			t.Rows = append(t.Rows, row)
 		}
@@ -141,11 +143,11 @@ func loadGrid(r *sim.Report, steps []int) grid {
 }
 
 // stepGrid has all columns of a step, a row for each contender.
-func stepGrid(r *sim.Report, i int) grid {
-	t := grid{Head: []string{""}}
-	rows := make([][]tableCell, len(r.Contenders))
+func stepGrid(r *sim.Report, i int) page.Grid {
+	t := page.Grid{Head: []string{""}}
+	rows := make([][]page.Cell, len(r.Contenders))
 	for j, c := range r.Contenders {
-		rows[j] = []tableCell{{Text: c.Name, Yardstick: c.Yardstick}}
+		rows[j] = []page.Cell{{Text: c.Name, Yardstick: c.Yardstick}}
 	}
 	for _, c := range columns {
 		if i == 0 && !c.start {
@@ -157,7 +159,7 @@ func stepGrid(r *sim.Report, i int) grid {
 			cells[j] = c.get(place{r, i, j})
 		}
 		for j, isBest := range best(r.Contenders, cells) {
-			rows[j] = append(rows[j], tableCell{cells[j].text, isBest, r.Contenders[j].Yardstick})
+			rows[j] = append(rows[j], page.Cell{Text: cells[j].text, Best: isBest, Yardstick: r.Contenders[j].Yardstick})
 		}
 	}
 	t.Rows = rows

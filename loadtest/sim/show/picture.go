@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/ringside-kv/ringside/loadtest/chart"
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
@@ -13,14 +14,14 @@ import (
 // moved, and how even the keys lay after each. It does not depend on times, so that
 // the same settings make the same picture.
 func Picture(w io.Writer, r *sim.Report) error {
-	const legend, edge = 26, 10
+	const legendHeight, edge = 26, 10
 	steps := min(len(r.Steps)-1, stepsPerChart)
-	height := vg.Length(legend + halfHeight + 2*edge)
+	height := vg.Length(legendHeight + chart.HalfHeight + 2*edge)
 	if steps > 0 {
 		height += movedHeight + edge
 	}
 	about := "What each placement strategy moves in each step of the scenario, against the least possible, and how even the keys lie afterwards."
-	ch := chart{fullWidth + 2*edge, height, "", about, func(c draw.Canvas) {
+	ch := chart.Picture{Width: chart.FullWidth + 2*edge, Height: height, About: about, Paint: func(c draw.Canvas) {
 		c = draw.Crop(c, edge, -edge, edge, -edge)
 		row := func(height vg.Length) draw.Canvas {
 			part := c
@@ -28,16 +29,16 @@ func Picture(w io.Writer, r *sim.Report) error {
 			c.Max.Y = part.Min.Y
 			return part
 		}
-		drawLegend(row(legend), r.Contenders)
+		chart.DrawLegend(row(legendHeight), legend(r.Contenders))
 		if steps > 0 {
 			movedPlot(r, movedTitle, 1, steps+1, steps, row(movedHeight))
 			row(edge)
 		}
-		bottom := row(halfHeight)
+		bottom := row(chart.HalfHeight)
 		half := (bottom.Max.X - bottom.Min.X) / 2
 		balancePlot(r, measures[0].title, measures[0], draw.Crop(bottom, 0, -half-edge/2, 0, 0))
 		balancePlot(r, measures[1].title, measures[1], draw.Crop(bottom, half+edge/2, 0, 0, 0))
 	}}
-	_, err := io.WriteString(w, ch.file())
+	_, err := io.WriteString(w, ch.File())
 	return err
 }

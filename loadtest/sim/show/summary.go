@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ringside-kv/ringside/loadtest/human"
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
@@ -41,7 +42,7 @@ func Summarize(r *sim.Report) []Summary {
 			computes = append(computes, float64(o.Compute))
 			lookups, locates = append(lookups, o.LookupNanos), append(locates, o.LocateNanos)
 		}
-		s.Ratio = share(s.Moved.Keys, s.Least.Keys)
+		s.Ratio = human.Share(s.Moved.Keys, s.Least.Keys)
 		s.Compute = time.Duration(median(computes))
 		s.LookupNanos, s.LocateNanos = median(lookups), median(locates)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/ringside-kv/ringside/loadtest/human"
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
@@ -44,7 +45,7 @@ type terminal struct {
 }
 
 func (t *terminal) line(lines int, format string, args ...any) {
-	for _, line := range wrap(fmt.Sprintf(format, args...), t.cells, lines) {
+	for _, line := range human.Wrap(fmt.Sprintf(format, args...), t.cells, lines) {
 		t.out.WriteString(line + "\n")
 	}
 }
@@ -58,13 +59,13 @@ func (t *terminal) heading() {
 // settingsLines say what was asked for.
 func settingsLines(r *sim.Report) []string {
 	s := r.Settings
-	keys := plural(s.Keys, "key")
+	keys := human.Plural(s.Keys, "key")
 	if s.KeyFile != "" {
 		keys += " of " + s.KeyFile
 	}
 	lines := []string{
 		fmt.Sprintf("%s, %s (%s), %s, hash %s, order %s, seed %d",
-			plural(s.Nodes, "node"), keys, size(s.Bytes), backups(s), s.Hash, s.Order, s.Seed),
+			human.Plural(s.Nodes, "node"), keys, human.Size(s.Bytes), backups(s), s.Hash, s.Order, s.Seed),
 	}
 	if s.Scenario != "" {
 		lines = append(lines, "scenario: "+s.Scenario)
@@ -74,7 +75,7 @@ func settingsLines(r *sim.Report) []string {
 
 // backups says how many copies there are, and when they are fewer than asked for.
 func backups(s sim.Settings) string {
-	text := plural(s.Backups, "backup")
+	text := human.Plural(s.Backups, "backup")
 	if copies := max(1, min(s.Backups+1, s.Nodes)); copies <= s.Backups {
 		text += fmt.Sprintf(" (%s at the start)", pluralCopies(copies))
 	}
@@ -108,7 +109,7 @@ func (t *terminal) step(i int) {
 
 func (t *terminal) fits(text string) bool {
 	for line := range strings.Lines(text) {
-		if width(strings.TrimSuffix(line, "\n")) > t.cells {
+		if human.Width(strings.TrimSuffix(line, "\n")) > t.cells {
 			return false
 		}
 	}
@@ -139,7 +140,7 @@ func (t *terminal) stepTable(i int, shown []column) string {
 	return rendered(w, len(head))
 }
 
-func shortName(c sim.Contender) string { return clip(printable(c.Name), 14) }
+func shortName(c sim.Contender) string { return human.Clip(human.Printable(c.Name), 14) }
 
 // stepTitle is a step in one sentence.
 func stepTitle(r *sim.Report, i int) string {
@@ -148,14 +149,14 @@ func stepTitle(r *sim.Report, i int) string {
 		return fmt.Sprintf("Step 0: %s · %s", step.Event, nodesOf(r, 0))
 	}
 	return fmt.Sprintf("Step %d: %s · %s · least %s %% = %s, %s", i, step.Event, nodesOf(r, i),
-		percent(share(step.Least.Keys, copiesAfter(r, step))), keyCopies(step.Least.Keys), size(step.Least.Bytes))
+		human.Percent(human.Share(step.Least.Keys, copiesAfter(r, step))), keyCopies(step.Least.Keys), human.Size(step.Least.Bytes))
 }
 
 // nodesOf is how many nodes there are after a step, and before it if those were others.
 func nodesOf(r *sim.Report, i int) string {
-	text := plural(len(r.Steps[i].Nodes), "node")
+	text := human.Plural(len(r.Steps[i].Nodes), "node")
 	if before := len(r.Steps[max(0, i-1)].Nodes); before != len(r.Steps[i].Nodes) {
-		text = count(int64(before)) + " → " + text
+		text = human.Count(int64(before)) + " → " + text
 	}
 	return text
 }
@@ -164,7 +165,7 @@ func keyCopies(n int64) string {
 	if n == 1 {
 		return "1 copy"
 	}
-	return count(n) + " copies"
+	return human.Count(n) + " copies"
 }
 
 // mark stands after the best of a column or a line.
@@ -194,7 +195,7 @@ func marked(contenders []sim.Contender, cells []cell) []string {
 // summary has a line for each figure and as many contenders side by side as fit.
 func (t *terminal) summary() {
 	all := Summarize(t.report)
-	title := "All " + plural(len(t.report.Steps)-1, "step")
+	title := "All " + human.Plural(len(t.report.Steps)-1, "step")
 	if len(t.report.Steps) <= 2 {
 		title = "Summary"
 	}
@@ -253,7 +254,7 @@ func (t *terminal) notes() {
 	if machine != "" {
 		machine = " on " + machine
 	}
-	t.line(3, "Took %s%s; seed %d", duration(t.report.Took), machine, s.Seed)
+	t.line(3, "Took %s%s; seed %d", human.Duration(t.report.Took), machine, s.Seed)
 }
 
 // stopped says how far a report goes that was stopped early.
@@ -266,7 +267,7 @@ func stopped(r *sim.Report) string {
 		names = append(names, c.Name)
 	}
 	return fmt.Sprintf("Stopped early: %s got through %s, and what is missing here was not done.",
-		strings.Join(names, ", "), plural(max(0, len(r.Steps)-1), "step"))
+		strings.Join(names, ", "), human.Plural(max(0, len(r.Steps)-1), "step"))
 }
 
 func nonEmpty(words ...string) []string {

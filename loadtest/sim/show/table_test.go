@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/loadtest/human"
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
@@ -21,7 +22,7 @@ func tableText(t *testing.T, r *sim.Report, o TableOptions) string {
 func TestTableFitsEightyColumns(t *testing.T) {
 	for name, r := range odd(t) {
 		for line := range strings.Lines(tableText(t, r, TableOptions{})) {
-			if n := width(strings.TrimSuffix(line, "\n")); n > 80 {
+			if n := human.Width(strings.TrimSuffix(line, "\n")); n > 80 {
 				t.Errorf("%s: %d cells: %s", name, n, line)
 			}
 			if strings.ContainsRune(line, 0x1b) {
@@ -86,8 +87,8 @@ func TestBestIsMarkedApartFromYardsticks(t *testing.T) {
 		{[]cell{ranked("1", 1.001), ranked("1", 1), ranked("3", 3), ranked("0", 0)}, "ab--"}, // alike to a reader
 		{[]cell{ranked("1", 1), ranked("1", 1), ranked("1", 1), ranked("0", 0)}, "----"},
 		{[]cell{ranked("9 → 1", 1), ranked("2 → 2", 2), ranked("1 → 3", 3), {}}, "a---"},
-		{[]cell{{text: none}, ranked("1", 1), ranked("3", 3), {}}, "-b--"},
-		{[]cell{{text: none}, {text: none}, {text: none}, {}}, "----"},
+		{[]cell{{text: human.None}, ranked("1", 1), ranked("3", 3), {}}, "-b--"},
+		{[]cell{{text: human.None}, {text: human.None}, {text: human.None}, {}}, "----"},
 	} {
 		got := ""
 		for i, isBest := range best(contenders, tt.cells) {

@@ -1,4 +1,4 @@
-package show
+package chart
 
 import (
 	"fmt"
@@ -7,14 +7,12 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
-// A look tells a contender's bars, lines and points from those of the others, by
+// A Look tells a contestant's bars, lines and points from those of the others, by
 // colour, and by form for those who cannot rely on colours.
-type look struct {
-	color  color.NRGBA
+type Look struct {
+	Color  color.NRGBA
 	glyph  draw.GlyphDrawer
 	dashes []vg.Length
 }
@@ -32,20 +30,20 @@ var (
 	grey       = color.NRGBA{0x80, 0x80, 0x80, 0xFF}
 )
 
-// ink is the colour of text and axes. It stands for the text colour of the page,
-// whichever that is: see svg.
-var ink = color.NRGBA{0x01, 0x02, 0x03, 0xFF}
+// Ink is the colour of text and axes. It stands for the text colour of the page,
+// whichever that is: see [Picture.Inline].
+var Ink = color.NRGBA{0x01, 0x02, 0x03, 0xFF}
 
 var gridLines = color.NRGBA{0x80, 0x80, 0x80, 0x50}
 
-var allLooks = []look{
-	{color: blue, glyph: draw.CircleGlyph{}},
-	{color: orange, glyph: draw.BoxGlyph{}},
-	{color: green, glyph: draw.PyramidGlyph{}},
-	{color: purple, glyph: polygon{0, 1, 1, 0, 0, -1, -1, 0}},
-	{color: sky, glyph: polygon{-0.9, 0.6, 0.9, 0.6, 0, -1}},
-	{color: vermillion, glyph: polygon{-1, 0.4, 1, 0.4, 1, -0.4, -1, -0.4}},
-	{color: grey, glyph: polygon{-0.4, 1, 0.4, 1, 0.4, -1, -0.4, -1}},
+var allLooks = []Look{
+	{Color: blue, glyph: draw.CircleGlyph{}},
+	{Color: orange, glyph: draw.BoxGlyph{}},
+	{Color: green, glyph: draw.PyramidGlyph{}},
+	{Color: purple, glyph: polygon{0, 1, 1, 0, 0, -1, -1, 0}},
+	{Color: sky, glyph: polygon{-0.9, 0.6, 0.9, 0.6, 0, -1}},
+	{Color: vermillion, glyph: polygon{-1, 0.4, 1, 0.4, 1, -0.4, -1, -0.4}},
+	{Color: grey, glyph: polygon{-0.4, 1, 0.4, 1, 0.4, -1, -0.4, -1}},
 }
 
 // A polygon is a filled glyph, as pairs of x and y from -1 to 1.
@@ -60,24 +58,24 @@ func (g polygon) DrawGlyph(c *draw.Canvas, style draw.GlyphStyle, at vg.Point) {
 	c.FillPolygon(style.Color, corners)
 }
 
-// own are the looks that a contender has whichever others there are, unless another
+// own are the looks that a contestant has whichever others there are, unless another
 // of its kind comes before it.
 var own = map[string]int{"buckets": 0, "ketama": 1, "vnode": 2, "mod": 3, "rendezvous": 4}
 
-// looks are by contender. More contenders than colours differ by their dashes.
-func looks(contenders []sim.Contender) []look {
+// Looks are by the names of contestants. More contestants than colours differ by their dashes.
+func Looks(names []string) []Look {
 	taken := map[int]bool{}
-	at := make([]int, len(contenders))
-	for i, c := range contenders {
+	at := make([]int, len(names))
+	for i, name := range names {
 		at[i] = -1
-		kind, _, _ := strings.Cut(c.Name, ":")
+		kind, _, _ := strings.Cut(name, ":")
 		if wish, ok := own[kind]; ok && !taken[wish] {
 			at[i], taken[wish] = wish, true
 		}
 	}
 	next := len(allLooks) - 1 // the last are nobody's own
-	all := make([]look, len(contenders))
-	for i := range contenders {
+	all := make([]Look, len(names))
+	for i := range names {
 		if at[i] < 0 {
 			for tries := 0; taken[next%len(allLooks)] && tries < len(allLooks); tries++ {
 				next++
@@ -94,12 +92,14 @@ func looks(contenders []sim.Contender) []look {
 	return all
 }
 
-func (l look) line(width vg.Length) draw.LineStyle {
-	return draw.LineStyle{Color: l.color, Width: width, Dashes: l.dashes}
+// Line is a line of a width.
+func (l Look) Line(width vg.Length) draw.LineStyle {
+	return draw.LineStyle{Color: l.Color, Width: width, Dashes: l.dashes}
 }
 
-func (l look) point(radius vg.Length) draw.GlyphStyle {
-	return draw.GlyphStyle{Color: l.color, Radius: radius, Shape: l.glyph}
+// Point is a point of a radius.
+func (l Look) Point(radius vg.Length) draw.GlyphStyle {
+	return draw.GlyphStyle{Color: l.Color, Radius: radius, Shape: l.glyph}
 }
 
 func hex(c color.NRGBA) string { return fmt.Sprintf("#%02X%02X%02X", c.R, c.G, c.B) }

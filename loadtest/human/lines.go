@@ -1,4 +1,4 @@
-package show
+package human
 
 import (
 	"strings"
@@ -6,18 +6,18 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// width is how many cells of a terminal a text takes.
-func width(s string) int { return text.StringWidth(s) }
+// Width is how many cells of a terminal a text takes.
+func Width(s string) int { return text.StringWidth(s) }
 
-// wrap breaks a text between words into lines of at most so many cells, and inside
+// Wrap breaks a text between words into lines of at most so many cells, and inside
 // a word that is longer. What does not fit into the given number of lines ends
 // with an ellipsis.
-func wrap(s string, cells, lines int) []string {
+func Wrap(s string, cells, lines int) []string {
 	var out []string
 	line, used := "", 0
 	full := func() bool { return len(out) == lines-1 }
-	for _, word := range strings.Fields(printable(shortened(s, cells, lines))) {
-		need := width(word)
+	for _, word := range strings.Fields(Printable(shortened(s, cells, lines))) {
+		need := Width(word)
 		if line != "" && used+1+need <= cells {
 			line += " " + word
 			used += 1 + need
@@ -25,18 +25,18 @@ func wrap(s string, cells, lines int) []string {
 		}
 		if line != "" {
 			if full() {
-				return append(out, clip(line+" "+word, cells))
+				return append(out, Clip(line+" "+word, cells))
 			}
 			out = append(out, line)
 		}
 		for need > cells {
 			if full() {
-				return append(out, clip(word, cells))
+				return append(out, Clip(word, cells))
 			}
 			head := take(word, cells)
 			out = append(out, head)
 			word = word[len(head):]
-			need = width(word)
+			need = Width(word)
 		}
 		line, used = word, need
 	}
@@ -56,9 +56,9 @@ func shortened(s string, cells, lines int) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// clip shortens a text to so many cells, with an ellipsis where something is gone.
-func clip(s string, cells int) string {
-	if width(s) <= cells {
+// Clip shortens a text to so many cells, with an ellipsis where something is gone.
+func Clip(s string, cells int) string {
+	if Width(s) <= cells {
 		return s
 	}
 	return strings.TrimRight(take(s, cells-1), " ") + "…"
@@ -69,7 +69,7 @@ func clip(s string, cells int) string {
 func take(s string, cells int) string {
 	used := 0
 	for i, r := range s {
-		used += width(string(r))
+		used += Width(string(r))
 		if used > cells && i > 0 {
 			return s[:i]
 		}

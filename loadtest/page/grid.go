@@ -1,0 +1,15 @@
+package page
+
+// A Grid is a table: the first column is what a row is about.
+type Grid struct {
+	Head []string
+	Rows [][]Cell
+}
+
+// A Cell is a figure in a table.
+type Cell struct {
+	Text string
+	Best bool // of its row
+	// Yardstick tells that it is not one of those that are compared.
+	Yardstick bool
+}

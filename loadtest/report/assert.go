@@ -1,0 +1,292 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ringside-kv/ringside/loadtest/column"
+)
+
+// Errors of assertions.
+var (
+	// ErrAssert says that assertions cannot be read. The message names the column, counted
+	// in bytes from 1 on.
+	ErrAssert = errors.New("bad assertion")
+	// ErrNotSo says that an assertion does not hold.
+	ErrNotSo = errors.New("assertion does not hold")
+)
+
+// Bounds of assertions.
+const (
+	maxAssertLen = 16 << 10
+	maxFaults    = 20
+)
+
+// An Assertion is what must hold of a report: nothing, or several claims.
+type Assertion []claim
+
+// A claim is that a figure keeps to a bound.
+type claim struct {
+	text       string
+	contestant string // empty: all of them
+	event      string // empty: of the whole run
+	nth        int    // of the events of this name, from 1 on; 0: each
+	figure     *figure
+	operator   string
+	bound      float64
+}
+
+// eventNames are the events that a claim can be about.
+var eventNames = []string{"join", "leave", "kill", "restart"}
+
+// operators, the longer before what they begin with.
+var operators = []struct {
+	text  string
+	holds func(x, bound float64) bool
+}{
+	{"<=", func(x, bound float64) bool { return x <= bound }},
+	{">=", func(x, bound float64) bool { return x >= bound }},
+	{"!=", func(x, bound float64) bool { return x != bound }},
+	{"==", func(x, bound float64) bool { return x == bound }},
+	{"<", func(x, bound float64) bool { return x < bound }},
+	{">", func(x, bound float64) bool { return x > bound }},
+	{"=", func(x, bound float64) bool { return x == bound }},
+}
+
+// ParseAssert reads assertions with commas between them, such as
+//
+//	p99<5ms, errors=0, throughput>=10k, moved/least<1.2, join.pause<2s, vnode:128.p99<8ms
+//
+// Each is a figure, an operator (< <= > >= = !=) and a bound: a time (us, ms, s, m), a
+// number (k, M and G are thousands and so on), bytes (KiB, MiB, GiB) or a share (12%), as
+// the figure has it. Before the figure may stand an event, join, leave, kill or restart,
+// which means each of that name, or join#2, which means the second; and before that a
+// contestant. The empty text asserts nothing. The error joins every fault and wraps
+// [ErrAssert].
+func ParseAssert(text string) (Assertion, error) {
+	if len(text) > maxAssertLen {
+		return nil, column.Fault(ErrAssert, maxAssertLen, "it is longer than %d bytes", maxAssertLen)
+	}
+	var a Assertion
+	var faults []error
+	at := 1
+	for part := range strings.SplitSeq(text, ",") {
+		if strings.TrimSpace(part) != "" {
+			c, err := parseClaim(part, at)
+			if err != nil {
+				if faults = append(faults, err); len(faults) > maxFaults {
+					break // nobody reads more
+				}
+			}
+			a = append(a, c)
+		}
+		at += len(part) + 1
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	return a, nil
+}
+
+func parseClaim(part string, at int) (claim, error) {
+	c := claim{text: strings.TrimSpace(part)}
+	i := strings.IndexAny(part, "<>=!")
+	if i < 0 {
+		return c, column.Fault(ErrAssert, at+indent(part), "%.40q has no operator, as in p99<5ms", c.text)
+	}
+	for _, o := range operators {
+		if strings.HasPrefix(part[i:], o.text) {
+			c.operator = o.text
+			break
+		}
+	}
+	if c.operator == "" {
+		return c, column.Fault(ErrAssert, at+i, "%.1q is no operator; there are < <= > >= = !=", part[i:])
+	}
+	name, bound := part[:i], part[i+len(c.operator):]
+	if err := c.parseName(column.Word{Text: strings.TrimSpace(name), Column: at + indent(name)}); err != nil {
+		return c, err
+	}
+	word := column.Word{Text: strings.TrimSpace(bound), Column: at + i + len(c.operator) + indent(bound)}
+	var err error
+	c.bound, err = c.figure.unit.parse(word)
+	return c, err
+}
+
+// indent is how many bytes of space a text begins with.
+func indent(s string) int { return len(s) - len(strings.TrimLeft(s, " \t\r\n")) }
+
+// parseName reads [contestant.][event.]figure from its end, since contestants may have
+// points in their names, and so may figures.
+func (c *claim) parseName(w column.Word) error {
+	rest, figures := w.Text, runFigures
+	key := figureKey(rest, append(slices.Clone(runFigures), eventFigures...))
+	if key == "" {
+		return w.Fault(ErrAssert, "%.40q is no figure, such as %s", w.Text, keys(runFigures))
+	}
+	rest = strings.TrimSuffix(strings.TrimSuffix(rest, key), ".")
+	event := rest[strings.LastIndexByte(rest, '.')+1:]
+	name, nth, counted := strings.Cut(event, "#")
+	if slices.Contains(eventNames, name) {
+		figures = eventFigures
+		c.event = name
+		if counted {
+			n, err := strconv.Atoi(nth)
+			if err != nil || n < 1 {
+				return w.Fault(ErrAssert, "%.40q is none of the first, second … event, as in %s#2", event, name)
+			}
+			c.nth = n
+		}
+		rest = strings.TrimSuffix(strings.TrimSuffix(rest, event), ".")
+	}
+	c.contestant = rest
+	if alias, ok := aliases[key]; ok {
+		key = alias
+	}
+	for i := range figures {
+		if figures[i].key == key {
+			c.figure = &figures[i]
+			return nil
+		}
+	}
+	if c.event == "" {
+		return w.Fault(ErrAssert, "%s is a figure of events alone, as in join.%[1]s", key)
+	}
+	return w.Fault(ErrAssert, "events have no %s; they have %s", key, keys(eventFigures))
+}
+
+// figureKey is the longest key of a figure that a name ends with; empty if there is none.
+func figureKey(name string, figures []figure) string {
+	longest := ""
+	consider := func(key string) {
+		if len(key) > len(longest) && (name == key || strings.HasSuffix(name, "."+key)) {
+			longest = key
+		}
+	}
+	for i := range figures {
+		consider(figures[i].key)
+	}
+	for alias := range aliases {
+		consider(alias)
+	}
+	return longest
+}
+
+func keys(figures []figure) string {
+	var all []string
+	for i := range figures {
+		all = append(all, figures[i].key)
+	}
+	return strings.Join(all, " ")
+}
+
+// Check tells everything that does not hold, with the contestant, the figure and the bound;
+// each error wraps [ErrNotSo]. A figure is what the table shows, the median of the rounds;
+// failed, unknown, lost, stale and corrupt must keep to the bound in each round. A claim
+// about something that nobody knows does not hold, nor does any about a contestant of which
+// a run failed; but contestants whose nodes are not known are passed over in claims about
+// nodes that do not name them, if there is another.
+func (a Assertion) Check(r *Report) error {
+	var faults []error
+	failed := map[string]bool{}
+	for i := range a {
+		faults = append(faults, a[i].check(r, failed)...)
+	}
+	return errors.Join(faults...)
+}
+
+func (c *claim) check(r *Report, failed map[string]bool) (faults []error) {
+	fault := func(format string, args ...any) {
+		faults = append(faults, fmt.Errorf("%w: %s: %s", ErrNotSo, c.text, fmt.Sprintf(format, args...)))
+	}
+	met, skipped := 0, 0
+	for i := range r.Contestants {
+		contestant := &r.Contestants[i]
+		if c.contestant != "" && contestant.Name != c.contestant {
+			continue
+		}
+		if c.contestant == "" && c.figure.nodes && !contestant.Cluster {
+			skipped++
+			continue
+		}
+		met++
+		if len(contestant.Runs) == 0 {
+			fault("%s did not run", contestant.Name)
+			continue
+		}
+		for j := range contestant.Runs {
+			if run := &contestant.Runs[j]; run.Failure != "" && !failed[contestant.Name] {
+				failed[contestant.Name] = true
+				fault("%s, round %d, failed: %s", contestant.Name, run.Round, run.Failure)
+			}
+		}
+		for _, at := range c.places(r) {
+			where, v := contestant.Name, value{}
+			if at == nil {
+				v = c.figure.overall(contestant)
+			} else {
+				where += ", " + at.label()
+				v = c.figure.in(contestant, *at)
+			}
+			switch {
+			case v.rounds == 0:
+				fault("%s: %s is not known", where, c.figure.key)
+			case !c.holds(v):
+				fault("%s: %s is %s", where, c.figure.key, c.figure.unit.exact(v.at))
+			}
+		}
+	}
+	switch {
+	case met == 0 && c.contestant != "":
+		fault("no contestant has this name")
+	case met == 0 && skipped > 0:
+		fault("the nodes of no contestant are known")
+	case met == 0:
+		fault("there is no contestant")
+	case c.event != "" && len(c.places(r)) == 0:
+		fault("there was no such event")
+	}
+	return faults
+}
+
+// places are the events that the claim is about, or nil for the whole run.
+func (c *claim) places(r *Report) []*eventKey {
+	if c.event == "" {
+		return []*eventKey{nil}
+	}
+	var all []*eventKey
+	for _, e := range events(r) {
+		if e.name == c.event && (c.nth == 0 || c.nth == e.nth) {
+			all = append(all, &e)
+		}
+	}
+	return all
+}
+
+func (c *claim) holds(v value) bool {
+	for _, o := range operators {
+		if o.text != c.operator {
+			continue
+		}
+		if c.figure.never {
+			return o.holds(v.low, c.bound) && o.holds(v.high, c.bound)
+		}
+		return o.holds(v.at, c.bound)
+	}
+	return false
+}
+
+// AssertHelp explains every figure that can be asserted, by its name: first those of the
+// whole run, then those of events.
+func AssertHelp() (runs, events [][2]string) {
+	for i := range runFigures {
+		runs = append(runs, [2]string{runFigures[i].key, runFigures[i].help})
+	}
+	for i := range eventFigures {
+		events = append(events, [2]string{eventFigures[i].key, eventFigures[i].help})
+	}
+	return runs, events
+}

@@ -1,0 +1,264 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// A fake is what a made-up report is made of: figures of the right form and the wrong
+// values.
+type fake struct {
+	contestants []string
+	rounds      int
+	script      string // steps with semicolons; a number after run is seconds
+	nodes       int
+	seed        uint64
+	windowMS    float64
+	cells       int
+	name        func(i int) string // of nodes
+}
+
+// usual is what most tests look at.
+func usual() *Report {
+	r := fake{contestants: []string{"buckets", "ketama", "vnode:128"}, rounds: 2, nodes: 3, seed: 1,
+		script: "load 200000; run 8; join; run 8; leave; run 8; kill; run 12"}.report()
+	return r
+}
+
+func (f fake) report() *Report {
+	if f.windowMS == 0 {
+		f.windowMS = 100
+	}
+	if f.cells == 0 {
+		f.cells = 256
+	}
+	if f.name == nil {
+		f.name = func(i int) string { return fmt.Sprintf("node-%d", i+1) }
+	}
+	rng := rand.New(rand.NewPCG(f.seed, 9))
+	r := &Report{Version: Version, Ringside: "v0.6.0", Command: "ringside loadtest --strategies " + strings.Join(f.contestants, ",") + " --seed 1",
+		Began: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), TookSeconds: 321.5,
+		Machine:  Machine{OS: "linux", Arch: "amd64", Kernel: "6.1", CPU: "Some Processor", Cores: 2, MemoryBytes: 24 << 30, Go: "go1.26"},
+		Settings: []Setting{{"strategies", strings.Join(f.contestants, ","), false}, {"seed", "1", false}, {"nodes", fmt.Sprint(f.nodes), true}, {"mix", "80 get; 20 set", true}},
+		Script:   f.script, WindowMS: f.windowMS, Rounds: f.rounds, Notes: []string{"Embedded clusters replace lost copies after 2 s (--rereplicate-after)."}}
+	for i, name := range f.contestants {
+		c := Contestant{Name: name, Cluster: true}
+		for round := range f.rounds {
+			c.Runs = append(c.Runs, f.run(rng, i, round+1))
+		}
+		r.Contestants = append(r.Contestants, c)
+	}
+	return r
+}
+
+// A histogram of microseconds as reports have it.
+func histogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, 60_000_000, 3) }
+
+func latencyOf(h *hdrhistogram.Histogram) Latency {
+	text, err := h.EncodeV2()
+	if err != nil {
+		panic(err)
+	}
+	q := func(p float64) float64 { return float64(h.ValueAtPercentile(p)) }
+	return Latency{Mean: h.Mean(), P50: q(50), P90: q(90), P99: q(99), P999: q(99.9), Max: float64(h.Max()), Histogram: string(text)}
+}
+
+func (f fake) run(rng *rand.Rand, contestant, round int) Run {
+	speed := 20_000 * (1 - 0.12*float64(contestant)) * (0.97 + 0.06*rng.Float64())
+	slow := 300 * (1 + 0.3*float64(contestant))
+	run := Run{Round: round, Began: float64(round) * 50, LoadKeys: 200_000, LoadSeconds: 3 + rng.Float64(), GeneratorCores: 0.6}
+	nodes := make([]string, f.nodes)
+	for i := range nodes {
+		nodes[i] = f.name(i)
+	}
+	born := f.nodes
+	at := 0.0
+	all, phase := histogram(), histogram()
+	layout := f.layout(rng, nodes)
+	run.Layouts = append(run.Layouts, Layout{0, nodes, layout, backupOf(layout, len(nodes))})
+	trouble := 0.0 // ms until balanced
+	window := func(part *Phase) {
+		speed, slow := speed*(0.95+0.1*rng.Float64()), slow
+		w := Window{AtMS: at}
+		if trouble > 0 {
+			speed *= 0.6
+			slow *= 3
+			trouble -= f.windowMS
+		}
+		w.Operations = int64(speed * f.windowMS / 1000)
+		h := histogram()
+		for range 60 {
+			_ = h.RecordValues(int64(min(5e7, slow*math.Exp(0.6*rng.NormFloat64()))+1), max(1, w.Operations/60))
+		}
+		w.P50, w.P99, w.P999, w.Max = float64(h.ValueAtPercentile(50)), float64(h.ValueAtPercentile(99)), float64(h.ValueAtPercentile(99.9)), float64(h.Max())
+		phase.Merge(h)
+		part.Operations += w.Operations
+		s := Sample{AtMS: at, Forwarded: 0.5 + 0.1*rng.Float64()}
+		if trouble > 0 {
+			s.Handoffs, s.MovedKeys, s.MovedBytes = 4, 2500+rng.Int64N(500), 300_000
+			last := &run.Events[len(run.Events)-1]
+			last.MovedKeys, last.MovedBytes, last.Handoffs = last.MovedKeys+s.MovedKeys, last.MovedBytes+s.MovedBytes, last.Handoffs+1
+			if last.Name == "kill" && trouble > 1500 {
+				w.Failed, w.Unknown = 25, 1
+			}
+			last.Failed, last.Unknown = last.Failed+w.Failed, last.Unknown+w.Unknown
+			part.Failed, part.Unknown = part.Failed+w.Failed, part.Unknown+w.Unknown
+			for k := range len(layout) / 12 {
+				layout[(k*37+int(at))%len(layout)] = len(nodes) - 1
+			}
+			copied := append([]int(nil), layout...)
+			run.Layouts = append(run.Layouts, Layout{at, nodes, copied, backupOf(copied, len(nodes))})
+		}
+		for i, n := range nodes {
+			cores, memory := 0.2+0.05*rng.Float64(), int64(60<<20+i<<20)
+			s.Nodes = append(s.Nodes, NodeSample{n, int64(400_000 / len(nodes)), int64(50_000_000 / len(nodes)), 256 / int64(len(nodes)), 256 / int64(len(nodes)),
+				float64(w.Operations) * 1000 / f.windowMS / float64(len(nodes)) * (0.9 + 0.2*rng.Float64()), &cores, &memory})
+		}
+		run.Windows, run.Samples = append(run.Windows, w), append(run.Samples, s)
+		at += f.windowMS
+	}
+	for step := range strings.SplitSeq(f.script, "; ") {
+		word, rest, _ := strings.Cut(step, " ")
+		part := Phase{Name: step, FromMS: at}
+		switch word {
+		case "load":
+			continue
+		case "run":
+			var s float64
+			_, _ = fmt.Sscan(rest, &s)
+			for range int(s * 1000 / f.windowMS) {
+				window(&part)
+			}
+		default:
+			e := Event{Name: word, AtMS: at, DoneMS: at + 200, LeastKeys: 60_000, LeastBytes: 7_000_000, LongestPauseMS: 40 + 300*rng.Float64(),
+				Before: Span{5000, speed, slow * 3}, During: Span{3000, speed * 0.6, slow * 9}, After: Span{5000, speed * 1.1, slow * 2.8},
+				BalanceBefore: &Balance{1.02, 1.03, 1.1}, BalanceAfter: &Balance{1.01 + 0.2*float64(contestant), 1.02 + 0.2*float64(contestant), 1.1}}
+			switch word {
+			case "join":
+				e.Node = f.name(born)
+				born++
+				nodes = append(append([]string(nil), nodes...), e.Node)
+			case "leave", "kill":
+				e.Node = nodes[len(nodes)-2]
+				nodes = append(append([]string(nil), nodes[:len(nodes)-2]...), nodes[len(nodes)-1])
+			}
+			for k := range layout {
+				layout[k] %= len(nodes)
+			}
+			run.Events = append(run.Events, e)
+			trouble = 2500 + 500*float64(contestant)
+			done := at + trouble
+			if word != "kill" || contestant != 1 {
+				run.Events[len(run.Events)-1].BalancedMS = &done
+			}
+			window(&part)
+			window(&part)
+		}
+		part.UntilMS = at
+		part.Latency = latencyOf(phase)
+		part.LongestPauseMS = 12
+		part.Commands = []CommandFigures{{"GET", part.Operations * 8 / 10, 0, part.Latency}, {"SET", part.Operations * 2 / 10, part.Failed, part.Latency}}
+		all.Merge(phase)
+		phase.Reset()
+		run.Phases = append(run.Phases, part)
+		run.All.Operations, run.All.Failed, run.All.Unknown = run.All.Operations+part.Operations, run.All.Failed+part.Failed, run.All.Unknown+part.Unknown
+	}
+	run.All.Name, run.All.UntilMS, run.All.Latency, run.All.LongestPauseMS = "all", at, latencyOf(all), 350
+	run.All.Commands = []CommandFigures{{"GET", run.All.Operations * 8 / 10, 0, run.All.Latency}, {"SET", run.All.Operations * 2 / 10, run.All.Failed, run.All.Latency}}
+	for i := range run.Events {
+		e := &run.Events[i]
+		x := float64(e.MovedKeys) / float64(e.LeastKeys)
+		e.Factor = &x
+	}
+	run.Checked = &Checked{Reads: run.All.Operations * 8 / 10, FinalKeys: 200_000}
+	return run
+}
+
+func (f fake) layout(rng *rand.Rand, nodes []string) []int {
+	cells := make([]int, f.cells)
+	for i := range cells {
+		cells[i] = rng.IntN(len(nodes))
+	}
+	return cells
+}
+
+func backupOf(primary []int, nodes int) []int {
+	all := make([]int, len(primary))
+	for i, p := range primary {
+		all[i] = (p + 1) % nodes
+	}
+	return all
+}
+
+// odd are reports of every form that the renderings must take.
+func odd() map[string]*Report {
+	failed := usual()
+	failed.Contestants[1].Runs[1].Failure = "node-4 did not join: connection refused"
+	failed.Contestants[1].Runs[1].Events = failed.Contestants[1].Runs[1].Events[:1]
+	failed.Contestants[2].Runs = failed.Contestants[2].Runs[:1]
+	failed.Contestants[2].Runs[0] = Run{Round: 1, Failure: "start: no space left on device"}
+
+	servers := fake{contestants: []string{"127.0.0.1:6379", "valkey.example:6379"}, rounds: 1, nodes: 1, seed: 2, script: "load 1000; run 5"}.report()
+	for i := range servers.Contestants {
+		c := &servers.Contestants[i]
+		c.Cluster = false
+		for j := range c.Runs {
+			c.Runs[j].Samples, c.Runs[j].Layouts, c.Runs[j].Checked = nil, nil, nil
+		}
+	}
+	mixed := usual()
+	mixed.Contestants = append(mixed.Contestants, servers.Contestants[0])
+
+	interrupted := fake{contestants: []string{"buckets", "ketama"}, rounds: 1, nodes: 3, seed: 3, script: "load 200000; run 3; join"}.report()
+	interrupted.Interrupted = true
+	interrupted.Contestants[0].Runs[0].Failure = "interrupted"
+	interrupted.Contestants[1].Runs = nil
+
+	hostile := fake{contestants: []string{`<script>alert("1")</script>&|`, "b\x1b[31m", strings.Repeat("long-", 60)}, rounds: 1, nodes: 3, seed: 4, script: "run 2; join; run 2",
+		name: func(i int) string { return fmt.Sprintf(`<i>&"%d`, i) }}.report()
+	hostile.Notes = append(hostile.Notes, "<b>& a note")
+	hostile.Contestants[0].Runs[0].Failure = "<b>\x00 & failure"
+
+	bad := usual()
+	nan, inf := math.NaN(), math.Inf(1)
+	for i := range bad.Contestants {
+		for j := range bad.Contestants[i].Runs {
+			run := &bad.Contestants[i].Runs[j]
+			run.All.Latency = Latency{Mean: nan, P50: nan, P90: inf, P99: inf, P999: nan, Max: inf, Histogram: "no histogram"}
+			run.Events[0].Factor, run.Events[1].BalanceAfter = &nan, &Balance{inf, nan, 0}
+			run.Windows[3].P99, run.Samples[2].Forwarded, *run.Samples[1].Nodes[0].Cores = nan, inf, nan
+			run.GeneratorCores = inf
+		}
+	}
+
+	empty := usual()
+	for i := range empty.Contestants {
+		for j := range empty.Contestants[i].Runs {
+			empty.Contestants[i].Runs[j] = Run{Round: j + 1}
+		}
+	}
+	many := fake{contestants: strings.Fields(strings.Repeat("vnode:1 ketama:2 ", 8)), rounds: 3, nodes: 3, seed: 6, script: "run 2; join; run 2"}.report()
+	for i := range many.Contestants {
+		many.Contestants[i].Name += fmt.Sprint(i)
+	}
+	return map[string]*Report{
+		"usual":       usual(),
+		"failed runs": failed,
+		"servers":     servers,
+		"mixed":       mixed,
+		"interrupted": interrupted,
+		"hostile":     hostile,
+		"no numbers":  bad,
+		"no windows":  empty,
+		"one window":  fake{contestants: []string{"buckets"}, rounds: 1, nodes: 1, seed: 5, script: "run 0.1"}.report(),
+		"many":        many,
+		"nobody":      {Version: Version, Interrupted: true},
+		"64 nodes":    fake{contestants: []string{"buckets", "vnode"}, rounds: 1, nodes: 60, seed: 7, cells: 4096, script: "run 2; join; run 2"}.report(),
+		"many events": fake{contestants: []string{"buckets"}, rounds: 1, nodes: 3, seed: 8, script: strings.Repeat("join; run 0.2; leave; run 0.2; ", 30) + "run 1"}.report(),
+	}
+}
