@@ -118,7 +118,8 @@ const fontStyle = "font-family:Liberation Sans;font-variant:normal;font-weight:n
 const boldStyle = "font-family:Liberation Sans;font-variant:normal;font-weight:bold;font-style:normal;"
 
 // draw draws the picture as the content of an svg element. Fonts are left to the
-// element, and what is drawn in ink takes the colour of the text around it.
+// element, and what is drawn in ink takes the colour of the text around it. Images, which
+// the canvas calls by a wrong name, fill their rectangles.
 func (p Picture) draw() string {
 	canvas := vgsvg.NewWith(vgsvg.UseWH(p.Width, p.Height))
 	p.Paint(draw.NewCanvas(canvas, p.Width, p.Height))
@@ -132,7 +133,8 @@ func (p Picture) draw() string {
 		s = s[strings.Index(s, ">")+1:]
 	}
 	s = strings.TrimSuffix(strings.TrimSpace(s), "</svg>")
-	return strings.NewReplacer(fontStyle, "", boldStyle, "font-weight:bold;", hex(Ink), "currentColor").Replace(s)
+	return strings.NewReplacer(fontStyle, "", boldStyle, "font-weight:bold;", hex(Ink), "currentColor",
+		"<image ", `<image preserveAspectRatio="none" `, "xlink:href", "href", "data:image/jpg", "data:image/png").Replace(s)
 }
 
 // Inline is the picture for a page of HTML.

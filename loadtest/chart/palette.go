@@ -103,3 +103,25 @@ func (l Look) Point(radius vg.Length) draw.GlyphStyle {
 }
 
 func hex(c color.NRGBA) string { return fmt.Sprintf("#%02X%02X%02X", c.R, c.G, c.B) }
+
+// Nth is the look of one of several things that have no names of their own, such as nodes,
+// from 0 on.
+func Nth(i int) Look {
+	i = max(i, 0)
+	l := allLooks[i%len(allLooks)]
+	if round := i / len(allLooks); round > 0 {
+		l.dashes = []vg.Length{vg.Length(1 + 2*round), 2}
+		// Where there are no lines, shades tell them apart.
+		shade := [...]int{100, 65, 135}[round%3]
+		l.Color.R, l.Color.G, l.Color.B = shaded(l.Color.R, shade), shaded(l.Color.G, shade), shaded(l.Color.B, shade)
+	}
+	return l
+}
+
+// shaded is a part of a colour in percent of itself, towards white above 100.
+func shaded(part uint8, percent int) uint8 {
+	if percent <= 100 {
+		return uint8(int(part) * percent / 100)
+	}
+	return uint8(int(part) + (255-int(part))*(percent-100)/100)
+}
