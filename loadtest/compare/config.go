@@ -50,7 +50,7 @@ type Config struct {
 	TLS                *tls.Config
 	// Progress is given how it goes, a few times a second, from one goroutine at a time.
 	// nil is nobody.
-	Progress func(Progress)
+	Progress func([]report.State)
 
 	// What the report says of itself.
 	Version, Command string
