@@ -22,6 +22,10 @@ type Result struct {
 	// Behind is by how much the client that was latest was behind its schedule at the
 	// end, in an open loop.
 	Behind time.Duration
+	// Broken is how many connections broke, or came to nothing, and Why the last did. It is
+	// not known of clients that share theirs.
+	Broken int64
+	Why    error
 }
 
 // A Live is how it goes.
