@@ -91,7 +91,7 @@ func (c *Client) Begin(kind Kind, op *workload.Op, now time.Duration) {
 	w := write{client: c.number, number: op.Write, kind: kind, began: now, acked: forever}
 	if kind.writes() {
 		c.m.begun[c.number].Store(op.Write)
-		if len(op.Args) == 5 && kind == Set { // SET key value PX milliseconds
+		if kind == Set && len(op.Keys) == 1 && len(op.Args) == 5 { // SET key value PX milliseconds
 			ms, _ := strconv.ParseInt(string(op.Args[4]), 10, 64)
 			w.ttl = time.Duration(ms) * time.Millisecond
 		}
