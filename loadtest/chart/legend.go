@@ -30,6 +30,20 @@ func (p Picture) Decorative() string {
 	return fmt.Sprintf(`<svg viewBox="0 0 %g %g" width="%[1]g" height="%[2]g" aria-hidden="true">%[3]s</svg>`, p.Width, p.Height, p.draw())
 }
 
+// LineSwatch is a line without a point.
+func LineSwatch(l Look) Picture {
+	return Picture{Width: SwatchWidth, Height: SwatchHeight, Paint: func(c draw.Canvas) {
+		c.StrokeLine2(l.Line(2), 0, SwatchHeight/2, SwatchWidth, SwatchHeight/2)
+	}}
+}
+
+// BlockSwatch is a patch of a colour, for what has lines and areas.
+func BlockSwatch(l Look) Picture {
+	return Picture{Width: SwatchHeight, Height: SwatchHeight, Paint: func(c draw.Canvas) {
+		c.FillPolygon(l.Color, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
+	}}
+}
+
 // LevelSwatch is the line of a level.
 func LevelSwatch() Picture {
 	return Picture{Width: SwatchWidth, Height: SwatchHeight, Paint: DrawLevelSwatch}

@@ -9,7 +9,8 @@ type Grid struct {
 // A Cell is a figure in a table.
 type Cell struct {
 	Text string
-	Best bool // of its row
+	Soft string // what is said beside it, with less weight
+	Best bool   // of its row
 	// Yardstick tells that it is not one of those that are compared.
 	Yardstick bool
 }

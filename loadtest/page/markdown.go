@@ -22,6 +22,9 @@ func (t Grid) Markdown(b *strings.Builder) {
 			if c.Best {
 				texts[i] = "**" + texts[i] + "**"
 			}
+			if c.Soft != "" {
+				texts[i] += " " + Escaped(c.Soft)
+			}
 		}
 		line(texts)
 	}

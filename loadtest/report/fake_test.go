@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,8 +80,11 @@ func (f fake) run(rng *rand.Rand, contestant, round int) Run {
 	born := f.nodes
 	at := 0.0
 	all, phase := histogram(), histogram()
-	layout := f.layout(rng, nodes)
-	run.Layouts = append(run.Layouts, Layout{0, nodes, layout, backupOf(layout, len(nodes))})
+	owners := make([]string, f.cells)
+	for i := range owners {
+		owners[i] = nodes[rng.IntN(len(nodes))]
+	}
+	run.Layouts = append(run.Layouts, layoutOf(0, nodes, owners))
 	trouble := 0.0 // ms until balanced
 	window := func(part *Phase) {
 		speed, slow := speed*(0.95+0.1*rng.Float64()), slow
@@ -92,8 +96,8 @@ func (f fake) run(rng *rand.Rand, contestant, round int) Run {
 		}
 		w.Operations = int64(speed * f.windowMS / 1000)
 		h := histogram()
-		for range 60 {
-			_ = h.RecordValues(int64(min(5e7, slow*math.Exp(0.6*rng.NormFloat64()))+1), max(1, w.Operations/60))
+		for range 300 {
+			_ = h.RecordValues(int64(min(5e7, slow*math.Exp(0.6*rng.NormFloat64()))+1), max(1, w.Operations/300))
 		}
 		w.P50, w.P99, w.P999, w.Max = float64(h.ValueAtPercentile(50)), float64(h.ValueAtPercentile(99)), float64(h.ValueAtPercentile(99.9)), float64(h.Max())
 		phase.Merge(h)
@@ -108,11 +112,15 @@ func (f fake) run(rng *rand.Rand, contestant, round int) Run {
 			}
 			last.Failed, last.Unknown = last.Failed+w.Failed, last.Unknown+w.Unknown
 			part.Failed, part.Unknown = part.Failed+w.Failed, part.Unknown+w.Unknown
-			for k := range len(layout) / 12 {
-				layout[(k*37+int(at))%len(layout)] = len(nodes) - 1
+			for range len(owners) / 12 {
+				k := rng.IntN(len(owners))
+				if last.Name == "join" && rng.IntN(len(nodes)) == 0 {
+					owners[k] = nodes[len(nodes)-1]
+				} else if !slices.Contains(nodes, owners[k]) {
+					owners[k] = nodes[rng.IntN(len(nodes))]
+				}
 			}
-			copied := append([]int(nil), layout...)
-			run.Layouts = append(run.Layouts, Layout{at, nodes, copied, backupOf(copied, len(nodes))})
+			run.Layouts = append(run.Layouts, layoutOf(at, nodes, owners))
 		}
 		for i, n := range nodes {
 			cores, memory := 0.2+0.05*rng.Float64(), int64(60<<20+i<<20)
@@ -147,9 +155,6 @@ func (f fake) run(rng *rand.Rand, contestant, round int) Run {
 				e.Node = nodes[len(nodes)-2]
 				nodes = append(append([]string(nil), nodes[:len(nodes)-2]...), nodes[len(nodes)-1])
 			}
-			for k := range layout {
-				layout[k] %= len(nodes)
-			}
 			run.Events = append(run.Events, e)
 			trouble = 2500 + 500*float64(contestant)
 			done := at + trouble
@@ -179,20 +184,13 @@ func (f fake) run(rng *rand.Rand, contestant, round int) Run {
 	return run
 }
 
-func (f fake) layout(rng *rand.Rand, nodes []string) []int {
-	cells := make([]int, f.cells)
-	for i := range cells {
-		cells[i] = rng.IntN(len(nodes))
+func layoutOf(at float64, nodes, owners []string) Layout {
+	l := Layout{AtMS: at, Nodes: nodes}
+	for i, o := range owners {
+		k := slices.Index(nodes, o)
+		l.Primary, l.Backup = append(l.Primary, k), append(l.Backup, (k+1+i%max(1, len(nodes)-1))%len(nodes))
 	}
-	return cells
-}
-
-func backupOf(primary []int, nodes int) []int {
-	all := make([]int, len(primary))
-	for i, p := range primary {
-		all[i] = (p + 1) % nodes
-	}
-	return all
+	return l
 }
 
 // odd are reports of every form that the renderings must take.

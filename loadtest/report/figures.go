@@ -1,6 +1,9 @@
 package report
 
-import "math"
+import (
+	"math"
+	"strings"
+)
 
 // A figure is one thing that is said of a run, or of an event of it. Tables, pages,
 // assertions and their help all go by the same list of them.
@@ -12,6 +15,8 @@ type figure struct {
 	goal goal
 	// never is for what must not happen: over rounds, the worst counts.
 	never bool
+	// told figures of events also stand in short tables.
+	told bool
 	// hidden figures have no row: they are there for assertions.
 	hidden bool
 	// rare figures have a row only where somebody has one that is not 0.
@@ -72,13 +77,13 @@ var runFigures = []figure{
 		}
 		return r.All.Service.P99, true
 	}, help: "p99 from when an operation was sent, where clients keep to a rate: what p99 would look like if waiting did not count"},
-	{key: "pause", name: "longest pause", unit: micros, goal: low, run: func(r *Run) (float64, bool) { return r.All.LongestPauseMS * 1000, true },
+	{key: "pause", name: "longest pause", unit: micros, goal: low, run: func(r *Run) (float64, bool) { return r.All.LongestPauseMS * 1000, r.ran() },
 		help: "for how long somebody waited at most until any key could be used: from the beginning of an operation that failed, or was slow, to the end of the next on the same key that did not"},
-	{key: "failed", name: "failed", unit: count, goal: low, never: true, run: func(r *Run) (float64, bool) { return float64(r.All.Failed), true },
+	{key: "failed", name: "failed", unit: count, goal: low, never: true, run: func(r *Run) (float64, bool) { return float64(r.All.Failed), r.ran() },
 		help: "operations that were answered with an error"},
-	{key: "unknown", name: "unknown outcome", unit: count, goal: low, never: true, run: func(r *Run) (float64, bool) { return float64(r.All.Unknown), true },
+	{key: "unknown", name: "unknown outcome", unit: count, goal: low, never: true, run: func(r *Run) (float64, bool) { return float64(r.All.Unknown), r.ran() },
 		help: "operations whose outcome nobody knows: the connection broke before the answer came"},
-	{key: "redirected", name: "redirected", unit: count, rare: true, run: func(r *Run) (float64, bool) { return float64(r.All.Redirected), true },
+	{key: "redirected", name: "redirected", unit: count, rare: true, run: func(r *Run) (float64, bool) { return float64(r.All.Redirected), r.ran() },
 		help: "times that a client was sent to another node, and went"},
 	{key: "lost", name: "lost", unit: count, goal: low, never: true, run: checked(func(c *Checked) int64 { return c.Lost }),
 		help: "answers without a value that had been acknowledged; must be 0"},
@@ -102,7 +107,7 @@ var runFigures = []figure{
 		help: "keys that were written each second before anything was measured"},
 	{key: "generator", name: "generator's cores", unit: plain, run: func(r *Run) (float64, bool) { return r.GeneratorCores, r.GeneratorCores > 0 },
 		help: "processors that the clients took, on the average"},
-	{key: "saturated", name: "generator behind", unit: share, rare: true, run: func(r *Run) (float64, bool) { return r.GeneratorSaturated, true },
+	{key: "saturated", name: "generator behind", unit: share, rare: true, run: func(r *Run) (float64, bool) { return r.GeneratorSaturated, r.ran() },
 		help: "share of the time in which the clients could not have asked for more: figures are then those of the generator, not of what it drives"},
 }
 
@@ -112,7 +117,7 @@ var eventFigures = []figure{
 		help: "copies of keys that travelled to another node from the event until the next"},
 	{key: "moved-bytes", name: "bytes moved", unit: sized, goal: low, nodes: true, event: func(e *Event) (float64, bool) { return float64(e.MovedBytes), true },
 		help: "their bytes"},
-	{key: "moved/least", name: "÷ least possible", unit: factor, goal: one, nodes: true, event: func(e *Event) (float64, bool) {
+	{key: "moved/least", told: true, name: "÷ least possible", unit: factor, goal: one, nodes: true, event: func(e *Event) (float64, bool) {
 		if e.Factor == nil {
 			return 0, false
 		}
@@ -120,23 +125,23 @@ var eventFigures = []figure{
 	}, help: "moved by the least possible; the best is nearest to 1"},
 	{key: "handoffs", name: "handoffs", unit: count, nodes: true, event: func(e *Event) (float64, bool) { return float64(e.Handoffs), true },
 		help: "movements of ranges from one node to another"},
-	{key: "balanced", name: "until balanced", unit: micros, goal: low, nodes: true, event: func(e *Event) (float64, bool) { return e.untilBalanced() },
+	{key: "balanced", told: true, name: "until balanced", unit: micros, goal: low, nodes: true, event: func(e *Event) (float64, bool) { return e.untilBalanced() },
 		help: "time until everything was where it belongs with all its copies; missing if it was not by the next event"},
 	{key: "throughput-before", name: "throughput before", unit: perSecond, event: span(before, perSecondOf),
 		help: "operations without an error each second, before the event"},
-	{key: "throughput", name: "… during", unit: perSecond, goal: high, event: span(during, perSecondOf),
+	{key: "throughput", told: true, name: "… during", unit: perSecond, goal: high, event: span(during, perSecondOf),
 		help: "the same from the event until everything is balanced"},
 	{key: "throughput-after", name: "… after", unit: perSecond, goal: high, event: span(after, perSecondOf),
 		help: "the same from then until the next event"},
 	{key: "p99-before", name: "p99 before", unit: micros, event: span(before, p99Of),
 		help: "99 of 100 operations took no longer, before the event"},
-	{key: "p99", name: "… during", unit: micros, goal: low, event: span(during, p99Of),
+	{key: "p99", told: true, name: "… during", unit: micros, goal: low, event: span(during, p99Of),
 		help: "the same from the event until everything is balanced"},
 	{key: "p99-after", name: "… after", unit: micros, goal: low, event: span(after, p99Of),
 		help: "the same from then until the next event"},
-	{key: "pause", name: "longest pause", unit: micros, goal: low, event: func(e *Event) (float64, bool) { return e.LongestPauseMS * 1000, true },
+	{key: "pause", told: true, name: "longest pause", unit: micros, goal: low, event: func(e *Event) (float64, bool) { return e.LongestPauseMS * 1000, true },
 		help: "the longest pause of any key from the event until the next"},
-	{key: "failed", name: "failed", unit: count, goal: low, never: true, event: func(e *Event) (float64, bool) { return float64(e.Failed), true },
+	{key: "failed", told: true, name: "failed", unit: count, goal: low, never: true, event: func(e *Event) (float64, bool) { return float64(e.Failed), true },
 		help: "operations that were answered with an error from the event until the next"},
 	{key: "unknown", name: "unknown outcome", unit: count, goal: low, never: true, event: func(e *Event) (float64, bool) { return float64(e.Unknown), true },
 		help: "operations from the event until the next whose outcome nobody knows"},
@@ -151,9 +156,21 @@ var eventFigures = []figure{
 		help: "the same of requests that nodes answered themselves"},
 }
 
+// fullName is the figure's name where the row above does not say what it goes on with.
+func (f *figure) fullName() string {
+	if !strings.HasPrefix(f.name, "…") {
+		return f.name
+	}
+	of, _, _ := strings.Cut(f.key, "-")
+	return of + strings.TrimPrefix(f.name, "…")
+}
+
 func rate(n int64, milliseconds float64) (float64, bool) {
 	return float64(n) / milliseconds * 1000, milliseconds > 0
 }
+
+// ran tells whether clients did anything.
+func (r *Run) ran() bool { return r.All.UntilMS > r.All.FromMS }
 
 func latency(of func(*Latency) float64) func(*Run) (float64, bool) {
 	return func(r *Run) (float64, bool) { return of(&r.All.Latency), r.All.Operations > 0 }

@@ -1,6 +1,18 @@
 package report
 
-import "io"
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/ringside-kv/ringside/loadtest/chart"
+	"github.com/ringside-kv/ringside/loadtest/human"
+	"github.com/ringside-kv/ringside/loadtest/page"
+)
 
 // PageOptions are what a page says beyond the report.
 type PageOptions struct {
@@ -8,5 +20,291 @@ type PageOptions struct {
 	Title string
 }
 
-// HTML writes a report as one page that needs nothing else.
-func HTML(w io.Writer, r *Report, options PageOptions) error { return nil }
+//go:embed page.html
+var pageText string
+
+//go:embed page.css
+var pageStyle string
+
+var pageTemplate = page.Template(pageText)
+
+// mostPageEvents keeps a page small enough for a phone, whatever the script.
+const mostPageEvents = 40
+
+// HTML writes a report as one page that needs nothing else: no script, no font and no
+// picture from elsewhere. It takes a few megabytes at most.
+func HTML(w io.Writer, r *Report, options PageOptions) error {
+	if err := pageTemplate.Execute(w, newPage(r, options)); err != nil {
+		return fmt.Errorf("write page: %w", err)
+	}
+	return nil
+}
+
+// A wholePage is what the template shows.
+type wholePage struct {
+	Style            template.CSS
+	Title            string
+	Heading, Notes   []string
+	LegendText       string
+	Legend           []legendEntry
+	Summary          page.Grid
+	Overlays         []drawn
+	Events           []titledGrid
+	EventsNote       string
+	Distribution     *drawn
+	DistributionGrid page.Grid
+	Clients, Cluster []sides
+	Nodes            []sides
+	NodeLegend       []legendEntry
+	Owners, Backups  []drawn
+	Details          []details
+	Settings         page.Grid
+	Facts            [][2]string
+	Command          string
+	RunTerms         [][2]string
+	EventTerms       [][2]string
+	ChartTerms       [][2]string
+}
+
+type legendEntry struct {
+	Swatch template.HTML
+	Name   string
+}
+
+// drawn is a chart; without a picture nothing is known.
+type drawn struct {
+	Title   string
+	Picture template.HTML
+}
+
+type titledGrid struct {
+	Title string
+	Grid  page.Grid
+}
+
+// sides are the charts of a measure, one for each contestant.
+type sides struct {
+	Title, Help string
+	Legend      []legendEntry
+	Charts      []drawn
+}
+
+// details are the tables of one contestant.
+type details struct {
+	Name             string
+	Shown            string // which round
+	Phases, Commands page.Grid
+}
+
+func newPage(r *Report, options PageOptions) *wholePage {
+	p := &wholePage{
+		Style:      page.Style() + template.CSS(pageStyle),
+		Title:      human.Printable(options.Title),
+		Heading:    printable(headingLines(r)),
+		Notes:      printable(notes(r)),
+		LegendText: capital(strings.ReplaceAll(legendText(r), "the best of its row", "the best of each row is marked")),
+		Summary:    figuresGrid(r, "", rows(r, nil)),
+		Settings:   settingsGrid(r),
+		Facts:      facts(r),
+		Command:    human.Printable(r.Command),
+	}
+	if p.Title == "" {
+		p.Title = title(r)
+	}
+	for i, l := range chart.Looks(names(r)) {
+		p.Legend = append(p.Legend, legendEntry{swatch(l), shortName(&r.Contestants[i])})
+	}
+	p.RunTerms, p.EventTerms = terms(runFigures), terms(eventFigures)
+	for _, m := range allMeasures() {
+		p.ChartTerms = append(p.ChartTerms, [2]string{m.title, m.help})
+	}
+	if len(r.Contestants) == 0 {
+		return p
+	}
+	t := clockOf(r)
+	p.overlays(r, t)
+	p.events(r)
+	p.distribution(r)
+	p.overTime(r, t)
+	p.owners(r, t)
+	for i := range r.Contestants {
+		p.details(&r.Contestants[i])
+	}
+	return p
+}
+
+// title is what was compared.
+func title(r *Report) string {
+	switch len(r.Contestants) {
+	case 0:
+		return "Load test"
+	case 1:
+		return "Load test of " + shortName(&r.Contestants[0])
+	}
+	var all []string
+	for i := range r.Contestants {
+		all = append(all, human.Clip(human.Printable(r.Contestants[i].Name), 30))
+	}
+	return "Load test: " + human.Clip(strings.Join(all[:len(all)-1], ", ")+" and "+all[len(all)-1], 200)
+}
+
+func allMeasures() []*measure {
+	var all []*measure
+	for _, list := range [][]measure{clientMeasures, clusterMeasures, nodeMeasures} {
+		for i := range list {
+			all = append(all, &list[i])
+		}
+	}
+	return all
+}
+
+// terms are figures with what they mean.
+func terms(figures []figure) [][2]string {
+	var all [][2]string
+	for i := range figures {
+		if f := &figures[i]; !f.hidden {
+			all = append(all, [2]string{f.fullName() + " [" + f.key + "]", f.help})
+		}
+	}
+	return all
+}
+
+// printable texts have no characters that break a page.
+func printable(texts []string) []string {
+	for i, text := range texts {
+		texts[i] = human.Printable(oneLine(text))
+	}
+	return texts
+}
+
+// shortName is a contestant's name as far as there is room for it.
+func shortName(c *Contestant) string { return human.Clip(human.Printable(c.Name), 40) }
+
+func swatch(l chart.Look) template.HTML { return template.HTML(chart.Swatch(l).Decorative()) }
+
+// inline is markup that this program has made and escaped.
+func inline(p chart.Picture) drawn { return drawn{p.Title, template.HTML(p.Inline())} }
+
+func (p *wholePage) overlays(r *Report, t clock) {
+	add := func(c chart.Picture, any bool) {
+		if any {
+			p.Overlays = append(p.Overlays, inline(c))
+		}
+	}
+	add(overlayChart(r, &clientMeasures[0], 0, "Throughput, operations each second", t))
+	add(overlayChart(r, &clientMeasures[1], 1, "p99 of each window", t))
+	add(movedChart(r))
+}
+
+func (p *wholePage) events(r *Report) {
+	all := events(r)
+	if n := len(all); n > mostPageEvents {
+		p.EventsNote = fmt.Sprintf("There were %d events. The first %d are here; JSON and CSV have all.", n, mostPageEvents)
+		all = all[:mostPageEvents]
+	}
+	for _, e := range all {
+		p.Events = append(p.Events, titledGrid{capital(e.title(r)), figuresGrid(r, "", rows(r, &e))})
+	}
+}
+
+func (p *wholePage) distribution(r *Report) {
+	all := make([]*hdrhistogram.Histogram, len(r.Contestants))
+	for i := range all {
+		all[i] = r.Contestants[i].distribution()
+	}
+	if c, any := distributionChart(r, all); any {
+		d := inline(c)
+		p.Distribution, p.DistributionGrid = &d, distributionGrid(r, all)
+	}
+}
+
+func (p *wholePage) overTime(r *Report, t clock) {
+	index := nodeIndex(r)
+	// All lines share the room of the page.
+	lines := 0
+	for _, m := range allMeasures() {
+		if m.nodes {
+			lines += len(index)
+		} else {
+			lines += 2
+		}
+	}
+	most := max(20, min(mostSidePoints, mostPoints/max(1, lines*len(r.Contestants))))
+	side := func(list []measure) (all []sides) {
+		for i := range list {
+			m := &list[i]
+			charts := sideCharts(r, m, t, most)
+			if charts == nil {
+				continue
+			}
+			s := sides{Title: m.title, Help: m.help, Charts: inlined(r, charts)}
+			if !m.nodes {
+				s.Legend = lineLegend(r, m)
+			}
+			all = append(all, s)
+		}
+		return all
+	}
+	p.Clients, p.Cluster, p.Nodes = side(clientMeasures), side(clusterMeasures), side(nodeMeasures)
+	p.NodeLegend = make([]legendEntry, len(index))
+	for name, i := range index {
+		p.NodeLegend[i] = legendEntry{block(chart.Nth(i)), human.Clip(human.Printable(name), 30)}
+	}
+}
+
+// inlined are the charts of all contestants.
+func inlined(r *Report, charts []*chart.Picture) []drawn {
+	all := make([]drawn, len(charts))
+	for i, c := range charts {
+		all[i].Title = shortName(&r.Contestants[i])
+		if c != nil {
+			all[i] = inline(*c)
+		}
+	}
+	return all
+}
+
+// lineLegend names the lines of a chart, if there are several.
+func lineLegend(r *Report, m *measure) []legendEntry {
+	for i := range r.Contestants {
+		run := r.Contestants[i].shown()
+		if run == nil {
+			continue
+		}
+		lines := m.lines(&Report{WindowMS: r.WindowMS}, &Run{Windows: run.Windows[:min(1, len(run.Windows))], Samples: run.Samples[:min(1, len(run.Samples))]})
+		if len(lines) < 2 {
+			return nil
+		}
+		var all []legendEntry
+		for _, l := range lines {
+			all = append(all, legendEntry{template.HTML(chart.LineSwatch(l.look).Decorative()), l.name})
+		}
+		return all
+	}
+	return nil
+}
+
+// block is a patch of a node's colour, which stands for its lines and its pieces.
+func block(l chart.Look) template.HTML { return template.HTML(chart.BlockSwatch(l).Decorative()) }
+
+func (p *wholePage) owners(r *Report, t clock) {
+	index := nodeIndex(r)
+	primaries, backups := make([]*chart.Picture, len(r.Contestants)), make([]*chart.Picture, len(r.Contestants))
+	any := false
+	for i := range r.Contestants {
+		primaries[i] = ownersChart(r, &r.Contestants[i], t, index, false)
+		backups[i] = ownersChart(r, &r.Contestants[i], t, index, true)
+		any = any || primaries[i] != nil
+	}
+	if any {
+		p.Owners, p.Backups = inlined(r, primaries), inlined(r, backups)
+	}
+}
+
+func (p *wholePage) details(c *Contestant) {
+	run := c.shown()
+	if run == nil {
+		return
+	}
+	p.Details = append(p.Details, details{Name: shortName(c), Shown: fmt.Sprintf("round %d of %d", run.Round, len(c.Runs)), Phases: phasesGrid(run), Commands: commandsGrid(run)})
+}

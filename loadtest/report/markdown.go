@@ -1,6 +1,37 @@
 package report
 
-import "io"
+import (
+	"fmt"
+	"io"
+	"strings"
 
-// Markdown writes the tables as GitHub reads them.
-func Markdown(w io.Writer, r *Report) error { return nil }
+	"github.com/ringside-kv/ringside/loadtest/page"
+)
+
+// Markdown writes the tables as GitHub reads them: one of the whole runs, and one that has
+// the most telling figures of each event. The best is bold, spreads over rounds stand in
+// brackets.
+func Markdown(w io.Writer, r *Report) error {
+	var b strings.Builder
+	for _, note := range notes(r) {
+		fmt.Fprintf(&b, "> %s\n\n", page.Escaped(oneLine(note)))
+	}
+	figuresGrid(r, "all of it", rows(r, nil)).Markdown(&b)
+	if all := events(r); len(all) > 0 && len(r.Contestants) > 0 {
+		t := page.Grid{Head: heads(r, "events")}
+		for _, e := range all {
+			for _, line := range rows(r, &e) {
+				if !line.figure.told {
+					continue
+				}
+				cells := figuresGrid(r, "", []row{line}).Rows[0]
+				cells[0].Text = e.label() + ": " + line.figure.fullName()
+				t.Rows = append(t.Rows, cells)
+			}
+		}
+		b.WriteByte('\n')
+		t.Markdown(&b)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

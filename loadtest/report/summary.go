@@ -220,7 +220,7 @@ func best(f *figure, values []value) []bool {
 }
 
 func (v value) touches(w value) bool {
-	return v.rounds > 1 && w.rounds > 1 && v.low <= w.high && w.low <= v.high
+	return v.low <= w.high && w.low <= v.high
 }
 
 // text is the value for people, without its spread.
