@@ -18,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ringside-kv/ringside/loadtest/compare"
+	"github.com/ringside-kv/ringside/loadtest/human"
 	"github.com/ringside-kv/ringside/loadtest/report"
 )
 
@@ -217,14 +218,20 @@ func (o *loading) chosen(cmd *cobra.Command) (all []report.Setting) {
 
 // assertHelp names what can be asserted.
 func assertHelp() string {
+	const name, cells = 20, 86
 	runs, events := report.AssertHelp()
 	var b strings.Builder
 	seen := make(map[string]bool)
 	for _, one := range append(runs, events...) {
-		if !seen[one[0]] {
-			fmt.Fprintf(&b, "  %-22s %s\n", one[0], one[1])
+		if seen[one[0]] {
+			continue
 		}
 		seen[one[0]] = true
+		head := one[0]
+		for _, line := range human.Wrap(one[1], cells-name-2, 10) {
+			fmt.Fprintf(&b, "  %-*s%s\n", name, head, line)
+			head = ""
+		}
 	}
 	return b.String()
 }
