@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/drive"
@@ -74,13 +75,21 @@ func (p *play) play(ctx context.Context) (err error) {
 	if err := p.begin(ctx); err != nil {
 		return err
 	}
+	playing, stop := context.WithCancelCause(ctx)
+	var minding sync.WaitGroup
+	minding.Go(func() { p.mind(playing, stop) })
 	for i := range rest {
-		if err = p.step(ctx, &rest[i]); err != nil {
+		if err = p.step(playing, &rest[i]); err != nil {
+			if gone := context.Cause(playing); errors.Is(gone, errGone) {
+				err = gone
+			}
 			err = fmt.Errorf("%v: %w", rest[i], err)
 			break
 		}
 	}
-	return errors.Join(err, p.end(ctx))
+	stop(nil)
+	minding.Wait()
+	return errors.Join(err, p.end(ctx, err == nil))
 }
 
 // start makes the cluster, if one is to be made, and connects clients.
@@ -131,6 +140,13 @@ func (c *Config) load(keys int64, targets func() []string, check *verify.Model) 
 		Workload: w, Targets: targets, Route: c.Route, Pipeline: c.Pipeline, Think: c.Think,
 		Username: c.Username, Password: c.Password, TLS: c.TLS, Timeout: c.Timeout, Window: c.window(), Check: check,
 	}
+}
+
+func (c *Config) timeout() time.Duration {
+	if c.Timeout == 0 {
+		return 10 * time.Second
+	}
+	return c.Timeout
 }
 
 func (c *Config) window() time.Duration {
@@ -203,9 +219,9 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// end ends clients, reads everything once more and gathers what there is. It does so
-// also when ctx has ended, but then reads nothing more.
-func (p *play) end(ctx context.Context) error {
+// end ends clients, reads everything once more if the script was played as a whole, and
+// gathers what there is. It does so also when ctx has ended.
+func (p *play) end(ctx context.Context, whole bool) error {
 	bare := context.WithoutCancel(ctx)
 	p.events.last(bare)
 	p.board.rests()
@@ -222,7 +238,7 @@ func (p *play) end(ctx context.Context) error {
 	p.run.All, p.run.Phases, p.run.Windows = result.Series.All(), result.Series.Phases(), result.Series.Windows()
 	p.run.Events = p.events.figures(result.Series, result.Took)
 	if p.model != nil {
-		if ctx.Err() == nil {
+		if whole && ctx.Err() == nil {
 			p.board.phase("check")
 			within, cancel := context.WithTimeout(ctx, recheckWithin)
 			defer cancel()
