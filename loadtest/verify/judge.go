@@ -149,8 +149,8 @@ func (c *Client) mayBeGone(at *mark, now time.Duration) bool {
 		return true
 	}
 	if at.floor == never {
-		// An INCR keeps what time to live the key may have.
-		return at.acked == 0 || k.reset || k.expires || !c.m.cfg.Fresh
+		// If it was there before, it may have had a time to live, which INCR keeps.
+		return at.acked == 0 || k.reset || !c.m.cfg.Fresh
 	}
 	for i := range k.writes {
 		w := &k.writes[i]

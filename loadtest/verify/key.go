@@ -41,7 +41,6 @@ type key struct {
 	zero    bool // it was 0 before anybody counted
 	number  bool // somebody counts, or wrote 0
 	reset   bool // something that is no INCR may have changed the number
-	expires bool // some value had a time to live
 }
 
 // find is where a write is, -1 if it is not known.
@@ -62,7 +61,6 @@ func (k *key) begin(w write) {
 	default:
 		k.reset = true
 	}
-	k.expires = k.expires || w.ttl > 0
 	k.writes = append(k.writes, w)
 	if len(k.writes) > maxWrites {
 		k.forget()
