@@ -43,13 +43,13 @@ func (es *events) happens(ctx context.Context, s *script.Step) error {
 	if err != nil {
 		return fmt.Errorf("what nodes hold: %w", err)
 	}
-	copies := min(p.cfg.Fleet.Backups+1, len(p.ids()))
-	balance, err := es.close(ctx)
+	moved, err := es.close(ctx)
 	if err != nil {
 		return err
 	}
-	e := &event{at: es.now(), before: p.watch.Totals()}
-	e.Name, e.BalanceBefore = s.Kind.String(), balance
+	e := &event{at: es.now(), before: moved}
+	e.Name = s.Kind.String()
+	es.all = append(es.all, e)
 	var ids []string
 	switch s.Kind {
 	case script.Join:
@@ -63,11 +63,9 @@ func (es *events) happens(ctx context.Context, s *script.Step) error {
 	}
 	e.done = es.now()
 	e.Node = strings.Join(ids, ",")
-	es.all = append(es.all, e)
-	least := es.least(before, copies)
+	least := p.fleet.Least(before)
 	e.LeastKeys, e.LeastBytes = least.Keys, least.Bytes
 	if err != nil {
-		e.stop = func() {}
 		return err
 	}
 	waiting, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -80,39 +78,24 @@ func (es *events) happens(ctx context.Context, s *script.Step) error {
 	return nil
 }
 
-// least is what has to move at the least from what nodes held to where it belongs now.
-func (es *events) least(before fleet.Holdings, copies int) fleet.Holding {
-	weights := make(map[string]float64)
-	for _, id := range es.p.ids() {
-		weights[id] = 1
-	}
-	var total fleet.Holding
-	for _, h := range before {
-		total.Keys += h.Keys
-		total.Bytes += h.Bytes
-	}
-	total.Keys /= int64(max(copies, 1))
-	total.Bytes /= int64(max(copies, 1))
-	return fleet.Least(before, weights, min(es.p.cfg.Fleet.Backups+1, len(weights)), total)
-}
-
-// close ends the event that goes on, if there is one, and tells how even the cluster is.
-func (es *events) close(ctx context.Context) (*report.Balance, error) {
+// close ends the event that goes on, if there is one, and tells what has moved so far.
+func (es *events) close(ctx context.Context) (fleet.Moved, error) {
 	if es.p.watch == nil {
-		return nil, nil
+		return fleet.Moved{}, nil
 	}
-	balance, err := es.p.watch.Balance(ctx)
+	moved, err := es.p.watch.Moved(ctx)
 	if len(es.all) == 0 {
-		return balance, err
+		return moved, err
 	}
 	e := es.all[len(es.all)-1]
-	e.stop()
-	e.watching.Wait()
+	if e.stop != nil {
+		e.stop()
+		e.watching.Wait()
+	}
 	e.until = es.now()
-	e.BalanceAfter = balance
-	moved := es.p.watch.Totals()
-	e.MovedKeys, e.MovedBytes, e.Handoffs = moved.Keys-e.before.Keys, moved.Bytes-e.before.Bytes, moved.Handoffs-e.before.Handoffs
-	return balance, err
+	own := moved.Sub(e.before)
+	e.MovedKeys, e.MovedBytes, e.Handoffs = own.Keys, own.Bytes, own.Handoffs
+	return moved, err
 }
 
 // last ends the last event.
@@ -125,7 +108,7 @@ func (es *events) last(ctx context.Context) {
 // figures are those of all events, by what clients saw.
 func (es *events) figures(s *series.Series, took time.Duration) []report.Event {
 	all := make([]report.Event, 0, len(es.all))
-	calm := time.Duration(0) // since when nothing happens
+	calm, last := time.Duration(0), time.Duration(0) // since when nothing happens, and the event before
 	for _, e := range es.all {
 		if e.until == 0 {
 			e.until = took
@@ -143,7 +126,11 @@ func (es *events) figures(s *series.Series, took time.Duration) []report.Event {
 			factor := float64(e.MovedKeys) / float64(e.LeastKeys)
 			e.Factor = &factor
 		}
-		calm = over
+		e.BalanceBefore = es.p.watch.Balance(milliseconds(last), milliseconds(e.at))
+		if e.BalanceAfter = es.p.watch.Balance(milliseconds(over), milliseconds(e.until)); e.BalanceAfter == nil {
+			e.BalanceAfter = es.p.watch.Balance(milliseconds(e.at), milliseconds(e.until)) // there was no time after
+		}
+		calm, last = over, e.at
 		all = append(all, e.Event)
 	}
 	return all

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -175,7 +174,7 @@ func (p *play) fill(ctx context.Context, keys int64) error {
 func (p *play) begin(ctx context.Context) error {
 	p.began = time.Now()
 	p.load.Start()
-	cfg := fleet.WatchConfig{Began: p.began, Sample: p.board.sample}
+	cfg := fleet.WatchConfig{Began: p.began, Sample: p.board.sample, Profile: true}
 	var err error
 	if p.fleet != nil {
 		p.watch, err = p.fleet.Watch(ctx, cfg)
@@ -235,6 +234,9 @@ func (p *play) end(ctx context.Context, whole bool) error {
 		return err
 	}
 	p.run.GeneratorCores, p.run.GeneratorSaturated = result.Cores, result.Saturated
+	if cores, ok := generatorCores(p.run.Samples); ok {
+		p.run.GeneratorCores = cores // without the nodes', in whose process it is
+	}
 	p.run.All, p.run.Phases, p.run.Windows = result.Series.All(), result.Series.Phases(), result.Series.Windows()
 	p.run.Events = p.events.figures(result.Series, result.Took)
 	if p.model != nil {
@@ -250,6 +252,18 @@ func (p *play) end(ctx context.Context, whole bool) error {
 	return err
 }
 
+// generatorCores is the mean of what samples say of the generator.
+func generatorCores(samples []report.Sample) (cores float64, ok bool) {
+	n := 0
+	for i := range samples {
+		if c := samples[i].GeneratorCores; c != nil {
+			cores += *c
+			n++
+		}
+	}
+	return cores / float64(max(n, 1)), n > 0
+}
+
 func (p *play) close() error {
 	var faults []error
 	if p.load != nil {
@@ -259,16 +273,4 @@ func (p *play) close() error {
 		faults = append(faults, p.fleet.Close())
 	}
 	return errors.Join(faults...)
-}
-
-// ids are those of nodes that stay.
-func (p *play) ids() []string {
-	var ids []string
-	for _, n := range p.fleet.Nodes() {
-		if !n.Leaving {
-			ids = append(ids, n.ID)
-		}
-	}
-	slices.Sort(ids)
-	return ids
 }

@@ -2,8 +2,6 @@ package fleet
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,10 +26,7 @@ func (f *Fleet) unbalanced(ctx context.Context) string {
 	if len(all) == 0 {
 		return errNobody.Error()
 	}
-	var members []ring.Member
-	for _, m := range all {
-		members = append(members, ring.Member{ID: m.id, Weight: 1})
-	}
+	members := f.staying()
 	placing, err := f.of.Strategy.New()
 	if err != nil {
 		return err.Error()
@@ -119,7 +114,7 @@ func (f *Fleet) placement(ctx context.Context, addr string) (*ring.Placement, er
 // itself; nothing if all are.
 func (f *Fleet) notIn(ctx context.Context, ids []string) string {
 	for _, m := range f.those(up) {
-		report, err := f.status(ctx, m.at.client)
+		report, err := statusAt(ctx, f.access(), m.at.client)
 		if err != nil {
 			return fmt.Sprintf("%s: %v", m.id, err)
 		}
@@ -133,17 +128,4 @@ func (f *Fleet) notIn(ctx context.Context, ids []string) string {
 		}
 	}
 	return ""
-}
-
-// status is the cluster as a node sees it.
-func (f *Fleet) status(ctx context.Context, addr string) (*status.Report, error) {
-	text, err := f.ask(ctx, addr, "RING", "STATUS", "JSON")
-	if err != nil {
-		return nil, err
-	}
-	r := new(status.Report)
-	if err := json.Unmarshal([]byte(text), r); err != nil {
-		return nil, errors.Join(errors.New("RING STATUS cannot be read"), err)
-	}
-	return r, nil
 }

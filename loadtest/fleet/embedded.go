@@ -59,4 +59,3 @@ func (e *embedded) at() at                { return e.is }
 func (e *embedded) done() <-chan struct{} { return e.Done() }
 func (e *embedded) kill()                 { e.Kill() }
 func (e *embedded) close() error          { return e.Close() }
-func (e *embedded) pid() int              { return 0 }

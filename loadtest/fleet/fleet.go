@@ -67,8 +67,6 @@ type body interface {
 	kill()
 	// close ends it in order.
 	close() error
-	// pid is that of its process, 0 if it runs in this one.
-	pid() int
 }
 
 // Start runs a cluster, and returns once all nodes are in it and have their share. With an
@@ -126,7 +124,7 @@ func (f *Fleet) Addrs() []string {
 type Node struct {
 	ID, Addr string
 	Leaving  bool
-	PID      int // 0: it runs in this process
+	Embedded bool // it runs in this process
 }
 
 // Nodes are those that are up.
@@ -136,7 +134,7 @@ func (f *Fleet) Nodes() []Node {
 	var nodes []Node
 	for _, m := range f.members {
 		if m.state != dead {
-			nodes = append(nodes, Node{ID: m.id, Addr: m.at.client, Leaving: m.state == leaving, PID: m.body.pid()})
+			nodes = append(nodes, Node{ID: m.id, Addr: m.at.client, Leaving: m.state == leaving, Embedded: !f.cfg.Processes})
 		}
 	}
 	return nodes
@@ -147,6 +145,13 @@ func (f *Fleet) Close() error {
 	f.cancel() // an event ends at once
 	f.events.Lock()
 	defer f.events.Unlock()
+	f.mu.Lock()
+	watches := f.watches
+	f.watches = nil
+	f.mu.Unlock()
+	for w := range watches {
+		w.Stop()
+	}
 	f.mu.Lock()
 	members := f.members
 	f.members = nil

@@ -119,7 +119,6 @@ func environment(all []string) []string {
 
 func (p *process) at() at                { return p.is }
 func (p *process) done() <-chan struct{} { return p.ended }
-func (p *process) pid() int              { return p.cmd.Process.Pid }
 
 // kill ends the process at once.
 func (p *process) kill() {
