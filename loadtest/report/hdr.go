@@ -20,7 +20,7 @@ func HDR(w io.Writer, r *Report) error {
 		log.OutputComment("[Logged with ringside "+oneLine(r.Ringside)+"]"),
 		log.OutputLogFormatVersion(),
 		log.OutputComment("[Values are microseconds, Interval_Max is in seconds. Tags are contestant/round/phase.]"),
-		log.OutputStartTime(r.Began.UnixMilli()),
+		log.OutputStartTime(max(0, r.Began.UnixMilli())), // before 1970 readers do not understand it
 		log.OutputLegend(),
 	)
 	if err != nil {

@@ -1,63 +1,14 @@
 package show
 
 import (
-	"context"
-	"fmt"
-	"html"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
-	"strconv"
-	"strings"
 	"testing"
-	"time"
+
+	"github.com/ringside-kv/ringside/loadtest/page/pagetest"
 )
 
-// probe tells how wide the page is, how wide its window, and what sticks out of it
-// outside of the boxes that scroll.
-const probe = `<script>
-const wide = document.documentElement.scrollWidth, seen = document.documentElement.clientWidth;
-const out = [...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > seen + 1 && !e.closest(".scroll, .nodes, svg"));
-parent.document.body.setAttribute("data-probe-" + seen, wide + " " + out.length + " " + (out[0] ? out[0].tagName : ""));
-</script>`
-
-// Needs chromium, and is left out where there is none.
 func TestPageFitsPhoneAndDesk(t *testing.T) {
-	browser, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip(err)
-	}
 	reports := odd(t)
-	widths := []int{390, 1280}
 	for _, name := range []string{"recorded", "long names", "many"} {
-		page := pageOf(t, reports[name])
-		page = strings.Replace(page, "default-src 'none'", "default-src * 'unsafe-inline'", 1)
-		page = strings.Replace(page, "</body>", probe+"</body>", 1)
-		// Browsers keep their windows from being as narrow as a phone; frames can be.
-		var frames strings.Builder
-		for _, width := range widths {
-			fmt.Fprintf(&frames, `<iframe width="%d" height="900" style="border:0" srcdoc="%s"></iframe>`, width, html.EscapeString(page))
-		}
-		file := filepath.Join(t.TempDir(), "frames.html")
-		if err := os.WriteFile(file, []byte("<!DOCTYPE html><meta charset=utf-8><body>"+frames.String()+"</body>"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		out, err := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-			"--user-data-dir="+t.TempDir(), "--dump-dom", "file://"+file).Output()
-		if err != nil {
-			t.Skipf("chromium does not run here: %v", err)
-		}
-		for _, width := range widths {
-			m := regexp.MustCompile(fmt.Sprintf(`data-probe-%d="(\d+) (\d+) (\w*)"`, width)).FindSubmatch(out)
-			if m == nil {
-				t.Fatalf("%s at %d: no answer in %d bytes", name, width, len(out))
-			}
-			if string(m[1]) != strconv.Itoa(width) || string(m[2]) != "0" {
-				t.Errorf("%s at %d: %s wide, %s elements stick out, the first a %s", name, width, m[1], m[2], m[3])
-			}
-		}
+		t.Run(name, func(t *testing.T) { pagetest.Fits(t, pageOf(t, reports[name]), pagetest.Phone, pagetest.Desk) })
 	}
 }

@@ -103,6 +103,9 @@ func newPage(r *sim.Report, options PageOptions) *wholePage {
 		LeastSwatch: template.HTML(chart.LevelSwatch().Decorative()),
 		Facts:       facts(r, options),
 	}
+	for i, line := range p.Settings {
+		p.Settings[i] = human.Printable(line)
+	}
 	if r.Stopped {
 		p.Notes = append(p.Notes, stopped(r))
 	}

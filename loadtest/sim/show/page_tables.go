@@ -36,7 +36,7 @@ func facts(r *sim.Report, options PageOptions) [][2]string {
 	var known [][2]string
 	for _, f := range all {
 		if f[1] != "" {
-			known = append(known, f)
+			known = append(known, [2]string{f[0], human.Printable(f[1])})
 		}
 	}
 	return known

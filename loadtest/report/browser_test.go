@@ -1,0 +1,14 @@
+package report
+
+import (
+	"testing"
+
+	"github.com/ringside-kv/ringside/loadtest/page/pagetest"
+)
+
+func TestPageFitsPhonePaperAndDesk(t *testing.T) {
+	t.Run("usual", func(t *testing.T) {
+		pagetest.Fits(t, pageOf(t, odd()["usual"]), pagetest.Phone, pagetest.Paper, pagetest.Desk)
+	})
+	t.Run("hostile", func(t *testing.T) { pagetest.Fits(t, pageOf(t, odd()["hostile"]), pagetest.Phone, pagetest.Desk) })
+}
