@@ -198,6 +198,7 @@ func (a *arrival) Begin(text []byte) error {
 	for _, r := range ranges {
 		a.ranges = append(a.ranges, a.e.cfg.Store.Take(r))
 	}
+	a.e.reached(HandoffTaken)
 	return nil
 }
 

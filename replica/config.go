@@ -100,6 +100,9 @@ type Config struct {
 	// Retry is the pause after something that failed; default 1 s.
 	Retry  time.Duration
 	Logger *slog.Logger
+	// Reached is told of every step that this node comes to, by whoever makes it, which
+	// may hold locks: it must not call the engine. nil is what all but tests want.
+	Reached func(Step)
 
 	rules rules // that are left out
 }

@@ -40,7 +40,10 @@ func (e *Engine) exchange(ctx context.Context, held []ring.Range, stream *Stream
 		if d.before != nil {
 			d.before()
 		}
-		err = e.decide(ctx, d)
+		e.reached(d.still)
+		if err = e.decide(ctx, d); err == nil {
+			e.reached(d.decided)
+		}
 	}
 	if !errors.Is(err, errUndecided) {
 		e.hold(held, false)
@@ -68,6 +71,8 @@ func (e *Engine) still(ctx context.Context, held []ring.Range, stream *Stream) e
 
 // A decision is one change of rows.
 type decision struct {
+	// still and decided are what it comes to.
+	still, decided Step
 	// before is called when everything is still, ahead of the first proposal.
 	before func()
 	// look returns the rows of this node that are still to be changed, by the newest
@@ -120,9 +125,10 @@ func (e *Engine) decide(ctx context.Context, d decision) error {
 }
 
 // voiding is a decision about rows that is undone by giving them their next versions.
-func (e *Engine) voiding(held []ring.Range, next func([]*table.Row) table.Command) decision {
+func (e *Engine) voiding(still, decided Step, held []ring.Range, next func([]*table.Row) table.Command) decision {
 	p := &portion{ranges: held}
 	return decision{
+		still: still, decided: decided,
 		look: func() ([]*table.Row, error) {
 			rows := e.rowsAt(p)
 			return slices.DeleteFunc(rows, func(row *table.Row) bool { return !slices.Contains(held, row.Range) }), nil
@@ -155,6 +161,7 @@ func (e *Engine) cutOver(ctx context.Context, c *copying) error {
 // ranges either there, or here.
 func (e *Engine) handing(c *copying) decision {
 	return decision{
+		still: HandoffStill, decided: HandoffDecided,
 		// As soon as it is decided the receiver feeds this node. What it writes would go
 		// back to it by the copy's taps, late, and undo what it has written since.
 		before: c.close,
@@ -182,6 +189,7 @@ func (e *Engine) admit(ctx context.Context, c *copying) error {
 	if err := e.count(ctx, c.p.ranges, c.h.To, c.t.incarnation, c.t.stream, out); err != nil {
 		return err
 	}
+	e.reached(GrowthCounted)
 	c.out = nil
 	err := e.decide(ctx, decision{
 		look: func() ([]*table.Row, error) {
@@ -199,6 +207,7 @@ func (e *Engine) admit(ctx context.Context, c *copying) error {
 	if errors.Is(err, errUndecided) {
 		return err
 	}
+	e.reached(GrowthAdmitted)
 	// Rows in which it has no place: it was refused, or the plan was another before.
 	var outside []ring.Range
 	for _, row := range e.rowsAt(c.p) {

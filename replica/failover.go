@@ -107,11 +107,13 @@ func (e *Engine) succeed(ctx context.Context, f failing) error {
 			return nil
 		}
 		e.fenceAll(ctx, v)
+		e.reached(FailoverAnswered)
 		entry := v.entry()
 		if entry == nil {
 			return errNoMember
 		}
 		if err = e.lease.cfg.Consensus.ApplyIn(ctx, f.term, entry); err == nil {
+			e.reached(FailoverDecided)
 			e.lease.figures.failovers.Add(1)
 			e.lease.figures.promoted.Add(int64(len(entry.Rows)))
 			e.cfg.Logger.Warn("a node was replaced", "node", f.node, "ranges", len(entry.Rows), "of", len(v.rows))
@@ -184,6 +186,7 @@ func (e *Engine) answerFence(ctx context.Context, r *fenceRequest) (fenceReply, 
 		return reply, nil
 	}
 	at, err := e.Fence(ctx, r.Node, r.Incarnation)
+	e.reached(FailoverFenced)
 	reply.Last, reply.Known = at.Last, at.Known
 	return reply, err
 }

@@ -95,8 +95,8 @@ func (a *acks) failed(reset bool) error {
 func (a *acks) still() { _ = a.wait(context.Background()) }
 
 // begin has acknowledgements written to a connection.
-func (a *acks) begin(conn net.Conn, have uint64) *ackWriter {
-	w := &ackWriter{a: a, conn: conn, told: have, upTo: have, frames: appendFrame(nil, frameReady, sequence(have))}
+func (a *acks) begin(conn net.Conn, have uint64, reached func(Step)) *ackWriter {
+	w := &ackWriter{a: a, conn: conn, reached: reached, told: have, upTo: have, frames: appendFrame(nil, frameReady, sequence(have))}
 	w.wake.L = &w.mu
 	a.mu.Lock()
 	a.upTo, a.w = have, w
@@ -110,9 +110,10 @@ func (a *acks) begin(conn net.Conn, have uint64) *ackWriter {
 // primary may: it writes by itself what becomes durable while it takes frames in, between
 // hold and flush.
 type ackWriter struct {
-	a    *acks
-	conn net.Conn
-	done sync.WaitGroup
+	a       *acks
+	conn    net.Conn
+	reached func(Step)
+	done    sync.WaitGroup
 
 	mu     sync.Mutex
 	wake   sync.Cond
@@ -197,7 +198,8 @@ func (w *ackWriter) run() {
 func (w *ackWriter) write() {
 	b := append(w.room[:0], w.frames...)
 	w.frames = w.frames[:0]
-	if w.told < w.upTo {
+	acks := w.told < w.upTo
+	if acks {
 		w.told = w.upTo
 		b = appendFrame(b, frameAck, sequence(w.upTo))
 	}
@@ -210,6 +212,9 @@ func (w *ackWriter) write() {
 	var err error
 	if len(b) > 0 {
 		_, err = w.conn.Write(b)
+	}
+	if acks && err == nil {
+		w.reached(WriteAcked)
 	}
 	if err != nil || over {
 		over = true

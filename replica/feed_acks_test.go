@@ -67,7 +67,7 @@ func ackOf(k uint64) []byte { return appendFrame(nil, frameAck, sequence(k)) }
 func TestWhoReadsAcknowledgesByItself(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		conn, a := &ackConn{}, &acks{}
-		w := a.begin(conn, 7)
+		w := a.begin(conn, 7, func(Step) {})
 		defer w.end(nil)
 		conn.takes(t, appendFrame(nil, frameReady, sequence(7)))
 		w.hold()
@@ -89,7 +89,7 @@ func TestWhoReadsAcknowledgesByItself(t *testing.T) {
 func TestWhoReadsDoesNotWaitForAnAcknowledgement(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		conn, a := &ackConn{let: make(chan struct{})}, &acks{}
-		w := a.begin(conn, 0)
+		w := a.begin(conn, 0, func(Step) {})
 		conn.takes(t) // the greeting is under way
 		w.hold()
 		a.add(1)(nil)
@@ -110,7 +110,7 @@ func TestWhatBecomesDurableMeanwhileIsAcknowledged(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		conn, a := &ackConn{let: make(chan struct{}, 1)}, &acks{}
 		conn.let <- struct{}{}
-		w := a.begin(conn, 0)
+		w := a.begin(conn, 0, func(Step) {})
 		conn.takes(t, appendFrame(nil, frameReady, sequence(0)))
 		w.hold()
 		a.add(1)(nil)
@@ -134,7 +134,7 @@ func TestWhatIsNotDurableEndsTheConnection(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		for _, held := range []bool{false, true} {
 			conn, a := &ackConn{}, &acks{}
-			w := a.begin(conn, 0)
+			w := a.begin(conn, 0, func(Step) {})
 			conn.takes(t, appendFrame(nil, frameReady, sequence(0)))
 			if held {
 				w.hold()

@@ -122,6 +122,7 @@ func (fl *feedLine) write(conn net.Conn, at backlogPlace, ended <-chan error) er
 			limit = fl.corked
 		}
 		out, next := fl.log.from(at, limit)
+		changes := fl.l.changes > 0
 		fl.f.mu.Unlock()
 		at = next
 		if len(out) > 0 {
@@ -131,6 +132,9 @@ func (fl *feedLine) write(conn net.Conn, at backlogPlace, ended <-chan error) er
 					return why
 				}
 				return err
+			}
+			if changes {
+				fl.f.e.reached(WriteSent)
 			}
 			continue
 		}
@@ -189,6 +193,9 @@ func (fl *feedLine) heard(k uint64) error {
 	f.mu.Unlock()
 	if !ok {
 		return fmt.Errorf("%w: %s acknowledges frame %d", ErrFrame, fl.l.node, k)
+	}
+	if len(freed) > 0 {
+		f.e.reached(WriteFreed)
 	}
 	f.freed(freed)
 	return nil

@@ -60,6 +60,7 @@ func (f *feeds) bring(fl *feedLine, ts []*tenure) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", fl.l.node, err)
 		}
+		f.e.reached(FailoverCompared)
 	}
 	k, joined := f.admit(fl, c.direct, c.reject, tails)
 	if k == 0 {
@@ -68,6 +69,7 @@ func (f *feeds) bring(fl *feedLine, ts []*tenure) error {
 	if err := fl.went(ctx, k); err != nil {
 		return err
 	}
+	f.e.reached(FailoverJoined)
 	f.mu.Lock()
 	f.office.joined(fl.l.node, joined)
 	f.mu.Unlock()

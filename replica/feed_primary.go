@@ -163,8 +163,9 @@ func (f *feeds) freed(all []acked) {
 func (f *feeds) follow(q *quorum) {
 	q.follow = f.e.cfg.Store.Follow(func(n uint64, batch []byte) {
 		f.mu.Lock()
-		defer f.mu.Unlock()
 		f.office.give(q, n, batch, time.Now())
+		f.mu.Unlock()
+		f.e.reached(WriteGiven)
 	}, func() { f.pace(q) })
 }
 
@@ -384,7 +385,11 @@ func (e *Engine) dismiss(ctx context.Context) {
 		all := f.office.dismissals(e.cfg.Table.State())
 		f.mu.Unlock()
 		for _, d := range all {
+			e.reached(ShrinkDue)
 			err := e.cfg.Table.Apply(ctx, &table.Release{Node: d.node, Rows: d.rows})
+			if err == nil {
+				e.reached(ShrinkDecided)
+			}
 			if err != nil && ctx.Err() == nil {
 				e.cfg.Logger.Info("release a backup", "node", d.node, "err", err)
 			}

@@ -92,7 +92,7 @@ const (
 )
 
 func (m *feedSession) run(have uint64) error {
-	w := m.fo.groups.begin(m.conn, have)
+	w := m.fo.groups.begin(m.conn, have, m.fo.e.reached)
 	var err error
 	for err == nil {
 		if err = m.gather(); err == nil {
@@ -226,6 +226,7 @@ func (m *feedSession) some(w *ackWriter, at int) (n int, err error) {
 		fo.torn = true
 		return 0, fmt.Errorf("%w: %w", ErrLostRow, err)
 	}
+	fo.e.reached(WriteTaken)
 	return n, nil
 }
 

@@ -133,7 +133,7 @@ func (e *Engine) merge(ctx context.Context, runs [][]*table.Row) error {
 		}
 		return merge
 	}
-	d := e.voiding(held, func(rows []*table.Row) table.Command { return whole(rows) })
+	d := e.voiding(SplitStill, SplitDecided, held, func(rows []*table.Row) table.Command { return whole(rows) })
 	look := d.look
 	d.look = func() ([]*table.Row, error) {
 		rows, err := look()

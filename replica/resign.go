@@ -104,7 +104,7 @@ func (e *Engine) entrust(ctx context.Context, to string, rows []*table.Row) erro
 				return err
 			}
 		}
-		err := e.exchange(ctx, held, nil, e.voiding(held, func(rows []*table.Row) table.Command {
+		err := e.exchange(ctx, held, nil, e.voiding(PromotionStill, PromotionDone, held, func(rows []*table.Row) table.Command {
 			return &table.CutOver{To: to, Incarnation: n.Incarnation, Leave: true, Rows: refs(rows)}
 		}))
 		if err != nil {

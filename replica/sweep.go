@@ -145,6 +145,7 @@ func (e *Engine) sweep(now time.Time) (wait time.Duration, err error) {
 		if err := e.cfg.Store.Drop(merged(drop)...); err != nil {
 			return wait, err
 		}
+		e.reached(HandoffDropped)
 	}
 	f.since, f.empty, f.given = since, empty, given
 	return wait, nil

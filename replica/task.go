@@ -77,7 +77,7 @@ func (e *Engine) promote(ctx context.Context, t *transfer, rows []*table.Row) er
 	next := func(rows []*table.Row) table.Command {
 		return &table.CutOver{To: t.to, Incarnation: t.incarnation, Rows: refs(rows)}
 	}
-	err := e.exchange(ctx, all, nil, e.voiding(all, next))
+	err := e.exchange(ctx, all, nil, e.voiding(PromotionStill, PromotionDone, all, next))
 	if err == nil {
 		e.totals.promoted.Add(int64(len(all)))
 	}
@@ -110,7 +110,7 @@ func (e *Engine) cut(ctx context.Context, h *table.Handoff) error {
 	for _, r := range order {
 		at[r.Start].At = sortedFrom(r.Start, at[r.Start].At)
 	}
-	return e.exchange(ctx, order, nil, e.voiding(order, func(rows []*table.Row) table.Command {
+	return e.exchange(ctx, order, nil, e.voiding(SplitStill, SplitDecided, order, func(rows []*table.Row) table.Command {
 		split := &table.Split{}
 		for _, row := range rows {
 			split.Cuts = append(split.Cuts, table.Cut{Row: row.Ref(), At: at[row.Range.Start].At})

@@ -24,6 +24,9 @@ func cmdRingInfo(x *call) {
 	keys, size := x.srv.ownSize()
 	w.line("own_keys_estimate", keys)
 	w.line("own_bytes_estimate", size)
+	keys, size = x.srv.copySize()
+	w.line("backup_keys_estimate", keys)
+	w.line("backup_bytes_estimate", size)
 	x.verbatim(string(w.buf))
 }
 

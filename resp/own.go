@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -138,13 +139,25 @@ func (s *Server) ownSpans() []ring.Range {
 
 // ownSize estimates the keys and bytes that the node serves: a slice of 2¹⁶ tokens that
 // a range cuts counts in proportion.
-func (s *Server) ownSize() (keys, size int64) {
-	for _, span := range s.ownSpans() {
-		k, b := s.store.SizeIn(span)
-		keys += k
-		size += b
+func (s *Server) ownSize() (keys, size int64) { return s.store.SizeOf(s.ownSpans()) }
+
+// copySize estimates, as ownSize does, the keys and bytes of which the node is a backup.
+func (s *Server) copySize() (keys, size int64) {
+	routes := s.routes.Load()
+	if routes == nil {
+		return 0, 0
 	}
-	return keys, size
+	var spans []ring.Range
+	for row := range routes.Placement.Rows() {
+		switch {
+		case !slices.Contains(row.Backups, routes.Self):
+		case row.Range.Wraps():
+			spans = append(spans, ring.Range{Start: row.Range.Start}, ring.Range{End: row.Range.End})
+		default:
+			spans = append(spans, row.Range)
+		}
+	}
+	return s.store.SizeOf(spans)
 }
 
 // OwnSize estimates the keys and bytes that the node serves by its routes.

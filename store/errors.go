@@ -27,6 +27,8 @@ var (
 	ErrUnknown = errors.New("outcome unknown")
 	// ErrClosed: the store has been closed.
 	ErrClosed = errors.New("store is closed")
+	// ErrCrashed: the store was ended by [Store.Crash].
+	ErrCrashed = errors.New("store was ended as by a crash")
 	// ErrPassive: the key lies in a range that only follows another node's.
 	ErrPassive = fmt.Errorf("%w: range is passive", ErrReadOnly)
 	// ErrCursor: no scan returns such a cursor.

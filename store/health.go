@@ -141,7 +141,7 @@ func (s *Store) checkDisk() {
 // would make things worse: to Pebble, a failure to write its manifest is final.
 func (s *Store) curable() bool {
 	if s.wal.failed() == nil && !s.isTroubled(troubleTables) ||
-		s.isTroubled(troubleDisk) || s.isTroubled(troubleFatal) {
+		s.isTroubled(troubleDisk) || s.isTroubled(troubleFatal) || s.isTroubled(troubleShutdown) {
 		return false
 	}
 	usage, err := s.cfg.FS.GetDiskUsage(s.cfg.Dir)

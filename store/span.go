@@ -1,6 +1,7 @@
 package store
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"github.com/ringside-kv/ringside/ring"
@@ -37,20 +38,29 @@ func (s *Store) ScanIn(span ring.Range, from Cursor, count int, visit func(Entry
 
 // SizeIn estimates the keys and bytes of a span: a slice that the span cuts counts in
 // proportion. It reads no key, unlike [Store.RangeLoad].
-func (s *Store) SizeIn(span ring.Range) (keys, size int64) {
-	if span.Start == span.End {
-		return s.counts.keys.Load(), s.counts.bytes.Load()
-	}
-	for part := range cutAtSlices(span) {
-		k, b := s.RangeSize(part.slice, part.last)
-		if !part.whole {
-			tokens := int64(part.end-part.first) + 1
-			k, b = share(k, tokens), share(b, tokens)
+func (s *Store) SizeIn(span ring.Range) (keys, size int64) { return s.SizeOf([]ring.Range{span}) }
+
+// SizeOf is SizeIn of several spans together. Of many it is no less right than of one: what
+// is cut is rounded up once.
+func (s *Store) SizeOf(spans []ring.Range) (keys, size int64) {
+	var cutKeys, cutSize float64
+	for _, span := range spans {
+		if span.Start == span.End {
+			return s.counts.keys.Load(), s.counts.bytes.Load()
 		}
-		keys += k
-		size += b
+		for part := range cutAtSlices(span) {
+			k, b := s.RangeSize(part.slice, part.last)
+			if part.whole {
+				keys += k
+				size += b
+				continue
+			}
+			tokens := float64(part.end-part.first) + 1
+			cutKeys += float64(k) * tokens / (1 << 16)
+			cutSize += float64(b) * tokens / (1 << 16)
+		}
 	}
-	return keys, size
+	return keys + int64(math.Ceil(cutKeys)), size + int64(math.Ceil(cutSize))
 }
 
 // share is n × tokens ÷ 2¹⁶, rounded up.

@@ -114,3 +114,43 @@ func TestRandomKeyInReachesEverySpan(t *testing.T) {
 		t.Errorf("drawn: %v, of spans of a quarter and a half of the circle", drawn)
 	}
 }
+
+// Of many spans together what their ends cut is estimated as well as of one: it does not add
+// up to more than there is.
+func TestSizeOfManySpans(t *testing.T) {
+	s := openTest(t, testConfig(t.TempDir()))
+	defer s.mustClose(t)
+	const keys = 3000
+	for i := range keys {
+		s.set(t, fmt.Sprint("k", i), "v", 0)
+	}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	var cuts []ring.Token
+	for i := range 2000 { // in slices that have a key
+		cuts = append(cuts, s.token(fmt.Append(nil, "k", i))&^0xffff|ring.Token(rnd.Uint32N(1<<16)))
+	}
+	slices.Sort(cuts)
+	cuts = slices.Compact(cuts)
+	var spans []ring.Range
+	exact := int64(0)
+	for i := 0; i+1 < len(cuts); i += 2 {
+		span := ring.Range{Start: cuts[i], End: cuts[i+1]}
+		load, err := s.RangeLoad(span)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact += load.Keys
+		spans = append(spans, span)
+	}
+	got, size := s.SizeOf(spans)
+	// Each end cuts a slice with a key, mostly one: the error is that of a sum of so many.
+	if off := got - exact; off < -80 || off > 80 {
+		t.Errorf("%d keys, there are %d", got, exact)
+	}
+	if size <= 0 {
+		t.Errorf("%d bytes", size)
+	}
+	if got, _ := s.SizeOf([]ring.Range{ring.Whole}); got != keys {
+		t.Errorf("%d keys in all", got)
+	}
+}

@@ -311,6 +311,14 @@ func (s *Store) now() int64 { return time.Now().UnixMilli() + s.skew.Load() }
 
 func (s *Store) stopping() bool { return s.closing.Load() }
 
+// Crash leaves on disk what the end of the process at this moment would: what units commit
+// from then on gets ErrReadOnly or ErrUnknown and does not reach the log, and Close does not
+// make up for it. Reads go on until Close, which must still follow.
+func (s *Store) Crash() {
+	s.wal.cut()
+	s.trouble(troubleShutdown, ErrCrashed)
+}
+
 // Close ends the store: what has been committed is made durable, whatever the
 // fsync mode. All units must have ended.
 func (s *Store) Close() error {
@@ -342,7 +350,9 @@ func (s *Store) shutdown() error {
 	if s.Writable() == nil {
 		errs = append(errs, s.checkpointCounts())
 	}
-	s.trouble(troubleShutdown, ErrClosed)
+	if !errors.Is(s.wal.failed(), ErrCrashed) {
+		s.trouble(troubleShutdown, ErrClosed)
+	}
 	errs = append(errs, s.db.Close())
 	// The last fsync of the log is part of that; a log that failed before has
 	// told those whom it concerned.

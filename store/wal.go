@@ -63,6 +63,7 @@ type walFS struct {
 	mu       sync.Mutex
 	failure  error
 	reviving bool // logs are created again, to find out whether that works
+	ended    bool // for good, by cut
 	current  *walFile
 	marks    vfs.File
 
@@ -167,6 +168,16 @@ func (w *walFS) fail(err error) {
 	}
 }
 
+// cut has the log take nothing any more, for good.
+func (w *walFS) cut() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.failure, w.reviving, w.ended = ErrCrashed, false, true
+	if w.current != nil {
+		w.current.broken.Store(true)
+	}
+}
+
 // failed returns why the log cannot be relied on, or nil.
 func (w *walFS) failed() error {
 	w.mu.Lock()
@@ -178,7 +189,7 @@ func (w *walFS) failed() error {
 // tables: a crash may now find this log behind a torn one.
 func (w *walFS) revive() {
 	w.mu.Lock()
-	w.reviving = true
+	w.reviving = !w.ended
 	w.mu.Unlock()
 }
 

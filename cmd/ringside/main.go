@@ -82,6 +82,6 @@ Any Redis client works with it.`,
 		SilenceErrors: true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(a.serveCommand(), a.locateCommand(), a.recoverCommand(), a.simulateCommand(), a.statusCommand(), versionCommand())
+	root.AddCommand(a.serveCommand(), a.locateCommand(), a.recoverCommand(), a.loadtestCommand(), a.simulateCommand(), a.statusCommand(), versionCommand())
 	return root
 }

@@ -153,6 +153,12 @@ func columns(w io.Writer) int {
 	return 80
 }
 
+// colored tells whether what is written may have colours.
+func colored(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == ""
+}
+
 func machine() string {
 	name := strings.TrimSpace(cpuid.CPU.BrandName)
 	if name == "" {

@@ -124,17 +124,29 @@ func (o *simulation) setKetamaRule(text string) error {
 	return nil
 }
 
-func (o *simulation) setSeed(text string) error {
-	seed, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		return fmt.Errorf("%.40q is not a whole number from 0 to %d", text, uint64(math.MaxUint64))
-	}
-	o.cfg.Seed = seed
-	return nil
+func (o *simulation) setSeed(text string) (err error) {
+	o.cfg.Seed, err = parseSeed(text)
+	return err
 }
 
-// setKeys reads a count such as 1000, 500k or 10m.
+func parseSeed(text string) (uint64, error) {
+	seed, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%.40q is not a whole number from 0 to %d", text, uint64(math.MaxUint64))
+	}
+	return seed, nil
+}
+
 func (o *simulation) setKeys(text string) error {
+	n, err := parseKeys(text, sim.MaxKeys)
+	if err == nil {
+		o.cfg.Keys = int(n)
+	}
+	return err
+}
+
+// parseKeys reads a count such as 1000, 500k or 10m.
+func parseKeys(text string, most int64) (int64, error) {
 	digits, factor := text, int64(1)
 	if n := len(text); n > 0 {
 		switch text[n-1] {
@@ -145,11 +157,10 @@ func (o *simulation) setKeys(text string) error {
 		}
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || n > math.MaxInt32/factor || n < 0 {
-		return fmt.Errorf("%.40q is not a number of keys up to %d, as in 1000, 500k or 10m", text, sim.MaxKeys)
+	if err != nil || n > most/factor || n < 0 {
+		return 0, fmt.Errorf("%.40q is not a number of keys up to %d, as in 1000, 500k or 10m", text, most)
 	}
-	o.cfg.Keys = int(n * factor)
-	return nil
+	return n * factor, nil
 }
 
 func (o *simulation) setValueSize(text string) error {

@@ -28,6 +28,11 @@ func Dial(addr string) (*Conn, error) {
 	return &Conn{c, bufio.NewReaderSize(c, 64<<10), bufio.NewWriterSize(c, 256<<10)}, nil
 }
 
+// Over talks over a connection that is there, and whose deadlines hold.
+func Over(c net.Conn) *Conn {
+	return &Conn{c, bufio.NewReaderSize(c, 16<<10), bufio.NewWriterSize(c, 1<<10)}
+}
+
 // Close ends the connection.
 func (c *Conn) Close() { _ = c.net.Close() }
 

@@ -3,6 +3,7 @@ package script
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/column"
@@ -182,6 +183,15 @@ func (s Script) Check(nodes int) error {
 		return column.Fault(ErrScript, 1, "clients never run: it has no run and no balance")
 	}
 	return nil
+}
+
+// String is the script as it is written.
+func (s Script) String() string {
+	steps := make([]string, len(s))
+	for i := range s {
+		steps[i] = s[i].String()
+	}
+	return strings.Join(steps, "; ")
 }
 
 // Takes is how long the script takes at least.

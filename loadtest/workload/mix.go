@@ -37,7 +37,10 @@ type Command struct {
 	Keys int
 	// Writes tells that it changes something.
 	Writes bool
-	args   []arg
+	// Plain tells that its arguments are the common ones of its name: keys, each with a
+	// value where the command takes values.
+	Plain bool
+	args  []arg
 	sets   bool // a plain SET of one key: it may get a time to live, and be verified
 	gets   bool // a plain GET
 }
@@ -144,6 +147,7 @@ func parseCommand(words []column.Word) (Command, error) {
 		}
 		c.add(column.Words(form, 1))
 	}
+	c.Plain = c.plain()
 	c.sets = name == "SET" && len(c.args) == 2 && c.args[0].kind == aKey && c.args[1].kind == aValue
 	c.gets = name == "GET" && len(c.args) == 1 && c.args[0].kind == aKey
 	return c, nil
@@ -163,9 +167,30 @@ func (c *Command) add(words []column.Word) {
 	}
 }
 
+// plain tells whether all arguments are what each key of such a command comes with.
+func (c *Command) plain() bool {
+	each, ok := many[c.Name]
+	if !ok {
+		each, ok = forms[c.Name]
+	}
+	if !ok || c.Keys == 0 {
+		return ok && len(c.args) == 0
+	}
+	if _, several := many[c.Name]; !several && c.Keys > 1 {
+		return false
+	}
+	kinds := 1 + strings.Count(each, " ")
+	for i, a := range c.args {
+		if want := argKind(1 + i%kinds); a.kind != want {
+			return false
+		}
+	}
+	return len(c.args)%kinds == 0
+}
+
 // String is the command as it was written, but for its weight.
 func (c *Command) String() string {
-	if c.Keys > 1 && many[c.Name] != "" {
+	if c.Keys > 1 && c.Plain {
 		return c.Name + " " + strconv.Itoa(c.Keys)
 	}
 	var b strings.Builder

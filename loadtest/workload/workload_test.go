@@ -431,3 +431,50 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestPlainCommandsAreThoseWithTheUsualArguments(t *testing.T) {
+	for text, want := range map[string]bool{
+		"1 get": true, "1 set": true, "1 set __key__ __data__": true, "1 mset 3": true, "1 mget __key__": true, "1 ping": true,
+		"1 mset __key__ __data__ __key__ __data__": true, "1 exists 4": true, "1 unlink": true,
+		"1 set __key__ hello": false, "1 set __key__ __data__ EX 10": false, "1 get x": false, "1 mset __key__ __data__ __key__ x": false,
+		"1 mset __data__ __key__": false, "1 hset __key__ f __data__": false, "1 ping __data__": false, "1 mset __key__": false,
+		"1 get __key__ __key__": false,
+	} {
+		m, err := ParseMix(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Commands[0].Plain; got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
+func TestFillersWriteWhatTheyAreTold(t *testing.T) {
+	mix, err := ParseMix("1 get; 1 set")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes, err := ParseSizes("60")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := Config{Seed: 1, Clients: 7, Keys: 100, Prefix: "p:", Mix: mix, Sizes: sizes, Stamped: true}
+	f := cfg.Filler(2)
+	for i, key := range []int64{5, 99, 5} {
+		op := f.Write(key)
+		s, err := ReadStamp(op.Args[2])
+		if err != nil || s != (Stamp{Key: uint64(key), Client: 9, Write: uint64(i + 1)}) || op.Write != s.Write {
+			t.Errorf("%+v, %v", s, err)
+		}
+		if string(op.Args[0]) != "SET" || string(op.Args[1]) != string(cfg.AppendKey(nil, key)) || len(op.Args[2]) != 60 {
+			t.Errorf("%q", op.Args)
+		}
+	}
+	if cfg.Mix, err = ParseMix("1 get; 1 incr"); err != nil {
+		t.Fatal(err)
+	}
+	if op := cfg.Filler(0).Write(1); string(op.Args[2]) != "0" {
+		t.Errorf("a counter begins with %q", op.Args[2])
+	}
+}

@@ -46,7 +46,7 @@ type Config struct {
 // EnsureDefaults fills in what is not set.
 func (c *Config) EnsureDefaults() {
 	if c.Network == nil {
-		c.Network = systemNetwork{}
+		c.Network = System{}
 	}
 	if c.Generation == nil {
 		c.Generation = func(Purpose) uint64 { return 0 }

@@ -23,14 +23,17 @@ type Network interface {
 	Dial(ctx context.Context, addr string) (net.Conn, error)
 }
 
-type systemNetwork struct{}
+// System is the system's TCP, with probes that find peers that have vanished.
+type System struct{}
 
-func (systemNetwork) Listen(addr string) (net.Listener, error) {
+// Listen implements [Network].
+func (System) Listen(addr string) (net.Listener, error) {
 	lc := net.ListenConfig{KeepAliveConfig: keepAlive}
 	return lc.Listen(context.Background(), "tcp", addr)
 }
 
-func (systemNetwork) Dial(ctx context.Context, addr string) (net.Conn, error) {
+// Dial implements [Network].
+func (System) Dial(ctx context.Context, addr string) (net.Conn, error) {
 	dialer := net.Dialer{KeepAliveConfig: keepAlive}
 	return dialer.DialContext(ctx, "tcp", addr)
 }

@@ -86,7 +86,7 @@ func (c *Config) EnsureDefaults() {
 		c.Resolver = net.DefaultResolver
 	}
 	if c.Network == nil {
-		c.Network = systemNetwork{}
+		c.Network = System{}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

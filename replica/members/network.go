@@ -19,12 +19,14 @@ type Network interface {
 	Dial(ctx context.Context, addr string) (net.Conn, error)
 }
 
-// systemNetwork is TCP and UDP.
-type systemNetwork struct{}
+// System is the system's TCP and UDP.
+type System struct{}
 
-func (systemNetwork) Listen(addr string) (net.Listener, error) { return net.Listen("tcp", addr) }
+// Listen implements [Network].
+func (System) Listen(addr string) (net.Listener, error) { return net.Listen("tcp", addr) }
 
-func (systemNetwork) Dial(ctx context.Context, addr string) (net.Conn, error) {
+// Dial implements [Network].
+func (System) Dial(ctx context.Context, addr string) (net.Conn, error) {
 	var d net.Dialer
 	return d.DialContext(ctx, "tcp", addr)
 }
@@ -33,7 +35,8 @@ func (systemNetwork) Dial(ctx context.Context, addr string) (net.Conn, error) {
 // yet; it may give less.
 const packetBuffer = 2 << 20
 
-func (systemNetwork) ListenPacket(addr string) (net.PacketConn, error) {
+// ListenPacket implements [Network].
+func (System) ListenPacket(addr string) (net.PacketConn, error) {
 	conn, err := net.ListenPacket("udp", addr)
 	if err != nil {
 		return nil, err

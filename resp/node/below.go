@@ -4,6 +4,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/store"
@@ -13,16 +14,20 @@ import (
 // others there.
 type below struct {
 	network members.Network      // nil: the system's
+	wire    *wire                // over the network; Open sets it
 	store   func(*store.Config)  // nil: as it is
 	now     func() time.Duration // nil: the system's clock
 	date    func() time.Time     // nil: the system's, which may be set
+	steps   func(replica.Step)   // nil: nobody is told
 }
 
 func (b below) listen(addr string) (net.Listener, error) {
-	if b.network != nil {
-		return b.network.Listen(addr)
-	}
-	return net.Listen("tcp", addr)
+	return b.wire.listen(func(addr string) (net.Listener, error) {
+		if b.network != nil {
+			return b.network.Listen(addr)
+		}
+		return net.Listen("tcp", addr)
+	}, addr)
 }
 
 // clock goes on while the machine is suspended.
@@ -43,9 +48,16 @@ func (b below) wall() time.Time {
 
 func (b below) bus() bus.Network {
 	if b.network == nil {
-		return nil
+		return wiredBus{b.wire, bus.System{}}
 	}
-	return b.network
+	return wiredBus{b.wire, b.network}
+}
+
+func (b below) gossip() members.Network {
+	if b.network == nil {
+		return wiredMembers{b.wire, members.System{}}
+	}
+	return wiredMembers{b.wire, b.network}
 }
 
 func (b below) openStore(cfg store.Config) (*store.Store, error) {

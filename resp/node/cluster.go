@@ -116,7 +116,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
 		Key: []byte(cfg.ClusterKey), Weight: cfg.Weight, Version: cfg.Version, Role: members.Role(cfg.Role),
 		BusAddr: told.bus, ClientAddr: told.client, Advertise: told.gossip, Expect: cfg.BootstrapExpect,
-		BindAddr: cfg.GossipAddr, Join: cfg.Join, Dir: cfg.Dir, Timing: cfg.gossip, Network: cfg.below.network, Logger: cfg.Logger,
+		BindAddr: cfg.GossipAddr, Join: cfg.Join, Dir: cfg.Dir, Timing: cfg.gossip, Network: cfg.below.gossip(), Logger: cfg.Logger,
 	}
 	if c.belonging.Entered {
 		m.Generation = c.belonging.Generation
@@ -131,6 +131,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	if err != nil {
 		return c, err
 	}
+	cfg.below.reached(startOpened)
 	c.begun.Store(c.belonging.Entered || c.table.Known())
 	if err := c.refuseLoneData(); err != nil {
 		return c, err
@@ -154,6 +155,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 		Leases: c.leases(), Rereplicate: cfg.RereplicateAfter, MinInSync: func() int { return n.server.MinInSync() },
 		Scrub:    func() time.Duration { return n.server.ScrubInterval() },
 		Requests: func() float64 { return float64(n.server.Rate()) },
+		Reached:  cfg.below.steps,
 	})
 	if err != nil {
 		return c, err

@@ -199,6 +199,7 @@ func (c *cluster) register() error {
 	n, known := st.Node(c.n.id)
 	switch {
 	case known && n.Incarnation == c.incarnation: // also if an earlier attempt has succeeded
+		cfg.below.reached(startRegistered)
 	case errors.Is(err, table.ErrIncarnation) && !(known && n.Incarnation > c.incarnation):
 		// An earlier attempt may have succeeded without an answer: the state will tell.
 		return fmt.Errorf("%w for the table of the cluster: %w", errWaiting, err)
@@ -255,6 +256,7 @@ func (c *cluster) arrived(st *table.State) error {
 	}
 	c.entered.Store(true)
 	close(c.inside)
+	c.n.cfg.below.reached(startEntered)
 	c.n.cfg.Logger.Info("in the cluster", "node", c.n.id, "cluster", cluster.Name, "generation", cluster.Generation, "role", c.n.cfg.Role)
 	if self, _ := st.Node(c.n.id); self.State == table.Leaving {
 		// It was told to before it was started again.

@@ -51,6 +51,7 @@ func Open(cfg Config) (*Node, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
+	cfg.below.wire = new(wire)
 	n := &Node{cfg: cfg, served: make(chan struct{}), done: make(chan struct{})}
 	if err := n.open(); err != nil {
 		return nil, err
@@ -105,6 +106,7 @@ func (n *Node) open() (err error) {
 	if err := n.beginRun(); err != nil {
 		return err
 	}
+	n.cfg.below.reached(startNoted)
 	if n.id, err = n.cfg.name(n.store); err != nil {
 		return err
 	}
@@ -163,7 +165,8 @@ func (n *Node) openWeb() (err error) {
 	if err != nil {
 		return err
 	}
-	if n.webAt, err = net.Listen("tcp", n.cfg.HTTPAddr); err != nil {
+	listen := func(addr string) (net.Listener, error) { return net.Listen("tcp", addr) }
+	if n.webAt, err = n.cfg.below.wire.listen(listen, n.cfg.HTTPAddr); err != nil {
 		n.web = nil
 		return fmt.Errorf("listen for HTTP: %w", err)
 	}
@@ -310,10 +313,10 @@ func (n *Node) HTTPAddr() net.Addr {
 func (n *Node) ID() string { return n.id }
 
 // Done is closed when the node wants to stop: by a client's SHUTDOWN, after a client's
-// RING LEAVE once nothing is left here, or by an error that ends it.
+// RING LEAVE once nothing is left here, or by an error that ends it; and by Kill.
 func (n *Node) Done() <-chan struct{} { return n.done }
 
-// Err is, after Done, why the node ends: nil after SHUTDOWN and RING LEAVE.
+// Err is, after Done, why the node ends: nil after SHUTDOWN, RING LEAVE and Kill.
 func (n *Node) Err() error {
 	select {
 	case <-n.done:

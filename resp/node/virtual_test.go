@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/loadtest/model"
+	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/replica/fakenet"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -34,6 +36,7 @@ type virtualCluster struct {
 	base  func(*Config)
 	nodes map[string]*virtualNode
 	began time.Time
+	doom  atomic.Pointer[doom]
 }
 
 type virtualNode struct {
@@ -103,6 +106,7 @@ func (c *virtualCluster) start(id string, join ...string) *virtualNode {
 	cfg.Cache, cfg.BlockCache, cfg.MinFreeDisk = 1<<20, 1<<20, 0
 	cfg.below.network = c.net.Host(v.ip)
 	cfg.below.now = func() time.Duration { return time.Since(c.began) }
+	cfg.below.steps = func(s replica.Step) { c.doom.Load().reached(c, v, s) }
 	cfg.below.store = func(s *store.Config) { s.FS, s.Dir = v.fs, "data" }
 	cfg.Logger = slog.New(slog.NewTextHandler(&v.log, nil))
 	if os.Getenv("RINGSIDE_TEST_LOG") != "" {
@@ -138,8 +142,12 @@ func (c *virtualCluster) crash(id string) {
 	if err := os.CopyFS(dir, os.DirFS(v.dir)); err != nil {
 		c.t.Fatal(err)
 	}
-	fs := v.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: c.rnd})
-	// What is left of it goes, unseen.
+	c.buried(v, dir, v.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: c.rnd}))
+}
+
+// buried ends what is left of a node of which nobody sees anything any more. What it starts
+// from again are files of an earlier moment.
+func (c *virtualCluster) buried(v *virtualNode, dir string, fs *memdisk.FS) {
 	_ = v.Close()
 	v.Node, v.dir, v.fs = nil, dir, fs
 	c.net.Unplug(v.ip, false)

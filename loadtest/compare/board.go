@@ -1,0 +1,116 @@
+package compare
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ringside-kv/ringside/loadtest/drive"
+	"github.com/ringside-kv/ringside/loadtest/report"
+)
+
+// showEvery is how often it is told how it goes.
+const showEvery = 250 * time.Millisecond
+
+// A board is what is told while it goes on.
+type board struct {
+	show func([]report.State) // nil: to nobody
+	mu   sync.Mutex
+	all  []report.State
+	load *drive.Load // of the contestant whose clients run
+	at   int         // which it is
+	ends time.Time   // about when
+
+	stop    chan struct{}
+	showing sync.WaitGroup
+}
+
+func newBoard(cfg *Config) *board {
+	b := &board{show: cfg.Progress, stop: make(chan struct{})}
+	for _, one := range cfg.Contestants {
+		b.all = append(b.all, report.State{Contestant: one.Name})
+	}
+	if b.show != nil {
+		b.showing.Go(b.keep)
+	}
+	return b
+}
+
+func (b *board) keep() {
+	tick := time.NewTicker(showEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			b.tell()
+		case <-b.stop:
+			b.tell()
+			return
+		}
+	}
+}
+
+func (b *board) tell() {
+	b.mu.Lock()
+	if b.load != nil {
+		s, live := &b.all[b.at], b.load.Now()
+		s.PerSecond, s.P99, s.Failed = live.PerSecond, live.P99, live.Failed
+		s.Left = max(time.Until(b.ends), 0)
+	}
+	all := slices.Clone(b.all)
+	b.mu.Unlock()
+	b.show(all)
+}
+
+// close tells for the last time.
+func (b *board) close() {
+	close(b.stop)
+	b.showing.Wait()
+}
+
+// A line is a contestant's.
+type line struct {
+	b *board
+	i int
+}
+
+// of begins a contestant's round.
+func (b *board) of(i, round int) *line {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.all[i] = report.State{Contestant: b.all[i].Contestant, Round: round}
+	return &line{b, i}
+}
+
+func (l *line) change(f func(*report.State)) {
+	l.b.mu.Lock()
+	defer l.b.mu.Unlock()
+	f(&l.b.all[l.i])
+}
+
+func (l *line) phase(name string) { l.change(func(s *report.State) { s.Phase = name }) }
+
+// sample takes in what nodes tell.
+func (l *line) sample(now report.Sample) {
+	l.change(func(s *report.State) { s.Handoffs = now.Handoffs })
+}
+
+// runs tells that clients run, for so long at least.
+func (l *line) runs(load *drive.Load, takes time.Duration) {
+	l.b.mu.Lock()
+	defer l.b.mu.Unlock()
+	l.b.load, l.b.at, l.b.ends = load, l.i, time.Now().Add(takes)
+}
+
+// rests tells that clients have ended.
+func (l *line) rests() {
+	l.b.mu.Lock()
+	defer l.b.mu.Unlock()
+	l.b.load = nil
+	s := &l.b.all[l.i]
+	s.PerSecond, s.P99, s.Left = 0, 0, 0
+}
+
+func (l *line) done(failure string) {
+	l.change(func(s *report.State) { s.Done, s.Failure = true, failure })
+}

@@ -1,0 +1,38 @@
+package compare
+
+import (
+	"fmt"
+
+	"github.com/ringside-kv/ringside/loadtest/report"
+)
+
+// saturatedMuch is the share of time without a free processor from which on a reader has
+// to know of it.
+const saturatedMuch = 0.1
+
+// notes are what a reader must know.
+func notes(cfg *Config, r *report.Report) []string {
+	var all []string
+	made := false
+	for i := range cfg.Contestants {
+		made = made || !cfg.Contestants[i].runsAlready()
+	}
+	if made {
+		f := cfg.Fleet
+		f.EnsureDefaults()
+		where := "in one process with the clients"
+		if f.Processes {
+			where = "each in a process of its own, on one machine with the clients"
+		}
+		all = append(all, fmt.Sprintf("The nodes ran %s; whoever is away for %v is replaced by others, for which a cluster usually waits 30 s.", where, f.RereplicateAfter))
+	}
+	for _, c := range r.Contestants {
+		for _, run := range c.Runs {
+			if run.GeneratorSaturated >= saturatedMuch {
+				all = append(all, fmt.Sprintf("%s, round %d: for %.0f %% of the time no processor was free for the clients at once: what they saw is also the machine's limit, not only the servers'.",
+					c.Name, run.Round, 100*run.GeneratorSaturated))
+			}
+		}
+	}
+	return all
+}

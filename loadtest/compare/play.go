@@ -1,0 +1,276 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ringside-kv/ringside/loadtest/drive"
+	"github.com/ringside-kv/ringside/loadtest/fleet"
+	"github.com/ringside-kv/ringside/loadtest/report"
+	"github.com/ringside-kv/ringside/loadtest/script"
+	"github.com/ringside-kv/ringside/loadtest/verify"
+	"github.com/ringside-kv/ringside/loadtest/workload"
+)
+
+const (
+	// startWithin is how long a cluster may take to start, and clients to connect.
+	startWithin = time.Minute
+	// endWithin is how long what ends may take: clients that end what they are at.
+	endWithin = 20 * time.Second
+	// recheckWithin is for how long keys are read once more in the end.
+	recheckWithin = 2 * time.Minute
+	// eventWithin is how long an event may take, and balanceWithin how long one waits for
+	// balance where the script says so.
+	eventWithin   = time.Minute
+	balanceWithin = 10 * time.Minute
+)
+
+var errInterrupted = errors.New("interrupted")
+
+// A play is the script, played once for one contestant.
+type play struct {
+	cfg   *Config
+	one   *Contestant
+	board *line
+	run   report.Run
+
+	fleet   *fleet.Fleet // nil for what runs already
+	model   *verify.Model
+	load    *drive.Load
+	watch   *fleet.Watch // nil if nobody knows the nodes
+	watched bool
+	began   time.Time // when clients did
+	events  *events
+}
+
+// do plays, and leaves what there is in run.
+func (p *play) do(ctx context.Context) {
+	err := p.play(ctx)
+	if ctx.Err() != nil {
+		err = errInterrupted
+	}
+	if err != nil {
+		p.run.Failure = err.Error()
+	}
+	p.board.done(p.run.Failure)
+}
+
+func (p *play) play(ctx context.Context) (err error) {
+	p.board.phase("start")
+	if err := p.start(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.close()) }()
+	rest := p.cfg.Script
+	for len(rest) > 0 && rest[0].Kind == script.Load {
+		if err := p.fill(ctx, rest[0].Keys); err != nil {
+			return err
+		}
+		rest = rest[1:]
+	}
+	if err := p.begin(ctx); err != nil {
+		return err
+	}
+	playing, stop := context.WithCancelCause(ctx)
+	var minding sync.WaitGroup
+	minding.Go(func() { p.mind(playing, stop) })
+	for i := range rest {
+		if err = p.step(playing, &rest[i]); err != nil {
+			if gone := context.Cause(playing); errors.Is(gone, errGone) {
+				err = gone
+			}
+			err = fmt.Errorf("%v: %w", rest[i], err)
+			break
+		}
+	}
+	stop(nil)
+	minding.Wait()
+	return errors.Join(err, p.end(ctx, err == nil))
+}
+
+// start makes the cluster, if one is to be made, and connects clients.
+func (p *play) start(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startWithin)
+	defer cancel()
+	targets := func() []string { return p.one.Addrs }
+	if !p.one.runsAlready() {
+		cfg := p.cfg.Fleet
+		cfg.Contestant = p.one.Strategy
+		cfg.SpareFirst = cfg.SpareFirst || p.cfg.Route == drive.One
+		f, err := fleet.Start(ctx, cfg)
+		if err != nil {
+			return err
+		}
+		p.fleet = f
+		targets = f.Addrs
+	}
+	load := p.cfg.load(p.cfg.keys(), targets, nil)
+	if p.fleet != nil {
+		load.Password = p.cfg.Fleet.Password
+	}
+	var err error
+	if p.cfg.Verify {
+		p.model, err = verify.New(verify.Config{Clients: load.Writers(), Fresh: p.fleet != nil, Name: p.cfg.nameOf(&load.Workload)})
+		load.Check = p.model
+	}
+	if err == nil {
+		p.load, err = drive.Open(ctx, load)
+	}
+	if err != nil {
+		return errors.Join(err, p.close())
+	}
+	return nil
+}
+
+// load is what clients do, with those keys and targets.
+func (c *Config) load(keys int64, targets func() []string, check *verify.Model) drive.Config {
+	w := c.Workload
+	if len(w.Names) == 0 {
+		w.Keys = keys
+	}
+	w.Stamped = w.Stamped || c.Verify
+	if targets == nil {
+		targets = func() []string { return nil }
+	}
+	return drive.Config{
+		Workload: w, Targets: targets, Route: c.Route, Pipeline: c.Pipeline, Think: c.Think,
+		Username: c.Username, Password: c.Password, TLS: c.TLS, Timeout: c.Timeout, Window: c.window(), Check: check,
+	}
+}
+
+func (c *Config) timeout() time.Duration {
+	if c.Timeout == 0 {
+		return 10 * time.Second
+	}
+	return c.Timeout
+}
+
+func (c *Config) window() time.Duration {
+	if c.Window == 0 {
+		return 100 * time.Millisecond
+	}
+	return c.Window
+}
+
+func (c *Config) nameOf(w *workload.Config) func(int64) string {
+	return func(key int64) string { return string(w.AppendKey(nil, key)) }
+}
+
+func (p *play) fill(ctx context.Context, keys int64) error {
+	p.board.phase(script.Step{Kind: script.Load, Keys: keys}.String())
+	began := time.Now()
+	if err := p.load.Fill(ctx, keys); err != nil {
+		return err
+	}
+	p.run.LoadKeys += keys
+	p.run.LoadSeconds += time.Since(began).Seconds()
+	return nil
+}
+
+// begin lets clients begin.
+func (p *play) begin(ctx context.Context) error {
+	p.began = time.Now()
+	p.load.Start()
+	cfg := fleet.WatchConfig{Began: p.began, Sample: p.board.sample, Profile: true}
+	var err error
+	if p.fleet != nil {
+		p.watch, err = p.fleet.Watch(ctx, cfg)
+	} else {
+		cfg.Addrs, cfg.Username, cfg.Password, cfg.TLS = p.one.Addrs, p.cfg.Username, p.cfg.Password, p.cfg.TLS
+		if p.watch, err = fleet.StartWatch(ctx, cfg); err != nil {
+			p.watch, err = nil, nil // it is none of ours: clients are all that is seen
+		}
+	}
+	p.watched = p.watch != nil
+	p.events = newEvents(p)
+	p.board.runs(p.load, p.cfg.Script.Takes())
+	return err
+}
+
+// step plays one.
+func (p *play) step(ctx context.Context, s *script.Step) error {
+	p.load.Phase(s.String())
+	p.board.phase(s.String())
+	switch s.Kind {
+	case script.Run:
+		return sleep(ctx, s.For)
+	case script.Balance:
+		ctx, cancel := context.WithTimeout(ctx, balanceWithin)
+		defer cancel()
+		return p.fleet.Balanced(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, eventWithin)
+	defer cancel()
+	return p.events.happens(ctx, s)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// end ends clients, reads everything once more if the script was played as a whole, and
+// gathers what there is. It does so also when ctx has ended.
+func (p *play) end(ctx context.Context, whole bool) error {
+	bare := context.WithoutCancel(ctx)
+	p.events.last(bare)
+	p.board.rests()
+	ending, cancel := context.WithTimeout(bare, endWithin)
+	defer cancel()
+	result, err := p.load.Stop(ending)
+	if p.watch != nil {
+		p.run.Samples, p.run.Layouts = p.watch.Stop()
+	}
+	if err != nil {
+		return err
+	}
+	p.run.GeneratorCores, p.run.GeneratorSaturated = result.Cores, result.Saturated
+	if cores, ok := generatorCores(p.run.Samples); ok {
+		p.run.GeneratorCores = cores // without the nodes', in whose process it is
+	}
+	p.run.All, p.run.Phases, p.run.Windows = result.Series.All(), result.Series.Phases(), result.Series.Windows()
+	p.run.Events = p.events.figures(result.Series, result.Took)
+	if p.model != nil {
+		if whole && ctx.Err() == nil {
+			p.board.phase("check")
+			within, cancel := context.WithTimeout(ctx, recheckWithin)
+			defer cancel()
+			err = p.load.Recheck(within)
+		}
+		checked := p.model.Checked()
+		p.run.Checked = &checked
+	}
+	return err
+}
+
+// generatorCores is the mean of what samples say of the generator.
+func generatorCores(samples []report.Sample) (cores float64, ok bool) {
+	n := 0
+	for i := range samples {
+		if c := samples[i].GeneratorCores; c != nil {
+			cores += *c
+			n++
+		}
+	}
+	return cores / float64(max(n, 1)), n > 0
+}
+
+func (p *play) close() error {
+	var faults []error
+	if p.load != nil {
+		faults = append(faults, p.load.Close())
+	}
+	if p.fleet != nil {
+		faults = append(faults, p.fleet.Close())
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,194 @@
+package compare
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ringside-kv/ringside/loadtest/drive"
+	"github.com/ringside-kv/ringside/loadtest/fleet"
+	"github.com/ringside-kv/ringside/loadtest/report"
+	"github.com/ringside-kv/ringside/loadtest/script"
+	"github.com/ringside-kv/ringside/loadtest/workload"
+	"github.com/ringside-kv/ringside/resp/node"
+)
+
+// small is a test of a few seconds.
+func small(t *testing.T, steps string, all ...Contestant) Config {
+	t.Helper()
+	s, err := script.Parse(steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := Config{
+		Contestants: all, Rounds: 1, Script: s, Route: drive.Any, Pipeline: 2, Verify: true, Timeout: 5 * time.Second, Window: 100 * time.Millisecond,
+		Workload: workload.Config{Seed: 7, Clients: 4, Prefix: "k"},
+		Fleet:    fleet.Config{Nodes: 3, Backups: 1, RereplicateAfter: time.Second, Dir: t.TempDir()},
+		Version:  "of a test",
+	}
+	for _, part := range []struct {
+		err   error
+		parse func() error
+	}{
+		{parse: func() (err error) { cfg.Workload.Mix, err = workload.ParseMix("3 get; 1 set"); return }},
+		{parse: func() (err error) { cfg.Workload.Choice, err = workload.ParseChoice("uniform"); return }},
+		{parse: func() (err error) { cfg.Workload.Sizes, err = workload.ParseSizes("64"); return }},
+	} {
+		if err := part.parse(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cfg
+}
+
+// server is a node that runs already.
+func server(t *testing.T) *node.Node {
+	t.Helper()
+	cfg := node.DefaultConfig()
+	cfg.Addr, cfg.Dir, cfg.HTTPAddr = "127.0.0.1:0", t.TempDir(), node.HTTPOff
+	n, err := node.Open(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = n.Close() })
+	return n
+}
+
+func only(t *testing.T, r *report.Report, err error) *report.Run {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Contestants) != 1 || len(r.Contestants[0].Runs) != 1 {
+		t.Fatalf("%d contestants", len(r.Contestants))
+	}
+	return &r.Contestants[0].Runs[0]
+}
+
+// empty tells that no temporary directory is left.
+func empty(t *testing.T, dir string) {
+	t.Helper()
+	left, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// A cluster plays a whole script: what happens in it is all told, nothing is lost, and
+// nothing stays behind.
+func TestAScriptIsPlayed(t *testing.T) {
+	cfg := small(t, "load 3000; run 1s; join; balance; run 500ms; leave; balance; kill; balance; run 500ms; restart; balance; run 500ms",
+		Contestant{Name: "vnode", Strategy: "vnode"})
+	told := make(map[string]bool)
+	cfg.Progress = func(all []report.State) { told[all[0].Phase] = true }
+	r, err := Run(t.Context(), cfg)
+	run := only(t, r, err)
+	if run.Failure != "" {
+		t.Fatal(run.Failure)
+	}
+	if run.LoadKeys != 3000 || run.All.Operations == 0 || len(run.Windows) < 25 || len(run.Samples) == 0 || len(run.Layouts) < 2 {
+		t.Errorf("loaded %d, %d operations, %d windows, %d samples, %d layouts", run.LoadKeys, run.All.Operations, len(run.Windows), len(run.Samples), len(run.Layouts))
+	}
+	var names []string
+	for i, e := range run.Events {
+		names = append(names, e.Name)
+		if e.BalancedMS == nil || *e.BalancedMS < e.DoneMS || e.DoneMS < e.AtMS {
+			t.Errorf("%s: from %v to %v, balanced %v", e.Name, e.AtMS, e.DoneMS, e.BalancedMS)
+		}
+		if e.Before.PerSecond <= 0 && i == 0 || e.During.PerSecond <= 0 || e.Node == "" || e.BalanceAfter == nil {
+			t.Errorf("%+v", e)
+		}
+		if e.Name == "join" || e.Name == "leave" || e.Name == "kill" {
+			if e.Factor == nil || *e.Factor < 0.5 || *e.Factor > 2.5 || e.MovedKeys == 0 || e.MovedBytes == 0 || e.Handoffs == 0 {
+				t.Errorf("%s moved %d keys, %d bytes by %d handoffs; %d at the least", e.Name, e.MovedKeys, e.MovedBytes, e.Handoffs, e.LeastKeys)
+			}
+		}
+	}
+	if got := strings.Join(names, " "); got != "join leave kill restart" {
+		t.Errorf("events: %s", got)
+	}
+	if k := run.Checked; k == nil || k.Lost+k.Stale+k.Corrupt > 0 || k.Reads == 0 || k.FinalKeys < 3000 || k.FinalUnread > 0 {
+		t.Errorf("checked: %+v", k)
+	}
+	if !told["join"] || !told["check"] {
+		t.Errorf("told: %v", told)
+	}
+	empty(t, cfg.Fleet.Dir)
+}
+
+// What cannot be reached, and what goes away, is said to be so; the others go on.
+func TestTheOthersGoOn(t *testing.T) {
+	first, second := server(t), server(t)
+	at := func(n *node.Node) []string { return []string{n.Addr().String()} }
+	cfg := small(t, "load 100; run 20s",
+		Contestant{Name: "nobody", Addrs: []string{"127.0.0.1:1"}},
+		Contestant{Name: "goes away", Addrs: at(first)},
+		Contestant{Name: "stays", Addrs: at(second)})
+	cfg.Progress = func(all []report.State) {
+		if all[1].Phase == "run 20s" {
+			_ = first.Close()
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second) // of the last 20 s some do
+	defer cancel()
+	r, err := Run(ctx, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"refused", errGone.Error(), errInterrupted.Error()} {
+		run := &r.Contestants[i].Runs[0]
+		if !strings.Contains(run.Failure, want) {
+			t.Errorf("%s: %q, want %q", r.Contestants[i].Name, run.Failure, want)
+		}
+		if i > 0 && run.All.Operations == 0 {
+			t.Errorf("%s: what was seen before is not there", r.Contestants[i].Name)
+		}
+	}
+	if !r.Interrupted {
+		t.Error("it is not said that it was interrupted")
+	}
+}
+
+// A cluster that is interrupted leaves nothing behind, and what there is.
+func TestInterrupted(t *testing.T) {
+	cfg := small(t, "load 1000; run 1h", Contestant{Name: "buckets", Strategy: "buckets"})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	cfg.Progress = func(all []report.State) {
+		if all[0].PerSecond > 0 {
+			cancel()
+		}
+	}
+	r, err := Run(ctx, cfg)
+	run := only(t, r, err)
+	if run.Failure != errInterrupted.Error() || run.All.Operations == 0 || !r.Interrupted {
+		t.Errorf("%q after %d operations", run.Failure, run.All.Operations)
+	}
+	empty(t, cfg.Fleet.Dir)
+}
+
+// What makes no sense is refused, all of it at once, before anything begins.
+func TestConfigsThatMakeNoSense(t *testing.T) {
+	for want, change := range map[string]func(*Config){
+		"nobody to compare":     func(c *Config) { c.Contestants = nil },
+		"twice":                 func(c *Config) { c.Contestants = append(c.Contestants, c.Contestants[0]) },
+		"0 rounds":              func(c *Config) { c.Rounds = 0 },
+		"the script is empty":   func(c *Config) { c.Script = nil },
+		"a strategy or address": func(c *Config) { c.Contestants[0].Addrs = []string{"x:1"} },
+		"neither come nor go":   func(c *Config) { c.Contestants[0] = Contestant{Name: "x", Addrs: []string{"x:1"}} },
+		"one must stay":         func(c *Config) { c.Fleet.Nodes = 1 },
+		"0 clients":             func(c *Config) { c.Workload.Clients = 0 },
+	} {
+		cfg := small(t, "run 1s; leave", Contestant{Name: "buckets", Strategy: "buckets"})
+		change(&cfg)
+		if _, err := Run(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if _, err := os.Stat(cfg.Fleet.Dir); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,223 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/ringside-kv/ringside/resp/node"
+)
+
+// A Fleet is a cluster for a load test. Its methods may be called from any goroutine; events
+// happen one after the other.
+type Fleet struct {
+	cfg  Config
+	of   Contestant
+	base node.Config
+	dir  string
+	log  *slog.Logger
+
+	ctx    context.Context // ends when the fleet is closed
+	cancel context.CancelFunc
+	events sync.Mutex // held by who changes the fleet
+	drawn  uint64     // events for which members were drawn; guarded by events
+
+	mu      sync.Mutex
+	members []*member // in the order in which they joined; those that left are not in it
+	joined  int       // ever
+	watches map[*Watch]struct{}
+	ends    sync.WaitGroup // of those who wait for a member's end
+}
+
+// A member is a node of the fleet.
+type member struct {
+	id     string
+	number int // n7 is 7
+	dir    string
+
+	// Guarded by Fleet.mu.
+	state state
+	at    at
+	body  body
+}
+
+// at is where a member listens; it stays there.
+type at struct{ client, bus, gossip string }
+
+type state uint8
+
+const (
+	up      state = iota
+	leaving       // it hands over what it has
+	dead          // it was killed
+)
+
+// A body is what a member runs as.
+type body interface {
+	// at is where it listens, for clients and for gossip; it is set once it runs.
+	at() at
+	// done is closed when the node has ended, or wants to, or was killed.
+	done() <-chan struct{}
+	// kill ends it as a loss of power does, and returns once it is gone.
+	kill()
+	// close ends it in order.
+	close() error
+}
+
+// Start runs a cluster, and returns once all nodes are in it and have their share. With an
+// error nothing is left of it; else the caller must Close it.
+func Start(ctx context.Context, cfg Config) (f *Fleet, err error) {
+	cfg.EnsureDefaults()
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	of, err := ParseContestant(cfg.Contestant, cfg.Hash)
+	if err != nil {
+		return nil, err
+	}
+	f = &Fleet{cfg: cfg, of: of, base: cfg.node(of.Strategy), log: cfg.Logger, watches: make(map[*Watch]struct{})}
+	f.ctx, f.cancel = context.WithCancel(context.Background())
+	if cfg.Processes && cfg.Binary == "" {
+		if f.cfg.Binary, err = os.Executable(); err != nil {
+			return nil, fmt.Errorf("fleet: find the binary: %w", err)
+		}
+	}
+	if f.dir, err = os.MkdirTemp(cfg.Dir, "ringside-fleet-"); err != nil {
+		return nil, fmt.Errorf("fleet: %w", err)
+	}
+	begun := false
+	defer func() { // also when something panics
+		if !begun {
+			err = errors.Join(err, f.Close())
+			f = nil
+		}
+	}()
+	if _, err := f.Join(ctx, cfg.Nodes); err != nil {
+		return f, err
+	}
+	if err := f.Balanced(ctx); err != nil {
+		return f, err
+	}
+	begun = true
+	return f, nil
+}
+
+// Contestant is what the fleet runs.
+func (f *Fleet) Contestant() Contestant { return f.of }
+
+// Addrs are the clients' addresses of the nodes that are up, those that leave included, in
+// the order in which they joined.
+func (f *Fleet) Addrs() []string {
+	var addrs []string
+	for _, n := range f.Nodes() {
+		addrs = append(addrs, n.Addr)
+	}
+	return addrs
+}
+
+// A Node is one that is up.
+type Node struct {
+	ID, Addr string
+	Leaving  bool
+	Embedded bool // it runs in this process
+}
+
+// Nodes are those that are up.
+func (f *Fleet) Nodes() []Node {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var nodes []Node
+	for _, m := range f.members {
+		if m.state != dead {
+			nodes = append(nodes, Node{ID: m.id, Addr: m.at.client, Leaving: m.state == leaving, Embedded: !f.cfg.Processes})
+		}
+	}
+	return nodes
+}
+
+// Close ends all nodes and removes their directories. Calls after the first do nothing.
+func (f *Fleet) Close() error {
+	f.cancel() // an event ends at once
+	f.events.Lock()
+	defer f.events.Unlock()
+	f.mu.Lock()
+	watches := f.watches
+	f.watches = nil
+	f.mu.Unlock()
+	for w := range watches {
+		w.Stop()
+	}
+	f.mu.Lock()
+	members := f.members
+	f.members = nil
+	f.mu.Unlock()
+	var ends sync.WaitGroup
+	for _, m := range members {
+		if m.state != dead {
+			ends.Go(m.body.kill) // nothing that it has is wanted any more
+		}
+	}
+	ends.Wait()
+	f.ends.Wait()
+	if err := os.RemoveAll(f.dir); err != nil {
+		return fmt.Errorf("fleet: %w", err)
+	}
+	return nil
+}
+
+// run starts a member that is new or dead, and sees to it when it ends by itself.
+func (f *Fleet) run(ctx context.Context, m *member, join []string) error {
+	start := f.embed
+	if f.cfg.Processes {
+		start = f.spawn
+	}
+	body, err := start(ctx, m, join)
+	if err != nil {
+		return fmt.Errorf("fleet: start %s: %w", m.id, err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if m.state != dead {
+		f.members = append(f.members, m)
+		slices.SortFunc(f.members, func(a, b *member) int { return a.number - b.number })
+	}
+	m.body, m.at, m.state = body, body.at(), up
+	f.ends.Go(func() { f.await(m, body) })
+	return nil
+}
+
+// await takes a member out that has left, and tells of one that has ended otherwise.
+func (f *Fleet) await(m *member, body body) {
+	<-body.done()
+	f.mu.Lock()
+	left := m.state == leaving
+	lost := m.state == up && f.ctx.Err() == nil
+	f.mu.Unlock()
+	if lost {
+		f.log.Error("a node has ended that nobody asked to", "node", m.id)
+	}
+	if !left && !lost {
+		return // it was killed
+	}
+	if left {
+		f.lookOnce(f.ctx) // what it has handed over is not known to others
+	}
+	if err := body.close(); err != nil {
+		f.log.Warn("close a node", "node", m.id, "err", err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if lost {
+		m.state = dead
+		return
+	}
+	f.members = slices.DeleteFunc(f.members, func(other *member) bool { return other == m })
+	_ = os.RemoveAll(m.dir) // Close tries again
+}
+
+func (f *Fleet) dirOf(id string) string { return filepath.Join(f.dir, id) }

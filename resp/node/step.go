@@ -1,0 +1,17 @@
+package node
+
+import "github.com/ringside-kv/ringside/replica"
+
+// The steps of a start, at which tests end nodes as they do at those of package replica.
+const (
+	startNoted      replica.Step = "start: the directory knows of it"
+	startOpened     replica.Step = "start: the table is open"
+	startRegistered replica.Step = "start: registered"
+	startEntered    replica.Step = "start: in the cluster"
+)
+
+func (b below) reached(s replica.Step) {
+	if b.steps != nil {
+		b.steps(s)
+	}
+}

@@ -1,0 +1,111 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica/bus"
+	"github.com/ringside-kv/ringside/replica/members"
+)
+
+// A wire that is cut ends every socket at once, both ends of streams hear so, and none begins
+// anew.
+func TestWireIsCut(t *testing.T) {
+	w := new(wire)
+	b, m := wiredBus{w, bus.System{}}, wiredMembers{w, members.System{}}
+	l, err := b.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gossip, err := m.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	packets, err := m.ListenPacket("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted := make(chan net.Conn, 1)
+	go func() {
+		conn, _ := l.Accept()
+		accepted <- conn
+	}()
+	outside, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside := <-accepted
+	if _, ok := inside.(*net.TCPConn); !ok {
+		t.Errorf("%T is no TCP any more", inside)
+	}
+	elsewhere, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer elsewhere.Close()
+	dialled, err := b.Dial(context.Background(), elsewhere.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := elsewhere.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC() // they are kept as long as somebody has them
+	w.cut()
+	for what, conn := range map[string]net.Conn{"accepted": outside, "dialled": other} {
+		_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, io.EOF) {
+			t.Errorf("the other end of what was %s: %v", what, err)
+		}
+	}
+	for what, conn := range map[string]net.Conn{"accepted": inside, "dialled": dialled} {
+		if _, err := conn.Write([]byte("x")); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("what was %s: %v", what, err)
+		}
+	}
+	for what, l := range map[string]net.Listener{"the bus": l, "gossip": gossip} {
+		if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("%s goes on to listen: %v", what, err)
+		}
+	}
+	if _, err := packets.WriteTo([]byte("x"), packets.LocalAddr()); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("packets: %v", err)
+	}
+	if _, err := b.Dial(context.Background(), elsewhere.Addr().String()); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("it dials: %v", err)
+	}
+	if _, err := m.Listen("127.0.0.1:0"); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("it listens: %v", err)
+	}
+}
+
+// Connections that nobody has any more are forgotten.
+func TestWireForgetsConnections(t *testing.T) {
+	w := new(wire)
+	b := wiredBus{w, bus.System{}}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for range 20 {
+		conn, err := b.Dial(context.Background(), l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.Close()
+	}
+	waitFor(t, "they are forgotten", func() bool {
+		runtime.GC()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return len(w.tcp) == 0
+	})
+}
