@@ -104,6 +104,8 @@ func (f fake) run(rng *rand.Rand, contestant, round int) Run {
 		w.P50, w.P99, w.P999, w.Max = float64(h.ValueAtPercentile(50)), float64(h.ValueAtPercentile(99)), float64(h.ValueAtPercentile(99.9)), float64(h.Max())
 		part.Operations += w.Operations
 		s := Sample{AtMS: at, Forwarded: 0.5 + 0.1*rng.Float64()}
+		clients, shared := 0.45, 0.1
+		s.GeneratorCores, s.SharedCores = &clients, &shared
 		if trouble > 0 {
 			s.Handoffs, s.MovedKeys, s.MovedBytes = 4, 2500+rng.Int64N(500), 300_000
 			last := &run.Events[len(run.Events)-1]

@@ -65,11 +65,15 @@ var nodeMeasures = []measure{
 		lines: nodeLines(func(n *NodeSample) float64 { return float64(n.Keys) })},
 	{title: "CPU of each node", unit: plain, nodes: true, help: "Processors that a node took.",
 		lines: nodeLines(func(n *NodeSample) float64 {
-			if n.Cores == nil {
-				return math.NaN()
-			}
-			return *n.Cores
+			return orNaN(n.Cores)
 		})},
+	{title: "CPU beside the nodes", unit: plain, help: "Processors that the clients took, and, where nodes run in the clients' process, those that nobody can be told to have taken: for garbage and compactions.",
+		lines: func(_ *Report, run *Run) []line {
+			all := sampleLines(run, "clients", func(s *Sample, _ float64) float64 { return orNaN(s.GeneratorCores) })
+			shared := sampleLines(run, "shared", func(s *Sample, _ float64) float64 { return orNaN(s.SharedCores) })
+			shared[0].look = chart.Nth(1)
+			return append(all, shared...)
+		}},
 	{title: "Memory of each node", unit: sized, nodes: true, help: "Memory that a node has of the operating system.",
 		lines: nodeLines(func(n *NodeSample) float64 {
 			if n.MemoryBytes == nil {
@@ -77,6 +81,13 @@ var nodeMeasures = []measure{
 			}
 			return float64(*n.MemoryBytes)
 		})},
+}
+
+func orNaN(x *float64) float64 {
+	if x == nil {
+		return math.NaN()
+	}
+	return *x
 }
 
 func perSecondIn(w *Window, windowMS float64) float64 {

@@ -199,7 +199,7 @@ type Sample struct {
 	// Where nodes run in the generator's process: processors that it took itself, and those
 	// that nobody can be told to have taken, for garbage and compactions.
 	GeneratorCores *float64 `json:"generator_cores,omitempty"`
-	SharedCores    *float64 `json:"shared_cores,omitempty"`
+	SharedCores    *float64 `json:"shared_cores,omitempty"` // of the same process: garbage and compactions of all
 }
 
 // A NodeSample is what one node told.
