@@ -15,6 +15,9 @@ type figure struct {
 	goal goal
 	// never is for what must not happen: over rounds, the worst counts.
 	never bool
+	// settled tells that it can be compared only where everything got balanced: who has not
+	// moved yet what must move has not moved less.
+	settled bool
 	// told figures of events also stand in short tables.
 	told bool
 	// hidden figures have no row: they are there for assertions.
@@ -93,11 +96,11 @@ var runFigures = []figure{
 		help: "answers with a value that nobody ever wrote; must be 0"},
 	{key: "unread", name: "unread at the end", unit: count, goal: low, never: true, rare: true, run: checked(func(c *Checked) int64 { return c.FinalUnread }),
 		help: "keys that could not be read when all were read once more at the end"},
-	{key: "moved", name: "keys moved", unit: count, goal: low, nodes: true, run: sum(func(e *Event) float64 { return float64(e.MovedKeys) }),
-		help: "copies of keys that travelled to another node, in all events; a key whose primary and one backup travel counts twice"},
-	{key: "moved-bytes", name: "bytes moved", unit: sized, goal: low, nodes: true, run: sum(func(e *Event) float64 { return float64(e.MovedBytes) }),
+	{key: "moved", settled: true, name: "keys moved", unit: count, goal: low, nodes: true, run: sum(func(e *Event) float64 { return float64(e.MovedKeys) }),
+		help: "copies of keys that travelled to another node, in all events; a key whose primary and one backup travel counts twice; only those are compared that got balanced"},
+	{key: "moved-bytes", settled: true, name: "bytes moved", unit: sized, goal: low, nodes: true, run: sum(func(e *Event) float64 { return float64(e.MovedBytes) }),
 		help: "their bytes"},
-	{key: "moved/least", name: "÷ least possible", unit: factor, goal: one, nodes: true, run: movedByLeast,
+	{key: "moved/least", settled: true, name: "÷ least possible", unit: factor, goal: one, nodes: true, run: movedByLeast,
 		help: "keys moved, by the least that any strategy must move if the load is to be even before and after; what is below 1 pays for it with a load that is not, so the best is nearest to 1"},
 	{key: "balanced", name: "until balanced", unit: micros, goal: low, nodes: true, run: longestUnbalanced,
 		help: "time from an event until everything was where it belongs with all its copies, of the event for which it took longest; missing if something was not in time for the next event"},
@@ -113,11 +116,11 @@ var runFigures = []figure{
 
 // eventFigures are those of an event, in the order of tables.
 var eventFigures = []figure{
-	{key: "moved", name: "keys moved", unit: count, goal: low, nodes: true, event: func(e *Event) (float64, bool) { return float64(e.MovedKeys), true },
+	{key: "moved", settled: true, name: "keys moved", unit: count, goal: low, nodes: true, event: func(e *Event) (float64, bool) { return float64(e.MovedKeys), true },
 		help: "copies of keys that travelled to another node from the event until the next"},
-	{key: "moved-bytes", name: "bytes moved", unit: sized, goal: low, nodes: true, event: func(e *Event) (float64, bool) { return float64(e.MovedBytes), true },
+	{key: "moved-bytes", settled: true, name: "bytes moved", unit: sized, goal: low, nodes: true, event: func(e *Event) (float64, bool) { return float64(e.MovedBytes), true },
 		help: "their bytes"},
-	{key: "moved/least", told: true, name: "÷ least possible", unit: factor, goal: one, nodes: true, event: func(e *Event) (float64, bool) {
+	{key: "moved/least", settled: true, told: true, name: "÷ least possible", unit: factor, goal: one, nodes: true, event: func(e *Event) (float64, bool) {
 		if e.Factor == nil {
 			return 0, false
 		}
@@ -156,13 +159,18 @@ var eventFigures = []figure{
 		help: "the same of requests that nodes answered themselves"},
 }
 
-// fullName is the figure's name where the row above does not say what it goes on with.
+// group is what figures have in common that stand below each other.
+func (f *figure) group() string {
+	of, _, _ := strings.Cut(f.key, "-")
+	return of
+}
+
+// fullName is the figure's name where the row above does not begin it.
 func (f *figure) fullName() string {
 	if !strings.HasPrefix(f.name, "…") {
 		return f.name
 	}
-	of, _, _ := strings.Cut(f.key, "-")
-	return of + strings.TrimPrefix(f.name, "…")
+	return f.group() + strings.TrimPrefix(f.name, "…")
 }
 
 func rate(n int64, milliseconds float64) (float64, bool) {

@@ -14,7 +14,7 @@ import (
 func figuresGrid(r *Report, first string, rows []row) page.Grid {
 	t := page.Grid{Head: heads(r, first)}
 	for _, line := range rows {
-		cells := []page.Cell{{Text: line.figure.name}}
+		cells := []page.Cell{{Text: line.name}}
 		for j, v := range line.values {
 			cell := page.Cell{Text: v.text(line.figure.unit), Best: line.best[j]}
 			if spread := v.spread(line.figure.unit); spread != "" {

@@ -13,21 +13,28 @@ type value struct {
 	// at is the median, or the worst of what must not happen.
 	at, low, high float64
 	rounds        int // in which it is known; 0: nothing is
-	// whole tells that it is from runs that came to their end, so that it can be compared.
+	// whole tells that it can be compared: it is from runs that came to their end.
 	whole  bool
 	before *value // what it was before the event
 }
 
 // overall is a figure of the whole run.
 func (f *figure) overall(c *Contestant) value {
-	return f.over(c, func(r *Run) (float64, bool) { return f.run(r) })
+	return f.over(c, f.run, func(r *Run) bool {
+		_, ok := longestUnbalanced(r)
+		return ok
+	})
 }
 
 // in is a figure of an event.
 func (f *figure) in(c *Contestant, e eventKey) value {
-	v := f.over(c, e.figure(f.event))
+	settled := func(r *Run) bool {
+		event := e.of(r)
+		return event == nil || event.BalancedMS != nil
+	}
+	v := f.over(c, e.figure(f.event), settled)
 	if f.before != nil {
-		b := f.over(c, e.figure(f.before))
+		b := f.over(c, e.figure(f.before), settled)
 		v.before = &b
 	}
 	return v
@@ -35,12 +42,13 @@ func (f *figure) in(c *Contestant, e eventKey) value {
 
 // over sums rounds up. Runs that did not come to their end count only if none did; what
 // must not happen counts in any case.
-func (f *figure) over(c *Contestant, of func(*Run) (float64, bool)) value {
+func (f *figure) over(c *Contestant, of func(*Run) (float64, bool), settled func(*Run) bool) value {
 	if f.nodes && !c.Cluster {
 		return value{}
 	}
 	whole := slices.ContainsFunc(c.Runs, func(r Run) bool { return r.Failure == "" })
 	var all []float64
+	comparable := whole
 	for i := range c.Runs {
 		r := &c.Runs[i]
 		if whole && r.Failure != "" && !f.never {
@@ -48,13 +56,14 @@ func (f *figure) over(c *Contestant, of func(*Run) (float64, bool)) value {
 		}
 		if x, ok := of(r); ok && !math.IsNaN(x) && !math.IsInf(x, 0) {
 			all = append(all, x)
+			comparable = comparable && (!f.settled || settled(r))
 		}
 	}
 	if len(all) == 0 {
 		return value{}
 	}
 	slices.Sort(all)
-	v := value{at: median(all), low: all[0], high: all[len(all)-1], rounds: len(all), whole: whole}
+	v := value{at: median(all), low: all[0], high: all[len(all)-1], rounds: len(all), whole: comparable}
 	if f.never {
 		v.at = v.high
 	}
@@ -152,6 +161,7 @@ func (k eventKey) title(r *Report) string {
 // A row is a figure of all contestants.
 type row struct {
 	figure *figure
+	name   string // of the figure, in full where the row above does not begin it
 	values []value
 	best   []bool
 }
@@ -181,7 +191,10 @@ func rows(r *Report, event *eventKey) []row {
 			any = any || line.values[j].high > 0
 		}
 		if known && (any || !f.rare) {
-			line.best = best(f, line.values)
+			line.name, line.best = f.fullName(), best(f, line.values)
+			if n := len(all); n > 0 && all[n-1].figure.group() == f.group() {
+				line.name = f.name
+			}
 			all = append(all, line)
 		}
 	}

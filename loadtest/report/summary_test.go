@@ -3,6 +3,7 @@ package report
 import (
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -114,6 +115,55 @@ func TestTheBestIsMarked(t *testing.T) {
 		if got := best(&tt.f, tt.values); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: %v, want %v", name, got, tt.want)
 		}
+	}
+}
+
+func TestOnlyWhatIsBalancedHasMovedAll(t *testing.T) {
+	moved, failed := figureNamed(eventFigures, "moved"), figureNamed(eventFigures, "failed")
+	done := 5000.0
+	r := &Report{Contestants: []Contestant{throughputs("a", 1, 1), throughputs("b", 1, 1)}}
+	for i := range r.Contestants {
+		for j := range r.Contestants[i].Runs {
+			r.Contestants[i].Runs[j].Events = []Event{{Name: "join", MovedKeys: int64(100 * i), BalancedMS: &done}}
+		}
+	}
+	r.Contestants[0].Runs[1].Events[0].BalancedMS = nil
+	e := events(r)[0]
+	for f, want := range map[*figure]bool{moved: false, failed: true, figureNamed(runFigures, "moved"): false} {
+		v := value{}
+		if f.event != nil {
+			v = f.in(&r.Contestants[0], e)
+		} else {
+			v = f.overall(&r.Contestants[0])
+		}
+		if v.rounds != 2 || v.whole != want {
+			t.Errorf("%s: %+v, to be compared: %v", f.key, v, want)
+		}
+	}
+	if v := moved.in(&r.Contestants[1], e); !v.whole {
+		t.Errorf("of what is balanced: %+v", v)
+	}
+}
+
+func TestRowsSayWhatTheyGoOnWith(t *testing.T) {
+	r := &Report{Contestants: []Contestant{throughputs("a", 1)}}
+	e := Event{Name: "kill", During: Span{100, 5, 7}, After: Span{100, 5, 7}}
+	r.Contestants[0].Runs[0].Events = []Event{e}
+	names := func() string {
+		var all []string
+		for _, line := range rows(r, &events(r)[0]) {
+			if strings.HasPrefix(line.figure.key, "throughput") || strings.HasPrefix(line.figure.key, "p99") {
+				all = append(all, line.name)
+			}
+		}
+		return strings.Join(all, ", ")
+	}
+	if got := names(); got != "throughput during, … after, p99 during, … after" {
+		t.Error(got)
+	}
+	r.Contestants[0].Runs[0].Events[0].Before = e.During
+	if got := names(); got != "throughput before, … during, … after, p99 before, … during, … after" {
+		t.Error(got)
 	}
 }
 

@@ -133,7 +133,7 @@ func (t *terminal) columns(rows []row, columns []tableColumn) {
 	}
 	lines = append(lines, head, rule)
 	for i, r := range rows {
-		line := r.figure.name + strings.Repeat(" ", nameWidth-human.Width(r.figure.name))
+		line := r.name + strings.Repeat(" ", nameWidth-human.Width(r.name))
 		for _, c := range columns {
 			cell := c.cells[i]
 			text := strings.Repeat(" ", c.value-human.Width(cell.text)) + cell.text
