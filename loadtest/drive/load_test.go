@@ -154,7 +154,7 @@ func TestAServerThatFallsSilentIsLeft(t *testing.T) {
 	}
 	untilDone(t, l, l.Now().Operations+50)
 	r, err := l.Stop(within(t))
-	if all := r.Series.All(); err != nil || all.Unknown < 8 {
+	if all := r.Series.All(); err != nil || all.Unknown < 4 {
 		t.Errorf("%v, %+v", err, all.Clients)
 	}
 }
@@ -295,7 +295,11 @@ func TestPhasesAndLiveFigures(t *testing.T) {
 	untilDone(t, l, 100)
 	l.Phase("second")
 	untilDone(t, l, l.Now().Operations+100)
-	if live := l.Now(); live.Phase != "second" || live.Connected != 4 || live.PerSecond <= 0 || live.P99 <= 0 {
+	live := l.Now()
+	for ctx := within(t); live.PerSecond == 0 && ctx.Err() == nil; live = l.Now() { // a window has to be over
+		time.Sleep(time.Millisecond)
+	}
+	if live.Phase != "second" || live.Connected != 4 || live.PerSecond <= 0 || live.P99 <= 0 {
 		t.Errorf("%+v", live)
 	}
 	r, err := l.Stop(within(t))
