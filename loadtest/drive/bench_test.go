@@ -22,7 +22,7 @@ func BenchmarkGenerator(b *testing.B) {
 	if err != nil {
 		b.Skip("no redis-benchmark to compare with")
 	}
-	rounds := 5
+	rounds := 3
 	if n, err := strconv.Atoi(os.Getenv("ROUNDS")); err == nil {
 		rounds = n
 	}
@@ -59,7 +59,7 @@ const (
 func redisBenchmark(b *testing.B, tool, addr, command string) float64 {
 	host, port, _ := net.SplitHostPort(addr)
 	out, err := exec.Command(tool, "-h", host, "-p", port, "-t", command, "-c", fmt.Sprint(benchClients),
-		"-P", fmt.Sprint(benchPipeline), "-r", fmt.Sprint(benchKeys), "-d", fmt.Sprint(benchSize), "-n", "1000000", "--csv").Output()
+		"-P", fmt.Sprint(benchPipeline), "-r", fmt.Sprint(benchKeys), "-d", fmt.Sprint(benchSize), "-n", "500000", "--csv").Output()
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -196,6 +196,24 @@ func TestLongRunsAreThinned(t *testing.T) {
 	}
 }
 
+// What comes late is added to what is there, however old its window is.
+func TestLateOperationsCountWhereTheyEnded(t *testing.T) {
+	s := newSeries(t, false)
+	r := s.Recorder(0)
+	const windows = 5 * openWindows
+	for _, late := range []time.Duration{0, ms} {
+		for i := range windows {
+			end := time.Duration(i)*100*ms + 50*ms
+			r.Add(end, []Op{at(end, time.Duration(i+1)*ms-late/2, 1, Done)})
+		}
+	}
+	for i, w := range s.Windows() {
+		if want := float64(i+1) * 1000; w.Operations != 2 || w.Max != want || w.P50 < want-510 || w.P50 > want*1.01-490 {
+			t.Errorf("window %d: %+v", i, w)
+		}
+	}
+}
+
 func TestLiveIsTheLastSecond(t *testing.T) {
 	s := newSeries(t, false)
 	r := s.Recorder(0)

@@ -163,9 +163,7 @@ func (w *windows) add(sum *window, number, n int, from, until time.Duration, c *
 	if middle < from || middle >= until {
 		return
 	}
-	without := *c
-	without.pause = pause{}
-	sum.counts.merge(&without)
+	sum.counts.merge(c)
 	if h != nil {
 		sum.latency.merge(h)
 	} else {
