@@ -39,6 +39,14 @@ func TestJSONIsReadBack(t *testing.T) {
 	}
 }
 
+func TestJSONKeepsTextsAsTheyAre(t *testing.T) {
+	r := &Report{Version: Version, Script: `a "b" {c, d: [e]} \`, Notes: []string{`\\"{,:}[`, `"`, ``, `\"{`}}
+	again, err := Read(strings.NewReader(jsonText(t, r)))
+	if err != nil || !reflect.DeepEqual(again, r) {
+		t.Errorf("%q became %q (%v)", r.Notes, again.Notes, err)
+	}
+}
+
 func TestNumbersThatAreNoneStayOutOfJSON(t *testing.T) {
 	r := odd()["no numbers"]
 	again, err := Read(strings.NewReader(jsonText(t, r)))
@@ -143,6 +151,10 @@ func TestCSVHasALineForEachWindow(t *testing.T) {
 		if k != len(lines) {
 			t.Errorf("%s: %d lines, want %d", name, len(lines), k)
 		}
+	}
+	var b bytes.Buffer
+	if err := errors.Join(CSV(&b, odd()["no numbers"]), EventsCSV(&b, odd()["no numbers"])); err != nil || strings.Contains(b.String(), "NaN") || strings.Contains(b.String(), "Inf") {
+		t.Errorf("numbers that are none are there (%v)", err)
 	}
 	head, lines := table(t, func(b *bytes.Buffer) error { return CSV(b, usual()) })
 	phases := map[string]int{}

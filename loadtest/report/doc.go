@@ -6,5 +6,6 @@
 // page. It does not own where figures come from: package compare fills a Report. It opens
 // no files; everything writes to an io.Writer.
 //
-// Read Report first, from top to bottom.
+// Read Report first, from top to bottom, then figures.go, which names and explains every
+// figure, and summary.go, which makes one of many rounds. FORMAT.md explains the JSON form.
 package report

@@ -11,6 +11,8 @@ import (
 
 	"gonum.org/v1/plot/plotter"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
+
 	"github.com/ringside-kv/ringside/loadtest/chart"
 	"github.com/ringside-kv/ringside/loadtest/page/pagetest"
 )
@@ -146,6 +148,61 @@ func TestClocksHaveAUnitThatSuitsThem(t *testing.T) {
 	}
 }
 
+func TestClocksGoOnUntilTheLastIsDone(t *testing.T) {
+	at := func(until float64) Contestant { return Contestant{Runs: []Run{{All: Phase{UntilMS: until}}}} }
+	if got := clockOf(&Report{Contestants: []Contestant{at(5000), at(9000), at(7000)}}); got.until != 9000 {
+		t.Errorf("%+v", got)
+	}
+	r := &Report{WindowMS: 100, Contestants: []Contestant{at(5000)}}
+	r.Contestants[0].Runs[0].Windows = []Window{{AtMS: 5000}}
+	if got := clockOf(r); got.until != 5100 {
+		t.Errorf("with a window after the end: %+v", got)
+	}
+}
+
+func TestThroughputIsOfWhatSucceeded(t *testing.T) {
+	if got := perSecondIn(&Window{Operations: 120, Failed: 20}, 100); got != 1000 {
+		t.Error(got)
+	}
+}
+
+func TestDistributionsHaveEachOperationOnce(t *testing.T) {
+	r := usual()
+	c := &r.Contestants[0]
+	count := func() (n int64) {
+		return c.distribution().TotalCount()
+	}
+	all := count()
+	for i := range c.Runs {
+		c.Runs[i].All.Latency.Histogram = ""
+	}
+	if got := count(); got != all {
+		t.Errorf("%d operations in the phases, %d in all of it", got, all)
+	}
+	for i := range c.Runs {
+		c.Runs[i].Phases = nil
+	}
+	if c.distribution() != nil {
+		t.Error("there is a distribution of nothing")
+	}
+}
+
+func TestFewOperationsHaveFewPercentiles(t *testing.T) {
+	h := histogram()
+	for range 200 {
+		_ = h.RecordValue(1000)
+	}
+	var known []string
+	for _, row := range distributionGrid(&Report{Contestants: make([]Contestant, 1)}, []*hdrhistogram.Histogram{h}).Rows {
+		if row[1].Text != "–" {
+			known = append(known, row[0].Text)
+		}
+	}
+	if got := strings.Join(known, " "); got != "50 75 90 95 99" {
+		t.Errorf("of 200 operations the percentiles %s are known", got)
+	}
+}
+
 func TestOwnersHaveTheirColours(t *testing.T) {
 	o := owners{clock: clock{until: 1000}, index: map[string]int{"a": 0, "b": 1}, layouts: []Layout{
 		{AtMS: 100, Nodes: []string{"b", "a"}, Primary: []int{0, 1, -1, 7}, Backup: []int{1, 0, 0, 0}},
@@ -182,6 +239,19 @@ func TestWindowsWithoutOperationsAreGapsOfLatency(t *testing.T) {
 	s, any := scaleOf(m, [][]line{{{points: points}}})
 	if !any || s.low != 5 || s.high != 7 {
 		t.Errorf("the scale goes from %v to %v", s.low, s.high)
+	}
+	r := usual()
+	for i := range r.Contestants {
+		for j := range r.Contestants[i].Runs {
+			windows := r.Contestants[i].Runs[j].Windows
+			windows[30], windows[31] = Window{AtMS: 3000}, Window{AtMS: 3100}
+		}
+	}
+	pagetest.Alone(t, pageOf(t, r))
+	chart := sideCharts(r, m, clockOf(r), 1000)[0].Inline()
+	// Three lines, each in two pieces.
+	if n := strings.Count(chart, "stroke-width:1.25"); n != 6 {
+		t.Errorf("%d pieces of lines", n)
 	}
 }
 

@@ -20,6 +20,8 @@ func TestProgressIsDrawnInItsPlace(t *testing.T) {
 	states[0] = State{Contestant: "buckets", Round: 1, Done: true, Phase: "run 8s"}
 	states[1] = State{Contestant: "vnode:128", Round: 1, Phase: "join", Failure: "no\nsuch\x1b[31m node " + strings.Repeat("x", 99)}
 	p.Show(time.Time{}, states)
+	p.Show(time.Time{}, states[:1])
+	p.Show(time.Time{}, states)
 	p.Say("a node %s", "left")
 	p.Show(time.Time{}, states[:1])
 	p.Close()
@@ -29,6 +31,7 @@ func TestProgressIsDrawnInItsPlace(t *testing.T) {
 	for _, want := range []string{
 		"buckets    1/2  run 8s        12.3k ops/s  p99  1.23 ms  3…\x1b[K\nvnode:128  1/2  waits\x1b[K\n\x1b[2A\rbuckets    1/2  done\x1b[K\n",
 		"vnode:128  1/2  failed: no such�[31m node xxxx",
+		"\x1b[2A\rbuckets  1/2  done\x1b[K\n\x1b[J\x1b[1A\r",
 		"\x1b[2A\r\x1b[Ja node left\nbuckets",
 		"done\x1b[K\n\x1b[1A\r\x1b[J",
 	} {

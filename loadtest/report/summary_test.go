@@ -134,7 +134,7 @@ func TestEventsAreTheSameInAllRuns(t *testing.T) {
 	a, b := throughputs("a", 1, 1), throughputs("b", 1)
 	a.Runs[0].Events = []Event{{Name: "join", MovedKeys: 1}}
 	a.Runs[1].Events = []Event{{Name: "join", MovedKeys: 3, Node: "n4", AtMS: 8000}, {Name: "kill", MovedKeys: 9}, {Name: "join", MovedKeys: 7}}
-	b.Runs[0].Events = []Event{{Name: "join", MovedKeys: 4, Node: "n4", AtMS: 8200}, {Name: "leave"}}
+	b.Runs[0].Events = []Event{{Name: "join", MovedKeys: 4, Node: "n4", AtMS: 8200}, {Name: "leave", MovedKeys: 5}}
 	r := &Report{Contestants: []Contestant{a, b}}
 	keys := events(r)
 	moved := figureNamed(eventFigures, "moved")
