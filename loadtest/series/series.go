@@ -160,7 +160,7 @@ func (s *Series) Windows() []report.Window {
 
 // Between is what clients saw from one time up to another, to the nearest window, with two
 // significant digits, without a histogram and without times of service. The longest pause
-// is the longest of those that went on then, or for a part of it.
+// is the longest of those that ended then.
 func (s *Series) Between(from, until time.Duration) report.Clients {
 	s.gather()
 	s.mu.Lock()

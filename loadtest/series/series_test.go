@@ -122,7 +122,10 @@ func TestTheLongestPauseOfAKey(t *testing.T) {
 	r.Add(700*ms, []Op{several, {Sent: 0, Outcome: Refused}}) // no keys, no pause
 	s.End(800 * ms)
 	pause(301, 4)
-	if c := s.Between(0, 300*ms); c.LongestPauseMS != 220 {
+	if c := s.Between(0, 300*ms); c.LongestPauseMS != 30 { // that of 220 ended later
+		t.Errorf("%+v", c)
+	}
+	if c := s.Between(350*ms, 450*ms); c.LongestPauseMS != 220 { // and had begun before
 		t.Errorf("%+v", c)
 	}
 	if c := s.Between(450*ms, 800*ms); c.LongestPauseMS != 301 {
