@@ -98,9 +98,9 @@ type Clients struct {
 	Latency Latency `json:"latency"`
 	// Service is from when an operation was sent, if that differs: in an open loop.
 	Service *Latency `json:"service,omitempty"`
-	// LongestPauseMS is for how long somebody waited at most until any key could be used:
-	// from the beginning of the first operation on it that failed, or was slow, to the
-	// end of the next that did not.
+	// LongestPauseMS is for how long somebody wanted any one key at most and could not use
+	// it: from the beginning of the first of operations on it that failed to the end of the
+	// last, or of the next if that had begun by then; or the slowest operation.
 	LongestPauseMS float64 `json:"longest_pause_ms"`
 	LongestPauseOf string  `json:"longest_pause_of,omitempty"` // the key
 }

@@ -38,7 +38,7 @@ func New(cfg Config, first string) (*Series, error) {
 	}
 	s := &Series{cfg: cfg}
 	s.windows.length = cfg.Window
-	s.failing.since = map[int64]time.Duration{}
+	s.failing.since = map[int64]streak{}
 	for i := range s.shards {
 		s.shards[i].window.latency.digits = coarse
 		s.shards[i].phase = newPhase(len(cfg.Commands))
@@ -73,7 +73,7 @@ func (s *Series) begin(name string, at time.Duration) {
 	s.phase.Store(int64(len(s.phases) - 1))
 }
 
-// End ends the last phase. Keys that cannot be used by then had a pause until then.
+// End ends the last phase.
 func (s *Series) End(at time.Duration) {
 	s.gather()
 	s.mu.Lock()
@@ -84,7 +84,7 @@ func (s *Series) End(at time.Duration) {
 	s.ended = true
 	last := s.phases[len(s.phases)-1]
 	last.until = at
-	p := s.failing.end(at)
+	p := s.failing.end()
 	last.counts.pause.widen(p)
 	w := window{latency: hist{digits: coarse}}
 	w.counts.pause = p
