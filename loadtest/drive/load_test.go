@@ -297,9 +297,12 @@ func TestEncryptedConnections(t *testing.T) {
 	s.StartTLS()
 	defer s.Close()
 	trust := s.Client().Transport.(*http.Transport).TLSClientConfig
-	f := newFake(t, &fake{tls: s.TLS, cut: func(conn int) int { return 2000 + conn*10 }})
+	f := newFake(t, &fake{tls: s.TLS, cut: func(conn int) int { return 200 + conn }})
 	_, port, _ := net.SplitHostPort(f.addr)
 	for _, rate := range []string{"", "5000"} {
+		f.mu.Lock()
+		clear(f.values)
+		f.mu.Unlock()
 		w := workloadOf(t, "1 get; 1 set")
 		w.Rate, _ = workload.ParseRate(rate)
 		cfg := Config{Workload: w, Targets: only("127.0.0.1:" + port), TLS: trust, Pipeline: 3}
