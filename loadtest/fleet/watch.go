@@ -23,8 +23,8 @@ type WatchConfig struct {
 	Began time.Time
 	// Every is how much time lies between two samples; default 500 ms, at least 50 ms.
 	Every time.Duration
-	// Profile tells of nodes that run in this process how much of its processors each takes,
-	// for about a hundredth of them.
+	// Profile tells of nodes that run in this process how much of its processors each takes.
+	// Nobody else can make a processor profile of it meanwhile.
 	Profile bool
 	// Sample, if set, is given each sample as it is taken, by one goroutine at a time, and
 	// must not block.
