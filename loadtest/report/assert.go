@@ -220,7 +220,7 @@ func (c *claim) check(r *Report, failed map[string]bool) (faults []error) {
 		for j := range contestant.Runs {
 			if run := &contestant.Runs[j]; run.Failure != "" && !failed[contestant.Name] {
 				failed[contestant.Name] = true
-				fault("%s, round %d, failed: %s", contestant.Name, run.Round, run.Failure)
+				fault("%s, round %d, did not come to its end: %s", contestant.Name, run.Round, run.Failure)
 			}
 		}
 		for _, at := range c.places(r) {

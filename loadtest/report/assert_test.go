@@ -136,7 +136,7 @@ func TestNothingIsAssertedOfWhatFailed(t *testing.T) {
 	r := asserted()
 	r.Contestants[0].Runs[1].Failure = "it broke"
 	err = a.Check(r)
-	if err == nil || strings.Count(err.Error(), "buckets, round 1, failed: it broke") != 1 || strings.Count(err.Error(), "\n") != 0 {
+	if err == nil || strings.Count(err.Error(), "buckets, round 1, did not come to its end: it broke") != 1 || strings.Count(err.Error(), "\n") != 0 {
 		t.Error(err)
 	}
 	r.Contestants[0].Runs = nil

@@ -90,6 +90,9 @@ func TestPageSaysWhatIsNotKnown(t *testing.T) {
 
 // A day of windows makes a page that a phone can load.
 func TestPageOfADayStaysSmall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a day is long")
+	}
 	const windows = 864_000
 	r := usual()
 	r.Contestants = r.Contestants[:2]

@@ -126,7 +126,7 @@ func (p *Progress) line(s State, names int) string {
 	}
 	switch {
 	case s.Failure != "":
-		return text + "  failed: " + human.Printable(oneLine(s.Failure))
+		return text + "  ended early: " + human.Printable(oneLine(s.Failure))
 	case s.Done:
 		return text + "  done" + failedText(s.Failed)
 	case s.Phase == "":

@@ -30,7 +30,7 @@ func TestProgressIsDrawnInItsPlace(t *testing.T) {
 	text := b.String()
 	for _, want := range []string{
 		"buckets    1/2  run 8s        12.3k ops/s  p99  1.23 ms  3…\x1b[K\nvnode:128  1/2  waits\x1b[K\n\x1b[2A\rbuckets    1/2  done\x1b[K\n",
-		"vnode:128  1/2  failed: no such�[31m node xxxx",
+		"vnode:128  1/2  ended early: no such�[31m node xxxx",
 		"\x1b[2A\rbuckets  1/2  done\x1b[K\n\x1b[J\x1b[1A\r",
 		"\x1b[2A\r\x1b[Ja node left\nbuckets",
 		"done\x1b[K\n\x1b[1A\r\x1b[J",

@@ -188,7 +188,7 @@ func newTableColumn(c *Contestant, j int, rows []row) tableColumn {
 	return column
 }
 
-// heading is a contestant's name, and whether there is nothing whole of it.
+// heading is a contestant's name, and whether there is only a part of it, or nothing.
 func heading(c *Contestant) string {
 	if len(c.Runs) == 0 {
 		return c.Name + " (not run)"
@@ -198,7 +198,7 @@ func heading(c *Contestant) string {
 			return c.Name
 		}
 	}
-	return c.Name + " (failed)"
+	return c.Name + " (part)"
 }
 
 func (c tableColumn) taken() int {
@@ -250,7 +250,7 @@ func notes(r *Report) []string {
 		for j := range c.Runs {
 			run := &c.Runs[j]
 			if run.Failure != "" {
-				all = append(all, fmt.Sprintf("%s, round %d, failed: %s", c.Name, run.Round, run.Failure))
+				all = append(all, fmt.Sprintf("%s, round %d, did not come to its end: %s", c.Name, run.Round, run.Failure))
 			}
 			if k := run.Checked; k != nil {
 				if k.Lost+k.Stale+k.Corrupt > 0 {

@@ -32,9 +32,12 @@ const (
 )
 
 // Fits fails if a page is wider than the windows it is shown in, in a real browser. The test
-// is skipped where there is none.
+// is skipped where there is none, and in short runs.
 func Fits(t *testing.T, page string, widths ...int) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser takes its time")
+	}
 	browser, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip(err)
