@@ -196,10 +196,11 @@ type Sample struct {
 	MovedBytes int64        `json:"moved_bytes"` // of those keys and their values
 	Forwarded  float64      `json:"forwarded"`   // share of requests, 0 to 1, that a node passed on to another
 	Nodes      []NodeSample `json:"nodes"`       // that answered
-	// Where nodes run in the generator's process: processors that it took itself, and those
-	// that nobody can be told to have taken, for garbage and compactions.
+	// GeneratorCores is how many processors the generator took, where nodes run in its process.
 	GeneratorCores *float64 `json:"generator_cores,omitempty"`
-	SharedCores    *float64 `json:"shared_cores,omitempty"`
+	// SharedCores is how many nobody can be told to have taken there: for garbage and
+	// compactions.
+	SharedCores *float64 `json:"shared_cores,omitempty"`
 }
 
 // A NodeSample is what one node told.
