@@ -23,7 +23,7 @@ type conn struct {
 
 // dial connects and logs in. The connection ends with its life.
 func (l *Load) dial(life context.Context, addr string) (*conn, error) {
-	ctx, cancel := context.WithTimeout(life, l.cfg.Timeout)
+	ctx, cancel := context.WithTimeout(life, min(l.cfg.Timeout, maxDial))
 	defer cancel()
 	var d net.Dialer
 	raw, err := d.DialContext(ctx, "tcp", addr)

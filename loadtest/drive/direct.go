@@ -3,6 +3,7 @@ package drive
 import (
 	"context"
 	"crypto/tls"
+	"slices"
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/workload"
@@ -11,55 +12,70 @@ import (
 const (
 	minBackoff = 5 * time.Millisecond
 	maxBackoff = 250 * time.Millisecond
-	// lookAround is how often a client looks whether it is connected where it belongs.
+	// maxDial is for how long a target may take to be connected to.
+	maxDial = 2 * time.Second
+	// lookAround is how often a client looks whether there are other targets.
 	lookAround = 250 * time.Millisecond
 )
 
 // A direct link is a connection of its own to one of the targets, which is made anew when
-// it breaks, with another target if need be.
+// it breaks, to the next target.
 type direct struct {
 	l       *Load
 	life    context.Context // connections end with it
 	done    <-chan struct{} // nothing is tried any more
-	number  int             // of the client: its share of the targets
+	number  int             // of the client
 	conn    *conn
-	failed  int // attempts to connect since the last that worked
+	targets []string // as they were last
+	at      int      // how far from its own target in them it is, which did not work
 	looked  time.Duration
+	heard   bool // something came over this connection
+	barren  int  // connections one after the other over which nothing came
 	out     []byte
 	ends    []int // of each command in out
 	outcome outcome
 }
 
-// home is the target to which a client belongs, after so many attempts with others.
-func (l *Load) home(number, failed int) (string, bool) {
-	targets := l.cfg.Targets()
-	if len(targets) == 0 {
-		return "", false
+// target is where it connects next.
+func (d *direct) target() (string, error) {
+	if len(d.targets) == 0 {
+		return "", errNoTarget
 	}
-	if l.cfg.Route == One {
-		number = 0
+	home := d.number
+	if d.l.cfg.Route == One {
+		home = 0
 	}
-	return targets[(number+failed)%len(targets)], true
+	return d.targets[(home+d.at)%len(d.targets)], nil
+}
+
+// look takes in that there are other targets, and tells whether there are: then it goes
+// back to its own.
+func (d *direct) look() bool {
+	d.looked = d.l.now()
+	targets := d.l.cfg.Targets()
+	if slices.Equal(targets, d.targets) {
+		return false
+	}
+	d.targets, d.at = slices.Clone(targets), 0
+	return true
 }
 
 func (d *direct) ready() bool {
-	now := d.l.now()
-	if d.conn != nil && now-d.looked > lookAround {
-		d.looked = now
-		if target, ok := d.l.home(d.number, d.failed); ok && target != d.conn.target {
+	if d.conn != nil && d.l.now()-d.looked > lookAround && d.look() {
+		if target, err := d.target(); err == nil && target != d.conn.target {
 			d.hangUp()
 		}
 	}
-	for pause := time.Duration(0); d.conn == nil; {
-		if over(d.done) {
+	pause := time.Duration(0)
+	if d.barren > 0 {
+		pause = min(minBackoff<<min(d.barren, 10), maxBackoff)
+	}
+	for d.conn == nil {
+		if over(d.done) || pause > 0 && !sleep(d.done, pause) {
 			return false
 		}
-		if err := d.connect(); err == nil {
-			return true
-		}
-		pause = min(max(2*pause, minBackoff), maxBackoff)
-		if !sleep(d.done, pause) {
-			return false
+		if err := d.connect(); err != nil {
+			pause = min(max(2*pause, minBackoff), maxBackoff)
 		}
 	}
 	return true
@@ -67,18 +83,18 @@ func (d *direct) ready() bool {
 
 // connect tries once.
 func (d *direct) connect() error {
-	target, ok := d.l.home(d.number, d.failed)
-	if !ok {
-		return errNoTarget
+	d.look()
+	target, err := d.target()
+	if err != nil {
+		return err
 	}
 	c, err := d.l.dial(d.life, target)
 	if err != nil {
-		d.failed++
+		d.at++
 		d.l.lost(err)
 		return err
 	}
-	d.conn = c
-	d.looked = d.l.now()
+	d.conn, d.heard = c, false
 	d.l.connected.Add(1)
 	return nil
 }
@@ -92,11 +108,16 @@ func (d *direct) hangUp() {
 	}
 }
 
-// fail ends a connection that is of no use, and tries another target first.
+// fail ends a connection that is of no use. The next is to another target.
 func (d *direct) fail(err error) {
 	d.l.lost(err)
 	d.hangUp()
-	d.failed++
+	d.at++
+	if d.heard {
+		d.barren = 0
+	} else {
+		d.barren++
+	}
 }
 
 func (d *direct) close() { d.hangUp() }
@@ -150,8 +171,8 @@ func (d *direct) exchange(each func(*outcome)) {
 	if err == nil && d.conn.in.r < d.conn.in.w {
 		err = errUnasked
 	}
+	d.heard = d.heard || done > 0
 	if err == nil {
-		d.settled()
 		return
 	}
 	d.fail(err)
@@ -160,14 +181,4 @@ func (d *direct) exchange(each func(*outcome)) {
 		o.sent = done < sent
 		each(o)
 	}
-}
-
-// settled forgets failures: the target answers.
-func (d *direct) settled() {
-	if d.failed == 0 {
-		return
-	}
-	// It stays where it is until the target to which it belongs may be back.
-	d.failed = 0
-	d.looked = d.l.now() + maxBackoff
 }

@@ -127,7 +127,7 @@ func (l *Load) connect(ctx context.Context) error {
 // first connects a client to its target, or to another.
 func (l *Load) first(d *direct) error {
 	var faults []error
-	for range max(len(l.cfg.Targets()), 1) {
+	for tries := 1; tries == 1 || tries <= len(d.targets); tries++ {
 		err := d.connect()
 		if err == nil {
 			return nil

@@ -129,8 +129,8 @@ func (w *worker) listen(d *direct, now time.Duration) error {
 		}
 		w.end(o)
 		flying--
+		d.heard = true
 	}
-	d.settled()
 	return err
 }
 

@@ -5,19 +5,23 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// Balanced waits until everything is where it belongs, with all copies in sync, as all nodes
-// that are up agree, and those that leave have left. Nodes that are dead count as gone.
+// Balanced waits, for as long as ctx lasts, until everything is where it belongs, with all
+// copies in sync, as all nodes that are up agree, and those that leave have left. Nodes that
+// are dead count as gone.
 func (f *Fleet) Balanced(ctx context.Context) error {
-	return f.until(ctx, f.unbalanced)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(f.ctx, func() { cancel(ErrClosed) })()
+	return until(ctx, lookAll, f.unbalanced)
 }
 
-// unbalanced says what is not as it should be; nothing if all is.
+// unbalanced says what is not as it should be; nothing if all is. It asks no further than it
+// has to, since it is asked often while clients want the processors.
 func (f *Fleet) unbalanced(ctx context.Context) string {
 	if left := f.those(leaving); len(left) > 0 {
 		return left[0].id + " has not left yet"
@@ -31,15 +35,9 @@ func (f *Fleet) unbalanced(ctx context.Context) string {
 	if err != nil {
 		return err.Error()
 	}
-	whys := make([]string, len(all))
-	var asking sync.WaitGroup
-	for i, m := range all {
-		asking.Go(func() { whys[i] = f.unbalancedAt(ctx, m, placing, members) })
-	}
-	asking.Wait()
-	for i, why := range whys {
-		if why != "" {
-			return fmt.Sprintf("%s: %s", all[i].id, why)
+	for _, m := range all {
+		if why := f.unbalancedAt(ctx, m, placing, members); why != "" {
+			return m.id + ": " + why
 		}
 	}
 	return ""
@@ -53,23 +51,20 @@ func (f *Fleet) unbalancedAt(ctx context.Context, m *member, placing ring.Strate
 	}
 	defer l.Close()
 	defer l.bound(ctx)()
-	p, err := placementOf(l)
-	if err != nil {
-		return err.Error()
-	}
-	if why := misplaced(p, placing, members, f.cfg.Backups); why != "" {
-		return why
-	}
 	info, err := l.Info()
 	if err != nil {
 		return err.Error()
 	}
-	for _, name := range []string{"handoffs_running", "held", "ranges_short_of_backups", "ranges_lost"} {
+	for _, name := range []string{"handoffs_running", "pending", "held", "ranges_short_of_backups", "ranges_lost"} {
 		if n := info[name]; n != 0 {
 			return name + ": " + strconv.FormatInt(n, 10)
 		}
 	}
-	return ""
+	p, err := placementOf(l)
+	if err != nil {
+		return err.Error()
+	}
+	return misplaced(p, placing, members, f.cfg.Backups)
 }
 
 // misplaced says where a placement differs from what members should have; nothing if nowhere.

@@ -17,11 +17,13 @@ func (f *Fleet) begin(ctx context.Context) (context.Context, func(), error) {
 		f.events.Unlock()
 		return nil, nil, ErrClosed
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(f.ctx, func() { cancel(ErrClosed) })
+	ctx, cancel := context.WithTimeout(ctx, patient)
+	ctx, abandon := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(f.ctx, func() { abandon(ErrClosed) })
 	return ctx, func() {
 		stop()
-		cancel(nil)
+		abandon(nil)
+		cancel()
 		f.events.Unlock()
 	}, nil
 }
@@ -88,7 +90,7 @@ func (f *Fleet) bring(ctx context.Context, all []*member) (ids []string, err err
 	if err != nil {
 		return nil, err
 	}
-	return ids, f.until(ctx, func(ctx context.Context) string { return f.notIn(ctx, ids) })
+	return ids, until(ctx, look, func(ctx context.Context) string { return f.notIn(ctx, ids) })
 }
 
 // Leave has n nodes hand over all that they have. It returns once the cluster knows, with
@@ -106,19 +108,18 @@ func (f *Fleet) Leave(ctx context.Context, n int) ([]string, error) {
 	}
 	var ids []string
 	for _, m := range candidates[:n] {
+		f.put(m, leaving) // before it can end
 		// An order may come while those who decide are choosing a leader.
-		err := f.until(ctx, func(ctx context.Context) string {
+		err := until(ctx, look, func(ctx context.Context) string {
 			if _, err := f.ask(ctx, m.at.client, "RING", "LEAVE"); err != nil {
 				return fmt.Sprintf("%s does not leave: %v", m.id, err)
 			}
 			return ""
 		})
 		if err != nil {
+			f.put(m, up)
 			return ids, err
 		}
-		f.mu.Lock()
-		m.state = leaving
-		f.mu.Unlock()
 		ids = append(ids, m.id)
 	}
 	return ids, nil
@@ -146,13 +147,18 @@ func (f *Fleet) Kill(ctx context.Context, n int) ([]string, error) {
 	f.lookOnce(ctx) // what they have done until now is not known to others
 	var ids []string
 	for _, m := range victims(candidates, n, p) {
-		f.mu.Lock()
-		m.state = dead
-		f.mu.Unlock()
+		f.put(m, dead)
 		m.body.kill()
 		ids = append(ids, m.id)
 	}
 	return ids, nil
+}
+
+// put notes the state that a member is in from now on.
+func (f *Fleet) put(m *member, s state) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	m.state = s
 }
 
 // those are the members in a state, in the order in which they joined.
@@ -178,15 +184,14 @@ func (f *Fleet) gossip() []string {
 }
 
 const (
-	look    = 25 * time.Millisecond // between two looks
-	patient = 5 * time.Minute
+	look    = 25 * time.Millisecond // between two looks at nodes that start
+	lookAll = 50 * time.Millisecond // between two looks at a whole cluster
+	patient = 2 * time.Minute       // for what does not depend on how much data there is
 )
 
 // until waits until not says nothing any more, which is what it waits for.
-func (f *Fleet) until(ctx context.Context, not func(context.Context) string) error {
-	ctx, cancel := context.WithTimeout(ctx, patient)
-	defer cancel()
-	tick := time.NewTicker(look)
+func until(ctx context.Context, every time.Duration, not func(context.Context) string) error {
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	why := ""
 	for {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/ringside-kv/ringside/resp/node"
@@ -42,8 +43,8 @@ type member struct {
 
 	// Guarded by Fleet.mu.
 	state state
-	at    at
-	body  body
+	at    at   // set once
+	body  body // its last
 }
 
 // at is where a member listens; it stays there.
@@ -176,7 +177,15 @@ func (f *Fleet) run(ctx context.Context, m *member, join []string) error {
 	if f.cfg.Processes {
 		start = f.spawn
 	}
-	body, err := start(ctx, m, join)
+	var body body
+	var err error
+	for range 5 {
+		// The ports are free when they are looked for, and may not be when they are used.
+		body, err = start(ctx, m, join)
+		if err == nil || m.at != (at{}) || !strings.Contains(err.Error(), "address already in use") {
+			break
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("fleet: start %s: %w", m.id, err)
 	}
@@ -186,7 +195,10 @@ func (f *Fleet) run(ctx context.Context, m *member, join []string) error {
 		f.members = append(f.members, m)
 		slices.SortFunc(f.members, func(a, b *member) int { return a.number - b.number })
 	}
-	m.body, m.at, m.state = body, body.at(), up
+	if m.at == (at{}) { // others read it while the member is up
+		m.at = body.at()
+	}
+	m.body, m.state = body, up
 	f.ends.Go(func() { f.await(m, body) })
 	return nil
 }

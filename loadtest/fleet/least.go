@@ -21,7 +21,9 @@ type Holdings struct {
 // event has its share: what it has not had before. The shares follow from the weights, as
 // [ring.Quotas] has it, with so many backups as there can be. members must be valid.
 //
-// Ranges cannot be cut to the key, so that a strategy may come out a little below.
+// A strategy that cuts no range to the key may come out a little below, and one that leaves
+// shares uneven, as a ring with few points does, far below: it has spared itself the evening
+// out. So [Balance] belongs beside the factor.
 func Least(before Holdings, members []ring.Member, backups int) Holding {
 	members = slices.Clone(members)
 	slices.SortFunc(members, func(a, b ring.Member) int {

@@ -54,10 +54,11 @@ func throughEveryEvent(t *testing.T, cfg Config, keys int) {
 		t.Fatal(err)
 	}
 	filling := time.Now()
-	if err := nodes.Fill(ctx, f.Addrs(), keys, 100, 6); err != nil {
+	fill(t, f, keys)
+	t.Logf("filled in %v", time.Since(filling))
+	if err := f.Balanced(ctx); err != nil { // a backup may have fallen behind
 		t.Fatal(err)
 	}
-	t.Logf("filled in %v", time.Since(filling))
 	for _, event := range []struct {
 		name   string
 		happen func() ([]string, error)
@@ -95,12 +96,31 @@ func throughEveryEvent(t *testing.T, cfg Config, keys int) {
 			t.Fatal(err)
 		}
 		m, least := after.Sub(moved), f.Least(before)
+		if off := float64(before.Total.Keys)/float64(keys) - 1; off < -0.01 || off > 0.01 {
+			t.Errorf("%d keys are told of %d", before.Total.Keys, keys)
+		}
+		if off := float64(sum)/float64(2*keys) - 1; off < -0.01 || off > 0.01 {
+			t.Errorf("%d copies are told of %d", sum, 2*keys)
+		}
+		if factor := float64(m.Keys) / float64(least.Keys); factor < 0.5 || factor > 2 {
+			t.Errorf("%s: %d keys have moved, where %d had to", event.name, m.Keys, least.Keys)
+		}
 		t.Logf("%-8s %v in %v, balanced after %v; %d keys, copies %d; moved %d keys %d bytes in %d handoffs, least %d: %.3f, bytes %.3f; RSS %d MB", event.name, ids,
 			happened.Round(time.Millisecond), balanced.Round(time.Millisecond), before.Total.Keys, sum, m.Keys, m.Bytes, m.Handoffs, least.Keys,
 			float64(m.Keys)/float64(least.Keys), float64(m.Bytes)/float64(least.Bytes), rss()>>20)
 	}
 	samples, layouts := w.Stop()
+	sum := int64(0)
+	for _, s := range samples {
+		sum += s.MovedKeys
+	}
+	if all, _ := w.Moved(ctx); sum != w.sum.moved.Keys || all.Keys != sum {
+		t.Errorf("%d keys have moved in samples, %d in all", sum, w.sum.moved.Keys)
+	}
 	last := samples[len(samples)-1]
+	if len(last.Nodes) != 5 || last.Handoffs != 0 || len(layouts) < 10 {
+		t.Errorf("in the end %+v, and %d layouts", last, len(layouts))
+	}
 	t.Logf("%d samples, %d layouts; the last: %+v", len(samples), len(layouts), last)
 	for _, n := range last.Nodes {
 		if n.Cores != nil {

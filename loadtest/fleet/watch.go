@@ -23,8 +23,8 @@ type WatchConfig struct {
 	Began time.Time
 	// Every is how much time lies between two samples; default 500 ms, at least 50 ms.
 	Every time.Duration
-	// Profile tells of nodes that run in this process how much of its processors each takes,
-	// for about a hundredth of them.
+	// Profile tells of nodes that run in this process how much of its processors each takes.
+	// Nobody else can make a processor profile of it meanwhile.
 	Profile bool
 	// Sample, if set, is given each sample as it is taken, by one goroutine at a time, and
 	// must not block.
@@ -62,6 +62,8 @@ type Watch struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	done   sync.WaitGroup
+	over   chan struct{} // closed by Stop
+	stop   sync.Once
 
 	looking sync.Mutex // held by who asks nodes; guards what follows
 	nodes   map[string]*watched
@@ -119,35 +121,34 @@ func (f *Fleet) Watch(ctx context.Context, cfg WatchConfig) (*Watch, error) {
 }
 
 func startWatch(ctx context.Context, cfg WatchConfig, find func(context.Context) ([]Node, error), procs *processors) (*Watch, error) {
-	w := &Watch{cfg: cfg, find: find, procs: procs, nodes: make(map[string]*watched), began: time.Now()}
+	w := &Watch{cfg: cfg, find: find, procs: procs, nodes: make(map[string]*watched), began: time.Now(), over: make(chan struct{})}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	if err := w.look(ctx); err != nil {
-		w.Stop()
+		w.end()
 		return nil, fmt.Errorf("fleet: watch: %w", err)
 	}
 	w.done.Go(w.run)
 	return w, nil
 }
 
+// run takes samples, and a last one when it is over.
 func (w *Watch) run() {
 	tick := time.NewTicker(w.cfg.Every)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			w.sample(w.ctx)
-		case <-w.ctx.Done():
+			w.sample()
+		case <-w.over:
+			w.sample()
 			return
 		}
 	}
 }
 
 // sample takes one.
-func (w *Watch) sample(ctx context.Context) {
-	_ = w.look(ctx) // what is not there is missing in the sample
-	if ctx.Err() != nil {
-		return
-	}
+func (w *Watch) sample() {
+	_ = w.look(w.ctx) // what is not there is missing in the sample
 	w.looking.Lock()
 	s := w.tell()
 	w.looking.Unlock()
@@ -159,22 +160,30 @@ func (w *Watch) sample(ctx context.Context) {
 	}
 }
 
-// Stop ends the watch and returns all samples and layouts. Calls after the first return the
-// same.
+// Stop takes a last sample, ends the watch and returns all samples and layouts. Calls after
+// the first return the same. It must not be called by [WatchConfig.Sample].
 func (w *Watch) Stop() ([]report.Sample, []report.Layout) {
+	w.stop.Do(func() {
+		close(w.over)
+		w.done.Wait()
+		w.end()
+	})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.samples, w.layouts
+}
+
+// end lets go of everything.
+func (w *Watch) end() {
 	w.cancel()
-	w.done.Wait()
 	if w.procs != nil {
 		w.procs.stop()
 	}
 	w.looking.Lock()
+	defer w.looking.Unlock()
 	for _, n := range w.nodes {
 		n.hangUp()
 	}
-	w.looking.Unlock()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.samples, w.layouts
 }
 
 // Moved is what has moved since the watch began. It asks the nodes that are up; what those

@@ -81,7 +81,11 @@ func (n *watched) ask(ctx context.Context, a access, began time.Time) (since cou
 // read asks for all figures at a time.
 func (n *watched) read(ctx context.Context) (figures, error) {
 	defer n.line.bound(ctx)()
-	n.line.Add([]byte("INFO"), []byte("server"), []byte("stats"), []byte("cpu"), []byte("memory"))
+	sections := [][]byte{[]byte("INFO"), []byte("server"), []byte("stats")}
+	if !n.Embedded { // else these are the whole process's, and take a while
+		sections = append(sections, []byte("cpu"), []byte("memory"))
+	}
+	n.line.Add(sections...)
 	n.line.Add([]byte("RING"), []byte("INFO"))
 	if err := n.line.Flush(); err != nil {
 		return nil, err

@@ -81,7 +81,7 @@ var runFigures = []figure{
 		return r.All.Service.P99, true
 	}, help: "p99 from when an operation was sent, where clients keep to a rate: what p99 would look like if waiting did not count"},
 	{key: "pause", name: "longest pause", unit: micros, goal: low, run: func(r *Run) (float64, bool) { return r.All.LongestPauseMS * 1000, r.ran() },
-		help: "for how long somebody waited at most until any key could be used: from the beginning of an operation that failed, or was slow, to the end of the next on the same key that did not"},
+		help: "for how long somebody wanted any one key at most and could not use it: from the beginning of the first of operations on it that failed to the end of the last, or the slowest operation"},
 	{key: "failed", name: "failed", unit: count, goal: low, never: true, run: func(r *Run) (float64, bool) { return float64(r.All.Failed), r.ran() },
 		help: "operations that were answered with an error"},
 	{key: "unknown", name: "unknown outcome", unit: count, goal: low, never: true, run: func(r *Run) (float64, bool) { return float64(r.All.Unknown), r.ran() },

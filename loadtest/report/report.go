@@ -98,9 +98,9 @@ type Clients struct {
 	Latency Latency `json:"latency"`
 	// Service is from when an operation was sent, if that differs: in an open loop.
 	Service *Latency `json:"service,omitempty"`
-	// LongestPauseMS is for how long somebody waited at most until any key could be used:
-	// from the beginning of the first operation on it that failed, or was slow, to the
-	// end of the next that did not.
+	// LongestPauseMS is for how long somebody wanted any one key at most and could not use
+	// it: from the beginning of the first of operations on it that failed to the end of the
+	// last, or of the next if that had begun by then; or the slowest operation.
 	LongestPauseMS float64 `json:"longest_pause_ms"`
 	LongestPauseOf string  `json:"longest_pause_of,omitempty"` // the key
 }
@@ -196,10 +196,11 @@ type Sample struct {
 	MovedBytes int64        `json:"moved_bytes"` // of those keys and their values
 	Forwarded  float64      `json:"forwarded"`   // share of requests, 0 to 1, that a node passed on to another
 	Nodes      []NodeSample `json:"nodes"`       // that answered
-	// Where nodes run in the generator's process: processors that it took itself, and those
-	// that nobody can be told to have taken, for garbage and compactions.
+	// GeneratorCores is how many processors the generator took, where nodes run in its process.
 	GeneratorCores *float64 `json:"generator_cores,omitempty"`
-	SharedCores    *float64 `json:"shared_cores,omitempty"` // of the same process: garbage and compactions of all
+	// SharedCores is how many nobody can be told to have taken there: for garbage and
+	// compactions.
+	SharedCores *float64 `json:"shared_cores,omitempty"`
 }
 
 // A NodeSample is what one node told.

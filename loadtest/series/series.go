@@ -38,7 +38,7 @@ func New(cfg Config, first string) (*Series, error) {
 	}
 	s := &Series{cfg: cfg}
 	s.windows.length = cfg.Window
-	s.failing.since = map[int64]time.Duration{}
+	s.failing.since = map[int64]streak{}
 	for i := range s.shards {
 		s.shards[i].window.latency.digits = coarse
 		s.shards[i].phase = newPhase(len(cfg.Commands))
@@ -73,7 +73,7 @@ func (s *Series) begin(name string, at time.Duration) {
 	s.phase.Store(int64(len(s.phases) - 1))
 }
 
-// End ends the last phase. Keys that cannot be used by then had a pause until then.
+// End ends the last phase.
 func (s *Series) End(at time.Duration) {
 	s.gather()
 	s.mu.Lock()
@@ -84,7 +84,7 @@ func (s *Series) End(at time.Duration) {
 	s.ended = true
 	last := s.phases[len(s.phases)-1]
 	last.until = at
-	p := s.failing.end(at)
+	p := s.failing.end()
 	last.counts.pause.widen(p)
 	w := window{latency: hist{digits: coarse}}
 	w.counts.pause = p
@@ -160,7 +160,7 @@ func (s *Series) Windows() []report.Window {
 
 // Between is what clients saw from one time up to another, to the nearest window, with two
 // significant digits, without a histogram and without times of service. The longest pause
-// is the longest of those that went on then, or for a part of it.
+// is the longest of those that ended then.
 func (s *Series) Between(from, until time.Duration) report.Clients {
 	s.gather()
 	s.mu.Lock()

@@ -109,23 +109,30 @@ func TestTheLongestPauseOfAKey(t *testing.T) {
 	r.Add(100*ms, []Op{at(100*ms, 10*ms, 1, Done)})
 	pause(10, 1)
 	r.Add(200*ms, []Op{at(200*ms, 20*ms, 2, Refused)}) // from 180
-	r.Add(210*ms, []Op{at(210*ms, 5*ms, 2, Unknown)})
+	r.Add(210*ms, []Op{at(210*ms, 5*ms, 2, Unknown)})  // to 210
 	pause(10, 1)
 	r.Add(300*ms, []Op{at(300*ms, 30*ms, 3, Done)})
 	pause(30, 3)
-	s.Recorder(1).Add(400*ms, []Op{at(400*ms, ms, 2, Done)})
-	pause(220, 2)
+	s.Recorder(1).Add(400*ms, []Op{at(400*ms, ms, 2, Done)}) // nobody asked before 399
+	pause(30, 3)
+	r.Add(410*ms, []Op{at(410*ms, 60*ms, 2, Refused)})          // from 350
+	s.Recorder(1).Add(450*ms, []Op{at(450*ms, 42*ms, 2, Done)}) // asked at 408 already
+	pause(100, 2)
 	r.Add(500*ms, []Op{at(500*ms, ms, 4, Refused), at(500*ms, ms, 5, Refused)}) // from 499
 	r.Add(600*ms, []Op{at(600*ms, ms, 5, Wrong)})                               // it is there
 	several := at(700*ms, ms, 6, Refused)
 	several.Keys = []int64{6, 7}
 	r.Add(700*ms, []Op{several, {Sent: 0, Outcome: Refused}}) // no keys, no pause
+	r.Add(750*ms, []Op{at(750*ms, ms, 4, Refused)})
 	s.End(800 * ms)
-	pause(301, 4)
-	if c := s.Between(0, 300*ms); c.LongestPauseMS != 220 {
+	pause(251, 4)
+	if c := s.Between(0, 350*ms); c.LongestPauseMS != 30 { // that of 100 ended later
 		t.Errorf("%+v", c)
 	}
-	if c := s.Between(450*ms, 800*ms); c.LongestPauseMS != 301 {
+	if c := s.Between(420*ms, 500*ms); c.LongestPauseMS != 100 { // and had begun before
+		t.Errorf("%+v", c)
+	}
+	if c := s.Between(500*ms, 800*ms); c.LongestPauseMS != 251 {
 		t.Errorf("%+v", c)
 	}
 	if c := s.Between(0, 150*ms); c.LongestPauseMS != 10 {
@@ -142,6 +149,7 @@ func TestKeysThatFailTakeBoundedMemory(t *testing.T) {
 	if n := len(s.failing.since); n != maxFailing {
 		t.Errorf("%d keys", n)
 	}
+	r.Add(time.Second, []Op{{Sent: time.Second, Keys: []int64{0}, Outcome: Refused}})
 	s.End(time.Second)
 	if all := s.All(); all.LongestPauseMS != 1000 || all.LongestPauseOf != "key 0" {
 		t.Errorf("%v of %s", all.LongestPauseMS, all.LongestPauseOf)
@@ -193,6 +201,24 @@ func TestLongRunsAreThinned(t *testing.T) {
 	}
 	if total != s.All().Operations {
 		t.Errorf("%d operations in windows, %d in all", total, s.All().Operations)
+	}
+}
+
+// What comes late is added to what is there, however old its window is.
+func TestLateOperationsCountWhereTheyEnded(t *testing.T) {
+	s := newSeries(t, false)
+	r := s.Recorder(0)
+	const windows = 5 * openWindows
+	for _, late := range []time.Duration{0, ms} {
+		for i := range windows {
+			end := time.Duration(i)*100*ms + 50*ms
+			r.Add(end, []Op{at(end, time.Duration(i+1)*ms-late/2, 1, Done)})
+		}
+	}
+	for i, w := range s.Windows() {
+		if want := float64(i+1) * 1000; w.Operations != 2 || w.Max != want || w.P50 < want-510 || w.P50 > want*1.01-490 {
+			t.Errorf("window %d: %+v", i, w)
+		}
 	}
 }
 

@@ -154,18 +154,16 @@ func (w *windows) between(from, until time.Duration) *window {
 }
 
 // add takes n windows from a number on into a sum, if they belong there. A pause belongs
-// wherever it went on.
+// where it ended: what was under way when a node died began before that.
 func (w *windows) add(sum *window, number, n int, from, until time.Duration, c *counts, packed []byte, h *hist) {
 	middle := time.Duration(2*number+n) * w.length / 2
-	if c.pause.from < until && c.pause.until > from {
+	if c.pause.until > from && c.pause.until <= until {
 		sum.counts.pause.widen(c.pause)
 	}
 	if middle < from || middle >= until {
 		return
 	}
-	without := *c
-	without.pause = pause{}
-	sum.counts.merge(&without)
+	sum.counts.merge(c)
 	if h != nil {
 		sum.latency.merge(h)
 	} else {

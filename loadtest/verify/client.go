@@ -103,16 +103,12 @@ func (c *Client) Begin(kind Kind, op *workload.Op, now time.Duration) {
 }
 
 func (m *Model) begin(number int64, kind Kind, w write) mark {
-	s := m.stripe(number)
+	s := m.keys.stripe(number)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k := s.keys[number]
+	k := m.keys.find(number, kind != Get && kind != Exists)
 	if k == nil {
-		if kind == Get || kind == Exists {
-			return mark{number: number, floor: never}
-		}
-		k = &key{floor: never}
-		s.keys[number] = k
+		return mark{number: number, floor: never}
 	}
 	before := mark{number, k, k.floor, k.incrAcked}
 	switch {
@@ -171,7 +167,7 @@ func (c *Client) apply(p *pending, marks []mark, a *Answer, now time.Duration) {
 		low = c.m.watermark(now)
 	}
 	for i := range marks {
-		k, s := marks[i].key, c.m.stripe(marks[i].number)
+		k, s := marks[i].key, c.m.keys.stripe(marks[i].number)
 		s.mu.Lock()
 		switch {
 		case p.kind == Incr && outcome == Done:

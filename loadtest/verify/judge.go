@@ -65,11 +65,11 @@ func (c *Client) value(p *pending, at *mark, v []byte, now time.Duration) {
 		return
 	}
 	stamp, err := workload.ReadStamp(v) // before the lock: long values take a while
-	s := c.m.stripe(at.number)
+	s := c.m.keys.stripe(at.number)
 	s.mu.Lock()
 	k := at.key
 	if k == nil {
-		k = s.keys[at.number]
+		k = c.m.keys.find(at.number, false)
 	}
 	verdict, why := c.seen(p, at, k, stamp, err == nil, v)
 	s.mu.Unlock()
@@ -128,7 +128,7 @@ func (c *Client) absence(p *pending, at *mark, now time.Duration) {
 	if at.key == nil {
 		return // nobody had written it
 	}
-	s := c.m.stripe(at.number)
+	s := c.m.keys.stripe(at.number)
 	s.mu.Lock()
 	ok := c.mayBeGone(at, now)
 	s.mu.Unlock()
@@ -173,7 +173,7 @@ func (c *Client) presence(p *pending, at *mark, there bool, now time.Duration) {
 	if at.key == nil || at.floor == never {
 		return
 	}
-	s := c.m.stripe(at.number)
+	s := c.m.keys.stripe(at.number)
 	s.mu.Lock()
 	ok := c.mayBeThere(p, at)
 	s.mu.Unlock()
@@ -200,7 +200,7 @@ func (c *Client) mayBeThere(p *pending, at *mark) bool {
 // increment judges what INCR answers.
 func (c *Client) increment(p *pending, at *mark, n int64) {
 	c.reads.Add(1)
-	s := c.m.stripe(at.number)
+	s := c.m.keys.stripe(at.number)
 	s.mu.Lock()
 	verdict, why := fine, ""
 	if !at.key.tainted {

@@ -36,11 +36,18 @@ type key struct {
 
 	incrBegun, incrAcked int64
 
+	known   bool // somebody has begun to write it
 	tainted bool // something happened that is not understood
 	loose   bool // some writes that may be seen have been forgotten
 	zero    bool // it was 0 before anybody counted
 	number  bool // somebody counts, or wrote 0
 	reset   bool // something that is no INCR may have changed the number
+
+	room [1]write // for writes, of which there is one most of the time
+}
+
+func (k *key) init() {
+	k.known, k.floor, k.writes = true, never, k.room[:0]
 }
 
 // find is where a write is, -1 if it is not known.

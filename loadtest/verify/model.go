@@ -14,8 +14,6 @@ import (
 )
 
 const (
-	// stripes is how many locks keys have, together.
-	stripes = 1024
 	// maxExamples is how many faults are told in words.
 	maxExamples = 10
 	// usualSlack is far more than clocks of healthy machines differ by.
@@ -38,13 +36,13 @@ type Config struct {
 
 // A Model is what all clients have written. Its methods may be called from any goroutine.
 //
-// A key takes about two hundred bytes, and a write forty until another has certainly
-// taken its place.
+// A key takes about a hundred bytes, and each write beyond the first forty until another has
+// certainly taken its place.
 type Model struct {
-	cfg     Config
-	stripes [stripes]stripe
-	begun   []atomic.Uint64 // how many writes each client has begun
-	blind   atomic.Bool     // nothing is judged any more
+	cfg   Config
+	keys  keyspace
+	begun []atomic.Uint64 // how many writes each client has begun
+	blind atomic.Bool     // nothing is judged any more
 
 	// low is a time before which nobody began who is still on the way, and looked when
 	// that was found out.
@@ -56,11 +54,6 @@ type Model struct {
 	examples []string
 	final    int64
 	unread   int64
-}
-
-type stripe struct {
-	mu   sync.Mutex
-	keys map[int64]*key
 }
 
 // New returns one that knows of no write.
@@ -84,8 +77,8 @@ func New(cfg Config) (*Model, error) {
 	m := &Model{cfg: cfg, begun: make([]atomic.Uint64, cfg.Clients)}
 	m.low.Store(int64(never))
 	m.looked.Store(int64(never))
-	for i := range m.stripes {
-		m.stripes[i].keys = map[int64]*key{}
+	for i := range m.keys.stripes {
+		m.keys.stripes[i].keys = map[int64]*key{}
 	}
 	return m, nil
 }
@@ -94,19 +87,7 @@ func New(cfg Config) (*Model, error) {
 func (m *Model) Clients() int { return len(m.begun) }
 
 // Keys are the numbers of all keys that somebody has begun to write, in order.
-func (m *Model) Keys() []int64 {
-	var keys []int64
-	for i := range m.stripes {
-		s := &m.stripes[i]
-		s.mu.Lock()
-		for number := range s.keys {
-			keys = append(keys, number)
-		}
-		s.mu.Unlock()
-	}
-	slices.Sort(keys)
-	return keys
-}
+func (m *Model) Keys() []int64 { return m.keys.all() }
 
 // Final counts keys that were read once more at the end, and those that could not be.
 func (m *Model) Final(keys, unread int64) {
@@ -128,11 +109,6 @@ func (m *Model) Checked() report.Checked {
 		r.Corrupt += c.found[corrupt].Load()
 	}
 	return r
-}
-
-func (m *Model) stripe(number int64) *stripe {
-	// Neighbours go to different stripes, and so do keys a power of two apart.
-	return &m.stripes[uint64(number)*0x9e3779b97f4a7c15>>54]
 }
 
 // watermark is low, found out anew now and then. Clients say when the oldest began that is

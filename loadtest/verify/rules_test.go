@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -51,7 +52,9 @@ func (k *talk) del(o Outcome) {
 	k.say(Delete, op, Answer{Outcome: o})
 }
 
-func (k *talk) incr(n int64) { k.say(Incr, &workload.Op{Keys: []int64{0}, Write: 1}, Answer{Integer: n}) }
+func (k *talk) incr(n int64) {
+	k.say(Incr, &workload.Op{Keys: []int64{0}, Write: 1}, Answer{Integer: n})
+}
 
 func (k *talk) exists(n int64) { k.say(Exists, &workload.Op{Keys: []int64{0}}, Answer{Integer: n}) }
 
@@ -191,7 +194,7 @@ func TestMemoryOfAKeyIsBounded(t *testing.T) {
 	for range 10_000 {
 		k.set(0)
 	}
-	if n := len(k.model.stripe(0).keys[0].writes); n > 10 {
+	if n := len(k.model.keys.find(0, false).writes); n > 10 {
 		t.Errorf("%d writes are known after as many that are overwritten", n)
 	}
 	// A client that never comes back holds everything up.
@@ -205,7 +208,7 @@ func TestMemoryOfAKeyIsBounded(t *testing.T) {
 			first = v
 		}
 	}
-	if n := len(k.model.stripe(0).keys[0].writes); n > maxWrites {
+	if n := len(k.model.keys.find(0, false).writes); n > maxWrites {
 		t.Errorf("%d writes are known after as many with an unknown outcome", n)
 	}
 	v := k.set(0)
@@ -272,5 +275,22 @@ func BenchmarkOperation(b *testing.B) {
 				c.End(&a, now+1)
 			}
 		})
+	}
+}
+
+func TestKeysOfAnyNumberAreKnown(t *testing.T) {
+	k := newTalk(t, true)
+	numbers := []int64{0, 63, 64, pagedKeys - 1, pagedKeys, workload.MaxKeys - 1}
+	for i, number := range numbers {
+		k.read(number, nil)
+		op := copied(k.source.Write(number))
+		k.say(Set, op, Answer{})
+		k.read(number, op.Args[2])
+		k.expect("there", [verdicts]int64{lost: int64(i)})
+		k.read(number, nil)
+		k.expect("gone", [verdicts]int64{lost: int64(i + 1)})
+	}
+	if got := k.model.Keys(); !slices.Equal(got, numbers) {
+		t.Errorf("%v", got)
 	}
 }

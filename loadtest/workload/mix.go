@@ -41,8 +41,8 @@ type Command struct {
 	// value where the command takes values.
 	Plain bool
 	args  []arg
-	sets   bool // a plain SET of one key: it may get a time to live, and be verified
-	gets   bool // a plain GET
+	sets  bool // a plain SET of one key: it may get a time to live, and be verified
+	gets  bool // a plain GET
 }
 
 // An arg is a word as it is, or what stands for something.

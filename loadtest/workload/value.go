@@ -39,7 +39,12 @@ func (s Stamp) append(b []byte, n int) []byte {
 // checksum is that of a stamp in a value of n bytes.
 func checksum(raw *[stampLen / 2]byte, n int) uint32 {
 	binary.BigEndian.PutUint32(raw[20:], uint32(n))
-	return crc32.Checksum(raw[:], castagnoli)
+	// Byte by byte: crc32.Checksum would have the stamp escape to the heap, and it is short.
+	crc := ^uint32(0)
+	for _, b := range raw {
+		crc = castagnoli[byte(crc)^b] ^ crc>>8
+	}
+	return ^crc
 }
 
 // fill adds n letters that follow from a seed.

@@ -2,7 +2,10 @@ package workload
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
+	"hash/crc32"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -476,5 +479,26 @@ func TestFillersWriteWhatTheyAreTold(t *testing.T) {
 	}
 	if op := cfg.Filler(0).Write(1); string(op.Args[2]) != "0" {
 		t.Errorf("a counter begins with %q", op.Args[2])
+	}
+}
+
+func TestStampsAreCheckedWithoutMemory(t *testing.T) {
+	v := Stamp{Key: 7, Client: 3, Write: 9}.append(nil, 100)
+	raw, err := hex.DecodeString(string(v[:stampLen]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := binary.BigEndian.Uint32(raw[20:])
+	binary.BigEndian.PutUint32(raw[20:], 100)
+	if want := crc32.Checksum(raw, castagnoli); sum != want {
+		t.Errorf("checksum %x, want %x", sum, want)
+	}
+	n := testing.AllocsPerRun(100, func() {
+		if _, err := ReadStamp(v); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if n > 0 {
+		t.Errorf("%v allocations", n)
 	}
 }
