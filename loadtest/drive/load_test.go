@@ -2,12 +2,8 @@ package drive
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"net"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -184,50 +180,6 @@ func TestClientsGoWhereTheyAreTold(t *testing.T) {
 	}
 }
 
-// An open loop counts from when an operation was to begin: while the server stands still,
-// more and more are late, not one for each client.
-func TestAnOpenLoopNoticesThatItWaits(t *testing.T) {
-	var gate atomic.Pointer[chan struct{}]
-	f := newFake(t, &fake{answer: func(int, []string) (string, bool, bool) {
-		if g := gate.Load(); g != nil {
-			<-*g
-		}
-		return "", false, true
-	}})
-	w := workloadOf(t, "1 get")
-	w.Rate, _ = workload.ParseRate("2000")
-	for _, pipeline := range []int{1, 8} {
-		l := open(t, Config{Workload: w, Targets: only(f.addr), Pipeline: pipeline})
-		l.Start()
-		untilDone(t, l, 50)
-		closed := make(chan struct{})
-		gate.Store(&closed)
-		time.Sleep(200 * time.Millisecond)
-		if behind := l.Now().Behind; behind < 100*time.Millisecond {
-			t.Errorf("after 200 ms of silence, it is %s behind", behind)
-		}
-		gate.Store(nil)
-		close(closed)
-		untilDone(t, l, l.Now().Operations+800)
-		r, err := l.Stop(within(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all := r.Series.All()
-		// 400 operations were due in 200 ms, and waited for half of it on the average.
-		if waited := all.Latency.Mean * float64(all.Operations) / 1e6; waited < 20 {
-			t.Errorf("all operations together waited for %.1f s", waited)
-		}
-		if all.Service == nil || all.Service.Mean >= all.Latency.Mean {
-			t.Errorf("service %+v, latency %+v", all.Service, all.Latency)
-		}
-		due := int64((r.Took - r.Behind).Seconds() * 2000)
-		if all.Operations < due-int64(w.Clients) {
-			t.Errorf("%d operations of %d", all.Operations, due)
-		}
-	}
-}
-
 func TestWhoDoesNotEndIsCutOff(t *testing.T) {
 	for _, rate := range []string{"", "1000"} {
 		var asked atomic.Int64
@@ -245,81 +197,6 @@ func TestWhoDoesNotEndIsCutOff(t *testing.T) {
 		if all := r.Series.All(); !errors.Is(err, context.Canceled) || all.Unknown != all.Operations || all.Unknown != 4 {
 			t.Errorf("%v, %+v", err, all.Clients)
 		}
-	}
-}
-
-func TestFillGoesOnUntilAllIsWritten(t *testing.T) {
-	var n atomic.Int64
-	f := newFake(t, &fake{answer: func(int, []string) (string, bool, bool) {
-		switch i := n.Add(1); {
-		case i%7 == 0:
-			return "-LOADING wait\r\n", true, true
-		case i%97 == 0:
-			return "", true, false
-		}
-		return "", false, true
-	}})
-	cfg := Config{Workload: workloadOf(t, "1 get; 1 set"), Targets: only(f.addr)}
-	verified(t, &cfg)
-	l := open(t, cfg)
-	if err := l.Fill(within(t), 1000); err != nil || len(f.values) != 1000 {
-		t.Fatalf("%v, %d keys", err, len(f.values))
-	}
-	if err := l.Fill(within(t), 1000); err != nil {
-		t.Fatal(err)
-	}
-	delete(f.values, "k:000000000500")
-	if err := l.Recheck(within(t)); err != nil {
-		t.Fatal(err)
-	}
-	if c := cfg.Check.Checked(); c.Lost != 1 || c.Stale+c.Corrupt+c.FinalUnread > 0 || c.FinalKeys != 1000 {
-		t.Errorf("%+v", c)
-	}
-}
-
-func TestFillEndsWithWhatWillNeverWork(t *testing.T) {
-	f := newFake(t, &fake{answer: func(int, []string) (string, bool, bool) { return "-NOPERM not you\r\n", true, true }})
-	l := open(t, Config{Workload: workloadOf(t, "1 get"), Targets: only(f.addr)})
-	if err := l.Fill(within(t), 10); err == nil || !strings.Contains(err.Error(), "10 of 10 keys are not written: fill key k:") || !strings.Contains(err.Error(), "NOPERM not you") {
-		t.Error(err)
-	}
-	f.answer = func(int, []string) (string, bool, bool) { return "-LOADING wait\r\n", true, true }
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-	defer cancel()
-	if err := l.Fill(ctx, 10); !errors.Is(err, context.DeadlineExceeded) {
-		t.Error(err)
-	}
-}
-
-// Encrypted, all is the same; who is not trusted is not spoken to.
-func TestEncryptedConnections(t *testing.T) {
-	s := httptest.NewUnstartedServer(nil)
-	s.StartTLS()
-	defer s.Close()
-	trust := s.Client().Transport.(*http.Transport).TLSClientConfig
-	f := newFake(t, &fake{tls: s.TLS, cut: func(conn int) int { return 200 + conn }})
-	_, port, _ := net.SplitHostPort(f.addr)
-	for _, rate := range []string{"", "5000"} {
-		f.mu.Lock()
-		clear(f.values)
-		f.mu.Unlock()
-		w := workloadOf(t, "1 get; 1 set")
-		w.Rate, _ = workload.ParseRate(rate)
-		cfg := Config{Workload: w, Targets: only("127.0.0.1:" + port), TLS: trust, Pipeline: 3}
-		verified(t, &cfg)
-		l := open(t, cfg)
-		if err := l.Fill(within(t), 100); err != nil {
-			t.Fatal(err)
-		}
-		l.Start()
-		untilDone(t, l, 500)
-		r, err := l.Stop(within(t))
-		if c := cfg.Check.Checked(); err != nil || c.Lost+c.Stale+c.Corrupt > 0 || r.Broken == 0 {
-			t.Errorf("%v, %+v, %d broken", err, c, r.Broken)
-		}
-	}
-	if _, err := Open(within(t), Config{Workload: workloadOf(t, "1 get"), Targets: only(f.addr), TLS: &tls.Config{RootCAs: x509.NewCertPool()}}); err == nil || !strings.Contains(err.Error(), "certificate") {
-		t.Error(err)
 	}
 }
 
