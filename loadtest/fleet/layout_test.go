@@ -29,6 +29,10 @@ func TestLayoutOfTheCircle(t *testing.T) {
 			t.Errorf("cell %d is kept by %d, want %d", i, l.Backup[i], want)
 		}
 	}
+	halves := slices.Repeat([]string{"a", "b"}, 1024)
+	if l := layout(owned(t, halves...), false, &order); slices.Contains(l.Primary, 0) {
+		t.Error("a cell is whose its beginning is")
+	}
 	if !slices.Equal(l.Nodes, []string{"a", "b", "c"}) {
 		t.Error(l.Nodes)
 	}

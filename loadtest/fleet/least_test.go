@@ -33,6 +33,7 @@ func TestLeast(t *testing.T) {
 		{"two of four leave", even(600, "a", "b", "c", "d"), "ab", 0, 1, 1200},
 		{"one stays: it gets what it has not, once", even(800, "a", "b", "c"), "a", 0, 1, 400},
 		{"the first backups are made", even(1200, "a"), "ab", 0, 1, 1200},
+		{"one joins three with two backups", even(1200, "a", "b", "c"), "abcd", 0, 2, 900},
 		{"two join one with backups", even(1200, "a"), "abc", 0, 1, 1600},
 		{"what is uneven is evened out", uneven, "abc", 0, 1, 100},
 		{"backups are missing", even(700, "a", "b", "c"), "abc", 0, 1, 300},

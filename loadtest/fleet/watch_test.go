@@ -249,6 +249,10 @@ func TestWatchFindsTheOtherNodes(t *testing.T) {
 		{"id":"b","role":"store","state":"member","health":"alive","addr":%q},
 		{"id":"p","role":"proxy","state":"member","health":"alive","addr":"127.0.0.1:1"},
 		{"id":"d","role":"store","state":"member","health":"failed","addr":"127.0.0.1:1"}]}`, a.addr, b.addr)
+	d := &directory{addrs: []string{a.addr}}
+	if found, err := d.find(context.Background()); err != nil || len(found) != 2 {
+		t.Errorf("%v, %v", found, err)
+	}
 	told := make(chan report.Sample, 100)
 	w, err := StartWatch(context.Background(), WatchConfig{Addrs: []string{a.addr}, Every: 50 * time.Millisecond, Sample: func(s report.Sample) { told <- s }})
 	if err != nil {

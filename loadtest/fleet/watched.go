@@ -57,7 +57,7 @@ func (n *watched) ask(ctx context.Context, a access, began time.Time) (since cou
 	switch {
 	case steady:
 		count.executed = max(n.counted.executed, count.executed-asks)
-	case n.runID != "" || now.Add(-time.Duration(f.int("uptime_in_seconds"))*time.Second).After(began):
+	case now.Add(-time.Duration(f.int("uptime_in_seconds")) * time.Second).After(began):
 		n.counted = counts{}
 	default:
 		n.counted = count
