@@ -18,6 +18,8 @@ import (
 const (
 	// startWithin is how long a cluster may take to start, and clients to connect.
 	startWithin = time.Minute
+	// settleWithin is how long a cluster may take to be whole after the load.
+	settleWithin = 2 * time.Minute
 	// endWithin is how long what ends may take: clients that end what they are at.
 	endWithin = 20 * time.Second
 	// recheckWithin is for how long keys are read once more in the end.
@@ -70,6 +72,9 @@ func (p *play) play(ctx context.Context) (err error) {
 			return err
 		}
 		rest = rest[1:]
+	}
+	if err := p.settle(ctx); err != nil {
+		return err
 	}
 	if err := p.begin(ctx); err != nil {
 		return err
@@ -167,6 +172,20 @@ func (p *play) fill(ctx context.Context, keys int64) error {
 	}
 	p.run.LoadKeys += keys
 	p.run.LoadSeconds += time.Since(began).Seconds()
+	return nil
+}
+
+// settle waits until a cluster is whole after the load: a backup that fell behind would be
+// copied again later, and be put down to an event.
+func (p *play) settle(ctx context.Context) error {
+	if p.fleet == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, settleWithin)
+	defer cancel()
+	if err := p.fleet.Balanced(ctx); err != nil {
+		return fmt.Errorf("it is not whole after the load: %w", err)
+	}
 	return nil
 }
 
