@@ -35,7 +35,6 @@ type loading struct {
 	reads           string
 	sizes, ttl      string
 	rate            string
-	keys            int
 	keysFile        string
 	verify          bool
 	route           string
@@ -202,7 +201,13 @@ func (o *loading) finish(given func(flag string) bool) []error {
 	if len(faults) > 0 {
 		return faults // the rest would follow from these
 	}
-	return parts(o.cfg.Validate())
+	for _, err := range parts(o.cfg.Validate()) {
+		if errors.Is(err, script.ErrScript) {
+			err = fmt.Errorf("--script: %w", err)
+		}
+		faults = append(faults, err)
+	}
+	return faults
 }
 
 // contestants are strategies, or what runs somewhere.

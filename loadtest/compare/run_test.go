@@ -80,8 +80,11 @@ func empty(t *testing.T, dir string) {
 // A cluster plays a whole script: what happens in it is all told, nothing is lost, and
 // nothing stays behind.
 func TestAScriptIsPlayed(t *testing.T) {
-	cfg := small(t, "load 3000; run 1s; join; balance; run 500ms; leave; balance; kill; balance; run 500ms; restart; balance; run 500ms",
-		Contestant{Name: "vnode", Strategy: "vnode"})
+	steps, want := "load 3000; run 1s; join; balance; run 500ms; leave; balance; kill; balance; run 500ms; restart; balance; run 500ms", "join leave kill restart"
+	if testing.Short() {
+		steps, want = "load 3000; run 1s; kill; balance; run 500ms", "kill"
+	}
+	cfg := small(t, steps, Contestant{Name: "vnode", Strategy: "vnode"})
 	told := make(map[string]bool)
 	cfg.Progress = func(all []report.State) { told[all[0].Phase] = true }
 	r, err := Run(t.Context(), cfg)
@@ -89,7 +92,7 @@ func TestAScriptIsPlayed(t *testing.T) {
 	if run.Failure != "" {
 		t.Fatal(run.Failure)
 	}
-	if run.LoadKeys != 3000 || run.All.Operations == 0 || len(run.Windows) < 25 || len(run.Samples) == 0 || len(run.Layouts) < 2 {
+	if run.LoadKeys != 3000 || run.All.Operations == 0 || len(run.Windows) < 15 || len(run.Samples) == 0 || len(run.Layouts) < 2 {
 		t.Errorf("loaded %d, %d operations, %d windows, %d samples, %d layouts", run.LoadKeys, run.All.Operations, len(run.Windows), len(run.Samples), len(run.Layouts))
 	}
 	var names []string
@@ -107,13 +110,13 @@ func TestAScriptIsPlayed(t *testing.T) {
 			}
 		}
 	}
-	if got := strings.Join(names, " "); got != "join leave kill restart" {
+	if got := strings.Join(names, " "); got != want {
 		t.Errorf("events: %s", got)
 	}
 	if k := run.Checked; k == nil || k.Lost+k.Stale+k.Corrupt > 0 || k.Reads == 0 || k.FinalKeys < 3000 || k.FinalUnread > 0 {
 		t.Errorf("checked: %+v", k)
 	}
-	if !told["join"] || !told["check"] {
+	if !told["run 1s"] || !told["balance"] {
 		t.Errorf("told: %v", told)
 	}
 	empty(t, cfg.Fleet.Dir)

@@ -3,7 +3,6 @@ package fleet
 import (
 	"context"
 	"runtime/pprof"
-	"sync"
 
 	"github.com/ringside-kv/ringside/replica/freeport"
 	"github.com/ringside-kv/ringside/resp/node"
@@ -19,9 +18,7 @@ const (
 // An embedded member runs in this process.
 type embedded struct {
 	*node.Node
-	is    at
-	ended chan struct{}
-	once  sync.Once
+	is at
 }
 
 // embed starts a member in this process.

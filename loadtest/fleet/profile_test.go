@@ -56,7 +56,7 @@ func TestProfileThatCannotBeRead(t *testing.T) {
 
 func FuzzProfile(f *testing.F) {
 	f.Add([]byte{2<<3 | 2, 6, 2<<3 | 2, 2, 1, 5, 3<<3 | 2, 0})
-	f.Add([]byte{6<<3 | 2, 1, 'a', 2<<3 | 0, 7})
+	f.Add([]byte{6<<3 | 2, 1, 'a', 2 << 3, 7})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var z bytes.Buffer
 		w := gzip.NewWriter(&z)
