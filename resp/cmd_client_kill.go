@@ -79,11 +79,11 @@ func (x *call) kill(f *clientFilter) int64 {
 		if !f.matches(c) || f.skipMe && c == x.conn {
 			continue
 		}
-		n++
 		if c == x.conn {
 			c.closing = true
-		} else {
-			c.close()
+			n++
+		} else if c.close() {
+			n++
 		}
 	}
 	return n

@@ -28,7 +28,9 @@ func cmdClientList(x *call) {
 	}
 	var list []byte
 	for _, c := range conns {
-		list = x.appendClient(list, c)
+		if !c.closed.Load() { // one that was killed a moment ago
+			list = x.appendClient(list, c)
+		}
 	}
 	x.verbatim(string(list))
 }

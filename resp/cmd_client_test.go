@@ -83,6 +83,24 @@ func TestClientKill(t *testing.T) {
 	o.ended()
 }
 
+// Who was killed is gone at once for everybody, also while its last steps are still made.
+func TestKilledClientsAreGoneAtOnce(t *testing.T) {
+	srv, addr := serveTest(t, nil)
+	o := dialRedis(t, addr, 2)
+	id := dialRedis(t, addr, 2).do("CLIENT", "ID").text
+	c := srv.snapshot()[1]
+	c.pushes.mu.Lock() // it cannot end
+	defer c.pushes.mu.Unlock()
+	o.want(":1", "CLIENT", "KILL", "ID", id)
+	o.want(":0", "CLIENT", "KILL", "ID", id)
+	if len(srv.snapshot()) != 2 {
+		t.Fatal("it has ended all the same")
+	}
+	if list := o.do("CLIENT", "LIST").text; strings.Count(list, "\n") != 1 {
+		t.Errorf("there are %q", list)
+	}
+}
+
 func mustInt(t *testing.T, s string) int64 {
 	t.Helper()
 	n, err := strconv.ParseInt(s, 10, 64)

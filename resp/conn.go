@@ -328,12 +328,15 @@ func (c *conn) sent(n int) {
 	c.srv.stats.bytesOut.Add(int64(n))
 }
 
-// close ends the connection from any goroutine.
-func (c *conn) close() {
-	if !c.closed.Swap(true) {
-		close(c.gone)
-		_ = c.net.Close()
+// close ends the connection from any goroutine, and tells whether it had not been ended
+// before.
+func (c *conn) close() (first bool) {
+	if c.closed.Swap(true) {
+		return false
 	}
+	close(c.gone)
+	_ = c.net.Close()
+	return true
 }
 
 // finish ends the connection after serve.
