@@ -3,6 +3,8 @@ package resp
 import (
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // adminScript is run on Redis and on Ringside; the replies must be equal. A line is a
@@ -173,7 +175,7 @@ RESET x
 `
 
 func TestAdminAgainstRedis(t *testing.T) {
-	real := startRedis(t)
+	real := redistest.Start7(t)
 	_, ours := serveTest(t, func(c *Config, _ *serveStore) {
 		c.Settings = DefaultSettings()
 		c.TCPKeepAlive = defaultKeepAlive
@@ -208,7 +210,7 @@ func scriptWords(line string) []string {
 // TestStreamsAgainstRedis compares whole streams of replies: commands that decide
 // whether others are answered. The commands of a line are sent in one go.
 func TestStreamsAgainstRedis(t *testing.T) {
-	real := startRedis(t)
+	real := redistest.Start7(t)
 	_, ours := serveTest(t, func(c *Config, _ *serveStore) { c.Settings = DefaultSettings() })
 	for _, script := range []string{
 		"PING | QUIT | PING",

@@ -15,6 +15,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // withBackups is spread with the next node as backup of each range.
@@ -233,7 +234,7 @@ func TestKeysOfASlot(t *testing.T) {
 
 // The formats are those of Redis: one that has all slots is compared with a lone node.
 func TestClusterAgainstRedis(t *testing.T) {
-	real := startRedisCluster(t)
+	real := redistest.StartCluster(t, "")
 	_, ours := serveTest(t, nil)
 	for proto := 2; proto <= 3; proto++ {
 		a, b := dialRedis(t, real, proto), dialRedis(t, ours, proto)
@@ -274,16 +275,6 @@ func withoutEpochs(s string) string {
 	}
 	s = strings.Replace(s, " 0 0 1 connected", " 0 0 0 connected", 1)
 	return s
-}
-
-// startRedisCluster runs a Redis that is a cluster of its own, with all slots.
-func startRedisCluster(t *testing.T) string {
-	t.Helper()
-	addr := startRedis(t, "--cluster-enabled", "yes", "--cluster-port", "0")
-	o := dialRedis(t, addr, 2)
-	o.want("+OK", "CLUSTER", "ADDSLOTSRANGE", "0", "16383")
-	waitFor(t, "a cluster", func() bool { return strings.Contains(o.do("CLUSTER", "INFO").text, "cluster_state:ok") })
-	return addr
 }
 
 func TestClusterNodesInSlotMode(t *testing.T) {

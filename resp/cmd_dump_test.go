@@ -9,6 +9,7 @@ import (
 
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/rdb"
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // dumpValues are strings of every form that a payload can have.
@@ -97,7 +98,7 @@ func TestRestoreOptionsLikeRedis(t *testing.T) {
 
 // TestRestoreRefuses what it cannot hold, and leaves the key as it is.
 func TestRestoreRefuses(t *testing.T) {
-	redis := dialRedis(t, startRedis(t), 2)
+	redis := dialRedis(t, redistest.Start7(t), 2)
 	_, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.MaxValue = 4096 })
 	o := dialRedis(t, addr, 2)
 	o.do("SET", "k", "old")

@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // TestInfoHasTheSectionsOfRedis, in its order, for the arguments that choose several;
 // and only fields that Redis has, but in our own sections.
 func TestInfoHasTheSectionsOfRedis(t *testing.T) {
-	real := startRedis(t)
+	real := redistest.Start7(t)
 	_, ours := serveTest(t, nil)
 	for _, args := range []string{"INFO", "INFO default", "INFO all", "INFO everything", "INFO server clients Memory", "INFO cpu nosuch", "INFO commandstats latencystats errorstats", "INFO replication default"} {
 		words := strings.Fields(args)
@@ -130,7 +132,7 @@ func TestHumanBytes(t *testing.T) {
 
 // TestHitsAndMissesOfRedis compares what counts as a look at a key.
 func TestHitsAndMissesOfRedis(t *testing.T) {
-	real := startRedis(t)
+	real := redistest.Start7(t)
 	_, ours := serveTest(t, nil)
 	a, b := dialRedis(t, real, 2), dialRedis(t, ours, 2)
 	for _, line := range []string{

@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // testClient returns a client of a server.
@@ -29,7 +30,7 @@ func TestKeysAndScanFindTheSameAsRedis(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 1))
-	theirs := testClient(t, startRedis(t))
+	theirs := testClient(t, redistest.Start7(t))
 	_, addr := serveTest(t, nil)
 	ours := testClient(t, addr)
 	ctx := context.Background()

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // keyRows have specifications of every kind, also of those that no command of
@@ -148,7 +150,7 @@ func FuzzKeysOf(f *testing.F) {
 
 // TestKeySpecsAgainstRedis compares what COMMAND INFO shows of them.
 func TestKeySpecsAgainstRedis(t *testing.T) {
-	addr := startRedis(t)
+	addr := redistest.Start7(t)
 	srv := &Server{table: keyRows()}
 	for proto := 2; proto <= 3; proto++ {
 		o := dialRedis(t, addr, proto)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // keyPair is a connection to a real Redis and one to Ringside, in the same
@@ -73,7 +75,7 @@ func keyWords(t *testing.T, line string) (words []string) {
 
 // eachKeyProto runs f with pairs of both protocol versions.
 func eachKeyProto(t *testing.T, f func(t *testing.T, p *keyPair)) {
-	redis := startRedis(t)
+	redis := redistest.Start7(t)
 	_, ours := serveTest(t, nil)
 	for _, proto := range []int{2, 3} {
 		t.Run(fmt.Sprintf("RESP%d", proto), func(t *testing.T) { f(t, newKeyPair(t, redis, ours, proto)) })

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // A differ sends the same commands to a real Redis and to Ringside and fails the
@@ -21,7 +23,7 @@ type differ struct {
 // differential runs f in RESP2 and in RESP3, each time on empty servers.
 func differential(t *testing.T, f func(d *differ)) {
 	t.Helper()
-	redis := startRedis(t)
+	redis := redistest.Start7(t)
 	for proto := 2; proto <= 3; proto++ {
 		t.Run(fmt.Sprintf("RESP%d", proto), func(t *testing.T) {
 			_, addr := serveTest(t, nil)

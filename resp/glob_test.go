@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 func TestGlobMatch(t *testing.T) {
@@ -94,7 +96,7 @@ func TestGlobMatchManyStars(t *testing.T) {
 
 // TestGlobAgainstRedis asks Redis whether KEYS finds a key by the pattern.
 func TestGlobAgainstRedis(t *testing.T) {
-	o := dialRedis(t, startRedis(t), 3)
+	o := dialRedis(t, redistest.Start7(t), 3)
 	keys := []string{"a", "b", "ab", "abc", "]", "^", "-", `\`, "[a]", "a-c", "A", "*", "é"}
 	for _, key := range keys {
 		o.do("SET", key, "")

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // quit ends what is sent to a server that is expected to go on: its +OK tells that
@@ -119,7 +121,7 @@ func TestProtocolErrors(t *testing.T) {
 
 // TestProtocolErrorsOfRedis: what this file says Redis says is what it says.
 func TestProtocolErrorsOfRedis(t *testing.T) {
-	addr := startRedis(t)
+	addr := redistest.Start7(t)
 	for _, m := range protocolErrors {
 		sent := m.sent
 		if len(sent) < maxLine {
@@ -133,7 +135,7 @@ func TestProtocolErrorsOfRedis(t *testing.T) {
 
 // TestUnexpectedBytesAsInRedis: the error names any byte as Redis does.
 func TestUnexpectedBytesAsInRedis(t *testing.T) {
-	theirs := startRedis(t)
+	theirs := redistest.Start7(t)
 	_, ours := serveTest(t, nil)
 	for c := 1; c < 256; c++ { // to Redis nothing follows a NUL, not even the end of the line
 		sent := "*1\r\n" + string([]byte{byte(c)}) + "1\r\n1\r\n" + quit
@@ -191,7 +193,7 @@ func TestRequestsInAllForms(t *testing.T) {
 }
 
 func TestRequestsInAllFormsOfRedis(t *testing.T) {
-	addr := startRedis(t)
+	addr := redistest.Start7(t)
 	for _, a := range accepted {
 		if got, want := exchange(t, addr, a.sent+quit), a.want+quitText; got != want {
 			t.Errorf("%.60q: %.90q, want %.90q", a.sent, got, want)
@@ -221,7 +223,7 @@ func TestBeforeAuth(t *testing.T) {
 }
 
 func TestBeforeAuthOfRedis(t *testing.T) {
-	addr := startRedis(t)
+	addr := redistest.Start7(t)
 	dialRedis(t, addr, 2).want("+OK", "CONFIG", "SET", "requirepass", "secret")
 	testBeforeAuth(t, addr)
 }

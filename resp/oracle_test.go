@@ -3,89 +3,25 @@ package resp
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"net"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
-// startRedis runs a redis-server of its own for the test and returns its
-// address. The test is skipped where there is none of the version that we
-// follow: others differ in what these tests compare.
-func startRedis(t testing.TB, options ...string) (addr string) {
-	t.Helper()
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("no redis-server on PATH to compare with")
-	}
-	if version, err := exec.Command(path, "--version").Output(); err != nil || !bytes.Contains(version, []byte(" v=7.0.")) {
-		t.Skipf("redis-server is not 7.0: %s %v", version, err)
-	}
-	for range 3 { // another process may take the port first
-		if addr, err = tryRedis(t, path, options...); err == nil {
-			return addr
-		}
-	}
-	t.Fatalf("start redis-server: %v", err)
-	return ""
-}
-
-// realRedis is startRedis for tests that want a client library.
+// realRedis is a client of a real Redis.
 func realRedis(t *testing.T) *redis.Client {
 	t.Helper()
-	c := redis.NewClient(&redis.Options{Addr: startRedis(t), MaxRetries: -1})
+	c := redis.NewClient(&redis.Options{Addr: redistest.Start7(t), MaxRetries: -1})
 	t.Cleanup(func() { _ = c.Close() })
 	return c
-}
-
-func tryRedis(t testing.TB, path string, options ...string) (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	addr := l.Addr().String()
-	_, port, _ := net.SplitHostPort(addr)
-	l.Close()
-
-	server := exec.Command(path, append([]string{"--port", port, "--bind", "127.0.0.1",
-		"--save", "", "--appendonly", "no", "--dir", t.TempDir()}, options...)...)
-	if err := server.Start(); err != nil {
-		return "", err
-	}
-	gone := make(chan error, 1)
-	go func() { gone <- server.Wait() }()
-	stop := func() {
-		server.Process.Kill()
-		<-gone
-	}
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
-		select {
-		case err := <-gone:
-			return "", fmt.Errorf("it ended at once: %v", err)
-		case <-time.After(20 * time.Millisecond):
-		}
-		c, err := net.Dial("tcp", addr)
-		if err != nil {
-			continue
-		}
-		// The process that answers must be ours, not a stranger on the port.
-		fmt.Fprintf(c, "INFO server\r\n")
-		info, err := readValue(bufio.NewReader(c))
-		c.Close()
-		if err == nil && strings.Contains(info.text, fmt.Sprintf("process_id:%d\r\n", server.Process.Pid)) {
-			t.Cleanup(stop)
-			return addr, nil
-		}
-	}
-	stop()
-	return "", errors.New("it does not answer")
 }
 
 // oracle is a connection to a real Redis.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // onPurpose names the rows that real Redis 7.0 does not have like this.
@@ -25,7 +27,7 @@ func isOnPurpose(full string) bool {
 // TestTableAgainstRedis compares what COMMAND INFO and COMMAND DOCS say of each
 // row with what Redis says, all but the prose, in both protocols.
 func TestTableAgainstRedis(t *testing.T) {
-	addr := startRedis(t)
+	addr := redistest.Start7(t)
 	srv := &Server{table: newCommandTable()}
 	for proto := 2; proto <= 3; proto++ {
 		o := dialRedis(t, addr, proto)
@@ -56,7 +58,7 @@ func TestTableAgainstRedis(t *testing.T) {
 
 // TestCommandAgainstRedis compares replies, and errors, that have no prose.
 func TestCommandAgainstRedis(t *testing.T) {
-	addr := startRedis(t)
+	addr := redistest.Start7(t)
 	srv := &Server{table: newCommandTable()}
 	for proto := 2; proto <= 3; proto++ {
 		o := dialRedis(t, addr, proto)

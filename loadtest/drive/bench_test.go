@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/workload"
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // BenchmarkGenerator drives a redis-server in turns with redis-benchmark, by 50 connections
@@ -31,7 +32,7 @@ func BenchmarkGenerator(b *testing.B) {
 		verify bool
 	}{{name: "set"}, {name: "get"}, {name: "get+verify", verify: true}, {name: "set+verify", verify: true}} {
 		b.Run(c.name, func(b *testing.B) {
-			addr := startRedis(b)
+			addr := redistest.Start(b)
 			command, _, _ := strings.Cut(c.name, "+")
 			generator(b, addr, command, c.verify) // both find all keys
 			var ours, theirs, ratios, work, theirWork []float64

@@ -9,13 +9,13 @@ import (
 	"testing/iotest"
 
 	"github.com/ringside-kv/ringside/loadtest/workload"
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // Each way to a real server gives the right answers, in both loops.
 func TestRoutesToRedis(t *testing.T) {
-	plain := startRedis(t, "--requirepass", "secret")
-	cluster := startRedis(t, "--requirepass", "secret", "--cluster-enabled", "yes")
-	do(t, cluster, "AUTH secret", "CLUSTER ADDSLOTSRANGE 0 16383")
+	plain := redistest.Start(t, "--requirepass", "secret")
+	cluster := redistest.StartCluster(t, "secret")
 	for _, c := range []struct {
 		route      Route
 		addr, rate string
@@ -85,7 +85,7 @@ func do(t *testing.T, addr string, commands ...string) {
 
 // A wrong password is told when the load is opened.
 func TestAWrongPasswordIsTold(t *testing.T) {
-	addr := startRedis(t, "--requirepass", "secret")
+	addr := redistest.Start(t, "--requirepass", "secret")
 	for _, route := range []Route{One, Ring, Cluster} {
 		l, err := Open(within(t), Config{Workload: workloadOf(t, "1 get"), Targets: only(addr), Route: route, Password: "wrong"})
 		if err == nil {

@@ -3,56 +3,14 @@ package client
 import (
 	"context"
 	"fmt"
-	"net"
-	"os/exec"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
-// startRedis runs a redis-server of its own for the test, and returns its address.
-func startRedis(t *testing.T, options ...string) string {
-	t.Helper()
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("no redis-server on PATH")
-	}
-	for range 3 { // another process may take the port first
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		addr := l.Addr().String()
-		_, port, _ := net.SplitHostPort(addr)
-		_ = l.Close()
-		server := exec.Command(path, append([]string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir()}, options...)...)
-		if err := server.Start(); err != nil {
-			t.Fatal(err)
-		}
-		gone := make(chan error, 1)
-		go func() { gone <- server.Wait() }()
-		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-			if len(gone) > 0 {
-				break
-			}
-			if conn, err := net.Dial("tcp", addr); err == nil {
-				_ = conn.Close()
-				t.Cleanup(func() {
-					_ = server.Process.Kill()
-					<-gone
-				})
-				return addr
-			}
-		}
-		_ = server.Process.Kill()
-		<-gone
-	}
-	t.Fatal("redis-server does not start")
-	return ""
-}
-
 func TestARingSpeaksToRedis(t *testing.T) {
-	addr := startRedis(t, "--requirepass", "secret")
+	addr := redistest.Start(t, "--requirepass", "secret")
 	for _, old := range []bool{false, true} {
 		r, err := Open(t.Context(), Config{Addrs: []string{addr}, Password: "secret", RESP2: old})
 		if err != nil {
@@ -85,7 +43,7 @@ func TestARingSpeaksToRedis(t *testing.T) {
 
 // The key of a command is where Redis itself sees it.
 func TestKeysAreWhereTheServerSeesThem(t *testing.T) {
-	r, err := Open(t.Context(), Config{Addrs: []string{startRedis(t)}})
+	r, err := Open(t.Context(), Config{Addrs: []string{redistest.Start(t)}})
 	if err != nil {
 		t.Fatal(err)
 	}
