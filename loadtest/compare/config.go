@@ -11,6 +11,7 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/report"
 	"github.com/ringside-kv/ringside/loadtest/script"
 	"github.com/ringside-kv/ringside/loadtest/workload"
+	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
 // A Contestant is one of those that are compared.
@@ -55,6 +56,13 @@ type Config struct {
 	// What the report says of itself.
 	Version, Command string
 	Settings         []report.Setting
+}
+
+// redirects tells whether nodes that are made send clients to a key's own node: clients of
+// Redis Cluster that find a slot's node by its number are used to it, and learn by it that
+// a slot has moved.
+func (c *Config) redirects() bool {
+	return c.Route == drive.Cluster && c.Fleet.Hash == strategy.Slot
 }
 
 // Validate reports every fault at once.

@@ -24,15 +24,22 @@ func notes(cfg *Config, r *report.Report) []string {
 		if f.Processes {
 			where = "each in a process of its own, on one machine with the clients"
 		}
+		if cfg.redirects() {
+			all = append(all, "Nodes sent clients on to a key's own node, as those of Redis Cluster do, and answered for no other.")
+		}
 		all = append(all, fmt.Sprintf("The nodes ran %s; whoever is away for %v is replaced by others, for which a cluster usually waits 30 s.", where, f.RereplicateAfter))
 	}
+	var most float64
+	var of string
 	for _, c := range r.Contestants {
 		for _, run := range c.Runs {
-			if run.GeneratorSaturated >= saturatedMuch {
-				all = append(all, fmt.Sprintf("%s, round %d: for %.0f %% of the time no processor was free for the clients at once: what they saw is also the machine's limit, not only the servers'.",
-					c.Name, run.Round, 100*run.GeneratorSaturated))
+			if run.GeneratorSaturated > most {
+				most, of = run.GeneratorSaturated, fmt.Sprintf("%s, round %d", c.Name, run.Round)
 			}
 		}
+	}
+	if most >= saturatedMuch {
+		all = append(all, fmt.Sprintf("For up to %.0f %% of the time (%s) no processor was free for the clients at once: what they saw is also the machine's limit, not only the servers'.", 100*most, of))
 	}
 	return all
 }

@@ -105,6 +105,7 @@ func (p *play) start(ctx context.Context) error {
 		cfg := p.cfg.Fleet
 		cfg.Contestant = p.one.Strategy
 		cfg.SpareFirst = cfg.SpareFirst || p.cfg.Route == drive.One
+		cfg.Redirect = p.cfg.redirects()
 		f, err := fleet.Start(ctx, cfg)
 		if err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/script"
 	"github.com/ringside-kv/ringside/loadtest/workload"
 	"github.com/ringside-kv/ringside/resp/node"
+	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
 // small is a test of a few seconds.
@@ -74,6 +75,40 @@ func empty(t *testing.T, dir string) {
 	left, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// Whichever way clients take to a key, no answer is wrong and none is an error while a
+// node joins, and in redirect mode clients are told.
+func TestEveryWayToAKeyThatMoves(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts a cluster for each")
+	}
+	for _, c := range []struct {
+		route drive.Route
+		hash  string
+	}{
+		{drive.One, strategy.Native}, {drive.Ring, strategy.Native}, {drive.Ring, strategy.Slot},
+		{drive.Cluster, strategy.Native}, {drive.Cluster, strategy.Slot},
+	} {
+		t.Run(string(c.route)+" "+c.hash, func(t *testing.T) {
+			cfg := small(t, "load 2000; run 300ms; join; balance; run 500ms", Contestant{Name: "buckets", Strategy: "buckets"})
+			cfg.Route, cfg.Fleet.Hash = c.route, c.hash
+			r, err := Run(t.Context(), cfg)
+			run := only(t, r, err)
+			if run.Failure != "" {
+				t.Fatal(run.Failure)
+			}
+			if run.All.Failed+run.All.Unknown > 0 || run.All.Operations < 500 || run.Events[0].MovedKeys == 0 {
+				t.Errorf("%+v, moved %d", run.All.Clients, run.Events[0].MovedKeys)
+			}
+			if k := run.Checked; k.Lost+k.Stale+k.Corrupt+k.FinalUnread > 0 {
+				t.Errorf("checked: %+v", k)
+			}
+			if cfg.redirects() != (run.All.Redirected > 0) {
+				t.Errorf("redirected %d times", run.All.Redirected)
+			}
+		})
 	}
 }
 

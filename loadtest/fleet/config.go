@@ -36,6 +36,9 @@ type Config struct {
 	Dir string
 	// Password is what clients must give; empty: none.
 	Password string
+	// Redirect has nodes send clients on to a key's own node, where they would answer for
+	// it themselves.
+	Redirect bool
 	// Seed is what draws who leaves and who is killed.
 	Seed uint64
 	// SpareFirst keeps the first node from leaving and from being killed as long as there
@@ -116,6 +119,9 @@ func (c *Config) node(of strategy.Config) node.Config {
 	}
 	n.Backups, n.RereplicateAfter, n.RequirePass = c.Backups, c.RereplicateAfter, c.Password
 	n.Cache, n.BlockCache, n.MemTableSize = max(0, c.Cache), c.BlockCache, c.MemTable
+	if c.Redirect {
+		n.Route = node.RouteRedirect
+	}
 	n.ScrubInterval = 0 // it would take what clients could have
 	n.SlowlogSlowerThan = -1
 	return n

@@ -92,6 +92,7 @@ func (f *Fleet) flags(m *member, is at, join []string) []string {
 	case strategy.VNode:
 		add("vnodes", n.VNodes)
 	}
+	add("route", n.Route)
 	add("fsync", n.Fsync)
 	add("backups", n.Backups)
 	add("rereplicate-after", n.RereplicateAfter)

@@ -106,7 +106,7 @@ var runFigures = []figure{
 		help: "time from an event until everything was where it belongs with all its copies, of the event for which it took longest; missing if something was not in time for the next event"},
 	{key: "forwarded", name: "forwarded", unit: share, nodes: true, run: forwarded,
 		help: "share of requests that a node passed on to another, since it did not have the key itself"},
-	{key: "load", name: "keys loaded", unit: perSecond, run: func(r *Run) (float64, bool) { return rate(r.LoadKeys, r.LoadSeconds*1000) },
+	{key: "load", name: "keys loaded /s", unit: perSecond, run: func(r *Run) (float64, bool) { return rate(r.LoadKeys, r.LoadSeconds*1000) },
 		help: "keys that were written each second before anything was measured"},
 	{key: "generator", name: "generator's cores", unit: plain, run: func(r *Run) (float64, bool) { return r.GeneratorCores, r.GeneratorCores > 0 },
 		help: "processors that the clients took, on the average"},

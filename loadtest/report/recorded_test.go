@@ -1,0 +1,107 @@
+package report
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/ringside-kv/ringside/loadtest/page/pagetest"
+)
+
+// recorded is the report of a real run, which the README shows.
+func recorded(t *testing.T) *Report {
+	t.Helper()
+	f, err := os.Open(filepath.Join("example", "report.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := Read(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// What is kept of the run is what today's code makes of its figures.
+func TestTheExampleIsOfToday(t *testing.T) {
+	r := recorded(t)
+	for file, write := range map[string]func(io.Writer, *Report) error{
+		"report.html":    func(w io.Writer, r *Report) error { return HTML(w, r, PageOptions{}) },
+		"strategies.svg": Picture,
+		"report.json":    JSON,
+		"report.txt":     func(w io.Writer, r *Report) error { return Table(w, r, TableOptions{Width: 80}) },
+	} {
+		var b bytes.Buffer
+		if err := write(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		if file == "report.html" {
+			pagetest.Alone(t, b.String())
+		}
+		if runtime.GOARCH != "amd64" && (file == "report.html" || file == "strategies.svg") {
+			continue // others may round the last digit of a coordinate differently
+		}
+		golden(t, filepath.Join("example", file), b.String())
+	}
+}
+
+// The README shows the run's picture and tables and says how it was made.
+func TestReadmeShowsTheExample(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := recorded(t)
+	var tables strings.Builder
+	if err := Markdown(&tables, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range strings.Split(tables.String(), "\n\n") {
+		if strings.HasPrefix(part, "|") && !strings.Contains(string(readme), part) {
+			t.Errorf("the README does not have this table:\n%s", part)
+		}
+	}
+	for _, want := range []string{"](loadtest/report/example/strategies.svg)", "](loadtest/report/example/report.html)", "`" + r.Command + "`", r.Machine.CPU} {
+		if !strings.Contains(string(readme), want) {
+			t.Errorf("the README does not have %s", want)
+		}
+	}
+}
+
+// The figures of a real run agree with each other: those of the whole with those of its
+// windows, phases and events, and percentiles with each other.
+func TestRecordedFiguresAgree(t *testing.T) {
+	r := recorded(t)
+	for _, c := range r.Contestants {
+		for _, run := range c.Runs {
+			var done, failed, phases int64
+			for i, w := range run.Windows {
+				done, failed = done+w.Operations, failed+w.Failed
+				if w.P50 > w.P99 || w.P99 > w.P999 || i > 0 && w.AtMS <= run.Windows[i-1].AtMS {
+					t.Errorf("%s, round %d: %+v", c.Name, run.Round, w)
+				}
+			}
+			for _, p := range run.Phases {
+				phases += p.Operations
+			}
+			all := run.All
+			if done != all.Operations || failed != all.Failed || phases != all.Operations {
+				t.Errorf("%s, round %d: %d operations, %d failed; windows have %d and %d, phases %d", c.Name, run.Round, all.Operations, all.Failed, done, failed, phases)
+			}
+			if l := all.Latency; l.P50 > l.P99 || l.P99 > l.P999 || l.P999 > l.Max || l.Mean < l.P50/2 {
+				t.Errorf("%s, round %d: %+v", c.Name, run.Round, l)
+			}
+			for _, e := range run.Events {
+				if e.Factor != nil && math.Abs(*e.Factor*float64(e.LeastKeys)-float64(e.MovedKeys)) > 1 {
+					t.Errorf("%s, round %d, %s: %d moved are not %.3f times %d", c.Name, run.Round, e.Name, e.MovedKeys, *e.Factor, e.LeastKeys)
+				}
+			}
+		}
+	}
+}
