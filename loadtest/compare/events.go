@@ -109,9 +109,9 @@ func (es *events) last(ctx context.Context) {
 func (es *events) figures(s *series.Series, took time.Duration) []report.Event {
 	all := make([]report.Event, 0, len(es.all))
 	calm, last := time.Duration(0), time.Duration(0) // since when nothing happens, and the event before
-	for _, e := range es.all {
-		if e.until == 0 {
-			e.until = took
+	for i, e := range es.all {
+		if i == len(es.all)-1 {
+			e.until = max(e.until, took)
 		}
 		e.AtMS, e.DoneMS = milliseconds(e.at), milliseconds(e.done)
 		over := e.until

@@ -1,6 +1,7 @@
 package series
 
 import (
+	"math"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -158,13 +159,17 @@ func (s *Series) Windows() []report.Window {
 	return s.windows.all()
 }
 
-// Between is what clients saw from one time up to another, to the nearest window, with two
-// significant digits, without a histogram and without times of service. The longest pause
-// is the longest of those that ended then.
+// Between is what clients saw from one time up to another, in windows that ended then, with
+// two significant digits, without a histogram and without times of service. The longest
+// pause is the longest of those that ended then. The last window, which is cut short, belongs
+// to times up to the end.
 func (s *Series) Between(from, until time.Duration) report.Clients {
 	s.gather()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.ended && until >= s.phases[len(s.phases)-1].until {
+		until = math.MaxInt64
+	}
 	w := s.windows.between(from, until)
 	return s.clients(&w.counts, &w.latency)
 }

@@ -51,6 +51,29 @@ func TestOperationsCountWhereTheyEnd(t *testing.T) {
 	}
 }
 
+// A window in which something happens is the first of the time after it, and the last window
+// counts though it was cut short: whatever times a run is cut into, together they are all.
+func TestTimesShareNoWindowAndLeaveNoneOut(t *testing.T) {
+	s := newSeries(t, false)
+	for i := range 100 {
+		end := time.Duration(i) * 9 * ms // up to 891
+		s.Recorder(i%2).Add(end, []Op{at(end, ms, 1, Done)})
+	}
+	s.End(895 * ms)
+	whole := s.Between(0, 895*ms).Operations
+	if whole != 100 {
+		t.Errorf("%d of 100 operations", whole)
+	}
+	if n := s.Between(450*ms, 895*ms).Operations; n != 55 { // from 405 on
+		t.Errorf("%d operations from the window on in which 450 ms is", n)
+	}
+	for cut := time.Duration(0); cut < 895*ms; cut += 7 * ms {
+		if before, after := s.Between(0, cut).Operations, s.Between(cut, 895*ms).Operations; before+after != whole {
+			t.Errorf("%d operations until %v, and %d after it", before, cut, after)
+		}
+	}
+}
+
 func TestPhasesHaveWhatEndsInThem(t *testing.T) {
 	s := newSeries(t, true)
 	r := s.Recorder(0)

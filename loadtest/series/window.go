@@ -135,8 +135,8 @@ func (w *windows) all() []report.Window {
 	return r
 }
 
-// between merges those whose middle is from one time up to, not including, another. The
-// oldest count by the middle of all that are together.
+// between merges those that end after one time and not after another: what happens within a
+// window is the beginning of what comes. The oldest count by when all end that are together.
 func (w *windows) between(from, until time.Duration) *window {
 	sum := &window{latency: hist{digits: coarse}}
 	for i := range w.old {
@@ -156,11 +156,11 @@ func (w *windows) between(from, until time.Duration) *window {
 // add takes n windows from a number on into a sum, if they belong there. A pause belongs
 // where it ended: what was under way when a node died began before that.
 func (w *windows) add(sum *window, number, n int, from, until time.Duration, c *counts, packed []byte, h *hist) {
-	middle := time.Duration(2*number+n) * w.length / 2
+	end := time.Duration(number+n) * w.length
 	if c.pause.until > from && c.pause.until <= until {
 		sum.counts.pause.widen(c.pause)
 	}
-	if middle < from || middle >= until {
+	if end <= from || end > until {
 		return
 	}
 	sum.counts.merge(c)
