@@ -28,7 +28,7 @@ func (a *away) init(c *conn) {
 // mayBeAway returns whom to tell of replies, if the requests are all that there is and all
 // of it is sent, and none of it needs this node's attention; else nil.
 func (c *conn) mayBeAway(reqs []request) func() {
-	if c.raw == nil || c.start < c.end || &reqs[len(reqs)-1] != &c.reqs[len(c.reqs)-1] ||
+	if c.direct == nil || c.start < c.end || &reqs[len(reqs)-1] != &c.reqs[len(c.reqs)-1] ||
 		cap(c.args) > keepArgs || c.session.replies != replyOn {
 		return nil
 	}

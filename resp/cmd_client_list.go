@@ -124,9 +124,8 @@ func (x *call) appendClient(dst []byte, c *conn) []byte {
 
 // descriptor returns the number of the connection's socket, -1 if it has none.
 func (c *conn) descriptor() int {
-	number := -1
-	if c.raw != nil {
-		_ = c.raw.Control(func(fd uintptr) { number = int(fd) })
+	if c.direct == nil {
+		return -1
 	}
-	return number
+	return c.direct.Descriptor()
 }

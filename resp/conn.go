@@ -5,9 +5,9 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/socket"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -19,7 +19,7 @@ import (
 type conn struct {
 	srv     *Server
 	net     net.Conn
-	raw     syscall.RawConn // nil where only net.Conn may write (TLS)
+	direct  *socket.Conn // net, nil where a write may wait (TLS)
 	session session
 
 	in     []byte // read buffer
@@ -60,10 +60,6 @@ type conn struct {
 	leased      leased
 
 	write        sync.Mutex // serializes everything sent
-	writeFn      func(fd uintptr) bool
-	writeBuf     []byte // argument and results of writeFn
-	wrote        int
-	writeErr     error
 	pushes       pushQueue
 	closing      bool // after the replies so far
 	closed       atomic.Bool
@@ -85,7 +81,6 @@ const (
 func newConn(srv *Server, nc net.Conn) *conn {
 	c := &conn{
 		srv:     srv,
-		net:     nc,
 		guard:   newGuard(),
 		unit:    srv.store.NewUnit(),
 		settled: make(chan struct{}, 1),
@@ -93,13 +88,8 @@ func newConn(srv *Server, nc net.Conn) *conn {
 	}
 	c.out.proto = 2
 	c.call = call{reply: &c.out, unit: c.unit, srv: srv, conn: c}
-	c.writeFn = c.writeOnce
 	c.away.init(c)
-	if sc, ok := nc.(syscall.Conn); ok && directWrites {
-		if raw, err := sc.SyscallConn(); err == nil {
-			c.raw = raw
-		}
-	}
+	c.net, c.direct = socket.Of(nc)
 	c.session.init(c)
 	return c
 }
@@ -210,7 +200,7 @@ func (c *conn) settle() {
 		c.from.complete()
 		return
 	}
-	if c.hold || c.raw == nil {
+	if c.hold || c.direct == nil {
 		c.settled <- struct{}{}
 		return
 	}
@@ -222,7 +212,7 @@ func (c *conn) settle() {
 func (c *conn) dispatch(sent chan<- struct{}) {
 	locked := len(c.out.buf) > 0 && c.write.TryLock()
 	if locked {
-		n, err := c.writeNonblocking(c.out.buf)
+		n, err := c.direct.WriteSome(c.out.buf)
 		c.sent(n)
 		if err != nil {
 			c.close()
@@ -275,17 +265,6 @@ func (c *conn) ended() {
 	if ends, gone := c.ends(); ends != nil {
 		*ends = append(*ends, gone+len(c.out.buf))
 	}
-}
-
-// writeNonblocking sends what fits into the socket's buffer. The caller holds
-// write.
-func (c *conn) writeNonblocking(b []byte) (int, error) {
-	c.writeBuf, c.wrote, c.writeErr = b, 0, nil
-	if err := c.raw.Write(c.writeFn); err != nil {
-		return 0, err
-	}
-	c.writeBuf = nil
-	return c.wrote, c.writeErr
 }
 
 // flush sends all replies.

@@ -313,7 +313,7 @@ func (c *conn) commit() bool {
 		c.failUnit(err)
 	case wait:
 		c.pending = true
-		if c.raw == nil && c.from == nil {
+		if c.direct == nil && c.from == nil {
 			c.await()
 		}
 	}

@@ -26,7 +26,7 @@ const module = "github.com/ringside-kv/ringside"
 // and from its own family.
 var layers = [][]string{
 	{"ring"},
-	{"ring/ringtest", "replica/fakenet", "replica/freeport", "replica/durable"},
+	{"ring/ringtest", "replica/fakenet", "replica/freeport", "replica/socket", "replica/durable"},
 	{"ring/...", "buckets/...", "store/...", "replica/members/...", "replica/table/..."},
 	{"ring/strategy"},
 	{"replica/..."},

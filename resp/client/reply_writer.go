@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/ringside-kv/ringside/replica/socket"
 )
 
 // A replyWriter combines the answers of one connection into few writes. As with a
@@ -13,7 +15,7 @@ import (
 type replyWriter struct {
 	conn   net.Conn
 	cfg    *ServeConfig
-	direct *directWriter
+	direct *socket.Conn  // conn, nil where a write may wait
 	kick   chan struct{} // capacity 1: the role of the writer goes to run
 	ended  chan struct{}
 
@@ -35,12 +37,11 @@ type replyWriter struct {
 
 func newReplyWriter(conn net.Conn, cfg *ServeConfig) *replyWriter {
 	w := &replyWriter{
-		conn:   conn,
-		cfg:    cfg,
-		direct: newDirectWriter(conn),
-		kick:   make(chan struct{}, 1),
-		ended:  make(chan struct{}),
+		cfg:   cfg,
+		kick:  make(chan struct{}, 1),
+		ended: make(chan struct{}),
 	}
+	w.conn, w.direct = socket.Of(conn)
 	w.room.L = &w.mu
 	return w
 }
@@ -235,7 +236,7 @@ func (w *replyWriter) writeDirect() bool {
 		if !w.swap() {
 			return true
 		}
-		n, err := w.direct.write(w.out)
+		n, err := w.direct.WriteSome(w.out)
 		if w.out = w.out[:copy(w.out, w.out[n:])]; err != nil || len(w.out) > 0 {
 			return false // drain will come upon the error itself
 		}

@@ -73,7 +73,7 @@ func ServeForward(conn net.Conn, cfg ServeConfig, handle func(batches []*Batch, 
 		defer close(written)
 		w.run()
 	}()
-	r := &requestReader{frames: newFrameReader(conn, cfg.MaxFrame), w: w, handle: handle, end: cfg.End, ended: make(chan error, 1)}
+	r := &requestReader{frames: newFrameReader(w.conn, cfg.MaxFrame), w: w, handle: handle, end: cfg.End, ended: make(chan error, 1)}
 	unwatch := r.watch(conn)
 	r.read()
 	err := <-r.ended

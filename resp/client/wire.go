@@ -7,6 +7,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/ringside-kv/ringside/replica/socket"
 )
 
 // A wire is what the links of a Peer and the lanes of a Ring have in common: one
@@ -32,7 +34,7 @@ type wire struct {
 
 	// The writer's.
 	conn    net.Conn
-	direct  *directWriter // nil if the connection has no such way
+	direct  *socket.Conn // conn, nil where a write may wait
 	out     []byte
 	written uint64 // bytes that the connection took
 }
@@ -89,7 +91,7 @@ func (w *wire) admit() error {
 
 // up begins with a connection. The caller holds mu.
 func (w *wire) up(conn net.Conn) {
-	w.conn, w.direct = conn, newDirectWriter(conn)
+	w.conn, w.direct = socket.Of(conn)
 	w.out, w.encoded, w.written = w.out[:0], 0, 0
 	w.state = wireUp
 }

@@ -47,7 +47,7 @@ func (w *wire) lead() {
 		if !w.refill() {
 			return
 		}
-		n, err := w.direct.write(w.out)
+		n, err := w.direct.WriteSome(w.out)
 		w.written += uint64(n)
 		if w.out = w.out[:copy(w.out, w.out[n:])]; err != nil || len(w.out) > 0 {
 			break // run will come upon the error itself
