@@ -97,6 +97,17 @@ func TestRecordedFiguresAgree(t *testing.T) {
 			if l := all.Latency; l.P50 > l.P99 || l.P99 > l.P999 || l.P999 > l.Max || l.Mean < l.P50/2 {
 				t.Errorf("%s, round %d: %+v", c.Name, run.Round, l)
 			}
+			for _, w := range run.Windows { // what is before the first event
+				if w.AtMS+r.WindowMS <= run.Events[0].AtMS {
+					failed -= w.Failed
+				}
+			}
+			for _, e := range run.Events {
+				failed -= e.Failed
+			}
+			if failed != 0 {
+				t.Errorf("%s, round %d: %d failures belong to no event, or to two", c.Name, run.Round, failed)
+			}
 			for _, e := range run.Events {
 				if e.Factor != nil && math.Abs(*e.Factor*float64(e.LeastKeys)-float64(e.MovedKeys)) > 1 {
 					t.Errorf("%s, round %d, %s: %d moved are not %.3f times %d", c.Name, run.Round, e.Name, e.MovedKeys, *e.Factor, e.LeastKeys)
