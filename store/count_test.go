@@ -240,3 +240,12 @@ func TestClear(t *testing.T) {
 		t.Error("a closed store was cleared")
 	}
 }
+
+// rounds is how often a random test is to run: half as often with -short, where each step
+// takes many times as long.
+func rounds(n int) int {
+	if testing.Short() {
+		n = (n + 1) / 2
+	}
+	return n
+}

@@ -209,7 +209,7 @@ func TestGenerationsNeverRepeat(t *testing.T) {
 func TestPiecesAfterACrash(t *testing.T) {
 	rnd := seeded(t)
 	fs := memdisk.New()
-	for range 4 {
+	for range rounds(4) {
 		s := openTest(t, memConfig(fs, FsyncNo))
 		s.audit(t)
 		done := make(chan struct{})

@@ -34,7 +34,7 @@ func TestRangeLoadIsExact(t *testing.T) {
 	rnd := seeded(t)
 	fs := memdisk.New()
 	s := openTest(t, memConfig(fs, FsyncNo))
-	for round := range 3 {
+	for round := range rounds(3) {
 		churnAll(t, s, rnd, 60)
 		a := s.audit(t)
 		ranges := []ring.Range{ring.Whole}

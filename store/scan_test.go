@@ -321,6 +321,9 @@ func (f slowFile) SyncData() error {
 // TestRandomKeyIsFair: no key is much likelier than another, whether few or many
 // share a token or a slice.
 func TestRandomKeyIsFair(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws thousands of keys, one after the other")
+	}
 	for name, key := range map[string]func(int) string{
 		"spread":  func(i int) string { return fmt.Sprint("key", i) },
 		"one tag": func(i int) string { return fmt.Sprint("{tag}", i) },
