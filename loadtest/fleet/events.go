@@ -90,7 +90,15 @@ func (f *Fleet) bring(ctx context.Context, all []*member) (ids []string, err err
 	if err != nil {
 		return nil, err
 	}
-	return ids, until(ctx, look, func(ctx context.Context) string { return f.notIn(ctx, ids) })
+	if err := until(ctx, look, func(ctx context.Context) string { return f.notIn(ctx, ids) }); err != nil {
+		return ids, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range all {
+		m.ready = true
+	}
+	return ids, nil
 }
 
 // Leave has n nodes hand over all that they have. It returns once the cluster knows, with

@@ -43,6 +43,7 @@ type member struct {
 
 	// Guarded by Fleet.mu.
 	state state
+	ready bool // it has entered the cluster since it was started
 	at    at   // set once
 	body  body // its last
 }
@@ -111,12 +112,17 @@ func Start(ctx context.Context, cfg Config) (f *Fleet, err error) {
 // Contestant is what the fleet runs.
 func (f *Fleet) Contestant() Contestant { return f.of }
 
-// Addrs are the clients' addresses of the nodes that are up, those that leave included, in
-// the order in which they joined.
+// Addrs are the clients' addresses of the nodes that are up and ready, those that leave
+// included, in the order in which they joined. One that has not entered the cluster yet is
+// not ready: whoever balances load among nodes asks them that before he sends them any.
 func (f *Fleet) Addrs() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	var addrs []string
-	for _, n := range f.Nodes() {
-		addrs = append(addrs, n.Addr)
+	for _, m := range f.members {
+		if m.state != dead && m.ready {
+			addrs = append(addrs, m.at.client)
+		}
 	}
 	return addrs
 }
@@ -198,7 +204,7 @@ func (f *Fleet) run(ctx context.Context, m *member, join []string) error {
 	if m.at == (at{}) { // others read it while the member is up
 		m.at = body.at()
 	}
-	m.body, m.state = body, up
+	m.body, m.state, m.ready = body, up, false
 	f.ends.Go(func() { f.await(m, body) })
 	return nil
 }

@@ -230,6 +230,35 @@ func TestEnvironmentOfProcesses(t *testing.T) {
 	}
 }
 
+// Clients are sent to a node once it is in the cluster, and no sooner.
+func TestClientsFindANodeThatIsReady(t *testing.T) {
+	f, err := Start(t.Context(), testConfig(t, "buckets"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	before := f.Addrs()
+	joined := make(chan error, 1)
+	go func() {
+		_, err := f.Join(context.Background(), 1)
+		joined <- err
+	}()
+	seen := before
+	for len(seen) == len(before) && len(joined) == 0 {
+		seen = f.Addrs()
+		time.Sleep(time.Millisecond)
+	}
+	if missing := f.notIn(t.Context(), []string{"n4"}); missing != "" {
+		t.Error(missing)
+	}
+	if err := <-joined; err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Addrs(); len(got) != len(before)+1 {
+		t.Errorf("%v, and before %v", got, before)
+	}
+}
+
 // A process logs by lines, and the last says why it ended.
 func TestLinesOfProcesses(t *testing.T) {
 	var logged strings.Builder
