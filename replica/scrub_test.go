@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -103,7 +104,7 @@ func (c *testCluster) until(holds func() bool, what func() string) {
 func (c *testCluster) some(n int, total map[string]int, in func(*table.Row) bool) (keys []string) {
 	c.t.Helper()
 	st := c.agreed.State()
-	for key := range total {
+	for _, key := range slices.Sorted(maps.Keys(total)) {
 		if row, ok := st.Row(tokenOf(key)); ok && in(row) && len(keys) < n {
 			keys = append(keys, key)
 		}
@@ -111,8 +112,25 @@ func (c *testCluster) some(n int, total map[string]int, in func(*table.Row) bool
 	if len(keys) < n {
 		c.t.Fatalf("%d keys in place of %d", len(keys), n)
 	}
-	slices.Sort(keys)
 	return keys
+}
+
+// together are n keys of one range, of those that in takes.
+func (c *testCluster) together(n int, total map[string]int, in func(*table.Row) bool) []string {
+	c.t.Helper()
+	st := c.agreed.State()
+	of := make(map[ring.Range][]string)
+	for _, key := range slices.Sorted(maps.Keys(total)) {
+		row, ok := st.Row(tokenOf(key))
+		if !ok || !in(row) {
+			continue
+		}
+		if of[row.Range] = append(of[row.Range], key); len(of[row.Range]) == n {
+			return of[row.Range]
+		}
+	}
+	c.t.Fatalf("no range has %d keys", n)
+	return nil
 }
 
 // What a backup has behind its primary's back, lacks or has otherwise is found, while
@@ -302,11 +320,10 @@ func TestDamageOfAllCopiesIsKept(t *testing.T) {
 				time.Sleep(5 * time.Second)
 				total := stop()
 				in := func(row *table.Row) bool { return row.Primary == "n1" && slices.Contains(row.Backups, "n2") }
-				key := c.some(1, total, in)[0]
-				row, _ := c.agreed.State().Row(tokenOf(key))
-				other := c.some(2, total, func(r *table.Row) bool { return r.Range == row.Range })
-				c.stores["n1"].damage(other[0])
-				c.stores["n2"].damage(other[1])
+				keys := c.together(2, total, in)
+				row, _ := c.agreed.State().Row(tokenOf(keys[0]))
+				c.stores["n1"].damage(keys[0])
+				c.stores["n2"].damage(keys[1])
 				c.nodes["n1"].engine.ScrubNow()
 				c.nodes["n2"].engine.ScrubNow()
 				time.Sleep(3 * time.Minute)
