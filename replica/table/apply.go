@@ -32,6 +32,26 @@ func (t *Table) Apply(ctx context.Context, command Command) (Result, error) {
 		return Result{}, err
 	}
 	defer leave()
+	r, err := t.decide(ctx, command)
+	if err == nil {
+		// The outcome is known; only its being seen here may be late.
+		_ = t.Wait(ctx, r.Index)
+	}
+	return r, err
+}
+
+// Decide is Apply that returns as soon as the outcome is known: for a command after which
+// this node may hear of nothing any more, since it is put out of the group.
+func (t *Table) Decide(ctx context.Context, command Command) (Result, error) {
+	ctx, leave, err := t.enter(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	defer leave()
+	return t.decide(ctx, command)
+}
+
+func (t *Table) decide(ctx context.Context, command Command) (Result, error) {
 	if r, ok := command.(*Register); ok && r.Node == t.cfg.ID && r.Server == "" {
 		own := *r
 		own.Server = t.disk.server
@@ -44,10 +64,6 @@ func (t *Table) Apply(ctx context.Context, command Command) (Result, error) {
 		leader, _ := t.Leader()
 		done, err := t.try(ctx, data)
 		if err == nil || !errors.Is(err, errNotProposed) {
-			if err == nil {
-				// The outcome is known; only its being seen here may be late.
-				_ = t.Wait(ctx, done.index)
-			}
 			return Result{done.index}, err
 		}
 		if !t.pause(ctx, pause, leader, changed) {

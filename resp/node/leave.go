@@ -96,11 +96,11 @@ func (c *cluster) goAway(ctx context.Context) error {
 	if err := c.drained(ctx); err != nil {
 		return err
 	}
-	// The node may be put out of the group before it hears that the table has forgotten
-	// it, so it does not wait for that.
+	// The node is put out of the group once the table has forgotten it, and may never hear
+	// of that.
 	forget, cancel := context.WithTimeout(ctx, forgetTime)
 	defer cancel()
-	_, err := c.table.Apply(forget, &table.Forget{Node: c.n.id, Incarnation: c.incarnation})
+	_, err := c.table.Decide(forget, &table.Forget{Node: c.n.id, Incarnation: c.incarnation})
 	if err != nil && !errors.Is(err, table.ErrUnknownNode) {
 		log.Warn("everything is handed over, but the table may go on to list this node; RING FORGET removes it", "node", c.n.id, "err", err)
 	}
