@@ -2,17 +2,18 @@
 
 package socket
 
-import "golang.org/x/sys/unix"
+import "syscall"
 
-// direct: the race detector has to see reads and writes, and so gets those that are announced.
+// direct: the race detector learns from package syscall who hears of what, as in package
+// net, and so gets calls that are announced.
 const direct = true
 
-func read(fd uintptr, p []byte) (int, error)  { return call(unix.Read, fd, p) }
-func write(fd uintptr, p []byte) (int, error) { return call(unix.Write, fd, p) }
+func read(fd uintptr, p []byte) (int, error)  { return call(syscall.Read, fd, p) }
+func write(fd uintptr, p []byte) (int, error) { return call(syscall.Write, fd, p) }
 
 func call(one func(int, []byte) (int, error), fd uintptr, p []byte) (int, error) {
 	for {
-		if n, err := one(int(fd), p); err != unix.EINTR {
+		if n, err := one(int(fd), p); err != syscall.EINTR {
 			return max(n, 0), err
 		}
 	}
