@@ -17,9 +17,10 @@ type board struct {
 	show func([]report.State) // nil: to nobody
 	mu   sync.Mutex
 	all  []report.State
-	load *drive.Load // of the contestant whose clients run
-	at   int         // which it is
-	ends time.Time   // about when
+	at   int               // whose clients run, or fill
+	live func() drive.Live // what they do; nil: none run
+	ends time.Time         // about when they will have run
+	fill *filling          // nil: none fill
 
 	stop    chan struct{}
 	showing sync.WaitGroup
@@ -52,14 +53,35 @@ func (b *board) keep() {
 
 func (b *board) tell() {
 	b.mu.Lock()
-	if b.load != nil {
-		s, live := &b.all[b.at], b.load.Now()
+	s := &b.all[b.at]
+	switch {
+	case b.live != nil:
+		live := b.live()
 		s.PerSecond, s.P99, s.Failed = live.PerSecond, live.P99, live.Failed
 		s.Left = max(time.Until(b.ends), 0)
+	case b.fill != nil:
+		s.PerSecond, s.Left = b.fill.pace(time.Now())
 	}
 	all := slices.Clone(b.all)
 	b.mu.Unlock()
 	b.show(all)
+}
+
+// A filling is a load of keys while it goes on.
+type filling struct {
+	keys  int64
+	began time.Time
+	done  func() int64 // keys written so far
+}
+
+// pace is how many keys a second are written, and about how long the rest takes; 0: unknown.
+func (f *filling) pace(now time.Time) (perSecond float64, left time.Duration) {
+	done := f.done()
+	if done <= 0 || !now.After(f.began) {
+		return 0, 0
+	}
+	perSecond = float64(done) / now.Sub(f.began).Seconds()
+	return perSecond, time.Duration(float64(f.keys-done) / perSecond * float64(time.Second))
 }
 
 // close tells for the last time.
@@ -99,14 +121,23 @@ func (l *line) sample(now report.Sample) {
 func (l *line) runs(load *drive.Load, takes time.Duration) {
 	l.b.mu.Lock()
 	defer l.b.mu.Unlock()
-	l.b.load, l.b.at, l.b.ends = load, l.i, time.Now().Add(takes)
+	l.b.live, l.b.at, l.b.ends = load.Now, l.i, time.Now().Add(takes)
 }
 
-// rests tells that clients have ended.
+// fills tells that so many keys are written.
+func (l *line) fills(load *drive.Load, keys int64) {
+	before := load.Filled()
+	l.b.mu.Lock()
+	defer l.b.mu.Unlock()
+	l.b.at = l.i
+	l.b.fill = &filling{keys: keys, began: time.Now(), done: func() int64 { return load.Filled() - before }}
+}
+
+// rests tells that clients have ended what they were at.
 func (l *line) rests() {
 	l.b.mu.Lock()
 	defer l.b.mu.Unlock()
-	l.b.load = nil
+	l.b.live, l.b.fill = nil, nil
 	s := &l.b.all[l.i]
 	s.PerSecond, s.P99, s.Left = 0, 0, 0
 }

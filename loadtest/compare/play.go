@@ -167,6 +167,8 @@ func (c *Config) nameOf(w *workload.Config) func(int64) string {
 
 func (p *play) fill(ctx context.Context, keys int64) error {
 	p.board.phase(script.Step{Kind: script.Load, Keys: keys}.String())
+	p.board.fills(p.load, keys)
+	defer p.board.rests()
 	began := time.Now()
 	if err := p.load.Fill(ctx, keys); err != nil {
 		return err

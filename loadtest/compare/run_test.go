@@ -196,7 +196,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	cfg.Progress = func(all []report.State) {
-		if all[0].PerSecond > 0 {
+		if all[0].Phase == "run 1h0m0s" && all[0].PerSecond > 0 {
 			cancel()
 		}
 	}

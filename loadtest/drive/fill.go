@@ -61,6 +61,10 @@ func (l *Load) Fill(ctx context.Context, keys int64) error {
 	return nil
 }
 
+// Filled is how many writes of [Load.Fill] have succeeded so far, in all calls together. It
+// may be called at any time.
+func (l *Load) Filled() int64 { return l.filled.Load() }
+
 // fillPart writes every so many-th key.
 func (l *Load) fillPart(ctx context.Context, f *filler, part int, keys int64, left *atomic.Int64) error {
 	w := l.newWorker(l.newLink(ctx, ctx.Done(), part))
@@ -72,6 +76,7 @@ func (l *Load) fillPart(ctx context.Context, f *filler, part int, keys int64, le
 		switch {
 		case !seen.Failed():
 			left.Add(-1)
+			l.filled.Add(1)
 			return
 		case seen == series.Wrong, r != nil && (string(r.text[:min(3, len(r.text))]) == "OOM"):
 			refusal = fmt.Errorf("fill key %s: %s", l.keyName(fl.keys[0]), r.text)

@@ -26,6 +26,9 @@ func TestFillGoesOnUntilAllIsWritten(t *testing.T) {
 	if err := l.Fill(within(t), 1000); err != nil || len(f.values) != 1000 {
 		t.Fatalf("%v, %d keys", err, len(f.values))
 	}
+	if n := l.Filled(); n != 1000 {
+		t.Errorf("%d keys are said to be written", n)
+	}
 	if err := l.Fill(within(t), 1000); err != nil {
 		t.Fatal(err)
 	}

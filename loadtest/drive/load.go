@@ -39,6 +39,7 @@ type Load struct {
 
 	links     []link
 	fillers   []*filler
+	filled    atomic.Int64
 	due       []atomic.Int64 // of each client in an open loop: what it does next
 	connected atomic.Int64
 	broken    atomic.Int64
