@@ -129,6 +129,7 @@ func (u *Unit) forget() {
 	u.deltas = u.deltas[:0]
 	u.headers = 0
 	u.dropDirty(0)
+	u.elements.forget()
 	if cap(u.changes) > 1<<11 {
 		u.changes, u.deltas, u.index = nil, nil, nil
 	}
@@ -168,6 +169,7 @@ func (u *Unit) apply(w Waiter) error {
 		return u.refused(err)
 	}
 	u.writeDirty()
+	u.writeLate()
 	if err := s.beginCommit(); err != nil {
 		return u.refused(err)
 	}

@@ -50,6 +50,8 @@ type construction struct {
 	place Place
 	key   []byte
 	gen   uint64
+	// staged: entries of it have been committed before the header.
+	staged bool
 	// adopted: a header names it, and taps know.
 	adopted bool
 }

@@ -106,8 +106,8 @@ func (u *Unit) addHeader(p *tapPiece, c *change) {
 		if h.gen != 0 && h.gen != c.base {
 			o.kind = opFresh
 			for i := range u.built {
-				if u.built[i].gen == h.gen {
-					o.kind, u.built[i].adopted = opAdopt, true
+				if b := &u.built[i]; b.gen == h.gen && b.staged {
+					o.kind, b.adopted = opAdopt, true
 				}
 			}
 		}
@@ -177,7 +177,7 @@ func (ts *tapSet) staged(r batchrepr.Reader, p Place, key []byte, gen uint64, mo
 func (ts *tapSet) abandoned(built []construction) {
 	for i := range built {
 		c := &built[i]
-		if c.adopted {
+		if !c.staged || c.adopted {
 			continue
 		}
 		if piece := ts.find(c.place.Token()); piece != nil {

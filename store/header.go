@@ -8,8 +8,7 @@ import (
 // Type is the type of a value. The numbers are part of the format.
 type Type uint8
 
-// The types of values. Only strings exist so far; the others have their place
-// in the format.
+// The types of values.
 const (
 	None   Type = 0
 	String Type = 1
@@ -42,25 +41,27 @@ func (t Type) String() string {
 const (
 	headExpiry   = 1 << 0 // an expiry follows
 	headChildren = 1 << 1 // generation and count follow; sub entries may exist
-	headRaw      = 1 << 2 // a string that was built by parts: OBJECT ENCODING says raw
+	headRaw      = 1 << 2 // see Value.Raw
 	headKnown    = headExpiry | headChildren | headRaw
 )
 
 // A header is the entry of a key with the empty sub key:
 //
 //	type 1 B | flags 1 B | expiry 8 B LE, ms since 1970, if flagged |
-//	generation 8 B LE and count uvarint, if flagged | value
+//	generation 8 B LE and count uvarint, if flagged |
+//	bytes uvarint, of a collection with a generation | value
 //
-// The value is the string itself for strings of at most pieceSize bytes. For
-// longer ones, and for collections, the entries lie under sub keys that start
-// with the generation, and count is the length in bytes or the number of
-// elements.
+// The value is the string itself for strings of at most pieceSize bytes, and all of a
+// small collection. For longer ones the entries lie under sub keys that start with the
+// generation; count is the length of the string in bytes, or the number of elements, and
+// bytes what those hold. The value is what else the type of a collection wants to know.
 type header struct {
 	typ    Type
 	flags  uint8
 	expiry int64  // ms since 1970; 0: none
 	gen    uint64 // 0: no sub entries
 	count  uint64
+	bytes  uint64
 	value  []byte
 }
 
@@ -81,6 +82,9 @@ func (h *header) append(dst []byte) []byte {
 	if h.gen != 0 {
 		dst = binary.LittleEndian.AppendUint64(dst, h.gen)
 		dst = binary.AppendUvarint(dst, h.count)
+		if h.typ != String {
+			dst = binary.AppendUvarint(dst, h.bytes)
+		}
 	}
 	return append(dst, h.value...)
 }
@@ -113,6 +117,12 @@ func (h *header) parse(b []byte) error {
 		}
 		h.count = n
 		b = b[8+w:]
+		if h.typ != String {
+			if h.bytes, w = binary.Uvarint(b); w <= 0 {
+				return errHeader
+			}
+			b = b[w:]
+		}
 	}
 	h.value = b
 	return nil
@@ -120,10 +130,13 @@ func (h *header) parse(b []byte) error {
 
 // size is what the value counts in bytes: DBSIZE's companion for a range.
 func (h *header) size() int64 {
-	if h.gen != 0 {
+	switch {
+	case h.gen == 0:
+		return int64(len(h.value))
+	case h.typ == String:
 		return int64(h.count)
 	}
-	return int64(len(h.value))
+	return int64(h.bytes)
 }
 
 func (h *header) expired(now int64) bool { return h.expiry != 0 && h.expiry <= now }

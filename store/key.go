@@ -1,5 +1,7 @@
 package store
 
+import "errors"
+
 // Operations on keys whatever their type.
 
 // Delete removes a key; v is what Get returned. The unit must hold its latch.
@@ -29,12 +31,33 @@ func (u *Unit) Copy(src []byte, from Value, dst []byte, to Value) error {
 		u.put(to.place, dst, &old, &h)
 		return nil
 	}
+	if from.Type != String {
+		return u.copyElements(src, &from, dst, &to)
+	}
 	var piece []byte
 	return u.putPieces(dst, to.place, &old, h, from.Size, func(i int64) ([]byte, error) {
 		var err error
 		piece, err = u.ReadRange(src, from, i*pieceSize, min(pieceSize, from.Size-i*pieceSize), piece[:0])
 		return piece, err
 	})
+}
+
+func (u *Unit) copyElements(src []byte, from *Value, dst []byte, to *Value) error {
+	gen, err := u.construct(dst, to.place, func(c *constructor) error {
+		all := u.Elements(src, from, nil, nil, false)
+		var err error
+		for err == nil && all.Next() {
+			err = c.set(all.Sub(), all.Value())
+		}
+		return errors.Join(err, all.Close())
+	})
+	if err != nil {
+		return err
+	}
+	old, h := to.header(), from.header()
+	h.gen = gen
+	u.put(to.place, dst, &old, &h)
+	return nil
 }
 
 // Rename moves src to dst, which it replaces; both values are what Get returned.

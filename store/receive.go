@@ -238,7 +238,7 @@ func (rc *Receiver) put(p Place, o *operation, old *header) error {
 			return fmt.Errorf("%w: the header of a value that was not begun", ErrGap)
 		}
 		delete(rc.begun, k)
-		u.built = append(u.built, construction{place: p, key: o.key, gen: gen, adopted: true})
+		u.built = append(u.built, construction{place: p, key: o.key, gen: gen, staged: true, adopted: true})
 		_ = u.batched().Delete(garbageKey(nil, p, o.key, gen), nil)
 		h.gen = gen
 	case o.kind == opPut && old.gen != 0:
@@ -248,7 +248,7 @@ func (rc *Receiver) put(p Place, o *operation, old *header) error {
 		if err != nil {
 			return err
 		}
-		u.built = append(u.built, construction{place: p, key: o.key, gen: gen, adopted: true})
+		u.built = append(u.built, construction{place: p, key: o.key, gen: gen})
 		h.gen = gen
 	}
 	u.put(p, o.key, old, &h)

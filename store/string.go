@@ -2,7 +2,7 @@ package store
 
 import (
 	"bytes"
-	"fmt"
+	"encoding/binary"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -11,9 +11,6 @@ import (
 // pieces of longer ones, in bytes. It is part of the format. A piece that is
 // missing, or shorter than its place, is filled up with zero bytes.
 const pieceSize = 64 << 10
-
-// stageSize bounds the batches by which a long string is written, in bytes.
-const stageSize = 1 << 20
 
 // PutString makes value the string at key, with an expiry in ms since 1970 or 0;
 // v is what Get returned. The unit must hold the key's latch.
@@ -35,57 +32,27 @@ func (u *Unit) PutString(key []byte, v Value, value []byte, expiry int64, raw bo
 // putPieces writes a long string of size bytes as a new generation; piece gives
 // its pieces.
 func (u *Unit) putPieces(key []byte, p Place, old *header, h header, size int64, piece func(int64) ([]byte, error)) error {
-	gen, err := u.s.newGeneration()
+	var sub []byte
+	gen, err := u.construct(key, p, func(c *constructor) error {
+		for i := int64(0); i*pieceSize < size; i++ {
+			data, err := piece(i)
+			if err != nil {
+				return err
+			}
+			if data = trimZeros(data); len(data) > 0 {
+				sub = binary.BigEndian.AppendUint32(sub[:0], uint32(i))
+				if err := c.set(sub, data); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	if !u.constructing {
-		u.s.constructing.RLock()
-		u.constructing = true
-	}
-	u.built = append(u.built, construction{place: p, key: key, gen: gen})
-	b := u.s.db.NewBatch()
-	defer func() { _ = b.Close() }()
-	garbage := garbageKey(nil, p, key, gen)
-	_ = b.Set(garbage, nil, nil)
-	u.s.garbage.Add(1)
-	prefix := appendDataPrefix(nil, p, key)
-	more := false
-	for i := int64(0); i*pieceSize < size; i++ {
-		data, err := piece(i)
-		if err != nil {
-			return err
-		}
-		if data = trimZeros(data); len(data) > 0 {
-			_ = b.Set(appendPieceKey(prefix, gen, uint32(i)), data, nil)
-		}
-		if b.Len() >= stageSize {
-			if err := u.stage(b, p, key, gen, more); err != nil {
-				return err
-			}
-			more = true
-		}
-	}
-	if err := u.stage(b, p, key, gen, more); err != nil {
-		return err
-	}
-	_ = u.batched().Delete(garbage, nil)
 	h.gen, h.count, h.value = gen, uint64(size), nil
 	u.put(p, key, old, &h)
-	return nil
-}
-
-// stage commits part of a value that no header names yet. It need not be durable
-// by itself: the log keeps the order, and the header comes after it.
-func (u *Unit) stage(b *pebble.Batch, p Place, key []byte, gen uint64, more bool) error {
-	contents := b.Reader()
-	if err := u.s.write(b, pebble.NoSync); err != nil {
-		return fmt.Errorf("write long value: %w", err)
-	}
-	if taps := u.s.taps.Load(); taps != nil {
-		taps.staged(contents, p, key, gen, more)
-	}
-	b.Reset()
 	return nil
 }
 

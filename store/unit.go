@@ -34,6 +34,8 @@ type Unit struct {
 	lines []byte
 	pbuf  []byte // Pebble keys under construction
 	dirty []dirtyPiece
+	// elements are the unit's changes of entries of collections.
+	elements elementChanges
 	// built holds the generations that this unit writes the header of.
 	built []construction
 	// seen is what this unit has read, or written, that a Tap holds; see held.go.
@@ -72,16 +74,23 @@ type change struct {
 	line  []byte // encoded header; nil: the key is gone
 	base  uint64 // the generation of the value that the unit found
 	gen   uint64 // of line; set when it is handed over
+	late  bool   // line is not in the batch yet
 }
 
 // A Value is what a unit sees of one key. The zero Value is a key that does not
 // exist.
 type Value struct {
-	Type   Type
-	Raw    bool   // a string that was built by parts
-	Expiry int64  // ms since 1970; 0: none
-	Size   int64  // bytes of a string
-	Inline []byte // a string that fits one entry; valid until the unit ends
+	Type Type
+	// Raw: the string was built by parts, or the collection has once been one that Redis
+	// keeps in no compact form. OBJECT ENCODING tells.
+	Raw    bool
+	Expiry int64 // ms since 1970; 0: none
+	Size   int64 // bytes of a string, or of all that a collection holds
+	Count  int64 // elements of a collection, unless it is whole
+	// Inline is a string that fits one entry, or all of a small collection, or what the
+	// type of a collection wants to know beside its elements. It is valid until the unit
+	// ends.
+	Inline []byte
 	gen    uint64
 	place  Place
 }
@@ -89,7 +98,13 @@ type Value struct {
 // Exists reports whether there is such a key.
 func (v *Value) Exists() bool { return v.Type != None }
 
-// Whole reports whether Inline is the whole string.
+// At returns v as the value of the key that another is of.
+func (v Value) At(of Value) Value {
+	v.place = of.place
+	return v
+}
+
+// Whole reports whether Inline is the whole string, or collection.
 func (v *Value) Whole() bool { return v.gen == 0 }
 
 func (v *Value) header() header {
@@ -97,8 +112,12 @@ func (v *Value) header() header {
 	if v.Raw {
 		h.flags = headRaw
 	}
-	if v.gen != 0 {
+	switch {
+	case v.gen == 0:
+	case v.Type == String:
 		h.count = uint64(v.Size)
+	default:
+		h.count, h.bytes = uint64(v.Count), uint64(v.Size)
 	}
 	return h
 }
@@ -108,8 +127,11 @@ func (v *Value) set(h *header, p Place) {
 		Type: h.typ, Raw: h.flags&headRaw != 0, Expiry: h.expiry,
 		Size: h.size(), gen: h.gen, place: p,
 	}
-	if h.gen == 0 {
+	if h.gen == 0 || h.typ != String {
 		v.Inline = h.value
+	}
+	if h.gen != 0 && h.typ != String {
+		v.Count = int64(h.count)
 	}
 }
 
@@ -176,7 +198,7 @@ func (u *Unit) find(p Place, key []byte) *change {
 
 func (u *Unit) setChange(p Place, key, line []byte, base uint64) {
 	if c := u.find(p, key); c != nil {
-		c.line = line
+		c.line, c.late = line, false
 		return
 	}
 	u.changes = append(u.changes, change{place: p, key: key, line: line, base: base})
@@ -234,12 +256,14 @@ func (u *Unit) Changed(key []byte) bool {
 }
 
 // Get returns the value of a key; a key whose time has come does not exist, and
-// is removed. The value is valid until the unit ends or changes the key.
+// is removed. The value is valid until the unit ends or changes the key. Of a collection
+// that is not whole nothing can be read with it in a unit without latches: see
+// GetElement and GetWhole.
 func (u *Unit) Get(key []byte) (Value, error) {
 	p := u.Place(key)
 	var v Value
 	h, err := u.load(p, key)
-	if err == nil && h.gen != 0 && !u.holds(p) {
+	if err == nil && h.gen != 0 && h.typ == String && !u.holds(p) {
 		h, err = u.openReader(p, key)
 	}
 	if err != nil || h.typ == None {

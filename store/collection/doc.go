@@ -1,0 +1,9 @@
+// Package collection lays hashes and sets out in a store: small ones whole, in their key's
+// header, large ones as an element for each field.
+//
+// It owns the forms of both, and when one becomes the other. It does not own what lies on
+// disk beyond them, nor latches, commits and expiry (package store), nor the commands and
+// their replies (package resp).
+//
+// Read [Table] first, then packed.go for the small form and subkey.go for the large one.
+package collection

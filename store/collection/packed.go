@@ -1,0 +1,105 @@
+package collection
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+)
+
+// A packed collection is how many entries it has, as a uvarint, then each of them in the
+// order in which they came: its field and, if it has one, its value, each behind its
+// length as a uvarint.
+type packed struct {
+	buf   []byte
+	pairs bool // entries have values
+}
+
+var errPacked = errors.New("malformed collection")
+
+// len returns how many entries there are.
+func (p packed) len() int64 {
+	n, w := binary.Uvarint(p.buf)
+	if w <= 0 || n > uint64(len(p.buf)) {
+		return 0
+	}
+	return int64(n)
+}
+
+// A packedReader goes over the entries of a packed collection.
+type packedReader struct {
+	rest         []byte
+	pairs        bool
+	field, value []byte
+	// at is where the entry begins, in what the reader was made for.
+	at, size int
+	err      error
+}
+
+func (p packed) reader() packedReader {
+	if len(p.buf) == 0 {
+		return packedReader{}
+	}
+	_, w := binary.Uvarint(p.buf)
+	if w <= 0 {
+		return packedReader{err: errPacked}
+	}
+	return packedReader{rest: p.buf[w:], pairs: p.pairs, size: len(p.buf)}
+}
+
+// next goes to the next entry; false at the end, or with err set.
+func (r *packedReader) next() bool {
+	if len(r.rest) == 0 || r.err != nil {
+		return false
+	}
+	r.at = r.size - len(r.rest)
+	ok := false
+	if r.field, r.rest, ok = cut(r.rest); ok && r.pairs {
+		r.value, r.rest, ok = cut(r.rest)
+	}
+	if !ok {
+		r.err = errPacked
+	}
+	return ok
+}
+
+func cut(b []byte) (head, rest []byte, ok bool) {
+	n, w := binary.Uvarint(b)
+	if w <= 0 || n > uint64(len(b)-w) {
+		return nil, nil, false
+	}
+	end := w + int(n)
+	return b[w:end:end], b[end:], true
+}
+
+// find returns where the entry with a field lies, and its value.
+func (p packed) find(field []byte) (at, end int, value []byte, ok bool, err error) {
+	r := p.reader()
+	for r.next() {
+		if bytes.Equal(r.field, field) {
+			return r.at, r.size - len(r.rest), r.value, true, nil
+		}
+	}
+	return 0, 0, nil, false, r.err
+}
+
+// splice appends to dst the collection with the bytes from at to end, entries or none,
+// replaced by an entry, or removed; n is how many entries there are then.
+func (p packed) splice(dst []byte, n int64, at, end int, entry []byte) []byte {
+	dst = binary.AppendUvarint(dst, uint64(n))
+	if len(p.buf) == 0 {
+		return append(dst, entry...)
+	}
+	_, w := binary.Uvarint(p.buf)
+	dst = append(dst, p.buf[w:at]...)
+	dst = append(dst, entry...)
+	return append(dst, p.buf[end:]...)
+}
+
+// appendEntry appends an entry.
+func appendEntry(dst, field, value []byte, pairs bool) []byte {
+	dst = append(binary.AppendUvarint(dst, uint64(len(field))), field...)
+	if pairs {
+		dst = append(binary.AppendUvarint(dst, uint64(len(value))), value...)
+	}
+	return dst
+}

@@ -1,0 +1,201 @@
+package collection
+
+import (
+	"errors"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+// ErrType is the error for a key that holds another type of value.
+var ErrType = errors.New("the key holds another type of value")
+
+// DefaultPacked is the usual limit of a collection that is kept whole, in bytes.
+const DefaultPacked = 1 << 10
+
+// A Table is fields that each are there once, with a value in a hash and without one in a
+// set. It is for the commands of one unit: it belongs to its goroutine, and what it returns
+// is valid until the unit ends or the table is changed.
+type Table struct {
+	// MaxPacked is up to how many bytes a table that is changed is kept whole. A table that
+	// once was larger is not made whole again.
+	MaxPacked int
+
+	unit *store.Unit
+	key  []byte
+	typ  store.Type
+	v    store.Value
+	// steady: all elements can be read as of the moment that v is of.
+	steady bool
+	sub    []byte // scratch
+	form   []byte // scratch
+}
+
+// Open makes t the table at a key, of type store.Hash or store.Set, for whoever changes it,
+// with the key's latch held, or looks at one field. A key that does not exist is an empty
+// table.
+func (t *Table) Open(u *store.Unit, key []byte, typ store.Type) error {
+	v, err := u.Get(key)
+	return t.open(u, key, typ, v, false, err)
+}
+
+// OpenWhole is Open for whoever looks at more than one field: all is of one moment.
+func (t *Table) OpenWhole(u *store.Unit, key []byte, typ store.Type) error {
+	v, err := u.GetWhole(key)
+	return t.open(u, key, typ, v, true, err)
+}
+
+func (t *Table) open(u *store.Unit, key []byte, typ store.Type, v store.Value, steady bool, err error) error {
+	t.unit, t.key, t.typ, t.v, t.steady = u, key, typ, v, steady
+	if err == nil && v.Exists() && v.Type != typ {
+		err = ErrType
+	}
+	return err
+}
+
+// Value returns what the store says of the key.
+func (t *Table) Value() *store.Value { return &t.v }
+
+// Len returns the number of fields.
+func (t *Table) Len() int64 {
+	if t.v.Whole() {
+		return t.packed().len()
+	}
+	return t.v.Count
+}
+
+func (t *Table) pairs() bool { return t.typ == store.Hash }
+
+// packed is the whole table; of a key that does not exist it is empty.
+func (t *Table) packed() packed { return packed{t.v.Inline, t.pairs()} }
+
+// Get returns the value of a field.
+func (t *Table) Get(field []byte) (value []byte, ok bool, err error) {
+	if t.v.Whole() {
+		_, _, value, ok, err = t.packed().find(field)
+		return value, ok, err
+	}
+	t.sub = appendSubKey(t.sub[:0], field)
+	if t.steady {
+		return t.unit.Element(t.key, &t.v, t.sub)
+	}
+	if t.v, value, ok, err = t.unit.GetElement(t.key, t.sub); err != nil {
+		return nil, false, err
+	}
+	switch {
+	case t.v.Exists() && t.v.Type != t.typ:
+		return nil, false, ErrType
+	case t.v.Whole(): // since Open
+		_, _, value, ok, err = t.packed().find(field)
+	}
+	return value, ok, err
+}
+
+// Set gives a field a value, in a set an empty one, and reports whether the field is new.
+// With an error nothing was changed.
+func (t *Table) Set(field, value []byte) (added bool, err error) {
+	if t.v.Whole() {
+		p := t.packed()
+		at, end, old, found, err := p.find(field)
+		if err != nil || found && string(old) == string(value) {
+			return false, err
+		}
+		n := p.len()
+		if !found {
+			at, end = len(p.buf), len(p.buf)
+			n++
+		}
+		t.sub = appendEntry(t.sub[:0], field, value, t.pairs())
+		if len(p.buf)-(end-at)+len(t.sub) <= t.MaxPacked {
+			t.form = p.splice(t.form[:0], n, at, end, t.sub)
+			t.unit.PutWhole(t.key, &t.v, t.typ, t.form)
+			return !found, nil
+		}
+		if err := t.split(); err != nil {
+			return false, err
+		}
+	}
+	t.sub = appendSubKey(t.sub[:0], field)
+	old, found, err := t.unit.Element(t.key, &t.v, t.sub)
+	if err != nil || found && string(old) == string(value) {
+		return false, err
+	}
+	count, size := t.v.Count, t.v.Size+int64(len(value)-len(old))
+	if !found {
+		count++
+		size += int64(len(field))
+	}
+	t.unit.SetElement(t.key, &t.v, t.sub, value)
+	if count != t.v.Count || size != t.v.Size {
+		t.unit.PutHead(t.key, &t.v, count, size, nil)
+	}
+	return !found, nil
+}
+
+// split makes of a table that is whole one of elements.
+func (t *Table) split() error {
+	p := t.packed()
+	if err := t.unit.Split(t.key, &t.v, t.typ); err != nil {
+		return err
+	}
+	count, size := int64(0), int64(0)
+	r := p.reader()
+	for r.next() {
+		t.sub = appendSubKey(t.sub[:0], r.field)
+		t.unit.SetElement(t.key, &t.v, t.sub, r.value)
+		count++
+		size += int64(len(r.field) + len(r.value))
+	}
+	t.unit.PutHead(t.key, &t.v, count, size, nil)
+	return r.err
+}
+
+// Delete removes a field and reports whether it was there. With its last field the key
+// goes. With an error nothing was changed.
+func (t *Table) Delete(field []byte) (bool, error) {
+	if t.v.Whole() {
+		p := t.packed()
+		at, end, _, found, err := p.find(field)
+		if err != nil || !found {
+			return false, err
+		}
+		if n := p.len() - 1; n > 0 {
+			t.form = p.splice(t.form[:0], n, at, end, nil)
+			t.unit.PutWhole(t.key, &t.v, t.typ, t.form)
+			return true, nil
+		}
+		t.Clear()
+		return true, nil
+	}
+	t.sub = appendSubKey(t.sub[:0], field)
+	old, found, err := t.unit.Element(t.key, &t.v, t.sub)
+	if err != nil || !found {
+		return false, err
+	}
+	if t.v.Count <= 1 {
+		t.Clear()
+		return true, nil
+	}
+	t.unit.RemoveElement(t.key, &t.v, t.sub)
+	t.unit.PutHead(t.key, &t.v, t.v.Count-1, t.v.Size-int64(len(field)+len(old)), nil)
+	return true, nil
+}
+
+// Clear removes the key.
+func (t *Table) Clear() {
+	t.unit.Delete(t.key, t.v)
+	t.v = store.Value{}.At(t.v)
+}
+
+// MarkLarge notes that the table is one that Redis keeps in no compact form, which
+// [store.Value.Raw] tells from now on.
+func (t *Table) MarkLarge() {
+	if t.v.Raw || !t.v.Exists() {
+		return
+	}
+	t.v.Raw = true
+	if t.v.Whole() {
+		t.unit.PutWhole(t.key, &t.v, t.typ, t.v.Inline)
+	} else {
+		t.unit.PutHead(t.key, &t.v, t.v.Count, t.v.Size, nil)
+	}
+}

@@ -1,0 +1,435 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// An element is an entry of a collection that is not whole: a value under a sub key, which
+// is not empty. What sub keys and values mean is the affair of the collection's type; the
+// store knows only their order.
+
+// PutWhole makes all, in the form of its type, the collection at key, with v's expiry.
+// v is what Get returned and what Get would return then. The unit must hold the key's
+// latch.
+func (u *Unit) PutWhole(key []byte, v *Value, typ Type, all []byte) {
+	old := v.header()
+	h := header{typ: typ, flags: rawFlag(v.Raw), expiry: v.Expiry, value: all}
+	u.putLate(key, v, &old, &h)
+}
+
+// Split makes the collection at key one of elements, with none at first and with v's
+// expiry; v as with PutWhole. An error means that nothing was changed.
+func (u *Unit) Split(key []byte, v *Value, typ Type) error {
+	gen, err := u.s.newGeneration()
+	if err != nil {
+		return err
+	}
+	u.built = append(u.built, construction{place: v.place, key: key, gen: gen})
+	old := v.header()
+	h := header{typ: typ, flags: rawFlag(v.Raw), expiry: v.Expiry, gen: gen}
+	u.putLate(key, v, &old, &h)
+	return nil
+}
+
+// PutHead notes how many elements a collection has, how many bytes they hold, and what
+// else its type wants to know; v as with PutWhole.
+func (u *Unit) PutHead(key []byte, v *Value, count, size int64, head []byte) {
+	old := v.header()
+	h := header{
+		typ: v.Type, flags: rawFlag(v.Raw), expiry: v.Expiry, gen: v.gen,
+		count: uint64(count), bytes: uint64(size), value: head,
+	}
+	u.putLate(key, v, &old, &h)
+}
+
+// Construct makes the collection at key one of the elements that fill sets, however many:
+// they are written as they come, before there is a key that has them. fill says how many
+// they are and how many bytes they hold; it may read what v is still. There is no expiry
+// then. v is as with PutWhole; with an error nothing was changed.
+func (u *Unit) Construct(key []byte, v *Value, typ Type, fill func(set func(sub, value []byte) error) (count, size int64, err error)) error {
+	h := header{typ: typ}
+	gen, err := u.construct(key, v.place, func(c *constructor) error {
+		count, size, err := fill(c.set)
+		h.count, h.bytes = uint64(count), uint64(size)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	h.gen = gen
+	old := v.header()
+	u.putLate(key, v, &old, &h)
+	return nil
+}
+
+func rawFlag(raw bool) uint8 {
+	if raw {
+		return headRaw
+	}
+	return 0
+}
+
+// putLate is put, but that the header goes into the batch when the unit is applied: many
+// commands on a collection then write it once.
+func (u *Unit) putLate(key []byte, v *Value, old, h *header) {
+	p := v.place
+	if !u.holds(p) {
+		panic("store: write to a key whose latch is not held")
+	}
+	u.batched()
+	start := len(u.lines)
+	u.lines = h.append(u.lines)
+	line := u.lines[start:len(u.lines):len(u.lines)]
+	u.setChange(p, key, line, old.gen)
+	u.find(p, key).late = true
+	u.account(p, key, old, h)
+	var now header
+	_ = now.parse(line)
+	v.set(&now, p)
+}
+
+// writeLate puts the headers into the batch that are not there yet.
+func (u *Unit) writeLate() {
+	for i := range u.changes {
+		c := &u.changes[i]
+		if !c.late {
+			continue
+		}
+		c.late = false
+		u.pbuf = appendDataPrefix(u.pbuf[:0], c.place, c.key)
+		_ = u.batch.Set(u.pbuf, c.line, nil)
+		u.headers++
+	}
+}
+
+// SetElement sets one element; v is what Get returned, of a collection that is not whole.
+// The unit must hold the key's latch, and puts a head afterwards.
+func (u *Unit) SetElement(key []byte, v *Value, sub, value []byte) {
+	_ = u.batched().Set(u.elementKey(key, v, sub), value, nil)
+	u.elements.add(u.keep(u.pbuf), u.keep(value), false)
+}
+
+// RemoveElement is SetElement for an element that is to go.
+func (u *Unit) RemoveElement(key []byte, v *Value, sub []byte) {
+	_ = u.batched().Delete(u.elementKey(key, v, sub), nil)
+	u.elements.add(u.keep(u.pbuf), nil, true)
+}
+
+// elementKey returns, in u.pbuf, the key of an element in Pebble.
+func (u *Unit) elementKey(key []byte, v *Value, sub []byte) []byte {
+	if v.gen == 0 {
+		panic("store: an element of a value that has none")
+	}
+	u.pbuf = appendDataPrefix(u.pbuf[:0], v.place, key)
+	u.pbuf = binary.BigEndian.AppendUint64(u.pbuf, v.gen)
+	u.pbuf = append(u.pbuf, sub...)
+	return u.pbuf
+}
+
+// keep returns a copy that lasts until the unit ends.
+func (u *Unit) keep(b []byte) []byte {
+	start := len(u.lines)
+	u.lines = append(u.lines, b...)
+	return u.lines[start:len(u.lines):len(u.lines)]
+}
+
+// Element returns the value of an element; v is what Get returned in a unit that holds
+// the key's latch, or what GetWhole returned. The result is valid until the unit ends.
+func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool, err error) {
+	k := u.elementKey(key, v, sub)
+	if e := u.elements.find(k); e != nil {
+		return e.value, !e.gone, nil
+	}
+	if r := u.reader(v.place, key); r != nil {
+		if !r.iter.SeekGE(k) || !bytes.Equal(r.iter.Key(), k) {
+			if err := r.iter.Error(); err != nil {
+				return nil, false, u.s.readFailed(err)
+			}
+			return nil, false, nil
+		}
+		if value, err = r.iter.ValueAndErr(); err != nil {
+			return nil, false, u.s.readFailed(err)
+		}
+		return u.keep(value), true, nil
+	}
+	value, closer, err := u.s.db.Get(k)
+	if err != nil {
+		if errors.Is(err, pebble.ErrNotFound) {
+			return nil, false, nil
+		}
+		return nil, false, u.s.readFailed(err)
+	}
+	value = u.keep(value)
+	return value, true, closer.Close()
+}
+
+// hastyReads is how often a reader without latch tries to see a header and an element of
+// one moment before it has writers wait.
+const hastyReads = 3
+
+// GetElement returns what Get does and, if that is a collection which is not whole, one of
+// its elements as of the same moment. The results are valid until the unit ends.
+func (u *Unit) GetElement(key, sub []byte) (v Value, value []byte, ok bool, err error) {
+	p := u.Place(key)
+	l := &u.s.latches[latchOf(p)]
+	for range hastyReads {
+		version := l.version.Load()
+		if v, err = u.Get(key); err != nil || v.gen == 0 || v.Type == String {
+			return v, nil, false, err
+		}
+		value, ok, err = u.Element(key, &v, sub)
+		if u.holds(p) || u.reader(p, key) != nil {
+			return v, value, ok, err
+		}
+		u.dependOn(l, p)
+		if err != nil || l.version.Load() == version {
+			return v, value, ok, err
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	line, found, err := u.read(l, p, key)
+	var h header
+	if err == nil && found {
+		err = h.parse(line)
+	}
+	u.dependOn(l, p)
+	if err != nil || h.typ == None || h.expired(u.now) {
+		return Value{place: p}, nil, false, err
+	}
+	v.set(&h, p)
+	if v.gen != 0 && v.Type != String {
+		value, ok, err = u.Element(key, &v, sub)
+	}
+	return v, value, ok, err
+}
+
+// GetWhole is Get for whoever reads more than one element: all that Element and Elements
+// find with its result is of one moment.
+func (u *Unit) GetWhole(key []byte) (Value, error) {
+	v, err := u.Get(key)
+	if err != nil || v.gen == 0 || v.Type == String || u.holds(v.place) {
+		return v, err
+	}
+	p := v.place
+	h, err := u.openReader(p, key)
+	if err != nil || h.typ == None {
+		return Value{place: p}, err
+	}
+	v.set(&h, p)
+	return v, nil
+}
+
+// An Elements goes over elements of a collection in the order of their sub keys. The unit
+// must not change the collection meanwhile; the caller closes it.
+type Elements struct {
+	u      *Unit
+	iter   *pebble.Iterator
+	own    bool // iter is nobody else's
+	prefix int  // bytes before the sub key
+	lower  []byte
+	upper  []byte
+	back   bool
+	// changes are the unit's own within these bounds, without those that it has come by.
+	changes []elementChange
+	began   bool
+	stored  bool // the iterator stands at an entry within the bounds
+	shown   bool // and that is the current one
+	sub     []byte
+	value   []byte
+	err     error
+}
+
+// Elements returns those with sub keys from one up to, not including, another; an empty to
+// is no bound. v is as with Element. It goes backwards if back is set.
+func (u *Unit) Elements(key []byte, v *Value, from, to []byte, back bool) *Elements {
+	it := &Elements{u: u, back: back, prefix: len(u.elementKey(key, v, nil))}
+	it.lower = append(bytes.Clone(u.pbuf), from...)
+	if len(to) > 0 {
+		it.upper = append(bytes.Clone(u.pbuf), to...)
+	} else {
+		it.upper = prefixEnd(bytes.Clone(u.pbuf))
+	}
+	if r := u.reader(v.place, key); r != nil {
+		it.iter = r.iter
+		return it
+	}
+	var err error
+	if it.iter, err = u.s.db.NewIter(&pebble.IterOptions{LowerBound: it.lower, UpperBound: it.upper}); err != nil {
+		it.err = u.s.readFailed(err)
+		return it
+	}
+	it.own = true
+	it.changes = u.elements.within(it.lower, it.upper)
+	if back {
+		slices.Reverse(it.changes)
+	}
+	return it
+}
+
+// Next goes to the next element; false at the end, or with an error.
+func (it *Elements) Next() bool {
+	if it.err != nil {
+		return false
+	}
+	switch {
+	case !it.began:
+		it.began, it.stored = true, it.within(it.first())
+	case it.shown:
+		it.stored = it.within(it.move())
+	}
+	for it.shown = false; ; {
+		order := 1 // the stored entry comes behind the unit's own
+		switch {
+		case !it.stored && it.iter.Error() != nil:
+			it.err = it.u.s.readFailed(it.iter.Error())
+			return false
+		case !it.stored && len(it.changes) == 0:
+			return false
+		case len(it.changes) == 0:
+			order = -1
+		case it.stored:
+			order = bytes.Compare(it.iter.Key(), it.changes[0].key)
+			if it.back {
+				order = -order
+			}
+		}
+		switch {
+		case order < 0:
+			it.shown, it.sub = true, it.iter.Key()[it.prefix:]
+			if it.value, it.err = it.iter.ValueAndErr(); it.err != nil {
+				it.err = it.u.s.readFailed(it.err)
+			}
+			return it.err == nil
+		case order == 0:
+			it.stored = it.within(it.move())
+			continue // what the unit has made of it comes now
+		}
+		c := &it.changes[0]
+		it.changes = it.changes[1:]
+		if !c.gone {
+			it.sub, it.value = c.key[it.prefix:], c.value
+			return true
+		}
+	}
+}
+
+func (it *Elements) first() bool {
+	if it.back {
+		return it.iter.SeekLT(it.upper)
+	}
+	return it.iter.SeekGE(it.lower)
+}
+
+func (it *Elements) move() bool {
+	if it.back {
+		return it.iter.Prev()
+	}
+	return it.iter.Next()
+}
+
+// within reports whether the iterator, if it stands anywhere, does so within the bounds:
+// that of a reader has those of all elements.
+func (it *Elements) within(ok bool) bool {
+	switch {
+	case !ok:
+		return false
+	case it.back:
+		return bytes.Compare(it.iter.Key(), it.lower) >= 0
+	}
+	return bytes.Compare(it.iter.Key(), it.upper) < 0
+}
+
+// Sub returns the sub key of the current element; valid until Next.
+func (it *Elements) Sub() []byte { return it.sub }
+
+// Value returns the value of the current element; valid until Next.
+func (it *Elements) Value() []byte { return it.value }
+
+// Close ends it and returns what went wrong.
+func (it *Elements) Close() error {
+	if it.own {
+		if err := it.iter.Close(); err != nil && it.err == nil {
+			it.err = it.u.s.readFailed(err)
+		}
+	}
+	return it.err
+}
+
+// elementChanges are what a unit did to elements, which it does not find in Pebble before
+// it is applied.
+type elementChanges struct {
+	list []elementChange
+	// index finds, once there are many, the number in list of the last change of a key.
+	index map[string]int
+}
+
+type elementChange struct {
+	key   []byte // in Pebble
+	value []byte
+	gone  bool
+}
+
+// fewChanges are looked through one by one.
+const fewChanges = 16
+
+func (cs *elementChanges) add(key, value []byte, gone bool) {
+	cs.list = append(cs.list, elementChange{key, value, gone})
+	switch n := len(cs.list); {
+	case n == fewChanges+1:
+		if cs.index == nil {
+			cs.index = make(map[string]int)
+		}
+		for i := range cs.list {
+			cs.index[string(cs.list[i].key)] = i
+		}
+	case n > fewChanges:
+		cs.index[string(key)] = n - 1
+	}
+}
+
+// find returns the last change of a key, or nil.
+func (cs *elementChanges) find(key []byte) *elementChange {
+	if len(cs.list) > fewChanges {
+		if i, ok := cs.index[string(key)]; ok {
+			return &cs.list[i]
+		}
+		return nil
+	}
+	for i := len(cs.list) - 1; i >= 0; i-- {
+		if c := &cs.list[i]; bytes.Equal(c.key, key) {
+			return c
+		}
+	}
+	return nil
+}
+
+// within returns the last changes of the keys from lower up to, not including, upper, in
+// order.
+func (cs *elementChanges) within(lower, upper []byte) (found []elementChange) {
+	for i := range cs.list {
+		c := &cs.list[i]
+		if bytes.Compare(c.key, lower) >= 0 && bytes.Compare(c.key, upper) < 0 && cs.find(c.key) == c {
+			found = append(found, *c)
+		}
+	}
+	slices.SortFunc(found, func(a, b elementChange) int { return bytes.Compare(a.key, b.key) })
+	return found
+}
+
+// forget drops all changes, which have been applied or never will be.
+func (cs *elementChanges) forget() {
+	if len(cs.list) > fewChanges {
+		clear(cs.index)
+	}
+	clear(cs.list)
+	cs.list = cs.list[:0]
+	if cap(cs.list) > 1<<11 {
+		cs.list, cs.index = nil, nil
+	}
+}

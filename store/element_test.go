@@ -1,0 +1,152 @@
+package store
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// splitSet makes the key a collection of elements, whatever it was.
+func splitSet(t *testing.T, u *Unit, key string, elements map[string]string) {
+	t.Helper()
+	v, err := u.Get([]byte(key))
+	if err == nil {
+		u.Delete([]byte(key), v)
+		v = Value{}.At(v)
+		err = u.Split([]byte(key), &v, Hash)
+	}
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	for sub, value := range elements {
+		u.SetElement([]byte(key), &v, []byte(sub), []byte(value))
+	}
+	u.PutHead([]byte(key), &v, int64(len(elements)), 1, nil)
+}
+
+// An element that each of the collections has which replace one another is found whenever it
+// is looked for, although the entries of the one that a reader has found are removed at once.
+func TestElementOfOneThatIsReplacedIsFound(t *testing.T) {
+	cfg := testConfig("data")
+	cfg.FS = vfs.NewMem()
+	s := openTest(t, cfg)
+	defer s.Close()
+	replace := func(n int) {
+		s.inUnit(t, func(u *Unit) { splitSet(t, u, "k", map[string]string{"x": fmt.Sprint(n)}) }, "k")
+	}
+	replace(0)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for n := 1; ; n++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			replace(n)
+			if _, err := s.collectGarbage(); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	u := s.NewUnit()
+	for range 30_000 {
+		u.Begin(1000, nil)
+		v, value, ok, err := u.GetElement([]byte("k"), []byte("x"))
+		if err != nil || !ok || len(value) == 0 || v.Type != Hash || v.Count != 1 {
+			t.Errorf("%+v, %q, %v, %v", v, value, ok, err)
+			break
+		}
+		if _, err := u.Commit(nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	u.Abort()
+	close(stop)
+	<-stopped
+}
+
+// Elements are gone over in order, either way and between any bounds, with what the unit has
+// changed and not applied.
+func TestElementsAreInOrder(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	cfg := testConfig("data")
+	cfg.FS = vfs.NewMem()
+	s := openTest(t, cfg)
+	defer s.Close()
+	key := []byte("k")
+	model := map[string]string{"m": "0"}
+	s.inUnit(t, func(u *Unit) { splitSet(t, u, "k", model) }, "k")
+	sub := func() string { return string(rune('a' + rnd.IntN(26))) }
+	look := func(u *Unit, v *Value) {
+		t.Helper()
+		from, to, back := "", "", rnd.IntN(2) == 0
+		if rnd.IntN(2) == 0 {
+			from = sub()
+		}
+		if rnd.IntN(2) == 0 {
+			to = sub()
+		}
+		var want, got []string
+		for _, k := range slices.Sorted(maps.Keys(model)) {
+			if k >= from && (to == "" || k < to) {
+				want = append(want, k+model[k])
+			}
+		}
+		if back {
+			slices.Reverse(want)
+		}
+		it := u.Elements(key, v, []byte(from), []byte(to), back)
+		for it.Next() {
+			got = append(got, string(it.Sub())+string(it.Value()))
+		}
+		if err := it.Close(); err != nil || !slices.Equal(got, want) {
+			t.Fatalf("from %q to %q, back %v: %v, %v, want %v", from, to, back, got, err, want)
+		}
+	}
+	for range rounds(400) {
+		s.inUnit(t, func(u *Unit) {
+			v, err := u.Get(key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n := range rnd.IntN(40) {
+				k := sub()
+				if rnd.IntN(3) > 0 {
+					model[k] = fmt.Sprint(n)
+					u.SetElement(key, &v, []byte(k), []byte(model[k]))
+				} else {
+					delete(model, k)
+					u.RemoveElement(key, &v, []byte(k))
+				}
+				value, ok, err := u.Element(key, &v, []byte(k))
+				if want, has := model[k]; err != nil || ok != has || string(value) != want {
+					t.Fatalf("%s is %q, %v, %v, want %q", k, value, ok, err, want)
+				}
+				if rnd.IntN(8) == 0 {
+					look(u, &v)
+				}
+			}
+		}, "k")
+		s.inUnit(t, func(u *Unit) {
+			v, err := u.GetWhole(key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			look(u, &v)
+			k := sub()
+			value, ok, err := u.Element(key, &v, []byte(k))
+			if want, has := model[k]; err != nil || ok != has || string(value) != want {
+				t.Fatalf("%s is %q, %v, %v, want %q", k, value, ok, err, want)
+			}
+		})
+	}
+}
