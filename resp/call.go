@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/collection"
 )
 
 // A call is one command being executed: its arguments, the connection it came
@@ -22,6 +23,8 @@ type call struct {
 	again bool
 	// apart: this is the run that again has asked for.
 	apart bool
+	// table is the one that a command works on, with its scratch space.
+	table collection.Table
 	// values is scratch space of commands with several keys.
 	values []store.Value
 	// waited is time that the command has spent waiting, not working.

@@ -27,6 +27,8 @@ func cmdObjectEncoding(x *call) {
 		return
 	}
 	switch {
+	case v.Type != store.String:
+		x.bulkString(encodings[v.Type][b2i(v.Raw)])
 	case v.Raw || v.Size > maxEmbedded:
 		x.bulkString("raw")
 	case isInt(v.Inline):
@@ -34,6 +36,19 @@ func cmdObjectEncoding(x *call) {
 	default:
 		x.bulkString("embstr")
 	}
+}
+
+// encodings are Redis' names for the forms of a collection: the compact one, and the other.
+var encodings = map[store.Type][2]string{
+	store.Hash: {"listpack", "hashtable"},
+	store.Set:  {"intset", "hashtable"},
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func isInt(b []byte) bool {
@@ -48,7 +63,7 @@ func cmdObjectRefcount(x *call) {
 	if !ok {
 		return
 	}
-	if n, ok := parseInt(v.Inline); ok && !v.Raw && n >= 0 && n < 10_000 {
+	if n, ok := parseInt(v.Inline); ok && v.Type == store.String && !v.Raw && n >= 0 && n < 10_000 {
 		x.integer(math.MaxInt32)
 		return
 	}

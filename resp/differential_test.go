@@ -39,6 +39,12 @@ func differential(t *testing.T, f func(d *differ)) {
 // not count.
 func (d *differ) run(script string) {
 	d.t.Helper()
+	d.runBy(script, d.do)
+}
+
+// runBy is run with another way to run a command.
+func (d *differ) runBy(script string, do func(args ...string) respValue) {
+	d.t.Helper()
 	for line := range strings.Lines(script) {
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {
@@ -48,7 +54,7 @@ func (d *differ) run(script string) {
 		if err != nil {
 			d.t.Fatalf("%s: %v", line, err)
 		}
-		d.do(words...)
+		do(words...)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/collection"
 )
 
 // Error replies that more than one command gives, in Redis' words.
@@ -40,6 +41,8 @@ func errorText(err error) string {
 		return "MISCONF Writes are refused, reads go on: " + err.Error()
 	case errors.Is(err, store.ErrDamaged):
 		return "ERR the stored value cannot be read: " + err.Error()
+	case errors.Is(err, collection.ErrType):
+		return msgWrongType
 	case errors.Is(err, errMoved):
 		return msgNotMine
 	case errors.Is(err, store.ErrCursor):

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"github.com/ringside-kv/ringside/store/collection"
 )
 
 // Settings are limits and switches that CONFIG SET may change while the server
@@ -15,6 +17,7 @@ type Settings struct {
 	MaxKey       int64         // bytes of a key
 	MaxValue     int64         // bytes of an argument and of a string
 	MaxArgs      int           // of one command
+	Packed       int64         // bytes of a collection up to which it is one entry
 	OutputBuffer int64         // bytes of replies that wait for one client
 	ClientMemory int64         // bytes of requests and replies of all clients together
 	IdleTimeout  time.Duration // 0: none
@@ -61,6 +64,7 @@ func (s *Settings) ensureDefaults() {
 	setDefault(&s.MaxKey, 64<<10)
 	setDefault(&s.MaxValue, 512<<20)
 	setDefault(&s.MaxArgs, 1<<20)
+	setDefault(&s.Packed, collection.DefaultPacked)
 	setDefault(&s.OutputBuffer, 64<<20)
 	setDefault(&s.ClientMemory, 256<<20)
 	setDefault(&s.Route, RouteForward)
@@ -85,6 +89,7 @@ var (
 	keyBounds          = bounds{1, 1 << 20}
 	valueBounds        = bounds{1 << 10, 1 << 30}
 	argsBounds         = bounds{16, 1 << 26}
+	packedBounds       = bounds{1, 64 << 10}
 	outputBufferBounds = bounds{64 << 10, 1 << 50}
 	clientMemoryBounds = bounds{1 << 20, 1 << 50}
 	slowlogLenBounds   = bounds{0, 1 << 20}
@@ -104,6 +109,7 @@ func (s *Settings) Validate() error {
 		{"key size", s.MaxKey, keyBounds},
 		{"value size", s.MaxValue, valueBounds},
 		{"arguments", int64(s.MaxArgs), argsBounds},
+		{"packed size", s.Packed, packedBounds},
 		{"output buffer", s.OutputBuffer, outputBufferBounds},
 		{"client memory", s.ClientMemory, clientMemoryBounds},
 		{"copies in sync", int64(s.MinInSync), inSyncBounds},
@@ -135,6 +141,7 @@ type settings struct {
 	maxKey       atomic.Int64
 	maxValue     atomic.Int64
 	maxArgs      atomic.Int64
+	packed       atomic.Int64
 	outputBuffer atomic.Int64
 	clientMemory atomic.Int64
 	idleTimeout  atomic.Int64 // ns
@@ -153,6 +160,7 @@ func (s *settings) set(from *Settings) {
 	s.maxKey.Store(from.MaxKey)
 	s.maxValue.Store(from.MaxValue)
 	s.maxArgs.Store(int64(from.MaxArgs))
+	s.packed.Store(from.Packed)
 	s.outputBuffer.Store(from.OutputBuffer)
 	s.clientMemory.Store(from.ClientMemory)
 	s.idleTimeout.Store(int64(from.IdleTimeout))

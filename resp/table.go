@@ -27,6 +27,8 @@ func newCommandTable() *commandTable {
 		genericCommands,
 		stringCommands,
 		bitmapCommands,
+		hashCommands,
+		setCommands,
 		clusterCommands,
 		ringCommands,
 	)

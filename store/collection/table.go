@@ -199,3 +199,9 @@ func (t *Table) MarkLarge() {
 		t.unit.PutHead(t.key, &t.v, t.v.Count, t.v.Size, nil)
 	}
 }
+
+// Over makes t the table at a key that is going to be replaced, whatever v, what Get
+// returned, is.
+func (t *Table) Over(u *store.Unit, key []byte, typ store.Type, v store.Value) {
+	_ = t.open(u, key, typ, v, true, nil)
+}

@@ -1,0 +1,398 @@
+package resp
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+
+	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/collection"
+)
+
+// What Redis keeps in a compact form, which OBJECT ENCODING tells: hashes of so many
+// fields, none of them nor their values longer than so many bytes.
+const (
+	compactFields = 512
+	compactLength = 64
+)
+
+// hash opens the hash at args[1] to change it, or to look at one field.
+func (x *call) hash() (*collection.Table, bool) {
+	return &x.table, x.open(&x.table, x.args[1], store.Hash)
+}
+
+// wholeHash is hash for commands that look at more than one field.
+func (x *call) wholeHash() (*collection.Table, bool) {
+	return &x.table, x.openWhole(&x.table, x.args[1], store.Hash)
+}
+
+// setField gives a field of a hash its value.
+func (x *call) setField(t *collection.Table, field, value []byte) (added bool, err error) {
+	added, err = t.Set(field, value)
+	if err == nil && (len(field) > compactLength || len(value) > compactLength || t.Len() > compactFields) {
+		t.MarkLarge()
+	}
+	return added, err
+}
+
+// setFields gives the fields in args[2:] the values behind them, and reports how many are
+// new. It has replied, and returns false, if that could not be.
+func (x *call) setFields() (added int64, ok bool) {
+	if len(x.args)%2 != 0 {
+		x.err("ERR wrong number of arguments for '" + x.cmd.full + "' command")
+		return 0, false
+	}
+	t, ok := x.hash()
+	if !ok {
+		return 0, false
+	}
+	for i := 2; i < len(x.args); i += 2 {
+		isNew, err := x.setField(t, x.args[i], x.args[i+1])
+		if err != nil {
+			x.failPart(i > 2, err)
+			return 0, false
+		}
+		if isNew {
+			added++
+		}
+	}
+	return added, true
+}
+
+func cmdHset(x *call) {
+	if added, ok := x.setFields(); ok {
+		x.integer(added)
+	}
+}
+
+func cmdHmset(x *call) {
+	if _, ok := x.setFields(); ok {
+		x.ok()
+	}
+}
+
+func cmdHsetnx(x *call) {
+	t, ok := x.hash()
+	if !ok {
+		return
+	}
+	_, found, err := t.Get(x.args[2])
+	if err == nil && !found {
+		_, err = x.setField(t, x.args[2], x.args[3])
+	}
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	x.boolean(!found)
+}
+
+func cmdHget(x *call) {
+	if value, found, ok := x.field(); ok {
+		if found {
+			x.bulk(value)
+		} else {
+			x.null()
+		}
+	}
+}
+
+// field looks at the field args[2] of the hash at args[1]. It has replied, and returns
+// false, if that cannot be read.
+func (x *call) field() (value []byte, found, ok bool) {
+	t, ok := x.hash()
+	if !ok {
+		return nil, false, false
+	}
+	value, found, err := t.Get(x.args[2])
+	if err != nil {
+		x.fail(err)
+	}
+	return value, found, err == nil
+}
+
+func cmdHexists(x *call) {
+	if _, found, ok := x.field(); ok {
+		x.boolean(found)
+	}
+}
+
+func cmdHstrlen(x *call) {
+	if value, _, ok := x.field(); ok {
+		x.integer(int64(len(value)))
+	}
+}
+
+func cmdHlen(x *call) {
+	if t, ok := x.hash(); ok {
+		x.integer(t.Len())
+	}
+}
+
+func cmdHmget(x *call) {
+	t, ok := x.wholeHash()
+	if !ok {
+		return
+	}
+	x.elements(func() error {
+		x.array(len(x.args) - 2)
+		for _, field := range x.args[2:] {
+			value, found, err := t.Get(field)
+			switch {
+			case err != nil:
+				return err
+			case !found:
+				x.null()
+			case !x.keepable(int64(len(value)) + elementReply):
+				return replyError(x.overOutputBuffer())
+			default:
+				x.bulk(value)
+			}
+		}
+		return nil
+	})
+}
+
+func cmdHdel(x *call) {
+	t, ok := x.hash()
+	if !ok {
+		return
+	}
+	n := int64(0)
+	for _, field := range x.args[2:] {
+		gone, err := t.Delete(field)
+		if err != nil {
+			x.failPart(n > 0, err)
+			return
+		}
+		if gone {
+			n++
+		}
+	}
+	x.integer(n)
+}
+
+func cmdHgetall(x *call) { x.wholeReply(true, true) }
+
+func cmdHkeys(x *call) { x.wholeReply(true, false) }
+
+func cmdHvals(x *call) { x.wholeReply(false, true) }
+
+// wholeReply replies with all fields of a hash, or their values, or both.
+func (x *call) wholeReply(fields, values bool) {
+	t, ok := x.wholeHash()
+	if !ok || x.deferred(t.Value().Size+2*elementReply*t.Len()) {
+		return
+	}
+	x.elements(func() error {
+		if fields && values {
+			x.dict(int(t.Len()))
+		} else {
+			x.array(int(t.Len()))
+		}
+		return t.All(func(field, value []byte) bool {
+			if fields {
+				x.bulk(field)
+			}
+			if values {
+				x.bulk(value)
+			}
+			return true
+		})
+	})
+}
+
+func cmdHincrby(x *call) {
+	n, ok := parseInt(x.args[3])
+	if !ok {
+		x.err(msgNotInteger)
+		return
+	}
+	t, ok := x.hash()
+	if !ok {
+		return
+	}
+	value, found, err := t.Get(x.args[2])
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	old := int64(0)
+	if found {
+		if old, ok = parseInt(value); !ok {
+			x.err("ERR hash value is not an integer")
+			return
+		}
+	}
+	if n < 0 && old < math.MinInt64-n || n > 0 && old > math.MaxInt64-n {
+		x.err(msgOverflow)
+		return
+	}
+	var num [maxIntText]byte
+	if _, err := x.setField(t, x.args[2], appendInt(num[:0], old+n)); err != nil {
+		x.fail(err)
+		return
+	}
+	x.integer(old + n)
+}
+
+func cmdHincrbyfloat(x *call) {
+	switch incr, ok := parseLongDouble(x.args[3]); {
+	case !ok:
+		x.err(msgNotFloat)
+		return
+	case incr.IsInf():
+		x.err("ERR value is NaN or Infinity")
+		return
+	}
+	t, ok := x.hash()
+	if !ok {
+		return
+	}
+	old, found, err := t.Get(x.args[2])
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	if !found {
+		old = []byte{'0'}
+	}
+	sum, err := addFloat(old, x.args[3])
+	if errors.Is(err, errNotFloat) {
+		x.err("ERR hash value is not a float")
+		return
+	}
+	if err != nil {
+		x.err(err.Error())
+		return
+	}
+	if _, err := x.setField(t, x.args[2], sum); err != nil {
+		x.fail(err)
+		return
+	}
+	x.bulk(sum)
+}
+
+func cmdHscan(x *call) { x.tableScan(store.Hash) }
+
+func cmdHrandfield(x *call) {
+	if len(x.args) == 2 {
+		x.randomElement(store.Hash)
+		return
+	}
+	values := len(x.args) == 4 && equalFold(x.args[3], "withvalues")
+	if len(x.args) > 4 || len(x.args) == 4 && !values {
+		x.err(msgSyntax)
+		return
+	}
+	n, ok := x.sampleSize()
+	switch {
+	case !ok:
+	case values && (n < -math.MaxInt64/2 || n > math.MaxInt64/2):
+		x.err("ERR value is out of range")
+	default:
+		x.randomElements(store.Hash, n, values)
+	}
+}
+
+// sampleSize is args[2], how many elements are to be drawn. It has replied, and returns
+// false, if that is none.
+func (x *call) sampleSize() (int64, bool) {
+	n, ok := parseInt(x.args[2])
+	switch {
+	case !ok:
+		x.err(msgNotInteger)
+	case n == math.MinInt64:
+		x.err("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807")
+		ok = false
+	}
+	return n, ok
+}
+
+// randomElement replies with one field of the table at args[1], or null.
+func (x *call) randomElement(typ store.Type) {
+	t := &x.table
+	if !x.openWhole(t, x.args[1], typ) {
+		return
+	}
+	field, _, ok, err := t.Random()
+	switch {
+	case err != nil:
+		x.fail(err)
+	case !ok:
+		x.null()
+	default:
+		x.bulk(field)
+	}
+}
+
+// randomElements replies with n different fields of the table at args[1], or with -n of
+// which some may be the same.
+func (x *call) randomElements(typ store.Type, n int64, values bool) {
+	t := &x.table
+	if !x.openWhole(t, x.args[1], typ) {
+		return
+	}
+	size := t.Len()
+	if size == 0 || n == 0 {
+		x.array(0)
+		return
+	}
+	again := n < 0
+	if n = min(n, size); again {
+		n = -n
+	}
+	// About as much as their share, or if they come again and again, more than memory has.
+	about := float64(t.Value().Size)/float64(size)*float64(n) + float64(n)*elementReply
+	if x.deferred(int64(min(about, math.MaxInt64/2))) {
+		return
+	}
+	x.elements(func() error {
+		if values && x.proto == 2 {
+			x.array(int(2 * n))
+		} else {
+			x.array(int(n))
+		}
+		show := func(field, value []byte) {
+			if values && x.proto == 3 {
+				x.array(2)
+			}
+			x.bulk(field)
+			if values {
+				x.bulk(value)
+			}
+		}
+		if !again {
+			return t.Sample(n, show)
+		}
+		return x.drawAgain(t, n, show)
+	})
+}
+
+// drawAgain shows n fields, each drawn from all. From a small table it draws in memory.
+func (x *call) drawAgain(t *collection.Table, n int64, show func(field, value []byte)) error {
+	type pair struct{ field, value []byte }
+	var all []pair
+	if t.Value().Whole() {
+		err := t.All(func(field, value []byte) bool {
+			all = append(all, pair{field, value})
+			return true
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for ; n > 0; n-- {
+		if len(all) > 0 {
+			p := all[rand.IntN(len(all))]
+			show(p.field, p.value)
+			continue
+		}
+		field, value, _, err := t.Random()
+		if err != nil {
+			return err
+		}
+		show(field, value)
+	}
+	return nil
+}

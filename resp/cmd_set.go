@@ -1,0 +1,238 @@
+package resp
+
+import (
+	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/collection"
+)
+
+// compactMembers is up to how many members Redis keeps a set of integers in a compact form.
+const compactMembers = 512
+
+// setAt opens the set at args[1] to change it, or to look at one member.
+func (x *call) setAt() (*collection.Table, bool) {
+	return &x.table, x.open(&x.table, x.args[1], store.Set)
+}
+
+// addMember adds a member to a set.
+func addMember(t *collection.Table, member []byte) (added bool, err error) {
+	added, err = t.Set(member, nil)
+	if err == nil && (t.Len() > compactMembers || !isInt(member)) {
+		t.MarkLarge()
+	}
+	return added, err
+}
+
+func cmdSadd(x *call) { x.eachMember(addMember) }
+
+func cmdSrem(x *call) { x.eachMember((*collection.Table).Delete) }
+
+// eachMember does something with each of args[2:] in the set at args[1], and replies with
+// how often that changed it.
+func (x *call) eachMember(do func(t *collection.Table, member []byte) (bool, error)) {
+	t, ok := x.setAt()
+	if !ok {
+		return
+	}
+	n := int64(0)
+	for _, member := range x.args[2:] {
+		changed, err := do(t, member)
+		if err != nil {
+			x.failPart(n > 0, err)
+			return
+		}
+		if changed {
+			n++
+		}
+	}
+	x.integer(n)
+}
+
+func cmdScard(x *call) {
+	if t, ok := x.setAt(); ok {
+		x.integer(t.Len())
+	}
+}
+
+func cmdSismember(x *call) {
+	t, ok := x.setAt()
+	if !ok {
+		return
+	}
+	_, found, err := t.Get(x.args[2])
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	x.boolean(found)
+}
+
+func cmdSmismember(x *call) {
+	t := &x.table
+	if !x.openWhole(t, x.args[1], store.Set) {
+		return
+	}
+	x.elements(func() error {
+		x.array(len(x.args) - 2)
+		for _, member := range x.args[2:] {
+			_, found, err := t.Get(member)
+			if err != nil {
+				return err
+			}
+			x.boolean(found)
+		}
+		return nil
+	})
+}
+
+func cmdSmembers(x *call) {
+	t := &x.table
+	if x.openWhole(t, x.args[1], store.Set) {
+		x.allMembers(t)
+	}
+}
+
+// allMembers replies with a set. It reports whether it did: otherwise there is nothing
+// left to do.
+func (x *call) allMembers(t *collection.Table) bool {
+	if x.deferred(t.Value().Size + elementReply*t.Len()) {
+		return false
+	}
+	at := len(x.buf)
+	x.reply.set(int(t.Len()))
+	err := t.All(func(member, _ []byte) bool {
+		x.bulk(member)
+		return true
+	})
+	if err != nil {
+		x.buf = x.buf[:at]
+		x.fail(err)
+	}
+	return err == nil
+}
+
+func cmdSmove(x *call) {
+	sets := make([]collection.Table, 2)
+	src, dst := &sets[0], &sets[1]
+	if !x.open(src, x.args[1], store.Set) {
+		return
+	}
+	if !src.Value().Exists() {
+		x.integer(0)
+		return
+	}
+	if !x.open(dst, x.args[2], store.Set) {
+		return
+	}
+	member := x.args[3]
+	if string(x.args[1]) == string(x.args[2]) {
+		_, found, err := src.Get(member)
+		if err != nil {
+			x.fail(err)
+			return
+		}
+		x.boolean(found)
+		return
+	}
+	gone, err := src.Delete(member)
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	if gone {
+		if _, err := addMember(dst, member); err != nil {
+			x.abort(err)
+			return
+		}
+	}
+	x.boolean(gone)
+}
+
+func cmdSscan(x *call) { x.tableScan(store.Set) }
+
+func cmdSrandmember(x *call) {
+	if len(x.args) == 2 {
+		x.randomElement(store.Set)
+		return
+	}
+	if len(x.args) > 3 {
+		x.err(msgSyntax)
+		return
+	}
+	if n, ok := x.sampleSize(); ok {
+		x.randomElements(store.Set, n, false)
+	}
+}
+
+func cmdSpop(x *call) {
+	if len(x.args) == 2 {
+		x.popMember()
+		return
+	}
+	if len(x.args) > 3 {
+		x.err(msgSyntax)
+		return
+	}
+	n, ok := parseInt(x.args[2])
+	if !ok || n < 0 {
+		x.err("ERR value is out of range, must be positive")
+		return
+	}
+	t, ok := x.setAt()
+	if !ok {
+		return
+	}
+	if n >= t.Len() {
+		if x.keepsSet(t, t.Len()) && x.allMembers(t) {
+			t.Clear()
+		}
+		return
+	}
+	if x.keepsSet(t, n) {
+		x.popMembers(t, n)
+	}
+}
+
+// keepsSet reports whether a reply of n members may be kept; otherwise it has replied.
+// Whoever changes a set cannot do it again, apart, with a reply of any size.
+func (x *call) keepsSet(t *collection.Table, n int64) bool {
+	about := float64(t.Value().Size)/float64(max(t.Len(), 1))*float64(n) + float64(n)*elementReply
+	if x.keepable(int64(about)) {
+		return true
+	}
+	x.err(msgReplyTooLarge)
+	return false
+}
+
+func (x *call) popMember() {
+	t, ok := x.setAt()
+	if !ok {
+		return
+	}
+	member, _, ok, err := t.Random()
+	if err == nil && ok {
+		x.bulk(member)
+		_, err = t.Delete(member)
+	}
+	switch {
+	case err != nil:
+		x.abort(err)
+	case !ok:
+		x.null()
+	}
+}
+
+func (x *call) popMembers(t *collection.Table, n int64) {
+	members := make([][]byte, 0, n)
+	err := t.Sample(n, func(member, _ []byte) { members = append(members, append([]byte(nil), member...)) })
+	for i := 0; err == nil && i < len(members); i++ {
+		_, err = t.Delete(members[i])
+	}
+	if err != nil {
+		x.abort(err)
+		return
+	}
+	x.reply.set(len(members))
+	for _, member := range members {
+		x.bulk(member)
+	}
+}

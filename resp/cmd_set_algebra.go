@@ -1,0 +1,218 @@
+package resp
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/collection"
+)
+
+// Commands on several sets, each of which goes over members of sets and asks others for
+// them.
+
+// A setMembers calls yield for the members of a result, each once, until it returns false.
+type setMembers func(yield func(member []byte) bool) error
+
+// sets opens the sets at keys. It has replied, and returns false, if one of them is none.
+func (x *call) sets(keys [][]byte) ([]collection.Table, bool) {
+	sets := make([]collection.Table, len(keys))
+	for i := range keys {
+		if !x.openWhole(&sets[i], keys[i], store.Set) {
+			return nil, false
+		}
+	}
+	return sets, true
+}
+
+// intersection is what all sets have: members of the smallest.
+func intersection(sets []collection.Table) setMembers {
+	slices.SortStableFunc(sets, func(a, b collection.Table) int { return cmp.Compare(a.Len(), b.Len()) })
+	return func(yield func([]byte) bool) error {
+		return filter(&sets[0], func(member []byte) (bool, error) {
+			for i := range sets[1:] {
+				if _, ok, err := sets[1+i].Get(member); err != nil || !ok {
+					return false, err
+				}
+			}
+			return true, nil
+		}, yield)
+	}
+}
+
+// difference is what the first set has and no other.
+func difference(sets []collection.Table) setMembers {
+	return func(yield func([]byte) bool) error {
+		return filter(&sets[0], func(member []byte) (bool, error) {
+			ok, err := inAny(sets[1:], member)
+			return !ok, err
+		}, yield)
+	}
+}
+
+// maxRemembered is up to how many members are remembered, rather than looked for.
+const maxRemembered = 1 << 20
+
+// union is what any set has.
+func union(sets []collection.Table) setMembers {
+	return func(yield func([]byte) bool) error {
+		members := int64(0)
+		for i := range sets {
+			members += sets[i].Len()
+		}
+		seen := make(map[string]struct{})
+		more := true
+		for i := 0; more && i < len(sets); i++ {
+			err := filter(&sets[i], func(member []byte) (bool, error) {
+				if members > maxRemembered {
+					ok, err := inAny(sets[:i], member)
+					return !ok, err
+				}
+				n := len(seen)
+				seen[string(member)] = struct{}{}
+				return len(seen) > n, nil
+			}, func(member []byte) bool {
+				more = yield(member)
+				return more
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func inAny(sets []collection.Table, member []byte) (bool, error) {
+	for i := range sets {
+		if _, ok, err := sets[i].Get(member); err != nil || ok {
+			return ok, err
+		}
+	}
+	return false, nil
+}
+
+// filter calls yield for those members of a set that are wanted.
+func filter(t *collection.Table, wanted func([]byte) (bool, error), yield func([]byte) bool) error {
+	var failure error
+	err := t.All(func(member, _ []byte) bool {
+		ok, err := wanted(member)
+		if err != nil {
+			failure = err
+			return false
+		}
+		return !ok || yield(member)
+	})
+	return cmp.Or(failure, err)
+}
+
+func cmdSinter(x *call) { x.setReply(intersection) }
+
+func cmdSunion(x *call) { x.setReply(union) }
+
+func cmdSdiff(x *call) { x.setReply(difference) }
+
+func cmdSinterstore(x *call) { x.setStore(intersection) }
+
+func cmdSunionstore(x *call) { x.setStore(union) }
+
+func cmdSdiffstore(x *call) { x.setStore(difference) }
+
+// setReply replies with what comes of the sets at args[1:].
+func (x *call) setReply(of func([]collection.Table) setMembers) {
+	sets, ok := x.sets(x.args[1:])
+	if !ok {
+		return
+	}
+	var body reply
+	n, fits := 0, true
+	err := of(sets)(func(member []byte) bool {
+		fits = x.keepable(int64(len(body.buf) + len(member) + elementReply))
+		if fits {
+			body.bulk(member)
+			n++
+		}
+		return fits
+	})
+	switch {
+	case err != nil:
+		x.fail(err)
+	case !fits:
+		x.err(x.overOutputBuffer())
+	default:
+		x.reply.set(n)
+		x.buf = append(x.buf, body.buf...)
+	}
+}
+
+// setStore makes what comes of the sets at args[2:] the value of args[1], and replies with
+// its number of members.
+func (x *call) setStore(of func([]collection.Table) setMembers) {
+	sets, ok := x.sets(x.args[2:])
+	if !ok {
+		return
+	}
+	old, err := x.unit.Get(x.args[1])
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	dst := &x.table
+	dst.MaxPacked = int(x.srv.settings.packed.Load())
+	dst.Over(x.unit, x.args[1], store.Set, old)
+	members, integers := of(sets), true
+	err = dst.Replace(func(set func(field, value []byte) error) error {
+		var failure error
+		err := members(func(member []byte) bool {
+			integers = integers && isInt(member)
+			failure = set(member, nil)
+			return failure == nil
+		})
+		return cmp.Or(failure, err)
+	})
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	if dst.Len() > compactMembers || !integers {
+		dst.MarkLarge()
+	}
+	x.integer(dst.Len())
+}
+
+func cmdSintercard(x *call) {
+	n, ok := parseInt(x.args[1])
+	if !ok || n < 1 {
+		x.err("ERR numkeys should be greater than 0")
+		return
+	}
+	if n > int64(len(x.args)-2) {
+		x.err("ERR Number of keys can't be greater than number of args")
+		return
+	}
+	limit := int64(0)
+	for rest := x.args[2+n:]; len(rest) > 0; rest = rest[2:] {
+		if !equalFold(rest[0], "limit") || len(rest) == 1 {
+			x.err(msgSyntax)
+			return
+		}
+		if limit, ok = parseInt(rest[1]); !ok || limit < 0 {
+			x.err("ERR LIMIT can't be negative")
+			return
+		}
+	}
+	sets, ok := x.sets(x.args[2 : 2+n])
+	if !ok {
+		return
+	}
+	count := int64(0)
+	err := intersection(sets)(func([]byte) bool {
+		count++
+		return count != limit
+	})
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	x.integer(count)
+}

@@ -1,0 +1,123 @@
+package resp
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/collection"
+)
+
+// What the commands on hashes and sets have in common.
+
+// open opens the table at a key to change it, or to look at one field. It has replied, and
+// returns false, if that cannot be.
+func (x *call) open(t *collection.Table, key []byte, typ store.Type) bool {
+	t.MaxPacked = int(x.srv.settings.packed.Load())
+	return x.opened(t, t.Open(x.unit, key, typ))
+}
+
+// openWhole is open for commands that look at more than one field.
+func (x *call) openWhole(t *collection.Table, key []byte, typ store.Type) bool {
+	t.MaxPacked = int(x.srv.settings.packed.Load())
+	return x.opened(t, t.OpenWhole(x.unit, key, typ))
+}
+
+func (x *call) opened(t *collection.Table, err error) bool {
+	if err != nil && !errors.Is(err, collection.ErrType) {
+		x.fail(err)
+		return false
+	}
+	x.saw(t.Value())
+	if err != nil {
+		x.err(msgWrongType)
+	}
+	return err == nil
+}
+
+// elementReply is about what an element adds to a reply beside its bytes.
+const elementReply = 16
+
+// deferred sees to a reply of about so many bytes. If it is large the command is run
+// again, apart from others and without latches, where it may take its time; if it is larger
+// than a client may have wait, the reply says so. In both cases deferred returns true and
+// nothing is left to do.
+func (x *call) deferred(size int64) bool {
+	fits := x.keepable(size)
+	switch {
+	case (size > largeReply || !fits) && (x.unit.Latched() || len(x.buf) > 0 || x.conn.runsAhead() && !x.apart):
+		x.again = true
+	case !fits:
+		x.err(x.overOutputBuffer())
+	default:
+		return false
+	}
+	return true
+}
+
+// elements replies with so many elements, which list appends, or with what went wrong
+// meanwhile.
+func (x *call) elements(list func() error) {
+	at := len(x.buf)
+	if err := list(); err != nil {
+		x.buf = x.buf[:at]
+		x.fail(err)
+	}
+}
+
+// failPart ends a command with an error, after part of its changes if some is done.
+func (x *call) failPart(some bool, err error) {
+	if some {
+		x.abort(err)
+	} else {
+		x.fail(err)
+	}
+}
+
+// tableScan is HSCAN and SSCAN.
+func (x *call) tableScan(typ store.Type) {
+	from, ok := parseCursor(x.args[2])
+	if !ok {
+		x.fail(store.ErrCursor)
+		return
+	}
+	t := &x.table
+	if !x.openWhole(t, x.args[1], typ) {
+		return
+	}
+	if !t.Value().Exists() {
+		x.array(2)
+		x.bulkString("0")
+		x.array(0)
+		return
+	}
+	o, msg := parseScanOptions(x.args[3:])
+	if msg == "" && o.typeName != nil {
+		msg = msgSyntax
+	}
+	if msg != "" {
+		x.err(msg)
+		return
+	}
+	all := string(o.pattern) == "*"
+	body, n := reply{}, 0
+	next, err := t.Scan(uint64(from), o.count, func(field, value []byte) {
+		if !all && !globMatch(o.pattern, field, false) {
+			return
+		}
+		body.bulk(field)
+		if n++; typ == store.Hash {
+			body.bulk(value)
+			n++
+		}
+	})
+	switch {
+	case err != nil:
+		x.fail(err)
+	case !x.deferred(int64(len(body.buf))):
+		x.array(2)
+		x.bulkString(strconv.FormatUint(next, 10))
+		x.array(n)
+		x.buf = append(x.buf, body.buf...)
+	}
+}
