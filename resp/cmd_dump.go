@@ -4,38 +4,40 @@ import (
 	"errors"
 	"math"
 
+	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/collection"
 	"github.com/ringside-kv/ringside/store/rdb"
 )
 
-// dumpOverhead is the most that a payload and its reply add to a value.
-const dumpOverhead = 64
+const (
+	// dumpOverhead is the most that a payload and its reply add to a value,
+	dumpOverhead = 64
+	// and dumpElement to an element of it, with its value.
+	dumpElement = 10
+)
 
 // cmdDump neither reads nor compresses a large value while latches are held.
 func cmdDump(x *call) {
 	key := x.args[1]
-	v, ok := x.get(key)
-	if !ok {
-		return
-	}
-	if !v.Exists() {
-		x.null()
-		return
-	}
-	fits := x.keepable(v.Size + dumpOverhead)
-	if (v.Size > largeReply || !fits) && (x.unit.Latched() || len(x.buf) > 0 || x.conn.runsAhead() && !x.apart) {
-		x.again = true
-		return
-	}
-	if !fits {
-		x.err(x.overOutputBuffer())
-		return
-	}
-	value, err := x.unit.Bytes(key, v)
+	v, err := x.unit.GetWhole(key)
 	if err != nil {
 		x.fail(err)
 		return
 	}
-	x.bulk(rdb.AppendString(nil, value))
+	x.saw(&v)
+	if !v.Exists() {
+		x.null()
+		return
+	}
+	if x.deferred(v.Size + dumpOverhead + v.Count*dumpElement) {
+		return
+	}
+	payload, err := collection.AppendDump(nil, x.unit, key, v)
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	x.bulk(payload)
 }
 
 // restoreOptions are the options of RESTORE that change what it does. IDLETIME and
@@ -72,11 +74,32 @@ func cmdRestore(x *call) {
 		x.ok()
 		return
 	}
-	if err := x.unit.PutString(key, old, value.Bytes, expiry, false); err != nil {
-		x.fail(err)
+	if err := x.restore(key, old, &value, expiry); err != nil {
+		x.err(payloadErrorText(err))
 		return
 	}
 	x.ok()
+}
+
+// restore makes what a payload holds the value of a key, which was old.
+func (x *call) restore(key []byte, old store.Value, value *rdb.Value, expiry int64) error {
+	if value.Type == rdb.String {
+		return x.unit.PutString(key, old, value.Bytes, expiry, false)
+	}
+	t := &x.table
+	t.MaxPacked = int(x.srv.settings.packed.Load())
+	typ, compact := store.Hash, int64(compactFields)
+	isLarge := func(field, value []byte) bool { return len(field) > compactLength || len(value) > compactLength }
+	if value.Type == rdb.Set {
+		typ, compact = store.Set, compactMembers
+		isLarge = func(member, _ []byte) bool { return !isInt(member) }
+	}
+	t.Over(x.unit, key, typ, old)
+	if err := t.Restore(value, compact, isLarge); err != nil {
+		return err
+	}
+	x.unit.SetExpiry(key, *t.Value(), expiry)
+	return nil
 }
 
 // parseRestoreOptions returns an error reply, or "".
@@ -128,15 +151,18 @@ func (x *call) restoreExpiry(absolute bool) (int64, string) {
 	return n + x.unit.Now(), ""
 }
 
-// payloadErrorText turns an error of rdb.Decode into a reply.
+// payloadErrorText turns an error of reading a payload, or of storing what is in it, into a
+// reply.
 func payloadErrorText(err error) string {
 	switch {
 	case errors.Is(err, rdb.ErrPayload):
 		return "ERR DUMP payload version or checksum are wrong"
-	case errors.Is(err, rdb.ErrFormat):
+	case errors.Is(err, rdb.ErrFormat), errors.Is(err, collection.ErrDuplicate):
 		return "ERR Bad data format"
 	case errors.Is(err, rdb.ErrTooLarge):
 		return msgTooLong
+	case errors.Is(err, rdb.ErrType):
+		return "ERR RESTORE: " + err.Error()
 	}
-	return "ERR RESTORE: " + err.Error()
+	return errorText(err)
 }

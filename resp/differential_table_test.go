@@ -418,3 +418,35 @@ func TestRandomTablePipelinesAnswerAsRedis(t *testing.T) {
 		}
 	})
 }
+
+// Hashes and sets travel to a Redis and back, of any size and with an expiry.
+func TestTablesTravelByDumpAndRestore(t *testing.T) {
+	differential(t, func(d *differ) {
+		rnd := rand.New(rand.NewPCG(1, 1))
+		for _, n := range []int{1, 3, 100, 600, 20_000} {
+			hset, sadd, ints := []string{"HSET", "h"}, []string{"SADD", "s"}, []string{"SADD", "i"}
+			for i := range n {
+				hset = append(hset, fmt.Sprint("field", i), noise(rnd.IntN(60)))
+				sadd = append(sadd, fmt.Sprint("member", i))
+				ints = append(ints, fmt.Sprint(i*i))
+			}
+			for _, args := range [][]string{{"DEL", "h", "s", "i"}, hset, sadd, ints, {"SET", "old", "x", "EX", "1000"}} {
+				d.do(args...)
+			}
+			for key, read := range map[string]string{"h": "HGETALL", "s": "SMEMBERS", "i": "SMEMBERS"} {
+				from, to := d.redis.do("DUMP", key).text, d.ours.do("DUMP", key).text
+				for _, payload := range []string{from, to} {
+					d.do("RESTORE", "copy", "0", payload, "REPLACE")
+					d.alike(read, "copy")
+					d.do("OBJECT", "ENCODING", "copy")
+					d.do("TTL", "copy")
+					d.do("RESTORE", "old", "1000000", payload, "REPLACE")
+					d.do("TTL", "old")
+					d.alike(read, "old")
+					d.do("RESTORE", "copy", "0", payload)
+					d.do("RESTORE", "copy", "0", payload[:len(payload)/2], "REPLACE")
+				}
+			}
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -61,9 +62,33 @@ func (c *constructor) set(sub, value []byte) error {
 	return c.stage()
 }
 
+// holds reports, with an error, that there are not so many entries.
+func (c *constructor) holds(count int64) error {
+	if err := c.stage(); err != nil {
+		return err
+	}
+	iter, err := c.u.s.db.NewIter(&pebble.IterOptions{LowerBound: c.prefix, UpperBound: prefixEnd(bytes.Clone(c.prefix))})
+	if err != nil {
+		return c.u.s.readFailed(err)
+	}
+	for iter.First(); iter.Valid(); iter.Next() {
+		count--
+	}
+	if err := iter.Close(); err != nil {
+		return c.u.s.readFailed(err)
+	}
+	if count != 0 {
+		return fmt.Errorf("write long value: %w", ErrDuplicate)
+	}
+	return nil
+}
+
 // stage commits what there is. It need not be durable by itself: the log keeps the order,
 // and the header comes after it.
 func (c *constructor) stage() error {
+	if c.more && c.batch.Empty() {
+		return nil
+	}
 	s, contents := c.u.s, c.batch.Reader()
 	if err := s.write(c.batch, pebble.NoSync); err != nil {
 		return fmt.Errorf("write long value: %w", err)

@@ -50,12 +50,16 @@ func (u *Unit) PutHead(key []byte, v *Value, count, size int64, head []byte) {
 // Construct makes the collection at key one of the elements that fill sets, however many:
 // they are written as they come, before there is a key that has them. fill says how many
 // they are and how many bytes they hold; it may read what v is still. There is no expiry
-// then. v is as with PutWhole; with an error nothing was changed.
+// then. v is as with PutWhole; with an error nothing was changed. It wraps ErrDuplicate if
+// there are fewer elements than fill says, since it has set one twice.
 func (u *Unit) Construct(key []byte, v *Value, typ Type, fill func(set func(sub, value []byte) error) (count, size int64, err error)) error {
 	h := header{typ: typ}
 	gen, err := u.construct(key, v.place, func(c *constructor) error {
 		count, size, err := fill(c.set)
 		h.count, h.bytes = uint64(count), uint64(size)
+		if err == nil {
+			err = c.holds(count)
+		}
 		return err
 	})
 	if err != nil {

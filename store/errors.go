@@ -31,6 +31,8 @@ var (
 	ErrCrashed = errors.New("store was ended as by a crash")
 	// ErrPassive: the key lies in a range that only follows another node's.
 	ErrPassive = fmt.Errorf("%w: range is passive", ErrReadOnly)
+	// ErrDuplicate: a collection cannot have the same element twice.
+	ErrDuplicate = errors.New("element comes twice")
 	// ErrCursor: no scan returns such a cursor.
 	ErrCursor = errors.New("invalid cursor")
 )

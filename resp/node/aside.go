@@ -14,7 +14,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/durable"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
-	"github.com/ringside-kv/ringside/store/rdb"
+	"github.com/ringside-kv/ringside/store/collection"
 )
 
 // asideDir is where, in a node's directory, lies what was put aside.
@@ -110,11 +110,10 @@ func exportKey(u *store.Unit, key []byte, w *bufio.Writer) (n int, err error) {
 	v, err := u.Get(key)
 	var value []byte
 	if err == nil && v.Exists() {
-		value, err = u.Bytes(key, v)
+		value, err = collection.AppendDump(nil, u, key, v)
 	}
 	expiry := v.Expiry
 	exists := v.Exists()
-	value = rdb.AppendString(nil, value)
 	if _, end := u.Commit(nil); err == nil {
 		err = end
 	}

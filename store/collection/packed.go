@@ -43,7 +43,12 @@ func (p packed) reader() packedReader {
 	if w <= 0 {
 		return packedReader{err: errPacked}
 	}
-	return packedReader{rest: p.buf[w:], pairs: p.pairs, size: len(p.buf)}
+	return p.readerFrom(w)
+}
+
+// readerFrom goes over the entries from a byte on.
+func (p packed) readerFrom(at int) packedReader {
+	return packedReader{rest: p.buf[at:], pairs: p.pairs, size: len(p.buf)}
 }
 
 // next goes to the next entry; false at the end, or with err set.
@@ -73,7 +78,10 @@ func cut(b []byte) (head, rest []byte, ok bool) {
 
 // find returns where the entry with a field lies, and its value.
 func (p packed) find(field []byte) (at, end int, value []byte, ok bool, err error) {
-	r := p.reader()
+	return p.reader().find(field)
+}
+
+func (r packedReader) find(field []byte) (at, end int, value []byte, ok bool, err error) {
 	for r.next() {
 		if bytes.Equal(r.field, field) {
 			return r.at, r.size - len(r.rest), r.value, true, nil

@@ -1,6 +1,7 @@
 package collection
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -137,7 +138,7 @@ func (t *Table) Sample(n int64, yield func(field, value []byte)) error {
 
 // Replace makes the table what fill gives, each field once, whatever was there; without a
 // field the key goes. fill may read other tables of the unit, and this one. The expiry
-// goes. With an error nothing was changed.
+// goes. With an error nothing was changed; ErrDuplicate if a field comes twice.
 func (t *Table) Replace(fill func(set func(field, value []byte) error) error) error {
 	f := filling{t: t}
 	var err error
@@ -149,7 +150,9 @@ func (t *Table) Replace(fill func(set func(field, value []byte) error) error) er
 			err = fill(f.stage)
 			return f.count, f.size, err
 		})
-		t.steady = false
+		if errors.Is(err, store.ErrDuplicate) {
+			err = ErrDuplicate
+		}
 		return err
 	}
 	if err != nil {
@@ -179,6 +182,9 @@ type filling struct {
 
 // keep adds a field to a table that is whole.
 func (f *filling) keep(field, value []byte) error {
+	if _, _, _, found, err := (packed{f.entries, f.t.pairs()}).readerFrom(0).find(field); found || err != nil {
+		return cmp.Or(err, ErrDuplicate)
+	}
 	f.entries = appendEntry(f.entries, field, value, f.t.pairs())
 	if len(f.entries) > f.t.MaxPacked {
 		return errTooLarge

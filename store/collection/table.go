@@ -9,6 +9,9 @@ import (
 // ErrType is the error for a key that holds another type of value.
 var ErrType = errors.New("the key holds another type of value")
 
+// ErrDuplicate is the error for a table that is made of fields one of which comes twice.
+var ErrDuplicate = errors.New("a field comes twice")
+
 // DefaultPacked is the usual limit of a collection that is kept whole, in bytes.
 const DefaultPacked = 1 << 10
 

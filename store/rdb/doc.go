@@ -9,8 +9,8 @@
 //
 // Read [AppendString] and [Decode] first. payload.go frames and checks, length.go
 // has the variable-length integers, string.go what strings look like, lzf.go
-// their compression. Each further type gets its own file beside string.go, a
-// case in Decode and its part of [Value].
+// their compression, table.go hashes and sets, compact.go the forms that small ones
+// arrive in.
 //
 // # Compression
 //

@@ -133,9 +133,7 @@ func TestTypesOfRedisHaveNames(t *testing.T) {
 	ctx := context.Background()
 	for want, fill := range map[Type]func(key string) error{
 		List:      func(k string) error { return c.RPush(ctx, k, "a").Err() },
-		Set:       func(k string) error { return c.SAdd(ctx, k, "1").Err() },
 		SortedSet: func(k string) error { return c.ZAdd(ctx, k, redis.Z{Member: "a"}).Err() },
-		Hash:      func(k string) error { return c.HSet(ctx, k, "f", "v").Err() },
 		Stream: func(k string) error {
 			return c.XAdd(ctx, &redis.XAddArgs{Stream: k, Values: []string{"f", "v"}}).Err()
 		},

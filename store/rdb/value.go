@@ -31,6 +31,11 @@ type Value struct {
 
 	// Bytes is the value of a String. It may share memory with the payload.
 	Bytes []byte
+
+	// What Each reads.
+	enc    byte
+	body   []byte
+	maxLen int64
 }
 
 // typeString is the type byte of a string, the one type with one encoding.
@@ -69,9 +74,10 @@ var encodings = map[byte]struct {
 	25:         {Hash, "listpack with field expiry"},
 }
 
-// Decode returns the value in a payload of DUMP. A string longer than maxLen
+// Decode returns the value in a payload of DUMP; the elements of a Hash or a Set are read
+// by [Value.Each], which finds what is wrong with them. A string longer than maxLen
 // bytes is refused before memory is taken for it, and no payload makes Decode
-// take more than maxLen bytes. Decode never panics.
+// take more than maxLen bytes, nor Each more than twice as many. Neither ever panics.
 //
 // It is stricter than Redis in one place: bytes between the value and the footer
 // are an error here and overlooked there. No Redis writes any.
@@ -92,9 +98,12 @@ func Decode(payload []byte, maxLen int64) (Value, error) {
 	}
 	v := Value{Type: enc.t}
 	rest := body[1:]
-	switch enc.t {
-	case String:
+	switch {
+	case enc.t == String:
 		v.Bytes, rest, err = readString(rest, maxLen)
+	case (enc.t == Hash || enc.t == Set) && body[0] <= 20:
+		v.enc, v.body, v.maxLen = body[0], rest, maxLen
+		return v, nil
 	default:
 		return Value{}, fmt.Errorf("decode: %w: %s (%s)", ErrType, enc.t, enc.name)
 	}
