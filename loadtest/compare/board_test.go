@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/report"
+	"github.com/ringside-kv/ringside/replica/fakenet"
 )
 
 // While keys are loaded it is told how fast that goes and when it will have ended, and
 // nothing of that stays afterwards.
 func TestBoardTellsHowKeysAreLoaded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
 		var now report.State
 		b := newBoard(&Config{
 			Contestants: []Contestant{{Name: "first"}, {Name: "second"}},
