@@ -103,11 +103,11 @@ func TestRestoreRefuses(t *testing.T) {
 	o := dialRedis(t, addr, 2)
 	o.do("SET", "k", "old")
 	redis.do("RPUSH", "list", "a", "b")
-	redis.do("HSET", "hash", "f", "v")
+	redis.do("ZADD", "zset", "1", "a")
 	redis.do("SET", "large", strings.Repeat("ab", 5000))
 	for key, want := range map[string]string{
 		"list":  "list",
-		"hash":  "hash",
+		"zset":  "zset",
 		"large": "proto-max-bulk-len",
 	} {
 		v := o.do("RESTORE", "k", "0", redis.do("DUMP", key).text, "REPLACE")
