@@ -10,7 +10,7 @@ import (
 )
 
 // A Doer runs one command, as an application's library does. A missing value is "", and
-// several are separated by commas.
+// several are separated by commas: fields and values of a hash, too.
 type Doer func(ctx context.Context, args ...string) (string, error)
 
 // GoRedis is a Doer of go-redis: of its Client, for one node, or its ClusterClient.
@@ -41,6 +41,18 @@ func Flat(reply any) string {
 			parts[i] = Flat(e)
 		}
 		return strings.Join(parts, ",")
+	case map[any]any:
+		return flatMap(v)
+	case map[string]any:
+		return flatMap(v)
 	}
 	return fmt.Sprint(reply)
+}
+
+func flatMap[K comparable](m map[K]any) string {
+	parts := make([]string, 0, 2*len(m))
+	for field, value := range m {
+		parts = append(parts, Flat(field), Flat(value))
+	}
+	return strings.Join(parts, ",")
 }

@@ -61,6 +61,9 @@ func (w *Worker) renew(i int) {
 	w.born++
 	// Both keys of a pair have one hash tag, for what takes two keys.
 	w.current[i] = fmt.Sprintf("{%s:%d}:%d:%d", w.Name, i/2, i%2, w.born)
+	if i/2%3 == 0 {
+		w.current[i] += hashMark
+	}
 	w.states[w.current[i]] = []string{""}
 }
 
@@ -95,26 +98,14 @@ func (w *Worker) step(do Doer) error {
 	i := w.rnd.IntN(pool)
 	key, other := w.current[i], w.current[i^1]
 	old, otherOld := w.states[key][0], w.states[other][0]
+	write := func(next, want string, args ...string) error { return w.write(ctx, do, i, next, want, args...) }
+	read := func(want string, args ...string) error { return w.read(ctx, do, key, want, args...) }
 	value := fmt.Sprintf("<%s:%d>", w.Name, w.rnd.Uint64())
 	if w.rnd.IntN(10) == 0 {
 		value = strings.Repeat(value, 200)
 	}
-	write := func(next, want string, args ...string) error {
-		got, err := do(ctx, args...)
-		if err != nil {
-			w.states[key] = append(w.states[key], next)
-			w.renew(i)
-			return fmt.Errorf("%s %s: %w", args[0], key, err)
-		}
-		w.states[key] = []string{next}
-		return w.expect(args[0], key, got, want)
-	}
-	read := func(want string, args ...string) error {
-		got, err := do(ctx, args...)
-		if err != nil {
-			return fmt.Errorf("%s %s: %w", args[0], key, err)
-		}
-		return w.expect(args[0], key, got, want)
+	if isHash(key) {
+		return w.stepHash(key, value, read, write)
 	}
 	switch w.rnd.IntN(10) {
 	case 0:
@@ -141,6 +132,32 @@ func (w *Worker) step(do Doer) error {
 	}
 }
 
+// write sends a command that changes the i-th key to hold next. If it fails it may have been
+// executed or not.
+func (w *Worker) write(ctx context.Context, do Doer, i int, next, want string, args ...string) error {
+	key := w.current[i]
+	got, err := do(ctx, args...)
+	if err != nil {
+		w.states[key] = append(w.states[key], next)
+		w.renew(i)
+		return fmt.Errorf("%s %s: %w", args[0], key, err)
+	}
+	w.states[key] = []string{next}
+	return w.expect(args[0], key, got, want)
+}
+
+// read sends a command that changes nothing.
+func (w *Worker) read(ctx context.Context, do Doer, key, want string, args ...string) error {
+	got, err := do(ctx, args...)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", args[0], key, err)
+	}
+	if args[0] == readHash {
+		got = sortedHash(got)
+	}
+	return w.expect(args[0], key, got, want)
+}
+
 // expect notes an answer that nothing can excuse.
 func (w *Worker) expect(command, key, got, want string) error {
 	if got != want {
@@ -157,10 +174,17 @@ func (w *Worker) Check(do Doer) error {
 		if len(faults) >= most {
 			return errors.Join(append(faults, errors.New("and so on"))...)
 		}
-		got, err := do(context.Background(), "GET", key)
+		command := "GET"
+		if isHash(key) {
+			command = readHash
+		}
+		got, err := do(context.Background(), command, key)
+		if isHash(key) {
+			got = sortedHash(got)
+		}
 		switch {
 		case err != nil:
-			faults = append(faults, fmt.Errorf("GET %s: %w", key, err))
+			faults = append(faults, fmt.Errorf("%s %s: %w", command, key, err))
 		case !slices.Contains(states, got):
 			faults = append(faults, fmt.Errorf("%s has %d bytes %.60q, none of the %d values that it may have, such as %.60q",
 				key, len(got), got, len(states), states[0]))

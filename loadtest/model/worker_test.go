@@ -42,7 +42,28 @@ func (f *faulty) do(_ context.Context, args ...string) (string, error) {
 		return "OK", nil
 	}
 	key, reply := args[1], ""
+	hash := hashOf(f.data[key])
 	switch args[0] {
+	case "HGET":
+		reply = hash[args[2]]
+	case "HLEN":
+		reply = fmt.Sprint(len(hash))
+	case "HGETALL":
+		for field, value := range hash {
+			reply += "," + field + "," + value
+		}
+		reply = strings.TrimPrefix(reply, ",")
+	case "HSET":
+		before := len(hash)
+		hash[args[2]] = args[3]
+		f.data[key], reply = stateOf(hash), fmt.Sprint(len(hash)-before)
+	case "HDEL":
+		before := len(hash)
+		delete(hash, args[2])
+		f.data[key], reply = stateOf(hash), fmt.Sprint(before-len(hash))
+		if len(hash) == 0 {
+			delete(f.data, key)
+		}
 	case "GET":
 		reply = f.data[key]
 	case "STRLEN":
@@ -115,13 +136,13 @@ func TestFaultsAreFound(t *testing.T) {
 	if w := run(t, &faulty{fails: 0.01}, false); w.Wrong == nil {
 		t.Error("an error is not expected")
 	}
-	for _, command := range []string{"GET", "SET", "APPEND"} {
+	for _, command := range []string{"GET", "SET", "APPEND", "HSET", "HGETALL"} {
 		n := 0
 		f := &faulty{wrong: func(c string) bool {
 			if c == command {
 				n++
 			}
-			return c == command && n >= 100 // from then on they are not done, or answered at random
+			return c == command && n >= 20 // from then on they are not done, or answered at random
 		}}
 		w := run(t, f, true)
 		if w.Wrong == nil {
