@@ -86,17 +86,25 @@ func (x *call) restore(key []byte, old store.Value, value *rdb.Value, expiry int
 	if value.Type == rdb.String {
 		return x.unit.PutString(key, old, value.Bytes, expiry, false)
 	}
-	t := &x.table
-	t.MaxPacked = int(x.srv.settings.packed.Load())
-	typ, compact := store.Hash, int64(compactFields)
-	isLarge := func(field, value []byte) bool { return len(field) > compactLength || len(value) > compactLength }
+	t, typ, most, isLarge := &x.table, store.Hash, int64(compactFields), isLargeField
 	if value.Type == rdb.Set {
-		typ, compact = store.Set, compactMembers
-		isLarge = func(member, _ []byte) bool { return !isInt(member) }
+		typ, most, isLarge = store.Set, compactMembers, isLargeMember
 	}
+	longest, large := int(x.srv.settings.maxKey.Load()), false
+	t.MaxPacked = int(x.srv.settings.packed.Load())
 	t.Over(x.unit, key, typ, old)
-	if err := t.Restore(value, compact, isLarge); err != nil {
+	err := t.Restore(value, func(field, value []byte) error {
+		if len(field) > longest {
+			return replyError(msgFieldTooLong)
+		}
+		large = large || isLarge(field, value)
+		return nil
+	})
+	if err != nil {
 		return err
+	}
+	if large || t.Len() > most {
+		t.MarkLarge()
 	}
 	x.unit.SetExpiry(key, *t.Value(), expiry)
 	return nil

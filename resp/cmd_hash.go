@@ -29,10 +29,15 @@ func (x *call) wholeHash() (*collection.Table, bool) {
 // setField gives a field of a hash its value.
 func (x *call) setField(t *collection.Table, field, value []byte) (added bool, err error) {
 	added, err = t.Set(field, value)
-	if err == nil && (len(field) > compactLength || len(value) > compactLength || t.Len() > compactFields) {
+	if err == nil && (isLargeField(field, value) || t.Len() > compactFields) {
 		t.MarkLarge()
 	}
 	return added, err
+}
+
+// isLargeField reports whether Redis keeps a hash with the field in no compact form.
+func isLargeField(field, value []byte) bool {
+	return len(field) > compactLength || len(value) > compactLength
 }
 
 // setFields gives the fields in args[2:] the values behind them, and reports how many are
@@ -41,6 +46,11 @@ func (x *call) setFields() (added int64, ok bool) {
 	if len(x.args)%2 != 0 {
 		x.err("ERR wrong number of arguments for '" + x.cmd.full + "' command")
 		return 0, false
+	}
+	for i := 2; i < len(x.args); i += 2 {
+		if !x.fieldFits(x.args[i]) {
+			return 0, false
+		}
 	}
 	t, ok := x.hash()
 	if !ok {
@@ -73,7 +83,7 @@ func cmdHmset(x *call) {
 
 func cmdHsetnx(x *call) {
 	t, ok := x.hash()
-	if !ok {
+	if !ok || !x.fieldFits(x.args[2]) {
 		return
 	}
 	_, found, err := t.Get(x.args[2])
@@ -209,7 +219,7 @@ func cmdHincrby(x *call) {
 		return
 	}
 	t, ok := x.hash()
-	if !ok {
+	if !ok || !x.fieldFits(x.args[2]) {
 		return
 	}
 	value, found, err := t.Get(x.args[2])
@@ -246,7 +256,7 @@ func cmdHincrbyfloat(x *call) {
 		return
 	}
 	t, ok := x.hash()
-	if !ok {
+	if !ok || !x.fieldFits(x.args[2]) {
 		return
 	}
 	old, found, err := t.Get(x.args[2])

@@ -16,13 +16,23 @@ func (x *call) setAt() (*collection.Table, bool) {
 // addMember adds a member to a set.
 func addMember(t *collection.Table, member []byte) (added bool, err error) {
 	added, err = t.Set(member, nil)
-	if err == nil && (t.Len() > compactMembers || !isInt(member)) {
+	if err == nil && (isLargeMember(member, nil) || t.Len() > compactMembers) {
 		t.MarkLarge()
 	}
 	return added, err
 }
 
-func cmdSadd(x *call) { x.eachMember(addMember) }
+// isLargeMember reports whether Redis keeps a set with the member in no compact form.
+func isLargeMember(member, _ []byte) bool { return !isInt(member) }
+
+func cmdSadd(x *call) {
+	for _, member := range x.args[2:] {
+		if !x.fieldFits(member) {
+			return
+		}
+	}
+	x.eachMember(addMember)
+}
 
 func cmdSrem(x *call) { x.eachMember((*collection.Table).Delete) }
 

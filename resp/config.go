@@ -51,6 +51,7 @@ func newConfigTable(s *Server) configTable {
 		memory("max-value-size", &set.maxValue, valueBounds),
 		memory("max-key-size", &set.maxKey, keyBounds),
 		number("max-args", &set.maxArgs, 1, argsBounds),
+		memory("packed-size", &set.packed, packedBounds),
 		memory("output-buffer", &set.outputBuffer, outputBufferBounds),
 		memory("client-memory", &set.clientMemory, clientMemoryBounds),
 	}

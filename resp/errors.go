@@ -21,6 +21,7 @@ const (
 	msgNoAuth        = "NOAUTH Authentication required."
 	msgOverflow      = "ERR increment or decrement would overflow"
 	msgKeyTooLong    = "ERR key is too long"
+	msgFieldTooLong  = "ERR field or member is too long (max-key-size)"
 	msgHeld          = "TRYAGAIN not all copies have what was written to the key last"
 	msgHeldWrite     = "UNKNOWN The write is made here, but not on all copies yet: it may be lost"
 	msgInvalidTime   = "ERR invalid expire time in '%s' command"
@@ -29,7 +30,8 @@ const (
 // errorText turns an error of the store into a reply: the one place where this
 // happens.
 func errorText(err error) string {
-	if reply, ok := err.(replyError); ok {
+	var reply replyError
+	if errors.As(err, &reply) {
 		return string(reply)
 	}
 	switch {

@@ -35,6 +35,15 @@ func (x *call) opened(t *collection.Table, err error) bool {
 	return err == nil
 }
 
+// fieldFits reports whether a field, or a member, may be as long; otherwise it has replied.
+func (x *call) fieldFits(field []byte) bool {
+	if int64(len(field)) > x.srv.settings.maxKey.Load() {
+		x.err(msgFieldTooLong)
+		return false
+	}
+	return true
+}
+
 // elementReply is about what an element adds to a reply beside its bytes.
 const elementReply = 16
 

@@ -64,9 +64,10 @@ func serveSettings(cfg *node.Config, log *logOptions) *settings.Set {
 
 	s.Group("Limits")
 	s.Add("max-clients", settings.Count(&cfg.MaxClients), "connections at a time")
-	s.Add("max-key-size", settings.Size(&cfg.MaxKeySize), "longest key")
+	s.Add("max-key-size", settings.Size(&cfg.MaxKeySize), "longest key, field of a hash and member of a set")
 	s.Add("max-value-size", settings.Size(&cfg.MaxValueSize), "longest string, and longest argument")
 	s.Add("max-args", settings.Count(&cfg.MaxArgs), "most arguments of one command")
+	s.Add("packed-size", settings.Size(&cfg.PackedSize), "a hash or a set of up to so many bytes is one entry on disk")
 	s.Add("output-buffer", settings.Size(&cfg.OutputBuffer),
 		"replies that one client may leave unread before it is closed")
 	s.Add("idle-timeout", settings.Duration(&cfg.IdleTimeout),
@@ -112,6 +113,7 @@ var redisNames = map[string]string{
 	"auth":                    "requirepass",
 	"timeout":                 "idle-timeout",
 	"proto-max-bulk-len":      "max-value-size",
+	"hash-max-listpack-value": "packed-size",
 	"slowlog-log-slower-than": "slowlog-slower-than",
 	"shutdown-timeout":        "stop-timeout",
 	"tls-cert-file":           "tls-cert",

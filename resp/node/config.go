@@ -136,6 +136,7 @@ type Config struct {
 	MaxKeySize   int64 // longest key
 	MaxValueSize int64 // longest string, and longest single argument
 	MaxArgs      int   // most arguments of one command
+	PackedSize   int64 // collections of up to so many bytes lie in one entry
 	OutputBuffer int64 // replies that one client may leave unread
 	ClientMemory int64 // requests and replies in flight, of all clients together
 
@@ -199,6 +200,7 @@ func DefaultConfig() Config {
 		MaxClients:        10000,
 		MaxKeySize:        64 * kib,
 		MaxValueSize:      512 * mib,
+		PackedSize:        1 * kib,
 		MaxArgs:           1 << 20,
 		OutputBuffer:      64 * mib,
 		ClientMemory:      256 * mib,
@@ -233,6 +235,7 @@ func (c *Config) EnsureDefaults() {
 	ensure(&c.MaxKeySize, d.MaxKeySize)
 	ensure(&c.MaxValueSize, d.MaxValueSize)
 	ensure(&c.MaxArgs, d.MaxArgs)
+	ensure(&c.PackedSize, d.PackedSize)
 	ensure(&c.OutputBuffer, d.OutputBuffer)
 	ensure(&c.ClientMemory, d.ClientMemory)
 	ensure(&c.StopTimeout, d.StopTimeout)

@@ -249,6 +249,7 @@ func (c *Config) settings() resp.Settings {
 		MaxKey:            c.MaxKeySize,
 		MaxValue:          c.MaxValueSize,
 		MaxArgs:           c.MaxArgs,
+		Packed:            c.PackedSize,
 		OutputBuffer:      c.OutputBuffer,
 		ClientMemory:      c.ClientMemory,
 		IdleTimeout:       c.IdleTimeout,

@@ -42,19 +42,15 @@ func AppendDump(dst []byte, u *store.Unit, key []byte, v store.Value) ([]byte, e
 }
 
 // Restore makes t what a payload holds, a hash or a set, as t was opened, whatever was there.
-// isLarge tells of a field, and its value, that Redis would keep in no compact form; neither
-// would it more than compact of them. The expiry goes. With an error nothing was changed;
-// ErrDuplicate if a field comes twice.
-func (t *Table) Restore(payload *rdb.Value, compact int64, isLarge func(field, value []byte) bool) error {
-	large := false
-	err := t.Replace(func(set func(field, value []byte) error) error {
+// check is shown each field, with its value, before it is set, and may refuse it. The expiry
+// goes. With an error nothing was changed; ErrDuplicate if a field comes twice.
+func (t *Table) Restore(payload *rdb.Value, check func(field, value []byte) error) error {
+	return t.Replace(func(set func(field, value []byte) error) error {
 		return payload.Each(func(field, value []byte) error {
-			large = large || isLarge(field, value)
+			if err := check(field, value); err != nil {
+				return err
+			}
 			return set(field, value)
 		})
 	})
-	if err == nil && (large || t.Len() > compact) {
-		t.MarkLarge()
-	}
-	return err
 }
