@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -55,7 +56,7 @@ func (p *play) do(ctx context.Context) {
 		err = errInterrupted
 	}
 	if err != nil {
-		p.run.Failure = err.Error()
+		p.run.Failure = strings.ReplaceAll(err.Error(), "\n", "; ")
 	}
 	p.board.done(p.run.Failure)
 }

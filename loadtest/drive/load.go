@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/loadtest/human"
 	"github.com/ringside-kv/ringside/loadtest/series"
 	"github.com/ringside-kv/ringside/loadtest/verify"
 )
@@ -50,7 +51,7 @@ type Load struct {
 }
 
 // Open connects all clients. The error lists every fault of the Config, or what became of
-// each client that could not connect. Close must be called.
+// clients that could not connect. Close must be called.
 func Open(ctx context.Context, cfg Config) (*Load, error) {
 	cfg.EnsureDefaults()
 	if err := cfg.Validate(); err != nil {
@@ -122,7 +123,26 @@ func (l *Load) connect(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
-	return errors.Join(faults...)
+	return together(faults)
+}
+
+// together is what became of clients that could not connect, said once where many say the
+// same.
+func together(faults []error) error {
+	clients := make(map[string]int)
+	var all []error
+	for _, err := range faults {
+		if err == nil {
+			continue
+		}
+		if clients[err.Error()]++; clients[err.Error()] == 1 {
+			all = append(all, err)
+		}
+	}
+	for i, err := range all {
+		all[i] = fmt.Errorf("connect %s: %w", human.Plural(clients[err.Error()], "client"), err)
+	}
+	return errors.Join(all...)
 }
 
 // first connects a client to its target, or to another.
@@ -135,7 +155,7 @@ func (l *Load) first(d *direct) error {
 		}
 		faults = append(faults, err)
 	}
-	return fmt.Errorf("connect client %d: %w", d.number, errors.Join(faults...))
+	return errors.Join(faults...)
 }
 
 func (l *Load) newLink(life context.Context, done <-chan struct{}, number int) link {

@@ -237,7 +237,7 @@ func TestWhatCannotBeOpened(t *testing.T) {
 	_ = listener.Close()
 	for _, route := range []Route{One, Any, Ring, Cluster} {
 		_, err := Open(within(t), Config{Workload: workloadOf(t, "1 get"), Targets: only(nobody), Route: route, Timeout: time.Second})
-		if err == nil || !strings.Contains(err.Error(), "refused") {
+		if err == nil || strings.Count(err.Error(), "refused") != 1 { // however many clients there are
 			t.Errorf("%s: %v", route, err)
 		}
 	}

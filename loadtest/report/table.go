@@ -103,6 +103,9 @@ func machine(m Machine) string {
 
 // block is a table of rows, or several below each other.
 func (t *terminal) block(title string, rows []row) {
+	if len(rows) == 0 {
+		return
+	}
 	t.out.WriteString("\n")
 	t.line(2, "%s", title)
 	columns := make([]tableColumn, len(t.report.Contestants))
