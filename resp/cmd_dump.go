@@ -86,6 +86,16 @@ func (x *call) restore(key []byte, old store.Value, value *rdb.Value, expiry int
 	if value.Type == rdb.String {
 		return x.unit.PutString(key, old, value.Bytes, expiry, false)
 	}
+	if value.Type == rdb.List {
+		l := &x.list
+		l.MaxPacked = int(x.srv.settings.packed.Load())
+		l.Over(x.unit, key, old)
+		if err := l.Restore(value); err != nil {
+			return err
+		}
+		x.unit.SetExpiry(key, *l.Value(), expiry)
+		return nil
+	}
 	t, typ, most, isLarge := &x.table, store.Hash, int64(compactFields), isLargeField
 	if value.Type == rdb.Set {
 		typ, most, isLarge = store.Set, compactMembers, isLargeMember

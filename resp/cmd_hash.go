@@ -313,7 +313,7 @@ func (x *call) sampleSize() (int64, bool) {
 	case !ok:
 		x.err(msgNotInteger)
 	case n == math.MinInt64:
-		x.err("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807")
+		x.err(msgCountRange)
 		ok = false
 	}
 	return n, ok

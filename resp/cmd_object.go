@@ -42,6 +42,7 @@ func cmdObjectEncoding(x *call) {
 var encodings = map[store.Type][2]string{
 	store.Hash: {"listpack", "hashtable"},
 	store.Set:  {"intset", "hashtable"},
+	store.List: {"quicklist", "quicklist"},
 }
 
 func b2i(b bool) int {

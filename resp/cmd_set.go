@@ -184,7 +184,7 @@ func cmdSpop(x *call) {
 	}
 	n, ok := parseInt(x.args[2])
 	if !ok || n < 0 {
-		x.err("ERR value is out of range, must be positive")
+		x.err(msgNotPositive)
 		return
 	}
 	t, ok := x.setAt()
@@ -192,25 +192,14 @@ func cmdSpop(x *call) {
 		return
 	}
 	if n >= t.Len() {
-		if x.keepsSet(t, t.Len()) && x.allMembers(t) {
+		if x.keeps(t.Value(), t.Len(), t.Len()) && x.allMembers(t) {
 			t.Clear()
 		}
 		return
 	}
-	if x.keepsSet(t, n) {
+	if x.keeps(t.Value(), t.Len(), n) {
 		x.popMembers(t, n)
 	}
-}
-
-// keepsSet reports whether a reply of n members may be kept; otherwise it has replied.
-// Whoever changes a set cannot do it again, apart, with a reply of any size.
-func (x *call) keepsSet(t *collection.Table, n int64) bool {
-	about := float64(t.Value().Size)/float64(max(t.Len(), 1))*float64(n) + float64(n)*elementReply
-	if x.keepable(int64(about)) {
-		return true
-	}
-	x.err(msgReplyTooLarge)
-	return false
 }
 
 func (x *call) popMember() {

@@ -373,7 +373,7 @@ func TestRandomTableCommandsAnswerAsRedis(t *testing.T) {
 	t.Logf("seed %d", seed)
 	commands := 6000
 	if testing.Short() {
-		commands = 1500
+		commands = 400
 	}
 	for _, fields := range []int{12, 150, 2000} {
 		t.Run(fmt.Sprint(fields), func(t *testing.T) {
@@ -399,7 +399,7 @@ func TestRandomTablePipelinesAnswerAsRedis(t *testing.T) {
 	t.Logf("seed %d", seed)
 	pipelines := 300
 	if testing.Short() {
-		pipelines = 40
+		pipelines = 15
 	}
 	differential(t, func(d *differ) {
 		g := tableMaker{commandMaker{rand.New(rand.NewPCG(seed, 5))}, 120}
@@ -423,7 +423,7 @@ func TestRandomTablePipelinesAnswerAsRedis(t *testing.T) {
 func TestTablesTravelByDumpAndRestore(t *testing.T) {
 	differential(t, func(d *differ) {
 		rnd := rand.New(rand.NewPCG(1, 1))
-		for _, n := range []int{1, 3, 100, 600, 20_000} {
+		for _, n := range []int{1, 3, 100, 600, 5_000} {
 			hset, sadd, ints := []string{"HSET", "h"}, []string{"SADD", "s"}, []string{"SADD", "i"}
 			for i := range n {
 				hset = append(hset, fmt.Sprint("field", i), noise(rnd.IntN(60)))

@@ -11,6 +11,8 @@ import (
 const (
 	msgSyntax        = "ERR syntax error"
 	msgNotInteger    = "ERR value is not an integer or out of range"
+	msgNotPositive   = "ERR value is out of range, must be positive"
+	msgCountRange    = "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807"
 	msgNotFloat      = "ERR value is not a valid float"
 	msgWrongType     = "WRONGTYPE Operation against a key holding the wrong kind of value"
 	msgNoKey         = "ERR no such key"

@@ -92,6 +92,15 @@ func (r *reply) null() {
 	}
 }
 
+// nullArray is null in place of an array.
+func (r *reply) nullArray() {
+	if r.proto == 3 {
+		r.null()
+	} else {
+		r.buf = append(r.buf, "*-1\r\n"...)
+	}
+}
+
 // array announces n elements.
 func (r *reply) array(n int) { r.prefix('*', n) }
 

@@ -29,6 +29,7 @@ func newCommandTable() *commandTable {
 		bitmapCommands,
 		hashCommands,
 		setCommands,
+		listCommands,
 		clusterCommands,
 		ringCommands,
 	)

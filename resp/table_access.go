@@ -14,21 +14,21 @@ import (
 // returns false, if that cannot be.
 func (x *call) open(t *collection.Table, key []byte, typ store.Type) bool {
 	t.MaxPacked = int(x.srv.settings.packed.Load())
-	return x.opened(t, t.Open(x.unit, key, typ))
+	return x.opened(t.Value(), t.Open(x.unit, key, typ))
 }
 
 // openWhole is open for commands that look at more than one field.
 func (x *call) openWhole(t *collection.Table, key []byte, typ store.Type) bool {
 	t.MaxPacked = int(x.srv.settings.packed.Load())
-	return x.opened(t, t.OpenWhole(x.unit, key, typ))
+	return x.opened(t.Value(), t.OpenWhole(x.unit, key, typ))
 }
 
-func (x *call) opened(t *collection.Table, err error) bool {
+func (x *call) opened(v *store.Value, err error) bool {
 	if err != nil && !errors.Is(err, collection.ErrType) {
 		x.fail(err)
 		return false
 	}
-	x.saw(t.Value())
+	x.saw(v)
 	if err != nil {
 		x.err(msgWrongType)
 	}
@@ -62,6 +62,19 @@ func (x *call) deferred(size int64) bool {
 		return false
 	}
 	return true
+}
+
+// share is about how many bytes n of so many elements hold, of all of which there are size.
+func share(size, of, n int64) int64 { return int64(float64(size) / float64(max(of, 1)) * float64(n)) }
+
+// keeps reports whether a reply of n of a collection's elements may be kept; otherwise it has
+// replied. Whoever changes a collection cannot do it again, apart, with a reply of any size.
+func (x *call) keeps(v *store.Value, of, n int64) bool {
+	if x.keepable(share(v.Size, of, n) + n*elementReply) {
+		return true
+	}
+	x.err(msgReplyTooLarge)
+	return false
 }
 
 // elements replies with so many elements, which list appends, or with what went wrong

@@ -47,13 +47,13 @@ func (u *Unit) PutHead(key []byte, v *Value, count, size int64, head []byte) {
 	u.putLate(key, v, &old, &h)
 }
 
-// Construct makes the collection at key one of the elements that fill sets, however many:
-// they are written as they come, before there is a key that has them. fill says how many
+// Construct makes the collection at key one of the elements that fill sets, however many,
+// with a head: they are written as they come, before there is a key that has them. fill says how many
 // they are and how many bytes they hold; it may read what v is still. There is no expiry
 // then. v is as with PutWhole; with an error nothing was changed. It wraps ErrDuplicate if
 // there are fewer elements than fill says, since it has set one twice.
-func (u *Unit) Construct(key []byte, v *Value, typ Type, fill func(set func(sub, value []byte) error) (count, size int64, err error)) error {
-	h := header{typ: typ}
+func (u *Unit) Construct(key []byte, v *Value, typ Type, head []byte, fill func(set func(sub, value []byte) error) (count, size int64, err error)) error {
+	h := header{typ: typ, value: head}
 	gen, err := u.construct(key, v.place, func(c *constructor) error {
 		count, size, err := fill(c.set)
 		h.count, h.bytes = uint64(count), uint64(size)
@@ -124,6 +124,18 @@ func (u *Unit) RemoveElement(key []byte, v *Value, sub []byte) {
 	u.elements.add(u.keep(u.pbuf), nil, true)
 }
 
+// RemoveElements removes all elements with sub keys from one up to, not including, another;
+// the rest is as with RemoveElement.
+func (u *Unit) RemoveElements(key []byte, v *Value, from, to []byte) {
+	lower := u.keep(u.elementKey(key, v, from))
+	upper := u.keep(u.elementKey(key, v, to))
+	if bytes.Compare(lower, upper) >= 0 {
+		return
+	}
+	_ = u.batched().DeleteRange(lower, upper, nil)
+	u.elements.remove(lower, upper)
+}
+
 // elementKey returns, in u.pbuf, the key of an element in Pebble.
 func (u *Unit) elementKey(key []byte, v *Value, sub []byte) []byte {
 	if v.gen == 0 {
@@ -148,6 +160,9 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 	k := u.elementKey(key, v, sub)
 	if e := u.elements.find(k); e != nil {
 		return e.value, !e.gone, nil
+	}
+	if u.elements.removed(k) {
+		return nil, false, nil
 	}
 	if r := u.reader(v.place, key); r != nil {
 		if !r.iter.SeekGE(k) || !bytes.Equal(r.iter.Key(), k) {
@@ -177,8 +192,10 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 const hastyReads = 3
 
 // GetElement returns what Get does and, if that is a collection which is not whole, one of
-// its elements as of the same moment. The results are valid until the unit ends.
-func (u *Unit) GetElement(key, sub []byte) (v Value, value []byte, ok bool, err error) {
+// its elements as of the same moment: that whose sub key is what sub says, if anything, which
+// is called with the value, perhaps more than once. The results are valid until the unit
+// ends.
+func (u *Unit) GetElement(key []byte, sub func(*Value) []byte) (v Value, value []byte, ok bool, err error) {
 	p := u.Place(key)
 	l := &u.s.latches[latchOf(p)]
 	for range hastyReads {
@@ -186,7 +203,7 @@ func (u *Unit) GetElement(key, sub []byte) (v Value, value []byte, ok bool, err 
 		if v, err = u.Get(key); err != nil || v.gen == 0 || v.Type == String {
 			return v, nil, false, err
 		}
-		value, ok, err = u.Element(key, &v, sub)
+		value, ok, err = u.elementAt(key, &v, sub)
 		if u.holds(p) || u.reader(p, key) != nil {
 			return v, value, ok, err
 		}
@@ -208,9 +225,17 @@ func (u *Unit) GetElement(key, sub []byte) (v Value, value []byte, ok bool, err 
 	}
 	v.set(&h, p)
 	if v.gen != 0 && v.Type != String {
-		value, ok, err = u.Element(key, &v, sub)
+		value, ok, err = u.elementAt(key, &v, sub)
 	}
 	return v, value, ok, err
+}
+
+func (u *Unit) elementAt(key []byte, v *Value, sub func(*Value) []byte) (value []byte, ok bool, err error) {
+	k := sub(v)
+	if len(k) == 0 {
+		return nil, false, nil
+	}
+	return u.Element(key, v, k)
 }
 
 // GetWhole is Get for whoever reads more than one element: all that Element and Elements
@@ -241,6 +266,8 @@ type Elements struct {
 	back   bool
 	// changes are the unit's own within these bounds, without those that it has come by.
 	changes []elementChange
+	// removed are the ranges that the unit has removed before those changes.
+	removed []elementRange
 	began   bool
 	stored  bool // the iterator stands at an entry within the bounds
 	shown   bool // and that is the current one
@@ -269,7 +296,7 @@ func (u *Unit) Elements(key []byte, v *Value, from, to []byte, back bool) *Eleme
 		return it
 	}
 	it.own = true
-	it.changes = u.elements.within(it.lower, it.upper)
+	it.changes, it.removed = u.elements.within(it.lower, it.upper), u.elements.ranges
 	if back {
 		slices.Reverse(it.changes)
 	}
@@ -338,15 +365,18 @@ func (it *Elements) move() bool {
 }
 
 // within reports whether the iterator, if it stands anywhere, does so within the bounds:
-// that of a reader has those of all elements.
+// that of a reader has those of all elements. It passes over what the unit has removed.
 func (it *Elements) within(ok bool) bool {
-	switch {
-	case !ok:
-		return false
-	case it.back:
-		return bytes.Compare(it.iter.Key(), it.lower) >= 0
+	for ; ok; ok = it.move() {
+		k := it.iter.Key()
+		if it.back && bytes.Compare(k, it.lower) < 0 || !it.back && bytes.Compare(k, it.upper) >= 0 {
+			return false
+		}
+		if !inRanges(it.removed, k) {
+			return true
+		}
 	}
-	return bytes.Compare(it.iter.Key(), it.upper) < 0
+	return false
 }
 
 // Sub returns the sub key of the current element; valid until Next.
@@ -369,6 +399,8 @@ func (it *Elements) Close() error {
 // it is applied.
 type elementChanges struct {
 	list []elementChange
+	// ranges have been removed; what list says of a key in them came later, or agrees.
+	ranges []elementRange
 	// index finds, once there are many, the number in list of the last change of a key.
 	index map[string]int
 }
@@ -377,6 +409,18 @@ type elementChange struct {
 	key   []byte // in Pebble
 	value []byte
 	gone  bool
+}
+
+// An elementRange is keys in Pebble from one up to, not including, another.
+type elementRange struct{ lower, upper []byte }
+
+func inRanges(ranges []elementRange, key []byte) bool {
+	for i := range ranges {
+		if r := &ranges[i]; bytes.Compare(key, r.lower) >= 0 && bytes.Compare(key, r.upper) < 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // fewChanges are looked through one by one.
@@ -396,6 +440,19 @@ func (cs *elementChanges) add(key, value []byte, gone bool) {
 		cs.index[string(key)] = n - 1
 	}
 }
+
+// remove notes that all from lower up to, not including, upper are gone.
+func (cs *elementChanges) remove(lower, upper []byte) {
+	r := []elementRange{{lower, upper}}
+	for i := range cs.list {
+		if c := &cs.list[i]; inRanges(r, c.key) {
+			c.value, c.gone = nil, true
+		}
+	}
+	cs.ranges = append(cs.ranges, r[0])
+}
+
+func (cs *elementChanges) removed(key []byte) bool { return inRanges(cs.ranges, key) }
 
 // find returns the last change of a key, or nil.
 func (cs *elementChanges) find(key []byte) *elementChange {
@@ -433,6 +490,7 @@ func (cs *elementChanges) forget() {
 	}
 	clear(cs.list)
 	cs.list = cs.list[:0]
+	cs.ranges = nil
 	if cap(cs.list) > 1<<11 {
 		cs.list, cs.index = nil, nil
 	}

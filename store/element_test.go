@@ -58,7 +58,7 @@ func TestElementOfOneThatIsReplacedIsFound(t *testing.T) {
 	u := s.NewUnit()
 	for range 30_000 {
 		u.Begin(1000, nil)
-		v, value, ok, err := u.GetElement([]byte("k"), []byte("x"))
+		v, value, ok, err := u.GetElement([]byte("k"), func(*Value) []byte { return []byte("x") })
 		if err != nil || !ok || len(value) == 0 || v.Type != Hash || v.Count != 1 {
 			t.Errorf("%+v, %q, %v, %v", v, value, ok, err)
 			break

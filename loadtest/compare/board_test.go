@@ -2,7 +2,6 @@ package compare
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/report"
@@ -14,31 +13,24 @@ import (
 func TestBoardTellsHowKeysAreLoaded(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		var now report.State
-		b := newBoard(&Config{
-			Contestants: []Contestant{{Name: "first"}, {Name: "second"}},
-			Progress:    func(all []report.State) { now = all[1] },
-		})
-		defer b.close()
+		b := newBoard(&Config{Contestants: []Contestant{{Name: "first"}, {Name: "second"}}})
+		b.show = func(all []report.State) { now = all[1] }
 		l := b.of(1, 1)
 		l.phase("load 1000")
 		done := int64(0)
-		b.mu.Lock()
 		b.at, b.fill = l.i, &filling{keys: 1000, began: time.Now(), done: func() int64 { return done }}
-		b.mu.Unlock()
-		time.Sleep(showEvery)
-		synctest.Wait()
+		b.tell()
 		if now.Phase != "load 1000" || now.PerSecond != 0 || now.Left != 0 {
 			t.Errorf("before any is written: %+v", now)
 		}
 		done = 250
-		time.Sleep(2*time.Second - showEvery)
-		synctest.Wait()
+		time.Sleep(2 * time.Second)
+		b.tell()
 		if now.PerSecond != 125 || now.Left != 6*time.Second {
 			t.Errorf("after 250 of 1000 in 2 s: %+v", now)
 		}
 		l.rests()
-		time.Sleep(showEvery)
-		synctest.Wait()
+		b.tell()
 		if now.PerSecond != 0 || now.Left != 0 {
 			t.Errorf("afterwards: %+v", now)
 		}

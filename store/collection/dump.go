@@ -18,18 +18,28 @@ func AppendDump(dst []byte, u *store.Unit, key []byte, v store.Value) ([]byte, e
 		}
 		return rdb.AppendString(dst, value), nil
 	}
+	start := len(dst)
+	var err error
+	switch v.Type {
+	case store.Hash, store.Set:
+		dst, err = appendTable(dst, u, key, v)
+	case store.List:
+		dst, err = appendList(dst, u, key, v)
+	default:
+		err = fmt.Errorf("dump a %s: %w", v.Type, errors.ErrUnsupported)
+	}
+	return rdb.Seal(dst, start), err
+}
+
+func appendTable(dst []byte, u *store.Unit, key []byte, v store.Value) ([]byte, error) {
 	var t Table
 	if err := t.open(u, key, v.Type, v, true, nil); err != nil {
 		return dst, err
 	}
-	start := len(dst)
-	switch v.Type {
-	case store.Hash:
-		dst = rdb.BeginHash(dst, t.Len())
-	case store.Set:
+	if v.Type == store.Set {
 		dst = rdb.BeginSet(dst, t.Len())
-	default:
-		return dst, fmt.Errorf("dump a %s: %w", v.Type, errors.ErrUnsupported)
+	} else {
+		dst = rdb.BeginHash(dst, t.Len())
 	}
 	err := t.All(func(field, value []byte) bool {
 		dst = rdb.AppendElement(dst, field)
@@ -38,7 +48,28 @@ func AppendDump(dst []byte, u *store.Unit, key []byte, v store.Value) ([]byte, e
 		}
 		return true
 	})
-	return rdb.Seal(dst, start), err
+	return dst, err
+}
+
+func appendList(dst []byte, u *store.Unit, key []byte, v store.Value) ([]byte, error) {
+	var l List
+	if err := l.opened(u, key, v, true, nil); err != nil {
+		return dst, err
+	}
+	dst = rdb.BeginList(dst, l.Len())
+	err := l.Range(0, l.Len()-1, false, func(_ int64, element []byte) bool {
+		dst = rdb.AppendElement(dst, element)
+		return true
+	})
+	return dst, err
+}
+
+// Restore makes l what the payload of a list holds, whatever was there; the rest is as with
+// a table.
+func (l *List) Restore(payload *rdb.Value) error {
+	return l.Replace(func(yield func(element []byte) error) error {
+		return payload.Each(func(element, _ []byte) error { return yield(element) })
+	})
 }
 
 // Restore makes t what a payload holds, a hash or a set, as t was opened, whatever was there.

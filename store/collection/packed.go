@@ -76,6 +76,15 @@ func cut(b []byte) (head, rest []byte, ok bool) {
 	return b[w:end:end], b[end:], true
 }
 
+// begin is where the first entry lies.
+func (p packed) begin() int {
+	if len(p.buf) == 0 {
+		return 0
+	}
+	_, w := binary.Uvarint(p.buf)
+	return max(w, 0)
+}
+
 // find returns where the entry with a field lies, and its value.
 func (p packed) find(field []byte) (at, end int, value []byte, ok bool, err error) {
 	return p.reader().find(field)

@@ -142,10 +142,9 @@ func (t *Table) Sample(n int64, yield func(field, value []byte)) error {
 func (t *Table) Replace(fill func(set func(field, value []byte) error) error) error {
 	f := filling{t: t}
 	var err error
-	fresh := store.Value{}.At(t.v)
 	if err = fill(f.keep); errors.Is(err, errTooLarge) {
 		f.count, f.size = 0, 0
-		err = t.unit.Construct(t.key, &t.v, t.typ, func(set func(sub, value []byte) error) (count, size int64, err error) {
+		err = t.unit.Construct(t.key, &t.v, t.typ, nil, func(set func(sub, value []byte) error) (count, size int64, err error) {
 			f.set = set
 			err = fill(f.stage)
 			return f.count, f.size, err
@@ -163,9 +162,7 @@ func (t *Table) Replace(fill func(set func(field, value []byte) error) error) er
 		return nil
 	}
 	t.form = packed{pairs: t.pairs()}.splice(t.form[:0], f.count, 0, 0, f.entries)
-	t.unit.Delete(t.key, t.v)
-	t.v = fresh
-	t.unit.PutWhole(t.key, &t.v, t.typ, t.form)
+	t.putNew(t.form)
 	return nil
 }
 

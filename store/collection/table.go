@@ -6,32 +6,13 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
-// ErrType is the error for a key that holds another type of value.
-var ErrType = errors.New("the key holds another type of value")
-
 // ErrDuplicate is the error for a table that is made of fields one of which comes twice.
 var ErrDuplicate = errors.New("a field comes twice")
-
-// DefaultPacked is the usual limit of a collection that is kept whole, in bytes.
-const DefaultPacked = 1 << 10
 
 // A Table is fields that each are there once, with a value in a hash and without one in a
 // set. It is for the commands of one unit: it belongs to its goroutine, and what it returns
 // is valid until the unit ends or the table is changed.
-type Table struct {
-	// MaxPacked is up to how many bytes a table that is changed is kept whole. A table that
-	// once was larger is not made whole again.
-	MaxPacked int
-
-	unit *store.Unit
-	key  []byte
-	typ  store.Type
-	v    store.Value
-	// steady: all elements can be read as of the moment that v is of.
-	steady bool
-	sub    []byte // scratch
-	form   []byte // scratch
-}
+type Table struct{ base }
 
 // Open makes t the table at a key, of type store.Hash or store.Set, for whoever changes it,
 // with the key's latch held, or looks at one field. A key that does not exist is an empty
@@ -47,30 +28,6 @@ func (t *Table) OpenWhole(u *store.Unit, key []byte, typ store.Type) error {
 	return t.open(u, key, typ, v, true, err)
 }
 
-func (t *Table) open(u *store.Unit, key []byte, typ store.Type, v store.Value, steady bool, err error) error {
-	t.unit, t.key, t.typ, t.v, t.steady = u, key, typ, v, steady
-	if err == nil && v.Exists() && v.Type != typ {
-		err = ErrType
-	}
-	return err
-}
-
-// Value returns what the store says of the key.
-func (t *Table) Value() *store.Value { return &t.v }
-
-// Len returns the number of fields.
-func (t *Table) Len() int64 {
-	if t.v.Whole() {
-		return t.packed().len()
-	}
-	return t.v.Count
-}
-
-func (t *Table) pairs() bool { return t.typ == store.Hash }
-
-// packed is the whole table; of a key that does not exist it is empty.
-func (t *Table) packed() packed { return packed{t.v.Inline, t.pairs()} }
-
 // Get returns the value of a field.
 func (t *Table) Get(field []byte) (value []byte, ok bool, err error) {
 	if t.v.Whole() {
@@ -81,7 +38,7 @@ func (t *Table) Get(field []byte) (value []byte, ok bool, err error) {
 	if t.steady {
 		return t.unit.Element(t.key, &t.v, t.sub)
 	}
-	if t.v, value, ok, err = t.unit.GetElement(t.key, t.sub); err != nil {
+	if t.v, value, ok, err = t.unit.GetElement(t.key, func(*store.Value) []byte { return t.sub }); err != nil {
 		return nil, false, err
 	}
 	switch {
@@ -181,12 +138,6 @@ func (t *Table) Delete(field []byte) (bool, error) {
 	t.unit.RemoveElement(t.key, &t.v, t.sub)
 	t.unit.PutHead(t.key, &t.v, t.v.Count-1, t.v.Size-int64(len(field)+len(old)), nil)
 	return true, nil
-}
-
-// Clear removes the key.
-func (t *Table) Clear() {
-	t.unit.Delete(t.key, t.v)
-	t.v = store.Value{}.At(t.v)
 }
 
 // MarkLarge notes that the table is one that Redis keeps in no compact form, which

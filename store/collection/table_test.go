@@ -121,7 +121,7 @@ func TestTableIsAMap(t *testing.T) {
 func change(t *testing.T, u *store.Unit, rnd *rand.Rand, typ store.Type, limit int, model map[string]map[string]string, key string) {
 	t.Helper()
 	m := model[key]
-	tb := Table{MaxPacked: limit}
+	tb := Table{base{MaxPacked: limit}}
 	if err := tb.Open(u, []byte(key), typ); err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func change(t *testing.T, u *store.Unit, rnd *rand.Rand, typ store.Type, limit i
 		tb.MarkLarge()
 	}
 	m = model[key]
-	tb = Table{MaxPacked: limit}
+	tb = Table{base{MaxPacked: limit}}
 	if err := tb.Open(u, []byte(key), typ); err != nil || tb.Len() != int64(len(m)) {
 		t.Fatalf("%v, %d fields, want %d", err, tb.Len(), len(m))
 	}
@@ -205,7 +205,7 @@ func change(t *testing.T, u *store.Unit, rnd *rand.Rand, typ store.Type, limit i
 func fill(t *testing.T, s *store.Store, key string, n, limit int) {
 	t.Helper()
 	in(t, s, func(u *store.Unit) {
-		tb := Table{MaxPacked: limit}
+		tb := Table{base{MaxPacked: limit}}
 		if err := tb.Open(u, []byte(key), store.Set); err != nil {
 			t.Fatal(err)
 		}
@@ -313,7 +313,7 @@ func TestHashIsReadAsOfOneMoment(t *testing.T) {
 	written := make(chan int)
 	set := func(n int) {
 		in(t, s, func(u *store.Unit) {
-			tb := Table{MaxPacked: 60 * (n & 1)}
+			tb := Table{base{MaxPacked: 60 * (n & 1)}}
 			if err := tb.Open(u, []byte("k"), store.Hash); err != nil {
 				t.Error(err)
 				return

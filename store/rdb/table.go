@@ -2,9 +2,10 @@ package rdb
 
 import "fmt"
 
-// Types of the forms in which hashes and sets are written here; Redis reads them whatever
+// Types of the forms in which collections are written here; Redis reads them whatever
 // the size, and chooses its own form.
 const (
+	typeList = 1
 	typeSet  = 2
 	typeHash = 4
 )
@@ -16,14 +17,17 @@ func BeginHash(dst []byte, n int64) []byte { return appendLen(append(dst, typeHa
 // BeginSet is BeginHash for a set of n members.
 func BeginSet(dst []byte, n int64) []byte { return appendLen(append(dst, typeSet), uint64(n)) }
 
+// BeginList is BeginHash for a list of n elements.
+func BeginList(dst []byte, n int64) []byte { return appendLen(append(dst, typeList), uint64(n)) }
+
 // AppendElement appends an element of a collection.
 func AppendElement(dst, element []byte) []byte { return appendString(dst, element) }
 
 // Seal ends a payload that begins at dst[start].
 func Seal(dst []byte, start int) []byte { return seal(dst, start) }
 
-// Each calls yield for each field of a Hash, with its value, or each member of a Set, until
-// it returns an error. Fields that come twice are not noticed. The errors are those of
+// Each calls yield for each field of a Hash, with its value, or each member of a Set or
+// element of a List, until it returns an error. Fields that come twice are not noticed. The errors are those of
 // Decode, and yield's. What yield is given is valid until it returns.
 func (v *Value) Each(yield func(field, value []byte) error) error {
 	if err := v.each(yield); err != nil {
@@ -89,7 +93,7 @@ type elementReader func() (element []byte, ok bool, err error)
 // its value.
 func elementsOf(enc byte, body []byte, maxLen int64) (elementReader, error) {
 	switch enc {
-	case typeSet, typeHash:
+	case typeList, typeSet, typeHash:
 		n, rest, err := readPlainLen(body)
 		if err != nil {
 			return nil, err
@@ -101,6 +105,9 @@ func elementsOf(enc byte, body []byte, maxLen int64) (elementReader, error) {
 			n *= 2
 		}
 		return stringReader(n, rest, maxLen), nil
+	}
+	if enc == 14 || enc == 18 {
+		return quicklist(enc, body, maxLen)
 	}
 	blob, rest, err := readString(body, maxLen)
 	if err != nil {
@@ -114,7 +121,7 @@ func elementsOf(enc byte, body []byte, maxLen int64) (elementReader, error) {
 		return zipmap(blob)
 	case 11:
 		return intset(blob)
-	case 13:
+	case 10, 13:
 		return ziplist(blob)
 	}
 	return listpack(blob)
@@ -133,4 +140,60 @@ func stringReader(n uint64, p []byte, maxLen int64) elementReader {
 		element, p, err = readString(p, maxLen)
 		return element, err == nil, err
 	}
+}
+
+// Of the second form of a quicklist, what a node is.
+const (
+	nodePlain  = 1 // one element
+	nodePacked = 2 // a listpack
+)
+
+// quicklist reads a list of nodes, each of them a ziplist or, in the second form, a listpack
+// or an element.
+func quicklist(enc byte, body []byte, maxLen int64) (elementReader, error) {
+	nodes, p, err := readPlainLen(body)
+	if err != nil {
+		return nil, err
+	}
+	var node elementReader
+	return func() (element []byte, ok bool, err error) {
+		for {
+			if node != nil {
+				if element, ok, err = node(); err != nil || ok {
+					return element, ok, err
+				}
+				node = nil
+			}
+			if nodes == 0 {
+				if len(p) != 0 {
+					err = fmt.Errorf("%w: %d bytes follow the value", ErrFormat, len(p))
+				}
+				return nil, false, err
+			}
+			nodes--
+			kind := uint64(nodePacked)
+			if enc == 18 {
+				if kind, p, err = readPlainLen(p); err != nil {
+					return nil, false, err
+				}
+			}
+			var blob []byte
+			if blob, p, err = readString(p, maxLen); err != nil {
+				return nil, false, err
+			}
+			switch {
+			case kind == nodePlain:
+				return blob, true, nil
+			case kind != nodePacked:
+				return nil, false, fmt.Errorf("%w: node %d of a list", ErrFormat, kind)
+			case enc == 14:
+				node, err = ziplist(blob)
+			default:
+				node, err = listpack(blob)
+			}
+			if err != nil {
+				return nil, false, err
+			}
+		}
+	}, nil
 }

@@ -1,0 +1,332 @@
+package resp
+
+import (
+	"math"
+	"slices"
+
+	"github.com/ringside-kv/ringside/store/collection"
+)
+
+const msgIndexRange = "ERR index out of range"
+
+// openList opens the list at a key to change it, or to look at one element. It has replied,
+// and returns false, if that cannot be.
+func (x *call) openList(l *collection.List, key []byte) bool {
+	l.MaxPacked = int(x.srv.settings.packed.Load())
+	return x.opened(l.Value(), l.Open(x.unit, key))
+}
+
+// openWholeList is openList for commands that look at more than one element.
+func (x *call) openWholeList(l *collection.List, key []byte) bool {
+	l.MaxPacked = int(x.srv.settings.packed.Load())
+	return x.opened(l.Value(), l.OpenWhole(x.unit, key))
+}
+
+// listAt opens the list at args[1].
+func (x *call) listAt() (*collection.List, bool) { return &x.list, x.openList(&x.list, x.args[1]) }
+
+func cmdLpush(x *call) { x.push(true, false) }
+
+func cmdRpush(x *call) { x.push(false, false) }
+
+func cmdLpushx(x *call) { x.push(true, true) }
+
+func cmdRpushx(x *call) { x.push(false, true) }
+
+// push adds args[2:] to the list at args[1], or only if there is one.
+func (x *call) push(front, onlyIfThere bool) {
+	l, ok := x.listAt()
+	if !ok {
+		return
+	}
+	if onlyIfThere && !l.Value().Exists() {
+		x.integer(0)
+		return
+	}
+	for i, element := range x.args[2:] {
+		if err := l.Push(element, front); err != nil {
+			x.failPart(i > 0, err)
+			return
+		}
+	}
+	x.integer(l.Len())
+}
+
+func cmdLpop(x *call) { x.pop(true) }
+
+func cmdRpop(x *call) { x.pop(false) }
+
+// pop removes one element, or as many as args[2] says, and replies with them.
+func (x *call) pop(front bool) {
+	if len(x.args) > 3 {
+		x.err("ERR wrong number of arguments for '" + x.cmd.full + "' command")
+		return
+	}
+	n, several := int64(1), len(x.args) == 3
+	if several {
+		var ok bool
+		if n, ok = parseInt(x.args[2]); !ok || n < 0 {
+			x.err(msgNotPositive)
+			return
+		}
+	}
+	l, ok := x.listAt()
+	switch {
+	case !ok:
+	case !l.Value().Exists() && several:
+		x.nullArray()
+	case !l.Value().Exists():
+		x.null()
+	case several:
+		x.popAll(l, n, front)
+	default:
+		x.popOne(l, front)
+	}
+}
+
+// popOne replies with an element that it removes from a list that has one.
+func (x *call) popOne(l *collection.List, front bool) (element []byte, ok bool) {
+	element, ok, err := l.Pop(front)
+	if err != nil || !ok {
+		x.abort(err)
+		return nil, false
+	}
+	x.bulk(element)
+	return element, true
+}
+
+// popAll replies with up to n elements that it removes.
+func (x *call) popAll(l *collection.List, n int64, front bool) {
+	n = min(n, l.Len())
+	from, to := int64(0), n-1
+	if !front {
+		from, to = l.Len()-n, l.Len()-1
+	}
+	if !x.keepsElements(l, n) {
+		return
+	}
+	at := len(x.buf)
+	x.array(int(n))
+	if n == 0 {
+		return
+	}
+	err := l.Range(from, to, !front, func(_ int64, element []byte) bool {
+		x.bulk(element)
+		return true
+	})
+	if err == nil {
+		from, to = n, l.Len()-1
+		if !front {
+			from, to = 0, l.Len()-1-n
+		}
+		err = l.Trim(from, to)
+	}
+	if err != nil {
+		x.buf = x.buf[:at]
+		x.abort(err)
+	}
+}
+
+// keepsElements reports whether a reply of n elements may be kept; otherwise it has replied.
+func (x *call) keepsElements(l *collection.List, n int64) bool {
+	return x.keeps(l.Value(), l.Len(), n)
+}
+
+func cmdLlen(x *call) {
+	if l, ok := x.listAt(); ok {
+		x.integer(l.Len())
+	}
+}
+
+// numbered is an element's number, which counts from the end if it is negative.
+func numbered(i, n int64) int64 {
+	if i < 0 {
+		return i + n
+	}
+	return i
+}
+
+func cmdLindex(x *call) {
+	l, ok := x.listAt()
+	if !ok {
+		return
+	}
+	if !l.Value().Exists() {
+		x.null()
+		return
+	}
+	i, ok := parseInt(x.args[2])
+	if !ok {
+		x.err(msgNotInteger)
+		return
+	}
+	element, ok, err := l.Index(i)
+	switch {
+	case err != nil:
+		x.fail(err)
+	case !ok:
+		x.null()
+	default:
+		x.bulk(element)
+	}
+}
+
+func cmdLset(x *call) {
+	l, ok := x.listAt()
+	if !ok {
+		return
+	}
+	if !l.Value().Exists() {
+		x.err(msgNoKey)
+		return
+	}
+	i, ok := parseInt(x.args[2])
+	if !ok {
+		x.err(msgNotInteger)
+		return
+	}
+	if i = numbered(i, l.Len()); i < 0 || i >= l.Len() {
+		x.err(msgIndexRange)
+		return
+	}
+	if err := l.Set(i, x.args[3]); err != nil {
+		x.fail(err)
+		return
+	}
+	x.ok()
+}
+
+// bounds are args[2] and args[3], numbers of elements. It has replied, and returns false, if
+// they are none.
+func (x *call) bounds() (from, to int64, ok bool) {
+	from, ok = parseInt(x.args[2])
+	if ok {
+		to, ok = parseInt(x.args[3])
+	}
+	if !ok {
+		x.err(msgNotInteger)
+	}
+	return from, to, ok
+}
+
+// within makes two numbers of elements, which may count from the end, such that lie in a
+// list of n; from is above to if none lies between them.
+func within(from, to, n int64) (int64, int64) {
+	return max(numbered(from, n), 0), min(numbered(to, n), n-1)
+}
+
+func cmdLrange(x *call) {
+	from, to, ok := x.bounds()
+	if !ok {
+		return
+	}
+	l := &x.list
+	if !x.openWholeList(l, x.args[1]) {
+		return
+	}
+	if from, to = within(from, to, l.Len()); from > to {
+		x.array(0)
+		return
+	}
+	n := to - from + 1
+	if x.deferred(share(l.Value().Size, l.Len(), n) + n*elementReply) {
+		return
+	}
+	x.elements(func() error {
+		x.array(int(n))
+		return l.Range(from, to, false, func(_ int64, element []byte) bool {
+			x.bulk(element)
+			return true
+		})
+	})
+}
+
+func cmdLtrim(x *call) {
+	from, to, ok := x.bounds()
+	if !ok {
+		return
+	}
+	l, ok := x.listAt()
+	if !ok {
+		return
+	}
+	if l.Value().Exists() {
+		from, to = within(from, to, l.Len())
+		if err := l.Trim(from, to); err != nil {
+			x.fail(err)
+			return
+		}
+	}
+	x.ok()
+}
+
+func cmdLinsert(x *call) {
+	behind := equalFold(x.args[2], "after")
+	if !behind && !equalFold(x.args[2], "before") {
+		x.err(msgSyntax)
+		return
+	}
+	l, ok := x.listAt()
+	if !ok {
+		return
+	}
+	if !l.Value().Exists() {
+		x.integer(0)
+		return
+	}
+	at := int64(-1)
+	err := l.Range(0, math.MaxInt64, false, func(i int64, element []byte) bool {
+		if string(element) == string(x.args[3]) {
+			at = i
+		}
+		return at < 0
+	})
+	if err == nil && at >= 0 {
+		if behind {
+			at++
+		}
+		err = l.Insert(at, x.args[4])
+	}
+	switch {
+	case err != nil:
+		x.fail(err)
+	case at < 0:
+		x.integer(-1)
+	default:
+		x.integer(l.Len())
+	}
+}
+
+func cmdLrem(x *call) {
+	n, ok := parseInt(x.args[2])
+	if !ok {
+		x.err(msgNotInteger)
+		return
+	}
+	l, ok := x.listAt()
+	if !ok {
+		return
+	}
+	back := n < 0
+	if back {
+		n = -n // the least of all stays what it is, which is no limit
+	}
+	var found []int64
+	err := l.Range(0, math.MaxInt64, back, func(i int64, element []byte) bool {
+		if string(element) == string(x.args[3]) {
+			found = append(found, i)
+		}
+		return int64(len(found)) != n || n == 0
+	})
+	if back {
+		slices.Reverse(found)
+	}
+	if err == nil {
+		err = l.Remove(found)
+	}
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	x.integer(int64(len(found)))
+}

@@ -1,0 +1,96 @@
+package resp
+
+import "github.com/ringside-kv/ringside/store/collection"
+
+// side is the end of a list that a word means: the front for LEFT. It has replied, and
+// returns false, if it means none.
+func (x *call) side(word []byte) (front, ok bool) {
+	front = equalFold(word, "left")
+	if !front && !equalFold(word, "right") {
+		x.err(msgSyntax)
+		return false, false
+	}
+	return front, true
+}
+
+func cmdRpoplpush(x *call) { x.moveElement(false, true) }
+
+func cmdLmove(x *call) {
+	from, ok := x.side(x.args[3])
+	if !ok {
+		return
+	}
+	if to, ok := x.side(x.args[4]); ok {
+		x.moveElement(from, to)
+	}
+}
+
+// moveElement moves an element from an end of the list at args[1] to one of that at args[2],
+// and replies with it.
+func (x *call) moveElement(fromFront, toFront bool) {
+	lists := make([]collection.List, 2)
+	src, dst := &lists[0], &lists[1]
+	if !x.openList(src, x.args[1]) {
+		return
+	}
+	if !src.Value().Exists() {
+		x.null()
+		return
+	}
+	if !x.openList(dst, x.args[2]) {
+		return
+	}
+	if string(x.args[1]) == string(x.args[2]) {
+		dst = src
+	}
+	if element, ok := x.popOne(src, fromFront); ok {
+		if err := dst.Push(element, toFront); err != nil {
+			x.abort(err)
+		}
+	}
+}
+
+// cmdLmpop removes elements from the first of some lists that has any.
+func cmdLmpop(x *call) {
+	n, ok := parseInt(x.args[1])
+	if !ok || n < 1 {
+		x.err("ERR numkeys should be greater than 0")
+		return
+	}
+	if n > int64(len(x.args)-3) {
+		x.err(msgSyntax)
+		return
+	}
+	keys, rest := x.args[2:2+n], x.args[2+n:]
+	front, ok := x.side(rest[0])
+	if !ok {
+		return
+	}
+	most := int64(1)
+	switch rest = rest[1:]; {
+	case len(rest) == 0:
+	case len(rest) != 2 || !equalFold(rest[0], "count"):
+		x.err(msgSyntax)
+		return
+	default:
+		if most, ok = parseInt(rest[1]); !ok || most < 1 {
+			x.err("ERR count should be greater than 0")
+			return
+		}
+	}
+	for _, key := range keys {
+		if !x.openList(&x.list, key) {
+			return
+		}
+		if !x.list.Value().Exists() {
+			continue
+		}
+		if x.keepsElements(&x.list, min(most, x.list.Len())) {
+			x.array(2)
+			x.bulk(key)
+			x.popAll(&x.list, most, front)
+		}
+		return
+	}
+	x.nullArray()
+}

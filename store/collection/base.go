@@ -1,0 +1,72 @@
+package collection
+
+import (
+	"errors"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+// ErrType is the error for a key that holds another type of value.
+var ErrType = errors.New("the key holds another type of value")
+
+// DefaultPacked is the usual limit of a collection that is kept whole, in bytes.
+const DefaultPacked = 1 << 10
+
+// base is what all collections are made of.
+type base struct {
+	// MaxPacked is up to how many bytes a collection that is changed is kept whole. One that
+	// was larger is not made whole again by changes.
+	MaxPacked int
+
+	unit *store.Unit
+	key  []byte
+	typ  store.Type
+	v    store.Value
+	// steady: all elements can be read as of the moment that v is of.
+	steady bool
+	sub    []byte // scratch
+	form   []byte // scratch
+}
+
+func (b *base) open(u *store.Unit, key []byte, typ store.Type, v store.Value, steady bool, err error) error {
+	b.unit, b.key, b.typ, b.v, b.steady = u, key, typ, v, steady
+	if err == nil && v.Exists() && v.Type != typ {
+		err = ErrType
+	}
+	return err
+}
+
+// Value returns what the store says of the key.
+func (b *base) Value() *store.Value { return &b.v }
+
+// Len returns the number of elements: fields, members.
+func (b *base) Len() int64 {
+	if b.v.Whole() {
+		return b.packed().len()
+	}
+	return b.v.Count
+}
+
+// packed is the whole collection; of a key that does not exist it is empty.
+func (b *base) packed() packed { return packed{b.v.Inline, b.pairs()} }
+
+// pairs tells that elements have values.
+func (b *base) pairs() bool { return b.typ == store.Hash }
+
+// Clear removes the key.
+func (b *base) Clear() {
+	b.unit.Delete(b.key, b.v)
+	b.v = store.Value{}.At(b.v)
+}
+
+// putNew makes a packed collection the value, whatever was there, without an expiry.
+func (b *base) putNew(form []byte) {
+	b.Clear()
+	b.unit.PutWhole(b.key, &b.v, b.typ, form)
+}
+
+// setExpiry sets the expiry of a key that exists.
+func (b *base) setExpiry(at int64) {
+	b.unit.SetExpiry(b.key, b.v, at)
+	b.v.Expiry = at
+}

@@ -1,0 +1,543 @@
+package collection
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+// A List is elements in an order. It is for the commands of one unit, as a [Table] is.
+//
+// The element number i of a list that is not whole lies under
+//
+//	'l' | first + i, 8 B BE with the sign bit turned
+//
+// and the header knows first, a varint: so that there is room at both ends, and any element
+// is found by its number.
+type List struct {
+	base
+	first int64
+}
+
+const kindItem = 'l'
+
+// maxShift is how many elements are moved within a list. Where more would have to be, it is
+// made anew.
+const maxShift = 1 << 12
+
+var errList = errors.New("malformed list")
+
+// Open makes l the list at a key, for whoever changes it, with the key's latch held, or looks
+// at one element. A key that does not exist is an empty list.
+func (l *List) Open(u *store.Unit, key []byte) error {
+	v, err := u.Get(key)
+	return l.opened(u, key, v, false, err)
+}
+
+// OpenWhole is Open for whoever looks at more than one element: all is of one moment.
+func (l *List) OpenWhole(u *store.Unit, key []byte) error {
+	v, err := u.GetWhole(key)
+	return l.opened(u, key, v, true, err)
+}
+
+// Over makes l the list at a key that is going to be replaced, whatever v, what Get returned,
+// is.
+func (l *List) Over(u *store.Unit, key []byte, v store.Value) {
+	_ = l.open(u, key, store.List, v, true, nil)
+}
+
+func (l *List) opened(u *store.Unit, key []byte, v store.Value, steady bool, err error) error {
+	if err := l.open(u, key, store.List, v, steady, err); err != nil {
+		return err
+	}
+	return l.readHead()
+}
+
+func (l *List) readHead() error {
+	if l.first = 0; l.v.Whole() {
+		return nil
+	}
+	n, w := binary.Varint(l.v.Inline)
+	if w <= 0 {
+		return errList
+	}
+	l.first = n
+	return nil
+}
+
+// at returns the sub key of an element, which need not exist.
+func (l *List) at(dst []byte, i int64) []byte {
+	return binary.BigEndian.AppendUint64(append(dst, kindItem), uint64(l.first+i)^1<<63)
+}
+
+// putHead notes how many elements there are, and what they hold.
+func (l *List) putHead(count, size int64) {
+	var head [binary.MaxVarintLen64]byte
+	l.unit.PutHead(l.key, &l.v, count, size, head[:binary.PutVarint(head[:], l.first)])
+}
+
+// Index returns an element by its number, which counts from the end, -1 for the last, if it
+// is negative.
+func (l *List) Index(i int64) (element []byte, ok bool, err error) {
+	switch {
+	case l.v.Whole():
+		return l.inPacked(i)
+	case l.steady:
+		if !l.seek(i) {
+			return nil, false, nil
+		}
+		return l.unit.Element(l.key, &l.v, l.sub)
+	}
+	l.v, element, ok, err = l.unit.GetElement(l.key, func(v *store.Value) []byte {
+		l.v = *v
+		if err = l.readHead(); err != nil || !l.seek(i) {
+			return nil
+		}
+		return l.sub
+	})
+	switch {
+	case err != nil:
+		return nil, false, err
+	case l.v.Exists() && l.v.Type != store.List:
+		return nil, false, ErrType
+	case l.v.Whole(): // since Open
+		return l.inPacked(i)
+	}
+	return element, ok, nil
+}
+
+// seek makes l.sub the sub key of an element, as Index counts, if it exists.
+func (l *List) seek(i int64) bool {
+	if i < 0 {
+		i += l.v.Count
+	}
+	if i < 0 || i >= l.v.Count {
+		return false
+	}
+	l.sub = l.at(l.sub[:0], i)
+	return true
+}
+
+func (l *List) inPacked(i int64) (element []byte, ok bool, err error) {
+	if i < 0 {
+		i += l.packed().len()
+	}
+	if i < 0 {
+		return nil, false, nil
+	}
+	r := l.packed().reader()
+	for r.next() {
+		if i == 0 {
+			return r.field, true, nil
+		}
+		i--
+	}
+	return nil, false, r.err
+}
+
+// items are the elements of a list that is whole.
+func (l *List) items() (all [][]byte, err error) {
+	r := l.packed().reader()
+	for r.next() {
+		all = append(all, r.field)
+	}
+	return all, r.err
+}
+
+// Range calls yield for the elements from one number to another, both included, until it
+// returns false; backwards if back is set. Numbers may lie outside of the list. It was opened
+// as a whole, or with its latch held; yield must not keep what it is given. It may change the
+// list, which Range does not see.
+func (l *List) Range(from, to int64, back bool, yield func(i int64, element []byte) bool) error {
+	from, to = max(from, 0), min(to, l.Len()-1)
+	if from > to {
+		return nil
+	}
+	if l.v.Whole() {
+		all, err := l.items()
+		if err != nil || int64(len(all)) <= to {
+			return errors.Join(err, errPacked)
+		}
+		for n := range to - from + 1 {
+			i := from + n
+			if back {
+				i = to - n
+			}
+			if !yield(i, all[i]) {
+				break
+			}
+		}
+		return nil
+	}
+	it := l.unit.Elements(l.key, &l.v, l.at(nil, from), l.at(nil, to+1), back)
+	i, step := from, int64(1)
+	if back {
+		i, step = to, -1
+	}
+	first := l.first
+	for ; it.Next(); i += step {
+		if sub := it.Sub(); len(sub) != 9 || int64(binary.BigEndian.Uint64(sub[1:])^1<<63) != first+i {
+			return errors.Join(errList, it.Close())
+		}
+		if !yield(i, it.Value()) {
+			break
+		}
+	}
+	return it.Close()
+}
+
+// Push adds an element at the front, or else at the back.
+func (l *List) Push(element []byte, front bool) error {
+	if l.v.Whole() {
+		p := l.packed()
+		l.sub = appendEntry(l.sub[:0], element, nil, false)
+		if len(p.buf)+len(l.sub) <= l.MaxPacked {
+			at := len(p.buf)
+			if front {
+				at = p.begin()
+			}
+			l.form = p.splice(l.form[:0], p.len()+1, at, at, l.sub)
+			l.unit.PutWhole(l.key, &l.v, store.List, l.form)
+			return nil
+		}
+		if err := l.split(); err != nil {
+			return err
+		}
+	}
+	i := l.v.Count
+	if front {
+		l.first--
+		i = 0
+	}
+	l.sub = l.at(l.sub[:0], i)
+	l.unit.SetElement(l.key, &l.v, l.sub, element)
+	l.putHead(l.v.Count+1, l.v.Size+int64(len(element)))
+	return nil
+}
+
+// split makes of a list that is whole one of elements.
+func (l *List) split() error {
+	all, err := l.items()
+	if err == nil {
+		err = l.unit.Split(l.key, &l.v, store.List)
+	}
+	if err != nil {
+		return err
+	}
+	l.first = 0
+	size := int64(0)
+	for i, element := range all {
+		l.sub = l.at(l.sub[:0], int64(i))
+		l.unit.SetElement(l.key, &l.v, l.sub, element)
+		size += int64(len(element))
+	}
+	l.putHead(int64(len(all)), size)
+	return nil
+}
+
+// Pop removes the first element, or else the last, and returns it; false if there is none.
+func (l *List) Pop(front bool) (element []byte, ok bool, err error) {
+	i := l.Len() - 1
+	if front {
+		i = 0
+	}
+	if l.v.Whole() {
+		p := l.packed()
+		r := p.reader()
+		for range i + 1 {
+			if !r.next() {
+				return nil, false, r.err
+			}
+		}
+		if i < 0 {
+			return nil, false, nil
+		}
+		element = slices.Clone(r.field)
+		if n := p.len() - 1; n > 0 {
+			l.form = p.splice(l.form[:0], n, r.at, r.size-len(r.rest), nil)
+			l.unit.PutWhole(l.key, &l.v, store.List, l.form)
+		} else {
+			l.Clear()
+		}
+		return element, true, nil
+	}
+	l.sub = l.at(l.sub[:0], i)
+	element, ok, err = l.unit.Element(l.key, &l.v, l.sub)
+	if err != nil || !ok {
+		return nil, false, errors.Join(err, errList)
+	}
+	if l.v.Count == 1 {
+		l.Clear()
+		return element, true, nil
+	}
+	l.unit.RemoveElement(l.key, &l.v, l.sub)
+	if front {
+		l.first++
+	}
+	l.putHead(l.v.Count-1, l.v.Size-int64(len(element)))
+	return element, true, nil
+}
+
+// Set replaces an element by its number, which must exist.
+func (l *List) Set(i int64, element []byte) error {
+	if l.v.Whole() {
+		all, err := l.items()
+		if err != nil {
+			return err
+		}
+		all[i] = element
+		return l.put(all)
+	}
+	l.sub = l.at(l.sub[:0], i)
+	old, ok, err := l.unit.Element(l.key, &l.v, l.sub)
+	if err != nil || !ok {
+		return errors.Join(err, errList)
+	}
+	size := l.v.Size + int64(len(element)-len(old))
+	l.unit.SetElement(l.key, &l.v, l.sub, element)
+	if size != l.v.Size {
+		l.putHead(l.v.Count, size)
+	}
+	return nil
+}
+
+// put makes some elements, not none, the list, in place of one that is whole.
+func (l *List) put(all [][]byte) error {
+	p := packed{buf: l.form[:0]}
+	p.buf = binary.AppendUvarint(p.buf, uint64(len(all)))
+	for _, element := range all {
+		p.buf = appendEntry(p.buf, element, nil, false)
+	}
+	l.form = p.buf
+	if len(p.buf) <= l.MaxPacked {
+		l.unit.PutWhole(l.key, &l.v, store.List, p.buf)
+		return nil
+	}
+	l.unit.PutWhole(l.key, &l.v, store.List, p.buf)
+	return l.split()
+}
+
+// Insert puts an element before the one with a number, or behind the last.
+func (l *List) Insert(i int64, element []byte) error {
+	switch n := l.Len(); {
+	case i == 0 || i >= n:
+		return l.Push(element, i == 0)
+	case l.v.Whole():
+		all, err := l.items()
+		if err != nil {
+			return err
+		}
+		return l.put(slices.Insert(all, int(i), element))
+	case min(i, n-i) > maxShift:
+		return l.rebuild(func(yield func([]byte) error) error {
+			return l.each(func(at int64, e []byte) error {
+				if at == i {
+					if err := yield(element); err != nil {
+						return err
+					}
+				}
+				return yield(e)
+			})
+		})
+	case i < n-i: // those in front go one to the front
+		err := l.Range(0, i-1, false, func(at int64, e []byte) bool {
+			l.sub = l.at(l.sub[:0], at-1)
+			l.unit.SetElement(l.key, &l.v, l.sub, e)
+			return true
+		})
+		if err != nil {
+			return err
+		}
+		l.first--
+	default:
+		err := l.Range(i, n-1, true, func(at int64, e []byte) bool {
+			l.sub = l.at(l.sub[:0], at+1)
+			l.unit.SetElement(l.key, &l.v, l.sub, e)
+			return true
+		})
+		if err != nil {
+			return err
+		}
+	}
+	l.sub = l.at(l.sub[:0], i)
+	l.unit.SetElement(l.key, &l.v, l.sub, element)
+	l.putHead(l.v.Count+1, l.v.Size+int64(len(element)))
+	return nil
+}
+
+// Remove removes the elements with some numbers, which must exist and rise. With its last
+// element the key goes.
+func (l *List) Remove(numbers []int64) error {
+	n, k := l.Len(), int64(len(numbers))
+	switch {
+	case k == 0:
+		return nil
+	case k == n:
+		l.Clear()
+		return nil
+	case l.v.Whole():
+		all, err := l.items()
+		if err != nil {
+			return err
+		}
+		kept := all[:0]
+		for i, e := range all {
+			if _, gone := slices.BinarySearch(numbers, int64(i)); !gone {
+				kept = append(kept, e)
+			}
+		}
+		return l.put(kept)
+	case min(numbers[k-1]+1, n-numbers[0]) > maxShift:
+		return l.rebuild(func(yield func([]byte) error) error {
+			rest := numbers
+			return l.each(func(at int64, e []byte) error {
+				if len(rest) > 0 && at == rest[0] {
+					rest = rest[1:]
+					return nil
+				}
+				return yield(e)
+			})
+		})
+	}
+	// What is on the shorter side of them closes the gaps.
+	size := l.v.Size
+	front := numbers[k-1]+1 < n-numbers[0]
+	from, to, at, step := numbers[0], n-1, numbers[0], int64(1)
+	if front {
+		from, to, at, step = 0, numbers[k-1], numbers[k-1], -1
+	}
+	err := l.Range(from, to, front, func(i int64, e []byte) bool {
+		if _, gone := slices.BinarySearch(numbers, i); gone {
+			size -= int64(len(e))
+			return true
+		}
+		l.sub = l.at(l.sub[:0], at)
+		l.unit.SetElement(l.key, &l.v, l.sub, e)
+		at += step
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	if front {
+		l.unit.RemoveElements(l.key, &l.v, l.at(nil, 0), l.at(nil, k))
+		l.first += k
+	} else {
+		l.unit.RemoveElements(l.key, &l.v, l.at(nil, n-k), l.at(nil, n))
+	}
+	l.putHead(n-k, size)
+	return nil
+}
+
+// Trim removes all elements but those from one number to another, both included and in the
+// list. With its last element the key goes.
+func (l *List) Trim(from, to int64) error {
+	n := l.Len()
+	kept := to - from + 1
+	switch {
+	case from > to:
+		l.Clear()
+		return nil
+	case kept == n:
+		return nil
+	case l.v.Whole():
+		all, err := l.items()
+		if err != nil {
+			return err
+		}
+		return l.put(all[from : to+1])
+	case kept < n-kept: // what stays is less than what would have to be looked at
+		return l.rebuild(func(yield func([]byte) error) error {
+			var failure error
+			err := l.Range(from, to, false, func(_ int64, e []byte) bool {
+				failure = yield(e)
+				return failure == nil
+			})
+			return errors.Join(failure, err)
+		})
+	}
+	size := l.v.Size
+	less := func(_ int64, e []byte) bool {
+		size -= int64(len(e))
+		return true
+	}
+	if err := errors.Join(l.Range(0, from-1, false, less), l.Range(to+1, n-1, false, less)); err != nil {
+		return err
+	}
+	l.unit.RemoveElements(l.key, &l.v, l.at(nil, 0), l.at(nil, from))
+	l.unit.RemoveElements(l.key, &l.v, l.at(nil, to+1), l.at(nil, n))
+	l.first += from
+	l.putHead(kept, size)
+	return nil
+}
+
+// each goes over all elements.
+func (l *List) each(visit func(i int64, element []byte) error) error {
+	var failure error
+	err := l.Range(0, math.MaxInt64, false, func(i int64, e []byte) bool {
+		failure = visit(i, e)
+		return failure == nil
+	})
+	return errors.Join(failure, err)
+}
+
+// rebuild is Replace for a list that keeps its expiry.
+func (l *List) rebuild(fill func(yield func(element []byte) error) error) error {
+	expiry := l.v.Expiry
+	if err := l.Replace(fill); err != nil {
+		return err
+	}
+	l.setExpiry(expiry)
+	return nil
+}
+
+// Replace makes the list what fill gives, whatever was there; without an element the key
+// goes. fill may be called twice, and may read other values of the unit, and this one. The
+// expiry goes. With an error nothing was changed.
+func (l *List) Replace(fill func(yield func(element []byte) error) error) error {
+	var entries []byte
+	count := int64(0)
+	err := fill(func(element []byte) error {
+		entries = appendEntry(entries, element, nil, false)
+		if len(entries) > l.MaxPacked {
+			return errTooLarge
+		}
+		count++
+		return nil
+	})
+	switch {
+	case errors.Is(err, errTooLarge):
+		return l.construct(fill)
+	case err != nil:
+		return err
+	case count == 0:
+		l.Clear()
+		return nil
+	}
+	l.form = packed{}.splice(l.form[:0], count, 0, 0, entries)
+	l.putNew(l.form)
+	l.first = 0
+	return nil
+}
+
+// construct is Replace for a list that is not whole.
+func (l *List) construct(fill func(yield func(element []byte) error) error) error {
+	was := l.first
+	err := l.unit.Construct(l.key, &l.v, store.List, []byte{0}, func(set func(sub, value []byte) error) (count, size int64, err error) {
+		var sub []byte
+		err = fill(func(element []byte) error {
+			sub = binary.BigEndian.AppendUint64(append(sub[:0], kindItem), uint64(count)^1<<63)
+			count++
+			size += int64(len(element))
+			return set(sub, element)
+		})
+		return count, size, err
+	})
+	if l.first = 0; err != nil {
+		l.first = was
+	}
+	return err
+}

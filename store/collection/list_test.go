@@ -1,0 +1,216 @@
+package collection
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store"
+)
+
+// listed returns all of a list, as it is seen without latches.
+func listed(t *testing.T, s *store.Store, key string) (got []string) {
+	t.Helper()
+	in(t, s, func(u *store.Unit) {
+		var l List
+		if err := l.OpenWhole(u, []byte(key)); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Range(0, l.Len()-1, false, func(_ int64, e []byte) bool { got = append(got, string(e)); return true }); err != nil {
+			t.Fatal(err)
+		}
+		if l.Len() != int64(len(got)) {
+			t.Fatalf("%d elements, %d are said to be", len(got), l.Len())
+		}
+	})
+	return got
+}
+
+// Whatever is done to lists, in units of any size and with any limit of what is kept whole,
+// they hold what a slice would, within the unit and behind it, and after the store was
+// opened again.
+func TestListIsASlice(t *testing.T) {
+	for _, limit := range []int{1, 40, DefaultPacked} {
+		t.Run(fmt.Sprint(limit), func(t *testing.T) {
+			seed := rand.Uint64()
+			t.Logf("seed %d", seed)
+			rnd := rand.New(rand.NewPCG(seed, 0))
+			fs := vfs.NewMem()
+			s := open(t, fs)
+			keys := []string{"a", "b"}
+			model := map[string][]string{}
+			for range 300 {
+				in(t, s, func(u *store.Unit) {
+					for range 1 + rnd.IntN(20) {
+						changeList(t, u, rnd, limit, model, keys[rnd.IntN(2)])
+					}
+				}, keys...)
+				key := keys[rnd.IntN(2)]
+				if got := listed(t, s, key); !slices.Equal(got, model[key]) {
+					t.Fatalf("%s is %v, want %v", key, got, model[key])
+				}
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = open(t, fs)
+			size := int64(0)
+			for _, key := range keys {
+				if got := listed(t, s, key); !slices.Equal(got, model[key]) {
+					t.Fatalf("%s is %v after the store was opened again, want %v", key, got, model[key])
+				}
+				in(t, s, func(u *store.Unit) {
+					if v, _ := u.Get([]byte(key)); v.Exists() {
+						size += v.Size + int64(len(key))
+					}
+				})
+			}
+			if load, err := s.RangeLoad(ring.Whole); err != nil || load.Bytes != size {
+				t.Errorf("%+v, %v, want %d bytes", load, err, size)
+			}
+		})
+	}
+}
+
+// changeList does one thing to a list and to its model, and looks at what comes of it.
+func changeList(t *testing.T, u *store.Unit, rnd *rand.Rand, limit int, model map[string][]string, key string) {
+	t.Helper()
+	m := model[key]
+	var l List
+	l.MaxPacked = limit
+	if err := l.Open(u, []byte(key)); err != nil {
+		t.Fatal(err)
+	}
+	value := fmt.Sprint(rnd.IntN(1000))
+	n := len(m)
+	var err error
+	switch what := rnd.IntN(30); {
+	case what < 6:
+		m, err = append(m, value), l.Push([]byte(value), false)
+	case what < 12:
+		m, err = slices.Insert(m, 0, value), l.Push([]byte(value), true)
+	case what < 18 && n > 0:
+		front := rnd.IntN(2) == 0
+		i := n - 1
+		if front {
+			i = 0
+		}
+		e, ok, popErr := l.Pop(front)
+		if err = popErr; !ok || string(e) != m[i] {
+			t.Fatalf("pop %v: %q %v %v, want %s", front, e, ok, err, m[i])
+		}
+		m = slices.Delete(m, i, i+1)
+	case what < 21 && n > 0:
+		i := rnd.IntN(n)
+		m[i], err = value, l.Set(int64(i), []byte(value))
+	case what < 24:
+		i := rnd.IntN(n + 1)
+		m, err = slices.Insert(m, i, value), l.Insert(int64(i), []byte(value))
+	case what < 26:
+		var numbers []int64
+		var kept []string
+		for i, e := range m {
+			if rnd.IntN(4) == 0 {
+				numbers = append(numbers, int64(i))
+			} else {
+				kept = append(kept, e)
+			}
+		}
+		m, err = kept, l.Remove(numbers)
+	case what == 26 && n > 0:
+		from, to := rnd.IntN(n), rnd.IntN(n)
+		if from > to {
+			m = nil
+		} else {
+			m = slices.Clone(m[from : to+1])
+		}
+		err = l.Trim(int64(from), int64(to))
+	case what == 27:
+		m = nil
+		for range rnd.IntN(40) {
+			m = append(m, fmt.Sprint(rnd.IntN(1000)))
+		}
+		err = l.Replace(func(yield func([]byte) error) error {
+			for _, e := range m {
+				if err := yield([]byte(e)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	model[key] = m
+	l = List{}
+	if err := l.Open(u, []byte(key)); err != nil || l.Len() != int64(len(m)) {
+		t.Fatalf("%v, %d elements, want %d", err, l.Len(), len(m))
+	}
+	var got []string
+	if err := l.Range(0, l.Len()-1, false, func(_ int64, e []byte) bool { got = append(got, string(e)); return true }); err != nil || !slices.Equal(got, m) {
+		t.Fatalf("%v, %v, want %v", got, err, m)
+	}
+	for range 3 {
+		i := rnd.IntN(2*len(m)+3) - len(m) - 1
+		at := i
+		if at < 0 {
+			at += len(m)
+		}
+		e, ok, err := l.Index(int64(i))
+		if there := at >= 0 && at < len(m); err != nil || ok != there || there && string(e) != m[at] {
+			t.Fatalf("element %d of %v: %q %v %v", i, m, e, ok, err)
+		}
+	}
+}
+
+// In long lists, elements in the middle come and go as at the ends.
+func TestLongListIsASlice(t *testing.T) {
+	s := open(t, vfs.NewMem())
+	const n = 3*maxShift + 10
+	var m []string
+	change := func(f func(l *List) error) {
+		t.Helper()
+		in(t, s, func(u *store.Unit) {
+			var l List
+			l.MaxPacked = DefaultPacked
+			err := l.Open(u, []byte("k"))
+			if err == nil {
+				err = f(&l)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}, "k")
+		if got := listed(t, s, "k"); !slices.Equal(got, m) {
+			t.Fatalf("%d elements are wrong, there should be %d", len(got), len(m))
+		}
+	}
+	for i := range n {
+		m = append(m, fmt.Sprint(i))
+	}
+	change(func(l *List) error {
+		for _, e := range m {
+			if err := l.Push([]byte(e), false); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, at := range []int{0, 1, 50, maxShift, maxShift + 1, n / 2, n - maxShift - 2, n - maxShift, n - 50, n - 1, n} {
+		m = slices.Insert(m, at, "new")
+		change(func(l *List) error { return l.Insert(int64(at), []byte("new")) })
+	}
+	for _, at := range []int{0, 1, 50, maxShift, n / 2, n - maxShift, n - 50, len(m) - 20} {
+		m = slices.Delete(m, at, at+1)
+		change(func(l *List) error { return l.Remove([]int64{int64(at)}) })
+	}
+	m = m[100 : len(m)-200]
+	change(func(l *List) error { return l.Trim(100, l.Len()-201) })
+	m = m[300:400]
+	change(func(l *List) error { return l.Trim(300, 399) })
+}
