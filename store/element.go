@@ -286,6 +286,10 @@ func (u *Unit) Elements(key []byte, v *Value, from, to []byte, back bool) *Eleme
 	} else {
 		it.upper = prefixEnd(bytes.Clone(u.pbuf))
 	}
+	if bytes.Compare(it.lower, it.upper) >= 0 {
+		it.began = true // Pebble takes such bounds for a fault of its own
+		return it
+	}
 	if r := u.reader(v.place, key); r != nil {
 		it.iter = r.iter
 		return it
@@ -317,6 +321,8 @@ func (it *Elements) Next() bool {
 	for it.shown = false; ; {
 		order := 1 // the stored entry comes behind the unit's own
 		switch {
+		case it.iter == nil:
+			return false
 		case !it.stored && it.iter.Error() != nil:
 			it.err = it.u.s.readFailed(it.iter.Error())
 			return false

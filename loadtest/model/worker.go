@@ -61,8 +61,11 @@ func (w *Worker) renew(i int) {
 	w.born++
 	// Both keys of a pair have one hash tag, for what takes two keys.
 	w.current[i] = fmt.Sprintf("{%s:%d}:%d:%d", w.Name, i/2, i%2, w.born)
-	if i/2%3 == 0 {
+	switch i / 2 % 4 {
+	case 0:
 		w.current[i] += hashMark
+	case 1:
+		w.current[i] += listMark
 	}
 	w.states[w.current[i]] = []string{""}
 }
@@ -104,8 +107,11 @@ func (w *Worker) step(do Doer) error {
 	if w.rnd.IntN(10) == 0 {
 		value = strings.Repeat(value, 200)
 	}
-	if isHash(key) {
+	switch {
+	case isHash(key):
 		return w.stepHash(key, value, read, write)
+	case isList(key):
+		return w.stepList(key, value, read, write)
 	}
 	switch w.rnd.IntN(10) {
 	case 0:
@@ -174,11 +180,14 @@ func (w *Worker) Check(do Doer) error {
 		if len(faults) >= most {
 			return errors.Join(append(faults, errors.New("and so on"))...)
 		}
-		command := "GET"
-		if isHash(key) {
+		command, rest := "GET", []string(nil)
+		switch {
+		case isHash(key):
 			command = readHash
+		case isList(key):
+			command, rest = "LRANGE", []string{"0", "-1"}
 		}
-		got, err := do(context.Background(), command, key)
+		got, err := do(context.Background(), append([]string{command, key}, rest...)...)
 		if isHash(key) {
 			got = sortedHash(got)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -42,8 +43,44 @@ func (f *faulty) do(_ context.Context, args ...string) (string, error) {
 		return "OK", nil
 	}
 	key, reply := args[1], ""
-	hash := hashOf(f.data[key])
+	hash, list := hashOf(f.data[key]), listOf(f.data[key])
+	setList := func(next []string) {
+		if f.data[key] = strings.Join(next, ","); len(next) == 0 {
+			delete(f.data, key)
+		}
+	}
 	switch args[0] {
+	case "RPUSH":
+		setList(append(list, args[2]))
+		reply = fmt.Sprint(len(list) + 1)
+	case "LPUSH":
+		setList(append([]string{args[2]}, list...))
+		reply = fmt.Sprint(len(list) + 1)
+	case "LPOP":
+		reply = list[0]
+		setList(list[1:])
+	case "RPOP":
+		reply = list[len(list)-1]
+		setList(list[:len(list)-1])
+	case "LINSERT":
+		setList(slices.Insert(list, slices.Index(list, args[3]), args[4]))
+		reply = fmt.Sprint(len(list) + 1)
+	case "LTRIM":
+		from := 0
+		fmt.Sscan(args[2], &from)
+		setList(list[from : len(list)-1])
+		reply = "OK"
+	case "LREM":
+		i := slices.Index(list, args[3])
+		setList(slices.Delete(list, i, i+1))
+		reply = "1"
+	case "LINDEX":
+		i := 0
+		if fmt.Sscan(args[2], &i); len(list) > 0 {
+			reply = list[len(list)+i]
+		}
+	case "LRANGE":
+		reply = f.data[key]
 	case "HGET":
 		reply = hash[args[2]]
 	case "HLEN":
@@ -136,7 +173,7 @@ func TestFaultsAreFound(t *testing.T) {
 	if w := run(t, &faulty{fails: 0.01}, false); w.Wrong == nil {
 		t.Error("an error is not expected")
 	}
-	for _, command := range []string{"GET", "SET", "APPEND", "HSET", "HGETALL"} {
+	for _, command := range []string{"GET", "SET", "APPEND", "HSET", "HGETALL", "RPUSH", "LRANGE"} {
 		n := 0
 		f := &faulty{wrong: func(c string) bool {
 			if c == command {

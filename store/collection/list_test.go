@@ -43,7 +43,7 @@ func TestListIsASlice(t *testing.T) {
 			s := open(t, fs)
 			keys := []string{"a", "b"}
 			model := map[string][]string{}
-			for range 300 {
+			for range rounds(300) {
 				in(t, s, func(u *store.Unit) {
 					for range 1 + rnd.IntN(20) {
 						changeList(t, u, rnd, limit, model, keys[rnd.IntN(2)])

@@ -26,6 +26,14 @@ func open(t *testing.T, fs vfs.FS) *store.Store {
 	return s
 }
 
+// rounds is how often something random is tried, of which n is the usual.
+func rounds(n int) int {
+	if testing.Short() {
+		return n / 5
+	}
+	return n
+}
+
 // in runs f in a unit that holds the latches of keys, and commits it.
 func in(t *testing.T, s *store.Store, f func(u *store.Unit), keys ...string) {
 	t.Helper()
@@ -83,7 +91,7 @@ func TestTableIsAMap(t *testing.T) {
 				s := open(t, fs)
 				keys := []string{"a", "b"}
 				model := map[string]map[string]string{"a": {}, "b": {}}
-				for range 300 {
+				for range rounds(300) {
 					in(t, s, func(u *store.Unit) {
 						for range 1 + rnd.IntN(30) {
 							change(t, u, rnd, typ, limit, model, keys[rnd.IntN(2)])
@@ -345,7 +353,7 @@ func TestHashIsReadAsOfOneMoment(t *testing.T) {
 		}
 	}()
 	last := 0
-	for range 20_000 {
+	for range rounds(20_000) {
 		in(t, s, func(u *store.Unit) {
 			var tb Table
 			err := tb.Open(u, []byte("k"), store.Hash)

@@ -106,7 +106,7 @@ func TestRedisAgreesOnTables(t *testing.T) {
 		fields := randomTable(r, typ)
 		payloads := map[string][]byte{"ours": payloadOf(typ, fields)}
 		if typ == Hash {
-			payloads["ziplist"] = seal(appendString([]byte{13}, asZiplist(r, fields)), 0)
+			payloads["ziplist"] = seal(appendString([]byte{13}, asZiplist(r, flat(fields))), 0)
 			if len(fields) < 254 {
 				payloads["zipmap"] = seal(appendString([]byte{9}, asZipmap(r, fields)), 0)
 			}
@@ -136,8 +136,66 @@ func TestRedisAgreesOnTables(t *testing.T) {
 	}
 }
 
+func flat(fields map[string]string) (elements []string) {
+	for f, v := range fields {
+		elements = append(elements, f, v)
+	}
+	return elements
+}
+
+// TestRedisAgreesOnLists is the same for lists.
+func TestRedisAgreesOnLists(t *testing.T) {
+	c := startRedis(t)
+	ctx := context.Background()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 4))
+	elementsOf := func(payload []byte) (got []string) {
+		v, err := Decode(payload, 1<<24)
+		if err == nil {
+			err = v.Each(func(e, _ []byte) error { got = append(got, string(e)); return nil })
+		}
+		if err != nil || v.Type != List {
+			t.Errorf("%.300q: %v, %v", payload, v.Type, err)
+		}
+		return got
+	}
+	for range 150 {
+		elements := flat(randomTable(r, Hash))
+		ours := BeginList(nil, int64(len(elements)))
+		for _, e := range elements {
+			ours = AppendElement(ours, []byte(e))
+		}
+		var nodes [][]string
+		for rest := elements; len(rest) > 0; {
+			n := 1 + r.IntN(len(rest))
+			nodes, rest = append(nodes, rest[:n]), rest[n:]
+		}
+		quick := appendLen([]byte{14}, uint64(len(nodes)))
+		for _, node := range nodes {
+			quick = appendString(quick, asZiplist(r, node))
+		}
+		for name, payload := range map[string][]byte{
+			"ours": Seal(ours, 0), "quicklist": seal(quick, 0), "ziplist": seal(appendString([]byte{10}, asZiplist(r, elements)), 0),
+		} {
+			if err := c.RestoreReplace(ctx, "k", 0, string(payload)).Err(); err != nil {
+				t.Fatalf("Redis does not take %s: %v", name, err)
+			}
+			if got := c.LRange(ctx, "k", 0, -1).Val(); !slices.Equal(got, elements) {
+				t.Fatalf("Redis restores %.300q of %s as %.300q", elements, name, got)
+			}
+			if got := elementsOf(payload); !slices.Equal(got, elements) {
+				t.Fatalf("%s: %.300q becomes %.300q", name, elements, got)
+			}
+		}
+		if got := elementsOf([]byte(c.Dump(ctx, "k").Val())); !slices.Equal(got, elements) {
+			t.Fatalf("payload of Redis: %.300q becomes %.300q", elements, got)
+		}
+	}
+}
+
 // asZiplist writes a ziplist, with the short forms of integers where there is one.
-func asZiplist(r *rand.Rand, fields map[string]string) []byte {
+func asZiplist(r *rand.Rand, elements []string) []byte {
 	b := make([]byte, 10)
 	before, last, n := 0, 10, 0
 	add := func(s string) {
@@ -173,9 +231,8 @@ func asZiplist(r *rand.Rand, fields map[string]string) []byte {
 		before = len(b) - start
 		n++
 	}
-	for f, v := range fields {
-		add(f)
-		add(v)
+	for _, e := range elements {
+		add(e)
 	}
 	b = append(b, compactEnd)
 	binary.LittleEndian.PutUint32(b, uint32(len(b)))
@@ -271,7 +328,7 @@ func FuzzTables(f *testing.F) {
 	for range 20 {
 		fields := randomTable(r, Hash)
 		if len(fields) < 100 {
-			f.Add(byte(13), asZiplist(r, fields))
+			f.Add(byte(13), asZiplist(r, flat(fields)))
 			f.Add(byte(9), asZipmap(r, fields))
 			f.Add(byte(4), payloadOf(Hash, fields)[1:])
 		}
