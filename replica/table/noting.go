@@ -14,6 +14,8 @@ type noting struct {
 	raft.Transport
 	beats raft.Transport // for heartbeats, which nobody waits for long
 	t     *Table
+
+	hearing hearing
 }
 
 // AppendEntries is called for heartbeats by one goroutine of the library for each server,

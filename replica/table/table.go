@@ -41,8 +41,9 @@ type Table struct {
 	ways       ways
 	spread     spread
 	errands    errands
-	pulse      sync.RWMutex // held while a heartbeat is handled
-	pulseless  bool         // none is any more
+	hearing    sync.WaitGroup // the goroutine of hear
+	pulse      sync.RWMutex   // held while a heartbeat is handled
+	pulseless  bool           // none is any more
 	alone      atomic.Bool
 	opened     atomic.Bool // raft is there
 }
@@ -67,11 +68,14 @@ func Open(cfg Config) (*Table, error) {
 	t.transport, t.cut, t.hangs = transport, cut, hangs
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	t.sending, t.stopSending = context.WithCancel(context.Background())
-	t.raft, err = raft.NewRaft(cfg.raft(d.server), t.fsm, d.logs, d.stable, d.snapshots, &noting{transport, beats, t})
+	heard := hearing{transport.Consumer(), make(chan raft.RPC)}
+	t.hearing.Go(func() { t.hear(heard) })
+	t.raft, err = raft.NewRaft(cfg.raft(d.server), t.fsm, d.logs, d.stable, d.snapshots, &noting{transport, beats, t, heard})
 	if err != nil {
 		hangs()
 		t.cancel()
 		t.stopSending()
+		t.hearing.Wait()
 		return nil, errors.Join(fmt.Errorf("table: start raft: %w", err), d.close())
 	}
 	t.opened.Store(true)
@@ -195,6 +199,7 @@ func (t *Table) Close() error {
 	t.stopSending()
 	t.cut() // who does not answer would be waited for
 	t.errands.wait()
+	t.hearing.Wait()
 	t.pulse.Lock()
 	t.pulseless = true
 	t.pulse.Unlock()

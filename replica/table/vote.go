@@ -1,0 +1,86 @@
+package table
+
+import (
+	"slices"
+
+	"github.com/hashicorp/raft"
+)
+
+// A voter that has not heard yet who else got a vote must still be able to vote for them.
+// The library refuses every candidate that is no voter in the newest configuration that the
+// asked server has, though who is one is known to those only that have the entry which says
+// so. Three servers of which the first, which leads, gives the third a vote, and ends once
+// the third has that entry but not the second, would never have a leader again: the second
+// refuses the third, which is no voter to it, and the third the second, whose log is older.
+//
+// In Raft a server votes for whoever asks with a log at least as new as its own, whatever
+// its own configuration says (Ongaro and Ousterhout, "In Search of an Understandable
+// Consensus Algorithm", section 6), and that a configuration is decided by a majority makes
+// that safe. So a candidate whose log is newer is shown to the library as a voter. Who was
+// put out of the group has an older one, and is refused as before.
+
+// A hearing is where requests of others pass before the library gets them.
+type hearing struct {
+	from <-chan raft.RPC
+	to   chan raft.RPC
+}
+
+// Consumer implements raft.Transport.
+func (n *noting) Consumer() <-chan raft.RPC { return n.hearing.to }
+
+// hear passes requests on until the transport is not needed any more.
+func (t *Table) hear(h hearing) {
+	for {
+		select {
+		case rpc := <-h.from:
+			rpc.Command = t.seen(rpc.Command)
+			select {
+			case h.to <- rpc:
+			case <-t.sending.Done():
+				rpc.Respond(nil, ErrClosed)
+				return
+			}
+		case <-t.sending.Done():
+			return
+		}
+	}
+}
+
+// seen is a request as the library is to see it.
+func (t *Table) seen(request any) any {
+	switch r := request.(type) {
+	case *raft.RequestVoteRequest:
+		if voter := t.newer(r.ID, r.LastLogIndex, r.LastLogTerm); voter != "" {
+			as := *r
+			as.ID = []byte(voter)
+			return &as
+		}
+	case *raft.RequestPreVoteRequest:
+		if voter := t.newer(r.ID, r.LastLogIndex, r.LastLogTerm); voter != "" {
+			as := *r
+			as.ID = []byte(voter)
+			return &as
+		}
+	}
+	return request
+}
+
+// newer returns a voter's id if a candidate is none here, but its log is newer than this
+// node's, and nothing otherwise.
+func (t *Table) newer(candidate []byte, index, term uint64) raft.ServerID {
+	if !t.opened.Load() || len(candidate) == 0 {
+		return ""
+	}
+	isVoter := func(s raft.Server) bool { return s.Suffrage == raft.Voter }
+	servers := t.servers()
+	at := slices.IndexFunc(servers, isVoter)
+	if at < 0 || slices.ContainsFunc(servers, func(s raft.Server) bool { return isVoter(s) && string(s.ID) == string(candidate) }) {
+		return ""
+	}
+	last := t.raft.LastIndex()
+	var entry raft.Log
+	if index <= last && (t.disk.logs.GetLog(last, &entry) != nil || term <= entry.Term) {
+		return ""
+	}
+	return servers[at].ID
+}
