@@ -252,6 +252,9 @@ func TestNobodyAnswersForWhatAnotherServes(t *testing.T) {
 
 // What each of the rules is for: without it somebody answers who must not.
 func TestEachRuleOfLeasesIsNeeded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	for name, skip := range map[string]leaseRules{
 		"counted from the sending of the request": {fromReceipt: true},
 		"less a margin": {noMargin: true},

@@ -19,6 +19,9 @@ func modelRun(seed uint64, out leftOut, steps int) *world {
 
 // Whatever happens, no rule left out: nothing is lost, nothing is stale.
 func TestModelHolds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	runs, first := 30, rand.Uint64()
 	if os.Getenv("RINGSIDE_LONG") != "" {
 		runs = 20_000
@@ -54,6 +57,9 @@ func TestModelHolds(t *testing.T) {
 // A node that lost data and says that it has all is not to be told from one that has: what
 // is not in its registration nobody can know. Other rules are shown by the search.
 func TestModelNeedsProofOfLosslessness(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	const runs, first = 1500, 8272356493770867291
 	for i := range uint64(runs) {
 		if w := modelRun(first+i, leftOut{model: modelRules{lossIsIntact: true}}, 3000); w.wrong != "" {

@@ -411,6 +411,9 @@ func searchAll(t *testing.T, most int, change func(*situation)) {
 
 // From each situation on things go on by chance, with all that may go wrong.
 func TestModelHoldsFromSituations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	walks, seed := 10, rand.Uint64()
 	if os.Getenv("RINGSIDE_LONG") != "" {
 		walks = 2000
@@ -504,6 +507,9 @@ func TestModelSearchWithOneOfTwo(t *testing.T) {
 
 // TestModelSearchShows shows what the search finds without a rule.
 func TestModelSearchShows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	for _, name := range slices.Sorted(maps.Keys(shown)) {
 		t.Run(name, func(t *testing.T) {
 			m := shown[name]
@@ -521,6 +527,9 @@ func TestModelSearchShows(t *testing.T) {
 // Worlds of the same print go on alike, however they came about: what may come next has the
 // same prints.
 func TestModelPrints(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	pairs, most := 30, 600
 	if os.Getenv("RINGSIDE_LONG") != "" {
 		pairs, most = 600, 6000

@@ -7,6 +7,9 @@ import (
 )
 
 func TestPageFitsPhonePaperAndDesk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	t.Run("usual", func(t *testing.T) {
 		pagetest.Fits(t, pageOf(t, odd()["usual"]), pagetest.Phone, pagetest.Paper, pagetest.Desk)
 	})

@@ -24,6 +24,9 @@ func jsonText(t *testing.T, r *Report) string {
 }
 
 func TestJSONIsReadBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	for name, r := range odd() {
 		text := jsonText(t, r)
 		again, err := Read(strings.NewReader(text))
@@ -201,6 +204,9 @@ func TestCSVHasALineForEachEvent(t *testing.T) {
 }
 
 func TestHistogramsAreReadBackFromTheirLog(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	for name, r := range odd() {
 		var b bytes.Buffer
 		if err := HDR(&b, r); err != nil {
@@ -240,6 +246,9 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 var errFull = errors.New("no space left")
 
 func TestWhatCannotBeWrittenIsTold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	for i, write := range []func() error{
 		func() error { return Table(fullDisk{}, usual(), TableOptions{}) },
 		func() error { return JSON(fullDisk{}, usual()) },

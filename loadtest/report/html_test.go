@@ -27,6 +27,9 @@ func pageOf(t *testing.T, r *Report) string {
 }
 
 func TestPageIsWholeAndAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	for name, r := range odd() {
 		t.Run(name, func(t *testing.T) {
 			page := pageOf(t, r)

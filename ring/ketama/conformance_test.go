@@ -8,6 +8,9 @@ import (
 )
 
 func TestConformance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	for _, cfg := range []Config{
 		{},
 		{Rule: Twemproxy, Slots: true, Points: 40},

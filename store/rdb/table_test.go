@@ -265,6 +265,9 @@ func asZipmap(r *rand.Rand, fields map[string]string) []byte {
 // TestRedisAcceptsTheTablesThatWeAccept spoils payloads of Redis, seals them again and
 // compares what Redis and this package make of them.
 func TestRedisAcceptsTheTablesThatWeAccept(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	c := startRedis(t)
 	ctx := context.Background()
 	seed := rand.Uint64()
