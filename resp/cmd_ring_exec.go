@@ -85,6 +85,7 @@ func cmdRingExec(x *call) {
 		x.err(msgSyntax)
 		return
 	}
+	defer x.shownExec()
 	for i := 0; i < len(watched); i += 2 {
 		if !x.holds(watched[i], watched[i+1]) {
 			x.nullArray()
@@ -106,9 +107,6 @@ func cmdRingExec(x *call) {
 			continue
 		}
 		x.inner(cmd, args)
-	}
-	if x.srv.monitors.active() {
-		x.srv.monitors.feed(x.conn, x.cmd.as, [][]byte{[]byte("exec")})
 	}
 }
 

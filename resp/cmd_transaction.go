@@ -79,6 +79,7 @@ func (m *multi) watches(key []byte) bool {
 // transaction is not atomic there.
 func cmdExec(x *call) {
 	m := &x.conn.multi
+	defer x.shownExec()
 	switch {
 	case !m.open:
 		x.err("ERR EXEC without MULTI")
@@ -106,6 +107,13 @@ func cmdExec(x *call) {
 	}
 	if e.run(from, len(m.cmds)) && !e.begun {
 		x.array(0)
+	}
+}
+
+// shownExec shows EXEC to monitors, behind the commands that it has run.
+func (x *call) shownExec() {
+	if x.srv.monitors.active() {
+		x.srv.monitors.feed(x.conn, x.srv.table.byName["exec"], [][]byte{[]byte("EXEC")})
 	}
 }
 

@@ -38,10 +38,10 @@ type conn struct {
 	places []store.Place
 	// term is that of the routes by which a unit runs, 0 while none does.
 	term   atomic.Uint64
-	routes *Routes // these, as enter has found them
-	far  []*batch   // to other nodes, kept for the next pipeline
-	near near       // what runs here meanwhile
-	from *forwarder // of a connection that runs what another node forwards
+	routes *Routes    // these, as enter has found them
+	far    []*batch   // to other nodes, kept for the next pipeline
+	near   near       // what runs here meanwhile
+	from   *forwarder // of a connection that runs what another node forwards
 	// farEnd is when nobody waits any more for what is forwarded.
 	farEnd time.Time
 	away   away  // what goes on while its client is listened to

@@ -374,7 +374,7 @@ func (c *conn) runOne(r *request) {
 			return
 		}
 	}
-	if c.srv.monitors.active() && r.cmd.as == nil {
+	if c.srv.monitors.active() && r.cmd.as == nil && r.cmd.full != "exec" {
 		c.srv.monitors.feed(c, r.cmd, x.args)
 	}
 	cmd := cmp.Or(r.cmd.as, r.cmd)

@@ -126,7 +126,7 @@ func ringWhole(name string, arity int, run func(*call), access cmdFlag, summary 
 	}
 	return &command{
 		name: name, arity: arity, group: "cluster", since: "7.0.0", run: run, summary: summary, keys: keys,
-		flags: access | flagNoScript | flagStale | flagSystem, complexity: "That of the commands.",
+		flags: access | flagNoScript | flagStale | flagSystem | flagSkipMonitor, complexity: "That of the commands.",
 	}
 }
 
