@@ -23,6 +23,9 @@ type call struct {
 	again bool
 	// apart: this is the run that again has asked for.
 	apart bool
+	// inside: the command is one of a transaction, which goes on behind it. It neither waits
+	// nor asks to be run again.
+	inside bool
 	// table is the one that a command works on, with its scratch space.
 	table collection.Table
 	list  collection.List
