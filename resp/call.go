@@ -24,8 +24,9 @@ type call struct {
 	// apart: this is the run that again has asked for.
 	apart bool
 	// table is the one that a command works on, with its scratch space.
-	table collection.Table
-	list  collection.List
+	table  collection.Table
+	list   collection.List
+	stream collection.Stream
 	// values is scratch space of commands with several keys.
 	values []store.Value
 	// waited is time that the command has spent waiting, not working.

@@ -187,3 +187,43 @@ func (g *Group) EachOwned(c *Consumer, from, to ID, yield func(id ID) bool) erro
 	}
 	return it.Close()
 }
+
+// EachPendingOf is EachPending for what is pending with one consumer; a name that none has
+// is one with nothing. Unless the key's latch is held, it remembers the IDs of as much as
+// ownedBatch at a time.
+func (g *Group) EachPendingOf(name []byte, from, to ID, yield func(p *Pending) bool) error {
+	c, err := g.Consumer(name)
+	if err != nil || c == nil {
+		return err
+	}
+	for {
+		// What is read by one iterator must be read one after the other.
+		ids := make([]ID, 0, min(c.Pending, ownedBatch))
+		err := g.EachOwned(c, from, to, func(id ID) bool {
+			ids = append(ids, id)
+			return len(ids) < cap(ids)
+		})
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			p, err := g.Find(id)
+			if err != nil || p == nil {
+				return errors.Join(errStream, err)
+			}
+			if !yield(p) {
+				return nil
+			}
+		}
+		next := ID{}
+		if len(ids) > 0 {
+			next, _ = ids[len(ids)-1].Next()
+		}
+		if int64(len(ids)) < ownedBatch || next.IsZero() {
+			return nil
+		}
+		from = next
+	}
+}
+
+const ownedBatch = 64
