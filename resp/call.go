@@ -27,8 +27,9 @@ type call struct {
 	// nor asks to be run again.
 	inside bool
 	// table is the one that a command works on, with its scratch space.
-	table collection.Table
-	list  collection.List
+	table  collection.Table
+	list   collection.List
+	stream collection.Stream
 	// values is scratch space of commands with several keys.
 	values []store.Value
 	// waited is time that the command has spent waiting, not working.

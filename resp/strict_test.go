@@ -15,6 +15,7 @@ func severalKeys(a, b string) [][]string {
 		{"SMOVE", a, b, "x"}, {"SINTER", a, b}, {"SUNION", a, b}, {"SDIFF", a, b}, {"SINTERCARD", "2", a, b},
 		{"SINTERSTORE", a, a, b}, {"SUNIONSTORE", a, a, b}, {"SDIFFSTORE", a, a, b},
 		{"LMOVE", a, b, "LEFT", "LEFT"}, {"RPOPLPUSH", a, b}, {"LMPOP", "2", a, b, "LEFT"}, {"WATCH", a, b},
+		{"XREAD", "STREAMS", a, b, "0", "0"}, {"XREADGROUP", "GROUP", "g", "c", "STREAMS", a, b, ">", ">"},
 	}
 }
 

@@ -31,6 +31,7 @@ func newCommandTable() *commandTable {
 		hashCommands,
 		setCommands,
 		listCommands,
+		streamCommands,
 		clusterCommands,
 		ringCommands,
 	)
