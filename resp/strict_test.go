@@ -14,6 +14,7 @@ func severalKeys(a, b string) [][]string {
 		{"MSETNX", a, "1", b, "2"}, {"RENAME", a, b}, {"RENAMENX", a, b}, {"COPY", a, b}, {"BITOP", "OR", a, a, b}, {"LCS", a, b},
 		{"SMOVE", a, b, "x"}, {"SINTER", a, b}, {"SUNION", a, b}, {"SDIFF", a, b}, {"SINTERCARD", "2", a, b},
 		{"SINTERSTORE", a, a, b}, {"SUNIONSTORE", a, a, b}, {"SDIFFSTORE", a, a, b},
+		{"PFCOUNT", a, b}, {"PFMERGE", a, b},
 		{"LMOVE", a, b, "LEFT", "LEFT"}, {"RPOPLPUSH", a, b}, {"LMPOP", "2", a, b, "LEFT"},
 	}
 }

@@ -30,6 +30,7 @@ func newCommandTable() *commandTable {
 		hashCommands,
 		setCommands,
 		listCommands,
+		hyperloglogCommands,
 		clusterCommands,
 		ringCommands,
 	)
