@@ -23,6 +23,8 @@ type call struct {
 	again bool
 	// apart: this is the run that again has asked for.
 	apart bool
+	// everything: the run that again asks for holds the latches of all keys there can be.
+	everything bool
 	// table is the one that a command works on, with its scratch space.
 	table collection.Table
 	list  collection.List

@@ -73,6 +73,7 @@ const (
 	flagAsAdmin    // also in @admin and @dangerous, though not flagAdmin
 	flagKeyspace   // also in @keyspace, though of another group
 	flagConnection // in @connection instead of its group's category
+	flagSorts      // in @set, @sortedset and @list instead of its group's category
 	flagSystem     // COMMAND DOCS says syscmd: not for applications
 )
 

@@ -14,7 +14,7 @@ func severalKeys(a, b string) [][]string {
 		{"MSETNX", a, "1", b, "2"}, {"RENAME", a, b}, {"RENAMENX", a, b}, {"COPY", a, b}, {"BITOP", "OR", a, a, b}, {"LCS", a, b},
 		{"SMOVE", a, b, "x"}, {"SINTER", a, b}, {"SUNION", a, b}, {"SDIFF", a, b}, {"SINTERCARD", "2", a, b},
 		{"SINTERSTORE", a, a, b}, {"SUNIONSTORE", a, a, b}, {"SDIFFSTORE", a, a, b},
-		{"PFCOUNT", a, b}, {"PFMERGE", a, b},
+		{"PFCOUNT", a, b}, {"PFMERGE", a, b}, {"SORT", a, "STORE", b},
 		{"LMOVE", a, b, "LEFT", "LEFT"}, {"RPOPLPUSH", a, b}, {"LMPOP", "2", a, b, "LEFT"},
 	}
 }
@@ -25,7 +25,7 @@ func TestEveryCommandOnSeveralKeysIsKnown(t *testing.T) {
 		known[strings.ToLower(words[0])] = true
 	}
 	for _, cmd := range newCommandTable().all {
-		several := len(cmd.keys) > 1
+		several := len(cmd.keys) > 1 && cmd.full != "sort_ro"
 		for _, spec := range cmd.keys {
 			several = several || spec.last != 0 || spec.keynum
 		}

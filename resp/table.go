@@ -31,6 +31,7 @@ func newCommandTable() *commandTable {
 		setCommands,
 		listCommands,
 		hyperloglogCommands,
+		sortCommands,
 		clusterCommands,
 		ringCommands,
 	)
