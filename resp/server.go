@@ -15,6 +15,7 @@ import (
 
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/collection"
 )
 
 // Config says how a Server answers.
@@ -88,6 +89,7 @@ type Server struct {
 	lease    atomic.Pointer[Lease] // nil on a node that needs none
 	forwards forwards
 	watchers watchers
+	draws    collection.Draws
 	peak     atomic.Int64 // most memory that sample has seen in use
 
 	mu        sync.Mutex
