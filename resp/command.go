@@ -83,6 +83,7 @@ const (
 	flagAsAdmin    // also in @admin and @dangerous, though not flagAdmin
 	flagKeyspace   // also in @keyspace, though of another group
 	flagConnection // in @connection instead of its group's category
+	flagSorts      // in @set, @sortedset and @list instead of its group's category
 	flagSystem     // COMMAND DOCS says syscmd: not for applications
 )
 
@@ -102,6 +103,10 @@ type keySpec struct {
 	numIdx  int    // keynum: position of the count relative to begin
 	first   int    // keynum: first key relative to begin
 	unknown bool   // found only by code (SORT's STORE and its like)
+	// find is that code: it tells the position of the one key, 0 if there is none.
+	find func(args [][]byte) int
+	// optional: a call may have none of these keys (the sources of PFMERGE).
+	optional bool
 	// vary tells the flags of one call, where flags has variable_flags.
 	vary func(args [][]byte) string
 

@@ -272,14 +272,17 @@ func (c *conn) sendUnit() bool {
 	return !c.closing
 }
 
-// runApart runs a request in a unit of its own without latches. Earlier replies have
-// left, since the one to come is not kept with them.
+// runApart runs a request in a unit of its own, without latches or with all. Earlier replies
+// have left, since the one to come is not kept with them.
 func (c *conn) runApart(r *request) {
 	c.begin(nil)
+	if c.call.everything {
+		c.unit.HoldAll()
+	}
 	c.call.apart = true
 	c.leased.ran(r)
 	c.runOne(r)
-	c.call.apart = false
+	c.call.apart, c.call.everything = false, false
 	c.countOf(r, 0)
 	c.finishUnit()
 }
@@ -363,6 +366,7 @@ func (c *conn) reject(cmd *command, msg string) {
 func (c *conn) runOne(r *request) {
 	x := &c.call
 	x.again, x.waited = false, 0
+	x.everything = x.everything && x.apart
 	if r.msg != "" {
 		c.reject(r.cmd, r.msg)
 		return

@@ -16,6 +16,7 @@ func severalKeys(a, b string) [][]string {
 		{"SINTERSTORE", a, a, b}, {"SUNIONSTORE", a, a, b}, {"SDIFFSTORE", a, a, b},
 		{"LMOVE", a, b, "LEFT", "LEFT"}, {"RPOPLPUSH", a, b}, {"LMPOP", "2", a, b, "LEFT"}, {"WATCH", a, b},
 		{"XREAD", "STREAMS", a, b, "0", "0"}, {"XREADGROUP", "GROUP", "g", "c", "STREAMS", a, b, ">", ">"},
+		{"PFCOUNT", a, b}, {"PFMERGE", a, b}, {"SORT", a, "STORE", b},
 	}
 }
 
@@ -25,7 +26,7 @@ func TestEveryCommandOnSeveralKeysIsKnown(t *testing.T) {
 		known[strings.ToLower(words[0])] = true
 	}
 	for _, cmd := range newCommandTable().all {
-		several := len(cmd.keys) > 1
+		several := len(cmd.keys) > 1 && cmd.full != "sort_ro"
 		for _, spec := range cmd.keys {
 			several = several || spec.last != 0 || spec.keynum
 		}

@@ -32,6 +32,8 @@ func newCommandTable() *commandTable {
 		setCommands,
 		listCommands,
 		streamCommands,
+		hyperloglogCommands,
+		sortCommands,
 		clusterCommands,
 		ringCommands,
 	)
