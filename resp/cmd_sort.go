@@ -18,6 +18,10 @@ import (
 // errSortMemory is the error for what takes more memory than a client may have replies.
 var errSortMemory = replyError("ERR SORT needs more memory here than a client's output buffer may have; LIMIT lessens it")
 
+// msgFarInside: a transaction holds the latches of the keys that its commands name, and can
+// wait for no others.
+const msgFarInside = "ERR BY and GET of other keys are not possible in a transaction, which has to know its keys beforehand"
+
 func cmdSort(x *call) { x.sort(false) }
 
 func cmdSortRo(x *call) { x.sort(true) }
@@ -34,6 +38,10 @@ func (x *call) sort(readonly bool) {
 	}
 	large := s.bytes > largeReply
 	switch {
+	case x.inside && o.far:
+		x.err(msgFarInside)
+		return
+	case x.inside:
 	case o.store == nil && x.unit.Latched() && (o.far || large):
 		x.again = true // without latches
 		return
