@@ -32,6 +32,11 @@ func newCommandTable() *commandTable {
 		listCommands,
 		hyperloglogCommands,
 		sortCommands,
+		memoryCommands,
+		latencyCommands,
+		aclCommands,
+		functionCommands,
+		adminCommands,
 		clusterCommands,
 		ringCommands,
 	)
@@ -54,6 +59,9 @@ func (t *commandTable) add(row, parent *command) *command {
 	c := new(command)
 	*c = *row
 	c.full, c.parent = c.name, parent
+	if c.refusal != "" {
+		c.run = refused(c.refusal)
+	}
 	if parent != nil {
 		c.full = parent.name + "|" + c.name
 	}
