@@ -144,6 +144,7 @@ func cmdReset(x *call) {
 	if x.srv.watchers.remove(x.conn) {
 		x.conn.clearPushes()
 	}
+	x.conn.multi.end()
 	s.redirect = x.srv.settings.redirect.Load()
 	s.early = false
 	s.setName("")

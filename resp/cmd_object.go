@@ -40,9 +40,10 @@ func cmdObjectEncoding(x *call) {
 
 // encodings are Redis' names for the forms of a collection: the compact one, and the other.
 var encodings = map[store.Type][2]string{
-	store.Hash: {"listpack", "hashtable"},
-	store.Set:  {"intset", "hashtable"},
-	store.List: {"quicklist", "quicklist"},
+	store.Hash:   {"listpack", "hashtable"},
+	store.Set:    {"intset", "hashtable"},
+	store.List:   {"quicklist", "quicklist"},
+	store.Stream: {"stream", "stream"},
 }
 
 func b2i(b bool) int {

@@ -29,7 +29,17 @@ type command struct {
 	run  func(*call)
 
 	// Set when the table is built.
-	waits  bool // for something other than its own work: earlier replies leave first
+	waits bool // for something other than its own work: earlier replies leave first
+	// keyless: it works on no keys, or sees by itself to where they are.
+	keyless bool
+	// latched: it needs the latches of its keys whatever it does with them.
+	latched bool
+	// between: only nodes may send it.
+	between bool
+	// within, if set, finds the keys that keys does not tell of.
+	within func(args [][]byte, dst []keyRef) ([]keyRef, error)
+	// as is the command whose work this one does, for statistics.
+	as     *command
 	spread bool // covers the cluster, and so waits for other nodes
 	// forNodes: nodes forward it. Others would change the state of a connection that
 	// many clients' requests go by, or wait on it.

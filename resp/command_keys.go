@@ -19,6 +19,9 @@ type keyRef struct {
 // arity. It allocates only if dst has to grow. With an error dst comes back as
 // it was.
 func (c *command) keysOf(args [][]byte, dst []keyRef) ([]keyRef, error) {
+	if c.within != nil {
+		return c.within(args, dst)
+	}
 	before := len(dst)
 	for i := range c.keys {
 		s := &c.keys[i]

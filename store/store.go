@@ -33,7 +33,9 @@ type Store struct {
 	settler *settler
 	cache   *cache
 	latches latches
-	counts  counts
+	// versions are of keys, for those who watch them.
+	versions versions
+	counts   counts
 
 	// commits is held for reading by every commit to Pebble (beginCommit): from
 	// the choice of a journal entry's term until the counts agree with it.
