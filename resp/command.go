@@ -23,6 +23,9 @@ type command struct {
 	args            []argument
 
 	subs []*command // CLIENT LIST and its like
+	// refusal is the reply of a command of Redis that is only known to say why it is not
+	// there; run is nil then.
+	refusal string
 	run  func(*call)
 
 	// Set when the table is built.

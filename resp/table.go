@@ -34,6 +34,11 @@ func newCommandTable() *commandTable {
 		streamCommands,
 		hyperloglogCommands,
 		sortCommands,
+		memoryCommands,
+		latencyCommands,
+		aclCommands,
+		functionCommands,
+		adminCommands,
 		clusterCommands,
 		ringCommands,
 	)
@@ -56,6 +61,9 @@ func (t *commandTable) add(row, parent *command) *command {
 	c := new(command)
 	*c = *row
 	c.full, c.parent = c.name, parent
+	if c.refusal != "" {
+		c.run = refused(c.refusal)
+	}
 	if parent != nil {
 		c.full = parent.name + "|" + c.name
 	}

@@ -302,6 +302,16 @@ func (s *Store) Identity() Identity { return s.identity }
 // Fsync returns what an acknowledged write has gone through.
 func (s *Store) Fsync() Fsync { return s.cfg.Fsync }
 
+// Sync has all that was committed before on stable storage, whatever the mode. It waits for
+// the disk.
+func (s *Store) Sync() error {
+	s.wal.tick()
+	if err := s.Writable(); err != nil {
+		return fmt.Errorf("sync: %w", err)
+	}
+	return nil
+}
+
 // LastSync returns when everything that had been written until then was last known to
 // be on stable storage.
 func (s *Store) LastSync() time.Time { return time.Unix(0, s.wal.lastSync.Load()) }
