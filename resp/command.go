@@ -31,13 +31,19 @@ type command struct {
 	// forNodes: nodes forward it. Others would change the state of a connection that
 	// many clients' requests go by, or wait on it.
 	forNodes bool
-	quick    bool     // takes no longer than to pass its arguments and reply on
-	splits   bool     // is split where its keys lie at several nodes
-	neutral  bool     // may run inside a unit, having no keys: touches only its reply
-	id       int      // dense index, for statistics
-	full     string   // "client|list" for a subcommand, else the name
-	parent   *command // of a subcommand
-	acl      []string // categories with their @, derived from flags and group
+	quick    bool // takes no longer than to pass its arguments and reply on
+	splits   bool // is split where its keys lie at several nodes
+	// publishes: it sends a message. subscribes: it begins or ends a subscription.
+	publishes, subscribes bool
+	// whileSubscribed: clients of RESP2 may send it while they have subscriptions.
+	whileSubscribed bool
+	keyed           bool // some of its arguments are, or may be, keys
+
+	neutral bool     // may run inside a unit, having no keys: touches only its reply
+	id      int      // dense index, for statistics
+	full    string   // "client|list" for a subcommand, else the name
+	parent  *command // of a subcommand
+	acl     []string // categories with their @, derived from flags and group
 }
 
 // cmdFlag is a set of properties, by the names COMMAND INFO shows.

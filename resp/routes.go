@@ -2,6 +2,7 @@ package resp
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -32,6 +33,7 @@ type Routes struct {
 	next  chan struct{} // closed when there are newer ones
 	owner []int32       // of each range: a place in links, or one of the below
 	links []*Route
+	peers []*Route // all other nodes that seem to be there, whether they serve anything or not
 	// fewest is how many copies that range of this node has which has fewest.
 	fewest int
 	owned                // what is this node's
@@ -107,6 +109,11 @@ func (s *Server) SetRoutes(r *Routes) {
 			r.owner[i] = ownerNone
 		}
 		i++
+	}
+	for _, node := range slices.Sorted(maps.Keys(r.Nodes)) {
+		if route := r.Nodes[node]; node != r.Self && route.Link != nil && !route.Away {
+			r.peers = append(r.peers, &route)
+		}
 	}
 	r.findOwn()
 	r.leastCopies()

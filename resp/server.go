@@ -88,6 +88,7 @@ type Server struct {
 	lease    atomic.Pointer[Lease] // nil on a node that needs none
 	forwards forwards
 	watchers watchers
+	pubsub   pubsub
 	peak     atomic.Int64 // most memory that sample has seen in use
 
 	mu        sync.Mutex
@@ -255,6 +256,7 @@ func (s *Server) remove(c *conn) {
 	s.count.Add(-1)
 	s.monitors.remove(c)
 	s.watchers.remove(c)
+	s.pubsub.removeAll(c)
 }
 
 // EndWaits has all commands that wait for others, or for newer routes, answer as if their

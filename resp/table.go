@@ -30,6 +30,7 @@ func newCommandTable() *commandTable {
 		hashCommands,
 		setCommands,
 		listCommands,
+		pubsubCommands,
 		clusterCommands,
 		ringCommands,
 	)
@@ -82,7 +83,12 @@ func (t *commandTable) add(row, parent *command) *command {
 	c.neutral = c.full == "ping" || c.full == "echo"
 	c.splits = merges[c.full] != nil
 	c.quick = c.flags&flagFast != 0 || c.complexity == "O(1)" || c.full == "del"
-	c.forNodes = len(c.keys) > 0 || c.spread || c.neutral || c.full == "ring|part"
+	c.keyed = c.hasKeys()
+	c.publishes = c.name == "publish" || c.name == "spublish"
+	c.subscribes = c.group == "pubsub" && strings.HasSuffix(c.name, "subscribe")
+	c.whileSubscribed = c.subscribes || c.full == "ping" || c.full == "quit" || c.full == "reset"
+	c.forNodes = c.keyed || c.spread || c.neutral || c.full == "ring|part" || c.publishes ||
+		parent != nil && parent.name == "pubsub"
 
 	c.subs = nil
 	for _, sub := range row.subs {

@@ -28,7 +28,7 @@ func (s *Server) closeIdle() {
 	}
 	now := s.clock()
 	for _, c := range s.snapshot() {
-		if c.session.idle(now) > idle {
+		if !c.subs.any() && c.session.idle(now) > idle {
 			c.close()
 		}
 	}
