@@ -89,7 +89,9 @@ type Server struct {
 	forwards forwards
 	watchers watchers
 	pubsub   pubsub
-	peak     atomic.Int64 // most memory that sample has seen in use
+
+	keyEvents keyEvents
+	peak      atomic.Int64 // most memory that sample has seen in use
 
 	mu        sync.Mutex
 	conns     map[int64]*conn
@@ -131,6 +133,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s.stats = newStats(s.table)
 	s.budget.init(s)
 	s.pause.init()
+	s.keyEvents.init(s)
 	s.done.Add(1)
 	go s.watch(newReporter(s.table, cfg.Scope))
 	return s, nil
