@@ -180,7 +180,7 @@ func (n *mnode) crash() {
 	}
 	// A machine that loses power loses what was not on its disk. The only copy of what was
 	// acknowledged may not be lost so: nothing could help.
-	n.intact = n.w.plain || n.w.IntN(3) > 0
+	n.intact = n.w.plain && !n.w.power || n.w.IntN(3) > 0
 	for _, t := range modelTokens {
 		row, _ := n.w.state().Row(t)
 		n.intact = n.intact || row.Holds(n.id) && !n.w.spare(row, t, n.id)

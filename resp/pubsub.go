@@ -2,6 +2,7 @@ package resp
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -193,6 +194,44 @@ func (p *pubsub) deliver(m *mailing, kind subKind, channel, message []byte) int6
 		}
 	}
 	return n
+}
+
+// warn sends a message of a channel to all who listen to key events, whichever they are.
+func (p *pubsub) warn(m *mailing, channel, message string) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	told := make(map[*conn]bool)
+	for _, kind := range []subKind{subPattern, subChannel} {
+		for name, t := range p.topics[kind] {
+			if !forEvents(kind, name) {
+				continue
+			}
+			if kind == subPattern {
+				m.text = appendMessage(m.text[:0], "pmessage", name, []byte(channel), []byte(message))
+			} else {
+				m.text = appendMessage(m.text[:0], "message", "", []byte(channel), []byte(message))
+			}
+			for _, c := range t.conns {
+				if !told[c] {
+					told[c] = true
+					m.post([]*conn{c})
+				}
+			}
+		}
+	}
+}
+
+// forEvents tells whether a subscription may be to key events.
+func forEvents(kind subKind, name string) bool {
+	if kind == subPattern {
+		literal := strings.IndexAny(name, `*?[\\`)
+		if literal < 0 {
+			literal = len(name)
+		}
+		name = name[:literal]
+		return strings.HasPrefix("__key", name) || strings.HasPrefix(name, "__key")
+	}
+	return strings.HasPrefix(name, "__keyspace@0__:") || strings.HasPrefix(name, eventChannel)
 }
 
 // appendMessage appends a message as RESP3 has it: in RESP2 only its first byte is another.

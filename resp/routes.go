@@ -133,6 +133,7 @@ func (s *Server) SetRoutes(r *Routes) {
 	}
 	s.countSets(old, r)
 	s.watchers.tell(old, r)
+	s.keyEvents.relink(r)
 }
 
 func (r *Routes) placeOf(node string, places map[string]int32) int32 {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/collection"
 )
 
 // Config says how a Server answers.
@@ -89,9 +90,10 @@ type Server struct {
 	forwards forwards
 	watchers watchers
 	pubsub   pubsub
+	draws    collection.Draws
+	peak     atomic.Int64 // most memory that sample has seen in use
 
 	keyEvents keyEvents
-	peak      atomic.Int64 // most memory that sample has seen in use
 
 	mu        sync.Mutex
 	conns     map[int64]*conn
@@ -291,6 +293,7 @@ func (s *Server) Close(ctx context.Context) error {
 		s.done.Wait()
 		close(done)
 	}()
+	defer s.keyEvents.close()
 	select {
 	case <-done:
 		return nil

@@ -209,6 +209,7 @@ func (u *Unit) apply(w Waiter) error {
 				s.cache.put(c.place, c.key, c.line)
 			}
 		}
+		u.elements.cached(s.cache, true)
 		if taps != nil {
 			u.handOver(taps, contents, entries)
 		}
@@ -230,6 +231,7 @@ func (u *Unit) apply(w Waiter) error {
 		for i := range u.changes {
 			s.cache.lose(u.changes[i].place, u.changes[i].key)
 		}
+		u.elements.cached(s.cache, false)
 		err = u.refused(fmt.Errorf("%w: commit: %w", ErrReadOnly, err))
 	}
 	for _, n := range u.latched {

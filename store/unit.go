@@ -234,7 +234,7 @@ func (x changeIndex) of(changes []change) changeIndex {
 
 func (x changeIndex) add(changes []change, n int) {
 	mask := len(x) - 1
-	i := int(mix(changes[n].place)>>32) & mask
+	i := int(mix(uint64(changes[n].place))>>32) & mask
 	for x[i] != 0 {
 		i = (i + 1) & mask
 	}
@@ -244,7 +244,7 @@ func (x changeIndex) add(changes []change, n int) {
 // find returns the number of the change of a key, or -1.
 func (x changeIndex) find(changes []change, p Place, key []byte) int {
 	mask := len(x) - 1
-	for i := int(mix(p)>>32) & mask; x[i] != 0; i = (i + 1) & mask {
+	for i := int(mix(uint64(p))>>32) & mask; x[i] != 0; i = (i + 1) & mask {
 		if c := &changes[x[i]-1]; c.place == p && bytes.Equal(c.key, key) {
 			return int(x[i] - 1)
 		}
