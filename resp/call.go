@@ -23,6 +23,8 @@ type call struct {
 	again bool
 	// apart: this is the run that again has asked for.
 	apart bool
+	// start is where in buf the reply begins.
+	start int
 	// table is the one that a command works on, with its scratch space.
 	table  collection.Table
 	list   collection.List

@@ -152,7 +152,7 @@ func cmdXclaim(x *call) {
 		if err == nil {
 			taken, err = c.take(x, id, old)
 		}
-		if err == nil && !x.roomFor(at) {
+		if err == nil && !x.mayGrow() {
 			err = replyError(msgReplyTooLarge)
 		}
 		if err != nil {
@@ -238,7 +238,7 @@ func (x *call) autoclaim(c *claim, from collection.ID, count int64) error {
 		if taken || len(c.deleted) > gone {
 			count--
 		}
-		if failure == nil && !x.roomFor(at) {
+		if failure == nil && !x.mayGrow() {
 			failure = replyError(msgReplyTooLarge)
 		}
 		return failure == nil

@@ -366,6 +366,7 @@ func (c *conn) runOne(r *request) {
 		c.session.lastCmd.Store(r.cmd)
 	}
 	at := len(c.out.buf)
+	x.start = at
 	start := c.srv.clock()
 	r.cmd.run(x)
 	took := c.srv.clock() - start - x.waited
