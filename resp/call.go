@@ -25,6 +25,11 @@ type call struct {
 	apart bool
 	// start is where in buf the reply begins.
 	start int
+	// inside: the command is one of a transaction, which goes on behind it. It neither waits
+	// nor asks to be run again.
+	inside bool
+	// everything: the run that again asks for holds the latches of all keys there can be.
+	everything bool
 	// table is the one that a command works on, with its scratch space.
 	table  collection.Table
 	list   collection.List

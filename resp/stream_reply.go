@@ -62,7 +62,7 @@ func (x *call) mayGrow() bool {
 	switch {
 	case !x.keepable(0):
 		return false
-	case x.cmd.flags&flagWrite != 0 || x.apart || len(x.buf)-x.start <= largeReply:
+	case x.cmd.flags&flagWrite != 0 || x.apart || x.inside || len(x.buf)-x.start <= largeReply:
 		return true
 	}
 	return !x.unit.Latched() && x.start == 0 && !x.conn.runsAhead()
