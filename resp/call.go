@@ -23,6 +23,8 @@ type call struct {
 	again bool
 	// apart: this is the run that again has asked for.
 	apart bool
+	// start is where in buf the reply begins.
+	start int
 	// inside: the command is one of a transaction, which goes on behind it. It neither waits
 	// nor asks to be run again.
 	inside bool

@@ -32,7 +32,7 @@ func cmdXread(x *call) {
 	for i, key := range r.keys {
 		served, err := x.readStream(key, after[i], r.count)
 		if err != nil {
-			x.endReply(at, err)
+			x.endReply(err)
 			return
 		}
 		if served {
@@ -44,7 +44,7 @@ func cmdXread(x *call) {
 		return
 	}
 	x.insertStreams(at, n)
-	x.endReply(at, nil)
+	x.endReply(nil)
 }
 
 // nothingToRead replies where no stream has anything new. Here is where a client that said
@@ -339,7 +339,7 @@ func (g *groupRead) replay(x *call, c *collection.Consumer, count int64) error {
 		if found, failure = x.entryOrNull(&g.s, id); found {
 			delivered = append(delivered, id)
 		}
-		if n++; failure == nil && !x.roomFor(at) {
+		if n++; failure == nil && !x.mayGrow() {
 			failure = errReplySize
 		}
 		return failure == nil && n != count

@@ -413,6 +413,7 @@ func (c *conn) runOne(r *request) {
 func (c *conn) execute(cmd *command, run func(*call)) {
 	x := &c.call
 	args, at := x.args, len(c.out.buf)
+	x.start = at
 	start, waited := c.srv.clock(), x.waited
 	run(x)
 	took := c.srv.clock() - start - (x.waited - waited)
