@@ -53,12 +53,18 @@ func (u *Unit) PutHead(key []byte, v *Value, count, size int64, head []byte) {
 // then. v is as with PutWhole; with an error nothing was changed. It wraps ErrDuplicate if
 // there are fewer elements than fill says, since it has set one twice.
 func (u *Unit) Construct(key []byte, v *Value, typ Type, head []byte, fill func(set func(sub, value []byte) error) (count, size int64, err error)) error {
+	return u.ConstructOrders(key, v, typ, head, 1, fill)
+}
+
+// ConstructOrders is Construct for a collection that has each element in so many orders, and
+// so many entries for it.
+func (u *Unit) ConstructOrders(key []byte, v *Value, typ Type, head []byte, orders int64, fill func(set func(sub, value []byte) error) (count, size int64, err error)) error {
 	h := header{typ: typ, value: head}
 	gen, err := u.construct(key, v.place, func(c *constructor) error {
 		count, size, err := fill(c.set)
 		h.count, h.bytes = uint64(count), uint64(size)
 		if err == nil {
-			err = c.holds(count)
+			err = c.holds(count * orders)
 		}
 		return err
 	})
@@ -254,8 +260,9 @@ func (u *Unit) GetWhole(key []byte) (Value, error) {
 	return v, nil
 }
 
-// An Elements goes over elements of a collection in the order of their sub keys. The unit
-// must not change the collection meanwhile; the caller closes it.
+// An Elements goes over elements of a collection in the order of their sub keys, as they are
+// when it is made: of what the unit changes meanwhile, it sees nothing. In a unit without the
+// key's latch there is only one at a time. The caller closes it.
 type Elements struct {
 	u      *Unit
 	iter   *pebble.Iterator
@@ -318,6 +325,28 @@ func (it *Elements) Next() bool {
 	case it.shown:
 		it.stored = it.within(it.move())
 	}
+	return it.settle()
+}
+
+// Seek goes to the first element that is not before a sub key, which is no smaller than that
+// of the current one, in an Elements that goes forward; false if there is none, or with an
+// error.
+func (it *Elements) Seek(sub []byte) bool {
+	if it.err != nil || it.iter == nil {
+		return false
+	}
+	key := append(it.lower[:it.prefix:it.prefix], sub...)
+	if bytes.Compare(key, it.lower) < 0 {
+		key = it.lower
+	}
+	n, _ := slices.BinarySearchFunc(it.changes, key, func(c elementChange, key []byte) int { return bytes.Compare(c.key, key) })
+	it.changes = it.changes[n:]
+	it.began, it.stored = true, it.within(it.iter.SeekGE(key))
+	return it.settle()
+}
+
+// settle finds the current element, which is the stored one or comes behind it.
+func (it *Elements) settle() bool {
 	for it.shown = false; ; {
 		order := 1 // the stored entry comes behind the unit's own
 		switch {
