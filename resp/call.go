@@ -26,6 +26,7 @@ type call struct {
 	// table is the one that a command works on, with its scratch space.
 	table collection.Table
 	list  collection.List
+	zset  collection.ZSet
 	// values is scratch space of commands with several keys.
 	values []store.Value
 	// waited is time that the command has spent waiting, not working.

@@ -96,6 +96,9 @@ func (x *call) restore(key []byte, old store.Value, value *rdb.Value, expiry int
 		x.unit.SetExpiry(key, *l.Value(), expiry)
 		return nil
 	}
+	if value.Type == rdb.SortedSet {
+		return x.restoreZSet(key, old, value, expiry)
+	}
 	t, typ, most, isLarge := &x.table, store.Hash, int64(compactFields), isLargeField
 	if value.Type == rdb.Set {
 		typ, most, isLarge = store.Set, compactMembers, isLargeMember

@@ -43,6 +43,7 @@ var encodings = map[store.Type][2]string{
 	store.Hash: {"listpack", "hashtable"},
 	store.Set:  {"intset", "hashtable"},
 	store.List: {"quicklist", "quicklist"},
+	store.ZSet: {"listpack", "skiplist"},
 }
 
 func b2i(b bool) int {

@@ -15,6 +15,10 @@ func severalKeys(a, b string) [][]string {
 		{"SMOVE", a, b, "x"}, {"SINTER", a, b}, {"SUNION", a, b}, {"SDIFF", a, b}, {"SINTERCARD", "2", a, b},
 		{"SINTERSTORE", a, a, b}, {"SUNIONSTORE", a, a, b}, {"SDIFFSTORE", a, a, b},
 		{"LMOVE", a, b, "LEFT", "LEFT"}, {"RPOPLPUSH", a, b}, {"LMPOP", "2", a, b, "LEFT"},
+		{"ZUNION", "2", a, b}, {"ZINTER", "2", a, b}, {"ZDIFF", "2", a, b}, {"ZINTERCARD", "2", a, b}, {"ZMPOP", "2", a, b, "MIN"},
+		{"ZUNIONSTORE", a, "2", a, b}, {"ZINTERSTORE", a, "2", a, b}, {"ZDIFFSTORE", a, "2", a, b}, {"ZRANGESTORE", a, b, "0", "1"},
+		{"GEORADIUS", a, "1", "1", "1", "m", "STORE", b}, {"GEORADIUSBYMEMBER", a, "x", "1", "m", "STORE", b},
+		{"GEOSEARCHSTORE", a, b, "FROMMEMBER", "x", "BYRADIUS", "1", "m"},
 	}
 }
 

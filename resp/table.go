@@ -30,6 +30,9 @@ func newCommandTable() *commandTable {
 		hashCommands,
 		setCommands,
 		listCommands,
+		zsetCommands,
+		zsetRangeCommands,
+		geoCommands,
 		clusterCommands,
 		ringCommands,
 	)

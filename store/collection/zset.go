@@ -297,7 +297,7 @@ func (z *ZSet) split() error {
 }
 
 // Flush ends changes of a sorted set: it notes what the header knows. With the last member
-// the key goes.
+// the key goes. An error fails the unit, since changes are in it.
 func (z *ZSet) Flush() error {
 	if !z.changed {
 		return nil
@@ -309,6 +309,7 @@ func (z *ZSet) Flush() error {
 		return nil
 	}
 	if err := z.settle(); err != nil {
+		z.table.unit.Fail(err)
 		return err
 	}
 	z.putHead()
