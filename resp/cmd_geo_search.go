@@ -24,8 +24,6 @@ type geoSearch struct {
 	stores, storeDistance bool
 	// Of GEOSEARCH: which words there were.
 	fromMember, fromPoint, byRadius, byBox bool
-	// from is the member that is the center; nil if there is none.
-	from []byte
 }
 
 // A geoKind is what tells commands that search apart.

@@ -41,27 +41,15 @@ func (x *call) popRange(z *collection.ZSet, n int64, back, nested bool) {
 	} else {
 		x.array(int(2 * n))
 	}
-	var from, to, last []byte
-	left := n
-	err := z.Range(nil, nil, back, func(member []byte, score float64) bool {
+	err := z.Pop(n, back, func(member []byte, score float64) {
 		if nested {
 			x.array(2)
 		}
 		x.bulk(member)
 		x.double(score)
-		last = collection.RankKey(last[:0], score, member)
-		left--
-		return left > 0
 	})
 	if err == nil {
-		if back {
-			from = last
-		} else {
-			to = append(last, 0)
-		}
-		if _, err = z.RemoveRange(from, to); err == nil {
-			err = z.Flush()
-		}
+		err = z.Flush()
 	}
 	if err != nil {
 		x.buf = x.buf[:at]

@@ -211,72 +211,108 @@ func (z *ZSet) walkPacked(from, to []byte, back bool, yield func(score, member [
 const manyRemoved = 64
 
 // RemoveRange removes the members from one rank key up to, not including, another, and
-// returns how many there were. With the last member the key goes.
+// returns how many there were. An empty bound is none.
 func (z *ZSet) RemoveRange(from, to []byte) (n int64, err error) {
+	return z.remove(from, to, false, -1, func([]byte, []byte) {})
+}
+
+// Pop removes the first members, or the last ones if back is set, as many as there are but not
+// more than so many, and yields each.
+func (z *ZSet) Pop(most int64, back bool, yield func(member []byte, score float64)) error {
+	_, err := z.remove(nil, nil, back, most, func(score, member []byte) { yield(member, ScoreOf(score)) })
+	return err
+}
+
+// remove removes what lies between two rank keys, from one end on, and not more than so many
+// members, if that is not negative.
+func (z *ZSet) remove(from, to []byte, back bool, most int64, yield func(score, member []byte)) (n int64, err error) {
 	t := &z.table
 	if t.v.Whole() {
-		return z.removePacked(from, to)
+		return z.removePacked(from, to, back, most, yield)
 	}
 	var first, last []byte
 	var sub []byte
-	var rest [][]byte
-	err = z.walk(nil, from, to, false, func(score, member []byte) bool {
-		if n++; n == 1 {
-			first = append(slices.Clone(score), member...)
+	var keys [][]byte
+	err = z.walk(nil, from, to, back, func(score, member []byte) bool {
+		if n == most {
+			return false
 		}
-		last = append(append(last[:0], score...), member...)
+		n++
+		yield(score, member)
+		if last = append(append(last[:0], score...), member...); n == 1 {
+			first = slices.Clone(last)
+		}
+		if n <= manyRemoved {
+			keys = append(keys, slices.Clone(last))
+		}
 		sub = appendSubKey(sub[:0], member)
 		t.unit.RemoveElement(t.key, &t.v, sub)
-		if n <= manyRemoved {
-			rest = append(rest, slices.Clone(last))
-		}
 		z.size -= int64(len(member)) + scoreSize
 		z.note(last, true)
-		return true
+		return n != most
 	})
 	if err != nil || n == 0 {
 		return n, err
 	}
 	z.count -= n
+	if back {
+		first, last = last, first
+	}
 	if n > manyRemoved {
 		t.unit.RemoveElements(t.key, &t.v, append([]byte{kindScore}, first...), append(append([]byte{kindScore}, last...), 0))
 	} else {
-		for _, key := range rest {
+		for _, key := range keys {
 			t.sub = append(append(t.sub[:0], kindScore), key...)
 			t.unit.RemoveElement(t.key, &t.v, t.sub)
 		}
 	}
-	if bytes.Compare(from, z.low) <= 0 {
+	// What lies before the first or behind the last, and was to be removed, is gone as well.
+	if !back && bytes.Compare(from, z.low) <= 0 {
 		z.low = slices.Clone(last[:min(len(last), maxEnd)])
 	}
-	if len(to) == 0 || len(z.high) > 0 && bytes.Compare(to, z.high) >= 0 {
+	if (back || most < 0) && (len(to) == 0 || len(z.high) > 0 && bytes.Compare(to, z.high) >= 0) {
 		z.high = first
 	}
 	return n, nil
 }
 
-func (z *ZSet) removePacked(from, to []byte) (n int64, err error) {
+func (z *ZSet) removePacked(from, to []byte, back bool, most int64, yield func(score, member []byte)) (n int64, err error) {
 	t := &z.table
 	p := t.packed()
-	at, end := 0, 0
+	var entries []packedReader // as they stand at each
 	r := p.reader()
 	for r.next() {
 		if len(from) > 0 && compareEntry(r.value, r.field, from) < 0 || len(to) > 0 && compareEntry(r.value, r.field, to) >= 0 {
 			continue
 		}
-		if n++; n == 1 {
-			at = r.at
-		}
-		end = r.size - len(r.rest)
+		entries = append(entries, r)
 	}
-	switch {
-	case r.err != nil || n == 0:
+	if r.err != nil {
 		return 0, r.err
-	case n == t.Len():
-		t.Clear()
-	default:
-		t.form = p.splice(t.form[:0], t.Len()-n, at, end, nil)
-		t.unit.PutWhole(t.key, &t.v, store.ZSet, t.form)
 	}
+	if most >= 0 && int64(len(entries)) > most {
+		if back {
+			entries = entries[int64(len(entries))-most:]
+		} else {
+			entries = entries[:most]
+		}
+	}
+	n = int64(len(entries))
+	if n == 0 {
+		return 0, nil
+	}
+	at, end := entries[0].at, entries[n-1].size-len(entries[n-1].rest)
+	if back {
+		slices.Reverse(entries)
+	}
+	for i := range entries {
+		yield(entries[i].value, entries[i].field)
+	}
+	if n == t.Len() {
+		t.Clear()
+		return n, nil
+	}
+	t.form = p.splice(t.form[:0], t.Len()-n, at, end, nil)
+	t.unit.PutWhole(t.key, &t.v, store.ZSet, t.form)
 	return n, nil
 }

@@ -200,7 +200,11 @@ func TestZSetIsAMapInOrder(t *testing.T) {
 			s := open(t, fs)
 			keys := []string{"a", "b"}
 			model := map[string]map[string]float64{"a": {}, "b": {}}
-			for round := range rounds(200) {
+			n := 200
+			if c.members > 300 {
+				n = 20_000 / c.members
+			}
+			for round := range rounds(n) {
 				in(t, s, func(u *store.Unit) {
 					for range 1 + rnd.IntN(6) {
 						key := keys[rnd.IntN(2)]
@@ -322,7 +326,22 @@ func changeZSet(t *testing.T, z *ZSet, rnd *rand.Rand, model map[string]map[stri
 		if err = removeErr; n != int64(to-from) {
 			t.Fatalf("%d are removed, want %d", n, to-from)
 		}
-	case what == 9 && rnd.IntN(4) == 0:
+	case what == 9 && rnd.IntN(4) > 0:
+		back, most := rnd.IntN(2) == 0, int64(rnd.IntN(members/4+2))
+		all := inOrder(m)
+		if back {
+			slices.Reverse(all)
+		}
+		all = all[:min(int64(len(all)), most)]
+		var got []scored
+		err = z.Pop(most, back, func(member []byte, score float64) { got = append(got, scored{string(member), score}) })
+		if !slices.Equal(got, all) {
+			t.Fatalf("%d, back %v: %v\nwant %v", most, back, got, all)
+		}
+		for _, e := range all {
+			delete(m, e.member)
+		}
+	case what == 9:
 		clear(m)
 		for range rnd.IntN(members) {
 			m[member()] = score()
