@@ -372,15 +372,17 @@ func (it *Elements) settle() bool {
 				it.err = it.u.s.readFailed(it.err)
 			}
 			return it.err == nil
-		case order == 0:
-			it.stored = it.within(it.move())
-			continue // what the unit has made of it comes now
 		}
 		c := &it.changes[0]
 		it.changes = it.changes[1:]
 		if !c.gone {
-			it.sub, it.value = c.key[it.prefix:], c.value
+			// The stored entry of the same key is left when it has to be: Pebble may have to pass
+			// over many that it has replaced.
+			it.shown, it.sub, it.value = order == 0, c.key[it.prefix:], c.value
 			return true
+		}
+		if order == 0 {
+			it.stored = it.within(it.move())
 		}
 	}
 }
