@@ -26,6 +26,12 @@ type call struct {
 	// table is the one that a command works on, with its scratch space.
 	table collection.Table
 	list  collection.List
+	// req is what runs, if it is a request of a client.
+	req *request
+	// waiter is how the command waits, if it has found nothing.
+	waiter *waiter
+	// atOnce: nothing waits, as if its time were over at once.
+	atOnce bool
 	// values is scratch space of commands with several keys.
 	values []store.Value
 	// waited is time that the command has spent waiting, not working.

@@ -128,6 +128,7 @@ func (f *forwarder) run(batches []Forwarded, release func(n int)) int {
 	g.first, g.replied, g.refused, g.release = g.first[:0], 0, -1, release
 	g.begun()
 	c.out.proto, c.closing = 2, false
+	f.visit, f.parked = visit{}, nil
 	if batches[0].RESP3 {
 		c.out.proto = 3
 	}
@@ -235,6 +236,12 @@ func (f *forwarder) end() {
 func (f *forwarder) complete() {
 	c, g := f.conn, &f.group
 	_ = c.flush()
+	if parked := f.parked; parked != nil {
+		// Somebody else may have the connection by then.
+		answer := g.batches[0].Answer
+		g.batches[0].Answer = func(Replies, error) {}
+		defer parked(answer)
+	}
 	f.answer(len(g.batches))
 	clear(g.batches)
 	g.batches, g.release = g.batches[:0], nil

@@ -29,6 +29,8 @@ type request struct {
 	sent        *batch    // with which it is on its way, whoever serves its keys by now
 	judged      bool      // as to whether its keys lie together
 	part        int32     // of what another node forwards, the batch
+	waits       bool      // it may wait until a key gets something
+	stay        *stay     // of one that has begun to
 	until       time.Time // how long it waits for somebody to serve its keys; zero: it has not waited yet
 }
 
@@ -98,6 +100,7 @@ func (c *conn) runResolved() {
 func (c *conn) resolve(r *request) {
 	args := c.args[r.first:r.last]
 	r.cmd, r.msg = c.srv.table.lookup(args)
+	r.waits = r.msg == "" && r.cmd.mayWait(args)
 	switch {
 	case r.msg != "":
 	case !c.authorized() && r.cmd.flags&flagNoAuth == 0:
@@ -117,6 +120,9 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 	for ; n < len(reqs); n++ {
 		r := &reqs[n]
 		r.owner = ownerSelf
+		if n > 0 && (r.waits || reqs[n-1].waits) {
+			break
+		}
 		if r.msg != "" {
 			continue
 		}
@@ -180,11 +186,19 @@ func (c *conn) runUnit(reqs []request) int {
 		}
 	}
 	c.begin(c.places)
+	for c.srv.blocked.movers.Load() > 0 && c.latchMore(reqs, c.srv.routes.Load()) {
+		c.unit.Abort()
+		c.begin(c.places)
+	}
 	for i := range reqs {
 		r := &reqs[i]
 		at := len(c.out.buf)
 		c.leased.ran(r)
+		c.call.req = r
 		c.runOne(r)
+		if c.call.waiter != nil {
+			return c.waitHere(r)
+		}
 		if c.call.again {
 			c.out.buf = c.out.buf[:at]
 			if c.near.on {
@@ -198,6 +212,7 @@ func (c *conn) runUnit(reqs []request) int {
 			}
 			return i + 1
 		}
+		c.feed(r)
 		c.countOf(r, at)
 		if full := c.from != nil && c.from.full(); (full || len(c.out.buf) >= maxUnitReplies) && i+1 < len(reqs) {
 			if c.near.on {
@@ -306,11 +321,12 @@ func (c *conn) finishUnit() {
 // commit commits the unit. If it returns true there is nothing left to see to: the unit
 // has failed, or the settler sends the replies, or has seen to them.
 func (c *conn) commit() bool {
-	c.unit.Early(c.session.early)
+	c.unit.Early(c.session.early && len(c.fed) == 0)
 	wait, err := c.unit.Commit(c)
 	switch {
 	case err != nil:
 		c.failUnit(err)
+		c.tellFed(err, "")
 	case wait:
 		c.pending = true
 		if c.direct == nil && c.from == nil {
@@ -359,7 +375,7 @@ func (c *conn) runOne(r *request) {
 			return
 		}
 	}
-	if c.srv.monitors.active() {
+	if c.srv.monitors.active() && r.stay == nil {
 		c.srv.monitors.feed(c, r.cmd, x.args)
 	}
 	if c.session.lastCmd.Load() != r.cmd {

@@ -126,6 +126,7 @@ func (s *Server) SetRoutes(r *Routes) {
 	}
 	s.countSets(old, r)
 	s.watchers.tell(old, r)
+	s.blocked.rerouted(r)
 }
 
 func (r *Routes) placeOf(node string, places map[string]int32) int32 {

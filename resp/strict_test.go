@@ -15,6 +15,8 @@ func severalKeys(a, b string) [][]string {
 		{"SMOVE", a, b, "x"}, {"SINTER", a, b}, {"SUNION", a, b}, {"SDIFF", a, b}, {"SINTERCARD", "2", a, b},
 		{"SINTERSTORE", a, a, b}, {"SUNIONSTORE", a, a, b}, {"SDIFFSTORE", a, a, b},
 		{"LMOVE", a, b, "LEFT", "LEFT"}, {"RPOPLPUSH", a, b}, {"LMPOP", "2", a, b, "LEFT"},
+		{"BLPOP", a, b, "0.01"}, {"BRPOP", a, b, "0.01"}, {"BLMPOP", "0.01", "2", a, b, "LEFT"},
+		{"BLMOVE", a, b, "LEFT", "LEFT", "0.01"}, {"BRPOPLPUSH", a, b, "0.01"},
 	}
 }
 

@@ -30,6 +30,7 @@ func newCommandTable() *commandTable {
 		hashCommands,
 		setCommands,
 		listCommands,
+		blockingListCommands,
 		clusterCommands,
 		ringCommands,
 	)
@@ -81,8 +82,9 @@ func (t *commandTable) add(row, parent *command) *command {
 	c.spread = spreadCommands[c.full]
 	c.neutral = c.full == "ping" || c.full == "echo"
 	c.splits = merges[c.full] != nil
-	c.quick = c.flags&flagFast != 0 || c.complexity == "O(1)" || c.full == "del"
-	c.forNodes = len(c.keys) > 0 || c.spread || c.neutral || c.full == "ring|part"
+	c.quick = c.flags&flagBlocking == 0 && (c.flags&flagFast != 0 || c.complexity == "O(1)" || c.full == "del")
+	c.forNodes = len(c.keys) > 0 || c.spread || c.neutral || c.full == "ring|part" ||
+		c.full == "ring|enqueue" || c.full == "ring|await" || c.full == "ring|dequeue"
 
 	c.subs = nil
 	for _, sub := range row.subs {
