@@ -196,25 +196,22 @@ func TestElementsAreTakenOnceWhileRangesChangeHands(t *testing.T) {
 		clients.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
 				key := fmt.Sprintf("{%d}l", (i+n)%keys)
-				var element string
-				var err error
+				element, words := "", []any{"BLPOP", key, key + "2", "0.05"}
 				switch n % 3 {
-				case 0:
-					var got []string
-					if got, err = client.BLPop(context.Background(), 50*time.Millisecond, key, key+"2").Result(); err == nil {
-						element = got[1]
-					}
 				case 1:
-					var got []string
-					if _, got, err = client.BLMPop(context.Background(), 50*time.Millisecond, "right", 1, key).Result(); err == nil {
-						element = got[0]
-					}
-				default:
-					_, err = client.BLMove(context.Background(), key, key+"2", "left", "right", 20*time.Millisecond).Result()
+					words = []any{"BLMPOP", "0.05", "1", key, "RIGHT"}
+				case 2:
+					words = []any{"BLMOVE", key, key + "2", "LEFT", "RIGHT", "0.02"}
 				}
+				got, err := client.Do(context.Background(), words...).Result()
 				if err != nil && err != redis.Nil {
 					t.Errorf("client %d: %v", i, err)
 					return
+				}
+				if of, ok := got.([]any); ok {
+					if element, ok = of[1].(string); !ok {
+						element = of[1].([]any)[0].(string)
+					}
 				}
 				if element != "" {
 					mu.Lock()
