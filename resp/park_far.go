@@ -212,7 +212,7 @@ func (f *farWait) dequeue() verdict {
 		time.Sleep(routesPause)
 	}
 	// The word that the guest has left for may be on its way to the request that waited.
-	if f.ask.requests > 0 && f.ask.received || c.sleeper.came.Load() {
+	if f.ask.requests > 0 && (f.ask.received || c.sleeper.came.Load()) {
 		if reply, err := f.ask.reply(); err == nil {
 			return f.judge(reply, true)
 		}
