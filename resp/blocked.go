@@ -47,6 +47,9 @@ type want struct {
 	// somebody else, as a call with the command's own arguments; it must not keep the call
 	// that it was made by.
 	serve func(x *call, key []byte)
+	// gone replies where a key has no value of the type any more, if that ends the wait; else
+	// it is nil.
+	gone func(x *call, key []byte)
 	// memo is what the command is to be told when it is run again, elsewhere perhaps.
 	memo []byte
 }
@@ -60,6 +63,8 @@ type waiter struct {
 	places []store.Place
 	beside []store.Place // of also
 	out    reply         // once it is served
+	// repeat: what it is served does not fit there. It has only read, and does so itself.
+	repeat bool
 
 	state waitState       // guarded by blocked.mu
 	spots []*list.Element // in the queues of its keys; likewise
@@ -104,6 +109,7 @@ func (w *waiter) end(how waitEnd, msg string) {
 type blocked struct {
 	queued atomic.Int64 // waiters that are registered
 	movers atomic.Int64 // of these, the ones that write to other keys, too
+	losers atomic.Int64 // and the ones that care if a key is gone
 
 	mu     sync.Mutex
 	keys   map[string]*list.List // of *waiter, by ticket
@@ -145,16 +151,23 @@ func (b *blocked) register(w *waiter) bool {
 		w.ticket = b.ticket
 	}
 	w.state = waitQueued
-	b.queued.Add(1)
-	if len(w.also) > 0 {
-		b.movers.Add(1)
-	}
+	b.count(w, 1)
 	for i, key := range w.keys {
 		if !w.repeats(i) {
 			w.spots = append(w.spots, b.enqueue(key, w))
 		}
 	}
 	return true
+}
+
+func (b *blocked) count(w *waiter, n int64) {
+	b.queued.Add(n)
+	if len(w.also) > 0 {
+		b.movers.Add(n)
+	}
+	if w.gone != nil {
+		b.losers.Add(n)
+	}
 }
 
 // repeats tells whether a key is among those before it.
@@ -187,10 +200,7 @@ func (b *blocked) take(w *waiter, next waitState) bool {
 		return false
 	}
 	w.state = next
-	b.queued.Add(-1)
-	if len(w.also) > 0 {
-		b.movers.Add(-1)
-	}
+	b.count(w, -1)
 	at := 0
 	for i, key := range w.keys {
 		if w.repeats(i) {
@@ -276,7 +286,10 @@ func (b *blocked) first(key []byte, n int) (first []*waiter) {
 }
 
 // sendAway has all waiters that match looked at again by who has sent them.
-func (b *blocked) sendAway(match func(w *waiter) bool) {
+func (b *blocked) sendAway(match func(w *waiter) bool) { b.dismiss(waitAgain, "", match) }
+
+// dismiss ends the waits of all that match.
+func (b *blocked) dismiss(how waitEnd, msg string, match func(w *waiter) bool) {
 	var away []*waiter
 	b.mu.Lock()
 	seen := make(map[*waiter]bool)
@@ -297,7 +310,7 @@ func (b *blocked) sendAway(match func(w *waiter) bool) {
 	}
 	b.mu.Unlock()
 	for _, w := range kept {
-		w.end(waitAgain, "")
+		w.end(how, msg)
 	}
 }
 

@@ -23,15 +23,19 @@ type call struct {
 	again bool
 	// apart: this is the run that again has asked for.
 	apart bool
+	// inside: the command is one of a transaction, which goes on behind it. It neither waits
+	// nor asks to be run again.
+	inside bool
+	// everything: the run that again asks for holds the latches of all keys there can be.
+	everything bool
 	// table is the one that a command works on, with its scratch space.
-	table collection.Table
-	list  collection.List
+	table  collection.Table
+	list   collection.List
+	stream collection.Stream
 	// req is what runs, if it is a request of a client.
 	req *request
 	// waiter is how the command waits, if it has found nothing.
 	waiter *waiter
-	// atOnce: nothing waits, as if its time were over at once.
-	atOnce bool
 	// values is scratch space of commands with several keys.
 	values []store.Value
 	// waited is time that the command has spent waiting, not working.

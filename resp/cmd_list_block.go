@@ -110,7 +110,7 @@ func (x *call) moveOrBlock(timeout time.Duration, fromFront, toFront bool) {
 	case !ok:
 	case src.Value().Exists():
 		x.moveElement(fromFront, toFront)
-	case x.atOnce:
+	case x.inside:
 		x.null()
 	default:
 		x.block(want{

@@ -207,25 +207,20 @@ func (x *call) popMember() {
 	if !ok {
 		return
 	}
-	member, _, ok, err := t.Random()
-	if err == nil && ok {
-		x.bulk(member)
-		_, err = t.Delete(member)
-	}
+	member, ok, err := t.Pop(&x.srv.draws)
 	switch {
 	case err != nil:
-		x.abort(err)
+		x.fail(err)
 	case !ok:
 		x.null()
+	default:
+		x.bulk(member)
 	}
 }
 
 func (x *call) popMembers(t *collection.Table, n int64) {
 	members := make([][]byte, 0, n)
-	err := t.Sample(n, func(member, _ []byte) { members = append(members, append([]byte(nil), member...)) })
-	for i := 0; err == nil && i < len(members); i++ {
-		_, err = t.Delete(members[i])
-	}
+	err := t.PopSeveral(&x.srv.draws, n, func(member []byte) { members = append(members, member) })
 	if err != nil {
 		x.abort(err)
 		return

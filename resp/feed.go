@@ -42,17 +42,21 @@ func (c *conn) feedKey(key []byte, ready [][]byte) [][]byte {
 	x := c.feeding
 	for w := b.next(key, nil); w != nil; w = b.next(key, w) {
 		v, err := c.unit.Peek(key)
-		if err != nil || !v.Exists() {
+		if err != nil || !v.Exists() && b.losers.Load() == 0 {
 			break
 		}
+		x.reply, x.cmd, x.args = &w.out, w.cmd, w.args
 		if v.Type != w.typ {
+			if w.gone != nil && b.claim(w) {
+				w.gone(x, key)
+				c.fed = append(c.fed, w)
+			}
 			continue
 		}
-		x.reply, x.cmd, x.args = &w.out, w.cmd, w.args
 		if w.ready != nil && !w.ready(x, key) {
 			continue
 		}
-		if !c.latchedAll(w.beside) {
+		if !c.canServe(w) {
 			// Everybody looks for himself: what is there must not lie there while
 			// somebody waits.
 			b.sendAway(func(w *waiter) bool {
@@ -64,6 +68,7 @@ func (c *conn) feedKey(key []byte, ready [][]byte) [][]byte {
 			continue
 		}
 		w.serve(x, key)
+		w.repeat, x.again = x.again, false
 		c.fed = append(c.fed, w)
 		for _, k := range w.also {
 			if b.awaited(k) {
@@ -74,8 +79,13 @@ func (c *conn) feedKey(key []byte, ready [][]byte) [][]byte {
 	return ready
 }
 
-func (c *conn) latchedAll(places []store.Place) bool {
-	for _, p := range places {
+// canServe tells whether the unit may write to all that a waiter does, beside what it holds
+// anyhow.
+func (c *conn) canServe(w *waiter) bool {
+	if len(w.beside) > 0 && c.call.everything {
+		return w.at(c.routes)
+	}
+	for _, p := range w.beside {
 		if !slices.Contains(c.places, p) {
 			return false
 		}
@@ -90,7 +100,7 @@ const maxMovers = 64
 // latchMore adds the places that those write to whom the unit may serve, and tells whether
 // there are any that it does not hold yet: it has to begin anew then, with all of them. While
 // it holds the latch of a key, nobody comes to wait for that.
-func (c *conn) latchMore(reqs []request, routes *Routes) bool {
+func (c *conn) latchMore(reqs []request) bool {
 	if !c.unit.Latched() {
 		return false
 	}
@@ -117,7 +127,7 @@ func (c *conn) latchMore(reqs []request, routes *Routes) bool {
 	}
 	for i := 0; i < len(keys); i++ {
 		for _, w := range b.first(keys[i], min(most, maxMovers)) {
-			if !w.at(routes) {
+			if !w.at(c.routes) {
 				continue
 			}
 			for j, p := range w.beside {
@@ -143,6 +153,8 @@ func (c *conn) tellFed(err error, unknown string) {
 		switch {
 		case unknown != "":
 			w.end(waitFailed, unknown)
+		case err == nil && w.repeat:
+			w.end(waitAgain, "")
 		case err == nil:
 			w.end(waitServed, "")
 		case errors.Is(err, store.ErrUnknown) || errors.Is(err, store.ErrHeld):

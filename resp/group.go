@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"bytes"
 	"errors"
 	"sync/atomic"
 	"time"
@@ -197,6 +198,10 @@ func (f *forwarder) read(b *Forwarded, part int32) (quick, write bool) {
 func (f *forwarder) runAlone(b *Forwarded) {
 	c, g := f.conn, &f.group
 	c.in, c.start, c.end = b.Batch, 0, len(b.Batch)
+	guest := enqueues(b.Batch) // who may keep its arguments
+	if guest {
+		c.in, c.args = bytes.Clone(b.Batch), nil
+	}
 	var err error
 	for c.start < c.end && err == nil && !c.closing {
 		if c.pending {
@@ -215,7 +220,9 @@ func (f *forwarder) runAlone(b *Forwarded) {
 		c.guard = newGuard() // it may be in the middle of a request that does not go on
 		c.closing = true
 	}
-	c.in, c.start, c.end = nil, 0, 0
+	if c.in, c.start, c.end = nil, 0, 0; guest {
+		c.args = nil
+	}
 	f.end()
 }
 

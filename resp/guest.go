@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"bytes"
 	"encoding/hex"
 	"fmt"
 	"strconv"
@@ -71,17 +72,10 @@ const msgNodesOnly = "ERR this is what nodes send each other"
 // waits, in ms, who it is that says so, and the memo.
 func (f *forwarder) host(x *call, w *waiter) {
 	s := x.srv
-	size := 0
-	w.args = make([][]byte, len(x.args))
-	for i, arg := range x.args {
-		size += len(arg)
-		w.args[i] = append([]byte(nil), arg...)
-	}
-	if size > maxGuest {
+	if len(f.conn.in) > maxGuest {
 		x.err("ERR the arguments are too long to wait with for another node")
 		return
 	}
-	w.keys, w.also = cloned(w.keys), cloned(w.also)
 	w.ticket = f.visit.ticket
 	w.place(x)
 	g := &guest{id: f.visit.id, w: w}
@@ -95,13 +89,10 @@ func (f *forwarder) host(x *call, w *waiter) {
 	x.simple(fmt.Sprintf("WAITS %d %d %s %x", w.ticket, w.timeout.Milliseconds(), s.runID, w.memo))
 }
 
-func cloned(keys [][]byte) [][]byte {
-	clone := make([][]byte, len(keys))
-	for i, key := range keys {
-		clone[i] = append([]byte(nil), key...)
-	}
-	return clone
-}
+// enqueues tells whether a batch asks for a guest to be let in, who keeps its arguments.
+func enqueues(batch []byte) bool { return bytes.HasPrefix(batch, enqueue) }
+
+var enqueue = []byte("*5\r\n$4\r\nRING\r\n$7\r\nENQUEUE\r\n")
 
 // invite registers a guest. It returns false if the server closes, or has one of that name.
 func (b *blocked) invite(g *guest) bool {

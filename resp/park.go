@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"bytes"
 	"errors"
 	"net"
 	"sync"
@@ -250,10 +251,19 @@ func (c *conn) unserved(r *request, how waitEnd) {
 // over at once.
 func (x *call) block(want want) {
 	c := x.conn
-	if x.atOnce || c.from != nil && c.from.visit.id == "" {
+	if x.inside || c.from != nil && c.from.visit.id == "" {
 		x.nullArray()
 		return
 	}
+	if !x.unit.Latched() { // it is looked at again, with the latches
+		x.waiter = &waiter{}
+		return
+	}
+	also := make([][]byte, len(want.also)) // which others look at though it may wait no more
+	for i, key := range want.also {
+		also[i] = bytes.Clone(key)
+	}
+	want.also = also
 	w := &waiter{want: want, cmd: x.cmd, args: x.args, out: reply{proto: x.proto}, ended: make(chan struct{}), told: c.wake}
 	if c.from != nil {
 		c.from.host(x, w)
@@ -270,6 +280,17 @@ func (x *call) block(want want) {
 	w.state = waitOver // the connection ends
 	w.how = waitGone
 	close(w.ended)
+}
+
+// memo is what the command has noted when it was to wait before.
+func (x *call) memo() []byte {
+	switch c := x.conn; {
+	case c.from != nil:
+		return c.from.visit.memo
+	case x.req != nil && x.req.stay != nil:
+		return x.req.stay.memo
+	}
+	return nil
 }
 
 // place notes where the keys lie.

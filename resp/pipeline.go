@@ -1,6 +1,8 @@
 package resp
 
 import (
+	"cmp"
+	"strings"
 	"time"
 
 	"github.com/ringside-kv/ringside/store"
@@ -42,6 +44,7 @@ func (c *conn) run() {
 	}
 	c.session.lastUsed.Store(int64(c.srv.clock()))
 	c.session.commands.Add(int64(len(c.reqs)))
+	c.multi.forget(c)
 	for i := range c.reqs {
 		c.resolve(&c.reqs[i])
 	}
@@ -62,6 +65,10 @@ func (c *conn) runResolved() {
 		}
 		if c.from != nil && c.postponed(&c.reqs[i]) {
 			i++
+			continue
+		}
+		if c.multi.open && c.queues(&c.reqs[i]) {
+			i += c.queue(&c.reqs[i])
 			continue
 		}
 		routes := c.enter()
@@ -105,8 +112,13 @@ func (c *conn) resolve(r *request) {
 	case r.msg != "":
 	case !c.authorized() && r.cmd.flags&flagNoAuth == 0:
 		r.msg = msgNoAuth
+	case c.from == nil && r.cmd.between:
+		r.msg = "ERR " + strings.ToUpper(strings.ReplaceAll(r.cmd.full, "|", " ")) + " is what nodes send each other"
 	case c.from != nil && !r.cmd.forNodes:
 		r.msg = "ERR '" + r.cmd.full + "' is not forwarded"
+	}
+	if r.msg != "" && r.cmd != nil && r.cmd.full == "exec" {
+		r.msg = "EXECABORT Transaction discarded because of: " + strings.TrimPrefix(r.msg, "ERR ")
 	}
 }
 
@@ -126,8 +138,11 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 		if r.msg != "" {
 			continue
 		}
-		if len(r.cmd.keys) == 0 {
+		if r.cmd.keyless {
 			if !r.cmd.neutral {
+				if n == 0 && c.session.redirect && routes != nil {
+					c.ownerOf(r, routes)
+				}
 				break
 			}
 			continue
@@ -168,7 +183,7 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 		}
 		keys += len(c.keys)
 		// What reads several keys must see them as of one moment.
-		latched = latched || r.cmd.flags&flagWrite != 0 || len(c.keys) > 1
+		latched = latched || r.waits || r.cmd.flags&flagWrite != 0 || len(c.keys) > 1 || r.cmd.latched
 	}
 	if !latched {
 		c.places = c.places[:0]
@@ -186,7 +201,7 @@ func (c *conn) runUnit(reqs []request) int {
 		}
 	}
 	c.begin(c.places)
-	for c.srv.blocked.movers.Load() > 0 && c.latchMore(reqs, c.srv.routes.Load()) {
+	for c.srv.blocked.movers.Load() > 0 && c.latchMore(reqs) {
 		c.unit.Abort()
 		c.begin(c.places)
 	}
@@ -209,6 +224,10 @@ func (c *conn) runUnit(reqs []request) int {
 					c.from.takesLong(r)
 				}
 				c.runApart(r)
+			}
+			if c.call.waiter != nil { // it found nothing this time
+				c.call.waiter = nil
+				return i
 			}
 			return i + 1
 		}
@@ -272,15 +291,21 @@ func (c *conn) sendUnit() bool {
 	return !c.closing
 }
 
-// runApart runs a request in a unit of its own without latches. Earlier replies have
-// left, since the one to come is not kept with them.
+// runApart runs a request in a unit of its own, without latches or with all. Earlier replies
+// have left, since the one to come is not kept with them.
 func (c *conn) runApart(r *request) {
 	c.begin(nil)
+	if c.call.everything {
+		c.unit.HoldAll()
+	}
 	c.call.apart = true
 	c.leased.ran(r)
 	c.runOne(r)
-	c.call.apart = false
-	c.countOf(r, 0)
+	if c.call.waiter == nil {
+		c.feed(r)
+		c.countOf(r, 0)
+	}
+	c.call.apart, c.call.everything = false, false
 	c.finishUnit()
 }
 
@@ -364,6 +389,7 @@ func (c *conn) reject(cmd *command, msg string) {
 func (c *conn) runOne(r *request) {
 	x := &c.call
 	x.again, x.waited = false, 0
+	x.everything = x.everything && x.apart
 	if r.msg != "" {
 		c.reject(r.cmd, r.msg)
 		return
@@ -375,25 +401,32 @@ func (c *conn) runOne(r *request) {
 			return
 		}
 	}
-	if c.srv.monitors.active() && r.stay == nil {
+	if c.srv.monitors.active() && r.stay == nil && r.cmd.as == nil && r.cmd.full != "exec" {
 		c.srv.monitors.feed(c, r.cmd, x.args)
 	}
-	if c.session.lastCmd.Load() != r.cmd {
-		c.session.lastCmd.Store(r.cmd)
+	cmd := cmp.Or(r.cmd.as, r.cmd)
+	if c.session.lastCmd.Load() != cmd {
+		c.session.lastCmd.Store(cmd)
 	}
-	at := len(c.out.buf)
-	start := c.srv.clock()
-	r.cmd.run(x)
-	took := c.srv.clock() - start - x.waited
+	c.execute(cmd, r.cmd.run)
+}
+
+// execute runs the call that is set up, as a call of cmd, and counts it.
+func (c *conn) execute(cmd *command, run func(*call)) {
+	x := &c.call
+	args, at := x.args, len(c.out.buf)
+	start, waited := c.srv.clock(), x.waited
+	run(x)
+	took := c.srv.clock() - start - (x.waited - waited)
 	if x.again {
 		return
 	}
 	failed := len(c.out.buf) > at && c.out.buf[at] == '-'
-	c.srv.stats.ran(r.cmd, took, failed)
+	c.srv.stats.ran(cmd, took, failed)
 	if failed {
 		c.srv.stats.errorReply(c.out.buf[at:])
 	}
-	c.srv.slowlog.consider(c, r.cmd, x.args, took)
+	c.srv.slowlog.consider(c, cmd, args, took)
 	if cap(c.out.buf) > keepReply {
 		c.chargeReply()
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/collection"
 )
 
 // Config says how a Server answers.
@@ -82,6 +83,7 @@ type Server struct {
 	logins   logins
 	started  time.Time
 	runID    string
+	process  uint64 // in the tokens of watched keys
 	config   configTable
 	routing  sync.Mutex // serializes SetRoutes
 	routes   atomic.Pointer[Routes]
@@ -89,6 +91,7 @@ type Server struct {
 	forwards forwards
 	watchers watchers
 	blocked  blocked
+	draws    collection.Draws
 	peak     atomic.Int64 // most memory that sample has seen in use
 
 	mu        sync.Mutex
@@ -121,6 +124,7 @@ func NewServer(cfg Config) (*Server, error) {
 		table:     newCommandTable(),
 		started:   time.Now(),
 		runID:     newRunID(),
+		process:   newProcess(),
 		conns:     make(map[int64]*conn),
 		listeners: make(map[net.Listener]struct{}),
 		stop:      make(chan struct{}),

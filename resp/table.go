@@ -23,6 +23,7 @@ type commandTable struct {
 func newCommandTable() *commandTable {
 	return buildCommandTable(
 		connectionCommands,
+		transactionCommands,
 		serverCommands,
 		genericCommands,
 		stringCommands,
@@ -31,6 +32,14 @@ func newCommandTable() *commandTable {
 		setCommands,
 		listCommands,
 		blockingListCommands,
+		streamCommands,
+		hyperloglogCommands,
+		sortCommands,
+		memoryCommands,
+		latencyCommands,
+		aclCommands,
+		functionCommands,
+		adminCommands,
 		clusterCommands,
 		ringCommands,
 	)
@@ -53,6 +62,9 @@ func (t *commandTable) add(row, parent *command) *command {
 	c := new(command)
 	*c = *row
 	c.full, c.parent = c.name, parent
+	if c.refusal != "" {
+		c.run = refused(c.refusal)
+	}
 	if parent != nil {
 		c.full = parent.name + "|" + c.name
 	}
@@ -78,13 +90,19 @@ func (t *commandTable) add(row, parent *command) *command {
 	}
 	c.acl = aclCategories(c)
 	c.waits = parent != nil && parent.name == "ring" && c.flags&flagAdmin != 0 ||
-		c.full == "wait" || c.full == "debug" || c.full == "auth" || c.full == "hello"
+		c.full == "wait" || c.full == "debug" || c.full == "auth" || c.full == "hello" || c.full == "watch" || c.full == "exec"
 	c.spread = spreadCommands[c.full]
 	c.neutral = c.full == "ping" || c.full == "echo"
 	c.splits = merges[c.full] != nil
 	c.quick = c.flags&flagBlocking == 0 && (c.flags&flagFast != 0 || c.complexity == "O(1)" || c.full == "del")
-	c.forNodes = len(c.keys) > 0 || c.spread || c.neutral || c.full == "ring|part" ||
+	c.keyless = len(c.keys) == 0 || c.full == "watch"
+	c.between = c.full == "ring|watch" || c.full == "ring|exec" || c.full == "ring|view"
+	c.latched = c.between
+	c.forNodes = !c.keyless || c.spread || c.neutral || c.full == "ring|part" ||
 		c.full == "ring|enqueue" || c.full == "ring|await" || c.full == "ring|dequeue"
+	if c.full == "ring|exec" || c.full == "ring|view" {
+		c.within, c.as = t.keysWithin, t.byName["exec"]
+	}
 
 	c.subs = nil
 	for _, sub := range row.subs {

@@ -78,6 +78,9 @@ var ringCommands = []command{
 				argument{name: "id", kind: argString}),
 			ringGuest("dequeue", 3, cmdRingDequeue, "Ends the wait of a command that waits here, for another node.",
 				argument{name: "id", kind: argString}),
+			ringWhole("watch", -3, cmdRingWatch, flagReadonly, "Tells what watched keys are like, for another node."),
+			ringWhole("exec", -4, cmdRingExec, flagWrite, "Runs a transaction, for another node."),
+			ringWhole("view", -4, cmdRingExec, flagReadonly, "Runs a transaction that only reads, for another node."),
 			ringOrder("plan", -4, cmdRingPlan, "Shows what would move if nodes joined or left.",
 				argument{name: "join", kind: argString, token: "JOIN", optional: true, multiple: true},
 				argument{name: "leave", kind: argString, token: "LEAVE", optional: true, multiple: true}),
@@ -121,6 +124,23 @@ func ringGuest(name string, arity int, run func(*call), summary string, args ...
 	return &command{
 		name: name, arity: arity, group: "cluster", since: "7.0.0", run: run, summary: summary, args: args,
 		flags: flagNoScript | flagStale | flagAdmin | flagSystem, complexity: "O(log(N)) with N the number of commands that wait.",
+	}
+}
+
+// ringWhole is a row of RING that nodes send each other about several keys. Its keys are
+// found by code, but for those of WATCH.
+func ringWhole(name string, arity int, run func(*call), access cmdFlag, summary string) *command {
+	flags := "RW access update"
+	if access == flagReadonly {
+		flags = "RO access"
+	}
+	keys := []keySpec{{flags: flags, unknown: true}}
+	if name == "watch" {
+		keys = []keySpec{{flags: flags, index: 2, last: -1, step: 1}}
+	}
+	return &command{
+		name: name, arity: arity, group: "cluster", since: "7.0.0", run: run, summary: summary, keys: keys,
+		flags: access | flagNoScript | flagStale | flagSystem | flagSkipMonitor, complexity: "That of the commands.",
 	}
 }
 

@@ -190,6 +190,7 @@ func (u *Unit) apply(w Waiter) error {
 	if taps != nil {
 		contents, entries = u.batch.Reader(), u.batch.Count() != u.headers
 	}
+	s.versions.changed(u.batch.Reader())
 	err := s.db.Apply(u.batch, pebble.NoSync)
 	if err == nil {
 		for _, d := range u.deltas {
@@ -205,6 +206,7 @@ func (u *Unit) apply(w Waiter) error {
 				s.cache.put(c.place, c.key, c.line)
 			}
 		}
+		u.elements.cached(s.cache, true)
 		if taps != nil {
 			u.handOver(taps, contents, entries)
 		}
@@ -225,6 +227,7 @@ func (u *Unit) apply(w Waiter) error {
 		for i := range u.changes {
 			s.cache.lose(u.changes[i].place, u.changes[i].key)
 		}
+		u.elements.cached(s.cache, false)
 		err = u.refused(fmt.Errorf("%w: commit: %w", ErrReadOnly, err))
 	}
 	for _, n := range u.latched {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -30,6 +29,7 @@ func (u *Unit) Split(key []byte, v *Value, typ Type) error {
 		return err
 	}
 	u.built = append(u.built, construction{place: v.place, key: key, gen: gen})
+	u.s.cache.begin(gen)
 	old := v.header()
 	h := header{typ: typ, flags: rawFlag(v.Raw), expiry: v.Expiry, gen: gen}
 	u.putLate(key, v, &old, &h)
@@ -115,18 +115,23 @@ func (u *Unit) writeLate() {
 // The unit must hold the key's latch, and puts a head afterwards.
 func (u *Unit) SetElement(key []byte, v *Value, sub, value []byte) {
 	_ = u.batched().Set(u.elementKey(key, v, sub), value, nil)
-	u.elements.add(u.keep(u.pbuf), u.keep(value), false)
+	u.elements.add(elementChange{place: v.place, key: u.keep(u.pbuf), sub: len(sub), value: u.keep(value)})
 }
 
 // RemoveElement is SetElement for an element that is to go.
 func (u *Unit) RemoveElement(key []byte, v *Value, sub []byte) {
 	_ = u.batched().Delete(u.elementKey(key, v, sub), nil)
-	u.elements.add(u.keep(u.pbuf), nil, true)
+	u.elements.add(elementChange{place: v.place, key: u.keep(u.pbuf), sub: len(sub), gone: true})
 }
 
 // RemoveElements removes all elements with sub keys from one up to, not including, another;
-// the rest is as with RemoveElement.
+// the rest is as with RemoveElement. There may be no fields among them, and an item that was
+// removed so must not be asked for by Element before it is set again: its line in the cache
+// stays.
 func (u *Unit) RemoveElements(key []byte, v *Value, from, to []byte) {
+	if from[0] <= FieldKind && bytes.Compare(to, []byte{FieldKind}) > 0 {
+		panic("store: fields are removed one by one")
+	}
 	lower := u.keep(u.elementKey(key, v, from))
 	upper := u.keep(u.elementKey(key, v, to))
 	if bytes.Compare(lower, upper) >= 0 {
@@ -176,6 +181,20 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 		}
 		return u.keep(value), true, nil
 	}
+	cached, line := hasLine(sub), k[len(k)-len(sub)-8:]
+	if cached {
+		start := len(u.lines)
+		lines, answer := u.s.cache.element(v.place, line, u.lines)
+		switch answer {
+		case cacheHit:
+			u.lines = lines
+			return lines[start:len(lines):len(lines)], true, nil
+		case cacheAbsent:
+			return nil, false, nil
+		}
+	}
+	l := &u.s.latches[latchOf(v.place)]
+	version := l.version.Load()
 	value, closer, err := u.s.db.Get(k)
 	if err != nil {
 		if errors.Is(err, pebble.ErrNotFound) {
@@ -184,6 +203,9 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 		return nil, false, u.s.readFailed(err)
 	}
 	value = u.keep(value)
+	if cached {
+		u.s.cache.fillElement(v.place, line, value, &l.version, version)
+	}
 	return value, true, closer.Close()
 }
 
@@ -252,252 +274,4 @@ func (u *Unit) GetWhole(key []byte) (Value, error) {
 	}
 	v.set(&h, p)
 	return v, nil
-}
-
-// An Elements goes over elements of a collection in the order of their sub keys. The unit
-// must not change the collection meanwhile; the caller closes it.
-type Elements struct {
-	u      *Unit
-	iter   *pebble.Iterator
-	own    bool // iter is nobody else's
-	prefix int  // bytes before the sub key
-	lower  []byte
-	upper  []byte
-	back   bool
-	// changes are the unit's own within these bounds, without those that it has come by.
-	changes []elementChange
-	// removed are the ranges that the unit has removed before those changes.
-	removed []elementRange
-	began   bool
-	stored  bool // the iterator stands at an entry within the bounds
-	shown   bool // and that is the current one
-	sub     []byte
-	value   []byte
-	err     error
-}
-
-// Elements returns those with sub keys from one up to, not including, another; an empty to
-// is no bound. v is as with Element. It goes backwards if back is set.
-func (u *Unit) Elements(key []byte, v *Value, from, to []byte, back bool) *Elements {
-	it := &Elements{u: u, back: back, prefix: len(u.elementKey(key, v, nil))}
-	it.lower = append(bytes.Clone(u.pbuf), from...)
-	if len(to) > 0 {
-		it.upper = append(bytes.Clone(u.pbuf), to...)
-	} else {
-		it.upper = prefixEnd(bytes.Clone(u.pbuf))
-	}
-	if bytes.Compare(it.lower, it.upper) >= 0 {
-		it.began = true // Pebble takes such bounds for a fault of its own
-		return it
-	}
-	if r := u.reader(v.place, key); r != nil {
-		it.iter = r.iter
-		return it
-	}
-	var err error
-	if it.iter, err = u.s.db.NewIter(&pebble.IterOptions{LowerBound: it.lower, UpperBound: it.upper}); err != nil {
-		it.err = u.s.readFailed(err)
-		return it
-	}
-	it.own = true
-	it.changes, it.removed = u.elements.within(it.lower, it.upper), u.elements.ranges
-	if back {
-		slices.Reverse(it.changes)
-	}
-	return it
-}
-
-// Next goes to the next element; false at the end, or with an error.
-func (it *Elements) Next() bool {
-	if it.err != nil {
-		return false
-	}
-	switch {
-	case !it.began:
-		it.began, it.stored = true, it.within(it.first())
-	case it.shown:
-		it.stored = it.within(it.move())
-	}
-	for it.shown = false; ; {
-		order := 1 // the stored entry comes behind the unit's own
-		switch {
-		case it.iter == nil:
-			return false
-		case !it.stored && it.iter.Error() != nil:
-			it.err = it.u.s.readFailed(it.iter.Error())
-			return false
-		case !it.stored && len(it.changes) == 0:
-			return false
-		case len(it.changes) == 0:
-			order = -1
-		case it.stored:
-			order = bytes.Compare(it.iter.Key(), it.changes[0].key)
-			if it.back {
-				order = -order
-			}
-		}
-		switch {
-		case order < 0:
-			it.shown, it.sub = true, it.iter.Key()[it.prefix:]
-			if it.value, it.err = it.iter.ValueAndErr(); it.err != nil {
-				it.err = it.u.s.readFailed(it.err)
-			}
-			return it.err == nil
-		case order == 0:
-			it.stored = it.within(it.move())
-			continue // what the unit has made of it comes now
-		}
-		c := &it.changes[0]
-		it.changes = it.changes[1:]
-		if !c.gone {
-			it.sub, it.value = c.key[it.prefix:], c.value
-			return true
-		}
-	}
-}
-
-func (it *Elements) first() bool {
-	if it.back {
-		return it.iter.SeekLT(it.upper)
-	}
-	return it.iter.SeekGE(it.lower)
-}
-
-func (it *Elements) move() bool {
-	if it.back {
-		return it.iter.Prev()
-	}
-	return it.iter.Next()
-}
-
-// within reports whether the iterator, if it stands anywhere, does so within the bounds:
-// that of a reader has those of all elements. It passes over what the unit has removed.
-func (it *Elements) within(ok bool) bool {
-	for ; ok; ok = it.move() {
-		k := it.iter.Key()
-		if it.back && bytes.Compare(k, it.lower) < 0 || !it.back && bytes.Compare(k, it.upper) >= 0 {
-			return false
-		}
-		if !inRanges(it.removed, k) {
-			return true
-		}
-	}
-	return false
-}
-
-// Sub returns the sub key of the current element; valid until Next.
-func (it *Elements) Sub() []byte { return it.sub }
-
-// Value returns the value of the current element; valid until Next.
-func (it *Elements) Value() []byte { return it.value }
-
-// Close ends it and returns what went wrong.
-func (it *Elements) Close() error {
-	if it.own {
-		if err := it.iter.Close(); err != nil && it.err == nil {
-			it.err = it.u.s.readFailed(err)
-		}
-	}
-	return it.err
-}
-
-// elementChanges are what a unit did to elements, which it does not find in Pebble before
-// it is applied.
-type elementChanges struct {
-	list []elementChange
-	// ranges have been removed; what list says of a key in them came later, or agrees.
-	ranges []elementRange
-	// index finds, once there are many, the number in list of the last change of a key.
-	index map[string]int
-}
-
-type elementChange struct {
-	key   []byte // in Pebble
-	value []byte
-	gone  bool
-}
-
-// An elementRange is keys in Pebble from one up to, not including, another.
-type elementRange struct{ lower, upper []byte }
-
-func inRanges(ranges []elementRange, key []byte) bool {
-	for i := range ranges {
-		if r := &ranges[i]; bytes.Compare(key, r.lower) >= 0 && bytes.Compare(key, r.upper) < 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// fewChanges are looked through one by one.
-const fewChanges = 16
-
-func (cs *elementChanges) add(key, value []byte, gone bool) {
-	cs.list = append(cs.list, elementChange{key, value, gone})
-	switch n := len(cs.list); {
-	case n == fewChanges+1:
-		if cs.index == nil {
-			cs.index = make(map[string]int)
-		}
-		for i := range cs.list {
-			cs.index[string(cs.list[i].key)] = i
-		}
-	case n > fewChanges:
-		cs.index[string(key)] = n - 1
-	}
-}
-
-// remove notes that all from lower up to, not including, upper are gone.
-func (cs *elementChanges) remove(lower, upper []byte) {
-	r := []elementRange{{lower, upper}}
-	for i := range cs.list {
-		if c := &cs.list[i]; inRanges(r, c.key) {
-			c.value, c.gone = nil, true
-		}
-	}
-	cs.ranges = append(cs.ranges, r[0])
-}
-
-func (cs *elementChanges) removed(key []byte) bool { return inRanges(cs.ranges, key) }
-
-// find returns the last change of a key, or nil.
-func (cs *elementChanges) find(key []byte) *elementChange {
-	if len(cs.list) > fewChanges {
-		if i, ok := cs.index[string(key)]; ok {
-			return &cs.list[i]
-		}
-		return nil
-	}
-	for i := len(cs.list) - 1; i >= 0; i-- {
-		if c := &cs.list[i]; bytes.Equal(c.key, key) {
-			return c
-		}
-	}
-	return nil
-}
-
-// within returns the last changes of the keys from lower up to, not including, upper, in
-// order.
-func (cs *elementChanges) within(lower, upper []byte) (found []elementChange) {
-	for i := range cs.list {
-		c := &cs.list[i]
-		if bytes.Compare(c.key, lower) >= 0 && bytes.Compare(c.key, upper) < 0 && cs.find(c.key) == c {
-			found = append(found, *c)
-		}
-	}
-	slices.SortFunc(found, func(a, b elementChange) int { return bytes.Compare(a.key, b.key) })
-	return found
-}
-
-// forget drops all changes, which have been applied or never will be.
-func (cs *elementChanges) forget() {
-	if len(cs.list) > fewChanges {
-		clear(cs.index)
-	}
-	clear(cs.list)
-	cs.list = cs.list[:0]
-	cs.ranges = nil
-	if cap(cs.list) > 1<<11 {
-		cs.list, cs.index = nil, nil
-	}
 }

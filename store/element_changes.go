@@ -1,0 +1,142 @@
+package store
+
+import (
+	"bytes"
+	"slices"
+)
+
+// elementChanges are what a unit did to elements, which it does not find in Pebble before
+// it is applied.
+type elementChanges struct {
+	list []elementChange
+	// ranges have been removed; what list says of a key in them came later, or agrees.
+	ranges []elementRange
+	// index finds, once there are many, the number in list of the last change of a key.
+	index map[string]int
+	// foreign are entries that another store has changed, which nobody here asks for now.
+	foreign []elementChange
+}
+
+type elementChange struct {
+	place Place
+	key   []byte // in Pebble
+	sub   int    // bytes of key that are the sub key
+	value []byte
+	gone  bool
+}
+
+// line is the key of the element's line in the cache, if it may have one.
+func (c *elementChange) line() (key []byte, ok bool) {
+	at := len(c.key) - c.sub
+	return c.key[at-8:], hasLine(c.key[at:])
+}
+
+// cached brings the cache up to date with changes that have been made, or may have been,
+// if that is not known.
+func (cs *elementChanges) cached(c *cache, made bool) {
+	for i := range cs.list {
+		e := &cs.list[i]
+		switch line, ok := e.line(); {
+		case !ok:
+		case !made:
+			c.loseElement(e.place, line)
+		case e.gone:
+			c.removeElement(e.place, line)
+		default:
+			c.putElement(e.place, line, e.value)
+		}
+	}
+	for i := range cs.foreign {
+		e := &cs.foreign[i]
+		if line, ok := e.line(); ok {
+			c.loseElement(e.place, line)
+		}
+	}
+}
+
+// An elementRange is keys in Pebble from one up to, not including, another.
+type elementRange struct{ lower, upper []byte }
+
+func inRanges(ranges []elementRange, key []byte) bool {
+	for i := range ranges {
+		if r := &ranges[i]; bytes.Compare(key, r.lower) >= 0 && bytes.Compare(key, r.upper) < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// fewChanges are looked through one by one.
+const fewChanges = 16
+
+func (cs *elementChanges) add(c elementChange) {
+	cs.list = append(cs.list, c)
+	switch n := len(cs.list); {
+	case n == fewChanges+1:
+		if cs.index == nil {
+			cs.index = make(map[string]int)
+		}
+		for i := range cs.list {
+			cs.index[string(cs.list[i].key)] = i
+		}
+	case n > fewChanges:
+		cs.index[string(c.key)] = n - 1
+	}
+}
+
+// remove notes that all from lower up to, not including, upper are gone.
+func (cs *elementChanges) remove(lower, upper []byte) {
+	r := []elementRange{{lower, upper}}
+	for i := range cs.list {
+		if c := &cs.list[i]; inRanges(r, c.key) {
+			c.value, c.gone = nil, true
+		}
+	}
+	cs.ranges = append(cs.ranges, r[0])
+}
+
+func (cs *elementChanges) removed(key []byte) bool { return inRanges(cs.ranges, key) }
+
+// find returns the last change of a key, or nil.
+func (cs *elementChanges) find(key []byte) *elementChange {
+	if len(cs.list) > fewChanges {
+		if i, ok := cs.index[string(key)]; ok {
+			return &cs.list[i]
+		}
+		return nil
+	}
+	for i := len(cs.list) - 1; i >= 0; i-- {
+		if c := &cs.list[i]; bytes.Equal(c.key, key) {
+			return c
+		}
+	}
+	return nil
+}
+
+// within returns the last changes of the keys from lower up to, not including, upper, in
+// order.
+func (cs *elementChanges) within(lower, upper []byte) (found []elementChange) {
+	for i := range cs.list {
+		c := &cs.list[i]
+		if bytes.Compare(c.key, lower) >= 0 && bytes.Compare(c.key, upper) < 0 && cs.find(c.key) == c {
+			found = append(found, *c)
+		}
+	}
+	slices.SortFunc(found, func(a, b elementChange) int { return bytes.Compare(a.key, b.key) })
+	return found
+}
+
+// forget drops all changes, which have been applied or never will be.
+func (cs *elementChanges) forget() {
+	if len(cs.list) > fewChanges {
+		clear(cs.index)
+	}
+	clear(cs.list)
+	cs.list = cs.list[:0]
+	cs.ranges = nil
+	clear(cs.foreign)
+	cs.foreign = cs.foreign[:0]
+	if cap(cs.list) > 1<<11 {
+		cs.list, cs.index = nil, nil
+	}
+}
