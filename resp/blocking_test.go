@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// A crowd is several clients of a real Redis, and as many of Ringside, of which some wait.
-type crowd struct {
+// A crew is several clients of a real Redis, and as many of Ringside, of which some wait.
+type crew struct {
 	d       *differ
 	clients map[string]*[2]*oracle
 	addrs   [2]string
 	blocked int
 }
 
-func newCrowd(d *differ) *crowd {
-	return &crowd{
+func newCrew(d *differ) *crew {
+	return &crew{
 		d: d, clients: make(map[string]*[2]*oracle),
 		addrs: [2]string{d.redis.c.RemoteAddr().String(), d.ours.c.RemoteAddr().String()},
 	}
 }
 
-func (c *crowd) client(name string) *[2]*oracle {
+func (c *crew) client(name string) *[2]*oracle {
 	if c.clients[name] == nil {
 		c.clients[name] = &[2]*oracle{dialRedis(c.d.t, c.addrs[0], c.d.proto), dialRedis(c.d.t, c.addrs[1], c.d.proto)}
 	}
@@ -31,7 +31,7 @@ func (c *crowd) client(name string) *[2]*oracle {
 // run runs a script: on each line a client and a command, which is answered at once; or with
 // ~ behind the client's name, which waits; or without one, which reads the reply then.
 // Who waits is counted whenever one more does: all others have been read by then.
-func (c *crowd) run(script string) {
+func (c *crew) run(script string) {
 	c.d.t.Helper()
 	c.d.runBy(script, func(words ...string) respValue {
 		c.d.t.Helper()
@@ -60,7 +60,7 @@ func (c *crowd) run(script string) {
 }
 
 // await waits until as many clients wait as should.
-func (c *crowd) await() {
+func (c *crew) await() {
 	c.d.t.Helper()
 	for _, o := range []*oracle{c.d.redis, c.d.ours} {
 		awaitBlocked(c.d.t, o, c.blocked)
@@ -86,7 +86,7 @@ func itoa(n int) string { return string(appendInt(nil, int64(n))) }
 
 func TestBlockingListCommandsAnswerAsRedis(t *testing.T) {
 	differential(t, func(d *differ) {
-		newCrowd(d).run(`
+		newCrew(d).run(`
 # Nobody has to wait.
 p SET text x
 p RPUSH l 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24
@@ -266,7 +266,7 @@ a
 
 func TestAPipelineServesBehindEachCommand(t *testing.T) {
 	differential(t, func(d *differ) {
-		c := newCrowd(d)
+		c := newCrew(d)
 		c.run("a~ BLPOP l 0\nb~ BLPOP l 0")
 		d.pipeline([][]string{{"RPUSH", "l", "1"}, {"LPOP", "l"}, {"RPUSH", "l", "2", "3"}, {"LRANGE", "l", "0", "-1"}, {"LPOP", "l"}, {"LPOP", "l"}})
 		c.run("a\nb")

@@ -41,12 +41,10 @@ func (x *call) blockingPop(front bool) {
 	}
 	x.popOrBlock(timeout, x.args[1:last], func(x *call, key []byte) {
 		if x.openList(&x.list, key) {
-			at := len(x.buf)
 			x.array(2)
 			x.bulk(key)
-			if _, ok := x.popOne(&x.list, front); !ok {
-				x.buf = x.buf[:at]
-				x.err("ERR the list cannot be read")
+			if _, ok := x.popOne(&x.list, front); ok {
+				x.popped(key, &x.list, sideEvent(front, "lpop", "rpop"))
 			}
 		}
 	})

@@ -298,6 +298,8 @@ func cmdRingHelp(x *call) {
 		"    Between nodes: end the wait of a command that waits here.",
 		"ENQUEUE <id> <ticket> <memo>",
 		"    Between nodes: have the next command wait here if it finds nothing.",
+		"EVENTS <node> <run> <wants> <first> <events>",
+		"    Between nodes: take in key events.",
 		"EXEC <count> [<key> <token> ...] [<words> <word> ... ...]",
 		"    Between nodes: run a transaction, if watched keys have not changed.",
 		"FORGET <node>",

@@ -23,12 +23,11 @@ func (x *call) awaitEntries(r *streamRead, after []collection.ID) {
 			return x.openStream(&x.stream, key) && x.hasBehind(&x.stream, key, after[indexOf(r.keys, key)])
 		},
 		serve: func(x *call, key []byte) {
-			at := len(x.buf)
 			_, err := x.readStream(key, after[indexOf(r.keys, key)], r.count)
 			if err == nil {
-				x.insertStreams(at, 1)
+				x.insertStreams(0, 1)
 			}
-			x.endReply(at, err)
+			x.endReply(err)
 		},
 	})
 }
@@ -89,16 +88,15 @@ func (x *call) awaitNews(r *streamRead) {
 				x.err(msgGroupGone)
 				return
 			}
-			at := len(x.buf)
 			if err == nil {
 				_, err = g.serve(x, r)
 			}
 			if err != nil {
-				x.buf = x.buf[:at]
+				x.buf = x.buf[:0]
 				x.abort(err)
 				return
 			}
-			x.insertStreams(at, 1)
+			x.insertStreams(0, 1)
 		},
 		gone: func(x *call, _ []byte) { x.err(msgStreamGone) },
 	})

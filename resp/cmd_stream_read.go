@@ -32,7 +32,7 @@ func cmdXread(x *call) {
 	for i, key := range r.keys {
 		served, err := x.readStream(key, after[i], r.count)
 		if err != nil {
-			x.endReply(at, err)
+			x.endReply(err)
 			return
 		}
 		if served {
@@ -48,7 +48,7 @@ func cmdXread(x *call) {
 		return
 	}
 	x.insertStreams(at, n)
-	x.endReply(at, nil)
+	x.endReply(nil)
 }
 
 // insertStreams puts the length before n streams: a map in RESP3.
@@ -345,7 +345,7 @@ func (g *groupRead) replay(x *call, c *collection.Consumer, count int64) error {
 		if found, failure = x.entryOrNull(&g.s, id); found {
 			delivered = append(delivered, id)
 		}
-		if n++; failure == nil && !x.roomFor(at) {
+		if n++; failure == nil && !x.mayGrow() {
 			failure = errReplySize
 		}
 		return failure == nil && n != count

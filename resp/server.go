@@ -91,8 +91,11 @@ type Server struct {
 	forwards forwards
 	watchers watchers
 	blocked  blocked
+	pubsub   pubsub
 	draws    collection.Draws
 	peak     atomic.Int64 // most memory that sample has seen in use
+
+	keyEvents keyEvents
 
 	mu        sync.Mutex
 	conns     map[int64]*conn
@@ -136,6 +139,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s.budget.init(s)
 	s.pause.init()
 	s.blocked.init()
+	s.keyEvents.init(s)
 	s.done.Add(1)
 	go s.watch(newReporter(s.table, cfg.Scope))
 	return s, nil
@@ -261,6 +265,7 @@ func (s *Server) remove(c *conn) {
 	s.count.Add(-1)
 	s.monitors.remove(c)
 	s.watchers.remove(c)
+	s.pubsub.removeAll(c)
 }
 
 // EndWaits has all commands that wait for others, or for newer routes, answer as if their
@@ -300,6 +305,7 @@ func (s *Server) Close(ctx context.Context) error {
 		s.done.Wait()
 		close(done)
 	}()
+	defer s.keyEvents.close()
 	select {
 	case <-done:
 		return nil

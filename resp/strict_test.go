@@ -35,7 +35,7 @@ func TestEveryCommandOnSeveralKeysIsKnown(t *testing.T) {
 		for _, spec := range cmd.keys {
 			several = several || spec.last != 0 || spec.keynum
 		}
-		if several && !cmd.between && !known[cmd.full] {
+		if several && cmd.hasKeys() && !cmd.between && !known[cmd.full] {
 			t.Errorf("%s is not among them", cmd.full)
 		}
 	}
