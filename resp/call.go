@@ -51,7 +51,7 @@ func (x *call) getString(key []byte) (store.Value, bool) {
 		x.fail(err)
 		return v, false
 	}
-	x.saw(&v)
+	x.saw(key, &v)
 	if v.Exists() && v.Type != store.String {
 		x.err(msgWrongType)
 		return v, false
@@ -59,16 +59,32 @@ func (x *call) getString(key []byte) (store.Value, bool) {
 	return v, true
 }
 
+// readString is getString for commands that write, and that count for readers of the key.
+func (x *call) readString(key []byte) (store.Value, bool) {
+	v, ok := x.getString(key)
+	if ok {
+		x.looked(key, &v)
+	}
+	return v, ok
+}
+
 // saw counts a key that a command looked up for its reader as found or not, for
 // INFO's keyspace_hits and keyspace_misses. Commands that write look for themselves
 // and do not count.
-func (x *call) saw(v *store.Value) {
-	if x.cmd.flags&flagReadonly == 0 || x.apart {
-		return
+func (x *call) saw(key []byte, v *store.Value) {
+	if x.cmd.flags&flagReadonly != 0 && !x.apart {
+		x.looked(key, v)
 	}
+}
+
+// looked is saw for what commands that write only read.
+func (x *call) looked(key []byte, v *store.Value) {
 	if v.Exists() {
 		x.srv.stats.hits.Add(1)
 	} else {
 		x.srv.stats.misses.Add(1)
+		if x.cmd.parent == nil { // OBJECT tells nobody
+			x.unit.Note(store.EventMiss, "keymiss", key)
+		}
 	}
 }

@@ -24,7 +24,7 @@ func cmdDump(x *call) {
 		x.fail(err)
 		return
 	}
-	x.saw(&v)
+	x.saw(key, &v)
 	if !v.Exists() {
 		x.null()
 		return
@@ -70,7 +70,10 @@ func cmdRestore(x *call) {
 		return
 	}
 	if expiry != 0 && expiry <= x.unit.Now() {
-		x.unit.Delete(key, old)
+		if old.Exists() {
+			x.unit.Delete(key, old)
+			x.unit.Note(store.EventGeneric, "del", key)
+		}
 		x.ok()
 		return
 	}
@@ -78,6 +81,8 @@ func cmdRestore(x *call) {
 		x.err(payloadErrorText(err))
 		return
 	}
+	x.replacedNew(key, old)
+	x.unit.Note(store.EventGeneric, "restore", key)
 	x.ok()
 }
 

@@ -8,7 +8,7 @@ const (
 	msgNoFunctions       = "ERR functions are not supported: keep scripts with the application, and call them by EVALSHA"
 	msgNoModules         = "ERR modules are not supported"
 	msgNoMigrate         = "ERR MIGRATE is not supported: nodes of a cluster hand keys over by themselves, DUMP and RESTORE carry them elsewhere"
-	msgNoReplication        = "ERR Redis' replication is not supported: nodes that --join a cluster keep copies of its keys"
+	msgNoReplication     = "ERR Redis' replication is not supported: nodes that --join a cluster keep copies of its keys"
 	msgNoReplicaof       = "ERR REPLICAOF is not supported: start a node with --join, and it gets its share of the keys and copies of others"
 	msgNoFailover        = "ERR FAILOVER is not supported: backups take over by themselves; RING LEAVE has this node hand over what it has"
 	msgNoRewrite         = "ERR The server is running without a config file"

@@ -292,6 +292,8 @@ func cmdRingHelp(x *call) {
 		"    leaves: the primary, or all copies that are in sync.",
 		"BACKUPS <copies>",
 		"    Keep so many copies of each range beside the primary.",
+		"EVENTS <node> <run> <wants> <first> <events>",
+		"    Between nodes: take in key events.",
 		"EXEC <count> [<key> <token> ...] [<words> <word> ... ...]",
 		"    Between nodes: run a transaction, if watched keys have not changed.",
 		"FORGET <node>",

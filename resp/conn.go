@@ -61,6 +61,10 @@ type conn struct {
 	unitReplies int
 	leased      leased
 
+	subs       subscriptions
+	subscribed bool       // there are some: the connection's own goroutine looks
+	pub        *publisher // of a connection that publishes
+
 	write        sync.Mutex // serializes everything sent
 	pushes       pushQueue
 	closing      bool // after the replies so far

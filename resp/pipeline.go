@@ -83,6 +83,10 @@ func (c *conn) runResolved() {
 				i += c.elsewhere(c.reqs[i:], routes)
 				continue
 			}
+			if cmd := c.reqs[i].cmd; cmd.publishes || cmd.subscribes {
+				i += c.messages(c.reqs[i:])
+				continue
+			}
 			before := c.authorized()
 			c.alone(&c.reqs[i])
 			i++
@@ -129,10 +133,13 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 	for ; n < len(reqs); n++ {
 		r := &reqs[n]
 		r.owner = ownerSelf
+		if c.subscribed && c.out.proto == 2 && r.msg == "" && !r.cmd.whileSubscribed {
+			r.msg = "ERR Can't execute '" + r.cmd.full + "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"
+		}
 		if r.msg != "" {
 			continue
 		}
-		if r.cmd.keyless {
+		if !r.cmd.keyed {
 			if !r.cmd.neutral {
 				if n == 0 && c.session.redirect && routes != nil {
 					c.ownerOf(r, routes)
@@ -352,6 +359,20 @@ func (c *conn) alone(r *request) {
 		c.call.then = nil
 		c.subscribe(then)
 	}
+}
+
+// messages runs what the requests begin with: messages, or subscriptions to them. It returns
+// how many it has run.
+func (c *conn) messages(reqs []request) int {
+	r := &reqs[0]
+	switch {
+	case c.belongsElsewhere(r):
+		c.redirectShard(r)
+		return 1
+	case r.cmd.publishes:
+		return c.publish(reqs)
+	}
+	return c.subscribes(reqs)
 }
 
 // reject replies why a command is not run; it is nil if there is no such command.

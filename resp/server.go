@@ -90,8 +90,11 @@ type Server struct {
 	lease    atomic.Pointer[Lease] // nil on a node that needs none
 	forwards forwards
 	watchers watchers
+	pubsub   pubsub
 	draws    collection.Draws
 	peak     atomic.Int64 // most memory that sample has seen in use
+
+	keyEvents keyEvents
 
 	mu        sync.Mutex
 	conns     map[int64]*conn
@@ -134,6 +137,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s.stats = newStats(s.table)
 	s.budget.init(s)
 	s.pause.init()
+	s.keyEvents.init(s)
 	s.done.Add(1)
 	go s.watch(newReporter(s.table, cfg.Scope))
 	return s, nil
@@ -259,6 +263,7 @@ func (s *Server) remove(c *conn) {
 	s.count.Add(-1)
 	s.monitors.remove(c)
 	s.watchers.remove(c)
+	s.pubsub.removeAll(c)
 }
 
 // EndWaits has all commands that wait for others, or for newer routes, answer as if their
@@ -290,6 +295,7 @@ func (s *Server) Close(ctx context.Context) error {
 		s.done.Wait()
 		close(done)
 	}()
+	defer s.keyEvents.close()
 	select {
 	case <-done:
 		return nil

@@ -29,11 +29,7 @@ func TestEveryCommandOnSeveralKeysIsKnown(t *testing.T) {
 		if cmd.full == "sort_ro" || cmd.refusal != "" {
 			continue
 		}
-		several := len(cmd.keys) > 1
-		for _, spec := range cmd.keys {
-			several = several || spec.last != 0 || spec.keynum
-		}
-		if several && !cmd.between && !known[cmd.full] {
+		if takesSeveralKeys(cmd) && cmd.hasKeys() && !cmd.between && !known[cmd.full] {
 			t.Errorf("%s is not among them", cmd.full)
 		}
 	}

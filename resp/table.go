@@ -39,6 +39,7 @@ func newCommandTable() *commandTable {
 		aclCommands,
 		functionCommands,
 		adminCommands,
+		pubsubCommands,
 		clusterCommands,
 		ringCommands,
 	)
@@ -94,13 +95,17 @@ func (t *commandTable) add(row, parent *command) *command {
 	c.neutral = c.full == "ping" || c.full == "echo"
 	c.splits = merges[c.full] != nil
 	c.quick = c.flags&flagFast != 0 || c.complexity == "O(1)" || c.full == "del"
-	c.keyless = len(c.keys) == 0 || c.full == "watch"
-	c.between = c.full == "ring|watch" || c.full == "ring|exec" || c.full == "ring|view"
+	c.keyed = c.hasKeys() && c.full != "watch"
+	c.between = c.full == "ring|watch" || c.full == "ring|exec" || c.full == "ring|view" || c.full == "ring|events"
 	c.latched = c.between
-	c.forNodes = !c.keyless || c.spread || c.neutral || c.full == "ring|part"
 	if c.full == "ring|exec" || c.full == "ring|view" {
 		c.within, c.as = t.keysWithin, t.byName["exec"]
 	}
+	c.publishes = c.name == "publish" || c.name == "spublish"
+	c.subscribes = c.group == "pubsub" && strings.HasSuffix(c.name, "subscribe")
+	c.whileSubscribed = c.subscribes || c.full == "ping" || c.full == "quit" || c.full == "reset"
+	c.forNodes = c.keyed || c.spread || c.neutral || c.full == "ring|part" || c.full == "ring|events" || c.publishes ||
+		parent != nil && parent.name == "pubsub"
 
 	c.subs = nil
 	for _, sub := range row.subs {

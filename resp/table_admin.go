@@ -35,8 +35,8 @@ var adminCommands = []command{
 	},
 	{
 		name: "lolwut", arity: -1, group: "server", since: "5.0.0", run: cmdLolwut,
-		flags:      flagReadonly | flagFast,
-		summary:    "Draws something, and names the version.",
+		flags:   flagReadonly | flagFast,
+		summary: "Draws something, and names the version.",
 		args: []argument{
 			{name: "version", kind: argInteger, token: "VERSION", optional: true},
 		},
@@ -83,8 +83,8 @@ var adminCommands = []command{
 	},
 	{
 		name: "psync", arity: -3, group: "server", since: "2.8.0", refusal: msgNoReplication,
-		flags:      flagAdmin | flagNoScript | flagNoAsyncLoading | flagNoMulti,
-		summary:    "Replicates a Redis; refused.",
+		flags:   flagAdmin | flagNoScript | flagNoAsyncLoading | flagNoMulti,
+		summary: "Replicates a Redis; refused.",
 		args: []argument{
 			{name: "replicationid", kind: argString},
 			{name: "offset", kind: argInteger},
@@ -169,7 +169,7 @@ var adminCommands = []command{
 	},
 	{
 		name: "sync", arity: 1, group: "server", since: "1.0.0", refusal: msgNoReplication,
-		flags:      flagAdmin | flagNoScript | flagNoAsyncLoading | flagNoMulti,
-		summary:    "Replicates a Redis; refused.",
+		flags:   flagAdmin | flagNoScript | flagNoAsyncLoading | flagNoMulti,
+		summary: "Replicates a Redis; refused.",
 	},
 }

@@ -65,6 +65,16 @@ var ringCommands = []command{
 				args:       []argument{{name: "footprint", kind: argString}, {name: "wait", kind: argInteger}},
 			},
 			{
+				name: "events", arity: 7, group: "cluster", since: "7.0.0", run: cmdRingEvents,
+				flags:      flagFast | flagNoScript | flagStale | flagAdmin | flagSystem, // no pause holds it back
+				summary:    "Takes in key events of another node.",
+				complexity: "O(N) with N the number of events.",
+				args: []argument{
+					{name: "node", kind: argString}, {name: "run", kind: argString}, {name: "wants", kind: argInteger},
+					{name: "first", kind: argInteger}, {name: "events", kind: argString},
+				},
+			},
+			{
 				name: "serves", arity: 3, group: "cluster", since: "7.0.0", run: cmdRingServes,
 				flags:      flagFast | flagNoScript | flagStale | flagAdmin | flagSystem, // no pause holds it back
 				summary:    "Replies where a key is served, for another node.",
