@@ -34,6 +34,7 @@ type call struct {
 	table  collection.Table
 	list   collection.List
 	stream collection.Stream
+	zset   collection.ZSet
 	// req is what runs, if it is a request of a client.
 	req *request
 	// waiter is how the command waits, if it has found nothing.

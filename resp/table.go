@@ -41,6 +41,10 @@ func newCommandTable() *commandTable {
 		functionCommands,
 		adminCommands,
 		pubsubCommands,
+		zsetCommands,
+		blockingSortedSetCommands,
+		zsetRangeCommands,
+		geoCommands,
 		clusterCommands,
 		ringCommands,
 	)
