@@ -328,9 +328,8 @@ func (it *Elements) Next() bool {
 	return it.settle()
 }
 
-// Seek goes to the first element that is not before a sub key, which is no smaller than that
-// of the current one, in an Elements that goes forward; false if there is none, or with an
-// error.
+// Seek goes to the first element that is not before a sub key, which is greater than that of
+// the current one, in an Elements that goes forward; false if there is none, or with an error.
 func (it *Elements) Seek(sub []byte) bool {
 	if it.err != nil || it.iter == nil {
 		return false
@@ -430,105 +429,4 @@ func (it *Elements) Close() error {
 		}
 	}
 	return it.err
-}
-
-// elementChanges are what a unit did to elements, which it does not find in Pebble before
-// it is applied.
-type elementChanges struct {
-	list []elementChange
-	// ranges have been removed; what list says of a key in them came later, or agrees.
-	ranges []elementRange
-	// index finds, once there are many, the number in list of the last change of a key.
-	index map[string]int
-}
-
-type elementChange struct {
-	key   []byte // in Pebble
-	value []byte
-	gone  bool
-}
-
-// An elementRange is keys in Pebble from one up to, not including, another.
-type elementRange struct{ lower, upper []byte }
-
-func inRanges(ranges []elementRange, key []byte) bool {
-	for i := range ranges {
-		if r := &ranges[i]; bytes.Compare(key, r.lower) >= 0 && bytes.Compare(key, r.upper) < 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// fewChanges are looked through one by one.
-const fewChanges = 16
-
-func (cs *elementChanges) add(key, value []byte, gone bool) {
-	cs.list = append(cs.list, elementChange{key, value, gone})
-	switch n := len(cs.list); {
-	case n == fewChanges+1:
-		if cs.index == nil {
-			cs.index = make(map[string]int)
-		}
-		for i := range cs.list {
-			cs.index[string(cs.list[i].key)] = i
-		}
-	case n > fewChanges:
-		cs.index[string(key)] = n - 1
-	}
-}
-
-// remove notes that all from lower up to, not including, upper are gone.
-func (cs *elementChanges) remove(lower, upper []byte) {
-	r := []elementRange{{lower, upper}}
-	for i := range cs.list {
-		if c := &cs.list[i]; inRanges(r, c.key) {
-			c.value, c.gone = nil, true
-		}
-	}
-	cs.ranges = append(cs.ranges, r[0])
-}
-
-func (cs *elementChanges) removed(key []byte) bool { return inRanges(cs.ranges, key) }
-
-// find returns the last change of a key, or nil.
-func (cs *elementChanges) find(key []byte) *elementChange {
-	if len(cs.list) > fewChanges {
-		if i, ok := cs.index[string(key)]; ok {
-			return &cs.list[i]
-		}
-		return nil
-	}
-	for i := len(cs.list) - 1; i >= 0; i-- {
-		if c := &cs.list[i]; bytes.Equal(c.key, key) {
-			return c
-		}
-	}
-	return nil
-}
-
-// within returns the last changes of the keys from lower up to, not including, upper, in
-// order.
-func (cs *elementChanges) within(lower, upper []byte) (found []elementChange) {
-	for i := range cs.list {
-		c := &cs.list[i]
-		if bytes.Compare(c.key, lower) >= 0 && bytes.Compare(c.key, upper) < 0 && cs.find(c.key) == c {
-			found = append(found, *c)
-		}
-	}
-	slices.SortFunc(found, func(a, b elementChange) int { return bytes.Compare(a.key, b.key) })
-	return found
-}
-
-// forget drops all changes, which have been applied or never will be.
-func (cs *elementChanges) forget() {
-	if len(cs.list) > fewChanges {
-		clear(cs.index)
-	}
-	clear(cs.list)
-	cs.list = cs.list[:0]
-	cs.ranges = nil
-	if cap(cs.list) > 1<<11 {
-		cs.list, cs.index = nil, nil
-	}
 }

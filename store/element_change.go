@@ -1,0 +1,152 @@
+package store
+
+import (
+	"bytes"
+	"slices"
+)
+
+// elementChanges are what a unit did to elements, which it does not find in Pebble before
+// it is applied.
+type elementChanges struct {
+	list []elementChange
+	// ranges have been removed; what list says of a key in them came later, or agrees.
+	ranges []elementRange
+	// index finds, once there are many, the number in list of the last change of a key.
+	index map[string]int
+	// order is, of the first so many in list, the numbers of the last changes of keys, in the
+	// order of these. It is brought up to date when it is wanted.
+	order   []int32
+	ordered int
+}
+
+type elementChange struct {
+	key   []byte // in Pebble
+	value []byte
+	gone  bool
+}
+
+// An elementRange is keys in Pebble from one up to, not including, another.
+type elementRange struct{ lower, upper []byte }
+
+func inRanges(ranges []elementRange, key []byte) bool {
+	for i := range ranges {
+		if r := &ranges[i]; bytes.Compare(key, r.lower) >= 0 && bytes.Compare(key, r.upper) < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// fewChanges are looked through one by one.
+const fewChanges = 16
+
+func (cs *elementChanges) add(key, value []byte, gone bool) {
+	cs.list = append(cs.list, elementChange{key, value, gone})
+	switch n := len(cs.list); {
+	case n == fewChanges+1:
+		if cs.index == nil {
+			cs.index = make(map[string]int)
+		}
+		for i := range cs.list {
+			cs.index[string(cs.list[i].key)] = i
+		}
+	case n > fewChanges:
+		cs.index[string(key)] = n - 1
+	}
+}
+
+// remove notes that all from lower up to, not including, upper are gone.
+func (cs *elementChanges) remove(lower, upper []byte) {
+	r := []elementRange{{lower, upper}}
+	for i := range cs.list {
+		if c := &cs.list[i]; inRanges(r, c.key) {
+			c.value, c.gone = nil, true
+		}
+	}
+	cs.ranges = append(cs.ranges, r[0])
+}
+
+func (cs *elementChanges) removed(key []byte) bool { return inRanges(cs.ranges, key) }
+
+// find returns the last change of a key, or nil.
+func (cs *elementChanges) find(key []byte) *elementChange {
+	if len(cs.list) > fewChanges {
+		if i, ok := cs.index[string(key)]; ok {
+			return &cs.list[i]
+		}
+		return nil
+	}
+	for i := len(cs.list) - 1; i >= 0; i-- {
+		if c := &cs.list[i]; bytes.Equal(c.key, key) {
+			return c
+		}
+	}
+	return nil
+}
+
+// within returns the last changes of the keys from lower up to, not including, upper, in
+// order.
+func (cs *elementChanges) within(lower, upper []byte) (found []elementChange) {
+	if len(cs.list) == 0 {
+		return nil
+	}
+	cs.sort()
+	at := func(key []byte) int {
+		n, _ := slices.BinarySearchFunc(cs.order, key, func(i int32, key []byte) int { return bytes.Compare(cs.list[i].key, key) })
+		return n
+	}
+	for _, i := range cs.order[at(lower):at(upper)] {
+		found = append(found, cs.list[i])
+	}
+	return found
+}
+
+// sort brings order up to date.
+func (cs *elementChanges) sort() {
+	compare := func(i, j int32) int { return bytes.Compare(cs.list[i].key, cs.list[j].key) }
+	var fresh []int32
+	for i := cs.ordered; i < len(cs.list); i++ {
+		if cs.find(cs.list[i].key) == &cs.list[i] {
+			fresh = append(fresh, int32(i))
+		}
+	}
+	cs.ordered = len(cs.list)
+	if len(fresh) < len(cs.order)/64 { // to move is quicker than to compare
+		for _, i := range fresh {
+			at, found := slices.BinarySearchFunc(cs.order, i, compare)
+			if found {
+				cs.order[at] = i
+			} else {
+				cs.order = slices.Insert(cs.order, at, i)
+			}
+		}
+		return
+	}
+	slices.SortFunc(fresh, compare)
+	merged := make([]int32, 0, len(cs.order)+len(fresh))
+	old := cs.order
+	for _, i := range fresh {
+		for len(old) > 0 && compare(old[0], i) < 0 {
+			merged, old = append(merged, old[0]), old[1:]
+		}
+		if len(old) > 0 && compare(old[0], i) == 0 {
+			old = old[1:]
+		}
+		merged = append(merged, i)
+	}
+	cs.order = append(merged, old...)
+}
+
+// forget drops all changes, which have been applied or never will be.
+func (cs *elementChanges) forget() {
+	if len(cs.list) > fewChanges {
+		clear(cs.index)
+	}
+	clear(cs.list)
+	cs.list = cs.list[:0]
+	cs.ranges = nil
+	cs.order, cs.ordered = cs.order[:0], 0
+	if cap(cs.list) > 1<<11 {
+		cs.list, cs.index, cs.order = nil, nil, nil
+	}
+}
