@@ -1,6 +1,9 @@
 package resp
 
-import "github.com/ringside-kv/ringside/store/collection"
+import (
+	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/collection"
+)
 
 // side is the end of a list that a word means: the front for LEFT. It has replied, and
 // returns false, if it means none.
@@ -42,11 +45,16 @@ func (x *call) moveElement(fromFront, toFront bool) {
 	}
 	if string(x.args[1]) == string(x.args[2]) {
 		dst = src
+		x.unit.Replaces(true)
+		defer x.unit.Replaces(false)
 	}
 	if element, ok := x.popOne(src, fromFront); ok {
 		if err := dst.Push(element, toFront); err != nil {
 			x.abort(err)
+			return
 		}
+		x.unit.Note(store.EventList, sideEvent(toFront, "lpush", "rpush"), x.args[2])
+		x.popped(x.args[1], src, sideEvent(fromFront, "lpop", "rpop"))
 	}
 }
 
@@ -88,7 +96,7 @@ func cmdLmpop(x *call) {
 		if x.keepsElements(&x.list, min(most, x.list.Len())) {
 			x.array(2)
 			x.bulk(key)
-			x.popAll(&x.list, most, front)
+			x.popAll(key, &x.list, most, front)
 		}
 		return
 	}

@@ -18,14 +18,14 @@ const compactScored = 128
 func (x *call) openZSet(z *collection.ZSet, key []byte) bool {
 	z.Limit(int(x.srv.settings.packed.Load()))
 	err := z.Open(x.unit, key)
-	return x.opened(z.Value(), err)
+	return x.opened(key, z.Value(), err)
 }
 
 // openWholeZSet is openZSet for commands that look at more than one member.
 func (x *call) openWholeZSet(z *collection.ZSet, key []byte) bool {
 	z.Limit(int(x.srv.settings.packed.Load()))
 	err := z.OpenWhole(x.unit, key)
-	return x.opened(z.Value(), err)
+	return x.opened(key, z.Value(), err)
 }
 
 // zsetAt opens the sorted set at args[1].

@@ -62,7 +62,7 @@ func (x *leased) begin(places []store.Place) {
 
 // ran notes a request of the unit.
 func (x *leased) ran(r *request) {
-	if x.lease == nil || r.msg != "" || len(r.cmd.keys) == 0 {
+	if x.lease == nil || r.msg != "" || !r.cmd.keyed {
 		return
 	}
 	x.keyed = true

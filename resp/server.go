@@ -15,6 +15,7 @@ import (
 
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/collection"
 )
 
 // Config says how a Server answers.
@@ -82,13 +83,18 @@ type Server struct {
 	logins   logins
 	started  time.Time
 	runID    string
+	process  uint64 // in the tokens of watched keys
 	config   configTable
 	routing  sync.Mutex // serializes SetRoutes
 	routes   atomic.Pointer[Routes]
 	lease    atomic.Pointer[Lease] // nil on a node that needs none
 	forwards forwards
 	watchers watchers
+	pubsub   pubsub
+	draws    collection.Draws
 	peak     atomic.Int64 // most memory that sample has seen in use
+
+	keyEvents keyEvents
 
 	mu        sync.Mutex
 	conns     map[int64]*conn
@@ -120,6 +126,7 @@ func NewServer(cfg Config) (*Server, error) {
 		table:     newCommandTable(),
 		started:   time.Now(),
 		runID:     newRunID(),
+		process:   newProcess(),
 		conns:     make(map[int64]*conn),
 		listeners: make(map[net.Listener]struct{}),
 		stop:      make(chan struct{}),
@@ -130,6 +137,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s.stats = newStats(s.table)
 	s.budget.init(s)
 	s.pause.init()
+	s.keyEvents.init(s)
 	s.done.Add(1)
 	go s.watch(newReporter(s.table, cfg.Scope))
 	return s, nil
@@ -255,6 +263,7 @@ func (s *Server) remove(c *conn) {
 	s.count.Add(-1)
 	s.monitors.remove(c)
 	s.watchers.remove(c)
+	s.pubsub.removeAll(c)
 }
 
 // EndWaits has all commands that wait for others, or for newer routes, answer as if their
@@ -286,6 +295,7 @@ func (s *Server) Close(ctx context.Context) error {
 		s.done.Wait()
 		close(done)
 	}()
+	defer s.keyEvents.close()
 	select {
 	case <-done:
 		return nil

@@ -14,25 +14,33 @@ import (
 // returns false, if that cannot be.
 func (x *call) open(t *collection.Table, key []byte, typ store.Type) bool {
 	t.MaxPacked = int(x.srv.settings.packed.Load())
-	return x.opened(t.Value(), t.Open(x.unit, key, typ))
+	return x.opened(key, t.Value(), t.Open(x.unit, key, typ))
 }
 
 // openWhole is open for commands that look at more than one field.
 func (x *call) openWhole(t *collection.Table, key []byte, typ store.Type) bool {
 	t.MaxPacked = int(x.srv.settings.packed.Load())
-	return x.opened(t.Value(), t.OpenWhole(x.unit, key, typ))
+	return x.opened(key, t.Value(), t.OpenWhole(x.unit, key, typ))
 }
 
-func (x *call) opened(v *store.Value, err error) bool {
+func (x *call) opened(key []byte, v *store.Value, err error) bool {
 	if err != nil && !errors.Is(err, collection.ErrType) {
 		x.fail(err)
 		return false
 	}
-	x.saw(v)
+	x.saw(key, v)
 	if err != nil {
 		x.err(msgWrongType)
 	}
 	return err == nil
+}
+
+// removed notes that elements of a table were removed, and the key if they were its last.
+func (x *call) removed(key []byte, t *collection.Table, c store.EventClass, name string) {
+	x.unit.Note(c, name, key)
+	if t.Len() == 0 {
+		x.unit.Note(store.EventGeneric, "del", key)
+	}
 }
 
 // fieldFits reports whether a field, or a member, may be as long; otherwise it has replied.
@@ -54,7 +62,7 @@ const elementReply = 16
 func (x *call) deferred(size int64) bool {
 	fits := x.keepable(size)
 	switch {
-	case (size > largeReply || !fits) && (x.unit.Latched() || len(x.buf) > 0 || x.conn.runsAhead() && !x.apart):
+	case !x.inside && (size > largeReply || !fits) && (x.unit.Latched() || len(x.buf) > 0 || x.conn.runsAhead() && !x.apart):
 		x.again = true
 	case !fits:
 		x.err(x.overOutputBuffer())

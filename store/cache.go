@@ -8,7 +8,8 @@ import (
 )
 
 // A cache holds encoded headers (and with them the strings of up to
-// maxCachedLine bytes) of hot keys. It lies outside the Go heap, so that its
+// maxCachedLine bytes) of hot keys, and elements of collections; see cache_element.go.
+// It lies outside the Go heap, so that its
 // size costs the collector nothing and GOGC does not multiply it.
 //
 // Each shard is a ring of entries in the order they were added, with an index
@@ -25,6 +26,7 @@ import (
 type cache struct {
 	shards []cacheShard
 	mem    []byte // backs all shards; nil when there is no cache
+	known  complete
 	clock  atomic.Uint32
 	hits   atomic.Int64
 	misses atomic.Int64
@@ -54,8 +56,10 @@ const (
 
 // States of an entry, in the high byte of the key length word.
 const (
-	entDead = 1 << 24
-	entRef  = 1 << 25
+	entDead    = 1 << 24
+	entRef     = 1 << 25
+	entElement = 1 << 26 // it is of an element, not of a key
+	maxLineKey = entDead - 1
 )
 
 type cacheShard struct {
@@ -71,7 +75,8 @@ type cacheShard struct {
 	// whole: every key of the store that belongs to this shard has a line here, so
 	// that a key without one does not exist.
 	whole bool
-	_     [32]byte
+	known *complete // the cache's
+	_     [24]byte
 }
 
 // newCache returns a cache of about size bytes, index included; size 0 gives one
@@ -98,7 +103,7 @@ func newCache(size int64) (*cache, error) {
 		s := &c.shards[i]
 		s.index, mem = mem[:indexSize:indexSize], mem[indexSize:]
 		s.ring, mem = mem[:ringSize:ringSize], mem[ringSize:]
-		s.mask = slots - 1
+		s.mask, s.known = slots-1, &c.known
 	}
 	return c, nil
 }
@@ -110,14 +115,35 @@ func (c *cache) close() {
 	}
 }
 
-// mix spreads a place over shards and slots: a place's upper half is equal for
-// all keys of a hash tag, its lower half is a hash already.
-func mix(p Place) uint64 {
-	h := uint64(p) * 0x9e3779b97f4a7c15
+// A lineID says whose a line is.
+type lineID struct {
+	hash  uint64
+	place Place
+	key   []byte
+	kind  uint32 // entElement or nothing
+}
+
+// mix spreads numbers over shards and slots.
+func mix(n uint64) uint64 {
+	h := n * 0x9e3779b97f4a7c15
 	return h ^ h>>32
 }
 
-func (c *cache) shard(h uint64) *cacheShard { return &c.shards[h>>58&(cacheShards-1)] }
+// keyID is the id of a key's header. A place's upper half is equal for all keys of a hash
+// tag, its lower half is a hash already.
+func keyID(p Place, key []byte) lineID { return lineID{mix(uint64(p)), p, key, 0} }
+
+func (c *cache) shard(id *lineID) *cacheShard { return &c.shards[id.hash>>58&(cacheShards-1)] }
+
+// idAt is the id of an entry.
+func idAt(e []byte) lineID {
+	word := binary.LittleEndian.Uint32(e[entKeyLen:])
+	p, key := Place(binary.LittleEndian.Uint64(e)), e[cacheEntryMin:cacheEntryMin+word&maxLineKey]
+	if word&entElement != 0 {
+		return elementID(p, key)
+	}
+	return keyID(p, key)
+}
 
 // A cacheAnswer is what the cache knows of a key.
 type cacheAnswer uint8
@@ -133,10 +159,10 @@ func (c *cache) get(p Place, key, dst []byte) ([]byte, cacheAnswer) {
 	if c.shards == nil {
 		return dst, cacheMiss
 	}
-	h := mix(p)
-	s := c.shard(h)
+	id := keyID(p, key)
+	s := c.shard(&id)
 	s.mu.Lock()
-	slot, ok := s.find(h, p, key)
+	slot, ok := s.find(&id)
 	if !ok {
 		answer := s.missing()
 		s.mu.Unlock()
@@ -152,7 +178,7 @@ func (c *cache) get(p Place, key, dst []byte) ([]byte, cacheAnswer) {
 	if binary.LittleEndian.Uint32(e[entSeen:]) != now {
 		binary.LittleEndian.PutUint32(e[entSeen:], now)
 	}
-	start := cacheEntryMin + int(word&0xffffff)
+	start := cacheEntryMin + int(word&maxLineKey)
 	dst = append(dst, e[start:start+int(binary.LittleEndian.Uint32(e[entLine:]))]...)
 	s.mu.Unlock()
 	c.hits.Add(1)
@@ -184,11 +210,11 @@ func (c *cache) lose(p Place, key []byte) {
 	if c.shards == nil {
 		return
 	}
-	h := mix(p)
-	s := c.shard(h)
+	id := keyID(p, key)
+	s := c.shard(&id)
 	s.mu.Lock()
 	s.whole = false
-	if slot, ok := s.find(h, p, key); ok {
+	if slot, ok := s.find(&id); ok {
 		s.kill(slot)
 	}
 	s.mu.Unlock()
@@ -199,16 +225,16 @@ func (c *cache) peek(p Place, key, dst []byte) ([]byte, cacheAnswer) {
 	if c.shards == nil {
 		return dst, cacheMiss
 	}
-	h := mix(p)
-	s := c.shard(h)
+	id := keyID(p, key)
+	s := c.shard(&id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	slot, ok := s.find(h, p, key)
+	slot, ok := s.find(&id)
 	if !ok {
 		return dst, s.missing()
 	}
 	e := s.entry(slot)
-	start := cacheEntryMin + int(binary.LittleEndian.Uint32(e[entKeyLen:])&0xffffff)
+	start := cacheEntryMin + int(binary.LittleEndian.Uint32(e[entKeyLen:])&maxLineKey)
 	return append(dst, e[start:start+int(binary.LittleEndian.Uint32(e[entLine:]))]...), cacheHit
 }
 
@@ -218,11 +244,11 @@ func (c *cache) lastRead(p Place, key []byte) (uint32, bool) {
 	if c.shards == nil {
 		return 0, false
 	}
-	h := mix(p)
-	s := c.shard(h)
+	id := keyID(p, key)
+	s := c.shard(&id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	slot, ok := s.find(h, p, key)
+	slot, ok := s.find(&id)
 	if !ok {
 		return 0, false
 	}
@@ -234,14 +260,14 @@ func (c *cache) put(p Place, key, line []byte) {
 	if c.shards == nil {
 		return
 	}
-	if len(line) > maxCachedLine || len(key) >= entDead {
+	if len(line) > maxCachedLine || len(key) > maxLineKey {
 		c.lose(p, key)
 		return
 	}
-	h := mix(p)
-	s := c.shard(h)
+	id := keyID(p, key)
+	s := c.shard(&id)
 	s.mu.Lock()
-	s.put(h, p, key, line, c.clock.Load())
+	s.put(&id, line, c.clock.Load())
 	s.mu.Unlock()
 }
 
@@ -249,14 +275,14 @@ func (c *cache) put(p Place, key, line []byte) {
 // has changed since it was want, for then the line may be an old one. The check is
 // under the shard's lock, so that a writer's own put comes after it.
 func (c *cache) fill(p Place, key, line []byte, version *atomic.Uint64, want uint64) {
-	if c.shards == nil || want&1 != 0 || len(line) > maxCachedLine || len(key) >= entDead {
+	if c.shards == nil || want&1 != 0 || len(line) > maxCachedLine || len(key) > maxLineKey {
 		return
 	}
-	h := mix(p)
-	s := c.shard(h)
+	id := keyID(p, key)
+	s := c.shard(&id)
 	s.mu.Lock()
 	if version.Load() == want {
-		s.put(h, p, key, line, c.clock.Load())
+		s.put(&id, line, c.clock.Load())
 	}
 	s.mu.Unlock()
 }
@@ -266,10 +292,10 @@ func (c *cache) remove(p Place, key []byte) {
 	if c.shards == nil {
 		return
 	}
-	h := mix(p)
-	s := c.shard(h)
+	id := keyID(p, key)
+	s := c.shard(&id)
 	s.mu.Lock()
-	if slot, ok := s.find(h, p, key); ok {
+	if slot, ok := s.find(&id); ok {
 		s.kill(slot)
 	}
 	s.mu.Unlock()
@@ -277,6 +303,7 @@ func (c *cache) remove(p Place, key []byte) {
 
 // clear drops all lines, of a store that has been emptied.
 func (c *cache) clear() {
+	c.known.clear()
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.mu.Lock()
@@ -309,181 +336,22 @@ func (s *cacheShard) entry(i uint32) []byte {
 
 func slotValue(h uint64, pos int) uint64 { return h&0xffffffff00000000 | uint64(pos/8+1) }
 
-func (s *cacheShard) find(h uint64, p Place, key []byte) (uint32, bool) {
-	for i := uint32(h) & s.mask; ; i = (i + 1) & s.mask {
+func (s *cacheShard) find(id *lineID) (uint32, bool) {
+	for i := uint32(id.hash) & s.mask; ; i = (i + 1) & s.mask {
 		v := s.slot(i)
 		if v == 0 {
 			return i, false
 		}
-		if v>>32 != h>>32 {
+		if v>>32 != id.hash>>32 {
 			continue
 		}
 		e := s.entry(i)
-		if binary.LittleEndian.Uint64(e) != uint64(p) {
+		word := binary.LittleEndian.Uint32(e[entKeyLen:])
+		if binary.LittleEndian.Uint64(e) != uint64(id.place) || word&entElement != id.kind {
 			continue
 		}
-		n := binary.LittleEndian.Uint32(e[entKeyLen:]) & 0xffffff
-		if bytes.Equal(e[cacheEntryMin:cacheEntryMin+n], key) {
+		if bytes.Equal(e[cacheEntryMin:cacheEntryMin+word&maxLineKey], id.key) {
 			return i, true
 		}
 	}
-}
-
-// kill marks a slot's entry dead and frees the slot.
-func (s *cacheShard) kill(i uint32) {
-	e := s.entry(i)
-	word := binary.LittleEndian.Uint32(e[entKeyLen:])
-	binary.LittleEndian.PutUint32(e[entKeyLen:], word|entDead)
-	s.live -= int64(entrySize(e))
-	s.used--
-	// Close the gap: an entry behind it that could have lain here moves up, so
-	// that a search may stop at the first empty slot.
-	gap := i
-	for j := (i + 1) & s.mask; ; j = (j + 1) & s.mask {
-		v := s.slot(j)
-		if v == 0 {
-			break
-		}
-		home := uint32(mix(Place(binary.LittleEndian.Uint64(s.entry(j))))) & s.mask
-		if (j-home)&s.mask >= (j-gap)&s.mask {
-			s.setSlot(gap, v)
-			gap = j
-		}
-	}
-	s.setSlot(gap, 0)
-}
-
-func entrySize(e []byte) uint64 {
-	return uint64(cacheEntryMin + binary.LittleEndian.Uint32(e[entCap:]))
-}
-
-func (s *cacheShard) put(h uint64, p Place, key, line []byte, now uint32) {
-	if slot, ok := s.find(h, p, key); ok {
-		e := s.entry(slot)
-		if len(key)+len(line) <= int(binary.LittleEndian.Uint32(e[entCap:])) {
-			binary.LittleEndian.PutUint32(e[entLine:], uint32(len(line)))
-			binary.LittleEndian.PutUint32(e[entSeen:], now)
-			copy(e[cacheEntryMin+len(key):], line)
-			return
-		}
-		s.kill(slot)
-	}
-	body := (len(key) + len(line) + 7) &^ 7
-	size := uint64(cacheEntryMin + body)
-	if size > uint64(len(s.ring))/4 {
-		s.whole = false
-		return
-	}
-	for s.used >= s.mask-s.mask/8 {
-		s.dropOldest()
-	}
-	pos := s.room(size)
-	e := s.ring[pos:]
-	binary.LittleEndian.PutUint64(e, uint64(p))
-	binary.LittleEndian.PutUint32(e[entCap:], uint32(body))
-	binary.LittleEndian.PutUint32(e[entLine:], uint32(len(line)))
-	binary.LittleEndian.PutUint32(e[entKeyLen:], uint32(len(key)))
-	binary.LittleEndian.PutUint32(e[entSeen:], now)
-	copy(e[cacheEntryMin:], key)
-	copy(e[cacheEntryMin+len(key):], line)
-	s.end += size
-	s.live += int64(size)
-	s.insert(h, pos)
-}
-
-func (s *cacheShard) insert(h uint64, pos int) {
-	i := uint32(h) & s.mask
-	for s.slot(i) != 0 {
-		i = (i + 1) & s.mask
-	}
-	s.setSlot(i, slotValue(h, pos))
-	s.used++
-}
-
-// room frees the ring's old end until size bytes fit at the new one without
-// wrapping, and returns where.
-func (s *cacheShard) room(size uint64) int {
-	n := uint64(len(s.ring))
-	for moves := 0; ; {
-		want := size
-		left := n - s.end%n
-		if left < size {
-			want = left // the entry would wrap: fill up to the ring's own end first
-		}
-		if s.end+want-s.begin > n {
-			s.age(&moves)
-			continue
-		}
-		if left >= size {
-			return int(s.end % n)
-		}
-		s.pad(left)
-	}
-}
-
-// pad adds a dead entry of n bytes, n a multiple of 8. A remainder too small
-// for an entry's head is left as it is; age knows it.
-func (s *cacheShard) pad(n uint64) {
-	if n >= cacheEntryMin {
-		e := s.ring[s.end%uint64(len(s.ring)):]
-		binary.LittleEndian.PutUint32(e[entCap:], uint32(n-cacheEntryMin))
-		binary.LittleEndian.PutUint32(e[entKeyLen:], entDead)
-	}
-	s.end += n
-}
-
-// age takes the oldest entry away from the old end. A line that was read since it
-// came there gets another round, if it can move without wrapping.
-func (s *cacheShard) age(moves *int) {
-	n := uint64(len(s.ring))
-	pos := s.begin % n
-	if n-pos >= cacheEntryMin {
-		e := s.ring[pos:]
-		word := binary.LittleEndian.Uint32(e[entKeyLen:])
-		size := entrySize(e)
-		if word&(entDead|entRef) == entRef && *moves < clockMoves && n-s.end%n >= size {
-			*moves++
-			s.moveOldest(size)
-			return
-		}
-	}
-	s.dropOldest()
-}
-
-// moveOldest moves the live entry at begin, of size bytes, to the end.
-func (s *cacheShard) moveOldest(size uint64) {
-	n := uint64(len(s.ring))
-	from, to := s.begin%n, s.end%n
-	p := Place(binary.LittleEndian.Uint64(s.ring[from:]))
-	h := mix(p)
-	klen := binary.LittleEndian.Uint32(s.ring[from+entKeyLen:]) & 0xffffff
-	slot, _ := s.find(h, p, s.ring[from+cacheEntryMin:from+cacheEntryMin+uint64(klen)])
-	// The two may overlap when the ring is full to within one entry; copy
-	// handles that, and nothing of the old place is needed afterwards.
-	copy(s.ring[to:to+size], s.ring[from:from+size])
-	binary.LittleEndian.PutUint32(s.ring[to+entKeyLen:], klen)
-	s.begin += size
-	s.end += size
-	s.setSlot(slot, slotValue(h, int(to)))
-}
-
-// dropOldest drops what lies at begin.
-func (s *cacheShard) dropOldest() {
-	n := uint64(len(s.ring))
-	pos := s.begin % n
-	if left := n - pos; left < cacheEntryMin {
-		s.begin += left
-		return
-	}
-	e := s.ring[pos:]
-	size := entrySize(e)
-	word := binary.LittleEndian.Uint32(e[entKeyLen:])
-	if word&entDead == 0 {
-		p := Place(binary.LittleEndian.Uint64(e))
-		if slot, ok := s.find(mix(p), p, e[cacheEntryMin:cacheEntryMin+word&0xffffff]); ok {
-			s.kill(slot)
-			s.whole = false
-		}
-	}
-	s.begin += size
 }

@@ -10,15 +10,15 @@ func (c *cache) refresh(p Place, key, line []byte) {
 	if c.shards == nil {
 		return
 	}
-	if len(line) > maxCachedLine || len(key) >= entDead {
+	if len(line) > maxCachedLine || len(key) > maxLineKey {
 		c.lose(p, key)
 		return
 	}
-	h := mix(p)
-	s := c.shard(h)
+	id := keyID(p, key)
+	s := c.shard(&id)
 	s.mu.Lock()
-	if _, ok := s.find(h, p, key); ok || s.whole {
-		s.put(h, p, key, line, c.clock.Load())
+	if _, ok := s.find(&id); ok || s.whole {
+		s.put(&id, line, c.clock.Load())
 	}
 	s.mu.Unlock()
 }
@@ -71,7 +71,11 @@ func (s *cacheShard) sweep(from uint64, in func(Place) bool) {
 		from += entrySize(e)
 		word := binary.LittleEndian.Uint32(e[entKeyLen:])
 		if p := Place(binary.LittleEndian.Uint64(e)); word&entDead == 0 && in(p) {
-			if slot, ok := s.find(mix(p), p, e[cacheEntryMin:cacheEntryMin+word&0xffffff]); ok {
+			id := idAt(e)
+			if slot, ok := s.find(&id); ok {
+				if id.kind != 0 {
+					s.lacks(&id)
+				}
 				s.kill(slot)
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -30,6 +29,7 @@ func (u *Unit) Split(key []byte, v *Value, typ Type) error {
 		return err
 	}
 	u.built = append(u.built, construction{place: v.place, key: key, gen: gen})
+	u.s.cache.begin(gen)
 	old := v.header()
 	h := header{typ: typ, flags: rawFlag(v.Raw), expiry: v.Expiry, gen: gen}
 	u.putLate(key, v, &old, &h)
@@ -121,18 +121,23 @@ func (u *Unit) writeLate() {
 // The unit must hold the key's latch, and puts a head afterwards.
 func (u *Unit) SetElement(key []byte, v *Value, sub, value []byte) {
 	_ = u.batched().Set(u.elementKey(key, v, sub), value, nil)
-	u.elements.add(u.keep(u.pbuf), u.keep(value), false)
+	u.elements.add(elementChange{place: v.place, key: u.keep(u.pbuf), sub: len(sub), value: u.keep(value)})
 }
 
 // RemoveElement is SetElement for an element that is to go.
 func (u *Unit) RemoveElement(key []byte, v *Value, sub []byte) {
 	_ = u.batched().Delete(u.elementKey(key, v, sub), nil)
-	u.elements.add(u.keep(u.pbuf), nil, true)
+	u.elements.add(elementChange{place: v.place, key: u.keep(u.pbuf), sub: len(sub), gone: true})
 }
 
 // RemoveElements removes all elements with sub keys from one up to, not including, another;
-// the rest is as with RemoveElement.
+// the rest is as with RemoveElement. There may be no fields among them, and an item that was
+// removed so must not be asked for by Element before it is set again: its line in the cache
+// stays.
 func (u *Unit) RemoveElements(key []byte, v *Value, from, to []byte) {
+	if from[0] <= FieldKind && bytes.Compare(to, []byte{FieldKind}) > 0 {
+		panic("store: fields are removed one by one")
+	}
 	lower := u.keep(u.elementKey(key, v, from))
 	upper := u.keep(u.elementKey(key, v, to))
 	if bytes.Compare(lower, upper) >= 0 {
@@ -182,6 +187,20 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 		}
 		return u.keep(value), true, nil
 	}
+	cached, line := hasLine(sub), k[len(k)-len(sub)-8:]
+	if cached {
+		start := len(u.lines)
+		lines, answer := u.s.cache.element(v.place, line, u.lines)
+		switch answer {
+		case cacheHit:
+			u.lines = lines
+			return lines[start:len(lines):len(lines)], true, nil
+		case cacheAbsent:
+			return nil, false, nil
+		}
+	}
+	l := &u.s.latches[latchOf(v.place)]
+	version := l.version.Load()
 	value, closer, err := u.s.db.Get(k)
 	if err != nil {
 		if errors.Is(err, pebble.ErrNotFound) {
@@ -190,6 +209,9 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 		return nil, false, u.s.readFailed(err)
 	}
 	value = u.keep(value)
+	if cached {
+		u.s.cache.fillElement(v.place, line, value, &l.version, version)
+	}
 	return value, true, closer.Close()
 }
 
@@ -258,175 +280,4 @@ func (u *Unit) GetWhole(key []byte) (Value, error) {
 	}
 	v.set(&h, p)
 	return v, nil
-}
-
-// An Elements goes over elements of a collection in the order of their sub keys, as they are
-// when it is made: of what the unit changes meanwhile, it sees nothing. In a unit without the
-// key's latch there is only one at a time. The caller closes it.
-type Elements struct {
-	u      *Unit
-	iter   *pebble.Iterator
-	own    bool // iter is nobody else's
-	prefix int  // bytes before the sub key
-	lower  []byte
-	upper  []byte
-	back   bool
-	// changes are the unit's own within these bounds, without those that it has come by.
-	changes []elementChange
-	// removed are the ranges that the unit has removed before those changes.
-	removed []elementRange
-	began   bool
-	stored  bool // the iterator stands at an entry within the bounds
-	shown   bool // and that is the current one
-	sub     []byte
-	value   []byte
-	err     error
-}
-
-// Elements returns those with sub keys from one up to, not including, another; an empty to
-// is no bound. v is as with Element. It goes backwards if back is set.
-func (u *Unit) Elements(key []byte, v *Value, from, to []byte, back bool) *Elements {
-	it := &Elements{u: u, back: back, prefix: len(u.elementKey(key, v, nil))}
-	it.lower = append(bytes.Clone(u.pbuf), from...)
-	if len(to) > 0 {
-		it.upper = append(bytes.Clone(u.pbuf), to...)
-	} else {
-		it.upper = prefixEnd(bytes.Clone(u.pbuf))
-	}
-	if bytes.Compare(it.lower, it.upper) >= 0 {
-		it.began = true // Pebble takes such bounds for a fault of its own
-		return it
-	}
-	if r := u.reader(v.place, key); r != nil {
-		it.iter = r.iter
-		return it
-	}
-	var err error
-	if it.iter, err = u.s.db.NewIter(&pebble.IterOptions{LowerBound: it.lower, UpperBound: it.upper}); err != nil {
-		it.err = u.s.readFailed(err)
-		return it
-	}
-	it.own = true
-	it.changes, it.removed = u.elements.within(it.lower, it.upper), u.elements.ranges
-	if back {
-		slices.Reverse(it.changes)
-	}
-	return it
-}
-
-// Next goes to the next element; false at the end, or with an error.
-func (it *Elements) Next() bool {
-	if it.err != nil {
-		return false
-	}
-	switch {
-	case !it.began:
-		it.began, it.stored = true, it.within(it.first())
-	case it.shown:
-		it.stored = it.within(it.move())
-	}
-	return it.settle()
-}
-
-// Seek goes to the first element that is not before a sub key, which is greater than that of
-// the current one, in an Elements that goes forward; false if there is none, or with an error.
-func (it *Elements) Seek(sub []byte) bool {
-	if it.err != nil || it.iter == nil {
-		return false
-	}
-	key := append(it.lower[:it.prefix:it.prefix], sub...)
-	if bytes.Compare(key, it.lower) < 0 {
-		key = it.lower
-	}
-	n, _ := slices.BinarySearchFunc(it.changes, key, func(c elementChange, key []byte) int { return bytes.Compare(c.key, key) })
-	it.changes = it.changes[n:]
-	it.began, it.stored = true, it.within(it.iter.SeekGE(key))
-	return it.settle()
-}
-
-// settle finds the current element, which is the stored one or comes behind it.
-func (it *Elements) settle() bool {
-	for it.shown = false; ; {
-		order := 1 // the stored entry comes behind the unit's own
-		switch {
-		case it.iter == nil:
-			return false
-		case !it.stored && it.iter.Error() != nil:
-			it.err = it.u.s.readFailed(it.iter.Error())
-			return false
-		case !it.stored && len(it.changes) == 0:
-			return false
-		case len(it.changes) == 0:
-			order = -1
-		case it.stored:
-			order = bytes.Compare(it.iter.Key(), it.changes[0].key)
-			if it.back {
-				order = -order
-			}
-		}
-		switch {
-		case order < 0:
-			it.shown, it.sub = true, it.iter.Key()[it.prefix:]
-			if it.value, it.err = it.iter.ValueAndErr(); it.err != nil {
-				it.err = it.u.s.readFailed(it.err)
-			}
-			return it.err == nil
-		}
-		c := &it.changes[0]
-		it.changes = it.changes[1:]
-		if !c.gone {
-			// The stored entry of the same key is left when it has to be: Pebble may have to pass
-			// over many that it has replaced.
-			it.shown, it.sub, it.value = order == 0, c.key[it.prefix:], c.value
-			return true
-		}
-		if order == 0 {
-			it.stored = it.within(it.move())
-		}
-	}
-}
-
-func (it *Elements) first() bool {
-	if it.back {
-		return it.iter.SeekLT(it.upper)
-	}
-	return it.iter.SeekGE(it.lower)
-}
-
-func (it *Elements) move() bool {
-	if it.back {
-		return it.iter.Prev()
-	}
-	return it.iter.Next()
-}
-
-// within reports whether the iterator, if it stands anywhere, does so within the bounds:
-// that of a reader has those of all elements. It passes over what the unit has removed.
-func (it *Elements) within(ok bool) bool {
-	for ; ok; ok = it.move() {
-		k := it.iter.Key()
-		if it.back && bytes.Compare(k, it.lower) < 0 || !it.back && bytes.Compare(k, it.upper) >= 0 {
-			return false
-		}
-		if !inRanges(it.removed, k) {
-			return true
-		}
-	}
-	return false
-}
-
-// Sub returns the sub key of the current element; valid until Next.
-func (it *Elements) Sub() []byte { return it.sub }
-
-// Value returns the value of the current element; valid until Next.
-func (it *Elements) Value() []byte { return it.value }
-
-// Close ends it and returns what went wrong.
-func (it *Elements) Close() error {
-	if it.own {
-		if err := it.iter.Close(); err != nil && it.err == nil {
-			it.err = it.u.s.readFailed(err)
-		}
-	}
-	return it.err
 }

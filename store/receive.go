@@ -170,6 +170,7 @@ func (rc *Receiver) one(op *placedOp) error {
 	case opSubDelete:
 		if old.gen != 0 {
 			_ = u.batched().Delete(rc.subKey(p, o.key, old.gen, o.a), nil)
+			rc.changed(p, len(o.a))
 		}
 	case opSubRange:
 		if old.gen != 0 {
@@ -197,7 +198,17 @@ func (rc *Receiver) setSub(p Place, o *operation, gen uint64) error {
 	if gen == 0 {
 		return fmt.Errorf("%w: an entry of a value that was not begun", ErrGap)
 	}
-	return rc.u.batched().Set(rc.subKey(p, o.key, gen, o.a), o.b, nil)
+	_ = rc.u.batched().Set(rc.subKey(p, o.key, gen, o.a), o.b, nil)
+	rc.changed(p, len(o.a))
+	return nil
+}
+
+// changed notes that the entry whose key is in rc.pbuf, of which so many bytes are the sub
+// key, is not what the cache may say.
+func (rc *Receiver) changed(p Place, sub int) {
+	if hasLine(rc.pbuf[len(rc.pbuf)-sub:]) {
+		rc.u.elements.foreign = append(rc.u.elements.foreign, elementChange{place: p, key: rc.u.keep(rc.pbuf), sub: sub})
+	}
 }
 
 // begin begins a value that has no header yet.
@@ -304,6 +315,8 @@ func (rc *Receiver) clearStretch(r ring.Range, st stretch, from, to Position) er
 		switch {
 		case !w.isHeader():
 			_ = u.batched().Delete(w.iter.Key(), nil)
+			rc.pbuf = append(rc.pbuf[:0], w.iter.Key()...)
+			rc.changed(w.place, len(w.sub))
 		case spared == nil || !bytes.Equal(w.key, spared) || to.place() != w.place:
 			u.remove(w.place, bytes.Clone(w.key), &w.head)
 			w.skipKey()

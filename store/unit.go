@@ -63,6 +63,9 @@ type Unit struct {
 	constructing bool
 	// early and blind: see Early and Blind.
 	early, blind bool
+	// events are what has been noted.
+	events   []byte
+	replaces bool // see Replaces
 	// readers see, in a unit without latches, one state of a long string each.
 	readers []pieceReader
 }
@@ -163,6 +166,10 @@ func (u *Unit) begin(now int64) {
 	}
 }
 
+// HoldAll takes the latches of all keys there can be, and nobody else writes or reads several
+// until the unit ends. The unit must have begun with none, and done nothing yet.
+func (u *Unit) HoldAll() { u.latched = u.s.latches.lock(append(u.latched[:0], everyLatch()...)) }
+
 // beforeAll is a time by which nothing has expired.
 const beforeAll = math.MinInt64
 
@@ -231,7 +238,7 @@ func (x changeIndex) of(changes []change) changeIndex {
 
 func (x changeIndex) add(changes []change, n int) {
 	mask := len(x) - 1
-	i := int(mix(changes[n].place)>>32) & mask
+	i := int(mix(uint64(changes[n].place))>>32) & mask
 	for x[i] != 0 {
 		i = (i + 1) & mask
 	}
@@ -241,7 +248,7 @@ func (x changeIndex) add(changes []change, n int) {
 // find returns the number of the change of a key, or -1.
 func (x changeIndex) find(changes []change, p Place, key []byte) int {
 	mask := len(x) - 1
-	for i := int(mix(p)>>32) & mask; x[i] != 0; i = (i + 1) & mask {
+	for i := int(mix(uint64(p))>>32) & mask; x[i] != 0; i = (i + 1) & mask {
 		if c := &changes[x[i]-1]; c.place == p && bytes.Equal(c.key, key) {
 			return int(x[i] - 1)
 		}
@@ -396,6 +403,7 @@ func (u *Unit) unexpired(h header, p Place, key []byte, err error) (header, erro
 	}
 	if u.holds(p) {
 		u.remove(p, key, &h)
+		u.Note(EventExpired, "expired", key)
 		u.s.expired.Add(1)
 		return header{}, nil
 	}
@@ -460,6 +468,9 @@ func (u *Unit) account(p Place, key []byte, old, h *header) {
 		d.bytes -= int64(len(key)) + old.size()
 	}
 	if h.typ != None {
+		if old.typ == None {
+			u.noteNew(key)
+		}
 		d.keys++
 		d.bytes += int64(len(key)) + h.size()
 	}

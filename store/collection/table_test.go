@@ -193,6 +193,13 @@ func change(t *testing.T, u *store.Unit, rnd *rand.Rand, typ store.Type, limit i
 		}
 	case what == 35:
 		tb.MarkLarge()
+	case what < 38:
+		var d Draws
+		field, ok, err := tb.Pop(&d)
+		if _, had := m[string(field)]; err != nil || ok != (len(m) > 0) || ok && !had {
+			t.Fatalf("pop: %q, %v, %v", field, ok, err)
+		}
+		delete(m, string(field))
 	}
 	m = model[key]
 	tb = Table{base{MaxPacked: limit}}

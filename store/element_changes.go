@@ -17,12 +17,45 @@ type elementChanges struct {
 	// order of these. It is brought up to date when it is wanted.
 	order   []int32
 	ordered int
+	// foreign are entries that another store has changed, which nobody here asks for now.
+	foreign []elementChange
 }
 
 type elementChange struct {
+	place Place
 	key   []byte // in Pebble
+	sub   int    // bytes of key that are the sub key
 	value []byte
 	gone  bool
+}
+
+// line is the key of the element's line in the cache, if it may have one.
+func (c *elementChange) line() (key []byte, ok bool) {
+	at := len(c.key) - c.sub
+	return c.key[at-8:], hasLine(c.key[at:])
+}
+
+// cached brings the cache up to date with changes that have been made, or may have been,
+// if that is not known.
+func (cs *elementChanges) cached(c *cache, made bool) {
+	for i := range cs.list {
+		e := &cs.list[i]
+		switch line, ok := e.line(); {
+		case !ok:
+		case !made:
+			c.loseElement(e.place, line)
+		case e.gone:
+			c.removeElement(e.place, line)
+		default:
+			c.putElement(e.place, line, e.value)
+		}
+	}
+	for i := range cs.foreign {
+		e := &cs.foreign[i]
+		if line, ok := e.line(); ok {
+			c.loseElement(e.place, line)
+		}
+	}
 }
 
 // An elementRange is keys in Pebble from one up to, not including, another.
@@ -40,8 +73,8 @@ func inRanges(ranges []elementRange, key []byte) bool {
 // fewChanges are looked through one by one.
 const fewChanges = 16
 
-func (cs *elementChanges) add(key, value []byte, gone bool) {
-	cs.list = append(cs.list, elementChange{key, value, gone})
+func (cs *elementChanges) add(c elementChange) {
+	cs.list = append(cs.list, c)
 	switch n := len(cs.list); {
 	case n == fewChanges+1:
 		if cs.index == nil {
@@ -51,7 +84,7 @@ func (cs *elementChanges) add(key, value []byte, gone bool) {
 			cs.index[string(cs.list[i].key)] = i
 		}
 	case n > fewChanges:
-		cs.index[string(key)] = n - 1
+		cs.index[string(c.key)] = n - 1
 	}
 }
 
@@ -146,6 +179,8 @@ func (cs *elementChanges) forget() {
 	cs.list = cs.list[:0]
 	cs.ranges = nil
 	cs.order, cs.ordered = cs.order[:0], 0
+	clear(cs.foreign)
+	cs.foreign = cs.foreign[:0]
 	if cap(cs.list) > 1<<11 {
 		cs.list, cs.index, cs.order = nil, nil, nil
 	}

@@ -1,0 +1,175 @@
+package store
+
+import (
+	"encoding/binary"
+)
+
+// How a shard keeps its ring and the index over it.
+
+// lacks notes that something exists which has no line any more, or gets none.
+func (s *cacheShard) lacks(id *lineID) {
+	if id.kind == 0 {
+		s.whole = false
+	} else {
+		s.known.forget(generationIn(id.key))
+	}
+}
+
+// kill marks a slot's entry dead and frees the slot.
+func (s *cacheShard) kill(i uint32) {
+	e := s.entry(i)
+	word := binary.LittleEndian.Uint32(e[entKeyLen:])
+	binary.LittleEndian.PutUint32(e[entKeyLen:], word|entDead)
+	s.live -= int64(entrySize(e))
+	s.used--
+	// Close the gap: an entry behind it that could have lain here moves up, so
+	// that a search may stop at the first empty slot.
+	gap := i
+	for j := (i + 1) & s.mask; ; j = (j + 1) & s.mask {
+		v := s.slot(j)
+		if v == 0 {
+			break
+		}
+		other := idAt(s.entry(j))
+		home := uint32(other.hash) & s.mask
+		if (j-home)&s.mask >= (j-gap)&s.mask {
+			s.setSlot(gap, v)
+			gap = j
+		}
+	}
+	s.setSlot(gap, 0)
+}
+
+func entrySize(e []byte) uint64 {
+	return uint64(cacheEntryMin + binary.LittleEndian.Uint32(e[entCap:]))
+}
+
+func (s *cacheShard) put(id *lineID, line []byte, now uint32) {
+	if slot, ok := s.find(id); ok {
+		e := s.entry(slot)
+		if len(id.key)+len(line) <= int(binary.LittleEndian.Uint32(e[entCap:])) {
+			binary.LittleEndian.PutUint32(e[entLine:], uint32(len(line)))
+			binary.LittleEndian.PutUint32(e[entSeen:], now)
+			copy(e[cacheEntryMin+len(id.key):], line)
+			return
+		}
+		s.kill(slot)
+	}
+	body := (len(id.key) + len(line) + 7) &^ 7
+	size := uint64(cacheEntryMin + body)
+	if size > uint64(len(s.ring))/4 {
+		s.lacks(id)
+		return
+	}
+	for s.used >= s.mask-s.mask/8 {
+		s.dropOldest()
+	}
+	pos := s.room(size)
+	e := s.ring[pos:]
+	binary.LittleEndian.PutUint64(e, uint64(id.place))
+	binary.LittleEndian.PutUint32(e[entCap:], uint32(body))
+	binary.LittleEndian.PutUint32(e[entLine:], uint32(len(line)))
+	binary.LittleEndian.PutUint32(e[entKeyLen:], uint32(len(id.key))|id.kind)
+	binary.LittleEndian.PutUint32(e[entSeen:], now)
+	copy(e[cacheEntryMin:], id.key)
+	copy(e[cacheEntryMin+len(id.key):], line)
+	s.end += size
+	s.live += int64(size)
+	s.insert(id.hash, pos)
+}
+
+func (s *cacheShard) insert(h uint64, pos int) {
+	i := uint32(h) & s.mask
+	for s.slot(i) != 0 {
+		i = (i + 1) & s.mask
+	}
+	s.setSlot(i, slotValue(h, pos))
+	s.used++
+}
+
+// room frees the ring's old end until size bytes fit at the new one without
+// wrapping, and returns where.
+func (s *cacheShard) room(size uint64) int {
+	n := uint64(len(s.ring))
+	for moves := 0; ; {
+		want := size
+		left := n - s.end%n
+		if left < size {
+			want = left // the entry would wrap: fill up to the ring's own end first
+		}
+		if s.end+want-s.begin > n {
+			s.age(&moves)
+			continue
+		}
+		if left >= size {
+			return int(s.end % n)
+		}
+		s.pad(left)
+	}
+}
+
+// pad adds a dead entry of n bytes, n a multiple of 8. A remainder too small
+// for an entry's head is left as it is; age knows it.
+func (s *cacheShard) pad(n uint64) {
+	if n >= cacheEntryMin {
+		e := s.ring[s.end%uint64(len(s.ring)):]
+		binary.LittleEndian.PutUint32(e[entCap:], uint32(n-cacheEntryMin))
+		binary.LittleEndian.PutUint32(e[entKeyLen:], entDead)
+	}
+	s.end += n
+}
+
+// age takes the oldest entry away from the old end. A line that was read since it
+// came there gets another round, if it can move without wrapping.
+func (s *cacheShard) age(moves *int) {
+	n := uint64(len(s.ring))
+	pos := s.begin % n
+	if n-pos >= cacheEntryMin {
+		e := s.ring[pos:]
+		word := binary.LittleEndian.Uint32(e[entKeyLen:])
+		size := entrySize(e)
+		if word&(entDead|entRef) == entRef && *moves < clockMoves && n-s.end%n >= size {
+			*moves++
+			s.moveOldest(size)
+			return
+		}
+	}
+	s.dropOldest()
+}
+
+// moveOldest moves the live entry at begin, of size bytes, to the end.
+func (s *cacheShard) moveOldest(size uint64) {
+	n := uint64(len(s.ring))
+	from, to := s.begin%n, s.end%n
+	id := idAt(s.ring[from:])
+	word := uint32(len(id.key)) | id.kind
+	slot, _ := s.find(&id)
+	// The two may overlap when the ring is full to within one entry; copy
+	// handles that, and nothing of the old place is needed afterwards.
+	copy(s.ring[to:to+size], s.ring[from:from+size])
+	binary.LittleEndian.PutUint32(s.ring[to+entKeyLen:], word)
+	s.begin += size
+	s.end += size
+	s.setSlot(slot, slotValue(id.hash, int(to)))
+}
+
+// dropOldest drops what lies at begin.
+func (s *cacheShard) dropOldest() {
+	n := uint64(len(s.ring))
+	pos := s.begin % n
+	if left := n - pos; left < cacheEntryMin {
+		s.begin += left
+		return
+	}
+	e := s.ring[pos:]
+	size := entrySize(e)
+	word := binary.LittleEndian.Uint32(e[entKeyLen:])
+	if word&entDead == 0 {
+		id := idAt(e)
+		if slot, ok := s.find(&id); ok {
+			s.lacks(&id)
+			s.kill(slot)
+		}
+	}
+	s.begin += size
+}
