@@ -31,6 +31,7 @@ func newCommandTable() *commandTable {
 		hashCommands,
 		setCommands,
 		listCommands,
+		blockingListCommands,
 		streamCommands,
 		hyperloglogCommands,
 		sortCommands,
@@ -97,9 +98,10 @@ func (t *commandTable) add(row, parent *command) *command {
 	c.spread = spreadCommands[c.full]
 	c.neutral = c.full == "ping" || c.full == "echo"
 	c.splits = merges[c.full] != nil
-	c.quick = c.flags&flagFast != 0 || c.complexity == "O(1)" || c.full == "del"
+	c.quick = c.flags&flagBlocking == 0 && (c.flags&flagFast != 0 || c.complexity == "O(1)" || c.full == "del")
 	c.keyed = c.hasKeys() && c.full != "watch"
-	c.between = c.full == "ring|watch" || c.full == "ring|exec" || c.full == "ring|view" || c.full == "ring|events"
+	c.between = c.full == "ring|watch" || c.full == "ring|exec" || c.full == "ring|view" || c.full == "ring|events" ||
+		c.full == "ring|enqueue" || c.full == "ring|await" || c.full == "ring|dequeue"
 	c.latched = c.between
 	if c.full == "ring|exec" || c.full == "ring|view" {
 		c.within, c.as = t.keysWithin, t.byName["exec"]
@@ -108,7 +110,7 @@ func (t *commandTable) add(row, parent *command) *command {
 	c.subscribes = c.group == "pubsub" && strings.HasSuffix(c.name, "subscribe")
 	c.whileSubscribed = c.subscribes || c.full == "ping" || c.full == "quit" || c.full == "reset"
 	c.forNodes = c.keyed || c.spread || c.neutral || c.full == "ring|part" || c.full == "ring|events" || c.publishes ||
-		parent != nil && parent.name == "pubsub"
+		parent != nil && parent.name == "pubsub" || c.full == "ring|enqueue" || c.full == "ring|await" || c.full == "ring|dequeue"
 
 	c.subs = nil
 	for _, sub := range row.subs {
