@@ -49,7 +49,7 @@ func (c *conn) publish(reqs []request) int {
 			p.counts = append(p.counts, -1) // it has replied with an error
 		}
 	}
-	p.mailing.kick()
+	c.srv.courier.take(c.srv, &p.mailing)
 	if p.collect {
 		p.addPeers(len(reqs))
 		for _, count := range p.counts {

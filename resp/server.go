@@ -90,6 +90,7 @@ type Server struct {
 	forwards forwards
 	watchers watchers
 	pubsub   pubsub
+	courier  courier
 	draws    collection.Draws
 	peak     atomic.Int64 // most memory that sample has seen in use
 
@@ -135,6 +136,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s.stats = newStats(s.table)
 	s.budget.init(s)
 	s.pause.init()
+	s.courier.init()
 	s.keyEvents.init(s)
 	s.done.Add(1)
 	go s.watch(newReporter(s.table, cfg.Scope))
