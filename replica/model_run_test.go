@@ -45,11 +45,16 @@ func TestModelHolds(t *testing.T) {
 			counts[what] += n
 		}
 		if w.wrong != "" {
-			if name := os.Getenv("RINGSIDE_MODEL_TRACE"); name != "" {
-				_ = os.WriteFile(name, []byte(w.last(len(w.trace))), 0o644)
-			}
+			w.traced()
 			t.Fatalf("seed %d, step %d: %s\n%s", seed, w.steps, w.wrong, w.last(150))
 		}
 	}
 	t.Logf("%d runs, %d writes answered, %v", runs, answered, counts)
+}
+
+// traced writes all that has happened to the file that RINGSIDE_MODEL_TRACE names.
+func (w *world) traced() {
+	if name := os.Getenv("RINGSIDE_MODEL_TRACE"); name != "" {
+		_ = os.WriteFile(name, []byte(w.last(len(w.trace))), 0o644)
+	}
 }

@@ -461,6 +461,7 @@ func TestModelHoldsFromSituations(t *testing.T) {
 				counts[what] += n
 			}
 			if w.wrong != "" {
+				w.traced()
 				t.Fatalf("%s, seed %d: %s\n%s", name, seed+i, w.wrong, w.last(150))
 			}
 		}

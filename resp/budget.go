@@ -177,11 +177,13 @@ func (b *budget) closeSlowest() bool {
 	return true
 }
 
-// slow reports whether the client has kept a write, or the rest of a large request,
-// waiting for too long.
+// slow reports whether the client has kept a write, or the rest of a large request or
+// transaction, waiting for too long.
 func (c *conn) slow(now time.Duration) bool {
 	blocked, stalled := time.Duration(c.blockedAt.Load()), time.Duration(c.stalledAt.Load())
-	return blocked > 0 && now-blocked >= slowConsumer || stalled > 0 && now-stalled >= stalledSender
+	queued := time.Duration(c.multi.since.Load())
+	return blocked > 0 && now-blocked >= slowConsumer || stalled > 0 && now-stalled >= stalledSender ||
+		queued > 0 && now-queued >= stalledSender
 }
 
 // chargeReply brings the charge for the reply buffer up to date, and closes the

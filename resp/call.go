@@ -23,9 +23,17 @@ type call struct {
 	again bool
 	// apart: this is the run that again has asked for.
 	apart bool
+	// start is where in buf the reply begins.
+	start int
+	// inside: the command is one of a transaction, which goes on behind it. It neither waits
+	// nor asks to be run again.
+	inside bool
+	// everything: the run that again asks for holds the latches of all keys there can be.
+	everything bool
 	// table is the one that a command works on, with its scratch space.
-	table collection.Table
-	list  collection.List
+	table  collection.Table
+	list   collection.List
+	stream collection.Stream
 	// values is scratch space of commands with several keys.
 	values []store.Value
 	// waited is time that the command has spent waiting, not working.

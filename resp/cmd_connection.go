@@ -157,6 +157,7 @@ func cmdReset(x *call) {
 	if x.srv.watchers.remove(x.conn) {
 		x.conn.clearPushes()
 	}
+	x.conn.multi.end()
 	if x.srv.pubsub.removeAll(x.conn) {
 		x.buf = x.conn.takePushes(x.buf)
 		x.conn.subscribed = false
@@ -179,9 +180,9 @@ func cmdSelect(x *call) {
 	case !ok:
 		x.err(msgNotInteger)
 	case n != int64(int32(n)):
-		x.err("ERR value is out of range, value must between -2147483648 and 2147483647")
+		x.err(msgDatabaseRange)
 	case n != 0:
-		x.err("ERR DB index is out of range")
+		x.err(msgNoDatabase)
 	default:
 		x.ok()
 	}

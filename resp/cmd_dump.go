@@ -101,6 +101,9 @@ func (x *call) restore(key []byte, old store.Value, value *rdb.Value, expiry int
 		x.unit.SetExpiry(key, *l.Value(), expiry)
 		return nil
 	}
+	if value.Type == rdb.Stream {
+		return x.restoreStream(key, old, value, expiry)
+	}
 	t, typ, most, isLarge := &x.table, store.Hash, int64(compactFields), isLargeField
 	if value.Type == rdb.Set {
 		typ, most, isLarge = store.Set, compactMembers, isLargeMember
@@ -123,6 +126,22 @@ func (x *call) restore(key []byte, old store.Value, value *rdb.Value, expiry int
 	}
 	x.unit.SetExpiry(key, *t.Value(), expiry)
 	return nil
+}
+
+func (x *call) restoreStream(key []byte, old store.Value, value *rdb.Value, expiry int64) error {
+	longest := int(x.srv.settings.maxKey.Load())
+	s := &x.stream
+	s.Over(x.unit, key, old)
+	err := s.Restore(value, func(name []byte) error {
+		if len(name) > longest {
+			return replyError(msgNameTooLong)
+		}
+		return nil
+	})
+	if err == nil {
+		x.unit.SetExpiry(key, *s.Value(), expiry)
+	}
+	return err
 }
 
 // parseRestoreOptions returns an error reply, or "".

@@ -176,10 +176,10 @@ func (x *call) copyOptions(args [][]byte) (replace, ok bool) {
 				x.err(msgNotInteger)
 				return false, false
 			case n < math.MinInt32 || n > math.MaxInt32:
-				x.err("ERR value is out of range, value must between -2147483648 and 2147483647")
+				x.err(msgDatabaseRange)
 				return false, false
 			case n != 0:
-				x.err("ERR DB index is out of range")
+				x.err(msgNoDatabase)
 				return false, false
 			}
 			args = args[1:]

@@ -247,6 +247,32 @@ func elementsLen(b []byte, n int) int {
 	return length
 }
 
+// valueLen is the length of the value that a reply begins with, whatever it is; all that is
+// there if it is none.
+func valueLen(b []byte) int {
+	i := bytes.IndexByte(b, '\n')
+	if i < 2 {
+		return len(b)
+	}
+	n, err := strconv.Atoi(string(b[1 : i-1]))
+	switch b[0] {
+	case '$', '=':
+		if err == nil && n >= 0 {
+			return min(len(b), i+1+n+2)
+		}
+	case '%':
+		n *= 2
+		fallthrough
+	case '*', '~', '>':
+		length := i + 1
+		for ; err == nil && n > 0 && length < len(b); n-- {
+			length += valueLen(b[length:])
+		}
+		return length
+	}
+	return i + 1
+}
+
 // bulkText is the text of the bulk string that a reply begins with.
 func bulkText(b []byte) (text []byte, ok bool) {
 	i := bytes.IndexByte(b, '\n')

@@ -294,6 +294,8 @@ func cmdRingHelp(x *call) {
 		"    Keep so many copies of each range beside the primary.",
 		"EVENTS <node> <run> <wants> <first> <events>",
 		"    Between nodes: take in key events.",
+		"EXEC <count> [<key> <token> ...] [<words> <word> ... ...]",
+		"    Between nodes: run a transaction, if watched keys have not changed.",
 		"FORGET <node>",
 		"    Take a node that will not come back out of the cluster.",
 		"INFO",
@@ -330,5 +332,9 @@ func cmdRingHelp(x *call) {
 		"    Draw the cluster at a glance, or tell the same to a program.",
 		"THROTTLE <bytes>",
 		"    Bound the moving of data to so many bytes a second; 0 is no bound.",
+		"VIEW <count> [<key> <token> ...] [<words> <word> ... ...]",
+		"    Between nodes: EXEC for a transaction that writes nothing.",
+		"WATCH <key> [<key> ...]",
+		"    Between nodes: tell by what a change of the keys is noticed.",
 	)
 }

@@ -23,10 +23,21 @@ type command struct {
 	args            []argument
 
 	subs []*command // CLIENT LIST and its like
-	run  func(*call)
+	// refusal is the reply of a command of Redis that is only known to say why it is not
+	// there; run is nil then.
+	refusal string
+	run     func(*call)
 
 	// Set when the table is built.
-	waits  bool // for something other than its own work: earlier replies leave first
+	waits bool // for something other than its own work: earlier replies leave first
+	// latched: it needs the latches of its keys whatever it does with them.
+	latched bool
+	// between: only nodes may send it.
+	between bool
+	// within, if set, finds the keys that keys does not tell of.
+	within func(args [][]byte, dst []keyRef) ([]keyRef, error)
+	// as is the command whose work this one does, for statistics.
+	as     *command
 	spread bool // covers the cluster, and so waits for other nodes
 	// forNodes: nodes forward it. Others would change the state of a connection that
 	// many clients' requests go by, or wait on it.
@@ -79,6 +90,7 @@ const (
 	flagAsAdmin    // also in @admin and @dangerous, though not flagAdmin
 	flagKeyspace   // also in @keyspace, though of another group
 	flagConnection // in @connection instead of its group's category
+	flagSorts      // in @set, @sortedset and @list instead of its group's category
 	flagSystem     // COMMAND DOCS says syscmd: not for applications
 )
 
@@ -98,6 +110,10 @@ type keySpec struct {
 	numIdx  int    // keynum: position of the count relative to begin
 	first   int    // keynum: first key relative to begin
 	unknown bool   // found only by code (SORT's STORE and its like)
+	// find is that code: it tells the position of the one key, 0 if there is none.
+	find func(args [][]byte) int
+	// optional: a call may have none of these keys (the sources of PFMERGE).
+	optional bool
 	// vary tells the flags of one call, where flags has variable_flags.
 	vary func(args [][]byte) string
 

@@ -19,6 +19,9 @@ type keyRef struct {
 // arity. It allocates only if dst has to grow. With an error dst comes back as
 // it was.
 func (c *command) keysOf(args [][]byte, dst []keyRef) ([]keyRef, error) {
+	if c.within != nil {
+		return c.within(args, dst)
+	}
 	before := len(dst)
 	for i := range c.keys {
 		s := &c.keys[i]
@@ -26,6 +29,11 @@ func (c *command) keysOf(args [][]byte, dst []keyRef) ([]keyRef, error) {
 			continue
 		}
 		first := s.index
+		if s.find != nil {
+			if first = s.find(args); first == 0 {
+				continue
+			}
+		}
 		if first == 0 {
 			if first = s.afterKeyword(args); first == 0 {
 				if s.unknown {
@@ -48,10 +56,13 @@ func (c *command) keysOf(args [][]byte, dst []keyRef) ([]keyRef, error) {
 		case s.last < 0:
 			last = len(args) + s.last
 		}
+		if last < first && s.optional {
+			continue
+		}
 		if last < first || last >= len(args) {
 			return c.noKeys(dst[:before])
 		}
-		for pos := first; pos <= last; pos += s.step {
+		for pos := first; pos <= last; pos += max(s.step, 1) {
 			dst = append(dst, keyRef{pos: pos, spec: i})
 		}
 	}

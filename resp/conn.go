@@ -37,16 +37,18 @@ type conn struct {
 	// places are those of the keys of the unit being put together.
 	places []store.Place
 	// term is that of the routes by which a unit runs, 0 while none does.
-	term atomic.Uint64
-	far  []*batch   // to other nodes, kept for the next pipeline
-	near near       // what runs here meanwhile
-	from *forwarder // of a connection that runs what another node forwards
+	term   atomic.Uint64
+	routes *Routes    // these, as enter has found them
+	far    []*batch   // to other nodes, kept for the next pipeline
+	near   near       // what runs here meanwhile
+	from   *forwarder // of a connection that runs what another node forwards
 	// farEnd is when nobody waits any more for what is forwarded.
 	farEnd time.Time
 	away   away  // what goes on while its client is listened to
 	asked  asked // before a redirect
 	// footprint is where the client has written.
 	footprint footprint
+	multi     multi
 
 	// While a unit waits for the settler, pending is true and out belongs to
 	// the settler; it comes back through settled. Only the connection's own
@@ -333,6 +335,8 @@ func (c *conn) finish() {
 	c.closePushes()
 	c.resizeInput(nil)
 	c.dropSpare()
+	c.multi.end()
+	c.multi.forget(c)
 	c.out.buf = nil
 	c.chargeReply()
 	c.srv.remove(c)

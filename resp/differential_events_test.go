@@ -208,7 +208,7 @@ func (w *eventWatcher) after(words ...string) (reply string, events []string) {
 	}
 }
 
-func wordsOf(line string) []string {
+func splitLine(line string) []string {
 	words := strings.Fields(line)
 	for i := range words {
 		if words[i] == "%" {
@@ -227,8 +227,8 @@ func TestEventsAgainstRedis(t *testing.T) {
 		want.other.do("FLUSHALL")
 		got.other.do("FLUSHALL")
 		for _, line := range strings.Split(strings.TrimSpace(eventScript), "\n") {
-			_, w := want.after(wordsOf(line)...)
-			_, g := got.after(wordsOf(line)...)
+			_, w := want.after(splitLine(line)...)
+			_, g := got.after(splitLine(line)...)
 			if strings.Join(w, "\n") != strings.Join(g, "\n") {
 				t.Errorf("%s: %s:\n got %q\nwant %q", classes, line, g, w)
 			}
@@ -257,7 +257,7 @@ func TestRandomEventsAgainstRedis(t *testing.T) {
 	}
 	var done []string
 	for range n {
-		words := wordsOf(lines[rnd.IntN(len(lines))])
+		words := splitLine(lines[rnd.IntN(len(lines))])
 		for i := 1; i < len(words); i++ {
 			if len(words[i]) <= 2 && words[i] != "" && words[i][0] >= 'a' && rnd.IntN(2) == 0 {
 				words[i] = []string{"a", "b", "l", "s", "h"}[rnd.IntN(5)]

@@ -114,7 +114,8 @@ func (c *conn) window(reqs []request, known int, routes *Routes) int {
 // ownerOf is who serves the keys of a request; requests without keys, and those that
 // cannot be understood, are answered here.
 func (c *conn) ownerOf(r *request, routes *Routes) int32 {
-	if r.msg != "" || !r.cmd.keyed {
+	r.owner = ownerSelf
+	if r.msg != "" || !r.cmd.hasKeys() {
 		return ownerSelf
 	}
 	args := c.args[r.first:r.last]
@@ -129,11 +130,13 @@ func (c *conn) ownerOf(r *request, routes *Routes) int32 {
 		}
 		c.places = append(c.places, c.unit.Place(args[k.pos]))
 	}
-	r.owner = routes.ofAll(c.places)
+	if routes != nil {
+		r.owner = routes.ofAll(c.places)
+	}
 	if len(c.places) > 1 && !r.judged {
 		c.judge(r, c.places)
 	}
-	if r.msg == "" && r.cmd.flags&flagWrite != 0 {
+	if routes != nil && r.msg == "" && r.cmd.flags&flagWrite != 0 {
 		c.writes(r, routes, c.places)
 	}
 	return r.owner

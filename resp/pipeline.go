@@ -1,6 +1,8 @@
 package resp
 
 import (
+	"cmp"
+	"strings"
 	"time"
 
 	"github.com/ringside-kv/ringside/store"
@@ -40,6 +42,7 @@ func (c *conn) run() {
 	}
 	c.session.lastUsed.Store(int64(c.srv.clock()))
 	c.session.commands.Add(int64(len(c.reqs)))
+	c.multi.forget(c)
 	for i := range c.reqs {
 		c.resolve(&c.reqs[i])
 	}
@@ -60,6 +63,10 @@ func (c *conn) runResolved() {
 		}
 		if c.from != nil && c.postponed(&c.reqs[i]) {
 			i++
+			continue
+		}
+		if c.multi.open && c.queues(&c.reqs[i]) {
+			i += c.queue(&c.reqs[i])
 			continue
 		}
 		routes := c.enter()
@@ -106,8 +113,13 @@ func (c *conn) resolve(r *request) {
 	case r.msg != "":
 	case !c.authorized() && r.cmd.flags&flagNoAuth == 0:
 		r.msg = msgNoAuth
+	case c.from == nil && r.cmd.between:
+		r.msg = "ERR " + strings.ToUpper(strings.ReplaceAll(r.cmd.full, "|", " ")) + " is what nodes send each other"
 	case c.from != nil && !r.cmd.forNodes:
 		r.msg = "ERR '" + r.cmd.full + "' is not forwarded"
+	}
+	if r.msg != "" && r.cmd != nil && r.cmd.full == "exec" {
+		r.msg = "EXECABORT Transaction discarded because of: " + strings.TrimPrefix(r.msg, "ERR ")
 	}
 }
 
@@ -129,6 +141,9 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 		}
 		if !r.cmd.keyed {
 			if !r.cmd.neutral {
+				if n == 0 && c.session.redirect && routes != nil {
+					c.ownerOf(r, routes)
+				}
 				break
 			}
 			continue
@@ -169,7 +184,7 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 		}
 		keys += len(c.keys)
 		// What reads several keys must see them as of one moment.
-		latched = latched || r.cmd.flags&flagWrite != 0 || len(c.keys) > 1
+		latched = latched || r.cmd.flags&flagWrite != 0 || len(c.keys) > 1 || r.cmd.latched
 	}
 	if !latched {
 		c.places = c.places[:0]
@@ -264,14 +279,17 @@ func (c *conn) sendUnit() bool {
 	return !c.closing
 }
 
-// runApart runs a request in a unit of its own without latches. Earlier replies have
-// left, since the one to come is not kept with them.
+// runApart runs a request in a unit of its own, without latches or with all. Earlier replies
+// have left, since the one to come is not kept with them.
 func (c *conn) runApart(r *request) {
 	c.begin(nil)
+	if c.call.everything {
+		c.unit.HoldAll()
+	}
 	c.call.apart = true
 	c.leased.ran(r)
 	c.runOne(r)
-	c.call.apart = false
+	c.call.apart, c.call.everything = false, false
 	c.countOf(r, 0)
 	c.finishUnit()
 }
@@ -369,6 +387,7 @@ func (c *conn) reject(cmd *command, msg string) {
 func (c *conn) runOne(r *request) {
 	x := &c.call
 	x.again, x.waited = false, 0
+	x.everything = x.everything && x.apart
 	if r.msg != "" {
 		c.reject(r.cmd, r.msg)
 		return
@@ -380,25 +399,33 @@ func (c *conn) runOne(r *request) {
 			return
 		}
 	}
-	if c.srv.monitors.active() {
+	if c.srv.monitors.active() && r.cmd.as == nil && r.cmd.full != "exec" {
 		c.srv.monitors.feed(c, r.cmd, x.args)
 	}
-	if c.session.lastCmd.Load() != r.cmd {
-		c.session.lastCmd.Store(r.cmd)
+	cmd := cmp.Or(r.cmd.as, r.cmd)
+	if c.session.lastCmd.Load() != cmd {
+		c.session.lastCmd.Store(cmd)
 	}
-	at := len(c.out.buf)
-	start := c.srv.clock()
-	r.cmd.run(x)
-	took := c.srv.clock() - start - x.waited
+	c.execute(cmd, r.cmd.run)
+}
+
+// execute runs the call that is set up, as a call of cmd, and counts it.
+func (c *conn) execute(cmd *command, run func(*call)) {
+	x := &c.call
+	args, at := x.args, len(c.out.buf)
+	x.start = at
+	start, waited := c.srv.clock(), x.waited
+	run(x)
+	took := c.srv.clock() - start - (x.waited - waited)
 	if x.again {
 		return
 	}
 	failed := len(c.out.buf) > at && c.out.buf[at] == '-'
-	c.srv.stats.ran(r.cmd, took, failed)
+	c.srv.stats.ran(cmd, took, failed)
 	if failed {
 		c.srv.stats.errorReply(c.out.buf[at:])
 	}
-	c.srv.slowlog.consider(c, r.cmd, x.args, took)
+	c.srv.slowlog.consider(c, cmd, args, took)
 	if cap(c.out.buf) > keepReply {
 		c.chargeReply()
 	}

@@ -218,13 +218,13 @@ func (s *Server) Quiesce(ctx context.Context) error {
 func (c *conn) enter() *Routes {
 	c.leased.mark(c.srv)
 	for {
-		r := c.srv.routes.Load()
-		if r == nil {
+		c.routes = c.srv.routes.Load()
+		if c.routes == nil {
 			return nil
 		}
-		c.term.Store(r.term)
-		if c.srv.routes.Load() == r {
-			return r
+		c.term.Store(c.routes.term)
+		if c.srv.routes.Load() == c.routes {
+			return c.routes
 		}
 	}
 }

@@ -83,6 +83,7 @@ type Server struct {
 	logins   logins
 	started  time.Time
 	runID    string
+	process  uint64 // in the tokens of watched keys
 	config   configTable
 	routing  sync.Mutex // serializes SetRoutes
 	routes   atomic.Pointer[Routes]
@@ -126,6 +127,7 @@ func NewServer(cfg Config) (*Server, error) {
 		table:     newCommandTable(),
 		started:   time.Now(),
 		runID:     newRunID(),
+		process:   newProcess(),
 		conns:     make(map[int64]*conn),
 		listeners: make(map[net.Listener]struct{}),
 		stop:      make(chan struct{}),

@@ -23,6 +23,7 @@ type commandTable struct {
 func newCommandTable() *commandTable {
 	return buildCommandTable(
 		connectionCommands,
+		transactionCommands,
 		serverCommands,
 		genericCommands,
 		stringCommands,
@@ -30,6 +31,14 @@ func newCommandTable() *commandTable {
 		hashCommands,
 		setCommands,
 		listCommands,
+		streamCommands,
+		hyperloglogCommands,
+		sortCommands,
+		memoryCommands,
+		latencyCommands,
+		aclCommands,
+		functionCommands,
+		adminCommands,
 		pubsubCommands,
 		clusterCommands,
 		ringCommands,
@@ -53,6 +62,9 @@ func (t *commandTable) add(row, parent *command) *command {
 	c := new(command)
 	*c = *row
 	c.full, c.parent = c.name, parent
+	if c.refusal != "" {
+		c.run = refused(c.refusal)
+	}
 	if parent != nil {
 		c.full = parent.name + "|" + c.name
 	}
@@ -78,12 +90,17 @@ func (t *commandTable) add(row, parent *command) *command {
 	}
 	c.acl = aclCategories(c)
 	c.waits = parent != nil && parent.name == "ring" && c.flags&flagAdmin != 0 ||
-		c.full == "wait" || c.full == "debug" || c.full == "auth" || c.full == "hello"
+		c.full == "wait" || c.full == "debug" || c.full == "auth" || c.full == "hello" || c.full == "watch" || c.full == "exec"
 	c.spread = spreadCommands[c.full]
 	c.neutral = c.full == "ping" || c.full == "echo"
 	c.splits = merges[c.full] != nil
 	c.quick = c.flags&flagFast != 0 || c.complexity == "O(1)" || c.full == "del"
-	c.keyed = c.hasKeys()
+	c.keyed = c.hasKeys() && c.full != "watch"
+	c.between = c.full == "ring|watch" || c.full == "ring|exec" || c.full == "ring|view" || c.full == "ring|events"
+	c.latched = c.between
+	if c.full == "ring|exec" || c.full == "ring|view" {
+		c.within, c.as = t.keysWithin, t.byName["exec"]
+	}
 	c.publishes = c.name == "publish" || c.name == "spublish"
 	c.subscribes = c.group == "pubsub" && strings.HasSuffix(c.name, "subscribe")
 	c.whileSubscribed = c.subscribes || c.full == "ping" || c.full == "quit" || c.full == "reset"

@@ -62,7 +62,7 @@ const elementReply = 16
 func (x *call) deferred(size int64) bool {
 	fits := x.keepable(size)
 	switch {
-	case (size > largeReply || !fits) && (x.unit.Latched() || len(x.buf) > 0 || x.conn.runsAhead() && !x.apart):
+	case !x.inside && (size > largeReply || !fits) && (x.unit.Latched() || len(x.buf) > 0 || x.conn.runsAhead() && !x.apart):
 		x.again = true
 	case !fits:
 		x.err(x.overOutputBuffer())

@@ -82,6 +82,9 @@ var ringCommands = []command{
 				keys:       subKey("RO"),
 				args:       []argument{keyArg},
 			},
+			ringWhole("watch", -3, cmdRingWatch, flagReadonly, "Tells what watched keys are like, for another node."),
+			ringWhole("exec", -4, cmdRingExec, flagWrite, "Runs a transaction, for another node."),
+			ringWhole("view", -4, cmdRingExec, flagReadonly, "Runs a transaction that only reads, for another node."),
 			ringOrder("plan", -4, cmdRingPlan, "Shows what would move if nodes joined or left.",
 				argument{name: "join", kind: argString, token: "JOIN", optional: true, multiple: true},
 				argument{name: "leave", kind: argString, token: "LEAVE", optional: true, multiple: true}),
@@ -117,6 +120,23 @@ func ringQuery(name string, arity int, run func(*call), summary string, args ...
 		name: name, arity: arity, group: "cluster", since: "7.0.0", run: run, summary: summary, args: args,
 		flags: flagLoading | flagStale, complexity: "O(N) with N the number of ranges.",
 		tips: []string{"nondeterministic_output"},
+	}
+}
+
+// ringWhole is a row of RING that nodes send each other about several keys. Its keys are
+// found by code, but for those of WATCH.
+func ringWhole(name string, arity int, run func(*call), access cmdFlag, summary string) *command {
+	flags := "RW access update"
+	if access == flagReadonly {
+		flags = "RO access"
+	}
+	keys := []keySpec{{flags: flags, unknown: true}}
+	if name == "watch" {
+		keys = []keySpec{{flags: flags, index: 2, last: -1, step: 1}}
+	}
+	return &command{
+		name: name, arity: arity, group: "cluster", since: "7.0.0", run: run, summary: summary, keys: keys,
+		flags: access | flagNoScript | flagStale | flagSystem | flagSkipMonitor, complexity: "That of the commands.",
 	}
 }
 

@@ -18,6 +18,10 @@ func (x *call) stringRange(key []byte, v store.Value, off, n int64) {
 		x.bulk(v.Inline[off : off+n])
 	case n <= largeReply && n <= x.srv.settings.outputBuffer.Load()/2:
 		x.collectString(key, v, off, n)
+	case x.inside && x.keepable(n):
+		x.collectString(key, v, off, n)
+	case x.inside:
+		x.err(x.overOutputBuffer())
 	case x.unit.Latched() || len(x.buf) > 0 || x.conn.runsAhead() && !x.apart:
 		x.again = true
 	default:

@@ -34,6 +34,7 @@ func (s *Store) Clear(w Waiter) error {
 	for i := range s.latches {
 		s.latches[i].version.Add(1)
 	}
+	s.versions.emptied()
 	err := s.db.Apply(b, pebble.NoSync)
 	if err == nil {
 		s.counts.reset()

@@ -194,6 +194,7 @@ func (u *Unit) apply(w Waiter) error {
 	if taps != nil {
 		contents, entries = u.batch.Reader(), u.batch.Count() != u.headers
 	}
+	s.versions.changed(u.batch.Reader())
 	err := s.db.Apply(u.batch, pebble.NoSync)
 	if err == nil {
 		for _, d := range u.deltas {

@@ -129,7 +129,7 @@ func (u *Unit) RemoveElement(key []byte, v *Value, sub []byte) {
 // removed so must not be asked for by Element before it is set again: its line in the cache
 // stays.
 func (u *Unit) RemoveElements(key []byte, v *Value, from, to []byte) {
-	if from[0] <= FieldKind && to[0] >= FieldKind {
+	if from[0] <= FieldKind && bytes.Compare(to, []byte{FieldKind}) > 0 {
 		panic("store: fields are removed one by one")
 	}
 	lower := u.keep(u.elementKey(key, v, from))

@@ -182,6 +182,9 @@ func (s *Store) dropLatched(sts []stretch, d dropping, w Waiter) error {
 	for _, n := range d.nums {
 		s.latches[n].version.Add(1)
 	}
+	if d.told != nil || d.unread { // else it is not this store's to serve
+		s.versions.emptied()
+	}
 	err = s.db.Apply(b, pebble.NoSync)
 	if err == nil {
 		s.cache.sweep(d.marks, inside(sts))

@@ -33,7 +33,9 @@ type Store struct {
 	settler *settler
 	cache   *cache
 	latches latches
-	counts  counts
+	// versions are of keys, for those who watch them.
+	versions versions
+	counts   counts
 
 	// commits is held for reading by every commit to Pebble (beginCommit): from
 	// the choice of a journal entry's term until the counts agree with it.
@@ -300,6 +302,16 @@ func (s *Store) Identity() Identity { return s.identity }
 
 // Fsync returns what an acknowledged write has gone through.
 func (s *Store) Fsync() Fsync { return s.cfg.Fsync }
+
+// Sync has all that was committed before on stable storage, whatever the mode. It waits for
+// the disk.
+func (s *Store) Sync() error {
+	s.wal.tick()
+	if err := s.Writable(); err != nil {
+		return fmt.Errorf("sync: %w", err)
+	}
+	return nil
+}
 
 // LastSync returns when everything that had been written until then was last known to
 // be on stable storage.

@@ -250,6 +250,7 @@ func (c *Config) settings() resp.Settings {
 		MaxValue:          c.MaxValueSize,
 		MaxArgs:           c.MaxArgs,
 		Packed:            c.PackedSize,
+		Sparse:            c.SparseSize,
 		OutputBuffer:      c.OutputBuffer,
 		ClientMemory:      c.ClientMemory,
 		IdleTimeout:       c.IdleTimeout,

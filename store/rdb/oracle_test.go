@@ -133,9 +133,6 @@ func TestTypesOfRedisHaveNames(t *testing.T) {
 	ctx := context.Background()
 	for want, fill := range map[Type]func(key string) error{
 		SortedSet: func(k string) error { return c.ZAdd(ctx, k, redis.Z{Member: "a"}).Err() },
-		Stream: func(k string) error {
-			return c.XAdd(ctx, &redis.XAddArgs{Stream: k, Values: []string{"f", "v"}}).Err()
-		},
 	} {
 		key := want.String()
 		if err := fill(key); err != nil {

@@ -1,0 +1,171 @@
+package resp
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+
+	"github.com/tidwall/redcon"
+)
+
+// What nodes ask one another, or themselves, for transactions:
+//
+//	RING WATCH key [key ...]
+//	RING EXEC  n [key token]*n [count word ...]...
+//	RING VIEW  the same, if nothing in it writes
+//
+// RING WATCH answers each key with a token, which says all that matters for whether it has
+// changed since: which process served it in which epoch, the key's version, its expiry.
+// RING EXEC runs the commands, each its number of words and these, in one unit, if the tokens
+// of the keys that are watched still hold; else its reply is null.
+//
+// Invariant: both hold the latches of their keys, and go by the routes of their unit. So
+// whoever writes between them does it under the same latch in the same process, where the
+// version tells, or in another epoch. A token therefore never holds too long; it may hold
+// too short: keys share versions, and a new epoch need not mean a change.
+
+// tokenSize is: process, epoch, version (two numbers), expiry.
+const tokenSize = 5 * 8
+
+// newProcess returns a number that no other process has, or had.
+func newProcess() uint64 { return rand.Uint64() }
+
+// appendToken appends what is to be remembered of a key, of which there is nothing that
+// this unit has changed.
+func (x *call) appendToken(b, key []byte, expiry int64) []byte {
+	epoch := uint64(0)
+	if routes := x.conn.routes; routes != nil {
+		epoch = routes.Placement.Lookup(x.unit.Place(key).Token()).Epoch
+	}
+	all, own := x.unit.Version(key).Parts()
+	for _, n := range [...]uint64{x.srv.process, epoch, all, own, uint64(expiry)} {
+		b = binary.BigEndian.AppendUint64(b, n)
+	}
+	return b
+}
+
+// holds tells whether a key is as its token says.
+func (x *call) holds(key, token []byte) bool {
+	if len(token) != tokenSize {
+		return false
+	}
+	expiry := int64(binary.BigEndian.Uint64(token[tokenSize-8:]))
+	if expiry != 0 && expiry <= x.unit.Now() {
+		return false
+	}
+	var now [tokenSize]byte
+	return bytes.Equal(x.appendToken(now[:0], key, expiry), token)
+}
+
+func cmdRingWatch(x *call) {
+	keys := x.args[2:]
+	expiries := make([]int64, len(keys))
+	for i, key := range keys {
+		v, err := x.unit.Peek(key)
+		if err != nil {
+			x.fail(err)
+			return
+		}
+		expiries[i] = v.Expiry
+	}
+	// A key that has just been found to have expired was removed before it is watched.
+	if err := x.unit.Flush(); err != nil {
+		x.fail(err)
+		return
+	}
+	x.array(len(keys))
+	for i, key := range keys {
+		x.bulk(x.appendToken(nil, key, expiries[i]))
+	}
+}
+
+func cmdRingExec(x *call) {
+	watched, cmds, ok := splitExec(x.args)
+	if !ok {
+		x.err(msgSyntax)
+		return
+	}
+	defer x.shownExec()
+	for i := 0; i < len(watched); i += 2 {
+		if !x.holds(watched[i], watched[i+1]) {
+			x.nullArray()
+			return
+		}
+	}
+	n := 0
+	for range eachQueued(cmds) {
+		n++
+	}
+	x.array(n)
+	for _, args := range eachQueued(cmds) {
+		cmd, msg := x.srv.table.lookup(args)
+		if msg == "" && (cmd.between || !cmd.keyed && !cmd.neutral) {
+			msg = "ERR '" + cmd.full + "' is not forwarded"
+		}
+		if msg != "" {
+			x.conn.reject(cmd, msg)
+			continue
+		}
+		x.inner(cmd, args)
+	}
+}
+
+// splitExec splits the arguments of RING EXEC into keys with tokens and commands.
+func splitExec(args [][]byte) (watched, cmds [][]byte, ok bool) {
+	n, ok := parseInt(args[2])
+	rest := args[3:]
+	if !ok || n < 0 || n > int64(len(rest)/2) {
+		return nil, nil, false
+	}
+	return rest[:2*n], rest[2*n:], true
+}
+
+// eachQueued goes over commands that come with their numbers of words: with the place of each
+// one's first word.
+func eachQueued(cmds [][]byte) func(yield func(at int, args [][]byte) bool) {
+	return func(yield func(int, [][]byte) bool) {
+		for at := 0; at < len(cmds); {
+			n, ok := parseInt(cmds[at])
+			at++
+			if !ok || n < 1 || n > int64(len(cmds)-at) || !yield(at, cmds[at:at+int(n)]) {
+				return
+			}
+			at += int(n)
+		}
+	}
+}
+
+// keysWithin finds the keys of RING EXEC.
+func (t *commandTable) keysWithin(args [][]byte, dst []keyRef) ([]keyRef, error) {
+	watched, cmds, ok := splitExec(args)
+	if !ok {
+		return dst, errNoKeys
+	}
+	for i := 0; i < len(watched); i += 2 {
+		dst = append(dst, keyRef{pos: 3 + i})
+	}
+	first := len(args) - len(cmds)
+	for at, words := range eachQueued(cmds) {
+		cmd, msg := t.lookup(words)
+		if msg != "" || cmd.within != nil || !cmd.keyed {
+			continue
+		}
+		n := len(dst)
+		dst, _ = cmd.keysOf(words, dst) // or its handler says what is wrong
+		for i := n; i < len(dst); i++ {
+			dst[i] = keyRef{pos: first + at + dst[i].pos}
+		}
+	}
+	return dst, nil
+}
+
+// asArray returns a request.
+func asArray(name, sub string, args ...[]byte) []byte {
+	b := redcon.AppendArray(nil, 2+len(args))
+	b = redcon.AppendBulkString(b, name)
+	b = redcon.AppendBulkString(b, sub)
+	for _, arg := range args {
+		b = redcon.AppendBulk(b, arg)
+	}
+	return b
+}

@@ -1,0 +1,86 @@
+package store
+
+import (
+	"encoding/binary"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/batchrepr"
+)
+
+// A Version tells whether a key has changed since: two Versions of a key that are equal
+// mean that nothing was written to it in between. The converse does not hold: keys share
+// counters, about one key in a million each, and what empties a range counts for all keys.
+// That a key has expired, and is not removed yet, changes nothing: its expiry is for the
+// caller to compare.
+type Version struct{ all, stripe uint64 }
+
+// Parts are two numbers that make up the version.
+func (v Version) Parts() (a, b uint64) { return v.all, v.stripe }
+
+// VersionOf undoes Parts.
+func VersionOf(a, b uint64) Version { return Version{a, b} }
+
+// versions counts changes of keys, for those who watch them. Until somebody does, it has no
+// counters, and costs a commit one atomic load.
+//
+// Invariant: who changes keys counts that while it holds their latches, and before it lets
+// go; who looks at a counter, or makes the counters, holds the key's latch. So a commit that
+// saw no counters was over before anybody could look at one for its keys.
+type versions struct {
+	all     atomic.Uint64
+	stripes atomic.Pointer[stripes]
+}
+
+const stripeBits = 20
+
+type stripes [1 << stripeBits]atomic.Uint64
+
+func stripeOf(p Place) int { return int(mix(uint64(p)) >> (64 - stripeBits)) }
+
+// Version returns the version of a key, whose latch the unit must hold. The unit's own
+// changes count once they are applied.
+func (u *Unit) Version(key []byte) Version {
+	p := u.Place(key)
+	if !u.holds(p) {
+		panic("store: version of a key whose latch is not held")
+	}
+	vs := &u.s.versions
+	counters := vs.stripes.Load()
+	if counters == nil {
+		vs.stripes.CompareAndSwap(nil, new(stripes))
+		counters = vs.stripes.Load()
+	}
+	return Version{vs.all.Load(), counters[stripeOf(p)].Load()}
+}
+
+// changed counts what a batch changes.
+func (vs *versions) changed(batch batchrepr.Reader) {
+	counters := vs.stripes.Load()
+	if counters == nil {
+		return
+	}
+	for {
+		kind, key, value, ok, err := batch.Next()
+		if err != nil || !ok {
+			if err != nil {
+				vs.all.Add(1) // whatever it is
+			}
+			return
+		}
+		if len(key) <= placeSize || key[0] != kindData {
+			continue
+		}
+		counters[stripeOf(placeIn(key))].Add(1)
+		if kind == pebble.InternalKeyKindRangeDelete &&
+			(len(value) <= placeSize || value[0] != kindData || placeIn(value) != placeIn(key)) {
+			vs.all.Add(1)
+		}
+	}
+}
+
+// placeIn returns the place in a key of Pebble.
+func placeIn(key []byte) Place { return Place(binary.BigEndian.Uint64(key[1:])) }
+
+// emptied counts that ranges were emptied.
+func (vs *versions) emptied() { vs.all.Add(1) }
