@@ -34,6 +34,7 @@ type call struct {
 	table  collection.Table
 	list   collection.List
 	stream collection.Stream
+	zset   collection.ZSet
 	// values is scratch space of commands with several keys.
 	values []store.Value
 	// waited is time that the command has spent waiting, not working.

@@ -104,6 +104,9 @@ func (x *call) restore(key []byte, old store.Value, value *rdb.Value, expiry int
 	if value.Type == rdb.Stream {
 		return x.restoreStream(key, old, value, expiry)
 	}
+	if value.Type == rdb.SortedSet {
+		return x.restoreZSet(key, old, value, expiry)
+	}
 	t, typ, most, isLarge := &x.table, store.Hash, int64(compactFields), isLargeField
 	if value.Type == rdb.Set {
 		typ, most, isLarge = store.Set, compactMembers, isLargeMember

@@ -377,7 +377,10 @@ func (x *call) randomElements(typ store.Type, n int64, values bool) {
 				x.array(2)
 			}
 			x.bulk(field)
-			if values {
+			switch {
+			case values && typ == store.ZSet:
+				x.double(collection.ScoreOf(value))
+			case values:
 				x.bulk(value)
 			}
 		}

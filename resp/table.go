@@ -40,6 +40,9 @@ func newCommandTable() *commandTable {
 		functionCommands,
 		adminCommands,
 		pubsubCommands,
+		zsetCommands,
+		zsetRangeCommands,
+		geoCommands,
 		clusterCommands,
 		ringCommands,
 	)

@@ -8,7 +8,7 @@ import (
 	"github.com/ringside-kv/ringside/store/collection"
 )
 
-// What the commands on hashes and sets have in common.
+// What the commands on hashes and sets have in common, and some on sorted sets.
 
 // open opens the table at a key to change it, or to look at one field. It has replied, and
 // returns false, if that cannot be.
@@ -104,7 +104,7 @@ func (x *call) failPart(some bool, err error) {
 	}
 }
 
-// tableScan is HSCAN and SSCAN.
+// tableScan is HSCAN, SSCAN and ZSCAN.
 func (x *call) tableScan(typ store.Type) {
 	from, ok := parseCursor(x.args[2])
 	if !ok {
@@ -136,8 +136,13 @@ func (x *call) tableScan(typ store.Type) {
 			return
 		}
 		body.bulk(field)
-		if n++; typ == store.Hash {
+		n++
+		switch typ {
+		case store.Hash:
 			body.bulk(value)
+			n++
+		case store.ZSet:
+			body.bulk(appendScanned(nil, collection.ScoreOf(value), t.Value().Raw))
 			n++
 		}
 	})
