@@ -131,9 +131,9 @@ func TestSubscriptionsEndWithTheConnection(t *testing.T) {
 	}
 	_ = o.c.Close()
 	waitFor(t, "their end", func() bool { return srv.pubsub.n.Load() == 0 })
-	for kind, topics := range srv.pubsub.topics {
-		if len(topics) > 0 {
-			t.Errorf("kind %d: %d are left", kind, len(topics))
+	for kind := range subKinds {
+		if n := srv.pubsub.topicsOf(kind); n > 0 {
+			t.Errorf("kind %d: %d are left", kind, n)
 		}
 	}
 	other := dialRedis(t, addr, 2)
