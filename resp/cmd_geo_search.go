@@ -3,6 +3,7 @@ package resp
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // A geoPlace is a member that lies in a shape.
@@ -33,6 +34,14 @@ type geoKind struct {
 	stores bool // options may say where the result is stored
 }
 
+// storeEvent is the name of the event of a command that stores a sorted set.
+func storeEvent(name string) string {
+	if strings.HasPrefix(name, "georadius") {
+		return "georadiusstore"
+	}
+	return name
+}
+
 func cmdGeoradius(x *call) { x.georadius(geoKind{stores: true}) }
 
 func cmdGeoradiusRo(x *call) { x.georadius(geoKind{}) }
@@ -61,6 +70,7 @@ func (x *call) geosearch(k geoKind, s *geoSearch, key []byte, rest [][]byte) {
 	if !x.openWholeZSet(z, key) {
 		return
 	}
+	x.source(key, z.Value())
 	exists := z.Value().Exists()
 	// Errors come in the order of the arguments, among them that there is no such member.
 	locate := func(member []byte) string {

@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 )
 
@@ -50,10 +51,15 @@ func cmdXadd(x *call) {
 		x.fail(err)
 		return
 	}
+	x.unit.Note(store.EventStream, "xadd", x.args[1])
 	if o.trims {
-		if _, err := s.Trim(o.trim); err != nil {
+		n, err := s.Trim(o.trim)
+		if err != nil {
 			x.abort(err)
 			return
+		}
+		if n > 0 {
+			x.unit.Note(store.EventStream, "xtrim", x.args[1])
 		}
 	}
 	x.streamID(id)
@@ -108,6 +114,9 @@ func cmdXdel(x *call) {
 		x.failPart(n > 0, err)
 		return
 	}
+	if n > 0 {
+		x.unit.Note(store.EventStream, "xdel", x.args[1])
+	}
 	x.integer(n)
 }
 
@@ -125,6 +134,9 @@ func cmdXtrim(x *call) {
 	if err != nil {
 		x.fail(err)
 		return
+	}
+	if n > 0 {
+		x.unit.Note(store.EventStream, "xtrim", x.args[1])
 	}
 	x.integer(n)
 }
@@ -184,6 +196,7 @@ func cmdXsetid(x *call) {
 		}
 	}
 	s.SetLast(last, added, deleted)
+	x.unit.Note(store.EventStream, "xsetid", x.args[1])
 	x.ok()
 }
 

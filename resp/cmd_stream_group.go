@@ -3,6 +3,7 @@ package resp
 import (
 	"fmt"
 
+	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 )
 
@@ -30,7 +31,10 @@ func (x *call) group(key, name []byte) (g *collection.Group, ok bool) {
 
 // groupFound is group for commands that need one.
 func (x *call) groupFound(key, name []byte) (g *collection.Group, ok bool) {
-	if g, ok = x.group(key, name); ok && g == nil {
+	if g, ok = x.group(key, name); ok {
+		x.source(key, x.stream.Value())
+	}
+	if ok && g == nil {
 		x.noGroup(key, name)
 		return nil, false
 	}
@@ -140,6 +144,7 @@ func cmdXgroupCreate(x *call) {
 		return
 	}
 	s.CreateGroup(x.args[3], last, read).Save()
+	x.unit.Note(store.EventStream, "xgroup-create", x.args[2])
 	x.ok()
 }
 
@@ -168,6 +173,7 @@ func cmdXgroupSetid(x *call) {
 	if last, ok := x.lastID(true); ok {
 		g.Set(last, read)
 		g.Save()
+		x.unit.Note(store.EventStream, "xgroup-setid", x.args[2])
 		x.ok()
 	}
 }
@@ -179,6 +185,7 @@ func cmdXgroupDestroy(x *call) {
 	}
 	if g != nil {
 		g.Destroy()
+		x.unit.Note(store.EventStream, "xgroup-destroy", x.args[2])
 	}
 	x.boolean(g != nil)
 }
@@ -199,6 +206,7 @@ func cmdXgroupCreateconsumer(x *call) {
 	if c == nil {
 		g.CreateConsumer(x.args[4], x.unit.Now())
 		g.Save()
+		x.unit.Note(store.EventStream, "xgroup-createconsumer", x.args[2])
 	}
 	x.boolean(c == nil)
 }
@@ -221,5 +229,19 @@ func cmdXgroupDelconsumer(x *call) {
 		return
 	}
 	g.Save()
+	x.unit.Note(store.EventStream, "xgroup-delconsumer", x.args[2])
 	x.integer(c.Pending)
+}
+
+// serveConsumer is [collection.Group.Serve] of a group at a key, which notes that a consumer
+// is new.
+func (x *call) serveConsumer(key []byte, g *collection.Group, name []byte) (*collection.Consumer, error) {
+	known, err := g.Consumer(name)
+	if err != nil {
+		return nil, err
+	}
+	if known == nil {
+		x.unit.Note(store.EventStream, "xgroup-createconsumer", key)
+	}
+	return g.Serve(name, x.unit.Now())
 }

@@ -240,6 +240,7 @@ func (x *call) openGroupRead(g *groupRead, r *streamRead, i int) (ok bool) {
 	if !x.openStream(&g.s, g.key) {
 		return false
 	}
+	x.source(g.key, g.s.Value())
 	var err error
 	if g.g, err = g.s.Group(r.group); err != nil {
 		x.fail(err)
@@ -292,7 +293,7 @@ func (g *groupRead) serve(x *call, r *streamRead) (served bool, err error) {
 			return false, err
 		}
 	}
-	c, err := g.g.Serve(r.consumer, x.unit.Now())
+	c, err := x.serveConsumer(g.key, g.g, r.consumer)
 	if err != nil {
 		return false, err
 	}

@@ -118,13 +118,14 @@ func (x *call) setScores(c *scoreCondition, scores []float64, member func(i int)
 	if !ok {
 		return
 	}
-	n, result, set := int64(0), 0.0, false
+	n, result, set, touched := int64(0), 0.0, false, false
 	for i, score := range scores {
 		isNew, longest := false, len(member(i))
 		var failure error
 		err := z.Update(member(i), func(old float64, had bool) (float64, bool) {
 			result, set, failure = c.decide(old, score, had)
 			isNew = set && !had
+			touched = touched || isNew || set && result != old
 			if isNew || set && countChanged && result != old {
 				n++
 			}
@@ -144,6 +145,11 @@ func (x *call) setScores(c *scoreCondition, scores []float64, member func(i int)
 	if err := z.Flush(); err != nil {
 		x.fail(err)
 		return
+	}
+	if touched && c.incr {
+		x.unit.Note(store.EventSortedSet, "zincr", x.args[1])
+	} else if touched {
+		x.unit.Note(store.EventSortedSet, "zadd", x.args[1])
 	}
 	switch {
 	case !c.incr:
@@ -221,7 +227,19 @@ func cmdZrem(x *call) {
 		x.fail(err)
 		return
 	}
+	if n > 0 {
+		x.unscored(x.args[1], z, "zrem")
+	}
 	x.integer(n)
+}
+
+// unscored notes that members of a sorted set were removed, and the key if they were its
+// last.
+func (x *call) unscored(key []byte, z *collection.ZSet, name string) {
+	x.unit.Note(store.EventSortedSet, name, key)
+	if z.Len() == 0 {
+		x.unit.Note(store.EventGeneric, "del", key)
+	}
 }
 
 func cmdZrank(x *call) { x.rankOf(false) }

@@ -227,7 +227,11 @@ func (x *call) scoredInput(in *scoredInput, key []byte) bool {
 		typ = store.Set
 	}
 	in.isSet, in.weight = typ == store.Set, 1
-	return x.openWhole(&in.table, key, typ)
+	if !x.openWhole(&in.table, key, typ) {
+		return false
+	}
+	x.source(key, in.table.Value())
+	return true
 }
 
 // options reads those of a command; it returns an error reply, or "".
@@ -324,6 +328,8 @@ func (x *call) storeScored(key []byte, members scoredMembers) {
 	dst.Limit(int(x.srv.settings.packed.Load()))
 	dst.Over(x.unit, key, old)
 	longest := 0
+	x.unit.Replaces(old.Exists())
+	defer x.unit.Replaces(false)
 	err = dst.Replace(func(set func(member []byte, score float64) error) error {
 		var failure error
 		err := members(func(member []byte, score float64) bool {
@@ -343,6 +349,7 @@ func (x *call) storeScored(key []byte, members scoredMembers) {
 		x.fail(err)
 		return
 	}
+	x.stored(store.EventSortedSet, storeEvent(x.cmd.name), key, old, dst.Len())
 	x.integer(dst.Len())
 }
 

@@ -27,13 +27,13 @@ func (x *call) popScored(back bool) {
 	case !z.Value().Exists() || n == 0:
 		x.array(0)
 	case x.keeps(z.Value(), z.Len(), min(n, z.Len())):
-		x.popRange(z, n, back, several && x.proto == 3)
+		x.popRange(x.args[1], z, n, back, several && x.proto == 3)
 	}
 }
 
 // popRange removes up to n members from an end and replies with an array of them, each in an
 // array of its own if they are nested.
-func (x *call) popRange(z *collection.ZSet, n int64, back, nested bool) {
+func (x *call) popRange(key []byte, z *collection.ZSet, n int64, back, nested bool) {
 	at := len(x.buf)
 	n = min(n, z.Len())
 	if nested {
@@ -54,7 +54,9 @@ func (x *call) popRange(z *collection.ZSet, n int64, back, nested bool) {
 	if err != nil {
 		x.buf = x.buf[:at]
 		x.abort(err)
+		return
 	}
+	x.unscored(key, z, sideEvent(back, "zpopmax", "zpopmin"))
 }
 
 // cmdZmpop removes members from the first of some sorted sets that has any.
@@ -97,7 +99,7 @@ func cmdZmpop(x *call) {
 		if x.keeps(z.Value(), z.Len(), min(most, z.Len())) {
 			x.array(2)
 			x.bulk(key)
-			x.popRange(z, most, back, true)
+			x.popRange(key, z, most, back, true)
 		}
 		return
 	}

@@ -169,6 +169,7 @@ func (x *call) zrange(r *zrange, args [][]byte) {
 	if !x.openWholeZSet(z, args[0]) {
 		return
 	}
+	x.source(args[0], z.Value())
 	if r.store {
 		x.storeScored(x.args[1], func(yield func(member []byte, score float64) bool) error { return r.members(z, yield) })
 		return
@@ -277,6 +278,9 @@ func (x *call) removeBetween(by int) {
 	if err != nil {
 		x.failPart(n > 0, err)
 		return
+	}
+	if n > 0 {
+		x.unscored(x.args[1], z, x.cmd.name)
 	}
 	x.integer(n)
 }
