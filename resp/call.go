@@ -82,13 +82,21 @@ func (x *call) saw(key []byte, v *store.Value) {
 	}
 }
 
+// source is saw for what a command only reads, whether it writes others or not, and has not
+// been counted yet if it does.
+func (x *call) source(key []byte, v *store.Value) {
+	if x.cmd.flags&flagReadonly == 0 {
+		x.looked(key, v)
+	}
+}
+
 // looked is saw for what commands that write only read.
 func (x *call) looked(key []byte, v *store.Value) {
 	if v.Exists() {
 		x.srv.stats.hits.Add(1)
 	} else {
 		x.srv.stats.misses.Add(1)
-		if p := x.cmd.parent; p == nil || p.name == "xinfo" { // OBJECT tells nobody
+		if x.cmd.parent == nil || x.cmd.parent.name != "object" { // OBJECT tells nobody
 			x.unit.Note(store.EventMiss, "keymiss", key)
 		}
 	}

@@ -91,6 +91,7 @@ func cmdPfadd(x *call) {
 			x.fail(err)
 			return
 		}
+		x.unit.Note(store.EventString, "pfadd", key)
 	}
 	x.boolean(changed)
 }
@@ -129,6 +130,7 @@ func (x *call) unionOf(keys [][]byte) (*hyperloglog.Union, bool) {
 		if !ok {
 			return nil, false
 		}
+		x.source(key, &v)
 		if !v.Exists() {
 			continue
 		}
@@ -158,6 +160,7 @@ func cmdPfmerge(x *call) {
 		x.failSketch(err)
 		return
 	}
+	x.unit.Note(store.EventString, "pfadd", key)
 	x.ok()
 }
 

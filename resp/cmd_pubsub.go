@@ -11,6 +11,10 @@ func cmdPunsubscribe(x *call) { x.unsubscribe(subPattern) }
 func cmdSunsubscribe(x *call) { x.unsubscribe(subShard) }
 
 func (x *call) subscribe(kind subKind) {
+	if x.inside { // messages wait for the reply of the whole transaction
+		x.conn.holdPushes(true)
+		x.then = func() {}
+	}
 	for _, name := range x.args[1:] {
 		x.srv.pubsub.add(x.conn, kind, name)
 		x.subscription(name)

@@ -21,9 +21,7 @@ func (x *call) sets(keys [][]byte) ([]collection.Table, bool) {
 		if !x.openWhole(&sets[i], keys[i], store.Set) {
 			return nil, false
 		}
-		if x.cmd.flags&flagReadonly == 0 {
-			x.looked(keys[i], sets[i].Value())
-		}
+		x.source(keys[i], sets[i].Value())
 	}
 	return sets, true
 }
@@ -182,12 +180,7 @@ func (x *call) setStore(of func([]collection.Table) setMembers) {
 	if dst.Len() > compactMembers || !integers {
 		dst.MarkLarge()
 	}
-	switch {
-	case dst.Len() > 0:
-		x.unit.Note(store.EventSet, x.cmd.name, x.args[1])
-	case old.Exists():
-		x.unit.Note(store.EventGeneric, "del", x.args[1])
-	}
+	x.stored(store.EventSet, x.cmd.name, x.args[1], old, dst.Len())
 	x.integer(dst.Len())
 }
 

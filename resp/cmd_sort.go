@@ -108,6 +108,7 @@ func (s *sorter) open() bool {
 		x.fail(err)
 		return false
 	}
+	x.source(x.args[1], &v)
 	switch v.Type {
 	case store.List:
 		l := &x.list
@@ -325,6 +326,8 @@ func (s *sorter) store() {
 	l := &x.list
 	l.MaxPacked = int(x.srv.settings.packed.Load())
 	l.Over(x.unit, s.o.store, old)
+	x.unit.Replaces(old.Exists())
+	defer x.unit.Replaces(false)
 	err = l.Replace(func(yield func([]byte) error) error {
 		for _, value := range s.out {
 			if err := yield(value); err != nil {
@@ -337,5 +340,6 @@ func (s *sorter) store() {
 		x.fail(err)
 		return
 	}
+	x.stored(store.EventList, "sortstore", s.o.store, old, int64(len(s.out)))
 	x.integer(int64(len(s.out)))
 }

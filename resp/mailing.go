@@ -8,10 +8,13 @@ type mailing struct {
 	from  *conn   // who publishes, if that is a client: it may be among those who listen
 	text  []byte  // the message, see appendMessage
 	dirty []*conn // whose queues are to leave
+	// queued is how many bytes of messages are to leave, each counted once.
+	queued int
 }
 
 // post queues the text for clients. The caller holds the lock of their topic.
 func (m *mailing) post(to []*conn) {
+	m.queued += len(m.text)
 	for _, c := range to {
 		if c == m.from && c.session.replies == replyOn {
 			// Its own messages come before the reply.
@@ -28,11 +31,16 @@ func (m *mailing) post(to []*conn) {
 
 // kick has what is queued leave. It does not wait.
 func (m *mailing) kick() {
-	for i, c := range m.dirty {
+	for _, c := range m.dirty {
 		c.kickPushes()
-		m.dirty[i] = nil
 	}
-	m.dirty = m.dirty[:0]
+	m.clear()
+}
+
+// clear forgets what has left, or will.
+func (m *mailing) clear() {
+	clear(m.dirty)
+	m.dirty, m.queued = m.dirty[:0], 0
 	if cap(m.text) > keepReply {
 		m.text = nil
 	}

@@ -35,7 +35,6 @@ func (c *conn) publish(reqs []request) int {
 	}
 	p := c.pub
 	if c.from == nil {
-		p.mailing.from = c
 		p.sendToPeers(c, reqs)
 	}
 	p.counts, p.collect = p.counts[:0], len(p.peers) > 0
@@ -49,7 +48,7 @@ func (c *conn) publish(reqs []request) int {
 			p.counts = append(p.counts, -1) // it has replied with an error
 		}
 	}
-	p.mailing.kick()
+	c.srv.courier.take(c.srv, &p.mailing)
 	if p.collect {
 		p.addPeers(len(reqs))
 		for _, count := range p.counts {
@@ -60,7 +59,7 @@ func (c *conn) publish(reqs []request) int {
 			c.out.integer(count)
 			c.count(at)
 		}
-		p.peers = p.peers[:0]
+		p.peers, p.collect = p.peers[:0], false
 	}
 	return n
 }
@@ -122,7 +121,20 @@ func (x *call) deliver(kind subKind) {
 	if c.pub == nil {
 		c.pub = new(publisher)
 	}
+	c.pub.mailing.from = nil
+	if c.from == nil {
+		c.pub.mailing.from = c
+	}
 	n := x.srv.pubsub.deliver(&c.pub.mailing, kind, x.args[1], x.args[2])
+	if x.inside { // a transaction, by itself
+		x.srv.courier.take(x.srv, &c.pub.mailing)
+		for _, reply := range x.askPeers(x.raw()) {
+			more, _ := integerReply(reply)
+			n += more
+		}
+		x.integer(n)
+		return
+	}
 	if c.pub.collect {
 		c.pub.counts = append(c.pub.counts, n)
 		return

@@ -100,7 +100,7 @@ func takesSeveralKeys(c *command) bool {
 	}
 	several := len(c.keys) > 1
 	for _, spec := range c.keys {
-		several = several || spec.last != 0 || spec.keynum
+		several = several || !spec.notKey && (spec.last != 0 || spec.keynum)
 	}
 	return several
 }

@@ -92,6 +92,7 @@ type Server struct {
 	watchers watchers
 	blocked  blocked
 	pubsub   pubsub
+	courier  courier
 	draws    collection.Draws
 	peak     atomic.Int64 // most memory that sample has seen in use
 
@@ -139,6 +140,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s.budget.init(s)
 	s.pause.init()
 	s.blocked.init()
+	s.courier.init()
 	s.keyEvents.init(s)
 	s.done.Add(1)
 	go s.watch(newReporter(s.table, cfg.Scope))

@@ -43,6 +43,17 @@ func (x *call) removed(key []byte, t *collection.Table, c store.EventClass, name
 	}
 }
 
+// stored notes that a result was stored in place of an old value, or that there was none and
+// the key is gone.
+func (x *call) stored(c store.EventClass, name string, key []byte, old store.Value, elements int64) {
+	switch {
+	case elements > 0:
+		x.unit.Note(c, name, key)
+	case old.Exists():
+		x.unit.Note(store.EventGeneric, "del", key)
+	}
+}
+
 // fieldFits reports whether a field, or a member, may be as long; otherwise it has replied.
 func (x *call) fieldFits(field []byte) bool {
 	if int64(len(field)) > x.srv.settings.maxKey.Load() {

@@ -1,0 +1,33 @@
+package resp
+
+import (
+	"bytes"
+	"io"
+	"testing"
+)
+
+// BenchmarkPublish sends messages to 50 subscribers, 16 in a pipeline.
+func BenchmarkPublish(b *testing.B) {
+	_, addr := serveTest(b, nil)
+	for range 50 {
+		o := dialRedis(b, addr, 2)
+		o.do("SUBSCRIBE", "channel")
+		go func() { _, _ = io.Copy(io.Discard, o.c) }()
+	}
+	o := dialRedis(b, addr, 2)
+	request := bytes.Repeat(appendRequest(nil, "PUBLISH", "channel", "message"), 16)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if i%16 != 0 {
+			continue
+		}
+		if _, err := o.c.Write(request); err != nil {
+			b.Fatal(err)
+		}
+		for range 16 {
+			if v, err := readValue(o.r); err != nil || v.text != "50" {
+				b.Fatal(v, err)
+			}
+		}
+	}
+}

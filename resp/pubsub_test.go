@@ -1,0 +1,173 @@
+package resp
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+// A subscriber that does not read is closed once so much waits for it, and costs the others
+// nothing.
+func TestASubscriberThatDoesNotReadIsClosed(t *testing.T) {
+	srv, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.OutputBuffer = 1 << 20 })
+	slow, quick, from := dialRedis(t, addr, 2), dialRedis(t, addr, 2), dialRedis(t, addr, 2)
+	slow.do("SUBSCRIBE", "news")
+	quick.do("SUBSCRIBE", "news")
+	message := strings.Repeat("x", 16<<10)
+	counts := make(map[string]int)
+	for sent := 0; counts[":1"] == 0; sent++ {
+		counts[from.do("PUBLISH", "news", message).String()]++
+		if v, err := readValue(quick.r); err != nil || len(v.elems) != 3 || v.elems[2].text != message {
+			t.Fatalf("message %d: %v", sent, err)
+		}
+		if sent > 10000 {
+			t.Fatal("it is not closed")
+		}
+	}
+	waitFor(t, "an end", func() bool { return srv.count.Load() == 2 })
+	if used := srv.budget.inUse(); used > 1<<20 {
+		t.Errorf("%d bytes are still charged", used)
+	}
+}
+
+// What many publish at once reaches all subscribers, that of each publisher in order, and
+// nothing after the reply that says that a subscription is over.
+func TestManyPublishersAndSubscribers(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	const publishers, messages = 6, 300
+	var subscribers, all sync.WaitGroup
+	subscribers.Add(5)
+	for i := range 5 {
+		o := dialRedis(t, addr, 2+i%2)
+		o.do("SUBSCRIBE", "news")
+		all.Go(func() {
+			seen := make(map[string]int)
+			for n := 0; n < publishers*messages; n++ {
+				v, err := readValue(o.r)
+				if err != nil || len(v.elems) != 3 {
+					t.Errorf("message %d: %v, %v", n, v, err)
+					break
+				}
+				who, number, _ := strings.Cut(v.elems[2].text, " ")
+				if number != fmt.Sprint(seen[who]) {
+					t.Errorf("%s of %s came as number %d", number, who, seen[who])
+				}
+				seen[who]++
+			}
+			subscribers.Done()
+		})
+	}
+	// This one comes and goes.
+	restless, stop := dialRedis(t, addr, 3), make(chan struct{})
+	all.Go(func() {
+		for {
+			restless.send("SUBSCRIBE", "news", "other")
+			restless.send("UNSUBSCRIBE", "news")
+			subscribed := false
+			for over := false; !over; {
+				v, err := readValue(restless.r)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				switch v.elems[0].text {
+				case "subscribe":
+					subscribed = true
+				case "unsubscribe":
+					over = true
+				default:
+					if !subscribed {
+						t.Error("a message without a subscription")
+					}
+				}
+			}
+			select {
+			case <-stop:
+				return
+			default:
+			}
+		}
+	})
+	var done sync.WaitGroup
+	for i := range publishers {
+		o := dialRedis(t, addr, 2)
+		done.Go(func() {
+			for n := 0; n < messages; n += 10 {
+				for m := range 10 {
+					o.send("PUBLISH", "news", fmt.Sprint(i, " ", n+m))
+				}
+				for range 10 {
+					if v := o.next(); v.text != "5" && v.text != "6" {
+						t.Errorf("%v clients got it", v)
+					}
+				}
+			}
+		})
+	}
+	done.Wait()
+	subscribers.Wait()
+	close(stop)
+	all.Wait()
+}
+
+// Subscriptions end with the connection, and with RESET, wherever messages are on their way.
+func TestSubscriptionsEndWithTheConnection(t *testing.T) {
+	srv, addr := serveTest(t, nil)
+	o := dialRedis(t, addr, 2)
+	for i := range 100 {
+		o.send("SUBSCRIBE", fmt.Sprint("c", i))
+		o.send("PSUBSCRIBE", fmt.Sprint("p", i))
+		o.send("SSUBSCRIBE", fmt.Sprint("s", i))
+	}
+	for range 300 {
+		o.next()
+	}
+	if n := srv.pubsub.n.Load(); n != 300 {
+		t.Errorf("%d subscriptions", n)
+	}
+	_ = o.c.Close()
+	waitFor(t, "their end", func() bool { return srv.pubsub.n.Load() == 0 })
+	for kind := range subKinds {
+		if n := srv.pubsub.topicsOf(kind); n > 0 {
+			t.Errorf("kind %d: %d are left", kind, n)
+		}
+	}
+	other := dialRedis(t, addr, 2)
+	other.do("SUBSCRIBE", "a", "b")
+	other.next()
+	if got := other.do("RESET").String(); got != "+RESET" || srv.pubsub.n.Load() != 0 {
+		t.Error(got)
+	}
+	// Whoever listens is never idle.
+	other.do("SUBSCRIBE", "a")
+	srv.settings.idleTimeout.Store(int64(time.Nanosecond))
+	srv.closeIdle()
+	if got := other.do("PING").String(); got != "*($pong $)" {
+		t.Error(got)
+	}
+}
+
+// Shard channels lie anywhere on a forward connection; a redirect connection is sent to the
+// owner of their token, as by Redis Cluster.
+func TestShardChannelsOnARedirectConnection(t *testing.T) {
+	r, keys := halves(t)
+	o := dialRedis(t, r.addrs[0], 2)
+	o.want("*($ssubscribe $"+keys[1]+" :1)", "SSUBSCRIBE", keys[1])
+	o = dialRedis(t, r.addrs[0], 2)
+	o.want("+OK", "RING", "ROUTE", "redirect")
+	for _, words := range [][]string{{"SPUBLISH", keys[1], "m"}, {"SSUBSCRIBE", keys[1]}, {"SUNSUBSCRIBE", keys[1]}} {
+		if got := o.do(words...).String(); !strings.HasPrefix(got, "-MOVED ") || !strings.HasSuffix(got, " "+r.addrs[1]) {
+			t.Errorf("%v: %s", words, got)
+		}
+	}
+	o.want("-"+msgCrossSlot, "SSUBSCRIBE", keys[0], keys[1])
+	o.want(":0", "SPUBLISH", keys[0], "m")
+	o.want(":0", "PUBLISH", keys[1], "m")
+	o = dialRedis(t, r.addrs[1], 2)
+	o.want("+OK", "RING", "ROUTE", "redirect")
+	o.want(":1", "SPUBLISH", keys[1], "m")
+}
