@@ -203,3 +203,21 @@ func TestAFailedUnitServesNobody(t *testing.T) {
 		t.Errorf("it got %s", got)
 	}
 }
+
+// Who is just being served waits for what comes of that, though its time is over.
+func TestATimeThatIsOverTakesNothingBack(t *testing.T) {
+	srv, addr := serveTest(t, nil)
+	o := dialRedis(t, addr, 2)
+	o.send("BLPOP", "l", "0.3")
+	waitFor(t, "somebody to wait", func() bool { return srv.blocked.queued.Load() == 1 })
+	w := srv.blocked.first([]byte("l"), 1)[0]
+	if !srv.blocked.claim(w) {
+		t.Fatal("nobody waits any more")
+	}
+	o.silent(500 * time.Millisecond)
+	w.out.bulkString("x")
+	w.end(waitServed, "")
+	if got := o.next().String(); got != "$x" {
+		t.Errorf("it got %s", got)
+	}
+}
