@@ -22,7 +22,7 @@ func (x *call) blockingZpop(back bool) {
 		if x.openZSet(&x.zset, key) {
 			x.array(3)
 			x.bulk(key)
-			x.takeRange(&x.zset, 1, back, false)
+			x.takeRange(key, &x.zset, 1, back, false)
 		}
 	})
 }

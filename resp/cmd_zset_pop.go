@@ -27,25 +27,25 @@ func (x *call) popScored(back bool) {
 	case !z.Value().Exists() || n == 0:
 		x.array(0)
 	case x.keeps(z.Value(), z.Len(), min(n, z.Len())):
-		x.popRange(z, n, back, several && x.proto == 3)
+		x.popRange(x.args[1], z, n, back, several && x.proto == 3)
 	}
 }
 
-// popRange removes up to n members from an end and replies with an array of them, each in an
-// array of its own if they are nested.
-func (x *call) popRange(z *collection.ZSet, n int64, back, nested bool) {
+// popRange removes up to n members from an end of a sorted set and replies with an array of
+// them, each in an array of its own if they are nested.
+func (x *call) popRange(key []byte, z *collection.ZSet, n int64, back, nested bool) {
 	n = min(n, z.Len())
 	if nested {
 		x.array(int(n))
 	} else {
 		x.array(int(2 * n))
 	}
-	x.takeRange(z, n, back, nested)
+	x.takeRange(key, z, n, back, nested)
 }
 
-// takeRange removes up to n members from an end and replies with each and its score, in an
-// array of its own if they are nested.
-func (x *call) takeRange(z *collection.ZSet, n int64, back, nested bool) {
+// takeRange removes up to n members from an end of a sorted set and replies with each and its
+// score, in an array of its own if they are nested.
+func (x *call) takeRange(key []byte, z *collection.ZSet, n int64, back, nested bool) {
 	at := len(x.buf)
 	err := z.Pop(n, back, func(member []byte, score float64) {
 		if nested {
@@ -60,7 +60,9 @@ func (x *call) takeRange(z *collection.ZSet, n int64, back, nested bool) {
 	if err != nil {
 		x.buf = x.buf[:at]
 		x.abort(err)
+		return
 	}
+	x.removedScored(key, z, map[bool]string{false: "zpopmin", true: "zpopmax"}[back])
 }
 
 // A zmpop is what ZMPOP is to take: up to so many members from an end.
@@ -110,7 +112,7 @@ func (x *call) popScoredOf(key []byte, o zmpop) {
 	if x.keeps(z.Value(), z.Len(), min(o.most, z.Len())) {
 		x.array(2)
 		x.bulk(key)
-		x.popRange(z, o.most, o.back, true)
+		x.popRange(key, z, o.most, o.back, true)
 	}
 }
 
