@@ -1,0 +1,223 @@
+package resp
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A brokenLink fails the requests that it is told to: before they are sent, or when their
+// answers are on their way.
+type brokenLink struct {
+	Link
+	mu     sync.Mutex
+	breaks string // a word of the requests whose answers are lost
+	times  int
+	lost   int
+	short  bool // they have little time
+	guests int  // requests that would let one in
+}
+
+func (l *brokenLink) Way() Way { return &brokenWay{Way: l.Link.Way(), link: l} }
+
+func (l *brokenLink) lose(word string, times int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.breaks, l.times, l.lost = word, times, 0
+}
+
+func (l *brokenLink) loses(batch []byte) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if strings.Contains(string(batch), "ENQUEUE") {
+		l.guests++
+	}
+	if l.times == 0 || !strings.Contains(string(batch), l.breaks) {
+		return false
+	}
+	l.times--
+	l.lost++
+	return true
+}
+
+type brokenWay struct {
+	Way
+	link *brokenLink
+	lost bool
+}
+
+func (w *brokenWay) Send(batch []byte, n int, terms Terms, timeout time.Duration, arrived func()) error {
+	if w.lost = w.link.loses(batch); w.lost && w.link.short {
+		timeout = 100 * time.Millisecond
+	}
+	return w.Way.Send(batch, n, terms, timeout, arrived)
+}
+
+func (w *brokenWay) Wait() (Replies, error) {
+	replies, err := w.Way.Wait()
+	if w.lost {
+		return Replies{}, ErrUnknownOutcome
+	}
+	return replies, err
+}
+
+// brokenTest is two servers of which the second has all keys, and how the first gets there.
+func brokenTest(t *testing.T) (*routed, *brokenLink) {
+	r := routedTest(t, 2)
+	link := &brokenLink{Link: r.links["n1"].Link}
+	route := r.links["n1"]
+	route.Link = link
+	r.links["n1"] = route
+	r.placeAll(r.all(1))
+	return r, link
+}
+
+// A connection between nodes that breaks does not cost a client its place.
+func TestAWaitSurvivesABrokenConnection(t *testing.T) {
+	r, link := brokenTest(t)
+	first, second := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[1], 2)
+	link.short = true
+	link.lose("AWAIT", 3)
+	first.send("BLPOP", "l", "0")
+	r.waits(1, 1)
+	second.send("BLPOP", "l", "0")
+	r.waits(1, 2)
+	waitFor(t, "connections to break", func() bool {
+		link.mu.Lock()
+		defer link.mu.Unlock()
+		return link.guests == 4
+	})
+	r.waits(1, 2)
+	push := dialRedis(t, r.addrs[1], 2)
+	push.want(":1", "RPUSH", "l", "x")
+	if got := first.next().String(); got != "*($l $x)" {
+		t.Errorf("the first got %s", got)
+	}
+	push.want(":1", "RPUSH", "l", "y")
+	if got := second.next().String(); got != "*($l $y)" {
+		t.Errorf("the second got %s", got)
+	}
+}
+
+// Where it cannot be told whether a client was served, it is told that; where it can, it gets
+// what it was served.
+func TestALostAnswerIsUnknown(t *testing.T) {
+	r, link := brokenTest(t)
+	o, push := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[1], 2)
+	// The answer that says what it was served.
+	link.lose("AWAIT", 1)
+	o.send("BLPOP", "l", "0")
+	r.waits(1, 1)
+	push.want(":1", "RPUSH", "l", "x")
+	if got := o.next().String(); !strings.HasPrefix(got, "-UNKNOWN ") {
+		t.Errorf("a lost answer: %s", got)
+	}
+	// That to the command itself, which was served at once.
+	push.want(":1", "RPUSH", "l", "x")
+	link.lose("ENQUEUE", 1)
+	if got := o.do("BLPOP", "l", "0").String(); !strings.HasPrefix(got, "-UNKNOWN ") {
+		t.Errorf("a lost answer: %s", got)
+	}
+	// That which says that it waits: it is asked for, and waits on.
+	link.lose("ENQUEUE", 1)
+	o.send("BLPOP", "l", "0")
+	waitFor(t, "somebody to wait", func() bool {
+		link.mu.Lock()
+		defer link.mu.Unlock()
+		return link.lost == 1 && r.servers[1].blocked.queued.Load() == 1
+	})
+	push.want(":1", "RPUSH", "l", "y")
+	if got := o.next().String(); got != "*($l $y)" {
+		t.Errorf("it got %s", got)
+	}
+	// Who only reads is never told so.
+	link.lose("ENQUEUE", 1)
+	o.send("XREAD", "BLOCK", "0", "STREAMS", "s", "0")
+	r.waits(1, 1)
+	push.want("$1-1", "XADD", "s", "1-1", "a", "b")
+	if got := o.next().String(); got != "*(*($s *(*($1-1 *($a $b)))))" {
+		t.Errorf("it got %s", got)
+	}
+}
+
+// A guest that nobody asks for is not served for long.
+func TestAForgottenGuestIsNotServed(t *testing.T) {
+	r := routedTest(t, 1)
+	srv := r.servers[0]
+	replies, err := forwarded(t, srv, []string{"RING", "ENQUEUE", "id", "0", ""}, []string{"BLPOP", "l", "0"})
+	if err != nil || len(replies) != 2 || !strings.HasPrefix(replies[1], "+WAITS ") {
+		t.Fatalf("%q, %v", replies, err)
+	}
+	for _, wrong := range [][]string{{"RING", "ENQUEUE", "", "0", ""}, {"RING", "ENQUEUE", "id", "x", ""}, {"RING", "ENQUEUE", "id", "0", "x"}} {
+		if replies, err := forwarded(t, srv, wrong); err != nil || strings.TrimSpace(replies[0]) != "-"+msgSyntax {
+			t.Errorf("%v: %q, %v", wrong, replies, err)
+		}
+	}
+	o := dialRedis(t, r.addrs[0], 2)
+	for _, words := range [][]string{{"RING", "ENQUEUE", "id", "0", ""}, {"RING", "AWAIT", "id"}, {"RING", "DEQUEUE", "id"}} {
+		o.want("-"+msgNodesOnly, words...)
+	}
+	r.waits(0, 1)
+	r.waits(0, 0)
+	o.want(":1", "RPUSH", "l", "x")
+	o.want(":1", "LLEN", "l")
+	if replies, err := forwarded(t, srv, []string{"RING", "AWAIT", "id"}); err != nil || !strings.HasPrefix(replies[0], "+GONE ") {
+		t.Errorf("%q, %v", replies, err)
+	}
+	if n := len(srv.blocked.guests); n > 0 {
+		t.Errorf("%d guests", n)
+	}
+}
+
+// A client that was served by a unit that failed for want of the lease is told that its
+// outcome is unknown, and nobody is told that he got what he did not.
+func TestAWaitAndALostLease(t *testing.T) {
+	r, lease, push := leasedTest(t)
+	o := dialRedis(t, r.addrs[0], 2)
+	o.send("BLPOP", "l", "0")
+	r.waits(0, 1)
+	lease.lose(-1, false)
+	push.want("-"+msgLostWrite, "RPUSH", "l", "x")
+	if got := o.next().String(); got != "-"+msgLostWrite {
+		t.Errorf("it got %s", got)
+	}
+}
+
+// A unit that fails as a whole leaves those waiting whom it would have served.
+func TestAFailedUnitServesNobody(t *testing.T) {
+	srv, addr := serveTest(t, nil)
+	rpush := srv.table.byName["rpush"]
+	rpush.run = func(x *call) {
+		cmdRpush(x)
+		x.unit.Fail(errors.New("as a test wants it"))
+	}
+	o, push := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
+	o.send("BLPOP", "l", "0")
+	awaitBlocked(t, push, 1)
+	push.want("-ERR as a test wants it", "RPUSH", "l", "y")
+	waitFor(t, "somebody to wait", func() bool { return srv.blocked.queued.Load() == 1 })
+	push.want(":1", "LPUSH", "l", "x")
+	if got := o.next().String(); got != "*($l $x)" {
+		t.Errorf("it got %s", got)
+	}
+}
+
+// Who is just being served waits for what comes of that, though its time is over.
+func TestATimeThatIsOverTakesNothingBack(t *testing.T) {
+	srv, addr := serveTest(t, nil)
+	o := dialRedis(t, addr, 2)
+	o.send("BLPOP", "l", "0.3")
+	waitFor(t, "somebody to wait", func() bool { return srv.blocked.queued.Load() == 1 })
+	w := srv.blocked.first([]byte("l"), 1)[0]
+	if !srv.blocked.claim(w) {
+		t.Fatal("nobody waits any more")
+	}
+	o.silent(500 * time.Millisecond)
+	w.out.bulkString("x")
+	w.end(waitServed, "")
+	if got := o.next().String(); got != "$x" {
+		t.Errorf("it got %s", got)
+	}
+}
