@@ -102,15 +102,14 @@ func TestRestoreRefuses(t *testing.T) {
 	_, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.MaxValue = 4096 })
 	o := dialRedis(t, addr, 2)
 	o.do("SET", "k", "old")
-	redis.do("XADD", "stream", "*", "a", "1")
 	redis.do("SET", "large", strings.Repeat("ab", 5000))
-	for key, want := range map[string]string{
-		"stream": "stream",
-		"large":  "proto-max-bulk-len",
+	for want, payload := range map[string]string{
+		"module":             string(rdb.Seal([]byte{7, 0}, 0)), // a value of a module's own type
+		"proto-max-bulk-len": redis.do("DUMP", "large").text,
 	} {
-		v := o.do("RESTORE", "k", "0", redis.do("DUMP", key).text, "REPLACE")
+		v := o.do("RESTORE", "k", "0", payload, "REPLACE")
 		if v.kind != '-' || !strings.Contains(v.text, want) {
-			t.Errorf("%s: %s", key, v)
+			t.Errorf("%s: %s", want, v)
 		}
 	}
 	payload := string(rdb.AppendString(nil, []byte("v")))

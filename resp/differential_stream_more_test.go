@@ -50,14 +50,15 @@ func TestStreamsTravelByDumpAndRestore(t *testing.T) {
 // it: it has whole nodes.
 func TestApproximateTrimsAnswerAsRedis(t *testing.T) {
 	differential(t, func(d *differ) {
+		var cmds [][]string
 		for i := range 1234 {
 			args := []string{"XADD", "s", "MAXLEN", "~", "350", fmt.Sprint(i + 1), "f", "v"}
 			if i > 700 {
 				args[2], args[4] = "MINID", fmt.Sprint(i-370)
 			}
-			d.do(args...)
-			d.do("XADD", "all", fmt.Sprint(i+1), "f", "v")
+			cmds = append(cmds, args, []string{"XADD", "all", fmt.Sprint(i + 1), "f", "v"})
 		}
+		d.pipeline(cmds)
 		d.run(`
 XLEN s
 XINFO GROUPS s
