@@ -135,6 +135,21 @@ func (s *sorter) open() bool {
 				return i < from || i < to && yield(member)
 			})
 		}
+	case store.ZSet:
+		z := &x.zset
+		if !x.openWholeZSet(z, x.args[1]) {
+			return false
+		}
+		s.count = z.Len()
+		s.each = func(from, to int64, back bool, yield func([]byte) bool) error {
+			if from >= to {
+				return nil
+			}
+			if back {
+				from, to = s.count-to, s.count-from
+			}
+			return z.RangeAt(from, to-1, back, func(member []byte, _ float64) bool { return yield(member) })
+		}
 	default:
 		x.saw(x.args[1], &v)
 		if v.Exists() {

@@ -357,6 +357,38 @@ SET other2 x
 	})
 }
 
+// The members are sorted, not their scores, unless nothing is sorted.
+func TestSortOfSortedSetsAnswersAsRedis(t *testing.T) {
+	differential(t, func(d *differ) {
+		d.run(`
+ZADD z 3 1 2 5 1 3 9 2
+MSET w1 4 w2 3 w3 2 w5 1
+SORT z
+SORT z DESC
+SORT z LIMIT 1 2
+SORT z ALPHA DESC
+SORT z BY w*
+SORT z BY w* GET # GET w*
+SORT z BY nosort
+SORT z BY nosort DESC
+SORT z BY nosort LIMIT 1 2
+SORT z BY nosort DESC LIMIT 1 2
+SORT z BY nosort LIMIT 3 100
+SORT z BY nosort LIMIT 9 1
+SORT z BY nosort LIMIT 0 0
+SORT_RO z BY nosort DESC LIMIT 0 1
+SORT z BY nosort STORE l
+LRANGE l 0 -1
+SORT z STORE z
+TYPE z
+ZADD y 1 a 2 b
+SORT y
+SORT y ALPHA
+SORT_RO y BY nosort
+`)
+	})
+}
+
 // A zsetMaker makes up commands on sorted sets.
 type zsetMaker struct {
 	commandMaker
