@@ -144,6 +144,10 @@ func cmdReset(x *call) {
 	if x.srv.watchers.remove(x.conn) {
 		x.conn.clearPushes()
 	}
+	if s.tracking.Load() != nil {
+		x.untrack()
+		x.conn.clearPushes()
+	}
 	x.conn.multi.end()
 	s.redirect = x.srv.settings.redirect.Load()
 	s.early = false

@@ -113,6 +113,7 @@ func (c *conn) serve() {
 				c.await()
 			}
 			c.run()
+			c.endReads()
 			if err != nil {
 				c.join()
 				if c.pending {

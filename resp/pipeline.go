@@ -46,6 +46,7 @@ func (c *conn) run() {
 	for i := range c.reqs {
 		c.resolve(&c.reqs[i])
 	}
+	c.expectReads(c.reqs)
 	c.runResolved()
 }
 
@@ -392,8 +393,10 @@ func (c *conn) runOne(r *request) {
 func (c *conn) execute(cmd *command, run func(*call)) {
 	x := &c.call
 	args, at := x.args, len(c.out.buf)
+	c.reads(cmd, args)
 	start, waited := c.srv.clock(), x.waited
 	run(x)
+	c.ran(cmd)
 	took := c.srv.clock() - start - (x.waited - waited)
 	if x.again {
 		return

@@ -77,7 +77,7 @@ func (c *conn) writePushes() {
 		// the lock for writing knows that nothing more is sent.
 		c.write.Lock()
 		q.mu.Lock()
-		if len(q.buf) == 0 || q.closed {
+		if len(q.buf) == 0 || q.closed || q.held {
 			q.running = false
 			q.mu.Unlock()
 			c.write.Unlock()

@@ -126,6 +126,9 @@ func (s *Server) SetRoutes(r *Routes) {
 	}
 	s.countSets(old, r)
 	s.watchers.tell(old, r)
+	if old != nil && old.ownTerm != r.ownTerm {
+		s.tracking.moved()
+	}
 }
 
 func (r *Routes) placeOf(node string, places map[string]int32) int32 {

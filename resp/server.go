@@ -90,6 +90,7 @@ type Server struct {
 	lease    atomic.Pointer[Lease] // nil on a node that needs none
 	forwards forwards
 	watchers watchers
+	tracking trackers
 	draws    collection.Draws
 	peak     atomic.Int64 // most memory that sample has seen in use
 
@@ -134,6 +135,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s.stats = newStats(s.table)
 	s.budget.init(s)
 	s.pause.init()
+	s.tracking.srv = s
 	s.done.Add(1)
 	go s.watch(newReporter(s.table, cfg.Scope))
 	return s, nil
@@ -259,6 +261,7 @@ func (s *Server) remove(c *conn) {
 	s.count.Add(-1)
 	s.monitors.remove(c)
 	s.watchers.remove(c)
+	s.tracking.remove(c)
 }
 
 // EndWaits has all commands that wait for others, or for newer routes, answer as if their
