@@ -44,6 +44,7 @@ var encodings = map[store.Type][2]string{
 	store.Set:    {"intset", "hashtable"},
 	store.List:   {"quicklist", "quicklist"},
 	store.Stream: {"stream", "stream"},
+	store.ZSet:   {"listpack", "skiplist"},
 }
 
 func b2i(b bool) int {

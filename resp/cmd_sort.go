@@ -135,7 +135,7 @@ func (s *sorter) open() bool {
 			})
 		}
 	default:
-		x.saw(&v)
+		x.saw(x.args[1], &v)
 		if v.Exists() {
 			x.err(msgWrongType)
 			return false

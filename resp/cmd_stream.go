@@ -7,12 +7,12 @@ import (
 // openStream opens the stream at a key to change it, or for what its head says. It has
 // replied, and returns false, if that cannot be.
 func (x *call) openStream(s *collection.Stream, key []byte) bool {
-	return x.opened(s.Value(), s.Open(x.unit, key))
+	return x.opened(key, s.Value(), s.Open(x.unit, key))
 }
 
 // openWholeStream is openStream for commands that look at what is in it.
 func (x *call) openWholeStream(s *collection.Stream, key []byte) bool {
-	return x.opened(s.Value(), s.OpenWhole(x.unit, key))
+	return x.opened(key, s.Value(), s.OpenWhole(x.unit, key))
 }
 
 // streamAt opens the stream at args[1].

@@ -11,8 +11,9 @@ import (
 type claim struct {
 	s    *collection.Stream
 	g    *collection.Group
-	to   *collection.Consumer
-	idle int64 // ms that an entry has been pending at least
+	name []byte               // of the consumer
+	to   *collection.Consumer // once it is known; who gets nothing is not created
+	idle int64                // ms that an entry has been pending at least
 	// at is what becomes the time of delivery, and count the number of deliveries, unless that
 	// is negative: then one more, unless only IDs are asked for.
 	at      int64
@@ -44,6 +45,11 @@ func (c *claim) take(x *call, id collection.ID, old *collection.Pending) (taken 
 		return false, nil
 	case old != nil:
 		p = *old
+	}
+	if c.to == nil {
+		if c.to, err = c.g.Serve(c.name, x.unit.Now()); err != nil {
+			return false, err
+		}
 	}
 	p.Time, p.Consumer = c.at, c.to.Name
 	if c.count >= 0 {
@@ -138,20 +144,15 @@ func cmdXclaim(x *call) {
 	if o.last.Compare(g.Last) > 0 {
 		g.Set(o.last, g.Read)
 	}
-	c := claim{s: &x.stream, g: g, idle: idle, at: o.at, count: o.count, justID: o.justID, force: o.force}
+	c := claim{s: &x.stream, g: g, name: x.args[3], idle: idle, at: o.at, count: o.count, justID: o.justID, force: o.force}
 	at, n := len(x.buf), 0
-	var err error
-	if c.to, err = g.Serve(x.args[3], x.unit.Now()); err != nil {
-		x.fail(err)
-		return
-	}
 	for _, id := range ids {
 		old, err := g.Find(id)
 		taken := false
 		if err == nil {
 			taken, err = c.take(x, id, old)
 		}
-		if err == nil && !x.roomFor(at) {
+		if err == nil && !x.mayGrow() {
 			err = replyError(msgReplyTooLarge)
 		}
 		if err != nil {
@@ -206,12 +207,7 @@ func cmdXautoclaim(x *call) {
 	if !ok {
 		return
 	}
-	c := claim{s: &x.stream, g: g, idle: idle, at: x.unit.Now(), count: -1, justID: justID}
-	var err error
-	if c.to, err = g.Serve(x.args[3], x.unit.Now()); err != nil {
-		x.fail(err)
-		return
-	}
+	c := claim{s: &x.stream, g: g, name: x.args[3], idle: idle, at: x.unit.Now(), count: -1, justID: justID}
 	at := len(x.buf)
 	if err := x.autoclaim(&c, from, count); err != nil {
 		x.buf = x.buf[:at]
@@ -242,7 +238,7 @@ func (x *call) autoclaim(c *claim, from collection.ID, count int64) error {
 		if taken || len(c.deleted) > gone {
 			count--
 		}
-		if failure == nil && !x.roomFor(at) {
+		if failure == nil && !x.mayGrow() {
 			failure = replyError(msgReplyTooLarge)
 		}
 		return failure == nil

@@ -31,12 +31,11 @@ func cmdXinfoStream(x *call) {
 			}
 		}
 	}
-	at := len(x.buf)
 	var err error
 	if full {
 		x.dict(9)
 		x.streamHead(s)
-		err = x.streamFull(s, count, at)
+		err = x.streamFull(s, count)
 	} else {
 		x.dict(10)
 		x.streamHead(s)
@@ -48,7 +47,7 @@ func cmdXinfoStream(x *call) {
 			err = x.edge(s, true)
 		}
 	}
-	x.endReply(at, err)
+	x.endReply(err)
 }
 
 // streamHead replies with the seven pairs that both forms of XINFO STREAM begin with. Redis
@@ -89,9 +88,8 @@ func (x *call) edge(s *collection.Stream, last bool) error {
 	return err
 }
 
-// streamFull replies with entries and groups, of each up to so many entries, all if that is 0,
-// in a reply that begins at byte start.
-func (x *call) streamFull(s *collection.Stream, count int64, start int) error {
+// streamFull replies with entries and groups, of each up to so many entries, all if that is 0.
+func (x *call) streamFull(s *collection.Stream, count int64) error {
 	x.bulkString("entries")
 	if _, err := x.entriesIn(s, collection.ID{}, collection.MaxID, count, false, nil); err != nil {
 		return err
@@ -106,7 +104,7 @@ func (x *call) streamFull(s *collection.Stream, count int64, start int) error {
 		if err := x.groupFull(g, count); err != nil {
 			return err
 		}
-		if !x.roomFor(start) {
+		if !x.mayGrow() {
 			return errReplySize
 		}
 	}
@@ -200,7 +198,6 @@ func cmdXinfoGroups(x *call) {
 	if !ok {
 		return
 	}
-	at := len(x.buf)
 	groups, err := s.AllGroups()
 	x.array(len(groups))
 	for _, g := range groups {
@@ -215,7 +212,7 @@ func cmdXinfoGroups(x *call) {
 		x.streamID(g.Last)
 		x.progress(g)
 	}
-	x.endReply(at, err)
+	x.endReply(err)
 }
 
 func cmdXinfoConsumers(x *call) {
@@ -228,7 +225,6 @@ func cmdXinfoConsumers(x *call) {
 		x.err(fmt.Sprintf("NOGROUP No such consumer group '%s' for key name '%s'", whole(x.args[3]), whole(x.args[2])))
 		return
 	}
-	at := len(x.buf)
 	var consumers []*collection.Consumer
 	if err == nil {
 		consumers, err = g.AllConsumers()
@@ -243,7 +239,7 @@ func cmdXinfoConsumers(x *call) {
 		x.bulkString("idle")
 		x.integer(max(x.unit.Now()-c.Seen, 0))
 	}
-	x.endReply(at, err)
+	x.endReply(err)
 }
 
 func cmdXinfoHelp(x *call) {

@@ -94,13 +94,12 @@ func cmdXpending(x *call) {
 		x.noGroup(x.args[1], x.args[2])
 		return
 	}
-	at := len(x.buf)
 	if summary {
 		err = x.pendingSummary(g)
 	} else {
 		err = x.pendingList(g, &q)
 	}
-	x.endReply(at, err)
+	x.endReply(err)
 }
 
 // pendingSummary replies with how many entries are pending, between which IDs, and with whom.
@@ -159,7 +158,7 @@ func (x *call) pendingList(g *collection.Group, q *pendingQuery) (err error) {
 		x.bulk(p.Consumer)
 		x.integer(max(idle, 0))
 		x.integer(int64(p.Count))
-		if !x.roomFor(at) {
+		if !x.mayGrow() {
 			failure = errReplySize
 		}
 		n++

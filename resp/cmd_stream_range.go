@@ -29,8 +29,7 @@ func (x *call) streamRange(from, to []byte, back bool) {
 	case count == 0:
 		x.nullArray()
 	default:
-		at := len(x.buf)
 		_, err := x.entriesIn(s, first, last, max(count, 0), back, nil)
-		x.endReply(at, err)
+		x.endReply(err)
 	}
 }

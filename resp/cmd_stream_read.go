@@ -32,7 +32,7 @@ func cmdXread(x *call) {
 	for i, key := range r.keys {
 		served, err := x.readStream(key, after[i], r.count)
 		if err != nil {
-			x.endReply(at, err)
+			x.endReply(err)
 			return
 		}
 		if served {
@@ -40,16 +40,16 @@ func cmdXread(x *call) {
 		}
 	}
 	if n == 0 {
-		x.nothingToRead(r)
+		if r.blocks {
+			x.awaitEntries(r, after)
+		} else {
+			x.nullArray()
+		}
 		return
 	}
 	x.insertStreams(at, n)
-	x.endReply(at, nil)
+	x.endReply(nil)
 }
-
-// nothingToRead replies where no stream has anything new. Here is where a client that said
-// BLOCK is to wait: it is answered as if the time were over.
-func (x *call) nothingToRead(*streamRead) { x.nullArray() }
 
 // insertStreams puts the length before n streams: a map in RESP3.
 func (x *call) insertStreams(at, n int) {
@@ -145,7 +145,9 @@ func (x *call) readAfter(r *streamRead) (after []collection.ID, ok bool) {
 		}
 		switch string(word) {
 		case "$":
-			after[i] = s.Last
+			if after[i], ok = x.remembered(i); !ok {
+				after[i] = s.Last
+			}
 		case ">":
 			x.err("ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option.")
 			return nil, false
@@ -218,7 +220,11 @@ func cmdXreadgroup(x *call) {
 		}
 	}
 	if n == 0 {
-		x.nothingToRead(r)
+		if r.blocks {
+			x.awaitNews(r)
+		} else {
+			x.nullArray()
+		}
 		return
 	}
 	x.insertStreams(at, n)
@@ -339,7 +345,7 @@ func (g *groupRead) replay(x *call, c *collection.Consumer, count int64) error {
 		if found, failure = x.entryOrNull(&g.s, id); found {
 			delivered = append(delivered, id)
 		}
-		if n++; failure == nil && !x.roomFor(at) {
+		if n++; failure == nil && !x.mayGrow() {
 			failure = errReplySize
 		}
 		return failure == nil && n != count

@@ -30,8 +30,6 @@ type command struct {
 
 	// Set when the table is built.
 	waits bool // for something other than its own work: earlier replies leave first
-	// keyless: it works on no keys, or sees by itself to where they are.
-	keyless bool
 	// latched: it needs the latches of its keys whatever it does with them.
 	latched bool
 	// between: only nodes may send it.
@@ -44,13 +42,19 @@ type command struct {
 	// forNodes: nodes forward it. Others would change the state of a connection that
 	// many clients' requests go by, or wait on it.
 	forNodes bool
-	quick    bool     // takes no longer than to pass its arguments and reply on
-	splits   bool     // is split where its keys lie at several nodes
-	neutral  bool     // may run inside a unit, having no keys: touches only its reply
-	id       int      // dense index, for statistics
-	full     string   // "client|list" for a subcommand, else the name
-	parent   *command // of a subcommand
-	acl      []string // categories with their @, derived from flags and group
+	quick    bool // takes no longer than to pass its arguments and reply on
+	splits   bool // is split where its keys lie at several nodes
+	// publishes: it sends a message. subscribes: it begins or ends a subscription.
+	publishes, subscribes bool
+	// whileSubscribed: clients of RESP2 may send it while they have subscriptions.
+	whileSubscribed bool
+	keyed           bool // some of its arguments are, or may be, keys
+
+	neutral bool     // may run inside a unit, having no keys: touches only its reply
+	id      int      // dense index, for statistics
+	full    string   // "client|list" for a subcommand, else the name
+	parent  *command // of a subcommand
+	acl     []string // categories with their @, derived from flags and group
 }
 
 // cmdFlag is a set of properties, by the names COMMAND INFO shows.
@@ -149,3 +153,22 @@ const (
 	argOneOf     argKind = "oneof"
 	argBlock     argKind = "block"
 )
+
+// mayWait reports whether a call may wait until one of its keys gets something.
+func (c *command) mayWait(args [][]byte) bool {
+	if c.flags&flagBlocking == 0 || len(c.keys) == 0 {
+		return false
+	}
+	if c.group != "stream" {
+		return true
+	}
+	for _, arg := range args[1:] {
+		if equalFold(arg, "streams") {
+			return false
+		}
+		if equalFold(arg, "block") {
+			return true
+		}
+	}
+	return false
+}

@@ -16,7 +16,6 @@ var groupCategories = map[string]string{
 	"hyperloglog":  "@hyperloglog",
 	"geo":          "@geo",
 	"stream":       "@stream",
-	"pubsub":       "@pubsub",
 	"connection":   "@connection",
 	"transactions": "@transaction",
 	"scripting":    "@scripting",

@@ -52,6 +52,8 @@ func cmdClientHelp(x *call) {
 		"    Have this connection told when keys change that it has read.",
 		"TRACKINGINFO",
 		"    Tell how this connection is tracked.",
+		"UNBLOCK <number> [TIMEOUT|ERROR]",
+		"    End the wait of a client in a blocking command.",
 		"UNPAUSE",
 		"    End a pause early.",
 	)

@@ -95,6 +95,9 @@ func compatibility(table *commandTable, group string, redis []string) string {
 }
 
 func takesSeveralKeys(c *command) bool {
+	if !c.hasKeys() {
+		return false // channels
+	}
 	several := len(c.keys) > 1
 	for _, spec := range c.keys {
 		several = several || spec.last != 0 || spec.keynum

@@ -93,7 +93,7 @@ func (x *call) interval(from, to []byte) (first, last collection.ID, ok bool) {
 }
 
 func (x *call) intervalStart(b []byte) (id collection.ID, ok bool) {
-	id, excluded, ok := parseBound(b, 0)
+	id, excluded, ok := parseIDBound(b, 0)
 	if !ok {
 		x.err(msgStreamID)
 		return id, false
@@ -107,7 +107,7 @@ func (x *call) intervalStart(b []byte) (id collection.ID, ok bool) {
 }
 
 func (x *call) intervalEnd(b []byte) (id collection.ID, ok bool) {
-	id, excluded, ok := parseBound(b, math.MaxUint64)
+	id, excluded, ok := parseIDBound(b, math.MaxUint64)
 	if !ok {
 		x.err(msgStreamID)
 		return id, false
@@ -120,7 +120,7 @@ func (x *call) intervalEnd(b []byte) (id collection.ID, ok bool) {
 	return id, ok
 }
 
-func parseBound(b []byte, missing uint64) (id collection.ID, excluded, ok bool) {
+func parseIDBound(b []byte, missing uint64) (id collection.ID, excluded, ok bool) {
 	if len(b) > 1 && b[0] == '(' {
 		id, ok = parseStreamID(b[1:], missing)
 		return id, true, ok

@@ -45,7 +45,7 @@ func (x *call) entriesIn(s *collection.Stream, from, to collection.ID, count int
 		if n++; n == count {
 			return false
 		}
-		if !x.roomFor(at) {
+		if !x.mayGrow() {
 			failure = errReplySize
 		}
 		return failure == nil
@@ -56,32 +56,32 @@ func (x *call) entriesIn(s *collection.Stream, from, to collection.ID, count int
 	return n, err
 }
 
-// roomFor reports whether a reply that begins at a byte may grow: to what may be kept, and in
-// a command that only reads to what deferred would not have made again.
-func (x *call) roomFor(at int) bool {
+// mayGrow reports whether the reply may grow: to what may be kept, and in a command that only
+// reads to what deferred would not have made again.
+func (x *call) mayGrow() bool {
 	switch {
 	case !x.keepable(0):
 		return false
-	case x.cmd.flags&flagWrite != 0 || x.apart || len(x.buf)-at <= largeReply:
+	case x.cmd.flags&flagWrite != 0 || x.apart || x.inside || len(x.buf)-x.start <= largeReply:
 		return true
 	}
-	return !x.unit.Latched() && at == 0 && !x.conn.runsAhead()
+	return !x.unit.Latched() && x.start == 0 && !x.conn.runsAhead()
 }
 
-// endReply ends a reply that begins at a byte, of a command that only reads.
-func (x *call) endReply(at int, err error) {
-	size := int64(len(x.buf) - at)
+// endReply ends the reply of a command that only reads.
+func (x *call) endReply(err error) {
+	size := int64(len(x.buf) - x.start)
 	switch {
 	case err == nil && size <= largeReply:
 		return
 	case err == nil || errors.Is(err, errReplySize):
 		kept := x.buf
-		x.buf = x.buf[:at]
+		x.buf = x.buf[:x.start]
 		if !x.deferred(size) {
 			x.buf = kept
 		}
 	default:
-		x.buf = x.buf[:at]
+		x.buf = x.buf[:x.start]
 		x.fail(err)
 	}
 }

@@ -17,6 +17,12 @@ func severalKeys(a, b string) [][]string {
 		{"LMOVE", a, b, "LEFT", "LEFT"}, {"RPOPLPUSH", a, b}, {"LMPOP", "2", a, b, "LEFT"}, {"WATCH", a, b},
 		{"XREAD", "STREAMS", a, b, "0", "0"}, {"XREADGROUP", "GROUP", "g", "c", "STREAMS", a, b, ">", ">"},
 		{"PFCOUNT", a, b}, {"PFMERGE", a, b}, {"SORT", a, "STORE", b},
+		{"ZUNION", "2", a, b}, {"ZINTER", "2", a, b}, {"ZDIFF", "2", a, b}, {"ZINTERCARD", "2", a, b}, {"ZMPOP", "2", a, b, "MIN"},
+		{"ZUNIONSTORE", a, "2", a, b}, {"ZINTERSTORE", a, "2", a, b}, {"ZDIFFSTORE", a, "2", a, b}, {"ZRANGESTORE", a, b, "0", "1"},
+		{"GEORADIUS", a, "1", "1", "1", "m", "STORE", b}, {"GEORADIUSBYMEMBER", a, "x", "1", "m", "STORE", b},
+		{"GEOSEARCHSTORE", a, b, "FROMMEMBER", "x", "BYRADIUS", "1", "m"},
+		{"BLPOP", a, b, "0.01"}, {"BRPOP", a, b, "0.01"}, {"BLMPOP", "0.01", "2", a, b, "LEFT"},
+		{"BLMOVE", a, b, "LEFT", "LEFT", "0.01"}, {"BRPOPLPUSH", a, b, "0.01"},
 	}
 }
 

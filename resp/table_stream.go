@@ -197,7 +197,7 @@ var streamCommands = []command{
 				name: "stream", arity: -3, group: "stream", since: "5.0.0", run: cmdXinfoStream,
 				flags:      flagReadonly,
 				summary:    "Describes a stream.",
-				complexity: "O(1)",
+				complexity: "O(1), and with `FULL` O(N) with N the number of entries, groups and consumers shown.",
 				history:    [][2]string{{"6.0.0", "The form with `FULL`."}, {"7.0.0", "The fields `max-deleted-entry-id`, `entries-added`, `recorded-first-entry-id`, `entries-read` and `lag`."}},
 				keys:       subKey("RO access"),
 				args: []argument{

@@ -7,7 +7,7 @@ import "slices"
 
 // tracks reports whether what a command reads may be kept by clients.
 func (cmd *command) tracks() bool {
-	return cmd.flags&flagReadonly != 0 && !cmd.keyless && (cmd.parent == nil || cmd.parent.name != "ring")
+	return cmd.flags&flagReadonly != 0 && cmd.keyed && (cmd.parent == nil || cmd.parent.name != "ring")
 }
 
 // expectReads notes the keys that requests read: those that are run elsewhere will be invalid at

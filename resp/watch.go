@@ -17,6 +17,7 @@ func (s *Server) watch(m *reporter) {
 		s.closeIdle()
 		s.budget.relieve()
 		s.store.GiveUpHeld(s.forwardTimeout())
+		s.keyEvents.look()
 		s.sample(m)
 	}
 }
@@ -28,7 +29,7 @@ func (s *Server) closeIdle() {
 	}
 	now := s.clock()
 	for _, c := range s.snapshot() {
-		if c.session.idle(now) > idle {
+		if !c.subs.any() && c.session.idle(now) > idle {
 			c.close()
 		}
 	}

@@ -51,6 +51,7 @@ type Store struct {
 	taps    atomic.Pointer[tapSet] // nil when there are none
 	tapsMu  sync.Mutex             // serializes changes of taps and passive
 	handing handing
+	events  events
 
 	damage damage
 	// constructing is held for reading by a unit that has written a part of a value

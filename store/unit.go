@@ -67,6 +67,9 @@ type Unit struct {
 	touched [][]byte
 	// early and blind: see Early and Blind.
 	early, blind bool
+	// events are what has been noted.
+	events   []byte
+	replaces bool // see Replaces
 	// readers see, in a unit without latches, one state of a long string each.
 	readers []pieceReader
 }
@@ -404,6 +407,7 @@ func (u *Unit) unexpired(h header, p Place, key []byte, err error) (header, erro
 	}
 	if u.holds(p) {
 		u.remove(p, key, &h)
+		u.Note(EventExpired, "expired", key)
 		u.s.expired.Add(1)
 		return header{}, nil
 	}
@@ -468,6 +472,9 @@ func (u *Unit) account(p Place, key []byte, old, h *header) {
 		d.bytes -= int64(len(key)) + old.size()
 	}
 	if h.typ != None {
+		if old.typ == None {
+			u.noteNew(key)
+		}
 		d.keys++
 		d.bytes += int64(len(key)) + h.size()
 	}

@@ -29,9 +29,10 @@ func (s *Stream) numberOf(id ID) (n uint64, ok bool) {
 	return 0, false
 }
 
-// removedFrom tells that an entry that was behind an ID, or at it, was removed by itself.
+// removedFrom tells that an entry at an ID, or behind it, was removed by itself from among
+// those that there are.
 func (s *Stream) removedFrom(id ID) bool {
-	return s.v.Count > 0 && !s.MaxDeleted.IsZero() && id.Compare(s.MaxDeleted) <= 0
+	return s.v.Count > 0 && !s.MaxDeleted.IsZero() && s.First.Compare(s.MaxDeleted) <= 0 && id.Compare(s.MaxDeleted) <= 0
 }
 
 // Advance notes that the entry with an ID was delivered: if it is behind the newest that was.

@@ -17,7 +17,7 @@ type Trim struct {
 	// MaxLen is how many stay, unless it is negative; then all before MinID go.
 	MaxLen int64
 	MinID  ID
-	// Approx: only as many go as are a multiple of TrimNode.
+	// Approx: only as many go as are a multiple of TrimNode, or all.
 	Approx bool
 	// Limit is how many go at most, if it is above 0.
 	Limit int64
@@ -49,7 +49,7 @@ func (s *Stream) Trim(t Trim) (n int64, err error) {
 			return 0, err
 		}
 	}
-	if most = min(most, length); t.Approx {
+	if most = min(most, length); t.Approx && most < length {
 		most -= most % TrimNode
 	}
 	if most <= 0 {
