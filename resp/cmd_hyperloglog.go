@@ -92,6 +92,9 @@ func cmdPfadd(x *call) {
 			return
 		}
 	}
+	if changed {
+		x.unit.Note(store.EventString, "pfadd", key)
+	}
 	x.boolean(changed)
 }
 
@@ -158,6 +161,7 @@ func cmdPfmerge(x *call) {
 		x.failSketch(err)
 		return
 	}
+	x.unit.Note(store.EventString, "pfadd", key)
 	x.ok()
 }
 

@@ -121,6 +121,18 @@ func (s *sorter) open() bool {
 			}
 			return l.Range(from, to-1, back, func(_ int64, e []byte) bool { return yield(e) })
 		}
+	case store.ZSet:
+		z := &x.zset
+		if !x.openWholeZSet(z, x.args[1]) {
+			return false
+		}
+		s.count = z.Len()
+		s.each = func(from, to int64, back bool, yield func([]byte) bool) error {
+			if back {
+				from, to = s.count-to, s.count-from
+			}
+			return z.RangeAt(from, to-1, back, func(member []byte, _ float64) bool { return yield(member) })
+		}
 	case store.Set:
 		t := &x.table
 		if !x.openWhole(t, x.args[1], store.Set) {
@@ -336,6 +348,12 @@ func (s *sorter) store() {
 	if err != nil {
 		x.fail(err)
 		return
+	}
+	switch {
+	case len(s.out) > 0:
+		x.unit.Note(store.EventList, "sortstore", s.o.store)
+	case old.Exists():
+		x.unit.Note(store.EventGeneric, "del", s.o.store)
 	}
 	x.integer(int64(len(s.out)))
 }
