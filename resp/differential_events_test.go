@@ -175,6 +175,18 @@ HRANDFIELD h
 LPUSH h 1
 HSET h a 1
 GET h
+PFADD hll a b
+PFADD hll a
+PFADD hll2
+PFMERGE hll3 hll hll2
+PFCOUNT hll2 hll3
+PFDEBUG todense hll3
+DEL numbers
+RPUSH numbers 3 1 2
+SORT numbers STORE sorted
+SORT none STORE sorted
+SORT none STORE sorted
+SORT numbers LIMIT 9 1 STORE numbers
 `
 
 // An eventWatcher has subscribed to all key events of a server.

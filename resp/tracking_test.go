@@ -403,3 +403,50 @@ func TestTrackingInACluster(t *testing.T) {
 		t.Errorf("keys have moved: %s", got)
 	}
 }
+
+// Whoever was cut off may have missed writes.
+func TestTrackingForgetsWhenTheLeaseWasLost(t *testing.T) {
+	r, lease, _ := leasedTest(t)
+	c := newCacher(t, r.addrs[0])
+	c.ask("GET", "k")
+	c.silent("the lease holds")
+	lease.lose(1, true)
+	if got := c.told(); got != allInvalid {
+		t.Error(got)
+	}
+	c.ask("GET", "k")
+	dialRedis(t, r.addrs[0], 2).do("SET", "k", "1")
+	if got := c.told(); got != invalid("k") {
+		t.Errorf("afterwards: %s", got)
+	}
+}
+
+// Who is told of all changes cannot be, once some happen elsewhere.
+func TestBroadcastEndsWhenKeysLieElsewhere(t *testing.T) {
+	r, _, _ := leasedTest(t)
+	all, here := newCacher(t, r.addrs[0], "BCAST"), dialRedis(t, r.addrs[0], 3)
+	here.want("+OK", "RING", "ROUTE", "redirect")
+	here.want("+OK", "CLIENT", "TRACKING", "ON", "BCAST")
+	p, err := ring.NewPlacement([]ring.Row{
+		{Range: ring.Range{End: 1 << 31}, Primary: "n0"},
+		{Range: ring.Range{Start: 1 << 31}, Primary: "n1"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.placeAll(p)
+	all.c.SetDeadline(time.Now().Add(patience))
+	for {
+		v, err := readValue(all.r)
+		if err != nil {
+			break // closed
+		}
+		if v.String() != allInvalid {
+			t.Error(v)
+		}
+	}
+	if v, err := readValue(here.r); err != nil || v.String() != allInvalid {
+		t.Errorf("%v, %v", v, err)
+	}
+	here.want("+PONG", "PING")
+}
