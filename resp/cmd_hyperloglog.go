@@ -132,6 +132,9 @@ func (x *call) unionOf(keys [][]byte) (*hyperloglog.Union, bool) {
 		if !ok {
 			return nil, false
 		}
+		if x.cmd.flags&flagWrite != 0 {
+			x.looked(key, &v)
+		}
 		if !v.Exists() {
 			continue
 		}

@@ -108,6 +108,9 @@ func (s *sorter) open() bool {
 		x.fail(err)
 		return false
 	}
+	if x.cmd.flags&flagWrite != 0 && !x.apart {
+		x.looked(x.args[1], &v)
+	}
 	switch v.Type {
 	case store.List:
 		l := &x.list

@@ -42,6 +42,7 @@ func newCommandTable() *commandTable {
 		adminCommands,
 		pubsubCommands,
 		zsetCommands,
+		blockingSortedSetCommands,
 		zsetRangeCommands,
 		geoCommands,
 		clusterCommands,
