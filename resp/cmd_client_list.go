@@ -109,6 +109,15 @@ func (x *call) appendClient(dst []byte, c *conn) []byte {
 	if queued >= 0 {
 		flags += "x"
 	}
+	if t := s.tracking.Load(); t != nil {
+		flags += "t"
+		if t.broken.Load() {
+			flags += "R"
+		}
+		if t.broadcast {
+			flags += "B"
+		}
+	}
 	if s.noEvict.Load() {
 		flags += "e"
 	}
@@ -125,10 +134,10 @@ func (x *call) appendClient(dst []byte, c *conn) []byte {
 	memory, pushes := x.srv.budget.of(c), c.pushes.waiting()
 	return fmt.Appendf(dst, "id=%d addr=%s laddr=%s fd=%d name=%s age=%d idle=%d flags=%s db=0 sub=%d psub=%d ssub=%d"+
 		" multi=%d qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=%d tot-mem=%d events=r"+
-		" cmd=%s user=default redir=-1 resp=%d lib-name=%s lib-ver=%s\n",
+		" cmd=%s user=default redir=%d resp=%d lib-name=%s lib-ver=%s\n",
 		s.id, c.net.RemoteAddr(), c.net.LocalAddr(), c.descriptor(), name, int64((now-s.started)/time.Second),
 		int64((now-time.Duration(s.lastUsed.Load()))/time.Second), flags, c.subs.n[subChannel].Load(), c.subs.n[subPattern].Load(),
-		c.subs.n[subShard].Load(), queued, pushes, memory, last, s.proto.Load(), libName, libVer)
+		c.subs.n[subShard].Load(), queued, pushes, memory, last, c.redirection(), s.proto.Load(), libName, libVer)
 }
 
 // descriptor returns the number of the connection's socket, -1 if it has none.

@@ -157,6 +157,10 @@ func cmdReset(x *call) {
 	if x.srv.watchers.remove(x.conn) {
 		x.conn.clearPushes()
 	}
+	if s.tracking.Load() != nil {
+		x.untrack()
+		x.conn.clearPushes()
+	}
 	x.conn.multi.end()
 	if x.srv.pubsub.removeAll(x.conn) {
 		x.buf = x.conn.takePushes(x.buf)

@@ -201,6 +201,7 @@ func (x *call) flushSpan(span ring.Range) error {
 	if err := x.clearSpan(span, &done); err != nil {
 		return err
 	}
+	x.srv.tracking.everything()
 	return done.Wait()
 }
 

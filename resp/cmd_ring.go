@@ -190,10 +190,16 @@ func cmdRingRoute(x *call) {
 	case len(x.args) == 2:
 		x.bulkString(string(routeMode(s.redirect)))
 	case len(x.args) == 3 && equalFold(x.args[2], string(RouteForward)):
+		if t := s.tracking.Load(); t != nil && t.broadcast && !x.srv.servesAll() {
+			x.err(msgBroadcast)
+			return
+		}
 		s.redirect = false
+		s.redirects.Store(false)
 		x.ok()
 	case len(x.args) == 3 && equalFold(x.args[2], string(RouteRedirect)):
 		s.redirect = true
+		s.redirects.Store(true)
 		x.ok()
 	default:
 		x.err(msgSyntax)

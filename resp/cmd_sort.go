@@ -117,6 +117,9 @@ func (s *sorter) open() bool {
 		}
 		s.count = l.Len()
 		s.each = func(from, to int64, back bool, yield func([]byte) bool) error {
+			if from >= to {
+				return nil
+			}
 			if back {
 				from, to = s.count-to, s.count-from
 			}

@@ -55,6 +55,7 @@ func newConfigTable(s *Server) configTable {
 		memory("max-key-size", &set.maxKey, keyBounds),
 		number("max-args", &set.maxArgs, 1, argsBounds),
 		memory("packed-size", &set.packed, packedBounds),
+		number("tracking-table-max-keys", &set.trackingKeys, 1, bounds{0, math.MaxInt64}),
 		memory("hll-sparse-max-bytes", &set.sparse, sparseBounds),
 		memory("output-buffer", &set.outputBuffer, outputBufferBounds),
 		memory("client-memory", &set.clientMemory, clientMemoryBounds),

@@ -122,6 +122,7 @@ func (c *conn) serve() {
 				c.await()
 			}
 			c.run()
+			c.endReads()
 			if err != nil {
 				c.join()
 				if c.pending {

@@ -223,6 +223,18 @@ HRANDFIELD h
 LPUSH h 1
 HSET h a 1
 GET h
+PFADD hll a b
+PFADD hll a
+PFADD hll2
+PFMERGE hll3 hll hll2
+PFCOUNT hll2 hll3
+PFDEBUG todense hll3
+DEL numbers
+RPUSH numbers 3 1 2
+SORT numbers STORE sorted
+SORT none STORE sorted
+SORT none STORE sorted
+SORT numbers LIMIT 9 1 STORE numbers
 ZADD z 1 a 2 b 3 c 4 d 5 e
 ZADD z 1 a
 ZADD z XX 9 nope

@@ -121,6 +121,21 @@ SADD s word
 SORT s
 SORT s ALPHA
 SORT s BY nosort LIMIT 0 0
+ZADD z 3 a 1 b 2 c 2 d 10 5
+SORT z
+SORT z ALPHA
+SORT z BY nosort
+SORT z BY nosort DESC
+SORT z BY nosort LIMIT 1 2
+SORT z BY nosort DESC LIMIT 1 2 GET # GET w_*
+SORT z BY nosort DESC LIMIT 4 5
+SORT z BY nosort DESC LIMIT 9 5
+SORT z BY nosort DESC STORE out
+LRANGE out 0 -1
+ZADD numbers 1 30 2 20 3 10
+SORT numbers
+SORT numbers DESC LIMIT 0 2
+SORT_RO numbers BY w_*
 SORT ids STORE out STORE out2
 EXISTS out
 LRANGE out2 0 -1
@@ -170,11 +185,18 @@ func TestRandomSortsAnswerAsRedis(t *testing.T) {
 						var cmd []string
 						switch rnd.IntN(9) {
 						case 0:
+							if rnd.IntN(3) == 0 {
+								cmd = []string{"ZADD", "z"}
+								for range 1 + rnd.IntN(most) {
+									cmd = append(cmd, fmt.Sprint(rnd.IntN(most)), fmt.Sprint(rnd.IntN(2*most)-most))
+								}
+								break
+							}
 							cmd = some("RPUSH", pick("l", "l2"))
 						case 1:
 							cmd = some("SADD", "s")
 						case 2:
-							cmd = []string{"DEL", pick("l", "l2", "s", "out")}
+							cmd = []string{"DEL", pick("l", "l2", "s", "z", "out")}
 						case 3:
 							cmd = []string{"SET", fmt.Sprint("w_", rnd.IntN(most)-most/2), fmt.Sprint(rnd.NormFloat64())}
 						case 4:
@@ -182,7 +204,7 @@ func TestRandomSortsAnswerAsRedis(t *testing.T) {
 						case 5:
 							cmd = []string{"LRANGE", "out", "0", "-1"}
 						default:
-							cmd = []string{pick("SORT", "SORT", "SORT_RO"), pick("l", "l", "l2", "s", "s", "out", "text", "nope")}
+							cmd = []string{pick("SORT", "SORT", "SORT_RO"), pick("l", "l", "l2", "s", "s", "z", "z", "out", "text", "nope")}
 							unordered := cmd[1] == "s"
 							for range rnd.IntN(4) {
 								switch rnd.IntN(7) {

@@ -15,6 +15,10 @@ func help(x *call, name string, lines ...string) {
 
 func cmdClientHelp(x *call) {
 	help(x, "CLIENT",
+		"CACHING YES|NO",
+		"    Say whether the next command's keys are tracked (OPTIN, OPTOUT).",
+		"GETREDIR",
+		"    Tell which connection is told of this one's keys.",
 		"GETNAME",
 		"    Tell the name of this connection.",
 		"ID",
@@ -43,6 +47,11 @@ func cmdClientHelp(x *call) {
 		"    Record the client library's name or version.",
 		"SETNAME <name>",
 		"    Name this connection.",
+		"TRACKING ON|OFF [REDIRECT <id>] [BCAST] [PREFIX <prefix> ...]",
+		"    [OPTIN] [OPTOUT] [NOLOOP]",
+		"    Have this connection told when keys change that it has read.",
+		"TRACKINGINFO",
+		"    Tell how this connection is tracked.",
 		"UNBLOCK <number> [TIMEOUT|ERROR]",
 		"    End the wait of a client in a blocking command.",
 		"UNPAUSE",

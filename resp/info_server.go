@@ -37,7 +37,7 @@ func infoClients(w *infoWriter) {
 	w.line("cluster_connections", 0)
 	w.line("maxclients", s.settings.maxClients.Load())
 	w.line("blocked_clients", s.stats.waiting.Load())
-	w.line("tracking_clients", 0)
+	w.line("tracking_clients", s.tracking.n.Load())
 	w.line("clients_in_timeout_table", 0)
 }
 

@@ -48,6 +48,7 @@ func (c *conn) run() {
 	for i := range c.reqs {
 		c.resolve(&c.reqs[i])
 	}
+	c.expectReads(c.reqs)
 	c.runResolved()
 }
 
@@ -436,9 +437,11 @@ func (c *conn) runOne(r *request) {
 func (c *conn) execute(cmd *command, run func(*call)) {
 	x := &c.call
 	args, at := x.args, len(c.out.buf)
+	c.reads(cmd, args)
 	x.start = at
 	start, waited := c.srv.clock(), x.waited
 	run(x)
+	c.ran(cmd)
 	took := c.srv.clock() - start - (x.waited - waited)
 	if x.again {
 		return

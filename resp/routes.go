@@ -133,6 +133,9 @@ func (s *Server) SetRoutes(r *Routes) {
 	}
 	s.countSets(old, r)
 	s.watchers.tell(old, r)
+	if old != nil && old.ownTerm != r.ownTerm {
+		s.tracking.moved()
+	}
 	s.blocked.rerouted(r)
 	s.keyEvents.relink(r)
 }

@@ -90,6 +90,7 @@ type Server struct {
 	lease    atomic.Pointer[Lease] // nil on a node that needs none
 	forwards forwards
 	watchers watchers
+	tracking trackers
 	blocked  blocked
 	pubsub   pubsub
 	courier  courier
@@ -139,6 +140,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s.stats = newStats(s.table)
 	s.budget.init(s)
 	s.pause.init()
+	s.tracking.srv = s
 	s.blocked.init()
 	s.courier.init()
 	s.keyEvents.init(s)
@@ -267,6 +269,7 @@ func (s *Server) remove(c *conn) {
 	s.count.Add(-1)
 	s.monitors.remove(c)
 	s.watchers.remove(c)
+	s.tracking.remove(c)
 	s.pubsub.removeAll(c)
 }
 

@@ -24,6 +24,11 @@ type session struct {
 	wasEarly bool
 	started  time.Duration // on the server's clock
 
+	// tracking is set while the client is told what changes. Its own goroutine sets it.
+	tracking atomic.Pointer[tracker]
+	// redirects is redirect, for other goroutines; while the client tracks.
+	redirects atomic.Bool
+
 	noEvict  atomic.Bool
 	monitor  atomic.Bool
 	watching atomic.Bool // the placement

@@ -139,6 +139,10 @@ func (s *Settings) Validate() error {
 	return errors.Join(errs...)
 }
 
+// defaultTrackingKeys is how many reads of tracking clients are remembered unless CONFIG SET
+// says otherwise.
+const defaultTrackingKeys = 1_000_000
+
 // settings is the running form of Settings.
 type settings struct {
 	password     atomic.Pointer[string] // nil: none
@@ -148,6 +152,7 @@ type settings struct {
 	maxArgs      atomic.Int64
 	packed       atomic.Int64
 	sparse       atomic.Int64
+	trackingKeys atomic.Int64 // 0: any number
 	outputBuffer atomic.Int64
 	clientMemory atomic.Int64
 	idleTimeout  atomic.Int64 // ns
@@ -168,6 +173,7 @@ func (s *settings) set(from *Settings) {
 	s.maxArgs.Store(int64(from.MaxArgs))
 	s.packed.Store(from.Packed)
 	s.sparse.Store(from.Sparse)
+	s.trackingKeys.Store(defaultTrackingKeys)
 	s.outputBuffer.Store(from.OutputBuffer)
 	s.clientMemory.Store(from.ClientMemory)
 	s.idleTimeout.Store(int64(from.IdleTimeout))

@@ -18,7 +18,7 @@ var connectionCommands = []command{
 		flags:      flagContainer,
 		summary:    "Groups the commands about client connections.",
 		complexity: "That of the subcommand.",
-		subs: []*command{
+		subs: append([]*command{
 			{
 				name: "id", arity: 2, group: "connection", since: "5.0.0", run: cmdClientId,
 				flags:      flagNoScript | flagLoading | flagStale,
@@ -160,7 +160,7 @@ var connectionCommands = []command{
 				summary:    "Lists the subcommands with a line about each.",
 				complexity: "O(1)",
 			},
-		},
+		}, trackingCommands...),
 	},
 	{
 		name: "echo", arity: 2, group: "connection", since: "1.0.0", run: cmdEcho,

@@ -131,6 +131,8 @@ func (u *Unit) forget() {
 	u.changes = u.changes[:0]
 	u.deltas = u.deltas[:0]
 	u.headers = 0
+	clear(u.touched)
+	u.touched = u.touched[:0]
 	u.events = u.events[:0]
 	u.dropDirty(0)
 	u.elements.forget()
@@ -214,6 +216,7 @@ func (u *Unit) apply(w Waiter) error {
 		if taps != nil {
 			u.handOver(taps, contents, entries)
 		}
+		u.tellChanged()
 	}
 	s.commits.RUnlock()
 	if err == nil {

@@ -161,6 +161,7 @@ func (u *Unit) overwrite(key []byte, v Value, old *header, off int64, data []byt
 		}
 	}
 	u.batched()
+	u.touched = append(u.touched, key)
 	if end > v.Size || !v.Raw {
 		h := *old
 		h.count = uint64(max(v.Size, end))

@@ -61,6 +61,10 @@ type Unit struct {
 	parts tapParts
 	// constructing: the unit holds Store.constructing.
 	constructing bool
+	// author is whose changes these are, for OnChange.
+	author int64
+	// touched are keys whose values have changed without their headers.
+	touched [][]byte
 	// early and blind: see Early and Blind.
 	early, blind bool
 	// events are what has been noted.

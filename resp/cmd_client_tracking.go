@@ -1,0 +1,205 @@
+package resp
+
+import (
+	"slices"
+	"strings"
+)
+
+const msgBroadcast = "ERR CLIENT TRACKING BCAST is told of this node's keys only: use it with RING ROUTE redirect, at each node"
+
+func cmdClientTracking(x *call) {
+	t, msg := x.parseTracking()
+	switch {
+	case msg != "":
+	case equalFold(x.args[2], "on"):
+		msg = x.track(t)
+	case equalFold(x.args[2], "off"):
+		x.untrack()
+	default:
+		msg = msgSyntax
+	}
+	if msg != "" {
+		x.err(msg)
+		return
+	}
+	x.ok()
+}
+
+// parseTracking returns the options, or an error reply.
+func (x *call) parseTracking() (t *tracker, msg string) {
+	t = &tracker{conn: x.conn}
+	for args := x.args[3:]; len(args) > 0; args = args[1:] {
+		switch {
+		case equalFold(args[0], "redirect") && len(args) > 1:
+			if t.redirect != 0 {
+				return nil, "ERR A client can only redirect to a single other client"
+			}
+			id, ok := parseInt(args[1])
+			if !ok {
+				return nil, msgNotInteger
+			}
+			conns := x.srv.snapshot()
+			i := slices.IndexFunc(conns, func(c *conn) bool { return c.session.id == id })
+			if i < 0 {
+				return nil, "ERR The client ID you want redirect to does not exist"
+			}
+			t.redirect, t.target = id, conns[i]
+			args = args[1:]
+		case equalFold(args[0], "prefix") && len(args) > 1:
+			t.prefixes = append(t.prefixes, string(args[1]))
+			args = args[1:]
+		case equalFold(args[0], "bcast"):
+			t.broadcast = true
+		case equalFold(args[0], "optin"):
+			t.optIn = true
+		case equalFold(args[0], "optout"):
+			t.optOut = true
+		case equalFold(args[0], "noloop"):
+			t.noLoop = true
+		default:
+			return nil, msgSyntax
+		}
+	}
+	return t, ""
+}
+
+// track has the client tracked, or returns an error reply.
+func (x *call) track(t *tracker) (msg string) {
+	c := x.conn
+	old := c.session.tracking.Load()
+	switch {
+	case !t.broadcast && len(t.prefixes) > 0:
+		return "ERR PREFIX option requires BCAST mode to be enabled"
+	case old != nil && old.broadcast != t.broadcast:
+		return "ERR You can't switch BCAST mode on/off before disabling tracking for this client, and then re-enabling it with a different mode."
+	case t.broadcast && (t.optIn || t.optOut):
+		return "ERR OPTIN and OPTOUT are not compatible with BCAST"
+	case t.optIn && t.optOut:
+		return "ERR You can't specify both OPTIN mode and OPTOUT mode"
+	case old != nil && (t.optIn && old.optOut || t.optOut && old.optIn):
+		return "ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, and then re-enabling it with a different mode."
+	case t.broadcast && !c.session.redirect && !x.srv.servesAll():
+		return msgBroadcast
+	}
+	if msg := overlap(t, old); msg != "" {
+		return msg
+	}
+	if old != nil && t.broadcast {
+		if len(t.prefixes) == 0 {
+			t.prefixes = append(t.prefixes, "")
+		}
+		t.prefixes = append(t.prefixes, old.prefixes...)
+	} else if t.broadcast && len(t.prefixes) == 0 {
+		t.prefixes = []string{""}
+	}
+	slices.Sort(t.prefixes)
+	if old != nil {
+		t.reads = old.reads
+	}
+	t.reads.caching = false
+	by := int64(0)
+	if t.noLoop {
+		by = c.session.id
+	}
+	c.unit.By(by)
+	c.session.redirects.Store(c.session.redirect)
+	x.srv.tracking.add(t)
+	c.expectReads(c.reqs) // of which those behind this one are tracked, too
+	return ""
+}
+
+// overlap returns an error reply if one of the prefixes begins another.
+func overlap(t, old *tracker) string {
+	begins := func(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) }
+	for i, p := range t.prefixes {
+		if old != nil {
+			for _, q := range old.prefixes {
+				if begins(p, q) {
+					return "ERR Prefix '" + p + "' overlaps with an existing prefix '" + q + "'. Prefixes for a single client must not overlap."
+				}
+			}
+		}
+		for _, q := range t.prefixes[i+1:] {
+			if begins(p, q) {
+				return "ERR Prefix '" + p + "' overlaps with another provided prefix '" + q + "'. Prefixes for a single client must not overlap."
+			}
+		}
+	}
+	return ""
+}
+
+// untrack has the client tracked no more; what was to be told of its reads so far is
+// told before.
+func (x *call) untrack() {
+	c := x.conn
+	if t := c.session.tracking.Load(); t != nil && t.reads.holding {
+		t.reads.holding = false
+		c.holdPushes(false)
+	}
+	c.unit.By(0)
+	x.srv.tracking.remove(c)
+}
+
+func cmdClientCaching(x *call) {
+	t := x.conn.session.tracking.Load()
+	switch {
+	case t == nil:
+		x.err("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled")
+	case equalFold(x.args[2], "yes") && !t.optIn:
+		x.err("ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.")
+	case equalFold(x.args[2], "no") && !t.optOut:
+		x.err("ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.")
+	case equalFold(x.args[2], "yes"), equalFold(x.args[2], "no"):
+		t.reads.caching = true
+		x.ok()
+	default:
+		x.err(msgSyntax)
+	}
+}
+
+// redirection is the number of the connection that is told in the client's place: 0 if that is
+// itself, -1 if there is nothing to tell.
+func (c *conn) redirection() int64 {
+	if t := c.session.tracking.Load(); t != nil {
+		return t.redirect
+	}
+	return -1
+}
+
+func cmdClientGetredir(x *call) { x.integer(x.conn.redirection()) }
+
+func cmdClientTrackinginfo(x *call) {
+	flags, prefixes := []string{"off"}, []string(nil)
+	if t := x.conn.session.tracking.Load(); t != nil {
+		flags, prefixes = []string{"on"}, t.prefixes
+		for _, f := range []struct {
+			name string
+			set  bool
+		}{
+			{"bcast", t.broadcast},
+			{"optin", t.optIn},
+			{"caching-yes", t.optIn && t.reads.caching},
+			{"optout", t.optOut},
+			{"caching-no", t.optOut && t.reads.caching},
+			{"noloop", t.noLoop},
+			{"broken_redirect", t.broken.Load()},
+		} {
+			if f.set {
+				flags = append(flags, f.name)
+			}
+		}
+	}
+	x.dict(3)
+	x.bulkString("flags")
+	x.reply.set(len(flags))
+	for _, flag := range flags {
+		x.bulkString(flag)
+	}
+	x.bulkString("redirect")
+	x.integer(x.conn.redirection())
+	x.bulkString("prefixes")
+	x.array(len(prefixes))
+	for _, p := range prefixes {
+		x.bulkString(p)
+	}
+}

@@ -1,0 +1,452 @@
+package resp
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// A cacher is a client of RESP3 that is told what changes.
+type cacher struct {
+	*oracle
+	pushes []string
+}
+
+func newCacher(t *testing.T, addr string, options ...string) *cacher {
+	c := &cacher{oracle: dialRedis(t, addr, 3)}
+	if got := c.ask(append([]string{"CLIENT", "TRACKING", "ON"}, options...)...).String(); got != "+OK" {
+		t.Fatal(got)
+	}
+	return c
+}
+
+// ask sends a command and returns its reply; what is pushed before it is kept.
+func (c *cacher) ask(args ...string) respValue {
+	c.t.Helper()
+	c.c.SetDeadline(time.Now().Add(patience))
+	if _, err := c.c.Write(encodeCommands([][]string{args})); err != nil {
+		c.t.Fatal(err)
+	}
+	for {
+		v, err := readValue(c.r)
+		if err != nil {
+			c.t.Fatalf("%v: %v", args, err)
+		}
+		if v.kind != '>' {
+			return v
+		}
+		c.pushes = append(c.pushes, v.String())
+	}
+}
+
+// told waits until something is pushed and returns it.
+func (c *cacher) told() string {
+	c.t.Helper()
+	for len(c.pushes) == 0 {
+		c.c.SetDeadline(time.Now().Add(patience))
+		v, err := readValue(c.r)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		c.pushes = append(c.pushes, v.String())
+	}
+	p := c.pushes[0]
+	c.pushes = c.pushes[1:]
+	return p
+}
+
+// silent fails the test if anything has been pushed.
+func (c *cacher) silent(why string) {
+	c.t.Helper()
+	c.ask("PING")
+	if len(c.pushes) > 0 {
+		c.t.Errorf("%s: pushed %v", why, c.pushes)
+		c.pushes = nil
+	}
+}
+
+func invalid(keys ...string) string {
+	var b strings.Builder
+	for _, key := range keys {
+		b.WriteString(" $" + key)
+	}
+	return ">($invalidate *(" + strings.TrimSpace(b.String()) + "))"
+}
+
+const allInvalid = ">($invalidate _)"
+
+func TestTrackingOptionsAnswerAsRedis(t *testing.T) {
+	differential(t, func(d *differ) {
+		d.run(`
+CLIENT TRACKING
+CLIENT TRACKING ON x
+CLIENT TRACKING maybe
+CLIENT TRACKINGINFO
+CLIENT GETREDIR
+CLIENT CACHING YES
+CLIENT CACHING x
+CLIENT TRACKING OFF
+CLIENT TRACKING ON PREFIX a
+CLIENT TRACKING ON PREFIX
+CLIENT TRACKING ON REDIRECT
+CLIENT TRACKING ON REDIRECT x
+CLIENT TRACKING ON REDIRECT 99999999
+CLIENT TRACKING ON BCAST OPTIN
+CLIENT TRACKING ON BCAST OPTOUT
+CLIENT TRACKING ON OPTIN OPTOUT
+CLIENT TRACKING ON
+CLIENT TRACKINGINFO
+CLIENT GETREDIR
+CLIENT CACHING YES
+CLIENT CACHING NO
+CLIENT CACHING x
+CLIENT TRACKING ON BCAST
+CLIENT TRACKING ON NOLOOP OPTIN
+CLIENT TRACKINGINFO
+CLIENT CACHING NO
+CLIENT CACHING YES
+CLIENT TRACKINGINFO
+PING
+CLIENT TRACKINGINFO
+CLIENT TRACKING ON OPTOUT
+CLIENT TRACKING OFF
+CLIENT TRACKING ON OPTOUT
+CLIENT CACHING NO
+CLIENT TRACKINGINFO
+CLIENT TRACKING OFF
+CLIENT TRACKING ON BCAST PREFIX a PREFIX ab
+CLIENT TRACKING ON BCAST PREFIX b PREFIX a NOLOOP
+CLIENT TRACKINGINFO
+CLIENT TRACKING ON BCAST PREFIX c
+CLIENT TRACKING ON BCAST PREFIX abc
+CLIENT TRACKING ON BCAST
+CLIENT TRACKINGINFO
+RESET
+`)
+		if d.proto == 2 {
+			d.do("CLIENT", "TRACKINGINFO")
+		}
+	})
+}
+
+func TestTrackingTellsOfEachChangeOnce(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	o := dialRedis(t, addr, 2)
+	c := newCacher(t, addr)
+	long := strings.Repeat("x", 200_000)
+	for _, test := range []struct{ set, read, change []string }{
+		{[]string{"SET", "k", "1"}, []string{"GET", "k"}, []string{"SET", "k", "2"}},
+		{nil, []string{"GET", "nope"}, []string{"SET", "nope", "2"}},
+		{[]string{"SET", "k", "1"}, []string{"EXISTS", "k"}, []string{"DEL", "k"}},
+		{[]string{"SET", "k", "1"}, []string{"TTL", "k"}, []string{"EXPIRE", "k", "100"}},
+		{[]string{"SET", "k", "1"}, []string{"GET", "k"}, []string{"RENAME", "k", "other"}},
+		{[]string{"HSET", "h", "f", "1"}, []string{"HGET", "h", "f"}, []string{"HSET", "h", "f", "2"}},
+		{[]string{"RPUSH", "l", "a"}, []string{"LRANGE", "l", "0", "-1"}, []string{"RPOP", "l"}},
+		{[]string{"SET", "long", long}, []string{"GETRANGE", "long", "0", "10"}, []string{"SETRANGE", "long", "100000", "y"}},
+		{nil, []string{"GETRANGE", "long", "0", "10"}, []string{"SETRANGE", "long", "100000", "z"}},
+		{nil, []string{"GETBIT", "long", "9"}, []string{"SETBIT", "long", "9", "1"}},
+	} {
+		if test.set != nil {
+			o.do(test.set...)
+		}
+		c.silent(fmt.Sprint("before ", test.read))
+		c.ask(test.read...)
+		c.silent(fmt.Sprint("after ", test.read))
+		o.do(test.change...)
+		if got := c.told(); got != invalid(test.read[1]) {
+			t.Errorf("%v, then %v: %s", test.read, test.change[:2], got)
+		}
+		o.do(test.change...)
+		c.silent(fmt.Sprint("a second time after ", test.change[0]))
+	}
+	c.ask("MGET", "a", "b")
+	o.do("MSET", "a", "1", "b", "2", "c", "3")
+	if got := []string{c.told(), c.told()}; !slices.Contains(got, invalid("a")) || !slices.Contains(got, invalid("b")) {
+		t.Error(got)
+	}
+	o.do("SET", "short", "1", "PX", "30")
+	c.ask("GET", "short")
+	if got := c.told(); got != invalid("short") {
+		t.Errorf("expiry: %s", got)
+	}
+	c.ask("GET", "k")
+	o.do("FLUSHALL")
+	if got := c.told(); got != allInvalid {
+		t.Errorf("FLUSHALL: %s", got)
+	}
+	c.ask("GET", "k")
+	c.ask("CLIENT", "TRACKING", "OFF")
+	o.do("SET", "k", "1")
+	c.silent("off")
+}
+
+func TestTrackingModes(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	o := dialRedis(t, addr, 2)
+
+	in := newCacher(t, addr, "OPTIN")
+	in.ask("GET", "a")
+	in.ask("CLIENT", "CACHING", "YES")
+	in.ask("GET", "b")
+	in.ask("GET", "c")
+	in.ask("CLIENT", "CACHING", "YES")
+	in.ask("MULTI")
+	in.ask("GET", "d")
+	in.ask("GET", "e")
+	in.ask("EXEC")
+	in.ask("GET", "f")
+	o.do("MSET", "a", "1", "b", "1", "c", "1", "d", "1", "e", "1", "f", "1")
+	got := []string{in.told(), in.told(), in.told()}
+	slices.Sort(got)
+	if !slices.Equal(got, []string{invalid("b"), invalid("d"), invalid("e")}) {
+		t.Errorf("OPTIN: %v", got)
+	}
+	in.silent("OPTIN")
+
+	out := newCacher(t, addr, "OPTOUT")
+	out.ask("GET", "a")
+	out.ask("CLIENT", "CACHING", "NO")
+	out.ask("GET", "b")
+	o.do("MSET", "a", "2", "b", "2")
+	if got := out.told(); got != invalid("a") {
+		t.Errorf("OPTOUT: %s", got)
+	}
+	out.silent("OPTOUT")
+
+	loop, noLoop := newCacher(t, addr), newCacher(t, addr, "NOLOOP")
+	for _, c := range []*cacher{loop, noLoop} {
+		c.ask("GET", "own")
+		c.ask("SET", "own", "1")
+	}
+	// Each has been told of the other's, and the first of its own.
+	if got := loop.told(); got != invalid("own") {
+		t.Error(got)
+	}
+	noLoop.silent("NOLOOP")
+	noLoop.ask("GET", "own")
+	o.do("SET", "own", "2")
+	if got := noLoop.told(); got != invalid("own") {
+		t.Error(got)
+	}
+
+	cast := newCacher(t, addr, "BCAST", "PREFIX", "user:", "PREFIX", "obj:", "NOLOOP")
+	o.do("MSET", "user:1", "x", "other", "x", "obj:2", "x")
+	got = []string{cast.told(), cast.told()}
+	slices.Sort(got)
+	if !slices.Equal(got, []string{invalid("obj:2"), invalid("user:1")}) {
+		t.Errorf("BCAST: %v", got)
+	}
+	cast.ask("SET", "user:3", "x")
+	cast.silent("BCAST NOLOOP")
+
+	target := dialRedis(t, addr, 3)
+	id := target.do("CLIENT", "ID").text
+	from := newCacher(t, addr, "REDIRECT", id)
+	if got := from.ask("CLIENT", "GETREDIR").text; got != id {
+		t.Error(got)
+	}
+	from.ask("GET", "k")
+	o.do("SET", "k", "1")
+	if v, err := readValue(target.r); err != nil || v.String() != invalid("k") {
+		t.Errorf("REDIRECT: %v, %v", v, err)
+	}
+	from.silent("REDIRECT")
+	if list := from.ask("CLIENT", "LIST", "ID", from.ask("CLIENT", "ID").text).text; !strings.Contains(list, " flags=t ") || !strings.Contains(list, " redir="+id+" ") {
+		t.Error(list)
+	}
+	target.c.Close()
+	waitFor(t, "the end of the connection", func() bool { return o.do("CLIENT", "LIST", "ID", id).text == "" })
+	from.ask("GET", "k")
+	o.do("SET", "k", "2")
+	if got := from.told(); got != ">($tracking-redir-broken :"+id+")" {
+		t.Errorf("REDIRECT to nobody: %s", got)
+	}
+}
+
+// A client that forgets a value when it is told to does not keep one that is wrong: the reply
+// never comes behind what says that it is out of date, and who reads while the key changes is
+// told, or has read the new value.
+func TestNoClientKeepsWhatIsStale(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	rounds := 3000
+	if testing.Short() {
+		rounds = 150
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	o, c := dialRedis(t, addr, 2), newCacher(t, addr)
+	for round := range rounds {
+		// Reads at the beginning of a pipeline are answered at its end; those at its end
+		// may be at the same time as the write.
+		var reads [][]string
+		for range 1 + rnd.IntN(20) {
+			reads = append(reads, []string{"GET", "k"})
+		}
+		for range rnd.IntN(2) * rnd.IntN(100) {
+			reads = append(reads, []string{"GETBIT", "other", "1"})
+		}
+		value, wait := fmt.Sprint(round), rnd.IntN(100)
+		written := make(chan struct{})
+		go func() {
+			defer close(written)
+			for range wait {
+				runtime.Gosched()
+			}
+			o.do("SET", "k", value)
+		}()
+		c.c.SetDeadline(time.Now().Add(patience))
+		if _, err := c.c.Write(encodeCommands(reads)); err != nil {
+			t.Fatal(err)
+		}
+		held := "" // what the client has in its cache
+		for replies, over := 0, false; replies < len(reads) || held != "" && (!over || held != value); {
+			if replies == len(reads) && !over {
+				<-written
+				over = true
+				continue
+			}
+			v, err := readValue(c.r)
+			switch {
+			case err != nil:
+				t.Fatalf("round %d: the client holds %q, the key is %q: %v", round, held, value, err)
+			case v.kind == '>':
+				held = ""
+				continue
+			case v.kind == '$':
+				held = v.text
+			}
+			replies++
+		}
+		<-written
+	}
+}
+
+// A table that is full tells clients that they must forget.
+func TestTrackingTableIsBounded(t *testing.T) {
+	srv, addr := serveTest(t, nil)
+	o := dialRedis(t, addr, 2)
+	o.want("+OK", "CONFIG", "SET", "tracking-table-max-keys", "10")
+	c := newCacher(t, addr)
+	for i := range 50 {
+		c.ask("GET", fmt.Sprint("k", i))
+	}
+	for len(c.pushes) < 40 {
+		c.pushes = append(c.pushes, "")
+		c.pushes = c.pushes[:len(c.pushes)-1]
+		c.ask("PING")
+	}
+	if _, keys, items, _ := srv.tracking.counts(); keys != 10 || items != 10 {
+		t.Errorf("%d keys, %d entries", keys, items)
+	}
+	c.pushes = nil
+	c.ask("GET", strings.Repeat("k", maxTrackedKey+1))
+	if got := c.told(); !strings.Contains(got, strings.Repeat("k", maxTrackedKey)) {
+		t.Errorf("a long key: %s", got)
+	}
+	c.c.Close()
+	waitFor(t, "an empty table", func() bool { clients, keys, _, _ := srv.tracking.counts(); return clients+keys == 0 })
+}
+
+// What another node has answered must not be kept, since nobody tells when it changes; what
+// this node has answered not for longer than it serves the key.
+func TestTrackingInACluster(t *testing.T) {
+	r, keys := halves(t)
+	c := newCacher(t, r.addrs[0])
+	o := dialRedis(t, r.addrs[1], 2)
+	c.ask("GET", keys[0])
+	c.silent("an own key")
+	o.do("SET", keys[0], "1") // forwarded
+	if got := c.told(); got != invalid(keys[0]) {
+		t.Errorf("own key: %s", got)
+	}
+	c.ask("GET", keys[1])
+	if got := c.told(); got != invalid(keys[1]) {
+		t.Errorf("another node's: %s", got)
+	}
+	c.ask("MGET", keys[0], keys[1])
+	if got := c.told(); got != invalid(keys[0], keys[1]) {
+		t.Errorf("both: %s", got)
+	}
+	for i, key := range keys {
+		c.ask("MULTI")
+		c.ask("GET", key)
+		c.ask("EXEC")
+		if i == 0 {
+			c.silent("an own key in a transaction")
+		} else if got := c.told(); got != invalid(key) {
+			t.Errorf("another node's in a transaction: %s", got)
+		}
+	}
+	bcast := dialRedis(t, r.addrs[0], 3)
+	bcast.want("-"+msgBroadcast, "CLIENT", "TRACKING", "ON", "BCAST")
+	bcast.want("+OK", "RING", "ROUTE", "redirect")
+	bcast.want("+OK", "CLIENT", "TRACKING", "ON", "BCAST")
+	bcast.want("-"+msgBroadcast, "RING", "ROUTE", "forward")
+
+	c.ask("GET", keys[0])
+	p, err := ring.NewPlacement([]ring.Row{
+		{Range: ring.Range{End: 1 << 31}, Primary: "n1"},
+		{Range: ring.Range{Start: 1 << 31}, Primary: "n0"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.placeAll(p)
+	if got := c.told(); got != allInvalid {
+		t.Errorf("keys have moved: %s", got)
+	}
+}
+
+// Whoever was cut off may have missed writes.
+func TestTrackingForgetsWhenTheLeaseWasLost(t *testing.T) {
+	r, lease, _ := leasedTest(t)
+	c := newCacher(t, r.addrs[0])
+	c.ask("GET", "k")
+	c.silent("the lease holds")
+	lease.lose(1, true)
+	if got := c.told(); got != allInvalid {
+		t.Error(got)
+	}
+	c.ask("GET", "k")
+	dialRedis(t, r.addrs[0], 2).do("SET", "k", "1")
+	if got := c.told(); got != invalid("k") {
+		t.Errorf("afterwards: %s", got)
+	}
+}
+
+// Who is told of all changes cannot be, once some happen elsewhere.
+func TestBroadcastEndsWhenKeysLieElsewhere(t *testing.T) {
+	r, _, _ := leasedTest(t)
+	all, here := newCacher(t, r.addrs[0], "BCAST"), dialRedis(t, r.addrs[0], 3)
+	here.want("+OK", "RING", "ROUTE", "redirect")
+	here.want("+OK", "CLIENT", "TRACKING", "ON", "BCAST")
+	p, err := ring.NewPlacement([]ring.Row{
+		{Range: ring.Range{End: 1 << 31}, Primary: "n0"},
+		{Range: ring.Range{Start: 1 << 31}, Primary: "n1"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.placeAll(p)
+	all.c.SetDeadline(time.Now().Add(patience))
+	for {
+		v, err := readValue(all.r)
+		if err != nil {
+			break // closed
+		}
+		if v.String() != allInvalid {
+			t.Error(v)
+		}
+	}
+	if v, err := readValue(here.r); err != nil || v.String() != allInvalid {
+		t.Errorf("%v, %v", v, err)
+	}
+	here.want("+PONG", "PING")
+}

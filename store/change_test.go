@@ -1,0 +1,79 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Who is told of a change finds it in Pebble, by whomever it was made, changes within a long
+// string and the end of a key's time included.
+func TestChangesAreToldOnceTheyCanBeRead(t *testing.T) {
+	s := openTest(t, testConfig(t.TempDir()))
+	defer s.Close()
+	type told struct {
+		author int64
+		key    string
+	}
+	var got []told
+	s.OnChange(func(author int64, key []byte) {
+		got = append(got, told{author, string(key)})
+		_, closer, err := s.db.Get(appendDataPrefix(nil, PlaceOf(s.token, key), key))
+		if gone := err != nil; gone != strings.HasPrefix(string(key), "gone") {
+			t.Errorf("%s: read as %v", key, err)
+		}
+		if err == nil {
+			_ = closer.Close()
+		}
+	})
+	change := func(author int64, key string, do func(u *Unit, v Value) error, want ...told) {
+		t.Helper()
+		u := s.NewUnit()
+		u.By(author)
+		u.Begin(1000, []Place{u.Place([]byte(key))})
+		v, err := u.Get([]byte(key))
+		if err == nil {
+			err = do(u, v)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) > 0 {
+			t.Errorf("told before the commit: %v", got)
+		}
+		var done Signal
+		if wait, err := u.Commit(&done); err != nil {
+			t.Fatal(err)
+		} else if wait {
+			err = done.Wait()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: told %v, want %v", key, got, want)
+		}
+		got = nil
+	}
+	put := func(value string, expiry int64) func(u *Unit, v Value) error {
+		return func(u *Unit, v Value) error { return u.PutString([]byte("a"), v, []byte(value), expiry, false) }
+	}
+	change(7, "a", put("1", 0), told{7, "a"})
+	change(0, "a", func(*Unit, Value) error { return nil })
+	long := []byte(strings.Repeat("x", 3*pieceSize))
+	change(0, "long", func(u *Unit, v Value) error { return u.PutString([]byte("long"), v, long, 0, true) }, told{0, "long"})
+	change(8, "long", func(u *Unit, v Value) error {
+		_, err := u.WriteRange([]byte("long"), v, pieceSize+5, []byte("y"))
+		return err
+	}, told{8, "long"})
+	change(0, "gone", func(u *Unit, v Value) error {
+		if err := u.PutString([]byte("gone"), v, []byte("x"), 0, false); err != nil {
+			return err
+		}
+		v, err := u.Get([]byte("gone"))
+		u.Delete([]byte("gone"), v)
+		return err
+	}, told{0, "gone"})
+	s.OnChange(nil)
+	change(0, "a", put("2", 0))
+}
