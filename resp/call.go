@@ -35,6 +35,10 @@ type call struct {
 	list   collection.List
 	stream collection.Stream
 	zset   collection.ZSet
+	// req is what runs, if it is a request of a client.
+	req *request
+	// waiter is how the command waits, if it has found nothing.
+	waiter *waiter
 	// values is scratch space of commands with several keys.
 	values []store.Value
 	// waited is time that the command has spent waiting, not working.

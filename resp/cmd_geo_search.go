@@ -3,7 +3,6 @@ package resp
 import (
 	"cmp"
 	"slices"
-	"strings"
 )
 
 // A geoPlace is a member that lies in a shape.
@@ -23,6 +22,7 @@ type geoSearch struct {
 	count                 int64 // 0: no limit
 	store                 []byte
 	stores, storeDistance bool
+	event                 string // of what is stored
 	// Of GEOSEARCH: which words there were.
 	fromMember, fromPoint, byRadius, byBox bool
 }
@@ -32,14 +32,6 @@ type geoKind struct {
 	member bool // the center is a member
 	search bool // GEOSEARCH: options say where and what
 	stores bool // options may say where the result is stored
-}
-
-// storeEvent is the name of the event of a command that stores a sorted set.
-func storeEvent(name string) string {
-	if strings.HasPrefix(name, "georadius") {
-		return "georadiusstore"
-	}
-	return name
 }
 
 func cmdGeoradius(x *call) { x.georadius(geoKind{stores: true}) }
@@ -53,13 +45,12 @@ func cmdGeoradiusbymemberRo(x *call) { x.georadius(geoKind{member: true}) }
 func cmdGeosearch(x *call) { x.geosearch(geoKind{search: true}, &geoSearch{}, x.args[1], x.args[2:]) }
 
 func cmdGeosearchstore(x *call) {
-	x.geosearch(geoKind{search: true, stores: true}, &geoSearch{stores: true, store: x.args[1]}, x.args[2], x.args[3:])
+	x.geosearch(geoKind{search: true, stores: true}, &geoSearch{stores: true, store: x.args[1], event: "geosearchstore"}, x.args[2], x.args[3:])
 }
 
 // georadius is a search around args[2], a member, or the point at args[2] and args[3].
 func (x *call) georadius(k geoKind) {
-	s, rest := &geoSearch{}, x.args[2:]
-	x.geosearch(k, s, x.args[1], rest)
+	x.geosearch(k, &geoSearch{event: "georadiusstore"}, x.args[1], x.args[2:])
 }
 
 const msgNoSuchPlace = "ERR could not decode requested zset member"
@@ -67,10 +58,9 @@ const msgNoSuchPlace = "ERR could not decode requested zset member"
 // geosearch runs a search in the sorted set at a key; rest is what follows the key.
 func (x *call) geosearch(k geoKind, s *geoSearch, key []byte, rest [][]byte) {
 	z := &x.zset
-	if !x.openWholeZSet(z, key) {
+	if !x.openSource(z, key) {
 		return
 	}
-	x.source(key, z.Value())
 	exists := z.Value().Exists()
 	// Errors come in the order of the arguments, among them that there is no such member.
 	locate := func(member []byte) string {
@@ -117,7 +107,7 @@ func (x *call) geosearch(k geoKind, s *geoSearch, key []byte, rest [][]byte) {
 	case s.stores && !x.isKey(s.store):
 		x.err(msgSyntax) // of two, the first would have been its place
 	case !exists && s.stores:
-		x.storeScored(s.store, func(func([]byte, float64) bool) error { return nil })
+		x.storeScored(s.store, "", func(func([]byte, float64) bool) error { return nil })
 	case !exists:
 		x.array(0)
 	default:
@@ -283,7 +273,7 @@ func (x *call) search(s *geoSearch) {
 	}
 	places = s.nearest(places)
 	if s.stores {
-		x.storeScored(s.store, func(yield func(member []byte, score float64) bool) error {
+		x.storeScored(s.store, s.event, func(yield func(member []byte, score float64) bool) error {
 			for _, p := range places {
 				score := p.score
 				if s.storeDistance {

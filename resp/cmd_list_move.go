@@ -58,47 +58,67 @@ func (x *call) moveElement(fromFront, toFront bool) {
 	}
 }
 
-// cmdLmpop removes elements from the first of some lists that has any.
-func cmdLmpop(x *call) {
-	n, ok := parseInt(x.args[1])
+// An lmpop is what LMPOP is to take: up to so many elements from an end.
+type lmpop struct {
+	front bool
+	most  int64
+}
+
+// parseLmpop reads the arguments from the number of keys on, which is args[at]. It has
+// replied, and returns false, if they are none of LMPOP.
+func (x *call) parseLmpop(at int) (keys [][]byte, o lmpop, ok bool) {
+	n, ok := parseInt(x.args[at])
 	if !ok || n < 1 {
 		x.err("ERR numkeys should be greater than 0")
-		return
+		return nil, o, false
 	}
-	if n > int64(len(x.args)-3) {
+	at++
+	if n > int64(len(x.args)-at-1) {
 		x.err(msgSyntax)
-		return
+		return nil, o, false
 	}
-	keys, rest := x.args[2:2+n], x.args[2+n:]
-	front, ok := x.side(rest[0])
-	if !ok {
-		return
+	keys, rest := x.args[at:at+int(n)], x.args[at+int(n):]
+	if o.front, ok = x.side(rest[0]); !ok {
+		return nil, o, false
 	}
-	most := int64(1)
+	o.most = 1
 	switch rest = rest[1:]; {
 	case len(rest) == 0:
 	case len(rest) != 2 || !equalFold(rest[0], "count"):
 		x.err(msgSyntax)
-		return
+		return nil, o, false
 	default:
-		if most, ok = parseInt(rest[1]); !ok || most < 1 {
+		if o.most, ok = parseInt(rest[1]); !ok || o.most < 1 {
 			x.err("ERR count should be greater than 0")
-			return
+			return nil, o, false
 		}
+	}
+	return keys, o, true
+}
+
+// popSome removes elements from the list that is open, at a key, and replies with both.
+func (x *call) popSome(key []byte, o lmpop) {
+	if x.keepsElements(&x.list, min(o.most, x.list.Len())) {
+		x.array(2)
+		x.bulk(key)
+		x.popAll(key, &x.list, o.most, o.front)
+	}
+}
+
+// cmdLmpop removes elements from the first of some lists that has any.
+func cmdLmpop(x *call) {
+	keys, o, ok := x.parseLmpop(1)
+	if !ok {
+		return
 	}
 	for _, key := range keys {
 		if !x.openList(&x.list, key) {
 			return
 		}
-		if !x.list.Value().Exists() {
-			continue
+		if x.list.Value().Exists() {
+			x.popSome(key, o)
+			return
 		}
-		if x.keepsElements(&x.list, min(most, x.list.Len())) {
-			x.array(2)
-			x.bulk(key)
-			x.popAll(key, &x.list, most, front)
-		}
-		return
 	}
 	x.nullArray()
 }

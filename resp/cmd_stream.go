@@ -51,16 +51,9 @@ func cmdXadd(x *call) {
 		x.fail(err)
 		return
 	}
-	x.unit.Note(store.EventStream, "xadd", x.args[1])
-	if o.trims {
-		n, err := s.Trim(o.trim)
-		if err != nil {
-			x.abort(err)
-			return
-		}
-		if n > 0 {
-			x.unit.Note(store.EventStream, "xtrim", x.args[1])
-		}
+	x.noteStream("xadd", x.args[1])
+	if o.trims && !x.trimStream(s, o.trim, true) {
+		return
 	}
 	x.streamID(id)
 }
@@ -115,7 +108,7 @@ func cmdXdel(x *call) {
 		return
 	}
 	if n > 0 {
-		x.unit.Note(store.EventStream, "xdel", x.args[1])
+		x.noteStream("xdel", x.args[1])
 	}
 	x.integer(n)
 }
@@ -130,16 +123,28 @@ func cmdXtrim(x *call) {
 	if !ok {
 		return
 	}
-	n, err := s.Trim(o.trim)
+	length := s.Len()
+	if x.trimStream(s, o.trim, false) {
+		x.integer(length - s.Len())
+	}
+}
+
+// trimStream trims the stream at args[1], after part of the command's changes if some is done.
+// It has replied if it returns false.
+func (x *call) trimStream(s *collection.Stream, t collection.Trim, some bool) bool {
+	n, err := s.Trim(t)
 	if err != nil {
-		x.fail(err)
-		return
+		x.failPart(some, err)
+		return false
 	}
 	if n > 0 {
-		x.unit.Note(store.EventStream, "xtrim", x.args[1])
+		x.noteStream("xtrim", x.args[1])
 	}
-	x.integer(n)
+	return true
 }
+
+// noteStream notes an event of a stream.
+func (x *call) noteStream(name string, key []byte) { x.unit.Note(store.EventStream, name, key) }
 
 func cmdXsetid(x *call) {
 	last, ok := parseStreamID(x.args[2], 0)
@@ -196,7 +201,7 @@ func cmdXsetid(x *call) {
 		}
 	}
 	s.SetLast(last, added, deleted)
-	x.unit.Note(store.EventStream, "xsetid", x.args[1])
+	x.noteStream("xsetid", x.args[1])
 	x.ok()
 }
 

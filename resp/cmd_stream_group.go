@@ -3,7 +3,6 @@ package resp
 import (
 	"fmt"
 
-	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 )
 
@@ -22,6 +21,9 @@ func (x *call) group(key, name []byte) (g *collection.Group, ok bool) {
 	if !x.openStream(s, key) {
 		return nil, false
 	}
+	if x.cmd.parent == nil { // who claims and acknowledges is a reader
+		x.looked(key, s.Value())
+	}
 	g, err := s.Group(name)
 	if err != nil {
 		x.fail(err)
@@ -31,10 +33,7 @@ func (x *call) group(key, name []byte) (g *collection.Group, ok bool) {
 
 // groupFound is group for commands that need one.
 func (x *call) groupFound(key, name []byte) (g *collection.Group, ok bool) {
-	if g, ok = x.group(key, name); ok {
-		x.source(key, x.stream.Value())
-	}
-	if ok && g == nil {
+	if g, ok = x.group(key, name); ok && g == nil {
 		x.noGroup(key, name)
 		return nil, false
 	}
@@ -144,7 +143,7 @@ func cmdXgroupCreate(x *call) {
 		return
 	}
 	s.CreateGroup(x.args[3], last, read).Save()
-	x.unit.Note(store.EventStream, "xgroup-create", x.args[2])
+	x.noteStream("xgroup-create", x.args[2])
 	x.ok()
 }
 
@@ -173,7 +172,7 @@ func cmdXgroupSetid(x *call) {
 	if last, ok := x.lastID(true); ok {
 		g.Set(last, read)
 		g.Save()
-		x.unit.Note(store.EventStream, "xgroup-setid", x.args[2])
+		x.noteStream("xgroup-setid", x.args[2])
 		x.ok()
 	}
 }
@@ -185,7 +184,7 @@ func cmdXgroupDestroy(x *call) {
 	}
 	if g != nil {
 		g.Destroy()
-		x.unit.Note(store.EventStream, "xgroup-destroy", x.args[2])
+		x.noteStream("xgroup-destroy", x.args[2])
 	}
 	x.boolean(g != nil)
 }
@@ -206,7 +205,7 @@ func cmdXgroupCreateconsumer(x *call) {
 	if c == nil {
 		g.CreateConsumer(x.args[4], x.unit.Now())
 		g.Save()
-		x.unit.Note(store.EventStream, "xgroup-createconsumer", x.args[2])
+		x.noteStream(newConsumer, x.args[2])
 	}
 	x.boolean(c == nil)
 }
@@ -229,19 +228,19 @@ func cmdXgroupDelconsumer(x *call) {
 		return
 	}
 	g.Save()
-	x.unit.Note(store.EventStream, "xgroup-delconsumer", x.args[2])
+	x.noteStream("xgroup-delconsumer", x.args[2])
 	x.integer(c.Pending)
 }
 
-// serveConsumer is [collection.Group.Serve] of a group at a key, which notes that a consumer
-// is new.
-func (x *call) serveConsumer(key []byte, g *collection.Group, name []byte) (*collection.Consumer, error) {
-	known, err := g.Consumer(name)
-	if err != nil {
-		return nil, err
+const newConsumer = "xgroup-createconsumer"
+
+// consumer returns the consumer of a group of the stream at a key, which it creates if it is
+// missing, and notes that it was seen.
+func (x *call) consumer(g *collection.Group, key, name []byte) (*collection.Consumer, error) {
+	n := g.Consumers
+	c, err := g.Serve(name, x.unit.Now())
+	if err == nil && g.Consumers > n {
+		x.noteStream(newConsumer, key)
 	}
-	if known == nil {
-		x.unit.Note(store.EventStream, "xgroup-createconsumer", key)
-	}
-	return g.Serve(name, x.unit.Now())
+	return c, err
 }

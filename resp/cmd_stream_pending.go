@@ -7,7 +7,6 @@ func cmdXack(x *call) {
 	if !ok {
 		return
 	}
-	x.source(x.args[1], x.stream.Value())
 	if g == nil {
 		x.integer(0)
 		return

@@ -40,16 +40,16 @@ func cmdXread(x *call) {
 		}
 	}
 	if n == 0 {
-		x.nothingToRead(r)
+		if r.blocks {
+			x.awaitEntries(r, after)
+		} else {
+			x.nullArray()
+		}
 		return
 	}
 	x.insertStreams(at, n)
 	x.endReply(nil)
 }
-
-// nothingToRead replies where no stream has anything new. Here is where a client that said
-// BLOCK is to wait: it is answered as if the time were over.
-func (x *call) nothingToRead(*streamRead) { x.nullArray() }
 
 // insertStreams puts the length before n streams: a map in RESP3.
 func (x *call) insertStreams(at, n int) {
@@ -145,7 +145,9 @@ func (x *call) readAfter(r *streamRead) (after []collection.ID, ok bool) {
 		}
 		switch string(word) {
 		case "$":
-			after[i] = s.Last
+			if after[i], ok = x.remembered(i); !ok {
+				after[i] = s.Last
+			}
 		case ">":
 			x.err("ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option.")
 			return nil, false
@@ -163,8 +165,11 @@ func (x *call) readAfter(r *streamRead) (after []collection.ID, ok bool) {
 func (x *call) readStream(key []byte, after collection.ID, count int64) (served bool, err error) {
 	s := &x.stream
 	// The head, which is in memory, tells most clients that there is nothing new.
-	if err := s.Open(x.unit, key); err != nil || s.Len() == 0 || after.Compare(s.Last) >= 0 {
+	if err := s.Open(x.unit, key); err != nil {
 		return false, err
+	}
+	if x.saw(key, s.Value()); s.Len() == 0 || after.Compare(s.Last) >= 0 {
+		return false, nil
 	}
 	from, ok := after.Next()
 	if !ok {
@@ -200,6 +205,7 @@ func cmdXreadgroup(x *call) {
 	at, n := len(x.buf), 0
 	for i := range reads {
 		g := &reads[i]
+		x.looked(g.key, g.s.Value())
 		err := g.reopen(x, i > 0, r.group)
 		served := false
 		if err == nil {
@@ -218,7 +224,11 @@ func cmdXreadgroup(x *call) {
 		}
 	}
 	if n == 0 {
-		x.nothingToRead(r)
+		if r.blocks {
+			x.awaitNews(r)
+		} else {
+			x.nullArray()
+		}
 		return
 	}
 	x.insertStreams(at, n)
@@ -240,7 +250,7 @@ func (x *call) openGroupRead(g *groupRead, r *streamRead, i int) (ok bool) {
 	if !x.openStream(&g.s, g.key) {
 		return false
 	}
-	x.source(g.key, g.s.Value())
+	x.looked(g.key, g.s.Value())
 	var err error
 	if g.g, err = g.s.Group(r.group); err != nil {
 		x.fail(err)
@@ -293,7 +303,7 @@ func (g *groupRead) serve(x *call, r *streamRead) (served bool, err error) {
 			return false, err
 		}
 	}
-	c, err := x.serveConsumer(g.key, g.g, r.consumer)
+	c, err := x.consumer(g.g, g.key, r.consumer)
 	if err != nil {
 		return false, err
 	}

@@ -28,6 +28,15 @@ func (x *call) openWholeZSet(z *collection.ZSet, key []byte) bool {
 	return x.opened(key, z.Value(), err)
 }
 
+// openSource is openWholeZSet for commands that write elsewhere what they find.
+func (x *call) openSource(z *collection.ZSet, key []byte) bool {
+	ok := x.openWholeZSet(z, key)
+	if x.cmd.flags&flagWrite != 0 {
+		x.looked(key, z.Value())
+	}
+	return ok
+}
+
 // zsetAt opens the sorted set at args[1].
 func (x *call) zsetAt() (*collection.ZSet, bool) { return &x.zset, x.openZSet(&x.zset, x.args[1]) }
 
@@ -118,14 +127,14 @@ func (x *call) setScores(c *scoreCondition, scores []float64, member func(i int)
 	if !ok {
 		return
 	}
-	n, result, set, touched := int64(0), 0.0, false, false
+	n, result, set, changed := int64(0), 0.0, false, false
 	for i, score := range scores {
 		isNew, longest := false, len(member(i))
 		var failure error
 		err := z.Update(member(i), func(old float64, had bool) (float64, bool) {
 			result, set, failure = c.decide(old, score, had)
 			isNew = set && !had
-			touched = touched || isNew || set && result != old
+			changed = changed || isNew || set && result != old
 			if isNew || set && countChanged && result != old {
 				n++
 			}
@@ -146,10 +155,8 @@ func (x *call) setScores(c *scoreCondition, scores []float64, member func(i int)
 		x.fail(err)
 		return
 	}
-	if touched && c.incr {
-		x.unit.Note(store.EventSortedSet, "zincr", x.args[1])
-	} else if touched {
-		x.unit.Note(store.EventSortedSet, "zadd", x.args[1])
+	if changed {
+		x.unit.Note(store.EventSortedSet, map[bool]string{false: "zadd", true: "zincr"}[c.incr], x.args[1])
 	}
 	switch {
 	case !c.incr:
@@ -228,14 +235,14 @@ func cmdZrem(x *call) {
 		return
 	}
 	if n > 0 {
-		x.unscored(x.args[1], z, "zrem")
+		x.removedScored(x.args[1], z, "zrem")
 	}
 	x.integer(n)
 }
 
-// unscored notes that members of a sorted set were removed, and the key if they were its
+// removedScored notes that members of a sorted set were removed, and the key if they were its
 // last.
-func (x *call) unscored(key []byte, z *collection.ZSet, name string) {
+func (x *call) removedScored(key []byte, z *collection.ZSet, name string) {
 	x.unit.Note(store.EventSortedSet, name, key)
 	if z.Len() == 0 {
 		x.unit.Note(store.EventGeneric, "del", key)

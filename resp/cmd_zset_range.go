@@ -166,12 +166,11 @@ func (x *call) zrange(r *zrange, args [][]byte) {
 		return
 	}
 	z := &x.zset
-	if !x.openWholeZSet(z, args[0]) {
+	if !x.openSource(z, args[0]) {
 		return
 	}
-	x.source(args[0], z.Value())
 	if r.store {
-		x.storeScored(x.args[1], func(yield func(member []byte, score float64) bool) error { return r.members(z, yield) })
+		x.storeScored(x.args[1], x.cmd.name, func(yield func(member []byte, score float64) bool) error { return r.members(z, yield) })
 		return
 	}
 	if b, ok := r.bounds.(rankBounds); ok {
@@ -280,7 +279,7 @@ func (x *call) removeBetween(by int) {
 		return
 	}
 	if n > 0 {
-		x.unscored(x.args[1], z, x.cmd.name)
+		x.removedScored(x.args[1], z, x.cmd.name)
 	}
 	x.integer(n)
 }

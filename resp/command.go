@@ -153,3 +153,22 @@ const (
 	argOneOf     argKind = "oneof"
 	argBlock     argKind = "block"
 )
+
+// mayWait reports whether a call may wait until one of its keys gets something.
+func (c *command) mayWait(args [][]byte) bool {
+	if c.flags&flagBlocking == 0 || len(c.keys) == 0 {
+		return false
+	}
+	if c.group != "stream" {
+		return true
+	}
+	for _, arg := range args[1:] {
+		if equalFold(arg, "streams") {
+			return false
+		}
+		if equalFold(arg, "block") {
+			return true
+		}
+	}
+	return false
+}

@@ -43,9 +43,13 @@ type conn struct {
 	near   near       // what runs here meanwhile
 	from   *forwarder // of a connection that runs what another node forwards
 	// farEnd is when nobody waits any more for what is forwarded.
-	farEnd time.Time
-	away   away  // what goes on while its client is listened to
-	asked  asked // before a redirect
+	farEnd  time.Time
+	away    away  // what goes on while its client is listened to
+	asked   asked // before a redirect
+	sleeper sleeper
+	waits   uint64    // counts what has waited at other nodes
+	fed     []*waiter // whom the unit has served
+	feeding *call     // with which it does
 	// footprint is where the client has written.
 	footprint footprint
 	multi     multi
@@ -95,6 +99,7 @@ func newConn(srv *Server, nc net.Conn) *conn {
 	c.out.proto = 2
 	c.call = call{reply: &c.out, unit: c.unit, srv: srv, conn: c}
 	c.away.init(c)
+	c.sleeper.bell = make(chan struct{}, 1)
 	c.net, c.direct = socket.Of(nc)
 	c.session.init(c)
 	return c
@@ -189,6 +194,7 @@ func (c *conn) Settled(err error) {
 	switch {
 	case err != nil:
 		c.failUnit(err)
+		c.tellFed(err, "")
 	case !c.leased.fine():
 		// The settler has others to see to.
 		go func() {
@@ -202,6 +208,7 @@ func (c *conn) Settled(err error) {
 
 // settle has the unit's replies leave.
 func (c *conn) settle() {
+	c.tellFed(nil, "")
 	if c.from != nil && !c.from.group.awaits() {
 		c.from.complete()
 		return

@@ -58,6 +58,8 @@ func (c *conn) elsewhere(reqs []request, routes *Routes) int {
 	case r.owner == ownerSeveral:
 		c.split(r, routes)
 		return 1
+	case r.waits:
+		return c.waitFar(r, routes)
 	}
 	return c.forward(reqs[:c.window(reqs, 1, routes)], routes)
 }
@@ -102,7 +104,7 @@ func (c *conn) window(reqs []request, known int, routes *Routes) int {
 			r.owner = c.ownerOf(r, routes)
 		}
 		switch {
-		case r.owner == ownerHeld || r.owner == ownerNone || r.owner == ownerSeveral,
+		case r.waits, r.owner == ownerHeld || r.owner == ownerNone || r.owner == ownerSeveral,
 			r.msg == "" && !r.cmd.keyed && !r.cmd.neutral,
 			n > 0 && r.msg == "" && c.srv.pause.applies(r.cmd):
 			return max(n, 1)

@@ -43,6 +43,8 @@ func cmdClientHelp(x *call) {
 		"    Record the client library's name or version.",
 		"SETNAME <name>",
 		"    Name this connection.",
+		"UNBLOCK <number> [TIMEOUT|ERROR]",
+		"    End the wait of a client in a blocking command.",
 		"UNPAUSE",
 		"    End a pause early.",
 	)

@@ -92,6 +92,7 @@ func (c *conn) awaitLease() {
 		return
 	}
 	c.srv.stats.leaseLost.Add(int64(c.unitReplies))
+	c.tellFed(nil, msgLostWrite)
 	read := msgLeaseLost
 	if c.from != nil && !c.from.group.writes {
 		read = msgNotMine // who forwards it asks whoever serves the key by then

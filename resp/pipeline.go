@@ -31,6 +31,8 @@ type request struct {
 	sent        *batch    // with which it is on its way, whoever serves its keys by now
 	judged      bool      // as to whether its keys lie together
 	part        int32     // of what another node forwards, the batch
+	waits       bool      // it may wait until a key gets something
+	stay        *stay     // of one that has begun to
 	until       time.Time // how long it waits for somebody to serve its keys; zero: it has not waited yet
 }
 
@@ -109,6 +111,7 @@ func (c *conn) runResolved() {
 func (c *conn) resolve(r *request) {
 	args := c.args[r.first:r.last]
 	r.cmd, r.msg = c.srv.table.lookup(args)
+	r.waits = r.msg == "" && r.cmd.mayWait(args)
 	switch {
 	case r.msg != "":
 	case !c.authorized() && r.cmd.flags&flagNoAuth == 0:
@@ -135,6 +138,9 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 		r.owner = ownerSelf
 		if c.subscribed && c.out.proto == 2 && r.msg == "" && !r.cmd.whileSubscribed {
 			r.msg = "ERR Can't execute '" + r.cmd.full + "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"
+		}
+		if n > 0 && (r.waits || reqs[n-1].waits) {
+			break
 		}
 		if r.msg != "" {
 			continue
@@ -184,7 +190,7 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 		}
 		keys += len(c.keys)
 		// What reads several keys must see them as of one moment.
-		latched = latched || r.cmd.flags&flagWrite != 0 || len(c.keys) > 1 || r.cmd.latched
+		latched = latched || r.waits || r.cmd.flags&flagWrite != 0 || len(c.keys) > 1 || r.cmd.latched
 	}
 	if !latched {
 		c.places = c.places[:0]
@@ -202,11 +208,19 @@ func (c *conn) runUnit(reqs []request) int {
 		}
 	}
 	c.begin(c.places)
+	for c.srv.blocked.movers.Load() > 0 && c.latchMore(reqs) {
+		c.unit.Abort()
+		c.begin(c.places)
+	}
 	for i := range reqs {
 		r := &reqs[i]
 		at := len(c.out.buf)
 		c.leased.ran(r)
+		c.call.req = r
 		c.runOne(r)
+		if c.call.waiter != nil {
+			return c.waitHere(r)
+		}
 		if c.call.again {
 			c.out.buf = c.out.buf[:at]
 			if c.near.on {
@@ -218,8 +232,13 @@ func (c *conn) runUnit(reqs []request) int {
 				}
 				c.runApart(r)
 			}
+			if c.call.waiter != nil { // it found nothing this time
+				c.call.waiter = nil
+				return i
+			}
 			return i + 1
 		}
+		c.feed(r)
 		c.countOf(r, at)
 		if full := c.from != nil && c.from.full(); (full || len(c.out.buf) >= maxUnitReplies) && i+1 < len(reqs) {
 			if c.near.on {
@@ -289,8 +308,11 @@ func (c *conn) runApart(r *request) {
 	c.call.apart = true
 	c.leased.ran(r)
 	c.runOne(r)
+	if c.call.waiter == nil {
+		c.feed(r)
+		c.countOf(r, 0)
+	}
 	c.call.apart, c.call.everything = false, false
-	c.countOf(r, 0)
 	c.finishUnit()
 }
 
@@ -331,11 +353,12 @@ func (c *conn) finishUnit() {
 // commit commits the unit. If it returns true there is nothing left to see to: the unit
 // has failed, or the settler sends the replies, or has seen to them.
 func (c *conn) commit() bool {
-	c.unit.Early(c.session.early)
+	c.unit.Early(c.session.early && len(c.fed) == 0)
 	wait, err := c.unit.Commit(c)
 	switch {
 	case err != nil:
 		c.failUnit(err)
+		c.tellFed(err, "")
 	case wait:
 		c.pending = true
 		if c.direct == nil && c.from == nil {
@@ -399,7 +422,7 @@ func (c *conn) runOne(r *request) {
 			return
 		}
 	}
-	if c.srv.monitors.active() && r.cmd.as == nil && r.cmd.full != "exec" {
+	if c.srv.monitors.active() && r.stay == nil && r.cmd.as == nil && r.cmd.full != "exec" {
 		c.srv.monitors.feed(c, r.cmd, x.args)
 	}
 	cmd := cmp.Or(r.cmd.as, r.cmd)

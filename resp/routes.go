@@ -133,6 +133,7 @@ func (s *Server) SetRoutes(r *Routes) {
 	}
 	s.countSets(old, r)
 	s.watchers.tell(old, r)
+	s.blocked.rerouted(r)
 	s.keyEvents.relink(r)
 }
 

@@ -90,6 +90,7 @@ type Server struct {
 	lease    atomic.Pointer[Lease] // nil on a node that needs none
 	forwards forwards
 	watchers watchers
+	blocked  blocked
 	pubsub   pubsub
 	courier  courier
 	draws    collection.Draws
@@ -138,6 +139,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s.stats = newStats(s.table)
 	s.budget.init(s)
 	s.pause.init()
+	s.blocked.init()
 	s.courier.init()
 	s.keyEvents.init(s)
 	s.done.Add(1)
@@ -271,7 +273,12 @@ func (s *Server) remove(c *conn) {
 // EndWaits has all commands that wait for others, or for newer routes, answer as if their
 // time were over, from now on. It is for a server that closes, and before its time is over,
 // so that clients still hear it.
-func (s *Server) EndWaits() { s.endWaits.Do(func() { close(s.hurry) }) }
+func (s *Server) EndWaits() {
+	s.endWaits.Do(func() { close(s.hurry) })
+	for _, c := range s.snapshot() {
+		c.wake()
+	}
+}
 
 // Close stops accepting, lets running commands finish and their replies leave, and
 // ends all connections; those that are not done when ctx is are cut off.
@@ -291,7 +298,10 @@ func (s *Server) Close(ctx context.Context) error {
 	s.budget.end()
 	for _, c := range s.snapshot() {
 		_ = c.net.SetReadDeadline(time.Now())
+		c.wake()
 	}
+	s.SendBack()
+	defer s.blocked.end()
 	done := make(chan struct{})
 	go func() {
 		s.done.Wait()

@@ -21,6 +21,9 @@ func severalKeys(a, b string) [][]string {
 		{"ZUNIONSTORE", a, "2", a, b}, {"ZINTERSTORE", a, "2", a, b}, {"ZDIFFSTORE", a, "2", a, b}, {"ZRANGESTORE", a, b, "0", "1"},
 		{"GEORADIUS", a, "1", "1", "1", "m", "STORE", b}, {"GEORADIUSBYMEMBER", a, "x", "1", "m", "STORE", b},
 		{"GEOSEARCHSTORE", a, b, "FROMMEMBER", "x", "BYRADIUS", "1", "m"},
+		{"BLPOP", a, b, "0.01"}, {"BRPOP", a, b, "0.01"}, {"BLMPOP", "0.01", "2", a, b, "LEFT"},
+		{"BLMOVE", a, b, "LEFT", "LEFT", "0.01"}, {"BRPOPLPUSH", a, b, "0.01"},
+		{"BZPOPMIN", a, b, "0.01"}, {"BZPOPMAX", a, b, "0.01"}, {"BZMPOP", "0.01", "2", a, b, "MIN"},
 	}
 }
 

@@ -1,0 +1,158 @@
+package resp
+
+import (
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// How a connection waits for what another one brings: its goroutine reads on, so that it
+// notices when the client is gone, until somebody wakes it. What it reads stays in the buffer
+// for later; once that is full, only CLIENT KILL and the like tell.
+
+// A sleeper is a connection that waits, or may.
+type sleeper struct {
+	mu     sync.Mutex
+	asleep bool
+	woken  bool // something has happened since it looked last
+	// blocked: it waits in a command that CLIENT UNBLOCK ends; unblock is how.
+	blocked bool
+	unblock waitEnd
+	bell    chan struct{} // capacity 1: woken, for who does not read
+	// came: the reply of another node is there.
+	came atomic.Bool
+}
+
+// longAgo is a deadline that ends a read at once.
+var longAgo = time.Unix(1, 0)
+
+// wake has the connection look what has happened. It does not wait.
+func (c *conn) wake() {
+	s := &c.sleeper
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.wakeLocked()
+}
+
+func (c *conn) wakeLocked() {
+	s := &c.sleeper
+	s.woken = true
+	if !s.asleep {
+		return
+	}
+	_ = c.net.SetReadDeadline(longAgo)
+	select {
+	case s.bell <- struct{}{}:
+	default:
+	}
+}
+
+// doze returns when the connection was woken, when the client has sent something or is gone,
+// or at a time (zero: never by itself); or without a reason.
+func (c *conn) doze(until time.Time) {
+	s := &c.sleeper
+	s.mu.Lock()
+	if s.woken {
+		s.woken = false
+		s.mu.Unlock()
+		return
+	}
+	s.asleep = true
+	_ = c.net.SetReadDeadline(until)
+	s.mu.Unlock()
+	if c.srv.closed() { // whose deadline was replaced
+		_ = c.net.SetReadDeadline(longAgo)
+	}
+	c.listen(until)
+	s.mu.Lock()
+	s.asleep, s.woken = false, false
+	select {
+	case <-s.bell:
+	default:
+	}
+	c.endLinger()
+	s.mu.Unlock()
+}
+
+// listen reads once, or waits where there is no room.
+func (c *conn) listen(until time.Time) {
+	if c.end == len(c.in) && len(c.in) < keepInput {
+		c.widenInput()
+	}
+	if c.end < len(c.in) {
+		n, err := c.net.Read(c.in[c.end:])
+		c.end += n
+		c.session.bytesIn.Add(int64(n))
+		c.srv.stats.bytesIn.Add(int64(n))
+		var timeout net.Error
+		if err != nil && (!errors.As(err, &timeout) || !timeout.Timeout()) {
+			c.closing = true
+		}
+		return
+	}
+	var over <-chan time.Time
+	if !until.IsZero() {
+		timer := time.NewTimer(time.Until(until))
+		defer timer.Stop()
+		over = timer.C
+	}
+	select {
+	case <-c.sleeper.bell:
+	case <-over:
+	case <-c.gone:
+	case <-c.srv.stop:
+	}
+}
+
+// blocks marks the connection as one that waits in a command.
+func (c *conn) blocks(on bool) {
+	s := &c.sleeper
+	s.mu.Lock()
+	s.blocked, s.unblock = on, waitGoesOn
+	s.mu.Unlock()
+	c.session.waiting.Store(on)
+	c.session.lastUsed.Store(int64(c.srv.clock()))
+	if on {
+		c.srv.stats.waiting.Add(1)
+	} else {
+		c.srv.stats.waiting.Add(-1)
+	}
+}
+
+// release ends the wait of another connection, as CLIENT UNBLOCK does. It returns false if
+// that does not wait.
+func (c *conn) release(how waitEnd) bool {
+	s := &c.sleeper
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.blocked || s.unblock != waitGoesOn {
+		return false
+	}
+	s.unblock = how
+	c.wakeLocked()
+	return true
+}
+
+// roused is why the connection does not wait any longer, if it does not.
+func (c *conn) roused(until time.Time) waitEnd {
+	s := &c.sleeper
+	s.mu.Lock()
+	unblock := s.unblock
+	s.mu.Unlock()
+	switch {
+	case c.closing || c.closed.Load() || c.srv.closed():
+		return waitGone
+	case unblock != waitGoesOn:
+		return unblock
+	case !until.IsZero() && !time.Now().Before(until):
+		return waitTimedOut
+	}
+	select {
+	case <-c.srv.hurry:
+		return waitTimedOut
+	default:
+		return waitGoesOn
+	}
+}
