@@ -16,11 +16,14 @@ func (x *call) subscribe(kind subKind) {
 		x.then = func() {}
 	}
 	for _, name := range x.args[1:] {
-		x.srv.pubsub.add(x.conn, kind, name)
+		if !x.srv.pubsub.add(x.conn, kind, name) {
+			x.err("ERR too many subscriptions: they take more memory than output-buffer allows")
+			break
+		}
 		x.subscription(name)
 		x.integer(x.conn.subs.count(kind))
 	}
-	x.conn.subscribed = true
+	x.conn.subscribed = x.conn.subs.any()
 }
 
 // unsubscribe has what was published before leave before its reply.

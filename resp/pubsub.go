@@ -40,9 +40,13 @@ type topic struct {
 	place map[*conn]int // in conns
 }
 
-// subscriptions are those of one client. The names are guarded by pubsub.mu.
+// subscriptionCost is about how much memory a subscription takes, beside its name.
+const subscriptionCost = 256
+
+// subscriptions are those of one client. What is no number is guarded by pubsub.mu.
 type subscriptions struct {
 	names [subKinds]map[string]struct{}
+	bytes int64 // about, which count for the budget
 	n     [subKinds]atomic.Int32
 }
 
@@ -59,14 +63,21 @@ func (s *subscriptions) any() bool {
 	return s.n[subChannel].Load()+s.n[subPattern].Load()+s.n[subShard].Load() > 0
 }
 
-// add subscribes a client, which is not removed yet.
-func (p *pubsub) add(c *conn, kind subKind, name []byte) {
+// add subscribes a client, which is not removed yet. It returns false if its subscriptions
+// would take more memory than what may wait for it.
+func (p *pubsub) add(c *conn, kind subKind, name []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	names := c.subs.names[kind]
 	if _, known := names[string(name)]; known {
-		return
+		return true
 	}
+	size := int64(len(name)) + subscriptionCost
+	if c.subs.bytes+size > c.srv.settings.outputBuffer.Load() {
+		return false
+	}
+	c.subs.bytes += size
+	c.srv.budget.take(c, size)
 	t := p.topics[kind][string(name)]
 	if t == nil {
 		if p.topics[kind] == nil {
@@ -84,6 +95,7 @@ func (p *pubsub) add(c *conn, kind subKind, name []byte) {
 	t.conns = append(t.conns, c)
 	c.subs.n[kind].Add(1)
 	p.n.Add(1)
+	return true
 }
 
 // remove ends a subscription, if there is one.
@@ -98,6 +110,9 @@ func (p *pubsub) removeLocked(c *conn, kind subKind, name string) {
 		return
 	}
 	delete(c.subs.names[kind], name)
+	size := int64(len(name)) + subscriptionCost
+	c.subs.bytes -= size
+	c.srv.budget.release(c, size)
 	c.subs.n[kind].Add(-1)
 	p.n.Add(-1)
 	t := p.topics[kind][name]

@@ -171,3 +171,27 @@ func TestShardChannelsOnARedirectConnection(t *testing.T) {
 	o.want("+OK", "RING", "ROUTE", "redirect")
 	o.want(":1", "SPUBLISH", keys[1], "m")
 }
+
+// Subscriptions take as much memory as may wait for a client, and no more.
+func TestSubscriptionsAreBounded(t *testing.T) {
+	srv, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.OutputBuffer = 64 << 10 })
+	before := srv.budget.inUse()
+	o := dialRedis(t, addr, 3)
+	name := strings.Repeat("n", 1000)
+	n := 0
+	for ; n < 1000; n++ {
+		if v := o.do("SUBSCRIBE", fmt.Sprint(name, n)); v.kind == '-' {
+			break
+		}
+	}
+	if n < 40 || n > 64 {
+		t.Errorf("%d subscriptions", n)
+	}
+	if v := o.do("SUBSCRIBE", name+"0"); v.kind != '>' {
+		t.Errorf("one that it has: %v", v)
+	}
+	o.do("RESET")
+	if left := srv.budget.inUse() - before; left > 16<<10 { // its buffer
+		t.Errorf("%d bytes are still charged", left)
+	}
+}
