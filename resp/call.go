@@ -26,6 +26,10 @@ type call struct {
 	// inside: the command is one of a transaction, which goes on behind it. It neither waits
 	// nor asks to be run again.
 	inside bool
+	// wants are places of keys that the command has turned out to need, beside those among
+	// its arguments: whoever sets them has changed nothing that Abort does not take back, and
+	// the request is run again with their latches, too.
+	wants []store.Place
 	// table is the one that a command works on, with its scratch space.
 	table collection.Table
 	list  collection.List

@@ -24,6 +24,7 @@ func newCommandTable() *commandTable {
 	return buildCommandTable(
 		connectionCommands,
 		transactionCommands,
+		scriptCommands,
 		serverCommands,
 		genericCommands,
 		stringCommands,
@@ -83,10 +84,12 @@ func (t *commandTable) add(row, parent *command) *command {
 	c.neutral = c.full == "ping" || c.full == "echo"
 	c.splits = merges[c.full] != nil
 	c.quick = c.flags&flagFast != 0 || c.complexity == "O(1)" || c.full == "del"
+	c.script = strings.HasPrefix(c.full, "eval")
+	c.mayWrite = c.flags&flagWrite != 0 || c.script && c.flags&flagReadonly == 0
 	c.keyless = len(c.keys) == 0 || c.full == "watch"
 	c.between = c.full == "ring|watch" || c.full == "ring|exec" || c.full == "ring|view"
-	c.latched = c.between
-	c.forNodes = !c.keyless || c.spread || c.neutral || c.full == "ring|part"
+	c.latched = c.between || c.script
+	c.forNodes = !c.keyless || c.spread || c.neutral || c.full == "ring|part" || c.full == "ring|script"
 	if c.full == "ring|exec" || c.full == "ring|view" {
 		c.within, c.as = t.keysWithin, t.byName["exec"]
 	}

@@ -77,7 +77,7 @@ func TestTableIsComplete(t *testing.T) {
 				t.Errorf("%s: argument %s is of key specification %d of %d", c.full, a.name, a.keySpec, len(c.keys))
 			}
 		}
-		if c.flags&flagWrite == 0 && slices.ContainsFunc(c.keys, func(s keySpec) bool { return s.write }) {
+		if !c.mayWrite && slices.ContainsFunc(c.keys, func(s keySpec) bool { return s.write }) {
 			t.Errorf("%s writes a key but not as a command", c.full)
 		}
 	}
