@@ -191,7 +191,9 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 		// What reads several keys must see them as of one moment.
 		latched = latched || r.cmd.flags&flagWrite != 0 || len(c.keys) > 1 || r.cmd.latched
 		if c.every = r.every; solo {
-			n++
+			if n++; n < len(reqs) {
+				reqs[n].owner = ownerSelf // it is looked at when its turn comes
+			}
 			break
 		}
 	}

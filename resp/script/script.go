@@ -40,9 +40,8 @@ var flagNames = map[string]Flags{
 	"allow-cross-slot-keys": AllowCrossSlotKeys,
 }
 
-// MaxBody is how long a script may be, in bytes: what is nested deeper than that allows
-// would take more of the compiler's stack than there is.
-const MaxBody = 1 << 20
+// MaxBody is how long a script may be, in bytes.
+const MaxBody = 256 << 10
 
 // SHA returns by what a script is called.
 func SHA(body string) string {
@@ -114,6 +113,9 @@ func compile(code, name string) (*lua.FunctionProto, error) {
 			return nil, fmt.Errorf("%s:%d: unexpected symbol near '%s'", name, e.Pos.Line, token)
 		}
 		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if tooDeep(chunk) {
+		return nil, fmt.Errorf("%s:1: chunk has too many syntax levels", name)
 	}
 	proto, err := lua.Compile(chunk, name)
 	if err != nil {
