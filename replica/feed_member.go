@@ -83,11 +83,15 @@ func (fs *followers) origin(r ring.Range, epoch uint64) (former, bool) {
 	return nil, false
 }
 
-// finish takes in nothing more that lies in ranges, whoever sends it.
-func (fs *followers) finish(ranges []ring.Range) {
+// finish takes in nothing more of the terms before those that begin, whoever sends it.
+func (fs *followers) finish(begin []*tenure) {
 	for _, fo := range fs.list() {
 		fo.mu.Lock()
-		if fo.s.finish(ranges) {
+		changed := false
+		for _, t := range begin {
+			changed = fo.s.finish(t.Range, t.Epoch) || changed
+		}
+		if changed {
 			fo.bounds()
 		}
 		fo.mu.Unlock()

@@ -16,11 +16,7 @@ func (f *feeds) open(ts []*tenure) {
 		return
 	}
 	// Whatever this node followed there is over: what comes next is its own.
-	ranges := make([]ring.Range, 0, len(ts))
-	for _, t := range ts {
-		ranges = append(ranges, t.Range)
-	}
-	f.e.followers.finish(ranges)
+	f.e.followers.finish(ts)
 	by := make(map[string][]*tenure)
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -180,7 +180,7 @@ func (n *mnode) crash() {
 	}
 	// A machine that loses power loses what was not on its disk. The only copy of what was
 	// acknowledged may not be lost so: nothing could help.
-	n.intact = n.w.plain || n.w.IntN(3) > 0
+	n.intact = n.w.plain && !n.w.power || n.w.IntN(3) > 0
 	for _, t := range modelTokens {
 		row, _ := n.w.state().Row(t)
 		n.intact = n.intact || row.Holds(n.id) && !n.w.spare(row, t, n.id)
@@ -195,11 +195,12 @@ func (n *mnode) crash() {
 	}
 }
 
-// spare tells whether another member has all that was acknowledged of a key.
+// spare tells whether another member has all that was acknowledged of a key, and may say so:
+// who does not know whether it has is taken for one that has not.
 func (w *world) spare(row *table.Row, t ring.Token, but string) bool {
 	for m := range row.Copies() {
 		shown, list := w.past[t].shown, w.node(m).data[t]
-		if m != but && (w.node(m).up || w.node(m).intact) && len(list) >= len(shown) && slices.Equal(shown, list[:len(shown)]) {
+		if m != but && !w.node(m).doubt && (w.node(m).up || w.node(m).intact) && len(list) >= len(shown) && slices.Equal(shown, list[:len(shown)]) {
 			return true
 		}
 	}
@@ -381,7 +382,7 @@ func (n *mnode) open(ts []*tenure) {
 	by := map[string][]*tenure{}
 	for _, t := range ts {
 		for _, s := range n.order {
-			s.finish([]ring.Range{t.Range})
+			s.finish(t.Range, t.Epoch)
 		}
 		for _, m := range t.members {
 			by[m] = append(by[m], t)

@@ -29,6 +29,7 @@ type situation struct {
 	never []string // what does not happen, by the beginnings of class and name
 	times []time.Duration
 	depth int
+	power bool // crashes may lose data
 
 	// The same in all its worlds:
 	states  []*table.State
@@ -201,7 +202,7 @@ func (s *situation) world(out leftOut, g *guide, quiet bool) (*world, []allowed)
 	}
 	w := &world{
 		chooser: g, out: out, starts: map[uint64]int{}, cut: map[[2]string]bool{}, count: map[string]int{},
-		past: map[ring.Token]*past{}, now: time.Hour, times: s.times, plain: true, quiet: quiet,
+		past: map[ring.Token]*past{}, now: time.Hour, times: s.times, plain: true, power: s.power, quiet: quiet,
 		states: slices.Clip(s.states), history: slices.Clip(s.history),
 	}
 	for _, t := range modelTokens {

@@ -179,6 +179,33 @@ var situations = map[string]*situation{
 		},
 		may: map[string]int{"crash: b": 1, "start": 1, "read: a " + first: 1, "dismiss": 1},
 	},
+	// Disks that lose what was not written yet.
+	"a primary loses data": {
+		nodes: 3, sets: []string{"ab"}, depth: 16, power: true, times: []time.Duration{2500 * time.Millisecond},
+		begin: func(d *director) {
+			d.do("^write: a " + first)
+			d.run()
+		},
+		may: map[string]int{"crash: a": 1, "start": 1, "read: a " + first: 1, "ask lease": 1, "supersede": 1, "time": 1},
+	},
+	"a member loses data": {
+		nodes: 3, sets: []string{"abc"}, depth: 10, power: true,
+		begin: func(d *director) {
+			d.do("^write: a " + first)
+			d.run()
+		},
+		may: map[string]int{"crash: b": 1, "start": 1, "write: a " + first: 1, "read": 1, "supersede: c replaces a": 1},
+	},
+	"who has lost data is to take over": {
+		nodes: 3, sets: []string{"abc"}, depth: 12, power: true, times: []time.Duration{2500 * time.Millisecond},
+		begin: func(d *director) {
+			d.do("^write: a " + first)
+			d.run()
+			d.do("^crash: a")
+			d.pass(2500 * time.Millisecond)
+		},
+		may: map[string]int{"crash: b": 1, "start: b": 1, "read": 1, "supersede": 1},
+	},
 	// Leases.
 	"a lease goes on": {
 		nodes: 3, sets: []string{"ab"}, depth: 11, times: []time.Duration{800 * time.Millisecond},
@@ -434,6 +461,7 @@ func TestModelHoldsFromSituations(t *testing.T) {
 				counts[what] += n
 			}
 			if w.wrong != "" {
+				w.traced()
 				t.Fatalf("%s, seed %d: %s\n%s", name, seed+i, w.wrong, w.last(150))
 			}
 		}
@@ -489,6 +517,7 @@ var shown = map[string]struct {
 	"ruleOpened":             {leftOut{feed: ruleOpened}, "a row that has not opened is handed on"},
 	"ruleFollowed":           {leftOut{feed: ruleFollowed}, "who learned takes over"},
 	"askOnce":                {leftOut{model: modelRules{askOnce: true}}, "a failover is proposed again"},
+	"lossIsIntact":           {leftOut{model: modelRules{lossIsIntact: true}}, "who has lost data is to take over"},
 	"staleStreams":           {leftOut{model: modelRules{staleStreams: true}}, "a copy is late"},
 }
 

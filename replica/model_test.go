@@ -59,6 +59,8 @@ type world struct {
 	// without fail. quiet: nothing is noted of what happens;
 	// unnamed: nor do actions have names.
 	plain, quiet, unnamed bool
+	// power: crashes may lose data, also where all else is plain.
+	power bool
 
 	times []time.Duration // that may pass
 	only  map[string]bool // classes of what is looked for; nil: all

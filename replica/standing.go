@@ -235,12 +235,12 @@ func (s *standing) look(st *table.State) (changed bool) {
 	return changed
 }
 
-// finish takes in no change any more that lies in ranges, and tells whether any could
-// have come.
-func (s *standing) finish(ranges []ring.Range) (changed bool) {
-	all := newSpans(ranges)
+// finish takes in no change any more of rows that have a part in a range and are of terms
+// before an epoch, and tells whether any could have come. What is of a later term is not
+// the business of whoever asks, whose question may be an old one.
+func (s *standing) finish(r ring.Range, epoch uint64) (changed bool) {
 	for i := range s.rows {
-		if f := &s.rows[i]; !f.over && all.touch(f.Range) {
+		if f := &s.rows[i]; !f.over && f.Epoch < epoch && touches(f.Range, r) {
 			f.over, changed = true, true
 		}
 	}
@@ -329,11 +329,9 @@ type cut func(batch []byte, to []ring.Range) ([]byte, error)
 // standing takes in of them ends with that; changed tells whether any could have come.
 func (s *standing) tells(o *origin, in cut) (r originReport, changed bool) {
 	r = originReport{Last: s.last, Rows: make([]bool, len(o.Rows))}
-	ranges := make([]ring.Range, 0, len(o.Rows))
 	for _, row := range o.Rows {
-		ranges = append(ranges, row.Range)
+		changed = s.finish(row.Range, row.Epoch) || changed
 	}
-	changed = s.finish(ranges)
 	for i, row := range o.Rows {
 		if !s.followed(row.Range, row.Epoch) {
 			continue

@@ -205,7 +205,11 @@ func TestWhatIsBroughtIsNotKnown(t *testing.T) {
 	if !s.followed(ring.Whole, first.Epoch+1) {
 		t.Error("both rows make the whole")
 	}
-	if !s.finish([]ring.Range{{Start: 5, End: 6}}) || len(s.ranges()) != 1 {
+	part := ring.Range{Start: 5, End: 6}
+	if s.finish(part, first.Epoch) || len(s.ranges()) != 2 {
+		t.Error("a question of an earlier term ends it")
+	}
+	if !s.finish(part, first.Epoch+1) || len(s.ranges()) != 1 {
 		t.Error("it goes on")
 	}
 	if all := (&standing{out: ruleJoined}).ranges(); !slices.Equal(all, []ring.Range{ring.Whole}) {

@@ -16,6 +16,8 @@ type bitWindow struct {
 	key   []byte
 	v     store.Value
 	parts map[int64]*bitPart // by number: offset in bytes / bitPartSize
+	// differs: a bit was set to something else than it was.
+	differs bool
 }
 
 // bitPartSize is small, for a call may touch as many parts as it has arguments.
@@ -76,7 +78,9 @@ func (w *bitWindow) setBits(off int64, n uint, raw uint64) error {
 		take := min(free, n)
 		shift := free - take
 		mask := byte(0xff) >> (8 - take) << shift
+		was := *c
 		*c = *c&^mask | byte(raw>>(n-take))<<shift&mask
+		w.differs = w.differs || *c != was
 		off += int64(take)
 		n -= take
 	}

@@ -23,6 +23,8 @@ type call struct {
 	again bool
 	// apart: this is the run that again has asked for.
 	apart bool
+	// start is where in buf the reply begins.
+	start int
 	// inside: the command is one of a transaction, which goes on behind it. It neither waits
 	// nor asks to be run again.
 	inside bool
@@ -30,9 +32,19 @@ type call struct {
 	// its arguments: whoever sets them has changed nothing that Abort does not take back, and
 	// the request is run again with their latches, too.
 	wants []store.Place
+	// touched are keys that a script may have written to, if anybody waits for any.
+	touched [][]byte
+	// everything: the run that again asks for holds the latches of all keys there can be.
+	everything bool
 	// table is the one that a command works on, with its scratch space.
-	table collection.Table
-	list  collection.List
+	table  collection.Table
+	list   collection.List
+	stream collection.Stream
+	zset   collection.ZSet
+	// req is what runs, if it is a request of a client.
+	req *request
+	// waiter is how the command waits, if it has found nothing.
+	waiter *waiter
 	// values is scratch space of commands with several keys.
 	values []store.Value
 	// waited is time that the command has spent waiting, not working.
@@ -50,7 +62,7 @@ func (x *call) getString(key []byte) (store.Value, bool) {
 		x.fail(err)
 		return v, false
 	}
-	x.saw(&v)
+	x.saw(key, &v)
 	if v.Exists() && v.Type != store.String {
 		x.err(msgWrongType)
 		return v, false
@@ -58,16 +70,32 @@ func (x *call) getString(key []byte) (store.Value, bool) {
 	return v, true
 }
 
+// readString is getString for commands that write, and that count for readers of the key.
+func (x *call) readString(key []byte) (store.Value, bool) {
+	v, ok := x.getString(key)
+	if ok {
+		x.looked(key, &v)
+	}
+	return v, ok
+}
+
 // saw counts a key that a command looked up for its reader as found or not, for
 // INFO's keyspace_hits and keyspace_misses. Commands that write look for themselves
 // and do not count.
-func (x *call) saw(v *store.Value) {
-	if x.cmd.flags&flagReadonly == 0 || x.apart {
-		return
+func (x *call) saw(key []byte, v *store.Value) {
+	if x.cmd.flags&flagReadonly != 0 && !x.apart {
+		x.looked(key, v)
 	}
+}
+
+// looked is saw for what commands that write only read.
+func (x *call) looked(key []byte, v *store.Value) {
 	if v.Exists() {
 		x.srv.stats.hits.Add(1)
 	} else {
 		x.srv.stats.misses.Add(1)
+		if x.cmd.parent == nil { // OBJECT tells nobody
+			x.unit.Note(store.EventMiss, "keymiss", key)
+		}
 	}
 }

@@ -49,6 +49,9 @@ func (x *call) bitfield(readOnly bool) {
 	if !ok {
 		return
 	}
+	if need == 0 && !readOnly {
+		x.looked(x.args[1], &v)
+	}
 	if !x.fits(need, 0) {
 		x.err(msgBitOffset)
 		return
@@ -61,6 +64,7 @@ func (x *call) runFieldOps(ops []fieldOp, v store.Value, need int64) {
 	at := len(x.buf)
 	w := bitWindow{x: x, key: x.args[1], v: v}
 	x.array(len(ops))
+	changes := false
 	for i := range ops {
 		n, ok, err := ops[i].run(&w)
 		if err != nil {
@@ -68,6 +72,7 @@ func (x *call) runFieldOps(ops []fieldOp, v store.Value, need int64) {
 			x.fail(err)
 			return
 		}
+		changes = changes || ok && ops[i].kind != fieldGet
 		if ok {
 			x.integer(n)
 		} else {
@@ -77,6 +82,10 @@ func (x *call) runFieldOps(ops []fieldOp, v store.Value, need int64) {
 	if err := w.store(need); err != nil {
 		x.buf = x.buf[:at]
 		x.abort(err)
+		return
+	}
+	if changes && (w.differs || need > v.Size) {
+		x.unit.Note(store.EventString, "setbit", x.args[1])
 	}
 }
 

@@ -59,6 +59,9 @@ func cmdSetbit(x *call) {
 		x.fail(err)
 		return
 	}
+	if old != byte(bit) || off>>3 >= v.Size {
+		x.unit.Note(store.EventString, "setbit", key)
+	}
 	x.integer(int64(old))
 }
 

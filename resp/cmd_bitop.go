@@ -59,7 +59,7 @@ func cmdBitop(x *call) {
 	sources := make([]store.Value, len(keys))
 	size := int64(0)
 	for i, key := range keys {
-		v, ok := x.getString(key)
+		v, ok := x.readString(key)
 		if !ok {
 			return
 		}
@@ -75,9 +75,14 @@ func cmdBitop(x *call) {
 		c := bitCombiner{x: x, op: op, not: not, keys: keys, sources: sources}
 		err = x.unit.BuildString(dst, target, size, 0, true, c.fill)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		x.fail(err)
 		return
+	case size > 0:
+		x.unit.Note(store.EventString, "set", dst)
+	case target.Exists():
+		x.unit.Note(store.EventGeneric, "del", dst)
 	}
 	x.integer(size)
 }

@@ -5,7 +5,7 @@ package resp
 type clientFilter struct {
 	id          int64
 	addr, laddr []byte
-	special     bool // only those that are not normal: there are none
+	is          func(*conn) bool // of a type
 	skipMe      bool
 }
 
@@ -47,11 +47,11 @@ func parseClientFilter(args [][]byte) (f clientFilter, msg string) {
 			}
 			f.id = id
 		case equalFold(name, "type"):
-			normal, ok := clientType(value)
+			is, ok := clientType(value)
 			if !ok {
 				return f, unknownType(value)
 			}
-			f.special = !normal
+			f.is = is
 		case equalFold(name, "addr"):
 			f.addr = value
 		case equalFold(name, "laddr"):
@@ -91,7 +91,7 @@ func (x *call) kill(f *clientFilter) int64 {
 
 func (f *clientFilter) matches(c *conn) bool {
 	switch {
-	case f.special:
+	case f.is != nil && !f.is(c):
 	case f.id != 0 && c.session.id != f.id:
 	case f.addr != nil && c.net.RemoteAddr().String() != string(f.addr):
 	case f.laddr != nil && c.net.LocalAddr().String() != string(f.laddr):

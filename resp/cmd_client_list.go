@@ -2,6 +2,7 @@ package resp
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -35,30 +36,31 @@ func cmdClientList(x *call) {
 	x.verbatim(string(list))
 }
 
-// ofType returns those connections that are of a type: all of them are normal. It
-// has replied, and returns nil, if there is no such type.
+// ofType returns those connections that are of a type. It has replied, and returns nil, if
+// there is no such type.
 func (x *call) ofType(conns []*conn, name []byte) []*conn {
-	normal, ok := clientType(name)
+	is, ok := clientType(name)
 	if !ok {
 		x.err(unknownType(name))
 		return nil
 	}
-	if !normal {
-		return []*conn{}
-	}
-	return conns
+	return slices.DeleteFunc(conns, func(c *conn) bool { return !is(c) })
 }
 
-// clientType reports whether a type's name means normal clients, and whether there
-// is such a type at all.
-func clientType(name []byte) (normal, ok bool) {
-	for _, other := range []string{"slave", "replica", "pubsub", "master"} {
+// clientType returns who is of a type, and whether there is such a type at all.
+func clientType(name []byte) (is func(*conn) bool, ok bool) {
+	switch {
+	case equalFold(name, "normal"):
+		return func(c *conn) bool { return !c.subs.any() }, true
+	case equalFold(name, "pubsub"):
+		return func(c *conn) bool { return c.subs.any() }, true
+	}
+	for _, other := range []string{"slave", "replica", "master"} {
 		if equalFold(name, other) {
-			return false, true
+			return func(*conn) bool { return false }, true
 		}
 	}
-	normal = equalFold(name, "normal")
-	return normal, normal
+	return nil, false
 }
 
 func unknownType(name []byte) string {
@@ -89,14 +91,16 @@ func (s *Server) connection(id int64) *conn {
 }
 
 // appendClient appends the line that describes a connection. What has no meaning
-// here (subscriptions) is shown as it is for a client of Redis that
-// has none.
+// here is shown as it is for a client of Redis that has none.
 func (x *call) appendClient(dst []byte, c *conn) []byte {
 	s := &c.session
 	now := x.srv.clock()
 	flags := ""
 	if s.monitor.Load() {
 		flags += "O"
+	}
+	if c.subs.any() {
+		flags += "P"
 	}
 	if s.waiting.Load() {
 		flags += "b"
@@ -119,11 +123,12 @@ func (x *call) appendClient(dst []byte, c *conn) []byte {
 	name, libName, libVer := s.name, s.libName, s.libVer
 	s.mu.Unlock()
 	memory, pushes := x.srv.budget.of(c), c.pushes.waiting()
-	return fmt.Appendf(dst, "id=%d addr=%s laddr=%s fd=%d name=%s age=%d idle=%d flags=%s db=0 sub=0 psub=0 ssub=0"+
+	return fmt.Appendf(dst, "id=%d addr=%s laddr=%s fd=%d name=%s age=%d idle=%d flags=%s db=0 sub=%d psub=%d ssub=%d"+
 		" multi=%d qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=%d tot-mem=%d events=r"+
 		" cmd=%s user=default redir=-1 resp=%d lib-name=%s lib-ver=%s\n",
 		s.id, c.net.RemoteAddr(), c.net.LocalAddr(), c.descriptor(), name, int64((now-s.started)/time.Second),
-		int64((now-time.Duration(s.lastUsed.Load()))/time.Second), flags, queued, pushes, memory, last, s.proto.Load(), libName, libVer)
+		int64((now-time.Duration(s.lastUsed.Load()))/time.Second), flags, c.subs.n[subChannel].Load(), c.subs.n[subPattern].Load(),
+		c.subs.n[subShard].Load(), queued, pushes, memory, last, s.proto.Load(), libName, libVer)
 }
 
 // descriptor returns the number of the connection's socket, -1 if it has none.

@@ -272,6 +272,8 @@ func cmdAsking(x *call)    { x.ok() }
 
 func cmdClusterHelp(x *call) {
 	help(x, "CLUSTER",
+		"COUNT-FAILURE-REPORTS <node-id>",
+		"    Count the nodes that take another for dead: 0.",
 		"COUNTKEYSINSLOT <slot>",
 		"    Count the keys of a slot on this node.",
 		"GETKEYSINSLOT <slot> <count>",
@@ -284,6 +286,8 @@ func cmdClusterHelp(x *call) {
 		"    Tell the id of this node.",
 		"NODES",
 		"    List the nodes and their slots, one node to a line.",
+		"SAVECONFIG",
+		"    Have the placement on disk, where it always is.",
 		"SHARDS",
 		"    List the slots with the nodes that have copies of them.",
 		"SLOTS",

@@ -317,8 +317,9 @@ func argumentDocs(r *reply, args []argument) {
 		if a.multipleToken {
 			flags = append(flags, "multiple_token")
 		}
+		hasToken := a.token != "" || a.kind == argPureToken // that of MIGRATE's empty key is empty
 		r.dict(2 + countTrue(
-			a.display != "", a.keySpec != 0, a.token != "", a.since != "",
+			a.display != "", a.keySpec != 0, hasToken, a.since != "",
 			a.deprecatedSince != "", flags != nil, a.args != nil,
 		))
 		textField(r, "name", a.name)
@@ -328,7 +329,10 @@ func argumentDocs(r *reply, args []argument) {
 			r.bulkString("key_spec_index")
 			r.integer(int64(a.keySpec - 1))
 		}
-		textField(r, "token", a.token)
+		if hasToken {
+			r.bulkString("token")
+			r.bulkString(a.token)
+		}
 		textField(r, "since", a.since)
 		textField(r, "deprecated_since", a.deprecatedSince)
 		if flags != nil {

@@ -6,6 +6,19 @@ const redisVersion = "7.0.15"
 
 func cmdPing(x *call) {
 	switch len(x.args) {
+	case 1, 2:
+		if x.conn.subscribed && x.proto == 2 {
+			x.array(2)
+			x.bulkString("pong")
+			if len(x.args) == 2 {
+				x.bulk(x.args[1])
+			} else {
+				x.bulkString("")
+			}
+			return
+		}
+	}
+	switch len(x.args) {
 	case 1:
 		x.simple("PONG")
 	case 2:
@@ -145,6 +158,10 @@ func cmdReset(x *call) {
 		x.conn.clearPushes()
 	}
 	x.conn.multi.end()
+	if x.srv.pubsub.removeAll(x.conn) {
+		x.buf = x.conn.takePushes(x.buf)
+		x.conn.subscribed = false
+	}
 	s.redirect = x.srv.settings.redirect.Load()
 	s.early = false
 	s.setName("")
@@ -163,9 +180,9 @@ func cmdSelect(x *call) {
 	case !ok:
 		x.err(msgNotInteger)
 	case n != int64(int32(n)):
-		x.err("ERR value is out of range, value must between -2147483648 and 2147483647")
+		x.err(msgDatabaseRange)
 	case n != 0:
-		x.err("ERR DB index is out of range")
+		x.err(msgNoDatabase)
 	default:
 		x.ok()
 	}

@@ -1,6 +1,10 @@
 package resp
 
-import "math"
+import (
+	"math"
+
+	"github.com/ringside-kv/ringside/store"
+)
 
 func cmdIncr(x *call) { x.incrBy(1) }
 
@@ -50,6 +54,7 @@ func (x *call) incrBy(n int64) {
 		x.fail(err)
 		return
 	}
+	x.unit.Note(store.EventString, "incrby", x.args[1])
 	x.integer(old)
 }
 
@@ -71,5 +76,6 @@ func cmdIncrbyfloat(x *call) {
 		x.fail(err)
 		return
 	}
+	x.unit.Note(store.EventString, "incrbyfloat", x.args[1])
 	x.bulk(sum)
 }

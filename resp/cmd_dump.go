@@ -24,7 +24,7 @@ func cmdDump(x *call) {
 		x.fail(err)
 		return
 	}
-	x.saw(&v)
+	x.saw(key, &v)
 	if !v.Exists() {
 		x.null()
 		return
@@ -70,7 +70,10 @@ func cmdRestore(x *call) {
 		return
 	}
 	if expiry != 0 && expiry <= x.unit.Now() {
-		x.unit.Delete(key, old)
+		if old.Exists() {
+			x.unit.Delete(key, old)
+			x.unit.Note(store.EventGeneric, "del", key)
+		}
 		x.ok()
 		return
 	}
@@ -78,6 +81,8 @@ func cmdRestore(x *call) {
 		x.err(payloadErrorText(err))
 		return
 	}
+	x.replacedNew(key, old)
+	x.unit.Note(store.EventGeneric, "restore", key)
 	x.ok()
 }
 
@@ -95,6 +100,12 @@ func (x *call) restore(key []byte, old store.Value, value *rdb.Value, expiry int
 		}
 		x.unit.SetExpiry(key, *l.Value(), expiry)
 		return nil
+	}
+	if value.Type == rdb.Stream {
+		return x.restoreStream(key, old, value, expiry)
+	}
+	if value.Type == rdb.SortedSet {
+		return x.restoreZSet(key, old, value, expiry)
 	}
 	t, typ, most, isLarge := &x.table, store.Hash, int64(compactFields), isLargeField
 	if value.Type == rdb.Set {
@@ -118,6 +129,22 @@ func (x *call) restore(key []byte, old store.Value, value *rdb.Value, expiry int
 	}
 	x.unit.SetExpiry(key, *t.Value(), expiry)
 	return nil
+}
+
+func (x *call) restoreStream(key []byte, old store.Value, value *rdb.Value, expiry int64) error {
+	longest := int(x.srv.settings.maxKey.Load())
+	s := &x.stream
+	s.Over(x.unit, key, old)
+	err := s.Restore(value, func(name []byte) error {
+		if len(name) > longest {
+			return replyError(msgNameTooLong)
+		}
+		return nil
+	})
+	if err == nil {
+		x.unit.SetExpiry(key, *s.Value(), expiry)
+	}
+	return err
 }
 
 // parseRestoreOptions returns an error reply, or "".

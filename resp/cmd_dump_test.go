@@ -102,11 +102,11 @@ func TestRestoreRefuses(t *testing.T) {
 	_, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.MaxValue = 4096 })
 	o := dialRedis(t, addr, 2)
 	o.do("SET", "k", "old")
-	redis.do("ZADD", "zset", "1", "a")
+	redis.do("XADD", "stream", "*", "a", "1")
 	redis.do("SET", "large", strings.Repeat("ab", 5000))
 	for key, want := range map[string]string{
-		"zset":  "zset",
-		"large": "proto-max-bulk-len",
+		"stream": "stream",
+		"large":  "proto-max-bulk-len",
 	} {
 		v := o.do("RESTORE", "k", "0", redis.do("DUMP", key).text, "REPLACE")
 		if v.kind != '-' || !strings.Contains(v.text, want) {

@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -153,7 +154,7 @@ func (h *scriptHost) refusal(cmd *command, args [][]byte) string {
 // anew.
 func (h *scriptHost) reach(cmd *command, args [][]byte) (refusal string, err error) {
 	x, c := h.call, h.call.conn
-	if cmd.keyless {
+	if !cmd.keyed {
 		return "", nil
 	}
 	keys, keysErr := cmd.keysOf(args, nil)
@@ -178,6 +179,9 @@ func (h *scriptHost) reach(cmd *command, args [][]byte) (refusal string, err err
 			x.wants = append(x.wants, p)
 			err = script.ErrStopped
 			continue
+		}
+		if cmd.flags&flagWrite != 0 && x.srv.blocked.queued.Load() > 0 {
+			x.touched = append(x.touched, bytes.Clone(key))
 		}
 		if cmd.flags&flagWrite != 0 && x.srv.scarce(c.routes) && x.srv.refuses(c.routes, p.Token()) {
 			return msgNoReplicas, nil

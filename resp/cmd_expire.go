@@ -3,6 +3,8 @@ package resp
 import (
 	"math"
 	"time"
+
+	"github.com/ringside-kv/ringside/store"
 )
 
 func cmdExpire(x *call)    { x.expire(x.unit.Now(), time.Second) }
@@ -55,8 +57,10 @@ func (x *call) expire(base int64, unit time.Duration) {
 		return
 	case at <= x.unit.Now():
 		x.unit.Delete(x.args[1], v)
+		x.unit.Note(store.EventGeneric, "del", x.args[1])
 	default:
 		x.unit.SetExpiry(x.args[1], v, at)
+		x.unit.Note(store.EventGeneric, "expire", x.args[1])
 	}
 	x.integer(1)
 }
@@ -96,6 +100,7 @@ func cmdPersist(x *call) {
 		return
 	}
 	x.unit.SetExpiry(x.args[1], v, 0)
+	x.unit.Note(store.EventGeneric, "persist", x.args[1])
 	x.integer(1)
 }
 

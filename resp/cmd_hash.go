@@ -66,6 +66,7 @@ func (x *call) setFields() (added int64, ok bool) {
 			added++
 		}
 	}
+	x.unit.Note(store.EventHash, "hset", x.args[1])
 	return added, true
 }
 
@@ -93,6 +94,9 @@ func cmdHsetnx(x *call) {
 	if err != nil {
 		x.fail(err)
 		return
+	}
+	if !found {
+		x.unit.Note(store.EventHash, "hset", x.args[1])
 	}
 	x.boolean(!found)
 }
@@ -179,6 +183,9 @@ func cmdHdel(x *call) {
 			n++
 		}
 	}
+	if n > 0 {
+		x.removed(x.args[1], t, store.EventHash, "hdel")
+	}
 	x.integer(n)
 }
 
@@ -243,6 +250,7 @@ func cmdHincrby(x *call) {
 		x.fail(err)
 		return
 	}
+	x.unit.Note(store.EventHash, "hincrby", x.args[1])
 	x.integer(old + n)
 }
 
@@ -280,6 +288,7 @@ func cmdHincrbyfloat(x *call) {
 		x.fail(err)
 		return
 	}
+	x.unit.Note(store.EventHash, "hincrbyfloat", x.args[1])
 	x.bulk(sum)
 }
 
@@ -368,7 +377,10 @@ func (x *call) randomElements(typ store.Type, n int64, values bool) {
 				x.array(2)
 			}
 			x.bulk(field)
-			if values {
+			switch {
+			case values && typ == store.ZSet:
+				x.double(collection.ScoreOf(value))
+			case values:
 				x.bulk(value)
 			}
 		}

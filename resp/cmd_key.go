@@ -16,6 +16,7 @@ func cmdDel(x *call) {
 		}
 		if v.Exists() {
 			x.unit.Delete(key, v)
+			x.unit.Note(store.EventGeneric, "del", key)
 			n++
 		}
 	}
@@ -38,7 +39,7 @@ func (x *call) countKeys(look func([]byte) (store.Value, error)) {
 			x.fail(err)
 			return
 		}
-		x.saw(&v)
+		x.saw(key, &v)
 		if v.Exists() {
 			n++
 		}
@@ -60,7 +61,7 @@ func (x *call) peek(key []byte) (store.Value, bool) {
 		x.fail(err)
 		return v, false
 	}
-	x.saw(&v)
+	x.saw(key, &v)
 	return v, true
 }
 
@@ -72,7 +73,7 @@ func (x *call) get(key []byte) (store.Value, bool) {
 		x.fail(err)
 		return v, false
 	}
-	x.saw(&v)
+	x.saw(key, &v)
 	return v, true
 }
 
@@ -116,7 +117,18 @@ func (x *call) rename(replace bool) bool {
 		x.fail(err)
 		return false
 	}
+	x.replacedNew(dst, to)
+	x.unit.Note(store.EventGeneric, "rename_from", src)
+	x.unit.Note(store.EventGeneric, "rename_to", dst)
 	return true
+}
+
+// replacedNew notes that a key is new, for commands to which one that they replace is gone
+// before: they put a new one in its place.
+func (x *call) replacedNew(key []byte, old store.Value) {
+	if old.Exists() {
+		x.unit.Note(store.EventNew, "new", key)
+	}
 }
 
 func cmdCopy(x *call) {
@@ -133,6 +145,7 @@ func cmdCopy(x *call) {
 	if !ok {
 		return
 	}
+	x.looked(src, &from)
 	to, ok := x.peek(dst)
 	if !ok {
 		return
@@ -145,6 +158,8 @@ func cmdCopy(x *call) {
 		x.fail(err)
 		return
 	}
+	x.replacedNew(dst, to)
+	x.unit.Note(store.EventGeneric, "copy_to", dst)
 	x.integer(1)
 }
 
@@ -161,10 +176,10 @@ func (x *call) copyOptions(args [][]byte) (replace, ok bool) {
 				x.err(msgNotInteger)
 				return false, false
 			case n < math.MinInt32 || n > math.MaxInt32:
-				x.err("ERR value is out of range, value must between -2147483648 and 2147483647")
+				x.err(msgDatabaseRange)
 				return false, false
 			case n != 0:
-				x.err("ERR DB index is out of range")
+				x.err(msgNoDatabase)
 				return false, false
 			}
 			args = args[1:]

@@ -176,6 +176,7 @@ func cmdFlushall(x *call) {
 		x.fail(err)
 		return
 	}
+	x.srv.blocked.dismiss(waitFailed, msgStreamGone, func(w *waiter) bool { return w.gone != nil })
 	x.ok()
 }
 

@@ -43,7 +43,7 @@ func cmdLcs(x *call) {
 			x.fail(err)
 			return
 		}
-		x.saw(&v)
+		x.saw(x.args[1+i], &v)
 		values[i] = v
 	}
 	for _, v := range values {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 )
 
@@ -13,13 +14,13 @@ const msgIndexRange = "ERR index out of range"
 // and returns false, if that cannot be.
 func (x *call) openList(l *collection.List, key []byte) bool {
 	l.MaxPacked = int(x.srv.settings.packed.Load())
-	return x.opened(l.Value(), l.Open(x.unit, key))
+	return x.opened(key, l.Value(), l.Open(x.unit, key))
 }
 
 // openWholeList is openList for commands that look at more than one element.
 func (x *call) openWholeList(l *collection.List, key []byte) bool {
 	l.MaxPacked = int(x.srv.settings.packed.Load())
-	return x.opened(l.Value(), l.OpenWhole(x.unit, key))
+	return x.opened(key, l.Value(), l.OpenWhole(x.unit, key))
 }
 
 // listAt opens the list at args[1].
@@ -49,7 +50,24 @@ func (x *call) push(front, onlyIfThere bool) {
 			return
 		}
 	}
+	x.unit.Note(store.EventList, sideEvent(front, "lpush", "rpush"), x.args[1])
 	x.integer(l.Len())
+}
+
+// sideEvent is the name of an event at one end of a list.
+func sideEvent(front bool, left, right string) string {
+	if front {
+		return left
+	}
+	return right
+}
+
+// popped notes that elements of a list were removed, and the key if they were its last.
+func (x *call) popped(key []byte, l *collection.List, name string) {
+	x.unit.Note(store.EventList, name, key)
+	if l.Len() == 0 {
+		x.unit.Note(store.EventGeneric, "del", key)
+	}
 }
 
 func cmdLpop(x *call) { x.pop(true) }
@@ -78,9 +96,11 @@ func (x *call) pop(front bool) {
 	case !l.Value().Exists():
 		x.null()
 	case several:
-		x.popAll(l, n, front)
+		x.popAll(x.args[1], l, n, front)
 	default:
-		x.popOne(l, front)
+		if _, ok := x.popOne(l, front); ok {
+			x.popped(x.args[1], l, sideEvent(front, "lpop", "rpop"))
+		}
 	}
 }
 
@@ -96,7 +116,7 @@ func (x *call) popOne(l *collection.List, front bool) (element []byte, ok bool) 
 }
 
 // popAll replies with up to n elements that it removes.
-func (x *call) popAll(l *collection.List, n int64, front bool) {
+func (x *call) popAll(key []byte, l *collection.List, n int64, front bool) {
 	n = min(n, l.Len())
 	from, to := int64(0), n-1
 	if !front {
@@ -124,7 +144,9 @@ func (x *call) popAll(l *collection.List, n int64, front bool) {
 	if err != nil {
 		x.buf = x.buf[:at]
 		x.abort(err)
+		return
 	}
+	x.popped(key, l, sideEvent(front, "lpop", "rpop"))
 }
 
 // keepsElements reports whether a reply of n elements may be kept; otherwise it has replied.
@@ -193,6 +215,7 @@ func cmdLset(x *call) {
 		x.fail(err)
 		return
 	}
+	x.unit.Note(store.EventList, "lset", x.args[1])
 	x.ok()
 }
 
@@ -256,6 +279,7 @@ func cmdLtrim(x *call) {
 			x.fail(err)
 			return
 		}
+		x.popped(x.args[1], l, "ltrim")
 	}
 	x.ok()
 }
@@ -293,6 +317,7 @@ func cmdLinsert(x *call) {
 	case at < 0:
 		x.integer(-1)
 	default:
+		x.unit.Note(store.EventList, "linsert", x.args[1])
 		x.integer(l.Len())
 	}
 }
@@ -327,6 +352,9 @@ func cmdLrem(x *call) {
 	if err != nil {
 		x.fail(err)
 		return
+	}
+	if len(found) > 0 {
+		x.popped(x.args[1], l, "lrem")
 	}
 	x.integer(int64(len(found)))
 }

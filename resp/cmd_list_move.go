@@ -1,6 +1,9 @@
 package resp
 
-import "github.com/ringside-kv/ringside/store/collection"
+import (
+	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/collection"
+)
 
 // side is the end of a list that a word means: the front for LEFT. It has replied, and
 // returns false, if it means none.
@@ -42,55 +45,80 @@ func (x *call) moveElement(fromFront, toFront bool) {
 	}
 	if string(x.args[1]) == string(x.args[2]) {
 		dst = src
+		x.unit.Replaces(true)
+		defer x.unit.Replaces(false)
 	}
 	if element, ok := x.popOne(src, fromFront); ok {
 		if err := dst.Push(element, toFront); err != nil {
 			x.abort(err)
+			return
 		}
+		x.unit.Note(store.EventList, sideEvent(toFront, "lpush", "rpush"), x.args[2])
+		x.popped(x.args[1], src, sideEvent(fromFront, "lpop", "rpop"))
+	}
+}
+
+// An lmpop is what LMPOP is to take: up to so many elements from an end.
+type lmpop struct {
+	front bool
+	most  int64
+}
+
+// parseLmpop reads the arguments from the number of keys on, which is args[at]. It has
+// replied, and returns false, if they are none of LMPOP.
+func (x *call) parseLmpop(at int) (keys [][]byte, o lmpop, ok bool) {
+	n, ok := parseInt(x.args[at])
+	if !ok || n < 1 {
+		x.err("ERR numkeys should be greater than 0")
+		return nil, o, false
+	}
+	at++
+	if n > int64(len(x.args)-at-1) {
+		x.err(msgSyntax)
+		return nil, o, false
+	}
+	keys, rest := x.args[at:at+int(n)], x.args[at+int(n):]
+	if o.front, ok = x.side(rest[0]); !ok {
+		return nil, o, false
+	}
+	o.most = 1
+	switch rest = rest[1:]; {
+	case len(rest) == 0:
+	case len(rest) != 2 || !equalFold(rest[0], "count"):
+		x.err(msgSyntax)
+		return nil, o, false
+	default:
+		if o.most, ok = parseInt(rest[1]); !ok || o.most < 1 {
+			x.err("ERR count should be greater than 0")
+			return nil, o, false
+		}
+	}
+	return keys, o, true
+}
+
+// popSome removes elements from the list that is open, at a key, and replies with both.
+func (x *call) popSome(key []byte, o lmpop) {
+	if x.keepsElements(&x.list, min(o.most, x.list.Len())) {
+		x.array(2)
+		x.bulk(key)
+		x.popAll(key, &x.list, o.most, o.front)
 	}
 }
 
 // cmdLmpop removes elements from the first of some lists that has any.
 func cmdLmpop(x *call) {
-	n, ok := parseInt(x.args[1])
-	if !ok || n < 1 {
-		x.err("ERR numkeys should be greater than 0")
-		return
-	}
-	if n > int64(len(x.args)-3) {
-		x.err(msgSyntax)
-		return
-	}
-	keys, rest := x.args[2:2+n], x.args[2+n:]
-	front, ok := x.side(rest[0])
+	keys, o, ok := x.parseLmpop(1)
 	if !ok {
 		return
-	}
-	most := int64(1)
-	switch rest = rest[1:]; {
-	case len(rest) == 0:
-	case len(rest) != 2 || !equalFold(rest[0], "count"):
-		x.err(msgSyntax)
-		return
-	default:
-		if most, ok = parseInt(rest[1]); !ok || most < 1 {
-			x.err("ERR count should be greater than 0")
-			return
-		}
 	}
 	for _, key := range keys {
 		if !x.openList(&x.list, key) {
 			return
 		}
-		if !x.list.Value().Exists() {
-			continue
+		if x.list.Value().Exists() {
+			x.popSome(key, o)
+			return
 		}
-		if x.keepsElements(&x.list, min(most, x.list.Len())) {
-			x.array(2)
-			x.bulk(key)
-			x.popAll(&x.list, most, front)
-		}
-		return
 	}
 	x.nullArray()
 }

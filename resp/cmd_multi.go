@@ -10,7 +10,7 @@ func cmdMget(x *call) {
 	for _, key := range x.args[1:] {
 		v, err := x.unit.Get(key)
 		if err == nil {
-			x.saw(&v)
+			x.saw(key, &v)
 		}
 		switch {
 		case err != nil:
@@ -93,6 +93,7 @@ func (x *call) putPairs(values []store.Value) bool {
 			x.abort(err)
 			return false
 		}
+		x.unit.Note(store.EventString, "set", key)
 	}
 	return true
 }

@@ -40,9 +40,11 @@ func cmdObjectEncoding(x *call) {
 
 // encodings are Redis' names for the forms of a collection: the compact one, and the other.
 var encodings = map[store.Type][2]string{
-	store.Hash: {"listpack", "hashtable"},
-	store.Set:  {"intset", "hashtable"},
-	store.List: {"quicklist", "quicklist"},
+	store.Hash:   {"listpack", "hashtable"},
+	store.Set:    {"intset", "hashtable"},
+	store.List:   {"quicklist", "quicklist"},
+	store.Stream: {"stream", "stream"},
+	store.ZSet:   {"listpack", "skiplist"},
 }
 
 func b2i(b bool) int {
@@ -87,6 +89,9 @@ const (
 	// keyOverhead is about what an entry costs beside its key and value: the
 	// store's own key, header, counts and index.
 	keyOverhead = 48
+	// elementOverhead is that of an element that is an entry of its own, beside the key
+	// once more.
+	elementOverhead = 24
 	// expiryOverhead is what an expiry adds to that, beside the key once more.
 	expiryOverhead = 24
 )
@@ -114,6 +119,9 @@ func cmdMemoryUsage(x *call) {
 		return
 	}
 	size := keyOverhead + int64(len(key)) + v.Size
+	if !v.Whole() {
+		size += v.Count * (elementOverhead + int64(len(key)))
+	}
 	if v.Expiry != 0 {
 		size += expiryOverhead + int64(len(key))
 	}

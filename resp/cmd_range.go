@@ -1,5 +1,7 @@
 package resp
 
+import "github.com/ringside-kv/ringside/store"
+
 // The commands that read and write parts of a string.
 
 func cmdStrlen(x *call) {
@@ -70,6 +72,7 @@ func cmdAppend(x *call) {
 		x.fail(err)
 		return
 	}
+	x.unit.Note(store.EventString, "append", key)
 	x.integer(size)
 }
 
@@ -100,6 +103,7 @@ func cmdSetrange(x *call) {
 		x.fail(err)
 		return
 	}
+	x.unit.Note(store.EventString, "setrange", key)
 	x.integer(size)
 }
 

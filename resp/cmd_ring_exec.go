@@ -99,7 +99,7 @@ func cmdRingExec(x *call) {
 	x.array(n)
 	for _, args := range eachQueued(cmds) {
 		cmd, msg := x.srv.table.lookup(args)
-		if msg == "" && (cmd.between || cmd.keyless && !cmd.neutral) {
+		if msg == "" && (cmd.between || !cmd.keyed && !cmd.neutral) {
 			msg = "ERR '" + cmd.full + "' is not forwarded"
 		}
 		if msg != "" {
@@ -149,7 +149,7 @@ func (t *commandTable) keysWithin(args [][]byte, dst []keyRef) ([]keyRef, error)
 	first := len(args) - len(cmds)
 	for at, words := range eachQueued(cmds) {
 		cmd, msg := t.lookup(words)
-		if msg != "" || cmd.within != nil || cmd.keyless {
+		if msg != "" || cmd.within != nil || !cmd.keyed {
 			continue
 		}
 		n := len(dst)

@@ -31,30 +31,36 @@ func cmdSadd(x *call) {
 			return
 		}
 	}
-	x.eachMember(addMember)
+	if _, n := x.eachMember(addMember); n > 0 {
+		x.unit.Note(store.EventSet, "sadd", x.args[1])
+	}
 }
 
-func cmdSrem(x *call) { x.eachMember((*collection.Table).Delete) }
+func cmdSrem(x *call) {
+	if t, n := x.eachMember((*collection.Table).Delete); n > 0 {
+		x.removed(x.args[1], t, store.EventSet, "srem")
+	}
+}
 
 // eachMember does something with each of args[2:] in the set at args[1], and replies with
-// how often that changed it.
-func (x *call) eachMember(do func(t *collection.Table, member []byte) (bool, error)) {
+// how often that changed it, which it returns.
+func (x *call) eachMember(do func(t *collection.Table, member []byte) (bool, error)) (t *collection.Table, n int64) {
 	t, ok := x.setAt()
 	if !ok {
-		return
+		return nil, 0
 	}
-	n := int64(0)
 	for _, member := range x.args[2:] {
 		changed, err := do(t, member)
 		if err != nil {
 			x.failPart(n > 0, err)
-			return
+			return nil, 0
 		}
 		if changed {
 			n++
 		}
 	}
 	x.integer(n)
+	return t, n
 }
 
 func cmdScard(x *call) {
@@ -149,9 +155,14 @@ func cmdSmove(x *call) {
 		return
 	}
 	if gone {
-		if _, err := addMember(dst, member); err != nil {
+		x.removed(x.args[1], src, store.EventSet, "srem")
+		added, err := addMember(dst, member)
+		if err != nil {
 			x.abort(err)
 			return
+		}
+		if added {
+			x.unit.Note(store.EventSet, "sadd", x.args[2])
 		}
 	}
 	x.boolean(gone)
@@ -192,8 +203,9 @@ func cmdSpop(x *call) {
 		return
 	}
 	if n >= t.Len() {
-		if x.keeps(t.Value(), t.Len(), t.Len()) && x.allMembers(t) {
+		if x.keeps(t.Value(), t.Len(), t.Len()) && x.allMembers(t) && t.Len() > 0 {
 			t.Clear()
+			x.removed(x.args[1], t, store.EventSet, "spop")
 		}
 		return
 	}
@@ -215,6 +227,7 @@ func (x *call) popMember() {
 		x.null()
 	default:
 		x.bulk(member)
+		x.removed(x.args[1], t, store.EventSet, "spop")
 	}
 }
 
@@ -224,6 +237,9 @@ func (x *call) popMembers(t *collection.Table, n int64) {
 	if err != nil {
 		x.abort(err)
 		return
+	}
+	if len(members) > 0 {
+		x.removed(x.args[1], t, store.EventSet, "spop")
 	}
 	x.reply.set(len(members))
 	for _, member := range members {

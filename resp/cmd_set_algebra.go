@@ -21,6 +21,9 @@ func (x *call) sets(keys [][]byte) ([]collection.Table, bool) {
 		if !x.openWhole(&sets[i], keys[i], store.Set) {
 			return nil, false
 		}
+		if x.cmd.flags&flagReadonly == 0 {
+			x.looked(keys[i], sets[i].Value())
+		}
 	}
 	return sets, true
 }
@@ -161,6 +164,8 @@ func (x *call) setStore(of func([]collection.Table) setMembers) {
 	dst.MaxPacked = int(x.srv.settings.packed.Load())
 	dst.Over(x.unit, x.args[1], store.Set, old)
 	members, integers := of(sets), true
+	x.unit.Replaces(old.Exists())
+	defer x.unit.Replaces(false)
 	err = dst.Replace(func(set func(field, value []byte) error) error {
 		var failure error
 		err := members(func(member []byte) bool {
@@ -176,6 +181,12 @@ func (x *call) setStore(of func([]collection.Table) setMembers) {
 	}
 	if dst.Len() > compactMembers || !integers {
 		dst.MarkLarge()
+	}
+	switch {
+	case dst.Len() > 0:
+		x.unit.Note(store.EventSet, x.cmd.name, x.args[1])
+	case old.Exists():
+		x.unit.Note(store.EventGeneric, "del", x.args[1])
 	}
 	x.integer(dst.Len())
 }

@@ -38,6 +38,9 @@ func (x *call) set(key, value []byte, o *setOptions, expiry int64) {
 		return
 	}
 	at := len(x.buf)
+	if o.get {
+		x.looked(key, &v)
+	}
 	switch {
 	case o.get && v.Exists() && v.Type != store.String:
 		x.err(msgWrongType)
@@ -57,6 +60,10 @@ func (x *call) set(key, value []byte, o *setOptions, expiry int64) {
 		x.buf = x.buf[:at]
 		x.fail(err)
 		return
+	}
+	x.unit.Note(store.EventString, "set", key)
+	if o.form != noTime {
+		x.unit.Note(store.EventGeneric, "expire", key)
 	}
 	if !o.get {
 		x.ok()
@@ -96,25 +103,32 @@ func cmdSetnx(x *call) {
 		x.fail(err)
 		return
 	}
+	if !v.Exists() {
+		x.unit.Note(store.EventString, "set", x.args[1])
+	}
 	x.boolean(!v.Exists())
 }
 
 func cmdGetset(x *call) {
 	key := x.args[1]
 	at := len(x.buf)
-	v, ok := x.getString(key)
+	v, ok := x.readString(key)
 	if !ok || !x.oldString(key, v) {
 		return
 	}
 	if err := x.unit.PutString(key, v, x.args[2], 0, false); err != nil {
 		x.buf = x.buf[:at]
 		x.fail(err)
+		return
 	}
+	x.unit.Note(store.EventString, "set", key)
 }
 
 func cmdGetdel(x *call) {
-	if v, ok := x.getString(x.args[1]); ok && x.oldString(x.args[1], v) {
+	v, ok := x.readString(x.args[1])
+	if ok && x.oldString(x.args[1], v) && v.Exists() {
 		x.unit.Delete(x.args[1], v)
+		x.unit.Note(store.EventGeneric, "del", x.args[1])
 	}
 }
 
@@ -125,7 +139,7 @@ func cmdGetex(x *call) {
 		x.err(msg)
 		return
 	}
-	v, ok := x.getString(key)
+	v, ok := x.readString(key)
 	if !ok {
 		return
 	}
@@ -144,7 +158,12 @@ func cmdGetex(x *call) {
 	switch {
 	case expiry != 0 && expiry <= x.unit.Now():
 		x.unit.Delete(key, v)
-	case expiry != 0 || o.persist:
+		x.unit.Note(store.EventGeneric, "del", key)
+	case expiry != 0:
 		x.unit.SetExpiry(key, v, expiry)
+		x.unit.Note(store.EventGeneric, "expire", key)
+	case o.persist && v.Expiry != 0:
+		x.unit.SetExpiry(key, v, 0)
+		x.unit.Note(store.EventGeneric, "persist", key)
 	}
 }

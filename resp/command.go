@@ -23,15 +23,16 @@ type command struct {
 	args            []argument
 
 	subs []*command // CLIENT LIST and its like
-	run  func(*call)
+	// refusal is the reply of a command of Redis that is only known to say why it is not
+	// there; run is nil then.
+	refusal string
+	run     func(*call)
 
 	// Set when the table is built.
 	waits bool // for something other than its own work: earlier replies leave first
 	// mayWrite: it is a write, or a script, which may be one.
 	mayWrite bool
 	script   bool // EVAL and its like
-	// keyless: it works on no keys, or sees by itself to where they are.
-	keyless bool
 	// latched: it needs the latches of its keys whatever it does with them.
 	latched bool
 	// between: only nodes may send it.
@@ -44,13 +45,19 @@ type command struct {
 	// forNodes: nodes forward it. Others would change the state of a connection that
 	// many clients' requests go by, or wait on it.
 	forNodes bool
-	quick    bool     // takes no longer than to pass its arguments and reply on
-	splits   bool     // is split where its keys lie at several nodes
-	neutral  bool     // may run inside a unit, having no keys: touches only its reply
-	id       int      // dense index, for statistics
-	full     string   // "client|list" for a subcommand, else the name
-	parent   *command // of a subcommand
-	acl      []string // categories with their @, derived from flags and group
+	quick    bool // takes no longer than to pass its arguments and reply on
+	splits   bool // is split where its keys lie at several nodes
+	// publishes: it sends a message. subscribes: it begins or ends a subscription.
+	publishes, subscribes bool
+	// whileSubscribed: clients of RESP2 may send it while they have subscriptions.
+	whileSubscribed bool
+	keyed           bool // some of its arguments are, or may be, keys
+
+	neutral bool     // may run inside a unit, having no keys: touches only its reply
+	id      int      // dense index, for statistics
+	full    string   // "client|list" for a subcommand, else the name
+	parent  *command // of a subcommand
+	acl     []string // categories with their @, derived from flags and group
 }
 
 // cmdFlag is a set of properties, by the names COMMAND INFO shows.
@@ -86,6 +93,7 @@ const (
 	flagAsAdmin    // also in @admin and @dangerous, though not flagAdmin
 	flagKeyspace   // also in @keyspace, though of another group
 	flagConnection // in @connection instead of its group's category
+	flagSorts      // in @set, @sortedset and @list instead of its group's category
 	flagSystem     // COMMAND DOCS says syscmd: not for applications
 )
 
@@ -105,6 +113,10 @@ type keySpec struct {
 	numIdx  int    // keynum: position of the count relative to begin
 	first   int    // keynum: first key relative to begin
 	unknown bool   // found only by code (SORT's STORE and its like)
+	// find is that code: it tells the position of the one key, 0 if there is none.
+	find func(args [][]byte) int
+	// optional: a call may have none of these keys (the sources of PFMERGE).
+	optional bool
 	// vary tells the flags of one call, where flags has variable_flags.
 	vary func(args [][]byte) string
 
@@ -144,3 +156,22 @@ const (
 	argOneOf     argKind = "oneof"
 	argBlock     argKind = "block"
 )
+
+// mayWait reports whether a call may wait until one of its keys gets something.
+func (c *command) mayWait(args [][]byte) bool {
+	if c.flags&flagBlocking == 0 || len(c.keys) == 0 {
+		return false
+	}
+	if c.group != "stream" {
+		return true
+	}
+	for _, arg := range args[1:] {
+		if equalFold(arg, "streams") {
+			return false
+		}
+		if equalFold(arg, "block") {
+			return true
+		}
+	}
+	return false
+}

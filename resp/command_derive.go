@@ -16,7 +16,6 @@ var groupCategories = map[string]string{
 	"hyperloglog":  "@hyperloglog",
 	"geo":          "@geo",
 	"stream":       "@stream",
-	"pubsub":       "@pubsub",
 	"connection":   "@connection",
 	"transactions": "@transaction",
 	"scripting":    "@scripting",
@@ -26,7 +25,7 @@ var groupCategories = map[string]string{
 func aclCategories(c *command) []string {
 	category := groupCategories[c.group]
 	switch {
-	case c.flags&flagContainer != 0:
+	case c.flags&(flagContainer|flagSorts) != 0:
 		category = ""
 	case c.flags&flagConnection != 0:
 		category = "@connection"
@@ -41,9 +40,9 @@ func aclCategories(c *command) []string {
 		// Scripts may write whatever they say of themselves.
 		{"@read", is(flagReadonly) && category != "@scripting"},
 		{"@write", is(flagWrite)},
-		{"@set", false},
-		{"@sortedset", false},
-		{"@list", false},
+		{"@set", is(flagSorts)},
+		{"@sortedset", is(flagSorts)},
+		{"@list", is(flagSorts)},
 		{"@hash", false},
 		{"@string", false},
 		{"@bitmap", false},

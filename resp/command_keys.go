@@ -29,6 +29,11 @@ func (c *command) keysOf(args [][]byte, dst []keyRef) ([]keyRef, error) {
 			continue
 		}
 		first := s.index
+		if s.find != nil {
+			if first = s.find(args); first == 0 {
+				continue
+			}
+		}
 		if first == 0 {
 			if first = s.afterKeyword(args); first == 0 {
 				if s.unknown {
@@ -51,10 +56,13 @@ func (c *command) keysOf(args [][]byte, dst []keyRef) ([]keyRef, error) {
 		case s.last < 0:
 			last = len(args) + s.last
 		}
+		if last < first && s.optional {
+			continue
+		}
 		if last < first || last >= len(args) {
 			return c.noKeys(dst[:before])
 		}
-		for pos := first; pos <= last; pos += s.step {
+		for pos := first; pos <= last; pos += max(s.step, 1) {
 			dst = append(dst, keyRef{pos: pos, spec: i})
 		}
 	}

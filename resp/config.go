@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"sync/atomic"
 	"time"
+
+	"github.com/ringside-kv/ringside/store"
 )
 
 // What CONFIG GET and SET know. The handlers are in cmd_config.go.
@@ -40,6 +42,7 @@ func newConfigTable(s *Server) configTable {
 		number("min-in-sync", &set.minInSync, 1, inSyncBounds),
 		{"scrub-interval", func() string { return set.scrubIntervalText() }, set.parseScrubInterval},
 		{"min-replicas-to-write", func() string { return strconv.FormatInt(set.minInSync.Load()-1, 10) }, set.parseMinReplicas},
+		{"notify-keyspace-events", func() string { return eventsText(store.EventClass(s.keyEvents.own.Load())) }, s.parseEventSetting},
 		number("maxclients", &set.maxClients, 1, clientsBounds),
 		number("timeout", &set.idleTimeout, int64(time.Second), bounds{0, math.MaxInt32}),
 		number("slowlog-log-slower-than", &set.slowerThan, int64(time.Microsecond), bounds{-1, math.MaxInt64}),
@@ -52,6 +55,7 @@ func newConfigTable(s *Server) configTable {
 		memory("max-key-size", &set.maxKey, keyBounds),
 		number("max-args", &set.maxArgs, 1, argsBounds),
 		memory("packed-size", &set.packed, packedBounds),
+		memory("hll-sparse-max-bytes", &set.sparse, sparseBounds),
 		memory("output-buffer", &set.outputBuffer, outputBufferBounds),
 		memory("client-memory", &set.clientMemory, clientMemoryBounds),
 	}
@@ -81,7 +85,6 @@ func (s *Server) fixedAnswers() map[string]string {
 		"appendfsync":               string(s.store.Fsync()),
 		"protected-mode":            yesNo(s.cfg.ProtectedMode),
 		"tcp-keepalive":             strconv.FormatInt(int64(s.cfg.TCPKeepAlive/time.Second), 10),
-		"notify-keyspace-events":    "",
 		"latency-monitor-threshold": "0",
 		"latency-tracking":          "yes",
 		"io-threads":                strconv.Itoa(runtime.GOMAXPROCS(0)),

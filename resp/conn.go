@@ -44,9 +44,13 @@ type conn struct {
 	near   near       // what runs here meanwhile
 	from   *forwarder // of a connection that runs what another node forwards
 	// farEnd is when nobody waits any more for what is forwarded.
-	farEnd time.Time
-	away   away  // what goes on while its client is listened to
-	asked  asked // before a redirect
+	farEnd  time.Time
+	away    away  // what goes on while its client is listened to
+	asked   asked // before a redirect
+	sleeper sleeper
+	waits   uint64    // counts what has waited at other nodes
+	fed     []*waiter // whom the unit has served
+	feeding *call     // with which it does
 	// footprint is where the client has written.
 	footprint footprint
 	multi     multi
@@ -61,6 +65,10 @@ type conn struct {
 	unitStart   int
 	unitReplies int
 	leased      leased
+
+	subs       subscriptions
+	subscribed bool       // there are some: the connection's own goroutine looks
+	pub        *publisher // of a connection that publishes
 
 	write        sync.Mutex // serializes everything sent
 	pushes       pushQueue
@@ -92,6 +100,7 @@ func newConn(srv *Server, nc net.Conn) *conn {
 	c.out.proto = 2
 	c.call = call{reply: &c.out, unit: c.unit, srv: srv, conn: c}
 	c.away.init(c)
+	c.sleeper.bell = make(chan struct{}, 1)
 	c.net, c.direct = socket.Of(nc)
 	c.session.init(c)
 	return c
@@ -186,6 +195,7 @@ func (c *conn) Settled(err error) {
 	switch {
 	case err != nil:
 		c.failUnit(err)
+		c.tellFed(err, "")
 	case !c.leased.fine():
 		// The settler has others to see to.
 		go func() {
@@ -199,6 +209,7 @@ func (c *conn) Settled(err error) {
 
 // settle has the unit's replies leave.
 func (c *conn) settle() {
+	c.tellFed(nil, "")
 	if c.from != nil && !c.from.group.awaits() {
 		c.from.complete()
 		return

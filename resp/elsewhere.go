@@ -58,6 +58,8 @@ func (c *conn) elsewhere(reqs []request, routes *Routes) int {
 	case r.owner == ownerSeveral:
 		c.split(r, routes)
 		return 1
+	case r.waits:
+		return c.waitFar(r, routes)
 	}
 	return c.forward(reqs[:c.window(reqs, 1, routes)], routes)
 }
@@ -102,8 +104,8 @@ func (c *conn) window(reqs []request, known int, routes *Routes) int {
 			r.owner = c.ownerOf(r, routes)
 		}
 		switch {
-		case r.owner == ownerHeld || r.owner == ownerNone || r.owner == ownerSeveral,
-			r.msg == "" && r.cmd.keyless && !r.cmd.neutral,
+		case r.waits, r.owner == ownerHeld || r.owner == ownerNone || r.owner == ownerSeveral,
+			r.msg == "" && !r.cmd.keyed && !r.cmd.neutral,
 			n > 0 && r.msg == "" && (c.srv.pause.applies(r.cmd) || c.seeks(r)):
 			return max(n, 1)
 		}
@@ -115,7 +117,7 @@ func (c *conn) window(reqs []request, known int, routes *Routes) int {
 // cannot be understood, are answered here.
 func (c *conn) ownerOf(r *request, routes *Routes) int32 {
 	r.owner = ownerSelf
-	if r.msg != "" || len(r.cmd.keys) == 0 {
+	if r.msg != "" || !r.cmd.hasKeys() {
 		return ownerSelf
 	}
 	args := c.args[r.first:r.last]

@@ -25,6 +25,9 @@ type forwarder struct {
 	charged  int64 // bytes of buf that count for the server's budget
 	group    group
 	shifted  []int // ends of a batch behind others
+	visit    visit // that the command that runs next is
+	// parked, if set by a request that is alone, answers it, later perhaps.
+	parked func(answer func(Replies, error))
 }
 
 // Write takes in replies. It fails where there is no memory for them: the connection

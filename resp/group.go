@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"bytes"
 	"errors"
 	"sync/atomic"
 	"time"
@@ -128,6 +129,7 @@ func (f *forwarder) run(batches []Forwarded, release func(n int)) int {
 	g.first, g.replied, g.refused, g.release = g.first[:0], 0, -1, release
 	g.begun()
 	c.out.proto, c.closing = 2, false
+	f.visit, f.parked = visit{}, nil
 	if batches[0].RESP3 {
 		c.out.proto = 3
 	}
@@ -196,6 +198,10 @@ func (f *forwarder) read(b *Forwarded, part int32) (quick, write bool) {
 func (f *forwarder) runAlone(b *Forwarded) {
 	c, g := f.conn, &f.group
 	c.in, c.start, c.end = b.Batch, 0, len(b.Batch)
+	guest := enqueues(b.Batch) // who may keep its arguments
+	if guest {
+		c.in, c.args = bytes.Clone(b.Batch), nil
+	}
 	var err error
 	for c.start < c.end && err == nil && !c.closing {
 		if c.pending {
@@ -214,7 +220,9 @@ func (f *forwarder) runAlone(b *Forwarded) {
 		c.guard = newGuard() // it may be in the middle of a request that does not go on
 		c.closing = true
 	}
-	c.in, c.start, c.end = nil, 0, 0
+	if c.in, c.start, c.end = nil, 0, 0; guest {
+		c.args = nil
+	}
 	f.end()
 }
 
@@ -235,6 +243,12 @@ func (f *forwarder) end() {
 func (f *forwarder) complete() {
 	c, g := f.conn, &f.group
 	_ = c.flush()
+	if parked := f.parked; parked != nil {
+		// Somebody else may have the connection by then.
+		answer := g.batches[0].Answer
+		g.batches[0].Answer = func(Replies, error) {}
+		defer parked(answer)
+	}
 	f.answer(len(g.batches))
 	clear(g.batches)
 	g.batches, g.release = g.batches[:0], nil

@@ -43,6 +43,8 @@ func cmdClientHelp(x *call) {
 		"    Record the client library's name or version.",
 		"SETNAME <name>",
 		"    Name this connection.",
+		"UNBLOCK <number> [TIMEOUT|ERROR]",
+		"    End the wait of a client in a blocking command.",
 		"UNPAUSE",
 		"    End a pause early.",
 	)
@@ -61,6 +63,14 @@ func cmdConfigHelp(x *call) {
 
 func cmdMemoryHelp(x *call) {
 	help(x, "MEMORY",
+		"DOCTOR",
+		"    Say what is remarkable about the memory in use.",
+		"MALLOC-STATS",
+		"    Show what the allocator says of itself.",
+		"PURGE",
+		"    Give memory that is not in use back to the system.",
+		"STATS",
+		"    Tell what memory is used for.",
 		"USAGE <key> [SAMPLES <count>]",
 		"    Estimate how many bytes a key takes. Of a collection, <count>",
 		"    elements are measured (default: 5, all of them: 0).",

@@ -62,7 +62,7 @@ func (x *leased) begin(places []store.Place) {
 
 // ran notes a request of the unit.
 func (x *leased) ran(r *request) {
-	if x.lease == nil || r.msg != "" || r.cmd.keyless {
+	if x.lease == nil || r.msg != "" || !r.cmd.keyed {
 		return
 	}
 	x.keyed = true
@@ -92,6 +92,7 @@ func (c *conn) awaitLease() {
 		return
 	}
 	c.srv.stats.leaseLost.Add(int64(c.unitReplies))
+	c.tellFed(nil, msgLostWrite)
 	read := msgLeaseLost
 	if c.from != nil && !c.from.group.writes {
 		read = msgNotMine // who forwards it asks whoever serves the key by then

@@ -121,7 +121,7 @@ func (c *conn) queue(r *request) int {
 		c.refuse(r, msg)
 		return 1
 	}
-	if routes := c.srv.routes.Load(); routes != nil && c.session.redirect && !r.cmd.keyless {
+	if routes := c.srv.routes.Load(); routes != nil && c.session.redirect && r.cmd.keyed {
 		if c.ownerOf(r, routes); r.msg == "" && r.owner != ownerSelf {
 			n := c.elsewhere([]request{*r}, routes)
 			m.refused = m.refused || n > 0
@@ -186,7 +186,7 @@ func (c *conn) unqueueable(r *request) string {
 
 // ships tells whether a command of a transaction is run where the keys are. Others are this
 // connection's own, or nobody's in particular.
-func (q *queued) ships() bool { return !q.cmd.keyless || q.cmd.neutral }
+func (q *queued) ships() bool { return q.cmd.keyed || q.cmd.neutral }
 
 // transact makes of EXEC the request that runs the transaction, and ends it here, unless
 // cmdExec has more to do.

@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 )
@@ -63,4 +64,45 @@ func parseFloat(b []byte) (float64, bool) {
 		return 0, false
 	}
 	return f, true
+}
+
+// maxFloatText is the length of the longest text of a float that appendFloat writes.
+const maxFloatText = len("-2.2250738585072014e-308")
+
+// appendFloat appends a number that is not NaN as Redis does in replies: what printf
+// writes for %.17g.
+func appendFloat(dst []byte, f float64) []byte {
+	switch {
+	case math.IsInf(f, 1):
+		return append(dst, "inf"...)
+	case math.IsInf(f, -1):
+		return append(dst, "-inf"...)
+	}
+	return strconv.AppendFloat(dst, f, 'g', 17, 64)
+}
+
+// parseBound reads a number as C's strtod does where nobody asks for more than that it has
+// read all: spaces in front are passed over, the text ends at a zero byte, nothing at all is
+// 0, and what is too large is infinite.
+func parseBound(b []byte) (float64, bool) {
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		b = b[:i]
+	}
+	if len(b) == 0 {
+		return 0, true
+	}
+	b = bytes.TrimLeft(b, " \t\n\v\f\r")
+	num, ok := scanNumeral(b)
+	if !ok {
+		return 0, false
+	}
+	if num.inf {
+		return math.Inf(num.sign()), true
+	}
+	text := string(b)
+	if num.hex && !num.hasExp {
+		text += "p0" // optional in C, not in Go
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	return f, err == nil || math.IsInf(f, 0) || f == 0
 }

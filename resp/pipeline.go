@@ -31,7 +31,9 @@ type request struct {
 	sent        *batch        // with which it is on its way, whoever serves its keys by now
 	judged      bool          // as to whether its keys lie together
 	part        int32         // of what another node forwards, the batch
-	extra       []store.Place // of keys that are not among its arguments: see again in call
+	waits       bool          // it may wait until a key gets something
+	stay        *stay         // of one that has begun to
+	extra       []store.Place // of keys that are not among its arguments: see wants in call
 	every       bool          // it needs all latches of the store
 	solo        bool          // it has a unit of its own
 	sought      bool          // other nodes were asked for its script
@@ -90,6 +92,10 @@ func (c *conn) runResolved() {
 				i += c.elsewhere(c.reqs[i:], routes)
 				continue
 			}
+			if cmd := c.reqs[i].cmd; cmd.publishes || cmd.subscribes {
+				i += c.messages(c.reqs[i:])
+				continue
+			}
 			before := c.authorized()
 			c.alone(&c.reqs[i])
 			i++
@@ -112,6 +118,7 @@ func (c *conn) runResolved() {
 func (c *conn) resolve(r *request) {
 	args := c.args[r.first:r.last]
 	r.cmd, r.msg = c.srv.table.lookup(args)
+	r.waits = r.msg == "" && r.cmd.mayWait(args)
 	switch {
 	case r.msg != "":
 	case !c.authorized() && r.cmd.flags&flagNoAuth == 0:
@@ -136,10 +143,16 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 	for ; n < len(reqs); n++ {
 		r := &reqs[n]
 		r.owner = ownerSelf
+		if c.subscribed && c.out.proto == 2 && r.msg == "" && !r.cmd.whileSubscribed {
+			r.msg = "ERR Can't execute '" + r.cmd.full + "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"
+		}
+		if n > 0 && (r.waits || reqs[n-1].waits) {
+			break
+		}
 		if r.msg != "" {
 			continue
 		}
-		if r.cmd.keyless {
+		if !r.cmd.keyed {
 			if !r.cmd.neutral {
 				if n == 0 && c.session.redirect && routes != nil {
 					c.ownerOf(r, routes)
@@ -189,7 +202,7 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 		}
 		keys += len(c.keys)
 		// What reads several keys must see them as of one moment.
-		latched = latched || r.cmd.flags&flagWrite != 0 || len(c.keys) > 1 || r.cmd.latched
+		latched = latched || r.waits || r.cmd.flags&flagWrite != 0 || len(c.keys) > 1 || r.cmd.latched
 		if c.every = r.every; solo {
 			if n++; n < len(reqs) {
 				reqs[n].owner = ownerSelf // it is looked at when its turn comes
@@ -218,13 +231,21 @@ func (c *conn) runUnit(reqs []request) int {
 	} else {
 		c.begin(c.places)
 	}
+	for !c.every && c.srv.blocked.movers.Load() > 0 && c.latchMore(reqs) {
+		c.unit.Abort()
+		c.begin(c.places)
+	}
 	for i := range reqs {
 		r := &reqs[i]
 		at := len(c.out.buf)
 		c.leased.ran(r)
+		c.call.req = r
 		c.runOne(r)
 		if len(c.call.wants) > 0 {
 			return c.widen(r)
+		}
+		if c.call.waiter != nil {
+			return c.waitHere(r)
 		}
 		if c.call.again {
 			c.out.buf = c.out.buf[:at]
@@ -237,8 +258,13 @@ func (c *conn) runUnit(reqs []request) int {
 				}
 				c.runApart(r)
 			}
+			if c.call.waiter != nil { // it found nothing this time
+				c.call.waiter = nil
+				return i
+			}
 			return i + 1
 		}
+		c.feed(r)
 		c.countOf(r, at)
 		if full := c.from != nil && c.from.full(); (full || len(c.out.buf) >= maxUnitReplies) && i+1 < len(reqs) {
 			if c.near.on {
@@ -298,15 +324,21 @@ func (c *conn) sendUnit() bool {
 	return !c.closing
 }
 
-// runApart runs a request in a unit of its own without latches. Earlier replies have
-// left, since the one to come is not kept with them.
+// runApart runs a request in a unit of its own, without latches or with all. Earlier replies
+// have left, since the one to come is not kept with them.
 func (c *conn) runApart(r *request) {
 	c.begin(nil)
+	if c.call.everything {
+		c.unit.HoldAll()
+	}
 	c.call.apart = true
 	c.leased.ran(r)
 	c.runOne(r)
-	c.call.apart = false
-	c.countOf(r, 0)
+	if c.call.waiter == nil {
+		c.feed(r)
+		c.countOf(r, 0)
+	}
+	c.call.apart, c.call.everything = false, false
 	c.finishUnit()
 }
 
@@ -347,11 +379,12 @@ func (c *conn) finishUnit() {
 // commit commits the unit. If it returns true there is nothing left to see to: the unit
 // has failed, or the settler sends the replies, or has seen to them.
 func (c *conn) commit() bool {
-	c.unit.Early(c.session.early)
+	c.unit.Early(c.session.early && len(c.fed) == 0)
 	wait, err := c.unit.Commit(c)
 	switch {
 	case err != nil:
 		c.failUnit(err)
+		c.tellFed(err, "")
 	case wait:
 		c.pending = true
 		if c.direct == nil && c.from == nil {
@@ -377,6 +410,20 @@ func (c *conn) alone(r *request) {
 	}
 }
 
+// messages runs what the requests begin with: messages, or subscriptions to them. It returns
+// how many it has run.
+func (c *conn) messages(reqs []request) int {
+	r := &reqs[0]
+	switch {
+	case c.belongsElsewhere(r):
+		c.redirectShard(r)
+		return 1
+	case r.cmd.publishes:
+		return c.publish(reqs)
+	}
+	return c.subscribes(reqs)
+}
+
 // reject replies why a command is not run; it is nil if there is no such command.
 func (c *conn) reject(cmd *command, msg string) {
 	at := len(c.out.buf)
@@ -389,6 +436,7 @@ func (c *conn) reject(cmd *command, msg string) {
 func (c *conn) runOne(r *request) {
 	x := &c.call
 	x.again, x.waited = false, 0
+	x.everything = x.everything && x.apart
 	if r.msg != "" {
 		c.reject(r.cmd, r.msg)
 		return
@@ -400,7 +448,7 @@ func (c *conn) runOne(r *request) {
 			return
 		}
 	}
-	if c.srv.monitors.active() && r.cmd.as == nil && r.cmd.full != "exec" {
+	if c.srv.monitors.active() && r.stay == nil && r.cmd.as == nil && r.cmd.full != "exec" {
 		c.srv.monitors.feed(c, r.cmd, x.args)
 	}
 	cmd := cmp.Or(r.cmd.as, r.cmd)
@@ -414,6 +462,7 @@ func (c *conn) runOne(r *request) {
 func (c *conn) execute(cmd *command, run func(*call)) {
 	x := &c.call
 	args, at := x.args, len(c.out.buf)
+	x.start = at
 	start, waited := c.srv.clock(), x.waited
 	run(x)
 	if len(x.wants) > 0 {

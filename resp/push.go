@@ -8,11 +8,17 @@ import "sync"
 type pushQueue struct {
 	mu      sync.Mutex
 	buf     []byte
-	writing int // bytes on their way
+	writing int   // bytes on their way
+	charged int64 // bytes that count for the server's budget
 	running bool
+	dirty   bool // a mailing has its client kicked
 	held    bool // what comes waits for a reply that is to leave first
 	closed  bool
 }
+
+// freePushes is how many bytes of a queue do not count for the budget: as many as every
+// connection may keep anyway.
+const freePushes = 16 << 10
 
 // push queues a message for the client. Any goroutine may call it while the
 // connection is not removed from the server; it does not wait.
@@ -20,29 +26,105 @@ func (c *conn) push(message []byte) {
 	q := &c.pushes
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed {
-		return
+	if c.appendPush(message) {
+		c.startPushes()
 	}
-	fits := int64(len(q.buf)+len(message)) <= c.srv.settings.outputBuffer.Load()
-	if !fits || !c.srv.budget.charge(c, int64(len(message))) {
-		if fits {
-			c.srv.budget.release(c, int64(len(message)))
-		}
+}
+
+// queuePush is push of a message as appendMessage makes it, which leaves with kickPushes:
+// that is for whoever is answered with true.
+func (c *conn) queuePush(message []byte) bool {
+	q := &c.pushes
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	at := len(q.buf)
+	if !c.appendPush(message) {
+		return false
+	}
+	q.buf[at] = pushMark(int(c.session.proto.Load()))
+	first := !q.dirty
+	q.dirty = true
+	return first
+}
+
+// appendPush queues a message, or closes a client that does not keep up; the queue's lock
+// is held.
+func (c *conn) appendPush(message []byte) bool {
+	q := &c.pushes
+	if q.closed {
+		return false
+	}
+	size := int64(len(q.buf) + len(message))
+	fits := size <= c.srv.settings.outputBuffer.Load()
+	if more := size + int64(q.writing) - freePushes - q.charged; fits && more > 0 {
+		more = max(more, freePushes)
+		q.charged += more
+		fits = c.srv.budget.charge(c, more)
+	}
+	if !fits {
 		c.srv.stats.outputLimit.Add(1)
 		c.srv.log.Warn("closing a client: it does not keep up with what is pushed to it",
 			"client", c.session.id, "addr", c.net.RemoteAddr())
 		c.dropPushes()
 		c.close()
-		return
+		return false
 	}
 	q.buf = append(q.buf, message...)
+	return true
+}
+
+// kickPushes writes what is queued as far as the socket takes it at once, and leaves the
+// rest to a goroutine. It does not wait.
+func (c *conn) kickPushes() {
+	q := &c.pushes
+	direct := c.direct != nil && c.write.TryLock()
+	q.mu.Lock()
+	q.dirty = false
+	if direct {
+		if !q.running && !q.held && !q.closed && len(q.buf) > 0 {
+			n, err := c.direct.WriteSome(q.buf)
+			c.sent(n)
+			q.buf = append(q.buf[:0], q.buf[n:]...)
+			if err != nil {
+				c.dropPushes()
+				c.close()
+			}
+			c.settlePushes()
+		}
+		c.write.Unlock()
+	}
 	c.startPushes()
+	q.mu.Unlock()
+}
+
+// settlePushes gives back what an empty queue does not need; its lock is held.
+func (c *conn) settlePushes() {
+	q := &c.pushes
+	if len(q.buf)+q.writing > 0 {
+		return
+	}
+	c.srv.budget.release(c, q.charged)
+	q.charged = 0
+	if cap(q.buf) > freePushes {
+		q.buf = nil
+	}
+}
+
+// takePushes takes what is queued: it goes with replies.
+func (c *conn) takePushes(dst []byte) []byte {
+	q := &c.pushes
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	dst = append(dst, q.buf...)
+	q.buf = q.buf[:0]
+	c.settlePushes()
+	return dst
 }
 
 // startPushes has what is queued written; the queue's lock is held.
 func (c *conn) startPushes() {
 	q := &c.pushes
-	if q.running || q.held || len(q.buf) == 0 {
+	if q.running || q.held || q.closed || len(q.buf) == 0 {
 		return
 	}
 	q.running = true
@@ -77,7 +159,7 @@ func (c *conn) writePushes() {
 		// the lock for writing knows that nothing more is sent.
 		c.write.Lock()
 		q.mu.Lock()
-		if len(q.buf) == 0 || q.closed {
+		if len(q.buf) == 0 || q.closed || q.held {
 			q.running = false
 			q.mu.Unlock()
 			c.write.Unlock()
@@ -90,11 +172,11 @@ func (c *conn) writePushes() {
 		c.write.Unlock()
 		q.mu.Lock()
 		q.writing = 0
-		q.mu.Unlock()
-		c.srv.budget.release(c, int64(len(buf)))
+		c.settlePushes()
 		if err != nil {
-			c.closePushes()
+			c.dropPushes()
 		}
+		q.mu.Unlock()
 		if cap(buf) > keepReply {
 			buf = nil
 		}
@@ -106,8 +188,8 @@ func (c *conn) writePushes() {
 func (c *conn) clearPushes() {
 	q := &c.pushes
 	q.mu.Lock()
-	c.srv.budget.release(c, int64(len(q.buf)))
 	q.buf = nil
+	c.settlePushes()
 	q.mu.Unlock()
 	c.write.Lock()
 	c.write.Unlock() //lint:ignore SA2001 whoever held it has written all that it had
@@ -123,8 +205,9 @@ func (c *conn) closePushes() {
 // dropPushes is closePushes for a caller that holds the queue's lock.
 func (c *conn) dropPushes() {
 	q := &c.pushes
-	c.srv.budget.release(c, int64(len(q.buf)))
 	q.closed, q.buf = true, nil
+	c.srv.budget.release(c, q.charged)
+	q.charged = 0
 }
 
 // waiting returns how many bytes are queued or on their way.

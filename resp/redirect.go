@@ -83,13 +83,18 @@ func (c *conn) moved(r *request, routes *Routes) int {
 		c.refuse(r, msgUnreachable)
 		return 1
 	}
+	c.srv.stats.redirected.Add(1)
+	c.refuse(r, c.movedText(at, to))
+	return 1
+}
+
+// movedText sends a client to an address with a token.
+func (c *conn) movedText(at ring.Token, to string) string {
 	where := uint64(at)
 	if c.srv.cfg.Slots {
 		where >>= slotShift
 	}
-	c.srv.stats.redirected.Add(1)
-	c.refuse(r, "MOVED "+strconv.FormatUint(where, 10)+" "+to)
-	return 1
+	return "MOVED " + strconv.FormatUint(where, 10) + " " + to
 }
 
 // serves tells whether a client can be sent to the owner of a key, or else whether that

@@ -122,6 +122,17 @@ func (r *reply) set(n int) {
 	}
 }
 
+// double appends a number with 17 digits: a double in RESP3, a bulk string in RESP2.
+func (r *reply) double(f float64) {
+	var text [maxFloatText]byte
+	b := appendFloat(text[:0], f)
+	if r.proto == 3 {
+		r.buf = append(append(append(r.buf, ','), b...), '\r', '\n')
+	} else {
+		r.bulk(b)
+	}
+}
+
 // verbatim appends text: a verbatim string in RESP3, a bulk string in RESP2.
 func (r *reply) verbatim(text string) {
 	if r.proto != 3 {

@@ -2,6 +2,7 @@ package resp
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -32,6 +33,7 @@ type Routes struct {
 	next  chan struct{} // closed when there are newer ones
 	owner []int32       // of each range: a place in links, or one of the below
 	links []*Route
+	peers []*Route // all other nodes that seem to be there, whether they serve anything or not
 	// fewest is how many copies that range of this node has which has fewest.
 	fewest int
 	owned                // what is this node's
@@ -108,6 +110,11 @@ func (s *Server) SetRoutes(r *Routes) {
 		}
 		i++
 	}
+	for _, node := range slices.Sorted(maps.Keys(r.Nodes)) {
+		if route := r.Nodes[node]; node != r.Self && route.Link != nil && !route.Away {
+			r.peers = append(r.peers, &route)
+		}
+	}
 	r.findOwn()
 	r.leastCopies()
 	s.routing.Lock()
@@ -126,6 +133,8 @@ func (s *Server) SetRoutes(r *Routes) {
 	}
 	s.countSets(old, r)
 	s.watchers.tell(old, r)
+	s.blocked.rerouted(r)
+	s.keyEvents.relink(r)
 }
 
 func (r *Routes) placeOf(node string, places map[string]int32) int32 {

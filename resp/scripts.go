@@ -244,7 +244,7 @@ func (c *conn) refuseBusy(reqs []request) {
 		return
 	}
 	for i := range reqs {
-		if r := &reqs[i]; r.msg == "" && !r.cmd.keyless {
+		if r := &reqs[i]; r.msg == "" && r.cmd.keyed {
 			r.msg = msgBusy
 		}
 	}

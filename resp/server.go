@@ -91,8 +91,12 @@ type Server struct {
 	lease    atomic.Pointer[Lease] // nil on a node that needs none
 	forwards forwards
 	watchers watchers
+	blocked  blocked
+	pubsub   pubsub
 	draws    collection.Draws
 	peak     atomic.Int64 // most memory that sample has seen in use
+
+	keyEvents keyEvents
 
 	mu        sync.Mutex
 	conns     map[int64]*conn
@@ -136,6 +140,8 @@ func NewServer(cfg Config) (*Server, error) {
 	s.budget.init(s)
 	s.scripts.init()
 	s.pause.init()
+	s.blocked.init()
+	s.keyEvents.init(s)
 	s.done.Add(1)
 	go s.watch(newReporter(s.table, cfg.Scope))
 	return s, nil
@@ -261,12 +267,18 @@ func (s *Server) remove(c *conn) {
 	s.count.Add(-1)
 	s.monitors.remove(c)
 	s.watchers.remove(c)
+	s.pubsub.removeAll(c)
 }
 
 // EndWaits has all commands that wait for others, or for newer routes, answer as if their
 // time were over, from now on. It is for a server that closes, and before its time is over,
 // so that clients still hear it.
-func (s *Server) EndWaits() { s.endWaits.Do(func() { close(s.hurry) }) }
+func (s *Server) EndWaits() {
+	s.endWaits.Do(func() { close(s.hurry) })
+	for _, c := range s.snapshot() {
+		c.wake()
+	}
+}
 
 // Close stops accepting, lets running commands finish and their replies leave, and
 // ends all connections; those that are not done when ctx is are cut off.
@@ -286,12 +298,16 @@ func (s *Server) Close(ctx context.Context) error {
 	s.budget.end()
 	for _, c := range s.snapshot() {
 		_ = c.net.SetReadDeadline(time.Now())
+		c.wake()
 	}
+	s.SendBack()
+	defer s.blocked.end()
 	done := make(chan struct{})
 	go func() {
 		s.done.Wait()
 		close(done)
 	}()
+	defer s.keyEvents.close()
 	select {
 	case <-done:
 		s.scripts.end()

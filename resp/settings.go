@@ -3,6 +3,7 @@ package resp
 import (
 	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -18,6 +19,7 @@ type Settings struct {
 	MaxValue     int64         // bytes of an argument and of a string
 	MaxArgs      int           // of one command
 	Packed       int64         // bytes of a collection up to which it is one entry
+	Sparse       int64         // bytes of a HyperLogLog up to which it is sparse
 	OutputBuffer int64         // bytes of replies that wait for one client
 	ClientMemory int64         // bytes of requests and replies of all clients together
 	IdleTimeout  time.Duration // 0: none
@@ -65,6 +67,7 @@ func (s *Settings) ensureDefaults() {
 	setDefault(&s.MaxValue, 512<<20)
 	setDefault(&s.MaxArgs, 1<<20)
 	setDefault(&s.Packed, collection.DefaultPacked)
+	setDefault(&s.Sparse, 3000)
 	setDefault(&s.OutputBuffer, 64<<20)
 	setDefault(&s.ClientMemory, 256<<20)
 	setDefault(&s.Route, RouteForward)
@@ -90,6 +93,7 @@ var (
 	valueBounds        = bounds{1 << 10, 1 << 30}
 	argsBounds         = bounds{16, 1 << 26}
 	packedBounds       = bounds{1, 64 << 10}
+	sparseBounds       = bounds{0, math.MaxInt64}
 	outputBufferBounds = bounds{64 << 10, 1 << 50}
 	clientMemoryBounds = bounds{1 << 20, 1 << 50}
 	slowlogLenBounds   = bounds{0, 1 << 20}
@@ -110,6 +114,7 @@ func (s *Settings) Validate() error {
 		{"value size", s.MaxValue, valueBounds},
 		{"arguments", int64(s.MaxArgs), argsBounds},
 		{"packed size", s.Packed, packedBounds},
+		{"sparse size", s.Sparse, sparseBounds},
 		{"output buffer", s.OutputBuffer, outputBufferBounds},
 		{"client memory", s.ClientMemory, clientMemoryBounds},
 		{"copies in sync", int64(s.MinInSync), inSyncBounds},
@@ -142,6 +147,7 @@ type settings struct {
 	maxValue     atomic.Int64
 	maxArgs      atomic.Int64
 	packed       atomic.Int64
+	sparse       atomic.Int64
 	outputBuffer atomic.Int64
 	clientMemory atomic.Int64
 	idleTimeout  atomic.Int64 // ns
@@ -161,6 +167,7 @@ func (s *settings) set(from *Settings) {
 	s.maxValue.Store(from.MaxValue)
 	s.maxArgs.Store(int64(from.MaxArgs))
 	s.packed.Store(from.Packed)
+	s.sparse.Store(from.Sparse)
 	s.outputBuffer.Store(from.OutputBuffer)
 	s.clientMemory.Store(from.ClientMemory)
 	s.idleTimeout.Store(int64(from.IdleTimeout))

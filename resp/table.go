@@ -32,6 +32,19 @@ func newCommandTable() *commandTable {
 		hashCommands,
 		setCommands,
 		listCommands,
+		blockingListCommands,
+		streamCommands,
+		hyperloglogCommands,
+		sortCommands,
+		memoryCommands,
+		latencyCommands,
+		aclCommands,
+		functionCommands,
+		adminCommands,
+		pubsubCommands,
+		zsetCommands,
+		zsetRangeCommands,
+		geoCommands,
 		clusterCommands,
 		ringCommands,
 	)
@@ -54,6 +67,9 @@ func (t *commandTable) add(row, parent *command) *command {
 	c := new(command)
 	*c = *row
 	c.full, c.parent = c.name, parent
+	if c.refusal != "" {
+		c.run = refused(c.refusal)
+	}
 	if parent != nil {
 		c.full = parent.name + "|" + c.name
 	}
@@ -78,27 +94,41 @@ func (t *commandTable) add(row, parent *command) *command {
 		c.flags |= flagMovableKeys
 	}
 	c.acl = aclCategories(c)
-	c.waits = parent != nil && parent.name == "ring" && c.flags&flagAdmin != 0 ||
-		c.full == "wait" || c.full == "debug" || c.full == "auth" || c.full == "hello" || c.full == "watch" || c.full == "exec"
+	c.waits = waitingCommands[c.full] || parent != nil && parent.name == "ring" && c.flags&flagAdmin != 0
 	c.spread = spreadCommands[c.full]
 	c.neutral = c.full == "ping" || c.full == "echo"
 	c.splits = merges[c.full] != nil
-	c.quick = c.flags&flagFast != 0 || c.complexity == "O(1)" || c.full == "del"
+	c.quick = c.flags&flagBlocking == 0 && (c.flags&flagFast != 0 || c.complexity == "O(1)" || c.full == "del")
 	c.script = strings.HasPrefix(c.full, "eval")
 	c.mayWrite = c.flags&flagWrite != 0 || c.script && c.flags&flagReadonly == 0
-	c.keyless = len(c.keys) == 0 || c.full == "watch"
-	c.between = c.full == "ring|watch" || c.full == "ring|exec" || c.full == "ring|view"
+	c.keyed = c.hasKeys() && c.full != "watch"
+	c.between = betweenNodes[c.full]
 	c.latched = c.between || c.script
-	c.forNodes = !c.keyless || c.spread || c.neutral || c.full == "ring|part" || c.full == "ring|script"
 	if c.full == "ring|exec" || c.full == "ring|view" {
 		c.within, c.as = t.keysWithin, t.byName["exec"]
 	}
+	c.publishes = c.name == "publish" || c.name == "spublish"
+	c.subscribes = c.group == "pubsub" && strings.HasSuffix(c.name, "subscribe")
+	c.whileSubscribed = c.subscribes || c.full == "ping" || c.full == "quit" || c.full == "reset"
+	c.forNodes = c.keyed || c.spread || c.neutral || c.between || c.publishes || c.full == "ring|part" || c.full == "ring|script" ||
+		parent != nil && parent.name == "pubsub"
 
 	c.subs = nil
 	for _, sub := range row.subs {
 		c.subs = append(c.subs, t.add(sub, c))
 	}
 	return c
+}
+
+// waitingCommands wait for something other than their own work, beside RING's orders.
+var waitingCommands = map[string]bool{
+	"wait": true, "debug": true, "auth": true, "hello": true, "watch": true, "exec": true,
+}
+
+// betweenNodes are commands that no client may send.
+var betweenNodes = map[string]bool{
+	"ring|watch": true, "ring|exec": true, "ring|view": true, "ring|events": true,
+	"ring|enqueue": true, "ring|await": true, "ring|dequeue": true,
 }
 
 // check panics with what is wrong with a row.

@@ -8,31 +8,39 @@ import (
 	"github.com/ringside-kv/ringside/store/collection"
 )
 
-// What the commands on hashes and sets have in common.
+// What the commands on hashes and sets have in common, and some on sorted sets.
 
 // open opens the table at a key to change it, or to look at one field. It has replied, and
 // returns false, if that cannot be.
 func (x *call) open(t *collection.Table, key []byte, typ store.Type) bool {
 	t.MaxPacked = int(x.srv.settings.packed.Load())
-	return x.opened(t.Value(), t.Open(x.unit, key, typ))
+	return x.opened(key, t.Value(), t.Open(x.unit, key, typ))
 }
 
 // openWhole is open for commands that look at more than one field.
 func (x *call) openWhole(t *collection.Table, key []byte, typ store.Type) bool {
 	t.MaxPacked = int(x.srv.settings.packed.Load())
-	return x.opened(t.Value(), t.OpenWhole(x.unit, key, typ))
+	return x.opened(key, t.Value(), t.OpenWhole(x.unit, key, typ))
 }
 
-func (x *call) opened(v *store.Value, err error) bool {
+func (x *call) opened(key []byte, v *store.Value, err error) bool {
 	if err != nil && !errors.Is(err, collection.ErrType) {
 		x.fail(err)
 		return false
 	}
-	x.saw(v)
+	x.saw(key, v)
 	if err != nil {
 		x.err(msgWrongType)
 	}
 	return err == nil
+}
+
+// removed notes that elements of a table were removed, and the key if they were its last.
+func (x *call) removed(key []byte, t *collection.Table, c store.EventClass, name string) {
+	x.unit.Note(c, name, key)
+	if t.Len() == 0 {
+		x.unit.Note(store.EventGeneric, "del", key)
+	}
 }
 
 // fieldFits reports whether a field, or a member, may be as long; otherwise it has replied.
@@ -96,7 +104,7 @@ func (x *call) failPart(some bool, err error) {
 	}
 }
 
-// tableScan is HSCAN and SSCAN.
+// tableScan is HSCAN, SSCAN and ZSCAN.
 func (x *call) tableScan(typ store.Type) {
 	from, ok := parseCursor(x.args[2])
 	if !ok {
@@ -128,8 +136,13 @@ func (x *call) tableScan(typ store.Type) {
 			return
 		}
 		body.bulk(field)
-		if n++; typ == store.Hash {
+		n++
+		switch typ {
+		case store.Hash:
 			body.bulk(value)
+			n++
+		case store.ZSet:
+			body.bulk(appendScanned(nil, collection.ScoreOf(value), t.Value().Raw))
 			n++
 		}
 	})

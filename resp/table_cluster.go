@@ -25,7 +25,7 @@ var clusterCommands = []command{
 		flags:      flagContainer,
 		summary:    "Groups the commands about slots and nodes.",
 		complexity: "That of the subcommand.",
-		subs: []*command{
+		subs: append([]*command{
 			{
 				name: "countkeysinslot", arity: 3, group: "cluster", since: "3.0.0", run: cmdClusterCountkeysinslot,
 				flags:      flagStale,
@@ -94,6 +94,6 @@ var clusterCommands = []command{
 				summary:    "Lists the subcommands with a line about each.",
 				complexity: "O(1)",
 			},
-		},
+		}, clusterRefusals...),
 	},
 }

@@ -131,6 +131,16 @@ var connectionCommands = []command{
 				complexity: "O(N) with N the number of clients that wait.",
 			},
 			{
+				name: "unblock", arity: -3, group: "connection", since: "5.0.0", run: cmdClientUnblock,
+				flags:      flagAdmin | flagNoScript | flagLoading | flagStale,
+				summary:    "Ends the wait of another client in a blocking command.",
+				complexity: "O(log N) with N the number of clients.",
+				args: []argument{
+					{name: "client-id", kind: argInteger},
+					{name: "timeout_error", kind: argOneOf, optional: true, args: tokens("TIMEOUT", "ERROR")},
+				},
+			},
+			{
 				name: "reply", arity: 3, group: "connection", since: "3.2.0", run: cmdClientReply,
 				flags:      flagNoScript | flagLoading | flagStale,
 				summary:    "Switches the replies to this connection on or off, or skips the next one.",

@@ -65,6 +65,16 @@ var ringCommands = []command{
 				args:       []argument{{name: "footprint", kind: argString}, {name: "wait", kind: argInteger}},
 			},
 			{
+				name: "events", arity: 7, group: "cluster", since: "7.0.0", run: cmdRingEvents,
+				flags:      flagFast | flagNoScript | flagStale | flagAdmin | flagSystem, // no pause holds it back
+				summary:    "Takes in key events of another node.",
+				complexity: "O(N) with N the number of events.",
+				args: []argument{
+					{name: "node", kind: argString}, {name: "run", kind: argString}, {name: "wants", kind: argInteger},
+					{name: "first", kind: argInteger}, {name: "events", kind: argString},
+				},
+			},
+			{
 				name: "serves", arity: 3, group: "cluster", since: "7.0.0", run: cmdRingServes,
 				flags:      flagFast | flagNoScript | flagStale | flagAdmin | flagSystem, // no pause holds it back
 				summary:    "Replies where a key is served, for another node.",
@@ -72,6 +82,12 @@ var ringCommands = []command{
 				keys:       subKey("RO"),
 				args:       []argument{keyArg},
 			},
+			ringGuest("enqueue", 5, cmdRingEnqueue, "Has the command behind it wait here if it finds nothing, for another node.",
+				argument{name: "id", kind: argString}, argument{name: "ticket", kind: argInteger}, argument{name: "memo", kind: argString}),
+			ringGuest("await", 3, cmdRingAwait, "Tells what has become of a command that waits here, for another node.",
+				argument{name: "id", kind: argString}),
+			ringGuest("dequeue", 3, cmdRingDequeue, "Ends the wait of a command that waits here, for another node.",
+				argument{name: "id", kind: argString}),
 			ringWhole("watch", -3, cmdRingWatch, flagReadonly, "Tells what watched keys are like, for another node."),
 			ringWhole("exec", -4, cmdRingExec, flagWrite, "Runs a transaction, for another node."),
 			ringWhole("view", -4, cmdRingExec, flagReadonly, "Runs a transaction that only reads, for another node."),
@@ -116,6 +132,14 @@ func ringQuery(name string, arity int, run func(*call), summary string, args ...
 		name: name, arity: arity, group: "cluster", since: "7.0.0", run: run, summary: summary, args: args,
 		flags: flagLoading | flagStale, complexity: "O(N) with N the number of ranges.",
 		tips: []string{"nondeterministic_output"},
+	}
+}
+
+// ringGuest is a row of RING that nodes send for a client that waits.
+func ringGuest(name string, arity int, run func(*call), summary string, args ...argument) *command {
+	return &command{
+		name: name, arity: arity, group: "cluster", since: "7.0.0", run: run, summary: summary, args: args,
+		flags: flagNoScript | flagStale | flagAdmin | flagSystem, complexity: "O(log(N)) with N the number of commands that wait.",
 	}
 }
 

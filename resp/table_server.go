@@ -99,6 +99,12 @@ var serverCommands = []command{
 				},
 			},
 			{
+				name: "rewrite", arity: 2, group: "server", since: "2.8.0", refusal: msgNoRewrite,
+				flags:      flagAdmin | flagNoScript | flagLoading | flagStale,
+				summary:    "Writes the settings to the file that they came from; refused.",
+				complexity: "O(1)",
+			},
+			{
 				name: "resetstat", arity: 2, group: "server", since: "2.0.0", run: cmdConfigResetstat,
 				flags:      flagAdmin | flagNoScript | flagLoading | flagStale,
 				summary:    "Sets the counters that INFO shows back to zero.",
@@ -164,28 +170,6 @@ var serverCommands = []command{
 		summary:    "Tells when the data was last completely on disk, in Unix seconds.",
 		complexity: "O(1)",
 		tips:       []string{"nondeterministic_output"},
-	},
-	{
-		name: "memory", arity: -2, group: "server", since: "4.0.0",
-		flags:      flagContainer,
-		summary:    "Groups the commands about memory.",
-		complexity: "That of the subcommand.",
-		subs: []*command{
-			{
-				name: "usage", arity: -3, group: "server", since: "4.0.0", run: cmdMemoryUsage,
-				flags:      flagReadonly,
-				summary:    "Estimates how many bytes a key and its value take.",
-				complexity: "O(N) with N the number of elements sampled.",
-				keys:       subKey("RO"),
-				args:       []argument{keyArg, {name: "count", kind: argInteger, token: "SAMPLES", optional: true}},
-			},
-			{
-				name: "help", arity: 2, group: "server", since: "4.0.0", run: cmdMemoryHelp,
-				flags:      flagLoading | flagStale,
-				summary:    "Lists the subcommands with a line about each.",
-				complexity: "O(1)",
-			},
-		},
 	},
 	{
 		name: "monitor", arity: 1, group: "server", since: "1.0.0", run: cmdMonitor,

@@ -77,7 +77,8 @@ func TestTableIsComplete(t *testing.T) {
 				t.Errorf("%s: argument %s is of key specification %d of %d", c.full, a.name, a.keySpec, len(c.keys))
 			}
 		}
-		if !c.mayWrite && slices.ContainsFunc(c.keys, func(s keySpec) bool { return s.write }) {
+		// PFCOUNT writes in Redis, but not here.
+		if c.full != "pfcount" && c.refusal == "" && !c.mayWrite && slices.ContainsFunc(c.keys, func(s keySpec) bool { return s.write }) {
 			t.Errorf("%s writes a key but not as a command", c.full)
 		}
 	}
@@ -126,7 +127,7 @@ func TestHelpNamesEverySubcommand(t *testing.T) {
 		reply := callOnce(t, srv, 3, c.parent.name, "help")
 		for _, sub := range c.parent.subs {
 			name := strings.ToUpper(sub.name)
-			if !slices.ContainsFunc(reply.elems, func(line respValue) bool {
+			if sub.refusal == "" && !slices.ContainsFunc(reply.elems, func(line respValue) bool {
 				return line.text == name || strings.HasPrefix(line.text, name+" ")
 			}) {
 				t.Errorf("%s HELP does not name %s", c.parent.name, name)

@@ -18,6 +18,7 @@ func (s *Server) watch(m *reporter) {
 		s.budget.relieve()
 		s.store.GiveUpHeld(s.forwardTimeout())
 		s.scripts.look(s.clock())
+		s.keyEvents.look()
 		s.sample(m)
 	}
 }
@@ -29,7 +30,7 @@ func (s *Server) closeIdle() {
 	}
 	now := s.clock()
 	for _, c := range s.snapshot() {
-		if c.session.idle(now) > idle {
+		if !c.subs.any() && c.session.idle(now) > idle {
 			c.close()
 		}
 	}

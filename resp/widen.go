@@ -26,7 +26,7 @@ func (c *conn) widen(r *request) int {
 	}
 	c.unitReplies = 0
 	r.extra = append(r.extra, x.wants...)
-	x.wants = x.wants[:0]
+	x.wants, x.touched = x.wants[:0], nil
 	r.solo, r.judged = true, false
 	r.every = r.every || len(r.extra) > fewWants
 	return 0
@@ -34,7 +34,8 @@ func (c *conn) widen(r *request) int {
 
 // beginAll starts a unit that has all latches.
 func (c *conn) beginAll() {
-	c.unit.BeginAll(time.Now().UnixMilli())
+	c.unit.Begin(time.Now().UnixMilli(), nil)
+	c.unit.HoldAll()
 	c.unitStart, c.unitReplies = len(c.out.buf), 0
 	c.leased.begin(nil)
 }

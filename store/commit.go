@@ -22,6 +22,9 @@ import (
 // fills of the cache that began before the version became odd are refused.
 func (u *Unit) Commit(w Waiter) (wait bool, err error) {
 	if u.batch == nil && u.failure == nil {
+		if n := u.tell(nil); n != nil {
+			n.Settled(nil) // they tell of nothing that is written
+		}
 		u.release()
 		if w == nil || u.s.settler.durable(u.after) && !u.held() {
 			return false, nil
@@ -128,10 +131,11 @@ func (u *Unit) forget() {
 	u.changes = u.changes[:0]
 	u.deltas = u.deltas[:0]
 	u.headers = 0
+	u.events = u.events[:0]
 	u.dropDirty(0)
 	u.elements.forget()
 	if cap(u.changes) > 1<<11 {
-		u.changes, u.deltas, u.index = nil, nil, nil
+		u.changes, u.deltas, u.index, u.events = nil, nil, nil, nil
 	}
 }
 
@@ -214,6 +218,7 @@ func (u *Unit) apply(w Waiter) error {
 	s.commits.RUnlock()
 	if err == nil {
 		s.commitCount.Add(1)
+		w = u.tell(w)
 		if taps != nil {
 			w = u.gated(w)
 		}

@@ -222,6 +222,7 @@ func (ch *chunk) step() {
 		if ch.w.isDead(ch.now) {
 			ch.gone = bytes.Clone(ch.w.key)
 			ch.u.remove(ch.w.place, ch.gone, &ch.w.head)
+			ch.u.Note(EventExpired, "expired", ch.gone)
 			ch.s.expired.Add(1)
 			ch.walked += len(ch.w.key) + entryOverhead
 			ch.w.skipKey()

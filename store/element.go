@@ -53,12 +53,18 @@ func (u *Unit) PutHead(key []byte, v *Value, count, size int64, head []byte) {
 // then. v is as with PutWhole; with an error nothing was changed. It wraps ErrDuplicate if
 // there are fewer elements than fill says, since it has set one twice.
 func (u *Unit) Construct(key []byte, v *Value, typ Type, head []byte, fill func(set func(sub, value []byte) error) (count, size int64, err error)) error {
+	return u.ConstructOrders(key, v, typ, head, 1, fill)
+}
+
+// ConstructOrders is Construct for a collection that has each element in so many orders, and
+// so many entries for it.
+func (u *Unit) ConstructOrders(key []byte, v *Value, typ Type, head []byte, orders int64, fill func(set func(sub, value []byte) error) (count, size int64, err error)) error {
 	h := header{typ: typ, value: head}
 	gen, err := u.construct(key, v.place, func(c *constructor) error {
 		count, size, err := fill(c.set)
 		h.count, h.bytes = uint64(count), uint64(size)
 		if err == nil {
-			err = c.holds(count)
+			err = c.holds(count * orders)
 		}
 		return err
 	})
@@ -129,7 +135,7 @@ func (u *Unit) RemoveElement(key []byte, v *Value, sub []byte) {
 // removed so must not be asked for by Element before it is set again: its line in the cache
 // stays.
 func (u *Unit) RemoveElements(key []byte, v *Value, from, to []byte) {
-	if from[0] <= FieldKind && to[0] >= FieldKind {
+	if from[0] <= FieldKind && bytes.Compare(to, []byte{FieldKind}) > 0 {
 		panic("store: fields are removed one by one")
 	}
 	lower := u.keep(u.elementKey(key, v, from))

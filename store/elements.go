@@ -7,8 +7,9 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// An Elements goes over elements of a collection in the order of their sub keys. The unit
-// must not change the collection meanwhile; the caller closes it.
+// An Elements goes over elements of a collection in the order of their sub keys, as they are
+// when it is made: of what the unit changes meanwhile, it sees nothing. In a unit without the
+// key's latch there is only one at a time. The caller closes it.
 type Elements struct {
 	u      *Unit
 	iter   *pebble.Iterator
@@ -71,6 +72,28 @@ func (it *Elements) Next() bool {
 	case it.shown:
 		it.stored = it.within(it.move())
 	}
+	return it.settle()
+}
+
+// Seek goes to the first element that is not before a sub key, which is no smaller than that
+// of the current one, in an Elements that goes forward; false if there is none, or with an
+// error.
+func (it *Elements) Seek(sub []byte) bool {
+	if it.err != nil || it.iter == nil {
+		return false
+	}
+	key := append(it.lower[:it.prefix:it.prefix], sub...)
+	if bytes.Compare(key, it.lower) < 0 {
+		key = it.lower
+	}
+	n, _ := slices.BinarySearchFunc(it.changes, key, func(c elementChange, key []byte) int { return bytes.Compare(c.key, key) })
+	it.changes = it.changes[n:]
+	it.began, it.stored = true, it.within(it.iter.SeekGE(key))
+	return it.settle()
+}
+
+// settle finds the current element, which is the stored one or comes behind it.
+func (it *Elements) settle() bool {
 	for it.shown = false; ; {
 		order := 1 // the stored entry comes behind the unit's own
 		switch {
@@ -96,15 +119,17 @@ func (it *Elements) Next() bool {
 				it.err = it.u.s.readFailed(it.err)
 			}
 			return it.err == nil
-		case order == 0:
-			it.stored = it.within(it.move())
-			continue // what the unit has made of it comes now
 		}
 		c := &it.changes[0]
 		it.changes = it.changes[1:]
 		if !c.gone {
-			it.sub, it.value = c.key[it.prefix:], c.value
+			// The stored entry of the same key is left when it has to be: Pebble may have to pass
+			// over many that it has replaced.
+			it.shown, it.sub, it.value = order == 0, c.key[it.prefix:], c.value
 			return true
+		}
+		if order == 0 {
+			it.stored = it.within(it.move())
 		}
 	}
 }

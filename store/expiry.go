@@ -125,6 +125,7 @@ func (u *Unit) expire(d *expiring) (gone bool, err error) {
 	}
 	if h.expired(u.now) && !u.s.passive.contains(d.place.Token()) {
 		u.remove(d.place, d.key, &h)
+		u.Note(EventExpired, "expired", d.key)
 		gone = true
 	}
 	if d.at != 0 && h.expiry != d.at {

@@ -49,6 +49,7 @@ type Store struct {
 	taps    atomic.Pointer[tapSet] // nil when there are none
 	tapsMu  sync.Mutex             // serializes changes of taps and passive
 	handing handing
+	events  events
 
 	damage damage
 	// constructing is held for reading by a unit that has written a part of a value
@@ -301,6 +302,16 @@ func (s *Store) Identity() Identity { return s.identity }
 
 // Fsync returns what an acknowledged write has gone through.
 func (s *Store) Fsync() Fsync { return s.cfg.Fsync }
+
+// Sync has all that was committed before on stable storage, whatever the mode. It waits for
+// the disk.
+func (s *Store) Sync() error {
+	s.wal.tick()
+	if err := s.Writable(); err != nil {
+		return fmt.Errorf("sync: %w", err)
+	}
+	return nil
+}
 
 // LastSync returns when everything that had been written until then was last known to
 // be on stable storage.

@@ -63,6 +63,9 @@ type Unit struct {
 	constructing bool
 	// early and blind: see Early and Blind.
 	early, blind bool
+	// events are what has been noted.
+	events   []byte
+	replaces bool // see Replaces
 	// readers see, in a unit without latches, one state of a long string each.
 	readers []pieceReader
 }
@@ -151,13 +154,6 @@ func (u *Unit) Begin(now int64, places []Place) {
 	u.begin(now)
 }
 
-// BeginAll is Begin with every latch of the store, for who cannot tell which keys it will
-// need: everybody else waits.
-func (u *Unit) BeginAll(now int64) {
-	u.latched = append(u.latched[:0], everyLatch()...)
-	u.begin(now)
-}
-
 // Holds reports whether the unit has the latch of a place.
 func (u *Unit) Holds(p Place) bool { return u.holds(p) }
 
@@ -176,6 +172,10 @@ func (u *Unit) begin(now int64) {
 		u.latched = u.s.latches.lock(u.latched)
 	}
 }
+
+// HoldAll takes the latches of all keys there can be, and nobody else writes or reads several
+// until the unit ends. The unit must have begun with none, and done nothing yet.
+func (u *Unit) HoldAll() { u.latched = u.s.latches.lock(append(u.latched[:0], everyLatch()...)) }
 
 // beforeAll is a time by which nothing has expired.
 const beforeAll = math.MinInt64
@@ -410,6 +410,7 @@ func (u *Unit) unexpired(h header, p Place, key []byte, err error) (header, erro
 	}
 	if u.holds(p) {
 		u.remove(p, key, &h)
+		u.Note(EventExpired, "expired", key)
 		u.s.expired.Add(1)
 		return header{}, nil
 	}
@@ -474,6 +475,9 @@ func (u *Unit) account(p Place, key []byte, old, h *header) {
 		d.bytes -= int64(len(key)) + old.size()
 	}
 	if h.typ != None {
+		if old.typ == None {
+			u.noteNew(key)
+		}
 		d.keys++
 		d.bytes += int64(len(key)) + h.size()
 	}

@@ -68,6 +68,7 @@ func serveSettings(cfg *node.Config, log *logOptions) *settings.Set {
 	s.Add("max-value-size", settings.Size(&cfg.MaxValueSize), "longest string, and longest argument")
 	s.Add("max-args", settings.Count(&cfg.MaxArgs), "most arguments of one command")
 	s.Add("packed-size", settings.Size(&cfg.PackedSize), "a hash, a set or a list of up to so many bytes is one entry on disk")
+	s.Add("hll-sparse-max-bytes", settings.Size(&cfg.SparseSize), "a HyperLogLog of up to so many bytes is sparse, a longer one has its 12 KiB")
 	s.Add("output-buffer", settings.Size(&cfg.OutputBuffer),
 		"replies that one client may leave unread before it is closed")
 	s.Add("idle-timeout", settings.Duration(&cfg.IdleTimeout),

@@ -61,11 +61,13 @@ func (w *Worker) renew(i int) {
 	w.born++
 	// Both keys of a pair have one hash tag, for what takes two keys.
 	w.current[i] = fmt.Sprintf("{%s:%d}:%d:%d", w.Name, i/2, i%2, w.born)
-	switch i / 2 % 4 {
+	switch i / 2 % 5 {
 	case 0:
 		w.current[i] += hashMark
 	case 1:
 		w.current[i] += listMark
+	case 2:
+		w.current[i] += zsetMark
 	}
 	w.states[w.current[i]] = []string{""}
 }
@@ -112,6 +114,8 @@ func (w *Worker) step(do Doer) error {
 		return w.stepHash(key, value, read, write)
 	case isList(key):
 		return w.stepList(key, value, read, write)
+	case isZSet(key):
+		return w.stepZSet(key, read, write)
 	}
 	switch w.rnd.IntN(10) {
 	case 0:
@@ -186,6 +190,8 @@ func (w *Worker) Check(do Doer) error {
 			command = readHash
 		case isList(key):
 			command, rest = "LRANGE", []string{"0", "-1"}
+		case isZSet(key):
+			command, rest = "ZRANGE", []string{"0", "-1", "WITHSCORES"}
 		}
 		got, err := do(context.Background(), append([]string{command, key}, rest...)...)
 		if isHash(key) {

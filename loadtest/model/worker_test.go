@@ -81,6 +81,8 @@ func (f *faulty) do(_ context.Context, args ...string) (string, error) {
 		}
 	case "LRANGE":
 		reply = f.data[key]
+	case "ZADD", "ZINCRBY", "ZREM", "ZPOPMIN", "ZREMRANGEBYRANK", "ZRANK", "ZSCORE", "ZCOUNT", "ZRANGE":
+		reply = f.zset(key, args)
 	case "HGET":
 		reply = hash[args[2]]
 	case "HLEN":
@@ -123,6 +125,58 @@ func (f *faulty) do(_ context.Context, args ...string) (string, error) {
 		return "", errors.New("perhaps done")
 	}
 	return reply, nil
+}
+
+// zset does what a command does to a sorted set, which exists if it must.
+func (f *faulty) zset(key string, args []string) string {
+	all := zsetOf(f.data[key])
+	at := -1
+	if len(args) > 2 {
+		at = slices.IndexFunc(all, func(s scored) bool { return s.member == args[len(args)-1] })
+	}
+	number := 0
+	if len(args) > 2 {
+		fmt.Sscan(args[2], &number)
+	}
+	set := func(next []scored) {
+		if f.data[key] = stateOfZSet(next); len(next) == 0 {
+			delete(f.data, key)
+		}
+	}
+	switch args[0] {
+	case "ZADD", "ZINCRBY":
+		reply := "0"
+		if at < 0 {
+			reply = "1"
+			all, at = append(all, scored{member: args[3]}), len(all)
+		}
+		if args[0] == "ZADD" {
+			all[at].score = number
+		} else {
+			all[at].score += number
+			reply = fmt.Sprint(all[at].score)
+		}
+		set(all)
+		return reply
+	case "ZREM":
+		set(slices.Delete(all, at, at+1))
+		return "1"
+	case "ZPOPMIN":
+		reply := all[0].String()
+		set(all[1:])
+		return reply
+	case "ZREMRANGEBYRANK":
+		reply := fmt.Sprint(len(all) / 2)
+		set(all[len(all)/2:])
+		return reply
+	case "ZRANK":
+		return fmt.Sprint(at)
+	case "ZSCORE":
+		return fmt.Sprint(all[at].score)
+	case "ZCOUNT":
+		return fmt.Sprint(len(slices.DeleteFunc(all, func(s scored) bool { return s.score < number })))
+	}
+	return f.data[key]
 }
 
 // run runs a worker for some commands.
@@ -173,7 +227,7 @@ func TestFaultsAreFound(t *testing.T) {
 	if w := run(t, &faulty{fails: 0.01}, false); w.Wrong == nil {
 		t.Error("an error is not expected")
 	}
-	for _, command := range []string{"GET", "SET", "APPEND", "HSET", "HGETALL", "RPUSH", "LRANGE"} {
+	for _, command := range []string{"GET", "SET", "APPEND", "HSET", "HGETALL", "RPUSH", "LRANGE", "ZADD", "ZRANGE"} {
 		n := 0
 		f := &faulty{wrong: func(c string) bool {
 			if c == command {

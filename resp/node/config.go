@@ -137,6 +137,7 @@ type Config struct {
 	MaxValueSize int64 // longest string, and longest single argument
 	MaxArgs      int   // most arguments of one command
 	PackedSize   int64 // collections of up to so many bytes lie in one entry
+	SparseSize   int64 // a HyperLogLog of up to so many bytes is sparse
 	OutputBuffer int64 // replies that one client may leave unread
 	ClientMemory int64 // requests and replies in flight, of all clients together
 
@@ -201,6 +202,7 @@ func DefaultConfig() Config {
 		MaxKeySize:        64 * kib,
 		MaxValueSize:      512 * mib,
 		PackedSize:        1 * kib,
+		SparseSize:        3000,
 		MaxArgs:           1 << 20,
 		OutputBuffer:      64 * mib,
 		ClientMemory:      256 * mib,
@@ -236,6 +238,7 @@ func (c *Config) EnsureDefaults() {
 	ensure(&c.MaxValueSize, d.MaxValueSize)
 	ensure(&c.MaxArgs, d.MaxArgs)
 	ensure(&c.PackedSize, d.PackedSize)
+	ensure(&c.SparseSize, d.SparseSize)
 	ensure(&c.OutputBuffer, d.OutputBuffer)
 	ensure(&c.ClientMemory, d.ClientMemory)
 	ensure(&c.StopTimeout, d.StopTimeout)

@@ -250,6 +250,7 @@ func (c *Config) settings() resp.Settings {
 		MaxValue:          c.MaxValueSize,
 		MaxArgs:           c.MaxArgs,
 		Packed:            c.PackedSize,
+		Sparse:            c.SparseSize,
 		OutputBuffer:      c.OutputBuffer,
 		ClientMemory:      c.ClientMemory,
 		IdleTimeout:       c.IdleTimeout,
@@ -365,6 +366,7 @@ func (n *Node) Close() error {
 		n.health.Stopping()
 		last := time.AfterFunc(n.cfg.StopTimeout*4/5, n.lastWords)
 		n.cluster.resign(ctx)
+		n.server.SendBack()
 		n.cluster.forwards.end() // others send to whoever serves now
 		err := n.server.Close(ctx)
 		n.cluster.forwards.wait(ctx)

@@ -147,6 +147,7 @@ func (c Config) validateSizes(f *faults) {
 	f.size("max-key-size", c.MaxKeySize, 1, 1*mib, "")
 	f.size("max-value-size", c.MaxValueSize, 1*kib, 1*gib, "")
 	f.size("packed-size", c.PackedSize, 1, 64*kib, "")
+	f.size("hll-sparse-max-bytes", c.SparseSize, 1, 64*kib, "")
 	f.size("output-buffer", c.OutputBuffer, 64*kib, maxSize, "")
 	f.size("client-memory", c.ClientMemory, 1*mib, maxSize, "")
 	if c.MinFreeDisk < 0 {

@@ -51,7 +51,7 @@ func (b *base) Len() int64 {
 func (b *base) packed() packed { return packed{b.v.Inline, b.pairs()} }
 
 // pairs tells that elements have values.
-func (b *base) pairs() bool { return b.typ == store.Hash }
+func (b *base) pairs() bool { return b.typ == store.Hash || b.typ == store.ZSet }
 
 // Clear removes the key.
 func (b *base) Clear() {

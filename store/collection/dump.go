@@ -25,6 +25,10 @@ func AppendDump(dst []byte, u *store.Unit, key []byte, v store.Value) ([]byte, e
 		dst, err = appendTable(dst, u, key, v)
 	case store.List:
 		dst, err = appendList(dst, u, key, v)
+	case store.Stream:
+		dst, err = appendStream(dst, u, key, v)
+	case store.ZSet:
+		dst, err = appendZSet(dst, u, key, v)
 	default:
 		err = fmt.Errorf("dump a %s: %w", v.Type, errors.ErrUnsupported)
 	}

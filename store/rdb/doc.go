@@ -9,8 +9,8 @@
 //
 // Read [AppendString] and [Decode] first. payload.go frames and checks, length.go
 // has the variable-length integers, string.go what strings look like, lzf.go
-// their compression, table.go hashes and sets, compact.go the forms that small ones
-// arrive in.
+// their compression, table.go hashes, sets and lists, sorted_set.go sorted sets, compact.go
+// the forms that small ones arrive in, stream.go streams.
 //
 // # Compression
 //

@@ -116,7 +116,6 @@ func TestDecodeErrors(t *testing.T) {
 		{"type that does not exist", []byte{26, 0}, ErrFormat},
 		{"type that never existed", []byte{8, 0}, ErrFormat},
 		{"expiry opcode", []byte{0xfc, 0}, ErrFormat},
-		{"zset", []byte{17, 0}, ErrType},
 		{"hash with field expiry", []byte{24, 0}, ErrType},
 		{"module", []byte{7, 0}, ErrType},
 		{"no second byte of a length", []byte{0, 0x40}, ErrFormat},

@@ -65,7 +65,7 @@ func (v *Value) each(yield func(field, value []byte) error) error {
 			break
 		}
 		var value []byte
-		if v.Type == Hash {
+		if v.Type == Hash || v.Type == SortedSet {
 			buf = append(buf[:0], field...) // what comes next may overwrite it
 			field = buf
 			if value, ok, err = next(); err != nil {
@@ -93,6 +93,8 @@ type elementReader func() (element []byte, ok bool, err error)
 // its value.
 func elementsOf(enc byte, body []byte, maxLen int64) (elementReader, error) {
 	switch enc {
+	case typeSortedSetText, typeSortedSet:
+		return scoredReader(enc, body, maxLen)
 	case typeList, typeSet, typeHash:
 		n, rest, err := readPlainLen(body)
 		if err != nil {

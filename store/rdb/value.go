@@ -75,9 +75,10 @@ var encodings = map[byte]struct {
 }
 
 // Decode returns the value in a payload of DUMP; the elements of a Hash, a Set or a List are
-// read by [Value.Each], which finds what is wrong with them. A string longer than maxLen
+// read by [Value.Each], those of a SortedSet by [Value.EachScore], what a Stream holds by
+// [Value.VisitStream]; these find what is wrong with them. A string longer than maxLen
 // bytes is refused before memory is taken for it, and no payload makes Decode
-// take more than maxLen bytes, nor Each more than twice as many. Neither ever panics.
+// take more than maxLen bytes, nor those more than twice as many. None ever panics.
 //
 // It is stricter than Redis in one place: bytes between the value and the footer
 // are an error here and overlooked there. No Redis writes any.
@@ -101,7 +102,7 @@ func Decode(payload []byte, maxLen int64) (Value, error) {
 	switch {
 	case enc.t == String:
 		v.Bytes, rest, err = readString(rest, maxLen)
-	case (enc.t == Hash || enc.t == Set || enc.t == List) && body[0] <= 20:
+	case (enc.t == Hash || enc.t == Set || enc.t == List || enc.t == SortedSet) && body[0] <= 20, enc.t == Stream:
 		v.enc, v.body, v.maxLen = body[0], rest, maxLen
 		return v, nil
 	default:

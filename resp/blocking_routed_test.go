@@ -1,0 +1,255 @@
+package resp
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// waits waits until so many wait for keys of a server.
+func (r *routed) waits(i, n int) {
+	r.t.Helper()
+	waitFor(r.t, fmt.Sprintf("%d to wait at node %d", n, i), func() bool { return r.servers[i].blocked.queued.Load() == int64(n) })
+}
+
+// all gives the whole circle to one server.
+func (r *routed) all(i int) *ring.Placement {
+	r.t.Helper()
+	p, err := ring.NewPlacement([]ring.Row{{Primary: fmt.Sprint("n", i), Epoch: uint64(i + 1)}})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return p
+}
+
+func TestClientsOfAllNodesAreServedInOrder(t *testing.T) {
+	for _, proto := range []int{2, 3} {
+		r := routedTest(t, 3)
+		r.placeAll(r.all(1))
+		var waiting []*oracle
+		for i := range 12 {
+			o := dialRedis(t, r.addrs[i%3], proto)
+			switch i % 4 {
+			case 0:
+				o.send("BLPOP", "l", "0")
+			case 1:
+				o.send("BRPOP", "other", "l", "100")
+			case 2:
+				o.send("BLMPOP", "0", "1", "l", "LEFT", "COUNT", "5")
+			case 3:
+				o.send("BLMOVE", "l", "{l}2", "LEFT", "RIGHT", "0")
+			}
+			waiting = append(waiting, o)
+			r.waits(1, i+1)
+		}
+		push := dialRedis(t, r.addrs[2], proto)
+		for i := range 9 {
+			push.want(":1", "RPUSH", "l", itoa(i))
+		}
+		push.want(":3", "RPUSH", "l", "9", "10", "11")
+		for i, o := range waiting {
+			want := [...]string{fmt.Sprintf("*($l $%d)", i), fmt.Sprintf("*($l $%d)", i), fmt.Sprintf("*($l *($%d))", i), fmt.Sprintf("$%d", i)}[i%4]
+			if i == 9 {
+				want = "*($l $11)" // from the right
+			} else if i == 10 {
+				want = "*($l *($9 $10))"
+			} else if i == 11 {
+				break
+			}
+			if got := o.next().String(); got != want {
+				t.Errorf("client %d got %s, want %s", i, got, want)
+			}
+		}
+		push.want(":1", "LPUSH", "l", "last")
+		if got := waiting[11].next().String(); got != "$last" {
+			t.Errorf("the last one got %s", got)
+		}
+		push.want("*($3 $7 $last)", "LRANGE", "{l}2", "0", "-1")
+		r.waits(1, 0)
+	}
+}
+
+func TestAForwardedWaitEnds(t *testing.T) {
+	r := routedTest(t, 2)
+	r.placeAll(r.all(1))
+	o, admin := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[0], 2)
+	o.want("_", "BLPOP", "l", "0.02")
+	o.want("_", "BLMOVE", "l", "l", "LEFT", "LEFT", "0.02")
+	o.want("-ERR timeout is negative", "BLPOP", "l", "-1")
+	id := o.do("CLIENT", "ID").text
+	admin.want(":0", "CLIENT", "UNBLOCK", id)
+	for _, words := range [][]string{{"_", "TIMEOUT"}, {"-" + msgUnblocked, "ERROR"}} {
+		o.send("BLPOP", "l", "0")
+		r.waits(1, 1)
+		admin.want(":1", "CLIENT", "UNBLOCK", id, words[1])
+		if got := o.next().String(); got != words[0] {
+			t.Errorf("%s: %s", words[1], got)
+		}
+		r.waits(1, 0)
+	}
+	// A client that is gone takes nothing.
+	o.send("BLPOP", "l", "0")
+	r.waits(1, 1)
+	_ = o.c.Close()
+	r.waits(1, 0)
+	o = dialRedis(t, r.addrs[0], 2)
+	o.send("BLPOP", "l", "0")
+	r.waits(1, 1)
+	admin.want(":1", "CLIENT", "KILL", "ID", o.idOf(admin))
+	r.waits(1, 0)
+	admin.want(":1", "RPUSH", "l", "x")
+	admin.want("*($l $x)", "BLPOP", "l", "0")
+}
+
+// idOf is the number of the connection that was made last, as another sees it.
+func (o *oracle) idOf(admin *oracle) string {
+	o.t.Helper()
+	var id, last string
+	for _, word := range strings.Fields(admin.do("CLIENT", "LIST").text) {
+		if len(word) > 3 && word[:3] == "id=" {
+			last = word[3:]
+		}
+		if word == "addr="+o.c.LocalAddr().String() {
+			id = last
+		}
+	}
+	return id
+}
+
+// The keys change hands while clients of all nodes wait: they wait on where the keys are, in
+// their order.
+func TestWaitsGoWhereTheKeyGoes(t *testing.T) {
+	r := routedTest(t, 3)
+	r.placeAll(r.all(0))
+	var waiting []*oracle
+	for i := range 6 {
+		o := dialRedis(t, r.addrs[i%3], 2)
+		o.send("BLPOP", "l", "0")
+		waiting = append(waiting, o)
+		r.waits(0, i+1)
+	}
+	for _, to := range []int{1, 2, 0, 2} {
+		r.placeAll(r.all(to))
+		r.waits(to, 6)
+	}
+	push := dialRedis(t, r.addrs[0], 2)
+	for i, o := range waiting {
+		push.want(":1", "RPUSH", "l", itoa(i))
+		if got, want := o.next().String(), fmt.Sprintf("*($l $%d)", i); got != want {
+			t.Errorf("client %d got %s", i, got)
+		}
+	}
+	for i := range r.servers {
+		if n := len(r.servers[i].blocked.keys) + len(r.servers[i].blocked.guests); n > 0 {
+			t.Errorf("node %d keeps %d", i, n)
+		}
+	}
+}
+
+func TestARedirectConnectionThatWaitsIsSentOn(t *testing.T) {
+	r := routedSlots(t, 2)
+	r.placeAll(r.all(0))
+	o := r.redirecting(0)
+	o.send("BLPOP", "l", "0")
+	r.waits(0, 1)
+	r.placeAll(r.all(1))
+	if got, want := o.next().String(), fmt.Sprintf("-MOVED %d %s", ring.Slot([]byte("l")), r.addrs[1]); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestBlockingKeysOfSeveralNodes(t *testing.T) {
+	r, keys := halves(t)
+	for i := range r.servers {
+		o := dialRedis(t, r.addrs[i], 2)
+		o.want("-"+msgCrossSlot, "BLPOP", keys[0], keys[1], "0")
+		o.want("-"+msgCrossSlot, "BLMOVE", keys[0], keys[1], "LEFT", "LEFT", "0")
+	}
+}
+
+// Whatever happens to the keys, each element is taken once, and nobody waits while there is
+// something.
+func TestElementsAreTakenOnceWhileRangesChangeHands(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	r := routedTest(t, 3)
+	now := r.spread(rnd)
+	r.placeAll(now)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	const keys, each = 5, 150
+	var mu sync.Mutex
+	taken := make(map[string]int)
+	var clients, pushers sync.WaitGroup
+	for i := range 9 {
+		client := redis.NewClient(&redis.Options{Addr: r.addrs[i%3], MaxRetries: -1, ReadTimeout: time.Hour})
+		t.Cleanup(func() { _ = client.Close() })
+		clients.Go(func() {
+			for n := 0; ctx.Err() == nil; n++ {
+				key := fmt.Sprintf("{%d}l", (i+n)%keys)
+				element, words := "", []any{"BLPOP", key, key + "2", "0.05"}
+				switch n % 3 {
+				case 1:
+					words = []any{"BLMPOP", "0.05", "1", key, "RIGHT"}
+				case 2:
+					words = []any{"BLMOVE", key, key + "2", "LEFT", "RIGHT", "0.02"}
+				}
+				got, err := client.Do(context.Background(), words...).Result()
+				if err != nil && err != redis.Nil {
+					t.Errorf("client %d: %v", i, err)
+					return
+				}
+				if of, ok := got.([]any); ok {
+					if element, ok = of[1].(string); !ok {
+						element = of[1].([]any)[0].(string)
+					}
+				}
+				if element != "" {
+					mu.Lock()
+					taken[element]++
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	for i := range 3 {
+		client := r.client(i)
+		pushers.Go(func() {
+			for n := range each {
+				if err := client.RPush(context.Background(), fmt.Sprintf("{%d}l", n%keys), fmt.Sprintf("%d-%d-a", i, n), fmt.Sprintf("%d-%d-b", i, n)).Err(); err != nil {
+					t.Errorf("push: %v", err)
+				}
+			}
+		})
+	}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for range 40 {
+			now = r.handOver(rnd, now)
+		}
+	}()
+	pushers.Wait()
+	<-over
+	waitFor(t, "all elements to be taken", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(taken) == 3*each*2
+	})
+	cancel()
+	clients.Wait()
+	for element, n := range taken {
+		if n != 1 {
+			t.Errorf("%s was taken %d times", element, n)
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package resp
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+)
+
+// There is one user, who may do everything. The commands about users describe it, and know
+// the categories of commands.
+
+const theUser = "default"
+
+func cmdAclWhoami(x *call) { x.bulkString(theUser) }
+
+func cmdAclUsers(x *call) {
+	x.array(1)
+	x.bulkString(theUser)
+}
+
+// passwordHash is how Redis shows the password; empty if none is needed.
+func (x *call) passwordHash() string {
+	p := x.srv.settings.passwordText()
+	if p == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(p))
+	return hex.EncodeToString(sum[:])
+}
+
+func cmdAclList(x *call) {
+	password := "nopass"
+	if hash := x.passwordHash(); hash != "" {
+		password = "#" + hash
+	}
+	x.array(1)
+	x.bulkString("user " + theUser + " on " + password + " ~* &* +@all")
+}
+
+func cmdAclGetuser(x *call) {
+	if string(x.args[2]) != theUser {
+		x.null()
+		return
+	}
+	hash := x.passwordHash()
+	flags, passwords := []string{"on"}, []string{hash}
+	if hash == "" {
+		flags, passwords = append(flags, "nopass"), nil
+	}
+	x.dict(6)
+	x.bulkString("flags")
+	x.reply.set(len(flags))
+	for _, flag := range flags {
+		x.bulkString(flag)
+	}
+	x.bulkString("passwords")
+	x.array(len(passwords))
+	for _, p := range passwords {
+		x.bulkString(p)
+	}
+	for _, rule := range [][2]string{{"commands", "+@all"}, {"keys", "~*"}, {"channels", "&*"}} {
+		x.bulkString(rule[0])
+		x.bulkString(rule[1])
+	}
+	x.bulkString("selectors")
+	x.array(0)
+}
+
+// categories are those of ACL rules, without their @, in the order of ACL CAT.
+var categories = strings.Fields("keyspace read write set sortedset list hash string bitmap hyperloglog geo stream pubsub admin fast slow blocking dangerous connection transaction scripting")
+
+func cmdAclCat(x *call) {
+	switch {
+	case len(x.args) == 2:
+		x.array(len(categories))
+		for _, category := range categories {
+			x.bulkString(category)
+		}
+	case len(x.args) > 3:
+		x.wrongSubcommand("ACL")
+	case !slices.ContainsFunc(categories, func(c string) bool { return equalFold(x.args[2], c) }):
+		x.err("ERR Unknown category '" + string(shown(x.args[2], 128)) + "'")
+	default:
+		category := "@" + strings.ToLower(string(x.args[2]))
+		var names []string
+		for _, cmd := range x.srv.table.all {
+			if slices.Contains(cmd.acl, category) {
+				names = append(names, cmd.full)
+			}
+		}
+		x.array(len(names))
+		for _, name := range names {
+			x.bulkString(name)
+		}
+	}
+}
+
+func cmdAclDryrun(x *call) {
+	if string(x.args[2]) != theUser {
+		x.err("ERR User '" + string(shown(x.args[2], 128)) + "' not found")
+		return
+	}
+	args := x.args[3:]
+	cmd := x.srv.table.find(args)
+	switch {
+	case cmd == nil:
+		x.err("ERR Command '" + string(shown(args[0], 128)) + "' not found")
+	case !cmd.takes(len(args)):
+		x.err("ERR wrong number of arguments for '" + cmd.full + "' command")
+	default:
+		x.ok()
+	}
+}
+
+// cmdAclGenpass returns as many bits as asked for, in hexadecimal digits.
+func cmdAclGenpass(x *call) {
+	const most = 4096
+	bits := int64(256)
+	if len(x.args) > 3 {
+		x.wrongSubcommand("ACL")
+		return
+	}
+	if len(x.args) == 3 {
+		var ok bool
+		if bits, ok = parseInt(x.args[2]); !ok {
+			x.err(msgNotInteger)
+			return
+		}
+		if bits <= 0 || bits > most {
+			x.err("ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to 4096")
+			return
+		}
+	}
+	digits := (bits + 3) / 4
+	raw := make([]byte, (digits+1)/2)
+	_, _ = rand.Read(raw) // cannot fail
+	x.bulkString(hex.EncodeToString(raw)[:digits])
+}
+
+// cmdAclLog: nothing is denied to the one user.
+func cmdAclLog(x *call) {
+	if len(x.args) == 3 && equalFold(x.args[2], "reset") {
+		x.ok()
+		return
+	}
+	if len(x.args) > 3 {
+		x.wrongSubcommand("ACL")
+		return
+	}
+	if len(x.args) == 3 {
+		if _, ok := parseInt(x.args[2]); !ok {
+			x.err(msgNotInteger)
+			return
+		}
+	}
+	x.array(0)
+}
+
+func cmdAclHelp(x *call) {
+	help(x, "ACL",
+		"CAT [<category>]",
+		"    List the categories of commands, or the commands of one.",
+		"DRYRUN <username> <command> [<arg> ...]",
+		"    Tell whether the user may run the command.",
+		"GENPASS [<bits>]",
+		"    Return random digits for a password (default: 256 bits).",
+		"GETUSER <username>",
+		"    Describe a user; there is one, default.",
+		"LIST",
+		"    List the users with their rules.",
+		"LOG [<count> | RESET]",
+		"    List what was denied; nothing is.",
+		"USERS",
+		"    List the names of the users.",
+		"WHOAMI",
+		"    Name the user of this connection.",
+	)
+}

@@ -1,0 +1,73 @@
+package resp
+
+// Libraries of functions, and modules: there are none. Clients that look for some, or clear
+// them away, get the answers of a Redis without any.
+
+func cmdFunctionDelete(x *call) { x.err("ERR Library not found") }
+
+func cmdFunctionFlush(x *call) {
+	if len(x.args) > 3 {
+		x.wrongSubcommand("FUNCTION")
+		return
+	}
+	if len(x.args) == 3 && !equalFold(x.args[2], "async") && !equalFold(x.args[2], "sync") {
+		x.err("ERR FUNCTION FLUSH only supports SYNC|ASYNC option")
+		return
+	}
+	x.ok()
+}
+
+func cmdFunctionKill(x *call) { x.err("NOTBUSY No scripts in execution right now.") }
+
+func cmdFunctionList(x *call) {
+	name, code := false, false
+	for args := x.args[2:]; len(args) > 0; args = args[1:] {
+		switch {
+		case !code && equalFold(args[0], "withcode"):
+			code = true
+		case !name && equalFold(args[0], "libraryname"):
+			name = true
+			if len(args) == 1 {
+				x.err("ERR library name argument was not given")
+				return
+			}
+			args = args[1:]
+		default:
+			x.err("ERR Unknown argument " + string(shown(args[0], 128)))
+			return
+		}
+	}
+	x.array(0)
+}
+
+func cmdFunctionStats(x *call) {
+	x.dict(2)
+	x.bulkString("running_script")
+	x.null()
+	x.bulkString("engines")
+	x.dict(0)
+}
+
+func cmdFunctionHelp(x *call) {
+	help(x, "FUNCTION",
+		"DELETE <library>",
+		"    Delete a library; there are none.",
+		"FLUSH [ASYNC|SYNC]",
+		"    Delete all libraries.",
+		"KILL",
+		"    End the function that runs.",
+		"LIST [LIBRARYNAME <pattern>] [WITHCODE]",
+		"    List the libraries.",
+		"STATS",
+		"    Tell which function runs.",
+	)
+}
+
+func cmdModuleList(x *call) { x.array(0) }
+
+func cmdModuleHelp(x *call) {
+	help(x, "MODULE",
+		"LIST",
+		"    List the modules; there are none.",
+	)
+}

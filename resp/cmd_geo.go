@@ -1,0 +1,175 @@
+package resp
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/ringside-kv/ringside/store/collection"
+)
+
+// point reads a longitude and a latitude; it returns an error reply, or "".
+func parsePoint(lon, lat []byte) (p point, msg string) {
+	var ok bool
+	if p.longitude, ok = parseFloat(lon); !ok {
+		return p, msgNotFloat
+	}
+	if p.latitude, ok = parseFloat(lat); !ok {
+		return p, msgNotFloat
+	}
+	if !p.valid() {
+		return p, fmt.Sprintf("ERR invalid longitude,latitude pair %f,%f", p.longitude, p.latitude)
+	}
+	return p, ""
+}
+
+// geoUnits are how many meters units have.
+var geoUnits = map[string]float64{"m": 1, "km": 1000, "ft": 0.3048, "mi": 1609.34}
+
+func parseUnit(word []byte) (meters float64, msg string) {
+	for unit, meters := range geoUnits {
+		if equalFold(word, unit) {
+			return meters, ""
+		}
+	}
+	return 0, "ERR unsupported unit provided. please use M, KM, FT, MI"
+}
+
+func cmdGeoadd(x *call) {
+	var c scoreCondition
+	rest, changed := x.args[2:], false
+options:
+	for ; len(rest) > 0; rest = rest[1:] {
+		switch {
+		case equalFold(rest[0], "nx"):
+			c.onlyNew = true
+		case equalFold(rest[0], "xx"):
+			c.onlyOld = true
+		case equalFold(rest[0], "ch"):
+			changed = true
+		default:
+			break options
+		}
+	}
+	if len(rest)%3 != 0 || len(rest) == 0 || c.onlyNew && c.onlyOld {
+		x.err(msgSyntax)
+		return
+	}
+	scores := make([]float64, len(rest)/3)
+	for i := range scores {
+		p, msg := parsePoint(rest[3*i], rest[3*i+1])
+		if msg != "" {
+			x.err(msg)
+			return
+		}
+		if !x.fieldFits(rest[3*i+2]) {
+			return
+		}
+		scores[i] = float64(p.hash(geoSteps).score())
+	}
+	x.setScores(&c, scores, func(i int) []byte { return rest[3*i+2] }, changed)
+}
+
+func cmdGeodist(x *call) {
+	unit := 1.0
+	if len(x.args) > 4 {
+		var msg string
+		if unit, msg = parseUnit(x.args[4]); len(x.args) > 5 {
+			msg = msgSyntax
+		}
+		if msg != "" {
+			x.err(msg)
+			return
+		}
+	}
+	z, ok := x.wholeZSet()
+	if !ok {
+		return
+	}
+	if !z.Value().Exists() {
+		x.null()
+		return
+	}
+	a, there, err := z.Score(x.args[2])
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	b, also, err := z.Score(x.args[3])
+	switch {
+	case err != nil:
+		x.fail(err)
+	case !there || !also:
+		x.null()
+	default:
+		x.distance(distance(hashOf(a).center(), hashOf(b).center()) / unit)
+	}
+}
+
+// distance appends a distance, with four digits.
+func (r *reply) distance(d float64) { r.bulk(strconv.AppendFloat(nil, d, 'f', 4, 64)) }
+
+// point appends a longitude and a latitude.
+func (r *reply) point(p point) {
+	r.array(2)
+	for _, degrees := range [...]float64{p.longitude, p.latitude} {
+		text := appendLongDouble(nil, newLongDouble().SetFloat64(degrees))
+		if r.proto == 3 {
+			r.buf = append(append(append(r.buf, ','), text...), '\r', '\n')
+		} else {
+			r.bulk(text)
+		}
+	}
+}
+
+func cmdGeohash(x *call) {
+	x.eachPlace(func(h geohash) { x.bulkString(h.text()) }, x.null)
+}
+
+func cmdGeopos(x *call) {
+	x.eachPlace(func(h geohash) { x.point(h.center()) }, x.nullArray)
+}
+
+// eachPlace replies with something for each of args[2:].
+func (x *call) eachPlace(show func(geohash), missing func()) {
+	z, ok := x.wholeZSet()
+	if !ok {
+		return
+	}
+	x.elements(func() error {
+		x.array(len(x.args) - 2)
+		for _, member := range x.args[2:] {
+			score, found, err := z.Score(member)
+			switch {
+			case err != nil:
+				return err
+			case found:
+				show(hashOf(score))
+			default:
+				missing()
+			}
+		}
+		return nil
+	})
+}
+
+// placesIn calls yield for the members that lie in a shape, with how far in meters they are
+// from its center, in the order of cells.
+func placesIn(z *collection.ZSet, s *geoShape, yield func(p geoPlace) bool) error {
+	more := true
+	for _, cell := range s.cells() {
+		from := collection.RankKey(nil, float64(cell.score()), nil)
+		next := geohash{cell.bits + 1, cell.steps}
+		to := collection.RankKey(nil, float64(next.score()), nil)
+		err := z.Range(from, to, false, func(member []byte, score float64) bool {
+			at := hashOf(score).center()
+			if d, ok := s.distance(at); ok {
+				more = yield(geoPlace{member: member, score: score, at: at, distance: d})
+			}
+			return more
+		})
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}

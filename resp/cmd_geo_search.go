@@ -1,0 +1,317 @@
+package resp
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A geoPlace is a member that lies in a shape.
+type geoPlace struct {
+	member   []byte
+	score    float64
+	at       point
+	distance float64 // from the center, in meters
+}
+
+// A geoSearch is what GEOSEARCH and its like are asked for.
+type geoSearch struct {
+	shape                 geoShape
+	dist, hash, coord     bool
+	sorted, descending    bool
+	any                   bool
+	count                 int64 // 0: no limit
+	store                 []byte
+	stores, storeDistance bool
+	// Of GEOSEARCH: which words there were.
+	fromMember, fromPoint, byRadius, byBox bool
+}
+
+// A geoKind is what tells commands that search apart.
+type geoKind struct {
+	member bool // the center is a member
+	search bool // GEOSEARCH: options say where and what
+	stores bool // options may say where the result is stored
+}
+
+func cmdGeoradius(x *call) { x.georadius(geoKind{stores: true}) }
+
+func cmdGeoradiusRo(x *call) { x.georadius(geoKind{}) }
+
+func cmdGeoradiusbymember(x *call) { x.georadius(geoKind{member: true, stores: true}) }
+
+func cmdGeoradiusbymemberRo(x *call) { x.georadius(geoKind{member: true}) }
+
+func cmdGeosearch(x *call) { x.geosearch(geoKind{search: true}, &geoSearch{}, x.args[1], x.args[2:]) }
+
+func cmdGeosearchstore(x *call) {
+	x.geosearch(geoKind{search: true, stores: true}, &geoSearch{stores: true, store: x.args[1]}, x.args[2], x.args[3:])
+}
+
+// georadius is a search around args[2], a member, or the point at args[2] and args[3].
+func (x *call) georadius(k geoKind) {
+	s, rest := &geoSearch{}, x.args[2:]
+	x.geosearch(k, s, x.args[1], rest)
+}
+
+const msgNoSuchPlace = "ERR could not decode requested zset member"
+
+// geosearch runs a search in the sorted set at a key; rest is what follows the key.
+func (x *call) geosearch(k geoKind, s *geoSearch, key []byte, rest [][]byte) {
+	z := &x.zset
+	if !x.openWholeZSet(z, key) {
+		return
+	}
+	exists := z.Value().Exists()
+	// Errors come in the order of the arguments, among them that there is no such member.
+	locate := func(member []byte) string {
+		score, found, err := z.Score(member)
+		switch {
+		case err != nil:
+			return errorText(err)
+		case !found:
+			return msgNoSuchPlace
+		}
+		s.shape.center = hashOf(score).center()
+		return ""
+	}
+	msg := ""
+	switch {
+	case k.search:
+	case k.member && !exists:
+		rest = rest[3:]
+	case k.member:
+		if msg = locate(rest[0]); msg == "" {
+			msg = s.shape.circle(rest[1], rest[2])
+		}
+		rest = rest[3:]
+	default:
+		if s.shape.center, msg = parsePoint(rest[0], rest[1]); msg == "" {
+			msg = s.shape.circle(rest[2], rest[3])
+		}
+		rest = rest[4:]
+	}
+	if msg == "" {
+		msg = s.options(k, rest, func(member []byte) string {
+			if !exists {
+				return ""
+			}
+			return locate(member)
+		})
+	}
+	if msg == "" {
+		msg = s.check(k, string(x.args[0]))
+	}
+	switch {
+	case msg != "":
+		x.err(msg)
+	case s.stores && !x.isKey(s.store):
+		x.err(msgSyntax) // of two, the first would have been its place
+	case !exists && s.stores:
+		x.storeScored(s.store, func(func([]byte, float64) bool) error { return nil })
+	case !exists:
+		x.array(0)
+	default:
+		x.search(s)
+	}
+}
+
+// isKey tells whether the table has taken an argument for a key.
+func (x *call) isKey(arg []byte) bool {
+	refs, err := x.cmd.keysOf(x.args, nil)
+	return err == nil && slices.ContainsFunc(refs, func(r keyRef) bool { return string(x.args[r.pos]) == string(arg) })
+}
+
+// circle reads a radius and its unit; it returns an error reply, or "".
+func (s *geoShape) circle(radius, unit []byte) (msg string) {
+	var ok bool
+	if s.radius, ok = parseFloat(radius); !ok {
+		return "ERR need numeric radius"
+	}
+	if s.radius < 0 {
+		return "ERR radius cannot be negative"
+	}
+	s.unit, msg = parseUnit(unit)
+	return msg
+}
+
+// rectangle reads a width, a height and their unit; it returns an error reply, or "".
+func (s *geoShape) rectangle(width, height, unit []byte) (msg string) {
+	var ok bool
+	if s.width, ok = parseFloat(width); !ok {
+		return "ERR need numeric width"
+	}
+	if s.height, ok = parseFloat(height); !ok {
+		return "ERR need numeric height"
+	}
+	if s.width < 0 || s.height < 0 {
+		return "ERR height or width cannot be negative"
+	}
+	s.box = true
+	s.unit, msg = parseUnit(unit)
+	return msg
+}
+
+// options reads those of a search; locate makes a member the center. It returns an error
+// reply, or "".
+func (s *geoSearch) options(k geoKind, rest [][]byte, locate func(member []byte) string) (msg string) {
+	for ; len(rest) > 0 && msg == ""; rest = rest[1:] {
+		words := 0 // behind this one
+		is := func(word string, n int) bool {
+			words = n
+			return equalFold(rest[0], word) && len(rest) > n
+		}
+		switch {
+		case is("withdist", 0):
+			s.dist = true
+		case is("withhash", 0):
+			s.hash = true
+		case is("withcoord", 0):
+			s.coord = true
+		case is("any", 0):
+			s.any = true
+		case is("asc", 0):
+			s.sorted, s.descending = true, false
+		case is("desc", 0):
+			s.sorted, s.descending = true, true
+		case is("count", 1):
+			var ok bool
+			if s.count, ok = parseInt(rest[1]); !ok {
+				return msgNotInteger
+			}
+			if s.count <= 0 {
+				return "ERR COUNT must be > 0"
+			}
+		case k.stores && !k.search && is("store", 1):
+			s.store, s.stores, s.storeDistance = rest[1], true, false
+		case k.stores && !k.search && is("storedist", 1):
+			s.store, s.stores, s.storeDistance = rest[1], true, true
+		case k.search && !s.fromPoint && is("frommember", 1):
+			s.fromMember = true
+			msg = locate(rest[1])
+		case k.search && !s.fromMember && is("fromlonlat", 2):
+			s.fromPoint = true
+			s.shape.center, msg = parsePoint(rest[1], rest[2])
+		case k.search && !s.byBox && is("byradius", 2):
+			s.byRadius = true
+			msg = s.shape.circle(rest[1], rest[2])
+		case k.search && !s.byRadius && is("bybox", 3):
+			s.byBox = true
+			msg = s.shape.rectangle(rest[1], rest[2], rest[3])
+		case k.search && k.stores && is("storedist", 0):
+			s.storeDistance = true
+		default:
+			return msgSyntax
+		}
+		rest = rest[words:]
+	}
+	return msg
+}
+
+// check returns an error reply if options do not go together, or are missing.
+func (s *geoSearch) check(k geoKind, name string) string {
+	switch {
+	case s.stores && (s.dist || s.hash || s.coord):
+		what := "STORE option in GEORADIUS"
+		if k.search {
+			what = "GEOSEARCHSTORE"
+		}
+		return "ERR " + what + " is not compatible with WITHDIST, WITHHASH and WITHCOORD options"
+	case k.search && !s.fromMember && !s.fromPoint:
+		return "ERR exactly one of FROMMEMBER or FROMLONLAT can be specified for " + name
+	case k.search && !s.byRadius && !s.byBox:
+		return "ERR exactly one of BYRADIUS and BYBOX can be specified for " + name
+	case s.any && s.count == 0:
+		return "ERR the ANY argument requires COUNT argument"
+	}
+	return ""
+}
+
+// nearest sorts places, if they are wanted in an order, and drops those that are too many.
+func (s *geoSearch) nearest(places []geoPlace) []geoPlace {
+	if s.sorted || s.count > 0 && !s.any {
+		slices.SortStableFunc(places, func(a, b geoPlace) int {
+			if s.descending {
+				a, b = b, a
+			}
+			return cmp.Compare(a.distance, b.distance)
+		})
+	}
+	if s.count > 0 {
+		places = places[:min(int64(len(places)), s.count)]
+	}
+	return places
+}
+
+// manyPlaces are how many are kept before those are dropped that are not wanted.
+const manyPlaces = 1 << 12
+
+// search replies with the places that are found in x.zset, or stores them.
+func (x *call) search(s *geoSearch) {
+	var places []geoPlace
+	size, fits := int64(0), true
+	err := placesIn(&x.zset, &s.shape, func(p geoPlace) bool {
+		if s.count > 0 && !s.any && int64(len(places))/2 >= max(s.count, manyPlaces) {
+			places, size = s.nearest(places), 0
+			for i := range places {
+				size += int64(len(places[i].member)) + 6*elementReply
+			}
+		}
+		size += int64(len(p.member)) + 6*elementReply
+		if fits = s.stores || x.keepable(size); fits {
+			p.member = slices.Clone(p.member)
+			places = append(places, p)
+		}
+		return fits && !(s.any && int64(len(places)) >= s.count)
+	})
+	switch {
+	case err != nil:
+		x.fail(err)
+		return
+	case !fits:
+		x.err(x.overOutputBuffer())
+		return
+	}
+	places = s.nearest(places)
+	if s.stores {
+		x.storeScored(s.store, func(yield func(member []byte, score float64) bool) error {
+			for _, p := range places {
+				score := p.score
+				if s.storeDistance {
+					score = p.distance / s.shape.unit
+				}
+				if !yield(p.member, score) {
+					break
+				}
+			}
+			return nil
+		})
+		return
+	}
+	x.array(len(places))
+	for _, p := range places {
+		x.place(s, p)
+	}
+}
+
+// place appends a place, with what is asked for.
+func (x *call) place(s *geoSearch, p geoPlace) {
+	n := 1
+	for _, wanted := range [...]bool{s.dist, s.hash, s.coord} {
+		if wanted {
+			n++
+		}
+	}
+	if n > 1 {
+		x.array(n)
+	}
+	x.bulk(p.member)
+	if s.dist {
+		x.distance(p.distance / s.shape.unit)
+	}
+	if s.hash {
+		x.integer(int64(p.score))
+	}
+	if s.coord {
+		x.point(p.at)
+	}
+}

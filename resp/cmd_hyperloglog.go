@@ -1,0 +1,278 @@
+package resp
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/hyperloglog"
+)
+
+// The commands on strings that are sketches of sets.
+
+const (
+	msgNoSketch      = "WRONGTYPE Key is not a valid HyperLogLog string value."
+	msgCorruptSketch = "INVALIDOBJ Corrupted HLL object detected"
+)
+
+// sketch reads the sketch at a key; with v, which does not exist if there is none. It has
+// replied, and returns false, if the key holds anything else. The sketch is not the caller's
+// to change.
+func (x *call) sketch(key []byte) (s hyperloglog.Sketch, v store.Value, ok bool) {
+	v, ok = x.getString(key)
+	if !ok || !v.Exists() {
+		return s, v, ok
+	}
+	b := v.Inline
+	if !v.Whole() { // longer than a sketch can be: its beginning tells which error this is
+		var err error
+		if b, err = x.unit.ReadRange(key, v, 0, 64, nil); err != nil {
+			x.fail(err)
+			return s, v, false
+		}
+	}
+	s, err := hyperloglog.Parse(b, v.Size)
+	if err != nil {
+		x.failSketch(err)
+	}
+	return s, v, err == nil
+}
+
+// ownSketch is sketch for those who change it: the sketch is a copy, or a new one.
+func (x *call) ownSketch(key []byte) (s hyperloglog.Sketch, v store.Value, ok bool) {
+	s, v, ok = x.sketch(key)
+	switch {
+	case !ok:
+	case !v.Exists():
+		s = hyperloglog.New()
+	default:
+		s = s.Clone()
+	}
+	return s, v, ok
+}
+
+// failSketch replies with what is wrong with a sketch, or with the store.
+func (x *call) failSketch(err error) {
+	switch {
+	case errors.Is(err, hyperloglog.ErrNone):
+		x.err(msgNoSketch)
+	case errors.Is(err, hyperloglog.ErrCorrupt):
+		x.err(msgCorruptSketch)
+	default:
+		x.fail(err)
+	}
+}
+
+// putSketch makes a sketch the value of a key, with the expiry that it has.
+func (x *call) putSketch(key []byte, v store.Value, s *hyperloglog.Sketch) error {
+	return x.unit.PutString(key, v, s.Bytes(), v.Expiry, true)
+}
+
+func (x *call) sparseLimit() int { return int(x.srv.settings.sparse.Load()) }
+
+func cmdPfadd(x *call) {
+	key := x.args[1]
+	s, v, ok := x.ownSketch(key)
+	if !ok {
+		return
+	}
+	changed := !v.Exists()
+	for _, element := range x.args[2:] {
+		raised, err := s.Add(element, x.sparseLimit())
+		if err != nil {
+			x.failSketch(err)
+			return
+		}
+		changed = changed || raised
+	}
+	if changed {
+		s.Touch()
+		if err := x.putSketch(key, v, &s); err != nil {
+			x.fail(err)
+			return
+		}
+	}
+	x.boolean(changed)
+}
+
+// cmdPfcount does not write the estimate into the sketch, as Redis does: what reads does not
+// write here.
+func cmdPfcount(x *call) {
+	if len(x.args) > 2 {
+		if u, ok := x.unionOf(x.args[1:]); ok {
+			x.integer(int64(u.Estimate()))
+		}
+		return
+	}
+	s, v, ok := x.sketch(x.args[1])
+	if !ok {
+		return
+	}
+	if !v.Exists() {
+		x.integer(0)
+		return
+	}
+	n, err := s.Estimate()
+	if err != nil {
+		x.failSketch(err)
+		return
+	}
+	x.integer(int64(n))
+}
+
+// unionOf reads the sketches at keys. It has replied, and returns false, if one of them is
+// none.
+func (x *call) unionOf(keys [][]byte) (*hyperloglog.Union, bool) {
+	u := new(hyperloglog.Union)
+	for _, key := range keys {
+		s, v, ok := x.sketch(key)
+		if !ok {
+			return nil, false
+		}
+		if !v.Exists() {
+			continue
+		}
+		if err := u.Add(&s); err != nil {
+			x.failSketch(err)
+			return nil, false
+		}
+	}
+	return u, true
+}
+
+func cmdPfmerge(x *call) {
+	u, ok := x.unionOf(x.args[1:])
+	if !ok {
+		return
+	}
+	key := x.args[1]
+	s, v, ok := x.ownSketch(key)
+	if !ok {
+		return
+	}
+	err := u.Into(&s, x.sparseLimit())
+	if err == nil {
+		err = x.putSketch(key, v, &s)
+	}
+	if err != nil {
+		x.failSketch(err)
+		return
+	}
+	x.ok()
+}
+
+func cmdPfdebug(x *call) {
+	key := x.args[2]
+	s, v, ok := x.ownSketch(key)
+	if !ok {
+		return
+	}
+	if !v.Exists() {
+		x.err("ERR The specified key does not exist")
+		return
+	}
+	word := x.args[1]
+	run := (func(*call, store.Value, *hyperloglog.Sketch))(nil)
+	switch {
+	case equalFold(word, "getreg"):
+		run = pfdebugGetreg
+	case equalFold(word, "decode"):
+		run = pfdebugDecode
+	case equalFold(word, "encoding"):
+		run = pfdebugEncoding
+	case equalFold(word, "todense"):
+		run = pfdebugTodense
+	default:
+		x.err("ERR Unknown PFDEBUG subcommand '" + string(shown(word, 128)) + "'")
+		return
+	}
+	if len(x.args) != 3 {
+		x.err("ERR Wrong number of arguments for the '" + string(shown(word, 128)) + "' subcommand")
+		return
+	}
+	run(x, v, &s)
+}
+
+// toDense makes the sketch at args[2] dense. It reports whether it could, and it has replied
+// if not.
+func (x *call) toDense(v store.Value, s *hyperloglog.Sketch) bool {
+	if s.Dense() {
+		return true
+	}
+	err := s.MakeDense()
+	if err == nil {
+		err = x.putSketch(x.args[2], v, s)
+	}
+	if err != nil {
+		x.failSketch(err)
+	}
+	return err == nil
+}
+
+// pfdebugGetreg also makes the sketch dense, as in Redis.
+func pfdebugGetreg(x *call, v store.Value, s *hyperloglog.Sketch) {
+	if !x.toDense(v, s) {
+		return
+	}
+	counts, err := s.Counts()
+	if err != nil {
+		x.failSketch(err)
+		return
+	}
+	x.array(len(counts))
+	for _, n := range counts {
+		x.integer(int64(n))
+	}
+}
+
+func pfdebugDecode(x *call, _ store.Value, s *hyperloglog.Sketch) {
+	if s.Dense() {
+		x.err("ERR HLL encoding is not sparse")
+		return
+	}
+	x.bulkString(s.Parts())
+}
+
+func pfdebugEncoding(x *call, _ store.Value, s *hyperloglog.Sketch) {
+	if s.Dense() {
+		x.simple("dense")
+	} else {
+		x.simple("sparse")
+	}
+}
+
+func pfdebugTodense(x *call, v store.Value, s *hyperloglog.Sketch) {
+	was := s.Dense()
+	if x.toDense(v, s) {
+		x.boolean(!was)
+	}
+}
+
+// cmdPfselftest has two forms of one sketch estimate a set of known size.
+func cmdPfselftest(x *call) {
+	const elements = 10_000
+	sparse, dense := hyperloglog.New(), hyperloglog.New()
+	_ = dense.MakeDense()
+	var element [2]byte
+	for i := range elements {
+		element = [2]byte{byte(i), byte(i >> 8)}
+		_, err1 := sparse.Add(element[:], hyperloglog.MaxSize)
+		_, err2 := dense.Add(element[:], hyperloglog.MaxSize)
+		if err1 != nil || err2 != nil {
+			x.err("ERR a sketch cannot be added to")
+			return
+		}
+	}
+	sparse.Touch()
+	dense.Touch()
+	n, err1 := sparse.Estimate()
+	same, err2 := dense.Estimate()
+	wrong := err1 != nil || err2 != nil || n != same || n < elements*9/10 || n > elements*11/10
+	counts1, _ := sparse.Counts()
+	counts2, _ := dense.Counts()
+	if wrong || !bytes.Equal(counts1, counts2) {
+		x.err("ERR a sketch's estimate is wrong")
+		return
+	}
+	x.ok()
+}

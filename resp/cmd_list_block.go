@@ -1,0 +1,119 @@
+package resp
+
+import (
+	"math/big"
+	"time"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+// parsePatience reads for how many seconds a command may wait, with a fraction perhaps; 0 is
+// for ever. It has replied, and returns false, if the argument says no such time.
+func (x *call) parsePatience(arg []byte) (time.Duration, bool) {
+	seconds, ok := parseLongDouble(arg)
+	if !ok {
+		x.err("ERR timeout is not a float or out of range")
+		return 0, false
+	}
+	// Redis counts whole milliseconds, rounded up, and takes more than fit 64 bits for
+	// less than none.
+	ms := newLongDouble().Mul(seconds, big.NewFloat(1000))
+	n, accuracy := ms.Int64()
+	if accuracy == big.Below && ms.Sign() > 0 && !ms.IsInf() && n < 1<<63-1 {
+		n++
+	}
+	if n < 0 || ms.IsInf() || ms.Cmp(big.NewFloat(1<<63)) >= 0 {
+		x.err("ERR timeout is negative")
+		return 0, false
+	}
+	return time.Duration(min(n, int64(maxLinger/time.Millisecond))) * time.Millisecond, true
+}
+
+func cmdBlpop(x *call) { x.blockingPop(true) }
+
+func cmdBrpop(x *call) { x.blockingPop(false) }
+
+func (x *call) blockingPop(front bool) {
+	last := len(x.args) - 1
+	timeout, ok := x.parsePatience(x.args[last])
+	if !ok {
+		return
+	}
+	x.popOrBlock(timeout, x.args[1:last], func(x *call, key []byte) {
+		if x.openList(&x.list, key) {
+			x.array(2)
+			x.bulk(key)
+			if _, ok := x.popOne(&x.list, front); ok {
+				x.popped(key, &x.list, sideEvent(front, "lpop", "rpop"))
+			}
+		}
+	})
+}
+
+// cmdBlmpop is LMPOP behind a time.
+func cmdBlmpop(x *call) {
+	keys, o, ok := x.parseLmpop(2)
+	if !ok {
+		return
+	}
+	timeout, ok := x.parsePatience(x.args[1])
+	if !ok {
+		return
+	}
+	x.popOrBlock(timeout, keys, func(x *call, key []byte) {
+		if x.openList(&x.list, key) {
+			x.popSome(key, o)
+		}
+	})
+}
+
+// popOrBlock has pop take something from the first of some lists that has any, and reply, or
+// waits until one has.
+func (x *call) popOrBlock(timeout time.Duration, keys [][]byte, pop func(x *call, key []byte)) {
+	for _, key := range keys {
+		if !x.openList(&x.list, key) {
+			return
+		}
+		if x.list.Value().Exists() {
+			pop(x, key)
+			return
+		}
+	}
+	x.block(want{timeout: timeout, keys: keys, typ: store.List, serve: pop})
+}
+
+func cmdBrpoplpush(x *call) {
+	if timeout, ok := x.parsePatience(x.args[3]); ok {
+		x.moveOrBlock(timeout, false, true)
+	}
+}
+
+func cmdBlmove(x *call) {
+	from, ok := x.side(x.args[3])
+	if !ok {
+		return
+	}
+	to, ok := x.side(x.args[4])
+	if !ok {
+		return
+	}
+	if timeout, ok := x.parsePatience(x.args[5]); ok {
+		x.moveOrBlock(timeout, from, to)
+	}
+}
+
+func (x *call) moveOrBlock(timeout time.Duration, fromFront, toFront bool) {
+	src, ok := x.listAt()
+	switch {
+	case !ok:
+	case src.Value().Exists():
+		x.moveElement(fromFront, toFront)
+	case x.inside:
+		x.null()
+	default:
+		x.block(want{
+			timeout: timeout, keys: x.args[1:2], also: x.args[2:3], typ: store.List,
+			serve: func(x *call, _ []byte) { x.moveElement(fromFront, toFront) },
+		})
+	}
+}

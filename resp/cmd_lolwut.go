@@ -1,0 +1,39 @@
+package resp
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+)
+
+// cmdLolwut draws a circle of tokens with the nodes of a cluster that never was.
+func cmdLolwut(x *call) {
+	if len(x.args) >= 3 && equalFold(x.args[1], "version") {
+		if _, ok := parseInt(x.args[2]); !ok {
+			x.err(msgNotInteger)
+			return
+		}
+	}
+	x.verbatim(drawRing(3+rand.IntN(6)) + fmt.Sprintf("Ringside ver. %s, Redis ver. %s\n", x.srv.cfg.Version, redisVersion))
+}
+
+// drawRing draws a circle of arcs, as many as there are nodes.
+func drawRing(nodes int) string {
+	const radius, wide = 9.0, 2.1 // a character is about twice as high as it is wide
+	const marks = "#o+*x.@="
+	var b strings.Builder
+	for y := -radius; y <= radius; y++ {
+		line := ""
+		for column := -radius * wide; column <= radius*wide; column++ {
+			angle := math.Atan2(y, column/wide)/(2*math.Pi) + 0.5
+			mark := " "
+			if r := math.Hypot(column/wide, y); r > radius-2 && r < radius+0.3 {
+				mark = string(marks[int(angle*float64(nodes))%nodes%len(marks)])
+			}
+			line += mark
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
+}

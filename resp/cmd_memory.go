@@ -1,0 +1,64 @@
+package resp
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
+
+// cmdMemoryStats has Redis' names for what there is, too.
+func cmdMemoryStats(x *call) {
+	st := x.srv.store.Stats()
+	used := memoryInUse(&st)
+	resident := residentMemory()
+	if resident == 0 {
+		resident = used
+	}
+	keys := x.srv.store.Keys()
+	fields := []struct {
+		name string
+		n    int64
+	}{
+		{"peak.allocated", max(x.srv.peak.Load(), used)},
+		{"total.allocated", used},
+		{"startup.allocated", 0},
+		{"replication.backlog", 0},
+		{"clients.slaves", 0},
+		{"clients.normal", x.srv.budget.inUse()},
+		{"cluster.links", 0},
+		{"aof.buffer", 0},
+		{"lua.caches", 0},
+		{"functions.caches", 0},
+		{"overhead.total", used},
+		{"keys.count", keys},
+		{"cache.bytes", st.CacheBytes},
+		{"block.cache.bytes", st.Pebble.BlockCache.Size},
+		{"memtable.bytes", int64(st.Pebble.MemTable.Size)},
+		{"allocator.allocated", used},
+		{"allocator.resident", resident},
+		{"fragmentation.bytes", resident - used},
+	}
+	x.dict(len(fields))
+	for _, f := range fields {
+		x.bulkString(f.name)
+		x.integer(f.n)
+	}
+}
+
+func cmdMemoryDoctor(x *call) {
+	st := x.srv.store.Stats()
+	x.verbatim(fmt.Sprintf("Data lies on disk; memory is bounded by what is configured, whatever there is of it. In use are %d bytes, of which %d hold requests and replies of clients, and %d hot values (cache).\n",
+		memoryInUse(&st), x.srv.budget.inUse(), st.CacheBytes))
+}
+
+func cmdMemoryMallocStats(x *call) {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	x.verbatim(fmt.Sprintf("%s\nheap in use: %d\nheap idle: %d\nheap returned: %d\nobjects: %d\nstacks: %d\ncollections: %d\n",
+		runtime.Version(), m.HeapInuse, m.HeapIdle, m.HeapReleased, m.HeapObjects, m.StackInuse, m.NumGC))
+}
+
+func cmdMemoryPurge(x *call) {
+	debug.FreeOSMemory()
+	x.ok()
+}

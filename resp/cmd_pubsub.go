@@ -1,0 +1,235 @@
+package resp
+
+import "github.com/tidwall/redcon"
+
+func cmdSubscribe(x *call)  { x.subscribe(subChannel) }
+func cmdPsubscribe(x *call) { x.subscribe(subPattern) }
+func cmdSsubscribe(x *call) { x.subscribe(subShard) }
+
+func cmdUnsubscribe(x *call)  { x.unsubscribe(subChannel) }
+func cmdPunsubscribe(x *call) { x.unsubscribe(subPattern) }
+func cmdSunsubscribe(x *call) { x.unsubscribe(subShard) }
+
+func (x *call) subscribe(kind subKind) {
+	for _, name := range x.args[1:] {
+		x.srv.pubsub.add(x.conn, kind, name)
+		x.subscription(name)
+		x.integer(x.conn.subs.count(kind))
+	}
+	x.conn.subscribed = true
+}
+
+// unsubscribe has what was published before leave before its reply.
+func (x *call) unsubscribe(kind subKind) {
+	c := x.conn
+	names := x.args[1:]
+	if len(names) == 0 {
+		for _, name := range x.srv.pubsub.namesOf(c, kind) {
+			names = append(names, []byte(name))
+		}
+	}
+	for _, name := range names {
+		x.srv.pubsub.remove(c, kind, name)
+		x.buf = c.takePushes(x.buf)
+		x.subscription(name)
+		x.integer(c.subs.count(kind))
+	}
+	if len(names) == 0 {
+		x.subscription(nil)
+		x.integer(c.subs.count(kind))
+	}
+	c.subscribed = c.subs.any()
+}
+
+// subscription begins the reply about one subscription, or none.
+func (x *call) subscription(name []byte) {
+	x.prefix(pushMark(x.proto), 3)
+	x.bulkString(x.cmd.name)
+	if name == nil {
+		x.null()
+	} else {
+		x.bulk(name)
+	}
+}
+
+// belongsElsewhere tells whether a redirect connection is to be sent to another node with a
+// shard channel, as Redis Cluster does, though any node takes it here.
+func (c *conn) belongsElsewhere(r *request) bool {
+	routes := c.srv.routes.Load()
+	return routes != nil && c.session.redirect && c.from == nil && c.shardOwner(r, routes) != ownerSelf
+}
+
+// shardOwner is who serves the tokens of the channels of a request.
+func (c *conn) shardOwner(r *request, routes *Routes) int32 {
+	if len(r.cmd.keys) == 0 || r.last-r.first < 2 {
+		return ownerSelf
+	}
+	names := c.args[r.first+1 : r.last]
+	if r.cmd.publishes {
+		names = names[:1]
+	}
+	first := c.unit.Place(names[0]).Token()
+	for _, name := range names[1:] {
+		if c.unit.Place(name).Token() != first {
+			return ownerSeveral
+		}
+	}
+	if owner := routes.of(first); owner >= 0 {
+		return owner
+	}
+	return ownerSelf
+}
+
+// redirectShard sends a client elsewhere with a shard channel.
+func (c *conn) redirectShard(r *request) {
+	routes := c.srv.routes.Load()
+	owner := c.shardOwner(r, routes)
+	switch {
+	case owner == ownerSeveral:
+		c.srv.stats.crossSlot.Add(1)
+		c.refuse(r, msgCrossSlot)
+	case owner < 0 || routes.links[owner].Addr == "":
+		c.refuse(r, msgUnreachable)
+	default:
+		c.srv.stats.redirected.Add(1)
+		c.refuse(r, c.movedText(c.unit.Place(c.args[r.first+1]).Token(), routes.links[owner].Addr))
+	}
+}
+
+// subscribes runs the subscriptions that the requests begin with, and returns how many there
+// are. What is published meanwhile leaves after the replies.
+func (c *conn) subscribes(reqs []request) int {
+	c.srv.pause.wait(c, reqs[0].cmd)
+	c.holdPushes(true)
+	n := 0
+	for n < len(reqs) {
+		r := &reqs[n]
+		if r.msg != "" || !r.cmd.subscribes || n > 0 && (c.srv.pause.applies(r.cmd) || c.belongsElsewhere(r)) {
+			break
+		}
+		c.runOne(r)
+		c.session.keepReply() // it is used up, though these replies always leave
+		n++
+	}
+	if c.flush() != nil {
+		c.closing = true
+	}
+	c.holdPushes(false)
+	return n
+}
+
+func cmdPubsubChannels(x *call)      { x.activeChannels(subChannel) }
+func cmdPubsubShardchannels(x *call) { x.activeChannels(subShard) }
+
+func (x *call) activeChannels(kind subKind) {
+	if len(x.args) > 3 {
+		x.err("ERR unknown subcommand or wrong number of arguments for '" + string(shown(x.args[1], 128)) + "'. Try PUBSUB HELP.")
+		return
+	}
+	var pattern []byte
+	if len(x.args) == 3 {
+		pattern = x.args[2]
+	}
+	names := x.srv.pubsub.active(kind, pattern)
+	x.replyNames(x.withPeersNames(names))
+}
+
+// cmdPubsubNumpat counts a pattern once, at however many nodes it is: nodes tell each other
+// the patterns.
+func cmdPubsubNumpat(x *call) {
+	names := x.srv.pubsub.active(subPattern, nil)
+	if x.conn.from != nil {
+		x.replyNames(names)
+		return
+	}
+	x.integer(int64(len(x.withPeersNames(names))))
+}
+
+func (x *call) replyNames(names []string) {
+	x.array(len(names))
+	for _, name := range names {
+		x.bulkString(name)
+	}
+}
+
+// withPeersNames adds what the other nodes have.
+func (x *call) withPeersNames(names []string) []string {
+	replies := x.askPeers(x.raw())
+	if len(replies) == 0 {
+		return names
+	}
+	set := make(map[string]struct{}, len(names))
+	for _, name := range names {
+		set[name] = struct{}{}
+	}
+	for _, reply := range replies {
+		body, ok := arrayBody(reply)
+		if !ok {
+			continue
+		}
+		for range arrayLen(reply) {
+			name, ok := bulkText(body)
+			if !ok {
+				break
+			}
+			set[string(name)] = struct{}{}
+			body = body[elementLen(body):]
+		}
+	}
+	return sortedNames(set)
+}
+
+func cmdPubsubNumsub(x *call)      { x.numberOfSubscribers(subChannel) }
+func cmdPubsubShardnumsub(x *call) { x.numberOfSubscribers(subShard) }
+
+func (x *call) numberOfSubscribers(kind subKind) {
+	names := x.args[2:]
+	counts := make([]int64, len(names))
+	for i, name := range names {
+		counts[i] = x.srv.pubsub.subscribers(kind, name)
+	}
+	if len(names) > 0 {
+		for _, reply := range x.askPeers(x.raw()) {
+			body, ok := arrayBody(reply)
+			if !ok || arrayLen(reply) != 2*len(names) {
+				continue
+			}
+			for i := range counts {
+				body = body[elementLen(body):]
+				n := elementLen(body)
+				count, _ := integerReply(body[:n])
+				counts[i] += count
+				body = body[n:]
+			}
+		}
+	}
+	x.array(2 * len(names))
+	for i, name := range names {
+		x.bulk(name)
+		x.integer(counts[i])
+	}
+}
+
+// raw is the call as a client sends it.
+func (x *call) raw() []byte {
+	b := redcon.AppendArray(nil, len(x.args))
+	for _, arg := range x.args {
+		b = redcon.AppendBulk(b, arg)
+	}
+	return b
+}
+
+func cmdPubsubHelp(x *call) {
+	help(x, "PUBSUB",
+		"CHANNELS [<pattern>]",
+		"    List the channels that somebody has subscribed to, or those that match.",
+		"NUMPAT",
+		"    Count the patterns that somebody has subscribed to.",
+		"NUMSUB [<channel> ...]",
+		"    Count the subscribers of channels, without those of patterns.",
+		"SHARDCHANNELS [<pattern>]",
+		"    List the shard channels that somebody has subscribed to, or those that match.",
+		"SHARDNUMSUB [<shardchannel> ...]",
+		"    Count the subscribers of shard channels.",
+	)
+}

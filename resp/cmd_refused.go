@@ -1,0 +1,81 @@
+package resp
+
+// Commands of Redis that Ringside has only to say why not, which helps more than that they
+// are unknown.
+
+const (
+	msgOneUser           = "ERR there is one user, default, who may do everything; requirepass is the password"
+	msgNoFunctions       = "ERR functions are not supported: keep scripts with the application, and call them by EVALSHA"
+	msgNoModules         = "ERR modules are not supported"
+	msgNoMigrate         = "ERR MIGRATE is not supported: nodes of a cluster hand keys over by themselves, DUMP and RESTORE carry them elsewhere"
+	msgNoReplication     = "ERR Redis' replication is not supported: nodes that --join a cluster keep copies of its keys"
+	msgNoReplicaof       = "ERR REPLICAOF is not supported: start a node with --join, and it gets its share of the keys and copies of others"
+	msgNoFailover        = "ERR FAILOVER is not supported: backups take over by themselves; RING LEAVE has this node hand over what it has"
+	msgNoRewrite         = "ERR The server is running without a config file"
+	msgPlacementRules    = "ERR the cluster itself decides which node has which keys: see RING HELP"
+	msgNoLinks           = "ERR CLUSTER LINKS is not supported: see RING INFO"
+	msgNoClusterReplicas = "ERR a node has backups of some ranges and is the primary of others: see CLUSTER SHARDS and RING PLACEMENT"
+)
+
+// refused is the handler of a command that is only there to say why it is not.
+func refused(msg string) func(*call) {
+	return func(x *call) { x.err(msg) }
+}
+
+// cmdMove: there is one database, so it is either the same or none.
+func cmdMove(x *call) {
+	n, ok := parseInt(x.args[2])
+	switch {
+	case !ok:
+		x.err(msgNotInteger)
+	case n != int64(int32(n)):
+		x.err(msgDatabaseRange)
+	case n != 0:
+		x.err(msgNoDatabase)
+	default:
+		x.err("ERR source and destination objects are the same")
+	}
+}
+
+const (
+	msgNoDatabase    = "ERR DB index is out of range"
+	msgDatabaseRange = "ERR value is out of range, value must between -2147483648 and 2147483647"
+)
+
+func cmdSwapdb(x *call) {
+	a, ok1 := parseInt(x.args[1])
+	b, ok2 := parseInt(x.args[2])
+	switch {
+	case !ok1 || a != int64(int32(a)):
+		x.err("ERR invalid first DB index")
+	case !ok2 || b != int64(int32(b)):
+		x.err("ERR invalid second DB index")
+	case a != 0 || b != 0:
+		x.err(msgNoDatabase)
+	default:
+		x.ok()
+	}
+}
+
+// cmdRole: whoever asks may write here.
+func cmdRole(x *call) {
+	x.array(3)
+	x.bulkString("master")
+	x.integer(0)
+	x.array(0)
+}
+
+func cmdReplicaof(x *call) {
+	if equalFold(x.args[1], "no") && equalFold(x.args[2], "one") {
+		x.ok()
+		return
+	}
+	x.err(msgNoReplicaof)
+}
+
+// cmdClusterSaveconfig: the placement is on disk before anybody goes by it.
+func cmdClusterSaveconfig(x *call) { x.ok() }
+
+// cmdClusterCountFailureReports: nodes tell one another whether they are alive, not whether
+// others are.
+func cmdClusterCountFailureReports(x *call) { x.integer(0) }

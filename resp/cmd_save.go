@@ -1,0 +1,32 @@
+package resp
+
+// Redis' snapshots: here a write is in the log before its reply leaves, so all that is left
+// to do is to have the log on stable storage.
+
+func cmdSave(x *call) {
+	if x.synced() {
+		x.ok()
+	}
+}
+
+func cmdBgsave(x *call) {
+	if len(x.args) > 2 || len(x.args) == 2 && !equalFold(x.args[1], "schedule") {
+		x.err(msgSyntax)
+		return
+	}
+	if x.synced() {
+		x.simple("Background saving started")
+	}
+}
+
+// synced has all that was written on stable storage. It has replied if it could not.
+func (x *call) synced() bool {
+	if err := x.srv.store.Sync(); err != nil {
+		x.fail(err)
+		return false
+	}
+	return true
+}
+
+// cmdBgrewriteaof: the log is never longer than what has not been written to tables yet.
+func cmdBgrewriteaof(x *call) { x.simple("Background append only file rewriting started") }

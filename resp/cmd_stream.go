@@ -1,0 +1,201 @@
+package resp
+
+import (
+	"github.com/ringside-kv/ringside/store/collection"
+)
+
+// openStream opens the stream at a key to change it, or for what its head says. It has
+// replied, and returns false, if that cannot be.
+func (x *call) openStream(s *collection.Stream, key []byte) bool {
+	return x.opened(key, s.Value(), s.Open(x.unit, key))
+}
+
+// openWholeStream is openStream for commands that look at what is in it.
+func (x *call) openWholeStream(s *collection.Stream, key []byte) bool {
+	return x.opened(key, s.Value(), s.OpenWhole(x.unit, key))
+}
+
+// streamAt opens the stream at args[1].
+func (x *call) streamAt() (*collection.Stream, bool) {
+	return &x.stream, x.openStream(&x.stream, x.args[1])
+}
+
+func cmdXadd(x *call) {
+	o, fields, msg := parseAddOptions(x.args[2:], true)
+	switch {
+	case msg != "":
+		x.err(msg)
+		return
+	case len(fields) < 2 || len(fields)%2 == 1:
+		x.err("ERR wrong number of arguments for '" + x.cmd.full + "' command")
+		return
+	case o.idGiven && o.seqGiven && o.id.IsZero():
+		x.err("ERR The ID specified in XADD must be greater than 0-0")
+		return
+	}
+	s, ok := x.streamAt()
+	if !ok {
+		return
+	}
+	if o.onlyIfThere && !s.Value().Exists() {
+		x.null()
+		return
+	}
+	id, msg := newID(s, &o, x.unit.Now())
+	if msg != "" {
+		x.err(msg)
+		return
+	}
+	if err := s.Add(id, fields); err != nil {
+		x.fail(err)
+		return
+	}
+	if o.trims {
+		if _, err := s.Trim(o.trim); err != nil {
+			x.abort(err)
+			return
+		}
+	}
+	x.streamID(id)
+}
+
+// newID is the ID of the next entry, or an error reply. It is behind all that there were,
+// whatever time it is.
+func newID(s *collection.Stream, o *addOptions, now int64) (id collection.ID, msg string) {
+	next, ok := s.Last.Next()
+	if !ok {
+		return id, "ERR The stream has exhausted the last possible ID, unable to add more items"
+	}
+	switch {
+	case !o.idGiven && uint64(now) > s.Last.Ms:
+		return collection.ID{Ms: uint64(now)}, ""
+	case !o.idGiven:
+		return next, ""
+	case o.seqGiven || o.id.Ms != s.Last.Ms:
+		id = o.id
+	case next.Ms == s.Last.Ms:
+		id = next
+	default:
+		return id, "ERR Elements are too large to be stored" // which is what Redis says of it
+	}
+	if id.Compare(s.Last) <= 0 {
+		return id, "ERR The ID specified in XADD is equal or smaller than the target stream top item"
+	}
+	return id, ""
+}
+
+func cmdXlen(x *call) {
+	if s, ok := x.streamAt(); ok {
+		x.integer(s.Len())
+	}
+}
+
+func cmdXdel(x *call) {
+	s, ok := x.streamAt()
+	if !ok {
+		return
+	}
+	if !s.Value().Exists() {
+		x.integer(0)
+		return
+	}
+	ids, ok := x.streamIDs(x.args[2:])
+	if !ok {
+		return
+	}
+	n, err := s.Delete(ids)
+	if err != nil {
+		x.failPart(n > 0, err)
+		return
+	}
+	x.integer(n)
+}
+
+func cmdXtrim(x *call) {
+	o, _, msg := parseAddOptions(x.args[2:], false)
+	if msg != "" {
+		x.err(msg)
+		return
+	}
+	s, ok := x.streamAt()
+	if !ok {
+		return
+	}
+	n, err := s.Trim(o.trim)
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	x.integer(n)
+}
+
+func cmdXsetid(x *call) {
+	last, ok := parseStreamID(x.args[2], 0)
+	if !ok {
+		x.err(msgStreamID)
+		return
+	}
+	added, deleted := int64(-1), collection.ID{}
+	for args := x.args[3:]; len(args) > 0; args = args[2:] {
+		switch {
+		case len(args) > 1 && equalFold(args[0], "entriesadded"):
+			if added, ok = parseInt(args[1]); !ok {
+				x.err(msgNotInteger)
+				return
+			}
+			if added < 0 {
+				x.err("ERR entries_added must be positive")
+				return
+			}
+		case len(args) > 1 && equalFold(args[0], "maxdeletedid"):
+			if deleted, ok = parseStreamID(args[1], 0); !ok {
+				x.err(msgStreamID)
+				return
+			}
+			if last.Compare(deleted) < 0 {
+				x.err("ERR The ID specified in XSETID is smaller than the provided max_deleted_entry_id")
+				return
+			}
+		default:
+			x.err(msgSyntax)
+			return
+		}
+	}
+	s, ok := x.streamAt()
+	if !ok {
+		return
+	}
+	if !s.Value().Exists() {
+		x.err(msgNoKey)
+		return
+	}
+	if s.Len() > 0 {
+		top, err := s.LastEntry()
+		switch {
+		case err != nil:
+			x.fail(err)
+			return
+		case last.Compare(top) < 0:
+			x.err("ERR The ID specified in XSETID is smaller than the target stream top item")
+			return
+		case added >= 0 && added < s.Len():
+			x.err("ERR The entries_added specified in XSETID is smaller than the target stream length")
+			return
+		}
+	}
+	s.SetLast(last, added, deleted)
+	x.ok()
+}
+
+// streamFound opens the stream at args[2], for a subcommand; if there is none it replies so.
+func (x *call) streamFound() (*collection.Stream, bool) {
+	s := &x.stream
+	if !x.openWholeStream(s, x.args[2]) {
+		return nil, false
+	}
+	if !s.Value().Exists() {
+		x.err(msgNoKey)
+		return nil, false
+	}
+	return s, true
+}

@@ -1,0 +1,260 @@
+package resp
+
+import (
+	"errors"
+	"math"
+
+	"github.com/ringside-kv/ringside/store/collection"
+)
+
+// A claim is how XCLAIM and XAUTOCLAIM make a consumer that of what is pending with others.
+type claim struct {
+	s    *collection.Stream
+	g    *collection.Group
+	name []byte               // of the consumer
+	to   *collection.Consumer // once it is known; who gets nothing is not created
+	idle int64                // ms that an entry has been pending at least
+	// at is what becomes the time of delivery, and count the number of deliveries, unless that
+	// is negative: then one more, unless only IDs are asked for.
+	at      int64
+	count   int64
+	justID  bool
+	force   bool
+	deleted []collection.ID // that were pending and are no entries
+}
+
+// take claims an entry, which old says is pending, and replies with it. It is not taken if it
+// is not what was asked for; an entry that was removed is not pending any more.
+func (c *claim) take(x *call, id collection.ID, old *collection.Pending) (taken bool, err error) {
+	fields, found, err := c.s.Get(id)
+	if err != nil {
+		return false, err
+	}
+	if !found {
+		if old != nil {
+			c.deleted = append(c.deleted, id)
+			err = c.g.Remove(old)
+		}
+		return false, err
+	}
+	p := collection.Pending{ID: id, Count: 1}
+	switch {
+	case old == nil && !c.force:
+		return false, nil
+	case old != nil && c.idle > 0 && x.unit.Now()-old.Time < c.idle:
+		return false, nil
+	case old != nil:
+		p = *old
+	}
+	if c.to == nil {
+		if c.to, err = c.g.Serve(c.name, x.unit.Now()); err != nil {
+			return false, err
+		}
+	}
+	p.Time, p.Consumer = c.at, c.to.Name
+	if c.count >= 0 {
+		p.Count = uint64(c.count)
+	} else if !c.justID {
+		p.Count++
+	}
+	if err := c.g.Put(&p, old); err != nil {
+		return false, err
+	}
+	if c.justID {
+		x.streamID(id)
+		return true, nil
+	}
+	return true, x.entry(id, fields)
+}
+
+// claimOptions are what XCLAIM says behind the IDs.
+type claimOptions struct {
+	at     int64 // -1: now
+	count  int64
+	force  bool
+	justID bool
+	last   collection.ID
+}
+
+// parseClaimOptions returns an error reply, or "".
+func parseClaimOptions(args [][]byte, now int64) (o claimOptions, msg string) {
+	o.at, o.count = -1, -1
+	for ; len(args) > 0; args = args[1:] {
+		word, ok := args[0], true
+		switch more := len(args) > 1; {
+		case equalFold(word, "force"):
+			o.force = true
+			continue
+		case equalFold(word, "justid"):
+			o.justID = true
+			continue
+		case more && equalFold(word, "idle"):
+			o.at, ok = parseInt(args[1])
+			o.at, msg = now-o.at, "ERR Invalid IDLE option argument for XCLAIM"
+		case more && equalFold(word, "time"):
+			o.at, ok = parseInt(args[1])
+			msg = "ERR Invalid TIME option argument for XCLAIM"
+		case more && equalFold(word, "retrycount"):
+			o.count, ok = parseInt(args[1])
+			msg = "ERR Invalid RETRYCOUNT option argument for XCLAIM"
+		case more && equalFold(word, "lastid"):
+			o.last, ok = parseStreamID(args[1], 0)
+			msg = msgStreamID
+		default:
+			return o, "ERR Unrecognized XCLAIM option '" + string(whole(word)) + "'"
+		}
+		if !ok {
+			return o, msg
+		}
+		args = args[1:]
+	}
+	if o.at < 0 || o.at > now {
+		o.at = now
+	}
+	return o, ""
+}
+
+func cmdXclaim(x *call) {
+	if !x.nameFits(x.args[3]) {
+		return
+	}
+	g, ok := x.groupFound(x.args[1], x.args[2])
+	if !ok {
+		return
+	}
+	idle, ok := parseInt(x.args[4])
+	if !ok {
+		x.err("ERR Invalid min-idle-time argument for XCLAIM")
+		return
+	}
+	var ids []collection.ID
+	rest := x.args[5:]
+	for ; len(rest) > 0; rest = rest[1:] {
+		id, ok := parseStreamID(rest[0], 0)
+		if !ok {
+			break // perhaps an option
+		}
+		ids = append(ids, id)
+	}
+	o, msg := parseClaimOptions(rest, x.unit.Now())
+	if msg != "" {
+		x.err(msg)
+		return
+	}
+	if o.last.Compare(g.Last) > 0 {
+		g.Set(o.last, g.Read)
+	}
+	c := claim{s: &x.stream, g: g, name: x.args[3], idle: idle, at: o.at, count: o.count, justID: o.justID, force: o.force}
+	at, n := len(x.buf), 0
+	for _, id := range ids {
+		old, err := g.Find(id)
+		taken := false
+		if err == nil {
+			taken, err = c.take(x, id, old)
+		}
+		if err == nil && !x.mayGrow() {
+			err = replyError(msgReplyTooLarge)
+		}
+		if err != nil {
+			x.buf = x.buf[:at]
+			x.abort(err)
+			return
+		}
+		if taken {
+			n++
+		}
+	}
+	g.Save()
+	x.insertLength(at, '*', n)
+}
+
+const (
+	// claimAttempts is how many entries XAUTOCLAIM looks at for each that it may take.
+	claimAttempts = 10
+	maxClaim      = math.MaxInt64 / 16
+)
+
+func cmdXautoclaim(x *call) {
+	idle, ok := parseInt(x.args[4])
+	if !ok {
+		x.err("ERR Invalid min-idle-time argument for XAUTOCLAIM")
+		return
+	}
+	from, ok := x.intervalStart(x.args[5])
+	if !ok {
+		return
+	}
+	count, justID := int64(100), false
+	for args := x.args[6:]; len(args) > 0; args = args[1:] {
+		switch {
+		case len(args) > 1 && equalFold(args[0], "count"):
+			if count, ok = parseInt(args[1]); !ok || count < 1 || count > maxClaim {
+				x.err("ERR COUNT must be > 0")
+				return
+			}
+			args = args[1:]
+		case equalFold(args[0], "justid"):
+			justID = true
+		default:
+			x.err(msgSyntax)
+			return
+		}
+	}
+	if !x.nameFits(x.args[3]) {
+		return
+	}
+	g, ok := x.groupFound(x.args[1], x.args[2])
+	if !ok {
+		return
+	}
+	c := claim{s: &x.stream, g: g, name: x.args[3], idle: idle, at: x.unit.Now(), count: -1, justID: justID}
+	at := len(x.buf)
+	if err := x.autoclaim(&c, from, count); err != nil {
+		x.buf = x.buf[:at]
+		x.abort(err)
+		return
+	}
+	g.Save()
+}
+
+// autoclaim claims up to count entries that are pending from an ID on, and replies with where
+// to go on, with them, and with those that are no more.
+func (x *call) autoclaim(c *claim, from collection.ID, count int64) error {
+	at, n := len(x.buf), 0
+	var next collection.ID
+	var failure error
+	attempts := count * claimAttempts
+	err := c.g.EachPending(from, collection.MaxID, func(p *collection.Pending) bool {
+		if attempts == 0 || count == 0 {
+			next = p.ID
+			return false
+		}
+		attempts--
+		gone := len(c.deleted)
+		var taken bool
+		if taken, failure = c.take(x, p.ID, p); taken {
+			n++
+		}
+		if taken || len(c.deleted) > gone {
+			count--
+		}
+		if failure == nil && !x.mayGrow() {
+			failure = replyError(msgReplyTooLarge)
+		}
+		return failure == nil
+	})
+	if err = errors.Join(failure, err); err != nil {
+		return err
+	}
+	taken := append([]byte(nil), x.buf[at:]...)
+	x.buf = x.buf[:at]
+	x.array(3)
+	x.streamID(next)
+	x.array(n)
+	x.buf = append(x.buf, taken...)
+	x.array(len(c.deleted))
+	for _, id := range c.deleted {
+		x.streamID(id)
+	}
+	return nil
+}

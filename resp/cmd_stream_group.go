@@ -1,0 +1,225 @@
+package resp
+
+import (
+	"fmt"
+
+	"github.com/ringside-kv/ringside/store/collection"
+)
+
+// whole is as much of a name as an error repeats: none from a zero byte on.
+func whole(name []byte) []byte { return shown(name, len(name)) }
+
+// noGroup is the error for a group that is none of those at a key.
+func (x *call) noGroup(key, group []byte) {
+	x.err(fmt.Sprintf("NOGROUP No such key '%s' or consumer group '%s'", whole(key), whole(group)))
+}
+
+// group finds a group of the stream at a key, to change it; nil if there is none. It has
+// replied, and returns false, if that cannot be.
+func (x *call) group(key, name []byte) (g *collection.Group, ok bool) {
+	s := &x.stream
+	if !x.openStream(s, key) {
+		return nil, false
+	}
+	g, err := s.Group(name)
+	if err != nil {
+		x.fail(err)
+	}
+	return g, err == nil
+}
+
+// groupFound is group for commands that need one.
+func (x *call) groupFound(key, name []byte) (g *collection.Group, ok bool) {
+	if g, ok = x.group(key, name); ok && g == nil {
+		x.noGroup(key, name)
+		return nil, false
+	}
+	return g, ok
+}
+
+// ownGroup is group for the subcommands of XGROUP and XINFO: args[3] of the stream at args[2],
+// which must exist.
+func (x *call) ownGroup() (g *collection.Group, ok bool) {
+	if g, ok = x.group(x.args[2], x.args[3]); !ok {
+		return nil, false
+	}
+	if !x.stream.Value().Exists() {
+		x.err(msgNoStream)
+		return nil, false
+	}
+	return g, true
+}
+
+// ownGroupFound is ownGroup for what needs one.
+func (x *call) ownGroupFound() (g *collection.Group, ok bool) {
+	if g, ok = x.ownGroup(); ok && g == nil {
+		x.noOwnGroup()
+		return nil, false
+	}
+	return g, ok
+}
+
+func (x *call) noOwnGroup() {
+	x.err(fmt.Sprintf("NOGROUP No such consumer group '%s' for key name '%s'", whole(x.args[3]), whole(x.args[2])))
+}
+
+const msgNoStream = "ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the MKSTREAM option to create an empty stream automatically."
+
+// groupOptions are the options of XGROUP CREATE and SETID. It has replied, and returns false,
+// if they are none.
+func (x *call) groupOptions(create bool) (makes bool, read int64, ok bool) {
+	read = collection.UnknownRead
+	for args := x.args[5:]; len(args) > 0; args = args[1:] {
+		switch {
+		case create && equalFold(args[0], "mkstream"):
+			makes = true
+		case len(args) > 1 && equalFold(args[0], "entriesread"):
+			if read, ok = parseInt(args[1]); !ok {
+				x.err(msgNotInteger)
+				return false, 0, false
+			}
+			if read < 0 && read != collection.UnknownRead {
+				x.err("ERR value for ENTRIESREAD must be positive or -1")
+				return false, 0, false
+			}
+			args = args[1:]
+		default:
+			x.wrongSubcommand("XGROUP")
+			return false, 0, false
+		}
+	}
+	return makes, read, true
+}
+
+// lastID reads args[4], where "$" is the stream's last ID. It has replied, and returns false,
+// if it is none.
+func (x *call) lastID(any bool) (id collection.ID, ok bool) {
+	word := x.args[4]
+	switch {
+	case string(word) == "$":
+		return x.stream.Last, true
+	case any:
+		id, ok = parseAnyID(word, 0)
+	default:
+		id, ok = parseStreamID(word, 0)
+	}
+	if !ok {
+		x.err(msgStreamID)
+	}
+	return id, ok
+}
+
+func cmdXgroupCreate(x *call) {
+	makes, read, ok := x.groupOptions(true)
+	if !ok || !x.nameFits(x.args[3]) {
+		return
+	}
+	g, ok := x.group(x.args[2], x.args[3])
+	if !ok {
+		return
+	}
+	s := &x.stream
+	if !makes && !s.Value().Exists() {
+		x.err(msgNoStream)
+		return
+	}
+	if len(x.args) > 8 {
+		x.wrongSubcommand("XGROUP")
+		return
+	}
+	last, ok := x.lastID(false)
+	if !ok {
+		return
+	}
+	if g != nil {
+		x.err("BUSYGROUP Consumer Group name already exists")
+		return
+	}
+	if err := s.Create(); err != nil {
+		x.fail(err)
+		return
+	}
+	s.CreateGroup(x.args[3], last, read).Save()
+	x.ok()
+}
+
+// nameFits reports whether a group or a consumer may be called so; otherwise it has replied.
+func (x *call) nameFits(name []byte) bool {
+	if int64(len(name)) > x.srv.settings.maxKey.Load() {
+		x.err(msgNameTooLong)
+		return false
+	}
+	return true
+}
+
+func cmdXgroupSetid(x *call) {
+	_, read, ok := x.groupOptions(false)
+	if !ok {
+		return
+	}
+	g, ok := x.ownGroupFound()
+	if !ok {
+		return
+	}
+	if len(x.args) != 5 && len(x.args) != 7 {
+		x.wrongSubcommand("XGROUP")
+		return
+	}
+	if last, ok := x.lastID(true); ok {
+		g.Set(last, read)
+		g.Save()
+		x.ok()
+	}
+}
+
+func cmdXgroupDestroy(x *call) {
+	g, ok := x.ownGroup()
+	if !ok {
+		return
+	}
+	if g != nil {
+		g.Destroy()
+	}
+	x.boolean(g != nil)
+}
+
+func cmdXgroupCreateconsumer(x *call) {
+	if !x.nameFits(x.args[4]) {
+		return
+	}
+	g, ok := x.ownGroupFound()
+	if !ok {
+		return
+	}
+	c, err := g.Consumer(x.args[4])
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	if c == nil {
+		g.CreateConsumer(x.args[4], x.unit.Now())
+		g.Save()
+	}
+	x.boolean(c == nil)
+}
+
+func cmdXgroupDelconsumer(x *call) {
+	g, ok := x.ownGroupFound()
+	if !ok {
+		return
+	}
+	c, err := g.Consumer(x.args[4])
+	if err == nil && c == nil {
+		x.integer(0)
+		return
+	}
+	if err == nil {
+		err = g.RemoveConsumer(c)
+	}
+	if err != nil {
+		x.abort(err)
+		return
+	}
+	g.Save()
+	x.integer(c.Pending)
+}

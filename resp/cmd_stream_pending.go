@@ -1,0 +1,181 @@
+package resp
+
+import "github.com/ringside-kv/ringside/store/collection"
+
+func cmdXack(x *call) {
+	g, ok := x.group(x.args[1], x.args[2])
+	if !ok {
+		return
+	}
+	if g == nil {
+		x.integer(0)
+		return
+	}
+	ids, ok := x.streamIDs(x.args[3:])
+	if !ok {
+		return
+	}
+	n := int64(0)
+	for _, id := range ids {
+		p, err := g.Find(id)
+		if err == nil && p != nil {
+			err = g.Remove(p)
+		}
+		if err != nil {
+			x.failPart(n > 0, err)
+			return
+		}
+		if p != nil {
+			n++
+		}
+	}
+	g.Save()
+	x.integer(n)
+}
+
+// pendingQuery is what XPENDING asks for.
+type pendingQuery struct {
+	idle        int64 // ms at least
+	first, last collection.ID
+	count       int64
+	consumer    []byte // nil: any
+}
+
+// parsePending reads the arguments of XPENDING behind the group. It has replied, and returns
+// false, if they are wrong.
+func (x *call) parsePending(args [][]byte) (q pendingQuery, ok bool) {
+	if len(args) < 3 || len(args) > 6 {
+		x.err(msgSyntax)
+		return q, false
+	}
+	if equalFold(args[0], "idle") {
+		if q.idle, ok = parseInt(args[1]); !ok {
+			x.err(msgNotInteger)
+			return q, false
+		}
+		if len(args) < 5 {
+			x.err(msgSyntax)
+			return q, false
+		}
+		args = args[2:]
+	}
+	if q.count, ok = parseInt(args[2]); !ok {
+		x.err(msgNotInteger)
+		return q, false
+	}
+	if q.first, q.last, ok = x.interval(args[0], args[1]); !ok {
+		return q, false
+	}
+	if len(args) > 3 {
+		q.consumer = args[3]
+	}
+	return q, true
+}
+
+func cmdXpending(x *call) {
+	var q pendingQuery
+	summary := len(x.args) == 3
+	if !summary {
+		var ok bool
+		if q, ok = x.parsePending(x.args[3:]); !ok {
+			return
+		}
+	}
+	s := &x.stream
+	if !x.openWholeStream(s, x.args[1]) {
+		return
+	}
+	g, err := s.Group(x.args[2])
+	switch {
+	case err != nil:
+		x.fail(err)
+		return
+	case g == nil:
+		x.noGroup(x.args[1], x.args[2])
+		return
+	}
+	if summary {
+		err = x.pendingSummary(g)
+	} else {
+		err = x.pendingList(g, &q)
+	}
+	x.endReply(err)
+}
+
+// pendingSummary replies with how many entries are pending, between which IDs, and with whom.
+func (x *call) pendingSummary(g *collection.Group) error {
+	x.array(4)
+	x.integer(g.Pending)
+	if g.Pending == 0 {
+		x.null()
+		x.null()
+		x.nullArray()
+		return nil
+	}
+	var first collection.ID
+	err := g.EachPending(collection.ID{}, collection.MaxID, func(p *collection.Pending) bool {
+		first = p.ID
+		return false
+	})
+	if err != nil {
+		return err
+	}
+	last, err := g.LastPending()
+	if err != nil {
+		return err
+	}
+	x.streamID(first)
+	x.streamID(last)
+	consumers, err := g.AllConsumers()
+	if err != nil {
+		return err
+	}
+	at, n := len(x.buf), 0
+	for _, c := range consumers {
+		if c.Pending > 0 {
+			x.array(2)
+			x.bulk(c.Name)
+			x.bulk(appendInt(nil, c.Pending))
+			n++
+		}
+	}
+	x.insertLength(at, '*', n)
+	return nil
+}
+
+// pendingList replies with what is pending, one by one.
+func (x *call) pendingList(g *collection.Group, q *pendingQuery) (err error) {
+	at, n := len(x.buf), int64(0)
+	now := x.unit.Now()
+	var failure error
+	show := func(p *collection.Pending) bool {
+		idle := now - p.Time
+		if q.idle != 0 && idle < q.idle {
+			return true
+		}
+		x.array(4)
+		x.streamID(p.ID)
+		x.bulk(p.Consumer)
+		x.integer(max(idle, 0))
+		x.integer(int64(p.Count))
+		if !x.mayGrow() {
+			failure = errReplySize
+		}
+		n++
+		return failure == nil && n < q.count
+	}
+	switch {
+	case q.count <= 0:
+	case q.consumer == nil:
+		err = g.EachPending(q.first, q.last, show)
+	default:
+		err = g.EachPendingOf(q.consumer, q.first, q.last, show)
+	}
+	if failure != nil {
+		err = failure
+	}
+	if err == nil {
+		x.insertLength(at, '*', int(n))
+	}
+	return err
+}

@@ -1,0 +1,35 @@
+package resp
+
+func cmdXrange(x *call) { x.streamRange(x.args[2], x.args[3], false) }
+
+func cmdXrevrange(x *call) { x.streamRange(x.args[3], x.args[2], true) }
+
+func (x *call) streamRange(from, to []byte, back bool) {
+	first, last, ok := x.interval(from, to)
+	if !ok {
+		return
+	}
+	count := int64(-1)
+	for args := x.args[4:]; len(args) > 0; args = args[2:] {
+		if !equalFold(args[0], "count") || len(args) == 1 {
+			x.err(msgSyntax)
+			return
+		}
+		if count, ok = parseInt(args[1]); !ok {
+			x.err(msgNotInteger)
+			return
+		}
+		count = max(count, 0)
+	}
+	s := &x.stream
+	switch {
+	case !x.openWholeStream(s, x.args[1]):
+	case !s.Value().Exists():
+		x.array(0)
+	case count == 0:
+		x.nullArray()
+	default:
+		_, err := x.entriesIn(s, first, last, max(count, 0), back, nil)
+		x.endReply(err)
+	}
+}

@@ -1,0 +1,307 @@
+package resp
+
+import (
+	"errors"
+	"math"
+
+	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/collection"
+	"github.com/ringside-kv/ringside/store/rdb"
+)
+
+// What Redis keeps in a compact form: sorted sets of so many members, none of them longer
+// than compactLength.
+const compactScored = 128
+
+// openZSet opens the sorted set at a key to change it, or to look at one member. It has
+// replied, and returns false, if that cannot be.
+func (x *call) openZSet(z *collection.ZSet, key []byte) bool {
+	z.Limit(int(x.srv.settings.packed.Load()))
+	err := z.Open(x.unit, key)
+	return x.opened(key, z.Value(), err)
+}
+
+// openWholeZSet is openZSet for commands that look at more than one member.
+func (x *call) openWholeZSet(z *collection.ZSet, key []byte) bool {
+	z.Limit(int(x.srv.settings.packed.Load()))
+	err := z.OpenWhole(x.unit, key)
+	return x.opened(key, z.Value(), err)
+}
+
+// zsetAt opens the sorted set at args[1].
+func (x *call) zsetAt() (*collection.ZSet, bool) { return &x.zset, x.openZSet(&x.zset, x.args[1]) }
+
+// wholeZSet is zsetAt for commands that look at more than one member.
+func (x *call) wholeZSet() (*collection.ZSet, bool) {
+	return &x.zset, x.openWholeZSet(&x.zset, x.args[1])
+}
+
+// A scoreCondition says which scores ZADD sets.
+type scoreCondition struct{ onlyNew, onlyOld, onlyGreater, onlyLess, incr bool }
+
+var errNaN = errors.New("resulting score is not a number (NaN)")
+
+// decide returns the score that a member gets, and whether it gets one.
+func (c *scoreCondition) decide(old, score float64, had bool) (float64, bool, error) {
+	switch {
+	case !had:
+		return score, !c.onlyOld, nil
+	case c.onlyNew:
+		return old, false, nil
+	}
+	if c.incr {
+		if score += old; math.IsNaN(score) {
+			return 0, false, errNaN
+		}
+	}
+	return score, !(c.onlyLess && score >= old || c.onlyGreater && score <= old), nil
+}
+
+func cmdZadd(x *call) { x.addScores(scoreCondition{}) }
+
+func cmdZincrby(x *call) { x.addScores(scoreCondition{incr: true}) }
+
+// addScores is ZADD.
+func (x *call) addScores(c scoreCondition) {
+	rest, changed := x.args[2:], false
+options:
+	for ; len(rest) > 0; rest = rest[1:] {
+		switch {
+		case equalFold(rest[0], "nx"):
+			c.onlyNew = true
+		case equalFold(rest[0], "xx"):
+			c.onlyOld = true
+		case equalFold(rest[0], "ch"):
+			changed = true
+		case equalFold(rest[0], "incr"):
+			c.incr = true
+		case equalFold(rest[0], "gt"):
+			c.onlyGreater = true
+		case equalFold(rest[0], "lt"):
+			c.onlyLess = true
+		default:
+			break options
+		}
+	}
+	switch {
+	case len(rest) == 0 || len(rest)%2 != 0:
+		x.err(msgSyntax)
+		return
+	case c.onlyNew && c.onlyOld:
+		x.err("ERR XX and NX options at the same time are not compatible")
+		return
+	case c.onlyNew && (c.onlyGreater || c.onlyLess), c.onlyGreater && c.onlyLess:
+		x.err("ERR GT, LT, and/or NX options at the same time are not compatible")
+		return
+	case c.incr && len(rest) > 2:
+		x.err("ERR INCR option supports a single increment-element pair")
+		return
+	}
+	scores := make([]float64, len(rest)/2)
+	for i := range scores {
+		var ok bool
+		if scores[i], ok = parseFloat(rest[2*i]); !ok {
+			x.err(msgNotFloat)
+			return
+		}
+		if !x.fieldFits(rest[2*i+1]) {
+			return
+		}
+	}
+	x.setScores(&c, scores, func(i int) []byte { return rest[2*i+1] }, changed)
+}
+
+// setScores gives members of the sorted set at args[1] scores and replies with how many are
+// new, or changed as well, or with the score of the only one.
+func (x *call) setScores(c *scoreCondition, scores []float64, member func(i int) []byte, countChanged bool) {
+	z, ok := x.zsetAt()
+	if !ok {
+		return
+	}
+	n, result, set := int64(0), 0.0, false
+	for i, score := range scores {
+		isNew, longest := false, len(member(i))
+		var failure error
+		err := z.Update(member(i), func(old float64, had bool) (float64, bool) {
+			result, set, failure = c.decide(old, score, had)
+			isNew = set && !had
+			if isNew || set && countChanged && result != old {
+				n++
+			}
+			return result, set
+		})
+		if failure != nil {
+			err = failure
+		}
+		if err != nil {
+			x.failPart(i > 0, err)
+			return
+		}
+		if isNew && (longest > compactLength || z.Len() > compactScored) {
+			z.MarkLarge()
+		}
+	}
+	if err := z.Flush(); err != nil {
+		x.fail(err)
+		return
+	}
+	switch {
+	case !c.incr:
+		x.integer(n)
+	case set:
+		x.double(result)
+	default:
+		x.null()
+	}
+}
+
+func cmdZcard(x *call) {
+	if z, ok := x.zsetAt(); ok {
+		x.integer(z.Len())
+	}
+}
+
+func cmdZscore(x *call) {
+	z, ok := x.zsetAt()
+	if !ok {
+		return
+	}
+	switch score, found, err := z.Score(x.args[2]); {
+	case err != nil:
+		x.fail(err)
+	case !found:
+		x.null()
+	default:
+		x.double(score)
+	}
+}
+
+func cmdZmscore(x *call) {
+	z, ok := x.wholeZSet()
+	if !ok {
+		return
+	}
+	x.elements(func() error {
+		x.array(len(x.args) - 2)
+		for _, member := range x.args[2:] {
+			score, found, err := z.Score(member)
+			switch {
+			case err != nil:
+				return err
+			case found:
+				x.double(score)
+			default:
+				x.null()
+			}
+		}
+		return nil
+	})
+}
+
+func cmdZrem(x *call) {
+	z, ok := x.zsetAt()
+	if !ok {
+		return
+	}
+	n := int64(0)
+	for _, member := range x.args[2:] {
+		if z.Len() == 0 {
+			break
+		}
+		gone, err := z.Delete(member)
+		if err != nil {
+			x.failPart(n > 0, err)
+			return
+		}
+		if gone {
+			n++
+		}
+	}
+	if err := z.Flush(); err != nil {
+		x.fail(err)
+		return
+	}
+	x.integer(n)
+}
+
+func cmdZrank(x *call) { x.rankOf(false) }
+
+func cmdZrevrank(x *call) { x.rankOf(true) }
+
+// rankOf replies with how many members are before one, or behind it.
+func (x *call) rankOf(back bool) {
+	z, ok := x.wholeZSet()
+	if !ok {
+		return
+	}
+	score, found, err := z.Score(x.args[2])
+	rank := int64(0)
+	if err == nil && found {
+		rank, err = z.Rank(collection.RankKey(nil, score, x.args[2]))
+	}
+	switch {
+	case err != nil:
+		x.fail(err)
+	case !found:
+		x.null()
+	case back:
+		x.integer(z.Len() - 1 - rank)
+	default:
+		x.integer(rank)
+	}
+}
+
+func cmdZscan(x *call) { x.tableScan(store.ZSet) }
+
+func cmdZrandmember(x *call) {
+	if len(x.args) == 2 {
+		x.randomElement(store.ZSet)
+		return
+	}
+	n, ok := x.sampleSize()
+	scores := len(x.args) == 4
+	switch {
+	case !ok:
+	case len(x.args) > 4 || scores && !equalFold(x.args[3], "withscores"):
+		x.err(msgSyntax)
+	case scores && (n < -math.MaxInt64/2 || n > math.MaxInt64/2):
+		x.err("ERR value is out of range")
+	default:
+		x.randomElements(store.ZSet, n, scores)
+	}
+}
+
+// appendScanned appends a score as ZSCAN shows it: that of a sorted set in the compact form
+// as an integer, if it is one.
+func appendScanned(dst []byte, score float64, large bool) []byte {
+	if n := int64(score); !large && float64(n) == score && n != math.MaxInt64 {
+		return appendInt(dst, n)
+	}
+	return appendFloat(dst, score)
+}
+
+// restoreZSet makes the sorted set that a payload holds the value of a key, which was old.
+func (x *call) restoreZSet(key []byte, old store.Value, value *rdb.Value, expiry int64) error {
+	z, large := &x.zset, false
+	z.Limit(int(x.srv.settings.packed.Load()))
+	z.Over(x.unit, key, old)
+	longest := int(x.srv.settings.maxKey.Load())
+	err := z.Restore(value, func(member []byte) error {
+		if len(member) > longest {
+			return replyError(msgFieldTooLong)
+		}
+		large = large || len(member) > compactLength
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if large || z.Len() > compactScored {
+		z.MarkLarge()
+	}
+	if err := z.Flush(); err != nil {
+		return err
+	}
+	x.unit.SetExpiry(key, *z.Value(), expiry)
+	return nil
+}

@@ -1,0 +1,317 @@
+package resp
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/ringside-kv/ringside/store/redistest"
+)
+
+// eventScript has a line for each command, in all cases that have events of their own.
+const eventScript = `
+SET a 1
+SET a 1 EX 100
+SET a 2 KEEPTTL
+SET a 2 NX
+SET b 2 XX
+SET a 3 GET
+SETEX a 100 1
+PSETEX a 100000 1
+SETNX a 2
+SETNX b 2
+GETSET a 1
+GETDEL a
+GETDEL a
+GET a
+MGET a b c
+SET a 1
+GETEX a EX 100
+GETEX a PERSIST
+GETEX a PERSIST
+GETEX a PXAT 1
+GETEX a
+MSET a 1 b 2 a 3
+MSETNX a 1 c 2
+MSETNX c 1 d 2
+INCR a
+DECRBY a 3
+INCRBYFLOAT a 1.5
+INCR a
+APPEND a x
+APPEND e x
+SETRANGE a 2 abc
+SETRANGE a 2 %
+SETRANGE nope 0 %
+SETBIT bits 7 1
+SETBIT bits 7 1
+BITOP OR dst bits a
+BITOP AND dst none nope
+BITOP AND dst none nope
+BITFIELD bits GET u8 0
+BITFIELD bits SET u8 0 1 GET u8 0
+BITFIELD bits OVERFLOW FAIL INCRBY u2 0 100
+BITFIELD new SET u8 0 1
+DEL a a none b
+UNLINK c d
+DEL none
+SET a 1
+EXPIRE a 100
+EXPIRE a 50 GT
+EXPIRE none 100
+PERSIST a
+PERSIST a
+PEXPIREAT a 1
+SET a 1
+EXPIRE a -1
+DEL a
+EXISTS a
+TYPE a
+TTL a
+OBJECT ENCODING a
+TOUCH a
+STRLEN a
+SET a 1
+RENAME a b
+RENAME b b
+SET a 1
+RENAME a b
+RENAME none b
+SET a 1
+RENAMENX a b
+RENAMENX a c
+COPY b c
+COPY b d
+COPY b c REPLACE
+COPY none c REPLACE
+DUMP none
+FLUSHALL
+LPUSH l 1 2 3
+RPUSH l 4
+LPUSHX l 1
+RPUSHX none 1
+LPOP l
+RPOP l 0
+RPOP l 2
+LSET l 0 x
+LSET l 100 x
+LINSERT l BEFORE x y
+LINSERT l BEFORE nope y
+LREM l 0 nope
+LREM l 0 x
+LTRIM l 0 0
+LTRIM l 0 0
+LTRIM l 5 6
+LTRIM l 0 1
+RPUSH l 1 2
+RPOPLPUSH l m
+LMOVE l m LEFT RIGHT
+LMOVE l m LEFT RIGHT
+LMOVE m m LEFT RIGHT
+LMPOP 2 l m LEFT COUNT 1
+LMPOP 2 l m RIGHT COUNT 10
+LMPOP 2 l m RIGHT
+LRANGE l 0 -1
+LLEN l
+LPOP l
+LINDEX l 0
+RPUSH l 1
+LREM l 1 1
+RPUSH l 1
+LPOP l 5
+LPUSH l 1
+LMOVE l l LEFT RIGHT
+SADD s 1 2 3
+SADD s 1
+SREM s 9
+SREM s 1
+SADD t 2
+SMOVE s t 2
+SMOVE s t 2
+SMOVE s t 3
+SMOVE none t 3
+SADD s 1 2
+SPOP s 0
+SPOP t 1
+SPOP t 10
+SPOP t 10
+SPOP t
+SADD t 1
+SPOP t
+SADD t 1 2
+SINTERSTORE u s t
+SINTERSTORE u s none
+SINTERSTORE u s none
+SUNIONSTORE u s t
+SDIFFSTORE u s t
+SUNIONSTORE s s t
+SDIFFSTORE none nope nada
+SREM s 1 2
+SISMEMBER none 1
+SMEMBERS none
+SCARD none
+SRANDMEMBER none
+SINTERCARD 2 none nope
+SET str 1
+SUNIONSTORE str t u
+HSET h a 1 b 2
+HSET h a 1
+HMSET h a 2
+HSETNX h a 1
+HSETNX h c 1
+HINCRBY h n 1
+HINCRBYFLOAT h n 1.5
+HINCRBY h c x
+HDEL h nope
+HDEL h a b
+HDEL h c n
+HDEL h c n
+HGET h a
+HGETALL h
+HLEN h
+HMGET h a
+HSCAN h 0
+HRANDFIELD h
+LPUSH h 1
+HSET h a 1
+GET h
+`
+
+// An eventWatcher has subscribed to all key events of a server.
+type eventWatcher struct {
+	*oracle
+	other *oracle
+}
+
+func watchEvents(t *testing.T, addr, classes string) *eventWatcher {
+	t.Helper()
+	w := &eventWatcher{dialRedis(t, addr, 2), dialRedis(t, addr, 2)}
+	w.other.want("+OK", "CONFIG", "SET", "notify-keyspace-events", classes)
+	w.do("PSUBSCRIBE", "__key*")
+	return w
+}
+
+// after runs a command and returns its reply, and the events that it brings about.
+func (w *eventWatcher) after(words ...string) (reply string, events []string) {
+	w.t.Helper()
+	reply = w.other.do(words...).String()
+	w.other.do("PUBLISH", "__key end", "")
+	for {
+		v, err := readValue(w.r)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if v.elems[2].text == "__key end" {
+			return reply, events
+		}
+		events = append(events, v.elems[2].text+" "+v.elems[3].text)
+	}
+}
+
+func splitLine(line string) []string {
+	words := strings.Fields(line)
+	for i := range words {
+		if words[i] == "%" {
+			words[i] = ""
+		}
+	}
+	return words
+}
+
+// What Redis tells of keys, and in which order, is told here.
+func TestEventsAgainstRedis(t *testing.T) {
+	_, own := serveTest(t, nil)
+	redis := redistest.Start7(t)
+	for _, classes := range []string{"KEAmn", "KA", "Eg", "E$", "Klshn", "Ex", "Km", "A"} {
+		want, got := watchEvents(t, redis, classes), watchEvents(t, own, classes)
+		want.other.do("FLUSHALL")
+		got.other.do("FLUSHALL")
+		for _, line := range strings.Split(strings.TrimSpace(eventScript), "\n") {
+			_, w := want.after(splitLine(line)...)
+			_, g := got.after(splitLine(line)...)
+			if strings.Join(w, "\n") != strings.Join(g, "\n") {
+				t.Errorf("%s: %s:\n got %q\nwant %q", classes, line, g, w)
+			}
+		}
+	}
+}
+
+// TestRandomEventsAgainstRedis draws commands.
+func TestRandomEventsAgainstRedis(t *testing.T) {
+	_, own := serveTest(t, nil)
+	redis := redistest.Start7(t)
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	var lines []string
+	for _, line := range strings.Split(strings.TrimSpace(eventScript), "\n") {
+		// What is drawn at random, or depends on time, cannot be compared.
+		if !strings.HasPrefix(line, "SPOP") && !strings.Contains(line, "PEXPIREAT") {
+			lines = append(lines, line)
+		}
+	}
+	want, got := watchEvents(t, redis, "KEAmn"), watchEvents(t, own, "KEAmn")
+	n := 3000
+	if testing.Short() {
+		n = 300
+	}
+	var done []string
+	for range n {
+		words := splitLine(lines[rnd.IntN(len(lines))])
+		for i := 1; i < len(words); i++ {
+			if len(words[i]) <= 2 && words[i] != "" && words[i][0] >= 'a' && rnd.IntN(2) == 0 {
+				words[i] = []string{"a", "b", "l", "s", "h"}[rnd.IntN(5)]
+			}
+		}
+		done = append(done, strings.Join(words, " "))
+		rw, w := want.after(words...)
+		rg, g := got.after(words...)
+		if strings.Join(w, "\n") != strings.Join(g, "\n") {
+			t.Fatalf("after %q:\n got %s %q\nwant %s %q", done[max(0, len(done)-15):], rg, g, rw, w)
+		}
+	}
+}
+
+// notify-keyspace-events is read and shown as Redis does.
+func TestEventSettingAgainstRedis(t *testing.T) {
+	_, own := serveTest(t, nil)
+	redis := redistest.Start7(t)
+	want, got := dialRedis(t, redis, 2), dialRedis(t, own, 2)
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for i := range 200 {
+		var text []byte
+		for range rnd.IntN(14) {
+			text = append(text, "Ag$lshzxeKEtmdn"[rnd.IntN(15)])
+		}
+		if i%20 == 0 {
+			text = append(text, 'q')
+		}
+		for _, line := range [][]string{{"CONFIG", "SET", "notify-keyspace-events", string(text)}, {"CONFIG", "GET", "notify-keyspace-events"}} {
+			if w, g := want.do(line...).String(), got.do(line...).String(); w != g {
+				t.Errorf("%q: %s, want %s", line, g, w)
+			}
+		}
+	}
+}
+
+// A key whose time has come is told of once, whoever finds it so: before what the command
+// that does brings about.
+func TestExpiredEvents(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	w := watchEvents(t, addr, "E$gx")
+	for range 20 {
+		w.other.do("SET", "a", "1", "PX", "1")
+		var events []string
+		for !strings.Contains(strings.Join(events, "|"), "expired") {
+			_, more := w.after("SET", "a", "2", "NX")
+			events = append(events, more...)
+		}
+		if got := strings.Join(events, "|"); got != "__keyevent@0__:set a|__keyevent@0__:expire a|__keyevent@0__:expired a|__keyevent@0__:set a" &&
+			got != "__keyevent@0__:set a|__keyevent@0__:expire a|__keyevent@0__:expired a" {
+			t.Fatal(got)
+		}
+		if _, events := w.after("DEL", "a"); len(events) > 2 {
+			t.Fatal(events)
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package resp
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+func TestGeoCommandsAnswerAsRedis(t *testing.T) {
+	differential(t, func(d *differ) {
+		d.run(`
+SET text x
+GEOADD g 13.361389 38.115556 Palermo 15.087269 37.502669 Catania
+GEOADD g 13.361389 38.115556
+GEOADD g 13.361389 38.115556 a b
+GEOADD g 181 38 a
+GEOADD g 13 86 a
+GEOADD g x 38 a
+GEOADD g 13 x a
+GEOADD g NX 1 1 Palermo
+GEOADD g XX CH 13.361390 38.115556 Palermo
+GEOADD g CH 13.361389 38.115556 Palermo 2 2 new
+GEOADD g NX XX 1 1 a
+GEOADD g NX NX NX
+GEOADD g GT 1 1 a
+GEOADD text 1 1 a
+GEOADD g 180 85.05112878 edge1 -180 -85.05112878 edge2
+ZSCORE g Palermo
+ZSCORE g edge1
+ZSCORE g edge2
+GEODIST g Palermo Catania
+GEODIST g Palermo Catania km
+GEODIST g Palermo Catania MI
+GEODIST g Palermo Catania ft
+GEODIST g Palermo Catania cm
+GEODIST g Palermo Catania m x
+GEODIST g Palermo nope
+GEODIST g nope Catania
+GEODIST nope a b
+GEODIST nope a b cm
+GEODIST text a b
+GEODIST g Palermo Palermo
+GEODIST g edge1 edge2
+GEOHASH g Palermo Catania nope
+GEOHASH g
+GEOHASH nope a
+GEOHASH text a
+GEOHASH g edge1 edge2
+GEOPOS g Palermo Catania nope
+GEOPOS g
+GEOPOS nope a
+GEOPOS text a
+GEOPOS g edge1 edge2
+GEORADIUS g 15 37 200 km
+GEORADIUS g 15 37 200 km WITHDIST
+GEORADIUS g 15 37 200 km WITHCOORD
+GEORADIUS g 15 37 200 km WITHHASH
+GEORADIUS g 15 37 200 km WITHDIST WITHCOORD WITHHASH ASC
+GEORADIUS g 15 37 200 km COUNT 1
+GEORADIUS g 15 37 200 km COUNT 1 ANY
+GEORADIUS g 15 37 200 km ANY
+GEORADIUS g 15 37 200 km COUNT 0
+GEORADIUS g 15 37 200 km COUNT -1
+GEORADIUS g 15 37 200 km COUNT x
+GEORADIUS g 15 37 200 km COUNT
+GEORADIUS g 15 37 200 km DESC COUNT 1
+GEORADIUS g 15 37 200 km DESC
+GEORADIUS g 15 37 200 km ASC DESC
+GEORADIUS g 15 37 x km
+GEORADIUS g 15 37 -1 km
+GEORADIUS g 15 37 200 cm
+GEORADIUS g 15 97 200 km
+GEORADIUS g x 37 200 km
+GEORADIUS g 15 37 200 km BOGUS
+GEORADIUS nope 15 37 200 km
+GEORADIUS nope 15 37 200 km BOGUS
+GEORADIUS text 15 37 200 km
+GEORADIUS text x 37 200 km
+GEORADIUS g 15 37 200 km STORE out
+ZRANGE out 0 -1 WITHSCORES
+GEORADIUS g 15 37 200 km STOREDIST out
+ZRANGE out 0 -1
+GEORADIUS g 15 37 200 km STORE out STOREDIST out2
+EXISTS out2
+GEORADIUS g 15 37 200 km STOREDIST out STORE out2
+ZRANGE out2 0 -1 WITHSCORES
+GEORADIUS g 15 37 200 km STORE out WITHDIST
+GEORADIUS g 15 37 200 km STORE
+GEORADIUS g 15 37 1 m STORE out
+EXISTS out
+SET out x
+GEORADIUS nope 15 37 1 m STORE out
+EXISTS out
+GEORADIUS_RO g 15 37 200 km
+GEORADIUS_RO g 15 37 200 km STORE out
+GEORADIUSBYMEMBER g Catania 200 km
+GEORADIUSBYMEMBER g Catania 200 km WITHDIST WITHCOORD WITHHASH DESC
+GEORADIUSBYMEMBER g nope 200 km
+GEORADIUSBYMEMBER g Catania x km
+GEORADIUSBYMEMBER nope Catania x km
+GEORADIUSBYMEMBER nope Catania 2 km BOGUS
+GEORADIUSBYMEMBER nope Catania 2 km STORE out
+GEORADIUSBYMEMBER text Catania 2 km
+GEORADIUSBYMEMBER g Catania 200 km STORE out
+ZRANGE out 0 -1
+GEORADIUSBYMEMBER_RO g Catania 200 km
+GEORADIUSBYMEMBER_RO g Catania 200 km STORE x
+GEOSEARCH g FROMMEMBER Catania BYRADIUS 200 km
+GEOSEARCH g FROMMEMBER Catania BYRADIUS 200 km ASC WITHDIST WITHCOORD WITHHASH
+GEOSEARCH g FROMLONLAT 15 37 BYBOX 400 400 km ASC COUNT 3
+GEOSEARCH g FROMLONLAT 15 37 BYBOX 400 400 km ASC COUNT 3 ANY
+GEOSEARCH g FROMLONLAT 15 37 BYBOX 400 400 km ANY
+GEOSEARCH g FROMLONLAT 15 37 BYBOX -400 400 km
+GEOSEARCH g FROMLONLAT 15 37 BYBOX x 400 km
+GEOSEARCH g FROMLONLAT 15 37 BYBOX 400 x km
+GEOSEARCH g FROMLONLAT 15 37 BYBOX 400 400 cm
+GEOSEARCH g FROMLONLAT 15 37 BYBOX 400 400 km BYRADIUS 1 km
+GEOSEARCH g FROMLONLAT 15 37 BYRADIUS 1 km BYRADIUS 200 km
+GEOSEARCH g FROMLONLAT 15 37 FROMMEMBER Catania BYRADIUS 1 km
+GEOSEARCH g FROMMEMBER nope BYRADIUS 1 km
+GEOSEARCH g FROMMEMBER Catania ASC WITHDIST
+GEOSEARCH g BYRADIUS 1 km ASC WITHDIST
+geosearch g BYBOX 1 1 km ASC
+GEOSEARCH g FROMLONLAT 15 37 BYRADIUS 1 km STORE x
+GEOSEARCH g FROMLONLAT 15 37 BYRADIUS 1 km STOREDIST
+GEOSEARCH g FROMLONLAT 15 37 BYRADIUS 1
+GEOSEARCH nope FROMLONLAT 15 37 BYRADIUS 1 km
+GEOSEARCH nope FROMMEMBER x BYRADIUS 1 km
+GEOSEARCH nope FROMMEMBER x BYRADIUS x km
+GEOSEARCH text FROMMEMBER x BYRADIUS 1 km
+GEOSEARCHSTORE out g FROMMEMBER Catania BYRADIUS 200 km
+ZRANGE out 0 -1 WITHSCORES
+GEOSEARCHSTORE out g FROMMEMBER Catania BYBOX 400 400 km STOREDIST
+ZRANGE out 0 -1
+GEOSEARCHSTORE out g FROMMEMBER Catania BYBOX 400 400 km COUNT 1 DESC
+ZRANGE out 0 -1 WITHSCORES
+GEOSEARCHSTORE out g FROMMEMBER Catania BYBOX 400 400 km WITHDIST
+GEOSEARCHSTORE out g FROMMEMBER nope BYBOX 400 400 km
+GEOSEARCHSTORE out nope FROMMEMBER x BYBOX 400 400 km
+EXISTS out
+GEOSEARCHSTORE g g FROMMEMBER Catania BYRADIUS 200 km
+ZRANGE g 0 -1
+ZADD odd -5 a 1e300 b inf c 0.5 d 4503599627370496 e 9e18 f 1e19 h
+GEOPOS odd a d e f
+GEOHASH odd a d e f
+GEODIST odd d e
+`)
+	})
+}
+
+// Places spread over the globe, and some in a small area, are found alike, in the same order
+// where none is asked for.
+func TestRandomGeoSearchesAnswerAsRedis(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	searches := 600
+	if testing.Short() {
+		searches = 50
+	}
+	differential(t, func(d *differ) {
+		rnd := rand.New(rand.NewPCG(seed, 0))
+		pick := func(words ...string) string { return words[rnd.IntN(len(words))] }
+		place := func(near bool) []string {
+			lon, lat := rnd.Float64()*360-180, rnd.Float64()*170-85
+			if near {
+				lon, lat = 10+rnd.Float64(), 50+rnd.Float64()
+			}
+			return []string{fmt.Sprint(lon), fmt.Sprint(lat)}
+		}
+		for i := range 40 {
+			add := []string{"GEOADD", pick("g", "g", "h")}
+			for range 1 + rnd.IntN(100) {
+				add = append(append(add, place(rnd.IntN(2) == 0)...), fmt.Sprint("p", i, "-", rnd.IntN(1000)))
+			}
+			d.do(add...)
+		}
+		for range searches {
+			radius := fmt.Sprint(rnd.Float64() * []float64{1, 100, 2000, 30000}[rnd.IntN(4)])
+			if rnd.IntN(30) == 0 {
+				radius = "0"
+			}
+			unit := pick("km", "km", "m", "mi", "ft", "KM")
+			at := place(rnd.IntN(2) == 0)
+			var args []string
+			switch rnd.IntN(3) {
+			case 0:
+				args = []string{"GEORADIUS", pick("g", "h"), at[0], at[1], radius, unit}
+			case 1:
+				args = []string{"GEOSEARCH", pick("g", "h"), "FROMLONLAT", at[0], at[1], "BYRADIUS", radius, unit}
+			case 2:
+				args = []string{"GEOSEARCH", pick("g", "h"), "FROMLONLAT", at[0], at[1], "BYBOX", radius, fmt.Sprint(rnd.Float64() * 1000), unit}
+			}
+			for _, option := range []string{"WITHDIST", "WITHCOORD", "WITHHASH", "ASC", "DESC"} {
+				if rnd.IntN(3) == 0 {
+					args = append(args, option)
+				}
+			}
+			if rnd.IntN(3) == 0 {
+				args = append(args, "COUNT", fmt.Sprint(1+rnd.IntN(50)))
+				if rnd.IntN(2) == 0 {
+					args = append(args, "ANY")
+				}
+			}
+			d.do(args...)
+		}
+		all := []string{}
+		for _, e := range d.do("ZRANGE", "g", "0", "300").elems {
+			all = append(all, e.text)
+		}
+		d.do(append([]string{"GEOPOS", "g"}, all...)...)
+		d.do(append([]string{"GEOHASH", "g"}, all...)...)
+		for i := range all[1:] {
+			d.do("GEODIST", "g", all[i], all[i+1], pick("m", "km", "ft", "mi"))
+		}
+	})
+}

@@ -1,0 +1,197 @@
+package resp
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// maskEstimate hides the estimate in a sketch, which only Redis notes there.
+func maskEstimate(v respValue) respValue {
+	if strings.HasPrefix(v.text, "HYLL") && len(v.text) >= 16 {
+		v.text = v.text[:8] + "(estimate)" + v.text[16:]
+	}
+	return v
+}
+
+// sketch compares the bytes of a sketch.
+func (d *differ) sketch(key string) string {
+	d.t.Helper()
+	want, got := d.both([]string{"GET", key})
+	if maskEstimate(got).String() != maskEstimate(want).String() {
+		d.differs([]string{"GET", key}, got, want)
+	}
+	return want.text
+}
+
+func TestHyperLogLogCommandsAnswerAsRedis(t *testing.T) {
+	differential(t, func(d *differ) {
+		d.run(`
+SET text x
+SET number 12345
+RPUSH list a
+PFADD
+PFADD new
+PFADD new
+GET new
+PFADD new a b c
+PFADD new a b c
+PFADD new ""
+PFCOUNT new
+PFADD text a
+PFADD number a
+PFADD list a
+PFCOUNT
+PFCOUNT nope
+PFCOUNT text
+PFCOUNT list
+PFCOUNT new nope
+PFCOUNT new text
+PFCOUNT text new
+PFCOUNT nope nope2
+PFADD other c d e
+PFCOUNT new other
+PFCOUNT other other
+PFMERGE
+PFMERGE both new other nope
+PFCOUNT both
+PFDEBUG decode both
+PFMERGE alone
+GET alone
+PFMERGE new text
+PFMERGE text new
+PFMERGE list new
+PFMERGE new list
+PFMERGE both
+OBJECT ENCODING both
+STRLEN both
+EXPIRE both 1000
+PFADD both x y
+TTL both
+PFMERGE both new
+TTL both
+PFDEBUG
+PFDEBUG ENCODING
+PFDEBUG ENCODING both x
+PFDEBUG encoding nope
+PFDEBUG encoding text
+PFDEBUG encoding list
+PFDEBUG bogus both
+PFDEBUG encoding both
+PFDEBUG decode both
+PFDEBUG todense both
+PFDEBUG todense both
+PFDEBUG encoding both
+PFDEBUG decode both
+PFCOUNT both
+PFDEBUG getreg new
+PFDEBUG encoding new
+PFSELFTEST
+PFSELFTEST x
+COPY new copied
+PFADD copied z
+APPEND copied x
+PFCOUNT copied
+PFADD copied z
+PFMERGE copied other
+CONFIG SET hll-sparse-max-bytes x
+CONFIG SET hll-sparse-max-bytes -1
+CONFIG GET hll-sparse-max-bytes
+# Bytes that only look like a sketch.
+SET bad "HYLL\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80"
+PFCOUNT bad
+PFCOUNT bad nope
+PFADD bad a
+PFMERGE bad other
+PFDEBUG getreg bad
+PFDEBUG todense bad
+PFDEBUG decode bad
+SET bad "HYLL\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80\x7f\xff\x00"
+PFCOUNT bad
+PFCOUNT bad nope
+PFMERGE bad other
+SET bad "HYLL\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80\x7f\xfe"
+PFCOUNT bad
+PFADD nope3 a
+PFMERGE nope3 bad
+SET bad "HYLL\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80\x7f\xff"
+PFCOUNT bad
+SET bad "HYLL\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80\x7f\xff"
+PFCOUNT bad
+SET bad "HYLL\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+PFCOUNT bad
+SET bad "hyll\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80\x7f\xff"
+PFADD bad a
+# One whose estimate is noted.
+SET noted "HYLL\x01\x00\x00\x00\x67\x12\x00\x00\x00\x00\x00\x00\x7f\xff"
+PFCOUNT noted
+PFCOUNT noted nope
+PFADD noted a
+PFCOUNT noted
+`)
+	})
+}
+
+// Sketches of all sizes have the bytes and the estimates that they have in Redis, and travel
+// both ways.
+func TestRandomSketchesAreThoseOfRedis(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	pipelines := 150
+	if testing.Short() {
+		pipelines = 10
+	}
+	for _, most := range []int{3, 40, 2000} {
+		t.Run(fmt.Sprint(most), func(t *testing.T) {
+			differential(t, func(d *differ) {
+				rnd := rand.New(rand.NewPCG(seed, uint64(most)))
+				key := func() string { return fmt.Sprint("h", rnd.IntN(4)) }
+				d.do("CONFIG", "SET", "hll-sparse-max-bytes", "3000")
+				for range pipelines {
+					var cmds [][]string
+					for range 1 + rnd.IntN(8) {
+						cmd := []string{"PFADD", key()}
+						switch rnd.IntN(12) {
+						case 0:
+							cmd = []string{"PFMERGE", key(), key(), key()}
+						case 1, 2:
+							cmd = []string{"PFCOUNT", key()}
+						case 3:
+							cmd = []string{"PFCOUNT", key(), key(), key()}
+						case 4:
+							if rnd.IntN(8) == 0 {
+								cmd = []string{"DEL", key()}
+							} else if rnd.IntN(8) == 0 {
+								cmd = []string{"CONFIG", "SET", "hll-sparse-max-bytes", fmt.Sprint(rnd.IntN(4000))}
+							}
+						default:
+							for range rnd.IntN(most + 1) {
+								cmd = append(cmd, fmt.Sprint(rnd.IntN(100*most)))
+							}
+							if rnd.IntN(10) == 0 {
+								cmd = append(cmd, noise(rnd.IntN(100)))
+							}
+						}
+						cmds = append(cmds, cmd)
+					}
+					d.pipeline(cmds)
+					d.sketch(key())
+				}
+				for i := range 4 {
+					key := fmt.Sprint("h", i)
+					d.sketch(key)
+					if d.do("EXISTS", key).text == "0" {
+						continue
+					}
+					for _, payload := range []string{d.redis.do("DUMP", key).text, d.ours.do("DUMP", key).text} {
+						d.do("RESTORE", "copy", "0", payload, "REPLACE")
+						d.do("PFADD", "copy", "something", "else")
+						d.do("PFCOUNT", "copy")
+						d.sketch("copy")
+					}
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,131 @@
+package resp
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+// Streams travel to a Redis and back, with their groups, and go on there.
+func TestStreamsTravelByDumpAndRestore(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rounds := 25
+	if testing.Short() {
+		rounds = 3
+	}
+	differential(t, func(d *differ) {
+		rnd := rand.New(rand.NewPCG(seed, 0))
+		for range rounds {
+			g := streamMaker{commandMaker: commandMaker{rnd}, most: 1 + rnd.IntN(50)}
+			d.do("FLUSHALL")
+			var cmds [][]string
+			for range 1 + rnd.IntN(400) {
+				cmds = append(cmds, g.command())
+			}
+			cmds = append(cmds, g.add("s1"), []string{"XADD", "s1", fmt.Sprint(g.next+1, "-1"), "long", noise(rnd.IntN(10_000))})
+			d.sameStreams(cmds...)
+			for _, payload := range []string{d.redis.do("DUMP", "s1").text, d.ours.do("DUMP", "s1").text} {
+				d.do("RESTORE", "copy", "1000000", payload, "REPLACE")
+				d.do("RESTORE", "s2", "0", payload, "REPLACE")
+				d.do("RESTORE", "copy", "0", payload[:len(payload)/2], "REPLACE")
+				d.do("RESTORE", "copy", "0", payload)
+				d.sameStreams([]string{"XINFO", "STREAM", "copy", "FULL", "COUNT", "0"}, []string{"XINFO", "GROUPS", "copy"},
+					[]string{"XRANGE", "copy", "-", "+"}, []string{"TYPE", "copy"})
+				cmds = nil
+				for range 20 {
+					cmds = append(cmds, g.command())
+				}
+				d.sameStreams(cmds...)
+				d.sameStreams([]string{"XINFO", "STREAM", "s2", "FULL", "COUNT", "0"})
+			}
+		}
+	})
+}
+
+// A stream that nothing was removed from but by approximate trims is trimmed as Redis trims
+// it: it has whole nodes.
+func TestApproximateTrimsAnswerAsRedis(t *testing.T) {
+	differential(t, func(d *differ) {
+		for i := range 1234 {
+			args := []string{"XADD", "s", "MAXLEN", "~", "350", fmt.Sprint(i + 1), "f", "v"}
+			if i > 700 {
+				args[2], args[4] = "MINID", fmt.Sprint(i-370)
+			}
+			d.do(args...)
+			d.do("XADD", "all", fmt.Sprint(i+1), "f", "v")
+		}
+		d.run(`
+XLEN s
+XINFO GROUPS s
+XRANGE s - + COUNT 1
+XTRIM all MAXLEN ~ 1200
+XTRIM all MAXLEN ~ 900 LIMIT 99
+XTRIM all MAXLEN ~ 900 LIMIT 199
+XTRIM all MINID ~ 500 LIMIT 150
+XTRIM all MINID ~ 700 LIMIT 0
+XTRIM all MINID ~ 705
+XTRIM all MINID ~ 5
+XTRIM all MAXLEN ~ 0 LIMIT 300
+XLEN all
+XTRIM all MAXLEN ~ 0
+XLEN all
+XRANGE all - +
+`)
+	})
+}
+
+// Each ID that XADD makes up is behind the last one, whatever the clock says.
+func TestMadeUpIDsRise(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	o := dialRedis(t, addr, 3)
+	last := o.do("XADD", "s", "*", "a", "b").text
+	for range 50 {
+		o.do("XADD", "s", "*", "a", "b")
+	}
+	far := o.do("XADD", "s", "99999999999999-18446744073709551615", "a", "b").text
+	o.want("$100000000000000-0", "XADD", "s", "*", "a", "b")
+	o.want("$100000000000000-1", "XADD", "s", "*", "a", "b")
+	ids := o.do("XRANGE", "s", last, "+").elems
+	if len(ids) != 54 || ids[51].elems[0].text != far {
+		t.Errorf("%d entries, %v", len(ids), ids[len(ids)-3])
+	}
+}
+
+// What a command on streams may reply with is bounded, and a large reply of a command that
+// only reads is made apart.
+func TestLargeRepliesOfStreamsAreBounded(t *testing.T) {
+	const limit = 4 << 20
+	_, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.OutputBuffer = limit })
+	o := dialRedis(t, addr, 3)
+	add := func(n int) {
+		var cmds [][]string
+		for range n {
+			cmds = append(cmds, []string{"XADD", "s", "*", "f", strings.Repeat("x", 100_000)})
+		}
+		o.doAll(cmds)
+	}
+	add(30)
+	o.want("+OK", "XGROUP", "CREATE", "s", "g", "0")
+	replies := o.doAll([][]string{{"SET", "k", "v"}, {"XRANGE", "s", "-", "+"}, {"XREAD", "STREAMS", "s", "t", "0", "0"}, {"XINFO", "STREAM", "s", "FULL", "COUNT", "0"}, {"GET", "k"}})
+	for i, n := range []int{0, 30, 2, 18, 0} {
+		if got := replies[i]; len(got.elems) != n {
+			t.Errorf("reply %d has %d elements, want %d", i, len(got.elems), n)
+		}
+	}
+	add(30)
+	for _, args := range [][]string{{"XRANGE", "s", "-", "+"}, {"XREAD", "STREAMS", "s", "0"}, {"XINFO", "STREAM", "s", "FULL", "COUNT", "0"}, {"XREADGROUP", "GROUP", "g", "c", "STREAMS", "s", ">"}} {
+		if got := o.do(args...); got.kind != '-' {
+			t.Errorf("%v replies %.100s", args, got)
+		}
+	}
+	if got := o.do("XPENDING", "s", "g"); got.elems[0].text != "0" {
+		t.Errorf("what was not replied is pending: %v", got)
+	}
+	if got := o.do("XREADGROUP", "GROUP", "g", "c", "COUNT", "30", "STREAMS", "s", ">"); len(got.elems) != 2 {
+		t.Errorf("%.100s", got)
+	}
+}

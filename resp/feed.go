@@ -1,0 +1,172 @@
+package resp
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+// What a unit does for those who wait for what it brings.
+
+// feed serves who waits for the keys of a request that has just run, within its unit.
+func (c *conn) feed(r *request) {
+	b := &c.srv.blocked
+	if b.queued.Load() == 0 || r.msg != "" || !r.cmd.mayWrite || !c.unit.Latched() {
+		return
+	}
+	args := c.args[r.first:r.last]
+	var err error
+	if c.keys, err = r.cmd.keysOf(args, c.keys[:0]); err != nil {
+		return
+	}
+	var ready [][]byte
+	for _, key := range c.call.touched {
+		if b.awaited(key) {
+			ready = append(ready, key)
+		}
+	}
+	c.call.touched = nil
+	for _, k := range c.keys {
+		if key := args[k.pos]; b.awaited(key) {
+			ready = append(ready, key)
+		}
+	}
+	// Who is served may bring something to others.
+	for i := 0; i < len(ready); i++ {
+		ready = c.feedKey(ready[i], ready)
+	}
+}
+
+// feedKey serves who waits for a key, in order, and appends the keys that this brings
+// something.
+func (c *conn) feedKey(key []byte, ready [][]byte) [][]byte {
+	b := &c.srv.blocked
+	if c.feeding == nil {
+		c.feeding = &call{unit: c.unit, srv: c.srv, conn: c}
+	}
+	x := c.feeding
+	for w := b.next(key, nil); w != nil; w = b.next(key, w) {
+		v, err := c.unit.Peek(key)
+		if err != nil || !v.Exists() && b.losers.Load() == 0 {
+			break
+		}
+		x.reply, x.start, x.cmd, x.args = &w.out, 0, w.cmd, w.args
+		if v.Type != w.typ {
+			if w.gone != nil && b.claim(w) {
+				w.gone(x, key)
+				c.fed = append(c.fed, w)
+			}
+			continue
+		}
+		if w.ready != nil && !w.ready(x, key) {
+			continue
+		}
+		if !c.canServe(w) {
+			// Everybody looks for himself: what is there must not lie there while
+			// somebody waits.
+			b.sendAway(func(w *waiter) bool {
+				return slices.ContainsFunc(w.keys, func(k []byte) bool { return string(k) == string(key) })
+			})
+			break
+		}
+		if !b.claim(w) {
+			continue
+		}
+		w.serve(x, key)
+		w.repeat, x.again = x.again, false
+		c.fed = append(c.fed, w)
+		for _, k := range w.also {
+			if b.awaited(k) {
+				ready = append(ready, k)
+			}
+		}
+	}
+	return ready
+}
+
+// canServe tells whether the unit may write to all that a waiter does, beside what it holds
+// anyhow.
+func (c *conn) canServe(w *waiter) bool {
+	if len(w.beside) > 0 && (c.call.everything || c.every) {
+		return w.at(c.routes)
+	}
+	for _, p := range w.beside {
+		if !slices.Contains(c.places, p) {
+			return false
+		}
+	}
+	return true
+}
+
+// maxMovers is how many of those who wait for a key, and write to others, a unit serves
+// itself. If it has something for more, these look for themselves.
+const maxMovers = 64
+
+// latchMore adds the places that those write to whom the unit may serve, and tells whether
+// there are any that it does not hold yet: it has to begin anew then, with all of them. While
+// it holds the latch of a key, nobody comes to wait for that.
+func (c *conn) latchMore(reqs []request) bool {
+	if !c.unit.Latched() {
+		return false
+	}
+	b := &c.srv.blocked
+	before := len(c.places)
+	var keys [][]byte
+	most := 0
+	for i := range reqs {
+		r := &reqs[i]
+		if r.msg != "" || !r.cmd.mayWrite {
+			continue
+		}
+		args := c.args[r.first:r.last]
+		refs, err := r.cmd.keysOf(args, c.keys[:0])
+		if c.keys = refs; err != nil {
+			continue
+		}
+		for _, k := range refs {
+			if b.awaited(args[k.pos]) {
+				keys = append(keys, args[k.pos])
+			}
+		}
+		most += len(args)
+	}
+	for i := 0; i < len(keys); i++ {
+		for _, w := range b.first(keys[i], min(most, maxMovers)) {
+			if !w.at(c.routes) {
+				continue
+			}
+			for j, p := range w.beside {
+				if !slices.Contains(c.places, p) {
+					c.places = append(c.places, p)
+					keys = append(keys, w.also[j])
+				}
+			}
+		}
+	}
+	return len(c.places) > before
+}
+
+// tellFed tells those whom the unit has served what became of it: once it has settled, or
+// the error, or that it is not known for another reason.
+func (c *conn) tellFed(err error, unknown string) {
+	if len(c.fed) == 0 {
+		return
+	}
+	fed := c.fed
+	c.fed = nil
+	for _, w := range fed {
+		switch {
+		case unknown != "":
+			w.end(waitFailed, unknown)
+		case err == nil && w.repeat:
+			w.end(waitAgain, "")
+		case err == nil:
+			w.end(waitServed, "")
+		case errors.Is(err, store.ErrUnknown) || errors.Is(err, store.ErrHeld):
+			w.end(waitFailed, errorText(err))
+		default: // nothing was changed
+			w.end(waitAgain, "")
+		}
+	}
+}

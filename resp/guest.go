@@ -1,0 +1,275 @@
+package resp
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// A command of another node's client that waits here is a guest: RING ENQUEUE, in front of
+// the command itself, lets it in if it is not served at once; RING AWAIT asks what has become
+// of it, and is answered when something has, or after a while; RING DEQUEUE ends it. So no
+// request of one node to another takes longer than others do, the guest keeps its place
+// meanwhile, and a connection between nodes that breaks does not cost it that.
+//
+// A guest that nobody has asked for in guestGrace is not served any more. What it was served
+// is kept for guestKept, unless it was told.
+
+const (
+	// guestSlice is how long RING AWAIT waits at most.
+	guestSlice = 10 * time.Second
+	guestGrace = time.Second
+	guestKept  = 30 * time.Second
+	// maxGuest bounds the arguments that the node keeps for a guest, in bytes.
+	maxGuest = 1 << 20
+)
+
+// What RING AWAIT and RING DEQUEUE are answered, if it is not the command's reply; no command
+// that waits replies so.
+var (
+	guestWaits = []byte("+WAITS\r\n") // it does still
+	guestLeft  = []byte("+LEFT\r\n")  // it does not, and was not served
+	guestGone  = []byte("+GONE ")     // it is not known to who says so
+)
+
+// A guest is a waiter of another node. Its fields are guarded by blocked.mu.
+type guest struct {
+	id     string
+	w      *waiter
+	answer func(Replies, error) // RING AWAIT's, if there is one
+	timer  *time.Timer
+	turn   int  // counts what the timer was set for
+	known  bool // how it has ended
+}
+
+// A visit is what RING ENQUEUE says of the command behind it.
+type visit struct {
+	id     string
+	ticket uint64
+	memo   []byte
+}
+
+// cmdRingEnqueue is RING ENQUEUE id ticket memo.
+func cmdRingEnqueue(x *call) {
+	ticket, err := strconv.ParseUint(string(x.args[3]), 10, 64)
+	memo, bad := hex.DecodeString(string(x.args[4]))
+	switch {
+	case x.conn.from == nil:
+		x.err(msgNodesOnly)
+	case err != nil || bad != nil || len(x.args[2]) == 0:
+		x.err(msgSyntax)
+	default:
+		x.conn.from.visit = visit{id: string(x.args[2]), ticket: ticket, memo: memo}
+		x.ok()
+	}
+}
+
+const msgNodesOnly = "ERR this is what nodes send each other"
+
+// host lets a guest in. It replies with guestWaits, the guest's ticket, for how long it
+// waits, in ms, who it is that says so, and the memo.
+func (f *forwarder) host(x *call, w *waiter) {
+	s := x.srv
+	if len(f.conn.in) > maxGuest {
+		x.err("ERR the arguments are too long to wait with for another node")
+		return
+	}
+	w.ticket = f.visit.ticket
+	w.place(x)
+	g := &guest{id: f.visit.id, w: w}
+	w.told = func() { s.blocked.told(g) }
+	if !s.blocked.invite(g) {
+		f.group.refused = 0
+		x.err(msgNotMine)
+		return
+	}
+	w.checkRoutes(s)
+	x.simple(fmt.Sprintf("WAITS %d %d %s %x", w.ticket, w.timeout.Milliseconds(), s.runID, w.memo))
+}
+
+// enqueues tells whether a batch asks for a guest to be let in, who keeps its arguments.
+func enqueues(batch []byte) bool { return bytes.HasPrefix(batch, enqueue) }
+
+var enqueue = []byte("*5\r\n$4\r\nRING\r\n$7\r\nENQUEUE\r\n")
+
+// invite registers a guest. It returns false if the server closes, or has one of that name.
+func (b *blocked) invite(g *guest) bool {
+	b.mu.Lock()
+	known := b.guests[g.id] != nil
+	if !known && !b.full {
+		b.guests[g.id] = g
+		b.set(g, guestGrace)
+	}
+	b.mu.Unlock()
+	if known {
+		return false
+	}
+	if b.register(g.w) {
+		return true
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.forget(g)
+	return false
+}
+
+// set has the guest's time come after d. mu is held.
+func (b *blocked) set(g *guest, d time.Duration) {
+	if g.timer != nil {
+		g.timer.Stop()
+	}
+	g.turn++
+	turn := g.turn
+	g.timer = time.AfterFunc(d, func() { b.overdue(g, turn) })
+}
+
+// forget ends a guest. mu is held.
+func (b *blocked) forget(g *guest) {
+	if g.timer != nil {
+		g.timer.Stop()
+	}
+	g.turn++
+	if b.guests[g.id] == g {
+		delete(b.guests, g.id)
+	}
+}
+
+// overdue is called when the guest's time has come: who asks is told that it waits still, or
+// nobody has asked in time.
+func (b *blocked) overdue(g *guest, turn int) {
+	b.mu.Lock()
+	if g.turn != turn {
+		b.mu.Unlock()
+		return
+	}
+	answer := g.answer
+	switch {
+	case g.w.state == waitClaimed && !g.known: // it is being served
+		b.set(g, guestGrace)
+		answer = nil
+	case answer != nil:
+		g.answer = nil
+		b.set(g, guestGrace)
+	default:
+		b.take(g.w, waitOver)
+		b.forget(g)
+	}
+	b.mu.Unlock()
+	if answer != nil {
+		respond(answer, guestWaits)
+	}
+}
+
+// over tells whether the waiter has ended.
+func (w *waiter) over() bool {
+	select {
+	case <-w.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// told is told that the guest's wait has ended.
+func (b *blocked) told(g *guest) {
+	b.mu.Lock()
+	answer := g.answer
+	g.answer, g.known = nil, true
+	if answer != nil {
+		b.forget(g)
+	} else if b.guests[g.id] == g {
+		b.set(g, guestKept)
+	}
+	b.mu.Unlock()
+	if answer != nil {
+		respond(answer, g.w.result())
+	}
+}
+
+// result is what is told of a wait that has ended.
+func (w *waiter) result() []byte {
+	switch w.how {
+	case waitServed:
+		return w.out.buf
+	case waitFailed:
+		w.out.buf = w.out.buf[:0]
+		w.out.err(w.msg)
+		return w.out.buf
+	}
+	return guestLeft
+}
+
+// respond answers a request with one reply.
+func respond(answer func(Replies, error), reply []byte) {
+	answer(Replies{Bytes: reply, Ends: []int{len(reply)}}, nil)
+}
+
+// cmdRingAwait is RING AWAIT id.
+func cmdRingAwait(x *call) { x.askGuest(false) }
+
+// cmdRingDequeue is RING DEQUEUE id.
+func cmdRingDequeue(x *call) { x.askGuest(true) }
+
+// askGuest has the answer given once nothing refers to the request any more.
+func (x *call) askGuest(leave bool) {
+	f := x.conn.from
+	if f == nil || len(f.group.batches) != 1 || f.group.batches[0].Requests != 1 {
+		x.err(msgNodesOnly)
+		return
+	}
+	id, slice := string(x.args[2]), f.patience(&request{}, guestSlice)
+	s := x.srv
+	f.parked = func(answer func(Replies, error)) { s.blocked.ask(s, id, slice, leave, answer) }
+}
+
+// ask answers what has become of a guest: at once if something has, or if it is to leave,
+// else when something does, or after slice.
+func (b *blocked) ask(s *Server, id string, slice time.Duration, leave bool, answer func(Replies, error)) {
+	b.mu.Lock()
+	g := b.guests[id]
+	var before func(Replies, error)
+	var said []byte
+	switch {
+	case g == nil:
+		said = append(append(said, guestGone...), s.runID+"\r\n"...)
+	case g.w.over():
+		b.forget(g)
+		said = g.w.result()
+	case leave && b.take(g.w, waitOver):
+		before, g.answer = g.answer, nil
+		b.forget(g)
+		said = guestLeft
+	default:
+		before, g.answer = g.answer, answer
+		b.set(g, slice)
+	}
+	b.mu.Unlock()
+	if before != nil {
+		respond(before, guestWaits)
+	}
+	if said != nil {
+		respond(answer, said)
+	}
+}
+
+// SendBack sends all back that wait here for other nodes' clients, and lets nobody else in:
+// for a node that ends.
+func (s *Server) SendBack() {
+	b := &s.blocked
+	b.mu.Lock()
+	b.full = true
+	b.mu.Unlock()
+	b.sendAway(func(w *waiter) bool { return true })
+}
+
+// end has nothing run on when the server has closed.
+func (b *blocked) end() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, g := range b.guests {
+		b.take(g.w, waitOver)
+		b.forget(g)
+	}
+}

@@ -1,0 +1,235 @@
+package resp
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+// Key events: what happens to keys is told on channels, as Redis' notify-keyspace-events
+// says. Commands note events with their unit (store.Unit.Note). Once its commit has settled
+// they come here, in the order of commits, and go to the clients of this node and to all
+// other nodes.
+//
+// Invariants:
+//
+//   - A reply leaves after all nodes that seem to be there have the events of its write, but
+//     for one that has not answered for eventPatience. So whatever becomes of this node
+//     afterwards, no event of an acknowledged write is lost with it.
+//   - Commits are numbered, over all nodes alike. Who gets a number that does not follow has
+//     missed something, and tells its clients so; likewise who hears no more of a node that
+//     has not said that it ends.
+
+// keyEvents are what a server makes of the events of its store, and of those of others.
+type keyEvents struct {
+	srv *Server
+	own atomic.Uint32 // store.EventClass that this node was told to tell
+
+	mu      sync.Mutex // comes after that of the store's events
+	others  map[string]store.EventClass
+	all     store.EventClass // own and others
+	lines   map[string]*eventLine
+	origins map[string]*eventOrigin
+	number  uint64 // of the last commit
+	ended   bool
+	sending sync.WaitGroup // goroutines of lines
+
+	// What tells clients of this node.
+	telling sync.Mutex // comes after mu
+	mailing mailing
+	channel []byte
+}
+
+func (e *keyEvents) init(s *Server) {
+	e.srv = s
+	e.others = make(map[string]store.EventClass)
+	e.lines = make(map[string]*eventLine)
+	e.origins = make(map[string]*eventOrigin)
+	s.store.SetEventSink(e.take)
+}
+
+// setOwn is CONFIG SET notify-keyspace-events. It returns when all nodes that seem to be
+// there know, or have not answered for long.
+func (e *keyEvents) setOwn(c store.EventClass) {
+	e.mu.Lock()
+	before := e.own.Swap(uint32(c))
+	e.applyLocked()
+	var known []<-chan struct{}
+	if uint32(c) != before {
+		for _, l := range e.lines {
+			known = append(known, l.announce())
+		}
+	}
+	e.mu.Unlock()
+	timeout := time.NewTimer(eventPatience)
+	defer timeout.Stop()
+	for _, ch := range known {
+		select {
+		case <-ch:
+		case <-timeout.C:
+			return
+		case <-e.srv.stop:
+			return
+		}
+	}
+}
+
+// setOther notes what another node wants to know.
+func (e *keyEvents) setOther(node string, c store.EventClass) {
+	if e.others[node] == c {
+		return
+	}
+	e.others[node] = c
+	if c == 0 {
+		delete(e.others, node)
+	}
+	e.applyLocked()
+}
+
+// applyLocked has the store note what any node wants to know, nothing where that is told by
+// no channel, and keeps lines to the other nodes for as long as one does.
+func (e *keyEvents) applyLocked() {
+	c := store.EventClass(e.own.Load())
+	for _, other := range e.others {
+		c |= other
+	}
+	e.all = c
+	if c&(store.EventByKey|store.EventByName) == 0 {
+		c = 0
+	}
+	e.relinkLocked(e.srv.routes.Load())
+	e.srv.store.WantEvents(c)
+}
+
+// relink goes by new routes.
+func (e *keyEvents) relink(r *Routes) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.relinkLocked(r)
+	for node := range e.others {
+		if _, known := r.Nodes[node]; !known {
+			delete(e.others, node)
+			e.applyLocked()
+		}
+	}
+	for node, o := range e.origins {
+		if o.goneAt == 0 && !r.hasPeer(node) {
+			o.goneAt = max(e.srv.clock(), 1)
+		}
+	}
+}
+
+// look is called once a second, and gives up nodes that have gone without a word.
+func (e *keyEvents) look() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for node, o := range e.origins {
+		if o.goneAt == 0 || e.srv.clock()-o.goneAt < 2*eventPatience {
+			continue
+		}
+		delete(e.origins, node)
+		if !o.over {
+			e.reportGap(node)
+		}
+	}
+}
+
+func (e *keyEvents) relinkLocked(r *Routes) {
+	if r == nil || e.ended {
+		return
+	}
+	for _, peer := range r.peers {
+		l := e.lines[peer.ID]
+		if l == nil && e.all != 0 {
+			l = newEventLine(e, peer.ID)
+			e.lines[peer.ID] = l
+			e.sending.Add(1)
+			go l.run()
+		}
+		if l != nil {
+			l.link = peer
+		}
+	}
+	for node, l := range e.lines {
+		if !r.hasPeer(node) {
+			l.end()
+			delete(e.lines, node)
+		}
+	}
+}
+
+func (r *Routes) hasPeer(node string) bool {
+	return slices.ContainsFunc(r.peers, func(p *Route) bool { return p.ID == node })
+}
+
+// take implements store.EventSink.
+func (e *keyEvents) take(events []byte, done func()) (waits bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.number++
+	e.tell(events)
+	n := &eventCommit{number: e.number, text: events, done: done}
+	for _, l := range e.lines {
+		if l.add(n) {
+			waits = true
+		}
+	}
+	return waits
+}
+
+// tell publishes events to the clients of this node. The caller holds mu.
+func (e *keyEvents) tell(events []byte) {
+	if e.srv.pubsub.n.Load() == 0 {
+		return
+	}
+	e.telling.Lock()
+	defer e.telling.Unlock()
+	_ = store.EachEvent(events, func(_ store.EventClass, name, key []byte) {
+		if e.all&store.EventByKey != 0 {
+			e.channel = append(append(e.channel[:0], "__keyspace@0__:"...), key...)
+			e.srv.pubsub.deliver(&e.mailing, subChannel, e.channel, name)
+		}
+		if e.all&store.EventByName != 0 {
+			e.channel = append(append(e.channel[:0], eventChannel...), name...)
+			e.srv.pubsub.deliver(&e.mailing, subChannel, e.channel, key)
+		}
+	})
+	e.mailing.kick()
+}
+
+// eventChannel is what the channel of an event begins with.
+const eventChannel = "__keyevent@0__:"
+
+// reportGap tells all clients of this node that listen to key events that some of a node may
+// be missing: on a channel that they need not have subscribed to.
+func (e *keyEvents) reportGap(node string) {
+	e.srv.log.Warn("key events of a node may be missing", "node", node)
+	e.telling.Lock()
+	defer e.telling.Unlock()
+	e.srv.pubsub.warn(&e.mailing, eventChannel+"gap", node)
+	e.mailing.kick()
+}
+
+// close ends the lines, when there are no clients any more, and waits for them.
+func (e *keyEvents) close() {
+	e.mu.Lock()
+	e.ended = true
+	for node, l := range e.lines {
+		l.sayEnd = true
+		l.end()
+		delete(e.lines, node)
+	}
+	e.mu.Unlock()
+	e.sending.Wait()
+}
+
+func (s *Server) parseEventSetting(value string) (func(), string) {
+	c, ok := parseEvents(value)
+	if !ok {
+		return nil, "Invalid event class character. Use 'Ag$lshzxeKEtmdn'."
+	}
+	return func() { s.keyEvents.setOwn(c) }, ""
+}

@@ -1,0 +1,248 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// A listener notes what a client hears that has subscribed to all key events, or to other
+// patterns.
+type listener struct {
+	client *redis.Client
+	pubsub *redis.PubSub
+	done   sync.WaitGroup
+
+	mu    sync.Mutex
+	heard map[string]int // channel and message
+	order []string
+}
+
+func (c *virtualCluster) listen(id string, patterns ...string) *listener {
+	c.t.Helper()
+	l := &listener{client: c.client(id), heard: make(map[string]int)}
+	l.pubsub = l.client.PSubscribe(context.Background(), patterns...)
+	for range patterns {
+		if _, err := l.pubsub.Receive(context.Background()); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	l.done.Go(func() {
+		for {
+			m, err := l.pubsub.ReceiveMessage(context.Background())
+			if err != nil {
+				return
+			}
+			l.mu.Lock()
+			l.heard[m.Channel+" "+m.Payload]++
+			l.order = append(l.order, m.Channel+" "+m.Payload)
+			l.mu.Unlock()
+		}
+	})
+	return l
+}
+
+func (l *listener) times(what string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.heard[what]
+}
+
+func (l *listener) close() {
+	_ = l.pubsub.Close()
+	_ = l.client.Close()
+	l.done.Wait()
+}
+
+// notices has all nodes tell events, by way of one of them.
+func (c *virtualCluster) notices(id, classes string) {
+	c.t.Helper()
+	client := c.client(id)
+	defer func() { _ = client.Close() }()
+	if err := client.ConfigSet(context.Background(), "notify-keyspace-events", classes).Err(); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// Whoever has subscribed, through any node, hears of each acknowledged write once, whichever
+// node has made it, while nodes join, leave and crash.
+func TestEventsOfAcknowledgedWritesAreHeardOnce(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
+		c.backed()
+		c.notices("a", "E$")
+		listeners := map[string]*listener{"a": c.listen("a", "__keyevent@0__:set", "__keyevent@0__:gap"), "c": c.listen("c", "__key*")}
+		ctx, cancel := context.WithCancel(context.Background())
+		var writers sync.WaitGroup
+		var mu sync.Mutex
+		acknowledged, failed := make(map[string]bool), 0
+		for _, id := range []string{"a", "c"} {
+			client := c.client(id)
+			writers.Go(func() {
+				defer func() { _ = client.Close() }()
+				for i := 0; ctx.Err() == nil; i++ {
+					key := fmt.Sprint(id, i)
+					err := client.Set(context.Background(), key, i, 0).Err()
+					mu.Lock()
+					if err == nil {
+						acknowledged[key] = true
+					} else {
+						failed++
+					}
+					mu.Unlock()
+					time.Sleep(3 * time.Millisecond)
+				}
+			})
+		}
+		time.Sleep(time.Second)
+		c.start("d", "a", "c")
+		time.Sleep(3 * time.Second)
+		c.crash("b")
+		time.Sleep(8 * time.Second)
+		c.start("b", "a", "c")
+		time.Sleep(3 * time.Second)
+		ctxLeave, cancelLeave := context.WithTimeout(context.Background(), time.Minute)
+		if err := c.nodes["d"].Leave(ctxLeave); err != nil {
+			t.Error(err)
+		}
+		cancelLeave()
+		c.stop("d")
+		time.Sleep(3 * time.Second)
+		cancel()
+		writers.Wait()
+		time.Sleep(time.Second)
+		if len(acknowledged) < 1000 || failed > 5 {
+			t.Errorf("%d writes were acknowledged, %d failed", len(acknowledged), failed)
+		}
+		for id, l := range listeners {
+			for key := range acknowledged {
+				if n := l.times("__keyevent@0__:set " + key); n != 1 {
+					t.Errorf("through %s: %s was told %d times", id, key, n)
+				}
+			}
+			// What b has done last, and nobody was told that it is, may be missing.
+			if n := l.times("__keyevent@0__:gap b"); n != 1 {
+				t.Errorf("through %s: %d gaps of b", id, n)
+			}
+			for what, n := range l.heard {
+				if strings.HasPrefix(what, "__keyevent@0__:gap") && what != "__keyevent@0__:gap b" {
+					t.Errorf("through %s: %s, %d times", id, what, n)
+				}
+			}
+			l.close()
+		}
+		t.Logf("%d writes were acknowledged, %d failed", len(acknowledged), failed)
+		c.close()
+	})
+}
+
+// A node that stands still is not waited for, and says afterwards that it has missed some.
+func TestAGapInEventsIsReported(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) {
+			if cfg.ID == "w" {
+				cfg.Role = RoleProxy
+			}
+		})
+		c.three()
+		c.start("w", "a")
+		time.Sleep(3 * time.Second)
+		c.notices("w", "KEA")
+		l := c.listen("w", "__keyspace@0__:*")
+		client, key := c.client("a"), c.ownKey("a")
+		set := func(n int) (took time.Duration) {
+			began := time.Now()
+			if err := client.Set(context.Background(), key, n, 0).Err(); err != nil {
+				t.Error(err)
+			}
+			return time.Since(began)
+		}
+		if set(1); l.times("__keyspace@0__:"+key+" set") != 1 {
+			time.Sleep(time.Second)
+		}
+		c.net.Freeze(c.nodes["w"].ip, true)
+		if took := set(2); took < time.Second || took > 2*time.Second+100*time.Millisecond {
+			t.Errorf("a write whose event one node does not confirm took %v", took)
+		}
+		if took := set(3); took > 100*time.Millisecond {
+			t.Errorf("the next write took %v", took)
+		}
+		c.net.Freeze(c.nodes["w"].ip, false)
+		time.Sleep(3 * time.Second)
+		set(4)
+		time.Sleep(time.Second)
+		if n := l.times("__keyevent@0__:gap a"); n != 1 {
+			t.Errorf("%d gaps: %v", n, l.order)
+		}
+		if last := l.order[len(l.order)-1]; last != "__keyspace@0__:"+key+" set" {
+			t.Errorf("the last was %s", last)
+		}
+		l.close()
+		_ = client.Close()
+		c.close()
+	})
+}
+
+// A message reaches everybody who has subscribed before it was sent, through any node, even
+// one without keys; it is counted, and messages of one client come in order.
+func TestMessagesReachTheWholeCluster(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) {
+			if cfg.ID == "w" {
+				cfg.Role = RoleProxy
+			}
+		})
+		c.three()
+		c.start("w", "a")
+		time.Sleep(3 * time.Second)
+		var listeners []*listener
+		ids := c.running()
+		for _, id := range ids {
+			listeners = append(listeners, c.listen(id, "news*"))
+		}
+		for _, id := range ids {
+			client := c.client(id)
+			for i := range 50 {
+				if n, err := client.Publish(t.Context(), "news", fmt.Sprint(id, i)).Result(); int(n) != len(ids) || err != nil {
+					t.Fatalf("through %s: %d, %v", id, n, err)
+				}
+			}
+			pipe := client.Pipeline()
+			for i := range 50 {
+				pipe.Publish(t.Context(), "news", fmt.Sprint(id, 50+i))
+			}
+			if _, err := pipe.Exec(t.Context()); err != nil {
+				t.Error(err)
+			}
+			_ = client.Close()
+		}
+		time.Sleep(time.Second)
+		for i, l := range listeners {
+			at := 0
+			for _, id := range ids {
+				for n := range 100 {
+					if want := fmt.Sprint("news ", id, n); at >= len(l.order) || l.order[at] != want {
+						t.Fatalf("%s misses %s", ids[i], want)
+					}
+					at++
+				}
+			}
+			l.close()
+		}
+		// Nobody waits for long for a node that stands still.
+		c.net.Freeze(c.nodes["b"].ip, true)
+		client := c.client("w")
+		began := time.Now()
+		if err := client.Publish(t.Context(), "news", "x").Err(); err != nil || time.Since(began) > 2*time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		c.net.Freeze(c.nodes["b"].ip, false)
+		_ = client.Close()
+		c.close()
+	})
+}

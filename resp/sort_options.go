@@ -1,0 +1,70 @@
+package resp
+
+// sortOptions are what SORT is asked for.
+type sortOptions struct {
+	by          sortPattern
+	unsorted    bool // BY something that names nothing: the order is that of the collection
+	get         []sortPattern
+	from, count int64 // LIMIT; a negative count is no limit
+	desc, alpha bool
+	store       []byte // nil: the elements are the reply
+	// far: patterns name keys that may lie anywhere.
+	far bool
+}
+
+// parseSort returns the options, or an error reply.
+func (x *call) parseSort(readonly bool) (o sortOptions, msg string) {
+	o.count = -1
+	for args := x.args[2:]; len(args) > 0; args = args[1:] {
+		left := len(args) - 1
+		switch word := args[0]; {
+		case equalFold(word, "asc"):
+			o.desc = false
+		case equalFold(word, "desc"):
+			o.desc = true
+		case equalFold(word, "alpha"):
+			o.alpha = true
+		case equalFold(word, "limit") && left >= 2:
+			var ok1, ok2 bool
+			o.from, ok1 = parseInt(args[1])
+			o.count, ok2 = parseInt(args[2])
+			if !ok1 || !ok2 {
+				return o, msgNotInteger
+			}
+			args = args[2:]
+		case equalFold(word, "store") && left >= 1 && !readonly:
+			o.store = args[1]
+			args = args[1:]
+		case equalFold(word, "by") && left >= 1:
+			o.by = parseSortPattern(args[1])
+			o.unsorted = o.unsorted || !o.by.names
+			if msg := x.reaches(&o, &o.by, "BY"); msg != "" {
+				return o, msg
+			}
+			args = args[1:]
+		case equalFold(word, "get") && left >= 1:
+			p := parseSortPattern(args[1])
+			if msg := x.reaches(&o, &p, "GET"); msg != "" {
+				return o, msg
+			}
+			o.get = append(o.get, p)
+			args = args[1:]
+		default:
+			return o, msgSyntax
+		}
+	}
+	return o, ""
+}
+
+// reaches returns an error reply if a pattern may name keys that are not this node's. Redis
+// Cluster says the same of all that name keys, and of GET #.
+func (x *call) reaches(o *sortOptions, p *sortPattern, option string) string {
+	if !p.names || p.near(x.unit, x.args[1]) {
+		return ""
+	}
+	if x.srv.settings.strictSlots.Load() || !x.srv.servesAll() {
+		return "ERR " + option + " option of SORT denied in cluster mode."
+	}
+	o.far = true
+	return ""
+}

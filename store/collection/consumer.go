@@ -1,0 +1,132 @@
+package collection
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+)
+
+// A Consumer is one of a group.
+type Consumer struct {
+	Name []byte
+	// Seen is when it last asked for anything, in ms since 1970.
+	Seen int64
+	// Pending is how many entries are with it.
+	Pending int64
+
+	changed bool
+}
+
+func (c *Consumer) append(dst []byte) []byte {
+	return binary.AppendUvarint(binary.AppendVarint(dst, c.Seen), uint64(c.Pending))
+}
+
+func (c *Consumer) parse(b []byte) error {
+	r := numbers{b: b}
+	c.Seen, c.Pending = r.varint(), int64(r.uvarint())
+	return r.err
+}
+
+// consumerKey returns the sub key of a consumer.
+func (g *Group) consumerKey(name []byte) []byte {
+	return append(prefixed([]byte{kindConsumer}, g.name), name...)
+}
+
+// Consumer returns a consumer, or nil if there is none of that name.
+func (g *Group) Consumer(name []byte) (*Consumer, error) {
+	if c, ok := g.consumers[string(name)]; ok {
+		return c, nil
+	}
+	if g.Consumers == 0 {
+		return nil, nil
+	}
+	s := g.s
+	value, ok, err := s.unit.Element(s.key, &s.v, g.consumerKey(name))
+	if err != nil {
+		return nil, err
+	}
+	var c *Consumer
+	if ok {
+		c = &Consumer{Name: slices.Clone(name)}
+		if err := c.parse(value); err != nil {
+			return nil, err
+		}
+	}
+	g.know(name, c)
+	return c, nil
+}
+
+func (g *Group) know(name []byte, c *Consumer) {
+	if g.consumers == nil {
+		g.consumers = make(map[string]*Consumer)
+	}
+	g.consumers[string(name)] = c
+}
+
+// CreateConsumer makes a consumer that does not exist.
+func (g *Group) CreateConsumer(name []byte, now int64) *Consumer {
+	c := &Consumer{Name: slices.Clone(name), Seen: now, changed: true}
+	g.know(name, c)
+	g.Consumers++
+	g.changed = true
+	g.grown += consumerSize
+	return c
+}
+
+// Serve returns the consumer that asks for something now, which it creates if it is missing.
+func (g *Group) Serve(name []byte, now int64) (*Consumer, error) {
+	c, err := g.Consumer(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case c == nil:
+		return g.CreateConsumer(name, now), nil
+	}
+	c.Seen, c.changed = now, true
+	return c, nil
+}
+
+// RemoveConsumer removes a consumer, and what is pending with it.
+func (g *Group) RemoveConsumer(c *Consumer) error {
+	s := g.s
+	if c.Pending > 0 {
+		owned := g.ownedPrefix(c.Name)
+		it := s.unit.Elements(s.key, &s.v, owned, prefixEnd(owned), false)
+		for it.Next() {
+			id, ok := lastID(it.Sub())
+			if !ok {
+				return errors.Join(errStream, it.Close())
+			}
+			s.unit.RemoveElement(s.key, &s.v, g.pendingKey(id))
+		}
+		if err := it.Close(); err != nil {
+			return err
+		}
+		s.removePrefix(owned)
+	}
+	s.unit.RemoveElement(s.key, &s.v, g.consumerKey(c.Name))
+	g.know(c.Name, nil)
+	g.Consumers--
+	g.Pending -= c.Pending
+	g.changed = true
+	g.grown -= consumerSize + c.Pending*pendingSize
+	return nil
+}
+
+// AllConsumers returns all consumers in the order of their names.
+func (g *Group) AllConsumers() (all []*Consumer, err error) {
+	if g.Consumers == 0 {
+		return nil, nil
+	}
+	s := g.s
+	prefix := prefixed([]byte{kindConsumer}, g.name)
+	it := s.unit.Elements(s.key, &s.v, prefix, prefixEnd(prefix), false)
+	for it.Next() {
+		c := &Consumer{Name: slices.Clone(it.Sub()[len(prefix):])}
+		if err := c.parse(it.Value()); err != nil {
+			return nil, errors.Join(err, it.Close())
+		}
+		all = append(all, c)
+	}
+	return all, it.Close()
+}

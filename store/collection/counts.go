@@ -1,0 +1,334 @@
+package collection
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+// What rank a member of a large sorted set has is known from counts. On level 1 they are of
+// blocks of members that follow each other, on the next one of blocks of those, and so on, as
+// in a counted B-tree (Knuth, The Art of Computer Programming 3, 6.2.3). A block lies under
+//
+//	'c' | level 1 B | rank key of its end
+//
+// and says how many blocks of the level below it has, or members on level 1, and how many
+// members in all, each as a uvarint. It has what is greater than the end of the block before
+// and not greater than its own; the last of a level ends at lastEnd. Each end of a level is
+// one of the level below, too.
+//
+// To find and to write a block for each change would take longer than the change. So changes
+// go into a log in the header, and when that is full into the counts: sorted, those of one
+// block together. Who looks for a rank adds what the log says.
+
+const (
+	kindCount = 'c'
+	// maxLevels is more than any number of members needs.
+	maxLevels = 16
+)
+
+// A shape is how large what counts are made of may be. It is no part of the format.
+type shape struct {
+	// maxBlock is from how much on a block is parted, into blocks of fillBlock.
+	maxBlock, fillBlock int64
+	// countFrom is from how many members on there are counts.
+	countFrom int64
+	// maxLog is how long the log gets, in bytes.
+	maxLog int
+}
+
+var usualShape = shape{maxBlock: 512, fillBlock: 256, countFrom: 1024, maxLog: 512}
+
+func (z *ZSet) shape() *shape {
+	if z.oddShape != nil {
+		return z.oddShape
+	}
+	return &usualShape
+}
+
+// lastEnd sorts behind all rank keys.
+var lastEnd = []byte{0xff, 0xff}
+
+// A countChange is one of how many members, and blocks, there are somewhere.
+type countChange struct {
+	at                []byte // a rank key, or the end of a block of the level below
+	children, members int64
+	// gone: the block of the level below is no more, or ends at to now; whatever ended at the
+	// same place has to end there.
+	gone bool
+	to   []byte
+}
+
+// note puts a change into the log.
+func (z *ZSet) note(key []byte, gone bool) {
+	z.changed = true
+	if z.levels == 0 {
+		return
+	}
+	n := uint64(len(key)) << 1
+	if gone {
+		n |= 1
+	}
+	z.log = append(binary.AppendUvarint(z.log, n), key...)
+	z.known = false
+}
+
+// logged returns the changes that the log has, in order.
+func (z *ZSet) logged() ([]countChange, error) {
+	if z.known {
+		return z.pending, nil
+	}
+	z.pending = z.pending[:0]
+	for b := z.log; len(b) > 0; {
+		n, w := binary.Uvarint(b)
+		if w <= 0 || n>>1 > uint64(len(b)-w) {
+			return nil, errZSet
+		}
+		end := w + int(n>>1)
+		c := countChange{at: b[w:end:end], children: 1, members: 1}
+		if n&1 != 0 {
+			c.children, c.members = -1, -1
+		}
+		z.pending = append(z.pending, c)
+		b = b[end:]
+	}
+	slices.SortFunc(z.pending, func(a, b countChange) int { return bytes.Compare(a.at, b.at) })
+	z.known = true
+	return z.pending, nil
+}
+
+// appendEnd appends the sub key of a block.
+func appendEnd(dst []byte, level int64, end []byte) []byte {
+	return append(append(dst, kindCount, byte(level)), end...)
+}
+
+func blockOf(value []byte) (children, members int64, err error) {
+	c, w := binary.Uvarint(value)
+	if w <= 0 {
+		return 0, 0, errZSet
+	}
+	m, w := binary.Uvarint(value[w:])
+	if w <= 0 {
+		return 0, 0, errZSet
+	}
+	return int64(c), int64(m), nil
+}
+
+func (z *ZSet) putBlock(level int64, end []byte, children, members int64) {
+	t := &z.table
+	t.sub = appendEnd(t.sub[:0], level, end)
+	t.form = binary.AppendUvarint(binary.AppendUvarint(t.form[:0], uint64(children)), uint64(members))
+	t.unit.SetElement(t.key, &t.v, t.sub, t.form)
+}
+
+func (z *ZSet) removeBlock(level int64, end []byte) {
+	t := &z.table
+	t.sub = appendEnd(t.sub[:0], level, end)
+	t.unit.RemoveElement(t.key, &t.v, t.sub)
+}
+
+// blocks goes over the blocks of a level that end behind a place.
+func (z *ZSet) blocks(level int64, behind []byte) *store.Elements {
+	from := appendEnd(nil, level, behind)
+	if behind != nil {
+		from = append(from, 0)
+	}
+	return z.table.unit.Elements(z.table.key, &z.table.v, from, []byte{kindCount, byte(level) + 1}, false)
+}
+
+// settle sees to it that there are counts if there are many members, and that the log is
+// short.
+func (z *ZSet) settle() error {
+	switch {
+	case z.levels == 0 && z.count >= z.shape().countFrom:
+		return z.countAll()
+	case z.levels > 0 && len(z.log) > z.shape().maxLog:
+		return z.fold()
+	}
+	return nil
+}
+
+// countAll makes the counts.
+func (z *ZSet) countAll() error {
+	z.levels = 1
+	pieces, err := z.part(1, nil, lastEnd, z.count, z.count)
+	z.tops = pieces
+	if err != nil {
+		return err
+	}
+	return z.grow()
+}
+
+// grow adds levels until the highest has few blocks.
+func (z *ZSet) grow() error {
+	for z.tops > z.shape().maxBlock {
+		z.levels++
+		pieces, err := z.part(z.levels, nil, lastEnd, z.tops, z.count)
+		if err != nil {
+			return err
+		}
+		z.tops = pieces
+	}
+	return nil
+}
+
+// shrink removes levels of one block, and all counts where few members are left.
+func (z *ZSet) shrink() error {
+	t := &z.table
+	if z.count < z.shape().countFrom/4 {
+		t.unit.RemoveElements(t.key, &t.v, []byte{kindCount}, []byte{kindCount + 1})
+		z.levels, z.tops = 0, 0
+		return nil
+	}
+	for z.levels > 1 && z.tops == 1 {
+		t.sub = appendEnd(t.sub[:0], z.levels, lastEnd)
+		value, ok, err := t.unit.Element(t.key, &t.v, t.sub)
+		if err != nil || !ok {
+			return cmp.Or(err, errZSet)
+		}
+		if z.tops, _, err = blockOf(value); err != nil {
+			return err
+		}
+		z.removeBlock(z.levels, lastEnd)
+		z.levels--
+	}
+	return nil
+}
+
+// fold moves the log into the counts.
+func (z *ZSet) fold() error {
+	changes, err := z.logged()
+	if err != nil {
+		return err
+	}
+	changes = slices.Clone(changes)
+	for level := int64(1); level <= z.levels && len(changes) > 0; level++ {
+		if changes, err = z.foldInto(level, changes); err != nil {
+			return err
+		}
+	}
+	for _, c := range changes {
+		z.tops += c.children
+	}
+	z.log, z.known = nil, false
+	if err := z.grow(); err != nil {
+		return err
+	}
+	return z.shrink()
+}
+
+// foldInto changes the blocks of a level and returns what that changes for the next.
+func (z *ZSet) foldInto(level int64, changes []countChange) (above []countChange, err error) {
+	it := z.blocks(level, nil)
+	defer func() { err = cmp.Or(err, it.Close()) }()
+	var sub []byte
+	for len(changes) > 0 {
+		sub = appendEnd(sub[:0], level, changes[0].at)
+		if !it.Seek(sub) {
+			return nil, errZSet
+		}
+		up := countChange{at: slices.Clone(it.Sub()[2:])}
+		children, members, err := blockOf(it.Value())
+		if err != nil {
+			return nil, err
+		}
+		end := up.at
+		for len(changes) > 0 && bytes.Compare(changes[0].at, up.at) <= 0 {
+			c := &changes[0]
+			children += c.children
+			members += c.members
+			up.members += c.members
+			if c.gone && bytes.Equal(c.at, up.at) {
+				up.gone, up.to, end = true, c.to, c.to
+			}
+			changes = changes[1:]
+		}
+		if children < 0 || members < 0 {
+			return nil, errZSet
+		}
+		switch last := bytes.Equal(up.at, lastEnd); {
+		case children == 0 && !last:
+			z.removeBlock(level, up.at)
+			up.gone, up.children = true, -1
+			if up.to, err = z.endBefore(level, up.at); err != nil {
+				return nil, err
+			}
+		default:
+			if up.gone {
+				z.removeBlock(level, up.at)
+			}
+			if children <= z.shape().maxBlock {
+				z.putBlock(level, end, children, members)
+				break
+			}
+			before, err := z.endBefore(level, end)
+			if err != nil {
+				return nil, err
+			}
+			pieces, err := z.part(level, before, end, children, members)
+			if err != nil {
+				return nil, err
+			}
+			up.children = pieces - 1
+		}
+		above = append(above, up)
+	}
+	return above, nil
+}
+
+// endBefore returns the end of the block before one that ends somewhere; nil if there is
+// none.
+func (z *ZSet) endBefore(level int64, end []byte) ([]byte, error) {
+	t := &z.table
+	it := t.unit.Elements(t.key, &t.v, appendEnd(nil, level, nil), appendEnd(nil, level, end), true)
+	var before []byte
+	if it.Next() {
+		before = slices.Clone(it.Sub()[2:])
+	}
+	return before, it.Close()
+}
+
+// part makes of what lies behind one place and up to another, the end of a block, as many
+// blocks as it needs, and returns how many.
+func (z *ZSet) part(level int64, before, end []byte, children, members int64) (pieces int64, err error) {
+	t := &z.table
+	var it *store.Elements
+	if level > 1 {
+		it = z.blocks(level-1, before)
+	} else {
+		it = t.unit.Elements(t.key, &t.v, z.behind(before), []byte{kindScore + 1}, false)
+	}
+	pieces = 1
+	n, m := int64(0), int64(0)
+	for children > z.shape().fillBlock+z.shape().fillBlock/2 && it.Next() {
+		key, of := it.Sub()[1:], int64(1)
+		if level > 1 {
+			key = key[1:]
+			if _, of, err = blockOf(it.Value()); err != nil {
+				break
+			}
+		}
+		n++
+		m += of
+		if n == z.shape().fillBlock {
+			z.putBlock(level, key, n, m)
+			children, members = children-n, members-m
+			n, m = 0, 0
+			pieces++
+		}
+	}
+	z.putBlock(level, end, children, members)
+	return pieces, cmp.Or(err, it.Close())
+}
+
+// behind returns the sub key of the first place in the order of scores behind a rank key,
+// or of the first of all.
+func (z *ZSet) behind(key []byte) []byte {
+	if key == nil {
+		return append([]byte{kindScore}, z.low...)
+	}
+	return append(append([]byte{kindScore}, key...), 0)
+}

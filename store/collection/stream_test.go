@@ -1,0 +1,347 @@
+package collection
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/rdb"
+)
+
+// A streamModel is what a stream should be.
+type streamModel struct {
+	ids        []ID
+	values     map[ID]string
+	last       ID
+	maxDeleted ID
+	added      uint64
+	groups     map[string]*groupModel
+}
+
+type groupModel struct {
+	last      ID
+	consumers map[string]int64 // when they were seen
+	pending   map[ID]Pending
+}
+
+func (m *streamModel) String() string {
+	var b strings.Builder
+	first := ID{}
+	if len(m.ids) > 0 {
+		first = m.ids[0]
+	}
+	fmt.Fprintf(&b, "last %v first %v deleted %v added %d\n", m.last, first, m.maxDeleted, m.added)
+	for _, id := range m.ids {
+		fmt.Fprintf(&b, "%v %s\n", id, m.values[id])
+	}
+	for _, name := range sortedKeys(m.groups) {
+		g := m.groups[name]
+		fmt.Fprintf(&b, "group %s last %v\n", name, g.last)
+		for _, id := range sortedIDs(g.pending) {
+			p := g.pending[id]
+			fmt.Fprintf(&b, " %v %d %d %s\n", p.ID, p.Time, p.Count, p.Consumer)
+		}
+		for _, c := range sortedKeys(g.consumers) {
+			fmt.Fprintf(&b, " consumer %s seen %d\n", c, g.consumers[c])
+			for _, id := range sortedIDs(g.pending) {
+				if string(g.pending[id].Consumer) == c {
+					fmt.Fprintf(&b, "  %v\n", id)
+				}
+			}
+		}
+	}
+	return b.String()
+}
+
+func sortedKeys[V any](m map[string]V) (keys []string) {
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func sortedIDs(m map[ID]Pending) (ids []ID) {
+	for id := range m {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, ID.Compare)
+	return ids
+}
+
+// shown is what String of a model would be.
+func shown(t *testing.T, s *Stream) string {
+	t.Helper()
+	var b strings.Builder
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	fmt.Fprintf(&b, "last %v first %v deleted %v added %d\n", s.Last, s.First, s.MaxDeleted, s.Added)
+	n := int64(0)
+	check(s.Range(ID{}, MaxID, false, func(id ID, f Fields) bool {
+		fmt.Fprintf(&b, "%v %s\n", id, joined(t, f))
+		n++
+		return true
+	}))
+	if n != s.Len() {
+		t.Fatalf("%d entries, %d are said to be", n, s.Len())
+	}
+	groups, err := s.AllGroups()
+	check(err)
+	if len(groups) != int(s.Groups) {
+		t.Fatalf("%d groups, %d are said to be", len(groups), s.Groups)
+	}
+	for _, g := range groups {
+		fmt.Fprintf(&b, "group %s last %v\n", g.Name(), g.Last)
+		n := int64(0)
+		check(g.EachPending(ID{}, MaxID, func(p *Pending) bool {
+			fmt.Fprintf(&b, " %v %d %d %s\n", p.ID, p.Time, p.Count, p.Consumer)
+			n++
+			return true
+		}))
+		consumers, err := g.AllConsumers()
+		check(err)
+		if n != g.Pending || len(consumers) != int(g.Consumers) {
+			t.Fatalf("%d pending and %d consumers, %d and %d are said to be", n, len(consumers), g.Pending, g.Consumers)
+		}
+		for _, c := range consumers {
+			fmt.Fprintf(&b, " consumer %s seen %d\n", c.Name, c.Seen)
+			check(g.EachPendingOf(c.Name, ID{}, MaxID, func(p *Pending) bool {
+				fmt.Fprintf(&b, "  %v\n", p.ID)
+				c.Pending--
+				return true
+			}))
+			if c.Pending != 0 {
+				t.Fatalf("%d more pending with %s than there are", c.Pending, c.Name)
+			}
+		}
+	}
+	return b.String()
+}
+
+func joined(t *testing.T, f Fields) string {
+	t.Helper()
+	var words []string
+	if err := f.Each(func(b []byte) { words = append(words, string(b)) }); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(words, " ")
+}
+
+// Whatever is done to a stream, in units of any size, it is what a model says, within the unit
+// and behind it, after the store was opened again, and after a dump and a restore.
+func TestStreamIsItsModel(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	fs := vfs.NewMem()
+	s := open(t, fs)
+	m := &streamModel{values: map[ID]string{}, groups: map[string]*groupModel{}}
+	compare := func(u *store.Unit, key string) {
+		t.Helper()
+		var st Stream
+		if err := st.OpenWhole(u, []byte(key)); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := shown(t, &st), m.String(); got != want {
+			t.Fatalf("%s is\n%swant\n%s", key, got, want)
+		}
+	}
+	for range rounds(600) {
+		in(t, s, func(u *store.Unit) {
+			for range 1 + rnd.IntN(12) {
+				changeStream(t, u, rnd, m)
+			}
+			compare(u, "s")
+		}, "s")
+		in(t, s, func(u *store.Unit) { compare(u, "s") })
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, fs)
+	in(t, s, func(u *store.Unit) { compare(u, "s") })
+	var payload []byte
+	size := int64(0)
+	in(t, s, func(u *store.Unit) {
+		v, err := u.GetWhole([]byte("s"))
+		if err == nil {
+			payload, err = AppendDump(nil, u, []byte("s"), v)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		size = v.Size
+	})
+	in(t, s, func(u *store.Unit) {
+		var st Stream
+		v, err := u.Get([]byte("copy"))
+		st.Over(u, []byte("copy"), v)
+		value, decodeErr := rdb.Decode(payload, 1<<24)
+		if err := errors.Join(err, decodeErr, st.Restore(&value, func([]byte) error { return nil })); err != nil {
+			t.Fatal(err)
+		}
+		compare(u, "copy")
+		if st.v.Size != size {
+			t.Errorf("%d bytes, restored %d", size, st.v.Size)
+		}
+	}, "copy")
+	in(t, s, func(u *store.Unit) { compare(u, "copy") })
+	if load, err := s.RangeLoad(ring.Whole); err != nil || load.Bytes != 2*size+int64(len("s"+"copy")) {
+		t.Errorf("%+v, %v, want twice %d bytes", load, err, size)
+	}
+}
+
+// changeStream does one thing to a stream and to its model.
+func changeStream(t *testing.T, u *store.Unit, rnd *rand.Rand, m *streamModel) {
+	t.Helper()
+	var s Stream
+	err := s.Open(u, []byte("s"))
+	if err == nil {
+		err = s.Create()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	some := func() ID {
+		if len(m.ids) == 0 || rnd.IntN(10) == 0 {
+			return ID{uint64(rnd.IntN(100)), 0}
+		}
+		return m.ids[rnd.IntN(len(m.ids))]
+	}
+	switch rnd.IntN(14) {
+	case 0, 1, 2, 3, 4:
+		id, _ := m.last.Next()
+		if rnd.IntN(2) == 0 {
+			id = ID{m.last.Ms + 1 + uint64(rnd.IntN(3)), uint64(rnd.IntN(2))}
+		}
+		value := strings.Repeat("x", rnd.IntN(30))
+		m.ids, m.last = append(m.ids, id), id
+		m.values[id] = "f " + value
+		m.added++
+		err = s.Add(id, [][]byte{[]byte("f"), []byte(value)})
+	case 5:
+		ids := []ID{some(), some(), some()}
+		n := int64(0)
+		for _, id := range ids {
+			if i := slices.Index(m.ids, id); i >= 0 {
+				m.ids = slices.Delete(m.ids, i, i+1)
+				n++
+				if id.Compare(m.maxDeleted) > 0 {
+					m.maxDeleted = id
+				}
+			}
+		}
+		var got int64
+		if got, err = s.Delete(ids); got != n {
+			t.Fatalf("%d are gone, want %d", got, n)
+		}
+	case 6:
+		trim := Trim{MaxLen: int64(rnd.IntN(60)), Limit: int64(rnd.IntN(2) * rnd.IntN(60)), Approx: rnd.IntN(4) == 0}
+		n := max(0, len(m.ids)-int(trim.MaxLen))
+		if rnd.IntN(2) == 0 {
+			trim.MaxLen, trim.MinID = -1, some()
+			n = 0
+			for n < len(m.ids) && m.ids[n].Compare(trim.MinID) < 0 {
+				n++
+			}
+		}
+		if trim.Limit > 0 {
+			n = min(n, int(trim.Limit))
+		}
+		if trim.Approx && n < len(m.ids) {
+			n -= n % TrimNode
+		}
+		m.ids = slices.Clone(m.ids[n:])
+		var got int64
+		if got, err = s.Trim(trim); got != int64(n) {
+			t.Fatalf("%+v removes %d, want %d", trim, got, n)
+		}
+	default:
+		err = changeGroup(t, &s, rnd, m, some)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func changeGroup(t *testing.T, s *Stream, rnd *rand.Rand, m *streamModel, some func() ID) error {
+	t.Helper()
+	name := fmt.Sprint("g", rnd.IntN(2))
+	consumer := fmt.Sprint("c", rnd.IntN(3))
+	now := int64(rnd.IntN(1000))
+	g, err := s.Group([]byte(name))
+	gm := m.groups[name]
+	if err != nil || (g == nil) != (gm == nil) {
+		t.Fatalf("%v %v, want %v", err, g, gm)
+	}
+	if g == nil {
+		m.groups[name] = &groupModel{consumers: map[string]int64{}, pending: map[ID]Pending{}}
+		s.CreateGroup([]byte(name), ID{}, 0).Save()
+		return nil
+	}
+	switch what := rnd.IntN(20); {
+	case what == 0:
+		delete(m.groups, name)
+		g.Destroy()
+		return nil
+	case what == 1:
+		c, err := g.Consumer([]byte(consumer))
+		if err != nil || c == nil {
+			return err
+		}
+		delete(gm.consumers, consumer)
+		for id, p := range gm.pending {
+			if string(p.Consumer) == consumer {
+				delete(gm.pending, id)
+			}
+		}
+		err = g.RemoveConsumer(c)
+		g.Save()
+		return err
+	case what < 9:
+		id := some()
+		p, err := g.Find(id)
+		if _, ok := gm.pending[id]; err != nil || ok != (p != nil) {
+			t.Fatalf("%v: %v, want %v", id, p, ok)
+		}
+		if p == nil {
+			return err
+		}
+		delete(gm.pending, id)
+		err = g.Remove(p)
+		g.Save()
+		return err
+	}
+	c, err := g.Serve([]byte(consumer), now)
+	if err != nil {
+		return err
+	}
+	gm.consumers[consumer] = now
+	for range rnd.IntN(4) {
+		id := some()
+		old, err := g.Find(id)
+		if err != nil {
+			return err
+		}
+		p := Pending{ID: id, Time: now, Count: uint64(rnd.IntN(5)), Consumer: c.Name}
+		gm.pending[id] = p
+		g.Advance(id)
+		gm.last = g.Last
+		if err := g.Put(&p, old); err != nil {
+			return err
+		}
+	}
+	g.Save()
+	return nil
+}

@@ -1,0 +1,142 @@
+package collection
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+// TrimNode is how many entries go at a time where a trim is only approximate: as many as Redis
+// keeps in a node, which it removes whole or not at all.
+const TrimNode = 100
+
+// A Trim says which of the first entries of a stream go.
+type Trim struct {
+	// MaxLen is how many stay, unless it is negative; then all before MinID go.
+	MaxLen int64
+	MinID  ID
+	// Approx: only as many go as are a multiple of TrimNode, or all.
+	Approx bool
+	// Limit is how many go at most, if it is above 0.
+	Limit int64
+}
+
+// fewRemoved are removed one by one: a range is dearer than some entries, to those who read
+// there later.
+const fewRemoved = 16
+
+// Trim removes entries at the beginning and returns how many. It reads as many entries as go,
+// or twice as many as stay if these are fewer.
+func (s *Stream) Trim(t Trim) (n int64, err error) {
+	length := s.v.Count
+	most := int64(math.MaxInt64)
+	if t.Limit > 0 {
+		most = t.Limit
+	}
+	switch {
+	case length == 0:
+		return 0, nil
+	case t.MaxLen >= 0:
+		most = min(most, length-t.MaxLen)
+	case t.MinID.Compare(s.First) <= 0:
+		return 0, nil
+	case t.MinID.Compare(s.Last) > 0:
+		most = min(most, length)
+	default:
+		if most, err = s.countBefore(t.MinID, most); err != nil {
+			return 0, err
+		}
+	}
+	if most = min(most, length); t.Approx && most < length {
+		most -= most % TrimNode
+	}
+	if most <= 0 {
+		return 0, nil
+	}
+	return most, s.removeFirst(most)
+}
+
+// countBefore returns how many entries are before an ID, or a limit if they are more. It goes
+// from both ends, so that it is over soon if that is close to one of them.
+func (s *Stream) countBefore(id ID, limit int64) (n int64, err error) {
+	front, back := s.entries(ID{}, MaxID, false), s.entries(ID{}, MaxID, true)
+	close := func(err error) error { return errors.Join(err, front.Close(), back.Close()) }
+	for kept := int64(0); n < limit; n, kept = n+1, kept+1 {
+		at, ok, err := nextID(front)
+		if err != nil {
+			return n, close(err)
+		}
+		if !ok || at.Compare(id) >= 0 {
+			break
+		}
+		if at, ok, err = nextID(back); err != nil {
+			return n, close(err)
+		}
+		if !ok || at.Compare(id) < 0 {
+			n = min(s.v.Count-kept, limit)
+			break
+		}
+	}
+	return n, close(nil)
+}
+
+func nextID(it *store.Elements) (ID, bool, error) {
+	if !it.Next() {
+		return ID{}, false, nil // Close tells what went wrong
+	}
+	id, _, err := entryOf(it)
+	return id, err == nil, err
+}
+
+// removeFirst removes so many entries, no more than there are.
+func (s *Stream) removeFirst(n int64) error {
+	count := s.v.Count - n
+	if count == 0 {
+		s.unit.RemoveElements(s.key, &s.v, []byte{kindEntry}, []byte{kindEntry + 1})
+		s.First = ID{}
+		s.putHead(0, 0)
+		return nil
+	}
+	from := s.First
+	first, size := from, s.v.Size-s.beside
+	var few []ID
+	var err error
+	if count < n {
+		// What stays is less than what goes.
+		size = 0
+		left := count
+		err = s.Range(ID{}, MaxID, true, func(id ID, f Fields) bool {
+			first = id
+			size += f.size
+			left--
+			return left > 0
+		})
+	} else {
+		left := n
+		err = s.Range(ID{}, MaxID, false, func(id ID, f Fields) bool {
+			if first = id; left == 0 {
+				return false
+			}
+			if n <= fewRemoved {
+				few = append(few, id)
+			}
+			size -= f.size
+			left--
+			return true
+		})
+	}
+	if err != nil {
+		return err
+	}
+	if n > fewRemoved || count < n {
+		s.unit.RemoveElements(s.key, &s.v, slices.Clone(s.entryKey(from)), first.append([]byte{kindEntry}))
+	}
+	for _, id := range few {
+		s.unit.RemoveElement(s.key, &s.v, s.entryKey(id))
+	}
+	s.First = first
+	s.putHead(count, size)
+	return nil
+}

@@ -1,0 +1,158 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// An EventClass is a set of kinds of key events.
+type EventClass uint32
+
+// The classes of key events, as Redis has them.
+const (
+	EventGeneric EventClass = 1 << iota
+	EventString
+	EventList
+	EventSet
+	EventHash
+	EventSortedSet
+	EventExpired
+	EventEvicted
+	EventStream
+	EventMiss
+	EventModule
+	EventNew
+	// What they are told by: a channel for each key, and one for each event.
+	EventByKey
+	EventByName
+)
+
+// events are what becomes of the events that units note.
+//
+// Invariant: a commit's events are queued while it holds its latches, and leave the queue
+// in order, each when its commit and all before it are settled. So the events of a key are
+// told in the order of its commits, and none that could be taken back.
+type events struct {
+	wanted atomic.Uint32
+
+	mu    sync.Mutex
+	sink  EventSink
+	queue []*noted
+}
+
+// An EventSink takes the events of one commit, for EachEvent, after the commit has settled
+// and before the reply that tells of it leaves: that waits until done is called, by any
+// goroutine, unless the sink returns false. It is called for one commit at a time, and must
+// neither block nor call the store. The events are its own.
+type EventSink func(events []byte, done func()) (waits bool)
+
+// noted are the events of a commit. It is the commit's Waiter, in front of another.
+type noted struct {
+	of      *events
+	text    []byte
+	waiter  Waiter // nil: nobody waits
+	settled bool
+	err     error
+}
+
+// SetEventSink names who is told of events; without one nothing is noted. It is called
+// before the store is used.
+func (s *Store) SetEventSink(sink EventSink) {
+	s.events.mu.Lock()
+	s.events.sink = sink
+	s.events.mu.Unlock()
+}
+
+// WantEvents chooses the classes of events that are noted from now on. It may be called from
+// any goroutine.
+func (s *Store) WantEvents(c EventClass) { s.events.wanted.Store(uint32(c)) }
+
+// Note notes an event of a key that belongs to what the unit has done so far. If the unit's
+// commit fails there was none. Where nobody wants to know it costs nothing.
+func (u *Unit) Note(c EventClass, name string, key []byte) {
+	if u.s.events.wanted.Load()&uint32(c) != 0 {
+		u.events = appendEvent(u.events, c, name, key)
+	}
+}
+
+// Replaces says, until it says otherwise, that keys that come into being take the place of
+// others, which the unit may have removed before: they are no new ones.
+func (u *Unit) Replaces(yes bool) { u.replaces = yes }
+
+// noteNew notes that a key came into being. What a copy of another store does is none of its
+// own.
+func (u *Unit) noteNew(key []byte) {
+	if !u.following && !u.copying && !u.replaces {
+		u.Note(EventNew, "new", key)
+	}
+}
+
+// tell queues the unit's events and returns what is to be told in place of w when the
+// commit is settled.
+func (u *Unit) tell(w Waiter) Waiter {
+	if len(u.events) == 0 {
+		return w
+	}
+	n := &noted{of: &u.s.events, text: append([]byte(nil), u.events...), waiter: w}
+	n.of.mu.Lock()
+	n.of.queue = append(n.of.queue, n)
+	n.of.mu.Unlock()
+	return n
+}
+
+// Settled implements Waiter.
+func (n *noted) Settled(err error) {
+	e := n.of
+	var ready []*noted
+	e.mu.Lock()
+	n.settled, n.err = true, err
+	for len(e.queue) > 0 && e.queue[0].settled {
+		first := e.queue[0]
+		e.queue[0] = nil
+		e.queue = e.queue[1:]
+		if first.err != nil || e.sink == nil || !e.sink(first.text, first.done) {
+			ready = append(ready, first)
+		}
+	}
+	e.mu.Unlock()
+	for _, r := range ready {
+		r.done()
+	}
+}
+
+func (n *noted) done() {
+	if n.waiter != nil {
+		n.waiter.Settled(n.err)
+	}
+}
+
+// appendEvent appends an event: its class 4 B LE, its name and its key, with their lengths.
+func appendEvent(b []byte, c EventClass, name string, key []byte) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(c))
+	b = append(binary.AppendUvarint(b, uint64(len(name))), name...)
+	return appendBytes(b, key)
+}
+
+// EachEvent calls visit for the events that a sink was given, or fails where they are none.
+// What visit gets points into them.
+func EachEvent(events []byte, visit func(c EventClass, name, key []byte)) error {
+	for len(events) > 0 {
+		if len(events) < 4 {
+			return fmt.Errorf("%w: events", ErrBatch)
+		}
+		c := EventClass(binary.LittleEndian.Uint32(events))
+		name, rest, ok := cutBytes(events[4:])
+		var key []byte
+		if ok {
+			key, rest, ok = cutBytes(rest)
+		}
+		if !ok {
+			return fmt.Errorf("%w: events", ErrBatch)
+		}
+		visit(c, name, key)
+		events = rest
+	}
+	return nil
+}
