@@ -68,7 +68,7 @@ func (x *call) runScript(known *knownScript, keys, argv [][]byte, readonly bool)
 		return
 	}
 	if x.buf = reply; errors.Is(context.Cause(ctx), errScriptsEnd) {
-		err = replyError(errScriptsEnd.Error())
+		err = errScriptsEnd
 	}
 	if err != nil {
 		x.buf = x.buf[:at]

@@ -2,7 +2,6 @@ package resp
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -58,10 +57,10 @@ const (
 	msgUnkillable = "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command."
 )
 
-var (
-	errKilled      = errors.New("ERR Script killed by user with SCRIPT KILL.")               //nolint:staticcheck // as Redis words it
-	errScriptsEnd  = errors.New("UNKNOWN the server closes: the script was ended")           //nolint:staticcheck // a reply
-	errScriptsFull = errors.New("ERR there is no room for another script: see SCRIPT FLUSH") //nolint:staticcheck // a reply
+const (
+	errKilled      replyError = "ERR Script killed by user with SCRIPT KILL."
+	errScriptsEnd  replyError = "UNKNOWN the server closes: the script was ended"
+	errScriptsFull replyError = "ERR there is no room for another script: see SCRIPT FLUSH"
 )
 
 func (s *scripts) init() {
