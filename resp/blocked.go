@@ -7,8 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/ringside-kv/ringside/store"
 )
 
 // Commands that wait for a key to get something: BLPOP and its like.
@@ -31,79 +29,6 @@ import (
 //     looked whether the routes are still those of its unit; new routes are set before the
 //     registered ones are looked through. So one of the two sees the other.
 //  4. Nothing is called under mu that takes a lock or waits.
-
-// A want is what a command waits for, and how it gets it.
-type want struct {
-	// timeout is for how long; 0 is for ever.
-	timeout time.Duration
-	keys    [][]byte
-	// also are keys that serve writes to beside the one that has got something.
-	also [][]byte
-	typ  store.Type // of values that are wanted
-	// ready tells whether the value of a key, which is of the type, is wanted; nil if any is.
-	// It changes nothing.
-	ready func(x *call, key []byte) bool
-	// serve takes what it wants from the value of a key, and replies. It runs in the unit of
-	// somebody else, as a call with the command's own arguments; it must not keep the call
-	// that it was made by.
-	serve func(x *call, key []byte)
-	// gone replies where a key has no value of the type any more, if that ends the wait; else
-	// it is nil.
-	gone func(x *call, key []byte)
-	// memo is what the command is to be told when it is run again, elsewhere perhaps.
-	memo []byte
-}
-
-// A waiter is a command that waits.
-type waiter struct {
-	want
-	cmd    *command
-	args   [][]byte
-	ticket uint64 // its place in all queues: lower is earlier
-	places []store.Place
-	beside []store.Place // of also
-	out    reply         // once it is served
-	// repeat: what it is served does not fit there. It has only read, and does so itself.
-	repeat bool
-
-	state waitState       // guarded by blocked.mu
-	spots []*list.Element // in the queues of its keys; likewise
-
-	how   waitEnd // once ended is closed
-	msg   string  // the error reply, for waitFailed
-	ended chan struct{}
-	// told is called by who has ended it. It must not wait.
-	told func()
-}
-
-type waitState int
-
-const (
-	waitNew waitState = iota
-	waitQueued
-	waitClaimed
-	waitOver
-)
-
-// A waitEnd is how a wait ends.
-type waitEnd int
-
-const (
-	waitGoesOn waitEnd = iota
-	waitServed
-	waitFailed
-	waitAgain // the command is to be looked at again: its keys may be somebody else's
-	waitTimedOut
-	waitUnblocked // by CLIENT UNBLOCK ERROR
-	waitGone      // there is no client any more
-)
-
-// end tells who waits. The caller has claimed or withdrawn it.
-func (w *waiter) end(how waitEnd, msg string) {
-	w.how, w.msg = how, msg
-	close(w.ended)
-	w.told()
-}
 
 // blocked are the waiters of a server.
 type blocked struct {
@@ -168,16 +93,6 @@ func (b *blocked) count(w *waiter, n int64) {
 	if w.gone != nil {
 		b.losers.Add(n)
 	}
-}
-
-// repeats tells whether a key is among those before it.
-func (w *waiter) repeats(i int) bool {
-	for _, key := range w.keys[:i] {
-		if string(key) == string(w.keys[i]) {
-			return true
-		}
-	}
-	return false
 }
 
 func (b *blocked) enqueue(key []byte, w *waiter) *list.Element {
@@ -312,24 +227,6 @@ func (b *blocked) dismiss(how waitEnd, msg string, match func(w *waiter) bool) {
 	for _, w := range kept {
 		w.end(how, msg)
 	}
-}
-
-// at tells whether all that a waiter needs is this node's.
-func (w *waiter) at(routes *Routes) bool {
-	if routes == nil {
-		return true
-	}
-	for _, p := range w.places {
-		if routes.of(p.Token()) != ownerSelf {
-			return false
-		}
-	}
-	for _, p := range w.beside {
-		if routes.of(p.Token()) != ownerSelf {
-			return false
-		}
-	}
-	return true
 }
 
 // rerouted sends those away whose keys are not this node's any more, and has those look who

@@ -94,7 +94,7 @@ func (x *call) looked(key []byte, v *store.Value) {
 		x.srv.stats.hits.Add(1)
 	} else {
 		x.srv.stats.misses.Add(1)
-		if x.cmd.parent == nil { // OBJECT tells nobody
+		if p := x.cmd.parent; p == nil || p.name == "xinfo" { // OBJECT tells nobody
 			x.unit.Note(store.EventMiss, "keymiss", key)
 		}
 	}

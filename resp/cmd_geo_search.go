@@ -22,6 +22,7 @@ type geoSearch struct {
 	count                 int64 // 0: no limit
 	store                 []byte
 	stores, storeDistance bool
+	event                 string // of what is stored
 	// Of GEOSEARCH: which words there were.
 	fromMember, fromPoint, byRadius, byBox bool
 }
@@ -44,13 +45,12 @@ func cmdGeoradiusbymemberRo(x *call) { x.georadius(geoKind{member: true}) }
 func cmdGeosearch(x *call) { x.geosearch(geoKind{search: true}, &geoSearch{}, x.args[1], x.args[2:]) }
 
 func cmdGeosearchstore(x *call) {
-	x.geosearch(geoKind{search: true, stores: true}, &geoSearch{stores: true, store: x.args[1]}, x.args[2], x.args[3:])
+	x.geosearch(geoKind{search: true, stores: true}, &geoSearch{stores: true, store: x.args[1], event: "geosearchstore"}, x.args[2], x.args[3:])
 }
 
 // georadius is a search around args[2], a member, or the point at args[2] and args[3].
 func (x *call) georadius(k geoKind) {
-	s, rest := &geoSearch{}, x.args[2:]
-	x.geosearch(k, s, x.args[1], rest)
+	x.geosearch(k, &geoSearch{event: "georadiusstore"}, x.args[1], x.args[2:])
 }
 
 const msgNoSuchPlace = "ERR could not decode requested zset member"
@@ -58,7 +58,7 @@ const msgNoSuchPlace = "ERR could not decode requested zset member"
 // geosearch runs a search in the sorted set at a key; rest is what follows the key.
 func (x *call) geosearch(k geoKind, s *geoSearch, key []byte, rest [][]byte) {
 	z := &x.zset
-	if !x.openWholeZSet(z, key) {
+	if !x.openSource(z, key) {
 		return
 	}
 	exists := z.Value().Exists()
@@ -107,7 +107,7 @@ func (x *call) geosearch(k geoKind, s *geoSearch, key []byte, rest [][]byte) {
 	case s.stores && !x.isKey(s.store):
 		x.err(msgSyntax) // of two, the first would have been its place
 	case !exists && s.stores:
-		x.storeScored(s.store, func(func([]byte, float64) bool) error { return nil })
+		x.storeScored(s.store, "", func(func([]byte, float64) bool) error { return nil })
 	case !exists:
 		x.array(0)
 	default:
@@ -273,7 +273,7 @@ func (x *call) search(s *geoSearch) {
 	}
 	places = s.nearest(places)
 	if s.stores {
-		x.storeScored(s.store, func(yield func(member []byte, score float64) bool) error {
+		x.storeScored(s.store, s.event, func(yield func(member []byte, score float64) bool) error {
 			for _, p := range places {
 				score := p.score
 				if s.storeDistance {

@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 )
 
@@ -50,11 +51,9 @@ func cmdXadd(x *call) {
 		x.fail(err)
 		return
 	}
-	if o.trims {
-		if _, err := s.Trim(o.trim); err != nil {
-			x.abort(err)
-			return
-		}
+	x.noteStream("xadd", x.args[1])
+	if o.trims && !x.trimStream(s, o.trim, true) {
+		return
 	}
 	x.streamID(id)
 }
@@ -108,6 +107,9 @@ func cmdXdel(x *call) {
 		x.failPart(n > 0, err)
 		return
 	}
+	if n > 0 {
+		x.noteStream("xdel", x.args[1])
+	}
 	x.integer(n)
 }
 
@@ -121,13 +123,28 @@ func cmdXtrim(x *call) {
 	if !ok {
 		return
 	}
-	n, err := s.Trim(o.trim)
-	if err != nil {
-		x.fail(err)
-		return
+	length := s.Len()
+	if x.trimStream(s, o.trim, false) {
+		x.integer(length - s.Len())
 	}
-	x.integer(n)
 }
+
+// trimStream trims the stream at args[1], after part of the command's changes if some is done.
+// It has replied if it returns false.
+func (x *call) trimStream(s *collection.Stream, t collection.Trim, some bool) bool {
+	n, err := s.Trim(t)
+	if err != nil {
+		x.failPart(some, err)
+		return false
+	}
+	if n > 0 {
+		x.noteStream("xtrim", x.args[1])
+	}
+	return true
+}
+
+// noteStream notes an event of a stream.
+func (x *call) noteStream(name string, key []byte) { x.unit.Note(store.EventStream, name, key) }
 
 func cmdXsetid(x *call) {
 	last, ok := parseStreamID(x.args[2], 0)
@@ -184,6 +201,7 @@ func cmdXsetid(x *call) {
 		}
 	}
 	s.SetLast(last, added, deleted)
+	x.noteStream("xsetid", x.args[1])
 	x.ok()
 }
 

@@ -47,7 +47,7 @@ func (c *claim) take(x *call, id collection.ID, old *collection.Pending) (taken 
 		p = *old
 	}
 	if c.to == nil {
-		if c.to, err = c.g.Serve(c.name, x.unit.Now()); err != nil {
+		if c.to, err = x.consumer(c.g, x.args[1], c.name); err != nil {
 			return false, err
 		}
 	}

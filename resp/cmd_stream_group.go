@@ -21,6 +21,9 @@ func (x *call) group(key, name []byte) (g *collection.Group, ok bool) {
 	if !x.openStream(s, key) {
 		return nil, false
 	}
+	if x.cmd.parent == nil { // who claims and acknowledges is a reader
+		x.looked(key, s.Value())
+	}
 	g, err := s.Group(name)
 	if err != nil {
 		x.fail(err)
@@ -140,6 +143,7 @@ func cmdXgroupCreate(x *call) {
 		return
 	}
 	s.CreateGroup(x.args[3], last, read).Save()
+	x.noteStream("xgroup-create", x.args[2])
 	x.ok()
 }
 
@@ -168,6 +172,7 @@ func cmdXgroupSetid(x *call) {
 	if last, ok := x.lastID(true); ok {
 		g.Set(last, read)
 		g.Save()
+		x.noteStream("xgroup-setid", x.args[2])
 		x.ok()
 	}
 }
@@ -179,6 +184,7 @@ func cmdXgroupDestroy(x *call) {
 	}
 	if g != nil {
 		g.Destroy()
+		x.noteStream("xgroup-destroy", x.args[2])
 	}
 	x.boolean(g != nil)
 }
@@ -199,6 +205,7 @@ func cmdXgroupCreateconsumer(x *call) {
 	if c == nil {
 		g.CreateConsumer(x.args[4], x.unit.Now())
 		g.Save()
+		x.noteStream(newConsumer, x.args[2])
 	}
 	x.boolean(c == nil)
 }
@@ -221,5 +228,19 @@ func cmdXgroupDelconsumer(x *call) {
 		return
 	}
 	g.Save()
+	x.noteStream("xgroup-delconsumer", x.args[2])
 	x.integer(c.Pending)
+}
+
+const newConsumer = "xgroup-createconsumer"
+
+// consumer returns the consumer of a group of the stream at a key, which it creates if it is
+// missing, and notes that it was seen.
+func (x *call) consumer(g *collection.Group, key, name []byte) (*collection.Consumer, error) {
+	n := g.Consumers
+	c, err := g.Serve(name, x.unit.Now())
+	if err == nil && g.Consumers > n {
+		x.noteStream(newConsumer, key)
+	}
+	return c, err
 }

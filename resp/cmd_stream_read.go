@@ -165,8 +165,11 @@ func (x *call) readAfter(r *streamRead) (after []collection.ID, ok bool) {
 func (x *call) readStream(key []byte, after collection.ID, count int64) (served bool, err error) {
 	s := &x.stream
 	// The head, which is in memory, tells most clients that there is nothing new.
-	if err := s.Open(x.unit, key); err != nil || s.Len() == 0 || after.Compare(s.Last) >= 0 {
+	if err := s.Open(x.unit, key); err != nil {
 		return false, err
+	}
+	if x.saw(key, s.Value()); s.Len() == 0 || after.Compare(s.Last) >= 0 {
+		return false, nil
 	}
 	from, ok := after.Next()
 	if !ok {
@@ -202,6 +205,7 @@ func cmdXreadgroup(x *call) {
 	at, n := len(x.buf), 0
 	for i := range reads {
 		g := &reads[i]
+		x.looked(g.key, g.s.Value())
 		err := g.reopen(x, i > 0, r.group)
 		served := false
 		if err == nil {
@@ -246,6 +250,7 @@ func (x *call) openGroupRead(g *groupRead, r *streamRead, i int) (ok bool) {
 	if !x.openStream(&g.s, g.key) {
 		return false
 	}
+	x.looked(g.key, g.s.Value())
 	var err error
 	if g.g, err = g.s.Group(r.group); err != nil {
 		x.fail(err)
@@ -298,7 +303,7 @@ func (g *groupRead) serve(x *call, r *streamRead) (served bool, err error) {
 			return false, err
 		}
 	}
-	c, err := g.g.Serve(r.consumer, x.unit.Now())
+	c, err := x.consumer(g.g, g.key, r.consumer)
 	if err != nil {
 		return false, err
 	}

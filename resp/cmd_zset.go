@@ -28,6 +28,15 @@ func (x *call) openWholeZSet(z *collection.ZSet, key []byte) bool {
 	return x.opened(key, z.Value(), err)
 }
 
+// openSource is openWholeZSet for commands that write elsewhere what they find.
+func (x *call) openSource(z *collection.ZSet, key []byte) bool {
+	ok := x.openWholeZSet(z, key)
+	if x.cmd.flags&flagWrite != 0 {
+		x.looked(key, z.Value())
+	}
+	return ok
+}
+
 // zsetAt opens the sorted set at args[1].
 func (x *call) zsetAt() (*collection.ZSet, bool) { return &x.zset, x.openZSet(&x.zset, x.args[1]) }
 
@@ -118,13 +127,14 @@ func (x *call) setScores(c *scoreCondition, scores []float64, member func(i int)
 	if !ok {
 		return
 	}
-	n, result, set := int64(0), 0.0, false
+	n, result, set, changed := int64(0), 0.0, false, false
 	for i, score := range scores {
 		isNew, longest := false, len(member(i))
 		var failure error
 		err := z.Update(member(i), func(old float64, had bool) (float64, bool) {
 			result, set, failure = c.decide(old, score, had)
 			isNew = set && !had
+			changed = changed || isNew || set && result != old
 			if isNew || set && countChanged && result != old {
 				n++
 			}
@@ -144,6 +154,9 @@ func (x *call) setScores(c *scoreCondition, scores []float64, member func(i int)
 	if err := z.Flush(); err != nil {
 		x.fail(err)
 		return
+	}
+	if changed {
+		x.unit.Note(store.EventSortedSet, map[bool]string{false: "zadd", true: "zincr"}[c.incr], x.args[1])
 	}
 	switch {
 	case !c.incr:
@@ -221,7 +234,19 @@ func cmdZrem(x *call) {
 		x.fail(err)
 		return
 	}
+	if n > 0 {
+		x.removedScored(x.args[1], z, "zrem")
+	}
 	x.integer(n)
+}
+
+// removedScored notes that members of a sorted set were removed, and the key if they were its
+// last.
+func (x *call) removedScored(key []byte, z *collection.ZSet, name string) {
+	x.unit.Note(store.EventSortedSet, name, key)
+	if z.Len() == 0 {
+		x.unit.Note(store.EventGeneric, "del", key)
+	}
 }
 
 func cmdZrank(x *call) { x.rankOf(false) }

@@ -227,6 +227,9 @@ func (x *call) scoredInput(in *scoredInput, key []byte) bool {
 		typ = store.Set
 	}
 	in.isSet, in.weight = typ == store.Set, 1
+	if x.cmd.flags&flagWrite != 0 {
+		x.looked(key, &v)
+	}
 	return x.openWhole(&in.table, key, typ)
 }
 
@@ -309,12 +312,13 @@ func (x *call) zsetReply(of zsetOperation) {
 // zsetStore makes what comes of the sorted sets in args[3:] the value of args[1].
 func (x *call) zsetStore(of zsetOperation) {
 	if a, ok := x.zsetAlgebra(x.args[2:]); ok {
-		x.storeScored(x.args[1], of(a))
+		x.storeScored(x.args[1], x.cmd.name, of(a))
 	}
 }
 
-// storeScored makes members the value of a key, and replies with how many they are.
-func (x *call) storeScored(key []byte, members scoredMembers) {
+// storeScored makes members the value of a key, and replies with how many they are; event is
+// what is told of it.
+func (x *call) storeScored(key []byte, event string, members scoredMembers) {
 	old, err := x.unit.Get(key)
 	if err != nil {
 		x.fail(err)
@@ -323,6 +327,8 @@ func (x *call) storeScored(key []byte, members scoredMembers) {
 	var dst collection.ZSet
 	dst.Limit(int(x.srv.settings.packed.Load()))
 	dst.Over(x.unit, key, old)
+	x.unit.Replaces(old.Exists())
+	defer x.unit.Replaces(false)
 	longest := 0
 	err = dst.Replace(func(set func(member []byte, score float64) error) error {
 		var failure error
@@ -342,6 +348,12 @@ func (x *call) storeScored(key []byte, members scoredMembers) {
 	if err != nil {
 		x.fail(err)
 		return
+	}
+	switch {
+	case dst.Len() > 0:
+		x.unit.Note(store.EventSortedSet, event, key)
+	case old.Exists():
+		x.unit.Note(store.EventGeneric, "del", key)
 	}
 	x.integer(dst.Len())
 }

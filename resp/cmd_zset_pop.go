@@ -27,20 +27,26 @@ func (x *call) popScored(back bool) {
 	case !z.Value().Exists() || n == 0:
 		x.array(0)
 	case x.keeps(z.Value(), z.Len(), min(n, z.Len())):
-		x.popRange(z, n, back, several && x.proto == 3)
+		x.popRange(x.args[1], z, n, back, several && x.proto == 3)
 	}
 }
 
-// popRange removes up to n members from an end and replies with an array of them, each in an
-// array of its own if they are nested.
-func (x *call) popRange(z *collection.ZSet, n int64, back, nested bool) {
-	at := len(x.buf)
+// popRange removes up to n members from an end of a sorted set and replies with an array of
+// them, each in an array of its own if they are nested.
+func (x *call) popRange(key []byte, z *collection.ZSet, n int64, back, nested bool) {
 	n = min(n, z.Len())
 	if nested {
 		x.array(int(n))
 	} else {
 		x.array(int(2 * n))
 	}
+	x.takeRange(key, z, n, back, nested)
+}
+
+// takeRange removes up to n members from an end of a sorted set and replies with each and its
+// score, in an array of its own if they are nested.
+func (x *call) takeRange(key []byte, z *collection.ZSet, n int64, back, nested bool) {
+	at := len(x.buf)
 	err := z.Pop(n, back, func(member []byte, score float64) {
 		if nested {
 			x.array(2)
@@ -54,52 +60,76 @@ func (x *call) popRange(z *collection.ZSet, n int64, back, nested bool) {
 	if err != nil {
 		x.buf = x.buf[:at]
 		x.abort(err)
+		return
+	}
+	x.removedScored(key, z, map[bool]string{false: "zpopmin", true: "zpopmax"}[back])
+}
+
+// A zmpop is what ZMPOP is to take: up to so many members from an end.
+type zmpop struct {
+	back bool
+	most int64
+}
+
+// parseZmpop reads the arguments from the number of keys on, which is args[at]. It has
+// replied, and returns false, if they are none of ZMPOP.
+func (x *call) parseZmpop(at int) (keys [][]byte, o zmpop, ok bool) {
+	n, ok := parseInt(x.args[at])
+	if !ok || n < 1 {
+		x.err("ERR numkeys should be greater than 0")
+		return nil, o, false
+	}
+	at++
+	if n > int64(len(x.args)-at-1) {
+		x.err(msgSyntax)
+		return nil, o, false
+	}
+	keys, rest := x.args[at:at+int(n)], x.args[at+int(n):]
+	o.back = equalFold(rest[0], "max")
+	if !o.back && !equalFold(rest[0], "min") {
+		x.err(msgSyntax)
+		return nil, o, false
+	}
+	o.most = 1
+	switch rest = rest[1:]; {
+	case len(rest) == 0:
+	case len(rest) != 2 || !equalFold(rest[0], "count"):
+		x.err(msgSyntax)
+		return nil, o, false
+	default:
+		if o.most, ok = parseInt(rest[1]); !ok || o.most < 1 {
+			x.err("ERR count should be greater than 0")
+			return nil, o, false
+		}
+	}
+	return keys, o, true
+}
+
+// popScoredOf removes members from the sorted set that is open, at a key, and replies with
+// both.
+func (x *call) popScoredOf(key []byte, o zmpop) {
+	z := &x.zset
+	if x.keeps(z.Value(), z.Len(), min(o.most, z.Len())) {
+		x.array(2)
+		x.bulk(key)
+		x.popRange(key, z, o.most, o.back, true)
 	}
 }
 
 // cmdZmpop removes members from the first of some sorted sets that has any.
 func cmdZmpop(x *call) {
-	n, ok := parseInt(x.args[1])
-	if !ok || n < 1 {
-		x.err("ERR numkeys should be greater than 0")
+	keys, o, ok := x.parseZmpop(1)
+	if !ok {
 		return
-	}
-	if n > int64(len(x.args)-3) {
-		x.err(msgSyntax)
-		return
-	}
-	keys, rest := x.args[2:2+n], x.args[2+n:]
-	back := equalFold(rest[0], "max")
-	if !back && !equalFold(rest[0], "min") {
-		x.err(msgSyntax)
-		return
-	}
-	most := int64(1)
-	switch rest = rest[1:]; {
-	case len(rest) == 0:
-	case len(rest) != 2 || !equalFold(rest[0], "count"):
-		x.err(msgSyntax)
-		return
-	default:
-		if most, ok = parseInt(rest[1]); !ok || most < 1 {
-			x.err("ERR count should be greater than 0")
-			return
-		}
 	}
 	for _, key := range keys {
-		z := &x.zset
-		if !x.openZSet(z, key) {
+		if !x.openZSet(&x.zset, key) {
 			return
 		}
-		if !z.Value().Exists() {
-			continue
+		if x.zset.Value().Exists() {
+			x.popScoredOf(key, o)
+			return
 		}
-		if x.keeps(z.Value(), z.Len(), min(most, z.Len())) {
-			x.array(2)
-			x.bulk(key)
-			x.popRange(z, most, back, true)
-		}
-		return
 	}
 	x.nullArray()
 }

@@ -166,11 +166,11 @@ func (x *call) zrange(r *zrange, args [][]byte) {
 		return
 	}
 	z := &x.zset
-	if !x.openWholeZSet(z, args[0]) {
+	if !x.openSource(z, args[0]) {
 		return
 	}
 	if r.store {
-		x.storeScored(x.args[1], func(yield func(member []byte, score float64) bool) error { return r.members(z, yield) })
+		x.storeScored(x.args[1], x.cmd.name, func(yield func(member []byte, score float64) bool) error { return r.members(z, yield) })
 		return
 	}
 	if b, ok := r.bounds.(rankBounds); ok {
@@ -277,6 +277,9 @@ func (x *call) removeBetween(by int) {
 	if err != nil {
 		x.failPart(n > 0, err)
 		return
+	}
+	if n > 0 {
+		x.removedScored(x.args[1], z, x.cmd.name)
 	}
 	x.integer(n)
 }

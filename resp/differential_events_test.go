@@ -162,6 +162,54 @@ HSETNX h c 1
 HINCRBY h n 1
 HINCRBYFLOAT h n 1.5
 HINCRBY h c x
+XADD st 1 a b
+XADD st 2 a b
+XADD st 2 a b
+XADD st MAXLEN 1 3 a b
+XADD st MAXLEN 5 4 a b
+XADD st NOMKSTREAM 5 a b
+XADD none NOMKSTREAM 5 a b
+XTRIM st MAXLEN 3
+XTRIM st MAXLEN 2
+XDEL st 5 1
+XDEL st 5 1
+XDEL none 5
+XSETID st 10
+XADD st 11 a b
+XGROUP CREATE st g 0
+XGROUP CREATE st g 0
+XGROUP CREATE st2 g 0 MKSTREAM
+XGROUP CREATE st3 g 0
+XGROUP SETID st g 0
+XGROUP CREATECONSUMER st g c
+XGROUP CREATECONSUMER st g c
+XREADGROUP GROUP g d COUNT 1 STREAMS st >
+XREADGROUP GROUP g d STREAMS st 0
+XREADGROUP GROUP g e STREAMS st 0
+XREADGROUP GROUP g e STREAMS none >
+XCLAIM st g f 0 4
+XCLAIM st g f 0 11 FORCE
+XCLAIM none g f 0 11 FORCE
+XAUTOCLAIM st g h 0 0
+XAUTOCLAIM none g h 0 0
+XACK st g 4
+XACK none g 4
+XPENDING st g
+XPENDING none g
+XRANGE none - +
+XREAD STREAMS none 0
+XINFO STREAM none
+XINFO GROUPS none
+XLEN none
+XGROUP DELCONSUMER st g f
+XGROUP DELCONSUMER st g f
+XGROUP DESTROY st g
+XGROUP DESTROY st g
+XTRIM st MAXLEN 0
+XTRIM none MAXLEN 0
+COPY st st4
+RENAME st4 st5
+DEL st st2 st5
 HDEL h nope
 HDEL h a b
 HDEL h c n
@@ -175,6 +223,52 @@ HRANDFIELD h
 LPUSH h 1
 HSET h a 1
 GET h
+ZADD z 1 a 2 b 3 c 4 d 5 e
+ZADD z 1 a
+ZADD z XX 9 nope
+ZADD z 2 a
+ZADD z INCR 1 a
+ZADD z INCR NX 1 a
+ZINCRBY z 0 a
+ZINCRBY z 1 f
+ZREM z nope
+ZREM z a f
+ZREMRANGEBYRANK z 0 0
+ZREMRANGEBYRANK z 7 9
+ZREMRANGEBYSCORE z 3 3
+ZREMRANGEBYLEX z - [d
+ZPOPMIN z
+ZPOPMIN z
+ZPOPMAX z 0
+ZADD z 1 a 2 b 3 c 4 d
+ZPOPMAX z 2
+ZMPOP 2 y z MIN
+ZMPOP 2 y z MAX COUNT 5
+ZADD z 1 a 2 b
+ZADD y 1 a
+ZUNIONSTORE x 2 y z
+ZINTERSTORE x 2 y z
+ZDIFFSTORE x 2 y z
+ZDIFFSTORE x 2 y z
+ZDIFFSTORE z 2 z y
+ZRANGESTORE x z 0 -1
+ZRANGESTORE x z 5 9
+ZRANGESTORE x none 5 9
+ZSCORE none a
+ZRANGE none 0 1
+ZUNION 2 none z
+ZINTERCARD 2 none z
+ZRANDMEMBER none
+ZREMRANGEBYRANK z 0 -1
+GEOADD g 13 38 p 15 37 q
+GEOADD g 13 38 p
+GEORADIUS g 15 37 200 km STORE x
+GEORADIUSBYMEMBER g p 1 km STOREDIST x
+GEORADIUS g 1 1 1 m STORE x
+GEOSEARCHSTORE x g FROMMEMBER p BYRADIUS 1 km
+GEOSEARCHSTORE x none FROMMEMBER p BYRADIUS 1 km
+GEOPOS none a
+GEOSEARCH none FROMLONLAT 1 1 BYRADIUS 1 m
 `
 
 // An eventWatcher has subscribed to all key events of a server.
@@ -222,7 +316,7 @@ func splitLine(line string) []string {
 func TestEventsAgainstRedis(t *testing.T) {
 	_, own := serveTest(t, nil)
 	redis := redistest.Start7(t)
-	for _, classes := range []string{"KEAmn", "KA", "Eg", "E$", "Klshn", "Ex", "Km", "A"} {
+	for _, classes := range []string{"KEAmn", "KA", "Eg", "E$", "Klshzn", "Ex", "Km", "A"} {
 		want, got := watchEvents(t, redis, classes), watchEvents(t, own, classes)
 		want.other.do("FLUSHALL")
 		got.other.do("FLUSHALL")
@@ -260,7 +354,7 @@ func TestRandomEventsAgainstRedis(t *testing.T) {
 		words := splitLine(lines[rnd.IntN(len(lines))])
 		for i := 1; i < len(words); i++ {
 			if len(words[i]) <= 2 && words[i] != "" && words[i][0] >= 'a' && rnd.IntN(2) == 0 {
-				words[i] = []string{"a", "b", "l", "s", "h"}[rnd.IntN(5)]
+				words[i] = []string{"a", "b", "l", "s", "h", "z"}[rnd.IntN(6)]
 			}
 		}
 		done = append(done, strings.Join(words, " "))

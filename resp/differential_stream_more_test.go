@@ -129,3 +129,45 @@ func TestLargeRepliesOfStreamsAreBounded(t *testing.T) {
 		t.Errorf("%.100s", got)
 	}
 }
+
+// Where the word STREAMS is also a name, the keys that are latched are others than those that
+// are meant: nothing is done then.
+func TestStreamsThatAreNotLatchedAreNotTouched(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	o := dialRedis(t, addr, 2)
+	o.do("XADD", "k", "1", "a", "b")
+	o.do("XGROUP", "CREATE", "k", "STREAMS", "0")
+	o.want("-"+msgSyntax, "XREADGROUP", "COUNT", "1", "GROUP", "STREAMS", "c", "STREAMS", "k", ">")
+	o.want("-"+msgSyntax, "XREADGROUP", "COUNT", "1", "GROUP", "STREAMS", "streams", "STREAMS", "k", ">")
+	o.want("-"+msgNotInteger, "XREAD", "COUNT", "STREAMS", "STREAMS", "k", "0")
+	if got := o.do("XPENDING", "k", "STREAMS"); got.elems[0].text != "0" {
+		t.Errorf("something is pending: %v", got)
+	}
+	if got := o.do("XREADGROUP", "GROUP", "STREAMS", "STREAMS", "STREAMS", "k", ">"); len(got.elems) != 1 {
+		t.Errorf("%v", got)
+	}
+}
+
+// Names of groups and consumers become parts of keys on disk, so their length is bounded.
+func TestNamesInStreamsAreBounded(t *testing.T) {
+	_, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.MaxKey = 100 })
+	o := dialRedis(t, addr, 2)
+	short, long := strings.Repeat("n", 100), strings.Repeat("n", 101)
+	o.do("XADD", "k", "1", "a", "b")
+	o.want("+OK", "XGROUP", "CREATE", "k", short, "0")
+	o.want(":1", "XGROUP", "CREATECONSUMER", "k", short, short)
+	for _, args := range [][]string{
+		{"XGROUP", "CREATE", "k", long, "0"},
+		{"XGROUP", "CREATECONSUMER", "k", short, long},
+		{"XREADGROUP", "GROUP", short, long, "STREAMS", "k", ">"},
+		{"XCLAIM", "k", short, long, "0", "1"},
+		{"XAUTOCLAIM", "k", short, long, "0", "0"},
+	} {
+		o.want("-"+msgNameTooLong, args...)
+	}
+	_, other := serveTest(t, nil)
+	p := dialRedis(t, other, 2)
+	p.do("XGROUP", "CREATE", "k", long, "0", "MKSTREAM")
+	o.want("-"+msgNameTooLong, "RESTORE", "copy", "0", p.do("DUMP", "k").text)
+	o.want(":0", "EXISTS", "copy")
+}

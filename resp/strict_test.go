@@ -24,6 +24,7 @@ func severalKeys(a, b string) [][]string {
 		{"GEOSEARCHSTORE", a, b, "FROMMEMBER", "x", "BYRADIUS", "1", "m"},
 		{"BLPOP", a, b, "0.01"}, {"BRPOP", a, b, "0.01"}, {"BLMPOP", "0.01", "2", a, b, "LEFT"},
 		{"BLMOVE", a, b, "LEFT", "LEFT", "0.01"}, {"BRPOPLPUSH", a, b, "0.01"},
+		{"BZPOPMIN", a, b, "0.01"}, {"BZPOPMAX", a, b, "0.01"}, {"BZMPOP", "0.01", "2", a, b, "MIN"},
 	}
 }
 

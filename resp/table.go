@@ -43,6 +43,7 @@ func newCommandTable() *commandTable {
 		adminCommands,
 		pubsubCommands,
 		zsetCommands,
+		blockingSortedSetCommands,
 		zsetRangeCommands,
 		geoCommands,
 		clusterCommands,

@@ -13,6 +13,10 @@ type elementChanges struct {
 	ranges []elementRange
 	// index finds, once there are many, the number in list of the last change of a key.
 	index map[string]int
+	// order is, of the first so many in list, the numbers of the last changes of keys, in the
+	// order of these. It is brought up to date when it is wanted.
+	order   []int32
+	ordered int
 	// foreign are entries that another store has changed, which nobody here asks for now.
 	foreign []elementChange
 }
@@ -116,14 +120,54 @@ func (cs *elementChanges) find(key []byte) *elementChange {
 // within returns the last changes of the keys from lower up to, not including, upper, in
 // order.
 func (cs *elementChanges) within(lower, upper []byte) (found []elementChange) {
-	for i := range cs.list {
-		c := &cs.list[i]
-		if bytes.Compare(c.key, lower) >= 0 && bytes.Compare(c.key, upper) < 0 && cs.find(c.key) == c {
-			found = append(found, *c)
+	if len(cs.list) == 0 {
+		return nil
+	}
+	cs.sort()
+	at := func(key []byte) int {
+		n, _ := slices.BinarySearchFunc(cs.order, key, func(i int32, key []byte) int { return bytes.Compare(cs.list[i].key, key) })
+		return n
+	}
+	for _, i := range cs.order[at(lower):at(upper)] {
+		found = append(found, cs.list[i])
+	}
+	return found
+}
+
+// sort brings order up to date.
+func (cs *elementChanges) sort() {
+	compare := func(i, j int32) int { return bytes.Compare(cs.list[i].key, cs.list[j].key) }
+	var fresh []int32
+	for i := cs.ordered; i < len(cs.list); i++ {
+		if cs.find(cs.list[i].key) == &cs.list[i] {
+			fresh = append(fresh, int32(i))
 		}
 	}
-	slices.SortFunc(found, func(a, b elementChange) int { return bytes.Compare(a.key, b.key) })
-	return found
+	cs.ordered = len(cs.list)
+	if len(fresh) < len(cs.order)/64 { // to move is quicker than to compare
+		for _, i := range fresh {
+			at, found := slices.BinarySearchFunc(cs.order, i, compare)
+			if found {
+				cs.order[at] = i
+			} else {
+				cs.order = slices.Insert(cs.order, at, i)
+			}
+		}
+		return
+	}
+	slices.SortFunc(fresh, compare)
+	merged := make([]int32, 0, len(cs.order)+len(fresh))
+	old := cs.order
+	for _, i := range fresh {
+		for len(old) > 0 && compare(old[0], i) < 0 {
+			merged, old = append(merged, old[0]), old[1:]
+		}
+		if len(old) > 0 && compare(old[0], i) == 0 {
+			old = old[1:]
+		}
+		merged = append(merged, i)
+	}
+	cs.order = append(merged, old...)
 }
 
 // forget drops all changes, which have been applied or never will be.
@@ -134,9 +178,10 @@ func (cs *elementChanges) forget() {
 	clear(cs.list)
 	cs.list = cs.list[:0]
 	cs.ranges = nil
+	cs.order, cs.ordered = cs.order[:0], 0
 	clear(cs.foreign)
 	cs.foreign = cs.foreign[:0]
 	if cap(cs.list) > 1<<11 {
-		cs.list, cs.index = nil, nil
+		cs.list, cs.index, cs.order = nil, nil, nil
 	}
 }

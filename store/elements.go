@@ -75,9 +75,8 @@ func (it *Elements) Next() bool {
 	return it.settle()
 }
 
-// Seek goes to the first element that is not before a sub key, which is no smaller than that
-// of the current one, in an Elements that goes forward; false if there is none, or with an
-// error.
+// Seek goes to the first element that is not before a sub key, which is greater than that of
+// the current one, in an Elements that goes forward; false if there is none, or with an error.
 func (it *Elements) Seek(sub []byte) bool {
 	if it.err != nil || it.iter == nil {
 		return false

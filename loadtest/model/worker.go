@@ -41,6 +41,7 @@ type Worker struct {
 	current []string            // the keys that are written
 	states  map[string][]string // what each may hold; "" is no value
 	born    int
+	ids     int // of entries of streams
 }
 
 // NewWorker returns one whose commands follow from its name and the seed.
@@ -61,13 +62,15 @@ func (w *Worker) renew(i int) {
 	w.born++
 	// Both keys of a pair have one hash tag, for what takes two keys.
 	w.current[i] = fmt.Sprintf("{%s:%d}:%d:%d", w.Name, i/2, i%2, w.born)
-	switch i / 2 % 5 {
+	switch i / 2 % 6 {
 	case 0:
 		w.current[i] += hashMark
 	case 1:
 		w.current[i] += listMark
 	case 2:
 		w.current[i] += zsetMark
+	case 3:
+		w.current[i] += streamMark
 	}
 	w.states[w.current[i]] = []string{""}
 }
@@ -116,6 +119,8 @@ func (w *Worker) step(do Doer) error {
 		return w.stepList(key, value, read, write)
 	case isZSet(key):
 		return w.stepZSet(key, read, write)
+	case isStream(key):
+		return w.stepStream(key, value, read, write)
 	}
 	switch w.rnd.IntN(10) {
 	case 0:
@@ -162,8 +167,11 @@ func (w *Worker) read(ctx context.Context, do Doer, key, want string, args ...st
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", args[0], key, err)
 	}
-	if args[0] == readHash {
+	switch args[0] {
+	case readHash:
 		got = sortedHash(got)
+	case readStream:
+		got = streamState(got)
 	}
 	return w.expect(args[0], key, got, want)
 }
@@ -192,10 +200,15 @@ func (w *Worker) Check(do Doer) error {
 			command, rest = "LRANGE", []string{"0", "-1"}
 		case isZSet(key):
 			command, rest = "ZRANGE", []string{"0", "-1", "WITHSCORES"}
+		case isStream(key):
+			command, rest = readStream, []string{"-", "+"}
 		}
 		got, err := do(context.Background(), append([]string{command, key}, rest...)...)
-		if isHash(key) {
+		switch {
+		case isHash(key):
 			got = sortedHash(got)
+		case isStream(key):
+			got = streamState(got)
 		}
 		switch {
 		case err != nil:

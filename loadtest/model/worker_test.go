@@ -83,6 +83,31 @@ func (f *faulty) do(_ context.Context, args ...string) (string, error) {
 		reply = f.data[key]
 	case "ZADD", "ZINCRBY", "ZREM", "ZPOPMIN", "ZREMRANGEBYRANK", "ZRANK", "ZSCORE", "ZCOUNT", "ZRANGE":
 		reply = f.zset(key, args)
+	case "XADD":
+		id, value := args[len(args)-3], args[len(args)-1]
+		if list = append(list, id, value); args[2] == "MAXLEN" {
+			most := 0
+			fmt.Sscan(args[3], &most)
+			list = list[max(0, len(list)-2*most):]
+		}
+		setList(list)
+		reply = id
+	case "XDEL":
+		i := slices.Index(list, args[2])
+		setList(slices.Delete(list, i, i+2))
+		reply = "1"
+	case "XTRIM":
+		i := slices.Index(list, args[3])
+		setList(list[i:])
+		reply = fmt.Sprint(i / 2)
+	case "XLEN":
+		reply = fmt.Sprint(len(list) / 2)
+	case "XRANGE":
+		var words []string
+		for i := 0; i+1 < len(list); i += 2 {
+			words = append(words, list[i], "f", list[i+1])
+		}
+		reply = strings.Join(words, ",")
 	case "HGET":
 		reply = hash[args[2]]
 	case "HLEN":
@@ -227,7 +252,7 @@ func TestFaultsAreFound(t *testing.T) {
 	if w := run(t, &faulty{fails: 0.01}, false); w.Wrong == nil {
 		t.Error("an error is not expected")
 	}
-	for _, command := range []string{"GET", "SET", "APPEND", "HSET", "HGETALL", "RPUSH", "LRANGE", "ZADD", "ZRANGE"} {
+	for _, command := range []string{"GET", "SET", "APPEND", "HSET", "HGETALL", "RPUSH", "LRANGE", "ZADD", "ZRANGE", "XADD", "XRANGE"} {
 		n := 0
 		f := &faulty{wrong: func(c string) bool {
 			if c == command {

@@ -121,12 +121,8 @@ func (g *Group) Remove(p *Pending) error {
 // EachPending calls yield for what is pending in the group from one ID to another, both
 // included, until it returns false. It is opened, and may be changed, as for [Stream.Range].
 func (g *Group) EachPending(from, to ID, yield func(p *Pending) bool) error {
-	if from.Compare(g.floor) < 0 {
-		from = g.floor
-	}
-	if to.Compare(g.ceiling) > 0 {
-		to = g.ceiling
-	}
+	all := from.Compare(g.floor) <= 0
+	from, to = g.narrow(from, to)
 	if g.Pending == 0 || from.Compare(to) > 0 {
 		return nil
 	}
@@ -141,11 +137,27 @@ func (g *Group) EachPending(from, to ID, yield func(p *Pending) bool) error {
 		if err := p.parse(it.Value()); err != nil {
 			return errors.Join(err, it.Close())
 		}
+		if all && p.ID != g.floor {
+			// Who changes the group spares others the way to here.
+			g.floor, g.changed = p.ID, true
+		}
+		all = false
 		if !yield(&p) {
 			break
 		}
 	}
 	return it.Close()
+}
+
+// narrow leaves out of a range of IDs where nothing is pending.
+func (g *Group) narrow(from, to ID) (ID, ID) {
+	if from.Compare(g.floor) < 0 {
+		from = g.floor
+	}
+	if to.Compare(g.ceiling) > 0 {
+		to = g.ceiling
+	}
+	return from, to
 }
 
 // LastPending returns the newest ID that is pending, of a group where any is.
@@ -164,12 +176,7 @@ func (g *Group) LastPending() (id ID, err error) {
 
 // EachOwned is EachPending for the IDs of what is pending with one consumer.
 func (g *Group) EachOwned(c *Consumer, from, to ID, yield func(id ID) bool) error {
-	if from.Compare(g.floor) < 0 {
-		from = g.floor
-	}
-	if to.Compare(g.ceiling) > 0 {
-		to = g.ceiling
-	}
+	from, to = g.narrow(from, to)
 	if c.Pending == 0 || from.Compare(to) > 0 {
 		return nil
 	}

@@ -25,7 +25,7 @@ type Trim struct {
 
 // fewRemoved are removed one by one: a range is dearer than some entries, to those who read
 // there later.
-const fewRemoved = 16
+const fewRemoved = 256
 
 // Trim removes entries at the beginning and returns how many. It reads as many entries as go,
 // or twice as many as stay if these are fewer.

@@ -27,6 +27,7 @@ type toldEntry struct {
 type toldGroup struct {
 	StreamGroup
 	consumers []toldConsumer
+	orphans   []StreamPending // with no consumer, behind all others
 }
 
 type toldConsumer struct {
@@ -117,6 +118,10 @@ func (v *told) write(form byte) []byte {
 				}
 				ids = append(ids[:i], append([]StreamID{p.ID}, ids[i:]...)...)
 			}
+		}
+		for _, p := range g.orphans {
+			all[p.ID] = p
+			ids = append(ids, p.ID)
 		}
 		if form == typeStream1 {
 			w.dst = appendString(w.dst, g.Name)
@@ -266,7 +271,7 @@ func TestWrongStreamsAreRefused(t *testing.T) {
 			head:    StreamHead{Length: 2, Last: id(2), First: id(1), Added: 2},
 			groups: []toldGroup{{StreamGroup{Name: []byte("g")}, []toldConsumer{
 				{[]byte("c"), 5, []StreamPending{{id(1), 5, 1}}}, {[]byte("d"), 5, nil},
-			}}},
+			}, nil}},
 		}
 	}
 	payload := right().write(typeStream2)
@@ -279,6 +284,8 @@ func TestWrongStreamsAreRefused(t *testing.T) {
 		"order":            func(v *told) { v.entries[0].id = id(2) },
 		"zero ID":          func(v *told) { v.entries[0].id = id(0) },
 		"two owners":       func(v *told) { v.groups[0].consumers[1].pending = v.groups[0].consumers[0].pending },
+		"no owner":         func(v *told) { v.groups[0].orphans = []StreamPending{{id(2), 5, 1}} },
+		"pending twice":    func(v *told) { v.groups[0].orphans = []StreamPending{{id(1), 5, 1}} },
 		"entry of nothing": func(v *told) { v.entries[1].fields = nil },
 	} {
 		v := right()
@@ -321,7 +328,7 @@ func FuzzStreams(f *testing.F) {
 	v := told{
 		entries: []toldEntry{{StreamID{1, 2}, [][]byte{[]byte("f"), []byte("v")}}, {StreamID{300, 0}, [][]byte{[]byte("f"), []byte("77")}}, {StreamID{301, 0}, [][]byte{nil, nil}}},
 		head:    StreamHead{Length: 3, Last: StreamID{301, 0}, First: StreamID{1, 2}, Added: 4},
-		groups:  []toldGroup{{StreamGroup{Name: []byte("g"), Read: -1}, []toldConsumer{{[]byte("c"), 5, []StreamPending{{StreamID{1, 2}, 5, 1}}}}}},
+		groups:  []toldGroup{{StreamGroup{Name: []byte("g"), Read: -1}, []toldConsumer{{[]byte("c"), 5, []StreamPending{{StreamID{1, 2}, 5, 1}}}}, nil}},
 	}
 	for _, form := range []byte{typeStream1, typeStream2, typeStream3} {
 		payload := v.write(form)

@@ -123,7 +123,7 @@ func elementsOf(enc byte, body []byte, maxLen int64) (elementReader, error) {
 		return zipmap(blob)
 	case 11:
 		return intset(blob)
-	case 10, 13:
+	case 10, 12, 13:
 		return ziplist(blob)
 	}
 	return listpack(blob)

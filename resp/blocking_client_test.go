@@ -1,0 +1,261 @@
+package resp
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/rueidis"
+	"go.uber.org/goleak"
+)
+
+func TestClientUnblockAnswersAsRedis(t *testing.T) {
+	differential(t, func(d *differ) {
+		for _, words := range []string{"1000000", "x", "1000000 BAH", "1000000 ERROR X", "-1", "99999999999999999999", "x BAH", "0 timeout"} {
+			d.do(append([]string{"CLIENT", "UNBLOCK"}, strings.Fields(words)...)...)
+		}
+		d.do("CLIENT", "UNBLOCK")
+		for _, how := range []string{"", "TIMEOUT", "error"} {
+			for _, command := range []string{"BLPOP l 0", "BLMOVE l l LEFT LEFT 0", "XREAD BLOCK 0 STREAMS s $"} {
+				var replies [2]string
+				for i, addr := range []string{d.redis.c.RemoteAddr().String(), d.ours.c.RemoteAddr().String()} {
+					o, admin := dialRedis(t, addr, d.proto), dialRedis(t, addr, d.proto)
+					id := o.do("CLIENT", "ID").text
+					o.send(strings.Fields(command)...)
+					awaitBlocked(t, admin, 1)
+					if list := admin.do("CLIENT", "LIST", "ID", id).text; !strings.Contains(list, " flags=b ") || !strings.Contains(list, " cmd="+strings.ToLower(strings.Fields(command)[0])+" ") {
+						t.Errorf("%s: %s", addr, list)
+					}
+					admin.want(":1", append([]string{"CLIENT", "UNBLOCK", id}, strings.Fields(how)...)...)
+					replies[i] = o.next().String()
+					awaitBlocked(t, admin, 0)
+					o.want("+PONG", "PING")
+				}
+				if replies[0] != replies[1] {
+					t.Errorf("%s, %q: got %s, want %s", command, how, replies[1], replies[0])
+				}
+			}
+		}
+	})
+}
+
+// A client that is gone, or was killed, takes nothing.
+func TestWhoIsGoneTakesNothing(t *testing.T) {
+	srv, addr := serveTest(t, nil)
+	admin := dialRedis(t, addr, 2)
+	for _, kill := range []bool{false, true} {
+		o := dialRedis(t, addr, 2)
+		o.send("BLPOP", "l", "0")
+		o.send("PING")
+		awaitBlocked(t, admin, 1)
+		if kill {
+			admin.want(":1", "CLIENT", "KILL", "SKIPME", "yes")
+		} else {
+			_ = o.c.Close()
+		}
+		awaitBlocked(t, admin, 0)
+		admin.want(":1", "RPUSH", "l", "x")
+		admin.want("$x", "LPOP", "l")
+	}
+	if n := len(srv.blocked.keys); n > 0 {
+		t.Errorf("%d keys are waited for", n)
+	}
+}
+
+// What a client sends while it waits is run afterwards, also if it is more than is read
+// meanwhile.
+func TestWhatIsSentMeanwhileIsRunAfterwards(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	o, other := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
+	pipe := encodeCommands([][]string{{"BLPOP", "l", "0"}})
+	const n = 5000
+	for i := range n {
+		pipe = append(pipe, encodeCommands([][]string{{"ECHO", fmt.Sprint(i, strings.Repeat("x", 40))}})...)
+	}
+	go o.c.Write(pipe)
+	awaitBlocked(t, other, 1)
+	other.want(":1", "RPUSH", "l", "v")
+	if got := o.next().String(); got != "*($l $v)" {
+		t.Error(got)
+	}
+	for i := range n {
+		if got := o.next().text; !strings.HasPrefix(got, fmt.Sprint(i, "x")) {
+			t.Fatalf("%d: %s", i, got)
+		}
+	}
+}
+
+func TestAServerThatClosesEndsWaits(t *testing.T) {
+	ignore := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, ignore) })
+	srv, addr := serveTest(t, nil)
+	var waiting []*oracle
+	for range 5 {
+		o := dialRedis(t, addr, 2)
+		o.send("BLPOP", "l", "0")
+		waiting = append(waiting, o)
+	}
+	admin := dialRedis(t, addr, 2)
+	awaitBlocked(t, admin, 5)
+	srv.EndWaits()
+	for _, o := range waiting[:3] {
+		if got := o.next().String(); got != "_" {
+			t.Errorf("at the last moment: %s", got)
+		}
+	}
+	if err := srv.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	waiting[0].ended()
+	if n := srv.stats.waiting.Load(); n != 0 {
+		t.Errorf("%d wait", n)
+	}
+}
+
+// Very many clients wait for one key: each costs a connection, and is served in its turn.
+func TestManyWaitForOneKey(t *testing.T) {
+	n := 5000
+	if testing.Short() {
+		n = 300
+	}
+	srv, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Settings.MaxClients = 20000 })
+	admin := dialRedis(t, addr, 2)
+	conns := make([]net.Conn, n)
+	for i := range conns {
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		writeCommand(c, "BLPOP", "l", "0")
+		conns[i] = c
+		if i%50 == 0 || i == n-1 {
+			awaitBlocked(t, admin, i+1) // in so many groups they come in order
+		}
+	}
+	if most := 2*n + 200; runtime.NumGoroutine() > most {
+		t.Errorf("%d goroutines", runtime.NumGoroutine())
+	}
+	admin.want(":1", "RPUSH", "l", "first")
+	want := []byte("*2\r\n$1\r\nl\r\n$5\r\nfirst\r\n")
+	got := make([]byte, len(want))
+	if _, err := conns[0].Read(got); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("the first one got %q, %v", got, err)
+	}
+	words := []string{"RPUSH", "l"}
+	for range n - 1 {
+		words = append(words, "x")
+	}
+	admin.want(":"+itoa(n-1), words...)
+	awaitBlocked(t, admin, 0)
+	admin.want(":0", "EXISTS", "l")
+	if len(srv.blocked.keys) > 0 {
+		t.Error("somebody waits")
+	}
+}
+
+// More movers wait than a unit looks ahead for.
+func TestManyMoversAreServedByOneCommand(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	admin := dialRedis(t, addr, 2)
+	var elements []string
+	var waiting []*oracle
+	for i := range 2 * maxMovers {
+		o := dialRedis(t, addr, 2)
+		o.send("BLMOVE", "l", fmt.Sprint("to", i), "LEFT", "LEFT", "0")
+		waiting = append(waiting, o)
+		elements = append(elements, itoa(i))
+	}
+	awaitBlocked(t, admin, len(waiting))
+	admin.do(append([]string{"RPUSH", "from"}, elements...)...)
+	admin.want("+OK", "RENAME", "from", "l")
+	seen := make(map[string]bool)
+	for _, o := range waiting {
+		seen[o.next().String()] = true
+	}
+	if len(seen) != len(waiting) {
+		t.Errorf("%d elements for %d clients", len(seen), len(waiting))
+	}
+	awaitBlocked(t, admin, 0)
+}
+
+func TestLibrariesWait(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	ctx := t.Context()
+	push := redis.NewClient(&redis.Options{Addr: addr})
+	defer push.Close()
+	c := redis.NewClient(&redis.Options{Addr: addr})
+	defer c.Close()
+	results := make(chan error, 2)
+	go func() {
+		got, err := c.BLPop(context.Background(), 0, "a", "b").Result()
+		if err == nil && fmt.Sprint(got) != "[b 1]" {
+			err = fmt.Errorf("%v", got)
+		}
+		results <- err
+	}()
+	admin := dialRedis(t, addr, 2)
+	awaitBlocked(t, admin, 1)
+	push.RPush(ctx, "b", 1)
+	if err := <-results; err != nil {
+		t.Error(err)
+	}
+	if err := c.BLPop(ctx, time.Second, "a").Err(); err != redis.Nil {
+		t.Errorf("nothing: %v", err)
+	}
+	if v, err := c.BLMove(ctx, "a", "b", "left", "left", time.Second).Result(); err != redis.Nil {
+		t.Errorf("nothing: %v %v", v, err)
+	}
+	r, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{addr}, DisableCache: true, ForceSingleClient: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	go func() {
+		got, err := r.Do(context.Background(), r.B().Blmpop().Timeout(0).Numkeys(2).Key("a", "b").Left().Count(2).Build()).ToArray()
+		if err == nil && len(got) != 2 {
+			err = fmt.Errorf("%v", got)
+		}
+		results <- err
+	}()
+	awaitBlocked(t, admin, 1)
+	push.RPush(ctx, "b", 1, 2, 3)
+	if err := <-results; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWaitsOverTLS(t *testing.T) {
+	_, addr := serveTest(t, func(c *Config, _ *serveStore) {
+		c.TLS = &tls.Config{Certificates: []tls.Certificate{selfSigned(t)}}
+	})
+	dial := func() *redis.Client {
+		c := redis.NewClient(&redis.Options{Addr: addr, TLSConfig: &tls.Config{InsecureSkipVerify: true}})
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	a, b := dial(), dial()
+	results := make(chan string, 1)
+	go func() {
+		got, err := a.BLPop(context.Background(), 0, "l").Result()
+		results <- fmt.Sprint(got, err)
+	}()
+	waitFor(t, "somebody to wait", func() bool { return strings.Contains(b.Info(t.Context(), "clients").Val(), "blocked_clients:1") })
+	b.RPush(t.Context(), "l", "v")
+	if got := <-results; got != "[l v] <nil>" {
+		t.Error(got)
+	}
+	if err := a.BLPop(t.Context(), time.Second, "l").Err(); err != redis.Nil {
+		t.Error(err)
+	}
+	if err := a.Ping(t.Context()).Err(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,262 @@
+package resp
+
+import (
+	"bytes"
+	"container/list"
+	"time"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+// A want is what a command waits for, and how it gets it.
+type want struct {
+	// timeout is for how long; 0 is for ever.
+	timeout time.Duration
+	keys    [][]byte
+	// also are keys that serve writes to beside the one that has got something.
+	also [][]byte
+	typ  store.Type // of values that are wanted
+	// ready tells whether the value of a key, which is of the type, is wanted; nil if any is.
+	// It changes nothing.
+	ready func(x *call, key []byte) bool
+	// serve takes what it wants from the value of a key, and replies. It runs in the unit of
+	// somebody else, as a call with the command's own arguments; it must not keep the call
+	// that it was made by.
+	serve func(x *call, key []byte)
+	// gone replies where a key has no value of the type any more, if that ends the wait; else
+	// it is nil.
+	gone func(x *call, key []byte)
+	// memo is what the command is to be told when it is run again, elsewhere perhaps.
+	memo []byte
+}
+
+// A waiter is a command that waits.
+type waiter struct {
+	want
+	cmd    *command
+	args   [][]byte
+	ticket uint64 // its place in all queues: lower is earlier
+	places []store.Place
+	beside []store.Place // of also
+	out    reply         // once it is served
+	// repeat: what it is served does not fit there. It has only read, and does so itself.
+	repeat bool
+
+	state waitState       // guarded by blocked.mu
+	spots []*list.Element // in the queues of its keys; likewise
+
+	how   waitEnd // once ended is closed
+	msg   string  // the error reply, for waitFailed
+	ended chan struct{}
+	// told is called by who has ended it. It must not wait.
+	told func()
+}
+
+type waitState int
+
+const (
+	waitNew waitState = iota
+	waitQueued
+	waitClaimed
+	waitOver
+)
+
+// A waitEnd is how a wait ends.
+type waitEnd int
+
+const (
+	waitGoesOn waitEnd = iota
+	waitServed
+	waitFailed
+	waitAgain // the command is to be looked at again: its keys may be somebody else's
+	waitTimedOut
+	waitUnblocked // by CLIENT UNBLOCK ERROR
+	waitGone      // there is no client any more
+)
+
+// end tells who waits. The caller has claimed or withdrawn it.
+func (w *waiter) end(how waitEnd, msg string) {
+	w.how, w.msg = how, msg
+	close(w.ended)
+	w.told()
+}
+
+// repeats tells whether a key is among those before it.
+func (w *waiter) repeats(i int) bool {
+	for _, key := range w.keys[:i] {
+		if string(key) == string(w.keys[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// at tells whether all that a waiter needs is this node's.
+func (w *waiter) at(routes *Routes) bool {
+	if routes == nil {
+		return true
+	}
+	for _, p := range w.places {
+		if routes.of(p.Token()) != ownerSelf {
+			return false
+		}
+	}
+	for _, p := range w.beside {
+		if routes.of(p.Token()) != ownerSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// A stay is what a command that waits remembers from one place to the next.
+type stay struct {
+	ticket uint64
+	until  time.Time // zero: for ever
+	memo   []byte
+}
+
+// starts notes for how long the command waits, when it begins to.
+func (r *request) starts(timeout time.Duration) *stay {
+	if r.stay == nil {
+		r.stay = &stay{}
+		if timeout > 0 && timeout < maxLinger {
+			r.stay.until = time.Now().Add(timeout)
+		}
+	}
+	return r.stay
+}
+
+// waitHere waits with a command whose unit has just run. It returns how many requests it
+// has answered: 0 if the command is to be looked at again.
+func (c *conn) waitHere(r *request) int {
+	w := c.call.waiter
+	c.call.waiter = nil
+	c.finishUnit()
+	if c.flush() != nil {
+		c.closing = true
+	}
+	c.leave()
+	r.until = time.Time{}
+	c.park(w, r.stay.until)
+	return c.waited(r, w)
+}
+
+// park returns when the waiter has ended.
+func (c *conn) park(w *waiter, until time.Time) {
+	c.blocks(true)
+	defer c.blocks(false)
+	for {
+		select {
+		case <-w.ended:
+			return
+		default:
+		}
+		if why := c.roused(until); why != waitGoesOn {
+			if c.srv.blocked.withdraw(w) {
+				w.how = why
+			} else {
+				<-w.ended
+			}
+			return
+		}
+		c.doze(until)
+	}
+}
+
+// msgUnblocked is what CLIENT UNBLOCK ERROR has a client told.
+const msgUnblocked = "UNBLOCKED client unblocked via CLIENT UNBLOCK"
+
+// waited replies with what a wait has brought.
+func (c *conn) waited(r *request, w *waiter) int {
+	if w.how == waitAgain {
+		r.stay.ticket, r.stay.memo = w.ticket, w.memo
+		return 0
+	}
+	at := len(c.out.buf)
+	switch w.how {
+	case waitServed:
+		c.out.buf = append(c.out.buf, w.out.buf...)
+	case waitFailed:
+		c.reject(r.cmd, w.msg)
+	default:
+		c.unserved(r, w.how)
+	}
+	c.count(at)
+	return 1
+}
+
+// unserved replies to a command that has got nothing.
+func (c *conn) unserved(r *request, how waitEnd) {
+	switch how {
+	case waitUnblocked:
+		c.reject(r.cmd, msgUnblocked)
+	case waitGone:
+		c.closing = true
+	default:
+		c.out.nullArray()
+	}
+}
+
+// block has the client wait for what the command has not found. Where it cannot, the time is
+// over at once.
+func (x *call) block(want want) {
+	c := x.conn
+	if x.inside || c.from != nil && c.from.visit.id == "" {
+		x.nullArray()
+		return
+	}
+	if !x.unit.Latched() { // it is looked at again, with the latches
+		x.waiter = &waiter{}
+		return
+	}
+	also := make([][]byte, len(want.also)) // which others look at though it may wait no more
+	for i, key := range want.also {
+		also[i] = bytes.Clone(key)
+	}
+	want.also = also
+	w := &waiter{want: want, cmd: x.cmd, args: x.args, out: reply{proto: x.proto}, ended: make(chan struct{}), told: c.wake}
+	if c.from != nil {
+		c.from.host(x, w)
+		return
+	}
+	p := x.req.starts(want.timeout)
+	w.ticket = p.ticket
+	w.place(x)
+	x.waiter = w
+	if x.srv.blocked.register(w) {
+		w.checkRoutes(x.srv)
+		return
+	}
+	w.state = waitOver // the connection ends
+	w.how = waitGone
+	close(w.ended)
+}
+
+// memo is what the command has noted when it was to wait before.
+func (x *call) memo() []byte {
+	switch c := x.conn; {
+	case c.from != nil:
+		return c.from.visit.memo
+	case x.req != nil && x.req.stay != nil:
+		return x.req.stay.memo
+	}
+	return nil
+}
+
+// place notes where the keys lie.
+func (w *waiter) place(x *call) {
+	for _, key := range w.keys {
+		w.places = append(w.places, x.unit.Place(key))
+	}
+	for _, key := range w.also {
+		w.beside = append(w.beside, x.unit.Place(key))
+	}
+}
+
+// checkRoutes sends a waiter away that was registered while its keys changed hands.
+func (w *waiter) checkRoutes(s *Server) {
+	if !w.at(s.routes.Load()) && s.blocked.withdraw(w) {
+		w.end(waitAgain, "")
+	}
+}
