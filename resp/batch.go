@@ -92,7 +92,7 @@ func (r *request) fate(reply []byte, err error) fate {
 		return answered
 	case err == nil, errors.Is(err, ErrNotSent):
 		return notRun
-	case r.cmd.flags&flagWrite != 0:
+	case r.cmd.mayWrite:
 		return unknown
 	case errors.Is(err, ErrTimeout):
 		return silent

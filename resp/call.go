@@ -28,6 +28,12 @@ type call struct {
 	// inside: the command is one of a transaction, which goes on behind it. It neither waits
 	// nor asks to be run again.
 	inside bool
+	// wants are places of keys that the command has turned out to need, beside those among
+	// its arguments: whoever sets them has changed nothing that Abort does not take back, and
+	// the request is run again with their latches, too.
+	wants []store.Place
+	// touched are keys that a script may have written to, if anybody waits for any.
+	touched [][]byte
 	// everything: the run that again asks for holds the latches of all keys there can be.
 	everything bool
 	// table is the one that a command works on, with its scratch space.

@@ -336,6 +336,8 @@ func cmdRingHelp(x *call) {
 		"    Let data move again.",
 		"ROUTE [FORWARD|REDIRECT]",
 		"    Choose what this connection gets for keys of other nodes.",
+		"SCRIPT GET <sha1> | LOAD <script> | FLUSH | KILL",
+		"    Between nodes: do this node's part of SCRIPT.",
 		"SCRUB [STATUS]",
 		"    Compare all copies at once, or tell how far that is and what it found.",
 		"SERVES <key>",

@@ -106,7 +106,9 @@ func cmdRingExec(x *call) {
 			x.conn.reject(cmd, msg)
 			continue
 		}
-		x.inner(cmd, args)
+		if x.inner(cmd, args); len(x.wants) > 0 {
+			return
+		}
 	}
 }
 

@@ -30,6 +30,9 @@ type command struct {
 
 	// Set when the table is built.
 	waits bool // for something other than its own work: earlier replies leave first
+	// mayWrite: it is a write, or a script, which may be one.
+	mayWrite bool
+	script   bool // EVAL and its like
 	// latched: it needs the latches of its keys whatever it does with them.
 	latched bool
 	// between: only nodes may send it.

@@ -36,6 +36,7 @@ type conn struct {
 	unit *store.Unit
 	// places are those of the keys of the unit being put together.
 	places []store.Place
+	every  bool // it is to have all latches
 	// term is that of the routes by which a unit runs, 0 while none does.
 	term   atomic.Uint64
 	routes *Routes    // these, as enter has found them

@@ -106,7 +106,7 @@ func (c *conn) window(reqs []request, known int, routes *Routes) int {
 		switch {
 		case r.waits, r.owner == ownerHeld || r.owner == ownerNone || r.owner == ownerSeveral,
 			r.msg == "" && !r.cmd.keyed && !r.cmd.neutral,
-			n > 0 && r.msg == "" && c.srv.pause.applies(r.cmd):
+			n > 0 && r.msg == "" && (c.srv.pause.applies(r.cmd) || c.seeks(r)):
 			return max(n, 1)
 		}
 	}
@@ -132,13 +132,14 @@ func (c *conn) ownerOf(r *request, routes *Routes) int32 {
 		}
 		c.places = append(c.places, c.unit.Place(args[k.pos]))
 	}
+	c.places = append(c.places, r.extra...)
 	if routes != nil {
 		r.owner = routes.ofAll(c.places)
 	}
 	if len(c.places) > 1 && !r.judged {
 		c.judge(r, c.places)
 	}
-	if routes != nil && r.msg == "" && r.cmd.flags&flagWrite != 0 {
+	if routes != nil && r.msg == "" && r.cmd.mayWrite {
 		c.writes(r, routes, c.places)
 	}
 	return r.owner

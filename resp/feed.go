@@ -12,7 +12,7 @@ import (
 // feed serves who waits for the keys of a request that has just run, within its unit.
 func (c *conn) feed(r *request) {
 	b := &c.srv.blocked
-	if b.queued.Load() == 0 || r.msg != "" || r.cmd.flags&flagWrite == 0 || !c.unit.Latched() {
+	if b.queued.Load() == 0 || r.msg != "" || !r.cmd.mayWrite || !c.unit.Latched() {
 		return
 	}
 	args := c.args[r.first:r.last]
@@ -21,6 +21,12 @@ func (c *conn) feed(r *request) {
 		return
 	}
 	var ready [][]byte
+	for _, key := range c.call.touched {
+		if b.awaited(key) {
+			ready = append(ready, key)
+		}
+	}
+	c.call.touched = nil
 	for _, k := range c.keys {
 		if key := args[k.pos]; b.awaited(key) {
 			ready = append(ready, key)
@@ -82,7 +88,7 @@ func (c *conn) feedKey(key []byte, ready [][]byte) [][]byte {
 // canServe tells whether the unit may write to all that a waiter does, beside what it holds
 // anyhow.
 func (c *conn) canServe(w *waiter) bool {
-	if len(w.beside) > 0 && c.call.everything {
+	if len(w.beside) > 0 && (c.call.everything || c.every) {
 		return w.at(c.routes)
 	}
 	for _, p := range w.beside {
@@ -110,7 +116,7 @@ func (c *conn) latchMore(reqs []request) bool {
 	most := 0
 	for i := range reqs {
 		r := &reqs[i]
-		if r.msg != "" || r.cmd.flags&flagWrite == 0 {
+		if r.msg != "" || !r.cmd.mayWrite {
 			continue
 		}
 		args := c.args[r.first:r.last]

@@ -19,7 +19,7 @@ func (c *conn) forward(reqs []request, routes *Routes) int {
 			b := c.far[r.owner]
 			r.sent = b
 			b.link = routes.links[r.owner]
-			b.bytes = append(b.bytes, r.raw...)
+			b.bytes = append(b.bytes, c.wire(r)...)
 			b.requests++
 		}
 	}
@@ -179,6 +179,7 @@ func (c *conn) again(r *request) {
 			n = c.runUnit(one)
 			c.leave()
 			if n == 0 {
+				*r = one[0]
 				continue
 			}
 			return
@@ -196,7 +197,7 @@ func (c *conn) again(r *request) {
 			c.awaitRoutes(routes, left)
 			continue
 		}
-		b := &batch{link: routes.links[owner], bytes: r.raw, requests: 1}
+		b := &batch{link: routes.links[owner], bytes: c.wire(r), requests: 1}
 		b.send(c.terms(), left, nil)
 		reply, err := b.reply()
 		switch f := r.fate(reply, err); f {

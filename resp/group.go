@@ -189,7 +189,7 @@ func (f *forwarder) read(b *Forwarded, part int32) (quick, write bool) {
 		if !r.cmd.quick {
 			return false, false
 		}
-		write = write || r.cmd.flags&flagWrite != 0
+		write = write || r.cmd.mayWrite
 	}
 	return true, write
 }

@@ -203,8 +203,11 @@ func (c *conn) writes(r *request, routes *Routes, places []store.Place) {
 	if c.from == nil {
 		c.footprint.mark(places)
 	}
-	if r.owner != ownerSelf || !c.srv.scarce(routes) {
-		return
+	if r.every && c.from == nil {
+		c.footprint.markAll()
+	}
+	if r.owner != ownerSelf || r.cmd.script || !c.srv.scarce(routes) {
+		return // a script may be refused when it writes
 	}
 	for _, p := range places {
 		if c.srv.refuses(routes, p.Token()) {

@@ -66,7 +66,7 @@ func (x *leased) ran(r *request) {
 		return
 	}
 	x.keyed = true
-	x.wrote = x.wrote || r.cmd.flags&flagWrite != 0
+	x.wrote = x.wrote || r.cmd.mayWrite
 }
 
 // replied notes whether the unit's last reply is to a write.

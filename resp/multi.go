@@ -129,7 +129,10 @@ func (c *conn) queue(r *request) int {
 		}
 	}
 	if !m.refused { // or it would be kept in vain
-		args := c.args[r.first:r.last]
+		if c.seeks(r) && !c.seek(r) {
+			return 1
+		}
+		args := c.words(r)
 		m.queue = redcon.AppendBulkInt(m.queue, int64(len(args)))
 		for _, arg := range args {
 			m.queue = redcon.AppendBulk(m.queue, arg)
@@ -225,7 +228,7 @@ func (m *multi) request(from, to int, watching bool) []byte {
 		if q.ships() {
 			body = append(body, m.queue[at:q.end]...)
 			words += 1 + wordsOf(m.queue[at:q.end])
-			writes = writes || q.cmd.flags&flagWrite != 0
+			writes = writes || q.cmd.mayWrite
 		}
 		at = q.end
 	}

@@ -71,7 +71,7 @@ func (p *pause) applies(cmd *command) bool {
 		// SHUTDOWN and their like run.
 		return cmd.flags&flagAdmin == 0 && cmd.group != "connection"
 	}
-	return cmd.flags&(flagWrite|flagMayReplicate) != 0
+	return cmd.mayWrite || cmd.flags&flagMayReplicate != 0
 }
 
 // wait returns when the command may run, or the connection or the server closes.

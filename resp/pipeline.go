@@ -26,14 +26,18 @@ type request struct {
 	first, last int
 	raw         []byte // as the client wrote it
 	cmd         *command
-	msg         string    // error reply instead of running it
-	owner       int32     // who serves its keys: a place in Routes.links, ownerSelf, …
-	sent        *batch    // with which it is on its way, whoever serves its keys by now
-	judged      bool      // as to whether its keys lie together
-	part        int32     // of what another node forwards, the batch
-	waits       bool      // it may wait until a key gets something
-	stay        *stay     // of one that has begun to
-	until       time.Time // how long it waits for somebody to serve its keys; zero: it has not waited yet
+	msg         string        // error reply instead of running it
+	owner       int32         // who serves its keys: a place in Routes.links, ownerSelf, …
+	sent        *batch        // with which it is on its way, whoever serves its keys by now
+	judged      bool          // as to whether its keys lie together
+	part        int32         // of what another node forwards, the batch
+	waits       bool          // it may wait until a key gets something
+	stay        *stay         // of one that has begun to
+	extra       []store.Place // of keys that are not among its arguments: see wants in call
+	every       bool          // it needs all latches of the store
+	solo        bool          // it has a unit of its own
+	sought      bool          // other nodes were asked for its script
+	until       time.Time     // how long it waits for somebody to serve its keys; zero: it has not waited yet
 }
 
 // run runs all parsed requests. At its end replies either lie in out, or a unit is
@@ -71,6 +75,9 @@ func (c *conn) runResolved() {
 		if c.multi.open && c.queues(&c.reqs[i]) {
 			i += c.queue(&c.reqs[i])
 			continue
+		}
+		if c.seeks(&c.reqs[i]) && !c.seek(&c.reqs[i]) {
+			return
 		}
 		routes := c.enter()
 		n := c.gather(c.reqs[i:], routes)
@@ -131,7 +138,7 @@ func (c *conn) resolve(r *request) {
 // their keys in c.places where latches are needed; 0 if the first must run alone, or
 // elsewhere, as its owner tells.
 func (c *conn) gather(reqs []request, routes *Routes) int {
-	c.places = c.places[:0]
+	c.places, c.every = c.places[:0], false
 	latched := false
 	n, keys := 0, 0
 	for ; n < len(reqs); n++ {
@@ -155,7 +162,11 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 			}
 			continue
 		}
-		if c.srv.pause.applies(r.cmd) && n > 0 {
+		if n > 0 && (c.srv.pause.applies(r.cmd) || c.seeks(r)) {
+			break
+		}
+		solo := r.solo || r.cmd.script && c.goesAstray(r)
+		if n > 0 && solo {
 			break
 		}
 		args := c.args[r.first:r.last]
@@ -176,13 +187,14 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 			}
 			c.places = append(c.places, c.unit.Place(key))
 		}
+		c.places = append(c.places, r.extra...)
 		if routes != nil && r.msg == "" {
 			r.owner = routes.ofAll(c.places[placed:])
 		}
-		if len(c.keys) > 1 && !r.judged && r.msg == "" {
+		if len(c.places)-placed > 1 && !r.judged && r.msg == "" {
 			c.judge(r, c.places[placed:])
 		}
-		if routes != nil && r.msg == "" && r.cmd.flags&flagWrite != 0 {
+		if routes != nil && r.msg == "" && r.cmd.mayWrite {
 			c.writes(r, routes, c.places[placed:])
 		}
 		if r.owner != ownerSelf {
@@ -192,6 +204,12 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 		keys += len(c.keys)
 		// What reads several keys must see them as of one moment.
 		latched = latched || r.waits || r.cmd.flags&flagWrite != 0 || len(c.keys) > 1 || r.cmd.latched
+		if c.every = r.every; solo {
+			if n++; n < len(reqs) {
+				reqs[n].owner = ownerSelf // it is looked at when its turn comes
+			}
+			break
+		}
 	}
 	if !latched {
 		c.places = c.places[:0]
@@ -208,8 +226,13 @@ func (c *conn) runUnit(reqs []request) int {
 			break
 		}
 	}
-	c.begin(c.places)
-	for c.srv.blocked.movers.Load() > 0 && c.latchMore(reqs) {
+	c.refuseBusy(reqs)
+	if c.every {
+		c.beginAll()
+	} else {
+		c.begin(c.places)
+	}
+	for !c.every && c.srv.blocked.movers.Load() > 0 && c.latchMore(reqs) {
 		c.unit.Abort()
 		c.begin(c.places)
 	}
@@ -219,6 +242,9 @@ func (c *conn) runUnit(reqs []request) int {
 		c.leased.ran(r)
 		c.call.req = r
 		c.runOne(r)
+		if len(c.call.wants) > 0 {
+			return c.widen(r)
+		}
 		if c.call.waiter != nil {
 			return c.waitHere(r)
 		}
@@ -285,7 +311,7 @@ func (c *conn) countOf(r *request, at int) {
 	before := c.unitReplies
 	c.count(at)
 	if c.unitReplies > before {
-		c.leased.replied(r.msg == "" && r.cmd.flags&flagWrite != 0)
+		c.leased.replied(r.msg == "" && r.cmd.mayWrite)
 	}
 }
 
@@ -441,6 +467,9 @@ func (c *conn) execute(cmd *command, run func(*call)) {
 	x.start = at
 	start, waited := c.srv.clock(), x.waited
 	run(x)
+	if len(x.wants) > 0 {
+		return // it will be run again
+	}
 	c.ran(cmd)
 	took := c.srv.clock() - start - (x.waited - waited)
 	if x.again {

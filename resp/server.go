@@ -83,6 +83,7 @@ type Server struct {
 	logins   logins
 	started  time.Time
 	runID    string
+	scripts  scripts
 	process  uint64 // in the tokens of watched keys
 	config   configTable
 	routing  sync.Mutex // serializes SetRoutes
@@ -139,6 +140,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s.config = newConfigTable(s)
 	s.stats = newStats(s.table)
 	s.budget.init(s)
+	s.scripts.init()
 	s.pause.init()
 	s.tracking.srv = s
 	s.blocked.init()
@@ -313,12 +315,14 @@ func (s *Server) Close(ctx context.Context) error {
 	defer s.keyEvents.close()
 	select {
 	case <-done:
+		s.scripts.end()
 		return nil
 	case <-ctx.Done():
 	}
 	for _, c := range s.snapshot() {
 		c.close()
 	}
+	s.scripts.end()
 	<-done
 	return fmt.Errorf("close: connections were cut off: %w", ctx.Err())
 }

@@ -24,6 +24,7 @@ func newCommandTable() *commandTable {
 	return buildCommandTable(
 		connectionCommands,
 		transactionCommands,
+		scriptCommands,
 		serverCommands,
 		genericCommands,
 		stringCommands,
@@ -99,16 +100,18 @@ func (t *commandTable) add(row, parent *command) *command {
 	c.neutral = c.full == "ping" || c.full == "echo"
 	c.splits = merges[c.full] != nil
 	c.quick = c.flags&flagBlocking == 0 && (c.flags&flagFast != 0 || c.complexity == "O(1)" || c.full == "del")
+	c.script = strings.HasPrefix(c.full, "eval")
+	c.mayWrite = c.flags&flagWrite != 0 || c.script && c.flags&flagReadonly == 0
 	c.keyed = c.hasKeys() && c.full != "watch"
 	c.between = betweenNodes[c.full]
-	c.latched = c.between
+	c.latched = c.between || c.script
 	if c.full == "ring|exec" || c.full == "ring|view" {
 		c.within, c.as = t.keysWithin, t.byName["exec"]
 	}
 	c.publishes = c.name == "publish" || c.name == "spublish"
 	c.subscribes = c.group == "pubsub" && strings.HasSuffix(c.name, "subscribe")
 	c.whileSubscribed = c.subscribes || c.full == "ping" || c.full == "quit" || c.full == "reset"
-	c.forNodes = c.keyed || c.spread || c.neutral || c.between || c.publishes || c.full == "ring|part" ||
+	c.forNodes = c.keyed || c.spread || c.neutral || c.between || c.publishes || c.full == "ring|part" || c.full == "ring|script" ||
 		parent != nil && parent.name == "pubsub"
 
 	c.subs = nil

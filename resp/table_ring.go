@@ -91,6 +91,12 @@ var ringCommands = []command{
 			ringWhole("watch", -3, cmdRingWatch, flagReadonly, "Tells what watched keys are like, for another node."),
 			ringWhole("exec", -4, cmdRingExec, flagWrite, "Runs a transaction, for another node."),
 			ringWhole("view", -4, cmdRingExec, flagReadonly, "Runs a transaction that only reads, for another node."),
+			{
+				name: "script", arity: -3, group: "cluster", since: "7.0.0", run: cmdRingScript,
+				flags:      flagNoScript | flagStale | flagAdmin | flagSystem,
+				summary:    "Does this node's part of SCRIPT, for another node.",
+				complexity: "That of the subcommand.",
+			},
 			ringOrder("plan", -4, cmdRingPlan, "Shows what would move if nodes joined or left.",
 				argument{name: "join", kind: argString, token: "JOIN", optional: true, multiple: true},
 				argument{name: "leave", kind: argString, token: "LEAVE", optional: true, multiple: true}),

@@ -17,6 +17,7 @@ func (s *Server) watch(m *reporter) {
 		s.closeIdle()
 		s.budget.relieve()
 		s.store.GiveUpHeld(s.forwardTimeout())
+		s.scripts.look(s.clock())
 		s.keyEvents.look()
 		s.sample(m)
 	}

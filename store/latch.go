@@ -36,6 +36,9 @@ func latchOf(p Place) uint16 {
 	return uint16(uint32(sliceOf(p)) * 0x9e3779b1 >> 20)
 }
 
+// SameLatch reports whether two places share a latch.
+func SameLatch(a, b Place) bool { return latchOf(a) == latchOf(b) }
+
 // lock takes the latches, which it sorts and frees of duplicates first, and
 // returns them.
 func (l *latches) lock(nums []uint16) []uint16 {

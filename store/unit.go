@@ -158,6 +158,13 @@ func (u *Unit) Begin(now int64, places []Place) {
 	u.begin(now)
 }
 
+// Holds reports whether the unit has the latch of a place.
+func (u *Unit) Holds(p Place) bool { return u.holds(p) }
+
+// Flushed reports whether a part of the unit's changes has been applied: Abort cannot take
+// that back.
+func (u *Unit) Flushed() bool { return u.flushed || len(u.built) > 0 }
+
 // begin is Begin with the numbers of the latches, in any order, in u.latched.
 func (u *Unit) begin(now int64) {
 	u.now = now

@@ -1,0 +1,191 @@
+package resp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+
+	"github.com/ringside-kv/ringside/resp/script"
+)
+
+// EVAL and its like. A script runs where its keys are, in the unit of its request, under
+// their latches: so it is atomic, and its commands are committed together.
+
+const msgNonLocal = "ERR Script attempted to access a non local key in a cluster node"
+
+func cmdEval(x *call) {
+	n, ok := parseInt(x.args[2])
+	byName := strings.HasPrefix(x.cmd.name, "evalsha")
+	switch {
+	case byName && len(x.args[1]) != 40:
+		x.err(msgNoScript)
+		return
+	case !ok:
+		x.err(msgNotInteger)
+		return
+	case n > int64(len(x.args)-3):
+		x.err("ERR Number of keys can't be greater than number of args")
+		return
+	case n < 0:
+		x.err("ERR Number of keys can't be negative")
+		return
+	}
+	var known *knownScript
+	if byName {
+		if known = x.srv.scripts.called(x.args[1]); known == nil {
+			x.err(msgNoScript)
+			return
+		}
+	} else {
+		var err error
+		if known, err = x.srv.scripts.compile(x.args[1], false); err != nil {
+			x.err(err.Error())
+			return
+		}
+	}
+	readonly := x.cmd.flags&flagReadonly != 0
+	switch {
+	case known.Flagged && readonly && known.Flags&script.NoWrites == 0:
+		x.err("ERR Can not execute a script with write flag using *_ro command.")
+		return
+	case known.Flags&script.NoCluster != 0 && x.conn.routes != nil && len(x.conn.routes.links) > 0:
+		x.err("ERR Can not run script on cluster, 'no-cluster' flag is set.")
+		return
+	}
+	x.runScript(known, x.args[3:3+n], x.args[3+n:], readonly || known.Flags&script.NoWrites != 0)
+}
+
+func (x *call) runScript(known *knownScript, keys, argv [][]byte, readonly bool) {
+	all := &x.srv.scripts
+	run, runtime, ctx := all.begin(x.srv.clock(), x.conn)
+	defer all.done(run, runtime)
+	h := scriptHost{call: x, run: run, known: known, readonly: readonly}
+	at := len(x.buf)
+	reply, err := runtime.Run(ctx, known.Script, keys, argv, &h, x.buf, x.proto == 3)
+	if len(x.wants) > 0 {
+		return
+	}
+	if x.buf = reply; errors.Is(context.Cause(ctx), errScriptsEnd) {
+		err = errScriptsEnd
+	}
+	if err != nil {
+		x.buf = x.buf[:at]
+		x.abort(err)
+		return
+	}
+	if !x.keepable(0) {
+		x.buf = x.buf[:at]
+		x.err(msgReplyTooLarge)
+	}
+}
+
+// A scriptHost carries out what a script asks for.
+type scriptHost struct {
+	call     *call
+	run      *scriptRun
+	known    *knownScript
+	readonly bool
+}
+
+// Log implements script.Host.
+func (h *scriptHost) Log(level int, message string) {
+	levels := [...]slog.Level{slog.LevelDebug, slog.LevelDebug, slog.LevelInfo, slog.LevelWarn}
+	h.call.srv.log.Log(context.Background(), levels[level], "script: "+string(shown([]byte(message), 1<<10)), "script", h.known.SHA)
+}
+
+// Known implements script.Host.
+func (h *scriptHost) Known(args [][]byte) bool { return h.call.srv.table.find(args) != nil }
+
+// Call implements script.Host.
+func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal string, err error) {
+	x := h.call
+	cmd := x.srv.table.find(args)
+	if refusal = h.refusal(cmd, args); refusal != "" {
+		return nil, refusal, nil
+	}
+	if refusal, err = h.reach(cmd, args); refusal != "" || err != nil {
+		return nil, refusal, err
+	}
+	at, proto := len(x.buf), x.proto
+	if x.proto = 2; resp3 {
+		x.proto = 3
+	}
+	if cmd.flags&flagWrite != 0 {
+		h.run.wrote.Store(true)
+	}
+	x.inner(cmd, args)
+	x.proto = proto
+	reply = x.buf[at:]
+	x.buf = x.buf[:at]
+	if x.conn.closed.Load() {
+		return nil, "", script.ErrStopped
+	}
+	return reply, "", nil
+}
+
+// refusal is why a script may not call a command, or "".
+func (h *scriptHost) refusal(cmd *command, args [][]byte) string {
+	x := h.call
+	switch {
+	case cmd == nil:
+		return "ERR Unknown Redis command called from script"
+	case !cmd.takes(len(args)) || cmd.run == nil:
+		return "ERR Wrong number of args calling Redis command from script"
+	case cmd.flags&flagNoScript != 0 || cmd.between || cmd.waits:
+		return "ERR This Redis command is not allowed from script"
+	case cmd.spread && cmd.flags&flagWrite != 0:
+		return "ERR " + strings.ToUpper(cmd.full) + " is not possible in a script, which holds latches of keys"
+	case cmd.spread && x.conn.routes != nil && len(x.conn.routes.links) > 0:
+		return "ERR " + strings.ToUpper(cmd.full) + " covers the cluster, which a script cannot wait for"
+	case cmd.flags&flagWrite == 0:
+		return ""
+	case h.readonly:
+		return "ERR Write commands are not allowed from read-only scripts."
+	}
+	if err := x.srv.store.Writable(); err != nil {
+		return errorText(err)
+	}
+	return ""
+}
+
+// reach sees to it that the unit holds the keys of a call; with an error it has to begin
+// anew.
+func (h *scriptHost) reach(cmd *command, args [][]byte) (refusal string, err error) {
+	x, c := h.call, h.call.conn
+	if !cmd.keyed {
+		return "", nil
+	}
+	keys, keysErr := cmd.keysOf(args, nil)
+	if keysErr != nil {
+		return "", nil // the command says what is wrong
+	}
+	for _, k := range keys {
+		key := args[k.pos]
+		if int64(len(key)) > x.srv.settings.maxKey.Load() {
+			return msgKeyTooLong, nil
+		}
+		p := x.unit.Place(key)
+		own := c.routes == nil || c.routes.of(p.Token()) == ownerSelf
+		switch {
+		case own && x.unit.Holds(p):
+		case !own && (c.from != nil || x.unit.Holds(p)):
+			return msgNonLocal, nil
+		case x.unit.Flushed():
+			return "ERR Script needs a key that it has not declared, after it has written a large value", nil
+		default:
+			h.known.astray.Store(true)
+			x.wants = append(x.wants, p)
+			err = script.ErrStopped
+			continue
+		}
+		if cmd.flags&flagWrite != 0 && x.srv.blocked.queued.Load() > 0 {
+			x.touched = append(x.touched, bytes.Clone(key))
+		}
+		if cmd.flags&flagWrite != 0 && x.srv.scarce(c.routes) && x.srv.refuses(c.routes, p.Token()) {
+			return msgNoReplicas, nil
+		}
+	}
+	return "", err
+}

@@ -1,0 +1,223 @@
+package resp
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"github.com/tidwall/redcon"
+)
+
+// SCRIPT, over the cluster: a script that one node knows is known to all. Scripts that are
+// loaded are sent to every node; who does not know one asks the others, and who forwards
+// EVALSHA sends the script along.
+
+// scriptTimeout is how long other nodes are waited for.
+const scriptTimeout = 2 * time.Second
+
+func cmdScriptLoad(x *call) {
+	known, err := x.srv.scripts.compile(x.args[2], true)
+	if err != nil {
+		x.err(err.Error())
+		return
+	}
+	x.nodes("LOAD", x.args[2]) // who does not hear of it asks
+	x.bulkString(known.SHA)
+}
+
+func cmdScriptExists(x *call) {
+	shas := x.args[2:]
+	exist := make([]bool, len(shas))
+	for i, sha := range shas {
+		exist[i] = x.srv.scripts.called(sha) != nil || len(sha) == 40 && x.conn.seekSHA(sha)
+	}
+	x.array(len(shas))
+	for _, e := range exist {
+		x.boolean(e)
+	}
+}
+
+func cmdScriptFlush(x *call) {
+	if len(x.args) > 3 || len(x.args) == 3 && !equalFold(x.args[2], "sync") && !equalFold(x.args[2], "async") {
+		x.err("ERR SCRIPT FLUSH only support SYNC|ASYNC option")
+		return
+	}
+	x.srv.scripts.flush()
+	for _, reply := range x.nodes("FLUSH") {
+		if reply == nil {
+			x.err("TRYAGAIN a node could not be reached and may still know the scripts")
+			return
+		}
+	}
+	x.ok()
+}
+
+func cmdScriptKill(x *call) {
+	killed, left := x.srv.scripts.kill()
+	for _, reply := range x.nodes("KILL") {
+		switch {
+		case len(reply) == 0:
+		case reply[0] == '+':
+			killed++
+		case bytes.HasPrefix(reply, []byte("-UNKILLABLE")):
+			left++
+		}
+	}
+	x.killed(killed, left)
+}
+
+func (x *call) killed(killed, left int) {
+	switch {
+	case killed > 0:
+		x.ok()
+	case left > 0:
+		x.err(msgUnkillable)
+	default:
+		x.err(msgNotBusy)
+	}
+}
+
+func cmdScriptDebug(x *call) {
+	if equalFold(x.args[2], "no") {
+		x.ok()
+		return
+	}
+	x.err("ERR SCRIPT DEBUG: there is no debugger here")
+}
+
+func cmdScriptHelp(x *call) {
+	help(x, "SCRIPT",
+		"DEBUG (YES|SYNC|NO)",
+		"    There is no debugger: only NO is understood.",
+		"EXISTS <sha1> [<sha1> ...]",
+		"    Tell which of the scripts are known.",
+		"FLUSH [ASYNC|SYNC]",
+		"    Forget all scripts, on all nodes.",
+		"KILL",
+		"    End scripts that have written nothing, on all nodes.",
+		"LOAD <script>",
+		"    Have all nodes know a script, without running it.",
+	)
+}
+
+// cmdRingScript is this node's part of SCRIPT.
+func cmdRingScript(x *call) {
+	s := &x.srv.scripts
+	switch word := strings.ToLower(string(x.args[2])); {
+	case x.conn.from == nil:
+		x.err("ERR RING SCRIPT is what nodes send each other")
+	case word == "get" && len(x.args) == 4:
+		if known := s.called(x.args[3]); known != nil {
+			x.bulkString(known.Body)
+		} else {
+			x.null()
+		}
+	case word == "load" && len(x.args) == 4:
+		if _, err := s.compile(x.args[3], true); err != nil {
+			x.err(err.Error())
+			return
+		}
+		x.ok()
+	case word == "flush":
+		s.flush()
+		x.ok()
+	case word == "kill":
+		x.killed(s.kill())
+	default:
+		x.err(msgSyntax)
+	}
+}
+
+// nodes has all other nodes that serve ranges do their part. A node that has not answered
+// has no reply.
+func (x *call) nodes(word string, args ...[]byte) [][]byte {
+	start := x.srv.clock()
+	defer func() { x.waited += x.srv.clock() - start }()
+	return x.conn.askScripts(word, args...)
+}
+
+func (c *conn) askScripts(word string, args ...[]byte) [][]byte {
+	routes := c.srv.routes.Load()
+	if routes == nil || c.from != nil {
+		return nil
+	}
+	question := asArray("RING", "SCRIPT", append([][]byte{[]byte(word)}, args...)...)
+	batches := make([]batch, len(routes.links))
+	for i, link := range routes.links {
+		batches[i] = batch{link: link, bytes: question, requests: 1}
+		batches[i].send(Terms{}, min(scriptTimeout, c.srv.forwardTimeout()), nil)
+	}
+	replies := make([][]byte, len(batches))
+	for i := range batches {
+		if reply, err := batches[i].reply(); err == nil {
+			replies[i] = bytes.Clone(reply)
+		}
+	}
+	return replies
+}
+
+// seeks tells whether a request is for a script that is not known here, and that others have
+// not been asked for.
+func (c *conn) seeks(r *request) bool {
+	if r.cmd == nil || !r.cmd.script || r.sought || c.from != nil {
+		return false
+	}
+	sha := c.shaOf(r)
+	routes := c.srv.routes.Load()
+	return len(sha) == 40 && routes != nil && len(routes.links) > 0 && c.srv.scripts.called(sha) == nil
+}
+
+// seek asks other nodes for the script of a request. It returns false if the client is gone.
+func (c *conn) seek(r *request) bool {
+	r.sought = true
+	if c.flush() != nil {
+		c.closing = true
+		return false
+	}
+	c.seekSHA(c.shaOf(r))
+	return true
+}
+
+// seekSHA asks other nodes for a script, and reports whether it is known now.
+func (c *conn) seekSHA(sha []byte) bool {
+	for _, reply := range c.askScripts("GET", sha) {
+		if body, ok := bulkText(reply); ok {
+			if known, err := c.srv.scripts.compile(body, true); err == nil && equalFold(sha, known.SHA) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// words are the arguments of a request as another node is to have them: with the script for
+// its SHA-1, if it is known here.
+func (c *conn) words(r *request) [][]byte {
+	args := c.args[r.first:r.last]
+	sha := c.shaOf(r)
+	if sha == nil || c.from != nil {
+		return args
+	}
+	known := c.srv.scripts.called(sha)
+	if known == nil {
+		return args
+	}
+	name := "EVAL"
+	if r.cmd.flags&flagReadonly != 0 {
+		name = "EVAL_RO"
+	}
+	return append([][]byte{[]byte(name), []byte(known.Body)}, args[2:]...)
+}
+
+// wire is a request as it is sent to another node.
+func (c *conn) wire(r *request) []byte {
+	if r.cmd == nil || !r.cmd.script || c.shaOf(r) == nil {
+		return r.raw
+	}
+	args := c.words(r)
+	b := redcon.AppendArray(nil, len(args))
+	for _, arg := range args {
+		b = redcon.AppendBulk(b, arg)
+	}
+	return b
+}

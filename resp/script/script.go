@@ -1,0 +1,125 @@
+package script
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/parse"
+)
+
+// A Script is a compiled script. It never changes, so any goroutine may use it.
+type Script struct {
+	Body string
+	// SHA is the SHA-1 of the body, in hex digits: by which the script is called.
+	SHA string
+	// Flagged tells that the script begins with a line that says what it does, and Flags
+	// what that line says.
+	Flagged bool
+	Flags   Flags
+	proto   *lua.FunctionProto
+}
+
+// Flags are what a script says of itself.
+type Flags uint8
+
+// The flags of Redis 7.0.
+const (
+	NoWrites Flags = 1 << iota
+	AllowOOM
+	AllowStale
+	NoCluster
+	AllowCrossSlotKeys
+)
+
+var flagNames = map[string]Flags{
+	"no-writes": NoWrites, "allow-oom": AllowOOM, "allow-stale": AllowStale, "no-cluster": NoCluster,
+	"allow-cross-slot-keys": AllowCrossSlotKeys,
+}
+
+// MaxBody is how long a script may be, in bytes.
+const MaxBody = 256 << 10
+
+// SHA returns by what a script is called.
+func SHA(body string) string {
+	sum := sha1.Sum([]byte(body))
+	return hex.EncodeToString(sum[:])
+}
+
+// Compile compiles a script. The error is what Redis replies, with its code.
+func Compile(body string) (*Script, error) {
+	s := &Script{Body: body, SHA: SHA(body)}
+	code := body
+	if strings.HasPrefix(body, "#!") {
+		line, rest, ok := strings.Cut(body, "\n")
+		if !ok {
+			return nil, errors.New("ERR Invalid script shebang")
+		}
+		s.Flagged = true
+		if err := s.flags(line); err != nil {
+			return nil, err
+		}
+		code = "\n" + rest // lines keep their numbers
+	}
+	proto, err := compile(code, "user_script")
+	if err != nil {
+		return nil, fmt.Errorf("ERR Error compiling script (new function): %w", err)
+	}
+	s.proto = proto
+	return s, nil
+}
+
+// flags reads the line that a script begins with.
+func (s *Script) flags(line string) error {
+	words := strings.Fields(line)
+	if words[0] != "#!lua" {
+		return fmt.Errorf("ERR Unexpected engine in script shebang: %s", words[0])
+	}
+	for _, word := range words[1:] {
+		list, ok := strings.CutPrefix(word, "flags=")
+		if !ok {
+			return fmt.Errorf("ERR Unknown lua shebang option: %s", word)
+		}
+		for name := range strings.SplitSeq(list, ",") {
+			flag, ok := flagNames[name]
+			if !ok {
+				return fmt.Errorf("ERR Unexpected flag in script shebang: %s", name)
+			}
+			s.Flags |= flag
+		}
+	}
+	return nil
+}
+
+// compile compiles a piece of code. Errors are as Lua words them, as far as that goes.
+func compile(code, name string) (*lua.FunctionProto, error) {
+	if len(code) > MaxBody {
+		return nil, fmt.Errorf("%s:1: the script is longer than %d bytes", name, MaxBody)
+	}
+	if strings.HasPrefix(code, "\x1b") {
+		return nil, fmt.Errorf("%s: bytecode is refused", name)
+	}
+	chunk, err := parse.Parse(strings.NewReader(code), name)
+	if err != nil {
+		var e *parse.Error
+		if errors.As(err, &e) {
+			token := e.Token
+			if e.Pos.Line <= 0 || token == "" {
+				return nil, fmt.Errorf("%s:%d: unexpected symbol near '<eof>'", name, 1+strings.Count(strings.TrimRight(code, "\n"), "\n"))
+			}
+			return nil, fmt.Errorf("%s:%d: unexpected symbol near '%s'", name, e.Pos.Line, token)
+		}
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if tooDeep(chunk) {
+		return nil, fmt.Errorf("%s:1: chunk has too many syntax levels", name)
+	}
+	proto, err := lua.Compile(chunk, name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return proto, nil
+}

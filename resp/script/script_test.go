@@ -1,0 +1,212 @@
+package script
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A table host answers commands by their names.
+type tableHost map[string]string
+
+func (h tableHost) Call(args [][]byte, _ bool) ([]byte, string, error) {
+	if string(args[0]) == "stop" {
+		return nil, "", ErrStopped
+	}
+	if reply, ok := h[string(args[0])]; ok {
+		return []byte(reply), "", nil
+	}
+	return nil, "ERR no such command", nil
+}
+
+func (tableHost) Log(int, string) {}
+
+func (h tableHost) Known(args [][]byte) bool { return h[string(args[0])] != "" }
+
+func run(t *testing.T, r *Runtime, body string) string {
+	t.Helper()
+	s, err := Compile(body)
+	if err != nil {
+		return "-" + err.Error()
+	}
+	reply, err := r.Run(context.Background(), s, nil, nil, tableHost{"ping": "+PONG\r\n"}, nil, false)
+	if err != nil {
+		return "!" + err.Error()
+	}
+	return strings.TrimSuffix(string(reply), "\r\n")
+}
+
+// Code that is nested deeper than the compiler can follow is refused, at once.
+func TestDeeplyNestedCodeIsRefused(t *testing.T) {
+	const n = MaxBody
+	for _, s := range []string{
+		"return " + strings.Repeat("{", n/2-50) + strings.Repeat("}", n/2-50),
+		"return " + strings.Repeat("not ", n/4-50) + "1",
+		"return " + strings.Repeat("#", n-50) + "x",
+		"return " + strings.Repeat("a..", n/3-50) + "x",
+		"return " + strings.Repeat("a^", n/2-50) + "x",
+		"return a" + strings.Repeat(".b", n/2-50),
+		"return a" + strings.Repeat("()", n/2-50),
+		strings.Repeat("do ", n/7) + strings.Repeat(" end", n/7),
+		"return " + strings.Repeat("function() return ", n/22-50) + "1" + strings.Repeat(" end", n/22-50),
+		"if a then " + strings.Repeat("elseif a then ", n/14-50) + " end",
+	} {
+		if _, err := Compile(s); err == nil || !strings.Contains(err.Error(), "too many syntax levels") {
+			t.Errorf("%.30q: %v", s, err)
+		}
+	}
+	if _, err := Compile("return " + strings.Repeat("(", n/2-50) + "1" + strings.Repeat(")", n/2-50)); err != nil {
+		t.Error(err)
+	}
+	if _, err := Compile(strings.Repeat(" ", n+1)); err == nil {
+		t.Error("a longer script is taken")
+	}
+	if _, err := Compile("return " + strings.Repeat("a..", 100) + "'x'"); err != nil {
+		t.Error(err)
+	}
+}
+
+// No script leaves anything behind that another one sees.
+func TestScriptsAreApart(t *testing.T) {
+	r := NewRuntime()
+	defer r.Close()
+	for _, attempt := range []string{
+		"x = 1", "_G.x = 1", "rawset(_G, 'x', 1)", "string.upper = 1", "rawset(string, 'upper', nil)", "getmetatable('').__index = nil",
+		"getmetatable(_G).__index.x = 1", "getmetatable(string).__index.upper = 1", "setmetatable(string, nil)", "setmetatable(_G, {})",
+		"getmetatable(redis).__newindex = nil", "redis.call = nil", "KEYS = nil", "local t = getmetatable(_G) t.__index = nil", "math.x = 1",
+		"cjson.encode = 1", "local n = next(getmetatable(_G)) getmetatable(_G)[n] = 1", "rawset(getmetatable(_G), 'x', 1)", "table.insert(_G, 1)",
+		"table.insert(string, 1)", "table.sort(_G)", "for k, v in pairs(_G) do if type(v) == 'table' then v.x = 1 end end", "cjson.encode_max_depth(1)",
+		"local f = loadstring('x = 1') f()", "coroutine.wrap(function() x = 1 end)()", "xpcall(function() x = 1 end, function() string.upper = 1 end)",
+		"table.remove(KEYS)", "ARGV.x = 1", "cjson.null.x = 1", "string.gsub('a', 'a', function() x = 1 end)",
+	} {
+		_ = run(t, r, attempt)
+		if got := run(t, r, "return {('x'):upper(), redis.call('ping'), type(KEYS), cjson.encode({{{1}}}), tostring(rawget(_G, 'x')), tostring(string.x), tostring(getmetatable('').__index)}"); got !=
+			"*7\r\n$1\r\nX\r\n+PONG\r\n$5\r\ntable\r\n$7\r\n[[[1]]]\r\n$3\r\nnil\r\n$3\r\nnil\r\n$3\r\nnil" {
+			t.Fatalf("after %s: %q", attempt, got)
+		}
+	}
+}
+
+// What would take memory or stack without bound is an error, and the runtime goes on.
+func TestScriptsAreBounded(t *testing.T) {
+	r := NewRuntime()
+	defer r.Close()
+	for _, body := range []string{
+		"local function f() return f() + 1 end return f()", "return string.rep('x', 1e9)", "return ('x'):rep(1e9):rep(1e9)", "return unpack({}, 1, 1e8)",
+		"local t = {} t[1] = t return t", "local function f(s) return (string.gsub(s, '.', f)) end return f('x')", "return struct.pack('c0', string.rep('x', 1e8))",
+		"return cmsgpack.unpack(string.rep('\\145', 100000))", "return cjson.decode(string.rep('[', 100000))", "return load(function() return 'x' end)",
+		"local t = setmetatable({}, {}) getmetatable(t).__index = t return t.x.y", "error(setmetatable({}, {__tostring = function() error('x') end}))", "error({})", "error()",
+	} {
+		if got := run(t, r, body); got == "" {
+			t.Errorf("%s: %q", body, got)
+		}
+		if got := run(t, r, "return redis.call('ping')"); got != "+PONG" {
+			t.Fatalf("after %s: %q", body, got)
+		}
+	}
+}
+
+// A script that is told to end does, whatever it has protected.
+func TestScriptsEnd(t *testing.T) {
+	r := NewRuntime()
+	defer r.Close()
+	cause := errors.New("ERR ended")
+	for _, body := range []string{
+		"while true do end", "while true do pcall(function() while true do end end) end", "local co = coroutine.wrap(function() while true do end end) while true do pcall(co) end",
+		"while true do xpcall(function() error('x') end, function() end) end",
+	} {
+		s, err := Compile(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancelCause(context.Background())
+		time.AfterFunc(time.Millisecond, func() { cancel(cause) })
+		reply, err := r.Run(ctx, s, nil, nil, tableHost{}, nil, false)
+		if err != nil || !strings.HasPrefix(string(reply), "-ERR ended script: ") {
+			t.Errorf("%s: %q, %v", body, reply, err)
+		}
+	}
+	for _, body := range []string{
+		"redis.call('stop') return 1", "pcall(redis.call, 'stop') return 1", "while true do pcall(redis.call, 'stop') end", "while true do redis.pcall('stop') end",
+		"local co = coroutine.wrap(function() redis.call('stop') end) while true do pcall(co) end",
+	} {
+		if got := run(t, r, body); got != "!"+ErrStopped.Error() {
+			t.Errorf("%s: %q", body, got)
+		}
+	}
+	if got := run(t, r, "return 1"); got != ":1" {
+		t.Error(got)
+	}
+}
+
+// FuzzReplies makes values of replies, and replies of these.
+func FuzzReplies(f *testing.F) {
+	for _, s := range []string{"*2\r\n$1\r\na\r\n:1\r\n", "%1\r\n+a\r\n_\r\n", "~1\r\n#t\r\n", ",1.5\r\n", "=5\r\ntxt:x\r\n", "$-1\r\n", "*-1\r\n", "-ERR x\r\n", "(12\r\n"} {
+		f.Add([]byte(s))
+	}
+	r := NewRuntime()
+	f.Fuzz(func(t *testing.T, b []byte) {
+		v, _, err := r.value(b, 0)
+		if err != nil {
+			return
+		}
+		for _, three := range []bool{false, true} {
+			e := replyEncoder{script3: three, client3: three}
+			if _, rest, err := r.value(e.append(nil, v, 0), 0); err != nil || len(rest) > 0 {
+				t.Errorf("%q: %v, %q is left", b, err, rest)
+			}
+		}
+	})
+}
+
+// FuzzLibraries hands any bytes to what decodes them: there is an error, or a value that is
+// encoded and decoded again.
+func FuzzLibraries(f *testing.F) {
+	for _, s := range []string{`{"a":[1,null,"\u00e9\ud83d\ude00"],"b":-1.5e3}`, "[[[", "\x93\x01\xa1x\xc0", "\xcb\x3f\xf8\x00", "\xdf\xff\xff\xff\xff", ">I4s!8c0", "<i16Bc0"} {
+		f.Add([]byte(s))
+	}
+	r := NewRuntime()
+	s, err := Compile(`
+local ok, v = pcall(cjson.decode, ARGV[1])
+if ok then
+  local text = cjson.encode(v)
+  if cjson.encode(cjson.decode(text)) ~= text and not string.find(text, '{') then error('JSON: ' .. text) end
+end
+local ok, v = pcall(cmsgpack.unpack, ARGV[1])
+if ok and type(v) ~= 'table' and v == v then
+  if cmsgpack.unpack(cmsgpack.pack(v)) ~= v then error('MessagePack') end
+end
+pcall(struct.unpack, ARGV[1], string.rep('x', 300))
+pcall(struct.pack, ARGV[1], 1, 2, 'three', 4, 5)
+pcall(struct.size, ARGV[1])
+pcall(cmsgpack.unpack_limit, ARGV[1], 3, 1)
+return 'fine'`)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		reply, err := r.Run(context.Background(), s, nil, [][]byte{b}, tableHost{}, nil, false)
+		if err != nil || string(reply) != "$4\r\nfine\r\n" && !strings.Contains(string(reply), "Cannot serialise") {
+			t.Errorf("%q: %q, %v", b, reply, err)
+		}
+	})
+}
+
+// FuzzScripts runs any code.
+func FuzzScripts(f *testing.F) {
+	for _, s := range []string{"return redis.call('ping')", "#!lua flags=no-writes\nreturn 1", "local t = {} for i = 1, 3 do t[i] = i end return t", "return (("} {
+		f.Add(s)
+	}
+	r := NewRuntime()
+	f.Fuzz(func(t *testing.T, body string) {
+		s, err := Compile(body)
+		if err != nil {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+		defer cancel()
+		_, _ = r.Run(ctx, s, nil, nil, tableHost{"ping": "+PONG\r\n"}, nil, true)
+	})
+}

@@ -1,0 +1,251 @@
+package resp
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// A script that goes on to keys which it has not declared is begun anew, and what it has done
+// before is done once; so is what shares the pipeline with it.
+func TestUndeclaredKeysOfScripts(t *testing.T) {
+	_, lone := serveTest(t, nil)
+	r := routedTest(t, 2)
+	r.placeAll(oneOwner(t, "n1"))
+	for _, addr := range []string{lone, r.addrs[0], r.addrs[1]} {
+		o := dialRedis(t, addr, 2)
+		for round := 1; round <= 3; round++ {
+			for _, words := range [][]string{
+				{"INCR", "before"},
+				{"EVAL", "redis.call('incr', KEYS[1]) return {redis.call('incr', KEYS[1]), redis.call('incr', 'undeclared'), redis.call('get', 'before')}", "1", "declared"},
+				{"INCR", "behind"},
+				{"EVAL", "for i = 1, 30 do redis.call('incr', 'many' .. i) end return redis.call('incr', 'many1')", "0"},
+				{"MULTI"}, {"INCR", "behind"}, {"EVAL", "return redis.call('incr', 'inside')", "0"}, {"EXEC"},
+			} {
+				o.send(words...)
+			}
+			for _, want := range []string{
+				fmt.Sprint(":", round), fmt.Sprintf("*(:%d :%d $%d)", 2*round, round, round), fmt.Sprint(":", 2*round-1), fmt.Sprint(":", 2*round),
+				"+OK", "+QUEUED", "+QUEUED", fmt.Sprintf("*(:%d :%d)", 2*round, round),
+			} {
+				if got := o.next().String(); got != want {
+					t.Fatalf("round %d: %s, want %s", round, got, want)
+				}
+			}
+		}
+		o.do("FLUSHALL")
+	}
+}
+
+// A script runs where its keys are, whoever is asked, and is known to all nodes.
+func TestScriptsOverNodes(t *testing.T) {
+	r, keys := halves(t)
+	var nodes []*oracle
+	for _, addr := range r.addrs {
+		nodes = append(nodes, dialRedis(t, addr, 2))
+	}
+	body := "return redis.call('incr', KEYS[1])"
+	sha := nodes[0].do("SCRIPT", "LOAD", body).text
+	for i, o := range nodes {
+		o.want("*(:1 :0)", "SCRIPT", "EXISTS", sha, strings.Repeat("f", 40))
+		for half, key := range keys {
+			o.want(fmt.Sprint(":", 1+2*i), "EVALSHA", sha, "1", key)
+			o.want(fmt.Sprint(":", 2+2*i), "EVAL", body, "1", key)
+			// One that no key is declared of goes to where its keys are.
+			o.want(fmt.Sprint("$", 2+2*i), "EVAL", "return redis.call('get', ARGV[1])", "0", key)
+			_ = half
+		}
+		for _, keyed := range [][]string{{"2", keys[0], keys[1]}, {"1", keys[0]}, {"0"}} {
+			text := "redis.call('get', '" + keys[0] + "') return redis.call('incr', '" + keys[1] + "')"
+			got := o.do(append([]string{"EVAL", text}, keyed...)...).String()
+			if got != "-"+msgCrossSlot && !strings.HasPrefix(got, "-"+msgNonLocal) {
+				t.Errorf("node %d, %v: %s", i, keyed, got)
+			}
+		}
+		o.want(fmt.Sprint("$", 2+2*i), "GET", keys[1])
+		if got := o.do("EVAL", "return redis.call('dbsize')", "0").String(); !strings.Contains(got, "covers the cluster") {
+			t.Error(got)
+		}
+	}
+	nodes[1].want("+OK", "SCRIPT", "FLUSH")
+	for _, o := range nodes {
+		o.want("-"+msgNoScript, "EVALSHA", sha, "1", keys[0])
+	}
+	// What a node has learned by EVAL, others find with it: also in a transaction.
+	other := "return redis.call('incrby', KEYS[1], 10)"
+	nodes[0].do("EVAL", other, "1", "{"+keys[0]+"}x")
+	known := r.servers[0].scripts.find([]byte(other))
+	if known == nil {
+		t.Fatal("not known where it came in")
+	}
+	for _, key := range keys {
+		nodes[1].want(":10", "EVALSHA", known.SHA, "1", "{"+key+"}y")
+		nodes[1].do("MULTI")
+		nodes[1].do("EVALSHA", known.SHA, "1", "{"+key+"}y")
+		nodes[1].want("*(:20)", "EXEC")
+	}
+}
+
+// A script that has written nothing can be ended; one that has goes on.
+func TestScriptKill(t *testing.T) {
+	srv, addr := serveTest(t, nil)
+	o, other := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
+	running := func() {
+		t.Helper()
+		for i := 0; ; i++ {
+			srv.scripts.running.Lock()
+			n := len(srv.scripts.runs)
+			srv.scripts.running.Unlock()
+			if n > 0 {
+				return
+			}
+			if i > 2000 {
+				t.Fatal("it does not run")
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	other.want("-"+msgNotBusy, "SCRIPT", "KILL")
+	o.send("EVAL", "redis.call('get', KEYS[1]) while true do end", "1", "k")
+	running()
+	// Who needs no latch that it holds goes on.
+	other.want("_", "GET", "k")
+	srv.scripts.look(srv.clock() + 2*busyAfter)
+	other.want("-"+msgBusy, "SET", "k", "1")
+	other.want("+OK", "SCRIPT", "KILL")
+	if got := o.next().String(); !strings.HasPrefix(got, "-ERR Script killed by user with SCRIPT KILL. script: ") {
+		t.Error(got)
+	}
+	other.want("+OK", "SET", "k", "1")
+	o.send("EVAL", "redis.call('set', KEYS[1], '2') while redis.call('get', KEYS[1]) do end", "1", "k")
+	for killed := false; !killed; {
+		running()
+		switch got := other.do("SCRIPT", "KILL").String(); got {
+		case "-" + msgUnkillable:
+			killed = true
+		case "+OK": // it had not written yet
+			o.next()
+			o.send("EVAL", "redis.call('set', KEYS[1], '2') while redis.call('get', KEYS[1]) do end", "1", "k")
+		default:
+			t.Fatal(got)
+		}
+	}
+	// The end of the server ends it, and then it has done nothing.
+	srv.scripts.end()
+	if got := o.next().String(); !strings.HasPrefix(got, "-UNKNOWN") {
+		t.Error(got)
+	}
+	other.want("$1", "GET", "k")
+}
+
+// What scripts are kept is bounded, and those that were loaded stay.
+func TestKnownScriptsAreBounded(t *testing.T) {
+	var s scripts
+	s.init()
+	loaded, err := s.compile([]byte("return 'loaded'"), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pad := strings.Repeat(" ", 200<<10)
+	for i := range 100 {
+		if _, err := s.compile(fmt.Appendf(nil, "return %d%s", i, pad), false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.bytes > maxScripts || len(s.bySHA) != len(s.byBody) || s.called([]byte(loaded.SHA)) == nil {
+		t.Errorf("%d bytes, %d scripts", s.bytes, len(s.bySHA))
+	}
+	if s.find(fmt.Appendf(nil, "return 99%s", pad)) == nil || s.find(fmt.Appendf(nil, "return 0%s", pad)) != nil {
+		t.Error("not the oldest were forgotten")
+	}
+	for i := 0; err == nil; i++ {
+		if _, err = s.compile(fmt.Appendf(nil, "return 'l%d'%s", i, pad), true); i > 100 {
+			t.Fatal("no bound")
+		}
+	}
+	s.flush()
+	if s.bytes != 0 || s.called([]byte(loaded.SHA)) != nil {
+		t.Error("a flush leaves something")
+	}
+}
+
+// Scripts as applications use them: a lock that only its owner lets go of, a limit of
+// requests in a window of time, and a queue of jobs that come back if nobody finishes them.
+func TestScriptsOfApplications(t *testing.T) {
+	r, _ := halves(t)
+	ctx := t.Context()
+	unlock := redis.NewScript(`if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`)
+	limit := redis.NewScript(`
+local n = redis.call('INCR', KEYS[1])
+if n == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+if n > tonumber(ARGV[1]) then return {0, redis.call('PTTL', KEYS[1])} end
+return {1, tonumber(ARGV[1]) - n}`)
+	take := redis.NewScript(`
+local job = redis.call('RPOP', KEYS[1])
+if not job then return false end
+local data = cjson.decode(job)
+redis.call('HSET', KEYS[2], data.id, job)
+return {data.id, data.payload or cjson.null}`)
+	giveBack := redis.NewScript(`
+local all = redis.call('HGETALL', KEYS[2])
+for i = 1, #all, 2 do redis.call('LPUSH', KEYS[1], all[i + 1]) end
+redis.call('DEL', KEYS[2])
+return #all / 2`)
+	var clients sync.WaitGroup
+	var done sync.Map
+	held := make(chan struct{}, 1)
+	for i := range 6 {
+		c := r.client(i % 2)
+		clients.Go(func() {
+			me := fmt.Sprint("client ", i)
+			for n := range 15 {
+				for !c.SetNX(ctx, "lock", me, time.Minute).Val() {
+					time.Sleep(time.Millisecond)
+				}
+				held <- struct{}{} // nobody else is here
+				<-held
+				if got, err := unlock.Run(ctx, c, []string{"lock"}, "somebody else").Int(); got != 0 || err != nil {
+					t.Error(got, err)
+				}
+				if got, err := unlock.Run(ctx, c, []string{"lock"}, me).Int(); got != 1 || err != nil {
+					t.Error(got, err)
+				}
+				job := fmt.Sprintf(`{"id":"%d-%d","payload":"%s"}`, i, n, me)
+				if err := c.LPush(ctx, "{q}jobs", job).Err(); err != nil {
+					t.Error(err)
+				}
+				got, err := take.Run(ctx, c, []string{"{q}jobs", "{q}taken"}).StringSlice()
+				if err != nil || len(got) != 2 {
+					t.Error(got, err)
+					return
+				}
+				if _, twice := done.LoadOrStore(got[0], true); twice {
+					t.Errorf("%s is done twice", got[0])
+				}
+			}
+		})
+	}
+	clients.Wait()
+	c := r.client(1)
+	if n, err := giveBack.Run(ctx, c, []string{"{q}jobs", "{q}taken"}).Int(); n != 90 || err != nil {
+		t.Error(n, err)
+	}
+	if n := c.LLen(ctx, "{q}jobs").Val(); n != 90 {
+		t.Errorf("%d jobs came back", n)
+	}
+	allowed := 0
+	for i := range 12 {
+		got, err := limit.Run(ctx, r.client(i%2), []string{"limit"}, 5, 60_000).Int64Slice()
+		if err != nil || len(got) != 2 {
+			t.Fatal(got, err)
+		}
+		allowed += int(got[0])
+	}
+	if allowed != 5 {
+		t.Errorf("%d were allowed", allowed)
+	}
+}
