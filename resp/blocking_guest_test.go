@@ -157,7 +157,7 @@ func TestAForgottenGuestIsNotServed(t *testing.T) {
 	}
 	o := dialRedis(t, r.addrs[0], 2)
 	for _, words := range [][]string{{"RING", "ENQUEUE", "id", "0", ""}, {"RING", "AWAIT", "id"}, {"RING", "DEQUEUE", "id"}} {
-		o.want("-"+msgNodesOnly, words...)
+		o.want("-ERR RING "+words[1]+" is what nodes send each other", words...)
 	}
 	r.waits(0, 1)
 	r.waits(0, 0)

@@ -56,8 +56,6 @@ func cmdRingEnqueue(x *call) {
 	ticket, err := strconv.ParseUint(string(x.args[3]), 10, 64)
 	memo, bad := hex.DecodeString(string(x.args[4]))
 	switch {
-	case x.conn.from == nil:
-		x.err(msgNodesOnly)
 	case err != nil || bad != nil || len(x.args[2]) == 0:
 		x.err(msgSyntax)
 	default:
@@ -65,8 +63,6 @@ func cmdRingEnqueue(x *call) {
 		x.ok()
 	}
 }
-
-const msgNodesOnly = "ERR this is what nodes send each other"
 
 // host lets a guest in. It replies with guestWaits, the guest's ticket, for how long it
 // waits, in ms, who it is that says so, and the memo.
@@ -215,8 +211,8 @@ func cmdRingDequeue(x *call) { x.askGuest(true) }
 // askGuest has the answer given once nothing refers to the request any more.
 func (x *call) askGuest(leave bool) {
 	f := x.conn.from
-	if f == nil || len(f.group.batches) != 1 || f.group.batches[0].Requests != 1 {
-		x.err(msgNodesOnly)
+	if len(f.group.batches) != 1 || f.group.batches[0].Requests != 1 {
+		x.err("ERR what a guest is asked goes alone")
 		return
 	}
 	id, slice := string(x.args[2]), f.patience(&request{}, guestSlice)

@@ -172,12 +172,8 @@ func (x *call) backupsOf(f *footprint, timeout time.Duration) (n int, ok bool) {
 // 1 behind it, it waits until they have.
 func cmdRingInsync(x *call) {
 	f, ok := parseFootprint(x.args[2])
-	switch {
-	case !ok:
+	if !ok {
 		x.err(msgSyntax)
-		return
-	case x.conn.from == nil:
-		x.err("ERR RING INSYNC is what nodes send each other")
 		return
 	}
 	routes := x.srv.routes.Load()

@@ -24,16 +24,13 @@ type eventOrigin struct {
 func cmdRingEvents(x *call) {
 	wants, err1 := strconv.ParseUint(string(x.args[4]), 10, 32)
 	first, err2 := strconv.ParseUint(string(x.args[5]), 10, 64)
-	switch {
-	case x.conn.from == nil:
-		x.err("ERR RING EVENTS is what nodes send each other")
-	case err1 != nil || err2 != nil:
+	if err1 != nil || err2 != nil {
 		x.err(msgNotInteger)
-	default:
-		e := &x.srv.keyEvents
-		e.hear(string(x.args[2]), string(x.args[3]), store.EventClass(wants), first, x.args[6])
-		x.integer(int64(e.own.Load()))
+		return
 	}
+	e := &x.srv.keyEvents
+	e.hear(string(x.args[2]), string(x.args[3]), store.EventClass(wants), first, x.args[6])
+	x.integer(int64(e.own.Load()))
 }
 
 // hear takes in what a node says. What has been heard before comes again where an answer got

@@ -111,7 +111,7 @@ func (t *commandTable) add(row, parent *command) *command {
 	c.publishes = c.name == "publish" || c.name == "spublish"
 	c.subscribes = c.group == "pubsub" && strings.HasSuffix(c.name, "subscribe")
 	c.whileSubscribed = c.subscribes || c.full == "ping" || c.full == "quit" || c.full == "reset"
-	c.forNodes = c.keyed || c.spread || c.neutral || c.between || c.publishes || c.full == "ring|part" || c.full == "ring|script" ||
+	c.forNodes = c.keyed || c.spread || c.neutral || c.between || c.publishes ||
 		parent != nil && parent.name == "pubsub"
 
 	c.subs = nil
@@ -130,6 +130,7 @@ var waitingCommands = map[string]bool{
 var betweenNodes = map[string]bool{
 	"ring|watch": true, "ring|exec": true, "ring|view": true, "ring|events": true,
 	"ring|enqueue": true, "ring|await": true, "ring|dequeue": true,
+	"ring|part": true, "ring|insync": true, "ring|script": true,
 }
 
 // check panics with what is wrong with a row.

@@ -6,8 +6,8 @@ import "slices"
 // key is entered, it is read, the reply leaves, what was held leaves.
 
 // tracks reports whether what a command reads may be kept by clients.
-func (cmd *command) tracks() bool {
-	return cmd.flags&flagReadonly != 0 && cmd.keyed && (cmd.parent == nil || cmd.parent.name != "ring")
+func (c *command) tracks() bool {
+	return c.flags&flagReadonly != 0 && c.keyed && (c.parent == nil || c.parent.name != "ring")
 }
 
 // expectReads notes the keys that requests read: those that are run elsewhere will be invalid at
