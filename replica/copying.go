@@ -26,8 +26,9 @@ type copying struct {
 	h *table.Handoff
 	p *portion
 
-	out []Outgoing
-	st  *table.State // by which the copy was wanted last
+	out     []Outgoing
+	st      *table.State // by which the copy was wanted last
+	offices offices      // in which it was begun
 }
 
 // close ends the taps.
@@ -102,7 +103,7 @@ func (c *copying) wanted() error {
 	}
 	for _, r := range c.p.ranges {
 		row, ok := st.Row(r.Start)
-		if !ok || row.Range != r || row.Primary != c.e.cfg.Self || row.Op.Handoff != c.h.ID {
+		if !ok || row.Range != r || row.Primary != c.e.cfg.Self || row.Op.Handoff != c.h.ID || c.offices.past(row) {
 			return errChanged
 		}
 	}

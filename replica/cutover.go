@@ -83,6 +83,29 @@ type decision struct {
 	// undo changes them so that no next that was proposed earlier can come to pass; nil
 	// if they are so.
 	undo func([]*table.Row) table.Command
+	// offices are the epochs of the rows in which all this is so.
+	offices offices
+}
+
+// offices are the terms of office, by the epochs of rows, in which something that takes time
+// was begun. What was found out in one says nothing of the next, even if that is this node's
+// again: who had a copy may have dropped it in between.
+type offices map[ring.Range]uint64
+
+func officesOf(st *table.State, ranges []ring.Range) offices {
+	o := make(offices, len(ranges))
+	for _, r := range ranges {
+		if row, ok := st.Row(r.Start); ok && row.Range == r {
+			o[r] = row.Epoch
+		}
+	}
+	return o
+}
+
+// past tells whether a row has begun another term of office since.
+func (o offices) past(row *table.Row) bool {
+	epoch, ok := o[row.Range]
+	return ok && epoch != row.Epoch
 }
 
 // decide has the table change rows. Once that is proposed its outcome is waited for, as
@@ -93,10 +116,20 @@ func (e *Engine) decide(ctx context.Context, d decision) error {
 	var refused error
 	for {
 		rows, err := d.look()
+		// What was proposed of rows of earlier terms cannot come to pass any more.
+		all := len(rows)
+		rows = slices.DeleteFunc(rows, d.offices.past)
+		if again := len(rows) < all; again && err == nil {
+			err = errChanged
+		}
 		if refused == nil {
 			refused = err
 		}
-		if len(rows) == 0 {
+		switch {
+		case len(rows) > 0:
+		case all > 0:
+			return refused
+		default:
 			return nil
 		}
 		undoing := refused != nil
@@ -133,8 +166,9 @@ func (e *Engine) voiding(still, decided Step, held []ring.Range, next func([]*ta
 			rows := e.rowsAt(p)
 			return slices.DeleteFunc(rows, func(row *table.Row) bool { return !slices.Contains(held, row.Range) }), nil
 		},
-		next: next,
-		undo: func(rows []*table.Row) table.Command { return &table.Renew{Rows: refs(rows)} },
+		next:    next,
+		undo:    func(rows []*table.Row) table.Command { return &table.Renew{Rows: refs(rows)} },
+		offices: officesOf(e.cfg.Table.State(), held),
 	}
 }
 
@@ -175,7 +209,8 @@ func (e *Engine) handing(c *copying) decision {
 		next: func(rows []*table.Row) table.Command {
 			return &table.CutOver{To: c.h.To, Incarnation: c.t.incarnation, Admit: true, Rows: refs(rows)}
 		},
-		undo: c.drop,
+		undo:    c.drop,
+		offices: c.offices,
 	}
 }
 
@@ -202,7 +237,8 @@ func (e *Engine) admit(ctx context.Context, c *copying) error {
 		next: func(rows []*table.Row) table.Command {
 			return &table.Admit{Node: c.h.To, Incarnation: c.t.incarnation, Rows: refs(rows)}
 		},
-		undo: c.drop,
+		undo:    c.drop,
+		offices: c.offices,
 	})
 	if errors.Is(err, errUndecided) {
 		return err

@@ -222,7 +222,7 @@ func (n *mnode) admit(c *mcopy, l learner) {
 	}
 	again = func(undo bool) {
 		row, ok := n.state().Row(r.Start)
-		if !ok || row.Primary != n.id || !slices.Contains(row.Learners, l.node) || row.Range != r {
+		if !ok || row.Primary != n.id || !slices.Contains(row.Learners, l.node) || row.Range != r || row.Epoch != c.row.Epoch && !n.w.out.model.anyOffice {
 			for row := range overlappingRows(n.state(), r) {
 				if !row.Holds(l.node) {
 					n.uncount(row.Range, l)
@@ -261,7 +261,7 @@ func (n *mnode) hold(row *table.Row, what any, ready func(*table.Row) bool, befo
 	var decide func(undo bool)
 	decide = func(undo bool) {
 		now, ok := n.state().Row(r.Start)
-		if !ok || now.Primary != n.id || now.Range != r {
+		if !ok || now.Primary != n.id || now.Range != r || now.Epoch != row.Epoch && !n.w.out.model.anyOffice {
 			resume()
 			return
 		}

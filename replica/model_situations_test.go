@@ -179,6 +179,22 @@ var situations = map[string]*situation{
 		},
 		may: map[string]int{"crash: b": 1, "start": 1, "read: a " + first: 1, "dismiss": 1},
 	},
+	// a gives b a row, hears nothing of it, and has it back after b's death; b is to have it
+	// again, and begins with nothing.
+	"a cutover of an earlier term": {
+		nodes: 3, sets: []string{"a"}, depth: 8,
+		begin: func(d *director) {
+			d.do("^write: a " + first)
+			d.run()
+			d.do("^handoff: b, 0")
+			d.block("looks what became of 0")
+			d.run()
+			d.pass(2500 * time.Millisecond)
+			d.do("^supersede: c replaces b")
+			d.run()
+			d.do("^handoff: b, 0", "^sweep: b")
+		},
+	},
 	// Disks that lose what was not written yet.
 	"a primary loses data": {
 		nodes: 3, sets: []string{"ab"}, depth: 16, power: true, times: []time.Duration{2500 * time.Millisecond},
@@ -517,6 +533,7 @@ var shown = map[string]struct {
 	"ruleOpened":             {leftOut{feed: ruleOpened}, "a row that has not opened is handed on"},
 	"ruleFollowed":           {leftOut{feed: ruleFollowed}, "who learned takes over"},
 	"askOnce":                {leftOut{model: modelRules{askOnce: true}}, "a failover is proposed again"},
+	"anyOffice":              {leftOut{model: modelRules{anyOffice: true}}, "a cutover of an earlier term"},
 	"lossIsIntact":           {leftOut{model: modelRules{lossIsIntact: true}}, "who has lost data is to take over"},
 	"staleStreams":           {leftOut{model: modelRules{staleStreams: true}}, "a copy is late"},
 }

@@ -36,6 +36,7 @@ type modelRules struct {
 	noDrain      bool // a cutover without waiting for the members
 	guess        bool // a primary goes on after a cutover of unknown outcome
 	lossIsIntact bool // a node that lost data says that it has all
+	anyOffice    bool // what was found out in one term of office is gone by in the next
 	staleStreams bool // copies of whoever was the primary are taken in
 	earlyStreams bool // copies are taken in by a state that is older than them
 	askOnce      bool // what members answered for one entry counts for the next

@@ -227,7 +227,7 @@ func (e *Engine) handOver(ctx context.Context, t *transfer, h *table.Handoff, p 
 		return err
 	}
 	began := time.Now()
-	c := &copying{e: e, t: t, h: h, p: p}
+	c := &copying{e: e, t: t, h: h, p: p, offices: officesOf(st, p.ranges)}
 	defer c.close()
 	if err := c.all(ctx); err != nil {
 		return err
