@@ -28,6 +28,8 @@ type call struct {
 	// inside: the command is one of a transaction, which goes on behind it. It neither waits
 	// nor asks to be run again.
 	inside bool
+	// scripted: the command is one of a script.
+	scripted bool
 	// wants are places of keys that the command has turned out to need, beside those among
 	// its arguments: whoever sets them has changed nothing that Abort does not take back, and
 	// the request is run again with their latches, too.

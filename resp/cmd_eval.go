@@ -115,8 +115,9 @@ func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal stri
 	if cmd.flags&flagWrite != 0 {
 		h.run.wrote.Store(true)
 	}
+	x.scripted = true
 	x.inner(cmd, args)
-	x.proto = proto
+	x.scripted, x.proto = false, proto
 	reply = x.buf[at:]
 	x.buf = x.buf[:at]
 	if x.conn.closed.Load() {

@@ -54,6 +54,7 @@ type conn struct {
 	// footprint is where the client has written.
 	footprint footprint
 	multi     multi
+	outbox    []scriptMessage // what scripts of the unit have published
 
 	// While a unit waits for the settler, pending is true and out belongs to
 	// the settler; it comes back through settled. Only the connection's own
@@ -64,6 +65,7 @@ type conn struct {
 	// The replies of the pending unit, to be replaced if it fails.
 	unitStart   int
 	unitReplies int
+	unitFailed  bool // it has, and its replies say so
 	leased      leased
 
 	subs       subscriptions
@@ -254,6 +256,7 @@ func (c *conn) dispatch(sent chan<- struct{}) {
 
 // failUnit replaces the replies of the pending unit.
 func (c *conn) failUnit(err error) {
+	c.unitFailed = true
 	held := errors.Is(err, store.ErrHeld)
 	c.replaceReplies(func(i int) string {
 		if held && i < len(c.leased.writes) && !c.leased.writes[i] {

@@ -267,6 +267,10 @@ func (c *conn) runUnit(reqs []request) int {
 		}
 		c.feed(r)
 		c.countOf(r, at)
+		if len(c.outbox) > 0 {
+			c.finishPosting()
+			return i + 1
+		}
 		if full := c.from != nil && c.from.full(); (full || len(c.out.buf) >= maxUnitReplies) && i+1 < len(reqs) {
 			if c.near.on {
 				return c.stands(i + 1)
@@ -346,7 +350,7 @@ func (c *conn) runApart(r *request) {
 // begin starts a unit.
 func (c *conn) begin(places []store.Place) {
 	c.unit.Begin(time.Now().UnixMilli(), places)
-	c.unitStart, c.unitReplies = len(c.out.buf), 0
+	c.unitStart, c.unitReplies, c.unitFailed = len(c.out.buf), 0, false
 	c.leased.begin(places)
 }
 

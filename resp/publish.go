@@ -118,6 +118,10 @@ func integerReply(reply []byte) (int64, bool) {
 // deliver hands a message to the clients of this node, and replies with their number.
 func (x *call) deliver(kind subKind) {
 	c := x.conn
+	if x.scripted {
+		x.postpone(kind)
+		return
+	}
 	if c.pub == nil {
 		c.pub = new(publisher)
 	}
@@ -152,14 +156,20 @@ func (x *call) askPeers(raw []byte) [][]byte {
 	if routes == nil || x.conn.from != nil || len(routes.peers) == 0 {
 		return nil
 	}
+	return x.sendPeers(routes, raw, 1)
+}
+
+// sendPeers sends requests to all nodes that seem to be there, and returns the first answer of
+// each that has answered in time, unless that is an error.
+func (x *call) sendPeers(routes *Routes, raw []byte, requests int) [][]byte {
 	start := x.srv.clock()
 	defer func() { x.waited += x.srv.clock() - start }()
 	batches := make([]batch, len(routes.peers))
 	for i, peer := range routes.peers {
-		batches[i] = batch{link: peer, bytes: raw, requests: 1}
+		batches[i] = batch{link: peer, bytes: raw, requests: requests}
 		batches[i].send(Terms{}, publishTimeout, nil)
 	}
-	x.srv.stats.forwarded.Add(int64(len(batches)))
+	x.srv.stats.forwarded.Add(int64(len(batches) * requests))
 	var replies [][]byte
 	for i := range batches {
 		if reply, err := batches[i].reply(); err == nil && reply[0] != '-' {

@@ -249,3 +249,44 @@ return #all / 2`)
 		t.Errorf("%d were allowed", allowed)
 	}
 }
+
+// What a script publishes reaches the subscribers of all nodes once, though the script is run
+// again for a key that it has not declared, and nobody if it was not run in the end.
+func TestMessagesOfScripts(t *testing.T) {
+	r, keys := halves(t)
+	var listeners []*oracle
+	for _, addr := range r.addrs {
+		o := dialRedis(t, addr, 2)
+		o.want("*($subscribe $news :1)", "SUBSCRIBE", "news")
+		listeners = append(listeners, o)
+	}
+	o := dialRedis(t, r.addrs[0], 2)
+	body := "local n = redis.call('publish', 'news', ARGV[1]) redis.call('incr', ARGV[2]) redis.call('incr', KEYS[1]) return n"
+	for i, key := range keys {
+		o.do("DEL", key, "{"+key+"}undeclared")
+		o.want(":1", "EVAL", body, "1", key, fmt.Sprint("message", i), "{"+key+"}undeclared")
+		o.do("SET", key, "text")
+		if got := o.do("EVAL", body, "1", key, "as well", "{"+key+"}undeclared").String(); !strings.HasPrefix(got, "-ERR value is not an integer") {
+			t.Error(got) // what a script did before it failed stays, as in Redis
+		}
+		o.want("$2", "GET", "{"+key+"}undeclared")
+	}
+	for _, l := range listeners {
+		for i := range keys {
+			for _, message := range []string{fmt.Sprint("message", i), "as well"} {
+				if got, want := l.next().String(), fmt.Sprintf("*($message $news $%s)", message); got != want {
+					t.Errorf("%s, want %s", got, want)
+				}
+			}
+		}
+	}
+	_, lone := serveTest(t, nil)
+	l, o := dialRedis(t, lone, 2), dialRedis(t, lone, 2)
+	l.want("*($subscribe $news :1)", "SUBSCRIBE", "news")
+	for _, message := range []string{"one", "two"} {
+		o.want(":1", "EVAL", body, "1", "declared", message, "undeclared"+message)
+		if got := l.next().String(); got != "*($message $news $"+message+")" {
+			t.Errorf("%s, want %s", got, message)
+		}
+	}
+}

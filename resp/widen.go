@@ -26,7 +26,7 @@ func (c *conn) widen(r *request) int {
 	}
 	c.unitReplies = 0
 	r.extra = append(r.extra, x.wants...)
-	x.wants, x.touched = x.wants[:0], nil
+	x.wants, x.touched, c.outbox = x.wants[:0], nil, nil
 	r.solo, r.judged = true, false
 	r.every = r.every || len(r.extra) > fewWants
 	return 0
@@ -36,6 +36,6 @@ func (c *conn) widen(r *request) int {
 func (c *conn) beginAll() {
 	c.unit.Begin(time.Now().UnixMilli(), nil)
 	c.unit.HoldAll()
-	c.unitStart, c.unitReplies = len(c.out.buf), 0
+	c.unitStart, c.unitReplies, c.unitFailed = len(c.out.buf), 0, false
 	c.leased.begin(nil)
 }
