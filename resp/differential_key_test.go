@@ -540,6 +540,9 @@ var keyScripts = map[string]string{
 }
 
 func TestKeyScriptsLikeRedis(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one client that waits for each answer: nothing to see for the race detector")
+	}
 	eachKeyProto(t, func(t *testing.T, p *keyPair) {
 		for name, script := range keyScripts {
 			t.Run(name, func(t *testing.T) {
@@ -559,6 +562,9 @@ func TestKeyScriptsLikeRedis(t *testing.T) {
 // TestRandomKeyCommandsLikeRedis runs random commands on few keys. Expiries are
 // far off or past, so that no key vanishes at one server before the other.
 func TestRandomKeyCommandsLikeRedis(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one client that waits for each answer: nothing to see for the race detector")
+	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	eachKeyProto(t, func(t *testing.T, p *keyPair) {

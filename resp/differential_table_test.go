@@ -369,6 +369,9 @@ func (g tableMaker) setKeys() (keys []string) {
 
 // Random commands on small tables and on large ones must be answered alike.
 func TestRandomTableCommandsAnswerAsRedis(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one client that waits for each answer: nothing to see for the race detector")
+	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	commands := 6000
@@ -421,6 +424,9 @@ func TestRandomTablePipelinesAnswerAsRedis(t *testing.T) {
 
 // Hashes and sets travel to a Redis and back, of any size and with an expiry.
 func TestTablesTravelByDumpAndRestore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one client that waits for each answer: nothing to see for the race detector")
+	}
 	differential(t, func(d *differ) {
 		rnd := rand.New(rand.NewPCG(1, 1))
 		for _, n := range []int{1, 3, 100, 600, 5_000} {

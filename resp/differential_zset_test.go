@@ -583,6 +583,9 @@ func (g zsetMaker) algebra() []string {
 // Random commands on small sorted sets and on large ones must be answered alike, alone and in
 // pipelines.
 func TestRandomZSetCommandsAnswerAsRedis(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one client that waits for each answer: nothing to see for the race detector")
+	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	pipelines := 300
@@ -625,6 +628,9 @@ func TestRandomZSetCommandsAnswerAsRedis(t *testing.T) {
 
 // Sorted sets travel to a Redis and back, of any size and with an expiry.
 func TestZSetsTravelByDumpAndRestore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one client that waits for each answer: nothing to see for the race detector")
+	}
 	differential(t, func(d *differ) {
 		rnd := rand.New(rand.NewPCG(1, 1))
 		for _, n := range []int{1, 3, 100, 129, 5000} {
