@@ -51,6 +51,9 @@ func TestJSONKeepsTextsAsTheyAre(t *testing.T) {
 }
 
 func TestNumbersThatAreNoneStayOutOfJSON(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	r := odd()["no numbers"]
 	again, err := Read(strings.NewReader(jsonText(t, r)))
 	if err != nil {
@@ -88,6 +91,9 @@ func TestOtherVersionsAreRefused(t *testing.T) {
 }
 
 func TestJSONHasALineForEachWindow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	r := usual()
 	text := jsonText(t, r)
 	if !json.Valid([]byte(text)) {
@@ -127,6 +133,9 @@ func table(t *testing.T, write func(*bytes.Buffer) error) (head map[string]int, 
 }
 
 func TestCSVHasALineForEachWindow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	for name, r := range odd() {
 		head, lines := table(t, func(b *bytes.Buffer) error { return CSV(b, r) })
 		k := 0

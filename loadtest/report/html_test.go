@@ -45,6 +45,9 @@ func TestPageIsWholeAndAlone(t *testing.T) {
 }
 
 func TestPageHasEverything(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	r := usual()
 	r.Interrupted = true
 	r.Contestants[1].Runs[0].Checked.Lost = 7
@@ -240,6 +243,9 @@ func TestPercentilesLieByTheirNines(t *testing.T) {
 }
 
 func TestWindowsWithoutOperationsAreGapsOfLatency(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	m := &clientMeasures[1]
 	points := plotter.XYs{{X: 0, Y: 5}, {X: 100, Y: 0}, {X: 200, Y: 7}}
 	s, any := scaleOf(m, [][]line{{{points: points}}})
@@ -262,6 +268,9 @@ func TestWindowsWithoutOperationsAreGapsOfLatency(t *testing.T) {
 }
 
 func TestPictureIsOneSVG(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	for name, r := range odd() {
 		var b, again bytes.Buffer
 		if err := Picture(&b, r); err != nil {

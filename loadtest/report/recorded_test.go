@@ -30,6 +30,9 @@ func recorded(t *testing.T) *Report {
 
 // What is kept of the run is what today's code makes of its figures.
 func TestTheExampleIsOfToday(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	r := recorded(t)
 	for file, write := range map[string]func(io.Writer, *Report) error{
 		"report.html":    func(w io.Writer, r *Report) error { return HTML(w, r, PageOptions{}) },

@@ -91,6 +91,9 @@ func TestTransactionsLoseNothingWhileNodesComeAndGo(t *testing.T) {
 		c.backups(1)
 		ctx, stop := context.WithCancel(context.Background())
 		banks := []bank{{"p"}, {"q"}, {"r"}, {"s"}, {"t"}, {"u"}}
+		if testing.Short() {
+			banks = banks[:2]
+		}
 		first := c.client("a")
 		for _, b := range banks {
 			for _, key := range b.all() {

@@ -13,6 +13,9 @@ import (
 )
 
 func TestJSONIsTheReport(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	for name, r := range odd(t) {
 		var b bytes.Buffer
 		if err := JSON(&b, r); err != nil {

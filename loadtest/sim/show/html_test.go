@@ -23,6 +23,9 @@ func pageOf(t *testing.T, r *sim.Report) string {
 var number = regexp.MustCompile(`NaN|[+-]Inf`)
 
 func TestPageIsWholeAndAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	for name, r := range odd(t) {
 		t.Run(name, func(t *testing.T) {
 			page := pageOf(t, r)
@@ -76,6 +79,9 @@ func glossaryOf(which int) [][2]string {
 }
 
 func TestPageStaysSmall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	const most = 5 << 20
 	for name, f := range map[string]fake{
 		"1,000 nodes, 40 steps":       {nodes: 1000, steps: 40, seed: 1},
@@ -93,6 +99,9 @@ func TestPageStaysSmall(t *testing.T) {
 }
 
 func TestPictureIsOneSVG(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	for name, r := range odd(t) {
 		var b, again bytes.Buffer
 		if err := Picture(&b, r); err != nil {
