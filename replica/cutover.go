@@ -290,9 +290,12 @@ func (e *Engine) rowsAt(p *portion) []*table.Row {
 	return rows
 }
 
-// recut tells whether rows are other ranges than the portion's by now.
+// recut tells whether rows are other ranges than the portion's by now, or part of another
+// handoff, for which the receiver has begun with nothing.
 func (c *copying) recut(rows []*table.Row) bool {
-	return slices.ContainsFunc(rows, func(row *table.Row) bool { return !slices.Contains(c.p.ranges, row.Range) })
+	return slices.ContainsFunc(rows, func(row *table.Row) bool {
+		return !slices.Contains(c.p.ranges, row.Range) || row.Op.Handoff != c.h.ID
+	})
 }
 
 // touches tells whether a range has a part of the portion.

@@ -216,6 +216,10 @@ func (n *mnode) uncount(r ring.Range, l learner) {
 // admit is what Engine.admit decides.
 func (n *mnode) admit(c *mcopy, l learner) {
 	r := c.row.Range
+	handoff := uint64(0)
+	if row, ok := n.state().Row(r.Start); ok {
+		handoff = row.Op.Handoff
+	}
 	var again func(undo bool)
 	look := func(undo bool) {
 		n.tasks = append(n.tasks, &mtask{"looks what became of " + l.node, func() bool { return n.applied == len(n.w.states)-1 }, func() { again(undo) }, []any{c, l, undo}})
@@ -237,6 +241,7 @@ func (n *mnode) admit(c *mcopy, l learner) {
 			c.over()
 			return
 		}
+		undo = undo || row.Op.Handoff != handoff && !n.w.out.model.anyOffice
 		var command table.Command = &table.Admit{Rows: []table.Ref{row.Ref()}, Node: l.node, Incarnation: l.incarnation}
 		if undo {
 			command = &table.DropLearner{Rows: []table.Ref{row.Ref()}, Node: l.node}
@@ -264,6 +269,10 @@ func (n *mnode) hold(row *table.Row, what any, ready func(*table.Row) bool, befo
 		if !ok || now.Primary != n.id || now.Range != r || now.Epoch != row.Epoch && !n.w.out.model.anyOffice {
 			resume()
 			return
+		}
+		// The receiver of another handoff has begun with nothing.
+		if _, copied := what.(*mcopy); copied && now.Op.Handoff != row.Op.Handoff && !n.w.out.model.anyOffice {
+			undo = true
 		}
 		command := next(now)
 		if undo {
