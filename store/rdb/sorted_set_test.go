@@ -108,7 +108,8 @@ func TestRedisAgreesOnSortedSets(t *testing.T) {
 	if testing.Short() {
 		n = 30
 	}
-	for range n {
+	rare := func() bool { return min(forms[5], forms[17]) < 5 }
+	for i := 0; i < n || i < 20*n && rare(); i++ {
 		scores := randomScores(r)
 		payloads := map[string][]byte{"ours": sortedSetPayload(scores), "text": scoresAsText(scores)}
 		if len(scores) < 100 {
