@@ -55,6 +55,10 @@ type conn struct {
 	footprint footprint
 	multi     multi
 	outbox    []scriptMessage // what scripts of the unit have published
+	uncounted uncounted
+	// lately is the time, on the server's clock, at which the unit's last command ended; 0
+	// if none has.
+	lately time.Duration
 
 	// While a unit waits for the settler, pending is true and out belongs to
 	// the settler; it comes back through settled. Only the connection's own

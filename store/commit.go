@@ -29,7 +29,7 @@ func (u *Unit) Commit(w Waiter) (wait bool, err error) {
 		if w == nil || u.s.settler.durable(u.after) && !u.held() {
 			return false, nil
 		}
-		u.s.settler.queued(nil, u.gated(w), !u.settles)
+		u.s.settler.queued(settlement{waiter: u.gated(w)}, !u.settles)
 		return true, nil
 	}
 	if err := u.apply(w); err != nil {
@@ -197,7 +197,13 @@ func (u *Unit) apply(w Waiter) error {
 		contents, entries = u.batch.Reader(), u.batch.Count() != u.headers
 	}
 	s.versions.changed(u.batch.Reader())
-	err := s.db.Apply(u.batch, pebble.NoSync)
+	synced := u.settles && w != nil
+	var err error
+	if synced {
+		err = s.db.ApplyNoSyncWait(u.batch, pebble.Sync)
+	} else {
+		err = s.db.Apply(u.batch, pebble.NoSync)
+	}
 	if err == nil {
 		for _, d := range u.deltas {
 			s.counts.add(d)
@@ -225,7 +231,7 @@ func (u *Unit) apply(w Waiter) error {
 		if taps != nil {
 			w = u.gated(w)
 		}
-		number := s.settler.queued(u.batch, w, !u.settles)
+		number := s.settler.queued(settlement{batch: u.batch, waiter: w, synced: synced}, !u.settles)
 		for _, n := range u.latched {
 			s.latches[n].settled.Store(number)
 		}
