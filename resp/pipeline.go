@@ -52,7 +52,6 @@ func (c *conn) run() {
 	for i := range c.reqs {
 		c.resolve(&c.reqs[i])
 	}
-	c.expectReads(c.reqs)
 	c.runResolved()
 }
 
