@@ -48,9 +48,11 @@ type conn struct {
 	away    away  // what goes on while its client is listened to
 	asked   asked // before a redirect
 	sleeper sleeper
-	waits   uint64    // counts what has waited at other nodes
-	fed     []*waiter // whom the unit has served
-	feeding *call     // with which it does
+	// blocking: it waits in a command, or is between two places where it does.
+	blocking bool
+	waits    uint64    // counts what has waited at other nodes
+	fed      []*waiter // whom the unit has served
+	feeding  *call     // with which it does
 	// footprint is where the client has written.
 	footprint footprint
 	multi     multi
