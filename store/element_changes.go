@@ -11,7 +11,7 @@ type elementChanges struct {
 	list []elementChange
 	// ranges have been removed; what list says of a key in them came later, or agrees.
 	ranges []elementRange
-	index elementIndex // once there are many
+	index  elementIndex // once there are many
 	// order is, of the first so many in list, the numbers of the last changes of keys, in the
 	// order of these. It is brought up to date when it is wanted.
 	order   []int32
