@@ -221,7 +221,9 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 func (u *Unit) ElementChanges() uint64 { return u.elements.made }
 
 // Twin reports whether both are the same collection, which is not whole, of one key.
-func (v *Value) Twin(other *Value) bool { return v.gen != 0 && v.gen == other.gen && v.place == other.place }
+func (v *Value) Twin(other *Value) bool {
+	return v.gen != 0 && v.gen == other.gen && v.place == other.place
+}
 
 // hastyReads is how often a reader without latch tries to see a header and an element of
 // one moment before it has writers wait.

@@ -11,8 +11,7 @@ type elementChanges struct {
 	list []elementChange
 	// ranges have been removed; what list says of a key in them came later, or agrees.
 	ranges []elementRange
-	// index finds, once there are many, the number in list of the last change of a key.
-	index map[string]int
+	index  elementIndex // once there are many
 	// order is, of the first so many in list, the numbers of the last changes of keys, in the
 	// order of these. It is brought up to date when it is wanted.
 	order   []int32
@@ -79,15 +78,11 @@ func (cs *elementChanges) add(c elementChange) {
 	cs.made++
 	cs.list = append(cs.list, c)
 	switch n := len(cs.list); {
-	case n == fewChanges+1:
-		if cs.index == nil {
-			cs.index = make(map[string]int)
-		}
-		for i := range cs.list {
-			cs.index[string(cs.list[i].key)] = i
-		}
-	case n > fewChanges:
-		cs.index[string(c.key)] = n - 1
+	case n <= fewChanges:
+	case n == fewChanges+1 || 2*n > len(cs.index):
+		cs.index = cs.index.of(cs.list)
+	default:
+		cs.index.add(cs.list, n-1)
 	}
 }
 
@@ -108,7 +103,7 @@ func (cs *elementChanges) removed(key []byte) bool { return inRanges(cs.ranges, 
 // find returns the last change of a key, or nil.
 func (cs *elementChanges) find(key []byte) *elementChange {
 	if len(cs.list) > fewChanges {
-		if i, ok := cs.index[string(key)]; ok {
+		if i := cs.index.find(cs.list, key); i >= 0 {
 			return &cs.list[i]
 		}
 		return nil
@@ -177,9 +172,6 @@ func (cs *elementChanges) sort() {
 // forget drops all changes, which have been applied or never will be.
 func (cs *elementChanges) forget() {
 	cs.made++
-	if len(cs.list) > fewChanges {
-		clear(cs.index)
-	}
 	clear(cs.list)
 	cs.list = cs.list[:0]
 	cs.ranges = nil

@@ -16,7 +16,7 @@ type ahead struct {
 	back    bool
 	keys    [][]byte // rank keys, of which those from next on have not been taken
 	next    int
-	often   bool // it was of use in the unit before
+	often   bool   // it was of use in the unit before
 	bytes   []byte // what keys are made of
 }
 
