@@ -27,16 +27,16 @@ type request struct {
 	raw         []byte // as the client wrote it
 	cmd         *command
 	msg         string        // error reply instead of running it
-	owner       int32         // who serves its keys: a place in Routes.links, ownerSelf, …
 	sent        *batch        // with which it is on its way, whoever serves its keys by now
-	judged      bool          // as to whether its keys lie together
+	owner       int32         // who serves its keys: a place in Routes.links, ownerSelf, …
 	part        int32         // of what another node forwards, the batch
+	judged      bool          // as to whether its keys lie together
 	waits       bool          // it may wait until a key gets something
-	stay        *stay         // of one that has begun to
-	extra       []store.Place // of keys that are not among its arguments: see wants in call
 	every       bool          // it needs all latches of the store
 	solo        bool          // it has a unit of its own
 	sought      bool          // other nodes were asked for its script
+	stay        *stay         // of one that has begun to
+	extra       []store.Place // of keys that are not among its arguments: see wants in call
 	until       time.Time     // how long it waits for somebody to serve its keys; zero: it has not waited yet
 }
 

@@ -14,9 +14,9 @@ import (
 type uncounted struct {
 	cmd          *command // whose calls these are
 	nanos        int64
-	latency      [latencyBuckets]int64
-	used         uint32 // bit i: there is something in latency[i]
 	hits, misses int64
+	used         uint32                 // bit i: there is something in latency[i]
+	latency      [latencyBuckets]uint32 // calls
 }
 
 // ran notes a command that ran, and how long it took.
@@ -38,8 +38,9 @@ func (u *uncounted) pass(s *stats) {
 		calls := int64(0)
 		for ; u.used != 0; u.used &= u.used - 1 {
 			i := bits.TrailingZeros32(u.used)
-			calls += u.latency[i]
-			c.latency[i].Add(u.latency[i])
+			n := int64(u.latency[i])
+			c.latency[i].Add(n)
+			calls += n
 			u.latency[i] = 0
 		}
 		c.calls.Add(calls)
