@@ -143,9 +143,9 @@ func TestALostAnswerIsUnknown(t *testing.T) {
 		t.Errorf("it got %s", got)
 	}
 	// Not even if it was served: it reads again, from where it was to.
+	link.lose("AWAIT", 1)
 	o.send("XREAD", "BLOCK", "0", "STREAMS", "s", "$")
 	r.waits(1, 1)
-	link.lose("AWAIT", 1)
 	push.want("$2-1", "XADD", "s", "2-1", "a", "b")
 	if got := o.next().String(); got != "*(*($s *(*($2-1 *($a $b)))))" {
 		t.Errorf("it got %s", got)

@@ -187,6 +187,32 @@ func TestWhoIsBetweenTwoNodesIsUnblocked(t *testing.T) {
 	<-moved
 }
 
+// Who begins to wait just when the key goes elsewhere has not been seen by those who look for
+// such, so he looks himself, be he a client of the node or a guest.
+func TestWhoIsRegisteredTooLateGoesWhereTheKeyHasGone(t *testing.T) {
+	for client := range 3 {
+		r := routedTest(t, 3)
+		r.placeAll(r.all(1))
+		blpop := r.servers[1].table.byName["blpop"]
+		run, moved := blpop.run, false
+		blpop.run = func(x *call) {
+			if !moved {
+				moved = true
+				r.placeAll(r.all(2))
+			}
+			run(x)
+		}
+		o := dialRedis(t, r.addrs[client], 2)
+		o.send("BLPOP", "l", "0")
+		r.waits(2, 1)
+		r.waits(1, 0)
+		dialRedis(t, r.addrs[0], 2).want(":1", "RPUSH", "l", "x")
+		if got := o.next().String(); got != "*($l $x)" {
+			t.Errorf("client %d got %s", client, got)
+		}
+	}
+}
+
 func TestARedirectConnectionThatWaitsIsSentOn(t *testing.T) {
 	r := routedSlots(t, 2)
 	r.placeAll(r.all(0))

@@ -182,7 +182,7 @@ func DifferInCluster(t *testing.T, nodes []string, seed uint64, long bool, aim f
 	redis := redistest.Start7(t)
 	rounds, steps, moves := 1, 120, 1
 	if long {
-		rounds, steps, moves = 40, 2000, 10
+		rounds, steps, moves = 10, 2000, 10
 	}
 	if testing.Short() {
 		steps = 30
