@@ -273,6 +273,15 @@ func TestNobodyInAClusterKeepsWhatIsStale(t *testing.T) {
 			c.net.Mute(c.nodes["c"].ip, c.nodes["a"].ip, on)
 			time.Sleep(3 * time.Second)
 		}
+		// One that only a node without keys reaches: that has to forget what it keeps of it
+		// before another serves it.
+		for _, on := range []bool{true, false} {
+			for _, other := range []string{"a", "c", "d"} {
+				c.net.Mute(c.nodes["b"].ip, c.nodes[other].ip, on)
+				c.net.Mute(c.nodes[other].ip, c.nodes["b"].ip, on)
+			}
+			time.Sleep(4 * time.Second)
+		}
 		c.crash("b")
 		time.Sleep(6 * time.Second)
 		c.start("b", "a", "c")
