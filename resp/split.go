@@ -109,6 +109,9 @@ func (c *conn) runParts(r *request, routes *Routes, end time.Time) (through []pa
 	}
 	c.readsFar(r)
 	step := r.cmd.keys[0].step
+	if refs[len(refs)-1].pos+step > len(args) { // MSET with a key that has no value
+		return nil, "ERR wrong number of arguments for '" + r.cmd.full + "' command"
+	}
 	open := make([]int, len(refs))
 	for i := range open {
 		open[i] = i

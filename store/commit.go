@@ -31,7 +31,7 @@ func (u *Unit) Commit(w Waiter) (wait bool, err error) {
 			return false, nil
 		}
 		w = u.awaitTold(w)
-		u.s.settler.queued(nil, u.gated(w), !u.settles)
+		u.s.settler.queued(settlement{waiter: u.gated(w)}, !u.settles)
 		return true, nil
 	}
 	if err := u.apply(w); err != nil {
@@ -199,7 +199,13 @@ func (u *Unit) apply(w Waiter) error {
 		contents, entries = u.batch.Reader(), u.batch.Count() != u.headers
 	}
 	s.versions.changed(u.batch.Reader())
-	err := s.db.Apply(u.batch, pebble.NoSync)
+	synced := u.settles && w != nil
+	var err error
+	if synced {
+		err = s.db.ApplyNoSyncWait(u.batch, pebble.Sync)
+	} else {
+		err = s.db.Apply(u.batch, pebble.NoSync)
+	}
 	if err == nil {
 		for _, d := range u.deltas {
 			s.counts.add(d)
@@ -227,7 +233,7 @@ func (u *Unit) apply(w Waiter) error {
 		if taps != nil {
 			w = u.gated(w)
 		}
-		number := s.settler.queued(u.batch, w, !u.settles)
+		number := s.settler.queued(settlement{batch: u.batch, waiter: w, synced: synced}, !u.settles)
 		for _, n := range u.latched {
 			s.latches[n].settled.Store(number)
 		}
