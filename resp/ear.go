@@ -191,7 +191,7 @@ func (e *ear) ask() error {
 	}
 	sent := ts.srv.clock()
 	if until == 0 {
-		until = sent + heedLease
+		until = sent + ts.lease
 	}
 	text, err := e.exchange(e.request(how, prefixes), until-sent)
 	if err == nil {
@@ -211,7 +211,7 @@ func (e *ear) ask() error {
 		}
 	}
 	if !e.ending {
-		e.until = sent + heedLease
+		e.until = sent + ts.lease
 	}
 	if how != heedPark {
 		e.said = wanted

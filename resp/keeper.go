@@ -242,7 +242,7 @@ func (ts *trackers) lookAtKeepers() {
 	now := ts.srv.clock()
 	for _, k := range ts.keepers {
 		switch {
-		case now-k.heardAt > heedLease+keeperMargin:
+		case now-k.heardAt > ts.lease+keeperMargin:
 			ts.srv.log.Warn("a node has not asked what its clients must forget", "node", k.node)
 			done = ts.drop(k, done)
 		case now-k.parkedAt >= heedBeat-trackLook/2:

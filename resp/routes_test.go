@@ -39,7 +39,8 @@ func routedSlots(t *testing.T, n int) *routed {
 	return routedTestWith(t, n, func(c *Config, sc *store.Config) { c.Slots, sc.Hash, sc.Token = true, "slot", ring.SlotToken })
 }
 
-// routedApart has a store for each server: what one changes nobody hears of by accident.
+// routedApart has a store for each server: what one changes nobody hears of by accident. Nodes
+// may stand still for long before others forget what they keep.
 func routedApart(t *testing.T, n int) *routed { return routedOver(t, n, true, nil) }
 
 func routedTestWith(t *testing.T, n int, change func(*Config, *store.Config)) *routed {
@@ -80,6 +81,9 @@ func routedOver(t *testing.T, n int, apart bool, change func(*Config, *store.Con
 		srv, err := NewServer(cfg)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if apart {
+			srv.tracking.lease = time.Minute
 		}
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {

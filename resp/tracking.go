@@ -49,13 +49,14 @@ type trackers struct {
 	wanted   uint64        // rises when other prefixes are to be heard of
 	progress chan struct{} // closed when one hears more
 
+	lease   time.Duration // heedLease
 	ended   bool
 	stop    chan struct{}
 	running sync.WaitGroup // that look, and ears
 }
 
 func (ts *trackers) init(s *Server) {
-	ts.srv = s
+	ts.srv, ts.lease = s, heedLease
 	ts.clients = make(map[int64]*tracker)
 	ts.keys = make(map[string][]int64)
 	ts.keepers = make(map[string]*keeper)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -79,18 +80,33 @@ func TestTrackingModesOfAnotherNodesKeys(t *testing.T) {
 	near, far := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[1], 2)
 
 	in := newCacher(t, r.addrs[0], "OPTIN")
+	here := []string{"CLIENT", "CACHING", "YES"}
+	// The command that is meant is run here while one behind it is on its way.
+	in.c.SetDeadline(time.Now().Add(patience))
+	if _, err := in.c.Write(encodeCommands([][]string{here, {"GET", keys[0]}, {"GET", key}})); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		in.next()
+	}
+	far.do("MSET", keys[0], "1", key, "1")
+	if got := in.told(); got != invalid(keys[0]) {
+		t.Errorf("OPTIN, here: %s", got)
+	}
+	in.silent("OPTIN, here")
 	for _, caching := range []bool{false, true} {
+		pipeline := [][]string{{"GET", key}, {"GET", other}} // of which the first is meant
 		if caching {
-			// One pipeline, whose first command alone is meant.
-			in.send("CLIENT", "CACHING", "YES")
+			pipeline = slices.Insert(pipeline, 0, []string{"CLIENT", "CACHING", "YES"})
 		}
-		in.send("GET", key)
-		in.send("GET", other)
-		for range 2 {
-			in.next()
+		in.c.SetDeadline(time.Now().Add(patience))
+		if _, err := in.c.Write(encodeCommands(pipeline)); err != nil {
+			t.Fatal(err)
 		}
-		if caching {
-			in.next()
+		for range pipeline {
+			if v, err := readValue(in.r); err != nil || v.kind == '>' {
+				t.Fatal(v, err)
+			}
 		}
 		far.do("MSET", key, "1", other, "1")
 		if caching {
