@@ -226,7 +226,7 @@ func (x *call) ask(raw []byte) (reply []byte, msg string) {
 	defer func() { x.waited += x.srv.clock() - start }()
 	var r request
 	c.become(&r, raw)
-	end := time.Now().Add(x.srv.forwardTimeout())
+	end := time.Now().Add(x.srv.forwardTime(len(raw)))
 	for !c.closing {
 		left := time.Until(end)
 		routes := x.srv.routes.Load()
