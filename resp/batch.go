@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -24,6 +25,7 @@ const keepBatch = 16 << 10
 type batch struct {
 	link     *Route
 	bytes    []byte
+	shared   bool // bytes are the client's own buffer
 	requests int
 
 	way      Way
@@ -32,6 +34,17 @@ type batch struct {
 	err      error
 	received bool
 	next     int // the reply to take next
+}
+
+// add adds a request. A large one that is alone is not copied: its bytes stay where they
+// are until it is answered.
+func (b *batch) add(wire []byte) {
+	b.requests++
+	if b.shared = b.requests == 1 && len(wire) > keepInput; b.shared {
+		b.bytes = slices.Clip(wire)
+		return
+	}
+	b.bytes = append(b.bytes, wire...)
 }
 
 // send sends the batch on its way; reply tells if that failed. If it has not, arrived,

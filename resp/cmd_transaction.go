@@ -227,7 +227,7 @@ func (x *call) ask(raw []byte) (reply []byte, msg string) {
 	var r request
 	c.become(&r, raw)
 	c.readsFar(&r)
-	end := time.Now().Add(x.srv.forwardTimeout())
+	end := time.Now().Add(x.srv.forwardTime(len(raw)))
 	for !c.closing {
 		left := time.Until(end)
 		routes := x.srv.routes.Load()

@@ -16,6 +16,15 @@ func (s *Server) forwardTimeout() time.Duration {
 	return time.Duration(s.settings.forwardLimit.Load())
 }
 
+// forwardPace is how many bytes of a request each second beyond that time is for. What is
+// large takes long wherever it is copied and stored, on all nodes that get it.
+const forwardPace = 8 << 20
+
+// forwardTime is how long requests of so many bytes wait for other nodes at most.
+func (s *Server) forwardTime(bytes int) time.Duration {
+	return s.forwardTimeout() + time.Duration(int64(bytes)*int64(time.Second)/forwardPace)
+}
+
 const (
 	// msgNotMine is what a node answers to a forwarded request that it has not run,
 	// most likely because it does not serve the key any more. It never leaves the

@@ -9,7 +9,7 @@ import (
 // and puts all replies in order. It returns how many requests it has answered.
 func (c *conn) forward(reqs []request, routes *Routes) int {
 	for _, b := range c.far {
-		b.bytes, b.requests, b.link = b.bytes[:0], 0, nil
+		b.bytes, b.shared, b.requests, b.link = b.bytes[:0], false, 0, nil
 	}
 	for len(c.far) < len(routes.links) {
 		c.far = append(c.far, &batch{})
@@ -20,17 +20,19 @@ func (c *conn) forward(reqs []request, routes *Routes) int {
 			r.sent = b
 			c.readsFar(r)
 			b.link = routes.links[r.owner]
-			b.bytes = append(b.bytes, c.wire(r)...)
-			b.requests++
+			b.add(c.wire(r))
 		}
 	}
-	timeout := c.srv.forwardTimeout()
-	c.farEnd = time.Now().Add(timeout)
+	c.farEnd = time.Now().Add(c.srv.forwardTimeout())
 	arrived := c.mayBeAway(reqs)
-	charged := int64(0) // batches are copies of what the client's own buffer holds
+	charged := int64(0) // batches are copies of what the client's own buffer holds, but for those shared
 	for _, b := range c.far[:len(routes.links)] {
 		if b.requests > 0 {
-			if n := int64(len(b.bytes)); n > keepInput {
+			timeout := c.srv.forwardTime(len(b.bytes))
+			if end := time.Now().Add(timeout); end.After(c.farEnd) {
+				c.farEnd = end
+			}
+			if n := int64(len(b.bytes)); n > keepInput && !b.shared {
 				c.srv.budget.take(c, n)
 				charged += n
 			}
@@ -99,8 +101,8 @@ func (c *conn) collect(reqs []request, charged int64) {
 // endFar lets go of the replies.
 func (c *conn) endFar() {
 	for _, b := range c.far {
-		if cap(b.bytes) > keepBatch {
-			b.bytes = nil
+		if cap(b.bytes) > keepBatch || b.shared {
+			b.bytes, b.shared = nil, false
 		}
 		b.replies = Replies{}
 	}

@@ -68,7 +68,7 @@ func (c *conn) split(r *request, routes *Routes) {
 		c.refuse(r, msgCrossSlot)
 		return
 	}
-	end := time.Now().Add(c.srv.forwardTimeout())
+	end := time.Now().Add(c.srv.forwardTime(len(r.raw)))
 	parts, msg := c.runParts(r, routes, end)
 	size := int64(0)
 	for i := range parts {

@@ -6,7 +6,8 @@
 //
 // It works in rounds: faults for a while, then a phase without, in which everything has to
 // be served and in sync within a bound; then every key is read through every node, and
-// the history of each is judged. At the end it prints operations, faults, what was lost
+// the history of each is judged. Beside these clients others write keys of all types, in
+// transactions and as a group of a stream, and know what they hold. At the end it prints operations, faults, what was lost
 // and the longest that a key was unavailable:
 //
 //	go run ./loadtest/chaos                          # 10 minutes
@@ -19,6 +20,6 @@
 // What a machine does not allow is left out, and it says so. A fault of the cluster's makes
 // the exit status 1; the nodes' data and logs are kept then.
 //
-// Begin with run, which is the whole course, faults.go for what goes wrong, and package
-// loadtest/history for how it is judged.
+// Begin with run, which is the whole course, faults.go for what goes wrong, and packages
+// loadtest/history and loadtest/model for how it is judged.
 package main

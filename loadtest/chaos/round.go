@@ -15,8 +15,10 @@ import (
 // A result is what one round was.
 type result struct {
 	history.Counts
-	faults  int
-	settled time.Duration
+	// Commands on keys of all types that were answered, and those that were not.
+	typed, failed int64
+	faults        int
+	settled       time.Duration
 }
 
 // round is faults for a while and then none, until all is well; then it judges.
@@ -35,6 +37,7 @@ func (c *cluster) round(ctx context.Context, number int, kinds []string, t *tota
 		}
 		clients.Go(func() { client.Run(stop) })
 	}
+	types := c.begin(number)
 	faults := c.storm(ctx, kinds)
 	r.Calm()
 	settled, err := c.settle(ctx, c.o.bound)
@@ -46,6 +49,7 @@ func (c *cluster) round(ctx context.Context, number int, kinds []string, t *tota
 		w.Close()
 	}
 	clients.Wait()
+	types.end()
 	doers, wires := c.doers(c.members())
 	last := &history.Client{Name: "last", Nodes: doers, Recorder: r, Patience: 5 * time.Second, Rand: c.rnd}
 	bound, cancel := context.WithTimeout(ctx, c.o.bound)
@@ -57,6 +61,15 @@ func (c *cluster) round(ctx context.Context, number int, kinds []string, t *tota
 		w.Close()
 	}
 	res := result{Counts: r.Counts(), faults: faults, settled: settled}
+	if err == nil {
+		last := &roam{c: c}
+		done, failed, wrong := types.check(last.do)
+		last.close()
+		res.typed, res.failed = done, failed
+		if err = wrong; err != nil {
+			t.wrong++
+		}
+	}
 	wrong := r.Check(time.Minute)
 	if wrong != nil && errors.Is(wrong, history.ErrUndecided) && !errors.Is(wrong, history.ErrWrong) {
 		t.undecided++

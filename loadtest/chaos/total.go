@@ -33,6 +33,7 @@ func (t *total) add(r result) {
 	t.Done, t.Refused, t.Unknown = t.Done+r.Done, t.Refused+r.Refused, t.Unknown+r.Unknown
 	t.LongestRead, t.LongestWrite = max(t.LongestRead, r.LongestRead), max(t.LongestWrite, r.LongestWrite)
 	t.LongestCalm = max(t.LongestCalm, r.LongestCalm)
+	t.typed, t.failed = t.typed+r.typed, t.failed+r.failed
 	t.faults += r.faults
 	t.slowest = max(t.slowest, r.settled)
 }
@@ -84,6 +85,8 @@ time                 %v, %d rounds, seed %d
 commands answered    %d
   refused            %d
   of unknown outcome %d
+of all types         %d
+  not answered       %d
 faults               %d: %s
 ended by themselves  %d
 not judged in time   %d rounds
@@ -91,6 +94,6 @@ lost or wrong        %d
 unavailable at most  %.1f s to writes, %.1f s to reads (one key), while faults went on
                      %.1f s after them
 in sync again after  %.1f s at most
-`, time.Since(c.began).Round(time.Second), t.rounds, c.o.seed, t.Done, t.Refused, t.Unknown,
+`, time.Since(c.began).Round(time.Second), t.rounds, c.o.seed, t.Done, t.Refused, t.Unknown, t.typed, t.failed,
 		t.faults, strings.Join(kinds, ", "), t.fell, t.undecided, t.wrong, t.LongestWrite.Seconds(), t.LongestRead.Seconds(), t.LongestCalm.Seconds(), t.slowest.Seconds())
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -97,6 +98,12 @@ func (w *Wire) read() (string, error) {
 		return text, nil
 	case '-':
 		return "", errorReply(text)
+	case '*':
+		n, err := strconv.Atoi(text)
+		if err != nil || n <= 0 {
+			return "", err
+		}
+		return w.list(n)
 	case '$':
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 {
@@ -107,6 +114,25 @@ func (w *Wire) read() (string, error) {
 		return string(b[:n]), err
 	}
 	return "", fmt.Errorf("a reply of %q", line)
+}
+
+// list reads the elements of a list, as one text with commas between them. If one of them is
+// an error, that is the reply.
+func (w *Wire) list(n int) (string, error) {
+	var parts []string
+	var refused error
+	for range n {
+		part, err := w.read()
+		var e errorReply
+		if err != nil && !errors.As(err, &e) {
+			return "", err
+		}
+		if err != nil && refused == nil {
+			refused = err
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, ","), refused
 }
 
 func (w *Wire) drop() {
