@@ -8,10 +8,16 @@ import (
 	"fmt"
 	"net"
 	"time"
+
+	"github.com/ringside-kv/ringside/replica/socket"
 )
 
 // A feedLine is a line and its connection, which is made anew as long as the session
 // lasts. What is not said to be its own goroutines' is guarded by feeds.mu.
+//
+// Invariant: one at a time writes to a connection, its goroutine while writing is set, else
+// who holds feeds.mu; and at is moved before that is given up. So frames leave in order, and
+// once each.
 type feedLine struct {
 	f      *feeds
 	l      *line
@@ -19,11 +25,15 @@ type feedLine struct {
 	cancel context.CancelFunc
 	wake   chan struct{} // there is something to write
 	log    backlog
-	over   bool
-	corked uint64 // no frame above this one is written; 0: all are
-	there  bool   // the member has answered
-	answer []byte
-	asked  uint64 // the frame that answer is for
+	at     backlogPlace // up to where it has been written
+	// writing: the line's goroutine writes, without mu. Nobody else does then.
+	writing bool
+	direct  *socket.Conn // nil: none, or one whose writes may wait
+	over    bool
+	corked  uint64 // no frame above this one is written; 0: all are
+	there   bool   // the member has answered
+	answer  []byte
+	asked   uint64 // the frame that answer is for
 }
 
 // begin gives a line a connection; mu is held. It is started by start.
@@ -72,6 +82,7 @@ func (fl *feedLine) once() error {
 	if err != nil {
 		return err
 	}
+	conn, direct := socket.Of(conn)
 	defer func() { _ = conn.Close() }()
 	stop := context.AfterFunc(fl.ctx, func() { _ = conn.Close() })
 	defer stop()
@@ -99,7 +110,10 @@ func (fl *feedLine) once() error {
 	}
 	fl.f.mu.Lock()
 	fl.there = true
-	at := fl.log.after(have)
+	fl.at = fl.log.after(have)
+	if e.cfg.Reached == nil { // whose steps are those of the goroutines
+		fl.direct = direct
+	}
 	fl.f.tell()
 	fl.f.mu.Unlock()
 	ended := make(chan error, 1)
@@ -108,23 +122,50 @@ func (fl *feedLine) once() error {
 		_ = conn.Close()
 		signal(fl.wake)
 	}()
-	err = fl.write(conn, at, ended)
+	err = fl.write(conn, ended)
+	fl.f.mu.Lock()
+	fl.direct, fl.writing = nil, false
+	fl.f.mu.Unlock()
 	_ = conn.Close()
 	return err
 }
 
-// write writes all that there is from a place on. It returns when the reader has ended.
-func (fl *feedLine) write(conn net.Conn, at backlogPlace, ended <-chan error) error {
+// alongMost is how many bytes whoever commits writes by himself, at most.
+const alongMost = 16 << 10
+
+// along writes what has just been put into an empty log, if that takes no waiting, and tells
+// whether it has: a member that has acknowledged everything is sent the next change without
+// waking the line's goroutine. Where something is under way already, that writes what has
+// come meanwhile in one go. feeds.mu is held.
+func (fl *feedLine) along() bool {
+	if fl.direct == nil || fl.writing || fl.over || fl.corked > 0 {
+		return false
+	}
+	out, next := fl.log.from(fl.at, ^uint64(0))
+	if len(out) != 1 || len(out[0]) > alongMost {
+		return false
+	}
+	n, err := fl.direct.WriteSome(out[0])
+	if err != nil || n < len(out[0]) {
+		fl.at = backlogPlace{fl.log.gone, n} // the goroutine goes on there, or sees the error, too
+		return false
+	}
+	fl.at = next
+	return true
+}
+
+// write writes all that there is and comes. It returns when the reader has ended.
+func (fl *feedLine) write(conn net.Conn, ended <-chan error) error {
 	for {
 		fl.f.mu.Lock()
 		limit := ^uint64(0)
 		if fl.corked > 0 {
 			limit = fl.corked
 		}
-		out, next := fl.log.from(at, limit)
+		out, next := fl.log.from(fl.at, limit)
+		fl.at, fl.writing = next, len(out) > 0
 		changes := fl.l.changes > 0
 		fl.f.mu.Unlock()
-		at = next
 		if len(out) > 0 {
 			if _, err := out.WriteTo(conn); err != nil {
 				_ = conn.Close()

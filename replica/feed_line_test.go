@@ -14,11 +14,7 @@ import (
 // askedLine is a line of an engine of its own, whose member is played: by one function for
 // each connection that is made.
 func askedLine(t *testing.T, member ...func(r *bufio.Reader, conn net.Conn)) *feedLine {
-	e := &Engine{}
-	e.cfg.Self, e.cfg.Incarnation = "n1", 1
-	e.cfg.EnsureDefaults()
-	e.ctx, e.cancel = context.WithCancel(t.Context())
-	e.cfg.DialFeed = func(context.Context, string) (net.Conn, error) {
+	return askedLineBy(t, func(e *Engine) (net.Conn, error) {
 		if len(member) == 0 {
 			return nil, net.ErrClosed
 		}
@@ -33,7 +29,16 @@ func askedLine(t *testing.T, member ...func(r *bufio.Reader, conn net.Conn)) *fe
 			}
 		})
 		return here, nil
-	}
+	})
+}
+
+// askedLineBy is askedLine with connections of any kind.
+func askedLineBy(t *testing.T, dial func(*Engine) (net.Conn, error)) *feedLine {
+	e := &Engine{}
+	e.cfg.Self, e.cfg.Incarnation = "n1", 1
+	e.cfg.EnsureDefaults()
+	e.ctx, e.cancel = context.WithCancel(t.Context())
+	e.cfg.DialFeed = func(context.Context, string) (net.Conn, error) { return dial(e) }
 	t.Cleanup(func() {
 		e.cancel()
 		e.done.Wait()

@@ -94,12 +94,15 @@ func (f *feeds) queue(l *line, frame *feedFrame) {
 	if fl == nil {
 		return
 	}
+	idle := len(fl.log.parts) == 0
 	fl.log.add(frame)
 	if fl.log.bytes > streamLimit {
 		f.cut(fl, ErrBehind.Error())
 		return
 	}
-	signal(fl.wake)
+	if !idle || !fl.along() {
+		signal(fl.wake)
+	}
 }
 
 // cut ends a line's session, so that its member will be released; mu is held.

@@ -10,14 +10,17 @@ import (
 	"io"
 	"net"
 	"time"
+
+	"github.com/ringside-kv/ringside/replica/socket"
 )
 
 // follow takes in one connection's frames.
-func (e *Engine) follow(ctx context.Context, from string, conn net.Conn) error {
+func (e *Engine) follow(ctx context.Context, from string, own net.Conn) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	stop := context.AfterFunc(ctx, func() { _ = own.Close() })
 	defer stop()
+	conn, _ := socket.Of(own)
 	defer func() { _ = conn.Close() }()
 	r := bufio.NewReaderSize(conn, 256<<10)
 	kind, payload, _, err := readFrame(r, nil)

@@ -38,11 +38,6 @@ type call struct {
 	touched [][]byte
 	// everything: the run that again asks for holds the latches of all keys there can be.
 	everything bool
-	// table is the one that a command works on, with its scratch space.
-	table  collection.Table
-	list   collection.List
-	stream collection.Stream
-	zset   collection.ZSet
 	// req is what runs, if it is a request of a client.
 	req *request
 	// waiter is how the command waits, if it has found nothing.
@@ -54,6 +49,11 @@ type call struct {
 	// then, if set by a command that works on no keys, is called before its reply leaves;
 	// what is pushed to the client from then on leaves after it.
 	then func()
+	// table is the one that a command works on, with its scratch space.
+	table  collection.Table
+	list   collection.List
+	stream collection.Stream
+	zset   collection.ZSet
 }
 
 // getString returns the value of a key. It has replied, and returns false, if the key
@@ -101,9 +101,9 @@ func (x *call) source(key []byte, v *store.Value) {
 // looked is saw for what commands that write only read.
 func (x *call) looked(key []byte, v *store.Value) {
 	if v.Exists() {
-		x.srv.stats.hits.Add(1)
+		x.conn.uncounted.hits++
 	} else {
-		x.srv.stats.misses.Add(1)
+		x.conn.uncounted.misses++
 		if x.cmd.parent == nil || x.cmd.parent.name != "object" { // OBJECT tells nobody
 			x.unit.Note(store.EventMiss, "keymiss", key)
 		}

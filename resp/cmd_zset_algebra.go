@@ -40,9 +40,9 @@ func (a *zsetAlgebra) options(rest [][]byte, name string) string {
 			case equalFold(rest[0], "sum"):
 				a.aggregate = addScore
 			case equalFold(rest[0], "min"):
-				a.aggregate = func(a, b float64) float64 { return min(a, b) }
+				a.aggregate = lesserScore
 			case equalFold(rest[0], "max"):
-				a.aggregate = func(a, b float64) float64 { return max(a, b) }
+				a.aggregate = greaterScore
 			default:
 				return msgSyntax
 			}

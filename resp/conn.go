@@ -17,10 +17,13 @@ import (
 // time has come, while the goroutine already waits for the next request: so a
 // write costs no more wake-ups than a read.
 type conn struct {
-	srv     *Server
-	net     net.Conn
-	direct  *socket.Conn // net, nil where a write may wait (TLS)
-	session session
+	// First what each request needs, which should lie in few lines of memory: between two
+	// requests of a client those of many others have taken the processor's caches.
+	srv    *Server
+	net    net.Conn
+	direct *socket.Conn // net, nil where a write may wait (TLS)
+	from   *forwarder   // of a connection that runs what another node forwards
+	unit   *store.Unit
 
 	in     []byte // read buffer
 	start  int    // in[start:end] is not run yet
@@ -32,49 +35,56 @@ type conn struct {
 	reqs []request
 	keys []keyRef
 	out  reply
-	call call
-	unit *store.Unit
 	// places are those of the keys of the unit being put together.
 	places []store.Place
 	every  bool // it is to have all latches
-	// term is that of the routes by which a unit runs, 0 while none does.
-	term   atomic.Uint64
-	routes *Routes    // these, as enter has found them
-	far    []*batch   // to other nodes, kept for the next pipeline
-	near   near       // what runs here meanwhile
-	from   *forwarder // of a connection that runs what another node forwards
-	// farEnd is when nobody waits any more for what is forwarded.
-	farEnd  time.Time
-	away    away  // what goes on while its client is listened to
-	asked   asked // before a redirect
-	sleeper sleeper
-	waits   uint64    // counts what has waited at other nodes
-	fed     []*waiter // whom the unit has served
-	feeding *call     // with which it does
-	// footprint is where the client has written.
-	footprint footprint
-	multi     multi
-	outbox    []scriptMessage // what scripts of the unit have published
+	// subscribed: there are some in subs. The connection's own goroutine looks.
+	subscribed bool
+	closing    bool // after the replies so far
 
 	// While a unit waits for the settler, pending is true and out belongs to
 	// the settler; it comes back through settled. Only the connection's own
 	// goroutine looks at pending, and not while it is away.
-	pending bool
-	settled chan struct{}
-	hold    bool // replies stay in out: more are about to follow
+	pending    bool
+	hold       bool // replies stay in out: more are about to follow
+	unitFailed bool // the pending unit has, and its replies say so
+	settled    chan struct{}
 	// The replies of the pending unit, to be replaced if it fails.
 	unitStart   int
 	unitReplies int
-	unitFailed  bool // it has, and its replies say so
-	leased      leased
+	// term is that of the routes by which a unit runs, 0 while none does.
+	term   atomic.Uint64
+	routes *Routes // these, as enter has found them
+	leased leased
+	fed    []*waiter       // whom the unit has served
+	outbox []scriptMessage // what scripts of the unit have published
+	asked  asked           // before a redirect
+	// lately is the time, on the server's clock, at which the unit's last command ended; 0
+	// if none has.
+	lately    time.Duration
+	uncounted uncounted
+	multi     multi
+	session   session
+	call      call
+	away      away // what goes on while its client is listened to
 
-	subs       subscriptions
-	subscribed bool       // there are some: the connection's own goroutine looks
-	pub        *publisher // of a connection that publishes
+	far  []*batch // to other nodes, kept for the next pipeline
+	near near     // what runs here meanwhile
+	// farEnd is when nobody waits any more for what is forwarded.
+	farEnd  time.Time
+	sleeper sleeper
+	// blocking: it waits in a command, or is between two places where it does.
+	blocking bool
+	waits    uint64 // counts what has waited at other nodes
+	feeding  *call  // with which the unit serves others
+	// footprint is where the client has written.
+	footprint footprint
+
+	subs subscriptions
+	pub  *publisher // of a connection that publishes
 
 	write        sync.Mutex // serializes everything sent
 	pushes       pushQueue
-	closing      bool // after the replies so far
 	closed       atomic.Bool
 	gone         chan struct{} // closed with the connection
 	charged      int64         // bytes of buffers that count for the server's budget; under its lock

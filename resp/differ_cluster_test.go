@@ -147,7 +147,7 @@ func (d *clusterDiffer) runFamily(f family, seed uint64, steps, moves int) {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	tags := make([]string, 3)
 	for i := range tags {
-		tags[i] = fmt.Sprintf("%s%x", f.name[:1], rnd.Uint32())
+		tags[i] = fmt.Sprintf("%s%x", f.name[:2], rnd.Uint32())
 	}
 	first, next := f.begin(rnd, tags)
 	w := d.begin(tags)
@@ -180,12 +180,12 @@ func (d *clusterDiffer) runFamily(f family, seed uint64, steps, moves int) {
 // outside of this package. aim is told of which hash tags keys are to change hands meanwhile.
 func DifferInCluster(t *testing.T, nodes []string, seed uint64, long bool, aim func(tags []string)) {
 	redis := redistest.Start7(t)
-	rounds, steps, moves := 1, 300, 2
+	rounds, steps, moves := 1, 120, 1
 	if long {
-		rounds, steps, moves = 40, 2000, 10
+		rounds, steps, moves = 10, 2000, 10
 	}
 	if testing.Short() {
-		steps, moves = 60, 1
+		steps = 30
 	}
 	for round := range rounds {
 		for _, f := range families {

@@ -16,6 +16,10 @@ type Forwarded struct {
 	RESP3    bool
 	// Early: replies to writes need not wait for backups.
 	Early bool
+	// Keeper is the node that forwards the batch, if its clients keep what is read. Author is
+	// which of its clients writes, if that one is not to be told; else 0.
+	Keeper string
+	Author int64
 	// Deadline, unless it is zero, is when nobody waits for the answer any more: what
 	// would begin later does not.
 	Deadline time.Time
@@ -117,6 +121,11 @@ func (b *Forwarded) refusal() error {
 	return nil
 }
 
+// like tells whether batches can run together.
+func (b *Forwarded) like(other *Forwarded) bool {
+	return b.RESP3 == other.RESP3 && b.Early == other.Early && b.Keeper == other.Keeper && b.Author == other.Author
+}
+
 func (b *Forwarded) late(now time.Time) bool {
 	return !b.Deadline.IsZero() && now.After(b.Deadline)
 }
@@ -134,12 +143,14 @@ func (f *forwarder) run(batches []Forwarded, release func(n int)) int {
 		c.out.proto = 3
 	}
 	c.session.early = batches[0].Early
+	f.keeper = batches[0].Keeper
+	c.unit.By(c.srv.tracking.authorAt(f.keeper, batches[0].Author))
 	c.reqs, c.args = c.reqs[:0], c.args[:0]
 	size, writes := 0, false
 	n := 0
 	for ; n < len(batches); n++ {
 		b := &batches[n]
-		if size += len(b.Batch); size > maxGroupBytes || b.Requests < 1 || b.RESP3 != batches[0].RESP3 || b.Early != batches[0].Early || len(c.reqs)+b.Requests > maxPipeline {
+		if size += len(b.Batch); size > maxGroupBytes || b.Requests < 1 || !b.like(&batches[0]) || len(c.reqs)+b.Requests > maxPipeline {
 			break
 		}
 		reqs, args := len(c.reqs), len(c.args)

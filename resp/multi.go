@@ -15,14 +15,14 @@ import (
 // several keys goes, and is run there in one unit (see cmdRingExec).
 type multi struct {
 	open    bool
-	refused bool // EXEC will refuse it, since one of its commands cannot be run
+	refused bool  // EXEC will refuse it, since one of its commands cannot be run
+	spent   int64 // bytes of transactions that are over, which this pipeline still runs
 	cmds    []queued
 	// queue holds, of each command, the number of its arguments and these, as bulk strings.
 	queue   []byte
 	words   int // bulk strings in queue
 	watched []watched
 	charged int64 // bytes that count for the server's budget
-	spent   int64 // those of transactions that are over, which this pipeline still runs
 	// count is 1 + the number of queued commands; 0 if there is no MULTI.
 	count atomic.Int32
 	// since when a client keeps a large transaction waiting for its end, on the server's
@@ -140,9 +140,7 @@ func (c *conn) queue(r *request) int {
 		m.words += 1 + len(args)
 		m.cmds = append(m.cmds, queued{r.cmd, len(m.queue)})
 	}
-	if t := c.session.tracking.Load(); t != nil {
-		c.expectRead(t, r.cmd, c.args[r.first:r.last])
-	}
+	c.readsQueued(r)
 	m.count.Add(1)
 	c.session.lastCmd.Store(r.cmd)
 	at := len(c.out.buf)

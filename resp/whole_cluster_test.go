@@ -57,18 +57,21 @@ func openWhole(t *testing.T, n int) *whole {
 		}
 		w.nodes = append(w.nodes, one)
 	}
-	client := w.client(0)
-	defer client.Close()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		info, err := client.Do(t.Context(), "RING", "INFO").Text()
-		if err == nil && strings.Contains(info, fmt.Sprintf("\r\nnodes:%d\r\n", n)) && strings.Contains(info, "\r\nhandoffs_running:0\r\n") &&
-			strings.Contains(info, "\r\nranges_short_of_backups:0\r\n") {
-			return w
-		}
-		if time.Now().After(end) {
-			t.Fatalf("the nodes are no cluster: %s %v", info, err)
+	for i := range n {
+		client := w.client(i)
+		defer client.Close()
+		for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+			info, err := client.Do(t.Context(), "RING", "INFO").Text()
+			if err == nil && strings.Contains(info, fmt.Sprintf("\r\nnodes:%d\r\n", n)) && !strings.Contains(info, "\r\nprimaries:0\r\n") &&
+				strings.Contains(info, "\r\nhandoffs_running:0\r\n") && strings.Contains(info, "\r\nranges_short_of_backups:0\r\n") {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatalf("the nodes are no cluster: %s %v", info, err)
+			}
 		}
 	}
+	return w
 }
 
 func (w *whole) client(i int) *redis.Client {

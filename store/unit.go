@@ -60,6 +60,8 @@ type Unit struct {
 	constructing bool
 	// author is whose changes these are, for OnChange.
 	author int64
+	// tolds are what replies about what has been applied wait for.
+	tolds []func(done func())
 	// touched are keys whose values have changed without their headers.
 	touched [][]byte
 	// early and blind: see Early and Blind.
@@ -99,6 +101,7 @@ func (u *Unit) begin(now int64) {
 	u.now = now
 	u.after = 0
 	u.failure, u.unseen, u.flushed, u.blind = nil, nil, false, false
+	u.tolds = nil
 	u.lines = u.lines[:0]
 	u.seen = u.seen[:0]
 	if len(u.latched) > 0 {

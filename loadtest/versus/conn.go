@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -18,6 +19,8 @@ const callLimit = 10 * time.Second
 type conn struct {
 	net.Conn
 	r *bufio.Reader
+	// cursors are where scans of keys have come to.
+	cursors map[string]string
 }
 
 func dial(ctx context.Context, addr string) (*conn, error) {
@@ -29,7 +32,7 @@ func dial(ctx context.Context, addr string) (*conn, error) {
 	return newConn(c), nil
 }
 
-func newConn(c net.Conn) *conn { return &conn{c, bufio.NewReaderSize(c, 32<<10)} }
+func newConn(c net.Conn) *conn { return &conn{Conn: c, r: bufio.NewReaderSize(c, 32<<10)} }
 
 // do sends one command and returns its reply, which must not be an array.
 func (c *conn) do(args ...string) (string, error) {
@@ -82,6 +85,28 @@ func (c *conn) skipReply() (int, error) {
 	}
 	return size, nil
 }
+
+// scan sends a command that goes over something and returns the cursor for the next one.
+func (c *conn) scan(args ...string) (cursor string, err error) {
+	if _, err := c.Write(appendCommand(nil, args...)); err != nil {
+		return "", err
+	}
+	if text, _, err := c.replyHead(); err != nil || string(text) != "2" {
+		return "", errors.Join(err, errNoCursor)
+	}
+	_, n, err := c.replyHead()
+	if err != nil || n < 0 {
+		return "", errors.Join(err, errNoCursor)
+	}
+	buf := make([]byte, n+len("\r\n"))
+	if _, err := io.ReadFull(c.r, buf); err != nil {
+		return "", err
+	}
+	_, err = c.skipReply()
+	return string(buf[:n]), err
+}
+
+var errNoCursor = errors.New("a reply without a cursor")
 
 // replyHead reads the first line of a reply: its text, and the length of the
 // bulk string that follows or -1, also for an array, whose length is the text. The text is valid until the next read. An error

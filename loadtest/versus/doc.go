@@ -9,6 +9,7 @@
 //	go run ./loadtest/versus --only 'GET .* P16' --rounds 5
 //
 //	go run ./loadtest/versus --forward  # a Ringside proxy and nutcracker before backends
+//	go run ./loadtest/versus --large 10000000 # collections of ten million elements
 //
 // The load comes from redis-benchmark where it is installed, otherwise from a
 // small driver of its own, so that Go alone is enough to measure Ringside.
@@ -25,5 +26,5 @@
 //
 // Begin with pairing, two servers in one mode and the workloads they are given,
 // duel, which measures one pairing, and recipe, for commands on collections,
-// scripts and messages; or with contest, for --forward.
+// scripts and messages; or with contest, for --forward, or giant, for --large.
 package main

@@ -47,7 +47,7 @@ func fakeProcess(args []string) int {
 
 // fakeServe answers the few commands of the loads until l is closed.
 func fakeServe(l net.Listener) {
-	f := &fakeStore{values: map[string]string{}, elements: map[string]int{}, listeners: map[*fakeConn]struct{}{}}
+	f := newFakeStore()
 	for {
 		c, err := l.Accept()
 		if err != nil {
@@ -63,6 +63,10 @@ type fakeStore struct {
 	values    map[string]string
 	elements  map[string]int
 	listeners map[*fakeConn]struct{}
+}
+
+func newFakeStore() *fakeStore {
+	return &fakeStore{values: map[string]string{}, elements: map[string]int{}, listeners: map[*fakeConn]struct{}{}}
 }
 
 type fakeConn struct {
@@ -156,9 +160,16 @@ func (f *fakeStore) collection(args []string) string {
 		}
 		f.elements[args[1]] = n - 1
 		return bulk("x")
-	case "LRANGE", "HGETALL":
+	case "XADD":
+		f.elements[args[1]] = n + 1
+		return bulk(args[2])
+	case "HSCAN":
+		return "*2\r\n" + bulk("0") + "*1\r\n" + bulk("x")
+	case "HGET", "ZSCORE", "LINDEX":
+		return bulk("x")
+	case "LRANGE", "HGETALL", "ZRANGE", "XRANGE":
 		return "*2\r\n" + bulk("x") + "*1\r\n$-1\r\n"
-	case "LLEN", "SCARD", "ZCARD", "HLEN":
+	case "LLEN", "SCARD", "ZCARD", "HLEN", "ZRANK", "SISMEMBER":
 	default:
 		return "-ERR unknown command\r\n"
 	}
