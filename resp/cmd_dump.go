@@ -59,15 +59,27 @@ func cmdRestore(x *call) {
 		x.err("BUSYKEY Target key name already exists.")
 		return
 	}
-	expiry, msg := x.restoreExpiry(o.absolute)
-	if msg != "" {
-		x.err(msg)
+	ttl, ok := parseInt(x.args[2])
+	switch {
+	case !ok:
+		x.err(msgNotInteger)
+		return
+	case ttl < 0:
+		x.err("ERR Invalid TTL value, must be >= 0")
 		return
 	}
 	value, err := rdb.Decode(x.args[3], x.srv.settings.maxValue.Load())
 	if err != nil {
 		x.err(payloadErrorText(err))
 		return
+	}
+	expiry := ttl // in ms since 1970
+	if ttl != 0 && !o.absolute {
+		if ttl > math.MaxInt64-x.unit.Now() {
+			x.err(x.invalidExpire())
+			return
+		}
+		expiry += x.unit.Now()
 	}
 	if expiry != 0 && expiry <= x.unit.Now() {
 		if old.Exists() {
@@ -177,23 +189,6 @@ func parseRestoreOptions(args [][]byte) (o restoreOptions, msg string) {
 		args = args[1:]
 	}
 	return o, ""
-}
-
-// restoreExpiry returns the expiry that args[2] says, in ms since 1970 or 0 for
-// none, or an error reply.
-func (x *call) restoreExpiry(absolute bool) (int64, string) {
-	n, ok := parseInt(x.args[2])
-	switch {
-	case !ok:
-		return 0, msgNotInteger
-	case n < 0:
-		return 0, "ERR Invalid TTL value, must be >= 0"
-	case n == 0 || absolute:
-		return n, ""
-	case n > math.MaxInt64-x.unit.Now():
-		return 0, x.invalidExpire()
-	}
-	return n + x.unit.Now(), ""
 }
 
 // payloadErrorText turns an error of reading a payload, or of storing what is in it, into a

@@ -3,6 +3,7 @@ package resp
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/ringside-kv/ringside/store/collection"
 )
@@ -17,9 +18,15 @@ func parsePoint(lon, lat []byte) (p point, msg string) {
 		return p, msgNotFloat
 	}
 	if !p.valid() {
-		return p, fmt.Sprintf("ERR invalid longitude,latitude pair %f,%f", p.longitude, p.latitude)
+		return p, fmt.Sprintf("ERR invalid longitude,latitude pair %s,%s", shownDegrees(p.longitude), shownDegrees(p.latitude))
 	}
 	return p, ""
+}
+
+// shownDegrees is a number as C's %f has it.
+func shownDegrees(f float64) string {
+	text := strconv.FormatFloat(f, 'f', 6, 64)
+	return strings.ToLower(strings.TrimPrefix(text, "+"))
 }
 
 // geoUnits are how many meters units have.

@@ -1,8 +1,6 @@
 package resp
 
 import (
-	"math"
-
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 )
@@ -219,22 +217,4 @@ func (x *call) wholeReply(fields, values bool) {
 
 func cmdHscan(x *call) { x.tableScan(store.Hash) }
 
-func cmdHrandfield(x *call) {
-	if len(x.args) == 2 {
-		x.randomElement(store.Hash)
-		return
-	}
-	values := len(x.args) == 4 && equalFold(x.args[3], "withvalues")
-	if len(x.args) > 4 || len(x.args) == 4 && !values {
-		x.err(msgSyntax)
-		return
-	}
-	n, ok := x.sampleSize()
-	switch {
-	case !ok:
-	case values && (n < -math.MaxInt64/2 || n > math.MaxInt64/2):
-		x.err("ERR value is out of range")
-	default:
-		x.randomElements(store.Hash, n, values)
-	}
-}
+func cmdHrandfield(x *call) { x.drawElements(store.Hash, "withvalues") }

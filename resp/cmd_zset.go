@@ -278,23 +278,7 @@ func (x *call) rankOf(back bool) {
 
 func cmdZscan(x *call) { x.tableScan(store.ZSet) }
 
-func cmdZrandmember(x *call) {
-	if len(x.args) == 2 {
-		x.randomElement(store.ZSet)
-		return
-	}
-	n, ok := x.sampleSize()
-	scores := len(x.args) == 4
-	switch {
-	case !ok:
-	case len(x.args) > 4 || scores && !equalFold(x.args[3], "withscores"):
-		x.err(msgSyntax)
-	case scores && (n < -math.MaxInt64/2 || n > math.MaxInt64/2):
-		x.err("ERR value is out of range")
-	default:
-		x.randomElements(store.ZSet, n, scores)
-	}
-}
+func cmdZrandmember(x *call) { x.drawElements(store.ZSet, "withscores") }
 
 // appendScanned appends a score as ZSCAN shows it: that of a sorted set in the compact form
 // as an integer, if it is one.

@@ -22,6 +22,26 @@ func (x *call) sampleSize() (int64, bool) {
 	return n, ok
 }
 
+// drawElements is HRANDFIELD and ZRANDMEMBER; withValues is the word by which values, or
+// scores, come along.
+func (x *call) drawElements(typ store.Type, withValues string) {
+	if len(x.args) == 2 {
+		x.randomElement(typ)
+		return
+	}
+	n, ok := x.sampleSize()
+	values := len(x.args) == 4
+	switch {
+	case !ok:
+	case len(x.args) > 4 || values && !equalFold(x.args[3], withValues):
+		x.err(msgSyntax)
+	case values && (n < -math.MaxInt64/2 || n > math.MaxInt64/2):
+		x.err("ERR value is out of range")
+	default:
+		x.randomElements(typ, n, values)
+	}
+}
+
 // randomElement replies with one field of the table at args[1], or null.
 func (x *call) randomElement(typ store.Type) {
 	t := &x.table
