@@ -283,3 +283,50 @@ func TestATimeThatIsOverTakesNothingBack(t *testing.T) {
 		t.Errorf("it got %s", got)
 	}
 }
+
+// Who has asked a node in vain for what has become of a guest knows that it was not served only
+// if the same process says so, which it has heard of it lately, and only of the question that
+// the guest's end would have answered.
+func TestWhatIsKnownOfAGuestThatIsGone(t *testing.T) {
+	lately, longAgo := time.Now(), time.Now().Add(-guestKept)
+	for i, one := range []struct {
+		run, says string
+		all       bool
+		heard     time.Time
+		want      verdict
+	}{
+		{"p", "+GONE p\r\n", true, lately, guestSent},
+		{"p", "+GONE q\r\n", true, lately, guestUnknown},
+		{"p", "+GONE p\r\n", false, lately, guestUnknown},
+		{"p", "+GONE p\r\n", true, longAgo, guestUnknown},
+		{"p", "+LEFT\r\n", false, longAgo, guestSent},
+		{"p", "+WAITS\r\n", true, lately, guestUnknown},
+		{"p", "$1\r\nx\r\n", false, longAgo, guestServed},
+	} {
+		f := farWait{run: one.run, heard: one.heard}
+		if got := f.judge([]byte(one.says), one.all); got != one.want {
+			t.Errorf("%d: %q is judged %d, want %d", i, one.says, got, one.want)
+		}
+	}
+}
+
+// There is one guest of a name, and what another would take is given back.
+func TestAGuestIsLetInOnce(t *testing.T) {
+	r := routedTest(t, 1)
+	srv := r.servers[0]
+	for _, want := range []string{"+WAITS ", "-" + msgNotMine} {
+		replies, err := forwarded(t, srv, []string{"RING", "ENQUEUE", "id", "0", ""}, []string{"BLPOP", "l", "0"})
+		if err != nil || len(replies) != 2 || !strings.HasPrefix(replies[1], want) {
+			t.Fatalf("%q, %v, want %s", replies, err, want)
+		}
+	}
+	if n := srv.budget.guests.Load(); n < guestCost || n > 2*guestCost-1 {
+		t.Errorf("one guest takes %d bytes", n)
+	}
+	if replies, err := forwarded(t, srv, []string{"RING", "DEQUEUE", "id"}); err != nil || replies[0] != string(guestLeft) {
+		t.Errorf("%q, %v", replies, err)
+	}
+	if n := srv.budget.guests.Load(); n != 0 {
+		t.Errorf("no guest takes %d bytes", n)
+	}
+}

@@ -2,6 +2,7 @@ package resp
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -128,5 +129,17 @@ func TestAReadOfAStreamMissesNothingOnItsWay(t *testing.T) {
 		if got, want := o.next().String(), fmt.Sprintf("*(*($s *(*($%d-7 *($a $b)))))", i+1); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
+	}
+}
+
+// A reply that is too large to be made within somebody else's unit is read afterwards.
+func TestAReaderThatWaitsGetsALargeEntry(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	o, push := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
+	o.send("XREAD", "BLOCK", "0", "STREAMS", "s", "$")
+	awaitBlocked(t, push, 1)
+	push.want("$1-1", "XADD", "s", "1-1", "f", strings.Repeat("x", 2*largeReply))
+	if got := o.next().String(); len(got) < 2*largeReply || !strings.HasPrefix(got, "*(*($s *(*($1-1 *($f $x") {
+		t.Errorf("it got %.100s", got)
 	}
 }
