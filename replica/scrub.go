@@ -3,7 +3,6 @@ package replica
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -11,17 +10,16 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// scrub compares what this node serves with what its backups have of it, range by range,
-// in rounds.
+// scrub compares what this node serves with what its backups have of it, part by part, in
+// rounds.
 type scrub struct {
 	kicked  chan struct{} // a round is wanted at once
 	looking chan struct{} // held by who answers another node's comparison
 	reading chan struct{} // held by who reads a range for another node
 
-	mu      sync.Mutex
+	mu sync.Mutex
+	rota
 	figures ScrubFigures
-	anew    bool // the round is to begin anew, and to take no more time than it must
-	hurried bool // it does not
 	repairs []repair
 	states  map[ring.Range]*mending // of ranges that cannot be read
 	// readable are those that could, although there is damage in their tables, and when.
@@ -31,6 +29,7 @@ type scrub struct {
 func (s *scrub) init() {
 	s.kicked = make(chan struct{}, 1)
 	s.looking, s.reading = make(chan struct{}, 1), make(chan struct{}, 1)
+	s.seen = make(map[ring.Range]time.Time)
 	s.states, s.readable = make(map[ring.Range]*mending), make(map[ring.Range]time.Time)
 }
 
@@ -52,21 +51,21 @@ func (e *Engine) ScrubNow() {
 	signal(e.scrub.kicked)
 }
 
-// scrubs goes on from round to round.
+// scrubs goes on from part to part and from round to round.
 func (e *Engine) scrubs(ctx context.Context) {
 	if e.lease.cfg.Ask == nil {
 		return
 	}
 	for ctx.Err() == nil {
+		e.remember(ctx)
 		wait := scrubLook
 		if !e.resigning.Load() {
-			wait = e.scrub.due(e.cfg.Scrub(), time.Now())
-		}
-		if wait == 0 {
-			if err := e.round(ctx); err == nil {
+			st := e.cfg.Table.State()
+			var p part
+			if p, wait = e.scrub.next(st, func() []ring.Range { return e.ownRows(st) }, e.cfg.Scrub(), time.Now()); p.at != (ring.Range{}) {
+				_ = e.scrubPart(ctx, p) // why it was not compared is noted there
 				continue
 			}
-			wait = scrubLook
 		}
 		wake := time.NewTimer(min(wait, scrubLook))
 		select {
@@ -78,57 +77,12 @@ func (e *Engine) scrubs(ctx context.Context) {
 	}
 }
 
-// round compares all that this node serves, from anywhere on: a node that is started often
-// comes by everything nevertheless.
-func (e *Engine) round(ctx context.Context) error {
-	s := &e.scrub
-	rows := 0
-	var starts []ring.Token
-	for row := range e.cfg.Table.State().Rows() {
+// ownRows are the bounds of the rows that this node serves by a state.
+func (e *Engine) ownRows(st *table.State) (rows []ring.Range) {
+	for row := range st.Rows() {
 		if e.ownRow(row) {
-			rows++
-			starts = append(starts, row.Range.Start)
+			rows = append(rows, row.Range)
 		}
-	}
-	if rows == 0 {
-		return errChanged
-	}
-	s.begin(rows, time.Now())
-	at := starts[rand.IntN(rows)]
-	st := e.cfg.Table.State()
-	for passed := uint64(0); passed < 1<<32; {
-		if now := e.cfg.Table.State(); now != st {
-			st = now
-			s.left(e.rowsFrom(st, at, 1<<32-passed))
-		}
-		row, ok := st.Row(at)
-		if !ok {
-			return s.end(errChanged)
-		}
-		if e.ownRow(row) {
-			if err := e.scrubRow(ctx, row); err != nil {
-				return s.end(err)
-			}
-			s.passed()
-		}
-		step := row.Range.Len() - uint64(at-row.Range.Start)
-		at, passed = at+ring.Token(step), passed+step
-	}
-	return s.end(nil)
-}
-
-// rowsFrom counts the rows that this node serves among so many tokens from one on.
-func (e *Engine) rowsFrom(st *table.State, at ring.Token, tokens uint64) (rows int) {
-	for passed := uint64(0); passed < tokens; {
-		row, ok := st.Row(at)
-		if !ok {
-			break
-		}
-		if row.Primary == e.cfg.Self {
-			rows++
-		}
-		step := row.Range.Len() - uint64(at-row.Range.Start)
-		at, passed = at+ring.Token(step), passed+step
 	}
 	return rows
 }
@@ -145,26 +99,38 @@ func (e *Engine) ownRow(row *table.Row) bool {
 	return f.office.serves(row) && len(t.missing) == 0
 }
 
-// scrubRow compares one row with each of its backups. Without any it is read, so that
+// scrubPart compares a part of a row with each backup. Without any it is read, so that
 // damage does not stay unknown until there is one. It returns an error if the round is
 // not to go on.
-func (e *Engine) scrubRow(ctx context.Context, row *table.Row) error {
+func (e *Engine) scrubPart(ctx context.Context, p part) error {
+	st := e.cfg.Table.State()
+	row, ok := st.Row(p.at.Start)
+	if !ok || !e.ownRow(row) || row.Range.Len()-uint64(p.at.Start-row.Range.Start) < p.at.Len() {
+		e.scrub.passed(p, false, time.Now())
+		return nil
+	}
 	if len(row.Backups) == 0 {
 		if err := e.permitScrub(ctx, 0); err != nil {
 			return err
 		}
-		err := e.cfg.Store.Check(ctx, row.Range, e.readPace(ctx))
+		err := e.cfg.Store.Check(ctx, p.at, e.readPace(ctx))
 		e.scrubbed(ctx, row, "", err)
+		e.scrub.passed(p, err == nil, time.Now())
 		return ctx.Err()
 	}
+	all := true
 	for i, node := range row.Backups {
-		c := &comparison{e: e, row: row, node: node, before: float64(i) / float64(len(row.Backups)), part: 1 / float64(len(row.Backups))}
+		c := &comparison{e: e, row: row, at: p.at, node: node, before: float64(i) / float64(len(row.Backups)), part: 1 / float64(len(row.Backups))}
 		err := c.run(ctx)
 		if errors.Is(err, errRoundAnew) || errors.Is(err, errRoundOff) || errors.Is(err, errResigning) || ctx.Err() != nil {
 			return err
 		}
 		e.scrubbed(ctx, row, node, err)
+		all = all && err == nil
 	}
+	now, ok := e.cfg.Table.State().Row(p.at.Start)
+	all = all && ok && now.Epoch == row.Epoch && now.Lineage == row.Lineage && now.Primary == e.cfg.Self
+	e.scrub.passed(p, all, time.Now())
 	return nil
 }
 
@@ -183,9 +149,10 @@ func (e *Engine) scrubbed(ctx context.Context, row *table.Row, node string, err 
 	}
 }
 
-// permitScrub waits until a round may go on that has come so far in a row, from 0 to 1.
+// permitScrub waits until a round may go on that has come so far in a part, from 0 to 1.
 func (e *Engine) permitScrub(ctx context.Context, part float64) error {
 	for {
+		e.remember(ctx)
 		if e.resigning.Load() {
 			return errResigning
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/ring"
 )
 
 const (
@@ -28,17 +29,18 @@ const (
 	repairPatience = time.Minute
 )
 
-// A comparison is that of one row with one backup.
+// A comparison is that of a part of a row with one backup.
 type comparison struct {
 	e      *Engine
 	row    *table.Row
+	at     ring.Range // the part of it
 	node   string
 	start  uint64  // of the backup
-	before float64 // what part of the row's comparisons has been done
+	before float64 // what part of the comparisons has been done
 	part   float64 // what part of them this one is
 }
 
-// run compares a row step by step. Parts that are not alike are looked at more closely,
+// run compares a part of a row step by step. Parts that are not alike are looked at more closely,
 // since clients write meanwhile; a backup that differs is released.
 func (c *comparison) run(ctx context.Context) error {
 	e := c.e
@@ -47,7 +49,7 @@ func (c *comparison) run(ctx context.Context) error {
 		return errChanged
 	}
 	c.start = n.Incarnation
-	load := e.cfg.Store.Load(c.row.Range)
+	load := e.cfg.Store.Load(c.at)
 	each := max(load.Bytes/max(load.Keys, 1), 1)
 	entries := int(min(max(scrubBytes/each, 16), scrubEntries))
 	var from []byte
@@ -61,7 +63,7 @@ func (c *comparison) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		parts, next, err := e.cfg.Store.Unlike(c.row.Range, a.Digest)
+		parts, next, err := e.cfg.Store.Unlike(c.at, a.Digest)
 		if err != nil {
 			return err
 		}
@@ -84,7 +86,7 @@ func (c *comparison) run(ctx context.Context) error {
 func (c *comparison) ask(ctx context.Context, r *scrubRequest) (*scrubReply, error) {
 	ctx, cancel := context.WithTimeout(ctx, scrubTimeout)
 	defer cancel()
-	r.To, r.Range = c.start, c.row.Range
+	r.To, r.Range = c.start, c.at
 	return c.e.askScrub(ctx, c.node, r)
 }
 
@@ -128,7 +130,7 @@ func (c *comparison) closely(ctx context.Context, parts []Part) (*Part, error) {
 // once returns the parts of which it could not be told, or one that differs.
 func (c *comparison) once(ctx context.Context, parts []Part) (left []Part, differs *Part, err error) {
 	e, rules := c.e, c.e.cfg.rules
-	w, err := e.cfg.Store.Watch(c.row.Range, parts)
+	w, err := e.cfg.Store.Watch(c.at, parts)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -140,7 +142,7 @@ func (c *comparison) once(ctx context.Context, parts []Part) (left []Part, diffe
 		}
 	}
 	at := time.Now().Round(0)
-	mine, err := e.cfg.Store.Sums(c.row.Range, parts, at)
+	mine, err := e.cfg.Store.Sums(c.at, parts, at)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -8,10 +8,16 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// ScrubFigures tell of the check of this node's ranges, since it was started.
+// ScrubFigures tell of the check of this node's ranges, since it was started. A range of more
+// than a 1024th of all tokens is compared, and counted, in parts.
 type ScrubFigures struct {
-	// Running tells that a round goes on, which began at Began and has come by Done of
-	// Total ranges. Rounds have come to their end, the last of them at Ended.
+	// Oldest is when what this node serves was compared, or read, for which that is longest
+	// ago, by whichever node served it then; Never are the ranges that never were.
+	Oldest time.Time
+	Never  int
+	// Running tells that a round goes on, in which all is compared that was not since
+	// Began, and Done of Total ranges were. Rounds have come to their end, the last of them
+	// at Ended.
 	Running      bool
 	Began, Ended time.Time
 	Done, Total  int
@@ -38,9 +44,11 @@ type ScrubFigures struct {
 // Scrub tells of the check.
 func (e *Engine) Scrub() ScrubFigures {
 	s := &e.scrub
+	st, now := e.cfg.Table.State(), time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.figures
+	f.Oldest, f.Never = oldest(st, s.known(st), e.cfg.Self, now)
 	f.Repairing, f.Damaged = len(s.repairs), len(s.states)
 	for _, m := range s.states {
 		if m.why != "" {
@@ -51,74 +59,23 @@ func (e *Engine) Scrub() ScrubFigures {
 	return f
 }
 
-// due is how long it is until a round begins, if that is known. One that had nothing to wait
-// for, since this node serves a single range, is not followed by the next before the interval
-// is over.
-func (s *scrub) due(interval time.Duration, now time.Time) time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.anew:
-		return 0
-	case interval <= 0:
-		return scrubLook
-	case s.figures.Rounds == 0:
-		return 0
+// oldest is when what a node serves was compared for which that is longest ago, and how
+// much of it never was.
+func oldest(st *table.State, known table.Comparisons, node string, now time.Time) (at time.Time, never int) {
+	for row := range st.Rows() {
+		if row.Primary != node {
+			continue
+		}
+		for _, part := range along(row.Range) {
+			last := compared(known, part, now)
+			if last.IsZero() {
+				never++
+			} else if at.IsZero() || last.Before(at) {
+				at = last
+			}
+		}
 	}
-	return max(0, s.figures.Began.Add(interval).Sub(now))
-}
-
-func (s *scrub) begin(rows int, now time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.hurried, s.anew = s.anew, false
-	f := &s.figures
-	f.Running, f.Began, f.Done, f.Total = true, now, 0, rows
-}
-
-// left says how many ranges are still to come, since others may have come to be served
-// here, or are not any more.
-func (s *scrub) left(rows int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.figures.Total = s.figures.Done + rows
-}
-
-func (s *scrub) passed() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.figures.Done++
-	s.figures.Total = max(s.figures.Total, s.figures.Done)
-}
-
-func (s *scrub) end(err error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f := &s.figures
-	f.Running = false
-	if err == nil {
-		f.Rounds++
-		f.Done, f.Ended = f.Total, time.Now()
-	}
-	return err
-}
-
-// early is for how long a round has to wait so that it takes as long as it should, if it
-// has come to a part of a row.
-func (s *scrub) early(part float64, interval time.Duration, now time.Time) (time.Duration, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.anew:
-		return 0, errRoundAnew
-	case s.hurried:
-		return 0, nil
-	case interval <= 0:
-		return 0, errRoundOff
-	}
-	f := &s.figures
-	share := (float64(f.Done) + part) / float64(max(f.Total, 1))
-	return max(0, f.Began.Add(time.Duration(share*float64(interval))).Sub(now)), nil
+	return at, never
 }
 
 // A repair is a backup that has left a set because it differed, and is to be back.

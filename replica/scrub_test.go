@@ -396,29 +396,41 @@ func TestScrubTakesItsTime(t *testing.T) {
 // However little there is to check, rounds are an interval apart, unless one is ordered.
 func TestScrubRestsBetweenRounds(t *testing.T) {
 	s := &scrub{}
-	now := time.Now()
-	for i, want := range []time.Duration{0, time.Hour, 50 * time.Minute, 0} {
-		if i == 2 {
-			now = now.Add(10 * time.Minute)
+	s.init()
+	st := new(table.State)
+	rows := func() []ring.Range { return []ring.Range{{Start: 0, End: 9}} }
+	now := time.Unix(1_000_000, 0).Truncate(time.Hour).Add(10 * time.Minute)
+	began := now
+	turns := 0
+	look := func(interval time.Duration) (wait time.Duration) {
+		for range 10 {
+			p, wait := s.next(st, rows, interval, now)
+			if p.at != (ring.Range{}) {
+				turns++
+				s.passed(p, true, now)
+			} else if wait > 0 {
+				return wait
+			}
 		}
-		if i == 3 {
-			now = now.Add(50 * time.Minute)
-		}
-		if got := s.due(time.Hour, now); got != want {
-			t.Errorf("look %d: the next begins in %v, not %v", i, got, want)
-		}
-		if i == 0 {
-			s.begin(1, now)
-			s.passed()
-			_ = s.end(nil)
+		t.Fatal("one turn after the other")
+		return 0
+	}
+	expect := func(what string, interval, wait time.Duration, want int) {
+		t.Helper()
+		if got := look(interval); got != wait || turns != want {
+			t.Errorf("%s: %d turns, not %d, and the next look in %v, not %v", what, turns, want, got, wait)
 		}
 	}
-	now = now.Add(-time.Minute)
-	if got := s.due(0, now); got != scrubLook {
-		t.Errorf("turned off, the next begins in %v", got)
-	}
+	expect("at first", time.Hour, time.Hour, 1)
+	now = now.Add(10 * time.Minute)
+	expect("soon", time.Hour, 50*time.Minute, 1)
+	now = began.Add(time.Hour)
+	expect("an interval later", time.Hour, time.Hour, 2)
+	expect("turned off", 0, scrubLook, 2)
+	now = now.Add(time.Minute)
 	s.anew = true
-	if got := s.due(time.Hour, now); got != 0 {
-		t.Errorf("ordered, it begins in %v", got)
+	expect("ordered", time.Hour, time.Hour, 3)
+	if s.figures.Rounds != 3 {
+		t.Errorf("%d rounds", s.figures.Rounds)
 	}
 }

@@ -73,8 +73,10 @@ type conn struct {
 	// farEnd is when nobody waits any more for what is forwarded.
 	farEnd  time.Time
 	sleeper sleeper
-	waits   uint64 // counts what has waited at other nodes
-	feeding *call  // with which the unit serves others
+	// blocking: it waits in a command, or is between two places where it does.
+	blocking bool
+	waits    uint64 // counts what has waited at other nodes
+	feeding  *call  // with which the unit serves others
 	// footprint is where the client has written.
 	footprint footprint
 

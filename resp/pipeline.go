@@ -52,13 +52,16 @@ func (c *conn) run() {
 	for i := range c.reqs {
 		c.resolve(&c.reqs[i])
 	}
-	c.expectReads(c.reqs)
 	c.runResolved()
 }
 
 func (c *conn) runResolved() {
 	c.asked = asked{}
+	defer c.blocks(false)
 	for i := 0; i < len(c.reqs) && !c.closing; {
+		if c.blocking && c.reqs[i].stay == nil { // the one before is answered
+			c.blocks(false)
+		}
 		if c.pending {
 			c.await()
 		}

@@ -26,9 +26,11 @@ func (u *Unit) Commit(w Waiter) (wait bool, err error) {
 			n.Settled(nil) // they tell of nothing that is written
 		}
 		u.release()
-		if w == nil || u.s.settler.durable(u.after) && !u.held() {
+		if w == nil || u.s.settler.durable(u.after) && !u.held() && len(u.tolds) == 0 {
+			u.tolds = nil
 			return false, nil
 		}
+		w = u.awaitTold(w)
 		u.s.settler.queued(settlement{waiter: u.gated(w)}, !u.settles)
 		return true, nil
 	}
@@ -227,7 +229,7 @@ func (u *Unit) apply(w Waiter) error {
 	s.commits.RUnlock()
 	if err == nil {
 		s.commitCount.Add(1)
-		w = u.tell(w)
+		w = u.tell(u.awaitTold(w))
 		if taps != nil {
 			w = u.gated(w)
 		}

@@ -17,6 +17,8 @@ type elementChanges struct {
 	// order of these. It is brought up to date when it is wanted.
 	order   []int32
 	ordered int
+	// made rises with each change, and when they are forgotten.
+	made uint64
 	// foreign are entries that another store has changed, which nobody here asks for now.
 	foreign []elementChange
 }
@@ -74,6 +76,7 @@ func inRanges(ranges []elementRange, key []byte) bool {
 const fewChanges = 16
 
 func (cs *elementChanges) add(c elementChange) {
+	cs.made++
 	cs.list = append(cs.list, c)
 	switch n := len(cs.list); {
 	case n == fewChanges+1:
@@ -90,6 +93,7 @@ func (cs *elementChanges) add(c elementChange) {
 
 // remove notes that all from lower up to, not including, upper are gone.
 func (cs *elementChanges) remove(lower, upper []byte) {
+	cs.made++
 	r := []elementRange{{lower, upper}}
 	for i := range cs.list {
 		if c := &cs.list[i]; inRanges(r, c.key) {
@@ -172,6 +176,7 @@ func (cs *elementChanges) sort() {
 
 // forget drops all changes, which have been applied or never will be.
 func (cs *elementChanges) forget() {
+	cs.made++
 	if len(cs.list) > fewChanges {
 		clear(cs.index)
 	}

@@ -59,7 +59,7 @@ func parseOptions(args []string, help io.Writer) (options, error) {
 	set.IntVar(&opt.requests, "requests", 1_000_000, "commands of one measurement at pipeline 16; pipeline 1 gets a quarter, MSET and values of 1 KiB less")
 	set.IntVar(&opt.clients, "clients", 50, "connections")
 	set.IntVar(&opt.keys, "keys", 1_000_000, "size of the keyspace, from which keys are drawn at random")
-	set.BoolVar(&opt.quick, "quick", false, fmt.Sprintf("a look in less than a minute: %d round, %d requests, %d keys unless given",
+	set.BoolVar(&opt.quick, "quick", false, fmt.Sprintf("a look of two minutes: %d round, %d requests, %d keys unless given",
 		quickRounds, quickRequests, quickKeys))
 	set.BoolVar(&opt.forward, "forward", false, "compare proxies before several backends instead: nutcracker before redis-servers with Ringside's")
 	set.IntVar(&opt.backends, "backends", 3, "with --forward: how many backends")

@@ -13,7 +13,7 @@ import (
 // fault. It takes time in proportion to the whole state.
 func (s *State) Check() error {
 	if !s.Founded() {
-		if s.rows.n+len(s.nodes)+len(s.handoffs) > 0 {
+		if s.rows.n+len(s.nodes)+len(s.handoffs)+len(s.comparisons.from) > 0 {
 			return fmt.Errorf("%w: a table without a cluster is not empty", ErrBroken)
 		}
 		return nil
@@ -21,6 +21,9 @@ func (s *State) Check() error {
 	k := checker{s: s}
 	if err := s.cluster.validate(); err != nil {
 		k.fault("%v", err)
+	}
+	if !s.comparisons.sound() {
+		k.fault("comparisons out of order")
 	}
 	if s.basis > s.index {
 		k.fault("basis %d is above index %d", s.basis, s.index)

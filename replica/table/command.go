@@ -6,8 +6,8 @@ import "fmt"
 // holds and all of it is done, or it is refused and nothing is. The types are
 // [Found], [Register], [SetWeight], [SetPins], [Leave], [Forget], [Plan],
 // [SetPhase], [CancelHandoff], [AddLearner], [DropLearner], [Admit], [CutOver],
-// [Release], [Split], [Merge], [Failover], [Recreate], [SetMoves], [SetBackups] and
-// [Renew], each by its pointer.
+// [Release], [Split], [Merge], [Failover], [Recreate], [SetMoves], [SetBackups], [Renew]
+// and [Compared], each by its pointer.
 // A command may not be changed once it is handed over.
 type Command interface {
 	// kind is the command's number in binary forms; it never changes.
@@ -43,7 +43,8 @@ const (
 	kindSetMoves
 	kindSetBackups
 	kindRenew
-	lastKind = kindRenew
+	kindCompared
+	lastKind = kindCompared
 )
 
 func (k kind) make() Command {
@@ -88,8 +89,10 @@ func (k kind) make() Command {
 		return new(SetMoves)
 	case kindSetBackups:
 		return new(SetBackups)
-	default:
+	case kindRenew:
 		return new(Renew)
+	default:
+		return new(Compared)
 	}
 }
 

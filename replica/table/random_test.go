@@ -149,6 +149,8 @@ func (x *chaos) command() Command {
 		return x.moves()
 	case kindSetBackups:
 		return &SetBackups{x.IntN(300)}
+	case kindCompared:
+		return x.compared()
 	case kindRenew:
 		return &Renew{x.refs(x.row())}
 	}
@@ -165,6 +167,18 @@ func (x *chaos) moves() Command {
 		m.Throttle = new(int64(x.Uint32()) - 1<<29)
 	}
 	return &m
+}
+
+func (x *chaos) compared() Command {
+	c := new(Compared)
+	for range x.IntN(4) {
+		r := x.row().Range
+		if x.IntN(2) == 0 {
+			r.Start += ring.Token(x.Uint64N(r.Len()))
+		}
+		c.Parts = append(c.Parts, Comparison{r, x.Int64N(5)})
+	}
+	return c
 }
 
 func (x *chaos) plan() Command {
@@ -234,7 +248,7 @@ func (x *chaos) failover() Command {
 // fall for any token, a refusal changes nothing, and another node that applies the
 // same log has the same bytes.
 func TestRandomCommandsKeepTheInvariants(t *testing.T) {
-	runs, length := 20, 1500
+	runs, length := 20, 1800
 	if testing.Short() {
 		runs = 5
 	}

@@ -7,8 +7,9 @@ import (
 )
 
 // snapshotVersion is that of a state's binary form, which lies in the snapshots of
-// all nodes. Version 1, which can still be read, has no Moves.
-const snapshotVersion = 2
+// all nodes. Older ones can still be read: version 1 has no Moves, and 2 no
+// Comparisons.
+const snapshotVersion = 3
 
 // MarshalBinary implements [encoding.BinaryMarshaler]. States that are alike have the
 // same bytes.
@@ -43,7 +44,7 @@ func (s *State) UnmarshalBinary(data []byte) error {
 	}
 	s.cluster, s.index, s.basis = d.cluster, d.index, d.basis
 	s.lastHandoff, s.lastLineage = d.lastHandoff, d.lastLineage
-	s.nodes, s.handoffs, s.rows = d.nodes, d.handoffs, d.rows
+	s.nodes, s.handoffs, s.rows, s.comparisons = d.nodes, d.handoffs, d.rows, d.comparisons
 	return nil
 }
 
@@ -83,5 +84,8 @@ func (d *draft) code(c *codec, flat *[]Row, version byte) {
 	})
 	for i := range *flat {
 		(*flat)[i].Range.End = (*flat)[(i+1)%len(*flat)].Range.Start
+	}
+	if version > 2 {
+		d.comparisons.code(c)
 	}
 }

@@ -24,6 +24,8 @@ type State struct {
 	handoffs []*Handoff // ordered by id
 	rows     rows
 
+	comparisons Comparisons
+
 	placed    sync.Once
 	placement *ring.Placement
 }
@@ -94,6 +96,9 @@ func (s *State) Node(id string) (Node, bool) {
 	}
 	return Node{}, false
 }
+
+// Comparisons are when which part of the circle was compared last.
+func (s *State) Comparisons() Comparisons { return s.comparisons }
 
 // Nodes are all nodes that have registered, ordered by id, also those that are gone.
 func (s *State) Nodes() []Node { return slices.Clone(s.nodes) }

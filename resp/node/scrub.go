@@ -14,6 +14,9 @@ func (c *cluster) scrub() *status.Scrub {
 		Compared: f.Compared, Skipped: f.Skipped, Undecided: f.Undecided, Differed: f.Differed, Repaired: f.Repaired,
 		Repairing: f.Repairing, Damaged: f.Damaged, Unmended: f.Unmended, Yielded: f.Yielded, Discarded: f.Discarded,
 	}
+	if s.Never = f.Never; !f.Oldest.IsZero() {
+		s.OldestAge = max(time.Since(f.Oldest).Seconds(), 0)
+	}
 	at := func(t time.Time) *time.Time {
 		if t.IsZero() {
 			return nil

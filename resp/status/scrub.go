@@ -7,7 +7,7 @@ import (
 )
 
 // A Scrub is how it stands with the comparison of a node's ranges with their backups, since
-// it was started.
+// it was started. Ranges of more than a 1024th of all keys are counted in parts.
 type Scrub struct {
 	// Interval is in how many seconds the node compares all that it serves; 0: only when
 	// it is told to.
@@ -20,6 +20,11 @@ type Scrub struct {
 	Total   int        `json:"ranges"`
 	Rounds  int64      `json:"rounds"`
 	Ended   *time.Time `json:"ended,omitempty"`
+	// OldestAge is in seconds how long ago that was compared for which it is longest, by
+	// whichever node served it then, of what this one serves; Never are ranges that never
+	// were.
+	OldestAge float64 `json:"oldest_age_seconds"`
+	Never     int     `json:"never"`
 	// Compared are copies of ranges that were compared, or read where there is only one;
 	// Skipped could not be. Undecided are a few keys each that clients wrote all the time.
 	Compared  int64 `json:"compared"`
@@ -53,10 +58,30 @@ func (s *Scrub) notes(node string) (notes []string) {
 		}
 		notes = append(notes, fmt.Sprintf("%s: %s", node, text))
 	}
+	if late := s.age(); s.Interval > 0 && s.OldestAge > 2*s.Interval {
+		notes = append(notes, fmt.Sprintf("%s serves what was compared with its backups %s ago: it was to be every %s", node, late, duration(s.Interval)))
+	}
 	if s.Repairing > 0 {
 		notes = append(notes, fmt.Sprintf("%s of what %s serves did not have all of it: it is copied anew", plural(s.Repairing, "backup"), node))
 	}
 	return notes
+}
+
+// age is how long ago the oldest comparison was.
+func (s *Scrub) age() string { return duration(s.OldestAge) }
+
+// duration is seconds in the unit that fits.
+func duration(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%d days", d/(24*time.Hour))
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%d h", d/time.Hour)
+	case d >= 2*time.Minute:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	}
+	return fmt.Sprintf("%d s", d/time.Second)
 }
 
 // DrawScrub tells, node by node, how far the comparison of copies is, and what it found.
@@ -96,6 +121,14 @@ func (s *Scrub) text() string {
 	text += ", " + plural(int(s.Rounds), "round") + " done"
 	if s.Ended != nil {
 		text += ", the last at " + s.Ended.UTC().Format(time.DateTime)
+	}
+	switch {
+	case s.OldestAge > 0 && s.Never > 0:
+		text += fmt.Sprintf("; the oldest comparison was %s ago, %s not yet compared", s.age(), plural(s.Never, "range"))
+	case s.OldestAge > 0:
+		text += fmt.Sprintf("; the oldest comparison was %s ago", s.age())
+	case s.Never > 0:
+		text += "; nothing compared yet"
 	}
 	return text + fmt.Sprintf("; %d copies differed, %d repaired, %d removed for damage, %d skipped", s.Differed, s.Repaired, s.Discarded, s.Skipped)
 }

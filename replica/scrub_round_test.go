@@ -1,0 +1,98 @@
+package replica
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// What is late is compared more quickly, but not as quickly as it can be, and what could
+// not be compared comes again before everything else has had another turn.
+func TestLateRangesComeFirst(t *testing.T) {
+	s := &scrub{}
+	s.init()
+	st := new(table.State)
+	rows := []ring.Range{{Start: 0, End: 8 * scrubGrid}}
+	now := time.Unix(1_000_000, 0)
+	for i := range 8 { // the one before the last is the oldest
+		at := ring.Range{Start: ring.Token(i * scrubGrid), End: ring.Token((i + 1) * scrubGrid)}
+		age := time.Duration(10+i) * time.Minute
+		if i == 6 {
+			age = 2 * time.Hour
+		}
+		s.noted = s.noted.With(table.Comparison{Range: at, At: now.Add(-age).Unix()})
+	}
+	var order []ring.Token
+	step := func(was bool) {
+		t.Helper()
+		for range 10 {
+			p, wait := s.next(st, func() []ring.Range { return rows }, 80*time.Minute, now)
+			now = now.Add(wait)
+			if p.at != (ring.Range{}) {
+				order = append(order, p.at.Start/scrubGrid)
+				s.passed(p, was, now)
+				return
+			}
+		}
+		t.Fatal("nothing has its turn")
+	}
+	began := now
+	step(false)
+	if s.each != 80*time.Minute/8/scrubHurry {
+		t.Errorf("late, a part takes %v", s.each)
+	}
+	step(true)
+	if got := now.Sub(began); got != s.each {
+		t.Errorf("the next one came after %v", got)
+	}
+	for range 7 {
+		step(true)
+		s.by = nil // as if the table had changed
+	}
+	if want := fmt.Sprint([]int{6, 7, 5, 6, 4}); fmt.Sprint(order[:5]) != want {
+		t.Errorf("the order is %v", order)
+	}
+	again := 0
+	for _, at := range order[1:] {
+		if at == 6 {
+			again++
+		}
+	}
+	if again != 1 || s.each != 10*time.Minute {
+		t.Errorf("in the order %v the first came again %d times; a part takes %v", order, again, s.each)
+	}
+}
+
+// Another node's clock that is ahead does not keep anything from being compared.
+func TestComparisonsToComeAreNone(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	r := ring.Range{Start: 5, End: 9}
+	for _, test := range []struct {
+		ahead time.Duration
+		known bool
+	}{{-time.Hour, true}, {time.Second, true}, {time.Hour, false}} {
+		c := table.Comparisons{}.With(table.Comparison{Range: r, At: now.Add(test.ahead).Unix()})
+		if got := compared(c, r, now); got.IsZero() == test.known {
+			t.Errorf("ahead by %v: %v", test.ahead, got)
+		}
+	}
+}
+
+// Parts are all of a range, and cut where those of its neighbours are.
+func TestPartsAreCutAlongTheCircle(t *testing.T) {
+	for _, r := range []ring.Range{{}, {Start: 5, End: 5}, {Start: 7, End: 8}, {Start: 3 * scrubGrid, End: 4 * scrubGrid}, {Start: scrubGrid - 1, End: 3*scrubGrid + 1}, {Start: 1<<32 - 3, End: 4}} {
+		at, left := r.Start, r.Len()
+		for _, p := range along(r) {
+			if p.Start != at || p.Len() > min(left, scrubGrid) || p.End != r.End && p.End%scrubGrid != 0 {
+				t.Fatalf("%v: %v", r, p)
+			}
+			at, left = p.End, left-p.Len()
+		}
+		if left != 0 {
+			t.Errorf("%v: %d tokens are in no part", r, left)
+		}
+	}
+}
