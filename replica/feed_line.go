@@ -82,7 +82,9 @@ func (fl *feedLine) once() error {
 	if err != nil {
 		return err
 	}
-	conn, direct := socket.Of(conn)
+	// The goroutine writes to conn itself, which takes many parts at a time: what it writes
+	// may be acknowledged, and its memory used again, before the call has returned.
+	in, direct := socket.Of(conn)
 	defer func() { _ = conn.Close() }()
 	stop := context.AfterFunc(fl.ctx, func() { _ = conn.Close() })
 	defer stop()
@@ -93,7 +95,7 @@ func (fl *feedLine) once() error {
 	if _, err := conn.Write(appendFrame(nil, frameOpen, hello)); err != nil {
 		return err
 	}
-	r := bufio.NewReader(conn)
+	r := bufio.NewReader(in)
 	kind, payload, _, err := readFrame(r, nil)
 	if err != nil {
 		return err

@@ -8,9 +8,9 @@
 //
 // It prints the throughput of 50 clients at pipeline 16 and the latency of one client
 // that sends one request at a time, in each turn, with the processor time that either
-// node takes for a SET; then the medians, what a backup costs and adds, and what a mere
-// round trip (PING) to its node takes. The clients, both nodes and their disks share the
-// machine, so that a backup costs at least the processor time of its node. Where other
-// programs run, processor time tells more than throughput. The numbers never change the
-// exit status; a node or a request that failed does.
+// node and the clients take for a SET; then the medians, what a backup costs and adds, and
+// what a mere round trip (PING) to its node takes. The clients, both nodes and their disks
+// share the machine, so that a backup costs at least the processor time of its node. Where
+// other programs run, processor time tells more than throughput. The numbers never change
+// the exit status; a node or a request that failed does.
 package main

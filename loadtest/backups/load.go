@@ -17,7 +17,7 @@ type measured struct {
 	rate     float64 // requests a second
 	requests int
 	p50      time.Duration
-	spent    [2]time.Duration // processor time of each node for a request
+	spent    [3]time.Duration // processor time of each node, and of the clients, for a request
 }
 
 // load has clients write keys for a while; without keys they PING.

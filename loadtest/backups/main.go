@@ -107,7 +107,7 @@ func report(many, one *[2][]measured, trips []measured) {
 	alone, both := median(one[0], p50), median(one[1], p50)
 	fmt.Printf("p50 of one client: %v without, %v with: it adds %v\n", alone, both, both-alone)
 	fmt.Printf("p50 of a round trip to the other node, which does nothing: %v\n", median(trips, p50))
-	for i, name := range []string{"their node", "the other node"} {
+	for i, name := range []string{"their node", "the other node", "the clients"} {
 		fmt.Printf("processor time of %s for a SET: %v without a backup, %v with\n",
 			name, median(many[0], spent(i)), median(many[1], spent(i)))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -87,17 +88,17 @@ func (p pair) keys(n int) (keys []string, err error) {
 
 // measure has the clients of the many write, and finds what that takes of both nodes.
 func (p pair) measure(ctx context.Context, o *options, keys []string, copies int) (m measured, err error) {
-	var before [2]time.Duration
-	for i, n := range p.both() {
-		before[i] = n.CPU()
+	used := func() [3]time.Duration {
+		return [3]time.Duration{p.first.CPU(), p.second.CPU(), nodes.CPU(os.Getpid())}
 	}
+	before := used()
 	profiled := p.profile(o, copies)
 	m, err = load(ctx, o, p.first.Addr, keys, o.clients, o.pipeline)
 	if err = errors.Join(err, <-profiled); err != nil {
 		return m, err
 	}
-	for i, n := range p.both() {
-		m.spent[i] = ((n.CPU() - before[i]) / time.Duration(m.requests)).Round(10 * time.Nanosecond)
+	for i, now := range used() {
+		m.spent[i] = ((now - before[i]) / time.Duration(m.requests)).Round(10 * time.Nanosecond)
 	}
 	return m, nil
 }

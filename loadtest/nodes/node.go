@@ -158,8 +158,11 @@ func (n *Node) Info() (map[string]int64, error) {
 }
 
 // CPU is the processor time that the process has used, 0 where that is not known.
-func (n *Node) CPU() time.Duration {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", n.cmd.Process.Pid))
+func (n *Node) CPU() time.Duration { return CPU(n.cmd.Process.Pid) }
+
+// CPU is the processor time that a process has used, 0 where that is not known.
+func CPU(pid int) time.Duration {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0
 	}
