@@ -23,7 +23,7 @@ func TestClientUnblockAnswersAsRedis(t *testing.T) {
 		}
 		d.do("CLIENT", "UNBLOCK")
 		for _, how := range []string{"", "TIMEOUT", "error"} {
-			for _, command := range []string{"BLPOP l 0", "BLMOVE l l LEFT LEFT 0", "XREAD BLOCK 0 STREAMS s $"} {
+			for _, command := range []string{"BLPOP l 0", "BLMOVE l l LEFT LEFT 0", "XREAD BLOCK 0 STREAMS s $", "WAIT 1 0"} {
 				var replies [2]string
 				for i, addr := range []string{d.redis.c.RemoteAddr().String(), d.ours.c.RemoteAddr().String()} {
 					o, admin := dialRedis(t, addr, d.proto), dialRedis(t, addr, d.proto)

@@ -2,6 +2,8 @@ package resp
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -140,6 +142,66 @@ func TestALostAnswerIsUnknown(t *testing.T) {
 	if got := o.next().String(); got != "*(*($s *(*($1-1 *($a $b)))))" {
 		t.Errorf("it got %s", got)
 	}
+	// Not even if it was served: it reads again, from where it was to.
+	o.send("XREAD", "BLOCK", "0", "STREAMS", "s", "$")
+	r.waits(1, 1)
+	link.lose("AWAIT", 1)
+	push.want("$2-1", "XADD", "s", "2-1", "a", "b")
+	if got := o.next().String(); got != "*(*($s *(*($2-1 *($a $b)))))" {
+		t.Errorf("it got %s", got)
+	}
+}
+
+// What guests take of memory counts for the node where they wait, what they were served too as
+// long as it is kept, and there is a bound to it.
+func TestGuestsCountForTheBudget(t *testing.T) {
+	r := routedTest(t, 2)
+	r.placeAll(r.all(1))
+	budget := &r.servers[1].budget
+	long := []string{"BLPOP"}
+	for i := range 8 {
+		long = append(long, fmt.Sprintf("{l}%d%s", i, strings.Repeat("x", 30_000)))
+	}
+	long = append(long, "0")
+	r.servers[1].settings.clientMemory.Store(1 << 20)
+	var waiting []*oracle
+	for n := range 3 {
+		o := dialRedis(t, r.addrs[0], 2)
+		o.send(long...)
+		r.waits(1, n+1)
+		waiting = append(waiting, o)
+	}
+	if n := budget.guests.Load(); n < 3*240_000 || n > 3*250_000 {
+		t.Errorf("three guests take %d bytes", n)
+	}
+	o := dialRedis(t, r.addrs[0], 2)
+	more := slices.Insert(slices.Clone(long), 1, long[1], long[2], long[3])
+	if got := o.do(more...).String(); !strings.HasPrefix(got, "-ERR there is no memory left to wait") {
+		t.Errorf("a fourth: %s", got)
+	}
+	o.send("BLPOP", "{l}", "0") // few bytes are always there
+	r.waits(1, 4)
+	_ = waiting[0].c.Close()
+	r.waits(1, 3)
+	push := dialRedis(t, r.addrs[1], 2)
+	push.want(":2", "RPUSH", long[1], "a", "b")
+	push.want(":1", "RPUSH", "{l}", "c")
+	for _, o := range append(waiting[1:], o) {
+		if got := o.next(); len(got.elems) != 2 {
+			t.Errorf("it got %.100s", got)
+		}
+	}
+	waitFor(t, "nothing to be taken any more", func() bool { return budget.guests.Load() == 0 })
+	// One that is served and does not hear of it.
+	if replies, err := forwarded(t, r.servers[1], []string{"RING", "ENQUEUE", "id", "0", ""}, []string{"BLMPOP", "0", "1", "l", "LEFT", "COUNT", "100"}); err != nil || len(replies) != 2 {
+		t.Fatalf("%q, %v", replies, err)
+	}
+	push.want(":1", "RPUSH", "l", strings.Repeat("x", 100_000))
+	waitFor(t, "what it was served to be kept", func() bool { return budget.guests.Load() > 100_000 })
+	if replies, err := forwarded(t, r.servers[1], []string{"RING", "DEQUEUE", "id"}); err != nil || len(replies) != 1 || len(replies[0]) < 100_000 {
+		t.Fatalf("%.100q, %v", replies, err)
+	}
+	waitFor(t, "nothing to be taken any more", func() bool { return budget.guests.Load() == 0 })
 }
 
 // A guest that nobody asks for is not served for long.

@@ -154,6 +154,39 @@ func TestWaitsGoWhereTheKeyGoes(t *testing.T) {
 	}
 }
 
+// Who waits does so also while the key is on its way to another node: who is to end that finds
+// it, and it ends.
+func TestWhoIsBetweenTwoNodesIsUnblocked(t *testing.T) {
+	r := routedTest(t, 3)
+	r.placeAll(r.all(1))
+	o, admin := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[0], 2)
+	id := o.do("CLIENT", "ID").text
+	over, moved := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(moved)
+		for i := 0; ; i++ {
+			select {
+			case <-over:
+				return
+			case <-time.After(time.Millisecond):
+				r.placeAll(r.all(i % 3))
+			}
+		}
+	}()
+	for range 100 {
+		o.send("BLPOP", "l", "0")
+		awaitBlocked(t, admin, 1)
+		time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond)
+		admin.want(":1", "CLIENT", "UNBLOCK", id)
+		if got := o.next().String(); got != "_" {
+			t.Fatalf("it got %s", got)
+		}
+		awaitBlocked(t, admin, 0)
+	}
+	close(over)
+	<-moved
+}
+
 func TestARedirectConnectionThatWaitsIsSentOn(t *testing.T) {
 	r := routedSlots(t, 2)
 	r.placeAll(r.all(0))

@@ -3,6 +3,7 @@ package resp
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,9 +19,12 @@ type budget struct {
 	mu    sync.Mutex
 	freed sync.Cond
 	used  int64
-	large *conn // whoever may exceed the limit
-	wait  int   // connections that wait
-	ended bool
+	// guests is what commands of other nodes' clients take that wait here, in bytes. It counts as
+	// used, and is changed without mu.
+	guests atomic.Int64
+	large  *conn // whoever may exceed the limit
+	wait   int   // connections that wait
+	ended  bool
 }
 
 var errBudget = errors.New("resp: connection closed while a request waited for memory")
@@ -71,7 +75,7 @@ func (b *budget) take(c *conn, n int64) {
 func (b *budget) spare(c *conn, n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.used+n > b.srv.settings.clientMemory.Load()/2 {
+	if b.used+b.guests.Load()+n > b.srv.settings.clientMemory.Load()/2 {
 		return false
 	}
 	b.used += n
@@ -82,7 +86,7 @@ func (b *budget) spare(c *conn, n int64) bool {
 // fits reports whether c may take n bytes more. If they exceed the limit and no
 // other connection does, c is the one that may. The caller holds mu.
 func (b *budget) fits(c *conn, n int64) bool {
-	if b.used+n <= b.srv.settings.clientMemory.Load() || b.large == c {
+	if b.used+b.guests.Load()+n <= b.srv.settings.clientMemory.Load() || b.large == c {
 		return true
 	}
 	if b.large != nil && !b.large.closed.Load() && b.large.charged > keepInput+keepReply {
@@ -123,7 +127,19 @@ func (b *budget) release(c *conn, n int64) {
 func (b *budget) inUse() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.used
+	return b.used + b.guests.Load()
+}
+
+// host takes n bytes for a guest, or reports that they are not there. Few bytes are taken
+// anyhow, as by take.
+func (b *budget) host(n int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if n > keepInput && b.used+b.guests.Load()+n > b.srv.settings.clientMemory.Load() {
+		return false
+	}
+	b.guests.Add(n)
+	return true
 }
 
 // of returns how many bytes c holds.

@@ -101,9 +101,9 @@ func (x *call) source(key []byte, v *store.Value) {
 // looked is saw for what commands that write only read.
 func (x *call) looked(key []byte, v *store.Value) {
 	if v.Exists() {
-		x.srv.stats.hits.Add(1)
+		x.conn.uncounted.hits++
 	} else {
-		x.srv.stats.misses.Add(1)
+		x.conn.uncounted.misses++
 		if x.cmd.parent == nil || x.cmd.parent.name != "object" { // OBJECT tells nobody
 			x.unit.Note(store.EventMiss, "keymiss", key)
 		}

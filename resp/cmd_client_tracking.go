@@ -5,8 +5,6 @@ import (
 	"strings"
 )
 
-const msgBroadcast = "ERR CLIENT TRACKING BCAST is told of this node's keys only: use it with RING ROUTE redirect, at each node"
-
 func cmdClientTracking(x *call) {
 	t, msg := x.parseTracking()
 	switch {
@@ -78,8 +76,6 @@ func (x *call) track(t *tracker) (msg string) {
 		return "ERR You can't specify both OPTIN mode and OPTOUT mode"
 	case old != nil && (t.optIn && old.optOut || t.optOut && old.optIn):
 		return "ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, and then re-enabling it with a different mode."
-	case t.broadcast && !c.session.redirect && !x.srv.servesAll():
-		return msgBroadcast
 	}
 	if msg := overlap(t, old); msg != "" {
 		return msg
@@ -104,7 +100,6 @@ func (x *call) track(t *tracker) (msg string) {
 	c.unit.By(by)
 	c.session.redirects.Store(c.session.redirect)
 	x.srv.tracking.add(t)
-	c.expectReads(c.reqs) // of which those behind this one are tracked, too
 	return ""
 }
 

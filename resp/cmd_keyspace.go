@@ -201,8 +201,10 @@ func (x *call) flushSpan(span ring.Range) error {
 	if err := x.clearSpan(span, &done); err != nil {
 		return err
 	}
-	x.srv.tracking.everything()
-	return done.Wait()
+	told := x.srv.tracking.everything()
+	err := done.Wait()
+	<-told.over()
+	return err
 }
 
 // clearSpan is over before the span changes hands, or fails with errMoved.

@@ -39,47 +39,34 @@ func (x *call) blockingPop(front bool) {
 	if !ok {
 		return
 	}
-	x.popOrBlock(timeout, x.args[1:last], func(x *call, key []byte) {
-		if x.openList(&x.list, key) {
-			x.array(2)
-			x.bulk(key)
-			if _, ok := x.popOne(&x.list, front); ok {
-				x.popped(key, &x.list, sideEvent(front, "lpop", "rpop"))
+	x.popOrBlock(want{
+		timeout: timeout, keys: x.args[1:last], typ: store.List,
+		serve: func(x *call, key []byte) {
+			if x.openList(&x.list, key) {
+				x.array(2)
+				x.bulk(key)
+				if _, ok := x.popOne(&x.list, front); ok {
+					x.popped(key, &x.list, sideEvent(front, "lpop", "rpop"))
+				}
 			}
-		}
-	})
+		},
+	}, x.listThere)
 }
 
 // cmdBlmpop is LMPOP behind a time.
 func cmdBlmpop(x *call) {
-	keys, o, ok := x.parseLmpop(2)
+	o, timeout, ok := x.parseMpopBehindTime("left", "right")
 	if !ok {
 		return
 	}
-	timeout, ok := x.parsePatience(x.args[1])
-	if !ok {
-		return
-	}
-	x.popOrBlock(timeout, keys, func(x *call, key []byte) {
-		if x.openList(&x.list, key) {
-			x.popSome(key, o)
-		}
-	})
-}
-
-// popOrBlock has pop take something from the first of some lists that has any, and reply, or
-// waits until one has.
-func (x *call) popOrBlock(timeout time.Duration, keys [][]byte, pop func(x *call, key []byte)) {
-	for _, key := range keys {
-		if !x.openList(&x.list, key) {
-			return
-		}
-		if x.list.Value().Exists() {
-			pop(x, key)
-			return
-		}
-	}
-	x.block(want{timeout: timeout, keys: keys, typ: store.List, serve: pop})
+	x.popOrBlock(want{
+		timeout: timeout, keys: o.keys, typ: store.List,
+		serve: func(x *call, key []byte) {
+			if x.openList(&x.list, key) {
+				x.popSome(key, o)
+			}
+		},
+	}, x.listThere)
 }
 
 func cmdBrpoplpush(x *call) {

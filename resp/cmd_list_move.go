@@ -58,67 +58,24 @@ func (x *call) moveElement(fromFront, toFront bool) {
 	}
 }
 
-// An lmpop is what LMPOP is to take: up to so many elements from an end.
-type lmpop struct {
-	front bool
-	most  int64
-}
-
-// parseLmpop reads the arguments from the number of keys on, which is args[at]. It has
-// replied, and returns false, if they are none of LMPOP.
-func (x *call) parseLmpop(at int) (keys [][]byte, o lmpop, ok bool) {
-	n, ok := parseInt(x.args[at])
-	if !ok || n < 1 {
-		x.err("ERR numkeys should be greater than 0")
-		return nil, o, false
-	}
-	at++
-	if n > int64(len(x.args)-at-1) {
-		x.err(msgSyntax)
-		return nil, o, false
-	}
-	keys, rest := x.args[at:at+int(n)], x.args[at+int(n):]
-	if o.front, ok = x.side(rest[0]); !ok {
-		return nil, o, false
-	}
-	o.most = 1
-	switch rest = rest[1:]; {
-	case len(rest) == 0:
-	case len(rest) != 2 || !equalFold(rest[0], "count"):
-		x.err(msgSyntax)
-		return nil, o, false
-	default:
-		if o.most, ok = parseInt(rest[1]); !ok || o.most < 1 {
-			x.err("ERR count should be greater than 0")
-			return nil, o, false
-		}
-	}
-	return keys, o, true
-}
-
 // popSome removes elements from the list that is open, at a key, and replies with both.
-func (x *call) popSome(key []byte, o lmpop) {
+func (x *call) popSome(key []byte, o mpop) {
 	if x.keepsElements(&x.list, min(o.most, x.list.Len())) {
 		x.array(2)
 		x.bulk(key)
-		x.popAll(key, &x.list, o.most, o.front)
+		x.popAll(key, &x.list, o.most, o.first)
 	}
+}
+
+// listThere opens the list at a key, and tells whether there is one.
+func (x *call) listThere(key []byte) (there, ok bool) {
+	ok = x.openList(&x.list, key)
+	return ok && x.list.Value().Exists(), ok
 }
 
 // cmdLmpop removes elements from the first of some lists that has any.
 func cmdLmpop(x *call) {
-	keys, o, ok := x.parseLmpop(1)
-	if !ok {
-		return
+	if o, ok := x.parseMpop(1, "left", "right"); ok {
+		x.popFirst(o, x.listThere, (*call).popSome)
 	}
-	for _, key := range keys {
-		if !x.openList(&x.list, key) {
-			return
-		}
-		if x.list.Value().Exists() {
-			x.popSome(key, o)
-			return
-		}
-	}
-	x.nullArray()
 }

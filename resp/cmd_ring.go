@@ -190,16 +190,14 @@ func cmdRingRoute(x *call) {
 	case len(x.args) == 2:
 		x.bulkString(string(routeMode(s.redirect)))
 	case len(x.args) == 3 && equalFold(x.args[2], string(RouteForward)):
-		if t := s.tracking.Load(); t != nil && t.broadcast && !x.srv.servesAll() {
-			x.err(msgBroadcast)
-			return
-		}
 		s.redirect = false
 		s.redirects.Store(false)
+		x.srv.tracking.rerouted(x.conn)
 		x.ok()
 	case len(x.args) == 3 && equalFold(x.args[2], string(RouteRedirect)):
 		s.redirect = true
 		s.redirects.Store(true)
+		x.srv.tracking.rerouted(x.conn)
 		x.ok()
 	default:
 		x.err(msgSyntax)
@@ -310,6 +308,8 @@ func cmdRingHelp(x *call) {
 		"    Between nodes: run a transaction, if watched keys have not changed.",
 		"FORGET <node>",
 		"    Take a node that will not come back out of the cluster.",
+		"HEED <node> <session> <heard> FRESH|SAY|PARK|ROUSE|END [<prefix> ...]",
+		"    Between nodes: tell which keys have changed that clients of the other keep.",
 		"INFO",
 		"    Tell what this node serves, and what became of requests elsewhere.",
 		"INSYNC <footprint> <wait>",

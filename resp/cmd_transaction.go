@@ -226,6 +226,7 @@ func (x *call) ask(raw []byte) (reply []byte, msg string) {
 	defer func() { x.waited += x.srv.clock() - start }()
 	var r request
 	c.become(&r, raw)
+	c.readsFar(&r)
 	end := time.Now().Add(x.srv.forwardTime(len(raw)))
 	for !c.closing {
 		left := time.Until(end)
@@ -247,11 +248,11 @@ func (x *call) ask(raw []byte) (reply []byte, msg string) {
 		}
 		b := &batch{bytes: raw, requests: 1}
 		if owner == ownerSelf {
-			c.runPart(b, c.terms())
+			c.runPart(b, c.termsHere())
 		} else {
 			x.srv.stats.forwarded.Add(1)
 			b.link = routes.links[owner]
-			b.send(c.terms(), left, nil)
+			b.send(c.termsTo(b.link), left, nil)
 		}
 		reply, err := b.reply()
 		switch f := r.fate(reply, err); {

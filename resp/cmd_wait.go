@@ -1,10 +1,9 @@
 package resp
 
 import (
-	"errors"
 	"math"
-	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -29,6 +28,7 @@ func cmdWait(x *call) {
 	} else if timeout == 0 || timeout > maxLinger {
 		end = math.MaxInt64
 	}
+	defer x.conn.blocks(false)
 	count := 0 // what was found last
 	for first := true; ; first = false {
 		var next chan struct{}
@@ -47,11 +47,20 @@ func cmdWait(x *call) {
 			count = n
 		}
 		left = end - x.srv.clock()
-		if int64(count) >= replicas || left <= 0 || x.conn.closing || x.conn.closed.Load() || x.srv.closed() {
+		how := waitTimedOut
+		if int64(count) < replicas && left > 0 {
+			how = x.conn.roused(time.Time{})
+		}
+		if how != waitGoesOn {
 			x.waited = x.srv.clock() - start
-			x.integer(int64(count))
+			if how == waitUnblocked {
+				x.err(msgUnblocked)
+			} else {
+				x.integer(int64(count))
+			}
 			return
 		}
+		x.conn.blocks(true)
 		if left = min(left, look); left > maxLinger {
 			left = 0
 		}
@@ -79,69 +88,39 @@ func parseTimeout(arg []byte) (time.Duration, string) {
 	return time.Duration(min(n, int64(math.MaxInt64/time.Millisecond))) * time.Millisecond, ""
 }
 
-// linger returns after a while (0: never by itself), when next is closed, when the client
-// is gone, or the server closes. To notice the client it reads on, as far as the buffer
-// goes.
+// linger returns after a while (0: never by itself), when next is closed, or when there is
+// another reason not to wait on, which roused tells.
 func (c *conn) linger(d time.Duration, next <-chan struct{}) {
-	var deadline time.Time
+	var until time.Time
 	if d > 0 {
-		deadline = time.Now().Add(d)
+		until = time.Now().Add(d)
 	}
-	_ = c.net.SetReadDeadline(deadline)
+	var came atomic.Bool
 	ends := make(chan struct{})
 	var watched sync.WaitGroup
 	if next != nil {
 		watched.Go(func() {
 			select {
 			case <-next:
-				_ = c.net.SetReadDeadline(time.Now())
+				came.Store(true)
+				c.wake()
 			case <-ends:
 			}
 		})
 	}
-	defer func() {
-		close(ends)
-		watched.Wait()
-		c.endLinger()
-	}()
-	for c.end < len(c.in) && !c.srv.closed() {
-		n, err := c.net.Read(c.in[c.end:])
-		c.end += n
-		c.session.bytesIn.Add(int64(n))
-		c.srv.stats.bytesIn.Add(int64(n))
-		if err != nil {
-			var timeout net.Error
-			if !errors.As(err, &timeout) || !timeout.Timeout() {
-				c.closing = true
-			}
-			return
-		}
+	for !came.Load() && c.roused(until) == waitGoesOn {
+		c.doze(until)
 	}
-	c.lingerDeaf(deadline, next)
+	close(ends)
+	watched.Wait()
 }
 
 // endLinger lets the next read take as long as it likes, unless the server closes:
-// then its deadline, which linger may have replaced, has to stay.
+// then its deadline, which doze may have replaced, has to stay.
 func (c *conn) endLinger() {
 	_ = c.net.SetReadDeadline(time.Time{})
 	if c.srv.closed() {
 		_ = c.net.SetReadDeadline(time.Now())
-	}
-}
-
-// lingerDeaf goes on when the buffer is full, and so nothing tells that the client
-// is gone but somebody who closes the connection.
-func (c *conn) lingerDeaf(deadline time.Time, next <-chan struct{}) {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for !c.closed.Load() && (deadline.IsZero() || time.Now().Before(deadline)) {
-		select {
-		case <-tick.C:
-		case <-next:
-			return
-		case <-c.srv.stop:
-			return
-		}
 	}
 }
 

@@ -65,71 +65,26 @@ func (x *call) takeRange(key []byte, z *collection.ZSet, n int64, back, nested b
 	x.removedScored(key, z, map[bool]string{false: "zpopmin", true: "zpopmax"}[back])
 }
 
-// A zmpop is what ZMPOP is to take: up to so many members from an end.
-type zmpop struct {
-	back bool
-	most int64
-}
-
-// parseZmpop reads the arguments from the number of keys on, which is args[at]. It has
-// replied, and returns false, if they are none of ZMPOP.
-func (x *call) parseZmpop(at int) (keys [][]byte, o zmpop, ok bool) {
-	n, ok := parseInt(x.args[at])
-	if !ok || n < 1 {
-		x.err("ERR numkeys should be greater than 0")
-		return nil, o, false
-	}
-	at++
-	if n > int64(len(x.args)-at-1) {
-		x.err(msgSyntax)
-		return nil, o, false
-	}
-	keys, rest := x.args[at:at+int(n)], x.args[at+int(n):]
-	o.back = equalFold(rest[0], "max")
-	if !o.back && !equalFold(rest[0], "min") {
-		x.err(msgSyntax)
-		return nil, o, false
-	}
-	o.most = 1
-	switch rest = rest[1:]; {
-	case len(rest) == 0:
-	case len(rest) != 2 || !equalFold(rest[0], "count"):
-		x.err(msgSyntax)
-		return nil, o, false
-	default:
-		if o.most, ok = parseInt(rest[1]); !ok || o.most < 1 {
-			x.err("ERR count should be greater than 0")
-			return nil, o, false
-		}
-	}
-	return keys, o, true
-}
-
 // popScoredOf removes members from the sorted set that is open, at a key, and replies with
 // both.
-func (x *call) popScoredOf(key []byte, o zmpop) {
+func (x *call) popScoredOf(key []byte, o mpop) {
 	z := &x.zset
 	if x.keeps(z.Value(), z.Len(), min(o.most, z.Len())) {
 		x.array(2)
 		x.bulk(key)
-		x.popRange(key, z, o.most, o.back, true)
+		x.popRange(key, z, o.most, !o.first, true)
 	}
+}
+
+// zsetThere opens the sorted set at a key, and tells whether there is one.
+func (x *call) zsetThere(key []byte) (there, ok bool) {
+	ok = x.openZSet(&x.zset, key)
+	return ok && x.zset.Value().Exists(), ok
 }
 
 // cmdZmpop removes members from the first of some sorted sets that has any.
 func cmdZmpop(x *call) {
-	keys, o, ok := x.parseZmpop(1)
-	if !ok {
-		return
+	if o, ok := x.parseMpop(1, "min", "max"); ok {
+		x.popFirst(o, x.zsetThere, (*call).popScoredOf)
 	}
-	for _, key := range keys {
-		if !x.openZSet(&x.zset, key) {
-			return
-		}
-		if x.zset.Value().Exists() {
-			x.popScoredOf(key, o)
-			return
-		}
-	}
-	x.nullArray()
 }

@@ -56,6 +56,8 @@ func newConfigTable(s *Server) configTable {
 		number("max-args", &set.maxArgs, 1, argsBounds),
 		memory("packed-size", &set.packed, packedBounds),
 		number("tracking-table-max-keys", &set.trackingKeys, 1, bounds{0, math.MaxInt64}),
+		number("busy-reply-threshold", &set.busyAfter, int64(time.Millisecond), bounds{0, math.MaxInt64}),
+		number("lua-time-limit", &set.busyAfter, int64(time.Millisecond), bounds{0, math.MaxInt64}),
 		memory("hll-sparse-max-bytes", &set.sparse, sparseBounds),
 		memory("output-buffer", &set.outputBuffer, outputBufferBounds),
 		memory("client-memory", &set.clientMemory, clientMemoryBounds),

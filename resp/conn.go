@@ -48,13 +48,19 @@ type conn struct {
 	away    away  // what goes on while its client is listened to
 	asked   asked // before a redirect
 	sleeper sleeper
-	waits   uint64    // counts what has waited at other nodes
-	fed     []*waiter // whom the unit has served
-	feeding *call     // with which it does
+	// blocking: it waits in a command, or is between two places where it does.
+	blocking bool
+	waits    uint64    // counts what has waited at other nodes
+	fed      []*waiter // whom the unit has served
+	feeding  *call     // with which it does
 	// footprint is where the client has written.
 	footprint footprint
 	multi     multi
 	outbox    []scriptMessage // what scripts of the unit have published
+	uncounted uncounted
+	// lately is the time, on the server's clock, at which the unit's last command ended; 0
+	// if none has.
+	lately time.Duration
 
 	// While a unit waits for the settler, pending is true and out belongs to
 	// the settler; it comes back through settled. Only the connection's own

@@ -148,6 +148,75 @@ GEODIST odd d e
 	})
 }
 
+// A geoMaker makes up places and looks for them.
+type geoMaker struct{ commandMaker }
+
+// place is anywhere, or in a small area.
+func (g geoMaker) place() []string {
+	lon, lat := g.rnd.Float64()*360-180, g.rnd.Float64()*170-85
+	if g.rnd.IntN(2) == 0 {
+		lon, lat = 10+g.rnd.Float64(), 50+g.rnd.Float64()
+	}
+	return []string{fmt.Sprint(lon), fmt.Sprint(lat)}
+}
+
+func (g geoMaker) add() []string {
+	add, group := []string{"GEOADD", g.pick("g", "g", "h")}, g.rnd.IntN(40)
+	for range 1 + g.rnd.IntN(100) {
+		add = append(append(add, g.place()...), fmt.Sprint("p", group, "-", g.rnd.IntN(1000)))
+	}
+	return add
+}
+
+func (g geoMaker) search() (args []string) {
+	radius := fmt.Sprint(g.rnd.Float64() * []float64{1, 100, 2000, 30000}[g.rnd.IntN(4)])
+	if g.rnd.IntN(30) == 0 {
+		radius = "0"
+	}
+	unit, at := g.pick("km", "km", "m", "mi", "ft", "KM"), g.place()
+	switch g.rnd.IntN(3) {
+	case 0:
+		args = []string{"GEORADIUS", g.pick("g", "h"), at[0], at[1], radius, unit}
+	case 1:
+		args = []string{"GEOSEARCH", g.pick("g", "h"), "FROMLONLAT", at[0], at[1], "BYRADIUS", radius, unit}
+	case 2:
+		args = []string{"GEOSEARCH", g.pick("g", "h"), "FROMLONLAT", at[0], at[1], "BYBOX", radius, fmt.Sprint(g.rnd.Float64() * 1000), unit}
+	}
+	for _, option := range []string{"WITHDIST", "WITHCOORD", "WITHHASH", "ASC", "DESC"} {
+		if g.rnd.IntN(3) == 0 {
+			args = append(args, option)
+		}
+	}
+	if g.rnd.IntN(3) == 0 {
+		args = append(args, "COUNT", fmt.Sprint(1+g.rnd.IntN(50)))
+		if g.rnd.IntN(2) == 0 {
+			args = append(args, "ANY")
+		}
+	}
+	return args
+}
+
+// command is any of the family, also such that stores what it finds.
+func (g geoMaker) command() []string {
+	member := func() string { return fmt.Sprint("p", g.rnd.IntN(40), "-", g.rnd.IntN(1000)) }
+	switch g.rnd.IntN(10) {
+	case 0, 1:
+		return g.add()
+	case 2:
+		return []string{g.pick("GEOPOS", "GEOHASH"), g.pick("g", "h", "text"), member(), member()}
+	case 3:
+		return []string{"GEODIST", g.pick("g", "h"), member(), member(), g.pick("m", "km", "ft", "mi", "cm")}
+	case 4:
+		return []string{"GEORADIUSBYMEMBER", g.pick("g", "h", "text"), member(), "500", "km", "ASC", "STORE", "out"}
+	case 5:
+		at := g.place()
+		return []string{"GEOSEARCHSTORE", "out", g.pick("g", "h"), "FROMLONLAT", at[0], at[1], "BYRADIUS", "900", "km"}
+	case 6:
+		return []string{"ZREM", g.pick("g", "h"), member(), member()}
+	}
+	return g.search()
+}
+
 // Places spread over the globe, and some in a small area, are found alike, in the same order
 // where none is asked for.
 func TestRandomGeoSearchesAnswerAsRedis(t *testing.T) {
@@ -161,50 +230,12 @@ func TestRandomGeoSearchesAnswerAsRedis(t *testing.T) {
 		searches = 50
 	}
 	differential(t, func(d *differ) {
-		rnd := rand.New(rand.NewPCG(seed, 0))
-		pick := func(words ...string) string { return words[rnd.IntN(len(words))] }
-		place := func(near bool) []string {
-			lon, lat := rnd.Float64()*360-180, rnd.Float64()*170-85
-			if near {
-				lon, lat = 10+rnd.Float64(), 50+rnd.Float64()
-			}
-			return []string{fmt.Sprint(lon), fmt.Sprint(lat)}
-		}
-		for i := range 40 {
-			add := []string{"GEOADD", pick("g", "g", "h")}
-			for range 1 + rnd.IntN(100) {
-				add = append(append(add, place(rnd.IntN(2) == 0)...), fmt.Sprint("p", i, "-", rnd.IntN(1000)))
-			}
-			d.do(add...)
+		g := geoMaker{commandMaker{rand.New(rand.NewPCG(seed, 0))}}
+		for range 40 {
+			d.do(g.add()...)
 		}
 		for range searches {
-			radius := fmt.Sprint(rnd.Float64() * []float64{1, 100, 2000, 30000}[rnd.IntN(4)])
-			if rnd.IntN(30) == 0 {
-				radius = "0"
-			}
-			unit := pick("km", "km", "m", "mi", "ft", "KM")
-			at := place(rnd.IntN(2) == 0)
-			var args []string
-			switch rnd.IntN(3) {
-			case 0:
-				args = []string{"GEORADIUS", pick("g", "h"), at[0], at[1], radius, unit}
-			case 1:
-				args = []string{"GEOSEARCH", pick("g", "h"), "FROMLONLAT", at[0], at[1], "BYRADIUS", radius, unit}
-			case 2:
-				args = []string{"GEOSEARCH", pick("g", "h"), "FROMLONLAT", at[0], at[1], "BYBOX", radius, fmt.Sprint(rnd.Float64() * 1000), unit}
-			}
-			for _, option := range []string{"WITHDIST", "WITHCOORD", "WITHHASH", "ASC", "DESC"} {
-				if rnd.IntN(3) == 0 {
-					args = append(args, option)
-				}
-			}
-			if rnd.IntN(3) == 0 {
-				args = append(args, "COUNT", fmt.Sprint(1+rnd.IntN(50)))
-				if rnd.IntN(2) == 0 {
-					args = append(args, "ANY")
-				}
-			}
-			d.do(args...)
+			d.do(g.search()...)
 		}
 		all := []string{}
 		for _, e := range d.do("ZRANGE", "g", "0", "300").elems {
@@ -213,7 +244,7 @@ func TestRandomGeoSearchesAnswerAsRedis(t *testing.T) {
 		d.do(append([]string{"GEOPOS", "g"}, all...)...)
 		d.do(append([]string{"GEOHASH", "g"}, all...)...)
 		for i := range all[1:] {
-			d.do("GEODIST", "g", all[i], all[i+1], pick("m", "km", "ft", "mi"))
+			d.do("GEODIST", "g", all[i], all[i+1], g.pick("m", "km", "ft", "mi"))
 		}
 	})
 }

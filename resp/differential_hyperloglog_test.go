@@ -136,6 +136,38 @@ PFCOUNT noted
 	})
 }
 
+// A sketchMaker makes up commands on sketches.
+type sketchMaker struct {
+	commandMaker
+	most int // elements that are added at a time
+}
+
+func (g sketchMaker) key() string { return fmt.Sprint("h", g.rnd.IntN(4)) }
+
+func (g sketchMaker) command() []string {
+	cmd := []string{"PFADD", g.key()}
+	switch g.rnd.IntN(12) {
+	case 0:
+		return []string{"PFMERGE", g.key(), g.key(), g.key()}
+	case 1, 2:
+		return []string{"PFCOUNT", g.key()}
+	case 3:
+		return []string{"PFCOUNT", g.key(), g.key(), g.key()}
+	case 4:
+		if g.rnd.IntN(8) == 0 {
+			return []string{"DEL", g.key()}
+		}
+	default:
+		for range g.rnd.IntN(g.most + 1) {
+			cmd = append(cmd, fmt.Sprint(g.rnd.IntN(100*g.most)))
+		}
+		if g.rnd.IntN(10) == 0 {
+			cmd = append(cmd, noise(g.rnd.IntN(100)))
+		}
+	}
+	return cmd
+}
+
 // Sketches of all sizes have the bytes and the estimates that they have in Redis, and travel
 // both ways.
 func TestRandomSketchesAreThoseOfRedis(t *testing.T) {
@@ -152,37 +184,19 @@ func TestRandomSketchesAreThoseOfRedis(t *testing.T) {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
 			differential(t, func(d *differ) {
 				rnd := rand.New(rand.NewPCG(seed, uint64(most)))
-				key := func() string { return fmt.Sprint("h", rnd.IntN(4)) }
+				g := sketchMaker{commandMaker{rnd}, most}
 				d.do("CONFIG", "SET", "hll-sparse-max-bytes", "3000")
 				for range pipelines {
 					var cmds [][]string
 					for range 1 + rnd.IntN(8) {
-						cmd := []string{"PFADD", key()}
-						switch rnd.IntN(12) {
-						case 0:
-							cmd = []string{"PFMERGE", key(), key(), key()}
-						case 1, 2:
-							cmd = []string{"PFCOUNT", key()}
-						case 3:
-							cmd = []string{"PFCOUNT", key(), key(), key()}
-						case 4:
-							if rnd.IntN(8) == 0 {
-								cmd = []string{"DEL", key()}
-							} else if rnd.IntN(8) == 0 {
-								cmd = []string{"CONFIG", "SET", "hll-sparse-max-bytes", fmt.Sprint(rnd.IntN(4000))}
-							}
-						default:
-							for range rnd.IntN(most + 1) {
-								cmd = append(cmd, fmt.Sprint(rnd.IntN(100*most)))
-							}
-							if rnd.IntN(10) == 0 {
-								cmd = append(cmd, noise(rnd.IntN(100)))
-							}
+						cmd := g.command()
+						if rnd.IntN(100) == 0 {
+							cmd = []string{"CONFIG", "SET", "hll-sparse-max-bytes", fmt.Sprint(rnd.IntN(4000))}
 						}
 						cmds = append(cmds, cmd)
 					}
 					d.pipeline(cmds)
-					d.sketch(key())
+					d.sketch(g.key())
 				}
 				for i := range 4 {
 					key := fmt.Sprint("h", i)

@@ -76,7 +76,7 @@ func (c *conn) elsewhere(reqs []request, routes *Routes) int {
 // goesAlong tells whether a request behind others that run here is sent to its owner
 // while they do.
 func (c *conn) goesAlong(r *request) bool {
-	return r.owner >= 0 && c.from == nil && !c.session.redirect && !c.srv.pause.active.Load()
+	return r.owner >= 0 && c.from == nil && !c.session.redirect && !c.srv.pause.active.Load() && !c.caches()
 }
 
 // refuse replies with an error to a request that has not run.
@@ -115,7 +115,7 @@ func (c *conn) window(reqs []request, known int, routes *Routes) int {
 		switch {
 		case r.waits, r.owner == ownerHeld || r.owner == ownerNone || r.owner == ownerSeveral,
 			r.msg == "" && !r.cmd.keyed && !r.cmd.neutral,
-			n > 0 && r.msg == "" && (c.srv.pause.applies(r.cmd) || c.seeks(r)):
+			n > 0 && (r.msg == "" && (c.srv.pause.applies(r.cmd) || c.seeks(r)) || c.caches()):
 			return max(n, 1)
 		}
 	}

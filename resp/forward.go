@@ -18,6 +18,7 @@ func (c *conn) forward(reqs []request, routes *Routes) int {
 		if r := &reqs[i]; r.owner >= 0 {
 			b := c.far[r.owner]
 			r.sent = b
+			c.readsFar(r)
 			b.link = routes.links[r.owner]
 			b.add(c.wire(r))
 		}
@@ -39,7 +40,7 @@ func (c *conn) forward(reqs []request, routes *Routes) int {
 			if arrived != nil {
 				c.away.left.Add(1)
 			}
-			if b.send(c.terms(), timeout, arrived); b.received && arrived != nil {
+			if b.send(c.termsTo(b.link), timeout, arrived); b.received && arrived != nil {
 				c.away.left.Add(-1)
 			}
 		}
@@ -200,7 +201,8 @@ func (c *conn) again(r *request) {
 			continue
 		}
 		b := &batch{link: routes.links[owner], bytes: c.wire(r), requests: 1}
-		b.send(c.terms(), left, nil)
+		c.readsFar(r)
+		b.send(c.termsTo(b.link), left, nil)
 		reply, err := b.reply()
 		switch f := r.fate(reply, err); f {
 		case answered:

@@ -24,8 +24,9 @@ type forwarder struct {
 	ends     []int
 	charged  int64 // bytes of buf that count for the server's budget
 	group    group
-	shifted  []int // ends of a batch behind others
-	visit    visit // that the command that runs next is
+	shifted  []int  // ends of a batch behind others
+	keeper   string // the node whose clients keep what is read, if one's do
+	visit    visit  // that the command that runs next is
 	// parked, if set by a request that is alone, answers it, later perhaps.
 	parked func(answer func(Replies, error))
 }

@@ -14,7 +14,11 @@ import (
 // halves has two nodes with half of the circle each, and a key of each half.
 func halves(t *testing.T) (r *routed, keys [2]string) {
 	t.Helper()
-	r = routedTest(t, 2)
+	return halvesOf(t, routedTest(t, 2))
+}
+
+func halvesOf(t *testing.T, r *routed) (_ *routed, keys [2]string) {
+	t.Helper()
 	p, err := ring.NewPlacement([]ring.Row{
 		{Range: ring.Range{End: 1 << 31}, Primary: "n0"},
 		{Range: ring.Range{Start: 1 << 31}, Primary: "n1"},

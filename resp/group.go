@@ -16,6 +16,10 @@ type Forwarded struct {
 	RESP3    bool
 	// Early: replies to writes need not wait for backups.
 	Early bool
+	// Keeper is the node that forwards the batch, if its clients keep what is read. Author is
+	// which of its clients writes, if that one is not to be told; else 0.
+	Keeper string
+	Author int64
 	// Deadline, unless it is zero, is when nobody waits for the answer any more: what
 	// would begin later does not.
 	Deadline time.Time
@@ -117,6 +121,11 @@ func (b *Forwarded) refusal() error {
 	return nil
 }
 
+// like tells whether batches can run together.
+func (b *Forwarded) like(other *Forwarded) bool {
+	return b.RESP3 == other.RESP3 && b.Early == other.Early && b.Keeper == other.Keeper && b.Author == other.Author
+}
+
 func (b *Forwarded) late(now time.Time) bool {
 	return !b.Deadline.IsZero() && now.After(b.Deadline)
 }
@@ -134,12 +143,14 @@ func (f *forwarder) run(batches []Forwarded, release func(n int)) int {
 		c.out.proto = 3
 	}
 	c.session.early = batches[0].Early
+	f.keeper = batches[0].Keeper
+	c.unit.By(c.srv.tracking.authorAt(f.keeper, batches[0].Author))
 	c.reqs, c.args = c.reqs[:0], c.args[:0]
 	size, writes := 0, false
 	n := 0
 	for ; n < len(batches); n++ {
 		b := &batches[n]
-		if size += len(b.Batch); size > maxGroupBytes || b.Requests < 1 || b.RESP3 != batches[0].RESP3 || b.Early != batches[0].Early || len(c.reqs)+b.Requests > maxPipeline {
+		if size += len(b.Batch); size > maxGroupBytes || b.Requests < 1 || !b.like(&batches[0]) || len(c.reqs)+b.Requests > maxPipeline {
 			break
 		}
 		reqs, args := len(c.reqs), len(c.args)
@@ -299,79 +310,4 @@ func (f *forwarder) answer(to int) {
 	}
 }
 
-// takesLong lets somebody else see to the batches behind that of a request. It is
-// called between units.
-func (f *forwarder) takesLong(r *request) {
-	c, g := f.conn, &f.group
-	if g.release == nil {
-		return
-	}
-	n := int(r.part) + 1
-	if n < len(g.batches) {
-		c.reqs = c.reqs[:g.first[n]]
-		g.batches = g.batches[:n]
-	}
-	release := g.release
-	g.release = nil
-	if n > 1 && !c.pending {
-		_ = c.flush()
-		f.answer(n - 1)
-	}
-	release(n)
-}
-
-// notMine answers a forwarded request. While its range is held, nobody else serves it
-// either.
-func (c *conn) notMine(r *request, routes *Routes) int {
-	if r.owner == ownerHeld {
-		if left := c.from.patience(r, heldTimeout); left > 0 {
-			if c.pending {
-				c.await()
-			}
-			c.from.takesLong(r)
-			if c.awaitRoutes(routes, left) && !c.from.late(r) {
-				return 0
-			}
-		}
-	}
-	c.srv.stats.notMine.Add(1)
-	c.sendBack(r)
-	return 1
-}
-
-// patience is how long a request may wait here, at most d: so that the answer is back
-// while somebody waits for it.
-func (f *forwarder) patience(r *request, d time.Duration) time.Duration {
-	if deadline := f.group.batches[r.part].Deadline; !deadline.IsZero() {
-		return min(d, time.Until(deadline)*3/4)
-	}
-	return d
-}
-
 func (f *forwarder) late(r *request) bool { return f.group.batches[r.part].late(time.Now()) }
-
-// sendBack answers a forwarded request that has not run.
-func (c *conn) sendBack(r *request) {
-	c.from.group.refused = r.part
-	c.refuse(r, msgNotMine)
-}
-
-// postponed sends a forwarded request back that cannot run now: one before it in the
-// batch did not, the clients are paused, or the replies are as large as they may be.
-func (c *conn) postponed(r *request) bool {
-	pause := &c.srv.pause
-	refused := c.from.group.refused == r.part
-	if !refused && pause.applies(r.cmd) {
-		left, over := pause.left()
-		if left = c.from.patience(r, min(left, heldTimeout)); left > 0 {
-			c.from.takesLong(r)
-			c.wait(left, over)
-		}
-		refused = c.from.late(r)
-	}
-	if !refused && !c.from.full() && !pause.applies(r.cmd) {
-		return false
-	}
-	c.sendBack(r)
-	return true
-}

@@ -42,7 +42,12 @@ type guest struct {
 	timer  *time.Timer
 	turn   int  // counts what the timer was set for
 	known  bool // how it has ended
+	budget *budget
+	cost   int64 // bytes that count for the budget
 }
+
+// guestCost is about what a guest takes beside its arguments, in bytes.
+const guestCost = 1 << 10
 
 // A visit is what RING ENQUEUE says of the command behind it.
 type visit struct {
@@ -74,7 +79,11 @@ func (f *forwarder) host(x *call, w *waiter) {
 	}
 	w.ticket = f.visit.ticket
 	w.place(x)
-	g := &guest{id: f.visit.id, w: w}
+	g := &guest{id: f.visit.id, w: w, budget: &s.budget, cost: int64(len(f.conn.in)) + guestCost}
+	if !s.budget.host(g.cost) {
+		x.err("ERR there is no memory left to wait with such arguments for another node")
+		return
+	}
 	w.told = func() { s.blocked.told(g) }
 	if !s.blocked.invite(g) {
 		f.group.refused = 0
@@ -97,6 +106,9 @@ func (b *blocked) invite(g *guest) bool {
 	if !known && !b.full {
 		b.guests[g.id] = g
 		b.set(g, guestGrace)
+	}
+	if known {
+		g.takes(-g.cost)
 	}
 	b.mu.Unlock()
 	if known {
@@ -127,9 +139,16 @@ func (b *blocked) forget(g *guest) {
 		g.timer.Stop()
 	}
 	g.turn++
+	g.takes(-g.cost)
 	if b.guests[g.id] == g {
 		delete(b.guests, g.id)
 	}
+}
+
+// takes changes what the guest takes by n bytes. blocked.mu is held.
+func (g *guest) takes(n int64) {
+	g.cost += n
+	g.budget.guests.Add(n)
 }
 
 // overdue is called when the guest's time has come: who asks is told that it waits still, or
@@ -176,6 +195,7 @@ func (b *blocked) told(g *guest) {
 	if answer != nil {
 		b.forget(g)
 	} else if b.guests[g.id] == g {
+		g.takes(int64(cap(g.w.out.buf)))
 		b.set(g, guestKept)
 	}
 	b.mu.Unlock()

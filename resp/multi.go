@@ -140,9 +140,7 @@ func (c *conn) queue(r *request) int {
 		m.words += 1 + len(args)
 		m.cmds = append(m.cmds, queued{r.cmd, len(m.queue)})
 	}
-	if t := c.session.tracking.Load(); t != nil {
-		c.expectRead(t, r.cmd, c.args[r.first:r.last])
-	}
+	c.readsQueued(r)
 	m.count.Add(1)
 	c.session.lastCmd.Store(r.cmd)
 	at := len(c.out.buf)

@@ -106,8 +106,14 @@ func (c *conn) listen(until time.Time) {
 	}
 }
 
-// blocks marks the connection as one that waits in a command.
+// blocks marks the connection as one that waits in a command. It does so until the command is
+// answered, also while it goes from one place to the next: who was told to end the wait then
+// finds that at the next one.
 func (c *conn) blocks(on bool) {
+	if c.blocking == on {
+		return
+	}
+	c.blocking = on
 	s := &c.sleeper
 	s.mu.Lock()
 	s.blocked, s.unblock = on, waitGoesOn

@@ -16,7 +16,8 @@ import (
 //
 // Invariant: a command is sent on, to this owner or the next, only once the one that was
 // asked before has said that it has not been served and will not be. Where nobody can say
-// that any more, the outcome is unknown.
+// that any more, the outcome is unknown. A command that only reads takes nothing, whoever served
+// it: it is sent on all the same.
 
 // farPatience is how long the word of an owner is waited for that is not one by newer routes.
 const farPatience = time.Second
@@ -73,7 +74,6 @@ func (c *conn) waitFar(r *request, routes *Routes) int {
 	r.until = time.Time{}
 	c.blocks(true)
 	c.srv.blocked.far(c, true)
-	defer c.blocks(false)
 	defer c.srv.blocked.far(c, false)
 	return f.await()
 }
@@ -252,7 +252,7 @@ func (f *farWait) ended(v verdict, why waitEnd, err error) int {
 		c.closing = true
 	case v == guestServed:
 		c.deliver(r, f.result)
-	case v == guestUnknown:
+	case v == guestUnknown && r.cmd.mayWrite:
 		text := "the node that served the key is gone"
 		if err != nil {
 			text = err.Error()

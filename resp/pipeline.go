@@ -52,13 +52,16 @@ func (c *conn) run() {
 	for i := range c.reqs {
 		c.resolve(&c.reqs[i])
 	}
-	c.expectReads(c.reqs)
 	c.runResolved()
 }
 
 func (c *conn) runResolved() {
 	c.asked = asked{}
+	defer c.blocks(false)
 	for i := 0; i < len(c.reqs) && !c.closing; {
+		if c.blocking && c.reqs[i].stay == nil { // the one before is answered
+			c.blocks(false)
+		}
 		if c.pending {
 			c.await()
 		}
@@ -350,6 +353,7 @@ func (c *conn) runApart(r *request) {
 // begin starts a unit.
 func (c *conn) begin(places []store.Place) {
 	c.unit.Begin(time.Now().UnixMilli(), places)
+	c.lately = 0
 	c.unitStart, c.unitReplies, c.unitFailed = len(c.out.buf), 0, false
 	c.leased.begin(places)
 }
@@ -384,6 +388,7 @@ func (c *conn) finishUnit() {
 // commit commits the unit. If it returns true there is nothing left to see to: the unit
 // has failed, or the settler sends the replies, or has seen to them.
 func (c *conn) commit() bool {
+	c.uncounted.pass(c.srv.stats)
 	c.unit.Early(c.session.early && len(c.fed) == 0)
 	wait, err := c.unit.Commit(c)
 	switch {
@@ -407,7 +412,9 @@ func (c *conn) alone(r *request) {
 		return
 	}
 	at := len(c.out.buf)
+	c.lately = 0
 	c.runOne(r)
+	c.uncounted.pass(c.srv.stats)
 	c.count(at)
 	if then := c.call.then; then != nil {
 		c.call.then = nil
@@ -467,21 +474,33 @@ func (c *conn) runOne(r *request) {
 func (c *conn) execute(cmd *command, run func(*call)) {
 	x := &c.call
 	args, at := x.args, len(c.out.buf)
-	c.reads(cmd, args)
+	if c.session.tracking.Load() != nil {
+		c.reads(cmd, args)
+	}
+	if !cmd.keyed && !cmd.neutral {
+		c.uncounted.pass(c.srv.stats)
+	}
 	x.start = at
-	start, waited := c.srv.clock(), x.waited
+	start, waited := c.lately, x.waited
+	if start == 0 {
+		start = c.srv.clock()
+	}
+	c.lately = 0 // of what runs within this one, the first looks at the clock itself
 	run(x)
 	if len(x.wants) > 0 {
 		return // it will be run again
 	}
-	c.ran(cmd)
-	took := c.srv.clock() - start - (x.waited - waited)
+	if c.session.tracking.Load() != nil {
+		c.ran(cmd)
+	}
+	c.lately = c.srv.clock()
+	took := c.lately - start - (x.waited - waited)
 	if x.again {
 		return
 	}
-	failed := len(c.out.buf) > at && c.out.buf[at] == '-'
-	c.srv.stats.ran(cmd, took, failed)
-	if failed {
+	c.uncounted.ran(c.srv.stats, cmd, took)
+	if len(c.out.buf) > at && c.out.buf[at] == '-' {
+		c.srv.stats.commands[cmd.id].failed.Add(1)
 		c.srv.stats.errorReply(c.out.buf[at:])
 	}
 	c.srv.slowlog.consider(c, cmd, args, took)

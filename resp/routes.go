@@ -72,6 +72,10 @@ type Terms struct {
 	RESP3 bool
 	// Early: those to writes need not wait for backups.
 	Early bool
+	// Keeps says that clients of this node keep what is read: whoever serves it is to say
+	// when it changes. Author is which of them writes, if that one is not to be told, else 0.
+	Keeps  bool
+	Author int64
 }
 
 // A Way carries one batch at a time to another node. It belongs to one goroutine.
@@ -134,10 +138,11 @@ func (s *Server) SetRoutes(r *Routes) {
 	s.countSets(old, r)
 	s.watchers.tell(old, r)
 	if old != nil && old.ownTerm != r.ownTerm {
-		s.tracking.moved()
+		s.tracking.everything()
 	}
 	s.blocked.rerouted(r)
 	s.keyEvents.relink(r)
+	s.tracking.relink(r)
 }
 
 func (r *Routes) placeOf(node string, places map[string]int32) int32 {
@@ -190,8 +195,8 @@ func (r *Routes) ofAll(places []store.Place) int32 {
 }
 
 // Quiesce returns once no unit runs any more that began under earlier routes than the
-// present ones: whoever asks afterwards is asked under these. It waits for units,
-// never for clients.
+// present ones: whoever asks afterwards is asked under these; and other nodes' clients
+// have been told to forget what was read here. It waits for units and nodes, never for clients.
 //
 // Invariant: a connection notes the term of the routes before it looks again whether
 // they are still the present ones, and goes by them only then. So either Quiesce sees
@@ -214,7 +219,13 @@ func (s *Server) Quiesce(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
+	// What they have entered for other nodes is theirs to hear of, too.
+	select {
+	case <-s.tracking.everything().over():
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // enter takes the routes by which the next unit goes; nil on a lone node. leave ends

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"sync"
@@ -27,6 +28,8 @@ type routed struct {
 	store   *store.Store
 	token   ring.TokenFunc
 	calls   sync.WaitGroup
+	// ways are the links as each server has them, by its number and the other's id.
+	ways map[int]map[string]*directLink
 }
 
 func routedTest(t *testing.T, n int) *routed { return routedTestWith(t, n, nil) }
@@ -36,26 +39,44 @@ func routedSlots(t *testing.T, n int) *routed {
 	return routedTestWith(t, n, func(c *Config, sc *store.Config) { c.Slots, sc.Hash, sc.Token = true, "slot", ring.SlotToken })
 }
 
+// routedApart has a store for each server: what one changes nobody hears of by accident.
+func routedApart(t *testing.T, n int) *routed { return routedOver(t, n, true, nil) }
+
 func routedTestWith(t *testing.T, n int, change func(*Config, *store.Config)) *routed {
+	t.Helper()
+	return routedOver(t, n, false, change)
+}
+
+func openRouted(t *testing.T, sc store.Config) *store.Store {
+	t.Helper()
+	st, err := store.Open(sc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return st
+}
+
+func routedOver(t *testing.T, n int, apart bool, change func(*Config, *store.Config)) *routed {
 	t.Helper()
 	sc := store.Config{Dir: t.TempDir(), Strategy: "buckets", Hash: "native", Token: buckets.Token, Cache: 8 << 20}
 	cfg := Config{ProtectedMode: true}
 	if change != nil {
 		change(&cfg, &sc)
 	}
-	st, err := store.Open(sc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &routed{t: t, links: make(map[string]Route), store: st, token: sc.Token}
-	t.Cleanup(func() {
-		r.calls.Wait()
-		if err := st.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	st := openRouted(t, sc)
+	r := &routed{t: t, links: make(map[string]Route), store: st, token: sc.Token, ways: make(map[int]map[string]*directLink)}
+	t.Cleanup(r.calls.Wait)
 	for i := range n {
 		cfg.Store, cfg.NodeID = st, fmt.Sprint("n", i)
+		if apart {
+			sc.Dir = t.TempDir()
+			cfg.Store = openRouted(t, sc)
+		}
 		srv, err := NewServer(cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -73,15 +94,16 @@ func routedTestWith(t *testing.T, n int, change func(*Config, *store.Config)) *r
 		r.servers = append(r.servers, srv)
 		r.addrs = append(r.addrs, l.Addr().String())
 		id := fmt.Sprint("n", i)
-		r.links[id] = Route{ID: id, Addr: l.Addr().String(), Link: &directLink{r, srv}}
+		r.links[id] = Route{ID: id, Addr: l.Addr().String(), Link: &directLink{r: r, srv: srv}}
 	}
 	return r
 }
 
 // directLink runs a batch on another server of the process.
 type directLink struct {
-	r   *routed
-	srv *Server
+	r    *routed
+	srv  *Server
+	from string // who sends
 }
 
 // Way implements Link.
@@ -99,12 +121,16 @@ type directResult struct {
 
 // Send implements Way.
 func (w *directWay) Send(batch []byte, n int, terms Terms, timeout time.Duration, arrived func()) error {
+	keeper := ""
+	if terms.Keeps {
+		keeper = w.from
+	}
 	w.done = make(chan directResult, 1)
 	done := w.done
 	batch = bytes.Clone(batch)
 	w.r.calls.Go(func() {
 		w.srv.RunForwarded([]Forwarded{{
-			Batch: batch, Requests: n, RESP3: terms.RESP3, Early: terms.Early, Deadline: time.Now().Add(timeout),
+			Batch: batch, Requests: n, RESP3: terms.RESP3, Early: terms.Early, Keeper: keeper, Author: terms.Author, Deadline: time.Now().Add(timeout),
 			Answer: func(r Replies, err error) {
 				done <- directResult{Replies{bytes.Clone(r.Bytes), append([]int(nil), r.Ends...)}, err}
 				if arrived != nil {
@@ -124,7 +150,20 @@ func (w *directWay) Wait() (Replies, error) {
 
 // place gives a server the placement as it should see it.
 func (r *routed) place(i int, p *ring.Placement, held map[int]bool) {
-	r.servers[i].SetRoutes(&Routes{Placement: p, Self: fmt.Sprint("n", i), Nodes: r.links, Held: held})
+	self, nodes := fmt.Sprint("n", i), maps.Clone(r.links)
+	if r.ways[i] == nil {
+		r.ways[i] = make(map[string]*directLink)
+	}
+	for id, route := range nodes {
+		if l, ok := route.Link.(*directLink); ok {
+			if r.ways[i][id] == nil {
+				r.ways[i][id] = &directLink{r, l.srv, self}
+			}
+			route.Link = r.ways[i][id]
+			nodes[id] = route
+		}
+	}
+	r.servers[i].SetRoutes(&Routes{Placement: p, Self: self, Nodes: nodes, Held: held})
 }
 
 func (r *routed) placeAll(p *ring.Placement) {
@@ -189,6 +228,12 @@ func TestAnyNodeServesAnyKey(t *testing.T) {
 		}
 		if got := o.do("MSETNX", "{a}1", "1", "{a}2", "2").String(); got[0] != ':' {
 			t.Errorf("MSETNX of one tag: %s", got)
+		}
+		odd := append([]string{"MSET"}, pairs[:len(pairs)-1]...)
+		for i, got := range o.doAll([][]string{odd, {"GET", "key:99"}, odd}) {
+			if want := [...]string{"-ERR wrong number of arguments for 'mset' command", "$value 99", "-ERR wrong number of arguments for 'mset' command"}[i]; got.String() != want {
+				t.Errorf("MSET of a key without a value: %s", got)
+			}
 		}
 		if got := o.do("GET", "key:1", "extra").String(); got != "-ERR wrong number of arguments for 'get' command" {
 			t.Error(got)

@@ -114,7 +114,14 @@ func TestScriptKill(t *testing.T) {
 	running()
 	// Who needs no latch that it holds goes on.
 	other.want("_", "GET", "k")
-	srv.scripts.look(srv.clock() + 2*busyAfter)
+	other.want("+OK", "CONFIG", "SET", "busy-reply-threshold", "0")
+	srv.scripts.look(srv.clock()+time.Hour, time.Duration(srv.settings.busyAfter.Load()))
+	if n := srv.scripts.overdue.Load(); n > 0 {
+		t.Errorf("%d scripts are overdue that may run for ever", n)
+	}
+	other.want("+OK", "CONFIG", "SET", "busy-reply-threshold", "3000")
+	other.want("*($busy-reply-threshold $3000)", "CONFIG", "GET", "busy-reply-*")
+	srv.scripts.look(srv.clock()+4*time.Second, time.Duration(srv.settings.busyAfter.Load()))
 	other.want("-"+msgBusy, "SET", "k", "1")
 	other.want("+OK", "SCRIPT", "KILL")
 	if got := o.next().String(); !strings.HasPrefix(got, "-ERR Script killed by user with SCRIPT KILL. script: ") {

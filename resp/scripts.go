@@ -26,7 +26,7 @@ type scripts struct {
 	runs    map[*scriptRun]struct{}
 	free    []*script.Runtime
 	ended   bool
-	// overdue is how many scripts have run for longer than busyAfter.
+	// overdue is how many scripts have run for longer than settings.busyAfter.
 	overdue atomic.Int32
 }
 
@@ -50,7 +50,6 @@ type scriptRun struct {
 const (
 	maxScripts    = 64 << 20 // bytes of scripts that are kept
 	keepRuntimes  = 16
-	busyAfter     = 5 * time.Second // as Redis' busy-reply-threshold
 	msgNoScript   = "NOSCRIPT No matching script. Please use EVAL."
 	msgBusy       = "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."
 	msgNotBusy    = "NOTBUSY No scripts in execution right now."
@@ -180,12 +179,12 @@ func (s *scripts) done(run *scriptRun, r *script.Runtime) {
 	r.Close()
 }
 
-// look notes which scripts have run for too long.
-func (s *scripts) look(now time.Duration) {
+// look notes which scripts have run for longer than most; 0: none has.
+func (s *scripts) look(now, most time.Duration) {
 	s.running.Lock()
 	defer s.running.Unlock()
 	for run := range s.runs {
-		if !run.late && now-run.start > busyAfter {
+		if !run.late && most > 0 && now-run.start > most {
 			run.late = true
 			s.overdue.Add(1)
 		}

@@ -142,7 +142,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s.budget.init(s)
 	s.scripts.init()
 	s.pause.init()
-	s.tracking.srv = s
+	s.tracking.init(s)
 	s.blocked.init()
 	s.courier.init()
 	s.keyEvents.init(s)
@@ -313,6 +313,7 @@ func (s *Server) Close(ctx context.Context) error {
 		close(done)
 	}()
 	defer s.keyEvents.close()
+	defer s.tracking.close()
 	select {
 	case <-done:
 		s.scripts.end()

@@ -107,15 +107,17 @@ func (c *conn) wait(d time.Duration, end <-chan struct{}) bool {
 func (c *conn) waitOn(d time.Duration, end <-chan struct{}) bool { return c.waitUnless(nil, d, end) }
 
 func (c *conn) waitUnless(stop <-chan struct{}, d time.Duration, end <-chan struct{}) bool {
-	c.session.waiting.Store(true)
-	c.srv.stats.waiting.Add(1)
 	timer := time.NewTimer(d)
-	defer func() {
-		timer.Stop()
-		c.srv.stats.waiting.Add(-1)
-		c.session.waiting.Store(false)
-		c.session.lastUsed.Store(int64(c.srv.clock()))
-	}()
+	defer timer.Stop()
+	if !c.blocking { // or it counts as one that waits anyhow
+		c.session.waiting.Store(true)
+		c.srv.stats.waiting.Add(1)
+		defer func() {
+			c.srv.stats.waiting.Add(-1)
+			c.session.waiting.Store(false)
+			c.session.lastUsed.Store(int64(c.srv.clock()))
+		}()
+	}
 	select {
 	case <-timer.C:
 	case <-c.srv.hurry:

@@ -39,6 +39,13 @@ type Settings struct {
 	// backups; 0: only when it is told to.
 	ScrubInterval time.Duration
 
+	// TrackedKeys is how many reads of tracking clients are remembered, each key once for each
+	// client of this node and each other node; negative: any number.
+	TrackedKeys int64
+	// BusyAfter is after how long a script is in the way: who needs its keys gets BUSY then.
+	// Negative: never.
+	BusyAfter time.Duration
+
 	SlowlogSlowerThan time.Duration // negative: off
 	SlowlogMaxLen     int           // 0: off
 }
@@ -73,6 +80,8 @@ func (s *Settings) ensureDefaults() {
 	setDefault(&s.Route, RouteForward)
 	setDefault(&s.ForwardTimeout, 10*time.Second)
 	setDefault(&s.MinInSync, 1)
+	setDefault(&s.TrackedKeys, 1_000_000)
+	setDefault(&s.BusyAfter, 5*time.Second)
 }
 
 func setDefault[T comparable](p *T, v T) {
@@ -139,10 +148,6 @@ func (s *Settings) Validate() error {
 	return errors.Join(errs...)
 }
 
-// defaultTrackingKeys is how many reads of tracking clients are remembered unless CONFIG SET
-// says otherwise.
-const defaultTrackingKeys = 1_000_000
-
 // settings is the running form of Settings.
 type settings struct {
 	password     atomic.Pointer[string] // nil: none
@@ -163,6 +168,7 @@ type settings struct {
 	forwardLimit atomic.Int64 // ns
 	minInSync    atomic.Int64
 	scrubEvery   atomic.Int64 // ns; 0: off
+	busyAfter    atomic.Int64 // ns; 0: never
 }
 
 func (s *settings) set(from *Settings) {
@@ -173,7 +179,8 @@ func (s *settings) set(from *Settings) {
 	s.maxArgs.Store(int64(from.MaxArgs))
 	s.packed.Store(from.Packed)
 	s.sparse.Store(from.Sparse)
-	s.trackingKeys.Store(defaultTrackingKeys)
+	s.trackingKeys.Store(max(from.TrackedKeys, 0))
+	s.busyAfter.Store(max(int64(from.BusyAfter), 0))
 	s.outputBuffer.Store(from.OutputBuffer)
 	s.clientMemory.Store(from.ClientMemory)
 	s.idleTimeout.Store(int64(from.IdleTimeout))

@@ -107,7 +107,11 @@ func (c *conn) runParts(r *request, routes *Routes, end time.Time) (through []pa
 	if err != nil {
 		return nil, msgSyntax
 	}
+	c.readsFar(r)
 	step := r.cmd.keys[0].step
+	if refs[len(refs)-1].pos+step > len(args) { // MSET with a key that has no value
+		return nil, "ERR wrong number of arguments for '" + r.cmd.full + "' command"
+	}
 	open := make([]int, len(refs))
 	for i := range open {
 		open[i] = i
@@ -187,19 +191,19 @@ func addKey(parts []part, owner int32, key int) []part {
 // sendPart sends a part on its way; this node's own runs at once.
 func (c *conn) sendPart(p *part, routes *Routes, timeout time.Duration) {
 	if p.owner == ownerSelf {
-		c.runPart(&p.batch, c.terms())
+		c.runPart(&p.batch, c.termsHere())
 		return
 	}
 	c.srv.stats.forwarded.Add(1)
 	p.batch.link = routes.links[p.owner]
-	p.batch.send(c.terms(), timeout, nil)
+	p.batch.send(c.termsTo(p.batch.link), timeout, nil)
 }
 
 // runPart runs a batch here.
 func (c *conn) runPart(b *batch, terms Terms) {
 	w := &ownWay{answered: make(chan struct{})}
 	b.way, b.received, b.next = w, false, 0
-	c.srv.RunForwarded([]Forwarded{{Batch: b.bytes, Requests: b.requests, RESP3: terms.RESP3, Early: terms.Early, Answer: w.answer}}, nil)
+	c.srv.RunForwarded([]Forwarded{{Batch: b.bytes, Requests: b.requests, RESP3: terms.RESP3, Early: terms.Early, Author: terms.Author, Answer: w.answer}}, nil)
 }
 
 // An ownWay is what is left to do of a batch that this node has run itself: to wait.

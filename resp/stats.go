@@ -5,7 +5,6 @@ import (
 	"maps"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // stats are the server's counters. INFO shows them; sample passes them on as
@@ -62,17 +61,6 @@ func newStats(table *commandTable) *stats {
 		table:    table,
 		commands: make([]commandStats, len(table.all)),
 		errors:   make(map[string]int64),
-	}
-}
-
-// ran notes a command that ran, and how long it took.
-func (s *stats) ran(cmd *command, took time.Duration, failed bool) {
-	c := &s.commands[cmd.id]
-	c.calls.Add(1)
-	c.nanos.Add(int64(took))
-	c.latency[latencyBucket(took)].Add(1)
-	if failed {
-		c.failed.Add(1)
 	}
 }
 

@@ -128,7 +128,7 @@ var waitingCommands = map[string]bool{
 
 // betweenNodes are commands that no client may send.
 var betweenNodes = map[string]bool{
-	"ring|watch": true, "ring|exec": true, "ring|view": true, "ring|events": true,
+	"ring|watch": true, "ring|exec": true, "ring|view": true, "ring|events": true, "ring|heed": true,
 	"ring|enqueue": true, "ring|await": true, "ring|dequeue": true,
 	"ring|part": true, "ring|insync": true, "ring|script": true,
 }

@@ -75,6 +75,17 @@ var ringCommands = []command{
 				},
 			},
 			{
+				name: "heed", arity: -6, group: "cluster", since: "7.0.0", run: cmdRingHeed,
+				flags:      flagNoScript | flagStale | flagAdmin | flagSystem,
+				summary:    "Tells which keys have changed that another node's clients keep.",
+				complexity: "O(N) with N the number of keys.",
+				args: []argument{
+					{name: "node", kind: argString}, {name: "session", kind: argString}, {name: "heard", kind: argInteger},
+					{name: "mode", kind: argOneOf, args: tokens("FRESH", "SAY", "PARK", "ROUSE", "END")},
+					{name: "prefix", kind: argString, optional: true, multiple: true},
+				},
+			},
+			{
 				name: "serves", arity: 3, group: "cluster", since: "7.0.0", run: cmdRingServes,
 				flags:      flagFast | flagNoScript | flagStale | flagAdmin | flagSystem, // no pause holds it back
 				summary:    "Replies where a key is served, for another node.",

@@ -3,35 +3,30 @@ package resp
 import "slices"
 
 // What a connection that tracks does for each read. The order is: what is pushed is held, the
-// key is entered, it is read, the reply leaves, what was held leaves.
+// key is entered, it is read, here or by another node, which enters this one before; the reply
+// leaves, what was held leaves.
+
+// trackedReads are a connection's reads since the last replies have left. Its goroutine owns
+// them.
+type trackedReads struct {
+	caching bool     // CLIENT CACHING was said
+	holding bool     // what is pushed waits for the replies
+	long    []string // keys that are invalid at once
+	queued  []string // those that a transaction reads
+	ownTerm uint64   // of the oldest routes by which they were run
+	// far are the keys that other nodes have been asked for, and nodes which ones, and whether
+	// these say what changes there.
+	far   []string
+	nodes map[string]bool
+}
 
 // tracks reports whether what a command reads may be kept by clients.
 func (c *command) tracks() bool {
-	return c.flags&flagReadonly != 0 && c.keyed && (c.parent == nil || c.parent.name != "ring")
+	return c.flags&flagReadonly != 0 && c.flags&flagBlocking == 0 && c.keyed && (c.parent == nil || c.parent.name != "ring")
 }
 
-// expectReads notes the keys that requests read: those that are run elsewhere will be invalid at
-// once.
-func (c *conn) expectReads(reqs []request) {
-	t := c.session.tracking.Load()
-	if t == nil || t.conn != c {
-		return
-	}
-	for i := range reqs {
-		if r := &reqs[i]; r.msg == "" {
-			c.expectRead(t, r.cmd, c.args[r.first:r.last])
-		}
-	}
-}
-
-func (c *conn) expectRead(t *tracker, cmd *command, args [][]byte) {
-	if !cmd.tracks() || c.session.redirect {
-		return
-	}
-	for _, key := range c.keysRead(cmd, args) {
-		t.reads.expected = append(t.reads.expected, string(key))
-	}
-}
+// tracker is what the client wants to be told, nil if that is nothing.
+func (c *conn) tracker() *tracker { return c.session.tracking.Load() }
 
 // keysRead are the keys among a command's arguments.
 func (c *conn) keysRead(cmd *command, args [][]byte) (keys [][]byte) {
@@ -45,41 +40,146 @@ func (c *conn) keysRead(cmd *command, args [][]byte) (keys [][]byte) {
 	return keys
 }
 
-// reads is called before a command is run here.
-func (c *conn) reads(cmd *command, args [][]byte) {
-	t := c.session.tracking.Load()
-	if t == nil || !cmd.tracks() || cmd.flags&flagBlocking != 0 {
-		return
-	}
-	r := &t.reads
-	if !r.holding {
-		r.holding, r.here = true, make(map[string]struct{})
-		r.ownTerm = c.srv.ownTerm()
-	}
-	c.holdPushes(true)
-	for _, key := range c.keysRead(cmd, args) {
-		if len(key) > maxTrackedKey {
-			r.expected = append(r.expected, string(key))
-			continue
-		}
-		r.here[string(key)] = struct{}{}
-		if !t.broadcast && !(t.optIn && !r.caching) && !(t.optOut && r.caching) {
-			c.srv.tracking.enter(t, key)
+// readsQueued notes what a command reads that waits for EXEC.
+func (c *conn) readsQueued(r *request) {
+	if t := c.tracker(); t != nil && r.cmd.tracks() {
+		for _, key := range c.keysRead(r.cmd, c.args[r.first:r.last]) {
+			t.reads.queued = append(t.reads.queued, string(key))
 		}
 	}
 }
 
-// ran is called after it, and after any other command.
+// reads is called before a command is run here.
+func (c *conn) reads(cmd *command, args [][]byte) {
+	if c.from != nil {
+		if node := c.from.keeper; node != "" && cmd.tracks() {
+			for _, key := range c.keysRead(cmd, args) {
+				c.srv.tracking.enterNode(node, key)
+			}
+		}
+		return
+	}
+	t := c.tracker()
+	if t == nil || !cmd.tracks() {
+		return
+	}
+	c.holdReads(t)
+	if c.routes != nil {
+		t.reads.ownTerm = min(t.reads.ownTerm, c.routes.ownTerm)
+	}
+	for _, key := range c.keysRead(cmd, args) {
+		c.enters(t, key)
+	}
+}
+
+// holdReads has what is pushed wait for the replies.
+func (c *conn) holdReads(t *tracker) {
+	r := &t.reads
+	if r.holding {
+		return
+	}
+	r.holding, r.ownTerm = true, c.srv.ownTerm()
+	c.holdPushes(true)
+}
+
+// enters enters the client for a key, if it wants that. It reports whether it does.
+func (c *conn) enters(t *tracker, key []byte) bool {
+	r := &t.reads
+	switch {
+	case t.broadcast || t.optIn && !r.caching || t.optOut && r.caching:
+		return false
+	case len(key) > maxTrackedKey:
+		r.long = append(r.long, string(key))
+		return false
+	}
+	c.srv.tracking.enter(t, key)
+	return true
+}
+
+// readsFar is called before a request is sent to other nodes, or to nodes of which this is one.
+func (c *conn) readsFar(r *request) {
+	t := c.tracker()
+	if t == nil || r.msg != "" || c.from != nil {
+		return
+	}
+	var keys [][]byte
+	switch {
+	case r.cmd.full == "ring|exec" || r.cmd.full == "ring|view":
+		for _, key := range t.reads.queued {
+			keys = append(keys, []byte(key))
+		}
+	case r.cmd.tracks() || r.cmd.script:
+		keys = c.keysRead(r.cmd, c.args[r.first:r.last])
+	}
+	if len(keys) > 0 {
+		c.holdReads(t)
+	}
+	for _, key := range keys {
+		if c.enters(t, key) {
+			t.reads.far = append(t.reads.far, string(key))
+		}
+	}
+	c.ran(r.cmd)
+}
+
+// termsTo are the terms for what is sent to a node now.
+func (c *conn) termsTo(link *Route) Terms {
+	terms := c.terms()
+	t := c.tracker()
+	if t == nil || c.from != nil {
+		return terms
+	}
+	reads := t.reads.holding && !t.broadcast
+	heard := c.srv.tracking.hears(link.ID)
+	if reads {
+		if t.reads.nodes == nil {
+			t.reads.nodes = make(map[string]bool)
+		}
+		before, asked := t.reads.nodes[link.ID]
+		t.reads.nodes[link.ID] = heard && (before || !asked)
+	}
+	// A node that this one does not hear may not even understand.
+	if (reads || t.noLoop) && heard {
+		terms.Keeps = true
+		if t.noLoop {
+			terms.Author = c.session.id
+		}
+	}
+	return terms
+}
+
+// termsHere are those for what this node runs as if another had sent it.
+func (c *conn) termsHere() Terms {
+	terms := c.terms()
+	if t := c.tracker(); t != nil && t.noLoop {
+		terms.Author = c.session.id
+	}
+	return terms
+}
+
+// caches tells whether CLIENT CACHING was said of the next command: it is sent alone.
+func (c *conn) caches() bool {
+	t := c.tracker()
+	return t != nil && t.reads.caching
+}
+
+// ran is called after a command, whatever it was.
 func (c *conn) ran(cmd *command) {
-	if t := c.session.tracking.Load(); t != nil && !c.call.inside && !c.multi.open && (cmd.parent == nil || cmd.parent.name != "client") {
+	if t := c.tracker(); t != nil && !c.call.inside && !c.multi.open && (cmd.parent == nil || cmd.parent.name != "client") {
 		t.reads.caching = false
 	}
 }
 
 // endReads has the replies leave, and then what was held.
 func (c *conn) endReads() {
-	t := c.session.tracking.Load()
-	if t == nil || !t.reads.holding && len(t.reads.expected) == 0 {
+	t := c.tracker()
+	if t == nil {
+		return
+	}
+	if !c.multi.open {
+		t.reads.queued = nil
+	}
+	if !t.reads.holding {
 		return
 	}
 	c.join()
@@ -90,24 +190,26 @@ func (c *conn) endReads() {
 		c.closing = true
 	}
 	r := &t.reads
-	lost := r.holding && r.ownTerm != c.srv.ownTerm()
-	if !c.multi.open || lost {
-		var invalid [][]byte
-		slices.Sort(r.expected)
-		for _, key := range slices.Compact(r.expected) {
-			if _, here := r.here[key]; !here || len(key) > maxTrackedKey {
-				invalid = append(invalid, []byte(key))
-			}
+	invalid := r.long
+	for node, heard := range r.nodes {
+		if !heard || !c.srv.tracking.hears(node) {
+			invalid = append(invalid, r.far...)
+			break
 		}
-		switch {
-		case lost:
-			t.tell()
-		case len(invalid) > 0 && !t.broadcast:
-			t.tell(invalid...)
-		}
-		r.expected = nil
 	}
-	r.here, r.holding = nil, false
+	switch {
+	case r.ownTerm != c.srv.ownTerm():
+		t.tell()
+	case len(invalid) > 0:
+		slices.Sort(invalid)
+		var keys [][]byte
+		for _, key := range slices.Compact(invalid) {
+			keys = append(keys, []byte(key))
+		}
+		t.tell(keys...)
+	}
+	r.long, r.far, r.holding = nil, nil, false
+	clear(r.nodes)
 	c.holdPushes(false)
 }
 

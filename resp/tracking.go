@@ -1,88 +1,132 @@
 package resp
 
 import (
+	"iter"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/tidwall/redcon"
 )
 
 // Tracking (CLIENT TRACKING) tells clients that keep what they have read when it is not true
 // any more. DESIGN.md says why no client keeps what it must not.
 
-// A tracker is what one client wants to be told. It never changes, but for what its
-// connection's goroutine uses.
-type tracker struct {
-	conn      *conn
-	broadcast bool
-	optIn     bool
-	optOut    bool
-	noLoop    bool
-	prefixes  []string // with broadcast; without any, all keys
-	redirect  int64    // the number of another connection that is told; 0: none
-	target    *conn    // that connection
-	broken    atomic.Bool
-
-	reads trackedReads
-}
-
-// trackedReads are a connection's reads since the last replies have left. Its goroutine owns
-// them.
-type trackedReads struct {
-	caching  bool // CLIENT CACHING was said
-	holding  bool // what is pushed waits for the replies
-	expected []string
-	here     map[string]struct{} // those that this node has run
-	ownTerm  uint64              // of the routes when the first of them began
-}
-
 // maxTrackedKey is the length, in bytes, of the longest key that is remembered. What is read
 // of others is invalid at once.
 const maxTrackedKey = 4 << 10
 
-// leaseLook is how often it is looked whether the lease has been lost meanwhile.
-const leaseLook = 50 * time.Millisecond
+// trackLook is how often it is looked whether the lease has been lost meanwhile, and who has
+// not been heard of.
+const trackLook = 50 * time.Millisecond
 
-// trackers are all tracking clients, and which keys of this node they may hold.
+// trackers are all tracking clients and which keys they may hold, whoever serves these; and
+// which other nodes have clients that may hold keys of this node.
 //
-// Invariant: a client that is sent a value has been entered for the key before it was read,
-// and nobody takes the entry away but who tells the client. A change is looked up once it can
-// be read. So whoever has read the value before the change is told.
+// Invariants:
+//
+//   - A client that is sent a value has been entered for the key before it was read, and
+//     nobody takes the entry away but who tells the client. A change is looked up once it can
+//     be read. So whoever has read the value before the change is told.
+//   - What another node's client is sent, that node has been entered for, likewise, if it says
+//     so (keeper.go) and hears this node (ear.go). Nobody takes that entry away but who tells
+//     the node.
 type trackers struct {
 	srv     *Server
 	n       atomic.Int32 // clients
 	mu      sync.Mutex
 	clients map[int64]*tracker
-	keys    map[string][]int64 // the clients, by their numbers
+	keys    map[string][]int64 // who may hold each: clients, by their numbers, and nodes, by those of keeper
 	items   int                // entries of all keys
-	guards  bool               // that the lease is not lost
+
+	// Other nodes that keep what is read here.
+	keepers map[string]*keeper
+	numbers map[string]int64 // of all nodes that ever did
+	looks   bool             // at the lease and at keepers
+
+	// Other nodes whose answers are kept here.
+	ears     map[string]*ear
+	sessions uint64        // that they have begun
+	wanted   uint64        // rises when other prefixes are to be heard of
+	progress chan struct{} // closed when one hears more
+
+	ended   bool
+	stop    chan struct{}
+	running sync.WaitGroup // that look, and ears
 }
 
-// add has a client told from now on.
+func (ts *trackers) init(s *Server) {
+	ts.srv = s
+	ts.clients = make(map[int64]*tracker)
+	ts.keys = make(map[string][]int64)
+	ts.keepers = make(map[string]*keeper)
+	ts.numbers = make(map[string]int64)
+	ts.ears = make(map[string]*ear)
+	ts.progress = make(chan struct{})
+	ts.stop = make(chan struct{})
+}
+
+// close ends it, when there are no clients any more.
+func (ts *trackers) close() {
+	ts.mu.Lock()
+	ts.ended = true
+	close(ts.stop)
+	ts.relinkLocked(ts.srv.routes.Load())
+	var done []func()
+	for _, k := range ts.keepers {
+		done = ts.drop(k, done)
+	}
+	ts.mu.Unlock()
+	run(done)
+	ts.running.Wait()
+}
+
+// add has a client told from now on. It returns when other nodes say what changes there, or
+// have not for long.
 func (ts *trackers) add(t *tracker) {
 	ts.mu.Lock()
-	defer ts.mu.Unlock()
-	if ts.clients == nil {
-		ts.clients = make(map[int64]*tracker)
-		ts.keys = make(map[string][]int64)
-	}
 	ts.clients[t.conn.session.id] = t
 	t.conn.session.tracking.Store(t)
 	ts.n.Store(int32(len(ts.clients)))
-	ts.srv.store.OnChange(ts.changed)
-	if !ts.guards {
-		ts.guards = true
-		ts.srv.done.Add(1)
-		go ts.guardLease()
+	if t.broadcast {
+		ts.wanted++
 	}
+	ts.adapt()
+	ts.mu.Unlock()
+	ts.awaitEars(t.conn)
+	ts.mu.Lock()
+	t.ready = true
+	ts.mu.Unlock()
+}
+
+// rerouted is called when a client has chosen what it gets for keys of other nodes: in BCAST
+// mode it hears of these if they are forwarded.
+func (ts *trackers) rerouted(c *conn) {
+	if t := c.tracker(); t != nil && t.broadcast {
+		ts.add(t)
+	}
+}
+
+// adapt is called when there are other clients or keepers than before; the lock is held.
+func (ts *trackers) adapt() {
+	if len(ts.clients)+len(ts.keepers) == 0 {
+		ts.srv.store.OnChange(nil)
+		clear(ts.keys)
+		ts.items = 0
+	} else {
+		ts.srv.store.OnChange(ts.changed)
+		if !ts.looks && !ts.ended {
+			ts.looks = true
+			ts.running.Add(1)
+			go ts.look()
+		}
+	}
+	ts.relinkLocked(ts.srv.routes.Load())
 }
 
 // remove has a client told nothing more. Its entries go when their keys change.
 func (ts *trackers) remove(c *conn) {
-	if c.session.tracking.Load() == nil {
+	t := c.tracker()
+	if t == nil {
 		return
 	}
 	ts.mu.Lock()
@@ -90,18 +134,21 @@ func (ts *trackers) remove(c *conn) {
 	delete(ts.clients, c.session.id)
 	c.session.tracking.Store(nil)
 	ts.n.Store(int32(len(ts.clients)))
-	if len(ts.clients) == 0 {
-		ts.srv.store.OnChange(nil)
-		clear(ts.keys)
-		ts.items = 0
+	if t.broadcast {
+		ts.wanted++
 	}
+	ts.adapt()
 }
 
 // enter notes that a client is about to read a key.
 func (ts *trackers) enter(t *tracker, key []byte) {
-	id := t.conn.session.id
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
+	ts.enterLocked(t.conn.session.id, key)
+	ts.told()
+}
+
+func (ts *trackers) enterLocked(id int64, key []byte) {
 	if slices.Contains(ts.keys[string(key)], id) {
 		return
 	}
@@ -118,14 +165,31 @@ func (ts *trackers) enter(t *tracker, key []byte) {
 	}
 }
 
-// changed tells who has to know that a key has changed, by the client author if that is not
-// 0. It does not wait.
-func (ts *trackers) changed(author int64, key []byte) {
+// changed implements store.ChangeSink: it tells who has to know that keys have changed, by
+// the client author if that is not 0. Replies wait until other nodes have been told.
+func (ts *trackers) changed(author int64, keys iter.Seq[[]byte]) (told func(func())) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	ts.invalidate(author, key)
+	for key := range keys {
+		ts.invalidate(author, key)
+		ts.broadcast(author, key, false)
+		for _, k := range ts.keepers {
+			if k.wants(key) {
+				k.add(ts.authorFor(k, author), key)
+			}
+		}
+	}
+	if w := ts.told(); w != nil {
+		return w.then
+	}
+	return nil
+}
+
+// broadcast tells clients in BCAST mode; the lock is held. far: of what has changed at
+// another node.
+func (ts *trackers) broadcast(author int64, key []byte, far bool) {
 	for id, t := range ts.clients {
-		if t.broadcast && !(t.noLoop && author == id) && t.wants(key) {
+		if t.broadcast && !(t.noLoop && author == id) && !(far && t.conn.session.redirects.Load()) && t.wants(key) {
 			t.tell(key)
 		}
 	}
@@ -140,50 +204,56 @@ func (ts *trackers) invalidate(author int64, key []byte) {
 	delete(ts.keys, string(key))
 	ts.items -= len(ids)
 	for _, id := range ids {
-		if t := ts.clients[id]; t != nil && !t.broadcast && !(t.noLoop && author == id) {
+		if id < 0 {
+			if k := ts.numbered(id); k != nil && !k.wants(key) {
+				k.add(ts.authorFor(k, author), key)
+			}
+		} else if t := ts.clients[id]; t != nil && !t.broadcast && !(t.noLoop && author == id) {
 			t.tell(key)
 		}
 	}
 }
 
-// everything tells all clients that nothing of what they hold is known to be true.
-func (ts *trackers) everything() {
-	if ts.n.Load() == 0 {
-		return
-	}
+// everything tells all that nothing of what they hold of this node's keys is known to be
+// true. The result waits for the other nodes; nil if there is none to wait for.
+func (ts *trackers) everything() *telling {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
+	if len(ts.clients)+len(ts.keepers) == 0 {
+		return nil
+	}
 	clear(ts.keys)
 	ts.items = 0
 	for _, t := range ts.clients {
 		t.tell()
 	}
+	for _, k := range ts.keepers {
+		k.addAll()
+	}
+	return ts.told()
 }
 
-// moved is called when other keys are this node's than before.
-func (ts *trackers) moved() {
-	ts.everything()
-	if ts.n.Load() == 0 || ts.srv.servesAll() {
-		return
+// forget tells clients of this node that nothing of what they hold is known to be true. What
+// other nodes hold of this one's keys is.
+func (ts *trackers) forget() {
+	if len(ts.keepers) == 0 {
+		clear(ts.keys)
+		ts.items = 0
 	}
-	ts.mu.Lock()
-	defer ts.mu.Unlock()
 	for _, t := range ts.clients {
-		if t.broadcast && !t.conn.session.redirects.Load() {
-			t.conn.close() // it would be refused now
-		}
+		t.tell()
 	}
 }
 
-// guardLease has clients forget everything when the lease was lost: other nodes may have
-// written since.
-func (ts *trackers) guardLease() {
-	defer ts.srv.done.Done()
-	tick := time.NewTicker(leaseLook)
+// look has all forget everything when the lease was lost, since other nodes may have written
+// meanwhile, and drops nodes that are not heard of.
+func (ts *trackers) look() {
+	defer ts.running.Done()
+	tick := time.NewTicker(trackLook)
 	defer tick.Stop()
 	for still := ts.srv.mark(); ; {
 		select {
-		case <-ts.srv.stop:
+		case <-ts.stop:
 			return
 		case <-tick.C:
 		}
@@ -191,6 +261,7 @@ func (ts *trackers) guardLease() {
 			still = ts.srv.mark()
 			ts.everything()
 		}
+		ts.lookAtKeepers()
 	}
 }
 
@@ -198,56 +269,25 @@ func (ts *trackers) guardLease() {
 func (ts *trackers) counts() (clients, keys, items, prefixes int) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	seen := make(map[string]bool)
+	return len(ts.clients), len(ts.keys), ts.items, len(ts.prefixes(func(*tracker) bool { return true }))
+}
+
+// prefixes are those of clients in BCAST mode, in order; the lock is held. No prefix is "".
+func (ts *trackers) prefixes(of func(*tracker) bool) (all []string) {
 	for _, t := range ts.clients {
-		if t.broadcast && len(t.prefixes) == 0 {
-			seen[""] = true
-		}
-		for _, p := range t.prefixes {
-			seen[p] = true
-		}
-	}
-	return len(ts.clients), len(ts.keys), ts.items, len(seen)
-}
-
-func (t *tracker) wants(key []byte) bool {
-	return len(t.prefixes) == 0 || slices.ContainsFunc(t.prefixes, func(p string) bool { return strings.HasPrefix(string(key), p) })
-}
-
-// tell tells the client that keys have changed; without any, that all may have.
-func (t *tracker) tell(keys ...[]byte) {
-	c := t.conn
-	if t.target != nil {
-		if c = t.target; c.closed.Load() {
-			if !t.broken.Swap(true) && t.conn.session.proto.Load() == 3 {
-				b := redcon.AppendBulkString([]byte(">2\r\n"), "tracking-redir-broken")
-				t.conn.push(redcon.AppendInt(b, t.redirect))
+		if t.broadcast && of(t) {
+			all = append(all, t.prefixes...)
+			if len(t.prefixes) == 0 {
+				all = append(all, "")
 			}
-			return
 		}
 	}
-	var b []byte
-	switch {
-	case c.session.proto.Load() == 3:
-		b = redcon.AppendBulkString([]byte(">2\r\n"), "invalidate")
-	case c != t.conn && c.takesMessages():
-		b = redcon.AppendBulkString(redcon.AppendBulkString([]byte("*3\r\n"), "message"), "__redis__:invalidate")
-	default:
-		return // it could not tell it from a reply
-	}
-	switch {
-	case len(keys) > 0:
-		b = redcon.AppendArray(b, len(keys))
-		for _, key := range keys {
-			b = redcon.AppendBulk(b, key)
-		}
-	case c.session.proto.Load() == 3:
-		b = append(b, "_\r\n"...)
-	default:
-		b = append(b, "*-1\r\n"...)
-	}
-	c.push(b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
-// takesMessages reports whether a client of RESP2 expects what is no reply.
-func (c *conn) takesMessages() bool { return c.session.watching.Load() || c.subs.any() }
+func run(all []func()) {
+	for _, do := range all {
+		do()
+	}
+}

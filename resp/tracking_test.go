@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/ringside-kv/ringside/ring"
 )
 
 // A cacher is a client of RESP3 that is told what changes.
@@ -354,56 +352,6 @@ func TestTrackingTableIsBounded(t *testing.T) {
 	waitFor(t, "an empty table", func() bool { clients, keys, _, _ := srv.tracking.counts(); return clients+keys == 0 })
 }
 
-// What another node has answered must not be kept, since nobody tells when it changes; what
-// this node has answered not for longer than it serves the key.
-func TestTrackingInACluster(t *testing.T) {
-	r, keys := halves(t)
-	c := newCacher(t, r.addrs[0])
-	o := dialRedis(t, r.addrs[1], 2)
-	c.ask("GET", keys[0])
-	c.silent("an own key")
-	o.do("SET", keys[0], "1") // forwarded
-	if got := c.told(); got != invalid(keys[0]) {
-		t.Errorf("own key: %s", got)
-	}
-	c.ask("GET", keys[1])
-	if got := c.told(); got != invalid(keys[1]) {
-		t.Errorf("another node's: %s", got)
-	}
-	c.ask("MGET", keys[0], keys[1])
-	if got := c.told(); got != invalid(keys[0], keys[1]) {
-		t.Errorf("both: %s", got)
-	}
-	for i, key := range keys {
-		c.ask("MULTI")
-		c.ask("GET", key)
-		c.ask("EXEC")
-		if i == 0 {
-			c.silent("an own key in a transaction")
-		} else if got := c.told(); got != invalid(key) {
-			t.Errorf("another node's in a transaction: %s", got)
-		}
-	}
-	bcast := dialRedis(t, r.addrs[0], 3)
-	bcast.want("-"+msgBroadcast, "CLIENT", "TRACKING", "ON", "BCAST")
-	bcast.want("+OK", "RING", "ROUTE", "redirect")
-	bcast.want("+OK", "CLIENT", "TRACKING", "ON", "BCAST")
-	bcast.want("-"+msgBroadcast, "RING", "ROUTE", "forward")
-
-	c.ask("GET", keys[0])
-	p, err := ring.NewPlacement([]ring.Row{
-		{Range: ring.Range{End: 1 << 31}, Primary: "n1"},
-		{Range: ring.Range{Start: 1 << 31}, Primary: "n0"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.placeAll(p)
-	if got := c.told(); got != allInvalid {
-		t.Errorf("keys have moved: %s", got)
-	}
-}
-
 // Whoever was cut off may have missed writes.
 func TestTrackingForgetsWhenTheLeaseWasLost(t *testing.T) {
 	r, lease, _ := leasedTest(t)
@@ -419,34 +367,4 @@ func TestTrackingForgetsWhenTheLeaseWasLost(t *testing.T) {
 	if got := c.told(); got != invalid("k") {
 		t.Errorf("afterwards: %s", got)
 	}
-}
-
-// Who is told of all changes cannot be, once some happen elsewhere.
-func TestBroadcastEndsWhenKeysLieElsewhere(t *testing.T) {
-	r, _, _ := leasedTest(t)
-	all, here := newCacher(t, r.addrs[0], "BCAST"), dialRedis(t, r.addrs[0], 3)
-	here.want("+OK", "RING", "ROUTE", "redirect")
-	here.want("+OK", "CLIENT", "TRACKING", "ON", "BCAST")
-	p, err := ring.NewPlacement([]ring.Row{
-		{Range: ring.Range{End: 1 << 31}, Primary: "n0"},
-		{Range: ring.Range{Start: 1 << 31}, Primary: "n1"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.placeAll(p)
-	all.c.SetDeadline(time.Now().Add(patience))
-	for {
-		v, err := readValue(all.r)
-		if err != nil {
-			break // closed
-		}
-		if v.String() != allInvalid {
-			t.Error(v)
-		}
-	}
-	if v, err := readValue(here.r); err != nil || v.String() != allInvalid {
-		t.Errorf("%v, %v", v, err)
-	}
-	here.want("+PONG", "PING")
 }

@@ -145,7 +145,6 @@ func (c *conn) waitHere(r *request) int {
 // park returns when the waiter has ended.
 func (c *conn) park(w *waiter, until time.Time) {
 	c.blocks(true)
-	defer c.blocks(false)
 	for {
 		select {
 		case <-w.ended:

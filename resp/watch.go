@@ -17,7 +17,7 @@ func (s *Server) watch(m *reporter) {
 		s.closeIdle()
 		s.budget.relieve()
 		s.store.GiveUpHeld(s.forwardTimeout())
-		s.scripts.look(s.clock())
+		s.scripts.look(s.clock(), time.Duration(s.settings.busyAfter.Load()))
 		s.keyEvents.look()
 		s.sample(m)
 	}

@@ -28,8 +28,6 @@ type cache struct {
 	mem    []byte // backs all shards; nil when there is no cache
 	known  complete
 	clock  atomic.Uint32
-	hits   atomic.Int64
-	misses atomic.Int64
 }
 
 const (
@@ -76,7 +74,10 @@ type cacheShard struct {
 	// that a key without one does not exist.
 	whole bool
 	known *complete // the cache's
-	_     [24]byte
+	// hits and misses count here, where the lock has brought the line of memory anyway: one
+	// number for all shards would be fetched from the other processor for each read.
+	hits, misses int64
+	_            [8]byte
 }
 
 // newCache returns a cache of about size bytes, index included; size 0 gives one
@@ -165,8 +166,8 @@ func (c *cache) get(p Place, key, dst []byte) ([]byte, cacheAnswer) {
 	slot, ok := s.find(&id)
 	if !ok {
 		answer := s.missing()
+		s.misses++
 		s.mu.Unlock()
-		c.misses.Add(1)
 		return dst, answer
 	}
 	e := s.entry(slot)
@@ -180,8 +181,8 @@ func (c *cache) get(p Place, key, dst []byte) ([]byte, cacheAnswer) {
 	}
 	start := cacheEntryMin + int(word&maxLineKey)
 	dst = append(dst, e[start:start+int(binary.LittleEndian.Uint32(e[entLine:]))]...)
+	s.hits++
 	s.mu.Unlock()
-	c.hits.Add(1)
 	return dst, cacheHit
 }
 
@@ -311,6 +312,17 @@ func (c *cache) clear() {
 		s.used, s.begin, s.end, s.live, s.whole = 0, 0, 0, 0, true
 		s.mu.Unlock()
 	}
+}
+
+// answers returns how many reads have found a line, and how many have not.
+func (c *cache) answers() (hits, misses int64) {
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.mu.Lock()
+		hits, misses = hits+s.hits, misses+s.misses
+		s.mu.Unlock()
+	}
+	return hits, misses
 }
 
 // usage returns the bytes that live lines occupy and how many there are.

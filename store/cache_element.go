@@ -41,8 +41,8 @@ func (c *cache) element(p Place, key, dst []byte) ([]byte, cacheAnswer) {
 	s.mu.Lock()
 	slot, ok := s.find(&id)
 	if !ok {
+		s.misses++
 		s.mu.Unlock()
-		c.misses.Add(1)
 		// In this order: what is dropped is forgotten before.
 		if c.known.has(generationIn(key)) {
 			return dst, cacheAbsent
@@ -54,8 +54,8 @@ func (c *cache) element(p Place, key, dst []byte) ([]byte, cacheAnswer) {
 	binary.LittleEndian.PutUint32(e[entKeyLen:], word|entRef)
 	start := cacheEntryMin + len(key)
 	dst = append(dst, e[start:start+int(binary.LittleEndian.Uint32(e[entLine:]))]...)
+	s.hits++
 	s.mu.Unlock()
-	c.hits.Add(1)
 	return dst, cacheHit
 }
 

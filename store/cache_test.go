@@ -10,6 +10,9 @@ import (
 // A small cache under random use must never give a line that is not the last
 // one put, and must keep finding what it says it holds.
 func TestCacheAgreesWithAMap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	for _, size := range []int64{1, 4 << 20} {
 		seed := rand.Uint64()
 		t.Logf("seed %d", seed)
@@ -20,7 +23,7 @@ func TestCacheAgreesWithAMap(t *testing.T) {
 		}
 		want := map[string][]byte{}
 		c.setWhole()
-		found := 0
+		found, asked := 0, 0
 		for i := range 300_000 {
 			key := fmt.Appendf(nil, "key-%d", rnd.IntN(40_000))
 			// Few tokens, so that places collide in their upper half.
@@ -44,6 +47,7 @@ func TestCacheAgreesWithAMap(t *testing.T) {
 				clear(want)
 			default:
 				line, answer := c.get(p, key, nil)
+				asked++
 				if _, in := want[string(key)]; answer == cacheAbsent && in {
 					t.Fatalf("step %d: key %s exists, says the map, and does not, says the cache", i, key)
 				}
@@ -55,6 +59,9 @@ func TestCacheAgreesWithAMap(t *testing.T) {
 					t.Fatalf("step %d: key %s: got %d bytes, want %d (known %v)", i, key, len(line), len(w), in)
 				}
 			}
+		}
+		if hits, misses := c.answers(); hits != int64(found) || misses != int64(asked-found) {
+			t.Errorf("it has counted %d hits and %d misses of %d and %d", hits, misses, found, asked-found)
 		}
 		if found < 1000 {
 			t.Fatalf("only %d hits: the cache forgets too much to test anything", found)
@@ -78,6 +85,9 @@ func TestCacheAgreesWithAMap(t *testing.T) {
 
 // Lines that are read stay when others only pass through.
 func TestCacheKeepsWhatIsRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	c, err := newCache(4 << 20)
 	if err != nil {
 		t.Fatal(err)

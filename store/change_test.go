@@ -1,6 +1,7 @@
 package store
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -16,15 +17,18 @@ func TestChangesAreToldOnceTheyCanBeRead(t *testing.T) {
 		key    string
 	}
 	var got []told
-	s.OnChange(func(author int64, key []byte) {
-		got = append(got, told{author, string(key)})
-		_, closer, err := s.db.Get(appendDataPrefix(nil, PlaceOf(s.token, key), key))
-		if gone := err != nil; gone != strings.HasPrefix(string(key), "gone") {
-			t.Errorf("%s: read as %v", key, err)
+	s.OnChange(func(author int64, keys iter.Seq[[]byte]) func(func()) {
+		for key := range keys {
+			got = append(got, told{author, string(key)})
+			_, closer, err := s.db.Get(appendDataPrefix(nil, PlaceOf(s.token, key), key))
+			if gone := err != nil; gone != strings.HasPrefix(string(key), "gone") {
+				t.Errorf("%s: read as %v", key, err)
+			}
+			if err == nil {
+				_ = closer.Close()
+			}
 		}
-		if err == nil {
-			_ = closer.Close()
-		}
+		return nil
 	})
 	change := func(author int64, key string, do func(u *Unit, v Value) error, want ...told) {
 		t.Helper()
@@ -76,4 +80,50 @@ func TestChangesAreToldOnceTheyCanBeRead(t *testing.T) {
 	}, told{0, "gone"})
 	s.OnChange(nil)
 	change(0, "a", put("2", 0))
+}
+
+// Replies that tell of a change wait until whoever has to know does, also of what was applied
+// before the end of the unit.
+func TestRepliesWaitUntilChangesAreTold(t *testing.T) {
+	s := openTest(t, testConfig(t.TempDir()))
+	defer s.Close()
+	dones := make(chan func(), 2)
+	s.OnChange(func(int64, iter.Seq[[]byte]) func(func()) { return func(done func()) { dones <- done } })
+	u := s.NewUnit()
+	for _, flushed := range []bool{false, true} {
+		u.Begin(1000, []Place{u.Place([]byte("a"))})
+		v, err := u.Get([]byte("a"))
+		if err == nil {
+			err = u.PutString([]byte("a"), v, []byte("x"), 0, false)
+		}
+		if err == nil && flushed {
+			err = u.Flush()
+		}
+		var done Signal
+		settled := make(chan error, 1)
+		if err == nil {
+			var wait bool
+			if wait, err = u.Commit(&done); !wait {
+				t.Fatal("the reply does not wait")
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { settled <- done.Wait() }()
+		select {
+		case told := <-dones:
+			told()
+		case <-settled:
+			t.Fatal("the reply has left before the change was told")
+		}
+		if err := <-settled; err != nil {
+			t.Error(err)
+		}
+	}
+	// The next one has nothing of it.
+	u.Begin(1000, nil)
+	if wait, err := u.Commit(&Signal{}); wait || err != nil || len(dones) > 0 {
+		t.Error(wait, err, len(dones))
+	}
 }

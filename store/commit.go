@@ -26,10 +26,12 @@ func (u *Unit) Commit(w Waiter) (wait bool, err error) {
 			n.Settled(nil) // they tell of nothing that is written
 		}
 		u.release()
-		if w == nil || u.s.settler.durable(u.after) && !u.held() {
+		if w == nil || u.s.settler.durable(u.after) && !u.held() && len(u.tolds) == 0 {
+			u.tolds = nil
 			return false, nil
 		}
-		u.s.settler.queued(nil, u.gated(w), !u.settles)
+		w = u.awaitTold(w)
+		u.s.settler.queued(settlement{waiter: u.gated(w)}, !u.settles)
 		return true, nil
 	}
 	if err := u.apply(w); err != nil {
@@ -197,7 +199,13 @@ func (u *Unit) apply(w Waiter) error {
 		contents, entries = u.batch.Reader(), u.batch.Count() != u.headers
 	}
 	s.versions.changed(u.batch.Reader())
-	err := s.db.Apply(u.batch, pebble.NoSync)
+	synced := u.settles && w != nil
+	var err error
+	if synced {
+		err = s.db.ApplyNoSyncWait(u.batch, pebble.Sync)
+	} else {
+		err = s.db.Apply(u.batch, pebble.NoSync)
+	}
 	if err == nil {
 		for _, d := range u.deltas {
 			s.counts.add(d)
@@ -221,11 +229,11 @@ func (u *Unit) apply(w Waiter) error {
 	s.commits.RUnlock()
 	if err == nil {
 		s.commitCount.Add(1)
-		w = u.tell(w)
+		w = u.tell(u.awaitTold(w))
 		if taps != nil {
 			w = u.gated(w)
 		}
-		number := s.settler.queued(u.batch, w, !u.settles)
+		number := s.settler.queued(settlement{batch: u.batch, waiter: w, synced: synced}, !u.settles)
 		for _, n := range u.latched {
 			s.latches[n].settled.Store(number)
 		}

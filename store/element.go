@@ -215,6 +215,16 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 	return value, true, closer.Close()
 }
 
+// ElementChanges is a number that rises with each change of an element which the unit makes,
+// and when it begins anew: as long as it stays the same, and a latch is held, so do the
+// elements of that latch's keys.
+func (u *Unit) ElementChanges() uint64 { return u.elements.made }
+
+// Twin reports whether both are the same collection, which is not whole, of one key.
+func (v *Value) Twin(other *Value) bool {
+	return v.gen != 0 && v.gen == other.gen && v.place == other.place
+}
+
 // hastyReads is how often a reader without latch tries to see a header and an element of
 // one moment before it has writers wait.
 const hastyReads = 3

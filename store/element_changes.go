@@ -11,12 +11,13 @@ type elementChanges struct {
 	list []elementChange
 	// ranges have been removed; what list says of a key in them came later, or agrees.
 	ranges []elementRange
-	// index finds, once there are many, the number in list of the last change of a key.
-	index map[string]int
+	index  elementIndex // once there are many
 	// order is, of the first so many in list, the numbers of the last changes of keys, in the
 	// order of these. It is brought up to date when it is wanted.
 	order   []int32
 	ordered int
+	// made rises with each change, and when they are forgotten.
+	made uint64
 	// foreign are entries that another store has changed, which nobody here asks for now.
 	foreign []elementChange
 }
@@ -74,22 +75,20 @@ func inRanges(ranges []elementRange, key []byte) bool {
 const fewChanges = 16
 
 func (cs *elementChanges) add(c elementChange) {
+	cs.made++
 	cs.list = append(cs.list, c)
 	switch n := len(cs.list); {
-	case n == fewChanges+1:
-		if cs.index == nil {
-			cs.index = make(map[string]int)
-		}
-		for i := range cs.list {
-			cs.index[string(cs.list[i].key)] = i
-		}
-	case n > fewChanges:
-		cs.index[string(c.key)] = n - 1
+	case n <= fewChanges:
+	case n == fewChanges+1 || 2*n > len(cs.index):
+		cs.index = cs.index.of(cs.list)
+	default:
+		cs.index.add(cs.list, n-1)
 	}
 }
 
 // remove notes that all from lower up to, not including, upper are gone.
 func (cs *elementChanges) remove(lower, upper []byte) {
+	cs.made++
 	r := []elementRange{{lower, upper}}
 	for i := range cs.list {
 		if c := &cs.list[i]; inRanges(r, c.key) {
@@ -104,7 +103,7 @@ func (cs *elementChanges) removed(key []byte) bool { return inRanges(cs.ranges, 
 // find returns the last change of a key, or nil.
 func (cs *elementChanges) find(key []byte) *elementChange {
 	if len(cs.list) > fewChanges {
-		if i, ok := cs.index[string(key)]; ok {
+		if i := cs.index.find(cs.list, key); i >= 0 {
 			return &cs.list[i]
 		}
 		return nil
@@ -172,9 +171,7 @@ func (cs *elementChanges) sort() {
 
 // forget drops all changes, which have been applied or never will be.
 func (cs *elementChanges) forget() {
-	if len(cs.list) > fewChanges {
-		clear(cs.index)
-	}
+	cs.made++
 	clear(cs.list)
 	cs.list = cs.list[:0]
 	cs.ranges = nil

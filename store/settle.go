@@ -52,6 +52,9 @@ type settlement struct {
 	batch  *pebble.Batch
 	waiter Waiter
 	number uint64
+	// synced: the sync was asked for along with the batch, so that the log is written while
+	// the memtable takes the batch in.
+	synced bool
 }
 
 func newSettler(wal *walFS, sync func() error) *settler {
@@ -65,15 +68,18 @@ func newSettler(wal *walFS, sync func() error) *settler {
 
 // add hands over a batch that has been applied without waiting. It returns the
 // number to wait for.
-func (s *settler) add(batch *pebble.Batch, w Waiter) uint64 { return s.queued(batch, w, true) }
+func (s *settler) add(batch *pebble.Batch, w Waiter) uint64 {
+	return s.queued(settlement{batch: batch, waiter: w}, true)
+}
 
 // queued is add. Without wake it is left to the caller that what it hands over gets
 // settled, by now or by rouse.
-func (s *settler) queued(batch *pebble.Batch, w Waiter, wake bool) uint64 {
+func (s *settler) queued(e settlement, wake bool) uint64 {
 	s.mu.Lock()
 	s.last++
 	n := s.last
-	s.queue = append(s.queue, settlement{batch, w, n})
+	e.number = n
+	s.queue = append(s.queue, e)
 	wake = wake && !s.woken
 	s.woken = s.woken || wake
 	s.mu.Unlock()
@@ -145,13 +151,7 @@ func (s *settler) round() (some, closed bool) {
 // settle follows a group of settlements, with one sync for all: what comes while it
 // is under way makes the next group.
 func (s *settler) settle(group []settlement) {
-	var err error
-	for i := range group {
-		if group[i].batch != nil {
-			err = s.sync()
-			break
-		}
-	}
+	err := s.syncAll(group)
 	// The log reports success whatever happens; see walFS.
 	if failure := s.wal.failed(); err == nil {
 		err = failure
@@ -164,12 +164,35 @@ func (s *settler) settle(group []settlement) {
 	for i := range group {
 		e := &group[i]
 		if e.batch != nil {
+			if e.synced {
+				_ = e.batch.SyncWait() // over by now; Pebble may not have let go of it yet
+			}
 			_ = e.batch.Close()
 		}
 		if e.waiter != nil {
 			e.waiter.Settled(err)
 		}
 	}
+}
+
+// syncAll returns once the batches of a group are in the log. A sync that came with one of
+// several says nothing of the others, which the log may hold behind it.
+func (s *settler) syncAll(group []settlement) error {
+	var only *settlement
+	for i := range group {
+		e := &group[i]
+		switch {
+		case e.batch == nil:
+		case only != nil || !e.synced:
+			return s.sync()
+		default:
+			only = e
+		}
+	}
+	if only == nil {
+		return nil
+	}
+	return only.batch.SyncWait()
 }
 
 // heal declares everything handed over so far durable, after the memtables have

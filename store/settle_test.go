@@ -46,6 +46,61 @@ func TestWhoFollowsSettlesItsCommits(t *testing.T) {
 	}
 }
 
+// TestASyncOfOneBatchSaysNothingOfAnother: who follows has its own in the log by the sync
+// that it asked for with it, but there is another one where others have committed, too.
+func TestASyncOfOneBatchSaysNothingOfAnother(t *testing.T) {
+	s := openTest(t, memConfig(vfs.NewMem(), FsyncEverySec))
+	defer s.mustClose(t)
+	s.SetActive()
+	var syncs atomic.Int32
+	s.settler.turn <- struct{}{} // nobody settles
+	sync := s.settler.sync
+	s.settler.sync = func() error {
+		syncs.Add(1)
+		return sync()
+	}
+	<-s.settler.turn
+	rc := s.NewReceiver(ring.Whole)
+	defer rc.Close()
+	apply := func(name string) {
+		before, w := s.wal.written.Load(), newTold()
+		if _, err := rc.ApplyAll([][]byte{putBatch(name, 100)}, w); err != nil || !w.done.Load() || w.err != nil {
+			t.Fatal(err, w.done.Load(), w.err)
+		}
+		if n := s.wal.written.Load() - before; n < 100*int64(len(name)) {
+			t.Errorf("%d bytes are in the log when they are settled", n)
+		}
+	}
+	const times = 20
+	for range times {
+		apply("alone")
+	}
+	if n := syncs.Load(); n > times/2 { // the store has batches of its own now and then
+		t.Errorf("%d syncs for %d batches that asked for theirs", n, times)
+	}
+	other := s.NewUnit()
+	other.settles = true
+	for range times {
+		before := syncs.Load()
+		key := []byte("other")
+		other.Begin(s.now(), []Place{other.Place(key)})
+		v, err := other.Get(key)
+		if err == nil {
+			err = other.PutString(key, v, []byte("1"), 0, false)
+		}
+		if err == nil {
+			_, err = other.Commit(nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		apply("with another")
+		if syncs.Load() == before {
+			t.Fatal("another's batch is settled without a sync")
+		}
+	}
+}
+
 // TestWhatAFollowerLeavesIsSettled when it cannot go on, though nobody else commits.
 func TestWhatAFollowerLeavesIsSettled(t *testing.T) {
 	s, rc := follower(t, ring.Whole)
@@ -73,8 +128,8 @@ func TestCommitsAreSettledInOrder(t *testing.T) {
 		first, second, other := newTold(), newTold(), newTold()
 		s.add(&pebble.Batch{}, first)
 		synctest.Wait() // the goroutine is at it
-		s.queued(&pebble.Batch{}, second, false)
-		s.queued(nil, other, false)
+		s.queued(settlement{batch: &pebble.Batch{}, waiter: second}, false)
+		s.queued(settlement{waiter: other}, false)
 		settled := make(chan struct{})
 		go func() {
 			defer close(settled)
@@ -96,7 +151,7 @@ func TestCommitsAreSettledInOrder(t *testing.T) {
 		}
 		// What is queued without a wake is seen by whoever comes next, and by rouse.
 		third := newTold()
-		s.queued(nil, third, false)
+		s.queued(settlement{waiter: third}, false)
 		s.rouse()
 		<-third.ch
 		s.close()

@@ -26,10 +26,11 @@ func (s *Store) Keys() int64 { return s.counts.keys.Load() }
 // Stats returns the counts.
 func (s *Store) Stats() Stats {
 	size, lines := s.cache.usage()
+	hits, misses := s.cache.answers()
 	return Stats{
 		Keys: s.counts.keys.Load(), Bytes: s.counts.bytes.Load(), Expires: s.counts.expires.Load(),
 		Expired: s.expired.Load(), Commits: s.commitCount.Load(),
-		CacheHits: s.cache.hits.Load(), CacheMisses: s.cache.misses.Load(),
+		CacheHits: hits, CacheMisses: misses,
 		CacheBytes: size, CacheLines: lines, CacheSize: int64(len(s.cache.mem)),
 		Fsyncs: s.wal.syncs.Load(), FsyncSeconds: float64(s.wal.syncNanos.Load()) / 1e9,
 		LogBytes: s.wal.written.Load(), WriteStalls: s.stalls.Load(),

@@ -32,7 +32,7 @@ type Store struct {
 	engine  *engineFS
 	settler *settler
 	// onChange is told of what changes; see OnChange.
-	onChange atomic.Pointer[func(author int64, key []byte)]
+	onChange atomic.Pointer[ChangeSink]
 	cache    *cache
 	latches  latches
 	// versions are of keys, for those who watch them.
@@ -304,35 +304,6 @@ func (s *Store) Identity() Identity { return s.identity }
 
 // Fsync returns what an acknowledged write has gone through.
 func (s *Store) Fsync() Fsync { return s.cfg.Fsync }
-
-// OnChange has changed called with every key that a unit has changed, once the change can be
-// read and before any reply tells of it, with the latch of the key held: by several
-// goroutines at a time. It must neither block nor call the store, nor keep the key. author is
-// what [Unit.By] said. Clear and what drops ranges do not call it. nil ends that; calls may be
-// under way then.
-func (s *Store) OnChange(changed func(author int64, key []byte)) {
-	if changed == nil {
-		s.onChange.Store(nil)
-		return
-	}
-	s.onChange.Store(&changed)
-}
-
-// By says whose changes the unit's are, from now on; 0: nobody's in particular.
-func (u *Unit) By(author int64) { u.author = author }
-
-func (u *Unit) tellChanged() {
-	changed := u.s.onChange.Load()
-	if changed == nil {
-		return
-	}
-	for i := range u.changes {
-		(*changed)(u.author, u.changes[i].key)
-	}
-	for _, key := range u.touched {
-		(*changed)(u.author, key)
-	}
-}
 
 // Sync has all that was committed before on stable storage, whatever the mode. It waits for
 // the disk.

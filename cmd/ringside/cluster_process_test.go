@@ -382,6 +382,7 @@ func (c *processCluster) leave(id string) {
 // Whoever is killed while ranges change hands, and starts again: what was acknowledged is
 // there, once.
 func TestClusterSurvivesKillsWhileRangesChangeHands(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	if testing.Short() {
 		t.Skip("takes many seconds")
 	}
@@ -392,6 +393,7 @@ func TestClusterSurvivesKillsWhileRangesChangeHands(t *testing.T) {
 	// a founds and so leads at first; a and b send to c.
 	for who, victims := range map[string]string{"leader": "a", "source": "b", "target": "c", "all": "abc"} {
 		t.Run(who, func(t *testing.T) {
+			t.Parallel() // it waits most of the time
 			for round := range rounds {
 				seed := rand.Uint64()
 				t.Logf("seed %d", seed)

@@ -23,12 +23,14 @@ import (
 // each restart whether everything acknowledged is there: kill -9 must lose nothing
 // in any fsync mode.
 func TestCrash(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	kills := 3
 	if os.Getenv("RINGSIDE_LONG") != "" {
 		kills = 40
 	}
 	for _, fsync := range []string{"everysec", "always", "no"} {
 		t.Run(fsync, func(t *testing.T) {
+			t.Parallel() // it waits most of the time
 			seed := rand.Uint64()
 			t.Logf("seed %d", seed)
 			dir := filepath.Join(t.TempDir(), "data")

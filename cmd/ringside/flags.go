@@ -69,6 +69,10 @@ func serveSettings(cfg *node.Config, log *logOptions) *settings.Set {
 	s.Add("max-args", settings.Count(&cfg.MaxArgs), "most arguments of one command")
 	s.Add("packed-size", settings.Size(&cfg.PackedSize), "a hash, a set or a list of up to so many bytes is one entry on disk")
 	s.Add("hll-sparse-max-bytes", settings.Size(&cfg.SparseSize), "a HyperLogLog of up to so many bytes is sparse, a longer one has its 12 KiB")
+	s.Add("tracking-table-max-keys", settings.Count(&cfg.TrackedKeys),
+		"keys that are remembered because clients keep them (CLIENT TRACKING), each once for each client of this node and each other node; 0 = any number")
+	s.Add("busy-reply-threshold", settings.Duration(&cfg.BusyAfter),
+		"how long a script may run before others that need its keys are answered BUSY; 0 = for ever")
 	s.Add("output-buffer", settings.Size(&cfg.OutputBuffer),
 		"replies that one client may leave unread before it is closed")
 	s.Add("idle-timeout", settings.Duration(&cfg.IdleTimeout),
@@ -115,6 +119,7 @@ var redisNames = map[string]string{
 	"timeout":                 "idle-timeout",
 	"proto-max-bulk-len":      "max-value-size",
 	"hash-max-listpack-value": "packed-size",
+	"lua-time-limit":          "busy-reply-threshold",
 	"slowlog-log-slower-than": "slowlog-slower-than",
 	"shutdown-timeout":        "stop-timeout",
 	"tls-cert-file":           "tls-cert",

@@ -76,6 +76,7 @@ func recoverDirs(args ...string) (code int, out, log string) {
 // is there after ringside recover; what has none is refused, and nothing else. Then a node
 // of the same name with a new directory takes part again.
 func TestRecoverWithOneOfThree(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	if testing.Short() {
 		t.Skip("several processes")
 	}

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,6 +85,7 @@ func TestEveryWayToAKeyThatMoves(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts a cluster for each")
 	}
+	t.Parallel() // it waits most of the time
 	for _, c := range []struct {
 		route drive.Route
 		hash  string
@@ -91,7 +93,8 @@ func TestEveryWayToAKeyThatMoves(t *testing.T) {
 		{drive.One, strategy.Native}, {drive.Ring, strategy.Native}, {drive.Ring, strategy.Slot},
 		{drive.Cluster, strategy.Native}, {drive.Cluster, strategy.Slot},
 	} {
-		t.Run(string(c.route)+" "+c.hash, func(t *testing.T) {
+		t.Run(fmt.Sprintf("%v %s", c.route, c.hash), func(t *testing.T) {
+			t.Parallel() // it waits most of the time
 			cfg := small(t, "load 2000; run 300ms; join; balance; run 500ms", Contestant{Name: "buckets", Strategy: "buckets"})
 			cfg.Route, cfg.Fleet.Hash = c.route, c.hash
 			r, err := Run(t.Context(), cfg)
@@ -115,6 +118,7 @@ func TestEveryWayToAKeyThatMoves(t *testing.T) {
 // A cluster plays a whole script: what happens in it is all told, nothing is lost, and
 // nothing stays behind.
 func TestAScriptIsPlayed(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	steps, want := "load 3000; run 1s; join; balance; run 500ms; leave; balance; kill; balance; run 500ms; restart; balance; run 500ms", "join leave kill restart"
 	if testing.Short() {
 		steps, want = "load 3000; run 1s; kill; balance; run 500ms", "kill"
@@ -159,6 +163,7 @@ func TestAScriptIsPlayed(t *testing.T) {
 
 // What cannot be reached, and what goes away, is said to be so; the others go on.
 func TestTheOthersGoOn(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	first, second := server(t), server(t)
 	at := func(n *node.Node) []string { return []string{n.Addr().String()} }
 	cfg := small(t, "load 100; run 20s",
@@ -192,6 +197,7 @@ func TestTheOthersGoOn(t *testing.T) {
 
 // A cluster that is interrupted leaves nothing behind, and what there is.
 func TestInterrupted(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	cfg := small(t, "load 1000; run 1h", Contestant{Name: "buckets", Strategy: "buckets"})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -18,6 +19,8 @@ const callLimit = 10 * time.Second
 type conn struct {
 	net.Conn
 	r *bufio.Reader
+	// cursors are where scans of keys have come to.
+	cursors map[string]string
 }
 
 func dial(ctx context.Context, addr string) (*conn, error) {
@@ -26,8 +29,10 @@ func dial(ctx context.Context, addr string) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{c, bufio.NewReaderSize(c, 32<<10)}, nil
+	return newConn(c), nil
 }
+
+func newConn(c net.Conn) *conn { return &conn{Conn: c, r: bufio.NewReaderSize(c, 32<<10)} }
 
 // do sends one command and returns its reply, which must not be an array.
 func (c *conn) do(args ...string) (string, error) {
@@ -48,19 +53,63 @@ func (c *conn) do(args ...string) (string, error) {
 	return string(buf[:n]), nil
 }
 
-// skipReply reads a reply and returns the length of a bulk string, or -1 for a
-// reply of another kind and for null.
+// skipReply reads a reply, an array with all that is in it, and returns the length of
+// a bulk string, or -1 for a reply of another kind and for null.
 func (c *conn) skipReply() (int, error) {
-	_, n, err := c.replyHead()
-	if err != nil || n < 0 {
-		return n, err
+	size, first := -1, true
+	for left := 1; left > 0; first = false {
+		kind, err := c.r.Peek(1)
+		if err != nil {
+			return -1, err
+		}
+		array := kind[0] == '*'
+		text, n, err := c.replyHead()
+		if err != nil {
+			return -1, err
+		}
+		if left--; array {
+			elements, err := strconv.Atoi(string(text))
+			if err != nil {
+				return -1, err
+			}
+			left += max(elements, 0)
+		}
+		if first {
+			size = n
+		}
+		if n >= 0 {
+			if _, err := c.r.Discard(n + len("\r\n")); err != nil {
+				return -1, err
+			}
+		}
 	}
-	_, err = c.r.Discard(n + len("\r\n"))
-	return n, err
+	return size, nil
 }
 
+// scan sends a command that goes over something and returns the cursor for the next one.
+func (c *conn) scan(args ...string) (cursor string, err error) {
+	if _, err := c.Write(appendCommand(nil, args...)); err != nil {
+		return "", err
+	}
+	if text, _, err := c.replyHead(); err != nil || string(text) != "2" {
+		return "", errors.Join(err, errNoCursor)
+	}
+	_, n, err := c.replyHead()
+	if err != nil || n < 0 {
+		return "", errors.Join(err, errNoCursor)
+	}
+	buf := make([]byte, n+len("\r\n"))
+	if _, err := io.ReadFull(c.r, buf); err != nil {
+		return "", err
+	}
+	_, err = c.skipReply()
+	return string(buf[:n]), err
+}
+
+var errNoCursor = errors.New("a reply without a cursor")
+
 // replyHead reads the first line of a reply: its text, and the length of the
-// bulk string that follows or -1. The text is valid until the next read. An error
+// bulk string that follows or -1, also for an array, whose length is the text. The text is valid until the next read. An error
 // reply is an error.
 func (c *conn) replyHead() ([]byte, int, error) {
 	line, err := c.r.ReadSlice('\n')
@@ -72,7 +121,7 @@ func (c *conn) replyHead() ([]byte, int, error) {
 	}
 	text := line[1 : len(line)-2]
 	switch line[0] {
-	case '+', ':':
+	case '+', ':', '*':
 		return text, -1, nil
 	case '-':
 		return nil, -1, replyError(text)

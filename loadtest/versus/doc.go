@@ -5,10 +5,11 @@
 // Ringside is meant to reach:
 //
 //	go run ./loadtest/versus            # or: go tool task bench
-//	go run ./loadtest/versus --quick    # under a minute, to see that it works
+//	go run ./loadtest/versus --quick    # two minutes, to see that it works
 //	go run ./loadtest/versus --only 'GET .* P16' --rounds 5
 //
 //	go run ./loadtest/versus --forward  # a Ringside proxy and nutcracker before backends
+//	go run ./loadtest/versus --large 10000000 # collections of ten million elements
 //
 // The load comes from redis-benchmark where it is installed, otherwise from a
 // small driver of its own, so that Go alone is enough to measure Ringside.
@@ -24,5 +25,6 @@
 // The numbers never change the exit status; a server or load that failed does.
 //
 // Begin with pairing, two servers in one mode and the workloads they are given,
-// and duel, which measures one pairing; or with contest, for --forward.
+// duel, which measures one pairing, and recipe, for commands on collections,
+// scripts and messages; or with contest, for --forward, or giant, for --large.
 package main

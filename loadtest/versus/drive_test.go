@@ -26,7 +26,11 @@ func TestOwnDriverDrivesEveryCommand(t *testing.T) {
 	if err := fill(t.Context(), addr, 1001, 64); err != nil {
 		t.Fatal(err)
 	}
-	for _, command := range []string{"SET", "GET", "INCR", "MSET"} {
+	commands := []string{"SET", "GET", "INCR", "MSET"}
+	for _, r := range recipes {
+		commands = append(commands, r.command)
+	}
+	for _, command := range commands {
 		for _, pipeline := range []int{1, 16} {
 			f, err := ownDriver{}.drive(t.Context(), load{addr: addr, command: command, valueSize: 64,
 				pipeline: pipeline, requests: 500, clients: 3, keys: 1001})

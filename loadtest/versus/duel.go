@@ -117,11 +117,19 @@ func (d *duel) measure(ctx context.Context, w workload, servers []*server) (work
 }
 
 func (d *duel) sample(ctx context.Context, w workload, s *server) (sample, error) {
-	limited, cancel := s.guard(ctx, timeLimit(w.requests))
+	l := load{addr: s.addr, command: w.command, valueSize: d.valueSize,
+		pipeline: w.pipeline, requests: w.requests, clients: d.opt.clients, keys: d.opt.keys}
+	limited, cancel := s.guard(ctx, 2*timeLimit(w.requests))
 	defer cancel()
+	recipe := recipeFor(w.command)
+	if recipe != nil && recipe.key != "" {
+		if err := recipe.prepare(limited, l); err != nil {
+			return sample{}, err
+		}
+		settle(ctx, s, d.settleLimit())
+	}
 	before, known := cpuTime(s.cmd.Process.Pid)
-	f, err := d.driver.drive(limited, load{addr: s.addr, command: w.command, valueSize: d.valueSize,
-		pipeline: w.pipeline, requests: w.requests, clients: d.opt.clients, keys: d.opt.keys})
+	f, err := d.drive(limited, recipe, l)
 	if err != nil {
 		return sample{}, err
 	}
@@ -135,6 +143,30 @@ func (d *duel) sample(ctx context.Context, w workload, s *server) (sample, error
 		result.CPU = &perMillion
 	}
 	return result, nil
+}
+
+// drive fails if not all commands did what they were given for.
+func (d *duel) drive(ctx context.Context, r *recipe, l load) (figures, error) {
+	if r == nil {
+		return d.driver.drive(ctx, l)
+	}
+	if r.audience == 0 {
+		f, err := d.driver.drive(ctx, l)
+		if err != nil {
+			return f, err
+		}
+		return f, r.check(ctx, l.addr)
+	}
+	a, err := gather(ctx, l.addr, newsTopic, string(valuePool[:l.valueSize]), r.audience)
+	defer a.dismiss()
+	if err != nil {
+		return figures{}, err
+	}
+	f, err := d.driver.drive(ctx, l)
+	if err != nil {
+		return f, err
+	}
+	return f, a.await(ctx, l.requests)
 }
 
 func (d *duel) settleLimit() time.Duration {

@@ -47,7 +47,7 @@ func fakeProcess(args []string) int {
 
 // fakeServe answers the few commands of the loads until l is closed.
 func fakeServe(l net.Listener) {
-	f := &fakeStore{values: map[string]string{}}
+	f := newFakeStore()
 	for {
 		c, err := l.Accept()
 		if err != nil {
@@ -57,21 +57,52 @@ func fakeServe(l net.Listener) {
 	}
 }
 
+// fakeStore counts elements and knows none of them.
 type fakeStore struct {
-	mu     sync.Mutex
-	values map[string]string
+	mu        sync.Mutex
+	values    map[string]string
+	elements  map[string]int
+	listeners map[*fakeConn]struct{}
+}
+
+func newFakeStore() *fakeStore {
+	return &fakeStore{values: map[string]string{}, elements: map[string]int{}, listeners: map[*fakeConn]struct{}{}}
+}
+
+type fakeConn struct {
+	mu sync.Mutex
+	w  *bufio.Writer
+}
+
+func (c *fakeConn) write(text string, flush bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, err := c.w.WriteString(text); err != nil || !flush {
+		return err
+	}
+	return c.w.Flush()
 }
 
 func (f *fakeStore) serve(c net.Conn) {
 	defer c.Close()
-	r, w := bufio.NewReader(c), bufio.NewWriter(c)
+	r, conn := bufio.NewReader(c), &fakeConn{w: bufio.NewWriter(c)}
 	for {
 		args, err := readCommand(r)
 		if err != nil {
 			return
 		}
-		io.WriteString(w, f.answer(args))
-		if r.Buffered() == 0 && w.Flush() != nil {
+		reply := f.answer(args)
+		if args[0] == "SUBSCRIBE" {
+			f.mu.Lock()
+			f.listeners[conn] = struct{}{}
+			f.mu.Unlock()
+			defer func() {
+				f.mu.Lock()
+				defer f.mu.Unlock()
+				delete(f.listeners, conn)
+			}()
+		}
+		if conn.write(reply, r.Buffered() == 0) != nil {
 			return
 		}
 	}
@@ -99,8 +130,50 @@ func (f *fakeStore) answer(args []string) string {
 		n, _ := strconv.Atoi(f.values[args[1]])
 		f.values[args[1]] = strconv.Itoa(n + 1)
 		return fmt.Sprintf(":%d\r\n", n+1)
+	case "EVAL":
+		return bulk(args[4])
+	case "SUBSCRIBE":
+		return "*3\r\n" + bulk("subscribe") + bulk(args[1]) + ":1\r\n"
+	case "PUBLISH":
+		for c := range f.listeners {
+			_ = c.write("*3\r\n"+bulk("message")+bulk(args[1])+bulk(args[2]), true)
+		}
+		return fmt.Sprintf(":%d\r\n", len(f.listeners))
 	}
-	return "-ERR unknown command\r\n"
+	return f.collection(args)
+}
+
+func (f *fakeStore) collection(args []string) string {
+	n := f.elements[args[1]]
+	each := 1 // arguments for an element
+	switch args[0] {
+	case "DEL":
+		delete(f.elements, args[1])
+	case "HSET", "ZADD":
+		each = 2
+		fallthrough
+	case "LPUSH", "RPUSH", "SADD":
+		f.elements[args[1]] = n + (len(args)-2)/each
+	case "LPOP", "RPOP", "SPOP", "ZPOPMIN":
+		if n == 0 {
+			return "$-1\r\n"
+		}
+		f.elements[args[1]] = n - 1
+		return bulk("x")
+	case "XADD":
+		f.elements[args[1]] = n + 1
+		return bulk(args[2])
+	case "HSCAN":
+		return "*2\r\n" + bulk("0") + "*1\r\n" + bulk("x")
+	case "HGET", "ZSCORE", "LINDEX":
+		return bulk("x")
+	case "LRANGE", "HGETALL", "ZRANGE", "XRANGE":
+		return "*2\r\n" + bulk("x") + "*1\r\n$-1\r\n"
+	case "LLEN", "SCARD", "ZCARD", "HLEN", "ZRANK", "SISMEMBER":
+	default:
+		return "-ERR unknown command\r\n"
+	}
+	return fmt.Sprintf(":%d\r\n", f.elements[args[1]])
 }
 
 func bulk(s string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(s), s) }

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 )
 
 // Keys are those of redis-benchmark, so that either tool finds what the other
@@ -21,7 +22,7 @@ const msetKeys = 10
 // keys and values are replaced in place.
 type batch struct {
 	wire   []byte
-	keys   []int // where the digits of each key begin
+	keys   []int // where the digits of each number begin
 	values []int // where each value begins
 	size   int   // of a value
 	pool   []byte
@@ -43,38 +44,50 @@ func newBatch(command string, pipeline, valueSize int) (*batch, error) {
 		return nil, fmt.Errorf("values of %d bytes are too large", valueSize)
 	}
 	value := string(b.pool[:valueSize])
-	zero := fmt.Sprintf("%0*d", keyDigits, 0)
+	args := commandArgs(command, value)
+	if args == nil {
+		return nil, fmt.Errorf("no load for %s", command)
+	}
+	if recipeFor(command) != nil {
+		value = "" // one for all, as with redis-benchmark
+	}
 	for range pipeline {
-		switch command {
-		case "GET":
-			b.add(zero, "", "GET", keyPrefix+zero)
-		case "INCR":
-			b.add(zero, "", "INCR", counterPrefix+zero)
-		case "SET":
-			b.add(zero, value, "SET", keyPrefix+zero, value)
-		case "MSET":
-			args := []string{"MSET"}
-			for range msetKeys {
-				args = append(args, keyPrefix+zero, value)
-			}
-			b.add(zero, value, args...)
-		default:
-			return nil, fmt.Errorf("no load for %s", command)
-		}
+		b.add(value, args)
 	}
 	return b, nil
 }
 
-// add appends a command, whose keys are the arguments that end with zero and
-// whose values are those equal to value.
-func (b *batch) add(zero, value string, args ...string) {
+// commandArgs returns nil for a command that there is no load for.
+func commandArgs(command, value string) []string {
+	switch command {
+	case "GET":
+		return []string{"GET", keyPrefix + anyNumber}
+	case "INCR":
+		return []string{"INCR", counterPrefix + anyNumber}
+	case "SET":
+		return []string{"SET", keyPrefix + anyNumber, value}
+	case "MSET":
+		args := []string{"MSET"}
+		for range msetKeys {
+			args = append(args, keyPrefix+anyNumber, value)
+		}
+		return args
+	}
+	if r := recipeFor(command); r != nil {
+		return r.with(value)
+	}
+	return nil
+}
+
+// add appends a command, in whose arguments numbers are to be put, and values for those
+// that are equal to value, unless that is empty.
+func (b *batch) add(value string, args []string) {
 	b.wire = fmt.Appendf(b.wire, "*%d\r\n", len(args))
 	for i, a := range args {
 		b.wire = fmt.Appendf(b.wire, "$%d\r\n", len(a))
-		switch {
-		case i > 0 && i%2 == 1:
-			b.keys = append(b.keys, len(b.wire)+len(a)-len(zero))
-		case i > 0 && value != "":
+		if at := strings.Index(a, anyNumber); at >= 0 {
+			b.keys = append(b.keys, len(b.wire)+at)
+		} else if i > 0 && value != "" && a == value {
 			b.values = append(b.values, len(b.wire))
 		}
 		b.wire = append(b.wire, a...)
@@ -82,7 +95,7 @@ func (b *batch) add(zero, value string, args ...string) {
 	}
 }
 
-// setKey writes the number of the i-th key.
+// setKey writes the i-th number.
 func (b *batch) setKey(i, n int) {
 	digits := b.wire[b.keys[i] : b.keys[i]+keyDigits]
 	for d := len(digits) - 1; d >= 0; d-- {

@@ -39,11 +39,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	var pairs []pairing
-	if opt.forward {
+	switch {
+	case opt.large > 0:
+	case opt.forward:
 		if len(forwardWorkloads(opt)) == 0 {
 			err = errors.New("--only: no workload of --forward matches; there are SET and GET 64B P1 and P16")
 		}
-	} else {
+	default:
 		pairs, err = selectPairings(opt)
 	}
 	if err != nil {
@@ -97,7 +99,13 @@ func compare(ctx context.Context, opt options, pairs []pairing, stdout, stderr i
 	printHead(stdout, rep)
 
 	var failed []error
-	if opt.forward {
+	switch {
+	case opt.large > 0:
+		g := giant{opt: opt, dir: dir, ringside: binary, progress: progress, rows: stdout}
+		result, err := g.run(ctx)
+		rep.Large = &result
+		failed = append(failed, err)
+	case opt.forward:
 		c := contest{opt: opt, driver: drv, dir: dir, ringside: binary, progress: progress, rows: stdout}
 		result, err := c.run(ctx)
 		rep.Forward = &result
@@ -119,7 +127,7 @@ func compare(ctx context.Context, opt options, pairs []pairing, stdout, stderr i
 			break
 		}
 	}
-	if !opt.forward {
+	if len(pairs) > 0 {
 		printFoot(stdout, rep)
 	}
 	if jsonFile != nil {

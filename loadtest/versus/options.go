@@ -27,6 +27,7 @@ type options struct {
 	quick    bool
 	forward  bool // who forwards, instead of the pairings
 	backends int
+	large    int            // elements of large collections, which are measured instead; 0: not
 	only     *regexp.Regexp // nil: all workloads
 	load     string
 	json     string
@@ -59,10 +60,11 @@ func parseOptions(args []string, help io.Writer) (options, error) {
 	set.IntVar(&opt.requests, "requests", 1_000_000, "commands of one measurement at pipeline 16; pipeline 1 gets a quarter, MSET and values of 1 KiB less")
 	set.IntVar(&opt.clients, "clients", 50, "connections")
 	set.IntVar(&opt.keys, "keys", 1_000_000, "size of the keyspace, from which keys are drawn at random")
-	set.BoolVar(&opt.quick, "quick", false, fmt.Sprintf("a look in less than a minute: %d round, %d requests, %d keys unless given",
+	set.BoolVar(&opt.quick, "quick", false, fmt.Sprintf("a look of two minutes: %d round, %d requests, %d keys unless given",
 		quickRounds, quickRequests, quickKeys))
 	set.BoolVar(&opt.forward, "forward", false, "compare proxies before several backends instead: nutcracker before redis-servers with Ringside's")
 	set.IntVar(&opt.backends, "backends", 3, "with --forward: how many backends")
+	set.IntVar(&opt.large, "large", 0, "measure commands on collections of so many elements instead, beside some of 1,000, and their deletion")
 	set.StringVar(&only, "only", "", "measure the workloads whose name matches this `regexp`, such as 'GET .* P16'; names are like 'SET 64B P16 everysec', 'GET 64B P16 cache=0'")
 	set.StringVar(&opt.load, "load", loadAuto, "`tool` that makes the load: redis-benchmark, own, or auto = the first where it is installed")
 	set.StringVar(&opt.json, "json", "", "also write every measurement to this `file`")
@@ -106,6 +108,7 @@ func (o options) validate() error {
 	}
 	count("rounds", o.rounds, 1, 1000)
 	count("requests", o.requests, 1, 1e9)
+	count("large", o.large, 0, 1e9)
 	count("backends", o.backends, 1, 64)
 	count("clients", o.clients, 1, 10_000)
 	count("keys", o.keys, 1, maxKeys)

@@ -59,7 +59,26 @@ func allPairings(opt options) []pairing {
 	always := pairing{title: "64 B values, fsync before the reply", mode: "always",
 		ringside: []string{"--fsync", "always"}, redis: redisAlways, valueSize: 64, cache: cache}
 	always.add(opt, "SET", 16)
-	return []pairing{small, large, uncached, always}
+	// The values are those that redis-benchmark takes if it is told nothing.
+	rich := pairing{title: "collections, scripts and messages in pipelines of 16, 3 B values, everysec", mode: "everysec",
+		redis: redisEverysec, valueSize: 3, cache: cache}
+	for i := range recipes {
+		rich.addRecipe(opt, &recipes[i])
+	}
+	return []pairing{small, large, uncached, always, rich}
+}
+
+func (p *pairing) addRecipe(opt options, r *recipe) {
+	const pipeline = 16
+	requests := max(int(float64(opt.requests)*r.share), opt.clients*pipeline)
+	p.workloads = append(p.workloads, workload{
+		name:     fmt.Sprintf("%s %s P%d %s", r.command, sizeName(p.valueSize), pipeline, p.mode),
+		command:  r.command,
+		pipeline: pipeline,
+		requests: (requests + pipeline - 1) / pipeline * pipeline, // as many as are really sent
+		minRatio: r.minRatio,
+		maxP99:   maxP99,
+	})
 }
 
 func (p *pairing) add(opt options, command string, pipeline int) {
@@ -108,6 +127,8 @@ func (p *pairing) targets(opt options, command string, pipeline int) (minRatio, 
 		return 1.1, 3
 	case command == "GET" && cached:
 		return 0.9, 0
+	case command == "INCR" && deep && cached:
+		return 0.7, 3
 	case deep:
 		return 0, 3
 	}

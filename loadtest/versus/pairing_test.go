@@ -13,7 +13,9 @@ func TestTargets(t *testing.T) {
 		"GET 64B P1 everysec":   {0.9, 0},
 		"GET 64B P16 everysec":  {1.1, 3},
 		"INCR 64B P1 everysec":  {},
-		"INCR 64B P16 everysec": {0, 3},
+		"INCR 64B P16 everysec": {0.7, 3},
+		"ZADD 3B P16 everysec":  {0.7, 4},
+		"EVAL 3B P16 everysec":  {0.5, 4},
 		"GET 64B P16 cache=0":   {0.4, 0},
 		"SET 64B P16 always":    {0.75, 0},
 		// A million values of 1 KiB do not fit the cache.

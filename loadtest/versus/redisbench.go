@@ -25,14 +25,19 @@ func (r redisBenchmark) drive(ctx context.Context, l load) (figures, error) {
 	if err != nil {
 		return figures{}, err
 	}
-	cmd := exec.CommandContext(ctx, r.path, "-h", host, "-p", port,
-		"-t", strings.ToLower(l.command),
+	args := []string{"-h", host, "-p", port,
 		"-c", strconv.Itoa(l.clients),
 		"-n", strconv.Itoa(l.requests),
 		"-P", strconv.Itoa(l.pipeline),
 		"-r", strconv.Itoa(l.keys),
 		"-d", strconv.Itoa(l.valueSize),
-		"--csv", "--precision", "3")
+		"--csv", "--precision", "3"}
+	if recipe := recipeFor(l.command); recipe != nil {
+		args = append(args, recipe.with(string(valuePool[:l.valueSize]))...)
+	} else {
+		args = append(args, "-t", strings.ToLower(l.command))
+	}
+	cmd := exec.CommandContext(ctx, r.path, args...)
 	var stdout strings.Builder
 	output := &tail{}
 	cmd.Stdout, cmd.Stderr = io.MultiWriter(&stdout, output), output

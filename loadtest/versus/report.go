@@ -16,6 +16,8 @@ type report struct {
 	Pairings []pairingResult `json:"pairings"`
 	// Forward is what --forward measures instead of the pairings.
 	Forward *forwardResult `json:"forward,omitempty"`
+	// Large is what --large measures instead.
+	Large *largeResult `json:"large,omitempty"`
 }
 
 func writeJSON(w io.Writer, rep report) error {

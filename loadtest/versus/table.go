@@ -44,7 +44,7 @@ func printPairingHead(w io.Writer, p pairing) {
 }
 
 func printRow(w io.Writer, r workloadResult) {
-	name := fmt.Sprintf("%s P%d", r.Command, r.Pipeline)
+	name, below := rowLabels(r)
 	ratio, span, target, target99 := "-", "", "", ""
 	if r.Ratio != nil {
 		ratio = fixed(r.Ratio.Median, 2)
@@ -60,7 +60,21 @@ func printRow(w io.Writer, r workloadResult) {
 	row(w, name, "Ringside", fixed(s.OpsPerSec/1000, 1), ratio, span, fixed(s.P50, 2), fixed(s.P99, 2), cpuCell(s.CPU), target)
 	if len(r.Redis) > 0 {
 		s := summary(r.Redis)
-		row(w, "", "Redis", fixed(s.OpsPerSec/1000, 1), "", "", fixed(s.P50, 2), fixed(s.P99, 2), cpuCell(s.CPU), target99)
+		row(w, below, "Redis", fixed(s.OpsPerSec/1000, 1), "", "", fixed(s.P50, 2), fixed(s.P99, 2), cpuCell(s.CPU), target99)
+	} else if below != "" {
+		row(w, below, "", "", "", "", "", "", "", "")
+	}
+}
+
+// rowLabels are what both lines of a workload begin with.
+func rowLabels(r workloadResult) (first, second string) {
+	switch recipe := recipeFor(r.Command); {
+	case recipe == nil:
+		return fmt.Sprintf("%s P%d", r.Command, r.Pipeline), ""
+	case recipe.label[0] == "":
+		return r.Command, ""
+	default:
+		return recipe.label[0], recipe.label[1]
 	}
 }
 

@@ -19,6 +19,9 @@ type Batch struct {
 	RESP3 bool
 	// Early says that replies to writes need not wait for backups.
 	Early bool
+	// Keeps and Author are as in [Call].
+	Keeps  bool
+	Author int64
 	// Deadline is when nobody waits for the answer any more: do not execute it
 	// then. The zero time stands for no deadline.
 	Deadline time.Time
@@ -35,6 +38,7 @@ func newBatch(w *replyWriter, r *requestFrame, arrived time.Time) *Batch {
 	b.w, b.id = w, r.id
 	b.Commands = append(b.Commands[:0], r.commands...)
 	b.N, b.RESP3, b.Early, b.Deadline = int(r.count), r.resp3, r.early, time.Time{}
+	b.Keeps, b.Author = r.keeps, r.author
 	if r.timeLeft > 0 {
 		b.Deadline = arrived.Add(time.Duration(r.timeLeft) * time.Millisecond)
 	}

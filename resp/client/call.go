@@ -20,6 +20,10 @@ type Call struct {
 	// Early asks for replies to writes as soon as the peer itself has them, before its
 	// backups do.
 	Early bool
+	// Keeps says that clients of this node keep what the commands read: the peer remembers
+	// that. Author is which of them writes, if that one is not to be told of it; else 0.
+	Keeps  bool
+	Author int64
 	// Lane picks the connection: calls of one lane travel on the same one, in the
 	// order of their Sends. Give each client a lane.
 	Lane uint32
@@ -77,6 +81,9 @@ func (c *Call) prepare(maxFrame int) error {
 	c.Reply, c.Lens, c.Err = c.Reply[:0], c.Lens[:0], nil
 	c.next, c.deadline, c.pinned = nil, 0, false
 	c.size = requestHead + len(c.Commands)
+	if c.Keeps {
+		c.size += authorSize
+	}
 	switch {
 	case !countFits(int64(c.N), len(c.Commands)):
 		c.Err = errEmpty

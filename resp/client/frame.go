@@ -10,11 +10,12 @@ import (
 // What travels on a connection for forwarding. Numbers are big-endian; the length
 // counts what follows it.
 //
-//	request  u32 length | u64 id | u8 flags | u32 time left | u32 commands | RESP
+//	request  u32 length | u64 id | u8 flags | u32 time left | u32 commands | [u64 author] | RESP
 //	reply    u32 length | u64 id | u8 status | u32 replies | u32 each | RESP
 //
 // Flags: bit 0, replies are wanted in RESP3; bit 1, replies to writes need not wait for
-// backups. Time left is in ms, 0 for no limit, and
+// backups; bit 2, the asking node's clients keep what is read, and author is which of them
+// writes, if that one is not to be told. Time left is in ms, 0 for no limit, and
 // counts from the frame's arrival, since clocks differ. The replies are as many as
 // the commands and lie end to end, their lengths before them. A status other than
 // ok has no replies but a text. The last reply of a connection that is ended on purpose
@@ -30,6 +31,9 @@ const (
 
 	flagRESP3 = 1
 	flagEarly = 2
+	flagKeeps = 4
+
+	authorSize = 8 // of a request that says that it keeps
 )
 
 type status byte
@@ -48,6 +52,8 @@ type requestFrame struct {
 	id       uint64
 	resp3    bool
 	early    bool
+	keeps    bool
+	author   int64
 	timeLeft uint32 // ms; 0: no limit
 	count    uint32
 	commands []byte
@@ -55,9 +61,14 @@ type requestFrame struct {
 
 // appendHead appends all but the commands.
 func (r *requestFrame) appendHead(b []byte) []byte {
-	b = binary.BigEndian.AppendUint32(b, uint32(requestHead-lengthSize+len(r.commands)))
-	b = binary.BigEndian.AppendUint64(b, r.id)
+	size := requestHead - lengthSize + len(r.commands)
 	var flags byte
+	if r.keeps {
+		flags |= flagKeeps
+		size += authorSize
+	}
+	b = binary.BigEndian.AppendUint32(b, uint32(size))
+	b = binary.BigEndian.AppendUint64(b, r.id)
 	if r.resp3 {
 		flags |= flagRESP3
 	}
@@ -66,7 +77,11 @@ func (r *requestFrame) appendHead(b []byte) []byte {
 	}
 	b = append(b, flags)
 	b = binary.BigEndian.AppendUint32(b, r.timeLeft)
-	return binary.BigEndian.AppendUint32(b, r.count)
+	b = binary.BigEndian.AppendUint32(b, r.count)
+	if r.keeps {
+		b = binary.BigEndian.AppendUint64(b, uint64(r.author))
+	}
+	return b
 }
 
 // parseRequest reads a whole frame, its length included. The commands lie in it.
@@ -75,16 +90,24 @@ func parseRequest(frame []byte) (requestFrame, error) {
 		return requestFrame{}, fmt.Errorf("%w: request of %d bytes", ErrProtocol, len(frame))
 	}
 	flags := frame[12]
-	if flags&^(flagRESP3|flagEarly) != 0 {
+	if flags&^(flagRESP3|flagEarly|flagKeeps) != 0 {
 		return requestFrame{}, fmt.Errorf("%w: unknown flags %#x", ErrProtocol, flags)
 	}
 	r := requestFrame{
 		id:       binary.BigEndian.Uint64(frame[4:]),
 		resp3:    flags&flagRESP3 != 0,
 		early:    flags&flagEarly != 0,
+		keeps:    flags&flagKeeps != 0,
 		timeLeft: binary.BigEndian.Uint32(frame[13:]),
 		count:    binary.BigEndian.Uint32(frame[17:]),
 		commands: frame[requestHead:],
+	}
+	if r.keeps {
+		if len(r.commands) < authorSize {
+			return requestFrame{}, fmt.Errorf("%w: request of %d bytes without its author", ErrProtocol, len(frame))
+		}
+		r.author = int64(binary.BigEndian.Uint64(r.commands))
+		r.commands = r.commands[authorSize:]
 	}
 	if !countFits(int64(r.count), len(r.commands)) {
 		return requestFrame{}, fmt.Errorf("%w: %d commands in %d bytes", ErrProtocol, r.count, len(r.commands))

@@ -34,7 +34,7 @@ func (l *link) encode() (large []byte) {
 	var t int64
 	for large == nil && l.due() && len(l.out) < writeBatch && l.state == wireUp {
 		c := l.queue.pop()
-		r := requestFrame{resp3: c.RESP3, early: c.Early, count: uint32(c.N), commands: c.Commands}
+		r := requestFrame{resp3: c.RESP3, early: c.Early, keeps: c.Keeps, author: c.Author, count: uint32(c.N), commands: c.Commands}
 		if c.deadline != 0 {
 			if t == 0 {
 				t = now()

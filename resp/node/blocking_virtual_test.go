@@ -163,8 +163,12 @@ func TestWhoWaitsWhileANodeIsReplaced(t *testing.T) {
 				q := newQueue(c, c.ownKey("b"))
 				q.take("a", 3)
 				q.take("c", 3)
-				q.push("a", 20*time.Millisecond)
-				q.push("c", 30*time.Millisecond)
+				pause := 20 * time.Millisecond
+				if testing.Short() {
+					pause *= 5
+				}
+				q.push("a", pause)
+				q.push("c", pause*3/2)
 				time.Sleep(5 * time.Second)
 				if frozen {
 					c.net.Freeze(c.nodes["b"].ip, true)
@@ -181,6 +185,66 @@ func TestWhoWaitsWhileANodeIsReplaced(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Who only reads takes nothing, so it is no matter to him that the node where he waited is gone:
+// he gets all that is added afterwards, and nothing twice.
+func TestReadersWhoWaitNoticeNothingOfANodeThatDies(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
+		c.backed()
+		key := c.ownKey("b")
+		add := c.client("a")
+		ctx, stop := context.WithCancel(context.Background())
+		var readers sync.WaitGroup
+		seen := make([]string, 6)
+		for i := range seen {
+			client := c.client([]string{"a", "c"}[i%2])
+			readers.Go(func() {
+				defer client.Close()
+				last := "0"
+				for ctx.Err() == nil {
+					got, err := client.XRead(context.Background(), &redis.XReadArgs{Streams: []string{key, last}, Block: 5 * time.Second}).Result()
+					if err != nil && !errors.Is(err, redis.Nil) {
+						t.Errorf("reader %d: %v", i, err)
+						return
+					}
+					for _, stream := range got {
+						for _, m := range stream.Messages {
+							seen[i] += m.ID + " "
+							last = m.ID
+						}
+					}
+				}
+			})
+		}
+		want := ""
+		for n := 1; n <= 100; n++ {
+			id := fmt.Sprint(n, "-1")
+			if n == 50 {
+				time.Sleep(time.Second) // nothing is under way: all wait
+				c.crash("b")
+			}
+			err := add.XAdd(context.Background(), &redis.XAddArgs{Stream: key, ID: id, Values: []string{"f", "v"}}).Err()
+			if err != nil && n < 50 {
+				t.Errorf("entry %s: %v", id, err)
+			}
+			if err == nil || unclear(err) {
+				want += id + " "
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		time.Sleep(10 * time.Second)
+		stop()
+		readers.Wait()
+		_ = add.Close()
+		for i, got := range seen {
+			if got != want {
+				t.Errorf("reader %d has read %s, want %s", i, got, want)
+			}
+		}
+		c.close()
+	})
 }
 
 // The order of arrival is that of all clients, through whichever node, and survives that the

@@ -53,8 +53,8 @@ const HTTPOff = "off"
 //
 // Begin with [DefaultConfig] and change what shall differ: in some fields zero is
 // a setting of its own, which [Config.EnsureDefaults] leaves alone. These are
-// Backups, Cache, ProtectedMode, IdleTimeout, TCPKeepAlive, SlowlogSlowerThan,
-// SlowlogMaxLen and MinFreeDisk.
+// Backups, Cache, ProtectedMode, IdleTimeout, TCPKeepAlive, TrackedKeys, BusyAfter,
+// SlowlogSlowerThan, SlowlogMaxLen and MinFreeDisk.
 type Config struct {
 	// Addr is the host:port where clients connect. An empty host is every
 	// interface; port 0 is a free one.
@@ -145,6 +145,9 @@ type Config struct {
 	TCPKeepAlive time.Duration // between probes of a silent peer; 0 is off
 	StopTimeout  time.Duration // running commands get so long to finish on stop
 
+	TrackedKeys int           // reads of tracking clients that are remembered; 0: any number
+	BusyAfter   time.Duration // after that, who needs a script's keys gets BUSY; 0: never
+
 	SlowlogSlowerThan time.Duration // commands that took longer are logged; negative is off
 	SlowlogMaxLen     int           // entries that SLOWLOG keeps
 
@@ -208,6 +211,8 @@ func DefaultConfig() Config {
 		ClientMemory:      256 * mib,
 		TCPKeepAlive:      300 * time.Second,
 		StopTimeout:       10 * time.Second,
+		TrackedKeys:       1_000_000,
+		BusyAfter:         5 * time.Second,
 		SlowlogSlowerThan: 10 * time.Millisecond,
 		SlowlogMaxLen:     128,
 	}

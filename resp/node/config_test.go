@@ -113,6 +113,8 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		{"free disk", func(c *Config) { c.MinFreeDisk = -1 }, []string{"min-free-disk", "negative"}},
 		{"no clients", func(c *Config) { c.MaxClients = 0 }, []string{"max-clients", "1 to"}},
 		{"too few arguments", func(c *Config) { c.MaxArgs = 3 }, []string{"max-args", "16 to"}},
+		{"tracked keys", func(c *Config) { c.TrackedKeys = -1 }, []string{"tracking-table-max-keys", "any number"}},
+		{"a script's time in milliseconds", func(c *Config) { c.BusyAfter = 5000 * time.Second }, []string{"busy-reply-threshold", "milliseconds"}},
 		{"slow log length", func(c *Config) { c.SlowlogMaxLen = -1 }, []string{"slowlog-max-len", "0 to"}},
 		{"slow log in microseconds", func(c *Config) { c.SlowlogSlowerThan = 10000 * time.Second },
 			[]string{"slowlog-slower-than", "microseconds"}},

@@ -56,7 +56,9 @@ func (f *forwards) wait(ctx context.Context) {
 // serveForward runs what another node forwards on a connection.
 func (c *cluster) serveForward(peer bus.Peer, conn net.Conn) {
 	defer c.forwards.begin()()
-	err := client.ServeForward(conn, client.ServeConfig{End: c.forwards.over}, c.runForwarded)
+	err := client.ServeForward(conn, client.ServeConfig{End: c.forwards.over}, func(batches []*client.Batch, release func(int)) {
+		c.runForwarded(peer.ID, batches, release)
+	})
 	if err != nil && c.ctx.Err() == nil {
 		c.n.cfg.Logger.Debug("forwarded requests end", "node", peer.ID, "err", err)
 	}
@@ -64,11 +66,15 @@ func (c *cluster) serveForward(peer bus.Peer, conn net.Conn) {
 
 var bursts = sync.Pool{New: func() any { return new([]resp.Forwarded) }}
 
-func (c *cluster) runForwarded(batches []*client.Batch, release func(int)) {
+func (c *cluster) runForwarded(from string, batches []*client.Batch, release func(int)) {
 	burst := bursts.Get().(*[]resp.Forwarded)
 	for _, b := range batches {
 		a := newWayBack(b)
-		*burst = append(*burst, resp.Forwarded{Batch: b.Commands, Requests: b.N, RESP3: b.RESP3, Early: b.Early, Deadline: b.Deadline, Answer: a.fn})
+		f := resp.Forwarded{Batch: b.Commands, Requests: b.N, RESP3: b.RESP3, Early: b.Early, Author: b.Author, Deadline: b.Deadline, Answer: a.fn}
+		if b.Keeps {
+			f.Keeper = from
+		}
+		*burst = append(*burst, f)
 	}
 	c.n.server.RunForwarded(*burst, release)
 	clear(*burst)

@@ -254,6 +254,8 @@ func (c *Config) settings() resp.Settings {
 		OutputBuffer:      c.OutputBuffer,
 		ClientMemory:      c.ClientMemory,
 		IdleTimeout:       c.IdleTimeout,
+		TrackedKeys:       zeroIsNone(int64(c.TrackedKeys)),
+		BusyAfter:         zeroIsNone(c.BusyAfter),
 		SlowlogSlowerThan: c.SlowlogSlowerThan,
 		SlowlogMaxLen:     c.SlowlogMaxLen,
 		StrictSlots:       c.StrictSlots,
@@ -261,6 +263,14 @@ func (c *Config) settings() resp.Settings {
 		MinInSync:         c.MinInSync,
 		ScrubInterval:     c.ScrubInterval,
 	}
+}
+
+// zeroIsNone says in resp's words that there is no limit.
+func zeroIsNone[T int64 | time.Duration](n T) T {
+	if n == 0 {
+		return -1
+	}
+	return n
 }
 
 // defaultID is the host's name and an identity that is stored with the data.

@@ -246,6 +246,12 @@ func (c Config) validateTimes(f *faults) {
 	if c.StopTimeout == 0 {
 		f.add("stop-timeout", "0 leaves running commands no time; use 10s, say")
 	}
+	if c.TrackedKeys < 0 {
+		f.add("tracking-table-max-keys", "%d is negative; 0 is any number", c.TrackedKeys)
+	}
+	if c.BusyAfter < 0 || c.BusyAfter > time.Hour {
+		f.add("busy-reply-threshold", "%v is not between 0, which is never, and 1h (a number without a unit counts seconds, not milliseconds as in redis.conf: use 5s, say)", c.BusyAfter)
+	}
 	if c.SlowlogSlowerThan > time.Hour {
 		f.add("slowlog-slower-than", "%v is more than an hour (a number without a unit counts seconds, not microseconds as in redis.conf: use 10ms, say)",
 			c.SlowlogSlowerThan)

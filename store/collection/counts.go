@@ -40,7 +40,7 @@ type shape struct {
 	maxLog int
 }
 
-var usualShape = shape{maxBlock: 512, fillBlock: 256, countFrom: 1024, maxLog: 512}
+var usualShape = shape{maxBlock: 512, fillBlock: 256, countFrom: 1024, maxLog: 1024}
 
 func (z *ZSet) shape() *shape {
 	if z.oddShape != nil {

@@ -219,6 +219,9 @@ func (z *ZSet) RemoveRange(from, to []byte) (n int64, err error) {
 // Pop removes the first members, or the last ones if back is set, as many as there are but not
 // more than so many, and yields each.
 func (z *ZSet) Pop(most int64, back bool, yield func(member []byte, score float64)) error {
+	if most == 1 && !z.table.v.Whole() {
+		return z.popOne(back, func(score, member []byte) { yield(member, ScoreOf(score)) })
+	}
 	_, err := z.remove(nil, nil, back, most, func(score, member []byte) { yield(member, ScoreOf(score)) })
 	return err
 }

@@ -36,6 +36,7 @@ type ZSet struct {
 	rank    []byte // scratch
 	pending []countChange
 	known   bool // pending is what log says
+	ahead   ahead
 	// oddShape is nil but in tests.
 	oddShape *shape
 }
@@ -308,9 +309,14 @@ func (z *ZSet) Flush() error {
 		z.forget()
 		return nil
 	}
+	u := z.table.unit
+	stays := z.ahead.unit == u && z.ahead.changes == u.ElementChanges()
 	if err := z.settle(); err != nil {
-		z.table.unit.Fail(err)
+		u.Fail(err)
 		return err
+	}
+	if stays { // counts are no members
+		z.ahead.changes = u.ElementChanges()
 	}
 	z.putHead()
 	return nil

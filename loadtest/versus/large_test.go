@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestLargeMeasuresAndCleansUp(t *testing.T) {
+	t.Setenv("RINGSIDE_TEST_AS_SERVER", "1")
+	jsonFile := filepath.Join(t.TempDir(), "out.json")
+	args := small(t, "--large", "3000", "--json", jsonFile)
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), args, &stdout, &stderr); code != 0 {
+		t.Fatalf("exit code %d\n%s%s", code, &stdout, &stderr)
+	}
+	checkEmpty(t, args)
+	checkWidth(t, stdout.String())
+	text, err := os.ReadFile(jsonFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rep report
+	if err := json.Unmarshal(text, &rep); err != nil {
+		t.Fatal(err)
+	}
+	if rep.Large == nil || rep.Large.Elements != 3000 || len(rep.Large.Deletes) != len(largeKinds) || len(rep.Pairings) != 0 {
+		t.Fatalf("the report holds\n%s", text)
+	}
+	for _, r := range rep.Large.Rows {
+		if r.Ratio <= 0 || r.Many.P99 < r.Many.P50 || !strings.Contains(stdout.String(), r.Name) {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// A collection is filled with as many elements as it is to have, whatever a batch holds.
+func TestLargeCollectionsAreFilled(t *testing.T) {
+	f := newFakeStore()
+	near, far := net.Pipe()
+	defer near.Close()
+	go f.serve(far)
+	c := newConn(near)
+	for i := range largeKinds {
+		k := &largeKinds[i]
+		if err := k.make(c, k.name, 1234); err != nil {
+			t.Fatalf("%s: %v", k.name, err)
+		}
+		f.mu.Lock()
+		if got := f.elements[k.name]; got != 1234 {
+			t.Errorf("%s: %d elements", k.name, got)
+		}
+		f.mu.Unlock()
+	}
+}
+
+func TestScanGoesOnFromItsCursor(t *testing.T) {
+	near, far := net.Pipe()
+	defer near.Close()
+	c := newConn(near)
+	go func() {
+		defer far.Close()
+		buf := make([]byte, 256)
+		for _, want := range []string{"$1\r\n0\r\n", "$2\r\n17\r\n", "$1\r\n0\r\n"} {
+			n, err := far.Read(buf)
+			if err != nil || !strings.Contains(string(buf[:n]), want) {
+				t.Errorf("%q, %v, without %q", buf[:n], err, want)
+			}
+			next := "$1\r\n0\r\n"
+			if want == "$1\r\n0\r\n" {
+				next = "$2\r\n17\r\n"
+			}
+			_, _ = far.Write([]byte("*2\r\n" + next + "*2\r\n$1\r\na\r\n$1\r\nb\r\n"))
+		}
+		_, _ = far.Read(buf)
+		_, _ = far.Write([]byte("-ERR no\r\n"))
+	}()
+	for range 3 {
+		if err := scanOn(c, nil, "k", 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := scanOn(c, nil, "k", 0); err == nil {
+		t.Error("an error is no error")
+	}
+}

@@ -1,0 +1,90 @@
+package resp
+
+import "time"
+
+// An mpop is what LMPOP, ZMPOP and those of them that wait are to take: up to so many
+// elements from an end of the first of some keys that exists.
+type mpop struct {
+	keys  [][]byte
+	first bool // the end was named by the first of its two words
+	most  int64
+}
+
+// parseMpop reads the arguments from the number of keys on, which is args[at]; first and
+// second are the words for the ends. It has replied, and returns false, if they are wrong.
+func (x *call) parseMpop(at int, first, second string) (o mpop, ok bool) {
+	n, ok := parseInt(x.args[at])
+	if !ok || n < 1 {
+		x.err("ERR numkeys should be greater than 0")
+		return o, false
+	}
+	at++
+	if n > int64(len(x.args)-at-1) {
+		x.err(msgSyntax)
+		return o, false
+	}
+	o.keys, o.most = x.args[at:at+int(n)], 1
+	rest := x.args[at+int(n):]
+	o.first = equalFold(rest[0], first)
+	if !o.first && !equalFold(rest[0], second) {
+		x.err(msgSyntax)
+		return o, false
+	}
+	switch rest = rest[1:]; {
+	case len(rest) == 0:
+	case len(rest) != 2 || !equalFold(rest[0], "count"):
+		x.err(msgSyntax)
+		return o, false
+	default:
+		if o.most, ok = parseInt(rest[1]); !ok || o.most < 1 {
+			x.err("ERR count should be greater than 0")
+			return o, false
+		}
+	}
+	return o, true
+}
+
+// parseMpopBehindTime is parseMpop for arguments behind the time that a command may wait.
+func (x *call) parseMpopBehindTime(first, second string) (o mpop, timeout time.Duration, ok bool) {
+	if o, ok = x.parseMpop(2, first, second); ok {
+		timeout, ok = x.parsePatience(x.args[1])
+	}
+	return o, timeout, ok
+}
+
+// firstThere is the number of the first of some keys that exists, as there tells, which opens
+// it; -1 if none does. It returns false if there has replied with an error.
+func (x *call) firstThere(keys [][]byte, there func(key []byte) (there, ok bool)) (int, bool) {
+	for i, key := range keys {
+		switch exists, ok := there(key); {
+		case !ok:
+			return -1, false
+		case exists:
+			return i, true
+		}
+	}
+	return -1, true
+}
+
+// popFirst has pop reply for the first key that exists.
+func (x *call) popFirst(o mpop, there func(key []byte) (there, ok bool), pop func(x *call, key []byte, o mpop)) {
+	switch i, ok := x.firstThere(o.keys, there); {
+	case !ok:
+	case i < 0:
+		x.nullArray()
+	default:
+		pop(x, o.keys[i], o)
+	}
+}
+
+// popOrBlock has a want served, which takes something from the first of its keys that exists
+// and replies, or waits until one does.
+func (x *call) popOrBlock(w want, there func(key []byte) (there, ok bool)) {
+	switch i, ok := x.firstThere(w.keys, there); {
+	case !ok:
+	case i < 0:
+		x.block(w)
+	default:
+		w.serve(x, w.keys[i])
+	}
+}

@@ -1,0 +1,80 @@
+package resp
+
+import (
+	"time"
+)
+
+// takesLong lets somebody else see to the batches behind that of a request. It is
+// called between units.
+func (f *forwarder) takesLong(r *request) {
+	c, g := f.conn, &f.group
+	if g.release == nil {
+		return
+	}
+	n := int(r.part) + 1
+	if n < len(g.batches) {
+		c.reqs = c.reqs[:g.first[n]]
+		g.batches = g.batches[:n]
+	}
+	release := g.release
+	g.release = nil
+	if n > 1 && !c.pending {
+		_ = c.flush()
+		f.answer(n - 1)
+	}
+	release(n)
+}
+
+// notMine answers a forwarded request. While its range is held, nobody else serves it
+// either.
+func (c *conn) notMine(r *request, routes *Routes) int {
+	if r.owner == ownerHeld {
+		if left := c.from.patience(r, heldTimeout); left > 0 {
+			if c.pending {
+				c.await()
+			}
+			c.from.takesLong(r)
+			if c.awaitRoutes(routes, left) && !c.from.late(r) {
+				return 0
+			}
+		}
+	}
+	c.srv.stats.notMine.Add(1)
+	c.sendBack(r)
+	return 1
+}
+
+// patience is how long a request may wait here, at most d: so that the answer is back
+// while somebody waits for it.
+func (f *forwarder) patience(r *request, d time.Duration) time.Duration {
+	if deadline := f.group.batches[r.part].Deadline; !deadline.IsZero() {
+		return min(d, time.Until(deadline)*3/4)
+	}
+	return d
+}
+
+// sendBack answers a forwarded request that has not run.
+func (c *conn) sendBack(r *request) {
+	c.from.group.refused = r.part
+	c.refuse(r, msgNotMine)
+}
+
+// postponed sends a forwarded request back that cannot run now: one before it in the
+// batch did not, the clients are paused, or the replies are as large as they may be.
+func (c *conn) postponed(r *request) bool {
+	pause := &c.srv.pause
+	refused := c.from.group.refused == r.part
+	if !refused && pause.applies(r.cmd) {
+		left, over := pause.left()
+		if left = c.from.patience(r, min(left, heldTimeout)); left > 0 {
+			c.from.takesLong(r)
+			c.wait(left, over)
+		}
+		refused = c.from.late(r)
+	}
+	if !refused && !c.from.full() && !pause.applies(r.cmd) {
+		return false
+	}
+	c.sendBack(r)
+	return true
+}

@@ -1,0 +1,114 @@
+package resp
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/collection"
+)
+
+// sampleSize is args[2], how many elements are to be drawn. It has replied, and returns
+// false, if that is none.
+func (x *call) sampleSize() (int64, bool) {
+	n, ok := parseInt(x.args[2])
+	switch {
+	case !ok:
+		x.err(msgNotInteger)
+	case n == math.MinInt64:
+		x.err(msgCountRange)
+		ok = false
+	}
+	return n, ok
+}
+
+// randomElement replies with one field of the table at args[1], or null.
+func (x *call) randomElement(typ store.Type) {
+	t := &x.table
+	if !x.openWhole(t, x.args[1], typ) {
+		return
+	}
+	field, _, ok, err := t.Random()
+	switch {
+	case err != nil:
+		x.fail(err)
+	case !ok:
+		x.null()
+	default:
+		x.bulk(field)
+	}
+}
+
+// randomElements replies with n different fields of the table at args[1], or with -n of
+// which some may be the same.
+func (x *call) randomElements(typ store.Type, n int64, values bool) {
+	t := &x.table
+	if !x.openWhole(t, x.args[1], typ) {
+		return
+	}
+	size := t.Len()
+	if size == 0 || n == 0 {
+		x.array(0)
+		return
+	}
+	again := n < 0
+	if n = min(n, size); again {
+		n = -n
+	}
+	// About as much as their share, or if they come again and again, more than memory has.
+	about := float64(t.Value().Size)/float64(size)*float64(n) + float64(n)*elementReply
+	if x.deferred(int64(min(about, math.MaxInt64/2))) {
+		return
+	}
+	x.elements(func() error {
+		if values && x.proto == 2 {
+			x.array(int(2 * n))
+		} else {
+			x.array(int(n))
+		}
+		show := func(field, value []byte) {
+			if values && x.proto == 3 {
+				x.array(2)
+			}
+			x.bulk(field)
+			switch {
+			case values && typ == store.ZSet:
+				x.double(collection.ScoreOf(value))
+			case values:
+				x.bulk(value)
+			}
+		}
+		if !again {
+			return t.Sample(n, show)
+		}
+		return x.drawAgain(t, n, show)
+	})
+}
+
+// drawAgain shows n fields, each drawn from all. From a small table it draws in memory.
+func (x *call) drawAgain(t *collection.Table, n int64, show func(field, value []byte)) error {
+	type pair struct{ field, value []byte }
+	var all []pair
+	if t.Value().Whole() {
+		err := t.All(func(field, value []byte) bool {
+			all = append(all, pair{field, value})
+			return true
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for ; n > 0; n-- {
+		if len(all) > 0 {
+			p := all[rand.IntN(len(all))]
+			show(p.field, p.value)
+			continue
+		}
+		field, value, _, err := t.Random()
+		if err != nil {
+			return err
+		}
+		show(field, value)
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package resp
+
+import (
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/tidwall/redcon"
+)
+
+// A tracker is what one client wants to be told. It never changes, but for what its
+// connection's goroutine uses.
+type tracker struct {
+	conn      *conn
+	broadcast bool
+	optIn     bool
+	optOut    bool
+	noLoop    bool
+	prefixes  []string // with broadcast; without any, all keys
+	redirect  int64    // the number of another connection that is told; 0: none
+	target    *conn    // that connection
+	broken    atomic.Bool
+	// ready: what it is to be told of has come together. Its table's lock guards it.
+	ready bool
+
+	reads trackedReads
+}
+
+func (t *tracker) wants(key []byte) bool {
+	return len(t.prefixes) == 0 || slices.ContainsFunc(t.prefixes, func(p string) bool { return strings.HasPrefix(string(key), p) })
+}
+
+// tell tells the client that keys have changed; without any, that all may have.
+func (t *tracker) tell(keys ...[]byte) {
+	c := t.conn
+	if t.target != nil {
+		if c = t.target; c.closed.Load() {
+			if !t.broken.Swap(true) && t.conn.session.proto.Load() == 3 {
+				b := redcon.AppendBulkString([]byte(">2\r\n"), "tracking-redir-broken")
+				t.conn.push(redcon.AppendInt(b, t.redirect))
+			}
+			return
+		}
+	}
+	var b []byte
+	switch {
+	case c.session.proto.Load() == 3:
+		b = redcon.AppendBulkString([]byte(">2\r\n"), "invalidate")
+	case c != t.conn && c.takesMessages():
+		b = redcon.AppendBulkString(redcon.AppendBulkString([]byte("*3\r\n"), "message"), "__redis__:invalidate")
+	default:
+		return // it could not tell it from a reply
+	}
+	switch {
+	case len(keys) > 0:
+		b = redcon.AppendArray(b, len(keys))
+		for _, key := range keys {
+			b = redcon.AppendBulk(b, key)
+		}
+	case c.session.proto.Load() == 3:
+		b = append(b, "_\r\n"...)
+	default:
+		b = append(b, "*-1\r\n"...)
+	}
+	c.push(b)
+}
+
+// takesMessages reports whether a client of RESP2 expects what is no reply.
+func (c *conn) takesMessages() bool { return c.session.watching.Load() || c.subs.any() }

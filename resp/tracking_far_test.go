@@ -1,0 +1,363 @@
+package resp
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// What another node has answered is kept until it changes there, through whichever node.
+func TestTrackingOfAnotherNodesKeys(t *testing.T) {
+	r, keys := halvesOf(t, routedApart(t, 2))
+	c := newCacher(t, r.addrs[0])
+	near, far := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[1], 2)
+	for round, o := range []*oracle{near, far, near, far} {
+		for _, key := range keys {
+			c.ask("GET", key)
+			c.silent("nothing has changed")
+			o.do("SET", key, fmt.Sprint(round))
+			if got := c.told(); got != invalid(key) {
+				t.Errorf("%s: %s", key, got)
+			}
+			o.do("SET", key, fmt.Sprint(round, "again"))
+			c.silent("it has no entry any more")
+		}
+	}
+	c.ask("MGET", keys[0], keys[1])
+	c.silent("both")
+	far.do("MSET", keys[0], "1", keys[1], "1")
+	got := []string{c.told(), c.told()}
+	if slices.Sort(got); !slices.Equal(got, []string{invalid(min(keys[0], keys[1])), invalid(max(keys[0], keys[1]))}) {
+		t.Errorf("both: %s", got)
+	}
+	for _, key := range keys {
+		c.ask("MULTI")
+		c.ask("GET", key)
+		c.ask("EXEC")
+		c.silent("a transaction")
+		near.do("SET", key, "2")
+		if got := c.told(); got != invalid(key) {
+			t.Errorf("after a transaction: %s", got)
+		}
+		c.ask("EVAL", "return redis.call('GET', KEYS[1])", "1", key)
+		c.silent("a script")
+		near.do("SET", key, "3")
+		if got := c.told(); got != invalid(key) {
+			t.Errorf("after a script: %s", got)
+		}
+	}
+	far.do("SET", keys[1], "x", "PX", "30")
+	c.ask("GET", keys[1])
+	if got := c.told(); got != invalid(keys[1]) {
+		t.Errorf("expiry: %s", got)
+	}
+	c.ask("GET", keys[1])
+	near.do("FLUSHALL")
+	if got := c.told(); got != allInvalid {
+		t.Errorf("FLUSHALL: %s", got)
+	}
+	long := strings.Repeat("k", maxTrackedKey+1)
+	for r.token([]byte(long))>>31 == 0 {
+		long += "k"
+	}
+	c.pushes = nil
+	c.ask("GET", long)
+	for got := c.told(); got != invalid(long); got = c.told() {
+		if got != allInvalid { // a second one, of the other node
+			t.Errorf("a long key: %s", got)
+		}
+	}
+}
+
+// The modes of one node hold for keys of others.
+func TestTrackingModesOfAnotherNodesKeys(t *testing.T) {
+	r, keys := halvesOf(t, routedApart(t, 2))
+	key, other := keys[1], "{"+keys[1]+"}2"
+	near, far := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[1], 2)
+
+	in := newCacher(t, r.addrs[0], "OPTIN")
+	for _, caching := range []bool{false, true} {
+		if caching {
+			// One pipeline, whose first command alone is meant.
+			in.send("CLIENT", "CACHING", "YES")
+		}
+		in.send("GET", key)
+		in.send("GET", other)
+		for range 2 {
+			in.next()
+		}
+		if caching {
+			in.next()
+		}
+		far.do("MSET", key, "1", other, "1")
+		if caching {
+			if got := in.told(); got != invalid(key) {
+				t.Errorf("OPTIN: %s", got)
+			}
+		}
+		in.silent("OPTIN")
+	}
+	out := newCacher(t, r.addrs[0], "OPTOUT")
+	out.ask("GET", key)
+	out.ask("CLIENT", "CACHING", "NO")
+	out.ask("GET", other)
+	far.do("MSET", key, "1", other, "1")
+	if got := out.told(); got != invalid(key) {
+		t.Errorf("OPTOUT: %s", got)
+	}
+	out.silent("OPTOUT")
+
+	loop, noLoop := newCacher(t, r.addrs[0]), newCacher(t, r.addrs[0], "NOLOOP")
+	cast := newCacher(t, r.addrs[0], "BCAST", "NOLOOP", "PREFIX", key, "PREFIX", other)
+	for _, c := range []*cacher{loop, noLoop, cast} {
+		c.ask("GET", key)
+	}
+	noLoop.ask("SET", key, "mine")
+	noLoop.silent("NOLOOP")
+	for _, c := range []*cacher{loop, cast} {
+		if got := c.told(); got != invalid(key) {
+			t.Errorf("of another client: %s", got)
+		}
+	}
+	cast.ask("SET", key, "x")
+	cast.silent("BCAST NOLOOP")
+	near.do("SET", key, "x")
+	if got := cast.told(); got != invalid(key) {
+		t.Errorf("BCAST: %s", got)
+	}
+	noLoop.ask("GET", key)
+	near.do("SET", key, "y")
+	if got := noLoop.told(); got != invalid(key) {
+		t.Errorf("NOLOOP, by another: %s", got)
+	}
+
+	target := dialRedis(t, r.addrs[0], 2)
+	target.want("*($subscribe $__redis__:invalidate :1)", "SUBSCRIBE", "__redis__:invalidate")
+	id := ""
+	for _, srv := range r.servers[0].snapshot() {
+		if srv.subs.any() {
+			id = fmt.Sprint(srv.session.id)
+		}
+	}
+	from := dialRedis(t, r.addrs[0], 2)
+	from.want("+OK", "CLIENT", "TRACKING", "ON", "REDIRECT", id)
+	from.do("GET", key)
+	far.do("SET", key, "z")
+	if got := target.next().String(); got != "*($message $__redis__:invalidate *($"+key+"))" {
+		t.Errorf("REDIRECT: %s", got)
+	}
+}
+
+// Who is told of all changes hears of those at other nodes, unless it asks these itself.
+func TestBroadcastCoversTheCluster(t *testing.T) {
+	r, keys := halvesOf(t, routedApart(t, 2))
+	o := dialRedis(t, r.addrs[1], 2)
+	all := newCacher(t, r.addrs[0], "BCAST")
+	here := dialRedis(t, r.addrs[0], 3)
+	here.want("+OK", "RING", "ROUTE", "redirect")
+	here.want("+OK", "CLIENT", "TRACKING", "ON", "BCAST")
+	prefix := newCacher(t, r.addrs[0], "BCAST", "PREFIX", keys[1])
+	for range 3 {
+		for _, key := range keys {
+			o.do("SET", key, "1")
+			if got := all.told(); got != invalid(key) {
+				t.Error(got)
+			}
+		}
+		if got := prefix.told(); got != invalid(keys[1]) {
+			t.Errorf("with a prefix: %s", got)
+		}
+		if got := here.next().String(); got != invalid(keys[0]) {
+			t.Errorf("of one node: %s", got)
+		}
+	}
+	all.silent("each once")
+	prefix.silent("each once")
+	here.want("+PONG", "PING")
+	here.want("+OK", "RING", "ROUTE", "forward")
+	o.do("SET", keys[1], "1")
+	if got := here.next().String(); got != invalid(keys[1]) {
+		t.Errorf("forward again: %s", got)
+	}
+}
+
+// A write is acknowledged once those have heard of it who keep the key for their clients, or
+// may not take it for true any more.
+func TestWritesWaitForNodesThatKeepTheKey(t *testing.T) {
+	r, keys := halvesOf(t, routedApart(t, 2))
+	c := newCacher(t, r.addrs[0])
+	o := dialRedis(t, r.addrs[1], 2)
+	ts := &r.servers[0].tracking
+	for range 50 {
+		c.ask("GET", keys[1])
+		c.pushes = nil
+		o.do("SET", keys[1], "1")
+		// It has been told by now, so a lookup finds nothing.
+		ts.mu.Lock()
+		entered := len(ts.keys[keys[1]])
+		ts.mu.Unlock()
+		if entered > 0 {
+			t.Fatal("a write was acknowledged before a node that keeps the key had heard of it")
+		}
+	}
+	// A node that asks no more is waited for until what it keeps is void.
+	c.ask("GET", keys[1])
+	owner := &r.servers[1].tracking
+	owner.mu.Lock()
+	k := owner.keepers["n0"]
+	k.session = "gone" // what it asks is for another
+	k.reply(k.text())
+	began := owner.srv.clock()
+	k.heardAt = began
+	owner.mu.Unlock()
+	o.do("SET", keys[1], "2")
+	if took := owner.srv.clock() - began; took < heedLease {
+		// It began anew, which tells that it keeps nothing.
+		ts.mu.Lock()
+		entered := len(ts.keys[keys[1]])
+		ts.mu.Unlock()
+		if entered > 0 {
+			t.Errorf("waited for %v, and it keeps the key", took)
+		}
+	}
+}
+
+// Whoever does not hear a node keeps nothing of what that has answered.
+func TestNothingIsKeptOfANodeThatIsNotHeard(t *testing.T) {
+	r, keys := halvesOf(t, routedApart(t, 2))
+	c := newCacher(t, r.addrs[0])
+	c.ask("GET", keys[1])
+	c.silent("it is heard")
+	owner := &r.servers[1].tracking
+	owner.mu.Lock()
+	owner.ended = true // from now on it knows nobody
+	k := owner.keepers["n0"]
+	done := owner.drop(k, nil)
+	owner.mu.Unlock()
+	run(done)
+	if got := c.told(); got != allInvalid {
+		t.Errorf("it is not heard any more: %s", got)
+	}
+	c.ask("GET", keys[0])
+	c.silent("an own key")
+	c.ask("GET", keys[1])
+	if got := c.told(); got != invalid(keys[1]) {
+		t.Errorf("meanwhile: %s", got)
+	}
+	c.ask("MGET", keys[0], keys[1])
+	if got := c.told(); !strings.Contains(got, "$"+keys[1]) {
+		t.Errorf("meanwhile, both: %s", got)
+	}
+	owner.mu.Lock()
+	owner.ended = false
+	owner.mu.Unlock()
+	waitFor(t, "that it is heard again", func() bool { return r.servers[0].tracking.hears("n1") })
+	c.ask("GET", keys[1])
+	c.silent("it is heard again")
+	dialRedis(t, r.addrs[0], 2).do("SET", keys[1], "1")
+	if got := c.told(); got != invalid(keys[1]) {
+		t.Error(got)
+	}
+}
+
+// A node that hands keys over goes on only when those have heard who keep them.
+func TestQuiesceWaitsForNodesThatKeepKeys(t *testing.T) {
+	r, keys := halvesOf(t, routedApart(t, 2))
+	c := newCacher(t, r.addrs[0])
+	c.ask("GET", keys[1])
+	ctx := t.Context()
+	r.place(1, r.servers[1].routes.Load().Placement, map[int]bool{1: true})
+	if err := r.servers[1].Quiesce(ctx); err != nil {
+		t.Fatal(err)
+	}
+	ts := &r.servers[0].tracking
+	ts.mu.Lock()
+	entered := len(ts.keys)
+	ts.mu.Unlock()
+	if entered > 0 {
+		t.Error("the range is still, and a node keeps keys of it")
+	}
+	if got := c.told(); got != allInvalid {
+		t.Error(got)
+	}
+}
+
+// A table that is full, and one that has too much to tell, makes nodes forget.
+func TestKeepersAreBounded(t *testing.T) {
+	r, keys := halvesOf(t, routedApart(t, 2))
+	c := newCacher(t, r.addrs[0])
+	r.servers[1].settings.trackingKeys.Store(10)
+	for i := range 50 {
+		c.ask("GET", fmt.Sprintf("{%s}%d", keys[1], i))
+	}
+	waitFor(t, "what does not fit to be forgotten", func() bool { _, keys, _, _ := r.servers[0].tracking.counts(); return keys <= 10 })
+	if _, keys, items, _ := r.servers[1].tracking.counts(); keys != 10 || items != 10 {
+		t.Errorf("%d keys, %d entries", keys, items)
+	}
+	k := new(keeper)
+	for i := range maxStale/staleCost + 1 {
+		k.add(0, fmt.Appendf(nil, "%d", i))
+		if k.bytes > maxStale {
+			t.Fatalf("%d bytes wait", k.bytes)
+		}
+	}
+	if len(k.items) > maxStale/staleCost/2 || k.items[0].key != nil {
+		t.Errorf("%d keys wait, first %q", len(k.items), k.items[0].key)
+	}
+	c.c.Close()
+	waitFor(t, "the end of what is heard", func() bool {
+		owner := &r.servers[1].tracking
+		owner.mu.Lock()
+		defer owner.mu.Unlock()
+		return len(owner.keepers) == 0 && len(owner.keys) == 0
+	})
+}
+
+// Other keys are a node's than before: its clients hear that all may have changed.
+func TestTrackingWhenKeysMove(t *testing.T) {
+	r, keys := halvesOf(t, routedApart(t, 2))
+	c, all := newCacher(t, r.addrs[0]), newCacher(t, r.addrs[0], "BCAST")
+	c.ask("GET", keys[0])
+	p, err := ring.NewPlacement([]ring.Row{
+		{Range: ring.Range{End: 1 << 31}, Primary: "n1"},
+		{Range: ring.Range{Start: 1 << 31}, Primary: "n0"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.placeAll(p)
+	for _, c := range []*cacher{c, all} {
+		if got := c.told(); got != allInvalid {
+			t.Errorf("keys have moved: %s", got)
+		}
+	}
+	for _, key := range keys { // BCAST goes on
+		dialRedis(t, r.addrs[1], 2).do("SET", key, "1")
+		for got := all.told(); got != invalid(key); got = all.told() {
+			if got != allInvalid {
+				t.Error(got)
+			}
+		}
+	}
+}
+
+func FuzzStaleKeys(f *testing.F) {
+	f.Add(appendStale(nil, 7, []staleKey{{key: []byte("k")}, {author: 1 << 40, key: []byte{}}, {}}))
+	f.Add([]byte{1, 0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1})
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		first, items, err := parseStale(b)
+		if err != nil {
+			return
+		}
+		again, same, err := parseStale(appendStale(nil, first, items))
+		if err != nil || again != first || !slices.EqualFunc(items, same, func(a, b staleKey) bool {
+			return a.author == b.author && string(a.key) == string(b.key) && (a.key == nil) == (b.key == nil)
+		}) {
+			t.Errorf("%v, %v", same, err)
+		}
+	})
+}

@@ -1,0 +1,57 @@
+package resp
+
+import (
+	"math/bits"
+	"time"
+)
+
+// An uncounted is what a connection has run, and the server's counters do not say yet. They are
+// shared by all connections, so that each count fetches them from another processor: a
+// connection passes on what a unit comes to. It belongs to the connection's goroutine.
+//
+// Invariant: it is empty when replies leave, and when a command begins that may show the
+// counters. So whoever has heard of a command finds it counted.
+type uncounted struct {
+	cmd          *command // whose calls these are
+	nanos        int64
+	latency      [latencyBuckets]int64
+	used         uint32 // bit i: there is something in latency[i]
+	hits, misses int64
+}
+
+// ran notes a command that ran, and how long it took.
+func (u *uncounted) ran(s *stats, cmd *command, took time.Duration) {
+	if u.cmd != cmd {
+		u.pass(s)
+		u.cmd = cmd
+	}
+	u.nanos += int64(took)
+	i := latencyBucket(took)
+	u.latency[i]++
+	u.used |= 1 << i
+}
+
+// pass adds what there is to the server's counters.
+func (u *uncounted) pass(s *stats) {
+	if u.used != 0 {
+		c := &s.commands[u.cmd.id]
+		calls := int64(0)
+		for ; u.used != 0; u.used &= u.used - 1 {
+			i := bits.TrailingZeros32(u.used)
+			calls += u.latency[i]
+			c.latency[i].Add(u.latency[i])
+			u.latency[i] = 0
+		}
+		c.calls.Add(calls)
+		c.nanos.Add(u.nanos)
+		u.nanos = 0
+	}
+	if u.hits != 0 {
+		s.hits.Add(u.hits)
+		u.hits = 0
+	}
+	if u.misses != 0 {
+		s.misses.Add(u.misses)
+		u.misses = 0
+	}
+}

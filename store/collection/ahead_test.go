@@ -1,0 +1,107 @@
+package collection
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+// What is read ahead at an end of a sorted set is never taken for what others have made of
+// it meanwhile: in the same unit through another ZSet, in another unit, in one that was given
+// up, or in another collection under the same key.
+func TestPopsSeeWhatOthersChange(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	s := open(t, vfs.NewMem())
+	keys := []string{"a", "b"}
+	model := map[string]map[string]float64{"a": {}, "b": {}}
+	odd := &shape{maxBlock: 6, fillBlock: 3, countFrom: 12, maxLog: 60}
+	units := []*store.Unit{s.NewUnit(), s.NewUnit()}
+	sets := []*ZSet{{oddShape: odd}, {oddShape: odd}}
+	for range rounds(400) {
+		u, z := units[rnd.IntN(2)], sets[rnd.IntN(2)]
+		u.Begin(1000, []store.Place{u.Place([]byte("a")), u.Place([]byte("b"))})
+		before := map[string]map[string]float64{"a": maps.Clone(model["a"]), "b": maps.Clone(model["b"])}
+		for range rnd.IntN(12) {
+			popSome(t, u, z, odd, rnd, model, keys[rnd.IntN(2)])
+		}
+		if rnd.IntN(10) == 0 {
+			u.Abort()
+			model = before
+			continue
+		}
+		var done store.Signal
+		wait, err := u.Commit(&done)
+		if err == nil && wait {
+			err = done.Wait()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// popSome takes some members from an end, or does something else to a sorted set, through z
+// or another one.
+func popSome(t *testing.T, u *store.Unit, z *ZSet, odd *shape, rnd *rand.Rand, model map[string]map[string]float64, key string) {
+	t.Helper()
+	m := model[key]
+	if rnd.IntN(3) == 0 {
+		z = &ZSet{oddShape: odd}
+	}
+	z.Limit(1)
+	back := rnd.IntN(2) == 0
+	what := rnd.IntN(8)
+	for range 1 + rnd.IntN(6) {
+		if err := z.Open(u, []byte(key)); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		switch {
+		case len(m) < 30 || what == 0:
+			for range 10 {
+				member, score := fmt.Sprint(rnd.IntN(200)), float64(rnd.IntN(100))
+				m[member] = score
+				if err = z.Set([]byte(member), score); err != nil {
+					break
+				}
+			}
+		case what == 1:
+			all := inOrder(m)
+			e := all[rnd.IntN(3)]
+			if rnd.IntN(2) == 0 {
+				e = all[len(all)-1-rnd.IntN(3)]
+			}
+			delete(m, e.member)
+			_, err = z.Delete([]byte(e.member))
+		case what == 2 && rnd.IntN(4) == 0:
+			z.table.Clear()
+			clear(m)
+		default:
+			all := inOrder(m)
+			if back {
+				slices.Reverse(all)
+			}
+			var got []scored
+			err = z.Pop(1, back, func(member []byte, score float64) { got = append(got, scored{string(member), score}) })
+			if !slices.Equal(got, all[:1]) {
+				t.Fatalf("back %v: %v, want %v", back, got, all[:1])
+			}
+			delete(m, all[0].member)
+		}
+		if err == nil {
+			err = z.Flush()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkCounts(t, zsetOf(t, u, key, 1, odd))
+}
