@@ -16,5 +16,6 @@
 // Read [Server] first, then conn.go (the loop), command.go and table.go (what a
 // command is), and cmd_*.go (what the commands do). For several nodes: [Routes], then
 // elsewhere.go (what becomes of a request that is not this node's), forward.go and
-// split.go, scatter.go (commands on all keys), forwarded.go (the other side).
+// split.go, scatter.go (commands on all keys), forwarded.go (the other side). For what clients keep:
+// tracking.go, then keeper.go and ear.go (the two sides of what nodes tell each other).
 package resp

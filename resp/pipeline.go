@@ -474,7 +474,7 @@ func (c *conn) runOne(r *request) {
 func (c *conn) execute(cmd *command, run func(*call)) {
 	x := &c.call
 	args, at := x.args, len(c.out.buf)
-	if c.session.tracking.Load() != nil {
+	if c.session.tracking.Load() != nil || c.from != nil && c.from.keeper != "" {
 		c.reads(cmd, args)
 	}
 	if !cmd.keyed && !cmd.neutral {

@@ -17,6 +17,8 @@ func FuzzServeForward(f *testing.F) {
 	one := append(valid.appendHead(nil), valid.commands...)
 	f.Add(one, 10)
 	f.Add(append(one, one...), 3)
+	valid.keeps, valid.author = true, 1<<40
+	f.Add(append(valid.appendHead(nil), valid.commands...), 10)
 	f.Add(binary.BigEndian.AppendUint32(nil, 1<<31), 1)
 	f.Add([]byte{0, 0, 0, 0}, 1)
 	f.Add([]byte("*1\r\n$4\r\nPING\r\n"), 100)

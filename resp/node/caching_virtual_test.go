@@ -311,3 +311,59 @@ func TestNobodyInAClusterKeepsWhatIsStale(t *testing.T) {
 		c.close()
 	})
 }
+
+// A node that stands still is waited for only as long as it may take what it keeps for true;
+// its clients hear that all may have changed as soon as it goes on.
+func TestWritesGoOnWithoutANodeThatStandsStill(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) {
+			if cfg.ID == "w" {
+				cfg.Role = RoleProxy
+			}
+		})
+		c.three()
+		c.start("w", "a")
+		time.Sleep(3 * time.Second)
+		client, key := c.client("a"), c.ownKey("a")
+		set := func(n int) (took time.Duration) {
+			began := time.Now()
+			if err := client.Set(context.Background(), key, n, 0).Err(); err != nil {
+				t.Error(err)
+			}
+			return time.Since(began)
+		}
+		cl := &cachingClient{c: c, at: "w", addr: c.nodes["w"].ip + ":6379", cached: make(map[string]int)}
+		has := func() int {
+			cl.mu.Lock()
+			defer cl.mu.Unlock()
+			return cl.cached[key]
+		}
+		set(1)
+		if !cl.connect() || cl.ask("GET", key) != "1" || has() != 1 {
+			t.Fatal("the value is not cached")
+		}
+		if took := set(2); took > 100*time.Millisecond {
+			t.Errorf("a write that a node has to hear of took %v", took)
+		}
+		if time.Sleep(cachingDelay); has() != 0 || cl.ask("GET", key) != "2" || has() != 2 {
+			t.Error("the change was not told")
+		}
+		c.net.Freeze(c.nodes["w"].ip, true)
+		if took := set(3); took < 500*time.Millisecond || took > 1500*time.Millisecond {
+			t.Errorf("a write that a node does not hear of took %v", took)
+		}
+		if took := set(4); took > 100*time.Millisecond {
+			t.Errorf("the next one took %v", took)
+		}
+		c.net.Freeze(c.nodes["w"].ip, false)
+		if time.Sleep(3 * time.Second); has() != 0 {
+			t.Errorf("what a node keeps that stood still is %d", has())
+		}
+		if cl.ask("GET", key) != "4" || has() != 4 {
+			t.Error("it does not go on")
+		}
+		cl.close()
+		_ = client.Close()
+		c.close()
+	})
+}
