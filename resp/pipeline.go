@@ -474,9 +474,7 @@ func (c *conn) runOne(r *request) {
 func (c *conn) execute(cmd *command, run func(*call)) {
 	x := &c.call
 	args, at := x.args, len(c.out.buf)
-	if c.session.tracking.Load() != nil || c.from != nil && c.from.keeper != "" {
-		c.reads(cmd, args)
-	}
+	c.reads(cmd, args)
 	if !cmd.keyed && !cmd.neutral {
 		c.uncounted.pass(c.srv.stats)
 	}
@@ -490,9 +488,7 @@ func (c *conn) execute(cmd *command, run func(*call)) {
 	if len(x.wants) > 0 {
 		return // it will be run again
 	}
-	if c.session.tracking.Load() != nil {
-		c.ran(cmd)
-	}
+	c.ran(cmd)
 	c.lately = c.srv.clock()
 	took := c.lately - start - (x.waited - waited)
 	if x.again {
