@@ -130,8 +130,7 @@ func (g *gathering) count() int {
 
 // Whoever waits, for whichever keys, is served as by Redis, in its order.
 func TestRandomBlockingAsRedis(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	rounds := 400
 	if testing.Short() {

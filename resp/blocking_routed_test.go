@@ -237,8 +237,7 @@ func TestBlockingKeysOfSeveralNodes(t *testing.T) {
 // Whatever happens to the keys, each element is taken once, and nobody waits while there is
 // something.
 func TestElementsAreTakenOnceWhileRangesChangeHands(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r := routedTest(t, 3)
 	now := r.spread(rnd)

@@ -39,8 +39,7 @@ func (r *routed) withBackups(rnd *rand.Rand) *ring.Placement {
 }
 
 func TestGoRedisClusterClient(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	for _, mode := range []string{"redirect", "forward"} {
 		r := routedSlots(t, 3)
 		r.placeAll(r.withBackups(rand.New(rand.NewPCG(seed, 0))))
@@ -101,8 +100,7 @@ func useClusterClient(t *testing.T, r *routed, redirect bool, c *redis.ClusterCl
 }
 
 func TestRueidisCluster(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	r := routedSlots(t, 3)
 	r.placeAll(r.withBackups(rand.New(rand.NewPCG(seed, 0))))
 	for _, srv := range r.servers {

@@ -35,8 +35,7 @@ func TestDumpTravelsBothWays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	eachKeyProto(t, func(t *testing.T, p *keyPair) {
 		for _, value := range dumpValues(rand.New(rand.NewPCG(seed, 1))) {
 			p.redis.do("SET", "k", value)

@@ -12,8 +12,7 @@ func TestRandomStringCommandsAnswerAsRedis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	commands := 8000
 	if testing.Short() {
 		commands = 2000
@@ -36,8 +35,7 @@ func TestRandomStringCommandsAnswerAsRedis(t *testing.T) {
 // The same in pipelines: each command sees what the ones before it did, although
 // they share a commit.
 func TestRandomPipelinesAnswerAsRedis(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	pipelines := 200
 	if testing.Short() {
 		pipelines = 20

@@ -30,8 +30,7 @@ func TestKeysAndScanFindTheSameAsRedis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	theirs := testClient(t, redistest.Start7(t))
 	_, addr := serveTest(t, nil)

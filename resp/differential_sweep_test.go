@@ -13,8 +13,7 @@ func TestEveryCommandAnswersAsRedis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	differential(t, func(d *differ) {
 		s := sweep{differ: d, rnd: rand.New(rand.NewPCG(seed, 8))}
 		for _, c := range newCommandTable().all {

@@ -242,8 +242,7 @@ func TestNearRunsWhileFarIsUnderWay(t *testing.T) {
 
 // Replies too large to be kept take their turn between those of other nodes.
 func TestLargeRepliesAmongForwardedOnes(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r, keys := halves(t)
 	lone, addr := serveTest(t, nil)

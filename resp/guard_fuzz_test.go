@@ -223,8 +223,7 @@ func TestLinesAtTheirLimit(t *testing.T) {
 // TestFramesByChance puts parts of requests together in any order: closer to
 // requests than what a fuzzer begins with.
 func TestFramesByChance(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	rnd := rand.New(rand.NewPCG(seed, 2))
 	parts := []string{"*", "$", "\r\n", "\n", "\r", "0", "1", "2", "3", "-1", "-0", "16385", "11", "a", "abc", " ",
 		"'", "\"", "\\", "\\x4", "\x00", "*1\r\n", "*2\r\n", "$0\r\n\r\n", "$1\r\na\r\n", "$3\r\nGET\r\n", "PING\r\n"}

@@ -58,8 +58,7 @@ func heapInuse() int64 {
 
 // TestGarbage: whatever bytes come, from many at once, the server goes on.
 func TestGarbage(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	srv, addr := hostileTest(t, nil)
 	seeds := frameSeeds()
 	var clients sync.WaitGroup

@@ -163,8 +163,7 @@ func TestTooFewCopiesRefuseWrites(t *testing.T) {
 
 // What a footprint says of a range is never less than what was written there.
 func TestFootprint(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	for range 2000 {
 		var f footprint

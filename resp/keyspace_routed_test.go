@@ -66,8 +66,7 @@ func scanOver(t *testing.T, next func() *oracle, args ...string) map[string]int 
 }
 
 func TestCommandsOnAllKeysCoverTheCluster(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r := routedTest(t, 3)
 	placement := r.cut(rnd, 60)
@@ -150,8 +149,7 @@ func TestCommandsOnAllKeysCoverTheCluster(t *testing.T) {
 // While ranges change hands, keys that are there all the time are counted and listed
 // once by each answer.
 func TestNothingIsCountedTwiceWhileRangesMove(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r := routedTest(t, 3)
 	now := r.spread(rnd)
@@ -198,8 +196,7 @@ func TestNothingIsCountedTwiceWhileRangesMove(t *testing.T) {
 
 // What was there before FLUSHALL is gone after it, wherever it was meanwhile.
 func TestFlushMissesNothingWhileRangesMove(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r := routedTest(t, 3)
 	now := r.spread(rnd)

@@ -13,8 +13,7 @@ import (
 func TestLCSIsThatOfRedis(t *testing.T) {
 	c := realRedis(t)
 	ctx := context.Background()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 
 	const batch = 100

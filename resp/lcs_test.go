@@ -73,8 +73,7 @@ func TestLCSLimit(t *testing.T) {
 // TestLCSProperties compares lengths with the definition, and checks that runs and
 // sequence say the same.
 func TestLCSProperties(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 	for range 5000 {
 		letters := 1 + r.IntN(5)

@@ -16,8 +16,7 @@ import (
 func TestNumbersAreThoseOfRedis(t *testing.T) {
 	c := realRedis(t)
 	ctx := context.Background()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 
 	texts := append(append(edges(), notInts...),
@@ -71,8 +70,7 @@ func TestAddFloatIsThatOfRedis(t *testing.T) {
 	}
 	c := realRedis(t)
 	ctx := context.Background()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 
 	type sum struct {

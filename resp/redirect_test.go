@@ -125,8 +125,7 @@ func TestWaitingForNewsEnds(t *testing.T) {
 // Clients that follow three redirects without a pause get along with nodes that learn of
 // each change in any order, and one after the other.
 func TestClusterClientsWhileNodesDisagree(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r := routedSlots(t, 3)
 	now := r.spread(rnd)

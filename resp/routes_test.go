@@ -199,8 +199,7 @@ func (r *routed) client(i int) *redis.Client {
 }
 
 func TestAnyNodeServesAnyKey(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r := routedTest(t, 3)
 	r.placeAll(r.spread(rnd))
@@ -248,8 +247,7 @@ func TestAnyNodeServesAnyKey(t *testing.T) {
 // A pipeline of random commands gets the replies that a lone server would give, in
 // order, whoever serves which key.
 func TestPipelineKeepsItsOrderOverNodes(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r := routedTest(t, 3)
 	r.placeAll(r.spread(rnd))
@@ -303,8 +301,7 @@ func TestPipelineKeepsItsOrderOverNodes(t *testing.T) {
 // lost or run twice, and nobody serves a range that another does. hold, quiesce, hand
 // over: the way of a cutover.
 func TestRangesChangeHandsUnderLoad(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r := routedTest(t, 3)
 	now := r.spread(rnd)

@@ -96,8 +96,7 @@ func TestStrictSlotsOnALoneNode(t *testing.T) {
 // What is let through under strict-slots is never refused for where its keys lie,
 // however they are spread.
 func TestStrictSlotsIsAsStrictAsAnyPlacement(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r := routedTest(t, 3)
 	lone, addr := serveTest(t, nil)

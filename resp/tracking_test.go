@@ -276,8 +276,7 @@ func TestNoClientKeepsWhatIsStale(t *testing.T) {
 	if testing.Short() {
 		rounds = 150
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	o, c := dialRedis(t, addr, 2), newCacher(t, addr)
 	for round := range rounds {

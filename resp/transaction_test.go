@@ -333,8 +333,7 @@ func TestMonitorShowsTransactionsAsRedis(t *testing.T) {
 func TestTransactionsOfLibraries(t *testing.T) {
 	for _, redirect := range []bool{false, true} {
 		r := routedSlots(t, 3)
-		seed := rand.Uint64()
-		t.Logf("seed %d", seed)
+		seed := randomSeed(t)
 		r.placeAll(r.withBackups(rand.New(rand.NewPCG(seed, 0))))
 		for _, srv := range r.servers {
 			srv.settings.redirect.Store(redirect)

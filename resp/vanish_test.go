@@ -120,8 +120,7 @@ func TestNodeThatVanishesInTheMiddleOfABatch(t *testing.T) {
 // Whatever becomes of batches, a counter is no less than its acknowledged increments and
 // no more than those with an unknown outcome added; each request has one reply.
 func TestNoWriteIsRepeated(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r, keys := halves(t)
 	faulty := rand.New(rand.NewPCG(seed, 1)) // for the connection's goroutine
