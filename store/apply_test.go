@@ -78,6 +78,9 @@ func TestBatchesMayBeAppliedTogether(t *testing.T) {
 		"many":  func() int { return 1 + rnd.IntN(200) },
 		"whole": func() int { return len(batches) },
 	} {
+		if testing.Short() && name != "few" && name != "whole" {
+			continue
+		}
 		dst, rc := follower(t, append(parts[0], parts[1]...)...)
 		left := batches
 		for len(left) > 0 {
@@ -112,6 +115,9 @@ func TestBatchesMayBeAppliedTogether(t *testing.T) {
 
 // TestBatchesAreCutByRanges so that the parts make the whole.
 func TestBatchesAreCutByRanges(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	rnd := seeded(t)
 	src, batches := handedOver(t, rnd)
 	dst, whole := follower(t, ring.Whole)

@@ -15,6 +15,9 @@ import (
 // A small cache of elements and keys never gives a value that is not the last one put, takes
 // no key for an element, nor says of an element that exists that it does not.
 func TestCacheOfElementsAgreesWithAMap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	for _, size := range []int64{1, 4 << 20} {
 		seed := rand.Uint64()
 		t.Logf("seed %d", seed)

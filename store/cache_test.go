@@ -10,6 +10,9 @@ import (
 // A small cache under random use must never give a line that is not the last
 // one put, and must keep finding what it says it holds.
 func TestCacheAgreesWithAMap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	for _, size := range []int64{1, 4 << 20} {
 		seed := rand.Uint64()
 		t.Logf("seed %d", seed)
@@ -78,6 +81,9 @@ func TestCacheAgreesWithAMap(t *testing.T) {
 
 // Lines that are read stay when others only pass through.
 func TestCacheKeepsWhatIsRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	c, err := newCache(4 << 20)
 	if err != nil {
 		t.Fatal(err)

@@ -134,6 +134,9 @@ func TestDamageIsDiscarded(t *testing.T) {
 
 // TestDamageAcrossAnEnd is told: the range is empty, and more has to go.
 func TestDamageAcrossAnEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
 	rnd := seeded(t)
 	s, _ := damaged(t, memdisk.New(), rnd)
 	defer s.mustClose(t)

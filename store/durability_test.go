@@ -157,7 +157,7 @@ func TestPowerLossAtEveryStep(t *testing.T) {
 			if len(taken) < 100 {
 				t.Fatalf("only %d crashes", len(taken))
 			}
-			for _, i := range rng.Perm(len(taken))[:min(len(taken), 150)] {
+			for _, i := range rng.Perm(len(taken))[:min(len(taken), lives(150))] {
 				s := openTest(t, crashConfig(taken[i].fs, mode))
 				h.verify(t, s, taken[i].promised, false)
 				if err := s.Close(); err != nil {

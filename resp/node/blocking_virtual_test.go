@@ -163,8 +163,12 @@ func TestWhoWaitsWhileANodeIsReplaced(t *testing.T) {
 				q := newQueue(c, c.ownKey("b"))
 				q.take("a", 3)
 				q.take("c", 3)
-				q.push("a", 20*time.Millisecond)
-				q.push("c", 30*time.Millisecond)
+				pause := 20 * time.Millisecond
+				if testing.Short() {
+					pause *= 5
+				}
+				q.push("a", pause)
+				q.push("c", pause*3/2)
 				time.Sleep(5 * time.Second)
 				if frozen {
 					c.net.Freeze(c.nodes["b"].ip, true)

@@ -135,7 +135,7 @@ func TestKilledNodeIsReplaced(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 3))
 		keys := someKeys(60)
 		c.write("a", keys, 1)
-		for round := range 3 {
+		for round := range turns(3) {
 			victim := c.running()[rnd.IntN(3)]
 			c.say("%s is killed, %s leads", victim, c.leader())
 			others := slices.DeleteFunc(c.running(), func(id string) bool { return id == victim })
@@ -166,7 +166,7 @@ func TestWholeClusterComesBack(t *testing.T) {
 		c.backups(1)
 		rnd := rand.New(rand.NewPCG(seed, 3))
 		keys := someKeys(60)
-		for round := range 3 {
+		for round := range turns(3) {
 			c.write("a", keys, 1+round)
 			ids := c.running()
 			rnd.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })

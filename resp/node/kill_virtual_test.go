@@ -24,7 +24,7 @@ func TestKillIsALossOfPower(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 3))
 		keys := someKeys(60)
 		c.write("a", keys, 1)
-		for round := range 3 {
+		for round := range turns(3) {
 			victim := c.running()[rnd.IntN(3)]
 			c.say("%s is killed, %s leads", victim, c.leader())
 			others := slices.DeleteFunc(c.running(), func(id string) bool { return id == victim })

@@ -329,6 +329,9 @@ func TestFlippedBitIsMended(t *testing.T) {
 // Damage that goes on in what belongs to no range cannot be got rid of: it is told, and
 // nobody loses anything.
 func TestDamageBesideRangesIsTold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("under the race detector, one kind of damage shows what there is to see")
+	}
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, small)
 		c.backed()
@@ -362,6 +365,10 @@ func TestNothingIsWrongUnderHeavyWrites(t *testing.T) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, small)
 		c.backed()
 		ctx, cancel := context.WithCancel(context.Background())
+		pause := time.Millisecond
+		if testing.Short() {
+			pause *= 5
+		}
 		var clients sync.WaitGroup
 		for i, id := range []string{"a", "b", "c"} {
 			client := c.client(id)
@@ -386,7 +393,7 @@ func TestNothingIsWrongUnderHeavyWrites(t *testing.T) {
 						}
 					}
 					_, _ = pipe.Exec(context.Background())
-					time.Sleep(time.Duration(rnd.IntN(4)) * time.Millisecond)
+					time.Sleep(time.Duration(rnd.IntN(4)) * pause)
 				}
 			})
 		}

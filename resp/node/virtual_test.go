@@ -320,6 +320,14 @@ func seeds(t *testing.T, runs, long int) []uint64 {
 	return list
 }
 
+// turns is how often a run in virtual time does the same: at most twice under -short.
+func turns(n int) int {
+	if testing.Short() {
+		n = min(n, 2)
+	}
+	return n
+}
+
 // happenings is how much happens in a run, drawn at random.
 func happenings(rnd *rand.Rand) int {
 	if testing.Short() {
