@@ -113,11 +113,11 @@ func cmdSunion(x *call) { x.setReply(union) }
 
 func cmdSdiff(x *call) { x.setReply(difference) }
 
-func cmdSinterstore(x *call) { x.setStore(intersection) }
+func cmdSinterstore(x *call) { x.setStore(intersection, nil) }
 
-func cmdSunionstore(x *call) { x.setStore(union) }
+func cmdSunionstore(x *call) { x.setStore(union, nil) }
 
-func cmdSdiffstore(x *call) { x.setStore(difference) }
+func cmdSdiffstore(x *call) { x.setStore(difference, wasLarge) }
 
 // setReply replies with what comes of the sets at args[1:].
 func (x *call) setReply(of func([]collection.Table) setMembers) {
@@ -147,8 +147,8 @@ func (x *call) setReply(of func([]collection.Table) setMembers) {
 }
 
 // setStore makes what comes of the sets at args[2:] the value of args[1], and replies with
-// its number of members.
-func (x *call) setStore(of func([]collection.Table) setMembers) {
+// its number of members. large, if given, tells that it counts as large, however small it is.
+func (x *call) setStore(of func([]collection.Table) setMembers, large func([]collection.Table) (bool, error)) {
 	sets, ok := x.sets(x.args[2:])
 	if !ok {
 		return
@@ -162,6 +162,14 @@ func (x *call) setStore(of func([]collection.Table) setMembers) {
 	dst.MaxPacked = int(x.srv.settings.packed.Load())
 	dst.Over(x.unit, x.args[1], store.Set, old)
 	members, integers := of(sets), true
+	if large != nil {
+		isLarge, err := large(sets)
+		if err != nil {
+			x.fail(err)
+			return
+		}
+		integers = !isLarge
+	}
 	x.unit.Replaces(old.Exists())
 	defer x.unit.Replaces(false)
 	err = dst.Replace(func(set func(field, value []byte) error) error {
@@ -182,6 +190,28 @@ func (x *call) setStore(of func([]collection.Table) setMembers) {
 	}
 	x.stored(store.EventSet, x.cmd.name, x.args[1], old, dst.Len())
 	x.integer(dst.Len())
+}
+
+// wasLarge tells whether Redis makes a difference in a table: where that is less work than to
+// look for each member of the first set in the others, it takes all of them and removes those
+// of the others, and a set stays the table that it has become.
+func wasLarge(sets []collection.Table) (bool, error) {
+	first, one, two := sets[0].Len(), int64(0), int64(0)
+	for i := range sets {
+		if n := sets[i].Len(); n > 0 {
+			one += first
+			two += n
+		}
+	}
+	if first == 0 || one/2 <= two {
+		return false, nil
+	}
+	integers := true
+	err := sets[0].All(func(member, _ []byte) bool {
+		integers = integers && isInt(member)
+		return integers
+	})
+	return first > compactMembers || !integers, err
 }
 
 func cmdSintercard(x *call) {

@@ -222,7 +222,7 @@ func (s *sorter) read(from, to int64, back bool, then func()) error {
 			failure = errSortMemory
 			return false
 		}
-		it := sortItem{element: bytes.Clone(element), at: s.seen}
+		it := sortItem{element: append([]byte{}, element...), at: s.seen} // nil is none
 		s.seen++
 		if !s.o.unsorted {
 			ok := true

@@ -55,6 +55,11 @@ SORT words BY nosort DESC
 SORT words BY nosort LIMIT 1 2
 SORT words BY nosort DESC LIMIT 1 2
 SORT words BY nosort DESC LIMIT 10 2
+RPUSH empties "" "" ""
+SORT empties BY nosort
+SORT words GET w_nope STORE empties
+SORT empties BY nosort DESC
+SORT empties
 SORT words BY # ALPHA
 RPUSH bad 1 nan
 SORT bad
@@ -164,8 +169,7 @@ func TestRandomSortsAnswerAsRedis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	pipelines := 250
 	if testing.Short() {
 		pipelines = 15

@@ -228,6 +228,19 @@ SDIFFSTORE out s1 s2
 SMEMBERS out
 SDIFFSTORE out s1 s1
 EXISTS out
+SADD few 1 2 word
+SADD word word
+SDIFFSTORE out few word
+OBJECT ENCODING out
+SDIFFSTORE out few word nope
+OBJECT ENCODING out
+SADD many 1 2 3 4 5 6 7 8 word
+SDIFFSTORE out many word
+OBJECT ENCODING out
+SDIFFSTORE out many word word word
+OBJECT ENCODING out
+SDIFFSTORE out few word word few
+OBJECT ENCODING out
 SUNIONSTORE text s1
 TYPE text
 SET text x
@@ -372,8 +385,7 @@ func TestRandomTableCommandsAnswerAsRedis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	commands := 6000
 	if testing.Short() {
 		commands = 400
@@ -398,8 +410,7 @@ func TestRandomTableCommandsAnswerAsRedis(t *testing.T) {
 
 // The same in pipelines, whose commands see what those before them did.
 func TestRandomTablePipelinesAnswerAsRedis(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	pipelines := 300
 	if testing.Short() {
 		pipelines = 15

@@ -129,6 +129,25 @@ const transactionScript = `
 0 MULTI
 0 EXEC
 0 WATCH h
+1 HSET h f 2
+0 MULTI
+0 EXEC
+0 WATCH h
+1 HSET h n 0
+1 HINCRBY h n 0
+0 MULTI
+0 EXEC
+0 WATCH h
+1 HINCRBY h n 0
+0 MULTI
+0 EXEC
+1 RPUSH list a
+0 WATCH list
+1 LTRIM list 0 -1
+0 MULTI
+0 EXEC
+1 DEL list
+0 WATCH h
 1 HGET h f
 1 EXPIRE w 100
 0 MULTI
@@ -279,8 +298,7 @@ func TestTransactionsAnswerAsRedis(t *testing.T) {
 // Random commands of two connections, in and out of transactions, get the replies of Redis.
 func TestRandomTransactionsAnswerAsRedis(t *testing.T) {
 	redis := redistest.Start7(t)
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	rounds := 6
 	if testing.Short() {
 		rounds = 2

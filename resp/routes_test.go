@@ -190,6 +190,12 @@ func TestAnyNodeServesAnyKey(t *testing.T) {
 		if got := o.do("MSETNX", "{a}1", "1", "{a}2", "2").String(); got[0] != ':' {
 			t.Errorf("MSETNX of one tag: %s", got)
 		}
+		odd := append([]string{"MSET"}, pairs[:len(pairs)-1]...)
+		for i, got := range o.doAll([][]string{odd, {"GET", "key:99"}, odd}) {
+			if want := [...]string{"-ERR wrong number of arguments for 'mset' command", "$value 99", "-ERR wrong number of arguments for 'mset' command"}[i]; got.String() != want {
+				t.Errorf("MSET of a key without a value: %s", got)
+			}
+		}
 		if got := o.do("GET", "key:1", "extra").String(); got != "-ERR wrong number of arguments for 'get' command" {
 			t.Error(got)
 		}

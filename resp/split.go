@@ -108,6 +108,9 @@ func (c *conn) runParts(r *request, routes *Routes, end time.Time) (through []pa
 		return nil, msgSyntax
 	}
 	step := r.cmd.keys[0].step
+	if refs[len(refs)-1].pos+step > len(args) { // MSET with a key that has no value
+		return nil, "ERR wrong number of arguments for '" + r.cmd.full + "' command"
+	}
 	open := make([]int, len(refs))
 	for i := range open {
 		open[i] = i

@@ -71,7 +71,13 @@ func (s *Store) WantEvents(c EventClass) { s.events.wanted.Store(uint32(c)) }
 
 // Note notes an event of a key that belongs to what the unit has done so far. If the unit's
 // commit fails there was none. Where nobody wants to know it costs nothing.
+//
+// Whoever watches a key (see Version) takes an event for a change, but for a miss: a write that
+// leaves all as it was is one in Redis.
 func (u *Unit) Note(c EventClass, name string, key []byte) {
+	if c != EventMiss {
+		u.s.versions.noted(u, key)
+	}
 	if u.s.events.wanted.Load()&uint32(c) != 0 {
 		u.events = appendEvent(u.events, c, name, key)
 	}

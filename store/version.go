@@ -79,6 +79,13 @@ func (vs *versions) changed(batch batchrepr.Reader) {
 	}
 }
 
+// noted counts an event of a key, whose latch the unit holds.
+func (vs *versions) noted(u *Unit, key []byte) {
+	if counters := vs.stripes.Load(); counters != nil {
+		counters[stripeOf(u.Place(key))].Add(1)
+	}
+}
+
 // placeIn returns the place in a key of Pebble.
 func placeIn(key []byte) Place { return Place(binary.BigEndian.Uint64(key[1:])) }
 
