@@ -148,6 +148,22 @@ func (a *zsetAlgebra) remembered(yield func([]byte, float64) bool) error {
 	return nil
 }
 
+// lesserScore and greaterScore keep the first of two scores that are equal, as a zero and a
+// negative one are.
+func lesserScore(a, b float64) float64 {
+	if b < a {
+		return b
+	}
+	return a
+}
+
+func greaterScore(a, b float64) float64 {
+	if b > a {
+		return b
+	}
+	return a
+}
+
 // sort puts the inputs in the order in which Redis takes them: sums of scores depend on it.
 func (a *zsetAlgebra) sort() {
 	slices.SortStableFunc(a.inputs, func(a, b scoredInput) int { return cmp.Compare(a.table.Len(), b.table.Len()) })
@@ -252,9 +268,9 @@ func (a *zsetAlgebra) options(rest [][]byte, name string) string {
 			case equalFold(rest[0], "sum"):
 				a.aggregate = addScore
 			case equalFold(rest[0], "min"):
-				a.aggregate = func(a, b float64) float64 { return min(a, b) }
+				a.aggregate = lesserScore
 			case equalFold(rest[0], "max"):
-				a.aggregate = func(a, b float64) float64 { return max(a, b) }
+				a.aggregate = greaterScore
 			default:
 				return msgSyntax
 			}

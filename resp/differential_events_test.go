@@ -438,8 +438,7 @@ func TestEventsAgainstRedis(t *testing.T) {
 func TestRandomEventsAgainstRedis(t *testing.T) {
 	_, own := serveTest(t, nil)
 	redis := redistest.Start7(t)
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	var lines []string
 	for _, line := range strings.Split(strings.TrimSpace(eventScript), "\n") {

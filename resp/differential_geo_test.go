@@ -154,8 +154,7 @@ func TestRandomGeoSearchesAnswerAsRedis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	searches := 600
 	if testing.Short() {
 		searches = 50

@@ -565,8 +565,7 @@ func TestRandomKeyCommandsLikeRedis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	eachKeyProto(t, func(t *testing.T, p *keyPair) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		g := keyGenerator{rnd}

@@ -269,8 +269,7 @@ func (g listMaker) next() []string {
 // Random commands on short lists and on long ones must be answered alike, alone and in
 // pipelines.
 func TestRandomListCommandsAnswerAsRedis(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	pipelines := 500
 	if testing.Short() {
 		pipelines = 25

@@ -14,8 +14,7 @@ func TestStreamsTravelByDumpAndRestore(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	rounds := 25
 	if testing.Short() {
 		rounds = 3

@@ -247,8 +247,7 @@ func (g *streamMaker) groupCommand(key, group, consumer string) []string {
 
 // Random commands on streams must be answered alike, alone and in pipelines.
 func TestRandomStreamCommandsAnswerAsRedis(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	pipelines := 1500
 	if testing.Short() {
 		pipelines = 60

@@ -586,8 +586,7 @@ func TestRandomZSetCommandsAnswerAsRedis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := randomSeed(t)
 	pipelines := 300
 	if testing.Short() {
 		pipelines = 15
