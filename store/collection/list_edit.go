@@ -1,0 +1,206 @@
+package collection
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+// maxShift is how many elements are moved within a list. Where more would have to be, it is
+// made anew.
+const maxShift = 1 << 12
+
+// Set replaces an element by its number, which must exist.
+func (l *List) Set(i int64, element []byte) error {
+	if l.v.Whole() {
+		all, err := l.items()
+		if err != nil {
+			return err
+		}
+		all[i] = element
+		return l.put(all)
+	}
+	l.sub = l.at(l.sub[:0], i)
+	old, ok, err := l.unit.Element(l.key, &l.v, l.sub)
+	if err != nil || !ok {
+		return errors.Join(err, errList)
+	}
+	size := l.v.Size + int64(len(element)-len(old))
+	l.unit.SetElement(l.key, &l.v, l.sub, element)
+	if size != l.v.Size {
+		l.putHead(l.v.Count, size)
+	}
+	return nil
+}
+
+// put makes some elements, not none, the list, in place of one that is whole.
+func (l *List) put(all [][]byte) error {
+	p := packed{buf: l.form[:0]}
+	p.buf = binary.AppendUvarint(p.buf, uint64(len(all)))
+	for _, element := range all {
+		p.buf = appendEntry(p.buf, element, nil, false)
+	}
+	l.form = p.buf
+	if len(p.buf) <= l.MaxPacked {
+		l.unit.PutWhole(l.key, &l.v, store.List, p.buf)
+		return nil
+	}
+	l.unit.PutWhole(l.key, &l.v, store.List, p.buf)
+	return l.split()
+}
+
+// Insert puts an element before the one with a number, or behind the last.
+func (l *List) Insert(i int64, element []byte) error {
+	switch n := l.Len(); {
+	case i == 0 || i >= n:
+		return l.Push(element, i == 0)
+	case l.v.Whole():
+		all, err := l.items()
+		if err != nil {
+			return err
+		}
+		return l.put(slices.Insert(all, int(i), element))
+	case min(i, n-i) > maxShift:
+		return l.rebuild(func(yield func([]byte) error) error {
+			return l.each(func(at int64, e []byte) error {
+				if at == i {
+					if err := yield(element); err != nil {
+						return err
+					}
+				}
+				return yield(e)
+			})
+		})
+	case i < n-i: // those in front go one to the front
+		err := l.Range(0, i-1, false, func(at int64, e []byte) bool {
+			l.sub = l.at(l.sub[:0], at-1)
+			l.unit.SetElement(l.key, &l.v, l.sub, e)
+			return true
+		})
+		if err != nil {
+			return err
+		}
+		l.first--
+	default:
+		err := l.Range(i, n-1, true, func(at int64, e []byte) bool {
+			l.sub = l.at(l.sub[:0], at+1)
+			l.unit.SetElement(l.key, &l.v, l.sub, e)
+			return true
+		})
+		if err != nil {
+			return err
+		}
+	}
+	l.sub = l.at(l.sub[:0], i)
+	l.unit.SetElement(l.key, &l.v, l.sub, element)
+	l.putHead(l.v.Count+1, l.v.Size+int64(len(element)))
+	return nil
+}
+
+// Remove removes the elements with some numbers, which must exist and rise. With its last
+// element the key goes.
+func (l *List) Remove(numbers []int64) error {
+	n, k := l.Len(), int64(len(numbers))
+	switch {
+	case k == 0:
+		return nil
+	case k == n:
+		l.Clear()
+		return nil
+	case l.v.Whole():
+		all, err := l.items()
+		if err != nil {
+			return err
+		}
+		kept := all[:0]
+		for i, e := range all {
+			if _, gone := slices.BinarySearch(numbers, int64(i)); !gone {
+				kept = append(kept, e)
+			}
+		}
+		return l.put(kept)
+	case min(numbers[k-1]+1, n-numbers[0]) > maxShift:
+		return l.rebuild(func(yield func([]byte) error) error {
+			rest := numbers
+			return l.each(func(at int64, e []byte) error {
+				if len(rest) > 0 && at == rest[0] {
+					rest = rest[1:]
+					return nil
+				}
+				return yield(e)
+			})
+		})
+	}
+	// What is on the shorter side of them closes the gaps.
+	size := l.v.Size
+	front := numbers[k-1]+1 < n-numbers[0]
+	from, to, at, step := numbers[0], n-1, numbers[0], int64(1)
+	if front {
+		from, to, at, step = 0, numbers[k-1], numbers[k-1], -1
+	}
+	err := l.Range(from, to, front, func(i int64, e []byte) bool {
+		if _, gone := slices.BinarySearch(numbers, i); gone {
+			size -= int64(len(e))
+			return true
+		}
+		l.sub = l.at(l.sub[:0], at)
+		l.unit.SetElement(l.key, &l.v, l.sub, e)
+		at += step
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	if front {
+		l.unit.RemoveElements(l.key, &l.v, l.at(nil, 0), l.at(nil, k))
+		l.first += k
+	} else {
+		l.unit.RemoveElements(l.key, &l.v, l.at(nil, n-k), l.at(nil, n))
+	}
+	l.putHead(n-k, size)
+	return nil
+}
+
+// Trim removes all elements but those from one number to another, both included and in the
+// list. With its last element the key goes.
+func (l *List) Trim(from, to int64) error {
+	n := l.Len()
+	kept := to - from + 1
+	switch {
+	case from > to:
+		l.Clear()
+		return nil
+	case kept == n:
+		return nil
+	case l.v.Whole():
+		all, err := l.items()
+		if err != nil {
+			return err
+		}
+		return l.put(all[from : to+1])
+	case kept < n-kept: // what stays is less than what would have to be looked at
+		return l.rebuild(func(yield func([]byte) error) error {
+			var failure error
+			err := l.Range(from, to, false, func(_ int64, e []byte) bool {
+				failure = yield(e)
+				return failure == nil
+			})
+			return errors.Join(failure, err)
+		})
+	}
+	size := l.v.Size
+	less := func(_ int64, e []byte) bool {
+		size -= int64(len(e))
+		return true
+	}
+	if err := errors.Join(l.Range(0, from-1, false, less), l.Range(to+1, n-1, false, less)); err != nil {
+		return err
+	}
+	l.unit.RemoveElements(l.key, &l.v, l.at(nil, 0), l.at(nil, from))
+	l.unit.RemoveElements(l.key, &l.v, l.at(nil, to+1), l.at(nil, n))
+	l.first += from
+	l.putHead(kept, size)
+	return nil
+}

@@ -1,0 +1,77 @@
+package collection
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+// each goes over all elements.
+func (l *List) each(visit func(i int64, element []byte) error) error {
+	var failure error
+	err := l.Range(0, math.MaxInt64, false, func(i int64, e []byte) bool {
+		failure = visit(i, e)
+		return failure == nil
+	})
+	return errors.Join(failure, err)
+}
+
+// rebuild is Replace for a list that keeps its expiry.
+func (l *List) rebuild(fill func(yield func(element []byte) error) error) error {
+	expiry := l.v.Expiry
+	if err := l.Replace(fill); err != nil {
+		return err
+	}
+	l.setExpiry(expiry)
+	return nil
+}
+
+// Replace makes the list what fill gives, whatever was there; without an element the key
+// goes. fill may be called twice, and may read other values of the unit, and this one. The
+// expiry goes. With an error nothing was changed.
+func (l *List) Replace(fill func(yield func(element []byte) error) error) error {
+	var entries []byte
+	count := int64(0)
+	err := fill(func(element []byte) error {
+		entries = appendEntry(entries, element, nil, false)
+		if len(entries) > l.MaxPacked {
+			return errTooLarge
+		}
+		count++
+		return nil
+	})
+	switch {
+	case errors.Is(err, errTooLarge):
+		return l.construct(fill)
+	case err != nil:
+		return err
+	case count == 0:
+		l.Clear()
+		return nil
+	}
+	l.form = packed{}.splice(l.form[:0], count, 0, 0, entries)
+	l.putNew(l.form)
+	l.first = 0
+	return nil
+}
+
+// construct is Replace for a list that is not whole.
+func (l *List) construct(fill func(yield func(element []byte) error) error) error {
+	was := l.first
+	err := l.unit.Construct(l.key, &l.v, store.List, []byte{0}, func(set func(sub, value []byte) error) (count, size int64, err error) {
+		var sub []byte
+		err = fill(func(element []byte) error {
+			sub = binary.BigEndian.AppendUint64(append(sub[:0], kindItem), uint64(count)^1<<63)
+			count++
+			size += int64(len(element))
+			return set(sub, element)
+		})
+		return count, size, err
+	})
+	if l.first = 0; err != nil {
+		l.first = was
+	}
+	return err
+}

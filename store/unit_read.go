@@ -1,0 +1,166 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// Get returns the value of a key; a key whose time has come does not exist, and
+// is removed. The value is valid until the unit ends or changes the key. Of a collection
+// that is not whole nothing can be read with it in a unit without latches: see
+// GetElement and GetWhole.
+func (u *Unit) Get(key []byte) (Value, error) {
+	p := u.Place(key)
+	var v Value
+	h, err := u.load(p, key)
+	if err == nil && h.gen != 0 && h.typ == String && !u.holds(p) {
+		h, err = u.openReader(p, key)
+	}
+	if err != nil || h.typ == None {
+		v.place = p
+		return v, err
+	}
+	v.set(&h, p)
+	return v, nil
+}
+
+// Peek is Get for commands that only look at what a key is: it does not count as
+// a use of the key, and it costs the same for strings of any size. Long strings
+// cannot be read with what it returns.
+func (u *Unit) Peek(key []byte) (Value, error) {
+	p := u.Place(key)
+	v := Value{place: p}
+	u.peeking = true
+	h, err := u.load(p, key)
+	u.peeking = false
+	if err == nil && h.typ != None {
+		v.set(&h, p)
+	}
+	return v, err
+}
+
+// load returns the header of a key, with typ None if there is none. Its value
+// points into u.lines, or into a change.
+func (u *Unit) load(p Place, key []byte) (h header, err error) {
+	if len(u.changes) > 0 {
+		if c := u.find(p, key); c != nil {
+			if c.line != nil {
+				err = h.parse(c.line)
+			}
+			return u.unexpired(h, p, key, err)
+		}
+	}
+	l := &u.s.latches[latchOf(p)]
+	line, ok, err := u.read(l, p, key)
+	if err != nil {
+		return h, err
+	}
+	if l.version.Load()&1 != 0 && !u.holds(p) {
+		// A commit under this latch is under way: wait for it, then look again.
+		l.mu.Lock()
+		line, ok, err = u.read(l, p, key)
+		u.dependOn(l, p)
+		l.mu.Unlock()
+		if err != nil {
+			return h, err
+		}
+	}
+	u.dependOn(l, p)
+	if !ok {
+		return h, nil
+	}
+	err = h.parse(line)
+	return u.unexpired(h, p, key, err)
+}
+
+// dependOn notes that something at p was read, under the latch l.
+func (u *Unit) dependOn(l *latch, p Place) {
+	if n := l.settled.Load(); n > u.after {
+		u.after = n
+	}
+	if taps := u.s.taps.Load(); taps != nil {
+		u.see(taps, l, p)
+	}
+}
+
+// read returns the line of a key from the cache or from Pebble, appended to
+// u.lines.
+func (u *Unit) read(l *latch, p Place, key []byte) ([]byte, bool, error) {
+	start := len(u.lines)
+	var lines []byte
+	var answer cacheAnswer
+	if u.peeking {
+		lines, answer = u.s.cache.peek(p, key, u.lines)
+	} else {
+		lines, answer = u.s.cache.get(p, key, u.lines)
+	}
+	switch answer {
+	case cacheHit:
+		u.lines = lines
+		return lines[start:len(lines):len(lines)], true, nil
+	case cacheAbsent:
+		return nil, false, nil
+	}
+	// A slice is counted under its latch, which a unit that follows holds: where nothing
+	// is, nothing need be looked for. That is most of what a new copy would read.
+	if u.following && u.s.counts.slices[sliceOf(p)].keys.Load() == 0 {
+		return nil, false, nil
+	}
+	version := l.version.Load()
+	u.pbuf = appendDataPrefix(u.pbuf[:0], p, key)
+	value, closer, err := u.s.db.Get(u.pbuf)
+	if err != nil {
+		if errors.Is(err, pebble.ErrNotFound) {
+			return nil, false, nil
+		}
+		return nil, false, u.s.readFailed(err)
+	}
+	u.lines = append(u.lines, value...)
+	line := u.lines[start:len(u.lines):len(u.lines)]
+	_ = closer.Close()
+	if !u.peeking {
+		u.s.cache.fill(p, key, line, &l.version, version)
+	}
+	return line, true, nil
+}
+
+// unexpired removes a key whose time has come.
+func (u *Unit) unexpired(h header, p Place, key []byte, err error) (header, error) {
+	if err != nil {
+		return header{}, fmt.Errorf("read key: %w", err)
+	}
+	if !h.expired(u.now) {
+		return h, nil
+	}
+	refusal := u.s.Writable()
+	if refusal == nil && u.s.passive.contains(p.Token()) {
+		refusal = ErrPassive
+	}
+	if refusal != nil || len(u.latched) > 0 && !u.holds(p) {
+		// It stays, unseen: no write is possible now, or taking one more latch
+		// could close a circle.
+		if u.holds(p) {
+			u.unseen = refusal
+		}
+		return header{}, nil
+	}
+	if u.holds(p) {
+		u.remove(p, key, &h)
+		u.Note(EventExpired, "expired", key)
+		u.s.expired.Add(1)
+		return header{}, nil
+	}
+	n, err := u.s.expireKeys(u.now, []expiring{{place: p, key: key}}, nil)
+	if n > u.after {
+		u.after = n
+	}
+	if taps := u.s.taps.Load(); taps != nil {
+		u.see(taps, &u.s.latches[latchOf(p)], p)
+	}
+	if errors.Is(err, ErrReadOnly) {
+		err = nil // since this moment: as above
+	}
+	return header{}, err
+}

@@ -1,0 +1,59 @@
+package store
+
+// A Value is what a unit sees of one key. The zero Value is a key that does not
+// exist.
+type Value struct {
+	Type Type
+	// Raw: the string was built by parts, or the collection has once been one that Redis
+	// keeps in no compact form. OBJECT ENCODING tells.
+	Raw    bool
+	Expiry int64 // ms since 1970; 0: none
+	Size   int64 // bytes of a string, or of all that a collection holds
+	Count  int64 // elements of a collection, unless it is whole
+	// Inline is a string that fits one entry, or all of a small collection, or what the
+	// type of a collection wants to know beside its elements. It is valid until the unit
+	// ends.
+	Inline []byte
+	gen    uint64
+	place  Place
+}
+
+// Exists reports whether there is such a key.
+func (v *Value) Exists() bool { return v.Type != None }
+
+// At returns v as the value of the key that another is of.
+func (v Value) At(of Value) Value {
+	v.place = of.place
+	return v
+}
+
+// Whole reports whether Inline is the whole string, or collection.
+func (v *Value) Whole() bool { return v.gen == 0 }
+
+func (v *Value) header() header {
+	h := header{typ: v.Type, expiry: v.Expiry, gen: v.gen, value: v.Inline}
+	if v.Raw {
+		h.flags = headRaw
+	}
+	switch {
+	case v.gen == 0:
+	case v.Type == String:
+		h.count = uint64(v.Size)
+	default:
+		h.count, h.bytes = uint64(v.Count), uint64(v.Size)
+	}
+	return h
+}
+
+func (v *Value) set(h *header, p Place) {
+	*v = Value{
+		Type: h.typ, Raw: h.flags&headRaw != 0, Expiry: h.expiry,
+		Size: h.size(), gen: h.gen, place: p,
+	}
+	if h.gen == 0 || h.typ != String {
+		v.Inline = h.value
+	}
+	if h.gen != 0 && h.typ != String {
+		v.Count = int64(h.count)
+	}
+}
