@@ -66,6 +66,11 @@ type cluster struct {
 	routed bool
 	drains bool // the node hands over what it has, and ends then
 
+	// stays is over once the node is being stopped: what it gives up from then on is no
+	// step of a leave, and the leave goes on when it is started again.
+	stays     context.Context
+	endLeaves context.CancelFunc
+
 	sightings sightings
 }
 
@@ -80,6 +85,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 		forwards:    forwards{over: make(chan struct{})},
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
+	c.stays, c.endLeaves = context.WithCancel(c.ctx)
 	defer func() {
 		if err != nil {
 			c.close()

@@ -51,7 +51,7 @@ func (c *cluster) leaveAndEnd(ctx context.Context) error {
 	c.drains = true
 	c.done.Go(func() {
 		switch err := c.goAway(c.ctx); {
-		case c.ctx.Err() != nil:
+		case c.stays.Err() != nil:
 		case err != nil:
 			c.n.cfg.Logger.Error("leave", "node", c.n.id, "err", err)
 		default:
@@ -117,12 +117,16 @@ func (c *cluster) drained(ctx context.Context) error {
 	for {
 		ranges := c.ranges()
 		votes := c.table.Votes()
+		if c.stays.Err() != nil { // looked at after the ranges: it may have given them up
+			return errors.New("leave: the node is being stopped; it goes on to leave when it is started again")
+		}
 		if ranges == 0 && !votes {
 			return nil
 		}
 		select {
 		case <-changes:
 		case <-look.C:
+		case <-c.stays.Done():
 		case <-say.C:
 			c.n.cfg.Logger.Info("leaving: waiting for the other nodes to take over", "node", c.n.id,
 				"ranges", ranges, "keys", c.n.store.Keys(), "votes", votes, "handoffs", c.awaited())

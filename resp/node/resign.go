@@ -11,6 +11,9 @@ import (
 // backups, its places in the sets of others, and the lead of the table. It takes at most
 // half of the time there is to stop, which is then left to the commands that are running.
 func (c *cluster) resign(ctx context.Context) {
+	// Before anything is given up: a leave that took this for its own end would have the table
+	// forget a node that is started again.
+	c.endLeaves()
 	cfg := &c.n.cfg
 	if !c.entered.Load() || cfg.Role != RoleStore {
 		return
