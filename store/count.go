@@ -45,6 +45,23 @@ type countDelta struct {
 	bytes   int64
 }
 
+// appendDelta adds a change behind others. It goes into the last one if that is of the same
+// slice, as those of many commands on one key are.
+func appendDelta(deltas []countDelta, d countDelta) []countDelta {
+	if n := len(deltas); n > 0 && deltas[n-1].slice == d.slice {
+		last := &deltas[n-1]
+		keys, expires := int(last.keys)+int(d.keys), int(last.expires)+int(d.expires)
+		if keys == int(int8(keys)) && expires == int(int8(expires)) {
+			d = countDelta{slice: d.slice, keys: int8(keys), expires: int8(expires), bytes: last.bytes + d.bytes}
+			deltas = deltas[:n-1]
+		}
+	}
+	if d.keys == 0 && d.bytes == 0 && d.expires == 0 {
+		return deltas
+	}
+	return append(deltas, d)
+}
+
 func sliceOf(p Place) uint16 { return uint16(p >> 48) }
 
 func (c *counts) add(d countDelta) {

@@ -72,9 +72,7 @@ func (u *Unit) account(p Place, key []byte, old, h *header) {
 			u.headers++
 		}
 	}
-	if d.keys != 0 || d.bytes != 0 || d.expires != 0 {
-		u.deltas = append(u.deltas, d)
-	}
+	u.deltas = appendDelta(u.deltas, d)
 	if old.gen != 0 && old.gen != h.gen {
 		u.dropDirty(old.gen)
 		u.pbuf = garbageKey(u.pbuf[:0], p, key, old.gen)
