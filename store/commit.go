@@ -131,6 +131,7 @@ func (u *Unit) forget() {
 	}
 	clear(u.changes)
 	u.changes = u.changes[:0]
+	u.headChanges++
 	u.deltas = u.deltas[:0]
 	u.headers = 0
 	clear(u.touched)

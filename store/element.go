@@ -95,11 +95,10 @@ func (u *Unit) putLate(key []byte, v *Value, old, h *header) {
 	start := len(u.lines)
 	u.lines = h.append(u.lines)
 	line := u.lines[start:len(u.lines):len(u.lines)]
-	u.setChange(p, key, line, old.gen)
-	u.find(p, key).late = true
+	u.setChange(p, key, line, old.gen).late = true
 	u.account(p, key, old, h)
-	var now header
-	_ = now.parse(line)
+	now := *h
+	now.value = line[len(line)-len(h.value):] // what h has may change
 	v.set(&now, p)
 }
 
@@ -128,6 +127,12 @@ func (u *Unit) SetElement(key []byte, v *Value, sub, value []byte) {
 func (u *Unit) RemoveElement(key []byte, v *Value, sub []byte) {
 	_ = u.batched().Delete(u.elementKey(key, v, sub), nil)
 	u.elements.add(elementChange{place: v.place, key: u.keep(u.pbuf), sub: len(sub), gone: true})
+}
+
+// LeaveElement is RemoveElement for an item that stays where it is until RemoveElements is told
+// to remove it, with others: nobody asks for it before it is set again.
+func (u *Unit) LeaveElement(key []byte, v *Value, sub []byte) {
+	u.elements.add(elementChange{place: v.place, key: u.keep(u.elementKey(key, v, sub)), sub: len(sub), gone: true})
 }
 
 // RemoveElements removes all elements with sub keys from one up to, not including, another;

@@ -24,6 +24,8 @@ type Unit struct {
 	changes []change
 	index   changeIndex // of changes, once there are many
 	deltas  []countDelta
+	// headChanges rises with each change, and when they are forgotten.
+	headChanges uint64
 	// after is the newest commit that something read here may stem from.
 	after uint64
 	// lines holds what has been read and written; values point into it until

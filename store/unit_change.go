@@ -30,10 +30,11 @@ func (u *Unit) find(p Place, key []byte) *change {
 	return nil
 }
 
-func (u *Unit) setChange(p Place, key, line []byte, base uint64) {
+func (u *Unit) setChange(p Place, key, line []byte, base uint64) *change {
+	u.headChanges++
 	if c := u.find(p, key); c != nil {
 		c.line, c.late = line, false
-		return
+		return c
 	}
 	u.changes = append(u.changes, change{place: p, key: key, line: line, base: base})
 	switch n := len(u.changes); {
@@ -42,6 +43,7 @@ func (u *Unit) setChange(p Place, key, line []byte, base uint64) {
 	case n > 17:
 		u.index.add(u.changes, n-1)
 	}
+	return &u.changes[len(u.changes)-1]
 }
 
 // A changeIndex finds changes by place and key: a table of their numbers, each plus one,
@@ -82,6 +84,11 @@ func (x changeIndex) find(changes []change, p Place, key []byte) int {
 	}
 	return -1
 }
+
+// HeadChanges is a number that rises with each change of a header which the unit makes, and
+// when it begins anew: as long as it stays the same, Get returns of a key that the unit has
+// changed what it did.
+func (u *Unit) HeadChanges() uint64 { return u.headChanges }
 
 // Changed reports whether the unit has changed a key since it was last applied; Get
 // then takes no reading, and cannot fail.

@@ -1,6 +1,7 @@
 package collection
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/ringside-kv/ringside/store"
@@ -24,16 +25,35 @@ type base struct {
 	v    store.Value
 	// steady: all elements can be read as of the moment that v is of.
 	steady bool
-	sub    []byte // scratch
-	form   []byte // scratch
+	// put is what the unit's HeadChanges were when v became what its head says; 0: never.
+	put  uint64
+	sub  []byte // scratch
+	form []byte // scratch
 }
 
 func (b *base) open(u *store.Unit, key []byte, typ store.Type, v store.Value, steady bool, err error) error {
-	b.unit, b.key, b.typ, b.v, b.steady = u, key, typ, v, steady
+	b.unit, b.key, b.typ, b.v, b.steady, b.put = u, key, typ, v, steady, 0
 	if err == nil && v.Exists() && v.Type != typ {
 		err = ErrType
 	}
 	return err
+}
+
+// again tells that what is to be opened is open: the unit has changed no header since this
+// one was put, as where commands of a pipeline follow each other on one key.
+func (b *base) again(u *store.Unit, key []byte, typ store.Type) bool {
+	if b.unit != u || b.put == 0 || b.put != u.HeadChanges() || b.typ != typ || !bytes.Equal(b.key, key) {
+		return false
+	}
+	b.key = key
+	return true
+}
+
+// putHead notes how many elements there are, what they hold, and what else the type wants
+// to know.
+func (b *base) putHead(count, size int64, head []byte) {
+	b.unit.PutHead(b.key, &b.v, count, size, head)
+	b.put = b.unit.HeadChanges()
 }
 
 // Value returns what the store says of the key.

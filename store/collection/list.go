@@ -1,6 +1,7 @@
 package collection
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -16,10 +17,25 @@ import (
 //
 // and the header knows first, a varint: so that there is room at both ends, and any element
 // is found by its number.
+//
+// Small elements that are popped stay under their numbers, which are outside of the list then,
+// until there are many at one end, and go together: one write for all of them, where each
+// would have one of its own, which Pebble has to carry down to where the element lies. How
+// many places before the first, and behind the last, may have some is in the header behind
+// first, two uvarints, unless there are none.
 type List struct {
 	base
-	first int64
+	first          int64
+	before, behind int64
+	// oddMost is 0 but in tests.
+	oddMost int64
 }
+
+const (
+	// maxLeft is how many popped elements stay at one end, and maxLeftSize how large each is.
+	maxLeft     = 1 << 12
+	maxLeftSize = 256
+)
 
 const kindItem = 'l'
 
@@ -28,6 +44,9 @@ var errList = errors.New("malformed list")
 // Open makes l the list at a key, for whoever changes it, with the key's latch held, or looks
 // at one element. A key that does not exist is an empty list.
 func (l *List) Open(u *store.Unit, key []byte) error {
+	if l.again(u, key, store.List) {
+		return nil
+	}
 	v, err := u.Get(key)
 	return l.opened(u, key, v, false, err)
 }
@@ -52,7 +71,7 @@ func (l *List) opened(u *store.Unit, key []byte, v store.Value, steady bool, err
 }
 
 func (l *List) readHead() error {
-	if l.first = 0; l.v.Whole() {
+	if l.first, l.before, l.behind = 0, 0, 0; l.v.Whole() {
 		return nil
 	}
 	n, w := binary.Varint(l.v.Inline)
@@ -60,6 +79,17 @@ func (l *List) readHead() error {
 		return errList
 	}
 	l.first = n
+	if rest := l.v.Inline[w:]; len(rest) > 0 {
+		before, w := binary.Uvarint(rest)
+		if w <= 0 || before > maxLeft {
+			return errList
+		}
+		behind, w := binary.Uvarint(rest[w:])
+		if w <= 0 || behind > maxLeft {
+			return errList
+		}
+		l.before, l.behind = int64(before), int64(behind)
+	}
 	return nil
 }
 
@@ -68,10 +98,63 @@ func (l *List) at(dst []byte, i int64) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, kindItem), uint64(l.first+i)^1<<63)
 }
 
-// putHead notes how many elements there are, and what they hold.
-func (l *List) putHead(count, size int64) {
-	var head [binary.MaxVarintLen64]byte
-	l.unit.PutHead(l.key, &l.v, count, size, head[:binary.PutVarint(head[:], l.first)])
+// head notes how many elements there are, and what they hold.
+func (l *List) head(count, size int64) {
+	var buf [3 * binary.MaxVarintLen64]byte
+	head := binary.AppendVarint(buf[:0], l.first)
+	if l.before+l.behind > 0 {
+		head = binary.AppendUvarint(binary.AppendUvarint(head, uint64(l.before)), uint64(l.behind))
+	}
+	l.putHead(count, size, head)
+}
+
+// grow makes room for one more element at the front, or else at the back.
+func (l *List) grow(front bool) {
+	if front {
+		l.first--
+		l.before = max(l.before-1, 0)
+	} else {
+		l.behind = max(l.behind-1, 0)
+	}
+}
+
+// leave takes an element of so many bytes, the first or else the last, out of the list. l.sub
+// is its sub key.
+func (l *List) leave(front bool, size int) {
+	left := &l.behind
+	if front {
+		left = &l.before
+		l.first++
+	}
+	if size <= maxLeftSize {
+		l.unit.LeaveElement(l.key, &l.v, l.sub)
+		*left++
+	} else {
+		l.unit.RemoveElement(l.key, &l.v, l.sub)
+		if *left > 0 {
+			*left++
+		}
+	}
+	switch {
+	case *left < cmp.Or(l.oddMost, maxLeft):
+	case front:
+		l.removeFront(0)
+	default:
+		l.removeBack(l.v.Count-1, l.v.Count-1)
+	}
+}
+
+// removeFront removes the first so many elements, and what was left before them.
+func (l *List) removeFront(n int64) {
+	l.unit.RemoveElements(l.key, &l.v, l.at(nil, -l.before), l.at(nil, n))
+	l.first, l.before = l.first+n, 0
+}
+
+// removeBack removes the elements from one number up to, not including, another, that of
+// the first which is not there, and what was left behind them.
+func (l *List) removeBack(from, to int64) {
+	l.unit.RemoveElements(l.key, &l.v, l.at(nil, from), l.at(nil, to+l.behind))
+	l.behind = 0
 }
 
 // Index returns an element by its number, which counts from the end, -1 for the last, if it
@@ -204,12 +287,12 @@ func (l *List) Push(element []byte, front bool) error {
 	}
 	i := l.v.Count
 	if front {
-		l.first--
 		i = 0
 	}
+	l.grow(front)
 	l.sub = l.at(l.sub[:0], i)
 	l.unit.SetElement(l.key, &l.v, l.sub, element)
-	l.putHead(l.v.Count+1, l.v.Size+int64(len(element)))
+	l.head(l.v.Count+1, l.v.Size+int64(len(element)))
 	return nil
 }
 
@@ -222,14 +305,14 @@ func (l *List) split() error {
 	if err != nil {
 		return err
 	}
-	l.first = 0
+	l.first, l.before, l.behind = 0, 0, 0
 	size := int64(0)
 	for i, element := range all {
 		l.sub = l.at(l.sub[:0], int64(i))
 		l.unit.SetElement(l.key, &l.v, l.sub, element)
 		size += int64(len(element))
 	}
-	l.putHead(int64(len(all)), size)
+	l.head(int64(len(all)), size)
 	return nil
 }
 
@@ -268,10 +351,7 @@ func (l *List) Pop(front bool) (element []byte, ok bool, err error) {
 		l.Clear()
 		return element, true, nil
 	}
-	l.unit.RemoveElement(l.key, &l.v, l.sub)
-	if front {
-		l.first++
-	}
-	l.putHead(l.v.Count-1, l.v.Size-int64(len(element)))
+	l.leave(front, len(element))
+	l.head(l.v.Count-1, l.v.Size-int64(len(element)))
 	return element, true, nil
 }

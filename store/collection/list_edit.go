@@ -30,7 +30,7 @@ func (l *List) Set(i int64, element []byte) error {
 	size := l.v.Size + int64(len(element)-len(old))
 	l.unit.SetElement(l.key, &l.v, l.sub, element)
 	if size != l.v.Size {
-		l.putHead(l.v.Count, size)
+		l.head(l.v.Count, size)
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func (l *List) Insert(i int64, element []byte) error {
 		if err != nil {
 			return err
 		}
-		l.first--
+		l.grow(true)
 	default:
 		err := l.Range(i, n-1, true, func(at int64, e []byte) bool {
 			l.sub = l.at(l.sub[:0], at+1)
@@ -92,10 +92,11 @@ func (l *List) Insert(i int64, element []byte) error {
 		if err != nil {
 			return err
 		}
+		l.grow(false)
 	}
 	l.sub = l.at(l.sub[:0], i)
 	l.unit.SetElement(l.key, &l.v, l.sub, element)
-	l.putHead(l.v.Count+1, l.v.Size+int64(len(element)))
+	l.head(l.v.Count+1, l.v.Size+int64(len(element)))
 	return nil
 }
 
@@ -154,12 +155,11 @@ func (l *List) Remove(numbers []int64) error {
 		return err
 	}
 	if front {
-		l.unit.RemoveElements(l.key, &l.v, l.at(nil, 0), l.at(nil, k))
-		l.first += k
+		l.removeFront(k)
 	} else {
-		l.unit.RemoveElements(l.key, &l.v, l.at(nil, n-k), l.at(nil, n))
+		l.removeBack(n-k, n)
 	}
-	l.putHead(n-k, size)
+	l.head(n-k, size)
 	return nil
 }
 
@@ -198,9 +198,8 @@ func (l *List) Trim(from, to int64) error {
 	if err := errors.Join(l.Range(0, from-1, false, less), l.Range(to+1, n-1, false, less)); err != nil {
 		return err
 	}
-	l.unit.RemoveElements(l.key, &l.v, l.at(nil, 0), l.at(nil, from))
-	l.unit.RemoveElements(l.key, &l.v, l.at(nil, to+1), l.at(nil, n))
-	l.first += from
-	l.putHead(kept, size)
+	l.removeBack(to+1, n)
+	l.removeFront(from)
+	l.head(kept, size)
 	return nil
 }

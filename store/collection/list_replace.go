@@ -53,13 +53,13 @@ func (l *List) Replace(fill func(yield func(element []byte) error) error) error 
 	}
 	l.form = packed{}.splice(l.form[:0], count, 0, 0, entries)
 	l.putNew(l.form)
-	l.first = 0
+	l.first, l.before, l.behind = 0, 0, 0
 	return nil
 }
 
 // construct is Replace for a list that is not whole.
 func (l *List) construct(fill func(yield func(element []byte) error) error) error {
-	was := l.first
+	was := *l
 	err := l.unit.Construct(l.key, &l.v, store.List, []byte{0}, func(set func(sub, value []byte) error) (count, size int64, err error) {
 		var sub []byte
 		err = fill(func(element []byte) error {
@@ -70,8 +70,8 @@ func (l *List) construct(fill func(yield func(element []byte) error) error) erro
 		})
 		return count, size, err
 	})
-	if l.first = 0; err != nil {
-		l.first = was
+	if l.first, l.before, l.behind = 0, 0, 0; err != nil {
+		l.first, l.before, l.behind = was.first, was.before, was.behind
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package collection
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -43,13 +44,18 @@ func TestListIsASlice(t *testing.T) {
 			s := open(t, fs)
 			keys := []string{"a", "b"}
 			model := map[string][]string{}
+			l := List{oddMost: 1 + rnd.Int64N(6)}
+			l.MaxPacked = limit
 			for range rounds(300) {
 				in(t, s, func(u *store.Unit) {
 					for range 1 + rnd.IntN(20) {
-						changeList(t, u, rnd, limit, model, keys[rnd.IntN(2)])
+						changeList(t, u, rnd, &l, model, keys[rnd.IntN(2)])
 					}
 				}, keys...)
 				key := keys[rnd.IntN(2)]
+				for _, key := range keys {
+					fewLeft(t, s, key, l.oddMost)
+				}
 				if got := listed(t, s, key); !slices.Equal(got, model[key]) {
 					t.Fatalf("%s is %v, want %v", key, got, model[key])
 				}
@@ -76,12 +82,40 @@ func TestListIsASlice(t *testing.T) {
 	}
 }
 
+// fewLeft fails unless the elements that a list has, and fewer than so many at each end that
+// it had, are all that there is.
+func fewLeft(t *testing.T, s *store.Store, key string, most int64) {
+	t.Helper()
+	in(t, s, func(u *store.Unit) {
+		var l List
+		if err := l.Open(u, []byte(key)); err != nil {
+			t.Fatal(err)
+		}
+		if l.v.Whole() {
+			return
+		}
+		if l.before >= most || l.behind >= most {
+			t.Fatalf("%s: %d are left before, %d behind, no more than %d are to be", key, l.before, l.behind, most-1)
+		}
+		low, high := l.at(nil, -l.before), l.at(nil, l.Len()+l.behind)
+		there := int64(0)
+		it := u.Elements(l.key, &l.v, []byte{kindItem}, []byte{kindItem + 1}, false)
+		for it.Next() {
+			if bytes.Compare(it.Sub(), low) < 0 || bytes.Compare(it.Sub(), high) >= 0 {
+				t.Fatalf("%s: %x is from before %x, or not before %x", key, it.Sub(), low, high)
+			}
+			there++
+		}
+		if err := it.Close(); err != nil || there < l.Len() {
+			t.Fatalf("%s: %d of %d elements, %v", key, there, l.Len(), err)
+		}
+	}, key)
+}
+
 // changeList does one thing to a list and to its model, and looks at what comes of it.
-func changeList(t *testing.T, u *store.Unit, rnd *rand.Rand, limit int, model map[string][]string, key string) {
+func changeList(t *testing.T, u *store.Unit, rnd *rand.Rand, l *List, model map[string][]string, key string) {
 	t.Helper()
 	m := model[key]
-	var l List
-	l.MaxPacked = limit
 	if err := l.Open(u, []byte(key)); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +181,11 @@ func changeList(t *testing.T, u *store.Unit, rnd *rand.Rand, limit int, model ma
 		t.Fatal(err)
 	}
 	model[key] = m
-	l = List{}
+	if rnd.IntN(2) == 0 { // who goes on with the same one is to see what a new one does
+		again := List{oddMost: l.oddMost}
+		again.MaxPacked = l.MaxPacked
+		*l = again
+	}
 	if err := l.Open(u, []byte(key)); err != nil || l.Len() != int64(len(m)) {
 		t.Fatalf("%v, %d elements, want %d", err, l.Len(), len(m))
 	}

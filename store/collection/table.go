@@ -18,6 +18,9 @@ type Table struct{ base }
 // with the key's latch held, or looks at one field. A key that does not exist is an empty
 // table.
 func (t *Table) Open(u *store.Unit, key []byte, typ store.Type) error {
+	if t.again(u, key, typ) {
+		return nil
+	}
 	v, err := u.Get(key)
 	return t.open(u, key, typ, v, false, err)
 }
@@ -86,7 +89,7 @@ func (t *Table) Set(field, value []byte) (added bool, err error) {
 	}
 	t.unit.SetElement(t.key, &t.v, t.sub, value)
 	if count != t.v.Count || size != t.v.Size {
-		t.unit.PutHead(t.key, &t.v, count, size, nil)
+		t.putHead(count, size, nil)
 	}
 	return !found, nil
 }
@@ -105,7 +108,7 @@ func (t *Table) split() error {
 		count++
 		size += int64(len(r.field) + len(r.value))
 	}
-	t.unit.PutHead(t.key, &t.v, count, size, nil)
+	t.putHead(count, size, nil)
 	return r.err
 }
 
@@ -136,7 +139,7 @@ func (t *Table) Delete(field []byte) (bool, error) {
 		return true, nil
 	}
 	t.unit.RemoveElement(t.key, &t.v, t.sub)
-	t.unit.PutHead(t.key, &t.v, t.v.Count-1, t.v.Size-int64(len(field)+len(old)), nil)
+	t.putHead(t.v.Count-1, t.v.Size-int64(len(field)+len(old)), nil)
 	return true, nil
 }
 
@@ -150,7 +153,7 @@ func (t *Table) MarkLarge() {
 	if t.v.Whole() {
 		t.unit.PutWhole(t.key, &t.v, t.typ, t.v.Inline)
 	} else {
-		t.unit.PutHead(t.key, &t.v, t.v.Count, t.v.Size, nil)
+		t.putHead(t.v.Count, t.v.Size, nil)
 	}
 }
 
