@@ -21,8 +21,8 @@ import (
 // one of the level below, too.
 //
 // To find and to write a block for each change would take longer than the change. So changes
-// go into a log in the header, and when that is full into the counts: sorted, those of one
-// block together. Who looks for a rank adds what the log says.
+// go into a log (log.go), and when that is full into the counts: sorted, those of one block
+// together. Who looks for a rank adds what the log says.
 
 const (
 	kindCount = 'c'
@@ -36,11 +36,16 @@ type shape struct {
 	maxBlock, fillBlock int64
 	// countFrom is from how many members on there are counts.
 	countFrom int64
-	// maxLog is how long the log gets, in bytes.
-	maxLog int
+	// maxLog is how long the log gets in the header, in bytes.
+	maxLog int64
+	// The pages of the log get a byte long for so many members, but not longer than maxPages,
+	// of which maxLog bytes are at least one, and at most 65,536.
+	perByte, maxPages int64
 }
 
-var usualShape = shape{maxBlock: 512, fillBlock: 256, countFrom: 1024, maxLog: 1024}
+// With these, of a hundred thousand members as of a million, some six changes of the log share
+// a block, if they are anywhere.
+var usualShape = shape{maxBlock: 512, fillBlock: 256, countFrom: 1024, maxLog: 512, perByte: 2, maxPages: 128 << 10}
 
 func (z *ZSet) shape() *shape {
 	if z.oddShape != nil {
@@ -60,44 +65,6 @@ type countChange struct {
 	// same place has to end there.
 	gone bool
 	to   []byte
-}
-
-// note puts a change into the log.
-func (z *ZSet) note(key []byte, gone bool) {
-	z.changed = true
-	if z.levels == 0 {
-		return
-	}
-	n := uint64(len(key)) << 1
-	if gone {
-		n |= 1
-	}
-	z.log = append(binary.AppendUvarint(z.log, n), key...)
-	z.known = false
-}
-
-// logged returns the changes that the log has, in order.
-func (z *ZSet) logged() ([]countChange, error) {
-	if z.known {
-		return z.pending, nil
-	}
-	z.pending = z.pending[:0]
-	for b := z.log; len(b) > 0; {
-		n, w := binary.Uvarint(b)
-		if w <= 0 || n>>1 > uint64(len(b)-w) {
-			return nil, errZSet
-		}
-		end := w + int(n>>1)
-		c := countChange{at: b[w:end:end], children: 1, members: 1}
-		if n&1 != 0 {
-			c.children, c.members = -1, -1
-		}
-		z.pending = append(z.pending, c)
-		b = b[end:]
-	}
-	slices.SortFunc(z.pending, func(a, b countChange) int { return bytes.Compare(a.at, b.at) })
-	z.known = true
-	return z.pending, nil
 }
 
 // appendEnd appends the sub key of a block.
@@ -145,10 +112,19 @@ func (z *ZSet) settle() error {
 	switch {
 	case z.levels == 0 && z.count >= z.shape().countFrom:
 		return z.countAll()
-	case z.levels > 0 && len(z.log) > z.shape().maxLog:
+	case z.levels == 0 || int64(len(z.log)) <= z.shape().maxLog:
+		return nil
+	case z.pages.size+int64(len(z.log)) > z.maxLogged():
 		return z.fold()
 	}
+	z.turnPage()
 	return nil
+}
+
+// maxLogged is how long the log gets in all.
+func (z *ZSet) maxLogged() int64 {
+	s := z.shape()
+	return 2*s.maxLog + min(z.count/s.perByte, s.maxPages)
 }
 
 // countAll makes the counts.
@@ -200,11 +176,11 @@ func (z *ZSet) shrink() error {
 
 // fold moves the log into the counts.
 func (z *ZSet) fold() error {
-	changes, err := z.logged()
+	log, err := z.runs()
 	if err != nil {
 		return err
 	}
-	changes = slices.Clone(changes)
+	changes := changesOf(log)
 	for level := int64(1); level <= z.levels && len(changes) > 0; level++ {
 		if changes, err = z.foldInto(level, changes); err != nil {
 			return err
@@ -213,21 +189,34 @@ func (z *ZSet) fold() error {
 	for _, c := range changes {
 		z.tops += c.children
 	}
-	z.log, z.known = nil, false
+	z.log, z.known, z.pages = nil, false, pages{}
 	if err := z.grow(); err != nil {
 		return err
 	}
 	return z.shrink()
 }
 
+// changesOf returns all changes of a log, in order.
+func changesOf(log []logRun) []countChange {
+	var all logRun
+	for _, r := range log {
+		all = all.and(r)
+	}
+	changes := make([]countChange, len(all))
+	sum := int64(0)
+	for i, l := range all {
+		changes[i] = countChange{at: l.at, children: l.sum - sum, members: l.sum - sum}
+		sum = l.sum
+	}
+	return changes
+}
+
 // foldInto changes the blocks of a level and returns what that changes for the next.
 func (z *ZSet) foldInto(level int64, changes []countChange) (above []countChange, err error) {
 	it := z.blocks(level, nil)
 	defer func() { err = cmp.Or(err, it.Close()) }()
-	var sub []byte
 	for len(changes) > 0 {
-		sub = appendEnd(sub[:0], level, changes[0].at)
-		if !it.Seek(sub) {
+		if !seekBlock(it, level, changes[0].at) {
 			return nil, errZSet
 		}
 		up := countChange{at: slices.Clone(it.Sub()[2:])}
@@ -277,6 +266,23 @@ func (z *ZSet) foldInto(level int64, changes []countChange) (above []countChange
 		above = append(above, up)
 	}
 	return above, nil
+}
+
+// fewBlocks are passed over one by one sooner than by a search.
+const fewBlocks = 4
+
+// seekBlock goes to the first block that ends at a place or behind it, which is not before the
+// current one.
+func seekBlock(it *store.Elements, level int64, at []byte) bool {
+	for range fewBlocks {
+		if !it.Next() {
+			return false
+		}
+		if bytes.Compare(it.Sub()[2:], at) >= 0 {
+			return true
+		}
+	}
+	return it.Seek(appendEnd(nil, level, at))
 }
 
 // endBefore returns the end of the block before one that ends somewhere; nil if there is
