@@ -3,7 +3,6 @@ package collection
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"slices"
 
 	"github.com/ringside-kv/ringside/store"
@@ -45,7 +44,7 @@ type shape struct {
 
 // With these, of a hundred thousand members as of a million, some six changes of the log share
 // a block, if they are anywhere.
-var usualShape = shape{maxBlock: 512, fillBlock: 256, countFrom: 1024, maxLog: 512, perByte: 2, maxPages: 128 << 10}
+var usualShape = shape{maxBlock: 512, fillBlock: 256, countFrom: 1024, maxLog: 512, perByte: 1, maxPages: 128 << 10}
 
 func (z *ZSet) shape() *shape {
 	if z.oddShape != nil {
@@ -65,45 +64,6 @@ type countChange struct {
 	// same place has to end there.
 	gone bool
 	to   []byte
-}
-
-// appendEnd appends the sub key of a block.
-func appendEnd(dst []byte, level int64, end []byte) []byte {
-	return append(append(dst, kindCount, byte(level)), end...)
-}
-
-func blockOf(value []byte) (children, members int64, err error) {
-	c, w := binary.Uvarint(value)
-	if w <= 0 {
-		return 0, 0, errZSet
-	}
-	m, w := binary.Uvarint(value[w:])
-	if w <= 0 {
-		return 0, 0, errZSet
-	}
-	return int64(c), int64(m), nil
-}
-
-func (z *ZSet) putBlock(level int64, end []byte, children, members int64) {
-	t := &z.table
-	t.sub = appendEnd(t.sub[:0], level, end)
-	t.form = binary.AppendUvarint(binary.AppendUvarint(t.form[:0], uint64(children)), uint64(members))
-	t.unit.SetElement(t.key, &t.v, t.sub, t.form)
-}
-
-func (z *ZSet) removeBlock(level int64, end []byte) {
-	t := &z.table
-	t.sub = appendEnd(t.sub[:0], level, end)
-	t.unit.RemoveElement(t.key, &t.v, t.sub)
-}
-
-// blocks goes over the blocks of a level that end behind a place.
-func (z *ZSet) blocks(level int64, behind []byte) *store.Elements {
-	from := appendEnd(nil, level, behind)
-	if behind != nil {
-		from = append(from, 0)
-	}
-	return z.table.unit.Elements(z.table.key, &z.table.v, from, []byte{kindCount, byte(level) + 1}, false)
 }
 
 // settle sees to it that there are counts if there are many members, and that the log is
@@ -213,14 +173,14 @@ func changesOf(log []logRun) []countChange {
 
 // foldInto changes the blocks of a level and returns what that changes for the next.
 func (z *ZSet) foldInto(level int64, changes []countChange) (above []countChange, err error) {
-	it := z.blocks(level, nil)
-	defer func() { err = cmp.Or(err, it.Close()) }()
+	w := blockWalk{z: z, level: level, it: z.blocks(level, nil), known: true}
+	defer func() { err = cmp.Or(err, w.it.Close()) }()
 	for len(changes) > 0 {
-		if !seekBlock(it, level, changes[0].at) {
+		if !w.seek(changes[0].at) {
 			return nil, errZSet
 		}
-		up := countChange{at: slices.Clone(it.Sub()[2:])}
-		children, members, err := blockOf(it.Value())
+		up := countChange{at: slices.Clone(w.it.Sub()[2:])}
+		children, members, err := blockOf(w.it.Value())
 		if err != nil {
 			return nil, err
 		}
@@ -242,7 +202,7 @@ func (z *ZSet) foldInto(level int64, changes []countChange) (above []countChange
 		case children == 0 && !last:
 			z.removeBlock(level, up.at)
 			up.gone, up.children = true, -1
-			if up.to, err = z.endBefore(level, up.at); err != nil {
+			if up.to, err = w.endBefore(up.at); err != nil {
 				return nil, err
 			}
 		default:
@@ -251,50 +211,22 @@ func (z *ZSet) foldInto(level int64, changes []countChange) (above []countChange
 			}
 			if children <= z.shape().maxBlock {
 				z.putBlock(level, end, children, members)
-				break
+			} else {
+				before, err := w.endBefore(end)
+				if err != nil {
+					return nil, err
+				}
+				pieces, err := z.part(level, before, end, children, members)
+				if err != nil {
+					return nil, err
+				}
+				up.children = pieces - 1
 			}
-			before, err := z.endBefore(level, end)
-			if err != nil {
-				return nil, err
-			}
-			pieces, err := z.part(level, before, end, children, members)
-			if err != nil {
-				return nil, err
-			}
-			up.children = pieces - 1
+			w.leave(end)
 		}
 		above = append(above, up)
 	}
 	return above, nil
-}
-
-// fewBlocks are passed over one by one sooner than by a search.
-const fewBlocks = 4
-
-// seekBlock goes to the first block that ends at a place or behind it, which is not before the
-// current one.
-func seekBlock(it *store.Elements, level int64, at []byte) bool {
-	for range fewBlocks {
-		if !it.Next() {
-			return false
-		}
-		if bytes.Compare(it.Sub()[2:], at) >= 0 {
-			return true
-		}
-	}
-	return it.Seek(appendEnd(nil, level, at))
-}
-
-// endBefore returns the end of the block before one that ends somewhere; nil if there is
-// none.
-func (z *ZSet) endBefore(level int64, end []byte) ([]byte, error) {
-	t := &z.table
-	it := t.unit.Elements(t.key, &t.v, appendEnd(nil, level, nil), appendEnd(nil, level, end), true)
-	var before []byte
-	if it.Next() {
-		before = slices.Clone(it.Sub()[2:])
-	}
-	return before, it.Close()
 }
 
 // part makes of what lies behind one place and up to another, the end of a block, as many
