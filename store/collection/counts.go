@@ -149,7 +149,7 @@ func (z *ZSet) fold() error {
 	for _, c := range changes {
 		z.tops += c.children
 	}
-	z.log, z.known, z.pages = nil, false, pages{}
+	z.log, z.known, z.grown, z.pages = nil, false, false, pages{}
 	if err := z.grow(); err != nil {
 		return err
 	}

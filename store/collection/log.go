@@ -170,7 +170,12 @@ func (z *ZSet) note(key []byte, gone bool) {
 	if gone {
 		n |= 1
 	}
+	if !z.grown { // it lies in the header as it was
+		z.ours, z.grown = append(z.ours[:0], z.log...), true
+		z.log = z.ours
+	}
 	z.log = append(binary.AppendUvarint(z.log, n), key...)
+	z.ours = z.log[:0]
 	z.known = false
 }
 
@@ -182,7 +187,7 @@ func (z *ZSet) turnPage() {
 	z.pages.n++
 	z.pages.size += int64(len(z.log))
 	z.pages.stamp = rand.Uint64()
-	z.log, z.known = nil, false
+	z.log, z.known, z.grown = nil, false, false
 }
 
 func appendPage(dst []byte, number int64) []byte {

@@ -2,6 +2,7 @@ package collection
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -218,4 +219,47 @@ func TestRunsOfALogAreSums(t *testing.T) {
 			t.Fatalf("%v has changes that are none", left)
 		}
 	}
+}
+
+// FuzzLog: what a header says of pages, and the log, are read as they were written, and no
+// bytes break the reader.
+func FuzzLog(f *testing.F) {
+	f.Add(append(binary.AppendUvarint([]byte{1, 200, 4}, 7), "12345678"...))
+	f.Add([]byte("\x06key\x07key\x00"))
+	f.Add(bytes.Repeat([]byte{0xff}, 20))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var p pages
+		if rest, ok := p.cut(b); ok {
+			if p.n < 1 || p.n > maxPageNumber || len(rest) >= len(b) {
+				t.Errorf("% x: %+v, % x", b, p, rest)
+			}
+			head := appendHead(nil, 1, 1, p, nil, nil, rest)
+			again := pages{}
+			if back, ok := again.cut(head[2:]); !ok || again != p || !bytes.HasSuffix(back, rest) {
+				t.Errorf("%+v is % x, read as %+v", p, head, again)
+			}
+		}
+		r, err := parseLog(nil, b)
+		if err != nil {
+			return
+		}
+		var z ZSet
+		z.levels = 1
+		for _, l := range r {
+			z.note(l.at, l.sum < 0)
+		}
+		if again, err := parseLog(nil, z.log); err != nil || len(again) != len(r) {
+			t.Errorf("% x has %d changes, written % x has %d, %v", b, len(r), z.log, len(again), err)
+		}
+		total, n := int64(0), int64(0)
+		for _, l := range r {
+			total += l.sum
+		}
+		if r = r.order(); len(r) > 0 {
+			n = r[len(r)-1].sum
+		}
+		if n != total {
+			t.Errorf("% x grows by %d, in order by %d", b, total, n)
+		}
+	})
 }

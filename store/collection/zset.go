@@ -40,6 +40,8 @@ type ZSet struct {
 	changed      bool
 
 	rank    []byte // scratch
+	ours    []byte // scratch, that log lies in once it has grown
+	grown   bool
 	pending logRun
 	known   bool // pending is what log says
 	ahead   ahead
@@ -85,7 +87,7 @@ func (z *ZSet) Over(u *store.Unit, key []byte, v store.Value) {
 func (z *ZSet) forget() {
 	z.count, z.size, z.levels, z.tops = 0, 0, 0, 0
 	z.low, z.high, z.log, z.changed = nil, nil, nil, false
-	z.pages, z.pending, z.known = pages{}, z.pending[:0], false
+	z.pages, z.pending, z.known, z.grown = pages{}, z.pending[:0], false, false
 }
 
 func (z *ZSet) readHead() error {
