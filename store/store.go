@@ -34,6 +34,7 @@ type Store struct {
 	// onChange is told of what changes; see OnChange.
 	onChange atomic.Pointer[ChangeSink]
 	cache    *cache
+	recall   recall
 	latches  latches
 	// versions are of keys, for those who watch them.
 	versions versions

@@ -22,7 +22,7 @@ func TestPopsSeeWhatOthersChange(t *testing.T) {
 	s := open(t, vfs.NewMem())
 	keys := []string{"a", "b"}
 	model := map[string]map[string]float64{"a": {}, "b": {}}
-	odd := &shape{maxBlock: 6, fillBlock: 3, countFrom: 12, maxLog: 60}
+	odd := &shape{maxBlock: 6, fillBlock: 3, countFrom: 12, maxLog: 60, perByte: 1, maxPages: 100}
 	units := []*store.Unit{s.NewUnit(), s.NewUnit()}
 	sets := []*ZSet{{oddShape: odd}, {oddShape: odd}}
 	for range rounds(400) {

@@ -3,7 +3,6 @@ package collection
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"slices"
 
 	"github.com/ringside-kv/ringside/store"
@@ -21,8 +20,8 @@ import (
 // one of the level below, too.
 //
 // To find and to write a block for each change would take longer than the change. So changes
-// go into a log in the header, and when that is full into the counts: sorted, those of one
-// block together. Who looks for a rank adds what the log says.
+// go into a log (log.go), and when that is full into the counts: sorted, those of one block
+// together. Who looks for a rank adds what the log says.
 
 const (
 	kindCount = 'c'
@@ -36,11 +35,16 @@ type shape struct {
 	maxBlock, fillBlock int64
 	// countFrom is from how many members on there are counts.
 	countFrom int64
-	// maxLog is how long the log gets, in bytes.
-	maxLog int
+	// maxLog is how long the log gets in the header, in bytes.
+	maxLog int64
+	// The pages of the log get a byte long for so many members, but not longer than maxPages,
+	// of which maxLog bytes are at least one, and at most 65,536.
+	perByte, maxPages int64
 }
 
-var usualShape = shape{maxBlock: 512, fillBlock: 256, countFrom: 1024, maxLog: 1024}
+// With these, of a hundred thousand members as of a million, some six changes of the log share
+// a block, if they are anywhere.
+var usualShape = shape{maxBlock: 512, fillBlock: 256, countFrom: 1024, maxLog: 512, perByte: 1, maxPages: 128 << 10}
 
 func (z *ZSet) shape() *shape {
 	if z.oddShape != nil {
@@ -62,93 +66,25 @@ type countChange struct {
 	to   []byte
 }
 
-// note puts a change into the log.
-func (z *ZSet) note(key []byte, gone bool) {
-	z.changed = true
-	if z.levels == 0 {
-		return
-	}
-	n := uint64(len(key)) << 1
-	if gone {
-		n |= 1
-	}
-	z.log = append(binary.AppendUvarint(z.log, n), key...)
-	z.known = false
-}
-
-// logged returns the changes that the log has, in order.
-func (z *ZSet) logged() ([]countChange, error) {
-	if z.known {
-		return z.pending, nil
-	}
-	z.pending = z.pending[:0]
-	for b := z.log; len(b) > 0; {
-		n, w := binary.Uvarint(b)
-		if w <= 0 || n>>1 > uint64(len(b)-w) {
-			return nil, errZSet
-		}
-		end := w + int(n>>1)
-		c := countChange{at: b[w:end:end], children: 1, members: 1}
-		if n&1 != 0 {
-			c.children, c.members = -1, -1
-		}
-		z.pending = append(z.pending, c)
-		b = b[end:]
-	}
-	slices.SortFunc(z.pending, func(a, b countChange) int { return bytes.Compare(a.at, b.at) })
-	z.known = true
-	return z.pending, nil
-}
-
-// appendEnd appends the sub key of a block.
-func appendEnd(dst []byte, level int64, end []byte) []byte {
-	return append(append(dst, kindCount, byte(level)), end...)
-}
-
-func blockOf(value []byte) (children, members int64, err error) {
-	c, w := binary.Uvarint(value)
-	if w <= 0 {
-		return 0, 0, errZSet
-	}
-	m, w := binary.Uvarint(value[w:])
-	if w <= 0 {
-		return 0, 0, errZSet
-	}
-	return int64(c), int64(m), nil
-}
-
-func (z *ZSet) putBlock(level int64, end []byte, children, members int64) {
-	t := &z.table
-	t.sub = appendEnd(t.sub[:0], level, end)
-	t.form = binary.AppendUvarint(binary.AppendUvarint(t.form[:0], uint64(children)), uint64(members))
-	t.unit.SetElement(t.key, &t.v, t.sub, t.form)
-}
-
-func (z *ZSet) removeBlock(level int64, end []byte) {
-	t := &z.table
-	t.sub = appendEnd(t.sub[:0], level, end)
-	t.unit.RemoveElement(t.key, &t.v, t.sub)
-}
-
-// blocks goes over the blocks of a level that end behind a place.
-func (z *ZSet) blocks(level int64, behind []byte) *store.Elements {
-	from := appendEnd(nil, level, behind)
-	if behind != nil {
-		from = append(from, 0)
-	}
-	return z.table.unit.Elements(z.table.key, &z.table.v, from, []byte{kindCount, byte(level) + 1}, false)
-}
-
 // settle sees to it that there are counts if there are many members, and that the log is
 // short.
 func (z *ZSet) settle() error {
 	switch {
 	case z.levels == 0 && z.count >= z.shape().countFrom:
 		return z.countAll()
-	case z.levels > 0 && len(z.log) > z.shape().maxLog:
+	case z.levels == 0 || int64(len(z.log)) <= z.shape().maxLog:
+		return nil
+	case z.pages.size+int64(len(z.log)) > z.maxLogged():
 		return z.fold()
 	}
+	z.turnPage()
 	return nil
+}
+
+// maxLogged is how long the log gets in all.
+func (z *ZSet) maxLogged() int64 {
+	s := z.shape()
+	return 2*s.maxLog + min(z.count/s.perByte, s.maxPages)
 }
 
 // countAll makes the counts.
@@ -200,11 +136,11 @@ func (z *ZSet) shrink() error {
 
 // fold moves the log into the counts.
 func (z *ZSet) fold() error {
-	changes, err := z.logged()
+	log, err := z.runs()
 	if err != nil {
 		return err
 	}
-	changes = slices.Clone(changes)
+	changes := changesOf(log)
 	for level := int64(1); level <= z.levels && len(changes) > 0; level++ {
 		if changes, err = z.foldInto(level, changes); err != nil {
 			return err
@@ -213,25 +149,38 @@ func (z *ZSet) fold() error {
 	for _, c := range changes {
 		z.tops += c.children
 	}
-	z.log, z.known = nil, false
+	z.log, z.known, z.grown, z.pages = nil, false, false, pages{}
 	if err := z.grow(); err != nil {
 		return err
 	}
 	return z.shrink()
 }
 
+// changesOf returns all changes of a log, in order.
+func changesOf(log []logRun) []countChange {
+	var all logRun
+	for _, r := range log {
+		all = all.and(r)
+	}
+	changes := make([]countChange, len(all))
+	sum := int64(0)
+	for i, l := range all {
+		changes[i] = countChange{at: l.at, children: l.sum - sum, members: l.sum - sum}
+		sum = l.sum
+	}
+	return changes
+}
+
 // foldInto changes the blocks of a level and returns what that changes for the next.
 func (z *ZSet) foldInto(level int64, changes []countChange) (above []countChange, err error) {
-	it := z.blocks(level, nil)
-	defer func() { err = cmp.Or(err, it.Close()) }()
-	var sub []byte
+	w := blockWalk{z: z, level: level, it: z.blocks(level, nil), known: true}
+	defer func() { err = cmp.Or(err, w.it.Close()) }()
 	for len(changes) > 0 {
-		sub = appendEnd(sub[:0], level, changes[0].at)
-		if !it.Seek(sub) {
+		if !w.seek(changes[0].at) {
 			return nil, errZSet
 		}
-		up := countChange{at: slices.Clone(it.Sub()[2:])}
-		children, members, err := blockOf(it.Value())
+		up := countChange{at: slices.Clone(w.it.Sub()[2:])}
+		children, members, err := blockOf(w.it.Value())
 		if err != nil {
 			return nil, err
 		}
@@ -253,7 +202,7 @@ func (z *ZSet) foldInto(level int64, changes []countChange) (above []countChange
 		case children == 0 && !last:
 			z.removeBlock(level, up.at)
 			up.gone, up.children = true, -1
-			if up.to, err = z.endBefore(level, up.at); err != nil {
+			if up.to, err = w.endBefore(up.at); err != nil {
 				return nil, err
 			}
 		default:
@@ -262,33 +211,22 @@ func (z *ZSet) foldInto(level int64, changes []countChange) (above []countChange
 			}
 			if children <= z.shape().maxBlock {
 				z.putBlock(level, end, children, members)
-				break
+			} else {
+				before, err := w.endBefore(end)
+				if err != nil {
+					return nil, err
+				}
+				pieces, err := z.part(level, before, end, children, members)
+				if err != nil {
+					return nil, err
+				}
+				up.children = pieces - 1
 			}
-			before, err := z.endBefore(level, end)
-			if err != nil {
-				return nil, err
-			}
-			pieces, err := z.part(level, before, end, children, members)
-			if err != nil {
-				return nil, err
-			}
-			up.children = pieces - 1
+			w.leave(end)
 		}
 		above = append(above, up)
 	}
 	return above, nil
-}
-
-// endBefore returns the end of the block before one that ends somewhere; nil if there is
-// none.
-func (z *ZSet) endBefore(level int64, end []byte) ([]byte, error) {
-	t := &z.table
-	it := t.unit.Elements(t.key, &t.v, appendEnd(nil, level, nil), appendEnd(nil, level, end), true)
-	var before []byte
-	if it.Next() {
-		before = slices.Clone(it.Sub()[2:])
-	}
-	return before, it.Close()
 }
 
 // part makes of what lies behind one place and up to another, the end of a block, as many

@@ -7,6 +7,6 @@
 // their replies (package resp).
 //
 // Read [Table] first, then packed.go for the small form and subkey.go for the large one, then
-// [List], then [ZSet], score.go for its order, counts.go for how ranks are found, and rank.go,
-// and [Stream].
+// [List], then [ZSet], score.go for its order, counts.go and log.go for how ranks are found, and
+// rank.go, and [Stream].
 package collection

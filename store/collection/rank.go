@@ -12,7 +12,7 @@ import (
 // or with its latch held.
 func (z *ZSet) Rank(key []byte) (int64, error) {
 	rank, before := int64(0), []byte(nil)
-	log, err := z.logged()
+	log, err := z.runs()
 	if err != nil {
 		return 0, err
 	}
@@ -33,8 +33,8 @@ func (z *ZSet) Rank(key []byte) (int64, error) {
 		}
 	}
 	if before != nil {
-		for i := 0; i < len(log) && bytes.Compare(log[i].at, before) <= 0; i++ {
-			rank += log[i].members
+		for _, r := range log {
+			rank += r.members(r.upTo(before), 0)
 		}
 	}
 	err = z.walk(before, nil, key, false, func([]byte, []byte) bool {
@@ -85,26 +85,30 @@ func (z *ZSet) KeyAt(rank int64) (key []byte, err error) {
 // seek returns where the block ends that is before the one with a rank, nil if it is the
 // first, and how many members follow before that rank.
 func (z *ZSet) seek(rank int64) (before []byte, skip int64, err error) {
-	log, err := z.logged()
+	log, err := z.runs()
 	if err != nil {
 		return nil, 0, err
 	}
+	log = slices.Clone(log)
+	passed, at := make([]int64, len(log)), make([]int, len(log))
 	for level := z.levels; level > 0; level-- {
 		it := z.blocks(level, before)
 		for err == nil && it.Next() {
 			end := it.Sub()[2:]
 			var members int64
 			_, members, err = blockOf(it.Value())
-			n := 0
-			for n < len(log) && bytes.Compare(log[n].at, end) <= 0 {
-				members += log[n].members
-				n++
+			for i, r := range log {
+				at[i] = r.upTo(end)
+				members += r.members(at[i], passed[i])
 			}
 			if members > rank {
 				break
 			}
 			rank -= members
-			log = log[n:]
+			for i, n := range at {
+				passed[i] += log[i].members(n, passed[i])
+				log[i] = log[i][n:]
+			}
 			before = append(before[:0], end...)
 		}
 		if err := cmp.Or(it.Close(), err); err != nil {

@@ -19,8 +19,13 @@ import (
 //
 //	levels uvarint | tops uvarint | low, high: each behind its length as a uvarint | log
 //
-// levels and tops are of the counts by which members are found by rank, log is what they do
-// not contain yet (counts.go). No member lies before low, a rank key, and none at high or
+// levels and tops are of the counts by which members are found by rank (counts.go), log is what
+// they do not contain yet, or its newest part (log.go): then levels has hasPages in it, and
+// behind tops there are
+//
+//	pages uvarint | their bytes uvarint | stamp 8 B BE
+//
+// No member lies before low, a rank key, and none at high or
 // behind it; an empty high is no bound. So what has been removed from an end need not be
 // passed over to find what is first or last now.
 type ZSet struct {
@@ -31,10 +36,13 @@ type ZSet struct {
 	levels, tops int64
 	low, high    []byte
 	log          []byte
+	pages        pages
 	changed      bool
 
 	rank    []byte // scratch
-	pending []countChange
+	ours    []byte // scratch, that log lies in once it has grown
+	grown   bool
+	pending logRun
 	known   bool // pending is what log says
 	ahead   ahead
 	// oddShape is nil but in tests.
@@ -42,6 +50,9 @@ type ZSet struct {
 }
 
 var errZSet = errors.New("malformed sorted set")
+
+// hasPages is a flag beside the number of levels.
+const hasPages = 2 * maxLevels
 
 // maxEnd is how long a rank key is kept as one end of a sorted set.
 const maxEnd = 128
@@ -76,7 +87,7 @@ func (z *ZSet) Over(u *store.Unit, key []byte, v store.Value) {
 func (z *ZSet) forget() {
 	z.count, z.size, z.levels, z.tops = 0, 0, 0, 0
 	z.low, z.high, z.log, z.changed = nil, nil, nil, false
-	z.pending, z.known = z.pending[:0], false
+	z.pages, z.pending, z.known, z.grown = pages{}, z.pending[:0], false, false
 }
 
 func (z *ZSet) readHead() error {
@@ -87,7 +98,8 @@ func (z *ZSet) readHead() error {
 	}
 	z.count, z.size = v.Count, v.Size
 	levels, w := binary.Uvarint(v.Inline)
-	if w <= 0 || levels > maxLevels {
+	paged := levels&hasPages != 0
+	if levels &^= hasPages; w <= 0 || levels > maxLevels {
 		return errZSet
 	}
 	b := v.Inline[w:]
@@ -96,8 +108,13 @@ func (z *ZSet) readHead() error {
 		return errZSet
 	}
 	z.levels, z.tops = int64(levels), int64(tops)
-	ok := true
-	if z.low, b, ok = cut(b[w:]); ok {
+	b, ok := b[w:], true
+	if paged {
+		if b, ok = z.pages.cut(b); !ok {
+			return errZSet
+		}
+	}
+	if z.low, b, ok = cut(b); ok {
 		z.high, z.log, ok = cut(b)
 	}
 	if !ok {
@@ -328,14 +345,22 @@ func (z *ZSet) putHead() {
 		z.high = nil
 	}
 	z.low = z.low[:min(len(z.low), maxEnd)]
-	head := appendHead(t.form[:0], z.levels, z.tops, z.low, z.high, z.log)
+	head := appendHead(t.form[:0], z.levels, z.tops, z.pages, z.low, z.high, z.log)
 	t.form = head
 	t.unit.PutHead(t.key, &t.v, z.count, z.size, head)
 }
 
-func appendHead(dst []byte, levels, tops int64, low, high, log []byte) []byte {
+func appendHead(dst []byte, levels, tops int64, p pages, low, high, log []byte) []byte {
+	if p.n > 0 {
+		levels |= hasPages
+	}
 	dst = binary.AppendUvarint(dst, uint64(levels))
 	dst = binary.AppendUvarint(dst, uint64(tops))
+	if p.n > 0 {
+		dst = binary.AppendUvarint(dst, uint64(p.n))
+		dst = binary.AppendUvarint(dst, uint64(p.size))
+		dst = binary.BigEndian.AppendUint64(dst, p.stamp)
+	}
 	dst = append(binary.AppendUvarint(dst, uint64(len(low))), low...)
 	dst = append(binary.AppendUvarint(dst, uint64(len(high))), high...)
 	return append(dst, log...)
