@@ -95,7 +95,7 @@ func (h *hearing) lose() {
 // A verdict counts events of acknowledged writes after the subscription.
 type verdict struct {
 	heard  int
-	missed int // which a gap covers, or a lost connection
+	missed int // which a gap covers
 	gaps   int
 	early  int
 	lost   int // connections
@@ -128,7 +128,8 @@ func (h *hearing) judge(w *written, since time.Time) (v verdict, silent bool, er
 		case !acknowledged || n < h.since:
 		case times == 1:
 			v.heard++
-		case v.lost > 0 || n < h.until:
+		case v.lost > 0:
+		case n < h.until:
 			v.missed++
 		default:
 			return v, silent, fmt.Errorf("through %s the event %q of an acknowledged write did not come, and no gap was reported: write %d of %d, subscribed since %d, %d gaps, the last at %d",

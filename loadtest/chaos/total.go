@@ -89,7 +89,7 @@ commands answered    %d
 of all types         %d
   not answered       %d
 key events heard     %d
-  missing            %d, all reported: %d gaps, %d connections lost
+  missing            %d, of which %d gaps told; %d connections were lost
   overtaken          %d
 faults               %d: %s
 ended by themselves  %d
