@@ -24,7 +24,7 @@ func TestModelHolds(t *testing.T) {
 	}
 	runs, first := 30, rand.Uint64()
 	if os.Getenv("RINGSIDE_LONG") != "" {
-		runs = 20_000
+		runs = 12_000
 	}
 	if text := os.Getenv("RINGSIDE_TEST_SEED"); text != "" {
 		first, _ = strconv.ParseUint(text, 10, 64)

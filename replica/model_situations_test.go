@@ -417,7 +417,7 @@ func TestModelSearchFurther(t *testing.T) {
 	switch {
 	case most > 0:
 	case os.Getenv("RINGSIDE_LONG") != "":
-		most = 50_000
+		most = 30_000
 	default:
 		t.Skip("RINGSIDE_LONG=1")
 	}
@@ -459,7 +459,7 @@ func TestModelHoldsFromSituations(t *testing.T) {
 	}
 	walks, seed := 10, rand.Uint64()
 	if os.Getenv("RINGSIDE_LONG") != "" {
-		walks = 2000
+		walks = 1200
 	}
 	if text := os.Getenv("RINGSIDE_TEST_SEED"); text != "" {
 		seed, _ = strconv.ParseUint(text, 10, 64)

@@ -143,6 +143,6 @@ func (x *call) within(do func(context.Context) error) error {
 }
 
 // operatorTimeout is how long a client waits for an order to be accepted.
-const operatorTimeout = 30 * time.Second
+const operatorTimeout = 10 * time.Second
 
 var errOperatorTimeout = errors.New("the cluster has not agreed in time")

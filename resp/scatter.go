@@ -13,7 +13,8 @@ import (
 // agrees with the one that asks on who serves what: RING PART, with the digest of the
 // routes.
 
-// longTimeout is how long a client waits for nodes that go through all their keys.
+// longTimeout is how long a client waits for nodes that go through all their keys. For
+// those that cannot begin it waits no longer than for any other request.
 const longTimeout = 5 * time.Minute
 
 // spreadCommands are the commands that every node does a part of on a forward
@@ -38,11 +39,13 @@ func (x *call) spreads() bool {
 }
 
 // scatter has every node do its part of a command, and returns their replies, in RESP2.
-// It has replied, and returns false, if not all have.
+// It has replied, and returns false, if not all have: those that can begin within the
+// forward timeout may take until timeout.
 func (x *call) scatter(timeout time.Duration, args ...[]byte) (replies [][]byte, ok bool) {
-	end := x.srv.clock() + timeout
+	start := x.srv.clock()
+	end, begin := start+timeout, start+min(timeout, x.srv.forwardTimeout())
 	for {
-		left := end - x.srv.clock()
+		left := begin - x.srv.clock()
 		routes := x.srv.routes.Load()
 		switch {
 		case left <= 0:
@@ -58,7 +61,7 @@ func (x *call) scatter(timeout time.Duration, args ...[]byte) (replies [][]byte,
 			}
 			continue
 		}
-		replies, again, msg := x.scatterOnce(routes, left, args)
+		replies, again, msg := x.scatterOnce(routes, end-x.srv.clock(), args)
 		switch {
 		case msg != "":
 			x.err(msg)

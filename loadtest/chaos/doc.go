@@ -7,8 +7,9 @@
 // It works in rounds: faults for a while, then a phase without, in which everything has to
 // be served and in sync within a bound; then every key is read through every node, and
 // the history of each is judged. Beside these clients others write keys of all types, in
-// transactions and as a group of a stream, and know what they hold. At the end it prints operations, faults, what was lost
-// and the longest that a key was unavailable:
+// transactions and as a group of a stream, and know what they hold, and others listen to key
+// events: each acknowledged write is told of once, or a gap is. At the end it prints operations,
+// faults, what was lost and the longest that a key was unavailable:
 //
 //	go run ./loadtest/chaos                          # 10 minutes
 //	go run ./loadtest/chaos --duration 1h --nodes 5

@@ -17,6 +17,7 @@ type result struct {
 	history.Counts
 	// Commands on keys of all types that were answered, and those that were not.
 	typed, failed int64
+	verdict       // of the key events
 	faults        int
 	settled       time.Duration
 }
@@ -37,7 +38,7 @@ func (c *cluster) round(ctx context.Context, number int, kinds []string, t *tota
 		}
 		clients.Go(func() { client.Run(stop) })
 	}
-	types := c.begin(number)
+	types, events := c.begin(number), c.listen(number)
 	faults := c.storm(ctx, kinds)
 	r.Calm()
 	settled, err := c.settle(ctx, c.o.bound)
@@ -50,6 +51,7 @@ func (c *cluster) round(ctx context.Context, number int, kinds []string, t *tota
 	}
 	clients.Wait()
 	types.end()
+	events.end()
 	doers, wires := c.doers(c.members())
 	last := &history.Client{Name: "last", Nodes: doers, Recorder: r, Patience: 5 * time.Second, Rand: c.rnd}
 	bound, cancel := context.WithTimeout(ctx, c.o.bound)
@@ -69,6 +71,11 @@ func (c *cluster) round(ctx context.Context, number int, kinds []string, t *tota
 		if err = wrong; err != nil {
 			t.wrong++
 		}
+	}
+	heard, unheard := events.check()
+	if res.verdict = heard; err == nil && unheard != nil {
+		err = unheard
+		t.wrong++
 	}
 	wrong := r.Check(time.Minute)
 	if wrong != nil && errors.Is(wrong, history.ErrUndecided) && !errors.Is(wrong, history.ErrWrong) {

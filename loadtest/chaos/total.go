@@ -34,6 +34,7 @@ func (t *total) add(r result) {
 	t.LongestRead, t.LongestWrite = max(t.LongestRead, r.LongestRead), max(t.LongestWrite, r.LongestWrite)
 	t.LongestCalm = max(t.LongestCalm, r.LongestCalm)
 	t.typed, t.failed = t.typed+r.typed, t.failed+r.failed
+	t.verdict.add(r.verdict)
 	t.faults += r.faults
 	t.slowest = max(t.slowest, r.settled)
 }
@@ -87,6 +88,9 @@ commands answered    %d
   of unknown outcome %d
 of all types         %d
   not answered       %d
+key events heard     %d
+  missing            %d, of which %d gaps told; %d connections were lost
+  overtaken          %d
 faults               %d: %s
 ended by themselves  %d
 not judged in time   %d rounds
@@ -95,5 +99,6 @@ unavailable at most  %.1f s to writes, %.1f s to reads (one key), while faults w
                      %.1f s after them
 in sync again after  %.1f s at most
 `, time.Since(c.began).Round(time.Second), t.rounds, c.o.seed, t.Done, t.Refused, t.Unknown, t.typed, t.failed,
+		t.heard, t.missed, t.gaps, t.verdict.lost, t.early,
 		t.faults, strings.Join(kinds, ", "), t.fell, t.undecided, t.wrong, t.LongestWrite.Seconds(), t.LongestRead.Seconds(), t.LongestCalm.Seconds(), t.slowest.Seconds())
 }

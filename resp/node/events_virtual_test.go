@@ -250,3 +250,50 @@ func TestMessagesReachTheWholeCluster(t *testing.T) {
 		c.close()
 	})
 }
+
+// What a node does as soon as it has started again is told, too: it does not know yet what
+// others want to know.
+func TestANodeThatHasStartedTellsEventsAtOnce(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, 5*time.Millisecond, 0, func(cfg *Config) { cfg.Backups = 0 })
+		c.three()
+		c.notices("a", "E$")
+		l, client := c.listen("a", "__keyevent@0__:*"), c.client("c")
+		var keys []string
+		for i := 0; len(keys) < 60; i++ {
+			cl := c.nodes["b"].cluster
+			key := fmt.Sprint("key", i)
+			if row, ok := cl.table.State().Row(cl.strategy.Token([]byte(key))); ok && row.Primary == "b" {
+				keys = append(keys, key)
+			}
+		}
+		for len(keys) > 0 {
+			c.stop("b")
+			var writers sync.WaitGroup
+			writers.Go(func() { // it waits until b is back
+				for i := range 20 {
+					if err := client.Set(context.Background(), keys[i], "v", 0).Err(); err != nil {
+						t.Errorf("%s: %v", keys[i], err)
+					}
+				}
+			})
+			time.Sleep(50 * time.Millisecond)
+			c.start("b", "a", "c")
+			writers.Wait()
+			time.Sleep(time.Second)
+			for _, key := range keys[:20] {
+				if n := l.times("__keyevent@0__:set " + key); n != 1 {
+					t.Errorf("%s was told %d times", key, n)
+				}
+			}
+			if n := len(l.order); l.times("__keyevent@0__:gap b") > 0 || n > 60 {
+				t.Errorf("%d messages: %v", n, l.order)
+			}
+			keys = keys[20:]
+			time.Sleep(6 * time.Second)
+		}
+		l.close()
+		_ = client.Close()
+		c.close()
+	})
+}

@@ -45,7 +45,11 @@ func (c *cluster) recreate(ctx context.Context, ranges []ring.Range, from string
 	case from != "" && keys == 0:
 		return fmt.Errorf("%s has nothing of %s: without FROM it is made anew, empty", taker.ID, nameOf(rows))
 	}
-	return c.makeAnew(ctx, rows, taker)
+	if err := c.makeAnew(ctx, rows, taker); err != nil {
+		return err
+	}
+	c.n.cfg.Logger.Warn("ranges were made anew, as ordered: what else old copies have of them counts no more", "ranges", nameOf(rows), "node", taker.ID, "keys", keys)
+	return nil
 }
 
 // toRecreate are the rows of an order, which are all lost.
@@ -70,7 +74,7 @@ func (c *cluster) toRecreate(ranges []ring.Range) ([]*table.Row, error) {
 		return rows, nil
 	}
 	if rows = c.lost(st); len(rows) == 0 {
-		return nil, errors.New("no range has lost all of its copies")
+		return nil, errors.New("no range has lost all of its copies, as far as is known: a node that dies counts as away some seconds later")
 	}
 	return rows, nil
 }

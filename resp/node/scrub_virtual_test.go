@@ -256,7 +256,7 @@ func TestChangedBackupIsRepaired(t *testing.T) {
 				t.Errorf("RING INFO is without %q:\n%s", line, info)
 			}
 		}
-		if text := ringText(client, "SCRUB", "STATUS"); !strings.Contains(text, "b: ") || !strings.Contains(text, "1 copies differed, 1 repaired") {
+		if text := ringText(client, "SCRUB", "STATUS"); !strings.Contains(text, "b\n") || !strings.Contains(text, "1 copies differed, 1 repaired") {
 			t.Errorf("RING SCRUB STATUS: %s", text)
 		}
 		report := reportOf(t, client)

@@ -84,53 +84,59 @@ func duration(seconds float64) string {
 	return fmt.Sprintf("%d s", d/time.Second)
 }
 
-// DrawScrub tells, node by node, how far the comparison of copies is, and what it found.
+// DrawScrub tells, node by node, how far the comparison of copies is, and what it found,
+// within [LeastWidth].
 func DrawScrub(w io.Writer, r *Report) error {
+	d := drawing{r: r, cells: LeastWidth}
 	for i := range r.Nodes {
 		n := &r.Nodes[i]
 		if n.Role != "store" {
 			continue
 		}
-		text := "does not tell"
+		d.line("%s", n.ID)
+		lines := []string{"does not tell"}
 		if n.Answered && n.Scrub != nil {
-			text = n.Scrub.text()
+			lines = n.Scrub.lines()
 		}
-		if _, err := fmt.Fprintf(w, "%s: %s\n", n.ID, text); err != nil {
-			return err
+		for _, line := range lines {
+			for _, part := range wrap(line, d.cells-2) {
+				d.out.WriteString("  " + part + "\n")
+			}
 		}
 		if n.Scrub == nil {
 			continue
 		}
 		for _, note := range n.Scrub.notes(n.ID) {
-			if _, err := fmt.Fprintf(w, "! %s\n", note); err != nil {
-				return err
-			}
+			d.line("! %s", note)
 		}
 	}
-	return nil
+	_, err := io.WriteString(w, d.out.String())
+	return err
 }
 
-func (s *Scrub) text() string {
-	text := "no round goes on"
+// lines say how far it is, how old the oldest comparison is, and what was found.
+func (s *Scrub) lines() []string {
+	round := "no round goes on"
 	if s.Running {
-		text = fmt.Sprintf("%d of %s compared", s.Done, plural(s.Total, "range"))
+		round = fmt.Sprintf("%d of %s compared", s.Done, plural(s.Total, "range"))
 		if s.Began != nil {
-			text += " since " + s.Began.UTC().Format(time.DateTime)
+			round += " since " + s.Began.UTC().Format(time.DateTime)
 		}
 	}
-	text += ", " + plural(int(s.Rounds), "round") + " done"
+	before := plural(int(s.Rounds), "round") + " done"
 	if s.Ended != nil {
-		text += ", the last at " + s.Ended.UTC().Format(time.DateTime)
+		before += ", the last at " + s.Ended.UTC().Format(time.DateTime)
 	}
+	lines := []string{round, before}
 	switch {
 	case s.OldestAge > 0 && s.Never > 0:
-		text += fmt.Sprintf("; the oldest comparison was %s ago, %s not yet compared", s.age(), plural(s.Never, "range"))
+		lines = append(lines, fmt.Sprintf("the oldest comparison was %s ago, %s not yet compared", s.age(), plural(s.Never, "range")))
 	case s.OldestAge > 0:
-		text += fmt.Sprintf("; the oldest comparison was %s ago", s.age())
+		lines = append(lines, fmt.Sprintf("the oldest comparison was %s ago", s.age()))
 	case s.Never > 0:
-		text += "; nothing compared yet"
+		lines = append(lines, "nothing compared yet")
 	}
-	return text + fmt.Sprintf("; %d copies differed, %d repaired, %d removed for damage, %d skipped", s.Differed, s.Repaired, s.Discarded, s.Skipped)
+	return append(lines, fmt.Sprintf("%d copies differed, %d repaired, %d removed for damage, %d skipped", s.Differed, s.Repaired, s.Discarded, s.Skipped))
 }
 
 // scrubbing is how far the rounds of all nodes are.

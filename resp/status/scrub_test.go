@@ -20,15 +20,21 @@ func TestScrubIsDrawn(t *testing.T) {
 	if err := DrawScrub(&text, r); err != nil {
 		t.Fatal(err)
 	}
-	want := `a: 3 of 85 ranges compared since 2026-03-04 05:06:07, 1 round done, the last at 2026-03-04 05:06:07; the oldest comparison was 2 h ago, 4 ranges not yet compared; 2 copies differed, 1 repaired, 0 removed for damage, 0 skipped
+	want := `a
+  3 of 85 ranges compared since 2026-03-04 05:06:07
+  1 round done, the last at 2026-03-04 05:06:07
+  the oldest comparison was 2 h ago, 4 ranges not yet compared
+  2 copies differed, 1 repaired, 0 removed for damage, 0 skipped
 ! a cannot read all of 5 ranges: its disk has damaged something
 ! a: 1: x
 ! a: 2: y
 ! a: 3: z
 ! a: and 2 more
-! a serves what was compared with its backups 2 h ago: it was to be every 60 min
+! a serves what was compared with its backups 2 h ago: it was to be every 60
+  min
 ! 1 backup of what a serves did not have all of it: it is copied anew
-b: does not tell
+b
+  does not tell
 `
 	if text.String() != want {
 		t.Errorf("%s", text.String())
