@@ -38,7 +38,7 @@ type keyEvents struct {
 	number  uint64 // of the last commit
 	ended   bool
 	// begun is since when there are routes, on the server's clock, and 0 before; started tells
-	// that eventStart is over since.
+	// that Config.TellAll is over since.
 	begun   time.Duration
 	started bool
 	sending sync.WaitGroup // goroutines of lines
@@ -49,10 +49,7 @@ type keyEvents struct {
 	channel []byte
 }
 
-// eventStart is how long a node that has started tells all events.
-const eventStart = 5 * time.Second
-
-// eventsAtStart are what it tells then: what changes something.
+// eventsAtStart are what a node tells that has started: what changes something.
 const eventsAtStart = ^store.EventMiss
 
 // starting tells whether others may want to know what this node has not heard of yet.
@@ -126,7 +123,7 @@ func (e *keyEvents) applyLocked() {
 func (e *keyEvents) begin() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.begun == 0 {
+	if e.begun == 0 && e.srv.cfg.TellAll > 0 {
 		e.begun = max(e.srv.clock(), 1)
 		e.applyLocked()
 	}
@@ -155,7 +152,7 @@ func (e *keyEvents) relink(r *Routes) {
 func (e *keyEvents) look() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.starting() && e.srv.clock()-e.begun >= eventStart {
+	if e.starting() && e.srv.clock()-e.begun >= e.srv.cfg.TellAll {
 		e.started = true
 		e.applyLocked()
 	}
