@@ -22,8 +22,8 @@ import (
 //   - Commits are numbered, over all nodes alike. Who gets a number that does not follow has
 //     missed something, and tells its clients so; likewise who hears no more of a node that
 //     has not said that it ends, and who hears first of a node that has told others before.
-//   - A node that has just started does not know what others want to know. Until they can have
-//     told it, it tells everything.
+//   - A node that has just started does not know what others want to know. Until they have
+//     told it, or have had the time to, it tells everything.
 
 // keyEvents are what a server makes of the events of its store, and of those of others.
 type keyEvents struct {
@@ -52,8 +52,21 @@ type keyEvents struct {
 // eventsAtStart are what a node tells that has started: what changes something.
 const eventsAtStart = ^store.EventMiss
 
-// starting tells whether others may want to know what this node has not heard of yet.
+// starting tells whether this node asks all others what they want to know.
 func (e *keyEvents) starting() bool { return e.begun > 0 && !e.started }
+
+// unasked tells whether there may be somebody who wants to know what nobody has said yet.
+func (e *keyEvents) unasked() bool {
+	if !e.starting() {
+		return false
+	}
+	for _, l := range e.lines {
+		if !l.answered {
+			return true
+		}
+	}
+	return len(e.lines) == 0 // it has not met anybody yet
+}
 
 func (e *keyEvents) init(s *Server) {
 	e.srv = s
@@ -112,10 +125,10 @@ func (e *keyEvents) applyLocked() {
 	if c&(store.EventByKey|store.EventByName) == 0 {
 		c = 0
 	}
-	if e.starting() {
+	e.relinkLocked(e.srv.routes.Load())
+	if e.unasked() {
 		c |= eventsAtStart
 	}
-	e.relinkLocked(e.srv.routes.Load())
 	e.srv.store.WantEvents(c)
 }
 
@@ -134,6 +147,9 @@ func (e *keyEvents) relink(r *Routes) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.relinkLocked(r)
+	if e.starting() {
+		e.applyLocked() // there may be a new one
+	}
 	for node := range e.others {
 		if _, known := r.Nodes[node]; !known {
 			delete(e.others, node)
