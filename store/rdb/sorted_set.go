@@ -1,6 +1,7 @@
 package rdb
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -43,8 +44,8 @@ func (v *Value) EachScore(yield func(member []byte, score float64) error) error 
 			score = math.Float64frombits(binary.LittleEndian.Uint64(text))
 		} else {
 			var err error
-			if score, err = strconv.ParseFloat(string(text), 64); err != nil && !math.IsInf(score, 0) {
-				return fmt.Errorf("%w: score %.40q", ErrFormat, text)
+			if score, err = parseScore(text); err != nil {
+				return err
 			}
 		}
 		if math.IsNaN(score) {
@@ -102,10 +103,23 @@ func readScore(p []byte) (score float64, rest []byte, err error) {
 		if err != nil {
 			return 0, nil, err
 		}
-		score, err = strconv.ParseFloat(string(text), 64)
-		if err != nil && !math.IsInf(score, 0) {
-			return 0, nil, fmt.Errorf("%w: score %.40q", ErrFormat, text)
-		}
-		return score, rest, nil
+		score, err = parseScore(text)
+		return score, rest, err
 	}
+}
+
+// maxScoreText is how much of a score's text Redis reads in a listpack. No number that it
+// writes is longer.
+const maxScoreText = 127
+
+// parseScore reads the text of a score. It refuses what C's strtod would read the beginning
+// of: digits with underscores between them, which Go takes, and a longer text than Redis reads.
+func parseScore(text []byte) (float64, error) {
+	if len(text) <= maxScoreText && bytes.IndexByte(text, '_') < 0 {
+		score, err := strconv.ParseFloat(string(text), 64)
+		if err == nil || math.IsInf(score, 0) {
+			return score, nil
+		}
+	}
+	return 0, fmt.Errorf("%w: score %.40q", ErrFormat, text)
 }

@@ -146,17 +146,20 @@ func TestRedisAgreesOnSortedSets(t *testing.T) {
 func TestScoresThatAreNoNumbersAreRefused(t *testing.T) {
 	nan := binary.LittleEndian.AppendUint64([]byte{typeSortedSet, 1, 1, 'm'}, math.Float64bits(math.NaN()))
 	for name, body := range map[string][]byte{
-		"not a number":        nan,
-		"not a number, text":  {typeSortedSetText, 1, 1, 'm', scoreNaN},
-		"no text":             {typeSortedSetText, 1, 1, 'm', 0},
-		"words":               {typeSortedSetText, 1, 1, 'm', 3, 'a', 'b', 'c'},
-		"short":               nan[:8],
-		"short text":          {typeSortedSetText, 1, 1, 'm', 3, '1'},
-		"no score":            {typeSortedSet, 1, 1, 'm'},
-		"no score, text":      {typeSortedSetText, 1, 1, 'm'},
-		"bytes follow":        append([]byte{typeSortedSetText, 1, 1, 'm', 1, '1'}, 'x'),
-		"nothing":             {typeSortedSet, 0},
-		"listpack with words": appendString([]byte{17}, []byte("\x0e\x00\x00\x00\x02\x00\x81a\x02\x81b\x02\xff")),
+		"not a number":          nan,
+		"not a number, text":    {typeSortedSetText, 1, 1, 'm', scoreNaN},
+		"no text":               {typeSortedSetText, 1, 1, 'm', 0},
+		"words":                 {typeSortedSetText, 1, 1, 'm', 3, 'a', 'b', 'c'},
+		"short":                 nan[:8],
+		"short text":            {typeSortedSetText, 1, 1, 'm', 3, '1'},
+		"no score":              {typeSortedSet, 1, 1, 'm'},
+		"no score, text":        {typeSortedSetText, 1, 1, 'm'},
+		"bytes follow":          append([]byte{typeSortedSetText, 1, 1, 'm', 1, '1'}, 'x'),
+		"nothing":               {typeSortedSet, 0},
+		"underscores, text":     {typeSortedSetText, 1, 1, 'm', 3, '1', '_', '0'},
+		"too long, text":        slices.Concat([]byte{typeSortedSetText, 1, 1, 'm', 128}, bytes.Repeat([]byte{'1'}, 128)),
+		"listpack, underscores": appendString([]byte{17}, []byte("\x0f\x00\x00\x00\x02\x00\x81a\x02\x831_0\x04\xff")),
+		"listpack with words":   appendString([]byte{17}, []byte("\x0e\x00\x00\x00\x02\x00\x81a\x02\x81b\x02\xff")),
 	} {
 		if got, err := scoresOf(sealAs(body, Version)); !isOnly(err, ErrFormat) {
 			t.Errorf("%s: %v, %v", name, got, err)
