@@ -55,6 +55,8 @@ type eventLine struct {
 	ending bool            // the node is not there any more, or this one ends:
 	sayEnd bool            // then it is told
 	known  []chan struct{} // closed once the node knows what is wanted by now
+	// answered: the node has said what it wants to know.
+	answered bool
 
 	way   Way // the goroutine's
 	wayOf Link
@@ -182,6 +184,10 @@ func (l *eventLine) confirmed(commits []*eventCommit, known int, wants store.Eve
 	l.known = l.known[known:]
 	if !l.ending {
 		e.setOther(l.node, wants)
+		if !l.answered {
+			l.answered = true
+			e.applyLocked()
+		}
 	}
 	more = len(l.queue)+len(l.known) > 0
 	e.mu.Unlock()

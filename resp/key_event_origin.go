@@ -49,7 +49,10 @@ func (e *keyEvents) hear(node, run string, wants store.EventClass, first uint64,
 		o = nil
 	}
 	if o == nil {
-		o = &eventOrigin{run: run, next: first}
+		o = &eventOrigin{run: run, next: min(first, 1)}
+		if e.srv.pubsub.n.Load() == 0 {
+			o.next = first // whoever subscribes from now on misses nothing
+		}
 		e.origins[node] = o
 	}
 	o.goneAt = 0

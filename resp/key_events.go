@@ -21,7 +21,9 @@ import (
 //     afterwards, no event of an acknowledged write is lost with it.
 //   - Commits are numbered, over all nodes alike. Who gets a number that does not follow has
 //     missed something, and tells its clients so; likewise who hears no more of a node that
-//     has not said that it ends.
+//     has not said that it ends, and who hears first of a node that has told others before.
+//   - A node that has just started does not know what others want to know. Until they have
+//     told it, or have had the time to, it tells everything.
 
 // keyEvents are what a server makes of the events of its store, and of those of others.
 type keyEvents struct {
@@ -35,12 +37,35 @@ type keyEvents struct {
 	origins map[string]*eventOrigin
 	number  uint64 // of the last commit
 	ended   bool
+	// begun is since when there are routes, on the server's clock, and 0 before; started tells
+	// that Config.TellAll is over since.
+	begun   time.Duration
+	started bool
 	sending sync.WaitGroup // goroutines of lines
 
 	// What tells clients of this node.
 	telling sync.Mutex // comes after mu
 	mailing mailing
 	channel []byte
+}
+
+// eventsAtStart are what a node tells that has started: what changes something.
+const eventsAtStart = ^store.EventMiss
+
+// starting tells whether this node asks all others what they want to know.
+func (e *keyEvents) starting() bool { return e.begun > 0 && !e.started }
+
+// unasked tells whether there may be somebody who wants to know what nobody has said yet.
+func (e *keyEvents) unasked() bool {
+	if !e.starting() {
+		return false
+	}
+	for _, l := range e.lines {
+		if !l.answered {
+			return true
+		}
+	}
+	return len(e.lines) == 0 // it has not met anybody yet
 }
 
 func (e *keyEvents) init(s *Server) {
@@ -101,7 +126,20 @@ func (e *keyEvents) applyLocked() {
 		c = 0
 	}
 	e.relinkLocked(e.srv.routes.Load())
+	if e.unasked() {
+		c |= eventsAtStart
+	}
 	e.srv.store.WantEvents(c)
+}
+
+// begin is called before there are routes.
+func (e *keyEvents) begin() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.begun == 0 && e.srv.cfg.TellAll > 0 {
+		e.begun = max(e.srv.clock(), 1)
+		e.applyLocked()
+	}
 }
 
 // relink goes by new routes.
@@ -109,6 +147,9 @@ func (e *keyEvents) relink(r *Routes) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.relinkLocked(r)
+	if e.starting() {
+		e.applyLocked() // there may be a new one
+	}
 	for node := range e.others {
 		if _, known := r.Nodes[node]; !known {
 			delete(e.others, node)
@@ -122,10 +163,21 @@ func (e *keyEvents) relink(r *Routes) {
 	}
 }
 
-// look is called once a second, and gives up nodes that have gone without a word.
+// look is called once a second, and gives up nodes that have gone without a word, and lines
+// for which there is nothing to tell.
 func (e *keyEvents) look() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.starting() && e.srv.clock()-e.begun >= e.srv.cfg.TellAll {
+		e.started = true
+		e.applyLocked()
+	}
+	for node, l := range e.lines {
+		if e.started && e.all == 0 && len(l.queue)+len(l.known) == 0 {
+			l.end()
+			delete(e.lines, node)
+		}
+	}
 	for node, o := range e.origins {
 		if o.goneAt == 0 || e.srv.clock()-o.goneAt < 2*eventPatience {
 			continue
@@ -143,7 +195,7 @@ func (e *keyEvents) relinkLocked(r *Routes) {
 	}
 	for _, peer := range r.peers {
 		l := e.lines[peer.ID]
-		if l == nil && e.all != 0 {
+		if l == nil && (e.all != 0 || e.starting()) {
 			l = newEventLine(e, peer.ID)
 			e.lines[peer.ID] = l
 			e.sending.Add(1)
@@ -187,7 +239,10 @@ func (e *keyEvents) tell(events []byte) {
 	}
 	e.telling.Lock()
 	defer e.telling.Unlock()
-	_ = store.EachEvent(events, func(_ store.EventClass, name, key []byte) {
+	_ = store.EachEvent(events, func(class store.EventClass, name, key []byte) {
+		if e.all&class == 0 {
+			return // told by who does not know that nobody wants to know
+		}
 		if e.all&store.EventByKey != 0 {
 			e.channel = append(append(e.channel[:0], "__keyspace@0__:"...), key...)
 			e.srv.pubsub.deliver(&e.mailing, subChannel, e.channel, name)
@@ -204,8 +259,11 @@ func (e *keyEvents) tell(events []byte) {
 const eventChannel = "__keyevent@0__:"
 
 // reportGap tells all clients of this node that listen to key events that some of a node may
-// be missing: on a channel that they need not have subscribed to.
+// be missing: on a channel that they need not have subscribed to. The caller holds mu.
 func (e *keyEvents) reportGap(node string) {
+	if e.all&(store.EventByKey|store.EventByName) == 0 {
+		return
+	}
 	e.srv.log.Warn("key events of a node may be missing", "node", node)
 	e.telling.Lock()
 	defer e.telling.Unlock()

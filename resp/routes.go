@@ -131,6 +131,7 @@ func (s *Server) SetRoutes(r *Routes) {
 			r.ownTerm++
 		}
 	}
+	s.keyEvents.begin()
 	s.routes.Store(r)
 	if old != nil {
 		close(old.next)

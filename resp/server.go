@@ -37,6 +37,9 @@ type Config struct {
 	Slots bool
 	// Operator, if set, carries out the orders of RING.
 	Operator Operator
+	// TellAll is for how long, once there are routes, all key events are told: until other
+	// nodes can have said which they want.
+	TellAll time.Duration
 	// Overview, if set, knows the cluster: see RING STATUS.
 	Overview Overview
 	// Placement, if set, is the newest placement that this node knows; nil if it knows

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -246,6 +247,64 @@ func TestMessagesReachTheWholeCluster(t *testing.T) {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 		c.net.Freeze(c.nodes["b"].ip, false)
+		_ = client.Close()
+		c.close()
+	})
+}
+
+// What a node does as soon as it has started again is told, too, although it does not know
+// yet what others want to know. If it does not hear that at first, either, there is a gap.
+func TestANodeThatHasStartedTellsEventsAtOnce(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, 5*time.Millisecond, 0, func(cfg *Config) { cfg.Backups = 0 })
+		c.three()
+		ids := c.running()
+		lead := slices.IndexFunc(ids, func(id string) bool { return agreed{c.nodes[id].cluster.table}.Leads() })
+		if lead < 0 {
+			t.Fatal("nobody leads")
+		}
+		listens, starts := ids[(lead+1)%3], ids[(lead+2)%3]
+		c.notices(listens, "E$")
+		l, client := c.listen(listens, "__keyevent@0__:*"), c.client(ids[lead])
+		var keys []string
+		for i := 0; len(keys) < 60; i++ {
+			cl := c.nodes[starts].cluster
+			key := fmt.Sprint("key", i)
+			if row, ok := cl.table.State().Row(cl.strategy.Token([]byte(key))); ok && row.Primary == starts {
+				keys = append(keys, key)
+			}
+		}
+		for deaf := false; len(keys) > 0; deaf = !deaf {
+			c.stop(starts)
+			var writers sync.WaitGroup
+			writers.Go(func() { // it waits until the node is back
+				for i := range 20 {
+					if err := client.Set(context.Background(), keys[i], "v", 0).Err(); err != nil {
+						t.Errorf("%s: %v", keys[i], err)
+					}
+				}
+			})
+			time.Sleep(50 * time.Millisecond)
+			gaps := l.times("__keyevent@0__:gap " + starts)
+			c.start(starts, ids[lead])
+			c.net.Mute(c.nodes[listens].ip, c.nodes[starts].ip, deaf)
+			time.Sleep(300 * time.Millisecond)
+			c.net.Mute(c.nodes[listens].ip, c.nodes[starts].ip, false)
+			writers.Wait()
+			time.Sleep(time.Second)
+			gaps = l.times("__keyevent@0__:gap "+starts) - gaps
+			for _, key := range keys[:20] {
+				if n := l.times("__keyevent@0__:set " + key); n != 1 && (gaps == 0 || n > 1) {
+					t.Errorf("%s was told %d times", key, n)
+				}
+			}
+			if gaps > 0 && !deaf {
+				t.Errorf("%d gaps", gaps)
+			}
+			keys = keys[20:]
+			time.Sleep(6 * time.Second)
+		}
+		l.close()
 		_ = client.Close()
 		c.close()
 	})

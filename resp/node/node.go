@@ -125,6 +125,7 @@ func (n *Node) open() (err error) {
 		NodeID:        n.id,
 		Slots:         n.cfg.Hash == HashSlot,
 		Operator:      operator{n},
+		TellAll:       tellAll,
 		Overview:      overview{n},
 		Placement:     n.placement,
 		Shutdown:      func() { n.finish(nil) },
@@ -388,3 +389,6 @@ func (n *Node) Close() error {
 	})
 	return n.closeErr
 }
+
+// tellAll is how long the other nodes may take to say which key events they want.
+const tellAll = 5 * time.Second
