@@ -184,10 +184,7 @@ func (l *eventLine) confirmed(commits []*eventCommit, known int, wants store.Eve
 	l.known = l.known[known:]
 	if !l.ending {
 		e.setOther(l.node, wants)
-		if !l.answered {
-			l.answered = true
-			e.applyLocked()
-		}
+		l.answered = true
 	}
 	more = len(l.queue)+len(l.known) > 0
 	e.mu.Unlock()

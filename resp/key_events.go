@@ -23,7 +23,8 @@ import (
 //     missed something, and tells its clients so; likewise who hears no more of a node that
 //     has not said that it ends, and who hears first of a node that has told others before.
 //   - A node that has just started does not know what others want to know. Until they have
-//     told it, or have had the time to, it tells everything.
+//     told it, it tells them everything, and for some seconds it numbers everything, for those
+//     whom it has not met yet.
 
 // keyEvents are what a server makes of the events of its store, and of those of others.
 type keyEvents struct {
@@ -54,19 +55,6 @@ const eventsAtStart = ^store.EventMiss
 
 // starting tells whether this node asks all others what they want to know.
 func (e *keyEvents) starting() bool { return e.begun > 0 && !e.started }
-
-// unasked tells whether there may be somebody who wants to know what nobody has said yet.
-func (e *keyEvents) unasked() bool {
-	if !e.starting() {
-		return false
-	}
-	for _, l := range e.lines {
-		if !l.answered {
-			return true
-		}
-	}
-	return len(e.lines) == 0 // it has not met anybody yet
-}
 
 func (e *keyEvents) init(s *Server) {
 	e.srv = s
@@ -126,7 +114,7 @@ func (e *keyEvents) applyLocked() {
 		c = 0
 	}
 	e.relinkLocked(e.srv.routes.Load())
-	if e.unasked() {
+	if e.starting() {
 		c |= eventsAtStart
 	}
 	e.srv.store.WantEvents(c)
@@ -225,6 +213,9 @@ func (e *keyEvents) take(events []byte, done func()) (waits bool) {
 	e.tell(events)
 	n := &eventCommit{number: e.number, text: events, done: done}
 	for _, l := range e.lines {
+		if e.all == 0 && l.answered {
+			continue // it wants nothing; what comes by the others is numbered all the same
+		}
 		if l.add(n) {
 			waits = true
 		}
