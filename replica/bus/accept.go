@@ -72,6 +72,10 @@ func (b *Bus) report(from net.Addr, err error) {
 		return
 	}
 	b.metrics.refused.Tagged(map[string]string{"reason": refused.Reason.first()}).Counter("refused").Inc(1)
+	if refused.Reason == reasonPurpose { // it begins, or ends
+		b.cfg.Logger.Debug("bus: handshake refused", "node", from, "err", err)
+		return
+	}
 	if b.warned.allow(time.Now()) {
 		b.cfg.Logger.Warn("bus: handshake refused", "node", from, "err", err)
 	}

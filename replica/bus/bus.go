@@ -108,7 +108,7 @@ func (b *Bus) Start() error {
 }
 
 // adopt takes a connection under the bus' care, until it is closed.
-func (b *Bus) adopt(conn net.Conn) (net.Conn, error) {
+func (b *Bus) adopt(conn net.Conn) (dialledConn, error) {
 	c := b.own(conn)
 	b.mu.Lock()
 	defer b.mu.Unlock()

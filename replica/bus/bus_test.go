@@ -79,6 +79,9 @@ func TestPeersMeetAndTalk(t *testing.T) {
 		if want := (Peer{ID: "b", Incarnation: 7, Generation: 3, Purpose: Stream}); peer != want {
 			t.Errorf("dialled %+v, want %+v", peer, want)
 		}
+		if got := conn.(interface{ PeerIncarnation() uint64 }).PeerIncarnation(); got != 7 {
+			t.Errorf("the connection leads to incarnation %d", got)
+		}
 		for _, size := range []int{1, 100, maxRecord - 1, maxRecord, maxRecord + 1, 1 << 20} {
 			sent := make([]byte, size)
 			r := rand.New(rand.NewPCG(1, uint64(size)))

@@ -11,7 +11,8 @@ import (
 // Dial connects to the bus of another node, which must have the given id (any, if
 // it is empty). A refusal by either side is a *RefusedError. The time for
 // connecting and shaking hands is bounded by ctx and by the HandshakeTimeout. The
-// caller closes the connection; Close of the bus does, too.
+// caller closes the connection; Close of the bus does, too. The connection has a method
+// PeerIncarnation() uint64, which tells to which start of the node it leads.
 func (b *Bus) Dial(ctx context.Context, addr, peerID string, purpose Purpose) (net.Conn, Peer, error) {
 	conn, peer, err := b.dial(ctx, addr, peerID, purpose)
 	if err != nil {
@@ -55,5 +56,6 @@ func (b *Bus) dial(ctx context.Context, addr, peerID string, purpose Purpose) (n
 		}
 		return nil, Peer{}, err
 	}
+	own.reached(peer)
 	return conn, peer, nil
 }

@@ -48,6 +48,11 @@ type sealedConn struct {
 	writeErr error
 }
 
+// PeerIncarnation is that of what carries the connection.
+func (c *sealedConn) PeerIncarnation() uint64 {
+	return c.Conn.(interface{ PeerIncarnation() uint64 }).PeerIncarnation()
+}
+
 func newSealedConn(conn net.Conn, sealing, opening []byte) (*sealedConn, error) {
 	c := &sealedConn{Conn: conn}
 	for _, side := range []struct {

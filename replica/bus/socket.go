@@ -40,7 +40,7 @@ func (System) Dial(ctx context.Context, addr string) (net.Conn, error) {
 
 // own returns a connection that the bus closes when it closes. TCP stays a *net.TCPConn
 // in all else, so that vectored and direct writes work.
-func (b *Bus) own(conn net.Conn) net.Conn {
+func (b *Bus) own(conn net.Conn) dialledConn {
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		limitUnacknowledged(tcp)
 		return &tcpConn{TCPConn: tcp, bus: b}
@@ -48,8 +48,24 @@ func (b *Bus) own(conn net.Conn) net.Conn {
 	return &otherConn{Conn: conn, bus: b}
 }
 
+// dialled is what is known of the other end of a connection that [Bus.Dial] has made.
+type dialled struct{ incarnation uint64 }
+
+// PeerIncarnation is that of the node at the other end, 0 for a connection that was accepted.
+func (d *dialled) PeerIncarnation() uint64 { return d.incarnation }
+
+func (d *dialled) reached(peer Peer) { d.incarnation = peer.Incarnation }
+
+// A dialledConn is one that own returns.
+type dialledConn interface {
+	net.Conn
+	PeerIncarnation() uint64
+	reached(peer Peer)
+}
+
 type tcpConn struct {
 	*net.TCPConn
+	dialled
 	bus   *Bus
 	close sync.Once
 	err   error
@@ -65,6 +81,7 @@ func (c *tcpConn) Close() error {
 
 type otherConn struct {
 	net.Conn
+	dialled
 	bus   *Bus
 	close sync.Once
 	err   error

@@ -29,7 +29,7 @@ func TestAbandonEndsWhatIsOnItsWay(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		p.Abandon()
+		p.Abandon(1)
 		for i := range calls {
 			if err := calls[i].Wait(); !errors.Is(err, ErrUnknownOutcome) {
 				t.Errorf("call %d: %v", i, err)
@@ -52,6 +52,42 @@ func TestAbandonEndsWhatIsOnItsWay(t *testing.T) {
 	})
 }
 
+// A startConn leads to a start of the peer that it names.
+type startConn struct {
+	net.Conn
+	incarnation uint64
+}
+
+func (c startConn) PeerIncarnation() uint64 { return c.incarnation }
+
+// What goes to a later start than those that are abandoned is answered.
+func TestAbandonSparesALaterStart(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
+		f := newFarEnd(t, func(b *Batch) {
+			go func() {
+				time.Sleep(time.Second)
+				echo(b)
+			}()
+		})
+		p := newTestPeer(t, PeerConfig{Conns: 1, Dial: func(ctx context.Context) (net.Conn, error) {
+			conn, err := f.pipe(ctx)
+			return startConn{conn, 7}, err
+		}})
+		for before, want := range map[uint64]error{6: nil, 7: nil, 8: ErrUnknownOutcome} {
+			c := Call{Commands: []byte("a"), N: 1}
+			if err := p.Send(&c); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			p.Abandon(before)
+			if err := c.Wait(); !errors.Is(err, want) {
+				t.Errorf("abandoned before %d: %v", before, err)
+			}
+			time.Sleep(time.Second)
+		}
+	})
+}
+
 func TestAbandonEndsTheWaitForAConnection(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		p := newTestPeer(t, PeerConfig{Conns: 1, Dial: func(ctx context.Context) (net.Conn, error) {
@@ -64,7 +100,7 @@ func TestAbandonEndsTheWaitForAConnection(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		p.Abandon()
+		p.Abandon(1)
 		if err := c.Wait(); !errors.Is(err, ErrNotSent) || time.Since(start) > 0 {
 			t.Errorf("%v after %s", err, time.Since(start))
 		}
@@ -97,7 +133,7 @@ func TestAbandonUnderLoad(t *testing.T) {
 			<-done
 			return
 		default:
-			p.Abandon()
+			p.Abandon(1)
 			time.Sleep(100 * time.Microsecond)
 		}
 	}

@@ -1,12 +1,18 @@
 package client
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ringside-kv/ringside/replica/fakenet"
 )
 
 // A far end that ends on purpose, at any moment, answers what it has executed, and whoever
@@ -95,5 +101,50 @@ func TestAnEndWaitsForWhatWasRead(t *testing.T) {
 			t.Errorf("answered: %v, %v", answered, err)
 		}
 		p.Close()
+	}
+}
+
+// A closedConn is one whose other end has said that it ends, and has closed: the word is still
+// on its way when a write finds that out.
+type closedConn struct {
+	net.Conn
+	said []byte
+}
+
+func (c *closedConn) Write([]byte) (int, error) { return 1, syscall.EPIPE }
+
+func (c *closedConn) Read(b []byte) (int, error) {
+	time.Sleep(time.Millisecond)
+	if err := c.SetDeadline(time.Time{}); err != nil {
+		return 0, err // closed meanwhile
+	}
+	n := copy(b, c.said)
+	if c.said = c.said[n:]; n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+func TestTheEndIsHeardAfterAWriteHasFailed(t *testing.T) {
+	for _, last := range []struct {
+		said []byte
+		want error
+	}{
+		{appendReplyHead(nil, 0, statusEnd, 0, 0), ErrNotSent},
+		{nil, ErrUnknownOutcome},
+	} {
+		fakenet.Bubble(t, func(t *testing.T) {
+			p := newTestPeer(t, PeerConfig{Conns: 1, Dial: func(context.Context) (net.Conn, error) {
+				near, _ := net.Pipe()
+				return &closedConn{Conn: near, said: last.said}, nil
+			}})
+			c := Call{Commands: []byte("a"), N: 1}
+			if err := p.Send(&c); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Wait(); !errors.Is(err, last.want) {
+				t.Errorf("%v instead of %v", err, last.want)
+			}
+		})
 	}
 }

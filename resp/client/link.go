@@ -20,6 +20,9 @@ type link struct {
 	large    *Call // the writer's: it is being copied
 	largeID  uint64
 	answered bool // the reader's: this connection has brought a reply
+	// incarnation is which start of the peer this connection leads to, 0 if it does not say;
+	// under mu.
+	incarnation uint64
 }
 
 func newLink(p *Peer) *link {
@@ -98,6 +101,10 @@ func (l *link) connect() error {
 		l.peer.cfg.Logger.Info("client: peer is reachable again")
 	}
 	l.answered = false
+	l.incarnation = 0
+	if c, ok := conn.(interface{ PeerIncarnation() uint64 }); ok {
+		l.incarnation = c.PeerIncarnation()
+	}
 	l.up(conn)
 	return nil
 }

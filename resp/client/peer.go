@@ -14,7 +14,9 @@ import (
 // PeerConfig says how a Peer is reached.
 type PeerConfig struct {
 	// Dial makes a connection whose other end runs ServeForward. It is called from
-	// any goroutine, must heed its context, and may take DialTimeout.
+	// any goroutine, must heed its context, and may take DialTimeout. The connection may
+	// have a method PeerIncarnation() uint64, which numbers the starts of the node: see
+	// [Peer.Abandon].
 	Dial func(ctx context.Context) (net.Conn, error)
 	// Conns is how many connections share the load; default 2.
 	Conns int

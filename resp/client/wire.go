@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -121,6 +122,12 @@ func (w *wire) converse(ctx context.Context) error {
 			writeErr = w.drain()
 		case readErr = <-ended:
 		}
+	}
+	if readErr == nil && !errors.Is(writeErr, os.ErrDeadlineExceeded) {
+		// The peer has closed. What it said before, perhaps that it reads no more, is there to
+		// be read, or about to be.
+		_ = conn.SetReadDeadline(time.Now().Add(endTimeout))
+		readErr = <-ended
 	}
 	_ = conn.Close()
 	if readErr == nil {

@@ -31,7 +31,7 @@ func (f *forwards) begin() (done func()) {
 	return f.serving.Done
 }
 
-// end takes no more requests.
+// end takes no more requests. Connections that begin later are not waited for.
 func (f *forwards) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -51,6 +51,13 @@ func (f *forwards) wait(ctx context.Context) {
 	case <-done:
 	case <-ctx.Done():
 	}
+}
+
+// endForwards takes no more of what others forward. Who connects is refused from now on: on a
+// connection that ends with this node nobody would know whether a request was read.
+func (c *cluster) endForwards() {
+	c.bus.Handle(bus.Forward, nil)
+	c.forwards.end()
 }
 
 // serveForward runs what another node forwards on a connection.

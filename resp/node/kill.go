@@ -22,7 +22,7 @@ func (n *Node) kill() {
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
 	n.lastWords()
-	n.cluster.forwards.end()
+	n.cluster.endForwards()
 	_ = n.server.Close(over)
 	<-n.served
 	n.cluster.close()

@@ -378,7 +378,7 @@ func (n *Node) Close() error {
 		last := time.AfterFunc(n.cfg.StopTimeout*4/5, n.lastWords)
 		n.cluster.resign(ctx)
 		n.server.SendBack()
-		n.cluster.forwards.end() // others send to whoever serves now
+		n.cluster.endForwards() // others send to whoever serves now
 		err := n.server.Close(ctx)
 		n.cluster.forwards.wait(ctx)
 		last.Stop()

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"maps"
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/table"
@@ -9,24 +10,31 @@ import (
 // replaced notes of which nodes others have taken the place, so that nobody waits for
 // their answers. It belongs to one goroutine.
 type replaced struct {
-	seen map[string]uint64 // table.Node.Failed, by node
+	seen map[string]start // by node
 }
 
-// look returns the nodes that were replaced since the last look.
-func (r *replaced) look(st *table.State) (nodes []string) {
+// A start is one of a node, as the table has it.
+type start struct{ incarnation, failed uint64 }
+
+// look returns the nodes that were replaced since the last look, each with the incarnation
+// before which none of its starts answers any more. What goes to a later start is answered.
+func (r *replaced) look(nodes []table.Node) (before map[string]uint64) {
 	first := r.seen == nil
 	if first {
-		r.seen = make(map[string]uint64)
+		r.seen = make(map[string]start)
 	}
-	for _, n := range st.Nodes() {
-		if n.Failed > r.seen[n.ID] {
-			r.seen[n.ID] = n.Failed
-			if !first {
-				nodes = append(nodes, n.ID)
+	before = make(map[string]uint64)
+	for _, n := range nodes {
+		last := r.seen[n.ID]
+		if n.Failed > last.failed && !first {
+			before[n.ID] = n.Incarnation
+			if n.Incarnation == last.incarnation {
+				before[n.ID]++ // it has not started again
 			}
 		}
+		r.seen[n.ID] = start{n.Incarnation, n.Failed}
 	}
-	return nodes
+	return before
 }
 
 // abandonAgain is how long after a change of the routes somebody may still send by the
@@ -38,36 +46,38 @@ func (c *cluster) watchReplaced() {
 	changes, cancel := c.table.Changes()
 	defer cancel()
 	var seen replaced
-	seen.look(c.table.State())
+	seen.look(c.table.State().Nodes())
 	var again <-chan time.Time
-	var late []string
+	late := make(map[string]uint64)
 	for {
 		select {
 		case <-changes:
 		case <-again:
 			c.abandon(late)
-			again, late = nil, nil
+			again = nil
+			clear(late)
 			continue
 		case <-c.ctx.Done():
 			return
 		}
-		nodes := seen.look(c.table.State())
+		nodes := seen.look(c.table.State().Nodes())
 		if len(nodes) == 0 {
 			continue
 		}
 		c.abandon(nodes)
-		late = append(late, nodes...)
+		maps.Copy(late, nodes)
 		again = time.After(abandonAgain)
 	}
 }
 
-func (c *cluster) abandon(nodes []string) {
-	for _, node := range nodes {
+// abandon gives up what is under way to starts of nodes before an incarnation.
+func (c *cluster) abandon(before map[string]uint64) {
+	for node, incarnation := range before {
 		c.mu.Lock()
 		l := c.links[node]
 		c.mu.Unlock()
 		if l != nil {
-			l.peer.Abandon()
+			l.peer.Abandon(incarnation)
 		}
 	}
 }

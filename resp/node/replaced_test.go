@@ -1,0 +1,27 @@
+package node
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/ringside-kv/ringside/replica/table"
+)
+
+func TestOnlyStartsThatWereReplacedAreAbandoned(t *testing.T) {
+	var r replaced
+	for i, step := range []struct {
+		nodes []table.Node
+		want  map[string]uint64
+	}{
+		{[]table.Node{{ID: "a", Incarnation: 5, Failed: 3}, {ID: "b", Incarnation: 6}}, nil}, // long ago
+		{[]table.Node{{ID: "a", Incarnation: 5, Failed: 3}, {ID: "b", Incarnation: 9}}, nil}, // a restart
+		{[]table.Node{{ID: "a", Incarnation: 5, Failed: 8}, {ID: "b", Incarnation: 9}}, map[string]uint64{"a": 6}},
+		{[]table.Node{{ID: "a", Incarnation: 10, Failed: 8}, {ID: "b", Incarnation: 9}}, nil},                                     // it is back
+		{[]table.Node{{ID: "a", Incarnation: 10, Failed: 8}, {ID: "b", Incarnation: 12, Failed: 11}}, map[string]uint64{"b": 12}}, // and back
+		{[]table.Node{{ID: "c", Incarnation: 1, Failed: 14}}, map[string]uint64{"c": 1}},
+	} {
+		if got := r.look(step.nodes); !maps.Equal(got, step.want) {
+			t.Errorf("step %d: %v instead of %v", i, got, step.want)
+		}
+	}
+}
