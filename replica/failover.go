@@ -62,14 +62,15 @@ func (e *Engine) vacancies() []failing {
 	}
 	g.wake(now)
 	st := e.cfg.Table.State()
-	seen := make(map[tenant]bool)
-	var all []failing
+	serving := make(map[tenant]bool)
 	for row := range st.Rows() {
-		t := tenant{row.Primary, row.Incarnation}
-		if len(row.Backups) == 0 || seen[t] {
-			continue
+		if len(row.Backups) > 0 {
+			serving[tenant{row.Primary, row.Incarnation}] = true
 		}
-		seen[t] = true
+	}
+	g.meet(serving, now)
+	var all []failing
+	for t := range serving {
 		if now < o.again[t.node] || !g.over(t, now) || !g.replace(t.node) {
 			continue
 		}

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"errors"
+	"maps"
 	"time"
 )
 
@@ -28,6 +29,7 @@ type granter struct {
 	term  uint64        // of the office; 0 is none
 	since time.Duration // when it began, or was last interrupted
 	last  map[tenant]time.Duration
+	met   map[tenant]time.Duration // since when a start that serves rows is known to
 	heard map[string]time.Duration // of each node, the last grant to any of its starts
 	going map[string]bool          // nodes whose failover is under way
 	awake time.Duration            // the last moment at which the leader was seen at work
@@ -41,8 +43,20 @@ func (g *granter) lead(term uint64, now time.Duration) {
 	}
 	g.term, g.since, g.awake = term, now, now
 	g.last = make(map[tenant]time.Duration)
+	g.met = make(map[tenant]time.Duration)
 	g.heard = make(map[string]time.Duration)
 	g.going = make(map[string]bool)
+}
+
+// meet notes which starts serve rows. One that has only begun to may not have asked for a lease
+// yet, which it gets as long as a lease would last.
+func (g *granter) meet(serving map[tenant]bool, now time.Duration) {
+	for t := range serving {
+		if _, known := g.met[t]; !known {
+			g.met[t] = now
+		}
+	}
+	maps.DeleteFunc(g.met, func(t tenant, _ time.Duration) bool { return !serving[t] })
 }
 
 // resign ends the office.
@@ -94,7 +108,7 @@ func (g *granter) over(t tenant, now time.Duration) bool {
 	case g.skip.atOnce:
 		return !known || now-at > leaseRenew+leaseRenew/2
 	case !g.skip.newLeader:
-		at = max(at, g.since)
+		at = max(at, g.since, g.met[t])
 	case !known:
 		return true
 	}

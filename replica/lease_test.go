@@ -183,6 +183,31 @@ func TestLeaderThatWasStoppedReplacesNobodyAtOnce(t *testing.T) {
 	}
 }
 
+// A start that serves rows before it has asked for a lease has the time to ask for one.
+func TestAStartThatHasJustBegunIsNotReplaced(t *testing.T) {
+	var g granter
+	g.lead(1, 0)
+	old, fresh := tenant{"a", 1}, tenant{"a", 2}
+	end := leaseLength + leaseMargin
+	g.meet(map[tenant]bool{old: true}, 0)
+	if g.over(old, end-1) || !g.over(old, end) {
+		t.Error("what an earlier leader may have granted is over at another moment")
+	}
+	later := 10 * end
+	g.meet(map[tenant]bool{old: true, fresh: true}, later)
+	if !g.over(old, later) {
+		t.Error("a start that is long gone is waited for")
+	}
+	if g.over(fresh, later+end-1) || !g.over(fresh, later+end) {
+		t.Error("a start that has not asked yet is replaced at another moment than after a lease")
+	}
+	g.meet(nil, later+1)
+	g.meet(map[tenant]bool{fresh: true}, 2*later)
+	if len(g.met) != 1 || g.over(fresh, 2*later+end-1) {
+		t.Errorf("known are %v", g.met)
+	}
+}
+
 func TestClocksOnTheWallAreCompared(t *testing.T) {
 	e := &Engine{lease: newLease(LeaseConfig{Clock: func() time.Duration { return 0 }, Consensus: nobody{}})}
 	e.cfg.Self = "a"

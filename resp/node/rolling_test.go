@@ -110,6 +110,11 @@ func TestRollingRestartFailsNothing(t *testing.T) {
 			}
 		}
 		c.settled()
+		for _, id := range ids { // who had the time to lead since its last start
+			if n := c.nodes[id].cluster.engine.Leasing().Failovers; n > 0 {
+				t.Errorf("%s has replaced others %d times", id, n)
+			}
+		}
 		client = c.client("b")
 		for i := range keys {
 			if got, err := client.StrLen(context.Background(), fmt.Sprint("key", i)).Result(); err != nil || got != size {
