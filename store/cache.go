@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"sync"
 	"sync/atomic"
 )
@@ -63,7 +64,7 @@ const (
 type cacheShard struct {
 	mu    sync.Mutex
 	ring  []byte
-	index []byte // slots of 8 B: offset/8 + 1 (4 B), tag (4 B); open addressing
+	index []byte // slots of 8 B; open addressing
 	mask  uint32
 	used  uint32 // live slots
 	// The ring's live part is [begin, end) in offsets that only grow; the
@@ -346,7 +347,32 @@ func (s *cacheShard) entry(i uint32) []byte {
 	return s.ring[(uint64(uint32(s.slot(i)))-1)*8:]
 }
 
-func slotValue(h uint64, pos int) uint64 { return h&0xffffffff00000000 | uint64(pos/8+1) }
+// A slot has, from its lowest bit, where the entry is, as offset/8 + 1 (32 bits), a tag of the
+// hash (26), and how many slots it lies behind the one of its hash (6), of which the hash's own
+// bits would be the shard's number. With that a gap is closed without a look at the entries
+// behind it, which lie all over the memory.
+const (
+	slotSteps = 58
+	slotTag   = 1<<slotSteps - 1<<32
+	manySteps = 1<<6 - 1 // or more
+)
+
+func slotValue(h uint64, pos int, steps uint32) uint64 {
+	return withSteps(h&^math.MaxUint32|uint64(pos/8+1), steps)
+}
+
+func withSteps(v uint64, steps uint32) uint64 {
+	return v&(1<<slotSteps-1) | uint64(min(steps, manySteps))<<slotSteps
+}
+
+// steps is how far slot i, of value v, lies behind the one of its hash.
+func (s *cacheShard) steps(i uint32, v uint64) uint32 {
+	if n := uint32(v >> slotSteps); n < manySteps {
+		return n
+	}
+	id := idAt(s.entry(i))
+	return (i - uint32(id.hash)) & s.mask
+}
 
 func (s *cacheShard) find(id *lineID) (uint32, bool) {
 	for i := uint32(id.hash) & s.mask; ; i = (i + 1) & s.mask {
@@ -354,7 +380,7 @@ func (s *cacheShard) find(id *lineID) (uint32, bool) {
 		if v == 0 {
 			return i, false
 		}
-		if v>>32 != id.hash>>32 {
+		if (v^id.hash)&slotTag != 0 {
 			continue
 		}
 		e := s.entry(i)

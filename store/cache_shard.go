@@ -30,10 +30,8 @@ func (s *cacheShard) kill(i uint32) {
 		if v == 0 {
 			break
 		}
-		other := idAt(s.entry(j))
-		home := uint32(other.hash) & s.mask
-		if (j-home)&s.mask >= (j-gap)&s.mask {
-			s.setSlot(gap, v)
+		if steps, up := s.steps(j, v), (j-gap)&s.mask; steps >= up {
+			s.setSlot(gap, withSteps(v, steps-up))
 			gap = j
 		}
 	}
@@ -79,11 +77,11 @@ func (s *cacheShard) put(id *lineID, line []byte, now uint32) {
 }
 
 func (s *cacheShard) insert(h uint64, pos int) {
-	i := uint32(h) & s.mask
-	for s.slot(i) != 0 {
-		i = (i + 1) & s.mask
+	steps := uint32(0)
+	for s.slot((uint32(h)+steps)&s.mask) != 0 {
+		steps++
 	}
-	s.setSlot(i, slotValue(h, pos))
+	s.setSlot((uint32(h)+steps)&s.mask, slotValue(h, pos, steps))
 	s.used++
 }
 
@@ -144,13 +142,14 @@ func (s *cacheShard) moveOldest(size uint64) {
 	id := idAt(s.ring[from:])
 	word := uint32(len(id.key)) | id.kind
 	slot, _ := s.find(&id)
+	steps := s.steps(slot, s.slot(slot))
 	// The two may overlap when the ring is full to within one entry; copy
 	// handles that, and nothing of the old place is needed afterwards.
 	copy(s.ring[to:to+size], s.ring[from:from+size])
 	binary.LittleEndian.PutUint32(s.ring[to+entKeyLen:], word)
 	s.begin += size
 	s.end += size
-	s.setSlot(slot, slotValue(id.hash, int(to)))
+	s.setSlot(slot, slotValue(id.hash, int(to), steps))
 }
 
 // dropOldest drops what lies at begin.
