@@ -152,7 +152,9 @@ func cmdLrange(x *call) {
 		return
 	}
 	l := &x.list
-	if !x.openWholeList(l, x.args[1]) {
+	l.MaxPacked = int(x.srv.settings.packed.Load())
+	near, err := l.OpenRange(x.unit, x.args[1], func(n int64) (int64, int64) { return within(from, to, n) })
+	if !x.opened(x.args[1], l.Value(), err) {
 		return
 	}
 	if from, to = within(from, to, l.Len()); from > to {
@@ -165,6 +167,12 @@ func cmdLrange(x *call) {
 	}
 	x.elements(func() error {
 		x.array(int(n))
+		if near != nil {
+			for i := range near.Len() {
+				x.bulk(near.At(i))
+			}
+			return nil
+		}
 		return l.Range(from, to, false, func(_ int64, element []byte) bool {
 			x.bulk(element)
 			return true

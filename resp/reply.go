@@ -78,9 +78,14 @@ func (r *reply) bulkString(s string) {
 func (r *reply) bulkHeader(n int) { r.prefix('$', n) }
 
 func (r *reply) prefix(c byte, n int) {
-	r.buf = append(r.buf, c)
-	r.buf = strconv.AppendInt(r.buf, int64(n), 10)
-	r.buf = append(r.buf, '\r', '\n')
+	switch { // most are short: of elements, there may be thousands
+	case uint(n) < 10:
+		r.buf = append(r.buf, c, '0'+byte(n), '\r', '\n')
+	case uint(n) < 100:
+		r.buf = append(r.buf, c, '0'+byte(n/10), '0'+byte(n%10), '\r', '\n')
+	default:
+		r.buf = append(strconv.AppendInt(append(r.buf, c), int64(n), 10), '\r', '\n')
+	}
 }
 
 // null appends the null of the protocol: _ in RESP3, a null bulk in RESP2.

@@ -62,14 +62,19 @@ func (c *cache) element(p Place, key, dst []byte) ([]byte, cacheAnswer) {
 		}
 		return dst, cacheMiss
 	}
-	e := s.entry(slot)
-	word := binary.LittleEndian.Uint32(e[entKeyLen:])
-	binary.LittleEndian.PutUint32(e[entKeyLen:], word|entRef)
-	start := cacheEntryMin + len(key)
-	dst = append(dst, e[start:start+int(binary.LittleEndian.Uint32(e[entLine:]))]...)
+	dst = append(dst, s.useElement(slot, len(key))...)
 	s.hits++
 	s.mu.Unlock()
 	return dst, cacheHit
+}
+
+// useElement returns the line of an element with a key of that length, which counts as read.
+func (s *cacheShard) useElement(slot uint32, keyLen int) []byte {
+	e := s.entry(slot)
+	word := binary.LittleEndian.Uint32(e[entKeyLen:])
+	binary.LittleEndian.PutUint32(e[entKeyLen:], word|entRef)
+	start := cacheEntryMin + keyLen
+	return e[start : start+int(binary.LittleEndian.Uint32(e[entLine:]))]
 }
 
 // putElement makes value the value of an element.

@@ -27,6 +27,7 @@ type List struct {
 	base
 	first          int64
 	before, behind int64
+	near           store.Items // scratch
 	// oddMost is 0 but in tests.
 	oddMost int64
 }
@@ -55,6 +56,29 @@ func (l *List) Open(u *store.Unit, key []byte) error {
 func (l *List) OpenWhole(u *store.Unit, key []byte) error {
 	v, err := u.GetWhole(key)
 	return l.opened(u, key, v, true, err)
+}
+
+// OpenRange is OpenWhole for whoever looks at the elements from one number to another, both
+// included, which bounds says of a list of n. If they are at hand it returns them, for as long
+// as l is not opened again; otherwise they are for Range.
+func (l *List) OpenRange(u *store.Unit, key []byte, bounds func(n int64) (from, to int64)) (*store.Items, error) {
+	var malformed error
+	v, ok, err := u.GetItems(key, func(v *store.Value) ([]byte, int64) {
+		l.v = *v
+		if malformed = l.readHead(); malformed != nil || v.Whole() {
+			return nil, 0
+		}
+		from, to := bounds(v.Count)
+		l.sub = l.at(l.sub[:0], from)
+		return l.sub, to - from + 1
+	}, &l.near)
+	if err = errors.Join(err, malformed); err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, l.OpenWhole(u, key)
+	}
+	return &l.near, l.opened(u, key, v, false, nil)
 }
 
 // Over makes l the list at a key that is going to be replaced, whatever v, what Get returned,

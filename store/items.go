@@ -1,0 +1,91 @@
+package store
+
+import "encoding/binary"
+
+// Items are elements of a list that follow each other.
+type Items struct {
+	text []byte
+	ends []int32
+}
+
+const (
+	// maxItems is how many items are looked for in the cache at once, and maxItemsSize how many
+	// bytes they may have: Elements needs no memory for them.
+	maxItems     = 1 << 10
+	maxItemsSize = 32 << 10
+)
+
+// Len is the number of items.
+func (it *Items) Len() int { return len(it.ends) }
+
+// At returns an item; it is valid until GetItems is called again.
+func (it *Items) At(i int) []byte {
+	start := int32(0)
+	if i > 0 {
+		start = it.ends[i-1]
+	}
+	return it.text[start:it.ends[i]:it.ends[i]]
+}
+
+func (it *Items) clear() { it.text, it.ends = it.text[:0], it.ends[:0] }
+
+// GetItems does what Get does and, if that is a list which is not whole, has into hold n of its
+// items as of the same moment, from a sub key on; which says so, with the value. It reports
+// whether it does, which it does not unless all of them have lines in the cache, and no more
+// than a writer under the key's latch is in between: then nothing is known, and GetWhole finds
+// out.
+func (u *Unit) GetItems(key []byte, which func(*Value) (sub []byte, n int64), into *Items) (v Value, ok bool, err error) {
+	into.clear()
+	p := u.Place(key)
+	l := &u.s.latches[latchOf(p)]
+	version := l.version.Load()
+	if u.holds(p) || u.reader(p, key) != nil {
+		return v, false, nil
+	}
+	if v, err = u.Get(key); err != nil || v.gen == 0 || v.Type != List {
+		return v, false, err
+	}
+	sub, n := which(&v)
+	if n <= 0 || n > maxItems || !u.s.cache.items(p, v.gen, sub, int(n), into) {
+		return v, false, nil
+	}
+	u.dependOn(l, p)
+	return v, l.version.Load() == version, nil
+}
+
+// items has into hold n items from a sub key on. It returns false if one of them has no line, or
+// they are too large.
+func (c *cache) items(p Place, gen uint64, sub []byte, n int, into *Items) bool {
+	if c.shards == nil {
+		return false
+	}
+	var key [itemLine]byte
+	binary.BigEndian.PutUint64(key[:], gen)
+	key[8] = ItemKind
+	for at := binary.BigEndian.Uint64(sub[1:]); n > 0; {
+		row := min(n, 8-int(at%8)) // they are in one shard: see elementID
+		binary.BigEndian.PutUint64(key[9:], at)
+		id := elementID(p, key[:])
+		s := c.shard(&id)
+		s.mu.Lock()
+		for range row {
+			binary.BigEndian.PutUint64(key[9:], at)
+			id = elementID(p, key[:])
+			slot, ok := s.find(&id)
+			if !ok {
+				s.misses++
+				s.mu.Unlock()
+				return false
+			}
+			into.text = append(into.text, s.useElement(slot, len(key))...)
+			into.ends = append(into.ends, int32(len(into.text)))
+			at++
+		}
+		s.hits += int64(row)
+		s.mu.Unlock()
+		if n -= row; len(into.text) > maxItemsSize {
+			return false
+		}
+	}
+	return true
+}
