@@ -206,22 +206,49 @@ func TestWritesWaitForNodesThatKeepTheKey(t *testing.T) {
 	r, keys := halvesOf(t, routedApart(t, 2))
 	c := newCacher(t, r.addrs[0])
 	o := dialRedis(t, r.addrs[1], 2)
-	ts := &r.servers[0].tracking
-	for range 50 {
+	ts, owner := &r.servers[0].tracking, &r.servers[1].tracking
+	for _, write := range [][]string{{"SET", keys[1], "1"}, {"DEL", keys[1]}, {"MSET", keys[1], "2"}, {"FLUSHALL"}} {
 		c.ask("GET", keys[1])
 		c.pushes = nil
-		o.do("SET", keys[1], "1")
-		// It has been told by now, so a lookup finds nothing.
+		// What the keeper hears next is held back.
+		var answer func(Replies, error)
+		waitFor(t, "the keeper to ask", func() bool {
+			owner.mu.Lock()
+			defer owner.mu.Unlock()
+			k := owner.keepers["n0"]
+			answer, k.parked = k.parked, nil
+			return answer != nil
+		})
+		acknowledged := make(chan struct{})
+		go func() {
+			defer close(acknowledged)
+			o.do(write...)
+		}()
+		waitFor(t, "the change", func() bool {
+			owner.mu.Lock()
+			defer owner.mu.Unlock()
+			return len(owner.keepers["n0"].items) > 0
+		})
+		select {
+		case <-acknowledged:
+			t.Errorf("%s is acknowledged before a node that keeps the key has heard of it", write)
+		case <-time.After(100 * time.Millisecond):
+		}
+		owner.mu.Lock()
+		k := owner.keepers["n0"]
+		k.parked = answer
+		k.answer()
+		owner.mu.Unlock()
+		<-acknowledged
 		ts.mu.Lock()
 		entered := len(ts.keys[keys[1]])
 		ts.mu.Unlock()
 		if entered > 0 {
-			t.Fatal("a write was acknowledged before a node that keeps the key had heard of it")
+			t.Errorf("%s is acknowledged, and a client's node keeps the key", write)
 		}
 	}
 	// A node that asks no more is waited for until what it keeps is void.
 	c.ask("GET", keys[1])
-	owner := &r.servers[1].tracking
 	owner.mu.Lock()
 	k := owner.keepers["n0"]
 	k.session = "gone" // what it asks is for another
