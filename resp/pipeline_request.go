@@ -1,0 +1,106 @@
+package resp
+
+import "cmp"
+
+// One request of a pipeline, and what is counted of it.
+
+// alone runs a request outside of any unit.
+func (c *conn) alone(r *request) {
+	c.srv.pause.wait(c, r.cmd)
+	if r.cmd.waitsHere(c.srv) && c.flush() != nil {
+		c.closing = true
+		return
+	}
+	at := len(c.out.buf)
+	c.lately = 0
+	c.runOne(r)
+	c.uncounted.pass(c.srv.stats)
+	c.count(at)
+	if then := c.call.then; then != nil {
+		c.call.then = nil
+		c.subscribe(then)
+	}
+}
+
+// messages runs what the requests begin with: messages, or subscriptions to them. It returns
+// how many it has run.
+func (c *conn) messages(reqs []request) int {
+	r := &reqs[0]
+	switch {
+	case c.belongsElsewhere(r):
+		c.redirectShard(r)
+		return 1
+	case r.cmd.publishes:
+		return c.publish(reqs)
+	}
+	return c.subscribes(reqs)
+}
+
+// reject replies why a command is not run; it is nil if there is no such command.
+func (c *conn) reject(cmd *command, msg string) {
+	at := len(c.out.buf)
+	c.out.err(msg)
+	c.srv.stats.rejected(cmd)
+	c.srv.stats.errorReply(c.out.buf[at:])
+}
+
+// runOne runs a request, or replies why not.
+func (c *conn) runOne(r *request) {
+	x := &c.call
+	x.again, x.waited = false, 0
+	x.everything = x.everything && x.apart
+	if r.msg != "" {
+		c.reject(r.cmd, r.msg)
+		return
+	}
+	x.cmd, x.args = r.cmd, c.args[r.first:r.last]
+	if r.cmd.flags&flagWrite != 0 {
+		if err := c.srv.store.Writable(); err != nil {
+			c.reject(r.cmd, errorText(err))
+			return
+		}
+	}
+	if c.srv.monitors.active() && r.stay == nil && r.cmd.as == nil && r.cmd.full != "exec" {
+		c.srv.monitors.feed(c, r.cmd, x.args)
+	}
+	cmd := cmp.Or(r.cmd.as, r.cmd)
+	if c.session.lastCmd.Load() != cmd {
+		c.session.lastCmd.Store(cmd)
+	}
+	c.execute(cmd, r.cmd.run)
+}
+
+// execute runs the call that is set up, as a call of cmd, and counts it.
+func (c *conn) execute(cmd *command, run func(*call)) {
+	x := &c.call
+	args, at := x.args, len(c.out.buf)
+	c.reads(cmd, args)
+	if !cmd.keyed && !cmd.neutral {
+		c.uncounted.pass(c.srv.stats)
+	}
+	x.start = at
+	start, waited := c.lately, x.waited
+	if start == 0 {
+		start = c.srv.clock()
+	}
+	c.lately = 0 // of what runs within this one, the first looks at the clock itself
+	run(x)
+	if len(x.wants) > 0 {
+		return // it will be run again
+	}
+	c.ran(cmd)
+	c.lately = c.srv.clock()
+	took := c.lately - start - (x.waited - waited)
+	if x.again {
+		return
+	}
+	c.uncounted.ran(c.srv.stats, cmd, took)
+	if len(c.out.buf) > at && c.out.buf[at] == '-' {
+		c.srv.stats.commands[cmd.id].failed.Add(1)
+		c.srv.stats.errorReply(c.out.buf[at:])
+	}
+	c.srv.slowlog.consider(c, cmd, args, took)
+	if cap(c.out.buf) > keepReply {
+		c.chargeReply()
+	}
+}

@@ -1,0 +1,193 @@
+package resp
+
+import (
+	"time"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+// A unit of a pipeline, from its latches to its replies.
+
+// runUnit runs requests as one unit, or the first of them if a client must take its
+// replies before there is room for more. It returns how many it has run.
+func (c *conn) runUnit(reqs []request) int {
+	for i := range reqs {
+		if r := &reqs[i]; r.msg == "" && c.srv.pause.applies(r.cmd) {
+			c.srv.pause.wait(c, r.cmd)
+			break
+		}
+	}
+	c.refuseBusy(reqs)
+	if c.every {
+		c.beginAll()
+	} else {
+		c.begin(c.places)
+	}
+	for !c.every && c.srv.blocked.movers.Load() > 0 && c.latchMore(reqs) {
+		c.unit.Abort()
+		c.begin(c.places)
+	}
+	for i := range reqs {
+		r := &reqs[i]
+		at := len(c.out.buf)
+		c.leased.ran(r)
+		c.call.req = r
+		c.runOne(r)
+		if len(c.call.wants) > 0 {
+			return c.widen(r)
+		}
+		if c.call.waiter != nil {
+			return c.waitHere(r)
+		}
+		if c.call.again {
+			c.out.buf = c.out.buf[:at]
+			if c.near.on {
+				return c.stands(i)
+			}
+			if c.sendUnit() {
+				if c.from != nil {
+					c.from.takesLong(r)
+				}
+				c.runApart(r)
+			}
+			if c.call.waiter != nil { // it found nothing this time
+				c.call.waiter = nil
+				return i
+			}
+			return i + 1
+		}
+		c.feed(r)
+		c.countOf(r, at)
+		if len(c.outbox) > 0 {
+			c.finishPosting()
+			return i + 1
+		}
+		if full := c.from != nil && c.from.full(); (full || len(c.out.buf) >= maxUnitReplies) && i+1 < len(reqs) {
+			if c.near.on {
+				return c.stands(i + 1)
+			}
+			c.sendUnit()
+			return i + 1
+		}
+	}
+	return c.stands(len(reqs))
+}
+
+// stands ends the unit, of which so many requests were run. It returns how many of them
+// stand: none if what they have read must not be answered any more, and nothing else has
+// happened, so that all may be run again.
+func (c *conn) stands(n int) int {
+	if c.commit() || c.leased.fine() {
+		return n
+	}
+	stopping := false
+	select {
+	case <-c.srv.stop: // no newer routes come
+		stopping = true
+	default:
+	}
+	if c.leased.wrote || c.session.replies != replyOn || stopping {
+		c.awaitLease()
+		return n
+	}
+	c.out.buf = c.out.buf[:c.unitStart]
+	if ends, _ := c.ends(); ends != nil {
+		*ends = (*ends)[:len(*ends)-c.unitReplies]
+	}
+	if routes := c.srv.routes.Load(); routes != nil {
+		c.leave()
+		c.waitOn(routesPause, routes.next) // which say that nothing is this node's for now
+	}
+	return 0
+}
+
+// countOf notes the reply to a request that starts at byte at.
+func (c *conn) countOf(r *request, at int) {
+	before := c.unitReplies
+	c.count(at)
+	if c.unitReplies > before {
+		c.leased.replied(r.msg == "" && r.cmd.mayWrite)
+	}
+}
+
+// sendUnit ends the unit and sends its replies; it returns false if the client is
+// gone.
+func (c *conn) sendUnit() bool {
+	c.finishUnit()
+	if c.flush() != nil {
+		c.closing = true
+	}
+	return !c.closing
+}
+
+// runApart runs a request in a unit of its own, without latches or with all. Earlier replies
+// have left, since the one to come is not kept with them.
+func (c *conn) runApart(r *request) {
+	c.begin(nil)
+	if c.call.everything {
+		c.unit.HoldAll()
+	}
+	c.call.apart = true
+	c.leased.ran(r)
+	c.runOne(r)
+	if c.call.waiter == nil {
+		c.feed(r)
+		c.countOf(r, 0)
+	}
+	c.call.apart, c.call.everything = false, false
+	c.finishUnit()
+}
+
+// begin starts a unit.
+func (c *conn) begin(places []store.Place) {
+	c.unit.Begin(time.Now().UnixMilli(), places)
+	c.lately = 0
+	c.unitStart, c.unitReplies, c.unitFailed = len(c.out.buf), 0, false
+	c.leased.begin(places)
+}
+
+// count notes a reply that starts at byte at.
+func (c *conn) count(at int) {
+	c.ended()
+	if len(c.out.buf) <= at {
+		return // no reply, or it has left already
+	}
+	if c.session.keepReply() {
+		c.unitReplies++
+	} else {
+		c.out.buf = c.out.buf[:at]
+	}
+}
+
+// finishUnit commits the unit and waits until its replies may leave.
+func (c *conn) finishUnit() {
+	// Otherwise hold is the settler's to read from Commit on.
+	hold := c.hold
+	c.hold = true
+	defer func() { c.hold = hold }()
+	if !c.commit() && !c.leased.fine() {
+		c.awaitLease()
+	}
+	if c.pending {
+		c.await()
+	}
+}
+
+// commit commits the unit. If it returns true there is nothing left to see to: the unit
+// has failed, or the settler sends the replies, or has seen to them.
+func (c *conn) commit() bool {
+	c.uncounted.pass(c.srv.stats)
+	c.unit.Early(c.session.early && len(c.fed) == 0)
+	wait, err := c.unit.Commit(c)
+	switch {
+	case err != nil:
+		c.failUnit(err)
+		c.tellFed(err, "")
+	case wait:
+		c.pending = true
+		if c.direct == nil && c.from == nil {
+			c.await()
+		}
+	}
+	return wait || err != nil
+}
