@@ -57,8 +57,8 @@ var kinds = []kind{
 		return "is stopped", func() {}
 	}},
 	{"leave", process, false, func(c *cluster, n *node) (string, func()) {
-		if len(c.members()) <= c.o.nodes {
-			return "", nil
+		if len(c.members()) <= c.o.nodes || n.stopping() {
+			return "", nil // who is being stopped would leave when started again
 		}
 		if _, err := c.ask(context.Background(), n, "RING", "LEAVE"); err != nil {
 			return "would leave: " + err.Error(), func() {}

@@ -138,6 +138,13 @@ func (n *node) end(sig syscall.Signal, patience time.Duration) error {
 	}
 }
 
+// stopping tells that the process runs, and was asked to end.
+func (n *node) stopping() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.process != nil && n.asked
+}
+
 // fell tells whether the process has ended without being asked, and how.
 func (n *node) fell() (bool, error) {
 	n.mu.Lock()

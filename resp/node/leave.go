@@ -16,6 +16,8 @@ const (
 	forgetTime = 5 * time.Second        // for the last entry of a node that has nothing left
 )
 
+var errStopping = errors.New("the node is being stopped")
+
 // leave hands everything over and returns once this node has nothing left: no range,
 // no vote, no place in the table and none in the gossip. What was begun goes on after
 // an error: a node that is leaving stays so, also when it is started again.
@@ -43,7 +45,7 @@ func (c *cluster) leaveAndEnd(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ctx.Err() != nil {
-		return errors.New("the node is being stopped")
+		return errStopping
 	}
 	if c.drains {
 		return nil
@@ -74,6 +76,8 @@ func (c *cluster) beginLeave(ctx context.Context) error {
 	st := c.table.State()
 	self, _ := st.Node(c.n.id)
 	switch {
+	case c.stays.Err() != nil:
+		return errStopping
 	case self.State == table.Leaving || self.State == table.Gone:
 		return nil
 	case st.Cluster().Paused && self.Role == table.Store:

@@ -2,11 +2,14 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/ringside-kv/ringside/replica/table"
 )
 
 // rounds lets clients write and read keys of all nodes through some of them, until stop is
@@ -311,4 +314,21 @@ func TestALeaveGoesOnAfterARestart(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Who is being stopped is not told to leave: it would do so when it is started again.
+func TestANodeThatStopsDoesNotBeginToLeave(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
+		c.three()
+		b := c.nodes["b"].cluster
+		b.endLeaves() // as when it begins to stop
+		if err := b.leaveAndEnd(context.Background()); !errors.Is(err, errStopping) {
+			t.Errorf("it leaves: %v", err)
+		}
+		if n, _ := b.table.State().Node("b"); n.State != table.Member {
+			t.Errorf("it is %v", n.State)
+		}
+		c.close()
+	})
 }
