@@ -1,11 +1,14 @@
 package resp
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tidwall/redcon"
 
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -403,4 +406,29 @@ func FuzzStaleKeys(f *testing.F) {
 			t.Errorf("%v, %v", same, err)
 		}
 	})
+}
+
+// What comes again is not told again, and what is missing between two answers is noticed.
+func TestAnEarHearsEachChangeOnce(t *testing.T) {
+	r, keys := halvesOf(t, routedApart(t, 2))
+	c := newCacher(t, r.addrs[0])
+	c.ask("MGET", keys[0], keys[1])
+	e := &ear{of: &r.servers[0].tracking, heard: 5}
+	answer := func(first uint64, items ...staleKey) error {
+		return e.takeIn(redcon.AppendBulk(nil, appendStale(nil, first, items)))
+	}
+	if err := answer(5, staleKey{key: []byte(keys[0])}, staleKey{key: []byte(keys[1])}); err != nil || e.heard != 6 {
+		t.Fatalf("up to %d, %v", e.heard, err)
+	}
+	if got := c.told(); got != invalid(keys[1]) {
+		t.Error(got)
+	}
+	c.silent("it has been told before")
+	if err := answer(8, staleKey{key: []byte(keys[0])}); !errors.Is(err, errStale) || e.heard != 6 {
+		t.Errorf("number 7 is missing: %v, up to %d", err, e.heard)
+	}
+	c.silent("it asks anew")
+	if err := answer(7); err != nil {
+		t.Errorf("nothing is new: %v", err)
+	}
 }
