@@ -29,11 +29,11 @@ func (it *Items) At(i int) []byte {
 
 func (it *Items) clear() { it.text, it.ends = it.text[:0], it.ends[:0] }
 
-// GetItems does what Get does and, if that is a list which is not whole, has into hold n of its
-// items as of the same moment, from a sub key on; which says so, with the value. It reports
-// whether it does, which it does not unless all of them have lines in the cache, and no more
-// than a writer under the key's latch is in between: then nothing is known, and GetWhole finds
-// out.
+// GetItems does what Get does and, if that is a list which is not whole, fills into with n of its
+// items from a sub key on, as of the same moment; which says both, given the value, and may be
+// called though ok is false. That is so if not all of them are in the cache, if a writer came in
+// between, or if the unit has the key's latch or an iterator on it: GetWhole and Elements find
+// them then. Only ItemKind sub keys name items.
 func (u *Unit) GetItems(key []byte, which func(*Value) (sub []byte, n int64), into *Items) (v Value, ok bool, err error) {
 	into.clear()
 	p := u.Place(key)
