@@ -99,7 +99,7 @@ func sameHeader(a, b header) bool { return string(a.append(nil)) == string(b.app
 // whatever of what was not fsynced is lost.
 func TestCountsAreRightAfterACrash(t *testing.T) {
 	rnd := seeded(t)
-	for _, mode := range []Fsync{FsyncNo, FsyncEverySec, FsyncAlways} {
+	for _, mode := range modes() {
 		t.Run(string(mode), func(t *testing.T) {
 			fs := memdisk.New()
 			for round := range lives(3) {

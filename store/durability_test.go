@@ -171,7 +171,7 @@ func TestPowerLossAtEveryStep(t *testing.T) {
 // Logs are begun, ended, used again and deleted as fast as it goes, with crashes
 // before each kind of these steps; what is left opens, several lives in a row.
 func TestCrashesWhileLogsRotate(t *testing.T) {
-	for _, mode := range []Fsync{FsyncAlways, FsyncEverySec, FsyncNo} {
+	for _, mode := range modes() {
 		t.Run(string(mode), func(t *testing.T) {
 			seed := testSeed(t)
 			rng := rand.New(rand.NewPCG(seed, 3))

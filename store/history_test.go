@@ -326,3 +326,11 @@ func (h *history) verify(t *testing.T, s *Store, atLeast []int, goOn bool) {
 	}
 	s.audit(t)
 }
+
+// modes are those of Config.Fsync; under -short, where only the race detector looks, one.
+func modes() []Fsync {
+	if testing.Short() {
+		return []Fsync{FsyncEverySec}
+	}
+	return []Fsync{FsyncAlways, FsyncEverySec, FsyncNo}
+}

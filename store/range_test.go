@@ -176,7 +176,7 @@ func TestATappedRangeIsNotDropped(t *testing.T) {
 // TestDropAfterACrash at any moment: a range is there or is not, and the counts know.
 func TestDropAfterACrash(t *testing.T) {
 	rnd := seeded(t)
-	for _, mode := range []Fsync{FsyncNo, FsyncEverySec, FsyncAlways} {
+	for _, mode := range modes() {
 		t.Run(string(mode), func(t *testing.T) {
 			fs := memdisk.New()
 			for range lives(3) {
@@ -232,7 +232,7 @@ func TestApplyAfterACrash(t *testing.T) {
 	rnd := seeded(t)
 	src := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
 	defer src.mustClose(t)
-	for _, mode := range []Fsync{FsyncNo, FsyncEverySec, FsyncAlways} {
+	for _, mode := range modes() {
 		t.Run(string(mode), func(t *testing.T) {
 			churnAll(t, src, rnd, 30)
 			fs := memdisk.New()
