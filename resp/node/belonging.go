@@ -39,6 +39,13 @@ type belonging struct {
 	Entered bool `json:"entered"`
 }
 
+// ofOthers tells that what the directory of a node holds came from its cluster. When it chose one
+// that another node founds, or that was there, it had no data of its own; the others may give it
+// some before it has noted that it is registered.
+func (b belonging) ofOthers(node string) bool {
+	return b.Entered || b.Generation != 0 && b.Founder != node
+}
+
 // loadBelonging returns a belonging of no cluster if the directory has none yet.
 func loadBelonging(dir, cluster string) (belonging, error) {
 	path := filepath.Join(dir, belongingFile)

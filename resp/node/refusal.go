@@ -28,7 +28,7 @@ var (
 func (c *cluster) refuseLoneData() error {
 	cfg := &c.n.cfg
 	keys := c.n.store.Keys()
-	if keys == 0 || c.foundsAlone() || c.belonging.Entered || c.table.Known() {
+	if keys == 0 || c.foundsAlone() || c.belonging.ofOthers(c.n.id) || c.table.Known() {
 		return nil
 	}
 	flag := "join"
