@@ -55,6 +55,7 @@ func (b *Bus) receive(own net.Conn) {
 		b.report(own.RemoteAddr(), err)
 		return
 	}
+	b.cfg.Met(peer)
 	handler := b.handler(peer.Purpose)
 	if handler == nil {
 		_ = own.Close() // taken away meanwhile

@@ -36,6 +36,9 @@ type Config struct {
 	Network Network
 	// HandshakeTimeout is how long a handshake may take; default 5 s.
 	HandshakeTimeout time.Duration
+	// Met is told of each peer that has shaken hands, whoever dialled, before the connection
+	// is used. It may be called from any goroutine, and must not block. Nil is nobody.
+	Met func(Peer)
 	// MaxHandshakes is how many accepted connections may be in their handshake at
 	// a time; default 128. One more closes the oldest.
 	MaxHandshakes int
@@ -50,6 +53,9 @@ func (c *Config) EnsureDefaults() {
 	}
 	if c.Generation == nil {
 		c.Generation = func(Purpose) uint64 { return 0 }
+	}
+	if c.Met == nil {
+		c.Met = func(Peer) {}
 	}
 	if c.HandshakeTimeout == 0 {
 		c.HandshakeTimeout = 5 * time.Second

@@ -57,5 +57,6 @@ func (b *Bus) dial(ctx context.Context, addr, peerID string, purpose Purpose) (n
 		return nil, Peer{}, err
 	}
 	own.reached(peer)
+	b.cfg.Met(peer)
 	return conn, peer, nil
 }

@@ -34,6 +34,10 @@
 // Above ten nodes they grow with the logarithm of the number of nodes: 8 s for a
 // hundred. Serf does not show the state between, suspect, so there is none here.
 //
+// A node that was cut off is there again once one of the two asks the other what it knows:
+// by chance within half a minute, and at once if it is heard otherwise ([Members.Heard]),
+// as when it connects to the bus. One side may see that long before the other does.
+//
 // A node that leaves is seen to within about a second; if the message of its leaving
 // gets lost, it shows as failed.
 //

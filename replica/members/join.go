@@ -41,6 +41,38 @@ func (m *Members) seek() {
 	}
 }
 
+// heardRoom is how many nodes may be waiting to be greeted; more are let go.
+const heardRoom = 32
+
+// Heard says that a node is there, by other signs than gossip. If gossip takes it for failed,
+// both compare what they know at once: they would do so after up to
+// [Timing.Reconnect] or [Timing.PushPullInterval], though the node takes this one for alive.
+// It returns at once.
+func (m *Members) Heard(id string) {
+	if n, ok := m.Node(id); !ok || n.Status != Failed {
+		return
+	}
+	select {
+	case m.heard <- id:
+	default:
+	}
+}
+
+// greet asks nodes that were heard. Of what it says of them they hear, and deny it.
+func (m *Members) greet() {
+	for {
+		select {
+		case id := <-m.heard:
+			n, ok := m.Node(id)
+			if addr, err := netip.ParseAddrPort(n.GossipAddr); ok && err == nil && n.Status == Failed {
+				_ = m.ask(addr) // it says itself what is wrong
+			}
+		case <-m.ctx.Done():
+			return
+		}
+	}
+}
+
 // alone tells whether no other node is alive, as far as is known.
 func (m *Members) alone() bool {
 	for _, n := range m.view.Load().nodes {

@@ -33,6 +33,7 @@ type Members struct {
 	drained   chan struct{} // closed when drain may end
 	draining  sync.WaitGroup
 	changed   chan struct{} // a note for follow
+	heard     chan string   // ids, for greet
 	forgotten forgotten
 	view      atomic.Pointer[view]
 	watchers  watchers
@@ -72,6 +73,7 @@ func Open(cfg Config) (*Members, error) {
 		events:       make(chan serf.Event, eventRoom),
 		drained:      make(chan struct{}),
 		changed:      make(chan struct{}, 1),
+		heard:        make(chan string, heardRoom),
 		fatal:        make(chan error, 1),
 		peersChanged: make(chan struct{}, 1),
 		left:         make(chan struct{}),
@@ -87,6 +89,7 @@ func Open(cfg Config) (*Members, error) {
 	m.wait.Go(m.follow)
 	m.wait.Go(m.keepPeers)
 	m.wait.Go(m.seek)
+	m.wait.Go(m.greet)
 	return m, nil
 }
 

@@ -177,3 +177,37 @@ func TestForgottenLivesHideOnlyWhoIsNotThere(t *testing.T) {
 		t.Errorf("%v: names of lives that nobody knows are kept", f.names)
 	}
 }
+
+// c was cut off, and a hears of it again by other means before it looks for failed nodes.
+func TestAFailedNodeThatIsHeardIsThereAgain(t *testing.T) {
+	seed := rand.Uint64()
+	fakenet.Bubble(t, func(t *testing.T) {
+		n := newFakeNet(t, seed, 10*time.Millisecond, 0)
+		var nodes []*Members
+		for i := range 3 {
+			cfg := fakeConfig(t, n, i, 1)
+			cfg.Timing.Reconnect, cfg.Timing.PushPullInterval, cfg.Timing.JoinMax = time.Hour, time.Hour, time.Hour
+			nodes = append(nodes, open(t, cfg))
+		}
+		for _, m := range nodes {
+			awaitAlive(t, m, 3)
+		}
+		a := nodes[0]
+		n.Move(1, "10.0.0.3")
+		awaitNode(t, a, "c", Failed, 1)
+		awaitAlive(t, nodes[2], 1)
+		n.Move(0, "10.0.0.3")
+		time.Sleep(time.Minute)
+		awaitNode(t, a, "c", Failed, 1) // nobody has asked it
+		a.Heard("b")                    // which is no news
+		a.Heard("nobody")
+		healed := time.Now()
+		a.Heard("c")
+		for _, m := range nodes {
+			awaitAlive(t, m, 3)
+		}
+		if took := time.Since(healed); took > 5*time.Second {
+			t.Errorf("after %v", took)
+		}
+	})
+}

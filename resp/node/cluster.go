@@ -104,6 +104,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	c.bus, err = bus.Listen(bus.Config{
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
 		Generation: c.meant, Key: []byte(cfg.ClusterKey), Listen: cfg.BusAddr, Network: cfg.below.bus(), Logger: cfg.Logger,
+		Met: func(p bus.Peer) { c.members.Heard(p.ID) },
 	})
 	if err != nil {
 		return c, fmt.Errorf("%w; set bus-addr to another", err)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/ringside-kv/ringside/replica/members"
 )
 
 // A listener notes what a client hears that has subscribed to all key events, or to other
@@ -304,6 +306,66 @@ func TestANodeThatHasStartedTellsEventsAtOnce(t *testing.T) {
 			keys = keys[20:]
 			time.Sleep(6 * time.Second)
 		}
+		l.close()
+		_ = client.Close()
+		c.close()
+	})
+}
+
+// What a node does that was cut off is told as soon as it serves again, or that it is missing:
+// it does not wait until gossip has found the nodes that it takes for failed.
+func TestANodeThatWasCutOffTellsEventsAgain(t *testing.T) {
+	virtually(t, 3, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, 5*time.Millisecond, 0, func(cfg *Config) { cfg.Backups = 0 })
+		c.three()
+		ids := c.running()
+		lead := slices.Index(ids, c.leader())
+		listens, cut := ids[(lead+1)%3], ids[(lead+2)%3]
+		c.notices(listens, "E$")
+		l, client := c.listen(listens, "__keyevent@0__:*"), c.client(ids[lead])
+		cl := c.nodes[cut].cluster
+		key := func(n int) string {
+			for i := n * 1000; ; i++ {
+				key := fmt.Sprint("key", i)
+				if row, ok := cl.table.State().Row(cl.strategy.Token([]byte(key))); ok && row.Primary == cut {
+					return key
+				}
+			}
+		}
+		c.net.Move(1, c.nodes[cut].ip)
+		time.Sleep(20 * time.Second)
+		if !slices.ContainsFunc(cl.members.Nodes(), func(n members.Node) bool { return n.ID == listens && n.Status == members.Failed }) {
+			t.Fatalf("%s does not take %s for failed", cut, listens)
+		}
+		c.net.Move(0, c.nodes[cut].ip)
+		gap := "__keyevent@0__:gap " + cut
+		type write struct {
+			key  string
+			gaps int // told before
+		}
+		var writes []write
+		for end := time.Now().Add(8 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+			w := write{key(len(writes)), l.times(gap)}
+			if err := client.Set(context.Background(), w.key, "v", 0).Err(); err != nil {
+				t.Logf("%s: %v", w.key, err)
+				continue
+			}
+			writes = append(writes, w)
+		}
+		time.Sleep(time.Second)
+		told := 0
+		for _, w := range writes {
+			switch n := l.times("__keyevent@0__:set " + w.key); {
+			case n == 1:
+				told++
+			case n > 1 || l.times(gap) == w.gaps:
+				t.Errorf("%s was told %d times", w.key, n)
+			}
+		}
+		if len(writes) < 100 || told < len(writes)*9/10 {
+			t.Errorf("%d of %d writes were told", told, len(writes))
+		}
+		t.Logf("%d of %d writes were told, %d gaps", told, len(writes), l.times(gap))
 		l.close()
 		_ = client.Close()
 		c.close()
