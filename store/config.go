@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/tuning"
 )
 
 // Config says how a Store is opened.
@@ -57,7 +58,7 @@ func (c *Config) EnsureDefaults() {
 		c.BlockCache = 128 << 20
 	}
 	if c.MemTable == 0 {
-		c.MemTable = 16 << 20
+		c.MemTable = tuning.MemTable
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/bloom"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/tuning"
 )
 
 // A Store is an open data directory. All its methods may be called from any
@@ -268,35 +268,15 @@ func (s *Store) recognize() (id Identity, known bool, err error) {
 	return id, false, checkVacant(&s.cfg)
 }
 
-// options are what measurements on two cores made of Pebble's settings: see
-// DESIGN.md in this folder.
 func (s *Store) options() *pebble.Options {
 	opts := &pebble.Options{
-		Cache:                       s.blocks,
-		FS:                          s.engine,
-		WALDir:                      s.wal.dir,
-		Logger:                      pebbleLogger{s},
-		EventListener:               s.listener(),
-		FormatMajorVersion:          pebble.FormatColumnarBlocks,
-		MemTableSize:                uint64(s.cfg.MemTable),
-		MemTableStopWritesThreshold: 8,
-		L0CompactionThreshold:       12,
-		L0StopWritesThreshold:       48,
-		LBaseMaxBytes:               256 << 20,
-		MaxOpenFiles:                4096,
-		WALBytesPerSync:             512 << 10,
-		BytesPerSync:                1 << 20,
+		Cache:         s.blocks,
+		FS:            s.engine,
+		WALDir:        s.wal.dir,
+		Logger:        pebbleLogger{s},
+		EventListener: s.listener(),
 	}
-	// Sampling reads to find what to compact takes Pebble's lock when an iterator
-	// is closed, and reads must go on when that is held for good; see Fatalf.
-	opts.Experimental.ReadSamplingMultiplier = -1
-	for i := range opts.Levels {
-		l := &opts.Levels[i]
-		l.BlockSize = 16 << 10
-		l.IndexBlockSize = 256 << 10
-		l.FilterPolicy = bloom.FilterPolicy(10)
-		l.FilterType = pebble.TableFilter
-	}
+	tuning.Set(opts, s.cfg.MemTable)
 	return opts
 }
 

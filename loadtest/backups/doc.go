@@ -10,7 +10,13 @@
 // that sends one request at a time, in each turn, with the processor time that either
 // node and the clients take for a SET; then the medians, what a backup costs and adds, and
 // what a mere round trip (PING) to its node takes. The clients, both nodes and their disks
-// share the machine, so that a backup costs at least the processor time of its node. Where
-// other programs run, processor time tells more than throughput. The numbers never change
-// the exit status; a node or a request that failed does.
+// share the machine, so that a backup costs at least the processor time of its node.
+//
+// How much that must be, turns called bare tell: there is no backup, and beside the node a
+// process applies as many writes as the clients make to a Pebble of its own, and does nothing
+// else (store/bare). There is no stream, nothing is acknowledged, nobody looks at what was
+// there before.
+//
+// Where other programs run, processor time tells more than throughput. The numbers never
+// change the exit status; a node or a request that failed does.
 package main

@@ -20,8 +20,20 @@ type measured struct {
 	spent    [3]time.Duration // processor time of each node, and of the clients, for a request
 }
 
+// spend notes what each has spent between two moments.
+func (m *measured) spend(before, after [3]time.Duration) {
+	for i := range m.spent {
+		m.spent[i] = ((after[i] - before[i]) / time.Duration(m.requests)).Round(10 * time.Nanosecond)
+	}
+}
+
 // load has clients write keys for a while; without keys they PING.
 func load(ctx context.Context, o *options, addr string, keys []string, clients, pipeline int) (measured, error) {
+	return loadBeside(ctx, o, addr, keys, clients, pipeline, nil)
+}
+
+// loadBeside is load with a floor that goes along, or nil.
+func loadBeside(ctx context.Context, o *options, addr string, keys []string, clients, pipeline int, beside *floor) (measured, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.duration)
 	defer cancel()
 	var all sync.WaitGroup
@@ -32,7 +44,7 @@ func load(ctx context.Context, o *options, addr string, keys []string, clients, 
 	began := time.Now()
 	for seed := range clients {
 		all.Go(func() {
-			c := &client{keys: keys, pipeline: pipeline, value: make([]byte, o.size), rnd: rand.New(rand.NewPCG(uint64(seed), 1))}
+			c := &client{keys: keys, pipeline: pipeline, beside: beside, value: make([]byte, o.size), rnd: rand.New(rand.NewPCG(uint64(seed), 1))}
 			err := c.run(ctx, addr)
 			mu.Lock()
 			defer mu.Unlock()
@@ -60,6 +72,7 @@ type client struct {
 	value    []byte
 	rnd      *rand.Rand
 	took     []time.Duration // by round trips
+	beside   *floor          // or nil
 }
 
 func (c *client) run(ctx context.Context, addr string) error {
@@ -98,6 +111,11 @@ func (c *client) run(ctx context.Context, addr string) error {
 			}
 		}
 		c.took = append(c.took, time.Since(began))
+		if c.beside != nil {
+			if err := c.beside.add(c.pipeline); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

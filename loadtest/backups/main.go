@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,6 +27,13 @@ type options struct {
 }
 
 func main() {
+	if is, err := beFloor(os.Args[1:]); is {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "bare Pebble:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	o := options{Options: nodes.Options{Strategy: "buckets"}}
 	o.Flags(flag.CommandLine)
 	o.ProfileFlag(flag.CommandLine, "ID-COPIES.pprof")
@@ -66,9 +74,10 @@ func run(ctx context.Context, o *options) (err error) {
 		return err
 	}
 	var many, one [2][]measured
+	var floors []measured
 	var trips []measured
 	fmt.Printf("%-7s %15s %11s %11s %14s %14s\n", "backups", fmt.Sprintf("SET/s, %d x %d", o.clients, o.pipeline), "p50",
-		"p50, 1 x 1", "primary/SET", "backup/SET")
+		"p50, 1 x 1", "primary/SET", "other/SET")
 	for round := range 2 * o.rounds {
 		copies := round % 2
 		if err := pair.backups(ctx, copies); err != nil {
@@ -83,6 +92,7 @@ func run(ctx context.Context, o *options) (err error) {
 		if err != nil {
 			return err
 		}
+		many[copies] = append(many[copies], m)
 		s, err := load(ctx, o, pair.first.Addr, keys, 1, 1)
 		if err != nil {
 			return err
@@ -92,18 +102,32 @@ func run(ctx context.Context, o *options) (err error) {
 			return err
 		}
 		trips = append(trips, trip)
-		many[copies], one[copies] = append(many[copies], m), append(one[copies], s)
-		fmt.Printf("%-7d %15.0f %11v %11v %14v %14v\n", copies, m.rate, m.p50.Round(10*time.Microsecond), s.p50, m.spent[0], m.spent[1])
+		one[copies] = append(one[copies], s)
+		row(strconv.Itoa(copies), &m, s.p50.String())
+		if copies == 0 {
+			m, err := pair.measureFloor(ctx, o, keys)
+			if err != nil {
+				return err
+			}
+			floors = append(floors, m)
+			row("bare", &m, "")
+		}
 	}
-	report(&many, &one, trips)
+	report(&many, &one, floors, trips)
 	return ctx.Err()
 }
 
+func row(what string, m *measured, alone string) {
+	fmt.Printf("%-7s %15.0f %11v %11s %14v %14v\n", what, m.rate, m.p50.Round(10*time.Microsecond), alone, m.spent[0], m.spent[1])
+}
+
 // report prints the medians and what one backup costs.
-func report(many, one *[2][]measured, trips []measured) {
+func report(many, one *[2][]measured, floors, trips []measured) {
 	without, with := median(many[0], rate), median(many[1], rate)
 	fmt.Println(strings.Repeat("-", 77))
 	fmt.Printf("medians: %.0f SET/s without a backup, %.0f with one: it costs %.0f %%\n", without, with, 100-100*with/without)
+	least := median(floors, rate)
+	fmt.Printf("%.0f SET/s without one beside a bare Pebble that takes the same writes: that costs %.0f %%\n", least, 100-100*least/without)
 	alone, both := median(one[0], p50), median(one[1], p50)
 	fmt.Printf("p50 of one client: %v without, %v with: it adds %v\n", alone, both, both-alone)
 	fmt.Printf("p50 of a round trip to the other node, which does nothing: %v\n", median(trips, p50))

@@ -97,9 +97,7 @@ func (p pair) measure(ctx context.Context, o *options, keys []string, copies int
 	if err = errors.Join(err, <-profiled); err != nil {
 		return m, err
 	}
-	for i, now := range used() {
-		m.spent[i] = ((now - before[i]) / time.Duration(m.requests)).Round(10 * time.Nanosecond)
-	}
+	m.spend(before, used())
 	return m, nil
 }
 
