@@ -63,7 +63,7 @@ func (a *app) serveCommand() *cobra.Command {
 		}
 		cfg.Version = versionName()
 		cfg.Logger = log.logger(a.stderr)
-		a.tuneGC()
+		a.tuneGC(cfg.Role)
 		a.tuneThreads(cfg.Role)
 		signals := make(chan os.Signal, 2)
 		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -89,9 +89,13 @@ func (a *app) inEnviron(name string) bool {
 // tuneGC lets garbage grow to four times what is alive before it is collected,
 // unless GOGC says otherwise. The big memory, caches and memtables, lies outside
 // Go's heap; what is left is small, and at the usual 100 percent a busy server
-// would collect it many times a second.
-func (a *app) tuneGC() {
-	if !a.inEnviron("GOGC") {
+// would collect it many times a second. A witness has little to do, and is to be small.
+func (a *app) tuneGC(role string) {
+	switch {
+	case a.inEnviron("GOGC"):
+	case role == node.RoleWitness:
+		debug.SetGCPercent(50)
+	default:
 		debug.SetGCPercent(400)
 	}
 }
