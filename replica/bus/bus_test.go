@@ -118,6 +118,38 @@ func TestPeersMeetAndTalk(t *testing.T) {
 	})
 }
 
+// Both ends hear whom they have met, and nothing of one that they refuse.
+func TestBothEndsHearWhomTheyMeet(t *testing.T) {
+	eachKey(t, func(t *testing.T, key []byte) {
+		met := make(map[string]chan Peer)
+		begin := func(id string) *Bus {
+			heard := make(chan Peer, 8)
+			met[id] = heard
+			cfg := testConfig(id)
+			cfg.Key, cfg.Met = key, func(p Peer) { heard <- p }
+			return startBus(t, cfg)
+		}
+		a, b := begin("a"), begin("b")
+		if _, _, err := a.Dial(t.Context(), b.Addr().String(), "another", Stream); err == nil {
+			t.Error("another node than was meant is no refusal")
+		}
+		conn, _, err := a.Dial(t.Context(), b.Addr().String(), "b", Stream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		for end, other := range map[string]string{"a": "b", "b": "a"} {
+			want := Peer{ID: other, Incarnation: 7, Generation: 3, Purpose: Stream}
+			if got := <-met[end]; got != want {
+				t.Errorf("%s has met %+v, not %+v", end, got, want)
+			}
+			if len(met[end]) > 0 {
+				t.Errorf("%s has met %+v, too", end, <-met[end])
+			}
+		}
+	})
+}
+
 func TestCloseEndsEveryConnection(t *testing.T) {
 	eachKey(t, func(t *testing.T, key []byte) {
 		cfg := testConfig("b")
