@@ -8,8 +8,11 @@
 //
 // It prints the throughput of 50 clients at pipeline 16 and the latency of one client
 // that sends one request at a time, in each turn, with the processor time that either
-// node and the clients take for a SET; then the medians, what a backup costs and adds, and
-// what a mere round trip (PING) to its node takes. The clients, both nodes and their disks
+// node and the clients take for a SET; then the medians, what a backup costs and adds. What
+// it adds compares with what a round trip between the nodes adds, where the first one forwards
+// the SET to the other, and with a mere round trip (PING) of a client.
+//
+// The clients, both nodes and their disks
 // share the machine, so that a backup costs at least the processor time of its node.
 //
 // How much that must be, turns called bare tell: there is no backup, and beside the node a

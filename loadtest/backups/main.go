@@ -69,13 +69,17 @@ func run(ctx context.Context, o *options) (err error) {
 	if err != nil {
 		return err
 	}
-	keys, err := pair.keys(o.keys)
+	keys, err := pair.keys(pair.first, o.keys)
+	if err != nil {
+		return err
+	}
+	others, err := pair.keys(pair.second, o.keys)
 	if err != nil {
 		return err
 	}
 	var many, one [2][]measured
 	var floors []measured
-	var trips []measured
+	var trips, forwarded []measured
 	fmt.Printf("%-7s %15s %11s %11s %14s %14s\n", "backups", fmt.Sprintf("SET/s, %d x %d", o.clients, o.pipeline), "p50",
 		"p50, 1 x 1", "primary/SET", "other/SET")
 	for round := range 2 * o.rounds {
@@ -105,15 +109,17 @@ func run(ctx context.Context, o *options) (err error) {
 		one[copies] = append(one[copies], s)
 		row(strconv.Itoa(copies), &m, s.p50.String())
 		if copies == 0 {
-			m, err := pair.measureFloor(ctx, o, keys)
-			if err != nil {
+			if m, err = pair.measureFloor(ctx, o, keys); err != nil {
 				return err
 			}
-			floors = append(floors, m)
+			if s, err = load(ctx, o, pair.first.Addr, others, 1, 1); err != nil {
+				return err
+			}
+			floors, forwarded = append(floors, m), append(forwarded, s)
 			row("bare", &m, "")
 		}
 	}
-	report(&many, &one, floors, trips)
+	report(&many, &one, floors, forwarded, trips)
 	return ctx.Err()
 }
 
@@ -122,7 +128,7 @@ func row(what string, m *measured, alone string) {
 }
 
 // report prints the medians and what one backup costs.
-func report(many, one *[2][]measured, floors, trips []measured) {
+func report(many, one *[2][]measured, floors, forwarded, trips []measured) {
 	without, with := median(many[0], rate), median(many[1], rate)
 	fmt.Println(strings.Repeat("-", 77))
 	fmt.Printf("medians: %.0f SET/s without a backup, %.0f with one: it costs %.0f %%\n", without, with, 100-100*with/without)
@@ -130,6 +136,8 @@ func report(many, one *[2][]measured, floors, trips []measured) {
 	fmt.Printf("%.0f SET/s without one beside a bare Pebble that takes the same writes: that costs %.0f %%\n", least, 100-100*least/without)
 	alone, both := median(one[0], p50), median(one[1], p50)
 	fmt.Printf("p50 of one client: %v without, %v with: it adds %v\n", alone, both, both-alone)
+	far := median(forwarded, p50)
+	fmt.Printf("p50 of one client whose node forwards its SETs to the other: %v: the round trip adds %v\n", far, far-alone)
 	fmt.Printf("p50 of a round trip to the other node, which does nothing: %v\n", median(trips, p50))
 	for i, name := range []string{"their node", "the other node", "the clients"} {
 		fmt.Printf("processor time of %s for a SET: %v without a backup, %v with\n",

@@ -60,8 +60,8 @@ func (p pair) backups(ctx context.Context, copies int) error {
 	return nil
 }
 
-// keys finds keys that the first node serves.
-func (p pair) keys(n int) (keys []string, err error) {
+// keys finds keys that a node serves.
+func (p pair) keys(of *nodes.Node, n int) (keys []string, err error) {
 	c, err := nodes.Dial(p.first.Addr)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (p pair) keys(n int) (keys []string, err error) {
 			return nil, err
 		}
 		for j, place := range places {
-			if place.Primary == p.first.ID {
+			if place.Primary == of.ID {
 				keys = append(keys, ask[j])
 			}
 		}
