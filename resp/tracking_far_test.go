@@ -390,6 +390,45 @@ func TestTrackingWhenKeysMove(t *testing.T) {
 	}
 }
 
+// Who reads by routes that are old by then may have missed that keys moved: its clients hear
+// that once more, behind the reply.
+func TestTrackingOfReadsByOldRoutes(t *testing.T) {
+	r, keys := halvesOf(t, routedApart(t, 2))
+	c, o := newCacher(t, r.addrs[0]), dialRedis(t, r.addrs[0], 2)
+	o.do("CLIENT", "PAUSE", "60000", "ALL")
+	if _, err := c.c.Write(encodeCommands([][]string{{"GET", keys[0]}})); err != nil {
+		t.Fatal(err)
+	}
+	srv := r.servers[0]
+	waitFor(t, "the read to have its routes", func() bool {
+		srv.mu.Lock()
+		defer srv.mu.Unlock()
+		for _, conn := range srv.conns {
+			if conn.tracker() != nil && conn.term.Load() != 0 {
+				return true
+			}
+		}
+		return false
+	})
+	all, err := ring.NewPlacement([]ring.Row{{Primary: "n0"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.place(0, all, nil) // the other node's keys stay, so nothing is told of these
+	if got := c.told(); got != allInvalid {
+		t.Errorf("keys have moved: %s", got)
+	}
+	o.do("CLIENT", "UNPAUSE")
+	if v, err := readValue(c.r); err != nil || v.String() != "_" {
+		t.Errorf("the read: %s, %v", v.String(), err)
+	}
+	if got := c.told(); got != allInvalid {
+		t.Errorf("the read was by old routes: %s", got)
+	}
+	c.ask("GET", keys[0])
+	c.silent("these are the newest")
+}
+
 func FuzzStaleKeys(f *testing.F) {
 	f.Add(appendStale(nil, 7, []staleKey{{key: []byte("k")}, {author: 1 << 40, key: []byte{}}, {}}))
 	f.Add([]byte{1, 0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1})
