@@ -57,6 +57,7 @@ type eventLine struct {
 	known  []chan struct{} // closed once the node knows what is wanted by now
 	// answered: the node has said what it wants to know.
 	answered bool
+	late     bool // when it hears what is wanted, that may have been so for a while
 
 	way   Way // the goroutine's
 	wayOf Link
@@ -132,7 +133,7 @@ func (l *eventLine) over() bool {
 		return false
 	}
 	if say {
-		_, _ = l.send(0, nil, true, eventPatience/4)
+		_, _, _ = l.send(0, nil, true, eventPatience/4)
 	}
 	l.giveUp()
 	return true
@@ -157,9 +158,9 @@ func (l *eventLine) deliver() (more bool) {
 		if n > 0 {
 			next = commits[0].number
 		}
-		wants, err := l.send(next, commits, false, eventPatience)
+		wants, noted, err := l.send(next, commits, false, eventPatience)
 		if err == nil {
-			return l.confirmed(commits, known, wants)
+			return l.confirmed(commits, known, wants, noted)
 		}
 		if !insist || time.Now().After(end) {
 			l.giveUp()
@@ -170,7 +171,7 @@ func (l *eventLine) deliver() (more bool) {
 }
 
 // confirmed takes away what the node has.
-func (l *eventLine) confirmed(commits []*eventCommit, known int, wants store.EventClass) (more bool) {
+func (l *eventLine) confirmed(commits []*eventCommit, known int, wants, noted store.EventClass) (more bool) {
 	e := l.of
 	e.mu.Lock()
 	l.cut = false
@@ -183,6 +184,10 @@ func (l *eventLine) confirmed(commits []*eventCommit, known int, wants store.Eve
 	}
 	l.known = l.known[known:]
 	if !l.ending {
+		if l.late && e.all&^store.EventMiss&^noted != 0 && e.srv.pubsub.n.Load() > 0 {
+			e.reportGap(l.node)
+		}
+		l.late = false
 		e.setOther(l.node, wants)
 		l.answered = true
 	}
@@ -209,8 +214,8 @@ func (l *eventLine) giveUp() {
 }
 
 // send sends commits, the first of them with that number, and returns what the node wants to
-// know.
-func (l *eventLine) send(first uint64, commits []*eventCommit, end bool, timeout time.Duration) (store.EventClass, error) {
+// know, and what it has noted before.
+func (l *eventLine) send(first uint64, commits []*eventCommit, end bool, timeout time.Duration) (wants, noted store.EventClass, err error) {
 	e := l.of
 	e.mu.Lock()
 	link := l.link.Link
@@ -234,15 +239,15 @@ func (l *eventLine) send(first uint64, commits []*eventCommit, end bool, timeout
 	b = redcon.AppendBulkString(b, strconv.FormatUint(first, 10))
 	b = redcon.AppendBulk(b, text)
 	if err := l.way.Send(b, 1, Terms{}, timeout, nil); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	replies, err := l.way.Wait()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	wants, ok := integerReply(replies.Bytes)
+	answer, ok := integerReply(replies.Bytes)
 	if !ok {
-		return 0, ErrUnknownOutcome
+		return 0, 0, ErrUnknownOutcome
 	}
-	return store.EventClass(wants), nil
+	return store.EventClass(answer), store.EventClass(answer >> notedShift), nil
 }

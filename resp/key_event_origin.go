@@ -20,7 +20,8 @@ type eventOrigin struct {
 
 // cmdRingEvents takes in events of another node: RING EVENTS node run wants first events.
 // The commits, each with its length before it, are numbered from first on; first is 0 if the
-// node ends. The reply is what this node wants to know.
+// node ends. The reply is what this node wants to know, and above notedShift what it has noted
+// before it heard what the other one wants.
 func cmdRingEvents(x *call) {
 	wants, err1 := strconv.ParseUint(string(x.args[4]), 10, 32)
 	first, err2 := strconv.ParseUint(string(x.args[5]), 10, 64)
@@ -29,17 +30,20 @@ func cmdRingEvents(x *call) {
 		return
 	}
 	e := &x.srv.keyEvents
-	e.hear(string(x.args[2]), string(x.args[3]), store.EventClass(wants), first, x.args[6])
-	x.integer(int64(e.own.Load()))
+	noted := e.hear(string(x.args[2]), string(x.args[3]), store.EventClass(wants), first, x.args[6])
+	x.integer(int64(noted)<<notedShift | int64(e.own.Load()))
 }
 
+const notedShift = 32
+
 // hear takes in what a node says. What has been heard before comes again where an answer got
-// lost.
-func (e *keyEvents) hear(node, run string, wants store.EventClass, first uint64, commits []byte) {
+// lost. It returns what has been noted until then.
+func (e *keyEvents) hear(node, run string, wants store.EventClass, first uint64, commits []byte) (noted store.EventClass) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	noted = e.noted()
 	if e.ended {
-		return
+		return noted
 	}
 	o := e.origins[node]
 	if o != nil && o.run != run {
@@ -69,7 +73,7 @@ func (e *keyEvents) hear(node, run string, wants store.EventClass, first uint64,
 		n, w := binary.Uvarint(commits)
 		if w <= 0 || n > uint64(len(commits)-w) {
 			e.srv.log.Error("events that cannot be read", "node", node)
-			return
+			return noted
 		}
 		events := commits[w : w+int(n)]
 		commits = commits[w+int(n):]
@@ -78,4 +82,5 @@ func (e *keyEvents) hear(node, run string, wants store.EventClass, first uint64,
 			e.tell(events)
 		}
 	}
+	return noted
 }

@@ -25,6 +25,9 @@ import (
 //   - A node that has just started does not know what others want to know. Until they have
 //     told it, it tells them everything, and for some seconds it numbers everything, for those
 //     whom it has not met yet.
+//   - Who was away when somebody began to want events, or has forgotten who did, has not noted
+//     them. So whoever tells a node late what is wanted hears what that has noted before; if it
+//     is less, there is a gap.
 
 // keyEvents are what a server makes of the events of its store, and of those of others.
 type keyEvents struct {
@@ -70,10 +73,10 @@ func (e *keyEvents) setOwn(c store.EventClass) {
 	e.mu.Lock()
 	before := e.own.Swap(uint32(c))
 	e.applyLocked()
-	var known []<-chan struct{}
+	known := make(map[*eventLine]<-chan struct{})
 	if uint32(c) != before {
 		for _, l := range e.lines {
-			known = append(known, l.announce())
+			known[l] = l.announce()
 		}
 	}
 	e.mu.Unlock()
@@ -83,12 +86,37 @@ func (e *keyEvents) setOwn(c store.EventClass) {
 		select {
 		case <-ch:
 		case <-timeout.C:
+			e.late(known)
 			return
 		case <-e.srv.stop:
 			return
 		}
 	}
 }
+
+// late notes which nodes do not know yet what they should.
+func (e *keyEvents) late(known map[*eventLine]<-chan struct{}) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for l, ch := range known {
+		select {
+		case <-ch:
+		default:
+			l.late = true
+		}
+	}
+}
+
+// noted is what this node has noted until now, of what changes something.
+func (e *keyEvents) noted() store.EventClass {
+	if e.starting() {
+		return eventsAtStart & eventBits
+	}
+	return e.all &^ store.EventMiss
+}
+
+// eventBits are all that can be wanted.
+const eventBits = store.EventByName<<1 - 1
 
 // setOther notes what another node wants to know.
 func (e *keyEvents) setOther(node string, c store.EventClass) {
@@ -113,7 +141,7 @@ func (e *keyEvents) applyLocked() {
 	if c&(store.EventByKey|store.EventByName) == 0 {
 		c = 0
 	}
-	e.relinkLocked(e.srv.routes.Load())
+	e.relinkLocked(e.srv.routes.Load(), false)
 	if e.starting() {
 		c |= eventsAtStart
 	}
@@ -134,7 +162,7 @@ func (e *keyEvents) begin() {
 func (e *keyEvents) relink(r *Routes) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.relinkLocked(r)
+	e.relinkLocked(r, true)
 	if e.starting() {
 		e.applyLocked() // there may be a new one
 	}
@@ -177,7 +205,9 @@ func (e *keyEvents) look() {
 	}
 }
 
-func (e *keyEvents) relinkLocked(r *Routes) {
+// relinkLocked has a line to each node that seems to be there, if there may be something to
+// tell. New ones may be late to tell what is wanted.
+func (e *keyEvents) relinkLocked(r *Routes, late bool) {
 	if r == nil || e.ended {
 		return
 	}
@@ -185,6 +215,7 @@ func (e *keyEvents) relinkLocked(r *Routes) {
 		l := e.lines[peer.ID]
 		if l == nil && (e.all != 0 || e.starting()) {
 			l = newEventLine(e, peer.ID)
+			l.late = late
 			e.lines[peer.ID] = l
 			e.sending.Add(1)
 			go l.run()
