@@ -15,7 +15,8 @@ func (e *Engine) join(ctx context.Context) {
 	changes, cancel := e.cfg.Table.Changes()
 	defer cancel()
 	looked := uint64(0) // the index of the state that was looked at last
-	for again := false; ; {
+	// The first look is at what there is: perhaps all changed before this node started.
+	for again := true; ; {
 		if !again {
 			select {
 			case <-changes:

@@ -40,3 +40,33 @@ func TestNeighboursAreMergedWhenThatIsPossible(t *testing.T) {
 		}
 	})
 }
+
+// Neighbours are merged although nothing changes any more once their node has started.
+func TestANodeThatStartsMergesWhatItFinds(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
+		c := newTestCluster(t, rand.New(rand.NewPCG(1, 1)), 0)
+		defer c.close()
+		time.Sleep(10 * time.Second)
+		rows := c.agreed.State().Len()
+		c.crash("n1")
+		c.starts++
+		row, _ := c.agreed.State().Row(tokenOf("key"))
+		at := row.Range.Start + ring.Token(row.Range.Len()/2)
+		for _, command := range []table.Command{
+			&table.Split{Cuts: []table.Cut{{Row: row.Ref(), At: []ring.Token{at}}}},
+			&table.Register{Node: "n1", Incarnation: c.starts, Weight: 1},
+		} {
+			if err := c.agreed.decide(command); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.agreed.mu.Lock()
+		newest := len(c.agreed.history) - 1
+		c.agreed.mu.Unlock()
+		c.start("n1", c.starts, newest)
+		time.Sleep(time.Minute)
+		if got := c.agreed.State().Len(); got != rows {
+			t.Errorf("%d rows, not %d", got, rows)
+		}
+	})
+}
