@@ -9,7 +9,7 @@ import "golang.org/x/sys/unix"
 func allocOffHeap(n int64) ([]byte, error) {
 	b, err := unix.Mmap(-1, 0, int(n), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err == nil {
-		adviseHugePages(b)
+		adviseSmallPages(b)
 	}
 	return b, err
 }

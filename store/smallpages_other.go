@@ -2,4 +2,4 @@
 
 package store
 
-func adviseHugePages([]byte) {}
+func adviseSmallPages([]byte) {}
