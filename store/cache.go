@@ -35,9 +35,9 @@ const (
 	cacheShards   = 64
 	cacheEntryMin = 24 // bytes of an entry's head
 	maxCachedLine = 16 << 10
-	// One index slot for so many bytes of entries: at the smallest sensible
-	// entry (a 16-byte key and a small value) the index is three quarters full.
-	cacheBytesPerSlot = 80
+	// One slot of the index for so many bytes. With entries of 56 bytes, of a field with a
+	// short name and value, 7 of 10 slots are taken when the ring is full.
+	cacheBytesPerSlot = 48
 	// clockMoves bounds how many recently read entries one addition moves on.
 	clockMoves = 8
 )
@@ -65,8 +65,8 @@ type cacheShard struct {
 	mu    sync.Mutex
 	ring  []byte
 	index []byte // slots of 8 B; open addressing
-	mask  uint32
-	used  uint32 // live slots
+	slots uint32 // how many the index has
+	used  uint32 // of them
 	// The ring's live part is [begin, end) in offsets that only grow; the
 	// place in ring is the offset modulo its length. No entry wraps around.
 	begin, end uint64
@@ -89,10 +89,7 @@ func newCache(size int64) (*cache, error) {
 		return c, nil
 	}
 	perShard := max(size/cacheShards, 64<<10)
-	slots := uint32(1024)
-	for int64(slots)*cacheBytesPerSlot < perShard*2/3 {
-		slots *= 2
-	}
+	slots := uint32(min(perShard/cacheBytesPerSlot, math.MaxInt32))
 	indexSize := int64(slots) * 8
 	ringSize := max(perShard-indexSize, 32<<10) &^ 7
 	mem, err := allocOffHeap((indexSize + ringSize) * cacheShards)
@@ -105,7 +102,7 @@ func newCache(size int64) (*cache, error) {
 		s := &c.shards[i]
 		s.index, mem = mem[:indexSize:indexSize], mem[indexSize:]
 		s.ring, mem = mem[:ringSize:ringSize], mem[ringSize:]
-		s.mask, s.known = slots-1, &c.known
+		s.slots, s.known = slots, &c.known
 	}
 	return c, nil
 }
@@ -348,8 +345,8 @@ func (s *cacheShard) entry(i uint32) []byte {
 }
 
 // A slot has, from its lowest bit, where the entry is, as offset/8 + 1 (32 bits), a tag of the
-// hash (26), and how many slots it lies behind the one of its hash (6), of which the hash's own
-// bits would be the shard's number. With that a gap is closed without a look at the entries
+// hash (26), and how many slots it lies behind the one of its hash (6), where the hash itself has
+// the shard's number. With that a gap is closed without a look at the entries
 // behind it, which lie all over the memory.
 const (
 	slotSteps = 58
@@ -371,11 +368,30 @@ func (s *cacheShard) steps(i uint32, v uint64) uint32 {
 		return n
 	}
 	id := idAt(s.entry(i))
-	return (i - uint32(id.hash)) & s.mask
+	return s.behind(s.home(id.hash), i)
+}
+
+// home is the slot of a hash, by its lower half: the tag and the shard are of the upper one.
+func (s *cacheShard) home(h uint64) uint32 { return uint32(uint64(uint32(h)) * uint64(s.slots) >> 32) }
+
+// next is the slot behind i.
+func (s *cacheShard) next(i uint32) uint32 {
+	if i++; i < s.slots {
+		return i
+	}
+	return 0
+}
+
+// behind is how many slots j lies behind i.
+func (s *cacheShard) behind(i, j uint32) uint32 {
+	if j >= i {
+		return j - i
+	}
+	return j + s.slots - i
 }
 
 func (s *cacheShard) find(id *lineID) (uint32, bool) {
-	for i := uint32(id.hash) & s.mask; ; i = (i + 1) & s.mask {
+	for i := s.home(id.hash); ; i = s.next(i) {
 		v := s.slot(i)
 		if v == 0 {
 			return i, false

@@ -25,17 +25,16 @@ func hasLine(sub []byte) bool { return sub[0] == FieldKind || sub[0] == ItemKind
 
 // elementID is the id of an element's line; key is its generation, 8 B BE, and sub key.
 //
-// Items that follow each other have slots that do, eight in a line of the processor's cache:
-// who pushes or pops one after the other fetches a line for eight of them.
+// Eight items that follow each other begin at the same slot, so that theirs lie side by side:
+// who pushes or pops one after the other fetches a line or two of memory for eight of them.
 func elementID(p Place, key []byte) lineID {
 	if len(key) != itemLine || key[8] != ItemKind {
 		return lineID{mix(uint64(p) ^ xxhash.Sum64(key)), p, key, entElement}
 	}
 	n := binary.BigEndian.Uint64(key[9:])
 	row, at := n/8, n%8
-	// Their tags differ as well, in the upper half, and not in what the shard is chosen by.
-	h := mix(mix(uint64(p)^generationIn(key))+row)&^7 | at
-	return lineID{h ^ at<<32, p, key, entElement}
+	// Their tags differ, which are in the upper half, and not what the shard is chosen by.
+	return lineID{mix(mix(uint64(p)^generationIn(key))+row) ^ at<<32, p, key, entElement}
 }
 
 // itemLine is how long the key of an item's line is.

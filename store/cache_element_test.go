@@ -46,6 +46,10 @@ func TestCacheOfElementsAgreesWithAMap(t *testing.T) {
 		for i := range rounds(300_000) {
 			g := rnd.IntN(len(gens))
 			key := fmt.Appendf(binary.BigEndian.AppendUint64(nil, gens[g]), "f%d", rnd.IntN(2000))
+			if rnd.IntN(2) == 0 {
+				key = append(key[:8], ItemKind)
+				key = binary.BigEndian.AppendUint64(key, 1<<63-1000+uint64(rnd.IntN(2000)))
+			}
 			p := Place(g) // all of one collection are at one place
 			switch op := rnd.IntN(12); {
 			case op < 4:

@@ -25,12 +25,12 @@ func (s *cacheShard) kill(i uint32) {
 	// Close the gap: an entry behind it that could have lain here moves up, so
 	// that a search may stop at the first empty slot.
 	gap := i
-	for j := (i + 1) & s.mask; ; j = (j + 1) & s.mask {
+	for j := s.next(i); ; j = s.next(j) {
 		v := s.slot(j)
 		if v == 0 {
 			break
 		}
-		if steps, up := s.steps(j, v), (j-gap)&s.mask; steps >= up {
+		if steps, up := s.steps(j, v), s.behind(gap, j); steps >= up {
 			s.setSlot(gap, withSteps(v, steps-up))
 			gap = j
 		}
@@ -59,7 +59,7 @@ func (s *cacheShard) put(id *lineID, line []byte, now uint32) {
 		s.lacks(id)
 		return
 	}
-	for s.used >= s.mask-s.mask/8 {
+	for s.used >= s.slots-s.slots/4 {
 		s.dropOldest()
 	}
 	pos := s.room(size)
@@ -77,11 +77,11 @@ func (s *cacheShard) put(id *lineID, line []byte, now uint32) {
 }
 
 func (s *cacheShard) insert(h uint64, pos int) {
-	steps := uint32(0)
-	for s.slot((uint32(h)+steps)&s.mask) != 0 {
+	steps, i := uint32(0), s.home(h)
+	for ; s.slot(i) != 0; i = s.next(i) {
 		steps++
 	}
-	s.setSlot((uint32(h)+steps)&s.mask, slotValue(h, pos, steps))
+	s.setSlot(i, slotValue(h, pos, steps))
 	s.used++
 }
 
