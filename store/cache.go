@@ -78,7 +78,7 @@ type cacheShard struct {
 	// hits and misses count here, where the lock has brought the line of memory anyway: one
 	// number for all shards would be fetched from the other processor for each read.
 	hits, misses int64
-	_            [8]byte
+	spare        *[maxSpare]byte // for rows that grow
 }
 
 // newCache returns a cache of about size bytes, index included; size 0 gives one

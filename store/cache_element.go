@@ -23,22 +23,15 @@ const (
 
 func hasLine(sub []byte) bool { return sub[0] == FieldKind || sub[0] == ItemKind }
 
-// elementID is the id of an element's line; key is its generation, 8 B BE, and sub key.
-//
-// Eight items that follow each other begin at the same slot, so that theirs lie side by side:
-// who pushes or pops one after the other fetches a line or two of memory for eight of them.
+// elementID is the id of an element's line, or of that of a row of items; key is its
+// generation, 8 B BE, and its sub key, or the row's number for that.
 func elementID(p Place, key []byte) lineID {
-	if len(key) != itemLine || key[8] != ItemKind {
-		return lineID{mix(uint64(p) ^ xxhash.Sum64(key)), p, key, entElement}
+	if isItem(key) {
+		// A few multiplications do.
+		return lineID{mix(mix(uint64(p)^generationIn(key)) + binary.BigEndian.Uint64(key[9:])), p, key, entElement}
 	}
-	n := binary.BigEndian.Uint64(key[9:])
-	row, at := n/8, n%8
-	// Their tags differ, which are in the upper half, and not what the shard is chosen by.
-	return lineID{mix(mix(uint64(p)^generationIn(key))+row) ^ at<<32, p, key, entElement}
+	return lineID{mix(uint64(p) ^ xxhash.Sum64(key)), p, key, entElement}
 }
-
-// itemLine is how long the key of an item's line is.
-const itemLine = 8 + 1 + 8
 
 func generationIn(key []byte) uint64 { return binary.BigEndian.Uint64(key) }
 
@@ -48,23 +41,39 @@ func (c *cache) element(p Place, key, dst []byte) ([]byte, cacheAnswer) {
 	if c.shards == nil {
 		return dst, cacheMiss
 	}
-	id := elementID(p, key)
+	var of [itemLine]byte
+	id, at := lineOf(p, key, &of)
 	s := c.shard(&id)
 	s.mu.Lock()
-	slot, ok := s.find(&id)
-	if !ok {
-		s.misses++
-		s.mu.Unlock()
-		// In this order: what is dropped is forgotten before.
-		if c.known.has(generationIn(key)) {
-			return dst, cacheAbsent
+	if slot, ok := s.find(&id); ok {
+		line := s.useElement(slot, len(key))
+		if at >= 0 {
+			line, ok = row(line).get(at)
 		}
-		return dst, cacheMiss
+		if ok {
+			dst = append(dst, line...)
+			s.hits++
+			s.mu.Unlock()
+			return dst, cacheHit
+		}
 	}
-	dst = append(dst, s.useElement(slot, len(key))...)
-	s.hits++
+	s.misses++
 	s.mu.Unlock()
-	return dst, cacheHit
+	// In this order: what is dropped is forgotten before.
+	if c.known.has(generationIn(key)) {
+		return dst, cacheAbsent
+	}
+	return dst, cacheMiss
+}
+
+// lineOf is the id of the line that has an element, and which item of it that is: none if it is
+// negative. of is for the key of a row.
+func lineOf(p Place, key []byte, of *[itemLine]byte) (id lineID, at int) {
+	if !isItem(key) {
+		return elementID(p, key), -1
+	}
+	at = rowOf(key, of)
+	return elementID(p, of[:]), at
 }
 
 // useElement returns the line of an element with a key of that length, which counts as read.
@@ -81,18 +90,20 @@ func (c *cache) putElement(p Place, key, value []byte) {
 	if c.shards == nil {
 		return
 	}
-	id := elementID(p, key)
+	var of [itemLine]byte
+	id, at := lineOf(p, key, &of)
 	s := c.shard(&id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(value) > maxCachedLine || len(key) > maxLineKey {
+	switch {
+	case len(value) > maxCachedLine || len(key) > maxLineKey:
 		s.lacks(&id)
-		if slot, ok := s.find(&id); ok {
-			s.kill(slot)
-		}
-		return
+		s.removeElement(&id, at)
+	case at >= 0:
+		s.putItem(&id, at, value, c.clock.Load())
+	default:
+		s.put(&id, value, c.clock.Load())
 	}
-	s.put(&id, value, c.clock.Load())
 }
 
 // fillElement is putElement for a value that was read from Pebble; see fill.
@@ -100,27 +111,37 @@ func (c *cache) fillElement(p Place, key, value []byte, version *atomic.Uint64, 
 	if c.shards == nil || want&1 != 0 || len(value) > maxCachedLine || len(key) > maxLineKey {
 		return
 	}
-	id := elementID(p, key)
+	var of [itemLine]byte
+	id, at := lineOf(p, key, &of)
 	s := c.shard(&id)
 	s.mu.Lock()
-	if version.Load() == want {
+	defer s.mu.Unlock()
+	switch {
+	case version.Load() != want:
+	case at >= 0:
+		s.putItem(&id, at, value, c.clock.Load())
+	default:
 		s.put(&id, value, c.clock.Load())
 	}
-	s.mu.Unlock()
 }
 
-// removeElement drops the line of an element that exists no more, if there is one.
+// removeElement drops an element that exists no more from its line, if there is one.
 func (c *cache) removeElement(p Place, key []byte) {
 	if c.shards == nil {
 		return
 	}
-	id := elementID(p, key)
+	var of [itemLine]byte
+	id, at := lineOf(p, key, &of)
 	s := c.shard(&id)
 	s.mu.Lock()
-	if slot, ok := s.find(&id); ok {
+	s.removeElement(&id, at)
+	s.mu.Unlock()
+}
+
+func (s *cacheShard) removeElement(id *lineID, at int) {
+	if slot, ok := s.find(id); ok && (at < 0 || !s.rowAt(slot).drop(at)) {
 		s.kill(slot)
 	}
-	s.mu.Unlock()
 }
 
 // loseElement is removeElement for one that may exist all the same.

@@ -42,11 +42,13 @@ func TestCacheOfElementsAgreesWithAMap(t *testing.T) {
 		for i := range gens {
 			begin(i)
 		}
-		found, absent := 0, 0
+		found, absent, rows := 0, 0, 0
+		var into Items
 		for i := range rounds(300_000) {
 			g := rnd.IntN(len(gens))
 			key := fmt.Appendf(binary.BigEndian.AppendUint64(nil, gens[g]), "f%d", rnd.IntN(2000))
-			if rnd.IntN(2) == 0 {
+			item := rnd.IntN(2) == 0
+			if item {
 				key = append(key[:8], ItemKind)
 				key = binary.BigEndian.AppendUint64(key, 1<<63-1000+uint64(rnd.IntN(2000)))
 			}
@@ -75,6 +77,19 @@ func TestCacheOfElementsAgreesWithAMap(t *testing.T) {
 			case op < 8 && rnd.IntN(5000) == 0: // what is there still, but soon not here
 				c.sweepAhead(func(at Place) bool { return at == p })
 				c.sweep(nil, func(at Place) bool { return at == p })
+			case item && rnd.IntN(2) == 0:
+				n := 1 + rnd.IntN(20)
+				into.clear()
+				if !c.items(p, gens[g], key[8:], n, &into) {
+					continue
+				}
+				rows++
+				for j := range n {
+					if w, in := want[string(key)]; !in || !bytes.Equal(w, into.At(j)) {
+						t.Fatalf("step %d: item %d of %d from %x: got %d bytes, want %d (%v)", i, j, n, key, len(into.At(j)), len(w), in)
+					}
+					binary.BigEndian.PutUint64(key[9:], binary.BigEndian.Uint64(key[9:])+1)
+				}
 			default:
 				value, answer := c.element(p, key, nil)
 				w, in := want[string(key)]
@@ -90,8 +105,8 @@ func TestCacheOfElementsAgreesWithAMap(t *testing.T) {
 				}
 			}
 		}
-		if found < 1000 || absent < 10 {
-			t.Errorf("only %d were found, and %d said not to exist", found, absent)
+		if found < 1000 || absent < 10 || rows < 100 {
+			t.Errorf("only %d were found, %d said not to exist, and %d times items", found, absent, rows)
 		}
 		c.close()
 	}

@@ -59,33 +59,41 @@ func (c *cache) items(p Place, gen uint64, sub []byte, n int, into *Items) bool 
 	if c.shards == nil {
 		return false
 	}
-	var key [itemLine]byte
+	var key, rowKey [itemLine]byte
 	binary.BigEndian.PutUint64(key[:], gen)
 	key[8] = ItemKind
-	for at := binary.BigEndian.Uint64(sub[1:]); n > 0; {
-		row := min(n, 8-int(at%8)) // they are in one shard: see elementID
-		binary.BigEndian.PutUint64(key[9:], at)
-		id := elementID(p, key[:])
-		s := c.shard(&id)
-		s.mu.Lock()
-		for range row {
-			binary.BigEndian.PutUint64(key[9:], at)
-			id = elementID(p, key[:])
-			slot, ok := s.find(&id)
-			if !ok {
-				s.misses++
-				s.mu.Unlock()
-				return false
-			}
-			into.text = append(into.text, s.useElement(slot, len(key))...)
-			into.ends = append(into.ends, int32(len(into.text)))
-			at++
-		}
-		s.hits += int64(row)
-		s.mu.Unlock()
-		if n -= row; len(into.text) > maxItemsSize {
+	for from := binary.BigEndian.Uint64(sub[1:]); n > 0; {
+		binary.BigEndian.PutUint64(key[9:], from)
+		id, at := lineOf(p, key[:], &rowKey)
+		here := min(n, rowItems-at)
+		if !c.itemsOfRow(&id, at, here, into) || len(into.text) > maxItemsSize {
 			return false
 		}
+		from, n = from+uint64(here), n-here
 	}
+	return true
+}
+
+// itemsOfRow adds n items of a row, from one on. It returns false if one of them is not there.
+func (c *cache) itemsOfRow(id *lineID, at, n int, into *Items) bool {
+	s := c.shard(id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slot, ok := s.find(id)
+	if !ok {
+		s.misses++
+		return false
+	}
+	r := row(s.useElement(slot, len(id.key)))
+	for i := at; i < at+n; i++ {
+		item, ok := r.get(i)
+		if !ok {
+			s.misses++
+			return false
+		}
+		into.text = append(into.text, item...)
+		into.ends = append(into.ends, int32(len(into.text)))
+	}
+	s.hits += int64(n)
 	return true
 }

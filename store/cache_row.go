@@ -1,0 +1,149 @@
+package store
+
+import "encoding/binary"
+
+// Items of lists have lines by the row: eight that follow each other share one. Who pushes or
+// pops one after the other finds the same line eight times, and an item of a few bytes takes
+// not much more than those.
+//
+// The line of a row, little-endian, with room for more text behind:
+//
+//	end of the text 4 B | for each item: where its text is 2 B, its length 2 B, + 1, or 0 for
+//	an item that is not here | text
+const (
+	rowItems = 8
+	rowHead  = 4 + rowItems*4
+	maxRow   = 1<<16 - 1 // bytes of a line
+	// roomyItem is up to what length an item makes room for a row of its like.
+	roomyItem = 128
+	// maxSpare is how much memory for a row that grows a shard keeps.
+	maxSpare = 4 << 10
+)
+
+type row []byte
+
+// itemLine is how long the key of an item is, and that of its row's line: generation, ItemKind,
+// and the item's or row's number, 8 B BE.
+const itemLine = 8 + 1 + 8
+
+func isItem(key []byte) bool { return len(key) == itemLine && key[8] == ItemKind }
+
+// rowOf makes the key of an item's row, and returns which of its items that is.
+func rowOf(key []byte, of *[itemLine]byte) int {
+	n := binary.BigEndian.Uint64(key[9:])
+	copy(of[:9], key)
+	binary.BigEndian.PutUint64(of[9:], n/rowItems)
+	return int(n % rowItems)
+}
+
+func (r row) end() int { return int(binary.LittleEndian.Uint32(r)) }
+
+// get returns an item.
+func (r row) get(at int) (item []byte, ok bool) {
+	if r == nil {
+		return nil, false
+	}
+	word := binary.LittleEndian.Uint32(r[4+4*at:])
+	if word>>16 == 0 {
+		return nil, false
+	}
+	from := int(word & 0xffff)
+	return r[from : from+int(word>>16)-1], true
+}
+
+func (r row) place(at, from, size int) {
+	binary.LittleEndian.PutUint32(r[4+4*at:], uint32(from)|uint32(size+1)<<16)
+}
+
+// drop takes an item out. It returns false if the row has no other.
+func (r row) drop(at int) (left bool) {
+	binary.LittleEndian.PutUint32(r[4+4*at:], 0)
+	for i := range rowItems {
+		left = left || binary.LittleEndian.Uint32(r[4+4*i:]) != 0
+	}
+	return left
+}
+
+// set makes value an item. It returns false if there is no room.
+func (r row) set(at int, value []byte) bool {
+	from := r.end()
+	if old, ok := r.get(at); ok && len(value) <= len(old) {
+		from = int(binary.LittleEndian.Uint32(r[4+4*at:]) & 0xffff)
+	} else if from+len(value) > len(r) {
+		return false
+	} else {
+		binary.LittleEndian.PutUint32(r, uint32(from+len(value)))
+	}
+	copy(r[from:], value)
+	r.place(at, from, len(value))
+	return true
+}
+
+// grown returns how large a row with the items of r, which may be nil, and value as one of
+// them is to be, or 0 if that is too much for a row.
+func (r row) grown(at int, value []byte) int {
+	if r == nil && len(value) <= roomyItem {
+		return rowHead + rowItems*len(value)
+	}
+	size := rowHead + len(value)
+	for i := range rowItems {
+		if item, ok := r.get(i); ok && i != at {
+			size += len(item)
+		}
+	}
+	if size > maxRow {
+		return 0
+	}
+	return min(max(size, 2*len(r)), maxRow)
+}
+
+// copyTo copies all items but one to an empty row that has room for them.
+func (r row) copyTo(to row, but int) {
+	clear(to[:rowHead])
+	binary.LittleEndian.PutUint32(to, rowHead)
+	for i := range rowItems {
+		if item, ok := r.get(i); ok && i != but {
+			to.set(i, item)
+		}
+	}
+}
+
+// rowAt is the line of a slot, which is a row's.
+func (s *cacheShard) rowAt(slot uint32) row {
+	e := s.entry(slot)
+	return row(e[cacheEntryMin+itemLine:][:binary.LittleEndian.Uint32(e[entLine:])])
+}
+
+// putItem makes value an item of a row.
+func (s *cacheShard) putItem(id *lineID, at int, value []byte, now uint32) {
+	var old row
+	slot, ok := s.find(id)
+	if ok {
+		if old = s.rowAt(slot); old.set(at, value) {
+			binary.LittleEndian.PutUint32(s.entry(slot)[entSeen:], now)
+			return
+		}
+	}
+	if size := old.grown(at, value); size > 0 {
+		grown := s.newRow(size)
+		old.copyTo(grown, at)
+		grown.set(at, value)
+		s.put(id, grown, now)
+		return
+	}
+	s.lacks(id)
+	if ok && !old.drop(at) {
+		s.kill(slot)
+	}
+}
+
+// newRow returns memory for a row, until the next one.
+func (s *cacheShard) newRow(size int) row {
+	if size > maxSpare {
+		return make(row, size)
+	}
+	if s.spare == nil {
+		s.spare = new([maxSpare]byte)
+	}
+	return s.spare[:size]
+}

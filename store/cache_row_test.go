@@ -1,0 +1,67 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+)
+
+// A row has no more than it can hold. Of an item that does not fit, not even what it was
+// before is there, and it is not said not to exist.
+func TestARowThatIsTooLarge(t *testing.T) {
+	c, err := newCache(64 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	const gen = 7
+	c.begin(gen)
+	key := func(n uint64) []byte {
+		return binary.BigEndian.AppendUint64(append(binary.BigEndian.AppendUint64(nil, gen), ItemKind), n)
+	}
+	large := func(n uint64) []byte { return bytes.Repeat([]byte{byte(n)}, maxCachedLine) }
+	is := func(n uint64, want []byte, wanted cacheAnswer) {
+		t.Helper()
+		if got, answer := c.element(1, key(n), nil); answer != wanted || !bytes.Equal(got, want) {
+			t.Errorf("item %d is %d bytes, %d, not %d bytes, %d", n, len(got), answer, len(want), wanted)
+		}
+	}
+	c.putElement(1, key(3), []byte("before"))
+	is(3, []byte("before"), cacheHit)
+	is(4, nil, cacheAbsent)
+	for n := range uint64(3) {
+		c.putElement(1, key(n), large(n))
+	}
+	is(3, []byte("before"), cacheHit)
+	is(4, nil, cacheAbsent)
+	c.putElement(1, key(3), large(3))
+	for n := range uint64(3) {
+		is(n, large(n), cacheHit)
+	}
+	is(3, nil, cacheMiss)
+	is(4, nil, cacheMiss)
+	for n := range uint64(3) {
+		c.removeElement(1, key(n))
+	}
+	if _, lines := c.usage(); lines != 0 {
+		t.Errorf("%d lines of rows without an item", lines)
+	}
+	c.putElement(1, key(3), large(3))
+	is(3, large(3), cacheHit)
+}
+
+// The items of a list share the lines of the cache, eight each.
+func TestItemsTakeLittleMemory(t *testing.T) {
+	c, err := newCache(64 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	key := append(make([]byte, 8), ItemKind)
+	for n := range uint64(8000) {
+		c.putElement(1, binary.BigEndian.AppendUint64(key[:9:9], 1<<40+n), []byte("abc"))
+	}
+	if size, lines := c.usage(); lines != 1000 || size > 8000*16 {
+		t.Errorf("%d bytes in %d lines", size, lines)
+	}
+}
