@@ -78,6 +78,23 @@ func (es *events) happens(ctx context.Context, s *script.Step) error {
 	return nil
 }
 
+// balanced notes that the cluster is, which who watches for the last event may not have seen
+// yet: the next event would end that.
+func (es *events) balanced() {
+	if len(es.all) == 0 {
+		return
+	}
+	e := es.all[len(es.all)-1]
+	if e.stop == nil {
+		return
+	}
+	e.stop()
+	e.watching.Wait()
+	if e.balanced == 0 {
+		e.balanced = es.now()
+	}
+}
+
 // close ends the event that goes on, if there is one, and tells what has moved so far.
 func (es *events) close(ctx context.Context) (fleet.Moved, error) {
 	if es.p.watch == nil {

@@ -223,7 +223,11 @@ func (p *play) step(ctx context.Context, s *script.Step) error {
 	case script.Balance:
 		ctx, cancel := context.WithTimeout(ctx, balanceWithin)
 		defer cancel()
-		return p.fleet.Balanced(ctx)
+		err := p.fleet.Balanced(ctx)
+		if err == nil {
+			p.events.balanced()
+		}
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, eventWithin)
 	defer cancel()

@@ -92,7 +92,7 @@ func TestWhatIsOpenedAgainIsWhatIsThere(t *testing.T) {
 }
 
 // A list to which as much comes as goes at an end has nothing left there, and the elements
-// that are popped have no place in the cache.
+// that are popped have no place in the cache, where eight have a line.
 func TestWhatIsPoppedStaysForAWhile(t *testing.T) {
 	s := open(t, vfs.NewMem())
 	for _, front := range []bool{true, false} {
@@ -128,7 +128,7 @@ func TestWhatIsPoppedStaysForAWhile(t *testing.T) {
 				}
 			}, key)
 		}
-		if now := s.Stats().CacheLines; now != lines-50 {
+		if now := s.Stats().CacheLines; now < lines-7 || now > lines-5 {
 			t.Errorf("%d lines of %d are left, 50 elements are gone", now, lines)
 		}
 	}
