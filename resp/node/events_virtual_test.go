@@ -56,6 +56,13 @@ func (l *listener) times(what string) int {
 	return l.heard[what]
 }
 
+// all are channels and messages in their order.
+func (l *listener) all() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.order)
+}
+
 func (l *listener) close() {
 	_ = l.pubsub.Close()
 	_ = l.client.Close()
@@ -184,10 +191,10 @@ func TestAGapInEventsIsReported(t *testing.T) {
 		set(4)
 		time.Sleep(time.Second)
 		if n := l.times("__keyevent@0__:gap a"); n != 1 {
-			t.Errorf("%d gaps: %v", n, l.order)
+			t.Errorf("%d gaps: %v", n, l.all())
 		}
-		if last := l.order[len(l.order)-1]; last != "__keyspace@0__:"+key+" set" {
-			t.Errorf("the last was %s", last)
+		if all := l.all(); all[len(all)-1] != "__keyspace@0__:"+key+" set" {
+			t.Errorf("the last was %s", all[len(all)-1])
 		}
 		l.close()
 		_ = client.Close()
@@ -230,10 +237,10 @@ func TestMessagesReachTheWholeCluster(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		for i, l := range listeners {
-			at := 0
+			at, all := 0, l.all()
 			for _, id := range ids {
 				for n := range 100 {
-					if want := fmt.Sprint("news ", id, n); at >= len(l.order) || l.order[at] != want {
+					if want := fmt.Sprint("news ", id, n); at >= len(all) || all[at] != want {
 						t.Fatalf("%s misses %s", ids[i], want)
 					}
 					at++
@@ -430,14 +437,14 @@ func TestEventsThatANodeDidNotNoteAreAGap(t *testing.T) {
 		time.Sleep(time.Second)
 		told, gap := "__keyevent@0__:set "+key, "__keyevent@0__:gap "+deaf
 		if l.times(told) > 0 || l.times(gap) > 0 {
-			t.Errorf("it does not know: %v", l.order)
+			t.Errorf("it does not know: %v", l.all())
 		}
 		c.net.Mute(c.nodes[listens].ip, c.nodes[deaf].ip, false)
 		c.within(10*time.Second, "a gap", func() bool { return l.times(gap) > 0 })
 		set()
 		c.within(time.Second, "the next event", func() bool { return l.times(told) > 0 })
-		if len(l.order) != 2 {
-			t.Errorf("told %v", l.order)
+		if all := l.all(); len(all) != 2 {
+			t.Errorf("told %v", all)
 		}
 		l.close()
 		_ = client.Close()
