@@ -196,6 +196,7 @@ func (f *farWait) dequeue() verdict {
 	if f.elsewhere(c.srv.routes.Load()) {
 		left = min(left, farPatience)
 	}
+	gone := false
 	for end := time.Now().Add(left); ; {
 		b.bytes, b.requests = ringRequest("DEQUEUE", f.id), 1
 		b.send(c.terms(), time.Until(end), nil)
@@ -204,6 +205,7 @@ func (f *farWait) dequeue() verdict {
 			if v := f.judge(reply, false); v != guestUnknown {
 				return v
 			}
+			gone = bytes.HasPrefix(reply, guestGone)
 			break
 		}
 		if time.Until(end) < routesPause || c.srv.closed() {
@@ -211,7 +213,14 @@ func (f *farWait) dequeue() verdict {
 		}
 		time.Sleep(routesPause)
 	}
-	// The word that the guest has left for may be on its way to the request that waited.
+	// The word that the guest has left for may be on its way to the request that waited: who
+	// has let it in, and knows it no more, has sent it.
+	for end := time.Now().Add(farPatience); gone && f.ask.requests > 0 && !f.ask.received && !c.sleeper.came.Load(); {
+		if c.roused(end) == waitGone || !time.Now().Before(end) {
+			break
+		}
+		c.doze(end)
+	}
 	if f.ask.requests > 0 && (f.ask.received || c.sleeper.came.Load()) {
 		if reply, err := f.ask.reply(); err == nil {
 			return f.judge(reply, true)
