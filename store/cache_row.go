@@ -91,8 +91,11 @@ func (r row) grown(at int, value []byte) int {
 			size += len(item)
 		}
 	}
-	if size > maxRow {
+	switch {
+	case size > maxRow:
 		return 0
+	case size <= len(r)-len(r)/4:
+		return len(r) // what was there before takes the rest, and goes
 	}
 	return min(max(size, 2*len(r)), maxRow)
 }

@@ -65,3 +65,27 @@ func TestItemsTakeLittleMemory(t *testing.T) {
 		t.Errorf("%d bytes in %d lines", size, lines)
 	}
 }
+
+// Items that come and go at the same place leave nothing behind.
+func TestARowDoesNotGrowByWhatIsGone(t *testing.T) {
+	c, err := newCache(64 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	prefix := append(make([]byte, 8), ItemKind)
+	for i := range 10_000 {
+		key := binary.BigEndian.AppendUint64(prefix[:9:9], uint64(i%rowItems))
+		value := bytes.Repeat([]byte{byte(i)}, 1+i%100)
+		c.putElement(1, key, value)
+		if got, answer := c.element(1, key, nil); answer != cacheHit || !bytes.Equal(got, value) {
+			t.Fatalf("step %d: %d bytes, %d, not %d", i, len(got), answer, len(value))
+		}
+		if i%3 == 0 {
+			c.removeElement(1, key)
+		}
+	}
+	if size, lines := c.usage(); lines != 1 || size > 4<<10 {
+		t.Errorf("%d bytes in %d lines", size, lines)
+	}
+}
