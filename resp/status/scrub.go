@@ -118,7 +118,7 @@ func DrawScrub(w io.Writer, r *Report) error {
 func (s *Scrub) lines() []string {
 	round := "no round goes on"
 	if s.Running {
-		round = fmt.Sprintf("%d of %s compared", s.Done, plural(s.Total, "range"))
+		round = fmt.Sprintf("%d of %s compared", s.Done, plural(s.Total, "part"))
 		if s.Began != nil {
 			round += " since " + s.Began.UTC().Format(time.DateTime)
 		}
@@ -130,7 +130,7 @@ func (s *Scrub) lines() []string {
 	lines := []string{round, before}
 	switch {
 	case s.OldestAge > 0 && s.Never > 0:
-		lines = append(lines, fmt.Sprintf("the oldest comparison was %s ago, %s not yet compared", s.age(), plural(s.Never, "range")))
+		lines = append(lines, fmt.Sprintf("the oldest comparison was %s ago, %s not yet compared", s.age(), plural(s.Never, "part")))
 	case s.OldestAge > 0:
 		lines = append(lines, fmt.Sprintf("the oldest comparison was %s ago", s.age()))
 	case s.Never > 0:
@@ -148,6 +148,6 @@ func (d *drawing) scrubbing() {
 		}
 	}
 	if total > 0 {
-		d.line("copies are compared: %d of %s in this round", done, plural(total, "range"))
+		d.line("copies are compared: %d of %s in this round", done, plural(total, "part"))
 	}
 }

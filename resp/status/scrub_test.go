@@ -21,9 +21,9 @@ func TestScrubIsDrawn(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `a
-  3 of 85 ranges compared since 2026-03-04 05:06:07
+  3 of 85 parts compared since 2026-03-04 05:06:07
   1 round done, the last at 2026-03-04 05:06:07
-  the oldest comparison was 2 h ago, 4 ranges not yet compared
+  the oldest comparison was 2 h ago, 4 parts not yet compared
   2 copies differed, 1 repaired, 0 removed for damage, 0 skipped
 ! a cannot read all of 5 ranges: its disk has damaged something
 ! a: 1: x
@@ -43,7 +43,7 @@ b
 	if err := Draw(&text, r, 120); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"copies are compared: 3 of 85 ranges in this round", "! a cannot read all of 5 ranges"} {
+	for _, part := range []string{"copies are compared: 3 of 85 parts in this round", "! a cannot read all of 5 ranges"} {
 		if !strings.Contains(text.String(), part) {
 			t.Errorf("without %q:\n%s", part, text.String())
 		}
