@@ -178,6 +178,7 @@ func (u *Unit) apply(w Waiter) error {
 		return u.refused(err)
 	}
 	u.writeDirty()
+	u.writeElements()
 	u.writeLate()
 	if err := s.beginCommit(); err != nil {
 		return u.refused(err)

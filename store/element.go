@@ -119,20 +119,21 @@ func (u *Unit) writeLate() {
 // SetElement sets one element; v is what Get returned, of a collection that is not whole.
 // The unit must hold the key's latch, and puts a head afterwards.
 func (u *Unit) SetElement(key []byte, v *Value, sub, value []byte) {
-	_ = u.batched().Set(u.elementKey(key, v, sub), value, nil)
-	u.elements.add(elementChange{place: v.place, key: u.keep(u.pbuf), sub: len(sub), value: u.keep(value)})
+	u.batched()
+	k := u.keep(u.elementKey(key, v, sub))
+	u.elements.add(elementChange{place: v.place, key: k, sub: len(sub), value: u.keep(value)})
 }
 
 // RemoveElement is SetElement for an element that is to go.
 func (u *Unit) RemoveElement(key []byte, v *Value, sub []byte) {
-	_ = u.batched().Delete(u.elementKey(key, v, sub), nil)
-	u.elements.add(elementChange{place: v.place, key: u.keep(u.pbuf), sub: len(sub), gone: true})
+	u.batched()
+	u.elements.add(elementChange{place: v.place, key: u.keep(u.elementKey(key, v, sub)), sub: len(sub), gone: true})
 }
 
 // LeaveElement is RemoveElement for an item that stays where it is until RemoveElements is told
 // to remove it, with others: nobody asks for it before it is set again.
 func (u *Unit) LeaveElement(key []byte, v *Value, sub []byte) {
-	u.elements.add(elementChange{place: v.place, key: u.keep(u.elementKey(key, v, sub)), sub: len(sub), gone: true})
+	u.elements.add(elementChange{place: v.place, key: u.keep(u.elementKey(key, v, sub)), sub: len(sub), gone: true, left: true})
 }
 
 // RemoveElements removes all elements with sub keys from one up to, not including, another;
@@ -148,8 +149,36 @@ func (u *Unit) RemoveElements(key []byte, v *Value, from, to []byte) {
 	if bytes.Compare(lower, upper) >= 0 {
 		return
 	}
-	_ = u.batched().DeleteRange(lower, upper, nil)
+	u.batched()
+	u.writeElements()
+	_ = u.batch.DeleteRange(lower, upper, nil)
 	u.elements.remove(lower, upper)
+}
+
+// writeElements puts the changes of elements into the batch that are not there yet. A memtable
+// takes in what follows the key before at once, and searches for all else: so those that came
+// from the last to the first, as LPUSH has them, are turned round.
+func (u *Unit) writeElements() {
+	list := u.elements.list[u.elements.written:]
+	u.elements.written = len(u.elements.list)
+	write := func(c *elementChange) {
+		switch {
+		case c.left:
+		case c.gone:
+			_ = u.batch.Delete(c.key, nil)
+		default:
+			_ = u.batch.Set(c.key, c.value, nil)
+		}
+	}
+	if descending(list) {
+		for i := len(list) - 1; i >= 0; i-- {
+			write(&list[i])
+		}
+		return
+	}
+	for i := range list {
+		write(&list[i])
+	}
 }
 
 // elementKey returns, in u.pbuf, the key of an element in Pebble.

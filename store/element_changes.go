@@ -12,6 +12,8 @@ type elementChanges struct {
 	// ranges have been removed; what list says of a key in them came later, or agrees.
 	ranges []elementRange
 	index  elementIndex // once there are many
+	// written is how many of list are in the unit's batch.
+	written int
 	// order is, of the first so many in list, the numbers of the last changes of keys, in the
 	// order of these. It is brought up to date when it is wanted.
 	order   []int32
@@ -28,6 +30,17 @@ type elementChange struct {
 	sub   int    // bytes of key that are the sub key
 	value []byte
 	gone  bool
+	left  bool // gone, but still in Pebble
+}
+
+// descending reports whether each change is of a key before that of the one before.
+func descending(list []elementChange) bool {
+	for i := 1; i < len(list); i++ {
+		if bytes.Compare(list[i-1].key, list[i].key) <= 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // line is the key of the element's line in the cache, if it may have one.
@@ -173,7 +186,7 @@ func (cs *elementChanges) sort() {
 func (cs *elementChanges) forget() {
 	cs.made++
 	clear(cs.list)
-	cs.list = cs.list[:0]
+	cs.list, cs.written = cs.list[:0], 0
 	cs.ranges = nil
 	cs.order, cs.ordered = cs.order[:0], 0
 	clear(cs.foreign)

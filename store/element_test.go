@@ -120,12 +120,22 @@ func TestElementsAreInOrder(t *testing.T) {
 			}
 			for n := range rnd.IntN(40) {
 				k := sub()
-				if rnd.IntN(3) > 0 {
+				switch rnd.IntN(12) {
+				default:
 					model[k] = fmt.Sprint(n)
 					u.SetElement(key, &v, []byte(k), []byte(model[k]))
-				} else {
+				case 0, 1, 2:
 					delete(model, k)
 					u.RemoveElement(key, &v, []byte(k))
+				case 3: // of a kind of which no element has a line
+					from, to := "n", "z"[:rnd.IntN(2)]+"q"
+					maps.DeleteFunc(model, func(k, _ string) bool { return k >= from && k < to })
+					u.RemoveElements(key, &v, []byte(from), []byte(to))
+				case 4, 5: // from the last one on, as LPUSH does
+					for c := byte('t'); c >= 'l'; c-- {
+						model[string(c)] = fmt.Sprint(n)
+						u.SetElement(key, &v, []byte{c}, []byte(model[string(c)]))
+					}
 				}
 				value, ok, err := u.Element(key, &v, []byte(k))
 				if want, has := model[k]; err != nil || ok != has || string(value) != want {
