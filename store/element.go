@@ -149,18 +149,15 @@ func (u *Unit) RemoveElements(key []byte, v *Value, from, to []byte) {
 	if bytes.Compare(lower, upper) >= 0 {
 		return
 	}
-	u.batched()
-	u.writeElements()
-	_ = u.batch.DeleteRange(lower, upper, nil)
+	_ = u.batched().DeleteRange(lower, upper, nil)
 	u.elements.remove(lower, upper)
 }
 
-// writeElements puts the changes of elements into the batch that are not there yet. A memtable
-// takes in what follows the key before at once, and searches for all else: so those that came
-// from the last to the first, as LPUSH has them, are turned round.
+// writeElements puts the changes of elements into the batch, where ranges that were removed
+// are already. A memtable takes in what follows the key before at once, and searches for all
+// else: so those that came from the last to the first, as LPUSH has them, are turned round.
 func (u *Unit) writeElements() {
-	list := u.elements.list[u.elements.written:]
-	u.elements.written = len(u.elements.list)
+	list := u.elements.list
 	write := func(c *elementChange) {
 		switch {
 		case c.left:

@@ -12,8 +12,6 @@ type elementChanges struct {
 	// ranges have been removed; what list says of a key in them came later, or agrees.
 	ranges []elementRange
 	index  elementIndex // once there are many
-	// written is how many of list are in the unit's batch.
-	written int
 	// order is, of the first so many in list, the numbers of the last changes of keys, in the
 	// order of these. It is brought up to date when it is wanted.
 	order   []int32
@@ -30,7 +28,7 @@ type elementChange struct {
 	sub   int    // bytes of key that are the sub key
 	value []byte
 	gone  bool
-	left  bool // gone, but still in Pebble
+	left  bool // gone, and Pebble need not be told
 }
 
 // descending reports whether each change is of a key before that of the one before.
@@ -105,7 +103,7 @@ func (cs *elementChanges) remove(lower, upper []byte) {
 	r := []elementRange{{lower, upper}}
 	for i := range cs.list {
 		if c := &cs.list[i]; inRanges(r, c.key) {
-			c.value, c.gone = nil, true
+			c.value, c.gone, c.left = nil, true, true
 		}
 	}
 	cs.ranges = append(cs.ranges, r[0])
@@ -186,7 +184,7 @@ func (cs *elementChanges) sort() {
 func (cs *elementChanges) forget() {
 	cs.made++
 	clear(cs.list)
-	cs.list, cs.written = cs.list[:0], 0
+	cs.list = cs.list[:0]
 	cs.ranges = nil
 	cs.order, cs.ordered = cs.order[:0], 0
 	clear(cs.foreign)
