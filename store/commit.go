@@ -179,7 +179,7 @@ func (u *Unit) apply(w Waiter) error {
 	}
 	u.writeDirty()
 	u.writeElements()
-	u.writeLate()
+	u.writeHeaders()
 	if err := s.beginCommit(); err != nil {
 		return u.refused(err)
 	}

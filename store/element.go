@@ -18,7 +18,7 @@ import (
 func (u *Unit) PutWhole(key []byte, v *Value, typ Type, all []byte) {
 	old := v.header()
 	h := header{typ: typ, flags: rawFlag(v.Raw), expiry: v.Expiry, value: all}
-	u.putLate(key, v, &old, &h)
+	u.putValue(key, v, &old, &h)
 }
 
 // Split makes the collection at key one of elements, with none at first and with v's
@@ -32,7 +32,7 @@ func (u *Unit) Split(key []byte, v *Value, typ Type) error {
 	u.s.cache.begin(gen)
 	old := v.header()
 	h := header{typ: typ, flags: rawFlag(v.Raw), expiry: v.Expiry, gen: gen}
-	u.putLate(key, v, &old, &h)
+	u.putValue(key, v, &old, &h)
 	return nil
 }
 
@@ -44,7 +44,7 @@ func (u *Unit) PutHead(key []byte, v *Value, count, size int64, head []byte) {
 		typ: v.Type, flags: rawFlag(v.Raw), expiry: v.Expiry, gen: v.gen,
 		count: uint64(count), bytes: uint64(size), value: head,
 	}
-	u.putLate(key, v, &old, &h)
+	u.putValue(key, v, &old, &h)
 }
 
 // Construct makes the collection at key one of the elements that fill sets, however many,
@@ -73,7 +73,7 @@ func (u *Unit) ConstructOrders(key []byte, v *Value, typ Type, head []byte, orde
 	}
 	h.gen = gen
 	old := v.header()
-	u.putLate(key, v, &old, &h)
+	u.putValue(key, v, &old, &h)
 	return nil
 }
 
@@ -84,36 +84,13 @@ func rawFlag(raw bool) uint8 {
 	return 0
 }
 
-// putLate is put, but that the header goes into the batch when the unit is applied: many
-// commands on a collection then write it once.
-func (u *Unit) putLate(key []byte, v *Value, old, h *header) {
+// putValue is put for what v says of the key, and v says it of what is there now.
+func (u *Unit) putValue(key []byte, v *Value, old, h *header) {
 	p := v.place
-	if !u.holds(p) {
-		panic("store: write to a key whose latch is not held")
-	}
-	u.batched()
-	start := len(u.lines)
-	u.lines = h.append(u.lines)
-	line := u.lines[start:len(u.lines):len(u.lines)]
-	u.setChange(p, key, line, old.gen).late = true
-	u.account(p, key, old, h)
+	line := u.put(p, key, old, h)
 	now := *h
 	now.value = line[len(line)-len(h.value):] // what h has may change
 	v.set(&now, p)
-}
-
-// writeLate puts the headers into the batch that are not there yet.
-func (u *Unit) writeLate() {
-	for i := range u.changes {
-		c := &u.changes[i]
-		if !c.late {
-			continue
-		}
-		c.late = false
-		u.pbuf = appendDataPrefix(u.pbuf[:0], c.place, c.key)
-		_ = u.batch.Set(u.pbuf, c.line, nil)
-		u.headers++
-	}
 }
 
 // SetElement sets one element; v is what Get returned, of a collection that is not whole.

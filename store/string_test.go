@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // A stringModel is a store and what its strings ought to be.
@@ -356,4 +358,51 @@ func TestLargeOverwriteOfLongString(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// However often a unit changes a key, its header is written once, as it is at the end.
+func TestAHeaderIsWrittenOnce(t *testing.T) {
+	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
+	defer s.Close()
+	s.set(t, "gone", "x", 0)
+	put := func(u *Unit, key, value string) {
+		t.Helper()
+		v, err := u.Get([]byte(key))
+		if err == nil {
+			err = u.PutString([]byte(key), v, []byte(value), 0, false)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	remove := func(u *Unit, key string) {
+		v, _ := u.Get([]byte(key))
+		u.Delete([]byte(key), v)
+	}
+	keys := []string{"a", "back", "gone", "never"}
+	s.inUnit(t, func(u *Unit) {
+		for i := range 40 {
+			put(u, "a", fmt.Sprint(i))
+		}
+		put(u, "back", "0")
+		remove(u, "back")
+		put(u, "back", "1")
+		put(u, "gone", "y")
+		remove(u, "gone")
+		put(u, "never", "0")
+		remove(u, "never")
+		before := u.batch.Count()
+		u.writeHeaders()
+		if n := u.batch.Count() - before; n != uint32(len(keys)) {
+			t.Errorf("%d headers of %d keys", n, len(keys))
+		}
+	}, keys...)
+	s.inUnit(t, func(u *Unit) {
+		for i, want := range []string{"39", "1", "", ""} {
+			v, err := u.Get([]byte(keys[i]))
+			if err != nil || v.Exists() != (want != "") || string(v.Inline) != want {
+				t.Errorf("%s is %q, %v", keys[i], v.Inline, err)
+			}
+		}
+	})
 }

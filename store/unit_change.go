@@ -11,7 +11,6 @@ type change struct {
 	line  []byte // encoded header; nil: the key is gone
 	base  uint64 // the generation of the value that the unit found
 	gen   uint64 // of line; set when it is handed over
-	late  bool   // line is not in the batch yet
 }
 
 // find returns the unit's own change of a key.
@@ -30,11 +29,11 @@ func (u *Unit) find(p Place, key []byte) *change {
 	return nil
 }
 
-func (u *Unit) setChange(p Place, key, line []byte, base uint64) *change {
+func (u *Unit) setChange(p Place, key, line []byte, base uint64) {
 	u.headChanges++
 	if c := u.find(p, key); c != nil {
-		c.line, c.late = line, false
-		return c
+		c.line = line
+		return
 	}
 	u.changes = append(u.changes, change{place: p, key: key, line: line, base: base})
 	switch n := len(u.changes); {
@@ -43,7 +42,6 @@ func (u *Unit) setChange(p Place, key, line []byte, base uint64) *change {
 	case n > 17:
 		u.index.add(u.changes, n-1)
 	}
-	return &u.changes[len(u.changes)-1]
 }
 
 // A changeIndex finds changes by place and key: a table of their numbers, each plus one,

@@ -11,35 +11,43 @@ func (u *Unit) batched() *pebble.Batch {
 	return u.batch
 }
 
-// put makes h the header of key; old is what load returned.
-func (u *Unit) put(p Place, key []byte, old, h *header) {
+// put makes h the header of key; old is what load returned. It goes into the batch when the
+// unit is applied, so that of many commands on a key one is written. The result is h as it is
+// going to be written.
+func (u *Unit) put(p Place, key []byte, old, h *header) (line []byte) {
+	start := len(u.lines)
+	u.lines = h.append(u.lines)
+	line = u.lines[start:len(u.lines):len(u.lines)]
+	u.change(p, key, line, old, h)
+	return line
+}
+
+// remove deletes key, whose header is old, as put does.
+func (u *Unit) remove(p Place, key []byte, old *header) {
+	u.change(p, key, nil, old, &header{})
+}
+
+func (u *Unit) change(p Place, key, line []byte, old, h *header) {
 	if !u.holds(p) {
 		panic("store: write to a key whose latch is not held")
 	}
-	start := len(u.lines)
-	u.lines = h.append(u.lines)
-	line := u.lines[start:len(u.lines):len(u.lines)]
-	u.pbuf = appendDataPrefix(u.pbuf[:0], p, key)
-	b := u.batched()
-	op := b.SetDeferred(len(u.pbuf), len(line))
-	copy(op.Key, u.pbuf)
-	copy(op.Value, line)
-	_ = op.Finish() // an unindexed batch cannot fail
-	u.headers++
+	u.batched()
 	u.setChange(p, key, line, old.gen)
 	u.account(p, key, old, h)
 }
 
-// remove deletes key, whose header is old.
-func (u *Unit) remove(p Place, key []byte, old *header) {
-	if !u.holds(p) {
-		panic("store: write to a key whose latch is not held")
+// writeHeaders puts the headers into the batch.
+func (u *Unit) writeHeaders() {
+	for i := range u.changes {
+		c := &u.changes[i]
+		u.pbuf = appendDataPrefix(u.pbuf[:0], c.place, c.key)
+		if c.line == nil {
+			_ = u.batch.Delete(u.pbuf, nil)
+		} else {
+			_ = u.batch.Set(u.pbuf, c.line, nil) // an unindexed batch cannot fail
+		}
+		u.headers++
 	}
-	u.pbuf = appendDataPrefix(u.pbuf[:0], p, key)
-	_ = u.batched().Delete(u.pbuf, nil)
-	u.headers++
-	u.setChange(p, key, nil, old.gen)
-	u.account(p, key, old, &header{})
 }
 
 // account brings counts, the expiry index and the garbage of a replaced value up
