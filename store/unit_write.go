@@ -18,16 +18,18 @@ func (u *Unit) put(p Place, key []byte, old, h *header) (line []byte) {
 	start := len(u.lines)
 	u.lines = h.append(u.lines)
 	line = u.lines[start:len(u.lines):len(u.lines)]
-	u.change(p, key, line, old, h)
+	u.noteHeader(p, key, line, old, h)
 	return line
 }
 
 // remove deletes key, whose header is old, as put does.
 func (u *Unit) remove(p Place, key []byte, old *header) {
-	u.change(p, key, nil, old, &header{})
+	u.noteHeader(p, key, nil, old, &header{})
 }
 
-func (u *Unit) change(p Place, key, line []byte, old, h *header) {
+// noteHeader notes what writeHeaders is to write of a key, which must stay as it is until then;
+// line is h, or nil if the key goes.
+func (u *Unit) noteHeader(p Place, key, line []byte, old, h *header) {
 	if !u.holds(p) {
 		panic("store: write to a key whose latch is not held")
 	}
