@@ -111,6 +111,7 @@ func (d *clusterDiffer) fails(tags []string, steps []step, differs string) {
 		}
 		return false
 	}
+	d.t.Logf("at first: %s", differs)
 	whole, always := slices.Clone(steps), 0
 	for range 4 {
 		if again(whole) {
@@ -158,6 +159,7 @@ func (d *clusterDiffer) runFamily(f family, seed uint64, steps, moves int) {
 			w.look()
 		}
 		if differs := s.run(w); differs != "" {
+			w.end() // who still waits there is not to be counted in another world
 			d.fails(tags, done, differs)
 		}
 	}
