@@ -121,12 +121,7 @@ func (g *gathering) fails(text string) {
 	g.t.Fatalf("%s after\n%s", text, strings.Join(g.sent, "\n"))
 }
 
-func (g *gathering) count() int {
-	_, rest, _ := strings.Cut(g.admins[0].do("INFO", "clients").text, "blocked_clients:")
-	line, _, _ := strings.Cut(rest, "\r\n")
-	n, _ := strconv.Atoi(line)
-	return n
-}
+func (g *gathering) count() int { return g.admins[0].infoField("blocked_clients", "INFO", "clients") }
 
 // Whoever waits, for whichever keys, is served as by Redis, in its order.
 func TestRandomBlockingAsRedis(t *testing.T) {

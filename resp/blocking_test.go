@@ -70,14 +70,12 @@ func (c *crew) await() {
 func awaitBlocked(t testing.TB, o *oracle, n int) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
-		info := o.do("INFO", "clients").text
-		_, rest, _ := strings.Cut(info, "blocked_clients:")
-		line, _, _ := strings.Cut(rest, "\r\n")
-		if line == itoa(n) {
+		blocked := o.infoField("blocked_clients", "INFO", "clients")
+		if blocked == n {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("%s clients wait, want %d", line, n)
+			t.Fatalf("%d clients wait, want %d", blocked, n)
 		}
 	}
 }

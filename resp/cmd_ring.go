@@ -53,6 +53,7 @@ func infoRing(w *infoWriter) {
 	w.line("backups", levels.backups)
 	w.line("pending", levels.pending)
 	w.line("held", held)
+	w.line("waiters", s.blocked.queued.Load()) // here, for keys of this node: of clients of any
 	w.line("requests_forwarded", s.stats.forwarded.Load())
 	w.line("requests_not_mine", s.stats.notMine.Load())
 	w.line("requests_lease_lost", s.stats.leaseLost.Load())

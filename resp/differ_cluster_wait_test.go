@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -101,13 +100,14 @@ func (l *lobby) collect(side int, got []string) []string {
 }
 
 // settle waits until the Redis has served whom it serves, and the cluster as many, and compares
-// what they have got.
+// what they have got. Whoever is left waits where its key is then, not for the key to have
+// changed hands: who waits for what a stream gets from now on would else miss what comes before.
 func (w *world) settle() string {
 	l := w.sit()
 	var want, got []string
 	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Microsecond) {
 		want = l.collect(0, want)
-		if len(l.outstanding(0, "")) == blockedAt(w.redis) {
+		if len(l.outstanding(0, "")) == w.redis.infoField("blocked_clients", "INFO", "clients") {
 			break
 		}
 		if time.Now().After(end) {
@@ -117,15 +117,17 @@ func (w *world) settle() string {
 	left := len(l.outstanding(0, ""))
 	for end := time.Now().Add(patience / 2); ; time.Sleep(time.Millisecond) {
 		got = l.collect(1, got)
-		waiting := 0
+		blocked, waiters := 0, 0
 		for _, o := range w.nodes {
-			waiting += blockedAt(o)
+			blocked += o.infoField("blocked_clients", "INFO", "clients")
+			waiters += o.infoField("waiters", "RING", "INFO")
 		}
-		if len(l.outstanding(1, "")) == left && waiting == left {
+		if len(l.outstanding(1, "")) == left && blocked == left && waiters == left {
 			break
 		}
 		if time.Now().After(end) {
-			return fmt.Sprintf("%d wait in the cluster, it says %d, and %d at Redis; served were %q and %q", len(l.outstanding(1, "")), waiting, left, got, want)
+			return fmt.Sprintf("%d wait in the cluster, it says %d, at keys %d, and %d at Redis; served were %q and %q",
+				len(l.outstanding(1, "")), blocked, waiters, left, got, want)
 		}
 	}
 	slices.Sort(want)
@@ -134,13 +136,6 @@ func (w *world) settle() string {
 		return fmt.Sprintf("served were %q, and by Redis %q", got, want)
 	}
 	return ""
-}
-
-func blockedAt(o *oracle) int {
-	_, rest, _ := strings.Cut(o.do("INFO", "clients").text, "blocked_clients:")
-	line, _, _ := strings.Cut(rest, "\r\n")
-	n, _ := strconv.Atoi(line)
-	return n
 }
 
 // settled is a step after which it is looked who was served.

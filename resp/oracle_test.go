@@ -65,6 +65,14 @@ func (o *oracle) do(args ...string) respValue {
 	return v
 }
 
+// infoField is a number among what a command tells of a server.
+func (o *oracle) infoField(name string, words ...string) int {
+	_, rest, _ := strings.Cut(o.do(words...).text, name+":")
+	line, _, _ := strings.Cut(rest, "\r\n")
+	n, _ := strconv.Atoi(line)
+	return n
+}
+
 // A respValue is one decoded reply. It keeps what kind of element each one is,
 // so that a set is not taken for an array.
 type respValue struct {
