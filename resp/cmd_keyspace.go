@@ -22,10 +22,13 @@ func cmdDbsize(x *call) {
 		return
 	}
 	n := int64(0)
+	if x.scripted {
+		n = x.unit.NewKeys()
+	}
 	err := x.own(func(spans []ring.Range) error {
 		for _, span := range spans {
 			if span == ring.Whole {
-				n = x.srv.store.Keys()
+				n += x.srv.store.Keys()
 				break
 			}
 			load, err := x.srv.store.RangeLoad(span)
@@ -72,7 +75,7 @@ func cmdRandomkey(x *call) {
 	}
 	var key []byte
 	err := x.own(func(spans []ring.Range) (err error) {
-		key, err = x.srv.store.RandomKeyIn(spans)
+		key, err = x.allKeys().RandomKeyIn(spans)
 		return err
 	})
 	at := len(x.buf)

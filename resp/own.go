@@ -112,12 +112,23 @@ func (x *call) own(do func(spans []ring.Range) error) error {
 // maxOwnTries is how often a client's command begins anew since ranges change hands.
 const maxOwnTries = 100
 
+// allKeys are the keys as the command is to see them: in a script with what that has changed.
+func (x *call) allKeys() interface {
+	ScanIn(span ring.Range, from store.Cursor, count int, visit func(store.Entry) bool) (next store.Cursor, ended bool, err error)
+	RandomKeyIn(spans []ring.Range) ([]byte, error)
+} {
+	if x.scripted {
+		return x.unit
+	}
+	return x.srv.store
+}
+
 // eachOwn visits every key that the node serves, until visit returns false.
 func (x *call) eachOwn(visit func(store.Entry) bool) error {
 	return x.own(func(spans []ring.Range) error {
 		more := true
 		for _, span := range spans {
-			_, _, err := x.srv.store.ScanIn(span, store.CursorAt(span.Start), maxCount, func(e store.Entry) bool {
+			_, _, err := x.allKeys().ScanIn(span, store.CursorAt(span.Start), maxCount, func(e store.Entry) bool {
 				more = visit(e)
 				return more
 			})

@@ -38,7 +38,7 @@ func (s *scan) done() bool {
 
 // here scans a span of the store that the cursor lies in.
 func (s *scan) here(span ring.Range) (ended bool, err error) {
-	next, ended, err := s.x.srv.store.ScanIn(span, s.at, s.left(), func(e store.Entry) bool {
+	next, ended, err := s.x.allKeys().ScanIn(span, s.at, s.left(), func(e store.Entry) bool {
 		if s.o.typeName != nil && !equalFold(s.o.typeName, e.Type.String()) {
 			return true
 		}

@@ -139,6 +139,9 @@ func (u *Unit) forget() {
 	u.events = u.events[:0]
 	u.dropDirty(0)
 	u.elements.forget()
+	if u.own.made != 0 {
+		u.own = ownChanges{}
+	}
 	if cap(u.changes) > 1<<11 {
 		u.changes, u.deltas, u.index, u.events = nil, nil, nil, nil
 	}

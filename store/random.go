@@ -11,15 +11,16 @@ const randomWindow = 16
 // and among the many keys of one hash tag, about so.
 func (s *Store) RandomKey() ([]byte, error) {
 	first := Place(s.randomSlice()) << 48
-	key, err := s.keyNear(first|Place(rand.Uint64N(1<<48)), first, first|(1<<48-1))
+	v := s.view()
+	key, err := v.keyNear(first|Place(rand.Uint64N(1<<48)), first, first|(1<<48-1))
 	if err != nil {
 		return nil, err
 	}
 	if key == nil { // the counts know more, or less, than can be seen
-		return s.keyNear(Place(rand.Uint64()), 0, ^Place(0))
+		return v.keyNear(Place(rand.Uint64()), 0, ^Place(0))
 	}
 	first = PlaceOf(s.token, key) &^ (1<<32 - 1)
-	again, err := s.keyNear(first|Place(rand.Uint32()), first, first|(1<<32-1))
+	again, err := v.keyNear(first|Place(rand.Uint32()), first, first|(1<<32-1))
 	if again == nil { // it has gone meanwhile
 		again = key
 	}
@@ -41,11 +42,11 @@ func (s *Store) randomSlice() uint16 {
 }
 
 // keyNear returns one of the live keys that follow from, in the circle of the
-// places from first to last, both included.
-func (s *Store) keyNear(from, first, last Place) ([]byte, error) {
-	keys, err := s.liveKeys(nil, from, last)
+// places from first to last, both included. It is none that the unit has changed.
+func (v view) keyNear(from, first, last Place) ([]byte, error) {
+	keys, err := v.liveKeys(nil, from, last)
 	if err == nil && len(keys) < randomWindow && from > first {
-		keys, err = s.liveKeys(keys, first, from-1)
+		keys, err = v.liveKeys(keys, first, from-1)
 	}
 	if len(keys) == 0 || err != nil {
 		return nil, err
@@ -55,17 +56,16 @@ func (s *Store) keyNear(from, first, last Place) ([]byte, error) {
 
 // liveKeys appends the live keys at places from first to last to keys, until there
 // are randomWindow.
-func (s *Store) liveKeys(keys [][]byte, first, last Place) ([][]byte, error) {
-	iter, err := s.headers(first)
+func (v view) liveKeys(keys [][]byte, first, last Place) ([][]byte, error) {
+	iter, err := v.s.headers(first)
 	if err != nil {
 		return keys, err
 	}
-	now := s.now()
-	err = s.eachHeader(iter, func(p Place, key []byte, h *header) bool {
+	err = v.s.eachHeader(iter, func(p Place, key []byte, h *header) bool {
 		if p > last {
 			return false
 		}
-		if !h.expired(now) {
+		if !h.expired(v.now) && !v.changed(p, key) {
 			keys = append(keys, append([]byte{}, key...))
 		}
 		return len(keys) < randomWindow

@@ -38,20 +38,15 @@ func (s *Store) Scan(from Cursor, count int, visit func(Entry) bool) (Cursor, er
 	if from >= cursorLimit {
 		return 0, ErrCursor
 	}
-	return s.scanUpTo(from, 0, count, visit)
+	return s.view().scanUpTo(from, 0, count, visit)
 }
 
 // scanUpTo is Scan up to a cursor, which it then returns; 0 is the end of the circle.
-func (s *Store) scanUpTo(from, to Cursor, count int, visit func(Entry) bool) (Cursor, error) {
-	now := s.now()
-	iter, err := s.headers(from.place())
-	if err != nil {
-		return 0, err
-	}
+func (v view) scanUpTo(from, to Cursor, count int, visit func(Entry) bool) (Cursor, error) {
 	next := to
 	seen := 0
 	last := from
-	err = s.eachHeader(iter, func(p Place, key []byte, h *header) bool {
+	err := v.each(from.place(), func(p Place, key []byte, h *header) bool {
 		if at := cursorOf(p); at != last {
 			if to != 0 && at >= to {
 				return false
@@ -63,7 +58,7 @@ func (s *Store) scanUpTo(from, to Cursor, count int, visit func(Entry) bool) (Cu
 			last = at
 		}
 		seen++
-		if !h.expired(now) && !visit(Entry{key, h.typ}) {
+		if !h.expired(v.now) && !visit(Entry{key, h.typ}) {
 			seen = count
 		}
 		return true

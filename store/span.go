@@ -28,11 +28,15 @@ func (c Cursor) Valid() bool { return c < cursorLimit }
 // span the cursor that it returns is that of the next token; at the end of the
 // circle it is 0. ended tells that there is no more in the span.
 func (s *Store) ScanIn(span ring.Range, from Cursor, count int, visit func(Entry) bool) (next Cursor, ended bool, err error) {
+	return s.view().scanIn(span, from, count, visit)
+}
+
+func (v view) scanIn(span ring.Range, from Cursor, count int, visit func(Entry) bool) (next Cursor, ended bool, err error) {
 	end := CursorAt(span.End)
 	if from >= cursorLimit || !span.Contains(from.Token()) {
 		return 0, false, ErrCursor
 	}
-	next, err = s.scanUpTo(from, end, count, visit)
+	next, err = v.scanUpTo(from, end, count, visit)
 	return next, next == end, err
 }
 
@@ -105,7 +109,10 @@ func cutAtSlices(span ring.Range) func(func(slicePart) bool) {
 
 // RandomKeyIn is [Store.RandomKey] within spans, nil if they hold no key. A slice of
 // tokens that a span cuts counts in proportion.
-func (s *Store) RandomKeyIn(spans []ring.Range) ([]byte, error) {
+func (s *Store) RandomKeyIn(spans []ring.Range) ([]byte, error) { return s.view().randomKeyIn(spans) }
+
+func (v view) randomKeyIn(spans []ring.Range) ([]byte, error) {
+	s := v.s
 	total := int64(0)
 	for _, span := range spans {
 		keys, _ := s.SizeIn(span)
@@ -118,7 +125,7 @@ func (s *Store) RandomKeyIn(spans []ring.Range) ([]byte, error) {
 				left -= keys
 				continue
 			}
-			key, err := s.randomIn(span, left)
+			key, err := v.randomIn(span, left)
 			if key != nil || err != nil {
 				return key, err
 			}
@@ -128,7 +135,7 @@ func (s *Store) RandomKeyIn(spans []ring.Range) ([]byte, error) {
 	// The counts know more, or less, than can be seen: whichever comes first.
 	for i, from := 0, rand.IntN(max(len(spans), 1)); i < len(spans); i++ {
 		first, last := ends(spans[(from+i)%len(spans)])
-		key, err := s.keyNear(randomPlace(first, last), Place(first)<<32, Place(last)<<32|(1<<32-1))
+		key, err := v.keyNear(randomPlace(first, last), Place(first)<<32, Place(last)<<32|(1<<32-1))
 		if key != nil || err != nil {
 			return key, err
 		}
@@ -137,22 +144,22 @@ func (s *Store) RandomKeyIn(spans []ring.Range) ([]byte, error) {
 }
 
 // randomIn returns a key of the slice in which the key of a number lies.
-func (s *Store) randomIn(span ring.Range, number int64) ([]byte, error) {
+func (v view) randomIn(span ring.Range, number int64) ([]byte, error) {
 	for part := range cutAtSlices(span) {
 		for slice := int(part.slice); slice <= int(part.last); slice++ {
 			first, last := max(part.first, ring.Token(slice)<<16), min(part.end, ring.Token(slice)<<16|0xffff)
-			keys := share(s.counts.slices[slice].keys.Load(), int64(last-first)+1)
+			keys := share(v.s.counts.slices[slice].keys.Load(), int64(last-first)+1)
 			if number >= keys {
 				number -= keys
 				continue
 			}
-			key, err := s.keyNear(randomPlace(first, last), Place(first)<<32, Place(last)<<32|(1<<32-1))
+			key, err := v.keyNear(randomPlace(first, last), Place(first)<<32, Place(last)<<32|(1<<32-1))
 			if key == nil || err != nil {
 				return nil, err
 			}
 			// Among the many keys of one token, each is as likely as another.
-			at := PlaceOf(s.token, key) &^ (1<<32 - 1)
-			again, err := s.keyNear(at|Place(rand.Uint32()), at, at|(1<<32-1))
+			at := PlaceOf(v.s.token, key) &^ (1<<32 - 1)
+			again, err := v.keyNear(at|Place(rand.Uint32()), at, at|(1<<32-1))
 			if again == nil { // it has gone meanwhile
 				again = key
 			}

@@ -71,6 +71,8 @@ type Unit struct {
 	// events are what has been noted.
 	events   []byte
 	replaces bool // see Replaces
+	// own is what view has made of changes.
+	own ownChanges
 	// readers see, in a unit without latches, one state of a long string each.
 	readers []pieceReader
 }
