@@ -192,7 +192,7 @@ func (f *forwarder) read(b *Forwarded, part int32) (quick, write bool) {
 	}
 	for i := first; i < len(c.reqs); i++ {
 		r := &c.reqs[i]
-		c.resolve(r)
+		c.resolve(r, c.alike(i))
 		r.part = part
 		if r.msg != "" {
 			continue

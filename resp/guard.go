@@ -64,11 +64,14 @@ func (g *guard) frame(buf []byte, lim *limits) (int, error) {
 		return g.inline(buf, lim)
 	}
 	if g.args < 0 {
-		line, ok, err := g.nextLine(buf, 1, errMultibulkLine)
-		if !ok {
-			return 0, err
+		n, valid := g.shortLine(buf, 1)
+		if !valid {
+			line, ok, err := g.nextLine(buf, 1, errMultibulkLine)
+			if !ok {
+				return 0, err
+			}
+			n, valid = parseLength(line)
 		}
-		n, valid := parseLength(line)
 		switch {
 		case !valid || n > math.MaxInt32:
 			return 0, errMultibulkLength
@@ -89,11 +92,14 @@ func (g *guard) frame(buf []byte, lim *limits) (int, error) {
 			return 0, protocolError("expected '$', got '" + string(buf[g.pos:g.pos+1]) + "'")
 		}
 		start := g.pos
-		line, ok, err := g.nextLine(buf, start+1, errBulkLine)
-		if !ok {
-			return 0, err
+		n, valid := g.shortLine(buf, start+1)
+		if !valid {
+			line, ok, err := g.nextLine(buf, start+1, errBulkLine)
+			if !ok {
+				return 0, err
+			}
+			n, valid = parseLength(line)
 		}
-		n, valid := parseLength(line)
 		switch {
 		case !valid || n < 0 || n > int64(lim.bulk):
 			return 0, errBulkLength
@@ -145,6 +151,29 @@ func (g *guard) nextLine(buf []byte, from int, tooLong error) (line []byte, ok b
 	// Redis looks for CR and takes the byte behind it for LF; a bare LF is
 	// no line to it, and no number to anybody.
 	return nil, true, nil
+}
+
+// shortLine is nextLine and parseLength for what most lines are: a number of one or two digits
+// that is all there. For others ok is false, and nothing has moved.
+func (g *guard) shortLine(buf []byte, from int) (n int64, ok bool) {
+	if g.line > 0 || from+4 > len(buf) {
+		return 0, false
+	}
+	b := buf[from : from+4]
+	d := b[0] - '0'
+	if d > 9 {
+		return 0, false
+	}
+	if b[1] == '\r' && b[2] == '\n' {
+		g.pos = from + 3
+		return int64(d), true
+	}
+	e := b[1] - '0'
+	if d == 0 || e > 9 || b[2] != '\r' || b[3] != '\n' {
+		return 0, false
+	}
+	g.pos = from + 4
+	return int64(d)*10 + int64(e), true
 }
 
 func (g *guard) inline(buf []byte, lim *limits) (int, error) {

@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"bytes"
 	"strings"
 	"time"
 
@@ -49,7 +50,7 @@ func (c *conn) run() {
 	c.session.commands.Add(int64(len(c.reqs)))
 	c.multi.forget(c)
 	for i := range c.reqs {
-		c.resolve(&c.reqs[i])
+		c.resolve(&c.reqs[i], c.alike(i))
 	}
 	c.runResolved()
 }
@@ -104,7 +105,7 @@ func (c *conn) runResolved() {
 			i++
 			if c.authorized() != before { // RESET, and AUTH after it
 				for j := i; j < len(c.reqs); j++ {
-					c.resolve(&c.reqs[j])
+					c.resolve(&c.reqs[j], nil)
 				}
 			}
 			continue
@@ -117,10 +118,29 @@ func (c *conn) runResolved() {
 	}
 }
 
-// resolve finds a request's command and what is wrong with it before it is run.
-func (c *conn) resolve(r *request) {
+// alike is the command of a request, if that is the one of the request before it: pipelines
+// are often of one command. Else it is nil.
+func (c *conn) alike(i int) *command {
+	if i == 0 {
+		return nil
+	}
+	before := &c.reqs[i-1]
+	if before.cmd == nil || before.cmd.subs != nil || before.cmd.parent != nil ||
+		!bytes.Equal(c.args[before.first], c.args[c.reqs[i].first]) {
+		return nil
+	}
+	return before.cmd
+}
+
+// resolve finds a request's command, unless it is known, and what is wrong with it before it
+// is run.
+func (c *conn) resolve(r *request, known *command) {
 	args := c.args[r.first:r.last]
-	r.cmd, r.msg = c.srv.table.lookup(args)
+	if known != nil && known.takes(len(args)) {
+		r.cmd, r.msg = known, ""
+	} else {
+		r.cmd, r.msg = c.srv.table.lookup(args)
+	}
 	r.waits = r.msg == "" && r.cmd.mayWait(args)
 	switch {
 	case r.msg != "":

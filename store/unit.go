@@ -96,6 +96,9 @@ func (u *Unit) Begin(now int64, places []Place) {
 // Holds reports whether the unit has the latch of a place.
 func (u *Unit) Holds(p Place) bool { return u.holds(p) }
 
+// HoldsValue is Holds for the key that v was read of: nobody else can change it.
+func (u *Unit) HoldsValue(v *Value) bool { return u.holds(v.place) }
+
 // Flushed reports whether a part of the unit's changes has been applied: Abort cannot take
 // that back.
 func (u *Unit) Flushed() bool { return u.flushed || len(u.built) > 0 }

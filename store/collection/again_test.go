@@ -65,6 +65,18 @@ func TestWhatIsOpenedAgainIsWhatIsThere(t *testing.T) {
 		in(t, s, func(u *store.Unit) { pushed(u, &other, 1) }, "k")
 		opened(u, &l, n)
 		u.Abort()
+		// It is held, and not changed until it is not held any more, however that ends.
+		for i := range 4 {
+			u.Begin(1000, one)
+			opened(u, &l, n)
+			opened(u, &l, n)
+			if i%2 == 0 {
+				u.Abort()
+			} else if _, err := u.Commit(nil); err != nil {
+				t.Fatal(err)
+			}
+			in(t, s, func(u *store.Unit) { pushed(u, &other, 1) }, "k")
+		}
 		// It is held, and changed by two.
 		u.Begin(1000, one)
 		pushed(u, &l, 2)

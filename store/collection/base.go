@@ -25,7 +25,8 @@ type base struct {
 	v    store.Value
 	// steady: all elements can be read as of the moment that v is of.
 	steady bool
-	// put is what the unit's HeadChanges were when v became what its head says; 0: never.
+	// put is what the unit's HeadChanges were when v became what its head says, or was read
+	// under its latch; 0: never.
 	put  uint64
 	sub  []byte // scratch
 	form []byte // scratch
@@ -39,8 +40,15 @@ func (b *base) open(u *store.Unit, key []byte, typ store.Type, v store.Value, st
 	return err
 }
 
+// stays notes that v is what there is until the unit changes a header: nobody else can.
+func (b *base) stays() {
+	if b.unit.HoldsValue(&b.v) {
+		b.put = b.unit.HeadChanges()
+	}
+}
+
 // again tells that what is to be opened is open: the unit has changed no header since this
-// one was put, as where commands of a pipeline follow each other on one key.
+// one was read or put, as where commands of a pipeline follow each other on one key.
 func (b *base) again(u *store.Unit, key []byte, typ store.Type) bool {
 	if b.unit != u || b.put == 0 || b.put != u.HeadChanges() || b.typ != typ || !bytes.Equal(b.key, key) {
 		return false

@@ -46,10 +46,13 @@ var errList = errors.New("malformed list")
 // at one element. A key that does not exist is an empty list.
 func (l *List) Open(u *store.Unit, key []byte) error {
 	if l.again(u, key, store.List) {
-		return nil
+		return l.readHead()
 	}
 	v, err := u.Get(key)
-	return l.opened(u, key, v, false, err)
+	if err = l.opened(u, key, v, false, err); err == nil {
+		l.stays()
+	}
+	return err
 }
 
 // OpenWhole is Open for whoever looks at more than one element: all is of one moment.

@@ -22,7 +22,10 @@ func (t *Table) Open(u *store.Unit, key []byte, typ store.Type) error {
 		return nil
 	}
 	v, err := u.Get(key)
-	return t.open(u, key, typ, v, false, err)
+	if err = t.open(u, key, typ, v, false, err); err == nil {
+		t.stays()
+	}
+	return err
 }
 
 // OpenWhole is Open for whoever looks at more than one field: all is of one moment.
