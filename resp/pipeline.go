@@ -30,12 +30,14 @@ type request struct {
 	sent        *batch        // with which it is on its way, whoever serves its keys by now
 	owner       int32         // who serves its keys: a place in Routes.links, ownerSelf, …
 	part        int32         // of what another node forwards, the batch
+	keyAt       int32         // which argument its only key is; 0: it has none, or several
 	judged      bool          // as to whether its keys lie together
 	waits       bool          // it may wait until a key gets something
 	every       bool          // it needs all latches of the store
 	solo        bool          // it has a unit of its own
 	sought      bool          // other nodes were asked for its script
 	stay        *stay         // of one that has begun to
+	place       store.Place   // of its only key
 	extra       []store.Place // of keys that are not among its arguments: see wants in call
 	until       time.Time     // how long it waits for somebody to serve its keys; zero: it has not waited yet
 }
@@ -165,7 +167,7 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 	n, keys := 0, 0
 	for ; n < len(reqs); n++ {
 		r := &reqs[n]
-		r.owner = ownerSelf
+		r.owner, r.keyAt = ownerSelf, 0
 		if c.subscribed && c.out.proto == 2 && r.msg == "" && !r.cmd.whileSubscribed {
 			r.msg = "ERR Can't execute '" + r.cmd.full + "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"
 		}
@@ -209,6 +211,10 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 			}
 			c.places = append(c.places, c.unit.Place(key))
 		}
+		if len(c.keys) == 1 && len(c.places) > placed {
+			r.keyAt, r.place = int32(c.keys[0].pos), c.places[placed]
+			c.unit.Know(args[r.keyAt], r.place) // the next request may be about the same
+		}
 		c.places = append(c.places, r.extra...)
 		if routes != nil && r.msg == "" {
 			r.owner = routes.ofAll(c.places[placed:])
@@ -233,6 +239,7 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 			break
 		}
 	}
+	c.unit.Know(nil, 0)
 	if !latched {
 		c.places = c.places[:0]
 	}

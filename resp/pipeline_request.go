@@ -67,7 +67,11 @@ func (c *conn) runOne(r *request) {
 	if c.session.lastCmd.Load() != cmd {
 		c.session.lastCmd.Store(cmd)
 	}
+	if r.keyAt > 0 {
+		c.unit.Know(x.args[r.keyAt], r.place)
+	}
 	c.execute(cmd, r.cmd.run)
+	c.unit.Know(nil, 0)
 }
 
 // execute runs the call that is set up, as a call of cmd, and counts it.

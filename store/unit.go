@@ -70,7 +70,9 @@ type Unit struct {
 	early, blind bool
 	// events are what has been noted.
 	events   []byte
-	replaces bool // see Replaces
+	replaces bool   // see Replaces
+	known    []byte // see Know
+	knownAt  Place
 	// own is what view has made of changes.
 	own ownChanges
 	// readers see, in a unit without latches, one state of a long string each.
@@ -127,7 +129,16 @@ const beforeAll = math.MinInt64
 func (u *Unit) Now() int64 { return u.now }
 
 // Place returns the place of a key.
-func (u *Unit) Place(key []byte) Place { return PlaceOf(u.s.token, key) }
+func (u *Unit) Place(key []byte) Place {
+	if len(u.known) > 0 && string(key) == string(u.known) {
+		return u.knownAt
+	}
+	return PlaceOf(u.s.token, key)
+}
+
+// Know tells the unit the place of a key, so that it does not look for it anew. The bytes of the
+// key must stay what they are until the unit is told of another one, or of none.
+func (u *Unit) Know(key []byte, p Place) { u.known, u.knownAt = key, p }
 
 func (u *Unit) holds(p Place) bool {
 	if len(u.latched) == 0 {
