@@ -32,14 +32,17 @@ func (c *cluster) leave(ctx context.Context) error {
 }
 
 // leaveAndEnd returns once the table knows that this node leaves. Once it has nothing
-// left, whoever opened it is asked to close it.
+// left, whoever opened it is asked to close it. Where it is not known whether the table has
+// got to know it, the node leaves as soon as that shows: else it would get no ranges, and
+// nobody would wait for it to go.
 func (c *cluster) leaveAndEnd(ctx context.Context) error {
 	if c.giveUp() {
 		err := c.members.Leave(ctx) // nobody counts on it
 		c.n.finish(nil)
 		return err
 	}
-	if err := c.beginLeave(ctx); err != nil {
+	err := c.beginLeave(ctx)
+	if err != nil && !errors.Is(err, errLeaderLost) {
 		return err
 	}
 	c.mu.Lock()
@@ -48,10 +51,13 @@ func (c *cluster) leaveAndEnd(ctx context.Context) error {
 		return errStopping
 	}
 	if c.drains {
-		return nil
+		return err
 	}
 	c.drains = true
 	c.done.Go(func() {
+		if !c.comesTo(c.stays, isNow(c.n.id, table.Leaving)) {
+			return
+		}
 		switch err := c.goAway(c.ctx); {
 		case c.stays.Err() != nil:
 		case err != nil:
@@ -61,7 +67,7 @@ func (c *cluster) leaveAndEnd(ctx context.Context) error {
 			c.n.finish(nil)
 		}
 	})
-	return nil
+	return err
 }
 
 // beginLeave has the table say that this node leaves.

@@ -132,18 +132,21 @@ func (c *cluster) agree(ctx context.Context, order table.Command, shows func(*ta
 	case errors.Is(err, table.ErrNoLeader):
 		return errors.New("nobody leads the cluster: a majority of its voters cannot be reached, and nothing has changed")
 	case errors.Is(err, table.ErrUnknownOutcome):
+		ctx, cancel := context.WithTimeout(ctx, unknownPatience)
+		defer cancel()
 		if c.comesTo(ctx, shows) {
 			return nil
 		}
-		return errors.New("the leader was lost on the way: RING STATUS tells, in a moment, whether the order holds")
+		return errLeaderLost
 	}
 	return err
 }
 
-// comesTo waits for a state, for unknownPatience at most.
+// errLeaderLost says that an order may hold yet.
+var errLeaderLost = errors.New("the leader was lost on the way: RING STATUS tells, in a moment, whether the order holds")
+
+// comesTo waits for a state.
 func (c *cluster) comesTo(ctx context.Context, shows func(*table.State) bool) bool {
-	ctx, cancel := context.WithTimeout(ctx, unknownPatience)
-	defer cancel()
 	changes, end := c.table.Changes()
 	defer end()
 	for !shows(c.table.State()) {

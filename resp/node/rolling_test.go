@@ -332,3 +332,34 @@ func TestANodeThatStopsDoesNotBeginToLeave(t *testing.T) {
 		c.close()
 	})
 }
+
+// Who was not told whether it leaves, and does, goes away all the same: it gets no ranges any more.
+func TestANodeLeavesThoughItWasNotToldSo(t *testing.T) {
+	virtually(t, 4, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
+		c.three()
+		lead := c.leader()
+		victim := map[bool]string{true: "b", false: "a"}[lead == "a"]
+		n := c.nodes[victim]
+		// For as long as the order needs to arrive, and the answer would not be back: with most
+		// seeds there is such a time among these.
+		for patience := time.Millisecond; ; patience += time.Millisecond / 4 {
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			err := n.cluster.leaveAndEnd(ctx)
+			if cancel(); err == nil || errors.Is(err, errLeaderLost) {
+				t.Logf("after %v: %v", patience, err)
+				break
+			}
+		}
+		select {
+		case <-n.Done():
+		case <-time.After(3 * time.Minute):
+			self, _ := n.cluster.table.State().Node(victim)
+			t.Fatalf("it is there, and %v", self.State)
+		}
+		c.stop(victim)
+		delete(c.nodes, victim)
+		c.settled()
+		c.close()
+	})
+}
