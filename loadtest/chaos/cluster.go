@@ -161,6 +161,11 @@ func (c *cluster) settle(ctx context.Context, bound time.Duration) (time.Duratio
 			if n.pid() == 0 { // what was to end it had not done so when the faults ended
 				c.tell("%s starts again: %v", n.id, c.revive(n))
 			}
+			if n.told && !n.leaves && len(c.members()) > c.o.nodes { // now that it can answer for certain
+				_, err := c.ask(ctx, n, "RING", "LEAVE")
+				n.leaves = err == nil
+				c.tell("%s is told to leave again: %v", n.id, err)
+			}
 		}
 		why := c.unsettled(ctx)
 		if why == nil {

@@ -60,6 +60,7 @@ var kinds = []kind{
 		if len(c.members()) <= c.o.nodes || n.stopping() {
 			return "", nil // who is being stopped would leave when started again
 		}
+		n.told = true
 		if _, err := c.ask(context.Background(), n, "RING", "LEAVE"); err != nil {
 			return "would leave: " + err.Error(), func() {}
 		}

@@ -21,6 +21,7 @@ type node struct {
 	number int
 	dir    string
 	leaves bool // it hands over what it has, or has done so
+	told   bool // to leave, though perhaps it has not heard, or nobody knows whether it will
 	taken  bool // a fault sees to its end and its start; guarded by cluster.mu
 
 	mu      sync.Mutex
