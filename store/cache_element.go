@@ -95,15 +95,44 @@ func (c *cache) putElement(p Place, key, value []byte) {
 	s := c.shard(&id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.putElement(&id, at, key, value, c.clock.Load())
+}
+
+func (s *cacheShard) putElement(id *lineID, at int, key, value []byte, now uint32) {
 	switch {
 	case len(value) > maxCachedLine || len(key) > maxLineKey:
-		s.lacks(&id)
-		s.removeElement(&id, at)
+		s.lacks(id)
+		s.removeElement(id, at)
 	case at >= 0:
-		s.putItem(&id, at, value, c.clock.Load())
+		s.putItem(id, at, value, now)
 	default:
-		s.put(&id, value, c.clock.Load())
+		s.put(id, value, now)
 	}
+}
+
+// putItems is putElement for the first of some changes, which sets an item, and for those right
+// behind it that set others of its row. It returns how many these are.
+func (c *cache) putItems(changes []elementChange) int {
+	first, _ := changes[0].line()
+	n := 1
+	for ; n < len(changes) && changes[n].place == changes[0].place && !changes[n].gone; n++ {
+		if key, ok := changes[n].line(); !ok || !sameRow(first, key) {
+			break
+		}
+	}
+	if c.shards == nil {
+		return n
+	}
+	var of [itemLine]byte
+	id, _ := lineOf(changes[0].place, first, &of)
+	s, now := c.shard(&id), c.clock.Load()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range changes[:n] {
+		key, _ := changes[i].line()
+		s.putElement(&id, itemIn(key), key, changes[i].value, now)
+	}
+	return n
 }
 
 // fillElement is putElement for a value that was read from Pebble; see fill.

@@ -30,10 +30,18 @@ func isItem(key []byte) bool { return len(key) == itemLine && key[8] == ItemKind
 
 // rowOf makes the key of an item's row, and returns which of its items that is.
 func rowOf(key []byte, of *[itemLine]byte) int {
-	n := binary.BigEndian.Uint64(key[9:])
 	copy(of[:9], key)
-	binary.BigEndian.PutUint64(of[9:], n/rowItems)
-	return int(n % rowItems)
+	binary.BigEndian.PutUint64(of[9:], binary.BigEndian.Uint64(key[9:])/rowItems)
+	return itemIn(key)
+}
+
+// itemIn returns which item of its row one is.
+func itemIn(key []byte) int { return int(key[itemLine-1] % rowItems) }
+
+// sameRow reports whether a line's key is that of an item of a row, too, of which item is one.
+func sameRow(item, key []byte) bool {
+	const last = itemLine - 1
+	return isItem(key) && string(key[:last]) == string(item[:last]) && key[last]/rowItems == item[last]/rowItems
 }
 
 func (r row) end() int { return int(binary.LittleEndian.Uint32(r)) }

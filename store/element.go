@@ -39,12 +39,30 @@ func (u *Unit) Split(key []byte, v *Value, typ Type) error {
 // PutHead notes how many elements a collection has, how many bytes they hold, and what
 // else its type wants to know; v as with PutWhole.
 func (u *Unit) PutHead(key []byte, v *Value, count, size int64, head []byte) {
-	old := v.header()
 	h := header{
 		typ: v.Type, flags: rawFlag(v.Raw), expiry: v.Expiry, gen: v.gen,
 		count: uint64(count), bytes: uint64(size), value: head,
 	}
+	if n := len(u.changes); n > 0 && u.changes[n-1].puts(v.place, key) {
+		u.putHeadAgain(&u.changes[n-1], v, &h)
+		return
+	}
+	old := v.header()
 	u.putValue(key, v, &old, &h)
+}
+
+// putHeadAgain is putValue where the unit's last change is c, which v is of: with another head
+// only what the elements hold is new to account.
+func (u *Unit) putHeadAgain(c *change, v *Value, h *header) {
+	start := len(u.lines)
+	u.lines = h.append(u.lines)
+	c.line = u.lines[start:len(u.lines):len(u.lines)]
+	u.headChanges++
+	if d := int64(h.bytes) - v.Size; d != 0 {
+		u.deltas = appendDelta(u.deltas, countDelta{slice: sliceOf(v.place), bytes: d})
+	}
+	v.Count, v.Size = int64(h.count), int64(h.bytes)
+	v.Inline = c.line[len(c.line)-len(h.value):] // what h has may change
 }
 
 // Construct makes the collection at key one of the elements that fill sets, however many,

@@ -50,7 +50,7 @@ func (c *elementChange) line() (key []byte, ok bool) {
 // cached brings the cache up to date with changes that have been made, or may have been,
 // if that is not known.
 func (cs *elementChanges) cached(c *cache, made bool) {
-	for i := range cs.list {
+	for i := 0; i < len(cs.list); i++ {
 		e := &cs.list[i]
 		switch line, ok := e.line(); {
 		case !ok:
@@ -58,6 +58,8 @@ func (cs *elementChanges) cached(c *cache, made bool) {
 			c.loseElement(e.place, line)
 		case e.gone:
 			c.removeElement(e.place, line)
+		case isItem(line):
+			i += c.putItems(cs.list[i:]) - 1
 		default:
 			c.putElement(e.place, line, e.value)
 		}

@@ -13,6 +13,11 @@ type change struct {
 	gen   uint64 // of line; set when it is handed over
 }
 
+// puts reports whether c is of a key, which it has not removed.
+func (c *change) puts(p Place, key []byte) bool {
+	return c.place == p && c.line != nil && bytes.Equal(c.key, key)
+}
+
 // find returns the unit's own change of a key.
 func (u *Unit) find(p Place, key []byte) *change {
 	if len(u.changes) <= 16 {

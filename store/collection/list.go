@@ -127,12 +127,11 @@ func (l *List) at(dst []byte, i int64) []byte {
 
 // head notes how many elements there are, and what they hold.
 func (l *List) head(count, size int64) {
-	var buf [3 * binary.MaxVarintLen64]byte
-	head := binary.AppendVarint(buf[:0], l.first)
+	l.form = binary.AppendVarint(l.form[:0], l.first)
 	if l.before+l.behind > 0 {
-		head = binary.AppendUvarint(binary.AppendUvarint(head, uint64(l.before)), uint64(l.behind))
+		l.form = binary.AppendUvarint(binary.AppendUvarint(l.form, uint64(l.before)), uint64(l.behind))
 	}
-	l.putHead(count, size, head)
+	l.putHead(count, size, l.form)
 }
 
 // grow makes room for one more element at the front, or else at the back.
