@@ -1,9 +1,7 @@
 package store
 
 import (
-	"bytes"
 	"encoding/binary"
-	"math"
 	"sync"
 	"sync/atomic"
 )
@@ -64,9 +62,9 @@ const (
 type cacheShard struct {
 	mu    sync.Mutex
 	ring  []byte
-	index []byte // slots of 8 B; open addressing
-	slots uint32 // how many the index has
-	used  uint32 // of them
+	index []byte // slots of 8 B, as many as there may be; see cache_index.go
+	slots uint32 // how many of them it has
+	used  uint32 // of these
 	// The ring's live part is [begin, end) in offsets that only grow; the
 	// place in ring is the offset modulo its length. No entry wraps around.
 	begin, end uint64
@@ -89,8 +87,8 @@ func newCache(size int64) (*cache, error) {
 		return c, nil
 	}
 	perShard := max(size/cacheShards, 64<<10)
-	slots := uint32(min(perShard/cacheBytesPerSlot, math.MaxInt32))
-	indexSize := int64(slots) * 8
+	slots := perShard / cacheBytesPerSlot
+	indexSize := slots * 8
 	ringSize := max(perShard-indexSize, 32<<10) &^ 7
 	mem, err := allocOffHeap((indexSize + ringSize) * cacheShards)
 	if err != nil {
@@ -102,7 +100,7 @@ func newCache(size int64) (*cache, error) {
 		s := &c.shards[i]
 		s.index, mem = mem[:indexSize:indexSize], mem[indexSize:]
 		s.ring, mem = mem[:ringSize:ringSize], mem[ringSize:]
-		s.slots, s.known = slots, &c.known
+		s.slots, s.known = uint32(min(slots, firstSlots)), &c.known
 	}
 	return c, nil
 }
@@ -306,7 +304,7 @@ func (c *cache) clear() {
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.mu.Lock()
-		clear(s.index)
+		clear(s.index[:uint64(s.slots)*8])
 		s.used, s.begin, s.end, s.live, s.whole = 0, 0, 0, 0, true
 		s.mu.Unlock()
 	}
@@ -333,79 +331,4 @@ func (c *cache) usage() (size, lines int64) {
 		s.mu.Unlock()
 	}
 	return size, lines
-}
-
-func (s *cacheShard) slot(i uint32) uint64 { return binary.LittleEndian.Uint64(s.index[i*8:]) }
-
-func (s *cacheShard) setSlot(i uint32, v uint64) { binary.LittleEndian.PutUint64(s.index[i*8:], v) }
-
-// entry returns the ring from the entry of a slot on.
-func (s *cacheShard) entry(i uint32) []byte {
-	return s.ring[(uint64(uint32(s.slot(i)))-1)*8:]
-}
-
-// A slot has, from its lowest bit, where the entry is, as offset/8 + 1 (32 bits), a tag of the
-// hash (26), and how many slots it lies behind the one of its hash (6), where the hash itself has
-// the shard's number. With that a gap is closed without a look at the entries
-// behind it, which lie all over the memory.
-const (
-	slotSteps = 58
-	slotTag   = 1<<slotSteps - 1<<32
-	manySteps = 1<<6 - 1 // or more
-)
-
-func slotValue(h uint64, pos int, steps uint32) uint64 {
-	return withSteps(h&^math.MaxUint32|uint64(pos/8+1), steps)
-}
-
-func withSteps(v uint64, steps uint32) uint64 {
-	return v&(1<<slotSteps-1) | uint64(min(steps, manySteps))<<slotSteps
-}
-
-// steps is how far slot i, of value v, lies behind the one of its hash.
-func (s *cacheShard) steps(i uint32, v uint64) uint32 {
-	if n := uint32(v >> slotSteps); n < manySteps {
-		return n
-	}
-	id := idAt(s.entry(i))
-	return s.behind(s.home(id.hash), i)
-}
-
-// home is the slot of a hash, by its lower half: the tag and the shard are of the upper one.
-func (s *cacheShard) home(h uint64) uint32 { return uint32(uint64(uint32(h)) * uint64(s.slots) >> 32) }
-
-// next is the slot behind i.
-func (s *cacheShard) next(i uint32) uint32 {
-	if i++; i < s.slots {
-		return i
-	}
-	return 0
-}
-
-// behind is how many slots j lies behind i.
-func (s *cacheShard) behind(i, j uint32) uint32 {
-	if j >= i {
-		return j - i
-	}
-	return j + s.slots - i
-}
-
-func (s *cacheShard) find(id *lineID) (uint32, bool) {
-	for i := s.home(id.hash); ; i = s.next(i) {
-		v := s.slot(i)
-		if v == 0 {
-			return i, false
-		}
-		if (v^id.hash)&slotTag != 0 {
-			continue
-		}
-		e := s.entry(i)
-		word := binary.LittleEndian.Uint32(e[entKeyLen:])
-		if binary.LittleEndian.Uint64(e) != uint64(id.place) || word&entElement != id.kind {
-			continue
-		}
-		if bytes.Equal(e[cacheEntryMin:cacheEntryMin+word&maxLineKey], id.key) {
-			return i, true
-		}
-	}
 }

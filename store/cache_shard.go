@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 )
 
-// How a shard keeps its ring and the index over it.
+// How a shard keeps its ring.
 
 // lacks notes that something exists which has no line any more, or gets none.
 func (s *cacheShard) lacks(id *lineID) {
@@ -21,21 +21,7 @@ func (s *cacheShard) kill(i uint32) {
 	word := binary.LittleEndian.Uint32(e[entKeyLen:])
 	binary.LittleEndian.PutUint32(e[entKeyLen:], word|entDead)
 	s.live -= int64(entrySize(e))
-	s.used--
-	// Close the gap: an entry behind it that could have lain here moves up, so
-	// that a search may stop at the first empty slot.
-	gap := i
-	for j := s.next(i); ; j = s.next(j) {
-		v := s.slot(j)
-		if v == 0 {
-			break
-		}
-		if steps, up := s.steps(j, v), s.behind(gap, j); steps >= up {
-			s.setSlot(gap, withSteps(v, steps-up))
-			gap = j
-		}
-	}
-	s.setSlot(gap, 0)
+	s.free(i)
 }
 
 func entrySize(e []byte) uint64 {
@@ -59,7 +45,7 @@ func (s *cacheShard) put(id *lineID, line []byte, now uint32) {
 		s.lacks(id)
 		return
 	}
-	for s.used >= s.slots-s.slots/4 {
+	for s.full() {
 		s.dropOldest()
 	}
 	pos := s.room(size)
@@ -73,16 +59,7 @@ func (s *cacheShard) put(id *lineID, line []byte, now uint32) {
 	copy(e[cacheEntryMin+len(id.key):], line)
 	s.end += size
 	s.live += int64(size)
-	s.insert(id.hash, pos)
-}
-
-func (s *cacheShard) insert(h uint64, pos int) {
-	steps, i := uint32(0), s.home(h)
-	for ; s.slot(i) != 0; i = s.next(i) {
-		steps++
-	}
-	s.setSlot(i, slotValue(h, pos, steps))
-	s.used++
+	s.insert(slotValue(id.hash, pos))
 }
 
 // room frees the ring's old end until size bytes fit at the new one without
@@ -142,14 +119,13 @@ func (s *cacheShard) moveOldest(size uint64) {
 	id := idAt(s.ring[from:])
 	word := uint32(len(id.key)) | id.kind
 	slot, _ := s.find(&id)
-	steps := s.steps(slot, s.slot(slot))
 	// The two may overlap when the ring is full to within one entry; copy
 	// handles that, and nothing of the old place is needed afterwards.
 	copy(s.ring[to:to+size], s.ring[from:from+size])
 	binary.LittleEndian.PutUint32(s.ring[to+entKeyLen:], word)
 	s.begin += size
 	s.end += size
-	s.setSlot(slot, slotValue(id.hash, int(to), steps))
+	s.setSlot(slot, slotValue(id.hash, int(to)))
 }
 
 // dropOldest drops what lies at begin.

@@ -1,0 +1,130 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+)
+
+// How a shard finds its entries: a table with open addressing, of slots that lie where their
+// hashes say, or behind. It begins small and is doubled as it fills, so that a store of few keys
+// touches little memory: each page that is touched first has to be had from the operating
+// system, and one that is read before it is written from the other processors, too.
+//
+// A slot has, in its lower half, where the entry is, as offset/8 + 1, and in its upper half a
+// tag: that part of the hash which comes behind the shard's number. The tag says where the slot
+// belongs, too, so that the table grows, and gaps are closed, without a look at the entries,
+// which lie all over the memory.
+
+// firstSlots is how many slots an index begins with: a page of them.
+const firstSlots = 512
+
+// slotTag is a hash's tag, in the upper half.
+func slotTag(h uint64) uint64 { return h << 6 &^ math.MaxUint32 }
+
+func slotValue(h uint64, pos int) uint64 { return slotTag(h) | uint64(pos/8+1) }
+
+func (s *cacheShard) slot(i uint32) uint64 { return binary.LittleEndian.Uint64(s.index[uint64(i)*8:]) }
+
+func (s *cacheShard) setSlot(i uint32, v uint64) {
+	binary.LittleEndian.PutUint64(s.index[uint64(i)*8:], v)
+}
+
+// entry returns the ring from the entry of a slot on.
+func (s *cacheShard) entry(i uint32) []byte {
+	return s.ring[(uint64(uint32(s.slot(i)))-1)*8:]
+}
+
+// home is the slot of a tag.
+func (s *cacheShard) home(tag uint64) uint32 { return uint32(tag >> 32 * uint64(s.slots) >> 32) }
+
+// next is the slot behind i.
+func (s *cacheShard) next(i uint32) uint32 {
+	if i++; i < s.slots {
+		return i
+	}
+	return 0
+}
+
+// behind is how many slots j lies behind i.
+func (s *cacheShard) behind(i, j uint32) uint32 {
+	if j >= i {
+		return j - i
+	}
+	return j + s.slots - i
+}
+
+func (s *cacheShard) find(id *lineID) (uint32, bool) {
+	tag := slotTag(id.hash)
+	for i := s.home(tag); ; i = s.next(i) {
+		v := s.slot(i)
+		if v == 0 {
+			return i, false
+		}
+		if v&^math.MaxUint32 != tag {
+			continue
+		}
+		e := s.entry(i)
+		word := binary.LittleEndian.Uint32(e[entKeyLen:])
+		if binary.LittleEndian.Uint64(e) != uint64(id.place) || word&entElement != id.kind {
+			continue
+		}
+		if bytes.Equal(e[cacheEntryMin:cacheEntryMin+word&maxLineKey], id.key) {
+			return i, true
+		}
+	}
+}
+
+// insert gives a slot to what has none.
+func (s *cacheShard) insert(v uint64) {
+	i := s.home(v)
+	for s.slot(i) != 0 {
+		i = s.next(i)
+	}
+	s.setSlot(i, v)
+	s.used++
+}
+
+// free empties a slot.
+func (s *cacheShard) free(i uint32) {
+	s.used--
+	// Close the gap: a slot behind it that could be there moves up, so that a search may stop
+	// at the first empty one.
+	gap := i
+	for j := s.next(i); ; j = s.next(j) {
+		v := s.slot(j)
+		if v == 0 {
+			break
+		}
+		if s.behind(s.home(v), j) >= s.behind(gap, j) {
+			s.setSlot(gap, v)
+			gap = j
+		}
+	}
+	s.setSlot(gap, 0)
+}
+
+// full reports whether no slot may be taken before one is free. The index has grown then as far
+// as it may.
+func (s *cacheShard) full() bool {
+	most := uint32(len(s.index) / 8)
+	for s.used >= s.slots-s.slots/4 {
+		if s.slots == most {
+			return true
+		}
+		s.grow(min(2*s.slots, most))
+	}
+	return false
+}
+
+// grow makes the index one of so many slots.
+func (s *cacheShard) grow(slots uint32) {
+	old := bytes.Clone(s.index[:uint64(s.slots)*8])
+	clear(s.index[:uint64(slots)*8])
+	s.slots, s.used = slots, 0
+	for ; len(old) > 0; old = old[8:] {
+		if v := binary.LittleEndian.Uint64(old); v != 0 {
+			s.insert(v)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+)
+
+// An index finds all that there is as it grows, and where lines go meanwhile; it begins small,
+// and goes no further than there is room.
+func TestCacheIndexGrows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all in one goroutine: nothing to see for the race detector")
+	}
+	c, err := newCache(64 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	c.setWhole()
+	key := func(i int) []byte { return fmt.Appendf(nil, "key-%d", i) }
+	gone := func(i, now int) bool { return i%3 == 0 && i < now/2 }
+	for i := range 1 << 18 {
+		k := key(i)
+		c.put(PlaceOf(testToken, k), k, k)
+		if i%6 == 0 {
+			k := key(i / 2) // of which i/2 is one by three
+			c.remove(PlaceOf(testToken, k), k)
+		}
+		switch now := i + 1; now {
+		case 64, 1 << 10, 1 << 15, 1 << 17, 1 << 18:
+			missing := 0
+			for j := range now {
+				k := key(j)
+				line, answer := c.get(PlaceOf(testToken, k), k, nil)
+				switch {
+				case gone(j, now) && answer == cacheHit:
+					t.Fatalf("key %d of %d was removed, and is there", j, now)
+				case !gone(j, now) && answer == cacheAbsent:
+					t.Fatalf("key %d of %d is not there, says the cache", j, now)
+				case !gone(j, now) && answer != cacheHit:
+					missing++
+				case answer == cacheHit && !bytes.Equal(line, k):
+					t.Fatalf("key %d of %d is %q", j, now, line)
+				}
+			}
+			slots := c.shards[0].slots
+			t.Logf("%d keys: %d slots a shard, %d not found", now, slots, missing)
+			if missing > 0 {
+				t.Errorf("%d of %d keys are not found", missing, now)
+			}
+			if now == 64 && slots != firstSlots || now > 1<<15 && slots <= firstSlots {
+				t.Errorf("with %d keys a shard has %d slots", now, slots)
+			}
+		}
+	}
+	for i := range c.shards {
+		if s := &c.shards[i]; int(s.slots) > len(s.index)/8 || s.used > s.slots-s.slots/4 {
+			t.Errorf("shard %d has %d of %d slots, and room for %d", i, s.used, s.slots, len(s.index)/8)
+		}
+	}
+}
