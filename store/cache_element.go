@@ -115,7 +115,7 @@ func (s *cacheShard) putElement(id *lineID, at int, key, value []byte, now uint3
 func (c *cache) putItems(changes []elementChange) int {
 	first, _ := changes[0].line()
 	n := 1
-	for ; n < len(changes) && changes[n].place == changes[0].place && !changes[n].gone; n++ {
+	for ; n < len(changes) && !changes[n].gone; n++ {
 		if key, ok := changes[n].line(); !ok || !sameRow(first, key) {
 			break
 		}

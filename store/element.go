@@ -43,7 +43,7 @@ func (u *Unit) PutHead(key []byte, v *Value, count, size int64, head []byte) {
 		typ: v.Type, flags: rawFlag(v.Raw), expiry: v.Expiry, gen: v.gen,
 		count: uint64(count), bytes: uint64(size), value: head,
 	}
-	if n := len(u.changes); n > 0 && u.changes[n-1].puts(v.place, key) {
+	if n := len(u.changes); n > 0 && u.changes[n-1].of(v.place, key) {
 		u.putHeadAgain(&u.changes[n-1], v, &h)
 		return
 	}

@@ -72,6 +72,40 @@ func TestElementOfOneThatIsReplacedIsFound(t *testing.T) {
 	<-stopped
 }
 
+// An item that a unit sets and removes is not there, though others of its row are.
+func TestItemsThatAreGoneAtOnceAreNotThere(t *testing.T) {
+	cfg := testConfig("data")
+	cfg.FS = vfs.NewMem()
+	s := openTest(t, cfg)
+	defer s.Close()
+	item := func(n byte) []byte { return []byte{ItemKind, 0, 0, 0, 0, 0, 0, 1, n} }
+	s.inUnit(t, func(u *Unit) {
+		splitSet(t, u, "k", nil)
+		v, err := u.Get([]byte("k"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range byte(4) {
+			u.SetElement([]byte("k"), &v, item(n), []byte{'x', n})
+		}
+		u.RemoveElement([]byte("k"), &v, item(2))
+		u.SetElement([]byte("k"), &v, item(4), []byte{'x', 4})
+		u.PutHead([]byte("k"), &v, 4, 1, nil)
+	}, "k")
+	s.inUnit(t, func(u *Unit) {
+		v, err := u.Get([]byte("k"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range byte(5) {
+			value, ok, err := u.Element([]byte("k"), &v, item(n))
+			if want := string([]byte{'x', n}); err != nil || ok != (n != 2) || ok && string(value) != want {
+				t.Errorf("item %d: %q, %v, %v", n, value, ok, err)
+			}
+		}
+	}, "k")
+}
+
 // Elements are gone over in order, either way and between any bounds, with what the unit has
 // changed and not applied.
 func TestElementsAreInOrder(t *testing.T) {

@@ -13,16 +13,14 @@ type change struct {
 	gen   uint64 // of line; set when it is handed over
 }
 
-// puts reports whether c is of a key, which it has not removed.
-func (c *change) puts(p Place, key []byte) bool {
-	return c.place == p && c.line != nil && bytes.Equal(c.key, key)
-}
+// of reports whether c is of a key.
+func (c *change) of(p Place, key []byte) bool { return c.place == p && bytes.Equal(c.key, key) }
 
 // find returns the unit's own change of a key.
 func (u *Unit) find(p Place, key []byte) *change {
 	if len(u.changes) <= 16 {
 		for i := range u.changes {
-			if c := &u.changes[i]; c.place == p && bytes.Equal(c.key, key) {
+			if c := &u.changes[i]; c.of(p, key) {
 				return c
 			}
 		}
@@ -81,7 +79,7 @@ func (x changeIndex) add(changes []change, n int) {
 func (x changeIndex) find(changes []change, p Place, key []byte) int {
 	mask := len(x) - 1
 	for i := int(mix(uint64(p))>>32) & mask; x[i] != 0; i = (i + 1) & mask {
-		if c := &changes[x[i]-1]; c.place == p && bytes.Equal(c.key, key) {
+		if c := &changes[x[i]-1]; c.of(p, key) {
 			return int(x[i] - 1)
 		}
 	}

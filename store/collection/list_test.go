@@ -31,6 +31,79 @@ func listed(t *testing.T, s *store.Store, key string) (got []string) {
 	return got
 }
 
+// twins returns two keys of one place, where all have one token.
+func twins(t *testing.T, u *store.Unit) (a, b string) {
+	t.Helper()
+	seen := make(map[store.Place]string)
+	for i := range 1 << 20 {
+		b = fmt.Sprint("list", i)
+		if a = seen[u.Place([]byte(b))]; a != "" {
+			return a, b
+		}
+		seen[u.Place([]byte(b))] = b
+	}
+	t.Fatal("no two keys of one place")
+	return "", ""
+}
+
+// Lists of one place that are changed in turn, elements of the same numbers right behind each
+// other, do not get each other's, neither in the cache nor in what is counted.
+func TestListsInTurnStayApart(t *testing.T) {
+	s, err := store.Open(store.Config{
+		Dir: "data", Strategy: "buckets", Hash: "native", Token: func([]byte) ring.Token { return 7 },
+		FS: vfs.NewMem(), Cache: 1 << 20,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	a, b := twins(t, s.NewUnit())
+	lists := make(map[string]*List)
+	model := make(map[string][]string)
+	for _, key := range []string{a, b} {
+		lists[key] = &List{}
+		lists[key].MaxPacked = 1
+	}
+	size := len(a) + len(b)
+	for round := range 8 {
+		in(t, s, func(u *store.Unit) {
+			for i := range 20 {
+				for key, l := range lists {
+					element := fmt.Sprint(key, round, i)
+					if err := l.Open(u, []byte(key)); err != nil {
+						t.Fatal(err)
+					}
+					if err := l.Push([]byte(element), round%2 == 0); err != nil {
+						t.Fatal(err)
+					}
+					size += len(element)
+					if round%2 == 0 {
+						model[key] = slices.Insert(model[key], 0, element)
+					} else {
+						model[key] = append(model[key], element)
+					}
+				}
+			}
+		}, a, b)
+	}
+	for key, want := range model {
+		in(t, s, func(u *store.Unit) {
+			var l List
+			if err := l.Open(u, []byte(key)); err != nil || l.Len() != int64(len(want)) {
+				t.Fatalf("%s has %d elements, %v, want %d", key, l.Len(), err, len(want))
+			}
+			for i := range want {
+				if got, ok, err := l.Index(int64(i)); !ok || err != nil || string(got) != want[i] {
+					t.Fatalf("element %d of %s is %q, %v, %v, want %q", i, key, got, ok, err, want[i])
+				}
+			}
+		}, key)
+	}
+	if load, err := s.RangeLoad(ring.Whole); err != nil || load.Bytes != int64(size) {
+		t.Errorf("%+v, %v, want %d bytes", load, err, size)
+	}
+}
+
 // Whatever is done to lists, in units of any size and with any limit of what is kept whole,
 // they hold what a slice would, within the unit and behind it, and after the store was
 // opened again.
