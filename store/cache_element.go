@@ -110,29 +110,64 @@ func (s *cacheShard) putElement(id *lineID, at int, key, value []byte, now uint3
 	}
 }
 
-// putItems is putElement for the first of some changes, which sets an item, and for those right
-// behind it that set others of its row. It returns how many these are.
-func (c *cache) putItems(changes []elementChange) int {
+// itemRun is how many changes there are of items of one row, all of them set or all of them
+// gone, from the first one, which is of an item, on.
+func itemRun(changes []elementChange) int {
 	first, _ := changes[0].line()
 	n := 1
-	for ; n < len(changes) && !changes[n].gone; n++ {
+	for ; n < len(changes) && changes[n].gone == changes[0].gone; n++ {
 		if key, ok := changes[n].line(); !ok || !sameRow(first, key) {
 			break
 		}
 	}
+	return n
+}
+
+// changeItems is putElement, or removeElement, for changes of items of one row, as itemRun
+// counts them.
+func (c *cache) changeItems(changes []elementChange) {
 	if c.shards == nil {
-		return n
+		return
 	}
+	first, _ := changes[0].line()
 	var of [itemLine]byte
 	id, _ := lineOf(changes[0].place, first, &of)
 	s, now := c.shard(&id), c.clock.Load()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := range changes[:n] {
+	for i := range changes {
 		key, _ := changes[i].line()
-		s.putElement(&id, itemIn(key), key, changes[i].value, now)
+		if changes[i].gone {
+			s.removeElement(&id, itemIn(key))
+		} else {
+			s.putElement(&id, itemIn(key), key, changes[i].value, now)
+		}
 	}
-	return n
+}
+
+// maxNear is how large a row may be for a unit to read all of it at once, in bytes.
+const maxNear = 1 << 10
+
+// row appends the line of an item's row to dst, if it has one that is not large.
+func (c *cache) row(p Place, key, dst []byte) ([]byte, bool) {
+	if c.shards == nil {
+		return dst, false
+	}
+	var of [itemLine]byte
+	id, _ := lineOf(p, key, &of)
+	s := c.shard(&id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slot, ok := s.find(&id)
+	if !ok {
+		return dst, false
+	}
+	line := s.useElement(slot, len(id.key))
+	if len(line) > maxNear {
+		return dst, false
+	}
+	s.hits++
+	return append(dst, line...), true
 }
 
 // fillElement is putElement for a value that was read from Pebble; see fill.

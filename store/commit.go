@@ -139,6 +139,7 @@ func (u *Unit) forget() {
 	u.events = u.events[:0]
 	u.dropDirty(0)
 	u.elements.forget()
+	u.near.line = nil
 	if u.own.made != 0 {
 		u.own = ownChanges{}
 	}

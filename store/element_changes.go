@@ -56,10 +56,12 @@ func (cs *elementChanges) cached(c *cache, made bool) {
 		case !ok:
 		case !made:
 			c.loseElement(e.place, line)
+		case isItem(line):
+			n := itemRun(cs.list[i:])
+			c.changeItems(cs.list[i : i+n])
+			i += n - 1
 		case e.gone:
 			c.removeElement(e.place, line)
-		case isItem(line):
-			i += c.putItems(cs.list[i:]) - 1
 		default:
 			c.putElement(e.place, line, e.value)
 		}

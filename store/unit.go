@@ -35,6 +35,7 @@ type Unit struct {
 	dirty []dirtyPiece
 	// elements are the unit's changes of entries of collections.
 	elements elementChanges
+	near     nearRow
 	// built holds the generations that this unit writes the header of.
 	built []construction
 	// seen is what this unit has read, or written, that a Tap holds; see held.go.
