@@ -110,12 +110,12 @@ func (s *cacheShard) putElement(id *lineID, at int, key, value []byte, now uint3
 	}
 }
 
-// itemRun is how many changes there are of items of one row, all of them set or all of them
-// gone, from the first one, which is of an item, on.
+// itemRun is how many changes there are of items of one row from the first one, which is of an
+// item, on.
 func itemRun(changes []elementChange) int {
 	first, _ := changes[0].line()
 	n := 1
-	for ; n < len(changes) && changes[n].gone == changes[0].gone; n++ {
+	for ; n < len(changes); n++ {
 		if key, ok := changes[n].line(); !ok || !sameRow(first, key) {
 			break
 		}
@@ -123,8 +123,7 @@ func itemRun(changes []elementChange) int {
 	return n
 }
 
-// changeItems is putElement, or removeElement, for changes of items of one row, as itemRun
-// counts them.
+// changeItems is putElement, or removeElement, for each of an itemRun.
 func (c *cache) changeItems(changes []elementChange) {
 	if c.shards == nil {
 		return

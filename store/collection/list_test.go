@@ -104,6 +104,56 @@ func TestListsInTurnStayApart(t *testing.T) {
 	}
 }
 
+// What a unit has read of a list, for one that follows in the same go, is forgotten when it ends,
+// and not used without the latch: others change it.
+func TestListsAreReadAnew(t *testing.T) {
+	s := open(t, vfs.NewMem())
+	key := []byte("list")
+	opened := func(u *store.Unit) *List {
+		l := &List{}
+		l.MaxPacked = 1
+		if err := l.Open(u, key); err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	set := func(i int64, element string) {
+		in(t, s, func(u *store.Unit) {
+			if err := opened(u).Set(i, []byte(element)); err != nil {
+				t.Fatal(err)
+			}
+		}, "list")
+	}
+	u := s.NewUnit()
+	sees := func(i int64, want string) {
+		t.Helper()
+		if got, ok, err := opened(u).Index(i); string(got) != want || !ok || err != nil {
+			t.Errorf("element %d is %q, %v, %v, want %q", i, got, ok, err, want)
+		}
+	}
+	in(t, s, func(u *store.Unit) {
+		for _, element := range []string{"a", "b", "c", "d"} {
+			if err := opened(u).Push([]byte(element), false); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}, "list")
+	held := []store.Place{u.Place(key)}
+	u.Begin(1000, held)
+	sees(0, "a")
+	sees(1, "b")
+	u.Abort()
+	set(2, "C")
+	u.Begin(1000, held)
+	sees(2, "C")
+	u.Abort()
+	u.Begin(1000, nil)
+	sees(2, "C")
+	set(3, "D")
+	sees(3, "D")
+	u.Abort()
+}
+
 // Whatever is done to lists, in units of any size and with any limit of what is kept whole,
 // they hold what a slice would, within the unit and behind it, and after the store was
 // opened again.
