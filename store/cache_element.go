@@ -35,11 +35,12 @@ func elementID(p Place, key []byte) lineID {
 
 func generationIn(key []byte) uint64 { return binary.BigEndian.Uint64(key) }
 
-// element appends the value of an element to dst. It is absent if all elements of the
-// collection that exist have lines.
-func (c *cache) element(p Place, key, dst []byte) ([]byte, cacheAnswer) {
+// element appends the value of an element to dst and returns it, too. It is absent if all
+// elements of the collection that exist have lines. If the element is an item whose row is not
+// large, and near is not nil, all of the row is appended, and near becomes that.
+func (c *cache) element(p Place, key, dst []byte, near *nearRow) (_, value []byte, _ cacheAnswer) {
 	if c.shards == nil {
-		return dst, cacheMiss
+		return dst, nil, cacheMiss
 	}
 	var of [itemLine]byte
 	id, at := lineOf(p, key, &of)
@@ -47,23 +48,29 @@ func (c *cache) element(p Place, key, dst []byte) ([]byte, cacheAnswer) {
 	s.mu.Lock()
 	if slot, ok := s.find(&id); ok {
 		line := s.useElement(slot, len(key))
-		if at >= 0 {
-			line, ok = row(line).get(at)
+		if value = line; at >= 0 {
+			value, ok = row(line).get(at)
 		}
 		if ok {
-			dst = append(dst, line...)
 			s.hits++
+			if near != nil && at >= 0 && len(line) <= maxNear {
+				dst = near.set(key, line, dst)
+				value, _ = near.line.get(at)
+			} else {
+				dst = append(dst, value...)
+				value = dst[len(dst)-len(value) : len(dst) : len(dst)]
+			}
 			s.mu.Unlock()
-			return dst, cacheHit
+			return dst, value, cacheHit
 		}
 	}
 	s.misses++
 	s.mu.Unlock()
 	// In this order: what is dropped is forgotten before.
 	if c.known.has(generationIn(key)) {
-		return dst, cacheAbsent
+		return dst, nil, cacheAbsent
 	}
-	return dst, cacheMiss
+	return dst, nil, cacheMiss
 }
 
 // lineOf is the id of the line that has an element, and which item of it that is: none if it is
@@ -142,31 +149,6 @@ func (c *cache) changeItems(changes []elementChange) {
 			s.putElement(&id, itemIn(key), key, changes[i].value, now)
 		}
 	}
-}
-
-// maxNear is how large a row may be for a unit to read all of it at once, in bytes.
-const maxNear = 1 << 10
-
-// row appends the line of an item's row to dst, if it has one that is not large.
-func (c *cache) row(p Place, key, dst []byte) ([]byte, bool) {
-	if c.shards == nil {
-		return dst, false
-	}
-	var of [itemLine]byte
-	id, _ := lineOf(p, key, &of)
-	s := c.shard(&id)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	slot, ok := s.find(&id)
-	if !ok {
-		return dst, false
-	}
-	line := s.useElement(slot, len(id.key))
-	if len(line) > maxNear {
-		return dst, false
-	}
-	s.hits++
-	return append(dst, line...), true
 }
 
 // fillElement is putElement for a value that was read from Pebble; see fill.

@@ -91,7 +91,7 @@ func TestCacheOfElementsAgreesWithAMap(t *testing.T) {
 					binary.BigEndian.PutUint64(key[9:], binary.BigEndian.Uint64(key[9:])+1)
 				}
 			default:
-				value, answer := c.element(p, key, nil)
+				_, value, answer := c.element(p, key, nil, nil)
 				w, in := want[string(key)]
 				switch {
 				case answer == cacheAbsent && in:

@@ -8,8 +8,8 @@ import (
 
 // How a shard finds its entries: a table with open addressing, of slots that lie where their
 // hashes say, or behind. It begins small and is doubled as it fills, so that a store of few keys
-// touches little memory: each page that is touched first has to be had from the operating
-// system, and one that is read before it is written from the other processors, too.
+// touches little memory: the first touch of each page is a fault, and where that only reads, the
+// first write is another one, which interrupts the other processors.
 //
 // A slot has, in its lower half, where the entry is, as offset/8 + 1, and in its upper half a
 // tag: that part of the hash which comes behind the shard's number. The tag says where the slot
@@ -104,27 +104,22 @@ func (s *cacheShard) free(i uint32) {
 	s.setSlot(gap, 0)
 }
 
-// full reports whether no slot may be taken before one is free. The index has grown then as far
-// as it may.
-func (s *cacheShard) full() bool {
-	most := uint32(len(s.index) / 8)
-	for s.used >= s.slots-s.slots/4 {
-		if s.slots == most {
-			return true
-		}
-		s.grow(min(2*s.slots, most))
-	}
-	return false
-}
+// crowded reports whether no slot may be taken before one is free, or the index has grown.
+func (s *cacheShard) crowded() bool { return s.used >= s.slots-s.slots/4 }
 
-// grow makes the index one of so many slots.
-func (s *cacheShard) grow(slots uint32) {
+// grow doubles the index, up to what there is room for. It returns false if there is none.
+func (s *cacheShard) grow() bool {
+	most := uint32(len(s.index) / 8)
+	if s.slots == most {
+		return false
+	}
 	old := bytes.Clone(s.index[:uint64(s.slots)*8])
-	clear(s.index[:uint64(slots)*8])
-	s.slots, s.used = slots, 0
+	s.slots, s.used = min(2*s.slots, most), 0
+	clear(s.index[:uint64(s.slots)*8]) // all of it: what is written now is not read first
 	for ; len(old) > 0; old = old[8:] {
 		if v := binary.LittleEndian.Uint64(old); v != 0 {
 			s.insert(v)
 		}
 	}
+	return true
 }

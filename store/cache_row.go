@@ -44,6 +44,33 @@ func sameRow(item, key []byte) bool {
 	return isItem(key) && string(key[:last]) == string(item[:last]) && key[last]/rowItems == item[last]/rowItems
 }
 
+// maxNear is how large a row may be for a unit to read all of it at once, in bytes.
+const maxNear = 1 << 10
+
+// A nearRow is the line of the row of which a unit has read an item last: who pops several
+// finds those that follow in it. With the latch held it stays what it is until the unit's
+// changes are applied, and these are looked through before.
+type nearRow struct {
+	line row // in Unit.lines; nil: none
+	item [itemLine]byte
+}
+
+// get returns an item by its line's key.
+func (n *nearRow) get(key []byte) (item []byte, ok bool) {
+	if n.line == nil || !sameRow(n.item[:], key) {
+		return nil, false
+	}
+	return n.line.get(itemIn(key))
+}
+
+// set makes n a copy, appended to dst, of the line that has an item.
+func (n *nearRow) set(key, line, dst []byte) []byte {
+	dst = append(dst, line...)
+	n.line = row(dst[len(dst)-len(line):])
+	copy(n.item[:], key)
+	return dst
+}
+
 func (r row) end() int { return int(binary.LittleEndian.Uint32(r)) }
 
 // get returns an item.
@@ -56,7 +83,8 @@ func (r row) get(at int) (item []byte, ok bool) {
 		return nil, false
 	}
 	from := int(word & 0xffff)
-	return r[from : from+int(word>>16)-1], true
+	to := from + int(word>>16) - 1
+	return r[from:to:to], true
 }
 
 func (r row) place(at, from, size int) {

@@ -22,7 +22,7 @@ func TestARowThatIsTooLarge(t *testing.T) {
 	large := func(n uint64) []byte { return bytes.Repeat([]byte{byte(n)}, maxCachedLine) }
 	is := func(n uint64, want []byte, wanted cacheAnswer) {
 		t.Helper()
-		if got, answer := c.element(1, key(n), nil); answer != wanted || !bytes.Equal(got, want) {
+		if _, got, answer := c.element(1, key(n), nil, new(nearRow)); answer != wanted || !bytes.Equal(got, want) {
 			t.Errorf("item %d is %d bytes, %d, not %d bytes, %d", n, len(got), answer, len(want), wanted)
 		}
 	}
@@ -78,7 +78,7 @@ func TestARowDoesNotGrowByWhatIsGone(t *testing.T) {
 		key := binary.BigEndian.AppendUint64(prefix[:9:9], uint64(i%rowItems))
 		value := bytes.Repeat([]byte{byte(i)}, 1+i%100)
 		c.putElement(1, key, value)
-		if got, answer := c.element(1, key, nil); answer != cacheHit || !bytes.Equal(got, value) {
+		if _, got, answer := c.element(1, key, nil, nil); answer != cacheHit || !bytes.Equal(got, value) {
 			t.Fatalf("step %d: %d bytes, %d, not %d", i, len(got), answer, len(value))
 		}
 		if i%3 == 0 {

@@ -45,7 +45,7 @@ func (s *cacheShard) put(id *lineID, line []byte, now uint32) {
 		s.lacks(id)
 		return
 	}
-	for s.full() {
+	for s.crowded() && !s.grow() {
 		s.dropOldest()
 	}
 	pos := s.room(size)

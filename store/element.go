@@ -215,15 +215,18 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 	}
 	cached, line := hasLine(sub), k[len(k)-len(sub)-8:]
 	if cached {
-		if value, ok = u.nearItem(v.place, line); ok {
-			return value, true, nil
+		var near *nearRow
+		if isItem(line) && u.holds(v.place) {
+			near = &u.near
+			if value, ok = near.get(line); ok {
+				return value, true, nil
+			}
 		}
-		start := len(u.lines)
-		lines, answer := u.s.cache.element(v.place, line, u.lines)
+		var answer cacheAnswer
+		u.lines, value, answer = u.s.cache.element(v.place, line, u.lines, near)
 		switch answer {
 		case cacheHit:
-			u.lines = lines
-			return lines[start:len(lines):len(lines)], true, nil
+			return value, true, nil
 		case cacheAbsent:
 			return nil, false, nil
 		}
@@ -242,32 +245,6 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 		u.s.cache.fillElement(v.place, line, value, &l.version, version)
 	}
 	return value, true, closer.Close()
-}
-
-// A nearRow is the line of the row of which a unit has read an item last: who pops several
-// finds those that follow in it. With the latch held it stays what it is until the unit's
-// changes are applied, and these are looked through before.
-type nearRow struct {
-	line row // in Unit.lines; nil: none
-	item [itemLine]byte
-}
-
-// nearItem returns an item by its line's key, if its row is at hand and has it.
-func (u *Unit) nearItem(p Place, key []byte) ([]byte, bool) {
-	if !isItem(key) || !u.holds(p) {
-		return nil, false
-	}
-	if u.near.line == nil || !sameRow(u.near.item[:], key) {
-		start := len(u.lines)
-		lines, ok := u.s.cache.row(p, key, u.lines)
-		if !ok {
-			return nil, false
-		}
-		u.lines = lines
-		u.near.line = row(lines[start:len(lines):len(lines)])
-		copy(u.near.item[:], key)
-	}
-	return u.near.line.get(itemIn(key))
 }
 
 // ElementChanges is a number that rises with each change of an element which the unit makes,
