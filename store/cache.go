@@ -100,7 +100,7 @@ func newCache(size int64) (*cache, error) {
 		s := &c.shards[i]
 		s.index, mem = mem[:indexSize:indexSize], mem[indexSize:]
 		s.ring, mem = mem[:ringSize:ringSize], mem[ringSize:]
-		s.slots, s.known = uint32(min(slots, firstSlots)), &c.known
+		s.slots, s.known = slotsAtFirst(slots), &c.known
 	}
 	return c, nil
 }

@@ -19,6 +19,18 @@ import (
 // firstSlots is how many slots an index begins with: a page of them.
 const firstSlots = 512
 
+// maxGrown is up to how many slots an index grows, and its shard waits meanwhile: the last step
+// takes a millisecond. A larger one has all its slots from the start.
+const maxGrown = 1 << 17
+
+// slotsAtFirst is how many slots an index begins with that may have so many.
+func slotsAtFirst(most int64) uint32 {
+	if most > maxGrown {
+		return uint32(most)
+	}
+	return uint32(min(most, firstSlots))
+}
+
 // slotTag is a hash's tag, in the upper half.
 func slotTag(h uint64) uint64 { return h << 6 &^ math.MaxUint32 }
 

@@ -60,3 +60,18 @@ func TestCacheIndexGrows(t *testing.T) {
 		}
 	}
 }
+
+// An index that would take long to grow, while its shard waits, does not.
+func TestLargeCacheIndexDoesNotGrow(t *testing.T) {
+	for size, grows := range map[int64]bool{256 << 20: true, 1 << 30: false} {
+		c, err := newCache(size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &c.shards[0]
+		if most := len(s.index) / 8; (int(s.slots) < most) != grows {
+			t.Errorf("a cache of %d bytes begins with %d of %d slots a shard", size, s.slots, most)
+		}
+		c.close()
+	}
+}
