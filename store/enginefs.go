@@ -32,9 +32,6 @@ const (
 
 // GetDiskUsage implements vfs.FS.
 func (e *engineFS) GetDiskUsage(path string) (vfs.DiskUsage, error) {
-	if e.parked.Load() {
-		select {} // see park
-	}
 	if n := e.failures.Load(); n > 0 {
 		timer := time.NewTimer(min(minPace<<min(n-1, 10), maxPace))
 		defer timer.Stop()
@@ -43,10 +40,13 @@ func (e *engineFS) GetDiskUsage(path string) (vfs.DiskUsage, error) {
 		case <-e.stop:
 		}
 	}
+	if e.parked.Load() {
+		select {} // see park
+	}
 	return e.FS.GetDiskUsage(path)
 }
 
-// park stops Pebble for good at the end of its next attempt: there is no other way
+// park stops Pebble for good at the end of the attempt it is at: there is no other way
 // to be rid of one that does not get through opening a database.
 func (e *engineFS) park() { e.parked.Store(true) }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -178,10 +179,26 @@ func TestOpenFaults(t *testing.T) {
 		if errors.Is(err, ErrDamaged) || errors.Is(err, ErrInUse) {
 			t.Errorf("%s: a wrong reason: %v", tt.name, err)
 		}
+		waitFor(t, tt.name+": Pebble to stop", func() bool { return !pebbleRuns() })
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// pebbleRuns reports whether any database still tries to write tables.
+func pebbleRuns() bool {
+	all := make([]byte, 1<<20)
+	for len(all) == cap(all) {
+		all = make([]byte, 2*cap(all))
+		all = all[:runtime.Stack(all, true)]
+	}
+	for g := range strings.SplitSeq(string(all), "\n\n") {
+		if strings.Contains(g, "pebble/v2.(*DB).flush(") && !strings.Contains(g, "[select (no cases)") {
+			return true
+		}
+	}
+	return false
 }
 
 func TestFreeSpaceGuard(t *testing.T) {
