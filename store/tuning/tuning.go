@@ -22,6 +22,12 @@ func Set(opts *pebble.Options, memTable int64) {
 	// Sampling reads to find what to compact takes Pebble's lock when an iterator
 	// is closed, and reads must go on when that is held for good; see Fatalf of store.
 	opts.Experimental.ReadSamplingMultiplier = -1
+	// Tables of which a tenth of the blocks are dense with tombstones are compacted at once,
+	// so that nobody has to pass over what a drained set has left. Pebble's own bounds, 100
+	// tombstones in a block or half of its size, are passed by sorted sets whose members only
+	// change their scores.
+	opts.Experimental.NumDeletionsThreshold = 400
+	opts.Experimental.DeletionSizeRatioThreshold = 0.9
 	for i := range opts.Levels {
 		l := &opts.Levels[i]
 		l.BlockSize = 16 << 10
