@@ -150,26 +150,42 @@ func (u *Unit) RemoveElements(key []byte, v *Value, from, to []byte) {
 
 // writeElements puts the changes of elements into the batch, where ranges that were removed
 // are already. A memtable takes in what follows the key before at once, and searches for all
-// else: so those that came from the last to the first, as LPUSH has them, are turned round.
+// else: so those that came from the last to the first, as LPUSH has them, are turned round, and
+// what is in two orders is written in one after the other, since members that are popped
+// follow each other in one of them.
 func (u *Unit) writeElements() {
 	list := u.elements.list
-	write := func(c *elementChange) {
-		switch {
-		case c.left:
-		case c.gone:
-			_ = u.batch.Delete(c.key, nil)
-		default:
-			_ = u.batch.Set(c.key, c.value, nil)
-		}
-	}
 	if descending(list) {
 		for i := len(list) - 1; i >= 0; i-- {
-			write(&list[i])
+			u.writeElement(&list[i])
 		}
 		return
 	}
+	ordered := false
 	for i := range list {
-		write(&list[i])
+		if c := &list[i]; c.isField() {
+			u.writeElement(c)
+		} else {
+			ordered = true
+		}
+	}
+	if !ordered {
+		return
+	}
+	for i := range list {
+		if c := &list[i]; !c.isField() {
+			u.writeElement(c)
+		}
+	}
+}
+
+func (u *Unit) writeElement(c *elementChange) {
+	switch {
+	case c.left:
+	case c.gone:
+		_ = u.batch.Delete(c.key, nil)
+	default:
+		_ = u.batch.Set(c.key, c.value, nil)
 	}
 }
 

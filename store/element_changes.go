@@ -31,6 +31,8 @@ type elementChange struct {
 	left  bool // gone, and Pebble need not be told
 }
 
+func (c *elementChange) isField() bool { return c.key[len(c.key)-c.sub] == FieldKind }
+
 // descending reports whether each change is of a key before that of the one before.
 func descending(list []elementChange) bool {
 	for i := 1; i < len(list); i++ {
