@@ -70,16 +70,10 @@ func (z *ZSet) popOne(back bool, yield func(score, member []byte)) error {
 	yield(score, member)
 	t.sub = appendSubKey(t.sub[:0], member)
 	t.unit.RemoveElement(t.key, &t.v, t.sub)
-	t.sub = append(append(t.sub[:0], kindScore), key...)
-	t.unit.RemoveElement(t.key, &t.v, t.sub)
 	z.size -= int64(len(member)) + scoreSize
 	z.count--
 	z.note(key, true)
-	if back {
-		z.high = append([]byte(nil), key...)
-	} else {
-		z.low = append([]byte(nil), key[:min(len(key), maxEnd)]...)
-	}
+	z.passEnd(key, back, read > 1)
 	a.hold(z, back)
 	return nil
 }

@@ -40,11 +40,13 @@ type shape struct {
 	// The pages of the log get a byte long for so many members, but not longer than maxPages,
 	// of which maxLog bytes are at least one, and at most 65,536.
 	perByte, maxPages int64
+	// maxLeft is how many rank keys are left beyond the ends, at most 4,096.
+	maxLeft int64
 }
 
 // With these, of a hundred thousand members as of a million, some six changes of the log share
 // a block, if they are anywhere.
-var usualShape = shape{maxBlock: 512, fillBlock: 256, countFrom: 1024, maxLog: 512, perByte: 1, maxPages: 128 << 10}
+var usualShape = shape{maxBlock: 512, fillBlock: 256, countFrom: 1024, maxLog: 512, perByte: 1, maxPages: 128 << 10, maxLeft: maxLeft}
 
 func (z *ZSet) shape() *shape {
 	if z.oddShape != nil {
@@ -237,7 +239,11 @@ func (z *ZSet) part(level int64, before, end []byte, children, members int64) (p
 	if level > 1 {
 		it = z.blocks(level-1, before)
 	} else {
-		it = t.unit.Elements(t.key, &t.v, z.behind(before), []byte{kindScore + 1}, false)
+		lower, upper := z.within()
+		if before != nil {
+			lower = z.behind(before)
+		}
+		it = t.unit.Elements(t.key, &t.v, lower, upper, false)
 	}
 	pieces = 1
 	n, m := int64(0), int64(0)
@@ -262,10 +268,10 @@ func (z *ZSet) part(level int64, before, end []byte, children, members int64) (p
 	return pieces, cmp.Or(err, it.Close())
 }
 
-// behind returns the sub key of the first place in the order of scores behind a rank key,
-// or of the first of all.
+// behind returns the sub key of the first place in the order of scores that is behind a rank key,
+// and not before low.
 func (z *ZSet) behind(key []byte) []byte {
-	if key == nil {
+	if bytes.Compare(key, z.low) < 0 {
 		return append([]byte{kindScore}, z.low...)
 	}
 	return append(append([]byte{kindScore}, key...), 0)

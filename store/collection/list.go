@@ -33,7 +33,8 @@ type List struct {
 }
 
 const (
-	// maxLeft is how many popped elements stay at one end, and maxLeftSize how large each is.
+	// maxLeft is how many popped elements stay at one end, or members of a sorted set at both,
+	// and maxLeftSize how large each is of a list.
 	maxLeft     = 1 << 12
 	maxLeftSize = 256
 )

@@ -16,7 +16,7 @@ import (
 )
 
 // manyPages is a shape of logs of many pages with few changes each.
-var manyPages = &shape{maxBlock: 6, fillBlock: 3, countFrom: 12, maxLog: 24, perByte: 1, maxPages: 400}
+var manyPages = &shape{maxBlock: 6, fillBlock: 3, countFrom: 12, maxLog: 24, perByte: 1, maxPages: 400, maxLeft: 5}
 
 // What somebody remembers of the pages of a log is never taken for what others have made of
 // them, under the same numbers: in a unit that came to nothing, in another collection under
@@ -233,7 +233,7 @@ func FuzzLog(f *testing.F) {
 			if p.n < 1 || p.n > maxPageNumber || len(rest) >= len(b) {
 				t.Errorf("% x: %+v, % x", b, p, rest)
 			}
-			head := appendHead(nil, 1, 1, p, nil, nil, rest)
+			head := (&ZSet{levels: 1, tops: 1, pages: p, log: rest}).appendHead(nil)
 			again := pages{}
 			if back, ok := again.cut(head[2:]); !ok || again != p || !bytes.HasSuffix(back, rest) {
 				t.Errorf("%+v is % x, read as %+v", p, head, again)

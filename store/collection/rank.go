@@ -158,13 +158,12 @@ func (z *ZSet) walk(behind, from, to []byte, back bool, yield func(score, member
 	if t.v.Whole() {
 		return z.walkPacked(from, to, back, yield)
 	}
-	lower := z.behind(behind)
-	if behind == nil && bytes.Compare(from, z.low) > 0 {
+	lower, upper := z.within()
+	switch {
+	case behind != nil:
+		lower = z.behind(behind)
+	case bytes.Compare(from, z.low) > 0:
 		lower = append([]byte{kindScore}, from...)
-	}
-	upper := []byte{kindScore + 1}
-	if len(z.high) > 0 {
-		upper = append([]byte{kindScore}, z.high...)
 	}
 	if len(to) > 0 && (len(z.high) == 0 || bytes.Compare(to, z.high) < 0) {
 		upper = append([]byte{kindScore}, to...)

@@ -28,6 +28,10 @@ import (
 // No member lies before low, a rank key, and none at high or
 // behind it; an empty high is no bound. So what has been removed from an end need not be
 // passed over to find what is first or last now.
+//
+// Nor need it be removed from the order of scores at once: who pops one member after the other
+// leaves it there, beyond low or high, until it is much and goes in one deletion of all. Then
+// levels has hasLeft in it, and before low there is how much that is at most, a uvarint.
 type ZSet struct {
 	table Table
 
@@ -37,9 +41,12 @@ type ZSet struct {
 	low, high    []byte
 	log          []byte
 	pages        pages
+	left         int64
 	changed      bool
 
 	rank    []byte // scratch
+	ourLow  []byte // scratch, that low lies in once it has been moved; ourHigh, too
+	ourHigh []byte
 	ours    []byte // scratch, that log lies in once it has grown
 	grown   bool
 	pending logRun
@@ -51,8 +58,11 @@ type ZSet struct {
 
 var errZSet = errors.New("malformed sorted set")
 
-// hasPages is a flag beside the number of levels.
-const hasPages = 2 * maxLevels
+// Flags beside the number of levels.
+const (
+	hasPages = 2 * maxLevels
+	hasLeft  = 4 * maxLevels
+)
 
 // maxEnd is how long a rank key is kept as one end of a sorted set.
 const maxEnd = 128
@@ -85,7 +95,7 @@ func (z *ZSet) Over(u *store.Unit, key []byte, v store.Value) {
 }
 
 func (z *ZSet) forget() {
-	z.count, z.size, z.levels, z.tops = 0, 0, 0, 0
+	z.count, z.size, z.levels, z.tops, z.left = 0, 0, 0, 0, 0
 	z.low, z.high, z.log, z.changed = nil, nil, nil, false
 	z.pages, z.pending, z.known, z.grown = pages{}, z.pending[:0], false, false
 }
@@ -98,8 +108,8 @@ func (z *ZSet) readHead() error {
 	}
 	z.count, z.size = v.Count, v.Size
 	levels, w := binary.Uvarint(v.Inline)
-	paged := levels&hasPages != 0
-	if levels &^= hasPages; w <= 0 || levels > maxLevels {
+	paged, left := levels&hasPages != 0, levels&hasLeft != 0
+	if levels &^= hasPages | hasLeft; w <= 0 || levels > maxLevels {
 		return errZSet
 	}
 	b := v.Inline[w:]
@@ -113,6 +123,13 @@ func (z *ZSet) readHead() error {
 		if b, ok = z.pages.cut(b); !ok {
 			return errZSet
 		}
+	}
+	if left {
+		n, w := binary.Uvarint(b)
+		if w <= 0 || n == 0 || n > maxLeft {
+			return errZSet
+		}
+		z.left, b = int64(n), b[w:]
 	}
 	if z.low, b, ok = cut(b); ok {
 		z.high, z.log, ok = cut(b)
@@ -228,6 +245,9 @@ func (z *ZSet) Delete(member []byte) (bool, error) {
 // addRank puts a member into the order of scores.
 func (z *ZSet) addRank(key []byte) {
 	t := &z.table
+	if z.left > 0 && !z.between(key) {
+		z.sweep()
+	}
 	t.sub = append(append(t.sub[:0], kindScore), key...)
 	t.unit.SetElement(t.key, &t.v, t.sub, nil)
 	if bytes.Compare(key, z.low) < 0 {
@@ -342,26 +362,34 @@ func (z *ZSet) Flush() error {
 func (z *ZSet) putHead() {
 	t := &z.table
 	if len(z.high) > maxEnd {
+		z.sweep()
 		z.high = nil
 	}
 	z.low = z.low[:min(len(z.low), maxEnd)]
-	head := appendHead(t.form[:0], z.levels, z.tops, z.pages, z.low, z.high, z.log)
+	head := z.appendHead(t.form[:0])
 	t.form = head
 	t.unit.PutHead(t.key, &t.v, z.count, z.size, head)
 }
 
-func appendHead(dst []byte, levels, tops int64, p pages, low, high, log []byte) []byte {
-	if p.n > 0 {
+func (z *ZSet) appendHead(dst []byte) []byte {
+	levels := z.levels
+	if z.pages.n > 0 {
 		levels |= hasPages
 	}
+	if z.left > 0 {
+		levels |= hasLeft
+	}
 	dst = binary.AppendUvarint(dst, uint64(levels))
-	dst = binary.AppendUvarint(dst, uint64(tops))
-	if p.n > 0 {
+	dst = binary.AppendUvarint(dst, uint64(z.tops))
+	if p := &z.pages; p.n > 0 {
 		dst = binary.AppendUvarint(dst, uint64(p.n))
 		dst = binary.AppendUvarint(dst, uint64(p.size))
 		dst = binary.BigEndian.AppendUint64(dst, p.stamp)
 	}
-	dst = append(binary.AppendUvarint(dst, uint64(len(low))), low...)
-	dst = append(binary.AppendUvarint(dst, uint64(len(high))), high...)
-	return append(dst, log...)
+	if z.left > 0 {
+		dst = binary.AppendUvarint(dst, uint64(z.left))
+	}
+	dst = append(binary.AppendUvarint(dst, uint64(len(z.low))), z.low...)
+	dst = append(binary.AppendUvarint(dst, uint64(len(z.high))), z.high...)
+	return append(dst, z.log...)
 }

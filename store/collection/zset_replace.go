@@ -63,7 +63,7 @@ func (f *zsetFilling) keep(member []byte, score float64) error {
 func (z *ZSet) construct(fill func(set func(member []byte, score float64) error) error) error {
 	t := &z.table
 	var sub, value []byte
-	err := t.unit.ConstructOrders(t.key, &t.v, store.ZSet, appendHead(nil, 0, 0, pages{}, nil, nil, nil), 2, func(set func(sub, value []byte) error) (count, size int64, err error) {
+	err := t.unit.ConstructOrders(t.key, &t.v, store.ZSet, new(ZSet).appendHead(nil), 2, func(set func(sub, value []byte) error) (count, size int64, err error) {
 		err = fill(func(member []byte, score float64) error {
 			count++
 			size += int64(len(member)) + scoreSize
