@@ -258,7 +258,8 @@ func TestFaultsAreFound(t *testing.T) {
 			if c == command {
 				n++
 			}
-			return c == command && n >= 20 // from then on they are not done, or answered at random
+			// From then on they are not done, or answered at random. The rarest come some 28 times.
+			return c == command && n >= 4
 		}}
 		w := run(t, f, true)
 		if w.Wrong == nil {
