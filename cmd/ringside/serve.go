@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ringside-kv/ringside/cmd/ringside/processors"
 	"github.com/ringside-kv/ringside/resp/node"
 )
 
@@ -64,7 +65,9 @@ func (a *app) serveCommand() *cobra.Command {
 		cfg.Version = versionName()
 		cfg.Logger = log.logger(a.stderr)
 		a.tuneGC(cfg.Role)
-		a.tuneThreads(cfg.Role)
+		ctx, cancel := context.WithCancel(cmd.Context())
+		defer cancel()
+		a.tuneThreads(ctx, &cfg)
 		signals := make(chan os.Signal, 2)
 		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 		defer signal.Stop(signals)
@@ -73,12 +76,16 @@ func (a *app) serveCommand() *cobra.Command {
 	return cmd
 }
 
-// tuneThreads has a proxy run on half of the processors, unless GOMAXPROCS says otherwise:
-// it stands beside an application that wants them, and a forwarded request costs a tenth
-// less if fewer threads are woken for it.
-func (a *app) tuneThreads(role string) {
-	if role == node.RoleProxy && !a.inEnviron("GOMAXPROCS") {
+// tuneThreads has a proxy run on half of the processors: it stands beside an application that
+// wants them, and a forwarded request costs a tenth less if fewer threads are woken for it.
+// A store runs on as many as it can have. GOMAXPROCS in the environment is for good.
+func (a *app) tuneThreads(ctx context.Context, cfg *node.Config) {
+	switch {
+	case a.inEnviron("GOMAXPROCS"):
+	case cfg.Role == node.RoleProxy:
 		runtime.GOMAXPROCS(node.ProxyThreads())
+	case cfg.Role == node.RoleStore:
+		go processors.Run(ctx, cfg.Logger)
 	}
 }
 
