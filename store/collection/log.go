@@ -158,6 +158,25 @@ func (r logRun) and(other logRun) logRun {
 type pageLog struct {
 	pages
 	big, small logRun
+	// written are pages as they were made, from the newest on. They may go further than those
+	// that have been read, and there may be some that came to nothing.
+	written *page
+}
+
+// A page is one of a log, before it has been read.
+type page struct {
+	stamp, stampBefore uint64
+	log                []byte
+	before             *page // nil if it is not known, or if there is none
+	size               int   // of all up to it that are known
+}
+
+// from returns the page with a stamp among p and those before it, or nil.
+func (p *page) from(stamp uint64) *page {
+	for p != nil && p.stamp != stamp {
+		p = p.before
+	}
+	return p
 }
 
 // note puts a change into the log.
@@ -179,15 +198,36 @@ func (z *ZSet) note(key []byte, gone bool) {
 	z.known = false
 }
 
-// turnPage makes a page of the log that is in the header.
+// turnPage makes a page of the log that is in the header. What is in it is remembered, or
+// whoever moves the log into the counts would have to find each page among all that were
+// written since.
 func (z *ZSet) turnPage() {
 	t := &z.table
-	t.form = append(binary.BigEndian.AppendUint64(t.form[:0], z.pages.stamp), z.log...)
-	t.unit.SetElement(t.key, &t.v, appendPage(nil, z.pages.n), t.form)
+	p := &page{stamp: rand.Uint64(), stampBefore: z.pages.stamp}
+	form := append(binary.BigEndian.AppendUint64(make([]byte, 0, stampSize+len(z.log)), p.stampBefore), z.log...)
+	p.log, p.size = form[stampSize:], len(form)
+	t.unit.SetElement(t.key, &t.v, appendPage(nil, z.pages.n), form)
+	log := &pageLog{}
+	if known, _ := t.unit.Recall(&t.v).(*pageLog); known != nil && z.pages.n > 0 {
+		*log = *known
+		if p.before = known.written.from(p.stampBefore); p.before != nil {
+			p.size += p.before.size
+		}
+	}
+	log.written = p
+	z.remember(log)
 	z.pages.n++
 	z.pages.size += int64(len(z.log))
-	z.pages.stamp = rand.Uint64()
+	z.pages.stamp = p.stamp
 	z.log, z.known, z.grown = nil, false, false
+}
+
+func (z *ZSet) remember(log *pageLog) {
+	bytes := int(log.size) + (cap(log.big)+cap(log.small))*loggedSize
+	if log.written != nil {
+		bytes += log.written.size
+	}
+	z.table.unit.Remember(&z.table.v, log, bytes)
 }
 
 func appendPage(dst []byte, number int64) []byte {
@@ -215,7 +255,7 @@ func (z *ZSet) runs() ([]logRun, error) {
 		}
 		// Others see the header as it was before the unit, and what is up to that.
 		if !t.unit.Changed(t.key) {
-			t.unit.Remember(&t.v, known, int(known.size)+cap(known.big)*loggedSize+cap(known.small)*loggedSize)
+			z.remember(known)
 		}
 	}
 	return []logRun{known.big, known.small, z.pending}, nil
@@ -225,19 +265,33 @@ func (z *ZSet) runs() ([]logRun, error) {
 const loggedSize = 32
 
 // readPages returns what is in the pages, of which some may be known.
-func (z *ZSet) readPages(known *pageLog) (log *pageLog, err error) {
-	t := &z.table
-	log = &pageLog{pages: z.pages}
+func (z *ZSet) readPages(known *pageLog) (*pageLog, error) {
+	if known == nil {
+		known = &pageLog{}
+	}
+	log := &pageLog{pages: z.pages, written: known.written}
 	var fresh logRun
+	var err error
 	n, stamp := z.pages.n, z.pages.stamp
-	it := t.unit.Elements(t.key, &t.v, appendPage(nil, 0), appendPage(nil, n), true)
-	defer func() { err = cmp.Or(it.Close(), err) }()
-	for n > 0 && (known == nil || known.stamp != stamp) {
-		if n--; !it.Next() || !bytes.Equal(it.Sub(), appendPage(nil, n)) || len(it.Value()) < stampSize {
-			return nil, errZSet
+	left := func() bool { return n > 0 && (known.n == 0 || known.stamp != stamp) }
+	for p := known.written.from(stamp); p != nil && left(); p = p.before {
+		if fresh, err = parseLog(fresh, p.log); err != nil {
+			return nil, err
 		}
-		stamp = binary.BigEndian.Uint64(it.Value())
-		if fresh, err = parseLog(fresh, bytes.Clone(it.Value()[stampSize:])); err != nil {
+		n, stamp = n-1, p.stampBefore
+	}
+	if left() {
+		t := &z.table
+		it := t.unit.Elements(t.key, &t.v, appendPage(nil, 0), appendPage(nil, n), true)
+		for err == nil && left() {
+			if n--; !it.Next() || !bytes.Equal(it.Sub(), appendPage(nil, n)) || len(it.Value()) < stampSize {
+				err = errZSet
+				break
+			}
+			stamp = binary.BigEndian.Uint64(it.Value())
+			fresh, err = parseLog(fresh, bytes.Clone(it.Value()[stampSize:]))
+		}
+		if err := cmp.Or(it.Close(), err); err != nil {
 			return nil, err
 		}
 	}
