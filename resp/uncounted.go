@@ -9,8 +9,9 @@ import (
 // shared by all connections, so that each count fetches them from another processor: a
 // connection passes on what a unit comes to. It belongs to the connection's goroutine.
 //
-// Invariant: it is empty when replies leave, and when a command begins that may show the
-// counters. So whoever has heard of a command finds it counted.
+// Invariant: it is empty when replies leave, but for one that is sent while it is made, and when
+// a command begins that may show the counters. So whoever has heard of a command finds it counted,
+// and so does the next command of its connection in any case.
 type uncounted struct {
 	cmd          *command // whose calls these are
 	nanos        int64
