@@ -51,7 +51,7 @@ func (e *jsonEncoder) append(v lua.LValue, depth int) {
 func (e *jsonEncoder) length(t *lua.LTable) int {
 	items, most := 0, 0
 	is := true
-	t.ForEach(func(key, _ lua.LValue) {
+	each(t, func(key, _ lua.LValue) {
 		n, ok := key.(lua.LNumber)
 		if !ok || float64(n) != math.Floor(float64(n)) || n < 1 || n > 1<<31 {
 			is = false
@@ -83,7 +83,7 @@ func (e *jsonEncoder) array(t *lua.LTable, n, depth int) {
 func (e *jsonEncoder) object(t *lua.LTable, depth int) {
 	e.buf = append(e.buf, '{')
 	first := true
-	t.ForEach(func(key, value lua.LValue) {
+	each(t, func(key, value lua.LValue) {
 		if !first {
 			e.buf = append(e.buf, ',')
 		}

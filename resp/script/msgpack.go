@@ -64,7 +64,7 @@ func pack(b []byte, v lua.LValue, depth int) []byte {
 			break
 		}
 		count, most, isArray := 0, 0, true
-		v.ForEach(func(key, _ lua.LValue) {
+		each(v, func(key, _ lua.LValue) {
 			n, ok := key.(lua.LNumber)
 			if !ok || n <= 0 || float64(n) != math.Floor(float64(n)) || n > math.MaxInt32 {
 				isArray = false
@@ -80,7 +80,7 @@ func pack(b []byte, v lua.LValue, depth int) []byte {
 			return b
 		}
 		b = packHead(b, count, 0x80, 16, 0, 0xde, 0xdf)
-		v.ForEach(func(key, value lua.LValue) {
+		each(v, func(key, value lua.LValue) {
 			b = pack(pack(b, key, depth+1), value, depth+1)
 		})
 		return b

@@ -86,13 +86,13 @@ func (e *replyEncoder) table(dst []byte, t *lua.LTable, depth int) []byte {
 	}
 	if m, ok := t.RawGetString("map").(*lua.LTable); ok {
 		n := 0
-		m.ForEach(func(lua.LValue, lua.LValue) { n++ })
+		each(m, func(lua.LValue, lua.LValue) { n++ })
 		if e.client3 {
 			dst = appendHead(dst, '%', n)
 		} else {
 			dst = appendHead(dst, '*', 2*n)
 		}
-		m.ForEach(func(key, value lua.LValue) {
+		each(m, func(key, value lua.LValue) {
 			dst = e.append(dst, key, depth+1)
 			dst = e.append(dst, value, depth+1)
 		})
@@ -100,13 +100,13 @@ func (e *replyEncoder) table(dst []byte, t *lua.LTable, depth int) []byte {
 	}
 	if m, ok := t.RawGetString("set").(*lua.LTable); ok {
 		n := 0
-		m.ForEach(func(lua.LValue, lua.LValue) { n++ })
+		each(m, func(lua.LValue, lua.LValue) { n++ })
 		kind := byte('*')
 		if e.client3 {
 			kind = '~'
 		}
 		dst = appendHead(dst, kind, n)
-		m.ForEach(func(key, _ lua.LValue) { dst = e.append(dst, key, depth+1) })
+		each(m, func(key, _ lua.LValue) { dst = e.append(dst, key, depth+1) })
 		return dst
 	}
 	if s, ok := t.RawGetString("big_number").(lua.LString); ok {

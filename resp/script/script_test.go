@@ -89,6 +89,23 @@ func TestScriptsAreApart(t *testing.T) {
 	}
 }
 
+// A script that encodes a table gets the same bytes each time.
+func TestTablesAreEncodedInOneOrder(t *testing.T) {
+	r := NewRuntime()
+	defer r.Close()
+	const body = "local t = {z = 1, y = 2, x = {b = 1, a = 2, c = 3}, [7] = 4, [-1] = 5, v = 6, u = 7} " +
+		"redis.setresp(3) return {cjson.encode(t), cmsgpack.pack(t), {map = t}, {set = t}}"
+	first := run(t, r, body)
+	if !strings.Contains(first, `"z":1,"y":2,"x":{"b":1,"a":2,"c":3}`) {
+		t.Errorf("%q", first)
+	}
+	for range 50 {
+		if got := run(t, r, body); got != first {
+			t.Fatalf("%q\nthen %q", first, got)
+		}
+	}
+}
+
 // What would take memory or stack without bound is an error, and the runtime goes on.
 func TestScriptsAreBounded(t *testing.T) {
 	r := NewRuntime()
