@@ -120,6 +120,10 @@ func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal stri
 	x.scripted, x.proto = false, proto
 	reply = x.buf[at:]
 	x.buf = x.buf[:at]
+	if len(x.wants) > 0 {
+		h.known.astray.Store(true)
+		return nil, "", script.ErrStopped
+	}
 	if x.conn.closed.Load() {
 		return nil, "", script.ErrStopped
 	}

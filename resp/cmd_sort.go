@@ -1,9 +1,5 @@
 package resp
 
-// msgFarInside: a transaction holds the latches of the keys that its commands name, and can
-// wait for no others.
-const msgFarInside = "ERR BY and GET of other keys are not possible in a transaction, which has to know its keys beforehand"
-
 func cmdSort(x *call) { x.sort(false) }
 
 func cmdSortRo(x *call) { x.sort(true) }
@@ -20,9 +16,6 @@ func (x *call) sort(readonly bool) {
 	}
 	large := s.bytes > largeReply
 	switch {
-	case x.inside && o.far:
-		x.err(msgFarInside)
-		return
 	case x.inside:
 	case o.store == nil && x.unit.Latched() && (o.far || large):
 		x.again = true // without latches
@@ -36,6 +29,7 @@ func (x *call) sort(readonly bool) {
 		err = s.collect()
 	}
 	switch {
+	case err == errWidens:
 	case err != nil:
 		x.fail(err)
 	case o.store != nil:

@@ -77,6 +77,9 @@ func (x *call) parseStreamRead(grouped bool) (r *streamRead, msg string) {
 		used, ok := 1, true
 		switch {
 		case equalFold(word, "block") && len(more) > 0:
+			if x.scripted {
+				return nil, "ERR " + x.cmd.name + " command is not allowed with BLOCK option from scripts"
+			}
 			r.blocks, used = true, 2
 			if r.timeout, msg = blockTimeout(more[0]); msg != "" {
 				return nil, msg

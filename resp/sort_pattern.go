@@ -63,6 +63,13 @@ func (s *sorter) find(p *sortPattern, element []byte) (value []byte, ok bool, er
 	if !s.uses(len(key)) {
 		return nil, false, errSortMemory
 	}
+	if place := s.unit.Place(key); s.inside && !s.unit.Holds(place) {
+		if s.unit.Flushed() {
+			return nil, false, errSortTooLate
+		}
+		s.wants = append(s.wants, place)
+		return nil, false, errWidens
+	}
 	if p.field != nil {
 		return s.findField(key, p.field)
 	}

@@ -2,6 +2,7 @@ package resp
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -43,7 +44,8 @@ func TestSortUnderStrictSlots(t *testing.T) {
 }
 
 // Sorts that reach for keys everywhere, and commands that hold the latches of some, do not
-// wait for one another for ever, and what is stored is of one moment.
+// wait for one another for ever, and what is stored is of one moment, as is what a script or a
+// transaction sees.
 func TestSortsReachForKeysThatOthersHold(t *testing.T) {
 	_, addr := serveTest(t, nil)
 	o := dialRedis(t, addr, 2)
@@ -91,6 +93,19 @@ func TestSortsReachForKeysThatOthersHold(t *testing.T) {
 				if got := s.do("SORT", "ids", "BY", "w_*", "GET", "h_*->f"); len(got.elems) != n {
 					t.Errorf("%d elements: %v", len(got.elems), got)
 				}
+				script := s.do("EVAL", "redis.call('SET', KEYS[2], 1) return redis.call('SORT', KEYS[1], 'GET', 'w_*')", "2", "ids", out+"2")
+				s.do("MULTI")
+				s.do("SET", out+"2", "1")
+				s.do("SORT", "ids", "BY", "w_*", "GET", "w_*")
+				exec := s.do("EXEC")
+				for _, got := range []respValue{script, exec.elems[1]} {
+					for _, e := range got.elems {
+						if len(got.elems) != n || e.text != got.elems[0].text {
+							t.Errorf("half of a write is seen: %v", got)
+							return
+						}
+					}
+				}
 			}
 		})
 	}
@@ -106,6 +121,21 @@ func TestSortsReachForKeysThatOthersHold(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("they wait for one another")
 	}
+}
+
+// A transaction that has written so much that it cannot be begun anew is told that a sort comes
+// too late for other keys; it has the rest.
+func TestSortComesTooLate(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	o := dialRedis(t, addr, 2)
+	o.do("RPUSH", "ids", "2", "1")
+	o.do("MSET", "w_1", "20", "w_2", "10")
+	o.do("MULTI")
+	o.do("SET", "large", strings.Repeat("x", 2<<20))
+	o.do("SORT", "ids", "BY", "w_*")
+	o.do("SORT", "ids")
+	o.want("*(+OK -ERR BY and GET of other keys are not possible in a transaction that has written a large value *($1 $2))", "EXEC")
+	o.want(":2097152", "STRLEN", "large")
 }
 
 // What a sort takes is bounded by what a client may be sent: LIMIT has it keep no more than

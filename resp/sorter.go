@@ -3,6 +3,7 @@ package resp
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"math"
 	"slices"
 
@@ -13,7 +14,8 @@ import (
 // Those with the token of the sorted key have its latch; others are read where every key is
 // this node's, so its lease holds for them, and only in a unit without latches, or with all:
 // a unit that has some must not wait for one more. Without latches each key is read as of a
-// moment of its own, as by a pipeline of GETs; what is stored is of one moment.
+// moment of its own, as by a pipeline of GETs; what is stored is of one moment. In a
+// transaction or a script the unit is begun anew with the latch of a key that it comes upon.
 
 // errSortMemory is the error for what takes more memory than a client may have replies.
 var errSortMemory = replyError("ERR SORT needs more memory here than a client's output buffer may have; LIMIT lessens it")
@@ -33,6 +35,13 @@ type sorter struct {
 	out   [][]byte
 	used  int64 // bytes of memory
 }
+
+var (
+	// errWidens: the command has come upon a key whose latch it needs, and waits for that.
+	errWidens = errors.New("sort: another key's latch is needed")
+	// errSortTooLate is the error for such a key where what the unit has done cannot be undone.
+	errSortTooLate = replyError("ERR BY and GET of other keys are not possible in a transaction that has written a large value")
+)
 
 // An eachElement calls yield for elements of a collection, from one up to, not including,
 // another, until it returns false. What yield gets is valid until it returns.
@@ -134,8 +143,9 @@ func (s *sorter) limits() (from, to int64) {
 func (s *sorter) sort() error {
 	o := s.o
 	from, to := s.limits()
-	if o.unsorted && s.set && o.store != nil {
-		// In no order of its own, what is stored would differ from time to time.
+	if o.unsorted && s.set && (o.store != nil || s.scripted) {
+		// In no order of its own, what is stored would differ from time to time, and so would
+		// what a script makes of it.
 		o.unsorted, o.alpha, o.by = false, true, sortPattern{}
 	}
 	if o.unsorted {
