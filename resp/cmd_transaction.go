@@ -113,7 +113,7 @@ func cmdExec(x *call) {
 // shownExec shows EXEC to monitors, behind the commands that it has run.
 func (x *call) shownExec() {
 	if x.srv.monitors.active() {
-		x.srv.monitors.feed(x.conn, x.srv.table.byName["exec"], [][]byte{[]byte("EXEC")})
+		x.srv.monitors.feed(x.conn, x.srv.table.byName["exec"], [][]byte{[]byte("EXEC")}, false)
 	}
 }
 
@@ -206,7 +206,7 @@ func (x *call) inner(cmd *command, args [][]byte) {
 		}
 	}
 	if x.srv.monitors.active() {
-		x.srv.monitors.feed(c, cmd, args)
+		x.srv.monitors.feed(c, cmd, args, x.scripted)
 	}
 	outer, outerArgs, inside := x.cmd, x.args, x.inside
 	x.cmd, x.args, x.inside = cmd, args, true

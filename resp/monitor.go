@@ -38,15 +38,19 @@ func (m *monitors) remove(c *conn) {
 	m.n.Store(int32(len(m.conns)))
 }
 
-// feed shows a command of c to all monitors, but for those that are the server's own
-// business; passwords are left out.
-func (m *monitors) feed(c *conn, cmd *command, args [][]byte) {
-	if cmd.flags&(flagSkipMonitor|flagAdmin) != 0 {
+// feed shows a command of c to all monitors, or of a script that it runs, but for those that
+// are the server's own business; passwords are left out.
+func (m *monitors) feed(c *conn, cmd *command, args [][]byte, scripted bool) {
+	if cmd.flags&(flagSkipMonitor|flagAdmin) != 0 && !cmd.script {
 		return
 	}
 	args = redacted(cmd, args)
 	now := time.Now()
-	line := fmt.Appendf(nil, "+%d.%06d [0 %s]", now.Unix(), now.Nanosecond()/1000, c.net.RemoteAddr())
+	from := "lua"
+	if !scripted {
+		from = c.net.RemoteAddr().String()
+	}
+	line := fmt.Appendf(nil, "+%d.%06d [0 %s]", now.Unix(), now.Nanosecond()/1000, from)
 	for _, arg := range args {
 		line = append(line, ' ')
 		line = appendQuoted(line, arg)

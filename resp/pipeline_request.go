@@ -61,7 +61,7 @@ func (c *conn) runOne(r *request) {
 		}
 	}
 	if c.srv.monitors.active() && r.stay == nil && r.cmd.as == nil && r.cmd.full != "exec" {
-		c.srv.monitors.feed(c, r.cmd, x.args)
+		c.srv.monitors.feed(c, r.cmd, x.args, false)
 	}
 	cmd := cmp.Or(r.cmd.as, r.cmd)
 	if c.session.lastCmd.Load() != cmd {

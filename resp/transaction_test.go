@@ -305,7 +305,7 @@ func TestTransactionsAreIsolated(t *testing.T) {
 	clients.Wait()
 }
 
-func TestMonitorShowsTransactionsAsRedis(t *testing.T) {
+func TestMonitorShowsTransactionsAndScriptsAsRedis(t *testing.T) {
 	_, addr := serveTest(t, nil)
 	redis := redistest.Start7(t)
 	var seen [2][]string
@@ -314,12 +314,16 @@ func TestMonitorShowsTransactionsAsRedis(t *testing.T) {
 		m.do("MONITOR")
 		for _, line := range []string{
 			"MULTI", "SET a 1", "GET a", "EXEC", "MULTI", "PING", "GET a", "EXEC", "MULTI", "nosuch", "EXEC", "MULTI", "GET a", "DISCARD",
-			"WATCH a", "SET a 2", "MULTI", "GET a", "EXEC", "PING last",
+			"WATCH a", "SET a 2", "MULTI", "GET a", "EXEC", "EVAL redis.call('set',KEYS[1],'x')return(redis.call('get',KEYS[1])) 1 a",
+			"EVAL_RO return(1) 0", "MULTI", "EVAL return(redis.call('get','a')) 1 a", "GET a", "EXEC", "PING last",
 		} {
 			o.do(strings.Split(line, " ")...)
 		}
 		for len(seen[i]) == 0 || !strings.Contains(seen[i][len(seen[i])-1], "last") {
-			_, words, _ := strings.Cut(m.next().text, "] ")
+			from, words, _ := strings.Cut(m.next().text, "] ")
+			if strings.HasSuffix(from, " lua") {
+				words = "lua " + words
+			}
 			seen[i] = append(seen[i], words)
 		}
 	}
