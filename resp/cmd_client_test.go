@@ -125,6 +125,12 @@ func TestPauseHoldsWrites(t *testing.T) {
 		t.Errorf("GET: %s", got)
 	}
 	writer.silent(50 * time.Millisecond)
+	// What Redis would tell its replicas of is held, too.
+	counter, teller := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
+	counter.send("PFCOUNT", "h")
+	teller.send("PUBLISH", "channel", "x")
+	counter.silent(50 * time.Millisecond)
+	teller.silent(50 * time.Millisecond)
 	reader.want("$1", "GET", "a")
 	if got := reader.do("CLIENT", "LIST").text; !strings.Contains(got, " flags=b ") {
 		t.Errorf("no waiting client in %q", got)
@@ -134,6 +140,9 @@ func TestPauseHoldsWrites(t *testing.T) {
 		if got := writer.next().String(); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
+	}
+	if a, b := counter.next().String(), teller.next().String(); a != ":0" || b != ":0" {
+		t.Errorf("%s, %s", a, b)
 	}
 }
 

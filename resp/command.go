@@ -80,12 +80,14 @@ const (
 	flagAsking
 	flagFast
 	flagNoAuth
-	flagMayReplicate
 	flagNoMandatoryKeys
 	flagNoAsyncLoading
 	flagNoMulti
 	flagMovableKeys // derived from the key specs
 	flagAllowBusy
+
+	// Not shown: Redis may replicate it, so that CLIENT PAUSE WRITE holds it back.
+	flagMayReplicate
 
 	// Not shown: they correct what is derived from the group and other flags.
 	flagContainer  // has subcommands only, so the group gives no ACL category

@@ -23,7 +23,6 @@ var flagNames = []struct {
 	{flagAsking, "asking"},
 	{flagFast, "fast"},
 	{flagNoAuth, "no_auth"},
-	{flagMayReplicate, "may_replicate"},
 	{flagNoMandatoryKeys, "no_mandatory_keys"},
 	{flagNoAsyncLoading, "no_async_loading"},
 	{flagNoMulti, "no_multi"},

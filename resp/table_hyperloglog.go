@@ -12,7 +12,7 @@ var hyperloglogCommands = []command{
 	},
 	{
 		name: "pfcount", arity: -2, group: "hyperloglog", since: "2.8.9", run: cmdPfcount,
-		flags:      flagReadonly,
+		flags:      flagReadonly | flagMayReplicate,
 		summary:    "Returns about how many distinct elements one or more sets have, by their sketches.",
 		complexity: "O(1) for one key, O(N) with N the number of keys for several.",
 		keys:       []keySpec{{flags: "RW access", notes: "RW since Redis notes the estimate in the key", index: 1, last: -1, step: 1}},

@@ -16,14 +16,14 @@ var pubsubCommands = []command{
 		argument{name: "pattern", kind: argPattern, optional: true, multiple: true}),
 	{
 		name: "publish", arity: 3, group: "pubsub", since: "2.0.0", run: cmdPublish,
-		flags:      flagPubSub | flagLoading | flagStale | flagFast,
+		flags:      flagPubSub | flagLoading | flagStale | flagFast | flagMayReplicate,
 		summary:    "Sends a message to all clients of the cluster that have subscribed to a channel.",
 		complexity: "O(N+M) with N the number of subscribers of the channel and M that of all patterns.",
 		args:       []argument{{name: "channel", kind: argString}, {name: "message", kind: argString}},
 	},
 	{
 		name: "spublish", arity: 3, group: "pubsub", since: "7.0.0", run: cmdSpublish,
-		flags:      flagPubSub | flagLoading | flagStale | flagFast,
+		flags:      flagPubSub | flagLoading | flagStale | flagFast | flagMayReplicate,
 		summary:    "Sends a message to all clients of the cluster that have subscribed to a shard channel.",
 		complexity: "O(N) with N the number of subscribers of the shard channel.",
 		keys:       oneKey("not_key"),
