@@ -30,14 +30,21 @@ const tokenSize = 5 * 8
 // newProcess returns a number that no other process has, or had.
 func newProcess() uint64 { return rand.Uint64() }
 
+// wasMissing is in the place of the version of all keys for one that is not there: whatever
+// empties ranges does not change it, and whatever made it counts for itself.
+const wasMissing = ^uint64(0)
+
 // appendToken appends what is to be remembered of a key, of which there is nothing that
 // this unit has changed.
-func (x *call) appendToken(b, key []byte, expiry int64) []byte {
+func (x *call) appendToken(b, key []byte, expiry int64, missing bool) []byte {
 	epoch := uint64(0)
 	if routes := x.conn.routes; routes != nil {
 		epoch = routes.Placement.Lookup(x.unit.Place(key).Token()).Epoch
 	}
 	all, own := x.unit.Version(key).Parts()
+	if missing {
+		all = wasMissing
+	}
 	for _, n := range [...]uint64{x.srv.process, epoch, all, own, uint64(expiry)} {
 		b = binary.BigEndian.AppendUint64(b, n)
 	}
@@ -54,19 +61,21 @@ func (x *call) holds(key, token []byte) bool {
 		return false
 	}
 	var now [tokenSize]byte
-	return bytes.Equal(x.appendToken(now[:0], key, expiry), token)
+	missing := binary.BigEndian.Uint64(token[2*8:]) == wasMissing
+	return bytes.Equal(x.appendToken(now[:0], key, expiry, missing), token)
 }
 
 func cmdRingWatch(x *call) {
 	keys := x.args[2:]
 	expiries := make([]int64, len(keys))
+	missing := make([]bool, len(keys))
 	for i, key := range keys {
 		v, err := x.unit.Peek(key)
 		if err != nil {
 			x.fail(err)
 			return
 		}
-		expiries[i] = v.Expiry
+		expiries[i], missing[i] = v.Expiry, !v.Exists()
 	}
 	// A key that has just been found to have expired was removed before it is watched.
 	if err := x.unit.Flush(); err != nil {
@@ -75,7 +84,7 @@ func cmdRingWatch(x *call) {
 	}
 	x.array(len(keys))
 	for i, key := range keys {
-		x.bulk(x.appendToken(nil, key, expiries[i]))
+		x.bulk(x.appendToken(nil, key, expiries[i], missing[i]))
 	}
 }
 

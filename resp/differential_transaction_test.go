@@ -243,6 +243,19 @@ const transactionScript = `
 0 FLUSHALL
 0 EXEC
 0 DBSIZE
+# What is emptied changes no key that was not there, unless somebody made it meanwhile.
+0 DEL gone
+0 WATCH gone
+0 FLUSHALL
+0 MULTI
+0 PING
+0 EXEC
+0 WATCH gone
+1 SET gone 1
+1 FLUSHALL
+0 MULTI
+0 PING
+0 EXEC
 0 MULTI
 0 SET k 1
 0 RESET
