@@ -168,3 +168,44 @@ func TestLargeValueIsOneHit(t *testing.T) {
 		t.Errorf("%s hits", n)
 	}
 }
+
+func TestScriptsAreCountedInInfo(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	o := dialRedis(t, addr, 2)
+	memory := func() string {
+		f := infoFields(o.do("INFO", "memory").text)
+		return f["number_of_cached_scripts"] + " take " + f["used_memory_scripts"]
+	}
+	if got := memory(); got != "0 take 0" {
+		t.Error(got)
+	}
+	o.do("EVAL", "return 1", "0")
+	o.do("SCRIPT", "LOAD", "return 2")
+	o.do("EVAL", "return 1", "0")
+	if got := memory(); !strings.HasPrefix(got, "2 take 2") {
+		t.Error(got)
+	}
+	o.want("+OK", "SCRIPT", "FLUSH")
+	if got := memory(); got != "0 take 0" {
+		t.Error(got)
+	}
+}
+
+// The error with which a wait ends counts as any other.
+func TestErrorsOfWhoWaitedAreCounted(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	o, waiter := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
+	o.want("+OK", "XGROUP", "CREATE", "s", "g", "$", "MKSTREAM")
+	waiter.send("XREADGROUP", "GROUP", "g", "c", "BLOCK", "0", "STREAMS", "s", ">")
+	awaitBlocked(t, o, 1)
+	o.want(":1", "DEL", "s")
+	if got := waiter.next().String(); got != "-UNBLOCKED the stream key no longer exists" {
+		t.Error(got)
+	}
+	waiter.want("+PONG", "PING")
+	f := infoFields(o.do("INFO", "errorstats").text)
+	stats := infoFields(o.do("INFO", "commandstats").text)["cmdstat_xreadgroup"]
+	if f["errorstat_UNBLOCKED"] != "count=1" || !strings.Contains(stats, "failed_calls=1") {
+		t.Errorf("%v, %s", f, stats)
+	}
+}

@@ -137,6 +137,13 @@ func (s *scripts) makeRoom(n int64) {
 	}
 }
 
+// kept returns how many scripts are kept, and about how many bytes they take.
+func (s *scripts) kept() (n int, bytes int64) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return len(s.bySHA), s.bytes
+}
+
 func (s *scripts) flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

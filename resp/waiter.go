@@ -175,7 +175,10 @@ func (c *conn) waited(r *request, w *waiter) int {
 	at := len(c.out.buf)
 	switch w.how {
 	case waitServed:
-		c.out.buf = append(c.out.buf, w.out.buf...)
+		if c.out.buf = append(c.out.buf, w.out.buf...); len(w.out.buf) > 0 && w.out.buf[0] == '-' {
+			c.srv.stats.commands[r.cmd.id].failed.Add(1)
+			c.srv.stats.errorReply(w.out.buf)
+		}
 	case waitFailed:
 		c.reject(r.cmd, w.msg)
 	default:
