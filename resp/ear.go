@@ -2,6 +2,7 @@ package resp
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -287,7 +288,7 @@ func (e *ear) takeIn(reply []byte) error {
 			continue
 		}
 		ts.invalidate(item.author, item.key)
-		ts.broadcast(item.author, item.key, true)
+		ts.broadcast(item.author, slices.Values([][]byte{item.key}), true)
 	}
 	ts.told()
 	return nil

@@ -1,8 +1,6 @@
 package resp
 
 import (
-	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/tidwall/redcon"
@@ -16,7 +14,7 @@ type tracker struct {
 	optIn     bool
 	optOut    bool
 	noLoop    bool
-	prefixes  []string // with broadcast; without any, all keys
+	prefixes  []string // with broadcast: none begins another one, and "" is that of all keys
 	redirect  int64    // the number of another connection that is told; 0: none
 	target    *conn    // that connection
 	broken    atomic.Bool
@@ -24,10 +22,6 @@ type tracker struct {
 	ready bool
 
 	reads trackedReads
-}
-
-func (t *tracker) wants(key []byte) bool {
-	return len(t.prefixes) == 0 || slices.ContainsFunc(t.prefixes, func(p string) bool { return strings.HasPrefix(string(key), p) })
 }
 
 // tell tells the client that keys have changed; without any, that all may have.

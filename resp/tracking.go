@@ -1,8 +1,10 @@
 package resp
 
 import (
+	"bytes"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,6 +39,7 @@ type trackers struct {
 	clients map[int64]*tracker
 	keys    map[string][]int64 // who may hold each: clients, by their numbers, and nodes, by those of keeper
 	items   int                // entries of all keys
+	named   [][]byte           // scratch of broadcast
 
 	// Other nodes that keep what is read here.
 	keepers map[string]*keeper
@@ -173,25 +176,45 @@ func (ts *trackers) changed(author int64, keys iter.Seq[[]byte]) (told func(func
 	defer ts.mu.Unlock()
 	for key := range keys {
 		ts.invalidate(author, key)
-		ts.broadcast(author, key, false)
 		for _, k := range ts.keepers {
 			if k.wants(key) {
 				k.add(ts.authorFor(k, author), key)
 			}
 		}
 	}
+	ts.broadcast(author, keys, false)
 	if w := ts.told(); w != nil {
 		return w.then
 	}
 	return nil
 }
 
-// broadcast tells clients in BCAST mode; the lock is held. far: of what has changed at
-// another node.
-func (ts *trackers) broadcast(author int64, key []byte, far bool) {
+// broadcastKeys is how many keys one message names at most.
+const broadcastKeys = 256
+
+// broadcast tells clients in BCAST mode, with one message for the keys of each prefix; the lock
+// is held. far: of what has changed at another node.
+func (ts *trackers) broadcast(author int64, keys iter.Seq[[]byte], far bool) {
 	for id, t := range ts.clients {
-		if t.broadcast && !(t.noLoop && author == id) && !(far && t.conn.session.redirects.Load()) && t.wants(key) {
-			t.tell(key)
+		if !t.broadcast || t.noLoop && author == id || far && t.conn.session.redirects.Load() {
+			continue
+		}
+		for _, prefix := range t.prefixes {
+			named := ts.named[:0]
+			for key := range keys {
+				if !strings.HasPrefix(string(key), prefix) || len(named) > 0 && bytes.Equal(named[len(named)-1], key) {
+					continue
+				}
+				if named = append(named, key); len(named) == broadcastKeys {
+					t.tell(named...)
+					named = named[:0]
+				}
+			}
+			if len(named) > 0 {
+				t.tell(named...)
+			}
+			clear(named)
+			ts.named = named
 		}
 	}
 }

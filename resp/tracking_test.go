@@ -234,10 +234,11 @@ func TestTrackingModes(t *testing.T) {
 	}
 
 	cast := newCacher(t, addr, "BCAST", "PREFIX", "user:", "PREFIX", "obj:", "NOLOOP")
-	o.do("MSET", "user:1", "x", "other", "x", "obj:2", "x")
+	o.do("MSET", "user:1", "x", "other", "x", "obj:2", "x", "user:3", "x", "user:3", "y")
 	got = []string{cast.told(), cast.told()}
 	slices.Sort(got)
-	if !slices.Equal(got, []string{invalid("obj:2"), invalid("user:1")}) {
+	both := strings.Replace(invalid("user:1"), "$user:1", "$user:1 $user:3", 1)
+	if !slices.Equal(got, []string{invalid("obj:2"), both}) {
 		t.Errorf("BCAST: %v", got)
 	}
 	cast.ask("SET", "user:3", "x")
