@@ -24,6 +24,19 @@ type configParam struct {
 	parse func(value string) (apply func(), fault string)
 }
 
+// then has something done once a new value is the setting's.
+func (p configParam) then(do func()) configParam {
+	parse := p.parse
+	p.parse = func(value string) (func(), string) {
+		apply, fault := parse(value)
+		if fault != "" {
+			return nil, fault
+		}
+		return func() { apply(); do() }, ""
+	}
+	return p
+}
+
 // A configTable holds the settings in the order of their names.
 type configTable []configParam
 
@@ -55,7 +68,7 @@ func newConfigTable(s *Server) configTable {
 		memory("max-key-size", &set.maxKey, keyBounds),
 		number("max-args", &set.maxArgs, 1, argsBounds),
 		memory("packed-size", &set.packed, packedBounds),
-		number("tracking-table-max-keys", &set.trackingKeys, 1, bounds{0, math.MaxInt64}),
+		number("tracking-table-max-keys", &set.trackingKeys, 1, bounds{0, math.MaxInt64}).then(s.tracking.shrink),
 		number("busy-reply-threshold", &set.busyAfter, int64(time.Millisecond), bounds{0, math.MaxInt64}),
 		number("lua-time-limit", &set.busyAfter, int64(time.Millisecond), bounds{0, math.MaxInt64}),
 		memory("hll-sparse-max-bytes", &set.sparse, sparseBounds),

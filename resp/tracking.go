@@ -158,12 +158,25 @@ func (ts *trackers) enterLocked(id int64, key []byte) {
 	}
 	ts.keys[string(key)] = append(ts.keys[string(key)], id)
 	ts.items++
+	ts.shrinkLocked(string(key))
+}
+
+// shrink has clients forget keys until no more are remembered than may be.
+func (ts *trackers) shrink() {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	ts.shrinkLocked("")
+	ts.told()
+}
+
+// shrinkLocked is shrink for who holds the lock; a last key goes last.
+func (ts *trackers) shrinkLocked(last string) {
 	most := int(ts.srv.settings.trackingKeys.Load())
 	for other := range ts.keys {
 		if most == 0 || ts.items <= most {
 			break
 		}
-		if other != string(key) || len(ts.keys) == 1 {
+		if other != last || len(ts.keys) == 1 {
 			ts.invalidate(0, []byte(other))
 		}
 	}

@@ -344,6 +344,11 @@ func TestTrackingTableIsBounded(t *testing.T) {
 		t.Errorf("%d keys, %d entries", keys, items)
 	}
 	c.pushes = nil
+	o.want("+OK", "CONFIG", "SET", "tracking-table-max-keys", "7")
+	for range 3 { // at once
+		c.told()
+	}
+	c.silent("no more than that")
 	c.ask("GET", strings.Repeat("k", maxTrackedKey+1))
 	if got := c.told(); !strings.Contains(got, strings.Repeat("k", maxTrackedKey)) {
 		t.Errorf("a long key: %s", got)
