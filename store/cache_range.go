@@ -59,7 +59,14 @@ func (c *cache) sweep(marks []uint64, in func(Place) bool) {
 	}
 }
 
+// sweep is that of the cache for one shard, whose lock is held, from an offset of the ring on.
 func (s *cacheShard) sweep(from uint64, in func(Place) bool) {
+	// What is dead need not be walked over again: ranges are dropped by the hundred.
+	defer func() {
+		if s.live == 0 {
+			s.begin = s.end
+		}
+	}()
 	n := uint64(len(s.ring))
 	for from < s.end {
 		pos := from % n

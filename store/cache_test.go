@@ -45,6 +45,27 @@ func TestCacheAgreesWithAMap(t *testing.T) {
 			case op < 6 && rnd.IntN(20_000) == 0:
 				c.clear()
 				clear(want)
+			case op < 6 && rnd.IntN(2_000) == 0:
+				from := Place(rnd.Uint64())
+				if rnd.IntN(4) == 0 {
+					from = 0
+				}
+				in := func(p Place) bool { return p >= from }
+				var marks []uint64
+				if rnd.IntN(2) == 0 {
+					marks = c.sweepAhead(in)
+				}
+				c.sweep(marks, in)
+				for key := range want {
+					if in(PlaceOf(testToken, []byte(key))) {
+						delete(want, key)
+					}
+				}
+				for i := range c.shards {
+					if s := &c.shards[i]; from == 0 && s.begin != s.end {
+						t.Fatalf("step %d: %d bytes of nothing are kept", i, s.end-s.begin)
+					}
+				}
 			default:
 				line, answer := c.get(p, key, nil)
 				asked++

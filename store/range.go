@@ -97,6 +97,11 @@ func (s *Store) ClearRange(r ring.Range, w Waiter) error {
 	return nil
 }
 
+// AheadOfClear has all that is cached forgotten, for who is about to clear all ranges one by one,
+// as others are those that this store follows in: a large cache is looked through once then, and
+// not for each range.
+func (s *Store) AheadOfClear() { s.cache.sweepAhead(func(Place) bool { return true }) }
+
 // DropRanges removes every key of some ranges from this store alone, which has given
 // them away. It takes about the same time whatever they hold, but for what the ends
 // of a range cut off a slice of 2¹⁶ tokens, which is read to be counted. A tapped
@@ -117,12 +122,27 @@ func (s *Store) DropRanges(w Waiter, rs ...ring.Range) error {
 // expiry times are left to sweepDropped. Taps are told of told, or must not be there.
 func (s *Store) drop(sts []stretch, told *ring.Range, w Waiter) error {
 	// Most lines go before anybody has to wait.
-	marks := s.cache.sweepAhead(inside(sts))
+	var marks []uint64
+	if s.anyKeys(sts) {
+		marks = s.cache.sweepAhead(inside(sts))
+	}
 	s.checkpoints.Lock() // as in Clear
 	defer s.checkpoints.Unlock()
 	nums := s.latches.lock(latchesOf(sts))
 	defer s.latches.unlock(nums)
 	return s.dropLatched(sts, dropping{nums: nums, marks: marks, told: told}, w)
+}
+
+// anyKeys reports whether slices that some stretches have a part in hold anything.
+func (s *Store) anyKeys(sts []stretch) bool {
+	return slices.ContainsFunc(sts, func(st stretch) bool {
+		for slice := int(sliceOf(st.first)); slice <= int(sliceOf(st.last)); slice++ {
+			if s.counts.slices[slice].keys.Load() > 0 {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 func latchesOf(sts []stretch) (nums []uint16) {
@@ -187,7 +207,9 @@ func (s *Store) dropLatched(sts []stretch, d dropping, w Waiter) error {
 	}
 	err = s.db.Apply(b, pebble.NoSync)
 	if err == nil {
-		s.cache.sweep(d.marks, inside(sts))
+		if len(gone) > 0 || d.unread { // else there is no line of any key
+			s.cache.sweep(d.marks, inside(sts))
+		}
 		s.drops.Add(1)
 		s.unswept.Store(true)
 		if d.told != nil && taps != nil {
