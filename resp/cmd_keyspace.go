@@ -191,6 +191,9 @@ func (x *call) flush(spans []ring.Range) error {
 	if x.srv.scarceIn(x.srv.routes.Load(), spans) {
 		return replyError(msgNoReplicas)
 	}
+	if len(spans) > 1 {
+		x.srv.store.AheadOfClear()
+	}
 	for _, span := range spans {
 		if err := x.flushSpan(span); err != nil {
 			return err
