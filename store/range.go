@@ -121,7 +121,8 @@ func (s *Store) DropRanges(w Waiter, rs ...ring.Range) error {
 // counts have of them, and what is named as garbage. Their entries in the index of
 // expiry times are left to sweepDropped. Taps are told of told, or must not be there.
 func (s *Store) drop(sts []stretch, told *ring.Range, w Waiter) error {
-	// Most lines go before anybody has to wait.
+	// Most lines go before anybody has to wait. The counts are no more than a hint here: after
+	// damage they may be estimates.
 	var marks []uint64
 	if s.anyKeys(sts) {
 		marks = s.cache.sweepAhead(inside(sts))
@@ -207,9 +208,7 @@ func (s *Store) dropLatched(sts []stretch, d dropping, w Waiter) error {
 	}
 	err = s.db.Apply(b, pebble.NoSync)
 	if err == nil {
-		if len(gone) > 0 || d.unread { // else there is no line of any key
-			s.cache.sweep(d.marks, inside(sts))
-		}
+		s.cache.sweep(d.marks, inside(sts))
 		s.drops.Add(1)
 		s.unswept.Store(true)
 		if d.told != nil && taps != nil {
