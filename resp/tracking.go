@@ -39,7 +39,6 @@ type trackers struct {
 	clients map[int64]*tracker
 	keys    map[string][]int64 // who may hold each: clients, by their numbers, and nodes, by those of keeper
 	items   int                // entries of all keys
-	named   [][]byte           // scratch of broadcast
 
 	// Other nodes that keep what is read here.
 	keepers map[string]*keeper
@@ -213,7 +212,7 @@ func (ts *trackers) broadcast(author int64, keys iter.Seq[[]byte], far bool) {
 			continue
 		}
 		for _, prefix := range t.prefixes {
-			named := ts.named[:0]
+			var named [][]byte
 			for key := range keys {
 				if !strings.HasPrefix(string(key), prefix) || len(named) > 0 && bytes.Equal(named[len(named)-1], key) {
 					continue
@@ -226,8 +225,6 @@ func (ts *trackers) broadcast(author int64, keys iter.Seq[[]byte], far bool) {
 			if len(named) > 0 {
 				t.tell(named...)
 			}
-			clear(named)
-			ts.named = named
 		}
 	}
 }
@@ -314,9 +311,6 @@ func (ts *trackers) prefixes(of func(*tracker) bool) (all []string) {
 	for _, t := range ts.clients {
 		if t.broadcast && of(t) {
 			all = append(all, t.prefixes...)
-			if len(t.prefixes) == 0 {
-				all = append(all, "")
-			}
 		}
 	}
 	slices.Sort(all)
