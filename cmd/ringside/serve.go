@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -65,9 +66,7 @@ func (a *app) serveCommand() *cobra.Command {
 		cfg.Version = versionName()
 		cfg.Logger = log.logger(a.stderr)
 		a.tuneGC(cfg.Role)
-		ctx, cancel := context.WithCancel(cmd.Context())
-		defer cancel()
-		a.tuneThreads(ctx, &cfg)
+		defer a.tuneThreads(cmd.Context(), &cfg)()
 		signals := make(chan os.Signal, 2)
 		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 		defer signal.Stop(signals)
@@ -78,15 +77,19 @@ func (a *app) serveCommand() *cobra.Command {
 
 // tuneThreads has a proxy run on half of the processors: it stands beside an application that
 // wants them, and a forwarded request costs a tenth less if fewer threads are woken for it.
-// A store runs on as many as it can have. GOMAXPROCS in the environment is for good.
-func (a *app) tuneThreads(ctx context.Context, cfg *node.Config) {
+// A store runs on as many as it can have, until end is called. GOMAXPROCS in the environment is
+// for good.
+func (a *app) tuneThreads(ctx context.Context, cfg *node.Config) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
 	switch {
 	case a.inEnviron("GOMAXPROCS"):
 	case cfg.Role == node.RoleProxy:
 		runtime.GOMAXPROCS(node.ProxyThreads())
 	case cfg.Role == node.RoleStore:
-		go processors.Run(ctx, cfg.Logger)
+		running.Go(func() { processors.Run(ctx, cfg.Logger) })
 	}
+	return func() { cancel(); running.Wait() }
 }
 
 func (a *app) inEnviron(name string) bool {

@@ -31,8 +31,9 @@ type system interface {
 	lift()
 }
 
-// Run sets GOMAXPROCS, which nobody else may set meanwhile, until the context ends. Where the
-// kernel does not say how long threads wait, it returns at once. It logs changes for debugging.
+// Run sets GOMAXPROCS, which nobody else may set meanwhile, until the context ends; then it is
+// what it would be without. Where the kernel does not say how long threads wait, it returns at
+// once. It logs changes for debugging.
 func Run(ctx context.Context, log *slog.Logger) { run(ctx, log, here{}) }
 
 func run(ctx context.Context, log *slog.Logger, sys system) {
@@ -42,6 +43,11 @@ func run(ctx context.Context, log *slog.Logger, sys system) {
 		return
 	}
 	g := newGovernor(most)
+	defer func() {
+		if g.now < g.most {
+			sys.lift()
+		}
+	}()
 	ticks := time.NewTicker(interval)
 	defer ticks.Stop()
 	known := true // last is whole

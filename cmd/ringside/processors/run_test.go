@@ -131,8 +131,13 @@ func TestRun(t *testing.T) {
 		sys.failing.Store(false)
 		busy.Store(false)
 		pass(2, 2)
+		busy.Store(true)
+		pass(3, 1)
 		cancel()
 		<-ended
+		if n := sys.threads(); n != 2 {
+			t.Errorf("%d threads at a time are left", n)
+		}
 	})
 }
 
