@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-metrics"
 	"github.com/hashicorp/raft"
 
 	"github.com/ringside-kv/ringside/replica/fakenet"
@@ -136,6 +139,54 @@ func TestDeadVoterIsReplacedByALiveNode(t *testing.T) {
 		g.start(4)
 		dead := g.idle(g.leader())
 		g.kill(dead)
+		g.until(func() bool { return g.voters() == 3 && !g.votes(dead) }, "another has the vote of %s", dead)
+	})
+}
+
+// slowLeader is a sink of the library's metrics that delays a leader after it has told its
+// replications of a new entry. A follower then acknowledges the entry before the leader
+// goes on.
+type slowLeader struct{ *metrics.BlackholeSink }
+
+func (slowLeader) AddSampleWithLabels(key []string, _ float32, _ []metrics.Label) {
+	if strings.Join(key, ".") == "raft.leader.dispatchLog" {
+		pause(10 * time.Millisecond)
+	}
+}
+
+// slowTo is a transport whose entries reach one node late.
+type slowTo struct {
+	*raft.InmemTransport
+	node *atomic.Pointer[string]
+}
+
+func (s slowTo) AppendEntries(id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
+	if slow := s.node.Load(); slow != nil && *slow == string(target) && len(args.Entries) > 0 {
+		pause(20 * time.Millisecond)
+	}
+	return s.InmemTransport.AppendEntries(id, target, args, resp)
+}
+
+func pause(d time.Duration) { <-time.After(d) }
+
+// The change of votes commits also where the new voter acknowledges it before the leader
+// counts that voter, and the old voters acknowledge it after that.
+func TestDeadVoterIsReplacedWhenNewVoterAcknowledgesFirst(t *testing.T) {
+	sinkTo := func(sink metrics.MetricSink) {
+		if _, err := metrics.NewGlobal(&metrics.Config{FilterDefault: true}, sink); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer sinkTo(&metrics.BlackholeSink{})
+	virtually(t, "", func(t *testing.T, g *group) {
+		var slow atomic.Pointer[string]
+		g.change = func(c *Config) { c.transport = slowTo{c.transport.(*raft.InmemTransport), &slow} }
+		g.start(4)
+		dead := g.idle(g.leader())
+		g.kill(dead)
+		other := g.idle(g.leader())
+		slow.Store(&other)
+		sinkTo(slowLeader{&metrics.BlackholeSink{}})
 		g.until(func() bool { return g.voters() == 3 && !g.votes(dead) }, "another has the vote of %s", dead)
 	})
 }

@@ -119,6 +119,11 @@ func (t *Table) reconfigure(c change) error {
 		// answers before anything can be decided without it.
 		t.alone.Store(false)
 		wait = t.raft.AddVoter(c.server.ID, c.server.Address, 0, changeTimeout).Error
+		// The library counts a new voter's acknowledgements only after it has begun to
+		// replicate the configuration entry. A voter that acknowledges that entry before then
+		// is not counted for it, and without a further entry the change never commits. The
+		// barrier is that entry: the library's main loop appends it after it counts the voter.
+		t.raft.Barrier(changeTimeout)
 	case demote:
 		wait = t.raft.DemoteVoter(c.server.ID, 0, changeTimeout).Error
 	case expel:
