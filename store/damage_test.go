@@ -286,11 +286,149 @@ func TestDamagedOlderLog(t *testing.T) {
 	}
 }
 
+// A log with a mark is needed until the mark is cleared.
+func TestOpenFailsWhenLogIsMissing(t *testing.T) {
+	live := memdisk.New()
+	fs := newFaultyFS(live)
+	s := openTest(t, crashConfig(fs, FsyncAlways))
+	// As long as no table is written every log stays needed.
+	written := make(chan struct{})
+	fs.inject(func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpCreate && strings.HasSuffix(op.Path, ".sst") {
+			<-written
+		}
+		return nil
+	})
+	s.set(t, "a", "1", 0)
+	if _, err := s.db.AsyncFlush(); err != nil {
+		t.Fatal(err)
+	}
+	s.set(t, "b", "2", 0)
+	crashed := copyMem(live)
+	close(written)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	logs := files(t, crashed, "/data/store/log", ".log")
+	if len(logs) != 2 {
+		t.Fatalf("logs %v, want two", logs)
+	}
+	for _, missing := range [][]string{logs[:1], logs[1:], logs} {
+		fs := copyMem(crashed)
+		for _, log := range missing {
+			if err := fs.Remove(log); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := content(t, fs, "/data")
+		for range 2 {
+			s, err := Open(crashConfig(fs, FsyncAlways))
+			if err == nil {
+				s.Close()
+			}
+			if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), missing[0]) || !strings.Contains(err.Error(), cure) {
+				t.Errorf("Open without %v: %v", missing, err)
+			}
+		}
+		if !equalContent(before, content(t, fs, "/data")) {
+			t.Error("the damaged directory was changed")
+		}
+	}
+	s = openTest(t, crashConfig(crashed, FsyncAlways))
+	if v, _ := s.get(t, "a"); v != "1" {
+		t.Errorf("a = %q", v)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Logs come and go, and a power loss in between never looks like a missing log.
+func TestOpenSucceedsAfterPowerLossBesideDeletedLogs(t *testing.T) {
+	seed := testSeed(t)
+	rng := rand.New(rand.NewPCG(seed, 11))
+	fs := memdisk.New()
+	for range 4 {
+		s := openTest(t, crashConfig(fs, FsyncAlways))
+		var crashed []*memdisk.FS
+		for i := range 12 {
+			s.set(t, fmt.Sprint("key", i), strings.Repeat("x", 100), 0)
+			if rng.IntN(2) == 0 {
+				if err := s.db.Flush(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			crashed = append(crashed, fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: somePercent(rng), RNG: rng}))
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for _, fs := range crashed {
+			s := openTest(t, crashConfig(fs, FsyncAlways))
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fs = crashed[rng.IntN(len(crashed))]
+	}
+}
+
+// Earlier builds left the marks of deleted logs where they were: such a directory opens,
+// and from then on a missing log is noticed.
+func TestOpenTakesOverMarksOfEarlierBuilds(t *testing.T) {
+	fs := memdisk.New()
+	s := openTest(t, crashConfig(fs, FsyncAlways))
+	s.set(t, "a", "1", 0)
+	log := s.wal.current.num
+	synced := s.wal.current.synced
+	crashed := copyMem(fs)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	old := make([]byte, 0, 3*walMarkSize)
+	for _, m := range []walMark{{1, 1 << 20}, {log, synced}, {3, 7}} {
+		old = append(old, m.encode()...)
+	}
+	writeFile(t, crashed, "/data/store/log/"+oldWALMarksName, old)
+	short := copyMem(crashed)
+	path := files(t, short, "/data/store/log", ".log")[0]
+	writeFile(t, short, path, readFile(t, short, path)[:synced-1])
+	if s, err := Open(crashConfig(short, FsyncAlways)); !errors.Is(err, ErrDamaged) {
+		t.Errorf("Open with a shortened log: %v", err)
+		s.Close()
+	}
+	// An interrupted takeover is done again.
+	faulty := newFaultyFS(crashed)
+	faulty.inject(on(oldWALMarksName, os.ErrPermission, errorfs.OpRemove))
+	for range 2 {
+		s = openTest(t, crashConfig(faulty, FsyncAlways))
+		if v, _ := s.get(t, "a"); v != "1" {
+			t.Errorf("a = %q", v)
+		}
+		s.set(t, "b", "2", 0)
+		s.Crash()
+		_ = s.Close()
+		faulty.end()
+	}
+	if found := files(t, crashed, "/data/store/log", oldWALMarksName); len(found) > 0 {
+		t.Errorf("%v is still there", found)
+	}
+	for _, path := range files(t, crashed, "/data/store/log", ".log") {
+		if err := crashed.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s, err := Open(crashConfig(crashed, FsyncAlways)); !errors.Is(err, ErrDamaged) {
+		t.Errorf("Open without logs: %v", err)
+		s.Close()
+	}
+}
+
 // Marks that are missing, torn, or older than their logs never keep a store from
 // opening.
 func TestMarksAreOnlyAHelp(t *testing.T) {
 	fs, h, _, _ := tornStore(t, FsyncAlways)
-	marks := "/data/store/log/" + walMarksName
+	marks := "/data/store/" + walMarksName
 	whole := readFile(t, fs, marks)
 	rng := rand.New(rand.NewPCG(testSeed(t), 8))
 	for i := range 60 {

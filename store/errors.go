@@ -17,6 +17,9 @@ var (
 	ErrDamaged = errors.New("data directory is damaged")
 )
 
+// cure is what an operator can do about a damaged directory.
+const cure = "restore the directory from a copy, or, if other nodes have copies of its data, start this node with an empty one"
+
 // Errors of units and scans.
 var (
 	// ErrReadOnly: the store accepts no writes at the moment; the error that

@@ -279,7 +279,7 @@ func (s *Store) tablesFailed(err error) {
 		}
 	}
 	if pebble.IsCorruptionError(err) {
-		s.damageMet(fmt.Errorf("%w: tables cannot be merged: restore the directory from a copy: %w", ErrDamaged, err))
+		s.damageMet(fmt.Errorf("%w: tables cannot be merged: %s: %w", ErrDamaged, cure, err))
 		return
 	}
 	s.trouble(troubleTables, fmt.Errorf("write tables: %w", err))

@@ -6,26 +6,35 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
 	"os"
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// The marks are a table of slots in one file, each
+// The marks are a table of slots in the file marks of the store's directory, each
 //
 //	log number 8 B LE | bytes that are on stable storage 8 B LE | CRC-32 of both 4 B
 //
-// A log's slot is its number modulo their count. A slot is overwritten in place and
-// never synced: a mark that a power loss takes away, tears or leaves at an older
-// state only makes the check of its log a weaker one. What a mark says was true
-// when it was written and stays so: Pebble uses a log again under a new number
-// only, it gives each number once, and the new name is durable before the first
-// byte is written.
+// A mark is written after the fsync that it tells of, and cleared, durably, before its
+// log is deleted or renamed. So a log that is shorter than its mark says, or missing,
+// has lost acknowledged writes.
+//
+// A slot is overwritten in place and a mark is not synced when it is written: a mark
+// that a power loss takes away, tears or leaves at an older state only makes the check
+// of its log a weaker one. What a mark says was true when it was written and stays so:
+// Pebble uses a log again under a new number only, it gives each number once, and the
+// new name is durable before the first byte is written.
+//
+// Builds that did not clear marks kept them in the file synced beside the logs, in the
+// slot of the log number modulo the number of slots. Where that file is found, such a
+// build was the last to run, and a missing log proves nothing.
 const (
-	walMarksName = "synced"
-	walMarkSlots = 64
-	walMarkSize  = 20
+	walMarksName    = "marks"
+	oldWALMarksName = "synced"
+	walMarkSlots    = 64
+	walMarkSize     = 20
 )
 
 type walMark struct {
@@ -43,20 +52,48 @@ func parseMark(b []byte) (m walMark, ok bool) {
 	if binary.LittleEndian.Uint32(b[16:]) != crc32.ChecksumIEEE(b[:16]) {
 		return m, false
 	}
-	return walMark{binary.LittleEndian.Uint64(b), int64(binary.LittleEndian.Uint64(b[8:]))}, true
+	m = walMark{binary.LittleEndian.Uint64(b), int64(binary.LittleEndian.Uint64(b[8:]))}
+	return m, m.num != 0 // a cleared slot's checksum is right
 }
 
+func (w *walFS) marksPath() string    { return w.FS.PathJoin(w.FS.PathDir(w.dir), walMarksName) }
+func (w *walFS) oldMarksPath() string { return w.FS.PathJoin(w.dir, oldWALMarksName) }
+
+// writeMark gives a log its mark. Without a free slot the log stays unmarked.
 func (w *walFS) writeMark(m walMark) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.marks == nil {
-		f, err := w.FS.OpenReadWrite(w.FS.PathJoin(w.dir, walMarksName), "ringside-wal-marks")
-		if err != nil {
-			return // a missing mark only means a weaker check
-		}
-		w.marks = f
+		return // a missing mark only means a weaker check
 	}
-	_, _ = w.marks.WriteAt(m.encode(), int64(m.num%walMarkSlots)*walMarkSize)
+	slot := slices.Index(w.slots[:], m.num)
+	if slot < 0 {
+		slot = slices.Index(w.slots[:], 0)
+	}
+	if slot < 0 {
+		return
+	}
+	w.slots[slot] = m.num
+	_, _ = w.marks.WriteAt(m.encode(), int64(slot)*walMarkSize)
+}
+
+// clearMark clears the mark of a log and makes that durable. The log must not be
+// deleted or renamed before it succeeds.
+func (w *walFS) clearMark(num uint64) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	slot := slices.Index(w.slots[:], num)
+	if slot < 0 || w.marks == nil {
+		return nil
+	}
+	if _, err := w.marks.WriteAt(walMark{}.encode(), int64(slot)*walMarkSize); err != nil {
+		return fmt.Errorf("clear the mark of log %d: %w", num, err)
+	}
+	if err := w.marks.Sync(); err != nil {
+		return fmt.Errorf("clear the mark of log %d: %w", num, err)
+	}
+	w.slots[slot] = 0
+	return nil
 }
 
 func (w *walFS) close() {
@@ -68,59 +105,116 @@ func (w *walFS) close() {
 	}
 }
 
-// readMarks returns the marks in the order of their logs.
-func (w *walFS) readMarks() ([]walMark, error) {
-	path := w.FS.PathJoin(w.dir, walMarksName)
+// readMarks returns the marks in a file by slot, and whether there is such a file.
+func (w *walFS) readMarks(path string) (marks [walMarkSlots]walMark, found bool, err error) {
 	f, err := w.FS.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
+		return marks, false, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
+		return marks, false, fmt.Errorf("open %s: %w", path, err)
 	}
 	b, err := io.ReadAll(io.LimitReader(f, walMarkSlots*walMarkSize))
 	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return marks, false, fmt.Errorf("read %s: %w", path, err)
 	}
-	var marks []walMark
-	for ; len(b) >= walMarkSize; b = b[walMarkSize:] {
-		// An empty slot's checksum is wrong, too.
+	for i := 0; len(b) >= walMarkSize; i, b = i+1, b[walMarkSize:] {
 		if m, ok := parseMark(b); ok {
-			marks = append(marks, m)
+			marks[i] = m
 		}
 	}
-	slices.SortFunc(marks, func(a, b walMark) int {
-		if a.num < b.num {
-			return -1
-		}
-		return 1
-	})
-	return marks, nil
+	return marks, true, nil
 }
 
 // verify compares the logs with their marks. It returns how many undamaged bytes
-// lie behind the mark of the newest.
+// lie behind the mark of the newest. If there is no error, the marks can be written
+// from then on.
 func (w *walFS) verify() (recovered int64, err error) {
-	marks, err := w.readMarks()
+	marks, found, err := w.readMarks(w.marksPath())
 	if err != nil {
 		return 0, err
 	}
-	for _, m := range marks {
+	older, old, err := w.readMarks(w.oldMarksPath())
+	if err != nil {
+		return 0, err
+	}
+	newest := uint64(0) // of the logs with a mark
+	kept := make(map[uint64]walMark)
+	for _, m := range slices.Concat(marks[:], older[:]) {
+		if m.num == 0 {
+			continue
+		}
 		path := w.FS.PathJoin(w.dir, fmt.Sprintf("%06d.log", m.num))
 		end, err := readableLog(w.FS, path, m.num)
 		if errors.Is(err, os.ErrNotExist) {
-			continue // its memtable was written out, and it was deleted or renamed
+			if old {
+				continue // its memtable was written out, and it was deleted or renamed
+			}
+			return 0, fmt.Errorf("%w: the log %s is missing, and %d bytes were stored in it: %s", ErrDamaged, path, m.synced, cure)
 		}
 		if err != nil {
 			return 0, fmt.Errorf("read log %s: %w", path, err)
 		}
 		if end < m.synced {
-			return 0, fmt.Errorf("%w: the log %s can be read up to byte %d, but %d bytes were stored in it: "+
-				"restore the directory from a copy", ErrDamaged, path, end, m.synced)
+			return 0, fmt.Errorf("%w: the log %s can be read up to byte %d, but %d bytes were stored in it: %s",
+				ErrDamaged, path, end, m.synced, cure)
 		}
-		recovered = end - m.synced
+		if k, ok := kept[m.num]; !ok || k.synced < m.synced {
+			kept[m.num] = m
+		}
+		if m.num >= newest {
+			newest, recovered = m.num, end-kept[m.num].synced
+		}
+	}
+	if old || !found {
+		// Without marks nothing is missed but the check.
+		if err := w.createMarks(kept); err != nil {
+			return recovered, nil
+		}
+		marks, _, err = w.readMarks(w.marksPath())
+		if err != nil {
+			return 0, err
+		}
+	}
+	for i, m := range marks {
+		w.slots[i] = m.num
+	}
+	if w.marks, err = w.FS.OpenReadWrite(w.marksPath(), "ringside-wal-marks"); err != nil {
+		return 0, fmt.Errorf("open %s: %w", w.marksPath(), err)
 	}
 	return recovered, nil
+}
+
+// createMarks writes marks as a new file. The file of an older build goes once the new
+// one is durable.
+func (w *walFS) createMarks(kept map[uint64]walMark) error {
+	table := make([]byte, 0, walMarkSlots*walMarkSize)
+	for _, num := range slices.Sorted(maps.Keys(kept)) {
+		if len(table) < walMarkSlots*walMarkSize {
+			table = append(table, kept[num].encode()...)
+		}
+	}
+	path := w.marksPath()
+	f, err := w.FS.Create(path+".new", "ringside-wal-marks")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(table)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := w.FS.Rename(path+".new", path); err != nil {
+		return err
+	}
+	if err := syncDir(w.FS, w.FS.PathDir(path)); err != nil {
+		return err
+	}
+	if err := w.FS.Remove(w.oldMarksPath()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	// If this removal is not durable, the next check is a weaker one.
+	_ = syncDir(w.FS, w.dir)
+	return nil
 }
 
 func readableLog(fs vfs.FS, path string, num uint64) (int64, error) {

@@ -212,7 +212,7 @@ func (s *Store) openPebble() (*pebble.DB, error) {
 	select {
 	case r := <-opened:
 		if isDamage(r.err) {
-			return nil, fmt.Errorf("%w: restore the directory from a copy: %w", ErrDamaged, r.err)
+			return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, cure, r.err)
 		}
 		return r.db, r.err
 	case err := <-s.openFailed:

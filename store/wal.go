@@ -48,8 +48,8 @@ const (
 // the failed log needless, and goes on with a new one (health.go).
 //
 // A further file, the marks, says up to where each log is on stable storage. When
-// the store opens, a log that is damaged before its mark is an error; behind it,
-// it is the torn tail that a crash leaves.
+// the store opens, a log that is missing, or damaged before its mark, is an error;
+// behind the mark, damage is the torn tail that a crash leaves.
 type walFS struct {
 	vfs.FS
 	dir     string
@@ -65,7 +65,9 @@ type walFS struct {
 	reviving bool // logs are created again, to find out whether that works
 	ended    bool // for good, by cut
 	current  *walFile
-	marks    vfs.File
+	marks    vfs.File // see mark.go
+	// slots are the logs whose marks lie in the slots of marks, 0 for a free one.
+	slots [walMarkSlots]uint64
 
 	syncs     atomic.Int64 // real fsyncs
 	syncNanos atomic.Int64
@@ -112,6 +114,11 @@ func (w *walFS) ReuseForWrite(oldname, newname string, category vfs.DiskWriteCat
 		return w.FS.ReuseForWrite(oldname, newname, category)
 	}
 	return w.newLog(num, func() (vfs.File, error) {
+		if old, ok := w.isLog(oldname); ok {
+			if err := w.clearMark(old); err != nil {
+				return nil, err
+			}
+		}
 		f, err := w.FS.ReuseForWrite(oldname, newname, category)
 		if errors.Is(err, os.ErrNotExist) {
 			// A log that Pebble believes in but that was never created.
@@ -119,6 +126,16 @@ func (w *walFS) ReuseForWrite(oldname, newname string, category vfs.DiskWriteCat
 		}
 		return f, err
 	}), nil
+}
+
+// Remove implements vfs.FS.
+func (w *walFS) Remove(name string) error {
+	if num, ok := w.isLog(name); ok {
+		if err := w.clearMark(num); err != nil {
+			return err
+		}
+	}
+	return w.FS.Remove(name)
 }
 
 // OpenDir implements vfs.FS.
