@@ -34,10 +34,11 @@ func openWhole(t *testing.T, n int) *whole {
 	t.Helper()
 	w := &whole{t: t}
 	w.tags.Store(new([]string))
-	gossip, err := freeport.Loopback(n)
+	gossip, release, err := freeport.Loopback(n)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(release)
 	t.TempDir()
 	t.Cleanup(w.close) // before the directories go
 	for i := range n {

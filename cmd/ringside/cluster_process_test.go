@@ -78,10 +78,11 @@ func (n *processNode) kill() {
 // freePorts are addresses on which nothing listens.
 func freePorts(t *testing.T, n int) []string {
 	t.Helper()
-	addrs, err := freeport.Loopback(n)
+	addrs, release, err := freeport.Loopback(n)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(release)
 	return addrs
 }
 

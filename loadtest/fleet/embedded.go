@@ -45,10 +45,11 @@ func (m *member) where() (at, error) {
 	if m.at != (at{}) {
 		return m.at, nil
 	}
-	free, err := freeport.Loopback(3)
+	free, release, err := freeport.Loopback(3)
 	if err != nil {
 		return at{}, err
 	}
+	m.release = release
 	return at{client: free[0], bus: free[1], gossip: free[2]}, nil
 }
 

@@ -32,7 +32,9 @@ type Fleet struct {
 	members []*member // in the order in which they joined; those that left are not in it
 	joined  int       // ever
 	watches map[*Watch]struct{}
-	ends    sync.WaitGroup // of those who wait for a member's end
+	// releases end the reservations of all members' ports, also of those that left.
+	releases []func()
+	ends     sync.WaitGroup // of those who wait for a member's end
 }
 
 // A member is a node of the fleet.
@@ -40,6 +42,9 @@ type member struct {
 	id     string
 	number int // n7 is 7
 	dir    string
+	// release ends the reservation of the ports that the last start reserved, nil before
+	// one has. Only run uses it.
+	release func()
 
 	// Guarded by Fleet.mu.
 	state state
@@ -171,6 +176,12 @@ func (f *Fleet) Close() error {
 	}
 	ends.Wait()
 	f.ends.Wait()
+	f.mu.Lock()
+	for _, release := range f.releases {
+		release()
+	}
+	f.releases = nil
+	f.mu.Unlock()
 	if err := os.RemoveAll(f.dir); err != nil {
 		return fmt.Errorf("fleet: %w", err)
 	}
@@ -186,13 +197,17 @@ func (f *Fleet) run(ctx context.Context, m *member, join []string) error {
 	var body body
 	var err error
 	for range 5 {
-		// The ports are free when they are looked for, and may not be when they are used.
+		// Only those who reserve ports keep away from them.
 		body, err = start(ctx, m, join)
 		if err == nil || m.at != (at{}) || !strings.Contains(err.Error(), "address already in use") {
 			break
 		}
+		m.release()
 	}
 	if err != nil {
+		if m.at == (at{}) && m.release != nil {
+			m.release()
+		}
 		return fmt.Errorf("fleet: start %s: %w", m.id, err)
 	}
 	f.mu.Lock()
@@ -203,6 +218,7 @@ func (f *Fleet) run(ctx context.Context, m *member, join []string) error {
 	}
 	if m.at == (at{}) { // others read it while the member is up
 		m.at = body.at()
+		f.releases = append(f.releases, m.release)
 	}
 	m.body, m.state, m.ready = body, up, false
 	f.ends.Go(func() { f.await(m, body) })

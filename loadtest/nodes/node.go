@@ -55,10 +55,10 @@ type Node struct {
 	ended chan error
 }
 
-// Start runs a node, at addresses that it keeps, and waits until it answers. The process
+// Start runs a node, at addresses that are reserved for it until this process ends, and waits until it answers. The process
 // ends with ctx, as SIGTERM ends it.
 func Start(ctx context.Context, how How) (*Node, error) {
-	at, err := freeport.Loopback(4)
+	at, _, err := freeport.Loopback(4)
 	if err != nil {
 		return nil, err
 	}

@@ -16,10 +16,11 @@ import (
 // freeGossip are addresses where nobody listens, for nodes that are all told the same.
 func freeGossip(t *testing.T, n int) []string {
 	t.Helper()
-	addrs, err := freeport.Loopback(n)
+	addrs, release, err := freeport.Loopback(n)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(release)
 	return addrs
 }
 

@@ -80,10 +80,16 @@ func StartCluster(t testing.TB, password string) (addr string) {
 
 // try starts a server and returns once it says that it is ready.
 func try(t testing.TB, path string, options []string) (addr string, err error) {
-	addrs, err := freeport.Loopback(1)
+	addrs, release, err := freeport.Loopback(1)
 	if err != nil {
 		return "", err
 	}
+	started := false
+	defer func() {
+		if !started {
+			release()
+		}
+	}()
 	_, port, _ := net.SplitHostPort(addrs[0])
 	server := exec.Command(path, append([]string{"--port", port, "--bind", "127.0.0.1",
 		"--save", "", "--appendonly", "no", "--dir", t.TempDir()}, options...)...)
@@ -116,6 +122,8 @@ func try(t testing.TB, path string, options []string) (addr string, err error) {
 	}
 	select {
 	case <-ready:
+		started = true
+		t.Cleanup(release)
 		t.Cleanup(stop)
 		return addrs[0], nil
 	case <-ended:
