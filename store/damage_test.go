@@ -618,8 +618,8 @@ func TestWrongDirectory(t *testing.T) {
 			cfg.Hash = "slot"
 			return cfg
 		}, ErrMismatch, []string{"--hash native", "--hash slot"}},
-		{"version", identity(`{"format": 2, "strategy": "buckets", "hash": "native", "id": "x"}`),
-			ErrFormat, []string{"version 2", "version 1", "another directory"}},
+		{"version", identity(`{"format": 3, "strategy": "buckets", "hash": "native", "id": "x"}`),
+			ErrFormat, []string{"version 3", "versions 1 and 2", "another directory"}},
 		{"identity is no JSON", identity("{"), ErrDamaged, []string{formatFile, "restore"}},
 		{"identity is empty", identity(""), ErrDamaged, []string{formatFile, "restore"}},
 		{"foreign file", func(t *testing.T) Config {

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -8,12 +10,16 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// An engineFS is the file system as Pebble sees it. It makes up for two habits of
-// Pebble's.
+// An engineFS is the file system as Pebble sees it. It makes up for three habits
+// of Pebble's.
 //
 // While flushes and compactions fail, Pebble tries again at once, for ever, and on a
 // full disk would keep a CPU busy with it. It asks for the free space after each
 // attempt, without holding a lock: that question is answered late.
+//
+// Pebble makes the path of the logs of the path of the tables and "..". The system would
+// look for ".." in the target of a link, and a file system in memory knows none: so the
+// path is made shorter by its text alone.
 //
 // Pebble names its new manifest in a marker file before the manifest's own name is
 // durable. A file system that does not keep such steps in order may, after a power
@@ -59,3 +65,19 @@ func (e *engineFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File
 	}
 	return e.FS.Create(name, category)
 }
+
+// MkdirAll implements vfs.FS.
+func (e *engineFS) MkdirAll(dir string, perm os.FileMode) error {
+	return e.FS.MkdirAll(filepath.Clean(dir), perm)
+}
+
+// OpenDir implements vfs.FS.
+func (e *engineFS) OpenDir(name string) (vfs.File, error) {
+	return e.FS.OpenDir(filepath.Clean(name))
+}
+
+// List implements vfs.FS.
+func (e *engineFS) List(dir string) ([]string, error) { return e.FS.List(filepath.Clean(dir)) }
+
+// Stat implements vfs.FS.
+func (e *engineFS) Stat(name string) (vfs.FileInfo, error) { return e.FS.Stat(filepath.Clean(name)) }

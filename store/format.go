@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// formatFile names what a directory is; it is written once, when the store is
-// created.
+// formatFile names what a directory is. It is written when the store is created, when
+// its version is raised, and when its node gets a name.
 const formatFile = "RINGSIDE"
 
 // Identity is what a store was created as.
@@ -23,6 +23,9 @@ type Identity struct {
 	Hash     string `json:"hash"`
 	// ID tells this directory from every other.
 	ID string `json:"id"`
+	// Node is the name of the node that the directory belongs to; empty until
+	// [Store.Assign] records one.
+	Node string `json:"node,omitempty"`
 }
 
 // In tells whether a directory holds a store, of whatever version, without opening it.
@@ -61,9 +64,9 @@ func readIdentity(fs vfs.FS, dir string) (id Identity, ok bool, err error) {
 
 // check compares a directory's identity with what is asked for.
 func (id Identity) check(cfg *Config) error {
-	if id.Format != FormatVersion {
-		return fmt.Errorf("%w: %s has version %d, this program reads version %d: "+
-			"use the program that wrote it, or another directory", ErrFormat, cfg.Dir, id.Format, FormatVersion)
+	if id.Format != FormatVersion && id.Format != oldFormatVersion {
+		return fmt.Errorf("%w: %s has version %d, this program reads versions %d and %d: "+
+			"use the program that wrote it, or another directory", ErrFormat, cfg.Dir, id.Format, oldFormatVersion, FormatVersion)
 	}
 	if id.Strategy != cfg.Strategy || id.Hash != cfg.Hash {
 		return fmt.Errorf("%w: %s was created with --strategy %s --hash %s, but --strategy %s --hash %s was asked for: "+
@@ -107,27 +110,60 @@ func lockDir(fs vfs.FS, dir string) (io.Closer, error) {
 	return lock, nil
 }
 
-// writeIdentity makes an empty directory a store: whole or not at all, even if the
-// machine stops in between.
-func writeIdentity(cfg *Config) (Identity, error) {
-	id := Identity{Format: FormatVersion, Strategy: cfg.Strategy, Hash: cfg.Hash, ID: uuid.NewString()}
+// settleIdentity makes an empty directory a store, and one of an older version a store
+// of this version. The caller holds the lock of the directory.
+func settleIdentity(cfg *Config, id Identity, known bool) (Identity, error) {
+	switch {
+	case !known:
+		id = Identity{Format: FormatVersion, Strategy: cfg.Strategy, Hash: cfg.Hash, ID: uuid.NewString()}
+	case id.Format != FormatVersion:
+		id.Format = FormatVersion
+	default:
+		return id, nil
+	}
+	return id, id.write(cfg)
+}
+
+// write replaces the identity of a directory. If the machine stops in between, the
+// directory has the old identity or the new one.
+func (id Identity) write(cfg *Config) error {
 	b, err := json.MarshalIndent(id, "", "  ")
 	if err != nil {
-		return id, fmt.Errorf("encode identity: %w", err)
+		return fmt.Errorf("encode identity: %w", err)
 	}
 	path := cfg.FS.PathJoin(cfg.Dir, formatFile)
 	f, err := cfg.FS.Create(path+".new", "ringside-format")
 	if err != nil {
-		return id, fmt.Errorf("create identity: %w", err)
+		return fmt.Errorf("create identity: %w", err)
 	}
 	_, err = f.Write(append(b, '\n'))
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return id, fmt.Errorf("write identity: %w", err)
+		return fmt.Errorf("write identity: %w", err)
 	}
 	if err := cfg.FS.Rename(path+".new", path); err != nil {
-		return id, fmt.Errorf("write identity: %w", err)
+		return fmt.Errorf("write identity: %w", err)
 	}
-	return id, syncDir(cfg.FS, cfg.Dir)
+	return syncDir(cfg.FS, cfg.Dir)
+}
+
+// Assign records the name of the node that the directory belongs to. The name is durable
+// when Assign returns. A directory keeps its name: another one is refused with
+// ErrMismatch. Call Assign before other goroutines use the store.
+func (s *Store) Assign(node string) error {
+	id := s.identity
+	switch id.Node {
+	case node:
+		return nil
+	case "":
+		id.Node = node
+	default:
+		return fmt.Errorf("%w: %s belongs to node %s, not to %s", ErrMismatch, s.cfg.Dir, id.Node, node)
+	}
+	if err := id.write(&s.cfg); err != nil {
+		return err
+	}
+	s.identity = id
+	return nil
 }
 
 // makeDir creates a directory and those above it that do not exist, and makes

@@ -9,9 +9,14 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// FormatVersion is the version of everything in this file. A store refuses to
-// open a directory of another version.
-const FormatVersion = 1
+// FormatVersion is the version of everything in this file and of what lies beside it. A
+// store opens directories of version 1 and makes them version 2; it refuses every other
+// version. The two differ in Pebble's options: version 1 names the directory of logs by
+// its path, version 2 by its place beside the tables.
+const (
+	FormatVersion    = 2
+	oldFormatVersion = 1
+)
 
 // The first byte of every key in Pebble.
 const (

@@ -134,8 +134,8 @@ func (s *Store) open() (err error) {
 	}()
 	// Once more: whoever had the lock before may have created the store.
 	id, known, err := s.recognize()
-	if err == nil && !known {
-		id, err = writeIdentity(&s.cfg)
+	if err == nil {
+		id, err = settleIdentity(&s.cfg, id, known)
 	}
 	if err != nil {
 		return err
@@ -268,14 +268,21 @@ func (s *Store) recognize() (id Identity, known bool, err error) {
 	return id, false, checkVacant(&s.cfg)
 }
 
+// relativeWALDir is the directory of logs in the form of pebble.MakeStoreRelativePath,
+// which itself would drop the "..". Pebble stores it in its options.
+const relativeWALDir = "{store_path}/../log"
+
 func (s *Store) options() *pebble.Options {
 	opts := &pebble.Options{
 		Cache:         s.blocks,
 		FS:            s.engine,
-		WALDir:        s.wal.dir,
+		WALDir:        relativeWALDir,
 		Logger:        pebbleLogger{s},
 		EventListener: s.listener(),
 	}
+	// The logs lie beside the tables. The path that version 1 of the format has in its
+	// options may be that of another directory by now, whose logs are none of this store's.
+	opts.Unsafe.AllowMissingWALDirs = true
 	tuning.Set(opts, s.cfg.MemTable)
 	return opts
 }
