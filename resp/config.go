@@ -46,7 +46,7 @@ type configTable []configParam
 func newConfigTable(s *Server) configTable {
 	set := &s.settings
 	t := configTable{
-		{"requirepass", func() string { return set.passwordText() }, set.parsePassword},
+		{"requirepass", func() string { return set.passwordText() }, s.parsePassword},
 		{"client-output-buffer-limit", func() string { return bufferLimits(set.outputBuffer.Load()) }, set.parseBufferLimits},
 		{"route", func() string { return string(routeMode(set.redirect.Load())) }, set.parseRoute},
 		toggle("strict-slots", &set.strictSlots),

@@ -43,11 +43,18 @@ func (s *settings) passwordText() string {
 }
 
 // parsePassword takes any password; an empty one means that none is needed.
-func (s *settings) parsePassword(value string) (func(), string) {
+func (s *Server) parsePassword(value string) (func(), string) {
 	if len(value) > maxPassword {
 		return nil, fmt.Sprintf("password is longer than %d bytes", maxPassword)
 	}
-	return func() { s.setPassword(value) }, ""
+	follow := func() {}
+	if s.cfg.Password != nil {
+		var err error
+		if follow, err = s.cfg.Password(value); err != nil {
+			return nil, err.Error()
+		}
+	}
+	return func() { follow(); s.settings.setPassword(value) }, ""
 }
 
 // maxPassword is what a client can send to prove that it knows the password.

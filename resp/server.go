@@ -37,6 +37,10 @@ type Config struct {
 	Slots bool
 	// Operator, if set, carries out the orders of RING.
 	Operator Operator
+	// Password, if set, is asked before CONFIG SET changes the password. It returns the
+	// step to take together with the change, or why the change is refused. It must not
+	// block.
+	Password func(password string) (apply func(), err error)
 	// TellAll is for how long, once there are routes, all key events are told: until other
 	// nodes can have said which they want.
 	TellAll time.Duration

@@ -36,7 +36,7 @@ func clusterSettings(s *settings.Set, cfg *node.Config, choice func(string, *str
 	add("cluster", settings.Text(&cfg.Cluster, "NAME"),
 		"name of the cluster; nodes of another are refused")
 	add("cluster-key", settings.Text(&cfg.ClusterKey, "KEY"),
-		"what every node must prove to know, 16 bytes or more; what goes between nodes is encrypted with it", settings.Secret())
+		"secret that every node must prove, 16 bytes or more; traffic between nodes is encrypted with it; needed for nodes of other hosts (default: nodes of one machine prove --requirepass)", settings.Secret())
 	add("bus-addr", settings.Text(&cfg.BusAddr, "host:port"),
 		"where other nodes connect (default: the host of --addr, its port + 10000; 127.0.0.1 if nothing of a cluster is set and no --cluster-key)")
 	add("gossip-addr", settings.Text(&cfg.GossipAddr, "host:port"),

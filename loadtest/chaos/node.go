@@ -59,7 +59,7 @@ func (n *node) start(c *cluster, host int, join []string) error {
 	ip := n.ip(c.means[networks])
 	args := append([]string{
 		"serve", "--id", n.id, "--addr", ip + ":6379", "--gossip-addr", ip + ":7379", "--bus-addr", ip + ":16379",
-		"--http-addr", ip + ":8379", "--protected-mode", "no", "--strategy", c.o.Strategy, "--dir", filepath.Join(n.dir, "data"),
+		"--http-addr", ip + ":8379", "--protected-mode", "no", "--cluster-key", "a key of every test", "--strategy", c.o.Strategy, "--dir", filepath.Join(n.dir, "data"),
 		"--cache", "16mb", "--block-cache", "16mb", "--min-free-disk", "0",
 	}, strings.Fields(c.o.Serve)...)
 	if len(join) > 0 {

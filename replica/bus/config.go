@@ -30,6 +30,10 @@ type Config struct {
 	// Key is the cluster key; empty for none. Nodes with a key refuse those
 	// without. It is not stretched: make it hard to guess.
 	Key []byte
+	// Admit returns an error while no peer may shake hands with this node; peers are told
+	// its text. It is called once in each handshake, from any goroutine, and must not
+	// block. Nil admits all.
+	Admit func() error
 	// Listen is the TCP address to listen on; port 0 takes any that is free.
 	Listen string
 	// Network is where to listen and dial; default: the system's TCP.
@@ -53,6 +57,9 @@ func (c *Config) EnsureDefaults() {
 	}
 	if c.Generation == nil {
 		c.Generation = func(Purpose) uint64 { return 0 }
+	}
+	if c.Admit == nil {
+		c.Admit = func() error { return nil }
 	}
 	if c.Met == nil {
 		c.Met = func(Peer) {}

@@ -103,8 +103,12 @@ func (h *handshake) receiveHello() error {
 	return err
 }
 
-// judge refuses a peer that does not belong to this node's cluster.
+// judge refuses a peer that does not belong to this node's cluster, and every peer while
+// the node admits none.
 func (h *handshake) judge() error {
+	if err := h.cfg.Admit(); err != nil {
+		return h.refuse(reasonKey, fmt.Sprintf("node %q: %v", h.mine.id, err))
+	}
 	if reason, text := compare(&h.mine, &h.theirs); reason != 0 {
 		return h.refuse(reason, text)
 	}
@@ -143,7 +147,7 @@ func (h *handshake) demand(kind frameKind, label string) error {
 		return err
 	}
 	if h.secret != nil && !h.secret.proves(label, proof) {
-		return h.refuse(reasonKey, fmt.Sprintf("nodes %q and %q have different cluster keys", h.mine.id, h.theirs.id))
+		return h.refuse(reasonKey, fmt.Sprintf("nodes %q and %q have different cluster keys (requirepass is in the place of one that is not set)", h.mine.id, h.theirs.id))
 	}
 	return nil
 }

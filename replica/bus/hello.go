@@ -149,7 +149,7 @@ func compare(mine, theirs *hello) (Reason, string) {
 		if theirs.keyed {
 			with, without = without, with
 		}
-		differ(reasonKey, "node %q has a cluster key, node %q has none", with, without)
+		differ(reasonKey, "node %q has a cluster key, or a password in its place, node %q has none", with, without)
 	}
 	if mine.wantID != "" && mine.wantID != theirs.id {
 		differ(reasonID, "node %q was dialled, node %q answered", mine.wantID, theirs.id)

@@ -8,7 +8,7 @@ var (
 	ErrStranger = errors.New("not a node of this cluster")
 	// ErrKey: the other node has another cluster key, or just one of both has one.
 	// It comes with ErrStranger.
-	ErrKey = errors.New("its cluster key is another")
+	ErrKey = errors.New("its cluster key is another (requirepass is in the place of one that is not set)")
 	// ErrGeneration: the other node's cluster has the same name and was founded apart
 	// from this one's. It comes with ErrStranger.
 	ErrGeneration = errors.New("it belongs to another cluster of the same name")

@@ -60,11 +60,11 @@ func (c *Config) betweenNodes(given string, offset int) (string, error) {
 	return net.JoinHostPort("127.0.0.1", port), err
 }
 
-// staysLocal tells that the node opens nothing to nodes of other hosts, since nobody
-// has asked for a cluster beyond this one and nothing would protect it.
+// staysLocal reports whether the bus and gossip stay on loopback although clients of
+// other hosts may connect: no setting speaks of a cluster, and there is no key.
 func (c *Config) staysLocal() bool {
 	if c.BusAddr != "" || c.GossipAddr != "" || len(c.Join) > 0 || c.BootstrapExpect != 0 || c.Advertise != "" ||
-		c.ClusterKey != "" || !c.ProtectedMode || c.Role != RoleStore {
+		c.ClusterKey != "" || c.Role != RoleStore {
 		return false
 	}
 	host, _, err := splitAddr(c.Addr)

@@ -129,7 +129,7 @@ func outwardHost() (string, error) {
 func (c *cluster) log(t told) {
 	log := c.n.cfg.Logger
 	self, _ := c.members.Node(c.n.id)
-	log.Info("between nodes", "node", c.n.id, "bus", t.bus, "gossip", self.GossipAddr, "clients", t.client)
+	log.Info("between nodes", "node", c.n.id, "bus", t.bus, "gossip", self.GossipAddr, "clients", t.client, "secret", string(c.n.cfg.peerSecret()))
 	if t.guessed != "" {
 		log.Info("other nodes are told an address of this machine; set --advertise if they reach it by another one", "addr", t.guessed)
 	}

@@ -79,7 +79,7 @@ func TestDerivedAddressesStayOnThisMachineUnlessAskedFor(t *testing.T) {
 		{"a host", func(c *Config) { c.Addr = "db-1:0" }, "127.0.0.1:0", "127.0.0.1:0", true},
 		{"IPv6", func(c *Config) { c.Addr = "[::1]:6379" }, "[::1]:16379", "[::1]:7379", false},
 		{"a key", func(c *Config) { c.Addr, c.ClusterKey = ":6379", "sixteen bytes or more" }, ":16379", ":7379", false},
-		{"unprotected", func(c *Config) { c.Addr, c.ProtectedMode = ":6379", false }, ":16379", ":7379", false},
+		{"unprotected", func(c *Config) { c.Addr, c.ProtectedMode = ":6379", false }, "127.0.0.1:16379", "127.0.0.1:7379", true},
 		{"join", func(c *Config) { c.Addr, c.Join = ":6379", []string{"a"} }, ":16379", ":7379", false},
 		{"with others", func(c *Config) { c.Addr, c.BootstrapExpect = ":6379", 3 }, ":16379", ":7379", false},
 		{"one given", func(c *Config) { c.Addr, c.BusAddr = ":6379", "127.0.0.1:5" }, "127.0.0.1:5", ":7379", false},

@@ -101,9 +101,13 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	if err = refuseUnfinished(cfg.Dir, c.belonging); err != nil {
 		return c, err
 	}
+	key, err := cfg.peerKey()
+	if err != nil {
+		return c, err
+	}
 	c.bus, err = bus.Listen(bus.Config{
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
-		Generation: c.meant, Key: []byte(cfg.ClusterKey), Listen: cfg.BusAddr, Network: cfg.below.bus(), Logger: cfg.Logger,
+		Generation: c.meant, Key: key, Admit: n.admitPeers, Listen: cfg.BusAddr, Network: cfg.below.bus(), Logger: cfg.Logger,
 		Met: func(p bus.Peer) { c.members.Heard(p.ID) },
 	})
 	if err != nil {
@@ -121,7 +125,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	}
 	m := members.Config{
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
-		Key: []byte(cfg.ClusterKey), Weight: cfg.Weight, Version: cfg.Version, Role: members.Role(cfg.Role),
+		Key: key, Weight: cfg.Weight, Version: cfg.Version, Role: members.Role(cfg.Role),
 		BusAddr: told.bus, ClientAddr: told.client, Advertise: told.gossip, Expect: cfg.BootstrapExpect,
 		BindAddr: cfg.GossipAddr, Join: cfg.Join, Dir: cfg.Dir, Timing: cfg.gossip, Network: cfg.below.gossip(), Logger: cfg.Logger,
 	}

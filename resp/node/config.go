@@ -66,8 +66,8 @@ type Config struct {
 
 	// BusAddr is the host:port where other nodes connect, GossipAddr where they
 	// gossip. By default they are on the host of Addr, its port + 10000 and + 1000; on
-	// 127.0.0.1 if nothing about a cluster is set, there is no ClusterKey and
-	// ProtectedMode is on.
+	// 127.0.0.1 if nothing about a cluster is set and there is no ClusterKey. Beyond
+	// loopback they need a ClusterKey.
 	BusAddr, GossipAddr string
 	// Advertise is the host, or the host:port for clients, that others are told; the
 	// ports for nodes follow from that port. Empty is what is listened on, or an address
@@ -83,8 +83,9 @@ type Config struct {
 	Role string
 	// Route is forward or redirect: what new connections get for keys of other nodes.
 	Route string
-	// Cluster is the name of the cluster; ClusterKey, if set, is what every node of it
-	// must prove to know.
+	// Cluster is the name of the cluster; ClusterKey, if set, is the secret that every
+	// node of it must prove. Without one, nodes on loopback prove RequirePass; a node with
+	// TLSCert alone accepts only nodes that have the key in its directory.
 	Cluster, ClusterKey string
 	// Weight is the node's share of the data, relative to the others'.
 	Weight float64

@@ -37,6 +37,10 @@ type Node struct {
 
 	run run // of the directory; only the goroutine that enters the cluster changes it, then Close
 
+	// passwordChanged tells that the password was changed at run time to one that other
+	// nodes do not prove; see changePassword.
+	passwordChanged atomic.Bool
+
 	done     chan struct{}
 	doneOnce sync.Once
 	err      error
@@ -126,6 +130,7 @@ func (n *Node) open() (err error) {
 		Slots:         n.cfg.Hash == HashSlot,
 		Operator:      operator{n},
 		TellAll:       tellAll,
+		Password:      n.changePassword,
 		Overview:      overview{n},
 		Placement:     n.placement,
 		Shutdown:      func() { n.finish(nil) },

@@ -23,6 +23,9 @@ func (c Config) validateCluster(f *faults) {
 	if n := len(c.ClusterKey); n > 0 && n < minClusterKey {
 		f.add("cluster-key", "%d bytes long; use %d or more", n, minClusterKey)
 	}
+	if c.peerSecret() == secretFile && (len(c.Join) > 0 || c.BootstrapExpect != 0 || c.Role != RoleStore) {
+		f.add("cluster-key", "missing: clients need TLS, so other nodes must prove a secret: set cluster-key on all nodes (the first one's may be the text of %s in its directory)", keyFileName)
+	}
 	if c.Cluster == "" || len(c.Cluster) > maxClusterName {
 		f.add("cluster", "%d bytes long; use 1 to %d", len(c.Cluster), maxClusterName)
 	}
@@ -94,11 +97,12 @@ func (c Config) validateBetweenNodes(f *faults, setting, given string, offset in
 	switch {
 	case err != nil:
 		f.add(setting, "%q: %v", addr, err)
-	case isLoopback(host) || !c.ProtectedMode || c.ClusterKey != "":
+	case isLoopback(host) || c.ClusterKey != "" || c.below.network != nil:
+		// A test's network has no other hosts.
 	case given == "":
-		f.add(setting, "%q, which follows from addr, can be reached from other hosts: set cluster-key on all nodes, or %s on 127.0.0.1, or protected-mode no if every host that can reach it may take all data", addr, setting)
+		f.add(setting, "%q, which follows from addr, can be reached from other hosts: set cluster-key on all nodes, or %s on 127.0.0.1", addr, setting)
 	default:
-		f.add(setting, "%q can be reached from other hosts: set cluster-key on all nodes, or protected-mode no if every host that can reach it may take all data", addr)
+		f.add(setting, "%q can be reached from other hosts: set cluster-key on all nodes, or an address on 127.0.0.1", addr)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 )
 
 func TestClusterFaults(t *testing.T) {
+	cert, key := selfSigned(t)
 	for name, tt := range map[string]struct {
 		change func(*Config)
 		want   string // empty: none
@@ -46,7 +47,9 @@ func TestClusterFaults(t *testing.T) {
 		"with a key": {func(c *Config) {
 			c.BusAddr, c.GossipAddr, c.ClusterKey = "10.0.0.1:17000", "10.0.0.1:8000", "sixteen bytes or more"
 		}, ""},
-		"unprotected":          {func(c *Config) { c.BusAddr, c.GossipAddr, c.ProtectedMode = "10.0.0.1:17000", "10.0.0.1:8000", false }, ""},
+		"unprotected":          {func(c *Config) { c.GossipAddr, c.ProtectedMode = "10.0.0.1:8000", false }, "gossip-addr: \"10.0.0.1:8000\" can be reached from other hosts: set cluster-key"},
+		"TLS and no key":       {func(c *Config) { c.TLSCert, c.TLSKey, c.Join = cert, key, []string{"127.0.0.1:8001"} }, "cluster-key: missing"},
+		"TLS alone":            {func(c *Config) { c.TLSCert, c.TLSKey = cert, key }, ""},
 		"a short key":          {func(c *Config) { c.ClusterKey = "short" }, "cluster-key: 5 bytes"},
 		"no weight":            {func(c *Config) { c.Weight = -1 }, "weight: -1"},
 		"no address":           {func(c *Config) { c.BusAddr = "17000" }, "bus-addr: \"17000\""},

@@ -1,0 +1,180 @@
+package node
+
+import (
+	"crypto/pbkdf2"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/ringside-kv/ringside/replica/durable"
+	"github.com/ringside-kv/ringside/replica/members"
+)
+
+// A peerSecret names the secret that other nodes prove at the bus and in gossip.
+type peerSecret string
+
+const (
+	// secretNone: clients of this machine need no secret either. Validate refuses it
+	// for addresses that other hosts can reach.
+	secretNone       peerSecret = "none"
+	secretClusterKey peerSecret = "cluster-key"
+	// secretPassword: a key derived from RequirePass. It serves loopback only: the
+	// password may be weak, and CONFIG SET changes it for one node at a time.
+	secretPassword peerSecret = "password"
+	// secretFile: a random key in the data directory. Only a node that founds its own
+	// cluster has it, since another node would have to be given it as its ClusterKey.
+	secretFile peerSecret = "key file"
+)
+
+// peerSecret returns the kind of secret that the configuration leads to. The invariant:
+// where clients need a password or TLS, other nodes need a secret.
+func (c *Config) peerSecret() peerSecret {
+	switch {
+	case c.ClusterKey != "":
+		return secretClusterKey
+	case c.RequirePass != "":
+		return secretPassword
+	case c.TLSCert != "":
+		return secretFile
+	}
+	return secretNone
+}
+
+// peerKey returns the key for the bus and for gossip; nil if there is none. It creates
+// the key file if the configuration asks for one that does not exist.
+func (c *Config) peerKey() ([]byte, error) {
+	switch c.peerSecret() {
+	case secretClusterKey:
+		return []byte(c.ClusterKey), nil
+	case secretPassword:
+		return passwordKey(c.RequirePass, c.Cluster)
+	case secretFile:
+		return keyFile(c.Dir)
+	}
+	return nil, nil
+}
+
+// passwordRounds makes each guess of a password cost about 0.2 s of processor time
+// (OWASP's figure for PBKDF2 with SHA-256). All nodes of a cluster need the same value:
+// a change of it splits clusters.
+const passwordRounds = 600_000
+
+// passwordKey derives the key that nodes of one password and one cluster name share.
+func passwordKey(password, cluster string) ([]byte, error) {
+	key, err := pbkdf2.Key(sha256.New, password, []byte("ringside key from password v1|"+cluster), passwordRounds, 32)
+	if err != nil {
+		return nil, fmt.Errorf("derive the key between nodes from the password: %w", err)
+	}
+	return key, nil
+}
+
+const (
+	keyFileName = "bus.key"
+	keyFileSize = 32 // random bytes, written in hexadecimal
+)
+
+// keyFile reads the key of a directory, and creates it (mode 0600) if there is none.
+func keyFile(dir string) ([]byte, error) {
+	path := filepath.Join(dir, keyFileName)
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		raw := make([]byte, keyFileSize)
+		_, _ = rand.Read(raw) // never fails
+		key := hex.EncodeToString(raw)
+		if err := durable.Replace(path, []byte(key+"\n")); err != nil {
+			return nil, fmt.Errorf("create the key between nodes: %w", err)
+		}
+		return []byte(key), nil
+	} else if err != nil {
+		return nil, fmt.Errorf("read the key between nodes: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("read the key between nodes: %w", err)
+	}
+	// A volume that is mounted for a group has its files opened to that group.
+	if open := info.Mode().Perm() & 0o077; open != 0 && runtime.GOOS != "windows" {
+		if err := f.Chmod(0o600); err != nil && open&0o007 != 0 {
+			return nil, fmt.Errorf("read the key between nodes: every user may read %s: remove it, and a new one is made at the next start", path)
+		}
+	}
+	text, err := io.ReadAll(io.LimitReader(f, 4*keyFileSize))
+	if err != nil {
+		return nil, fmt.Errorf("read the key between nodes: %w", err)
+	}
+	key := strings.TrimSpace(string(text))
+	if raw, err := hex.DecodeString(key); err != nil || len(raw) != keyFileSize {
+		return nil, fmt.Errorf("read the key between nodes: %s does not hold %d bytes in hexadecimal: remove it, and a new one is made at the next start", path, keyFileSize)
+	}
+	return []byte(key), nil
+}
+
+// changePassword decides whether clients may change the password at run time, and
+// returns the step that does what else follows from it. The secret between nodes stays
+// that of the start. Without a cluster-key, a node of several refuses the change, since
+// the old password, or none, would go on to open its bus; a node that is alone accepts
+// no other node from then on until it has its first password again.
+func (n *Node) changePassword(password string) (apply func(), err error) {
+	switch n.cfg.peerSecret() {
+	case secretClusterKey, secretFile:
+		return func() {}, nil
+	}
+	if password == "" || password == n.cfg.RequirePass {
+		return func() { n.passwordChanged.Store(false) }, nil
+	}
+	if c := n.part.Load(); c != nil {
+		for _, m := range c.members.Nodes() {
+			if m.ID != n.id && m.Status != members.Left {
+				return nil, errPasswordBetweenNodes
+			}
+		}
+	}
+	return func() { n.passwordChanged.Store(true) }, nil
+}
+
+var (
+	errPasswordBetweenNodes = errors.New("the nodes of this cluster prove the password to each other: start all of them with cluster-key to change it at run time, or stop them all and start them with the new one")
+	errPasswordChanged      = errors.New("the password was changed at run time: restart the node with cluster-key, or with the new requirepass, before others join it")
+)
+
+// admitPeers refuses other nodes while they could only prove a password that no longer
+// holds, or none.
+func (n *Node) admitPeers() error {
+	if n.passwordChanged.Load() {
+		return errPasswordChanged
+	}
+	return nil
+}
+
+// doors returns the sockets of a node and the secret that each asks for.
+func (c Config) doors() []door {
+	c.EnsureDefaults()
+	clients := "none"
+	switch {
+	case c.RequirePass != "":
+		clients = "password"
+	case c.TLSCA != "":
+		clients = "client certificate"
+	case c.TLSCert != "":
+		clients = "TLS"
+	case c.Exposure() == ExposureRefused:
+		clients = "none, this machine only"
+	}
+	doors := []door{{"clients", c.Addr, clients}}
+	if c.HTTPAddr != HTTPOff {
+		doors = append(doors, door{"http", c.HTTPAddr, "none, no data"})
+	}
+	return append(doors, door{"bus", c.BusAddr, string(c.peerSecret())}, door{"gossip", c.GossipAddr, string(c.peerSecret())})
+}
+
+// A door is a socket that the node listens on.
+type door struct{ socket, addr, secret string }

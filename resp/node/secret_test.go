@@ -1,0 +1,268 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/ringside-kv/ringside/replica/bus"
+	"github.com/ringside-kv/ringside/replica/members"
+)
+
+const testKey = "a key of sixteen bytes or more"
+
+// The invariant of every combination of settings: a socket that other hosts can reach
+// asks for a secret or serves no data, and where clients need a password or TLS, other
+// nodes need a secret.
+func TestNoSettingsOpenADoorWithoutASecret(t *testing.T) {
+	cert, key := selfSigned(t)
+	choices := []struct {
+		name    string
+		options []string
+		set     func(c *Config, option string)
+	}{
+		{"addr", []string{"127.0.0.1:6379", ":6379", "10.0.0.5:6379", "db-1:6379"}, func(c *Config, o string) { c.Addr = o }},
+		{"password", []string{"", "x"}, func(c *Config, o string) { c.RequirePass = o }},
+		{"tls", []string{"", "cert", "ca"}, func(c *Config, o string) {
+			if o != "" {
+				c.TLSCert, c.TLSKey = cert, key
+			}
+			if o == "ca" {
+				c.TLSCA = cert
+			}
+		}},
+		{"protected", []string{"yes", "no"}, func(c *Config, o string) { c.ProtectedMode = o == "yes" }},
+		{"cluster-key", []string{"", testKey}, func(c *Config, o string) { c.ClusterKey = o }},
+		{"told", []string{"alone", "join", "expect", "advertise", "bus", "gossip", "proxy"}, func(c *Config, o string) {
+			switch o {
+			case "join":
+				c.Join = []string{"127.0.0.1:7001"}
+			case "expect":
+				c.BootstrapExpect, c.Join = 3, []string{"127.0.0.1:7001"}
+			case "advertise":
+				c.Advertise = "10.0.0.5"
+			case "bus":
+				c.BusAddr = "0.0.0.0:17000"
+			case "gossip":
+				c.GossipAddr = "0.0.0.0:17000"
+			case "proxy":
+				c.Role, c.Join = RoleProxy, []string{"127.0.0.1:7001"}
+			}
+		}},
+	}
+	dir := filepath.Join(t.TempDir(), "new")
+	combinations := 1
+	for _, choice := range choices {
+		combinations *= len(choice.options)
+	}
+	accepted, withoutSecret := 0, map[string]bool{}
+	for i := range combinations {
+		c := DefaultConfig()
+		c.Dir = dir
+		var line []string
+		rest := i
+		for _, choice := range choices {
+			option := choice.options[rest%len(choice.options)]
+			rest /= len(choice.options)
+			choice.set(&c, option)
+			line = append(line, choice.name+"="+option)
+		}
+		if c.Validate() != nil {
+			continue
+		}
+		accepted++
+		guarded := c.RequirePass != "" || c.TLSCert != ""
+		for _, d := range c.doors() {
+			if d.secret != string(secretNone) {
+				continue
+			}
+			host, _, err := splitAddr(d.addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case d.socket == "clients" && c.Exposure() != ExposureNone && !c.ProtectedMode:
+				withoutSecret["clients, by protected-mode no"] = true
+			case !isLoopback(host):
+				t.Errorf("%v: %s at %s answers other hosts without a secret", line, d.socket, d.addr)
+			case guarded:
+				t.Errorf("%v: %s at %s answers without a secret, clients need one", line, d.socket, d.addr)
+			default:
+				withoutSecret[d.socket+" on loopback, where clients need none"] = true
+			}
+		}
+	}
+	if accepted < 200 {
+		t.Errorf("%d of %d combinations are accepted", accepted, combinations)
+	}
+	if len(withoutSecret) != 4 {
+		t.Errorf("without a secret: %v", withoutSecret)
+	}
+}
+
+// The sockets of real nodes ask for what the table says.
+func TestBusAndGossipRefuseStrangersWithoutTheSecret(t *testing.T) {
+	defer goneInTheEnd(t)
+	cert, key := selfSigned(t)
+	for _, tt := range []struct {
+		name    string
+		change  func(*Config)
+		refused bool
+	}{
+		{"nothing set", func(*Config) {}, false},
+		{"TLS", func(c *Config) { c.TLSCert, c.TLSKey = cert, key }, true},
+		{"a container's line", func(c *Config) { c.Addr, c.RequirePass, c.ProtectedMode = ":0", "secret", false }, true},
+	} {
+		cfg := memberConfig(t, t.TempDir(), "a")
+		cfg.BusAddr, cfg.GossipAddr = "", ""
+		tt.change(&cfg)
+		n, err := Open(cfg)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		waitFor(t, "a cluster of one", func() bool { return n.cluster.entered.Load() })
+		for what, addr := range map[string]string{"bus": n.cluster.bus.Addr().String(), "gossip": n.gossipAddr()} {
+			if host, _, err := splitAddr(addr); err != nil || !isLoopback(host) {
+				t.Errorf("%s: %s at %s", tt.name, what, addr)
+			}
+		}
+		if err := n.strangerAtBus(t); errors.Is(err, bus.ErrKey) != tt.refused || err != nil != tt.refused {
+			t.Errorf("%s: the bus says %v to a stranger", tt.name, err)
+		}
+		stranger := memberConfig(t, t.TempDir(), "stranger", n.gossipAddr())
+		s, err := Open(stranger)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tt.refused {
+			if err := s.ended(t); !errors.Is(err, members.ErrKey) {
+				t.Errorf("%s: gossip says %v to a stranger", tt.name, err)
+			}
+		} else {
+			waitFor(t, "the stranger is in", func() bool { return s.cluster.entered.Load() })
+			_ = s.Close()
+		}
+		_ = n.Close()
+	}
+}
+
+// strangerAtBus shakes hands as a process that knows the cluster's name and no secret.
+func (n *Node) strangerAtBus(t *testing.T) error {
+	t.Helper()
+	b, err := bus.Listen(bus.Config{ID: "stranger", Cluster: n.cfg.Cluster, Strategy: n.cfg.Strategy, Hash: n.cfg.Hash, Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	conn, _, err := b.Dial(t.Context(), n.cluster.bus.Addr().String(), "", bus.Forward)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return err
+}
+
+func TestNodesOfOnePasswordJoinWithoutAKey(t *testing.T) {
+	defer goneInTheEnd(t)
+	with := func(id, password string, join ...string) *Node {
+		cfg := memberConfig(t, t.TempDir(), id, join...)
+		cfg.RequirePass = password
+		n, err := Open(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	a := with("a", "secret")
+	defer a.Close()
+	b := with("b", "secret", a.gossipAddr())
+	defer b.Close()
+	waitFor(t, "b is in", func() bool { return b.cluster.entered.Load() })
+
+	// The nodes prove the password of their start to each other, so none may change it.
+	client := redis.NewClient(&redis.Options{Addr: a.Addr().String(), Password: "secret"})
+	defer client.Close()
+	if err := client.ConfigSet(t.Context(), "requirepass", "other").Err(); err == nil || !strings.Contains(err.Error(), "cluster-key") {
+		t.Errorf("a node of several took another password: %v", err)
+	}
+	if err := client.ConfigSet(t.Context(), "requirepass", "secret").Err(); err != nil {
+		t.Error(err)
+	}
+	other := with("c", "other", a.gossipAddr())
+	if err := other.ended(t); !errors.Is(err, members.ErrKey) {
+		t.Errorf("a node of another password: %v", err)
+	}
+}
+
+// A password that is set at run time closes the bus, too, until the node has its first
+// one again.
+func TestPasswordAtRunTimeClosesTheBus(t *testing.T) {
+	defer goneInTheEnd(t)
+	a := openMember(t, "a")
+	defer a.Close()
+	waitFor(t, "a cluster of one", func() bool { return a.cluster.entered.Load() })
+	client := redis.NewClient(&redis.Options{Addr: a.Addr().String()})
+	defer client.Close()
+	set := func(password string) {
+		t.Helper()
+		if err := client.ConfigSet(context.Background(), "requirepass", password).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set("secret")
+	if err := a.strangerAtBus(t); !errors.Is(err, bus.ErrKey) || !strings.Contains(fmt.Sprint(err), "changed at run time") {
+		t.Errorf("the bus says %v to a stranger", err)
+	}
+	set("")
+	if err := a.strangerAtBus(t); err != nil {
+		t.Errorf("without a password again: %v", err)
+	}
+}
+
+func TestPasswordKeyIsSlowAndTheSameOnAllNodes(t *testing.T) {
+	began := time.Now()
+	key, err := passwordKey("secret", "ringside")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("derived in %v", time.Since(began))
+	// It must never change: nodes of two versions would refuse each other.
+	if got := fmt.Sprintf("%x", key); got != "a5d30cb772fea0a5714c9702462798e405e7dc0121687388f08018da373e6b72" {
+		t.Errorf("the key is %s", got)
+	}
+}
+
+func TestKeyFileIsKeptAndReadableByItsOwnerOnly(t *testing.T) {
+	dir := t.TempDir()
+	key, err := keyFile(dir)
+	if err != nil || len(key) != 2*keyFileSize {
+		t.Fatalf("%q, %v", key, err)
+	}
+	path := filepath.Join(dir, keyFileName)
+	for _, mode := range []os.FileMode{0o600, 0o660} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		again, err := keyFile(dir)
+		if err != nil || string(again) != string(key) {
+			t.Errorf("%q then %q, %v", key, again, err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("mode %v, %v", info.Mode(), err)
+		}
+	}
+	for _, text := range []string{"", "short", strings.Repeat("x", 2*keyFileSize)} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := keyFile(dir); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
