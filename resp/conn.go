@@ -142,7 +142,11 @@ func (c *conn) serve() {
 					c.await() // out is the settler's until then
 				}
 				c.srv.stats.protocolErrors.Add(1)
-				c.out.err("ERR " + err.Error())
+				if foreign, ok := err.(foreignError); ok {
+					c.srv.reportForeign(c.net.RemoteAddr(), foreign)
+				} else {
+					c.out.err("ERR " + err.Error())
+				}
 				c.closing = true
 			}
 			if n == 0 {
@@ -181,6 +185,9 @@ func (c *conn) parseMore() (int, error) {
 		c.args, err = split(c.in[c.start:c.start+n:c.start+n], c.args)
 		c.start += n
 		taken += n
+		if err == nil && c.in[c.start-n] != '*' && isHTTP(c.args[first:]) {
+			c.args, err = c.args[:first], errHTTP
+		}
 		if err != nil {
 			return taken, err
 		}

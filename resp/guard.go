@@ -177,6 +177,9 @@ func (g *guard) shortLine(buf []byte, from int) (n int64, ok bool) {
 }
 
 func (g *guard) inline(buf []byte, lim *limits) (int, error) {
+	if buf[0] == tlsHandshake {
+		return 0, errTLSHello
+	}
 	limit := maxLine
 	if !lim.authed {
 		limit = unauthedBytes

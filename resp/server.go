@@ -88,6 +88,7 @@ type Server struct {
 	monitors monitors
 	slowlog  slowlog
 	logins   logins
+	foreign  foreignLog
 	started  time.Time
 	runID    string
 	scripts  scripts

@@ -96,6 +96,10 @@ func newServer(handler http.Handler, log *slog.Logger) *Server {
 			}
 			defer s.running.Done()
 			w.Header().Set("X-Content-Type-Options", "nosniff")
+			if why := crossSite(r); why != "" {
+				http.Error(w, why, http.StatusForbidden)
+				return
+			}
 			handler.ServeHTTP(w, r)
 		}),
 		ReadTimeout:    readTimeout,

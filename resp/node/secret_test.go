@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -264,5 +266,42 @@ func TestKeyFileIsKeptAndReadableByItsOwnerOnly(t *testing.T) {
 		if _, err := keyFile(dir); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+}
+
+// Whatever port a web page makes a browser post to, nothing of the body is run, and the
+// node goes on.
+func TestPostedCommandsAreRunAtNoPort(t *testing.T) {
+	defer goneInTheEnd(t)
+	cfg := memberConfig(t, t.TempDir(), "a")
+	cfg.HTTPAddr = "127.0.0.1:0"
+	n, err := Open(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	waitFor(t, "a cluster of one", func() bool { return n.cluster.entered.Load() })
+	client := redis.NewClient(&redis.Options{Addr: n.Addr().String()})
+	defer client.Close()
+	if err := client.Set(t.Context(), "key", "value", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	for what, addr := range map[string]string{
+		"clients": n.Addr().String(), "http": n.HTTPAddr().String(), "bus": n.cluster.bus.Addr().String(), "gossip": n.gossipAddr(),
+	} {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := strings.Repeat("FLUSHALL\r\n*1\r\n$8\r\nFLUSHALL\r\n", 100)
+		_, _ = fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: %s\r\nOrigin: http://evil.example\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", addr, len(body), body)
+		_ = conn.SetDeadline(time.Now().Add(time.Minute))
+		if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%s: the connection stays open", what)
+		}
+		_ = conn.Close()
+	}
+	if got := client.Get(t.Context(), "key").Val(); got != "value" {
+		t.Errorf("the key is %q", got)
 	}
 }
