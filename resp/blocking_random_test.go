@@ -127,10 +127,7 @@ func (g *gathering) count() int { return g.admins[0].infoField("blocked_clients"
 func TestRandomBlockingAsRedis(t *testing.T) {
 	seed := randomSeed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
-	rounds := 400
-	if testing.Short() {
-		rounds = 100
-	}
+	rounds := randomLength(400, 100)
 	differential(t, func(d *differ) {
 		g := newGathering(d, 12)
 		for n := range rounds {

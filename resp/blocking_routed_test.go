@@ -89,6 +89,7 @@ func TestAForwardedWaitEnds(t *testing.T) {
 	for _, words := range [][]string{{"_", "TIMEOUT"}, {"-" + msgUnblocked, "ERROR"}} {
 		o.send("BLPOP", "l", "0")
 		r.waits(1, 1)
+		awaitBlocked(t, admin, 1) // the owner knows of the client before the client's node counts it
 		admin.want(":1", "CLIENT", "UNBLOCK", id, words[1])
 		if got := o.next().String(); got != words[0] {
 			t.Errorf("%s: %s", words[1], got)

@@ -13,10 +13,7 @@ func TestRandomStringCommandsAnswerAsRedis(t *testing.T) {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
 	seed := randomSeed(t)
-	commands := 8000
-	if testing.Short() {
-		commands = 2000
-	}
+	commands := randomLength(8000, 2000)
 	differential(t, func(d *differ) {
 		g := commandMaker{rand.New(rand.NewPCG(seed, 3))}
 		for range commands {
@@ -36,10 +33,7 @@ func TestRandomStringCommandsAnswerAsRedis(t *testing.T) {
 // they share a commit.
 func TestRandomPipelinesAnswerAsRedis(t *testing.T) {
 	seed := randomSeed(t)
-	pipelines := 200
-	if testing.Short() {
-		pipelines = 20
-	}
+	pipelines := randomLength(200, 20)
 	differential(t, func(d *differ) {
 		g := commandMaker{rand.New(rand.NewPCG(seed, 4))}
 		for range pipelines {

@@ -1,70 +1,73 @@
 package resp
 
 import (
-	"context"
 	"net"
+	"strings"
 	"testing"
-	"time"
 )
 
-// TestWaitLetsEarlierRepliesLeave before it waits, and runs what follows after it.
+// WAIT blocks for ever here, so what arrives before it is unblocked has not waited for it.
 func TestWaitLetsEarlierRepliesLeave(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 2)
-	start := time.Now()
-	if _, err := o.c.Write([]byte("SET a 1\r\nPING\r\nWAIT 1 300\r\nGET a\r\n")); err != nil {
+	o, admin := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
+	id := o.do("CLIENT", "ID").text
+	if _, err := o.c.Write([]byte("SET a 1\r\nPING\r\nWAIT 1 0\r\nGET a\r\n")); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"+OK", "+PONG", ":0", "$1"} {
-		v, err := readValue(o.r)
-		if err != nil || v.String() != want {
-			t.Fatalf("reply %d: %s, %v", i, v, err)
+	for _, want := range []string{"+OK", "+PONG"} {
+		if got := o.next().String(); got != want {
+			t.Fatalf("%s, want %s", got, want)
 		}
-		if took := time.Since(start); (took > 250*time.Millisecond) != (i >= 2) {
-			t.Errorf("reply %d came after %s", i, took)
+	}
+	awaitBlocked(t, admin, 1)
+	admin.want(":0", "EXISTS", "nothing") // the server goes on
+	admin.want(":1", "CLIENT", "UNBLOCK", id)
+	for _, want := range []string{":0", "$1"} {
+		if got := o.next().String(); got != want {
+			t.Fatalf("%s, want %s", got, want)
 		}
 	}
 }
 
-// TestWaitReadsOn: what arrives meanwhile is run afterwards.
-func TestWaitReadsOn(t *testing.T) {
+// What arrives while WAIT blocks runs afterwards, in whatever pieces it comes.
+func TestWaitReadsOnWhileItBlocks(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 2)
-	for _, part := range []string{"WAIT 2 200\r\n", "PI", "NG\r\nSET a", " 1\r\n"} {
+	o, admin := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
+	id := o.do("CLIENT", "ID").text
+	for _, part := range []string{"WAIT 2 0\r\n", "PI", "NG\r\nSET a", " 1\r\n"} {
 		if _, err := o.c.Write([]byte(part)); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(20 * time.Millisecond)
+		awaitBlocked(t, admin, 1)
 	}
+	admin.want(":1", "CLIENT", "UNBLOCK", id)
 	for _, want := range []string{":0", "+PONG", "+OK"} {
-		if v, err := readValue(o.r); err != nil || v.String() != want {
-			t.Fatalf("%s, %v; want %s", v, err, want)
+		if got := o.next().String(); got != want {
+			t.Fatalf("%s, want %s", got, want)
 		}
 	}
 	// More than the buffer takes.
-	large := make([]byte, 200_000)
-	for i := range large {
-		large[i] = 'x'
-	}
-	if _, err := o.c.Write([]byte("WAIT 2 200\r\nECHO " + string(large[:50_000]) + "\r\nECHO " + string(large[:60_000]) + "\r\n")); err != nil {
+	large := strings.Repeat("x", 60_000)
+	if _, err := o.c.Write([]byte("WAIT 2 200\r\nECHO " + large[:50_000] + "\r\nECHO " + large + "\r\n")); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []int{1, 50_000, 60_000} {
-		if v, err := readValue(o.r); err != nil || len(v.text) != want {
-			t.Fatalf("%.100s, %v; want %d bytes", v, err, want)
+		if got := o.next(); len(got.text) != want {
+			t.Fatalf("%.100s; want %d bytes", got, want)
 		}
-	}
-	if v := o.do("WAIT", "1", "1"); v.text != "0" {
-		t.Error(v)
-	}
-	time.Sleep(50 * time.Millisecond) // no deadline stays behind
-	if v := o.do("PING"); v.text != "PONG" {
-		t.Error(v)
 	}
 }
 
-// TestWaitEndsWithItsClient and leaves nothing behind.
-func TestWaitEndsWithItsClient(t *testing.T) {
+// The deadline of a WAIT does not end the connection that it belonged to.
+func TestConnectionOutlivesDeadlineOfWait(t *testing.T) {
+	_, addr := serveTest(t, nil)
+	o := dialRedis(t, addr, 2)
+	o.want(":0", "WAIT", "1", "1")
+	o.want("_", "BLPOP", "nothing", "0.05") // the deadline is long past
+	o.want("+PONG", "PING")
+}
+
+func TestWaitEndsWhenItsClientGoes(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	for _, more := range []string{"", "PING\r\n"} {
 		c, err := net.Dial("tcp", addr)
@@ -74,41 +77,29 @@ func TestWaitEndsWithItsClient(t *testing.T) {
 		if _, err := c.Write([]byte("WAIT 1 0\r\n" + more)); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(50 * time.Millisecond)
-		if n := srv.count.Load(); n != 1 {
-			t.Fatalf("%d connections while one waits", n)
-		}
-		_ = c.Close()
-		for deadline := time.Now().Add(5 * time.Second); srv.count.Load() > 0; {
-			if time.Now().After(deadline) {
-				t.Fatal("the connection outlives its client")
-			}
-			time.Sleep(time.Millisecond)
-		}
+		admin := dialRaw(t, addr)
+		awaitBlocked(t, admin, 1)
+		_, _ = c.Close(), admin.c.Close()
+		waitFor(t, "no connection is left", func() bool { return srv.count.Load() == 0 })
 	}
 }
 
 func TestWaitEndsWhenTheConnectionIsClosed(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	for _, more := range []int{0, 100_000} { // an empty buffer, and a full one
-		o := dialRedis(t, addr, 2)
+		o, admin := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
 		if _, err := o.c.Write(append([]byte("WAIT 1 0\r\n"), make([]byte, more)...)); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(50 * time.Millisecond)
+		awaitBlocked(t, admin, 1)
 		for _, c := range srv.snapshot() {
 			c.close()
 		}
-		for deadline := time.Now().Add(5 * time.Second); srv.count.Load() > 0; {
-			if time.Now().After(deadline) {
-				t.Fatal("it still waits")
-			}
-			time.Sleep(time.Millisecond)
-		}
+		waitFor(t, "no connection is left", func() bool { return srv.count.Load() == 0 })
 	}
 }
 
-// TestCloseEndsWait at once.
+// Close waits neither for ever nor for its context.
 func TestCloseEndsWait(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	for _, more := range []int{0, 0, 100_000} {
@@ -117,14 +108,8 @@ func TestCloseEndsWait(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	time.Sleep(50 * time.Millisecond)
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	start := time.Now()
-	if err := srv.Close(ctx); err != nil {
+	awaitBlocked(t, dialRedis(t, addr, 2), 3)
+	if err := srv.Close(t.Context()); err != nil {
 		t.Error(err)
-	}
-	if took := time.Since(start); took > 2*time.Second {
-		t.Errorf("closing took %s", took)
 	}
 }

@@ -448,10 +448,7 @@ func TestRandomEventsAgainstRedis(t *testing.T) {
 		}
 	}
 	want, got := watchEvents(t, redis, "KEAmn"), watchEvents(t, own, "KEAmn")
-	n := 3000
-	if testing.Short() {
-		n = 300
-	}
+	n := randomLength(3000, 300)
 	var done []string
 	for range n {
 		words := splitLine(lines[rnd.IntN(len(lines))])

@@ -224,10 +224,7 @@ func TestRandomGeoSearchesAnswerAsRedis(t *testing.T) {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
 	seed := randomSeed(t)
-	searches := 600
-	if testing.Short() {
-		searches = 50
-	}
+	searches := randomLength(600, 50)
 	differential(t, func(d *differ) {
 		g := geoMaker{commandMaker{rand.New(rand.NewPCG(seed, 0))}}
 		for range 40 {

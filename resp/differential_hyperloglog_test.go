@@ -175,10 +175,7 @@ func TestRandomSketchesAreThoseOfRedis(t *testing.T) {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
 	seed := randomSeed(t)
-	pipelines := 150
-	if testing.Short() {
-		pipelines = 10
-	}
+	pipelines := randomLength(150, 10)
 	for _, most := range []int{3, 40, 2000} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
 			differential(t, func(d *differ) {

@@ -270,10 +270,7 @@ func (g listMaker) next() []string {
 // pipelines.
 func TestRandomListCommandsAnswerAsRedis(t *testing.T) {
 	seed := randomSeed(t)
-	pipelines := 500
-	if testing.Short() {
-		pipelines = 25
-	}
+	pipelines := randomLength(500, 25)
 	for _, most := range []int{4, 30, 400} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
 			differential(t, func(d *differ) {

@@ -170,10 +170,7 @@ func TestRandomSortsAnswerAsRedis(t *testing.T) {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
 	seed := randomSeed(t)
-	pipelines := 250
-	if testing.Short() {
-		pipelines = 15
-	}
+	pipelines := randomLength(250, 15)
 	for _, most := range []int{8, 300, 3000} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
 			differential(t, func(d *differ) {

@@ -15,10 +15,7 @@ func TestStreamsTravelByDumpAndRestore(t *testing.T) {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
 	seed := randomSeed(t)
-	rounds := 25
-	if testing.Short() {
-		rounds = 3
-	}
+	rounds := randomLength(25, 3)
 	differential(t, func(d *differ) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
 		for range rounds {

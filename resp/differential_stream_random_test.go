@@ -248,10 +248,7 @@ func (g *streamMaker) groupCommand(key, group, consumer string) []string {
 // Random commands on streams must be answered alike, alone and in pipelines.
 func TestRandomStreamCommandsAnswerAsRedis(t *testing.T) {
 	seed := randomSeed(t)
-	pipelines := 1500
-	if testing.Short() {
-		pipelines = 60
-	}
+	pipelines := randomLength(1500, 60)
 	for _, most := range []int{3, 40} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
 			differential(t, func(d *differ) {

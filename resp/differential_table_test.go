@@ -386,10 +386,7 @@ func TestRandomTableCommandsAnswerAsRedis(t *testing.T) {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
 	seed := randomSeed(t)
-	commands := 6000
-	if testing.Short() {
-		commands = 400
-	}
+	commands := randomLength(6000, 400)
 	for _, fields := range []int{12, 150, 2000} {
 		t.Run(fmt.Sprint(fields), func(t *testing.T) {
 			differential(t, func(d *differ) {
@@ -411,10 +408,7 @@ func TestRandomTableCommandsAnswerAsRedis(t *testing.T) {
 // The same in pipelines, whose commands see what those before them did.
 func TestRandomTablePipelinesAnswerAsRedis(t *testing.T) {
 	seed := randomSeed(t)
-	pipelines := 300
-	if testing.Short() {
-		pipelines = 15
-	}
+	pipelines := randomLength(300, 15)
 	differential(t, func(d *differ) {
 		g := tableMaker{commandMaker{rand.New(rand.NewPCG(seed, 5))}, 120}
 		for range pipelines {

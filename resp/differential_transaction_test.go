@@ -312,10 +312,7 @@ func TestTransactionsAnswerAsRedis(t *testing.T) {
 func TestRandomTransactionsAnswerAsRedis(t *testing.T) {
 	redis := redistest.Start7(t)
 	seed := randomSeed(t)
-	rounds := 6
-	if testing.Short() {
-		rounds = 2
-	}
+	rounds := randomLength(6, 2)
 	for round := range rounds {
 		rnd := rand.New(rand.NewPCG(seed, uint64(round)))
 		_, addr := serveTest(t, nil)

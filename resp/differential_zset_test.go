@@ -598,10 +598,7 @@ func TestRandomZSetCommandsAnswerAsRedis(t *testing.T) {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
 	seed := randomSeed(t)
-	pipelines := 300
-	if testing.Short() {
-		pipelines = 15
-	}
+	pipelines := randomLength(300, 15)
 	for _, members := range []int{8, 100, 3000} {
 		t.Run(fmt.Sprint(members), func(t *testing.T) {
 			differential(t, func(d *differ) {

@@ -202,10 +202,7 @@ func TestFlushMissesNothingWhileRangesMove(t *testing.T) {
 	now := r.spread(rnd)
 	r.placeAll(now)
 	ctx := context.Background()
-	rounds := 25
-	if testing.Short() {
-		rounds = 8
-	}
+	rounds := randomLength(25, 8)
 	for round := range rounds {
 		pipe := r.client(round % 3).Pipeline()
 		for i := range 60 {

@@ -21,3 +21,16 @@ func randomSeed(t testing.TB) uint64 {
 	t.Logf("seed %d", seed)
 	return seed
 }
+
+// randomLength is how many steps a random test takes: all of them with RINGSIDE_LONG, as in
+// go tool task test:random, a quarter of them by default, and few for the race detector.
+// Each run has another seed, so that many short runs see as much as a few long ones.
+func randomLength(all, few int) int {
+	switch {
+	case os.Getenv("RINGSIDE_LONG") != "":
+		return all
+	case testing.Short():
+		return few
+	}
+	return max(all/4, few)
+}

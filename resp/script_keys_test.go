@@ -90,10 +90,7 @@ func TestScriptsSeeAllKeysAsRedis(t *testing.T) {
 		}
 		return []string{"RANDOMKEY"}
 	}
-	rounds := 300
-	if testing.Short() {
-		rounds = 60
-	}
+	rounds := randomLength(300, 60)
 	differential(t, func(d *differ) {
 		for range rounds {
 			args := []string{"EVAL", lookAround, "0"}

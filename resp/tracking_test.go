@@ -273,10 +273,7 @@ func TestTrackingModes(t *testing.T) {
 // told, or has read the new value.
 func TestNoClientKeepsWhatIsStale(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	rounds := 3000
-	if testing.Short() {
-		rounds = 150
-	}
+	rounds := randomLength(3000, 150)
 	seed := randomSeed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	o, c := dialRedis(t, addr, 2), newCacher(t, addr)

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -59,11 +58,7 @@ func (s *Store) lastSettlement() uint64 {
 func (s *Store) settles(t *testing.T) {
 	t.Helper()
 	last := s.lastSettlement()
-	for late := time.Now().Add(10 * time.Second); !s.settler.durable(last); time.Sleep(time.Millisecond) {
-		if time.Now().After(late) {
-			t.Fatalf("of %d settlements, %d have been settled", last, s.settler.settled.Load())
-		}
-	}
+	waitFor(t, "all settlements are durable", func() bool { return s.settler.durable(last) })
 }
 
 // TestBatchesMayBeAppliedTogether, however many: the store is the same in the end, and

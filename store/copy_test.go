@@ -329,7 +329,7 @@ func copyWithLiveWrites(t *testing.T, rnd *rand.Rand, r ring.Range) {
 	close(stop)
 	writers.Wait()
 	src.skew.Add(3_602_000) // all that will expire does so now
-	eventually(t, "expired keys vanish", func() bool {
+	waitFor(t, "expired keys vanish", func() bool {
 		return len(src.content(t, ring.Whole, false)) == len(src.content(t, ring.Whole, true))
 	})
 	src.latches.lockAll() // what has just vanished is handed over before its latch is let go

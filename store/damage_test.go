@@ -518,11 +518,7 @@ func TestDamagedTable(t *testing.T) {
 		t.Error("the damaged table was merged")
 	}
 	waitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
-	began := s.engine.failures.Load()
-	time.Sleep(200 * time.Millisecond)
-	if n := s.engine.failures.Load() - began; n > 20 {
-		t.Errorf("%d attempts", n)
-	}
+	few(t, "attempts", s.engine.failures.Load)
 	if err := s.Writable(); !errors.Is(err, ErrDamaged) || !errors.Is(err, ErrReadOnly) {
 		t.Errorf("Writable: %v", err)
 	}

@@ -11,16 +11,6 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// eventually waits until f is true.
-func eventually(t *testing.T, what string, f func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !f(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("in vain: %s", what)
-		}
-	}
-}
-
 // TestExpiredKeysVanish by themselves, with their entries in the index and their
 // pieces, and no others do.
 func TestExpiredKeysVanish(t *testing.T) {
@@ -48,9 +38,9 @@ func TestExpiredKeysVanish(t *testing.T) {
 	}
 	s.audit(t)
 	s.skew.Store(2 * hour)
-	eventually(t, "expired keys vanish", func() bool { return s.Keys() == stay })
+	waitFor(t, "expired keys vanish", func() bool { return s.Keys() == stay })
 	// They are counted a moment after they are gone.
-	eventually(t, "expired keys are counted", func() bool { return s.expired.Load() == 2000-stay })
+	waitFor(t, "expired keys are counted", func() bool { return s.expired.Load() == 2000-stay })
 	s.collectAll(t)
 	if a := s.audit(t); a.keys != stay || a.garbage != 0 {
 		t.Errorf("%d keys and %d pieces of garbage are left, want %d and none", a.keys, a.garbage, stay)
@@ -80,7 +70,7 @@ func TestManyExpireAtOnce(t *testing.T) {
 		}, keys...)
 	}
 	s.skew.Store(2 * 3_600_000)
-	eventually(t, "50,000 expired keys vanish", func() bool { return s.Keys() == 0 })
+	waitFor(t, "50,000 expired keys vanish", func() bool { return s.Keys() == 0 })
 	s.audit(t)
 }
 
@@ -188,7 +178,7 @@ func TestExpiriesSurviveReopening(t *testing.T) {
 	defer s.mustClose(t)
 	s.audit(t)
 	s.skew.Store(2 * 3_600_000)
-	eventually(t, "expired keys vanish", func() bool { return s.Keys() == 0 })
+	waitFor(t, "expired keys vanish", func() bool { return s.Keys() == 0 })
 	s.audit(t)
 }
 

@@ -87,13 +87,28 @@ func once(what fault) func() fault {
 	}
 }
 
-// waitFor polls until ok, and fails the test after ten seconds.
-func waitFor(t *testing.T, what string, ok func() bool) {
+// patience is for what takes a moment when the machine does nothing else.
+const patience = time.Minute
+
+// waitFor polls until ok, and fails the test when its patience ends.
+func waitFor(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited too long: %s", what)
 		}
+	}
+}
+
+// few fails the test if a counter rises by more than a hundred a second. It measures the time
+// that passes, so a machine that is slow does not make a test fail.
+func few[N int32 | int64](t *testing.T, what string, count func() N) {
+	t.Helper()
+	began, before := time.Now(), count()
+	time.Sleep(200 * time.Millisecond)
+	n := float64(count() - before)
+	if most := 100 * time.Since(began).Seconds(); n > most {
+		t.Errorf("%v %s, at most %v may be", n, what, most)
 	}
 }
 

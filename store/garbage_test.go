@@ -65,7 +65,7 @@ func TestGarbageIsCollectedByItself(t *testing.T) {
 		}
 		return n
 	}
-	eventually(t, "garbage is collected", func() bool { return left() == 0 })
+	waitFor(t, "garbage is collected", func() bool { return left() == 0 })
 	s.audit(t)
 	s.mustClose(t)
 }

@@ -31,7 +31,7 @@ func TestPassiveRangesExpireNothing(t *testing.T) {
 		t.Fatal("the keys lie all on one side")
 	}
 	s.skew.Add(61_000)
-	eventually(t, "the others vanish", func() bool { return s.Keys() == followed })
+	waitFor(t, "the others vanish", func() bool { return s.Keys() == followed })
 	if _, _, err := s.expireDue(s.now(), []byte{kindExpiry}); err != nil || s.Keys() != followed {
 		t.Errorf("%d keys, want %d, %v", s.Keys(), followed, err)
 	}
@@ -56,7 +56,7 @@ func TestPassiveRangesExpireNothing(t *testing.T) {
 	}
 	s.audit(t)
 	s.SetPassive(ring.Range{Start: 1 << 30, End: 0}, false)
-	eventually(t, "they vanish", func() bool { return s.Keys() == 0 })
+	waitFor(t, "they vanish", func() bool { return s.Keys() == 0 })
 	s.audit(t)
 }
 

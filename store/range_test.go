@@ -290,7 +290,7 @@ func TestSweepKeepsWhatCameBack(t *testing.T) {
 	}
 	s.mustClose(t)
 	s = openTest(t, memConfig(fs, FsyncNo)) // the housekeeping sweeps by itself
-	eventually(t, "the index is swept", func() bool {
+	waitFor(t, "the index is swept", func() bool {
 		sts, err := s.droppedStretches()
 		return err == nil && len(sts) == 0
 	})

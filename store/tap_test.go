@@ -265,7 +265,7 @@ func TestAbandonedValuesLeaveNothing(t *testing.T) {
 	for range 50 {
 		writeFilled(t, src, "k", byte('a'+rnd.IntN(26)), 2*pieceSize+rnd.IntN(3*pieceSize), rnd.IntN(4))
 	}
-	eventually(t, "the stream is worked off", func() bool {
+	waitFor(t, "the stream is worked off", func() bool {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		return len(l.queue) == 0 && l.tap.held.acked(l.tap.Last())
