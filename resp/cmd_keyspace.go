@@ -158,7 +158,7 @@ func (x *call) joinArrays(replies [][]byte, most int) {
 	}
 }
 
-// cmdFlushall removes what the node serves, range by range. It takes no longer for many
+// cmdFlushall removes what the node serves with one commit. It takes no longer for many
 // keys than for few, so ASYNC and SYNC are the same.
 func cmdFlushall(x *call) {
 	switch {
@@ -185,26 +185,13 @@ func cmdFlushall(x *call) {
 
 func cmdFlushdb(x *call) { cmdFlushall(x) }
 
-// flush empties spans, but for one that this node has lost on the way: that is another's
-// to flush.
+// flush empties spans.
 func (x *call) flush(spans []ring.Range) error {
 	if x.srv.scarceIn(x.srv.routes.Load(), spans) {
 		return replyError(msgNoReplicas)
 	}
-	if len(spans) > 1 {
-		x.srv.store.AheadOfClear()
-	}
-	for _, span := range spans {
-		if err := x.flushSpan(span); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (x *call) flushSpan(span ring.Range) error {
 	var done store.Signal
-	if err := x.clearSpan(span, &done); err != nil {
+	if err := x.clearSpans(spans, &done); err != nil {
 		return err
 	}
 	told := x.srv.tracking.everything()
@@ -213,17 +200,22 @@ func (x *call) flushSpan(span ring.Range) error {
 	return err
 }
 
-// clearSpan is over before the span changes hands, or fails with errMoved.
-func (x *call) clearSpan(span ring.Range, done store.Waiter) error {
+// clearSpans is over before any of the spans changes hands. If one of them is not this
+// node's any more, it fails with errMoved and has removed nothing.
+func (x *call) clearSpans(spans []ring.Range, done store.Waiter) error {
 	routes := x.conn.enter()
 	defer x.conn.leave()
-	switch {
-	case routes != nil && !slices.Contains(routes.spans, span):
-		return errMoved
-	case span == ring.Whole:
+	if routes != nil {
+		for _, span := range spans {
+			if !slices.Contains(routes.spans, span) {
+				return errMoved
+			}
+		}
+	}
+	if len(spans) == 1 && spans[0] == ring.Whole {
 		return x.srv.store.Clear(done)
 	}
-	return x.srv.store.ClearRange(span, done)
+	return x.srv.store.ClearRanges(done, spans...)
 }
 
 // arrayLen is how many elements an array reply has.

@@ -12,6 +12,14 @@ import (
 // waits for all units that hold latches; taps are told. w is told when it is durable; with an
 // error, nothing was removed and w is not used.
 func (s *Store) Clear(w Waiter) error {
+	err := s.clear(w)
+	if err == nil {
+		s.relieve()
+	}
+	return err
+}
+
+func (s *Store) clear(w Waiter) error {
 	// A checkpoint under way would bring back the counts it has copied.
 	s.checkpoints.Lock()
 	defer s.checkpoints.Unlock()
@@ -22,13 +30,12 @@ func (s *Store) Clear(w Waiter) error {
 	if err := s.Writable(); err != nil {
 		return err
 	}
-	s.counts.term++
-	s.counts.number.Store(0)
-	s.counts.entries.Store(0)
+	s.counts.beginTerm()
 	b := s.db.NewBatch()
-	for _, kind := range []byte{kindData, kindExpiry, kindGarbage, kindJournal} {
+	for _, kind := range []byte{kindData, kindExpiry, kindGarbage} {
 		_ = b.DeleteRange([]byte{kind}, []byte{kind + 1}, nil)
 	}
+	s.counts.dropJournal(b)
 	_ = b.Set(countKey, encodeNoCounts(s.counts.term), nil)
 	_ = b.Delete(expiresKey, nil)
 	for i := range s.latches {
@@ -38,9 +45,11 @@ func (s *Store) Clear(w Waiter) error {
 	err := s.db.Apply(b, pebble.NoSync)
 	if err == nil {
 		s.counts.reset()
+		s.counts.oldest = s.counts.term
+		s.crowd.Add(4 * crowdOverlap)
 		s.cache.clear()
 		if taps := s.taps.Load(); taps != nil {
-			w = s.tellDropped(taps, ring.Whole, everyLatch(), w)
+			w = s.tellDropped(taps, []ring.Range{ring.Whole}, everyLatch(), w)
 		}
 		number := s.settler.add(b, w)
 		for i := range s.latches {

@@ -39,6 +39,10 @@ func (u *Unit) Commit(w Waiter) (wait bool, err error) {
 		return false, err
 	}
 	u.release()
+	if u.crowded {
+		u.crowded = false
+		u.s.relieve()
+	}
 	return true, nil
 }
 
@@ -133,7 +137,7 @@ func (u *Unit) forget() {
 	u.changes = u.changes[:0]
 	u.headChanges++
 	u.deltas = u.deltas[:0]
-	u.headers = 0
+	u.headers, u.crowd = 0, 0
 	clear(u.touched)
 	u.touched = u.touched[:0]
 	u.events = u.events[:0]
@@ -235,6 +239,10 @@ func (u *Unit) apply(w Waiter) error {
 	s.commits.RUnlock()
 	if err == nil {
 		s.commitCount.Add(1)
+		if u.crowd > 0 {
+			s.crowd.Add(int64(u.crowd))
+			u.crowded = true
+		}
 		w = u.tell(u.awaitTold(w))
 		if taps != nil {
 			w = u.gated(w)

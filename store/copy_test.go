@@ -300,7 +300,7 @@ func copyWithLiveWrites(t *testing.T, rnd *rand.Rand, r ring.Range) {
 				if n%100 == 99 && i == 0 {
 					clear := func() error { return src.Clear(nil) }
 					if c.IntN(2) == 0 {
-						clear = func() error { return src.ClearRange(r, nil) }
+						clear = func() error { return src.ClearRanges(nil, r) }
 					}
 					if err := clear(); err != nil {
 						t.Error(err)

@@ -30,6 +30,39 @@ type counts struct {
 	term    uint32        // changed with Store.commits locked
 	number  atomic.Uint64 // next journal entry of the term
 	entries atomic.Int64  // journal entries since the last checkpoint
+	// oldest is the first term of which the journal may still hold entries. It is
+	// changed with Store.checkpoints locked.
+	oldest uint32
+	// certain has a bit for each slice whose count of keys is known to be right, because
+	// the slice was seen or made empty since the store was opened. What was recovered may
+	// be an estimate, if the disk had damaged something. Guarded by Store.commits, locked
+	// for writing.
+	certain [1 << 16 / 64]uint64
+}
+
+func (c *counts) isCertain(slice uint16) bool { return c.certain[slice/64]&(1<<(slice%64)) != 0 }
+
+func (c *counts) setCertain(slice uint16, certain bool) {
+	if certain {
+		c.certain[slice/64] |= 1 << (slice % 64)
+	} else {
+		c.certain[slice/64] &^= 1 << (slice % 64)
+	}
+}
+
+// beginTerm begins a new term of the journal; Store.commits is locked.
+func (c *counts) beginTerm() {
+	c.term++
+	c.number.Store(0)
+	c.entries.Store(0)
+}
+
+// dropJournal adds to a batch the deletion of the journal before the present term. The
+// caller sets oldest once the batch has been committed: so no deletion of the journal
+// overlaps another one, since overlapping range tombstones of one memtable cost the square
+// of their number.
+func (c *counts) dropJournal(b *pebble.Batch) {
+	_ = b.DeleteRange(journalKey(nil, c.oldest, 0), journalKey(nil, c.term, 0), nil)
 }
 
 type sliceCount struct{ keys, bytes, expires atomic.Int64 }
@@ -89,6 +122,9 @@ func (c *counts) reset() {
 	c.keys.Store(0)
 	c.bytes.Store(0)
 	c.expires.Store(0)
+	for i := range c.certain {
+		c.certain[i] = ^uint64(0)
+	}
 }
 
 func journalKey(dst []byte, term uint32, n uint64) []byte {
@@ -302,22 +338,19 @@ func (s *Store) checkpointCounts() error {
 	defer s.checkpoints.Unlock()
 	c := &s.counts
 	s.commits.Lock()
-	c.term++
-	term := c.term
-	c.number.Store(0)
-	c.entries.Store(0)
+	c.beginTerm()
 	encoded, expires := c.encode(nil), c.encodeExpires(nil)
 	s.commits.Unlock()
 
 	b := s.db.NewBatch()
 	defer func() { _ = b.Close() }()
-	if err := errors.Join(
-		b.Set(countKey, encoded, nil),
-		b.Set(expiresKey, expires, nil),
-		b.DeleteRange([]byte{kindJournal}, journalKey(nil, term, 0), nil),
-		s.write(b, pebble.Sync),
-	); err != nil {
+	_ = b.Set(countKey, encoded, nil)
+	_ = b.Set(expiresKey, expires, nil)
+	c.dropJournal(b) // the term changes with checkpoints locked alone
+	if err := s.write(b, pebble.Sync); err != nil {
 		return fmt.Errorf("write counts: %w", err)
 	}
+	c.oldest = c.term
+	s.crowd.Add(1)
 	return s.wal.failed()
 }

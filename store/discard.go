@@ -330,9 +330,10 @@ func (s *Store) resumeDiscards() error {
 }
 
 // goneUnread is what some stretches hold of each slice, by what the rest of the slice
-// holds; where that cannot be read either, in proportion. The latches are held.
-func (s *Store) goneUnread(sts []stretch) map[uint16]Load {
-	gone := make(map[uint16]Load)
+// holds; where that cannot be read either, in proportion, and the slice is among those
+// estimated. The latches are held.
+func (s *Store) goneUnread(sts []stretch) (gone map[uint16]Load, estimated []uint16) {
+	gone = make(map[uint16]Load)
 	for _, st := range sts {
 		for slice := int(sliceOf(st.first)); slice <= int(sliceOf(st.last)); slice++ {
 			if _, ok := gone[uint16(slice)]; ok {
@@ -354,6 +355,7 @@ func (s *Store) goneUnread(sts []stretch) map[uint16]Load {
 					tokens := int64(st.last.Token()-st.first.Token()) + 1
 					n = Load{Keys: share(l.Keys, tokens), Bytes: share(l.Bytes, tokens), Expires: share(l.Expires, tokens)}
 					s.log.Warn("keys are counted by estimate", "slice", slice, "err", err)
+					estimated = append(estimated, uint16(slice))
 				}
 				kept.add(n)
 			}
@@ -362,5 +364,5 @@ func (s *Store) goneUnread(sts []stretch) map[uint16]Load {
 			}
 		}
 	}
-	return gone
+	return gone, estimated
 }

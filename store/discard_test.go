@@ -189,11 +189,12 @@ func TestWhatIsGoneIsCountedByWhatStays(t *testing.T) {
 			sts = append(sts, stretches(ring.Range{Start: token - ring.Token(rnd.IntN(2)), End: token + ring.Token(rnd.IntN(1<<18)) + 1})...)
 		}
 		sts = union(sts)
-		read, err := s.goneOf(sts, false)
+		lost, err := s.lossOf(sts, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		unread, _ := s.goneOf(sts, true)
+		read := lost.slices
+		unread, _ := s.goneUnread(sts)
 		for slice := range read {
 			a, b := read[slice], unread[slice]
 			if a.Keys != b.Keys || a.Bytes != b.Bytes || a.Expires != b.Expires {

@@ -145,6 +145,7 @@ func (u *Unit) RemoveElements(key []byte, v *Value, from, to []byte) {
 		return
 	}
 	_ = u.batched().DeleteRange(lower, upper, nil)
+	u.crowd++
 	u.elements.remove(lower, upper)
 }
 

@@ -68,7 +68,12 @@ func (s *Store) collectGarbage() (int, error) {
 	if n == 0 {
 		return 0, nil
 	}
-	return n, s.write(b, pebble.NoSync)
+	if err := s.write(b, pebble.NoSync); err != nil {
+		return n, err
+	}
+	s.crowd.Add(int64(n))
+	s.relieve()
+	return n, nil
 }
 
 // housekeepingLoop collects garbage and writes counts until the store is closed.

@@ -190,15 +190,17 @@ func (ts *tapSet) abandoned(built []construction) {
 	}
 }
 
-// tellDropped tells the taps that a range has been emptied, under the latches nums,
-// and returns what is to wait in place of w.
-func (s *Store) tellDropped(taps *tapSet, r ring.Range, nums []uint16, w Waiter) Waiter {
+// tellDropped tells the taps that ranges have been emptied, under the latches nums,
+// and returns what is to wait in place of w. Each tap gets one change.
+func (s *Store) tellDropped(taps *tapSet, rs []ring.Range, nums []uint16, w Waiter) Waiter {
 	u := Unit{s: s, latched: nums}
 	for _, t := range taps.all() {
 		b := newBatch(0, 16)
 		for _, st := range union(taps.of(t)) {
-			for _, tokens := range intersect(ring.Range{Start: st.first.Token(), End: st.last.Token() + 1}, r) {
-				b.add(&operation{kind: opDrop, tokens: tokens})
+			for _, r := range rs {
+				for _, tokens := range intersect(ring.Range{Start: st.first.Token(), End: st.last.Token() + 1}, r) {
+					b.add(&operation{kind: opDrop, tokens: tokens})
+				}
 			}
 		}
 		if b.empty() {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"slices"
 
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -173,6 +172,5 @@ func (st stretch) appendLatches(dst []uint16) []uint16 {
 	for i := first; i <= last; i++ {
 		dst = append(dst, latchOf(Place(i)<<48))
 	}
-	slices.Sort(dst)
-	return slices.Compact(dst)
+	return inOrder(dst)
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -87,40 +88,40 @@ func (s *Store) countStretch(st stretch) (l Load, err error) {
 	return l, err
 }
 
-// ClearRange removes every key of a range, as Clear does all keys: those who tap it
-// are told. w is told when that is durable; with an error, nothing was removed and w
+// ClearRanges removes every key of some ranges with one commit, as Clear does all keys:
+// taps are told. w is told when that is durable; with an error, nothing was removed and w
 // is not used.
-func (s *Store) ClearRange(r ring.Range, w Waiter) error {
-	if err := s.drop(stretches(r), &r, w); err != nil {
-		return fmt.Errorf("clear %v: %w", r, err)
+func (s *Store) ClearRanges(w Waiter, rs ...ring.Range) error {
+	if err := s.drop(stretchesOf(rs), rs, w); err != nil {
+		return fmt.Errorf("clear %v: %w", rs, err)
 	}
 	return nil
 }
-
-// AheadOfClear has all that is cached forgotten, for who is about to clear all ranges one by one,
-// as others are those that this store follows in: a large cache is looked through once then, and
-// not for each range.
-func (s *Store) AheadOfClear() { s.cache.sweepAhead(func(Place) bool { return true }) }
 
 // DropRanges removes every key of some ranges from this store alone, which has given
 // them away. It takes about the same time whatever they hold, but for what the ends
 // of a range cut off a slice of 2¹⁶ tokens, which is read to be counted. A tapped
 // range is refused: ErrOverlap. w is as for ClearRange, and may be nil.
 func (s *Store) DropRanges(w Waiter, rs ...ring.Range) error {
-	var all []stretch
-	for _, r := range rs {
-		all = append(all, stretches(r)...)
-	}
-	if err := s.drop(union(all), nil, w); err != nil {
+	if err := s.drop(stretchesOf(rs), nil, w); err != nil {
 		return fmt.Errorf("drop %v: %w", rs, err)
 	}
 	return nil
 }
 
+// stretchesOf returns the stretches of ranges, in order and without overlaps.
+func stretchesOf(rs []ring.Range) []stretch {
+	var all []stretch
+	for _, r := range rs {
+		all = append(all, stretches(r)...)
+	}
+	return union(all)
+}
+
 // drop removes all that lies in some stretches, with one batch: the keys, what the
 // counts have of them, and what is named as garbage. Their entries in the index of
 // expiry times are left to sweepDropped. Taps are told of told, or must not be there.
-func (s *Store) drop(sts []stretch, told *ring.Range, w Waiter) error {
+func (s *Store) drop(sts []stretch, told []ring.Range, w Waiter) error {
 	// Most lines go before anybody has to wait. The counts are no more than a hint here: after
 	// damage they may be estimates.
 	var marks []uint64
@@ -130,8 +131,12 @@ func (s *Store) drop(sts []stretch, told *ring.Range, w Waiter) error {
 	s.checkpoints.Lock() // as in Clear
 	defer s.checkpoints.Unlock()
 	nums := s.latches.lock(latchesOf(sts))
-	defer s.latches.unlock(nums)
-	return s.dropLatched(sts, dropping{nums: nums, marks: marks, told: told}, w)
+	err := s.dropLatched(sts, dropping{nums: nums, marks: marks, told: told}, w)
+	s.latches.unlock(nums)
+	if err == nil {
+		s.relieve()
+	}
+	return err
 }
 
 // anyKeys reports whether slices that some stretches have a part in hold anything.
@@ -148,14 +153,18 @@ func (s *Store) anyKeys(sts []stretch) bool {
 
 func latchesOf(sts []stretch) (nums []uint16) {
 	for _, st := range sts {
-		nums = st.appendLatches(nums)
+		if nums = st.appendLatches(nums); len(nums) == latchCount {
+			break
+		}
 	}
 	return nums
 }
 
+// inside returns whether a place lies in stretches, which are in order and do not overlap.
 func inside(sts []stretch) func(Place) bool {
 	return func(p Place) bool {
-		return slices.ContainsFunc(sts, func(st stretch) bool { return p >= st.first && p <= st.last })
+		i, _ := slices.BinarySearchFunc(sts, p, func(st stretch, p Place) int { return cmp.Compare(st.last, p) })
+		return i < len(sts) && sts[i].first <= p
 	}
 }
 
@@ -163,7 +172,7 @@ func inside(sts []stretch) func(Place) bool {
 type dropping struct {
 	nums  []uint16 // of their latches, which are held
 	marks []uint64 // of sweepAhead
-	told  *ring.Range
+	told  []ring.Range
 	// unread: nothing in them is read, nor is damage in the way, and they are marked as
 	// to be cut out of the tables.
 	unread bool
@@ -184,12 +193,12 @@ func (s *Store) dropLatched(sts []stretch, d dropping, w Waiter) error {
 			}
 		}
 	}
-	gone, err := s.goneOf(sts, d.unread)
+	lost, err := s.lossOf(sts, d.unread)
 	if err != nil {
 		return err
 	}
-	s.counts.take(gone, 1)
-	b := s.dropBatch(sts)
+	s.counts.take(lost.slices, 1)
+	b := s.dropBatch(&lost)
 	if d.unread {
 		for _, st := range sts {
 			_ = b.Set(discardKey(st), nil, nil)
@@ -209,17 +218,16 @@ func (s *Store) dropLatched(sts []stretch, d dropping, w Waiter) error {
 	err = s.db.Apply(b, pebble.NoSync)
 	if err == nil {
 		s.cache.sweep(d.marks, inside(sts))
-		s.drops.Add(1)
-		s.unswept.Store(true)
+		s.dropped(&lost)
 		if d.told != nil && taps != nil {
-			w = s.tellDropped(taps, *d.told, d.nums, w)
+			w = s.tellDropped(taps, d.told, d.nums, w)
 		}
 		number := s.settler.add(b, w)
 		for _, n := range d.nums {
 			s.latches[n].settled.Store(number)
 		}
 	} else {
-		s.counts.take(gone, -1)
+		s.counts.take(lost.slices, -1)
 		err = fmt.Errorf("%w: %w", ErrReadOnly, err)
 	}
 	b = nil // the settler's, or Pebble may still hold it
@@ -229,23 +237,108 @@ func (s *Store) dropLatched(sts []stretch, d dropping, w Waiter) error {
 	return err
 }
 
-// goneOf returns what some stretches hold of each slice; the latches are held.
-func (s *Store) goneOf(sts []stretch, unread bool) (map[uint16]Load, error) {
+// A loss is what a drop takes from the store.
+type loss struct {
+	slices map[uint16]Load
+	// occupied are the stretches to delete. Of the others it is certain that they hold
+	// nothing but garbage, which is collected by its own marks.
+	occupied []occupied
+	// estimated are slices whose counts are not certain from now on.
+	estimated []uint16
+}
+
+// An occupied stretch is one to delete; expires says that entries of the index of expiry
+// times may be left of it.
+type occupied struct {
+	stretch
+	expires bool
+}
+
+// lossOf returns what a drop of some stretches takes; the latches are held, and commits.
+func (s *Store) lossOf(sts []stretch, unread bool) (lost loss, err error) {
 	if unread {
-		return s.goneUnread(sts), nil
+		lost.slices, lost.estimated = s.goneUnread(sts)
+		for _, st := range sts {
+			lost.occupied = append(lost.occupied, occupied{st, true})
+		}
+		return lost, nil
 	}
-	gone := make(map[uint16]Load)
+	lost.slices = make(map[uint16]Load)
 	for _, st := range sts {
+		var held Load
 		err := s.eachSlice(st, func(slice uint16, l Load) {
-			sum := gone[slice]
+			held.add(l)
+			sum := lost.slices[slice]
 			sum.add(l)
-			gone[slice] = sum
+			lost.slices[slice] = sum
 		})
 		if err != nil {
-			return nil, err
+			return lost, err
+		}
+		certain, err := s.certain(st)
+		if err != nil {
+			return lost, err
+		}
+		if held != (Load{}) || !certain {
+			lost.occupied = append(lost.occupied, occupied{st, held.Expires != 0 || !certain})
 		}
 	}
-	return gone, nil
+	return lost, nil
+}
+
+// certain reports whether the counts of a stretch, as eachSlice gives them, are sure to be
+// right: they may be estimates after damage. The latches are held, and commits.
+func (s *Store) certain(st stretch) (bool, error) {
+	c := &s.counts
+	for slice := int(sliceOf(st.first)); slice <= int(sliceOf(st.last)); slice++ {
+		if c.isCertain(uint16(slice)) {
+			continue
+		}
+		whole := sliceStretch(uint16(slice))
+		if st.first <= whole.first && st.last >= whole.last {
+			return false, nil // the drop makes it certain
+		}
+		if n := &c.slices[slice]; n.keys.Load() != 0 || n.bytes.Load() != 0 || n.expires.Load() != 0 {
+			continue // eachSlice has read the part
+		}
+		// The part is never dropped with the rest, so it is looked at once.
+		vacant, err := s.isVacant(whole)
+		if err != nil {
+			return false, s.readFailed(err)
+		}
+		if !vacant {
+			return false, nil
+		}
+		c.setCertain(uint16(slice), true)
+	}
+	return true, nil
+}
+
+// sliceStretch returns the places of a slice.
+func sliceStretch(slice uint16) stretch {
+	return stretch{Place(slice) << 48, Place(slice)<<48 | (1<<48 - 1)}
+}
+
+// dropped notes that a loss has been committed; commits is held for writing.
+func (s *Store) dropped(lost *loss) {
+	for _, st := range lost.occupied {
+		for slice := int(sliceOf(st.first)); slice <= int(sliceOf(st.last)); slice++ {
+			if whole := sliceStretch(uint16(slice)); st.first <= whole.first && st.last >= whole.last {
+				s.counts.setCertain(uint16(slice), true)
+			}
+		}
+		if st.expires {
+			s.drops.Add(1)
+			s.unswept.Store(true)
+		}
+	}
+	for _, slice := range lost.estimated {
+		s.counts.setCertain(slice, false)
+	}
+	if len(lost.occupied) > 0 {
+		s.counts.oldest = s.counts.term
+		s.crowd.Add(int64(2*len(lost.occupied)+1) * crowdOverlap)
+	}
 }
 
 // take subtracts what some slices lose from the counts, or with sign -1 adds it.
@@ -261,21 +354,25 @@ func (c *counts) take(gone map[uint16]Load, sign int64) {
 	}
 }
 
-// dropBatch begins a new term of the counts, as they are now, with commits locked.
-func (s *Store) dropBatch(sts []stretch) *pebble.Batch {
-	c := &s.counts
-	c.term++
-	c.number.Store(0)
-	c.entries.Store(0)
+// dropBatch returns the batch that deletes occupied stretches. It begins a new term of the
+// counts, as they are now; commits is held for writing, and checkpoints.
+func (s *Store) dropBatch(lost *loss) *pebble.Batch {
 	b := s.db.NewBatch()
-	for _, st := range sts {
+	if len(lost.occupied) == 0 {
+		return b
+	}
+	for _, st := range lost.occupied {
 		for _, kind := range []byte{kindData, kindGarbage} {
 			lower, upper := st.bounds(kind)
 			_ = b.DeleteRange(lower, upper, nil)
 		}
-		_ = b.Set(droppedKey(st), nil, nil)
+		if st.expires {
+			_ = b.Set(droppedKey(st.stretch), nil, nil)
+		}
 	}
-	_ = b.DeleteRange([]byte{kindJournal}, journalKey(nil, c.term, 0), nil)
+	c := &s.counts
+	c.beginTerm()
+	c.dropJournal(b)
 	_ = b.Set(countKey, c.encode(nil), nil)
 	_ = b.Set(expiresKey, c.encodeExpires(nil), nil)
 	return b

@@ -162,7 +162,7 @@ func TestATappedRangeIsNotDropped(t *testing.T) {
 		t.Error(err)
 	}
 	w := newTold()
-	if err := s.ClearRange(ring.Range{Start: 0, End: 1<<31 + 1}, w); err != nil {
+	if err := s.ClearRanges(w, ring.Range{Start: 0, End: 1<<31 + 1}); err != nil {
 		t.Fatal(err)
 	}
 	settleAll(s)
@@ -298,37 +298,4 @@ func TestSweepKeepsWhatCameBack(t *testing.T) {
 		t.Errorf("%d keys, %d with an expiry", a.keys, a.expires)
 	}
 	s.mustClose(t)
-}
-
-// What is cached is forgotten ahead of clearing, but not what there is: it is read again.
-func TestAheadOfClear(t *testing.T) {
-	cfg := memConfig(vfs.NewMem(), FsyncNo)
-	cfg.Cache = 64 << 20
-	s := openTest(t, cfg)
-	defer s.mustClose(t)
-	s.set(t, "key", "value", 0)
-	const n = 3 * sweepAheadMin / 2
-	key := func(i int) ([]byte, Place) {
-		key := fmt.Appendf(nil, "key-%d", i)
-		return key, PlaceOf(testToken, key)
-	}
-	for i := range n {
-		k, p := key(i)
-		s.cache.put(p, k, []byte("line"))
-	}
-	s.AheadOfClear()
-	if _, lines := s.cache.usage(); lines != 0 {
-		t.Errorf("%d lines", lines)
-	}
-	for i := range n {
-		k, p := key(i)
-		if _, answer := s.cache.get(p, k, nil); answer != cacheMiss {
-			t.Fatalf("%s: %v", k, answer)
-		}
-	}
-	s.inUnit(t, func(u *Unit) {
-		if v, err := u.Get([]byte("key")); err != nil || string(v.Inline) != "value" {
-			t.Errorf("%+v, %v", v, err)
-		}
-	}, "key")
 }

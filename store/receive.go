@@ -181,6 +181,7 @@ func (rc *Receiver) one(op *placedOp) error {
 			}
 			if bytes.Compare(start, end) < 0 {
 				_ = u.batched().DeleteRange(start, end, nil)
+				u.crowd++
 			}
 		}
 	}

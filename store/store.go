@@ -60,6 +60,9 @@ type Store struct {
 	// waits for no latch.
 	constructing sync.RWMutex
 
+	// crowd is the weight of the range tombstones since relieve last wrote out the memtable.
+	crowd atomic.Int64
+
 	passive tokenSet
 	overdue atomic.Bool  // expired keys may lie in what expireLoop has passed
 	drops   atomic.Int64 // ranges dropped since the store was opened

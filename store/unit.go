@@ -57,6 +57,10 @@ type Unit struct {
 	settles bool
 	// headers is how many records of the batch are headers, or follow from them.
 	headers uint32
+	// crowd is how many range tombstones the batch has; crowded says that what was applied
+	// had some.
+	crowd   int
+	crowded bool
 	// parts is what the taps are handed.
 	parts tapParts
 	// constructing: the unit holds Store.constructing.

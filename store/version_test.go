@@ -80,7 +80,7 @@ func TestVersionChangesWithTheKey(t *testing.T) {
 			}
 		}},
 		{"clear a range", true, func() {
-			if err := s.ClearRange(ring.Range{Start: testToken([]byte("a")), End: testToken([]byte("a")) + 1}, nil); err != nil {
+			if err := s.ClearRanges(nil, ring.Range{Start: testToken([]byte("a")), End: testToken([]byte("a")) + 1}); err != nil {
 				t.Fatal(err)
 			}
 		}},
