@@ -3,6 +3,7 @@ package table
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -21,6 +22,8 @@ import (
 const (
 	serverFile = "server-id"
 	logFile    = "raft.db"
+	// snapshotsDir is the library's name.
+	snapshotsDir = "snapshots"
 )
 
 // keptSnapshots: the one before the last is a reserve.
@@ -39,6 +42,8 @@ type disk struct {
 	close     func() error
 }
 
+// openDisk opens the directory of a node's table, or creates it. A directory of an earlier
+// build gets its checksums.
 func openDisk(c *Config) (*disk, error) {
 	if c.Dir == "" {
 		m := raft.NewInmemStore()
@@ -47,52 +52,214 @@ func openDisk(c *Config) (*disk, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("table: %w", err)
 	}
-	server, err := serverID(c.Dir)
+	id, err := beginServer(c.Dir)
 	if err != nil {
 		return nil, err
 	}
-	bolt, err := boltdb.New(boltdb.Options{
-		Path:                    filepath.Join(c.Dir, logFile),
-		BoltOptions:             &bbolt.Options{Timeout: openTimeout, FreelistType: bbolt.FreelistMapType},
-		MsgpackUseNewTimeFormat: true,
+	f, err := openFiles(c, id.stage)
+	if err != nil {
+		return nil, err
+	}
+	reached, err := f.check(filepath.Join(c.Dir, highWaterFile))
+	if err == nil {
+		f.mark, err = openHighWater(filepath.Join(c.Dir, highWaterFile), reached)
+	}
+	if err == nil && id.stage != stageChecked {
+		f.logs.mark, f.stable.mark = f.mark, f.mark
+		err = errors.Join(f.logs.sealAll(), f.stable.takeOver())
+		if err == nil {
+			err = writeServer(c.Dir, serverFileText{id.server, stageChecked})
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	f.logs.unsealed = false
+	f.logs.mark, f.stable.mark, f.snapshots.mark = f.mark, f.mark, f.mark
+	return &disk{
+		server: id.server, logs: &watched{f.logs, c.StallTimeout, c.Stalled}, stable: &watchedStable{f.stable, c.StallTimeout, c.Stalled},
+		snapshots: f.snapshots, close: f.close,
+	}, nil
+}
+
+// files are the open files of a table.
+type files struct {
+	bolt      *boltdb.BoltStore
+	logs      *checkedLog
+	stable    *checkedStable
+	snapshots *checkedSnapshots
+	mark      *highWater
+}
+
+// openFiles opens the files without changing what they say. It writes no mark.
+func openFiles(c *Config, stage serverStage) (*files, error) {
+	path := filepath.Join(c.Dir, logFile)
+	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+		if err := checkFile(path); err != nil {
+			return nil, err
+		}
+	} else if stage == stageChecked {
+		return nil, damaged(path, "it is missing or empty")
+	}
+	f := &files{}
+	err := guarded(path, func() (err error) {
+		f.bolt, err = boltdb.New(boltdb.Options{
+			Path:                    path,
+			BoltOptions:             &bbolt.Options{Timeout: openTimeout, FreelistType: bbolt.FreelistMapType},
+			MsgpackUseNewTimeFormat: true,
+		})
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("table: open the log in %s: %w", c.Dir, err)
 	}
 	snapshots, err := raft.NewFileSnapshotStoreWithLogger(c.Dir, keptSnapshots, newLogger(c.Logger))
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("table: snapshots in %s: %w", c.Dir, err), bolt.Close())
+		return nil, errors.Join(fmt.Errorf("table: snapshots in %s: %w", c.Dir, err), f.bolt.Close())
 	}
-	return &disk{
-		server: server, logs: &watched{bolt, c.StallTimeout, c.Stalled}, stable: &watchedStable{bolt, c.StallTimeout, c.Stalled},
-		snapshots: snapshots, close: bolt.Close,
-	}, nil
+	f.logs = &checkedLog{path: path, bolt: f.bolt, unsealed: stage != stageChecked}
+	f.stable = &checkedStable{path: path, bolt: f.bolt}
+	f.snapshots = &checkedSnapshots{SnapshotStore: snapshots, dir: filepath.Join(c.Dir, snapshotsDir)}
+	if stage == stageChecked {
+		if err := f.stable.load(); err != nil {
+			return nil, errors.Join(err, f.close())
+		}
+	}
+	return f, nil
 }
 
-// serverID reads the id that the directory was given when it was made. It belongs to
-// the log beside it: an id without its log could vote twice, so it is not used again,
-// and a log without its id is refused.
-func serverID(dir string) (string, error) {
-	path := filepath.Join(dir, serverFile)
-	_, noLog := os.Stat(filepath.Join(dir, logFile))
-	text, err := readSmall(path)
-	switch {
-	case err == nil && errors.Is(noLog, os.ErrNotExist):
-		// A first start that was cut short has not voted yet, but the id does not
-		// say whether this was one.
-		return writeServerID(path)
-	case err == nil:
-		id, err := uuid.Parse(strings.TrimSpace(text))
-		if err != nil {
-			return "", fmt.Errorf("table: %s: %w: %w", path, ErrMalformed, err)
-		}
-		return id.String(), nil
-	case !errors.Is(err, os.ErrNotExist):
-		return "", fmt.Errorf("table: %w", err)
-	case noLog == nil:
-		return "", fmt.Errorf("table: %w: %s has a log, but no %s", ErrMalformed, dir, serverFile)
+// check reads everything. It returns how far the files have come, and an error if they
+// hold less than they did.
+func (f *files) check(highWaterPath string) (reached, error) {
+	var now reached
+	least, err := readHighWater(highWaterPath)
+	if err != nil {
+		return now, err
 	}
-	return writeServerID(path)
+	snapshots, err := f.snapshots.List()
+	if err != nil {
+		return now, err
+	}
+	if len(snapshots) > 0 {
+		now.Snapshot = snapshots[0].Index
+	}
+	first, last, err := f.logs.entries(func(*raft.Log) error { return nil })
+	if err != nil {
+		return now, err
+	}
+	now.Index, now.Changes = last, f.stable.record.Changes
+	switch {
+	case now.Snapshot < least.Snapshot:
+		return now, damaged(f.snapshots.dir, "the newest snapshot is of entry %d, one of entry %d was there", now.Snapshot, least.Snapshot)
+	case first > now.Snapshot+1:
+		return now, damaged(f.snapshots.dir, "no snapshot leads to the first entry of the log, %d", first)
+	case now.Index < least.Index:
+		return now, damaged(f.logs.path, "the last entry is %d, entry %d was there", now.Index, least.Index)
+	case now.Changes < least.Changes:
+		return now, damaged(f.logs.path, "the terms and votes are of an earlier moment")
+	}
+	return now, nil
+}
+
+func (f *files) close() error { return errors.Join(f.bolt.Close(), f.mark.close()) }
+
+// A serverStage says what the log beside a server's id is.
+type serverStage string
+
+const (
+	// stageCreating: it may not be there yet, and nothing was written to it.
+	stageCreating serverStage = "creating"
+	// stageOld: it is of an earlier build, and has no checksums.
+	stageOld serverStage = ""
+	// stageUpgrading: it gets its checksums.
+	stageUpgrading serverStage = "upgrading"
+	// stageChecked: it is there, and has checksums.
+	stageChecked serverStage = "checked"
+)
+
+// serverFileText is what the file with the server's id says. It is one line: the id, the
+// stage and a checksum of both. Earlier builds wrote the id alone, and refuse more than that.
+type serverFileText struct {
+	server string
+	stage  serverStage
+}
+
+func (t serverFileText) String() string {
+	said := t.server + " " + string(t.stage)
+	return fmt.Sprintf("%s %08x\n", said, crc32.Checksum([]byte(said), castagnoli))
+}
+
+func parseServer(text string) (t serverFileText, ok bool) {
+	words := strings.Fields(text)
+	if len(words) != 1 && len(words) != 3 {
+		return t, false
+	}
+	id, err := uuid.Parse(words[0])
+	if err != nil {
+		return t, false
+	}
+	if t.server = id.String(); len(words) == 1 {
+		return t, true
+	}
+	t.stage = serverStage(words[1])
+	return t, t.String() == text
+}
+
+// beginServer reads the id that the directory was given when it was made. It belongs to
+// the log beside it: an id without its log could vote twice, so it is not used again,
+// and a log without its id is refused. Until the log is complete, the stage says so.
+func beginServer(dir string) (serverFileText, error) {
+	var none serverFileText
+	path, log := filepath.Join(dir, serverFile), filepath.Join(dir, logFile)
+	_, noLog := os.Stat(log)
+	id, err := readServer(path)
+	switch {
+	case err == nil && id.stage == stageChecked, err == nil && id.stage == stageUpgrading:
+		return id, nil
+	case err == nil && (id.stage == stageCreating || errors.Is(noLog, os.ErrNotExist)):
+		// A first start that was cut short has not voted yet, but the id of an
+		// earlier build does not say whether this was one.
+		if old, _ := os.ReadDir(filepath.Join(dir, snapshotsDir)); id.stage == stageOld && len(old) > 0 {
+			return none, damaged(log, "it is missing, and there are snapshots")
+		}
+		for _, path := range []string{log, filepath.Join(dir, highWaterFile)} {
+			if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return none, fmt.Errorf("table: %w", err)
+			}
+		}
+	case err == nil:
+		id.stage = stageUpgrading
+		return id, writeServer(dir, id)
+	case !errors.Is(err, os.ErrNotExist):
+		return none, err
+	case noLog == nil:
+		return none, damaged(path, "it is missing, and there is a log")
+	}
+	id = serverFileText{uuid.NewString(), stageCreating}
+	return id, writeServer(dir, id)
+}
+
+func readServer(path string) (serverFileText, error) {
+	text, err := readSmall(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return serverFileText{}, err
+	}
+	if err != nil {
+		return serverFileText{}, fmt.Errorf("table: %w", err)
+	}
+	id, ok := parseServer(text)
+	if !ok {
+		return id, damaged(path, "%q is no id of a server", text)
+	}
+	return id, nil
+}
+
+// writeServer makes an id, or its next stage, last before anyone may use it.
+func writeServer(dir string, id serverFileText) error {
+	if err := durable.Replace(filepath.Join(dir, serverFile), []byte(id.String())); err != nil {
+		return fmt.Errorf("table: %w", err)
+	}
+	return nil
 }
 
 func readSmall(path string) (string, error) {
@@ -102,15 +269,6 @@ func readSmall(path string) (string, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(f, 1024))
 	return string(text), errors.Join(err, f.Close())
-}
-
-// writeServerID makes a new id last before anyone may use it.
-func writeServerID(path string) (string, error) {
-	id := uuid.NewString()
-	if err := durable.Replace(path, []byte(id+"\n")); err != nil {
-		return "", fmt.Errorf("table: %w", err)
-	}
-	return id, nil
 }
 
 // watched says so when a write to the log takes too long: the leader's heartbeats do

@@ -62,6 +62,8 @@ var refusals = []error{
 var (
 	// ErrMalformed: the bytes are no command, snapshot or reply.
 	ErrMalformed = errors.New("malformed")
+	// ErrDamaged: a file of the table does not hold what was written to it.
+	ErrDamaged = errors.New("damaged")
 	// ErrBroken: a state contradicts itself; see State.Check.
 	ErrBroken = errors.New("broken invariant")
 )

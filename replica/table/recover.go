@@ -3,7 +3,6 @@ package table
 import (
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -49,12 +48,29 @@ func ReadRemains(dir string) (*Remains, error) {
 	return r, errors.Join(err, d.close())
 }
 
+// openRemains opens a directory for reading: it gets no checksums, if it has none.
+
 func openRemains(dir string) (*disk, error) {
-	d, err := openDisk(&Config{Dir: dir, Logger: slog.New(slog.DiscardHandler), StallTimeout: openTimeout * 100, Stalled: func() {}})
+	id, err := readServer(filepath.Join(dir, serverFile))
+	if errors.Is(err, os.ErrNotExist) {
+		err = damaged(filepath.Join(dir, serverFile), "it is missing, and there is a log")
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := openFiles(&Config{Dir: dir, Logger: slog.New(slog.DiscardHandler)}, id.stage)
+	if err == nil {
+		if _, err = f.check(filepath.Join(dir, highWaterFile)); err != nil {
+			err = errors.Join(err, f.close())
+		}
+	}
 	if errors.Is(err, bolterrors.ErrTimeout) {
 		return nil, fmt.Errorf("%w: %w", ErrInUse, err)
 	}
-	return d, err
+	if err != nil {
+		return nil, err
+	}
+	return &disk{server: id.server, logs: f.logs, stable: f.stable, snapshots: f.snapshots, close: f.close}, nil
 }
 
 // remains replays the newest snapshot and all entries after it.
@@ -169,17 +185,10 @@ func WriteRecovered(dir, server string, term uint64, st *State, nodes []Node, vo
 		return fmt.Errorf("table: %w", err)
 	}
 	// The id first, since one that has no log is not used again.
-	if err := keepServerID(filepath.Join(dir, serverFile), server); err != nil {
+	if err := writeServer(dir, serverFileText{server, stageUpgrading}); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(dir, logFile), os.O_WRONLY|os.O_CREATE, 0o600)
-	if err == nil {
-		err = f.Close()
-	}
-	if err != nil {
-		return fmt.Errorf("table: %w", err)
-	}
-	d, err := openRemains(dir)
+	d, err := openDisk(&Config{Dir: dir, Logger: slog.New(slog.DiscardHandler), StallTimeout: openTimeout * 100, Stalled: func() {}})
 	if err != nil {
 		return err
 	}
@@ -209,18 +218,6 @@ func (d *disk) fill(term uint64, st *State, nodes []Node, voter string) error {
 	}
 	if err := (image{st}).Persist(sink); err != nil {
 		return fmt.Errorf("table: %w", err)
-	}
-	return nil
-}
-
-func keepServerID(path, server string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("table: %w", err)
-	}
-	_, err = io.WriteString(f, server+"\n")
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("table: write %s: %w", path, err)
 	}
 	return nil
 }

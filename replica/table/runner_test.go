@@ -317,7 +317,7 @@ func TestLogWithoutItsServerIDIsRefused(t *testing.T) {
 		if err := os.Remove(filepath.Join(dir, "n0", serverFile)); err != nil {
 			t.Fatal(err)
 		}
-		if table, err := Open(g.config("n0")); !errors.Is(err, ErrMalformed) {
+		if table, err := Open(g.config("n0")); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%v, %v", table, err)
 		}
 	})

@@ -92,6 +92,16 @@ func (c *virtualCluster) say(format string, args ...any) {
 // start opens a node that is new, or does not run.
 func (c *virtualCluster) start(id string, join ...string) *virtualNode {
 	c.t.Helper()
+	v, err := c.tryStart(id, join...)
+	if err != nil {
+		c.t.Fatalf("%s: %v", id, err)
+	}
+	return v
+}
+
+// tryStart is start for a node that may be refused.
+func (c *virtualCluster) tryStart(id string, join ...string) (*virtualNode, error) {
+	c.t.Helper()
 	v := c.nodes[id]
 	if v == nil {
 		v = &virtualNode{id: id, ip: fmt.Sprintf("10.0.0.%d", len(c.nodes)+1), dir: c.t.TempDir(), fs: memdisk.New()}
@@ -115,10 +125,10 @@ func (c *virtualCluster) start(id string, join ...string) *virtualNode {
 	c.base(&cfg)
 	n, err := Open(cfg)
 	if err != nil {
-		c.t.Fatalf("%s: %v", id, err)
+		return v, err
 	}
 	v.Node = n
-	return v
+	return v, nil
 }
 
 // stop closes a node as SIGTERM does.
