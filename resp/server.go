@@ -144,7 +144,7 @@ func NewServer(cfg Config) (*Server, error) {
 		stop:      make(chan struct{}),
 		hurry:     make(chan struct{}),
 	}
-	s.settings.set(&cfg.Settings)
+	s.settings.set(nil, &cfg.Settings)
 	s.config = newConfigTable(s)
 	s.stats = newStats(s.table)
 	s.budget.init(s)

@@ -171,26 +171,60 @@ type settings struct {
 	busyAfter    atomic.Int64 // ns; 0: never
 }
 
-func (s *settings) set(from *Settings) {
-	s.setPassword(from.Password)
-	s.maxClients.Store(int64(from.MaxClients))
-	s.maxKey.Store(from.MaxKey)
-	s.maxValue.Store(from.MaxValue)
-	s.maxArgs.Store(int64(from.MaxArgs))
-	s.packed.Store(from.Packed)
-	s.sparse.Store(from.Sparse)
-	s.trackingKeys.Store(max(from.TrackedKeys, 0))
-	s.busyAfter.Store(max(int64(from.BusyAfter), 0))
-	s.outputBuffer.Store(from.OutputBuffer)
-	s.clientMemory.Store(from.ClientMemory)
-	s.idleTimeout.Store(int64(from.IdleTimeout))
-	s.slowerThan.Store(max(int64(from.SlowlogSlowerThan), -1))
-	s.slowlogLen.Store(int64(from.SlowlogMaxLen))
-	s.redirect.Store(from.Route == RouteRedirect)
-	s.strictSlots.Store(from.StrictSlots)
-	s.forwardLimit.Store(int64(from.ForwardTimeout))
-	s.minInSync.Store(int64(from.MinInSync))
-	s.scrubEvery.Store(int64(from.ScrubInterval))
+// set makes the settings those of from: all of them, or, with old, those that differ from
+// old.
+func (s *settings) set(old, from *Settings) {
+	if old == nil || old.Password != from.Password {
+		s.setPassword(from.Password)
+	}
+	put := func(at *atomic.Int64, value func(*Settings) int64) {
+		if old == nil || value(old) != value(from) {
+			at.Store(value(from))
+		}
+	}
+	put(&s.maxClients, func(x *Settings) int64 { return int64(x.MaxClients) })
+	put(&s.maxKey, func(x *Settings) int64 { return x.MaxKey })
+	put(&s.maxValue, func(x *Settings) int64 { return x.MaxValue })
+	put(&s.maxArgs, func(x *Settings) int64 { return int64(x.MaxArgs) })
+	put(&s.packed, func(x *Settings) int64 { return x.Packed })
+	put(&s.sparse, func(x *Settings) int64 { return x.Sparse })
+	put(&s.trackingKeys, func(x *Settings) int64 { return max(x.TrackedKeys, 0) })
+	put(&s.busyAfter, func(x *Settings) int64 { return max(int64(x.BusyAfter), 0) })
+	put(&s.outputBuffer, func(x *Settings) int64 { return x.OutputBuffer })
+	put(&s.clientMemory, func(x *Settings) int64 { return x.ClientMemory })
+	put(&s.idleTimeout, func(x *Settings) int64 { return int64(x.IdleTimeout) })
+	put(&s.slowerThan, func(x *Settings) int64 { return max(int64(x.SlowlogSlowerThan), -1) })
+	put(&s.slowlogLen, func(x *Settings) int64 { return int64(x.SlowlogMaxLen) })
+	put(&s.forwardLimit, func(x *Settings) int64 { return int64(x.ForwardTimeout) })
+	put(&s.minInSync, func(x *Settings) int64 { return int64(x.MinInSync) })
+	put(&s.scrubEvery, func(x *Settings) int64 { return int64(x.ScrubInterval) })
+	if old == nil || old.Route != from.Route {
+		s.redirect.Store(from.Route == RouteRedirect)
+	}
+	if old == nil || old.StrictSlots != from.StrictSlots {
+		s.strictSlots.Store(from.StrictSlots)
+	}
+}
+
+// Reconfigure applies the settings of next that differ from old; the others stay as they
+// are, also where CONFIG SET has changed them. It may run beside clients. If it returns an
+// error, nothing has changed.
+func (s *Server) Reconfigure(old, next Settings) error {
+	old.ensureDefaults()
+	next.ensureDefaults()
+	if err := next.Validate(); err != nil {
+		return err
+	}
+	if old.Password != next.Password {
+		apply, fault := s.parsePassword(next.Password)
+		if fault != "" {
+			return fmt.Errorf("change the password: %s", fault)
+		}
+		apply()
+	}
+	s.settings.set(&old, &next)
+	s.tracking.shrink()
+	return nil
 }
 
 func (s *settings) setPassword(p string) {

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,6 +18,7 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/compare"
 	"github.com/ringside-kv/ringside/loadtest/human"
 	"github.com/ringside-kv/ringside/loadtest/report"
+	"github.com/ringside-kv/ringside/loadtest/stop"
 )
 
 const loadtestLong = `Put the same load on each placement strategy while nodes join, leave and die, and show
@@ -83,9 +82,8 @@ func (a *app) loadtestCommand() *cobra.Command {
 			outputs.abandon()
 			return err
 		}
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		defer stop()
-		context.AfterFunc(ctx, stop) // the second signal ends the process at once
+		ctx, end := stop.Context(context.Background())
+		defer end()
 		o.cfg.Version, o.cfg.Command, o.cfg.Settings = versionName(), o.reproduce(cmd), o.chosen(cmd)
 		return a.loadtest(ctx, o, outputs, compare.Run)
 	}

@@ -15,11 +15,17 @@ type logOptions struct{ level, format string }
 
 func defaultLogOptions() logOptions { return logOptions{level: "info", format: "text"} }
 
-func (o logOptions) logger(w io.Writer) *slog.Logger {
+func (o logOptions) slogLevel() slog.Level {
 	levels := map[string]slog.Level{
 		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
 	}
-	options := &slog.HandlerOptions{Level: levels[o.level]}
+	return levels[o.level]
+}
+
+// logger returns a logger of the given level, which may change while it is in use.
+func (o logOptions) logger(w io.Writer, level *slog.LevelVar) *slog.Logger {
+	level.Set(o.slogLevel())
+	options := &slog.HandlerOptions{Level: level}
 	if o.format == "json" {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}

@@ -49,6 +49,11 @@ func TestProcessServesUntilSIGTERM(t *testing.T) {
 			} else {
 				conn.Close()
 			}
+			if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+				t.Error(err)
+			}
+		}
+		if strings.Contains(lines.Text(), "msg=reloaded") {
 			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Error(err)
 			}
@@ -59,6 +64,40 @@ func TestProcessServesUntilSIGTERM(t *testing.T) {
 	}
 	if !strings.Contains(log.String(), "msg=stopped") {
 		t.Errorf("the log:\n%s", &log)
+	}
+}
+
+// A closing terminal sends SIGHUP.
+func TestProcessLoadtestRemovesItsDirectoryOnHangup(t *testing.T) {
+	dir := t.TempDir()
+	cmd := exec.Command(os.Args[0], "loadtest", "--strategies", "buckets", "--nodes", "1", "--backups", "0", "--keys", "100", "--script", "run 10m")
+	cmd.Env = append(os.Environ(), "RINGSIDE_TEST_AS_COMMAND=1", "TMPDIR="+dir)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer time.AfterFunc(time.Minute, func() { cmd.Process.Kill() }).Stop()
+	made := func() []os.DirEntry {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return entries
+	}
+	for deadline := time.Now().Add(time.Minute); len(made()) == 0 && time.Now().Before(deadline); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if len(made()) == 0 {
+		t.Error("no directory was made")
+	}
+	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); err != nil && !errors.As(err, &exit) || exit != nil && !exit.Exited() {
+		t.Errorf("%v", err)
+	}
+	if left := made(); len(left) > 0 {
+		t.Errorf("%v is left", left)
 	}
 }
 

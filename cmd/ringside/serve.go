@@ -64,13 +64,15 @@ func (a *app) serveCommand() *cobra.Command {
 			return set.Print(cmd.OutOrStdout())
 		}
 		cfg.Version = versionName()
-		cfg.Logger = log.logger(a.stderr)
+		var level slog.LevelVar
+		cfg.Logger = log.logger(a.stderr, &level)
 		a.tuneGC(cfg.Role)
 		defer a.tuneThreads(cmd.Context(), &cfg)()
 		signals := make(chan os.Signal, 2)
-		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+		signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 		defer signal.Stop(signals)
-		return serve(cfg, openNode, signals, os.Exit)
+		r := &reloader{app: a, cmd: cmd, started: set, last: set, level: &level, log: cfg.Logger}
+		return serve(cfg, openNode, signals, r.reload, os.Exit)
 	}
 	return cmd
 }
@@ -117,6 +119,7 @@ type server interface {
 	Done() <-chan struct{}
 	Err() error
 	Leave(ctx context.Context) error
+	Reload(cfg node.Config) error
 	Close() error
 }
 
@@ -133,24 +136,33 @@ func openNode(cfg node.Config) (server, error) {
 const closeMargin = 5 * time.Second
 
 // serve runs a server until a signal or until it wants to end. The second signal
-// calls exit at once. What is left in the log is the error.
-func serve(cfg node.Config, open func(node.Config) (server, error), signals <-chan os.Signal, exit func(int)) error {
+// calls exit at once. SIGHUP calls reload while the server runs, and does nothing else.
+// What is left in the log is the error.
+func serve(cfg node.Config, open func(node.Config) (server, error), signals <-chan os.Signal, reload func(server), exit func(int)) error {
 	log := cfg.Logger
-	stop, finished := make(chan os.Signal, 1), make(chan struct{})
+	stop, hangup, finished := make(chan os.Signal, 1), make(chan struct{}, 1), make(chan struct{})
 	defer close(finished)
 	go func() {
-		select {
-		case sig := <-signals:
-			log.Info("stopping", "signal", sig.String())
-			stop <- sig
-		case <-finished:
-			return
-		}
-		select {
-		case sig := <-signals:
-			log.Warn("stopped at once", "signal", sig.String())
-			exit(exitFailure)
-		case <-finished:
+		for stopping := false; ; {
+			select {
+			case sig := <-signals:
+				switch {
+				case sig == syscall.SIGHUP:
+					select {
+					case hangup <- struct{}{}:
+					default: // the one that waits reads all that is there by then
+					}
+				case !stopping:
+					log.Info("stopping", "signal", sig.String())
+					stopping = true
+					stop <- sig
+				default:
+					log.Warn("stopped at once", "signal", sig.String())
+					exit(exitFailure)
+				}
+			case <-finished:
+				return
+			}
 		}
 	}()
 
@@ -162,16 +174,22 @@ func serve(cfg node.Config, open func(node.Config) (server, error), signals <-ch
 	logStart(log, cfg, n)
 
 	var fatal, stayed error
-	select {
-	case sig := <-stop:
-		if cfg.LeaveOnTerm && sig == syscall.SIGTERM {
-			stayed = leave(log, cfg, n)
-		}
-	case <-n.Done():
-		if fatal = n.Err(); fatal != nil {
-			log.Error("stopping after a fatal error", "err", fatal)
-		} else {
-			log.Info("stopping", "by", "a client's command")
+	for running := true; running; {
+		select {
+		case <-hangup:
+			reload(n)
+		case sig := <-stop:
+			running = false
+			if cfg.LeaveOnTerm && sig == syscall.SIGTERM {
+				stayed = leave(log, cfg, n)
+			}
+		case <-n.Done():
+			running = false
+			if fatal = n.Err(); fatal != nil {
+				log.Error("stopping after a fatal error", "err", fatal)
+			} else {
+				log.Info("stopping", "by", "a client's command")
+			}
 		}
 	}
 	if err := closeWithin(n, cfg.StopTimeout+closeMargin); err != nil {

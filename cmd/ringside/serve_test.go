@@ -24,6 +24,7 @@ type fakeServer struct {
 	closed   chan struct{} // Close returns when it is closed
 	closeErr error
 	leave    func(context.Context) error // nil: nobody may ask
+	reloaded node.Config                 // that Reload was last given
 }
 
 func newFakeServer() *fakeServer {
@@ -38,6 +39,8 @@ func (f *fakeServer) Done() <-chan struct{} { return f.done }
 func (f *fakeServer) Err() error            { return f.err }
 
 func (f *fakeServer) Leave(ctx context.Context) error { return f.leave(ctx) }
+
+func (f *fakeServer) Reload(cfg node.Config) error { f.reloaded = cfg; return nil }
 
 func (f *fakeServer) Close() error {
 	close(f.closing)
@@ -56,7 +59,7 @@ type run struct {
 func start(cfg node.Config, open func(node.Config) (server, error)) *run {
 	r := &run{make(chan os.Signal, 2), make(chan int, 1), make(chan error, 1), &lockedBuffer{}}
 	cfg.Logger = slog.New(slog.NewTextHandler(r.log, nil))
-	go func() { r.result <- serve(cfg, open, r.signals, func(code int) { r.exited <- code }) }()
+	go func() { r.result <- serve(cfg, open, r.signals, func(server) {}, func(code int) { r.exited <- code }) }()
 	return r
 }
 
@@ -187,7 +190,7 @@ func TestOpenAddressIsWarnedOf(t *testing.T) {
 
 func TestLogForms(t *testing.T) {
 	var b bytes.Buffer
-	log := logOptions{level: "warn", format: "json"}.logger(&b)
+	log := logOptions{level: "warn", format: "json"}.logger(&b, new(slog.LevelVar))
 	log.Info("quiet")
 	log.Warn("loud")
 	if got := b.String(); strings.Contains(got, "quiet") || !strings.HasPrefix(got, "{") || !strings.Contains(got, `"msg":"loud"`) {

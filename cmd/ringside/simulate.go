@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime"
 	"strings"
-	"syscall"
 
 	"github.com/klauspost/cpuid/v2"
 	"github.com/spf13/cobra"
@@ -17,6 +15,7 @@ import (
 
 	"github.com/ringside-kv/ringside/loadtest/sim"
 	"github.com/ringside-kv/ringside/loadtest/sim/show"
+	"github.com/ringside-kv/ringside/loadtest/stop"
 )
 
 const simulateLong = `Show what each placement strategy costs when nodes come and go: how many keys move
@@ -78,9 +77,8 @@ func (a *app) simulateCommand() *cobra.Command {
 			outputs.abandon()
 			return err
 		}
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		defer stop()
-		context.AfterFunc(ctx, stop) // the second signal ends the process at once
+		ctx, end := stop.Context(context.Background())
+		defer end()
 		o.command = o.reproduce(cmd)
 		return a.simulate(ctx, o, outputs, sim.Run)
 	}

@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ringside-kv/ringside/loadtest/stop"
 	"github.com/ringside-kv/ringside/resp/status"
 )
 
@@ -63,8 +61,8 @@ func (a *app) statusCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		defer stop()
+		ctx, end := stop.Context(context.Background())
+		defer end()
 		if o.interval > 0 {
 			w := watcher{fetch: source.Fetch, timeout: o.timeout, interval: o.interval, json: o.json, out: a.stdout, errors: a.stderr}
 			return w.run(ctx)

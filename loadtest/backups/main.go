@@ -7,13 +7,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/nodes"
+	"github.com/ringside-kv/ringside/loadtest/stop"
 )
 
 type options struct {
@@ -44,8 +44,8 @@ func main() {
 	flag.IntVar(&o.size, "size", 64, "bytes of a value")
 	flag.IntVar(&o.keys, "keys", 100_000, "keys that are written")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	ctx, end := stop.Context(context.Background())
+	defer end()
 	if err := run(ctx, &o); err != nil {
 		fmt.Fprintln(os.Stderr, "backups:", err)
 		os.Exit(1)

@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/nodes"
+	"github.com/ringside-kv/ringside/loadtest/stop"
 )
 
 type options struct {
@@ -51,9 +50,9 @@ func main() {
 	if !isolated {
 		fmt.Printf("faults of network and disks are left out: %s\n", why)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, end := stop.Context(context.Background())
 	err = run(ctx, &o, isolated)
-	stop()
+	end()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "chaos:", err)
 		os.Exit(1)

@@ -6,10 +6,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/nodes"
+	"github.com/ringside-kv/ringside/loadtest/stop"
 )
 
 type options struct {
@@ -37,8 +37,8 @@ func main() {
 	flag.DurationVar(&o.warm, "warm", 8*time.Second, "how long clients write before that")
 	flag.Float64Var(&o.missed, "missed", 0, "percentage of the keys that change while the last node is away, which then comes back; needs backups")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	ctx, end := stop.Context(context.Background())
+	defer end()
 	if err := run(ctx, &o); err != nil {
 		fmt.Fprintln(os.Stderr, "moving:", err)
 		os.Exit(1)

@@ -6,12 +6,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/nodes"
+	"github.com/ringside-kv/ringside/loadtest/stop"
 )
 
 type options struct {
@@ -32,8 +32,8 @@ func main() {
 	flag.IntVar(&o.fill, "fill", 100_000, "keys that the nodes hold besides")
 	flag.StringVar(&o.only, "only", "", "kinds of rounds, separated by commas: "+strings.Join(kindNames(), ", ")+"; all when empty")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	ctx, end := stop.Context(context.Background())
+	defer end()
 	if err := run(ctx, &o); err != nil {
 		fmt.Fprintln(os.Stderr, "pauses:", err)
 		os.Exit(1)

@@ -8,12 +8,11 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"os/signal"
 	"runtime"
 	"runtime/debug"
-	"syscall"
 
 	"github.com/ringside-kv/ringside/buckets"
+	"github.com/ringside-kv/ringside/loadtest/stop"
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/client"
 	"github.com/ringside-kv/ringside/resp/node"
@@ -131,7 +130,7 @@ func share(i, n int) ring.Token { return ring.Token((uint64(i) << 32) / uint64(n
 
 // actMain is act for the process.
 func actMain() (code int, ok bool) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	ctx, end := stop.Context(context.Background())
+	defer end()
 	return act(ctx, os.Args[1:], os.Stderr)
 }

@@ -7,10 +7,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/pflag"
+
+	"github.com/ringside-kv/ringside/loadtest/stop"
 )
 
 // Exit codes, besides 0.
@@ -23,9 +23,9 @@ func main() {
 	if code, ok := actMain(); ok {
 		os.Exit(code)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, end := stop.Context(context.Background())
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
+	end()
 	os.Exit(code)
 }
 

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -40,6 +41,10 @@ type Node struct {
 	// passwordChanged tells that the password was changed at run time to one that other
 	// nodes do not prove; see changePassword.
 	passwordChanged atomic.Bool
+
+	tls       atomic.Pointer[tls.Config] // that clients are met with; nil without TLS
+	reloading sync.Mutex                 // serializes Reload
+	last      resp.Settings              // as Open or Reload had them; reloading guards it
 
 	done     chan struct{}
 	doneOnce sync.Once
@@ -84,6 +89,8 @@ func (n *Node) open() (err error) {
 	if err != nil {
 		return err
 	}
+	n.tls.Store(tlsConfig)
+	n.last = n.cfg.settings()
 	if n.cfg.Role != RoleStore {
 		if err := refuseStore(n.cfg.Dir); err != nil {
 			return err
@@ -122,7 +129,7 @@ func (n *Node) open() (err error) {
 		Store:         n.store,
 		Settings:      n.cfg.settings(),
 		ProtectedMode: n.cfg.ProtectedMode,
-		TLS:           tlsConfig,
+		TLS:           n.currentTLS(),
 		TCPKeepAlive:  n.cfg.TCPKeepAlive,
 		Fixed:         n.cfg.fixed(n.listener.Addr()),
 		Version:       n.cfg.Version,

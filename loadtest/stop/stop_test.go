@@ -1,0 +1,24 @@
+package stop
+
+import (
+	"context"
+	"os"
+	"syscall"
+	"testing"
+)
+
+func TestEverySignalEndsTheContext(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT} {
+		ctx, end := Context(context.Background())
+		for range 2 { // a second one changes nothing, but for an interrupt
+			if err := syscall.Kill(os.Getpid(), sig); err != nil {
+				t.Fatal(err)
+			}
+			<-ctx.Done()
+			if sig == syscall.SIGINT {
+				break
+			}
+		}
+		end()
+	}
+}

@@ -1,0 +1,58 @@
+package node
+
+import (
+	"crypto/tls"
+	"slices"
+)
+
+// reloads are the settings that Reload applies.
+var reloads = []string{
+	"requirepass", "route", "strict-slots", "forward-timeout", "min-in-sync", "scrub-interval",
+	"max-clients", "max-key-size", "max-value-size", "max-args", "packed-size", "hll-sparse-max-bytes",
+	"tracking-table-max-keys", "busy-reply-threshold", "output-buffer", "client-memory", "idle-timeout",
+	"slowlog-slower-than", "slowlog-max-len", "tls-cert", "tls-key", "tls-ca",
+}
+
+// Reloads reports whether [Node.Reload] applies a change of a setting, named as in a
+// [Fault]. All others need a restart.
+func Reloads(setting string) bool { return slices.Contains(reloads, setting) }
+
+// Reload applies the settings of cfg that may change at run time, and reads the files of
+// certificates anew. A setting that cfg has as the last Reload, or Open, had it stays as it
+// is, also if CONFIG SET has changed it meanwhile. Other settings of cfg are ignored.
+// TLS cannot be turned on or off. If Reload returns an error, nothing has changed.
+func (n *Node) Reload(cfg Config) error {
+	n.reloading.Lock()
+	defer n.reloading.Unlock()
+	cfg.EnsureDefaults()
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	var certificates *tls.Config
+	if cfg.TLSCert != "" && n.tls.Load() != nil {
+		var err error
+		if certificates, err = cfg.tlsConfig(); err != nil {
+			return err
+		}
+	}
+	if err := n.server.Reconfigure(n.last, cfg.settings()); err != nil {
+		return err
+	}
+	if certificates != nil {
+		n.tls.Store(certificates)
+	}
+	n.last = cfg.settings()
+	return nil
+}
+
+// currentTLS is a configuration that meets each client with the certificates that were
+// read last; nil without TLS.
+func (n *Node) currentTLS() *tls.Config {
+	if n.tls.Load() == nil {
+		return nil
+	}
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return n.tls.Load(), nil },
+	}
+}
