@@ -34,6 +34,11 @@ type call struct {
 	// its arguments: whoever sets them has changed nothing that Abort does not take back, and
 	// the request is run again with their latches, too.
 	wants []store.Place
+	// refused, if not "", is why the request is to be refused as a whole, under the same rule.
+	refused string
+	// limited: the error that the command has replied is one of this server's limits, which
+	// Redis does not have.
+	limited bool
 	// touched are keys that a script may have written to, if anybody waits for any.
 	touched [][]byte
 	// everything: the run that again asks for holds the latches of all keys there can be.
@@ -55,6 +60,9 @@ type call struct {
 	stream collection.Stream
 	zset   collection.ZSet
 }
+
+// startsAgain reports whether the unit is to be dropped, and its requests are to be run again.
+func (x *call) startsAgain() bool { return len(x.wants) > 0 || x.refused != "" }
 
 // getString returns the value of a key. It has replied, and returns false, if the key
 // cannot be read or holds something other than a string.

@@ -64,7 +64,7 @@ func (x *call) runScript(known *knownScript, keys, argv [][]byte, readonly bool)
 	h := scriptHost{call: x, run: run, known: known, readonly: readonly}
 	at := len(x.buf)
 	reply, err := runtime.Run(ctx, known.Script, keys, argv, &h, x.buf, x.proto == 3)
-	if len(x.wants) > 0 {
+	if x.startsAgain() {
 		return
 	}
 	if x.buf = reply; errors.Is(context.Cause(ctx), errScriptsEnd) {
@@ -77,7 +77,7 @@ func (x *call) runScript(known *knownScript, keys, argv [][]byte, readonly bool)
 	}
 	if !x.keepable(0) {
 		x.buf = x.buf[:at]
-		x.err(msgReplyTooLarge)
+		x.replyTooLarge()
 	}
 }
 
@@ -102,7 +102,11 @@ func (h *scriptHost) Known(args [][]byte) bool { return h.call.srv.table.find(ar
 func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal string, err error) {
 	x := h.call
 	cmd := x.srv.table.find(args)
-	if refusal = h.refusal(cmd, args); refusal != "" {
+	refusal, foreign := h.refusal(cmd, args)
+	switch {
+	case foreign && h.run.wrote.Load():
+		return nil, "", h.refuseWhole(refusal)
+	case refusal != "":
 		return nil, refusal, nil
 	}
 	if refusal, err = h.reach(cmd, args); refusal != "" || err != nil {
@@ -118,41 +122,52 @@ func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal stri
 	x.scripted = true
 	x.inner(cmd, args)
 	x.scripted, x.proto = false, proto
-	reply = x.buf[at:]
-	x.buf = x.buf[:at]
-	if len(x.wants) > 0 {
-		h.known.astray.Store(true)
+	if x.conn.closed.Load() { // its replies may be gone
 		return nil, "", script.ErrStopped
 	}
-	if x.conn.closed.Load() {
+	reply = x.buf[at:]
+	x.buf = x.buf[:at]
+	switch {
+	case x.startsAgain():
+		h.known.astray.Store(true)
 		return nil, "", script.ErrStopped
+	case x.limited && h.run.wrote.Load():
+		return nil, "", h.refuseWhole(strings.TrimRight(string(reply[1:]), "\r\n"))
 	}
 	return reply, "", nil
 }
 
-// refusal is why a script may not call a command, or "".
-func (h *scriptHost) refusal(cmd *command, args [][]byte) string {
+// refuseWhole drops all that the script has done and has its request answered with an error
+// that Redis would not give at this point.
+func (h *scriptHost) refuseWhole(msg string) error {
+	h.call.refused = msg
+	return script.ErrStopped
+}
+
+// refusal is why a script may not call a command, or "". foreign tells that Redis would have
+// called it.
+func (h *scriptHost) refusal(cmd *command, args [][]byte) (msg string, foreign bool) {
 	x := h.call
 	switch {
 	case cmd == nil:
-		return "ERR Unknown Redis command called from script"
+		return "ERR Unknown Redis command called from script", false
 	case !cmd.takes(len(args)) || cmd.run == nil:
-		return "ERR Wrong number of args calling Redis command from script"
+		return "ERR Wrong number of args calling Redis command from script", false
 	case cmd.flags&flagNoScript != 0 || cmd.between || cmd.waits:
-		return "ERR This Redis command is not allowed from script"
+		return "ERR This Redis command is not allowed from script", false
 	case cmd.spread && cmd.flags&flagWrite != 0:
-		return "ERR " + strings.ToUpper(cmd.full) + " is not possible in a script, which holds latches of keys"
+		return "ERR " + strings.ToUpper(cmd.full) + " is not possible in a script, which holds latches of keys", true
 	case cmd.spread && x.conn.routes != nil && len(x.conn.routes.links) > 0:
-		return "ERR " + strings.ToUpper(cmd.full) + " covers the cluster, which a script cannot wait for"
+		return "ERR " + strings.ToUpper(cmd.full) + " covers the cluster, which a script cannot wait for", true
 	case cmd.flags&flagWrite == 0:
-		return ""
+		return "", false
 	case h.readonly:
-		return "ERR Write commands are not allowed from read-only scripts."
+		return "ERR Write commands are not allowed from read-only scripts.", false
 	}
 	if err := x.srv.store.Writable(); err != nil {
-		return errorText(err)
+		return errorText(err), false // which Commit will say of the whole unit
 	}
-	return ""
+	return "", false
 }
 
 // reach sees to it that the unit holds the keys of a call; with an error it has to begin
@@ -169,6 +184,9 @@ func (h *scriptHost) reach(cmd *command, args [][]byte) (refusal string, err err
 	for _, k := range keys {
 		key := args[k.pos]
 		if int64(len(key)) > x.srv.settings.maxKey.Load() {
+			if h.run.wrote.Load() {
+				return "", h.refuseWhole(msgKeyTooLong)
+			}
 			return msgKeyTooLong, nil
 		}
 		p := x.unit.Place(key)
@@ -177,8 +195,6 @@ func (h *scriptHost) reach(cmd *command, args [][]byte) (refusal string, err err
 		case own && x.unit.Holds(p):
 		case !own && (c.from != nil || x.unit.Holds(p)):
 			return msgNonLocal, nil
-		case x.unit.Flushed():
-			return "ERR Script needs a key that it has not declared, after it has written a large value", nil
 		default:
 			h.known.astray.Store(true)
 			x.wants = append(x.wants, p)
@@ -189,6 +205,9 @@ func (h *scriptHost) reach(cmd *command, args [][]byte) (refusal string, err err
 			x.touched = append(x.touched, bytes.Clone(key))
 		}
 		if cmd.flags&flagWrite != 0 && x.srv.scarce(c.routes) && x.srv.refuses(c.routes, p.Token()) {
+			if h.run.wrote.Load() {
+				return "", h.refuseWhole(msgNoReplicas)
+			}
 			return msgNoReplicas, nil
 		}
 	}

@@ -19,7 +19,7 @@ func cmdMget(x *call) {
 			continue
 		case !x.keepable(v.Size):
 			x.buf = x.buf[:at]
-			x.err(msgReplyTooLarge)
+			x.replyTooLarge()
 			return
 		default:
 			x.buf, err = x.appendBulk(key, v, 0, v.Size)

@@ -115,7 +115,7 @@ func cmdRingExec(x *call) {
 			x.conn.reject(cmd, msg)
 			continue
 		}
-		if x.inner(cmd, args); len(x.wants) > 0 {
+		if x.inner(cmd, args); x.startsAgain() {
 			return
 		}
 	}

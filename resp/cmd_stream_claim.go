@@ -153,7 +153,7 @@ func cmdXclaim(x *call) {
 			taken, err = c.take(x, id, old)
 		}
 		if err == nil && !x.mayGrow() {
-			err = replyError(msgReplyTooLarge)
+			err = limitError(msgReplyTooLarge)
 		}
 		if err != nil {
 			x.buf = x.buf[:at]
@@ -239,7 +239,7 @@ func (x *call) autoclaim(c *claim, from collection.ID, count int64) error {
 			count--
 		}
 		if failure == nil && !x.mayGrow() {
-			failure = replyError(msgReplyTooLarge)
+			failure = limitError(msgReplyTooLarge)
 		}
 		return failure == nil
 	})

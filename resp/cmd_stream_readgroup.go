@@ -34,7 +34,7 @@ func cmdXreadgroup(x *call) {
 		if err != nil {
 			x.buf = x.buf[:at]
 			if errors.Is(err, errReplySize) {
-				err = replyError(msgReplyTooLarge)
+				err = limitError(msgReplyTooLarge)
 			}
 			x.failPart(i > 0, err)
 			return

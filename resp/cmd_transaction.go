@@ -209,11 +209,18 @@ func (x *call) inner(cmd *command, args [][]byte) {
 		x.srv.monitors.feed(c, cmd, args, x.scripted)
 	}
 	outer, outerArgs, inside := x.cmd, x.args, x.inside
-	x.cmd, x.args, x.inside = cmd, args, true
+	x.cmd, x.args, x.inside, x.limited = cmd, args, true, false
+	x.unit.Whole(c.growsUnit)
 	c.execute(cmd, cmd.run)
+	if cmd.flags&flagWrite != 0 && !c.weighUnit() {
+		x.refused = msgUnitTooLarge
+	}
+	if !inside {
+		x.unit.Whole(nil)
+	}
 	if x.again { // which nothing does that knows where it is
 		x.again, x.buf = false, x.buf[:at]
-		x.err(msgReplyTooLarge)
+		x.replyTooLarge()
 	}
 	x.cmd, x.args, x.inside = outer, outerArgs, inside
 }

@@ -86,9 +86,11 @@ type conn struct {
 	write        sync.Mutex // serializes everything sent
 	pushes       pushQueue
 	closed       atomic.Bool
-	gone         chan struct{} // closed with the connection
-	charged      int64         // bytes of buffers that count for the server's budget; under its lock
-	replyCharged int64         // of these, for out
+	gone         chan struct{}    // closed with the connection
+	charged      int64            // bytes of buffers that count for the server's budget; under its lock
+	replyCharged int64            // of these, for out
+	unitCharged  int64            // of these, for what the unit's scripts and transactions change
+	growsUnit    func(int64) bool // growUnit
 	// Since when the client keeps a write, or the rest of a large request,
 	// waiting, on the server's clock; 0 when it does not.
 	blockedAt atomic.Int64
@@ -110,6 +112,7 @@ func newConn(srv *Server, nc net.Conn) *conn {
 		gone:    make(chan struct{}),
 	}
 	c.out.proto = 2
+	c.growsUnit = c.growUnit
 	c.call = call{reply: &c.out, unit: c.unit, srv: srv, conn: c}
 	c.away.init(c)
 	c.sleeper.bell = make(chan struct{}, 1)

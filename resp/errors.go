@@ -21,6 +21,7 @@ const (
 	msgTooLong       = "ERR string exceeds maximum allowed size (proto-max-bulk-len)"
 	msgReplyTooLarge = "ERR the reply is larger than a client's output buffer may be; GET and GETRANGE have no such limit"
 	msgNoAuth        = "NOAUTH Authentication required."
+	msgUnitTooLarge  = "ERR the script or transaction changes more than there is memory for (client-memory)"
 	msgOverflow      = "ERR increment or decrement would overflow"
 	msgKeyTooLong    = "ERR key is too long"
 	msgFieldTooLong  = "ERR field or member is too long (max-key-size)"
@@ -34,10 +35,12 @@ const (
 // happens.
 func errorText(err error) string {
 	var reply replyError
-	if errors.As(err, &reply) {
-		return string(reply)
-	}
+	var limit limitError
 	switch {
+	case errors.As(err, &reply):
+		return string(reply)
+	case errors.As(err, &limit):
+		return string(limit)
 	case errors.Is(err, store.ErrHeld):
 		return msgHeldWrite
 	case errors.Is(err, store.ErrUnknown):
@@ -58,9 +61,20 @@ func errorText(err error) string {
 
 // fail appends the error reply for an error of the store.
 func (x *call) fail(err error) {
+	if errors.Is(err, store.ErrNotWhole) {
+		x.refused = msgUnitTooLarge
+		return
+	}
 	if errors.Is(err, store.ErrHeld) && x.cmd.flags&flagWrite == 0 {
 		x.err(msgHeld)
 		return
 	}
+	var limit limitError
+	x.limited = x.limited || errors.As(err, &limit)
 	x.err(errorText(err))
 }
+
+// A limitError is an error reply about a limit of this server that Redis does not have.
+type limitError string
+
+func (e limitError) Error() string { return string(e) }

@@ -89,8 +89,8 @@ func (c *conn) execute(cmd *command, run func(*call)) {
 	}
 	c.lately = 0 // of what runs within this one, the first looks at the clock itself
 	run(x)
-	if len(x.wants) > 0 {
-		return // it will be run again
+	if x.startsAgain() {
+		return
 	}
 	c.ran(cmd)
 	c.lately = c.srv.clock()

@@ -33,7 +33,7 @@ func (c *conn) runUnit(reqs []request) int {
 		c.leased.ran(r)
 		c.call.req = r
 		c.runOne(r)
-		if len(c.call.wants) > 0 {
+		if c.call.startsAgain() {
 			return c.widen(r)
 		}
 		if c.call.waiter != nil {
@@ -62,7 +62,9 @@ func (c *conn) runUnit(reqs []request) int {
 			c.finishPosting()
 			return i + 1
 		}
-		if full := c.from != nil && c.from.full(); (full || len(c.out.buf) >= maxUnitReplies) && i+1 < len(reqs) {
+		full := c.from != nil && c.from.full() || len(c.out.buf) >= maxUnitReplies
+		// No request behind one that has applied changes may make the unit begin anew.
+		if (full || c.unit.Flushed()) && i+1 < len(reqs) {
 			if c.near.on {
 				return c.stands(i + 1)
 			}
@@ -179,6 +181,7 @@ func (c *conn) commit() bool {
 	c.uncounted.pass(c.srv.stats)
 	c.unit.Early(c.session.early && len(c.fed) == 0)
 	wait, err := c.unit.Commit(c)
+	c.unitEnded()
 	switch {
 	case err != nil:
 		c.failUnit(err)

@@ -64,9 +64,6 @@ func (s *sorter) find(p *sortPattern, element []byte) (value []byte, ok bool, er
 		return nil, false, errSortMemory
 	}
 	if place := s.unit.Place(key); s.inside && !s.unit.Holds(place) {
-		if s.unit.Flushed() {
-			return nil, false, errSortTooLate
-		}
 		s.wants = append(s.wants, place)
 		return nil, false, errWidens
 	}

@@ -2,7 +2,6 @@ package resp
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -121,21 +120,6 @@ func TestSortsReachForKeysThatOthersHold(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("they wait for one another")
 	}
-}
-
-// A transaction that has written so much that it cannot be begun anew is told that a sort comes
-// too late for other keys; it has the rest.
-func TestSortComesTooLate(t *testing.T) {
-	_, addr := serveTest(t, nil)
-	o := dialRedis(t, addr, 2)
-	o.do("RPUSH", "ids", "2", "1")
-	o.do("MSET", "w_1", "20", "w_2", "10")
-	o.do("MULTI")
-	o.do("SET", "large", strings.Repeat("x", 2<<20))
-	o.do("SORT", "ids", "BY", "w_*")
-	o.do("SORT", "ids")
-	o.want("*(+OK -ERR BY and GET of other keys are not possible in a transaction that has written a large value *($1 $2))", "EXEC")
-	o.want(":2097152", "STRLEN", "large")
 }
 
 // What a sort takes is bounded by what a client may be sent: LIMIT has it keep no more than

@@ -39,8 +39,6 @@ type sorter struct {
 var (
 	// errWidens: the command has come upon a key whose latch it needs, and waits for that.
 	errWidens = errors.New("sort: another key's latch is needed")
-	// errSortTooLate is the error for such a key where what the unit has done cannot be undone.
-	errSortTooLate = replyError("ERR BY and GET of other keys are not possible in a transaction that has written a large value")
 )
 
 // An eachElement calls yield for elements of a collection, from one up to, not including,

@@ -92,7 +92,7 @@ func (x *call) keeps(v *store.Value, of, n int64) bool {
 	if x.keepable(share(v.Size, of, n) + n*elementReply) {
 		return true
 	}
-	x.err(msgReplyTooLarge)
+	x.replyTooLarge()
 	return false
 }
 

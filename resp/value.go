@@ -21,7 +21,7 @@ func (x *call) stringRange(key []byte, v store.Value, off, n int64) {
 	case x.inside && x.keepable(n):
 		x.collectString(key, v, off, n)
 	case x.inside:
-		x.err(x.overOutputBuffer())
+		x.limit(x.overOutputBuffer())
 	case x.unit.Latched() || len(x.buf) > 0 || x.conn.runsAhead() && !x.apart:
 		x.again = true
 	default:
@@ -40,7 +40,7 @@ func (x *call) keepable(n int64) bool {
 // also change it. It reports whether it could be read.
 func (x *call) wholeString(key []byte, v store.Value) bool {
 	if !x.keepable(v.Size) {
-		x.err(msgReplyTooLarge)
+		x.replyTooLarge()
 		return false
 	}
 	if v.Whole() {
@@ -103,6 +103,15 @@ func (x *call) streamString(key []byte, v store.Value, off, n int64) {
 }
 
 func appendInt(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
+
+// replyTooLarge replies that the reply would be larger than it may be.
+func (x *call) replyTooLarge() { x.limit(msgReplyTooLarge) }
+
+// limit replies with the error of a limit that Redis does not have.
+func (x *call) limit(msg string) {
+	x.limited = true
+	x.err(msg)
+}
 
 // abort ends a command with an error after part of its changes is in the unit. They
 // cannot be taken back alone: so nothing that the unit changed is committed, and

@@ -9,9 +9,13 @@ import (
 // dropped, and the requests are run again: the script in a unit of its own, which holds that
 // latch as well. A script that needs more and more is given all latches of the store.
 //
-// Invariant: a unit that is run again has changed nothing that anybody has seen. So who asks
-// for more, by call.wants, looks at Unit.Flushed before; and a unit with a script that has
-// gone astray once consists of it alone, lest others are run again with it for ever.
+// Invariant: a unit that is run again has changed nothing that anybody has seen. Scripts and
+// transactions run under Unit.Whole, and a unit ends behind any other request that has applied
+// changes early. A unit with a script that has gone astray once
+// consists of it alone; otherwise the other requests would be run again with it each time.
+//
+// A script or transaction that must be refused after it has written is dropped in the same
+// way, by call.refused: its request is then answered with the error, and nothing of it is done.
 
 // fewWants is how many keys a script may come upon before it is given all latches.
 const fewWants = 3
@@ -20,15 +24,19 @@ const fewWants = 3
 func (c *conn) widen(r *request) int {
 	x := &c.call
 	c.unit.Abort()
+	c.unitEnded()
 	c.out.buf = c.out.buf[:c.unitStart]
 	if ends, _ := c.ends(); ends != nil {
 		*ends = (*ends)[:len(*ends)-c.unitReplies]
 	}
 	c.unitReplies = 0
 	r.extra = append(r.extra, x.wants...)
-	x.wants, x.touched, c.outbox = x.wants[:0], nil, nil
 	r.solo, r.judged = true, false
 	r.every = r.every || len(r.extra) > fewWants
+	if x.refused != "" {
+		r.msg = x.refused
+	}
+	x.wants, x.refused, x.touched, c.outbox = x.wants[:0], "", nil, nil
 	return 0
 }
 

@@ -57,13 +57,121 @@ func TestAScriptThatGoesOnAndOnIsRunSomeTimes(t *testing.T) {
 	o.want("$1", "GET", "first")
 }
 
-// A script of which a part is applied already is not run again: it gets an error instead.
-func TestAScriptThatIsAppliedInPartIsNotRunAgain(t *testing.T) {
+// A script or transaction that needs another key after it has begun a value with entries of its
+// own, or has written a large one, is begun anew and done once.
+func TestScriptIsDoneOnceWhenItNeedsAKeyAfterALargeWrite(t *testing.T) {
 	_, addr := serveTest(t, nil)
 	o := dialRedis(t, addr, 2)
-	got := o.do("EVAL", "redis.call('rpush', KEYS[1], 'x') redis.call('set', KEYS[2], string.rep('x', 20 * 1024 * 1024)) return redis.call('get', 'undeclared')", "2", "l", "long")
-	if !strings.HasPrefix(got.String(), "-ERR Script needs a key that it has not declared, after it has written a large value") {
-		t.Errorf("it replies %.200s", got)
+	large := strings.Repeat("x", maxDirtyBytes+1)
+	for _, write := range []string{
+		"redis.call('xadd', KEYS[1], '*', 'a', 'b')",
+		"for i = 1, 300 do redis.call('rpush', KEYS[1], i) end",
+		"redis.call('set', KEYS[1], ARGV[1])",
+		"redis.call('set', KEYS[1], ARGV[1]) redis.call('setrange', KEYS[1], 10, ARGV[1])",
+		"redis.call('setrange', KEYS[1], 1000000, 'x') for i = 1, 70 do redis.call('setrange', KEYS[1], i * 65536, 'x') end",
+		"redis.call('set', KEYS[1], ARGV[1]) redis.call('copy', KEYS[1], KEYS[2] .. 'copy')",
+		"for i = 1, 300 do redis.call('zadd', KEYS[1], i, i) end redis.call('zunionstore', KEYS[2] .. 'union', 1, KEYS[1])",
+	} {
+		o.do("FLUSHALL")
+		o.do("SET", "other", "o")
+		o.do("RPUSH", "ids", "2", "1")
+		o.do("MSET", "w_1", "20", "w_2", "10")
+		body := "redis.call('incr', KEYS[2]) " + write + " return redis.call('get', ARGV[2])"
+		// What an earlier request of the pipeline has applied early is no obstacle.
+		replies := o.doAll([][]string{
+			{"SET", "long", large}, {"SETRANGE", "long", "1", large}, {"EVAL", body, "2", "value", "count", large, "other"},
+		})
+		if got := replies[2].String(); got != "$o" {
+			t.Errorf("%s: %.200s", write, got)
+		}
+		o.want("$1", "GET", "count")
+		o.do("DEL", "value")
+		o.do("MULTI")
+		o.do("EVAL", body, "2", "value", "count", large, "other")
+		o.do("SORT", "ids", "BY", "w_*")
+		o.want("*($o *($2 $1))", "EXEC")
+		o.want("$2", "GET", "count")
 	}
-	o.want(":1", "LLEN", "l")
+}
+
+// A script that has written and meets a limit which Redis does not have leaves nothing behind.
+func TestScriptLeavesNothingWhenALimitRefusesIt(t *testing.T) {
+	srv, addr := serveTest(t, nil)
+	srv.settings.outputBuffer.Store(256 << 10)
+	srv.settings.maxKey.Store(1 << 10)
+	o := dialRedis(t, addr, 2)
+	o.do("SET", "long", strings.Repeat("x", 1<<20))
+	for name, limited := range map[string]string{
+		"reply":    "pcall(function() redis.call('get', 'long') end)",
+		"mget":     "redis.pcall('mget', 'long')",
+		"long key": "redis.pcall('get', string.rep('x', 2000))",
+		"flushall": "redis.pcall('flushall')",
+	} {
+		for _, body := range []string{
+			"redis.call('append', KEYS[1], 'x') " + limited,
+			"redis.call('set', KEYS[1], '') for i = 1, 70 do redis.call('setrange', KEYS[1], i * 65536, 'x') end " + limited,
+		} {
+			for _, words := range [][]string{{"EVAL", body, "1", "k"}, {"MULTI"}} {
+				if words[0] == "MULTI" {
+					o.do("MULTI")
+					o.do("SET", "first", "1")
+					o.do("EVAL", body, "1", "k")
+					words = []string{"EXEC"}
+				}
+				if got := o.do(words...).String(); !strings.HasPrefix(got, "-") {
+					t.Errorf("%s, %s: %.200s", name, body, got)
+				}
+				o.want(":0", "EXISTS", "k")
+			}
+		}
+	}
+	// One that has not written goes on.
+	o.want("$1", "EVAL", "redis.pcall('mget', 'long') redis.call('incr', KEYS[1]) return redis.call('get', KEYS[1])", "1", "k")
+}
+
+// A script that writes to a range with too few copies after one with enough leaves nothing
+// behind.
+func TestScriptLeavesNothingWhenARangeHasTooFewCopies(t *testing.T) {
+	r := routedTest(t, 2)
+	r.placeAll(quarters(t, []string{"n0", "n1"}, []string{"n0"}, []string{"n1", "n0"}, []string{"n1"}))
+	for _, srv := range r.servers {
+		srv.settings.minInSync.Store(2)
+	}
+	o := dialRedis(t, r.addrs[0], 2)
+	const body = "redis.call('set', KEYS[1], 'new') redis.pcall('set', KEYS[2], 'new')"
+	for at := 0; at < 4; at += 2 { // of the asked node, and of the other one
+		full, scarce := r.keyIn(at), r.keyIn(at+1)
+		o.want("-"+msgNoReplicas, "EVAL", body, "2", full, scarce)
+		o.want(":0", "EXISTS", full)
+	}
+}
+
+// maxDirtyBytes is how much of a string the store overwrites without applying it early.
+const maxDirtyBytes = 4 << 20
+
+// A script or transaction whose changes do not fit into memory is refused, leaves nothing
+// behind, and gives back what it was charged.
+func TestScriptIsRefusedWhenItsChangesExceedMemory(t *testing.T) {
+	srv, addr := serveTest(t, nil)
+	srv.settings.clientMemory.Store(8 << 20)
+	srv.budget.mu.Lock()
+	srv.budget.large = &conn{charged: 1 << 20} // no other connection may exceed the limit
+	srv.budget.mu.Unlock()
+	o := dialRedis(t, addr, 2)
+	o.do("PING")
+	before := srv.budget.inUse()
+	for _, body := range []string{
+		"redis.call('set', KEYS[1], '') for i = 1, 200 do redis.call('setrange', KEYS[1], i * 65536, 'x') end",
+		"for i = 1, 2000 do redis.call('rpush', KEYS[1], string.rep('x', 10000)) end",
+		"redis.call('setrange', KEYS[1], 10000000, 'x') redis.call('setrange', KEYS[1], 10, string.rep('x', 10000000))",
+	} {
+		o.want("-"+msgUnitTooLarge, "EVAL", body, "1", "k")
+		o.do("MULTI")
+		o.do("EVAL", body, "1", "k")
+		o.want("-"+msgUnitTooLarge, "EXEC")
+	}
+	o.want(":0", "EXISTS", "k")
+	if n := srv.budget.inUse(); n != before {
+		t.Errorf("%d bytes stay charged", n-before)
+	}
 }

@@ -36,6 +36,9 @@ var (
 	ErrPassive = fmt.Errorf("%w: range is passive", ErrReadOnly)
 	// ErrDuplicate: a collection cannot have the same element twice.
 	ErrDuplicate = errors.New("element comes twice")
+	// ErrNotWhole: the unit must stay whole, and there is no memory for the change: see
+	// [Unit.Whole].
+	ErrNotWhole = errors.New("no memory for what the unit changes")
 	// ErrCursor: no scan returns such a cursor.
 	ErrCursor = errors.New("invalid cursor")
 )

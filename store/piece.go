@@ -48,6 +48,18 @@ func (u *Unit) addDirty(prefix []byte, gen uint64, index int64) *pieceBuffer {
 	return data
 }
 
+// growDirty reports whether the pieces of the bytes from off up to end may become dirty in a
+// unit that stays whole.
+func (u *Unit) growDirty(gen uint64, off, end int64) bool {
+	more := 0
+	for i := off / pieceSize; i*pieceSize < end; i++ {
+		if pieceIn(u.dirty, gen, i) == nil {
+			more++
+		}
+	}
+	return more == 0 || len(u.dirty)+more <= maxDirty || u.grow(int64(more)*pieceSize)
+}
+
 // dropDirty forgets the dirty pieces of a generation, or of all with gen 0.
 func (u *Unit) dropDirty(gen uint64) {
 	kept := u.dirty[:0]

@@ -129,12 +129,19 @@ func lay(piece []byte, start, off int64, data []byte) {
 
 // overwrite changes the pieces of a long string in place.
 func (u *Unit) overwrite(key []byte, v Value, old *header, off int64, data []byte) error {
-	if len(u.dirty) > maxDirty {
+	end := off + int64(len(data))
+	// More than fits is not kept but goes into the batch at once, and then on.
+	many := int64(len(data)) > maxDirty*pieceSize && u.grow == nil
+	switch {
+	case u.grow != nil:
+		if !u.growDirty(v.gen, off, end) {
+			return ErrNotWhole
+		}
+	case len(u.dirty) > maxDirty:
 		if err := u.Flush(); err != nil {
 			return err
 		}
 	}
-	end := off + int64(len(data))
 	prefix := appendDataPrefix(nil, v.place, key)
 	// All reads come before the first change, in case one fails.
 	for _, i := range [2]int64{off / pieceSize, max(end-1, off) / pieceSize} {
@@ -144,8 +151,6 @@ func (u *Unit) overwrite(key []byte, v Value, old *header, off int64, data []byt
 			}
 		}
 	}
-	// More than fits is not kept but goes into the batch at once, and then on.
-	many := int64(len(data)) > maxDirty*pieceSize
 	known := u.dirty
 	for i := off / pieceSize; i*pieceSize < end; i++ {
 		start := i * pieceSize

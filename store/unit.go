@@ -47,6 +47,8 @@ type Unit struct {
 	unseen error
 	// flushed: part of the changes has been applied already.
 	flushed bool
+	// grow: see Whole.
+	grow func(bytes int64) bool
 	// peeking: reads do not count as uses of their keys.
 	peeking bool
 	// copying: what is written is no use of its key, either.
@@ -107,14 +109,36 @@ func (u *Unit) Holds(p Place) bool { return u.holds(p) }
 func (u *Unit) HoldsValue(v *Value) bool { return u.holds(v.place) }
 
 // Flushed reports whether a part of the unit's changes has been applied: Abort cannot take
-// that back.
-func (u *Unit) Flushed() bool { return u.flushed || len(u.built) > 0 }
+// that back. Entries of a value whose header is not written yet do not count: Abort leaves
+// them to the garbage collector.
+func (u *Unit) Flushed() bool { return u.flushed }
+
+// Whole says that Abort must be able to take back all that the unit does from here on: the
+// unit keeps in memory what it would apply early otherwise. It asks grow before, with a number
+// of bytes; where that returns false the change fails with ErrNotWhole, and nothing of it is
+// made. grow must not call the unit. nil ends that, and so does Begin.
+func (u *Unit) Whole(grow func(bytes int64) bool) { u.grow = grow }
+
+// Size returns about how many bytes of memory the unit's changes take until its end.
+func (u *Unit) Size() int64 {
+	n := 2*cap(u.lines) + len(u.dirty)*pieceSize + cap(u.changes)*changeSize + cap(u.elements.list)*elementSize
+	if u.batch != nil {
+		n += u.batch.Len()
+	}
+	return int64(n)
+}
+
+// About how much a change of a key, or of an element, takes beside its bytes.
+const (
+	changeSize  = 160
+	elementSize = 112
+)
 
 // begin is Begin with the numbers of the latches, in any order, in u.latched.
 func (u *Unit) begin(now int64) {
 	u.now = now
 	u.after = 0
-	u.failure, u.unseen, u.flushed, u.blind = nil, nil, false, false
+	u.failure, u.unseen, u.flushed, u.blind, u.grow = nil, nil, false, false, nil
 	u.tolds = nil
 	u.lines = u.lines[:0]
 	u.seen = u.seen[:0]
