@@ -44,6 +44,10 @@ func (x *call) moveElement(fromFront, toFront bool) {
 		return
 	}
 	if string(x.args[1]) == string(x.args[2]) {
+		if src.Len() == 1 {
+			x.rotateSingle(src, fromFront, toFront)
+			return
+		}
 		dst = src
 		x.unit.Replaces(true)
 		defer x.unit.Replaces(false)
@@ -56,6 +60,22 @@ func (x *call) moveElement(fromFront, toFront bool) {
 		x.unit.Note(store.EventList, sideEvent(toFront, "lpush", "rpush"), x.args[2])
 		x.popped(x.args[1], src, sideEvent(fromFront, "lpop", "rpop"))
 	}
+}
+
+// rotateSingle moves the only element of the list at args[1] to an end of the same list. The
+// list never becomes empty, so its expiry stays; for WATCH and for readers it is changed.
+func (x *call) rotateSingle(l *collection.List, fromFront, toFront bool) {
+	element, ok, err := l.Index(0)
+	if err == nil && ok {
+		x.bulk(element)
+		err = l.Set(0, element)
+	}
+	if err != nil || !ok {
+		x.abort(err)
+		return
+	}
+	x.unit.Note(store.EventList, sideEvent(toFront, "lpush", "rpush"), x.args[2])
+	x.unit.Note(store.EventList, sideEvent(fromFront, "lpop", "rpop"), x.args[1])
 }
 
 // popSome removes elements from the list that is open, at a key, and replies with both.
