@@ -36,7 +36,7 @@ func serveSettings(cfg *node.Config, log *logOptions) *settings.Set {
 	choice("fsync", &cfg.Fsync,
 		"when writes are fsynced: always = before the reply; everysec = each second, and only a power loss costs what came since; no = when the system does")
 	s.Add("id", settings.Text(&cfg.ID, "NAME"),
-		"name of this node (default: host name and a stored identity)")
+		"name of this node, which its directory stores (default: that name; in a new directory host name and an identity)")
 	s.Add("min-free-disk", settings.Size(&cfg.MinFreeDisk),
 		"refuse writes while less is free; 0 = off")
 

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ringside-kv/ringside/cmd/ringside/processors"
+	"github.com/ringside-kv/ringside/cmd/ringside/settings"
 	"github.com/ringside-kv/ringside/resp/node"
 )
 
@@ -72,7 +73,11 @@ func (a *app) serveCommand() *cobra.Command {
 		signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 		defer signal.Stop(signals)
 		r := &reloader{app: a, cmd: cmd, started: set, last: set, level: &level, log: cfg.Logger}
-		return serve(cfg, openNode, signals, r.reload, os.Exit)
+		err := serve(cfg, openNode, signals, r.reload, os.Exit)
+		if fault := new(node.Fault); errors.As(err, &fault) {
+			return &settings.Fault{Source: set.Where(fault.Setting), Text: fault.Text}
+		}
+		return err
 	}
 	return cmd
 }
@@ -137,7 +142,8 @@ const closeMargin = 5 * time.Second
 
 // serve runs a server until a signal or until it wants to end. The second signal
 // calls exit at once. SIGHUP calls reload while the server runs, and does nothing else.
-// What is left in the log is the error.
+// The error is a *node.Fault if a setting does not fit the directory; the log says what
+// else is wrong.
 func serve(cfg node.Config, open func(node.Config) (server, error), signals <-chan os.Signal, reload func(server), exit func(int)) error {
 	log := cfg.Logger
 	stop, hangup, finished := make(chan os.Signal, 1), make(chan struct{}, 1), make(chan struct{})
@@ -167,6 +173,9 @@ func serve(cfg node.Config, open func(node.Config) (server, error), signals <-ch
 	}()
 
 	n, err := open(cfg)
+	if fault := new(node.Fault); errors.As(err, &fault) {
+		return fault
+	}
 	if err != nil {
 		log.Error("start failed", "err", err)
 		return errFailed

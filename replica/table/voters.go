@@ -11,7 +11,7 @@ import (
 type changeKind uint8
 
 const (
-	addLearner changeKind = iota // a server that follows without a vote
+	addLearner changeKind = iota // a server that follows without a vote; one that is there gets its node's name
 	promote                      // gets a vote
 	demote                       // loses it
 	expel                        // leaves the group
@@ -52,7 +52,8 @@ func votersFor(stores int) int {
 // forgotten takes a vote away. The leader is no party to its own removal: it resigns,
 // and its successor goes on.
 func voters(s *State, servers []raft.Server, leader string, found map[string]reach) []change {
-	v := electorate{s: s, leader: leader, found: found, answers: make(map[raft.ServerID]bool)}
+	v := electorate{s: s, leader: leader, found: found, answers: make(map[raft.ServerID]bool), directories: s.directories()}
+	servers = v.renamed(servers)
 	for _, server := range servers {
 		node, ok := s.Node(string(server.Address))
 		if server.Suffrage == raft.Voter {
@@ -87,6 +88,8 @@ type electorate struct {
 	leader string
 	found  map[string]reach
 
+	directories map[string]*Node // see State.directories
+
 	voting   []raft.Server // stores with a vote that keep it, as far as they are needed
 	retiring []raft.Server // voters that leave, or are proxies now
 	spare    []raft.Server // stores that could have a vote
@@ -114,12 +117,24 @@ func (v *electorate) want() int {
 	return votersFor(stores)
 }
 
+// renamed gives each server the name of the node that its directory was last started as.
+func (v *electorate) renamed(servers []raft.Server) []raft.Server {
+	servers = slices.Clone(servers)
+	for i := range servers {
+		if n := v.directories[string(servers[i].ID)]; n != nil && n.ID != string(servers[i].Address) {
+			servers[i].Address = raft.ServerAddress(n.ID)
+			v.add(addLearner, servers[i])
+		}
+	}
+	return servers
+}
+
 // strangers adds the nodes that the group does not know. A node with a new directory
 // is a new server, which can only be added when the old one has left.
 func (v *electorate) strangers(servers []raft.Server) {
 	for i := range v.s.nodes {
 		n := &v.s.nodes[i]
-		if n.State == Gone || n.Server == "" {
+		if n.State == Gone || n.Server == "" || v.directories[n.Server] != n {
 			continue
 		}
 		same := func(s raft.Server) bool { return string(s.Address) == n.ID }

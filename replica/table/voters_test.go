@@ -25,6 +25,13 @@ func stateOf(text string) *State {
 		case "moved":
 			n.Server = "t" + id
 		}
+		// Two nodes of one directory; the incarnation tells which name was the last one.
+		if other, ok := strings.CutPrefix(what, "is:"); ok {
+			n.Server, n.Incarnation = "s"+other, 2
+		}
+		if other, ok := strings.CutPrefix(what, "was:"); ok {
+			n.Server, n.Incarnation = "s"+other, 0
+		}
 		s.nodes = append(s.nodes, n)
 	}
 	return s
@@ -95,6 +102,10 @@ func TestVotersFollowTheCluster(t *testing.T) {
 		{"a voter that leaves is needed beside a dead one", "a b c-leaving", "A B C", "b! c", "demote b, demote c"},
 		{"one of two voters that leave is needed beside a dead one", "a b c d-leaving e-leaving", "A B D E c", "b! d e", "demote d"},
 		{"a new directory", "a b-moved", "A b", "", "remove b, add b"},
+		{"a directory that was started under another name", "a b x-is:b", "A b", "b", "add x"},
+		{"a voter that was started under another name", "a b c x-is:b", "A B C", "b c", "add x"},
+		{"a directory that has its first name again", "a b x-was:b", "A b", "b", ""},
+		{"the only voter has its first name again", "a x-was:a", "A", "", ""},
 		{"a voter's new directory", "a b-moved c", "A B C", "c", "remove b, add b"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

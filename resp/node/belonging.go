@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/uuid"
-
 	"github.com/ringside-kv/ringside/replica/durable"
 )
 
@@ -28,7 +26,9 @@ type belonging struct {
 	Format int `json:"format"`
 	// ID tells the directory from every other. Only a proxy's has one: a store has its
 	// own.
-	ID      string `json:"id,omitempty"`
+	ID string `json:"id,omitempty"`
+	// Node is the name of the node that the directory belongs to; a store keeps its own.
+	Node    string `json:"node,omitempty"`
 	Cluster string `json:"cluster"`
 	// Generation is that of the cluster which the node is in, or has chosen; 0: none.
 	Generation uint64 `json:"generation,string"`
@@ -91,20 +91,4 @@ func saveJSON(dir, name string, v any) error {
 		return err
 	}
 	return durable.Replace(filepath.Join(dir, name), append(text, '\n'))
-}
-
-// proxyID is the identity of a proxy's directory, which gets one if it is new.
-func proxyID(dir, cluster string) (string, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
-	}
-	b, err := loadBelonging(dir, cluster)
-	if err != nil {
-		return "", err
-	}
-	if b.ID == "" {
-		b.ID = uuid.NewString()
-		err = b.save(dir)
-	}
-	return b.ID, err
 }

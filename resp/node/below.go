@@ -2,6 +2,7 @@ package node
 
 import (
 	"net"
+	"os"
 	"time"
 
 	"github.com/ringside-kv/ringside/replica"
@@ -19,6 +20,19 @@ type below struct {
 	now     func() time.Duration // nil: the system's clock
 	date    func() time.Time     // nil: the system's, which may be set
 	steps   func(replica.Step)   // nil: nobody is told
+	host    func() string        // nil: the system's name
+}
+
+// hostName returns the name of the host; empty if it has none.
+func (b below) hostName() string {
+	if b.host != nil {
+		return b.host()
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return host
 }
 
 func (b below) listen(addr string) (net.Listener, error) {

@@ -92,7 +92,7 @@ func (c *cluster) prepare(b belonging) error {
 
 // takeBack forgets a choice of which nothing can have come.
 func (c *cluster) takeBack(b belonging) error {
-	return c.choose(b, belonging{Format: b.Format, ID: b.ID, Cluster: b.Cluster})
+	return c.choose(b, belonging{Format: b.Format, ID: b.ID, Node: b.Node, Cluster: b.Cluster})
 }
 
 // gather asks for promises, and returns nil once there are enough. From then on the

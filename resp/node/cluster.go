@@ -136,7 +136,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 		return c, fmt.Errorf("%w; gossip-addr is where this node gossips", err)
 	}
 	c.table, err = table.Open(table.Config{
-		ID: n.id, Dir: cfg.raftDir(), Transport: layer, Address: c.busAddr,
+		ID: n.id, Dir: cfg.raftDir(), Transport: layer, Address: c.raftAddr,
 		Forward: c.askTable, Peers: c.peers, Stalled: c.stalled, Logger: cfg.Logger,
 	})
 	if err != nil {
@@ -223,6 +223,20 @@ func (c *cluster) busAddr(node string) (string, error) {
 		return "", fmt.Errorf("%s: %w", node, errUnknownNode)
 	}
 	return m.BusAddr, nil
+}
+
+// raftAddr is where the Raft group reaches a server. If no node of that name is there, it
+// may be one of which the directory was registered under the name of another host.
+func (c *cluster) raftAddr(node string) (string, error) {
+	addr, err := c.busAddr(node)
+	if id, ok := idIn(node); err != nil && ok {
+		for _, m := range c.members.Nodes() {
+			if m.Status == members.Alive && isOf(m.ID, id) {
+				return m.BusAddr, nil
+			}
+		}
+	}
+	return addr, err
 }
 
 func (c *cluster) peers() []string {

@@ -109,8 +109,9 @@ type Config struct {
 
 	// Dir holds the data; it is created if missing.
 	Dir string
-	// ID is the name of the node: letters, digits and . _ : -. Empty is the host
-	// name and an identity that is stored with the data.
+	// ID is the name of the node: letters, digits and . _ : -. Empty is the name that
+	// the directory stores; a new directory gets one of the host name and an identity.
+	// [Open] refuses another name than the directory's.
 	ID string
 	// Strategy is buckets, ketama or vnode. A directory keeps the one that it was
 	// created with.

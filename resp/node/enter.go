@@ -258,6 +258,9 @@ func (c *cluster) arrived(st *table.State) error {
 	close(c.inside)
 	c.n.cfg.below.reached(startEntered)
 	c.n.cfg.Logger.Info("in the cluster", "node", c.n.id, "cluster", cluster.Name, "generation", cluster.Generation, "role", c.n.cfg.Role)
+	if len(st.FormerNames(c.n.id)) > 0 {
+		c.done.Go(c.takeOver)
+	}
 	if self, _ := st.Node(c.n.id); self.State == table.Leaving {
 		// It was told to before it was started again.
 		if err := c.leaveAndEnd(c.ctx); err != nil {

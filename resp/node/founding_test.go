@@ -43,7 +43,7 @@ func TestALoneNodesDataDoesNotJoin(t *testing.T) {
 	if n, err := Open(cfg); !errors.Is(err, ErrLoneData) || n != nil {
 		t.Errorf("a lone node founds with others: %v", err)
 	}
-	founder := openMemberIn(t, lone, "f")
+	founder := openMemberIn(t, lone, "lone")
 	defer founder.Close()
 	client = redis.NewClient(&redis.Options{Addr: founder.Addr().String()})
 	defer client.Close()

@@ -2,8 +2,10 @@ package node
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -12,6 +14,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/ringside-kv/ringside/store"
 )
 
 // forgetCluster makes a directory one that has never belonged to any cluster.
@@ -21,6 +27,39 @@ func forgetCluster(t *testing.T, dir string) {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}
+	}
+	forgetName(t, vfs.Default, dir)
+}
+
+// forgetName makes a directory what versions left that did not store the name of the node.
+// fs and data are where the node's store lies.
+func forgetName(t *testing.T, fs vfs.FS, data string) { t.Helper(); storeName(t, fs, data, "") }
+
+// storeName gives the directory of a store the name of another node.
+func storeName(t *testing.T, fs vfs.FS, data, name string) {
+	t.Helper()
+	path := fs.PathJoin(data, "RINGSIDE")
+	f, err := fs.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(f)
+	_ = f.Close()
+	var id store.Identity
+	if err == nil {
+		err = json.Unmarshal(text, &id)
+	}
+	id.Node = name
+	if text, _ = json.Marshal(id); err != nil {
+		t.Fatal(err)
+	}
+	f, err = fs.Create(path, "test")
+	if err == nil {
+		_, err = f.Write(text)
+		err = errors.Join(err, f.Sync(), f.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

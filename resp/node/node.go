@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,7 +53,8 @@ type Node struct {
 	closeErr  error
 }
 
-// Open starts a node and returns once it serves. The caller must Close it.
+// Open starts a node and returns once it serves. The caller must Close it. A [*Fault] says
+// that a setting does not fit the directory.
 func Open(cfg Config) (*Node, error) {
 	cfg.EnsureDefaults()
 	if err := cfg.Validate(); err != nil {
@@ -114,13 +114,13 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	undo = append(undo, func() { _ = n.store.Close() })
+	if n.id, err = n.cfg.fixName(n.store); err != nil {
+		return err
+	}
 	if err := n.beginRun(); err != nil {
 		return err
 	}
 	n.cfg.below.reached(startNoted)
-	if n.id, err = n.cfg.name(n.store); err != nil {
-		return err
-	}
 	scope := n.cfg.Scope
 	if scope == nil {
 		scope = n.metrics.Scope()
@@ -203,21 +203,6 @@ func (n *Node) closeWeb(ctx context.Context) error {
 	return err
 }
 
-// name is that of the node.
-func (c *Config) name(st *store.Store) (string, error) {
-	if c.ID != "" {
-		return c.ID, nil
-	}
-	stored := st.Identity().ID
-	if c.Role != RoleStore {
-		var err error
-		if stored, err = proxyID(c.Dir, c.Cluster); err != nil {
-			return "", err
-		}
-	}
-	return defaultID(stored), nil
-}
-
 func (c *Config) store(token ring.TokenFunc) store.Config {
 	if c.Role != RoleStore {
 		return c.proxyStore(token)
@@ -284,15 +269,6 @@ func zeroIsNone[T int64 | time.Duration](n T) T {
 		return -1
 	}
 	return n
-}
-
-// defaultID is the host's name and an identity that is stored with the data.
-func defaultID(stored string) string {
-	host, err := os.Hostname()
-	if err != nil || host == "" {
-		return stored
-	}
-	return host + "-" + stored
 }
 
 // watchStore reports a storage engine that has stopped for good. Reads go on until

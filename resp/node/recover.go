@@ -139,12 +139,7 @@ func openSurvivor(dir string) (*survivor, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	for _, n := range s.remains.State.Nodes() {
-		if n.Server == s.remains.Server {
-			s.id = n.ID
-		}
-	}
-	if s.id == "" {
+	if s.id = s.remains.Owner(nil); s.id == "" {
 		return nil, fmt.Errorf("%w: the table in %s does not know the node that it belongs to", ErrRecover, dir)
 	}
 	return s, nil
