@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
@@ -85,6 +86,7 @@ func checkVacant(cfg *Config) error {
 	if err != nil {
 		return err
 	}
+	slices.Sort(names) // a directory lists them in any order, and the error names the first
 	for _, name := range names {
 		switch name {
 		case "log", "LOCK", formatFile + ".new":

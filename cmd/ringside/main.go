@@ -37,7 +37,7 @@ var errStopped = errors.New("stopped early")
 
 func (a *app) run() int {
 	root := a.rootCommand()
-	root.SetArgs(a.args)
+	root.SetArgs(append([]string{}, a.args...)) // for nil the library would take the process's own
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)

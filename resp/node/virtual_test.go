@@ -306,8 +306,9 @@ func (c *virtualCluster) close() {
 	time.Sleep(time.Minute) // virtual: memberlist's last probes end
 }
 
-// seeds are for so many runs in virtual time, for long times as many at length, and for a
-// single one under -short; or that of RINGSIDE_TEST_SEED.
+// seeds are for runs in virtual time: for half of runs by default, for long times runs with
+// RINGSIDE_LONG, as in go tool task test:cluster, and for a single one under -short; or that
+// of RINGSIDE_TEST_SEED. Each run of the tests draws others.
 func seeds(t *testing.T, runs, long int) []uint64 {
 	t.Helper()
 	switch {
@@ -315,6 +316,8 @@ func seeds(t *testing.T, runs, long int) []uint64 {
 		runs *= long
 	case testing.Short():
 		runs = 1
+	default:
+		runs = (runs + 1) / 2
 	}
 	var one uint64
 	if text := os.Getenv("RINGSIDE_TEST_SEED"); text != "" {
