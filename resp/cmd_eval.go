@@ -70,15 +70,24 @@ func (x *call) runScript(known *knownScript, keys, argv [][]byte, readonly bool)
 	if x.buf = reply; errors.Is(context.Cause(ctx), errScriptsEnd) {
 		err = errScriptsEnd
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, script.ErrTooLarge) && run.wrote.Load():
+		x.refused = msgReplyTooLarge
+	case errors.Is(err, script.ErrTooLarge):
+		x.replyTooLarge()
+	case errors.Is(err, script.ErrBroken):
+		x.srv.log.Error("running a script failed", "script", known.SHA, "err", err)
+		run.broken = true
+		x.refused = "ERR " + err.Error()
+	case err != nil:
 		x.buf = x.buf[:at]
 		x.abort(err)
-		return
 	}
-	if !x.keepable(0) {
-		x.buf = x.buf[:at]
-		x.replyTooLarge()
-	}
+}
+
+// Room implements script.Host.
+func (h *scriptHost) Room() int {
+	return int(max(h.call.srv.settings.outputBuffer.Load()-int64(len(h.call.buf)), 0))
 }
 
 // A scriptHost carries out what a script asks for.

@@ -44,6 +44,7 @@ type scriptRun struct {
 	places []store.Place // whose latches it holds
 	every  bool
 	late   bool
+	broken bool // its runtime cannot be used again
 	wrote  atomic.Bool
 }
 
@@ -178,6 +179,9 @@ func (s *scripts) done(run *scriptRun, r *script.Runtime) {
 	delete(s.runs, run)
 	if run.late {
 		s.overdue.Add(-1)
+	}
+	if run.broken {
+		return
 	}
 	if len(s.free) < keepRuntimes && !s.ended {
 		s.free = append(s.free, r)

@@ -34,7 +34,7 @@ func (r *Runtime) newJSON(settings *jsonSettings, null *lua.LUserData) *lua.LTab
 		if l.GetTop() != 1 {
 			l.ArgError(1, "expected 1 argument")
 		}
-		e := jsonEncoder{l: l, set: settings, null: null}
+		e := jsonEncoder{effort: r.effort(l), set: settings, null: null}
 		e.append(l.Get(1), 0)
 		return push(l, lua.LString(e.buf))
 	})

@@ -7,7 +7,7 @@ import (
 )
 
 type jsonEncoder struct {
-	l    *lua.LState
+	effort
 	set  *jsonSettings
 	null *lua.LUserData
 	buf  []byte
@@ -16,6 +16,7 @@ type jsonEncoder struct {
 func (e *jsonEncoder) fail(format string, args ...any) { e.l.RaiseError(format, args...) }
 
 func (e *jsonEncoder) append(v lua.LValue, depth int) {
+	e.made(len(e.buf))
 	switch v := v.(type) {
 	case lua.LString:
 		e.str(string(v))
@@ -30,7 +31,7 @@ func (e *jsonEncoder) append(v lua.LValue, depth int) {
 	case *lua.LNilType:
 		e.buf = append(e.buf, "null"...)
 	case *lua.LTable:
-		if depth++; depth > e.set.encodeDepth {
+		if depth++; depth > min(e.set.encodeDepth, maxEncoded) {
 			e.fail("Cannot serialise, excessive nesting (%d)", depth)
 		}
 		if n := e.length(v); n > 0 {
@@ -52,6 +53,7 @@ func (e *jsonEncoder) length(t *lua.LTable) int {
 	items, most := 0, 0
 	is := true
 	each(t, func(key, _ lua.LValue) {
+		e.step()
 		n, ok := key.(lua.LNumber)
 		if !ok || float64(n) != math.Floor(float64(n)) || n < 1 || n > 1<<31 {
 			is = false

@@ -21,7 +21,7 @@ func (r *Runtime) openMsgpack() {
 	t := r.l.NewTable()
 	r.own.RawSetString("cmsgpack", t)
 	for name, f := range map[string]lua.LGFunction{
-		"pack":   packAll,
+		"pack":   r.packAll,
 		"unpack": func(l *lua.LState) int { return unpackSome(l, 0, 0, false) },
 		"unpack_one": func(l *lua.LState) int {
 			return unpackSome(l, 1, l.OptInt(2, 0), true)
@@ -36,19 +36,21 @@ func (r *Runtime) openMsgpack() {
 	t.RawSetString("_VERSION", lua.LString("lua-cmsgpack 0.4.0"))
 }
 
-func packAll(l *lua.LState) int {
+func (r *Runtime) packAll(l *lua.LState) int {
 	n := l.GetTop()
 	if n == 0 {
 		l.ArgError(0, "MessagePack pack needs input.")
 	}
 	var b []byte
+	e := r.effort(l)
 	for i := 1; i <= n; i++ {
-		b = pack(b, l.Get(i), 0)
+		b = pack(b, l.Get(i), 0, &e)
 	}
 	return push(l, lua.LString(b))
 }
 
-func pack(b []byte, v lua.LValue, depth int) []byte {
+func pack(b []byte, v lua.LValue, depth int, e *effort) []byte {
+	e.made(len(b))
 	switch v := v.(type) {
 	case lua.LString:
 		return append(packHead(b, len(v), 0xa0, 32, 0xd9, 0xda, 0xdb), v...)
@@ -65,6 +67,7 @@ func pack(b []byte, v lua.LValue, depth int) []byte {
 		}
 		count, most, isArray := 0, 0, true
 		each(v, func(key, _ lua.LValue) {
+			e.step()
 			n, ok := key.(lua.LNumber)
 			if !ok || n <= 0 || float64(n) != math.Floor(float64(n)) || n > math.MaxInt32 {
 				isArray = false
@@ -75,13 +78,13 @@ func pack(b []byte, v lua.LValue, depth int) []byte {
 		if isArray && most == count {
 			b = packHead(b, count, 0x90, 16, 0, 0xdc, 0xdd)
 			for i := range count {
-				b = pack(b, v.RawGetInt(i+1), depth+1)
+				b = pack(b, v.RawGetInt(i+1), depth+1, e)
 			}
 			return b
 		}
 		b = packHead(b, count, 0x80, 16, 0, 0xde, 0xdf)
 		each(v, func(key, value lua.LValue) {
-			b = pack(pack(b, key, depth+1), value, depth+1)
+			b = pack(pack(b, key, depth+1, e), value, depth+1, e)
 		})
 		return b
 	}

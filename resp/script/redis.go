@@ -65,7 +65,7 @@ func (r *Runtime) command(l *lua.LState, raise bool) int {
 	if msg != "" {
 		return refuse(msg)
 	}
-	reply, refusal, err := r.host.Call(args, r.resp3)
+	reply, refusal, err := r.hostCall(args)
 	switch {
 	case err != nil:
 		r.stop()
@@ -80,6 +80,21 @@ func (r *Runtime) command(l *lua.LState, raise bool) int {
 		l.Error(t, 0)
 	}
 	return push(l, v)
+}
+
+// hostCall is Host.Call. A panic of it also ends the script, whatever it has protected.
+func (r *Runtime) hostCall(args [][]byte) (reply []byte, refusal string, err error) {
+	returned := false
+	defer func() {
+		if !returned {
+			r.panicked = recover()
+			r.cancel()
+			panic(r.panicked)
+		}
+	}()
+	reply, refusal, err = r.host.Call(args, r.resp3)
+	returned = true
+	return reply, refusal, err
 }
 
 // arguments are those of a command, which are strings or numbers.

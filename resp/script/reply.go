@@ -12,6 +12,7 @@ import (
 type replyEncoder struct {
 	script3 bool // the script has chosen RESP3
 	client3 bool // the client has
+	most    int  // bytes; a reply with more is not complete
 }
 
 func appendLine(dst []byte, kind byte, s string) []byte {
@@ -46,6 +47,9 @@ func (e *replyEncoder) null(dst []byte) []byte {
 
 // append appends a value as a reply.
 func (e *replyEncoder) append(dst []byte, v lua.LValue, depth int) []byte {
+	if len(dst) > e.most {
+		return dst
+	}
 	if depth > maxNested {
 		return appendError(dst, "ERR reached lua stack limit")
 	}
@@ -133,7 +137,7 @@ func (e *replyEncoder) table(dst []byte, t *lua.LTable, depth int) []byte {
 		n++
 	}
 	dst = appendHead(dst, '*', n)
-	for i := 1; i <= n; i++ {
+	for i := 1; i <= n && len(dst) <= e.most; i++ {
 		dst = e.append(dst, t.RawGetInt(i), depth+1)
 	}
 	return dst

@@ -20,12 +20,21 @@ type Host interface {
 	Call(args [][]byte, resp3 bool) (reply []byte, refusal string, err error)
 	// Log logs a message; level is 0 (debug) to 3 (warning).
 	Log(level int, message string)
+	// Room is how many bytes the script's reply may have.
+	Room() int
 	// Known tells whether there is such a command.
 	Known(args [][]byte) bool
 }
 
-// ErrStopped ends a script that cannot go on: it has no reply.
-var ErrStopped = errors.New("script stopped")
+var (
+	// ErrStopped ends a script that cannot go on: it has no reply.
+	ErrStopped = errors.New("script stopped")
+	// ErrTooLarge: the script's reply is larger than Host.Room.
+	ErrTooLarge = errors.New("reply of script is too large")
+	// ErrBroken: the virtual machine has failed. What the script has done must be dropped, and
+	// the Runtime must not be used again.
+	ErrBroken = errors.New("the virtual machine of scripts failed")
+)
 
 // A Runtime runs scripts, one at a time.
 type Runtime struct {
@@ -44,6 +53,12 @@ type Runtime struct {
 	resp3   bool // how the script wants replies
 	args    [][]byte
 	encoder jsonSettings
+	// panicked is what Host.Call has panicked with: its own state is unknown since, so the
+	// panic must not end in an error of the script.
+	panicked any
+	// maxBuilt is how many bytes a text may have that a library makes of a value: maxRepeat but
+	// in tests.
+	maxBuilt int
 }
 
 const (
@@ -57,10 +72,10 @@ const (
 
 // NewRuntime returns a runtime. Close must be called.
 func NewRuntime() *Runtime {
-	r := &Runtime{protected: make(map[*lua.LTable]*lua.LTable), encoder: defaultJSON()}
+	r := &Runtime{protected: make(map[*lua.LTable]*lua.LTable), encoder: defaultJSON(), maxBuilt: maxRepeat}
 	r.l = lua.NewState(lua.Options{
 		SkipOpenLibs: true, CallStackSize: stackFrames, MinimizeStackMemory: true,
-		RegistrySize: stackValues, RegistryMaxSize: stackMost, RegistryGrowStep: 1 << 10,
+		RegistrySize: stackValues, RegistryMaxSize: stackMost, RegistryGrowStep: 1 << 16,
 	})
 	r.random.seed(rand.Uint32())
 	r.open()
@@ -72,8 +87,20 @@ func NewRuntime() *Runtime {
 func (r *Runtime) Close() { r.l.Close() }
 
 // Run runs a script, and appends its reply to dst: in RESP3 or RESP2. The script ends when
-// ctx does, with the reply that cause says. With ErrStopped there is no reply.
-func (r *Runtime) Run(ctx context.Context, s *Script, keys, argv [][]byte, host Host, dst []byte, resp3 bool) ([]byte, error) {
+// ctx does, with the reply that cause says. With an error there is no reply.
+//
+// A panic of the virtual machine becomes ErrBroken: it holds no lock and shares nothing with
+// other runtimes but compiled code, which it never changes. A panic of Host.Call goes on.
+func (r *Runtime) Run(ctx context.Context, s *Script, keys, argv [][]byte, host Host, dst []byte, resp3 bool) (reply []byte, err error) {
+	defer func() {
+		p := recover()
+		switch {
+		case r.panicked != nil:
+			panic(r.panicked)
+		case p != nil:
+			reply, err = dst, fmt.Errorf("%w: %v", ErrBroken, p)
+		}
+	}()
 	r.host, r.resp3, r.stopped = host, false, false
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.encoder = defaultJSON()
@@ -91,7 +118,7 @@ func (r *Runtime) Run(ctx context.Context, s *Script, keys, argv [][]byte, host 
 	}()
 	fn := r.l.NewFunctionFromProto(s.proto)
 	r.l.Push(fn)
-	err := r.l.PCall(0, 1, r.onError)
+	err = r.l.PCall(0, 1, r.onError)
 	switch {
 	case r.stopped:
 		return dst, ErrStopped
@@ -101,8 +128,12 @@ func (r *Runtime) Run(ctx context.Context, s *Script, keys, argv [][]byte, host 
 		return appendError(dst, r.failure(err, s)), nil
 	}
 	value := r.l.Get(-1)
-	e := replyEncoder{script3: r.resp3, client3: resp3}
-	return e.append(dst, value, 0), nil
+	e := replyEncoder{script3: r.resp3, client3: resp3, most: len(dst) + host.Room()}
+	reply = e.append(dst, value, 0)
+	if len(reply) > e.most {
+		return dst, ErrTooLarge
+	}
+	return reply, nil
 }
 
 // list returns a table of strings.

@@ -191,7 +191,7 @@ func (r *Runtime) replaceBase() {
 	unpack := r.own.RawGetString("unpack").(*lua.LFunction).GFunction
 	set("unpack", func(l *lua.LState) int {
 		from := l.OptInt(2, 1)
-		if to := l.OptInt(3, l.CheckTable(1).Len()); to >= from && to-from >= maxUnpacked {
+		if to := l.OptInt(3, l.CheckTable(1).Len()); to >= from && uint64(to)-uint64(from) >= maxUnpacked {
 			l.RaiseError("too many results to unpack")
 		}
 		return unpack(l)
@@ -249,6 +249,30 @@ func (r *Runtime) replaceLibraries() {
 		return rep(l)
 	}))
 	str.RawSetString("dump", lua.LNil)
+	bytesOf := str.RawGetString("byte").(*lua.LFunction).GFunction
+	str.RawSetString("byte", r.l.NewFunction(func(l *lua.LState) int {
+		if n := len(l.CheckString(1)); n > maxUnpacked {
+			at := func(i int) int {
+				if i < 0 {
+					i += n + 1
+				}
+				return min(max(i, 0), n)
+			}
+			from := l.OptInt(2, 1)
+			if at(l.OptInt(3, from))-max(at(from), 1) >= maxUnpacked-1 {
+				l.RaiseError("stack overflow (string slice too long)")
+			}
+		}
+		return bytesOf(l)
+	}))
+	co := r.own.RawGetString(lua.CoroutineLibName).(*lua.LTable)
+	for _, name := range []string{"resume", "wrap"} {
+		f := co.RawGetString(name).(*lua.LFunction).GFunction
+		co.RawSetString(name, r.l.NewFunction(func(l *lua.LState) int {
+			refuseNested(l)
+			return f(l)
+		}))
+	}
 	mathlib := r.own.RawGetString(lua.MathLibName).(*lua.LTable)
 	mathlib.RawSetString("random", r.l.NewFunction(r.mathRandom))
 	mathlib.RawSetString("randomseed", r.l.NewFunction(func(l *lua.LState) int {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	lua "github.com/yuin/gopher-lua"
 )
 
 // A table host answers commands by their names.
@@ -22,6 +24,8 @@ func (h tableHost) Call(args [][]byte, _ bool) ([]byte, string, error) {
 }
 
 func (tableHost) Log(int, string) {}
+
+func (h tableHost) Room() int { return 1 << 20 }
 
 func (h tableHost) Known(args [][]byte) bool { return h[string(args[0])] != "" }
 
@@ -109,12 +113,24 @@ func TestTablesAreEncodedInOneOrder(t *testing.T) {
 // What would take memory or stack without bound is an error, and the runtime goes on.
 func TestScriptsAreBounded(t *testing.T) {
 	r := NewRuntime()
+	r.maxBuilt = 1 << 18
 	defer r.Close()
 	for _, body := range []string{
 		"local function f() return f() + 1 end return f()", "return string.rep('x', 1e9)", "return ('x'):rep(1e9):rep(1e9)", "return unpack({}, 1, 1e8)",
 		"local t = {} t[1] = t return t", "local function f(s) return (string.gsub(s, '.', f)) end return f('x')", "return struct.pack('c0', string.rep('x', 1e8))",
 		"return cmsgpack.unpack(string.rep('\\145', 100000))", "return cjson.decode(string.rep('[', 100000))", "return load(function() return 'x' end)",
 		"local t = setmetatable({}, {}) getmetatable(t).__index = t return t.x.y", "error(setmetatable({}, {__tostring = function() error('x') end}))", "error({})", "error()",
+		// Cycles, depth, sharing and gaps in what libraries go over.
+		"cjson.encode_max_depth(2147483647) local t = {} t[1] = t return cjson.encode(t)",
+		"cjson.encode_max_depth(2147483647) local t = {} t.t = t return cjson.encode(t)",
+		"cjson.encode_max_depth(2147483647) local t = {} for i = 1, 10000 do t = {t} end return cjson.encode(t)",
+		"local t = {} for i = 1, 40 do t = {t, t} end return cjson.encode(t)",
+		"local t = {} for i = 1, 14 do t = {t, t, t, t, t, t, t, t} end return cmsgpack.pack(t)",
+		"local t = {} for i = 1, 40 do t = {t, t} end return t",
+		"cjson.encode_sparse_array(false, 0, 0) local t = {} t[67108864] = 1 return cjson.encode(t)",
+		"return string.byte(string.rep('a', 2000000), 1, -1)", "return string.byte(string.rep('a', 8001), -8000, 100000)",
+		"return unpack({}, -9e18, 9e18)", "local function f() coroutine.wrap(f)() end f()",
+		"local function f() coroutine.resume(coroutine.create(f)) end f() error('x')",
 	} {
 		if got := run(t, r, body); got == "" {
 			t.Errorf("%s: %q", body, got)
@@ -124,6 +140,53 @@ func TestScriptsAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// The deepest table that cjson encodes is that of Redis, and the error is the same.
+func TestEncodingACycleFailsAsInRedis(t *testing.T) {
+	r := NewRuntime()
+	defer r.Close()
+	got := run(t, r, "cjson.encode_max_depth(2147483647) local t = {} t[1] = t return cjson.encode(t)")
+	if !strings.Contains(got, "Cannot serialise, excessive nesting (7998)") {
+		t.Errorf("%q", got)
+	}
+}
+
+// A runtime whose machine fails outside of what it protects says so instead of ending the
+// process.
+func TestRunReportsAFailureOfTheMachine(t *testing.T) {
+	r := NewRuntime()
+	r.own.RawSetString("boom", r.l.NewFunction(func(l *lua.LState) int {
+		for {
+			l.Push(lua.LTrue)
+		}
+	}))
+	s, err := Compile("return boom()")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reply, err := r.Run(context.Background(), s, nil, nil, tableHost{}, nil, false); !errors.Is(err, ErrBroken) {
+		t.Errorf("%q, %v", reply, err)
+	}
+}
+
+// A panic of the host ends the process as any other does, whatever the script protects.
+func TestPanicsOfTheHostGoOn(t *testing.T) {
+	r := NewRuntime()
+	s, err := Compile("while true do pcall(redis.call, 'panic') end")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if p := recover(); p != "host" {
+			t.Errorf("recovered %v", p)
+		}
+	}()
+	_, _ = r.Run(context.Background(), s, nil, nil, panicHost{}, nil, false)
+}
+
+type panicHost struct{ tableHost }
+
+func (panicHost) Call([][]byte, bool) (reply []byte, refusal string, err error) { panic("host") }
 
 // A script that is told to end does, whatever it has protected.
 func TestScriptsEnd(t *testing.T) {
@@ -170,7 +233,7 @@ func FuzzReplies(f *testing.F) {
 			return
 		}
 		for _, three := range []bool{false, true} {
-			e := replyEncoder{script3: three, client3: three}
+			e := replyEncoder{script3: three, client3: three, most: 1 << 30}
 			if _, rest, err := r.value(e.append(nil, v, 0), 0); err != nil || len(rest) > 0 {
 				t.Errorf("%q: %v, %q is left", b, err, rest)
 			}
