@@ -26,6 +26,7 @@ type Engine struct {
 	lease     *Lease
 	granting  granting
 	scrub     scrub
+	readOnly  readOnly
 
 	kicked  chan struct{}
 	foreign foreign
@@ -59,7 +60,7 @@ func New(cfg Config) (*Engine, error) {
 	cfg.Store.Serve(nil)
 	loops := []func(context.Context){e.tend, e.dismiss, e.send, e.lead, e.join, e.clean, e.scrubs, e.mends}
 	if cfg.Leases.Clock != nil {
-		loops = append(loops, e.renew, e.supervise)
+		loops = append(loops, e.renew, e.supervise, e.watchWrites)
 	}
 	for _, loop := range loops {
 		e.done.Go(func() { loop(ctx) })

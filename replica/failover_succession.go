@@ -21,6 +21,8 @@ type fenceReply struct {
 	// Last is the number of the last change that it has, if Known.
 	Last  uint64 `json:"last,string"`
 	Known bool   `json:"known"`
+	// Refuses tells that the answering node's store refuses writes.
+	Refuses bool `json:"refuses,omitempty"`
 }
 
 // A vacancy is what the ranges of one start of a primary are that others have in sync, by
@@ -96,7 +98,10 @@ func (v *vacancy) succession() []table.Succession {
 				others = append(others, b)
 			}
 		}
-		slices.SortStableFunc(known, func(a, b string) int { return cmp.Compare(v.answers[b].Last, v.answers[a].Last) })
+		slices.SortStableFunc(known, func(a, b string) int {
+			return cmp.Or(cmp.Compare(v.answers[b].Last, v.answers[a].Last), v.writableFirst(a, b))
+		})
+		slices.SortStableFunc(others, v.writableFirst)
 		switch {
 		case len(known) > 0:
 			all = append(all, table.Succession{Row: row.Ref(), Primary: known[0], Backups: known[1:]})
@@ -107,6 +112,17 @@ func (v *vacancy) succession() []table.Succession {
 		}
 	}
 	return all
+}
+
+// writableFirst orders members that have as much as each other.
+func (v *vacancy) writableFirst(a, b string) int {
+	switch {
+	case v.answers[a].Refuses == v.answers[b].Refuses:
+		return 0
+	case v.answers[b].Refuses:
+		return -1
+	}
+	return 1
 }
 
 // returns tells whether the node itself is there again with all that it had.

@@ -48,6 +48,9 @@ func restarted(t *testing.T, st *table.State, node string, intact bool) *table.S
 
 func TestSuccession(t *testing.T) {
 	at := func(last uint64) fenceReply { return fenceReply{Incarnation: 1, Last: last, Known: true} }
+	full := func(last uint64) fenceReply {
+		return fenceReply{Incarnation: 1, Last: last, Known: true, Refuses: true}
+	}
 	anew := fenceReply{Incarnation: 2} // answers since its second start, and knows nothing from before
 	for _, test := range []struct {
 		name    string
@@ -66,6 +69,16 @@ func TestSuccession(t *testing.T) {
 			name: "who does not answer leaves", backups: []string{"a", "b", "c"},
 			answers: map[string]fenceReply{"a": at(7), "c": at(7)},
 			primary: "a", rest: []string{"c"},
+		},
+		{
+			name: "a backup that takes writes goes before one that refuses them", backups: []string{"a", "b"},
+			answers: map[string]fenceReply{"a": full(7), "b": at(7)},
+			primary: "b", rest: []string{"a"},
+		},
+		{
+			name: "a backup that has more goes first although it refuses writes", backups: []string{"a", "b"},
+			answers: map[string]fenceReply{"a": full(8), "b": at(7)},
+			primary: "a", rest: []string{"b"},
 		},
 		{name: "nobody answers", backups: []string{"a", "b"}, answers: map[string]fenceReply{}},
 		{

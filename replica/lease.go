@@ -30,8 +30,10 @@ type Consensus interface {
 	ApplyIn(ctx context.Context, term uint64, c table.Command) error
 	// Alone tells whether nothing can be decided without this node, which leads.
 	Alone() bool
-	// Fault is why this node does not follow the table any more.
+	// Fault is why this node does not follow the table any more, or at this moment.
 	Fault() error
+	// Cede asks another node to lead in this one's place, if this one leads.
+	Cede(ctx context.Context) error
 }
 
 // LeaseConfig is how a node takes part in leases; without a Clock it needs none.
@@ -164,6 +166,12 @@ type leaseRequest struct {
 	Incarnation uint64 `json:"incarnation,string"`
 	// Wall is what the asker's clock on the wall says, in milliseconds since 1970.
 	Wall int64 `json:"wall"`
+	// Applied is the table index that the asker has applied; 0 from a build that does not
+	// tell.
+	Applied uint64 `json:"applied,string,omitempty"`
+	// Refusing is for how long, in milliseconds, the asker's store has refused writes; 0
+	// while it takes them.
+	Refusing int64 `json:"refusing,omitempty"`
 }
 
 // A leaseReply grants a lease, unless Refusal says why not.
@@ -171,6 +179,8 @@ type leaseReply struct {
 	Index   uint64 `json:"index,string"`
 	Refusal string `json:"refusal,omitempty"`
 	Wall    int64  `json:"wall"`
+	// Refusing are the nodes whose stores refuse writes, as far as the leader knows.
+	Refusing []string `json:"refusing,omitempty"`
 }
 
 // leaseTimeout bounds one request: the next may go to another leader.
@@ -189,6 +199,9 @@ func (e *Engine) renew(ctx context.Context) {
 	due, end := time.NewTimer(0), time.NewTimer(0)
 	defer due.Stop()
 	defer end.Stop()
+	check := time.NewTicker(clockCheck)
+	defer check.Stop()
+	clock := clockWatch{at: l.cfg.Clock(), real: time.Now()}
 	for {
 		var answered <-chan struct{}
 		if asked != nil {
@@ -206,9 +219,14 @@ func (e *Engine) renew(ctx context.Context) {
 				asked = nil
 				due.Reset(0)
 			}
+		case <-check.C:
+			if clock.look(l.cfg.Clock(), time.Now()) {
+				l.revoke()
+				e.leaveLead(ctx)
+			}
 		case <-due.C:
 			if asked == nil {
-				asked = e.askLease(ctx)
+				asked = e.askLease(ctx, clock.stopped)
 				leader = asked.leader
 			}
 		case <-answered:
@@ -253,7 +271,7 @@ func (a *asking) drop() {
 }
 
 // askLease begins a request. The lease is counted from here on.
-func (e *Engine) askLease(ctx context.Context) *asking {
+func (e *Engine) askLease(ctx context.Context, stopped bool) *asking {
 	a := &asking{sent: e.lease.cfg.Clock(), began: time.Now(), done: make(chan struct{})}
 	a.leader, _ = e.lease.cfg.Consensus.Leader()
 	ctx, a.cancel = context.WithTimeout(ctx, leaseTimeout)
@@ -263,6 +281,8 @@ func (e *Engine) askLease(ctx context.Context) *asking {
 		a.err = ErrStart
 	case fault != nil:
 		a.err = fault
+	case stopped:
+		a.err = ErrClock
 	case a.leader == "":
 		a.err = ErrNotLeader
 	}
@@ -272,7 +292,10 @@ func (e *Engine) askLease(ctx context.Context) *asking {
 	}
 	go func() {
 		defer close(a.done)
-		request := leaseRequest{Incarnation: e.cfg.Incarnation, Wall: a.began.UnixMilli()}
+		request := leaseRequest{
+			Incarnation: e.cfg.Incarnation, Wall: a.began.UnixMilli(),
+			Applied: e.cfg.Table.State().Index(), Refusing: e.readOnly.refusing(a.began).Milliseconds(),
+		}
 		if a.leader == e.cfg.Self {
 			a.reply = e.grantLease(ctx, e.cfg.Self, &request)
 		} else {
@@ -280,6 +303,55 @@ func (e *Engine) askLease(ctx context.Context) *asking {
 		}
 	}()
 	return a
+}
+
+// ErrClock says that the clock by which this node's lease is counted stands still.
+var ErrClock = errors.New("the clock that leases are counted by stands still")
+
+// clockCheck is how often the clock of leases is compared with the timers of the process. A
+// clock that stops is noticed within two of these, so a lease that it keeps from ending is
+// over before the leader takes it for over, by the margin of both sides.
+const clockCheck = 100 * time.Millisecond
+
+// A clockWatch compares the clock of leases with the monotonic clock of the process. By a
+// clock that stands still no lease would ever end.
+type clockWatch struct {
+	at      time.Duration
+	real    time.Time
+	stopped bool
+}
+
+// look returns true when the clock is found to have stopped. A clock that goes at less than
+// half of its speed counts as stopped.
+func (w *clockWatch) look(at time.Duration, real time.Time) bool {
+	was := w.stopped
+	passed := real.Sub(w.real)
+	if passed < clockCheck/2 {
+		return false
+	}
+	w.stopped = at-w.at < passed/2
+	w.at, w.real = at, real
+	return w.stopped && !was
+}
+
+// revoke ends the lease at once.
+func (l *Lease) revoke() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.holder.until, l.holder.waiting = 0, nil
+	l.until.Store(0)
+}
+
+// leaveLead has another node lead: this one cannot tell when leases are over.
+func (e *Engine) leaveLead(ctx context.Context) {
+	e.cfg.Logger.Error("this node gives up its lease", "node", e.cfg.Self, "err", ErrClock)
+	e.done.Go(func() {
+		ctx, cancel := context.WithTimeout(ctx, leaseLength)
+		defer cancel()
+		if err := e.lease.cfg.Consensus.Cede(ctx); err != nil && ctx.Err() == nil {
+			e.cfg.Logger.Warn("another leader could not be asked for", "node", e.cfg.Self, "err", err)
+		}
+	})
 }
 
 // answered takes in what came of a request; it returns false if that is no lease.
@@ -294,6 +366,7 @@ func (e *Engine) answered(a *asking) bool {
 		return false
 	}
 	l.figures.granted.Add(1)
+	e.readOnly.learn(a.reply.Refusing)
 	l.figures.compare(a.leader, a.began, time.Now(), a.reply.Wall)
 	l.advance(func(h *holder) { h.granted(a.sent, l.cfg.Clock(), a.reply.Index, e.cfg.Table.State().Index()) })
 	return true

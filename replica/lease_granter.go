@@ -14,6 +14,10 @@ var (
 	ErrReplaced = errors.New("its failover is under way")
 	// ErrStart says that this start of the asker is not the registered one.
 	ErrStart = errors.New("this start of the node is not registered")
+	// ErrStuck says that the asker does not apply the table: no grant takes effect there.
+	ErrStuck = errors.New("the node does not apply the table")
+	// ErrRefusesWrites says that the asker's store refuses writes that a backup could take.
+	ErrRefusesWrites = errors.New("the node's store refuses writes and a backup could take them")
 )
 
 // A tenant is one start of a node.
@@ -33,6 +37,32 @@ type granter struct {
 	heard map[string]time.Duration // of each node, the last grant to any of its starts
 	going map[string]bool          // nodes whose failover is under way
 	awake time.Duration            // the last moment at which the leader was seen at work
+	// owed are the grants of each start that it has not shown to hold, the oldest first.
+	owed map[tenant][]pendingGrant
+	// refusing is since when each node's store has refused writes, as the node says.
+	refusing map[string]time.Duration
+}
+
+// A pendingGrant takes effect once its holder has applied the table up to index.
+type pendingGrant struct {
+	index uint64
+	at    time.Duration // of the grant
+}
+
+// maxOwed bounds the pending grants that are kept of one start. Those that are left out are
+// newer than those that are kept, so a stuck start is still noticed by the oldest.
+const maxOwed = 8
+
+// stuckAfter is for how long a start may fail to apply what it was granted. Then it is
+// granted nothing more, and is replaced once its last grant is over: about 3.5 s after the
+// entry that it does not apply, 5 s if that ended the leadership of the node as well. A
+// start that lags by more than this has no use of its grants: they end before they count.
+const stuckAfter = leaseLength / 2
+
+// A condition is what a request for a lease says about the node that asks.
+type condition struct {
+	applied  uint64        // table index that the node has applied; 0: the node does not say
+	refusing time.Duration // for how long its store has refused writes; 0: it takes them
 }
 
 // lead begins an office. Nothing is known of what earlier leaders have granted, so all of
@@ -46,6 +76,8 @@ func (g *granter) lead(term uint64, now time.Duration) {
 	g.met = make(map[tenant]time.Duration)
 	g.heard = make(map[string]time.Duration)
 	g.going = make(map[string]bool)
+	g.owed = make(map[tenant][]pendingGrant)
+	g.refusing = make(map[string]time.Duration)
 }
 
 // meet notes which starts serve rows. One that has only begun to may not have asked for a lease
@@ -62,31 +94,91 @@ func (g *granter) meet(serving map[tenant]bool, now time.Duration) {
 // resign ends the office.
 func (g *granter) resign() { g.term = 0 }
 
-// wake is called often. A leader that was stopped for a while, and still leads, has not
-// heard of those who asked meanwhile: that they were silent says nothing.
+// wake is called often. The leader grants nothing while it is stopped, so the silence of
+// others in that time says nothing: all that happened before counts as that much later.
+// Time in which the leader was at work is kept, so that stalls that come again and again
+// delay a failover by their length and do not prevent it.
+//
+// Moments only become later, never later than now: no lease counts as over too early.
 func (g *granter) wake(now time.Duration) {
-	if now-g.awake > leaseRenew {
-		g.since = now
+	if stopped := now - g.awake; stopped > leaseRenew {
+		later := func(at time.Duration) time.Duration { return min(at+stopped, now) }
+		g.since = later(g.since)
+		for t, at := range g.last {
+			g.last[t] = later(at)
+		}
+		for t, at := range g.met {
+			g.met[t] = later(at)
+		}
+		for node, at := range g.heard {
+			g.heard[node] = later(at)
+		}
+		for _, owed := range g.owed {
+			for i := range owed {
+				owed[i].at = later(owed[i].at)
+			}
+		}
 	}
 	g.awake = now
 }
 
-// grant notes a lease, if one may be granted in a term that a majority has confirmed since
-// it was asked for.
-func (g *granter) grant(t tenant, term uint64, now time.Duration) error {
+// grant notes a lease that takes effect once its holder has applied the table up to index,
+// if one may be granted in a term that a majority has confirmed since it was asked for.
+func (g *granter) grant(t tenant, term uint64, now time.Duration, is condition, index uint64) error {
 	switch {
 	case term == 0 || g.term != term:
 		return ErrNotLeader
 	case g.going[t.node] && !g.skip.whileReplaced:
 		return ErrReplaced
+	case g.stuck(t, now, is.applied) && !g.skip.unapplied:
+		return ErrStuck
 	}
 	for old, at := range g.last {
 		if g.ended(at, now) {
 			delete(g.last, old)
 		}
 	}
+	// What a start owes stays also when its grants are over: else it would be granted
+	// another before it is replaced. An earlier start of the node asks for nothing any more.
+	maps.DeleteFunc(g.owed, func(old tenant, _ []pendingGrant) bool { return old.node == t.node && old != t })
 	g.last[t], g.heard[t.node] = now, now
+	if owed := g.owed[t]; is.applied != 0 && is.applied < index && len(owed) < maxOwed {
+		g.owed[t] = append(owed, pendingGrant{index, now})
+	}
 	return nil
+}
+
+// stuck takes in how far a start has applied the table, and tells whether it has not come
+// to hold a grant for too long.
+func (g *granter) stuck(t tenant, now time.Duration, applied uint64) bool {
+	owed := g.owed[t]
+	for len(owed) > 0 && owed[0].index <= applied {
+		owed = owed[1:]
+	}
+	if len(owed) == 0 || applied == 0 {
+		delete(g.owed, t)
+		return false
+	}
+	g.owed[t] = owed
+	return now-owed[0].at >= stuckAfter
+}
+
+// reports takes in for how long a node's store has refused writes.
+func (g *granter) reports(node string, now, refusing time.Duration) {
+	switch _, known := g.refusing[node]; {
+	case g.term == 0:
+	case refusing == 0:
+		delete(g.refusing, node)
+	case !known:
+		g.refusing[node] = now - refusing
+	}
+}
+
+// takesWrites tells whether a node has had a lease of late and its store takes writes.
+func (g *granter) takesWrites(node string, now time.Duration) bool {
+	at, heard := g.heard[node]
+	_, refusing := g.refusing[node]
+	return heard && !refusing && !g.ended(at, now)
 }
 
 // ended tells whether a lease that was granted at a time is certainly over.

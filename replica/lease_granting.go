@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -115,8 +117,9 @@ func (e *Engine) verify() (uint64, error) {
 
 // grantLease answers a request for a lease.
 func (e *Engine) grantLease(ctx context.Context, node string, r *leaseRequest) leaseReply {
-	index, err := e.grant(ctx, tenant{node, r.Incarnation})
-	reply := leaseReply{Index: index, Wall: time.Now().UnixMilli()}
+	is := condition{applied: r.Applied, refusing: time.Duration(r.Refusing) * time.Millisecond}
+	index, refusing, err := e.grant(ctx, tenant{node, r.Incarnation}, is)
+	reply := leaseReply{Index: index, Wall: time.Now().UnixMilli(), Refusing: refusing}
 	if err != nil {
 		e.lease.figures.withheld.Add(1)
 		reply.Refusal = err.Error()
@@ -126,17 +129,18 @@ func (e *Engine) grantLease(ctx context.Context, node string, r *leaseRequest) l
 	return reply
 }
 
-// grant returns the index that the holder must have applied.
-func (e *Engine) grant(ctx context.Context, t tenant) (index uint64, err error) {
+// grant returns the index that the holder must have applied, and the nodes whose stores
+// refuse writes.
+func (e *Engine) grant(ctx context.Context, t tenant, is condition) (index uint64, refusing []string, err error) {
 	if e.lease.cfg.Clock == nil {
-		return 0, errors.New("no leases")
+		return 0, nil, errors.New("no leases")
 	}
 	if _, self := e.lease.cfg.Consensus.Leader(); !self {
-		return 0, ErrNotLeader
+		return 0, nil, ErrNotLeader
 	}
 	term, err := e.confirm(ctx)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	o := &e.granting
 	o.mu.Lock()
@@ -144,10 +148,28 @@ func (e *Engine) grant(ctx context.Context, t tenant) (index uint64, err error) 
 	st := e.cfg.Table.State()
 	n, known := st.Node(t.node)
 	if !known || n.State == table.Gone || n.Incarnation != t.incarnation {
-		return 0, fmt.Errorf("%w: %s, %d", ErrStart, t.node, t.incarnation)
+		return 0, nil, fmt.Errorf("%w: %s, %d", ErrStart, t.node, t.incarnation)
 	}
-	if err := o.granter.grant(t, term, e.lease.cfg.Clock()); err != nil {
-		return 0, err
+	g, now := &o.granter, e.lease.cfg.Clock()
+	g.reports(t.node, now, is.refusing)
+	if is.refusing >= replaceRefusing && g.hasSuccessor(st, t, now) {
+		return 0, nil, fmt.Errorf("%w: %s", ErrRefusesWrites, t.node)
 	}
-	return st.Index(), nil
+	if err := g.grant(t, term, now, is, st.Index()); err != nil {
+		return 0, nil, err
+	}
+	return st.Index(), slices.Sorted(maps.Keys(g.refusing)), nil
+}
+
+// hasSuccessor tells whether a backup takes writes in a row of which a start is the primary.
+func (g *granter) hasSuccessor(st *table.State, t tenant, now time.Duration) bool {
+	for row := range st.Rows() {
+		if row.Primary != t.node || row.Incarnation != t.incarnation {
+			continue
+		}
+		if slices.ContainsFunc(row.Backups, func(b string) bool { return g.takesWrites(b, now) }) {
+			return true
+		}
+	}
+	return false
 }

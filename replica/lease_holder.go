@@ -20,6 +20,7 @@ type leaseRules struct {
 	unconfirmed   bool // a leader grants without asking a majority
 	unsettled     bool // a leader grants before it has applied what came before its term
 	whileReplaced bool // a node gets grants while its failover is under way
+	unapplied     bool // a node gets grants although it does not apply the table
 	atOnce        bool // a node is replaced although its lease may go on
 	newLeader     bool // a new leader does not wait for the leases of the one before it
 	anyTerm       bool // an entry is applied in whatever term

@@ -103,18 +103,18 @@ func (m *leaseModel) request(n *leaseNode) {
 	if n.stopped {
 		return
 	}
-	sent := m.clock(n)
+	sent, is := m.clock(n), condition{applied: n.applied}
 	// It asks whomever it takes for the leader: now and then the one before.
 	for _, l := range m.nodes {
 		if l.believe != 0 && (l.id == m.leader || m.rnd.IntN(2) == 0) {
-			m.after(m.lag(), func() { m.answer(l, n, sent) })
+			m.after(m.lag(), func() { m.answer(l, n, sent, is) })
 		}
 	}
 }
 
-func (m *leaseModel) answer(l, n *leaseNode, sent time.Duration) {
+func (m *leaseModel) answer(l, n *leaseNode, sent time.Duration, is condition) {
 	if l.stopped {
-		m.after(time.Second, func() { m.answer(l, n, sent) })
+		m.after(time.Second, func() { m.answer(l, n, sent, is) })
 		return
 	}
 	confirmed := l.believe
@@ -122,7 +122,7 @@ func (m *leaseModel) answer(l, n *leaseNode, sent time.Duration) {
 		confirmed = 0
 	}
 	m.after(5*time.Millisecond, func() {
-		if l.stopped || l.granter.grant(tenant{fmt.Sprint(n.id), 1}, confirmed, m.clock(l)) != nil {
+		if l.stopped || l.granter.grant(tenant{fmt.Sprint(n.id), 1}, confirmed, m.clock(l), is, l.applied) != nil {
 			return
 		}
 		index := l.applied

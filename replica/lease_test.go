@@ -31,6 +31,7 @@ func (nobody) Term() uint64                                         { return 0 }
 func (nobody) ApplyIn(context.Context, uint64, table.Command) error { return table.ErrTerm }
 func (nobody) Alone() bool                                          { return false }
 func (nobody) Fault() error                                         { return nil }
+func (nobody) Cede(context.Context) error                           { return nil }
 
 func (l *Lease) grantedNow() {
 	l.advance(func(h *holder) { h.granted(l.cfg.Clock(), l.cfg.Clock(), 0, 0) })
@@ -169,7 +170,7 @@ func TestLeaderThatWasStoppedReplacesNobodyAtOnce(t *testing.T) {
 	}
 	tick(10 * time.Second)
 	a := tenant{"a", 1}
-	if err := g.grant(a, 3, now); err != nil {
+	if err := g.grant(a, 3, now, condition{}, 0); err != nil {
 		t.Fatal(err)
 	}
 	now += time.Minute // in which it did nothing
@@ -180,6 +181,93 @@ func TestLeaderThatWasStoppedReplacesNobodyAtOnce(t *testing.T) {
 	tick(leaseLength + leaseMargin)
 	if !g.over(a, now) {
 		t.Error("who has had its time is")
+	}
+}
+
+// A leader that is stopped again and again still replaces a node that asks no more.
+func TestLeaderThatStallsAgainAndAgainReplacesADeadNode(t *testing.T) {
+	var g granter
+	now := time.Hour
+	g.lead(1, now)
+	dead, alive := tenant{"dead", 1}, tenant{"alive", 1}
+	if err := g.grant(dead, 1, now, condition{}, 0); err != nil {
+		t.Fatal(err)
+	}
+	began := now
+	for !g.over(dead, now) {
+		if now-began > 10*time.Second {
+			t.Fatal("not over after 10 s in which the leader was at work for 4 s")
+		}
+		now += 600 * time.Millisecond // stopped
+		g.wake(now)
+		for range 4 {
+			if err := g.grant(alive, 1, now, condition{}, 0); err != nil {
+				t.Fatal(err)
+			}
+			now += superviseEvery
+			g.wake(now)
+		}
+		if g.over(alive, now) {
+			t.Fatal("a node that asks whenever the leader is at work is over")
+		}
+	}
+	if now-began < leaseLength+leaseMargin {
+		t.Errorf("over after %v", now-began)
+	}
+}
+
+// A start that does not apply what it was granted is granted nothing more, and is over like
+// one that is dead; one that lags for less goes on.
+func TestStartThatDoesNotApplyTheTableIsGrantedNothing(t *testing.T) {
+	var g granter
+	now := time.Hour
+	g.lead(1, now)
+	a := tenant{"a", 1}
+	ask := func(applied, index uint64) error {
+		g.wake(now)
+		return g.grant(a, 1, now, condition{applied: applied}, index)
+	}
+	applied, index := uint64(7), uint64(7)
+	for range 10 { // it lags by one renewal
+		applied, index = index, index+1
+		if err := ask(applied, index); err != nil {
+			t.Fatal(err)
+		}
+		now += leaseRenew
+	}
+	var err error
+	last := now
+	for began := now; now < began+stuckAfter+leaseRenew; now += leaseRenew {
+		if err = ask(applied, index); err == nil {
+			last = now
+		}
+	}
+	if !errors.Is(err, ErrStuck) {
+		t.Fatalf("granted: %v", err)
+	}
+	if g.over(a, last+leaseLength) {
+		t.Error("over before its last grant is")
+	}
+	if !g.over(a, last+leaseLength+leaseMargin) {
+		t.Error("not over when its last grant is")
+	}
+	now = last + leaseLength + leaseMargin
+	if err := ask(applied, index); !errors.Is(err, ErrStuck) {
+		t.Errorf("granted before it is replaced: %v", err)
+	}
+	if err := ask(index, index); err != nil {
+		t.Errorf("when it has caught up: %v", err)
+	}
+	if err := g.grant(tenant{"old", 1}, 1, now, condition{}, index); err != nil || len(g.owed[tenant{"old", 1}]) != 0 {
+		t.Errorf("a build that does not tell what it has applied: %v, %v", err, g.owed)
+	}
+	for range 1000 {
+		now += time.Millisecond
+		index++
+		_ = ask(applied, index)
+	}
+	if n := len(g.owed[a]); n > maxOwed {
+		t.Errorf("%d grants are kept", n)
 	}
 }
 
@@ -230,9 +318,47 @@ func TestClocksOnTheWallAreCompared(t *testing.T) {
 	}
 }
 
+func TestClockOfLeasesThatStandsStillIsNoticed(t *testing.T) {
+	real := time.Now()
+	w := clockWatch{at: time.Hour, real: real}
+	if w.look(time.Hour, real.Add(time.Millisecond)) || w.look(time.Hour+clockCheck*9/10, real.Add(clockCheck)) {
+		t.Error("a clock that goes on has stopped")
+	}
+	at := w.at
+	if !w.look(at, real.Add(2*clockCheck)) || !w.stopped {
+		t.Error("not noticed")
+	}
+	if w.look(at, real.Add(3*clockCheck)) || !w.stopped {
+		t.Error("told twice, or forgotten")
+	}
+	if w.look(at+clockCheck, real.Add(4*clockCheck)) || w.stopped {
+		t.Error("it goes on and counts as stopped")
+	}
+	// While the machine is suspended the timers of the process stand still.
+	if w.look(at+time.Hour, real.Add(5*clockCheck)) || w.stopped {
+		t.Error("a clock that has gone ahead has stopped")
+	}
+}
+
+func TestRevokedLeaseIsOverUntilItIsGrantedAgain(t *testing.T) {
+	now := time.Hour
+	l := aLease(&now, leaseRules{})
+	l.grantedNow()
+	spell, _ := l.Mark()
+	l.revoke()
+	if l.Valid() || l.Still(spell) {
+		t.Error("valid after it was revoked")
+	}
+	now += time.Millisecond
+	l.grantedNow()
+	if !l.Valid() || l.Still(spell) {
+		t.Error("what was begun before it was revoked passes")
+	}
+}
+
 // Whatever another node asks, there is an answer or an error.
 func FuzzAnswer(f *testing.F) {
-	for _, q := range []any{&leaseRequest{1, 2}, &fenceRequest{"a", 3}} {
+	for _, q := range []any{&leaseRequest{Incarnation: 1, Wall: 2, Applied: 3, Refusing: 4}, &fenceRequest{"a", 3}} {
 		text, _ := json.Marshal(q)
 		f.Add(append([]byte{questionLease}, text...))
 		f.Add(append([]byte{questionFence}, text...))

@@ -35,13 +35,13 @@ func (n *mnode) leasing() []action {
 }
 
 func (n *mnode) askLease() {
-	sent, inc, id := n.clock(), n.start, n.id
+	sent, inc, id, is := n.clock(), n.start, n.id, condition{applied: n.state().Index()}
 	for _, l := range n.w.nodes {
 		if l.leads == 0 || l != n && !n.w.plain && n.w.IntN(2) == 0 {
 			continue
 		}
 		grant := func(leader *mnode) {
-			index, err := leader.grant(tenant{id, inc})
+			index, err := leader.grant(tenant{id, inc}, is)
 			n.w.say("  %s grants %s: %v", leader.id, id, err)
 			if err != nil {
 				return
@@ -52,7 +52,7 @@ func (n *mnode) askLease() {
 				}
 			}, inc, sent, index)
 		}
-		n.w.send(n.id, l.id, "lease request of "+id, grant, inc, sent)
+		n.w.send(n.id, l.id, "lease request of "+id, grant, inc, sent, is)
 	}
 }
 
@@ -70,7 +70,7 @@ func (n *mnode) advance(change func(*holder)) {
 }
 
 // grant is what Engine.grant does.
-func (n *mnode) grant(t tenant) (uint64, error) {
+func (n *mnode) grant(t tenant, is condition) (uint64, error) {
 	w := n.w
 	if n.leads == 0 {
 		return 0, ErrNotLeader
@@ -90,10 +90,8 @@ func (n *mnode) grant(t tenant) (uint64, error) {
 	if !known || m.State == table.Gone || m.Incarnation != t.incarnation {
 		return 0, ErrStart
 	}
-	if err := n.granter.grant(t, n.leads, n.clock()); err != nil {
-		return 0, err
-	}
-	return n.state().Index(), nil
+	index := n.state().Index()
+	return index, n.granter.grant(t, n.leads, n.clock(), is, index)
 }
 
 // An mfailover is what Engine.succeed does.

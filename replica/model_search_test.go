@@ -363,7 +363,7 @@ func (n *mnode) lead() {
 func (w *world) lease() {
 	leader := w.nodes[slices.IndexFunc(w.nodes, func(n *mnode) bool { return n.leads == w.term })]
 	for _, n := range w.nodes {
-		if index, err := leader.grant(tenant{n.id, n.start}); err == nil {
+		if index, err := leader.grant(tenant{n.id, n.start}, condition{applied: n.state().Index()}); err == nil {
 			n.advance(func(h *holder) { h.granted(n.clock(), n.clock(), index, n.state().Index()) })
 		}
 	}

@@ -230,3 +230,5 @@ func (x *consensusOf) ApplyIn(ctx context.Context, term uint64, c table.Command)
 func (x *consensusOf) Alone() bool { return len(x.o.c.agreed.State().Nodes()) == 1 }
 
 func (x *consensusOf) Fault() error { return nil }
+
+func (x *consensusOf) Cede(context.Context) error { return nil }

@@ -19,6 +19,9 @@ import (
 // mostNodes bounds those that are there at a time.
 const mostNodes = 7
 
+// reserve is how much of its disk a node keeps free, in bytes: with less it refuses writes.
+const reserve = 16 << 20
+
 // A cluster is processes that come and go.
 type cluster struct {
 	o      *options

@@ -55,13 +55,20 @@ func stall(dir string, on bool) error {
 	return nil
 }
 
-// fillDisk takes all the room that there is.
-func fillDisk(path string) {
+// fillDisk takes all the room that there is but for some bytes.
+func fillDisk(path string, left int64) {
 	f, err := os.Create(path)
 	if err != nil {
 		return
 	}
 	defer func() { _ = f.Close() }()
+	if left > 0 {
+		var st unix.Statfs_t
+		if err := unix.Fstatfs(int(f.Fd()), &st); err == nil {
+			_ = unix.Fallocate(int(f.Fd()), 0, 0, max(int64(st.Bavail)*st.Bsize-left, 1))
+		}
+		return
+	}
 	end := int64(0)
 	for some := int64(64 << 20); some >= 4096; {
 		if unix.Fallocate(int(f.Fd()), 0, end, some) != nil {

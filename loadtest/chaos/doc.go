@@ -1,6 +1,6 @@
 // Command chaos runs a cluster of real processes while they are killed, stopped, frozen,
 // restarted in turn at new addresses, cut off from each other in both ways or one, on disks
-// that are full, slow or stuck and by clocks that are set, while others join and leave, all
+// that are full, low, slow or stuck and by clocks that are set, while others join and leave, all
 // at random, and holds all that clients were told against what one server could have
 // answered.
 //

@@ -103,7 +103,10 @@ var kinds = []kind{
 		}
 	}},
 	{"full disk", disks, false, func(c *cluster, n *node) (string, func()) {
-		return "has no space left", c.ballast(n)
+		return "has no space left", c.fill(n, 0)
+	}},
+	{"low disk", disks, false, func(c *cluster, n *node) (string, func()) {
+		return "has less space than its reserve, and refuses writes", c.fill(n, reserve/2)
 	}},
 	{"slow disk", disks, false, func(c *cluster, n *node) (string, func()) {
 		stands, goes := time.Duration(20+c.rnd.IntN(800))*time.Millisecond, time.Duration(5+c.rnd.IntN(100))*time.Millisecond
@@ -132,12 +135,13 @@ var kinds = []kind{
 	}},
 }
 
-// ballast fills a disk. That waits for as long as the disk stands still, so somebody else does.
-func (c *cluster) ballast(n *node) (end func()) {
+// fill takes the room of a disk but for some bytes. That waits for as long as the disk
+// stands still, so another goroutine does it.
+func (c *cluster) fill(n *node, left int64) (end func()) {
 	path, full := filepath.Join(n.dir, "ballast"), make(chan struct{})
 	c.filling.Go(func() {
 		defer close(full)
-		fillDisk(path)
+		fillDisk(path, left)
 	})
 	return func() {
 		c.filling.Go(func() {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -60,7 +61,7 @@ func (n *node) start(c *cluster, host int, join []string) error {
 	args := append([]string{
 		"serve", "--id", n.id, "--addr", ip + ":6379", "--gossip-addr", ip + ":7379", "--bus-addr", ip + ":16379",
 		"--http-addr", ip + ":8379", "--protected-mode", "no", "--cluster-key", "a key of every test", "--strategy", c.o.Strategy, "--dir", filepath.Join(n.dir, "data"),
-		"--cache", "16mb", "--block-cache", "16mb", "--min-free-disk", "0",
+		"--cache", "16mb", "--block-cache", "16mb", "--min-free-disk", strconv.Itoa(reserve),
 	}, strings.Fields(c.o.Serve)...)
 	if len(join) > 0 {
 		args = append(args, "--join", strings.Join(join, ","))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -103,6 +104,8 @@ func (t *Table) try(ctx context.Context, data []byte) (outcome, error) {
 	asked := make(map[string]bool)
 	ask := func(node string) (outcome, string, error) {
 		asked[node] = true
+		ctx, end := t.whileLeads(ctx, node)
+		defer end()
 		reply, err := t.cfg.Forward(ctx, node, append([]byte{messageCommand}, data...))
 		if err != nil {
 			if errors.Is(err, ErrUnsent) {
@@ -131,6 +134,44 @@ func (t *Table) try(ctx context.Context, data []byte) (outcome, error) {
 		}
 	}
 	return outcome{}, last
+}
+
+// errReplaced ends the wait for a leader that has a successor.
+var errReplaced = errors.New("another node leads since")
+
+// whileLeads returns a context that ends some time after another node than the given one is
+// known to lead. A former leader answers within that time if it can; one that is stopped or
+// does not apply entries would be waited for without end. end must be called.
+func (t *Table) whileLeads(ctx context.Context, node string) (within context.Context, end func()) {
+	within, cancel := context.WithCancelCause(ctx)
+	changed, forget := t.Changes()
+	before, _ := t.Leader()
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for {
+			// A node that was asked by another's word leads before this node knows it.
+			if now, _ := t.Leader(); now != "" && now != node && now != before {
+				break
+			}
+			select {
+			case <-changed:
+			case <-within.Done():
+				return
+			}
+		}
+		grace := time.NewTimer(t.cfg.ElectionTimeout)
+		defer grace.Stop()
+		select {
+		case <-grace.C:
+			cancel(errReplaced)
+		case <-within.Done():
+		}
+	})
+	return within, func() {
+		cancel(nil)
+		watching.Wait()
+		forget()
+	}
 }
 
 // propose hands a command to Raft on the leader.

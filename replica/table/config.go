@@ -67,6 +67,9 @@ type Config struct {
 	// snapshot, 8192. As many are kept beside it for followers that lag.
 	SnapshotEntries uint64
 
+	// Below is for tests.
+	Below Below
+
 	// transport takes the place of Transport in tests.
 	transport raft.Transport
 }

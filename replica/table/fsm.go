@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"sync/atomic"
+	"time"
 
 	"github.com/hashicorp/raft"
 )
@@ -22,6 +23,28 @@ type fsm struct {
 	applied func()
 	// decided is called for every entry, also for one that changes nothing.
 	decided func()
+	// began is when the application of the present entry began, in nanoseconds since
+	// opened; 0 if none is being applied.
+	began  atomic.Int64
+	opened time.Time
+	// applying is called before an entry is applied; tests have it block. nil does nothing.
+	applying func()
+}
+
+// stuckAfter is how long one entry may take to be applied. All take much less than a
+// millisecond, so what takes longer has stopped.
+const stuckAfter = 2 * time.Second
+
+// stuck is why this node does not follow the table at this moment; nil if it does.
+func (f *fsm) stuck() error {
+	began := f.began.Load()
+	if began == 0 {
+		return nil
+	}
+	if took := time.Since(f.opened) - time.Duration(began); took >= stuckAfter {
+		return fmt.Errorf("table: %w: one entry has taken %v so far", ErrStuck, took.Round(time.Millisecond))
+	}
+	return nil
 }
 
 // An outcome is what became of a proposed command.
@@ -31,7 +54,12 @@ type outcome struct {
 }
 
 func (f *fsm) Apply(l *raft.Log) any {
+	f.began.Store(max(int64(time.Since(f.opened)), 1))
+	defer f.began.Store(0)
 	defer f.decided()
+	if f.applying != nil {
+		f.applying()
+	}
 	if l.Type != raft.LogCommand {
 		return outcome{l.Index, nil}
 	}

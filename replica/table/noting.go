@@ -94,6 +94,9 @@ func (n *noting) AppendEntriesPipeline(raft.ServerID, raft.ServerAddress) (raft.
 // RequestPreVote is there only if the transport beneath has it.
 func (n *noting) RequestPreVote(id raft.ServerID, target raft.ServerAddress, args *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
 	if t, ok := n.Transport.(raft.WithPreVote); ok {
+		if err := n.t.appends.mayStand(); err != nil {
+			return err
+		}
 		n.t.yield()
 		return t.RequestPreVote(id, target, args, resp)
 	}

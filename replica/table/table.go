@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hashicorp/raft"
 )
@@ -13,12 +14,14 @@ import (
 // A Table is one node's copy of the agreed placement, and its part in agreeing on it.
 // All methods may be called from any goroutine.
 type Table struct {
-	cfg   Config
-	raft  *raft.Raft
-	fsm   *fsm
-	disk  *disk
-	cut   func() // ends the exchanges that the transport has under way
-	hangs func() // closes what it leaves open
+	cfg  Config
+	raft *raft.Raft
+	fsm  *fsm
+	disk *disk
+	// appends is the log of disk.
+	appends *appender
+	cut     func() // ends the exchanges that the transport has under way
+	hangs   func() // closes what it leaves open
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -60,7 +63,9 @@ func Open(cfg Config) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{cfg: cfg, disk: d, fsm: new(fsm)}
+	appends := &appender{LogStore: d.logs, before: cfg.Below.Append, opened: time.Now()}
+	d.logs = appends
+	t := &Table{cfg: cfg, disk: d, appends: appends, fsm: &fsm{applying: cfg.Below.Applying, opened: time.Now()}}
 	t.fsm.state.Store(new(State))
 	t.fsm.applied = t.listeners.tell
 	t.fsm.decided = func() { t.spread.all(t) }
@@ -94,12 +99,13 @@ func (t *Table) Server() string { return t.disk.server }
 // State is the table as this node has applied it so far.
 func (t *Table) State() *State { return t.fsm.state.Load() }
 
-// Fault is why this node cannot follow the table any more; nil as long as it can.
+// Fault is why this node cannot follow the table any more, or does not at this moment
+// since one entry is not applied; nil as long as it does.
 func (t *Table) Fault() error {
 	if fault := t.fsm.fault.Load(); fault != nil {
 		return *fault
 	}
-	return nil
+	return t.fsm.stuck()
 }
 
 // Known tells whether the directory already belongs to a cluster, even if nothing of

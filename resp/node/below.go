@@ -8,6 +8,7 @@ import (
 	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -21,6 +22,7 @@ type below struct {
 	date    func() time.Time     // nil: the system's, which may be set
 	steps   func(replica.Step)   // nil: nobody is told
 	host    func() string        // nil: the system's name
+	table   table.Below          // under the table of the cluster
 }
 
 // hostName returns the name of the host; empty if it has none.

@@ -21,11 +21,11 @@ import (
 	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/replica/fakenet"
 	"github.com/ringside-kv/ringside/replica/table"
-	"github.com/ringside-kv/ringside/store"
 )
 
-// A disk is a node's, under the store.
-type disk struct{ full atomic.Bool }
+// A disk is a node's, under the store. One that is low says that it is full, and takes
+// writes.
+type disk struct{ full, low atomic.Bool }
 
 // A fullFS tells when it is full, which keeps a store from what it could not undo.
 type fullFS struct {
@@ -35,7 +35,7 @@ type fullFS struct {
 
 func (f fullFS) GetDiskUsage(string) (vfs.DiskUsage, error) {
 	u := vfs.DiskUsage{AvailBytes: 1 << 40, TotalBytes: 1 << 41, UsedBytes: 1 << 40}
-	if f.d.full.Load() {
+	if f.d.full.Load() || f.d.low.Load() {
 		u = vfs.DiskUsage{TotalBytes: 1 << 41, UsedBytes: 1 << 41}
 	}
 	return u, nil
@@ -57,17 +57,17 @@ func (d *disk) over(fs vfs.FS) vfs.FS {
 type storm struct {
 	*virtualCluster
 	rnd   *rand.Rand
-	disks map[string]*disk
-	ends  sync.WaitGroup // of faults
-	after time.Time      // when the last one ends
-	hosts int            // addresses given out
-	want  int            // copies beside the primary
+	grays map[string]*gray // what lies under each node
+	ends  sync.WaitGroup   // of faults
+	after time.Time        // when the last one ends
+	hosts int              // addresses given out
+	want  int              // copies beside the primary
 	rates map[string]float64
 	at    sync.Map // node to its address, for clients
 }
 
 func (s *storm) join(id string) {
-	s.disks[id] = new(disk)
+	s.grays[id] = new(gray)
 	var others []string
 	for other := range s.nodes {
 		if other != id {
@@ -180,7 +180,7 @@ var mishaps = map[string]func(s *storm, victim string) string{
 	},
 	"stop": func(s *storm, victim string) string {
 		s.net.Freeze(s.nodes[victim].ip, false)
-		s.disks[victim].full.Store(false)
+		s.grays[victim].disk.full.Store(false)
 		s.halt(victim)
 		return "stops"
 	},
@@ -230,10 +230,24 @@ var mishaps = map[string]func(s *storm, victim string) string{
 		return fmt.Sprintf("comes and goes for %v", d)
 	},
 	"full disk": func(s *storm, victim string) string {
-		d, disk := s.some(), s.disks[victim]
-		disk.full.Store(true)
-		s.later(d, func() { disk.full.Store(false) })
+		d, disk := s.some(), &s.grays[victim].disk
+		s.later(d, set(&disk.full))
 		return fmt.Sprintf("has no space for %v", d)
+	},
+	"low disk": func(s *storm, victim string) string {
+		d := s.some()
+		s.later(d, set(&s.grays[victim].disk.low))
+		return fmt.Sprintf("refuses writes for %v", d)
+	},
+	"full log": func(s *storm, victim string) string {
+		d := s.some()
+		s.later(d, set(&s.grays[victim].log))
+		return fmt.Sprintf("cannot write the log of the table for %v", d)
+	},
+	"stuck table": func(s *storm, victim string) string {
+		d := s.some()
+		s.later(d, s.grays[victim].hang())
+		return fmt.Sprintf("applies nothing for %v", d)
 	},
 	"leave": func(s *storm, victim string) string {
 		if len(s.running()) <= 3 {
@@ -344,19 +358,16 @@ func weather(t *testing.T, seed uint64) *history.Recorder {
 	rnd := rand.New(rand.NewPCG(seed, 13))
 	placing := []string{StrategyBuckets, StrategyKetama, StrategyVnode}[rnd.IntN(3)]
 	fsync := []string{"always", "everysec"}[rnd.IntN(2)]
-	s := &storm{rnd: rnd, disks: map[string]*disk{}, rates: map[string]float64{}, want: rnd.IntN(3)}
+	s := &storm{rnd: rnd, grays: map[string]*gray{}, rates: map[string]float64{}, want: rnd.IntN(3)}
 	s.virtualCluster = newVirtualCluster(t, seed, time.Duration(1+rnd.IntN(20))*time.Millisecond, 0.05*rnd.Float64(), func(cfg *Config) {
 		cfg.Strategy, cfg.Fsync = placing, fsync
-		disk, open := s.disks[cfg.ID], cfg.below.store
 		if s.rates[cfg.ID] == 0 {
 			s.rates[cfg.ID] = 0.96 + 0.08*rnd.Float64() // clocks that differ by up to 8 %
 		}
 		rate, now := s.rates[cfg.ID], cfg.below.now
 		cfg.below.now = func() time.Duration { return time.Duration(rate * float64(now())) }
-		cfg.below.store = func(sc *store.Config) {
-			open(sc)
-			sc.FS = disk.over(sc.FS)
-		}
+		s.grays[cfg.ID].under(cfg)
+		cfg.MinFreeDisk = 1 << 20
 	})
 	s.say("%s, %s, %d backups", placing, fsync, s.want)
 	for _, id := range []string{"a", "b", "c"} {

@@ -137,7 +137,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	}
 	c.table, err = table.Open(table.Config{
 		ID: n.id, Dir: cfg.raftDir(), Transport: layer, Address: c.raftAddr,
-		Forward: c.askTable, Peers: c.peers, Stalled: c.stalled, Logger: cfg.Logger,
+		Forward: c.askTable, Peers: c.peers, Stalled: c.stalled, Logger: cfg.Logger, Below: cfg.below.table,
 	})
 	if err != nil {
 		return c, err

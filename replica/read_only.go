@@ -1,0 +1,112 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A node whose store refuses writes answers reads, and no client can change its keys. So
+// once that has lasted for handOverRefusing it makes backups the primaries of its ranges:
+// in an orderly way, without a pause for reads. If that does not succeed the leader grants
+// it no further lease after replaceRefusing, and replaces it. Either way the node leaves the
+// sets and returns as a learner, which a store that refuses writes cannot be. Ranges
+// without a backup that takes writes stay: their reads go on.
+const (
+	handOverRefusing = 5 * time.Second
+	replaceRefusing  = handOverRefusing + leaseLength
+	// checkWrites is how often a node looks at whether its store takes writes.
+	checkWrites = 250 * time.Millisecond
+)
+
+// readOnly is since when this node's store has refused writes, and which other nodes'
+// stores do. Its methods may be called from any goroutine.
+type readOnly struct {
+	mu     sync.Mutex
+	since  time.Time // zero while the store takes writes
+	others []string  // by the word of the leader
+}
+
+// note takes in whether the store takes writes, and returns for how long it has not.
+func (r *readOnly) note(writable error, now time.Time) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case writable == nil:
+		r.since = time.Time{}
+		return 0
+	case r.since.IsZero():
+		r.since = now
+	}
+	return now.Sub(r.since)
+}
+
+// refusing is for how long the store has refused writes; 0 while it takes them.
+func (r *readOnly) refusing(now time.Time) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.since.IsZero() {
+		return 0
+	}
+	return max(now.Sub(r.since), time.Millisecond)
+}
+
+// learn takes in which nodes' stores refuse writes.
+func (r *readOnly) learn(nodes []string) {
+	r.mu.Lock()
+	r.others = nodes
+	r.mu.Unlock()
+}
+
+// refuses tells whether another node's store refuses writes.
+func (r *readOnly) refuses(node string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Contains(r.others, node)
+}
+
+// watchWrites hands this node's ranges over once its store has refused writes for too long.
+func (e *Engine) watchWrites(ctx context.Context) {
+	tick := time.NewTicker(checkWrites)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			writable := e.cfg.Store.Writable()
+			if e.readOnly.note(writable, now) >= handOverRefusing {
+				e.handOverRefusing(ctx, writable)
+			}
+		}
+	}
+}
+
+// handOverRefusing makes backups that take writes the primaries of this node's ranges. What
+// fails is tried again by the next call.
+func (e *Engine) handOverRefusing(ctx context.Context, writable error) {
+	// Without a lease the leader's word on others is old, and the failover comes first.
+	if e.resigning.Load() || !e.lease.Valid() {
+		return
+	}
+	rows := e.entrusted(func(node string) bool { return !e.cfg.Away(node) && !e.readOnly.refuses(node) })
+	if len(rows) == 0 {
+		return
+	}
+	before := e.totals.promoted.Load()
+	var faults []error
+	for to, rows := range rows {
+		if err := e.entrust(ctx, to, rows); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	if promoted := e.totals.promoted.Load() - before; promoted > 0 {
+		e.cfg.Logger.Warn("this node's store refuses writes: backups have become primaries of its ranges; free its disk or restart it",
+			"node", e.cfg.Self, "ranges", promoted, "err", writable)
+	}
+	if err := errors.Join(faults...); err != nil && ctx.Err() == nil {
+		e.cfg.Logger.Info("handing over the ranges of a node that refuses writes failed, and is tried again", "node", e.cfg.Self, "err", err)
+	}
+}

@@ -1,0 +1,208 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/store"
+)
+
+// gray is what a test takes from a node that goes on to live and to gossip.
+type gray struct {
+	disk  disk
+	log   atomic.Bool                   // the log of the table takes no entries
+	stuck atomic.Pointer[chan struct{}] // closed when entries are applied again; nil while they are
+	clock atomic.Int64                  // where the clock of leases stands; 0 while it goes on
+}
+
+// under puts it under a node.
+func (g *gray) under(cfg *Config) {
+	open, now := cfg.below.store, cfg.below.now
+	cfg.below.store = func(sc *store.Config) {
+		open(sc)
+		sc.FS = g.disk.over(sc.FS)
+	}
+	cfg.below.now = func() time.Duration {
+		if stopped := g.clock.Load(); stopped != 0 {
+			return time.Duration(stopped)
+		}
+		return now()
+	}
+	cfg.below.table = table.Below{
+		Append: func() error {
+			if g.log.Load() {
+				return syscall.ENOSPC
+			}
+			return nil
+		},
+		Applying: func() {
+			if until := g.stuck.Load(); until != nil {
+				<-*until
+			}
+		},
+	}
+}
+
+// hang keeps the node from applying entries until release is called.
+func (g *gray) hang() (release func()) {
+	until := make(chan struct{})
+	if !g.stuck.CompareAndSwap(nil, &until) {
+		return func() {}
+	}
+	return func() {
+		g.stuck.Store(nil)
+		close(until)
+	}
+}
+
+// grayCluster opens three nodes with one backup, which can lose what they rest on.
+func grayCluster(t *testing.T, seed uint64) (*virtualCluster, map[string]*gray) {
+	of := map[string]*gray{"a": {}, "b": {}, "c": {}}
+	c := newVirtualCluster(t, seed, 5*time.Millisecond, 0, func(cfg *Config) {
+		of[cfg.ID].under(cfg)
+		cfg.MinFreeDisk = 1 << 20
+		cfg.ForwardTimeout = time.Second
+	})
+	c.three()
+	c.backups(1)
+	return c, of
+}
+
+// A grayState is a way in which a node does not serve although it lives and gossips.
+type grayState struct {
+	// within bounds how long keys may be away.
+	within time.Duration
+	// reads tells that reads go on all the time.
+	reads bool
+	begin func(c *virtualCluster, id string, g *gray) (end func())
+}
+
+// set lets something be so until end is called.
+func set(these ...*atomic.Bool) (end func()) {
+	for _, b := range these {
+		b.Store(true)
+	}
+	return func() {
+		for _, b := range these {
+			b.Store(false)
+		}
+	}
+}
+
+var grayStates = map[string]grayState{
+	"full disk, nothing is logged": {
+		within: 5 * time.Second,
+		begin:  func(_ *virtualCluster, _ string, g *gray) func() { return set(&g.disk.full, &g.log) },
+	},
+	"store refuses writes": {
+		within: handOver + time.Second, reads: true,
+		begin: func(_ *virtualCluster, _ string, g *gray) func() { return set(&g.disk.low) },
+	},
+	"store has failed": {
+		within: handOver + 5*time.Second,
+		begin:  func(_ *virtualCluster, _ string, g *gray) func() { return set(&g.disk.full) },
+	},
+	"table is stuck": {
+		within: 5 * time.Second,
+		begin:  func(_ *virtualCluster, _ string, g *gray) func() { return g.hang() },
+	},
+	"clock stands still": {
+		within: 5 * time.Second,
+		begin: func(c *virtualCluster, id string, g *gray) func() {
+			g.clock.Store(int64(c.nodes[id].cfg.below.now()))
+			return func() { g.clock.Store(0) }
+		},
+	},
+}
+
+// handOver is for how long a store refuses writes before its node hands its ranges over,
+// and until that is noticed.
+const handOver = 6 * time.Second
+
+// A node that lives and gossips but cannot serve is replaced like a dead one, whether it
+// leads the table or not, and returns once it can serve again.
+func TestNodeThatCannotServeIsReplaced(t *testing.T) {
+	for name, state := range grayStates {
+		for _, leads := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, leads %v", name, leads), func(t *testing.T) {
+				virtually(t, 1, func(t *testing.T, seed uint64) { replacesGray(t, seed, state, leads) })
+			})
+		}
+	}
+}
+
+func replacesGray(t *testing.T, seed uint64, state grayState, leads bool) {
+	c, of := grayCluster(t, seed)
+	victim := c.leader()
+	if !leads {
+		for _, id := range c.running() {
+			if id != victim {
+				victim = id
+				break
+			}
+		}
+	}
+	through := "a"
+	if victim == "a" {
+		through = "b"
+	}
+	key, client := c.ownKey(victim), c.client(through)
+	defer func() { _ = client.Close() }()
+	if err := client.Set(t.Context(), key, "before", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	c.say("%s loses it, %s leads", victim, c.leader())
+	began := time.Now()
+	end := state.begin(c, victim, of[victim])
+	// Something is decided, which the victim has to follow.
+	decided := make(chan error, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		for {
+			_, err := c.nodes[through].cluster.table.Apply(ctx, &table.SetMoves{Throttle: new(int64)})
+			if !errors.Is(err, table.ErrUnknownOutcome) {
+				decided <- err
+				return
+			}
+		}
+	}()
+	for {
+		got, read := client.Get(t.Context(), key).Result()
+		if state.reads && read != nil {
+			t.Errorf("a read %v after the fault: %v", time.Since(began), read)
+		}
+		if read == nil && got != "before" && got != "after" {
+			t.Errorf("read %q", got)
+		}
+		err := client.Set(t.Context(), key, "after", 0).Err()
+		if row, _ := c.nodes[through].cluster.table.State().Row(c.nodes[through].cluster.strategy.Token([]byte(key))); err == nil && row.Primary != victim {
+			break
+		}
+		if time.Since(began) > time.Minute {
+			c.tell()
+			t.Fatalf("no write after a minute: %v, %v", read, err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	took := time.Since(began)
+	c.say("the key is served by another node after %v", took)
+	if took > state.within {
+		t.Errorf("the key was away for %v, may be for %v", took, state.within)
+	}
+	if err := <-decided; err != nil {
+		t.Errorf("an entry: %v", err)
+	}
+	end()
+	c.copied(1)
+	if got, err := client.Get(t.Context(), key).Result(); err != nil || got != "after" {
+		t.Errorf("after the fault: %q, %v", got, err)
+	}
+	c.close()
+}
