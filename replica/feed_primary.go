@@ -387,6 +387,13 @@ func (e *Engine) dismiss(ctx context.Context) {
 		f.mu.Lock()
 		all := f.office.dismissals(e.cfg.Table.State())
 		f.mu.Unlock()
+		// Invariant: a primary without a lease releases no backup. It serves nobody, and the
+		// fence of its own failover has just ended its sessions: if the release came first,
+		// it would be left as the only member, and nobody could replace it.
+		if len(all) > 0 && !e.lease.Valid() {
+			pause(ctx, leasePause)
+			continue
+		}
 		for _, d := range all {
 			e.reached(ShrinkDue)
 			err := e.cfg.Table.Apply(ctx, &table.Release{Node: d.node, Rows: d.rows})

@@ -194,6 +194,7 @@ func replacesGray(t *testing.T, seed uint64, state grayState, leads bool) {
 	took := time.Since(began)
 	c.say("the key is served by another node after %v", took)
 	if took > state.within {
+		c.tell()
 		t.Errorf("the key was away for %v, may be for %v", took, state.within)
 	}
 	if err := <-decided; err != nil {
