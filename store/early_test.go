@@ -81,8 +81,8 @@ func TestHeldRepliesAreGivenUp(t *testing.T) {
 	if err := s.Retap([]Move{{ring.Whole, nil}}, nil, func() {}); err != nil {
 		t.Fatal(err)
 	}
-	read := look(t, s, "a")
-	time.Sleep(time.Millisecond)
+	read, looked := look(t, s, "a"), time.Now()
+	waitFor(t, "the clock goes on", func() bool { return time.Now().After(looked) })
 	s.GiveUpHeld(0)
 	for _, w := range []*told{write, read} {
 		if <-w.ch; !errors.Is(w.err, ErrHeld) {

@@ -114,7 +114,7 @@ func TestWrongIndexEntriesAreRemoved(t *testing.T) {
 			}
 		}
 	}
-	time.Sleep(2 * time.Millisecond)
+	waitFor(t, "one key expires", func() bool { return s.now() > now+1 })
 	if _, _, err := s.expireDue(s.now(), []byte{kindExpiry}); err != nil {
 		t.Fatal(err)
 	}

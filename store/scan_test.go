@@ -61,8 +61,9 @@ func TestScanFindsEveryKeyOnce(t *testing.T) {
 	}
 	s.set(t, "", "the empty key", 0)
 	want[""] = 1
-	s.set(t, "expired", "x", s.now()+1)
-	time.Sleep(5 * time.Millisecond)
+	soon := s.now() + 1
+	s.set(t, "expired", "x", soon)
+	waitFor(t, "one key expires", func() bool { return s.now() > soon })
 	for _, count := range []int{1, 10, 333, 1 << 40} {
 		if seen := s.scan(t, count); !maps.Equal(seen, want) {
 			t.Errorf("count %d: %d keys, want %d", count, len(seen), len(want))
@@ -364,10 +365,11 @@ func TestRandomKeyIsFair(t *testing.T) {
 func TestRandomKeyIsAlive(t *testing.T) {
 	s := openTest(t, testConfig(t.TempDir()))
 	defer s.mustClose(t)
+	soon := s.now() + 1
 	for i := range 100 {
-		s.set(t, fmt.Sprint("x", i), "v", s.now()+1)
+		s.set(t, fmt.Sprint("x", i), "v", soon)
 	}
-	time.Sleep(2 * time.Millisecond)
+	waitFor(t, "all keys expire", func() bool { return s.now() > soon })
 	if k, err := s.RandomKey(); k != nil || err != nil {
 		t.Errorf("all have expired: %q, %v", k, err)
 	}

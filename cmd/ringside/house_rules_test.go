@@ -72,6 +72,7 @@ func TestHouseCheckerAcceptsAGoodHouse(t *testing.T) {
 func TestHouseCheckerFindsEachBrokenRule(t *testing.T) {
 	imports := func(paths string) string { return goFile("x", paths) }
 	for _, tt := range []struct{ file, text, want string }{
+		{"store/y_test.go", "package store\n\nfunc TestHopes(t *testing.T) { time.Sleep(1) }", "store/y_test.go: TestHopes sleeps outside virtual time"},
 		{"ring/y.go", imports("OURS/store"), "ring/y.go: imports store, which does not lie below it"},
 		{"ring/y.go", imports("OURS/ring/ketama"), "ring/y.go: imports ring/ketama, which does not lie below it"},
 		{"ring/ketama/y.go", imports("OURS/ring/vnode"), "imports ring/vnode, which does not lie below it"},
@@ -128,5 +129,24 @@ func TestHouseCheckerKnowsLibrariesApart(t *testing.T) {
 	}
 	if why := badImport("resp", "github.com/tidwall/redcon"); why != "" {
 		t.Error(why)
+	}
+}
+
+func TestHouseCheckerKnowsSoundSleeps(t *testing.T) {
+	for text, want := range map[string]bool{
+		"func f() { time.Sleep(1) }":                                        true,
+		"func f() { if true { go func() { time.Sleep(1) }() } }":            true,
+		"func f() { for !done() { time.Sleep(1) } }":                        false,
+		"func f() { for range 3 { time.Sleep(1) } }":                        false,
+		"func f() { fakenet.Bubble(t, func() { time.Sleep(1) }) }":          false,
+		"func f() { other.Sleep(1) }":                                       false,
+		"func f() { for ; !done(); time.Sleep(1) {} }":                      false,
+		"func f() { for ; !done(); time.Sleep(1) {} }\n" + "func g() { }":   false,
+		"func f() { for range 3 {} }\n" + "func g() { time.Sleep(second) }": true,
+	} {
+		found, err := unsoundSleeps("store/y_test.go", []byte("package store\n"+text))
+		if err != nil || (len(found) > 0) != want {
+			t.Errorf("%s: %v, %v", text, found, err)
+		}
 	}
 }

@@ -157,6 +157,13 @@ func brokenInPackage(root fs.FS, dir string) ([]string, error) {
 			if bytes.Contains(text, []byte(bareBubble)) && dir != "replica/fakenet" {
 				add(name, "calls %s...), where fakenet.Bubble also keeps the race detector whole", bareBubble)
 			}
+			sleepers, err := unsoundSleeps(name, text)
+			if err != nil {
+				return nil, err
+			}
+			for _, f := range sleepers {
+				add(name, "%s sleeps outside virtual time and outside a loop: wait for what it expects", f)
+			}
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
