@@ -152,8 +152,13 @@ func TestPauseHoldsAllButTheWayOut(t *testing.T) {
 	admin.want("+OK", "CLIENT", "PAUSE", "100000")
 	reader.send("GET", "a")
 	reader.silent(50 * time.Millisecond)
-	admin.want("+PONG", "PING")
+	pinger := dialRedis(t, addr, 2)
+	pinger.send("PING")
+	pinger.silent(50 * time.Millisecond)
 	admin.want("+OK", "CLIENT", "UNPAUSE")
+	if got := pinger.next().String(); got != "+PONG" {
+		t.Errorf("PING: %s", got)
+	}
 	if got := reader.next().String(); got != "_" {
 		t.Errorf("GET: %s", got)
 	}

@@ -165,6 +165,7 @@ func cmdCopy(x *call) {
 
 // copyOptions parses the options of COPY; it has replied if they are wrong.
 func (x *call) copyOptions(args [][]byte) (replace, ok bool) {
+	elsewhere := false // Redis looks at the options first
 	for ; len(args) > 0; args = args[1:] {
 		switch {
 		case equalFold(args[0], "replace"):
@@ -178,15 +179,22 @@ func (x *call) copyOptions(args [][]byte) (replace, ok bool) {
 			case n < math.MinInt32 || n > math.MaxInt32:
 				x.err(msgDatabaseRange)
 				return false, false
-			case n != 0:
+			case n < 0 || n >= redisDatabases:
 				x.err(msgNoDatabase)
 				return false, false
 			}
+			elsewhere = n != 0
 			args = args[1:]
 		default:
 			x.err(msgSyntax)
 			return false, false
 		}
 	}
-	return replace, true
+	if elsewhere {
+		x.err(msgNoDatabase)
+	}
+	return replace, !elsewhere
 }
+
+// redisDatabases is how many databases Redis has by default.
+const redisDatabases = 16

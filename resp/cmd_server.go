@@ -15,6 +15,14 @@ func cmdTime(x *call) {
 // cmdLastsave tells until when all writes are known to be on disk.
 func cmdLastsave(x *call) { x.integer(x.srv.store.LastSync().Unix()) }
 
+const msgNoDebug = `ERR DEBUG command not allowed. If the enable-debug-command option is set to "local", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.`
+
+// mayDebug reports whether the client may send DEBUG.
+func (c *conn) mayDebug() bool {
+	setting := c.srv.cfg.Debug
+	return setting == "yes" || setting == "local" && isLoopback(c.net.RemoteAddr())
+}
+
 func cmdDebug(x *call) {
 	switch sub := x.args[1]; {
 	case equalFold(sub, "sleep") && len(x.args) == 3:

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 func TestMonitorShowsOthers(t *testing.T) {
@@ -168,6 +170,18 @@ func TestShutdown(t *testing.T) {
 	o.want("+PONG", "PING")
 	if n := calls.Load(); n != 1 {
 		t.Errorf("Shutdown was called %d times", n)
+	}
+}
+
+// DEBUG is refused as Redis refuses it, unless a setting lets it through.
+func TestDebugIsRefusedUnlessEnabled(t *testing.T) {
+	redis := dialRedis(t, redistest.Start7(t), 2)
+	for _, setting := range []string{"", "no"} {
+		_, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Debug = setting })
+		o := dialRedis(t, addr, 2)
+		for _, words := range [][]string{{"DEBUG", "SLEEP", "0"}, {"DEBUG", "nosuch"}, {"DEBUG"}, {"MULTI"}, {"DEBUG", "SLEEP", "0"}, {"EXEC"}} {
+			o.want(redis.do(words...).String(), words...)
+		}
 	}
 }
 

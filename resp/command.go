@@ -49,6 +49,7 @@ type command struct {
 	splits   bool // is split where its keys lie at several nodes
 	// publishes: it sends a message. subscribes: it begins or ends a subscription.
 	publishes, subscribes bool
+	protected             bool // a setting says who may send it
 	// whileSubscribed: clients of RESP2 may send it while they have subscriptions.
 	whileSubscribed bool
 	keyed           bool // some of its arguments are, or may be, keys

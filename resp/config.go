@@ -100,6 +100,7 @@ func (s *Server) fixedAnswers() map[string]string {
 		"appendonly":                "yes",
 		"appendfsync":               string(s.store.Fsync()),
 		"protected-mode":            yesNo(s.cfg.ProtectedMode),
+		"enable-debug-command":      s.cfg.Debug,
 		"tcp-keepalive":             strconv.FormatInt(int64(s.cfg.TCPKeepAlive/time.Second), 10),
 		"latency-monitor-threshold": "0",
 		"latency-tracking":          "yes",

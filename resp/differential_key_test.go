@@ -153,6 +153,10 @@ var keyScripts = map[string]string{
 		COPY a b DB -2147483649
 		COPY a b DB -1
 		COPY a b DB 16
+		COPY a b DB 1 REPLACE foo
+		COPY a b DB 1 DB x
+		COPY a b DB 1 DB
+		COPY a b DB 16 foo
 		COPY a b REPLACE DB
 		COPY a b REPLACE nonsense
 		COPY a b

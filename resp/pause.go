@@ -67,9 +67,9 @@ func (p *pause) applies(cmd *command) bool {
 		return false
 	}
 	if p.all {
-		// Unlike in Redis, the way out stays open: CLIENT UNPAUSE, INFO,
-		// SHUTDOWN and their like run.
-		return cmd.flags&flagAdmin == 0 && cmd.group != "connection"
+		// Unlike in Redis, the way out stays open: AUTH, CLIENT UNPAUSE, INFO, SHUTDOWN and
+		// their like run.
+		return cmd.flags&(flagAdmin|flagNoAuth) == 0 && (cmd.parent == nil || cmd.parent.name != "client")
 	}
 	return cmd.mayWrite || cmd.flags&flagMayReplicate != 0
 }

@@ -148,6 +148,8 @@ func (c *conn) resolve(r *request, known *command) {
 	case r.msg != "":
 	case !c.authorized() && r.cmd.flags&flagNoAuth == 0:
 		r.msg = msgNoAuth
+	case r.cmd.protected && !c.mayDebug():
+		r.msg = msgNoDebug
 	case c.from == nil && r.cmd.between:
 		r.msg = "ERR " + strings.ToUpper(strings.ReplaceAll(r.cmd.full, "|", " ")) + " is what nodes send each other"
 	case c.from != nil && !r.cmd.forNodes:

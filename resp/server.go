@@ -23,6 +23,9 @@ type Config struct {
 	Store *store.Store
 	// Settings that CONFIG SET may change later.
 	Settings Settings
+	// Debug says which clients may send DEBUG: yes is all, local those of this host, no (the
+	// default) none.
+	Debug string
 	// ProtectedMode refuses clients from other hosts while there is neither a
 	// password nor TLS.
 	ProtectedMode bool

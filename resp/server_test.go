@@ -83,7 +83,7 @@ func TestClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	srv, err := NewServer(Config{Store: st})
+	srv, err := NewServer(Config{Store: st, Debug: "yes"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ var geoCommands = []command{
 		deprecatedSince: "6.2.0",
 		replacedBy:      "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` argument",
 		history:         [][2]string{{"6.2.0", "Takes `ANY` behind `COUNT`."}, {"7.0.0", "Takes units in capitals."}},
-		keys:            []keySpec{{flags: "RO access", index: 1, step: 1}, {flags: "OW update", keyword: "STORE", from: 6, step: 1}, {flags: "OW update", keyword: "STOREDIST", from: 6, step: 1}},
+		keys:            []keySpec{{flags: "RO access", index: 1, step: 1}, {flags: "OW update", keyword: "STORE", from: 6, step: 1, find: geoDestination}, {flags: "OW update", keyword: "STOREDIST", from: 6, step: 1, find: noKey}},
 		args: []argument{
 			keyArg,
 			{name: "longitude", kind: argDouble},
@@ -109,7 +109,7 @@ var geoCommands = []command{
 		deprecatedSince: "6.2.0",
 		replacedBy:      "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` and `FROMMEMBER` arguments",
 		history:         [][2]string{{"7.0.0", "Takes units in capitals."}},
-		keys:            []keySpec{{flags: "RO access", index: 1, step: 1}, {flags: "OW update", keyword: "STORE", from: 5, step: 1}, {flags: "OW update", keyword: "STOREDIST", from: 5, step: 1}},
+		keys:            []keySpec{{flags: "RO access", index: 1, step: 1}, {flags: "OW update", keyword: "STORE", from: 5, step: 1, find: geoDestination}, {flags: "OW update", keyword: "STOREDIST", from: 5, step: 1, find: noKey}},
 		args: []argument{
 			keyArg,
 			{name: "member", kind: argString},
@@ -223,4 +223,16 @@ var geoCommands = []command{
 			{name: "storedist", kind: argPureToken, token: "STOREDIST", optional: true},
 		},
 	},
+}
+
+// geoDestination is where GEORADIUS and GEORADIUSBYMEMBER store: what the last STORE or
+// STOREDIST names.
+func geoDestination(args [][]byte) (at int) {
+	for i := 5; i+1 < len(args); i++ {
+		if equalFold(args[i], "store") || equalFold(args[i], "storedist") {
+			i++
+			at = i
+		}
+	}
+	return at
 }

@@ -126,7 +126,7 @@ var serverCommands = []command{
 		tips:       []string{"request_policy:all_shards", "response_policy:agg_sum"},
 	},
 	{
-		name: "debug", arity: -2, group: "server", since: "1.0.0", run: cmdDebug,
+		name: "debug", arity: -2, group: "server", since: "1.0.0", run: cmdDebug, protected: true,
 		flags:      flagAdmin | flagNoScript | flagLoading | flagStale | flagSystem,
 		summary:    "Groups aids for testing.",
 		complexity: "That of the subcommand.",

@@ -53,6 +53,8 @@ func serveSettings(cfg *node.Config, log *logOptions) *settings.Set {
 	s.Group("Access")
 	s.Add("requirepass", settings.Text(&cfg.RequirePass, "PASSWORD"),
 		"what AUTH must give; a variable or the file keeps it out of the process list", settings.Secret())
+	choice("enable-debug-command", &cfg.Debug,
+		"who may send DEBUG: yes = every client, local = clients of this host, no = nobody")
 	yesNo("protected-mode", &cfg.ProtectedMode,
 		"refuse clients of other hosts while there is neither a password nor TLS")
 	s.Add("tls-cert", settings.Text(&cfg.TLSCert, "FILE"),

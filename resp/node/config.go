@@ -130,6 +130,9 @@ type Config struct {
 	TLSCert     string // PEM file; with TLSKey, clients connect through TLS
 	TLSKey      string // PEM file
 	TLSCA       string // PEM file; demands client certificates signed by it
+	// Debug says which clients may send DEBUG: "yes" is all, "local" those of this host, "no"
+	// none.
+	Debug string
 	// ProtectedMode refuses clients of other hosts as long as there is neither a
 	// password nor TLS.
 	ProtectedMode bool
@@ -203,6 +206,7 @@ func DefaultConfig() Config {
 		MemTableSize:      16 * mib,
 		MinFreeDisk:       256 * mib,
 		ProtectedMode:     true,
+		Debug:             "no",
 		MaxClients:        10000,
 		MaxKeySize:        64 * kib,
 		MaxValueSize:      512 * mib,

@@ -129,6 +129,7 @@ func (n *Node) open() (err error) {
 		Store:         n.store,
 		Settings:      n.cfg.settings(),
 		ProtectedMode: n.cfg.ProtectedMode,
+		Debug:         n.cfg.Debug,
 		TLS:           n.currentTLS(),
 		TCPKeepAlive:  n.cfg.TCPKeepAlive,
 		Fixed:         n.cfg.fixed(n.listener.Addr()),

@@ -39,6 +39,7 @@ func (c Config) Validate() error {
 	f.oneOf("strategy", c.Strategy, Choices("strategy"))
 	f.oneOf("hash", c.Hash, Choices("hash"))
 	f.oneOf("fsync", c.Fsync, Choices("fsync"))
+	f.oneOf("enable-debug-command", c.Debug, Choices("enable-debug-command"))
 	c.validateSizes(&f)
 	c.validateAccess(&f)
 	c.validateTimes(&f)
@@ -59,6 +60,8 @@ func Choices(setting string) []string {
 		return []string{RouteForward, RouteRedirect}
 	case "ketama-rule":
 		return strategy.KetamaRules()
+	case "enable-debug-command":
+		return []string{"yes", "no", "local"}
 	case "fsync":
 		return []string{FsyncAlways, FsyncEverysec, FsyncNo}
 	}
