@@ -22,7 +22,7 @@ func TestModelHolds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("all in one goroutine: nothing to see for the race detector")
 	}
-	runs, first := 30, rand.Uint64()
+	runs, first := 12, rand.Uint64()
 	if os.Getenv("RINGSIDE_LONG") != "" {
 		runs = 12_000
 	}

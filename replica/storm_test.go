@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net"
+	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -21,8 +22,11 @@ import (
 // and again while its range moves. Whoever loses its lease is replaced as it is by the
 // engines themselves. Then all comes back, and all that was counted must be there.
 func TestStorms(t *testing.T) {
-	storms := 12
-	if testing.Short() {
+	storms := 5
+	switch {
+	case os.Getenv("RINGSIDE_LONG") != "":
+		storms = 100
+	case testing.Short():
 		storms = 2
 	}
 	for range storms {

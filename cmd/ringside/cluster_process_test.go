@@ -387,9 +387,9 @@ func TestClusterSurvivesKillsWhileRangesChangeHands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes many seconds")
 	}
-	rounds := 1
+	rounds, keys := 1, 8_000
 	if os.Getenv("RINGSIDE_LONG") != "" {
-		rounds = 8
+		rounds, keys = 8, 30_000
 	}
 	// a founds and so leads at first; a and b send to c.
 	for who, victims := range map[string]string{"leader": "a", "source": "b", "target": "c", "all": "abc"} {
@@ -402,7 +402,7 @@ func TestClusterSurvivesKillsWhileRangesChangeHands(t *testing.T) {
 				c := newProcessCluster(t, []string{"buckets", "ketama", "vnode"}[rnd.IntN(3)])
 				a, b := c.start("a"), c.start("b")
 				c.settled("a", "b")
-				const keys, size = 30_000, 1000
+				const size = 1000
 				c.fill(a, keys, size)
 				var load model.Load
 				for _, n := range []*processNode{a, b, c.start("c")} {

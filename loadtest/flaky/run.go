@@ -144,9 +144,9 @@ const killAfter = time.Minute
 func runOne(ctx context.Context, o *options, b binary, number int, dir string, found *findings) {
 	limited, cancel := context.WithTimeout(ctx, o.timeout+killAfter)
 	defer cancel()
-	args := []string{"-test.v", "-test.timeout", o.timeout.String()}
+	args := []string{"-test.v", "-test.timeout=" + o.timeout.String()}
 	if o.pattern != "" {
-		args = append(args, "-test.run", o.pattern)
+		args = append(args, "-test.run="+o.pattern)
 	}
 	if o.short {
 		args = append(args, "-test.short")

@@ -164,7 +164,7 @@ func TestWhoWaitsWhileANodeIsReplaced(t *testing.T) {
 				q.take("a", 3)
 				q.take("c", 3)
 				pause := 20 * time.Millisecond
-				if testing.Short() {
+				if isBrief() {
 					pause *= 5
 				}
 				q.push("a", pause)

@@ -220,7 +220,7 @@ func (cl *cachingClient) run(ctx context.Context, rnd *rand.Rand, w *writtenKeys
 func TestNobodyInAClusterKeepsWhatIsStale(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		pause := 4 * time.Millisecond
-		if testing.Short() {
+		if isBrief() {
 			pause = 15 * time.Millisecond
 		}
 		const keys = 30

@@ -84,7 +84,7 @@ func (c *virtualCluster) notices(id, classes string) {
 func TestEventsOfAcknowledgedWritesAreHeardOnce(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		pause, least := 3*time.Millisecond, 1000 // between writes, and how many there are
-		if testing.Short() {
+		if isBrief() {
 			pause, least = 15*time.Millisecond, 200
 		}
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})

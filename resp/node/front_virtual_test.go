@@ -83,7 +83,7 @@ func TestForwardedRequestsPauseWhileANodeIsReplaced(t *testing.T) {
 				var slowest [2]time.Duration
 				unknown := 0
 				pause := time.Millisecond
-				if testing.Short() {
+				if isBrief() {
 					pause *= 10
 				}
 				for i, do := range []func() error{

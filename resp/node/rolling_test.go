@@ -199,7 +199,7 @@ func TestBackupsAreRaisedAndLowered(t *testing.T) {
 		c.start("d", "a")
 		c.settled()
 		all, keys := []int{2, 0, 3, 1}, 2000
-		if testing.Short() {
+		if isBrief() {
 			all, keys = []int{2, 0, 1}, 500
 		}
 		c.fill("a", keys, 1000)

@@ -270,7 +270,7 @@ func TestChangedBackupIsRepaired(t *testing.T) {
 // A bit that flips on a disk costs nobody anything, whatever copies it is in.
 func TestFlippedBitIsMended(t *testing.T) {
 	which := []string{"backup", "primary"}
-	if i := rand.IntN(2); testing.Short() {
+	if i := rand.IntN(2); isBrief() {
 		which = which[i : i+1]
 	}
 	for _, what := range which {
@@ -366,7 +366,7 @@ func TestNothingIsWrongUnderHeavyWrites(t *testing.T) {
 		c.backed()
 		ctx, cancel := context.WithCancel(context.Background())
 		pause := time.Millisecond
-		if testing.Short() {
+		if isBrief() {
 			pause *= 5
 		}
 		var clients sync.WaitGroup

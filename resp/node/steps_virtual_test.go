@@ -220,7 +220,7 @@ func TestNothingIsLostWhereverANodeEnds(t *testing.T) {
 			t.Run(string(step), func(t *testing.T) {
 				for _, seed := range seeds(t, 1, 20) {
 					// One of each occasion's is enough where time is short, and half of them
-					// by default; go tool task test:cluster takes them all, many times.
+					// by default; go tool task test:virtual takes them all, many times.
 					if testing.Short() && int(seed%uint64(len(o.steps))) != j || isOmitted() {
 						continue
 					}

@@ -91,7 +91,7 @@ func TestTransactionsLoseNothingWhileNodesComeAndGo(t *testing.T) {
 		c.backups(1)
 		ctx, stop := context.WithCancel(context.Background())
 		banks := []bank{{"p"}, {"q"}, {"r"}, {"s"}, {"t"}, {"u"}}
-		if testing.Short() {
+		if isBrief() {
 			banks = banks[:2]
 		}
 		first := c.client("a")

@@ -307,7 +307,7 @@ func (c *virtualCluster) close() {
 }
 
 // seeds are for runs in virtual time: for half of runs by default, for long times runs with
-// RINGSIDE_LONG, as in go tool task test:cluster, and for a single one under -short; or that
+// RINGSIDE_LONG, as in go tool task test:virtual, and for a single one under -short; or that
 // of RINGSIDE_TEST_SEED. Each run of the tests draws others.
 func seeds(t *testing.T, runs, long int) []uint64 {
 	t.Helper()
@@ -333,9 +333,14 @@ func seeds(t *testing.T, runs, long int) []uint64 {
 	return list
 }
 
-// turns is how often a run in virtual time does the same: at most twice under -short.
+// isBrief tells whether a run in virtual time is to be small, which it is but with
+// RINGSIDE_LONG, as in go tool task test:virtual. Small runs with seeds of their own in each
+// run of the tests find what a large one does.
+func isBrief() bool { return os.Getenv("RINGSIDE_LONG") == "" }
+
+// turns is how often a run in virtual time does the same: at most twice in a small one.
 func turns(n int) int {
-	if testing.Short() {
+	if isBrief() {
 		n = min(n, 2)
 	}
 	return n
@@ -343,7 +348,7 @@ func turns(n int) int {
 
 // happenings is how much happens in a run, drawn at random.
 func happenings(rnd *rand.Rand) int {
-	if testing.Short() {
+	if isBrief() {
 		return 3 + rnd.IntN(4)
 	}
 	return 6 + rnd.IntN(10)
