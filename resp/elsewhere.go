@@ -11,9 +11,17 @@ import (
 // routesPause is how long to wait for new routes before an old one is tried again.
 const routesPause = 20 * time.Millisecond
 
+// isolatedTimeout is how long a request waits for other nodes while this one reaches no
+// majority: long enough for a node that answers, which may have a majority.
+const isolatedTimeout = 500 * time.Millisecond
+
 // forwardTimeout is how long a request waits for other nodes at most.
 func (s *Server) forwardTimeout() time.Duration {
-	return time.Duration(s.settings.forwardLimit.Load())
+	limit := time.Duration(s.settings.forwardLimit.Load())
+	if r := s.routes.Load(); r != nil && r.Isolated {
+		limit = min(limit, isolatedTimeout)
+	}
+	return limit
 }
 
 // forwardPace is how many bytes of a request each second beyond that time is for. What is
@@ -54,7 +62,7 @@ func (c *conn) elsewhere(reqs []request, routes *Routes) int {
 		if r.until.IsZero() {
 			r.until = time.Now().Add(c.srv.forwardTimeout())
 		}
-		if left := time.Until(r.until); left > 0 && c.awaitRoutes(routes, left) {
+		if left := time.Until(r.until); left > 0 && !routes.Isolated && c.awaitRoutes(routes, left) {
 			return 0
 		}
 		c.refuse(r, cmp.Or(routes.Why, msgMoving))

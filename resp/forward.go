@@ -176,6 +176,9 @@ func (c *conn) again(r *request) {
 			break
 		}
 		routes := c.enter()
+		if routes != nil && routes.Isolated && left > isolatedTimeout {
+			left, c.farEnd = isolatedTimeout, time.Now().Add(isolatedTimeout)
+		}
 		one := []request{*r}
 		if n := c.gather(one, routes); n > 0 {
 			c.hold = true

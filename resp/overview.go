@@ -123,7 +123,7 @@ func (x *call) draw(picture func(io.Writer, *status.Report) error) {
 // within runs something that may wait for other nodes, until the client or the server
 // is gone or operatorTimeout is over.
 func (x *call) within(do func(context.Context) error) error {
-	ctx, cancel := context.WithTimeoutCause(context.Background(), operatorTimeout, errOperatorTimeout)
+	ctx, cancel := context.WithTimeoutCause(context.Background(), x.srv.operatorTimeout(), errOperatorTimeout)
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
@@ -144,5 +144,13 @@ func (x *call) within(do func(context.Context) error) error {
 
 // operatorTimeout is how long a client waits for an order to be accepted.
 const operatorTimeout = 10 * time.Second
+
+// operatorTimeout is that, or less while this node reaches no majority.
+func (s *Server) operatorTimeout() time.Duration {
+	if r := s.routes.Load(); r != nil && r.Isolated {
+		return isolatedTimeout
+	}
+	return operatorTimeout
+}
 
 var errOperatorTimeout = errors.New("the cluster has not agreed in time")

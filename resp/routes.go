@@ -28,6 +28,9 @@ type Routes struct {
 	// Why is what those requests are answered that have waited too long; empty: the key
 	// is changing hands.
 	Why string
+	// Isolated tells that this node has reached no majority for some time. Requests wait
+	// no longer than isolatedTimeout for other nodes, and for a majority not at all.
+	Isolated bool
 
 	term  uint64        // rises with each change
 	next  chan struct{} // closed when there are newer ones

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -15,21 +16,30 @@ type Engine interface {
 	Fatal() <-chan struct{}
 }
 
+// A Check is one condition of readiness.
+type Check struct {
+	// Name is one word.
+	Name string
+	// Note is what is the matter although the condition holds; empty if nothing is.
+	Note string
+	// Err is why the condition does not hold; nil if it does.
+	Err error
+}
+
 // Health is what probes are told. The zero Health is that of a process that starts.
 // Its methods may be called from any goroutine.
 type Health struct {
 	mu       sync.Mutex
 	engine   Engine // nil while starting
-	also     func() (note string, err error)
+	also     func() []Check
 	stopping bool
 }
 
-// Also makes readiness depend on something else, too: err says why the process is not
-// ready, note what is the matter with one that is. It is called for each probe, and
+// Also makes readiness depend on further checks. The function is called for each probe, and
 // must not block. It is set before Started.
-func (h *Health) Also(ready func() (note string, err error)) {
+func (h *Health) Also(checks func() []Check) {
 	h.mu.Lock()
-	h.also = ready
+	h.also = checks
 	h.mu.Unlock()
 }
 
@@ -66,40 +76,85 @@ func (h *Health) Alive() error {
 	return errors.New("the storage engine has stopped")
 }
 
-// Ready returns nil if the process can serve, else why not. A process that refuses
-// writes but answers reads is ready, and note tells what is the matter: to take it
-// out of service would take its reads away, too, and help nobody.
-func (h *Health) Ready() (note string, err error) {
+// Checks are the conditions of readiness. The process is ready if all hold: then it answers
+// for all keys that it should serve, and takes writes.
+func (h *Health) Checks() []Check {
 	h.mu.Lock()
 	engine, also, stopping := h.engine, h.also, h.stopping
 	h.mu.Unlock()
+	process := Check{Name: "process"}
 	switch {
 	case stopping:
-		return "", errors.New("stopping")
+		process.Err = errors.New("stopping")
 	case engine == nil:
-		return "", errors.New("starting")
+		process.Err = errors.New("starting")
 	}
-	if err := h.Alive(); err != nil {
-		return "", err
+	if process.Err != nil || engine == nil {
+		return []Check{process}
 	}
+	all := []Check{process, {Name: "storage", Err: h.Alive()}}
 	if also != nil {
-		if note, err = also(); err != nil {
-			return "", err
+		all = append(all, also()...)
+	}
+	writes := Check{Name: "writes"}
+	if err := engine.Writable(); err != nil {
+		writes.Err = fmt.Errorf("writes are refused: %w", err)
+	}
+	return append(all, writes)
+}
+
+// Ready returns nil if the process is ready, else why not. note is what is the matter with
+// one that is.
+func (h *Health) Ready() (note string, err error) { return Summary(h.Checks()) }
+
+// Summary returns why the first check that does not hold does not, or else the notes of all.
+func Summary(checks []Check) (note string, err error) {
+	var notes []string
+	for _, c := range checks {
+		if c.Err != nil {
+			return "", c.Err
+		}
+		if c.Note != "" {
+			notes = append(notes, c.Note)
 		}
 	}
-	if err := engine.Writable(); err != nil {
-		note = strings.TrimPrefix(note+"; writes are refused: "+err.Error(), "; ")
-	}
-	return note, nil
+	return strings.Join(notes, "; "), nil
 }
 
 func (h *Health) serveAlive(w http.ResponseWriter, _ *http.Request) {
 	probeReply(w, "", h.Alive())
 }
 
-func (h *Health) serveReady(w http.ResponseWriter, _ *http.Request) {
+func (h *Health) serveReady(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Has("verbose") {
+		verboseReply(w, h.Checks())
+		return
+	}
 	note, err := h.Ready()
 	probeReply(w, note, err)
+}
+
+// verboseReply answers 200 or 503, with a line for each check.
+func verboseReply(w http.ResponseWriter, checks []Check) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	var b strings.Builder
+	ready := true
+	for _, c := range checks {
+		switch {
+		case c.Err != nil:
+			ready = false
+			fmt.Fprintf(&b, "%s failed: %v\n", c.Name, c.Err)
+		case c.Note != "":
+			fmt.Fprintf(&b, "%s ok: %s\n", c.Name, c.Note)
+		default:
+			fmt.Fprintf(&b, "%s ok\n", c.Name)
+		}
+	}
+	if !ready {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	_, _ = w.Write([]byte(b.String()))
 }
 
 // probeReply answers 200 or 503, with the reason as the body.

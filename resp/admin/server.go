@@ -17,7 +17,7 @@ import (
 
 // Config says what a Server serves.
 type Config struct {
-	// Health is what /healthz and /readyz tell.
+	// Health is what /livez, /healthz and /readyz tell.
 	Health *Health
 	// Metrics is what /metrics serves; nil: there is no such page.
 	Metrics http.Handler
@@ -64,8 +64,9 @@ func New(cfg Config) (*Server, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	pages := []Page{
-		{"/healthz", "whether the process is alive", http.HandlerFunc(cfg.Health.serveAlive)},
-		{"/readyz", "whether it can serve", http.HandlerFunc(cfg.Health.serveReady)},
+		{"/livez", "whether the process is alive", http.HandlerFunc(cfg.Health.serveAlive)},
+		{"/healthz", "the same as /livez", http.HandlerFunc(cfg.Health.serveAlive)},
+		{"/readyz", "whether it serves its keys and takes writes; with ?verbose, each check", http.HandlerFunc(cfg.Health.serveReady)},
 		{"/debug/pprof/", "profiles, for clients on the same host", profiles()},
 	}
 	if cfg.Metrics != nil {

@@ -77,7 +77,9 @@ func TestHealth(t *testing.T) {
 		}
 	}
 	check("/healthz", 200, "ok")
+	check("/livez", 200, "ok")
 	check("/readyz", 503, "starting")
+	check("/readyz?verbose", 503, "process failed: starting\n")
 
 	e := &engine{fatal: make(chan struct{})}
 	health.Started(e)
@@ -86,22 +88,27 @@ func TestHealth(t *testing.T) {
 
 	var missing error
 	note := ""
-	health.Also(func() (string, error) { return note, missing })
+	health.Also(func() []Check { return []Check{{Name: "lease", Err: missing}, {Name: "ranges", Note: note}} })
 	missing = errors.New("not in a cluster yet")
 	check("/healthz", 200, "ok")
 	check("/readyz", 503, "not in a cluster yet")
 	missing, note = nil, "3 ranges are away"
 	check("/readyz", 200, "ok: 3 ranges are away\n")
+	check("/readyz?verbose", 200, "process ok\nstorage ok\nlease ok\nranges ok: 3 ranges are away\nwrites ok\n")
 
 	e.refusal = errors.New("disk almost full")
+	missing = errors.New("no majority")
 	check("/healthz", 200, "ok")
-	check("/readyz", 200, "ok: 3 ranges are away; writes are refused: disk almost full")
-	note = ""
-	check("/readyz", 200, "ok: writes are refused: disk almost full")
+	check("/livez", 200, "ok")
+	check("/readyz", 503, "no majority\n")
+	check("/readyz?verbose", 503, "lease failed: no majority\nranges ok: 3 ranges are away\nwrites failed: writes are refused: disk almost full\n")
+	missing = nil
+	check("/readyz", 503, "writes are refused: disk almost full")
 
 	e.refusal = errors.New("storage engine stopped")
 	close(e.fatal)
 	check("/healthz", 503, "storage engine stopped")
+	check("/livez", 503, "storage engine stopped")
 	check("/readyz", 503, "storage engine stopped")
 
 	health.Stopping()

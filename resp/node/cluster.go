@@ -56,6 +56,7 @@ type cluster struct {
 	entered              atomic.Bool   // this start is registered
 	inside               chan struct{} // closed then
 	complete             atomic.Bool   // every range has had somebody to serve it
+	isolated             atomic.Bool   // no majority has been there for some time
 
 	mu    sync.Mutex
 	links map[string]*link // by node
@@ -179,6 +180,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	}
 	c.done.Go(c.watch)
 	c.done.Go(c.watchReplaced)
+	c.done.Go(c.watchMajority)
 	c.done.Go(c.enter)
 	c.done.Go(c.watchFatal)
 	if cfg.RecreateAfter > 0 {
@@ -380,7 +382,7 @@ func (c *cluster) routeLocked() {
 	if c.p == nil {
 		return
 	}
-	r := &resp.Routes{Placement: c.p, Self: c.n.id, Nodes: make(map[string]resp.Route), Held: make(map[int]bool), Lost: make(map[int]bool)}
+	r := &resp.Routes{Placement: c.p, Self: c.n.id, Nodes: make(map[string]resp.Route), Held: make(map[int]bool), Lost: make(map[int]bool), Isolated: c.isolated.Load()}
 	if l := c.lease.Load(); l != nil && !l.Valid() {
 		r.Why = "CLUSTERDOWN this node has lost touch with the majority of its cluster"
 	}

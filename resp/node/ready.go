@@ -5,33 +5,71 @@ import (
 	"fmt"
 
 	"github.com/ringside-kv/ringside/replica"
+	"github.com/ringside-kv/ringside/resp/admin"
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// ready tells probes whether the node may get clients, and another node be stopped: once
-// it is in its cluster, has seen somebody there to serve each range, and has a copy of
-// whatever belongs here as far as those who are there can give it. What happens to other
-// nodes later takes their ranges with it, but this node not out of service: it answers for
-// its own, so from then on what is missing is only noted.
-func (c *cluster) ready() (note string, err error) {
+// ready are the checks of readiness that concern the cluster. A node is ready while it
+// answers for all keys that it should serve; and, for the first time, once it has seen a
+// node there to serve each range and has a copy of all that belongs here, as far as the
+// other nodes can give it. What happens to other nodes later takes their ranges with it,
+// but this node not out of service: from then on what is missing elsewhere is a note.
+func (c *cluster) ready() []admin.Check {
+	entered, lease := admin.Check{Name: "cluster"}, admin.Check{Name: "lease"}
 	if !c.entered.Load() {
-		return "", errors.New("not in a cluster yet")
+		entered.Err = errors.New("not in a cluster yet")
+		return []admin.Check{entered}
+	}
+	if !c.engine.Lease().Valid() {
+		lease.Err = errors.New("this node has no lease: " + c.withoutLease())
+	}
+	own, ranges := admin.Check{Name: "keys"}, admin.Check{Name: "ranges"}
+	if unserved, of := c.unserved(); unserved > 0 {
+		own.Err = fmt.Errorf("%d of %d ranges of this node are not served", unserved, of)
 	}
 	alive := c.aliveNodes()
 	text := ""
-	if ranges, orphans := c.orphans(alive); orphans > 0 {
-		text = fmt.Sprintf("%d of %d ranges have nobody to serve them", orphans, ranges)
+	if all, orphans := c.orphans(alive); orphans > 0 {
+		text = fmt.Sprintf("%d of %d ranges have nobody to serve them", orphans, all)
 	} else if !c.complete.Load() {
 		text = c.lacking(alive)
 	}
 	switch {
 	case text == "":
 		c.complete.Store(true)
-		return "", nil
 	case c.complete.Load():
-		return text, nil
+		ranges.Note = text
+	default:
+		ranges.Err = errors.New(text)
 	}
-	return "", errors.New(text)
+	return []admin.Check{entered, lease, own, ranges}
+}
+
+// withoutLease says why there is no lease.
+func (c *cluster) withoutLease() string {
+	if leader, _ := c.table.Leader(); leader == "" {
+		return "it reaches no majority of the nodes that vote"
+	}
+	if fault := c.engine.Leasing().Fault; fault != "" {
+		return fault
+	}
+	return "the leader has not answered yet"
+}
+
+// unserved counts this node's ranges, and those of them that it may not serve: they have
+// lost their copies, or are of an earlier start.
+func (c *cluster) unserved() (unserved, of int) {
+	st := c.table.State()
+	for row := range st.Rows() {
+		if row.Primary != c.n.id {
+			continue
+		}
+		of++
+		if row.Incarnation != c.incarnation || st.Lost(row) {
+			unserved++
+		}
+	}
+	return unserved, of
 }
 
 // orphans counts the ranges whose primary is not there.

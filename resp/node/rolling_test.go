@@ -58,7 +58,7 @@ func (c *virtualCluster) ready(id string) {
 	c.t.Helper()
 	why := error(nil)
 	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		if _, why = c.nodes[id].cluster.ready(); why == nil {
+		if _, why = c.nodes[id].health.Ready(); why == nil {
 			return
 		}
 	}

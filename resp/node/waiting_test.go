@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/ringside-kv/ringside/resp/admin"
 )
 
 // A node that is told to join founds nothing, however long nobody is there: it says what
@@ -79,12 +81,12 @@ func TestANodeIsReadyOnceEveryRangeIsServed(t *testing.T) {
 	a = openMemberIn(t, dirs[0], "a")
 	defer a.Close()
 	waitFor(t, "a is in", func() bool { return a.cluster.entered.Load() })
-	if _, err := a.cluster.ready(); err == nil || !strings.Contains(err.Error(), "128 of 256 ranges have nobody") {
+	if _, err := admin.Summary(a.cluster.ready()); err == nil || !strings.Contains(err.Error(), "128 of 256 ranges have nobody") {
 		t.Errorf("ready: %v", err)
 	}
 	b = openMemberIn(t, dirs[1], "b", a.gossipAddr())
 	defer b.Close()
-	waitFor(t, "a is ready", func() bool { _, err := a.cluster.ready(); return err == nil })
+	waitFor(t, "a is ready", func() bool { _, err := admin.Summary(a.cluster.ready()); return err == nil })
 }
 
 // The last store of a cluster keeps what it has, and the founder hands all of it over,

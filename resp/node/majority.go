@@ -1,0 +1,39 @@
+package node
+
+import "time"
+
+const (
+	// majorityAfter is for how long a node without a lease must know no leader before its
+	// clients are refused at once: an election takes less.
+	majorityAfter = 2 * time.Second
+	majorityCheck = 250 * time.Millisecond
+)
+
+// watchMajority routes anew when this node has lost the majority for certain, and when it
+// is back: in between requests do not wait for it.
+func (c *cluster) watchMajority() {
+	tick := time.NewTicker(majorityCheck)
+	defer tick.Stop()
+	var since time.Time
+	for {
+		select {
+		case <-c.ctx.Done():
+			return
+		case now := <-tick.C:
+			leader, _ := c.table.Leader()
+			if leader != "" || !c.entered.Load() || c.engine.Lease().Valid() {
+				since = time.Time{}
+			} else if since.IsZero() {
+				since = now
+			}
+			if away := !since.IsZero() && now.Sub(since) >= majorityAfter; away != c.isolated.Load() {
+				c.isolated.Store(away)
+				c.mu.Lock()
+				if c.routed {
+					c.routeLocked()
+				}
+				c.mu.Unlock()
+			}
+		}
+	}
+}
