@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -34,12 +35,14 @@ func Build(ctx context.Context, dir string, flags ...string) (string, error) {
 
 // How is how a node is run.
 type How struct {
-	Binary string
-	ID     string
-	Dir    string // of the node's data
-	Join   string // gossip address of another node; empty for the first
-	Flags  []string
-	Log    io.Writer // of what it logs; nil for nowhere
+	Binary  string
+	ID      string   // passed as --id; empty for the node's own choice
+	Dir     string   // of the node's data
+	WorkDir string   // working directory of the process; empty for the caller's
+	Wrap    []string // command and arguments that run the node's command line, as env(1) does; by exec, so that its process is the node's
+	Join    string   // gossip address of another node; empty for the first
+	Flags   []string
+	Log     io.Writer // of what it logs; nil for nowhere
 }
 
 // A Node is one process.
@@ -66,19 +69,52 @@ func Start(ctx context.Context, how How) (*Node, error) {
 	return n, n.Restart(ctx)
 }
 
-// Restart runs a node that has ended once more, and waits until it answers.
-func (n *Node) Restart(ctx context.Context) error {
+// Change changes how the node runs from its next start on. The node must not run.
+func (n *Node) Change(change func(how *How)) {
+	change(&n.how)
+	n.ID = n.how.ID
+}
+
+// command is the process of the node, not yet started. SIGTERM ends it with ctx.
+func (n *Node) command(ctx context.Context) *exec.Cmd {
 	args := []string{
-		"serve", "--id", n.ID, "--addr", n.Addr, "--gossip-addr", n.Gossip, "--bus-addr", n.bus,
+		"serve", "--addr", n.Addr, "--gossip-addr", n.Gossip, "--bus-addr", n.bus,
 		"--http-addr", n.HTTP, "--dir", n.how.Dir,
+	}
+	if n.how.ID != "" {
+		args = append(args, "--id", n.how.ID)
 	}
 	if n.how.Join != "" {
 		args = append(args, "--join", n.how.Join)
 	}
-	n.cmd = exec.CommandContext(ctx, n.how.Binary, append(args, n.how.Flags...)...)
+	line := slices.Concat(n.how.Wrap, []string{n.how.Binary}, args, n.how.Flags)
+	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
+	cmd.Dir = n.how.WorkDir
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 20 * time.Second
+	return cmd
+}
+
+// Refusal starts a node whose start is to fail and returns its exit status and output.
+// A node that still runs after patience is an error.
+func (n *Node) Refusal(ctx context.Context, patience time.Duration) (status int, output string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	out, err := n.command(ctx).CombinedOutput()
+	if ctx.Err() != nil {
+		return 0, string(out), fmt.Errorf("the node runs for %v, and its start was to be refused", patience)
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode(), string(out), nil
+	}
+	return 0, string(out), err
+}
+
+// Restart runs a node that has ended once more, and waits until it answers.
+func (n *Node) Restart(ctx context.Context) error {
+	n.cmd = n.command(ctx)
 	n.cmd.Stdout, n.cmd.Stderr = n.how.Log, n.how.Log
-	n.cmd.Cancel = func() error { return n.cmd.Process.Signal(syscall.SIGTERM) }
-	n.cmd.WaitDelay = 20 * time.Second
 	if err := n.cmd.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", n.ID, err)
 	}
@@ -156,6 +192,12 @@ func (n *Node) Info() (map[string]int64, error) {
 	defer c.Close()
 	return c.Info()
 }
+
+// PID is the process id of the running node.
+func (n *Node) PID() int { return n.cmd.Process.Pid }
+
+// Signal sends a signal to the running node.
+func (n *Node) Signal(signal os.Signal) error { return n.cmd.Process.Signal(signal) }
 
 // CPU is the processor time that the process has used, 0 where that is not known.
 func (n *Node) CPU() time.Duration { return CPU(n.cmd.Process.Pid) }
