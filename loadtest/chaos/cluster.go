@@ -101,14 +101,17 @@ func (c *cluster) join(context.Context) (*node, error) {
 }
 
 // start runs a node; it joins those that are members.
-func (c *cluster) start(n *node, host int) error {
+func (c *cluster) start(n *node, host int) error { return c.startUnder(n, host, "") }
+
+// startUnder runs a node under a host name, if that is not empty.
+func (c *cluster) startUnder(n *node, host int, hostName string) error {
 	var join []string
 	for _, other := range c.members() {
 		if other != n {
 			join = append(join, other.ip(c.means[networks])+":7379")
 		}
 	}
-	return n.start(c, host, join)
+	return n.start(c, host, join, hostName)
 }
 
 // revive starts a node that does not run; now and then at a new address.

@@ -128,6 +128,36 @@ var kinds = []kind{
 		}
 		return fmt.Sprintf("has its clock set by %v", by), func() { _ = c.setClock(n, 0) }
 	}},
+	{"all disks stuck", disks, false, func(c *cluster, n *node) (string, func()) {
+		if c.rnd.IntN(4) > 0 {
+			return "", nil
+		}
+		var stuck []*node
+		for _, n := range c.running() {
+			if stall(n.dir, true) == nil {
+				stuck = append(stuck, n)
+			}
+		}
+		return "and all others have disks that do not answer", func() {
+			for _, n := range stuck {
+				_ = stall(n.dir, false)
+			}
+		}
+	}},
+	{"hangup", process, false, func(c *cluster, n *node) (string, func()) {
+		_ = n.signal(syscall.SIGHUP)
+		return "loses its terminal", func() {}
+	}},
+	{"move", process, true, func(c *cluster, n *node) (string, func()) {
+		return "has its directory moved", c.between(n, "", n.move)
+	}},
+	{"copy", process, true, func(c *cluster, n *node) (string, func()) {
+		return "has its directory replaced by a copy", c.between(n, "", n.copyData)
+	}},
+	{"rename", networks, true, func(c *cluster, n *node) (string, func()) {
+		name := fmt.Sprint("host-", c.rnd.IntN(1000))
+		return "is started on a host called " + name, c.between(n, name, func() error { return nil })
+	}},
 	{"rolling restart", process, true, func(c *cluster, n *node) (string, func()) {
 		var going sync.WaitGroup
 		going.Go(c.roll)

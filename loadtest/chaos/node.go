@@ -26,6 +26,7 @@ type node struct {
 	taken  bool // a fault sees to its end and its start; guarded by cluster.mu
 
 	mu      sync.Mutex
+	moves   int // how often the data got another directory
 	host    int // number of its address
 	process *exec.Cmd
 	ended   chan struct{} // closed when the process has ended
@@ -52,17 +53,31 @@ func (n *node) pid() int {
 	return n.process.Process.Pid
 }
 
-// start runs the node's process at an address.
-func (n *node) start(c *cluster, host int, join []string) error {
+// data is the directory of the node's data.
+func (n *node) data() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.moves == 0 {
+		return filepath.Join(n.dir, "data")
+	}
+	return filepath.Join(n.dir, fmt.Sprint("data", n.moves))
+}
+
+// start runs the node's process at an address. Under a host name it is not told its id,
+// which its directory knows.
+func (n *node) start(c *cluster, host int, join []string, hostName string) error {
 	n.mu.Lock()
 	n.host = host
 	n.mu.Unlock()
 	ip := n.ip(c.means[networks])
 	args := append([]string{
-		"serve", "--id", n.id, "--addr", ip + ":6379", "--gossip-addr", ip + ":7379", "--bus-addr", ip + ":16379",
-		"--http-addr", ip + ":8379", "--protected-mode", "no", "--cluster-key", "a key of every test", "--strategy", c.o.Strategy, "--dir", filepath.Join(n.dir, "data"),
+		"serve", "--addr", ip + ":6379", "--gossip-addr", ip + ":7379", "--bus-addr", ip + ":16379",
+		"--http-addr", ip + ":8379", "--protected-mode", "no", "--cluster-key", "a key of every test", "--strategy", c.o.Strategy, "--dir", n.data(),
 		"--cache", "16mb", "--block-cache", "16mb", "--min-free-disk", strconv.Itoa(reserve),
 	}, strings.Fields(c.o.Serve)...)
+	if hostName == "" {
+		args = append(args, "--id", n.id)
+	}
 	if len(join) > 0 {
 		args = append(args, "--join", strings.Join(join, ","))
 	}
@@ -73,7 +88,7 @@ func (n *node) start(c *cluster, host int, join []string) error {
 	defer func() { _ = log.Close() }()
 	fmt.Fprintf(log, "--- %v at %s\n", time.Since(c.began), ip)
 	// The shell waits for its network.
-	cmd := exec.Command("sh", append([]string{"-c", `read -r _ && exec "$0" "$@"`, c.o.Binary}, args...)...)
+	cmd := exec.Command("sh", append([]string{"-c", `read -r name && { [ "$name" = "" ] || echo "$name" >/proc/sys/kernel/hostname; } && exec "$0" "$@"`, c.o.Binary}, args...)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Env = append(os.Environ(), clockEnv+"="+c.clockFile(n))
 	cmd.SysProcAttr = attributes(c.means[networks])
@@ -92,7 +107,7 @@ func (n *node) start(c *cluster, host int, join []string) error {
 		err = plug(cmd.Process.Pid, host)
 	}
 	if err == nil {
-		_, err = io.WriteString(in, "go\n")
+		_, err = io.WriteString(in, hostName+"\n")
 	}
 	go func() {
 		code := cmd.Wait()

@@ -145,8 +145,11 @@ func (n *Node) Stop() error {
 	}
 }
 
-// Kill ends the node as kill -9 does, and waits for that.
+// Kill ends the node as kill -9 does, if it runs, and waits for that.
 func (n *Node) Kill() error {
+	if n.cmd == nil || n.cmd.Process == nil {
+		return nil
+	}
 	if err := n.cmd.Process.Kill(); err != nil {
 		return err
 	}
