@@ -39,6 +39,10 @@ func diskFilled(ctx context.Context, s *stage) error {
 	if full == nil || !strings.Contains(full.Error(), "MISCONF") {
 		return fmt.Errorf("a full disk was to refuse writes with MISCONF: %v", full)
 	}
+	if _, err := do(n, "DEL", "key:1"); err != nil {
+		return fmt.Errorf("a full disk was to allow a deletion: %w", err)
+	}
+	delete(s.acknowledged, "key:1")
 	if err := s.check(n); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,9 +83,10 @@ func (s *stage) write(n *nodes.Node, keys, size int) error {
 		return err
 	}
 	defer c.Close()
+	rnd := rand.New(rand.NewPCG(1, uint64(s.written)))
 	for range keys {
 		s.written++
-		key, value := fmt.Sprint("key:", s.written), fmt.Sprintf("%0*d", size, s.written)
+		key, value := fmt.Sprint("key:", s.written), string(nodes.Value(rnd, make([]byte, size)))
 		if _, err := c.Do("SET", key, value); err != nil {
 			return fmt.Errorf("SET %s: %w", key, err)
 		}
