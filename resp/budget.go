@@ -83,6 +83,18 @@ func (b *budget) spare(c *conn, n int64) bool {
 	return true
 }
 
+// borrow takes n bytes if they are there: no connection may exceed the limit for them.
+func (b *budget) borrow(c *conn, n int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.used+b.guests.Load()+n > b.srv.settings.clientMemory.Load() {
+		return false
+	}
+	b.used += n
+	c.charged += n
+	return true
+}
+
 // fits reports whether c may take n bytes more. If they exceed the limit and no
 // other connection does, c is the one that may. The caller holds mu.
 func (b *budget) fits(c *conn, n int64) bool {

@@ -36,6 +36,9 @@ type call struct {
 	wants []store.Place
 	// refused, if not "", is why the request is to be refused as a whole, under the same rule.
 	refused string
+	// taken is how many bytes the command has built beside its reply, takenCharged how many of
+	// them count for the budget; see takes.
+	taken, takenCharged int64
 	// limited: the error that the command has replied is one of this server's limits, which
 	// Redis does not have.
 	limited bool

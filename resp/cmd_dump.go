@@ -32,6 +32,10 @@ func cmdDump(x *call) {
 	if x.deferred(v.Size + dumpOverhead + v.Count*dumpElement) {
 		return
 	}
+	if !x.needs(v.Size + dumpOverhead + v.Count*dumpElement) {
+		x.limit(msgNoMemory)
+		return
+	}
 	payload, err := collection.AppendDump(nil, x.unit, key, v)
 	if err != nil {
 		x.fail(err)
@@ -68,9 +72,9 @@ func cmdRestore(x *call) {
 		x.err("ERR Invalid TTL value, must be >= 0")
 		return
 	}
-	value, err := rdb.Decode(x.args[3], x.srv.settings.maxValue.Load())
+	value, err := rdb.DecodeWithin(x.args[3], x.srv.settings.maxValue.Load(), x.needs)
 	if err != nil {
-		x.err(payloadErrorText(err))
+		x.payloadError(err)
 		return
 	}
 	expiry := ttl // in ms since 1970
@@ -90,7 +94,7 @@ func cmdRestore(x *call) {
 		return
 	}
 	if err := x.restore(key, old, &value, expiry); err != nil {
-		x.err(payloadErrorText(err))
+		x.payloadError(err)
 		return
 	}
 	x.replacedNew(key, old)
@@ -191,6 +195,12 @@ func parseRestoreOptions(args [][]byte) (o restoreOptions, msg string) {
 	return o, ""
 }
 
+// payloadError replies with an error of reading a payload, or of storing what is in it.
+func (x *call) payloadError(err error) {
+	x.limited = errors.Is(err, rdb.ErrMemory)
+	x.err(payloadErrorText(err))
+}
+
 // payloadErrorText turns an error of reading a payload, or of storing what is in it, into a
 // reply.
 func payloadErrorText(err error) string {
@@ -199,6 +209,8 @@ func payloadErrorText(err error) string {
 		return "ERR DUMP payload version or checksum are wrong"
 	case errors.Is(err, rdb.ErrFormat), errors.Is(err, collection.ErrDuplicate):
 		return "ERR Bad data format"
+	case errors.Is(err, rdb.ErrMemory):
+		return msgNoMemory
 	case errors.Is(err, rdb.ErrTooLarge):
 		return msgTooLong
 	case errors.Is(err, rdb.ErrType):

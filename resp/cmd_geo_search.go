@@ -248,7 +248,7 @@ const manyPlaces = 1 << 12
 // search replies with the places that are found in x.zset, or stores them.
 func (x *call) search(s *geoSearch) {
 	var places []geoPlace
-	size, fits := int64(0), true
+	size, fits, room := int64(0), true, true
 	err := placesIn(&x.zset, &s.shape, func(p geoPlace) bool {
 		if s.count > 0 && !s.any && int64(len(places))/2 >= max(s.count, manyPlaces) {
 			places, size = s.nearest(places), 0
@@ -257,18 +257,22 @@ func (x *call) search(s *geoSearch) {
 			}
 		}
 		size += int64(len(p.member)) + 6*elementReply
-		if fits = s.stores || x.keepable(size); fits {
+		fits, room = s.stores || x.keepable(size), x.takes(int64(len(p.member))+2*builtEntry)
+		if fits && room {
 			p.member = slices.Clone(p.member)
 			places = append(places, p)
 		}
-		return fits && !(s.any && int64(len(places)) >= s.count)
+		return fits && room && !(s.any && int64(len(places)) >= s.count)
 	})
 	switch {
 	case err != nil:
 		x.fail(err)
 		return
 	case !fits:
-		x.err(x.overOutputBuffer())
+		x.limit(x.overOutputBuffer())
+		return
+	case !room:
+		x.limit(msgNoMemory)
 		return
 	}
 	places = s.nearest(places)

@@ -154,7 +154,7 @@ func cmdHmget(x *call) {
 			case !found:
 				x.null()
 			case !x.keepable(int64(len(value)) + elementReply):
-				return replyError(x.overOutputBuffer())
+				return limitError(x.overOutputBuffer())
 			default:
 				x.bulk(value)
 			}

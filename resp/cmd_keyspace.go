@@ -138,7 +138,7 @@ func (x *call) joinArrays(replies [][]byte, most int) {
 		size += len(reply)
 	}
 	if int64(size) > x.srv.settings.outputBuffer.Load() {
-		x.err(x.overOutputBuffer())
+		x.limit(x.overOutputBuffer())
 		return
 	}
 	n = min(n, most)

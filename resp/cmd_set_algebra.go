@@ -51,21 +51,19 @@ func difference(sets []collection.Table) setMembers {
 	}
 }
 
-// maxRemembered is up to how many members are remembered, rather than looked for.
-const maxRemembered = 1 << 20
-
-// union is what any set has.
-func union(sets []collection.Table) setMembers {
+// union is what any set has. Members are remembered as long as there is memory to spare, and
+// looked for in the sets before theirs from then on.
+func (x *call) union(sets []collection.Table) setMembers {
 	return func(yield func([]byte) bool) error {
-		members := int64(0)
-		for i := range sets {
-			members += sets[i].Len()
-		}
 		seen := make(map[string]struct{})
 		more := true
 		for i := 0; more && i < len(sets); i++ {
 			err := filter(&sets[i], func(member []byte) (bool, error) {
-				if members > maxRemembered {
+				if seen != nil && !x.spares(int64(len(member))+builtEntry) {
+					seen = nil
+					x.giveBack()
+				}
+				if seen == nil {
 					ok, err := inAny(sets[:i], member)
 					return !ok, err
 				}
@@ -109,13 +107,13 @@ func filter(t *collection.Table, wanted func([]byte) (bool, error), yield func([
 
 func cmdSinter(x *call) { x.setReply(intersection) }
 
-func cmdSunion(x *call) { x.setReply(union) }
+func cmdSunion(x *call) { x.setReply(x.union) }
 
 func cmdSdiff(x *call) { x.setReply(difference) }
 
 func cmdSinterstore(x *call) { x.setStore(intersection, nil) }
 
-func cmdSunionstore(x *call) { x.setStore(union, nil) }
+func cmdSunionstore(x *call) { x.setStore(x.union, nil) }
 
 func cmdSdiffstore(x *call) { x.setStore(difference, wasLarge) }
 
@@ -126,20 +124,23 @@ func (x *call) setReply(of func([]collection.Table) setMembers) {
 		return
 	}
 	var body reply
-	n, fits := 0, true
+	n, fits, room := 0, true, true
 	err := of(sets)(func(member []byte) bool {
 		fits = x.keepable(int64(len(body.buf) + len(member) + elementReply))
-		if fits {
+		room = x.takes(int64(len(member) + elementReply))
+		if fits && room {
 			body.bulk(member)
 			n++
 		}
-		return fits
+		return fits && room
 	})
 	switch {
 	case err != nil:
 		x.fail(err)
 	case !fits:
-		x.err(x.overOutputBuffer())
+		x.limit(x.overOutputBuffer())
+	case !room:
+		x.limit(msgNoMemory)
 	default:
 		x.reply.set(n)
 		x.buf = append(x.buf, body.buf...)

@@ -72,20 +72,24 @@ func (x *call) zsetReply(of zsetOperation) {
 		score  float64
 	}
 	var all []scored
-	size, fits := int64(0), true
+	size, fits, room := int64(0), true, true
 	err := of(a)(func(member []byte, score float64) bool {
 		size += int64(len(member)) + 3*elementReply
-		if fits = x.keepable(size); fits {
+		fits, room = x.keepable(size), x.takes(int64(len(member))+builtEntry)
+		if fits && room {
 			all = append(all, scored{slices.Clone(member), score})
 		}
-		return fits
+		return fits && room
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		x.fail(err)
 		return
-	}
-	if !fits {
-		x.err(x.overOutputBuffer())
+	case !fits:
+		x.limit(x.overOutputBuffer())
+		return
+	case !room:
+		x.limit(msgNoMemory)
 		return
 	}
 	slices.SortFunc(all, func(a, b scored) int {

@@ -196,7 +196,7 @@ func (x *call) zrange(r *zrange, args [][]byte) {
 		x.fail(err)
 	case !fits:
 		if !x.deferred(x.srv.settings.outputBuffer.Load() + 1) {
-			x.err(x.overOutputBuffer())
+			x.limit(x.overOutputBuffer())
 		}
 	case !x.deferred(int64(len(body.buf))):
 		x.scoredArray(n, r.scores)

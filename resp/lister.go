@@ -92,7 +92,7 @@ func (l *lister) end(err error, next *store.Cursor) {
 		if err != nil {
 			x.fail(err)
 		} else {
-			x.err(x.overOutputBuffer())
+			x.limit(x.overOutputBuffer())
 		}
 		return
 	}

@@ -89,6 +89,9 @@ func (c *conn) execute(cmd *command, run func(*call)) {
 	}
 	c.lately = 0 // of what runs within this one, the first looks at the clock itself
 	run(x)
+	if x.taken > 0 {
+		x.giveBack()
+	}
 	if x.startsAgain() {
 		return
 	}

@@ -18,7 +18,7 @@ import (
 // transaction or a script the unit is begun anew with the latch of a key that it comes upon.
 
 // errSortMemory is the error for what takes more memory than a client may have replies.
-var errSortMemory = replyError("ERR SORT needs more memory here than a client's output buffer may have; LIMIT lessens it")
+var errSortMemory = limitError("ERR SORT needs more memory here than a client's output buffer may have; LIMIT lessens it")
 
 // A sorter sorts one collection.
 type sorter struct {
@@ -59,7 +59,7 @@ const itemSize = 80
 // uses notes that n more bytes are used; false is too much.
 func (s *sorter) uses(n int) bool {
 	s.used += int64(n)
-	return s.keepable(s.used)
+	return s.keepable(s.used) && s.takes(int64(n))
 }
 
 // open finds the collection. It has replied, and returns false, if there is nothing to sort.
@@ -171,6 +171,7 @@ func (s *sorter) arrange(keep int) {
 	for i := keep; i < len(s.items); i++ {
 		it := &s.items[i]
 		s.used -= int64(itemSize + len(it.element))
+		s.taken -= int64(itemSize + len(it.element))
 		*it = sortItem{}
 	}
 	s.items = s.items[:min(keep, len(s.items))]

@@ -76,7 +76,7 @@ func (x *call) deferred(size int64) bool {
 	case !x.inside && (size > largeReply || !fits) && (x.unit.Latched() || len(x.buf) > 0 || x.conn.runsAhead() && !x.apart):
 		x.again = true
 	case !fits:
-		x.err(x.overOutputBuffer())
+		x.limit(x.overOutputBuffer())
 	default:
 		return false
 	}

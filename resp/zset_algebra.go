@@ -40,6 +40,7 @@ func orZero(score float64) float64 {
 
 // A zsetAlgebra is what ZUNION and its like are asked for.
 type zsetAlgebra struct {
+	call      *call
 	inputs    []scoredInput
 	aggregate func(a, b float64) float64
 	scores    bool
@@ -86,14 +87,17 @@ func zsetInter(a *zsetAlgebra) scoredMembers {
 // zsetUnion is what any has.
 func zsetUnion(a *zsetAlgebra) scoredMembers {
 	a.sort()
-	total := int64(0)
-	for i := range a.inputs {
-		total += a.inputs[i].table.Len()
-	}
-	if total <= maxRemembered {
-		return a.remembered
-	}
 	return func(yield func([]byte, float64) bool) error {
+		if scores, err := a.remembered(); err != nil {
+			return err
+		} else if scores != nil {
+			for member, score := range scores {
+				if !yield([]byte(member), score) {
+					break
+				}
+			}
+			return nil
+		}
 		more := true
 		for i := 0; more && i < len(a.inputs); i++ {
 			err := a.each(i, func(member []byte, score float64) (bool, error) {
@@ -123,28 +127,30 @@ func zsetUnion(a *zsetAlgebra) scoredMembers {
 	}
 }
 
-// remembered is a union whose members are kept until all is known of them.
-func (a *zsetAlgebra) remembered(yield func([]byte, float64) bool) error {
+// remembered is the union, or nil if there is no memory to spare for it.
+func (a *zsetAlgebra) remembered() (map[string]float64, error) {
 	scores := make(map[string]float64)
-	for i := range a.inputs {
+	room := true
+	for i := 0; room && i < len(a.inputs); i++ {
 		err := a.each(i, func(member []byte, score float64) (bool, error) {
 			score = orZero(score)
 			if old, ok := scores[string(member)]; ok {
 				score = a.aggregate(old, score)
+			} else if room = a.call.spares(int64(len(member)) + builtEntry); !room {
+				return false, nil
 			}
 			scores[string(member)] = score
 			return true, nil
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	for member, score := range scores {
-		if !yield([]byte(member), score) {
-			break
-		}
+	if !room {
+		a.call.giveBack()
+		return nil, nil
 	}
-	return nil
+	return scores, nil
 }
 
 // lesserScore and greaterScore keep the first of two scores that are equal, as a zero and a
@@ -204,7 +210,7 @@ func (x *call) zsetAlgebra(args [][]byte) (*zsetAlgebra, bool) {
 		x.err(msgSyntax)
 		return nil, false
 	}
-	a := &zsetAlgebra{inputs: make([]scoredInput, n), aggregate: addScore}
+	a := &zsetAlgebra{call: x, inputs: make([]scoredInput, n), aggregate: addScore}
 	for i := range a.inputs {
 		if !x.scoredInput(&a.inputs[i], args[1+i]) {
 			return nil, false

@@ -20,4 +20,7 @@ var (
 
 	// ErrTooLarge: the value is, or says that it is, longer than the limit.
 	ErrTooLarge = errors.New("value is too large")
+
+	// ErrMemory: the caller has no memory for what a compressed string holds.
+	ErrMemory = errors.New("no memory to decompress")
 )

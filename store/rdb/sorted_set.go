@@ -56,7 +56,7 @@ func (v *Value) EachScore(yield func(member []byte, score float64) error) error 
 }
 
 // scoredReader reads members and, of whatever form, eight bytes of score behind each.
-func scoredReader(enc byte, body []byte, maxLen int64) (elementReader, error) {
+func scoredReader(enc byte, body []byte, most limit) (elementReader, error) {
 	n, p, err := readPlainLen(body)
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func scoredReader(enc byte, body []byte, maxLen int64) (elementReader, error) {
 			return nil, false, err
 		default:
 			n--
-			element, p, err = readString(p, maxLen)
+			element, p, err = readString(p, most)
 		}
 		isScore = !isScore
 		return element, err == nil, err

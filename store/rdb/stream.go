@@ -67,7 +67,7 @@ const (
 // VisitStream tells of a Stream. The errors are those of Decode, and the visitor's. Names of
 // groups and consumers that come twice are not noticed.
 func (v *Value) VisitStream(visitor StreamVisitor) error {
-	r := streamReader{p: v.body, enc: v.enc, maxLen: v.maxLen, visitor: visitor}
+	r := streamReader{p: v.body, enc: v.enc, most: v.most, visitor: visitor}
 	r.read()
 	if r.err == nil && len(r.p) != 0 {
 		r.err = fmt.Errorf("%w: %d bytes follow the value", ErrFormat, len(r.p))
@@ -82,7 +82,7 @@ func (v *Value) VisitStream(visitor StreamVisitor) error {
 type streamReader struct {
 	p       []byte
 	enc     byte
-	maxLen  int64
+	most    limit
 	visitor StreamVisitor
 	err     error
 
@@ -133,7 +133,7 @@ func (r *streamReader) lenID() (id StreamID) {
 
 func (r *streamReader) text() (b []byte) {
 	if r.err == nil {
-		b, r.p, r.err = readString(r.p, r.maxLen)
+		b, r.p, r.err = readString(r.p, r.most)
 		r.count(len(b))
 	}
 	return b
@@ -141,8 +141,8 @@ func (r *streamReader) text() (b []byte) {
 
 // count adds to the bytes that all strings have, which must not be more than one may have.
 func (r *streamReader) count(n int) {
-	if r.total += int64(n); r.total > r.maxLen && r.err == nil {
-		r.err = fmt.Errorf("%w: more than %d bytes in all", ErrTooLarge, r.maxLen)
+	if r.total += int64(n); r.total > r.most.bytes && r.err == nil {
+		r.err = fmt.Errorf("%w: more than %d bytes in all", ErrTooLarge, r.most.bytes)
 	}
 }
 
@@ -171,14 +171,14 @@ func (r *streamReader) read() {
 // node reads a node: entries by what tells them from the first.
 func (r *streamReader) node() {
 	var key, blob []byte
-	if key, r.p, r.err = readString(r.p, r.maxLen); r.err != nil {
+	if key, r.p, r.err = readString(r.p, r.most); r.err != nil {
 		return
 	}
 	if len(key) != 16 {
 		r.wrong("a node's ID of %d bytes", len(key))
 		return
 	}
-	if blob, r.p, r.err = readString(r.p, r.maxLen); r.err != nil {
+	if blob, r.p, r.err = readString(r.p, r.most); r.err != nil {
 		return
 	}
 	elements, err := listpack(blob)

@@ -91,28 +91,28 @@ func appendCompressed(dst, value []byte) ([]byte, bool) {
 }
 
 // readString reads what appendString wrote and returns what follows it.
-func readString(p []byte, maxLen int64) (value, rest []byte, err error) {
+func readString(p []byte, most limit) (value, rest []byte, err error) {
 	n, enc, p, err := readLen(p)
 	if err != nil {
 		return nil, nil, err
 	}
 	if enc {
-		return readEncoded(p, n, maxLen)
+		return readEncoded(p, n, most)
 	}
 	if n > uint64(len(p)) {
 		return nil, nil, errShort("string")
 	}
-	if err := checkLen(n, maxLen); err != nil {
+	if err := checkLen(n, most); err != nil {
 		return nil, nil, err
 	}
 	return p[:n:n], p[n:], nil
 }
 
-func readEncoded(p []byte, enc uint64, maxLen int64) (value, rest []byte, err error) {
+func readEncoded(p []byte, enc uint64, most limit) (value, rest []byte, err error) {
 	size, n := 0, int64(0)
 	switch enc {
 	case encLZF:
-		return readCompressed(p, maxLen)
+		return readCompressed(p, most)
 	case encInt8:
 		size = 1
 	case encInt16:
@@ -134,13 +134,13 @@ func readEncoded(p []byte, enc uint64, maxLen int64) (value, rest []byte, err er
 		n = int64(int32(binary.LittleEndian.Uint32(p)))
 	}
 	value = strconv.AppendInt(make([]byte, 0, maxIntLen), n, 10)
-	if err := checkLen(uint64(len(value)), maxLen); err != nil {
+	if err := checkLen(uint64(len(value)), most); err != nil {
 		return nil, nil, err
 	}
 	return value, p[size:], nil
 }
 
-func readCompressed(p []byte, maxLen int64) (value, rest []byte, err error) {
+func readCompressed(p []byte, most limit) (value, rest []byte, err error) {
 	size, p, err := readPlainLen(p)
 	if err != nil {
 		return nil, nil, err
@@ -153,13 +153,16 @@ func readCompressed(p []byte, maxLen int64) (value, rest []byte, err error) {
 		return nil, nil, errShort("compressed string")
 	}
 	data := p[:size]
-	if err := checkLen(full, maxLen); err != nil {
+	if err := checkLen(full, most); err != nil {
 		return nil, nil, err
 	}
 	// The tokens are counted before anything is allocated: a length that they
 	// do not add up to costs nothing.
 	if n, ok := lzfLen(data); !ok || n != full {
 		return nil, nil, fmt.Errorf("%w: compressed string", ErrFormat)
+	}
+	if most.grow != nil && !most.grow(int64(full)) {
+		return nil, nil, fmt.Errorf("%w: a compressed string of %d bytes", ErrMemory, full)
 	}
 	value, ok := lzfExpand(make([]byte, 0, full), data)
 	if !ok {
@@ -168,9 +171,9 @@ func readCompressed(p []byte, maxLen int64) (value, rest []byte, err error) {
 	return value, p[size:], nil
 }
 
-func checkLen(n uint64, maxLen int64) error {
-	if maxLen < 0 || n > uint64(maxLen) {
-		return fmt.Errorf("%w: %d bytes, limit %d", ErrTooLarge, n, maxLen)
+func checkLen(n uint64, most limit) error {
+	if most.bytes < 0 || n > uint64(most.bytes) {
+		return fmt.Errorf("%w: %d bytes, limit %d", ErrTooLarge, n, most.bytes)
 	}
 	return nil
 }

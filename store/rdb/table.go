@@ -37,7 +37,7 @@ func (v *Value) Each(yield func(field, value []byte) error) error {
 }
 
 func (v *Value) each(yield func(field, value []byte) error) error {
-	elements, err := elementsOf(v.enc, v.body, v.maxLen)
+	elements, err := elementsOf(v.enc, v.body, v.most)
 	if err != nil {
 		return err
 	}
@@ -46,11 +46,11 @@ func (v *Value) each(yield func(field, value []byte) error) error {
 		if b, ok, err = elements(); err != nil || !ok {
 			return nil, ok, err
 		}
-		if err := checkLen(uint64(len(b)), v.maxLen); err != nil {
+		if err := checkLen(uint64(len(b)), v.most); err != nil {
 			return nil, false, err
 		}
-		if total += int64(len(b)); total > v.maxLen {
-			return nil, false, fmt.Errorf("%w: more than %d bytes in all", ErrTooLarge, v.maxLen)
+		if total += int64(len(b)); total > v.most.bytes {
+			return nil, false, fmt.Errorf("%w: more than %d bytes in all", ErrTooLarge, v.most.bytes)
 		}
 		return b, true, nil
 	}
@@ -91,10 +91,10 @@ type elementReader func() (element []byte, ok bool, err error)
 
 // elementsOf returns a reader for the value of a type byte: of a hash each field and then
 // its value.
-func elementsOf(enc byte, body []byte, maxLen int64) (elementReader, error) {
+func elementsOf(enc byte, body []byte, most limit) (elementReader, error) {
 	switch enc {
 	case typeSortedSetText, typeSortedSet:
-		return scoredReader(enc, body, maxLen)
+		return scoredReader(enc, body, most)
 	case typeList, typeSet, typeHash:
 		n, rest, err := readPlainLen(body)
 		if err != nil {
@@ -106,12 +106,12 @@ func elementsOf(enc byte, body []byte, maxLen int64) (elementReader, error) {
 			}
 			n *= 2
 		}
-		return stringReader(n, rest, maxLen), nil
+		return stringReader(n, rest, most), nil
 	}
 	if enc == 14 || enc == 18 {
-		return quicklist(enc, body, maxLen)
+		return quicklist(enc, body, most)
 	}
-	blob, rest, err := readString(body, maxLen)
+	blob, rest, err := readString(body, most)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func elementsOf(enc byte, body []byte, maxLen int64) (elementReader, error) {
 }
 
 // stringReader reads n strings.
-func stringReader(n uint64, p []byte, maxLen int64) elementReader {
+func stringReader(n uint64, p []byte, most limit) elementReader {
 	return func() (element []byte, ok bool, err error) {
 		if n == 0 {
 			if len(p) != 0 {
@@ -139,7 +139,7 @@ func stringReader(n uint64, p []byte, maxLen int64) elementReader {
 			return nil, false, err
 		}
 		n--
-		element, p, err = readString(p, maxLen)
+		element, p, err = readString(p, most)
 		return element, err == nil, err
 	}
 }
@@ -152,7 +152,7 @@ const (
 
 // quicklist reads a list of nodes, each of them a ziplist or, in the second form, a listpack
 // or an element.
-func quicklist(enc byte, body []byte, maxLen int64) (elementReader, error) {
+func quicklist(enc byte, body []byte, most limit) (elementReader, error) {
 	nodes, p, err := readPlainLen(body)
 	if err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func quicklist(enc byte, body []byte, maxLen int64) (elementReader, error) {
 				}
 			}
 			var blob []byte
-			if blob, p, err = readString(p, maxLen); err != nil {
+			if blob, p, err = readString(p, most); err != nil {
 				return nil, false, err
 			}
 			switch {

@@ -33,9 +33,9 @@ type Value struct {
 	Bytes []byte
 
 	// What Each reads.
-	enc    byte
-	body   []byte
-	maxLen int64
+	enc  byte
+	body []byte
+	most limit
 }
 
 // typeString is the type byte of a string, the one type with one encoding.
@@ -86,6 +86,14 @@ var encodings = map[byte]struct {
 // Errors: ErrPayload, ErrFormat, ErrType, ErrTooLarge, wrapped with what was
 // wrong. It is safe for concurrent use.
 func Decode(payload []byte, maxLen int64) (Value, error) {
+	return DecodeWithin(payload, maxLen, nil)
+}
+
+// DecodeWithin is Decode that asks grow before it takes memory for a compressed string, also
+// while the value's elements are read: with how many bytes the string has. Only one such string
+// is needed at a time. Where grow returns false there is ErrMemory. grow may be nil.
+func DecodeWithin(payload []byte, maxLen int64, grow func(bytes int64) bool) (Value, error) {
+	most := limit{maxLen, grow}
 	body, err := open(payload)
 	if err != nil {
 		return Value{}, fmt.Errorf("decode: %w", err)
@@ -101,9 +109,9 @@ func Decode(payload []byte, maxLen int64) (Value, error) {
 	rest := body[1:]
 	switch {
 	case enc.t == String:
-		v.Bytes, rest, err = readString(rest, maxLen)
+		v.Bytes, rest, err = readString(rest, most)
 	case (enc.t == Hash || enc.t == Set || enc.t == List || enc.t == SortedSet) && body[0] <= 20, enc.t == Stream:
-		v.enc, v.body, v.maxLen = body[0], rest, maxLen
+		v.enc, v.body, v.most = body[0], rest, most
 		return v, nil
 	default:
 		return Value{}, fmt.Errorf("decode: %w: %s (%s)", ErrType, enc.t, enc.name)
@@ -115,4 +123,10 @@ func Decode(payload []byte, maxLen int64) (Value, error) {
 		return Value{}, fmt.Errorf("decode %s: %w: %d bytes follow the value", enc.t, ErrFormat, len(rest))
 	}
 	return v, nil
+}
+
+// A limit is how many bytes a string may have, and who is asked before one is decompressed.
+type limit struct {
+	bytes int64
+	grow  func(bytes int64) bool
 }
