@@ -19,6 +19,9 @@ type Config struct {
 	// Strategy and Hash name the token function. They are recorded when the
 	// store is created, and must be the same ever after.
 	Strategy, Hash string
+	// Used tells that the directory, if it is a store, has been open before: one without a
+	// database is refused. Directories note it themselves since version 2 of the format.
+	Used bool
 	// Token is the function that they name.
 	Token ring.TokenFunc
 	// Fsync says what an acknowledged write has gone through; default everysec.

@@ -27,6 +27,8 @@ type Identity struct {
 	// Node is the name of the node that the directory belongs to; empty until
 	// [Store.Assign] records one.
 	Node string `json:"node,omitempty"`
+	// Opened tells that the directory has had a database: one that is missing is lost.
+	Opened bool `json:"opened,omitempty"`
 }
 
 // In tells whether a directory holds a store, of whatever version, without opening it.
@@ -146,6 +148,20 @@ func (id Identity) write(cfg *Config) error {
 		return fmt.Errorf("write identity: %w", err)
 	}
 	return syncDir(cfg.FS, cfg.Dir)
+}
+
+// recordOpened notes that the directory has a database.
+func (s *Store) recordOpened() {
+	id := s.identity
+	if id.Opened {
+		return
+	}
+	id.Opened = true
+	if err := id.write(&s.cfg); err != nil {
+		s.log.Warn("noting that the store has a database failed; the next start notes it", "err", err)
+		return
+	}
+	s.identity = id
 }
 
 // Assign records the name of the node that the directory belongs to. The name is durable

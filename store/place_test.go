@@ -155,3 +155,58 @@ func TestDirectoryWithLinkedDataOpens(t *testing.T) {
 		t.Error("the logs lie beside what the link names")
 	}
 }
+
+// A store that has lost its files is refused, not served as an empty one.
+func TestStoreWithoutItsFilesIsRefused(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		old  bool // the directory is one of version 1, and Config.Used tells that it was in use
+		lost []string
+	}{
+		{"tables and logs", false, []string{"data", "log"}},
+		{"all but the identity", false, []string{"data", "log", walMarksName}},
+		{"tables", false, []string{"data"}},
+		{"logs", false, []string{"log"}},
+		{"version 1", true, []string{"data", "log", walMarksName}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "d")
+			createdIn(t, dir)
+			cfg := testConfig(dir)
+			if cfg.Used = test.old; test.old {
+				asOfVersion1(t, dir, dir)
+				replaceIn(t, filepath.Join(dir, formatFile), `"opened": true`, `"opened": false`)
+			}
+			for _, name := range test.lost {
+				if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 2 {
+				s, err := Open(cfg)
+				if err == nil {
+					v, ok := s.get(t, "a")
+					t.Fatalf("opened, with a = %q, %v; %v", v, ok, s.Close())
+				}
+				if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "copy") {
+					t.Errorf("%v", err)
+				}
+			}
+		})
+	}
+}
+
+// A first start that ended before there was a database has lost nothing.
+func TestStoreWithoutDatabaseYetOpens(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	createdIn(t, dir)
+	for _, name := range []string{"data", "log", walMarksName} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	replaceIn(t, filepath.Join(dir, formatFile), `"opened": true`, `"opened": false`)
+	if err := openTest(t, testConfig(dir)).Close(); err != nil {
+		t.Fatal(err)
+	}
+}

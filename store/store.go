@@ -157,13 +157,14 @@ func (s *Store) open() (err error) {
 	}
 	s.blocks = pebble.NewCache(s.cfg.BlockCache)
 	undo = append(undo, s.blocks.Unref)
-	if s.db, err = s.openPebble(); err != nil {
+	if s.db, err = s.openPebble(known && (id.Opened || s.cfg.Used)); err != nil {
 		if s.engine.parked.Load() {
 			undo = nil
 		}
 		return err
 	}
 	undo = append(undo, func() { _ = s.db.Close() })
+	s.recordOpened()
 	if err = errors.Join(s.counts.load(s.db), s.generations.load(s.db)); err != nil {
 		return err
 	}
@@ -197,12 +198,20 @@ func (s *Store) open() (err error) {
 // openPebble opens the database. What was in the log is written to tables
 // meanwhile, and Pebble would try that until it succeeds; after a few errors it ends
 // here, and leaves a goroutine and the lock of the directory behind.
-func (s *Store) openPebble() (*pebble.DB, error) {
+// If used, the directory has had a database, which is not made anew.
+func (s *Store) openPebble(used bool) (*pebble.DB, error) {
 	dir, opts := s.cfg.FS.PathJoin(s.cfg.Dir, "data"), s.options()
-	var err error
-	if opts.ErrorIfNotExists, err = s.hasData(dir); err != nil {
+	files, err := s.hasData(dir)
+	if err != nil {
 		return nil, err
 	}
+	if used && !files {
+		return nil, fmt.Errorf("%w: the store has been in use, but its tables and logs are gone: "+
+			"mount the file system that they lie on, if it is not mounted, or restore the directory from a copy; "+
+			"to give up what was in it, start with an empty directory "+
+			"(RING RECREATE then makes the ranges anew that no other node of the cluster has)", ErrDamaged)
+	}
+	opts.ErrorIfNotExists = used || files
 	type result struct {
 		db  *pebble.DB
 		err error

@@ -110,7 +110,11 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	undo = append(undo, func() { _ = n.closeWeb(context.Background()) })
-	if n.store, err = n.cfg.below.openStore(n.cfg.store(placing.Token)); err != nil {
+	settled := n.cfg.store(placing.Token)
+	if settled.Used, err = hasRun(n.cfg.Dir); err != nil {
+		return err
+	}
+	if n.store, err = n.cfg.below.openStore(settled); err != nil {
 		return err
 	}
 	undo = append(undo, func() { _ = n.store.Close() })

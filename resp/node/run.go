@@ -89,6 +89,18 @@ func loadRun(dir string) (run, error) {
 	return r, nil
 }
 
+// hasRun tells whether a node has been open in a directory.
+func hasRun(dir string) (bool, error) {
+	switch _, err := os.Stat(filepath.Join(dir, runFile)); {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	default:
+		return false, fmt.Errorf("read of the last start: %w", err)
+	}
+}
+
 // save replaces the file: after a crash it is the old one or the new one.
 func (r run) save(dir string) error {
 	if err := saveJSON(dir, runFile, r); err != nil {
