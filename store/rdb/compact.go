@@ -153,7 +153,29 @@ func ziplist(blob []byte) (elementReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return counted(p, n, ziplistElement), nil
+	tail := uint64(binary.LittleEndian.Uint32(blob[4:]))
+	if tail >= uint64(len(blob)) {
+		return nil, fmt.Errorf("%w: a ziplist's last element is behind its end", ErrFormat)
+	}
+	at, before := uint64(len(blob)-1-len(p)), uint64(0)
+	return counted(p, n, func(p, num []byte) (element, rest []byte, err error) {
+		said := uint64(p[0])
+		if said == 254 && len(p) > 4 {
+			said = uint64(binary.LittleEndian.Uint32(p[1:]))
+		}
+		if said != before {
+			return nil, nil, fmt.Errorf("%w: length before an element of a ziplist", ErrFormat)
+		}
+		if element, rest, err = ziplistElement(p, num); err != nil {
+			return nil, nil, err
+		}
+		if len(rest) == 0 && at != tail {
+			return nil, nil, fmt.Errorf("%w: a ziplist's last element is elsewhere", ErrFormat)
+		}
+		before = uint64(len(p) - len(rest))
+		at += before
+		return element, rest, nil
+	}), nil
 }
 
 // ziplistElement reads one element: the length of the one before, an encoding, and what it

@@ -184,6 +184,8 @@ func quicklist(enc byte, body []byte, most limit) (elementReader, error) {
 				return nil, false, err
 			}
 			switch {
+			case kind == nodePlain && len(blob) == 0:
+				return nil, false, fmt.Errorf("%w: an empty node of a list", ErrFormat)
 			case kind == nodePlain:
 				return blob, true, nil
 			case kind != nodePacked:
