@@ -41,6 +41,9 @@ type LeaseConfig struct {
 	// Clock tells the time since some moment. It goes on while the machine is suspended
 	// and is never set.
 	Clock func() time.Duration
+	// Own is the clock by which this node's own lease is counted. It may go ahead of Clock
+	// at any moment, never back: then the lease is over early. nil is Clock.
+	Own func() time.Duration
 	// Consensus belongs to the same table as [Config.Table].
 	Consensus Consensus
 	// Ask takes a question to [Engine.Answer] of another node.
@@ -75,6 +78,9 @@ type Lease struct {
 
 func newLease(cfg LeaseConfig) *Lease {
 	l := &Lease{cfg: cfg}
+	if cfg.Own == nil {
+		l.cfg.Own = cfg.Clock
+	}
 	if cfg.Clock == nil {
 		l.until.Store(math.MaxInt64)
 	}
@@ -84,7 +90,7 @@ func newLease(cfg LeaseConfig) *Lease {
 // Valid tells whether the node may answer at this moment.
 func (l *Lease) Valid() bool {
 	until := l.until.Load()
-	if until == math.MaxInt64 || until != 0 && l.cfg.Clock() < time.Duration(until) {
+	if until == math.MaxInt64 || until != 0 && l.cfg.Own() < time.Duration(until) {
 		return true
 	}
 	return l.cfg.Clock != nil && l.cfg.Consensus.Alone()
@@ -147,7 +153,7 @@ func (l *Lease) advance(change func(h *holder)) {
 	if until == time.Duration(l.until.Load()) {
 		return
 	}
-	again := l.cfg.Clock() >= time.Duration(l.until.Load())
+	again := l.cfg.Own() >= time.Duration(l.until.Load())
 	if again {
 		l.look()
 		l.spell.Add(1)
@@ -231,7 +237,7 @@ func (e *Engine) renew(ctx context.Context) {
 			}
 		case <-answered:
 			if e.answered(asked) {
-				due.Reset(max(leaseRenew-(l.cfg.Clock()-asked.sent), 0))
+				due.Reset(max(leaseRenew-(l.cfg.Own()-asked.sent), 0))
 			} else {
 				due.Reset(leasePause)
 			}
@@ -246,7 +252,7 @@ func (e *Engine) renew(ctx context.Context) {
 			}
 			e.publish()
 		}
-		end.Reset(max(time.Duration(l.until.Load())-l.cfg.Clock(), leasePause))
+		end.Reset(max(time.Duration(l.until.Load())-l.cfg.Own(), leasePause))
 	}
 }
 
@@ -272,7 +278,7 @@ func (a *asking) drop() {
 
 // askLease begins a request. The lease is counted from here on.
 func (e *Engine) askLease(ctx context.Context, stopped bool) *asking {
-	a := &asking{sent: e.lease.cfg.Clock(), began: time.Now(), done: make(chan struct{})}
+	a := &asking{sent: e.lease.cfg.Own(), began: time.Now(), done: make(chan struct{})}
 	a.leader, _ = e.lease.cfg.Consensus.Leader()
 	ctx, a.cancel = context.WithTimeout(ctx, leaseTimeout)
 	n, known := e.cfg.Table.State().Node(e.cfg.Self)
@@ -368,7 +374,7 @@ func (e *Engine) answered(a *asking) bool {
 	l.figures.granted.Add(1)
 	e.readOnly.learn(a.reply.Refusing)
 	l.figures.compare(a.leader, a.began, time.Now(), a.reply.Wall)
-	l.advance(func(h *holder) { h.granted(a.sent, l.cfg.Clock(), a.reply.Index, e.cfg.Table.State().Index()) })
+	l.advance(func(h *holder) { h.granted(a.sent, l.cfg.Own(), a.reply.Index, e.cfg.Table.State().Index()) })
 	return true
 }
 

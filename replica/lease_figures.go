@@ -74,7 +74,7 @@ func (e *Engine) Leasing() Leasing {
 	}
 	s.Needed, s.Alone = true, l.cfg.Consensus.Alone()
 	if until := time.Duration(l.until.Load()); until != 0 {
-		s.Left = until - l.cfg.Clock()
+		s.Left = until - l.cfg.Own()
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

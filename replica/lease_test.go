@@ -340,6 +340,27 @@ func TestClockOfLeasesThatStandsStillIsNoticed(t *testing.T) {
 	}
 }
 
+// A node whose own clock has gone ahead answers nothing before its lease is renewed.
+func TestLeaseIsOverWhenOwnClockGoesAhead(t *testing.T) {
+	now, own := time.Hour, time.Hour
+	l := newLease(LeaseConfig{Clock: func() time.Duration { return now }, Own: func() time.Duration { return own }, Consensus: nobody{}})
+	l.look = func() {}
+	grant := func() { l.advance(func(h *holder) { h.granted(own, own, 0, 0) }) }
+	grant()
+	spell, _ := l.Mark()
+	if !l.Still(spell) {
+		t.Error("no lease")
+	}
+	own += leaseLength
+	if l.Valid() || l.Still(spell) {
+		t.Error("valid after a pause")
+	}
+	grant()
+	if !l.Valid() || l.Still(spell) {
+		t.Error("what was begun before the pause passes")
+	}
+}
+
 func TestRevokedLeaseIsOverUntilItIsGrantedAgain(t *testing.T) {
 	now := time.Hour
 	l := aLease(&now, leaseRules{})

@@ -97,5 +97,6 @@ func (c *cluster) leases() replica.LeaseConfig {
 	if c.n.cfg.Role == RoleProxy {
 		return replica.LeaseConfig{}
 	}
-	return replica.LeaseConfig{Clock: c.n.cfg.below.clock(), Consensus: agreed{c.table}, Ask: c.askEngine}
+	clock, own := c.n.cfg.below.clocks()
+	return replica.LeaseConfig{Clock: clock, Own: own, Consensus: agreed{c.table}, Ask: c.askEngine}
 }

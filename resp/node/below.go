@@ -46,12 +46,13 @@ func (b below) listen(addr string) (net.Listener, error) {
 	}, addr)
 }
 
-// clock goes on while the machine is suspended.
-func (b below) clock() func() time.Duration {
+// clocks go on while the machine is suspended: that by which a node counts the leases of
+// others, and that by which it counts its own.
+func (b below) clocks() (clock, own func() time.Duration) {
 	if b.now != nil {
-		return b.now
+		return b.now, b.now
 	}
-	return systemClock()
+	return systemClocks()
 }
 
 // wall is the clock that may be set.

@@ -4,4 +4,4 @@ package node
 
 import "time"
 
-func systemClock() func() time.Duration { return monotonic }
+func systemClocks() (clock, own func() time.Duration) { return monotonic, monotonic }
