@@ -27,6 +27,7 @@ type Engine struct {
 	granting  granting
 	scrub     scrub
 	readOnly  readOnly
+	holders   holders
 
 	kicked  chan struct{}
 	foreign foreign

@@ -187,6 +187,8 @@ type leaseReply struct {
 	Wall    int64  `json:"wall"`
 	// Refusing are the nodes whose stores refuse writes, as far as the leader knows.
 	Refusing []string `json:"refusing,omitempty"`
+	// Holders are the nodes that may have a lease now, as far as the leader knows.
+	Holders []string `json:"holders,omitempty"`
 }
 
 // leaseTimeout bounds one request: the next may go to another leader.
@@ -373,6 +375,7 @@ func (e *Engine) answered(a *asking) bool {
 	}
 	l.figures.granted.Add(1)
 	e.readOnly.learn(a.reply.Refusing)
+	e.holders.learn(a.reply.Holders, time.Now())
 	l.figures.compare(a.leader, a.began, time.Now(), a.reply.Wall)
 	l.advance(func(h *holder) { h.granted(a.sent, l.cfg.Own(), a.reply.Index, e.cfg.Table.State().Index()) })
 	return true

@@ -3,6 +3,7 @@ package replica
 import (
 	"errors"
 	"maps"
+	"slices"
 	"time"
 )
 
@@ -227,4 +228,16 @@ func (g *granter) replaced(node string, term uint64) {
 // silent is for how long a node has not been granted a lease, as far as this office knows.
 func (g *granter) silent(node string, now time.Duration) time.Duration {
 	return now - max(g.heard[node], g.since)
+}
+
+// holders are the nodes that may have a lease now.
+func (g *granter) holders(now time.Duration) []string {
+	var nodes []string
+	for node, at := range g.heard {
+		if !g.ended(at, now) {
+			nodes = append(nodes, node)
+		}
+	}
+	slices.Sort(nodes)
+	return nodes
 }

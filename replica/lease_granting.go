@@ -118,8 +118,8 @@ func (e *Engine) verify() (uint64, error) {
 // grantLease answers a request for a lease.
 func (e *Engine) grantLease(ctx context.Context, node string, r *leaseRequest) leaseReply {
 	is := condition{applied: r.Applied, refusing: time.Duration(r.Refusing) * time.Millisecond}
-	index, refusing, err := e.grant(ctx, tenant{node, r.Incarnation}, is)
-	reply := leaseReply{Index: index, Wall: time.Now().UnixMilli(), Refusing: refusing}
+	reply, err := e.grant(ctx, tenant{node, r.Incarnation}, is)
+	reply.Wall = time.Now().UnixMilli()
 	if err != nil {
 		e.lease.figures.withheld.Add(1)
 		reply.Refusal = err.Error()
@@ -129,18 +129,17 @@ func (e *Engine) grantLease(ctx context.Context, node string, r *leaseRequest) l
 	return reply
 }
 
-// grant returns the index that the holder must have applied, and the nodes whose stores
-// refuse writes.
-func (e *Engine) grant(ctx context.Context, t tenant, is condition) (index uint64, refusing []string, err error) {
+// grant returns the reply to a request but for the time.
+func (e *Engine) grant(ctx context.Context, t tenant, is condition) (reply leaseReply, err error) {
 	if e.lease.cfg.Clock == nil {
-		return 0, nil, errors.New("no leases")
+		return reply, errors.New("no leases")
 	}
 	if _, self := e.lease.cfg.Consensus.Leader(); !self {
-		return 0, nil, ErrNotLeader
+		return reply, ErrNotLeader
 	}
 	term, err := e.confirm(ctx)
 	if err != nil {
-		return 0, nil, err
+		return reply, err
 	}
 	o := &e.granting
 	o.mu.Lock()
@@ -148,17 +147,17 @@ func (e *Engine) grant(ctx context.Context, t tenant, is condition) (index uint6
 	st := e.cfg.Table.State()
 	n, known := st.Node(t.node)
 	if !known || n.State == table.Gone || n.Incarnation != t.incarnation {
-		return 0, nil, fmt.Errorf("%w: %s, %d", ErrStart, t.node, t.incarnation)
+		return reply, fmt.Errorf("%w: %s, %d", ErrStart, t.node, t.incarnation)
 	}
 	g, now := &o.granter, e.lease.cfg.Clock()
 	g.reports(t.node, now, is.refusing)
 	if is.refusing >= replaceRefusing && g.hasSuccessor(st, t, now) {
-		return 0, nil, fmt.Errorf("%w: %s", ErrRefusesWrites, t.node)
+		return reply, fmt.Errorf("%w: %s", ErrRefusesWrites, t.node)
 	}
 	if err := g.grant(t, term, now, is, st.Index()); err != nil {
-		return 0, nil, err
+		return reply, err
 	}
-	return st.Index(), slices.Sorted(maps.Keys(g.refusing)), nil
+	return leaseReply{Index: st.Index(), Refusing: slices.Sorted(maps.Keys(g.refusing)), Holders: g.holders(now)}, nil
 }
 
 // hasSuccessor tells whether a backup takes writes in a row of which a start is the primary.

@@ -192,7 +192,14 @@ func (e *Engine) takeIn(ranges []ring.Range) error {
 
 // lost tells whether no member of a row is there, so far as this node knows.
 func (e *Engine) lost(st *table.State, row *table.Row) bool {
-	return (st.Emptied(row) || e.cfg.Away(row.Primary)) && !slices.ContainsFunc(row.Backups, func(b string) bool { return !e.cfg.Away(b) })
+	return (st.Emptied(row) || e.away(row.Primary)) && !slices.ContainsFunc(row.Backups, func(b string) bool { return !e.away(b) })
+}
+
+// away tells whether a node may not be there. That gossip shows it is a hint only: a copy
+// that may be the last is thrown away on the word of the leader, who has granted that node a
+// lease.
+func (e *Engine) away(node string) bool {
+	return e.cfg.Away(node) || e.cfg.Leases.Clock != nil && node != e.cfg.Self && !e.holders.has(node, time.Now())
 }
 
 // foreignSince tells since when a range is foreign; where bounds have changed, by the part

@@ -1,0 +1,29 @@
+package replica
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// holders are the nodes that have a lease, by the leader's last word to this node. Its
+// methods may be called from any goroutine.
+type holders struct {
+	mu    sync.Mutex
+	nodes []string
+	at    time.Time
+}
+
+func (h *holders) learn(nodes []string, now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.nodes, h.at = nodes, now
+}
+
+// has tells whether a node has a lease for certain. A word that is older than a lease says
+// nothing of now.
+func (h *holders) has(node string, now time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return now.Sub(h.at) < leaseLength && slices.Contains(h.nodes, node)
+}

@@ -1,0 +1,42 @@
+package replica
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica/fakenet"
+)
+
+// Gossip that shows a node is no reason to throw away what may be the last copy of its ranges.
+func TestCopyIsKeptWhileNoMemberHasALease(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
+		st := setOf(t, "b")
+		row, _ := st.Row(0)
+		e := &Engine{}
+		e.cfg.Self, e.cfg.Away = "c", func(string) bool { return false }
+		if e.lost(st, row) {
+			t.Error("without leases gossip decides")
+		}
+		e.cfg.Leases.Clock = func() time.Duration { return 0 }
+		if !e.lost(st, row) {
+			t.Error("thrown away by the word of gossip alone")
+		}
+		e.holders.learn([]string{"c", "d"}, time.Now())
+		if !e.lost(st, row) {
+			t.Error("thrown away although no member has a lease")
+		}
+		e.holders.learn([]string{"b"}, time.Now())
+		if e.lost(st, row) {
+			t.Error("kept although a member has a lease")
+		}
+		time.Sleep(leaseLength)
+		if !e.lost(st, row) {
+			t.Error("thrown away by a word that is old")
+		}
+		e.holders.learn([]string{"p", "b"}, time.Now())
+		e.cfg.Away = func(string) bool { return true }
+		if !e.lost(st, row) {
+			t.Error("thrown away although gossip does not show any member")
+		}
+	})
+}
