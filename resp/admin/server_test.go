@@ -229,7 +229,7 @@ func TestCloseCutsOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	io.WriteString(c, "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
+	io.WriteString(c, "GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	<-runs
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
