@@ -35,6 +35,7 @@ type cluster struct {
 	incarnation uint64
 
 	bus      *bus.Bus
+	told     string // the address of bus that other nodes are told
 	forwards forwards
 	members  *members.Members
 	table    *table.Table
@@ -109,7 +110,11 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	c.bus, err = bus.Listen(bus.Config{
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
 		Generation: c.meant, Key: key, Admit: n.admitPeers, Listen: cfg.BusAddr, Network: cfg.below.bus(), Logger: cfg.Logger,
-		Met: func(p bus.Peer) { c.members.Heard(p.ID) },
+		Met: func(p bus.Peer) {
+			if c.members != nil { // not yet where the original of a copy is asked
+				c.members.Heard(p.ID)
+			}
+		},
 	})
 	if err != nil {
 		return c, fmt.Errorf("%w; set bus-addr to another", err)
@@ -122,6 +127,10 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	layer := c.bus.RaftLayer()
 	told, err := cfg.told(c.bus.Addr(), n.listener.Addr())
 	if err != nil {
+		return c, err
+	}
+	c.told = told.bus
+	if err = c.refuseCopy(); err != nil {
 		return c, err
 	}
 	m := members.Config{

@@ -247,7 +247,7 @@ func (c *cluster) arrived(st *table.State) error {
 		return err
 	}
 	// Later starts say what they are the next of.
-	if err := c.n.runRegistered(c.incarnation); err != nil {
+	if err := c.n.runRegistered(c.incarnation, c.told); err != nil {
 		return hopeless{err}
 	}
 	c.begun.Store(true)

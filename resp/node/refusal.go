@@ -1,9 +1,12 @@
 package node
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/replica/table"
 )
@@ -19,9 +22,36 @@ var (
 	ErrOtherCluster = errors.New("the directory belongs to another cluster")
 	// ErrOtherRole says that the directory is one of a store, and was to be a node's without data.
 	ErrOtherRole = errors.New("the directory holds a store")
+	// ErrCopy says that the directory is a copy of that of a node that runs.
+	ErrCopy = errors.New("a node runs already from the original of this directory")
 	// ErrRefused says that the cluster does not take the node in.
 	ErrRefused = errors.New("the cluster refuses this node")
 )
+
+// copyTimeout bounds the question to the original of a copied directory.
+const copyTimeout = 2 * time.Second
+
+// refuseCopy keeps a copy of a directory from running beside its original: two processes
+// would answer as one node, and vote as one server. The original is asked where it was
+// reached when the copy was made. It must be called before the name of the node is in
+// gossip and before the Raft group is opened.
+func (c *cluster) refuseCopy() error {
+	r := &c.n.run
+	if !r.Copied || r.Bus == "" || r.Bus == c.told {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, copyTimeout)
+	defer cancel()
+	conn, _, err := c.bus.Dial(ctx, r.Bus, c.n.id, bus.Ask)
+	if err == nil {
+		return conn.Close() // a bus refuses a peer of its own name
+	}
+	if !errors.Is(err, bus.ErrSameID) || errors.Is(err, bus.ErrCluster) || errors.Is(err, bus.ErrGeneration) {
+		return nil // this node of this cluster does not answer there
+	}
+	return fmt.Errorf("%w: %s is a copy of its directory, and the node answers at %s: stop it there first, or start a new node with an empty directory",
+		ErrCopy, c.n.cfg.Dir, r.Bus)
+}
 
 // refuseLoneData keeps data that belongs to no cluster from being merged into one, or
 // from being lost there.

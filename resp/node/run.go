@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"time"
@@ -16,8 +17,13 @@ import (
 const (
 	runFile   = "run.json"
 	runFormat = 1
+	// lockFile is held by the store as long as it is open. It is created once, and renaming
+	// the directory keeps it.
+	lockFile = "LOCK"
 	// maxRunFile bounds what is read, should something else have written it.
 	maxRunFile = 4 << 10
+	// incarnationSpread bounds the random part of the number of a start, in nanoseconds.
+	incarnationSpread = 1 << 20
 )
 
 // A run is what a directory remembers of the last start of its node: whether the next
@@ -37,11 +43,34 @@ type run struct {
 	Registered uint64 `json:"registered,string"`
 	// Lost tells that something may have been lost since then.
 	Lost bool `json:"lost"`
+	// Place is where the directory lies: a copy has another one. Empty if it is not known.
+	Place string `json:"place,omitempty"`
+	// Copied tells that the directory is a copy that has not been registered yet: its
+	// original may be running.
+	Copied bool `json:"copied,omitempty"`
+	// Bus is the address where other nodes reach the node, or, as long as Copied holds, its
+	// original.
+	Bus string `json:"bus,omitempty"`
+}
+
+// surroundings are what a start finds around it.
+type surroundings struct {
+	boot  string // id of this start of the machine
+	place string // see run.Place
+}
+
+// copiedTo tells whether the directory at a place is a copy of the one of the run.
+func (r *run) copiedTo(place string) bool {
+	return r.Place != "" && place != "" && r.Place != place
 }
 
 // survived tells whether what the run had acknowledged is all there at the next start:
-// nothing that the system had was lost, or the disk had everything.
-func (r *run) survived(boot string) bool {
+// nothing that the system had was lost, or the disk had everything. A copy has everything
+// only if it was made after a clean stop.
+func (r *run) survived(boot, place string) bool {
+	if r.copiedTo(place) {
+		return r.Stopped
+	}
 	switch store.Fsync(r.Fsync) {
 	case store.FsyncAlways:
 		return true
@@ -53,17 +82,20 @@ func (r *run) survived(boot string) bool {
 
 // next is the run that begins now. A directory that has seen none is new, or its run was
 // not recorded, and proves nothing.
-func (r *run) next(now time.Time, boot string, fsync store.Fsync) run {
+func (r *run) next(now time.Time, around surroundings, fsync store.Fsync) run {
 	return run{
-		Format: runFormat, Incarnation: r.later(now), Boot: boot, Fsync: string(fsync),
-		Registered: r.Registered, Lost: r.Lost || r.Registered == 0 || !r.survived(boot),
+		Format: runFormat, Incarnation: r.later(now), Boot: around.boot, Fsync: string(fsync),
+		Registered: r.Registered, Lost: r.Lost || r.Registered == 0 || !r.survived(around.boot, around.place),
+		Place: around.place, Copied: r.Copied || r.copiedTo(around.place), Bus: r.Bus,
 	}
 }
 
 // later is the number of a start that begins now: above those of all starts before it,
 // also of one that the cluster may have registered without this directory hearing of it.
+// A random part keeps two copies of a directory from having the same number, even if their
+// clocks stand still.
 func (r *run) later(now time.Time) uint64 {
-	return max(uint64(max(0, now.UnixNano())), r.Incarnation+1, r.Registered+1)
+	return max(uint64(max(0, now.UnixNano())), r.Incarnation+1, r.Registered+1) + rand.Uint64N(incarnationSpread)
 }
 
 // intact tells, before the run is registered, whether it has all that earlier ones have
@@ -121,19 +153,24 @@ func (n *Node) beginRun() error {
 	}
 	now := n.cfg.below.wall()
 	if n.cfg.Role == RoleStore {
-		n.run = last.next(now, bootID(), n.store.Fsync())
+		n.run = last.next(now, surroundings{bootID(), filePlace(filepath.Join(n.cfg.Dir, lockFile))}, n.store.Fsync())
+		if n.run.Copied && n.run.Lost {
+			n.cfg.Logger.Warn("the directory was copied while its node ran, or after a crash: what was acknowledged since may be missing",
+				"node", n.id, "dir", n.cfg.Dir)
+		}
 	} else { // which has nothing to lose
 		n.run = run{Format: runFormat, Incarnation: last.later(now)}
 	}
 	return n.run.save(n.cfg.Dir)
 }
 
-// runRegistered notes that the cluster knows of this run.
-func (n *Node) runRegistered(incarnation uint64) error {
+// runRegistered notes that the cluster knows of this run, and where other nodes reach it.
+func (n *Node) runRegistered(incarnation uint64, bus string) error {
 	if n.cfg.Role != RoleStore {
 		return nil
 	}
-	n.run.Registered, n.run.Lost = incarnation, false
+	n.run.Registered, n.run.Lost, n.run.Copied = incarnation, false, false
+	n.run.Bus = bus
 	return n.run.save(n.cfg.Dir)
 }
 

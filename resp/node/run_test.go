@@ -30,10 +30,14 @@ func TestIntactIsProved(t *testing.T) {
 		{"kill -9, and nothing says that the system had everything", with(func(r *run) { r.Fsync = "no" }), "first", false},
 		{"a clean stop with what the system had", with(func(r *run) { r.Fsync, r.Stopped = "no", true }), "second", true},
 		{"the machine has no id", with(func(r *run) { r.Boot = "" }), "", false},
+		{"kill -9 where the place is not moved", with(func(r *run) { r.Place = "here" }), "first", true},
+		{"a copy of a directory that was in use", with(func(r *run) { r.Place = "there" }), "first", false},
+		{"the same, and its disk had everything", with(func(r *run) { r.Place, r.Fsync = "there", "always" }), "first", false},
+		{"a copy of a directory after a clean stop", with(func(r *run) { r.Place, r.Stopped = "there", true }), "second", true},
 		{"something was lost before a start that the cluster has not heard of", with(func(r *run) { r.Lost = true }), "first", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			next := test.last.next(time.Now(), test.boot, store.FsyncEverySec)
+			next := test.last.next(time.Now(), surroundings{test.boot, "here"}, store.FsyncEverySec)
 			if intact, after := next.intact(); intact != test.intact || after != test.last.Registered {
 				t.Errorf("%v, after %d", intact, after)
 			}
@@ -59,7 +63,7 @@ func TestStartsBetweenRegistrationsAreNoGap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r = last.next(time.Now(), step.boot, store.FsyncEverySec)
+		r = last.next(time.Now(), surroundings{boot: step.boot}, store.FsyncEverySec)
 		if intact, after := r.intact(); intact != step.intact || after != 7 {
 			t.Errorf("boot %s: %v, after %d", step.boot, intact, after)
 		}
@@ -76,7 +80,7 @@ func TestRunThatCannotBeReadProvesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		next := last.next(time.Now(), "first", store.FsyncAlways)
+		next := last.next(time.Now(), surroundings{boot: "first"}, store.FsyncAlways)
 		if intact, _ := next.intact(); intact {
 			t.Errorf("%q", text)
 		}
@@ -105,7 +109,7 @@ func TestEachStartHasAHigherNumber(t *testing.T) {
 			t.Fatal(err)
 		}
 		now = now.Add(step.by)
-		r := last.next(now, "first", store.FsyncEverySec)
+		r := last.next(now, surroundings{boot: "first"}, store.FsyncEverySec)
 		if r.Incarnation <= highest {
 			t.Errorf("%s: %d, after %d", step.name, r.Incarnation, highest)
 		}

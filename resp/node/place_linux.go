@@ -1,0 +1,22 @@
+package node
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// filePlace tells a file from its copies: by device, inode and time of birth, which a
+// rename keeps. It is empty if the file is not there or the system does not say.
+func filePlace(path string) string {
+	var st unix.Statx_t
+	err := unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_INO|unix.STATX_BTIME, &st)
+	if err != nil || st.Mask&unix.STATX_INO == 0 {
+		return ""
+	}
+	place := fmt.Sprintf("%d:%d/%d", st.Dev_major, st.Dev_minor, st.Ino)
+	if st.Mask&unix.STATX_BTIME != 0 {
+		place += fmt.Sprintf("/%d.%09d", st.Btime.Sec, st.Btime.Nsec)
+	}
+	return place
+}
