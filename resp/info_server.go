@@ -36,6 +36,8 @@ func infoClients(w *infoWriter) {
 	w.line("connected_clients", s.count.Load())
 	w.line("cluster_connections", 0)
 	w.line("maxclients", s.settings.maxClients.Load())
+	w.line("client_recent_max_input_buffer", 0)
+	w.line("client_recent_max_output_buffer", 0)
 	w.line("blocked_clients", s.stats.waiting.Load())
 	w.line("tracking_clients", s.tracking.n.Load())
 	w.line("clients_in_timeout_table", 0)
@@ -74,4 +76,7 @@ func infoCPU(w *infoWriter) {
 	w.line("used_cpu_user", seconds(user))
 	w.line("used_cpu_sys_children", seconds(0))
 	w.line("used_cpu_user_children", seconds(0))
+	// All threads serve clients: there is no main one.
+	w.line("used_cpu_sys_main_thread", seconds(system))
+	w.line("used_cpu_user_main_thread", seconds(user))
 }

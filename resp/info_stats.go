@@ -26,8 +26,13 @@ func infoStats(w *infoWriter) {
 	w.line("sync_partial_ok", 0)
 	w.line("sync_partial_err", 0)
 	w.line("expired_keys", w.store().Expired-s.expiredBefore.Load())
+	w.line("expired_stale_perc", "0.00")
+	w.line("expired_time_cap_reached_count", 0)
+	w.line("expire_cycle_cpu_milliseconds", 0)
 	w.line("evicted_keys", 0)
 	w.line("evicted_clients", s.outputLimit.Load())
+	w.line("total_eviction_exceeded_time", 0)
+	w.line("current_eviction_exceeded_time", 0)
 	w.line("keyspace_hits", s.hits.Load())
 	w.line("keyspace_misses", s.misses.Load())
 	w.line("pubsub_channels", w.srv.pubsub.topicsOf(subChannel))
@@ -41,11 +46,19 @@ func infoStats(w *infoWriter) {
 	w.line("active_defrag_misses", 0)
 	w.line("active_defrag_key_hits", 0)
 	w.line("active_defrag_key_misses", 0)
+	w.line("total_active_defrag_time", 0)
+	w.line("current_active_defrag_time", 0)
 	w.line("tracking_total_keys", 0)
 	w.line("tracking_total_items", 0)
 	w.line("tracking_total_prefixes", 0)
 	w.line("unexpected_error_replies", 0)
 	w.line("total_error_replies", s.errorReplies.Load())
+	for _, name := range []string{
+		"dump_payload_sanitizations", "total_reads_processed", "total_writes_processed", "io_threaded_reads_processed",
+		"io_threaded_writes_processed", "reply_buffer_shrinks", "reply_buffer_expands",
+	} {
+		w.line(name, 0) // these are not counted
+	}
 }
 
 func infoCommandStats(w *infoWriter) {

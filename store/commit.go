@@ -238,7 +238,7 @@ func (u *Unit) apply(w Waiter) error {
 	}
 	s.commits.RUnlock()
 	if err == nil {
-		s.commitCount.Add(1)
+		s.wal.commits.Add(1)
 		if u.crowd > 0 {
 			s.crowd.Add(int64(u.crowd))
 			u.crowded = true

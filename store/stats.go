@@ -7,6 +7,7 @@ type Stats struct {
 	Keys, Bytes, Expires int64
 	Expired              int64 // keys removed because their time had come
 	Commits              int64
+	UnsyncedCommits      int64 // not known to be on stable storage
 	CacheHits            int64
 	CacheMisses          int64
 	CacheBytes           int64
@@ -29,8 +30,9 @@ func (s *Store) Stats() Stats {
 	hits, misses := s.cache.answers()
 	return Stats{
 		Keys: s.counts.keys.Load(), Bytes: s.counts.bytes.Load(), Expires: s.counts.expires.Load(),
-		Expired: s.expired.Load(), Commits: s.commitCount.Load(),
-		CacheHits: hits, CacheMisses: misses,
+		Expired: s.expired.Load(), Commits: s.wal.commits.Load(),
+		UnsyncedCommits: s.wal.unsyncedCommits(),
+		CacheHits:       hits, CacheMisses: misses,
 		CacheBytes: size, CacheLines: lines, CacheSize: int64(len(s.cache.mem)),
 		Fsyncs: s.wal.syncs.Load(), FsyncSeconds: float64(s.wal.syncNanos.Load()) / 1e9,
 		LogBytes: s.wal.written.Load(), WriteStalls: s.stalls.Load(),

@@ -83,10 +83,9 @@ type Store struct {
 	loops   sync.WaitGroup
 	closing atomic.Bool
 
-	expired     atomic.Int64
-	commitCount atomic.Int64
-	stalls      atomic.Int64
-	openedAt    time.Time
+	expired  atomic.Int64
+	stalls   atomic.Int64
+	openedAt time.Time
 	// skew is added to the wall clock; for tests.
 	skew atomic.Int64
 }

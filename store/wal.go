@@ -75,6 +75,9 @@ type walFS struct {
 	// lastSync is when all that had been written was on stable storage last, in
 	// ns since 1970.
 	lastSync atomic.Int64
+	// commits counts the commits that were handed to the log, syncedCommits those of them that
+	// were on stable storage at lastSync.
+	commits, syncedCommits atomic.Int64
 }
 
 // fsyncPatience is twice the ticker's period, so that it only shows on a disk that
@@ -348,13 +351,14 @@ func (f *walFile) sync() {
 
 func (f *walFile) syncLocked() {
 	f.dirty.Store(0)
+	commits := f.fs.commits.Load()
 	upTo := f.written.Load()
 	start := time.Now()
 	if f.broken.Load() {
 		return
 	}
 	if upTo == f.synced {
-		f.fs.lastSync.Store(start.UnixNano())
+		f.fs.syncedAll(start, commits)
 		return
 	}
 	if err := f.File.SyncData(); err != nil {
@@ -363,7 +367,7 @@ func (f *walFile) syncLocked() {
 	}
 	f.fs.syncs.Add(1)
 	f.fs.syncNanos.Add(int64(time.Since(start)))
-	f.fs.lastSync.Store(start.UnixNano())
+	f.fs.syncedAll(start, commits)
 	f.synced = upTo
 	f.fs.writeMark(walMark{f.num, upTo})
 }
@@ -401,3 +405,19 @@ type missingInfo struct{ os.FileInfo }
 
 func (missingInfo) Size() int64            { return 0 }
 func (missingInfo) DeviceID() vfs.DeviceID { return vfs.DeviceID{} }
+
+// syncedAll notes that all that had been written at a moment, so many commits, is on stable
+// storage.
+func (w *walFS) syncedAll(at time.Time, commits int64) {
+	w.lastSync.Store(at.UnixNano())
+	w.syncedCommits.Store(commits)
+}
+
+// unsyncedCommits is about how many commits are not known to be on stable storage; with
+// FsyncAlways none is acknowledged before it is there.
+func (w *walFS) unsyncedCommits() int64 {
+	if w.mode == FsyncAlways {
+		return 0
+	}
+	return max(w.commits.Load()-w.syncedCommits.Load(), 0)
+}
