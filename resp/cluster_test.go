@@ -91,8 +91,9 @@ func useClusterClient(t *testing.T, r *routed, redirect bool, c *redis.ClusterCl
 		forwarded += srv.stats.forwarded.Load()
 		moved += srv.stats.redirected.Load()
 	}
-	if redirect && forwarded > 0 {
-		t.Errorf("%d requests were forwarded", forwarded)
+	// Only backups forward: reads of clients that read at them.
+	if reads := c.Options().ReadOnly; redirect && forwarded > 0 != reads {
+		t.Errorf("%d requests were forwarded, the client reads at backups: %v", forwarded, reads)
 	}
 	if !redirect && moved > 0 {
 		t.Errorf("%d requests were redirected", moved)
@@ -154,6 +155,40 @@ func TestClusterClientsThroughOneNode(t *testing.T) {
 		}
 		c.Close()
 	}
+}
+
+// After READONLY a node with a copy answers reads, as fresh as the primary; writes, and reads
+// at a node without a copy, are sent elsewhere.
+func TestReadonlyReadsAtBackup(t *testing.T) {
+	r := routedSlots(t, 3)
+	half, err := ring.NewPlacement([]ring.Row{
+		{Range: ring.Range{End: 1 << 31}, Primary: "n0", Backups: []string{"n1"}},
+		{Range: ring.Range{Start: 1 << 31}, Primary: "n1", Backups: []string{"n0"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.placeAll(half)
+	primary, backup, other := r.redirecting(1), r.redirecting(0), r.redirecting(2)
+	moved := "-MOVED 12182 " + r.addrs[1]
+	for i := range 20 { // every read sees the write before
+		primary.want("+OK", "SET", "foo", fmt.Sprint(i))
+		backup.want("+OK", "READONLY")
+		backup.want(fmt.Sprint("$", i), "GET", "foo")
+		backup.want("*($"+fmt.Sprint(i)+" _)", "MGET", "foo", "{foo}2")
+		backup.want(moved, "SET", "foo", "x")
+		backup.want(moved, "GETDEL", "foo")
+		backup.want(moved, "EVAL", "return redis.call('get',KEYS[1])", "1", "foo")
+		backup.want("-"+msgCrossSlot, "MGET", "foo", "bar")
+		backup.want("+OK", "READWRITE")
+		backup.want(moved, "GET", "foo")
+	}
+	other.want("+OK", "READONLY")
+	other.want(moved, "GET", "foo")
+	backup.want("+OK", "READONLY")
+	backup.want("+RESET", "RESET")
+	backup.want("+OK", "RING", "ROUTE", "redirect")
+	backup.want(moved, "GET", "foo")
 }
 
 func TestMovedTellsWhere(t *testing.T) {

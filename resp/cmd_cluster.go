@@ -264,11 +264,22 @@ func (x *call) eachInSlot(slot uint16, visit func(key []byte) bool) error {
 	})
 }
 
-// cmdReadonly and its like are accepted: backups do not answer reads, and a range has
-// one primary at any time.
-func cmdReadonly(x *call)  { x.ok() }
-func cmdReadwrite(x *call) { x.ok() }
-func cmdAsking(x *call)    { x.ok() }
+// cmdReadonly is READONLY: from now on a redirect connection may read, at this node, keys of
+// which this node has a copy; see [conn.readsCopy]. Everywhere else reads need no such
+// permission. It is accepted on a lone node, too, unlike by Redis without cluster mode: a
+// lone node answers CLUSTER like a cluster of one, and clients of a cluster send READONLY to
+// each node that they know.
+func cmdReadonly(x *call) {
+	x.conn.session.readonly = true
+	x.ok()
+}
+
+// cmdReadwrite is READWRITE, which ends READONLY.
+func cmdReadwrite(x *call) {
+	x.conn.session.readonly = false
+	x.ok()
+}
+func cmdAsking(x *call) { x.ok() }
 
 func cmdClusterHelp(x *call) {
 	help(x, "CLUSTER",

@@ -167,6 +167,7 @@ func cmdReset(x *call) {
 		x.conn.subscribed = false
 	}
 	s.redirect = x.srv.settings.redirect.Load()
+	s.readonly = false
 	s.early = false
 	s.setName("")
 	if s.replies == replyOff {

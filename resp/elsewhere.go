@@ -70,6 +70,8 @@ func (c *conn) elsewhere(reqs []request, routes *Routes) int {
 	case r.owner == ownerNone:
 		c.refuse(r, msgNoCopy)
 		return 1
+	case c.session.redirect && c.readsCopy(r, routes):
+		return c.forward(reqs[:1], routes)
 	case c.session.redirect:
 		return c.moved(r, routes)
 	case r.owner == ownerSeveral:

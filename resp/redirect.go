@@ -88,6 +88,28 @@ func (c *conn) moved(r *request, routes *Routes) int {
 	return 1
 }
 
+// readsCopy tells whether a redirect connection after READONLY gets the answer to a read,
+// since this node has a copy of all of its keys. The copy does not answer by itself, as it
+// may be behind or be replaced: the read is forwarded to the primary, so that it is as fresh
+// as there.
+func (c *conn) readsCopy(r *request, routes *Routes) bool {
+	if !c.session.readonly || r.owner < 0 || r.waits || r.cmd.flags&flagReadonly == 0 || r.cmd.mayWrite {
+		return false
+	}
+	args := c.args[r.first:r.last]
+	keys, err := r.cmd.keysOf(args, c.keys[:0])
+	if err != nil || len(keys) == 0 {
+		return false
+	}
+	for _, k := range keys {
+		at := c.unit.Place(args[k.pos]).Token()
+		if !routes.Placement.Row(routes.Placement.Index(at)).Holds(routes.Self) {
+			return false
+		}
+	}
+	return true
+}
+
 // movedText sends a client to an address with a token.
 func (c *conn) movedText(at ring.Token, to string) string {
 	where := uint64(at)

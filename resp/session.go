@@ -18,6 +18,8 @@ type session struct {
 	replies replyMode
 	// redirect: requests for other nodes' keys are answered with where to go.
 	redirect bool
+	// readonly: reads of keys of which this node has a copy are answered all the same.
+	readonly bool
 	// early: replies to writes need not wait for backups.
 	early bool
 	// wasEarly: some replies may not have.
