@@ -229,6 +229,10 @@ func (e *Engine) renew(ctx context.Context) {
 			}
 		case <-check.C:
 			if clock.look(l.cfg.Clock(), time.Now()) {
+				// An answer that is still on its way would be a lease without an end.
+				asked.drop()
+				asked = nil
+				due.Reset(leasePause)
 				l.revoke()
 				e.leaveLead(ctx)
 			}
