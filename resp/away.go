@@ -1,6 +1,9 @@
 package resp
 
-import "sync/atomic"
+import (
+	"slices"
+	"sync/atomic"
+)
 
 // An away is what a connection needs while all of a pipeline is on its way to other
 // nodes and its own goroutine already waits for the client's next request. The replies
@@ -96,14 +99,10 @@ func (c *conn) atHand() bool {
 		if b.receive(); b.err != nil {
 			return false
 		}
-		start := 0
-		for _, end := range b.replies.Ends {
-			if isNotMine(b.replies.Bytes[start:end]) {
-				return false
-			}
-			start = end
+		if slices.Contains(b.replies.Statuses, StatusNotRun) {
+			return false
 		}
-		size += start
+		size += len(b.replies.Bytes)
 	}
 	return size <= min(keepReply, int(c.srv.settings.outputBuffer.Load()/2))
 }

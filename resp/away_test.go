@@ -54,6 +54,9 @@ func (b *handedBatch) answer(err error, replies ...string) {
 	for _, reply := range replies {
 		b.way.replies.Bytes = append(b.way.replies.Bytes, reply...)
 		b.way.replies.Ends = append(b.way.replies.Ends, len(b.way.replies.Bytes))
+		if reply == "-NOTMINE\r\n" {
+			b.way.replies.Statuses = setStatus(b.way.replies.Statuses, len(b.way.replies.Ends)-1, StatusNotRun)
+		}
 	}
 	b.way.there <- struct{}{}
 	if b.arrived == nil {

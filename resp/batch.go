@@ -1,7 +1,6 @@
 package resp
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -33,7 +32,8 @@ type batch struct {
 	replies  Replies
 	err      error
 	received bool
-	next     int // the reply to take next
+	next     int    // the reply to take next
+	status   Status // of the reply taken last
 }
 
 // add adds a request. A large one that is alone is not copied: its bytes stay where they
@@ -75,7 +75,8 @@ func (b *batch) receive() {
 	}
 }
 
-// reply returns the next reply, once they are there.
+// reply returns the next reply, once they are there, and notes its status. A request that
+// was not run has an error that matches ErrNotSent in place of a reply.
 func (b *batch) reply() ([]byte, error) {
 	b.receive()
 	if b.err != nil {
@@ -86,6 +87,9 @@ func (b *batch) reply() ([]byte, error) {
 		start = b.replies.Ends[b.next-1]
 	}
 	b.next++
+	if b.status = b.replies.Status(b.next - 1); b.status == StatusNotRun {
+		return nil, errNotRun
+	}
 	return b.replies.Bytes[start:b.replies.Ends[b.next-1]], nil
 }
 
@@ -99,18 +103,25 @@ const (
 	unknown       // a write that may or may not have been made
 )
 
-func (r *request) fate(reply []byte, err error) fate {
-	switch {
-	case err == nil && !isNotMine(reply):
-		return answered
-	case err == nil, errors.Is(err, ErrNotSent):
-		return notRun
-	case r.cmd.mayWrite:
-		return unknown
+func (r *request) fate(err error) fate {
+	switch f := writeFate(err); {
+	case f != unknown || r.cmd.mayWrite:
+		return f
 	case errors.Is(err, ErrTimeout):
 		return silent
 	}
 	return notRun // nothing is lost by reading twice
+}
+
+// writeFate is the fate of a request that may have changed something.
+func writeFate(err error) fate {
+	switch {
+	case err == nil:
+		return answered
+	case errors.Is(err, ErrNotSent):
+		return notRun
+	}
+	return unknown
 }
 
 // refusal is what the client is told of a request without a reply.
@@ -119,8 +130,4 @@ func (f fate) refusal(err error) string {
 		return "UNKNOWN The write may or may not have been made: " + err.Error()
 	}
 	return msgUnreachable
-}
-
-func isNotMine(reply []byte) bool {
-	return len(reply) == len(msgNotMine)+3 && reply[0] == '-' && bytes.HasPrefix(reply[1:], []byte(msgNotMine))
 }

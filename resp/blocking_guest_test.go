@@ -291,20 +291,23 @@ func TestWhatIsKnownOfAGuestThatIsGone(t *testing.T) {
 	lately, longAgo := time.Now(), time.Now().Add(-guestKept)
 	for i, one := range []struct {
 		run, says string
+		status    Status
 		all       bool
 		heard     time.Time
 		want      verdict
 	}{
-		{"p", "+GONE p\r\n", true, lately, guestSent},
-		{"p", "+GONE q\r\n", true, lately, guestUnknown},
-		{"p", "+GONE p\r\n", false, lately, guestUnknown},
-		{"p", "+GONE p\r\n", true, longAgo, guestUnknown},
-		{"p", "+LEFT\r\n", false, longAgo, guestSent},
-		{"p", "+WAITS\r\n", true, lately, guestUnknown},
-		{"p", "$1\r\nx\r\n", false, longAgo, guestServed},
+		{"p", "+GONE p\r\n", StatusGone, true, lately, guestSent},
+		{"p", "+GONE q\r\n", StatusGone, true, lately, guestUnknown},
+		{"p", "+GONE p\r\n", StatusGone, false, lately, guestUnknown},
+		{"p", "+GONE p\r\n", StatusGone, true, longAgo, guestUnknown},
+		{"p", "+LEFT\r\n", StatusLeft, false, longAgo, guestSent},
+		{"p", "+WAITS\r\n", StatusWaits, true, lately, guestUnknown},
+		{"p", "$1\r\nx\r\n", StatusRun, false, longAgo, guestServed},
+		{"p", "+LEFT\r\n", StatusRun, false, longAgo, guestServed},
+		{"p", "$1\r\nx\r\n", StatusUnknown, false, longAgo, guestUnknown},
 	} {
 		f := farWait{run: one.run, heard: one.heard}
-		if got := f.judge([]byte(one.says), one.all); got != one.want {
+		if got := f.judge([]byte(one.says), one.status, one.all); got != one.want {
 			t.Errorf("%d: %q is judged %d, want %d", i, one.says, got, one.want)
 		}
 	}

@@ -52,6 +52,8 @@ type call struct {
 	waiter *waiter
 	// values is scratch space of commands with several keys.
 	values []store.Value
+	// agreed is what the command is to cover, if it is a part of one on all keys.
+	agreed agreed
 	// waited is time that the command has spent waiting, not working.
 	waited time.Duration
 	// then, if set by a command that works on no keys, is called before its reply leaves;

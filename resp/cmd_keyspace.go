@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 
 	"github.com/ringside-kv/ringside/ring"
@@ -185,8 +184,11 @@ func cmdFlushall(x *call) {
 
 func cmdFlushdb(x *call) { cmdFlushall(x) }
 
-// flush empties spans.
+// flush empties spans of this node.
 func (x *call) flush(spans []ring.Range) error {
+	if len(spans) == 0 {
+		return nil
+	}
 	if x.srv.scarceIn(x.srv.routes.Load(), spans) {
 		return replyError(msgNoReplicas)
 	}
@@ -205,12 +207,8 @@ func (x *call) flush(spans []ring.Range) error {
 func (x *call) clearSpans(spans []ring.Range, done store.Waiter) error {
 	routes := x.conn.enter()
 	defer x.conn.leave()
-	if routes != nil {
-		for _, span := range spans {
-			if !slices.Contains(routes.spans, span) {
-				return errMoved
-			}
-		}
+	if routes != nil && !covers(routes.spans, spans) {
+		return errMoved
 	}
 	if len(spans) == 1 && spans[0] == ring.Whole {
 		return x.srv.store.Clear(done)

@@ -83,7 +83,7 @@ func (ts *trackers) park(node, session string, answer func(Replies, error)) {
 	defer ts.mu.Unlock()
 	k := ts.keepers[node]
 	if k == nil || k.session != session {
-		respond(answer, heedLost)
+		respond(answer, heedLost, StatusRun)
 		return
 	}
 	k.answer() // an earlier one

@@ -43,23 +43,27 @@ func cmdScriptFlush(x *call) {
 		return
 	}
 	x.srv.scripts.flush()
-	for _, reply := range x.nodes("FLUSH") {
-		if reply == nil {
-			x.err("TRYAGAIN a node could not be reached and may still know the scripts")
-			return
+	o := outcome{made: 1}
+	for _, a := range x.nodes("FLUSH") {
+		if o.add(writeFate(a.err), a.reply, a.status, a.err) {
+			o.refuse("a node could not be reached and may still know the scripts")
 		}
+	}
+	if msg := o.msg(true); msg != "" {
+		x.err(msg)
+		return
 	}
 	x.ok()
 }
 
 func cmdScriptKill(x *call) {
 	killed, left := x.srv.scripts.kill()
-	for _, reply := range x.nodes("KILL") {
+	for _, a := range x.nodes("KILL") {
 		switch {
-		case len(reply) == 0:
-		case reply[0] == '+':
+		case a.err != nil:
+		case a.reply[0] == '+':
 			killed++
-		case bytes.HasPrefix(reply, []byte("-UNKILLABLE")):
+		case bytes.HasPrefix(a.reply, []byte("-UNKILLABLE")):
 			left++
 		}
 	}
@@ -126,15 +130,21 @@ func cmdRingScript(x *call) {
 	}
 }
 
-// nodes has all other nodes that serve ranges do their part. A node that has not answered
-// has no reply.
-func (x *call) nodes(word string, args ...[]byte) [][]byte {
+// An answer is what a node has answered to one request.
+type answer struct {
+	reply  []byte // empty with an error
+	status Status
+	err    error
+}
+
+// nodes has all other nodes that serve ranges do their part.
+func (x *call) nodes(word string, args ...[]byte) []answer {
 	start := x.srv.clock()
 	defer func() { x.waited += x.srv.clock() - start }()
 	return x.conn.askScripts(word, args...)
 }
 
-func (c *conn) askScripts(word string, args ...[]byte) [][]byte {
+func (c *conn) askScripts(word string, args ...[]byte) []answer {
 	routes := c.srv.routes.Load()
 	if routes == nil || c.from != nil {
 		return nil
@@ -145,13 +155,12 @@ func (c *conn) askScripts(word string, args ...[]byte) [][]byte {
 		batches[i] = batch{link: link, bytes: question, requests: 1}
 		batches[i].send(Terms{}, min(scriptTimeout, c.srv.forwardTimeout()), nil)
 	}
-	replies := make([][]byte, len(batches))
+	answers := make([]answer, len(batches))
 	for i := range batches {
-		if reply, err := batches[i].reply(); err == nil {
-			replies[i] = bytes.Clone(reply)
-		}
+		reply, err := batches[i].reply()
+		answers[i] = answer{bytes.Clone(reply), batches[i].status, err}
 	}
-	return replies
+	return answers
 }
 
 // seeks tells whether a request is for a script that is not known here, and that others have
@@ -178,8 +187,8 @@ func (c *conn) seek(r *request) bool {
 
 // seekSHA asks other nodes for a script, and reports whether it is known now.
 func (c *conn) seekSHA(sha []byte) bool {
-	for _, reply := range c.askScripts("GET", sha) {
-		if body, ok := bulkText(reply); ok {
+	for _, a := range c.askScripts("GET", sha) {
+		if body, ok := bulkText(a.reply); ok {
 			if known, err := c.srv.scripts.compile(body, true); err == nil && equalFold(sha, known.SHA) {
 				return true
 			}

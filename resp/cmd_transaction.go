@@ -262,7 +262,7 @@ func (x *call) ask(raw []byte) (reply []byte, msg string) {
 			b.send(c.termsTo(b.link), left, nil)
 		}
 		reply, err := b.reply()
-		switch f := r.fate(reply, err); {
+		switch f := r.fate(err); {
 		case f == answered && reply[0] == '-':
 			return nil, string(bytes.TrimRight(reply[1:], "\r\n"))
 		case f == answered:

@@ -278,11 +278,11 @@ func (c *conn) dispatch(sent chan<- struct{}) {
 func (c *conn) failUnit(err error) {
 	c.unitFailed = true
 	held := errors.Is(err, store.ErrHeld)
-	c.replaceReplies(func(i int) string {
+	c.replaceReplies(func(i int) (string, Status) {
 		if held && i < len(c.leased.writes) && !c.leased.writes[i] {
-			return msgHeld
+			return msgHeld, StatusRun
 		}
-		return errorText(err)
+		return errorText(err), statusOf(err)
 	})
 }
 
@@ -302,6 +302,22 @@ func (c *conn) ends() (ends *[]int, gone int) {
 func (c *conn) ended() {
 	if ends, gone := c.ends(); ends != nil {
 		*ends = append(*ends, gone+len(c.out.buf))
+		if f := c.from; f != nil && f.status != StatusRun {
+			f.statuses = setStatus(f.statuses, len(*ends)-1, f.status)
+			f.status = StatusRun
+		}
+	}
+}
+
+// forgetReplies takes back the replies of the unit, which begin at unitStart.
+func (c *conn) forgetReplies() {
+	c.out.buf = c.out.buf[:c.unitStart]
+	if ends, _ := c.ends(); ends != nil {
+		*ends = (*ends)[:len(*ends)-c.unitReplies]
+		if f := c.from; f != nil {
+			f.status = StatusRun
+			f.statuses = f.statuses[:min(len(f.statuses), len(*ends))]
+		}
 	}
 }
 

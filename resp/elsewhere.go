@@ -34,9 +34,8 @@ func (s *Server) forwardTime(bytes int) time.Duration {
 }
 
 const (
-	// msgNotMine is what a node answers to a forwarded request that it has not run,
-	// most likely because it does not serve the key any more. It never leaves the
-	// cluster.
+	// msgNotMine is the text of a reply with StatusNotRun. Only logs and statistics show it:
+	// the status decides, and the text never leaves the cluster.
 	msgNotMine     = "NOTMINE"
 	msgNoCopy      = "CLUSTERDOWN no copy of the key is there"
 	msgCrossSlot   = "CROSSSLOT Keys in request don't hash to the same slot"

@@ -36,6 +36,7 @@ const (
 func errorText(err error) string {
 	var reply replyError
 	var limit limitError
+	var unknown unknownError
 	switch {
 	case errors.As(err, &reply):
 		return string(reply)
@@ -51,8 +52,10 @@ func errorText(err error) string {
 		return "ERR the stored value cannot be read: " + err.Error()
 	case errors.Is(err, collection.ErrType):
 		return msgWrongType
+	case errors.As(err, &unknown):
+		return string(unknown)
 	case errors.Is(err, errMoved):
-		return msgNotMine
+		return msgMoving
 	case errors.Is(err, store.ErrCursor):
 		return "ERR invalid cursor"
 	}
@@ -69,9 +72,20 @@ func (x *call) fail(err error) {
 		x.err(msgHeld)
 		return
 	}
+	if errors.Is(err, errMoved) && x.conn.from != nil {
+		x.notRun()
+		return
+	}
 	var limit limitError
 	x.limited = x.limited || errors.As(err, &limit)
+	x.says(statusOf(err))
 	x.err(errorText(err))
+}
+
+// notRun replies that a request was not run, for the node that forwards it to send it again.
+func (x *call) notRun() {
+	x.says(StatusNotRun)
+	x.err(msgNotMine)
 }
 
 // A limitError is an error reply about a limit of this server that Redis does not have.

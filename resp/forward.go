@@ -128,7 +128,7 @@ func (c *conn) runHere(reqs []request) int {
 // certainly not run.
 func (c *conn) take(r *request, b *batch) {
 	reply, err := b.reply()
-	switch f := r.fate(reply, err); f {
+	switch f := r.fate(err); f {
 	case answered:
 		c.deliver(r, reply)
 	case notRun:
@@ -207,7 +207,7 @@ func (c *conn) again(r *request) {
 		c.readsFar(r)
 		b.send(c.termsTo(b.link), left, nil)
 		reply, err := b.reply()
-		switch f := r.fate(reply, err); f {
+		switch f := r.fate(err); f {
 		case answered:
 			c.deliver(r, reply)
 			return

@@ -22,7 +22,9 @@ type forwarder struct {
 	conn     *conn
 	buf      []byte
 	ends     []int
-	charged  int64 // bytes of buf that count for the server's budget
+	statuses []Status // of the first of ends; see Replies
+	status   Status   // of the reply that ends next
+	charged  int64    // bytes of buf that count for the server's budget
 	group    group
 	shifted  []int  // ends of a batch behind others
 	keeper   string // the node whose clients keep what is read, if one's do

@@ -25,7 +25,7 @@ type Forwarded struct {
 	Deadline time.Time
 	// Answer is called once, from any goroutine, when the replies may leave. It must
 	// not wait, nor keep the replies. A request that has not run, since the node
-	// does not serve its keys or for want of time, has a reply that says so. The
+	// does not serve its keys or for want of time, has [StatusNotRun]. The
 	// error matches [ErrNotSent] if nothing of the batch has run.
 	Answer func(Replies, error)
 }
@@ -135,6 +135,7 @@ func (b *Forwarded) late(now time.Time) bool {
 func (f *forwarder) run(batches []Forwarded, release func(n int)) int {
 	c, g := f.conn, &f.group
 	f.buf, f.ends = f.buf[:0], f.ends[:0]
+	f.statuses, f.status = f.statuses[:0], StatusRun
 	g.first, g.replied, g.refused, g.release = g.first[:0], 0, -1, release
 	g.begun()
 	c.out.proto, c.closing = 2, false
@@ -297,8 +298,9 @@ func (f *forwarder) answer(to int) {
 		if first > 0 {
 			start = f.ends[first-1]
 		}
+		statuses := f.statuses[min(first, len(f.statuses)):min(last, len(f.statuses))]
 		if start == 0 {
-			b.Answer(Replies{Bytes: f.buf[:f.ends[last-1]], Ends: f.ends[first:last]}, nil)
+			b.Answer(Replies{Bytes: f.buf[:f.ends[last-1]], Ends: f.ends[first:last], Statuses: statuses}, nil)
 			continue
 		}
 		ends := f.shifted[:0]
@@ -306,7 +308,7 @@ func (f *forwarder) answer(to int) {
 			ends = append(ends, end-start)
 		}
 		f.shifted = ends
-		b.Answer(Replies{Bytes: f.buf[start:f.ends[last-1]], Ends: ends}, nil)
+		b.Answer(Replies{Bytes: f.buf[start:f.ends[last-1]], Ends: ends, Statuses: statuses}, nil)
 	}
 }
 

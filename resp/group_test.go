@@ -182,7 +182,7 @@ func TestPartsThatDoNotAgreeWaitOnce(t *testing.T) {
 	var g groupAnswers
 	requests := [][]string{{"GET", keys[0]}}
 	for range 1000 {
-		requests = append(requests, []string{"RING", "PART", "0", "DBSIZE"})
+		requests = append(requests, []string{"RING", "PART", "0", "", "DBSIZE"})
 	}
 	g.add(append(requests, []string{"GET", keys[0]})...)
 	r.servers[0].RunForwarded(g.batches, nil)

@@ -26,12 +26,12 @@ const (
 	maxGuest = 1 << 20
 )
 
-// What RING AWAIT and RING DEQUEUE are answered, if it is not the command's reply; no command
-// that waits replies so.
+// What RING AWAIT and RING DEQUEUE are answered, if it is not the command's reply. The status
+// of the reply tells, the text is for people; behind guestGone follows the node's run.
 var (
-	guestWaits = []byte("+WAITS\r\n") // it does still
-	guestLeft  = []byte("+LEFT\r\n")  // it does not, and was not served
-	guestGone  = []byte("+GONE ")     // it is not known to who says so
+	guestWaits = []byte("+WAITS\r\n")
+	guestLeft  = []byte("+LEFT\r\n")
+	guestGone  = []byte("+GONE ")
 )
 
 // A guest is a waiter of another node. Its fields are guarded by blocked.mu.
@@ -87,10 +87,11 @@ func (f *forwarder) host(x *call, w *waiter) {
 	w.told = func() { s.blocked.told(g) }
 	if !s.blocked.invite(g) {
 		f.group.refused = 0
-		x.err(msgNotMine)
+		x.notRun()
 		return
 	}
 	w.checkRoutes(s)
+	x.says(StatusWaits)
 	x.simple(fmt.Sprintf("WAITS %d %d %s %x", w.ticket, w.timeout.Milliseconds(), s.runID, w.memo))
 }
 
@@ -173,7 +174,7 @@ func (b *blocked) overdue(g *guest, turn int) {
 	}
 	b.mu.Unlock()
 	if answer != nil {
-		respond(answer, guestWaits)
+		respond(answer, guestWaits, StatusWaits)
 	}
 }
 
@@ -200,26 +201,27 @@ func (b *blocked) told(g *guest) {
 	}
 	b.mu.Unlock()
 	if answer != nil {
-		respond(answer, g.w.result())
+		result, status := g.w.result()
+		respond(answer, result, status)
 	}
 }
 
 // result is what is told of a wait that has ended.
-func (w *waiter) result() []byte {
+func (w *waiter) result() ([]byte, Status) {
 	switch w.how {
 	case waitServed:
-		return w.out.buf
+		return w.out.buf, StatusRun
 	case waitFailed:
 		w.out.buf = w.out.buf[:0]
 		w.out.err(w.msg)
-		return w.out.buf
+		return w.out.buf, StatusRun
 	}
-	return guestLeft
+	return guestLeft, StatusLeft
 }
 
 // respond answers a request with one reply.
-func respond(answer func(Replies, error), reply []byte) {
-	answer(Replies{Bytes: reply, Ends: []int{len(reply)}}, nil)
+func respond(answer func(Replies, error), reply []byte, status Status) {
+	answer(Replies{Bytes: reply, Ends: []int{len(reply)}, Statuses: []Status{status}}, nil)
 }
 
 // cmdRingAwait is RING AWAIT id.
@@ -247,26 +249,27 @@ func (b *blocked) ask(s *Server, id string, slice time.Duration, leave bool, ans
 	g := b.guests[id]
 	var before func(Replies, error)
 	var said []byte
+	var status Status
 	switch {
 	case g == nil:
-		said = append(append(said, guestGone...), s.runID+"\r\n"...)
+		said, status = append(append(said, guestGone...), s.runID+"\r\n"...), StatusGone
 	case g.w.over():
 		b.forget(g)
-		said = g.w.result()
+		said, status = g.w.result()
 	case leave && b.take(g.w, waitOver):
 		before, g.answer = g.answer, nil
 		b.forget(g)
-		said = guestLeft
+		said, status = guestLeft, StatusLeft
 	default:
 		before, g.answer = g.answer, answer
 		b.set(g, slice)
 	}
 	b.mu.Unlock()
 	if before != nil {
-		respond(before, guestWaits)
+		respond(before, guestWaits, StatusWaits)
 	}
 	if said != nil {
-		respond(answer, said)
+		respond(answer, said, status)
 	}
 }
 

@@ -131,8 +131,8 @@ func (x *call) backupsOf(f *footprint, timeout time.Duration) (n int, ok bool) {
 	}
 	// Otherwise no reply has left before all backups had what it tells of.
 	early := x.conn.session.wasEarly
-	part := redcon.AppendArray(nil, 7)
-	for _, arg := range []string{"RING", "PART", strconv.FormatUint(routes.digest, 16), "RING", "INSYNC", f.String(), strconv.Itoa(bit(early))} {
+	part := redcon.AppendArray(nil, 8)
+	for _, arg := range []string{"RING", "PART", strconv.FormatUint(routes.digest, 16), "", "RING", "INSYNC", f.String(), strconv.Itoa(bit(early))} {
 		part = redcon.AppendBulkString(part, arg)
 	}
 	var asked []batch
@@ -276,7 +276,9 @@ func (s *Server) scarceIn(r *Routes, spans []ring.Range) bool {
 	for i, owner := range r.owner {
 		row := r.Placement.Row(i)
 		if owner == ownerSelf && copies(row) < int(s.settings.minInSync.Load()) &&
-			slices.ContainsFunc(spans, func(span ring.Range) bool { return span.Contains(row.Range.Start) }) {
+			slices.ContainsFunc(spans, func(span ring.Range) bool {
+				return span.Contains(row.Range.Start) || row.Range.Contains(span.Start)
+			}) {
 			return true
 		}
 	}

@@ -231,7 +231,7 @@ func (k *keeper) answer() {
 func (k *keeper) reply(text []byte) {
 	if answer := k.parked; answer != nil {
 		k.parked = nil
-		respond(answer, text)
+		respond(answer, text, StatusRun)
 	}
 }
 

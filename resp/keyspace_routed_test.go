@@ -269,7 +269,7 @@ func TestRangesWithoutACopyAreNotEmpty(t *testing.T) {
 		t.Error(got)
 	}
 	o.want("-ERR invalid cursor", "SCAN", strconv.Itoa(1<<52))
-	o.want("-ERR RING PART is what nodes send each other", "RING", "PART", "0", "DBSIZE")
+	o.want("-ERR RING PART is what nodes send each other", "RING", "PART", "0", "", "DBSIZE")
 }
 
 func TestPipelineAroundCommandsOnAllKeys(t *testing.T) {

@@ -93,15 +93,15 @@ func (c *conn) awaitLease() {
 	}
 	c.srv.stats.leaseLost.Add(int64(c.unitReplies))
 	c.tellFed(nil, msgLostWrite)
-	read := msgLeaseLost
+	read, status := msgLeaseLost, StatusRun
 	if c.from != nil && !c.from.group.writes {
-		read = msgNotMine // who forwards it asks whoever serves the key by then
+		read, status = msgNotMine, StatusNotRun // the forwarding node asks the key's next owner
 	}
-	c.replaceReplies(func(i int) string {
+	c.replaceReplies(func(i int) (string, Status) {
 		if i < len(x.writes) && x.writes[i] {
-			return msgLostWrite
+			return msgLostWrite, StatusUnknown
 		}
-		return read
+		return read, status
 	})
 }
 
@@ -119,7 +119,7 @@ func (x *call) underLease(do func() error) error {
 	case err != nil || (*l).Still(spell) || (*l).Await(rows, nil, x.srv.forwardTimeout(), x.srv.stop, c.gone):
 		return err
 	case x.cmd.flags&flagWrite != 0:
-		return replyError(msgLostWrite)
+		return unknownError(msgLostWrite)
 	case c.from != nil:
 		return errMoved
 	}
@@ -148,13 +148,14 @@ func (f *forwarder) shortest(d time.Duration) time.Duration {
 }
 
 // replaceReplies replaces the replies of the pending unit by errors.
-func (c *conn) replaceReplies(with func(i int) string) {
-	c.out.buf = c.out.buf[:c.unitStart]
-	if ends, _ := c.ends(); ends != nil {
-		*ends = (*ends)[:len(*ends)-c.unitReplies]
-	}
+func (c *conn) replaceReplies(with func(i int) (msg string, status Status)) {
+	c.forgetReplies()
 	for i := range c.unitReplies {
-		c.out.err(with(i))
+		msg, status := with(i)
+		c.out.err(msg)
+		if c.from != nil {
+			c.from.status = status
+		}
 		c.ended()
 	}
 }

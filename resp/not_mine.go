@@ -56,6 +56,7 @@ func (f *forwarder) patience(r *request, d time.Duration) time.Duration {
 // sendBack answers a forwarded request that has not run.
 func (c *conn) sendBack(r *request) {
 	c.from.group.refused = r.part
+	c.from.status = StatusNotRun
 	c.refuse(r, msgNotMine)
 }
 

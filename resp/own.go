@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -26,13 +27,26 @@ type owned struct {
 	digest uint64
 	held   bool // some range is on hold
 	gaps   bool // some range is served by nobody
+	// far are the spans of the other nodes, in the order of links, once they are asked for.
+	far     [][]ring.Range
+	findFar sync.Once
+}
+
+// farSpans are the spans of the other nodes, in the order of links.
+func (r *Routes) farSpans() [][]ring.Range {
+	r.findFar.Do(func() {
+		r.far = make([][]ring.Range, len(r.links))
+		for i := range r.links {
+			r.far[i] = r.spansOf(int32(i))
+		}
+	})
+	return r.far
 }
 
 // findOwn completes the routes once the owners are known.
 func (r *Routes) findOwn() {
 	sum := xxhash.New()
 	var b []byte
-	tail := false // the last row's piece before token 0 is this node's
 	for i := range r.owner {
 		row := r.Placement.Row(i)
 		b = binary.BigEndian.AppendUint32(b[:0], uint32(row.Range.Start))
@@ -43,34 +57,37 @@ func (r *Routes) findOwn() {
 			r.held = true
 		case ownerNone:
 			r.gaps = true
-		case ownerSelf:
-			if row.Range.Wraps() {
-				tail = true
-				r.addSpan(ring.Range{Start: row.Range.Start})
-				continue
-			}
-			r.addSpan(row.Range)
 		}
 	}
-	if tail {
-		last := r.Placement.Row(r.Placement.Len() - 1)
-		spans := r.spans
-		r.spans = nil
-		r.addSpan(ring.Range{End: last.Range.End})
-		for _, span := range spans {
-			r.addSpan(span)
-		}
-	}
+	r.spans = r.spansOf(ownerSelf)
 	r.digest = sum.Sum64()
 }
 
-// addSpan adds a span that begins at or behind the end of those before it.
-func (r *Routes) addSpan(span ring.Range) {
-	if n := len(r.spans); n > 0 && r.spans[n-1].End == span.Start {
-		r.spans[n-1].End = span.End
-		return
+// spansOf are the spans of an owner. Nodes whose routes have the same digest, and nothing on
+// hold, find the same ones.
+func (r *Routes) spansOf(owner int32) (spans []ring.Range) {
+	add := func(span ring.Range) {
+		if n := len(spans); n > 0 && spans[n-1].End == span.Start && span.Start != 0 {
+			spans[n-1].End = span.End
+			return
+		}
+		spans = append(spans, span)
 	}
-	r.spans = append(r.spans, span)
+	last := len(r.owner) - 1
+	wraps := last >= 0 && r.owner[last] == owner && r.Placement.Row(last).Range.Wraps()
+	if wraps { // its piece from token 0 on comes first
+		add(ring.Range{End: r.Placement.Row(last).Range.End})
+	}
+	for i := range r.owner {
+		switch row := r.Placement.Row(i); {
+		case r.owner[i] != owner:
+		case i == last && wraps:
+			add(ring.Range{Start: row.Range.Start})
+		default:
+			add(row.Range)
+		}
+	}
+	return spans
 }
 
 // spanOf is the own span of a token, or else the next one; ok is false if there is
@@ -84,22 +101,26 @@ func (r *Routes) spanOf(t ring.Token) (span ring.Range, ok bool) {
 	return ring.Range{}, false
 }
 
-// errMoved says that ranges have changed hands in the middle of something. A node
-// that was asked by another answers that it has not done it.
-var errMoved = errors.New(msgNotMine)
+// errMoved says that ranges have changed hands before or during something that has changed
+// nothing. A node that was asked by another answers that it has not done it.
+var errMoved = errors.New("ranges have changed hands")
 
-// own runs something on the node's own spans: all of the store on a lone node. For
-// another node it fails with errMoved if they have changed meanwhile, so that what was
-// done, or seen, may be in part a third node's. For a client of this node it begins anew
-// if do itself finds that they have.
+// own runs something on the node's own spans: all of the store on a lone node. For another
+// node it is those of the part. If they are not this node's any more, do fails with errMoved,
+// and has changed nothing: for a client of this node it begins anew. What only reads fails
+// with errMoved, too, if they have changed while it ran for another node: what was seen may
+// be in part a third node's.
 func (x *call) own(do func(spans []ring.Range) error) error {
 	for range maxOwnTries {
-		routes := x.srv.routes.Load()
+		routes, spans := x.agreed.routes, x.agreed.spans
 		if routes == nil {
-			return do([]ring.Range{ring.Whole})
+			if routes = x.srv.routes.Load(); routes == nil {
+				return do([]ring.Range{ring.Whole})
+			}
+			spans = routes.spans
 		}
-		err := x.underLease(func() error { return do(routes.spans) })
-		if err == nil && x.conn.from != nil && x.srv.routes.Load().ownTerm != routes.ownTerm {
+		err := x.underLease(func() error { return do(spans) })
+		if err == nil && x.conn.from != nil && !x.cmd.mayWrite && x.srv.routes.Load().ownTerm != routes.ownTerm {
 			return errMoved
 		}
 		if x.conn.from != nil || !errors.Is(err, errMoved) {

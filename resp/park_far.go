@@ -3,6 +3,7 @@ package resp
 import (
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -57,7 +58,7 @@ func (c *conn) waitFar(r *request, routes *Routes) int {
 	c.srv.stats.forwarded.Add(1)
 	c.session.lastCmd.Store(r.cmd)
 	reply, err := f.enqueue()
-	switch fate := r.fate(reply, err); {
+	switch fate := r.fate(err); {
 	case fate == notRun:
 		if left := time.Until(r.until); left <= 0 || c.srv.closed() {
 			c.refuse(r, c.outOfTime(r, routes, r.owner))
@@ -67,9 +68,11 @@ func (c *conn) waitFar(r *request, routes *Routes) int {
 		return 0
 	case fate != answered:
 		return f.ended(f.dequeue(), waitGoesOn, err)
-	case !f.waits(reply):
+	case f.quit.status != StatusWaits:
 		c.deliver(r, reply)
 		return 1
+	case !f.waits(reply):
+		return f.ended(f.dequeue(), waitGoesOn, errors.New("the node has not said for how long it waits"))
 	}
 	r.until = time.Time{}
 	c.blocks(true)
@@ -104,14 +107,12 @@ func ringRequest(words ...string) []byte {
 	return b
 }
 
-// waits notes what the owner says of a guest that it has let in, if it has.
+// waits notes what the owner says of a guest that it has let in. It returns false if that
+// cannot be read.
 func (f *farWait) waits(reply []byte) bool {
 	var ticket uint64
 	var ms int64
 	var memo []byte
-	if !bytes.HasPrefix(reply, []byte("+WAITS ")) {
-		return false
-	}
 	if n, _ := fmt.Sscanf(string(reply), "+WAITS %d %d %s %x", &ticket, &ms, &f.run, &memo); n < 3 {
 		return false
 	}
@@ -145,10 +146,10 @@ func (f *farWait) await() int {
 		switch {
 		case err != nil:
 			return f.ended(f.dequeue(), waitGoesOn, err)
-		case bytes.Equal(reply, guestWaits):
+		case f.ask.status == StatusWaits:
 			f.heard = time.Now()
 		default:
-			return f.ended(f.judge(reply, true), waitGoesOn, nil)
+			return f.ended(f.judge(reply, f.ask.status, true), waitGoesOn, nil)
 		}
 	}
 }
@@ -201,11 +202,11 @@ func (f *farWait) dequeue() verdict {
 		b.bytes, b.requests = ringRequest("DEQUEUE", f.id), 1
 		b.send(c.terms(), time.Until(end), nil)
 		reply, err := b.reply()
-		if err == nil && !isNotMine(reply) && !bytes.Equal(reply, guestWaits) {
-			if v := f.judge(reply, false); v != guestUnknown {
+		if err == nil && b.status != StatusWaits {
+			if v := f.judge(reply, b.status, false); v != guestUnknown {
 				return v
 			}
-			gone = bytes.HasPrefix(reply, guestGone)
+			gone = b.status == StatusGone
 			break
 		}
 		if time.Until(end) < routesPause || c.srv.closed() {
@@ -223,28 +224,28 @@ func (f *farWait) dequeue() verdict {
 	}
 	if f.ask.requests > 0 && (f.ask.received || c.sleeper.came.Load()) {
 		if reply, err := f.ask.reply(); err == nil {
-			return f.judge(reply, true)
+			return f.judge(reply, f.ask.status, true)
 		}
 	}
 	return guestUnknown
 }
 
 // judge reads what the owner says of the guest, which is all that has been asked for, or not.
-func (f *farWait) judge(reply []byte, all bool) verdict {
-	switch {
-	case bytes.Equal(reply, guestLeft):
+func (f *farWait) judge(reply []byte, status Status, all bool) verdict {
+	switch status {
+	case StatusLeft:
 		return guestSent
-	case bytes.HasPrefix(reply, guestGone):
+	case StatusGone:
 		// It was not asked for in time, and what it might have been served would be known.
-		if run := strings.TrimSpace(string(reply[len(guestGone):])); all && run == f.run && time.Since(f.heard) < guestKept/2 {
+		if run := strings.TrimSpace(string(bytes.TrimPrefix(reply, guestGone))); all && run == f.run && time.Since(f.heard) < guestKept/2 {
 			return guestSent
 		}
 		return guestUnknown
-	case bytes.Equal(reply, guestWaits), isNotMine(reply):
-		return guestUnknown
+	case StatusRun:
+		f.result = reply
+		return guestServed
 	}
-	f.result = reply
-	return guestServed
+	return guestUnknown
 }
 
 // ended replies with what is known in the end. It returns how many requests it has answered.

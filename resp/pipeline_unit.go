@@ -41,6 +41,9 @@ func (c *conn) runUnit(reqs []request) int {
 		}
 		if c.call.again {
 			c.out.buf = c.out.buf[:at]
+			if c.from != nil {
+				c.from.status = StatusRun
+			}
 			if c.near.on {
 				return c.stands(i)
 			}
@@ -92,10 +95,7 @@ func (c *conn) stands(n int) int {
 		c.awaitLease()
 		return n
 	}
-	c.out.buf = c.out.buf[:c.unitStart]
-	if ends, _ := c.ends(); ends != nil {
-		*ends = (*ends)[:len(*ends)-c.unitReplies]
-	}
+	c.forgetReplies()
 	if routes := c.srv.routes.Load(); routes != nil {
 		c.leave()
 		c.waitOn(routesPause, routes.next) // which say that nothing is this node's for now

@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -134,7 +135,7 @@ func (c *conn) serves(owner int32, at ring.Token, key []byte, routes *Routes, ti
 	b.send(Terms{}, timeout, nil)
 	reply, err := b.reply()
 	if err != nil || reply[0] != '+' {
-		return err == nil, false
+		return err == nil || errors.Is(err, errNotRun), false
 	}
 	c.asked = now
 	return true, true

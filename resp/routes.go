@@ -98,6 +98,8 @@ type Way interface {
 type Replies struct {
 	Bytes []byte
 	Ends  []int // where each of them ends
+	// Statuses are those of the first replies; the others have StatusRun.
+	Statuses []Status
 }
 
 // SetRoutes makes the server one of several: from now on it runs requests for its own

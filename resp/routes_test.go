@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -136,7 +137,7 @@ func (w *directWay) Send(batch []byte, n int, terms Terms, timeout time.Duration
 		w.srv.RunForwarded([]Forwarded{{
 			Batch: batch, Requests: n, RESP3: terms.RESP3, Early: terms.Early, Keeper: keeper, Author: terms.Author, Deadline: time.Now().Add(timeout),
 			Answer: func(r Replies, err error) {
-				done <- directResult{Replies{bytes.Clone(r.Bytes), append([]int(nil), r.Ends...)}, err}
+				done <- directResult{Replies{bytes.Clone(r.Bytes), slices.Clone(r.Ends), slices.Clone(r.Statuses)}, err}
 				if arrived != nil {
 					arrived()
 				}

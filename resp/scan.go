@@ -150,7 +150,7 @@ func (s *scan) ask(to *Route, timeout time.Duration) (ok bool, err error) {
 	reply, err := b.reply()
 	x.waited += x.srv.clock() - start
 	r := request{cmd: x.cmd}
-	switch f := r.fate(reply, err); {
+	switch f := r.fate(err); {
 	case f == notRun:
 		return false, nil
 	case f != answered:

@@ -2,16 +2,25 @@ package resp
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/tidwall/redcon"
+
+	"github.com/ringside-kv/ringside/ring"
 )
 
-// Commands on all keys are done by every node for its own ranges. So that no range is
-// left out or counted twice while ranges change hands, a node does its part only if it
-// agrees with the one that asks on who serves what: RING PART, with the digest of the
-// routes.
+// Commands on all keys are done by every node for its own ranges: RING PART, with the digest
+// of the routes and with the token intervals of the part. So that no range is left out or
+// counted twice while ranges change hands, a node does its part only if it agrees on the
+// routes with the node that asks.
+//
+// Invariant: each token belongs to one part that is executed, and to no other. A part that
+// its node has not executed is still open: its intervals are sent, by newer routes, to the
+// nodes that serve them then. What has been executed is never sent again: a second FLUSHALL
+// would remove what has been written since. See outcome.
 
 // longTimeout is how long a client waits for nodes that go through all their keys. For
 // those that cannot begin it waits no longer than for any other request.
@@ -43,74 +52,104 @@ func (x *call) spreads() bool {
 // forward timeout may take until timeout.
 func (x *call) scatter(timeout time.Duration, args ...[]byte) (replies [][]byte, ok bool) {
 	start := x.srv.clock()
-	end, begin := start+timeout, start+min(timeout, x.srv.forwardTimeout())
-	for {
+	s := scattering{call: x, args: args, open: []ring.Range{ring.Whole}, end: start + timeout}
+	begin := start + min(timeout, x.srv.forwardTimeout())
+	for len(s.open) > 0 && !s.over() {
 		left := begin - x.srv.clock()
 		routes := x.srv.routes.Load()
 		switch {
 		case left <= 0:
-			x.err(msgUnreachable)
-			return nil, false
+			s.refuse(msgUnreachable)
 		case routes.gaps:
-			x.err(msgNoCopy)
-			return nil, false
+			s.refuse(msgNoCopy)
 		case routes.held:
 			if !x.awaitRoutes(routes, left) {
-				x.err(msgMoving)
-				return nil, false
+				s.refuse(msgMoving)
 			}
-			continue
-		}
-		replies, again, msg := x.scatterOnce(routes, end-x.srv.clock(), args)
-		switch {
-		case msg != "":
-			x.err(msg)
-			return nil, false
-		case !again:
-			return replies, true
-		}
-		if !x.awaitRoutes(routes, min(left, routesPause)) {
-			x.err(msgMoving)
-			return nil, false
+		default:
+			s.send(routes)
+			if len(s.open) > 0 && !s.over() && !x.awaitRoutes(routes, min(left, routesPause)) && x.conn.closing {
+				s.refuse(msgMoving)
+			}
 		}
 	}
+	if msg := s.msg(x.cmd.mayWrite); msg != "" {
+		x.err(msg)
+		return nil, false
+	}
+	return s.replies, true
 }
 
-func (x *call) scatterOnce(routes *Routes, timeout time.Duration, args [][]byte) (replies [][]byte, again bool, msg string) {
-	part := redcon.AppendArray(nil, 3+len(args))
-	part = redcon.AppendBulkString(part, "RING")
-	part = redcon.AppendBulkString(part, "PART")
-	part = redcon.AppendBulkString(part, strconv.FormatUint(routes.digest, 16))
-	for _, arg := range args {
-		part = redcon.AppendBulk(part, arg)
+// A scattering is a command on its way to all nodes.
+type scattering struct {
+	*call
+	outcome
+	args    [][]byte
+	open    []ring.Range // what no node has executed yet: in order, none of them wraps
+	end     time.Duration
+	replies [][]byte
+}
+
+// send sends what is open to the nodes that serve it, and waits for their answers.
+func (s *scattering) send(routes *Routes) {
+	x := s.call
+	type sent struct {
+		batch
+		spans []ring.Range
 	}
+	var parts []sent
+	add := func(link *Route, all []ring.Range) {
+		spans := intersect(s.open, all)
+		if len(spans) == 0 {
+			return
+		}
+		named := spans
+		if slices.Equal(spans, all) {
+			named = nil
+		}
+		parts = append(parts, sent{batch{link: link, bytes: s.part(routes, named), requests: 1}, spans})
+	}
+	for i, link := range routes.links {
+		add(link, routes.farSpans()[i])
+	}
+	add(nil, routes.spans)
 	start := x.srv.clock()
 	defer func() { x.waited += x.srv.clock() - start }()
-	batches := make([]batch, len(routes.links), len(routes.links)+1)
-	for i, link := range routes.links {
-		batches[i] = batch{link: link, bytes: part, requests: 1}
-		batches[i].send(Terms{}, timeout, nil)
-	}
-	x.srv.stats.forwarded.Add(int64(len(batches)))
-	if len(routes.spans) > 0 {
-		batches = append(batches, batch{bytes: part, requests: 1})
-		x.conn.runPart(&batches[len(batches)-1], Terms{})
-	}
-	r := request{cmd: x.cmd}
-	for i := range batches {
-		reply, err := batches[i].reply()
-		switch f := r.fate(reply, err); {
-		case f == notRun:
-			again = true
-		case f != answered:
-			msg = f.refusal(err)
-		case reply[0] == '-':
-			msg = string(reply[1 : len(reply)-2])
-		default:
-			replies = append(replies, bytes.Clone(reply))
+	for i := range parts {
+		if p := &parts[i]; p.link != nil {
+			x.srv.stats.forwarded.Add(1)
+			p.send(Terms{}, s.end-start, nil)
+		} else {
+			x.conn.runPart(&p.batch, Terms{})
 		}
 	}
-	return replies, again, msg
+	s.open = s.open[:0]
+	r := request{cmd: x.cmd}
+	for i := range parts {
+		p := &parts[i]
+		reply, err := p.reply()
+		made := s.made
+		if s.add(r.fate(err), reply, p.status, err) {
+			s.open = append(s.open, p.spans...)
+		}
+		if s.made > made {
+			s.replies = append(s.replies, bytes.Clone(reply))
+		}
+	}
+	slices.SortFunc(s.open, func(a, b ring.Range) int { return cmp.Compare(a.Start, b.Start) })
+}
+
+// part is the request for one part: for some spans, or for all of the node's.
+func (s *scattering) part(routes *Routes, spans []ring.Range) []byte {
+	b := redcon.AppendArray(nil, 4+len(s.args))
+	b = redcon.AppendBulkString(b, "RING")
+	b = redcon.AppendBulkString(b, "PART")
+	b = redcon.AppendBulkString(b, strconv.FormatUint(routes.digest, 16))
+	b = redcon.AppendBulk(b, appendSpans(nil, spans))
+	for _, arg := range s.args {
+		b = redcon.AppendBulk(b, arg)
+	}
+	return b
 }
 
 // awaitRoutes waits for newer routes, or until time is over. It returns false if the
@@ -121,38 +160,55 @@ func (x *call) awaitRoutes(routes *Routes, d time.Duration) bool {
 	return x.conn.waitOn(d, routes.next)
 }
 
+// An agreed is what a part of a command covers.
+type agreed struct {
+	routes *Routes      // on which the asking node agrees; nil outside of any part
+	spans  []ring.Range // of this node, by these routes
+}
+
 // cmdRingPart is this node's part of a command that another node's client has sent:
-// RING PART digest command [argument ...].
+// RING PART digest spans command [argument ...]. Without spans it is for all of the node's.
 func cmdRingPart(x *call) {
-	part, msg := x.srv.table.lookup(x.args[3:])
+	part, msg := x.srv.table.lookup(x.args[4:])
 	if msg == "" && !spreadCommands[part.full] {
 		msg = "ERR " + part.full + " has no parts"
+	}
+	spans, ok := parseSpans(x.args[3])
+	if msg == "" && !ok {
+		msg = msgSyntax
 	}
 	if msg != "" {
 		x.err(msg)
 		return
 	}
-	if !x.agrees(string(x.args[2])) {
+	routes := x.agrees(string(x.args[2]))
+	if routes != nil && len(spans) == 0 {
+		spans = routes.spans
+	}
+	if routes == nil || !covers(routes.spans, spans) {
 		x.srv.stats.notMine.Add(1)
 		x.conn.from.group.refused = 0 // it is alone; nothing behind it waits once more
-		x.err(msgNotMine)
+		x.notRun()
 		return
 	}
-	x.args, x.cmd = x.args[3:], part
+	x.agreed = agreed{routes, spans}
+	defer func() { x.agreed = agreed{} }()
+	x.args, x.cmd = x.args[4:], part
 	part.run(x)
 }
 
-// agrees waits a little until the routes have the digest and nothing is on hold.
-func (x *call) agrees(digest string) bool {
+// agrees waits a little until the routes have the digest and nothing is on hold. It returns
+// them, or nil if they have not in time.
+func (x *call) agrees(digest string) *Routes {
 	for end := x.srv.clock() + x.conn.from.patience(&request{}, heldTimeout); ; {
 		routes := x.srv.routes.Load()
 		switch left := end - x.srv.clock(); {
 		case routes == nil:
-			return false
+			return nil
 		case !routes.held && strconv.FormatUint(routes.digest, 16) == digest:
-			return true
+			return routes
 		case left <= 0 || !x.awaitRoutes(routes, left):
-			return false
+			return nil
 		}
 	}
 }

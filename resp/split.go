@@ -69,7 +69,7 @@ func (c *conn) split(r *request, routes *Routes) {
 		return
 	}
 	end := time.Now().Add(c.srv.forwardTime(len(r.raw)))
-	parts, msg := c.runParts(r, routes, end)
+	parts, msg := c.runParts(r, routes, end) // msg is the worst of the parts
 	size := int64(0)
 	for i := range parts {
 		size += int64(len(parts[i].reply))
@@ -78,11 +78,7 @@ func (c *conn) split(r *request, routes *Routes) {
 		c.srv.budget.take(c, size)
 		defer c.srv.budget.release(c, size)
 	}
-	switch {
-	case msg != "" && r.cmd.flags&flagWrite != 0 && len(parts) > 0:
-		c.refuse(r, "UNKNOWN A part of the write has been made, the rest may have been: "+msg)
-		return
-	case msg != "":
+	if msg != "" {
 		c.refuse(r, msg)
 		return
 	}
@@ -99,8 +95,9 @@ func (c *conn) split(r *request, routes *Routes) {
 	}
 }
 
-// runParts has every node do its part, and again what a node does not serve any more. With
-// a message, through is what has been done all the same.
+// runParts has every node do its part, and sends again what a node has not executed since it
+// does not serve it any more. msg is the error that the client is told, if not all parts were
+// made; see outcome.
 func (c *conn) runParts(r *request, routes *Routes, end time.Time) (through []part, msg string) {
 	args := c.args[r.first:r.last]
 	refs, err := r.cmd.keysOf(args, nil)
@@ -116,16 +113,22 @@ func (c *conn) runParts(r *request, routes *Routes, end time.Time) (through []pa
 	for i := range open {
 		open[i] = i
 	}
+	var o outcome
+	write := r.cmd.mayWrite
+	refuse := func(msg string) ([]part, string) {
+		o.refuse(msg)
+		return through, o.msg(write)
+	}
 	for len(open) > 0 {
 		if time.Now().After(end) || c.closing {
-			return through, msgUnreachable
+			return refuse(msgUnreachable)
 		}
 		var parts []part
 		held := false
 		for _, i := range open {
 			owner := routes.of(c.unit.Place(args[refs[i].pos]).Token())
 			if owner == ownerNone {
-				return through, msgNoCopy
+				return refuse(msgNoCopy)
 			}
 			held = held || owner == ownerHeld
 			parts = addKey(parts, owner, i)
@@ -151,24 +154,18 @@ func (c *conn) runParts(r *request, routes *Routes, end time.Time) (through []pa
 		for j := range parts {
 			p := &parts[j]
 			reply, err := p.batch.reply()
-			switch f := r.fate(reply, err); f {
-			case answered:
-				// A copy, since the others are waited for.
-				p.reply = bytes.Clone(reply)
-				if p.reply[0] == '-' {
-					msg = string(bytes.TrimRight(p.reply[1:], "\r\n"))
-					break
-				}
-				through = append(through, *p)
-			case notRun:
+			made := o.made
+			if o.add(r.fate(err), reply, p.batch.status, err) {
 				open = append(open, p.keys...)
-			default:
-				msg = f.refusal(err)
 			}
 			p.batch = batch{}
+			if o.made > made {
+				p.reply = bytes.Clone(reply) // a copy, since the others are waited for
+				through = append(through, *p)
+			}
 		}
-		if msg != "" {
-			return through, msg
+		if o.over() {
+			return through, o.msg(write)
 		}
 		if len(open) > 0 {
 			c.awaitRoutes(routes, routesPause)
@@ -215,7 +212,7 @@ type ownWay struct {
 }
 
 func (w *ownWay) answer(r Replies, err error) {
-	w.replies, w.err = Replies{bytes.Clone(r.Bytes), slices.Clone(r.Ends)}, err
+	w.replies, w.err = Replies{bytes.Clone(r.Bytes), slices.Clone(r.Ends), slices.Clone(r.Statuses)}, err
 	close(w.answered)
 }
 

@@ -47,12 +47,13 @@ var ringCommands = []command{
 			ringQuery("route", -2, cmdRingRoute, "Chooses what this connection gets for keys of other nodes.",
 				argument{name: "mode", kind: argOneOf, optional: true, args: tokens("FORWARD", "REDIRECT")}),
 			{
-				name: "part", arity: -4, group: "cluster", since: "7.0.0", run: cmdRingPart,
+				name: "part", arity: -5, group: "cluster", since: "7.0.0", run: cmdRingPart,
 				flags:      flagNoScript | flagStale | flagAdmin | flagSystem,
 				summary:    "Does this node's part of a command that covers the cluster, for another node.",
 				complexity: "That of the command.",
 				args: []argument{
 					{name: "digest", kind: argString},
+					{name: "spans", kind: argString},
 					{name: "command", kind: argString},
 					{name: "arg", kind: argString, optional: true, multiple: true},
 				},

@@ -25,10 +25,7 @@ func (c *conn) widen(r *request) int {
 	x := &c.call
 	c.unit.Abort()
 	c.unitEnded()
-	c.out.buf = c.out.buf[:c.unitStart]
-	if ends, _ := c.ends(); ends != nil {
-		*ends = (*ends)[:len(*ends)-c.unitReplies]
-	}
+	c.forgetReplies()
 	c.unitReplies = 0
 	r.extra = append(r.extra, x.wants...)
 	r.solo, r.judged = true, false

@@ -32,7 +32,7 @@ func (s *standIn) serve(conn net.Conn) {
 		_ = client.ServeForward(conn, client.ServeConfig{}, func(batches []*client.Batch, _ func(int)) {
 			for _, b := range batches {
 				replies, lens = s.answer(b, replies[:0], lens[:0])
-				_ = b.Reply(lens, replies)
+				_ = b.Reply(lens, nil, replies)
 			}
 		})
 		s.mu.Lock()

@@ -203,7 +203,7 @@ func TestOtherVersionsAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := readFrame(near, frameHello)
-	if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "version 1") {
+	if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), fmt.Sprintf("version %d", version)) {
 		t.Errorf("a newer dialler is told %v", err)
 	}
 	if err := <-accepted; !errors.Is(err, ErrVersion) {

@@ -8,9 +8,12 @@ import (
 	"strings"
 )
 
-// version of the handshake and of the records. Frames keep their outer form in
-// every version, so that even a stranger's refusal can be read.
-const version = 1
+// version of the handshake, of the records and of what travels on the connections behind
+// them. Frames keep their outer form in every version, so that even a stranger's refusal can
+// be read.
+//
+// Version 2: replies to forwarded commands carry a mark each.
+const version = 2
 
 const (
 	nonceSize = 32

@@ -54,10 +54,14 @@ func (b *Batch) recycle() {
 }
 
 // Reply answers with the raw replies, which lie end to end in replies, the length of
-// each in lens. Both are copied. There must be one for each command; if there is
-// not, the connection ends, since the commands have been executed and the caller
-// must not think otherwise. Replies that do not fit a frame are answered like Fail.
-func (b *Batch) Reply(lens []uint32, replies []byte) error {
+// each in lens. There must be one for each command; if there is not, the connection ends,
+// since the commands have been executed and the caller must not think otherwise. Replies
+// that do not fit a frame are answered like Fail.
+//
+// marks has a byte for each reply, or none at all: 0 for a reply of the command itself, and
+// other values, whose meaning both sides agree on, for what this side says of the command.
+// All three are copied.
+func (b *Batch) Reply(lens []uint32, marks, replies []byte) error {
 	if !b.answered.CompareAndSwap(false, true) {
 		return fmt.Errorf("%w: answered twice", ErrInUse)
 	}
@@ -66,16 +70,16 @@ func (b *Batch) Reply(lens []uint32, replies []byte) error {
 	for _, n := range lens {
 		sum += uint64(n)
 	}
-	if len(lens) != b.N || sum != uint64(len(replies)) {
-		err := fmt.Errorf("%w: %d replies of %d bytes in %d to %d commands", ErrProtocol, len(lens), sum, len(replies), b.N)
+	if len(lens) != b.N || sum != uint64(len(replies)) || len(marks) != 0 && len(marks) != b.N {
+		err := fmt.Errorf("%w: %d replies of %d bytes in %d with %d marks to %d commands", ErrProtocol, len(lens), sum, len(replies), len(marks), b.N)
 		b.w.abort(err)
 		return err
 	}
-	if replyHead-lengthSize+4*len(lens)+len(replies) > b.w.cfg.MaxFrame {
+	if replySize(len(lens), len(marks), len(replies)) > b.w.cfg.MaxFrame {
 		b.w.text(b.id, statusUnknown, "the replies are too large for a frame", len(b.Commands))
 		return ErrTooLarge
 	}
-	b.w.reply(b.id, lens, replies, len(b.Commands))
+	b.w.reply(b.id, lens, marks, replies, len(b.Commands))
 	return nil
 }
 

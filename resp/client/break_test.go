@@ -302,10 +302,10 @@ func TestAnswersAfterTheConnectionEndedAreDropped(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		synctest.Wait()
-		if err := b.Reply([]uint32{1}, []byte("x")); err != nil {
+		if err := b.Reply([]uint32{1}, nil, []byte("x")); err != nil {
 			t.Errorf("late answer: %v", err)
 		}
-		if err := b.Reply([]uint32{1}, []byte("x")); !errors.Is(err, ErrInUse) {
+		if err := b.Reply([]uint32{1}, nil, []byte("x")); !errors.Is(err, ErrInUse) {
 			t.Errorf("second answer: %v", err)
 		}
 	})

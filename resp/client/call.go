@@ -35,10 +35,12 @@ type Call struct {
 	// wait, and must not send anything. From then on the call may be used again.
 	Done func()
 
-	// Reply holds the raw replies end to end, Lens the length of each, in bytes.
-	// They are the caller's after Wait, and are overwritten by the next Send.
+	// Reply holds the raw replies end to end, Lens the length of each, in bytes. Marks are
+	// empty, or a byte for each of them: see [Batch.Reply]. They are the caller's after Wait,
+	// and are overwritten by the next Send.
 	Reply []byte
 	Lens  []uint32
+	Marks []byte
 	// Err is what Wait returned.
 	Err error
 
@@ -78,7 +80,7 @@ func (c *Call) prepare(maxFrame int) error {
 	if c.wake == nil {
 		c.wake = make(chan struct{}, 1)
 	}
-	c.Reply, c.Lens, c.Err = c.Reply[:0], c.Lens[:0], nil
+	c.Reply, c.Lens, c.Marks, c.Err = c.Reply[:0], c.Lens[:0], c.Marks[:0], nil
 	c.next, c.deadline, c.pinned = nil, 0, false
 	c.size = requestHead + len(c.Commands)
 	if c.Keeps {
@@ -122,7 +124,7 @@ func (c *Call) reject(err error) error {
 // take copies a reply. Its error means that the peer breaks the rules; the call has
 // its own then.
 func (c *Call) take(r *replyFrame) error {
-	if r.status != statusOK {
+	if r.status != statusOK && r.status != statusMarked {
 		c.finish(&PeerError{Text: string(r.body[:min(len(r.body), maxText)]), Executed: r.status == statusUnknown})
 		return nil
 	}
@@ -132,6 +134,7 @@ func (c *Call) take(r *replyFrame) error {
 		return err
 	}
 	c.Reply = append(c.Reply, r.body...)
+	c.Marks = append(c.Marks, r.marks...)
 	for i := 0; i < len(r.lens); i += 4 {
 		c.Lens = append(c.Lens, binary.BigEndian.Uint32(r.lens[i:]))
 	}

@@ -16,6 +16,9 @@ type command struct {
 	reads    bool // changes nothing: it may be repeated
 	blocks   bool // may wait for others' writes
 	unshared bool
+	// scripted: it runs a script that may write, so an error reply may be the script's own
+	// text, and never proves that the command was not executed.
+	scripted bool
 	split    *rule // nil if it cannot be
 	// The keys are the arguments from first to last, which counts from the end if it
 	// is negative, each step-th. No first is no keys.
@@ -51,6 +54,9 @@ var builtin = func() commands {
 	} {
 		all[name] = &command{first: 1, last: -1, step: r.step, split: r}
 	}
+	for _, name := range []string{"eval", "evalsha", "fcall"} {
+		all[name] = &command{scripted: true, specs: []keySpec{{index: 2, count: true, first: 1}}}
+	}
 	for _, name := range []string{"ping", "echo", "time", "info", "loadlevels"} {
 		all[name] = &command{reads: true}
 	}
@@ -85,7 +91,7 @@ func (c commands) add(more commands) {
 			c[name] = own
 			continue
 		}
-		told.split, told.unshared = own.split, own.unshared
+		told.split, told.unshared, told.scripted = own.split, own.unshared, own.scripted
 		told.reads = told.reads || own.reads
 		if told.subs == nil && own.subs != nil {
 			told.subs = make(commands)

@@ -37,6 +37,9 @@ type Config struct {
 	// decides what happens when a command comes to a node that does not serve its
 	// key any more, and whether commands on all keys (DBSIZE, SCAN, KEYS) cover the
 	// cluster or only one node.
+	//
+	// A script that may write (EVAL, EVALSHA, FCALL) is sent once: with Redirect, its MOVED
+	// is the caller's to follow, since a script can make up such an error itself.
 	Route string
 	// RESP2 keeps to the old protocol, where the new one is the default.
 	RESP2 bool
@@ -50,7 +53,8 @@ type Config struct {
 	// a deadline bounds a single call.
 	Timeout time.Duration
 	// RetryFor is how long a command that has certainly not been executed, or only
-	// reads, is tried again, unless its context ends before; default 10 s.
+	// reads, is tried again, unless its context ends before; default 10 s. The error reply
+	// to a script that may write proves nothing, so that is not sent again.
 	RetryFor time.Duration
 	// MinBackoff and MaxBackoff bound the pauses between attempts, which double from
 	// one to the next; default 5 ms and 1 s.

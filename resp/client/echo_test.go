@@ -23,7 +23,7 @@ func echoInto(b *Batch, lens []uint32) {
 		lens[i] = uint32(each)
 	}
 	lens[len(lens)-1] += uint32(len(b.Commands) - each*b.N)
-	_ = b.Reply(lens, b.Commands)
+	_ = b.Reply(lens, nil, b.Commands)
 }
 
 // A far end serves every connection that is dialled to it.

@@ -16,7 +16,7 @@ func ExamplePeer() {
 	serving.Go(func() {
 		_ = client.ServeForward(far, client.ServeConfig{}, func(batches []*client.Batch, _ func(int)) {
 			for _, b := range batches {
-				_ = b.Reply([]uint32{5, 7}, []byte("+OK\r\n$1\r\nv\r\n"))
+				_ = b.Reply([]uint32{5, 7}, nil, []byte("+OK\r\n$1\r\nv\r\n"))
 			}
 		})
 	})

@@ -11,14 +11,16 @@ import (
 // counts what follows it.
 //
 //	request  u32 length | u64 id | u8 flags | u32 time left | u32 commands | [u64 author] | RESP
-//	reply    u32 length | u64 id | u8 status | u32 replies | u32 each | RESP
+//	reply    u32 length | u64 id | u8 status | u32 replies | u32 each | [u8 each] | RESP
 //
 // Flags: bit 0, replies are wanted in RESP3; bit 1, replies to writes need not wait for
 // backups; bit 2, the asking node's clients keep what is read, and author is which of them
 // writes, if that one is not to be told. Time left is in ms, 0 for no limit, and
 // counts from the frame's arrival, since clocks differ. The replies are as many as
-// the commands and lie end to end, their lengths before them. A status other than
-// ok has no replies but a text. The last reply of a connection that is ended on purpose
+// the commands and lie end to end, their lengths before them. With status marked, a byte for
+// each reply follows the lengths: 0 says that the reply is the command's own, any other value
+// what the serving side says of the command in place of its reply or beside it. A refused or
+// unknown call has no replies but a text. The last reply of a connection that is ended on purpose
 // has id 0, status end and nothing else: no request that has no reply by then was read.
 
 const (
@@ -43,6 +45,7 @@ const (
 	statusRefused status = 1 // nothing was executed
 	statusUnknown status = 2 // something may have been executed
 	statusEnd     status = 3 // nothing of what is not answered was read
+	statusMarked  status = 4 // as ok, with a mark for each reply
 )
 
 // maxText is the length that an error text is cut to, in bytes.
@@ -122,21 +125,31 @@ type replyFrame struct {
 	id     uint64
 	status status
 	lens   []byte // 4 bytes each
+	marks  []byte // a byte each, or none
 	body   []byte // replies, or a text
 }
 
 func appendReplyHead(b []byte, id uint64, s status, count, size int) []byte {
-	b = binary.BigEndian.AppendUint32(b, uint32(replyHead-lengthSize+4*count+size))
+	b = binary.BigEndian.AppendUint32(b, uint32(replySize(count, 0, size)))
 	b = binary.BigEndian.AppendUint64(b, id)
 	b = append(b, byte(s))
 	return binary.BigEndian.AppendUint32(b, uint32(count))
 }
 
-func appendReply(b []byte, id uint64, lens []uint32, replies []byte) []byte {
-	b = appendReplyHead(b, id, statusOK, len(lens), len(replies))
+// replySize is the length of a reply frame as its length field counts.
+func replySize(count, marks, size int) int { return replyHead - lengthSize + 4*count + marks + size }
+
+// appendReply appends a frame with a mark for each reply, or without any.
+func appendReply(b []byte, id uint64, lens []uint32, marks, replies []byte) []byte {
+	s := statusOK
+	if len(marks) > 0 {
+		s = statusMarked
+	}
+	b = appendReplyHead(b, id, s, len(lens), len(marks)+len(replies))
 	for _, n := range lens {
 		b = binary.BigEndian.AppendUint32(b, n)
 	}
+	b = append(b, marks...)
 	return append(b, replies...)
 }
 
@@ -152,7 +165,13 @@ func parseReply(frame []byte) (replyFrame, error) {
 	}
 	r.lens, r.body = rest[:4*count], rest[4*count:]
 	switch r.status {
-	case statusOK:
+	case statusOK, statusMarked:
+		if r.status == statusMarked {
+			if count > uint64(len(r.body)) {
+				return replyFrame{}, fmt.Errorf("%w: %d marks in %d bytes", ErrProtocol, count, len(r.body))
+			}
+			r.marks, r.body = r.body[:count], r.body[count:]
+		}
 		var sum uint64
 		for i := 0; i < len(r.lens); i += 4 {
 			sum += uint64(binary.BigEndian.Uint32(r.lens[i:]))

@@ -48,13 +48,15 @@ func FuzzServeForward(f *testing.F) {
 // FuzzReplies lets a peer answer anything to two calls: they end.
 func FuzzReplies(f *testing.F) {
 	reply := func(id uint64, s status, lens []uint32, body string) []byte {
-		b := appendReply(nil, id, lens, []byte(body))
+		b := appendReply(nil, id, lens, nil, []byte(body))
 		b[lengthSize+8] = byte(s)
 		return b
 	}
 	f.Add(reply(0, statusOK, []uint32{1, 1}, "xy"))
 	f.Add(append(reply(1, statusRefused, nil, "no"), reply(0, statusUnknown, nil, "?")...))
 	f.Add(reply(99, statusOK, nil, ""))
+	f.Add(reply(0, statusMarked, []uint32{1, 1}, "\x00\x01xy"))
+	f.Add(reply(0, statusMarked, []uint32{1, 1}, "\x00"))
 	f.Add(reply(1<<40, statusOK, nil, ""))
 	f.Add(reply(0, statusOK, []uint32{1 << 31, 1 << 31}, "xy"))
 	f.Add(binary.BigEndian.AppendUint32(nil, 1<<31))

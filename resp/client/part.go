@@ -41,6 +41,9 @@ const (
 // it only reads. If it is not known what became of a write, no read that travelled with it
 // is repeated, of whatever key: the read may have come before the write, which may have
 // more keys than the client knows of, or be one of all keys.
+//
+// Invariant: a script that may have run is not sent again. Its error reply may be a text of
+// its own, which can be the same bytes as a server's refusal.
 func (p *part) judge(r *Reply, alone bool) verdict {
 	switch {
 	case r.kind == Failed && refusesClient(r.err):
@@ -51,6 +54,8 @@ func (p *part) judge(r *Reply, alone bool) verdict {
 		return settled
 	}
 	switch code := r.code(); {
+	case p.cmd.scripted:
+		return settled
 	case code == codeMoved:
 		return goThere
 	case notNow[code]:

@@ -225,7 +225,7 @@ func TestACallInUseIsLeftAlone(t *testing.T) {
 
 func TestTooLargeAReplyIsAnUnknownOutcome(t *testing.T) {
 	f := newFarEnd(t, func(b *Batch) {
-		if err := b.Reply([]uint32{1000}, make([]byte, 1000)); !errors.Is(err, ErrTooLarge) {
+		if err := b.Reply([]uint32{1000}, nil, make([]byte, 1000)); !errors.Is(err, ErrTooLarge) {
 			t.Errorf("reply: %v", err)
 		}
 	})
@@ -246,8 +246,9 @@ func TestTooLargeAReplyIsAnUnknownOutcome(t *testing.T) {
 
 func TestWrongNumbersOfRepliesEndTheConnection(t *testing.T) {
 	for name, reply := range map[string]func(*Batch) error{
-		"too few":   func(b *Batch) error { return b.Reply([]uint32{1}, []byte("x")) },
-		"wrong sum": func(b *Batch) error { return b.Reply([]uint32{1, 2}, []byte("x")) },
+		"too few":   func(b *Batch) error { return b.Reply([]uint32{1}, nil, []byte("x")) },
+		"wrong sum": func(b *Batch) error { return b.Reply([]uint32{1, 2}, nil, []byte("x")) },
+		"few marks": func(b *Batch) error { return b.Reply([]uint32{1, 1}, []byte{1}, []byte("xy")) },
 	} {
 		f := newFarEnd(t, func(b *Batch) {
 			if err := reply(b); !errors.Is(err, ErrProtocol) {
@@ -261,6 +262,36 @@ func TestWrongNumbersOfRepliesEndTheConnection(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+func TestMarksTravelBesideReplies(t *testing.T) {
+	marks := []byte{0, 3, 1}
+	eachNetwork(t, func(b *Batch) {
+		if b.N == 1 {
+			_ = b.Reply([]uint32{1}, nil, []byte("x"))
+			return
+		}
+		size := len(b.Commands)
+		_ = b.Reply([]uint32{uint32(size), 0, 1}, marks, append(bytes.Clone(b.Commands), 'z'))
+	}, func(t *testing.T, _ *farEnd, p *Peer) {
+		c := Call{}
+		for _, size := range []int{3, writeBatch + 1} {
+			c.Commands, c.N = bytes.Repeat([]byte("x"), size), 3
+			if err := p.Send(&c); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Wait(); err != nil || !bytes.Equal(c.Marks, marks) || len(c.Reply) != size+1 || c.Lens[0] != uint32(size) {
+				t.Errorf("marks %v of %v lengths, %v", c.Marks, c.Lens, err)
+			}
+			c.Commands, c.N = []byte("x"), 1
+			if err := p.Send(&c); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Wait(); err != nil || len(c.Marks) != 0 || string(c.Reply) != "x" {
+				t.Errorf("%v, %q, %v after a reply with marks", c.Marks, c.Reply, err)
+			}
+		}
+	})
 }
 
 func TestBytesInFlightAreBounded(t *testing.T) {

@@ -140,16 +140,16 @@ func (w *replyWriter) claim() bool {
 	return true
 }
 
-func (w *replyWriter) reply(id uint64, lens []uint32, replies []byte, size int) {
+func (w *replyWriter) reply(id uint64, lens []uint32, marks, replies []byte, size int) {
 	if len(replies) > writeBatch {
-		frame := make([]byte, 0, replyHead+4*len(lens)+len(replies))
-		frame = appendReply(frame, id, lens, replies)
+		frame := make([]byte, 0, lengthSize+replySize(len(lens), len(marks), len(replies)))
+		frame = appendReply(frame, id, lens, marks, replies)
 		w.mu.Lock()
 		w.large = append(w.large, frame)
 		w.waiting += len(frame)
 	} else {
 		w.mu.Lock()
-		w.pending = appendReply(w.pending, id, lens, replies)
+		w.pending = appendReply(w.pending, id, lens, marks, replies)
 	}
 	w.answered(size)
 }

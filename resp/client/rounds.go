@@ -156,6 +156,9 @@ func (t *tries) settle(ctx context.Context, g *group) {
 		switch v := verdicts[i]; {
 		case v == settled || t.overtaken(g.parts, verdicts, i):
 			p.done = true
+			if p.reply.code() == codeMoved {
+				t.r.refresh() // for the caller's next attempt
+			}
 		case v == goThere:
 			t.redirect(p, g.to)
 		case v == goOn:

@@ -93,6 +93,7 @@ func (c *cluster) runForwarded(from string, batches []*client.Batch, release fun
 type wayBack struct {
 	batch *client.Batch
 	lens  []uint32
+	marks []byte
 	fn    func(resp.Replies, error) // made once
 }
 
@@ -121,7 +122,13 @@ func (a *wayBack) give(r resp.Replies, err error) {
 			a.lens = append(a.lens, uint32(end-at))
 			at = end
 		}
-		_ = a.batch.Reply(a.lens, r.Bytes)
+		a.marks = a.marks[:0]
+		if len(r.Statuses) > 0 {
+			for i := range r.Ends {
+				a.marks = append(a.marks, byte(r.Status(i)))
+			}
+		}
+		_ = a.batch.Reply(a.lens, a.marks, r.Bytes)
 	}
 	a.batch = nil
 	wayBacks.Put(a)

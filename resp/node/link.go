@@ -31,6 +31,8 @@ type way struct {
 	peer *client.Peer
 	call client.Call
 	ends []int
+
+	statuses []resp.Status
 }
 
 // Send implements resp.Way.
@@ -58,13 +60,16 @@ func (w *way) Wait() (resp.Replies, error) {
 	if err != nil {
 		return resp.Replies{}, linkError(err)
 	}
-	w.ends = w.ends[:0]
+	w.ends, w.statuses = w.ends[:0], w.statuses[:0]
+	for _, mark := range w.call.Marks {
+		w.statuses = append(w.statuses, resp.Status(mark))
+	}
 	at := 0
 	for _, n := range w.call.Lens {
 		at += int(n)
 		w.ends = append(w.ends, at)
 	}
-	return resp.Replies{Bytes: w.call.Reply, Ends: w.ends}, nil
+	return resp.Replies{Bytes: w.call.Reply, Ends: w.ends, Statuses: w.statuses}, nil
 }
 
 // linkError says in resp's words what became of a batch.

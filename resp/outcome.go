@@ -1,0 +1,58 @@
+package resp
+
+// An outcome is what has become of a command that several nodes do a part of.
+//
+// Invariant: each part is executed at most once. It is sent again only after its node has
+// said that nothing of it was executed. What the client is told is the worst of the parts: a
+// part that may have been made outranks one that was refused, which outranks one that was
+// made. The order in which the parts are heard of makes no difference.
+type outcome struct {
+	made    int    // parts that were made
+	refusal string // why some part was refused; empty: none was
+	unknown string // why some part is unknown; empty: none is
+}
+
+// add takes in the answer to one part of a request: its fate, and with [answered] the reply
+// and its status. again tells that the part was not executed and may be sent once more.
+func (o *outcome) add(f fate, reply []byte, status Status, err error) (again bool) {
+	switch {
+	case f == notRun:
+		return true
+	case f == unknown:
+		o.unknown = f.refusal(err)
+	case f != answered:
+		o.refuse(f.refusal(err))
+	case status == StatusUnknown && len(reply) > 3:
+		o.unknown = string(reply[1 : len(reply)-2])
+	case len(reply) > 3 && reply[0] == '-':
+		o.refuse(string(reply[1 : len(reply)-2]))
+	default:
+		o.made++
+	}
+	return false
+}
+
+// refuse notes that some part was not executed and will not be.
+func (o *outcome) refuse(msg string) {
+	if o.refusal == "" {
+		o.refusal = msg
+	}
+}
+
+// over tells that nothing that is still to be sent can make the outcome a better one.
+func (o *outcome) over() bool { return o.unknown != "" || o.refusal != "" }
+
+// msg is the error that the client is told, empty if all parts were made. A write is refused
+// only if every part of it was.
+func (o *outcome) msg(write bool) string {
+	const part = "UNKNOWN A part of the write has been made, the rest may have been: "
+	switch {
+	case o.unknown != "" && o.made > 0 && write:
+		return part + o.unknown
+	case o.unknown != "":
+		return o.unknown
+	case o.refusal != "" && o.made > 0 && write:
+		return "UNKNOWN A part of the write has been made, another was refused: " + o.refusal
+	}
+	return o.refusal
+}

@@ -1,0 +1,223 @@
+package resp
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// A partFate is what a test makes of a part that a node is sent.
+type partFate int
+
+const (
+	partMade       partFate = iota
+	partRefused             // the node answers with an error, and nothing is done
+	partLostBefore          // the connection breaks before the node executes the part
+	partLostAfter           // the node executes the part, and its answer is lost
+	partMoved               // the node says once that it has not executed the part
+)
+
+var partFates = map[partFate]string{
+	partMade: "made", partRefused: "refused", partLostBefore: "lost before", partLostAfter: "lost after", partMoved: "moved",
+}
+
+const msgTestRefusal = "NOREPLICAS for the test"
+
+// A partLink leads to a node where parts have a certain fate: the first one, or each one.
+type partLink struct {
+	Link
+	fate partFate
+	once bool
+	sent atomic.Int32 // parts that it was given
+	ran  atomic.Int32 // parts that the node has executed
+}
+
+func (l *partLink) Way() Way { return &partWay{Way: l.Link.Way(), link: l} }
+
+type partWay struct {
+	Way
+	link *partLink
+	fate partFate
+}
+
+func (w *partWay) Send(batch []byte, n int, terms Terms, timeout time.Duration, arrived func()) error {
+	w.fate = w.link.fate
+	if first := w.link.sent.Add(1) == 1; !first && (w.link.once || w.fate == partMoved) {
+		w.fate = partMade
+	}
+	if w.fate == partMade || w.fate == partLostAfter {
+		w.link.ran.Add(1)
+		return w.Way.Send(batch, n, terms, timeout, arrived)
+	}
+	if arrived != nil {
+		arrived()
+	}
+	return nil
+}
+
+func (w *partWay) Wait() (Replies, error) {
+	switch w.fate {
+	case partRefused:
+		reply := []byte("-" + msgTestRefusal + "\r\n")
+		return Replies{Bytes: reply, Ends: []int{len(reply)}}, nil
+	case partMoved:
+		reply := []byte("-x\r\n")
+		return Replies{Bytes: reply, Ends: []int{len(reply)}, Statuses: []Status{StatusNotRun}}, nil
+	case partLostBefore:
+		return Replies{}, ErrUnknownOutcome
+	case partLostAfter:
+		if _, err := w.Way.Wait(); err != nil {
+			return Replies{}, err
+		}
+		return Replies{}, ErrUnknownOutcome
+	}
+	return w.Way.Wait()
+}
+
+// spreadTest has two nodes with half of the circle each behind a first one without ranges.
+func spreadTest(t *testing.T) (r *routed, keys [2]string, links [2]*partLink) {
+	r = routedTest(t, 3)
+	p, err := ring.NewPlacement([]ring.Row{
+		{Range: ring.Range{End: 1 << 31}, Primary: "n1"},
+		{Range: ring.Range{Start: 1 << 31}, Primary: "n2"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range links {
+		id := fmt.Sprint("n", i+1)
+		route := r.links[id]
+		links[i] = &partLink{Link: route.Link}
+		route.Link = links[i]
+		r.links[id] = route
+	}
+	r.placeAll(p)
+	for i := 0; keys[0] == "" || keys[1] == ""; i++ {
+		key := fmt.Sprint("k", i)
+		keys[r.token([]byte(key))>>31] = key
+	}
+	return r, keys, links
+}
+
+// What the client is told of a command that two nodes do a part of is the worst of both
+// parts, in whatever order they are heard of, and no part is executed twice.
+func TestOutcomeOfSpreadCommandIsThatOfItsWorstPart(t *testing.T) {
+	r, keys, links := spreadTest(t)
+	o := dialRedis(t, r.addrs[0], 2)
+	a, b := keys[0], keys[1]
+	commands := []struct {
+		words []string
+		write bool
+	}{
+		{[]string{"DEL", a, b}, true},
+		{[]string{"DEL", b, a}, true},
+		{[]string{"UNLINK", a, b}, true},
+		{[]string{"MSET", a, "new", b, "new"}, true},
+		{[]string{"FLUSHALL"}, true},
+		{[]string{"FLUSHDB"}, true},
+		{[]string{"SCRIPT", "FLUSH"}, true},
+		{[]string{"MGET", b, a}, false},
+		{[]string{"EXISTS", a, b}, false},
+		{[]string{"TOUCH", a, b}, false},
+		{[]string{"DBSIZE"}, false},
+		{[]string{"KEYS", "*"}, false},
+		{[]string{"RANDOMKEY"}, false},
+	}
+	unknown := func(f partFate) bool { return f == partLostBefore || f == partLostAfter }
+	made := func(f partFate) bool { return f == partMade }
+	for _, command := range commands {
+		script := command.words[0] == "SCRIPT"
+		for first := range partFates {
+			for second := range partFates {
+				if !command.write && first != partMade && second != partMade {
+					continue // a read is sent again whatever became of it
+				}
+				for i, f := range []partFate{first, second} {
+					*links[i] = partLink{Link: links[i].Link, fate: partMade}
+					links[i].once = !command.write // else a read is repeated until time is over
+					o.want("+OK", "SET", keys[i], "old")
+					links[i].sent.Store(0)
+					links[i].ran.Store(0)
+					links[i].fate = f
+				}
+				got := o.do(command.words...)
+				name := fmt.Sprintf("%v, %s and %s: %s", command.words, partFates[first], partFates[second], got)
+				isError := got.kind == '-'
+				refused := first == partRefused || second == partRefused
+				want := ""
+				switch {
+				case !command.write && refused:
+					want = msgTestRefusal
+				case !command.write:
+				case unknown(first) || unknown(second):
+					want = "UNKNOWN "
+				case script && (refused || first == partMoved || second == partMoved):
+					want = "UNKNOWN " // this node has done its part
+				case refused && (made(first) || made(second)):
+					want = "UNKNOWN A part "
+				case refused:
+					want = msgTestRefusal
+				}
+				if isError != (want != "") || !strings.HasPrefix(got.text, want) {
+					t.Errorf("%s; want %q", name, want)
+				}
+				if want == "UNKNOWN " && refused && strings.HasPrefix(got.text, msgTestRefusal) {
+					t.Errorf("%s: a refusal hides what is unknown", name)
+				}
+				if !command.write {
+					continue
+				}
+				for i := range links {
+					if n := links[i].ran.Load(); n > 1 {
+						t.Errorf("%s: node %d has executed its part %d times", name, i+1, n)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestOutcomeRanksItsPartsInAnyOrder(t *testing.T) {
+	add := map[string]func(*outcome) bool{
+		"made":     func(o *outcome) bool { return o.add(answered, []byte(":1\r\n"), StatusRun, nil) },
+		"refused":  func(o *outcome) bool { return o.add(answered, []byte("-NO\r\n"), StatusRun, nil) },
+		"silent":   func(o *outcome) bool { return o.add(silent, nil, StatusRun, ErrTimeout) },
+		"unsaid":   func(o *outcome) bool { return o.add(unknown, nil, StatusRun, errors.New("lost")) },
+		"unproved": func(o *outcome) bool { return o.add(answered, []byte("-UNKNOWN x\r\n"), StatusUnknown, nil) },
+		"not run":  func(o *outcome) bool { return o.add(notRun, nil, StatusRun, errNotRun) },
+	}
+	rank := map[string]int{"made": 0, "not run": 0, "refused": 1, "silent": 1, "unsaid": 2, "unproved": 2}
+	for a, addA := range add {
+		for b, addB := range add {
+			for c, addC := range add {
+				var o outcome
+				for _, one := range []struct {
+					name string
+					add  func(*outcome) bool
+				}{{a, addA}, {b, addB}, {c, addC}} {
+					if again := one.add(&o); again != (one.name == "not run") {
+						t.Fatalf("%s may be sent again: %v", one.name, again)
+					}
+				}
+				worst := max(rank[a], rank[b], rank[c])
+				madeSome := a == "made" || b == "made" || c == "made"
+				msg := o.msg(true)
+				isUnknown := strings.HasPrefix(msg, "UNKNOWN ")
+				switch {
+				case worst == 0 && msg != "", worst > 0 && msg == "":
+					t.Errorf("%s, %s, %s: %q", a, b, c, msg)
+				case worst == 2 && !isUnknown, worst == 1 && isUnknown != madeSome:
+					t.Errorf("%s, %s, %s of a write: %q", a, b, c, msg)
+				}
+				if msg := o.msg(false); worst == 1 && strings.HasPrefix(msg, "UNKNOWN") {
+					t.Errorf("%s, %s, %s of a read: %q", a, b, c, msg)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package resp
+
+import (
+	"encoding/binary"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// Spans are token intervals, in order, of which none wraps and none overlaps another. The
+// whole circle is one of them.
+
+// lastOf is the last token of a span.
+func lastOf(span ring.Range) ring.Token { return span.End - 1 }
+
+// intersect is what lies in spans of both.
+func intersect(a, b []ring.Range) (both []ring.Range) {
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		first, last := max(a[i].Start, b[j].Start), min(lastOf(a[i]), lastOf(b[j]))
+		if first <= last {
+			both = append(both, ring.Range{Start: first, End: last + 1})
+		}
+		if lastOf(a[i]) < lastOf(b[j]) {
+			i++
+		} else {
+			j++
+		}
+	}
+	return both
+}
+
+// covers tells whether all of the spans in part lie in spans of all, each in one of them.
+func covers(all, part []ring.Range) bool {
+	i := 0
+	for _, span := range part {
+		for i < len(all) && lastOf(all[i]) < span.Start {
+			i++
+		}
+		if i == len(all) || all[i].Start > span.Start || lastOf(all[i]) < lastOf(span) {
+			return false
+		}
+	}
+	return true
+}
+
+// spanSize is what a span takes in a message: its first and its last token, big-endian.
+const spanSize = 8
+
+func appendSpans(b []byte, spans []ring.Range) []byte {
+	for _, span := range spans {
+		b = binary.BigEndian.AppendUint32(b, uint32(span.Start))
+		b = binary.BigEndian.AppendUint32(b, uint32(lastOf(span)))
+	}
+	return b
+}
+
+// parseSpans reads what appendSpans has written.
+func parseSpans(b []byte) (spans []ring.Range, ok bool) {
+	if len(b)%spanSize != 0 {
+		return nil, false
+	}
+	for ; len(b) > 0; b = b[spanSize:] {
+		first, last := ring.Token(binary.BigEndian.Uint32(b)), ring.Token(binary.BigEndian.Uint32(b[4:]))
+		if last < first || len(spans) > 0 && first <= lastOf(spans[len(spans)-1]) {
+			return nil, false
+		}
+		spans = append(spans, ring.Range{Start: first, End: last + 1})
+	}
+	return spans, true
+}
