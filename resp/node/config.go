@@ -234,6 +234,7 @@ func (c *Config) EnsureDefaults() {
 	ensure(&c.Weight, d.Weight)
 	ensure(&c.Role, d.Role)
 	ensure(&c.Route, d.Route)
+	ensure(&c.Debug, d.Debug)
 	ensure(&c.RereplicateAfter, d.RereplicateAfter)
 	ensure(&c.ForwardTimeout, d.ForwardTimeout)
 	ensure(&c.MinInSync, d.MinInSync)

@@ -276,16 +276,16 @@ func TestALeaveGoesOnAfterARestart(t *testing.T) {
 				c.three()
 				c.fill("a", 2000, 1000)
 				c.settled()
-				ring := func(args ...any) {
+				ring := func(through string, args ...any) {
 					t.Helper()
-					client := c.client("b")
+					client := c.client(through)
 					defer func() { _ = client.Close() }()
 					if err := client.Do(context.Background(), append([]any{"RING"}, args...)...).Err(); err != nil {
 						t.Fatal(err)
 					}
 				}
-				ring("THROTTLE", 1000)
-				ring("LEAVE")
+				ring("b", "THROTTLE", 1000)
+				ring("b", "LEAVE")
 				time.Sleep(2 * time.Second)
 				if how == "killed" {
 					c.crash("b")
@@ -295,8 +295,7 @@ func TestALeaveGoesOnAfterARestart(t *testing.T) {
 				time.Sleep(time.Second)
 				b := c.start("b", "a")
 				b.leaves = true
-				c.ready("b")
-				ring("THROTTLE", 0)
+				ring("a", "THROTTLE", 0)
 				select {
 				case <-b.Done():
 				case <-time.After(3 * time.Minute):
