@@ -102,12 +102,13 @@ func (u *Unit) refused(err error) error {
 }
 
 func (u *Unit) release() {
-	if u.constructing {
+	if u.staged {
+		u.s.commits.RLock()
 		if taps := u.s.taps.Load(); taps != nil {
 			taps.abandoned(u.built)
 		}
-		u.s.constructing.RUnlock()
-		u.constructing = false
+		u.s.commits.RUnlock()
+		u.staged = false
 	}
 	u.s.latches.unlock(u.latched)
 	u.latched = u.latched[:0]
@@ -179,6 +180,22 @@ func (s *Store) write(b *pebble.Batch, how *pebble.WriteOptions) error {
 	return nil
 }
 
+// beginCommit is that of the store, with all parts of long values handed over.
+func (u *Unit) beginCommit() error {
+	if !u.staged {
+		return u.s.beginCommit()
+	}
+	for {
+		if err := u.handStaged(); err != nil {
+			return err
+		}
+		if err := u.s.beginCommit(); err != nil || u.allHanded() {
+			return err
+		}
+		u.s.commits.RUnlock()
+	}
+}
+
 // apply hands the batch to Pebble and to the settler.
 func (u *Unit) apply(w Waiter) error {
 	s := u.s
@@ -188,7 +205,7 @@ func (u *Unit) apply(w Waiter) error {
 	u.writeDirty()
 	u.writeElements()
 	u.writeHeaders()
-	if err := s.beginCommit(); err != nil {
+	if err := u.beginCommit(); err != nil {
 		return u.refused(err)
 	}
 	if len(u.deltas) > 0 {

@@ -18,6 +18,7 @@ const stageSize = 1 << 20
 // A constructor writes the entries of a value that has no header yet.
 type constructor struct {
 	u      *Unit
+	built  int // which of the unit's it is
 	place  Place
 	key    []byte
 	gen    uint64
@@ -32,12 +33,9 @@ func (u *Unit) construct(key []byte, p Place, fill func(*constructor) error) (ge
 	if gen, err = u.s.newGeneration(); err != nil {
 		return 0, err
 	}
-	if !u.constructing {
-		u.s.constructing.RLock()
-		u.constructing = true
-	}
+	u.staged = true
 	u.built = append(u.built, construction{place: p, key: key, gen: gen, staged: true})
-	c := constructor{u: u, place: p, key: key, gen: gen, batch: u.s.db.NewBatch()}
+	c := constructor{u: u, built: len(u.built) - 1, place: p, key: key, gen: gen, batch: u.s.db.NewBatch()}
 	defer func() { _ = c.batch.Close() }()
 	garbage := garbageKey(nil, p, key, gen)
 	_ = c.batch.Set(garbage, nil, nil)
@@ -90,13 +88,141 @@ func (c *constructor) stage() error {
 		return nil
 	}
 	s, contents := c.u.s, c.batch.Reader()
-	if err := s.write(c.batch, pebble.NoSync); err != nil {
+	if err := s.beginCommit(); err != nil {
 		return fmt.Errorf("write long value: %w", err)
 	}
-	if taps := s.taps.Load(); taps != nil {
-		taps.staged(contents, c.place, c.key, c.gen, c.more)
+	err := c.batch.Commit(pebble.NoSync)
+	if taps := s.taps.Load(); err == nil && taps != nil {
+		taps.staged(contents, &c.u.built[c.built], c.more)
+	}
+	s.commits.RUnlock()
+	if err != nil {
+		return fmt.Errorf("write long value: %w: commit: %w", ErrReadOnly, err)
 	}
 	c.batch.Reset()
 	c.more = true
 	return nil
+}
+
+// handStaged hands over the values whose headers the unit is about to commit, each from its
+// beginning, where another tap holds the range than when the value was begun: the stream of
+// that tap knows nothing of it. commits is locked for one part at a time, so that taps change
+// meanwhile; commit the headers only if allHanded.
+func (u *Unit) handStaged() error {
+	for i := range u.built {
+		if b := &u.built[i]; u.adopts(b) {
+			if err := u.handAgain(b); err != nil {
+				return fmt.Errorf("write long value: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// allHanded reports whether all parts of the values whose headers the unit is about to commit
+// have gone to the taps that get these. The caller has called beginCommit.
+func (u *Unit) allHanded() bool {
+	for i := range u.built {
+		if b := &u.built[i]; b.handed != u.s.holder(b.place) && u.adopts(b) {
+			return false
+		}
+	}
+	return true
+}
+
+// adopts reports whether the unit changes the header of a value's key to one that names the
+// value, which has had none.
+func (u *Unit) adopts(b *construction) bool {
+	if !b.staged || b.adopted {
+		return false
+	}
+	c := u.find(b.place, b.key)
+	if c == nil || c.line == nil {
+		return false
+	}
+	var h header
+	_ = h.parse(c.line)
+	return h.gen == b.gen
+}
+
+// handAgain hands over all parts of a value, unless they have been handed to the tap that
+// holds the range. It begins anew when the tap changes on the way.
+func (u *Unit) handAgain(b *construction) error {
+	for {
+		if err := u.s.beginCommit(); err != nil {
+			return err
+		}
+		holder := u.s.holder(b.place)
+		handed := b.handed == holder
+		b.handed = holder
+		u.s.commits.RUnlock()
+		if handed || holder.tap == nil {
+			return nil
+		}
+		if all, err := u.handParts(b); all || err != nil {
+			return err
+		}
+	}
+}
+
+// handParts hands over what lies there of a value, in parts of stageSize bytes. It returns
+// false once another tap holds the range.
+func (u *Unit) handParts(b *construction) (all bool, err error) {
+	s := u.s
+	prefix := binary.BigEndian.AppendUint64(appendDataPrefix(nil, b.place, b.key), b.gen)
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: prefixEnd(bytes.Clone(prefix))})
+	if err != nil {
+		return false, s.readFailed(err)
+	}
+	defer func() { _ = iter.Close() }()
+	w := newBatch(0, 0)
+	w.add(&operation{kind: opStage, key: b.key, gen: b.gen})
+	for more := iter.First(); ; more = iter.Next() {
+		if more {
+			w.add(&operation{kind: opSub, key: b.key, a: iter.Key()[len(prefix):], b: iter.Value()})
+			if len(w.buf) < stageSize {
+				continue
+			}
+		} else if err := iter.Error(); err != nil {
+			return false, s.readFailed(err)
+		}
+		if held, err := b.handed.hand(s, b.place, w.buf); !held || err != nil {
+			return false, err
+		}
+		if !more {
+			return true, nil
+		}
+		w.begin(0)
+		w.add(&operation{kind: opMore, key: b.key, gen: b.gen})
+	}
+}
+
+// A holder is the tap that holds a place, if there is one, and since when: one that was given
+// the place again is another holder.
+type holder struct {
+	tap   *Tap
+	since uint64 // the change of taps, see tapCells
+}
+
+// holder returns that of a place. It does not change while commits is locked.
+func (s *Store) holder(p Place) (h holder) {
+	if taps := s.taps.Load(); taps != nil {
+		if piece := taps.find(p.Token()); piece != nil {
+			h = piece.holder()
+		}
+	}
+	return h
+}
+
+// hand hands over a batch if the holder is still that of a place.
+func (h holder) hand(s *Store, p Place, batch []byte) (held bool, err error) {
+	if err := s.beginCommit(); err != nil {
+		return false, err
+	}
+	defer s.commits.RUnlock()
+	if s.holder(p) != h {
+		return false, nil
+	}
+	h.tap.hand(batch)
+	return true, nil
 }

@@ -54,6 +54,9 @@ type construction struct {
 	staged bool
 	// adopted: a header names it, and taps know.
 	adopted bool
+	// handed is the holder that has all parts that have been committed; none if there was
+	// none then.
+	handed holder
 }
 
 // newGeneration returns a generation that no value of this store has had, and

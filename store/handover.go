@@ -143,18 +143,25 @@ func (parts *tapParts) addSub(p *tapPiece, kind pebble.InternalKeyKind, key, sub
 }
 
 // staged hands over part of a value that no header names yet, the first or more of it;
-// Store.constructing is held for reading.
-func (ts *tapSet) staged(r batchrepr.Reader, p Place, key []byte, gen uint64, more bool) {
-	piece := ts.find(p.Token())
+// Store.commits is held for reading, since before that was committed. A tap that holds the
+// range since a later moment is handed all of the value later, if it gets a header.
+func (ts *tapSet) staged(r batchrepr.Reader, b *construction, more bool) {
+	piece := ts.find(b.place.Token())
 	if piece == nil {
 		return
 	}
-	var parts tapParts
-	o := operation{kind: opStage, key: key, gen: gen}
-	if more {
+	to := *piece
+	o := operation{kind: opStage, key: b.key, gen: b.gen}
+	if !more {
+		b.handed = piece.holder()
+	} else {
 		o.kind = opMore
+		if b.handed != piece.holder() {
+			to.tap = nil
+		}
 	}
-	parts.add(piece, &o)
+	var parts tapParts
+	parts.add(&to, &o)
 	for {
 		kind, k, v, ok, err := r.Next()
 		if !ok || err != nil {
@@ -164,7 +171,7 @@ func (ts *tapSet) staged(r batchrepr.Reader, p Place, key []byte, gen uint64, mo
 			continue
 		}
 		if _, _, sub, err := splitPlacedKey(k[1:]); err == nil && len(sub) > genSize {
-			parts.addSub(piece, kind, key, sub[genSize:], v)
+			parts.addSub(&to, kind, b.key, sub[genSize:], v)
 		}
 	}
 	for i := range parts {
@@ -173,7 +180,8 @@ func (ts *tapSet) staged(r batchrepr.Reader, p Place, key []byte, gen uint64, mo
 }
 
 // abandoned tells of values that a unit may have begun and no header will name. Of
-// one that a header does name, the receiver knows nothing any more.
+// one that a header does name, the receiver knows nothing any more. Store.commits is held
+// for reading.
 func (ts *tapSet) abandoned(built []construction) {
 	for i := range built {
 		c := &built[i]

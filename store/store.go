@@ -51,14 +51,11 @@ type Store struct {
 
 	taps    atomic.Pointer[tapSet] // nil when there are none
 	tapsMu  sync.Mutex             // serializes changes of taps and passive
+	tapTurn uint64                 // number of the last change of taps; guarded by tapsMu
 	handing handing
 	events  events
 
 	damage damage
-	// constructing is held for reading by a unit that has written a part of a value
-	// which no header names yet, until its end, and by Retap for writing. Who holds it
-	// waits for no latch.
-	constructing sync.RWMutex
 
 	// crowd is the weight of the range tombstones since relieve last wrote out the memtable.
 	crowd atomic.Int64

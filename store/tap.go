@@ -81,15 +81,14 @@ type Move struct {
 
 // Retap gives ranges to other holding taps than before, in order if they overlap, and
 // takes all theirs from listening ones that end, at one moment in which at is called:
-// no commit lies within, nor the parts of a long value before and after. at must not
-// block nor call the store, except for Acked.
+// no commit lies within. at must not block nor call the store, except for Acked.
 //
-// What was handed over before stays held by the tap that it was handed to. Retap waits
-// for long values under way. With an error, ErrClosed for a tap that has been closed,
+// Of a long value under way, whose first parts have been handed to another tap, the new one
+// is handed all parts before the header.
+//
+// What was handed over before stays held by the tap that it was handed to. With an error, ErrClosed for a tap that has been closed,
 // nothing has changed and at was not called.
 func (s *Store) Retap(moves []Move, end []*Tap, at func()) error {
-	s.constructing.Lock()
-	defer s.constructing.Unlock()
 	return s.changeTaps(at, func(c *tapCells) error {
 		for _, m := range moves {
 			if m.To != nil && (!m.To.holds || m.To.isClosed()) {

@@ -16,7 +16,8 @@ type tapSet struct {
 // A tapPiece is the taps of a stretch of places.
 type tapPiece struct {
 	stretch
-	tap    *Tap // that holds it; nil: none
+	tap    *Tap   // that holds it; nil: none
+	since  uint64 // the change of taps that gave it to tap, or a later one
 	listen []*Tap
 	// open is what was handed to taps that held it before and had not acknowledged it:
 	// the newest change of each.
@@ -29,6 +30,14 @@ func (ts *tapSet) find(t ring.Token) *tapPiece {
 		return &ts.pieces[i]
 	}
 	return nil
+}
+
+// holder returns who holds the piece.
+func (p *tapPiece) holder() holder {
+	if p.tap == nil {
+		return holder{}
+	}
+	return holder{p.tap, p.since}
 }
 
 // slow lets every tap in whose ranges a place lies hold its goroutine back.
@@ -98,7 +107,8 @@ func (s *Store) changeTaps(at func(), change func(*tapCells) error) error {
 	// reading.
 	s.commits.Lock()
 	defer s.commits.Unlock()
-	c := &tapCells{}
+	s.tapTurn++
+	c := &tapCells{turn: s.tapTurn}
 	if set := s.taps.Load(); set != nil {
 		for _, p := range set.pieces {
 			p.listen, p.open = slices.Clone(p.listen), slices.Clone(p.open)
@@ -116,7 +126,10 @@ func (s *Store) changeTaps(at func(), change func(*tapCells) error) error {
 }
 
 // tapCells are the pieces of a set that is being made, in order.
-type tapCells struct{ pieces []tapPiece }
+type tapCells struct {
+	pieces []tapPiece
+	turn   uint64 // number of the change
+}
 
 // each calls visit for the pieces of a range, which are cut, or made, so that they lie
 // in it whole, until visit returns false.
@@ -170,7 +183,7 @@ func (c *tapCells) hold(r ring.Range, t *Tap) {
 	c.each(r, func(p *tapPiece) bool {
 		if p.tap != t {
 			p.leave()
-			p.tap = t
+			p.tap, p.since = t, c.turn
 		}
 		return true
 	})
@@ -225,6 +238,7 @@ func (c *tapCells) set() *tapSet {
 		}
 		if n := len(ts.pieces); n > 0 && ts.pieces[n-1].joins(&p) {
 			ts.pieces[n-1].last = p.last
+			ts.pieces[n-1].since = max(ts.pieces[n-1].since, p.since)
 			spans[n-1].last = p.last.Token()
 			continue
 		}

@@ -65,8 +65,8 @@ type Unit struct {
 	crowded bool
 	// parts is what the taps are handed.
 	parts tapParts
-	// constructing: the unit holds Store.constructing.
-	constructing bool
+	// staged: some of built have been committed in part.
+	staged bool
 	// author is whose changes these are, for OnChange.
 	author int64
 	// tolds are what replies about what has been applied wait for.
