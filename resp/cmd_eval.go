@@ -67,10 +67,17 @@ func (x *call) runScript(known *knownScript, keys, argv [][]byte, readonly bool)
 	if x.startsAgain() {
 		return
 	}
-	if x.buf = reply; errors.Is(context.Cause(ctx), errScriptsEnd) {
+	x.buf = reply
+	cause := context.Cause(ctx)
+	if errors.Is(cause, errScriptsEnd) {
 		err = errScriptsEnd
 	}
 	switch {
+	case errors.Is(cause, errKilled) && run.wrote.Load():
+		x.refused = string(errKilled)
+		if n := len(reply); n > at+3 && reply[at] == '-' {
+			x.refused = string(reply[at+1 : n-2]) // it says where the script was
+		}
 	case errors.Is(err, script.ErrTooLarge) && run.wrote.Load():
 		x.refused = msgReplyTooLarge
 	case errors.Is(err, script.ErrTooLarge):

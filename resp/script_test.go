@@ -90,25 +90,28 @@ func TestScriptsOverNodes(t *testing.T) {
 	}
 }
 
-// A script that has written nothing can be ended; one that has goes on.
-func TestScriptKill(t *testing.T) {
+func TestScriptKillTakesBackWrites(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	o, other := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
-	running := func() {
+	until := func(holds func(run *scriptRun) bool) {
 		t.Helper()
 		for i := 0; ; i++ {
 			srv.scripts.running.Lock()
-			n := len(srv.scripts.runs)
-			srv.scripts.running.Unlock()
-			if n > 0 {
-				return
+			for run := range srv.scripts.runs {
+				if holds(run) {
+					srv.scripts.running.Unlock()
+					return
+				}
 			}
+			srv.scripts.running.Unlock()
 			if i > 2000 {
 				t.Fatal("it does not run")
 			}
 			time.Sleep(time.Millisecond)
 		}
 	}
+	running := func() { t.Helper(); until(func(*scriptRun) bool { return true }) }
+	wrote := func() { t.Helper(); until(func(run *scriptRun) bool { return run.wrote.Load() }) }
 	other.want("-"+msgNotBusy, "SCRIPT", "KILL")
 	o.send("EVAL", "redis.call('get', KEYS[1]) while true do end", "1", "k")
 	running()
@@ -128,19 +131,26 @@ func TestScriptKill(t *testing.T) {
 		t.Error(got)
 	}
 	other.want("+OK", "SET", "k", "1")
-	o.send("EVAL", "redis.call('set', KEYS[1], '2') while redis.call('get', KEYS[1]) do end", "1", "k")
-	for killed := false; !killed; {
-		running()
-		switch got := other.do("SCRIPT", "KILL").String(); got {
-		case "-" + msgUnkillable:
-			killed = true
-		case "+OK": // it had not written yet
-			o.next()
-			o.send("EVAL", "redis.call('set', KEYS[1], '2') while redis.call('get', KEYS[1]) do end", "1", "k")
-		default:
-			t.Fatal(got)
+	other.want("+OK", "SET", "long", strings.Repeat("x", 5<<20))
+	for _, script := range []string{
+		"redis.call('set', KEYS[1], '2') redis.call('get', KEYS[2])",
+		"redis.call('set', KEYS[1], string.rep('x', 100000))",
+		"redis.call('setrange', KEYS[1], 70000, 'x')",
+		"for i = 1, 2000 do redis.call('xadd', KEYS[1], '*', 'field', string.rep('x', 100)) end",
+		"for i = 0, 79 do redis.call('setrange', KEYS[3], i * 65536, 'y') end",
+		"redis.call('set', 'new', '2')", // undeclared: begun anew with its latch
+	} {
+		o.send("EVAL", script+" redis.call('publish', 'written', '') while true do end", "3", "new", "k", "long")
+		wrote()
+		other.want("+OK", "SCRIPT", "KILL")
+		if got := o.next().String(); !strings.HasPrefix(got, "-ERR Script killed by user with SCRIPT KILL. script: ") {
+			t.Error(script, got)
 		}
+		other.want(":0", "EXISTS", "new")
+		other.want("$xxx", "GETRANGE", "long", "0", "2")
 	}
+	o.send("EVAL", "redis.call('set', KEYS[1], '2') while redis.call('get', KEYS[1]) do end", "1", "k")
+	wrote()
 	// The end of the server ends it, and then it has done nothing.
 	srv.scripts.end()
 	if got := o.next().String(); !strings.HasPrefix(got, "-UNKNOWN") {

@@ -49,12 +49,11 @@ type scriptRun struct {
 }
 
 const (
-	maxScripts    = 64 << 20 // bytes of scripts that are kept
-	keepRuntimes  = 16
-	msgNoScript   = "NOSCRIPT No matching script. Please use EVAL."
-	msgBusy       = "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."
-	msgNotBusy    = "NOTBUSY No scripts in execution right now."
-	msgUnkillable = "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command."
+	maxScripts   = 64 << 20 // bytes of scripts that are kept
+	keepRuntimes = 16
+	msgNoScript  = "NOSCRIPT No matching script. Please use EVAL."
+	msgBusy      = "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."
+	msgNotBusy   = "NOTBUSY No scripts in execution right now."
 )
 
 const (
@@ -216,19 +215,15 @@ func (s *scripts) blocked(places []store.Place) bool {
 	return false
 }
 
-// kill ends the scripts that have written nothing. It returns how many, and how many go on.
-func (s *scripts) kill() (killed, left int) {
+// kill ends all scripts and returns how many. The unit of a script that has written is
+// dropped: nothing of it is committed before the script ends, so nobody has seen it.
+func (s *scripts) kill() (killed int) {
 	s.running.Lock()
 	defer s.running.Unlock()
 	for run := range s.runs {
-		if run.wrote.Load() {
-			left++
-			continue
-		}
 		run.cancel(errKilled)
-		killed++
 	}
-	return killed, left
+	return len(s.runs)
 }
 
 // end ends all scripts, whatever they have done: their units fail.
