@@ -50,8 +50,8 @@ var (
 	ErrTerm = errors.New("not the term of the leader's office")
 )
 
-// ErrStuck: an entry of the table takes far too long to be applied, so this node does not
-// follow the table until that has ended.
+// ErrStuck reports that an entry of the table takes far too long to be applied. The node does
+// not follow the table until it is applied.
 var ErrStuck = errors.New("the table is not applied")
 
 // refusals gives each reason its number in replies between nodes: its place, which
