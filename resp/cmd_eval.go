@@ -180,7 +180,7 @@ func (h *scriptHost) refusal(cmd *command, args [][]byte) (msg string, foreign b
 	case h.readonly:
 		return "ERR Write commands are not allowed from read-only scripts.", false
 	}
-	if err := x.srv.store.Writable(); err != nil {
+	if err := x.conn.writable(cmd); err != nil {
 		return errorText(err), false // which Commit will say of the whole unit
 	}
 	return "", false

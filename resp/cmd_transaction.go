@@ -200,7 +200,7 @@ func (e *execution) runHere(i int) {
 func (x *call) inner(cmd *command, args [][]byte) {
 	c, at := x.conn, len(x.buf)
 	if cmd.flags&flagWrite != 0 {
-		if err := x.srv.store.Writable(); err != nil {
+		if err := c.writable(cmd); err != nil {
 			c.reject(cmd, errorText(err))
 			return
 		}

@@ -45,8 +45,11 @@ type command struct {
 	// forNodes: nodes forward it. Others would change the state of a connection that
 	// many clients' requests go by, or wait on it.
 	forNodes bool
-	quick    bool // takes no longer than to pass its arguments and reply on
-	splits   bool // is split where its keys lie at several nodes
+	// frees: it only removes, and the few bytes that it may write let something be removed
+	// later. It is taken while the disk is almost full.
+	frees  bool
+	quick  bool // takes no longer than to pass its arguments and reply on
+	splits bool // is split where its keys lie at several nodes
 	// publishes: it sends a message. subscribes: it begins or ends a subscription.
 	publishes, subscribes bool
 	protected             bool // a setting says who may send it

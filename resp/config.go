@@ -74,6 +74,7 @@ func newConfigTable(s *Server) configTable {
 		memory("hll-sparse-max-bytes", &set.sparse, sparseBounds),
 		memory("output-buffer", &set.outputBuffer, outputBufferBounds),
 		memory("client-memory", &set.clientMemory, clientMemoryBounds),
+		{"min-free-disk", func() string { return strconv.FormatInt(s.store.MinFreeDisk(), 10) }, s.parseMinFreeDisk},
 	}
 	fixed := s.fixedAnswers()
 	maps.Copy(fixed, s.cfg.Fixed)

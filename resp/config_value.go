@@ -57,6 +57,15 @@ func (s *Server) parsePassword(value string) (func(), string) {
 	return func() { follow(); s.settings.setPassword(value) }, ""
 }
 
+// parseMinFreeDisk takes the free space in bytes below which writes are refused; 0 is off.
+func (s *Server) parseMinFreeDisk(value string) (func(), string) {
+	n, ok := parseMemory(value)
+	if !ok || n < 0 {
+		return nil, "argument must be a memory value"
+	}
+	return func() { s.store.SetMinFreeDisk(n) }, ""
+}
+
 // maxPassword is what a client can send to prove that it knows the password.
 const maxPassword = unauthedBytes
 

@@ -161,7 +161,7 @@ func (c *conn) unqueueable(r *request) string {
 		return r.msg
 	}
 	if r.cmd.flags&flagWrite != 0 {
-		if err := c.srv.store.Writable(); err != nil {
+		if err := c.writable(r.cmd); err != nil {
 			return errorText(err)
 		}
 	}

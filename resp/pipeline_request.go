@@ -44,6 +44,18 @@ func (c *conn) reject(cmd *command, msg string) {
 	c.srv.stats.errorReply(c.out.buf[at:])
 }
 
+// writable returns nil, or why the store takes no write of a command. A command that only
+// removes is still taken when the disk is almost full; the unit then is one that does so.
+func (c *conn) writable(cmd *command) error {
+	err := c.srv.store.Writable()
+	if err != nil && cmd.frees {
+		if err = c.srv.store.Freeable(); err == nil {
+			c.unit.Frees()
+		}
+	}
+	return err
+}
+
 // runOne runs a request, or replies why not.
 func (c *conn) runOne(r *request) {
 	x := &c.call
@@ -55,7 +67,7 @@ func (c *conn) runOne(r *request) {
 	}
 	x.cmd, x.args = r.cmd, c.args[r.first:r.last]
 	if r.cmd.flags&flagWrite != 0 {
-		if err := c.srv.store.Writable(); err != nil {
+		if err := c.writable(r.cmd); err != nil {
 			c.reject(r.cmd, errorText(err))
 			return
 		}

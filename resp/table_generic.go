@@ -21,6 +21,7 @@ var genericCommands = []command{
 	{
 		name: "del", arity: -2, group: "generic", since: "1.0.0", run: cmdDel,
 		flags:      flagWrite,
+		frees:      true,
 		summary:    "Deletes keys and counts those that existed.",
 		complexity: "O(N) with N the number of keys.",
 		tips:       []string{"request_policy:multi_shard", "response_policy:agg_sum"},
@@ -49,6 +50,7 @@ var genericCommands = []command{
 	{
 		name: "expire", arity: -3, group: "generic", since: "1.0.0", run: cmdExpire,
 		flags:      flagWrite | flagFast,
+		frees:      true,
 		summary:    "Lets a key expire after a number of seconds.",
 		complexity: "O(1)",
 		keys:       oneKey("RW update"),
@@ -58,6 +60,7 @@ var genericCommands = []command{
 	{
 		name: "expireat", arity: -3, group: "generic", since: "1.2.0", run: cmdExpireat,
 		flags:      flagWrite | flagFast,
+		frees:      true,
 		summary:    "Lets a key expire at a time given in Unix seconds.",
 		complexity: "O(1)",
 		keys:       oneKey("RW update"),
@@ -141,6 +144,7 @@ var genericCommands = []command{
 	{
 		name: "pexpire", arity: -3, group: "generic", since: "2.6.0", run: cmdPexpire,
 		flags:      flagWrite | flagFast,
+		frees:      true,
 		summary:    "Lets a key expire after a number of milliseconds.",
 		complexity: "O(1)",
 		keys:       oneKey("RW update"),
@@ -150,6 +154,7 @@ var genericCommands = []command{
 	{
 		name: "pexpireat", arity: -3, group: "generic", since: "2.6.0", run: cmdPexpireat,
 		flags:      flagWrite | flagFast,
+		frees:      true,
 		summary:    "Lets a key expire at a time given in Unix milliseconds.",
 		complexity: "O(1)",
 		keys:       oneKey("RW update"),
@@ -269,6 +274,7 @@ var genericCommands = []command{
 	{
 		name: "unlink", arity: -2, group: "generic", since: "4.0.0", run: cmdUnlink,
 		flags:      flagWrite | flagFast,
+		frees:      true,
 		summary:    "Deletes keys and frees what they held in the background.",
 		complexity: "O(1) for each key; the background needs O(N) with N the number of elements.",
 		tips:       []string{"request_policy:multi_shard", "response_policy:agg_sum"},

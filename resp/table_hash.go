@@ -5,6 +5,7 @@ var hashCommands = []command{
 	{
 		name: "hdel", arity: -3, group: "hash", since: "2.0.0", run: cmdHdel,
 		flags:      flagWrite | flagFast,
+		frees:      true,
 		summary:    "Removes fields from a hash, and the key with its last one.",
 		complexity: "O(N) with N the number of fields removed.",
 		history:    [][2]string{{"2.4.0", "Takes more than one field."}},

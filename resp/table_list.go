@@ -47,6 +47,7 @@ var listCommands = []command{
 	{
 		name: "lmpop", arity: -4, group: "list", since: "7.0.0", run: cmdLmpop,
 		flags:      flagWrite,
+		frees:      true,
 		summary:    "Removes elements from an end of the first of some lists that has any, and returns them.",
 		complexity: "O(N+M) with N the number of lists and M of elements returned.",
 		keys:       []keySpec{{flags: "RW access delete", index: 1, keynum: true, first: 1, step: 1}},
@@ -60,6 +61,7 @@ var listCommands = []command{
 	{
 		name: "lpop", arity: -2, group: "list", since: "1.0.0", run: cmdLpop,
 		flags:      flagWrite | flagFast,
+		frees:      true,
 		summary:    "Removes elements from the front of a list and returns them.",
 		complexity: "O(N) with N the number of elements returned.",
 		history:    [][2]string{{"6.2.0", "Takes a `count`."}},
@@ -109,6 +111,7 @@ var listCommands = []command{
 	{
 		name: "lrem", arity: 4, group: "list", since: "1.0.0", run: cmdLrem,
 		flags:      flagWrite,
+		frees:      true,
 		summary:    "Removes elements that are equal to one from a list.",
 		complexity: "O(N) with N the number of elements.",
 		keys:       oneKey("RW delete"),
@@ -125,6 +128,7 @@ var listCommands = []command{
 	{
 		name: "ltrim", arity: 4, group: "list", since: "1.0.0", run: cmdLtrim,
 		flags:      flagWrite,
+		frees:      true,
 		summary:    "Removes all elements of a list but those from one number to another.",
 		complexity: "O(N) with N the number of elements removed, or that stay if these are fewer.",
 		keys:       oneKey("RW delete"),
@@ -133,6 +137,7 @@ var listCommands = []command{
 	{
 		name: "rpop", arity: -2, group: "list", since: "1.0.0", run: cmdRpop,
 		flags:      flagWrite | flagFast,
+		frees:      true,
 		summary:    "Removes elements from the back of a list and returns them.",
 		complexity: "O(N) with N the number of elements returned.",
 		history:    [][2]string{{"6.2.0", "Takes a `count`."}},

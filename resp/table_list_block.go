@@ -19,6 +19,7 @@ var blockingListCommands = []command{
 	{
 		name: "blmpop", arity: -5, group: "list", since: "7.0.0", run: cmdBlmpop,
 		flags:      flagWrite | flagBlocking,
+		frees:      true,
 		summary:    "Removes elements from an end of the first of some lists that has any, or waits for some.",
 		complexity: "O(N+M) with N the number of lists and M of elements returned.",
 		keys:       []keySpec{{flags: "RW access delete", index: 2, keynum: true, first: 1, step: 1}},
@@ -33,6 +34,7 @@ var blockingListCommands = []command{
 	{
 		name: "blpop", arity: -3, group: "list", since: "2.0.0", run: cmdBlpop,
 		flags:      flagWrite | flagNoScript | flagBlocking,
+		frees:      true,
 		summary:    "Removes the first element of the first of some lists that has any, or waits for one.",
 		complexity: "O(N) with N the number of lists.",
 		history:    [][2]string{{"6.0.0", "Takes fractions of a second as `timeout`."}},
@@ -42,6 +44,7 @@ var blockingListCommands = []command{
 	{
 		name: "brpop", arity: -3, group: "list", since: "2.0.0", run: cmdBrpop,
 		flags:      flagWrite | flagNoScript | flagBlocking,
+		frees:      true,
 		summary:    "Removes the last element of the first of some lists that has any, or waits for one.",
 		complexity: "O(N) with N the number of lists.",
 		history:    [][2]string{{"6.0.0", "Takes fractions of a second as `timeout`."}},

@@ -169,6 +169,7 @@ func ringWhole(name string, arity int, run func(*call), access cmdFlag, summary 
 	return &command{
 		name: name, arity: arity, group: "cluster", since: "7.0.0", run: run, summary: summary, keys: keys,
 		flags: access | flagNoScript | flagStale | flagSystem | flagSkipMonitor, complexity: "That of the commands.",
+		frees: access == flagWrite, // its commands are judged one by one
 	}
 }
 

@@ -134,6 +134,7 @@ var serverCommands = []command{
 	{
 		name: "flushall", arity: -1, group: "server", since: "1.0.0", run: cmdFlushall,
 		flags:      flagWrite | flagKeyspace | flagDangerous,
+		frees:      true,
 		summary:    "Deletes every key of every database.",
 		complexity: "O(N) with N the number of keys.",
 		tips:       []string{"request_policy:all_shards", "response_policy:all_succeeded"},
@@ -146,6 +147,7 @@ var serverCommands = []command{
 	{
 		name: "flushdb", arity: -1, group: "server", since: "1.0.0", run: cmdFlushdb,
 		flags:      flagWrite | flagKeyspace | flagDangerous,
+		frees:      true,
 		summary:    "Deletes every key of the selected database.",
 		complexity: "O(N) with N the number of keys in the database.",
 		tips:       []string{"request_policy:all_shards", "response_policy:all_succeeded"},

@@ -111,6 +111,7 @@ var setCommands = []command{
 	{
 		name: "spop", arity: -2, group: "set", since: "1.0.0", run: cmdSpop,
 		flags:      flagWrite | flagFast,
+		frees:      true,
 		summary:    "Removes members of a set at random and returns them.",
 		complexity: "O(N) with N the number of members returned.",
 		tips:       []string{"nondeterministic_output"},
@@ -131,6 +132,7 @@ var setCommands = []command{
 	{
 		name: "srem", arity: -3, group: "set", since: "1.0.0", run: cmdSrem,
 		flags:      flagWrite | flagFast,
+		frees:      true,
 		summary:    "Removes members from a set, and the key with its last one.",
 		complexity: "O(N) with N the number of members removed.",
 		history:    [][2]string{{"2.4.0", "Takes more than one member."}},

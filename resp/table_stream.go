@@ -5,6 +5,7 @@ var streamCommands = []command{
 	{
 		name: "xack", arity: -4, group: "stream", since: "5.0.0", run: cmdXack,
 		flags:      flagWrite | flagFast,
+		frees:      true,
 		summary:    "Acknowledges entries that were delivered to a consumer of a group.",
 		complexity: "O(1) for each entry.",
 		keys:       oneKey("RW update"),
@@ -85,6 +86,7 @@ var streamCommands = []command{
 	{
 		name: "xdel", arity: -3, group: "stream", since: "5.0.0", run: cmdXdel,
 		flags:      flagWrite | flagFast,
+		frees:      true,
 		summary:    "Removes entries from a stream.",
 		complexity: "O(1) for each entry.",
 		keys:       oneKey("RW delete"),
@@ -124,6 +126,7 @@ var streamCommands = []command{
 			},
 			{
 				name: "delconsumer", arity: 5, group: "stream", since: "5.0.0", run: cmdXgroupDelconsumer,
+				frees:      true,
 				flags:      flagWrite,
 				summary:    "Removes a consumer from a group, with what is pending with it.",
 				complexity: "O(N) with N the number of entries pending with it.",
@@ -132,6 +135,7 @@ var streamCommands = []command{
 			},
 			{
 				name: "destroy", arity: 4, group: "stream", since: "5.0.0", run: cmdXgroupDestroy,
+				frees:      true,
 				flags:      flagWrite,
 				summary:    "Removes a group.",
 				complexity: "O(1)",
@@ -317,6 +321,7 @@ var streamCommands = []command{
 	{
 		name: "xtrim", arity: -4, group: "stream", since: "5.0.0", run: cmdXtrim,
 		flags:      flagWrite,
+		frees:      true,
 		summary:    "Removes the oldest entries of a stream.",
 		complexity: "O(N) with N the number of entries removed, or that stay if these are fewer.",
 		tips:       []string{"nondeterministic_output"},

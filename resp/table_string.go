@@ -37,6 +37,7 @@ var stringCommands = []command{
 	{
 		name: "getdel", arity: 2, group: "string", since: "6.2.0", run: cmdGetdel,
 		flags:      flagWrite | flagFast,
+		frees:      true,
 		summary:    "Returns the string at a key and deletes the key.",
 		complexity: "O(1)",
 		keys:       oneKey("RW access delete"),

@@ -104,6 +104,7 @@ var zsetCommands = []command{
 	{
 		name: "zmpop", arity: -4, group: "sorted-set", since: "7.0.0", run: cmdZmpop,
 		flags:      flagWrite,
+		frees:      true,
 		summary:    "Removes members from an end of the first of some sorted sets that has any, and returns them.",
 		complexity: "O(K+M*log(N)) with K the number of sets, M of members returned and N of members in the set.",
 		keys:       []keySpec{{flags: "RW access delete", index: 1, keynum: true, first: 1, step: 1}},
@@ -125,6 +126,7 @@ var zsetCommands = []command{
 	{
 		name: "zpopmax", arity: -2, group: "sorted-set", since: "5.0.0", run: cmdZpopmax,
 		flags:      flagWrite | flagFast,
+		frees:      true,
 		summary:    "Removes the members with the greatest scores from a sorted set and returns them.",
 		complexity: "O(M*log(N)) with M the number of members returned and N of members in the set.",
 		keys:       oneKey("RW access delete"),
@@ -133,6 +135,7 @@ var zsetCommands = []command{
 	{
 		name: "zpopmin", arity: -2, group: "sorted-set", since: "5.0.0", run: cmdZpopmin,
 		flags:      flagWrite | flagFast,
+		frees:      true,
 		summary:    "Removes the members with the smallest scores from a sorted set and returns them.",
 		complexity: "O(M*log(N)) with M the number of members returned and N of members in the set.",
 		keys:       oneKey("RW access delete"),
@@ -164,6 +167,7 @@ var zsetCommands = []command{
 	{
 		name: "zrem", arity: -3, group: "sorted-set", since: "1.2.0", run: cmdZrem,
 		flags:      flagWrite | flagFast,
+		frees:      true,
 		summary:    "Removes members from a sorted set, and the key with its last one.",
 		complexity: "O(M*log(N)) with M the number of members removed and N of members in the set.",
 		history:    [][2]string{{"2.4.0", "Takes more than one member."}},

@@ -98,6 +98,7 @@ var zsetRangeCommands = []command{
 	{
 		name: "zremrangebylex", arity: 4, group: "sorted-set", since: "2.8.9", run: cmdZremrangebylex,
 		flags:      flagWrite,
+		frees:      true,
 		summary:    "Removes the members of a sorted set between two in the order of their bytes.",
 		complexity: "O(log(N)+M) with N the number of members and M of those removed.",
 		keys:       oneKey("RW delete"),
@@ -106,6 +107,7 @@ var zsetRangeCommands = []command{
 	{
 		name: "zremrangebyrank", arity: 4, group: "sorted-set", since: "2.0.0", run: cmdZremrangebyrank,
 		flags:      flagWrite,
+		frees:      true,
 		summary:    "Removes the members of a sorted set between two ranks.",
 		complexity: "O(log(N)+M) with N the number of members and M of those removed.",
 		keys:       oneKey("RW delete"),
@@ -114,6 +116,7 @@ var zsetRangeCommands = []command{
 	{
 		name: "zremrangebyscore", arity: 4, group: "sorted-set", since: "1.2.0", run: cmdZremrangebyscore,
 		flags:      flagWrite,
+		frees:      true,
 		summary:    "Removes the members of a sorted set with a score between two.",
 		complexity: "O(log(N)+M) with N the number of members and M of those removed.",
 		keys:       oneKey("RW delete"),

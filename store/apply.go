@@ -173,6 +173,9 @@ func (rc *Receiver) unit(g *batchGroup, w Waiter) (wait bool, err error) {
 	}
 	u.copying = g.copying
 	u.begin(beforeAll)
+	// The primary decides what is written as long as there is room at all. A copy is only
+	// begun, and gone on with, where there is more than the reserve.
+	u.frees = !g.copying
 	for i := range rc.ops {
 		if err := rc.one(&rc.ops[i]); err != nil {
 			u.Abort()

@@ -27,7 +27,7 @@ func (s *Store) clear(w Waiter) error {
 	defer s.latches.unlockAll()
 	s.commits.Lock()
 	defer s.commits.Unlock()
-	if err := s.Writable(); err != nil {
+	if err := s.Freeable(); err != nil {
 		return err
 	}
 	s.counts.beginTerm()

@@ -85,8 +85,12 @@ func (u *Unit) refusal() error {
 	case u.unseen != nil:
 		return u.unseen
 	}
-	return u.s.Writable()
+	return u.s.accepts(u.frees)
 }
+
+// Frees says that what the unit does only removes, or that the rest was accepted before
+// the disk ran short: so it may be committed as long as the store is Freeable.
+func (u *Unit) Frees() { u.frees = true }
 
 // refused ends apply with an error: the changes are dropped.
 func (u *Unit) refused(err error) error {
@@ -153,15 +157,16 @@ func (u *Unit) forget() {
 	}
 }
 
-// beginCommit lets the caller commit to Pebble until it unlocks commits for
-// reading, or says why it may not. Nothing goes to Pebble any other way: when the
-// log has failed, locking commits makes sure that all there is has been applied.
-func (s *Store) beginCommit() error {
-	if err := s.Writable(); err != nil {
+// beginCommit lets the caller commit to Pebble until it unlocks commits for reading, or
+// returns why it may not; frees says that the writes only remove. Nothing goes to Pebble any
+// other way: when the log has failed, locking commits makes sure that all there is has been
+// applied.
+func (s *Store) beginCommit(frees bool) error {
+	if err := s.accepts(frees); err != nil {
 		return err // without waiting for a rotation under way
 	}
 	s.commits.RLock()
-	if err := s.Writable(); err != nil {
+	if err := s.accepts(frees); err != nil {
 		s.commits.RUnlock()
 		return err
 	}
@@ -170,7 +175,16 @@ func (s *Store) beginCommit() error {
 
 // write commits a batch that is not a unit's.
 func (s *Store) write(b *pebble.Batch, how *pebble.WriteOptions) error {
-	if err := s.beginCommit(); err != nil {
+	return s.writeBatch(b, how, false)
+}
+
+// tidy is write for what removes, and for the few bytes that removing takes.
+func (s *Store) tidy(b *pebble.Batch, how *pebble.WriteOptions) error {
+	return s.writeBatch(b, how, true)
+}
+
+func (s *Store) writeBatch(b *pebble.Batch, how *pebble.WriteOptions, frees bool) error {
+	if err := s.beginCommit(frees); err != nil {
 		return err
 	}
 	defer s.commits.RUnlock()
@@ -183,13 +197,13 @@ func (s *Store) write(b *pebble.Batch, how *pebble.WriteOptions) error {
 // beginCommit is that of the store, with all parts of long values handed over.
 func (u *Unit) beginCommit() error {
 	if !u.staged {
-		return u.s.beginCommit()
+		return u.s.beginCommit(u.frees)
 	}
 	for {
 		if err := u.handStaged(); err != nil {
 			return err
 		}
-		if err := u.s.beginCommit(); err != nil || u.allHanded() {
+		if err := u.s.beginCommit(u.frees); err != nil || u.allHanded() {
 			return err
 		}
 		u.s.commits.RUnlock()

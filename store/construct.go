@@ -88,7 +88,7 @@ func (c *constructor) stage() error {
 		return nil
 	}
 	s, contents := c.u.s, c.batch.Reader()
-	if err := s.beginCommit(); err != nil {
+	if err := s.beginCommit(c.u.frees); err != nil {
 		return fmt.Errorf("write long value: %w", err)
 	}
 	err := c.batch.Commit(pebble.NoSync)
@@ -149,7 +149,7 @@ func (u *Unit) adopts(b *construction) bool {
 // holds the range. It begins anew when the tap changes on the way.
 func (u *Unit) handAgain(b *construction) error {
 	for {
-		if err := u.s.beginCommit(); err != nil {
+		if err := u.s.beginCommit(u.frees); err != nil {
 			return err
 		}
 		holder := u.s.holder(b.place)
@@ -186,7 +186,7 @@ func (u *Unit) handParts(b *construction) (all bool, err error) {
 		} else if err := iter.Error(); err != nil {
 			return false, s.readFailed(err)
 		}
-		if held, err := b.handed.hand(s, b.place, w.buf); !held || err != nil {
+		if held, err := b.handed.hand(u, b.place, w.buf); !held || err != nil {
 			return false, err
 		}
 		if !more {
@@ -215,12 +215,12 @@ func (s *Store) holder(p Place) (h holder) {
 }
 
 // hand hands over a batch if the holder is still that of a place.
-func (h holder) hand(s *Store, p Place, batch []byte) (held bool, err error) {
-	if err := s.beginCommit(); err != nil {
+func (h holder) hand(u *Unit, p Place, batch []byte) (held bool, err error) {
+	if err := u.s.beginCommit(u.frees); err != nil {
 		return false, err
 	}
-	defer s.commits.RUnlock()
-	if s.holder(p) != h {
+	defer u.s.commits.RUnlock()
+	if u.s.holder(p) != h {
 		return false, nil
 	}
 	h.tap.hand(batch)

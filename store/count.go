@@ -347,7 +347,7 @@ func (s *Store) checkpointCounts() error {
 	_ = b.Set(countKey, encoded, nil)
 	_ = b.Set(expiresKey, expires, nil)
 	c.dropJournal(b) // the term changes with checkpoints locked alone
-	if err := s.write(b, pebble.Sync); err != nil {
+	if err := s.tidy(b, pebble.Sync); err != nil {
 		return fmt.Errorf("write counts: %w", err)
 	}
 	c.oldest = c.term

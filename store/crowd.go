@@ -21,7 +21,7 @@ func (s *Store) relieve() {
 	if n < maxCrowd || !s.crowd.CompareAndSwap(n, 0) {
 		return
 	}
-	if s.beginCommit() != nil {
+	if s.beginCommit(true) != nil {
 		return // a failed log is replaced along with the memtables
 	}
 	defer s.commits.RUnlock()

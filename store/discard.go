@@ -304,7 +304,7 @@ func (s *Store) discarded(sts []stretch) error {
 	for _, st := range sts {
 		_ = b.Delete(discardKey(st), nil)
 	}
-	return errors.Join(s.write(b, pebble.NoSync), b.Close())
+	return errors.Join(s.tidy(b, pebble.NoSync), b.Close())
 }
 
 // resumeDiscards does what was left undone when the store was closed. What has come back

@@ -91,6 +91,7 @@ func (s *Store) expireKeys(now int64, due []expiring, w Waiter) (uint64, error) 
 		places[i] = due[i].place
 	}
 	u.Begin(now, places)
+	u.Frees()
 	expired := int64(0)
 	for i := range due {
 		gone, err := u.expire(&due[i])
@@ -149,7 +150,7 @@ func (s *Store) expireLoop() {
 		if period%expireAgain == 0 || s.overdue.Swap(false) {
 			from = []byte{kindExpiry}
 		}
-		for s.Writable() == nil {
+		for s.Freeable() == nil {
 			var n int
 			var err error
 			n, from, err = s.expireDue(s.now(), from)

@@ -68,7 +68,7 @@ func (s *Store) collectGarbage() (int, error) {
 	if n == 0 {
 		return 0, nil
 	}
-	if err := s.write(b, pebble.NoSync); err != nil {
+	if err := s.tidy(b, pebble.NoSync); err != nil {
 		return n, err
 	}
 	s.crowd.Add(int64(n))
@@ -86,7 +86,7 @@ func (s *Store) housekeepingLoop() {
 			return
 		case <-tick.C:
 		}
-		if s.Writable() != nil {
+		if s.Freeable() != nil {
 			continue
 		}
 		if s.unswept.Load() {

@@ -69,7 +69,7 @@ func (s *Store) newGeneration() (uint64, error) {
 		raised := g.ceiling + generationBlock
 		b := s.db.NewBatch()
 		_ = b.Set(generationKey, binary.LittleEndian.AppendUint64(nil, raised), nil)
-		if err := errors.Join(s.write(b, pebble.Sync), b.Close()); err != nil {
+		if err := errors.Join(s.tidy(b, pebble.Sync), b.Close()); err != nil {
 			return 0, fmt.Errorf("raise generation: %w", err)
 		}
 		if err := s.wal.failed(); err != nil {

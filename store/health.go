@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -15,7 +16,8 @@ import (
 type trouble uint8
 
 const (
-	troubleDisk     trouble = iota // too little free space
+	troubleDisk     trouble = iota // too little free space; what only removes is accepted
+	troubleFull                    // too little even for that
 	troubleLog                     // the write-ahead log failed; healed by writing out the memtables
 	troubleTables                  // a flush or compaction failed; healed by the next that succeeds
 	troubleFatal                   // Pebble cannot go on; only a restart helps
@@ -32,6 +34,33 @@ func (s *Store) Writable() error {
 	}
 	return nil
 }
+
+// Freeable is Writable for what only removes: it is accepted until half of the reserve of
+// free space is used up. The other half is left to flushes, compactions and the log of the
+// cluster's table, without which nothing that is removed gives space back.
+func (s *Store) Freeable() error {
+	if p := s.stuck.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// accepts returns nil, or why a write is not accepted that only removes, or does more.
+func (s *Store) accepts(frees bool) error {
+	if frees {
+		return s.Freeable()
+	}
+	return s.Writable()
+}
+
+// SetMinFreeDisk changes the free space, in bytes, below which writes are refused.
+func (s *Store) SetMinFreeDisk(n int64) {
+	s.minFreeDisk.Store(n)
+	s.checkDisk()
+}
+
+// MinFreeDisk returns the free space, in bytes, below which writes are refused.
+func (s *Store) MinFreeDisk() int64 { return s.minFreeDisk.Load() }
 
 // trouble sets (err != nil) or clears one reason to refuse writes.
 func (s *Store) trouble(t trouble, err error) {
@@ -58,14 +87,18 @@ func (s *Store) setTrouble(t trouble, err error) {
 	case before != nil && err == nil:
 		s.log.Info("recovered", "from", before)
 	}
-	for _, err := range s.troubles {
+	var any, stuck *error // the first ones
+	for i, err := range slices.Backward(s.troubles[:]) {
 		if err != nil {
 			refusal := fmt.Errorf("%w: %w", ErrReadOnly, err)
-			s.refusal.Store(&refusal)
-			return
+			any = &refusal
+			if trouble(i) != troubleDisk {
+				stuck = &refusal
+			}
 		}
 	}
-	s.refusal.Store(nil)
+	s.refusal.Store(any)
+	s.stuck.Store(stuck)
 }
 
 // readFailed says what a failed read means for the store.
@@ -119,29 +152,34 @@ func (s *Store) everySecond() {
 }
 
 func (s *Store) checkDisk() {
-	if s.cfg.MinFreeDisk == 0 {
-		return
+	var short, full error
+	if reserve := s.minFreeDisk.Load(); reserve > 0 {
+		usage, err := s.cfg.FS.GetDiskUsage(s.cfg.Dir)
+		switch {
+		case errors.Is(err, vfs.ErrUnsupported):
+		case err != nil:
+			short = fmt.Errorf("free space of %s: %w", s.cfg.Dir, err)
+		case usage.AvailBytes < uint64(reserve):
+			short = fmt.Errorf("disk almost full: %d MiB free, %d MiB are kept in reserve (min-free-disk); "+
+				"commands that only remove are accepted", usage.AvailBytes>>20, reserve>>20)
+			if usage.AvailBytes < uint64(reserve)/2 {
+				short = fmt.Errorf("disk full: %d MiB free, %d MiB are kept in reserve (min-free-disk), half of it for flushes "+
+					"and compactions: free space on the disk, or lower min-free-disk", usage.AvailBytes>>20, reserve>>20)
+				full = short
+			}
+		}
 	}
-	// What is left unused by the reserve is room for the flushes and compactions
-	// that go on.
-	usage, err := s.cfg.FS.GetDiskUsage(s.cfg.Dir)
-	switch {
-	case errors.Is(err, vfs.ErrUnsupported):
-	case err != nil:
-		s.trouble(troubleDisk, fmt.Errorf("free space of %s: %w", s.cfg.Dir, err))
-	case usage.AvailBytes < uint64(s.cfg.MinFreeDisk):
-		s.trouble(troubleDisk, fmt.Errorf("disk almost full: %d MiB free, %d MiB are kept in reserve",
-			usage.AvailBytes>>20, s.cfg.MinFreeDisk>>20))
-	default:
-		s.trouble(troubleDisk, nil)
-	}
+	s.troubleMu.Lock()
+	defer s.troubleMu.Unlock()
+	s.setTrouble(troubleFull, full)
+	s.setTrouble(troubleDisk, short)
 }
 
 // curable reports whether there is trouble that cure may end. On a full disk it
 // would make things worse: to Pebble, a failure to write its manifest is final.
 func (s *Store) curable() bool {
 	if s.wal.failed() == nil && !s.isTroubled(troubleTables) ||
-		s.isTroubled(troubleDisk) || s.isTroubled(troubleFatal) || s.isTroubled(troubleShutdown) {
+		s.isTroubled(troubleFull) || s.isTroubled(troubleFatal) || s.isTroubled(troubleShutdown) {
 		return false
 	}
 	usage, err := s.cfg.FS.GetDiskUsage(s.cfg.Dir)
@@ -211,7 +249,7 @@ func (s *Store) onlyDamaged() bool {
 	s.troubleMu.Lock()
 	defer s.troubleMu.Unlock()
 	for t, err := range s.troubles {
-		if err != nil && trouble(t) != troubleDamage {
+		if err != nil && trouble(t) != troubleDamage && trouble(t) != troubleDisk {
 			return false
 		}
 	}

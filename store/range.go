@@ -182,7 +182,7 @@ type dropping struct {
 func (s *Store) dropLatched(sts []stretch, d dropping, w Waiter) error {
 	s.commits.Lock()
 	defer s.commits.Unlock()
-	if err := s.Writable(); err != nil && !(d.unread && s.onlyDamaged()) {
+	if err := s.Freeable(); err != nil && !(d.unread && s.onlyDamaged()) {
 		return err
 	}
 	taps := s.taps.Load()

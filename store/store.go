@@ -65,9 +65,11 @@ type Store struct {
 	drops   atomic.Int64 // ranges dropped since the store was opened
 	unswept atomic.Bool  // the index of expiry times holds entries of dropped ranges
 
-	refusal   atomic.Pointer[error]
-	troubleMu sync.Mutex
-	troubles  [troubleCount]error
+	// refusal is why no write is accepted, and stuck why not even a removal is.
+	refusal, stuck atomic.Pointer[error]
+	minFreeDisk    atomic.Int64 // bytes; 0: no reserve
+	troubleMu      sync.Mutex
+	troubles       [troubleCount]error
 	// damageErr is why tables cannot be merged, since damageSince; guarded by troubleMu.
 	damageErr   error
 	damageSince time.Time
@@ -102,6 +104,7 @@ func Open(cfg Config) (*Store, error) {
 		openFailed: make(chan error, 1),
 		openedAt:   time.Now(),
 	}
+	s.minFreeDisk.Store(cfg.MinFreeDisk)
 	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("open %s: %w", cfg.Dir, err)
 	}
@@ -358,7 +361,7 @@ func (s *Store) shutdown() error {
 	s.settler.close()
 	s.wal.tick()
 	var errs []error
-	if s.Writable() == nil {
+	if s.Freeable() == nil {
 		errs = append(errs, s.checkpointCounts())
 	}
 	if !errors.Is(s.wal.failed(), ErrCrashed) {

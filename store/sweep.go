@@ -45,7 +45,7 @@ func (s *Store) sweepDropped() error {
 	for _, st := range sts {
 		_ = b.Delete(droppedKey(st), nil)
 	}
-	return errors.Join(s.write(b, pebble.NoSync), b.Close())
+	return errors.Join(s.tidy(b, pebble.NoSync), b.Close())
 }
 
 func (s *Store) droppedStretches() ([]stretch, error) { return s.markedStretches(droppedPrefix) }

@@ -45,6 +45,8 @@ type Unit struct {
 	// unseen says why an expired key could not be removed that this unit does not
 	// see: it must not write then.
 	unseen error
+	// frees: see Frees.
+	frees bool
 	// flushed: part of the changes has been applied already.
 	flushed bool
 	// grow: see Whole.
@@ -138,7 +140,7 @@ const (
 func (u *Unit) begin(now int64) {
 	u.now = now
 	u.after = 0
-	u.failure, u.unseen, u.flushed, u.blind, u.grow = nil, nil, false, false, nil
+	u.failure, u.unseen, u.flushed, u.blind, u.frees, u.grow = nil, nil, false, false, false, nil
 	u.tolds = nil
 	u.lines = u.lines[:0]
 	u.seen = u.seen[:0]

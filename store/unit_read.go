@@ -134,7 +134,7 @@ func (u *Unit) unexpired(h header, p Place, key []byte, err error) (header, erro
 	if !h.expired(u.now) {
 		return h, nil
 	}
-	refusal := u.s.Writable()
+	refusal := u.s.Freeable()
 	if refusal == nil && u.s.passive.contains(p.Token()) {
 		refusal = ErrPassive
 	}
@@ -147,6 +147,9 @@ func (u *Unit) unexpired(h header, p Place, key []byte, err error) (header, erro
 		return header{}, nil
 	}
 	if u.holds(p) {
+		if u.s.Writable() != nil {
+			u.Frees()
+		}
 		u.remove(p, key, &h)
 		u.Note(EventExpired, "expired", key)
 		u.s.expired.Add(1)

@@ -134,9 +134,9 @@ func (w *walk) isDead(now int64) bool {
 }
 
 // deathTime returns the time by which keys are removed: now, or none while nothing can
-// be written.
+// be removed.
 func (s *Store) deathTime(now int64) int64 {
-	if s.Writable() != nil {
+	if s.Freeable() != nil {
 		return beforeAll
 	}
 	return now

@@ -1,0 +1,127 @@
+package resp
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/ringside-kv/ringside/store"
+)
+
+// roomyDisk is a file system with 1 GiB of free space, whatever the machine's has.
+type roomyDisk struct{ vfs.FS }
+
+func (roomyDisk) GetDiskUsage(string) (vfs.DiskUsage, error) {
+	return vfs.DiskUsage{AvailBytes: 1 << 30, TotalBytes: 2 << 30, UsedBytes: 1 << 30}, nil
+}
+
+// freeing are commands that only remove, each with one that makes a key for it.
+var freeing = []struct{ fill, free string }{
+	{"SET k v", "DEL k"},
+	{"SET k v", "UNLINK k"},
+	{"SET k v", "GETDEL k"},
+	{"SET k v", "EXPIRE k -1"},
+	{"SET k v", "PEXPIRE k 1"},
+	{"SET k v", "EXPIREAT k 1"},
+	{"SET k v", "PEXPIREAT k 1"},
+	{"HSET k f v g w", "HDEL k f"},
+	{"RPUSH k a b c", "LPOP k"},
+	{"RPUSH k a b c", "RPOP k 2"},
+	{"RPUSH k a b c", "LTRIM k 1 1"},
+	{"RPUSH k a b c", "LREM k 0 a"},
+	{"RPUSH k a b c", "LMPOP 1 k LEFT"},
+	{"RPUSH k a b c", "BLPOP k 0"},
+	{"RPUSH k a b c", "BRPOP k 0"},
+	{"RPUSH k a b c", "BLMPOP 0 1 k LEFT"},
+	{"SADD k a b c", "SREM k a"},
+	{"SADD k a b c", "SPOP k"},
+	{"ZADD k 1 a 2 b 3 c", "ZREM k a"},
+	{"ZADD k 1 a 2 b 3 c", "ZPOPMIN k"},
+	{"ZADD k 1 a 2 b 3 c", "ZPOPMAX k"},
+	{"ZADD k 1 a 2 b 3 c", "ZMPOP 1 k MIN"},
+	{"ZADD k 1 a 2 b 3 c", "BZPOPMIN k 0"},
+	{"ZADD k 1 a 2 b 3 c", "BZPOPMAX k 0"},
+	{"ZADD k 1 a 2 b 3 c", "BZMPOP 0 1 k MIN"},
+	{"ZADD k 1 a 2 b 3 c", "ZREMRANGEBYSCORE k 1 2"},
+	{"ZADD k 1 a 2 b 3 c", "ZREMRANGEBYRANK k 0 1"},
+	{"ZADD k 0 a 0 b 0 c", "ZREMRANGEBYLEX k [a [b"},
+	{"XADD k 1-1 f v", "XDEL k 1-1"},
+	{"XADD k 1-1 f v", "XTRIM k MAXLEN 0"},
+	{"XGROUP CREATE k g $ MKSTREAM", "XACK k g 1-1"},
+	{"XGROUP CREATE k g $ MKSTREAM", "XGROUP DELCONSUMER k g c"},
+	{"XGROUP CREATE k g $ MKSTREAM", "XGROUP DESTROY k g"},
+	{"SET k v", "FLUSHDB"},
+	{"SET k v", "FLUSHALL"},
+}
+
+func TestFullDiskAcceptsWhatOnlyRemoves(t *testing.T) {
+	srv, addr := serveTest(t, func(_ *Config, sc *store.Config) { sc.FS = roomyDisk{vfs.Default} })
+	o := dialRedis(t, addr, 2)
+	free := func(n int64) {
+		t.Helper()
+		o.want("+OK", "CONFIG", "SET", "min-free-disk", strconv.FormatInt(n, 10))
+	}
+	accepted := func(command string, args ...string) {
+		t.Helper()
+		if got := o.do(args...).String(); strings.Contains(got, "-") && strings.Contains(got, "MISCONF") {
+			t.Errorf("%s: %s", command, got)
+		}
+	}
+	const room = 1 << 30
+	covered := map[string]bool{}
+	for _, c := range freeing {
+		words := strings.Fields(c.free)
+		cmd := srv.table.find(bytesOf(words))
+		if covered[cmd.full] = true; !cmd.frees {
+			t.Errorf("%s is not marked as one that only removes", c.free)
+		}
+		free(0)
+		o.do("DEL", "k")
+		o.do(strings.Fields(c.fill)...)
+		free(room * 3 / 2)
+		if got := o.do("SET", "other", "v").String(); !strings.HasPrefix(got, "-MISCONF") {
+			t.Fatalf("SET on a full disk: %s", got)
+		}
+		accepted(c.free, words...)
+		if cmd.spread {
+			continue
+		}
+		free(0)
+		o.do("DEL", "k")
+		o.do(strings.Fields(c.fill)...)
+		free(room * 3 / 2)
+		o.want("+OK", "MULTI")
+		accepted(c.free+" in MULTI", words...)
+		accepted(c.free+" in EXEC", "EXEC")
+		if got := o.do("EVAL", "return redis.pcall('SET', 'other', 'v')", "1", "other").String(); !strings.HasPrefix(got, "-MISCONF") {
+			t.Fatalf("SET in a script on a full disk: %s", got)
+		}
+		if !cmd.waits {
+			accepted(c.free+" in a script", append([]string{"EVAL", "return redis.call(unpack(ARGV))", "1", "k"}, words...)...)
+		}
+	}
+	for _, cmd := range srv.table.all {
+		if cmd.frees && !cmd.between && !covered[cmd.full] {
+			t.Errorf("%s is not tried", cmd.full)
+		}
+	}
+	free(0)
+	o.want("+OK", "SET", "k", "v")
+	free(room * 3) // more than half of the reserve is used up
+	if got := o.do("DEL", "k").String(); !strings.HasPrefix(got, "-MISCONF") {
+		t.Errorf("DEL without any room: %s", got)
+	}
+	o.want("$v", "GET", "k")
+	o.want("*($min-free-disk $3221225472)", "CONFIG", "GET", "min-free-disk")
+	free(room / 2)
+	o.want("+OK", "SET", "k", "w")
+}
+
+func bytesOf(words []string) (b [][]byte) {
+	for _, w := range words {
+		b = append(b, []byte(w))
+	}
+	return b
+}
