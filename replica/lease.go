@@ -100,11 +100,14 @@ func (l *Lease) Valid() bool {
 // [Lease.Await]. It is taken before it is looked up whose a key is.
 func (l *Lease) Mark() (spell, rows uint64) { return l.spell.Load(), l.rows.Load() }
 
-// Still tells whether the lease is valid, and has been since a mark: so nobody else can
-// have become the primary of what was this node's then, but by a handoff that it has
-// carried out itself.
+// Still reports whether the lease is valid, and has been since a mark. So no other node can
+// have become the primary of the node's ranges since, but by a handoff of its own.
+//
+// The order of the two checks matters. advance raises spell before it makes the lease valid
+// again. A lease that is valid now, and whose spell is the mark's after that, has therefore
+// not been over in between. The other way round, a new lease could come between the checks.
 func (l *Lease) Still(spell uint64) bool {
-	return (l.spell.Load() == spell || l.holder.skip.sameOffice) && l.Valid()
+	return l.Valid() && (l.spell.Load() == spell || l.holder.skip.sameOffice)
 }
 
 // Await waits, for so long at most and as long as neither channel is closed, until the
