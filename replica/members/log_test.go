@@ -2,16 +2,18 @@ package members
 
 import (
 	"log/slog"
+	"os"
 	"strings"
 	"testing"
 )
 
-// testLogger shows what nodes say under -v.
-func testLogger(t testing.TB) *slog.Logger {
+// testLogger shows what nodes say under -v. It does not write to the test's output: a probe
+// of memberlist may end, and log, after the test.
+func testLogger() *slog.Logger {
 	if !testing.Verbose() {
 		return nil
 	}
-	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
 func TestGossipLinesBecomeRecords(t *testing.T) {

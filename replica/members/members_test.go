@@ -19,7 +19,7 @@ func testConfig(t testing.TB, id string, incarnation uint64, join ...string) Con
 		Cluster: "test", Strategy: "buckets", Hash: "native", Key: []byte("secret"),
 		Weight: 1, Version: "v0",
 		BusAddr: "127.0.0.1:1", ClientAddr: "127.0.0.1:2", BindAddr: "127.0.0.1:0",
-		Join: join, Timing: Fast(), Logger: testLogger(t),
+		Join: join, Timing: Fast(), Logger: testLogger(),
 	}
 }
 
