@@ -186,7 +186,7 @@ func (e *Engine) answerFence(ctx context.Context, r *fenceRequest) (fenceReply, 
 	if r.Node == e.cfg.Self {
 		return reply, nil
 	}
-	reply.Refuses = e.cfg.Store.Writable() != nil
+	reply.Refuses = e.cfg.Store.Writable() != nil || e.cfg.Store.Stalled() >= stalledAfter
 	at, err := e.Fence(ctx, r.Node, r.Incarnation)
 	e.reached(FailoverFenced)
 	reply.Last, reply.Known = at.Last, at.Known

@@ -34,6 +34,8 @@ type Consensus interface {
 	Fault() error
 	// Cede asks another node to lead in this one's place, if this one leads.
 	Cede(ctx context.Context) error
+	// CedeFromDisk is Cede to a node whose disk works; it fails if none is known.
+	CedeFromDisk(ctx context.Context) error
 }
 
 // LeaseConfig is how a node takes part in leases; without a Clock it needs none.

@@ -32,6 +32,7 @@ func (nobody) ApplyIn(context.Context, uint64, table.Command) error { return tab
 func (nobody) Alone() bool                                          { return false }
 func (nobody) Fault() error                                         { return nil }
 func (nobody) Cede(context.Context) error                           { return nil }
+func (nobody) CedeFromDisk(context.Context) error                   { return nil }
 
 func (l *Lease) grantedNow() {
 	l.advance(func(h *holder) { h.granted(l.cfg.Clock(), l.cfg.Clock(), 0, 0) })

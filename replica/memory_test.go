@@ -8,6 +8,7 @@ import (
 	"sort"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -171,6 +172,8 @@ func (m *memory) Writable() error {
 	}
 	return nil
 }
+
+func (m *memory) Stalled() time.Duration { return 0 }
 
 func (m *memory) fill(full bool) {
 	m.mu.Lock()

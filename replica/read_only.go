@@ -14,9 +14,16 @@ import (
 // it no further lease after replaceRefusing, and replaces it. Either way the node leaves the
 // sets and returns as a learner, which a store that refuses writes cannot be. Ranges
 // without a backup that takes writes stay: their reads go on.
+//
+// A store whose disk has not answered for stalledAfter takes no writes either, and an
+// orderly way would wait for it. So the node says at once that it is to be replaced, and if
+// it leads it lets another node lead whose disk works: as a leader it would have to write
+// that it was replaced. Where the disks of all copies stall nobody takes over, and the node
+// keeps its lease: reads go on, and so does everything when the disks answer.
 const (
 	handOverRefusing = 5 * time.Second
 	replaceRefusing  = handOverRefusing + leaseLength
+	stalledAfter     = 5 * time.Second
 	// checkWrites is how often a node looks at whether its store takes writes.
 	checkWrites = 250 * time.Millisecond
 )
@@ -26,6 +33,7 @@ const (
 type readOnly struct {
 	mu     sync.Mutex
 	since  time.Time // zero while the store takes writes
+	stalls bool      // the disk has not answered for stalledAfter
 	others []string  // by the word of the leader
 }
 
@@ -43,10 +51,24 @@ func (r *readOnly) note(writable error, now time.Time) time.Duration {
 	return now.Sub(r.since)
 }
 
-// refusing is for how long the store has refused writes; 0 while it takes them.
+// noteStall takes in for how long the disk has not answered. It returns whether it counts as
+// stalled, and whether it did before.
+func (r *readOnly) noteStall(waits time.Duration) (stalls, before bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before = r.stalls
+	r.stalls = waits >= stalledAfter
+	return r.stalls, before
+}
+
+// refusing is for how long the store has refused writes; 0 while it takes them. A stalled
+// store counts as one that is to be replaced.
 func (r *readOnly) refusing(now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.stalls {
+		return replaceRefusing
+	}
 	if r.since.IsZero() {
 		return 0
 	}
@@ -76,11 +98,32 @@ func (e *Engine) watchWrites(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
+			e.watchStall(ctx)
 			writable := e.cfg.Store.Writable()
 			if e.readOnly.note(writable, now) >= handOverRefusing {
 				e.handOverRefusing(ctx, writable)
 			}
 		}
+	}
+}
+
+// watchStall looks at whether the disk answers.
+func (e *Engine) watchStall(ctx context.Context) {
+	waits := e.cfg.Store.Stalled()
+	stalls, before := e.readOnly.noteStall(waits)
+	switch {
+	case stalls && !before:
+		e.cfg.Logger.Warn("the disk with this node's data does not answer: backups whose disks do become the primaries of its ranges",
+			"node", e.cfg.Self, "for", waits.Round(time.Millisecond))
+		e.done.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, leaseLength)
+			defer cancel()
+			if err := e.lease.cfg.Consensus.CedeFromDisk(ctx); err != nil && ctx.Err() == nil {
+				e.cfg.Logger.Info("no other node could be asked to lead in place of one whose disk does not answer", "node", e.cfg.Self, "err", err)
+			}
+		})
+	case before && !stalls:
+		e.cfg.Logger.Info("the disk with this node's data answers again", "node", e.cfg.Self)
 	}
 }
 

@@ -1,6 +1,10 @@
 package replica
 
-import "github.com/ringside-kv/ringside/ring"
+import (
+	"time"
+
+	"github.com/ringside-kv/ringside/ring"
+)
 
 // A Store is what the engine needs of the data. Its methods may be called at any time
 // and by several goroutines.
@@ -41,6 +45,8 @@ type Store interface {
 	Load(r ring.Range) ring.Load
 	// Writable says why nothing can be taken in, nil if it can.
 	Writable() error
+	// Stalled is for how long a write has waited for the disk; 0 if none does.
+	Stalled() time.Duration
 	Inspected
 }
 

@@ -236,3 +236,5 @@ func (x *consensusOf) Alone() bool { return len(x.o.c.agreed.State().Nodes()) ==
 func (x *consensusOf) Fault() error { return nil }
 
 func (x *consensusOf) Cede(context.Context) error { return nil }
+
+func (x *consensusOf) CedeFromDisk(context.Context) error { return nil }

@@ -69,6 +69,9 @@ type walFS struct {
 	// slots are the logs whose marks lie in the slots of marks, 0 for a free one.
 	slots [walMarkSlots]uint64
 
+	// waits are the operations on logs that the disk has not answered.
+	waits underway
+
 	syncs     atomic.Int64 // real fsyncs
 	syncNanos atomic.Int64
 	written   atomic.Int64 // bytes
@@ -161,7 +164,9 @@ func (w *walFS) newLog(num uint64, create func() (vfs.File, error)) vfs.File {
 		file.broken.Store(true)
 		return file
 	}
+	began := w.waits.begin(w.clock())
 	f, err := create()
+	began.Store(0)
 	if err != nil {
 		w.fail(fmt.Errorf("create log %d: %w", num, err))
 		return file
@@ -244,7 +249,10 @@ type walDirFile struct {
 }
 
 func (d *walDirFile) Sync() error {
-	if err := d.File.Sync(); err != nil {
+	began := d.fs.waits.begin(d.fs.clock())
+	err := d.File.Sync()
+	began.Store(0)
+	if err != nil {
 		d.fs.fail(fmt.Errorf("sync log directory: %w", err))
 	}
 	return nil
@@ -275,7 +283,9 @@ func (f *walFile) Write(p []byte) (int, error) {
 	if f.broken.Load() {
 		return len(p), nil
 	}
+	began := f.fs.waits.begin(f.fs.clock())
 	n, err := f.File.Write(p)
+	began.Store(0)
 	if err == nil && n < len(p) {
 		err = io.ErrShortWrite
 	}
@@ -361,7 +371,10 @@ func (f *walFile) syncLocked() {
 		f.fs.syncedAll(start, commits)
 		return
 	}
-	if err := f.File.SyncData(); err != nil {
+	began := f.fs.waits.begin(f.fs.clock())
+	err := f.File.SyncData()
+	began.Store(0)
+	if err != nil {
 		f.breakWith(fmt.Errorf("fsync log %d: %w", f.num, err))
 		return
 	}

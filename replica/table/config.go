@@ -39,9 +39,8 @@ type Config struct {
 	// Peers lists nodes that seem to be there: they are asked for the leader while
 	// none is known, as by a node that joins. May be nil.
 	Peers func() []string
-	// Stalled is called when the log's disk has not answered for StallTimeout. A
-	// leader whose disk stalls keeps its office, so the process should end. May be
-	// nil.
+	// Stalled is called, once, when the disk with the log has not answered for
+	// EndTimeout and that of another voter works: then the process should end. May be nil.
 	Stalled func()
 	Logger  *slog.Logger // nothing is logged if it is nil
 
@@ -61,8 +60,11 @@ type Config struct {
 	// ReplaceAfter is how long a voter may be out of reach before another node gets
 	// its vote, 10 s.
 	ReplaceAfter time.Duration
-	// StallTimeout is how long a write to the log may take, 10 s.
+	// StallTimeout is how long a write to the log may take until the disk counts as
+	// stalled, 2 s. A leader then lets another voter lead whose disk works.
 	StallTimeout time.Duration
+	// EndTimeout is how long a disk may be stalled until Stalled is called, 2 min.
+	EndTimeout time.Duration
 	// SnapshotEntries is how many entries the log grows by before it is replaced by a
 	// snapshot, 8192. As many are kept beside it for followers that lag.
 	SnapshotEntries uint64
@@ -89,7 +91,8 @@ func (c *Config) EnsureDefaults() {
 		{&c.CommitTimeout, 50 * time.Millisecond},
 		{&c.UpkeepInterval, 500 * time.Millisecond},
 		{&c.ReplaceAfter, 10 * time.Second},
-		{&c.StallTimeout, 10 * time.Second},
+		{&c.StallTimeout, 2 * time.Second},
+		{&c.EndTimeout, 2 * time.Minute},
 	} {
 		if *d.field == 0 {
 			*d.field = d.value
@@ -130,7 +133,7 @@ func (c *Config) Validate() error {
 	const least = 5 * time.Millisecond // as the library has it
 	for name, d := range map[string]time.Duration{
 		"heartbeat timeout": c.HeartbeatTimeout, "election timeout": c.ElectionTimeout, "leader lease": c.LeaderLease,
-		"commit timeout": c.CommitTimeout, "upkeep interval": c.UpkeepInterval, "replace after": c.ReplaceAfter, "stall timeout": c.StallTimeout,
+		"commit timeout": c.CommitTimeout, "upkeep interval": c.UpkeepInterval, "replace after": c.ReplaceAfter, "stall timeout": c.StallTimeout, "end timeout": c.EndTimeout,
 	} {
 		if d < least {
 			fault("%s: %v is under %v", name, d, least)

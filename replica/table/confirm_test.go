@@ -152,36 +152,6 @@ func TestAloneUntilThereIsAnotherVote(t *testing.T) {
 	})
 }
 
-// slowDisk takes its time.
-type slowDisk struct {
-	raft.LogStore
-	raft.StableStore
-	takes time.Duration
-}
-
-func (s slowDisk) StoreLogs([]*raft.Log) error    { time.Sleep(s.takes); return nil }
-func (s slowDisk) SetUint64([]byte, uint64) error { time.Sleep(s.takes); return nil }
-
-func TestStalledDiskIsNoticed(t *testing.T) {
-	virtually(t, "", func(t *testing.T, _ *group) {
-		for _, takes := range []time.Duration{9 * time.Second, 11 * time.Second} {
-			var stalled atomic.Int64
-			disk := slowDisk{takes: takes}
-			note := func() { stalled.Add(1) }
-			_ = (&watched{disk, 10 * time.Second, note}).StoreLogs(nil)
-			_ = (&watchedStable{disk, 10 * time.Second, note}).SetUint64(nil, 0)
-			time.Sleep(time.Minute)
-			want := int64(0)
-			if takes > 10*time.Second {
-				want = 2
-			}
-			if got := stalled.Load(); got != want {
-				t.Errorf("after %v: noticed %d times", takes, got)
-			}
-		}
-	})
-}
-
 // A pipeless is a transport that tells of pipelines.
 type pipeless struct {
 	oldAnswers

@@ -77,8 +77,7 @@ func openDisk(c *Config) (*disk, error) {
 	f.logs.unsealed = false
 	f.logs.mark, f.stable.mark, f.snapshots.mark = f.mark, f.mark, f.mark
 	return &disk{
-		server: id.server, logs: &watched{f.logs, c.StallTimeout, c.Stalled}, stable: &watchedStable{f.stable, c.StallTimeout, c.Stalled},
-		snapshots: f.snapshots, close: f.close,
+		server: id.server, logs: f.logs, stable: f.stable, snapshots: f.snapshots, close: f.close,
 	}, nil
 }
 
@@ -269,39 +268,4 @@ func readSmall(path string) (string, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(f, 1024))
 	return string(text), errors.Join(err, f.Close())
-}
-
-// watched says so when a write to the log takes too long: the leader's heartbeats do
-// not depend on its disk, so nobody else would notice.
-type watched struct {
-	raft.LogStore
-	limit   time.Duration
-	stalled func()
-}
-
-func (w *watched) StoreLog(l *raft.Log) error {
-	defer time.AfterFunc(w.limit, w.stalled).Stop()
-	return w.LogStore.StoreLog(l)
-}
-
-func (w *watched) StoreLogs(l []*raft.Log) error {
-	defer time.AfterFunc(w.limit, w.stalled).Stop()
-	return w.LogStore.StoreLogs(l)
-}
-
-// watchedStable is watched for votes and terms.
-type watchedStable struct {
-	raft.StableStore
-	limit   time.Duration
-	stalled func()
-}
-
-func (w *watchedStable) Set(key, value []byte) error {
-	defer time.AfterFunc(w.limit, w.stalled).Stop()
-	return w.StableStore.Set(key, value)
-}
-
-func (w *watchedStable) SetUint64(key []byte, value uint64) error {
-	defer time.AfterFunc(w.limit, w.stalled).Stop()
-	return w.StableStore.SetUint64(key, value)
 }

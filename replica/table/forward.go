@@ -10,6 +10,7 @@ import (
 const (
 	messageCommand = 1 // then a command
 	messageProbe   = 2 // nothing more
+	messageDisk    = 3 // nothing more; earlier builds answer with an error
 )
 
 // Replies to a command begin with what became of it.
@@ -19,13 +20,14 @@ const (
 	replyNotProposed = 3 // then the leader that is known instead, if any
 	replyUnknown     = 4
 	replyProbe       = 5 // then the server's id and the index that it has applied
+	replyDisk        = 6 // nothing more: the disk works
 )
 
 // maxWords bounds what a reply says in words, in bytes.
 const maxWords = 200
 
 // HandleForward answers a message that another node's [Config.Forward] has brought.
-// An error means that it was no message at all.
+// An error means that it was no message, or that this node cannot take part now.
 func (t *Table) HandleForward(ctx context.Context, message []byte) ([]byte, error) {
 	ctx, leave, err := t.enter(ctx)
 	if err != nil {
@@ -37,7 +39,16 @@ func (t *Table) HandleForward(ctx context.Context, message []byte) ([]byte, erro
 	}
 	switch message[0] {
 	case messageProbe:
+		// A voter that cannot take part is replaced as one that does not answer is.
+		if err := t.takesPart(); err != nil {
+			return nil, err
+		}
 		return t.answerProbe(), nil
+	case messageDisk:
+		if err := t.checkDisk(ctx); err != nil {
+			return nil, err
+		}
+		return []byte{replyDisk}, nil
 	case messageCommand:
 		// What cannot be read must not get into the log, where nobody could.
 		if _, err := Decode(message[1:]); err != nil {

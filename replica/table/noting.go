@@ -8,6 +8,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
+var errNoPreVote = errors.New("table: the transport has no pre-vote")
+
 // A noting is a transport that notes contacts, sends heartbeats on a way of their own, and
 // does for entries what the library does too late: see insist and spread.
 type noting struct {
@@ -57,8 +59,23 @@ func (n *noting) SetHeartbeatHandler(handle func(raft.RPC)) {
 			rpc.Respond(nil, ErrClosed)
 			return
 		}
+		if err := n.t.mayHandle(rpc); err != nil {
+			rpc.Respond(nil, err)
+			return
+		}
 		handle(rpc)
 	})
+}
+
+// mayHandle returns an error for a heartbeat that would wait for the disk with all that come
+// after it: one of a newer term, which has to be stored. The first one is handled: it ends
+// the leadership of this node before it waits.
+func (t *Table) mayHandle(heartbeat raft.RPC) error {
+	r, ok := heartbeat.Command.(*raft.AppendEntriesRequest)
+	if !ok || !t.opened.Load() || r.Term <= t.raft.CurrentTerm() || t.raft.State() != raft.Follower {
+		return nil
+	}
+	return t.takesPart()
 }
 
 // InstallSnapshot waits for a server that does not answer: the library pauses for longer
@@ -94,13 +111,13 @@ func (n *noting) AppendEntriesPipeline(raft.ServerID, raft.ServerAddress) (raft.
 // RequestPreVote is there only if the transport beneath has it.
 func (n *noting) RequestPreVote(id raft.ServerID, target raft.ServerAddress, args *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
 	if t, ok := n.Transport.(raft.WithPreVote); ok {
-		if err := n.t.appends.mayStand(); err != nil {
+		if err := n.t.mayStand(); err != nil {
 			return err
 		}
 		n.t.yield()
 		return t.RequestPreVote(id, target, args, resp)
 	}
-	return errors.New("table: the transport has no pre-vote")
+	return errNoPreVote
 }
 
 // Close implements raft.WithClose.

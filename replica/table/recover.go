@@ -188,7 +188,7 @@ func WriteRecovered(dir, server string, term uint64, st *State, nodes []Node, vo
 	if err := writeServer(dir, serverFileText{server, stageUpgrading}); err != nil {
 		return err
 	}
-	d, err := openDisk(&Config{Dir: dir, Logger: slog.New(slog.DiscardHandler), StallTimeout: openTimeout * 100, Stalled: func() {}})
+	d, err := openDisk(&Config{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}

@@ -18,10 +18,14 @@ type Table struct {
 	raft *raft.Raft
 	fsm  *fsm
 	disk *disk
-	// appends is the log of disk.
-	appends *appender
-	cut     func() // ends the exchanges that the transport has under way
-	hangs   func() // closes what it leaves open
+	// writes are those to the log and the stable values of disk.
+	writes *writes
+	// silent tells that this server sends nothing as a leader, since its disk does not answer
+	// and another voter's does. See watchDisk.
+	silent   atomic.Bool
+	checking atomic.Bool // checkDisk is under way
+	cut      func()      // ends the exchanges that the transport has under way
+	hangs    func()      // closes what it leaves open
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -63,13 +67,17 @@ func Open(cfg Config) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	appends := &appender{LogStore: d.logs, before: cfg.Below.Append, opened: time.Now()}
-	d.logs = appends
-	t := &Table{cfg: cfg, disk: d, appends: appends, fsm: &fsm{applying: cfg.Below.Applying, opened: time.Now()}}
+	w := newWrites(cfg.Below.Write)
+	d.logs = &watchedLog{d.logs, w}
+	d.stable = &watchedStable{d.stable, w, func(err error) {
+		cfg.Logger.Error("a term of the table cannot be stored: this server neither leads nor votes until it can", "node", cfg.ID, "err", err)
+	}}
+	t := &Table{cfg: cfg, disk: d, writes: w, fsm: &fsm{applying: cfg.Below.Applying, opened: time.Now()}}
 	t.fsm.state.Store(new(State))
 	t.fsm.applied = t.listeners.tell
 	t.fsm.decided = func() { t.spread.all(t) }
 	transport, beats, cut, hangs := cfg.newTransport()
+	transport, beats = &quiet{transport, t}, &quiet{beats, t}
 	t.transport, t.cut, t.hangs = transport, cut, hangs
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	t.sending, t.stopSending = context.WithCancel(context.Background())
@@ -86,6 +94,7 @@ func Open(cfg Config) (*Table, error) {
 	t.opened.Store(true)
 	t.upkeep.start(t)
 	t.keepVigil()
+	t.running.Go(t.watchDisk)
 	if err := t.hurry(); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
@@ -204,6 +213,7 @@ func (t *Table) Close() error {
 	ended := t.raft.Shutdown()
 	t.stopSending()
 	t.cut() // who does not answer would be waited for
+	t.writes.release()
 	t.errands.wait()
 	t.hearing.Wait()
 	t.pulse.Lock()

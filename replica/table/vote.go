@@ -2,6 +2,7 @@ package table
 
 import (
 	"slices"
+	"time"
 
 	"github.com/hashicorp/raft"
 )
@@ -34,14 +35,33 @@ func (t *Table) hear(h hearing) {
 		select {
 		case rpc := <-h.from:
 			rpc.Command = t.seen(rpc.Command)
-			select {
-			case h.to <- rpc:
-			case <-t.sending.Done():
-				rpc.Respond(nil, ErrClosed)
+			if !t.pass(h, rpc) {
 				return
 			}
 		case <-t.sending.Done():
 			return
+		}
+	}
+}
+
+// pass hands a request to the library. While that waits for the disk the request is refused:
+// others repeat what is not answered, and all of it would wait here. It returns false once
+// the transport is not needed any more.
+func (t *Table) pass(h hearing, rpc raft.RPC) bool {
+	check := time.NewTicker(t.cfg.HeartbeatTimeout)
+	defer check.Stop()
+	for {
+		if err := t.takesPart(); err != nil {
+			rpc.Respond(nil, err)
+			return true
+		}
+		select {
+		case h.to <- rpc:
+			return true
+		case <-check.C:
+		case <-t.sending.Done():
+			rpc.Respond(nil, ErrClosed)
+			return false
 		}
 	}
 }

@@ -25,7 +25,29 @@ import (
 
 // A disk is a node's, under the store. One that is low says that it is full, and takes
 // writes.
-type disk struct{ full, low atomic.Bool }
+type disk struct {
+	full, low atomic.Bool
+	stuck     atomic.Pointer[chan struct{}] // closed when it answers again; nil while it does
+}
+
+// stall lets the disk not answer writes until end is called.
+func (d *disk) stall() (end func()) {
+	until := make(chan struct{})
+	if !d.stuck.CompareAndSwap(nil, &until) {
+		return func() {}
+	}
+	return func() {
+		d.stuck.Store(nil)
+		close(until)
+	}
+}
+
+// wait returns once the disk answers.
+func (d *disk) wait() {
+	if until := d.stuck.Load(); until != nil {
+		<-*until
+	}
+}
 
 // A fullFS tells when it is full, which keeps a store from what it could not undo.
 type fullFS struct {
@@ -44,7 +66,10 @@ func (f fullFS) GetDiskUsage(string) (vfs.DiskUsage, error) {
 func (d *disk) over(fs vfs.FS) vfs.FS {
 	return fullFS{d: d, FS: errorfs.Wrap(fs, errorfs.InjectorFunc(func(op errorfs.Op) error {
 		switch op.Kind {
+		case errorfs.OpFileSync, errorfs.OpFileSyncData, errorfs.OpFileSyncTo, errorfs.OpRename, errorfs.OpRemove:
+			d.wait()
 		case errorfs.OpCreate, errorfs.OpFileWrite, errorfs.OpFilePreallocate:
+			d.wait()
 			if d.full.Load() {
 				return syscall.ENOSPC
 			}

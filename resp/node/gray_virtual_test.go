@@ -37,7 +37,8 @@ func (g *gray) under(cfg *Config) {
 		return now()
 	}
 	cfg.below.table = table.Below{
-		Append: func() error {
+		Write: func() error {
+			g.disk.wait()
 			if g.log.Load() {
 				return syscall.ENOSPC
 			}
@@ -112,6 +113,10 @@ var grayStates = map[string]grayState{
 		within: handOver + 5*time.Second, check: "writes",
 		begin: func(_ *virtualCluster, _ string, g *gray) func() { return set(&g.disk.full) },
 	},
+	"disk stalls": {
+		within: stallOver, check: "disk",
+		begin: func(_ *virtualCluster, _ string, g *gray) func() { return g.disk.stall() },
+	},
 	"table is stuck": {
 		within: 5 * time.Second, check: "lease",
 		begin: func(_ *virtualCluster, _ string, g *gray) func() { return g.hang() },
@@ -124,6 +129,10 @@ var grayStates = map[string]grayState{
 		},
 	},
 }
+
+// stallOver is for how long keys may be away whose primary's disk does not answer: 5 s until
+// that is taken for a stall, the last lease, and the lease of a new leader, if there is one.
+const stallOver = 10 * time.Second
 
 // handOver is for how long a store refuses writes before its node hands its ranges over,
 // and until that is noticed.

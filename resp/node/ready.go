@@ -3,6 +3,7 @@ package node
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/resp/admin"
@@ -42,8 +43,15 @@ func (c *cluster) ready() []admin.Check {
 	default:
 		ranges.Err = errors.New(text)
 	}
-	return []admin.Check{entered, lease, own, ranges}
+	disk := admin.Check{Name: "disk"}
+	if waits := c.n.store.Stalled(); waits >= diskTimeout {
+		disk.Err = fmt.Errorf("the disk has not answered for %v", waits.Round(time.Second))
+	}
+	return []admin.Check{entered, lease, own, ranges, disk}
 }
+
+// diskTimeout is for how long a write may wait for the disk of a node that is ready.
+const diskTimeout = 5 * time.Second
 
 // withoutLease says why there is no lease.
 func (c *cluster) withoutLease() string {

@@ -84,9 +84,9 @@ func (c *cluster) watchFatal() {
 	}
 }
 
-// ErrStalled ends a node whose disk does not answer: if it leads, nobody else would do it
-// as long as it is there.
-var ErrStalled = errors.New("the disk with the table of the cluster has not answered for 10 s")
+// ErrStalled ends a node whose disk has not answered for minutes while that of another node
+// works. Up to then the node waits: see the package table.
+var ErrStalled = errors.New("the disk with the table of the cluster has not answered for 2 minutes, and that of another node does: check the disk, then start the node again")
 
 // stalled is called by the table, on a goroutine of its own.
 func (c *cluster) stalled() { c.n.finish(ErrStalled) }

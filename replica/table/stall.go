@@ -1,0 +1,209 @@
+package table
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// The library's heartbeats do not depend on the leader's disk. A leader whose disk stalls
+// decides nothing, and keeps all others from deciding anything. So this server stops sending
+// as a leader once its disk has not answered for StallTimeout: the others hear of no leader,
+// elect one, and no lease is granted here, since no majority confirms this leader. It goes on
+// by itself when its disk answers.
+//
+// It does so only if another voter has just made some bytes durable, within a time in which
+// that voter can win an election. Where all disks stall, or all are slow, an election needs
+// more writes than the entry that is waited for, and fails: the leader stays, leases go on,
+// and all goes on when the disks do. A server that follows waits in any case.
+//
+// The process need not end for any of that. It ends when its disk has not answered for
+// EndTimeout while that of another voter works. Until then gossip says that the node is
+// there, so its ranges get no other copies, and a restart on another disk waits for it. Where
+// no other voter can go on, ending this one takes a copy away and helps nobody.
+
+// diskCheckFile is the name in Config.Dir under which checkDisk writes.
+const diskCheckFile = "disk-check"
+
+// watchDisk runs on every node until the table is closed.
+func (t *Table) watchDisk() {
+	tick := time.NewTicker(t.cfg.HeartbeatTimeout)
+	defer tick.Stop()
+	stalled, ended := false, false
+	for {
+		select {
+		case <-t.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		pending := t.writes.pending()
+		if pending < t.cfg.StallTimeout {
+			if stalled {
+				t.cfg.Logger.Info("the disk with the table of the cluster answers again", "node", t.cfg.ID)
+			}
+			stalled = false
+			t.silent.Store(false)
+			continue
+		}
+		if !stalled {
+			stalled = true
+			t.cfg.Logger.Warn("the disk with the table of the cluster does not answer", "node", t.cfg.ID, "for", pending.Round(time.Millisecond))
+		}
+		leads := t.raft.State() == raft.Leader && !t.silent.Load()
+		ends := pending >= t.cfg.EndTimeout && !ended
+		if !leads && !ends {
+			continue
+		}
+		voter, works := t.workingVoter()
+		if !works {
+			continue
+		}
+		if leads {
+			t.cfg.Logger.Warn("this node stops leading: its disk does not answer, and another voter's does", "node", t.cfg.ID, "voter", string(voter.Address))
+			t.silent.Store(true)
+		}
+		if ends {
+			ended = true
+			t.cfg.Stalled()
+		}
+	}
+}
+
+// CedeFromDisk asks another voter to lead whose disk works, if this node leads. It fails if
+// there is none, or if this node's own disk keeps the library from it. It is for a node whose
+// data do not come to the disk.
+func (t *Table) CedeFromDisk(ctx context.Context) error {
+	if _, isSelf := t.Leader(); !isSelf || t.writes.pending() > 0 {
+		return nil
+	}
+	return t.ask(ctx, "cede the leadership", func() error {
+		voter, works := t.workingVoter()
+		if !works {
+			return fmt.Errorf("no other voter's disk is known to work")
+		}
+		return t.askToLead(voter)
+	})
+}
+
+// workingVoter returns another voter that has made something durable since the call.
+func (t *Table) workingVoter() (raft.Server, bool) {
+	// As long as a candidate waits for votes, which others have to store.
+	ctx, cancel := context.WithTimeout(t.ctx, t.cfg.ElectionTimeout/2)
+	defer cancel()
+	working := make(chan raft.Server)
+	asked := 0
+	answered := make(chan struct{})
+	for _, s := range t.servers() {
+		if s.Suffrage != raft.Voter || string(s.ID) == t.disk.server {
+			continue
+		}
+		asked++
+		go func() {
+			defer func() { answered <- struct{}{} }()
+			reply, err := t.cfg.Forward(ctx, string(s.Address), []byte{messageDisk})
+			if err == nil && len(reply) == 1 && reply[0] == replyDisk {
+				working <- s
+			}
+		}()
+	}
+	var found raft.Server
+	for asked > 0 {
+		select {
+		case found = <-working:
+			cancel()
+		case <-answered:
+			asked--
+		}
+	}
+	return found, found.ID != ""
+}
+
+// checkDisk makes some bytes durable where the table lies.
+func (t *Table) checkDisk(ctx context.Context) error {
+	if err := t.mayStand(); err != nil {
+		return err
+	}
+	// On a disk that does not answer, one check waits at a time.
+	if !t.checking.CompareAndSwap(false, true) {
+		return errStalled
+	}
+	done := make(chan error, 1)
+	started := t.errands.start(func() {
+		defer t.checking.Store(false)
+		done <- t.writeCheck()
+	})
+	if !started {
+		t.checking.Store(false)
+		return ErrClosed
+	}
+	// Nobody waits for the answer any longer: see workingVoter.
+	ctx, cancel := context.WithTimeout(ctx, t.cfg.ElectionTimeout)
+	defer cancel()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return errStalled
+	}
+}
+
+func (t *Table) writeCheck() error {
+	if before := t.cfg.Below.Write; before != nil {
+		if err := before(); err != nil {
+			return err
+		}
+	}
+	if t.cfg.Dir == "" {
+		return nil
+	}
+	path := filepath.Join(t.cfg.Dir, diskCheckFile)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("table: %w", err)
+	}
+	_, err = f.WriteString("The table writes here to see whether the disk answers.\n")
+	if err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return fmt.Errorf("table: %w", err)
+	}
+	return nil
+}
+
+// quiet is a transport that sends nothing of a leader's while the table is silent.
+type quiet struct {
+	raft.Transport
+	t *Table
+}
+
+// AppendEntries implements raft.Transport.
+func (q *quiet) AppendEntries(id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
+	if q.t.silent.Load() {
+		return errStalled
+	}
+	return q.Transport.AppendEntries(id, target, args, resp)
+}
+
+// RequestPreVote implements raft.WithPreVote.
+func (q *quiet) RequestPreVote(id raft.ServerID, target raft.ServerAddress, args *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
+	if t, ok := q.Transport.(raft.WithPreVote); ok {
+		return t.RequestPreVote(id, target, args, resp)
+	}
+	return errNoPreVote
+}
+
+// Close implements raft.WithClose.
+func (q *quiet) Close() error {
+	if c, ok := q.Transport.(raft.WithClose); ok {
+		return c.Close()
+	}
+	return nil
+}
