@@ -210,6 +210,11 @@ func (s *Store) cure() error {
 			return errors.New("the new log failed, too")
 		}
 		s.settler.heal()
+		if !s.LogFailed() {
+			if err := s.wal.clearFailure(); err != nil {
+				s.log.Warn("a kill of the process will count as a loss", "err", err)
+			}
+		}
 		s.logTrouble()
 	}
 	s.trouble(troubleTables, nil)

@@ -27,6 +27,16 @@ import (
 // Pebble uses a log again under a new number only, it gives each number once, and the
 // new name is durable before the first byte is written.
 //
+// Behind the slots is one that tells of a failed log. Where an fsync has failed, the system may
+// have dropped what it could not store, which was acknowledged in mode everysec. Memtables
+// still hold it, and are written out (health.go). The slot is filled when the log fails and
+// cleared when they are. If the process is killed in between, the slot tells the next start,
+// which recovers what there is: see [Store.LogFailed]. The slot is there from the start, so that filling it
+// takes no room on a full disk, and the end of the process does not undo it even if the disk
+// refuses to store it. Where the file system takes no writes at all, nothing can tell. Then a
+// start in the same boot of the machine, after the file system was mounted anew, believes
+// that it has the last second before the failure. Nothing was acknowledged after that.
+//
 // Builds that did not clear marks kept them in the file synced beside the logs, in the
 // slot of the log number modulo the number of slots. Where that file is found, such a
 // build was the last to run, and a missing log proves nothing.
@@ -41,6 +51,9 @@ type walMark struct {
 	num    uint64
 	synced int64
 }
+
+// failedMark fills the slot of a failed log.
+var failedMark = walMark{num: 1<<64 - 1}
 
 func (m walMark) encode() []byte {
 	b := binary.LittleEndian.AppendUint64(make([]byte, 0, walMarkSize), m.num)
@@ -94,6 +107,60 @@ func (w *walFS) clearMark(num uint64) error {
 	}
 	w.slots[slot] = 0
 	return nil
+}
+
+// noteFailure fills the slot of a failed log. store makes that durable.
+func (w *walFS) noteFailure() (store func()) {
+	w.mu.Lock()
+	marks := w.marks
+	w.mu.Unlock()
+	if marks == nil {
+		return func() {}
+	}
+	_, _ = marks.WriteAt(failedMark.encode(), walMarkSlots*walMarkSize)
+	return func() { _ = marks.Sync() }
+}
+
+// clearFailure clears the slot of a failed log, durably.
+func (w *walFS) clearFailure() error {
+	w.mu.Lock()
+	marks := w.marks
+	w.mu.Unlock()
+	if marks == nil {
+		return nil
+	}
+	_, err := marks.WriteAt(walMark{}.encode(), walMarkSlots*walMarkSize)
+	if err == nil {
+		err = marks.Sync()
+	}
+	if err != nil {
+		return fmt.Errorf("clear the mark of a failed log: %w", err)
+	}
+	return nil
+}
+
+// failedBefore reads the slot of a failed log, and makes it if it is not there.
+func (w *walFS) failedBefore() bool {
+	b := make([]byte, walMarkSize)
+	if _, err := w.marks.ReadAt(b, walMarkSlots*walMarkSize); err != nil {
+		_, _ = w.marks.WriteAt(walMark{}.encode(), walMarkSlots*walMarkSize)
+		return false
+	}
+	m, ok := parseMark(b)
+	return ok && m == failedMark
+}
+
+// LogFailed tells that the log had failed when an earlier process ended, and was not healed:
+// what that acknowledged last, in mode everysec, may be missing. It stays so until
+// ForgetLogFailure.
+func (s *Store) LogFailed() bool { return s.wal.before.Load() }
+
+// ForgetLogFailure is for a caller that has noted what LogFailed tells.
+func (s *Store) ForgetLogFailure() error {
+	if !s.wal.before.Swap(false) || s.wal.failed() != nil {
+		return nil
+	}
+	return s.wal.clearFailure()
 }
 
 func (w *walFS) close() {
@@ -182,6 +249,7 @@ func (w *walFS) verify() (recovered int64, err error) {
 	if w.marks, err = w.FS.OpenReadWrite(w.marksPath(), "ringside-wal-marks"); err != nil {
 		return 0, fmt.Errorf("open %s: %w", w.marksPath(), err)
 	}
+	w.before.Store(w.failedBefore())
 	return recovered, nil
 }
 

@@ -68,6 +68,8 @@ type walFS struct {
 	marks    vfs.File // see mark.go
 	// slots are the logs whose marks lie in the slots of marks, 0 for a free one.
 	slots [walMarkSlots]uint64
+	// before tells that the log of an earlier process had failed: see LogFailed.
+	before atomic.Bool
 
 	// waits are the operations on logs that the disk has not answered.
 	waits underway
@@ -189,7 +191,9 @@ func (w *walFS) fail(err error) {
 	}
 	w.mu.Unlock()
 	if first {
+		store := w.noteFailure()
 		w.failing()
+		store()
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -27,6 +28,7 @@ import (
 // writes.
 type disk struct {
 	full, low atomic.Bool
+	unsynced  atomic.Bool                   // what is written is not stored: each fsync of a log, and each new table, fails
 	stuck     atomic.Pointer[chan struct{}] // closed when it answers again; nil while it does
 }
 
@@ -68,10 +70,16 @@ func (d *disk) over(fs vfs.FS) vfs.FS {
 		switch op.Kind {
 		case errorfs.OpFileSync, errorfs.OpFileSyncData, errorfs.OpFileSyncTo, errorfs.OpRename, errorfs.OpRemove:
 			d.wait()
+			if d.unsynced.Load() && strings.HasSuffix(op.Path, ".log") {
+				return syscall.EIO
+			}
 		case errorfs.OpCreate, errorfs.OpFileWrite, errorfs.OpFilePreallocate:
 			d.wait()
 			if d.full.Load() {
 				return syscall.ENOSPC
+			}
+			if d.unsynced.Load() && strings.HasSuffix(op.Path, ".sst") {
+				return syscall.EIO
 			}
 		}
 		return nil

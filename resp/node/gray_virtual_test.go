@@ -214,6 +214,7 @@ func replacesGray(t *testing.T, seed uint64, state grayState, leads bool) {
 		c.tell()
 		t.Errorf("the key was away for %v, may be for %v", took, state.within)
 	}
+	time.Sleep(time.Until(began.Add(handOver))) // a stall counts after 5 s, though the table may notice it before
 	c.notReady(victim, state.check)
 	if err := <-decided; err != nil {
 		t.Errorf("an entry: %v", err)

@@ -57,6 +57,8 @@ type run struct {
 type surroundings struct {
 	boot  string // id of this start of the machine
 	place string // see run.Place
+	// logFailed tells that the store's log had failed when the last process ended.
+	logFailed bool
 }
 
 // copiedTo tells whether the directory at a place is a copy of the one of the run.
@@ -67,15 +69,19 @@ func (r *run) copiedTo(place string) bool {
 // survived tells whether what the run had acknowledged is all there at the next start:
 // nothing that the system had was lost, or the disk had everything. A copy has everything
 // only if it was made after a clean stop.
-func (r *run) survived(boot, place string) bool {
-	if r.copiedTo(place) {
+//
+// In mode everysec an fsync of the log that fails may take back what was acknowledged. In mode
+// always nothing is acknowledged before its fsync has succeeded. A clean stop tells that the
+// log was healed.
+func (r *run) survived(around surroundings) bool {
+	if r.copiedTo(around.place) {
 		return r.Stopped
 	}
 	switch store.Fsync(r.Fsync) {
 	case store.FsyncAlways:
 		return true
 	case store.FsyncEverySec:
-		return r.Stopped || r.Boot != "" && r.Boot == boot
+		return r.Stopped || r.Boot != "" && r.Boot == around.boot && !around.logFailed
 	}
 	return r.Stopped
 }
@@ -85,7 +91,7 @@ func (r *run) survived(boot, place string) bool {
 func (r *run) next(now time.Time, around surroundings, fsync store.Fsync) run {
 	return run{
 		Format: runFormat, Incarnation: r.later(now), Boot: around.boot, Fsync: string(fsync),
-		Registered: r.Registered, Lost: r.Lost || r.Registered == 0 || !r.survived(around.boot, around.place),
+		Registered: r.Registered, Lost: r.Lost || r.Registered == 0 || !r.survived(around),
 		Place: around.place, Copied: r.Copied || r.copiedTo(around.place), Bus: r.Bus,
 	}
 }
@@ -153,7 +159,7 @@ func (n *Node) beginRun() error {
 	}
 	now := n.cfg.below.wall()
 	if n.cfg.Role == RoleStore {
-		n.run = last.next(now, surroundings{bootID(), filePlace(filepath.Join(n.cfg.Dir, lockFile))}, n.store.Fsync())
+		n.run = last.next(now, surroundings{bootID(), filePlace(filepath.Join(n.cfg.Dir, lockFile)), n.store.LogFailed()}, n.store.Fsync())
 		if n.run.Copied && n.run.Lost {
 			n.cfg.Logger.Warn("the directory was copied while its node ran, or after a crash: what was acknowledged since may be missing",
 				"node", n.id, "dir", n.cfg.Dir)
@@ -161,7 +167,16 @@ func (n *Node) beginRun() error {
 	} else { // which has nothing to lose
 		n.run = run{Format: runFormat, Incarnation: last.later(now)}
 	}
-	return n.run.save(n.cfg.Dir)
+	if err := n.run.save(n.cfg.Dir); err != nil {
+		return err
+	}
+	if n.store.LogFailed() {
+		n.cfg.Logger.Warn("the store's log had failed before the last process ended: what it acknowledged last may be missing here", "node", n.id)
+		if err := n.store.ForgetLogFailure(); err != nil {
+			n.cfg.Logger.Warn("the next start will find the failure of the log again", "node", n.id, "err", err)
+		}
+	}
+	return nil
 }
 
 // runRegistered notes that the cluster knows of this run, and where other nodes reach it.

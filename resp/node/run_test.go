@@ -16,12 +16,31 @@ func TestIntactIsProved(t *testing.T) {
 		change(&r)
 		return r
 	}
-	for _, test := range []struct {
+	type test struct {
 		name   string
 		last   run
 		boot   string
 		intact bool
-	}{
+	}
+	check := func(test test, around surroundings) {
+		t.Run(test.name, func(t *testing.T) {
+			next := test.last.next(time.Now(), around, store.FsyncEverySec)
+			if intact, after := next.intact(); intact != test.intact || after != test.last.Registered {
+				t.Errorf("%v, after %d", intact, after)
+			}
+			if next.Stopped {
+				t.Error("a node that runs is not stopped")
+			}
+		})
+	}
+	for _, test := range []test{
+		{"kill -9 after the log had failed", known, "first", false},
+		{"the log had failed, and was healed by a clean stop", with(func(r *run) { r.Stopped = true }), "first", true},
+		{"the log had failed, and its disk had everything", with(func(r *run) { r.Fsync = "always" }), "first", true},
+	} {
+		check(test, surroundings{test.boot, "here", true})
+	}
+	for _, test := range []test{
 		{"nothing is known of the directory", run{}, "first", false},
 		{"kill -9 on a machine that goes on", known, "first", true},
 		{"the machine was started again", known, "second", false},
@@ -36,15 +55,7 @@ func TestIntactIsProved(t *testing.T) {
 		{"a copy of a directory after a clean stop", with(func(r *run) { r.Place, r.Stopped = "there", true }), "second", true},
 		{"something was lost before a start that the cluster has not heard of", with(func(r *run) { r.Lost = true }), "first", false},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			next := test.last.next(time.Now(), surroundings{test.boot, "here"}, store.FsyncEverySec)
-			if intact, after := next.intact(); intact != test.intact || after != test.last.Registered {
-				t.Errorf("%v, after %d", intact, after)
-			}
-			if next.Stopped {
-				t.Error("a node that runs is not stopped")
-			}
-		})
+		check(test, surroundings{test.boot, "here", false})
 	}
 }
 
