@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
+
+	"github.com/ringside-kv/ringside/replica/durable"
 )
 
 // formatFile names what a directory is. It is written when the store is created, when
@@ -58,7 +59,7 @@ func readIdentity(fs vfs.FS, dir string) (id Identity, ok bool, err error) {
 	if err != nil {
 		return id, false, fmt.Errorf("read %s: %w", path, err)
 	}
-	if err := json.Unmarshal(b, &id); err != nil {
+	if err := durable.Unseal(b, &id); err != nil {
 		return id, false, fmt.Errorf("%w: %s, which says what the directory is, cannot be read: restore it from a copy: %w",
 			ErrDamaged, path, err)
 	}
@@ -131,7 +132,7 @@ func settleIdentity(cfg *Config, id Identity, known bool) (Identity, error) {
 // write replaces the identity of a directory. If the machine stops in between, the
 // directory has the old identity or the new one.
 func (id Identity) write(cfg *Config) error {
-	b, err := json.MarshalIndent(id, "", "  ")
+	b, err := durable.Seal(id)
 	if err != nil {
 		return fmt.Errorf("encode identity: %w", err)
 	}
@@ -140,7 +141,7 @@ func (id Identity) write(cfg *Config) error {
 	if err != nil {
 		return fmt.Errorf("create identity: %w", err)
 	}
-	_, err = f.Write(append(b, '\n'))
+	_, err = f.Write(b)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("write identity: %w", err)
 	}

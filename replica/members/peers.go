@@ -1,7 +1,6 @@
 package members
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -70,7 +69,7 @@ func loadPeers(dir, cluster string) (*peers, error) {
 
 func parsePeers(text []byte, cluster string) (map[string]netip.AddrPort, error) {
 	var file peersJSON
-	if err := json.Unmarshal(text, &file); err != nil {
+	if err := durable.Unseal(text, &file); err != nil {
 		return nil, err
 	}
 	switch {
@@ -118,11 +117,7 @@ func (p *peers) save() error {
 	if p.path == "" {
 		return nil
 	}
-	text, err := json.MarshalIndent(peersJSON{peersFormat, p.cluster, p.known}, "", "\t")
-	if err != nil {
-		return fmt.Errorf("save known peers: %w", err)
-	}
-	if err := durable.Replace(p.path, append(text, '\n')); err != nil {
+	if err := durable.ReplaceJSON(p.path, peersJSON{peersFormat, p.cluster, p.known}); err != nil {
 		return fmt.Errorf("save known peers: %w", err)
 	}
 	return nil

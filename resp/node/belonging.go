@@ -1,7 +1,6 @@
 package node
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -61,8 +60,8 @@ func loadBelonging(dir, cluster string) (belonging, error) {
 		return none, fmt.Errorf("read the directory's cluster: %w", err)
 	}
 	var b belonging
-	if err := json.Unmarshal(text, &b); err != nil {
-		return none, fmt.Errorf("read the directory's cluster: %s: %w", path, err)
+	if err := durable.Unseal(text, &b); err != nil {
+		return none, fmt.Errorf("read the directory's cluster: %w", readDamaged(path, err))
 	}
 	switch {
 	case b.Format != belongingFormat:
@@ -85,10 +84,13 @@ func (b belonging) save(dir string) error {
 }
 
 // saveJSON replaces a file of a directory: after a crash it is the old one or the new one.
-func saveJSON(dir, name string, v any) error {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	return durable.Replace(filepath.Join(dir, name), append(text, '\n'))
+func saveJSON(dir, name string, v any) error { return durable.ReplaceJSON(filepath.Join(dir, name), v) }
+
+// damagedCure is what an operator can do about a damaged file that says what a directory is.
+const damagedCure = "restore it from a copy of the directory; or, if other nodes of the cluster have what this one has, " +
+	"start the node with an empty directory"
+
+// readDamaged is the error for a file of a directory that cannot be understood.
+func readDamaged(path string, err error) error {
+	return fmt.Errorf("%s is damaged: %w: %s", path, err, damagedCure)
 }

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/ringside-kv/ringside/replica/durable"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -50,14 +50,16 @@ func loadLineages(dir string) (*lineages, error) {
 	}
 	var t lineageText
 	if err == nil {
-		err = json.Unmarshal(text, &t)
+		if err = durable.Unseal(text, &t); err != nil {
+			err = readDamaged(path, err)
+		}
 	}
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read whose past the data are: %w", err)
 	case t.Format != lineagesFormat || len(t.Steps) == 0 || t.Steps[0].From != 0 ||
 		!slices.IsSortedFunc(t.Steps, func(a, b lineageStep) int { return int(min(max(int64(a.From)-int64(b.From), -1), 1)) }):
-		return nil, fmt.Errorf("read whose past the data are: %s cannot be understood", path)
+		return nil, fmt.Errorf("read whose past the data are: %w", readDamaged(path, errors.New("it cannot be understood")))
 	}
 	l.steps = t.Steps
 	return l, nil

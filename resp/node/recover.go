@@ -1,7 +1,6 @@
 package node
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -154,8 +153,8 @@ func loadAnyBelonging(dir string) (belonging, error) {
 		return belonging{}, err
 	}
 	var b belonging
-	if err := json.Unmarshal(text, &b); err != nil {
-		return b, fmt.Errorf("%s: %w", filepath.Join(dir, belongingFile), err)
+	if err := durable.Unseal(text, &b); err != nil {
+		return b, readDamaged(filepath.Join(dir, belongingFile), err)
 	}
 	return loadBelonging(dir, b.Cluster)
 }
@@ -340,8 +339,9 @@ func loadPlan(dir string) (*plan, error) {
 		return nil, fmt.Errorf("read of a recovery: %w", err)
 	}
 	p := new(plan)
-	if err := json.Unmarshal(text, p); err != nil {
-		return nil, fmt.Errorf("read of a recovery: %s: %w", path, err)
+	if err := durable.Unseal(text, p); err != nil {
+		return nil, fmt.Errorf("read of a recovery: %s is damaged: %w: restore it from a copy, of this directory or of another "+
+			"that takes part in the recovery; if no node has been started since, delete it in each of them, and recover anew", path, err)
 	}
 	if p.Format != planFormat {
 		return nil, fmt.Errorf("read of a recovery: %s: format %d is not %d", path, p.Format, planFormat)

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/durable"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -121,7 +121,7 @@ func loadRun(dir string) (run, error) {
 		return run{}, fmt.Errorf("read of the last start: %w", err)
 	}
 	var r run
-	if json.Unmarshal(text, &r) != nil || r.Format != runFormat {
+	if durable.Unseal(text, &r) != nil || r.Format != runFormat {
 		return run{}, nil // it proves nothing, which is safe
 	}
 	return r, nil
@@ -156,6 +156,12 @@ func (n *Node) beginRun() error {
 	last, err := loadRun(n.cfg.Dir)
 	if err != nil {
 		return err
+	}
+	if known, err := hasRun(n.cfg.Dir); err != nil {
+		return err
+	} else if known && last.Format == 0 {
+		n.cfg.Logger.Warn("the file that tells of the last start is damaged: what was acknowledged last may be missing here",
+			"node", n.id, "file", filepath.Join(n.cfg.Dir, runFile))
 	}
 	now := n.cfg.below.wall()
 	if n.cfg.Role == RoleStore {
