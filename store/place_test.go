@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -56,7 +57,24 @@ func asOfVersion1(t *testing.T, dir, spelling string) {
 	for _, name := range names {
 		replaceIn(t, name, "wal_dir="+storedPath(t, dir), "wal_dir="+filepath.Join(spelling, "log"))
 	}
-	replaceIn(t, filepath.Join(dir, formatFile), `"format": 2`, `"format": 1`)
+	changeIdentity(t, dir, func(id *Identity) { id.Format = oldFormatVersion })
+}
+
+// changeIdentity writes the identity of a directory as earlier builds did, without a checksum.
+func changeIdentity(t *testing.T, dir string, change func(id *Identity)) {
+	t.Helper()
+	id, known, err := readIdentity(vfs.Default, dir)
+	if err != nil || !known {
+		t.Fatal(known, err)
+	}
+	change(&id)
+	text, err := json.MarshalIndent(id, "", "  ")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, formatFile), append(text, '\n'), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func replaceIn(t *testing.T, path, from, to string) {
@@ -175,7 +193,7 @@ func TestStoreWithoutItsFilesIsRefused(t *testing.T) {
 			cfg := testConfig(dir)
 			if cfg.Used = test.old; test.old {
 				asOfVersion1(t, dir, dir)
-				replaceIn(t, filepath.Join(dir, formatFile), `"opened": true`, `"opened": false`)
+				changeIdentity(t, dir, func(id *Identity) { id.Opened = false })
 			}
 			for _, name := range test.lost {
 				if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
@@ -205,7 +223,7 @@ func TestStoreWithoutDatabaseYetOpens(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	replaceIn(t, filepath.Join(dir, formatFile), `"opened": true`, `"opened": false`)
+	changeIdentity(t, dir, func(id *Identity) { id.Opened = false })
 	if err := openTest(t, testConfig(dir)).Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/store"
@@ -27,14 +28,7 @@ func TestNodeThatLostItsStoreIsRefused(t *testing.T) {
 		}
 	}
 	// An earlier version did not note in the store that it has been in use.
-	path := filepath.Join(dir, "RINGSIDE")
-	text, err := os.ReadFile(path)
-	if err == nil {
-		err = os.WriteFile(path, []byte(strings.Replace(string(text), `"opened": true`, `"opened": false`, 1)), 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	changeIdentity(t, vfs.Default, dir, func(id *store.Identity) { id.Opened = false })
 	n, err = Open(memberConfig(t, dir, "a"))
 	if err == nil {
 		t.Fatal("the node serves an empty store", n.Close())

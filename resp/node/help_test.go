@@ -38,6 +38,13 @@ func forgetName(t *testing.T, fs vfs.FS, data string) { t.Helper(); storeName(t,
 // storeName gives the directory of a store the name of another node.
 func storeName(t *testing.T, fs vfs.FS, data, name string) {
 	t.Helper()
+	changeIdentity(t, fs, data, func(id *store.Identity) { id.Node = name })
+}
+
+// changeIdentity writes the identity of the directory of a store as earlier builds did,
+// without a checksum.
+func changeIdentity(t *testing.T, fs vfs.FS, data string, change func(id *store.Identity)) {
+	t.Helper()
 	path := fs.PathJoin(data, "RINGSIDE")
 	f, err := fs.Open(path)
 	if err != nil {
@@ -49,7 +56,7 @@ func storeName(t *testing.T, fs vfs.FS, data, name string) {
 	if err == nil {
 		err = json.Unmarshal(text, &id)
 	}
-	id.Node = name
+	change(&id)
 	if text, _ = json.Marshal(id); err != nil {
 		t.Fatal(err)
 	}
