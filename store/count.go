@@ -33,6 +33,8 @@ type counts struct {
 	// oldest is the first term of which the journal may still hold entries. It is
 	// changed with Store.checkpoints locked.
 	oldest uint32
+	// removed is told of bytes that go from a slice.
+	removed func(slice uint16, bytes int64)
 	// certain has a bit for each slice whose count of keys is known to be right, because
 	// the slice was seen or made empty since the store was opened. What was recovered may
 	// be an estimate, if the disk had damaged something. Guarded by Store.commits, locked
@@ -106,6 +108,9 @@ func (c *counts) add(d countDelta) {
 	if d.bytes != 0 {
 		s.bytes.Add(d.bytes)
 		c.bytes.Add(d.bytes)
+		if d.bytes < 0 && c.removed != nil {
+			c.removed(d.slice, -d.bytes)
+		}
 	}
 	if d.expires != 0 {
 		s.expires.Add(int64(d.expires))

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -151,10 +152,20 @@ func (s *Store) everySecond() {
 	}
 }
 
+// lookLeast is how many bytes are at least written to the log between two looks at the disk.
+const lookLeast = 1 << 20
+
+// checkDisk looks at the free space. The next look comes with the next tick, or once so much
+// was written that the reserve may be in use: each byte is written to the log, then to
+// tables, and again when those are merged.
 func (s *Store) checkDisk() {
 	var short, full error
+	next := int64(math.MaxInt64)
 	if reserve := s.minFreeDisk.Load(); reserve > 0 {
 		usage, err := s.cfg.FS.GetDiskUsage(s.cfg.Dir)
+		if err == nil {
+			next = s.wal.written.Load() + max((int64(min(usage.AvailBytes, math.MaxInt64))-reserve)/8, lookLeast)
+		}
 		switch {
 		case errors.Is(err, vfs.ErrUnsupported):
 		case err != nil:
@@ -162,17 +173,23 @@ func (s *Store) checkDisk() {
 		case usage.AvailBytes < uint64(reserve):
 			short = fmt.Errorf("disk almost full: %d MiB free, %d MiB are kept in reserve (min-free-disk); "+
 				"commands that only remove are accepted", usage.AvailBytes>>20, reserve>>20)
-			if usage.AvailBytes < uint64(reserve)/2 {
+			// What a merge takes that frees more is not held against removals.
+			room := usage.AvailBytes + uint64(s.reclaim.result.Load())
+			if room < uint64(reserve)/2 || usage.AvailBytes < uint64(reserve)/reclaimLeaves {
 				short = fmt.Errorf("disk full: %d MiB free, %d MiB are kept in reserve (min-free-disk), half of it for flushes "+
 					"and compactions: free space on the disk, or lower min-free-disk", usage.AvailBytes>>20, reserve>>20)
 				full = short
 			}
 		}
 	}
+	s.wal.lookAt.Store(next)
 	s.troubleMu.Lock()
-	defer s.troubleMu.Unlock()
 	s.setTrouble(troubleFull, full)
 	s.setTrouble(troubleDisk, short)
+	s.troubleMu.Unlock()
+	if short != nil {
+		signal(s.reclaim.wake)
+	}
 }
 
 // curable reports whether there is trouble that cure may end. On a full disk it
@@ -241,6 +258,14 @@ func (s *Store) flushTables() error {
 	case <-s.fatal:
 	}
 	return errStopped
+}
+
+// signal leaves a value in a channel with room for one.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default: // it has one
+	}
 }
 
 func (s *Store) isTroubled(t trouble) bool {

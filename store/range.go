@@ -351,6 +351,9 @@ func (c *counts) take(gone map[uint16]Load, sign int64) {
 		c.keys.Add(-sign * l.Keys)
 		c.bytes.Add(-sign * l.Bytes)
 		c.expires.Add(-sign * l.Expires)
+		if c.removed != nil {
+			c.removed(slice, sign*l.Bytes)
+		}
 	}
 }
 

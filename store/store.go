@@ -60,6 +60,8 @@ type Store struct {
 	// crowd is the weight of the range tombstones since relieve last wrote out the memtable.
 	crowd atomic.Int64
 
+	reclaim reclaim
+
 	passive tokenSet
 	overdue atomic.Bool  // expired keys may lie in what expireLoop has passed
 	drops   atomic.Int64 // ranges dropped since the store was opened
@@ -102,6 +104,7 @@ func Open(cfg Config) (*Store, error) {
 		stop:       make(chan struct{}),
 		fatal:      make(chan struct{}),
 		openFailed: make(chan error, 1),
+		reclaim:    reclaim{wake: make(chan struct{}, 1)},
 		openedAt:   time.Now(),
 	}
 	s.minFreeDisk.Store(cfg.MinFreeDisk)
@@ -143,8 +146,10 @@ func (s *Store) open() (err error) {
 		return err
 	}
 	s.identity = id
+	s.counts.removed = s.reclaim.remove
 	s.wal = newWALFS(fs, logDir, s.cfg.Fsync, s.logTrouble)
 	s.wal.lastSync.Store(s.openedAt.UnixNano())
+	s.wal.look = s.checkDisk
 	s.engine = &engineFS{FS: s.wal, stop: s.stop}
 	undo = append(undo, s.wal.close)
 	extra, err := s.wal.verify()
@@ -181,7 +186,7 @@ func (s *Store) open() (err error) {
 	s.garbage.Store(1) // a crash may have left some
 	s.unswept.Store(true)
 	s.settler = newSettler(s.wal, func() error { return s.db.LogData(nil, pebble.Sync) })
-	for _, loop := range []func(){s.healLoop, s.everySecond, s.expireLoop, s.housekeepingLoop} {
+	for _, loop := range []func(){s.healLoop, s.everySecond, s.expireLoop, s.housekeepingLoop, s.reclaimLoop} {
 		s.loops.Add(1)
 		go func() {
 			defer s.loops.Done()

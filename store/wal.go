@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -77,6 +78,10 @@ type walFS struct {
 	syncs     atomic.Int64 // real fsyncs
 	syncNanos atomic.Int64
 	written   atomic.Int64 // bytes
+	// look is called by the goroutine that writes, once lookAt bytes have been written. It
+	// sets lookAt anew.
+	look   func()
+	lookAt atomic.Int64
 	// lastSync is when all that had been written was on stable storage last, in
 	// ns since 1970.
 	lastSync atomic.Int64
@@ -90,7 +95,9 @@ type walFS struct {
 const fsyncPatience = 2 * time.Second
 
 func newWALFS(fs vfs.FS, dir string, mode Fsync, failing func()) *walFS {
-	return &walFS{FS: fs, dir: dir, mode: mode, started: time.Now(), failing: failing, patience: fsyncPatience}
+	w := &walFS{FS: fs, dir: dir, mode: mode, started: time.Now(), failing: failing, patience: fsyncPatience, look: func() {}}
+	w.lookAt.Store(math.MaxInt64)
+	return w
 }
 
 // isLog returns the number of the log file at path.
@@ -298,7 +305,9 @@ func (f *walFile) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	f.written.Add(int64(n))
-	f.fs.written.Add(int64(n))
+	if f.fs.written.Add(int64(n)) >= f.fs.lookAt.Load() {
+		f.fs.look()
+	}
 	if f.dirty.Load() == 0 {
 		f.dirty.Store(f.fs.clock())
 	}

@@ -1,0 +1,127 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// A smallDisk has so many bytes for the files of a store.
+type smallDisk struct {
+	vfs.FS
+	dir  string
+	size uint64
+}
+
+func (d *smallDisk) GetDiskUsage(string) (vfs.DiskUsage, error) {
+	used := uint64(0)
+	for _, dir := range []string{"data", "log"} {
+		dir = d.PathJoin(d.dir, dir)
+		names, err := d.List(dir)
+		if err != nil {
+			return vfs.DiskUsage{}, err
+		}
+		for _, name := range names {
+			if info, err := d.Stat(d.PathJoin(dir, name)); err == nil { // else it was removed meanwhile
+				used += uint64(info.Size())
+			}
+		}
+	}
+	return vfs.DiskUsage{AvailBytes: d.size - min(d.size, used), TotalBytes: d.size, UsedBytes: used}, nil
+}
+
+// On a disk that is short, what is removed gives its space back soon.
+func TestRemovedDataGiveTheirSpaceBackOnAShortDisk(t *testing.T) {
+	cfg := testConfig("/data/store")
+	disk := &smallDisk{FS: vfs.NewMem(), dir: cfg.Dir, size: 64 << 20}
+	cfg.FS, cfg.MemTable, cfg.MinFreeDisk = disk, 1<<20, 24<<20
+	s := openTest(t, cfg)
+	change := func(key string, f func(u *Unit, key []byte, v Value) error) error {
+		u := s.NewUnit()
+		u.Begin(s.now(), []Place{u.Place([]byte(key))})
+		v, err := u.Get([]byte(key))
+		if err == nil {
+			err = f(u, []byte(key), v)
+		}
+		if err != nil {
+			u.Abort()
+			return err
+		}
+		var done Signal
+		wait, err := u.Commit(&done)
+		if err == nil && wait {
+			err = done.Wait()
+		}
+		return err
+	}
+	rnd := rand.NewChaCha8([32]byte{})
+	value := make([]byte, 10_000) // cannot be compressed
+	written := 0
+	write := func() error {
+		_, _ = rnd.Read(value)
+		return change(fmt.Sprint("key", written), func(u *Unit, key []byte, v Value) error { return u.PutString(key, v, value, 0, false) })
+	}
+	for ; ; written++ {
+		err := write()
+		if errors.Is(err, ErrReadOnly) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if written > 5000 {
+			t.Fatal("the disk is never short")
+		}
+	}
+	usage, err := disk.GetDiskUsage("")
+	t.Logf("%d keys, %d KiB free, %v", written, usage.AvailBytes>>10, err)
+	if usage.AvailBytes < 12<<20 {
+		t.Error("writes were accepted until half of the reserve was used up")
+	}
+	// What Pebble frees by itself is not enough.
+	if err := s.flushTables(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the tables to be merged", func() bool { return s.db.Metrics().Compact.NumInProgress == 0 })
+	if err := s.db.Compact(t.Context(), []byte{0}, []byte{255}, false); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "obsolete tables to be deleted", func() bool {
+		m := s.db.Metrics()
+		return m.Table.ObsoleteCount == 0 && m.Table.ZombieCount == 0
+	})
+	if usage, err = disk.GetDiskUsage(""); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d KiB free, merged", usage.AvailBytes>>10)
+	s.SetMinFreeDisk(int64(usage.AvailBytes) + 6<<20)
+	for i := 0; i < written; i += 2 {
+		err := change(fmt.Sprint("key", i), func(u *Unit, key []byte, v Value) error {
+			u.Delete(key, v)
+			u.Frees()
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	began := time.Now()
+	waitFor(t, "writes to be accepted", func() bool { return s.Writable() == nil })
+	t.Logf("writes are accepted after %v", time.Since(began))
+	if err := write(); err != nil {
+		t.Error(err)
+	}
+	for i := range written {
+		v, err := s.read([]byte(fmt.Sprint("key", i)))
+		if there := len(v) > 0; err != nil || there != (i%2 == 1) {
+			t.Fatalf("key %d: %d bytes, %v", i, len(v), err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
