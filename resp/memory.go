@@ -31,6 +31,9 @@ func memoryInUse(st *store.Stats) int64 {
 	return n
 }
 
+// PebbleIsOffHeap reports whether Pebble's block cache and memtables lie outside Go's heap.
+func PebbleIsOffHeap() bool { return offHeapBlocks }
+
 // residentMemory returns the process's pages in memory, in bytes; 0 where the
 // system does not tell.
 func residentMemory() int64 {

@@ -14,6 +14,7 @@ import (
 // is what the flags of cmd have left.
 func (a *app) configure(cmd *cobra.Command, set *settings.Set, cfg *node.Config, rest []string) error {
 	faults := parts(set.Load(a.ownArgs(cmd), rest, a.environ))
+	cfg.FitMemory(a.memoryLimit(cfg).Bytes, set.Given)
 	for _, err := range parts(cfg.Validate()) {
 		var fault *node.Fault
 		if errors.As(err, &fault) {

@@ -41,6 +41,8 @@ func serveSettings(cfg *node.Config, log *logOptions) *settings.Set {
 		"refuse writes while less is free; 0 = off")
 
 	s.Group("Memory")
+	s.Add("memory", settings.Size(&cfg.Memory),
+		"what the process may use; below 1.5gb, sizes and max-clients are less than their defaults unless they are set; 0 = the limit of the cgroup, or 3/4 of the machine's memory")
 	s.Add("cache", settings.Size(&cfg.Cache),
 		"hot values, answered without a look at the disk's tables; 0 = off")
 	s.Add("block-cache", settings.Size(&cfg.BlockCache),

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ringside-kv/ringside/cmd/ringside/memory"
 )
 
 // Exit codes, besides 0.
@@ -18,7 +20,7 @@ const (
 )
 
 func main() {
-	a := app{args: os.Args[1:], environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	a := app{args: os.Args[1:], environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, memory: memory.System}
 	os.Exit(a.run())
 }
 
@@ -27,6 +29,7 @@ type app struct {
 	args, environ  []string
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	memory         func() memory.Limit // nil: not known
 }
 
 // errFailed is returned by a command that has already said why.

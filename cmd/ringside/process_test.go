@@ -63,8 +63,10 @@ func TestProcessServesUntilSIGTERM(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, &log)
 	}
-	if !strings.Contains(log.String(), "msg=stopped") {
-		t.Errorf("the log:\n%s", &log)
+	for _, want := range []string{"msg=stopped", "msg=memory limit="} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("no %q in the log:\n%s", want, &log)
+		}
 	}
 }
 

@@ -68,6 +68,7 @@ func (a *app) serveCommand() *cobra.Command {
 		var level slog.LevelVar
 		cfg.Logger = log.logger(a.stderr, &level)
 		a.tuneGC(cfg.Role)
+		a.limitMemory(&cfg, cfg.Logger)
 		defer a.tuneThreads(cmd.Context(), &cfg)()
 		signals := make(chan os.Signal, 2)
 		signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)

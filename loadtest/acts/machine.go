@@ -69,40 +69,15 @@ func diskFilled(ctx context.Context, s *stage) error {
 	}
 }
 
-// limit makes a memory control group of so many bytes and returns the file that takes the
-// ids of its processes.
-func limit(s *stage, bytes int) (procs string, err error) {
-	var faults error
-	for _, way := range []struct{ root, bound string }{
-		{"/sys/fs/cgroup", "memory.max"},
-		{"/sys/fs/cgroup/memory", "memory.limit_in_bytes"},
-	} {
-		group := filepath.Join(way.root, fmt.Sprint("ringside-acts-", os.Getpid()))
-		if err := os.Mkdir(group, 0o755); err != nil {
-			faults = errors.Join(faults, err)
-			continue
-		}
-		s.undo = append(s.undo, func() error { return os.Remove(group) })
-		bound := filepath.Join(group, way.bound)
-		if _, err = os.Stat(bound); err == nil {
-			err = os.WriteFile(bound, []byte(strconv.Itoa(bytes)), 0o644)
-		}
-		if err == nil {
-			return filepath.Join(group, "cgroup.procs"), nil
-		}
-		faults = errors.Join(faults, err)
-	}
-	return "", unable("no memory limit can be set: " + strings.ReplaceAll(faults.Error(), "\n", "; "))
-}
-
 // memoryLimited writes more than the limit with default settings. The kernel kills a node
 // that takes more than it.
 func memoryLimited(ctx context.Context, s *stage) error {
-	procs, err := limit(s, 300<<20)
+	wrap, remove, err := nodes.LimitMemory(300 << 20)
 	if err != nil {
-		return err
+		return unable(strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
-	n, err := s.start(ctx, nodes.How{Dir: s.path("data"), Wrap: []string{"sh", "-c", `echo $$ >"$0" && exec "$@"`, procs}})
+	s.undo = append(s.undo, remove)
+	n, err := s.start(ctx, nodes.How{Dir: s.path("data"), Wrap: wrap})
 	if err != nil {
 		return err
 	}

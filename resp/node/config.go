@@ -121,6 +121,10 @@ type Config struct {
 	// Fsync is always, everysec or no.
 	Fsync string
 
+	// Memory is how much the process may use, in bytes; 0 is the limit of its cgroup, or 3/4
+	// of the machine's memory. It is for the command, which passes it to FitMemory; Open does
+	// not read it.
+	Memory       int64
 	Cache        int64 // hot values in memory, outside Go's heap; 0 is off
 	BlockCache   int64 // Pebble's cache of table blocks
 	MemTableSize int64 // one memtable of Pebble; a few exist at a time

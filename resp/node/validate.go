@@ -142,6 +142,9 @@ func (c Config) validateID(f *faults) {
 }
 
 func (c Config) validateSizes(f *faults) {
+	if c.Memory != 0 {
+		f.size("memory", c.Memory, LeastMemory, maxSize, "; 0 is the limit of the cgroup, or 3/4 of the machine's memory")
+	}
 	if c.Cache != 0 {
 		f.size("cache", c.Cache, 64*kib, maxSize, "; 0 is off")
 	}
