@@ -2,10 +2,13 @@ package main
 
 import (
 	"bytes"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/resp/node"
 )
 
 // ringside runs the command in this process.
@@ -109,14 +112,15 @@ func TestHelp(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	defer func(v string) { version = v }(version)
-	version = "v1.2.3"
+	defer func(v, c, d string) { version, commit, date = v, c, d }(version, commit, date)
+	version, commit, date = "v1.2.3", "0123456789abcdef", "2026-01-02T03:04:05Z"
+	const want = "ringside v1.2.3 (commit 0123456789ab of 2026-01-02T03:04:05Z), go1."
 	for _, args := range [][]string{{"version"}, {"--version"}} {
-		if code, stdout, _ := ringside(nil, args...); code != 0 || !strings.HasPrefix(stdout, "ringside v1.2.3, go1.") {
+		if code, stdout, _ := ringside(nil, args...); code != 0 || !strings.HasPrefix(stdout, want) {
 			t.Errorf("%v: exit code %d, %q", args, code, stdout)
 		}
 	}
-	version = ""
+	version, commit, date = "", "", ""
 	if versionName() == "" {
 		t.Error("no version without ldflags")
 	}
@@ -149,6 +153,24 @@ func TestCompletion(t *testing.T) {
 			if !strings.Contains("\n"+stdout, "\n"+want) {
 				t.Errorf("%v does not offer %s: %q", tt.args, want, stdout)
 			}
+		}
+	}
+}
+
+func TestStartLineSaysHowToConnect(t *testing.T) {
+	for _, tt := range []struct{ addr, cert, password, want string }{
+		{"127.0.0.1:6379", "", "", "redis-cli -p 6379"},
+		{"0.0.0.0:7000", "", "secret", "redis-cli -p 7000 --askpass"},
+		{"[::]:7000", "cert.pem", "", "redis-cli -p 7000 --tls"},
+		{"192.0.2.1:6379", "", "", "redis-cli -h 192.0.2.1 -p 6379"},
+		{"[::1]:6379", "", "", "redis-cli -h ::1 -p 6379"},
+	} {
+		addr, err := net.ResolveTCPAddr("tcp", tt.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := connectWith(node.Config{TLSCert: tt.cert, RequirePass: tt.password}, addr); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.addr, got, tt.want)
 		}
 	}
 }

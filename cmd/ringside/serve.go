@@ -67,6 +67,7 @@ func (a *app) serveCommand() *cobra.Command {
 		cfg.Version = versionName()
 		var level slog.LevelVar
 		cfg.Logger = log.logger(a.stderr, &level)
+		logBuild(cfg.Logger)
 		a.tuneGC(cfg.Role)
 		a.limitMemory(&cfg, cfg.Logger)
 		defer a.tuneThreads(cmd.Context(), &cfg)()
@@ -120,6 +121,7 @@ func (a *app) tuneGC(role string) {
 
 // server is what serve needs of a node.
 type server interface {
+	ID() string
 	Addr() net.Addr
 	HTTPAddr() net.Addr
 	Done() <-chan struct{}
@@ -247,8 +249,8 @@ func logStart(log *slog.Logger, cfg node.Config, n server) {
 	if addr := n.HTTPAddr(); addr != nil {
 		http = addr.String()
 	}
-	log.Info("listening", "addr", n.Addr().String(), "http", http,
-		"dir", cfg.Dir, "strategy", cfg.Strategy, "fsync", cfg.Fsync, "version", cfg.Version)
+	log.Info("listening", "addr", n.Addr().String(), "http", http, "id", n.ID(), "role", cfg.Role,
+		"dir", cfg.Dir, "strategy", cfg.Strategy, "fsync", cfg.Fsync, "connect", connectWith(cfg, n.Addr()))
 	switch cfg.Exposure() {
 	case node.ExposureRefused:
 		log.Warn("clients of other hosts are refused: set --requirepass or --tls-cert, or --protected-mode no",
@@ -257,6 +259,26 @@ func logStart(log *slog.Logger, cfg node.Config, n server) {
 		log.Warn("everybody who reaches this address can read and write: set --requirepass or --tls-cert",
 			"addr", n.Addr().String())
 	}
+}
+
+// connectWith returns the command that connects to the node from this machine.
+func connectWith(cfg node.Config, addr net.Addr) string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return "redis-cli"
+	}
+	command := "redis-cli"
+	if ip := net.ParseIP(host); ip != nil && !ip.IsUnspecified() && !ip.Equal(net.IPv4(127, 0, 0, 1)) {
+		command += " -h " + host
+	}
+	command += " -p " + port
+	if cfg.TLSCert != "" {
+		command += " --tls"
+	}
+	if cfg.RequirePass != "" {
+		command += " --askpass"
+	}
+	return command
 }
 
 var errCloseTimeout = errors.New("not closed in time; what was acknowledged is recovered at the next start as after a crash")

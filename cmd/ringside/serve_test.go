@@ -33,6 +33,7 @@ func newFakeServer() *fakeServer {
 	return f
 }
 
+func (f *fakeServer) ID() string            { return "fake" }
 func (f *fakeServer) Addr() net.Addr        { return &net.TCPAddr{IP: net.IPv4zero, Port: 6379} }
 func (f *fakeServer) HTTPAddr() net.Addr    { return nil }
 func (f *fakeServer) Done() <-chan struct{} { return f.done }
@@ -86,7 +87,7 @@ func TestSignalStopsInOrder(t *testing.T) {
 		t.Error(err)
 	}
 	<-f.closing
-	for _, want := range []string{"msg=listening addr=0.0.0.0:6379 http=off", "msg=stopping signal=terminated", "msg=stopped"} {
+	for _, want := range []string{"msg=listening addr=0.0.0.0:6379 http=off", "id=fake", `connect="redis-cli -p 6379"`, "msg=stopping signal=terminated", "msg=stopped"} {
 		if !strings.Contains(r.log.String(), want) {
 			t.Errorf("no %q in\n%s", want, r.log)
 		}
