@@ -199,6 +199,9 @@ type leaseReply struct {
 // leaseTimeout bounds one request: the next may go to another leader.
 const leaseTimeout = 700 * time.Millisecond
 
+// leaseLate is after what time a node warns that it has got no first lease.
+const leaseLate = 5 * time.Second
+
 // leasePause is how long to wait after a request that failed.
 const leasePause = 50 * time.Millisecond
 
@@ -208,10 +211,11 @@ func (e *Engine) renew(ctx context.Context) {
 	changes, cancel := e.cfg.Table.Changes()
 	defer cancel()
 	var asked *asking // what is under way
-	valid, leader := false, ""
-	due, end := time.NewTimer(0), time.NewTimer(0)
+	valid, warned, leader := false, false, ""
+	due, end, late := time.NewTimer(0), time.NewTimer(0), time.NewTimer(leaseLate)
 	defer due.Stop()
 	defer end.Stop()
+	defer late.Stop()
 	check := time.NewTicker(clockCheck)
 	defer check.Stop()
 	clock := clockWatch{at: l.cfg.Clock(), real: time.Now()}
@@ -254,12 +258,21 @@ func (e *Engine) renew(ctx context.Context) {
 			}
 			asked = nil
 		case <-end.C:
+		case <-late.C:
+			if warned = !valid; warned {
+				e.cfg.Logger.Warn("this node has got no lease since its start: clients wait until a majority of the voters answers", "node", e.cfg.Self)
+			}
 		}
 		if now := l.Valid(); now != valid {
 			valid = now
-			if !now {
+			switch {
+			case !now:
 				l.figures.lapses.Add(1)
+				warned = true
 				e.cfg.Logger.Warn("this node's lease is over: clients wait until the leader answers again", "node", e.cfg.Self)
+			case warned:
+				warned = false
+				e.cfg.Logger.Info("this node has its lease again", "node", e.cfg.Self)
 			}
 			e.publish()
 		}

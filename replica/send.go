@@ -139,8 +139,12 @@ func (e *Engine) after(ctx context.Context, t *transfer, err error) {
 	t.notBefore = time.Now().Add(pause)
 	e.totals.failed.Add(1)
 	level := slog.LevelWarn
-	if t.failures&(t.failures-1) != 0 {
-		level = slog.LevelDebug // as often as the pauses double
+	switch {
+	case t.failures&(t.failures-1) != 0:
+		level = slog.LevelDebug // the others come as the pauses double
+	case t.failures == 1, errors.Is(err, errUnreachable):
+		// The receiver stops or has just started; if it has failed, gossip says so.
+		level = slog.LevelInfo
 	}
 	e.cfg.Logger.Log(ctx, level, "handoff put off", "handoff", t.id, "node", t.to, "pause", pause, "cause", cause.String(), "err", err)
 }

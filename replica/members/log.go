@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// Serf and memberlist write lines such as "[WARN] memberlist: what happened". An
-// error of theirs is seldom one of the node (a peer that died answers no ping), and
-// what they say of members this package says itself, so levels go down by one.
+// Serf and memberlist write lines such as "[WARN] memberlist: what happened". Their errors
+// come with every stop of a peer, which answers no ping then, and this package says itself
+// that a node has failed. So none of their lines is a warning.
 var gossipLevels = map[string]slog.Level{
-	"[ERR]":   slog.LevelWarn,
-	"[ERROR]": slog.LevelWarn,
-	"[WARN]":  slog.LevelInfo,
+	"[ERR]":   slog.LevelInfo,
+	"[ERROR]": slog.LevelInfo,
+	"[WARN]":  slog.LevelDebug,
 	"[INFO]":  slog.LevelDebug,
 	"[DEBUG]": slog.LevelDebug,
 	"[TRACE]": slog.LevelDebug,

@@ -18,12 +18,12 @@ func testLogger() *slog.Logger {
 
 func TestGossipLinesBecomeRecords(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
-		{"[ERR] memberlist: Push/Pull with x failed: EOF\n", `level=WARN msg="Push/Pull with x failed: EOF" source=memberlist`},
-		{"[WARN] serf: something\n", "level=INFO msg=something source=serf"},
+		{"[ERR] memberlist: Push/Pull with x failed: EOF\n", `level=INFO msg="Push/Pull with x failed: EOF" source=memberlist`},
+		{"[WARN] serf: something\n", "level=DEBUG msg=something source=serf"},
 		{"[INFO] serf: EventMemberJoin: x\n", `level=DEBUG msg="EventMemberJoin: x" source=serf`},
 		{"no prefix\n", `level=INFO msg="no prefix" source=serf`},
 		{"\n", `level=INFO msg="" source=serf`},
-		{"[ERR] memberlist: " + strings.Repeat("x", 2*maxLogLine), "level=WARN msg=" + strings.Repeat("x", maxLogLine-len("[ERR] memberlist: ")) + " source=memberlist"},
+		{"[ERR] memberlist: " + strings.Repeat("x", 2*maxLogLine), "level=INFO msg=" + strings.Repeat("x", maxLogLine-len("[ERR] memberlist: ")) + " source=memberlist"},
 	} {
 		var out strings.Builder
 		newGossipLogger(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{

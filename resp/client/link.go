@@ -115,7 +115,7 @@ func (l *link) lost(next wireState, cause error) {
 	known := l.state == wireDown
 	l.mu.Unlock()
 	if !known && l.peer.ctx.Err() == nil {
-		l.peer.cfg.Logger.Warn("client: no connection to the peer", "err", cause)
+		l.peer.cfg.Logger.Info("client: no connection to the peer", "err", cause)
 	}
 	l.fail(next, fmt.Errorf("%w: %w", ErrDown, cause))
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"path/filepath"
 	"sync"
@@ -280,7 +281,11 @@ func (c *cluster) dialStream(ctx context.Context, node string) (net.Conn, error)
 func (c *cluster) serveStream(peer bus.Peer, conn net.Conn) {
 	err := c.engine.Serve(c.ctx, peer.ID, conn)
 	if err != nil && c.ctx.Err() == nil && !errors.Is(err, replica.ErrReceiving) {
-		c.n.cfg.Logger.Warn("receive a stream", "node", peer.ID, "err", err)
+		level := slog.LevelWarn
+		if errors.Is(err, replica.ErrNotLearner) {
+			level = slog.LevelInfo // the sender has not seen yet that this node started anew, or that the handoff ended
+		}
+		c.n.cfg.Logger.Log(c.ctx, level, "receiving a stream failed", "node", peer.ID, "err", err)
 	}
 }
 

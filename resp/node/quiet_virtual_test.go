@@ -1,0 +1,87 @@
+package node
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// warnings collects lines at WARN and above.
+type warnings struct {
+	slog.Handler
+	mu    *sync.Mutex
+	lines *[]string
+}
+
+func (w warnings) Enabled(context.Context, slog.Level) bool { return true }
+
+func (w warnings) Handle(_ context.Context, r slog.Record) error {
+	if r.Level < slog.LevelWarn {
+		return nil
+	}
+	line := r.Level.String() + " " + r.Message
+	r.Attrs(func(a slog.Attr) bool { line += " " + a.String(); return true })
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	*w.lines = append(*w.lines, line)
+	return nil
+}
+
+func (w warnings) WithAttrs([]slog.Attr) slog.Handler { return w }
+func (w warnings) WithGroup(string) slog.Handler      { return w }
+
+// Starts, joins, a restart and stops of nodes that work log no warning.
+func TestHealthyClusterLogsNoWarning(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		log := warnings{mu: new(sync.Mutex), lines: new([]string)}
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.Logger = slog.New(log) })
+		c.backed()
+		c.stop("b")
+		time.Sleep(5 * time.Second)
+		c.start("b")
+		c.backups(1)
+		time.Sleep(5 * time.Second)
+		for _, id := range []string{"a", "c", "b"} {
+			c.stop(id)
+		}
+		for _, line := range *log.lines {
+			t.Error(line)
+		}
+		c.close()
+	})
+}
+
+// A node without a majority warns that it has no lease, at the start as well, and says when it
+// has it again.
+func TestMissingLeaseIsLogged(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		log := warnings{mu: new(sync.Mutex), lines: new([]string)}
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.Logger = slog.New(log) })
+		c.three()
+		expect := func(event, line string) {
+			t.Helper()
+			log.mu.Lock()
+			defer log.mu.Unlock()
+			if !slices.ContainsFunc(*log.lines, func(l string) bool { return strings.Contains(l, line) }) {
+				t.Errorf("%s: no warning %q in %q", event, line, *log.lines)
+			}
+			*log.lines = nil
+		}
+		c.crash("b")
+		c.crash("c")
+		time.Sleep(5 * time.Second)
+		expect("two of three have crashed", "this node's lease is over")
+		c.crash("a")
+		c.start("a")
+		time.Sleep(10 * time.Second)
+		expect("one of three starts", "this node has got no lease since its start")
+		c.start("b", "a")
+		c.start("c", "a")
+		c.write("a", someKeys(3), 1)
+		c.close()
+	})
+}
