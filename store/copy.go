@@ -106,8 +106,10 @@ func (c *Copy) Chunk(limit int, theirs *Digests, emit func(batch []byte, next Po
 	if theirs != nil && comparePositions(c.r, theirs.End, end) < 0 {
 		end = theirs.End
 	}
-	c.u.latched = st.appendLatches(c.u.latched[:0])
+	latched := c.s.latches.lockApart(st.appendLatches(c.u.latched[:0]))
+	c.u.latched = nil
 	c.u.begin(c.s.now())
+	c.u.latched = latched
 	ch := chunk{Copy: c, st: st, end: end, limit: limit, out: newBatch(batchCopied, limit), now: c.s.deathTime(c.u.now)}
 	c.m.now = ch.now
 	next, gen, err := ch.read(theirs)

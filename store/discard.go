@@ -159,7 +159,7 @@ func (s *Store) discard(sts []stretch) error {
 	marks := s.cache.sweepAhead(inside(sts))
 	s.checkpoints.Lock()
 	defer s.checkpoints.Unlock()
-	nums := s.latches.lock(latchesOf(sts))
+	nums := s.latches.lockApart(latchesOf(sts))
 	defer s.latches.unlock(nums)
 	var done Signal
 	err := s.dropLatched(sts, dropping{nums: nums, marks: marks, unread: true}, &done)
@@ -321,7 +321,7 @@ func (s *Store) resumeDiscards() error {
 			cut = append(cut, st)
 		}
 	}
-	nums := s.latches.lock(latchesOf(cut))
+	nums := s.latches.lockApart(latchesOf(cut))
 	defer s.latches.unlock(nums)
 	if err := s.excise(cut); err != nil {
 		return err

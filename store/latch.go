@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Latches make commands on the same key serial. A unit takes the latches of all
@@ -47,6 +48,57 @@ func (l *latches) lock(nums []uint16) []uint16 {
 		l[n].mu.Lock()
 	}
 	return nums
+}
+
+const (
+	// apartTries is how often lockApart begins anew while latches change hands quickly.
+	apartTries = 8
+	// apartPause and apartLongest are the pauses while it waits for one latch.
+	apartPause   = time.Millisecond
+	apartLongest = 50 * time.Millisecond
+)
+
+// lockApart is lock for work in the background that takes many latches. A unit may hold a
+// latch for as long as a script runs. lockApart holds no other latch while it waits for that
+// one, so units of other keys go on. Where latches are only in great demand it takes its turn
+// among units after some tries, as lock does.
+func (l *latches) lockApart(nums []uint16) []uint16 {
+	nums = inOrder(nums)
+	for range apartTries {
+		busy, ok := l.tryLock(nums)
+		if ok {
+			return nums
+		}
+		l.awaitFree(busy)
+	}
+	return l.lock(nums)
+}
+
+// tryLock takes all latches or none; then it returns one that is held.
+func (l *latches) tryLock(nums []uint16) (busy uint16, ok bool) {
+	for i, n := range nums {
+		if !l[n].mu.TryLock() {
+			l.unlock(nums[:i])
+			return n, false
+		}
+	}
+	return 0, true
+}
+
+// awaitFree waits until a latch is free, or was used by another unit, which shows in its
+// version.
+func (l *latches) awaitFree(n uint16) {
+	version := l[n].version.Load()
+	for pause := apartPause; ; pause = min(2*pause, apartLongest) {
+		time.Sleep(pause)
+		if l[n].version.Load() != version {
+			return
+		}
+		if l[n].mu.TryLock() {
+			l[n].mu.Unlock()
+			return
+		}
+	}
 }
 
 // inOrder sorts numbers of latches and frees them of duplicates. Of many, a set of bits

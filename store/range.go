@@ -130,7 +130,7 @@ func (s *Store) drop(sts []stretch, told []ring.Range, w Waiter) error {
 	}
 	s.checkpoints.Lock() // as in Clear
 	defer s.checkpoints.Unlock()
-	nums := s.latches.lock(latchesOf(sts))
+	nums := s.latches.lockApart(latchesOf(sts))
 	err := s.dropLatched(sts, dropping{nums: nums, marks: marks, told: told}, w)
 	s.latches.unlock(nums)
 	if err == nil {
