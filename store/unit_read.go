@@ -126,7 +126,14 @@ func (u *Unit) read(l *latch, p Place, key []byte) ([]byte, bool, error) {
 	return line, true, nil
 }
 
-// unexpired removes a key whose time has come.
+// expirySettles is for how long, in milliseconds, the clock of another node may say that a key
+// has not expired yet: twice the difference between clocks from which on it is reported.
+const expirySettles = 1000
+
+// unexpired removes a key whose time has come. A key that is not removed may be there again
+// after a failover to a node whose clock is behind. So where no removal is possible, a read of
+// a key that has just expired fails rather than finds nothing. In the other case, that of a
+// latch that cannot be taken, expireLoop removes the key within a moment.
 func (u *Unit) unexpired(h header, p Place, key []byte, err error) (header, error) {
 	if err != nil {
 		return header{}, fmt.Errorf("read key: %w", err)
@@ -137,6 +144,9 @@ func (u *Unit) unexpired(h header, p Place, key []byte, err error) (header, erro
 	refusal := u.s.Freeable()
 	if refusal == nil && u.s.passive.contains(p.Token()) {
 		refusal = ErrPassive
+	}
+	if refusal != nil && !errors.Is(refusal, ErrPassive) && u.now-h.expiry < expirySettles {
+		return header{}, fmt.Errorf("remove an expired key: %w", refusal)
 	}
 	if refusal != nil || len(u.latched) > 0 && !u.holds(p) {
 		// It stays, unseen: no write is possible now, or taking one more latch
@@ -162,7 +172,7 @@ func (u *Unit) unexpired(h header, p Place, key []byte, err error) (header, erro
 	if taps := u.s.taps.Load(); taps != nil {
 		u.see(taps, &u.s.latches[latchOf(p)], p)
 	}
-	if errors.Is(err, ErrReadOnly) {
+	if errors.Is(err, ErrReadOnly) && u.now-h.expiry >= expirySettles {
 		err = nil // since this moment: as above
 	}
 	return header{}, err
