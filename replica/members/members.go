@@ -259,7 +259,15 @@ func (m *Members) setTags(change func(*tags)) error {
 // the known peers, so that a later start does not come back by itself, only by
 // [Config.Join]. The node must still be closed.
 func (m *Members) Leave(ctx context.Context) error {
-	if !m.beginLeave() {
+	return m.goodbye(ctx, false)
+}
+
+// Withdraw is Leave for a node that may be started again: it keeps the file of peers, by
+// which a later start finds the cluster.
+func (m *Members) Withdraw(ctx context.Context) error { return m.goodbye(ctx, true) }
+
+func (m *Members) goodbye(ctx context.Context, keepPeers bool) error {
+	if !m.beginLeave(keepPeers) {
 		return ErrClosed
 	}
 	select {
@@ -272,21 +280,24 @@ func (m *Members) Leave(ctx context.Context) error {
 
 // beginLeave tells whether the node is leaving, or has left. Once Close has begun, no
 // goroutine may start.
-func (m *Members) beginLeave() bool {
+func (m *Members) beginLeave(keepPeers bool) bool {
 	m.stateMu.Lock()
 	defer m.stateMu.Unlock()
 	if !m.leaveBegun && !m.closing {
 		m.leaveBegun = true
-		m.leave.Go(m.sayGoodbye)
+		m.leave.Go(func() { m.sayGoodbye(keepPeers) })
 	}
 	return m.leaveBegun
 }
 
-func (m *Members) sayGoodbye() {
+func (m *Members) sayGoodbye(keepPeers bool) {
 	defer close(m.left)
+	var err error
 	m.peersMu.Lock()
 	m.leaving = true
-	err := m.peers.remove()
+	if !keepPeers {
+		err = m.peers.remove()
+	}
 	m.peersMu.Unlock()
 	if leaveErr := m.serf.Leave(); leaveErr != nil {
 		err = errors.Join(err, fmt.Errorf("members: leave: %w", leaveErr))

@@ -193,6 +193,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	c.done.Go(c.watchMajority)
 	c.done.Go(c.enter)
 	c.done.Go(c.watchFatal)
+	c.done.Go(c.forgetProxies)
 	if cfg.RecreateAfter > 0 {
 		c.done.Go(c.recreateLost)
 	}

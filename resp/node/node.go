@@ -376,6 +376,7 @@ func (n *Node) Close() error {
 		n.cluster.forwards.wait(ctx)
 		last.Stop()
 		<-n.served
+		n.cluster.withdraw()
 		n.cluster.close()
 		// HTTP last: probes see that the node stops for as long as it does.
 		n.closeErr = errors.Join(err, n.closeStore(), n.closeWeb(ctx), n.metrics.Close())
