@@ -48,10 +48,14 @@ type Lineages interface {
 type Config struct {
 	Self        string
 	Incarnation uint64
-	Strategy    ring.Strategy
-	Store       Store
-	Table       Table
-	Front       Front
+	// Copied tells that the node's directory is a copy, whose original may run. Once this
+	// start is registered the original gets no lease; the engine asks for none before the
+	// last one of the original is over.
+	Copied   bool
+	Strategy ring.Strategy
+	Store    Store
+	Table    Table
+	Front    Front
 	// Dial opens a connection to another node for a [Stream].
 	Dial func(ctx context.Context, node string) (net.Conn, error)
 	// DialFeed opens one for [Engine.ServeFeed] there.

@@ -13,6 +13,10 @@ import (
 // Engine moves ranges as the table says. On the node that leads it also says what
 // should move.
 type Engine struct {
+	// registered is when renew first saw this start registered, by the clock of the node's own
+	// lease; 0 before.
+	registered time.Duration
+
 	cfg    Config
 	ctx    context.Context // done once the engine closes
 	cancel context.CancelFunc

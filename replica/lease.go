@@ -313,6 +313,8 @@ func (e *Engine) askLease(ctx context.Context, stopped bool) *asking {
 		a.err = fault
 	case stopped:
 		a.err = ErrClock
+	case e.cfg.Copied && e.originalMayAnswer(a.sent):
+		a.err = errOriginal
 	case a.leader == "":
 		a.err = ErrNotLeader
 	}
@@ -333,6 +335,17 @@ func (e *Engine) askLease(ctx context.Context, stopped bool) *asking {
 		}
 	}()
 	return a
+}
+
+var errOriginal = errors.New("the directory is a copy, and its original may hold a lease for some seconds")
+
+// originalMayAnswer tells whether the original of a copied directory may still hold a lease.
+// This start is registered at a time by the node's own clock. Only renew calls it.
+func (e *Engine) originalMayAnswer(now time.Duration) bool {
+	if e.registered == 0 {
+		e.registered = max(now, 1)
+	}
+	return now-e.registered < leaseLength+leaseMargin
 }
 
 // ErrClock says that the clock by which this node's lease is counted stands still.

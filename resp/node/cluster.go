@@ -171,7 +171,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	}
 	c.engine, err = replica.New(replica.Config{
 		Lineages: kept,
-		Self:     n.id, Incarnation: c.incarnation, Strategy: agreedStrategy{placing, c.table.State}, Store: data{n.store},
+		Self:     n.id, Incarnation: c.incarnation, Copied: n.run.Copied, Strategy: agreedStrategy{placing, c.table.State}, Store: data{n.store},
 		Table: agreed{c.table}, Front: c, Dial: c.dialStream, DialFeed: c.dialFeed, Logger: cfg.Logger,
 		Away:   func(node string) bool { return node != c.n.id && !c.alive(node) },
 		Leases: c.leases(), Rereplicate: cfg.RereplicateAfter, MinInSync: func() int { return n.server.MinInSync() },

@@ -24,6 +24,9 @@ var (
 	ErrOtherRole = errors.New("the directory holds a store")
 	// ErrCopy says that the directory is a copy of that of a node that runs.
 	ErrCopy = errors.New("a node runs already from the original of this directory")
+	// ErrSuperseded says that the cluster knows of a later start of the node.
+	ErrSuperseded = errors.New("a later start of this node is registered: another process has its id, or its directory is a copy, or was copied; " +
+		"keep one of the two, and start the other with an empty directory and another id")
 	// ErrRefused says that the cluster does not take the node in.
 	ErrRefused = errors.New("the cluster refuses this node")
 )

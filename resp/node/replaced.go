@@ -1,6 +1,7 @@
 package node
 
 import (
+	"fmt"
 	"maps"
 	"time"
 
@@ -60,6 +61,7 @@ func (c *cluster) watchReplaced() {
 		case <-c.ctx.Done():
 			return
 		}
+		c.endIfSuperseded()
 		nodes := seen.look(c.table.State().Nodes())
 		if len(nodes) == 0 {
 			continue
@@ -67,6 +69,14 @@ func (c *cluster) watchReplaced() {
 		c.abandon(nodes)
 		maps.Copy(late, nodes)
 		again = time.After(abandonAgain)
+	}
+}
+
+// endIfSuperseded ends the node when a later start of it is registered. This one gets no lease
+// any more, so it would only stand in the way.
+func (c *cluster) endIfSuperseded() {
+	if self, known := c.table.State().Node(c.n.id); known && self.Incarnation > c.incarnation && c.entered.Load() {
+		c.n.finish(fmt.Errorf("%w (this one is %d, that one %d)", ErrSuperseded, c.incarnation, self.Incarnation))
 	}
 }
 
