@@ -107,6 +107,7 @@ func (a *app) loadtest(ctx context.Context, o *loading, outputs outputs, run fun
 	}
 	progress := report.NewProgress(a.stderr, show)
 	o.cfg.Progress = func(states []report.State) { progress.Show(time.Now(), states) }
+	o.cfg.Notice = func(text string) { fmt.Fprintln(a.stderr, "warning: "+text) }
 	r, err := run(ctx, o.cfg)
 	progress.Close()
 	if err != nil {
@@ -208,6 +209,8 @@ func (o *loading) chosen(cmd *cobra.Command) (all []report.Setting) {
 			one.Value = o.script
 		case "mix":
 			one.Value = o.mix
+		case "prefix":
+			one.Default = one.Default && !o.cfg.Clear // so that the output names it
 		}
 		all = append(all, one)
 	})

@@ -105,7 +105,7 @@ func (o *loading) settings() *settings.Set {
 	s.Add("read-ratio", settings.Text(&o.reads, "0..1"), "in the place of a mix: this part get, the rest set")
 	s.Add("keys", settings.Func("n", "", o.setKeys), "how many there are; k and m are thousands and millions (default: as many as the script loads)")
 	s.Add("keys-file", settings.Text(&o.keysFile, "FILE"), "keys to take instead, one a line", settings.Files())
-	s.Add("prefix", settings.Text(&w.Prefix, "text"), "how names of keys begin")
+	s.Add("prefix", settings.Text(&w.Prefix, "text"), "how names of keys begin; with --addr the default is one of this run alone, whose keys are removed at the end")
 	s.Add("choice", settings.Text(&o.choice, "how"), "uniform, zipf [exponent], hotspot 1% 90%, latest, sequential")
 	s.Add("value-size", settings.Text(&o.sizes, "bytes"), "100, 10..1000, exp 100 or lognormal 100 1.5")
 	s.Add("ttl", settings.Text(&o.ttl, "time"), "for how long values live, as in 30s or 1s..5m (default: for good)")
@@ -192,6 +192,10 @@ func (o *loading) finish(given func(flag string) bool) []error {
 		fault("keys-file", err)
 	}
 	faults = append(faults, o.contestants(given)...)
+	if o.addr != "" && !given("prefix") && o.keysFile == "" {
+		// No other program has keys of this prefix, so they may be removed.
+		w.Prefix, o.cfg.Clear = fmt.Sprintf("loadtest:%08x:", rand.Uint32()), true
+	}
 	o.cfg.Verify, o.cfg.Fleet.Seed = o.verify, w.Seed
 	o.cfg.Password = o.password
 	if o.addr == "" {

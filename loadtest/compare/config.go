@@ -44,6 +44,11 @@ type Config struct {
 	Window   time.Duration
 	// Verify has answers judged.
 	Verify bool
+	// Clear removes the keys of the workload from servers that run already, when a run has
+	// ended, whatever has ended it. Set it only where nothing else uses these keys.
+	Clear bool
+	// Notice, if not nil, is given sentences for the user before the first run.
+	Notice func(text string)
 	// Fleet is what all clusters that are made have in common.
 	Fleet fleet.Config
 	// Username, Password and TLS are for what runs already.

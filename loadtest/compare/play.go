@@ -17,6 +17,8 @@ import (
 )
 
 const (
+	// clearWithin is how long the removal of keys may take.
+	clearWithin = 5 * time.Minute
 	// startWithin is how long a cluster may take to start, and clients to connect.
 	startWithin = time.Minute
 	// settleWithin is how long a cluster may take to be whole after the load.
@@ -294,10 +296,45 @@ func generatorCores(samples []report.Sample) (cores float64, ok bool) {
 func (p *play) close() error {
 	var faults []error
 	if p.load != nil {
-		faults = append(faults, p.load.Close())
+		faults = append(faults, p.clear(), p.load.Close())
 	}
 	if p.fleet != nil {
 		faults = append(faults, p.fleet.Close())
 	}
 	return errors.Join(faults...)
+}
+
+// clear removes the keys of a run from servers that go on.
+func (p *play) clear() error {
+	if !p.cfg.Clear || !p.one.runsAlready() {
+		return nil
+	}
+	p.board.phase("remove keys")
+	ctx, cancel := context.WithTimeout(context.Background(), clearWithin)
+	defer cancel()
+	return p.load.Clear(ctx, p.cfg.keys())
+}
+
+// lookBefore says which servers that run already hold keys.
+func (c *Config) lookBefore(ctx context.Context) {
+	if c.Notice == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.timeout())
+	defer cancel()
+	for i := range c.Contestants {
+		one := &c.Contestants[i]
+		if !one.runsAlready() {
+			continue
+		}
+		n, err := drive.Size(ctx, c.load(c.keys(), nil, nil), one.Addrs[0])
+		if err != nil || n == 0 {
+			continue // a fault is that of the run
+		}
+		text := fmt.Sprintf("%s holds %d keys already, and this load is put on it beside what it does; keys of the load begin with %q", one.Name, n, c.Workload.Prefix)
+		if c.Clear {
+			text += ", and are removed at the end"
+		}
+		c.Notice(text)
+	}
 }

@@ -24,6 +24,7 @@ func Run(ctx context.Context, cfg Config) (*report.Report, error) {
 	for _, one := range cfg.Contestants {
 		r.Contestants = append(r.Contestants, report.Contestant{Name: one.Name, Cluster: !one.runsAlready()})
 	}
+	cfg.lookBefore(ctx)
 	b := newBoard(&cfg)
 	for round := 1; round <= cfg.Rounds && ctx.Err() == nil; round++ {
 		for i := range cfg.Contestants {

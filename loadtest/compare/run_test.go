@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/ringside-kv/ringside/loadtest/drive"
 	"github.com/ringside-kv/ringside/loadtest/fleet"
 	"github.com/ringside-kv/ringside/loadtest/report"
@@ -235,4 +237,61 @@ func TestConfigsThatMakeNoSense(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// used is a server that holds a key of its user.
+func used(t *testing.T) *redis.Client {
+	t.Helper()
+	client := redis.NewClient(&redis.Options{Addr: server(t).Addr().String()})
+	t.Cleanup(func() { _ = client.Close() })
+	if err := client.Set(t.Context(), "user:1", "kept", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// untouched tells that the server holds its user's key and no other.
+func untouched(t *testing.T, client *redis.Client) {
+	t.Helper()
+	keys, err := client.Keys(t.Context(), "*").Result()
+	if err != nil || len(keys) != 1 || keys[0] != "user:1" {
+		t.Errorf("keys %.5q, %v", keys, err)
+	}
+}
+
+func TestLoadOnUsedStoreRemovesItsKeys(t *testing.T) {
+	t.Parallel()
+	for _, route := range []drive.Route{drive.Any, drive.Cluster} {
+		client := used(t)
+		cfg := small(t, "load 500; run 100ms", Contestant{Name: "it", Addrs: []string{client.Options().Addr}})
+		cfg.Clear, cfg.Route = true, route
+		var said []string
+		cfg.Notice = func(text string) { said = append(said, text) }
+		r, err := Run(t.Context(), cfg)
+		if run := only(t, r, err); run.Failure != "" || run.All.Operations == 0 {
+			t.Errorf("%v: %d operations, %s", route, run.All.Operations, run.Failure)
+		}
+		if len(said) != 1 || !strings.HasPrefix(said[0], "it holds 1 keys already") {
+			t.Errorf("%v: said %q", route, said)
+		}
+		untouched(t, client)
+	}
+}
+
+func TestInterruptedLoadOnUsedStoreRemovesItsKeys(t *testing.T) {
+	t.Parallel()
+	client := used(t)
+	cfg := small(t, "load 500; run 1h", Contestant{Name: "it", Addrs: []string{client.Options().Addr}})
+	cfg.Clear = true
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	cfg.Progress = func(all []report.State) {
+		if all[0].Phase == "run 1h0m0s" && all[0].PerSecond > 0 {
+			cancel()
+		}
+	}
+	if r, err := Run(ctx, cfg); err != nil || !r.Interrupted {
+		t.Errorf("%+v, %v", r, err)
+	}
+	untouched(t, client)
 }

@@ -59,25 +59,27 @@ func (l *Load) login(c *conn) error {
 	if l.cfg.Username == "" {
 		args = append(args[:1], args[2])
 	}
+	r, err := l.ask(c, args)
+	if err == nil && r.kind == '-' {
+		err = fmt.Errorf("log in to %s: %s", c.target, r.text)
+	}
+	return err
+}
+
+// ask sends one command and waits for its reply.
+func (l *Load) ask(c *conn, args [][]byte) (*reply, error) {
 	if err := c.SetDeadline(time.Now().Add(l.cfg.Timeout)); err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := c.Write(appendCommand(nil, args)); err != nil {
-		return err
+		return nil, err
 	}
 	for {
-		r, err := c.in.next()
-		switch {
-		case err != nil:
-			return err
-		case r == nil:
-			if err := c.in.fill(); err != nil {
-				return err
-			}
-		case r.kind == '-':
-			return fmt.Errorf("log in to %s: %s", c.target, r.text)
-		default:
-			return nil
+		if r, err := c.in.next(); r != nil || err != nil {
+			return r, err
+		}
+		if err := c.in.fill(); err != nil {
+			return nil, err
 		}
 	}
 }
