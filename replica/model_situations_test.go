@@ -404,6 +404,9 @@ var situations = map[string]*situation{
 // Nothing goes wrong in any order of what may happen next in a situation, up to a depth or
 // a number of worlds.
 func TestModelSearch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a search in one goroutine")
+	}
 	most := 300
 	if os.Getenv("RINGSIDE_LONG") != "" {
 		most = 800
@@ -454,6 +457,9 @@ func searchAll(t *testing.T, most int, change func(*situation)) {
 
 // From each situation on things go on by chance, with all that may go wrong.
 func TestModelHoldsFromSituations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a search in one goroutine")
+	}
 	if testing.Short() {
 		t.Skip("all in one goroutine: nothing to see for the race detector")
 	}
@@ -541,6 +547,9 @@ var shown = map[string]struct {
 // Two rules keep away what a primary that was replaced had sent: each is enough, also
 // without a third.
 func TestModelSearchWithOneOfTwo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a search in one goroutine")
+	}
 	for name, out := range map[string]rules{"ruleFence": ruleTail | ruleEpoch, "ruleTail": ruleFence | ruleEpoch} {
 		s := *situations["a new primary opens late"]
 		found := s.search(leftOut{feed: out}, s.depth, 1500)

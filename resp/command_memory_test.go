@@ -11,6 +11,9 @@ import (
 // Each command that builds something beside its reply answers, or says that there is no memory,
 // where client-memory is small, and gives back what it was charged; with more memory it answers.
 func TestCommandsBuildWithinClientMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one connection at a time")
+	}
 	const small = 1 << 20
 	srv, addr := serveTest(t, nil)
 	o := dialRedis(t, addr, 2)

@@ -44,6 +44,9 @@ return out`
 
 // A script sees in all keys what it has changed itself.
 func TestScriptsSeeAllKeysAsRedis(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one connection at a time")
+	}
 	seed := randomSeed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	var all []string

@@ -46,6 +46,9 @@ func TestSortUnderStrictSlots(t *testing.T) {
 // wait for one another for ever, and what is stored is of one moment, as is what a script or a
 // transaction sees.
 func TestSortsReachForKeysThatOthersHold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one connection at a time")
+	}
 	_, addr := serveTest(t, nil)
 	o := dialRedis(t, addr, 2)
 	const n = 40

@@ -60,6 +60,9 @@ func TestAScriptThatGoesOnAndOnIsRunSomeTimes(t *testing.T) {
 // A script or transaction that needs another key after it has begun a value with entries of its
 // own, or has written a large one, is begun anew and done once.
 func TestScriptIsDoneOnceWhenItNeedsAKeyAfterALargeWrite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one connection at a time")
+	}
 	_, addr := serveTest(t, nil)
 	o := dialRedis(t, addr, 2)
 	large := strings.Repeat("x", maxDirtyBytes+1)

@@ -218,6 +218,9 @@ func (cl *cachingClient) run(ctx context.Context, rnd *rand.Rand, w *writtenKeys
 // after a change was acknowledged, made through any node, while nodes join, leave, crash and
 // do not reach each other.
 func TestNobodyInAClusterKeepsWhatIsStale(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a large run in virtual time")
+	}
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		pause := 4 * time.Millisecond
 		if isBrief() {

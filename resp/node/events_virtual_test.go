@@ -82,6 +82,9 @@ func (c *virtualCluster) notices(id, classes string) {
 // Whoever has subscribed, through any node, hears of each acknowledged write once, whichever
 // node has made it, while nodes join, leave and crash.
 func TestEventsOfAcknowledgedWritesAreHeardOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a large run in virtual time")
+	}
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		pause, least := 3*time.Millisecond, 1000 // between writes, and how many there are
 		if isBrief() {

@@ -114,6 +114,9 @@ func TestLostRangeIsNeverEmpty(t *testing.T) {
 
 // With --recreate-after nobody has to be asked.
 func TestRecreateAfterIsForCaches(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a large run in virtual time")
+	}
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, 5*time.Millisecond, 0, func(cfg *Config) { cfg.Backups, cfg.RecreateAfter = 0, 20*time.Second })
 		c.three()

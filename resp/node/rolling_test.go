@@ -76,6 +76,9 @@ func (c *virtualCluster) sent() (bytes int64) {
 // Each node in turn is stopped and started again, the next one once probes say that it
 // may go: no command of a client of the others fails or waits long, and hardly any data moves.
 func TestRollingRestartFailsNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a large run in virtual time")
+	}
 	virtually(t, 2, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
 		c.three()
@@ -193,6 +196,9 @@ func (c *virtualCluster) alike() {
 // The number of backups is raised and lowered while clients write, and nodes leave that
 // have copies: all copies that there are in the end are the same, and nowhere is more.
 func TestBackupsAreRaisedAndLowered(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a large run in virtual time")
+	}
 	virtually(t, 2, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
 		c.three()
