@@ -99,7 +99,7 @@ func (c *conn) atHand() bool {
 		if b.receive(); b.err != nil {
 			return false
 		}
-		if slices.Contains(b.replies.Statuses, StatusNotRun) {
+		if slices.ContainsFunc(b.replies.Statuses, Status.notRun) {
 			return false
 		}
 		size += len(b.replies.Bytes)

@@ -87,7 +87,7 @@ func (b *batch) reply() ([]byte, error) {
 		start = b.replies.Ends[b.next-1]
 	}
 	b.next++
-	if b.status = b.replies.Status(b.next - 1); b.status == StatusNotRun {
+	if b.status = b.replies.Status(b.next - 1); b.status.notRun() {
 		return nil, errNotRun
 	}
 	return b.replies.Bytes[start:b.replies.Ends[b.next-1]], nil

@@ -211,9 +211,9 @@ func (x *call) clearSpans(spans []ring.Range, done store.Waiter) error {
 		return errMoved
 	}
 	if len(spans) == 1 && spans[0] == ring.Whole {
-		return x.srv.store.Clear(done)
+		return x.srv.store.Clear(done, x.stillWanted)
 	}
-	return x.srv.store.ClearRanges(done, spans...)
+	return x.srv.store.ClearRanges(done, x.stillWanted, spans...)
 }
 
 // arrayLen is how many elements an array reply has.

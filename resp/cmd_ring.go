@@ -56,6 +56,7 @@ func infoRing(w *infoWriter) {
 	w.line("waiters", s.blocked.queued.Load()) // here, for keys of this node: of clients of any
 	w.line("requests_forwarded", s.stats.forwarded.Load())
 	w.line("requests_not_mine", s.stats.notMine.Load())
+	w.line("requests_late", s.stats.late.Load())
 	w.line("requests_lease_lost", s.stats.leaseLost.Load())
 	w.line("requests_redirected", s.stats.redirected.Load())
 	w.line("requests_cross_slot", s.stats.crossSlot.Load())

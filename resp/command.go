@@ -52,7 +52,10 @@ type command struct {
 	splits bool // is split where its keys lie at several nodes
 	// publishes: it sends a message. subscribes: it begins or ends a subscription.
 	publishes, subscribes bool
-	protected             bool // a setting says who may send it
+	// outlivesDeadline: a node runs it also when the node that forwards it has given it up. It
+	// brings news to clients, which undo nothing and are better late than lost.
+	outlivesDeadline bool
+	protected        bool // a setting says who may send it
 	// whileSubscribed: clients of RESP2 may send it while they have subscriptions.
 	whileSubscribed bool
 	keyed           bool // some of its arguments are, or may be, keys

@@ -76,6 +76,12 @@ func (x *call) fail(err error) {
 		x.notRun()
 		return
 	}
+	if errors.Is(err, errLate) {
+		x.srv.stats.late.Add(1)
+		x.says(StatusLate)
+		x.err(msgLate)
+		return
+	}
 	var limit limitError
 	x.limited = x.limited || errors.As(err, &limit)
 	x.says(statusOf(err))

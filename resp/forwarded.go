@@ -3,6 +3,7 @@ package resp
 import (
 	"net"
 	"sync"
+	"time"
 )
 
 // What other nodes forward runs on connections of its own, which have no socket: a
@@ -24,11 +25,13 @@ type forwarder struct {
 	ends     []int
 	statuses []Status // of the first of ends; see Replies
 	status   Status   // of the reply that ends next
-	charged  int64    // bytes of buf that count for the server's budget
-	group    group
-	shifted  []int  // ends of a batch behind others
-	keeper   string // the node whose clients keep what is read, if one's do
-	visit    visit  // that the command that runs next is
+	// ahead is by how much [Config.Clock] is ahead of the server's clock; see startClock.
+	ahead   time.Duration
+	charged int64 // bytes of buf that count for the server's budget
+	group   group
+	shifted []int  // ends of a batch behind others
+	keeper  string // the node whose clients keep what is read, if one's do
+	visit   visit  // that the command that runs next is
 	// parked, if set by a request that is alone, answers it, later perhaps.
 	parked func(answer func(Replies, error))
 }

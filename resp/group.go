@@ -20,12 +20,13 @@ type Forwarded struct {
 	// which of its clients writes, if that one is not to be told; else 0.
 	Keeper string
 	Author int64
-	// Deadline, unless it is zero, is when nobody waits for the answer any more: what
-	// would begin later does not.
-	Deadline time.Time
+	// Deadline, unless it is 0, is when the asking node gives the batch up, on [Config.Clock]: a
+	// request that would begin later is not run, also if it has waited for a latch, a range on
+	// hold or a pause meanwhile.
+	Deadline time.Duration
 	// Answer is called once, from any goroutine, when the replies may leave. It must
 	// not wait, nor keep the replies. A request that has not run, since the node
-	// does not serve its keys or for want of time, has [StatusNotRun]. The
+	// does not serve its keys, has [StatusNotRun], or for want of time [StatusLate]. The
 	// error matches [ErrNotSent] if nothing of the batch has run.
 	Answer func(Replies, error)
 }
@@ -72,14 +73,7 @@ const errNotRequests protocolError = "the batch is not the requests that it says
 var (
 	// errReplyMemory ends a batch whose replies are too much for the server.
 	errReplyMemory = errors.New("no memory for the replies")
-	// errTooLate ends a batch that nobody waits for.
-	errTooLate error = tooLate{}
 )
-
-type tooLate struct{}
-
-func (tooLate) Error() string        { return "too late: nothing was executed" }
-func (tooLate) Is(target error) bool { return target == ErrNotSent }
 
 // RunForwarded runs batches that other nodes have forwarded. It returns when all have
 // run; answers may come later.
@@ -89,8 +83,8 @@ func (tooLate) Is(target error) bool { return target == ErrNotSent }
 // called.
 func (s *Server) RunForwarded(batches []Forwarded, release func(n int)) {
 	for i := 0; i < len(batches); {
-		if err := batches[i].refusal(); err != nil {
-			batches[i].Answer(Replies{}, err)
+		if batches[i].Requests < 1 {
+			batches[i].Answer(Replies{}, errNotRequests)
 			i++
 			continue
 		}
@@ -110,25 +104,13 @@ func (s *Server) RunForwarded(batches []Forwarded, release func(n int)) {
 	}
 }
 
-// refusal is why nothing of the batch is run.
-func (b *Forwarded) refusal() error {
-	switch {
-	case b.Requests < 1:
-		return errNotRequests
-	case b.late(time.Now()):
-		return errTooLate
-	}
-	return nil
-}
-
 // like tells whether batches can run together.
 func (b *Forwarded) like(other *Forwarded) bool {
 	return b.RESP3 == other.RESP3 && b.Early == other.Early && b.Keeper == other.Keeper && b.Author == other.Author
 }
 
-func (b *Forwarded) late(now time.Time) bool {
-	return !b.Deadline.IsZero() && now.After(b.Deadline)
-}
+// late tells whether the batch is given up at a time on [Config.Clock].
+func (b *Forwarded) late(now time.Duration) bool { return b.Deadline != 0 && now >= b.Deadline }
 
 // run runs the first batches together, or the first alone. It returns how many. The
 // connection is given back by complete.
@@ -208,7 +190,7 @@ func (f *forwarder) read(b *Forwarded, part int32) (quick, write bool) {
 
 // runAlone runs a batch of any size.
 func (f *forwarder) runAlone(b *Forwarded) {
-	c, g := f.conn, &f.group
+	c := f.conn
 	c.in, c.start, c.end = b.Batch, 0, len(b.Batch)
 	guest := enqueues(b.Batch) // who may keep its arguments
 	if guest {
@@ -218,9 +200,6 @@ func (f *forwarder) runAlone(b *Forwarded) {
 	for c.start < c.end && err == nil && !c.closing {
 		if c.pending {
 			c.await()
-		}
-		if b.late(time.Now()) {
-			g.refused = 0
 		}
 		var n int
 		if n, err = c.parse(); n == 0 {
@@ -311,5 +290,3 @@ func (f *forwarder) answer(to int) {
 		b.Answer(Replies{Bytes: f.buf[start:f.ends[last-1]], Ends: ends, Statuses: statuses}, nil)
 	}
 }
-
-func (f *forwarder) late(r *request) bool { return f.group.batches[r.part].late(time.Now()) }

@@ -140,9 +140,7 @@ func (s *Server) mark() (still func() bool) {
 // somebody waits for them.
 func (f *forwarder) shortest(d time.Duration) time.Duration {
 	for i := range f.group.batches {
-		if deadline := f.group.batches[i].Deadline; !deadline.IsZero() {
-			d = min(d, time.Until(deadline)*3/4)
-		}
+		d = f.patienceFor(&f.group.batches[i], d)
 	}
 	return d
 }

@@ -18,6 +18,7 @@ func (m *reporter) serverMetrics() {
 	m.count("requests_keys_apart_total", func(x *sample) int64 { return x.srv.stats.apart.Load() })
 	m.count("requests_lease_lost_total", func(x *sample) int64 { return x.srv.stats.leaseLost.Load() })
 	m.count("requests_not_mine_total", func(x *sample) int64 { return x.srv.stats.notMine.Load() })
+	m.count("requests_late_total", func(x *sample) int64 { return x.srv.stats.late.Load() })
 	m.count("key_lookups_total", func(x *sample) int64 { return x.srv.stats.hits.Load() }, "result", "hit")
 	m.count("key_lookups_total", func(x *sample) int64 { return x.srv.stats.misses.Load() }, "result", "miss")
 }

@@ -34,7 +34,7 @@ func (c *conn) notMine(r *request, routes *Routes) int {
 				c.await()
 			}
 			c.from.takesLong(r)
-			if c.awaitRoutes(routes, left) && !c.from.late(r) {
+			if c.awaitRoutes(routes, left) {
 				return 0
 			}
 		}
@@ -47,10 +47,14 @@ func (c *conn) notMine(r *request, routes *Routes) int {
 // patience is how long a request may wait here, at most d: so that the answer is back
 // while somebody waits for it.
 func (f *forwarder) patience(r *request, d time.Duration) time.Duration {
-	if deadline := f.group.batches[r.part].Deadline; !deadline.IsZero() {
-		return min(d, time.Until(deadline)*3/4)
+	return f.patienceFor(&f.group.batches[r.part], d)
+}
+
+func (f *forwarder) patienceFor(b *Forwarded, d time.Duration) time.Duration {
+	if b.Deadline == 0 {
+		return d
 	}
-	return d
+	return min(d, (b.Deadline-f.conn.srv.cfg.Clock())*3/4)
 }
 
 // sendBack answers a forwarded request that has not run.
@@ -71,7 +75,6 @@ func (c *conn) postponed(r *request) bool {
 			c.from.takesLong(r)
 			c.wait(left, over)
 		}
-		refused = c.from.late(r)
 	}
 	if !refused && !c.from.full() && !pause.applies(r.cmd) {
 		return false

@@ -12,7 +12,8 @@ func (c *conn) alone(r *request) {
 		return
 	}
 	at := len(c.out.buf)
-	c.lately = 0
+	c.startClock()
+	c.call.req = r
 	c.runOne(r)
 	c.uncounted.pass(c.srv.stats)
 	c.count(at)
@@ -61,6 +62,12 @@ func (c *conn) runOne(r *request) {
 	x := &c.call
 	x.again, x.waited = false, 0
 	x.everything = x.everything && x.apart
+	if f := c.from; f != nil && f.tooLate(r) {
+		c.srv.stats.late.Add(1)
+		f.status = StatusLate
+		c.reject(r.cmd, msgLate)
+		return
+	}
 	if r.msg != "" {
 		c.reject(r.cmd, r.msg)
 		return

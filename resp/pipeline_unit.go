@@ -128,6 +128,7 @@ func (c *conn) runApart(r *request) {
 	c.begin(nil)
 	if c.call.everything {
 		c.unit.HoldAll()
+		c.startClock()
 	}
 	c.call.apart = true
 	c.leased.ran(r)
@@ -143,7 +144,7 @@ func (c *conn) runApart(r *request) {
 // begin starts a unit.
 func (c *conn) begin(places []store.Place) {
 	c.unit.Begin(time.Now().UnixMilli(), places)
-	c.lately = 0
+	c.startClock()
 	c.unitStart, c.unitReplies, c.unitFailed = len(c.out.buf), 0, false
 	c.leased.begin(places)
 }

@@ -52,6 +52,10 @@ type Config struct {
 	// Placement, if set, is the newest placement that this node knows; nil if it knows
 	// none.
 	Placement func() *ring.Placement
+	// Clock is what [Forwarded.Deadline] counts on: the time since some moment. It must never go
+	// back, and should go on while the machine is suspended. It is called from any goroutine, once
+	// for each unit of what other nodes forward. The default is the monotonic clock of the process.
+	Clock func() time.Duration
 	// Version and NodeID identify the server.
 	Version, NodeID string
 	// ConfigFile is what INFO shows as such.
@@ -71,6 +75,10 @@ func (c *Config) EnsureDefaults() {
 	}
 	if c.Scope == nil {
 		c.Scope = tally.NoopScope
+	}
+	if c.Clock == nil {
+		began := time.Now()
+		c.Clock = func() time.Duration { return time.Since(began) }
 	}
 	if c.Shutdown == nil {
 		c.Shutdown = func() {}

@@ -25,6 +25,7 @@ type stats struct {
 	// What became of requests for keys that this node does not serve.
 	forwarded  atomic.Int64 // sent on to the node that does
 	notMine    atomic.Int64 // forwarded here, but not this node's either
+	late       atomic.Int64 // forwarded here, and given up before they could begin
 	redirected atomic.Int64 // answered MOVED
 	crossSlot  atomic.Int64 // refused: their keys lie at several nodes
 	shrinks    atomic.Int64 // backups that left sets of this node's ranges
@@ -129,7 +130,7 @@ func (s *stats) reset() {
 	}
 	for _, n := range []*atomic.Int64{
 		&s.accepted, &s.refused, &s.bytesIn, &s.bytesOut, &s.protocolErrors, &s.outputLimit, &s.errorReplies,
-		&s.hits, &s.misses, &s.forwarded, &s.notMine, &s.redirected, &s.crossSlot, &s.leaseLost, &s.shrinks, &s.growths, &s.apart,
+		&s.hits, &s.misses, &s.forwarded, &s.notMine, &s.late, &s.redirected, &s.crossSlot, &s.leaseLost, &s.shrinks, &s.growths, &s.apart,
 	} {
 		n.Store(0)
 	}

@@ -23,7 +23,13 @@ const (
 	StatusLeft
 	// StatusGone: the node knows no such remote waiter; the reply names the node's run.
 	StatusGone
+	// StatusLate: as StatusNotRun, since the request was given up before it could begin, by the
+	// serving node's clock.
+	StatusLate
 )
+
+// notRun tells that nothing of the request was executed, so that it may be sent again.
+func (s Status) notRun() bool { return s == StatusNotRun || s == StatusLate }
 
 // Status is that of reply i.
 func (r *Replies) Status(i int) Status {

@@ -110,6 +110,7 @@ func (t *commandTable) add(row, parent *command) *command {
 	}
 	c.publishes = c.name == "publish" || c.name == "spublish"
 	c.subscribes = c.group == "pubsub" && strings.HasSuffix(c.name, "subscribe")
+	c.outlivesDeadline = c.publishes || c.full == "ring|events"
 	c.whileSubscribed = c.subscribes || c.full == "ping" || c.full == "quit" || c.full == "reset"
 	c.forNodes = c.keyed || c.spread || c.neutral || c.between || c.publishes ||
 		parent != nil && parent.name == "pubsub"

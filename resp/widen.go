@@ -41,6 +41,7 @@ func (c *conn) widen(r *request) int {
 func (c *conn) beginAll() {
 	c.unit.Begin(time.Now().UnixMilli(), nil)
 	c.unit.HoldAll()
+	c.startClock()
 	c.unitStart, c.unitReplies, c.unitFailed = len(c.out.buf), 0, false
 	c.leased.begin(nil)
 }

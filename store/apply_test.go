@@ -29,7 +29,7 @@ func handedOver(t *testing.T, rnd *rand.Rand) (*Store, [][]byte) {
 		churnAll(t, s, rnd, 25)
 		start(t, s, "v", "cleared"+strconv.Itoa(i))
 		first := testToken([]byte("cleared" + strconv.Itoa(i)))
-		if err := s.ClearRanges(nil, ring.Range{Start: first, End: first + ring.Token(1+rnd.Uint32()/4)}); err != nil {
+		if err := s.ClearRanges(nil, nil, ring.Range{Start: first, End: first + ring.Token(1+rnd.Uint32()/4)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -10,16 +10,17 @@ import (
 
 // Clear removes every key. It takes the same time whatever the store holds; it
 // waits for all units that hold latches; taps are told. w is told when it is durable; with an
-// error, nothing was removed and w is not used.
-func (s *Store) Clear(w Waiter) error {
-	err := s.clear(w)
+// error, nothing was removed and w is not used. may, unless it is nil, is asked after that wait:
+// its error is returned, and nothing is removed. It must not wait.
+func (s *Store) Clear(w Waiter, may func() error) error {
+	err := s.clear(w, may)
 	if err == nil {
 		s.relieve()
 	}
 	return err
 }
 
-func (s *Store) clear(w Waiter) error {
+func (s *Store) clear(w Waiter, may func() error) error {
 	// A checkpoint under way would bring back the counts it has copied.
 	s.checkpoints.Lock()
 	defer s.checkpoints.Unlock()
@@ -29,6 +30,11 @@ func (s *Store) clear(w Waiter) error {
 	defer s.commits.Unlock()
 	if err := s.Freeable(); err != nil {
 		return err
+	}
+	if may != nil {
+		if err := may(); err != nil {
+			return err
+		}
 	}
 	s.counts.beginTerm()
 	b := s.db.NewBatch()

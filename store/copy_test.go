@@ -298,9 +298,9 @@ func copyWithLiveWrites(t *testing.T, rnd *rand.Rand, r ring.Range) {
 					src.skew.Add(3_600_500) // what has been set with an expiry so far goes
 				}
 				if n%100 == 99 && i == 0 {
-					clear := func() error { return src.Clear(nil) }
+					clear := func() error { return src.Clear(nil, nil) }
 					if c.IntN(2) == 0 {
-						clear = func() error { return src.ClearRanges(nil, r) }
+						clear = func() error { return src.ClearRanges(nil, nil, r) }
 					}
 					if err := clear(); err != nil {
 						t.Error(err)

@@ -171,7 +171,7 @@ func cutClearing(t *testing.T, r, part ring.Range) {
 		t.Fatal(err)
 	}
 	before := a.src.content(t, r, true)
-	if err := a.src.ClearRanges(nil, part); err != nil {
+	if err := a.src.ClearRanges(nil, nil, part); err != nil {
 		t.Fatal(err)
 	}
 	a.apply()

@@ -180,7 +180,7 @@ func TestClearAmongEverythingElse(t *testing.T) {
 		func() error { _, err := s.collectGarbage(); return err },
 		func() error {
 			var done Signal
-			if err := s.Clear(&done); err != nil {
+			if err := s.Clear(&done, nil); err != nil {
 				return err
 			}
 			return done.Wait()
@@ -220,7 +220,7 @@ func TestClear(t *testing.T) {
 	s := openTest(t, testConfig(dir))
 	churnAll(t, s, seeded(t), 50)
 	var done Signal
-	if err := s.Clear(&done); err != nil {
+	if err := s.Clear(&done, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := done.Wait(); err != nil {
@@ -236,7 +236,7 @@ func TestClear(t *testing.T) {
 		t.Errorf("%d keys after one SET and reopening", a.keys)
 	}
 	s.mustClose(t)
-	if err := s.Clear(&done); err == nil {
+	if err := s.Clear(&done, nil); err == nil {
 		t.Error("a closed store was cleared")
 	}
 }

@@ -106,7 +106,7 @@ func TestRepeatedClearsKeepRangeTombstonesFew(t *testing.T) {
 			s.set(t, fmt.Sprint("key", round, i), "value", 0)
 		}
 		var done Signal
-		if err := s.ClearRanges(&done, rs...); err != nil {
+		if err := s.ClearRanges(&done, nil, rs...); err != nil {
 			t.Fatal(err)
 		}
 		if err := done.Wait(); err != nil {
@@ -137,7 +137,7 @@ func TestManyRangeTombstonesBeginNewMemtable(t *testing.T) {
 	rs := everyThird(40)
 	for name, leave := range map[string]func(s *Store, i int){
 		"clear": func(s *Store, _ int) {
-			if err := s.Clear(nil); err != nil {
+			if err := s.Clear(nil, nil); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -145,7 +145,7 @@ func TestManyRangeTombstonesBeginNewMemtable(t *testing.T) {
 			for j, r := range rs {
 				s.set(t, keyWithin(r, i+j), "value", 0)
 			}
-			if err := s.ClearRanges(nil, rs...); err != nil {
+			if err := s.ClearRanges(nil, nil, rs...); err != nil {
 				t.Fatal(err)
 			}
 		},

@@ -90,9 +90,9 @@ func (s *Store) countStretch(st stretch) (l Load, err error) {
 
 // ClearRanges removes every key of some ranges with one commit, as Clear does all keys:
 // taps are told. w is told when that is durable; with an error, nothing was removed and w
-// is not used.
-func (s *Store) ClearRanges(w Waiter, rs ...ring.Range) error {
-	if err := s.drop(stretchesOf(rs), rs, w); err != nil {
+// is not used. may is as for Clear.
+func (s *Store) ClearRanges(w Waiter, may func() error, rs ...ring.Range) error {
+	if err := s.drop(stretchesOf(rs), dropping{told: rs, may: may}, w); err != nil {
 		return fmt.Errorf("clear %v: %w", rs, err)
 	}
 	return nil
@@ -103,7 +103,7 @@ func (s *Store) ClearRanges(w Waiter, rs ...ring.Range) error {
 // of a range cut off a slice of 2¹⁶ tokens, which is read to be counted. A tapped
 // range is refused: ErrOverlap. w is as for ClearRange, and may be nil.
 func (s *Store) DropRanges(w Waiter, rs ...ring.Range) error {
-	if err := s.drop(stretchesOf(rs), nil, w); err != nil {
+	if err := s.drop(stretchesOf(rs), dropping{}, w); err != nil {
 		return fmt.Errorf("drop %v: %w", rs, err)
 	}
 	return nil
@@ -120,19 +120,18 @@ func stretchesOf(rs []ring.Range) []stretch {
 
 // drop removes all that lies in some stretches, with one batch: the keys, what the
 // counts have of them, and what is named as garbage. Their entries in the index of
-// expiry times are left to sweepDropped. Taps are told of told, or must not be there.
-func (s *Store) drop(sts []stretch, told []ring.Range, w Waiter) error {
+// expiry times are left to sweepDropped. Taps are told of d.told, or must not be there.
+func (s *Store) drop(sts []stretch, d dropping, w Waiter) error {
 	// Most lines go before anybody has to wait. The counts are no more than a hint here: after
 	// damage they may be estimates.
-	var marks []uint64
 	if s.anyKeys(sts) {
-		marks = s.cache.sweepAhead(inside(sts))
+		d.marks = s.cache.sweepAhead(inside(sts))
 	}
 	s.checkpoints.Lock() // as in Clear
 	defer s.checkpoints.Unlock()
-	nums := s.latches.lockApart(latchesOf(sts))
-	err := s.dropLatched(sts, dropping{nums: nums, marks: marks, told: told}, w)
-	s.latches.unlock(nums)
+	d.nums = s.latches.lockApart(latchesOf(sts))
+	err := s.dropLatched(sts, d, w)
+	s.latches.unlock(d.nums)
 	if err == nil {
 		s.relieve()
 	}
@@ -176,6 +175,9 @@ type dropping struct {
 	// unread: nothing in them is read, nor is damage in the way, and they are marked as
 	// to be cut out of the tables.
 	unread bool
+	// may, unless it is nil, is asked once the latches are held: nothing is dropped if it
+	// returns an error.
+	may func() error
 }
 
 // dropLatched is drop for those who hold the latches.
@@ -184,6 +186,11 @@ func (s *Store) dropLatched(sts []stretch, d dropping, w Waiter) error {
 	defer s.commits.Unlock()
 	if err := s.Freeable(); err != nil && !(d.unread && s.onlyDamaged()) {
 		return err
+	}
+	if d.may != nil {
+		if err := d.may(); err != nil {
+			return err
+		}
 	}
 	taps := s.taps.Load()
 	if d.told == nil && taps != nil {

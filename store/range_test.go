@@ -162,7 +162,7 @@ func TestATappedRangeIsNotDropped(t *testing.T) {
 		t.Error(err)
 	}
 	w := newTold()
-	if err := s.ClearRanges(w, ring.Range{Start: 0, End: 1<<31 + 1}); err != nil {
+	if err := s.ClearRanges(w, nil, ring.Range{Start: 0, End: 1<<31 + 1}); err != nil {
 		t.Fatal(err)
 	}
 	settleAll(s)

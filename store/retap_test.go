@@ -361,7 +361,7 @@ func TestRangesMoveBetweenTaps(t *testing.T) {
 	others.Go(func() { // who clears
 		rnd := rand.New(rand.NewPCG(seed, 3))
 		for !over.Load() {
-			if err := s.ClearRanges(nil, retapRow(rnd.IntN(retapRows))); err != nil {
+			if err := s.ClearRanges(nil, nil, retapRow(rnd.IntN(retapRows))); err != nil {
 				t.Error(err)
 			}
 			time.Sleep(time.Duration(rnd.IntN(40)) * time.Millisecond)

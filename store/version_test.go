@@ -75,12 +75,12 @@ func TestVersionChangesWithTheKey(t *testing.T) {
 			}
 		}},
 		{"clear", true, func() {
-			if err := s.Clear(nil); err != nil {
+			if err := s.Clear(nil, nil); err != nil {
 				t.Fatal(err)
 			}
 		}},
 		{"clear a range", true, func() {
-			if err := s.ClearRanges(nil, ring.Range{Start: testToken([]byte("a")), End: testToken([]byte("a")) + 1}); err != nil {
+			if err := s.ClearRanges(nil, nil, ring.Range{Start: testToken([]byte("a")), End: testToken([]byte("a")) + 1}); err != nil {
 				t.Fatal(err)
 			}
 		}},

@@ -13,7 +13,9 @@ import (
 // be read.
 //
 // Version 2: replies to forwarded commands carry a mark each.
-const version = 2
+// Version 3: forwarded commands carry a deadline on the clock of the node that serves them, which
+// tells its time.
+const version = 3
 
 const (
 	nonceSize = 32

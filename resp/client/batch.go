@@ -22,9 +22,9 @@ type Batch struct {
 	// Keeps and Author are as in [Call].
 	Keeps  bool
 	Author int64
-	// Deadline is when nobody waits for the answer any more: do not execute it
-	// then. The zero time stands for no deadline.
-	Deadline time.Time
+	// Deadline is when the caller gives the call up, or a little before, on
+	// [ServeConfig.Clock]: do not begin to execute it then. 0 stands for no deadline.
+	Deadline time.Duration
 
 	w        *replyWriter
 	id       uint64
@@ -33,15 +33,12 @@ type Batch struct {
 
 var batches = sync.Pool{New: func() any { return new(Batch) }}
 
-func newBatch(w *replyWriter, r *requestFrame, arrived time.Time) *Batch {
+func newBatch(w *replyWriter, r *requestFrame) *Batch {
 	b := batches.Get().(*Batch)
 	b.w, b.id = w, r.id
 	b.Commands = append(b.Commands[:0], r.commands...)
-	b.N, b.RESP3, b.Early, b.Deadline = int(r.count), r.resp3, r.early, time.Time{}
+	b.N, b.RESP3, b.Early, b.Deadline = int(r.count), r.resp3, r.early, r.deadline
 	b.Keeps, b.Author = r.keeps, r.author
-	if r.timeLeft > 0 {
-		b.Deadline = arrived.Add(time.Duration(r.timeLeft) * time.Millisecond)
-	}
 	b.answered.Store(false)
 	return b
 }

@@ -70,9 +70,10 @@ func checkOutcome(t *testing.T, what string, err error, executed bool) {
 // and of their replies.
 func TestBreakageAtEveryByte(t *testing.T) {
 	const far = 1 << 30
-	sizes := []int{requestHead + 3, requestHead + 5, requestHead + 7}
+	const around = requestHead + deadlineSize // the commands
+	sizes := []int{around + 3, around + 5, around + 7}
 	requests := int64(sizes[0] + sizes[1] + sizes[2])
-	replies := requests + 3*int64(replyHead+4-requestHead)
+	replies := requests + 3*int64(replyHead+4-around) + 4*clockFrame // one first, and one for each write
 	run := func(toWrite, toRead int64) {
 		fakenet.Bubble(t, func(t *testing.T) {
 			executed := make([]atomic.Bool, 3)
@@ -90,7 +91,7 @@ func TestBreakageAtEveryByte(t *testing.T) {
 			}})
 			calls := make([]Call, 3)
 			for i := range calls {
-				calls[i] = Call{Commands: make([]byte, sizes[i]-requestHead), N: 1}
+				calls[i] = Call{Commands: make([]byte, sizes[i]-around), N: 1}
 				calls[i].Commands[0] = byte(i)
 				_ = p.Send(&calls[i])
 			}

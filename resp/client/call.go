@@ -28,7 +28,8 @@ type Call struct {
 	// order of their Sends. Give each client a lane.
 	Lane uint32
 	// Timeout, if above zero, is when Wait gives up, counted from Send. The peer
-	// drops the call unexecuted if it gets to it later.
+	// drops the call unexecuted if it gets to it later, by its own clock, of which this side
+	// knows how far it is ahead at least.
 	Timeout time.Duration
 	// Done, if set, is called once when the call has ended, so that Wait returns at
 	// once, by a goroutine of the Peer; not if Send has returned an error. It must not
@@ -82,7 +83,7 @@ func (c *Call) prepare(maxFrame int) error {
 	}
 	c.Reply, c.Lens, c.Marks, c.Err = c.Reply[:0], c.Lens[:0], c.Marks[:0], nil
 	c.next, c.deadline, c.pinned = nil, 0, false
-	c.size = requestHead + len(c.Commands)
+	c.size = requestHead + len(c.Commands) + deadlineSize
 	if c.Keeps {
 		c.size += authorSize
 	}

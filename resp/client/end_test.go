@@ -136,7 +136,7 @@ func TestTheEndIsHeardAfterAWriteHasFailed(t *testing.T) {
 		fakenet.Bubble(t, func(t *testing.T) {
 			p := newTestPeer(t, PeerConfig{Conns: 1, Dial: func(context.Context) (net.Conn, error) {
 				near, _ := net.Pipe()
-				return &closedConn{Conn: near, said: last.said}, nil
+				return &closedConn{Conn: near, said: append(appendClock(nil), last.said...)}, nil
 			}})
 			c := Call{Commands: []byte("a"), N: 1}
 			if err := p.Send(&c); err != nil {

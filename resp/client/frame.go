@@ -3,30 +3,37 @@ package client
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"time"
 )
 
 // What travels on a connection for forwarding. Numbers are big-endian; the length
 // counts what follows it.
 //
-//	request  u32 length | u64 id | u8 flags | u32 time left | u32 commands | [u64 author] | RESP
+//	request  u32 length | u64 id | u8 flags | u32 commands | [u64 author] | RESP | u64 deadline
 //	reply    u32 length | u64 id | u8 status | u32 replies | u32 each | [u8 each] | RESP
+//	clock    u32 length | u64 0 | u8 status | u32 0 | u64 time
 //
 // Flags: bit 0, replies are wanted in RESP3; bit 1, replies to writes need not wait for
 // backups; bit 2, the asking node's clients keep what is read, and author is which of them
-// writes, if that one is not to be told. Time left is in ms, 0 for no limit, and
-// counts from the frame's arrival, since clocks differ. The replies are as many as
-// the commands and lie end to end, their lengths before them. With status marked, a byte for
+// writes, if that one is not to be told. The deadline is in ns on the clock of the side that
+// serves, 0 for none: so the time that a request lies in buffers counts, also while the serving
+// process is stopped. It comes last, since the time of a large request is put off while its bytes
+// travel. The serving side writes its clock first of all, and in front of each batch of replies;
+// the asking side sends nothing before it has read the clock once.
+//
+// The replies are as many as the commands and lie end to end, their lengths before them. With
+// status marked, a byte for
 // each reply follows the lengths: 0 says that the reply is the command's own, any other value
 // what the serving side says of the command in place of its reply or beside it. A refused or
 // unknown call has no replies but a text. The last reply of a connection that is ended on purpose
 // has id 0, status end and nothing else: no request that has no reply by then was read.
 
 const (
-	lengthSize  = 4
-	requestHead = lengthSize + 8 + 1 + 4 + 4
-	replyHead   = lengthSize + 8 + 1 + 4
+	lengthSize   = 4
+	requestHead  = lengthSize + 8 + 1 + 4
+	deadlineSize = 8 // behind the commands of a request
+	replyHead    = lengthSize + 8 + 1 + 4
+	clockFrame   = replyHead + 8
 
 	// defaultMaxFrame leaves room for Redis' largest value.
 	defaultMaxFrame = 513 << 20
@@ -46,6 +53,7 @@ const (
 	statusUnknown status = 2 // something may have been executed
 	statusEnd     status = 3 // nothing of what is not answered was read
 	statusMarked  status = 4 // as ok, with a mark for each reply
+	statusClock   status = 5 // no reply, but the time of the serving side
 )
 
 // maxText is the length that an error text is cut to, in bytes.
@@ -57,14 +65,14 @@ type requestFrame struct {
 	early    bool
 	keeps    bool
 	author   int64
-	timeLeft uint32 // ms; 0: no limit
+	deadline time.Duration // on the clock of the serving side; 0: none
 	count    uint32
 	commands []byte
 }
 
-// appendHead appends all but the commands.
+// appendHead appends what comes before the commands. Behind them comes the deadline.
 func (r *requestFrame) appendHead(b []byte) []byte {
-	size := requestHead - lengthSize + len(r.commands)
+	size := requestHead - lengthSize + len(r.commands) + deadlineSize
 	var flags byte
 	if r.keeps {
 		flags |= flagKeeps
@@ -79,7 +87,6 @@ func (r *requestFrame) appendHead(b []byte) []byte {
 		flags |= flagEarly
 	}
 	b = append(b, flags)
-	b = binary.BigEndian.AppendUint32(b, r.timeLeft)
 	b = binary.BigEndian.AppendUint32(b, r.count)
 	if r.keeps {
 		b = binary.BigEndian.AppendUint64(b, uint64(r.author))
@@ -89,21 +96,22 @@ func (r *requestFrame) appendHead(b []byte) []byte {
 
 // parseRequest reads a whole frame, its length included. The commands lie in it.
 func parseRequest(frame []byte) (requestFrame, error) {
-	if len(frame) < requestHead {
+	if len(frame) < requestHead+deadlineSize {
 		return requestFrame{}, fmt.Errorf("%w: request of %d bytes", ErrProtocol, len(frame))
 	}
 	flags := frame[12]
 	if flags&^(flagRESP3|flagEarly|flagKeeps) != 0 {
 		return requestFrame{}, fmt.Errorf("%w: unknown flags %#x", ErrProtocol, flags)
 	}
+	end := len(frame) - deadlineSize
 	r := requestFrame{
 		id:       binary.BigEndian.Uint64(frame[4:]),
 		resp3:    flags&flagRESP3 != 0,
 		early:    flags&flagEarly != 0,
 		keeps:    flags&flagKeeps != 0,
-		timeLeft: binary.BigEndian.Uint32(frame[13:]),
-		count:    binary.BigEndian.Uint32(frame[17:]),
-		commands: frame[requestHead:],
+		count:    binary.BigEndian.Uint32(frame[13:]),
+		commands: frame[requestHead:end],
+		deadline: time.Duration(binary.BigEndian.Uint64(frame[end:])),
 	}
 	if r.keeps {
 		if len(r.commands) < authorSize {
@@ -179,6 +187,10 @@ func parseReply(frame []byte) (replyFrame, error) {
 		if sum != uint64(len(r.body)) {
 			return replyFrame{}, fmt.Errorf("%w: replies of %d bytes in %d", ErrProtocol, sum, len(r.body))
 		}
+	case statusClock:
+		if r.id != 0 || len(frame) != clockFrame || count != 0 {
+			return replyFrame{}, fmt.Errorf("%w: a clock of %d bytes, with id %d", ErrProtocol, len(frame), r.id)
+		}
 	case statusRefused, statusUnknown:
 		if count != 0 {
 			return replyFrame{}, fmt.Errorf("%w: %d replies with status %d", ErrProtocol, count, r.status)
@@ -193,8 +205,16 @@ func parseReply(frame []byte) (replyFrame, error) {
 	return r, nil
 }
 
-// millis rounds a time that is left up, so that some time never becomes no limit.
-func millis(left time.Duration) uint32 {
-	ms := (left + time.Millisecond - 1) / time.Millisecond
-	return uint32(min(max(ms, 1), math.MaxUint32))
+// appendClock appends a clock frame; putClock says what time it is in the one that b begins
+// with.
+func appendClock(b []byte) []byte {
+	b = appendReplyHead(b, 0, statusClock, 0, clockFrame-replyHead)
+	return binary.BigEndian.AppendUint64(b, 0)
 }
+
+func putClock(b []byte, at time.Duration) {
+	binary.BigEndian.PutUint64(b[replyHead:clockFrame], uint64(at))
+}
+
+// clock is the time in a clock frame.
+func (r *replyFrame) clock() time.Duration { return time.Duration(binary.BigEndian.Uint64(r.body)) }

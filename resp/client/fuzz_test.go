@@ -13,12 +13,15 @@ import (
 
 // FuzzServeForward sends anything to the end that executes.
 func FuzzServeForward(f *testing.F) {
-	valid := requestFrame{id: 7, count: 2, timeLeft: 5, commands: []byte("a\r\nb\r\n")}
-	one := append(valid.appendHead(nil), valid.commands...)
+	valid := requestFrame{id: 7, count: 2, commands: []byte("a\r\nb\r\n")}
+	whole := func() []byte {
+		return binary.BigEndian.AppendUint64(append(valid.appendHead(nil), valid.commands...), 5)
+	}
+	one := whole()
 	f.Add(one, 10)
 	f.Add(append(one, one...), 3)
 	valid.keeps, valid.author = true, 1<<40
-	f.Add(append(valid.appendHead(nil), valid.commands...), 10)
+	f.Add(whole(), 10)
 	f.Add(binary.BigEndian.AppendUint32(nil, 1<<31), 1)
 	f.Add([]byte{0, 0, 0, 0}, 1)
 	f.Add([]byte("*1\r\n$4\r\nPING\r\n"), 100)
@@ -58,6 +61,9 @@ func FuzzReplies(f *testing.F) {
 	f.Add(reply(0, statusMarked, []uint32{1, 1}, "\x00\x01xy"))
 	f.Add(reply(0, statusMarked, []uint32{1, 1}, "\x00"))
 	f.Add(reply(1<<40, statusOK, nil, ""))
+	f.Add(append(appendClock(nil), reply(0, statusOK, []uint32{1, 1}, "xy")...))
+	f.Add(reply(0, statusClock, nil, "12345678"))
+	f.Add(reply(0, statusClock, nil, "1234567"))
 	f.Add(reply(0, statusOK, []uint32{1 << 31, 1 << 31}, "xy"))
 	f.Add(binary.BigEndian.AppendUint32(nil, 1<<31))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -69,7 +75,8 @@ func FuzzReplies(f *testing.F) {
 			first = false
 			near, far := net.Pipe()
 			go func() {
-				_, _ = io.CopyN(io.Discard, far, 2*(requestHead+2))
+				_, _ = far.Write(appendClock(nil))
+				_, _ = io.CopyN(io.Discard, far, 2*(requestHead+2+deadlineSize))
 				_, _ = far.Write(data)
 				_ = far.Close()
 			}()

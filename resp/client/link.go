@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 )
 
 // A link is one of the connections of a Peer.
@@ -16,10 +17,16 @@ type link struct {
 	queue    callQueue
 	slots    slots
 	earliest int64 // no deadline on this link lies before it
+	// clock is the peer's, as this connection tells it.
+	clock peerClock
 
 	large    *Call // the writer's: it is being copied
 	largeID  uint64
-	answered bool // the reader's: this connection has brought a reply
+	largeEnd time.Duration // its deadline, on the peer's clock
+	answered bool          // the reader's: this connection has brought a reply
+	// heard is the reader's: the peer's time, if hears tells that it has just been read.
+	heard time.Duration
+	hears bool
 	// incarnation is which start of the peer this connection leads to, 0 if it does not say;
 	// under mu.
 	incarnation uint64
@@ -95,6 +102,12 @@ func (l *link) connect() error {
 	if err != nil {
 		return err
 	}
+	theirs, err := readClock(ctx, conn)
+	if err != nil {
+		_ = conn.Close()
+		return err
+	}
+	mine := l.peer.cfg.Clock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.state == wireDown {
@@ -102,6 +115,7 @@ func (l *link) connect() error {
 	}
 	l.answered = false
 	l.incarnation = 0
+	l.clock = newPeerClock(theirs, mine)
 	if c, ok := conn.(interface{ PeerIncarnation() uint64 }); ok {
 		l.incarnation = c.PeerIncarnation()
 	}
@@ -151,13 +165,19 @@ func (l *link) fail(next wireState, cause error) {
 }
 
 // flows puts off the end of a call of which bytes have just been sent or received: its time
-// is for waiting, not for a value that takes long to travel.
-func (l *link) flows(id uint64) {
+// is for waiting, not for a value that takes long to travel. It returns when that is now, on the
+// peer's clock; 0 if there is no such call, or no end.
+func (l *link) flows(id uint64) time.Duration {
+	mine := l.peer.cfg.Clock()
+	t := now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if c := l.slots.find(id); c != nil && c.deadline != 0 {
-		c.deadline = max(c.deadline, now()+int64(c.Timeout))
+	c := l.slots.find(id)
+	if c == nil || c.deadline == 0 {
+		return 0
 	}
+	c.deadline = max(c.deadline, t+int64(c.Timeout))
+	return l.clock.deadline(mine, time.Duration(c.deadline-t))
 }
 
 // expire ends the calls whose time is over at t, and returns the earliest deadline

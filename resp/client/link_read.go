@@ -1,6 +1,9 @@
 package client
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Replies are matched with their calls so many at a time.
 const readBatch = 64
@@ -11,8 +14,8 @@ func (l *link) read() error {
 	var replies [readBatch]replyFrame
 	var calls [readBatch]*Call
 	for {
-		n, err := cutReplies(frames, replies[:])
-		if n > 0 {
+		n, err := l.cutReplies(frames, replies[:])
+		if n > 0 || l.hears {
 			if matchErr := l.match(replies[:n], calls[:n]); err == nil {
 				err = matchErr
 			}
@@ -41,9 +44,9 @@ func (l *link) read() error {
 	}
 }
 
-// cutReplies parses what has been read, as far as there is room.
-func cutReplies(frames *frameReader, into []replyFrame) (int, error) {
-	for n := range into {
+// cutReplies parses what has been read, as far as there is room. It notes the peer's time.
+func (l *link) cutReplies(frames *frameReader, into []replyFrame) (int, error) {
+	for n := 0; n < len(into); {
 		frame, err := frames.next()
 		if err != nil || frame == nil {
 			return n, err
@@ -51,17 +54,31 @@ func cutReplies(frames *frameReader, into []replyFrame) (int, error) {
 		if into[n], err = parseReply(frame); err != nil {
 			return n, err
 		}
-		if into[n].status == statusEnd {
+		switch into[n].status {
+		case statusEnd:
 			return n, errPeerEnds
+		case statusClock:
+			l.heard, l.hears = into[n].clock(), true
+		default:
+			n++
 		}
 	}
 	return len(into), nil
 }
 
-// match takes the calls of replies off the link.
+// match takes the calls of replies off the link, and takes in the peer's time: before any of the
+// calls ends, since its caller may send it again.
 func (l *link) match(replies []replyFrame, calls []*Call) error {
+	var mine time.Duration
+	if l.hears {
+		mine = l.peer.cfg.Clock()
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.hears {
+		l.clock.sample(l.heard, mine)
+		l.hears = false
+	}
 	var err error
 	for i := range replies {
 		c, known := l.slots.take(replies[i].id)

@@ -1,6 +1,9 @@
 package client
 
-import "time"
+import (
+	"encoding/binary"
+	"time"
+)
 
 // due implements wireEnd.
 func (l *link) due() bool { return l.queue.first != nil && l.hasRoom(l.queue.first) }
@@ -19,7 +22,10 @@ func (l *link) write() error {
 			return err
 		}
 		if rest = rest[n:]; len(rest) > 0 && len(l.out) > 2*writeBatch {
-			l.flows(l.largeID) // the last of them, behind a batch of others at most
+			end := l.flows(l.largeID) // the last of them, behind a batch of others at most
+			if last := len(rest) <= writeBatch && len(rest) >= deadlineSize; last && end != 0 {
+				binary.BigEndian.PutUint64(rest[len(rest)-deadlineSize:], uint64(end))
+			}
 		}
 	}
 	if l.direct != nil {
@@ -28,22 +34,23 @@ func (l *link) write() error {
 	return nil
 }
 
-// encode implements wireEnd. The time that each call has left counts from now. A large
-// one stays pinned until it is copied.
+// encode implements wireEnd. A large call stays pinned until it is copied.
 func (l *link) encode() (large []byte) {
 	var t int64
+	var mine time.Duration // is read before t: what is between them only makes deadlines earlier
 	for large == nil && l.due() && len(l.out) < writeBatch && l.state == wireUp {
 		c := l.queue.pop()
 		r := requestFrame{resp3: c.RESP3, early: c.Early, keeps: c.Keeps, author: c.Author, count: uint32(c.N), commands: c.Commands}
 		if c.deadline != 0 {
 			if t == 0 {
+				mine = l.peer.cfg.Clock()
 				t = now()
 			}
 			if t >= c.deadline {
 				c.finish(errTimeoutNotSent)
 				continue
 			}
-			r.timeLeft = millis(time.Duration(c.deadline - t))
+			r.deadline = l.clock.deadline(mine, time.Duration(c.deadline-t))
 		}
 		r.id = l.slots.put(c)
 		c.start = l.encoded
@@ -51,14 +58,18 @@ func (l *link) encode() (large []byte) {
 		l.inFlight += c.size
 		l.out = r.appendHead(l.out)
 		if len(c.Commands) > largeCommands {
-			l.large, l.largeID, c.pinned = c, r.id, true
+			l.large, l.largeID, l.largeEnd, c.pinned = c, r.id, r.deadline, true
 			large = c.Commands
 		} else {
 			l.out = append(l.out, c.Commands...)
+			l.out = binary.BigEndian.AppendUint64(l.out, uint64(r.deadline))
 		}
 	}
 	return large
 }
 
 // copied implements wireEnd.
-func (l *link) copied() { l.large.pinned, l.large = false, nil }
+func (l *link) copied() {
+	l.out = binary.BigEndian.AppendUint64(l.out, uint64(l.largeEnd))
+	l.large.pinned, l.large = false, nil
+}

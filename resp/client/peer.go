@@ -36,6 +36,11 @@ type PeerConfig struct {
 	// doubles from one to the next; default 10 ms and 1 s. While calls are sent, and fail,
 	// it stays short.
 	MinBackoff, MaxBackoff time.Duration
+	// Clock is this side's clock, on which the deadlines of calls are told to the peer. It must
+	// never go back, nor jump ahead, and should go on while the machine is suspended: see
+	// [ServeConfig]. It is called from any goroutine, once for each write and read. The default is
+	// the monotonic clock of the process.
+	Clock func() time.Duration
 	// Logger hears when the peer is lost and found; nil discards.
 	Logger *slog.Logger
 }
@@ -49,6 +54,9 @@ func (c *PeerConfig) EnsureDefaults() {
 	setDefault(&c.WriteTimeout, 10*time.Second)
 	setDefault(&c.MinBackoff, 10*time.Millisecond)
 	setDefault(&c.MaxBackoff, max(time.Second, c.MinBackoff))
+	if c.Clock == nil {
+		c.Clock = monotonic
+	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -19,8 +19,9 @@ type replyWriter struct {
 	kick   chan struct{} // capacity 1: the role of the writer goes to run
 	ended  chan struct{}
 
-	mu       sync.Mutex
-	room     sync.Cond // pending or unanswered has shrunk, or the writer failed
+	mu   sync.Mutex
+	room sync.Cond // pending or unanswered has shrunk, or the writer failed
+	// pending is empty or begins with a clock frame, which swap completes.
 	pending  []byte
 	large    [][]byte // replies of a size that is not copied under the lock
 	waiting  int      // bytes of large
@@ -149,6 +150,7 @@ func (w *replyWriter) reply(id uint64, lens []uint32, marks, replies []byte, siz
 		w.waiting += len(frame)
 	} else {
 		w.mu.Lock()
+		w.begin()
 		w.pending = appendReply(w.pending, id, lens, marks, replies)
 	}
 	w.answered(size)
@@ -157,9 +159,30 @@ func (w *replyWriter) reply(id uint64, lens []uint32, marks, replies []byte, siz
 func (w *replyWriter) text(id uint64, s status, text string, size int) {
 	text = text[:min(len(text), maxText, w.cfg.MaxFrame-replyHead)]
 	w.mu.Lock()
+	w.begin()
 	w.pending = appendReplyHead(w.pending, id, s, 0, len(text))
 	w.pending = append(w.pending, text...)
 	w.answered(size)
+}
+
+// begin puts a clock frame in front of what is pending. The caller holds mu.
+func (w *replyWriter) begin() {
+	if len(w.pending) == 0 {
+		w.pending = appendClock(w.pending)
+	}
+}
+
+// sayClock tells the peer this side's time, also where there is no reply.
+func (w *replyWriter) sayClock() {
+	w.mu.Lock()
+	if w.err == nil && !w.stopping {
+		w.begin()
+	}
+	lead := w.claim()
+	w.mu.Unlock()
+	if lead {
+		w.lead()
+	}
 }
 
 // answered is called with mu held, and lets go of it.
@@ -195,6 +218,7 @@ func (w *replyWriter) sayEnd() {
 		w.mu.Lock()
 	}
 	if w.err == nil {
+		w.begin()
 		w.pending = appendReplyHead(w.pending, 0, statusEnd, 0, 0)
 	}
 }
@@ -265,6 +289,7 @@ func (w *replyWriter) swap() bool {
 	}
 	if len(w.pending) > 0 {
 		w.out, w.pending = w.pending, w.out[:0]
+		putClock(w.out, w.cfg.Clock())
 	} else {
 		w.out, w.large[0] = w.large[0], nil
 		w.large = w.large[1:]
@@ -276,8 +301,12 @@ func (w *replyWriter) swap() bool {
 
 // run takes over the role of the writer when it is handed over.
 func (w *replyWriter) run() {
+	idle := time.NewTicker(clockPeriod)
+	defer idle.Stop()
 	for {
 		select {
+		case <-idle.C:
+			w.sayClock()
 		case <-w.kick:
 			if len(w.out) == 0 && w.direct != nil && w.writeDirect() {
 				continue

@@ -88,7 +88,6 @@ func (r *requestReader) read() {
 func (r *requestReader) collect() (more bool) {
 	clear(r.batches)
 	r.batches = r.batches[:0]
-	var arrived time.Time
 	for len(r.batches) < maxBurst && r.failure == nil {
 		if len(r.batches) > 0 && !r.fits() {
 			return true // what is there may have to be answered first
@@ -103,13 +102,10 @@ func (r *requestReader) collect() (more bool) {
 			r.failure = err
 			return false
 		}
-		if request.timeLeft > 0 && arrived.IsZero() {
-			arrived = time.Now()
-		}
 		if r.failure = r.w.admit(len(request.commands)); r.failure != nil {
 			return false
 		}
-		r.batches = append(r.batches, newBatch(r.w, &request, arrived))
+		r.batches = append(r.batches, newBatch(r.w, &request))
 	}
 	return r.failure == nil
 }

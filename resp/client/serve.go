@@ -25,6 +25,10 @@ type ServeConfig struct {
 	// answered, and the peer is told that the rest was not, so that it may send that again,
 	// elsewhere. nil never ends.
 	End <-chan struct{}
+	// Clock is what [Batch.Deadline] counts on: the time since some moment. It must never go
+	// back, and should go on while the machine is suspended. It is called from any goroutine,
+	// once for each write. The default is the monotonic clock of the process.
+	Clock func() time.Duration
 }
 
 // endTimeout is how long a peer may take to close a connection after it was told to.
@@ -35,6 +39,9 @@ func (c *ServeConfig) EnsureDefaults() {
 	setDefault(&c.MaxFrame, defaultMaxFrame)
 	setDefault(&c.MaxPending, 16<<20)
 	setDefault(&c.WriteTimeout, 10*time.Second)
+	if c.Clock == nil {
+		c.Clock = monotonic
+	}
 }
 
 // Validate reports every fault at once.
@@ -75,6 +82,7 @@ func ServeForward(conn net.Conn, cfg ServeConfig, handle func(batches []*Batch, 
 	}()
 	r := &requestReader{frames: newFrameReader(w.conn, cfg.MaxFrame), w: w, handle: handle, end: cfg.End, ended: make(chan error, 1)}
 	unwatch := r.watch(conn)
+	w.sayClock()
 	r.read()
 	err := <-r.ended
 	unwatch()

@@ -97,6 +97,5 @@ func (c *cluster) leases() replica.LeaseConfig {
 	if c.n.cfg.Role == RoleProxy {
 		return replica.LeaseConfig{}
 	}
-	clock, own := c.n.cfg.below.clocks()
-	return replica.LeaseConfig{Clock: clock, Own: own, Consensus: agreed{c.table}, Ask: c.askEngine}
+	return replica.LeaseConfig{Clock: c.n.clock, Own: c.n.ownClock, Consensus: agreed{c.table}, Ask: c.askEngine}
 }

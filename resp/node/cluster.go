@@ -432,7 +432,7 @@ func (c *cluster) linkLocked(node string) resp.Link {
 	if l == nil {
 		peer, err := client.NewPeer(client.PeerConfig{
 			Dial:   func(ctx context.Context) (net.Conn, error) { return c.dial(ctx, node, bus.Forward) },
-			Logger: c.n.cfg.Logger, DialTimeout: linkTimeout,
+			Logger: c.n.cfg.Logger, DialTimeout: linkTimeout, Clock: c.n.clock,
 		})
 		if err != nil {
 			return nil

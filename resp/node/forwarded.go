@@ -63,7 +63,7 @@ func (c *cluster) endForwards() {
 // serveForward runs what another node forwards on a connection.
 func (c *cluster) serveForward(peer bus.Peer, conn net.Conn) {
 	defer c.forwards.begin()()
-	err := client.ServeForward(conn, client.ServeConfig{End: c.forwards.over}, func(batches []*client.Batch, release func(int)) {
+	err := client.ServeForward(conn, client.ServeConfig{End: c.forwards.over, Clock: c.n.ownClock}, func(batches []*client.Batch, release func(int)) {
 		c.runForwarded(peer.ID, batches, release)
 	})
 	if err != nil && c.ctx.Err() == nil {

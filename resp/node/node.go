@@ -27,6 +27,11 @@ type Node struct {
 	listener net.Listener
 	served   chan struct{} // closed when server has ended
 
+	// clock and ownClock are those of leases: see below.clocks. Deadlines that other nodes set
+	// for this one are counted by ownClock, so that a pause of the machine counts, too; those that
+	// this node sets by clock, which never jumps ahead.
+	clock, ownClock func() time.Duration
+
 	health    admin.Health
 	cluster   *cluster
 	part      atomic.Pointer[cluster] // cluster, once it is open, for those who may ask before
@@ -129,6 +134,7 @@ func (n *Node) open() (err error) {
 	if scope == nil {
 		scope = n.metrics.Scope()
 	}
+	n.clock, n.ownClock = n.cfg.below.clocks()
 	n.server, err = resp.NewServer(resp.Config{
 		Store:         n.store,
 		Settings:      n.cfg.settings(),
@@ -137,6 +143,7 @@ func (n *Node) open() (err error) {
 		TLS:           n.currentTLS(),
 		TCPKeepAlive:  n.cfg.TCPKeepAlive,
 		Fixed:         n.cfg.fixed(n.listener.Addr()),
+		Clock:         n.ownClock,
 		Version:       n.cfg.Version,
 		NodeID:        n.id,
 		Slots:         n.cfg.Hash == HashSlot,
