@@ -3,6 +3,7 @@ package resp
 import (
 	"crypto/sha1"
 	"encoding/hex"
+	"maps"
 	"net"
 	"slices"
 	"strconv"
@@ -11,8 +12,8 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// The placement as Redis Cluster describes it: runs of slots, each with its primary
-// and its backups as replicas. In slot mode they are those of the routes. Otherwise, and
+// The placement as Redis Cluster describes it: runs of slots, each with its primary, and
+// as replicas those of its backups that have no slots of their own. In slot mode they are those of the routes. Otherwise, and
 // on a lone node, this node is the owner of all slots, so that cluster clients work
 // through it: it forwards what is not its own.
 
@@ -33,6 +34,8 @@ type slotTable struct {
 	nodes []string
 	epoch uint64 // the highest
 	bad   int    // slots that nobody serves
+	// masters names the master of each replica, see replicas.
+	masters map[string]string
 }
 
 // onceSlotTable makes the table of some routes when it is first asked for.
@@ -69,6 +72,7 @@ func newSlotTable(r *Routes) *slotTable {
 		}
 		t.runs = append(t.runs, slotRun{slot, slot, row.Primary, row.Backups})
 	}
+	t.masters = t.replicas()
 	return t
 }
 
@@ -176,20 +180,23 @@ func (v *slotView) runsOf(id string) (runs []slotRun) {
 	return runs
 }
 
-// masterOf is the one node of which another only keeps copies; "" if it has slots of its
-// own, or copies of several nodes', which Redis Cluster has no word for.
-func (v *slotView) masterOf(id string) string {
-	master := ""
-	for _, run := range v.runs {
-		switch {
-		case run.primary == id:
-			return ""
-		case !slices.Contains(run.backups, id) || run.primary == master:
-		case master != "":
-			return ""
-		default:
-			master = run.primary
+// replicas are the nodes without slots of their own that have copies of one node's only,
+// with that node. Redis Cluster has one role a node: clients send READONLY to no node that
+// is a master of any slot, so all other backups are left out of what CLUSTER tells.
+func (t *slotTable) replicas() map[string]string {
+	masters := make(map[string]string)
+	for _, run := range t.runs {
+		for _, id := range run.backups {
+			if of, ok := masters[id]; ok && of != run.primary {
+				masters[id] = "" // several nodes'
+				continue
+			}
+			masters[id] = run.primary
 		}
 	}
-	return master
+	for _, run := range t.runs {
+		delete(masters, run.primary)
+	}
+	maps.DeleteFunc(masters, func(_, of string) bool { return of == "" })
+	return masters
 }

@@ -48,7 +48,38 @@ func TestGoRedisClusterClient(t *testing.T) {
 		}
 		useClusterClient(t, r, mode == "redirect", redis.NewClusterClient(&redis.ClusterOptions{Addrs: r.addrs[:1]}))
 		useClusterClient(t, r, mode == "redirect", redis.NewClusterClient(&redis.ClusterOptions{Addrs: r.addrs[:1], ReadOnly: true, RouteRandomly: true, Protocol: 2}))
+		if n := r.forwards(); mode == "redirect" && n > 0 {
+			t.Errorf("%d requests were forwarded: the client took nodes with slots for replicas", n)
+		}
 	}
+}
+
+// A client that reads at replicas reads at nodes without slots of their own, which ask the primary.
+func TestGoRedisClusterClientReadsAtReplicas(t *testing.T) {
+	r := routedSlots(t, 4)
+	p, err := ring.NewPlacement([]ring.Row{
+		{Range: ring.Range{End: 1 << 31}, Primary: "n0", Backups: []string{"n2"}},
+		{Range: ring.Range{Start: 1 << 31}, Primary: "n1", Backups: []string{"n3"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.placeAll(p)
+	for _, srv := range r.servers {
+		srv.settings.redirect.Store(true)
+	}
+	useClusterClient(t, r, true, redis.NewClusterClient(&redis.ClusterOptions{Addrs: r.addrs[:1], ReadOnly: true}))
+	if r.forwards() == 0 {
+		t.Error("no read went to a replica")
+	}
+}
+
+// forwards is how many requests the servers have forwarded.
+func (r *routed) forwards() (n int64) {
+	for _, srv := range r.servers {
+		n += srv.stats.forwarded.Load()
+	}
+	return n
 }
 
 func useClusterClient(t *testing.T, r *routed, redirect bool, c *redis.ClusterClient) {
@@ -86,14 +117,9 @@ func useClusterClient(t *testing.T, r *routed, redirect bool, c *redis.ClusterCl
 	if slot, err := c.ClusterKeySlot(ctx, "foo").Result(); slot != 12182 || err != nil {
 		t.Errorf("KEYSLOT: %d %v", slot, err)
 	}
-	forwarded, moved := int64(0), int64(0)
+	moved := int64(0)
 	for _, srv := range r.servers {
-		forwarded += srv.stats.forwarded.Load()
 		moved += srv.stats.redirected.Load()
-	}
-	// Only backups forward: reads of clients that read at them.
-	if reads := c.Options().ReadOnly; redirect && forwarded > 0 != reads {
-		t.Errorf("%d requests were forwarded, the client reads at backups: %v", forwarded, reads)
 	}
 	if !redirect && moved > 0 {
 		t.Errorf("%d requests were redirected", moved)
@@ -352,6 +378,47 @@ func TestClusterNodesInSlotMode(t *testing.T) {
 	o.want("$cluster-enabled", "ECHO", "cluster-enabled")
 	if got := o.do("CONFIG", "GET", "cluster-enabled").elems[1].text; got != "yes" {
 		t.Errorf("cluster-enabled %s", got)
+	}
+}
+
+// A node with slots of its own, or with copies of several nodes' slots, is no replica in any
+// answer of CLUSTER: clients would send reads there without READONLY.
+func TestNodeWithSlotsIsToldAsReplicaOfNone(t *testing.T) {
+	r := routedSlots(t, 4)
+	p, err := ring.NewPlacement([]ring.Row{
+		{Range: ring.Range{End: 1 << 31}, Primary: "n0", Backups: []string{"n1", "n2"}},
+		{Range: ring.Range{Start: 1 << 31, End: 3 << 30}, Primary: "n1", Backups: []string{"n0", "n2"}},
+		{Range: ring.Range{Start: 3 << 30}, Primary: "n1", Backups: []string{"n3", "n0"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.placeAll(p)
+	o := dialRedis(t, r.addrs[0], 2)
+	// One run of slots has a replica: n3, which has copies of n1's slots alone.
+	for i, copies := range [][]string{{"n0"}, {"n1"}, {"n1", "n3"}} {
+		run := o.do("CLUSTER", "SLOTS").elems[i].elems[2:]
+		var got []string
+		for _, node := range run {
+			got = append(got, node.elems[2].text)
+		}
+		var want []string
+		for _, id := range copies {
+			want = append(want, clusterID(id))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("run %d of CLUSTER SLOTS: %v, want %v", i, got, want)
+		}
+	}
+	for _, shard := range o.do("CLUSTER", "SHARDS").elems {
+		for i, node := range shard.field("nodes").elems {
+			if replica := node.field("role").text == "replica"; replica != (i > 0) || replica && node.field("id").text != clusterID("n3") {
+				t.Errorf("node %d of a shard: %v", i, node)
+			}
+		}
+	}
+	if got := strings.Count(o.do("CLUSTER", "NODES").text, "slave "+clusterID("n1")); got != 1 {
+		t.Errorf("CLUSTER NODES names %d replicas of n1, want 1", got)
 	}
 }
 

@@ -62,7 +62,7 @@ func cmdClusterNodes(x *call) {
 		}
 		at := v.hosts[id]
 		flags, master := "master", "-"
-		if of := v.masterOf(id); of != "" {
+		if of := v.masters[id]; of != "" {
 			flags, master = "slave", clusterID(of)
 		}
 		if v.proxies[id] {
@@ -109,9 +109,10 @@ func cmdClusterSlots(x *call) {
 	}
 }
 
-// copies are the primary and the backups of which clients can be told.
+// copies are the primary and its replicas of which clients can be told.
 func (v *slotView) copies(run *slotRun) []string {
-	return append([]string{run.primary}, slices.DeleteFunc(slices.Clone(run.backups), func(id string) bool { return !v.known(id) })...)
+	hidden := func(id string) bool { return !v.known(id) || v.masters[id] != run.primary }
+	return append([]string{run.primary}, slices.DeleteFunc(slices.Clone(run.backups), hidden)...)
 }
 
 // cmdClusterShards lists slots that have the same copies as one shard: a node may be in
