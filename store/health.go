@@ -158,7 +158,12 @@ const lookLeast = 1 << 20
 // checkDisk looks at the free space. The next look comes with the next tick, or once so much
 // was written that the reserve may be in use: each byte is written to the log, then to
 // tables, and again when those are merged.
+//
+// Looks come from several goroutines. One at a time reads the free space and says what
+// follows, so that no earlier reading replaces a later one.
 func (s *Store) checkDisk() {
+	s.diskMu.Lock()
+	defer s.diskMu.Unlock()
 	var short, full error
 	next := int64(math.MaxInt64)
 	if reserve := s.minFreeDisk.Load(); reserve > 0 {

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,6 +35,52 @@ func (d *smallDisk) GetDiskUsage(string) (vfs.DiskUsage, error) {
 		}
 	}
 	return vfs.DiskUsage{AvailBytes: d.size - min(d.size, used), TotalBytes: d.size, UsedBytes: used}, nil
+}
+
+// slowDisk holds back what it has read of the free space while it is asked to.
+type slowDisk struct {
+	vfs.FS
+	free atomic.Uint64
+	hold atomic.Pointer[heldReading]
+}
+
+type heldReading struct{ read, release chan struct{} }
+
+func (d *slowDisk) GetDiskUsage(string) (vfs.DiskUsage, error) {
+	usage := vfs.DiskUsage{AvailBytes: d.free.Load(), TotalBytes: 1 << 40}
+	if h := d.hold.Swap(nil); h != nil {
+		close(h.read)
+		<-h.release
+	}
+	return usage, nil
+}
+
+// A reading of the free space that is late does not replace a later one.
+func TestLateReadingOfFreeSpaceIsNotBelieved(t *testing.T) {
+	cfg := testConfig("/data/store")
+	disk := &slowDisk{FS: vfs.NewMem()}
+	disk.free.Store(1 << 30)
+	cfg.FS, cfg.MinFreeDisk = disk, 1<<20
+	s := openTest(t, cfg)
+	for range 200 {
+		h := &heldReading{make(chan struct{}), make(chan struct{})}
+		disk.free.Store(0)
+		disk.hold.Store(h)
+		var both sync.WaitGroup
+		both.Go(s.checkDisk)
+		<-h.read
+		disk.free.Store(1 << 30)
+		reserve := s.MinFreeDisk() + 1
+		both.Go(func() { s.SetMinFreeDisk(reserve) })
+		for s.MinFreeDisk() != reserve {
+			runtime.Gosched()
+		}
+		close(h.release)
+		both.Wait()
+		if err := s.Writable(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // On a disk that is short, what is removed gives its space back soon.

@@ -70,6 +70,7 @@ type Store struct {
 	// refusal is why no write is accepted, and stuck why not even a removal is.
 	refusal, stuck atomic.Pointer[error]
 	minFreeDisk    atomic.Int64 // bytes; 0: no reserve
+	diskMu         sync.Mutex   // of checkDisk; taken before troubleMu
 	troubleMu      sync.Mutex
 	troubles       [troubleCount]error
 	// damageErr is why tables cannot be merged, since damageSince; guarded by troubleMu.
