@@ -71,6 +71,9 @@ func TestAckOfThePrimaryAlone(t *testing.T) {
 			o.want("+OK", "SET", "a", "1")
 			o.want("+OK", "SET", "a", "2") // tells nothing of what was there
 			o.want(":0", "WAIT", "1", "50")
+			first := dialRedis(t, r.addrs[node], 2) // whose first write finds what is held
+			first.want("+OK", "RING", "ACK", "primary")
+			first.want("+OK", "SET", "a", "2")
 			reader.hangs("GET", "a")
 			strict.hangs("SET", "b", "1")
 			o.hangs("INCR", "a") // which tells

@@ -143,6 +143,7 @@ func (c *conn) runApart(r *request) {
 
 // begin starts a unit.
 func (c *conn) begin(places []store.Place) {
+	c.unit.Early(c.session.early) // reads ask for it, commit says it again
 	c.unit.Begin(time.Now().UnixMilli(), places)
 	c.startClock()
 	c.unitStart, c.unitReplies, c.unitFailed = len(c.out.buf), 0, false
