@@ -405,7 +405,7 @@ var situations = map[string]*situation{
 // a number of worlds.
 func TestModelSearch(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a search in one goroutine")
+		t.Skip("all in one goroutine: nothing to see for the race detector")
 	}
 	most := 300
 	if os.Getenv("RINGSIDE_LONG") != "" {
@@ -457,9 +457,6 @@ func searchAll(t *testing.T, most int, change func(*situation)) {
 
 // From each situation on things go on by chance, with all that may go wrong.
 func TestModelHoldsFromSituations(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a search in one goroutine")
-	}
 	if testing.Short() {
 		t.Skip("all in one goroutine: nothing to see for the race detector")
 	}
@@ -548,7 +545,7 @@ var shown = map[string]struct {
 // without a third.
 func TestModelSearchWithOneOfTwo(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a search in one goroutine")
+		t.Skip("all in one goroutine: nothing to see for the race detector")
 	}
 	for name, out := range map[string]rules{"ruleFence": ruleTail | ruleEpoch, "ruleTail": ruleFence | ruleEpoch} {
 		s := *situations["a new primary opens late"]
