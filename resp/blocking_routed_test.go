@@ -174,6 +174,10 @@ func TestWhoIsBetweenTwoNodesIsUnblocked(t *testing.T) {
 			}
 		}
 	}()
+	defer func() { // also when the test fails: others look for goroutines that are left
+		close(over)
+		<-moved
+	}()
 	for range 100 {
 		o.send("BLPOP", "l", "0")
 		awaitBlocked(t, admin, 1)
@@ -184,8 +188,6 @@ func TestWhoIsBetweenTwoNodesIsUnblocked(t *testing.T) {
 		}
 		awaitBlocked(t, admin, 0)
 	}
-	close(over)
-	<-moved
 }
 
 // Who begins to wait just when the key goes elsewhere has not been seen by those who look for
