@@ -168,6 +168,17 @@ func (it *Elements) Sub() []byte { return it.sub }
 // Value returns the value of the current element; valid until Next.
 func (it *Elements) Value() []byte { return it.value }
 
+// Passed returns how many of the engine's entries were passed on the way to the current element,
+// tombstones and old values included. Of an Elements that shares its iterator with others, which
+// it does without the key's latch, these are counted, too.
+func (it *Elements) Passed() int {
+	if it.iter == nil {
+		return 0
+	}
+	stats := it.iter.Stats()
+	return stats.ForwardStepCount[pebble.InternalIterCall] + stats.ReverseStepCount[pebble.InternalIterCall]
+}
+
 // Close ends it and returns what went wrong.
 func (it *Elements) Close() error {
 	if it.own {

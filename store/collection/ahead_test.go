@@ -20,13 +20,21 @@ func TestPopsSeeWhatOthersChange(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 0))
-	s := open(t, vfs.NewMem())
+	fs := vfs.NewMem()
+	s := open(t, fs)
 	keys := []string{"a", "b"}
 	model := map[string]map[string]float64{"a": {}, "b": {}}
 	odd := &shape{maxBlock: 6, fillBlock: 3, countFrom: 12, maxLog: 60, perByte: 1, maxPages: 100, maxLeft: 7}
 	units := []*store.Unit{s.NewUnit(), s.NewUnit()}
 	sets := []*ZSet{{oddShape: odd}, {oddShape: odd}}
-	for range rounds(400) {
+	for round := range rounds(400) {
+		if round%80 == 79 {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = open(t, fs)
+			units = []*store.Unit{s.NewUnit(), s.NewUnit()}
+		}
 		u, z := units[rnd.IntN(2)], sets[rnd.IntN(2)]
 		u.Begin(1000, []store.Place{u.Place([]byte("a")), u.Place([]byte("b"))})
 		before := map[string]map[string]float64{"a": maps.Clone(model["a"]), "b": maps.Clone(model["b"])}
@@ -59,7 +67,7 @@ func popSome(t *testing.T, u *store.Unit, z *ZSet, odd *shape, rnd *rand.Rand, m
 	}
 	z.Limit(1)
 	back := rnd.IntN(2) == 0
-	what := rnd.IntN(8)
+	what := rnd.IntN(12)
 	for range 1 + rnd.IntN(6) {
 		if err := z.Open(u, []byte(key)); err != nil {
 			t.Fatal(err)
@@ -88,6 +96,36 @@ func popSome(t *testing.T, u *store.Unit, z *ZSet, odd *shape, rnd *rand.Rand, m
 		case what == 2 && rnd.IntN(4) == 0:
 			z.table.Clear()
 			clear(m)
+		case what == 3 || what == 4: // what is at one end goes to one, or beyond it
+			all := inOrder(m)
+			e := all[rnd.IntN(2)]
+			if back {
+				e = all[len(all)-1-rnd.IntN(2)]
+			}
+			m[e.member] = []float64{all[0].score - 1, all[0].score, all[len(all)-1].score, all[len(all)-1].score + 1}[rnd.IntN(4)]
+			err = z.Set([]byte(e.member), m[e.member])
+		case what == 5 || what == 6: // some at one end go as a range
+			all := inOrder(m)
+			n := rnd.IntN(6)
+			from, to := []byte(nil), RankKey(nil, all[n].score, []byte(all[n].member))
+			gone := all[:n]
+			if rnd.IntN(2) == 0 {
+				from = RankKey(nil, all[0].score-rnd.Float64(), nil)
+			}
+			if back {
+				e := all[len(all)-n-1]
+				from, to, gone = RankKey(nil, e.score, append([]byte(e.member), 0)), nil, all[len(all)-n:]
+				if rnd.IntN(2) == 0 {
+					to = RankKeyBehind(nil, all[len(all)-1].score)
+				}
+			}
+			var got int64
+			if got, err = z.RemoveRange(from, to); got != int64(n) {
+				t.Fatalf("%d are removed, want %d", got, n)
+			}
+			for _, e := range gone {
+				delete(m, e.member)
+			}
 		default:
 			all := inOrder(m)
 			if back {

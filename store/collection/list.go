@@ -145,9 +145,9 @@ func (l *List) grow(front bool) {
 	}
 }
 
-// leave takes an element of so many bytes, the first or else the last, out of the list. l.sub
-// is its sub key.
-func (l *List) leave(front bool, size int) {
+// leave takes an element of so many bytes, the first or else the last of n, out of the list.
+// l.sub is its sub key.
+func (l *List) leave(front bool, size int, n int64) {
 	left := &l.behind
 	if front {
 		left = &l.before
@@ -167,7 +167,7 @@ func (l *List) leave(front bool, size int) {
 	case front:
 		l.removeFront(0)
 	default:
-		l.removeBack(l.v.Count-1, l.v.Count-1)
+		l.removeBack(n-1, n-1)
 	}
 }
 
@@ -378,7 +378,7 @@ func (l *List) Pop(front bool) (element []byte, ok bool, err error) {
 		l.Clear()
 		return element, true, nil
 	}
-	l.leave(front, len(element))
+	l.leave(front, len(element), l.v.Count)
 	l.head(l.v.Count-1, l.v.Size-int64(len(element)))
 	return element, true, nil
 }

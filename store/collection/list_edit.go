@@ -8,6 +8,9 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
+// fewSought is how many elements are found one by one sooner than by an iterator.
+const fewSought = 8
+
 // maxShift is how many elements are moved within a list. Where more would have to be, it is
 // made anew.
 const maxShift = 1 << 12
@@ -154,9 +157,18 @@ func (l *List) Remove(numbers []int64) error {
 	if err != nil {
 		return err
 	}
-	if front {
+	switch {
+	case k <= fewCut:
+		for left := n; left > n-k; left-- {
+			l.sub = l.at(l.sub[:0], 0)
+			if !front {
+				l.sub = l.at(l.sub[:0], left-1)
+			}
+			l.leave(front, maxLeftSize+1, left) // what lies there may be long
+		}
+	case front:
 		l.removeFront(k)
-	} else {
+	default:
 		l.removeBack(n-k, n)
 	}
 	l.head(n-k, size)
@@ -190,16 +202,70 @@ func (l *List) Trim(from, to int64) error {
 			return errors.Join(failure, err)
 		})
 	}
-	size := l.v.Size
-	less := func(_ int64, e []byte) bool {
-		size -= int64(len(e))
-		return true
-	}
-	if err := errors.Join(l.Range(0, from-1, false, less), l.Range(to+1, n-1, false, less)); err != nil {
+	less, err := l.cut(from, n, true)
+	if err != nil {
 		return err
 	}
-	l.removeBack(to+1, n)
-	l.removeFront(from)
-	l.head(kept, size)
+	size := l.v.Size - less
+	if less, err = l.cut(n-1-to, n-from, false); err != nil {
+		return err
+	}
+	l.head(kept, size-less)
 	return nil
+}
+
+// fewCut is up to how many elements are cut off one by one.
+const fewCut = 256
+
+// cut takes k elements, but not all, out of a list of n at the front, or else at the back, and
+// returns how many bytes they hold. Few are left where they are, as elements that are popped: of
+// a deletion of a range for each call Pebble would make fragments anew for each read (store/crowd.go).
+func (l *List) cut(k, n int64, front bool) (size int64, err error) {
+	if k <= 0 {
+		return 0, nil
+	}
+	from := n - k
+	if front {
+		from = 0
+	}
+	var sizes []int
+	note := func(_ int64, e []byte) bool {
+		size += int64(len(e))
+		if k <= fewCut {
+			sizes = append(sizes, len(e))
+		}
+		return true
+	}
+	for i := from; k <= fewSought && i < from+k; i++ {
+		l.sub = l.at(l.sub[:0], i)
+		e, ok, err := l.unit.Element(l.key, &l.v, l.sub)
+		if err != nil || !ok {
+			return 0, errors.Join(err, errList)
+		}
+		note(i, e)
+	}
+	if k > fewSought {
+		if err := l.Range(from, from+k-1, false, note); err != nil {
+			return 0, err
+		}
+	}
+	switch {
+	case k > fewCut && front:
+		l.removeFront(k)
+	case k > fewCut:
+		l.removeBack(from, n)
+	case front:
+		for _, s := range sizes {
+			l.sub = l.at(l.sub[:0], 0)
+			l.leave(true, s, n)
+			n--
+		}
+	default:
+		for _, s := range slices.Backward(sizes) {
+			n--
+			l.sub = l.at(l.sub[:0], n)
+			l.leave(false, s, n+1)
+		}
+	}
+	return size, nil
 }

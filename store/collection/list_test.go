@@ -243,9 +243,12 @@ func changeList(t *testing.T, u *store.Unit, rnd *rand.Rand, l *List, model map[
 		t.Fatal(err)
 	}
 	value := fmt.Sprint(rnd.IntN(1000))
+	if rnd.IntN(8) == 0 { // too long to be left where it is
+		value = fmt.Sprintf("%0300s", value)
+	}
 	n := len(m)
 	var err error
-	switch what := rnd.IntN(30); {
+	switch what := rnd.IntN(32); {
 	case what < 6:
 		m, err = append(m, value), l.Push([]byte(value), false)
 	case what < 12:
@@ -278,8 +281,11 @@ func changeList(t *testing.T, u *store.Unit, rnd *rand.Rand, l *List, model map[
 			}
 		}
 		m, err = kept, l.Remove(numbers)
-	case what == 26 && n > 0:
+	case (what == 26 || what > 29) && n > 0:
 		from, to := rnd.IntN(n), rnd.IntN(n)
+		if rnd.IntN(3) > 0 { // most of it stays
+			from, to = rnd.IntN(n/3+1), n-1-rnd.IntN(n/3+1)
+		}
 		if from > to {
 			m = nil
 		} else {

@@ -255,6 +255,7 @@ func (z *ZSet) remove(from, to []byte, back bool, most int64, yield func(score, 
 		t.unit.RemoveElement(t.key, &t.v, sub)
 		z.size -= int64(len(member)) + scoreSize
 		z.note(last, true)
+		z.dropped(last)
 		return n != most
 	})
 	if err != nil || n == 0 {
@@ -272,12 +273,12 @@ func (z *ZSet) remove(from, to []byte, back bool, most int64, yield func(score, 
 			t.unit.RemoveElement(t.key, &t.v, t.sub)
 		}
 	}
-	// What lies before the first or behind the last, and was to be removed, is gone as well.
+	// Whatever lay before the first or behind the last, and was to be removed, is gone as well.
 	if !back && bytes.Compare(from, z.low) <= 0 {
-		z.low = slices.Clone(last[:min(len(last), maxEnd)])
+		z.setEnd(last, false)
 	}
 	if (back || most < 0) && (len(to) == 0 || len(z.high) > 0 && bytes.Compare(to, z.high) >= 0) {
-		z.high = first
+		z.setEnd(first, true)
 	}
 	return n, nil
 }

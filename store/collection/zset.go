@@ -25,9 +25,8 @@ import (
 //
 //	pages uvarint | their bytes uvarint | stamp 8 B BE
 //
-// No member lies before low, a rank key, and none at high or
-// behind it; an empty high is no bound. So what has been removed from an end need not be
-// passed over to find what is first or last now.
+// No member lies before low, a rank key, and none at high or behind it; an empty high is no
+// bound (ends.go).
 //
 // Nor need it be removed from the order of scores at once: who pops one member after the other
 // leaves it there, beyond low or high, until it is much and goes in one deletion of all. Then
@@ -43,6 +42,8 @@ type ZSet struct {
 	pages        pages
 	left         int64
 	changed      bool
+	// stale: Flush looks for the first and the last member, to move low and high to them.
+	stale bool
 
 	rank    []byte // scratch
 	ourLow  []byte // scratch, that low lies in once it has been moved; ourHigh, too
@@ -96,7 +97,7 @@ func (z *ZSet) Over(u *store.Unit, key []byte, v store.Value) {
 
 func (z *ZSet) forget() {
 	z.count, z.size, z.levels, z.tops, z.left = 0, 0, 0, 0, 0
-	z.low, z.high, z.log, z.changed = nil, nil, nil, false
+	z.low, z.high, z.log, z.changed, z.stale = nil, nil, nil, false, false
 	z.pages, z.pending, z.known, z.grown = pages{}, z.pending[:0], false, false
 }
 
@@ -245,17 +246,9 @@ func (z *ZSet) Delete(member []byte) (bool, error) {
 // addRank puts a member into the order of scores.
 func (z *ZSet) addRank(key []byte) {
 	t := &z.table
-	if z.left > 0 && !z.between(key) {
-		z.sweep()
-	}
+	z.widen(key)
 	t.sub = append(append(t.sub[:0], kindScore), key...)
 	t.unit.SetElement(t.key, &t.v, t.sub, nil)
-	if bytes.Compare(key, z.low) < 0 {
-		z.low = slices.Clone(key[:min(len(key), maxEnd)])
-	}
-	if len(z.high) > 0 && bytes.Compare(key, z.high) >= 0 {
-		z.high = nil
-	}
 	z.note(key, false)
 }
 
@@ -264,6 +257,7 @@ func (z *ZSet) dropRank(score, member []byte) {
 	t := &z.table
 	t.sub = append(append(append(t.sub[:0], kindScore), score...), member...)
 	t.unit.RemoveElement(t.key, &t.v, t.sub)
+	z.dropped(t.sub[1:])
 	z.note(t.sub[1:], true)
 }
 
@@ -348,7 +342,11 @@ func (z *ZSet) Flush() error {
 	}
 	u := z.table.unit
 	stays := z.ahead.unit == u && z.ahead.changes == u.ElementChanges()
-	if err := z.settle(); err != nil {
+	err := z.findEnds()
+	if err == nil {
+		err = z.settle()
+	}
+	if err != nil {
 		u.Fail(err)
 		return err
 	}
@@ -361,10 +359,7 @@ func (z *ZSet) Flush() error {
 
 func (z *ZSet) putHead() {
 	t := &z.table
-	if len(z.high) > maxEnd {
-		z.sweep()
-		z.high = nil
-	}
+	z.high = shortHigh(z.high)
 	z.low = z.low[:min(len(z.low), maxEnd)]
 	head := z.appendHead(t.form[:0])
 	t.form = head
