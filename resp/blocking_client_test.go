@@ -106,7 +106,7 @@ func TestAServerThatClosesEndsWaits(t *testing.T) {
 	awaitBlocked(t, admin, 5)
 	srv.EndWaits()
 	for _, o := range waiting[:3] {
-		if got := o.next().String(); got != "_" {
+		if got := o.next().String(); got != "_*" {
 			t.Errorf("at the last moment: %s", got)
 		}
 	}

@@ -81,12 +81,12 @@ func TestAForwardedWaitEnds(t *testing.T) {
 	r := routedTest(t, 2)
 	r.placeAll(r.all(1))
 	o, admin := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[0], 2)
-	o.want("_", "BLPOP", "l", "0.02")
-	o.want("_", "BLMOVE", "l", "l", "LEFT", "LEFT", "0.02")
+	o.want("_*", "BLPOP", "l", "0.02")
+	o.want("_*", "BLMOVE", "l", "l", "LEFT", "LEFT", "0.02")
 	o.want("-ERR timeout is negative", "BLPOP", "l", "-1")
 	id := o.do("CLIENT", "ID").text
 	admin.want(":0", "CLIENT", "UNBLOCK", id)
-	for _, words := range [][]string{{"_", "TIMEOUT"}, {"-" + msgUnblocked, "ERROR"}} {
+	for _, words := range [][]string{{"_*", "TIMEOUT"}, {"-" + msgUnblocked, "ERROR"}} {
 		o.send("BLPOP", "l", "0")
 		r.waits(1, 1)
 		awaitBlocked(t, admin, 1) // the owner knows of the client before the client's node counts it
@@ -183,7 +183,7 @@ func TestWhoIsBetweenTwoNodesIsUnblocked(t *testing.T) {
 		awaitBlocked(t, admin, 1)
 		time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond)
 		admin.want(":1", "CLIENT", "UNBLOCK", id)
-		if got := o.next().String(); got != "_" {
+		if got := o.next().String(); got != "_*" {
 			t.Fatalf("it got %s", got)
 		}
 		awaitBlocked(t, admin, 0)

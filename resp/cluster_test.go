@@ -201,7 +201,7 @@ func TestReadonlyReadsAtBackup(t *testing.T) {
 		primary.want("+OK", "SET", "foo", fmt.Sprint(i))
 		backup.want("+OK", "READONLY")
 		backup.want(fmt.Sprint("$", i), "GET", "foo")
-		backup.want("*($"+fmt.Sprint(i)+" _)", "MGET", "foo", "{foo}2")
+		backup.want("*($"+fmt.Sprint(i)+" _$)", "MGET", "foo", "{foo}2")
 		backup.want(moved, "SET", "foo", "x")
 		backup.want(moved, "GETDEL", "foo")
 		backup.want(moved, "EVAL", "return redis.call('get',KEYS[1])", "1", "foo")
@@ -229,7 +229,7 @@ func TestMovedTellsWhere(t *testing.T) {
 	r.placeAll(half)
 	o := r.redirecting(0)
 	o.want("-MOVED 12182 "+r.addrs[1], "GET", "foo")
-	o.want("_", "GET", "bar") // slot 5061
+	o.want("_$", "GET", "bar") // slot 5061
 	o.want("-"+msgCrossSlot, "MGET", "foo", "bar")
 	o.want("+OK", "ASKING")
 	o.want("+OK", "READONLY")
@@ -237,8 +237,8 @@ func TestMovedTellsWhere(t *testing.T) {
 	o.want("+OK", "READWRITE")
 	o.want("$redirect", "RING", "ROUTE")
 	o.want("+OK", "RING", "ROUTE", "Forward")
-	o.want("_", "GET", "foo")
-	o.want("*(_ _)", "MGET", "foo", "bar")
+	o.want("_$", "GET", "foo")
+	o.want("*(_$ _$)", "MGET", "foo", "bar")
 	o.want("+OK", "CONFIG", "SET", "route", "redirect")
 	o.want("$forward", "RING", "ROUTE")
 	o.want("+RESET", "RESET")

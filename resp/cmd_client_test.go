@@ -159,7 +159,7 @@ func TestPauseHoldsAllButTheWayOut(t *testing.T) {
 	if got := pinger.next().String(); got != "+PONG" {
 		t.Errorf("PING: %s", got)
 	}
-	if got := reader.next().String(); got != "_" {
+	if got := reader.next().String(); got != "_$" {
 		t.Errorf("GET: %s", got)
 	}
 }
@@ -201,7 +201,7 @@ func TestResetWithPassword(t *testing.T) {
 	o.send("AUTH", "secret")
 	o.send("GET", "a")
 	o.send("CLIENT", "GETNAME")
-	for _, want := range []string{"+RESET", "-" + msgNoAuth, "-" + msgNoAuth, "+OK", "_", "_"} {
+	for _, want := range []string{"+RESET", "-" + msgNoAuth, "-" + msgNoAuth, "+OK", "_$", "_$"} {
 		if got := o.next().String(); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}

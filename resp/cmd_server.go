@@ -47,6 +47,10 @@ const maxSleep = 24 * time.Hour
 
 // cmdMonitor has its reply sent before the first line is.
 func cmdMonitor(x *call) {
+	if x.inside { // its lines would come between the replies of the transaction
+		x.err("ERR MONITOR isn't allowed for DENY BLOCKING client")
+		return
+	}
 	x.ok()
 	if !x.conn.session.monitor.Load() {
 		c := x.conn

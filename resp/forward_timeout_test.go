@@ -49,7 +49,7 @@ func TestRequestsOfADeadPrimaryWaitForAnother(t *testing.T) {
 		want []string // of SET and GET
 	}{
 		"nothing is sent":    {deadLink{sent: fmt.Errorf("%w: %w", ErrNotSent, errTest)}, []string{"+OK", "$v"}},
-		"nothing comes back": {deadLink{wait: fmt.Errorf("%w: %w", ErrUnknownOutcome, errTest)}, []string{"-UNKNOWN The write may or may not have been made: outcome unknown: test", "_"}},
+		"nothing comes back": {deadLink{wait: fmt.Errorf("%w: %w", ErrUnknownOutcome, errTest)}, []string{"-UNKNOWN The write may or may not have been made: outcome unknown: test", "_$"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.link.asks = make(chan struct{}, 1000)

@@ -333,7 +333,7 @@ func TestGoneInTheMiddle(t *testing.T) {
 		c.Close()
 	}
 	waitFor(t, "all are gone", func() bool { return srv.count.Load() == 0 && srv.budget.inUse() == 0 })
-	dialRaw(t, addr).want("_", "GET", "half")
+	dialRaw(t, addr).want("_$", "GET", "half")
 }
 
 func TestManyPingsInOneWrite(t *testing.T) {

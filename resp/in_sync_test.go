@@ -45,7 +45,7 @@ func TestWaitCountsWhereItWasWritten(t *testing.T) {
 	}
 	o := dialRedis(t, r.addrs[0], 2)
 	o.want(":0", "WAIT", "0", "0") // nothing is written: what all ranges have
-	o.want("_", "GET", keys[3])
+	o.want("_$", "GET", keys[3])
 	o.want("+OK", "SET", keys[0], "v")
 	o.want(":2", "WAIT", "2", "0")
 	o.want("+OK", "SET", keys[2], "v") // another node's

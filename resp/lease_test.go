@@ -78,7 +78,7 @@ func TestReadsAreRepeatedWhenTheLeaseWasLost(t *testing.T) {
 	lease.lose(2, false)
 	o.want("$1", "GET", "a")
 	lease.lose(1, false)
-	o.want("*($1 _)", "MGET", "a", "b")
+	o.want("*($1 _$)", "MGET", "a", "b")
 	// Replies that are dropped are dropped once.
 	lease.lose(1, true)
 	writeCommand(o.c, "CLIENT", "REPLY", "SKIP")

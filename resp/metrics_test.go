@@ -14,7 +14,7 @@ func TestMetricsFollowTheServer(t *testing.T) {
 	o := dialRedis(t, addr, 2)
 	o.want("+OK", "SET", "a", "1")
 	o.want("$1", "GET", "a")
-	o.want("_", "GET", "b")
+	o.want("_$", "GET", "b")
 	o.do("SET", "a", "1", "EX", "x")
 	o.do("GET")
 	counter := func(name string) func() int64 {

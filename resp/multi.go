@@ -1,7 +1,9 @@
 package resp
 
 import (
+	"cmp"
 	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"github.com/tidwall/redcon"
@@ -19,10 +21,13 @@ type multi struct {
 	spent   int64 // bytes of transactions that are over, which this pipeline still runs
 	cmds    []queued
 	// queue holds, of each command, the number of its arguments and these, as bulk strings.
-	queue   []byte
-	words   int // bulk strings in queue
-	watched []watched
-	charged int64 // bytes that count for the server's budget
+	queue []byte
+	words int // bulk strings in queue
+	// subscribes: a queued command changes subscriptions, on which the reply to a later PING
+	// depends.
+	subscribes bool
+	watched    []watched
+	charged    int64 // bytes that count for the server's budget
 	// count is 1 + the number of queued commands; 0 if there is no MULTI.
 	count atomic.Int32
 	// since when a client keeps a large transaction waiting for its end, on the server's
@@ -32,8 +37,9 @@ type multi struct {
 
 // A queued is a command of a transaction.
 type queued struct {
-	cmd *command
-	end int // of it in multi.queue
+	cmd  *command
+	end  int  // of it in multi.queue
+	here bool // runs at the client's node in its turn, wherever the keys are
 }
 
 // A watched is a key with what cmdRingWatch said of it.
@@ -44,6 +50,16 @@ const (
 	msgNotQueued = "ERR the transaction is larger than it may be (client-memory, max-args)"
 	queuedCost   = 64 // bytes that a queued command or watched key takes beside its own
 )
+
+// rejection is the error reply to a command that is not run. That of EXEC, also where it runs
+// for another node, begins with EXECABORT, as in Redis: the transaction is over, and nothing of
+// it was run. The command is nil if there is none of the name.
+func rejection(cmd *command, msg string) string {
+	if msg == "" || cmd == nil || cmp.Or(cmd.as, cmd).full != "exec" || strings.HasPrefix(msg, "EXECABORT ") {
+		return msg
+	}
+	return "EXECABORT Transaction discarded because of: " + strings.TrimPrefix(msg, "ERR ")
+}
 
 // end ends the transaction and forgets what is watched.
 func (m *multi) end() {
@@ -56,7 +72,7 @@ func (m *multi) end() {
 
 // clear drops what is queued.
 func (m *multi) clear() {
-	m.cmds, m.queue, m.words = m.cmds[:0], m.queue[:0], 0
+	m.cmds, m.queue, m.words, m.subscribes = m.cmds[:0], m.queue[:0], 0, false
 	if cap(m.queue) > freeInput {
 		m.cmds, m.queue = nil, nil
 	}
@@ -138,7 +154,8 @@ func (c *conn) queue(r *request) int {
 			m.queue = redcon.AppendBulk(m.queue, arg)
 		}
 		m.words += 1 + len(args)
-		m.cmds = append(m.cmds, queued{r.cmd, len(m.queue)})
+		m.subscribes = m.subscribes || r.cmd.subscribes
+		m.cmds = append(m.cmds, queued{r.cmd, len(m.queue), m.subscribes && r.cmd.full == "ping"})
 	}
 	c.readsQueued(r)
 	m.count.Add(1)
@@ -187,7 +204,7 @@ func (c *conn) unqueueable(r *request) string {
 
 // ships tells whether a command of a transaction is run where the keys are. Others are this
 // connection's own, or nobody's in particular.
-func (q *queued) ships() bool { return q.cmd.keyed || q.cmd.neutral }
+func (q *queued) ships() bool { return !q.here && (q.cmd.keyed || q.cmd.neutral) }
 
 // transact makes of EXEC the request that runs the transaction, and ends it here, unless
 // cmdExec has more to do.

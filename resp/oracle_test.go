@@ -77,7 +77,7 @@ func (o *oracle) infoField(name string, words ...string) int {
 // so that a set is not taken for an array.
 type respValue struct {
 	kind  byte   // + - : $ * ~ % > _ , = and so on; null bulks and arrays are '_'
-	text  string // of scalars
+	text  string // of scalars; of RESP2's null values "$" or "*", which clients tell apart
 	elems []respValue
 }
 
@@ -101,7 +101,7 @@ func readValue(r *bufio.Reader) (respValue, error) {
 	}
 	v.text = ""
 	if n < 0 {
-		v.kind = '_'
+		v.kind, v.text = '_', string(v.kind)
 		return v, nil
 	}
 	switch v.kind {

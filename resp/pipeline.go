@@ -155,9 +155,7 @@ func (c *conn) resolve(r *request, known *command) {
 	case c.from != nil && !r.cmd.forNodes:
 		r.msg = "ERR '" + r.cmd.full + "' is not forwarded"
 	}
-	if r.msg != "" && r.cmd != nil && r.cmd.full == "exec" {
-		r.msg = "EXECABORT Transaction discarded because of: " + strings.TrimPrefix(r.msg, "ERR ")
-	}
+	r.msg = rejection(r.cmd, r.msg)
 }
 
 // gather returns how many of the requests make the next unit, with the places of
@@ -171,7 +169,7 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 		r := &reqs[n]
 		r.owner, r.keyAt = ownerSelf, 0
 		if c.subscribed && c.out.proto == 2 && r.msg == "" && !r.cmd.whileSubscribed {
-			r.msg = "ERR Can't execute '" + r.cmd.full + "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"
+			r.msg = rejection(r.cmd, "ERR Can't execute '"+r.cmd.full+"': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context")
 		}
 		if n > 0 && (r.waits || reqs[n-1].waits) {
 			break

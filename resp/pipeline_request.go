@@ -69,13 +69,13 @@ func (c *conn) runOne(r *request) {
 		return
 	}
 	if r.msg != "" {
-		c.reject(r.cmd, r.msg)
+		c.reject(r.cmd, rejection(r.cmd, r.msg))
 		return
 	}
 	x.cmd, x.args = r.cmd, c.args[r.first:r.last]
 	if r.cmd.flags&flagWrite != 0 {
 		if err := c.writable(r.cmd); err != nil {
-			c.reject(r.cmd, errorText(err))
+			c.reject(r.cmd, rejection(r.cmd, errorText(err)))
 			return
 		}
 	}

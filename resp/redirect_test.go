@@ -97,7 +97,7 @@ func TestALearnerRedirects(t *testing.T) {
 	r.place(1, learning(t, true), nil)
 	before := r.asked(0)
 	r.place(0, learning(t, false), nil)
-	r.redirecting(0).want("_", "GET", keys[0])
+	r.redirecting(0).want("_$", "GET", keys[0])
 	if n := r.asked(0) - before; n != 0 {
 		t.Errorf("asked %d times", n)
 	}

@@ -225,8 +225,8 @@ func TestRequestsElsewhereAreMetrics(t *testing.T) {
 			far = key
 		}
 	}
-	o.want("_", "GET", far)
-	o.want("_", "GET", far)
+	o.want("_$", "GET", far)
+	o.want("_$", "GET", far)
 	if to.do("GET", far).kind != '-' {
 		t.Error("no redirect")
 	}

@@ -31,14 +31,14 @@ func TestFlushIsNotRepeatedWhereItWasMade(t *testing.T) {
 		r.place(0, r.servers[0].routes.Load().Placement, nil)
 		done := make(chan string, 1)
 		go func() { done <- o.do(command).String() }()
-		waitFor(t, "the first node has flushed", func() bool { return other.do("GET", keys[0]).String() == "_" })
+		waitFor(t, "the first node has flushed", func() bool { return other.do("GET", keys[0]).String() == "_$" })
 		other.want("+OK", "SET", keys[0], "new")
 		close(again)
 		if got := await(t, "the reply", done); got != "+OK" {
 			t.Errorf("%s: %s", command, got)
 		}
 		other.want("$new", "GET", keys[0])
-		other.want("_", "GET", keys[1])
+		other.want("_$", "GET", keys[1])
 		if n := links[0].ran.Load(); n != 1 {
 			t.Errorf("%s was executed %d times by the first node", command, n)
 		}

@@ -116,7 +116,7 @@ func TestScriptKillTakesBackWrites(t *testing.T) {
 	o.send("EVAL", "redis.call('get', KEYS[1]) while true do end", "1", "k")
 	running()
 	// Who needs no latch that it holds goes on.
-	other.want("_", "GET", "k")
+	other.want("_$", "GET", "k")
 	other.want("+OK", "CONFIG", "SET", "busy-reply-threshold", "0")
 	srv.scripts.look(srv.clock()+time.Hour, time.Duration(srv.settings.busyAfter.Load()))
 	if n := srv.scripts.overdue.Load(); n > 0 {

@@ -201,7 +201,7 @@ func TestQueueIsBounded(t *testing.T) {
 		}
 	}
 	o := dialRedis(t, addr, 2)
-	o.want("_", "GET", "k")
+	o.want("_$", "GET", "k")
 }
 
 // A large transaction that does not end is in the way of others no longer than another slow

@@ -171,7 +171,7 @@ func TestScriptIsRefusedWhenItsChangesExceedMemory(t *testing.T) {
 		o.want("-"+msgUnitTooLarge, "EVAL", body, "1", "k")
 		o.do("MULTI")
 		o.do("EVAL", body, "1", "k")
-		o.want("-"+msgUnitTooLarge, "EXEC")
+		o.want("-EXECABORT Transaction discarded because of: "+strings.TrimPrefix(msgUnitTooLarge, "ERR "), "EXEC")
 	}
 	o.want(":0", "EXISTS", "k")
 	if n := srv.budget.inUse(); n != before {
