@@ -22,12 +22,14 @@ type Elements struct {
 	changes []elementChange
 	// removed are the ranges that the unit has removed before those changes.
 	removed []elementRange
-	began   bool
-	stored  bool // the iterator stands at an entry within the bounds
-	shown   bool // and that is the current one
-	sub     []byte
-	value   []byte
-	err     error
+	// hole holds no element, and lies ahead; it is empty if there is none.
+	hole   elementRange
+	began  bool
+	stored bool // the iterator stands at an entry within the bounds
+	shown  bool // and that is the current one
+	sub    []byte
+	value  []byte
+	err    error
 }
 
 // Elements returns those with sub keys from one up to, not including, another; an empty to
@@ -87,7 +89,10 @@ func (it *Elements) Seek(sub []byte) bool {
 	}
 	n, _ := slices.BinarySearchFunc(it.changes, key, func(c elementChange, key []byte) int { return bytes.Compare(c.key, key) })
 	it.changes = it.changes[n:]
-	it.began, it.stored = true, it.within(it.iter.SeekGE(key))
+	if bytes.Compare(key, it.hole.lower) >= 0 {
+		it.hole = elementRange{}
+	}
+	it.began, it.stored = true, it.within(it.arrive(it.iter.SeekGEWithLimit(key, it.limit())))
 	return it.settle()
 }
 
@@ -133,18 +138,73 @@ func (it *Elements) settle() bool {
 	}
 }
 
+// Skip tells that no element lies from one sub key up to, not including, another, so that the
+// tombstones there are not passed. It is called before Next.
+func (it *Elements) Skip(from, to []byte) {
+	lower := append(it.lower[:it.prefix:it.prefix], from...)
+	upper := append(it.lower[:it.prefix:it.prefix], to...)
+	if bytes.Compare(lower, it.lower) <= 0 && bytes.Compare(upper, it.lower) > 0 {
+		it.lower = upper
+	}
+	if bytes.Compare(upper, it.upper) >= 0 && bytes.Compare(lower, it.upper) < 0 {
+		it.upper = lower
+	}
+	if bytes.Compare(it.lower, lower) < 0 && bytes.Compare(lower, upper) < 0 && bytes.Compare(upper, it.upper) < 0 {
+		it.hole = elementRange{lower, upper}
+	}
+}
+
+// limit is where the iterator pauses: before the hole, or at the bound that Pebble does not know.
+func (it *Elements) limit() []byte {
+	switch {
+	case it.back && it.hole.upper != nil:
+		return it.hole.upper
+	case it.hole.lower != nil:
+		return it.hole.lower
+	case it.own:
+		return nil
+	case it.back:
+		return it.lower
+	}
+	return it.upper
+}
+
+// arrive reports whether the iterator, which has moved up to limit, stands at an entry. It goes on
+// behind the hole.
+func (it *Elements) arrive(state pebble.IterValidityState) bool {
+	hole := it.hole
+	switch {
+	case hole.lower == nil:
+		return state == pebble.IterValid
+	case state == pebble.IterValid:
+		// Pebble may pass the limit.
+		if k := it.iter.Key(); it.back == (bytes.Compare(k, hole.lower) < 0) {
+			it.hole = elementRange{}
+		}
+		return true
+	}
+	it.hole = elementRange{}
+	if state == pebble.IterExhausted {
+		return false
+	}
+	if it.back {
+		return it.iter.SeekLTWithLimit(hole.lower, it.limit()) == pebble.IterValid
+	}
+	return it.iter.SeekGEWithLimit(hole.upper, it.limit()) == pebble.IterValid
+}
+
 func (it *Elements) first() bool {
 	if it.back {
-		return it.iter.SeekLT(it.upper)
+		return it.arrive(it.iter.SeekLTWithLimit(it.upper, it.limit()))
 	}
-	return it.iter.SeekGE(it.lower)
+	return it.arrive(it.iter.SeekGEWithLimit(it.lower, it.limit()))
 }
 
 func (it *Elements) move() bool {
 	if it.back {
-		return it.iter.Prev()
+		return it.arrive(it.iter.PrevWithLimit(it.limit()))
 	}
-	return it.iter.Next()
+	return it.arrive(it.iter.NextWithLimit(it.limit()))
 }
 
 // within reports whether the iterator, if it stands anywhere, does so within the bounds:

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+
+	"github.com/ringside-kv/ringside/store"
 )
 
 // A Consumer is one of a group.
@@ -98,6 +100,7 @@ func (g *Group) RemoveConsumer(c *Consumer) error {
 				return errors.Join(errStream, it.Close())
 			}
 			s.unit.RemoveElement(s.key, &s.v, g.pendingKey(id))
+			g.gone = id
 		}
 		if err := it.Close(); err != nil {
 			return err
@@ -113,6 +116,15 @@ func (g *Group) RemoveConsumer(c *Consumer) error {
 	return nil
 }
 
+// nextChanging is it.Next for elements that are often set anew: it does not pass what they were
+// before, which the engine keeps for a while.
+func nextChanging(it *store.Elements) bool {
+	if sub := it.Sub(); sub != nil {
+		return it.Seek(append(slices.Clone(sub), 0))
+	}
+	return it.Next()
+}
+
 // AllConsumers returns all consumers in the order of their names.
 func (g *Group) AllConsumers() (all []*Consumer, err error) {
 	if g.Consumers == 0 {
@@ -121,7 +133,7 @@ func (g *Group) AllConsumers() (all []*Consumer, err error) {
 	s := g.s
 	prefix := prefixed([]byte{kindConsumer}, g.name)
 	it := s.unit.Elements(s.key, &s.v, prefix, prefixEnd(prefix), false)
-	for it.Next() {
+	for int64(len(all)) < g.Consumers && nextChanging(it) {
 		c := &Consumer{Name: slices.Clone(it.Sub()[len(prefix):])}
 		if err := c.parse(it.Value()); err != nil {
 			return nil, errors.Join(err, it.Close())

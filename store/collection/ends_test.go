@@ -185,3 +185,167 @@ func TestTrimLeavesFewElementsInPlace(t *testing.T) {
 		}
 	}
 }
+
+func TestStreamEndsPassFewRemovedEntries(t *testing.T) {
+	id := func(i int) ID { return ID{uint64(i), 0} }
+	fields := [][]byte{[]byte("f"), []byte("v")}
+	for name, step := range map[string]func(s *Stream, round int) (int64, error){
+		"delete the last":  func(s *Stream, round int) (int64, error) { return s.Delete([]ID{id(round)}) },
+		"delete the first": func(s *Stream, round int) (int64, error) { return s.Delete([]ID{id(round - 40)}) },
+		"trim":             func(s *Stream, round int) (int64, error) { return s.Trim(Trim{MaxLen: 40}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := open(t, vfs.NewMem())
+			worst := 0
+			for round := 1; round < 600; round++ {
+				in(t, db, func(u *store.Unit) {
+					var s Stream
+					if err := errors.Join(s.Open(u, []byte("s")), s.Add(id(round), fields)); err != nil {
+						t.Fatal(err)
+					}
+					if round > 40 {
+						if n, err := step(&s, round); n != 1 || err != nil {
+							t.Fatal(n, err)
+						}
+					}
+				}, "s")
+				if round <= 40 {
+					continue
+				}
+				in(t, db, func(u *store.Unit) {
+					var s Stream
+					if err := s.Open(u, []byte("s")); err != nil {
+						t.Fatal(err)
+					}
+					for _, back := range []bool{false, true} {
+						it := s.entries(ID{}, MaxID, back)
+						if !it.Next() {
+							t.Fatal("no entry")
+						}
+						worst = max(worst, it.Passed())
+						if err := it.Close(); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}, "s")
+			}
+			if worst > maxPassed {
+				t.Errorf("an iterator passed %d entries of the engine, want at most %d", worst, maxPassed)
+			}
+		})
+	}
+}
+
+func TestPendingEndsPassFewAcknowledgedEntries(t *testing.T) {
+	const kept = 40
+	for name, acknowledged := range map[string]func(round int) int{
+		"the oldest": func(round int) int { return round - kept },
+		"the newest": func(round int) int { return round },
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := open(t, vfs.NewMem())
+			worst := 0
+			for round := 1; round < 600; round++ {
+				in(t, db, func(u *store.Unit) {
+					var s Stream
+					if err := errors.Join(s.Open(u, []byte("s")), s.Create()); err != nil {
+						t.Fatal(err)
+					}
+					g, err := s.Group([]byte("g"))
+					if err == nil && g == nil {
+						g = s.CreateGroup([]byte("g"), ID{}, 0)
+					}
+					if err == nil {
+						_, err = g.Serve([]byte("c"), 1)
+					}
+					if err == nil {
+						err = g.Put(&Pending{ID: ID{uint64(round), 0}, Consumer: []byte("c")}, nil)
+					}
+					if err == nil && round > kept {
+						var p *Pending
+						if p, err = g.Find(ID{uint64(acknowledged(round)), 0}); err == nil {
+							err = g.Remove(p)
+						}
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					g.Save()
+					if g.Pending != int64(min(round, kept)) {
+						t.Fatalf("%d are pending", g.Pending)
+					}
+				}, "s")
+				in(t, db, func(u *store.Unit) {
+					var s Stream
+					if err := s.Open(u, []byte("s")); err != nil {
+						t.Fatal(err)
+					}
+					g, err := s.Group([]byte("g"))
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, back := range []bool{false, true} {
+						it := g.pendings(g.floor, g.ceiling, back)
+						if !it.Next() {
+							t.Fatal("nothing is pending")
+						}
+						worst = max(worst, it.Passed())
+						if err := it.Close(); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}, "s")
+			}
+			if worst > maxPassed {
+				t.Errorf("an iterator passed %d entries of the engine, want at most %d", worst, maxPassed)
+			}
+		})
+	}
+}
+
+func TestConsumersAreReadWithoutTheirFormerValues(t *testing.T) {
+	db := open(t, vfs.NewMem())
+	for round := range 300 {
+		in(t, db, func(u *store.Unit) {
+			var s Stream
+			if err := errors.Join(s.Open(u, []byte("s")), s.Create()); err != nil {
+				t.Fatal(err)
+			}
+			g, err := s.Group([]byte("g"))
+			if err == nil && g == nil {
+				g = s.CreateGroup([]byte("g"), ID{}, 0)
+			}
+			for _, name := range []string{"a", "b", "c"} {
+				if err == nil {
+					_, err = g.Serve([]byte(name), int64(round))
+				}
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			g.Save()
+		}, "s")
+	}
+	in(t, db, func(u *store.Unit) {
+		var s Stream
+		if err := s.Open(u, []byte("s")); err != nil {
+			t.Fatal(err)
+		}
+		g, err := s.Group([]byte("g"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		it := u.Elements(s.key, &s.v, g.consumerKey(nil), []byte{kindConsumer + 1}, false)
+		found := 0
+		for nextChanging(it) {
+			found++
+		}
+		passed := it.Passed()
+		if err := it.Close(); err != nil || found != 3 || passed > 100 {
+			t.Errorf("%d consumers, %d entries of the engine passed, %v", found, passed, err)
+		}
+		if all, err := g.AllConsumers(); err != nil || len(all) != 3 || all[2].Seen != 299 {
+			t.Errorf("%v, %v", all, err)
+		}
+	}, "s")
+}

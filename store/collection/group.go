@@ -22,12 +22,16 @@ type Group struct {
 	// Nothing is pending before floor, nor behind ceiling: so that readers do not come by
 	// all that was pending once.
 	floor, ceiling ID
+	// gap lies between them.
+	gap gap
 
 	s    *Stream
 	name []byte
 	// consumers are those that were looked up, nil if there is none.
 	consumers map[string]*Consumer
 	changed   bool
+	// gone is an ID that was pending, around which Save looks for others, or 0-0.
+	gone ID
 	// grown is by how many bytes the stream has grown beside its entries.
 	grown int64
 }
@@ -47,7 +51,11 @@ func (g *Group) append(dst []byte) []byte {
 	dst = g.ceiling.append(g.floor.append(g.Last.append(dst)))
 	dst = binary.AppendVarint(dst, g.Read)
 	dst = binary.AppendUvarint(dst, uint64(g.Pending))
-	return binary.AppendUvarint(dst, uint64(g.Consumers))
+	dst = binary.AppendUvarint(dst, uint64(g.Consumers))
+	if g.gap.passed > 0 { // older versions drop it
+		dst = g.gap.append(dst)
+	}
+	return dst
 }
 
 func (g *Group) parse(b []byte) error {
@@ -57,7 +65,10 @@ func (g *Group) parse(b []byte) error {
 	g.Last, g.floor, g.ceiling = idOf(b), idOf(b[idSize:]), idOf(b[2*idSize:])
 	r := numbers{b: b[3*idSize:]}
 	g.Read, g.Pending, g.Consumers = r.varint(), int64(r.uvarint()), int64(r.uvarint())
-	return r.err
+	if r.err != nil {
+		return r.err
+	}
+	return g.gap.parse(r.b)
 }
 
 // Name is what the group is called.
@@ -88,7 +99,7 @@ func (s *Stream) AllGroups() (all []*Group, err error) {
 		return nil, nil
 	}
 	it := s.unit.Elements(s.key, &s.v, []byte{kindGroup}, []byte{kindGroup + 1}, false)
-	for it.Next() {
+	for uint64(len(all)) < s.Groups && nextChanging(it) {
 		g := &Group{s: s, name: slices.Clone(it.Sub()[1:])}
 		if err := g.parse(it.Value()); err != nil {
 			return nil, errors.Join(err, it.Close())
@@ -139,6 +150,7 @@ func (g *Group) Set(last ID, read int64) { g.Last, g.Read, g.changed = last, rea
 // Save writes what has changed of the group and its consumers.
 func (g *Group) Save() {
 	s := g.s
+	g.look()
 	for _, name := range slices.Sorted(maps.Keys(g.consumers)) {
 		if c := g.consumers[name]; c != nil && c.changed {
 			s.unit.SetElement(s.key, &s.v, g.consumerKey([]byte(name)), c.append(nil))
@@ -147,7 +159,7 @@ func (g *Group) Save() {
 	}
 	if g.changed {
 		if g.Pending == 0 {
-			g.floor, g.ceiling = ID{}, ID{}
+			g.floor, g.ceiling, g.gap = ID{}, ID{}, gap{}
 		}
 		s.form = g.append(s.form[:0])
 		s.unit.SetElement(s.key, &s.v, append([]byte{kindGroup}, g.name...), s.form)

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+
+	"github.com/ringside-kv/ringside/store"
 )
 
 // A Pending is an entry that was delivered to a consumer, which has not acknowledged it.
@@ -96,6 +98,9 @@ func (g *Group) added(id ID) {
 	if id.Compare(g.ceiling) > 0 {
 		g.ceiling = id
 	}
+	if g.gap.has(id) {
+		g.gap = gap{}
+	}
 	g.Pending++
 	g.changed = true
 	g.grown += pendingSize
@@ -115,7 +120,56 @@ func (g *Group) Remove(p *Pending) error {
 	g.Pending--
 	g.changed = true
 	g.grown -= pendingSize
+	if looks(p.ID) {
+		g.gone = p.ID
+	}
 	return nil
+}
+
+// look finds out how far nothing is pending around an ID that has gone. Without an answer all stays
+// as it is, which is only slower.
+func (g *Group) look() {
+	id := g.gone
+	if g.gone = (ID{}); id.IsZero() || g.Pending == 0 {
+		return
+	}
+	before, isBefore, passed, err := g.near(g.floor, id, true)
+	if err != nil {
+		return
+	}
+	behind, isBehind, more, err := g.near(id, g.ceiling, false)
+	switch {
+	case err != nil || !isBefore && !isBehind:
+		return
+	case !isBefore && isBehind:
+		g.floor = behind
+		return
+	case !isBehind: // the next ID that is delivered comes behind the gap
+		behind, _ = g.ceiling.Next()
+		g.ceiling = before
+	}
+	g.gap.widen(before, behind, passed+more)
+}
+
+// near returns the first ID that is pending from one to another, both included, or else the last,
+// and how many of the engine's entries it has passed.
+func (g *Group) near(from, to ID, back bool) (id ID, ok bool, passed int, err error) {
+	if from.Compare(to) > 0 {
+		return ID{}, false, 0, nil
+	}
+	it := g.pendings(from, to, back)
+	if it.Next() {
+		id, ok = lastID(it.Sub())
+		passed = it.Passed()
+	}
+	return id, ok, passed, it.Close()
+}
+
+// pendings goes over what is pending from one ID to another, both included.
+func (g *Group) pendings(from, to ID, back bool) *store.Elements {
+	it := g.s.unit.Elements(g.s.key, &g.s.v, g.pendingKey(from), behind(kindPending, prefixed(nil, g.name), to), back)
+	g.gap.skip(it, prefixed([]byte{kindPending}, g.name))
+	return it
 }
 
 // EachPending calls yield for what is pending in the group from one ID to another, both
@@ -126,8 +180,7 @@ func (g *Group) EachPending(from, to ID, yield func(p *Pending) bool) error {
 	if g.Pending == 0 || from.Compare(to) > 0 {
 		return nil
 	}
-	s := g.s
-	it := s.unit.Elements(s.key, &s.v, g.pendingKey(from), behind(kindPending, prefixed(nil, g.name), to), false)
+	it := g.pendings(from, to, false)
 	for it.Next() {
 		var p Pending
 		var ok bool
@@ -161,17 +214,12 @@ func (g *Group) narrow(from, to ID) (ID, ID) {
 }
 
 // LastPending returns the newest ID that is pending, of a group where any is.
-func (g *Group) LastPending() (id ID, err error) {
-	s := g.s
-	it := s.unit.Elements(s.key, &s.v, g.pendingKey(g.floor), behind(kindPending, prefixed(nil, g.name), g.ceiling), true)
-	ok := it.Next()
-	if ok {
-		id, ok = lastID(it.Sub())
+func (g *Group) LastPending() (ID, error) {
+	id, ok, _, err := g.near(g.floor, g.ceiling, true)
+	if err == nil && !ok {
+		err = errStream
 	}
-	if err := it.Close(); err != nil || !ok {
-		return id, errors.Join(errStream, err)
-	}
-	return id, nil
+	return id, err
 }
 
 // EachOwned is EachPending for the IDs of what is pending with one consumer.
@@ -183,6 +231,7 @@ func (g *Group) EachOwned(c *Consumer, from, to ID, yield func(id ID) bool) erro
 	s := g.s
 	prefix := g.ownedPrefix(c.Name)[1:]
 	it := s.unit.Elements(s.key, &s.v, g.ownedKey(c.Name, from), behind(kindOwned, prefix, to), false)
+	g.gap.skip(it, g.ownedPrefix(c.Name))
 	for it.Next() {
 		id, ok := lastID(it.Sub())
 		if !ok {

@@ -37,9 +37,12 @@ var errStream = errors.New("malformed stream")
 type streamHead struct {
 	// Last is the newest ID that there ever was.
 	Last ID
-	// First is the ID of the first entry, 0-0 if there is none. Whoever reads from the
-	// beginning begins with it, and meets nothing of what is gone.
+	// First is the ID of the first entry, 0-0 if there is none. Iterators begin there, so they
+	// do not pass the tombstones of entries that were removed before it.
 	First ID
+	// top is what First is at the other end: no entry lies behind it. It is that of the last
+	// entry, or Last, as where an older version has written the head, which does not know it.
+	top ID
 	// MaxDeleted is the newest ID that was removed by itself, 0-0 if none was.
 	MaxDeleted ID
 	// Added is how many entries there ever were.
@@ -48,13 +51,19 @@ type streamHead struct {
 	Groups uint64
 	// beside is how many of the bytes are not entries but groups and what they know.
 	beside int64
+	// gap is where iterators pass nothing.
+	gap gap
 }
 
 func (h *streamHead) append(dst []byte) []byte {
 	dst = h.MaxDeleted.append(h.First.append(h.Last.append(dst)))
 	dst = binary.AppendUvarint(dst, h.Added)
 	dst = binary.AppendUvarint(dst, h.Groups)
-	return binary.AppendUvarint(dst, uint64(h.beside))
+	dst = binary.AppendUvarint(dst, uint64(h.beside))
+	if h.top != h.Last || h.gap.passed > 0 { // older versions drop what follows
+		dst = h.gap.append(h.top.append(dst))
+	}
+	return dst
 }
 
 func (h *streamHead) parse(b []byte) error {
@@ -64,7 +73,14 @@ func (h *streamHead) parse(b []byte) error {
 	*h = streamHead{Last: idOf(b), First: idOf(b[idSize:]), MaxDeleted: idOf(b[2*idSize:])}
 	r := numbers{b: b[3*idSize:]}
 	h.Added, h.Groups, h.beside = r.uvarint(), r.uvarint(), int64(r.uvarint())
-	return r.err
+	if h.top = h.Last; r.err != nil || len(r.b) == 0 {
+		return r.err
+	}
+	if len(r.b) < idSize {
+		return errStream
+	}
+	h.top = idOf(r.b)
+	return h.gap.parse(r.b[idSize:])
 }
 
 // numbers are varints one behind the other.
@@ -127,6 +143,12 @@ func (s *Stream) Len() int64 { return s.v.Count }
 
 // putHead notes how many entries there are and what they hold.
 func (s *Stream) putHead(count, entries int64) {
+	if count == 0 {
+		s.top, s.gap = s.Last, gap{}
+	}
+	if s.top.Compare(s.Last) > 0 {
+		s.top = s.Last
+	}
 	s.form = s.streamHead.append(s.form[:0])
 	s.unit.PutHead(s.key, &s.v, count, entries+s.beside, s.form)
 }
@@ -167,7 +189,10 @@ func (s *Stream) Add(id ID, fields [][]byte) error {
 	}
 	s.form = appendFields(s.form[:0], fields)
 	s.unit.SetElement(s.key, &s.v, s.entryKey(id), s.form)
-	s.Last = id
+	s.Last, s.top = id, id
+	if s.gap.has(id) { // Last was set to one before an entry that has gone
+		s.gap = gap{}
+	}
 	if s.v.Count == 0 {
 		s.First = id
 	}
@@ -211,13 +236,15 @@ func (s *Stream) entries(from, to ID, back bool) *store.Elements {
 	if from.Compare(s.First) < 0 {
 		from = s.First
 	}
-	if to.Compare(s.Last) > 0 {
-		to = s.Last
+	if to.Compare(s.top) > 0 {
+		to = s.top
 	}
 	if s.v.Count == 0 || from.Compare(to) > 0 {
 		return nil
 	}
-	return s.unit.Elements(s.key, &s.v, from.append([]byte{kindEntry}), behind(kindEntry, nil, to), back)
+	it := s.unit.Elements(s.key, &s.v, from.append([]byte{kindEntry}), behind(kindEntry, nil, to), back)
+	s.gap.skip(it, []byte{kindEntry})
+	return it
 }
 
 // behind is the first sub key behind that of an ID, after a kind and a prefix.
@@ -231,7 +258,7 @@ func behind(kind byte, prefix []byte, id ID) []byte {
 
 // Get returns an entry. It is opened as for Range.
 func (s *Stream) Get(id ID) (fields Fields, ok bool, err error) {
-	if !s.v.Exists() || id.Compare(s.First) < 0 || id.Compare(s.Last) > 0 {
+	if !s.v.Exists() || id.Compare(s.First) < 0 || id.Compare(s.top) > 0 {
 		return Fields{}, false, nil
 	}
 	value, ok, err := s.unit.Element(s.key, &s.v, s.entryKey(id))
@@ -245,9 +272,9 @@ func (s *Stream) Get(id ID) (fields Fields, ok bool, err error) {
 // Delete removes entries and returns how many there were.
 func (s *Stream) Delete(ids []ID) (n int64, err error) {
 	count, size := s.v.Count, s.v.Size-s.beside
-	first := false
+	first, look := false, ID{}
 	for _, id := range ids {
-		if !s.v.Exists() || id.Compare(s.First) < 0 || id.Compare(s.Last) > 0 {
+		if !s.v.Exists() || id.Compare(s.First) < 0 || id.Compare(s.top) > 0 {
 			continue
 		}
 		value, ok, err := s.unit.Element(s.key, &s.v, s.entryKey(id))
@@ -259,6 +286,9 @@ func (s *Stream) Delete(ids []ID) (n int64, err error) {
 		}
 		s.unit.RemoveElement(s.key, &s.v, s.sub)
 		first = first || id == s.First
+		if looks(id) {
+			look = id
+		}
 		if id.Compare(s.MaxDeleted) > 0 {
 			s.MaxDeleted = id
 		}
@@ -269,14 +299,52 @@ func (s *Stream) Delete(ids []ID) (n int64, err error) {
 		return 0, nil
 	}
 	if count -= n; count == 0 {
-		s.First = ID{}
-	} else if first {
+		s.First, first, look = ID{}, false, ID{}
+	}
+	if first {
 		if s.First, err = s.edge(false); err != nil {
+			return n, err
+		}
+	}
+	if !look.IsZero() {
+		if err = s.look(look); err != nil {
 			return n, err
 		}
 	}
 	s.putHead(count, size)
 	return n, nil
+}
+
+// look finds out how far there is nothing around the ID of an entry that has gone, in a stream that
+// has others, and which knows the first one.
+func (s *Stream) look(id ID) error {
+	at := func(back bool) (ID, bool, int, error) {
+		from, to := id, MaxID
+		if back {
+			from, to = ID{}, id
+		}
+		it := s.entries(from, to, back)
+		if it == nil {
+			return ID{}, false, 0, nil
+		}
+		near, ok, err := nextID(it)
+		passed := it.Passed()
+		return near, ok, passed, errors.Join(err, it.Close())
+	}
+	before, isBefore, passed, err := at(true)
+	if err != nil || !isBefore {
+		return err
+	}
+	behind, isBehind, more, err := at(false)
+	if err != nil {
+		return err
+	}
+	if !isBehind { // the next entry that is added comes behind the gap
+		behind, _ = s.top.Next()
+		s.top = before
+	}
+	s.gap.widen(before, behind, passed+more)
+	return nil
 }
 
 // edge returns the ID of the first entry, or else of the last.

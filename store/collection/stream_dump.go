@@ -114,6 +114,7 @@ func (f *streamFilling) Entry(id rdb.StreamID, fields [][]byte) error {
 	if f.s.v.Count == 0 {
 		f.s.First = at
 	}
+	f.s.top = at
 	f.s.v.Count++
 	f.buf = appendFields(f.buf[:0], fields)
 	f.size += entrySize(f.buf)

@@ -48,6 +48,9 @@ func (m *streamModel) String() string {
 			p := g.pending[id]
 			fmt.Fprintf(&b, " %v %d %d %s\n", p.ID, p.Time, p.Count, p.Consumer)
 		}
+		if ids := sortedIDs(g.pending); len(ids) > 0 {
+			fmt.Fprintf(&b, " to %v\n", ids[len(ids)-1])
+		}
 		for _, c := range sortedKeys(g.consumers) {
 			fmt.Fprintf(&b, " consumer %s seen %d\n", c, g.consumers[c])
 			for _, id := range sortedIDs(g.pending) {
@@ -111,6 +114,11 @@ func shown(t *testing.T, s *Stream) string {
 		}))
 		consumers, err := g.AllConsumers()
 		check(err)
+		if n > 0 {
+			last, err := g.LastPending()
+			check(err)
+			fmt.Fprintf(&b, " to %v\n", last)
+		}
 		if n != g.Pending || len(consumers) != int(g.Consumers) {
 			t.Fatalf("%d pending and %d consumers, %d and %d are said to be", n, len(consumers), g.Pending, g.Consumers)
 		}
@@ -217,9 +225,15 @@ func changeStream(t *testing.T, u *store.Unit, rnd *rand.Rand, m *streamModel) {
 		if len(m.ids) == 0 || rnd.IntN(10) == 0 {
 			return ID{uint64(rnd.IntN(100)), 0}
 		}
+		switch rnd.IntN(6) {
+		case 0:
+			return m.ids[0]
+		case 1:
+			return m.ids[len(m.ids)-1]
+		}
 		return m.ids[rnd.IntN(len(m.ids))]
 	}
-	switch rnd.IntN(14) {
+	switch rnd.IntN(15) {
 	case 0, 1, 2, 3, 4:
 		id, _ := m.last.Next()
 		if rnd.IntN(2) == 0 {
@@ -267,11 +281,24 @@ func changeStream(t *testing.T, u *store.Unit, rnd *rand.Rand, m *streamModel) {
 		if got, err = s.Trim(trim); got != int64(n) {
 			t.Fatalf("%+v removes %d, want %d", trim, got, n)
 		}
+	case 7:
+		m.last.Ms += uint64(rnd.IntN(3))
+		if n := len(m.ids); n > 0 && rnd.IntN(2) == 0 {
+			m.last = m.ids[n-1]
+		}
+		s.SetLast(m.last, -1, ID{})
 	default:
 		err = changeGroup(t, &s, rnd, m, some)
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+	last := ID{}
+	if n := len(m.ids); n > 0 {
+		last = m.ids[n-1]
+	}
+	if got, err := s.LastEntry(); err != nil || got != last {
+		t.Fatalf("last entry %v, %v, want %v", got, err, last)
 	}
 }
 

@@ -42,7 +42,7 @@ func (s *Stream) Trim(t Trim) (n int64, err error) {
 		most = min(most, length-t.MaxLen)
 	case t.MinID.Compare(s.First) <= 0:
 		return 0, nil
-	case t.MinID.Compare(s.Last) > 0:
+	case t.MinID.Compare(s.top) > 0:
 		most = min(most, length)
 	default:
 		if most, err = s.countBefore(t.MinID, most); err != nil {
@@ -93,17 +93,14 @@ func nextID(it *store.Elements) (ID, bool, error) {
 // removeFirst removes so many entries, no more than there are.
 func (s *Stream) removeFirst(n int64) error {
 	count := s.v.Count - n
-	if count == 0 {
-		s.unit.RemoveElements(s.key, &s.v, []byte{kindEntry}, []byte{kindEntry + 1})
-		s.First = ID{}
-		s.putHead(0, 0)
-		return nil
-	}
 	from := s.First
-	first, size := from, s.v.Size-s.beside
+	first, size := ID{}, s.v.Size-s.beside
 	var few []ID
 	var err error
-	if count < n {
+	switch {
+	case n > fewRemoved && count == 0:
+		size = 0
+	case n > fewRemoved && count < n:
 		// What stays is less than what goes.
 		size = 0
 		left := count
@@ -113,10 +110,11 @@ func (s *Stream) removeFirst(n int64) error {
 			left--
 			return left > 0
 		})
-	} else {
+	default:
 		left := n
 		err = s.Range(ID{}, MaxID, false, func(id ID, f Fields) bool {
-			if first = id; left == 0 {
+			if left == 0 {
+				first = id
 				return false
 			}
 			if n <= fewRemoved {
@@ -124,17 +122,21 @@ func (s *Stream) removeFirst(n int64) error {
 			}
 			size -= f.size
 			left--
-			return true
+			return left > 0 || count > 0
 		})
 	}
 	if err != nil {
 		return err
 	}
-	if n > fewRemoved || count < n {
+	switch {
+	case n <= fewRemoved:
+		for _, id := range few {
+			s.unit.RemoveElement(s.key, &s.v, s.entryKey(id))
+		}
+	case count == 0:
+		s.unit.RemoveElements(s.key, &s.v, []byte{kindEntry}, []byte{kindEntry + 1})
+	default:
 		s.unit.RemoveElements(s.key, &s.v, slices.Clone(s.entryKey(from)), first.append([]byte{kindEntry}))
-	}
-	for _, id := range few {
-		s.unit.RemoveElement(s.key, &s.v, s.entryKey(id))
 	}
 	s.First = first
 	s.putHead(count, size)

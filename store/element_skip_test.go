@@ -1,0 +1,158 @@
+package store
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Elements that skip a stretch without elements yield what those that do not skip it yield, in
+// both directions, with the key's latch and without.
+func TestElementsThatSkipYieldTheSame(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	cfg := testConfig("data")
+	cfg.FS = vfs.NewMem()
+	s := openTest(t, cfg)
+	defer s.Close()
+	key := []byte("k")
+	const top = 60
+	name := func(i int) string { return fmt.Sprintf("%03d", i) }
+	model := map[string]string{name(0): "0"}
+	s.inUnit(t, func(u *Unit) { splitSet(t, u, "k", model) }, "k")
+	compare := func(u *Unit, v *Value) {
+		t.Helper()
+		from, to, back := rnd.IntN(top), rnd.IntN(top), rnd.IntN(2) == 0
+		// The longest stretch around a place of which the model has nothing, or a part of it.
+		low := rnd.IntN(top)
+		high := low
+		for ; low > 0 && model[name(low-1)] == "" && rnd.IntN(8) > 0; low-- {
+		}
+		for ; high < top && model[name(high)] == "" && rnd.IntN(8) > 0; high++ {
+		}
+		if model[name(low)] != "" {
+			high = low
+		}
+		var want, got []string
+		for k, value := range model {
+			if k >= name(from) && k < name(to) {
+				want = append(want, k+"="+value)
+			}
+		}
+		slices.Sort(want)
+		if back {
+			slices.Reverse(want)
+		}
+		it := u.Elements(key, v, []byte(name(from)), []byte(name(to)), back)
+		if it.Skip([]byte(name(low)), []byte(name(high))); rnd.IntN(3) == 0 && !back && from <= low {
+			at := from + rnd.IntN(low-from+1)
+			want = slices.DeleteFunc(want, func(e string) bool { return e < name(at) })
+			if it.Seek([]byte(name(at))) {
+				got = append(got, string(it.Sub())+"="+string(it.Value()))
+			}
+		}
+		for it.Next() {
+			got = append(got, string(it.Sub())+"="+string(it.Value()))
+		}
+		if err := it.Close(); err != nil || !slices.Equal(got, want) {
+			t.Fatalf("%d to %d, without %d to %d, back %v: %v, %v, want %v", from, to, low, high, back, got, err, want)
+		}
+	}
+	for range rounds(150) {
+		s.inUnit(t, func(u *Unit) {
+			v, err := u.Get(key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range rnd.IntN(20) {
+				switch i := rnd.IntN(top); rnd.IntN(8) {
+				case 0, 1, 2:
+					delete(model, name(i))
+					u.RemoveElement(key, &v, []byte(name(i)))
+				case 3, 4:
+					for j := i; j < min(i+12, top); j++ {
+						delete(model, name(j))
+					}
+					u.RemoveElements(key, &v, []byte(name(i)), []byte(name(min(i+12, top))))
+				default:
+					model[name(i)] = fmt.Sprint(rnd.IntN(1000))
+					u.SetElement(key, &v, []byte(name(i)), []byte(model[name(i)]))
+				}
+				compare(u, &v)
+			}
+		}, "k")
+		s.inUnit(t, func(u *Unit) {
+			v, err := u.GetWhole(key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 10 {
+				compare(u, &v)
+			}
+		})
+	}
+}
+
+// Without Skip an iterator passes each tombstone.
+func TestSkipPassesNoTombstones(t *testing.T) {
+	cfg := testConfig("data")
+	cfg.FS = vfs.NewMem()
+	s := openTest(t, cfg)
+	defer s.Close()
+	key := []byte("k")
+	name := func(i int) []byte { return fmt.Appendf(nil, "%04d", i) }
+	const n = 1000
+	s.inUnit(t, func(u *Unit) {
+		splitSet(t, u, "k", map[string]string{string(name(0)): "first", string(name(n)): "last"})
+	}, "k")
+	for _, value := range []string{"x", ""} {
+		s.inUnit(t, func(u *Unit) {
+			v, err := u.Get(key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := 1; i < n; i++ {
+				if value != "" {
+					u.SetElement(key, &v, name(i), []byte(value))
+				} else {
+					u.RemoveElement(key, &v, name(i))
+				}
+			}
+		}, "k")
+	}
+	for _, back := range []bool{false, true} {
+		for _, latched := range []bool{true, false} {
+			var latches []string
+			if latched {
+				latches = []string{"k"}
+			}
+			for _, skip := range []bool{false, true} {
+				s.inUnit(t, func(u *Unit) {
+					v, err := u.GetWhole(key)
+					if err != nil {
+						t.Fatal(err)
+					}
+					it := u.Elements(key, &v, name(0), name(n+1), back)
+					if skip {
+						it.Skip(name(1), name(n))
+					}
+					found := 0
+					for it.Next() {
+						found++
+					}
+					passed := it.Passed()
+					if err := it.Close(); err != nil || found != 2 {
+						t.Fatalf("%d elements, %v, want 2", found, err)
+					}
+					if skip != (passed < 20) {
+						t.Errorf("back %v, latched %v: %d entries passed with skip %v", back, latched, passed, skip)
+					}
+				}, latches...)
+			}
+		}
+	}
+}
