@@ -33,7 +33,7 @@ var infoSections = []infoSection{
 }
 
 func cmdInfo(x *call) {
-	w := &infoWriter{srv: x.srv}
+	w := &infoWriter{srv: x.srv, call: x}
 	for i := range infoSections {
 		s := &infoSections[i]
 		if !s.wanted(x.args[1:]) {
@@ -67,6 +67,7 @@ func (s *infoSection) wanted(args [][]byte) bool {
 // An infoWriter collects INFO's answer.
 type infoWriter struct {
 	srv   *Server
+	call  *call // INFO's
 	buf   []byte
 	stats *store.Stats
 }

@@ -51,12 +51,6 @@ func infoPersistence(w *infoWriter) {
 	w.line("aof_delayed_fsync", st.WriteStalls)
 }
 
-func infoKeyspace(w *infoWriter) {
-	if st := w.store(); st.Keys > 0 {
-		w.line("db0", fmt.Sprintf("keys=%d,expires=%d,avg_ttl=0", st.Keys, st.Expires))
-	}
-}
-
 // infoRingside tells what no field of Redis' does.
 func infoRingside(w *infoWriter) {
 	s, st := w.srv, w.store()

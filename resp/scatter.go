@@ -31,12 +31,13 @@ const longTimeout = 5 * time.Minute
 var spreadCommands = map[string]bool{
 	"dbsize": true, "keys": true, "randomkey": true, "scan": true, "flushall": true, "flushdb": true,
 	"cluster|countkeysinslot": true, "cluster|getkeysinslot": true, "ring|insync": true,
+	"ring|keyspace": true,
 }
 
 // waitsHere tells that a command may wait for something, and so has earlier replies
 // leave first.
 func (c *command) waitsHere(s *Server) bool {
-	return c.waits || c.spread && s.routes.Load() != nil
+	return c.waits || (c.spread || c.full == "info") && s.routes.Load() != nil
 }
 
 // spreads tells whether a command is to cover the cluster, and the cluster is more than

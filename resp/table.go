@@ -131,7 +131,7 @@ var waitingCommands = map[string]bool{
 var betweenNodes = map[string]bool{
 	"ring|watch": true, "ring|exec": true, "ring|view": true, "ring|events": true, "ring|heed": true,
 	"ring|enqueue": true, "ring|await": true, "ring|dequeue": true,
-	"ring|part": true, "ring|insync": true, "ring|script": true,
+	"ring|part": true, "ring|insync": true, "ring|keyspace": true, "ring|script": true,
 }
 
 // check panics with what is wrong with a row.

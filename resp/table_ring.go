@@ -66,6 +66,12 @@ var ringCommands = []command{
 				args:       []argument{{name: "footprint", kind: argString}, {name: "wait", kind: argInteger}},
 			},
 			{
+				name: "keyspace", arity: 2, group: "cluster", since: "7.0.0", run: cmdRingKeyspace,
+				flags:      flagNoScript | flagStale | flagAdmin | flagSystem,
+				summary:    "Counts the keys that this node serves, and those that expire, for another node.",
+				complexity: "O(N) with N the number of ranges.",
+			},
+			{
 				name: "events", arity: 7, group: "cluster", since: "7.0.0", run: cmdRingEvents,
 				flags:      flagFast | flagNoScript | flagStale | flagAdmin | flagSystem, // no pause holds it back
 				summary:    "Takes in key events of another node.",

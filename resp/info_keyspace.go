@@ -1,0 +1,72 @@
+package resp
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// infoPatience is how long INFO waits for the counts of other nodes. Health checks send INFO,
+// also while nodes are away.
+const infoPatience = 500 * time.Millisecond
+
+// infoKeyspace counts what DBSIZE counts: on a forward connection the keys of the cluster, on
+// a redirect connection, as in Redis Cluster, those of this node's primaries. While not all
+// nodes answer, it counts those of this node.
+func infoKeyspace(w *infoWriter) {
+	n := keyspace{w.store().Keys, w.store().Expires}
+	if w.srv.routes.Load() != nil {
+		n = w.call.keyspace()
+	}
+	if n.keys > 0 {
+		w.line("db0", fmt.Sprintf("keys=%d,expires=%d,avg_ttl=0", n.keys, n.expires))
+	}
+}
+
+// A keyspace is the number of keys in some ranges, and of those of them that have an expiry.
+type keyspace struct{ keys, expires int64 }
+
+// keyspace counts keys as the connection sees them, where there are routes.
+func (x *call) keyspace() keyspace {
+	if x.spreads() && !x.scripted {
+		at := len(x.buf)
+		if replies, ok := x.scatter(infoPatience, []byte("RING"), []byte("KEYSPACE")); ok {
+			return sumKeyspaces(replies)
+		}
+		x.buf = x.buf[:at] // without the error
+	}
+	return x.srv.keyspaceIn(x.srv.routes.Load().spans)
+}
+
+// keyspaceIn counts keys in this node's store. It looks at no lease: the counts are statistics.
+func (s *Server) keyspaceIn(spans []ring.Range) (n keyspace) {
+	for _, span := range spans {
+		if load, err := s.store.RangeLoad(span); err == nil {
+			n.keys += load.Keys
+			n.expires += load.Expires
+		}
+	}
+	return n
+}
+
+// cmdRingKeyspace is this node's part of INFO, within RING PART: keys, and keys with an expiry.
+func cmdRingKeyspace(x *call) {
+	n := x.srv.keyspaceIn(x.agreed.spans)
+	x.array(2)
+	x.integer(n.keys)
+	x.integer(n.expires)
+}
+
+// sumKeyspaces adds up replies of cmdRingKeyspace.
+func sumKeyspaces(replies [][]byte) (sum keyspace) {
+	for _, reply := range replies {
+		if _, body, ok := bytes.Cut(reply, []byte("\r\n")); ok {
+			keys, expires, _ := bytes.Cut(body, []byte("\r\n"))
+			sum.keys += sumOf([][]byte{append(bytes.Clone(keys), "\r\n"...)})
+			sum.expires += sumOf([][]byte{expires})
+		}
+	}
+	return sum
+}
