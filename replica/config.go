@@ -30,8 +30,9 @@ type Table interface {
 type Front interface {
 	// Route makes it serve by a placement, without the ranges that are held.
 	Route(p *ring.Placement, held func(ring.Range) bool)
-	// Quiesce returns once nothing runs any more that began under earlier routes.
-	Quiesce(ctx context.Context) error
+	// Quiesce returns once nothing runs any more on ranges that began under earlier routes.
+	// When ctx ends first it returns which of the ranges something is still running on.
+	Quiesce(ctx context.Context, ranges []ring.Range) (occupied []ring.Range, err error)
 }
 
 // Lineages are what a node remembers of whose past its data are. Its methods are called

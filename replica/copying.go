@@ -2,9 +2,11 @@ package replica
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/ring"
 )
 
 const (
@@ -40,18 +42,30 @@ func (c *copying) close() {
 }
 
 // all puts all that lies in the ranges on the stream, with every change from now on
-// behind it. The taps go on until close.
+// behind it. The taps go on until close. Ranges of which a unit holds a latch for long leave
+// the portion; errOccupied if these are all.
 func (c *copying) all(ctx context.Context) error {
+	var occupied []ring.Range
 	for i, r := range c.p.ranges {
 		sink := func(batch []byte) { _ = c.t.stream.Send(i, batch) } // whose error Drained returns
 		out, err := c.e.cfg.Store.Give(r, sink, c.t.stream.Pace)
 		if err != nil {
 			return err
 		}
+		err = c.one(ctx, i, out)
+		if errors.Is(err, ErrOccupied) {
+			out.Close() // the receiver learns on; digests say later what it has by now
+			occupied = append(occupied, r)
+			continue
+		}
 		c.out = append(c.out, out)
-		if err := c.one(ctx, i, out); err != nil {
+		if err != nil {
 			return err
 		}
+	}
+	c.t.occupied = append(c.t.occupied, occupied...)
+	if c.p.ranges = allBut(c.p.ranges, occupied); len(c.p.ranges) == 0 {
+		return errOccupied
 	}
 	return c.t.stream.Drained(ctx)
 }

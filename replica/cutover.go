@@ -13,9 +13,42 @@ import (
 var (
 	// errHold says that a change of rows would have kept clients waiting too long.
 	errHold = errors.New("the backups were too slow for a change without a pause for clients")
+	// errOccupied says that units which take long, scripts for instance, run on all ranges
+	// that are left.
+	errOccupied = errors.New("a script or another command that takes long runs on the range")
 	// errUndecided says that the node ends before it knows what became of a proposal.
 	errUndecided = errors.New("the outcome is not known")
 )
+
+// An occupation is errHold where units run on some of the ranges that were held. The others
+// can change without them.
+type occupation struct{ ranges []ring.Range }
+
+func (o *occupation) Error() string { return errHold.Error() }
+func (o *occupation) Unwrap() error { return errHold }
+
+// exchangeFree is exchange for those of rows on which no unit takes long. Such a unit may run
+// for as long as a script does, and touches few ranges; the others do not wait for it. It
+// returns the ranges that have not changed since such units run there: with errOccupied if
+// these are all.
+func (e *Engine) exchangeFree(ctx context.Context, held []ring.Range, stream *Stream, d func(held []ring.Range) decision) (occupied []ring.Range, err error) {
+	for {
+		err := e.exchange(ctx, held, stream, d(held))
+		var o *occupation
+		if !errors.As(err, &o) {
+			return occupied, err
+		}
+		occupied = append(occupied, o.ranges...)
+		if held = allBut(held, o.ranges); len(held) == 0 {
+			return occupied, errOccupied
+		}
+	}
+}
+
+// allBut returns the ranges that are not among others.
+func allBut(ranges, others []ring.Range) []ring.Range {
+	return slices.DeleteFunc(slices.Clone(ranges), func(r ring.Range) bool { return slices.Contains(others, r) })
+}
 
 // exchange holds rows that this node serves, waits until nothing runs on them and
 // everybody who counts has everything, and has the table decide how they go on. While
@@ -56,17 +89,20 @@ func (e *Engine) exchange(ctx context.Context, held []ring.Range, stream *Stream
 func (e *Engine) still(ctx context.Context, held []ring.Range, stream *Stream) error {
 	within, cancel := context.WithTimeoutCause(ctx, e.cfg.Hold, errHold)
 	defer cancel()
-	err := e.cfg.Front.Quiesce(within)
+	occupied, err := e.cfg.Front.Quiesce(within, held)
 	if err == nil {
 		err = e.drained(within, held)
 	}
 	if err == nil && stream != nil {
 		err = stream.Drained(within) // last: only now the store is still too
 	}
-	if err != nil && within.Err() != nil && ctx.Err() == nil {
-		return errHold
+	switch {
+	case err == nil || within.Err() == nil || ctx.Err() != nil:
+		return err
+	case len(occupied) > 0:
+		return &occupation{occupied}
 	}
-	return err
+	return errHold
 }
 
 // A decision is one change of rows.
@@ -172,13 +208,18 @@ func (e *Engine) voiding(still, decided Step, held []ring.Range, next func([]*ta
 	}
 }
 
-// cutOver makes the receiver the primary of a portion.
+// cutOver makes the receiver the primary of a portion, without the ranges on which units take
+// long: these leave the portion.
 func (e *Engine) cutOver(ctx context.Context, c *copying) error {
 	for {
 		if err := c.wanted(); err != nil {
 			return err
 		}
-		err := e.exchange(ctx, c.p.ranges, c.t.stream, e.handing(c))
+		occupied, err := e.exchangeFree(ctx, c.p.ranges, c.t.stream, func(held []ring.Range) decision {
+			c.p.ranges = held
+			return e.handing(c)
+		})
+		c.t.occupied = append(c.t.occupied, occupied...)
 		if !errors.Is(err, errHold) {
 			return err
 		}

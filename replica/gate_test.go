@@ -25,7 +25,7 @@ func (g *gate) Route(p *ring.Placement, held func(ring.Range) bool) {
 	g.term++
 }
 
-func (g *gate) Quiesce(ctx context.Context) error {
+func (g *gate) Quiesce(ctx context.Context, _ []ring.Range) ([]ring.Range, error) {
 	g.mu.Lock()
 	term := g.term
 	g.mu.Unlock()
@@ -39,11 +39,11 @@ func (g *gate) Quiesce(ctx context.Context) error {
 		}
 		g.mu.Unlock()
 		if earlier == 0 {
-			return nil
+			return nil, nil
 		}
 		time.Sleep(50 * time.Microsecond)
 	}
-	return ctx.Err()
+	return nil, ctx.Err()
 }
 
 // serve runs f if this node serves the key.

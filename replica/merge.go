@@ -2,7 +2,9 @@ package replica
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"time"
 
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
@@ -15,6 +17,7 @@ func (e *Engine) join(ctx context.Context) {
 	changes, cancel := e.cfg.Table.Changes()
 	defer cancel()
 	looked := uint64(0) // the index of the state that was looked at last
+	occupied := 0       // how often in a row some neighbours were left out
 	// The first look is at what there is: perhaps all changed before this node started.
 	for again := true; ; {
 		if !again {
@@ -34,9 +37,16 @@ func (e *Engine) join(ctx context.Context) {
 		if err == nil && len(runs) > 0 {
 			err = e.merge(ctx, runs)
 		}
+		if !errors.Is(err, errOccupied) {
+			occupied = 0
+		}
 		switch {
 		case err == nil:
 			looked = st.Index()
+		case errors.Is(err, errOccupied):
+			pause(ctx, e.cfg.Retry*time.Duration(min(longest(err), 1<<occupied)))
+			occupied = min(occupied+1, 10)
+			again = true
 		case ctx.Err() == nil && !table.IsRefused(err):
 			e.cfg.Logger.Info("neighbours are merged later", "err", err)
 			pause(ctx, e.cfg.Retry)
@@ -106,8 +116,29 @@ func alike(a, b *table.Row) bool {
 		len(a.Backups) == len(b.Backups) && !slices.ContainsFunc(a.Backups, func(node string) bool { return !slices.Contains(b.Backups, node) })
 }
 
-// merge has the table join runs.
+// merge has the table join runs, but for those in which units take long: then it returns
+// errOccupied.
 func (e *Engine) merge(ctx context.Context, runs [][]*table.Row) error {
+	all := len(runs)
+	for {
+		err := e.mergeRuns(ctx, runs)
+		var o *occupation
+		switch {
+		case err == nil && len(runs) < all:
+			return errOccupied
+		case !errors.As(err, &o):
+			return err
+		}
+		runs = slices.DeleteFunc(slices.Clone(runs), func(run []*table.Row) bool {
+			return slices.ContainsFunc(run, func(row *table.Row) bool { return slices.Contains(o.ranges, row.Range) })
+		})
+		if len(runs) == 0 {
+			return errOccupied
+		}
+	}
+}
+
+func (e *Engine) mergeRuns(ctx context.Context, runs [][]*table.Row) error {
 	var held []ring.Range
 	for _, run := range runs {
 		for _, row := range run {

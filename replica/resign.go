@@ -105,13 +105,15 @@ func (e *Engine) entrust(ctx context.Context, to string, rows []*table.Row) erro
 				return err
 			}
 		}
-		err := e.exchange(ctx, held, nil, e.voiding(PromotionStill, PromotionDone, held, func(rows []*table.Row) table.Command {
-			return &table.CutOver{To: to, Incarnation: n.Incarnation, Leave: true, Rows: refs(rows)}
-		}))
+		occupied, err := e.exchangeFree(ctx, held, nil, func(held []ring.Range) decision {
+			return e.voiding(PromotionStill, PromotionDone, held, func(rows []*table.Row) table.Command {
+				return &table.CutOver{To: to, Incarnation: n.Incarnation, Leave: true, Rows: refs(rows)}
+			})
+		})
 		if err != nil {
 			return err
 		}
-		e.totals.promoted.Add(int64(len(held)))
+		e.totals.promoted.Add(int64(len(held) - len(occupied)))
 	}
 	return nil
 }

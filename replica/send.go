@@ -126,6 +126,14 @@ func (e *Engine) after(ctx context.Context, t *transfer, err error) {
 	case t.moved:
 		t.failures = 0 // something went well since
 	}
+	if errors.Is(err, errOccupied) {
+		// Nothing is wrong. Each try holds these ranges for a moment, so tries become rare.
+		e.waits(t, Cutover, err.Error())
+		t.notBefore = time.Now().Add(e.cfg.Retry * time.Duration(min(longest(err), 1<<min(t.failures, 10))))
+		t.failures++
+		t.moved = false
+		return
+	}
 	cause := causeOf(err)
 	if cause == Turn {
 		e.waits(t, cause, err.Error())

@@ -1,10 +1,15 @@
 package replica
 
 import (
+	"errors"
 	"time"
 
 	"github.com/ringside-kv/ringside/ring"
 )
+
+// ErrOccupied says that a unit which takes long keeps ranges from being copied or dropped for
+// now. Nothing was changed.
+var ErrOccupied = errors.New("a unit that takes long is in the way")
 
 // A Store is what the engine needs of the data. Its methods may be called at any time
 // and by several goroutines.
@@ -30,7 +35,7 @@ type Store interface {
 	// before by what was, or will be by what is. at must not block.
 	//
 	// What was given already and is not acknowledged stays held until it is, by whom it
-	// was given to. Retap waits for long values under way, which are never parted. With
+	// was given to. With
 	// an error, since one that should follow was closed, nothing has changed and at was
 	// not called.
 	Retap(moves []Retapped, end []Outgoing, at func()) error
@@ -39,7 +44,8 @@ type Store interface {
 	// Serve says which ranges this node answers for: what lies in all others only
 	// follows other nodes.
 	Serve(own []ring.Range)
-	// Drop removes all that lies in ranges, of which none is being given.
+	// Drop removes all that lies in ranges, of which none is being given. It does not wait for
+	// units that take long: ErrOccupied.
 	Drop(ranges ...ring.Range) error
 	// Load tells what lies in a range.
 	Load(r ring.Range) ring.Load
@@ -59,7 +65,7 @@ type Outgoing interface {
 	// question.
 	Answer(answer []byte) error
 	// Step copies about limit bytes of what the receiver lacks, and tells whether
-	// that was the last.
+	// that was the last. It does not wait for units that take long: ErrOccupied.
 	Step(limit int) (done bool, err error)
 	// Passed is how many keys and bytes have been copied, or were there already.
 	Passed() (keys, bytes int64)

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -81,6 +82,10 @@ func (e *Engine) arrivedAgain() {
 	e.kick()
 }
 
+// occupiedWait is after how many times Config.Retry it is tried again to drop ranges that units
+// which take long keep here.
+const occupiedWait = 15
+
 // sweepLatest is how long at most until the next sweep.
 const sweepLatest = time.Hour
 
@@ -141,14 +146,40 @@ func (e *Engine) sweep(now time.Time) (wait time.Duration, err error) {
 			}
 		}
 	}
-	if len(drop) > 0 {
-		if err := e.cfg.Store.Drop(merged(drop)...); err != nil {
-			return wait, err
-		}
+	kept, err := e.drop(drop)
+	if err != nil {
+		return wait, err
+	}
+	for _, r := range kept {
+		delete(empty, r)
+		since[r], given[r] = f.foreignSince(r, now), f.given[r]
+		wait = min(wait, occupiedWait*e.cfg.Retry)
+	}
+	if len(drop) > len(kept) {
 		e.reached(HandoffDropped)
 	}
 	f.since, f.empty, f.given = since, empty, given
 	return wait, nil
+}
+
+// drop drops ranges, and returns those that units which take long keep here for now. It waits
+// for no such unit, since nothing is received meanwhile.
+func (e *Engine) drop(ranges []ring.Range) (kept []ring.Range, err error) {
+	if len(ranges) == 0 {
+		return nil, nil
+	}
+	if err := e.cfg.Store.Drop(merged(ranges)...); !errors.Is(err, ErrOccupied) {
+		return nil, err
+	}
+	for _, r := range ranges {
+		err := e.cfg.Store.Drop(r)
+		if errors.Is(err, ErrOccupied) {
+			kept = append(kept, r)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return kept, nil
 }
 
 // belong notes of which lineage the rows are in whose sets this node is: whoever made one

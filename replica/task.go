@@ -77,22 +77,25 @@ func (e *Engine) promote(ctx context.Context, t *transfer, rows []*table.Row) er
 	next := func(rows []*table.Row) table.Command {
 		return &table.CutOver{To: t.to, Incarnation: t.incarnation, Rows: refs(rows)}
 	}
-	err := e.exchange(ctx, all, nil, e.voiding(PromotionStill, PromotionDone, all, next))
+	occupied, err := e.exchangeFree(ctx, all, nil, func(held []ring.Range) decision {
+		return e.voiding(PromotionStill, PromotionDone, held, next)
+	})
+	t.occupied = append(t.occupied, occupied...)
 	if err == nil {
-		e.totals.promoted.Add(int64(len(all)))
+		e.totals.promoted.Add(int64(len(all) - len(occupied)))
 	}
 	return err
 }
 
 // cut makes rows begin and end where the pieces do.
-func (e *Engine) cut(ctx context.Context, h *table.Handoff) error {
+func (e *Engine) cut(ctx context.Context, t *transfer, h *table.Handoff) error {
 	st := e.cfg.Table.State()
 	at := make(map[ring.Token]*table.Cut)
 	var order []ring.Range
 	for _, piece := range h.Pieces {
 		for _, token := range []ring.Token{piece.Range.Start, piece.Range.End} {
 			row, ok := st.Row(token)
-			if !ok || row.Range.Start == token || row.Primary != e.cfg.Self {
+			if !ok || row.Range.Start == token || row.Primary != e.cfg.Self || slices.Contains(t.occupied, row.Range) {
 				continue
 			}
 			c := at[row.Range.Start]
@@ -110,13 +113,17 @@ func (e *Engine) cut(ctx context.Context, h *table.Handoff) error {
 	for _, r := range order {
 		at[r.Start].At = sortedFrom(r.Start, at[r.Start].At)
 	}
-	return e.exchange(ctx, order, nil, e.voiding(SplitStill, SplitDecided, order, func(rows []*table.Row) table.Command {
-		split := &table.Split{}
-		for _, row := range rows {
-			split.Cuts = append(split.Cuts, table.Cut{Row: row.Ref(), At: at[row.Range.Start].At})
-		}
-		return split
-	}))
+	occupied, err := e.exchangeFree(ctx, order, nil, func(held []ring.Range) decision {
+		return e.voiding(SplitStill, SplitDecided, held, func(rows []*table.Row) table.Command {
+			split := &table.Split{}
+			for _, row := range rows {
+				split.Cuts = append(split.Cuts, table.Cut{Row: row.Ref(), At: at[row.Range.Start].At})
+			}
+			return split
+		})
+	})
+	t.occupied = append(t.occupied, occupied...)
+	return err
 }
 
 // sortedFrom orders tokens by their distance from one, without doubles.

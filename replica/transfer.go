@@ -30,6 +30,7 @@ type transfer struct {
 	stream      *Stream
 	loads       map[ring.Range]ring.Load // of the ranges, when they were looked at first
 	moved       bool                     // something has changed hands in this try
+	occupied    []ring.Range             // left out of this try: units that take long run there
 	handed      ring.Load                // what has, in all tries
 
 	waits  waits
@@ -102,6 +103,7 @@ func (e *Engine) handOff(ctx context.Context, t *transfer) error {
 		return fmt.Errorf("%w: %s is not known", errUnreachable, h.To)
 	}
 	t.incarnation = to.Incarnation
+	t.occupied = nil
 	defer e.close(t)
 	for {
 		now, ok := e.cfg.Table.State().Handoff(t.id)
@@ -109,21 +111,25 @@ func (e *Engine) handOff(ctx context.Context, t *transfer) error {
 			return e.gone(t, h)
 		}
 		h = now
-		if err := e.cut(ctx, h); err != nil {
+		if err := e.cut(ctx, t, h); err != nil && !errors.Is(err, errOccupied) {
 			return err
 		}
 		if err := e.giveUp(ctx, h); err != nil {
 			return err
 		}
-		if rows := e.rowsFor(h, promoting); len(rows) > 0 {
-			if err := e.promote(ctx, t, rows); err != nil {
+		if rows := t.free(e.rowsFor(h, promoting)); len(rows) > 0 {
+			if err := e.promote(ctx, t, rows); err == nil {
+				t.moved = true
+			} else if !errors.Is(err, errOccupied) {
 				return err
 			}
-			t.moved = true
 			continue
 		}
-		rows := append(e.rowsFor(h, moving), e.rowsFor(h, backing)...)
-		if len(rows) == 0 {
+		switch rows := t.free(append(e.rowsFor(h, moving), e.rowsFor(h, backing)...)); {
+		case len(rows) > 0:
+		case len(t.occupied) > 0:
+			return errOccupied
+		default:
 			return e.finish(ctx, t, h)
 		}
 		if err := e.open(ctx, t); err != nil {
@@ -134,11 +140,20 @@ func (e *Engine) handOff(ctx context.Context, t *transfer) error {
 			return err
 		}
 		t.look(e.cfg.Store, learned)
-		if err := e.handOver(ctx, t, h, t.portion(h, learned)); err != nil {
+		if learned = t.free(learned); len(learned) == 0 {
+			return errBusy
+		}
+		if err := e.handOver(ctx, t, h, t.portion(h, learned)); err == nil {
+			t.moved = true
+		} else if !errors.Is(err, errOccupied) {
 			return err
 		}
-		t.moved = true
 	}
+}
+
+// free returns the rows that this try has not left out.
+func (t *transfer) free(rows []*table.Row) []*table.Row {
+	return slices.DeleteFunc(rows, func(row *table.Row) bool { return slices.Contains(t.occupied, row.Range) })
 }
 
 // open opens the stream, which takes until the receiver has nothing else to do.
@@ -244,10 +259,14 @@ func (e *Engine) handOver(ctx context.Context, t *transfer, h *table.Handoff, p 
 	c.close()
 	t.doing.Store(nil)
 	e.gave(p.ranges)
-	t.handed = t.handed.Add(p.load)
+	var load ring.Load // of what has not been left out since
+	for _, r := range p.ranges {
+		load = load.Add(t.loads[r])
+	}
+	t.handed = t.handed.Add(load)
 	e.totals.ranges.Add(int64(len(p.ranges)))
-	e.totals.keys.Add(p.load.Keys)
-	e.totals.bytes.Add(p.load.Bytes)
+	e.totals.keys.Add(load.Keys)
+	e.totals.bytes.Add(load.Bytes)
 	return nil
 }
 

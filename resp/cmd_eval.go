@@ -173,7 +173,7 @@ func (h *scriptHost) refusal(cmd *command, args [][]byte) (msg string, foreign b
 		return "ERR This Redis command is not allowed from script", false
 	case cmd.spread && cmd.flags&flagWrite != 0:
 		return "ERR " + strings.ToUpper(cmd.full) + " is not possible in a script, which holds latches of keys", true
-	case cmd.spread && x.conn.routes != nil && len(x.conn.routes.links) > 0:
+	case cmd.spread && x.conn.spansNodes():
 		return "ERR " + strings.ToUpper(cmd.full) + " covers the cluster, which a script cannot wait for", true
 	case cmd.flags&flagWrite == 0:
 		return "", false
@@ -208,7 +208,7 @@ func (h *scriptHost) reach(cmd *command, args [][]byte) (refusal string, err err
 		p := x.unit.Place(key)
 		own := c.routes == nil || c.routes.of(p.Token()) == ownerSelf
 		switch {
-		case own && x.unit.Holds(p):
+		case own && x.unit.Holds(p) && c.touches(p):
 		case !own && (c.from != nil || x.unit.Holds(p)):
 			return msgNonLocal, nil
 		default:

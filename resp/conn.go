@@ -52,13 +52,13 @@ type conn struct {
 	// The replies of the pending unit, to be replaced if it fails.
 	unitStart   int
 	unitReplies int
-	// term is that of the routes by which a unit runs, 0 while none does.
-	term   atomic.Uint64
-	routes *Routes // these, as enter has found them
-	leased leased
-	fed    []*waiter       // whom the unit has served
-	outbox []scriptMessage // what scripts of the unit have published
-	asked  asked           // before a redirect
+	running     runningNote   // by which routes a unit runs, and on what
+	routes      *Routes       // these, as enter has found them
+	touched     []store.Place // of the keys of the unit; it shares c.places' memory
+	leased      leased
+	fed         []*waiter       // whom the unit has served
+	outbox      []scriptMessage // what scripts of the unit have published
+	asked       asked           // before a redirect
 	// lately is the time, on the server's clock, at which the unit's last command ended; 0
 	// if none has.
 	lately    time.Duration

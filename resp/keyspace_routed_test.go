@@ -241,7 +241,7 @@ func (r *routed) handOver(rnd *rand.Rand, now *ring.Placement) *ring.Placement {
 	}
 	for i := range r.servers {
 		r.place(i, now, held)
-		if err := r.servers[i].Quiesce(context.Background()); err != nil {
+		if _, err := r.servers[i].Quiesce(context.Background(), ring.Whole); err != nil {
 			r.t.Fatal(err)
 		}
 	}

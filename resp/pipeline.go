@@ -116,7 +116,7 @@ func (c *conn) runResolved() {
 		c.leave()
 	}
 	if cap(c.args) > keepArgs && !c.away.on {
-		c.args, c.keys, c.places = nil, nil, nil
+		c.args, c.keys, c.places, c.touched = nil, nil, nil, nil
 	}
 }
 
@@ -240,7 +240,7 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 		}
 	}
 	c.unit.Know(nil, 0)
-	if !latched {
+	if c.touched = c.places; !latched {
 		c.places = c.places[:0]
 	}
 	return n

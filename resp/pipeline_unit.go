@@ -13,19 +13,26 @@ import (
 func (c *conn) runUnit(reqs []request) int {
 	for i := range reqs {
 		if r := &reqs[i]; r.msg == "" && c.srv.pause.applies(r.cmd) {
+			routes := c.routes
+			c.leave()
 			c.srv.pause.wait(c, r.cmd)
+			if !c.enterAgain(routes) {
+				return 0
+			}
 			break
 		}
 	}
 	c.refuseBusy(reqs)
-	if c.every {
-		c.beginAll()
-	} else {
-		c.begin(c.places)
+	if !c.beginWith(reqs) {
+		return 0
 	}
 	for !c.every && c.srv.blocked.movers.Load() > 0 && c.latchMore(reqs) {
 		c.unit.Abort()
-		c.begin(c.places)
+		c.touched = c.places
+		c.leave() // what is added may be another node's by now
+		if routes := c.routes; !c.enterAgain(routes) || !c.beginWith(reqs) {
+			return 0
+		}
 	}
 	for i := range reqs {
 		r := &reqs[i]
@@ -141,10 +148,49 @@ func (c *conn) runApart(r *request) {
 	c.finishUnit()
 }
 
+// beginWith starts the unit of some requests, and says what it touches. It returns false if
+// ranges may have changed hands while it waited for latches: then nothing has begun, and the
+// requests are to be gathered anew.
+//
+// Invariant: while a unit waits for latches it runs by no routes. So neither ranges nor their
+// new owners wait behind a unit that itself waits for a script.
+func (c *conn) beginWith(reqs []request) bool {
+	for i := range reqs {
+		if r := &reqs[i]; r.msg == "" && r.cmd.script {
+			c.unit.TakesLong()
+			break
+		}
+	}
+	now := time.Now().UnixMilli()
+	c.unit.Early(c.session.early) // reads ask for it, commit says it again
+	if c.every || !c.unit.TryBegin(now, c.places) {
+		routes := c.routes
+		c.leave()
+		if c.every {
+			c.unit.Begin(now, nil)
+			c.unit.HoldAll()
+		} else {
+			c.unit.Begin(now, c.places)
+		}
+		if !c.enterAgain(routes) {
+			c.unit.Abort()
+			return false
+		}
+	}
+	c.narrow()
+	c.started(c.places)
+	return true
+}
+
 // begin starts a unit.
 func (c *conn) begin(places []store.Place) {
-	c.unit.Early(c.session.early) // reads ask for it, commit says it again
+	c.unit.Early(c.session.early)
 	c.unit.Begin(time.Now().UnixMilli(), places)
+	c.started(places)
+}
+
+// started notes that a unit has begun.
+func (c *conn) started(places []store.Place) {
 	c.startClock()
 	c.unitStart, c.unitReplies, c.unitFailed = len(c.out.buf), 0, false
 	c.leased.begin(places)

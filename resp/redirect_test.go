@@ -180,7 +180,7 @@ func (r *routed) handOverLate(rnd *rand.Rand, now *ring.Placement) *ring.Placeme
 			held[i] = rows[i].Primary == fmt.Sprint("n", from) && len(rows[i].Learners) > 0
 		}
 		r.place(from, learning, held)
-		if err := r.servers[from].Quiesce(context.Background()); err != nil {
+		if _, err := r.servers[from].Quiesce(context.Background(), ring.Whole); err != nil {
 			r.t.Fatal(err)
 		}
 		for i := range rows {

@@ -1,7 +1,6 @@
 package resp
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"time"
@@ -199,55 +198,3 @@ func (r *Routes) ofAll(places []store.Place) int32 {
 	}
 	return owner
 }
-
-// Quiesce returns once no unit runs any more that began under earlier routes than the
-// present ones: whoever asks afterwards is asked under these; and other nodes' clients
-// have been told to forget what was read here. It waits for units and nodes, never for clients.
-//
-// Invariant: a connection notes the term of the routes before it looks again whether
-// they are still the present ones, and goes by them only then. So either Quiesce sees
-// the term, or the connection sees the new routes.
-func (s *Server) Quiesce(ctx context.Context) error {
-	r := s.routes.Load()
-	if r == nil {
-		return nil
-	}
-	for _, c := range append(s.snapshot(), s.forwards.all()...) {
-		for {
-			term := c.term.Load()
-			if term == 0 || term >= r.term {
-				break
-			}
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(50 * time.Microsecond):
-			}
-		}
-	}
-	// What they have entered for other nodes is theirs to hear of, too.
-	select {
-	case <-s.tracking.everything().over():
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// enter takes the routes by which the next unit goes; nil on a lone node. leave ends
-// it.
-func (c *conn) enter() *Routes {
-	c.leased.mark(c.srv)
-	for {
-		c.routes = c.srv.routes.Load()
-		if c.routes == nil {
-			return nil
-		}
-		c.term.Store(c.routes.term)
-		if c.srv.routes.Load() == c.routes {
-			return c.routes
-		}
-	}
-}
-
-func (c *conn) leave() { c.term.Store(0) }

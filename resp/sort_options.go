@@ -62,7 +62,7 @@ func (x *call) reaches(o *sortOptions, p *sortPattern, option string) string {
 	if !p.names || p.near(x.unit, x.args[1]) {
 		return ""
 	}
-	if x.srv.settings.strictSlots.Load() || !x.srv.servesAll() {
+	if x.conn.roam(); x.srv.settings.strictSlots.Load() || !x.srv.servesAll() {
 		return "ERR " + option + " option of SORT denied in cluster mode."
 	}
 	o.far = true

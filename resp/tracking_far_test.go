@@ -316,7 +316,7 @@ func TestQuiesceWaitsForNodesThatKeepKeys(t *testing.T) {
 	c.ask("GET", keys[1])
 	ctx := t.Context()
 	r.place(1, r.servers[1].routes.Load().Placement, map[int]bool{1: true})
-	if err := r.servers[1].Quiesce(ctx); err != nil {
+	if _, err := r.servers[1].Quiesce(ctx, ring.Whole); err != nil {
 		t.Fatal(err)
 	}
 	ts := &r.servers[0].tracking
@@ -395,32 +395,26 @@ func TestTrackingWhenKeysMove(t *testing.T) {
 func TestTrackingOfReadsByOldRoutes(t *testing.T) {
 	r, keys := halvesOf(t, routedApart(t, 2))
 	c, o := newCacher(t, r.addrs[0]), dialRedis(t, r.addrs[0], 2)
-	o.do("CLIENT", "PAUSE", "60000", "ALL")
-	if _, err := c.c.Write(encodeCommands([][]string{{"GET", keys[0]}})); err != nil {
+	if _, err := c.c.Write(encodeCommands([][]string{{"EVAL_RO", "while true do redis.call('GET', KEYS[1]) end", "1", keys[0]}})); err != nil {
 		t.Fatal(err)
 	}
-	srv := r.servers[0]
+	scripts := &r.servers[0].scripts
 	waitFor(t, "the read to have its routes", func() bool {
-		srv.mu.Lock()
-		defer srv.mu.Unlock()
-		for _, conn := range srv.conns {
-			if conn.tracker() != nil && conn.term.Load() != 0 {
-				return true
-			}
-		}
-		return false
+		scripts.running.Lock()
+		defer scripts.running.Unlock()
+		return len(scripts.runs) == 1
 	})
 	all, err := ring.NewPlacement([]ring.Row{{Primary: "n0"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.place(0, all, nil) // the other node's keys stay, so nothing is told of these
+	o.do("SCRIPT", "KILL")
+	if v, err := readValue(c.r); err != nil || !strings.Contains(v.String(), "killed") {
+		t.Errorf("the read: %s, %v", v.String(), err)
+	}
 	if got := c.told(); got != allInvalid {
 		t.Errorf("keys have moved: %s", got)
-	}
-	o.do("CLIENT", "UNPAUSE")
-	if v, err := readValue(c.r); err != nil || v.String() != "_" {
-		t.Errorf("the read: %s, %v", v.String(), err)
 	}
 	if got := c.told(); got != allInvalid {
 		t.Errorf("the read was by old routes: %s", got)

@@ -1,9 +1,5 @@
 package resp
 
-import (
-	"time"
-)
-
 // A script says which keys it needs, and is given their latches. If it goes on to another
 // key, whose latch could close a circle if it were taken now, all that the unit has done is
 // dropped, and the requests are run again: the script in a unit of its own, which holds that
@@ -35,13 +31,4 @@ func (c *conn) widen(r *request) int {
 	}
 	x.wants, x.refused, x.touched, c.outbox = x.wants[:0], "", nil, nil
 	return 0
-}
-
-// beginAll starts a unit that has all latches.
-func (c *conn) beginAll() {
-	c.unit.Begin(time.Now().UnixMilli(), nil)
-	c.unit.HoldAll()
-	c.startClock()
-	c.unitStart, c.unitReplies, c.unitFailed = len(c.out.buf), 0, false
-	c.leased.begin(nil)
 }

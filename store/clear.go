@@ -21,11 +21,8 @@ func (s *Store) Clear(w Waiter, may func() error) error {
 }
 
 func (s *Store) clear(w Waiter, may func() error) error {
-	// A checkpoint under way would bring back the counts it has copied.
-	s.checkpoints.Lock()
-	defer s.checkpoints.Unlock()
-	s.latches.lockAll()
-	defer s.latches.unlockAll()
+	nums, _ := s.lockToClear(everyLatch(), true)
+	defer s.unlockCleared(nums)
 	s.commits.Lock()
 	defer s.commits.Unlock()
 	if err := s.Freeable(); err != nil {
@@ -70,4 +67,34 @@ func (s *Store) clear(w Waiter, may func() error) error {
 		return fmt.Errorf("%w: clear: %w", ErrReadOnly, err)
 	}
 	return nil
+}
+
+// lockToClear takes latches and, since a checkpoint under way would bring back the counts it
+// has copied, Store.checkpoints. Without patience it returns false, and holds nothing, once one
+// unit has held one of the latches for some time.
+//
+// Invariant: checkpoints is not held while a latch is waited for. Whatever needs it, which
+// includes each drop of a range, would wait for a script otherwise.
+func (s *Store) lockToClear(nums []uint16, patient bool) (sorted []uint16, ok bool) {
+	for {
+		if patient {
+			nums = s.latches.lockApart(nums)
+		} else if nums, ok = s.latches.lockWithin(nums); !ok {
+			return nums, false
+		}
+		if s.checkpoints.TryLock() {
+			return nums, true
+		}
+		s.latches.unlock(nums)
+		s.checkpoints.Lock() // a checkpoint waits for no unit
+		if _, ok := s.latches.tryLock(nums); ok {
+			return nums, true
+		}
+		s.checkpoints.Unlock()
+	}
+}
+
+func (s *Store) unlockCleared(nums []uint16) {
+	s.latches.unlock(nums)
+	s.checkpoints.Unlock()
 }

@@ -114,6 +114,10 @@ func (u *Unit) release() {
 		u.s.commits.RUnlock()
 		u.staged = false
 	}
+	if u.long {
+		u.s.latches.unmark(u.latched)
+		u.long = false
+	}
 	u.s.latches.unlock(u.latched)
 	u.latched = u.latched[:0]
 	u.batch = nil

@@ -101,6 +101,10 @@ func (c *constructor) stage() error {
 	}
 	c.batch.Reset()
 	c.more = true
+	if u := c.u; !u.long {
+		u.long = true
+		u.s.latches.mark(u.latched)
+	}
 	return nil
 }
 

@@ -78,6 +78,8 @@ func (c *Copy) Passed() (keys, bytes int64) { return c.keys, c.bytes }
 // cursor stays.
 //
 // Keys whose time has come are removed, which a tap is told of, not copied.
+//
+// ErrLatched says that a unit holds a latch of the chunk for long. The copy can go on later.
 func (c *Copy) Chunk(limit int, theirs *Digests, emit func(batch []byte, next Position)) error {
 	if c.Done() {
 		return nil
@@ -106,8 +108,11 @@ func (c *Copy) Chunk(limit int, theirs *Digests, emit func(batch []byte, next Po
 	if theirs != nil && comparePositions(c.r, theirs.End, end) < 0 {
 		end = theirs.End
 	}
-	latched := c.s.latches.lockApart(st.appendLatches(c.u.latched[:0]))
+	latched, ok := c.s.latches.lockWithin(st.appendLatches(c.u.latched[:0]))
 	c.u.latched = nil
+	if !ok {
+		return fmt.Errorf("copy %v: %w", c.r, ErrLatched)
+	}
 	c.u.begin(c.s.now())
 	c.u.latched = latched
 	ch := chunk{Copy: c, st: st, end: end, limit: limit, out: newBatch(batchCopied, limit), now: c.s.deathTime(c.u.now)}

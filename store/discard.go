@@ -157,10 +157,11 @@ func (s *Store) discard(sts []stretch) error {
 		return err
 	}
 	marks := s.cache.sweepAhead(inside(sts))
-	s.checkpoints.Lock()
-	defer s.checkpoints.Unlock()
-	nums := s.latches.lockApart(latchesOf(sts))
-	defer s.latches.unlock(nums)
+	nums, ok := s.lockToClear(latchesOf(sts), false)
+	if !ok {
+		return ErrLatched
+	}
+	defer s.unlockCleared(nums)
 	var done Signal
 	err := s.dropLatched(sts, dropping{nums: nums, marks: marks, unread: true}, &done)
 	if err == nil {

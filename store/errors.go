@@ -49,6 +49,9 @@ var (
 	ErrBatch = errors.New("malformed batch")
 	// ErrGap: a batch does not follow what the receiver has.
 	ErrGap = errors.New("batch does not follow what is here")
+	// ErrLatched: a unit has held a latch of a range for long, and may go on to. Nothing was
+	// changed. The key of the unit need not lie in the range: slices of tokens share latches.
+	ErrLatched = errors.New("a unit that takes long holds a latch of the range")
 	// ErrOverlap: a range overlaps one that is tapped.
 	ErrOverlap = errors.New("range is tapped already")
 )

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 	"sync"
@@ -25,7 +26,10 @@ type latch struct {
 	version atomic.Uint64
 	settled atomic.Uint64 // the last commit under this latch, as a settler's number
 	tapped  atomic.Uint64 // the last change under this latch that a Tap was handed
-	_       [32]byte
+	// long counts units that hold the latch, or wait for it, and may hold it for as long as a
+	// script runs: see [Unit.TakesLong].
+	long atomic.Int32
+	_    [28]byte
 }
 
 type latches [latchCount]latch
@@ -40,14 +44,64 @@ func latchOf(p Place) uint16 {
 // SameLatch reports whether two places share a latch.
 func SameLatch(a, b Place) bool { return latchOf(a) == latchOf(b) }
 
+// maxBackOffs is how often lock waits for one latch without holding others.
+const maxBackOffs = 4
+
 // lock takes the latches, which it sorts and frees of duplicates first, and
 // returns them.
+//
+// Invariant: lock never waits for the latch of a unit that takes long while it holds another
+// latch. Otherwise the keys under that one would wait for a script that does not touch them,
+// and so would the copy of their ranges. It waits for one latch with none held and then tries
+// all; where latches are only in great demand it takes them in ascending order after some
+// tries, so it comes to its end. Neither way closes a circle.
 func (l *latches) lock(nums []uint16) []uint16 {
 	nums = inOrder(nums)
-	for _, n := range nums {
-		l[n].mu.Lock()
+	busy, ok := l.tryLock(nums)
+	for tries := 0; !ok; tries++ {
+		if tries >= maxBackOffs && l[busy].long.Load() == 0 {
+			busy, ok = l.lockInOrder(nums)
+			continue
+		}
+		l[busy].mu.Lock()
+		var other uint16
+		if other, ok = l.tryLockBeside(nums, busy); !ok {
+			l[busy].mu.Unlock()
+			busy = other
+		}
 	}
 	return nums
+}
+
+// lockInOrder takes the latches in ascending order. Before it would wait for a unit that takes
+// long it gives up: then it holds none and returns that unit's latch.
+func (l *latches) lockInOrder(nums []uint16) (busy uint16, ok bool) {
+	for i, n := range nums {
+		if l[n].mu.TryLock() {
+			continue
+		}
+		if l[n].long.Load() > 0 {
+			l.unlock(nums[:i])
+			return n, false
+		}
+		l[n].mu.Lock()
+	}
+	return 0, true
+}
+
+// tryLockBeside is tryLock for latches of which one is held. That one is held afterwards, too.
+func (l *latches) tryLockBeside(nums []uint16, held uint16) (busy uint16, ok bool) {
+	for i, n := range nums {
+		if n != held && !l[n].mu.TryLock() {
+			for _, n := range nums[:i] {
+				if n != held {
+					l[n].mu.Unlock()
+				}
+			}
+			return n, false
+		}
+	}
+	return 0, true
 }
 
 const (
@@ -56,6 +110,8 @@ const (
 	// apartPause and apartLongest are the pauses while it waits for one latch.
 	apartPause   = time.Millisecond
 	apartLongest = 50 * time.Millisecond
+	// latchPatience is for how long lockWithin lets one unit hold a latch.
+	latchPatience = 200 * time.Millisecond
 )
 
 // lockApart is lock for work in the background that takes many latches. A unit may hold a
@@ -69,9 +125,26 @@ func (l *latches) lockApart(nums []uint16) []uint16 {
 		if ok {
 			return nums
 		}
-		l.awaitFree(busy)
+		l.awaitFree(busy, math.MaxInt64)
 	}
 	return l.lock(nums)
+}
+
+// lockWithin is lockApart for work that can be put off: it returns false, and holds nothing,
+// once one unit has held one of the latches for latchPatience.
+func (l *latches) lockWithin(nums []uint16) (sorted []uint16, ok bool) {
+	nums = inOrder(nums)
+	for range apartTries {
+		busy, ok := l.tryLock(nums)
+		if ok {
+			return nums, true
+		}
+		if !l.awaitFree(busy, latchPatience) {
+			return nums, false
+		}
+	}
+	_, ok = l.lockInOrder(nums)
+	return nums, ok
 }
 
 // tryLock takes all latches or none; then it returns one that is held.
@@ -86,18 +159,35 @@ func (l *latches) tryLock(nums []uint16) (busy uint16, ok bool) {
 }
 
 // awaitFree waits until a latch is free, or was used by another unit, which shows in its
-// version.
-func (l *latches) awaitFree(n uint16) {
+// version. It returns false if neither comes within some time.
+func (l *latches) awaitFree(n uint16, within time.Duration) bool {
 	version := l[n].version.Load()
-	for pause := apartPause; ; pause = min(2*pause, apartLongest) {
+	waited := time.Duration(0)
+	for pause := apartPause; waited < within; pause = min(2*pause, apartLongest) {
 		time.Sleep(pause)
+		waited += pause
 		if l[n].version.Load() != version {
-			return
+			return true
 		}
 		if l[n].mu.TryLock() {
 			l[n].mu.Unlock()
-			return
+			return true
 		}
+	}
+	return false
+}
+
+// mark says of latches that a unit is about to take them, or holds them, and takes long;
+// unmark takes that back.
+func (l *latches) mark(nums []uint16) {
+	for _, n := range nums {
+		l[n].long.Add(1)
+	}
+}
+
+func (l *latches) unmark(nums []uint16) {
+	for _, n := range nums {
+		l[n].long.Add(-1)
 	}
 }
 
@@ -135,17 +225,4 @@ func everyLatch() []uint16 {
 		nums[i] = uint16(i)
 	}
 	return nums
-}
-
-// lockAll takes every latch.
-func (l *latches) lockAll() {
-	for i := range l {
-		l[i].mu.Lock()
-	}
-}
-
-func (l *latches) unlockAll() {
-	for i := range l {
-		l[i].mu.Unlock()
-	}
 }

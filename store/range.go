@@ -101,9 +101,10 @@ func (s *Store) ClearRanges(w Waiter, may func() error, rs ...ring.Range) error 
 // DropRanges removes every key of some ranges from this store alone, which has given
 // them away. It takes about the same time whatever they hold, but for what the ends
 // of a range cut off a slice of 2¹⁶ tokens, which is read to be counted. A tapped
-// range is refused: ErrOverlap. w is as for ClearRange, and may be nil.
+// range is refused: ErrOverlap. ErrLatched says that a unit holds a latch of the ranges for
+// long, and that nothing was removed. w is as for ClearRange, and may be nil.
 func (s *Store) DropRanges(w Waiter, rs ...ring.Range) error {
-	if err := s.drop(stretchesOf(rs), dropping{}, w); err != nil {
+	if err := s.drop(stretchesOf(rs), dropping{mayWait: true}, w); err != nil {
 		return fmt.Errorf("drop %v: %w", rs, err)
 	}
 	return nil
@@ -127,11 +128,13 @@ func (s *Store) drop(sts []stretch, d dropping, w Waiter) error {
 	if s.anyKeys(sts) {
 		d.marks = s.cache.sweepAhead(inside(sts))
 	}
-	s.checkpoints.Lock() // as in Clear
-	defer s.checkpoints.Unlock()
-	d.nums = s.latches.lockApart(latchesOf(sts))
+	nums, ok := s.lockToClear(latchesOf(sts), !d.mayWait)
+	if !ok {
+		return ErrLatched
+	}
+	d.nums = nums
 	err := s.dropLatched(sts, d, w)
-	s.latches.unlock(d.nums)
+	s.unlockCleared(nums)
 	if err == nil {
 		s.relieve()
 	}
@@ -175,6 +178,8 @@ type dropping struct {
 	// unread: nothing in them is read, nor is damage in the way, and they are marked as
 	// to be cut out of the tables.
 	unread bool
+	// mayWait: the drop can be put off, and is with ErrLatched where a unit takes long.
+	mayWait bool
 	// may, unless it is nil, is asked once the latches are held: nothing is dropped if it
 	// returns an error.
 	may func() error

@@ -57,6 +57,8 @@ type Unit struct {
 	copying bool
 	// following: what is read goes to nobody, but into what is written.
 	following bool
+	// long: see TakesLong. Its latches are marked.
+	long bool
 	// settles: whoever has this unit settles its commits, or has it done.
 	settles bool
 	// headers is how many records of the batch are headers, or follow from them.
@@ -104,6 +106,36 @@ func (u *Unit) Begin(now int64, places []Place) {
 	u.begin(now)
 }
 
+// TryBegin is Begin where that need not wait for a latch. Else it returns false, and the unit
+// has not begun.
+func (u *Unit) TryBegin(now int64, places []Place) bool {
+	if taps := u.s.taps.Load(); taps != nil && len(places) > 0 {
+		taps.slow(places)
+	}
+	u.latched = u.latched[:0]
+	for _, p := range places {
+		u.latched = append(u.latched, latchOf(p))
+	}
+	nums := inOrder(u.latched)
+	u.latched = nums[:0]
+	if u.long {
+		u.s.latches.mark(nums)
+	}
+	if _, ok := u.s.latches.tryLock(nums); !ok {
+		if u.long {
+			u.s.latches.unmark(nums)
+		}
+		return false
+	}
+	u.begin(now)
+	u.latched = nums
+	return true
+}
+
+// TakesLong says, before Begin, of the unit that begins next that it may hold its latches for
+// as long as a script runs. Others hold no latch while they wait for it.
+func (u *Unit) TakesLong() { u.long = true }
+
 // Holds reports whether the unit has the latch of a place.
 func (u *Unit) Holds(p Place) bool { return u.holds(p) }
 
@@ -145,13 +177,22 @@ func (u *Unit) begin(now int64) {
 	u.lines = u.lines[:0]
 	u.seen = u.seen[:0]
 	if len(u.latched) > 0 {
-		u.latched = u.s.latches.lock(u.latched)
+		u.latch(u.latched)
 	}
+}
+
+// latch takes latches, by their numbers.
+func (u *Unit) latch(nums []uint16) {
+	if u.long {
+		nums = inOrder(nums)
+		u.s.latches.mark(nums) // first: nobody comes to wait in between
+	}
+	u.latched = u.s.latches.lock(nums)
 }
 
 // HoldAll takes the latches of all keys there can be, and nobody else writes or reads several
 // until the unit ends. The unit must have begun with none, and done nothing yet.
-func (u *Unit) HoldAll() { u.latched = u.s.latches.lock(append(u.latched[:0], everyLatch()...)) }
+func (u *Unit) HoldAll() { u.latch(append(u.latched[:0], everyLatch()...)) }
 
 // beforeAll is a time by which nothing has expired.
 const beforeAll = math.MinInt64

@@ -391,7 +391,9 @@ func (c *cluster) Route(p *ring.Placement, held func(ring.Range) bool) {
 }
 
 // Quiesce implements replica.Front.
-func (c *cluster) Quiesce(ctx context.Context) error { return c.n.server.Quiesce(ctx) }
+func (c *cluster) Quiesce(ctx context.Context, ranges []ring.Range) ([]ring.Range, error) {
+	return c.n.server.Quiesce(ctx, ranges...)
+}
 
 func (c *cluster) routeLocked() {
 	if c.p == nil {

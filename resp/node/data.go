@@ -3,6 +3,7 @@ package node
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 
 	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/ring"
@@ -29,7 +30,15 @@ func (d data) Serve(own []ring.Range) { d.SetActive(own...) }
 
 // Drop implements replica.Store.
 func (d data) Drop(ranges ...ring.Range) error {
-	return d.DropRanges(nil, ranges...)
+	return occupied(d.DropRanges(nil, ranges...))
+}
+
+// occupied is an error of the store as the engine knows it.
+func occupied(err error) error {
+	if errors.Is(err, store.ErrLatched) {
+		return fmt.Errorf("%w: %w", replica.ErrOccupied, err)
+	}
+	return err
 }
 
 // Load implements replica.Store.

@@ -4,24 +4,34 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
 
-// longUnits write part of a long value, at a key of their unit.
-var longUnits = map[string]func(u *store.Unit, key, long []byte) error{
-	"string": func(u *store.Unit, key, long []byte) error {
+// A longUnit is at work on a key of node a, until it is told to end.
+type longUnit func(c *virtualCluster, key string, long []byte) (end func() error)
+
+// longUnits have written part of a long value, or run a script.
+var longUnits = map[string]longUnit{
+	"string": stored(func(u *store.Unit, key, long []byte) error {
 		v, err := u.Get(key)
 		if err != nil {
 			return err
 		}
 		return u.PutString(key, v, long, 0, false)
-	},
-	"collection": func(u *store.Unit, key, long []byte) error {
+	}),
+	"collection": stored(func(u *store.Unit, key, long []byte) error {
 		v, err := u.Get(key)
 		if err != nil {
 			return err
@@ -34,8 +44,66 @@ var longUnits = map[string]func(u *store.Unit, key, long []byte) error{
 			}
 			return 64, 64 << 15, nil
 		})
+	}),
+	"script": func(c *virtualCluster, key string, _ []byte) func() error {
+		client, ended := c.client("a"), make(chan error, 1)
+		go func() {
+			ended <- client.Eval(context.Background(), "redis.call('SET', KEYS[1], 'v') redis.log(redis.LOG_WARNING, ARGV[1])", []string{key}, waitWord).Err()
+		}()
+		c.within(time.Second, "the script runs", c.scripts.waits)
+		return func() error {
+			c.scripts.end()
+			err := <-ended
+			if errors.Is(err, redis.Nil) { // what the script returns
+				err = nil
+			}
+			return errors.Join(err, client.Close())
+		}
 	},
 }
+
+// stored is a unit of the store itself.
+func stored(build func(u *store.Unit, key, long []byte) error) longUnit {
+	return func(c *virtualCluster, key string, long []byte) func() error {
+		u := c.nodes["a"].store.NewUnit()
+		u.Begin(time.Now().UnixMilli(), []store.Place{u.Place([]byte(key))})
+		if err := build(u, []byte(key), long); err != nil {
+			c.t.Fatal(err)
+		}
+		return func() error {
+			var done store.Signal
+			if wait, err := u.Commit(&done); err != nil || !wait {
+				return err
+			}
+			return done.Wait()
+		}
+	}
+}
+
+// waitWord is what a script logs to wait, in virtual time, until the test ends it.
+const waitWord = "wait for the test"
+
+// waitingScripts is a log handler that holds up scripts which log waitWord.
+type waitingScripts struct {
+	slog.Handler
+	waiting *atomic.Bool
+	over    chan struct{}
+}
+
+func (w *waitingScripts) Handle(ctx context.Context, r slog.Record) error {
+	if strings.HasSuffix(r.Message, waitWord) {
+		w.waiting.Store(true)
+		<-w.over
+	}
+	return w.Handler.Handle(ctx, r)
+}
+
+func (w *waitingScripts) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &waitingScripts{w.Handler.WithAttrs(attrs), w.waiting, w.over}
+}
+
+func (w *waitingScripts) waits() bool { return w.waiting.Load() }
+func (w *waitingScripts) end()        { close(w.over) }
 
 // A longCase is what changes in a cluster of three with one backup while a unit at a goes on.
 type longCase struct {
@@ -69,35 +137,40 @@ var longCases = map[string]longCase{
 	},
 }
 
-// A unit that has written part of a long value, and does not end, does not keep a dead backup
-// in its sets, nor others from taking over. Cuts, copies and handoffs wait for it, and while they do all other
-// keys are served.
+// A unit that has written part of a long value, or a script, that does not end, does not keep a
+// dead backup in its sets, nor other nodes from taking over. Ranges that it does not touch are
+// cut, copied and handed over; those of its latch wait, and all keys of other latches are served.
 func TestControlGoesOnWhileUnitBuildsLongValue(t *testing.T) {
 	long := bytes.Repeat([]byte("x"), 3<<20)
 	for event, test := range longCases {
-		for name, build := range longUnits {
-			if isBrief() && event != "failover" && name != "string" {
+		for name, begin := range longUnits {
+			if isBrief() && (event == "failover") == (name == "script") {
+				continue
+			}
+			if isBrief() && name == "collection" && event != "failover" {
 				continue
 			}
 			t.Run(event+", "+name, func(t *testing.T) {
 				virtually(t, 1, func(t *testing.T, seed uint64) {
+					scripts := &waitingScripts{waiting: new(atomic.Bool), over: make(chan struct{})}
 					c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) {
 						cfg.Strategy = cmp.Or(test.strategy, cfg.Strategy)
+						of := *scripts
+						of.Handler = cfg.Logger.Handler()
+						cfg.Logger = slog.New(&of)
 					})
+					c.scripts = scripts
 					c.backed()
-					key := []byte(c.keyAt("a", "c"))
-					u := c.nodes["a"].store.NewUnit()
-					u.Begin(time.Now().UnixMilli(), []store.Place{u.Place(key)})
-					if err := build(u, key, long); err != nil {
-						t.Fatal(err)
-					}
+					key := c.keyAt("a", "c")
+					place := c.nodes["a"].store.NewUnit().Place([]byte(key))
+					end := begin(c, key, long)
 					test.begin(c)
 					client := c.client("b")
 					defer client.Close()
 					served := func() bool {
 						for i := range 200 {
 							other := fmt.Sprint("key", i)
-							if store.SameLatch(u.Place(key), u.Place([]byte(other))) {
+							if store.SameLatch(place, c.nodes["a"].store.NewUnit().Place([]byte(other))) {
 								continue
 							}
 							ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -110,13 +183,13 @@ func TestControlGoesOnWhileUnitBuildsLongValue(t *testing.T) {
 						return true
 					}
 					c.within(15*time.Second, "all other keys are served", served)
-					time.Sleep(10 * time.Second) // by now copies have come to the key
+					time.Sleep(10 * time.Second) // all is planned
+					c.within(time.Minute, "ranges move that the unit does not touch", func() bool { return c.movedBut(place) })
 					c.within(time.Second, "all other keys are served", served)
-					var done store.Signal
-					if wait, err := u.Commit(&done); err != nil || wait && done.Wait() != nil {
+					if err := end(); err != nil {
 						t.Error(err)
 					}
-					if n, err := client.Exists(context.Background(), string(key)).Result(); n != 1 || err != nil {
+					if n, err := client.Exists(context.Background(), key).Result(); n != 1 || err != nil {
 						t.Error(n, err)
 					}
 					c.copied(test.copies)
@@ -126,4 +199,30 @@ func TestControlGoesOnWhileUnitBuildsLongValue(t *testing.T) {
 			})
 		}
 	}
+}
+
+// movedBut tells whether handoffs have nothing left to do, but for ranges that have a latch in
+// common with a place.
+func (c *virtualCluster) movedBut(place store.Place) bool {
+	st := c.nodes[c.leader()].cluster.table.State()
+	for row := range st.Rows() {
+		free := true
+		for token := row.Range.Start; free; {
+			free = !store.SameLatch(place, store.Place(uint64(token)<<32))
+			next := token | (1<<16 - 1) // a latch is that of 2^16 tokens
+			if next-row.Range.Start >= ring.Token(row.Range.Len()-1) {
+				break
+			}
+			token = next + 1
+		}
+		for _, h := range st.Handoffs() {
+			for _, piece := range h.Pieces {
+				moved := row.Primary == h.To || !piece.Primary && row.Holds(h.To) != (piece.Release == h.To)
+				if free && row.Primary == h.From && piece.Range.Contains(row.Range.Start) && !moved {
+					return false
+				}
+			}
+		}
+	}
+	return true
 }

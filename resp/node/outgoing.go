@@ -93,7 +93,7 @@ func (o *outgoing) Step(limit int) (done bool, err error) {
 		}
 	})
 	if err != nil || o.copy.Done() {
-		return err == nil, err
+		return err == nil, occupied(err)
 	}
 	if at := o.copy.Position(); string(at) == string(o.theirs.End) {
 		o.question = append([]byte{askDigests}, at...)

@@ -37,6 +37,8 @@ type virtualCluster struct {
 	nodes map[string]*virtualNode
 	began time.Time
 	doom  atomic.Pointer[doom]
+	// scripts are those that wait, where a test has set this.
+	scripts *waitingScripts
 }
 
 type virtualNode struct {
