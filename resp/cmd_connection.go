@@ -69,6 +69,7 @@ func (x *call) login(name, password []byte) bool {
 		return false
 	}
 	x.conn.session.authed = true
+	x.srv.unproved.remove(x.conn)
 	return true
 }
 
@@ -173,7 +174,9 @@ func cmdReset(x *call) {
 	if s.replies == replyOff {
 		s.replies = replyOn
 	}
-	s.authed = x.srv.settings.password.Load() == nil
+	if s.authed = x.srv.settings.password.Load() == nil; !s.authed {
+		x.srv.unproved.add(x.conn)
+	}
 	x.setProto(2)
 	x.simple("RESET")
 }

@@ -69,6 +69,7 @@ func newConfigTable(s *Server) configTable {
 		number("max-args", &set.maxArgs, 1, argsBounds),
 		memory("packed-size", &set.packed, packedBounds),
 		number("tracking-table-max-keys", &set.trackingKeys, 1, bounds{0, math.MaxInt64}).then(s.tracking.shrink),
+		number("auth-timeout", &set.authTimeout, int64(time.Second), bounds{0, math.MaxInt32}),
 		number("busy-reply-threshold", &set.busyAfter, int64(time.Millisecond), bounds{0, math.MaxInt64}),
 		number("lua-time-limit", &set.busyAfter, int64(time.Millisecond), bounds{0, math.MaxInt64}),
 		memory("hll-sparse-max-bytes", &set.sparse, sparseBounds),

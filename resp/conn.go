@@ -1,6 +1,8 @@
 package resp
 
 import (
+	"container/list"
+	"crypto/tls"
 	"errors"
 	"net"
 	"sync"
@@ -22,6 +24,7 @@ type conn struct {
 	srv    *Server
 	net    net.Conn
 	direct *socket.Conn // net, nil where a write may wait (TLS)
+	secure *tls.Conn    // net, nil without TLS
 	from   *forwarder   // of a connection that runs what another node forwards
 	unit   *store.Unit
 
@@ -83,6 +86,11 @@ type conn struct {
 	subs subscriptions
 	pub  *publisher // of a connection that publishes
 
+	// unproved is the connection's place in the list of that name, which guards it; nil
+	// outside of the list.
+	unproved *list.Element
+	shaken   atomic.Bool // the TLS handshake is over, if there is one
+
 	write        sync.Mutex // serializes everything sent
 	pushes       pushQueue
 	closed       atomic.Bool
@@ -117,6 +125,8 @@ func newConn(srv *Server, nc net.Conn) *conn {
 	c.away.init(c)
 	c.sleeper.bell = make(chan struct{}, 1)
 	c.net, c.direct = socket.Of(nc)
+	c.secure, _ = nc.(*tls.Conn)
+	c.shaken.Store(c.secure == nil)
 	c.session.init(c)
 	return c
 }
@@ -124,6 +134,9 @@ func newConn(srv *Server, nc net.Conn) *conn {
 // serve reads and runs requests until the connection ends.
 func (c *conn) serve() {
 	defer c.finish()
+	if c.secure != nil && !c.shakeHands() {
+		return
+	}
 	for c.away.on || !c.closing {
 		if err := c.fill(); err != nil {
 			return

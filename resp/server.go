@@ -100,6 +100,7 @@ type Server struct {
 	slowlog  slowlog
 	logins   logins
 	foreign  foreignLog
+	unproved unproved
 	started  time.Time
 	runID    string
 	scripts  scripts
@@ -245,6 +246,9 @@ func (s *Server) accept(nc net.Conn) {
 	}
 	s.conns[c.session.id] = c
 	s.count.Add(1)
+	if c.secure != nil || !c.session.authed {
+		s.unproved.add(c)
+	}
 	s.done.Add(1)
 	s.mu.Unlock()
 	s.stats.accepted.Add(1)
@@ -267,7 +271,7 @@ func (s *Server) setKeepAlive(nc net.Conn) {
 
 // refusal returns why a new connection is not taken, or "".
 func (s *Server) refusal(nc net.Conn) string {
-	if s.count.Load() >= s.settings.maxClients.Load() {
+	if s.count.Load() >= s.settings.maxClients.Load() && !s.unproved.evict(s) {
 		return "ERR max number of clients reached"
 	}
 	if s.cfg.ProtectedMode && s.cfg.TLS == nil && s.settings.password.Load() == nil && !isLoopback(nc.RemoteAddr()) {
@@ -288,6 +292,7 @@ func (s *Server) remove(c *conn) {
 	delete(s.conns, c.session.id)
 	s.mu.Unlock()
 	s.count.Add(-1)
+	s.unproved.remove(c)
 	s.monitors.remove(c)
 	s.watchers.remove(c)
 	s.tracking.remove(c)

@@ -42,6 +42,9 @@ type Settings struct {
 	// TrackedKeys is how many reads of tracking clients are remembered, each key once for each
 	// client of this node and each other node; negative: any number.
 	TrackedKeys int64
+	// AuthTimeout is how long a client may take to authenticate, where it must. The default
+	// is 60 s; negative: for ever.
+	AuthTimeout time.Duration
 	// BusyAfter is after how long a script is in the way: who needs its keys gets BUSY then.
 	// Negative: never.
 	BusyAfter time.Duration
@@ -82,6 +85,7 @@ func (s *Settings) ensureDefaults() {
 	setDefault(&s.MinInSync, 1)
 	setDefault(&s.TrackedKeys, 1_000_000)
 	setDefault(&s.BusyAfter, 5*time.Second)
+	setDefault(&s.AuthTimeout, time.Minute)
 }
 
 func setDefault[T comparable](p *T, v T) {
@@ -169,6 +173,7 @@ type settings struct {
 	minInSync    atomic.Int64
 	scrubEvery   atomic.Int64 // ns; 0: off
 	busyAfter    atomic.Int64 // ns; 0: never
+	authTimeout  atomic.Int64 // ns; 0: none
 }
 
 // set makes the settings those of from: all of them, or, with old, those that differ from
@@ -190,6 +195,7 @@ func (s *settings) set(old, from *Settings) {
 	put(&s.sparse, func(x *Settings) int64 { return x.Sparse })
 	put(&s.trackingKeys, func(x *Settings) int64 { return max(x.TrackedKeys, 0) })
 	put(&s.busyAfter, func(x *Settings) int64 { return max(int64(x.BusyAfter), 0) })
+	put(&s.authTimeout, func(x *Settings) int64 { return max(int64(x.AuthTimeout), 0) })
 	put(&s.outputBuffer, func(x *Settings) int64 { return x.OutputBuffer })
 	put(&s.clientMemory, func(x *Settings) int64 { return x.ClientMemory })
 	put(&s.idleTimeout, func(x *Settings) int64 { return int64(x.IdleTimeout) })

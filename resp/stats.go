@@ -19,6 +19,7 @@ type stats struct {
 	bytesOut       atomic.Int64
 	protocolErrors atomic.Int64
 	outputLimit    atomic.Int64 // clients closed for not reading
+	unproved       atomic.Int64 // clients closed before they had authenticated
 	errorReplies   atomic.Int64
 	hits, misses   atomic.Int64 // keys looked up by commands that only read
 	expiredBefore  atomic.Int64 // keys that had expired when the counters were reset
@@ -129,7 +130,7 @@ func (s *stats) reset() {
 		}
 	}
 	for _, n := range []*atomic.Int64{
-		&s.accepted, &s.refused, &s.bytesIn, &s.bytesOut, &s.protocolErrors, &s.outputLimit, &s.errorReplies,
+		&s.accepted, &s.refused, &s.bytesIn, &s.bytesOut, &s.protocolErrors, &s.outputLimit, &s.unproved, &s.errorReplies,
 		&s.hits, &s.misses, &s.forwarded, &s.notMine, &s.late, &s.redirected, &s.crossSlot, &s.leaseLost, &s.shrinks, &s.growths, &s.apart,
 	} {
 		n.Store(0)

@@ -15,6 +15,7 @@ func (s *Server) watch(m *reporter) {
 		case <-tick.C:
 		}
 		s.closeIdle()
+		s.unproved.expire(s)
 		s.budget.relieve()
 		s.store.GiveUpHeld(s.forwardTimeout())
 		s.scripts.look(s.clock(), time.Duration(s.settings.busyAfter.Load()))

@@ -79,6 +79,8 @@ func serveSettings(cfg *node.Config, log *logOptions) *settings.Set {
 		"how long a script may run before others that need its keys are answered BUSY; 0 = for ever")
 	s.Add("output-buffer", settings.Size(&cfg.OutputBuffer),
 		"replies that one client may leave unread before it is closed")
+	s.Add("auth-timeout", settings.Duration(&cfg.AuthTimeout),
+		"close a client that needs a password and has not sent it after so long; 0 = never")
 	s.Add("idle-timeout", settings.Duration(&cfg.IdleTimeout),
 		"close a client that is silent for so long; 0 = never")
 	s.Add("tcp-keepalive", settings.Duration(&cfg.TCPKeepAlive),

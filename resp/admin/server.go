@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/net/netutil"
 )
 
 // Config says what a Server serves.
@@ -35,6 +33,8 @@ type Page struct {
 }
 
 const (
+	// maxConns is how many connections there may be. The one that has waited longest for a
+	// request makes room for a new one, so that silent connections keep no probe out.
 	maxConns   = 256
 	maxHeaders = 16 << 10
 	// A client has so long to send its request, and to take the answer. Profiles
@@ -52,7 +52,8 @@ type Server struct {
 	mu      sync.Mutex
 	closing bool
 	fresh   map[net.Conn]struct{} // connections that have sent nothing yet
-	running sync.WaitGroup        // requests
+	waiting waiting
+	running sync.WaitGroup // requests
 }
 
 // New returns a server. It runs nothing before Serve.
@@ -96,6 +97,7 @@ func newServer(handler http.Handler, log *slog.Logger) *Server {
 				return
 			}
 			defer s.running.Done()
+			defer s.serving(r)()
 			w.Header().Set("X-Content-Type-Options", "nosniff")
 			if why := crossSite(r); why != "" {
 				http.Error(w, why, http.StatusForbidden)
@@ -109,12 +111,14 @@ func newServer(handler http.Handler, log *slog.Logger) *Server {
 		MaxHeaderBytes: maxHeaders,
 		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		BaseContext:    func(net.Listener) context.Context { return ctx },
+		ConnContext:    func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
 		ConnState:      s.track,
 	}
 	return s
 }
 
-// track keeps note of connections that have sent nothing yet.
+// track keeps note of connections that have sent nothing yet, and of those that wait for the
+// rest of a request.
 func (s *Server) track(c net.Conn, state http.ConnState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,6 +126,30 @@ func (s *Server) track(c net.Conn, state http.ConnState) {
 		s.fresh[c] = struct{}{}
 	} else {
 		delete(s.fresh, c)
+	}
+	switch state {
+	case http.StateNew:
+		if s.waiting.open(c); s.waiting.all > maxConns {
+			s.waiting.evict()
+		}
+	case http.StateClosed, http.StateHijacked:
+		s.waiting.closed(c)
+	}
+}
+
+// serving notes that the request of a connection has come, until the returned function is called.
+func (s *Server) serving(r *http.Request) (done func()) {
+	c, ok := r.Context().Value(connKey{}).(net.Conn)
+	if !ok {
+		return func() {}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting.leave(c)
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.waiting.enter(c)
 	}
 }
 
@@ -163,7 +191,7 @@ func index(pages []Page) http.Handler {
 // Serve answers requests until the listener fails or Close is called, which makes
 // it return http.ErrServerClosed. It closes the listener.
 func (s *Server) Serve(l net.Listener) error {
-	return s.http.Serve(netutil.LimitListener(l, maxConns))
+	return s.http.Serve(l)
 }
 
 // Close stops serving: running requests may finish until ctx is done, then they are

@@ -53,7 +53,7 @@ const HTTPOff = "off"
 //
 // Begin with [DefaultConfig] and change what shall differ: in some fields zero is
 // a setting of its own, which [Config.EnsureDefaults] leaves alone. These are
-// Backups, Cache, ProtectedMode, IdleTimeout, TCPKeepAlive, TrackedKeys, BusyAfter,
+// Backups, Cache, ProtectedMode, AuthTimeout, IdleTimeout, TCPKeepAlive, TrackedKeys, BusyAfter,
 // SlowlogSlowerThan, SlowlogMaxLen and MinFreeDisk.
 type Config struct {
 	// Addr is the host:port where clients connect. An empty host is every
@@ -150,6 +150,7 @@ type Config struct {
 	OutputBuffer int64 // replies that one client may leave unread
 	ClientMemory int64 // requests and replies in flight, of all clients together
 
+	AuthTimeout  time.Duration // a client has so long to authenticate, where it must; 0: for ever
 	IdleTimeout  time.Duration // silence after which a client is closed; 0: never
 	TCPKeepAlive time.Duration // between probes of a silent peer; 0 is off
 	StopTimeout  time.Duration // running commands get so long to finish on stop
@@ -223,6 +224,7 @@ func DefaultConfig() Config {
 		StopTimeout:       10 * time.Second,
 		TrackedKeys:       1_000_000,
 		BusyAfter:         5 * time.Second,
+		AuthTimeout:       time.Minute,
 		SlowlogSlowerThan: 10 * time.Millisecond,
 		SlowlogMaxLen:     128,
 	}

@@ -266,6 +266,7 @@ func (c *Config) settings() resp.Settings {
 		IdleTimeout:       c.IdleTimeout,
 		TrackedKeys:       zeroIsNone(int64(c.TrackedKeys)),
 		BusyAfter:         zeroIsNone(c.BusyAfter),
+		AuthTimeout:       zeroIsNone(c.AuthTimeout),
 		SlowlogSlowerThan: c.SlowlogSlowerThan,
 		SlowlogMaxLen:     c.SlowlogMaxLen,
 		StrictSlots:       c.StrictSlots,

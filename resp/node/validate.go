@@ -225,6 +225,7 @@ func (c Config) validateTimes(f *faults) {
 		}
 	}
 	check("idle-timeout", c.IdleTimeout, "0 is never")
+	check("auth-timeout", c.AuthTimeout, "0 is never")
 	check("tcp-keepalive", c.TCPKeepAlive, "0 is off")
 	check("stop-timeout", c.StopTimeout, "use 10s, say")
 	if c.ForwardTimeout < time.Millisecond || c.ForwardTimeout > time.Hour {

@@ -1,0 +1,61 @@
+package admin
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/ringside-kv/ringside/replica/fakenet"
+)
+
+// TestOldestSilentConnectionMakesRoom has more connections than there may be, none of which ends
+// its request. One whose request is being answered stays.
+func TestOldestSilentConnectionMakesRoom(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	fakenet.Bubble(t, func(t *testing.T) {
+		network := fakenet.New(1, time.Millisecond, 0)
+		l, err := network.Host("10.0.0.1").Listen("10.0.0.1:80")
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer := make(chan struct{})
+		_, stop := serveOn(t, l, Config{Pages: []Page{{"/slow", "waits", http.HandlerFunc(
+			func(http.ResponseWriter, *http.Request) { <-answer })}}})
+		defer stop()
+		send := func(text string) net.Conn {
+			c, err := network.Host("10.0.0.2").Dial(t.Context(), "10.0.0.1:80")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { c.Close() })
+			_, _ = io.WriteString(c, text)
+			return c
+		}
+		status := func(c net.Conn) int {
+			r, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err != nil {
+				t.Error(err)
+				return 0
+			}
+			return r.StatusCode
+		}
+		slow := send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
+		synctest.Wait()
+		for i := range 2 * maxConns {
+			send([]string{"", "GET /liv"}[i%2])
+		}
+		if got := status(send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")); got != http.StatusOK {
+			t.Errorf("beside silent connections: %d", got)
+		}
+		close(answer)
+		if got := status(slow); got != http.StatusOK {
+			t.Errorf("the request that was being answered: %d", got)
+		}
+	})
+}
