@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store"
 )
 
 // waits waits until so many wait for keys of a server.
@@ -155,10 +156,9 @@ func TestWaitsGoWhereTheKeyGoes(t *testing.T) {
 	}
 }
 
-// Who waits does so also while the key is on its way to another node: who is to end that finds
-// it, and it ends.
+// CLIENT UNBLOCK ends the wait of a client whose key moves between nodes at that moment.
 func TestWhoIsBetweenTwoNodesIsUnblocked(t *testing.T) {
-	r := routedTest(t, 3)
+	r := routedTestWith(t, 3, patientForwards)
 	r.placeAll(r.all(1))
 	o, admin := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[0], 2)
 	id := o.do("CLIENT", "ID").text
@@ -188,6 +188,70 @@ func TestWhoIsBetweenTwoNodesIsUnblocked(t *testing.T) {
 		}
 		awaitBlocked(t, admin, 0)
 	}
+}
+
+// patientForwards lets no request of a test run out of time while it waits for other nodes.
+func patientForwards(c *Config, _ *store.Config) { c.Settings.ForwardTimeout = time.Hour }
+
+// INFO counts the clients that CLIENT UNBLOCK releases. A blocking command is among them also
+// while no node serves its key: its node waits for routes then.
+func TestUnblockReleasesEachClientThatInfoCounts(t *testing.T) {
+	r := routedTestWith(t, 2, patientForwards)
+	o, admin := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[0], 2)
+	id := o.do("CLIENT", "ID").text
+	held := func() { r.place(0, r.all(1), map[int]bool{0: true}) }
+	refused := func() { // each node takes the other one for the owner
+		r.place(0, r.all(1), nil)
+		r.place(1, r.all(0), nil)
+	}
+	for _, tt := range []struct {
+		name   string
+		before func() // the client sends its command
+		after  func() // the client waits; nil: nothing changes
+	}{
+		{"held", held, nil},
+		{"refused by the owner", refused, nil},
+		{"held after a wait at the other node", func() { r.placeAll(r.all(1)) }, func() { held(); r.place(1, r.all(0), nil) }},
+		{"held after a wait at its own node", func() { r.placeAll(r.all(0)) }, held},
+		{"refused after a wait at the other node", func() { r.placeAll(r.all(1)) }, func() { r.place(1, r.all(0), nil) }},
+		{"refused after a wait at its own node", func() { r.placeAll(r.all(0)) }, refused},
+	} {
+		for reason, reply := range map[string]string{"TIMEOUT": "_", "ERROR": "-" + msgUnblocked} {
+			tt.before()
+			o.send("BLPOP", "l", "0")
+			awaitBlocked(t, admin, 1)
+			if tt.after != nil {
+				waitFor(t, "the client to wait for the key", func() bool { return r.queued() == 1 })
+				awaitBlocked(t, admin, 1)
+				tt.after()
+				waitFor(t, "the client to have left the node", func() bool { return r.queued() == 0 })
+			}
+			admin.want(":1", "CLIENT", "UNBLOCK", id, reason)
+			if got := o.next().String(); got != reply {
+				t.Fatalf("%s: the client got %s, want %s", tt.name, got, reply)
+			}
+			awaitBlocked(t, admin, 0)
+			o.want("+PONG", "PING")
+		}
+	}
+	// A command that does not block is not counted, and not released.
+	held()
+	o.send("GET", "x")
+	waitFor(t, "GET to wait for routes", func() bool { return r.servers[0].stats.waiting.Load() == 1 })
+	awaitBlocked(t, admin, 0)
+	admin.want(":0", "CLIENT", "UNBLOCK", id)
+	r.placeAll(r.all(0))
+	if got := o.next().String(); got != "_" {
+		t.Fatalf("GET got %s", got)
+	}
+}
+
+// queued is how many clients wait for keys at all nodes together.
+func (r *routed) queued() (n int64) {
+	for _, s := range r.servers {
+		n += s.blocked.queued.Load()
+	}
+	return n
 }
 
 // Who begins to wait just when the key goes elsewhere has not been seen by those who look for

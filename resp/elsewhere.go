@@ -61,7 +61,7 @@ func (c *conn) elsewhere(reqs []request, routes *Routes) int {
 		if r.until.IsZero() {
 			r.until = time.Now().Add(c.srv.forwardTimeout())
 		}
-		if left := time.Until(r.until); left > 0 && !routes.Isolated && c.awaitRoutes(routes, left) {
+		if left := time.Until(r.until); left > 0 && !routes.Isolated && c.awaitRoutesFor(r, routes, left) {
 			return 0
 		}
 		c.refuse(r, cmp.Or(routes.Why, msgMoving))
@@ -110,6 +110,24 @@ func (c *conn) awaitRoutes(routes *Routes, d time.Duration) bool {
 		return false
 	}
 	return c.srv.routes.Load() != routes
+}
+
+// awaitRoutesFor is awaitRoutes for a request of a client. CLIENT UNBLOCK ends the wait of a
+// blocking command; it then returns true, and [conn.released] answers.
+func (c *conn) awaitRoutesFor(r *request, routes *Routes, d time.Duration) bool {
+	if !r.waits {
+		return c.awaitRoutes(routes, d)
+	}
+	if c.pending {
+		c.await()
+	}
+	if len(c.out.buf) > 0 && c.flush() != nil {
+		c.closing = true
+		return false
+	}
+	c.blocks(true)
+	c.linger(d, routes.next)
+	return c.roused(time.Time{}) != waitGoesOn || c.srv.routes.Load() != routes
 }
 
 // window is how many of the requests can be under way together: those with one owner

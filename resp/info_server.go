@@ -38,7 +38,7 @@ func infoClients(w *infoWriter) {
 	w.line("maxclients", s.settings.maxClients.Load())
 	w.line("client_recent_max_input_buffer", 0)
 	w.line("client_recent_max_output_buffer", 0)
-	w.line("blocked_clients", s.stats.waiting.Load())
+	w.line("blocked_clients", s.stats.blocked.Load())
 	w.line("tracking_clients", s.tracking.n.Load())
 	w.line("clients_in_timeout_table", 0)
 }

@@ -106,9 +106,14 @@ func (c *conn) listen(until time.Time) {
 	}
 }
 
-// blocks marks the connection as one that waits in a command. It does so until the command is
-// answered, also while it goes from one place to the next: who was told to end the wait then
-// finds that at the next one.
+// blocks marks the connection as one that waits in a command, or ends that. A blocking command
+// is marked from its first wait until its reply, also while it goes from one node to the next
+// or waits for routes.
+//
+// Invariant: INFO's blocked_clients counts the marked connections, and only those. So CLIENT
+// UNBLOCK ends the wait of each client that is counted, but for one whose reply is being
+// written. A release that comes between two waits stays noted, and ends the next wait or the
+// next round of [conn.runResolved], whichever comes first.
 func (c *conn) blocks(on bool) {
 	if c.blocking == on {
 		return
@@ -122,9 +127,28 @@ func (c *conn) blocks(on bool) {
 	c.session.lastUsed.Store(int64(c.srv.clock()))
 	if on {
 		c.srv.stats.waiting.Add(1)
+		c.srv.stats.blocked.Add(1)
 	} else {
 		c.srv.stats.waiting.Add(-1)
+		c.srv.stats.blocked.Add(-1)
 	}
+}
+
+// released answers a request whose wait was ended while it went from one wait to the next. It
+// returns false if the request goes on. Nothing was taken for it: a request that has been
+// served, or may have been, is not looked at again.
+func (c *conn) released(r *request) bool {
+	if !c.blocking {
+		return false
+	}
+	why := c.roused(time.Time{})
+	if why == waitGoesOn {
+		return false
+	}
+	at := len(c.out.buf)
+	c.unserved(r, why)
+	c.count(at)
+	return true
 }
 
 // release ends the wait of another connection, as CLIENT UNBLOCK does. It returns false if

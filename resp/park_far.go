@@ -64,7 +64,7 @@ func (c *conn) waitFar(r *request, routes *Routes) int {
 			c.refuse(r, c.outOfTime(r, routes, r.owner))
 			return 1
 		}
-		c.awaitRoutes(routes, routesPause)
+		c.awaitRoutesFor(r, routes, routesPause)
 		return 0
 	case fate != answered:
 		return f.ended(f.dequeue(), waitGoesOn, err)
@@ -269,7 +269,7 @@ func (f *farWait) ended(v verdict, why waitEnd, err error) int {
 		}
 		c.refuse(r, "UNKNOWN Something may or may not have been taken for this command: "+text)
 	case why == waitGoesOn || why == waitAgain:
-		c.awaitRoutes(c.srv.routes.Load(), routesPause)
+		c.awaitRoutesFor(r, c.srv.routes.Load(), routesPause)
 		return 0
 	default:
 		at := len(c.out.buf)

@@ -60,9 +60,14 @@ func (c *conn) run() {
 func (c *conn) runResolved() {
 	c.asked = asked{}
 	defer c.blocks(false)
-	for i := 0; i < len(c.reqs) && !c.closing; {
-		if c.blocking && c.reqs[i].stay == nil { // the one before is answered
+	for i, last := 0, 0; i < len(c.reqs) && !c.closing; {
+		if i != last { // the request that the connection may have waited for is answered
 			c.blocks(false)
+			last = i
+		}
+		if c.released(&c.reqs[i]) {
+			i++
+			continue
 		}
 		if c.pending {
 			c.await()

@@ -37,6 +37,7 @@ type stats struct {
 	apart atomic.Int64
 
 	waiting atomic.Int64 // connections that are held back just now
+	blocked atomic.Int64 // of these, the ones that CLIENT UNBLOCK releases; see [conn.blocks]
 
 	mu     sync.Mutex
 	errors map[string]int64 // by error code
