@@ -139,6 +139,9 @@ func (cs *elementChanges) within(lower, upper []byte) (found []elementChange) {
 	if len(cs.list) == 0 {
 		return nil
 	}
+	if len(cs.list)-cs.ordered > manyUnordered && !cs.touch(lower, upper) {
+		return nil
+	}
 	cs.sort()
 	at := func(key []byte) int {
 		n, _ := slices.BinarySearchFunc(cs.order, key, func(i int32, key []byte) int { return bytes.Compare(cs.list[i].key, key) })
@@ -148,6 +151,20 @@ func (cs *elementChanges) within(lower, upper []byte) (found []elementChange) {
 		found = append(found, cs.list[i])
 	}
 	return found
+}
+
+// manyUnordered changes are not put in order to find that none of them is wanted.
+const manyUnordered = 512
+
+// touch reports whether there is a change of a key from lower up to, not including, upper.
+func (cs *elementChanges) touch(lower, upper []byte) bool {
+	r := []elementRange{{lower, upper}}
+	for i := range cs.list {
+		if inRanges(r, cs.list[i].key) {
+			return true
+		}
+	}
+	return false
 }
 
 // sort brings order up to date.

@@ -24,7 +24,7 @@ func TestPopsSeeWhatOthersChange(t *testing.T) {
 	s := open(t, fs)
 	keys := []string{"a", "b"}
 	model := map[string]map[string]float64{"a": {}, "b": {}}
-	odd := &shape{maxBlock: 6, fillBlock: 3, countFrom: 12, maxLog: 60, perByte: 1, maxPages: 100, maxLeft: 7}
+	odd := &shape{maxBlock: 6, fillBlock: 3, countFrom: 12, maxLog: 60, perByte: 1, maxPages: 100, maxLeft: 7, planFrom: 3}
 	units := []*store.Unit{s.NewUnit(), s.NewUnit()}
 	sets := []*ZSet{{oddShape: odd}, {oddShape: odd}}
 	for round := range rounds(400) {
@@ -157,7 +157,7 @@ func TestPoppedMembersLeaveLittleBehind(t *testing.T) {
 	for _, back := range []bool{false, true} {
 		s := open(t, vfs.NewMem())
 		u := s.NewUnit()
-		z := &ZSet{oddShape: &shape{maxBlock: 6, fillBlock: 3, countFrom: 12, maxLog: 60, perByte: 1, maxPages: 100, maxLeft: 20}}
+		z := &ZSet{oddShape: &shape{maxBlock: 6, fillBlock: 3, countFrom: 12, maxLog: 60, perByte: 1, maxPages: 100, maxLeft: 20, planFrom: 30}}
 		z.Limit(1)
 		model := map[string]float64{}
 		most := int64(0)

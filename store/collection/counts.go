@@ -42,11 +42,13 @@ type shape struct {
 	perByte, maxPages int64
 	// maxLeft is how many rank keys are left beyond the ends, at most 4,096.
 	maxLeft int64
+	// planFrom is how many members a removal finds before it plans how to remove all.
+	planFrom int64
 }
 
 // With these, of a hundred thousand members as of a million, some six changes of the log share
 // a block, if they are anywhere.
-var usualShape = shape{maxBlock: 512, fillBlock: 256, countFrom: 1024, maxLog: 512, perByte: 1, maxPages: 128 << 10, maxLeft: maxLeft}
+var usualShape = shape{maxBlock: 512, fillBlock: 256, countFrom: 1024, maxLog: 512, perByte: 1, maxPages: 128 << 10, maxLeft: maxLeft, planFrom: 1024}
 
 func (z *ZSet) shape() *shape {
 	if z.oddShape != nil {
@@ -134,6 +136,17 @@ func (z *ZSet) shrink() error {
 		z.levels--
 	}
 	return nil
+}
+
+// forgetCounts removes all counts and the log, so that settle makes the counts anew.
+func (z *ZSet) forgetCounts() {
+	if z.levels == 0 {
+		return
+	}
+	t := &z.table
+	t.unit.RemoveElements(t.key, &t.v, []byte{kindCount}, []byte{kindCount + 1})
+	z.levels, z.tops = 0, 0
+	z.log, z.known, z.grown, z.pages = nil, false, false, pages{}
 }
 
 // fold moves the log into the counts.

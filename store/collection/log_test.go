@@ -16,7 +16,7 @@ import (
 )
 
 // manyPages is a shape of logs of many pages with few changes each.
-var manyPages = &shape{maxBlock: 6, fillBlock: 3, countFrom: 12, maxLog: 24, perByte: 1, maxPages: 400, maxLeft: 5}
+var manyPages = &shape{maxBlock: 6, fillBlock: 3, countFrom: 12, maxLog: 24, perByte: 1, maxPages: 400, maxLeft: 5, planFrom: 20}
 
 // What somebody remembers of the pages of a log is never taken for what others have made of
 // them, under the same numbers: in a unit that came to nothing, in another collection under

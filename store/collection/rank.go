@@ -210,13 +210,10 @@ func (z *ZSet) walkPacked(from, to []byte, back bool, yield func(score, member [
 	return r.err
 }
 
-// manyRemoved is from how many members on, next to each other, they are removed as a range.
-const manyRemoved = 64
-
 // RemoveRange removes the members from one rank key up to, not including, another, and
 // returns how many there were. An empty bound is none.
 func (z *ZSet) RemoveRange(from, to []byte) (n int64, err error) {
-	return z.remove(from, to, false, -1, func([]byte, []byte) {})
+	return z.remove(from, to, false, -1, nil)
 }
 
 // Pop removes the first members, or the last ones if back is set, as many as there are but not
@@ -230,57 +227,27 @@ func (z *ZSet) Pop(most int64, back bool, yield func(member []byte, score float6
 }
 
 // remove removes what lies between two rank keys, from one end on, and not more than so many
-// members, if that is not negative.
+// members, if that is not negative. It yields each, unless yield is nil.
 func (z *ZSet) remove(from, to []byte, back bool, most int64, yield func(score, member []byte)) (n int64, err error) {
-	t := &z.table
-	if t.v.Whole() {
+	if z.table.v.Whole() {
 		return z.removePacked(from, to, back, most, yield)
 	}
-	var first, last []byte
-	var sub []byte
-	var keys [][]byte
+	r := removal{z: z, from: from, to: to, back: back, most: most}
+	var failure error
 	err = z.walk(nil, from, to, back, func(score, member []byte) bool {
-		if n == most {
+		if r.n == most {
 			return false
 		}
-		n++
-		yield(score, member)
-		if last = append(append(last[:0], score...), member...); n == 1 {
-			first = slices.Clone(last)
+		if yield != nil {
+			yield(score, member)
 		}
-		if n <= manyRemoved {
-			keys = append(keys, slices.Clone(last))
-		}
-		sub = appendSubKey(sub[:0], member)
-		t.unit.RemoveElement(t.key, &t.v, sub)
-		z.size -= int64(len(member)) + scoreSize
-		z.note(last, true)
-		z.dropped(last)
-		return n != most
+		failure = r.found(score, member, yield == nil)
+		return failure == nil && r.how == oneByOne && r.n != most
 	})
-	if err != nil || n == 0 {
-		return n, err
+	if err = cmp.Or(failure, err); err != nil {
+		return 0, err
 	}
-	z.count -= n
-	if back {
-		first, last = last, first
-	}
-	if n > manyRemoved {
-		t.unit.RemoveElements(t.key, &t.v, append([]byte{kindScore}, first...), append(append([]byte{kindScore}, last...), 0))
-	} else {
-		for _, key := range keys {
-			t.sub = append(append(t.sub[:0], kindScore), key...)
-			t.unit.RemoveElement(t.key, &t.v, t.sub)
-		}
-	}
-	// Whatever lay before the first or behind the last, and was to be removed, is gone as well.
-	if !back && bytes.Compare(from, z.low) <= 0 {
-		z.setEnd(last, false)
-	}
-	if (back || most < 0) && (len(to) == 0 || len(z.high) > 0 && bytes.Compare(to, z.high) >= 0) {
-		z.setEnd(first, true)
-	}
-	return n, nil
+	return r.finish()
 }
 
 func (z *ZSet) removePacked(from, to []byte, back bool, most int64, yield func(score, member []byte)) (n int64, err error) {
@@ -312,7 +279,7 @@ func (z *ZSet) removePacked(from, to []byte, back bool, most int64, yield func(s
 	if back {
 		slices.Reverse(entries)
 	}
-	for i := range entries {
+	for i := 0; yield != nil && i < len(entries); i++ {
 		yield(entries[i].value, entries[i].field)
 	}
 	if n == t.Len() {

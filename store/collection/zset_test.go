@@ -180,7 +180,7 @@ func zsetOf(t *testing.T, u *store.Unit, key string, limit int, s *shape) *ZSet 
 // and counts of any size, they hold what a map would in the order of its values, within the
 // unit and behind it, and after the store was opened again.
 func TestZSetIsAMapInOrder(t *testing.T) {
-	small := &shape{maxBlock: 6, fillBlock: 3, countFrom: 12, maxLog: 60, perByte: 1, maxLeft: 4}
+	small := &shape{maxBlock: 6, fillBlock: 3, countFrom: 12, maxLog: 60, perByte: 1, maxLeft: 4, planFrom: 10}
 	for name, c := range map[string]struct {
 		limit   int
 		shape   *shape
@@ -189,8 +189,8 @@ func TestZSetIsAMapInOrder(t *testing.T) {
 		"packed":        {DefaultPacked, nil, 30},
 		"both":          {40, small, 8},
 		"small counts":  {1, small, 60},
-		"many levels":   {1, &shape{maxBlock: 4, fillBlock: 2, countFrom: 8, maxLog: 30, perByte: 1, maxPages: 1000, maxLeft: 40}, 400},
-		"many pages":    {1, &shape{maxBlock: 6, fillBlock: 3, countFrom: 12, maxLog: 20, perByte: 1, maxPages: 400, maxLeft: 9}, 60},
+		"many levels":   {1, &shape{maxBlock: 4, fillBlock: 2, countFrom: 8, maxLog: 30, perByte: 1, maxPages: 1000, maxLeft: 40, planFrom: 5}, 400},
+		"many pages":    {1, &shape{maxBlock: 6, fillBlock: 3, countFrom: 12, maxLog: 20, perByte: 1, maxPages: 400, maxLeft: 9, planFrom: 50}, 60},
 		"usual":         {DefaultPacked, nil, 5000},
 		"large members": {DefaultPacked, small, 500},
 	} {
