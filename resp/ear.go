@@ -20,7 +20,7 @@ type ear struct {
 	link *Route
 	wake chan struct{}
 
-	until  time.Duration // on the server's clock: until then it hears; 0: it does not
+	until  time.Duration // by trackers.heedClock: until then it hears; 0: it does not
 	said   uint64        // the prefixes that the node knows, by trackers.wanted
 	ending bool
 
@@ -78,12 +78,29 @@ func (ts *trackers) relinkLocked(r *Routes) {
 	}
 }
 
+// heedClock is what an ear counts heedLease by: it goes on while the machine is suspended, and
+// jumps ahead where the machine seems to have been paused. The keeper counts the same time by a
+// clock that does neither, so that it never takes the lease for over before the ear does.
+func (ts *trackers) heedClock() time.Duration { return ts.srv.cfg.Clock() }
+
+// lookAtEars has clients forget everything where an ear's time is over, without waiting for the
+// answer that it still expects: the machine may just have been resumed.
+func (ts *trackers) lookAtEars() {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	for _, e := range ts.ears {
+		if e.until != 0 && ts.heedClock() >= e.until {
+			ts.lose(e)
+		}
+	}
+}
+
 // hears tells whether another node says what changes there.
 func (ts *trackers) hears(node string) bool {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	e := ts.ears[node]
-	return e != nil && ts.srv.clock() < e.until
+	return e != nil && ts.heedClock() < e.until
 }
 
 // awaitEars returns when all nodes that seem to be there say what changes, or have not for
@@ -190,7 +207,7 @@ func (e *ear) ask() error {
 	if e.waysOf != link {
 		e.ways, e.waysOf = [2]Way{link.Way(), link.Way()}, link
 	}
-	sent := ts.srv.clock()
+	sent := ts.heedClock()
 	if until == 0 {
 		until = sent + ts.lease
 	}
@@ -200,7 +217,7 @@ func (e *ear) ask() error {
 	}
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	if err != nil || ts.srv.clock() >= until {
+	if err != nil || ts.heedClock() >= until {
 		ts.lose(e)
 		return err
 	}

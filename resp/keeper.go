@@ -18,7 +18,9 @@ type keeper struct {
 	node    string
 	number  int64 // in trackers.keys: below 0
 	session string
-	heardAt time.Duration // when it last asked, on the server's clock
+	// heardAt is when it last asked, on the server's clock. That may stand still while the machine
+	// is suspended, which only makes the wait longer.
+	heardAt time.Duration
 
 	broadcast bool // it wants to know of all keys that begin with one of the prefixes
 	prefixes  []string

@@ -52,7 +52,8 @@ type Config struct {
 	// Placement, if set, is the newest placement that this node knows; nil if it knows
 	// none.
 	Placement func() *ring.Placement
-	// Clock is what [Forwarded.Deadline] counts on: the time since some moment. It must never go
+	// Clock is what [Forwarded.Deadline] counts on, and for how long this node hears of changes at
+	// others for its clients' caches: the time since some moment. It must never go
 	// back, and should go on while the machine is suspended. It is called from any goroutine, once
 	// for each unit of what other nodes forward. The default is the monotonic clock of the process.
 	Clock func() time.Duration

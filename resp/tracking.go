@@ -295,6 +295,7 @@ func (ts *trackers) look() {
 			still = ts.srv.mark()
 			ts.everything()
 		}
+		ts.lookAtEars()
 		ts.lookAtKeepers()
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -463,5 +464,34 @@ func TestAnEarHearsEachChangeOnce(t *testing.T) {
 	c.silent("it asks anew")
 	if err := answer(7); err != nil {
 		t.Errorf("nothing is new: %v", err)
+	}
+}
+
+// TestCacheOfOthersIsForgottenAfterSuspension moves the clock of a node ahead, as it is after the
+// machine was suspended, while the process' own clock goes on. The other node may have dropped
+// this one meanwhile.
+func TestCacheOfOthersIsForgottenAfterSuspension(t *testing.T) {
+	r, keys := halvesOf(t, routedApart(t, 2))
+	var suspended atomic.Int64
+	clock := r.servers[0].cfg.Clock
+	r.servers[0].cfg.Clock = func() time.Duration { return clock() + time.Duration(suspended.Load()) }
+	c := newCacher(t, r.addrs[0])
+	c.ask("GET", keys[1])
+	c.silent("it is heard")
+	suspended.Store(int64(time.Hour))
+	if got := c.told(); got != allInvalid {
+		t.Errorf("after a suspension: %s", got)
+	}
+	for { // it hears the other node anew
+		c.ask("GET", keys[1])
+		r.servers[0].tracking.mu.Lock()
+		kept := len(r.servers[0].tracking.keys[keys[1]]) > 0
+		r.servers[0].tracking.mu.Unlock()
+		if kept {
+			return
+		}
+		if got := c.told(); got != invalid(keys[1]) && got != allInvalid {
+			t.Fatalf("meanwhile: %s", got)
+		}
 	}
 }
