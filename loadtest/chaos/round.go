@@ -77,7 +77,7 @@ func (c *cluster) round(ctx context.Context, number int, kinds []string, t *tota
 		err = unheard
 		t.wrong++
 	}
-	wrong := r.Check(time.Minute)
+	wrong := r.Check()
 	if wrong != nil && errors.Is(wrong, history.ErrUndecided) && !errors.Is(wrong, history.ErrWrong) {
 		t.undecided++
 		wrong = nil

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
+	"sync/atomic"
 
 	"github.com/anishathalye/porcupine"
 )
@@ -15,13 +15,18 @@ import (
 // Errors of [Recorder.Check].
 var (
 	ErrWrong     = errors.New("no one server answers so")
-	ErrUndecided = errors.New("not judged in time")
+	ErrUndecided = errors.New("not decided within the steps of a search")
 )
 
+// searchSteps bounds the search for an order of one key's commands. The bound is on work and
+// not on time, so that the verdict does not depend on the machine. A search that uses it up
+// takes some seconds and some hundred MiB; almost all searches need a few thousand steps.
+const searchSteps = 2_000_000
+
 // Check says what one server could not have answered: an error that shows the history of
-// each key concerned, and wraps ErrWrong. It takes up to patience for each key, in real time, so it is not for
-// use in a testing/synctest bubble. ErrUndecided is no fault of the server.
-func (r *Recorder) Check(patience time.Duration) error {
+// each key concerned, and wraps ErrWrong. A history whose search takes too many steps has an
+// error that wraps ErrUndecided alone; it says nothing about the server.
+func (r *Recorder) Check() error {
 	r.mu.Lock()
 	byKey := map[string][]*Op{}
 	for _, o := range r.ops {
@@ -30,7 +35,7 @@ func (r *Recorder) Check(patience time.Duration) error {
 	r.mu.Unlock()
 	var faults []error
 	for _, key := range r.All() {
-		switch judge(byKey[key], patience) {
+		switch judge(byKey[key], searchSteps) {
 		case porcupine.Illegal:
 			faults = append(faults, fmt.Errorf("%w: %s\n%s", ErrWrong, key, show(byKey[key])))
 		case porcupine.Unknown:
@@ -40,8 +45,9 @@ func (r *Recorder) Check(patience time.Duration) error {
 	return errors.Join(faults...)
 }
 
-// judge looks at the history of one key.
-func judge(ops []*Op, patience time.Duration) porcupine.CheckResult {
+// judge looks for an order of the commands of one key in which one server gives the recorded
+// replies. It returns porcupine.Unknown if steps tries are not enough.
+func judge(ops []*Op, steps int64) porcupine.CheckResult {
 	var history []porcupine.Operation
 	for _, o := range ops {
 		p := porcupine.Operation{Input: o, Output: o, Call: o.asked, Return: o.answered}
@@ -50,7 +56,20 @@ func judge(ops []*Op, patience time.Duration) porcupine.CheckResult {
 		}
 		history = append(history, p)
 	}
-	return porcupine.CheckOperationsTimeout(oneServer, history, patience)
+	model, tried := oneServer, atomic.Int64{}
+	model.Step = func(state, input, output any) (bool, any) {
+		if tried.Add(1) > steps { // nothing fits any more, so the search ends
+			return false, state
+		}
+		return oneServer.Step(state, input, output)
+	}
+	switch found := porcupine.CheckOperations(model, history); {
+	case found:
+		return porcupine.Ok
+	case tried.Load() > steps:
+		return porcupine.Unknown
+	}
+	return porcupine.Illegal
 }
 
 var seed = maphash.MakeSeed()
@@ -75,7 +94,7 @@ func show(ops []*Op) string {
 	}
 	slices.Sort(ends)
 	i, _ := slices.BinarySearchFunc(ends, true, func(end int64, _ bool) int {
-		if judge(until(ops, end), time.Second) == porcupine.Illegal {
+		if judge(until(ops, end), searchSteps/10) == porcupine.Illegal {
 			return 0
 		}
 		return -1

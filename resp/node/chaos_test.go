@@ -377,8 +377,11 @@ func TestChaosLooksLikeOneServer(t *testing.T) {
 			}
 			c := r.Counts()
 			t.Logf("%+v", c)
-			if err := r.Check(time.Minute); err != nil {
+			switch err := r.Check(); {
+			case errors.Is(err, history.ErrWrong):
 				t.Error(err)
+			case err != nil:
+				t.Log(err) // not decided, which is no fault of the nodes
 			}
 		})
 		if t.Failed() {
