@@ -1,6 +1,10 @@
 package resp
 
-import "math"
+import (
+	"math"
+
+	"github.com/ringside-kv/ringside/resp/trig"
+)
 
 // A geoShape is a circle or a rectangle around a point.
 type geoShape struct {
@@ -34,8 +38,8 @@ func (s *geoShape) bounds() area {
 		width, height = s.unit*(s.width/2), s.unit*(s.height/2)
 	}
 	up := degrees(height / earthRadius)
-	top := degrees(width / earthRadius / math.Cos(radians(s.center.latitude+up)))
-	bottom := degrees(width / earthRadius / math.Cos(radians(s.center.latitude-up)))
+	top := degrees(width / earthRadius / trig.Cos(radians(s.center.latitude+up)))
+	bottom := degrees(width / earthRadius / trig.Cos(radians(s.center.latitude-up)))
 	aside := top
 	if s.center.latitude < 0 {
 		aside = bottom
@@ -52,7 +56,7 @@ func (s *geoShape) steps() uint8 {
 	const mercator = 20037726.37 // half the width of the map, in meters
 	radius := s.radius
 	if s.box {
-		radius = math.Sqrt(s.width/2*(s.width/2) + s.height/2*(s.height/2))
+		radius = math.Sqrt(float64(s.width/2*(s.width/2)) + float64(s.height/2*(s.height/2)))
 	}
 	radius *= s.unit
 	if radius == 0 {

@@ -1,6 +1,10 @@
 package resp
 
-import "math"
+import (
+	"math"
+
+	"github.com/ringside-kv/ringside/resp/trig"
+)
 
 // A geohash is a cell of the globe: longitude and latitude halved so often that each has
 // steps bits, which lie in turn in a number, latitude first. Members of a sorted set have that
@@ -66,7 +70,7 @@ type area struct{ min, max point }
 func (h geohash) area() area {
 	n := float64(uint64(1) << h.steps)
 	side := func(i uint32, most float64) (low, high float64) {
-		return -most + float64(i)*1/n*(2*most), -most + (float64(i)+1)*1/n*(2*most)
+		return -most + float64(float64(i)*1/n*(2*most)), -most + float64((float64(i)+1)*1/n*(2*most))
 	}
 	var a area
 	a.min.latitude, a.max.latitude = side(deinterleave(h.bits), maxLatitude)
@@ -108,12 +112,13 @@ func (h geohash) text() string {
 }
 
 // distance is how far two points are from each other, in meters, along a great circle of a
-// ball: the haversine formula.
+// ball: the haversine formula, with the operations that Redis makes of it, so that the last bit is
+// mostly the same. The conversions keep the compiler from fusing a product and a sum.
 func distance(a, b point) float64 {
 	aLat, bLat := radians(a.latitude), radians(b.latitude)
-	u := math.Sin((bLat - aLat) / 2)
-	v := math.Sin((radians(b.longitude) - radians(a.longitude)) / 2)
-	return 2 * earthRadius * math.Asin(math.Sqrt(u*u+math.Cos(aLat)*math.Cos(bLat)*v*v))
+	u := trig.Sin((bLat - aLat) / 2)
+	v := trig.Sin((radians(b.longitude) - radians(a.longitude)) / 2)
+	return 2 * earthRadius * trig.Asin(math.Sqrt(float64(u*u)+float64(trig.Cos(aLat)*trig.Cos(bLat)*v*v)))
 }
 
 func radians(degrees float64) float64 { return degrees * (math.Pi / 180) }
