@@ -16,15 +16,21 @@ type RaftLayer struct {
 	end   context.CancelFunc
 }
 
-// A raftConn was dialed: it ends with the layer.
+// A raftConn is one for Raft. One that was dialed ends with the layer.
 type raftConn struct {
 	net.Conn
-	free func() bool
+	peer Peer
+	free func() bool // nil if it was accepted
 }
+
+// Start tells which start of which node is at the other end.
+func (c *raftConn) Start() (node string, incarnation uint64) { return c.peer.ID, c.peer.Incarnation }
 
 // Close implements net.Conn.
 func (c *raftConn) Close() error {
-	c.free()
+	if c.free != nil {
+		c.free()
+	}
 	return c.Conn.Close()
 }
 
@@ -48,9 +54,9 @@ func (b *Bus) RaftLayer() *RaftLayer {
 	return l
 }
 
-func (l *RaftLayer) offer(_ Peer, conn net.Conn) {
+func (l *RaftLayer) offer(peer Peer, conn net.Conn) {
 	select {
-	case l.conns <- conn:
+	case l.conns <- &raftConn{Conn: conn, peer: peer}:
 	case <-l.ctx.Done():
 		_ = conn.Close()
 	}
@@ -87,9 +93,9 @@ func (l *RaftLayer) Dial(address string, timeout time.Duration) (net.Conn, error
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 	}
 	defer cancel()
-	conn, _, err := l.bus.Dial(ctx, address, "", Raft)
+	conn, peer, err := l.bus.Dial(ctx, address, "", Raft)
 	if err != nil {
 		return nil, err
 	}
-	return &raftConn{conn, context.AfterFunc(l.ctx, func() { _ = conn.Close() })}, nil
+	return &raftConn{conn, peer, context.AfterFunc(l.ctx, func() { _ = conn.Close() })}, nil
 }

@@ -64,6 +64,9 @@ func (t *Table) decide(ctx context.Context, command Command) (Result, error) {
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		leader, _ := t.Leader()
 		done, err := t.try(ctx, data)
+		if r, ok := command.(*Register); ok && err == nil && r.Server == t.disk.server {
+			t.abstains.Store(false)
+		}
 		if err == nil || !errors.Is(err, errNotProposed) {
 			return Result{done.index}, err
 		}

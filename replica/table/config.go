@@ -13,7 +13,8 @@ import (
 
 // A StreamLayer is how the Raft groups of the nodes reach each other: a listener, and
 // a way to dial the same of another node at an address that [Config.Address] gave.
-// Both ends have proved who they are before a connection is handed over.
+// Both ends have proved who they are before a connection is handed over. A connection that is
+// a [StartConn] fails once a later start of the node at its other end is known.
 type StreamLayer interface {
 	net.Listener // whose Close also ends Dial, and the connections that were dialed
 	Dial(address string, timeout time.Duration) (net.Conn, error)
@@ -28,6 +29,10 @@ type Config struct {
 	// belongs to the table alone. Empty keeps all in memory, so that a restart is a
 	// new server: for tests.
 	Dir string
+	// Abstains tells that the directory is a copy of one whose node was not stopped, and may
+	// run. The server takes no part in a group of several voters before its [Register] is
+	// decided; see starts.go.
+	Abstains bool
 	// Transport carries Raft; it is closed with the table.
 	Transport StreamLayer
 	// Address says where a node's StreamLayer is now.

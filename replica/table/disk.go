@@ -39,6 +39,7 @@ type disk struct {
 	logs      raft.LogStore
 	stable    raft.StableStore
 	snapshots raft.SnapshotStore
+	starts    *starts
 	close     func() error
 }
 
@@ -47,7 +48,7 @@ type disk struct {
 func openDisk(c *Config) (*disk, error) {
 	if c.Dir == "" {
 		m := raft.NewInmemStore()
-		return &disk{uuid.NewString(), m, m, raft.NewInmemSnapshotStore(), func() error { return nil }}, nil
+		return &disk{uuid.NewString(), m, m, raft.NewInmemSnapshotStore(), new(starts), func() error { return nil }}, nil
 	}
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("table: %w", err)
@@ -77,7 +78,7 @@ func openDisk(c *Config) (*disk, error) {
 	f.logs.unsealed = false
 	f.logs.mark, f.stable.mark, f.snapshots.mark = f.mark, f.mark, f.mark
 	return &disk{
-		server: id.server, logs: f.logs, stable: f.stable, snapshots: f.snapshots, close: f.close,
+		server: id.server, logs: f.logs, stable: f.stable, snapshots: f.snapshots, starts: &f.starts, close: f.close,
 	}, nil
 }
 
@@ -88,6 +89,7 @@ type files struct {
 	stable    *checkedStable
 	snapshots *checkedSnapshots
 	mark      *highWater
+	starts    starts // that check has found in the log
 }
 
 // openFiles opens the files without changing what they say. It writes no mark.
@@ -142,7 +144,10 @@ func (f *files) check(highWaterPath string) (reached, error) {
 	if len(snapshots) > 0 {
 		now.Snapshot = snapshots[0].Index
 	}
-	first, last, err := f.logs.entries(func(*raft.Log) error { return nil })
+	first, last, err := f.logs.entries(func(entry *raft.Log) error {
+		f.starts.note(entry)
+		return nil
+	})
 	if err != nil {
 		return now, err
 	}

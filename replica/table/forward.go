@@ -37,6 +37,7 @@ func (t *Table) HandleForward(ctx context.Context, message []byte) ([]byte, erro
 	if len(message) == 0 {
 		return nil, fmt.Errorf("%w: an empty message", ErrMalformed)
 	}
+	var command Command
 	switch message[0] {
 	case messageProbe:
 		// A voter that cannot take part is replaced as one that does not answer is.
@@ -51,7 +52,8 @@ func (t *Table) HandleForward(ctx context.Context, message []byte) ([]byte, erro
 		return []byte{replyDisk}, nil
 	case messageCommand:
 		// What cannot be read must not get into the log, where nobody could.
-		if _, err := Decode(message[1:]); err != nil {
+		var err error
+		if command, err = Decode(message[1:]); err != nil {
 			return reply(outcome{}, refuse(ErrInvalid, "%v", err)), nil
 		}
 	default:
@@ -62,7 +64,18 @@ func (t *Table) HandleForward(ctx context.Context, message []byte) ([]byte, erro
 		return notProposed(leader), nil
 	}
 	done, err := t.propose(ctx, message[1:])
+	if r, ok := command.(*Register); ok && errors.Is(err, ErrIncarnation) && t.State().registered(r) {
+		// It has been applied, and the answer that said so was lost. The node may follow no
+		// table from which it could learn that.
+		err = nil
+	}
 	return reply(done, err), nil
+}
+
+// registered tells whether the newest start of a node is that of a command.
+func (s *State) registered(r *Register) bool {
+	n, known := s.Node(r.Node)
+	return known && n.State != Gone && n.Incarnation == r.Incarnation && n.Server == r.Server
 }
 
 func notProposed(leader string) []byte {

@@ -67,10 +67,13 @@ func (n *noting) SetHeartbeatHandler(handle func(raft.RPC)) {
 	})
 }
 
-// mayHandle returns an error for a heartbeat that would wait for the disk with all that come
+// mayHandle returns an error for a heartbeat while this start takes no part, and for one that would wait for the disk with all that come
 // after it: one of a newer term, which has to be stored. The first one is handled: it ends
 // the leadership of this node before it waits.
 func (t *Table) mayHandle(heartbeat raft.RPC) error {
+	if err := t.mayTakePart(); err != nil {
+		return err
+	}
 	r, ok := heartbeat.Command.(*raft.AppendEntriesRequest)
 	if !ok || !t.opened.Load() || r.Term <= t.raft.CurrentTerm() || t.raft.State() != raft.Follower {
 		return nil

@@ -18,18 +18,34 @@ type stream struct {
 	layer   StreamLayer
 	node    string
 	address func(string) (string, error)
+	starts  *starts
 }
 
-func (s *stream) Accept() (net.Conn, error) { return s.layer.Accept() }
-func (s *stream) Close() error              { return s.layer.Close() }
-func (s *stream) Addr() net.Addr            { return nodeAddr(s.node) }
+func (s *stream) Accept() (net.Conn, error) {
+	for {
+		conn, err := s.layer.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if conn, err = s.starts.guard(conn); err == nil {
+			return conn, nil
+		}
+	}
+}
+
+func (s *stream) Close() error   { return s.layer.Close() }
+func (s *stream) Addr() net.Addr { return nodeAddr(s.node) }
 
 func (s *stream) Dial(node raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
 	address, err := s.address(string(node))
 	if err != nil {
 		return nil, fmt.Errorf("table: address of %s: %w", node, err)
 	}
-	return s.layer.Dial(address, timeout)
+	conn, err := s.layer.Dial(address, timeout)
+	if err != nil {
+		return nil, err
+	}
+	return s.starts.guard(conn)
 }
 
 type nodeAddr string
@@ -58,11 +74,11 @@ func (d *deaf) Close() error {
 // gives up sooner: whoever is back is to be noticed soon, and a request that got lost says
 // nothing of it. It also returns how to end what they have under way, and then how to close
 // the connections that are left over.
-func (c *Config) newTransport() (t, beats raft.Transport, cut, hangs func()) {
+func (c *Config) newTransport(known *starts) (t, beats raft.Transport, cut, hangs func()) {
 	if c.transport != nil {
 		return c.transport, c.transport, func() {}, func() {}
 	}
-	listening := &stream{c.Transport, c.ID, c.Address}
+	listening := &stream{c.Transport, c.ID, c.Address, known}
 	network := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream:  listening,
 		MaxPool: 3,

@@ -53,6 +53,7 @@ type Table struct {
 	pulseless  bool           // none is any more
 	alone      atomic.Bool
 	opened     atomic.Bool // raft is there
+	abstains   atomic.Bool // see Config.Abstains
 }
 
 // Open starts the node's part in the group. A new directory is in no cluster yet:
@@ -68,7 +69,7 @@ func Open(cfg Config) (*Table, error) {
 		return nil, err
 	}
 	w := newWrites(cfg.Below.Write)
-	d.logs = &watchedLog{d.logs, w}
+	d.logs = &startsLog{&watchedLog{d.logs, w}, d.starts}
 	d.stable = &watchedStable{d.stable, w, func(err error) {
 		cfg.Logger.Error("a term of the table cannot be stored: this server neither leads nor votes until it can", "node", cfg.ID, "err", err)
 	}}
@@ -76,7 +77,8 @@ func Open(cfg Config) (*Table, error) {
 	t.fsm.state.Store(new(State))
 	t.fsm.applied = t.listeners.tell
 	t.fsm.decided = func() { t.spread.all(t) }
-	transport, beats, cut, hangs := cfg.newTransport()
+	t.abstains.Store(cfg.Abstains)
+	transport, beats, cut, hangs := cfg.newTransport(d.starts)
 	transport, beats = &quiet{transport, t}, &quiet{beats, t}
 	t.transport, t.cut, t.hangs = transport, cut, hangs
 	t.ctx, t.cancel = context.WithCancel(context.Background())
@@ -92,6 +94,7 @@ func Open(cfg Config) (*Table, error) {
 		return nil, errors.Join(fmt.Errorf("table: start raft: %w", err), d.close())
 	}
 	t.opened.Store(true)
+	d.starts.opened(t.State)
 	t.upkeep.start(t)
 	t.keepVigil()
 	t.running.Go(t.watchDisk)
@@ -120,6 +123,9 @@ func (t *Table) Fault() error {
 // Known tells whether the directory already belongs to a cluster, even if nothing of
 // its table has arrived yet.
 func (t *Table) Known() bool { return t.raft.LastIndex() > 0 }
+
+// Abstains tells whether this node still takes no part, as [Config.Abstains] says.
+func (t *Table) Abstains() bool { return t.mayTakePart() != nil }
 
 // Votes tells whether this node has a vote, as far as it knows.
 func (t *Table) Votes() bool {

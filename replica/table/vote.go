@@ -1,6 +1,7 @@
 package table
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -51,7 +52,7 @@ func (t *Table) pass(h hearing, rpc raft.RPC) bool {
 	check := time.NewTicker(t.cfg.HeartbeatTimeout)
 	defer check.Stop()
 	for {
-		if err := t.takesPart(); err != nil {
+		if err := errors.Join(t.mayTakePart(), t.takesPart()); err != nil {
 			rpc.Respond(nil, err)
 			return true
 		}

@@ -105,6 +105,9 @@ func (t *Table) mayStand() error {
 	if failed := t.writes.failed.Load(); failed != 0 && time.Since(t.writes.opened)-time.Duration(failed) < standAgainAfter {
 		return errLogFails
 	}
+	if err := t.mayTakePart(); err != nil {
+		return err
+	}
 	return t.takesPart()
 }
 

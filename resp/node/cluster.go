@@ -147,7 +147,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 		return c, fmt.Errorf("%w; gossip-addr is where this node gossips", err)
 	}
 	c.table, err = table.Open(table.Config{
-		ID: n.id, Dir: cfg.raftDir(), Transport: layer, Address: c.raftAddr,
+		ID: n.id, Dir: cfg.raftDir(), Abstains: n.run.abstains(), Transport: layer, Address: c.raftAddr,
 		Forward: c.askTable, Peers: c.peers, Stalled: c.stalled, Logger: cfg.Logger, Below: cfg.below.table,
 	})
 	if err != nil {

@@ -66,4 +66,11 @@ func TestPlaceIsKeptByRenamesAndNotByCopies(t *testing.T) {
 	if was == "" || at(moved) != was || at(copied) == was || at(first) != "" {
 		t.Errorf("%q, moved %q, copied %q", was, at(moved), at(copied))
 	}
+	if strings.Count(was, "/") == 2 && !madeAnew(was, at(copied)) || madeAnew(was, at(moved)) {
+		t.Errorf("%q, moved %q, copied %q", was, at(moved), at(copied))
+	}
+	_, rest, _ := strings.Cut(was, "/")
+	if madeAnew(was, "99:99/"+rest) || madeAnew("1:1/2", "1:1/3") || madeAnew("", was) {
+		t.Error("a device that is numbered anew makes no copy")
+	}
 }

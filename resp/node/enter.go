@@ -200,6 +200,9 @@ func (c *cluster) register() error {
 	switch {
 	case known && n.Incarnation == c.incarnation: // also if an earlier attempt has succeeded
 		cfg.below.reached(startRegistered)
+	case errors.Is(err, table.ErrIncarnation) && c.table.Abstains():
+		// This node follows no table that could tell which of the two it is.
+		return hopeless{fmt.Errorf("%w; or this start is registered, and the answer that said so was lost: then start the node again", ErrSuperseded)}
 	case errors.Is(err, table.ErrIncarnation) && !(known && n.Incarnation > c.incarnation):
 		// An earlier attempt may have succeeded without an answer: the state will tell.
 		return fmt.Errorf("%w for the table of the cluster: %w", errWaiting, err)

@@ -2,6 +2,7 @@ package node
 
 import (
 	"fmt"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,4 +20,13 @@ func filePlace(path string) string {
 		place += fmt.Sprintf("/%d.%09d", st.Btime.Sec, st.Btime.Nsec)
 	}
 	return place
+}
+
+// madeAnew tells whether the file of one place was made at another moment than that of the
+// other, so that it is a copy for certain. Device and inode may be numbered anew when a file
+// system is mounted.
+func madeAnew(was, is string) bool {
+	const parts = 3 // device, inode, time of birth
+	a, b := strings.Split(was, "/"), strings.Split(is, "/")
+	return len(a) == parts && len(b) == parts && a[parts-1] != b[parts-1]
 }

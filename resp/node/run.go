@@ -48,6 +48,9 @@ type run struct {
 	// Copied tells that the directory is a copy that has not been registered yet: its
 	// original may be running.
 	Copied bool `json:"copied,omitempty"`
+	// Apart tells that the directory is a copy for certain, made file by file, and has not been
+	// registered yet. Place alone can change, where a file system numbers its files anew.
+	Apart bool `json:"apart,omitempty"`
 	// Bus is the address where other nodes reach the node, or, as long as Copied holds, its
 	// original.
 	Bus string `json:"bus,omitempty"`
@@ -92,9 +95,14 @@ func (r *run) next(now time.Time, around surroundings, fsync store.Fsync) run {
 	return run{
 		Format: runFormat, Incarnation: r.later(now), Boot: around.boot, Fsync: string(fsync),
 		Registered: r.Registered, Lost: r.Lost || r.Registered == 0 || !r.survived(around),
-		Place: around.place, Copied: r.Copied || r.copiedTo(around.place), Bus: r.Bus,
+		Place: around.place, Copied: r.Copied || r.copiedTo(around.place), Apart: r.Apart || madeAnew(r.Place, around.place), Bus: r.Bus,
 	}
 }
+
+// abstains tells whether the start takes no part in deciding before others have registered it:
+// its original may run, and vote as the same server. A copy that was made after a clean stop
+// takes part, or a cluster of which all directories were copied could not start.
+func (r *run) abstains() bool { return r.Apart && (r.Lost || r.Registered == 0) }
 
 // later is the number of a start that begins now: above those of all starts before it,
 // also of one that the cluster may have registered without this directory hearing of it.
@@ -172,6 +180,11 @@ func (n *Node) beginRun() error {
 		}
 	} else { // which has nothing to lose
 		n.run = run{Format: runFormat, Incarnation: last.later(now)}
+		if n.cfg.Role == RoleWitness { // which votes
+			n.run.Place = filePlace(filepath.Join(n.cfg.raftDir(), "raft.db"))
+			n.run.Copied = last.Copied || last.copiedTo(n.run.Place)
+			n.run.Apart, n.run.Bus = last.Apart || madeAnew(last.Place, n.run.Place), last.Bus
+		}
 	}
 	if err := n.run.save(n.cfg.Dir); err != nil {
 		return err
@@ -187,11 +200,15 @@ func (n *Node) beginRun() error {
 
 // runRegistered notes that the cluster knows of this run, and where other nodes reach it.
 func (n *Node) runRegistered(incarnation uint64, bus string) error {
-	if n.cfg.Role != RoleStore {
+	if n.cfg.Role == RoleProxy {
 		return nil
 	}
-	n.run.Registered, n.run.Lost, n.run.Copied = incarnation, false, false
-	n.run.Bus = bus
+	n.run.Copied, n.run.Apart, n.run.Bus = false, false, bus
+	if n.cfg.Role == RoleStore {
+		n.run.Registered, n.run.Lost = incarnation, false
+	} else if n.run.Place == "" {
+		n.run.Place = filePlace(filepath.Join(n.cfg.raftDir(), "raft.db")) // there was none at the start
+	}
 	return n.run.save(n.cfg.Dir)
 }
 

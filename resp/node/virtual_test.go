@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -44,6 +45,7 @@ type virtualCluster struct {
 type virtualNode struct {
 	*Node       // nil while it does not run
 	id, ip, dir string
+	as          string // its name, if that is not id
 	fs          *memdisk.FS
 	leaves      bool // it is to hand over all that it has, and goes on until then
 	log         lastLines
@@ -110,7 +112,7 @@ func (c *virtualCluster) tryStart(id string, join ...string) (*virtualNode, erro
 		c.nodes[id] = v
 	}
 	cfg := DefaultConfig()
-	cfg.ID, cfg.Dir, cfg.HTTPAddr, cfg.ProtectedMode = id, v.dir, HTTPOff, false
+	cfg.ID, cfg.Dir, cfg.HTTPAddr, cfg.ProtectedMode = cmp.Or(v.as, id), v.dir, HTTPOff, false
 	cfg.Addr, cfg.BusAddr, cfg.GossipAddr = v.ip+":6379", v.ip+":16379", v.ip+":7379"
 	for _, other := range join {
 		cfg.Join = append(cfg.Join, c.nodes[other].ip+":7379")
