@@ -316,6 +316,8 @@ func cmdRingHelp(x *call) {
 		"    Tell what this node serves, and what became of requests elsewhere.",
 		"INSYNC <footprint> <wait>",
 		"    Between nodes: tell how many backups have what was written here.",
+		"KEYSPACE",
+		"    Between nodes: count the keys that are served here, and those that expire.",
 		"LEAVE",
 		"    Have this node hand over all that it has, and end.",
 		"LOCATE <key>",
