@@ -26,9 +26,10 @@ type Bus struct {
 	started  bool
 	closed   bool
 
-	pending pending
-	warned  limiter
-	running sync.WaitGroup
+	pending  pending
+	unranged unrangedPeers
+	warned   limiter
+	running  sync.WaitGroup
 }
 
 type metrics struct {

@@ -76,7 +76,7 @@ func TestPeersMeetAndTalk(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		if want := (Peer{ID: "b", Incarnation: 7, Generation: 3, Purpose: Stream}); peer != want {
+		if want := (Peer{ID: "b", Incarnation: 7, Generation: 3, Purpose: Stream, Version: newestVersion}); peer != want {
 			t.Errorf("dialled %+v, want %+v", peer, want)
 		}
 		if got := conn.(interface{ PeerIncarnation() uint64 }).PeerIncarnation(); got != 7 {
@@ -109,7 +109,7 @@ func TestPeersMeetAndTalk(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer other.Close()
-		if got, want := <-met, (Peer{ID: "a", Incarnation: 9, Generation: 3, Purpose: Control}); got != want {
+		if got, want := <-met, (Peer{ID: "a", Incarnation: 9, Generation: 3, Purpose: Control, Version: newestVersion}); got != want {
 			t.Errorf("accepted %+v, want %+v", got, want)
 		}
 		if _, err := other.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
@@ -139,7 +139,7 @@ func TestBothEndsHearWhomTheyMeet(t *testing.T) {
 		}
 		defer conn.Close()
 		for end, other := range map[string]string{"a": "b", "b": "a"} {
-			want := Peer{ID: other, Incarnation: 7, Generation: 3, Purpose: Stream}
+			want := Peer{ID: other, Incarnation: 7, Generation: 3, Purpose: Stream, Version: newestVersion}
 			if got := <-met[end]; got != want {
 				t.Errorf("%s has met %+v, not %+v", end, got, want)
 			}

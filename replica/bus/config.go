@@ -34,6 +34,9 @@ type Config struct {
 	// its text. It is called once in each handshake, from any goroutine, and must not
 	// block. Nil admits all.
 	Admit func() error
+	// Versions of the bus protocol that the node speaks; default: all that this build does.
+	// Tests narrow them.
+	Versions Versions
 	// Listen is the TCP address to listen on; port 0 takes any that is free.
 	Listen string
 	// Network is where to listen and dial; default: the system's TCP.
@@ -64,6 +67,9 @@ func (c *Config) EnsureDefaults() {
 	if c.Met == nil {
 		c.Met = func(Peer) {}
 	}
+	if c.Versions == (Versions{}) {
+		c.Versions = Versions{oldestVersion, newestVersion}
+	}
 	if c.HandshakeTimeout == 0 {
 		c.HandshakeTimeout = 5 * time.Second
 	}
@@ -93,6 +99,9 @@ func (c *Config) Validate() error {
 	}
 	if c.Listen == "" {
 		errs = append(errs, errors.New("bus: no address to listen on"))
+	}
+	if v := c.Versions; v.Oldest < unrangedVersion || v.Newest < v.Oldest {
+		errs = append(errs, fmt.Errorf("bus: %s are no range from %d on", v, unrangedVersion))
 	}
 	if c.HandshakeTimeout < 0 {
 		errs = append(errs, fmt.Errorf("bus: handshake time-out %s is negative", c.HandshakeTimeout))

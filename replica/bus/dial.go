@@ -1,10 +1,12 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"time"
 )
 
@@ -32,6 +34,25 @@ func (b *Bus) dial(ctx context.Context, addr, peerID string, purpose Purpose) (n
 	ctx, cancel := context.WithTimeout(ctx, b.cfg.HandshakeTimeout)
 	defer cancel()
 	defer context.AfterFunc(b.ctx, cancel)()
+	// A node that names no range refuses all versions but its own.
+	ranged := b.cfg.Versions.Newest > unrangedVersion
+	both := ranged && b.cfg.Versions.Oldest <= unrangedVersion
+	node := cmp.Or(peerID, addr)
+	if both && b.unranged.has(node, time.Now()) {
+		ranged = false
+	}
+	conn, peer, err := b.shake(ctx, addr, peerID, purpose, ranged)
+	var refused *RefusedError
+	if both && ranged && errors.As(err, &refused) && refused.ByPeer && refused.Reason == reasonVersion {
+		if conn, peer, err = b.shake(ctx, addr, peerID, purpose, false); err == nil {
+			b.unranged.note(node, time.Now())
+		}
+	}
+	return conn, peer, err
+}
+
+// shake connects and shakes hands.
+func (b *Bus) shake(ctx context.Context, addr, peerID string, purpose Purpose, ranged bool) (net.Conn, Peer, error) {
 	raw, err := b.cfg.Network.Dial(ctx, addr)
 	if err != nil {
 		return nil, Peer{}, err
@@ -41,7 +62,7 @@ func (b *Bus) dial(ctx context.Context, addr, peerID string, purpose Purpose) (n
 		return nil, Peer{}, err
 	}
 	stop := interrupt(ctx, own)
-	conn, peer, err := dialHandshake(&b.cfg, own, peerID, purpose)
+	conn, peer, err := dialHandshake(&b.cfg, own, peerID, purpose, ranged)
 	if stop() && err == nil {
 		err = ctx.Err()
 	}
@@ -59,4 +80,33 @@ func (b *Bus) dial(ctx context.Context, addr, peerID string, purpose Purpose) (n
 	own.reached(peer)
 	b.cfg.Met(peer)
 	return conn, peer, nil
+}
+
+// unrangedPeers are the nodes that have lately refused a hello that names versions. Such a node
+// is tried anew after unrangedMemory: it may have been upgraded.
+type unrangedPeers struct {
+	mu    sync.Mutex
+	until map[string]time.Time // by the node's id, or its address
+}
+
+const unrangedMemory = time.Minute
+
+func (u *unrangedPeers) has(id string, now time.Time) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	until, known := u.until[id]
+	if known && now.After(until) {
+		delete(u.until, id)
+		return false
+	}
+	return known
+}
+
+func (u *unrangedPeers) note(id string, now time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.until == nil {
+		u.until = make(map[string]time.Time)
+	}
+	u.until[id] = now.Add(unrangedMemory)
 }

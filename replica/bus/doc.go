@@ -4,6 +4,10 @@
 // said on a connection: each has a [Purpose], and whoever serves that purpose
 // speaks a protocol of its own.
 //
+// Nodes of different builds meet: each hello names the versions that its node speaks, and both
+// use the newest one that they share (hello.go says how a version is raised). A node of version
+// 3 names none and refuses all others, so it is dialled a second time in its version.
+//
 // The handshake is four frames: the dialler's hello, the acceptor's hello, the
 // dialler's proof, the acceptor's proof as a welcome. Either side may answer with a
 // refusal instead, which names every reason and ends the connection. A refusal is

@@ -15,6 +15,8 @@ type Peer struct {
 	Incarnation, Generation uint64
 	// Purpose is what the connection was dialled for.
 	Purpose Purpose
+	// Version of the bus protocol is what both sides use on the connection.
+	Version uint16
 }
 
 // A handshake is one run of it, on either side.
@@ -30,9 +32,9 @@ type handshake struct {
 }
 
 // dialHandshake runs the dialler's side on a connection whose deadline is set. It
-// returns the connection to go on with.
-func dialHandshake(cfg *Config, conn net.Conn, wantID string, purpose Purpose) (net.Conn, Peer, error) {
-	h := handshake{cfg: cfg, conn: conn, mine: cfg.hello(purpose, wantID)}
+// returns the connection to go on with. Unless ranged, it speaks unrangedVersion.
+func dialHandshake(cfg *Config, conn net.Conn, wantID string, purpose Purpose, ranged bool) (net.Conn, Peer, error) {
+	h := handshake{cfg: cfg, conn: conn, mine: cfg.hello(purpose, wantID, ranged)}
 	if err := h.sendHello(); err != nil {
 		return nil, Peer{}, err
 	}
@@ -60,7 +62,7 @@ func acceptHandshake(cfg *Config, conn net.Conn, serves func(Purpose) bool) (net
 	if err := h.receiveHello(); err != nil {
 		return nil, Peer{}, err
 	}
-	h.mine = cfg.hello(h.theirs.purpose, "")
+	h.mine = cfg.hello(h.theirs.purpose, "", h.theirs.ranged && cfg.Versions.Newest > unrangedVersion)
 	if err := h.judge(); err != nil {
 		return nil, Peer{}, err
 	}
@@ -99,7 +101,7 @@ func (h *handshake) receiveHello() error {
 	if h.received, err = readFrame(h.conn, frameHello); err != nil {
 		return err
 	}
-	h.theirs, err = decodeHello(h.received)
+	h.theirs, err = decodeHello(h.received, h.cfg.Versions.Newest)
 	return err
 }
 
@@ -159,6 +161,7 @@ func (h *handshake) finish(mine, theirs string) (net.Conn, Peer, error) {
 		Incarnation: h.theirs.incarnation,
 		Generation:  h.theirs.generation,
 		Purpose:     h.theirs.purpose,
+		Version:     h.mine.versions.agree(h.theirs.versions),
 	}
 	if h.secret == nil {
 		return h.conn, peer, nil

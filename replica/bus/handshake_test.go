@@ -1,7 +1,6 @@
 package bus
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -83,7 +82,7 @@ func TestMismatchesAreRefusedOnBothSides(t *testing.T) {
 				defer far.Close()
 				told <- acceptBlindly(&acceptor, far)
 			}()
-			_, _, err := dialHandshake(&dialler, near, "", Stream)
+			_, _, err := dialHandshake(&dialler, near, "", Stream, true)
 			for _, want := range test.want {
 				if !errors.Is(err, want) {
 					t.Errorf("dialler: %v, want %v", err, want)
@@ -103,7 +102,7 @@ func acceptBlindly(cfg *Config, conn net.Conn) error {
 	if err := h.receiveHello(); err != nil {
 		return err
 	}
-	h.mine = cfg.hello(h.theirs.purpose, "")
+	h.mine = cfg.hello(h.theirs.purpose, "", h.theirs.ranged)
 	if err := h.sendHello(); err != nil {
 		return err
 	}
@@ -134,7 +133,7 @@ func meet(dialler, acceptor *Config, wantID string, purpose Purpose) (dialErr, a
 		}
 		accepted <- err
 	}()
-	_, _, dialErr = dialHandshake(dialler, near, wantID, purpose)
+	_, _, dialErr = dialHandshake(dialler, near, wantID, purpose, dialler.Versions.Newest > unrangedVersion)
 	if dialErr != nil {
 		_ = near.Close()
 	}
@@ -184,48 +183,6 @@ func TestUnknownPurposesAreRefused(t *testing.T) {
 			t.Errorf("%s: got %v, %v", p, dialErr, acceptErr)
 		}
 	}
-}
-
-func TestOtherVersionsAreRefused(t *testing.T) {
-	// A later version's hello has another form, of which only the version is sure.
-	body := append(binary.BigEndian.AppendUint16(nil, version+1), "what will be"...)
-	cfg := testConfig("b")
-	cfg.EnsureDefaults()
-
-	near, far := net.Pipe()
-	accepted := make(chan error, 1)
-	go func() {
-		_, _, err := acceptHandshake(&cfg, far, func(Purpose) bool { return true })
-		accepted <- err
-		_ = far.Close()
-	}()
-	if err := writeFrame(near, frameHello, body); err != nil {
-		t.Fatal(err)
-	}
-	_, err := readFrame(near, frameHello)
-	if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), fmt.Sprintf("version %d", version)) {
-		t.Errorf("a newer dialler is told %v", err)
-	}
-	if err := <-accepted; !errors.Is(err, ErrVersion) {
-		t.Errorf("acceptor: %v", err)
-	}
-	_ = near.Close()
-
-	newer, older := net.Pipe()
-	go func() {
-		_, _ = readFrame(newer, frameHello)
-		_ = writeFrame(newer, frameHello, body)
-		_, err := readFrame(newer, frameProof)
-		accepted <- err
-		_ = newer.Close()
-	}()
-	if _, _, err := dialHandshake(&cfg, older, "", Stream); !errors.Is(err, ErrVersion) {
-		t.Errorf("dialler: %v", err)
-	}
-	if err := <-accepted; !errors.Is(err, ErrVersion) {
-		t.Errorf("a newer acceptor is told %v", err)
-	}
-	_ = older.Close()
 }
 
 func TestStrangersAreClosedWithoutAWord(t *testing.T) {
@@ -283,7 +240,7 @@ func recordDialler(t *testing.T, dialler, acceptor *Config, payload string) []by
 		_, _ = io.ReadFull(conn, got)
 		accepted <- string(got)
 	}()
-	conn, _, err := dialHandshake(dialler, near, "", Stream)
+	conn, _, err := dialHandshake(dialler, near, "", Stream, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +299,7 @@ func TestAnEchoProvesNothing(t *testing.T) {
 	done := make(chan struct{})
 	go func() { defer close(done); _, _ = io.Copy(far, far) }()
 	_ = near.SetDeadline(time.Now().Add(time.Minute))
-	if _, _, err := dialHandshake(&a, near, "", Stream); err == nil {
+	if _, _, err := dialHandshake(&a, near, "", Stream, true); err == nil {
 		t.Error("a mirror was taken for a peer")
 	}
 	_ = near.Close()
@@ -378,7 +335,7 @@ func TestAnAlteredHandshakeFails(t *testing.T) {
 				_ = far.Close()
 				accepted <- err
 			}()
-			_, _, err := dialHandshake(&a, near, "", Stream)
+			_, _, err := dialHandshake(&a, near, "", Stream, true)
 			_ = near.Close()
 			if acceptErr := <-accepted; err == nil || acceptErr == nil {
 				t.Errorf("byte %d changed: dialler %v, acceptor %v", at, err, acceptErr)
@@ -388,7 +345,7 @@ func TestAnAlteredHandshakeFails(t *testing.T) {
 }
 
 func (c *Config) helloBytes() []byte {
-	h := c.hello(Stream, "")
+	h := c.hello(Stream, "", true)
 	return h.encode()
 }
 

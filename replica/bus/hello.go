@@ -8,14 +8,51 @@ import (
 	"strings"
 )
 
-// version of the handshake, of the records and of what travels on the connections behind
-// them. Frames keep their outer form in every version, so that even a stranger's refusal can
-// be read.
+// The versions of the bus protocol: of the handshake, of the records and of what travels on the
+// connections behind them.
 //
 // Version 2: replies to forwarded commands carry a mark each.
 // Version 3: forwarded commands carry a deadline on the clock of the node that serves them, which
 // tells its time.
-const version = 3
+// Version 4: a hello names the range of versions that its node speaks. What travels behind the
+// handshake is that of version 3.
+//
+// Each side names the oldest and the newest version that it speaks, and both use the lower one
+// of the two newest: see [Peer.Version]. So nodes of two builds form one cluster while their
+// ranges meet, and a cluster is upgraded node by node.
+//
+// To change what travels between nodes: raise newestVersion, add a line above, and send the new
+// form only where Peer.Version of the connection is at least the new one; keep the old form for
+// all others. Raise oldestVersion, and remove the old form, when no build that speaks only older
+// versions has to be upgraded without a stop any more, a minor release later at the earliest.
+//
+// Frames keep their outer form in every version, so that even a stranger's refusal can be read.
+// From version 4 on a hello begins with both versions and only ever grows at its end.
+const (
+	oldestVersion = 3
+	newestVersion = 4
+	// unrangedVersion is the last one whose hellos name no range, and whose nodes refuse all
+	// others.
+	unrangedVersion = 3
+)
+
+// Versions are the oldest and the newest version of the bus protocol that a node speaks.
+type Versions struct{ Oldest, Newest uint16 }
+
+// agree returns the version that two nodes use, or 0 if there is none that both speak.
+func (v Versions) agree(other Versions) uint16 {
+	if n := min(v.Newest, other.Newest); n >= v.Oldest && n >= other.Oldest {
+		return n
+	}
+	return 0
+}
+
+func (v Versions) String() string {
+	if v.Oldest == v.Newest {
+		return fmt.Sprintf("version %d", v.Newest)
+	}
+	return fmt.Sprintf("versions %d to %d", v.Oldest, v.Newest)
+}
 
 const (
 	nonceSize = 32
@@ -24,7 +61,8 @@ const (
 
 // A hello is what one side says of itself.
 type hello struct {
-	version     uint16
+	versions    Versions
+	ranged      bool // it travels with its versions, not as one of unrangedVersion
 	keyed       bool
 	purpose     Purpose // of the dialler; the acceptor repeats it
 	generation  uint64
@@ -38,9 +76,10 @@ type hello struct {
 	wantID      string // the id that the dialler means to reach; empty: any
 }
 
-func (c *Config) hello(purpose Purpose, wantID string) hello {
+func (c *Config) hello(purpose Purpose, wantID string, ranged bool) hello {
 	h := hello{
-		version:     version,
+		versions:    c.Versions,
+		ranged:      ranged,
 		keyed:       len(c.Key) > 0,
 		purpose:     purpose,
 		generation:  c.Generation(purpose),
@@ -55,13 +94,20 @@ func (c *Config) hello(purpose Purpose, wantID string) hello {
 	return h
 }
 
-// fixedHello is the length of what every hello has before its strings.
+// fixedHello is the length of what every hello has before its strings, but for the oldest version
+// of those that name it.
 const fixedHello = 2 + 1 + 1 + 8 + 8 + nonceSize + shareSize
 
-// encode writes version, flags, purpose, generation, incarnation, nonce, share, and
+// encode writes the newest version, the oldest if it is ranged, flags, purpose, generation, incarnation, nonce, share, and
 // the strings, each after its length in a byte. Numbers are big-endian.
 func (h *hello) encode() []byte {
-	b := binary.BigEndian.AppendUint16(nil, h.version)
+	var b []byte
+	if h.ranged {
+		b = binary.BigEndian.AppendUint16(b, h.versions.Newest)
+		b = binary.BigEndian.AppendUint16(b, h.versions.Oldest)
+	} else {
+		b = binary.BigEndian.AppendUint16(b, unrangedVersion)
+	}
 	var flags byte
 	if h.keyed {
 		flags = 1
@@ -78,23 +124,38 @@ func (h *hello) encode() []byte {
 	return b
 }
 
-// decodeHello reads a hello. Of one in another version it reads the version alone.
-func decodeHello(b []byte) (hello, error) {
+// decodeHello reads a hello for a node that speaks versions up to newest. Of one that such a
+// node cannot read it reads the version alone.
+func decodeHello(b []byte, newest uint16) (hello, error) {
 	var h hello
 	if len(b) < 2 {
 		return h, fmt.Errorf("%w: hello of %d bytes", ErrProtocol, len(b))
 	}
-	h.version = binary.BigEndian.Uint16(b)
-	if h.version != version {
+	h.versions.Newest = binary.BigEndian.Uint16(b)
+	h.versions.Oldest = h.versions.Newest
+	if h.ranged = h.versions.Newest > unrangedVersion; h.ranged {
+		if newest <= unrangedVersion {
+			return h, nil
+		}
+		if len(b) < 4 {
+			return h, fmt.Errorf("%w: hello of %d bytes", ErrProtocol, len(b))
+		}
+		h.versions.Oldest = binary.BigEndian.Uint16(b[2:])
+		if h.versions.Oldest > h.versions.Newest {
+			return h, fmt.Errorf("%w: hello with %s", ErrProtocol, h.versions)
+		}
+		b = b[2:]
+	} else if h.versions.Newest != unrangedVersion {
 		return h, nil
 	}
 	if len(b) < fixedHello {
 		return h, fmt.Errorf("%w: hello of %d bytes", ErrProtocol, len(b))
 	}
-	if b[2] > 1 {
+	later := h.versions.Newest > newest // it may have more to say
+	if b[2] > 1 && !later {
 		return h, fmt.Errorf("%w: unknown flags %#x", ErrProtocol, b[2])
 	}
-	h.keyed = b[2] == 1
+	h.keyed = b[2]&1 == 1
 	h.purpose = Purpose(b[3])
 	h.generation = binary.BigEndian.Uint64(b[4:])
 	h.incarnation = binary.BigEndian.Uint64(b[12:])
@@ -109,7 +170,7 @@ func decodeHello(b []byte) (hello, error) {
 		*s = string(rest[1 : 1+n])
 		rest = rest[1+n:]
 	}
-	if len(rest) > 0 {
+	if len(rest) > 0 && !later {
 		return h, fmt.Errorf("%w: %d bytes after the hello", ErrProtocol, len(rest))
 	}
 	if h.id == "" {
@@ -121,8 +182,8 @@ func decodeHello(b []byte) (hello, error) {
 // compare finds every reason why two sides do not belong together. The texts name
 // both, since either may come to read them.
 func compare(mine, theirs *hello) (Reason, string) {
-	if mine.version != theirs.version {
-		return reasonVersion, fmt.Sprintf("node %q speaks version %d of the bus protocol, the peer version %d", mine.id, mine.version, theirs.version)
+	if mine.versions.agree(theirs.versions) == 0 {
+		return reasonVersion, fmt.Sprintf("node %q speaks %s of the bus protocol, the peer %s: upgrade the older one to a build in between", mine.id, mine.versions, theirs.versions)
 	}
 	var reason Reason
 	var texts []string

@@ -23,6 +23,8 @@ type below struct {
 	steps   func(replica.Step)   // nil: nobody is told
 	host    func() string        // nil: the system's name
 	table   table.Below          // under the table of the cluster
+	// versions of the bus protocol; zero: all that this build speaks.
+	versions bus.Versions
 }
 
 // hostName returns the name of the host; empty if it has none.

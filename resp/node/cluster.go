@@ -111,6 +111,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	c.bus, err = bus.Listen(bus.Config{
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
 		Generation: c.meant, Key: key, Admit: n.admitPeers, Listen: cfg.BusAddr, Network: cfg.below.bus(), Logger: cfg.Logger,
+		Versions: cfg.below.versions,
 		Met: func(p bus.Peer) {
 			if c.members != nil { // not yet where the original of a copy is asked
 				c.members.Heard(p.ID)
