@@ -14,6 +14,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/rueidis"
 	"go.uber.org/goleak"
+
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 func TestClientUnblockAnswersAsRedis(t *testing.T) {
@@ -189,9 +191,9 @@ func TestManyMoversAreServedByOneCommand(t *testing.T) {
 func TestLibrariesWait(t *testing.T) {
 	_, addr := serveTest(t, nil)
 	ctx := t.Context()
-	push := redis.NewClient(&redis.Options{Addr: addr})
+	push := redistest.Client(&redis.Options{Addr: addr})
 	defer push.Close()
-	c := redis.NewClient(&redis.Options{Addr: addr})
+	c := redistest.Client(&redis.Options{Addr: addr})
 	defer c.Close()
 	results := make(chan error, 2)
 	go func() {
@@ -237,7 +239,7 @@ func TestWaitsOverTLS(t *testing.T) {
 		c.TLS = &tls.Config{Certificates: []tls.Certificate{selfSigned(t)}}
 	})
 	dial := func() *redis.Client {
-		c := redis.NewClient(&redis.Options{Addr: addr, TLSConfig: &tls.Config{InsecureSkipVerify: true}})
+		c := redistest.Client(&redis.Options{Addr: addr, TLSConfig: &tls.Config{InsecureSkipVerify: true}})
 		t.Cleanup(func() { _ = c.Close() })
 		return c
 	}

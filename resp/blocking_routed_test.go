@@ -13,6 +13,7 @@ import (
 
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // waits waits until so many wait for keys of a server.
@@ -316,7 +317,7 @@ func TestElementsAreTakenOnceWhileRangesChangeHands(t *testing.T) {
 	taken := make(map[string]int)
 	var clients, pushers sync.WaitGroup
 	for i := range 9 {
-		client := redis.NewClient(&redis.Options{Addr: r.addrs[i%3], MaxRetries: -1, ReadTimeout: time.Hour})
+		client := redistest.Client(&redis.Options{Addr: r.addrs[i%3], MaxRetries: -1, ReadTimeout: time.Hour})
 		t.Cleanup(func() { _ = client.Close() })
 		clients.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {

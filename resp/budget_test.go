@@ -47,7 +47,7 @@ func TestRequestsLargerThanTheBudgetPass(t *testing.T) {
 			if got != "+OK <nil>" {
 				t.Errorf("SET: %s", got)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(patience):
 			t.Fatal("a request waits for ever")
 		}
 	}
@@ -65,11 +65,7 @@ func TestStalledSenderIsClosed(t *testing.T) {
 	waitFor(t, "it holds memory", func() bool { return srv.budget.inUse() > 2<<20 })
 	o := dialRedis(t, addr, 2)
 	o.want("+PONG", "PING")
-	start := time.Now()
 	o.want("+OK", "SET", "b", strings.Repeat("x", 200<<10))
-	if took := time.Since(start); took > 9*time.Second {
-		t.Errorf("it waited for %v", took)
-	}
 	stalled.ended()
 }
 

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/rueidis"
@@ -46,8 +45,8 @@ func TestGoRedisClusterClient(t *testing.T) {
 		for _, srv := range r.servers {
 			srv.settings.redirect.Store(mode == "redirect")
 		}
-		useClusterClient(t, r, mode == "redirect", redis.NewClusterClient(&redis.ClusterOptions{Addrs: r.addrs[:1]}))
-		useClusterClient(t, r, mode == "redirect", redis.NewClusterClient(&redis.ClusterOptions{Addrs: r.addrs[:1], ReadOnly: true, RouteRandomly: true, Protocol: 2}))
+		useClusterClient(t, r, mode == "redirect", redistest.ClusterClient(&redis.ClusterOptions{Addrs: r.addrs[:1]}))
+		useClusterClient(t, r, mode == "redirect", redistest.ClusterClient(&redis.ClusterOptions{Addrs: r.addrs[:1], ReadOnly: true, RouteRandomly: true, Protocol: 2}))
 		if n := r.forwards(); mode == "redirect" && n > 0 {
 			t.Errorf("%d requests were forwarded: the client took nodes with slots for replicas", n)
 		}
@@ -68,7 +67,7 @@ func TestGoRedisClusterClientReadsAtReplicas(t *testing.T) {
 	for _, srv := range r.servers {
 		srv.settings.redirect.Store(true)
 	}
-	useClusterClient(t, r, true, redis.NewClusterClient(&redis.ClusterOptions{Addrs: r.addrs[:1], ReadOnly: true}))
+	useClusterClient(t, r, true, redistest.ClusterClient(&redis.ClusterOptions{Addrs: r.addrs[:1], ReadOnly: true}))
 	if r.forwards() == 0 {
 		t.Error("no read went to a replica")
 	}
@@ -160,7 +159,7 @@ func TestRueidisCluster(t *testing.T) {
 func TestClusterClientsThroughOneNode(t *testing.T) {
 	r := routedTest(t, 3)
 	r.placeAll(r.spread(rand.New(rand.NewPCG(3, 4))))
-	useClusterClient(t, r, false, redis.NewClusterClient(&redis.ClusterOptions{Addrs: r.addrs[2:]}))
+	useClusterClient(t, r, false, redistest.ClusterClient(&redis.ClusterOptions{Addrs: r.addrs[2:]}))
 	_, lone := serveTest(t, nil)
 	for _, addr := range []string{r.addrs[0], lone} {
 		o := dialRedis(t, addr, 2)
@@ -441,7 +440,7 @@ func TestRedisClusterTools(t *testing.T) {
 		if err != nil {
 			t.Skip(err)
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		out, err := exec.CommandContext(ctx, path, append([]string{"-p", port}, strings.Fields(test.args)...)...).CombinedOutput()
 		if err != nil || !strings.Contains(string(out), test.want) || strings.Contains(string(out), "MOVED") {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 func TestClientListIsReadable(t *testing.T) {
@@ -20,7 +22,7 @@ func TestClientListIsReadable(t *testing.T) {
 	o.want("-ERR lib-ver cannot contain spaces, newlines or special characters.", "CLIENT", "SETINFO", "lib-ver", "a b")
 	o.want("-"+msgLongName, "CLIENT", "SETNAME", strings.Repeat("x", maxClientWord+1))
 
-	c := redis.NewClient(&redis.Options{Addr: addr, ClientName: "them", Protocol: 3})
+	c := redistest.Client(&redis.Options{Addr: addr, ClientName: "them", Protocol: 3})
 	defer c.Close()
 	info, err := c.ClientInfo(context.Background()).Result()
 	if err != nil {

@@ -109,7 +109,7 @@ func TestInfoCounts(t *testing.T) {
 
 func TestInfoMapOfGoRedis(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	c := redis.NewClient(&redis.Options{Addr: addr})
+	c := redistest.Client(&redis.Options{Addr: addr})
 	defer c.Close()
 	m, err := c.InfoMap(context.Background()).Result()
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 
 // testClient returns a client of a server.
 func testClient(t *testing.T, addr string) *redis.Client {
-	c := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1})
+	c := redistest.Client(&redis.Options{Addr: addr, MaxRetries: -1})
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }

@@ -121,7 +121,7 @@ func readAll(tags, names []string) (steps []step) {
 // takes a while.
 func sizeStep(node int) step {
 	return step{text: fmt.Sprintf("n%d: DBSIZE", node), run: func(w *world) (differs string) {
-		for end := time.Now().Add(patience / 4); ; time.Sleep(5 * time.Millisecond) {
+		for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 			if differs = commandStep(node, []string{"DBSIZE"}).run(w); differs == "" || time.Now().After(end) {
 				return differs
 			}

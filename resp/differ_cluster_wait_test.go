@@ -115,7 +115,7 @@ func (w *world) settle() string {
 		}
 	}
 	left := len(l.outstanding(0, ""))
-	for end := time.Now().Add(patience / 2); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		got = l.collect(1, got)
 		blocked, waiters := 0, 0
 		for _, o := range w.nodes {

@@ -3,7 +3,6 @@ package resp
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ringside-kv/ringside/store/redistest"
 )
@@ -84,13 +83,9 @@ func TestGlobMatch(t *testing.T) {
 func TestGlobMatchManyStars(t *testing.T) {
 	pattern := []byte(strings.Repeat("a*", 5000) + "b")
 	s := []byte(strings.Repeat("a", 10000))
-	start := time.Now()
+	// In exponential time, it would not end before the test binary's timeout.
 	if globMatch(pattern, s, false) {
 		t.Error("matches")
-	}
-	// Only that it ends: the bound is generous for slow machines.
-	if d := time.Since(start); d > 10*time.Second {
-		t.Errorf("took %v", d)
 	}
 }
 

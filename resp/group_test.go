@@ -45,7 +45,7 @@ func (g *groupAnswers) wait(t *testing.T, i int) {
 	t.Helper()
 	select {
 	case <-g.each[i]:
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		t.Fatalf("batch %d has no answer", i)
 	}
 }

@@ -198,7 +198,7 @@ func TestTrickle(t *testing.T) {
 	o.want("+OK", "SET", "b", strings.Repeat("x", 500<<10))
 	select {
 	case <-gone:
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Error("it goes on")
 		c.c.Close()
 		<-gone
@@ -308,7 +308,7 @@ func TestHalfRequestsAtClose(t *testing.T) {
 	waitFor(t, "all has come", func() bool { return srv.stats.bytesIn.Load() == sent })
 	waiting := dialRaw(t, addr) // for memory, or else for its own bytes
 	_, _ = io.WriteString(waiting.c, "*2\r\n$4\r\nECHO\r\n$2000000\r\n"+strings.Repeat("x", 100<<10))
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := srv.Close(ctx); err != nil {
 		t.Errorf("Close: %v", err)
@@ -365,7 +365,7 @@ func TestAsManyArgumentsAsThereMayBe(t *testing.T) {
 	}
 	answer := func(want string) {
 		t.Helper()
-		_ = o.c.SetDeadline(time.Now().Add(30 * time.Second))
+		_ = o.c.SetDeadline(time.Now().Add(patience))
 		if v, err := readValue(o.r); err != nil || v.String() != want {
 			t.Fatalf("%v, %v; want %s", v, err, want)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // A cachingSetup is a server or a cluster, a library's way to it, and another client's.
@@ -173,7 +174,7 @@ func TestCachingOfGoRedis(t *testing.T) {
 			continue // which the library does not offer
 		}
 		cache := redis.NewLocalCache(redis.CacheConfig{MaxEntries: 100})
-		c := redis.NewClient(&redis.Options{Addr: s.addrs[0], Protocol: 3, ClientSideCache: cache})
+		c := redistest.Client(&redis.Options{Addr: s.addrs[0], Protocol: 3, ClientSideCache: cache})
 		becomes := func(why, key, want string) {
 			t.Helper()
 			waitFor(t, s.name+", "+why+": "+key+" to be read anew", func() bool {

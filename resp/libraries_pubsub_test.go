@@ -8,6 +8,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/rueidis"
+
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // TestMessagesOfGoRedis subscribes as applications do, in both protocols. Each client has names
@@ -17,7 +19,7 @@ func TestMessagesOfGoRedis(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for proto := 2; proto <= 3; proto++ {
-		c := redis.NewClient(&redis.Options{Addr: addr, Protocol: proto})
+		c := redistest.Client(&redis.Options{Addr: addr, Protocol: proto})
 		channel, pattern := fmt.Sprint(proto, "news"), fmt.Sprint(proto, "n*")
 		sub := c.Subscribe(ctx, channel)
 		if err := sub.PSubscribe(ctx, pattern); err != nil {

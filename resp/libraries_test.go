@@ -15,6 +15,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/rueidis"
+
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // TestGoRedis and TestRueidis do what an application does: connect with a password
@@ -23,7 +25,7 @@ func TestGoRedis(t *testing.T) {
 	_, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Settings.Password = "secret" })
 	ctx := context.Background()
 	for proto := 2; proto <= 3; proto++ {
-		c := redis.NewClient(&redis.Options{Addr: addr, Username: "default", Password: "secret", ClientName: "app", Protocol: proto})
+		c := redistest.Client(&redis.Options{Addr: addr, Username: "default", Password: "secret", ClientName: "app", Protocol: proto})
 		defer c.Close()
 		if err := c.Set(ctx, "a", "1", time.Minute).Err(); err != nil {
 			t.Fatal(err)
@@ -44,7 +46,7 @@ func TestGoRedis(t *testing.T) {
 			t.Errorf("TIME: %v %v", at, err)
 		}
 	}
-	wrong := redis.NewClient(&redis.Options{Addr: addr, Password: "wrong", MaxRetries: -1})
+	wrong := redistest.Client(&redis.Options{Addr: addr, Password: "wrong", MaxRetries: -1})
 	defer wrong.Close()
 	if err := wrong.Ping(ctx).Err(); err == nil || !strings.HasPrefix(err.Error(), "WRONGPASS") {
 		t.Errorf("wrong password: %v", err)
@@ -98,7 +100,7 @@ func TestTLS(t *testing.T) {
 		c.TLS = &tls.Config{Certificates: []tls.Certificate{selfSigned(t)}}
 		c.TCPKeepAlive = time.Minute
 	})
-	c := redis.NewClient(&redis.Options{Addr: addr, TLSConfig: &tls.Config{InsecureSkipVerify: true}})
+	c := redistest.Client(&redis.Options{Addr: addr, TLSConfig: &tls.Config{InsecureSkipVerify: true}})
 	defer c.Close()
 	ctx := context.Background()
 	big := strings.Repeat("x", 1<<20)
@@ -128,7 +130,7 @@ func TestRedisTools(t *testing.T) {
 		if err != nil {
 			t.Skip(err)
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		out, err := exec.CommandContext(ctx, path, append([]string{"-p", port}, strings.Fields(test.args)...)...).CombinedOutput()
 		if err != nil || !strings.Contains(string(out), test.want) {

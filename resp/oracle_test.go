@@ -19,7 +19,7 @@ import (
 // realRedis is a client of a real Redis.
 func realRedis(t *testing.T) *redis.Client {
 	t.Helper()
-	c := redis.NewClient(&redis.Options{Addr: redistest.Start7(t), MaxRetries: -1})
+	c := redistest.Client(&redis.Options{Addr: redistest.Start7(t), MaxRetries: -1})
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }

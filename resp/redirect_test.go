@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // learning is a placement of two ranges: n0's first one is being copied to n1, or has
@@ -137,7 +138,7 @@ func TestClusterClientsWhileNodesDisagree(t *testing.T) {
 	defer cancel()
 	var clients sync.WaitGroup
 	for w := range 4 {
-		client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{r.addrs[w%3]}})
+		client := redistest.ClusterClient(&redis.ClusterOptions{Addrs: []string{r.addrs[w%3]}})
 		t.Cleanup(func() { _ = client.Close() })
 		random := rand.New(rand.NewPCG(seed, uint64(w+1)))
 		clients.Go(func() {

@@ -17,6 +17,7 @@ import (
 	"github.com/ringside-kv/ringside/buckets"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // A routed is some servers in front of one store, so that a range can change hands
@@ -194,7 +195,7 @@ func (r *routed) spread(rnd *rand.Rand) *ring.Placement {
 }
 
 func (r *routed) client(i int) *redis.Client {
-	c := redis.NewClient(&redis.Options{Addr: r.addrs[i], MaxRetries: -1})
+	c := redistest.Client(&redis.Options{Addr: r.addrs[i], MaxRetries: -1})
 	r.t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -254,7 +255,7 @@ func TestPipelineKeepsItsOrderOverNodes(t *testing.T) {
 	r.placeAll(r.spread(rnd))
 	lone, addr := serveTest(t, nil)
 	_ = lone
-	one := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1})
+	one := redistest.Client(&redis.Options{Addr: addr, MaxRetries: -1})
 	defer one.Close()
 	ctx := context.Background()
 	for round := range 200 {

@@ -104,7 +104,7 @@ func TestClose(t *testing.T) {
 	asleep.send("DEBUG", "SLEEP", "1000")
 	waitFor(t, "both wait", func() bool { return srv.stats.waiting.Load() == 2 })
 
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := srv.Close(ctx); err != nil {
 		t.Errorf("Close: %v", err)

@@ -343,7 +343,7 @@ func TestTransactionsOfLibraries(t *testing.T) {
 			srv.settings.redirect.Store(redirect)
 		}
 		ctx := t.Context()
-		cluster := redis.NewClusterClient(&redis.ClusterOptions{Addrs: r.addrs[:1]})
+		cluster := redistest.ClusterClient(&redis.ClusterOptions{Addrs: r.addrs[:1]})
 		t.Cleanup(func() { _ = cluster.Close() })
 		for i := range 20 {
 			key := fmt.Sprint("k", i)

@@ -17,6 +17,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/freeport"
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/node"
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // A whole cluster is real nodes in this process, with the ports that nodes have.
@@ -76,7 +77,7 @@ func openWhole(t *testing.T, n int) *whole {
 }
 
 func (w *whole) client(i int) *redis.Client {
-	return redis.NewClient(&redis.Options{Addr: w.nodes[i].Addr().String(), MaxRetries: -1, ReadTimeout: time.Minute})
+	return redistest.Client(&redis.Options{Addr: w.nodes[i].Addr().String(), MaxRetries: -1, ReadTimeout: time.Minute})
 }
 
 func (w *whole) addrs() (addrs []string) {

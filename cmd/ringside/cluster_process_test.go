@@ -20,6 +20,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/freeport"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/strategy"
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // clusterPatience is for what takes a second or two when the machine does nothing else.
@@ -155,7 +156,7 @@ func (c *processCluster) living() []*processNode {
 
 // client talks to this node alone, which forwards.
 func (n *processNode) client() *redis.Client {
-	return redis.NewClient(&redis.Options{
+	return redistest.Client(&redis.Options{
 		Addr: n.addr, MaxRetries: -1, ReadTimeout: 20 * time.Second, ContextTimeoutEnabled: true, PoolSize: 4,
 		OnConnect: func(ctx context.Context, conn *redis.Conn) error {
 			return conn.Do(ctx, "RING", "ROUTE", "forward").Err()
@@ -321,7 +322,7 @@ func TestClusterGrowsAndShrinksUnderEveryClient(t *testing.T) {
 			plain := a.client()
 			defer plain.Close()
 			load.Start(model.NewWorker("plain", seed), model.GoRedis(plain), false)
-			clusterClient := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{a.addr}, ReadTimeout: 20 * time.Second})
+			clusterClient := redistest.ClusterClient(&redis.ClusterOptions{Addrs: []string{a.addr}, ReadTimeout: 20 * time.Second})
 			defer clusterClient.Close()
 			load.Start(model.NewWorker("ClusterClient", seed), model.GoRedis(clusterClient), false)
 			rue, err := rueidis.NewClient(rueidis.ClientOption{

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // TestCrash kills the process again and again while clients write, and looks after
@@ -116,8 +118,8 @@ func startServer(t *testing.T, args ...string) *serverProcess {
 	case p.addr = <-addr:
 	case <-p.read:
 		t.Fatalf("the server did not start:\n%s", &p.log)
-	case <-time.After(30 * time.Second):
-		t.Fatal("the server did not start in 30 s")
+	case <-time.After(clusterPatience):
+		t.Fatalf("the server did not start in %s", clusterPatience)
 	}
 	return p
 }
@@ -155,7 +157,7 @@ func (noLog) Printf(context.Context, string, ...any) {}
 func init() { redis.SetLogger(noLog{}) }
 
 func crashClient(addr string) *redis.Client {
-	return redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, PoolSize: 16, ContextTimeoutEnabled: true})
+	return redistest.Client(&redis.Options{Addr: addr, MaxRetries: -1, PoolSize: 16, ContextTimeoutEnabled: true})
 }
 
 // checkAll compares the data with what the workers know, and the count of keys with

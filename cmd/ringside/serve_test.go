@@ -73,7 +73,7 @@ func (r *run) wait(t *testing.T) error {
 	select {
 	case err := <-r.result:
 		return err
-	case <-time.After(10 * time.Second):
+	case <-time.After(clusterPatience):
 		t.Fatalf("serve does not return; log:\n%s", r.log)
 		return nil
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/workload"
 	"github.com/ringside-kv/ringside/resp/node"
 	"github.com/ringside-kv/ringside/ring/strategy"
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // small is a test of a few seconds.
@@ -171,18 +172,22 @@ func TestAScriptIsPlayed(t *testing.T) {
 func TestTheOthersGoOn(t *testing.T) {
 	t.Parallel() // it waits most of the time
 	first, second := server(t), server(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	at := func(n *node.Node) []string { return []string{n.Addr().String()} }
-	cfg := small(t, "load 100; run 20s",
+	cfg := small(t, "load 100; run 1h",
 		Contestant{Name: "nobody", Addrs: []string{"127.0.0.1:1"}},
 		Contestant{Name: "goes away", Addrs: at(first)},
 		Contestant{Name: "stays", Addrs: at(second)})
 	cfg.Progress = func(all []report.State) {
-		if all[1].Phase == "run 20s" {
+		runs := func(s report.State) bool { return s.Phase == "run 1h0m0s" && s.PerSecond > 0 }
+		if runs(all[1]) {
 			_ = first.Close()
 		}
+		if all[1].Failure != "" && runs(all[2]) {
+			cancel()
+		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second) // of the last 20 s some do
-	defer cancel()
 	r, err := Run(ctx, cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -246,7 +251,7 @@ func TestConfigsThatMakeNoSense(t *testing.T) {
 // used is a server that holds a key of its user.
 func used(t *testing.T) *redis.Client {
 	t.Helper()
-	client := redis.NewClient(&redis.Options{Addr: server(t).Addr().String()})
+	client := redistest.Client(&redis.Options{Addr: server(t).Addr().String()})
 	t.Cleanup(func() { _ = client.Close() })
 	if err := client.Set(t.Context(), "user:1", "kept", 0).Err(); err != nil {
 		t.Fatal(err)

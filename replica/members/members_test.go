@@ -10,7 +10,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience is how long a test waits for what must come; no test passes by it.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // testConfig is a node of the cluster "test" on a free port.
 func testConfig(t testing.TB, id string, incarnation uint64, join ...string) Config {

@@ -47,7 +47,7 @@ func TestMetrics(t *testing.T) {
 		"process_cpu_seconds_total",
 	}
 	var body string
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if _, body = get(t, url+"/metrics"); strings.Contains(body, "ringside_keys 42") {
 			break // the scope has reported
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/ringside-kv/ringside/buckets"
 	"github.com/ringside-kv/ringside/replica/freeport"
 	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // freeGossip are addresses where nobody listens, for nodes that are all told the same.
@@ -150,7 +151,7 @@ func (c *crew) all() uint64 {
 	c.t.Helper()
 	g := c.generation()
 	for i, n := range c.nodes {
-		client := redis.NewClient(&redis.Options{Addr: n.Addr().String(), MaxRetries: 20})
+		client := redistest.Client(&redis.Options{Addr: n.Addr().String(), MaxRetries: 20})
 		if err := client.Set(c.t.Context(), fmt.Sprint("key:", i), i, 0).Err(); err != nil {
 			c.t.Errorf("n%d: %v", i, err)
 		}

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // openMember opens a node of a cluster, with ports of its own.
@@ -88,7 +89,7 @@ func TestNodesJoinUnderLoad(t *testing.T) {
 	nodes := []*Node{openMember(t, "a")}
 	defer closeAll(t, &nodes)
 	waitFor(t, "a cluster of one", func() bool { return nodes[0].primaries()["a"] == 256 })
-	first := redis.NewClient(&redis.Options{Addr: nodes[0].Addr().String(), MaxRetries: -1})
+	first := redistest.Client(&redis.Options{Addr: nodes[0].Addr().String(), MaxRetries: -1})
 	defer first.Close()
 	for i := range 2000 {
 		if err := first.Set(ctx, fmt.Sprint("key:", i), i, 0).Err(); err != nil {
@@ -100,7 +101,7 @@ func TestNodesJoinUnderLoad(t *testing.T) {
 	var load sync.WaitGroup
 	counts := make([]int64, 3)
 	count := func(w int, n *Node) {
-		client := redis.NewClient(&redis.Options{Addr: n.Addr().String(), MaxRetries: -1, PoolSize: 1})
+		client := redistest.Client(&redis.Options{Addr: n.Addr().String(), MaxRetries: -1, PoolSize: 1})
 		load.Go(func() {
 			defer client.Close()
 			for i := 0; ; i++ {
@@ -138,7 +139,7 @@ func TestNodesJoinUnderLoad(t *testing.T) {
 	close(stop)
 	load.Wait()
 	for _, n := range nodes {
-		client := redis.NewClient(&redis.Options{Addr: n.Addr().String(), MaxRetries: -1})
+		client := redistest.Client(&redis.Options{Addr: n.Addr().String(), MaxRetries: -1})
 		defer client.Close()
 		for i := range 2000 {
 			if got, err := client.Get(ctx, fmt.Sprint("key:", i)).Int(); err != nil || got != i {
@@ -185,7 +186,7 @@ func TestLeaveAndRestart(t *testing.T) {
 		return true
 	}
 	waitFor(t, "three shares", shared)
-	client := redis.NewClient(&redis.Options{Addr: a.Addr().String(), MaxRetries: -1})
+	client := redistest.Client(&redis.Options{Addr: a.Addr().String(), MaxRetries: -1})
 	defer client.Close()
 	for i := range 1000 {
 		if err := client.Set(ctx, fmt.Sprint("key:", i), i, time.Hour).Err(); err != nil {

@@ -11,13 +11,14 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // The table of the cluster that is left does not make an emptied store an empty one.
 func TestNodeThatLostItsStoreIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	n := openMemberIn(t, dir, "a")
-	client := redis.NewClient(&redis.Options{Addr: n.Addr().String()})
+	client := redistest.Client(&redis.Options{Addr: n.Addr().String()})
 	err := client.Set(t.Context(), "key", "value", 0).Err()
 	if err = errors.Join(err, client.Close(), n.Close()); err != nil {
 		t.Fatal(err)

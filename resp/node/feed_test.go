@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // wantBackups says how many copies are wanted, and waits until all rows have them.
@@ -75,7 +76,7 @@ func TestBackupsHoldWhatIsWritten(t *testing.T) {
 	var load sync.WaitGroup
 	for w, n := range nodes {
 		byID[n.ID()] = n
-		client := redis.NewClient(&redis.Options{Addr: n.Addr().String(), MaxRetries: -1, PoolSize: 1})
+		client := redistest.Client(&redis.Options{Addr: n.Addr().String(), MaxRetries: -1, PoolSize: 1})
 		load.Go(func() {
 			defer client.Close()
 			long := strings.Repeat("x", 300<<10)
@@ -112,7 +113,7 @@ func TestBackupsHoldWhatIsWritten(t *testing.T) {
 		}
 	}
 	compare()
-	client := redis.NewClient(&redis.Options{Addr: nodes[1].Addr().String(), MaxRetries: -1})
+	client := redistest.Client(&redis.Options{Addr: nodes[1].Addr().String(), MaxRetries: -1})
 	defer client.Close()
 	if err := client.FlushAll(ctx).Err(); err != nil {
 		t.Fatal(err)

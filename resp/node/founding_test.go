@@ -7,6 +7,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // memberConfig is that of a node on ports of its own.
@@ -24,7 +25,7 @@ func TestALoneNodesDataDoesNotJoin(t *testing.T) {
 	ctx := t.Context()
 	lone := t.TempDir()
 	n := openMemberIn(t, lone, "lone")
-	client := redis.NewClient(&redis.Options{Addr: n.Addr().String()})
+	client := redistest.Client(&redis.Options{Addr: n.Addr().String()})
 	if err := client.Set(ctx, "key", "value", 0).Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,7 @@ func TestALoneNodesDataDoesNotJoin(t *testing.T) {
 	}
 	founder := openMemberIn(t, lone, "lone")
 	defer founder.Close()
-	client = redis.NewClient(&redis.Options{Addr: founder.Addr().String()})
+	client = redistest.Client(&redis.Options{Addr: founder.Addr().String()})
 	defer client.Close()
 	if got, err := client.Get(ctx, "key").Result(); got != "value" || err != nil {
 		t.Errorf("the founder's key is %q, %v", got, err)

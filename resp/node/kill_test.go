@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // On real sockets and disks: a node is killed under load, the others take over, nothing that
@@ -24,7 +26,7 @@ func TestKillUnderLoad(t *testing.T) {
 	defer closeAll(t, &nodes)
 	victim := openMemberIn(t, dir, "c", a.gossipAddr())
 	dial := func(n *Node) *redis.Client {
-		return redis.NewClient(&redis.Options{Addr: n.Addr().String(), MaxRetries: -1, PoolSize: 1})
+		return redistest.Client(&redis.Options{Addr: n.Addr().String(), MaxRetries: -1, PoolSize: 1})
 	}
 	first := dial(a)
 	defer first.Close()

@@ -8,6 +8,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
+
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 func openTest(t *testing.T, change func(*Config)) *Node {
@@ -44,7 +46,7 @@ func TestDataSurvivesCloseAndOpen(t *testing.T) {
 	dir := t.TempDir()
 	for i, want := range []string{"", "1"} {
 		n := openTest(t, func(c *Config) { c.Dir = dir })
-		client := redis.NewClient(&redis.Options{Addr: n.Addr().String()})
+		client := redistest.Client(&redis.Options{Addr: n.Addr().String()})
 		if got := client.Get(t.Context(), "key").Val(); got != want {
 			t.Errorf("start %d: key = %q, want %q", i, got, want)
 		}
@@ -70,7 +72,7 @@ func TestMetricsAndHealth(t *testing.T) {
 			t.Errorf("%s: %d %s", path, code, body)
 		}
 	}
-	client := redis.NewClient(&redis.Options{Addr: n.Addr().String()})
+	client := redistest.Client(&redis.Options{Addr: n.Addr().String()})
 	if err := client.Set(t.Context(), "key", "1", 0).Err(); err != nil {
 		t.Error(err)
 	}
@@ -86,7 +88,7 @@ func TestMetricsAndHealth(t *testing.T) {
 func TestShutdownAsksToClose(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	n := openTest(t, func(c *Config) { c.HTTPAddr = HTTPOff })
-	client := redis.NewClient(&redis.Options{Addr: n.Addr().String(), MaxRetries: -1})
+	client := redistest.Client(&redis.Options{Addr: n.Addr().String(), MaxRetries: -1})
 	told := make(chan struct{})
 	go func() {
 		defer close(told)

@@ -12,12 +12,13 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/resp/status"
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // dialNode is a client of one node that tries nothing twice.
 func dialNode(t *testing.T, n *Node) *redis.Client {
 	t.Helper()
-	client := redis.NewClient(&redis.Options{Addr: n.Addr().String(), MaxRetries: -1, Protocol: 2, ReadTimeout: time.Minute})
+	client := redistest.Client(&redis.Options{Addr: n.Addr().String(), MaxRetries: -1, Protocol: 2, ReadTimeout: time.Minute})
 	t.Cleanup(func() { _ = client.Close() })
 	return client
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 func openProxy(t *testing.T, dir, id string, join ...string) *Node {
@@ -42,7 +43,7 @@ func TestAProxyRoutesAndHoldsNothing(t *testing.T) {
 		n := p.primaries()
 		return n["a"] == 128 && n["b"] == 128
 	})
-	client := redis.NewClient(&redis.Options{Addr: p.Addr().String(), MaxRetries: -1})
+	client := redistest.Client(&redis.Options{Addr: p.Addr().String(), MaxRetries: -1})
 	defer client.Close()
 	for i := range 500 {
 		if err := client.Set(ctx, fmt.Sprint("key:", i), i, 0).Err(); err != nil {
@@ -70,7 +71,7 @@ func TestAProxyRoutesAndHoldsNothing(t *testing.T) {
 	if files, _ := filepath.Glob(filepath.Join(dir, "data", "*")); len(files) > 0 {
 		t.Errorf("on its disk are %v", files)
 	}
-	redirected := redis.NewClient(&redis.Options{Addr: p.Addr().String(), MaxRetries: -1, PoolSize: 1})
+	redirected := redistest.Client(&redis.Options{Addr: p.Addr().String(), MaxRetries: -1, PoolSize: 1})
 	defer redirected.Close()
 	if err := redirected.Do(ctx, "RING", "ROUTE", "redirect").Err(); err != nil {
 		t.Fatal(err)
@@ -84,7 +85,7 @@ func TestAProxyRoutesAndHoldsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	p = openProxy(t, dir, "p", a.gossipAddr())
-	again := redis.NewClient(&redis.Options{Addr: p.Addr().String(), MaxRetries: -1})
+	again := redistest.Client(&redis.Options{Addr: p.Addr().String(), MaxRetries: -1})
 	defer again.Close()
 	waitFor(t, "the proxy serves again", func() bool { return again.Get(ctx, "key:7").Val() == "7" })
 }

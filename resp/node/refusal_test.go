@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // ended waits until a node wants to end, closes it, and returns why.
@@ -102,7 +103,7 @@ func TestTwoFoundersNeverMerge(t *testing.T) {
 	dir := t.TempDir()
 	b := openMemberIn(t, dir, "b")
 	for _, n := range []*Node{a, b} {
-		client := redis.NewClient(&redis.Options{Addr: n.Addr().String()})
+		client := redistest.Client(&redis.Options{Addr: n.Addr().String()})
 		if err := client.Set(ctx, "key", n.ID(), 0).Err(); err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +126,7 @@ func TestTwoFoundersNeverMerge(t *testing.T) {
 	b = openMemberIn(t, dir, "b")
 	defer b.Close()
 	for _, n := range []*Node{a, b} {
-		client := redis.NewClient(&redis.Options{Addr: n.Addr().String()})
+		client := redistest.Client(&redis.Options{Addr: n.Addr().String()})
 		if got, err := client.Get(ctx, "key").Result(); got != n.ID() || err != nil {
 			t.Errorf("%s has %q, %v", n.ID(), got, err)
 		}

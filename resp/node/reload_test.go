@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 func TestReloadAppliesWhatChangedAndNewCertificates(t *testing.T) {
@@ -17,7 +19,7 @@ func TestReloadAppliesWhatChangedAndNewCertificates(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	client := redis.NewClient(&redis.Options{Addr: n.Addr().String(), TLSConfig: &tls.Config{InsecureSkipVerify: true}})
+	client := redistest.Client(&redis.Options{Addr: n.Addr().String(), TLSConfig: &tls.Config{InsecureSkipVerify: true}})
 	defer client.Close()
 	certificate := func() string {
 		t.Helper()

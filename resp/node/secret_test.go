@@ -16,6 +16,7 @@ import (
 
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 const testKey = "a key of sixteen bytes or more"
@@ -188,7 +189,7 @@ func TestNodesOfOnePasswordJoinWithoutAKey(t *testing.T) {
 	waitFor(t, "b is in", func() bool { return b.cluster.entered.Load() })
 
 	// The nodes prove the password of their start to each other, so none may change it.
-	client := redis.NewClient(&redis.Options{Addr: a.Addr().String(), Password: "secret"})
+	client := redistest.Client(&redis.Options{Addr: a.Addr().String(), Password: "secret"})
 	defer client.Close()
 	if err := client.ConfigSet(t.Context(), "requirepass", "other").Err(); err == nil || !strings.Contains(err.Error(), "cluster-key") {
 		t.Errorf("a node of several took another password: %v", err)
@@ -209,7 +210,7 @@ func TestPasswordAtRunTimeClosesTheBus(t *testing.T) {
 	a := openMember(t, "a")
 	defer a.Close()
 	waitFor(t, "a cluster of one", func() bool { return a.cluster.entered.Load() })
-	client := redis.NewClient(&redis.Options{Addr: a.Addr().String()})
+	client := redistest.Client(&redis.Options{Addr: a.Addr().String()})
 	defer client.Close()
 	set := func(password string) {
 		t.Helper()
@@ -281,7 +282,7 @@ func TestPostedCommandsAreRunAtNoPort(t *testing.T) {
 	}
 	defer n.Close()
 	waitFor(t, "a cluster of one", func() bool { return n.cluster.entered.Load() })
-	client := redis.NewClient(&redis.Options{Addr: n.Addr().String()})
+	client := redistest.Client(&redis.Options{Addr: n.Addr().String()})
 	defer client.Close()
 	if err := client.Set(t.Context(), "key", "value", 0).Err(); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/resp/admin"
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // A node that is told to join founds nothing, however long nobody is there: it says what
@@ -33,7 +34,7 @@ func TestANodeThatJoinsWaitsForOthers(t *testing.T) {
 	if code, _ := fetch(t, b, "/healthz"); code != http.StatusOK {
 		t.Errorf("/healthz: %d", code)
 	}
-	client := redis.NewClient(&redis.Options{Addr: b.Addr().String(), MaxRetries: -1, ReadTimeout: time.Minute})
+	client := redistest.Client(&redis.Options{Addr: b.Addr().String(), MaxRetries: -1, ReadTimeout: time.Minute})
 	defer client.Close()
 	if err := client.Get(t.Context(), "key").Err(); err == nil || err.Error() != "TRYAGAIN this node has not entered its cluster yet" {
 		t.Errorf("a key of no cluster: %v", err)
@@ -100,7 +101,7 @@ func TestTheFounderLeaves(t *testing.T) {
 	if err := a.Leave(ctx); err == nil || !strings.Contains(err.Error(), "no other store is left") {
 		t.Errorf("the last store leaves: %v", err)
 	}
-	client := redis.NewClient(&redis.Options{Addr: a.Addr().String(), MaxRetries: -1})
+	client := redistest.Client(&redis.Options{Addr: a.Addr().String(), MaxRetries: -1})
 	defer client.Close()
 	for i := range 100 {
 		if err := client.Set(ctx, string(rune('a'+i)), i, 0).Err(); err != nil {
@@ -131,7 +132,7 @@ func TestTheFounderLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	b = openMemberIn(t, dir, "b")
-	again := redis.NewClient(&redis.Options{Addr: b.Addr().String(), MaxRetries: -1})
+	again := redistest.Client(&redis.Options{Addr: b.Addr().String(), MaxRetries: -1})
 	defer again.Close()
 	for i := range 100 {
 		if got, err := again.Get(ctx, string(rune('a'+i))).Int(); got != i || err != nil {

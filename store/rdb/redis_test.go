@@ -11,7 +11,7 @@ import (
 // startRedis runs a redis-server of its own for the test and returns a client of it.
 func startRedis(t *testing.T) *redis.Client {
 	t.Helper()
-	c := redis.NewClient(&redis.Options{Addr: redistest.Start(t), MaxRetries: -1})
+	c := redistest.Client(&redis.Options{Addr: redistest.Start(t), MaxRetries: -1})
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }

@@ -15,8 +15,10 @@ import (
 	"github.com/ringside-kv/ringside/replica/freeport"
 )
 
-// patience is how long a server may take for what it does at once where it has a processor.
-const patience = 20 * time.Second
+// patience bounds what a server or a client waits for. Each takes a moment on a machine that
+// does nothing else. The defaults of go-redis, 3 s for a reply and 5 s for a connection, are
+// too short for a machine that stalls.
+const patience = 2 * time.Minute
 
 // Start runs a redis-server that keeps nothing on disk and ends with the test, and returns
 // its address. Options are those of its command line. The test is skipped where there is

@@ -45,7 +45,7 @@ func (d *demo) load(args []string, environ ...string) error {
 	cmd := &cobra.Command{Use: "demo", SilenceErrors: true, SilenceUsage: true, Args: cobra.ArbitraryArgs}
 	d.set.AddTo(cmd)
 	cmd.RunE = func(_ *cobra.Command, rest []string) error { return d.set.Load(args, rest, environ) }
-	cmd.SetArgs(args)
+	cmd.SetArgs(append([]string{}, args...)) // for nil, cobra takes the arguments of the test binary
 	return cmd.Execute()
 }
 
