@@ -21,11 +21,35 @@ func (s *Store) relieve() {
 	if n < maxCrowd || !s.crowd.CompareAndSwap(n, 0) {
 		return
 	}
+	s.writeOut()
+}
+
+// writeOut begins a new memtable, and has the present one written out in the background.
+func (s *Store) writeOut() {
 	if s.beginCommit(true) != nil {
 		return // a failed log is replaced along with the memtables
 	}
 	defer s.commits.RUnlock()
 	if _, err := s.db.AsyncFlush(); err != nil {
 		s.log.Error("writing out a memtable failed", "err", err)
+	}
+}
+
+// Removed elements between others leave tombstones that each iterator over them passes, as in a
+// queue where urgent members come and go before many that wait. A memtable keeps them all, and all
+// that they removed. In a table they are compacted away soon (package tuning).
+
+const (
+	// fewDead is how many entries an iterator passes without being counted.
+	fewDead = 256
+	// maxDead is how many entries that are no elements all iterators may pass in a period of
+	// housekeeping, which takes about a tenth of a second of processor time.
+	maxDead = 1 << 20
+)
+
+// dropDead writes the memtable out if iterators have passed too much in it since the last call.
+func (s *Store) dropDead() {
+	if s.dead.Swap(0) >= maxDead {
+		s.writeOut()
 	}
 }

@@ -97,6 +97,30 @@ func TestElementsThatSkipYieldTheSame(t *testing.T) {
 	}
 }
 
+// leaveTombstones makes a value of n+1 elements, named by name, of which all but the first and the
+// last are gone.
+func leaveTombstones(t *testing.T, s *Store, key string, name func(int) []byte, n int) {
+	t.Helper()
+	s.inUnit(t, func(u *Unit) {
+		splitSet(t, u, key, map[string]string{string(name(0)): "first", string(name(n)): "last"})
+	}, key)
+	for _, gone := range []bool{false, true} {
+		s.inUnit(t, func(u *Unit) {
+			v, err := u.Get([]byte(key))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := 1; i < n; i++ {
+				if gone {
+					u.RemoveElement([]byte(key), &v, name(i))
+				} else {
+					u.SetElement([]byte(key), &v, name(i), []byte("x"))
+				}
+			}
+		}, key)
+	}
+}
+
 // Without Skip an iterator passes each tombstone.
 func TestSkipPassesNoTombstones(t *testing.T) {
 	cfg := testConfig("data")
@@ -106,24 +130,7 @@ func TestSkipPassesNoTombstones(t *testing.T) {
 	key := []byte("k")
 	name := func(i int) []byte { return fmt.Appendf(nil, "%04d", i) }
 	const n = 1000
-	s.inUnit(t, func(u *Unit) {
-		splitSet(t, u, "k", map[string]string{string(name(0)): "first", string(name(n)): "last"})
-	}, "k")
-	for _, value := range []string{"x", ""} {
-		s.inUnit(t, func(u *Unit) {
-			v, err := u.Get(key)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := 1; i < n; i++ {
-				if value != "" {
-					u.SetElement(key, &v, name(i), []byte(value))
-				} else {
-					u.RemoveElement(key, &v, name(i))
-				}
-			}
-		}, "k")
-	}
+	leaveTombstones(t, s, "k", name, n)
 	for _, back := range []bool{false, true} {
 		for _, latched := range []bool{true, false} {
 			var latches []string
@@ -155,4 +162,42 @@ func TestSkipPassesNoTombstones(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestMemtableWithManyPassedTombstonesIsWrittenOut(t *testing.T) {
+	cfg := testConfig("data")
+	cfg.FS = vfs.NewMem()
+	s := openTest(t, cfg)
+	defer s.Close()
+	name := func(i int) []byte { return fmt.Appendf(nil, "%05d", i) }
+	const n = 2000
+	leaveTombstones(t, s, "k", name, n)
+	for _, latches := range [][]string{nil, {"k"}} {
+		// The housekeeping of the store sets the number to 0 once a second.
+		waitFor(t, "tombstones that are passed are counted", func() bool {
+			was := s.dead.Load()
+			s.inUnit(t, func(u *Unit) {
+				v, err := u.GetWhole([]byte("k"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				it := u.Elements([]byte("k"), &v, name(0), name(n+1), false)
+				for it.Next() {
+				}
+				if err := it.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}, latches...)
+			return s.dead.Load() >= was+n
+		})
+	}
+	written := s.db.Metrics().Flush.Count
+	s.dead.Store(maxDead - 1)
+	s.dropDead()
+	if got := s.db.Metrics().Flush.Count; got != written {
+		t.Fatalf("%d memtables were written out too early", got-written)
+	}
+	s.dead.Store(maxDead)
+	s.dropDead()
+	waitFor(t, "the memtable is written out", func() bool { return s.db.Metrics().Flush.Count > written })
 }

@@ -23,13 +23,16 @@ type Elements struct {
 	// removed are the ranges that the unit has removed before those changes.
 	removed []elementRange
 	// hole holds no element, and lies ahead; it is empty if there is none.
-	hole   elementRange
-	began  bool
-	stored bool // the iterator stands at an entry within the bounds
-	shown  bool // and that is the current one
-	sub    []byte
-	value  []byte
-	err    error
+	hole elementRange
+	// start is how many of the engine's entries the iterator had passed before, and found how many
+	// were found since.
+	start, found int
+	began        bool
+	stored       bool // the iterator stands at an entry within the bounds
+	shown        bool // and that is the current one
+	sub          []byte
+	value        []byte
+	err          error
 }
 
 // Elements returns those with sub keys from one up to, not including, another; an empty to
@@ -48,6 +51,7 @@ func (u *Unit) Elements(key []byte, v *Value, from, to []byte, back bool) *Eleme
 	}
 	if r := u.reader(v.place, key); r != nil {
 		it.iter = r.iter
+		it.start = it.Passed()
 		return it
 	}
 	var err error
@@ -118,6 +122,7 @@ func (it *Elements) settle() bool {
 		}
 		switch {
 		case order < 0:
+			it.found++
 			it.shown, it.sub = true, it.iter.Key()[it.prefix:]
 			if it.value, it.err = it.iter.ValueAndErr(); it.err != nil {
 				it.err = it.u.s.readFailed(it.err)
@@ -229,18 +234,20 @@ func (it *Elements) Sub() []byte { return it.sub }
 func (it *Elements) Value() []byte { return it.value }
 
 // Passed returns how many of the engine's entries were passed on the way to the current element,
-// tombstones and old values included. Of an Elements that shares its iterator with others, which
-// it does without the key's latch, these are counted, too.
+// tombstones and old values included.
 func (it *Elements) Passed() int {
 	if it.iter == nil {
 		return 0
 	}
 	stats := it.iter.Stats()
-	return stats.ForwardStepCount[pebble.InternalIterCall] + stats.ReverseStepCount[pebble.InternalIterCall]
+	return stats.ForwardStepCount[pebble.InternalIterCall] + stats.ReverseStepCount[pebble.InternalIterCall] - it.start
 }
 
 // Close ends it and returns what went wrong.
 func (it *Elements) Close() error {
+	if dead := it.Passed() - it.found; dead > fewDead {
+		it.u.s.dead.Add(int64(dead))
+	}
 	if it.own {
 		if err := it.iter.Close(); err != nil && it.err == nil {
 			it.err = it.u.s.readFailed(err)

@@ -89,6 +89,7 @@ func (s *Store) housekeepingLoop() {
 		if s.Freeable() != nil {
 			continue
 		}
+		s.dropDead()
 		if s.unswept.Load() {
 			if err := s.sweepDropped(); err != nil {
 				s.log.Error("remove expiry times of dropped ranges", "err", err)

@@ -59,6 +59,9 @@ type Store struct {
 
 	// crowd is the weight of the range tombstones since relieve last wrote out the memtable.
 	crowd atomic.Int64
+	// dead is how many tombstones and old values iterators over elements have passed since
+	// dropDead looked last.
+	dead atomic.Int64
 
 	reclaim reclaim
 

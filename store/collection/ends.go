@@ -22,6 +22,10 @@ const (
 	// for the ends, if one of them is loose or both are tight.
 	looseDrops = 32
 	tightDrops = 512
+	// leftShare is what part of maxLeft is worth a deletion of a range, and givenPops how many
+	// pops on average leave none after an end had to give way for fewer.
+	leftShare = 64
+	givenPops = 512
 	// manyPassed is how many entries of the engine justify a deletion of a range.
 	manyPassed = 256
 )
@@ -43,7 +47,10 @@ func (z *ZSet) within() (lower, upper []byte) {
 // passEnd moves an end past the rank key of a member that was the first one, or the last, and
 // is no more. If leave is set, the key may stay where it is.
 func (z *ZSet) passEnd(key []byte, back, leave bool) {
-	if leave && len(key) < maxEnd { // of a longer end the header keeps less than is needed
+	if z.given && xxhash.Sum64(key)%givenPops == 0 {
+		z.given = false
+	}
+	if leave && !z.given && len(key) < maxEnd { // of a longer end the header keeps less than is needed
 		if z.left >= z.shape().maxLeft {
 			z.sweep()
 		}
@@ -85,6 +92,9 @@ func (z *ZSet) widen(key []byte) {
 		return
 	}
 	swept := z.left > 0
+	if swept && z.left < z.shape().maxLeft/leftShare {
+		z.given = true
+	}
 	z.sweep()
 	switch {
 	case bytes.Compare(key, z.low) < 0:

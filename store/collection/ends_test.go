@@ -3,6 +3,7 @@ package collection
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -348,4 +349,41 @@ func TestConsumersAreReadWithoutTheirFormerValues(t *testing.T) {
 			t.Errorf("%v, %v", all, err)
 		}
 	}, "s")
+}
+
+// In a queue with priorities each member that is added lies before those that were popped. Members
+// that were left in the order of scores would have to go with a deletion of a range each time.
+func TestPopsLeaveNothingWhereNewMembersComeFirst(t *testing.T) {
+	s := open(t, vfs.NewMem())
+	rnd := rand.New(rand.NewPCG(3, 0))
+	var z ZSet
+	z.Limit(1)
+	swept := 0
+	for round := range 400 {
+		in(t, s, func(u *store.Unit) {
+			err := z.Open(u, []byte("z"))
+			for i := 0; err == nil && round == 0 && i < 50; i++ {
+				err = z.Set(fmt.Appendf(nil, "waits%d", i), 5)
+			}
+			for i := 0; err == nil && i < 3; i++ {
+				err = z.Set(fmt.Appendf(nil, "%016x", rnd.Uint64()), 1)
+			}
+			if err = errors.Join(err, z.Flush()); err != nil {
+				t.Fatal(err)
+			}
+		}, "z")
+		in(t, s, func(u *store.Unit) {
+			for range 3 {
+				if err := errors.Join(z.Open(u, []byte("z")), z.Pop(1, false, func([]byte, float64) {}), z.Flush()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if z.left > 0 {
+				swept++
+			}
+		}, "z")
+	}
+	if z.Len() != 50 || swept > 20 {
+		t.Errorf("%d members, after %d of 400 rounds some were left in the order of scores", z.Len(), swept)
+	}
 }

@@ -30,7 +30,9 @@ import (
 //
 // Nor need it be removed from the order of scores at once: who pops one member after the other
 // leaves it there, beyond low or high, until it is much and goes in one deletion of all. Then
-// levels has hasLeft in it, and before low there is how much that is at most, a uvarint.
+// levels has hasLeft in it, and before low there is how much that is at most, a uvarint. Where an end
+// had to give way for a new member, as in a queue with priorities, levels has hasGiven in it: nothing is
+// left then, for a while.
 type ZSet struct {
 	table Table
 
@@ -41,6 +43,7 @@ type ZSet struct {
 	log          []byte
 	pages        pages
 	left         int64
+	given        bool
 	changed      bool
 	// stale: Flush looks for the first and the last member, to move low and high to them.
 	stale bool
@@ -63,6 +66,7 @@ var errZSet = errors.New("malformed sorted set")
 const (
 	hasPages = 2 * maxLevels
 	hasLeft  = 4 * maxLevels
+	hasGiven = 8 * maxLevels
 )
 
 // maxEnd is how long a rank key is kept as one end of a sorted set.
@@ -97,7 +101,7 @@ func (z *ZSet) Over(u *store.Unit, key []byte, v store.Value) {
 
 func (z *ZSet) forget() {
 	z.count, z.size, z.levels, z.tops, z.left = 0, 0, 0, 0, 0
-	z.low, z.high, z.log, z.changed, z.stale = nil, nil, nil, false, false
+	z.low, z.high, z.log, z.changed, z.stale, z.given = nil, nil, nil, false, false, false
 	z.pages, z.pending, z.known, z.grown = pages{}, z.pending[:0], false, false
 }
 
@@ -110,7 +114,8 @@ func (z *ZSet) readHead() error {
 	z.count, z.size = v.Count, v.Size
 	levels, w := binary.Uvarint(v.Inline)
 	paged, left := levels&hasPages != 0, levels&hasLeft != 0
-	if levels &^= hasPages | hasLeft; w <= 0 || levels > maxLevels {
+	z.given = levels&hasGiven != 0
+	if levels &^= hasPages | hasLeft | hasGiven; w <= 0 || levels > maxLevels {
 		return errZSet
 	}
 	b := v.Inline[w:]
@@ -373,6 +378,9 @@ func (z *ZSet) appendHead(dst []byte) []byte {
 	}
 	if z.left > 0 {
 		levels |= hasLeft
+	}
+	if z.given {
+		levels |= hasGiven
 	}
 	dst = binary.AppendUvarint(dst, uint64(levels))
 	dst = binary.AppendUvarint(dst, uint64(z.tops))
