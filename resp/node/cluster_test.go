@@ -78,8 +78,25 @@ func closeAll(t *testing.T, nodes *[]*Node) {
 	}
 }
 
+// refused tells whether an error says that a command was not executed. On a machine that
+// stalls for longer than a lease, a node may answer so at any time; that nothing is refused
+// otherwise is for tests in virtual time.
+func refused(err error) bool {
+	return redis.HasErrorPrefix(err, "TRYAGAIN") || redis.HasErrorPrefix(err, "CLUSTERDOWN")
+}
+
+// read is GET, once more for as long as it is refused.
+func read(t *testing.T, client *redis.Client, key string) (cmd *redis.StringCmd) {
+	t.Helper()
+	waitFor(t, "an answer to GET "+key, func() bool {
+		cmd = client.Get(context.Background(), key)
+		return !refused(cmd.Err())
+	})
+	return cmd
+}
+
 // Two nodes join one that has data while clients write through all of them: every node
-// serves every key, each gets its share, and nothing fails or is lost.
+// serves every key, each gets its share, and nothing is lost.
 func TestNodesJoinUnderLoad(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
@@ -99,7 +116,7 @@ func TestNodesJoinUnderLoad(t *testing.T) {
 
 	stop := make(chan struct{})
 	var load sync.WaitGroup
-	counts := make([]int64, 3)
+	counts, unknown := make([]int64, 3), make([]int64, 3)
 	count := func(w int, n *Node) {
 		client := redistest.Client(&redis.Options{Addr: n.Addr().String(), MaxRetries: -1, PoolSize: 1})
 		load.Go(func() {
@@ -114,11 +131,18 @@ func TestNodesJoinUnderLoad(t *testing.T) {
 				for j := range 10 {
 					pipe.Incr(ctx, fmt.Sprintf("count:%d:%d", w, (i*10+j)%97))
 				}
-				if _, err := pipe.Exec(ctx); err != nil {
-					t.Errorf("client of %s: %v", n.ID(), err)
-					return
+				cmds, _ := pipe.Exec(ctx)
+				for _, cmd := range cmds {
+					switch err := cmd.Err(); {
+					case err == nil:
+						counts[w]++
+					case redis.HasErrorPrefix(err, "UNKNOWN"):
+						unknown[w]++
+					case !refused(err):
+						t.Errorf("client of %s: %v", n.ID(), err)
+						return
+					}
 				}
-				counts[w] += 10
 			}
 		})
 	}
@@ -142,21 +166,21 @@ func TestNodesJoinUnderLoad(t *testing.T) {
 		client := redistest.Client(&redis.Options{Addr: n.Addr().String(), MaxRetries: -1})
 		defer client.Close()
 		for i := range 2000 {
-			if got, err := client.Get(ctx, fmt.Sprint("key:", i)).Int(); err != nil || got != i {
+			if got, err := read(t, client, fmt.Sprint("key:", i)).Int(); err != nil || got != i {
 				t.Fatalf("key:%d through %s is %d, %v", i, n.ID(), got, err)
 			}
 		}
 		for w, want := range counts {
 			sum := int64(0)
 			for j := range 97 {
-				got, err := client.Get(ctx, fmt.Sprintf("count:%d:%d", w, j)).Int64()
+				got, err := read(t, client, fmt.Sprintf("count:%d:%d", w, j)).Int64()
 				if err != nil && err != redis.Nil {
 					t.Fatal(err)
 				}
 				sum += got
 			}
-			if sum != want {
-				t.Errorf("client %d counted %d, through %s it is %d", w, want, n.ID(), sum)
+			if sum < want || sum > want+unknown[w] {
+				t.Errorf("client %d counted %d and perhaps %d more, through %s it is %d", w, want, unknown[w], n.ID(), sum)
 			}
 		}
 	}
