@@ -209,6 +209,7 @@ func (h *scriptHost) reach(cmd *command, args [][]byte) (refusal string, err err
 		own := c.routes == nil || c.routes.of(p.Token()) == ownerSelf
 		switch {
 		case own && x.unit.Holds(p) && c.touches(p):
+			x.req.touches = true // perhaps a key of another request of the unit
 		case !own && (c.from != nil || x.unit.Holds(p)):
 			return msgNonLocal, nil
 		default:

@@ -27,8 +27,10 @@ type Lease interface {
 func (s *Server) SetLease(l Lease) { s.lease.Store(&l) }
 
 const (
-	msgLeaseLost = "TRYAGAIN this node has lost touch with the majority of its cluster"
-	msgLostWrite = "UNKNOWN The write may or may not have been made: this node has lost touch with the majority of its cluster meanwhile"
+	// whyNoLease names all causes: a lone node loses its lease, too, but no majority.
+	whyNoLease   = "this node does not hold its lease: it has just started, its disk or machine has stalled, or it cannot reach the majority of its cluster"
+	msgLeaseLost = "TRYAGAIN " + whyNoLease
+	msgLostWrite = "UNKNOWN The write may or may not have been made: " + whyNoLease
 )
 
 // A leased is what a unit's replies have to do with the lease.
@@ -62,7 +64,7 @@ func (x *leased) begin(places []store.Place) {
 
 // ran notes a request of the unit.
 func (x *leased) ran(r *request) {
-	if x.lease == nil || r.msg != "" || !r.cmd.keyed {
+	if x.lease == nil || r.msg != "" || !r.touches {
 		return
 	}
 	x.keyed = true

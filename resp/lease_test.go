@@ -168,3 +168,38 @@ func TestALostLeaseIsJudgedByTheKeysOfTheUnit(t *testing.T) {
 		}
 	}
 }
+
+// TestCommandWithoutKeysNeedsNoLease loses the lease under commands that touch no key.
+func TestCommandWithoutKeysNeedsNoLease(t *testing.T) {
+	_, lease, o := leasedTest(t)
+	o.want("+OK", "SET", "a", "1")
+	sha := o.do("SCRIPT", "LOAD", "return 1").text
+	for _, words := range [][]string{
+		{"EVAL", "return 1", "0"}, {"EVALSHA", sha, "0"}, {"EVAL_RO", "return 1", "0"}, {"EVALSHA_RO", sha, "0"},
+		{"EVAL", "return #redis.call('PING').ok - 3", "0", "an argument"},
+	} {
+		lease.lose(-1, false)
+		o.want(":1", words...)
+	}
+	o.send("MULTI")
+	o.send("PING")
+	o.send("EVAL", "return 1", "0")
+	o.send("EXEC")
+	for _, want := range []string{"+OK", "+QUEUED", "+QUEUED", "*(+PONG :1)"} {
+		if got := o.next().String(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	// One that touches a key which it has not named needs it.
+	o.want("-"+msgLostWrite, "EVAL", "return redis.call('GET', 'a')", "0")
+	o.want("-"+msgLostWrite, "EVAL", "return redis.call('SET', 'a', '2')", "0")
+	// In one pipeline with a write only that is unknown.
+	if _, err := o.c.Write(encodeCommands([][]string{{"SET", "a", "3"}, {"EVAL", "return 1", "0"}, {"EVAL", "return redis.call('INCR', 'a')", "0"}})); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"-" + msgLostWrite, "-" + msgLeaseLost, "-" + msgLostWrite} {
+		if got := o.next().String(); got != want && (i != 1 || got != ":1") {
+			t.Errorf("reply %d: %s, want %s", i, got, want)
+		}
+	}
+}

@@ -31,6 +31,7 @@ type request struct {
 	owner       int32         // who serves its keys: a place in Routes.links, ownerSelf, …
 	part        int32         // of what another node forwards, the batch
 	keyAt       int32         // which argument its only key is; 0: it has none, or several
+	touches     bool          // it has keys: only then its reply needs the node's lease
 	judged      bool          // as to whether its keys lie together
 	waits       bool          // it may wait until a key gets something
 	every       bool          // it needs all latches of the store
@@ -172,7 +173,7 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 	n, keys := 0, 0
 	for ; n < len(reqs); n++ {
 		r := &reqs[n]
-		r.owner, r.keyAt = ownerSelf, 0
+		r.owner, r.keyAt, r.touches = ownerSelf, 0, false
 		if c.subscribed && c.out.proto == 2 && r.msg == "" && !r.cmd.whileSubscribed {
 			r.msg = rejection(r.cmd, "ERR Can't execute '"+r.cmd.full+"': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context")
 		}
@@ -207,6 +208,7 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 		if n > 0 && keys+len(c.keys) > maxUnitKeys {
 			break
 		}
+		r.touches = len(c.keys)+len(r.extra) > 0 || r.every
 		placed := len(c.places)
 		for _, k := range c.keys {
 			key := args[k.pos]

@@ -115,7 +115,7 @@ func (c *conn) countOf(r *request, at int) {
 	before := c.unitReplies
 	c.count(at)
 	if c.unitReplies > before {
-		c.leased.replied(r.msg == "" && r.cmd.mayWrite)
+		c.leased.replied(r.msg == "" && r.cmd.mayWrite && r.touches)
 	}
 }
 

@@ -402,7 +402,7 @@ func (c *cluster) routeLocked() {
 	}
 	r := &resp.Routes{Placement: c.p, Self: c.n.id, Nodes: make(map[string]resp.Route), Held: make(map[int]bool), Lost: make(map[int]bool), Isolated: c.isolated.Load()}
 	if l := c.lease.Load(); l != nil && !l.Valid() {
-		r.Why = "CLUSTERDOWN this node has lost touch with the majority of its cluster"
+		r.Why = "CLUSTERDOWN this node does not hold its lease: its disk or machine has stalled, or it cannot reach the majority of its cluster"
 	}
 	if !c.routed {
 		r.Why = "TRYAGAIN this node has not entered its cluster yet"
