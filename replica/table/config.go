@@ -14,7 +14,7 @@ import (
 // A StreamLayer is how the Raft groups of the nodes reach each other: a listener, and
 // a way to dial the same of another node at an address that [Config.Address] gave.
 // Both ends have proved who they are before a connection is handed over. A connection that is
-// a [StartConn] fails once a later start of the node at its other end is known.
+// a [StartConn] brings nothing more once a later start of the node at its other end is known.
 type StreamLayer interface {
 	net.Listener // whose Close also ends Dial, and the connections that were dialed
 	Dial(address string, timeout time.Duration) (net.Conn, error)

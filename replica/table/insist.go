@@ -90,7 +90,7 @@ func (t *Table) insist(over raft.Transport, id raft.ServerID, target raft.Server
 	fixed := *args // the library uses its own again, and what is given up may still be sent
 	for pause := firstAgain; ; pause = min(2*pause, longestAgain) {
 		_, back := t.ways.look(id)
-		err := t.once(over, id, target, &fixed, resp, back)
+		err := t.once(over, id, target, t.upToDate(fixed), resp, back)
 		if err == nil {
 			return nil
 		}
@@ -110,6 +110,21 @@ func (t *Table) insist(over raft.Transport, id raft.ServerID, target raft.Server
 		}
 		timer.Stop()
 	}
+}
+
+// upToDate returns a request that also tells how much of what it brings is decided by now: a
+// server whose answers are not taken in learns by that of its own end, see starts.go. It tells
+// of nothing behind the request's own entries, which alone are known to be the same there.
+func (t *Table) upToDate(args raft.AppendEntriesRequest) *raft.AppendEntriesRequest {
+	if !t.opened.Load() {
+		return &args
+	}
+	last := args.PrevLogEntry
+	if n := len(args.Entries); n > 0 {
+		last = args.Entries[n-1].Index
+	}
+	args.LeaderCommitIndex = max(args.LeaderCommitIndex, min(t.raft.CommitIndex(), last))
+	return &args
 }
 
 // errIsBack says that the server was out of reach, and is not any more: what was sent

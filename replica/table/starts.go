@@ -18,8 +18,9 @@ import (
 //  1. A start from a copy of a directory whose node was running, or had crashed, takes no part
 //     in the group ([Config.Abstains]): it neither votes nor stores entries until a leader has
 //     said that its [Register] is decided.
-//  2. A server exchanges nothing with a start of a node that is older than one whose Register
-//     is in the server's own log, decided or not.
+//  2. A server takes in neither requests nor answers of a start of a node that is older than one
+//     whose Register is in the server's own log, decided or not. It still sends it entries, by
+//     which that start learns that it is superseded, and ends.
 //
 // Why that is enough. Let e be the entry that registers C', L the leader that proposes it, in
 // term T, and M the majority that decides it. M does not have C', by rule 1, nor C, by rule 2:
@@ -28,7 +29,7 @@ import (
 //
 // Suppose that X is elected in a later term by a majority that counts C. It has a server P of M.
 // P had e when it voted for X, since after that it takes in nothing more of term T. So X has e,
-// as P votes for no candidate with an older log, and X asks C for nothing, by rule 2: a
+// as P votes for no candidate with an older log, and X counts no vote of C, by rule 2: a
 // contradiction. As little does X count the acknowledgements of C. L counts those of entries
 // before e alone, which M has, too. A majority that counts C' has a server of M as well, so
 // whoever it elects has e and all that was decided before. Both kinds of majorities therefore
@@ -151,49 +152,28 @@ type StartConn interface {
 	Start() (node string, incarnation uint64)
 }
 
-// A startedConn fails once a later start of the node at its other end is known.
+// A startedConn brings nothing more once a later start of the node at its other end is known.
 type startedConn struct {
 	StartConn
 	starts *starts
 }
 
-// guard has a connection fail as startedConn says, if it tells whose it is.
-func (s *starts) guard(conn net.Conn) (net.Conn, error) {
-	of, ok := conn.(StartConn)
-	if !ok {
-		return conn, nil
+// guard has a connection behave as startedConn says, if it tells whose it is.
+func (s *starts) guard(conn net.Conn) net.Conn {
+	if of, ok := conn.(StartConn); ok {
+		return &startedConn{of, s}
 	}
-	c := &startedConn{of, s}
-	if err := c.current(); err != nil {
-		_ = conn.Close()
-		return nil, err
-	}
-	return c, nil
-}
-
-func (c *startedConn) current() error {
-	node, incarnation := c.Start()
-	if newest := c.starts.newest(node); newest > incarnation {
-		return fmt.Errorf("%w: %s was started as %d, this is %d", errSuperseded, node, newest, incarnation)
-	}
-	return nil
+	return conn
 }
 
 // Read implements net.Conn. It looks behind the read: what has come may have waited for long.
 func (c *startedConn) Read(b []byte) (int, error) {
 	n, err := c.StartConn.Read(b)
-	if late := c.current(); late != nil {
-		return 0, late
+	node, incarnation := c.Start()
+	if newest := c.starts.newest(node); newest > incarnation {
+		return 0, fmt.Errorf("%w: %s was started as %d, this is %d", errSuperseded, node, newest, incarnation)
 	}
 	return n, err
-}
-
-// Write implements net.Conn.
-func (c *startedConn) Write(b []byte) (int, error) {
-	if err := c.current(); err != nil {
-		return 0, err
-	}
-	return c.StartConn.Write(b)
 }
 
 // mayTakePart returns an error while this start must stay out of the group, by rule 1.

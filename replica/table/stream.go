@@ -22,15 +22,11 @@ type stream struct {
 }
 
 func (s *stream) Accept() (net.Conn, error) {
-	for {
-		conn, err := s.layer.Accept()
-		if err != nil {
-			return nil, err
-		}
-		if conn, err = s.starts.guard(conn); err == nil {
-			return conn, nil
-		}
+	conn, err := s.layer.Accept()
+	if err != nil {
+		return nil, err
 	}
+	return s.starts.guard(conn), nil
 }
 
 func (s *stream) Close() error   { return s.layer.Close() }
@@ -45,7 +41,7 @@ func (s *stream) Dial(node raft.ServerAddress, timeout time.Duration) (net.Conn,
 	if err != nil {
 		return nil, err
 	}
-	return s.starts.guard(conn)
+	return s.starts.guard(conn), nil
 }
 
 type nodeAddr string

@@ -18,7 +18,7 @@ func TestNodeEndsWhenLaterStartOfItIsRegistered(t *testing.T) {
 		if _, err := c.nodes["a"].cluster.table.Apply(t.Context(), &table.Register{Node: "c", Incarnation: later}); err != nil {
 			t.Fatal(err)
 		}
-		c.within(time.Second, "c ends", func() bool { return c.nodes["c"].Err() != nil })
+		c.within(10*time.Second, "c ends", func() bool { return c.nodes["c"].Err() != nil })
 		if err := c.nodes["c"].Err(); !errors.Is(err, ErrSuperseded) {
 			t.Error(err)
 		}
