@@ -1,8 +1,6 @@
 package resp
 
 import (
-	"time"
-
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -161,7 +159,7 @@ func (c *conn) beginWith(reqs []request) bool {
 			break
 		}
 	}
-	now := time.Now().UnixMilli()
+	now := c.srv.store.Now()
 	c.unit.Early(c.session.early) // reads ask for it, commit says it again
 	if c.every || !c.unit.TryBegin(now, c.places) {
 		routes := c.routes
@@ -185,7 +183,7 @@ func (c *conn) beginWith(reqs []request) bool {
 // begin starts a unit.
 func (c *conn) begin(places []store.Place) {
 	c.unit.Early(c.session.early)
-	c.unit.Begin(time.Now().UnixMilli(), places)
+	c.unit.Begin(c.srv.store.Now(), places)
 	c.started(places)
 }
 

@@ -332,6 +332,12 @@ func (s *Store) Fatal() <-chan struct{} { return s.fatal }
 
 func (s *Store) now() int64 { return time.Now().UnixMilli() + s.skew.Load() }
 
+// Now is the time by which keys expire at this moment, in ms since 1970: for [Unit.Begin].
+func (s *Store) Now() int64 { return s.now() }
+
+// SetSkew has Now be ahead of the clock on the wall: for tests of clocks that are set.
+func (s *Store) SetSkew(ahead time.Duration) { s.skew.Store(ahead.Milliseconds()) }
+
 func (s *Store) stopping() bool { return s.closing.Load() }
 
 // Crash leaves on disk what the end of the process at this moment would: what units commit
