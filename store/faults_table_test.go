@@ -233,7 +233,11 @@ func TestFreeSpaceGuard(t *testing.T) {
 // A unit that was flushed before the trouble began cannot claim that nothing was
 // changed.
 func TestTroubleInTheMiddleOfAUnit(t *testing.T) {
-	s := openTest(t, faultConfig(vfs.NewMem(), FsyncEverySec))
+	fs := vfs.NewMem()
+	fs.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1 << 30})
+	cfg := faultConfig(fs, FsyncEverySec)
+	cfg.MinFreeDisk = 100 << 20
+	s := openTest(t, cfg)
 	u := s.NewUnit()
 	u.Begin(s.now(), []Place{u.Place([]byte("a"))})
 	for i, last := range []bool{false, true} {
@@ -250,12 +254,12 @@ func TestTroubleInTheMiddleOfAUnit(t *testing.T) {
 		if err := u.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		s.trouble(troubleDisk, errors.New("for the test"))
+		fs.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 99 << 20})
+		waitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
 	}
 	if _, err := u.Commit(nil); !errors.Is(err, ErrUnknown) {
 		t.Errorf("commit: %v", err)
 	}
-	s.trouble(troubleDisk, nil)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
