@@ -315,16 +315,17 @@ func TestClusterGrowsAndShrinksUnderEveryClient(t *testing.T) {
 			c := newProcessCluster(t, way.strategy, way.args...)
 			a := c.start("a")
 			c.settled("a")
-			const keys, size = 20_000, 1000
+			const size = 1000
+			keys := filled()
 			c.fill(a, keys, size)
 
 			var load model.Load
 			plain := a.client()
 			defer plain.Close()
-			load.Start(model.NewWorker("plain", seed), model.GoRedis(plain), false)
+			load.Start(restingWorker("plain", seed), model.GoRedis(plain), false)
 			clusterClient := redistest.ClusterClient(&redis.ClusterOptions{Addrs: []string{a.addr}, ReadTimeout: 20 * time.Second})
 			defer clusterClient.Close()
-			load.Start(model.NewWorker("ClusterClient", seed), model.GoRedis(clusterClient), false)
+			load.Start(restingWorker("ClusterClient", seed), model.GoRedis(clusterClient), false)
 			rue, err := rueidis.NewClient(rueidis.ClientOption{
 				InitAddress: []string{a.addr}, DisableCache: true, ConnWriteTimeout: 20 * time.Second,
 				ShuffleInit: false,
@@ -333,7 +334,7 @@ func TestClusterGrowsAndShrinksUnderEveryClient(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer rue.Close()
-			load.Start(model.NewWorker("rueidis", seed), rueidisDoer(rue), false)
+			load.Start(restingWorker("rueidis", seed), rueidisDoer(rue), false)
 
 			all := []string{"a"}
 			for _, id := range []string{"b", "c", "d"} {
@@ -343,7 +344,7 @@ func TestClusterGrowsAndShrinksUnderEveryClient(t *testing.T) {
 				if id == "c" {
 					another := n.client()
 					defer another.Close()
-					load.Start(model.NewWorker("plain at c", seed), model.GoRedis(another), false)
+					load.Start(restingWorker("plain at c", seed), model.GoRedis(another), false)
 				}
 			}
 			for _, id := range []string{"b", "d"} {
@@ -358,6 +359,25 @@ func TestClusterGrowsAndShrinksUnderEveryClient(t *testing.T) {
 			}
 		})
 	}
+}
+
+// restingWorker is a worker that rests for a millisecond on average after each command, so
+// that clients leave the processors to the nodes. With RINGSIDE_LONG, as in go tool task
+// test:cluster, it does not rest.
+func restingWorker(name string, seed uint64) *model.Worker {
+	w := model.NewWorker(name, seed)
+	if os.Getenv("RINGSIDE_LONG") == "" {
+		w.Rest = time.Millisecond
+	}
+	return w
+}
+
+// filled is how many keys a node holds before its cluster changes.
+func filled() int {
+	if os.Getenv("RINGSIDE_LONG") != "" {
+		return 20_000
+	}
+	return 5_000
 }
 
 // leave has a node hand over what it has; its process then ends by itself.
@@ -409,7 +429,7 @@ func TestClusterSurvivesKillsWhileRangesChangeHands(t *testing.T) {
 				for _, n := range []*processNode{a, b, c.start("c")} {
 					client := n.client()
 					defer client.Close()
-					load.Start(model.NewWorker("of "+n.id, seed), model.GoRedis(client), true)
+					load.Start(restingWorker("of "+n.id, seed), model.GoRedis(client), true)
 				}
 				time.Sleep(time.Duration(rnd.IntN(2500)) * time.Millisecond) // any moment will do
 				for _, n := range c.nodes {

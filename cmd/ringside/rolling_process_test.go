@@ -27,14 +27,15 @@ func TestRollingRestartOfProcesses(t *testing.T) {
 		c.start(id, "--http-addr", web[id])
 	}
 	c.settled("a", "b", "c")
-	const keys, size = 20_000, 1000
+	const size = 1000
+	keys := filled()
 	c.fill(c.nodes[0], keys, size)
 	for i, n := range c.nodes {
 		var load model.Load
 		for j, other := range []*processNode{c.nodes[(i+1)%3], c.nodes[(i+2)%3]} {
 			client := other.client()
 			defer client.Close()
-			load.Start(model.NewWorker(fmt.Sprintf("%d of %s while %s restarts", j, other.id, n.id), seed+uint64(i)), model.GoRedis(client), false)
+			load.Start(restingWorker(fmt.Sprintf("%d of %s while %s restarts", j, other.id, n.id), seed+uint64(i)), model.GoRedis(client), false)
 		}
 		time.Sleep(time.Second)
 		began := time.Now()

@@ -29,7 +29,7 @@ func small(t *testing.T, steps string, all ...Contestant) Config {
 		t.Fatal(err)
 	}
 	cfg := Config{
-		Contestants: all, Rounds: 1, Script: s, Route: drive.Any, Pipeline: 2, Verify: true, Timeout: 5 * time.Second, Window: 100 * time.Millisecond,
+		Contestants: all, Rounds: 1, Script: s, Route: drive.Any, Pipeline: 2, Think: time.Millisecond, Verify: true, Timeout: 5 * time.Second, Window: 100 * time.Millisecond,
 		Workload: workload.Config{Seed: 7, Clients: 4, Prefix: "k"},
 		Fleet:    fleet.Config{Nodes: 3, Backups: 1, RereplicateAfter: time.Second, Dir: t.TempDir()},
 		Version:  "of a test",

@@ -31,6 +31,9 @@ const (
 type Worker struct {
 	// Name begins all its keys.
 	Name string
+	// Rest is the mean pause after a command with an answer; 0 for none. It must be set
+	// before Run.
+	Rest time.Duration
 	// Done and Failed are how many commands got an answer and how many an error.
 	Done, Failed int64
 	// Slowest is the longest that a command with an answer took.
@@ -92,6 +95,9 @@ func (w *Worker) Run(do Doer, stop <-chan struct{}, tolerant bool) {
 		case err == nil:
 			w.Done++
 			w.Slowest = max(w.Slowest, time.Since(began))
+			if w.Rest > 0 {
+				time.Sleep(time.Duration(w.rnd.Int64N(int64(2 * w.Rest))))
+			}
 		case tolerant:
 			w.Failed++
 			time.Sleep(time.Duration(w.rnd.IntN(20)) * time.Millisecond) // a client's backoff
