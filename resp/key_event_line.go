@@ -21,9 +21,6 @@ const (
 	eventPause = 20 * time.Millisecond
 	// eventBatch is about how many bytes of events are sent together.
 	eventBatch = 256 << 10
-	// maxEventBacklog is how many bytes may wait for one node: writers wait for theirs, but
-	// not what expires.
-	maxEventBacklog = 64 << 20
 )
 
 // An eventCommit is the events of one commit, on their way.
@@ -81,7 +78,8 @@ func (l *eventLine) add(c *eventCommit) bool {
 	if l.cut || l.ending {
 		return false
 	}
-	if l.bytes += len(c.text); l.bytes > maxEventBacklog {
+	// Writers wait for their events, but not what expires.
+	if l.bytes += len(c.text); int64(l.bytes) > l.of.srv.keptMost() {
 		l.bytes -= len(c.text)
 		return false // which the number tells
 	}

@@ -162,7 +162,7 @@ func TestScriptKillTakesBackWrites(t *testing.T) {
 // What scripts are kept is bounded, and those that were loaded stay.
 func TestKnownScriptsAreBounded(t *testing.T) {
 	var s scripts
-	s.init()
+	s.init(func() int64 { return 64 << 20 })
 	loaded, err := s.compile([]byte("return 'loaded'"), true)
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestKnownScriptsAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if s.bytes > maxScripts || len(s.bySHA) != len(s.byBody) || s.called([]byte(loaded.SHA)) == nil {
+	if s.bytes > s.limit() || len(s.bySHA) != len(s.byBody) || s.called([]byte(loaded.SHA)) == nil {
 		t.Errorf("%d bytes, %d scripts", s.bytes, len(s.bySHA))
 	}
 	if s.find(fmt.Appendf(nil, "return 99%s", pad)) == nil || s.find(fmt.Appendf(nil, "return 0%s", pad)) != nil {

@@ -14,6 +14,7 @@ import (
 
 // scripts are those that the server knows, and those that run.
 type scripts struct {
+	limit  func() int64 // bytes of scripts that are kept
 	mu     sync.RWMutex
 	byBody map[string]*knownScript
 	bySHA  map[string]*knownScript
@@ -49,7 +50,6 @@ type scriptRun struct {
 }
 
 const (
-	maxScripts   = 64 << 20 // bytes of scripts that are kept
 	keepRuntimes = 16
 	msgNoScript  = "NOSCRIPT No matching script. Please use EVAL."
 	msgBusy      = "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."
@@ -62,7 +62,9 @@ const (
 	errScriptsFull replyError = "ERR there is no room for another script: see SCRIPT FLUSH"
 )
 
-func (s *scripts) init() {
+// init is called once; limit may be called from any goroutine.
+func (s *scripts) init(limit func() int64) {
+	s.limit = limit
 	s.byBody, s.bySHA = make(map[string]*knownScript), make(map[string]*knownScript)
 	s.runs = make(map[*scriptRun]struct{})
 }
@@ -104,7 +106,7 @@ func (s *scripts) compile(body []byte, loaded bool) (*knownScript, error) {
 	if k == nil {
 		k = &knownScript{Script: compiled}
 		s.makeRoom(cost(k))
-		if s.bytes+cost(k) > maxScripts {
+		if s.bytes+cost(k) > s.limit() {
 			if loaded {
 				return nil, errScriptsFull
 			}
@@ -128,7 +130,7 @@ func cost(k *knownScript) int64 { return int64(8*len(k.Body)) + 1<<10 }
 
 // makeRoom forgets scripts that were not loaded, as far as that is needed.
 func (s *scripts) makeRoom(n int64) {
-	for len(s.evaluated) > 0 && s.bytes+n > maxScripts {
+	for len(s.evaluated) > 0 && s.bytes+n > s.limit() {
 		k := s.evaluated[0]
 		s.evaluated = s.evaluated[1:]
 		delete(s.byBody, k.Body)

@@ -161,7 +161,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s.config = newConfigTable(s)
 	s.stats = newStats(s.table)
 	s.budget.init(s)
-	s.scripts.init()
+	s.scripts.init(s.keptMost)
 	s.pause.init()
 	s.tracking.init(s)
 	s.blocked.init()

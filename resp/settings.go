@@ -212,6 +212,10 @@ func (s *settings) set(old, from *Settings) {
 	}
 }
 
+// keptMost is how many bytes kept scripts may take, and key events that wait for one node: 64
+// MiB, or a quarter of client-memory, which follows the memory of the machine, if that is less.
+func (s *Server) keptMost() int64 { return min(64<<20, s.settings.clientMemory.Load()/4) }
+
 // Reconfigure applies the settings of next that differ from old; the others stay as they
 // are, also where CONFIG SET has changed them. It may run beside clients. If it returns an
 // error, nothing has changed.

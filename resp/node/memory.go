@@ -29,7 +29,10 @@ const (
 	ownBase, connMemory = 32 * mib, 32 * kib
 	// programMemory is that part of it which is not in Go's heap.
 	programMemory = 32 * mib
-	leastHeap     = 24 * mib
+	// trackedShare is the client-memory, in bytes, for each key that is remembered because
+	// clients keep it: a quarter of it is about what such a key takes.
+	trackedShare = 256
+	leastHeap    = 24 * mib
 
 	leastCache, leastBlocks, leastMemTable, leastClients = 1 * mib, 4 * mib, 1 * mib, 8 * mib
 )
@@ -76,6 +79,9 @@ func (c *Config) FitMemory(limit int64, given func(setting string) bool) {
 	}
 	part := max(left, 0) * clientShare / max(shares, 1)
 	fit("client-memory", &c.ClientMemory, part*requestWaste/(requestWaste+1), leastClients)
+	if !given("tracking-table-max-keys") && c.TrackedKeys > 0 {
+		c.TrackedKeys = min(c.TrackedKeys, int(c.ClientMemory/trackedShare))
+	}
 	if own := ownMemory(limit); own < ownMost && !given("max-clients") {
 		c.MaxClients = min(c.MaxClients, int((own-ownBase)/connMemory))
 	}

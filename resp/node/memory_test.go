@@ -95,6 +95,30 @@ func TestFitMemoryGivesTinyNodesTheSmallestSizes(t *testing.T) {
 	}
 }
 
+// Kept scripts and waiting key events follow client-memory at run time: see resp.
+func TestFitMemoryLowersTrackedKeys(t *testing.T) {
+	for _, tt := range []struct {
+		limit   int64 // MiB
+		set     bool
+		tracked int
+		want    int
+	}{
+		{96, false, 1_000_000, 32768},
+		{300, false, 1_000_000, 182784},
+		{1536, false, 1_000_000, 1_000_000},
+		{96, true, 1_000_000, 1_000_000},
+		{96, false, 1000, 1000},
+		{96, false, 0, 0}, // any number
+	} {
+		c := DefaultConfig()
+		c.TrackedKeys = tt.tracked
+		c.FitMemory(tt.limit*mib, func(setting string) bool { return tt.set && setting == "tracking-table-max-keys" })
+		if c.TrackedKeys != tt.want {
+			t.Errorf("%d MiB, %d keys: %d, want %d", tt.limit, tt.tracked, c.TrackedKeys, tt.want)
+		}
+	}
+}
+
 func TestMemoryBelowLeastIsRefused(t *testing.T) {
 	c := DefaultConfig()
 	c.Memory = 20 * mib
