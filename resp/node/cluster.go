@@ -192,6 +192,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	c.done.Go(c.watch)
 	c.done.Go(c.watchReplaced)
 	c.done.Go(c.watchMajority)
+	c.done.Go(c.watchForgotten)
 	c.done.Go(c.enter)
 	c.done.Go(c.watchFatal)
 	c.done.Go(c.forgetProxies)

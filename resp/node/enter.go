@@ -180,13 +180,7 @@ func (c *cluster) register() error {
 	cfg := &c.n.cfg
 	r := &table.Register{
 		Node: c.n.id, Incarnation: c.incarnation, Weight: cfg.Weight,
-		HasPins: cfg.Pin != "", Pins: c.pins.Tokens, OnlyPins: c.pins.Only,
-	}
-	switch cfg.Role {
-	case RoleProxy:
-		r.Role = table.Proxy
-	case RoleWitness:
-		r.Role = table.Witness
+		HasPins: cfg.Pin != "", Pins: c.pins.Tokens, OnlyPins: c.pins.Only, Role: cfg.tableRole(),
 	}
 	r.Intact, r.After = c.n.run.intact()
 	if !c.goOn() {
@@ -216,6 +210,17 @@ func (c *cluster) register() error {
 		return fmt.Errorf("%w for the table of the cluster", errWaiting)
 	}
 	return c.arrived(st)
+}
+
+// tableRole is the role of the node as the table names it.
+func (c *Config) tableRole() table.Role {
+	switch c.Role {
+	case RoleProxy:
+		return table.Proxy
+	case RoleWitness:
+		return table.Witness
+	}
+	return table.Store
 }
 
 // goOn tells whether the node still wants to be registered. From then on, only the table

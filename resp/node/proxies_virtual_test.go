@@ -1,6 +1,7 @@
 package node
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -63,6 +64,22 @@ func TestDeadProxyIsForgotten(t *testing.T) {
 		if c.lists("p") {
 			t.Error("a dead proxy is still listed")
 		}
+		c.start("p", "a")
+		c.write("p", someKeys(3), 2)
+		c.close()
+	})
+}
+
+// A proxy that was cut off for so long that it was forgotten hears of that, ends, and enters
+// again when it is started again.
+func TestForgottenProxyEndsOnceItIsReachedAgain(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		c := withProxy(t, seed)
+		c.net.Move(1, c.nodes["p"].ip)
+		c.within(2*proxyForget, "the proxy is forgotten", func() bool { return !c.lists("p") })
+		c.net.Move(0, c.nodes["p"].ip)
+		c.within(2*time.Minute, "the proxy ends", func() bool { return errors.Is(c.nodes["p"].Err(), ErrForgotten) })
+		c.stop("p")
 		c.start("p", "a")
 		c.write("p", someKeys(3), 2)
 		c.close()
