@@ -196,7 +196,7 @@ func (l *link) chunk(limit, n int, detail bool) error {
 			}
 		}
 	}
-	return l.copy.Chunk(limit, d, l.emit)
+	return putOff(func() error { return l.copy.Chunk(limit, d, l.emit) })
 }
 
 // count counts what the receiver has answered.
@@ -431,7 +431,7 @@ func TestCopyOfAValueThatIsReplacedHalfWay(t *testing.T) {
 				}
 			}
 			src.set(t, "k", strings.Repeat("b", pieceSize)+rest, 0)
-			if err := l.copy.Chunk(ChunkSize, d, l.emit); err != nil {
+			if err := putOff(func() error { return l.copy.Chunk(ChunkSize, d, l.emit) }); err != nil {
 				t.Fatal(err)
 			}
 			for !l.copy.Done() {

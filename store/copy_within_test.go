@@ -47,7 +47,7 @@ func (a *apart) copy(c *Copy, n int) {
 				a.Fatal(err)
 			}
 		}
-		if err := c.Chunk(1, d, a.emit); err != nil {
+		if err := putOff(func() error { return c.Chunk(1, d, a.emit) }); err != nil {
 			a.Fatal(err)
 		}
 	}

@@ -99,7 +99,7 @@ func TestDamageIsDiscarded(t *testing.T) {
 				_ = s.Close()
 				cfg.FS = fs
 				s = openTest(t, cfg)
-			} else if err := s.DiscardRanges(around); err != nil {
+			} else if err := putOff(func() error { return s.DiscardRanges(around) }); err != nil {
 				t.Fatal(err)
 			}
 			if err := s.Writable(); err != nil {
@@ -162,7 +162,7 @@ func TestDamageAcrossAnEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustHold(t, s, rest, want)
-	if err := s.DiscardRanges(whole); err != nil {
+	if err := putOff(func() error { return s.DiscardRanges(whole) }); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.CheckRange(t.Context(), ring.Whole, nil); err != nil {
@@ -235,14 +235,14 @@ func TestDiscardRefusesWhatIsTapped(t *testing.T) {
 		t.Errorf("a tapped range: %v", err)
 	}
 	want := s.content(t, low, true)
-	if err := s.DiscardRanges(ring.Range{Start: 1 << 31, End: 0}); err != nil {
+	if err := putOff(func() error { return s.DiscardRanges(ring.Range{Start: 1 << 31, End: 0}) }); err != nil {
 		t.Error(err)
 	}
 	mustHold(t, s, ring.Whole, want)
 	sweepAll(t, s)
 	s.audit(t)
 	tap.Close(nil)
-	if err := s.DiscardRanges(ring.Whole); err != nil {
+	if err := putOff(func() error { return s.DiscardRanges(ring.Whole) }); err != nil {
 		t.Error(err)
 	}
 	mustHold(t, s, ring.Whole, nil)
@@ -270,7 +270,7 @@ func TestDamageLeavesTimeToDiscardIt(t *testing.T) {
 		} else {
 			waitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
 		}
-		if err := s.DiscardRanges(ring.Whole); err != nil {
+		if err := putOff(func() error { return s.DiscardRanges(ring.Whole) }); err != nil {
 			t.Error(err)
 		}
 		if err := s.Writable(); err != nil {
