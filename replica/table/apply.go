@@ -102,7 +102,7 @@ var errNotProposed = errors.New("not proposed")
 func (t *Table) try(ctx context.Context, data []byte) (outcome, error) {
 	leader, isSelf := t.Leader()
 	if isSelf {
-		return t.propose(ctx, data)
+		return t.proposeOnce(ctx, data)
 	}
 	asked := make(map[string]bool)
 	ask := func(node string) (outcome, string, error) {

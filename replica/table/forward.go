@@ -37,7 +37,6 @@ func (t *Table) HandleForward(ctx context.Context, message []byte) ([]byte, erro
 	if len(message) == 0 {
 		return nil, fmt.Errorf("%w: an empty message", ErrMalformed)
 	}
-	var command Command
 	switch message[0] {
 	case messageProbe:
 		// A voter that cannot take part is replaced as one that does not answer is.
@@ -52,8 +51,7 @@ func (t *Table) HandleForward(ctx context.Context, message []byte) ([]byte, erro
 		return []byte{replyDisk}, nil
 	case messageCommand:
 		// What cannot be read must not get into the log, where nobody could.
-		var err error
-		if command, err = Decode(message[1:]); err != nil {
+		if _, err := Decode(message[1:]); err != nil {
 			return reply(outcome{}, refuse(ErrInvalid, "%v", err)), nil
 		}
 	default:
@@ -63,13 +61,23 @@ func (t *Table) HandleForward(ctx context.Context, message []byte) ([]byte, erro
 	if !isSelf {
 		return notProposed(leader), nil
 	}
-	done, err := t.propose(ctx, message[1:])
-	if r, ok := command.(*Register); ok && errors.Is(err, ErrIncarnation) && t.State().registered(r) {
-		// It has been applied, and the answer that said so was lost. The node may follow no
-		// table from which it could learn that.
+	done, err := t.proposeOnce(ctx, message[1:])
+	return reply(done, err), nil
+}
+
+// proposeOnce is propose, for a leader, that takes a Register which has been applied already as
+// applied: the answer that said so was lost, and the node may follow no table from which it
+// could learn that.
+func (t *Table) proposeOnce(ctx context.Context, data []byte) (outcome, error) {
+	done, err := t.propose(ctx, data)
+	if !errors.Is(err, ErrIncarnation) {
+		return done, err
+	}
+	command, decodeErr := Decode(data)
+	if r, ok := command.(*Register); decodeErr == nil && ok && t.State().registered(r) {
 		err = nil
 	}
-	return reply(done, err), nil
+	return done, err
 }
 
 // registered tells whether the newest start of a node is that of a command.

@@ -151,6 +151,30 @@ func TestForgottenNodeThatRunsServesNothingOld(t *testing.T) {
 	})
 }
 
+// A node that was alone for long, and may lead once the others are back, is still registered.
+func TestNodeThatWasAloneGoesOn(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, 2*time.Millisecond, 0, func(*Config) {})
+		c.three()
+		ids := []string{"a", "b", "c"}
+		for _, alone := range ids {
+			for _, id := range ids {
+				if id != alone {
+					c.crash(id)
+				}
+			}
+			time.Sleep(4 * askAlone)
+			for _, id := range ids {
+				if id != alone {
+					c.start(id, ids...)
+				}
+			}
+			c.settled() // no node has ended
+		}
+		c.close()
+	})
+}
+
 // Both sides of a cluster are recovered, each on its own. They go on as two clusters that
 // never mix, also when they find each other.
 func TestBothSidesThatAreRecoveredStayApart(t *testing.T) {
