@@ -178,6 +178,9 @@ func TestNodeThatWasAloneGoesOn(t *testing.T) {
 // Both sides of a cluster are recovered, each on its own. They go on as two clusters that
 // never mix, also when they find each other.
 func TestBothSidesThatAreRecoveredStayApart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it recovers and starts two clusters, one after the other")
+	}
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.Backups = 1 })
 		c.three()
