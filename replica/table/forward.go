@@ -80,7 +80,7 @@ func (t *Table) proposeOnce(ctx context.Context, data []byte) (outcome, error) {
 	return done, err
 }
 
-// registered tells whether the newest start of a node is that of a command.
+// registered reports whether the newest start of a node is that of a command.
 func (s *State) registered(r *Register) bool {
 	n, known := s.Node(r.Node)
 	return known && n.State != Gone && n.Incarnation == r.Incarnation && n.Server == r.Server

@@ -35,7 +35,7 @@ import (
 // whoever it elects has e and all that was decided before. Both kinds of majorities therefore
 // never exist in one term, and what one has decided the other has.
 //
-// The only voter of its group is excepted from rule 1, since nobody else could register it. Two
+// The only voter of its group is excepted from rule 1, since no other server could register it. Two
 // copies of such a directory that do not reach each other are two clusters. Nor can rule 1
 // apply where a copy cannot be told from its original: to a snapshot of a whole disk, and to a
 // directory that was copied after a clean stop and whose original was started again. To
@@ -68,7 +68,7 @@ func (s *starts) note(entry *raft.Log) {
 	}
 	command, err := Decode(entry.Data)
 	if err != nil {
-		return // nobody can apply it either
+		return // no node can apply it
 	}
 	r := command.(*Register)
 	s.mu.Lock()
@@ -184,7 +184,7 @@ func (t *Table) mayTakePart() error {
 	return nil
 }
 
-// isOneOfSeveral tells whether the group has another voter, by the newest configuration here.
+// isOneOfSeveral reports whether the group has another voter, by the newest configuration here.
 func (t *Table) isOneOfSeveral() bool {
 	for _, s := range t.servers() {
 		if s.Suffrage == raft.Voter && string(s.ID) != t.disk.server {

@@ -124,7 +124,7 @@ func (t *Table) Fault() error {
 // its table has arrived yet.
 func (t *Table) Known() bool { return t.raft.LastIndex() > 0 }
 
-// Abstains tells whether this node still takes no part, as [Config.Abstains] says.
+// Abstains reports whether this node still takes no part, as [Config.Abstains] says.
 func (t *Table) Abstains() bool { return t.mayTakePart() != nil }
 
 // Votes tells whether this node has a vote, as far as it knows.

@@ -40,7 +40,7 @@ func (c *cluster) watchForgotten() {
 	}
 }
 
-// leaves tells whether the node leaves for good, after which it ends by itself.
+// leaves reports whether the node leaves for good, after which it ends by itself.
 func (c *cluster) leaves() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
