@@ -9,10 +9,16 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
-// ranged are elements of a list as LRANGE reads them, and whether they were at hand.
-func ranged(t *testing.T, u *store.Unit, l *List, from, to int64) (all []string, quick bool) {
+// ranged returns elements of a list as LRANGE reads them, and whether the cache had them. Each
+// within runs once the header has been read, before the elements are.
+func ranged(t *testing.T, u *store.Unit, l *List, from, to int64, within ...func()) (all []string, quick bool) {
 	t.Helper()
-	near, err := l.OpenRange(u, []byte("k"), func(n int64) (int64, int64) { return from, min(to, n-1) })
+	near, err := l.OpenRange(u, []byte("k"), func(n int64) (int64, int64) {
+		for _, f := range within {
+			f()
+		}
+		return from, min(to, n-1)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,19 +51,19 @@ func pushed(t *testing.T, u *store.Unit, n int, element func(i int) []byte) {
 	}
 }
 
-// Elements that are always changed together are seen to be equal, be they at hand or not.
+// A writer changes three elements together; a reader must see all three from the same change,
+// whether the elements are in the cache or not. Writer and reader take turns, so that neither
+// waits for a hot partner: of three reads, one runs beside a write, one has a write between its
+// two looks at the list (and must not be answered from the cache), and one follows a write.
 func TestRangesAreOfOneMoment(t *testing.T) {
 	s := open(t, vfs.NewMem())
 	in(t, s, func(u *store.Unit) { pushed(t, u, 100, func(int) []byte { return []byte("0") }) }, "k")
-	stop, written := make(chan struct{}), make(chan int)
+	ask, written := make(chan struct{}), make(chan struct{}, 1)
 	go func() {
-		for n := 1; ; n++ {
-			select {
-			case <-stop:
-				written <- n
-				return
-			default:
-			}
+		defer close(written)
+		n := 0
+		for range ask {
+			n++
 			in(t, s, func(u *store.Unit) {
 				var l List
 				if err := l.Open(u, []byte("k")); err != nil {
@@ -69,30 +75,44 @@ func TestRangesAreOfOneMoment(t *testing.T) {
 					}
 				}
 			}, "k")
+			written <- struct{}{}
 		}
 	}()
-	last, quick, slow := 0, 0, 0
+	defer func() {
+		close(ask)
+		for range written {
+		}
+	}()
+	write := func() {
+		ask <- struct{}{}
+		<-written
+	}
 	var l List
-	// With the race detector on a busy machine one of the two ways is rare: it reads on for
-	// both only without -short.
-	for reads := rounds(20_000); reads > 0 || !testing.Short() && (quick < 10 || slow < 10); reads-- {
+	last := 0
+	for i := range rounds(3000) {
+		beside, between := i%3 == 0, i%3 == 1
+		if beside {
+			ask <- struct{}{}
+		} else if !between {
+			write()
+		}
 		in(t, s, func(u *store.Unit) {
-			all, near := ranged(t, u, &l, 10, 90)
-			if near {
-				quick++
-			} else {
-				slow++
+			within := func() {}
+			if between {
+				within = write
 			}
+			all, quick := ranged(t, u, &l, 10, 90, within)
 			n := 0
 			if _, err := fmt.Sscan(all[0], &n); err != nil || n < last || len(all) != 81 || all[0] != all[40] || all[0] != all[80] {
 				t.Fatalf("%v after %d: %v", all, last, err)
 			}
-			last = n
+			if last = n; !beside && quick == between {
+				t.Fatalf("read %d, written to meanwhile: %v, was answered from the cache: %v", i, between, quick)
+			}
 		})
-	}
-	close(stop)
-	if n := <-written; n < 100 {
-		t.Errorf("%d times written, read quickly %d times, slowly %d", n, quick, slow)
+		if beside {
+			<-written
+		}
 	}
 }
 
