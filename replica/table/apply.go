@@ -63,7 +63,7 @@ func (t *Table) decide(ctx context.Context, command Command) (Result, error) {
 	defer cancel()
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		leader, _ := t.Leader()
-		done, err := t.try(ctx, data)
+		done, err := t.try(ctx, request{messageCommand, data})
 		if r, ok := command.(*Register); ok && err == nil && r.Server == t.disk.server {
 			t.abstains.Store(false)
 		}
@@ -98,18 +98,32 @@ func (t *Table) pause(ctx context.Context, pause time.Duration, asked string, ch
 // errNotProposed: the command may be proposed again.
 var errNotProposed = errors.New("not proposed")
 
-// try proposes once, here or at another node.
-func (t *Table) try(ctx context.Context, data []byte) (outcome, error) {
+// A request is what the leader is asked for: a message, by its number, and what follows that.
+type request struct {
+	message byte
+	data    []byte
+}
+
+// answerHere answers a request on the leader.
+func (t *Table) answerHere(ctx context.Context, r request) (outcome, error) {
+	if r.message == messageRegistered {
+		return t.answerRegistered(ctx, r.data)
+	}
+	return t.proposeOnce(ctx, r.data)
+}
+
+// try sends a request to the leader once, which may be this node.
+func (t *Table) try(ctx context.Context, r request) (outcome, error) {
 	leader, isSelf := t.Leader()
 	if isSelf {
-		return t.proposeOnce(ctx, data)
+		return t.answerHere(ctx, r)
 	}
 	asked := make(map[string]bool)
 	ask := func(node string) (outcome, string, error) {
 		asked[node] = true
 		ctx, end := t.whileLeads(ctx, node)
 		defer end()
-		reply, err := t.cfg.Forward(ctx, node, append([]byte{messageCommand}, data...))
+		reply, err := t.cfg.Forward(ctx, node, append([]byte{r.message}, r.data...))
 		if err != nil {
 			if errors.Is(err, ErrUnsent) {
 				return outcome{}, "", fmt.Errorf("%w: %w", errNotProposed, err)

@@ -11,6 +11,9 @@ const (
 	messageCommand = 1 // then a command
 	messageProbe   = 2 // nothing more
 	messageDisk    = 3 // nothing more; earlier builds answer with an error
+	// messageRegistered is followed by a Register, which is not proposed: see
+	// [Table.CheckRegistered]. Earlier builds answer with an error.
+	messageRegistered = 4
 )
 
 // Replies to a command begin with what became of it.
@@ -49,6 +52,7 @@ func (t *Table) HandleForward(ctx context.Context, message []byte) ([]byte, erro
 			return nil, err
 		}
 		return []byte{replyDisk}, nil
+	case messageRegistered:
 	case messageCommand:
 		// What cannot be read must not get into the log, where nobody could.
 		if _, err := Decode(message[1:]); err != nil {
@@ -61,7 +65,7 @@ func (t *Table) HandleForward(ctx context.Context, message []byte) ([]byte, erro
 	if !isSelf {
 		return notProposed(leader), nil
 	}
-	done, err := t.proposeOnce(ctx, message[1:])
+	done, err := t.answerHere(ctx, request{message[0], message[1:]})
 	return reply(done, err), nil
 }
 
@@ -78,12 +82,6 @@ func (t *Table) proposeOnce(ctx context.Context, data []byte) (outcome, error) {
 		err = nil
 	}
 	return done, err
-}
-
-// registered reports whether the newest start of a node is that of a command.
-func (s *State) registered(r *Register) bool {
-	n, known := s.Node(r.Node)
-	return known && n.State != Gone && n.Incarnation == r.Incarnation && n.Server == r.Server
 }
 
 func notProposed(leader string) []byte {

@@ -69,6 +69,11 @@ type cluster struct {
 	routed bool
 	drains bool // the node hands over what it has, and ends then
 
+	// withdraws reports that the node has sent its own Forget, as the last step of a leave or
+	// as a proxy that stops. It may hear nothing more of the group then. A leave that fails
+	// resets it.
+	withdraws atomic.Bool
+
 	// stays is over once the node is being stopped: what it gives up from then on is no
 	// step of a leave, and the leave goes on when it is started again.
 	stays     context.Context

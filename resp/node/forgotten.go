@@ -30,7 +30,7 @@ func (c *cluster) watchForgotten() {
 		}
 		leader, _ := c.table.Leader()
 		was := alone
-		if alone = leader == "" && c.entered.Load() && !c.leaves(); !alone || !was {
+		if alone = leader == "" && c.entered.Load() && !c.withdraws.Load(); !alone || !was {
 			continue
 		}
 		if err := c.stillRegistered(); err != nil {
@@ -40,21 +40,13 @@ func (c *cluster) watchForgotten() {
 	}
 }
 
-// leaves reports whether the node leaves for good, after which it ends by itself.
-func (c *cluster) leaves() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.drains
-}
-
-// stillRegistered asks the leader, whom other nodes may know, to register this start once more.
-// That changes nothing, and is refused if the start has been taken out or superseded. It returns
-// nil, too, where no leader answers.
+// stillRegistered asks the leader, which other nodes may know, whether this start is registered.
+// It returns an error only if the leader says that it is not: the start has been taken out or
+// superseded.
 func (c *cluster) stillRegistered() error {
 	ctx, cancel := context.WithTimeout(c.ctx, enterTimeout)
 	defer cancel()
-	r := &table.Register{Node: c.n.id, Incarnation: c.incarnation, Role: c.n.cfg.tableRole()}
-	if _, err := c.table.Decide(ctx, r); errors.Is(err, table.ErrIncarnation) {
+	if err := c.table.CheckRegistered(ctx, c.incarnation); errors.Is(err, table.ErrIncarnation) {
 		return err
 	}
 	return nil

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,7 +101,7 @@ func (c *cluster) beginLeave(ctx context.Context) error {
 }
 
 // goAway waits until a node that leaves is not needed any more, and takes it out.
-func (c *cluster) goAway(ctx context.Context) error {
+func (c *cluster) goAway(ctx context.Context) (err error) {
 	log := c.n.cfg.Logger
 	log.Info("leaving the cluster", "node", c.n.id)
 	if err := c.drained(ctx); err != nil {
@@ -108,9 +109,15 @@ func (c *cluster) goAway(ctx context.Context) error {
 	}
 	// The node is put out of the group once the table has forgotten it, and may never hear
 	// of that.
+	c.withdraws.Store(true)
+	defer func() {
+		if err != nil {
+			c.withdraws.Store(false)
+		}
+	}()
 	forget, cancel := context.WithTimeout(ctx, forgetTime)
 	defer cancel()
-	_, err := c.table.Decide(forget, &table.Forget{Node: c.n.id, Incarnation: c.incarnation})
+	_, err = c.table.Decide(forget, &table.Forget{Node: c.n.id, Incarnation: c.incarnation})
 	if err != nil && !errors.Is(err, table.ErrUnknownNode) {
 		log.Warn("everything is handed over, but the table may go on to list this node; RING FORGET removes it", "node", c.n.id, "err", err)
 	}
@@ -137,6 +144,8 @@ func (c *cluster) drained(ctx context.Context) error {
 		case <-changes:
 		case <-look.C:
 		case <-c.stays.Done():
+		case <-c.n.done:
+			return fmt.Errorf("leave: the node has ended: %w", cmp.Or(c.n.Err(), errStopping))
 		case <-say.C:
 			c.n.cfg.Logger.Info("leaving: waiting for the other nodes to take over", "node", c.n.id,
 				"ranges", ranges, "keys", c.n.store.Keys(), "votes", votes, "handoffs", c.awaited())

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/model"
+	"github.com/ringside-kv/ringside/replica/table"
 )
 
 // besideLeave is what happens while the leader of the table leaves.
@@ -29,6 +30,13 @@ func (c *virtualCluster) cutOff(id string, d time.Duration) {
 	ip := c.nodes[id].ip
 	c.net.Move(1, ip)
 	time.AfterFunc(d, func() { c.net.Move(0, ip) })
+}
+
+// do sends one command to a node.
+func (c *virtualCluster) do(id string, args ...any) (string, error) {
+	client := c.client(id)
+	defer func() { _ = client.Close() }()
+	return client.Do(c.t.Context(), args...).Text()
 }
 
 // The leader leaves while nodes are cut off and crash: no acknowledged write is lost, and the
@@ -109,30 +117,25 @@ func TestForgottenNodeThatRunsServesNothingOld(t *testing.T) {
 		closeClients := c.load(&l, seed, true, "a", "b", "c", "d")
 		time.Sleep(2 * time.Second)
 		key := c.ownKey("b")
-		at := func(id string, args ...any) (string, error) {
-			client := c.client(id)
-			defer func() { _ = client.Close() }()
-			return client.Do(t.Context(), args...).Text()
-		}
-		if _, err := at("a", "SET", key, "old"); err != nil {
+		if _, err := c.do("a", "SET", key, "old"); err != nil {
 			t.Fatal(err)
 		}
 		c.net.Move(1, c.nodes["b"].ip)
 		c.within(time.Minute, "others have taken the place of b", func() bool {
-			_, err := at("a", "RING", "FORGET", "b")
+			_, err := c.do("a", "RING", "FORGET", "b")
 			return err == nil
 		})
-		if _, err := at("a", "SET", key, "new"); err != nil {
+		if _, err := c.do("a", "SET", key, "new"); err != nil {
 			t.Fatal(err)
 		}
 		// The client is on b's side of the network.
 		c.net.Move(1, "10.0.1.1")
-		if got, err := at("b", "GET", key); err == nil {
+		if got, err := c.do("b", "GET", key); err == nil {
 			t.Errorf("b answers %q though it is forgotten", got)
 		}
 		c.net.Move(0, "10.0.1.1", c.nodes["b"].ip)
 		for range 100 {
-			if got, err := at("b", "GET", key); err == nil && got != "new" {
+			if got, err := c.do("b", "GET", key); err == nil && got != "new" {
 				t.Fatalf("b answers %q, which is old", got)
 			}
 			time.Sleep(100 * time.Millisecond)
@@ -143,10 +146,70 @@ func TestForgottenNodeThatRunsServesNothingOld(t *testing.T) {
 		c.settled()
 		l.Stop()
 		closeClients()
-		if _, err := at("a", "GETDEL", key); err != nil {
+		if _, err := c.do("a", "GETDEL", key); err != nil {
 			t.Error(err)
 		}
 		c.check(&l)
+		c.close()
+	})
+}
+
+// A node that is told to leave is forgotten while it is cut off, before it has handed everything
+// over. It ends once it is reached again.
+func TestLeavingNodeThatIsForgottenEnds(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, 2*time.Millisecond, 0, func(cfg *Config) { cfg.RereplicateAfter = 2 * time.Second })
+		c.three()
+		c.start("d", "a")
+		c.backups(1)
+		c.settled()
+		if _, err := c.do("b", "RING", "LEAVE"); err != nil {
+			t.Fatal(err)
+		}
+		b := c.nodes["b"]
+		b.leaves = true
+		c.net.Move(1, b.ip)
+		if b.cluster.ranges() == 0 {
+			t.Fatal("b has handed everything over before it is cut off")
+		}
+		c.within(time.Minute, "others have taken the place of b", func() bool {
+			_, err := c.do("a", "RING", "FORGET", "b")
+			return err == nil
+		})
+		time.Sleep(4 * askAlone)
+		if err := b.Err(); err != nil {
+			t.Errorf("b ends before it can ask: %v", err)
+		}
+		c.net.Move(0, b.ip)
+		c.within(4*askAlone, "b ends", func() bool { return errors.Is(b.Err(), ErrForgotten) })
+		if err := b.Leave(t.Context()); err == nil {
+			t.Error("Leave reports that everything is handed over")
+		}
+		c.stop("b")
+		c.settled()
+		c.close()
+	})
+}
+
+// A node that has taken itself out may hear nothing more of the group before it has told the
+// others: that is no reason to end with an error.
+func TestNodeThatTakesItselfOutIsNotCalledForgotten(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		c := newVirtualCluster(t, seed, 2*time.Millisecond, 0, func(cfg *Config) { cfg.Role = map[string]string{"p": RoleProxy}[cfg.ID] })
+		c.three()
+		c.start("p", "a")
+		p := c.nodes["p"].cluster
+		c.within(time.Minute, "the proxy has entered", func() bool { return p.entered.Load() })
+		p.withdraws.Store(true)
+		if _, err := c.nodes["a"].cluster.table.Apply(t.Context(), &table.Forget{Node: "p", Incarnation: p.incarnation}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(4 * askAlone)
+		if err := p.n.Err(); err != nil {
+			t.Error(err)
+		}
+		p.withdraws.Store(false) // the rest of the leave has failed
+		c.within(4*askAlone, "the proxy ends", func() bool { return errors.Is(p.n.Err(), ErrForgotten) })
 		c.close()
 	})
 }
@@ -187,11 +250,6 @@ func TestBothSidesThatAreRecoveredStayApart(t *testing.T) {
 		c.start("d", "a")
 		c.settled()
 		c.inSync(1)
-		at := func(id string, args ...any) (string, error) {
-			client := c.client(id)
-			defer func() { _ = client.Close() }()
-			return client.Do(t.Context(), args...).Text()
-		}
 		for _, id := range []string{"a", "b", "c", "d"} {
 			c.crash(id)
 		}
@@ -206,18 +264,18 @@ func TestBothSidesThatAreRecoveredStayApart(t *testing.T) {
 		}
 		for _, side := range sides {
 			c.within(time.Minute, "what a side lacks is made anew", func() bool {
-				_, err := at(side[0], "RING", "RECREATE", "ALL")
+				_, err := c.do(side[0], "RING", "RECREATE", "ALL")
 				return err == nil
 			})
 			c.within(time.Minute, "a side serves", func() bool {
-				_, err := at(side[1], "SET", "side", side[0])
+				_, err := c.do(side[1], "SET", "side", side[0])
 				return err == nil
 			})
 		}
 		time.Sleep(time.Minute) // they have found each other
 		for _, side := range sides {
 			for _, id := range side {
-				if got, err := at(id, "GET", "side"); err != nil || got != side[0] {
+				if got, err := c.do(id, "GET", "side"); err != nil || got != side[0] {
 					t.Errorf("%s answers %q, %v; want %q", id, got, err, side[0])
 				}
 				st := c.nodes[id].cluster.table.State()
