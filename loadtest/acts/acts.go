@@ -30,6 +30,7 @@ var acts = []act{
 	{"sighup", "the terminal is closed", hungUp},
 	{"disk", "the disk is filled", diskFilled},
 	{"memory", "the memory is limited to 300 MiB", memoryLimited},
+	{"repeat", "every large command is run 1,000 times at a memory limit of 300 MiB", repeated},
 	{"browser", "a web page posts commands", posted},
 	{"flush", "all keys are deleted again and again", flushed},
 }
