@@ -108,7 +108,7 @@ func TestHouseCheckerFindsEachBrokenRule(t *testing.T) {
 		{"resp/doc.go", "// Hello.\npackage resp", "resp: no doc.go with a package comment"},
 		{"util/doc.go", "// Package util is.\npackage util", "util: no package belongs here"},
 		{"main.go", "package main", "main.go: nothing of that name belongs in the root"},
-		{"docs/a.md", "", "docs: nothing of that name belongs in the root"},
+		{"notes/a.md", "", "notes: nothing of that name belongs in the root"},
 	} {
 		house := goodHouse()
 		maps.Copy(house, fstest.MapFS{tt.file: &fstest.MapFile{Data: []byte(tt.text)}})

@@ -61,7 +61,7 @@ var owners = []struct{ library, owner string }{
 // topLevel is what may lie in the repository's root, besides names that begin
 // with a dot, which tools want, and what .gitignore names.
 var topLevel = []string{
-	"cmd", "resp", "ring", "buckets", "replica", "store", "loadtest", "deploy",
+	"cmd", "resp", "ring", "buckets", "replica", "store", "loadtest", "deploy", "docs",
 	"go.mod", "go.sum", "Taskfile.yml", "staticcheck.conf", "Dockerfile",
 	"README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md",
 }

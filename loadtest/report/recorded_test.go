@@ -13,7 +13,7 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/page/pagetest"
 )
 
-// recorded is the report of a real run, which the README shows.
+// recorded is the report of a real run, which docs/loadtest.md shows.
 func recorded(t *testing.T) *Report {
 	t.Helper()
 	f, err := os.Open(filepath.Join("example", "report.json"))
@@ -54,9 +54,9 @@ func TestTheExampleIsOfToday(t *testing.T) {
 	}
 }
 
-// The README shows the run's picture and tables and says how it was made.
-func TestReadmeShowsTheExample(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+// docs/loadtest.md shows the run's picture and tables and says how it was made.
+func TestDocsShowTheExample(t *testing.T) {
+	document, err := os.ReadFile(filepath.Join("..", "..", "docs", "loadtest.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,13 +66,13 @@ func TestReadmeShowsTheExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, part := range strings.Split(tables.String(), "\n\n") {
-		if strings.HasPrefix(part, "|") && !strings.Contains(string(readme), part) {
-			t.Errorf("the README does not have this table:\n%s", part)
+		if strings.HasPrefix(part, "|") && !strings.Contains(string(document), part) {
+			t.Errorf("docs/loadtest.md does not have this table:\n%s", part)
 		}
 	}
-	for _, want := range []string{"](loadtest/report/example/strategies.svg)", "](loadtest/report/example/report.html)", "`" + r.Command + "`", r.Machine.CPU} {
-		if !strings.Contains(string(readme), want) {
-			t.Errorf("the README does not have %s", want)
+	for _, want := range []string{"](../loadtest/report/example/strategies.svg)", "](../loadtest/report/example/report.html)", "`" + r.Command + "`", r.Machine.CPU} {
+		if !strings.Contains(string(document), want) {
+			t.Errorf("docs/loadtest.md does not have %s", want)
 		}
 	}
 }

@@ -41,7 +41,7 @@ import (
 // directory that was copied after a clean stop and whose original was started again. To
 // another server such a start looks like a restarted voter, without whose vote there may be no
 // leader: it can know the difference only from the servers that it does not reach. There the
-// operator must not start both; the README says so.
+// operator must not start both; docs/guarantees.md says so.
 //
 // While a copy is registered beside its original, and too few other voters are there to decide
 // that, the group has no leader until one more is there, or the original is started again.
