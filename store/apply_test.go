@@ -73,7 +73,7 @@ func TestBatchesMayBeAppliedTogether(t *testing.T) {
 		"many":  func() int { return 1 + rnd.IntN(200) },
 		"whole": func() int { return len(batches) },
 	} {
-		if testing.Short() && name != "few" && name != "whole" {
+		if testing.Short() && name != "few" {
 			continue
 		}
 		dst, rc := follower(t, append(parts[0], parts[1]...)...)

@@ -47,6 +47,7 @@ func compared(t *testing.T, mine, theirs *Store, r ring.Range, at time.Time) (sp
 // TestStoresAreCompared: whatever one has and the other has not, or has otherwise, lies in
 // a span that is named; what has expired does not count, removed or not; all else is alike.
 func TestStoresAreCompared(t *testing.T) {
+	oneGoroutine(t)
 	rnd := seeded(t)
 	for range 20 {
 		a, b := openTest(t, memConfig(vfs.NewMem(), FsyncNo)), openTest(t, memConfig(vfs.NewMem(), FsyncNo))

@@ -113,6 +113,7 @@ func TestCopyThatGoesOnWithinAValueSendsItsRest(t *testing.T) {
 // A key that has expired at the source goes as a whole at the target, though a group of
 // digests begins within it.
 func TestCopyRemovesAnExpiredKeyInWhichAGroupBegins(t *testing.T) {
+	oneGoroutine(t)
 	for n := 1; n < 9; n++ {
 		a := newApart(t)
 		a.src.set(t, "key", inPieces, a.src.now()+3_600_000)
@@ -133,6 +134,7 @@ func TestCopyRemovesAnExpiredKeyInWhichAGroupBegins(t *testing.T) {
 // Of a clearing, the stream brings what lies before the cursor, and the whole key in
 // which it lies.
 func TestCutClearingTakesTheKeyInWhichItIsCut(t *testing.T) {
+	oneGoroutine(t)
 	for _, r := range []ring.Range{ring.Whole, {Start: 0x80000000, End: 0x40000000}} {
 		for _, part := range []ring.Range{r, {Start: r.Start + 0x10000000, End: r.End}, {Start: r.Start, End: r.Start + 0x10000000}} {
 			t.Run(fmt.Sprint(r, part), func(t *testing.T) { cutClearing(t, r, part) })

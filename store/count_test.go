@@ -33,8 +33,11 @@ func (s *Store) mustClose(t *testing.T) {
 	}
 }
 
-// churnAll runs several churners at the same time, n units each.
+// churnAll runs several churners at the same time, n units each, a third of that under -short.
 func churnAll(t *testing.T, s *Store, rnd *rand.Rand, n int) {
+	if testing.Short() {
+		n = (n + 2) / 3
+	}
 	var all sync.WaitGroup
 	for i := range 4 {
 		c := &churner{rand.New(rand.NewPCG(rnd.Uint64(), 1)), s, []string{"a", "ab", "xyz", "x"}[i], 60, i == 3}

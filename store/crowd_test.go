@@ -134,6 +134,7 @@ func TestRepeatedClearsKeepRangeTombstonesFew(t *testing.T) {
 
 // TestManyRangeTombstonesBeginNewMemtable for each operation that leaves some.
 func TestManyRangeTombstonesBeginNewMemtable(t *testing.T) {
+	oneGoroutine(t)
 	rs := everyThird(40)
 	for name, leave := range map[string]func(s *Store, i int){
 		"clear": func(s *Store, _ int) {

@@ -46,6 +46,7 @@ func damaged(t *testing.T, fs *memdisk.FS, rnd *rand.Rand) (*Store, Config) {
 // good as new then, also where the damage has made the store refuse writes; what lies
 // beside it stays.
 func TestDamageIsDiscarded(t *testing.T) {
+	oneGoroutine(t)
 	for _, how := range []string{"at once", "writes are refused", "crash before the cut"} {
 		t.Run(how, func(t *testing.T) {
 			rnd := seeded(t)
@@ -178,6 +179,7 @@ func TestDamageAcrossAnEnd(t *testing.T) {
 
 // TestWhatIsGoneIsCountedByWhatStays as well as by reading it.
 func TestWhatIsGoneIsCountedByWhatStays(t *testing.T) {
+	oneGoroutine(t)
 	rnd := seeded(t)
 	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
 	defer s.mustClose(t)
@@ -254,6 +256,9 @@ func TestDiscardRefusesWhatIsTapped(t *testing.T) {
 func TestDamageLeavesTimeToDiscardIt(t *testing.T) {
 	rnd := seeded(t)
 	for _, grace := range []time.Duration{time.Hour, 50 * time.Millisecond} {
+		if testing.Short() && grace == time.Hour {
+			continue
+		}
 		s, cfg := damaged(t, memdisk.New(), rnd)
 		s.mustClose(t)
 		cfg.DamageGrace, cfg.healPeriod = grace, 10*time.Millisecond

@@ -12,6 +12,7 @@ import (
 
 // Of many changes the last of each key is found, in order, whenever it is asked for.
 func TestLastChangesAreInOrder(t *testing.T) {
+	oneGoroutine(t)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 0))

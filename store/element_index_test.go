@@ -9,6 +9,7 @@ import (
 // The last change of each key is found, of few and of many, and none of before they were
 // forgotten.
 func TestLastChangeOfAnElementIsFound(t *testing.T) {
+	oneGoroutine(t)
 	var cs elementChanges
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{fewChanges, 500, fewChanges + 1, 70, 3} {

@@ -12,6 +12,7 @@ import (
 // Whoever seeks finds the first element from there on, as they were when he began, and goes
 // on behind it, whatever the unit has changed before and changes meanwhile.
 func TestElementsAreSoughtForward(t *testing.T) {
+	oneGoroutine(t)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 0))

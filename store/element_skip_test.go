@@ -12,6 +12,7 @@ import (
 // Elements that skip a stretch without elements yield what those that do not skip it yield, in
 // both directions, with the key's latch and without.
 func TestElementsThatSkipYieldTheSame(t *testing.T) {
+	oneGoroutine(t)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 0))

@@ -56,7 +56,11 @@ func TestElementOfOneThatIsReplacedIsFound(t *testing.T) {
 		}
 	}()
 	u := s.NewUnit()
-	for range 30_000 {
+	reads := 30_000
+	if testing.Short() {
+		reads = 6000
+	}
+	for range reads {
 		u.Begin(1000, nil)
 		v, value, ok, err := u.GetElement([]byte("k"), func(*Value) []byte { return []byte("x") })
 		if err != nil || !ok || len(value) == 0 || v.Type != Hash || v.Count != 1 {
@@ -109,6 +113,7 @@ func TestItemsThatAreGoneAtOnceAreNotThere(t *testing.T) {
 // Elements are gone over in order, either way and between any bounds, with what the unit has
 // changed and not applied.
 func TestElementsAreInOrder(t *testing.T) {
+	oneGoroutine(t)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 0))

@@ -28,6 +28,7 @@ func (s *Store) collectAll(t *testing.T) {
 }
 
 func TestGarbageIsCollected(t *testing.T) {
+	oneGoroutine(t)
 	s := openTest(t, memConfig(vfs.NewMem(), FsyncEverySec))
 	defer s.mustClose(t)
 	churnAll(t, s, seeded(t), 200)
@@ -209,7 +210,7 @@ func TestGenerationsNeverRepeat(t *testing.T) {
 func TestPiecesAfterACrash(t *testing.T) {
 	rnd := seeded(t)
 	fs := memdisk.New()
-	for range rounds(4) {
+	for range lives(4) {
 		s := openTest(t, memConfig(fs, FsyncNo))
 		s.audit(t)
 		done := make(chan struct{})

@@ -107,3 +107,12 @@ func TestValuesSurviveReopening(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// oneGoroutine skips a test under -short, which the race phase uses: the test runs in one
+// goroutine, so that the race detector has nothing to see in it.
+func oneGoroutine(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("one goroutine: nothing to see for the race detector")
+	}
+}

@@ -65,6 +65,7 @@ func (w *window) pop(back bool) {
 }
 
 func TestSortedSetEndsPassFewRemovedMembers(t *testing.T) {
+	oneGoroutine(t)
 	forward := func(remove func(w *window)) func(w *window) {
 		return func(w *window) {
 			w.addLast()
@@ -188,6 +189,7 @@ func TestTrimLeavesFewElementsInPlace(t *testing.T) {
 }
 
 func TestStreamEndsPassFewRemovedEntries(t *testing.T) {
+	oneGoroutine(t)
 	id := func(i int) ID { return ID{uint64(i), 0} }
 	fields := [][]byte{[]byte("f"), []byte("v")}
 	for name, step := range map[string]func(s *Stream, round int) (int64, error){
@@ -238,6 +240,7 @@ func TestStreamEndsPassFewRemovedEntries(t *testing.T) {
 }
 
 func TestPendingEndsPassFewAcknowledgedEntries(t *testing.T) {
+	oneGoroutine(t)
 	const kept = 40
 	for name, acknowledged := range map[string]func(round int) int{
 		"the oldest": func(round int) int { return round - kept },
@@ -354,6 +357,7 @@ func TestConsumersAreReadWithoutTheirFormerValues(t *testing.T) {
 // In a queue with priorities each member that is added lies before those that were popped. Members
 // that were left in the order of scores would have to go with a deletion of a range each time.
 func TestPopsLeaveNothingWhereNewMembersComeFirst(t *testing.T) {
+	oneGoroutine(t)
 	s := open(t, vfs.NewMem())
 	rnd := rand.New(rand.NewPCG(3, 0))
 	var z ZSet

@@ -158,6 +158,7 @@ func TestListsAreReadAnew(t *testing.T) {
 // they hold what a slice would, within the unit and behind it, and after the store was
 // opened again.
 func TestListIsASlice(t *testing.T) {
+	oneGoroutine(t)
 	for _, limit := range []int{1, 40, DefaultPacked} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
 			seed := rand.Uint64()
@@ -337,6 +338,7 @@ func changeList(t *testing.T, u *store.Unit, rnd *rand.Rand, l *List, model map[
 
 // In long lists, elements in the middle come and go as at the ends.
 func TestLongListIsASlice(t *testing.T) {
+	oneGoroutine(t)
 	s := open(t, vfs.NewMem())
 	const n = 3*maxShift + 10
 	var m []string

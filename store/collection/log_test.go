@@ -22,6 +22,7 @@ var manyPages = &shape{maxBlock: 6, fillBlock: 3, countFrom: 12, maxLog: 24, per
 // them, under the same numbers: in a unit that came to nothing, in another collection under
 // the key, or in another store, whose copy came after, or whose own changes it has replaced.
 func TestPagesAreRememberedAsTheyAre(t *testing.T) {
+	oneGoroutine(t)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 0))

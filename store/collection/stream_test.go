@@ -149,6 +149,7 @@ func joined(t *testing.T, f Fields) string {
 // Whatever is done to a stream, in units of any size, it is what a model says, within the unit
 // and behind it, after the store was opened again, and after a dump and a restore.
 func TestStreamIsItsModel(t *testing.T) {
+	oneGoroutine(t)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 0))

@@ -81,6 +81,7 @@ func contents(t *testing.T, s *store.Store, key string, typ store.Type) map[stri
 // whole, they hold what a map would, within the unit and behind it, and after the store was
 // opened again.
 func TestTableIsAMap(t *testing.T) {
+	oneGoroutine(t)
 	for _, typ := range []store.Type{store.Hash, store.Set} {
 		for _, limit := range []int{0, 40, DefaultPacked} {
 			t.Run(fmt.Sprint(typ, limit), func(t *testing.T) {
@@ -280,6 +281,7 @@ func TestScanSeesWhatStays(t *testing.T) {
 
 // Each field is about as likely as any other.
 func TestRandomIsFair(t *testing.T) {
+	oneGoroutine(t)
 	for _, limit := range []int{0, 1 << 20} {
 		s := open(t, vfs.NewMem())
 		const fields, draws = 200, 40_000
@@ -396,5 +398,14 @@ func TestHashIsReadAsOfOneMoment(t *testing.T) {
 	close(stop)
 	if n := <-written; n < 10 || last == 0 {
 		t.Errorf("%d hashes were written, %d was seen last", n, last)
+	}
+}
+
+// oneGoroutine skips a test under -short, which the race phase uses: the test runs in one
+// goroutine, so that the race detector has nothing to see in it.
+func oneGoroutine(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("one goroutine: nothing to see for the race detector")
 	}
 }

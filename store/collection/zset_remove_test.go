@@ -11,6 +11,7 @@ import (
 
 // A removal of all members of a sorted set, or of nearly all, changes no entry for each of them.
 func TestRemovalOfMostMembersChangesFewEntries(t *testing.T) {
+	oneGoroutine(t)
 	const n, expiry = 5000, 1 << 50
 	for name, c := range map[string]struct {
 		from, to int // the scores of those that go

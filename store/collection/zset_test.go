@@ -180,6 +180,7 @@ func zsetOf(t *testing.T, u *store.Unit, key string, limit int, s *shape) *ZSet 
 // and counts of any size, they hold what a map would in the order of its values, within the
 // unit and behind it, and after the store was opened again.
 func TestZSetIsAMapInOrder(t *testing.T) {
+	oneGoroutine(t)
 	small := &shape{maxBlock: 6, fillBlock: 3, countFrom: 12, maxLog: 60, perByte: 1, maxLeft: 4, planFrom: 10}
 	for name, c := range map[string]struct {
 		limit   int
