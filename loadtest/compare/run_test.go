@@ -82,8 +82,9 @@ func empty(t *testing.T, dir string) {
 	}
 }
 
-// Whichever way clients take to a key, no answer is wrong and none is an error while a
-// node joins, and in redirect mode clients are told.
+// By every route no answer is wrong and none is an error while a node joins, and in redirect mode
+// clients are redirected. Errors are allowed in a run in which the process stood still for so long
+// that a node may have lost its lease, or a connection its deadline: then the run is repeated.
 func TestEveryWayToAKeyThatMoves(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts a cluster for each")
@@ -98,23 +99,62 @@ func TestEveryWayToAKeyThatMoves(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%v %s", c.route, c.hash), func(t *testing.T) {
 			t.Parallel() // it waits most of the time
-			cfg := small(t, "load 2000; run 300ms; join; balance; run 500ms", Contestant{Name: "buckets", Strategy: "buckets"})
-			cfg.Route, cfg.Fleet.Hash = c.route, c.hash
-			r, err := Run(t.Context(), cfg)
-			run := only(t, r, err)
-			if run.Failure != "" {
-				t.Fatal(run.Failure)
+			for range 5 {
+				cfg := small(t, "load 2000; run 300ms; join; balance; run 500ms", Contestant{Name: "buckets", Strategy: "buckets"})
+				cfg.Route, cfg.Fleet.Hash = c.route, c.hash
+				pause := longestPause()
+				r, err := Run(t.Context(), cfg)
+				paused := pause()
+				run := only(t, r, err)
+				if run.Failure != "" {
+					t.Fatal(run.Failure)
+				}
+				if run.All.Operations < 500 || run.Events[0].MovedKeys == 0 {
+					t.Errorf("%d operations, moved %d", run.All.Operations, run.Events[0].MovedKeys)
+				}
+				if k := run.Checked; k.Lost+k.Stale+k.Corrupt+k.FinalUnread > 0 {
+					t.Errorf("checked: %+v", k)
+				}
+				if cfg.redirects() != (run.All.Redirected > 0) {
+					t.Errorf("redirected %d times", run.All.Redirected)
+				}
+				if run.All.Failed+run.All.Unknown == 0 || t.Failed() {
+					return
+				}
+				if paused < time.Second/4 {
+					t.Fatalf("%d failed, %d of unknown outcome", run.All.Failed, run.All.Unknown)
+				}
+				t.Logf("%d failed, %d of unknown outcome: the process stood still for %s", run.All.Failed, run.All.Unknown, paused)
 			}
-			if run.All.Failed+run.All.Unknown > 0 || run.All.Operations < 500 || run.Events[0].MovedKeys == 0 {
-				t.Errorf("%+v, moved %d", run.All.Clients, run.Events[0].MovedKeys)
-			}
-			if k := run.Checked; k.Lost+k.Stale+k.Corrupt+k.FinalUnread > 0 {
-				t.Errorf("checked: %+v", k)
-			}
-			if cfg.redirects() != (run.All.Redirected > 0) {
-				t.Errorf("redirected %d times", run.All.Redirected)
-			}
+			t.Skip("the machine is too busy")
 		})
+	}
+}
+
+// longestPause begins to look for moments at which this process gets no processor time. The
+// function that it returns ends that, and returns the longest pause.
+func longestPause() (end func() time.Duration) {
+	const pace = 50 * time.Millisecond
+	stop, longest := make(chan struct{}), make(chan time.Duration)
+	go func() {
+		var most time.Duration
+		ticker := time.NewTicker(pace)
+		defer ticker.Stop()
+		for last := time.Now(); ; {
+			select {
+			case <-stop:
+				longest <- most
+				return
+			case <-ticker.C:
+				now := time.Now()
+				most = max(most, now.Sub(last)-pace)
+				last = now
+			}
+		}
+	}()
+	return func() time.Duration {
+		close(stop)
+		return <-longest
 	}
 }
 
