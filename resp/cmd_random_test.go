@@ -33,7 +33,7 @@ func TestRandomStringCommandsAnswerAsRedis(t *testing.T) {
 // they share a commit.
 func TestRandomPipelinesAnswerAsRedis(t *testing.T) {
 	seed := randomSeed(t)
-	pipelines := randomLength(200, 20)
+	pipelines := randomLength(200, 6)
 	differential(t, func(d *differ) {
 		g := commandMaker{rand.New(rand.NewPCG(seed, 4))}
 		for range pipelines {

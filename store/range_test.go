@@ -31,6 +31,7 @@ func (a *audit) loadOf(r ring.Range) (l Load) {
 
 // TestRangeLoadIsExact, also where a range's ends cut slices, and after a restart.
 func TestRangeLoadIsExact(t *testing.T) {
+	oneGoroutine(t)
 	rnd := seeded(t)
 	fs := memdisk.New()
 	s := openTest(t, memConfig(fs, FsyncNo))

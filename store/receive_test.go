@@ -39,6 +39,7 @@ func copyAll(t *testing.T, src, dst *Store, r ring.Range, n int) int {
 
 // TestOnlyWhatDiffersTravels, with digests.
 func TestOnlyWhatDiffersTravels(t *testing.T) {
+	oneGoroutine(t)
 	src, dst := pair(t, 6400, 500)
 	all := copyAll(t, src, dst, ring.Whole, 0)
 	same := copyAll(t, src, dst, ring.Whole, 500)

@@ -85,6 +85,7 @@ func TestLateReadingOfFreeSpaceIsNotBelieved(t *testing.T) {
 
 // On a disk that is short, what is removed gives its space back soon.
 func TestRemovedDataGiveTheirSpaceBackOnAShortDisk(t *testing.T) {
+	oneGoroutine(t)
 	cfg := testConfig("/data/store")
 	disk := &smallDisk{FS: vfs.NewMem(), dir: cfg.Dir, size: 64 << 20}
 	cfg.FS, cfg.MemTable, cfg.MinFreeDisk = disk, 1<<20, 24<<20

@@ -558,7 +558,7 @@ func scribble(t *testing.T, s *Store, l *ledger, id int, rnd *rand.Rand) {
 	var wait sync.WaitGroup
 	defer wait.Wait()
 	u := s.NewUnit()
-	for n := range 300 {
+	for n := range lives(300) {
 		type write struct {
 			key   string
 			value int

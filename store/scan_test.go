@@ -43,6 +43,7 @@ func (s *Store) scan(t *testing.T, count int) map[string]int {
 }
 
 func TestScanFindsEveryKeyOnce(t *testing.T) {
+	oneGoroutine(t)
 	s := openTest(t, testConfig(t.TempDir()))
 	defer s.mustClose(t)
 	want := map[string]int{}
@@ -179,26 +180,27 @@ func TestWhatAScanSawSurvivesACrash(t *testing.T) {
 	rnd := seeded(t)
 	fs := memdisk.New()
 	s := openTest(t, memConfig(fs, FsyncAlways))
-	var writes atomic.Int64
+	// Each round allows so many writes more, so that the work does not grow with the time.
+	var writes, allowed atomic.Int64
 	stop := make(chan struct{})
 	var writers sync.WaitGroup
 	for w := range 4 {
 		writers.Go(func() {
 			for i := 0; ; i++ {
-				select {
-				case <-stop:
-					return
-				default:
+				for writes.Load() >= allowed.Load() {
+					select {
+					case <-stop:
+						return
+					case <-time.After(time.Millisecond):
+					}
 				}
 				s.set(t, fmt.Sprint(w, "-", i), "v", 0)
 				writes.Add(1)
-				if i > 100 {
-					time.Sleep(time.Millisecond)
-				}
 			}
 		})
 	}
-	for range 8 {
+	for range rounds(8) {
+		allowed.Store(writes.Load() + 200)
 		for target := writes.Load() + int64(rnd.IntN(5)); writes.Load() < target; {
 			time.Sleep(10 * time.Microsecond)
 		}

@@ -11,6 +11,7 @@ import (
 
 // Spans that tile the circle count, scan and draw each key in exactly one of them.
 func TestSpansShareTheKeysOut(t *testing.T) {
+	oneGoroutine(t)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 0))
@@ -89,6 +90,7 @@ func TestSpansShareTheKeysOut(t *testing.T) {
 }
 
 func TestRandomKeyInReachesEverySpan(t *testing.T) {
+	oneGoroutine(t)
 	s := openTest(t, testConfig(t.TempDir()))
 	defer s.mustClose(t)
 	for i := range 200 {
@@ -118,6 +120,7 @@ func TestRandomKeyInReachesEverySpan(t *testing.T) {
 // Of many spans together what their ends cut is estimated as well as of one: it does not add
 // up to more than there is.
 func TestSizeOfManySpans(t *testing.T) {
+	oneGoroutine(t)
 	s := openTest(t, testConfig(t.TempDir()))
 	defer s.mustClose(t)
 	const keys = 3000

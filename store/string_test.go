@@ -23,6 +23,7 @@ type stringModel struct {
 // Random writes and reads of strings around the piece borders, several in a unit,
 // must agree with plain byte slices, at once and after the store was opened again.
 func TestStringsAgreeWithByteSlices(t *testing.T) {
+	oneGoroutine(t)
 	for run := range rounds(4) {
 		seed := rand.Uint64()
 		t.Logf("run %d: seed %d", run, seed)

@@ -78,6 +78,7 @@ func TestAUnitScansWhatItHasChanged(t *testing.T) {
 }
 
 func TestAUnitDrawsFairlyFromWhatItHasChanged(t *testing.T) {
+	oneGoroutine(t)
 	s := openTest(t, testConfig(t.TempDir()))
 	defer s.mustClose(t)
 	u, live := changedUnit(t, s)
