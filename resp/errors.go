@@ -54,7 +54,7 @@ func errorText(err error) string {
 		return msgWrongType
 	case errors.As(err, &unknown):
 		return string(unknown)
-	case errors.Is(err, errMoved):
+	case errors.Is(err, errMoved), errors.Is(err, store.ErrFollows):
 		return msgMoving
 	case errors.Is(err, store.ErrCursor):
 		return "ERR invalid cursor"

@@ -269,10 +269,11 @@ func (c *cache) put(p Place, key, line []byte) {
 }
 
 // fill is put for a line that was read from Pebble: it does nothing if the version
-// has changed since it was want, for then the line may be an old one. The check is
+// has changed since it was want, or says that a commit is under way: the line may be an old
+// one then, also that of a receiver, which the reader does not wait for. The check is
 // under the shard's lock, so that a writer's own put comes after it.
 func (c *cache) fill(p Place, key, line []byte, version *atomic.Uint64, want uint64) {
-	if c.shards == nil || want&1 != 0 || len(line) > maxCachedLine || len(key) > maxLineKey {
+	if c.shards == nil || want&underWay != 0 || len(line) > maxCachedLine || len(key) > maxLineKey {
 		return
 	}
 	id := keyID(p, key)

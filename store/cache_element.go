@@ -153,7 +153,7 @@ func (c *cache) changeItems(changes []elementChange) {
 
 // fillElement is putElement for a value that was read from Pebble; see fill.
 func (c *cache) fillElement(p Place, key, value []byte, version *atomic.Uint64, want uint64) {
-	if c.shards == nil || want&1 != 0 || len(value) > maxCachedLine || len(key) > maxLineKey {
+	if c.shards == nil || want&underWay != 0 || len(value) > maxCachedLine || len(key) > maxLineKey {
 		return
 	}
 	var of [itemLine]byte

@@ -22,7 +22,7 @@ func (s *Store) Clear(w Waiter, may func() error) error {
 
 func (s *Store) clear(w Waiter, may func() error) error {
 	nums, _ := s.lockToClear(everyLatch(), true)
-	defer s.unlockCleared(nums)
+	defer s.unlockCleared(nums, false)
 	s.commits.Lock()
 	defer s.commits.Unlock()
 	if err := s.Freeable(); err != nil {
@@ -41,9 +41,7 @@ func (s *Store) clear(w Waiter, may func() error) error {
 	s.counts.dropJournal(b)
 	_ = b.Set(countKey, encodeNoCounts(s.counts.term), nil)
 	_ = b.Delete(expiresKey, nil)
-	for i := range s.latches {
-		s.latches[i].version.Add(1)
-	}
+	s.latches.beginCommit(nums, committing)
 	s.versions.emptied()
 	err := s.db.Apply(b, pebble.NoSync)
 	if err == nil {
@@ -52,16 +50,11 @@ func (s *Store) clear(w Waiter, may func() error) error {
 		s.crowd.Add(4 * crowdOverlap)
 		s.cache.clear()
 		if taps := s.taps.Load(); taps != nil {
-			w = s.tellDropped(taps, []ring.Range{ring.Whole}, everyLatch(), w)
+			w = s.tellDropped(taps, []ring.Range{ring.Whole}, nums, w)
 		}
-		number := s.settler.add(b, w)
-		for i := range s.latches {
-			s.latches[i].settled.Store(number)
-		}
+		s.latches.settle(nums, s.settler.add(b, w))
 	}
-	for i := range s.latches {
-		s.latches[i].version.Add(1)
-	}
+	s.latches.endCommit(nums, committing)
 	if err != nil {
 		_ = b.Close()
 		return fmt.Errorf("%w: clear: %w", ErrReadOnly, err)
@@ -69,9 +62,9 @@ func (s *Store) clear(w Waiter, may func() error) error {
 	return nil
 }
 
-// lockToClear takes latches and, since a checkpoint under way would bring back the counts it
-// has copied, Store.checkpoints. Without patience it returns false, and holds nothing, once one
-// unit has held one of the latches for some time.
+// lockToClear takes both locks of latches and, since a checkpoint under way would bring back the
+// counts it has copied, Store.checkpoints. Without patience it returns false, and holds nothing,
+// once one unit has held one of the latches for some time.
 //
 // Invariant: checkpoints is not held while a latch is waited for. Whatever needs it, which
 // includes each drop of a range, would wait for a script otherwise.
@@ -82,19 +75,32 @@ func (s *Store) lockToClear(nums []uint16, patient bool) (sorted []uint16, ok bo
 		} else if nums, ok = s.latches.lockWithin(nums); !ok {
 			return nums, false
 		}
+		s.latches.lockFollow(nums)
 		if s.checkpoints.TryLock() {
 			return nums, true
 		}
+		s.latches.unlockFollow(nums)
 		s.latches.unlock(nums)
 		s.checkpoints.Lock() // a checkpoint waits for no unit
 		if _, ok := s.latches.tryLock(nums); ok {
+			s.latches.lockFollow(nums)
 			return nums, true
 		}
 		s.checkpoints.Unlock()
 	}
 }
 
-func (s *Store) unlockCleared(nums []uint16) {
-	s.latches.unlock(nums)
+// lockToFollow is lockToClear for what a receiver drops: it waits for no unit.
+func (s *Store) lockToFollow(nums []uint16) (sorted []uint16) {
+	s.checkpoints.Lock()
+	return s.latches.lockFollow(nums)
+}
+
+// unlockCleared lets go of what lockToClear has taken, or lockToFollow.
+func (s *Store) unlockCleared(nums []uint16, follows bool) {
+	s.latches.unlockFollow(nums)
+	if !follows {
+		s.latches.unlock(nums)
+	}
 	s.checkpoints.Unlock()
 }

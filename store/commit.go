@@ -15,11 +15,11 @@ import (
 //
 // The order of things, for each latch that the unit holds:
 //
-//	version odd → Pebble → counts → cache → taps → settler → settled → version even → unlock
+//	version marked → Pebble → counts → cache → taps → settler → settled → mark off → unlock
 //
 // A reader without the latch fetches first and looks at the version afterwards.
-// If it is even, settled names every commit that the fetched value may stem from;
-// fills of the cache that began before the version became odd are refused.
+// Without a mark, settled names every commit that the fetched value may stem from;
+// fills of the cache that began before the mark was set are refused.
 func (u *Unit) Commit(w Waiter) (wait bool, err error) {
 	if u.batch == nil && u.failure == nil {
 		if n := u.tell(nil); n != nil {
@@ -118,7 +118,12 @@ func (u *Unit) release() {
 		u.s.latches.unmark(u.latched)
 		u.long = false
 	}
-	u.s.latches.unlock(u.latched)
+	if u.following || u.excludes {
+		u.s.latches.unlockFollow(u.latched)
+	}
+	if !u.following {
+		u.s.latches.unlock(u.latched)
+	}
 	u.latched = u.latched[:0]
 	u.batch = nil
 	u.forget()
@@ -226,6 +231,10 @@ func (u *Unit) apply(w Waiter) error {
 	if err := u.beginCommit(); err != nil {
 		return u.refused(err)
 	}
+	if err := u.isFollowed(); err != nil {
+		s.commits.RUnlock()
+		return u.refused(err)
+	}
 	if len(u.deltas) > 0 {
 		u.pbuf = journalKey(u.pbuf[:0], s.counts.term, s.counts.number.Add(1))
 		n := len(u.pbuf)
@@ -234,9 +243,11 @@ func (u *Unit) apply(w Waiter) error {
 		u.headers++
 		s.counts.entries.Add(1)
 	}
-	for _, n := range u.latched {
-		s.latches[n].version.Add(1)
+	mark := uint64(committing)
+	if u.following {
+		mark = following
 	}
+	s.latches.beginCommit(u.latched, mark)
 	taps := s.taps.Load()
 	var contents batchrepr.Reader
 	entries := false
@@ -283,9 +294,7 @@ func (u *Unit) apply(w Waiter) error {
 			w = u.gated(w)
 		}
 		number := s.settler.queued(settlement{batch: u.batch, waiter: w, synced: synced}, !u.settles)
-		for _, n := range u.latched {
-			s.latches[n].settled.Store(number)
-		}
+		s.latches.settle(u.latched, number)
 		u.after = max(u.after, number)
 	} else {
 		u.batch = nil // Pebble may still hold it, and show it one day
@@ -295,9 +304,7 @@ func (u *Unit) apply(w Waiter) error {
 		u.elements.cached(s.cache, false)
 		err = u.refused(fmt.Errorf("%w: commit: %w", ErrReadOnly, err))
 	}
-	for _, n := range u.latched {
-		s.latches[n].version.Add(1)
-	}
+	s.latches.endCommit(u.latched, mark)
 	u.batch = nil
 	u.forget()
 	return err

@@ -161,7 +161,7 @@ func (s *Store) discard(sts []stretch) error {
 	if !ok {
 		return ErrLatched
 	}
-	defer s.unlockCleared(nums)
+	defer s.unlockCleared(nums, false)
 	var done Signal
 	err := s.dropLatched(sts, dropping{nums: nums, marks: marks, unread: true}, &done)
 	if err == nil {
@@ -324,6 +324,8 @@ func (s *Store) resumeDiscards() error {
 	}
 	nums := s.latches.lockApart(latchesOf(cut))
 	defer s.latches.unlock(nums)
+	s.latches.lockFollow(nums)
+	defer s.latches.unlockFollow(nums)
 	if err := s.excise(cut); err != nil {
 		return err
 	}

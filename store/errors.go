@@ -34,6 +34,9 @@ var (
 	ErrCrashed = errors.New("store was ended as by a crash")
 	// ErrPassive: the key lies in a range that only follows another node's.
 	ErrPassive = fmt.Errorf("%w: range is passive", ErrReadOnly)
+	// ErrFollows: the key lies in a range that has followed another store since the unit began.
+	// Nothing was changed.
+	ErrFollows = errors.New("range has followed another store since the unit began")
 	// ErrDuplicate: a collection cannot have the same element twice.
 	ErrDuplicate = errors.New("element comes twice")
 	// ErrNotWhole: the unit must stay whole, and there is no memory for the change: see

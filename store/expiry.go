@@ -85,7 +85,7 @@ func (s *Store) expireDue(now int64, from []byte) (n int, next []byte, err error
 // number of its commit; see settler.
 func (s *Store) expireKeys(now int64, due []expiring, w Waiter) (uint64, error) {
 	u := s.NewUnit()
-	u.peeking = true
+	u.peeking, u.excludes = true, true
 	places := make([]Place, len(due))
 	for i := range due {
 		places[i] = due[i].place

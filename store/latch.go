@@ -13,23 +13,52 @@ import (
 // its keys at once, in ascending order, before its first command, and lets go
 // after its commit; so units cannot wait for one another in a circle.
 //
-// Reads of single keys take no latch. They are right all the same because of
-// the version: it is odd from before the commit of a writer until the cache
-// agrees with Pebble again and settled names the commit. A reader that sees the
-// version odd after it has fetched its value takes the latch and looks again;
-// one that sees it even waits, before its reply leaves, until the commit that
-// settled names is durable. Whatever it has seen is durable then, too.
+// A latch has two locks. A unit of commands holds mu. A [Receiver] holds follow, for the
+// batches of another store. What drops keys without a unit holds both, mu first.
+//
+// Invariant: what holds follow waits for no mu. So a script, which may hold mu for as long as
+// it runs, keeps no receiver from the other keys of the latch. A receiver and a unit do not
+// exclude each other where they change the same key: there a unit that began before the
+// receiver got the range is refused, see [followed].
+//
+// Reads of single keys take no latch. They are right all the same because of the version:
+// committing is set in it from before the commit of a unit until the cache agrees with Pebble
+// again and settled names the commit, and following likewise for a receiver's. A reader that
+// sees committing after it has fetched its value takes the latch and looks again; one that
+// does not waits, before its reply leaves, until the commit that settled names is durable.
+// Whatever it has seen is durable then, too. A reader has nothing to do with the keys of a
+// receiver, so following concerns it only where it fills the cache: see [cache.fill].
 const latchCount = 4096
+
+// The low bits of a latch's version say which commits are under way; the rest counts those
+// that have ended.
+const (
+	committing = 1 << iota // under mu
+	following              // under follow
+	versionStep
+	underWay = committing | following
+)
 
 type latch struct {
 	mu      sync.Mutex
+	follow  sync.Mutex
 	version atomic.Uint64
 	settled atomic.Uint64 // the last commit under this latch, as a settler's number
 	tapped  atomic.Uint64 // the last change under this latch that a Tap was handed
 	// long counts units that hold the latch, or wait for it, and may hold it for as long as a
 	// script runs: see [Unit.TakesLong].
 	long atomic.Int32
-	_    [28]byte
+	_    [20]byte
+}
+
+// raise has settled name a commit, unless it names a later one: commits under mu and under
+// follow overlap.
+func (l *latch) raise(number uint64) {
+	for now := l.settled.Load(); now < number; now = l.settled.Load() {
+		if l.settled.CompareAndSwap(now, number) {
+			return
+		}
+	}
 }
 
 type latches [latchCount]latch
@@ -215,6 +244,42 @@ func inOrder(nums []uint16) []uint16 {
 func (l *latches) unlock(nums []uint16) {
 	for _, n := range nums {
 		l[n].mu.Unlock()
+	}
+}
+
+// lockFollow takes the locks of receivers, of latches which it sorts and frees of duplicates
+// first, and returns them. None is held for long, so it takes them in ascending order.
+func (l *latches) lockFollow(nums []uint16) []uint16 {
+	nums = inOrder(nums)
+	for _, n := range nums {
+		l[n].follow.Lock()
+	}
+	return nums
+}
+
+func (l *latches) unlockFollow(nums []uint16) {
+	for _, n := range nums {
+		l[n].follow.Unlock()
+	}
+}
+
+// beginCommit sets a mark in the versions of latches; endCommit takes it back.
+func (l *latches) beginCommit(nums []uint16, mark uint64) {
+	for _, n := range nums {
+		l[n].version.Add(mark)
+	}
+}
+
+func (l *latches) endCommit(nums []uint16, mark uint64) {
+	for _, n := range nums {
+		l[n].version.Add(versionStep - mark)
+	}
+}
+
+// settle has latches name a commit.
+func (l *latches) settle(nums []uint16, number uint64) {
+	for _, n := range nums {
+		l[n].raise(number)
 	}
 }
 

@@ -128,13 +128,18 @@ func (s *Store) drop(sts []stretch, d dropping, w Waiter) error {
 	if s.anyKeys(sts) {
 		d.marks = s.cache.sweepAhead(inside(sts))
 	}
-	nums, ok := s.lockToClear(latchesOf(sts), !d.mayWait)
-	if !ok {
-		return ErrLatched
+	nums := latchesOf(sts)
+	if d.follows {
+		nums = s.lockToFollow(nums)
+	} else {
+		var ok bool
+		if nums, ok = s.lockToClear(nums, !d.mayWait); !ok {
+			return ErrLatched
+		}
 	}
 	d.nums = nums
 	err := s.dropLatched(sts, d, w)
-	s.unlockCleared(nums)
+	s.unlockCleared(nums, d.follows)
 	if err == nil {
 		s.relieve()
 	}
@@ -180,6 +185,8 @@ type dropping struct {
 	unread bool
 	// mayWait: the drop can be put off, and is with ErrLatched where a unit takes long.
 	mayWait bool
+	// follows: a receiver drops what another store has dropped.
+	follows bool
 	// may, unless it is nil, is asked once the latches are held: nothing is dropped if it
 	// returns an error.
 	may func() error
@@ -221,9 +228,11 @@ func (s *Store) dropLatched(sts []stretch, d dropping, w Waiter) error {
 			_ = b.Close()
 		}
 	}()
-	for _, n := range d.nums {
-		s.latches[n].version.Add(1)
+	mark := uint64(committing)
+	if d.follows {
+		mark = following
 	}
+	s.latches.beginCommit(d.nums, mark)
 	if d.told != nil || d.unread { // else it is not this store's to serve
 		s.versions.emptied()
 	}
@@ -234,18 +243,13 @@ func (s *Store) dropLatched(sts []stretch, d dropping, w Waiter) error {
 		if d.told != nil && taps != nil {
 			w = s.tellDropped(taps, d.told, d.nums, w)
 		}
-		number := s.settler.add(b, w)
-		for _, n := range d.nums {
-			s.latches[n].settled.Store(number)
-		}
+		s.latches.settle(d.nums, s.settler.add(b, w))
 	} else {
 		s.counts.take(lost.slices, -1)
 		err = fmt.Errorf("%w: %w", ErrReadOnly, err)
 	}
 	b = nil // the settler's, or Pebble may still hold it
-	for _, n := range d.nums {
-		s.latches[n].version.Add(1)
-	}
+	s.latches.endCommit(d.nums, mark)
 	return err
 }
 

@@ -55,8 +55,10 @@ const maxBegun = 1 << 16
 func (s *Store) NewReceiver(ranges ...ring.Range) *Receiver {
 	u := s.NewUnit()
 	u.peeking, u.following = true, true
-	rc := &Receiver{s: s, u: u, begun: make(map[begunKey]uint64)}
-	rc.SetRanges(ranges...)
+	rc := &Receiver{s: s, u: u, begun: make(map[begunKey]uint64), within: newSpanIndex(nil)}
+	if len(ranges) > 0 {
+		rc.SetRanges(ranges...)
+	}
 	return rc
 }
 
@@ -64,6 +66,7 @@ func (s *Store) NewReceiver(ranges ...ring.Range) *Receiver {
 // not finished, is garbage.
 func (rc *Receiver) SetRanges(ranges ...ring.Range) {
 	rc.ranges, rc.within = slices.Clone(ranges), newSpanIndex(spansOf(ranges))
+	rc.s.follow(rc, stretchesOf(ranges))
 	for k, gen := range rc.begun {
 		if rc.within.find(rc.s.token([]byte(k.key))) < 0 {
 			delete(rc.begun, k)
@@ -80,6 +83,7 @@ func (rc *Receiver) Close() {
 	}
 	clear(rc.begun)
 	rc.s.garbage.Add(1)
+	rc.s.follow(rc, nil)
 	rc.broken = ErrClosed
 }
 

@@ -73,14 +73,19 @@ func (s *Store) AwaitAll(w Waiter) (wait bool) {
 	last := uint64(0)
 	for i := range s.latches {
 		l := &s.latches[i]
-		if l.version.Load()&1 == 0 {
-			last = max(last, l.settled.Load())
-			continue
-		}
 		// A commit under way can be seen before the settler knows of it.
-		l.mu.Lock()
+		version := l.version.Load()
+		if version&committing != 0 {
+			l.mu.Lock()
+			last = max(last, l.settled.Load())
+			l.mu.Unlock()
+		}
+		if version&following != 0 {
+			l.follow.Lock()
+			last = max(last, l.settled.Load())
+			l.follow.Unlock()
+		}
 		last = max(last, l.settled.Load())
-		l.mu.Unlock()
 	}
 	u := Unit{s: s}
 	if taps := s.taps.Load(); taps != nil {

@@ -275,7 +275,7 @@ func TestAwaitAllWaitsForCommitsUnderWay(t *testing.T) {
 	defer s.mustClose(t)
 	l := &s.latches[7]
 	l.mu.Lock()
-	l.version.Add(1)
+	l.version.Add(committing)
 	returned := make(chan struct{})
 	go func() {
 		defer close(returned)
@@ -289,7 +289,7 @@ func TestAwaitAllWaitsForCommitsUnderWay(t *testing.T) {
 		t.Error("it returned before the commit was known")
 	case <-time.After(50 * time.Millisecond):
 	}
-	l.version.Add(1)
+	l.version.Add(versionStep - committing)
 	l.mu.Unlock()
 	<-returned
 }

@@ -65,10 +65,11 @@ type Store struct {
 
 	reclaim reclaim
 
-	passive tokenSet
-	overdue atomic.Bool  // expired keys may lie in what expireLoop has passed
-	drops   atomic.Int64 // ranges dropped since the store was opened
-	unswept atomic.Bool  // the index of expiry times holds entries of dropped ranges
+	passive  tokenSet
+	followed followed
+	overdue  atomic.Bool  // expired keys may lie in what expireLoop has passed
+	drops    atomic.Int64 // ranges dropped since the store was opened
+	unswept  atomic.Bool  // the index of expiry times holds entries of dropped ranges
 
 	// refusal is why no write is accepted, and stuck why not even a removal is.
 	refusal, stuck atomic.Pointer[error]

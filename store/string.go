@@ -263,7 +263,7 @@ func (u *Unit) openReader(p Place, key []byte) (h header, err error) {
 			})
 		}
 		iter, err := open()
-		if err == nil && l.version.Load()&1 != 0 {
+		if err == nil && l.version.Load()&committing != 0 {
 			_ = iter.Close()
 			l.mu.Lock()
 			iter, err = open()

@@ -55,8 +55,14 @@ type Unit struct {
 	peeking bool
 	// copying: what is written is no use of its key, either.
 	copying bool
-	// following: what is read goes to nobody, but into what is written.
+	// following: the unit is a receiver's. What is read goes to nobody, but into what is
+	// written.
 	following bool
+	// excludes: receivers are kept out of the unit's latches, too. It removes entries of the
+	// index of expiry times that it has found wrong, wherever they lie.
+	excludes bool
+	// turn is that of Store.followed at Begin.
+	turn uint64
 	// long: see TakesLong. Its latches are marked.
 	long bool
 	// settles: whoever has this unit settles its commits, or has it done.
@@ -172,6 +178,7 @@ const (
 func (u *Unit) begin(now int64) {
 	u.now = now
 	u.after = 0
+	u.turn = u.s.followed.turn.Load()
 	u.failure, u.unseen, u.flushed, u.blind, u.frees, u.grow = nil, nil, false, false, false, nil
 	u.tolds = nil
 	u.lines = u.lines[:0]
@@ -183,11 +190,18 @@ func (u *Unit) begin(now int64) {
 
 // latch takes latches, by their numbers.
 func (u *Unit) latch(nums []uint16) {
+	if u.following {
+		u.latched = u.s.latches.lockFollow(nums)
+		return
+	}
 	if u.long {
 		nums = inOrder(nums)
 		u.s.latches.mark(nums) // first: nobody comes to wait in between
 	}
 	u.latched = u.s.latches.lock(nums)
+	if u.excludes {
+		u.s.latches.lockFollow(u.latched)
+	}
 }
 
 // HoldAll takes the latches of all keys there can be, and nobody else writes or reads several

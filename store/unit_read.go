@@ -57,7 +57,7 @@ func (u *Unit) load(p Place, key []byte) (h header, err error) {
 	if err != nil {
 		return h, err
 	}
-	if l.version.Load()&1 != 0 && !u.holds(p) {
+	if l.version.Load()&committing != 0 && !u.holds(p) {
 		// A commit under this latch is under way: wait for it, then look again.
 		l.mu.Lock()
 		line, ok, err = u.read(l, p, key)

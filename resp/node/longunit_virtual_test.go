@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -199,6 +200,68 @@ func TestControlGoesOnWhileUnitBuildsLongValue(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A script runs for long on a node that is the backup of other ranges, among them one with a key
+// of the script's latch. Writes there go on, the node stays in sync, and it takes the place of
+// their primary when that dies.
+func TestBackupFollowsWhileScriptRunsOnIt(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		scripts := &waitingScripts{waiting: new(atomic.Bool), over: make(chan struct{})}
+		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) {
+			of := *scripts
+			of.Handler = cfg.Logger.Handler()
+			cfg.Logger = slog.New(&of)
+		})
+		c.scripts = scripts
+		c.backed()
+		own := c.keyAt("a", "c")
+		cl := c.nodes["a"].cluster
+		place := c.nodes["a"].store.NewUnit().Place([]byte(own))
+		row, theirs := table.Row{}, ""
+		for i := 0; theirs == ""; i++ {
+			key := fmt.Sprint("other", i)
+			if r, _ := cl.table.State().Row(cl.strategy.Token([]byte(key))); r.Primary == "b" && r.Holds("a") &&
+				store.SameLatch(place, c.nodes["a"].store.NewUnit().Place([]byte(key))) {
+				row, theirs = *r, key
+			}
+		}
+		end := longUnits["script"](c, own, nil)
+		client := c.client("c")
+		defer func() { _ = client.Close() }()
+		set := func(key, value string) error {
+			ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
+			defer cancel()
+			return client.Set(ctx, key, value, 0).Err()
+		}
+		for i := range 20 {
+			if err := set(theirs, fmt.Sprint(i)); err != nil {
+				t.Fatalf("write %d whose backup runs the script: %v", i, err)
+			}
+			time.Sleep(200 * time.Millisecond)
+		}
+		if now, _ := cl.table.State().Row(row.Range.Start); !slices.Contains(now.Backups, "a") {
+			t.Errorf("the node with the script is no backup any more: %+v", now)
+		}
+		c.crash("b")
+		c.within(10*time.Second, "the node with the script has taken the place of the primary", func() bool {
+			now, _ := cl.table.State().Row(row.Range.Start)
+			return now.Primary == "a" && now.Epoch > row.Epoch
+		})
+		if err := end(); err != nil {
+			t.Error(err)
+		}
+		c.within(time.Minute, "the key is served", func() bool { return set(theirs, "last") == nil })
+		for key, want := range map[string]string{own: "v", theirs: "last"} {
+			if got, err := client.Get(context.Background(), key).Result(); err != nil || got != want {
+				t.Errorf("%s is %q, %v; want %q", key, got, err, want)
+			}
+		}
+		c.start("b", "a")
+		c.inSync(1)
+		c.alike()
+		c.close()
+	})
 }
 
 // movedBut tells whether handoffs have nothing left to do, but for ranges that have a latch in

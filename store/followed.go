@@ -1,0 +1,135 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// followed says where receivers apply what another store has changed, or have applied it, and
+// until when. It keeps a unit that began while this store had the say in a range from
+// committing there after that: the unit goes by what it read before, holds no lock of the
+// receiver's, and would undo acknowledged writes of the other store.
+//
+// Invariant: a unit that finds its turn in turn when it commits has begun after the last range
+// was given to a receiver. turn changes only while Store.commits is locked, which a unit that
+// looks at it holds for reading until its changes can be seen.
+type followed struct {
+	turn atomic.Uint64 // rises with each change of the receivers' ranges
+
+	mu     sync.Mutex
+	ranges map[*Receiver][]stretch // in order, without overlaps
+	pieces []followedPiece         // in order; Store.commits guards it, too
+}
+
+// A followedPiece is a stretch that is followed, or was until a turn.
+type followedPiece struct {
+	stretch
+	until uint64 // stillFollowed: it is
+}
+
+const stillFollowed = ^uint64(0)
+
+// follow notes which stretches a receiver has from now on.
+func (s *Store) follow(rc *Receiver, now []stretch) {
+	f := &s.followed
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if slices.Equal(f.ranges[rc], now) {
+		return
+	}
+	if f.ranges == nil {
+		f.ranges = make(map[*Receiver][]stretch)
+	}
+	if f.ranges[rc] = now; len(now) == 0 {
+		delete(f.ranges, rc)
+	}
+	var all []stretch
+	for _, sts := range f.ranges {
+		all = append(all, sts...)
+	}
+	s.commits.Lock()
+	defer s.commits.Unlock()
+	turn := f.turn.Load() + 1
+	f.pieces = followedNext(f.pieces, union(all), turn)
+	f.turn.Store(turn)
+}
+
+// followedNext returns the pieces once others are followed than before: those in now, which are
+// in order with gaps between them.
+func followedNext(before []followedPiece, now []stretch, turn uint64) (next []followedPiece) {
+	add := func(first, last Place, until uint64) {
+		if n := len(next); n > 0 && next[n-1].until == until && next[n-1].last+1 == first {
+			next[n-1].last = last
+			return
+		}
+		next = append(next, followedPiece{stretch{first, last}, until})
+	}
+	// gone adds what is left of the pieces before between two places.
+	i := 0
+	gone := func(first, last Place) {
+		for ; i < len(before) && before[i].first <= last; i++ {
+			if b := before[i]; b.last >= first {
+				add(max(b.first, first), min(b.last, last), min(b.until, turn))
+				if b.last > last {
+					return
+				}
+			}
+		}
+	}
+	from := Place(0)
+	for _, st := range now {
+		if st.first > from {
+			gone(from, st.first-1)
+		}
+		add(st.first, st.last, stillFollowed)
+		if st.last == ^Place(0) {
+			return next
+		}
+		from = st.last + 1
+	}
+	gone(from, ^Place(0))
+	return next
+}
+
+// isFollowed returns an error if the unit has changed a key that a receiver may have changed
+// since it began. The caller holds Store.commits for reading.
+func (u *Unit) isFollowed() error {
+	f := &u.s.followed
+	if u.following || u.turn == f.turn.Load() {
+		return nil
+	}
+	for r := u.batch.Reader(); ; {
+		kind, k, _, ok, err := r.Next()
+		if !ok || err != nil {
+			return nil // the batch is the unit's own: it is well-formed
+		}
+		if len(k) < 1+placeSize || k[0] != kindData || kind == pebble.InternalKeyKindLogData {
+			continue
+		}
+		p := Place(binary.BigEndian.Uint64(k[1:]))
+		if at := findFollowed(f.pieces, p); at != nil && at.until > u.turn {
+			return fmt.Errorf("commit: %w", ErrFollows)
+		}
+	}
+}
+
+// findFollowed returns the piece in which a place lies, or nil.
+func findFollowed(pieces []followedPiece, p Place) *followedPiece {
+	low, high := 0, len(pieces)
+	for low < high {
+		if mid := (low + high) / 2; pieces[mid].last < p {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	if low < len(pieces) && pieces[low].first <= p {
+		return &pieces[low]
+	}
+	return nil
+}
