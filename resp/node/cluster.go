@@ -2,10 +2,8 @@ package node
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"path/filepath"
@@ -17,8 +15,6 @@ import (
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/replica/table"
-	"github.com/ringside-kv/ringside/resp"
-	"github.com/ringside-kv/ringside/resp/client"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/vnode"
 )
@@ -305,172 +301,5 @@ func (c *cluster) serveFeed(peer bus.Peer, conn net.Conn) {
 	err := c.engine.ServeFeed(c.ctx, peer.ID, conn)
 	if err != nil && c.ctx.Err() == nil {
 		c.n.cfg.Logger.Warn("follow a primary", "node", peer.ID, "err", err)
-	}
-}
-
-// maxMessage bounds a message to a table, in bytes.
-const maxMessage = 64 << 20
-
-// askTable takes a message to another node's table, if that is of the same cluster.
-func (c *cluster) askTable(ctx context.Context, node string, message []byte) ([]byte, error) {
-	conn, peer, err := c.dialPeer(ctx, node, bus.Control)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", table.ErrUnsent, err)
-	}
-	if own := c.generation(); peer.Generation != own {
-		_ = conn.Close()
-		return nil, fmt.Errorf("%w: %s is in generation %d (0 is none), this node has chosen %d", table.ErrUnsent, node, peer.Generation, own)
-	}
-	return exchange(ctx, conn, message)
-}
-
-// exchange sends a message, reads the reply and closes the connection.
-func exchange(ctx context.Context, conn net.Conn, message []byte) ([]byte, error) {
-	defer func() { _ = conn.Close() }()
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
-	defer stop()
-	if err := writeMessage(conn, message); err != nil {
-		return nil, err
-	}
-	return readMessage(conn)
-}
-
-func (c *cluster) serveControl(peer bus.Peer, conn net.Conn) {
-	defer func() { _ = conn.Close() }()
-	for {
-		message, err := readMessage(conn)
-		if err != nil {
-			return
-		}
-		reply, err := c.reply(peer.ID, message)
-		if err != nil || writeMessage(conn, reply) != nil {
-			return
-		}
-	}
-}
-
-func writeMessage(w io.Writer, message []byte) error {
-	_, err := w.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(message))), message...))
-	return err
-}
-
-func readMessage(r io.Reader) ([]byte, error) {
-	var head [4]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return nil, err
-	}
-	n := int64(binary.BigEndian.Uint32(head[:]))
-	if n > maxMessage {
-		return nil, fmt.Errorf("a message of %d bytes", n)
-	}
-	message, err := io.ReadAll(io.LimitReader(r, n))
-	if err == nil && int64(len(message)) < n {
-		err = io.ErrUnexpectedEOF
-	}
-	return message, err
-}
-
-// agreed is the table as the engine sees it.
-type agreed struct{ *table.Table }
-
-func (a agreed) Apply(ctx context.Context, c table.Command) error {
-	_, err := a.Table.Apply(ctx, c)
-	return err
-}
-
-// ApplyIn implements replica.Consensus.
-func (a agreed) ApplyIn(ctx context.Context, term uint64, c table.Command) error {
-	_, err := a.Table.ApplyIn(ctx, term, c)
-	return err
-}
-
-func (a agreed) Leads() bool {
-	_, self := a.Leader()
-	return self
-}
-
-// Route implements replica.Front.
-func (c *cluster) Route(p *ring.Placement, held func(ring.Range) bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.p, c.held, c.routed = p, held, true
-	c.routeLocked()
-}
-
-// Quiesce implements replica.Front.
-func (c *cluster) Quiesce(ctx context.Context, ranges []ring.Range) ([]ring.Range, error) {
-	return c.n.server.Quiesce(ctx, ranges...)
-}
-
-func (c *cluster) routeLocked() {
-	if c.p == nil {
-		return
-	}
-	r := &resp.Routes{Placement: c.p, Self: c.n.id, Nodes: make(map[string]resp.Route), Held: make(map[int]bool), Lost: make(map[int]bool), Isolated: c.isolated.Load()}
-	if l := c.lease.Load(); l != nil && !l.Valid() {
-		r.Why = "CLUSTERDOWN this node does not hold its lease: its disk or machine has stalled, or it cannot reach the majority of its cluster"
-	}
-	if !c.routed {
-		r.Why = "TRYAGAIN this node has not entered its cluster yet"
-	}
-	st := c.table.State()
-	for i := range c.p.Len() {
-		at := c.p.Row(i).Range
-		if c.held(at) {
-			r.Held[i] = true
-		}
-		if row, ok := st.Row(at.Start); ok && st.Lost(row) {
-			r.Lost[i] = true
-		}
-	}
-	for _, m := range c.members.Nodes() {
-		r.Nodes[m.ID] = resp.Route{ID: m.ID, Addr: m.ClientAddr, Link: c.linkLocked(m.ID), Proxy: m.Role != members.RoleStore, Away: m.Status != members.Alive}
-	}
-	c.n.server.SetRoutes(r)
-}
-
-// linkTimeout bounds one attempt to connect to a node that requests are forwarded to. What
-// TCP sends to begin with, and gets lost, it sends again only after seconds.
-const linkTimeout = 2 * time.Second
-
-func (c *cluster) linkLocked(node string) resp.Link {
-	if node == c.n.id {
-		return nil
-	}
-	l := c.links[node]
-	if l == nil {
-		peer, err := client.NewPeer(client.PeerConfig{
-			Dial:   func(ctx context.Context) (net.Conn, error) { return c.dial(ctx, node, bus.Forward) },
-			Logger: c.n.cfg.Logger, DialTimeout: linkTimeout, Clock: c.n.clock,
-		})
-		if err != nil {
-			return nil
-		}
-		l = &link{peer: peer}
-		c.links[node] = l
-	}
-	return l
-}
-
-// watch routes anew when nodes come, go or move.
-func (c *cluster) watch() {
-	events, cancel := c.members.Watch()
-	defer cancel()
-	c.sightings.look(c.members.Nodes(), time.Now())
-	for {
-		select {
-		case _, ok := <-events:
-			if !ok {
-				return
-			}
-			c.sightings.look(c.members.Nodes(), time.Now())
-			c.mu.Lock()
-			if c.routed { // else waiting requests would wait anew
-				c.routeLocked()
-			}
-			c.mu.Unlock()
-		case <-c.ctx.Done():
-			return
-		}
 	}
 }

@@ -221,14 +221,7 @@ func TestStreamEndsPassFewRemovedEntries(t *testing.T) {
 						t.Fatal(err)
 					}
 					for _, back := range []bool{false, true} {
-						it := s.entries(ID{}, MaxID, back)
-						if !it.Next() {
-							t.Fatal("no entry")
-						}
-						worst = max(worst, it.Passed())
-						if err := it.Close(); err != nil {
-							t.Fatal(err)
-						}
+						worst = max(worst, passedToFirst(t, s.entries(ID{}, MaxID, back)))
 					}
 				}, "s")
 			}
@@ -289,14 +282,7 @@ func TestPendingEndsPassFewAcknowledgedEntries(t *testing.T) {
 						t.Fatal(err)
 					}
 					for _, back := range []bool{false, true} {
-						it := g.pendings(g.floor, g.ceiling, back)
-						if !it.Next() {
-							t.Fatal("nothing is pending")
-						}
-						worst = max(worst, it.Passed())
-						if err := it.Close(); err != nil {
-							t.Fatal(err)
-						}
+						worst = max(worst, passedToFirst(t, g.pendings(g.floor, g.ceiling, back)))
 					}
 				}, "s")
 			}
@@ -390,4 +376,18 @@ func TestPopsLeaveNothingWhereNewMembersComeFirst(t *testing.T) {
 	if z.Len() != 50 || swept > 20 {
 		t.Errorf("%d members, after %d of 400 rounds some were left in the order of scores", z.Len(), swept)
 	}
+}
+
+// passedToFirst returns how many entries of the engine an iterator passes to its first element,
+// and closes it.
+func passedToFirst(t *testing.T, it *store.Elements) int {
+	t.Helper()
+	if !it.Next() {
+		t.Fatal("the iterator finds no element")
+	}
+	passed := it.Passed()
+	if err := it.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return passed
 }

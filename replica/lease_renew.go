@@ -1,0 +1,179 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// leaseTimeout bounds one request: the next may go to another leader.
+const leaseTimeout = 700 * time.Millisecond
+
+// leaseLate is after what time a node warns that it has got no first lease.
+const leaseLate = 5 * time.Second
+
+// leasePause is how long to wait after a request that failed.
+const leasePause = 50 * time.Millisecond
+
+// renew keeps the node's lease, and the front by it.
+func (e *Engine) renew(ctx context.Context) {
+	l := e.lease
+	changes, cancel := e.cfg.Table.Changes()
+	defer cancel()
+	var asked *asking // what is under way
+	valid, warned, leader := false, false, ""
+	due, end, late := time.NewTimer(0), time.NewTimer(0), time.NewTimer(leaseLate)
+	defer due.Stop()
+	defer end.Stop()
+	defer late.Stop()
+	check := time.NewTicker(clockCheck)
+	defer check.Stop()
+	clock := clockWatch{at: l.cfg.Clock(), real: time.Now()}
+	for {
+		var answered <-chan struct{}
+		if asked != nil {
+			answered = asked.done
+		}
+		select {
+		case <-ctx.Done():
+			asked.drop()
+			return
+		case <-changes:
+			l.advance(func(h *holder) { h.applied(e.cfg.Table.State().Index()) })
+			// Whoever led before has nothing to say any more.
+			if now, _ := l.cfg.Consensus.Leader(); now != leader && now != "" {
+				asked.drop()
+				asked = nil
+				due.Reset(0)
+			}
+		case <-check.C:
+			if clock.look(l.cfg.Clock(), time.Now()) {
+				// An answer that is still on its way would be a lease without an end.
+				asked.drop()
+				asked = nil
+				due.Reset(leasePause)
+				l.revoke()
+				e.leaveLead(ctx)
+			}
+		case <-due.C:
+			if asked == nil {
+				asked = e.askLease(ctx, clock.stopped)
+				leader = asked.leader
+			}
+		case <-answered:
+			if e.answered(asked) {
+				due.Reset(max(leaseRenew-(l.cfg.Own()-asked.sent), 0))
+			} else {
+				due.Reset(leasePause)
+			}
+			asked = nil
+		case <-end.C:
+		case <-late.C:
+			if warned = !valid; warned {
+				e.cfg.Logger.Warn("this node has got no lease since its start: clients wait until a majority of the voters answers", "node", e.cfg.Self)
+			}
+		}
+		if now := l.Valid(); now != valid {
+			valid = now
+			switch {
+			case !now:
+				l.figures.lapses.Add(1)
+				warned = true
+				e.cfg.Logger.Warn("this node's lease is over: clients wait until the leader answers again", "node", e.cfg.Self)
+			case warned:
+				warned = false
+				e.cfg.Logger.Info("this node has its lease again", "node", e.cfg.Self)
+			}
+			e.publish()
+		}
+		end.Reset(max(time.Duration(l.until.Load())-l.cfg.Own(), leasePause))
+	}
+}
+
+// An asking is a request for a lease that is under way.
+type asking struct {
+	leader string
+	sent   time.Duration
+	began  time.Time
+	cancel context.CancelFunc
+	done   chan struct{}
+	// What came of it, once done is closed.
+	reply leaseReply
+	err   error
+}
+
+// drop ends a request and waits until nothing of it runs any more.
+func (a *asking) drop() {
+	if a != nil {
+		a.cancel()
+		<-a.done
+	}
+}
+
+// askLease begins a request. The lease is counted from here on.
+func (e *Engine) askLease(ctx context.Context, stopped bool) *asking {
+	a := &asking{sent: e.lease.cfg.Own(), began: time.Now(), done: make(chan struct{})}
+	a.leader, _ = e.lease.cfg.Consensus.Leader()
+	ctx, a.cancel = context.WithTimeout(ctx, leaseTimeout)
+	n, known := e.cfg.Table.State().Node(e.cfg.Self)
+	switch fault := e.lease.cfg.Consensus.Fault(); {
+	case !known || n.Incarnation != e.cfg.Incarnation:
+		a.err = ErrStart
+	case fault != nil:
+		a.err = fault
+	case stopped:
+		a.err = ErrClock
+	case e.cfg.Copied && e.originalMayAnswer(a.sent):
+		a.err = errOriginal
+	case a.leader == "":
+		a.err = ErrNotLeader
+	}
+	if a.err != nil {
+		close(a.done)
+		return a
+	}
+	go func() {
+		defer close(a.done)
+		request := leaseRequest{
+			Incarnation: e.cfg.Incarnation, Wall: a.began.UnixMilli(),
+			Applied: e.cfg.Table.State().Index(), Refusing: e.readOnly.refusing(a.began).Milliseconds(),
+		}
+		if a.leader == e.cfg.Self {
+			a.reply = e.grantLease(ctx, e.cfg.Self, &request)
+		} else {
+			a.err = e.ask(ctx, a.leader, questionLease, &request, &a.reply)
+		}
+	}()
+	return a
+}
+
+var errOriginal = errors.New("the directory is a copy, and its original may hold a lease for some seconds")
+
+// originalMayAnswer tells whether the original of a copied directory may still hold a lease.
+// This start is registered at a time by the node's own clock. Only renew calls it.
+func (e *Engine) originalMayAnswer(now time.Duration) bool {
+	if e.registered == 0 {
+		e.registered = max(now, 1)
+	}
+	return now-e.registered < leaseLength+leaseMargin
+}
+
+// answered takes in what came of a request; it returns false if that is no lease.
+func (e *Engine) answered(a *asking) bool {
+	a.cancel()
+	l := e.lease
+	if a.err == nil && a.reply.Refusal != "" {
+		a.err = fmt.Errorf("%s: %s", a.leader, a.reply.Refusal)
+	}
+	if a.err != nil {
+		l.figures.failed(a.err)
+		return false
+	}
+	l.figures.granted.Add(1)
+	e.readOnly.learn(a.reply.Refusing)
+	e.holders.learn(a.reply.Holders, time.Now())
+	l.figures.compare(a.leader, a.began, time.Now(), a.reply.Wall)
+	l.advance(func(h *holder) { h.granted(a.sent, l.cfg.Own(), a.reply.Index, e.cfg.Table.State().Index()) })
+	return true
+}

@@ -1,0 +1,80 @@
+package replica
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+// Kinds of questions between engines: the first byte of each.
+const (
+	questionLease = 'L'
+	questionFence = 'F'
+	questionScrub = 'S'
+)
+
+// maxQuestion bounds a question and its answer, in bytes; maxScrub those of the check of
+// copies, which name keys.
+const (
+	maxQuestion = 64 << 10
+	maxScrub    = 16 << 20
+)
+
+func bound(kind byte) int {
+	if kind == questionScrub {
+		return maxScrub
+	}
+	return maxQuestion
+}
+
+// ask asks another node's engine.
+func (e *Engine) ask(ctx context.Context, node string, kind byte, question, answer any) error {
+	text, err := json.Marshal(question)
+	if err != nil {
+		return err
+	}
+	reply, err := e.lease.cfg.Ask(ctx, node, append([]byte{kind}, text...))
+	if err != nil {
+		return err
+	}
+	if len(reply) > bound(kind) {
+		return fmt.Errorf("%w: an answer of %d bytes", ErrFrame, len(reply))
+	}
+	if err := json.Unmarshal(reply, answer); err != nil {
+		return fmt.Errorf("%w: %w", ErrFrame, err)
+	}
+	return nil
+}
+
+// Answer answers a question of another node's engine, which has proved that it is from.
+func (e *Engine) Answer(ctx context.Context, from string, question []byte) ([]byte, error) {
+	if len(question) == 0 || len(question) > bound(question[0]) {
+		return nil, fmt.Errorf("%w: a question of %d bytes", ErrFrame, len(question))
+	}
+	kind, text := question[0], question[1:]
+	switch kind {
+	case questionLease:
+		var r leaseRequest
+		if err := json.Unmarshal(text, &r); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrFrame, err)
+		}
+		return json.Marshal(e.grantLease(ctx, from, &r))
+	case questionFence:
+		var r fenceRequest
+		if err := json.Unmarshal(text, &r); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrFrame, err)
+		}
+		reply, err := e.answerFence(ctx, &r)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(&reply)
+	case questionScrub:
+		var r scrubRequest
+		if err := json.Unmarshal(text, &r); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrFrame, err)
+		}
+		return json.Marshal(e.answerScrub(ctx, from, &r))
+	}
+	return nil, fmt.Errorf("%w: a question of kind %d", ErrFrame, kind)
+}

@@ -1,0 +1,99 @@
+package node
+
+import (
+	"context"
+	"net"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica/bus"
+	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/resp"
+	"github.com/ringside-kv/ringside/resp/client"
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// Route implements replica.Front.
+func (c *cluster) Route(p *ring.Placement, held func(ring.Range) bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.p, c.held, c.routed = p, held, true
+	c.routeLocked()
+}
+
+// Quiesce implements replica.Front.
+func (c *cluster) Quiesce(ctx context.Context, ranges []ring.Range) ([]ring.Range, error) {
+	return c.n.server.Quiesce(ctx, ranges...)
+}
+
+func (c *cluster) routeLocked() {
+	if c.p == nil {
+		return
+	}
+	r := &resp.Routes{Placement: c.p, Self: c.n.id, Nodes: make(map[string]resp.Route), Held: make(map[int]bool), Lost: make(map[int]bool), Isolated: c.isolated.Load()}
+	if l := c.lease.Load(); l != nil && !l.Valid() {
+		r.Why = "CLUSTERDOWN this node does not hold its lease: its disk or machine has stalled, or it cannot reach the majority of its cluster"
+	}
+	if !c.routed {
+		r.Why = "TRYAGAIN this node has not entered its cluster yet"
+	}
+	st := c.table.State()
+	for i := range c.p.Len() {
+		at := c.p.Row(i).Range
+		if c.held(at) {
+			r.Held[i] = true
+		}
+		if row, ok := st.Row(at.Start); ok && st.Lost(row) {
+			r.Lost[i] = true
+		}
+	}
+	for _, m := range c.members.Nodes() {
+		r.Nodes[m.ID] = resp.Route{ID: m.ID, Addr: m.ClientAddr, Link: c.linkLocked(m.ID), Proxy: m.Role != members.RoleStore, Away: m.Status != members.Alive}
+	}
+	c.n.server.SetRoutes(r)
+}
+
+// linkTimeout bounds one attempt to connect to a node that requests are forwarded to. What
+// TCP sends to begin with, and gets lost, it sends again only after seconds.
+const linkTimeout = 2 * time.Second
+
+func (c *cluster) linkLocked(node string) resp.Link {
+	if node == c.n.id {
+		return nil
+	}
+	l := c.links[node]
+	if l == nil {
+		peer, err := client.NewPeer(client.PeerConfig{
+			Dial:   func(ctx context.Context) (net.Conn, error) { return c.dial(ctx, node, bus.Forward) },
+			Logger: c.n.cfg.Logger, DialTimeout: linkTimeout, Clock: c.n.clock,
+		})
+		if err != nil {
+			return nil
+		}
+		l = &link{peer: peer}
+		c.links[node] = l
+	}
+	return l
+}
+
+// watch routes anew when nodes come, go or move.
+func (c *cluster) watch() {
+	events, cancel := c.members.Watch()
+	defer cancel()
+	c.sightings.look(c.members.Nodes(), time.Now())
+	for {
+		select {
+		case _, ok := <-events:
+			if !ok {
+				return
+			}
+			c.sightings.look(c.members.Nodes(), time.Now())
+			c.mu.Lock()
+			if c.routed { // else waiting requests would wait anew
+				c.routeLocked()
+			}
+			c.mu.Unlock()
+		case <-c.ctx.Done():
+			return
+		}
+	}
+}
