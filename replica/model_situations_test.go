@@ -407,7 +407,7 @@ func TestModelSearch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("all in one goroutine: nothing to see for the race detector")
 	}
-	most := 300
+	most := 150 // test:sim goes further
 	if os.Getenv("RINGSIDE_LONG") != "" {
 		most = 800
 	}

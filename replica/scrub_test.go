@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -203,6 +204,7 @@ func TestScrubFindsWhatDiffers(t *testing.T) {
 // However much is written, what is right is never taken for wrong. Without one of its two
 // rules it would be.
 func TestScrubRaisesNoFalseAlarm(t *testing.T) {
+	one := []rules{ruleArrived, ruleUnchanged}[rand.IntN(2)]
 	for _, test := range []struct {
 		without rules
 		name    string
@@ -211,8 +213,14 @@ func TestScrubRaisesNoFalseAlarm(t *testing.T) {
 			if testing.Short() && test.without != 0 {
 				t.Skip("a search for what goes wrong")
 			}
+			if os.Getenv("RINGSIDE_LONG") == "" && test.without != 0 && test.without != one {
+				t.Skip("one of the two rules is drawn in each run; go tool task test:virtual takes both")
+			}
 			alarms := int64(0)
 			runs := 4
+			if testing.Short() {
+				runs = 1
+			}
 			if test.without != 0 {
 				runs = 100 // at most
 			}

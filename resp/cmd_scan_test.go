@@ -94,9 +94,9 @@ func TestScanWhileKeysComeAndGo(t *testing.T) {
 		}
 		return fmt.Sprintf("%s:%d", kind, i)
 	}
-	n := 3000
+	n, counts := 3000, []int64{1, 10, 1000}
 	if testing.Short() {
-		n = 200
+		n, counts = 200, []int64{10}
 	}
 	pipe := c.Pipeline()
 	for i := range n {
@@ -122,7 +122,7 @@ func TestScanWhileKeysComeAndGo(t *testing.T) {
 			_, _ = p.Exec(ctx)
 		}
 	})
-	for _, count := range []int64{1, 10, 1000} {
+	for _, count := range counts {
 		seen := map[string]int{}
 		for _, key := range scanAll(t, c, "*stays*", count) {
 			seen[key]++

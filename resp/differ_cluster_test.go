@@ -182,7 +182,7 @@ func (d *clusterDiffer) runFamily(f family, seed uint64, steps, moves int) {
 // outside of this package. aim is told of which hash tags keys are to change hands meanwhile.
 func DifferInCluster(t *testing.T, nodes []string, seed uint64, long bool, aim func(tags []string)) {
 	redis := redistest.Start7(t)
-	families, rounds, steps, moves := families, 1, 120, 1
+	families, rounds, steps, moves := families, 1, 80, 1
 	if long {
 		rounds, steps, moves = 10, 2000, 10
 	}

@@ -223,6 +223,9 @@ func TestLinesAtTheirLimit(t *testing.T) {
 // TestFramesByChance puts parts of requests together in any order: closer to
 // requests than what a fuzzer begins with.
 func TestFramesByChance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: nothing to see for the race detector")
+	}
 	seed := randomSeed(t)
 	rnd := rand.New(rand.NewPCG(seed, 2))
 	parts := []string{"*", "$", "\r\n", "\n", "\r", "0", "1", "2", "3", "-1", "-0", "16385", "11", "a", "abc", " ",

@@ -161,6 +161,9 @@ func TestScriptKillTakesBackWrites(t *testing.T) {
 
 // What scripts are kept is bounded, and those that were loaded stay.
 func TestKnownScriptsAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: nothing to see for the race detector")
+	}
 	var s scripts
 	s.init(func() int64 { return 64 << 20 })
 	loaded, err := s.compile([]byte("return 'loaded'"), true)

@@ -361,13 +361,13 @@ func TestClusterGrowsAndShrinksUnderEveryClient(t *testing.T) {
 	}
 }
 
-// restingWorker is a worker that rests for a millisecond on average after each command, so
-// that clients leave the processors to the nodes. With RINGSIDE_LONG, as in go tool task
-// test:cluster, it does not rest.
+// restingWorker is a worker that rests for four milliseconds on average after each command, so
+// that clients leave the processors to the nodes and to other tests. With RINGSIDE_LONG, as in
+// go tool task test:cluster, it does not rest.
 func restingWorker(name string, seed uint64) *model.Worker {
 	w := model.NewWorker(name, seed)
 	if os.Getenv("RINGSIDE_LONG") == "" {
-		w.Rest = time.Millisecond
+		w.Rest = 4 * time.Millisecond
 	}
 	return w
 }
@@ -377,7 +377,7 @@ func filled() int {
 	if os.Getenv("RINGSIDE_LONG") != "" {
 		return 20_000
 	}
-	return 5_000
+	return 3_000
 }
 
 // leave has a node hand over what it has; its process then ends by itself.
@@ -409,11 +409,15 @@ func TestClusterSurvivesKillsWhileRangesChangeHands(t *testing.T) {
 		t.Skip("takes many seconds")
 	}
 	rounds, keys := 1, 8_000
+	// a founds and so leads at first; a and b send to c.
+	whose := map[string]string{"leader": "a", "source": "b", "target": "c", "all": "abc"}
 	if os.Getenv("RINGSIDE_LONG") != "" {
 		rounds, keys = 8, 30_000
+	} else { // half of them in each run: three processes each; test:cluster takes all
+		delete(whose, []string{"leader", "source"}[rand.IntN(2)])
+		delete(whose, []string{"target", "all"}[rand.IntN(2)])
 	}
-	// a founds and so leads at first; a and b send to c.
-	for who, victims := range map[string]string{"leader": "a", "source": "b", "target": "c", "all": "abc"} {
+	for who, victims := range whose {
 		t.Run(who, func(t *testing.T) {
 			t.Parallel() // it waits most of the time
 			for round := range rounds {

@@ -103,7 +103,8 @@ func TestARingFollowsJoinsAndLeaves(t *testing.T) {
 	}
 }
 
-// countThrough runs a mixed load until stop is closed, and returns how much it has counted.
+// countThrough runs a mixed load until stop is closed, and returns how much it has counted. It
+// rests for some milliseconds now and then, for the nodes to get on.
 func countThrough(t *testing.T, r *client.Ring, w int, stop chan struct{}) (n int64) {
 	ctx := context.Background()
 	for i := 0; ; i++ {
@@ -112,6 +113,7 @@ func countThrough(t *testing.T, r *client.Ring, w int, stop chan struct{}) (n in
 			return n
 		default:
 		}
+		time.Sleep(4 * time.Millisecond)
 		p := r.Pipeline()
 		for j := range 10 {
 			p.Do("INCR", fmt.Sprintf("count:%d:%d", w, (i*10+j)%97))
