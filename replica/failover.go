@@ -83,7 +83,7 @@ func (e *Engine) vacancies() []failing {
 func (e *Engine) supersede(ctx context.Context, f failing) {
 	err := e.succeed(ctx, f)
 	if err != nil && ctx.Err() == nil {
-		e.cfg.Logger.Warn("a node that is away could not be replaced yet", "node", f.node, "err", err)
+		e.cfg.Logger.Warn("replacing a failed node did not succeed, trying again", "node", f.node, "err", err)
 	}
 	o := &e.granting
 	o.mu.Lock()
@@ -117,7 +117,7 @@ func (e *Engine) succeed(ctx context.Context, f failing) error {
 			e.reached(FailoverDecided)
 			e.lease.figures.failovers.Add(1)
 			e.lease.figures.promoted.Add(int64(len(entry.Rows)))
-			e.cfg.Logger.Warn("a node was replaced", "node", f.node, "ranges", len(entry.Rows), "of", len(v.rows))
+			e.cfg.Logger.Warn("a failed node was replaced", "node", f.node, "ranges", len(entry.Rows), "of", len(v.rows))
 			return nil
 		}
 		switch {
@@ -169,7 +169,7 @@ func (e *Engine) fenceAll(ctx context.Context, v *vacancy) {
 				err = e.ask(ctx, node, questionFence, request, &reply)
 			}
 			if err != nil {
-				e.cfg.Logger.Info("a member does not say what it has", "node", node, "of", v.failed.node, "err", err)
+				e.cfg.Logger.Info("asking a backup for its state failed", "node", node, "of", v.failed.node, "err", err)
 				return
 			}
 			mu.Lock()

@@ -67,7 +67,7 @@ func (fl *feedLine) run() {
 			return
 		}
 		if fl.ctx.Err() == nil {
-			fl.f.e.cfg.Logger.Debug("feed a backup", "node", fl.l.node, "err", err)
+			fl.f.e.cfg.Logger.Debug("replicating to a backup failed", "node", fl.l.node, "err", err)
 		}
 		pause(fl.ctx, 20*time.Millisecond)
 	}

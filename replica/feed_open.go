@@ -29,7 +29,7 @@ func (f *feeds) open(ts []*tenure) {
 		if fl := f.lines[f.office.lines[m]]; fl != nil && !fl.over {
 			f.e.done.Go(func() {
 				if err := f.bring(fl, rows); err != nil && fl.ctx.Err() == nil {
-					f.e.cfg.Logger.Warn("bring a backup to where this node is", "node", m, "err", err)
+					f.e.cfg.Logger.Warn("bringing a backup up to date failed", "node", m, "err", err)
 					f.mu.Lock()
 					f.cut(fl, err.Error())
 					f.mu.Unlock()
@@ -80,7 +80,7 @@ func (f *feeds) admit(fl *feedLine, direct, reject []*tenure, tails [][]byte) (k
 	defer f.mu.Unlock()
 	for _, t := range reject {
 		if f.office.current(t) != nil {
-			f.e.cfg.Logger.Info("a backup is to be copied anew", "node", fl.l.node, "range", t.Range, "epoch", t.Epoch)
+			f.e.cfg.Logger.Info("a backup needs a new copy", "node", fl.l.node, "range", t.Range, "epoch", t.Epoch)
 			f.office.reject(fl.l.node, t)
 		}
 	}
@@ -242,7 +242,7 @@ func (f *feeds) uncount(ranges []ring.Range, node string) {
 		}
 	})
 	if err != nil {
-		f.e.cfg.Logger.Error("follow the writes of ranges", "err", err)
+		f.e.cfg.Logger.Error("subscribing to the writes of ranges failed", "err", err)
 	}
 }
 

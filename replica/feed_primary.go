@@ -109,7 +109,7 @@ func (f *feeds) queue(l *line, frame *feedFrame) {
 func (f *feeds) cut(fl *feedLine, why string) {
 	if fl.l.broken == "" {
 		f.office.cut(fl.l, why)
-		f.e.cfg.Logger.Warn("a backup is being released", "node", fl.l.node, "err", why)
+		f.e.cfg.Logger.Warn("a backup is being removed from the in-sync set", "node", fl.l.node, "err", why)
 	}
 	f.ended(fl)
 }
@@ -217,7 +217,7 @@ func (f *feeds) turn() {
 	u := f.office.consider(st, f.isStill)
 	f.mu.Unlock()
 	if err := f.take(u, st, nil, nil); err != nil {
-		f.e.cfg.Logger.Error("follow the writes of ranges", "err", err)
+		f.e.cfg.Logger.Error("subscribing to the writes of ranges failed", "err", err)
 		return
 	}
 	f.seen = st
@@ -401,7 +401,7 @@ func (e *Engine) dismiss(ctx context.Context) {
 				e.reached(ShrinkDecided)
 			}
 			if err != nil && ctx.Err() == nil {
-				e.cfg.Logger.Info("release a backup", "node", d.node, "err", err)
+				e.cfg.Logger.Info("removing a backup from the in-sync set failed", "node", d.node, "err", err)
 			}
 		}
 		if len(all) > 0 {

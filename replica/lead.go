@@ -32,7 +32,7 @@ func (e *Engine) lead(ctx context.Context) {
 		}
 		if err := e.plan(ctx, st, away); err != nil {
 			if ctx.Err() == nil {
-				e.cfg.Logger.Warn("plan the handoffs", "err", err)
+				e.cfg.Logger.Warn("planning handoffs failed", "err", err)
 			}
 			pause(ctx, e.cfg.Retry)
 			continue

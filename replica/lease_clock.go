@@ -45,12 +45,12 @@ func (l *Lease) revoke() {
 
 // leaveLead has another node lead: this one cannot tell when leases are over.
 func (e *Engine) leaveLead(ctx context.Context) {
-	e.cfg.Logger.Error("this node gives up its lease", "node", e.cfg.Self, "err", ErrClock)
+	e.cfg.Logger.Error("this node gives up its lease and its leadership", "node", e.cfg.Self, "err", ErrClock)
 	e.done.Go(func() {
 		ctx, cancel := context.WithTimeout(ctx, leaseLength)
 		defer cancel()
 		if err := e.lease.cfg.Consensus.Cede(ctx); err != nil && ctx.Err() == nil {
-			e.cfg.Logger.Warn("another leader could not be asked for", "node", e.cfg.Self, "err", err)
+			e.cfg.Logger.Warn("transferring the leadership failed", "node", e.cfg.Self, "err", err)
 		}
 	})
 }

@@ -71,7 +71,7 @@ func (e *Engine) renew(ctx context.Context) {
 		case <-end.C:
 		case <-late.C:
 			if warned = !valid; warned {
-				e.cfg.Logger.Warn("this node has got no lease since its start: clients wait until a majority of the voters answers", "node", e.cfg.Self)
+				e.cfg.Logger.Warn("this node has had no lease since its start: clients wait until a majority of the voters answers", "node", e.cfg.Self)
 			}
 		}
 		if now := l.Valid(); now != valid {
@@ -80,7 +80,7 @@ func (e *Engine) renew(ctx context.Context) {
 			case !now:
 				l.figures.lapses.Add(1)
 				warned = true
-				e.cfg.Logger.Warn("this node's lease is over: clients wait until the leader answers again", "node", e.cfg.Self)
+				e.cfg.Logger.Warn("the lease of this node has expired: clients wait until the leader answers again", "node", e.cfg.Self)
 			case warned:
 				warned = false
 				e.cfg.Logger.Info("this node has its lease again", "node", e.cfg.Self)

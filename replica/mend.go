@@ -123,7 +123,7 @@ func (e *Engine) unreadable(ctx context.Context, row *table.Row) bool {
 	if m == nil {
 		m = &mending{at: row.Range}
 		s.states[row.Range] = m
-		e.cfg.Logger.Error("the disk has damaged a range", "range", row.Range, "epoch", row.Epoch, "err", err)
+		e.cfg.Logger.Error("the disk has damaged the data of a range", "range", row.Range, "epoch", row.Epoch, "err", err)
 	}
 	m.epoch, m.read = row.Epoch, time.Now()
 	return true
@@ -142,7 +142,7 @@ func (e *Engine) mendWaits(r ring.Range, err error) {
 		why = strings.ReplaceAll(err.Error(), "\n", "; ") // of several, for one line
 	}
 	if why != "" && m.why == "" {
-		e.cfg.Logger.Warn("a damaged range stays as it is for now", "range", r, "epoch", m.epoch, "err", err)
+		e.cfg.Logger.Warn("repairing a damaged range failed, trying again", "range", r, "epoch", m.epoch, "err", err)
 	}
 	m.why = why
 }
@@ -237,7 +237,7 @@ func (e *Engine) giveDamaged(ctx context.Context, st *table.State, row *table.Ro
 			return err
 		}
 		e.yielded()
-		e.cfg.Logger.Warn("a range that this node's disk has damaged has another primary", "node", node, "range", row.Range, "epoch", row.Epoch+1)
+		e.cfg.Logger.Warn("a range that this node's disk has damaged was given to another primary", "node", node, "range", row.Range, "epoch", row.Epoch+1)
 		return nil
 	}
 	return errors.Join(faults...)
@@ -282,7 +282,7 @@ func (e *Engine) discard(ranges []ring.Range) error {
 		delete(e.scrub.states, r)
 	}
 	e.scrub.mu.Unlock()
-	e.cfg.Logger.Warn("removed what the disk had damaged", "ranges", ranges)
+	e.cfg.Logger.Warn("deleted damaged ranges", "ranges", ranges)
 	return nil
 }
 
@@ -297,7 +297,7 @@ func (e *Engine) mayDiscard(st *table.State, r ring.Range) bool {
 		}
 		// What is of another past is kept elsewhere first, as far as it can be read.
 		if _, err := e.cfg.Lineages.Aside(row.Range, row.Lineage); err != nil {
-			e.cfg.Logger.Warn("what lies here of a range's past is damaged", "range", row.Range, "err", err)
+			e.cfg.Logger.Warn("saving an old copy of a range failed: its data is damaged", "range", row.Range, "err", err)
 			return false
 		}
 	}

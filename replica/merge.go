@@ -48,7 +48,7 @@ func (e *Engine) join(ctx context.Context) {
 			occupied = min(occupied+1, 10)
 			again = true
 		case ctx.Err() == nil && !table.IsRefused(err):
-			e.cfg.Logger.Info("neighbours are merged later", "err", err)
+			e.cfg.Logger.Info("merging neighbouring ranges failed, trying again", "err", err)
 			pause(ctx, e.cfg.Retry)
 			again = true // perhaps nothing changes any more
 		}

@@ -113,13 +113,13 @@ func (e *Engine) watchStall(ctx context.Context) {
 	stalls, before := e.readOnly.noteStall(waits)
 	switch {
 	case stalls && !before:
-		e.cfg.Logger.Warn("the disk with this node's data does not answer: backups whose disks do become the primaries of its ranges",
+		e.cfg.Logger.Warn("the disk with this node's data does not answer: backups with working disks become the primaries of its ranges",
 			"node", e.cfg.Self, "for", waits.Round(time.Millisecond))
 		e.done.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, leaseLength)
 			defer cancel()
 			if err := e.lease.cfg.Consensus.CedeFromDisk(ctx); err != nil && ctx.Err() == nil {
-				e.cfg.Logger.Info("no other node could be asked to lead in place of one whose disk does not answer", "node", e.cfg.Self, "err", err)
+				e.cfg.Logger.Info("transferring the leadership from a node whose disk does not answer failed", "node", e.cfg.Self, "err", err)
 			}
 		})
 	case before && !stalls:
@@ -150,6 +150,6 @@ func (e *Engine) handOverRefusing(ctx context.Context, writable error) {
 			"node", e.cfg.Self, "ranges", promoted, "err", writable)
 	}
 	if err := errors.Join(faults...); err != nil && ctx.Err() == nil {
-		e.cfg.Logger.Info("handing over the ranges of a node that refuses writes failed, and is tried again", "node", e.cfg.Self, "err", err)
+		e.cfg.Logger.Info("handing over the ranges of a node that refuses writes failed, trying again", "node", e.cfg.Self, "err", err)
 	}
 }

@@ -47,7 +47,7 @@ func (e *Engine) Resign(ctx context.Context, here func(node string) bool) error 
 			return ctx.Err()
 		}
 		if len(faults) > 0 {
-			e.cfg.Logger.Debug("promotions are tried again", "err", errors.Join(faults...))
+			e.cfg.Logger.Debug("promoting backups failed, trying again", "err", errors.Join(faults...))
 			pause(ctx, resignPause)
 		}
 	}

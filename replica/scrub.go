@@ -145,7 +145,7 @@ func (e *Engine) scrubbed(ctx context.Context, row *table.Row, node string, err 
 	}
 	s.mu.Unlock()
 	if err != nil && ctx.Err() == nil {
-		e.cfg.Logger.Info("a range could not be checked", "node", node, "range", row.Range, "epoch", row.Epoch, "err", err)
+		e.cfg.Logger.Info("comparing a range with its backup failed", "node", node, "range", row.Range, "epoch", row.Epoch, "err", err)
 	}
 }
 

@@ -124,7 +124,7 @@ func (e *Engine) yield(ctx context.Context, node string, ref table.Ref) error {
 	if err := e.release(ctx, row, node); err != nil {
 		return err
 	}
-	e.cfg.Logger.Warn("a backup that its disk has damaged is copied anew", "node", node, "range", row.Range, "epoch", row.Epoch)
+	e.cfg.Logger.Warn("a backup was damaged by its disk and will be copied again", "node", node, "range", row.Range, "epoch", row.Epoch)
 	return nil
 }
 

@@ -174,7 +174,7 @@ func (c *comparison) repair(ctx context.Context, differs *Part) error {
 		return err
 	}
 	e.scrub.differs(repair{c.row.Range, c.node})
-	e.cfg.Logger.Error("a backup does not have what its primary has: it is copied anew", "node", c.node, "range", c.row.Range,
+	e.cfg.Logger.Error("a backup differs from its primary and will be copied again", "node", c.node, "range", c.row.Range,
 		"epoch", c.row.Epoch, "from", fmt.Sprintf("%x", differs.From[:min(len(differs.From), 8)]))
 	within, cancel := context.WithTimeout(ctx, repairPatience)
 	defer cancel()

@@ -237,7 +237,7 @@ func (e *Engine) remember(ctx context.Context) {
 	defer cancel()
 	for some := range slices.Chunk(parts, remembered) {
 		if err := e.cfg.Table.Apply(within, &table.Compared{Parts: some}); err != nil {
-			e.cfg.Logger.Debug("what was compared is not remembered yet", "err", err)
+			e.cfg.Logger.Debug("storing the progress of the comparison failed", "err", err)
 			return
 		}
 	}

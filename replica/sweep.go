@@ -30,7 +30,7 @@ func (e *Engine) clean(ctx context.Context) {
 	for {
 		wait, err := e.sweep(time.Now())
 		if err != nil {
-			e.cfg.Logger.Error("drop what lies elsewhere by now", "err", err)
+			e.cfg.Logger.Error("deleting ranges of other nodes failed", "err", err)
 			pause(ctx, e.cfg.Retry)
 			if ctx.Err() == nil {
 				continue

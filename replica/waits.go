@@ -96,6 +96,6 @@ func (w *waits) get() (Cause, string) {
 // something else.
 func (e *Engine) waits(t *transfer, cause Cause, text string) {
 	if t.waits.set(cause, text) && cause != Going {
-		e.cfg.Logger.Info("handoff waits", "handoff", t.id, "node", t.to, "cause", cause.String(), "for", text)
+		e.cfg.Logger.Info("a handoff waits", "handoff", t.id, "node", t.to, "cause", cause.String(), "for", text)
 	}
 }

@@ -67,9 +67,9 @@ func TestTheLogTellsOnceWhatAHandoffWaitsFor(t *testing.T) {
 		got = append(got, line)
 	}
 	want := []string{
-		`"handoff waits" handoff=7 node=n2 cause=turn for=others`,
-		`"handoff waits" handoff=7 node=n2 cause=paused for=paused`,
-		`"handoff waits" handoff=7 node=n2 cause=turn for=others`,
+		`"a handoff waits" handoff=7 node=n2 cause=turn for=others`,
+		`"a handoff waits" handoff=7 node=n2 cause=paused for=paused`,
+		`"a handoff waits" handoff=7 node=n2 cause=turn for=others`,
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("the log:\n%s", log.String())

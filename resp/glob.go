@@ -3,24 +3,25 @@ package resp
 // globMatch reports whether s as a whole matches the pattern, by the rules of
 // Redis' stringmatchlen, byte by byte:
 //
-//   - any bytes, or none
-//     ?       one byte
-//     [a-z_]  one of these bytes; [^…] one that is none of them
-//     \x      x itself, also within [ ]
+//	?        one byte
+//	*        any number of bytes, also none
+//	[a-z_]   one of these bytes
+//	[^a-z_]  one byte that is none of these
+//	\x       x itself, also within [ ]
 //
-// A [ without ] lasts to the end of the pattern. With fold, ASCII letters match
-// in either case, except those after \ within [ ].
+// A [ without a ] extends to the end of the pattern. With fold, ASCII letters match
+// in either case, except after \ within [ ].
 //
-// It differs from Redis in that the empty string matches a pattern of stars;
-// Redis treats the pattern "*" apart where it matters (KEYS, SCAN). And bytes of
-// a range are unsigned, as they are in Redis on some machines only.
+// There are two differences from Redis. The empty string matches a pattern of stars;
+// Redis has a special case for the pattern "*" where it matters (KEYS, SCAN). The
+// bytes of a range are unsigned; in Redis this depends on the machine.
 //
-// The time is at most the product of the lengths: if what follows a star cannot
-// be matched, no other match of an earlier star can help, so only the last star
-// is ever tried again.
+// The time is at most the product of the two lengths. If the pattern after a star does
+// not match, another match of an earlier star cannot help. So only the last star is
+// retried.
 func globMatch(pattern, s []byte, fold bool) bool {
 	p, i := 0, 0
-	star, retry := -1, 0 // after the last star, and what it has not swallowed yet
+	star, retry := -1, 0 // position after the last star; first byte of s that it has not consumed
 	for i < len(s) {
 		if p < len(pattern) && pattern[p] == '*' {
 			p++

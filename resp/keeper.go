@@ -245,7 +245,7 @@ func (ts *trackers) lookAtKeepers() {
 	for _, k := range ts.keepers {
 		switch {
 		case now-k.heardAt > ts.lease+keeperMargin:
-			ts.srv.log.Warn("a node has not asked what its clients must forget", "node", k.node)
+			ts.srv.log.Warn("a node has stopped asking for invalidations of its tracking clients", "node", k.node)
 			done = ts.drop(k, done)
 		case now-k.parkedAt >= heedBeat-trackLook/2:
 			k.answer()

@@ -72,7 +72,7 @@ func (e *keyEvents) hear(node, run string, wants store.EventClass, first uint64,
 	for number := first; len(commits) > 0; number++ {
 		n, w := binary.Uvarint(commits)
 		if w <= 0 || n > uint64(len(commits)-w) {
-			e.srv.log.Error("events that cannot be read", "node", node)
+			e.srv.log.Error("key events of another node cannot be decoded", "node", node)
 			return noted
 		}
 		events := commits[w : w+int(n)]

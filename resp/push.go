@@ -63,7 +63,7 @@ func (c *conn) appendPush(message []byte) bool {
 	}
 	if !fits {
 		c.srv.stats.outputLimit.Add(1)
-		c.srv.log.Warn("closing a client: it does not keep up with what is pushed to it",
+		c.srv.log.Warn("closing a client: it reads its push messages too slowly",
 			"client", c.session.id, "addr", c.net.RemoteAddr())
 		c.dropPushes()
 		c.close()

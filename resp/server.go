@@ -211,7 +211,7 @@ func (s *Server) Serve(l net.Listener) error {
 		}
 		// Out of file descriptors, most likely: let some connections end.
 		delay = min(max(2*delay, 5*time.Millisecond), time.Second)
-		s.log.Warn("accept", "err", err, "retry", delay)
+		s.log.Warn("accepting a connection failed", "err", err, "retry", delay)
 		select {
 		case <-time.After(delay):
 		case <-s.stop:

@@ -148,7 +148,7 @@ func (s *Store) DiscardRanges(rs ...ring.Range) error {
 	if err := s.discard(all); err != nil {
 		return fmt.Errorf("discard %v: %w", rs, err)
 	}
-	s.log.Warn("discarded ranges", "ranges", rs)
+	s.log.Warn("deleted ranges", "ranges", rs)
 	return nil
 }
 
@@ -357,7 +357,7 @@ func (s *Store) goneUnread(sts []stretch) (gone map[uint16]Load, estimated []uin
 				if err != nil {
 					tokens := int64(st.last.Token()-st.first.Token()) + 1
 					n = Load{Keys: share(l.Keys, tokens), Bytes: share(l.Bytes, tokens), Expires: share(l.Expires, tokens)}
-					s.log.Warn("keys are counted by estimate", "slice", slice, "err", err)
+					s.log.Warn("counting the keys of a deleted range failed, using an estimate", "slice", slice, "err", err)
 					estimated = append(estimated, uint16(slice))
 				}
 				kept.add(n)

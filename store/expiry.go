@@ -155,7 +155,7 @@ func (s *Store) expireLoop() {
 			var err error
 			n, from, err = s.expireDue(s.now(), from)
 			if err != nil {
-				s.log.Error("remove expired keys", "err", err)
+				s.log.Error("deleting expired keys failed", "err", err)
 			}
 			if err != nil || n < expireBatch || s.stopping() {
 				break

@@ -159,7 +159,7 @@ func (s *Store) recordOpened() {
 	}
 	id.Opened = true
 	if err := id.write(&s.cfg); err != nil {
-		s.log.Warn("noting that the store has a database failed; the next start notes it", "err", err)
+		s.log.Warn("recording that the store has a database failed; the next start repeats it", "err", err)
 		return
 	}
 	s.identity = id

@@ -92,13 +92,13 @@ func (s *Store) housekeepingLoop() {
 		s.dropDead()
 		if s.unswept.Load() {
 			if err := s.sweepDropped(); err != nil {
-				s.log.Error("remove expiry times of dropped ranges", "err", err)
+				s.log.Error("deleting expiry times of dropped ranges failed", "err", err)
 			}
 		}
 		for s.garbage.Swap(0) > 0 && !s.stopping() {
 			n, err := s.collectGarbage()
 			if err != nil {
-				s.log.Error("remove deleted values", "err", err)
+				s.log.Error("deleting removed values failed", "err", err)
 			}
 			if n < garbageBatch {
 				break
@@ -107,7 +107,7 @@ func (s *Store) housekeepingLoop() {
 		}
 		if s.counts.entries.Load() > checkpointEvery {
 			if err := s.checkpointCounts(); err != nil {
-				s.log.Error("write counts", "err", err)
+				s.log.Error("writing key counts failed", "err", err)
 			}
 		}
 	}

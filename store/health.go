@@ -105,7 +105,7 @@ func (s *Store) setTrouble(t trouble, err error) {
 // readFailed says what a failed read means for the store.
 func (s *Store) readFailed(err error) error {
 	if pebble.IsCorruptionError(err) {
-		s.log.Error("damaged data", "err", err)
+		s.log.Error("damaged data found", "err", err)
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return fmt.Errorf("read: %w", err)
@@ -234,7 +234,7 @@ func (s *Store) cure() error {
 		s.settler.heal()
 		if !s.LogFailed() {
 			if err := s.wal.clearFailure(); err != nil {
-				s.log.Warn("a kill of the process will count as a loss", "err", err)
+				s.log.Warn("storing the state of the log failed: if the process is killed, its last writes count as lost", "err", err)
 			}
 		}
 		s.logTrouble()
@@ -328,7 +328,7 @@ func (s *Store) listener() *pebble.EventListener {
 	return &pebble.EventListener{
 		BackgroundError: s.tablesFailed,
 		DataCorruption: func(info pebble.DataCorruptionInfo) {
-			s.log.Error("damaged table", "path", info.Path, "err", info.Details.Error())
+			s.log.Error("damaged table found", "path", info.Path, "err", info.Details.Error())
 			s.damage.found(info.Bounds.Start, info.Bounds.End.Key)
 		},
 		FlushEnd:      func(info pebble.FlushInfo) { s.tablesWritten(info.Err) },
@@ -366,7 +366,7 @@ func (s *Store) damageMet(err error) {
 	if s.damageErr == nil {
 		s.damageErr, s.damageSince = err, time.Now()
 		if s.cfg.DamageGrace > 0 {
-			s.log.Error("writes will be refused, if the damage stays", "in", s.cfg.DamageGrace, "err", err)
+			s.log.Error("writes will be refused if the damage stays", "in", s.cfg.DamageGrace, "err", err)
 		}
 	}
 	s.damageDue()

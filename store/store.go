@@ -199,7 +199,7 @@ func (s *Store) open() (err error) {
 		}()
 	}
 	if err := s.resumeDiscards(); err != nil {
-		s.log.Error("discard damaged ranges", "err", err)
+		s.log.Error("deleting damaged ranges failed", "err", err)
 	}
 	return nil
 }

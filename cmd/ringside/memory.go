@@ -34,7 +34,7 @@ func (a *app) limitMemory(cfg *node.Config, log *slog.Logger) {
 	attrs = append(attrs, "use", node.RoughSize(use), "sum", parts,
 		"max-value-size", node.RoughSize(cfg.MaxValueSize), "max-clients", cfg.MaxClients)
 	if limit.Bytes > 0 && use > limit.Bytes {
-		log.Warn("the settings may use more memory than the process has, and the system may end it: "+
+		log.Warn("the settings may need more memory than the process has, and the system may kill it: "+
 			"lower cache, block-cache, memtable-size or client-memory, or give it more memory", attrs...)
 		return
 	}

@@ -29,12 +29,12 @@ func (r *reloader) reload(n server) {
 	next.TakeFlags(r.started)
 	if err := r.app.configure(r.cmd, next, &cfg, nil); err != nil {
 		for _, fault := range parts(err) {
-			r.log.Error("reload failed, the settings stay as they were", "err", fault)
+			r.log.Error("reload failed, the settings are unchanged", "err", fault)
 		}
 		return
 	}
 	if err := n.Reload(cfg); err != nil {
-		r.log.Error("reload failed, the settings stay as they were", "err", err)
+		r.log.Error("reload failed, the settings are unchanged", "err", err)
 		return
 	}
 	r.level.Set(log.slogLevel())

@@ -32,7 +32,7 @@ func TestHangupReloadsAndTheServerGoesOn(t *testing.T) {
 	default:
 	}
 	signals <- syscall.SIGTERM
-	if err := <-result; err != nil || strings.Contains(log.String(), "stopped at once") {
+	if err := <-result; err != nil || strings.Contains(log.String(), "stopped immediately") {
 		t.Errorf("%v\n%s", err, log)
 	}
 }

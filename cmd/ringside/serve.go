@@ -166,7 +166,7 @@ func serve(cfg node.Config, open func(node.Config) (server, error), signals <-ch
 					stopping = true
 					stop <- sig
 				default:
-					log.Warn("stopped at once", "signal", sig.String())
+					log.Warn("stopped immediately", "signal", sig.String())
 					exit(exitFailure)
 				}
 			case <-finished:
@@ -237,10 +237,10 @@ func leave(log *slog.Logger, cfg node.Config, n server) error {
 		if cause := context.Cause(ctx); cause != nil {
 			err = fmt.Errorf("%w: %w", cause, err)
 		}
-		log.Error("could not hand everything over", "err", err)
+		log.Error("handing over all data failed", "err", err)
 		return err
 	}
-	log.Info("handed everything over and left the cluster")
+	log.Info("handed over all data and left the cluster")
 	return nil
 }
 
@@ -256,7 +256,7 @@ func logStart(log *slog.Logger, cfg node.Config, n server) {
 		log.Warn("clients of other hosts are refused: set --requirepass or --tls-cert, or --protected-mode no",
 			"addr", n.Addr().String())
 	case node.ExposureOpen:
-		log.Warn("everybody who reaches this address can read and write: set --requirepass or --tls-cert",
+		log.Warn("every client that reaches this address can read and write: set --requirepass or --tls-cert",
 			"addr", n.Addr().String())
 	}
 }

@@ -177,7 +177,7 @@ func TestOpenAddressIsWarnedOf(t *testing.T) {
 	for _, tt := range []struct {
 		protected bool
 		want      string
-	}{{true, "clients of other hosts are refused"}, {false, "everybody who reaches this address"}} {
+	}{{true, "clients of other hosts are refused"}, {false, "every client that reaches this address"}} {
 		f := newFakeServer()
 		close(f.done)
 		cfg := node.DefaultConfig()

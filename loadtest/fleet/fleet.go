@@ -233,7 +233,7 @@ func (f *Fleet) await(m *member, body body) {
 	lost := m.state == up && f.ctx.Err() == nil
 	f.mu.Unlock()
 	if lost {
-		f.log.Error("a node has ended that nobody asked to", "node", m.id)
+		f.log.Error("a node has stopped unexpectedly", "node", m.id)
 	}
 	if !left && !lost {
 		return // it was killed
@@ -242,7 +242,7 @@ func (f *Fleet) await(m *member, body body) {
 		f.lookOnce(f.ctx) // what it has handed over is not known to others
 	}
 	if err := body.close(); err != nil {
-		f.log.Warn("close a node", "node", m.id, "err", err)
+		f.log.Warn("closing a node failed", "node", m.id, "err", err)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package human writes figures as people read them, with three Significant digits and a
-// unit that suits them, and lays texts out in lines of so many cells.
+// Package human formats numbers for people: three significant digits and a suitable unit.
+// It also wraps and clips texts to a number of terminal cells.
 //
-// It does not own what a figure means.
+// It does not know the meaning of a number.
 package human

@@ -9,10 +9,10 @@ import (
 	"unicode"
 )
 
-// None stands where a figure does not exist.
+// None replaces a number that does not exist.
 const None = "–"
 
-// Significant writes a number with three Significant digits and no exponent.
+// Significant formats a number with three significant digits and no exponent.
 func Significant(x float64) string {
 	switch a := math.Abs(x); {
 	case math.IsNaN(x) || math.IsInf(x, 0):
@@ -28,7 +28,7 @@ func Significant(x float64) string {
 	}
 }
 
-// Scaled writes a number with three Significant digits and the largest unit that
+// Scaled formats a number with three significant digits and the largest unit that
 // leaves it at least 1.
 func Scaled(x, factor float64, units ...string) string {
 	unit := 0
@@ -42,7 +42,7 @@ func Scaled(x, factor float64, units ...string) string {
 	return Significant(x) + units[unit]
 }
 
-// Count writes a number of things: 1,234 or 12.3k.
+// Count formats a count: 1,234 or 12.3k.
 func Count(n int64) string {
 	switch {
 	case n < 0 || n >= 10_000:
@@ -54,7 +54,7 @@ func Count(n int64) string {
 	}
 }
 
-// Size writes bytes in powers of 1024.
+// Size formats a number of bytes in powers of 1024.
 func Size(n int64) string {
 	if n > -1024 && n < 1024 {
 		return strconv.FormatInt(n, 10) + " B"
@@ -62,7 +62,7 @@ func Size(n int64) string {
 	return Scaled(float64(n), 1024, " B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB")
 }
 
-// Percent writes a share of 1 as a number of percent, without the sign.
+// Percent formats a share of 1 in percent, without the sign.
 func Percent(share float64) string {
 	if share > 0 && share < 0.00005 {
 		return "<0.01"
@@ -70,7 +70,7 @@ func Percent(share float64) string {
 	return Ratio(share * 100)
 }
 
-// Ratio writes a factor.
+// Ratio formats a factor.
 func Ratio(x float64) string {
 	if math.Abs(x) >= 10_000 {
 		return Scaled(x, 1000, "", "k", "M", "G", "T", "P", "E")
@@ -78,10 +78,10 @@ func Ratio(x float64) string {
 	return Significant(x)
 }
 
-// Nanos writes a time in nanoseconds with the unit that suits it.
+// Nanos formats a time in nanoseconds with a suitable unit.
 func Nanos(ns float64) string { return Scaled(ns, 1000, " ns", " µs", " ms", " s") }
 
-// Duration writes a time, in hours if it is very long.
+// Duration formats a time, in hours if it is very long.
 func Duration(d time.Duration) string {
 	switch {
 	case d >= 100*time.Hour:
@@ -93,7 +93,7 @@ func Duration(d time.Duration) string {
 	}
 }
 
-// Share is part ÷ whole, 0 of nothing.
+// Share returns part ÷ whole, or 0 if whole is 0.
 func Share(part, whole int64) float64 {
 	if whole == 0 {
 		return 0
@@ -101,7 +101,7 @@ func Share(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// Plain is a number of a tick, without needless zeros.
+// Plain formats the number at a tick of an axis, without trailing zeros.
 func Plain(x float64) string {
 	if math.Abs(x) < 1e-9 {
 		return "0"
@@ -110,7 +110,7 @@ func Plain(x float64) string {
 	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
 }
 
-// Plural is "1 node", "2 nodes".
+// Plural returns "1 node", "2 nodes".
 func Plural(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
@@ -118,7 +118,7 @@ func Plural(n int, word string) string {
 	return Count(int64(n)) + " " + word + "s"
 }
 
-// Printable replaces what would break a line or a picture.
+// Printable replaces characters that would break a line or a picture.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

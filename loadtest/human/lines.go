@@ -6,12 +6,11 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// Width is how many cells of a terminal a text takes.
+// Width returns the number of terminal cells of a text.
 func Width(s string) int { return text.StringWidth(s) }
 
-// Wrap breaks a text between words into lines of at most so many cells, and inside
-// a word that is longer. What does not fit into the given number of lines ends
-// with an ellipsis.
+// Wrap breaks a text into lines of at most width cells: between words, and inside a word
+// that is longer. Text beyond the given number of lines is replaced by an ellipsis.
 func Wrap(s string, cells, lines int) []string {
 	var out []string
 	line, used := "", 0
@@ -46,8 +45,8 @@ func Wrap(s string, cells, lines int) []string {
 	return out
 }
 
-// shortened drops what cannot fit in any case, so that nobody waits for it. Letters
-// with many marks on them may be dropped too.
+// shortened cuts off text that cannot fit in any case, which bounds the time. It may also
+// cut letters with many combining marks.
 func shortened(s string, cells, lines int) string {
 	most := 16 * (cells + 1) * lines
 	if len(s) <= most {
@@ -56,7 +55,7 @@ func shortened(s string, cells, lines int) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// Clip shortens a text to so many cells, with an ellipsis where something is gone.
+// Clip shortens a text to a number of cells and marks the cut with an ellipsis.
 func Clip(s string, cells int) string {
 	if Width(s) <= cells {
 		return s
@@ -64,8 +63,8 @@ func Clip(s string, cells int) string {
 	return strings.TrimRight(take(s, cells-1), " ") + "…"
 }
 
-// take is the longest beginning of a text that has at most so many cells, and at
-// least one character.
+// take returns the longest prefix of a text that has at most the given number of cells, but
+// at least one character.
 func take(s string, cells int) string {
 	used := 0
 	for i, r := range s {

@@ -20,7 +20,7 @@ func (b *Bus) accept() {
 			}
 			// Out of file descriptors, most likely: let some connections end.
 			delay = min(max(2*delay, 5*time.Millisecond), time.Second)
-			b.cfg.Logger.Warn("bus: accept", "err", err, "retry", delay)
+			b.cfg.Logger.Warn("bus: accepting a connection failed", "err", err, "retry", delay)
 			select {
 			case <-time.After(delay):
 			case <-b.ctx.Done():

@@ -78,7 +78,7 @@ func (m *Members) checkReplaced(members []serf.Member) {
 			m.fail(fmt.Errorf("%w: %s is also at %s, with incarnation %d; this one has %d and gives way",
 				ErrReplaced, l.id, n.GossipAddr, l.incarnation, m.life.incarnation))
 		case n.Status == Alive && l.incarnation == m.life.incarnation:
-			m.log.Warn("another node has the id and the incarnation of this one; it is told to give way",
+			m.log.Warn("another node has the same id and incarnation as this one; it is told to stop",
 				slog.String("node", l.id), slog.String("addr", n.GossipAddr))
 		}
 	}
@@ -87,7 +87,7 @@ func (m *Members) checkReplaced(members []serf.Member) {
 // fail tells of the first fault after which this node should not go on.
 func (m *Members) fail(err error) {
 	m.failOnce.Do(func() {
-		m.log.Error("this node cannot take part", slog.Any("err", err))
+		m.log.Error("this node cannot take part in the cluster", slog.Any("err", err))
 		m.fatal <- err // has room for one
 	})
 }

@@ -94,7 +94,7 @@ func (m *Members) round(alone bool) {
 		addrs, err := m.lookUp(peer)
 		if err != nil {
 			others++
-			m.log.Warn("cannot look up the peer to join; trying again", slog.String("peer", peer), slog.Any("err", err))
+			m.log.Warn("looking up the address of a peer to join failed, trying again", slog.String("peer", peer), slog.Any("err", err))
 			continue
 		}
 		for _, addr := range addrs {
@@ -179,7 +179,7 @@ func (m *Members) ask(addr netip.AddrPort) error {
 		m.refuse(err)
 		return err
 	}
-	m.log.Info("peer does not answer; trying again", slog.String("peer", addr.String()), slog.Any("err", err))
+	m.log.Info("a peer does not answer, trying again", slog.String("peer", addr.String()), slog.Any("err", err))
 	return err
 }
 
@@ -187,5 +187,5 @@ func (m *Members) ask(addr netip.AddrPort) error {
 func (m *Members) refuse(err error) {
 	m.refusal.Store(&err)
 	m.metrics.refused.Inc(1)
-	m.log.Warn("refused a stranger", slog.Any("err", err))
+	m.log.Warn("refused a node of another cluster or with another key", slog.Any("err", err))
 }

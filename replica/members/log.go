@@ -46,7 +46,7 @@ func newGossipLogger(logger *slog.Logger, refused func(error)) *log.Logger {
 func (g *gossipLog) Write(line []byte) (int, error) {
 	ok, dropped := g.limit.allow(time.Now().Unix())
 	if dropped > 0 {
-		g.logger.Warn("lines of gossip's log were left out", slog.Int("lines", dropped))
+		g.logger.Warn("lines of the gossip log were suppressed", slog.Int("lines", dropped))
 	}
 	if !ok {
 		return len(line), nil

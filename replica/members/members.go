@@ -114,7 +114,7 @@ func (m *Members) open() error {
 	conf.MemberlistConfig = list
 	conf.Logger = logger
 	if m.peers, err = loadPeers(m.cfg.Dir, m.cfg.Cluster); err != nil {
-		m.log.Warn("going on without the file of known peers", slog.Any("err", err))
+		m.log.Warn("reading the file of known peers failed, continuing without it", slog.Any("err", err))
 	}
 	if m.serf, err = serf.Create(conf); err != nil {
 		return errors.Join(fmt.Errorf("members: %w", err), network.Shutdown())
@@ -249,7 +249,7 @@ func (m *Members) setTags(change func(*tags)) error {
 	m.tags.Store(&changed)
 	if err := m.serf.SetTags(map[string]string{tagKey: changed.encode()}); err != nil {
 		// The size has been checked, so it is time that ran out.
-		m.log.Info("telling the others of a change takes long", slog.Any("err", err))
+		m.log.Info("a change of this node has not reached all other nodes in time", slog.Any("err", err))
 	}
 	return nil
 }

@@ -155,7 +155,7 @@ func (m *Members) savePeers() {
 		return
 	}
 	if err := m.peers.save(); err != nil {
-		m.log.Warn("the file of known peers is not up to date", slog.Any("err", err))
+		m.log.Warn("writing the file of known peers failed", slog.Any("err", err))
 	}
 }
 

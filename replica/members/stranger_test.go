@@ -136,7 +136,7 @@ func TestAStrangerAmongPeersIsNoReasonToGiveUp(t *testing.T) {
 	cfg = testConfig(t, "b", 1, addr(other), net.JoinHostPort("late.example", port))
 	cfg.Logger, cfg.Resolver = slog.New(told), names
 	b := open(t, cfg)
-	told.await(t, "refused a stranger", `cluster "other"`)
+	told.await(t, "refused a node of another cluster or with another key", `cluster "other"`)
 	names.set("late.example", "127.0.0.1")
 	awaitNode(t, b, "a", Alive, 1)
 	notFatal(t, b)
@@ -200,7 +200,7 @@ func TestGenerationsKeepApart(t *testing.T) {
 	if err := awaitFatal(t, b); !errors.Is(err, ErrGeneration) || !errors.Is(err, ErrStranger) {
 		t.Error(err)
 	}
-	told.await(t, "refused a stranger", "node b at", `generation 8 of cluster "test", here it is 7`)
+	told.await(t, "refused a node of another cluster or with another key", "node b at", `generation 8 of cluster "test", here it is 7`)
 
 	c := start(t, "c", 1, addr(a))
 	awaitNode(t, a, "c", Alive, 1)
@@ -220,7 +220,7 @@ func TestGenerationsKeepApart(t *testing.T) {
 	if err := d.SetGeneration(9); err != nil {
 		t.Fatal(err)
 	}
-	told.await(t, "refused a stranger", "node d at", `generation 9`)
+	told.await(t, "refused a node of another cluster or with another key", "node d at", `generation 9`)
 	notFatal(t, a)
 }
 

@@ -63,7 +63,7 @@ func (t *Table) watchDisk() {
 			continue
 		}
 		if leads {
-			t.cfg.Logger.Warn("this node stops leading: its disk does not answer, and another voter's does", "node", t.cfg.ID, "voter", string(voter.Address))
+			t.cfg.Logger.Warn("this node gives up the leadership: its disk does not answer, and the disk of another voter does", "node", t.cfg.ID, "voter", string(voter.Address))
 			t.silent.Store(true)
 		}
 		if ends {

@@ -71,7 +71,7 @@ func Open(cfg Config) (*Table, error) {
 	w := newWrites(cfg.Below.Write)
 	d.logs = &startsLog{&watchedLog{d.logs, w}, d.starts}
 	d.stable = &watchedStable{d.stable, w, func(err error) {
-		cfg.Logger.Error("a term of the table cannot be stored: this server neither leads nor votes until it can", "node", cfg.ID, "err", err)
+		cfg.Logger.Error("storing a Raft term failed: this node neither leads nor votes until it succeeds", "node", cfg.ID, "err", err)
 	}}
 	t := &Table{cfg: cfg, disk: d, writes: w, fsm: &fsm{applying: cfg.Below.Applying, opened: time.Now()}}
 	t.fsm.state.Store(new(State))

@@ -64,7 +64,7 @@ func (u *upkeep) start(t *Table) {
 				continue
 			}
 			if err := u.run(t); err != nil && t.ctx.Err() == nil {
-				t.cfg.Logger.Warn("the group of servers could not be changed, and will be tried again", "node", t.cfg.ID, "err", err)
+				t.cfg.Logger.Warn("changing the Raft servers failed, trying again", "node", t.cfg.ID, "err", err)
 			}
 		}
 	})
@@ -101,7 +101,7 @@ func (u *upkeep) run(t *Table) error {
 		if err := t.ctx.Err(); err != nil {
 			return err
 		}
-		t.cfg.Logger.Info("changing the group of servers", "change", c.kind.String(), "node", string(c.server.Address))
+		t.cfg.Logger.Info("changing the Raft servers", "change", c.kind.String(), "node", string(c.server.Address))
 		if err := t.reconfigure(c); err != nil {
 			return err
 		}

@@ -38,7 +38,7 @@ func (t *Table) keepVigil() {
 				continue
 			}
 			if err := t.look(); err != nil {
-				t.cfg.Logger.Warn("a silent leader was not noticed at once", "node", t.cfg.ID, "err", err)
+				t.cfg.Logger.Warn("checking a silent leader failed", "node", t.cfg.ID, "err", err)
 			}
 			timer.Reset(patience)
 		}

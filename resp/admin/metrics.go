@@ -59,7 +59,7 @@ func NewMetrics(version string, log *slog.Logger) (*Metrics, error) {
 			OnRegisterError: func(err error) {
 				// A name that is used with two sets of tags: the fault of
 				// whoever reports, and no reason to end the process.
-				log.Error("a metric is not reported", "err", err)
+				log.Error("reporting a metric failed", "err", err)
 			},
 		}),
 		Separator:              tallyprom.DefaultSeparator,

@@ -53,7 +53,7 @@ func (r *Ring) follow(s *session) {
 		if r.ctx.Err() != nil {
 			return
 		}
-		r.cfg.Logger.Warn("client: lost the node that tells of the placement", "node", s.addr, "err", err)
+		r.cfg.Logger.Warn("client: the connection for placement updates failed", "node", s.addr, "err", err)
 		lost := s.addr
 		for s = nil; s == nil; {
 			if s, err = r.meetAny(r.ctx, r.candidates(lost)); err == nil {
@@ -68,7 +68,7 @@ func (r *Ring) follow(s *session) {
 		}
 		pause = r.cfg.MinBackoff
 		r.publish(s)
-		r.cfg.Logger.Info("client: another node tells of the placement", "node", s.addr)
+		r.cfg.Logger.Info("client: receiving placement updates from another node", "node", s.addr)
 	}
 }
 

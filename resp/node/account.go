@@ -73,7 +73,7 @@ func (c *cluster) serveAsk(peer bus.Peer, conn net.Conn) {
 		err = writeMessage(conn, text)
 	}
 	if err != nil && ctx.Err() == nil {
-		c.n.cfg.Logger.Debug("answer an inquiry", "node", peer.ID, "err", err)
+		c.n.cfg.Logger.Debug("answering a status query failed", "node", peer.ID, "err", err)
 	}
 }
 

@@ -129,11 +129,11 @@ func outwardHost() (string, error) {
 func (c *cluster) log(t told) {
 	log := c.n.cfg.Logger
 	self, _ := c.members.Node(c.n.id)
-	log.Info("between nodes", "node", c.n.id, "bus", t.bus, "gossip", self.GossipAddr, "clients", t.client, "secret", string(c.n.cfg.peerSecret()))
+	log.Info("listening for other nodes", "node", c.n.id, "bus", t.bus, "gossip", self.GossipAddr, "clients", t.client, "secret", string(c.n.cfg.peerSecret()))
 	if t.guessed != "" {
-		log.Info("other nodes are told an address of this machine; set --advertise if they reach it by another one", "addr", t.guessed)
+		log.Info("this node advertises an address of this machine; set --advertise if other nodes need another one", "addr", t.guessed)
 	}
 	if c.n.cfg.keepsToLoopback {
-		log.Info("only nodes of this machine can join, since there is no --cluster-key", "bus", t.bus)
+		log.Info("only nodes of this machine can join: there is no --cluster-key", "bus", t.bus)
 	}
 }

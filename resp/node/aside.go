@@ -79,7 +79,7 @@ func (a *asides) put(r ring.Range, lineage uint64) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(name+".part"))
 	}
-	a.logger.Warn("data of a range that was made anew elsewhere are put aside: redis-cli --pipe < the file brings back what nothing newer is in the place of",
+	a.logger.Warn("saved the old data of a range that was created again elsewhere: redis-cli --pipe < file restores the keys that have no newer value",
 		"range", r.String(), "lineage", lineage, "keys", keys, "file", name)
 	return durable.SyncDir(dir)
 }

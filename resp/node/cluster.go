@@ -300,6 +300,6 @@ func (c *cluster) dialFeed(ctx context.Context, node string) (net.Conn, error) {
 func (c *cluster) serveFeed(peer bus.Peer, conn net.Conn) {
 	err := c.engine.ServeFeed(c.ctx, peer.ID, conn)
 	if err != nil && c.ctx.Err() == nil {
-		c.n.cfg.Logger.Warn("follow a primary", "node", peer.ID, "err", err)
+		c.n.cfg.Logger.Warn("receiving writes from a primary failed", "node", peer.ID, "err", err)
 	}
 }

@@ -50,7 +50,7 @@ func (c *cluster) enter() {
 		}
 		if text := err.Error(); text != said && !errors.Is(err, errChosen) || time.Since(at) > enterRemind {
 			said, at = text, time.Now()
-			c.n.cfg.Logger.Info("not in a cluster yet: requests have to wait", "node", c.n.id, "err", err)
+			c.n.cfg.Logger.Info("not in a cluster yet: requests wait", "node", c.n.id, "err", err)
 		}
 		select {
 		case <-time.After(enterPause):
@@ -265,7 +265,7 @@ func (c *cluster) arrived(st *table.State) error {
 	c.entered.Store(true)
 	close(c.inside)
 	c.n.cfg.below.reached(startEntered)
-	c.n.cfg.Logger.Info("in the cluster", "node", c.n.id, "cluster", cluster.Name, "generation", cluster.Generation, "role", c.n.cfg.Role)
+	c.n.cfg.Logger.Info("joined the cluster", "node", c.n.id, "cluster", cluster.Name, "generation", cluster.Generation, "role", c.n.cfg.Role)
 	if len(st.FormerNames(c.n.id)) > 0 {
 		c.done.Go(c.takeOver)
 	}

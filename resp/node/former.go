@@ -22,7 +22,7 @@ func (c *cluster) takeOver() {
 		}
 		for _, n := range former {
 			if err := c.takeOverFrom(n); err != nil && c.ctx.Err() == nil {
-				c.n.cfg.Logger.Info("a former name of this node is not ended yet", "node", c.n.id, "former", n.ID, "err", err)
+				c.n.cfg.Logger.Info("removing a former name of this node failed, trying again", "node", c.n.id, "former", n.ID, "err", err)
 			}
 		}
 		select {
@@ -47,12 +47,12 @@ func (c *cluster) takeOverFrom(n table.Node) error {
 		if err := c.makeAnew(ctx, rows, self); err != nil {
 			return err
 		}
-		c.n.cfg.Logger.Info("ranges of a former name are this node's", "node", c.n.id, "former", n.ID, "ranges", nameOf(rows))
+		c.n.cfg.Logger.Info("took over the ranges of a former name of this node", "node", c.n.id, "former", n.ID, "ranges", nameOf(rows))
 	}
 	if err := c.agree(ctx, &table.Forget{Node: n.ID, Incarnation: n.Incarnation}, isNow(n.ID, table.Gone)); err != nil {
 		return err
 	}
-	c.n.cfg.Logger.Info("a former name of this node is ended", "node", c.n.id, "former", n.ID)
+	c.n.cfg.Logger.Info("removed a former name of this node", "node", c.n.id, "former", n.ID)
 	if _, ok := c.members.Node(n.ID); ok {
 		return c.members.Forget(n.ID)
 	}

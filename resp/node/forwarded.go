@@ -67,7 +67,7 @@ func (c *cluster) serveForward(peer bus.Peer, conn net.Conn) {
 		c.runForwarded(peer.ID, batches, release)
 	})
 	if err != nil && c.ctx.Err() == nil {
-		c.n.cfg.Logger.Debug("forwarded requests end", "node", peer.ID, "err", err)
+		c.n.cfg.Logger.Debug("a connection with forwarded requests has failed", "node", peer.ID, "err", err)
 	}
 }
 

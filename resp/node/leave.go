@@ -62,9 +62,9 @@ func (c *cluster) leaveAndEnd(ctx context.Context) error {
 		switch err := c.goAway(c.ctx); {
 		case c.stays.Err() != nil:
 		case err != nil:
-			c.n.cfg.Logger.Error("leave", "node", c.n.id, "err", err)
+			c.n.cfg.Logger.Error("leaving the cluster failed", "node", c.n.id, "err", err)
 		default:
-			c.n.cfg.Logger.Info("handed everything over and left the cluster", "node", c.n.id)
+			c.n.cfg.Logger.Info("handed over all data and left the cluster", "node", c.n.id)
 			c.n.finish(nil)
 		}
 	})
@@ -119,7 +119,7 @@ func (c *cluster) goAway(ctx context.Context) (err error) {
 	defer cancel()
 	_, err = c.table.Decide(forget, &table.Forget{Node: c.n.id, Incarnation: c.incarnation})
 	if err != nil && !errors.Is(err, table.ErrUnknownNode) {
-		log.Warn("everything is handed over, but the table may go on to list this node; RING FORGET removes it", "node", c.n.id, "err", err)
+		log.Warn("all data is handed over, but the table may still list this node; RING FORGET removes it", "node", c.n.id, "err", err)
 	}
 	return c.members.Leave(ctx)
 }

@@ -199,7 +199,7 @@ func (n *Node) openWeb() (err error) {
 	go func() {
 		defer close(n.webServed)
 		if err := n.web.Serve(n.webAt); !errors.Is(err, http.ErrServerClosed) {
-			n.cfg.Logger.Error("HTTP has ended", "err", err)
+			n.cfg.Logger.Error("the HTTP server has stopped", "err", err)
 		}
 	}()
 	return nil
@@ -289,7 +289,7 @@ func zeroIsNone[T int64 | time.Duration](n T) T {
 func (n *Node) watchStore() {
 	select {
 	case <-n.store.Fatal():
-		n.cfg.Logger.Error("the storage engine has stopped: reads go on, a restart recovers every acknowledged write",
+		n.cfg.Logger.Error("the storage engine has stopped: reads continue, a restart recovers every acknowledged write",
 			"err", n.store.Writable())
 	case <-n.served:
 	}

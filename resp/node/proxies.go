@@ -52,10 +52,10 @@ func (c *cluster) forgetProxies() {
 			err := c.forget(ctx, id)
 			cancel()
 			if err != nil {
-				c.n.cfg.Logger.Info("a proxy that is away is not forgotten yet", "node", id, "err", err)
+				c.n.cfg.Logger.Info("forgetting a proxy that is away failed, trying again", "node", id, "err", err)
 				continue
 			}
-			c.n.cfg.Logger.Info("a proxy that was away is forgotten", "node", id, "after", proxyForget)
+			c.n.cfg.Logger.Info("forgot a proxy that was away", "node", id, "after", proxyForget)
 			delete(away, id)
 		}
 	}
@@ -98,6 +98,6 @@ func (c *cluster) withdraw() {
 		err = leaveErr
 	}
 	if err != nil {
-		c.n.cfg.Logger.Info("the other nodes forget this proxy later", "node", c.n.id, "after", proxyForget, "err", err)
+		c.n.cfg.Logger.Info("leaving the cluster failed: the other nodes forget this proxy later", "node", c.n.id, "after", proxyForget, "err", err)
 	}
 }

@@ -48,7 +48,7 @@ func (c *cluster) recreate(ctx context.Context, ranges []ring.Range, from string
 	if err := c.makeAnew(ctx, rows, taker); err != nil {
 		return err
 	}
-	c.n.cfg.Logger.Warn("ranges were made anew, as ordered: what else old copies have of them counts no more", "ranges", nameOf(rows), "node", taker.ID, "keys", keys)
+	c.n.cfg.Logger.Warn("created ranges again: older copies of them no longer count", "ranges", nameOf(rows), "node", taker.ID, "keys", keys)
 	return nil
 }
 

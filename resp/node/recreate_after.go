@@ -65,11 +65,11 @@ func (c *cluster) shareAnew(ctx context.Context, st *table.State, rows []*table.
 		}
 		switch {
 		case err != nil:
-			c.n.cfg.Logger.Warn("ranges without a copy are not made anew yet", "node", taker.ID, "ranges", len(part), "err", err)
+			c.n.cfg.Logger.Warn("creating ranges without a copy again failed, trying again", "node", taker.ID, "ranges", len(part), "err", err)
 		case len(empty) > 0:
-			c.n.cfg.Logger.Warn("ranges without a copy were made anew, empty, as --recreate-after says", "node", taker.ID, "ranges", len(empty))
+			c.n.cfg.Logger.Warn("created ranges without a copy again, empty, because of --recreate-after", "node", taker.ID, "ranges", len(empty))
 		case round%60 == 0:
-			c.n.cfg.Logger.Warn("ranges without a copy are not made anew where there is something of them from earlier: RING RECREATE says what is to become of it",
+			c.n.cfg.Logger.Warn("ranges without a copy were not created again because a node still has old data of them: use RING RECREATE",
 				"node", taker.ID, "ranges", len(part))
 		}
 	}

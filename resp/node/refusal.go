@@ -79,7 +79,7 @@ func (c *cluster) watchFatal() {
 	select {
 	case err := <-c.members.Fatal():
 		if errors.Is(err, members.ErrStranger) && c.entered.Load() && c.others() > 0 {
-			c.n.cfg.Logger.Error("who answers at the addresses to join is not of this node's cluster; it goes on with its own", "node", c.n.id, "err", err)
+			c.n.cfg.Logger.Error("the nodes at the addresses of --join belong to another cluster; this node continues with its own", "node", c.n.id, "err", err)
 			return
 		}
 		c.n.finish(err)

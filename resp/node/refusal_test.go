@@ -57,7 +57,7 @@ func TestWhoDoesNotBelongIsRefusedOnBothSides(t *testing.T) {
 		{"hash", func(c *Config) { c.Hash = HashSlot }, members.ErrStranger,
 			[]string{`hash "native", here it is "slot"`}, []string{"node hash at", `hash "slot", here it is "native"`}},
 		{"key", func(c *Config) { c.ClusterKey = "sixteen bytes or more" }, members.ErrKey,
-			[]string{"cluster key is another"}, []string{"refused a stranger", "cluster key is another"}},
+			[]string{"cluster key is another"}, []string{"refused a node of another cluster or with another key", "cluster key is another"}},
 		{"settings", func(c *Config) { c.VNodes = 16 }, ErrRefused,
 			[]string{"--vnodes 16 was asked for, the cluster has 8"}, []string{"refused a node with other settings", "settings", "--vnodes 16 was asked for, the cluster has 8"}},
 	} {
@@ -120,7 +120,7 @@ func TestTwoFoundersNeverMerge(t *testing.T) {
 	if err := b.ended(t); !errors.Is(err, members.ErrGeneration) || !strings.Contains(err.Error(), "never merged") {
 		t.Error(err)
 	}
-	log.await(t, "refused a stranger", "node b at", "never merged")
+	log.await(t, "refused a node of another cluster or with another key", "node b at", "never merged")
 
 	// Without join it is what it was.
 	b = openMemberIn(t, dir, "b")

@@ -23,16 +23,16 @@ func (c *cluster) resign(ctx context.Context) {
 	before := c.engine.Totals().Promoted
 	err := c.engine.Resign(ctx, c.alive)
 	if promoted := c.engine.Totals().Promoted - before; promoted > 0 {
-		cfg.Logger.Info("backups serve in this node's place", "node", c.n.id, "ranges", promoted)
+		cfg.Logger.Info("backups have become primaries of this node's ranges", "node", c.n.id, "ranges", promoted)
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		cfg.Logger.Warn("not all of this node's ranges have another primary in time: they wait until its lease is over", "node", c.n.id, "ranges", c.ranges())
+		cfg.Logger.Warn("some ranges of this node did not get another primary in time: they wait until its lease expires", "node", c.n.id, "ranges", c.ranges())
 	case err != nil:
-		cfg.Logger.Warn("resign", "node", c.n.id, "err", err)
+		cfg.Logger.Warn("handing the ranges to backups failed", "node", c.n.id, "err", err)
 	}
 	if err := c.table.Cede(ctx); err != nil {
-		cfg.Logger.Info("the table gets another leader once this one is missed", "node", c.n.id, "err", err)
+		cfg.Logger.Info("transferring the leadership failed: the other nodes elect a leader after a timeout", "node", c.n.id, "err", err)
 	}
 }
 

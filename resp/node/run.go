@@ -168,14 +168,14 @@ func (n *Node) beginRun() error {
 	if known, err := hasRun(n.cfg.Dir); err != nil {
 		return err
 	} else if known && last.Format == 0 {
-		n.cfg.Logger.Warn("the file that tells of the last start is damaged: what was acknowledged last may be missing here",
+		n.cfg.Logger.Warn("the file about the last start is damaged: the last acknowledged writes may be missing here",
 			"node", n.id, "file", filepath.Join(n.cfg.Dir, runFile))
 	}
 	now := n.cfg.below.wall()
 	if n.cfg.Role == RoleStore {
 		n.run = last.next(now, surroundings{bootID(), filePlace(filepath.Join(n.cfg.Dir, lockFile)), n.store.LogFailed()}, n.store.Fsync())
 		if n.run.Copied && n.run.Lost {
-			n.cfg.Logger.Warn("the directory was copied while its node ran, or after a crash: what was acknowledged since may be missing",
+			n.cfg.Logger.Warn("the directory was copied while its node ran, or after a crash: writes acknowledged since then may be missing",
 				"node", n.id, "dir", n.cfg.Dir)
 		}
 	} else { // which has nothing to lose
@@ -190,9 +190,9 @@ func (n *Node) beginRun() error {
 		return err
 	}
 	if n.store.LogFailed() {
-		n.cfg.Logger.Warn("the store's log had failed before the last process ended: what it acknowledged last may be missing here", "node", n.id)
+		n.cfg.Logger.Warn("the log of the store had failed before the last process ended: the last acknowledged writes may be missing here", "node", n.id)
 		if err := n.store.ForgetLogFailure(); err != nil {
-			n.cfg.Logger.Warn("the next start will find the failure of the log again", "node", n.id, "err", err)
+			n.cfg.Logger.Warn("clearing the note about the failed log failed: the next start will report it again", "node", n.id, "err", err)
 		}
 	}
 	return nil

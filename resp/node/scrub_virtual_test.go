@@ -244,7 +244,7 @@ func TestChangedBackupIsRepaired(t *testing.T) {
 		c.kept(values)
 		c.alike()
 		for _, id := range []string{"b", "c"} {
-			if text := c.nodes[id].log.String(); id == "c" && !strings.Contains(text, "does not have what its primary has") {
+			if text := c.nodes[id].log.String(); id == "c" && !strings.Contains(text, "a backup differs from its primary") {
 				t.Errorf("%s does not say so:\n%s", id, text)
 			}
 		}

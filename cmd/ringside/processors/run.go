@@ -71,7 +71,7 @@ func run(ctx context.Context, log *slog.Logger, sys system) {
 			before := g.now
 			if n := g.see(between(last, r)); n != before {
 				set(sys, g, n)
-				log.Debug("threads at a time", "now", g.now, "before", before)
+				log.Debug("changed the number of threads", "now", g.now, "before", before)
 			}
 		}
 		last, known = r, true
