@@ -29,6 +29,7 @@ type cluster struct {
 	means  map[means]bool
 	began  time.Time
 	counts map[string]int // faults by kind
+	copied bool           // a directory was replaced by a copy in this round
 
 	filling sync.WaitGroup // of disks, and their emptying
 

@@ -38,6 +38,7 @@ func (c *cluster) round(ctx context.Context, number int, kinds []string, t *tota
 		}
 		clients.Go(func() { client.Run(stop) })
 	}
+	c.copied = false
 	types, events := c.begin(number), c.listen(number)
 	faults := c.storm(ctx, kinds)
 	r.Calm()
