@@ -49,7 +49,7 @@ func (h Hashmask) String() string { return fmt.Sprintf("%04X/%04X", h.ID, h.Mask
 func ParseHashmask(s string) (Hashmask, error) {
 	id, mask, ok := strings.Cut(s, "/")
 	if !ok {
-		return Hashmask{}, fmt.Errorf("%w: %.40q is no hashmask, which is ID/MASK, as in 0009/000F", ring.ErrMalformed, s)
+		return Hashmask{}, fmt.Errorf("%w: %.40q is not a hashmask: a hashmask is ID/MASK, as in 0009/000F", ring.ErrMalformed, s)
 	}
 	m, err := ParseMask(mask)
 	if err != nil {
@@ -57,7 +57,7 @@ func ParseHashmask(s string) (Hashmask, error) {
 	}
 	n, err := strconv.ParseUint(id, 16, 32)
 	if err != nil || uint32(n)&m != uint32(n) {
-		return Hashmask{}, fmt.Errorf("%w: %.40q is no bucket under mask %04X", ring.ErrMalformed, id, m)
+		return Hashmask{}, fmt.Errorf("%w: %.40q is not a bucket under mask %04X", ring.ErrMalformed, id, m)
 	}
 	return Hashmask{Mask: m, ID: uint32(n)}, nil
 }
@@ -80,7 +80,7 @@ func checkMask(m, most uint32) error {
 	case m == 0:
 		return fmt.Errorf("%w: mask 0000 has no bit", ErrMask)
 	case m&(m+1) != 0:
-		return fmt.Errorf("%w: mask %04X is no run of ones from the lowest bit on, as in 00FF", ErrMask, m)
+		return fmt.Errorf("%w: mask %04X is not a run of ones from the lowest bit, as in 00FF", ErrMask, m)
 	case m > most:
 		return fmt.Errorf("%w: mask %X is above %04X", ErrMask, m, most)
 	}

@@ -64,7 +64,7 @@ func TestMasks(t *testing.T) {
 		}
 	}
 	for text, why := range map[string]string{
-		"0": "no bit", "00F0": "no run of ones", "5": "no run of ones", "FFFFFFFF": "above FFFF", "1FFFF": "above FFFF",
+		"0": "no bit", "00F0": "not a run of ones", "5": "not a run of ones", "FFFFFFFF": "above FFFF", "1FFFF": "above FFFF",
 		"": "not hexadecimal", "0x": "not hexadecimal", "zz": "not hexadecimal", "-1": "not hexadecimal", "0x0XFF": "not hexadecimal", "100000000": "not hexadecimal",
 	} {
 		if _, err := ParseMask(text); !errors.Is(err, ErrMask) || !strings.Contains(err.Error(), why) {

@@ -119,7 +119,7 @@ func (s *Strategy) present(p *ring.Placement, members []ring.Member) ([]bucket, 
 	for row := range p.Rows() {
 		mask, ok := ofRange(row.Range)
 		if !ok || mask.Mask > s.cfg.mostMask() {
-			return nil, fmt.Errorf("%w: %v is no bucket", ring.ErrPresent, row.Range)
+			return nil, fmt.Errorf("%w: %v is not a bucket", ring.ErrPresent, row.Range)
 		}
 		b := bucket{Hashmask: mask, was: gone, primary: gone}
 		for node := range row.Copies() {

@@ -39,7 +39,7 @@ func TableOf(p *ring.Placement) (*Table, error) {
 	for row := range p.Rows() {
 		h, ok := ofRange(row.Range)
 		if !ok {
-			return nil, fmt.Errorf("%w: %v is no bucket", ring.ErrPresent, row.Range)
+			return nil, fmt.Errorf("%w: %v is not a bucket", ring.ErrPresent, row.Range)
 		}
 		if err := t.Update(Entry{Hashmask: h, Epoch: row.Epoch, Primary: row.Primary, Backups: row.Backups}); err != nil {
 			return nil, err

@@ -7,7 +7,7 @@ import (
 )
 
 // ErrClock says that the clock by which this node's lease is counted stands still.
-var ErrClock = errors.New("the clock that leases are counted by stands still")
+var ErrClock = errors.New("the clock of the leases stands still")
 
 // clockCheck is how often the clock of leases is compared with the timers of the process. A
 // clock that stops is noticed within two of these, so a lease that it keeps from ending is

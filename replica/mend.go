@@ -152,7 +152,7 @@ var (
 	errNoCopy      = errors.New("no other node has a copy of it")
 	errPrimaryAway = errors.New("its primary is away")
 	errAllLost     = errors.New("no node of its set is there")
-	errMayBeWanted = errors.New("somebody may want what can be read of it, or it is being copied")
+	errMayBeWanted = errors.New("other nodes may need the readable part, or it is being copied")
 	errSoon        = errors.New("it is tried again soon")
 )
 

@@ -176,7 +176,7 @@ func TestGuestsCountForTheBudget(t *testing.T) {
 	}
 	o := dialRedis(t, r.addrs[0], 2)
 	more := slices.Insert(slices.Clone(long), 1, long[1], long[2], long[3])
-	if got := o.do(more...).String(); !strings.HasPrefix(got, "-ERR there is no memory left to wait") {
+	if got := o.do(more...).String(); !strings.HasPrefix(got, "-ERR not enough memory for a command") {
 		t.Errorf("a fourth: %s", got)
 	}
 	o.send("BLPOP", "{l}", "0") // few bytes are always there

@@ -10,7 +10,7 @@ const (
 	msgNoMigrate         = "ERR MIGRATE is not supported: nodes of a cluster hand keys over by themselves, DUMP and RESTORE carry them elsewhere"
 	msgNoReplication     = "ERR Redis' replication is not supported: nodes that --join a cluster keep copies of its keys"
 	msgNoReplicaof       = "ERR REPLICAOF is not supported: start a node with --join, and it gets its share of the keys and copies of others"
-	msgNoFailover        = "ERR FAILOVER is not supported: backups take over by themselves; RING LEAVE has this node hand over what it has"
+	msgNoFailover        = "ERR FAILOVER is not supported: backups take over automatically; RING LEAVE hands over the data of this node"
 	msgNoRewrite         = "ERR The server is running without a config file"
 	msgPlacementRules    = "ERR the cluster itself decides which node has which keys: see RING HELP"
 	msgNoLinks           = "ERR CLUSTER LINKS is not supported: see RING INFO"

@@ -5,7 +5,7 @@ package resp
 // server's budget until the command ends.
 
 const (
-	msgNoMemory = "ERR there is no memory for what the command builds (client-memory)"
+	msgNoMemory = "ERR not enough memory for the data that the command builds (client-memory)"
 	// takenSlice is how many bytes are charged at a time.
 	takenSlice = 256 << 10
 	// builtEntry is about how many bytes an entry of a list, or of a map, takes beside its own.

@@ -26,7 +26,7 @@ const (
 	msgKeyTooLong    = "ERR key is too long"
 	msgFieldTooLong  = "ERR field or member is too long (max-key-size)"
 	msgNameTooLong   = "ERR the name of a group or consumer is too long (max-key-size)"
-	msgHeld          = "TRYAGAIN not all copies have what was written to the key last"
+	msgHeld          = "TRYAGAIN not all copies have the last write to the key yet"
 	msgHeldWrite     = "UNKNOWN The write is made here, but not on all copies yet: it may be lost"
 	msgInvalidTime   = "ERR invalid expire time in '%s' command"
 )

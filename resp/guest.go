@@ -74,14 +74,14 @@ func cmdRingEnqueue(x *call) {
 func (f *forwarder) host(x *call, w *waiter) {
 	s := x.srv
 	if len(f.conn.in) > maxGuest {
-		x.err("ERR the arguments are too long to wait with for another node")
+		x.err("ERR the arguments are too long for a command that waits for another node")
 		return
 	}
 	w.ticket = f.visit.ticket
 	w.place(x)
 	g := &guest{id: f.visit.id, w: w, budget: &s.budget, cost: int64(len(f.conn.in)) + guestCost}
 	if !s.budget.host(g.cost) {
-		x.err("ERR there is no memory left to wait with such arguments for another node")
+		x.err("ERR not enough memory for a command with such arguments to wait for another node")
 		return
 	}
 	w.told = func() { s.blocked.told(g) }
@@ -234,7 +234,7 @@ func cmdRingDequeue(x *call) { x.askGuest(true) }
 func (x *call) askGuest(leave bool) {
 	f := x.conn.from
 	if len(f.group.batches) != 1 || f.group.batches[0].Requests != 1 {
-		x.err("ERR what a guest is asked goes alone")
+		x.err("ERR commands to a waiting client of another node cannot be combined with others")
 		return
 	}
 	id, slice := string(x.args[2]), f.patience(&request{}, guestSlice)

@@ -50,7 +50,7 @@ func (x *call) order(do func(context.Context, Operator) error) {
 func (x *call) withOperator(do func(context.Context, Operator) error) bool {
 	operator := x.srv.cfg.Operator
 	if operator == nil {
-		x.err("ERR this node is not part of a cluster that takes orders")
+		x.err("ERR this node is not part of a cluster")
 		return false
 	}
 	err := x.within(func(ctx context.Context) error { return do(ctx, operator) })
@@ -118,7 +118,7 @@ func cmdRingResume(x *call) {
 func cmdRingThrottle(x *call) {
 	n, ok := parseMemory(string(x.args[2]))
 	if !ok {
-		x.err("ERR " + string(shown(x.args[2], 40)) + " is no number of bytes, as in 64mb")
+		x.err("ERR " + string(shown(x.args[2], 40)) + " is not a number of bytes, as in 64mb")
 		return
 	}
 	x.order(func(ctx context.Context, o Operator) error { return o.Throttle(ctx, n) })
@@ -128,7 +128,7 @@ func cmdRingThrottle(x *call) {
 func cmdRingBackups(x *call) {
 	n, err := strconv.Atoi(string(x.args[2]))
 	if err != nil || n < 0 {
-		x.err("ERR " + string(shown(x.args[2], 40)) + " is no number of copies beside the primary")
+		x.err("ERR " + string(shown(x.args[2], 40)) + " is not a number of backups")
 		return
 	}
 	x.order(func(ctx context.Context, o Operator) error { return o.Backups(ctx, n) })

@@ -102,7 +102,7 @@ func cmdRingStatus(x *call) {
 // draw replies with a picture of the cluster as it is now.
 func (x *call) draw(picture func(io.Writer, *status.Report) error) {
 	if x.srv.cfg.Overview == nil {
-		x.err("ERR this node knows of no cluster")
+		x.err("ERR this node does not know the cluster")
 		return
 	}
 	var text bytes.Buffer

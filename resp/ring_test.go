@@ -198,7 +198,7 @@ func TestOrdersReachTheOperator(t *testing.T) {
 		if got := strings.Join(operator.log, ";"); got != test.log {
 			t.Errorf("%s: %q, want %q", test.line, got, test.log)
 		}
-		nobody.want("-ERR this node is not part of a cluster that takes orders", args...)
+		nobody.want("-ERR this node is not part of a cluster", args...)
 	}
 	operator.log = nil
 	for _, line := range []string{

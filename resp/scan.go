@@ -162,7 +162,7 @@ func (s *scan) ask(to *Route, timeout time.Duration) (ok bool, err error) {
 	text, ok := bulkText(body)
 	next, valid := parseCursor(text)
 	if !ok || !valid || !next.Valid() || next != 0 && next <= s.at {
-		return false, replyError("ERR a node has answered SCAN with what is no cursor")
+		return false, replyError("ERR a node has answered SCAN without a cursor")
 	}
 	keys := body[elementLen(body):]
 	n := arrayLen(keys)

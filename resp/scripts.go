@@ -59,7 +59,7 @@ const (
 const (
 	errKilled      replyError = "ERR Script killed by user with SCRIPT KILL."
 	errScriptsEnd  replyError = "UNKNOWN the server closes: the script was ended"
-	errScriptsFull replyError = "ERR there is no room for another script: see SCRIPT FLUSH"
+	errScriptsFull replyError = "ERR the script cache is full: use SCRIPT FLUSH"
 )
 
 // init is called once; limit may be called from any goroutine.

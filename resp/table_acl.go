@@ -6,7 +6,7 @@ var aclCommands = []command{
 		name: "acl", arity: -2, group: "server", since: "6.0.0",
 		flags:      flagContainer,
 		summary:    "Groups the commands about users and what they may do.",
-		complexity: "That of the subcommand.",
+		complexity: "Depends on the subcommand.",
 		subs: []*command{
 			{
 				name: "cat", arity: -2, group: "server", since: "6.0.0", run: cmdAclCat,
@@ -59,7 +59,7 @@ var aclCommands = []command{
 			{
 				name: "help", arity: 2, group: "server", since: "6.0.0", run: cmdAclHelp,
 				flags:      flagLoading | flagStale,
-				summary:    "Lists the subcommands with a line about each.",
+				summary:    "Lists the subcommands, with one line for each.",
 				complexity: "O(1)",
 			},
 			{

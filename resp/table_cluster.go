@@ -24,7 +24,7 @@ var clusterCommands = []command{
 		name: "cluster", arity: -2, group: "cluster", since: "3.0.0",
 		flags:      flagContainer,
 		summary:    "Groups the commands about slots and nodes.",
-		complexity: "That of the subcommand.",
+		complexity: "Depends on the subcommand.",
 		subs: append([]*command{
 			{
 				name: "countkeysinslot", arity: 3, group: "cluster", since: "3.0.0", run: cmdClusterCountkeysinslot,
@@ -91,7 +91,7 @@ var clusterCommands = []command{
 			{
 				name: "help", arity: 2, group: "cluster", since: "5.0.0", run: cmdClusterHelp,
 				flags:      flagLoading | flagStale,
-				summary:    "Lists the subcommands with a line about each.",
+				summary:    "Lists the subcommands, with one line for each.",
 				complexity: "O(1)",
 			},
 		}, clusterRefusals...),

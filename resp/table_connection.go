@@ -17,7 +17,7 @@ var connectionCommands = []command{
 		name: "client", arity: -2, group: "connection", since: "2.4.0",
 		flags:      flagContainer,
 		summary:    "Groups the commands about client connections.",
-		complexity: "That of the subcommand.",
+		complexity: "Depends on the subcommand.",
 		subs: append([]*command{
 			{
 				name: "id", arity: 2, group: "connection", since: "5.0.0", run: cmdClientId,
@@ -157,7 +157,7 @@ var connectionCommands = []command{
 			{
 				name: "help", arity: 2, group: "connection", since: "5.0.0", run: cmdClientHelp,
 				flags:      flagLoading | flagStale,
-				summary:    "Lists the subcommands with a line about each.",
+				summary:    "Lists the subcommands, with one line for each.",
 				complexity: "O(1)",
 			},
 		}, trackingCommands...),

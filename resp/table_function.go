@@ -32,7 +32,7 @@ var functionCommands = []command{
 		name: "function", arity: -2, group: "scripting", since: "7.0.0",
 		flags:      flagContainer,
 		summary:    "Groups the commands about functions.",
-		complexity: "That of the subcommand.",
+		complexity: "Depends on the subcommand.",
 		subs: []*command{
 			{
 				name: "delete", arity: 3, group: "scripting", since: "7.0.0", run: cmdFunctionDelete,
@@ -63,7 +63,7 @@ var functionCommands = []command{
 			{
 				name: "help", arity: 2, group: "scripting", since: "7.0.0", run: cmdFunctionHelp,
 				flags:      flagLoading | flagStale,
-				summary:    "Lists the subcommands with a line about each.",
+				summary:    "Lists the subcommands, with one line for each.",
 				complexity: "O(1)",
 			},
 			{
@@ -119,12 +119,12 @@ var functionCommands = []command{
 		name: "module", arity: -2, group: "server", since: "4.0.0",
 		flags:      flagContainer,
 		summary:    "Groups the commands about modules.",
-		complexity: "That of the subcommand.",
+		complexity: "Depends on the subcommand.",
 		subs: []*command{
 			{
 				name: "help", arity: 2, group: "server", since: "5.0.0", run: cmdModuleHelp,
 				flags:      flagLoading | flagStale,
-				summary:    "Lists the subcommands with a line about each.",
+				summary:    "Lists the subcommands, with one line for each.",
 				complexity: "O(1)",
 			},
 			{

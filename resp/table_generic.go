@@ -87,7 +87,7 @@ var genericCommands = []command{
 		name: "object", arity: -2, group: "generic", since: "2.2.3",
 		flags:      flagContainer,
 		summary:    "Groups the commands that look behind a value.",
-		complexity: "That of the subcommand.",
+		complexity: "Depends on the subcommand.",
 		subs: []*command{
 			{
 				name: "encoding", arity: 3, group: "generic", since: "2.2.3", run: cmdObjectEncoding,
@@ -128,7 +128,7 @@ var genericCommands = []command{
 			{
 				name: "help", arity: 2, group: "generic", since: "6.2.0", run: cmdObjectHelp,
 				flags:      flagLoading | flagStale,
-				summary:    "Lists the subcommands with a line about each.",
+				summary:    "Lists the subcommands, with one line for each.",
 				complexity: "O(1)",
 			},
 		},

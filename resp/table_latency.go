@@ -6,7 +6,7 @@ var latencyCommands = []command{
 		name: "latency", arity: -2, group: "server", since: "2.8.13",
 		flags:      flagContainer,
 		summary:    "Groups the commands about latency.",
-		complexity: "That of the subcommand.",
+		complexity: "Depends on the subcommand.",
 		subs: []*command{
 			{
 				name: "doctor", arity: 2, group: "server", since: "2.8.13", run: cmdLatencyDoctor,
@@ -28,7 +28,7 @@ var latencyCommands = []command{
 			{
 				name: "help", arity: 2, group: "server", since: "2.8.13", run: cmdLatencyHelp,
 				flags:      flagLoading | flagStale,
-				summary:    "Lists the subcommands with a line about each.",
+				summary:    "Lists the subcommands, with one line for each.",
 				complexity: "O(1)",
 			},
 			{

@@ -6,7 +6,7 @@ var memoryCommands = []command{
 		name: "memory", arity: -2, group: "server", since: "4.0.0",
 		flags:      flagContainer,
 		summary:    "Groups the commands about memory.",
-		complexity: "That of the subcommand.",
+		complexity: "Depends on the subcommand.",
 		subs: []*command{
 			{
 				name: "doctor", arity: 2, group: "server", since: "4.0.0", run: cmdMemoryDoctor,
@@ -17,7 +17,7 @@ var memoryCommands = []command{
 			{
 				name: "help", arity: 2, group: "server", since: "4.0.0", run: cmdMemoryHelp,
 				flags:      flagLoading | flagStale,
-				summary:    "Lists the subcommands with a line about each.",
+				summary:    "Lists the subcommands, with one line for each.",
 				complexity: "O(1)",
 			},
 			{

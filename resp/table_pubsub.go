@@ -39,7 +39,7 @@ var pubsubCommands = []command{
 		name: "pubsub", arity: -2, group: "pubsub", since: "2.8.0",
 		flags:      flagContainer,
 		summary:    "Groups the commands that tell of subscriptions.",
-		complexity: "That of the subcommand.",
+		complexity: "Depends on the subcommand.",
 		subs: []*command{
 			aboutSubscriptions("channels", -2, "2.8.0", cmdPubsubChannels, "Lists the channels of the cluster that have subscribers.",
 				"O(N) with N the number of channels that have subscribers.",
@@ -58,7 +58,7 @@ var pubsubCommands = []command{
 			{
 				name: "help", arity: 2, group: "pubsub", since: "6.2.0", run: cmdPubsubHelp,
 				flags:      flagLoading | flagStale,
-				summary:    "Lists the subcommands with a line about each.",
+				summary:    "Lists the subcommands, with one line for each.",
 				complexity: "O(1)",
 			},
 		},

@@ -10,7 +10,7 @@ var scriptCommands = []command{
 		name: "script", arity: -2, group: "scripting", since: "2.6.0",
 		flags:      flagContainer,
 		summary:    "Groups the commands about Lua scripts.",
-		complexity: "That of the subcommand.",
+		complexity: "Depends on the subcommand.",
 		subs: []*command{
 			{
 				name: "debug", arity: 3, group: "scripting", since: "3.2.0", run: cmdScriptDebug,
@@ -54,7 +54,7 @@ var scriptCommands = []command{
 			{
 				name: "help", arity: 2, group: "scripting", since: "5.0.0", run: cmdScriptHelp,
 				flags:      flagLoading | flagStale,
-				summary:    "Lists the subcommands with a line about each.",
+				summary:    "Lists the subcommands, with one line for each.",
 				complexity: "O(1)",
 			},
 		},

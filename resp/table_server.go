@@ -61,7 +61,7 @@ var serverCommands = []command{
 			{
 				name: "help", arity: 2, group: "server", since: "5.0.0", run: cmdCommandHelp,
 				flags:      flagLoading | flagStale | flagConnection,
-				summary:    "Lists the subcommands with a line about each.",
+				summary:    "Lists the subcommands, with one line for each.",
 				complexity: "O(1)",
 			},
 		},
@@ -70,7 +70,7 @@ var serverCommands = []command{
 		name: "config", arity: -2, group: "server", since: "2.0.0",
 		flags:      flagContainer,
 		summary:    "Groups the commands about the configuration.",
-		complexity: "That of the subcommand.",
+		complexity: "Depends on the subcommand.",
 		subs: []*command{
 			{
 				name: "get", arity: -3, group: "server", since: "2.0.0", run: cmdConfigGet,
@@ -113,7 +113,7 @@ var serverCommands = []command{
 			{
 				name: "help", arity: 2, group: "server", since: "5.0.0", run: cmdConfigHelp,
 				flags:      flagLoading | flagStale,
-				summary:    "Lists the subcommands with a line about each.",
+				summary:    "Lists the subcommands, with one line for each.",
 				complexity: "O(1)",
 			},
 		},
@@ -129,7 +129,7 @@ var serverCommands = []command{
 		name: "debug", arity: -2, group: "server", since: "1.0.0", run: cmdDebug, protected: true,
 		flags:      flagAdmin | flagNoScript | flagLoading | flagStale | flagSystem,
 		summary:    "Groups aids for testing.",
-		complexity: "That of the subcommand.",
+		complexity: "Depends on the subcommand.",
 	},
 	{
 		name: "flushall", arity: -1, group: "server", since: "1.0.0", run: cmdFlushall,
@@ -195,7 +195,7 @@ var serverCommands = []command{
 		name: "slowlog", arity: -2, group: "server", since: "2.2.12",
 		flags:      flagContainer,
 		summary:    "Groups the commands about the log of slow commands.",
-		complexity: "That of the subcommand.",
+		complexity: "Depends on the subcommand.",
 		subs: []*command{
 			{
 				name: "get", arity: -2, group: "server", since: "2.2.12", run: cmdSlowlogGet,
@@ -223,7 +223,7 @@ var serverCommands = []command{
 			{
 				name: "help", arity: 2, group: "server", since: "6.2.0", run: cmdSlowlogHelp,
 				flags:      flagLoading | flagStale,
-				summary:    "Lists the subcommands with a line about each.",
+				summary:    "Lists the subcommands, with one line for each.",
 				complexity: "O(1)",
 			},
 		},

@@ -95,7 +95,7 @@ func parseRow(line string, intern interned) (Row, error) {
 		switch name {
 		case "epoch":
 			if row.Epoch, err = strconv.ParseUint(value, 10, 64); err != nil {
-				return Row{}, fmt.Errorf("%w: %.40q is no epoch", ErrMalformed, value)
+				return Row{}, fmt.Errorf("%w: %.40q is not an epoch", ErrMalformed, value)
 			}
 		case "primary":
 			row.Primary = intern.of(value)

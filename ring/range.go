@@ -49,5 +49,5 @@ func ParseRange(s string) (Range, error) {
 			return Range{Token(a), Token(b)}, nil
 		}
 	}
-	return Range{}, fmt.Errorf("%w: %.40q is no range, which is two tokens of eight hexadecimal digits, as in 00000000-10000000", ErrMalformed, s)
+	return Range{}, fmt.Errorf("%w: %.40q is not a range: a range is two tokens of eight hexadecimal digits, as in 00000000-10000000", ErrMalformed, s)
 }

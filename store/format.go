@@ -109,7 +109,7 @@ func lockDir(fs vfs.FS, dir string) (io.Closer, error) {
 		return nil, fmt.Errorf("lock: %w", err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: another process, or this one, holds %s: stop it, or use another directory: %w",
+		return nil, fmt.Errorf("%w: another process, or this one, uses %s: stop it, or use another directory: %w",
 			ErrInUse, path, err)
 	}
 	return lock, nil

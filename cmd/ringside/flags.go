@@ -24,7 +24,7 @@ func serveSettings(cfg *node.Config, log *logOptions) *settings.Set {
 
 	s.Group("Addresses")
 	s.Add("addr", settings.Text(&cfg.Addr, "host:port"),
-		"where clients connect; :6379 is every interface, port 0 a free one")
+		"address for clients; :6379 is every interface, port 0 a free port")
 	s.Add("http-addr", settings.Text(&cfg.HTTPAddr, "host:port"),
 		"metrics, health and profiles; off disables them (default: the host of --addr, its port + 2000)")
 
@@ -34,29 +34,29 @@ func serveSettings(cfg *node.Config, log *logOptions) *settings.Set {
 	s.Add("dir", settings.Text(&cfg.Dir, "DIR"),
 		"data directory, created if missing", settings.Directories())
 	choice("fsync", &cfg.Fsync,
-		"when writes are fsynced: always = before the reply; everysec = each second, and only a power loss costs what came since; no = when the system does")
+		"when writes are fsynced: always = before the reply; everysec = each second, so a power loss can cost one second of writes; no = when the operating system does it")
 	s.Add("id", settings.Text(&cfg.ID, "NAME"),
-		"name of this node, which its directory stores (default: that name; in a new directory host name and an identity)")
+		"name of this node; its directory stores it (default: the stored name; in a new directory the host name and an identity)")
 	s.Add("min-free-disk", settings.Size(&cfg.MinFreeDisk),
-		"refuse writes while less is free; 0 = off")
+		"free disk space below which writes are refused; 0 = off")
 
 	s.Group("Memory")
 	s.Add("memory", settings.Size(&cfg.Memory),
-		"what the process may use; below 1.5gb, sizes and max-clients are less than their defaults unless they are set; 0 = the limit of the cgroup, or 3/4 of the machine's memory")
+		"memory limit of the process; below 1.5gb, sizes and max-clients are below their defaults unless they are set; 0 = the limit of the cgroup, or 3/4 of the machine's memory")
 	s.Add("cache", settings.Size(&cfg.Cache),
-		"hot values, answered without a look at the disk's tables; 0 = off")
+		"cache of hot values; 0 = off")
 	s.Add("block-cache", settings.Size(&cfg.BlockCache),
-		"blocks of the tables on disk")
+		"cache of blocks of Pebble's tables")
 	s.Add("memtable-size", settings.Size(&cfg.MemTableSize),
-		"writes gathered before they become a table; a few exist at a time")
+		"size of a Pebble memtable; a few exist at a time")
 	s.Add("client-memory", settings.Size(&cfg.ClientMemory),
-		"requests and replies in flight, of all clients together; beyond it reading pauses and the largest slow consumer is closed")
+		"memory for the requests and replies in flight of all clients; beyond it the server stops reading and closes the largest slow consumer")
 
 	s.Group("Access")
 	s.Add("requirepass", settings.Text(&cfg.RequirePass, "PASSWORD"),
-		"what AUTH must give; a variable or the file keeps it out of the process list", settings.Secret())
+		"password that AUTH must give; a variable or the file keeps it out of the process list", settings.Secret())
 	choice("enable-debug-command", &cfg.Debug,
-		"who may send DEBUG: yes = every client, local = clients of this host, no = nobody")
+		"clients that may send DEBUG: yes = every client, local = clients of this host, no = none")
 	yesNo("protected-mode", &cfg.ProtectedMode,
 		"refuse clients of other hosts while there is neither a password nor TLS")
 	s.Add("tls-cert", settings.Text(&cfg.TLSCert, "FILE"),
@@ -67,26 +67,26 @@ func serveSettings(cfg *node.Config, log *logOptions) *settings.Set {
 		"demand client certificates signed by this authority (PEM)", settings.Files())
 
 	s.Group("Limits")
-	s.Add("max-clients", settings.Count(&cfg.MaxClients), "connections at a time")
+	s.Add("max-clients", settings.Count(&cfg.MaxClients), "largest number of connections")
 	s.Add("max-key-size", settings.Size(&cfg.MaxKeySize), "longest key, field of a hash and member of a set")
 	s.Add("max-value-size", settings.Size(&cfg.MaxValueSize), "longest string, and longest argument")
-	s.Add("max-args", settings.Count(&cfg.MaxArgs), "most arguments of one command")
-	s.Add("packed-size", settings.Size(&cfg.PackedSize), "a hash, a set or a list of up to so many bytes is one entry on disk")
-	s.Add("hll-sparse-max-bytes", settings.Size(&cfg.SparseSize), "a HyperLogLog of up to so many bytes is sparse, a longer one has its 12 KiB")
+	s.Add("max-args", settings.Count(&cfg.MaxArgs), "largest number of arguments of a command")
+	s.Add("packed-size", settings.Size(&cfg.PackedSize), "a hash, set or list of up to this size is one entry on disk")
+	s.Add("hll-sparse-max-bytes", settings.Size(&cfg.SparseSize), "a HyperLogLog of up to this size is sparse, a longer one has 12 KiB")
 	s.Add("tracking-table-max-keys", settings.Count(&cfg.TrackedKeys),
-		"keys that are remembered because clients keep them (CLIENT TRACKING), each once for each client of this node and each other node; 0 = any number")
+		"keys remembered for CLIENT TRACKING, each counted once for each client of this node and each other node; 0 = no limit")
 	s.Add("busy-reply-threshold", settings.Duration(&cfg.BusyAfter),
-		"how long a script may run before others that need its keys are answered BUSY; 0 = for ever")
+		"running time of a script after which clients that need its keys get BUSY; 0 = never")
 	s.Add("output-buffer", settings.Size(&cfg.OutputBuffer),
-		"replies that one client may leave unread before it is closed")
+		"unread replies of one client, beyond which it is closed")
 	s.Add("auth-timeout", settings.Duration(&cfg.AuthTimeout),
-		"close a client that needs a password and has not sent it after so long; 0 = never")
+		"time in which a client that needs a password must send AUTH; 0 = no limit")
 	s.Add("idle-timeout", settings.Duration(&cfg.IdleTimeout),
-		"close a client that is silent for so long; 0 = never")
+		"silence after which a client is closed; 0 = never")
 	s.Add("tcp-keepalive", settings.Duration(&cfg.TCPKeepAlive),
-		"between probes of a silent peer; 0 = off")
+		"interval of probes of a silent peer; 0 = off")
 	s.Add("stop-timeout", settings.Duration(&cfg.StopTimeout),
-		"how long running commands get to finish on SIGTERM")
+		"time for running commands to finish on SIGTERM")
 
 	yesNo("strict-slots", &cfg.StrictSlots,
 		"refuse commands on several keys that only work while one node has all of them, as a larger cluster would: RENAME, COPY, MSETNX, BITOP, LCS without a common hash tag")
@@ -97,8 +97,8 @@ func serveSettings(cfg *node.Config, log *logOptions) *settings.Set {
 	s.Add("log-format", settings.OneOf(&log.format, logFormats...),
 		"form of the log on standard error", settings.Choices(logFormats...))
 	s.Add("slowlog-slower-than", settings.Duration(&cfg.SlowlogSlowerThan),
-		"commands that take longer enter SLOWLOG; negative = off")
-	s.Add("slowlog-max-len", settings.Count(&cfg.SlowlogMaxLen), "entries that SLOWLOG keeps")
+		"duration beyond which a command enters SLOWLOG; negative = off")
+	s.Add("slowlog-max-len", settings.Count(&cfg.SlowlogMaxLen), "number of entries that SLOWLOG keeps")
 
 	s.Group("Configuration")
 	s.AddConfig("YAML file with settings, one name: value a line")

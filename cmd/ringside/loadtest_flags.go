@@ -258,7 +258,7 @@ func parseTarget(text string) (compare.Contestant, error) {
 	for addr := range strings.SplitSeq(text, ",") {
 		host, port, err := net.SplitHostPort(strings.TrimSpace(addr))
 		if err != nil || port == "" || port == "0" {
-			return c, fmt.Errorf("%.80q is no host:port, as in 127.0.0.1:6379", addr)
+			return c, fmt.Errorf("%.80q is not host:port, as in 127.0.0.1:6379", addr)
 		}
 		if host == "" {
 			host = "127.0.0.1"

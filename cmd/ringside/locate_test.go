@@ -166,7 +166,7 @@ ringside: --points: "x" is not a whole number
 ringside: --mask: belongs to strategy buckets, not to vnode
 ringside: --points: belongs to strategy ketama, not to vnode
 ringside: --print-placement: takes no keys
-ringside: --mask: bad mask: mask 00F0 is no run of ones from the lowest bit on, as in 00FF
+ringside: --mask: bad mask: mask 00F0 is not a run of ones from the lowest bit, as in 00FF
 ringside: --vnodes: 0 leaves no point
 ringside: --hash: unknown hash: "q": use native or slot
 ringside: --node: bad weight: "b:x": "x" is not a number
@@ -174,7 +174,7 @@ ringside: --node: bad node id: "c d" contains ' '; commas, spaces and what canno
 ringside: --node: duplicate node: "a"
 ringside: --backups: bad number of backups: -1 is negative
 ringside: --pin: bad pin: "x" is neither node=hash,… nor node+=hash,…
-ringside: --pin: bad pin: "z" is no hash, which is a number from -2147483648 to 4294967295 or from 0x0 to 0xffffffff
+ringside: --pin: bad pin: "z" is not a hash: a hash is a number from -2147483648 to 4294967295 or from 0x0 to 0xffffffff
 See 'ringside locate --help'.
 `
 	if code != 2 || stdout != "" || stderr != want {

@@ -26,7 +26,7 @@ func TestSimulateReportsEveryFaultAtOnce(t *testing.T) {
 	for _, want := range []string{
 		"--weight: no such flag", `arguments: "foo" is not expected`, `--order: "up": use random, lifo or fifo`,
 		`--keys: "3q" is not a number of keys`, `--value-size: "x"`, `--hot: "3"`, `--zipf: "x" is not a number`, "--keys: not together with --keys-file",
-		"--points: 0 is not above 0", "--mask: bad mask: mask 0F0F is no run of ones", `--ketama-rule: "z": use libketama or twemproxy`, `--seed: "-1" is not`,
+		"--points: 0 is not above 0", "--mask: bad mask: mask 0F0F is not a run of ones", `--ketama-rule: "z": use libketama or twemproxy`, `--seed: "-1" is not`,
 		"--backups: -1", `--strategies: unknown strategy: "ketma"`, `--strategies: bad setting: "x"`, "--nodes: no nodes",
 		`--scenario: bad scenario: column 6: "ad"`, "--scenario: bad scenario: column 19", "--keys-file: open ", "--json: open ", "--html: - is that of --csv already",
 	} {
@@ -56,7 +56,7 @@ func TestSimulateRefuses(t *testing.T) {
 		{"--nodes -1", "--nodes: no nodes"},
 		{"--nodes x", `--nodes: "x" is not a whole number`},
 		{"--mask 0", "--mask: bad mask"},
-		{"--strategies buckets:5", "mask 0005 is no run of ones"},
+		{"--strategies buckets:5", "mask 0005 is not a run of ones"},
 		{"--strategies ,", "no strategies"},
 		{"--strategies mod,mod", `"mod" comes twice`},
 		{"--hash slots", `--hash: "slots": use native or slot`},

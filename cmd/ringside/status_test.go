@@ -100,11 +100,11 @@ func TestStatusSaysWhyThereIsNone(t *testing.T) {
 	_ = l.Close()
 	for name, test := range map[string]struct{ answer, want string }{
 		"no Ringside":    {"-ERR unknown command 'RING', with args beginning with: 'STATUS' 'JSON' \r\n", "it does not know RING STATUS"},
-		"not Redis":      {"HTTP/1.1 400 Bad Request\r\n\r\n", "is no answer of a Redis server"},
+		"not Redis":      {"HTTP/1.1 400 Bad Request\r\n\r\n", "is not an answer of a Redis server"},
 		"TLS":            {"\x15\x03\x01\x00\x02\x02\x16", "does it speak TLS?"},
 		"no report":      {"$3\r\nabc\r\n", "its report cannot be read"},
 		"cut off":        {"$300\r\nabc", "cannot be reached"},
-		"too long":       {"$99999999999\r\nabc", "is no answer of a Redis server"},
+		"too long":       {"$99999999999\r\nabc", "is not an answer of a Redis server"},
 		"another error":  {"-ERR this node is not in its cluster yet\r\n", "does not tell: ERR this node"},
 		"steers":         {"-ERR \x1b[2J\r\n", "ERR \ufffd[2J"},
 		"nothing at all": {"", "cannot be reached"},

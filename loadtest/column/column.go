@@ -72,7 +72,7 @@ func (w Word) Int(of error, least, most int64) (int64, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return 0, w.Fault(of, "%.40q is no whole number", w.Text)
+		return 0, w.Fault(of, "%.40q is not an integer", w.Text)
 	}
 	if n < least/times || n > most/times || n*times < least || n*times > most {
 		return 0, w.Fault(of, "%.40s is not within %d..%d", w.Text, least, most)
@@ -84,7 +84,7 @@ func (w Word) Int(of error, least, most int64) (int64, error) {
 func (w Word) Float(of error, least, most float64) (float64, error) {
 	x, err := strconv.ParseFloat(w.Text, 64)
 	if err != nil {
-		return 0, w.Fault(of, "%.40q is no number", w.Text)
+		return 0, w.Fault(of, "%.40q is not a number", w.Text)
 	}
 	if !(x >= least && x <= most) {
 		return 0, w.Fault(of, "%.40s is not within %v..%v", w.Text, least, most)
@@ -97,7 +97,7 @@ func (w Word) Share(of error) (float64, error) {
 	number, ok := strings.CutSuffix(w.Text, "%")
 	x, err := strconv.ParseFloat(number, 64)
 	if !ok || err != nil || !(x > 0 && x <= 100) {
-		return 0, w.Fault(of, "%.40q is no share, as in 90%%", w.Text)
+		return 0, w.Fault(of, "%.40q is not a share, as in 90%%", w.Text)
 	}
 	return x / 100, nil
 }
@@ -106,7 +106,7 @@ func (w Word) Share(of error) (float64, error) {
 func (w Word) Duration(of error, least, most time.Duration) (time.Duration, error) {
 	d, err := time.ParseDuration(w.Text)
 	if err != nil {
-		return 0, w.Fault(of, "%.40q is no time, as in 8s or 250ms", w.Text)
+		return 0, w.Fault(of, "%.40q is not a time, as in 8s or 250ms", w.Text)
 	}
 	if d < least || d > most {
 		return 0, w.Fault(of, "%.40s is not within %v..%v", w.Text, least, most)

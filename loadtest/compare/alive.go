@@ -40,7 +40,7 @@ func (p *pulse) look(now time.Time, live drive.Live) error {
 		p.there = now
 	}
 	if d := now.Sub(p.there); d >= unreachableFor {
-		return fmt.Errorf("%w: nobody could connect for %v", errGone, unreachableFor)
+		return fmt.Errorf("%w: no client could connect for %v", errGone, unreachableFor)
 	}
 	if now.Sub(p.lastAnswer) >= p.silence {
 		return fmt.Errorf("%w: nothing was answered for %v", errGone, p.silence)

@@ -23,7 +23,7 @@ const (
 var errReply = errors.New("not a reply")
 
 // errUnasked says that more replies came than commands were sent.
-var errUnasked = fmt.Errorf("%w: nobody has asked for it", errReply)
+var errUnasked = fmt.Errorf("%w: reply without a request", errReply)
 
 // A reply is what a server answers. It is good until the next is read.
 type reply struct {

@@ -71,7 +71,7 @@ func statusAt(ctx context.Context, a access, addr string) (*status.Report, error
 	}
 	r := new(status.Report)
 	if err := json.Unmarshal([]byte(text), r); err != nil {
-		return nil, fmt.Errorf("what RING STATUS tells cannot be read: %w", err)
+		return nil, fmt.Errorf("the reply to RING STATUS cannot be decoded: %w", err)
 	}
 	return r, nil
 }

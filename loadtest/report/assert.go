@@ -104,7 +104,7 @@ func parseClaim(part string, at int) (claim, error) {
 		}
 	}
 	if c.operator == "" {
-		return c, column.Fault(ErrAssert, at+i, "%.1q is no operator; there are < <= > >= = !=", part[i:])
+		return c, column.Fault(ErrAssert, at+i, "%.1q is not an operator; use <  <= > >= = !=", part[i:])
 	}
 	name, bound := part[:i], part[i+len(c.operator):]
 	if err := c.parseName(column.Word{Text: strings.TrimSpace(name), Column: at + indent(name)}); err != nil {
@@ -125,7 +125,7 @@ func (c *claim) parseName(w column.Word) error {
 	rest, figures := w.Text, runFigures
 	key := figureKey(rest, append(slices.Clone(runFigures), eventFigures...))
 	if key == "" {
-		return w.Fault(ErrAssert, "%.40q is no figure, such as %s", w.Text, keys(runFigures))
+		return w.Fault(ErrAssert, "%.40q is not a figure; the figures are %s", w.Text, keys(runFigures))
 	}
 	rest = strings.TrimSuffix(strings.TrimSuffix(rest, key), ".")
 	event := rest[strings.LastIndexByte(rest, '.')+1:]

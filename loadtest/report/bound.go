@@ -44,7 +44,7 @@ func (u unit) parse(w column.Word) (float64, error) {
 	case w.Text == "":
 		return 0, w.Fault(ErrAssert, "the bound is missing")
 	case err != nil || isNone(x) || x < 0 || strings.ContainsAny(number, "xXpP_"):
-		return 0, w.Fault(ErrAssert, "%.40q is no %s", w.Text, u.example())
+		return 0, w.Fault(ErrAssert, "%.40q is not %s", w.Text, u.example())
 	case u == micros && !found && x != 0:
 		return 0, w.Fault(ErrAssert, "%.40q has no unit: us, ms, s or m", w.Text)
 	}
@@ -55,17 +55,17 @@ func (u unit) parse(w column.Word) (float64, error) {
 func (u unit) example() string {
 	switch u {
 	case micros:
-		return "time, as in 500us, 5ms or 2s"
+		return "a time, as in 500us, 5ms or 2s"
 	case sized:
-		return "number of bytes, as in 64MiB"
+		return "a number of bytes, as in 64MiB"
 	case perSecond:
-		return "number each second, as in 10000 or 10k"
+		return "a number each second, as in 10000 or 10k"
 	case count:
-		return "number, as in 0 or 10k"
+		return "a number, as in 0 or 10k"
 	case share:
-		return "share, as in 0.5 or 50%"
+		return "a share, as in 0.5 or 50%"
 	}
-	return "number, as in 1.2"
+	return "a number, as in 1.2"
 }
 
 // exact is a number with its unit and enough digits to see why it is beyond a bound.

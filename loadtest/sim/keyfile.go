@@ -100,7 +100,7 @@ func readKeys(ctx context.Context, source io.Reader) ([]keyBlock, int, error) {
 		}
 	}
 	if count == 0 {
-		return nil, 0, errors.New("there are no keys in it")
+		return nil, 0, errors.New("the file has no keys")
 	}
 	return blocks, count, nil
 }
@@ -113,7 +113,7 @@ func parseKeyLine(line []byte) (key []byte, size int, err error) {
 		key = line[:tab]
 		size, err = strconv.Atoi(string(line[tab+1:]))
 		if err != nil || size < 0 || size > MaxValueSize {
-			return nil, 0, fmt.Errorf("%.40q after the last tab is no size of a value, 0..%d bytes", line[tab+1:], MaxValueSize)
+			return nil, 0, fmt.Errorf("%.40q after the last tab is not the size of a value, 0..%d bytes", line[tab+1:], MaxValueSize)
 		}
 	}
 	if len(key) > MaxKeyLen {

@@ -135,7 +135,7 @@ func parseCount(e Event, w column.Word) (Event, error) {
 		case e.Kind != Remove && e.Kind != Crash:
 			return Event{}, w.Fault(ErrScenario, "only remove and crash take a part of the nodes")
 		case err != nil || !(percent > 0 && percent <= 100):
-			return Event{}, w.Fault(ErrScenario, "%.40q is no part of the nodes, as in 90%%", w.Text)
+			return Event{}, w.Fault(ErrScenario, "%.40q is not a part of the nodes, as in 90%%", w.Text)
 		}
 		e.Count, e.Percent = 0, percent
 		return e, nil
@@ -143,7 +143,7 @@ func parseCount(e Event, w column.Word) (Event, error) {
 	n, err := strconv.Atoi(w.Text)
 	switch {
 	case err != nil && !errors.Is(err, strconv.ErrRange):
-		return Event{}, w.Fault(ErrScenario, "%.40q is no number of nodes", w.Text)
+		return Event{}, w.Fault(ErrScenario, "%.40q is not a number of nodes", w.Text)
 	case err != nil || n < 1 || n > MaxNodes:
 		return Event{}, w.Fault(ErrScenario, "%.40s is not within 1..%d", w.Text, MaxNodes)
 	}
@@ -161,7 +161,7 @@ func parseWeight(e Event, rest []column.Word) (Event, error) {
 	last := rest[len(rest)-1]
 	w, err := strconv.ParseFloat(last.Text, 64)
 	if err != nil || !(w > 0 && w <= ring.MaxWeight) {
-		return Event{}, last.Fault(ErrScenario, "%.40q is no weight above 0 and up to %d", last.Text, ring.MaxWeight)
+		return Event{}, last.Fault(ErrScenario, "%.40q is not a weight above 0 and up to %d", last.Text, ring.MaxWeight)
 	}
 	e.Weight = w
 	return e, nil

@@ -22,7 +22,7 @@ func ParseSizes(s string) (Sizes, error) {
 	smallest, errLow := strconv.Atoi(low)
 	largest, errHigh := strconv.Atoi(high)
 	if errLow != nil || errHigh != nil {
-		return Sizes{}, fmt.Errorf("%.40q is no size in bytes, as in 100 or 100-4000", s)
+		return Sizes{}, fmt.Errorf("%.40q is not a size in bytes, as in 100 or 100-4000", s)
 	}
 	sizes := Sizes{smallest, largest}
 	return sizes, sizes.Validate()

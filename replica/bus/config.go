@@ -101,7 +101,7 @@ func (c *Config) Validate() error {
 		errs = append(errs, errors.New("bus: no address to listen on"))
 	}
 	if v := c.Versions; v.Oldest < unrangedVersion || v.Newest < v.Oldest {
-		errs = append(errs, fmt.Errorf("bus: %s are no range from %d on", v, unrangedVersion))
+		errs = append(errs, fmt.Errorf("bus: %s is not a range of versions from %d on", v, unrangedVersion))
 	}
 	if c.HandshakeTimeout < 0 {
 		errs = append(errs, fmt.Errorf("bus: handshake time-out %s is negative", c.HandshakeTimeout))

@@ -142,7 +142,7 @@ func (c *Config) Validate() error {
 		}
 	} else if host, _, err := net.SplitHostPort(c.BindAddr); err == nil {
 		if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() && !ip.Is4() {
-			add(fmt.Errorf("members: gossip address %s is every interface: say which address others are told", c.BindAddr))
+			add(fmt.Errorf("members: gossip address %s is every interface: set the address to advertise", c.BindAddr))
 		}
 	}
 	for _, peer := range c.Join {

@@ -161,7 +161,7 @@ func (t *transport) FinalAdvertiseAddr(ip string, port int) (net.IP, int, error)
 				return nil, 0, fmt.Errorf("look for a private address: %w", err)
 			}
 			if ip == "" {
-				return nil, 0, errors.New("this machine has no private address: say which one others are told")
+				return nil, 0, errors.New("this machine has no private address: set the address to advertise")
 			}
 		}
 	}

@@ -30,9 +30,9 @@ var (
 	// ErrTooMany: the table has no room for more nodes or ranges.
 	ErrTooMany = errors.New("too many")
 	// ErrNotLearner: the node does not receive a copy of the range.
-	ErrNotLearner = errors.New("the node is no learner of the range")
-	// ErrNotInSync: the node is no in-sync backup of the range.
-	ErrNotInSync = errors.New("the node is no in-sync backup of the range")
+	ErrNotLearner = errors.New("the node is not a learner of the range")
+	// ErrNotInSync: the node is not an in-sync backup of the range.
+	ErrNotInSync = errors.New("the node is not an in-sync backup of the range")
 	// ErrHasCopy: the node is in the range's set, or learns, already.
 	ErrHasCopy = errors.New("the node has a place in the range already")
 	// ErrBusy: the range has an operation in progress or learners.

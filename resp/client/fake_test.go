@@ -264,7 +264,7 @@ func (f *fake) greeting(s *fakeServer, c net.Conn, name string) (reply string, k
 		return reply, true
 	case "RING PLACEMENT":
 		if f.placement == nil {
-			return "-ERR this node is on its own: there is no placement\r\n", true
+			return "-ERR this node is not in a cluster and has no placement\r\n", true
 		}
 		b, err := f.placement.MarshalBinary()
 		if err != nil {

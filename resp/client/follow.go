@@ -101,7 +101,7 @@ func (r *Ring) heed(s *session) error {
 		select {
 		case reply := <-s.arrived:
 			if !reply.isPush() {
-				return fmt.Errorf("%w: %v that nobody has asked for", ErrReply, reply.kind)
+				return fmt.Errorf("%w: %v without a request", ErrReply, reply.kind)
 			}
 			s.pushes = append(s.pushes, reply)
 		case err = <-s.ended:

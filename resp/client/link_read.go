@@ -83,7 +83,7 @@ func (l *link) match(replies []replyFrame, calls []*Call) error {
 	for i := range replies {
 		c, known := l.slots.take(replies[i].id)
 		if !known {
-			err = fmt.Errorf("%w: reply to nobody", ErrProtocol)
+			err = fmt.Errorf("%w: reply without a request", ErrProtocol)
 		}
 		if calls[i] = c; c != nil {
 			l.inFlight -= c.size

@@ -193,7 +193,7 @@ func (r Reply) Map() (map[string]Reply, error) {
 		return nil, r.want(Map)
 	}
 	if len(r.elems)%2 != 0 {
-		return nil, fmt.Errorf("%w: %d elements are no pairs", ErrKind, len(r.elems))
+		return nil, fmt.Errorf("%w: %d elements are not pairs", ErrKind, len(r.elems))
 	}
 	m := make(map[string]Reply, len(r.elems)/2)
 	for i := 0; i < len(r.elems); i += 2 {

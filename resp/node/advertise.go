@@ -74,7 +74,7 @@ func splitAdvertise(addr string) (host string, port int, err error) {
 				return "", 0, err
 			}
 			if port == 0 {
-				return "", 0, errors.New("nobody can connect to port 0; leave the port out if it is the one that is listened on")
+				return "", 0, errors.New("no node can connect to port 0; leave the port out to use the port that the node listens on")
 			}
 			if port+busPortOffset > maxPort {
 				return "", 0, fmt.Errorf("port + %d, where other nodes would connect, is above %d; use a port up to %d", busPortOffset, maxPort, maxPort-busPortOffset)
@@ -96,7 +96,7 @@ func splitAdvertise(addr string) (host string, port int, err error) {
 func outwardHost() (string, error) {
 	addrs, err := net.InterfaceAddrs()
 	if err != nil {
-		return "", fmt.Errorf("look for an address to tell others: %w; set advertise", err)
+		return "", fmt.Errorf("look for an address to advertise: %w; set advertise", err)
 	}
 	best, bestRank := netip.Addr{}, 0
 	for _, a := range addrs {

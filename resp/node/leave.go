@@ -135,7 +135,7 @@ func (c *cluster) drained(ctx context.Context) error {
 		ranges := c.ranges()
 		votes := c.table.Votes()
 		if c.stays.Err() != nil { // looked at after the ranges: it may have given them up
-			return errors.New("leave: the node is being stopped; it goes on to leave when it is started again")
+			return errors.New("leave: the node is being stopped; it continues to leave when it is started again")
 		}
 		if ranges == 0 && !votes {
 			return nil
@@ -153,7 +153,7 @@ func (c *cluster) drained(ctx context.Context) error {
 			if ranges == 0 {
 				return fmt.Errorf("leave: all data is handed over, but no other node took this one's vote in time: %w", ctx.Err())
 			}
-			return fmt.Errorf("leave: %d ranges with about %d keys have stayed in %s, which is not empty (%s); the node is still leaving, and goes on when it is started again: %w",
+			return fmt.Errorf("leave: %d ranges with about %d keys are still in %s, which is not empty (%s); the node is still leaving, and continues when it is started again: %w",
 				ranges, c.n.store.Keys(), c.n.cfg.Dir, c.awaited(), ctx.Err())
 		}
 	}

@@ -130,7 +130,7 @@ func (c *cluster) agree(ctx context.Context, order table.Command, shows func(*ta
 	_, err := c.table.Apply(ctx, order)
 	switch {
 	case errors.Is(err, table.ErrNoLeader):
-		return errors.New("nobody leads the cluster: a majority of its voters cannot be reached, and nothing has changed")
+		return errors.New("the cluster has no leader: a majority of its voters cannot be reached, and nothing has changed")
 	case errors.Is(err, table.ErrUnknownOutcome):
 		ctx, cancel := context.WithTimeout(ctx, unknownPatience)
 		defer cancel()
@@ -143,7 +143,7 @@ func (c *cluster) agree(ctx context.Context, order table.Command, shows func(*ta
 }
 
 // errLeaderLost says that an order may hold yet.
-var errLeaderLost = errors.New("the leader was lost on the way: RING STATUS tells, in a moment, whether the order holds")
+var errLeaderLost = errors.New("the leader was lost during the command: RING STATUS soon shows whether the command took effect")
 
 // comesTo waits for a state.
 func (c *cluster) comesTo(ctx context.Context, shows func(*table.State) bool) bool {
@@ -216,11 +216,11 @@ func (c *cluster) forget(ctx context.Context, name string) error {
 	}
 	switch {
 	case n.ID == c.n.id:
-		return errors.New("a node cannot forget itself: RING LEAVE has it hand over what it has, and end")
+		return errors.New("a node cannot forget itself: RING LEAVE hands over its data and stops it")
 	case c.alive(n.ID) && n.Role != table.Store:
 		return fmt.Errorf("%s is alive: stop it first", n.ID)
 	case c.alive(n.ID):
-		return fmt.Errorf("%s is alive: send RING LEAVE to it, so that it hands over what it has", n.ID)
+		return fmt.Errorf("%s is alive: send RING LEAVE to it, so that it hands over its data", n.ID)
 	}
 	err = c.agree(ctx, &table.Forget{Node: n.ID, Incarnation: n.Incarnation}, isNow(n.ID, table.Gone))
 	if errors.Is(err, table.ErrCopies) {
@@ -252,10 +252,10 @@ func (c *cluster) stillHolds(node string) error {
 		}
 	}
 	if first == nil {
-		return fmt.Errorf("%s still has copies of %d ranges: it can be forgotten once others have taken its place", node, ranges)
+		return fmt.Errorf("%s still has copies of %d ranges: repeat RING FORGET when other nodes have taken them over", node, ranges)
 	}
-	return fmt.Errorf("%s has %d ranges, %d of which nobody else has: start it again and send it RING LEAVE; "+
-		"or give their data up with RING RECREATE ALL, or of one range, as in RING RECREATE %v", node, ranges, only, first.Range)
+	return fmt.Errorf("%s has %d ranges and the only copy of %d of them: start it again and send it RING LEAVE; "+
+		"or give their data up with RING RECREATE ALL, or for one range, such as RING RECREATE %v", node, ranges, only, first.Range)
 }
 
 // pin changes the points of a node, if the strategy has a placement with them.

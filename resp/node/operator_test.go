@@ -167,7 +167,7 @@ func TestMovesArePausedAndBounded(t *testing.T) {
 	wantRing(t, one, "OK", "THROTTLE", "64mb")
 	told(other, "moves_paused:1", "moves_throttle:67108864")
 	wantRing(t, other, "RING RESUME first", "LEAVE")
-	wantRing(t, one, "is no number of bytes", "THROTTLE", "fast")
+	wantRing(t, one, "is not a number of bytes", "THROTTLE", "fast")
 	if r := reportOf(t, one); !r.Paused || r.Throttle != 64<<20 {
 		t.Errorf("%+v", r)
 	}
@@ -244,7 +244,7 @@ func TestPlansTellWhatWouldMove(t *testing.T) {
 	for want, words := range map[string]string{
 		"is in the cluster already":       "JOIN node-b",
 		"there is no node \"nosuch\"":     "LEAVE nosuch",
-		"nobody would be left":            "LEAVE node-a node-b node-c",
+		"no node would be left":           "LEAVE node-a node-b node-c",
 		"is in the ids of 3 nodes":        "LEAVE node",
 		"wrong number of arguments":       "JOIN",
 		"is not a number":                 "JOIN node-d:heavy",

@@ -82,7 +82,7 @@ func (c *cluster) foreseen(st *table.State, join []ring.Member, leave []string) 
 		members = append(members, m)
 	}
 	if len(members) == 0 {
-		return nil, nil, fmt.Errorf("LEAVE: nobody would be left to take the data")
+		return nil, nil, fmt.Errorf("LEAVE: no node would be left to take the data")
 	}
 	_, err = ring.SortedMembers(members)
 	return members, leaving, err

@@ -31,7 +31,7 @@ func (c *cluster) ready() []admin.Check {
 	alive := c.aliveNodes()
 	text := ""
 	if all, orphans := c.orphans(alive); orphans > 0 {
-		text = fmt.Sprintf("%d of %d ranges have nobody to serve them", orphans, all)
+		text = fmt.Sprintf("%d of %d ranges have no node that serves them", orphans, all)
 	} else if !c.complete.Load() {
 		text = c.lacking(alive)
 	}

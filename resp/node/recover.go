@@ -111,7 +111,7 @@ func Recover(dirs []string, dry bool) (*Recovery, error) {
 	}
 	for _, s := range left {
 		if err := p.carryOut(s); err != nil {
-			return nil, fmt.Errorf("%s: %w; the same command again goes on from here", s.dir, err)
+			return nil, fmt.Errorf("%s: %w; repeat the command to continue", s.dir, err)
 		}
 	}
 	return r, nil

@@ -31,19 +31,19 @@ func (c *cluster) recreate(ctx context.Context, ranges []ring.Range, from string
 	}
 	switch {
 	case !ok || !taker.Counts():
-		return fmt.Errorf("%s takes no ranges: ask another node, or name one with FROM", taker.ID)
+		return fmt.Errorf("%s holds no ranges: send the command to another node, or name one with FROM", taker.ID)
 	case !c.alive(taker.ID):
 		return fmt.Errorf("%s is not there", taker.ID)
 	}
 	keys, err := c.keysAt(ctx, taker.ID, rows)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s does not say what it has: %w", taker.ID, err)
+		return fmt.Errorf("asking %s for its data failed: %w", taker.ID, err)
 	case from == "" && keys > 0:
-		return fmt.Errorf("this node has %d keys of %s from earlier: with FROM %s they are in it again; ask another node to make it anew without them",
+		return fmt.Errorf("this node has %d keys of %s from earlier: add FROM %s to keep them, or send RING RECREATE to another node to create the range without them",
 			keys, nameOf(rows), c.n.id)
 	case from != "" && keys == 0:
-		return fmt.Errorf("%s has nothing of %s: without FROM it is made anew, empty", taker.ID, nameOf(rows))
+		return fmt.Errorf("%s has no data of %s: leave FROM out to create it empty", taker.ID, nameOf(rows))
 	}
 	if err := c.makeAnew(ctx, rows, taker); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (c *cluster) toRecreate(ranges []ring.Range) ([]*table.Row, error) {
 		return rows, nil
 	}
 	if rows = c.lost(st); len(rows) == 0 {
-		return nil, errors.New("no range has lost all of its copies, as far as is known: a node that dies counts as away some seconds later")
+		return nil, errors.New("no range is known to have lost all of its copies: a failed node counts as away after some seconds")
 	}
 	return rows, nil
 }

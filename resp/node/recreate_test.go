@@ -15,7 +15,7 @@ func TestForgetAndRecreate(t *testing.T) {
 	t.Cleanup(func() { goneInTheEnd(t) })
 	nodes, clients := threeNodes(t)
 	client := clients[0]
-	wantRing(t, client, "RING LEAVE has it", "FORGET", "node-a")
+	wantRing(t, client, "RING LEAVE hands over its data", "FORGET", "node-a")
 	wantRing(t, client, "node-c is alive: send RING LEAVE to it", "FORGET", "node-c")
 	wantRing(t, client, "there is no node \"nosuch\"", "FORGET", "nosuch")
 	wantRing(t, client, "which is alive", "RECREATE", "00000000-01000000")
@@ -30,7 +30,7 @@ func TestForgetAndRecreate(t *testing.T) {
 		n := reportOf(t, client).Nodes[2]
 		return n.Health != status.Alive && n.Since != nil && !n.Answered
 	})
-	wantRing(t, client, "has 85 ranges, 85 of which nobody else has", "FORGET", "node-c")
+	wantRing(t, client, "has 85 ranges and the only copy of 85 of them", "FORGET", "node-c")
 	text := ringText(client, "STATUS")
 	if !strings.Contains(text, "! node-c does not answer since") || !strings.Contains(text, "85 ranges of it") {
 		t.Error(text)

@@ -77,7 +77,7 @@ func validateJoin(peer string) error {
 			return err
 		}
 		if port == 0 {
-			return errors.New("nobody gossips at port 0")
+			return errors.New("gossip needs a port, not port 0")
 		}
 	}
 	if host == "" || !plausibleHost(host) {

@@ -62,7 +62,7 @@ func TestANodeThatJoinsWaitsForOthers(t *testing.T) {
 	}
 	waitFor(t, "it notes what is missing", func() bool {
 		code, body := fetch(t, b, "/readyz")
-		return code == http.StatusOK && strings.Contains(body, "128 of 256 ranges have nobody to serve them")
+		return code == http.StatusOK && strings.Contains(body, "128 of 256 ranges have no node that serves them")
 	})
 }
 
@@ -82,7 +82,7 @@ func TestANodeIsReadyOnceEveryRangeIsServed(t *testing.T) {
 	a = openMemberIn(t, dirs[0], "a")
 	defer a.Close()
 	waitFor(t, "a is in", func() bool { return a.cluster.entered.Load() })
-	if _, err := admin.Summary(a.cluster.ready()); err == nil || !strings.Contains(err.Error(), "128 of 256 ranges have nobody") {
+	if _, err := admin.Summary(a.cluster.ready()); err == nil || !strings.Contains(err.Error(), "128 of 256 ranges have no node") {
 		t.Errorf("ready: %v", err)
 	}
 	b = openMemberIn(t, dirs[1], "b", a.gossipAddr())

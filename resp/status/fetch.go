@@ -128,7 +128,7 @@ func (s *Source) explain(err error) error {
 	case strings.HasPrefix(string(r), "WRONGPASS"):
 		return fmt.Errorf("%w: it wants another one", ErrPassword)
 	case strings.HasPrefix(string(r), "ERR unknown"):
-		return fmt.Errorf("%w: it does not know RING STATUS, so it is no Ringside or an older one", ErrAnswer)
+		return fmt.Errorf("%w: it does not know RING STATUS: it is not Ringside, or an older version", ErrAnswer)
 	}
 	return fmt.Errorf("%w: %w", ErrAnswer, err)
 }
@@ -159,5 +159,5 @@ func readReply(r *bufio.Reader) ([]byte, error) {
 		}
 		return text[:n], nil
 	}
-	return nil, fmt.Errorf("%w: %.20q is no answer of a Redis server", ErrAnswer, line)
+	return nil, fmt.Errorf("%w: %.20q is not an answer of a Redis server", ErrAnswer, line)
 }

@@ -24,7 +24,7 @@ func ParsePin(s string) (ring.Token, error) {
 		n, err = parseHex(s[2:])
 	}
 	if err != nil || n < math.MinInt32 || n > math.MaxUint32 {
-		return 0, fmt.Errorf("%w: %.40q is no hash, which is a number from %d to %d or from 0x0 to 0xffffffff",
+		return 0, fmt.Errorf("%w: %.40q is not a hash: a hash is a number from %d to %d or from 0x0 to 0xffffffff",
 			ErrPin, s, math.MinInt32, uint32(math.MaxUint32))
 	}
 	return ring.Token(uint32(n) ^ signBit), nil

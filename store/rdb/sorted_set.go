@@ -49,7 +49,7 @@ func (v *Value) EachScore(yield func(member []byte, score float64) error) error 
 			}
 		}
 		if math.IsNaN(score) {
-			return fmt.Errorf("%w: a score that is no number", ErrFormat)
+			return fmt.Errorf("%w: a score is not a number", ErrFormat)
 		}
 		return yield(member, score)
 	})
