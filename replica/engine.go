@@ -32,6 +32,7 @@ type Engine struct {
 	scrub     scrub
 	readOnly  readOnly
 	holders   holders
+	reachedBy reachedNodes
 
 	kicked  chan struct{}
 	foreign foreign
