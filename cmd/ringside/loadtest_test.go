@@ -35,8 +35,8 @@ func TestLoadtestReportsEveryFaultAtOnce(t *testing.T) {
 
 func TestLoadtestRefuses(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
-		{"--addr x", `"x" is no host:port`},
-		{"--addr a:1 --vs a:0", `--vs: "a:0" is no host:port`},
+		{"--addr x", `"x" is not host:port`},
+		{"--addr a:1 --vs a:0", `--vs: "a:0" is not host:port`},
 		{"--addr a:1 --nodes 5", "--nodes: not together with --addr"},
 		{"--addr a:1 --vs a:1", "a:1 stands there twice"},
 		{"--addr a:1 --script run_1s;join", "--script: bad script"},
