@@ -91,9 +91,6 @@ type Config struct {
 	// MinInSync is how many members a set needs, with its primary, to take writes: with
 	// fewer nothing is acknowledged. It may change. nil is 1.
 	MinInSync func() int
-	// Progress is how far the commits of this node's store have come that are durable; see
-	// [Engine.Reached]. nil if that is not known.
-	Progress func() uint64
 	// Scrub is in how much time all that this node serves is compared with its backups; 0
 	// compares only on request. It may change. nil is 0. Without leases nothing is
 	// compared.

@@ -32,7 +32,6 @@ type Engine struct {
 	scrub     scrub
 	readOnly  readOnly
 	holders   holders
-	reachedBy reachedNodes
 
 	kicked  chan struct{}
 	foreign foreign

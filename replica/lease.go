@@ -181,8 +181,6 @@ type leaseRequest struct {
 	// Refusing is for how long, in milliseconds, the asker's store has refused writes; 0
 	// while it takes them.
 	Refusing int64 `json:"refusing,omitempty"`
-	// Reached is how far the asker's store has come; 0 if it does not tell.
-	Reached uint64 `json:"reached,string,omitempty"`
 }
 
 // A leaseReply grants a lease, unless Refusal says why not.
@@ -194,6 +192,4 @@ type leaseReply struct {
 	Refusing []string `json:"refusing,omitempty"`
 	// Holders are the nodes that may have a lease now, as far as the leader knows.
 	Holders []string `json:"holders,omitempty"`
-	// Reached is how far the stores of nodes have come, as far as the leader knows.
-	Reached map[string]reachedBy `json:"reached,omitempty"`
 }

@@ -126,10 +126,6 @@ func (e *Engine) grantLease(ctx context.Context, node string, r *leaseRequest) l
 		return reply
 	}
 	e.lease.figures.given.Add(1)
-	if r.Reached > 0 {
-		e.reachedBy.learn(map[string]reachedBy{node: {r.Incarnation, r.Reached}})
-	}
-	reply.Reached = e.reachedBy.all()
 	return reply
 }
 

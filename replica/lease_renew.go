@@ -139,9 +139,6 @@ func (e *Engine) askLease(ctx context.Context, stopped bool) *asking {
 			Incarnation: e.cfg.Incarnation, Wall: a.began.UnixMilli(),
 			Applied: e.cfg.Table.State().Index(), Refusing: e.readOnly.refusing(a.began).Milliseconds(),
 		}
-		if e.cfg.Progress != nil {
-			request.Reached = e.cfg.Progress()
-		}
 		if a.leader == e.cfg.Self {
 			a.reply = e.grantLease(ctx, e.cfg.Self, &request)
 		} else {
@@ -176,7 +173,6 @@ func (e *Engine) answered(a *asking) bool {
 	l.figures.granted.Add(1)
 	e.readOnly.learn(a.reply.Refusing)
 	e.holders.learn(a.reply.Holders, time.Now())
-	e.reachedBy.learn(a.reply.Reached)
 	l.figures.compare(a.leader, a.began, time.Now(), a.reply.Wall)
 	l.advance(func(h *holder) { h.granted(a.sent, l.cfg.Own(), a.reply.Index, e.cfg.Table.State().Index()) })
 	return true

@@ -44,8 +44,6 @@ type settler struct {
 
 	// settled is the number up to which everything is durable.
 	settled atomic.Uint64
-	// reached is the newest number of the engine's log that is durable; who has turn stores it.
-	reached atomic.Uint64
 }
 
 // A settlement is a commit to follow, or with no batch a reader that waits for
@@ -166,9 +164,6 @@ func (s *settler) settle(group []settlement) {
 	for i := range group {
 		e := &group[i]
 		if e.batch != nil {
-			if seq := seqOf(e.batch); err == nil && seq > s.reached.Load() {
-				s.reached.Store(seq)
-			}
 			if e.synced {
 				_ = e.batch.SyncWait() // over by now; Pebble may not have let go of it yet
 			}

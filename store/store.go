@@ -89,8 +89,6 @@ type Store struct {
 	loops   sync.WaitGroup
 	closing atomic.Bool
 
-	recovered uint64 // see Recovered
-
 	expired  atomic.Int64
 	stalls   atomic.Int64
 	openedAt time.Time
@@ -175,9 +173,6 @@ func (s *Store) open() (err error) {
 		return err
 	}
 	undo = append(undo, func() { _ = s.db.Close() })
-	if err = s.recover(); err != nil {
-		return err
-	}
 	s.recordOpened()
 	if err = errors.Join(s.counts.load(s.db), s.generations.load(s.db)); err != nil {
 		return err

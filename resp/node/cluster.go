@@ -179,7 +179,6 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 		Leases: c.leases(), Rereplicate: cfg.RereplicateAfter, MinInSync: func() int { return n.server.MinInSync() },
 		Scrub:    func() time.Duration { return n.server.ScrubInterval() },
 		Requests: func() float64 { return float64(n.server.Rate()) },
-		Progress: n.store.Reached,
 		Reached:  cfg.below.steps,
 	})
 	if err != nil {

@@ -182,15 +182,12 @@ func (c *cluster) register() error {
 		Node: c.n.id, Incarnation: c.incarnation, Weight: cfg.Weight,
 		HasPins: cfg.Pin != "", Pins: c.pins.Tokens, OnlyPins: c.pins.Only, Role: cfg.tableRole(),
 	}
+	r.Intact, r.After = c.n.run.intact()
 	if !c.goOn() {
 		return errGivenUp
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, enterTimeout)
 	defer cancel()
-	if err := c.lookForward(ctx); err != nil {
-		return err
-	}
-	r.Intact, r.After = c.n.run.intact()
 	_, err := c.table.Apply(ctx, r)
 	st := c.table.State()
 	n, known := st.Node(c.n.id)

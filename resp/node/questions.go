@@ -21,7 +21,6 @@ const (
 	askPromise = "promise" // will the other one enter what this node founds?
 	askChoice  = "choice"  // what has it chosen?
 	askSilent  = "silent"  // of the leader: are the leases of these nodes over?
-	askReached = "reached" // how far had a start of the asking node come?
 )
 
 type question struct {
@@ -31,8 +30,6 @@ type question struct {
 	Wants      wants  `json:"wants"`
 	// Nodes are those whose leases are asked about.
 	Nodes []string `json:"nodes,omitempty"`
-	// Incarnation is the start that is asked about.
-	Incarnation uint64 `json:"incarnation,string,omitempty"`
 }
 
 // An answer without a refusal is a yes.
@@ -42,8 +39,6 @@ type answer struct {
 	Later      string `json:"later,omitempty"`
 	Generation uint64 `json:"generation,string"`
 	Founder    string `json:"founder,omitempty"`
-	// Reached is how far the store of the start had come; 0 if that is not known.
-	Reached uint64 `json:"reached,string,omitempty"`
 }
 
 func (c *cluster) ask(ctx context.Context, node string, q *question) (*answer, error) {
@@ -98,8 +93,6 @@ func (c *cluster) reply(from string, message []byte) ([]byte, error) {
 		if err := c.silent(q.Nodes); err != nil {
 			a.Refusal = err.Error()
 		}
-	case askReached:
-		a = &answer{Reached: c.engine.Reached(from, q.Incarnation)}
 	default:
 		a = &answer{Refusal: fmt.Sprintf("node %s does not know the question %.40q", c.n.id, q.Kind)}
 	}

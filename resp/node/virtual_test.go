@@ -146,42 +146,17 @@ func (c *virtualCluster) stop(id string) {
 }
 
 // crash ends a node as kill -9 does: its files stay as they are at this moment.
-func (c *virtualCluster) crash(id string) { c.crashAll(id) }
-
-// crashAll is crash for nodes that end at one moment.
-func (c *virtualCluster) crashAll(ids ...string) {
-	c.t.Helper()
-	for _, id := range ids {
-		ip := c.nodes[id].ip
-		c.net.Unplug(ip, true) // nothing that it still does is seen by anybody
-		c.net.Crash(ip)
-	}
-	synctest.Wait() // nobody is writing a file of the table
-	found := make([]moment, len(ids))
-	for i, id := range ids {
-		found[i] = c.snapshot(id)
-	}
-	for i, id := range ids {
-		c.buried(c.nodes[id], found[i].dir, found[i].fs)
-	}
-}
-
-// A moment is what the disk of a node holds at some time.
-type moment struct {
-	dir string
-	fs  *memdisk.FS
-}
-
-// snapshot returns what the disk of a node that runs holds. No file of the table may be being
-// written.
-func (c *virtualCluster) snapshot(id string) moment {
+func (c *virtualCluster) crash(id string) {
 	c.t.Helper()
 	v := c.nodes[id]
+	c.net.Unplug(v.ip, true) // nothing that it still does is seen by anybody
+	c.net.Crash(v.ip)
+	synctest.Wait() // nobody is writing a file of the table
 	dir := c.t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(v.dir)); err != nil {
 		c.t.Fatal(err)
 	}
-	return moment{dir, v.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: c.rnd})}
+	c.buried(v, dir, v.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: c.rnd}))
 }
 
 // buried ends what is left of a node of which nobody sees anything any more. What it starts
