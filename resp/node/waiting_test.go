@@ -111,7 +111,7 @@ func TestTheFounderLeaves(t *testing.T) {
 	dir := t.TempDir()
 	b := openMemberIn(t, dir, "b", a.gossipAddr())
 	defer func() { b.Close() }()
-	waitFor(t, "two shares", func() bool { return b.primaries()["b"] == 128 })
+	waitFor(t, "two shares", func() bool { return b.primaries()["b"] == 128 && a.primaries()["b"] == 128 })
 
 	short, cancel := context.WithTimeout(ctx, time.Nanosecond)
 	defer cancel()
