@@ -47,8 +47,8 @@ type cluster struct {
 	choice    sync.Mutex
 	belonging belonging
 	founding  bool
-	// registering tells that an attempt to be registered was made, and givenUp that none
-	// may be: at most one is true.
+	// registering tells that this start or an earlier one may be registered, and givenUp that
+	// none is or will be: at most one is true.
 	registering, givenUp bool
 	begun                atomic.Bool   // the choice cannot be taken back
 	entered              atomic.Bool   // this start is registered
@@ -157,6 +157,8 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	}
 	cfg.below.reached(startOpened)
 	c.begun.Store(c.belonging.Entered || c.table.Known())
+	// The cluster counts on an earlier start until it hears that this one leaves.
+	c.registering = c.belonging.ofOthers(n.id) || c.table.Known()
 	if err := c.refuseLoneData(); err != nil {
 		return c, err
 	}

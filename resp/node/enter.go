@@ -37,6 +37,7 @@ func (h hopeless) Unwrap() error { return h.error }
 // that it joins, or one that it founds. It ends once the node is registered, and ends
 // the node where there is no hope.
 func (c *cluster) enter() {
+	c.n.cfg.below.reached(startEntering)
 	said, at := "", time.Time{}
 	for c.ctx.Err() == nil {
 		err := c.step()
@@ -232,7 +233,8 @@ func (c *cluster) goOn() bool {
 	return c.registering
 }
 
-// giveUp ends the way into a cluster, unless the node may be registered already.
+// giveUp ends the way into a cluster, unless the node may be registered already, by this start
+// or an earlier one.
 func (c *cluster) giveUp() bool {
 	c.choice.Lock()
 	defer c.choice.Unlock()

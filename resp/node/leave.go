@@ -104,24 +104,44 @@ func (c *cluster) beginLeave(ctx context.Context) error {
 func (c *cluster) goAway(ctx context.Context) (err error) {
 	log := c.n.cfg.Logger
 	log.Info("leaving the cluster", "node", c.n.id)
-	if err := c.drained(ctx); err != nil {
-		return err
-	}
-	// The node is put out of the group once the table has forgotten it, and may never hear
-	// of that.
-	c.withdraws.Store(true)
 	defer func() {
 		if err != nil {
 			c.withdraws.Store(false)
 		}
 	}()
-	forget, cancel := context.WithTimeout(ctx, forgetTime)
-	defer cancel()
-	_, err = c.table.Decide(forget, &table.Forget{Node: c.n.id, Incarnation: c.incarnation})
-	if err != nil && !errors.Is(err, table.ErrUnknownNode) {
-		log.Warn("all data is handed over, but the table may still list this node; RING FORGET removes it", "node", c.n.id, "err", err)
+	for {
+		if err := c.drained(ctx); err != nil {
+			return err
+		}
+		// The node is put out of the group once the table has forgotten it, and may never hear
+		// of that.
+		c.withdraws.Store(true)
+		err := c.forgetSelf(ctx)
+		if !errors.Is(err, table.ErrCopies) {
+			if err != nil && !errors.Is(err, table.ErrUnknownNode) {
+				log.Warn("all data is handed over, but the table may still list this node; RING FORGET removes it", "node", c.n.id, "err", err)
+			}
+			return c.members.Leave(ctx)
+		}
+		// A copy that arrived when the node was told to leave may be admitted after that, and
+		// this node may not have applied the entry yet.
+		c.withdraws.Store(false)
+		select {
+		case <-time.After(leaveLook):
+		case <-c.stays.Done():
+		case <-ctx.Done():
+			return fmt.Errorf("leave: the cluster still counts on copies of this node: %w", ctx.Err())
+		}
 	}
-	return c.members.Leave(ctx)
+}
+
+// forgetSelf has the table decide that this node is gone. The table refuses that while the node
+// has copies that count.
+func (c *cluster) forgetSelf(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, forgetTime)
+	defer cancel()
+	_, err := c.table.Decide(ctx, &table.Forget{Node: c.n.id, Incarnation: c.incarnation})
+	return err
 }
 
 // drained waits until this node has no range and no vote, and says what it waits for.

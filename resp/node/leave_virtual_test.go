@@ -2,9 +2,12 @@ package node
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica"
+	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
 
@@ -37,6 +40,153 @@ func TestLeavingEndsWithoutATimeout(t *testing.T) {
 			c.settled()
 		}
 		c.read(keys)
+		c.close()
+	})
+}
+
+// A node that has just started again is told to leave before it has registered. The cluster still
+// counts on its copies, so it hands them over first.
+func TestLeaveRightAfterRestartHandsDataOver(t *testing.T) {
+	orders := map[string]func(c *virtualCluster, id string) error{
+		"Leave": func(c *virtualCluster, id string) error { return c.nodes[id].Leave(c.t.Context()) },
+		"RING LEAVE": func(c *virtualCluster, id string) error {
+			if _, err := c.do(id, "RING", "LEAVE"); err != nil {
+				return err
+			}
+			<-c.nodes[id].Done()
+			return c.nodes[id].Err()
+		},
+	}
+	for name, order := range orders {
+		t.Run(name, func(t *testing.T) {
+			virtually(t, 1, func(t *testing.T, seed uint64) {
+				var entering atomic.Pointer[chan struct{}] // nil: nobody is kept from entering
+				c := newVirtualCluster(t, seed, 2*time.Millisecond, 0, func(cfg *Config) {
+					steps := cfg.below.steps
+					cfg.below.steps = func(s replica.Step) {
+						if until := entering.Load(); s == startEntering && until != nil {
+							<-*until
+						}
+						steps(s)
+					}
+				})
+				c.three()
+				c.backups(1)
+				keys := someKeys(60)
+				c.write("a", keys, 1)
+				c.crash("b")
+				until := make(chan struct{})
+				entering.Store(&until)
+				b := c.start("b", "a", "c")
+				c.within(time.Minute, "b knows the table", func() bool { return b.cluster.table.State().Founded() })
+				left := make(chan error, 1)
+				go func() { left <- order(c, "b") }()
+				time.Sleep(time.Second)
+				close(until)
+				if err := <-left; err != nil {
+					t.Fatal(err)
+				}
+				b.leaves = true
+				st := c.nodes["a"].cluster.table.State()
+				if n, _ := st.Node("b"); n.State != table.Gone {
+					t.Errorf("b has left, and is %v by the table", n.State)
+				}
+				for row := range st.Rows() {
+					if row.Holds("b") {
+						t.Fatalf("b has left with a copy that counts: %+v", row)
+					}
+				}
+				c.stop("b")
+				c.settled()
+				c.read(keys)
+				c.close()
+			})
+		})
+	}
+}
+
+// A copy is admitted just after its node was told to leave, and the node has not applied that yet.
+// The leave waits until the copy is given up.
+func TestLeaveWaitsForCopyThatIsAdmittedLate(t *testing.T) {
+	virtually(t, 1, func(t *testing.T, seed uint64) {
+		counted, admit := make(chan struct{}), make(chan struct{})
+		apply := make(chan struct{})
+		var gate atomic.Bool // the next copy that is complete waits until admit is closed
+		var leader gray
+		var leaver atomic.Pointer[table.Table]
+		c := newVirtualCluster(t, seed, 2*time.Millisecond, 0, func(cfg *Config) {
+			if cfg.ID == "a" {
+				leader.under(cfg)
+				steps := cfg.below.steps
+				cfg.below.steps = func(s replica.Step) {
+					if s == replica.GrowthCounted && gate.CompareAndSwap(true, false) {
+						close(counted)
+						<-admit
+					}
+					steps(s)
+				}
+				return
+			}
+			cfg.Weight = 0.001 // it only gets to be a backup
+			cfg.below.table.Applying = func() {
+				if tab := leaver.Load(); tab != nil {
+					if n, _ := tab.State().Node("b"); n.State == table.Leaving {
+						<-apply // the first entry after the order to leave, and all later ones
+					}
+				}
+			}
+		})
+		c.start("a")
+		c.settled()
+		a := c.nodes["a"].cluster.table
+		holds := func() bool {
+			for row := range a.State().Rows() {
+				if row.Holds("b") {
+					return true
+				}
+			}
+			return false
+		}
+		gate.Store(true)
+		b := c.start("b", "a")
+		leaver.Store(b.cluster.table)
+		<-counted
+		release := leader.hang() // so the entries below come one after the other
+		left := make(chan error, 1)
+		go func() { left <- b.Leave(t.Context()) }()
+		time.Sleep(time.Second)
+		paused := make(chan error, 1)
+		go func() {
+			_, err := a.Apply(t.Context(), &table.SetMoves{Paused: new(true)}) // nothing is given up
+			paused <- err
+		}()
+		time.Sleep(time.Second)
+		close(admit)
+		time.Sleep(time.Second)
+		release()
+		if err := <-paused; err != nil {
+			t.Fatal(err)
+		}
+		c.within(time.Second, "b is admitted", holds)
+		select {
+		case err := <-left:
+			t.Errorf("b leaves with a copy that counts: %v", err)
+			left <- err
+		case <-time.After(10 * time.Second):
+		}
+		close(apply)
+		if _, err := a.Apply(t.Context(), &table.SetMoves{Paused: new(false)}); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-left; err != nil {
+			t.Fatal(err)
+		}
+		if n, _ := a.State().Node("b"); n.State != table.Gone {
+			t.Errorf("b has left, and is %v by the table", n.State)
+		}
+		b.leaves = true
+		c.stop("b")
+		c.settled()
 		c.close()
 	})
 }

@@ -6,6 +6,7 @@ import "github.com/ringside-kv/ringside/replica"
 const (
 	startNoted      replica.Step = "start: the directory knows of it"
 	startOpened     replica.Step = "start: the table is open"
+	startEntering   replica.Step = "start: looks for its cluster"
 	startRegistered replica.Step = "start: registered"
 	startEntered    replica.Step = "start: in the cluster"
 )

@@ -186,7 +186,7 @@ var occasions = []occasion{
 		},
 	},
 	{
-		steps: []replica.Step{startNoted, startOpened, startRegistered, startEntered},
+		steps: []replica.Step{startNoted, startOpened, startEntering, startRegistered, startEntered},
 		most:  1, backups: 1,
 		arise: func(c *virtualCluster, rnd *rand.Rand) func(*virtualNode) {
 			id := c.random(rnd)
