@@ -95,6 +95,23 @@ func (as *arrivals) touch(r ring.Range) bool {
 	return false
 }
 
+// over ends what is received of rows of which a node is the primary by a state. The sender ends
+// its stream only later, and the store would refuse the units that are under way there then.
+func (as *arrivals) over(st *table.State, primary string) {
+	as.mu.Lock()
+	defer as.mu.Unlock()
+	for _, a := range as.from {
+		for i, r := range a.at {
+			for row := range overlappingRows(st, r) {
+				if row.Primary == primary {
+					a.ranges[i].Over()
+					break
+				}
+			}
+		}
+	}
+}
+
 // An arrival is one stream that is received.
 type arrival struct {
 	e       *Engine
@@ -102,7 +119,7 @@ type arrival struct {
 	from    string
 	cancel  context.CancelFunc
 	purpose purpose
-	ranges  []Incoming
+	ranges  []Incoming   // changed under arrivals.mu, by the goroutine of the stream only
 	at      []ring.Range // of these; guarded by arrivals.mu
 	rows    []table.Ref  // as they were when the ranges were begun
 	seen    *table.State // by which they were still the sender's
@@ -122,14 +139,13 @@ func (a *arrival) closeRanges() {
 	for _, in := range a.ranges {
 		in.Close()
 	}
-	a.ranges = nil
-	a.receives(nil)
+	a.receives(nil, nil)
 	a.e.arrivedAgain()
 }
 
-func (a *arrival) receives(at []ring.Range) {
+func (a *arrival) receives(at []ring.Range, in []Incoming) {
 	a.e.arrivals.mu.Lock()
-	a.at = at
+	a.at, a.ranges = at, in
 	a.e.arrivals.mu.Unlock()
 }
 
@@ -193,11 +209,12 @@ func (a *arrival) Begin(text []byte) error {
 	if err := a.e.takeIn(ranges); err != nil {
 		return err
 	}
-	a.receives(ranges)
 	a.rows, a.seen = rows, nil
+	var in []Incoming
 	for _, r := range ranges {
-		a.ranges = append(a.ranges, a.e.cfg.Store.Take(r))
+		in = append(in, a.e.cfg.Store.Take(r))
 	}
+	a.receives(ranges, in)
 	a.e.reached(HandoffTaken)
 	return nil
 }

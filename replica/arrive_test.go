@@ -106,3 +106,55 @@ func TestACopyEndsWithTheSendersTerm(t *testing.T) {
 		}
 	})
 }
+
+// A watchedFront sees, before each change of the routes, which ranges are still being copied to
+// the node although it is about to serve them.
+type watchedFront struct {
+	Front
+	self   string
+	store  *memory
+	served int          // rows in all changes
+	copied []ring.Range // of these, what was still being copied
+}
+
+func (f *watchedFront) Route(p *ring.Placement, held func(ring.Range) bool) {
+	for row := range p.Rows() {
+		if row.Primary != f.self || held(row.Range) {
+			continue
+		}
+		f.served++
+		if f.store.takesIn(row.Range) {
+			f.copied = append(f.copied, row.Range)
+		}
+	}
+	f.Front.Route(p, held)
+}
+
+// The sender ends its stream some time after the cutover. The receiver ends the copy by itself,
+// before it serves the range: the store would refuse writes there.
+func TestCopyEndsBeforeItsRangeIsServed(t *testing.T) {
+	fakenet.Bubble(t, func(t *testing.T) {
+		c := newTestCluster(t, rand.New(rand.NewPCG(1, 1)), 0)
+		defer c.close()
+		source := c.stores["n1"]
+		source.mu.Lock()
+		for i := range 200 {
+			source.put(fmt.Sprint("key", i), i)
+		}
+		source.mu.Unlock()
+		var front *watchedFront
+		c.config = func(cfg *Config) {
+			front = &watchedFront{Front: cfg.Front, self: cfg.Self, store: cfg.Store.(*memory)}
+			cfg.Front = front
+		}
+		c.join("n2")
+		c.settle("a join")
+		c.crash("n2")
+		if front.served == 0 {
+			t.Error("n2 has served nothing")
+		}
+		if len(front.copied) > 0 {
+			t.Errorf("%d ranges were served while they were copied: %v", len(front.copied), front.copied[0])
+		}
+	})
+}

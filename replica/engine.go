@@ -123,7 +123,9 @@ func (e *Engine) publish() {
 			own = append(own, row.Range)
 		}
 	}
-	// Before clients are let in: where a store only follows it removes nothing.
+	// Before clients are let in: what is copied here comes to its end, and where a store only
+	// follows it removes nothing.
+	e.arrivals.over(st, e.cfg.Self)
 	if own = merged(own); !slices.Equal(own, e.own) {
 		e.own = own
 		e.cfg.Store.Serve(own)

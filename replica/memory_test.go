@@ -19,9 +19,11 @@ type memory struct {
 	data map[string]int
 	taps map[*memoryCopy]bool
 	own  []ring.Range
-	slow func() // what applying a batch takes
-	sent int    // keys that copies have sent
-	full bool   // there is no room
+	// taken is what is being taken in, by streams and not by feeds.
+	taken []*memoryTake
+	slow  func() // what applying a batch takes
+	sent  int    // keys that copies have sent
+	full  bool   // there is no room
 
 	follow []*memoryFollow
 	broken atomic.Int64          // how many of them have ended with an error
@@ -162,6 +164,8 @@ func (c *memoryCopy) Step(int) (bool, error) {
 	return true, nil
 }
 
+var errMemoryOver = errors.New("the range is not taken in any more")
+
 var errMemoryFull = errors.New("no space is left")
 
 func (m *memory) Writable() error {
@@ -182,13 +186,34 @@ func (m *memory) fill(full bool) {
 }
 
 type memoryTake struct {
-	m *memory
-	r ring.Range
+	m    *memory
+	r    ring.Range
+	over bool // guarded by m.mu
 }
 
-func (m *memory) Take(r ring.Range) Incoming { return &memoryTake{m, r} }
+func (m *memory) Take(r ring.Range) Incoming {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := &memoryTake{m: m, r: r}
+	m.taken = append(m.taken, k)
+	return k
+}
 
-func (k *memoryTake) Close() {}
+func (k *memoryTake) Over() { k.Close() }
+
+func (k *memoryTake) Close() {
+	k.m.mu.Lock()
+	defer k.m.mu.Unlock()
+	k.over = true
+	k.m.taken = slices.DeleteFunc(k.m.taken, func(other *memoryTake) bool { return other == k })
+}
+
+// takesIn tells whether anything that is taken in has a part in a range.
+func (m *memory) takesIn(r ring.Range) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.ContainsFunc(m.taken, func(k *memoryTake) bool { return touches(k.r, r) })
+}
 
 func (k *memoryTake) Answer([]byte) ([]byte, error) {
 	k.m.mu.Lock()
@@ -210,6 +235,9 @@ func (k *memoryTake) Apply(batch []byte, done func(error)) error {
 	k.m.slow()
 	k.m.mu.Lock()
 	defer k.m.mu.Unlock()
+	if k.over {
+		return errMemoryOver
+	}
 	for _, p := range pairs {
 		k.m.change(p)
 	}

@@ -108,7 +108,7 @@ type IncomingFeed interface {
 	Close()
 }
 
-// An Incoming is a range that is being taken in. It belongs to one goroutine.
+// An Incoming is a range that is being taken in. It belongs to one goroutine, but for Over.
 type Incoming interface {
 	// Apply takes a batch in. done is called, by any goroutine and without an order,
 	// when it is as durable as the store's own writes, or is not going to be. If Apply
@@ -116,5 +116,9 @@ type Incoming interface {
 	Apply(batch []byte, done func(error)) error
 	// Answer answers a question of an Outgoing of another store.
 	Answer(question []byte) (answer []byte, err error)
+	// Over ends it early, since this node serves the range from now on: once Over returns,
+	// nothing is taken in any more, and no unit that begins then is refused for what was. Any
+	// goroutine may call it, also beside the other methods and after Close.
+	Over()
 	Close()
 }

@@ -167,7 +167,7 @@ func (rc *Receiver) prepare(batch []byte) (g batchGroup, err error) {
 func (rc *Receiver) unit(g *batchGroup, w Waiter) (wait bool, err error) {
 	u := rc.u
 	if len(g.drops) > 0 {
-		if err := rc.s.drop(union(g.drops), dropping{follows: true}, nil); err != nil {
+		if err := rc.s.drop(union(g.drops), dropping{follows: true, may: rc.goesOn}, nil); err != nil {
 			return false, err
 		}
 	}

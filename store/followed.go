@@ -97,9 +97,15 @@ func followedNext(before []followedPiece, now []stretch, turn uint64) (next []fo
 }
 
 // isFollowed returns an error if the unit has changed a key that a receiver may have changed
-// since it began. The caller holds Store.commits for reading.
+// since it began, or is the unit of a receiver that is over. The caller holds Store.commits for
+// reading.
 func (u *Unit) isFollowed() error {
 	f := &u.s.followed
+	if u.may != nil {
+		if err := u.may(); err != nil {
+			return err
+		}
+	}
 	if u.following || u.turn == f.turn.Load() {
 		return nil
 	}

@@ -206,3 +206,65 @@ func TestFollowedPiecesAreThoseOfATable(t *testing.T) {
 		}
 	}
 }
+
+// The receiver of a range is over, since this store has the say there now, and is closed later. A
+// unit that begins in between commits, and nothing of the stream does any more.
+func TestUnitCommitsInRangeWhoseReceiverIsOver(t *testing.T) {
+	keys, ranges := sameLatchApart(t)
+	key := keys[0]
+	write := func(t *testing.T, u *Unit) {
+		t.Helper()
+		v, err := u.Get([]byte(key))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := u.PutString([]byte(key), v, []byte("unit"), 0, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, late := range map[string]*operation{
+		"a change": put(key, "late"),
+		"a drop":   {kind: opDrop, tokens: ranges[0]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
+			defer s.mustClose(t)
+			rc := s.NewReceiver(ranges[0])
+			applied(t, rc, put(key, "copied"))
+			early, u := s.NewUnit(), s.NewUnit()
+			early.Begin(1, []Place{early.Place([]byte(key))})
+			write(t, early)
+			// A batch waits for the lock of the key's latch, or comes for it only now.
+			l := &s.latches[latchOf(early.Place([]byte(key)))]
+			l.follow.Lock()
+			under := make(chan error)
+			go func() {
+				w := newBatch(0, 0)
+				w.add(late)
+				_, err := rc.Apply(w.buf, nil)
+				under <- err
+			}()
+			rc.Over()
+			if _, err := early.Commit(nil); !errors.Is(err, ErrFollows) {
+				t.Errorf("the commit of a unit that began before: %v", err)
+			}
+			u.Begin(1, []Place{u.Place([]byte(key))})
+			write(t, u)
+			l.follow.Unlock()
+			if err := <-under; !errors.Is(err, errOver) {
+				t.Errorf("the batch that was under way: %v", err)
+			}
+			rc.Close() // the sender ends its stream while the unit runs
+			rc.Over()  // comes too late, and changes nothing
+			other := s.NewReceiver(ranges[1])
+			defer other.Close()
+			if _, err := u.Commit(nil); err != nil {
+				t.Errorf("the commit of a unit that began after: %v", err)
+			}
+			if v, _ := s.get(t, key); v != "unit" {
+				t.Errorf("%s is %q", key, v)
+			}
+			s.audit(t)
+		})
+	}
+}

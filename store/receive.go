@@ -3,14 +3,17 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/ringside-kv/ringside/ring"
 )
 
 // A Receiver applies the batches of one stream: what another store's taps hand over for
-// some ranges, and what its copies emit, in that order. It belongs to one goroutine.
+// some ranges, and what its copies emit, in that order. It belongs to one goroutine, but for
+// Over.
 //
 // The values under construction are named by the sender: so a receiver is for one start
 // of one store.
@@ -23,6 +26,7 @@ type Receiver struct {
 	// by the sender's generation.
 	begun  map[begunKey]uint64
 	broken error
+	over   atomic.Bool // see Over
 
 	ops     []placedOp
 	after   uint64 // the newest commit of the units before, as a settler's number
@@ -56,6 +60,7 @@ func (s *Store) NewReceiver(ranges ...ring.Range) *Receiver {
 	u := s.NewUnit()
 	u.peeking, u.following = true, true
 	rc := &Receiver{s: s, u: u, begun: make(map[begunKey]uint64), within: newSpanIndex(nil)}
+	u.may = rc.goesOn
 	if len(ranges) > 0 {
 		rc.SetRanges(ranges...)
 	}
@@ -74,6 +79,26 @@ func (rc *Receiver) SetRanges(ranges ...ring.Range) {
 			rc.s.garbage.Add(1)
 		}
 	}
+}
+
+// Over takes the ranges from the receiver before its stream has ended, since this store has the
+// say there now. Once Over returns, nothing of the stream is committed any more, and units that
+// begin then are not refused for it. A batch that is under way may be refused. Any goroutine may
+// call it, also beside the other methods, but no SetRanges may follow. Close is still needed.
+func (rc *Receiver) Over() {
+	rc.over.Store(true)
+	// Commits that did not see this end before follow returns.
+	rc.s.follow(rc, nil)
+}
+
+var errOver = errors.New("the store does not follow in these ranges any more")
+
+// goesOn returns an error once the receiver is over. The caller holds Store.commits.
+func (rc *Receiver) goesOn() error {
+	if rc.over.Load() {
+		return errOver
+	}
+	return nil
 }
 
 // Close ends the stream. What it has begun and not finished is garbage.

@@ -58,6 +58,9 @@ type Unit struct {
 	// following: the unit is a receiver's. What is read goes to nobody, but into what is
 	// written.
 	following bool
+	// may is asked before each commit, while Store.commits is held: its error refuses the commit.
+	// nil: no reason speaks against it.
+	may func() error
 	// excludes: receivers are kept out of the unit's latches, too. It removes entries of the
 	// index of expiry times that it has found wrong, wherever they lie.
 	excludes bool

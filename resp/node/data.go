@@ -72,6 +72,9 @@ type settled func(error)
 
 func (s settled) Settled(err error) { s(err) }
 
+// Over implements replica.Incoming.
+func (in *incoming) Over() { in.receiver.Over() }
+
 // Close implements replica.Incoming.
 func (in *incoming) Close() { in.receiver.Close() }
 
