@@ -3,6 +3,7 @@ package main
 import (
 	"go/parser"
 	"go/token"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -47,6 +48,24 @@ func TestFaultsThatTheMachineAllows(t *testing.T) {
 	for _, wrong := range []string{"fire", "kill,cut", "clock"} {
 		if some, err := kindsOf(wrong, nil); err == nil {
 			t.Errorf("%s: %v", wrong, some)
+		}
+	}
+}
+
+func TestLastLogLineSaysWhyNodeEnded(t *testing.T) {
+	dir := t.TempDir()
+	n := &node{id: "n1"}
+	for text, want := range map[string]string{
+		"":                      "",
+		"one line":              "one line",
+		"first\nstart failed\n": "start failed",
+		strings.Repeat("x", 5<<10) + "\nstart failed\n": "start failed",
+	} {
+		if err := os.WriteFile(n.log(dir), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := n.lastLogLine(dir); got != want {
+			t.Errorf("%.20q: %q, want %q", text, got, want)
 		}
 	}
 }

@@ -122,7 +122,7 @@ func (c *cluster) revive(n *node) error {
 			n.leaves = true
 			return nil
 		}
-		c.fell = append(c.fell, fmt.Sprintf("%s: %v", n.id, why))
+		c.fell = append(c.fell, fmt.Sprintf("%s: %v: %s", n.id, why, n.lastLogLine(c.o.Dir)))
 	}
 	n.mu.Lock()
 	host := n.host

@@ -81,7 +81,7 @@ func (n *node) start(c *cluster, host int, join []string, hostName string) error
 	if len(join) > 0 {
 		args = append(args, "--join", strings.Join(join, ","))
 	}
-	log, err := os.OpenFile(filepath.Join(c.o.Dir, n.id+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	log, err := os.OpenFile(n.log(c.o.Dir), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
@@ -167,6 +167,28 @@ func (n *node) fell() (bool, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.process == nil && n.ended != nil && !n.asked && !n.leaves, n.code
+}
+
+// log is the file of the node's log, in the directory of the cluster.
+func (n *node) log(dir string) string { return filepath.Join(dir, n.id+".log") }
+
+// lastLogLine returns the last line of the node's log. A process that ends by itself says why there.
+func (n *node) lastLogLine(dir string) string {
+	f, err := os.Open(n.log(dir))
+	if err != nil {
+		return err.Error()
+	}
+	defer func() { _ = f.Close() }()
+	const end = 4 << 10 // longer than any line that is wanted
+	if size, err := f.Seek(0, io.SeekEnd); err == nil {
+		_, _ = f.Seek(max(size-end, 0), io.SeekStart)
+	}
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return lines[len(lines)-1]
 }
 
 // dial connects to where the node is now.
