@@ -53,17 +53,21 @@ func testSeed(t *testing.T) uint64 {
 	return seed
 }
 
-// lives is how many lives of a store a test goes through, or how much else it does: n in
-// the usual run.
+// lives is how many lives of a store a test goes through, or how much else it does: half of n
+// in the usual run, which draws its seed anew, and 20 times n with RINGSIDE_LONG, as in go tool
+// task test:store.
 func lives(n int) int {
 	switch {
-	case os.Getenv("RINGSIDE_LONG") != "":
+	case isLong():
 		return 20 * n
 	case testing.Short():
 		return (n + 2) / 3
 	}
-	return n
+	return (n + 1) / 2
 }
+
+// isLong reports whether the tests run at full length, as in go tool task test:store.
+func isLong() bool { return os.Getenv("RINGSIDE_LONG") != "" }
 
 func newHistory(seed uint64, writers int) *history {
 	h := &history{seed: seed}
