@@ -1,0 +1,206 @@
+package lua
+
+import (
+	"errors"
+	"sync/atomic"
+)
+
+// A State is a world of Lua: global variables, memory and threads. One goroutine uses it at a
+// time; Stop alone may be called from any.
+type State struct {
+	globals    *Table
+	stringMeta *Table
+	main       *Thread
+	running    *Thread
+	depth      int // of Go calls that run Lua code or compile it, as C counts its own
+	lastID     uint32
+	names      map[string]*str // of metamethods
+	// nextFunction is next, which loops over pairs call without a frame.
+	nextFunction *function
+	ipairsStep   *function
+	kinds        [len(kindNames)]Value // their names
+
+	stop atomic.Pointer[error]
+
+	limit     int // bytes
+	room      int // bytes that may be allocated before the next trace
+	live      int // bytes that the last trace has found
+	allocated int // bytes since
+	held      int // bytes that Go functions hold at present
+	mark      uint8
+	grey      []*header // objects that a trace has reached and not walked yet
+}
+
+// Errors that no script can catch. They end Call of the host with a panic-free error.
+var (
+	// ErrMemory: the script needs more than the limit.
+	ErrMemory = errors.New("not enough memory")
+)
+
+// maxDepth is LUAI_MAXCCALLS.
+const maxDepth = 200
+
+// NewState returns a state without libraries, whose values may take limit bytes in memory.
+func NewState(limit int) *State {
+	s := &State{limit: limit, names: make(map[string]*str, len(metaNames))}
+	for _, name := range metaNames {
+		s.names[name] = &str{header: header{kind: KindString}, s: name}
+	}
+	for k, name := range kindNames {
+		s.kinds[k] = String(name)
+	}
+	s.room = limit
+	s.main = s.newThread()
+	s.running = s.main
+	s.globals = s.NewTable(0, 0)
+	return s
+}
+
+// Globals returns the table of global variables.
+func (s *State) Globals() *Table { return s.globals }
+
+func (s *State) kindName(k Kind) Value { return s.kinds[k] }
+
+// Main returns the main thread.
+func (s *State) Main() *Thread { return s.main }
+
+// SetGlobals makes t the table of global variables of what is compiled and run from now on.
+func (s *State) SetGlobals(t *Table) { s.globals = t }
+
+// SetStringMetatable gives all strings a metatable.
+func (s *State) SetStringMetatable(meta *Table) { s.stringMeta = meta }
+
+// Stop ends what runs, whatever it has protected: Run returns err. It stays in force until
+// Continue.
+func (s *State) Stop(err error) { s.stop.Store(&err) }
+
+// Continue lets the state run again after Stop.
+func (s *State) Continue() { s.stop.Store(nil) }
+
+// stopped panics with the error of Stop, if it was called.
+func (s *State) stopped() {
+	if err := s.stop.Load(); err != nil {
+		panic(&fatal{*err})
+	}
+}
+
+// A fatal is what a panic carries that only the host sees.
+type fatal struct{ err error }
+
+// step notes n units of work. It panics if the state is to stop.
+func (s *State) step(int) { s.stopped() }
+
+// alloc notes that n bytes are about to be allocated. It panics where the limit is reached.
+func (s *State) alloc(n int) {
+	s.allocated += n
+	if s.allocated > s.room {
+		s.trace(n)
+	}
+}
+
+// trace finds out how much memory is in use, and how much may be allocated before the next
+// trace. An eighth of the limit must be free, so that traces stay rare.
+//
+// Freed memory is Go's to collect: nothing tells when. So a trace walks all that scripts can
+// reach, which takes time in proportion to memory in use at most once in limit/8 bytes.
+func (s *State) trace(n int) {
+	if n > s.limit {
+		panic(&fatal{ErrMemory})
+	}
+	s.mark++
+	live := s.held + n
+	s.grey = s.grey[:0]
+	s.reach(s.globals.Value())
+	if s.stringMeta != nil {
+		s.reach(s.stringMeta.Value())
+	}
+	s.reach(s.main.value())
+	for t := s.running; t != nil; t = t.resumer {
+		s.reach(t.value())
+	}
+	for work := 0; len(s.grey) > 0; work++ {
+		if work&0xff == 0 {
+			s.stopped()
+		}
+		h := s.grey[len(s.grey)-1]
+		s.grey = s.grey[:len(s.grey)-1]
+		live += s.walk(Value{ref: h})
+	}
+	if live > s.limit-s.limit/8 {
+		s.allocated = 0
+		panic(&fatal{ErrMemory})
+	}
+	s.live, s.allocated, s.room = live, 0, s.limit-live
+}
+
+// reach notes that a trace has come to v.
+func (s *State) reach(v Value) {
+	h := v.ref
+	if h == nil || h == &numberMark || h == &boolMark || h.mark == s.mark {
+		return
+	}
+	h.mark = s.mark
+	s.grey = append(s.grey, h)
+}
+
+// walk returns the bytes of an object, and reaches those that it refers to.
+func (s *State) walk(v Value) int {
+	switch v.ref.kind {
+	case KindString:
+		return stringBytes + len(v.Text())
+	case KindTable:
+		t := v.table()
+		for i := range t.array {
+			s.reach(t.array[i])
+		}
+		for i := range t.nodes {
+			if n := &t.nodes[i]; n.value.ref != nil {
+				s.reach(n.key)
+				s.reach(n.value)
+			}
+		}
+		if t.meta != nil {
+			s.reach(t.meta.Value())
+		}
+		return tableBytes + valueBytes*len(t.array) + nodeBytes*len(t.nodes)
+	case KindFunction:
+		f := v.function()
+		n := functionBytes
+		for _, u := range f.upvalues {
+			n += 8
+			if u.mark != s.mark {
+				u.mark = s.mark
+				n += upvalueBytes
+				s.reach(*u.at)
+			}
+		}
+		if f.proto != nil {
+			n += s.walkProto(f.proto)
+		}
+		return n
+	case KindThread:
+		t := v.thread()
+		for i := range t.stack[:t.top] {
+			s.reach(t.stack[i])
+		}
+		for i := range t.frames {
+			s.reach(t.frames[i].fn.value())
+		}
+		return threadBytes + valueBytes*len(t.stack) + frameBytes*cap(t.frames)
+	}
+	return 0
+}
+
+// walkProto counts code that a script has compiled itself. Code of the host is shared between
+// states and not counted.
+func (s *State) walkProto(p *Proto) int {
+	if !p.counted || p.mark == s.mark {
+		return 0
+	}
+	p.mark = s.mark
+	n := p.bytes()
+	for _, sub := range p.protos {
+		n += s.walkProto(sub)
+	}
+	return n
+}
