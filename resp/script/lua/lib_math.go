@@ -1,0 +1,180 @@
+package lua
+
+import "math"
+
+// Numbers are computed as the C library of GNU on amd64 does, down to the sign of NaN, which
+// scripts see as "nan" and "-nan".
+
+var (
+	positiveNaN = math.Float64frombits(0x7ff8000000000000)
+	negativeNaN = math.Float64frombits(0xfff8000000000000)
+	// radiansPerDegree is computed with the precision of a number, not of a constant.
+	radiansPerDegree = halfTurn / 180
+	halfTurn         = float64(math.Pi)
+)
+
+// OpenMath returns the library math, whose random numbers are those of Redis.
+func OpenMath(t *Thread) *Table {
+	random := &drand48{x: 0x1234abcd330e}
+	lib := t.libraryOf([]libraryFunction{
+		{"abs", mathAbs}, {"acos", function1(math.Acos, positiveNaN)}, {"asin", function1(math.Asin, positiveNaN)},
+		{"atan2", mathAtan2}, {"atan", function1(math.Atan, negativeNaN)}, {"ceil", function1(math.Ceil, negativeNaN)},
+		{"cosh", function1(math.Cosh, negativeNaN)}, {"cos", function1(math.Cos, negativeNaN)}, {"deg", mathDeg},
+		{"exp", function1(math.Exp, negativeNaN)}, {"floor", function1(math.Floor, negativeNaN)}, {"fmod", mathFmod},
+		{"frexp", mathFrexp}, {"ldexp", mathLdexp}, {"log10", function1(math.Log10, positiveNaN)}, {"log", function1(math.Log, negativeNaN)},
+		{"max", mathMax}, {"min", mathMin}, {"modf", mathModf}, {"pow", mathPow}, {"rad", mathRad},
+		{"random", random.random}, {"randomseed", random.randomseed},
+		{"sinh", function1(math.Sinh, negativeNaN)}, {"sin", function1(math.Sin, negativeNaN)}, {"sqrt", function1(math.Sqrt, negativeNaN)},
+		{"tanh", function1(math.Tanh, negativeNaN)}, {"tan", function1(math.Tan, negativeNaN)},
+	})
+	t.SetField(lib, "pi", Number(math.Pi))
+	t.SetField(lib, "huge", Number(math.Inf(1)))
+	t.SetField(lib, "mod", lib.GetField("fmod"))
+	return lib
+}
+
+// function1 returns a function of one number, whose result is invalid outside of its domain.
+func function1(f func(float64) float64, invalid float64) GoFunction {
+	return func(t *Thread) int {
+		x := t.CheckNumber(1)
+		y := x
+		if !math.IsNaN(x) {
+			if y = f(x); math.IsNaN(y) {
+				y = invalid
+			}
+		}
+		t.Push(Number(y))
+		return 1
+	}
+}
+
+func mathAbs(t *Thread) int {
+	t.Push(Number(math.Abs(t.CheckNumber(1))))
+	return 1
+}
+
+func mathDeg(t *Thread) int {
+	t.Push(Number(t.CheckNumber(1) / radiansPerDegree))
+	return 1
+}
+
+func mathRad(t *Thread) int {
+	t.Push(Number(t.CheckNumber(1) * radiansPerDegree))
+	return 1
+}
+
+// checkPair returns the first two arguments. C looks at the second one first.
+func checkPair(t *Thread) (x, y float64) {
+	y = t.CheckNumber(2)
+	return t.CheckNumber(1), y
+}
+
+func mathAtan2(t *Thread) int {
+	y, x := checkPair(t)
+	switch {
+	case math.IsNaN(y):
+	case math.IsNaN(x):
+		y = x
+	default:
+		y = math.Atan2(y, x)
+	}
+	t.Push(Number(y))
+	return 1
+}
+
+func mathFmod(t *Thread) int {
+	x, y := checkPair(t)
+	switch {
+	case math.IsNaN(x):
+	case math.IsNaN(y):
+		x = y
+	case math.IsInf(x, 0) || y == 0:
+		x = negativeNaN
+	default:
+		x = math.Mod(x, y)
+	}
+	t.Push(Number(x))
+	return 1
+}
+
+func mathFrexp(t *Thread) int {
+	fraction, exponent := math.Frexp(t.CheckNumber(1))
+	t.Push(Number(fraction))
+	t.Push(Number(float64(exponent)))
+	return 2
+}
+
+func mathLdexp(t *Thread) int {
+	exponent := t.checkInt32(2)
+	t.Push(Number(math.Ldexp(t.CheckNumber(1), exponent)))
+	return 1
+}
+
+func mathModf(t *Thread) int {
+	x := t.CheckNumber(1)
+	whole := math.Trunc(x)
+	rest := x - whole
+	if math.IsInf(x, 0) {
+		rest = 0
+	}
+	t.Push(Number(whole))
+	t.Push(Number(math.Copysign(rest, x)))
+	return 2
+}
+
+func mathPow(t *Thread) int {
+	x, y := checkPair(t)
+	t.Push(Number(power(x, y)))
+	return 1
+}
+
+func mathMax(t *Thread) int { return extreme(t, func(a, b float64) bool { return a > b }) }
+func mathMin(t *Thread) int { return extreme(t, func(a, b float64) bool { return a < b }) }
+
+func extreme(t *Thread, better func(a, b float64) bool) int {
+	best := t.CheckNumber(1)
+	for i := 2; i <= t.NArgs(); i++ {
+		if f := t.CheckNumber(i); better(f, best) {
+			best = f
+		}
+	}
+	t.Push(Number(best))
+	return 1
+}
+
+// drand48 is the generator of that name in POSIX.
+type drand48 struct{ x uint64 }
+
+// next returns a number from 0 up to, not including, 1.
+func (d *drand48) next() float64 {
+	d.x = (d.x*0x5deece66d + 0xb) & (1<<48 - 1)
+	return float64(int32(d.x>>17)%math.MaxInt32) / math.MaxInt32
+}
+
+func (d *drand48) randomseed(t *Thread) int {
+	d.x = uint64(uint32(t.CheckInt(1)))<<16 | 0x330e
+	return 0
+}
+
+func (d *drand48) random(t *Thread) int {
+	x := d.next()
+	switch t.NArgs() {
+	case 0:
+	case 1:
+		high := t.checkInt32(1)
+		if high < 1 {
+			t.ArgError(1, "interval is empty")
+		}
+		x = math.Floor(x*float64(high)) + 1
+	case 2:
+		low, high := t.checkInt32(1), t.checkInt32(2)
+		if low > high {
+			t.ArgError(2, "interval is empty")
+		}
+		x = math.Floor(x*float64(int32(high-low+1))) + float64(low)
+	default:
+		t.Errorf("wrong number of arguments")
+	}
+	t.Push(Number(x))
+	return 1
+}

@@ -1,0 +1,265 @@
+package lua
+
+// OpenTable returns the library table.
+func OpenTable(t *Thread) *Table {
+	return t.libraryOf([]libraryFunction{
+		{"concat", tableConcat}, {"foreach", tableForeach}, {"foreachi", tableForeachi}, {"getn", tableGetn}, {"maxn", tableMaxn},
+		{"insert", tableInsert}, {"remove", tableRemove}, {"setn", tableSetn}, {"sort", tableSort},
+	})
+}
+
+// tableSlice is how many elements a loop passes between two steps.
+const tableSlice = 1 << 10
+
+func tableConcat(t *Thread) int {
+	separator := t.OptString(2, "")
+	list := t.CheckTable(1)
+	i := t.optInt32(3, 1)
+	last := 0
+	if t.Arg(4).IsNil() {
+		last = list.Len()
+	} else {
+		last = t.checkInt32(4)
+	}
+	b := t.NewBuffer()
+	for ; i <= last; i++ {
+		if i%tableSlice == 0 {
+			t.Step(tableSlice)
+		}
+		v := list.GetInt(i)
+		if v.IsString() {
+			b.Append(v.Text())
+		} else if v.IsNumber() {
+			b.Append(FormatNumber(v.Float()))
+		} else {
+			t.Errorf("invalid value (%s) at index %d in table for 'concat'", v.Kind(), i)
+		}
+		if i < last {
+			b.Append(separator)
+		}
+	}
+	b.Push()
+	return 1
+}
+
+// callPair calls the function at argument 2 with a key and its value, and reports whether its
+// result, which stays on the stack, ends the loop.
+func callPair(t *Thread, key, value Value) (done bool) {
+	t.Push(t.Arg(2))
+	t.Push(key)
+	t.Push(value)
+	t.Call(2, 1)
+	if !t.Top(1).IsNil() {
+		return true
+	}
+	t.Pop()
+	return false
+}
+
+func tableForeach(t *Thread) int {
+	list := t.CheckTable(1)
+	t.CheckFunction(2)
+	for key := Nil; ; {
+		k, v, ok := list.Next(key)
+		if !ok {
+			t.Errorf("invalid key to 'next'")
+		}
+		if k.IsNil() {
+			return 0
+		}
+		if callPair(t, k, v) {
+			return 1
+		}
+		key = k
+	}
+}
+
+func tableForeachi(t *Thread) int {
+	list := t.CheckTable(1)
+	n := list.Len()
+	t.CheckFunction(2)
+	for i := 1; i <= n; i++ {
+		if callPair(t, Number(float64(i)), list.GetInt(i)) {
+			return 1
+		}
+	}
+	return 0
+}
+
+func tableGetn(t *Thread) int {
+	t.Push(Number(float64(t.CheckTable(1).Len())))
+	return 1
+}
+
+func tableMaxn(t *Thread) int {
+	list := t.CheckTable(1)
+	most := 0.0
+	for key, n := Nil, 0; ; n++ {
+		if n%tableSlice == tableSlice-1 {
+			t.Step(tableSlice)
+		}
+		k, _, ok := list.Next(key)
+		if !ok || k.IsNil() {
+			break
+		}
+		if k.IsNumber() && k.Float() > most {
+			most = k.Float()
+		}
+		key = k
+	}
+	t.Push(Number(most))
+	return 1
+}
+
+func tableSetn(t *Thread) int {
+	t.CheckTable(1)
+	t.Errorf("'setn' is obsolete")
+	return 0
+}
+
+func tableInsert(t *Thread) int {
+	list := t.CheckTable(1)
+	end := list.Len() + 1
+	switch t.NArgs() {
+	case 2:
+		t.SetInt(list, end, t.Arg(2))
+	case 3:
+		at := t.checkInt32(2)
+		for i := max(end, at); i > at; i-- {
+			if i%tableSlice == 0 {
+				t.Step(tableSlice)
+			}
+			t.SetInt(list, i, list.GetInt(i-1))
+		}
+		t.SetInt(list, at, t.Arg(3))
+	default:
+		t.Errorf("wrong number of arguments to 'insert'")
+	}
+	return 0
+}
+
+func tableRemove(t *Thread) int {
+	list := t.CheckTable(1)
+	end := list.Len()
+	at := t.optInt32(2, end)
+	if at < 1 || at > end {
+		return 0
+	}
+	t.Push(list.GetInt(at))
+	for ; at < end; at++ {
+		if at%tableSlice == 0 {
+			t.Step(tableSlice)
+		}
+		t.SetInt(list, at, list.GetInt(at+1))
+	}
+	t.SetInt(list, end, Nil)
+	return 1
+}
+
+// A sorter sorts with the steps of the C library (R. Sedgewick, Algorithms, quicksort with the
+// median of three): scripts see which values it compares, and what becomes of a list whose
+// order is none.
+type sorter struct {
+	t       *Thread
+	list    *Table
+	compare Value // or nil
+	steps   int
+}
+
+func tableSort(t *Thread) int {
+	s := sorter{t: t, list: t.CheckTable(1), compare: t.Arg(2)}
+	n := s.list.Len()
+	if !s.compare.IsNil() {
+		t.CheckFunction(2)
+	}
+	s.sort(1, n)
+	return 0
+}
+
+func (s *sorter) less(a, b Value) bool {
+	if s.steps++; s.steps%64 == 0 {
+		s.t.Step(256)
+	}
+	if s.compare.IsNil() {
+		return s.t.Less(a, b)
+	}
+	s.t.Push(s.compare)
+	s.t.Push(a)
+	s.t.Push(b)
+	s.t.Call(2, 1)
+	return s.t.Pop().Truth()
+}
+
+// put stores two elements.
+func (s *sorter) put(i int, a Value, j int, b Value) {
+	s.t.SetInt(s.list, i, a)
+	s.t.SetInt(s.list, j, b)
+}
+
+// order swaps two elements if the second is less than the first.
+func (s *sorter) order(i int, a Value, j int, b Value) {
+	if s.less(b, a) {
+		s.put(i, b, j, a)
+	}
+}
+
+func (s *sorter) sort(low, high int) {
+	for low < high {
+		s.order(low, s.list.GetInt(low), high, s.list.GetInt(high))
+		if high-low == 1 {
+			return
+		}
+		i := (low + high) / 2
+		if a, b := s.list.GetInt(i), s.list.GetInt(low); s.less(a, b) {
+			s.put(i, b, low, a)
+		} else {
+			s.order(i, a, high, s.list.GetInt(high))
+		}
+		if high-low == 2 {
+			return
+		}
+		pivot := s.list.GetInt(i)
+		s.put(i, s.list.GetInt(high-1), high-1, pivot)
+		i = s.partition(low, high, pivot)
+		s.put(high-1, s.list.GetInt(i), i, s.list.GetInt(high-1))
+		// The smaller part is sorted by a call, so that calls do not get deep.
+		if i-low < high-i {
+			s.sort(low, i-1)
+			low = i + 1
+		} else {
+			s.sort(i+1, high)
+			high = i - 1
+		}
+	}
+}
+
+// partition moves what is less than the pivot, which is at high-1, before the rest, and returns
+// where that begins.
+func (s *sorter) partition(low, high int, pivot Value) int {
+	i, j := low, high-1
+	for {
+		var a, b Value
+		for i++; ; i++ {
+			if a = s.list.GetInt(i); !s.less(a, pivot) {
+				break
+			}
+			s.check(i <= high)
+		}
+		for j--; ; j-- {
+			if b = s.list.GetInt(j); !s.less(pivot, b) {
+				break
+			}
+			s.check(j >= low)
+		}
+		if j < i {
+			return i
+		}
+		s.put(i, b, j, a)
+	}
+}
+
+func (s *sorter) check(ok bool) {
+	if !ok {
+		s.t.Errorf("invalid order function for sorting")
+	}
+}

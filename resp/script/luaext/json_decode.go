@@ -1,0 +1,458 @@
+package luaext
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/ringside-kv/ringside/resp/script/lua"
+)
+
+// A token is a piece of JSON.
+type token uint8
+
+const (
+	tokenEnd token = iota
+	tokenError
+	tokenObject
+	tokenObjectEnd
+	tokenArray
+	tokenArrayEnd
+	tokenString
+	tokenNumber
+	tokenTrue
+	tokenFalse
+	tokenNull
+	tokenColon
+	tokenComma
+)
+
+// tokenNames are how errors call tokens.
+var tokenNames = [...]string{
+	"T_END", "T_ERROR", "T_OBJ_BEGIN", "T_OBJ_END", "T_ARR_BEGIN", "T_ARR_END", "T_STRING", "T_NUMBER",
+	"T_BOOLEAN", "T_BOOLEAN", "T_NULL", "T_COLON", "T_COMMA",
+}
+
+// A jsonDecoder reads JSON as lua-cjson does: a token at a time.
+type jsonDecoder struct {
+	t     *lua.Thread
+	set   *JSONSettings
+	text  string
+	pos   int // behind the token
+	depth int32
+	slots int // what the stack of C holds
+
+	kind   token
+	at     int    // where the token begins, or its fault is
+	fault  string // of tokenError
+	number float64
+	word   string // the text of tokenString, valid until the next token
+	tmp    []byte // room for it
+}
+
+// decodeJSON pushes the value of a text.
+func decodeJSON(t *lua.Thread, set *JSONSettings, text string) int {
+	if len(text) >= 2 && (text[0] == 0 || text[1] == 0) {
+		t.Errorf("JSON parser does not support UTF-16 or UTF-32")
+	}
+	if end := strings.IndexByte(text, 0); end >= 0 { // a text of C ends there
+		text = text[:end]
+	}
+	d := jsonDecoder{t: t, set: set, text: text, slots: 1}
+	d.next()
+	d.value()
+	if d.next(); d.kind != tokenEnd {
+		d.expected("the end")
+	}
+	return 1
+}
+
+func (d *jsonDecoder) expected(what string) {
+	found := tokenNames[d.kind]
+	if d.kind == tokenError {
+		found = d.fault
+	}
+	d.t.Errorf("Expected %s but found %s at character %d", what, found, d.at+1)
+}
+
+// value pushes the value that the present token begins.
+func (d *jsonDecoder) value() {
+	switch d.kind {
+	case tokenString:
+		d.t.PushCopy(d.word)
+	case tokenNumber:
+		d.t.Push(lua.Number(d.number))
+	case tokenTrue, tokenFalse:
+		d.t.Push(lua.Bool(d.kind == tokenTrue))
+	case tokenNull:
+		d.t.Push(lua.Null)
+	case tokenObject:
+		d.descend(3)
+		d.object()
+		d.depth--
+		d.slots--
+	case tokenArray:
+		d.descend(2)
+		d.array()
+		d.depth--
+		d.slots--
+	default:
+		d.expected("value")
+	}
+}
+
+func (d *jsonDecoder) descend(slots int) {
+	if d.depth++; d.depth > d.set.decodeDepth || d.slots+slots > maxStack {
+		d.t.Errorf("Found too many nested data structures (%d) at character %d", d.depth, d.pos)
+	}
+	d.slots++
+}
+
+func (d *jsonDecoder) object() {
+	t := d.t.NewTable(0, 0)
+	d.t.Push(t.Value())
+	if d.next(); d.kind == tokenObjectEnd {
+		return
+	}
+	for {
+		if d.kind != tokenString {
+			d.expected("object key string")
+		}
+		d.t.PushCopy(d.word)
+		if d.next(); d.kind != tokenColon {
+			d.expected("colon")
+		}
+		d.next()
+		d.slots++
+		d.value()
+		d.slots--
+		d.t.Set(t, d.t.Top(2), d.t.Top(1))
+		d.t.Pop()
+		d.t.Pop()
+		switch d.next(); d.kind {
+		case tokenObjectEnd:
+			return
+		case tokenComma:
+			d.next()
+		default:
+			d.expected("comma or object end")
+		}
+	}
+}
+
+func (d *jsonDecoder) array() {
+	t := d.t.NewTable(0, 0)
+	d.t.Push(t.Value())
+	if d.next(); d.kind == tokenArrayEnd {
+		return
+	}
+	for n := 1; ; n++ {
+		d.value()
+		d.t.SetInt(t, n, d.t.Top(1))
+		d.t.Pop()
+		switch d.next(); d.kind {
+		case tokenArrayEnd:
+			return
+		case tokenComma:
+			d.next()
+		default:
+			d.expected("comma or array end")
+		}
+	}
+}
+
+func (d *jsonDecoder) bad(fault string, at int) { d.kind, d.fault, d.at = tokenError, fault, at }
+
+// take makes a token of the next n bytes.
+func (d *jsonDecoder) take(kind token, n int) {
+	d.kind = kind
+	d.pos += n
+}
+
+// next reads a token.
+func (d *jsonDecoder) next() {
+	from := d.pos
+	for d.pos < len(d.text) && (d.text[d.pos] == ' ' || d.text[d.pos]-'\t' < 2 || d.text[d.pos] == '\r') {
+		d.pos++
+	}
+	d.t.Step(1 + (d.pos-from)/8)
+	d.at = d.pos
+	if d.pos == len(d.text) {
+		d.kind = tokenEnd
+		return
+	}
+	rest := d.text[d.pos:]
+	switch c := rest[0]; c {
+	case '{':
+		d.take(tokenObject, 1)
+	case '}':
+		d.take(tokenObjectEnd, 1)
+	case '[':
+		d.take(tokenArray, 1)
+	case ']':
+		d.take(tokenArrayEnd, 1)
+	case ':':
+		d.take(tokenColon, 1)
+	case ',':
+		d.take(tokenComma, 1)
+	case '"':
+		d.str()
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		if d.set.decodeInvalid == off && isInvalidNumber(rest) {
+			d.bad("invalid number", d.pos)
+			return
+		}
+		d.num(rest)
+	case 't', 'f', 'n', 'N', 'i', 'I', '+':
+		switch {
+		case strings.HasPrefix(rest, "true"):
+			d.take(tokenTrue, 4)
+		case strings.HasPrefix(rest, "false"):
+			d.take(tokenFalse, 5)
+		case strings.HasPrefix(rest, "null"):
+			d.take(tokenNull, 4)
+		case d.set.decodeInvalid == on && isInvalidNumber(rest):
+			d.num(rest)
+		default:
+			d.bad("invalid token", d.pos)
+		}
+	default:
+		d.bad("invalid token", d.pos)
+	}
+}
+
+// isInvalidNumber reports whether a text begins like what C takes for a number but JSON does
+// not.
+func isInvalidNumber(s string) bool {
+	if s[0] == '+' {
+		return true
+	}
+	s = strings.TrimPrefix(s, "-")
+	if len(s) > 1 && s[0] == '0' {
+		return s[1]|0x20 == 'x' || isDigit(s[1])
+	}
+	return len(s) >= 3 && (strings.EqualFold(s[:3], "inf") || strings.EqualFold(s[:3], "nan"))
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func (d *jsonDecoder) num(rest string) {
+	f, n := leadingNumber(rest)
+	if n == 0 {
+		d.bad("invalid number", d.pos)
+		return
+	}
+	d.number = f
+	d.t.Step(n / 8)
+	d.take(tokenNumber, n)
+}
+
+// leadingNumber reads the number that a text begins with as C's strtod does. n is its length,
+// 0 if there is none.
+func leadingNumber(s string) (f float64, n int) {
+	if s[0] == '-' || s[0] == '+' {
+		n = 1
+	}
+	small := 0
+	for n < len(s) && isDigit(s[n]) && n < 15 {
+		small = small*10 + int(s[n]-'0')
+		n++
+	}
+	if n > 0 && isDigit(s[n-1]) && (n == len(s) || !isDigit(s[n]) && s[n]|0x20 != 'e' && s[n] != '.' && s[n]|0x20 != 'x') {
+		if f = float64(small); s[0] == '-' {
+			f = -f
+		}
+		return f, n
+	}
+	text, n := numberPrefix(s)
+	f, _ = strconv.ParseFloat(text, 64)
+	if math.IsNaN(f) { // that of C has no payload
+		f = math.Float64frombits(0x7ff8000000000000)
+		if s[0] == '-' {
+			f = math.Copysign(f, -1)
+		}
+	}
+	return f, n
+}
+
+// numberPrefix returns the longest prefix of s that is a number of C, as Go reads it, and its
+// length.
+func numberPrefix(s string) (text string, n int) {
+	digits := func(hex bool) (count int) {
+		for n < len(s) && (isDigit(s[n]) || hex && s[n]|0x20 >= 'a' && s[n]|0x20 <= 'f') {
+			n++
+			count++
+		}
+		return count
+	}
+	sign := ""
+	if s[0] == '-' || s[0] == '+' {
+		n, sign = 1, s[:1]
+	}
+	word := func(w string) bool { return len(s) >= n+len(w) && strings.EqualFold(s[n:n+len(w)], w) }
+	switch {
+	case word("infinity"):
+		return sign + "inf", n + 8
+	case word("inf"):
+		return sign + "inf", n + 3
+	case word("nan"):
+		n += 3
+		if end := strings.IndexByte(s[n:], ')'); end > 0 && s[n] == '(' && isWord(s[n+1:n+end]) {
+			n += end + 1
+		}
+		return "nan", n
+	}
+	start, hex := n, word("0x")
+	if hex {
+		n += 2
+	}
+	count := digits(hex)
+	if n < len(s) && s[n] == '.' {
+		n++
+		if count += digits(hex); count == 0 {
+			n--
+		}
+	}
+	switch {
+	case count == 0 && hex: // the zero alone
+		return sign + "0", start + 1
+	case count == 0:
+		return "", 0
+	}
+	mark, exponent := byte('e'), ""
+	if hex {
+		mark, exponent = 'p', "p0"
+	}
+	mantissa := n
+	if n < len(s) && s[n]|0x20 == mark {
+		n++
+		if n < len(s) && (s[n] == '-' || s[n] == '+') {
+			n++
+		}
+		if digits(false) > 0 {
+			return s[:n], n
+		}
+	}
+	return s[:mantissa] + exponent, mantissa
+}
+
+func isWord(s string) bool {
+	for i := range len(s) {
+		if !isAlphanumeric(s[i]) && s[i] != '_' {
+			return false
+		}
+	}
+	return true
+}
+
+// str reads a string.
+func (d *jsonDecoder) str() {
+	from := d.pos + 1
+	i := from
+	d.tmp = d.tmp[:0]
+	for escaped := false; ; {
+		plain := i
+		for i < len(d.text) && d.text[i] != '"' && d.text[i] != '\\' {
+			i++
+		}
+		d.t.Step((i - plain) / 8)
+		if i == len(d.text) {
+			d.bad("unexpected end of string", i)
+			return
+		}
+		if d.text[i] == '"' && !escaped {
+			d.word = d.text[from:i]
+			break
+		}
+		d.add(d.text[plain:i])
+		if d.text[i] == '"' {
+			d.word = string(d.tmp)
+			break
+		}
+		escaped = true
+		if i = d.escape(i); i < 0 {
+			return
+		}
+	}
+	d.take(tokenString, i+1-d.pos)
+}
+
+// add appends to the text of a string.
+func (d *jsonDecoder) add(s string) {
+	if need := len(d.tmp) + len(s); need > cap(d.tmp) {
+		d.t.Hold(2 * need)
+		d.tmp = append(make([]byte, 0, 2*need), d.tmp...)
+	}
+	d.tmp = append(d.tmp, s...)
+}
+
+// escape reads the escape at i, and returns what is behind it, or -1 if it is bad.
+func (d *jsonDecoder) escape(i int) int {
+	c := byte(0)
+	if i+1 < len(d.text) {
+		c = d.text[i+1]
+	}
+	switch c {
+	case '"', '\\', '/':
+	case 'b':
+		c = '\b'
+	case 't':
+		c = '\t'
+	case 'n':
+		c = '\n'
+	case 'f':
+		c = '\f'
+	case 'r':
+		c = '\r'
+	case 'u':
+		char, n := unicodeEscape(d.text[i+2:])
+		if n == 0 {
+			d.bad("invalid unicode escape code", i)
+			return -1
+		}
+		var room [utf8.UTFMax]byte
+		d.add(string(utf8.AppendRune(room[:0], char)))
+		return i + 2 + n
+	default:
+		d.bad("invalid escape code", i)
+		return -1
+	}
+	d.add(string([]byte{c}))
+	return i + 2
+}
+
+// unicodeEscape reads what follows \u, and returns how long that is: 0 if it is wrong.
+func unicodeEscape(s string) (char rune, n int) {
+	unit := func(s string) (n rune, ok bool) {
+		if len(s) < 4 {
+			return 0, false
+		}
+		for i := range 4 {
+			switch c := s[i]; {
+			case isDigit(c):
+				n = n<<4 | rune(c-'0')
+			case c|0x20 >= 'a' && c|0x20 <= 'f':
+				n = n<<4 | rune(c|0x20-'a'+10)
+			default:
+				return 0, false
+			}
+		}
+		return n, true
+	}
+	high, ok := unit(s)
+	switch {
+	case !ok:
+		return 0, 0
+	case !utf16.IsSurrogate(high):
+		return high, 4
+	case len(s) < 10 || s[4] != '\\' || s[5] != 'u':
+		return 0, 0
+	}
+	low, ok := unit(s[6:])
+	if char = utf16.DecodeRune(high, low); !ok || char == utf8.RuneError {
+		return 0, 0
+	}
+	return char, 10
+}
