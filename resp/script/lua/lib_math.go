@@ -20,8 +20,8 @@ func OpenMath(t *Thread) *Table {
 		{"abs", mathAbs}, {"acos", function1(math.Acos, positiveNaN)}, {"asin", function1(math.Asin, positiveNaN)},
 		{"atan2", mathAtan2}, {"atan", function1(math.Atan, negativeNaN)}, {"ceil", function1(math.Ceil, negativeNaN)},
 		{"cosh", function1(math.Cosh, negativeNaN)}, {"cos", function1(math.Cos, negativeNaN)}, {"deg", mathDeg},
-		{"exp", function1(math.Exp, negativeNaN)}, {"floor", function1(math.Floor, negativeNaN)}, {"fmod", mathFmod},
-		{"frexp", mathFrexp}, {"ldexp", mathLdexp}, {"log10", function1(math.Log10, positiveNaN)}, {"log", function1(math.Log, negativeNaN)},
+		{"exp", function1(exp, negativeNaN)}, {"floor", function1(math.Floor, negativeNaN)}, {"fmod", mathFmod},
+		{"frexp", mathFrexp}, {"ldexp", mathLdexp}, {"log10", function1(log10, positiveNaN)}, {"log", function1(log, negativeNaN)},
 		{"max", mathMax}, {"min", mathMin}, {"modf", mathModf}, {"pow", mathPow}, {"rad", mathRad},
 		{"random", random.random}, {"randomseed", random.randomseed},
 		{"sinh", function1(math.Sinh, negativeNaN)}, {"sin", function1(math.Sin, negativeNaN)}, {"sqrt", function1(math.Sqrt, negativeNaN)},
@@ -124,7 +124,7 @@ func mathModf(t *Thread) int {
 
 func mathPow(t *Thread) int {
 	x, y := checkPair(t)
-	t.Push(Number(power(x, y)))
+	t.Push(Number(pow(x, y)))
 	return 1
 }
 
