@@ -10,7 +10,7 @@ const (
 	// maxPatternDepth bounds the calls of match within each other, of which each takes an item of
 	// the pattern: the stack of C is full somewhere there.
 	maxPatternDepth = 200_000
-	patternFrame    = 256 // bytes of the Go stack that one of them may take
+	patternFrame    = 512 // bytes of the Go stack that one of them may take
 	depthSlice      = 1000
 	matcherBytes    = 1 << 10
 	patternSlice    = 4096
