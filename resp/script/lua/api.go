@@ -216,7 +216,7 @@ func (t *Thread) ToText(v Value) string {
 	}
 	// No address tells anything of the host: objects are numbered as they are shown.
 	t.state.identify(v)
-	return fmt.Sprintf("%s: 0x%014x", v.Kind(), 0x55550000+0x20*int(v.ref.id))
+	return fmt.Sprintf("%s: 0x%012x", v.Kind(), 0x555500000000+0x20*int(v.ref.id))
 }
 
 // ToStringMeta returns what tostring returns.

@@ -220,7 +220,7 @@ func (p *parser) variable(name string) *expr {
 	if e := p.fn.find(name, true); e != nil {
 		return e
 	}
-	return &expr{kind: exprGlobal, value: String(name)}
+	return &expr{kind: exprGlobal, value: String(name), line: p.last}
 }
 
 // find looks a local up, here and in the functions around.
@@ -288,11 +288,40 @@ func (e *expr) describe() (kind, name string) {
 	case exprMethod:
 		return "method", cutZero(e.value.Text())
 	case exprAnd, exprOr:
-		if left := e.left.strip(); left.kind != exprLocal {
-			return left.describe()
+		none := func() *expr { return nil }
+		if last := e.follow(nil, none, none); last != nil {
+			return last.describe()
 		}
 	}
 	return "", ""
+}
+
+// follow returns the operand of "and" and "or" that Lua's analysis takes for the value, or nil.
+// The analysis reads the code in order and takes each jump of a test. jumpIf is the truth at
+// which the test of e jumps, nil if there is none after e; yes and no go on where either truth
+// leads to.
+func (e *expr) follow(jumpIf *bool, yes, no func() *expr) *expr {
+	test := new(bool)
+	switch e = e.strip(); {
+	case e.kind == exprAnd:
+		return e.left.follow(test, func() *expr { return e.right.follow(jumpIf, yes, no) }, no)
+	case e.kind == exprOr:
+		*test = true
+		return e.left.follow(test, yes, func() *expr { return e.right.follow(jumpIf, yes, no) })
+	case jumpIf == nil:
+		return e
+	case e.kind == exprNot:
+		*test = !*jumpIf
+		return e.left.follow(test, no, yes)
+	}
+	truth := *jumpIf
+	if e.kind == exprConst && e.value.Truth() != truth {
+		truth = !truth // no test
+	}
+	if truth {
+		return yes()
+	}
+	return no()
 }
 
 // nameOperand notes what errors of the last instruction call an operand.

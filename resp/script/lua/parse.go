@@ -380,6 +380,7 @@ func (p *parser) exprStatement() {
 func (p *parser) exprList() []*expr {
 	list := []*expr{p.expr()}
 	for p.accept(',') {
+		p.readVariable(list[len(list)-1])
 		list = append(list, p.expr())
 	}
 	return list
@@ -418,12 +419,20 @@ func (p *parser) binary(least int) *expr {
 			break
 		}
 		p.next()
-		left.line = p.last
+		p.readVariable(left)
 		right := p.binary(how.right)
 		left = p.join(t, how.op, left, right)
 	}
 	p.leave()
 	return left
+}
+
+// readVariable notes that Lua's own compiler reads a variable at this point. Code has the line
+// of the token before.
+func (p *parser) readVariable(e *expr) {
+	if e.kind == exprGlobal || e.kind == exprIndex {
+		e.line = p.last
+	}
 }
 
 func (p *parser) unary(t token, e *expr) *expr {
@@ -437,6 +446,9 @@ func (p *parser) unary(t token, e *expr) *expr {
 	case '#':
 		op = opLen
 	default:
+		if e.strip().kind == exprConst {
+			return &expr{kind: exprConst, value: Bool(!e.strip().value.Truth())}
+		}
 		kind = exprNot
 	}
 	return p.node(&expr{kind: kind, op: op, left: e})
@@ -523,7 +535,7 @@ func (p *parser) suffixed() *expr {
 		p.next()
 		e = &expr{kind: exprParen, left: p.expr()}
 		p.expectClosing(')', '(', line)
-		e.left.line = p.last
+		p.readVariable(e.left)
 		p.node(e)
 	case tokName:
 		name := p.text
@@ -575,6 +587,9 @@ func (p *parser) arguments(call *expr) *expr {
 			call.list = p.exprList()
 		}
 		p.expectClosing(')', '(', line)
+		if n := len(call.list); n > 0 {
+			p.readVariable(call.list[n-1])
+		}
 	case tokString:
 		call.list = []*expr{stringExpr(p.text)}
 		p.next()
@@ -610,6 +625,9 @@ func (p *parser) table() *expr {
 		e.fields = append(e.fields, f)
 		if !p.accept(',') && !p.accept(';') {
 			break
+		}
+		if f.key == nil {
+			p.readVariable(f.value)
 		}
 	}
 	p.expectClosing('}', '{', line)

@@ -91,26 +91,41 @@ type scanner struct {
 }
 
 type scanned struct {
-	tok              token
-	text             string
-	num              float64
-	start, end, line int
+	tok        token
+	text       string
+	num        float64
+	start, end int
 }
 
 // fail raises an error about a token, or about none if near is "".
 func (s *scanner) fail(msg, near string) {
 	if near != "" {
-		msg += " near '" + near + "'"
+		msg += " near '" + cutZero(near) + "'"
 	}
 	panic(&SyntaxError{fmt.Sprintf("%s:%d: %s", s.chunk, s.line, msg)})
 }
 
 // failHere raises an error about the token at hand.
 func (s *scanner) failHere(msg string) {
-	if s.tok == tokName || s.tok == tokString || s.tok == tokNumber {
-		s.fail(msg, cutZero(s.src[s.start:s.end]))
+	switch s.tok {
+	case 0: // a byte of the source
+		s.fail(msg, "")
+	case tokName, tokNumber:
+		s.fail(msg, s.src[s.start:s.end])
+	case tokString:
+		s.fail(msg, s.shown())
 	}
 	s.fail(msg, s.tok.String())
+}
+
+// shown returns the string at hand as errors show it: delimited as in the source, without
+// escapes.
+func (s *scanner) shown() string {
+	opening := 1
+	if s.src[s.start] == '[' {
+		opening = 2 + strings.IndexByte(s.src[s.start+1:], '[')
+	}
+	return s.src[s.start:s.start+opening] + s.text + s.src[s.end-opening:s.end]
 }
 
 // cutZero ends a text where C does.
@@ -131,13 +146,13 @@ func (s *scanner) next() {
 	s.end = s.pos
 }
 
-func (s *scanner) save() scanned { return scanned{s.tok, s.text, s.num, s.start, s.end, s.line} }
+func (s *scanner) save() scanned { return scanned{s.tok, s.text, s.num, s.start, s.end} }
 
 func (s *scanner) restore(t scanned) {
-	s.tok, s.text, s.num, s.start, s.end, s.line = t.tok, t.text, t.num, t.start, t.end, t.line
+	s.tok, s.text, s.num, s.start, s.end = t.tok, t.text, t.num, t.start, t.end
 }
 
-// peek returns the token after the one at hand.
+// peek returns the token after the one at hand. The line goes on, as in Lua's own scanner.
 func (s *scanner) peek() token {
 	if !s.ahead {
 		now := s.save()
@@ -295,7 +310,7 @@ func (s *scanner) quoted(quote int) {
 		case -1:
 			s.fail("unfinished string", tokEOF.String())
 		case '\n', '\r':
-			s.fail("unfinished string", cutZero(s.src[s.start:s.pos]))
+			s.fail("unfinished string", s.src[s.start:s.start+1]+text.String())
 		case quote:
 			s.pos++
 			s.text = text.String()
@@ -324,7 +339,7 @@ func (s *scanner) escape(text *strings.Builder) {
 			s.pos++
 		}
 		if n > 255 {
-			s.fail("escape sequence too large", cutZero(s.src[s.start:s.pos]))
+			s.fail("escape sequence too large", s.src[s.start:s.start+1]+text.String())
 		}
 		text.WriteByte(byte(n))
 	default:
