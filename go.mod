@@ -28,7 +28,6 @@ require (
 	github.com/tidwall/redcon v1.6.2
 	github.com/twmb/murmur3 v1.2.2
 	github.com/uber-go/tally/v4 v4.1.17
-	github.com/yuin/gopher-lua v1.1.2
 	go.etcd.io/bbolt v1.4.3
 	go.uber.org/goleak v1.3.0
 	go.yaml.in/yaml/v3 v3.0.5

@@ -59,21 +59,21 @@ func cmdEval(x *call) {
 
 func (x *call) runScript(known *knownScript, keys, argv [][]byte, readonly bool) {
 	all := &x.srv.scripts
-	run, runtime, ctx := all.begin(x.srv.clock(), x.conn)
-	defer all.done(run, runtime)
+	run := all.begin(x.srv.clock(), x.conn, x.srv.settings.scriptMemory.Load())
+	defer all.done(run)
 	h := scriptHost{call: x, run: run, known: known, readonly: readonly}
 	at := len(x.buf)
-	reply, err := runtime.Run(ctx, known.Script, keys, argv, &h, x.buf, x.proto == 3)
+	reply, err := run.runtime.Run(known.Script, keys, argv, &h, x.buf, x.proto == 3)
 	if x.startsAgain() {
 		return
 	}
 	x.buf = reply
-	cause := context.Cause(ctx)
-	if errors.Is(cause, errScriptsEnd) {
-		err = errScriptsEnd
+	cause := all.causeOf(run)
+	if cause == errScriptsEnd || cause == errClientGone {
+		err = cause
 	}
 	switch {
-	case errors.Is(cause, errKilled) && run.wrote.Load():
+	case err == nil && cause == errKilled && run.wrote.Load():
 		x.refused = string(errKilled)
 		if n := len(reply); n > at+3 && reply[at] == '-' {
 			x.refused = string(reply[at+1 : n-2]) // it says where the script was

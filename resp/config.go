@@ -75,6 +75,7 @@ func newConfigTable(s *Server) configTable {
 		memory("hll-sparse-max-bytes", &set.sparse, sparseBounds),
 		memory("output-buffer", &set.outputBuffer, outputBufferBounds),
 		memory("client-memory", &set.clientMemory, clientMemoryBounds),
+		memory("script-memory", &set.scriptMemory, scriptMemoryBounds),
 		{"min-free-disk", func() string { return strconv.FormatInt(s.store.MinFreeDisk(), 10) }, s.parseMinFreeDisk},
 	}
 	fixed := s.fixedAnswers()

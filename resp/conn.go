@@ -382,6 +382,7 @@ func (c *conn) close() (first bool) {
 	}
 	close(c.gone)
 	_ = c.net.Close()
+	c.srv.scripts.leave(c)
 	return true
 }
 

@@ -24,7 +24,7 @@ var differentialScripts = []string{
 	"local function f() error('deep') end\nlocal ok\nf()", "\n\nreturn nosuch", "nosuch = 1", "string.foo = 1", "redis.foo = 1", "return redis.foo",
 	"KEYS = 1", "KEYS[1] = 'z' return KEYS[1]", "return #ARGV", "return rawset(_G,'x',1)", "return setmetatable(_G,{})", "return type(getmetatable(_G))",
 	"getmetatable('').__index = 1", "return type(getmetatable(''))", "return _G.KEYS == KEYS", "_G.foo = 1", "return rawget(_G,'nosuch')", "return type(rawget(_G,'redis'))",
-	"return print", "return os", "return io", "return dofile", "return require", "return getfenv", "return newproxy", "return debug", "return type(load)",
+	"return print", "return io", "return dofile", "return require", "return getfenv", "return newproxy", "return debug", "return type(load)",
 	"return loadstring('return 1+1')()", "return loadstring('nosuch=1')()", "return (loadstring('x x'))", "return load(function() return nil end)()", "return _VERSION",
 	"return redis.REDIS_VERSION", "return redis.REDIS_VERSION_NUM", "return redis.LOG_WARNING", "return {redis.REPL_ALL,redis.REPL_AOF,redis.REPL_SLAVE,redis.REPL_REPLICA,redis.REPL_NONE}",
 	"return redis.log()", "return redis.log(1)", "return redis.log('x','y')", "return redis.log(9,'y')", "return redis.log(redis.LOG_DEBUG,'y')",

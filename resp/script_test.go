@@ -165,7 +165,7 @@ func TestKnownScriptsAreBounded(t *testing.T) {
 		t.Skip("one goroutine: nothing to see for the race detector")
 	}
 	var s scripts
-	s.init(func() int64 { return 64 << 20 })
+	s.init(func() int64 { return 8 << 20 })
 	loaded, err := s.compile([]byte("return 'loaded'"), true)
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package resp
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"sync"
@@ -40,13 +39,23 @@ type knownScript struct {
 
 // A scriptRun is a script that runs.
 type scriptRun struct {
-	start  time.Duration // on the server's clock
-	cancel context.CancelCauseFunc
-	places []store.Place // whose latches it holds
-	every  bool
-	late   bool
-	broken bool // its runtime cannot be used again
-	wrote  atomic.Bool
+	start   time.Duration // on the server's clock
+	conn    *conn
+	runtime *script.Runtime
+	cause   error         // why it was stopped; guarded by scripts.running
+	places  []store.Place // whose latches it holds
+	every   bool
+	late    bool
+	broken  bool // its runtime cannot be used again
+	wrote   atomic.Bool
+}
+
+// stop ends the script. The caller holds scripts.running.
+func (run *scriptRun) stop(cause error) {
+	if run.cause == nil {
+		run.cause = cause
+		run.runtime.Stop(cause)
+	}
 }
 
 const (
@@ -59,6 +68,7 @@ const (
 const (
 	errKilled      replyError = "ERR Script killed by user with SCRIPT KILL."
 	errScriptsEnd  replyError = "UNKNOWN the server closes: the script was ended"
+	errClientGone  replyError = "ERR the client has gone: its script was ended"
 	errScriptsFull replyError = "ERR the script cache is full: use SCRIPT FLUSH"
 )
 
@@ -126,7 +136,7 @@ func (s *scripts) compile(body []byte, loaded bool) (*knownScript, error) {
 }
 
 // cost is about what a script takes, compiled.
-func cost(k *knownScript) int64 { return int64(8*len(k.Body)) + 1<<10 }
+func cost(k *knownScript) int64 { return int64(k.Size()) + 1<<10 }
 
 // makeRoom forgets scripts that were not loaded, as far as that is needed.
 func (s *scripts) makeRoom(n int64) {
@@ -154,41 +164,55 @@ func (s *scripts) flush() {
 	s.evaluated, s.bytes = nil, 0
 }
 
-// begin notes that a script runs, and returns what ends it.
-func (s *scripts) begin(now time.Duration, c *conn) (*scriptRun, *script.Runtime, context.Context) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	run := &scriptRun{start: now, cancel: cancel, places: slices.Clone(c.places), every: c.every}
+// begin notes that a script runs. Its runtime lets it take memory bytes.
+func (s *scripts) begin(now time.Duration, c *conn, memory int64) *scriptRun {
+	run := &scriptRun{start: now, conn: c, places: slices.Clone(c.places), every: c.every}
 	s.running.Lock()
 	defer s.running.Unlock()
+	if n := len(s.free); n > 0 {
+		run.runtime = s.free[n-1]
+		s.free = s.free[:n-1]
+	} else {
+		run.runtime = script.NewRuntime()
+	}
+	// Nobody else knows the runtime: a Stop that was meant for another run cannot follow.
+	run.runtime.Begin(int(memory))
 	s.runs[run] = struct{}{}
 	if s.ended {
-		cancel(errScriptsEnd)
+		run.stop(errScriptsEnd)
 	}
-	if n := len(s.free); n > 0 {
-		r := s.free[n-1]
-		s.free = s.free[:n-1]
-		return run, r, ctx
-	}
-	return run, script.NewRuntime(), ctx
+	return run
+}
+
+// causeOf returns why a run was stopped, or nil.
+func (s *scripts) causeOf(run *scriptRun) error {
+	s.running.Lock()
+	defer s.running.Unlock()
+	return run.cause
 }
 
 // done ends a run and takes the runtime back.
-func (s *scripts) done(run *scriptRun, r *script.Runtime) {
-	run.cancel(nil)
+func (s *scripts) done(run *scriptRun) {
 	s.running.Lock()
 	defer s.running.Unlock()
 	delete(s.runs, run)
 	if run.late {
 		s.overdue.Add(-1)
 	}
-	if run.broken {
-		return
+	if !run.broken && len(s.free) < keepRuntimes && !s.ended {
+		s.free = append(s.free, run.runtime)
 	}
-	if len(s.free) < keepRuntimes && !s.ended {
-		s.free = append(s.free, r)
-		return
+}
+
+// leave ends the scripts of a client that has gone.
+func (s *scripts) leave(c *conn) {
+	s.running.Lock()
+	defer s.running.Unlock()
+	for run := range s.runs {
+		if run.conn == c {
+			run.stop(errClientGone)
+		}
 	}
-	r.Close()
 }
 
 // look notes which scripts have run for longer than most; 0: none has.
@@ -223,7 +247,7 @@ func (s *scripts) kill() (killed int) {
 	s.running.Lock()
 	defer s.running.Unlock()
 	for run := range s.runs {
-		run.cancel(errKilled)
+		run.stop(errKilled)
 	}
 	return len(s.runs)
 }
@@ -234,10 +258,7 @@ func (s *scripts) end() {
 	defer s.running.Unlock()
 	s.ended = true
 	for run := range s.runs {
-		run.cancel(errScriptsEnd)
-	}
-	for _, r := range s.free {
-		r.Close()
+		run.stop(errScriptsEnd)
 	}
 	s.free = nil
 }

@@ -22,6 +22,7 @@ type Settings struct {
 	Sparse       int64         // bytes of a HyperLogLog up to which it is sparse
 	OutputBuffer int64         // bytes of replies that wait for one client
 	ClientMemory int64         // bytes of requests and replies of all clients together
+	ScriptMemory int64         // bytes that one script may take
 	IdleTimeout  time.Duration // 0: none
 
 	// Route says what new connections get for keys of other nodes.
@@ -80,6 +81,7 @@ func (s *Settings) ensureDefaults() {
 	setDefault(&s.Sparse, 3000)
 	setDefault(&s.OutputBuffer, 64<<20)
 	setDefault(&s.ClientMemory, 256<<20)
+	setDefault(&s.ScriptMemory, 64<<20)
 	setDefault(&s.Route, RouteForward)
 	setDefault(&s.ForwardTimeout, 10*time.Second)
 	setDefault(&s.MinInSync, 1)
@@ -109,6 +111,7 @@ var (
 	sparseBounds       = bounds{0, math.MaxInt64}
 	outputBufferBounds = bounds{64 << 10, 1 << 50}
 	clientMemoryBounds = bounds{1 << 20, 1 << 50}
+	scriptMemoryBounds = bounds{1 << 20, 1 << 40}
 	slowlogLenBounds   = bounds{0, 1 << 20}
 	inSyncBounds       = bounds{1, maxCopies}
 	forwardBounds      = bounds{int64(time.Millisecond), int64(time.Hour)}
@@ -130,6 +133,7 @@ func (s *Settings) Validate() error {
 		{"sparse size", s.Sparse, sparseBounds},
 		{"output buffer", s.OutputBuffer, outputBufferBounds},
 		{"client memory", s.ClientMemory, clientMemoryBounds},
+		{"script memory", s.ScriptMemory, scriptMemoryBounds},
 		{"copies in sync", int64(s.MinInSync), inSyncBounds},
 		{"slowlog length", int64(s.SlowlogMaxLen), slowlogLenBounds},
 	} {
@@ -164,6 +168,7 @@ type settings struct {
 	trackingKeys atomic.Int64 // 0: any number
 	outputBuffer atomic.Int64
 	clientMemory atomic.Int64
+	scriptMemory atomic.Int64
 	idleTimeout  atomic.Int64 // ns
 	slowerThan   atomic.Int64 // ns; negative: off
 	slowlogLen   atomic.Int64
@@ -198,6 +203,7 @@ func (s *settings) set(old, from *Settings) {
 	put(&s.authTimeout, func(x *Settings) int64 { return max(int64(x.AuthTimeout), 0) })
 	put(&s.outputBuffer, func(x *Settings) int64 { return x.OutputBuffer })
 	put(&s.clientMemory, func(x *Settings) int64 { return x.ClientMemory })
+	put(&s.scriptMemory, func(x *Settings) int64 { return x.ScriptMemory })
 	put(&s.idleTimeout, func(x *Settings) int64 { return int64(x.IdleTimeout) })
 	put(&s.slowerThan, func(x *Settings) int64 { return max(int64(x.SlowlogSlowerThan), -1) })
 	put(&s.slowlogLen, func(x *Settings) int64 { return int64(x.SlowlogMaxLen) })

@@ -49,6 +49,8 @@ func serveSettings(cfg *node.Config, log *logOptions) *settings.Set {
 		"cache of blocks of Pebble's tables")
 	s.Add("memtable-size", settings.Size(&cfg.MemTableSize),
 		"size of a Pebble memtable; a few exist at a time")
+	s.Add("script-memory", settings.Size(&cfg.ScriptMemory),
+		"memory that one script may take; a script that needs more ends with an error")
 	s.Add("client-memory", settings.Size(&cfg.ClientMemory),
 		"memory for the requests and replies in flight of all clients; beyond it the server stops reading and closes the largest slow consumer")
 

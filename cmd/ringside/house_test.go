@@ -55,7 +55,6 @@ var owners = []struct{ library, owner string }{
 	{"github.com/hashicorp/serf", "replica/members/..."},
 	{"github.com/hashicorp/memberlist", "replica/members/..."},
 	{"github.com/hashicorp/raft", "replica/table/..."},
-	{"github.com/yuin/gopher-lua", "resp/script"},
 }
 
 // topLevel is what may lie in the repository's root, besides names that begin

@@ -149,6 +149,7 @@ type Config struct {
 	SparseSize   int64 // a HyperLogLog of up to so many bytes is sparse
 	OutputBuffer int64 // replies that one client may leave unread
 	ClientMemory int64 // requests and replies in flight, of all clients together
+	ScriptMemory int64 // what one script may take
 
 	AuthTimeout  time.Duration // a client has so long to authenticate, where it must; 0: for ever
 	IdleTimeout  time.Duration // silence after which a client is closed; 0: never
@@ -220,6 +221,7 @@ func DefaultConfig() Config {
 		MaxArgs:           1 << 20,
 		OutputBuffer:      64 * mib,
 		ClientMemory:      256 * mib,
+		ScriptMemory:      64 * mib,
 		TCPKeepAlive:      300 * time.Second,
 		StopTimeout:       10 * time.Second,
 		TrackedKeys:       1_000_000,
@@ -259,6 +261,7 @@ func (c *Config) EnsureDefaults() {
 	ensure(&c.SparseSize, d.SparseSize)
 	ensure(&c.OutputBuffer, d.OutputBuffer)
 	ensure(&c.ClientMemory, d.ClientMemory)
+	ensure(&c.ScriptMemory, d.ScriptMemory)
 	ensure(&c.StopTimeout, d.StopTimeout)
 	if c.HTTPAddr == "" {
 		if addr, err := derivedAddr(c.Addr, httpPortOffset); err == nil {

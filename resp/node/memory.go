@@ -89,6 +89,7 @@ func (c *Config) FitMemory(limit int64, given func(setting string) bool) {
 	// log's buffers and in a memtable.
 	if !given("client-memory") && c.ClientMemory < DefaultConfig().ClientMemory {
 		fit("max-value-size", &c.MaxValueSize, c.ClientMemory/4, 1*mib)
+		fit("script-memory", &c.ScriptMemory, c.ClientMemory/2, 4*mib)
 	}
 }
 

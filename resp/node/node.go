@@ -263,6 +263,7 @@ func (c *Config) settings() resp.Settings {
 		Sparse:            c.SparseSize,
 		OutputBuffer:      c.OutputBuffer,
 		ClientMemory:      c.ClientMemory,
+		ScriptMemory:      c.ScriptMemory,
 		IdleTimeout:       c.IdleTimeout,
 		TrackedKeys:       zeroIsNone(int64(c.TrackedKeys)),
 		BusyAfter:         zeroIsNone(c.BusyAfter),

@@ -9,7 +9,7 @@ import (
 var reloads = []string{
 	"requirepass", "route", "strict-slots", "forward-timeout", "min-in-sync", "scrub-interval",
 	"max-clients", "max-key-size", "max-value-size", "max-args", "packed-size", "hll-sparse-max-bytes",
-	"tracking-table-max-keys", "busy-reply-threshold", "output-buffer", "client-memory", "idle-timeout", "auth-timeout",
+	"tracking-table-max-keys", "busy-reply-threshold", "output-buffer", "client-memory", "script-memory", "idle-timeout", "auth-timeout",
 	"slowlog-slower-than", "slowlog-max-len", "tls-cert", "tls-key", "tls-ca",
 }
 

@@ -156,6 +156,7 @@ func (c Config) validateSizes(f *faults) {
 	f.size("hll-sparse-max-bytes", c.SparseSize, 1, 64*kib, "")
 	f.size("output-buffer", c.OutputBuffer, 64*kib, maxSize, "")
 	f.size("client-memory", c.ClientMemory, 1*mib, maxSize, "")
+	f.size("script-memory", c.ScriptMemory, 1*mib, 1<<40, "")
 	if c.MinFreeDisk < 0 {
 		f.add("min-free-disk", "%d is negative; 0 is off", c.MinFreeDisk)
 	}

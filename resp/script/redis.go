@@ -3,13 +3,10 @@ package script
 import (
 	"crypto/sha1"
 	"encoding/hex"
-	"strconv"
 	"strings"
 
-	lua "github.com/yuin/gopher-lua"
+	"github.com/ringside-kv/ringside/resp/script/lua"
 )
-
-// What scripts call Redis by.
 
 // The version that scripts are told.
 const (
@@ -17,69 +14,77 @@ const (
 	versionNumber = 7<<16 | 15
 )
 
-func (r *Runtime) openRedis() {
-	t := r.l.NewTable()
-	r.own.RawSetString("redis", t)
-	for name, f := range map[string]lua.LGFunction{
-		"call":               func(l *lua.LState) int { return r.command(l, true) },
-		"pcall":              func(l *lua.LState) int { return r.command(l, false) },
-		"error_reply":        func(l *lua.LState) int { return r.single(l, "err") },
-		"status_reply":       func(l *lua.LState) int { return r.single(l, "ok") },
-		"sha1hex":            r.sha1hex,
+// openRedis returns the library redis.
+func (r *Runtime) openRedis(t *lua.Thread) *lua.Table {
+	table := t.NewTable(0, 32)
+	t.Push(table.Value())
+	t.Register(table, map[string]lua.GoFunction{
+		"call":               func(t *lua.Thread) int { return r.command(t, true) },
+		"pcall":              func(t *lua.Thread) int { return r.command(t, false) },
+		"error_reply":        errorReply,
+		"status_reply":       statusReply,
+		"sha1hex":            sha1hex,
 		"log":                r.log,
 		"setresp":            r.setresp,
-		"set_repl":           r.setRepl,
-		"replicate_commands": func(l *lua.LState) int { return push(l, lua.LTrue) },
-		"breakpoint":         func(l *lua.LState) int { return push(l, lua.LFalse) },
-		"debug":              func(*lua.LState) int { return 0 },
+		"set_repl":           setRepl,
+		"replicate_commands": func(t *lua.Thread) int { return push(t, lua.True) },
+		"breakpoint":         func(t *lua.Thread) int { return push(t, lua.False) },
+		"debug":              func(*lua.Thread) int { return 0 },
 		"acl_check_cmd":      r.aclCheckCmd,
-	} {
-		t.RawSetString(name, r.l.NewFunction(f))
-	}
+	})
 	for i, name := range []string{"LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING"} {
-		t.RawSetString(name, lua.LNumber(i))
+		t.SetField(table, name, lua.Number(float64(i)))
 	}
-	for name, n := range map[string]int{"REPL_NONE": 0, "REPL_AOF": 1, "REPL_SLAVE": 2, "REPL_REPLICA": 2, "REPL_ALL": 3} {
-		t.RawSetString(name, lua.LNumber(n))
+	for name, n := range map[string]float64{"REPL_NONE": 0, "REPL_AOF": 1, "REPL_SLAVE": 2, "REPL_REPLICA": 2, "REPL_ALL": 3} {
+		t.SetField(table, name, lua.Number(n))
 	}
-	t.RawSetString("REDIS_VERSION", lua.LString(Version))
-	t.RawSetString("REDIS_VERSION_NUM", lua.LNumber(versionNumber))
+	t.SetField(table, "REDIS_VERSION", t.String(Version))
+	t.SetField(table, "REDIS_VERSION_NUM", lua.Number(versionNumber))
+	return table
 }
 
-func push(l *lua.LState, v lua.LValue) int {
-	l.Push(v)
+func push(t *lua.Thread, v lua.Value) int {
+	t.Push(v)
+	return 1
+}
+
+// single pushes a table with one field.
+func single(t *lua.Thread, name, text string) int {
+	table := t.NewTable(0, 1)
+	t.Push(table.Value())
+	t.SetField(table, name, t.String(text))
 	return 1
 }
 
 // command runs a command: redis.call, which raises its error, or redis.pcall.
-func (r *Runtime) command(l *lua.LState, raise bool) int {
-	refuse := func(msg string) int {
-		t := l.NewTable()
-		t.RawSetString("err", lua.LString(msg))
-		if raise {
-			l.Error(t, 0)
+func (r *Runtime) command(t *lua.Thread, raiseError bool) int {
+	args, refusal := r.arguments(t)
+	var reply []byte
+	if refusal == "" {
+		var err error
+		if reply, refusal, err = r.hostCall(args); err != nil {
+			r.stop(t)
 		}
-		return push(l, t)
 	}
-	args, msg := r.arguments(l)
-	if msg != "" {
-		return refuse(msg)
+	failed := refusal != ""
+	if failed {
+		r.errorTable(t, refusal)
+	} else if _, err := value(t, reply, 0); err != nil {
+		r.errorTable(t, "ERR "+err.Error())
+		failed = true
+	} else if failed = reply[0] == '-'; failed {
+		t.SetField(t.Top(1).Table(), "ignore_error_stats_update", lua.True)
 	}
-	reply, refusal, err := r.hostCall(args)
-	switch {
-	case err != nil:
-		r.stop()
-	case refusal != "":
-		return refuse(refusal)
+	if failed && raiseError {
+		t.Throw(t.Top(1))
 	}
-	v, _, err := r.value(reply, 0)
-	if err != nil {
-		return refuse("ERR " + err.Error())
-	}
-	if t, ok := v.(*lua.LTable); ok && raise && reply[0] == '-' {
-		l.Error(t, 0)
-	}
-	return push(l, v)
+	return 1
+}
+
+// errorTable pushes the error of a command that was not run.
+func (r *Runtime) errorTable(t *lua.Thread, msg string) {
+	single(t, "err", msg)
+	t.SetField(t.Top(1).Table(), "ignore_error_stats_update", lua.True)
 }
 
 // hostCall is Host.Call. A panic of it also ends the script, whatever it has protected.
@@ -88,7 +93,6 @@ func (r *Runtime) hostCall(args [][]byte) (reply []byte, refusal string, err err
 	defer func() {
 		if !returned {
 			r.panicked = recover()
-			r.cancel()
 			panic(r.panicked)
 		}
 	}()
@@ -97,22 +101,33 @@ func (r *Runtime) hostCall(args [][]byte) (reply []byte, refusal string, err err
 	return reply, refusal, err
 }
 
-// arguments are those of a command, which are strings or numbers.
-func (r *Runtime) arguments(l *lua.LState) ([][]byte, string) {
-	n := l.GetTop()
+// arguments are those of a command, which are strings or numbers. The slice is valid until
+// the next call.
+func (r *Runtime) arguments(t *lua.Thread) (args [][]byte, refusal string) {
+	n := t.NArgs()
 	if n == 0 {
 		return nil, "ERR Please specify at least one argument for this redis lib call"
 	}
-	args := r.args[:0]
+	size := 0
 	for i := 1; i <= n; i++ {
-		switch v := l.Get(i).(type) {
-		case lua.LString:
-			args = append(args, []byte(v))
-		case lua.LNumber:
-			args = append(args, []byte(formatNumber(float64(v), 17)))
-		default:
+		if v := t.Arg(i); v.IsString() {
+			size += len(v.Text())
+		} else if v.IsNumber() {
+			size += 32
+		} else {
 			return nil, "ERR Lua redis lib command arguments must be strings or integers"
 		}
+	}
+	t.Hold(size)
+	args, b := r.args[:0], make([]byte, 0, size) // which the unit may keep until it is committed
+	for i := 1; i <= n; i++ {
+		at := len(b)
+		if v := t.Arg(i); v.IsString() {
+			b = append(b, v.Text()...)
+		} else {
+			b = argument(b, v.Float())
+		}
+		args = append(args, b[at:len(b):len(b)])
 	}
 	if cap(args) <= 1<<10 {
 		r.args = args
@@ -120,89 +135,97 @@ func (r *Runtime) arguments(l *lua.LState) ([][]byte, string) {
 	return args, ""
 }
 
-// single is redis.error_reply or redis.status_reply.
-func (r *Runtime) single(l *lua.LState, field string) int {
-	s, ok := l.Get(1).(lua.LString)
-	t := l.NewTable()
-	switch {
-	case l.GetTop() != 1 || !ok:
-		t.RawSetString("err", lua.LString("ERR wrong number or type of arguments"))
-	case field == "err":
-		msg := strings.TrimRight(strings.TrimPrefix(string(s), "-"), "\r\n")
-		if !strings.Contains(msg, " ") { // a text without a code
-			msg = "ERR " + msg
-		}
-		t.RawSetString("err", lua.LString(msg))
-	default:
-		t.RawSetString(field, s)
+func errorReply(t *lua.Thread) int {
+	v := t.Arg(1)
+	if t.NArgs() != 1 || !v.IsString() {
+		return single(t, "err", "ERR wrong number or type of arguments")
 	}
-	return push(l, t)
+	msg := strings.TrimRight(strings.TrimPrefix(v.Text(), "-"), "\r\n")
+	if !strings.Contains(msg, " ") { // a text without a code
+		msg = "ERR " + msg
+	}
+	return single(t, "err", msg)
 }
 
-func (r *Runtime) sha1hex(l *lua.LState) int {
-	if l.GetTop() != 1 {
-		r.raise("ERR wrong number of arguments")
+func statusReply(t *lua.Thread) int {
+	v := t.Arg(1)
+	if t.NArgs() != 1 || !v.IsString() {
+		return single(t, "err", "ERR wrong number or type of arguments")
 	}
-	sum := sha1.Sum([]byte(text(l.Get(1))))
-	return push(l, lua.LString(hex.EncodeToString(sum[:])))
+	return single(t, "ok", v.Text())
 }
 
-func (r *Runtime) log(l *lua.LState) int {
-	n := l.GetTop()
+func sha1hex(t *lua.Thread) int {
+	if t.NArgs() != 1 {
+		raise(t, "ERR wrong number of arguments")
+	}
+	text, _ := lua.ToText(t.Arg(1))
+	h := sha1.New()
+	for len(text) > 0 {
+		n := min(len(text), 1<<20)
+		_, _ = h.Write([]byte(text[:n]))
+		t.Step(n)
+		text = text[n:]
+	}
+	t.PushString(hex.EncodeToString(h.Sum(nil)))
+	return 1
+}
+
+func (r *Runtime) log(t *lua.Thread) int {
+	n := t.NArgs()
 	if n < 2 {
-		r.raise("ERR redis.log() requires two arguments or more.")
+		raise(t, "ERR redis.log() requires two arguments or more.")
 	}
-	level, ok := l.Get(1).(lua.LNumber)
+	level, ok := lua.ToNumber(t.Arg(1))
 	switch {
-	case !ok:
-		r.raise("ERR First argument must be a number (log level).")
+	case !ok || !t.Arg(1).IsNumber():
+		raise(t, "ERR First argument must be a number (log level).")
 	case level < 0 || level > 3:
-		r.raise("ERR Invalid debug level.")
+		raise(t, "ERR Invalid debug level.")
 	}
-	var words []string
+	b := t.NewBuffer()
 	for i := 2; i <= n; i++ {
-		switch v := l.Get(i).(type) {
-		case lua.LString, lua.LNumber:
-			words = append(words, text(v))
+		if s, ok := lua.ToText(t.Arg(i)); ok {
+			if b.Len() > 0 {
+				b.AppendByte(' ')
+			}
+			b.Append(s)
 		}
 	}
-	r.host.Log(int(level), strings.Join(words, " "))
+	r.host.Log(int(level), string(b.Bytes()))
 	return 0
 }
 
-func (r *Runtime) setresp(l *lua.LState) int {
-	if l.GetTop() != 1 {
-		r.raise("ERR redis.setresp() requires one argument.")
+func (r *Runtime) setresp(t *lua.Thread) int {
+	if t.NArgs() != 1 {
+		raise(t, "ERR redis.setresp() requires one argument.")
 	}
-	version := int(l.ToNumber(1))
+	version, _ := lua.ToNumber(t.Arg(1))
 	if version != 2 && version != 3 {
-		r.raise("ERR RESP version must be 2 or 3.")
+		raise(t, "ERR RESP version must be 2 or 3.")
 	}
 	r.resp3 = version == 3
 	return 0
 }
 
 // setRepl has nothing to choose: what a script writes is written on all copies.
-func (r *Runtime) setRepl(l *lua.LState) int {
-	if l.GetTop() != 1 {
-		r.raise("ERR redis.set_repl() requires two arguments.")
+func setRepl(t *lua.Thread) int {
+	if t.NArgs() != 1 {
+		raise(t, "ERR redis.set_repl() requires two arguments.")
 	}
-	if n := int(l.ToNumber(1)); n&^3 != 0 {
-		r.raise("ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.")
+	if flags, _ := lua.ToNumber(t.Arg(1)); lua.Integer(flags)&^3 != 0 {
+		raise(t, "ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.")
 	}
 	return 0
 }
 
-func (r *Runtime) aclCheckCmd(l *lua.LState) int {
-	args, msg := r.arguments(l)
-	if msg != "" {
-		r.raise(msg)
+func (r *Runtime) aclCheckCmd(t *lua.Thread) int {
+	args, refusal := r.arguments(t)
+	if refusal != "" {
+		raise(t, refusal)
 	}
 	if !r.host.Known(args) {
-		r.raise("ERR Invalid command passed to redis.acl_check_cmd()")
+		raise(t, "ERR Invalid command passed to redis.acl_check_cmd()")
 	}
-	return push(l, lua.LTrue)
+	return push(t, lua.True)
 }
-
-// itoa shows a number in an error.
-func itoa(n int) string { return strconv.Itoa(n) }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	lua "github.com/yuin/gopher-lua"
+	"github.com/ringside-kv/ringside/resp/script/lua"
 )
 
 // A replyEncoder makes replies of what scripts return.
@@ -46,105 +46,111 @@ func (e *replyEncoder) null(dst []byte) []byte {
 }
 
 // append appends a value as a reply.
-func (e *replyEncoder) append(dst []byte, v lua.LValue, depth int) []byte {
+func (e *replyEncoder) append(dst []byte, v lua.Value, depth int) []byte {
 	if len(dst) > e.most {
 		return dst
 	}
 	if depth > maxNested {
 		return appendError(dst, "ERR reached lua stack limit")
 	}
-	switch v := v.(type) {
-	case lua.LString:
-		return appendBulk(dst, string(v))
-	case lua.LNumber:
-		return appendLine(dst, ':', strconv.FormatInt(integer(float64(v)), 10))
-	case lua.LBool:
+	switch v.Kind() {
+	case lua.KindString:
+		return appendBulk(dst, v.Text())
+	case lua.KindNumber:
+		return append(appendInt(append(dst, ':'), int64(lua.Integer(v.Float()))), '\r', '\n')
+	case lua.KindBool:
 		switch {
-		case e.script3 && e.client3 && bool(v):
+		case e.script3 && e.client3 && v.Truth():
 			return append(dst, "#t\r\n"...)
 		case e.script3 && e.client3:
 			return append(dst, "#f\r\n"...)
-		case bool(v):
+		case v.Truth():
 			return append(dst, ":1\r\n"...)
 		case e.script3:
 			return append(dst, ":0\r\n"...)
 		}
-		return e.null(dst)
-	case *lua.LTable:
-		return e.table(dst, v, depth)
+	case lua.KindTable:
+		return e.table(dst, v.Table(), depth)
 	}
 	return e.null(dst)
 }
 
 // table appends a table: what its field of a certain name says, else its elements up to the
 // first nil.
-func (e *replyEncoder) table(dst []byte, t *lua.LTable, depth int) []byte {
-	if msg, ok := t.RawGetString("err").(lua.LString); ok {
-		return appendError(dst, string(msg))
+func (e *replyEncoder) table(dst []byte, t *lua.Table, depth int) []byte {
+	if msg := t.GetField("err"); msg.IsString() {
+		return appendError(dst, msg.Text())
 	}
-	if status, ok := t.RawGetString("ok").(lua.LString); ok {
-		return appendLine(dst, '+', oneLine.Replace(string(status)))
+	if status := t.GetField("ok"); status.IsString() {
+		return appendLine(dst, '+', oneLine.Replace(status.Text()))
 	}
-	if f, ok := t.RawGetString("double").(lua.LNumber); ok {
-		return e.double(dst, float64(f))
+	if f := t.GetField("double"); f.IsNumber() {
+		return e.double(dst, f.Float())
 	}
-	if m, ok := t.RawGetString("map").(*lua.LTable); ok {
-		n := 0
-		each(m, func(lua.LValue, lua.LValue) { n++ })
+	if m := t.GetField("map").Table(); m != nil {
+		n := size(m)
 		if e.client3 {
 			dst = appendHead(dst, '%', n)
 		} else {
 			dst = appendHead(dst, '*', 2*n)
 		}
-		each(m, func(key, value lua.LValue) {
+		each(m, func(key, value lua.Value) {
 			dst = e.append(dst, key, depth+1)
 			dst = e.append(dst, value, depth+1)
 		})
 		return dst
 	}
-	if m, ok := t.RawGetString("set").(*lua.LTable); ok {
-		n := 0
-		each(m, func(lua.LValue, lua.LValue) { n++ })
+	if m := t.GetField("set").Table(); m != nil {
 		kind := byte('*')
 		if e.client3 {
 			kind = '~'
 		}
-		dst = appendHead(dst, kind, n)
-		each(m, func(key, _ lua.LValue) { dst = e.append(dst, key, depth+1) })
+		dst = appendHead(dst, kind, size(m))
+		each(m, func(key, _ lua.Value) { dst = e.append(dst, key, depth+1) })
 		return dst
 	}
-	if s, ok := t.RawGetString("big_number").(lua.LString); ok {
+	if n := t.GetField("big_number"); n.IsString() {
 		if e.client3 {
-			return appendLine(dst, '(', oneLine.Replace(string(s)))
+			return appendLine(dst, '(', oneLine.Replace(n.Text()))
 		}
-		return appendBulk(dst, oneLine.Replace(string(s)))
+		return appendBulk(dst, oneLine.Replace(n.Text()))
 	}
-	if v, ok := t.RawGetString("verbatim_string").(*lua.LTable); ok {
-		format, ok1 := v.RawGetString("format").(lua.LString)
-		s, ok2 := v.RawGetString("string").(lua.LString)
-		if ok1 && ok2 {
-			if e.client3 {
-				form := (string(format) + "   ")[:3]
-				dst = appendHead(dst, '=', len(s)+4)
-				dst = append(append(append(dst, form...), ':'), s...)
-				return append(dst, '\r', '\n')
+	if v := t.GetField("verbatim_string").Table(); v != nil {
+		if format, s := v.GetField("format"), v.GetField("string"); format.IsString() && s.IsString() {
+			if !e.client3 {
+				return appendBulk(dst, s.Text())
 			}
-			return appendBulk(dst, string(s))
+			dst = appendHead(dst, '=', len(s.Text())+4)
+			dst = append(append(append(dst, (format.Text() + "   ")[:3]...), ':'), s.Text()...)
+			return append(dst, '\r', '\n')
 		}
 	}
 	n := 0
-	for t.RawGetInt(n+1) != lua.LNil {
+	for !t.GetInt(n + 1).IsNil() {
 		n++
 	}
 	dst = appendHead(dst, '*', n)
 	for i := 1; i <= n && len(dst) <= e.most; i++ {
-		dst = e.append(dst, t.RawGetInt(i), depth+1)
+		dst = e.append(dst, t.GetInt(i), depth+1)
 	}
 	return dst
 }
 
+// each calls yield for what is in a table, in the order of pairs.
+func each(t *lua.Table, yield func(key, value lua.Value)) {
+	for key, value, _ := t.Next(lua.Nil); !key.IsNil(); key, value, _ = t.Next(key) {
+		yield(key, value)
+	}
+}
+
+// size returns how many keys a table has.
+func size(t *lua.Table) (n int) {
+	each(t, func(lua.Value, lua.Value) { n++ })
+	return n
+}
+
 func (e *replyEncoder) double(dst []byte, f float64) []byte {
-	s := formatNumber(f, 17)
+	s := formatNumber(f)
 	if math.IsNaN(f) {
 		s = "nan"
 	}
@@ -152,4 +158,21 @@ func (e *replyEncoder) double(dst []byte, f float64) []byte {
 		return appendLine(dst, ',', s)
 	}
 	return appendBulk(dst, s)
+}
+
+func appendInt(dst []byte, i int64) []byte { return strconv.AppendInt(dst, i, 10) }
+
+// formatNumber formats a number as "%.17g" of C.
+func formatNumber(f float64) string {
+	switch {
+	case math.IsNaN(f) && math.Signbit(f):
+		return "-nan"
+	case math.IsNaN(f):
+		return "nan"
+	case math.IsInf(f, 1):
+		return "inf"
+	case math.IsInf(f, -1):
+		return "-inf"
+	}
+	return strconv.FormatFloat(f, 'g', 17, 64)
 }

@@ -7,8 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	lua "github.com/yuin/gopher-lua"
-	"github.com/yuin/gopher-lua/parse"
+	"github.com/ringside-kv/ringside/resp/script/lua"
 )
 
 // A Script is a compiled script. It never changes, so any goroutine may use it.
@@ -20,7 +19,7 @@ type Script struct {
 	// what that line says.
 	Flagged bool
 	Flags   Flags
-	proto   *lua.FunctionProto
+	proto   *lua.Proto
 }
 
 // Flags are what a script says of itself.
@@ -41,7 +40,7 @@ var flagNames = map[string]Flags{
 }
 
 // MaxBody is how long a script may be, in bytes.
-const MaxBody = 256 << 10
+const MaxBody = 4 << 20
 
 // SHA returns by what a script is called.
 func SHA(body string) string {
@@ -64,7 +63,13 @@ func Compile(body string) (*Script, error) {
 		}
 		code = "\n" + rest // lines keep their numbers
 	}
-	proto, err := compile(code, "user_script")
+	if len(code) > MaxBody {
+		return nil, fmt.Errorf("ERR the script is longer than %d bytes", MaxBody)
+	}
+	if strings.HasPrefix(code, "\x1b") {
+		return nil, errors.New("ERR Error compiling script (new function): user_script: bytecode is refused")
+	}
+	proto, err := lua.Compile(code, "@user_script")
 	if err != nil {
 		return nil, fmt.Errorf("ERR Error compiling script (new function): %w", err)
 	}
@@ -94,32 +99,5 @@ func (s *Script) flags(line string) error {
 	return nil
 }
 
-// compile compiles a piece of code. Errors are as Lua words them, as far as that goes.
-func compile(code, name string) (*lua.FunctionProto, error) {
-	if len(code) > MaxBody {
-		return nil, fmt.Errorf("%s:1: the script is longer than %d bytes", name, MaxBody)
-	}
-	if strings.HasPrefix(code, "\x1b") {
-		return nil, fmt.Errorf("%s: bytecode is refused", name)
-	}
-	chunk, err := parse.Parse(strings.NewReader(code), name)
-	if err != nil {
-		var e *parse.Error
-		if errors.As(err, &e) {
-			token := e.Token
-			if e.Pos.Line <= 0 || token == "" {
-				return nil, fmt.Errorf("%s:%d: unexpected symbol near '<eof>'", name, 1+strings.Count(strings.TrimRight(code, "\n"), "\n"))
-			}
-			return nil, fmt.Errorf("%s:%d: unexpected symbol near '%s'", name, e.Pos.Line, token)
-		}
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if tooDeep(chunk) {
-		return nil, fmt.Errorf("%s:1: chunk has too many syntax levels", name)
-	}
-	proto, err := lua.Compile(chunk, name)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return proto, nil
-}
+// Size returns about how much memory the script takes, in bytes.
+func (s *Script) Size() int { return len(s.Body) + s.proto.Bytes() }

@@ -1,13 +1,12 @@
 package script
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
 	"time"
 
-	lua "github.com/yuin/gopher-lua"
+	"github.com/ringside-kv/ringside/resp/script/lua"
 )
 
 // A table host answers commands by their names.
@@ -35,7 +34,8 @@ func run(t *testing.T, r *Runtime, body string) string {
 	if err != nil {
 		return "-" + err.Error()
 	}
-	reply, err := r.Run(context.Background(), s, nil, nil, tableHost{"ping": "+PONG\r\n"}, nil, false)
+	r.Begin(defaultMemory)
+	reply, err := r.Run(s, nil, nil, tableHost{"ping": "+PONG\r\n"}, nil, false)
 	if err != nil {
 		return "!" + err.Error()
 	}
@@ -44,38 +44,32 @@ func run(t *testing.T, r *Runtime, body string) string {
 
 // Code that is nested deeper than the compiler can follow is refused, at once.
 func TestDeeplyNestedCodeIsRefused(t *testing.T) {
-	const n = MaxBody
-	for _, s := range []string{
-		"return " + strings.Repeat("{", n/2-50) + strings.Repeat("}", n/2-50),
-		"return " + strings.Repeat("not ", n/4-50) + "1",
-		"return " + strings.Repeat("#", n-50) + "x",
-		"return " + strings.Repeat("a..", n/3-50) + "x",
-		"return " + strings.Repeat("a^", n/2-50) + "x",
-		"return a" + strings.Repeat(".b", n/2-50),
-		"return a" + strings.Repeat("()", n/2-50),
-		strings.Repeat("do ", n/7) + strings.Repeat(" end", n/7),
-		"return " + strings.Repeat("function() return ", n/22-50) + "1" + strings.Repeat(" end", n/22-50),
-		"if a then " + strings.Repeat("elseif a then ", n/14-50) + " end",
+	const n = 256 << 10
+	for _, c := range []struct{ body, want string }{
+		{"return " + strings.Repeat("{", n/2) + strings.Repeat("}", n/2), "too many syntax levels"},
+		{"return " + strings.Repeat("not ", n/4) + "1", "too many syntax levels"},
+		{"return " + strings.Repeat("#", n) + "x", "too many syntax levels"},
+		{"return " + strings.Repeat("a..", n/3) + "x", "too many syntax levels"},
+		{"return " + strings.Repeat("a^", n/2) + "x", "too many syntax levels"},
+		{"return " + strings.Repeat("(", n/2) + "1" + strings.Repeat(")", n/2), "too many syntax levels"},
+		{strings.Repeat("do ", n/7) + strings.Repeat(" end", n/7), "too many syntax levels"},
+		{"return " + strings.Repeat("function() return ", n/22) + "1" + strings.Repeat(" end", n/22), "too many syntax levels"},
+		{"return a" + strings.Repeat(".b", n/2), "too complex"},
+		{"return a" + strings.Repeat("()", n/2), "too complex"},
+		{"return a" + strings.Repeat("+a", n/2), "too complex"},
+		{"if a then " + strings.Repeat("elseif a then ", n/14) + " end", ""},
+		{"return " + strings.Repeat("a..", 100) + "'x'", ""},
+		{strings.Repeat(" ", MaxBody+1), "longer than"},
 	} {
-		if _, err := Compile(s); err == nil || !strings.Contains(err.Error(), "too many syntax levels") {
-			t.Errorf("%.30q: %v", s, err)
+		if _, err := Compile(c.body); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%.30q: %v, not %q", c.body, err, c.want)
 		}
-	}
-	if _, err := Compile("return " + strings.Repeat("(", n/2-50) + "1" + strings.Repeat(")", n/2-50)); err != nil {
-		t.Error(err)
-	}
-	if _, err := Compile(strings.Repeat(" ", n+1)); err == nil {
-		t.Error("a longer script is taken")
-	}
-	if _, err := Compile("return " + strings.Repeat("a..", 100) + "'x'"); err != nil {
-		t.Error(err)
 	}
 }
 
 // No script leaves anything behind that another one sees.
 func TestScriptsAreApart(t *testing.T) {
 	r := NewRuntime()
-	defer r.Close()
 	for _, attempt := range []string{
 		"x = 1", "_G.x = 1", "rawset(_G, 'x', 1)", "string.upper = 1", "rawset(string, 'upper', nil)", "getmetatable('').__index = nil",
 		"getmetatable(_G).__index.x = 1", "getmetatable(string).__index.upper = 1", "setmetatable(string, nil)", "setmetatable(_G, {})",
@@ -86,8 +80,8 @@ func TestScriptsAreApart(t *testing.T) {
 		"table.remove(KEYS)", "ARGV.x = 1", "cjson.null.x = 1", "string.gsub('a', 'a', function() x = 1 end)",
 	} {
 		_ = run(t, r, attempt)
-		if got := run(t, r, "return {('x'):upper(), redis.call('ping'), type(KEYS), cjson.encode({{{1}}}), tostring(rawget(_G, 'x')), tostring(string.x), tostring(getmetatable('').__index)}"); got !=
-			"*7\r\n$1\r\nX\r\n+PONG\r\n$5\r\ntable\r\n$7\r\n[[[1]]]\r\n$3\r\nnil\r\n$3\r\nnil\r\n$3\r\nnil" {
+		if got := run(t, r, "return {('x'):upper(), redis.call('ping'), type(KEYS), cjson.encode({{{1}}}), tostring(rawget(_G, 'x')), tostring(string.x), tostring(getmetatable('').__index == string)}"); got !=
+			"*7\r\n$1\r\nX\r\n+PONG\r\n$5\r\ntable\r\n$7\r\n[[[1]]]\r\n$3\r\nnil\r\n$3\r\nnil\r\n$4\r\ntrue" {
 			t.Fatalf("after %s: %q", attempt, got)
 		}
 	}
@@ -96,11 +90,10 @@ func TestScriptsAreApart(t *testing.T) {
 // A script that encodes a table gets the same bytes each time.
 func TestTablesAreEncodedInOneOrder(t *testing.T) {
 	r := NewRuntime()
-	defer r.Close()
 	const body = "local t = {z = 1, y = 2, x = {b = 1, a = 2, c = 3}, [7] = 4, [-1] = 5, v = 6, u = 7} " +
 		"redis.setresp(3) return {cjson.encode(t), cmsgpack.pack(t), {map = t}, {set = t}}"
 	first := run(t, r, body)
-	if !strings.Contains(first, `"z":1,"y":2,"x":{"b":1,"a":2,"c":3}`) {
+	if !strings.Contains(first, `{"y":2,"x":{"a":2,"c":3,"b":1},"z":1,"u":7,"7":4,"-1":5,"v":6}`) { // as redis-server does
 		t.Errorf("%q", first)
 	}
 	for range 50 {
@@ -113,8 +106,6 @@ func TestTablesAreEncodedInOneOrder(t *testing.T) {
 // What would take memory or stack without bound is an error, and the runtime goes on.
 func TestScriptsAreBounded(t *testing.T) {
 	r := NewRuntime()
-	r.maxBuilt = 1 << 18
-	defer r.Close()
 	for _, body := range []string{
 		"local function f() return f() + 1 end return f()", "return string.rep('x', 1e9)", "return ('x'):rep(1e9):rep(1e9)", "return unpack({}, 1, 1e8)",
 		"local t = {} t[1] = t return t", "local function f(s) return (string.gsub(s, '.', f)) end return f('x')", "return struct.pack('c0', string.rep('x', 1e8))",
@@ -144,7 +135,6 @@ func TestScriptsAreBounded(t *testing.T) {
 // The deepest table that cjson encodes is that of Redis, and the error is the same.
 func TestEncodingACycleFailsAsInRedis(t *testing.T) {
 	r := NewRuntime()
-	defer r.Close()
 	got := run(t, r, "cjson.encode_max_depth(2147483647) local t = {} t[1] = t return cjson.encode(t)")
 	if !strings.Contains(got, "Cannot serialise, excessive nesting (7998)") {
 		t.Errorf("%q", got)
@@ -155,16 +145,17 @@ func TestEncodingACycleFailsAsInRedis(t *testing.T) {
 // process.
 func TestRunReportsAFailureOfTheMachine(t *testing.T) {
 	r := NewRuntime()
-	r.own.RawSetString("boom", r.l.NewFunction(func(l *lua.LState) int {
-		for {
-			l.Push(lua.LTrue)
-		}
-	}))
+	if err := r.state.Setup(func(t *lua.Thread) {
+		r.globals.SetReadonly(false)
+		t.SetField(r.globals, "boom", t.NewFunction(func(t *lua.Thread) int { return t.Pop().Table().Len() / t.NArgs() }))
+	}); err != nil {
+		t.Fatal(err)
+	}
 	s, err := Compile("return boom()")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if reply, err := r.Run(context.Background(), s, nil, nil, tableHost{}, nil, false); !errors.Is(err, ErrBroken) {
+	if reply, err := r.Run(s, nil, nil, tableHost{}, nil, false); !errors.Is(err, ErrBroken) {
 		t.Errorf("%q, %v", reply, err)
 	}
 }
@@ -181,7 +172,7 @@ func TestPanicsOfTheHostGoOn(t *testing.T) {
 			t.Errorf("recovered %v", p)
 		}
 	}()
-	_, _ = r.Run(context.Background(), s, nil, nil, panicHost{}, nil, false)
+	_, _ = r.Run(s, nil, nil, panicHost{}, nil, false)
 }
 
 type panicHost struct{ tableHost }
@@ -191,7 +182,6 @@ func (panicHost) Call([][]byte, bool) (reply []byte, refusal string, err error) 
 // A script that is told to end does, whatever it has protected.
 func TestScriptsEnd(t *testing.T) {
 	r := NewRuntime()
-	defer r.Close()
 	cause := errors.New("ERR ended")
 	for _, body := range []string{
 		"while true do end", "while true do pcall(function() while true do end end) end", "local co = coroutine.wrap(function() while true do end end) while true do pcall(co) end",
@@ -201,9 +191,9 @@ func TestScriptsEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithCancelCause(context.Background())
-		time.AfterFunc(time.Millisecond, func() { cancel(cause) })
-		reply, err := r.Run(ctx, s, nil, nil, tableHost{}, nil, false)
+		r.Begin(defaultMemory)
+		time.AfterFunc(time.Millisecond, func() { r.Stop(cause) })
+		reply, err := r.Run(s, nil, nil, tableHost{}, nil, false)
 		if err != nil || !strings.HasPrefix(string(reply), "-ERR ended script: ") {
 			t.Errorf("%s: %q, %v", body, reply, err)
 		}
@@ -228,15 +218,19 @@ func FuzzReplies(f *testing.F) {
 	}
 	r := NewRuntime()
 	f.Fuzz(func(t *testing.T, b []byte) {
-		v, _, err := r.value(b, 0)
-		if err != nil {
-			return
-		}
-		for _, three := range []bool{false, true} {
-			e := replyEncoder{script3: three, client3: three, most: 1 << 30}
-			if _, rest, err := r.value(e.append(nil, v, 0), 0); err != nil || len(rest) > 0 {
-				t.Errorf("%q: %v, %q is left", b, err, rest)
+		if err := r.state.Setup(func(l *lua.Thread) {
+			if _, err := value(l, b, 0); err != nil {
+				return
 			}
+			v := l.Top(1)
+			for _, three := range []bool{false, true} {
+				e := replyEncoder{script3: three, client3: three, most: 1 << 30}
+				if rest, err := value(l, e.append(nil, v, 0), 0); err != nil || len(rest) > 0 {
+					t.Errorf("%q: %v, %q is left", b, err, rest)
+				}
+			}
+		}); err != nil {
+			t.Error(err)
 		}
 	})
 }
@@ -267,7 +261,7 @@ return 'fine'`)
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		reply, err := r.Run(context.Background(), s, nil, [][]byte{b}, tableHost{}, nil, false)
+		reply, err := r.Run(s, nil, [][]byte{b}, tableHost{}, nil, false)
 		if err != nil || string(reply) != "$4\r\nfine\r\n" && !strings.Contains(string(reply), "Cannot serialise") {
 			t.Errorf("%q: %q, %v", b, reply, err)
 		}
@@ -285,8 +279,8 @@ func FuzzScripts(f *testing.F) {
 		if err != nil {
 			return
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-		defer cancel()
-		_, _ = r.Run(ctx, s, nil, nil, tableHost{"ping": "+PONG\r\n"}, nil, true)
+		r.Begin(defaultMemory)
+		defer time.AfterFunc(50*time.Millisecond, func() { r.Stop(errors.New("ERR ended")) }).Stop()
+		_, _ = r.Run(s, nil, nil, tableHost{"ping": "+PONG\r\n"}, nil, true)
 	})
 }

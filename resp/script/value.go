@@ -7,99 +7,110 @@ import (
 	"strconv"
 	"strings"
 
-	lua "github.com/yuin/gopher-lua"
+	"github.com/ringside-kv/ringside/resp/script/lua"
 )
 
 var errReply = errors.New("malformed reply")
 
-// value makes a value of a reply, and returns what is behind it.
-func (r *Runtime) value(b []byte, depth int) (v lua.LValue, rest []byte, err error) {
+// value pushes the value that a reply becomes, and returns what is behind the reply. After an
+// error, anything may be on the stack.
+func value(t *lua.Thread, b []byte, depth int) (rest []byte, err error) {
 	i := bytes.IndexByte(b, '\n')
 	if i < 2 || depth > maxNested {
-		return nil, nil, errReply
+		return nil, errReply
 	}
-	line, rest := string(b[1:i-1]), b[i+1:]
-	field := func(name string, v lua.LValue) (lua.LValue, []byte, error) {
-		t := r.l.CreateTable(0, 1)
-		t.RawSetString(name, v)
-		return t, rest, nil
-	}
+	line, rest := b[1:i-1], b[i+1:]
 	n := 0
 	switch b[0] {
 	case '$', '=', '*', '%', '~', '>':
-		if n, err = strconv.Atoi(line); err != nil {
-			return nil, nil, errReply
+		if n, err = atoi(line); err != nil {
+			return nil, errReply
 		}
 		if n < 0 {
-			return lua.LFalse, rest, nil
+			t.Push(lua.False)
+			return rest, nil
 		}
 	}
 	switch b[0] {
 	case '+':
-		return field("ok", lua.LString(line))
+		single(t, "ok", string(line))
 	case '-':
-		return field("err", lua.LString(line))
+		single(t, "err", string(line))
 	case ':':
-		i, err := strconv.ParseInt(line, 10, 64)
+		i, err := atoi(line)
 		if err != nil {
-			return nil, nil, errReply
+			return nil, errReply
 		}
-		return lua.LNumber(i), rest, nil
+		t.Push(lua.Number(float64(i)))
 	case ',':
-		return field("double", lua.LNumber(double(line)))
+		pushField(t, "double", func() { t.Push(lua.Number(double(string(line)))) })
 	case '#':
-		return lua.LBool(line == "t"), rest, nil
+		t.Push(lua.Bool(string(line) == "t"))
 	case '_':
-		return lua.LNil, rest, nil
+		t.Push(lua.Nil)
 	case '(':
-		return field("big_number", lua.LString(line))
+		single(t, "big_number", string(line))
 	case '$', '=':
 		if n+2 > len(rest) {
-			return nil, nil, errReply
+			return nil, errReply
 		}
-		s := string(rest[:n])
-		verbatim := b[0] == '='
-		rest = rest[n+2:]
-		if verbatim && n >= 4 {
-			t := r.l.CreateTable(0, 2)
-			t.RawSetString("format", lua.LString(s[:3]))
-			t.RawSetString("string", lua.LString(s[4:]))
-			return field("verbatim_string", t)
+		text := rest[:n]
+		if rest = rest[n+2:]; b[0] == '=' && n >= 4 {
+			pushField(t, "verbatim_string", func() {
+				table := t.NewTable(0, 2)
+				t.Push(table.Value())
+				t.SetField(table, "format", t.String(string(text[:3])))
+				t.SetField(table, "string", t.String(string(text[4:])))
+			})
+		} else {
+			t.PushBytes(text)
 		}
-		return lua.LString(s), rest, nil
 	case '*', '>':
-		t := r.l.CreateTable(min(n, len(rest)/3), 0)
+		table := t.NewTable(min(n, len(rest)/3), 0)
+		t.Push(table.Value())
 		for i := range n {
-			if v, rest, err = r.value(rest, depth+1); err != nil {
-				return nil, nil, err
+			if rest, err = value(t, rest, depth+1); err != nil {
+				return nil, err
 			}
-			t.RawSetInt(i+1, v)
+			t.SetInt(table, i+1, t.Top(1))
+			t.Pop()
 		}
-		return t, rest, nil
 	case '%', '~':
-		t := r.l.NewTable()
-		for range n {
-			var key lua.LValue
-			if key, rest, err = r.value(rest, depth+1); err != nil {
-				return nil, nil, err
-			}
-			v := lua.LValue(lua.LTrue)
-			if b[0] == '%' {
-				if v, rest, err = r.value(rest, depth+1); err != nil {
-					return nil, nil, err
+		pushField(t, map[byte]string{'%': "map", '~': "set"}[b[0]], func() {
+			table := t.NewTable(0, 0)
+			t.Push(table.Value())
+			for i := 0; i < n && err == nil; i++ {
+				if rest, err = value(t, rest, depth+1); err != nil {
+					return
 				}
+				if b[0] == '~' {
+					t.Push(lua.True)
+				} else if rest, err = value(t, rest, depth+1); err != nil {
+					return
+				}
+				if key := t.Top(2); !key.IsNil() {
+					t.Set(table, key, t.Top(1))
+				}
+				t.Pop()
+				t.Pop()
 			}
-			if key != lua.LNil {
-				t.RawSet(key, v)
-			}
-		}
-		if b[0] == '%' {
-			return field("map", t)
-		}
-		return field("set", t)
+		})
+	default:
+		return nil, errReply
 	}
-	return nil, nil, errReply
+	return rest, err
 }
+
+// pushField pushes a table with one field, whose value is what push pushes.
+func pushField(t *lua.Thread, name string, push func()) {
+	table := t.NewTable(0, 1)
+	t.Push(table.Value())
+	push()
+	t.SetField(table, name, t.Top(1))
+	t.Pop()
+}
+
+func atoi(b []byte) (int, error) { return strconv.Atoi(string(b)) }
 
 // double reads a number as RESP3 writes it.
 func double(line string) float64 {

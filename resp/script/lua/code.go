@@ -118,3 +118,12 @@ func (p *Proto) bytes() int {
 	}
 	return n
 }
+
+// Bytes returns about how much memory a chunk takes.
+func (p *Proto) Bytes() int {
+	n := p.bytes()
+	for _, sub := range p.protos {
+		n += sub.Bytes()
+	}
+	return n
+}

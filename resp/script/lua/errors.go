@@ -51,14 +51,19 @@ func (t *Thread) level(n int) (f *frame, exists bool) {
 	return &t.frames[i], true
 }
 
-// Where returns the source, as the host named it, and the line where a level is. The line is
-// 0 if the level is no Lua code; exists tells whether there is such a level.
+// Where returns the source of a level, as the host named it, and the line where it is: -1 if
+// it is no Lua code. exists tells whether there is such a level.
 func (t *Thread) Where(level int) (source string, line int, exists bool) {
-	f, exists := t.level(level)
-	if f == nil || f.fn.proto == nil {
-		return "", 0, exists
+	switch f, exists := t.level(level); {
+	case !exists:
+		return "", -1, false
+	case f == nil:
+		return "=(tail call)", -1, true
+	case f.fn.proto == nil:
+		return "=[C]", -1, true
+	default:
+		return f.fn.proto.source, f.line(), true
 	}
-	return f.fn.proto.source, f.line(), true
 }
 
 // at returns where a level is, as errors begin, or "".

@@ -169,34 +169,40 @@ func (t *Thread) load(source, name string) int {
 	if err != nil {
 		return fail(err.Error())
 	}
-	s.alloc(p.own())
+	p.own()
+	s.alloc(p.Bytes())
 	return t.push1(s.Closure(p))
 }
 
-// own makes a function count against the state that has compiled it, and returns its bytes.
-func (p *Proto) own() int {
+// own makes a function count against the state that has compiled it.
+func (p *Proto) own() {
 	p.counted = true
-	n := p.bytes()
 	for _, sub := range p.protos {
-		n += sub.own()
+		sub.own()
 	}
-	return n
 }
 
-func basePcall(t *Thread) int {
-	t.CheckAny(1)
-	slot := t.frame().base
-	n := 0
+// PCall calls the first argument with those that follow, and leaves what pcall returns on the
+// stack: values of them. failed tells whether an error was raised, which is the topmost.
+func (t *Thread) PCall() (values int, failed bool) {
+	slot, n := t.frame().base, 0
 	err, failed := t.try(nil, func() { n = t.Call(t.NArgs()-1, -1) })
 	if failed {
 		t.Push(False)
-		return 1 + t.push1(err)
+		t.Push(err)
+		return 2, true
 	}
 	t.need(t.top + 1)
 	copy(t.stack[slot+1:t.top+1], t.stack[slot:t.top])
 	t.stack[slot] = True
 	t.top++
-	return n + 1
+	return n + 1, false
+}
+
+func basePcall(t *Thread) int {
+	t.CheckAny(1)
+	n, _ := t.PCall()
+	return n
 }
 
 func baseXpcall(t *Thread) int {

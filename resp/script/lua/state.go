@@ -61,6 +61,9 @@ func (s *State) Globals() *Table { return s.globals }
 
 func (s *State) kindName(k Kind) Value { return s.kinds[k] }
 
+// SetLimit sets how many bytes values may take from the next Run on.
+func (s *State) SetLimit(limit int) { s.limit, s.room = limit, limit }
+
 // Main returns the main thread.
 func (s *State) Main() *Thread { return s.main }
 

@@ -63,8 +63,8 @@ func (t *Table) Metatable() *Table { return t.meta }
 // SetMetatable gives t a metatable, which may be nil.
 func (t *Table) SetMetatable(meta *Table) { t.meta = meta }
 
-// SetReadonly makes scripts unable to change t.
-func (t *Table) SetReadonly() { t.readonly = true }
+// SetReadonly says whether an assignment to t is an error.
+func (t *Table) SetReadonly(readonly bool) { t.readonly = readonly }
 
 // hashOf returns the hash of a text as Lua 5.1 computes it.
 func (s *str) hashOf() uint32 {

@@ -327,50 +327,84 @@ func (t *Thread) try(handler func(*Thread, Value) Value, run func()) (err Value,
 	return Nil, false
 }
 
-// Setup runs a function that prepares the state, as if a script had called it.
-func (s *State) Setup(run func(t *Thread)) {
-	fn := s.main.NewFunction(func(t *Thread) int { run(t); return 0 })
-	if v, failed, err := s.Run(fn, nil); failed || err != nil {
-		panic(fmt.Sprintf("preparing a Lua state failed: %s, %v", s.main.ToText(v), err))
-	}
+// An Ended error says why and where a script has ended that no script can go on from.
+type Ended struct {
+	Err  error
+	Line int // 0 if no Lua code ran
 }
 
-// Run calls fn, which takes args, in the main thread. handler, unless nil, is called where an
-// error is raised and returns what stands for it. It returns the first result of fn, or what
-// was raised with failed set. err is not nil if the state was stopped, or has no memory left;
-// the state can be used again.
-func (s *State) Run(fn Value, handler func(*Thread, Value) Value, args ...Value) (v Value, failed bool, err error) {
+// Error implements error.
+func (e *Ended) Error() string { return e.Err.Error() }
+
+// Unwrap implements errors.Unwrap.
+func (e *Ended) Unwrap() error { return e.Err }
+
+// Setup runs a function that prepares the state.
+func (s *State) Setup(prepare func(t *Thread)) error {
+	fn := (&function{header: header{kind: KindFunction}, goFn: func(*Thread) int { return 0 }}).value()
+	v, failed, err := s.Run(fn, nil, prepare)
+	if failed {
+		err = fmt.Errorf("lua: %s", s.main.ToText(v))
+	}
+	return err
+}
+
+// Run calls fn in the main thread, after prepare. handler, unless nil, is called where an
+// error is raised and returns what stands for it. Run returns the first result of fn, or what
+// was raised with failed set. err is an *Ended if the state was stopped, or has no memory
+// left; the state can be used again.
+func (s *State) Run(fn Value, handler func(*Thread, Value) Value, prepare func(t *Thread)) (v Value, failed bool, err error) {
 	t := s.main
 	defer func() {
-		t.closeUpvalues(0)
-		clear(t.stack)
-		clear(t.frames[:cap(t.frames)])
-		if cap(t.frames) > 1<<8 || len(t.stack) > 1<<12 {
-			t.frames, t.stack = nil, make([]Value, firstStack)
+		p := recover()
+		if e, ok := p.(*fatal); ok {
+			v, failed, err = Nil, false, &Ended{e.err, s.running.innermostLine()}
+			p = nil
 		}
-		t.frames, t.top, t.yielded = t.frames[:0], 0, false
-		t.handler, t.status, t.most = nil, threadRunning, maxFrames
-		s.running, s.depth, s.held = t, 0, 0
-		s.live, s.allocated, s.room = 0, 0, s.limit
-		if p := recover(); p != nil {
-			e, ok := p.(*fatal)
-			if !ok {
-				panic(p)
-			}
-			v, failed, err = Nil, false, e.err
+		s.reset()
+		if p != nil {
+			panic(p)
 		}
 	}()
 	t.status = threadRunning
 	raised, failed := t.try(handler, func() {
+		t.frames = append(t.frames, frame{fn: fn.function()})
+		prepare(t)
+		t.frames, t.top = t.frames[:0], 0
 		t.Push(fn)
-		for _, a := range args {
-			t.Push(a)
-		}
-		t.Call(len(args), 1)
+		t.Call(0, 1)
 		v = t.stack[t.top-1]
 	})
 	if failed {
 		v = raised
 	}
 	return v, failed, nil
+}
+
+// innermostLine returns the line of the innermost Lua function, or 0.
+func (t *Thread) innermostLine() int {
+	for ; t != nil; t = t.resumer {
+		for i := len(t.frames) - 1; i >= 0; i-- {
+			if f := &t.frames[i]; f.fn.proto != nil && f.pc > 0 {
+				return f.line()
+			}
+		}
+	}
+	return 0
+}
+
+// reset lets go of all that a run has left on stacks.
+func (s *State) reset() {
+	t := s.main
+	t.closeUpvalues(0)
+	if len(t.stack) > 1<<10 || cap(t.frames) > 1<<6 {
+		t.frames, t.stack = nil, make([]Value, firstStack)
+	}
+	clear(t.stack)
+	clear(t.frames[:cap(t.frames)])
+	t.frames, t.top, t.most = t.frames[:0], 0, maxFrames
+	t.handler, t.yielded = nil, false
+	s.running, s.depth, s.held = t, 0, 0
+	s.live, s.allocated, s.room = 0, 0, s.limit
+	s.grey = nil
 }
