@@ -72,21 +72,25 @@ type shortText struct {
 	room [16]byte
 }
 
-// copyText returns a string with a copy of some bytes, which does not count yet.
-func copyText(text string) Value {
-	if len(text) > len(shortText{}.room) {
-		return String(strings.Clone(text))
+// newText returns a string of n bytes, which does not count yet, and the bytes to be filled in.
+func newText(n int) (v Value, b []byte) {
+	if n > len(shortText{}.room) {
+		b = make([]byte, n)
+		return String(stringOf(b)), b
 	}
-	v := &shortText{str: str{header: header{kind: KindString}}}
-	v.s = stringOf(v.room[:copy(v.room[:], text)])
-	return Value{ref: &v.header}
+	t := &shortText{str: str{header: header{kind: KindString}}}
+	b = t.room[:n]
+	t.s = stringOf(b)
+	return Value{ref: &t.header}, b
 }
 
 // PushCopy pushes a string with a copy of a text. Parts of texts are copied: a short one must
 // not keep a long text in memory, which nothing counts.
 func (t *Thread) PushCopy(text string) {
 	t.state.alloc(stringBytes + len(text))
-	t.Push(copyText(text))
+	v, b := newText(len(text))
+	copy(b, text)
+	t.Push(v)
 }
 
 // pushPart pushes a part of the text of v.
@@ -184,13 +188,13 @@ const copySlice = 1 << 16
 // fill pushes a string of n bytes, which write writes a slice at a time.
 func (t *Thread) fill(n int, write func(b []byte, from, to int)) int {
 	t.state.alloc(stringBytes + n)
-	b := make([]byte, n)
+	v, b := newText(n)
 	for from := 0; from < n; from += copySlice {
 		to := min(from+copySlice, n)
 		write(b, from, to)
 		t.Step(to - from)
 	}
-	t.Push(String(stringOf(b)))
+	t.Push(v)
 	return 1
 }
 

@@ -8,8 +8,10 @@ func OpenTable(t *Thread) *Table {
 	})
 }
 
-// tableSlice is how many elements a loop passes between two steps.
-const tableSlice = 1 << 10
+const (
+	tableSlice = 1 << 10 // elements that a loop passes between two steps
+	numberRoom = 24      // bytes of the longest text of a number
+)
 
 func tableConcat(t *Thread) int {
 	separator := t.OptString(2, "")
@@ -21,24 +23,38 @@ func tableConcat(t *Thread) int {
 	} else {
 		last = t.checkInt32(4)
 	}
-	b := t.NewBuffer()
-	for ; i <= last; i++ {
-		if i%tableSlice == 0 {
+	size := 0
+	for at := i; at <= last; at++ {
+		if at%tableSlice == 0 {
 			t.Step(tableSlice)
 		}
-		v := list.GetInt(i)
-		if v.IsString() {
-			b.Append(v.Text())
-		} else if v.IsNumber() {
-			b.Append(FormatNumber(v.Float()))
-		} else {
-			t.Errorf("invalid value (%s) at index %d in table for 'concat'", v.Kind(), i)
+		switch v := list.GetInt(at); v.Kind() {
+		case KindString:
+			size += len(v.Text())
+		case KindNumber:
+			size += numberRoom
+		default:
+			t.Errorf("invalid value (%s) at index %d in table for 'concat'", v.Kind(), at)
 		}
+		size += len(separator)
+	}
+	t.state.alloc(stringBytes + size)
+	b := make([]byte, 0, size)
+	for noted := 0; i <= last; i++ {
+		text, _ := ToText(list.GetInt(i))
+		b = append(b, text...)
 		if i < last {
-			b.Append(separator)
+			b = append(b, separator...)
+		}
+		if len(b)-noted > copySlice {
+			t.Step(len(b) - noted)
+			noted = len(b)
 		}
 	}
-	b.Push()
+	if len(b) < size-size/8 { // numbers that are shorter than they may be
+		b = append([]byte(nil), b...)
+	}
+	t.Push(String(stringOf(b)))
 	return 1
 }
 

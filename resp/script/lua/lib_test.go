@@ -453,6 +453,8 @@ func FuzzPattern(f *testing.F) {
 		local ok, from, to = pcall(string.find, s, p)
 		if ok and from and not (from >= 1 and to >= from - 1 and to <= #s) then return 'find' end
 		local found, first = pcall(string.match, s, p)
+		local plain = not string.find(string.match(p, '^[^%z]*'), '[%^%$%*%+%?%.%(%[%%%-]') -- find does not look at these as a pattern
+		if plain then found, first = ok, from end
 		if found ~= ok or ok and (from == nil) ~= (first == nil) then return 'match' end
 		local ok, whole, n = pcall(string.gsub, s, p, '%0')
 		if ok and whole ~= s then return 'gsub' end

@@ -409,7 +409,9 @@ func fuzz(f *testing.F, chunk string) {
 	fn := s.Closure(p)
 	f.Fuzz(func(t *testing.T, b string) {
 		input = b
+		timer := time.AfterFunc(2*time.Second, func() { s.Stop(errStopped) })
 		v, failed, err := s.Run(fn, nil, func(*lua.Thread) {})
+		timer.Stop()
 		if text := s.Main().ToText(v); err == nil && (failed || text != "fine") || err != nil && !errors.Is(err, lua.ErrMemory) {
 			t.Errorf("%q: %s %v", b, text, err)
 		}
