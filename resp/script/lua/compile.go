@@ -285,8 +285,6 @@ func (e *expr) describe() (kind, name string) {
 			return "field", cutZero(key.value.Text())
 		}
 		return "field", "?"
-	case exprMethod:
-		return "method", cutZero(e.value.Text())
 	case exprAnd, exprOr:
 		none := func() *expr { return nil }
 		if last := e.follow(nil, none, none); last != nil {
@@ -589,7 +587,7 @@ func (f *funcState) call(e *expr, r, n int) {
 		f.reserve(2)
 		f.emitAt(e.left.line, opSelf, r, b, f.constant(e.value))
 		f.nameAs('b', kind, name)
-		kind, name = e.describe()
+		kind, name = "method", cutZero(e.value.Text())
 		args++
 	} else {
 		f.toNext(e.left)

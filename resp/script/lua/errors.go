@@ -5,12 +5,7 @@ import "fmt"
 // throw raises an error.
 func (t *Thread) throw(v Value) {
 	if t.handler != nil {
-		s := t.state
-		if s.depth++; s.depth >= extra {
-			panic(&thrown{s.errorInHandler()})
-		}
 		v = t.handler(t, v)
-		s.depth--
 	}
 	panic(&thrown{v})
 }
@@ -99,10 +94,15 @@ func (t *Thread) calledName() (kind, name string) {
 		return "", "?"
 	}
 	f := &t.frames[n-2]
-	if op := f.fn.proto.code[f.pc-1].op; op != opCall && op != opTailCall && op != opForEach {
+	operand := byte('b')
+	switch f.fn.proto.code[f.pc-1].op {
+	case opCall, opTailCall:
+	case opForEach:
+		operand = 'g'
+	default:
 		return "", "?"
 	}
-	if kind, name = f.fn.proto.nameOf(f.pc-1, 'b'); kind == "" {
+	if kind, name = f.fn.proto.nameOf(f.pc-1, operand); kind == "" {
 		name = "?"
 	}
 	return kind, name

@@ -407,7 +407,7 @@ func (g *generator) inner(write func()) string {
 
 func (g *generator) function(simple bool) string {
 	if simple && g.chance(50) {
-		return g.pick(g.variable('f'), "tostring", "type", "next", "pcall", "error", "rawget", "select", "setmetatable", "out", "unpack")
+		return g.pick(g.variable('f'), "tostring", "type", "type", "next", "pcall", "error", "rawget", "select", "setmetatable", "out", "unpack")
 	}
 	g.depth++
 	defer func() { g.depth-- }()

@@ -283,7 +283,7 @@ func (p *parser) genericFor(name string, line int) {
 	p.forBody(names...)
 	f.patchHere(prep)
 	f.emitAt(line, opForEach, base, len(names), 0)
-	f.nameAs('b', "local", "(for generator)")
+	f.nameAs('g', "local", "(for generator)") // for what the function itself raises
 	f.patch(f.jump(), start)
 }
 
@@ -643,7 +643,7 @@ func (p *parser) function(method bool, line int) *expr {
 		f.declare("self")
 	}
 	p.expect('(')
-	for p.tok != ')' {
+	for more := p.tok != ')'; more; more = p.accept(',') {
 		if p.accept(tokDots) {
 			f.proto.vararg, f.proto.needsArg = true, true
 			break
@@ -654,9 +654,6 @@ func (p *parser) function(method bool, line int) *expr {
 		f.checkLocals(1)
 		f.reserve(1)
 		f.declare(p.name())
-		if !p.accept(',') {
-			break
-		}
 	}
 	f.proto.params = len(f.active)
 	if f.proto.vararg {

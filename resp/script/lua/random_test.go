@@ -77,6 +77,16 @@ function N(n) -- a number that is a key
 	return n
 end
 
+local realToString, realFormat, gsub = tostring, string.format, string.gsub
+
+local function masked(s, ...) -- without addresses
+	if type(s) == "string" then return gsub(s, "0x%x+", "0"), ... end
+	return s, ...
+end
+
+function tostring(...) tick() return masked(realToString(...)) end
+function string.format(...) tick() return masked(realFormat(...)) end
+
 mt = {
 	__index = function(t, k) tick() return k end,
 	__newindex = function(t, k, v) tick() if type(k) == "number" and k ~= k then k = 0 end rawset(t, k, cut(v)) end,
@@ -162,11 +172,11 @@ func patience(programs []string) time.Duration {
 // reference runs programs in Lua 5.1.
 func reference(programs []string) ([]string, error) {
 	var in, out bytes.Buffer
-	for _, p := range programs {
+	for _, p := range append([]string{driver}, programs...) {
 		fmt.Fprintf(&in, "%d\n%s", len(p), p)
 	}
 	in.WriteString("-1\n")
-	cmd := exec.Command("lua5.1", "-e", strings.ReplaceAll(host+driver, "\n", " \n"))
+	cmd := exec.Command("lua5.1", "-e", host+"return loadstring(nextProgram(), '=test')()")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = &in, &out, os.Stderr
 	timer := time.AfterFunc(patience(programs), func() { cmd.Process.Kill() })
 	defer timer.Stop()
@@ -197,7 +207,15 @@ func engine(programs []string) ([]string, error) {
 	})
 	timer := time.AfterFunc(patience(programs), func() { s.Stop(errors.New("the program does not end")) })
 	defer timer.Stop()
-	v, failed, err := s.Run(s.Closure(compile(driver)), nil, func(*lua.Thread) {})
+	var main lua.Value
+	prepare := func(t *lua.Thread) {
+		main = t.NewFunction(func(t *lua.Thread) int { // as deep as in lua5.1
+			t.Push(s.Closure(compile(driver)))
+			return t.Call(0, 0)
+		})
+	}
+	s.Setup(prepare)
+	v, failed, err := s.Run(main, nil, func(*lua.Thread) {})
 	if failed {
 		err = errors.New(s.Main().ToText(v))
 	}

@@ -367,7 +367,18 @@ func (s *State) Run(fn Value, handler func(*Thread, Value) Value, prepare func(t
 		}
 	}()
 	t.status = threadRunning
-	raised, failed := t.try(handler, func() {
+	counted := handler
+	if handler != nil {
+		counted = func(t *Thread, v Value) Value {
+			if s.depth++; s.depth >= extra {
+				panic(&thrown{s.errorInHandler()})
+			}
+			v = handler(t, v)
+			s.depth--
+			return v
+		}
+	}
+	raised, failed := t.try(counted, func() {
 		t.frames = append(t.frames, frame{fn: fn.function()})
 		prepare(t)
 		t.frames, t.top = t.frames[:0], 0
