@@ -172,6 +172,13 @@ func (s *scanner) at(i int) int {
 	return -1
 }
 
+// atOneOf reports whether the byte i places ahead is one of some. As with C's strchr, which
+// Lua uses, a zero is.
+func (s *scanner) atOneOf(i int, bytes string) bool {
+	c := s.at(i)
+	return c == 0 || c > 0 && strings.IndexByte(bytes, byte(c)) >= 0
+}
+
 func (s *scanner) scan() token {
 	for {
 		s.start = s.pos
@@ -210,10 +217,10 @@ func (s *scanner) scan() token {
 				return t
 			}
 			return tokName
-		case c == '.' && s.at(1) == '.' && s.at(2) == '.':
+		case c == '.' && s.atOneOf(1, ".") && s.atOneOf(2, "."):
 			s.pos += 3
 			return tokDots
-		case c == '.' && s.at(1) == '.':
+		case c == '.' && s.atOneOf(1, "."):
 			s.pos += 2
 			return tokConcat
 		case s.at(1) == '=':
@@ -356,9 +363,9 @@ func (s *scanner) number() {
 	for c := s.at(0); c == '.' || c >= 0 && isDigit(byte(c)); c = s.at(0) {
 		s.pos++
 	}
-	if c := s.at(0); c == 'e' || c == 'E' {
+	if s.atOneOf(0, "eE") {
 		s.pos++
-		if c := s.at(0); c == '+' || c == '-' {
+		if s.atOneOf(0, "+-") {
 			s.pos++
 		}
 	}
