@@ -275,23 +275,30 @@ func alternate(body []byte, letter byte, precision int) []byte {
 // quote appends a string as Lua reads it.
 func quote(b *Buffer, s string) {
 	b.AppendByte('"')
-	for s != "" {
-		i := strings.IndexAny(s, "\"\\\n\r\x00")
-		if i < 0 {
-			b.Append(s)
-			break
-		}
-		b.Append(s[:i])
-		switch c := s[i]; c {
+	from := 0
+	for i := range len(s) {
+		escape := ""
+		switch s[i] {
+		case '"':
+			escape = `\"`
+		case '\\':
+			escape = `\\`
+		case '\n':
+			escape = "\\\n"
 		case '\r':
-			b.Append(`\r`)
+			escape = `\r`
 		case 0:
-			b.Append(`\000`)
+			escape = `\000`
 		default:
-			b.AppendByte('\\')
-			b.AppendByte(c)
+			if i-from < copySlice {
+				continue
+			}
+			escape = s[i : i+1]
 		}
-		s = s[i+1:]
+		b.Append(s[from:i])
+		b.Append(escape)
+		from = i + 1
 	}
+	b.Append(s[from:])
 	b.AppendByte('"')
 }

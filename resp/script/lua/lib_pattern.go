@@ -245,7 +245,16 @@ func (m *matcher) single(c byte, p, end int) bool {
 
 // run returns where the longest text from s on ends whose bytes all match an item.
 func (m *matcher) run(s, p, end int) int {
-	from, src := s, m.src
+	for {
+		to := min(len(m.src), s+copySlice)
+		if s = m.runTo(m.src[:to], s, p, end); s < to || s == len(m.src) {
+			return s
+		}
+	}
+}
+
+func (m *matcher) runTo(src string, s, p, end int) int {
+	from := s
 	switch c := m.pat[p]; c {
 	case '.':
 		s = len(src)
@@ -363,14 +372,15 @@ func (m *matcher) balance(s, p int) int {
 		switch m.src[i] {
 		case closing:
 			if open--; open == 0 {
-				m.work((i - s) / 4)
 				return i + 1
 			}
 		case opening:
 			open++
 		}
+		if i&7 == 7 {
+			m.work(2)
+		}
 	}
-	m.work((len(m.src) - s) / 4)
 	return -1
 }
 

@@ -204,14 +204,13 @@ func stringRep(t *Thread) int {
 		t.PushString("")
 		return 1
 	}
-	period := max(copySlice/len(s), 1) * len(s) // of the longest copy
-	done := 0
-	return t.fill(len(s)*n, func(b []byte, _, to int) {
-		if done == 0 {
-			done = copy(b, s)
-		}
-		for done < to {
-			done += copy(b[done:], b[:min(done, period)])
+	return t.fill(len(s)*n, func(b []byte, at, to int) {
+		for at < to {
+			if at < len(s) {
+				at += copy(b[at:to], s[at:])
+			} else {
+				at += copy(b[at:to], b[at%len(s):at])
+			}
 		}
 	})
 }
