@@ -64,7 +64,6 @@ type funcState struct {
 	scope    *block
 	active   []string // locals in scope; each lives in the register of its index
 	free     int      // first free register
-	upvalues []string
 	consts   map[Value]int
 	texts    map[string]int
 }
@@ -80,7 +79,7 @@ type block struct {
 
 func (p *parser) openFunc(source string, line int) {
 	p.fn = &funcState{
-		proto: &Proto{chunk: p.chunk, source: source, line: line, registers: 2},
+		proto: &Proto{chunk: chunkName(source, runErrorName), source: source, line: line, registers: 2},
 		outer: p.fn, parser: p, consts: make(map[Value]int), texts: make(map[string]int),
 	}
 	p.fn.openBlock(false)

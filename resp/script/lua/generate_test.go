@@ -700,6 +700,13 @@ func (g *generator) coroutine() {
 
 // closures makes functions that share locals of loops, and calls them.
 func (g *generator) closures() {
+	if g.chance(25) {
+		g.line("do local f = nil")
+		g.line("out(pcall(function(x, ...) local y = x f = function() x = x + 1 y = y + x return x, y end %s end, 5, %s))",
+			g.pick("error('e')", "return x, ...", "return f()", "error(f)", "return out(f())", "local z = {} .. 1"), g.list("aa"))
+		g.line("for i = 1, 2 do out(pcall(f)) end end")
+		return
+	}
 	leave := g.pick("", "if i == 2 then break end", "if x == 3 then break end", "do local z = i; l[#l+1] = function() z = z + i return z end end")
 	make := g.pick("local x = i * 2; l[#l+1] = function() x = x + 1; i = i + 1 return x, i end",
 		"local x = i; l[#l+1] = function() x = x + 1 return x end l[#l+1] = function() return x, i end",

@@ -28,7 +28,7 @@ func compile(source, name string, depth int, poll func()) (p *Proto, err error) 
 			panic(e)
 		}
 	}()
-	ps := &parser{scanner: scanner{src: source, chunk: chunkName(name), line: 1}, depth: depth, poll: poll}
+	ps := &parser{scanner: scanner{src: source, chunk: chunkName(name, syntaxErrorName), line: 1}, depth: depth, poll: poll}
 	ps.openFunc(name, 0)
 	ps.fn.proto.vararg = true
 	ps.next()
@@ -37,20 +37,26 @@ func compile(source, name string, depth int, poll func()) (p *Proto, err error) 
 	return ps.closeFunc(), nil
 }
 
-// chunkName returns what errors call a source.
-func chunkName(name string) string {
-	const most = 59
+// Buffers in which Lua's C code writes the name of a chunk.
+const (
+	syntaxErrorName = 80
+	runErrorName    = 60
+)
+
+// chunkName returns what errors call a source, as far as it fits into a buffer with a zero.
+func chunkName(name string, buffer int) string {
+	name = cutZero(name)
 	if name != "" && name[0] == '=' {
-		return name[1:min(len(name), most+1)]
+		return name[1:min(len(name), buffer)]
 	}
 	if name != "" && name[0] == '@' {
-		if name = name[1:]; len(name) > most-8 {
-			return "..." + name[len(name)-(most-8):]
+		if most := buffer - len(` '...' `) - 1; len(name)-1 > most {
+			return "..." + name[len(name)-most:]
 		}
-		return name
+		return name[1:]
 	}
-	const room = most + 1 - len(` [string "..."] `)
-	line := cutZero(name)
+	room := buffer - len(` [string "..."] `) - 1
+	line := name
 	if end := strings.IndexAny(line, "\r\n"); end >= 0 || len(line) > room {
 		if end >= 0 {
 			line = line[:end]
@@ -236,7 +242,7 @@ func (p *parser) forStatement(line int) {
 	case '=':
 		p.numericFor(first, line)
 	case ',', tokIn:
-		p.genericFor(first, line)
+		p.genericFor(first)
 	default:
 		p.failHere("'=' or 'in' expected")
 	}
@@ -264,7 +270,7 @@ func (p *parser) numericFor(name string, line int) {
 	f.patch([]int{prep}, len(f.proto.code)-1)
 }
 
-func (p *parser) genericFor(name string, line int) {
+func (p *parser) genericFor(name string) {
 	f := p.fn
 	base := f.free
 	names := []string{name}
@@ -272,7 +278,7 @@ func (p *parser) genericFor(name string, line int) {
 		names = append(names, p.name())
 	}
 	p.expect(tokIn)
-	line = p.line
+	line := p.line
 	f.explist(p.exprList(), 3)
 	f.declare("(for generator)", "(for state)", "(for control)")
 	f.reserve(3) // for the call

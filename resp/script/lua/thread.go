@@ -305,6 +305,10 @@ func (t *Thread) try(handler func(*Thread, Value) Value, run func()) (err Value,
 	s := t.state
 	frames, depth, held, before, top := len(t.frames), s.depth, s.held, t.handler, t.top
 	t.handler = handler
+	floor := 0 // where the function that is about to be called can lie
+	if frames > 0 {
+		floor = t.frame().base
+	}
 	defer func() {
 		t.handler = before
 		p := recover()
@@ -315,7 +319,7 @@ func (t *Thread) try(handler func(*Thread, Value) Value, run func()) (err Value,
 		if !ok {
 			panic(p)
 		}
-		t.closeUpvalues(top)
+		t.closeUpvalues(floor)
 		clear(t.frames[frames:])
 		t.frames, s.depth, s.held, t.top = t.frames[:frames], depth, held, top
 		if frames < maxFrames {
