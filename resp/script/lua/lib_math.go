@@ -1,6 +1,10 @@
 package lua
 
-import "math"
+import (
+	"math"
+
+	"github.com/ringside-kv/ringside/resp/trig"
+)
 
 // Numbers are computed as the C library of GNU on amd64 does, down to the sign of NaN, which
 // scripts see as "nan" and "-nan".
@@ -17,15 +21,15 @@ var (
 func OpenMath(t *Thread) *Table {
 	random := &drand48{x: 0x1234abcd330e}
 	lib := t.libraryOf([]libraryFunction{
-		{"abs", mathAbs}, {"acos", function1(math.Acos, positiveNaN)}, {"asin", function1(math.Asin, positiveNaN)},
-		{"atan2", mathAtan2}, {"atan", function1(math.Atan, negativeNaN)}, {"ceil", function1(math.Ceil, negativeNaN)},
-		{"cosh", function1(math.Cosh, negativeNaN)}, {"cos", function1(math.Cos, negativeNaN)}, {"deg", mathDeg},
-		{"exp", function1(exp, negativeNaN)}, {"floor", function1(math.Floor, negativeNaN)}, {"fmod", mathFmod},
-		{"frexp", mathFrexp}, {"ldexp", mathLdexp}, {"log10", function1(log10, positiveNaN)}, {"log", function1(log, negativeNaN)},
+		{"abs", mathAbs}, {"acos", function1(trig.Acos, positiveNaN)}, {"asin", function1(arcsine, positiveNaN)},
+		{"atan2", mathAtan2}, {"atan", function1(trig.Atan, negativeNaN)}, {"ceil", function1(math.Ceil, negativeNaN)},
+		{"cosh", function1(trig.Cosh, negativeNaN)}, {"cos", function1(cosine, negativeNaN)}, {"deg", mathDeg},
+		{"exp", function1(trig.Exp, negativeNaN)}, {"floor", function1(math.Floor, negativeNaN)}, {"fmod", mathFmod},
+		{"frexp", mathFrexp}, {"ldexp", mathLdexp}, {"log10", function1(trig.Log10, positiveNaN)}, {"log", function1(trig.Log, negativeNaN)},
 		{"max", mathMax}, {"min", mathMin}, {"modf", mathModf}, {"pow", mathPow}, {"rad", mathRad},
 		{"random", random.random}, {"randomseed", random.randomseed},
-		{"sinh", function1(math.Sinh, negativeNaN)}, {"sin", function1(math.Sin, negativeNaN)}, {"sqrt", function1(math.Sqrt, negativeNaN)},
-		{"tanh", function1(math.Tanh, negativeNaN)}, {"tan", function1(math.Tan, negativeNaN)},
+		{"sinh", function1(trig.Sinh, negativeNaN)}, {"sin", function1(sine, negativeNaN)}, {"sqrt", function1(math.Sqrt, negativeNaN)},
+		{"tanh", function1(trig.Tanh, negativeNaN)}, {"tan", function1(trig.Tan, negativeNaN)},
 	})
 	t.SetField(lib, "pi", Number(math.Pi))
 	t.SetField(lib, "huge", Number(math.Inf(1)))
@@ -76,7 +80,7 @@ func mathAtan2(t *Thread) int {
 	case math.IsNaN(x):
 		y = x
 	default:
-		y = math.Atan2(y, x)
+		y = trig.Atan2(y, x)
 	}
 	t.Push(Number(y))
 	return 1
@@ -127,6 +131,44 @@ func mathPow(t *Thread) int {
 	t.Push(Number(pow(x, y)))
 	return 1
 }
+
+// pow is x^y, with NaN as the C library has it.
+func pow(x, y float64) float64 {
+	switch {
+	case y == 0 || x == 1:
+		return 1
+	case math.IsNaN(x):
+		if math.Signbit(x) && math.Abs(math.Mod(y, 2)) == 1 {
+			return -x
+		}
+		return x
+	case math.IsNaN(y):
+		return y
+	}
+	if z := trig.Pow(x, y); !math.IsNaN(z) {
+		return z
+	}
+	return negativeNaN
+}
+
+// mostCircle bounds the numbers that trig knows the sine and cosine of.
+const mostCircle = 1 << 30
+
+func sine(x float64) float64 {
+	if math.Abs(x) < mostCircle {
+		return trig.Sin(x)
+	}
+	return math.Sin(x)
+}
+
+func cosine(x float64) float64 {
+	if math.Abs(x) < mostCircle {
+		return trig.Cos(x)
+	}
+	return math.Cos(x)
+}
+
+func arcsine(x float64) float64 { return math.Copysign(trig.Asin(math.Abs(x)), x) }
 
 func mathMax(t *Thread) int { return extreme(t, func(a, b float64) bool { return a > b }) }
 func mathMin(t *Thread) int { return extreme(t, func(a, b float64) bool { return a < b }) }
