@@ -34,7 +34,7 @@ func run(t *testing.T, r *Runtime, body string) string {
 	if err != nil {
 		return "-" + err.Error()
 	}
-	r.Begin(defaultMemory)
+	r.Begin(8 << 20)
 	reply, err := r.Run(s, nil, nil, tableHost{"ping": "+PONG\r\n"}, nil, false)
 	if err != nil {
 		return "!" + err.Error()
