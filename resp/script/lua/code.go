@@ -16,7 +16,7 @@ const (
 	opIndex                    // R[a] = R[b][RK(c)]
 	opField                    // R[a] = R[b][K[c]], a string
 	opSetIndex                 // R[a][RK(b)] = RK(c)
-	opTable                    // R[a] = {} with room for b elements and c keys
+	opTable                    // R[a] = {} with room for elements and keys: hints b and c
 	opSetList                  // R[a][c+i] = R[a+i], 1 <= i <= b; up to the top if b == 0
 	opSelf                     // R[a+1] = R[b]; R[a] = R[b][K[c]]
 	opAdd                      // R[a] = RK(b) + RK(c)

@@ -358,6 +358,17 @@ func (f *funcState) operand(e *expr) int {
 	return f.anyRegister(e)
 }
 
+// scratch is operand for the first part of an expression, which may use the register r of its
+// result, so that a long chain of operators takes few registers.
+func (f *funcState) scratch(e *expr, r int) int {
+	e = e.strip()
+	if e.kind == exprLocal || e.kind == exprConst || r != f.free-1 || r < len(f.active) {
+		return f.operand(e)
+	}
+	f.to(e, r)
+	return r
+}
+
 // to evaluates an expression into a register: the last one in use, or that of a local.
 func (f *funcState) to(e *expr, r int) {
 	e = e.strip()
@@ -419,7 +430,7 @@ func (f *funcState) to(e *expr, r int) {
 			f.concat(e, r)
 			break
 		}
-		b := f.operand(e.left)
+		b := f.scratch(e.left, r)
 		c := f.operand(e.right)
 		f.emitAt(e.line, e.op, r, b, c)
 		f.nameOperand('b', e.left)
@@ -429,7 +440,12 @@ func (f *funcState) to(e *expr, r int) {
 }
 
 func (f *funcState) indexTo(e *expr, r int) {
-	b := f.anyRegister(e.left)
+	b := r
+	if left := e.left.strip(); left.kind == exprConst {
+		b = f.toNext(left)
+	} else {
+		b = f.scratch(left, r)
+	}
 	if key := e.right.strip(); key.kind == exprConst && key.value.IsString() {
 		f.emitAt(e.line, opField, r, b, f.constant(key.value))
 	} else {
@@ -658,20 +674,23 @@ func (f *funcState) table(e *expr, r int) {
 	if pending > 0 {
 		flush(false)
 	}
-	f.proto.code[at].b = uint16(min(sizeHint(stored), 1<<16-1))
+	f.proto.code[at].b = uint16(sizeHint(stored))
 	f.proto.code[at].c = int32(sizeHint(keyed))
 }
 
-// sizeHint rounds a size as the "floating point byte" of Lua's bytecode does: the sizes of a
-// table decide its order.
+// sizeHint encodes a size, rounded up as in the "floating point byte" of Lua's bytecode: the
+// sizes of a table decide its order.
 func sizeHint(n int) int {
 	e := 0
 	for n >= 16 {
 		n = (n + 1) >> 1
 		e++
 	}
-	return n << e
+	return e<<4 | n
 }
+
+// hintedSize decodes what sizeHint returns.
+func hintedSize(hint int) int { return hint & 15 << (hint >> 4) }
 
 // assign assigns values to variables: evaluated from left to right, assigned from the last
 // to the first.

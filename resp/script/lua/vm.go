@@ -113,7 +113,7 @@ reload:
 			t.setIndex(v, *key, *rk(r, k, int(i.c)), 'b')
 			goto reload
 		case opTable:
-			r[i.a] = s.NewTable(int(i.b), int(i.c)).Value()
+			r[i.a] = s.NewTable(hintedSize(int(i.b)), hintedSize(int(i.c))).Value()
 		case opSetList:
 			n := int(i.b)
 			if n == 0 {
