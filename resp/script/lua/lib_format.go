@@ -94,7 +94,7 @@ func stringFormat(t *Thread) int {
 		case 'd', 'i':
 			item = c.signed(item, int64(Integer(t.CheckNumber(arg))))
 		case 'o', 'u', 'x', 'X':
-			item = c.unsigned(item, letter, toUint64(t.CheckNumber(arg)))
+			item = c.unsigned(item, letter, Unsigned(t.CheckNumber(arg)))
 		case 'e', 'E', 'f', 'g', 'G':
 			item = c.float(item, letter, t.CheckNumber(arg))
 		case 'q':
@@ -131,8 +131,8 @@ func toInt32(f float64) int32 {
 	return math.MinInt32
 }
 
-// toUint64 converts a number to an unsigned long as C on amd64 does.
-func toUint64(f float64) uint64 {
+// Unsigned converts a number to an unsigned long as C on amd64 does.
+func Unsigned(f float64) uint64 {
 	if f >= 1<<63 {
 		return uint64(Integer(f-1<<63)) ^ 1<<63
 	}

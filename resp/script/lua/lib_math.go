@@ -109,7 +109,7 @@ func mathFrexp(t *Thread) int {
 }
 
 func mathLdexp(t *Thread) int {
-	exponent := t.checkInt32(2)
+	exponent := t.CheckInt32(2)
 	t.Push(Number(math.Ldexp(t.CheckNumber(1), exponent)))
 	return 1
 }
@@ -203,13 +203,13 @@ func (d *drand48) random(t *Thread) int {
 	switch t.NArgs() {
 	case 0:
 	case 1:
-		high := t.checkInt32(1)
+		high := t.CheckInt32(1)
 		if high < 1 {
 			t.ArgError(1, "interval is empty")
 		}
 		x = math.Floor(x*float64(high)) + 1
 	case 2:
-		low, high := t.checkInt32(1), t.checkInt32(2)
+		low, high := t.CheckInt32(1), t.CheckInt32(2)
 		if low > high {
 			t.ArgError(2, "interval is empty")
 		}

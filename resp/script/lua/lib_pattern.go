@@ -488,32 +488,16 @@ var classes = func() (all [256]uint16) {
 	return all
 }()
 
+// classLetters are the classes that lower case letters behind % stand for.
+var classLetters = [256]uint16{
+	'a': classAlpha, 'c': classControl, 'd': classDigit, 'l': classLower, 'p': classPunct, 's': classSpace,
+	'u': classUpper, 'w': classAlpha | classDigit, 'x': classHex, 'z': classZero,
+}
+
 // classOf returns the classes that a letter behind % stands for, and whether a byte must be in
 // one of them or in none. mask is 0 if the letter stands for itself.
 func classOf(letter byte) (mask uint16, wanted bool) {
-	switch letter | 0x20 {
-	case 'a':
-		mask = classAlpha
-	case 'c':
-		mask = classControl
-	case 'd':
-		mask = classDigit
-	case 'l':
-		mask = classLower
-	case 'p':
-		mask = classPunct
-	case 's':
-		mask = classSpace
-	case 'u':
-		mask = classUpper
-	case 'w':
-		mask = classAlpha | classDigit
-	case 'x':
-		mask = classHex
-	case 'z':
-		mask = classZero
-	}
-	return mask, letter&0x20 != 0
+	return classLetters[letter|0x20], letter&0x20 != 0
 }
 
 func isClass(c, letter byte) bool {

@@ -41,8 +41,8 @@ func (t *Thread) libraryOf(functions []libraryFunction) *Table {
 	return lib
 }
 
-// checkInt32 is an argument that C takes as an int.
-func (t *Thread) checkInt32(i int) int { return int(int32(t.CheckInt(i))) }
+// CheckInt32 is an argument that C takes as an int.
+func (t *Thread) CheckInt32(i int) int { return int(int32(t.CheckInt(i))) }
 
 func (t *Thread) optInt32(i, otherwise int) int { return int(int32(t.OptInt(i, otherwise))) }
 
@@ -87,6 +87,10 @@ func newText(n int) (v Value, b []byte) {
 // PushCopy pushes a string with a copy of a text. Parts of texts are copied: a short one must
 // not keep a long text in memory, which nothing counts.
 func (t *Thread) PushCopy(text string) {
+	if len(text) > copySlice {
+		t.fill(len(text), func(b []byte, from, to int) { copy(b[from:to], text[from:to]) })
+		return
+	}
 	t.state.alloc(stringBytes + len(text))
 	v, b := newText(len(text))
 	copy(b, text)
@@ -163,7 +167,7 @@ func (l *stringLibrary) char(t *Thread) int {
 	var small [64]byte
 	b := small[:0]
 	for i := 1; i <= n; i++ {
-		c := t.checkInt32(i)
+		c := t.CheckInt32(i)
 		if c != int(byte(c)) {
 			t.ArgError(i, "invalid value")
 		}
@@ -183,6 +187,7 @@ func stringDump(t *Thread) int {
 	return 0
 }
 
+// copySlice is how many bytes are copied or searched between two steps.
 const copySlice = 1 << 16
 
 // fill pushes a string of n bytes, which write writes a slice at a time.
@@ -199,7 +204,7 @@ func (t *Thread) fill(n int, write func(b []byte, from, to int)) int {
 }
 
 func stringRep(t *Thread) int {
-	s, n := t.CheckString(1), t.checkInt32(2)
+	s, n := t.CheckString(1), t.CheckInt32(2)
 	if n <= 0 || s == "" {
 		t.PushString("")
 		return 1
@@ -248,14 +253,13 @@ func (l *stringLibrary) search(t *Thread, find bool) int {
 	s, pat := t.CheckString(1), t.CheckString(2)
 	from := min(max(position(t.OptInt(3, 1), len(s))-1, 0), len(s))
 	if find && (t.Arg(4).Truth() || isPlain(pat)) {
-		t.Step(len(s) / 16)
-		at := strings.Index(s[from:], pat)
+		at := t.find(s, pat, from)
 		if at < 0 {
 			t.Push(Nil)
 			return 1
 		}
-		t.Push(Number(float64(from + at + 1)))
-		t.Push(Number(float64(from + at + len(pat))))
+		t.Push(Number(float64(at + 1)))
+		t.Push(Number(float64(at + len(pat))))
 		return 2
 	}
 	var m matcher
@@ -274,6 +278,20 @@ func (l *stringLibrary) search(t *Thread, find bool) int {
 		return 2 + l.pushCaptures(&m, t.Arg(1), start, end)
 	}
 	return l.pushCaptures(&m, t.Arg(1), start, end)
+}
+
+// find returns where a text is in s, from a position on, or -1.
+func (t *Thread) find(s, text string, from int) int {
+	for {
+		to := min(from+len(text)+copySlice, len(s))
+		if at := strings.Index(s[from:to], text); at >= 0 {
+			return from + at
+		}
+		if t.Step((to - from) / 16); to == len(s) {
+			return -1
+		}
+		from = to - len(text) + 1
+	}
 }
 
 // isPlain reports whether a pattern matches its own text alone.

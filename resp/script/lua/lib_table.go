@@ -21,7 +21,7 @@ func tableConcat(t *Thread) int {
 	if t.Arg(4).IsNil() {
 		last = list.Len()
 	} else {
-		last = t.checkInt32(4)
+		last = t.CheckInt32(4)
 	}
 	size := 0
 	for at := i; at <= last; at++ {
@@ -140,7 +140,7 @@ func tableInsert(t *Thread) int {
 	case 2:
 		t.SetInt(list, end, t.Arg(2))
 	case 3:
-		at := t.checkInt32(2)
+		at := t.CheckInt32(2)
 		for i := max(end, at); i > at; i-- {
 			if i%tableSlice == 0 {
 				t.Step(tableSlice)

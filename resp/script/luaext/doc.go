@@ -6,11 +6,18 @@
 // What a script asks for is bounded by the memory of its state, and can be stopped at any time.
 package luaext
 
-import "github.com/ringside-kv/ringside/resp/script/lua"
+import (
+	"iter"
+
+	"github.com/ringside-kv/ringside/resp/script/lua"
+)
 
 // maxStack is how many values a function of a library may have on the stack of Redis' Lua. Some
 // errors tell where that ends.
 const maxStack = 8000
+
+// stepSlice is how much work loops do between two steps.
+const stepSlice = 1 << 10
 
 // A function is a function of a library by its name. Libraries keep them in the order in which
 // Redis makes them, since pairs shows it.
@@ -26,15 +33,20 @@ func register(t *lua.Thread, lib *lua.Table, functions []function) {
 	}
 }
 
-// checkInt32 is an argument that C takes as an int.
-func checkInt32(t *lua.Thread, i int) int { return int(int32(t.CheckInt(i))) }
-
-// toUint64 converts a number to an unsigned long as C on amd64 does.
-func toUint64(f float64) uint64 {
-	if f >= 1<<63 {
-		return uint64(lua.Integer(f-1<<63)) ^ 1<<63
+// each returns what is in a table, in the order of pairs.
+func each(t *lua.Thread, table *lua.Table) iter.Seq2[lua.Value, lua.Value] {
+	return func(yield func(key, value lua.Value) bool) {
+		for key, n := lua.Nil, 1; ; n++ {
+			if n%stepSlice == 0 {
+				t.Step(stepSlice)
+			}
+			k, v, ok := table.Next(key)
+			if !ok || k.IsNil() || !yield(k, v) {
+				return
+			}
+			key = k
+		}
 	}
-	return uint64(lua.Integer(f))
 }
 
 func pushNumber(t *lua.Thread, f float64) int {

@@ -2,6 +2,7 @@ package luaext
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/ringside-kv/ringside/resp/script/lua"
@@ -103,7 +104,7 @@ func numberSetting(p *int32, most int) lua.GoFunction {
 // argument, whichever it is.
 func setNumber(t *lua.Thread, arg int, p *int32, least, most int) {
 	if !t.Arg(arg).IsNil() {
-		n := checkInt32(t, arg)
+		n := t.CheckInt32(arg)
 		if n < least || n > most {
 			t.ArgError(1, "expected integer between "+strconv.Itoa(least)+" and "+strconv.Itoa(most))
 		}
@@ -129,22 +130,16 @@ func setChoice(t *lua.Thread, p *choice, names []string) {
 			*p = on
 		}
 	default:
-		*p = checkChoice(t, names)
+		word := t.CheckString(1)
+		i := slices.Index(names, word)
+		if i < 0 {
+			t.ArgError(1, "invalid option '"+word+"'")
+		}
+		*p = choice(i)
 	}
 	if *p == null {
 		t.PushString("null")
 	} else {
 		t.Push(lua.Bool(*p == on))
 	}
-}
-
-func checkChoice(t *lua.Thread, names []string) choice {
-	word := t.CheckString(1)
-	for i, name := range names {
-		if word == name {
-			return choice(i)
-		}
-	}
-	t.ArgError(1, "invalid option '"+word+"'")
-	return off
 }

@@ -35,6 +35,11 @@ var tokenNames = [...]string{
 	"T_BOOLEAN", "T_BOOLEAN", "T_NULL", "T_COLON", "T_COMMA",
 }
 
+// singleTokens are those of one byte.
+var singleTokens = [256]token{
+	'{': tokenObject, '}': tokenObjectEnd, '[': tokenArray, ']': tokenArrayEnd, ':': tokenColon, ',': tokenComma,
+}
+
 // A jsonDecoder reads JSON as lua-cjson does: a token at a time.
 type jsonDecoder struct {
 	t     *lua.Thread
@@ -173,30 +178,23 @@ func (d *jsonDecoder) take(kind token, n int) {
 
 // next reads a token.
 func (d *jsonDecoder) next() {
-	from := d.pos
 	for d.pos < len(d.text) && (d.text[d.pos] == ' ' || d.text[d.pos]-'\t' < 2 || d.text[d.pos] == '\r') {
-		d.pos++
+		if d.pos++; d.pos%stepSlice == 0 {
+			d.t.Step(stepSlice)
+		}
 	}
-	d.t.Step(1 + (d.pos-from)/8)
+	d.t.Step(1)
 	d.at = d.pos
 	if d.pos == len(d.text) {
 		d.kind = tokenEnd
 		return
 	}
 	rest := d.text[d.pos:]
-	switch c := rest[0]; c {
-	case '{':
-		d.take(tokenObject, 1)
-	case '}':
-		d.take(tokenObjectEnd, 1)
-	case '[':
-		d.take(tokenArray, 1)
-	case ']':
-		d.take(tokenArrayEnd, 1)
-	case ':':
-		d.take(tokenColon, 1)
-	case ',':
-		d.take(tokenComma, 1)
+	if kind := singleTokens[rest[0]]; kind != 0 {
+		d.take(kind, 1)
+		return
+	}
+	switch rest[0] {
 	case '"':
 		d.str()
 	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
@@ -238,14 +236,17 @@ func isInvalidNumber(s string) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
+// jsonSlice is how many bytes of a text are read between two steps, and the most that a number
+// may have.
+const jsonSlice = 1 << 16
+
 func (d *jsonDecoder) num(rest string) {
-	f, n := leadingNumber(rest)
+	f, n := leadingNumber(rest[:min(len(rest), jsonSlice)])
 	if n == 0 {
 		d.bad("invalid number", d.pos)
 		return
 	}
 	d.number = f
-	d.t.Step(n / 8)
 	d.take(tokenNumber, n)
 }
 
@@ -355,9 +356,10 @@ func (d *jsonDecoder) str() {
 	for escaped := false; ; {
 		plain := i
 		for i < len(d.text) && d.text[i] != '"' && d.text[i] != '\\' {
-			i++
+			if i++; i%jsonSlice == 0 {
+				d.t.Step(jsonSlice)
+			}
 		}
-		d.t.Step((i - plain) / 8)
 		if i == len(d.text) {
 			d.bad("unexpected end of string", i)
 			return
@@ -394,33 +396,26 @@ func (d *jsonDecoder) escape(i int) int {
 	if i+1 < len(d.text) {
 		c = d.text[i+1]
 	}
-	switch c {
-	case '"', '\\', '/':
-	case 'b':
-		c = '\b'
-	case 't':
-		c = '\t'
-	case 'n':
-		c = '\n'
-	case 'f':
-		c = '\f'
-	case 'r':
-		c = '\r'
-	case 'u':
+	if c == 'u' {
 		char, n := unicodeEscape(d.text[i+2:])
 		if n == 0 {
 			d.bad("invalid unicode escape code", i)
 			return -1
 		}
-		var room [utf8.UTFMax]byte
-		d.add(string(utf8.AppendRune(room[:0], char)))
+		d.add(string(char))
 		return i + 2 + n
-	default:
+	}
+	if c = jsonUnescapes[c]; c == 0 {
 		d.bad("invalid escape code", i)
 		return -1
 	}
 	d.add(string([]byte{c}))
 	return i + 2
+}
+
+// jsonUnescapes are what bytes behind a backslash stand for.
+var jsonUnescapes = [256]byte{
+	'"': '"', '\\': '\\', '/': '/', 'b': '\b', 't': '\t', 'n': '\n', 'f': '\f', 'r': '\r',
 }
 
 // unicodeEscape reads what follows \u, and returns how long that is: 0 if it is wrong.

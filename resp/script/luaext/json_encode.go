@@ -54,17 +54,8 @@ func (e *jsonEncoder) append(v lua.Value, depth int32, slots int) {
 // length returns how long an array is, and less than 1 if a table is none. The numbers are ints
 // of C, in which large keys do not fit.
 func (e *jsonEncoder) length(v lua.Value) int32 {
-	t := v.Table()
 	var items, most int32
-	steps := 0
-	for key := lua.Nil; ; {
-		if steps++; steps%1024 == 0 {
-			e.t.Step(1024)
-		}
-		k, _, ok := t.Next(key)
-		if !ok || k.IsNil() {
-			break
-		}
+	for k := range each(e.t, v.Table()) {
 		if !k.IsNumber() {
 			return -1
 		}
@@ -78,7 +69,6 @@ func (e *jsonEncoder) length(v lua.Value) int32 {
 			}
 		}
 		items++
-		key = k
 	}
 	if ratio := e.set.sparseRatio; ratio > 0 && most > items*ratio && most > e.set.sparseSafe {
 		if e.set.sparseConvert == off {
@@ -102,11 +92,7 @@ func (e *jsonEncoder) array(t *lua.Table, n int, depth int32, slots int) {
 
 func (e *jsonEncoder) object(t *lua.Table, depth int32, slots int) {
 	separator := byte('{')
-	for key := lua.Nil; ; {
-		k, v, ok := t.Next(key)
-		if !ok || k.IsNil() {
-			break
-		}
+	for k, v := range each(e.t, t) {
 		e.b.AppendByte(separator)
 		separator = ','
 		switch k.Kind() {
@@ -121,7 +107,6 @@ func (e *jsonEncoder) object(t *lua.Table, depth int32, slots int) {
 		}
 		e.b.AppendByte(':')
 		e.append(v, depth, slots+2)
-		key = k
 	}
 	if separator == '{' {
 		e.b.AppendByte('{')
@@ -173,6 +158,9 @@ func (e *jsonEncoder) text(s string) {
 			e.b.Append(s[from:i])
 			e.b.Append(escape)
 			from = i + 1
+		} else if i-from == jsonSlice {
+			e.b.Append(s[from:i])
+			from = i
 		}
 	}
 	e.b.Append(s[from:])

@@ -79,18 +79,11 @@ func (p packer) value(v lua.Value, depth int) {
 
 func (p packer) table(t *lua.Table, depth int) {
 	count, most, isArray := 0, 0, true
-	for key := lua.Nil; ; count++ {
-		if count%1024 == 1023 {
-			p.t.Step(1024)
-		}
-		k, _, ok := t.Next(key)
-		if !ok || k.IsNil() {
-			break
-		}
+	for k := range each(p.t, t) {
+		count++
 		if isArray = isArray && isIndex(k); isArray {
 			most = max(most, int(k.Float()))
 		}
-		key = k
 	}
 	if isArray && most == count {
 		p.head(count, 0x90, 16, 0, 0xdc, 0xdd)
@@ -100,14 +93,9 @@ func (p packer) table(t *lua.Table, depth int) {
 		return
 	}
 	p.head(count, 0x80, 16, 0, 0xde, 0xdf)
-	for key := lua.Nil; ; {
-		k, v, ok := t.Next(key)
-		if !ok || k.IsNil() {
-			break
-		}
+	for k, v := range each(p.t, t) {
 		p.value(k, depth+1)
 		p.value(v, depth+1)
-		key = k
 	}
 }
 

@@ -39,7 +39,9 @@ func newLayout(t *lua.Thread) *layout {
 // next returns the next option with its size, and the position at which it lies if it comes
 // next at a position.
 func (f *layout) next(at uint64) (opt byte, size, aligned uint64) {
-	opt, f.rest = f.rest[0], f.rest[1:]
+	if opt, f.rest = f.rest[0], f.rest[1:]; len(f.rest)%stepSlice == 0 {
+		f.t.Step(stepSlice)
+	}
 	switch opt {
 	case 'b', 'B', 'x':
 		size = 1
@@ -138,7 +140,7 @@ func structPack(t *lua.Thread) int {
 			if n < 0 {
 				f.put(b, uint64(lua.Integer(n)), size)
 			} else {
-				f.put(b, toUint64(n), size)
+				f.put(b, lua.Unsigned(n), size)
 			}
 			arg++
 		case 'x':
@@ -225,7 +227,7 @@ func structUnpack(t *lua.Thread) int {
 				}
 				t.Pop()
 				n--
-				size = toUint64(length)
+				size = lua.Unsigned(length)
 				checkRoom(size)
 			}
 			t.PushCopy(s[at : at+size])
