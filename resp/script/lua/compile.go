@@ -197,6 +197,7 @@ func (f *funcState) constant(v Value) int {
 			i = len(f.proto.consts)
 			f.texts[v.Text()] = i
 			v.str().hashOf() // before states share it
+			v.ref.mark = uncounted
 			f.proto.consts = append(f.proto.consts, v)
 		}
 		return i

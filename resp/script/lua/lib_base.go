@@ -177,6 +177,11 @@ func (t *Thread) load(source, name string) int {
 // own makes a function count against the state that has compiled it.
 func (p *Proto) own() {
 	p.counted = true
+	for _, k := range p.consts {
+		if k.IsString() {
+			k.ref.mark = 0
+		}
+	}
 	for _, sub := range p.protos {
 		sub.own()
 	}

@@ -20,7 +20,8 @@ type State struct {
 	ipairsStep   *function
 	kinds        [len(kindNames)]Value // their names
 
-	stop atomic.Pointer[error]
+	stop  atomic.Pointer[error]
+	ended bool // by a fatal, which no pcall catches
 
 	limit     int // bytes
 	room      int // bytes that may be allocated before the next trace
@@ -83,8 +84,15 @@ func (s *State) Continue() { s.stop.Store(nil) }
 // stopped panics with the error of Stop, if it was called.
 func (s *State) stopped() {
 	if err := s.stop.Load(); err != nil {
-		panic(&fatal{*err})
+		s.end(*err)
 	}
+}
+
+// end ends what runs. pcall does not even look at the panic: to catch it and go on with it
+// takes time in each of many calls of pcall within each other.
+func (s *State) end(err error) {
+	s.ended = true
+	panic(&fatal{err})
 }
 
 // A fatal is what a panic carries that only the host sees.
@@ -108,9 +116,11 @@ func (s *State) alloc(n int) {
 // reach, which takes time in proportion to memory in use at most once in limit/8 bytes.
 func (s *State) trace(n int) {
 	if n > s.limit {
-		panic(&fatal{ErrMemory})
+		s.end(ErrMemory)
 	}
-	s.mark++
+	if s.mark++; s.mark == uncounted {
+		s.mark = 1 // 0 is the mark of new objects
+	}
 	live := s.held + n
 	s.grey = s.grey[:0]
 	s.reach(s.globals.Value())
@@ -131,15 +141,18 @@ func (s *State) trace(n int) {
 	}
 	if live > s.limit-s.limit/8 {
 		s.allocated = 0
-		panic(&fatal{ErrMemory})
+		s.end(ErrMemory)
 	}
 	s.live, s.allocated, s.room = live, 0, s.limit-live
 }
 
+// uncounted is the mark of objects that states share: no trace changes it.
+const uncounted = 255
+
 // reach notes that a trace has come to v.
 func (s *State) reach(v Value) {
 	h := v.ref
-	if h == nil || h == &numberMark || h == &boolMark || h.mark == s.mark {
+	if h == nil || h == &numberMark || h == &boolMark || h.mark == s.mark || h.mark == uncounted {
 		return
 	}
 	h.mark = s.mark

@@ -310,6 +310,9 @@ func (t *Thread) try(handler func(*Thread, Value) Value, run func()) (err Value,
 		floor = t.frame().base
 	}
 	defer func() {
+		if s.ended {
+			return
+		}
 		t.handler = before
 		p := recover()
 		if p == nil {
@@ -421,5 +424,5 @@ func (s *State) reset() {
 	t.handler, t.yielded = nil, false
 	s.running, s.depth, s.held = t, 0, 0
 	s.live, s.allocated, s.room = 0, 0, s.limit
-	s.grey = nil
+	s.grey, s.ended = nil, false
 }

@@ -35,7 +35,7 @@ type Value struct {
 // A header is the first field of each object.
 type header struct {
 	kind Kind
-	mark uint8  // of the last trace that reached the object
+	mark uint8  // of the last trace that reached the object, or uncounted
 	id   uint32 // see Thread.identify
 }
 
@@ -66,7 +66,7 @@ type userdata struct {
 }
 
 // Null is the userdata that stands for no pointer, as cjson.null does.
-var Null = Value{ref: &(&userdata{header: header{kind: KindUserdata}, name: "userdata: (nil)"}).header}
+var Null = Value{ref: &(&userdata{header: header{kind: KindUserdata, mark: uncounted, id: 1 << 31}, name: "userdata: (nil)"}).header}
 
 // Number returns a number.
 func Number(f float64) Value { return Value{&numberMark, floatBits(f)} }
