@@ -259,6 +259,7 @@ func (t *Thread) results(slot, from, n, want int) {
 // callWithin calls a function and waits for its end: the Go stack grows.
 func (t *Thread) callWithin(slot, args, want int) {
 	s := t.state
+	s.stopped()
 	if s.depth++; s.depth >= maxDepth {
 		if s.depth == maxDepth {
 			t.runError("C stack overflow")
