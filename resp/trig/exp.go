@@ -45,13 +45,13 @@ func slowExp(x double) double {
 	return s
 }
 
-// exp returns the exponential function of x.
-func (x double) exp() float64 {
-	if !(x.hi <= 710 && x.hi >= -746) {
-		return math.Exp(x.hi)
+// exp returns the exponential function of a.
+func (a double) exp() float64 {
+	if !(a.hi <= 710 && a.hi >= -746) {
+		return math.Exp(a.hi)
 	}
-	n := math.Round(x.hi * (expPlaces / math.Ln2))
-	x = x.add(product(-n/expPlaces, ln2.hi)).add(double{-n / expPlaces * ln2.lo, 0})
+	n := math.Round(a.hi * (expPlaces / math.Ln2))
+	x := a.add(product(-n/expPlaces, ln2.hi)).add(double{-n / expPlaces * ln2.lo, 0})
 	r := x.hi
 	// e^x-1 is x + x²/2 + …
 	more := float64(r*r) * (0.5 + float64(r*(1.0/6+float64(r*(1.0/24+float64(r*(1.0/120+float64(r*(1.0/720)))))))))
