@@ -58,14 +58,14 @@ const (
 
 // A funcState is a function whose code is being made.
 type funcState struct {
-	proto    *Proto
-	outer    *funcState
-	parser   *parser
-	scope    *block
-	active   []string // locals in scope; each lives in the register of its index
-	free     int      // first free register
-	consts   map[Value]int
-	texts    map[string]int
+	proto  *Proto
+	outer  *funcState
+	parser *parser
+	scope  *block
+	active []string // locals in scope; each lives in the register of its index
+	free   int      // first free register
+	consts map[Value]int
+	texts  map[string]int
 }
 
 // A block is a scope of locals.

@@ -279,7 +279,9 @@ func TestRandomProgramsRunAsInLua51(t *testing.T) {
 	batches := 2
 	if os.Getenv("RINGSIDE_LONG") != "" {
 		batches = 400
-		if n, err := strconv.Atoi(os.Getenv("BATCHES")); err == nil { batches = n }
+		if n, err := strconv.Atoi(os.Getenv("BATCHES")); err == nil {
+			batches = n
+		}
 	}
 	fresh := rand.Uint64() >> 20
 	faults := 0
