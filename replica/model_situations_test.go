@@ -460,7 +460,7 @@ func TestModelHoldsFromSituations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("all in one goroutine: nothing to see for the race detector")
 	}
-	walks, seed := 4, rand.Uint64()
+	walks, seed := 2, rand.Uint64() // test:sim takes many
 	if os.Getenv("RINGSIDE_LONG") != "" {
 		walks = 1200
 	}
@@ -585,7 +585,7 @@ func TestModelPrints(t *testing.T) {
 	if testing.Short() {
 		t.Skip("all in one goroutine: nothing to see for the race detector")
 	}
-	pairs, most := 15, 250
+	pairs, most := 8, 250 // test:sim compares many
 	if os.Getenv("RINGSIDE_LONG") != "" {
 		pairs, most = 600, 6000
 	}

@@ -210,7 +210,7 @@ func TestBitCommandsOnLongStringsAnswerAsRedis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
-	differential(t, func(d *differ) {
+	differentialInOne(t, func(d *differ) {
 		for i, size := range []int{65536, 65537, 1 << 20, 5 << 20} {
 			d.do("SET", "long", noise(size))
 			d.do("SET", "zeros", strings.Repeat("\x00", size)+"\x01")

@@ -13,7 +13,7 @@ func TestRandomStringCommandsAnswerAsRedis(t *testing.T) {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
 	seed := randomSeed(t)
-	commands := randomLength(8000, 2000)
+	commands := randomLength(8000, 1000)
 	differential(t, func(d *differ) {
 		g := commandMaker{rand.New(rand.NewPCG(seed, 3))}
 		for range commands {

@@ -2,6 +2,8 @@ package resp
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,8 +25,25 @@ type differ struct {
 // differential runs f in RESP2 and in RESP3, each time on empty servers.
 func differential(t *testing.T, f func(d *differ)) {
 	t.Helper()
+	differentialIn(t, []int{2, 3}, f)
+}
+
+// differentialInOne is differential in one version of the protocol, drawn anew in each run, for
+// values of many megabytes, whose replies are the same in both. With RINGSIDE_LONG, as in go tool
+// task test:random, it takes both.
+func differentialInOne(t *testing.T, f func(d *differ)) {
+	t.Helper()
+	protos := []int{2, 3}
+	if i := rand.IntN(2); os.Getenv("RINGSIDE_LONG") == "" {
+		protos = protos[i : i+1]
+	}
+	differentialIn(t, protos, f)
+}
+
+func differentialIn(t *testing.T, protos []int, f func(d *differ)) {
+	t.Helper()
 	redis := redistest.Start7(t)
-	for proto := 2; proto <= 3; proto++ {
+	for _, proto := range protos {
 		t.Run(fmt.Sprintf("RESP%d", proto), func(t *testing.T) {
 			_, addr := serveTest(t, nil)
 			d := &differ{t: t, proto: proto, redis: dialRedis(t, redis, proto), ours: dialRedis(t, addr, proto)}

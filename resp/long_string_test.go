@@ -15,7 +15,7 @@ func TestLongStringsAnswerAsRedis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
-	differential(t, func(d *differ) {
+	differentialInOne(t, func(d *differ) {
 		for i, size := range []int{65535, 65536, 65537, 131072, 1 << 20, 1<<20 + 1, 5 << 20} {
 			key := fmt.Sprint("long", i)
 			d.do("SET", key, noise(size))
@@ -45,7 +45,7 @@ func TestSparseStringsAnswerAsRedis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs 512 MiB for Redis")
 	}
-	differential(t, func(d *differ) {
+	differentialInOne(t, func(d *differ) {
 		d.run(`
 SETRANGE far 100000000 end
 GETRANGE far 99999990 -1

@@ -139,7 +139,9 @@ func (c *processCluster) settled(ids ...string) {
 
 func (c *processCluster) await(what string, holds func() bool, last *string) {
 	c.t.Helper()
-	for end := time.Now().Add(clusterPatience); !holds(); time.Sleep(20 * time.Millisecond) {
+	// To ask every node for its placement, and to compute the desired one, takes many
+	// milliseconds of a processor.
+	for end := time.Now().Add(clusterPatience); !holds(); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(end) {
 			for _, n := range c.living() {
 				lines := strings.Split(n.log.String(), "\n")
@@ -361,13 +363,13 @@ func TestClusterGrowsAndShrinksUnderEveryClient(t *testing.T) {
 	}
 }
 
-// restingWorker is a worker that rests for four milliseconds on average after each command, so
+// restingWorker is a worker that rests for ten milliseconds on average after each command, so
 // that clients leave the processors to the nodes and to other tests. With RINGSIDE_LONG, as in
 // go tool task test:cluster, it does not rest.
 func restingWorker(name string, seed uint64) *model.Worker {
 	w := model.NewWorker(name, seed)
 	if os.Getenv("RINGSIDE_LONG") == "" {
-		w.Rest = 4 * time.Millisecond
+		w.Rest = 10 * time.Millisecond
 	}
 	return w
 }
@@ -413,9 +415,9 @@ func TestClusterSurvivesKillsWhileRangesChangeHands(t *testing.T) {
 	whose := map[string]string{"leader": "a", "source": "b", "target": "c", "all": "abc"}
 	if os.Getenv("RINGSIDE_LONG") != "" {
 		rounds, keys = 8, 30_000
-	} else { // half of them in each run: three processes each; test:cluster takes all
-		delete(whose, []string{"leader", "source"}[rand.IntN(2)])
-		delete(whose, []string{"target", "all"}[rand.IntN(2)])
+	} else { // one of them in each run: three processes each; test:cluster takes all
+		drawn := []string{"leader", "source", "target", "all"}[rand.IntN(4)]
+		whose = map[string]string{drawn: whose[drawn]}
 	}
 	for who, victims := range whose {
 		t.Run(who, func(t *testing.T) {

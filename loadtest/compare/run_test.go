@@ -99,9 +99,9 @@ func TestEveryWayToAKeyThatMoves(t *testing.T) {
 		{drive.One, strategy.Native}, {drive.Ring, strategy.Native}, {drive.Ring, strategy.Slot},
 		{drive.Cluster, strategy.Native}, {drive.Cluster, strategy.Slot},
 	}
-	if os.Getenv("RINGSIDE_LONG") == "" { // three drawn anew in each run; test:loadtest takes all
+	if os.Getenv("RINGSIDE_LONG") == "" { // two drawn anew in each run; test:loadtest takes all
 		rand.Shuffle(len(ways), func(i, j int) { ways[i], ways[j] = ways[j], ways[i] })
-		ways = ways[:3]
+		ways = ways[:2]
 	}
 	for _, c := range ways {
 		t.Run(fmt.Sprintf("%v %s", c.route, c.hash), func(t *testing.T) {

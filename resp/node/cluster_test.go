@@ -200,6 +200,7 @@ func TestLeaveAndRestart(t *testing.T) {
 	dir := t.TempDir()
 	b, c := openMemberIn(t, dir, "b", a.gossipAddr()), openMember(t, "c", a.gossipAddr())
 	defer c.Close()
+	defer func() { b.Close() }() // or the tests that follow wait for its goroutines in vain
 	shared := func() bool {
 		for _, n := range []*Node{a, b, c} {
 			p := n.primaries()

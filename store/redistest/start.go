@@ -9,6 +9,7 @@ import (
 	"net"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -42,14 +43,25 @@ func Start(t testing.TB, options ...string) (addr string) {
 // the redis-server is not of Redis 7.0.
 func Start7(t testing.TB, options ...string) (addr string) {
 	t.Helper()
-	if path, err := exec.LookPath("redis-server"); err == nil {
-		version, err := exec.Command(path, "--version").Output()
-		if err != nil || !bytes.Contains(version, []byte(" v=7.0.")) {
-			t.Skipf("redis-server is not 7.0: %s %v", version, err)
-		}
+	if reason := not7(); reason != "" {
+		t.Skip(reason)
 	}
 	return Start(t, options...)
 }
+
+// not7 returns why the redis-server is not of Redis 7.0, or "" if it is or there is none. It
+// asks once for all tests of a process.
+var not7 = sync.OnceValue(func() string {
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		return ""
+	}
+	version, err := exec.Command(path, "--version").Output()
+	if err != nil || !bytes.Contains(version, []byte(" v=7.0.")) {
+		return fmt.Sprintf("redis-server is not 7.0: %s %v", version, err)
+	}
+	return ""
+})
 
 // StartCluster is Start7 for a Redis Cluster of one node, which has all slots and serves
 // them. The password may be "".
