@@ -52,7 +52,7 @@ func (t *Thread) index(v, key Value, operand byte) Value {
 			if found.ref != nil || table.meta == nil {
 				return found
 			}
-			if handler = table.meta.getString(s.names["__index"]); handler.ref == nil {
+			if handler = table.meta.getString(s.indexName); handler.ref == nil {
 				return Nil
 			}
 		} else if handler = s.metaValue(v, "__index"); handler.ref == nil {
@@ -80,7 +80,7 @@ func (t *Thread) setIndex(v, key, value Value, operand byte) {
 			// The key is there from now on, also if a metamethod takes the value.
 			slot := t.slot(table, key)
 			if slot.ref == nil && table.meta != nil {
-				handler = table.meta.getString(s.names["__newindex"])
+				handler = table.meta.getString(s.newindexName)
 			}
 			if handler.ref == nil {
 				*slot = value

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -279,9 +278,6 @@ func TestRandomProgramsRunAsInLua51(t *testing.T) {
 	batches := 2
 	if os.Getenv("RINGSIDE_LONG") != "" {
 		batches = 400
-		if n, err := strconv.Atoi(os.Getenv("BATCHES")); err == nil {
-			batches = n
-		}
 	}
 	fresh := rand.Uint64() >> 20
 	faults := 0

@@ -15,6 +15,8 @@ type State struct {
 	depth      int // of Go calls that run Lua code or compile it, as C counts its own
 	lastID     uint32
 	names      map[string]*str // of metamethods
+	// indexName and newindexName are two of names, which are looked up often.
+	indexName, newindexName *str
 	// nextFunction is next, which loops over pairs call without a frame.
 	nextFunction *function
 	ipairsStep   *function
@@ -47,6 +49,7 @@ func NewState(limit int) *State {
 	for _, name := range metaNames {
 		s.names[name] = &str{header: header{kind: KindString}, s: name}
 	}
+	s.indexName, s.newindexName = s.names["__index"], s.names["__newindex"]
 	for k, name := range kindNames {
 		s.kinds[k] = String(name)
 	}

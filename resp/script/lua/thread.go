@@ -206,7 +206,10 @@ func (t *Thread) pushFrame(fn *function, slot, args, want int, boundary bool) {
 		}
 	}
 	t.top = base + p.registers
-	clear(t.stack[base+args : t.top])
+	rest := t.stack[base+args : t.top]
+	for i := len(rest) - 1; i >= 0; i-- { // they are few: clear takes longer
+		rest[i] = Nil
+	}
 	t.frames = append(t.frames, frame{fn: fn, slot: slot, base: base, want: want, varargs: varargs, boundary: boundary})
 	if len(t.frames) == cap(t.frames) {
 		t.state.alloc(len(t.frames) * frameBytes)
