@@ -68,7 +68,8 @@ var greedyPrograms = []struct{ name, source, want string }{
 	{"LongChainOfConcats", `local f = assert(loadstring("local x = 1 return x" .. string.rep(" .. x", 1e5))) return f()`, "chunk has too many syntax levels"},
 	{"LongChainOfIndexes", `local f = assert(loadstring("local x = {} x.x = x return x" .. string.rep(".x", 9000))) return f()`, ""},
 	{"LongChainOfElseifs", `local f = assert(loadstring("if x then " .. string.rep("elseif x then ", 1e4) .. "end")) return f()`, ""},
-	{"CodeOfManyMegabytes", `local f = assert(loadstring("return {" .. string.rep("0,", 1e5) .. "}")) return f()`, ""},
+	{"ManyFunctionsInALine", `return loadstring(string.rep("f = function() return x end ", 20000))`, ""},
+	{"LongConstructor", `local f = assert(loadstring("return {" .. string.rep("0,", 1e5) .. "}")) return f()`, ""},
 	{"PatternRecursion", `return string.find(string.rep("a", 1e6), string.rep("a?", 1e5))`, ""},
 	{"PatternTooComplex", `return string.find(string.rep("x", 3e5), string.rep("(.", 1e5))`, "too many captures"},
 }
@@ -201,6 +202,7 @@ var endlessPrograms = []struct{ name, source string }{
 	{"ToNumber", `local s = string.rep("1", 1e6) while true do tonumber(s) end`},
 	{"Format", `local s = string.rep("x", 1e7) while true do string.format("%s %q", s, s) end`},
 	{"Upvalues", `local t = {} while true do for i = 1, 1e4 do t[i] = function() i = i + 1 end end end`},
+	{"GrowingVarargs", `local function f(n, ...) return f(n, n, n, n, n, n, n, n, ...) end f(1)`},
 	{"Varargs", `local function f(...) return select("#", ...) end while true do f(unpack({}, 1, 7000)) end`},
 }
 

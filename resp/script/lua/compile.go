@@ -78,8 +78,14 @@ type block struct {
 }
 
 func (p *parser) openFunc(source string, line int) {
+	chunk := ""
+	if p.fn != nil {
+		chunk = p.fn.proto.chunk
+	} else {
+		chunk = chunkName(source, runErrorName)
+	}
 	p.fn = &funcState{
-		proto: &Proto{chunk: chunkName(source, runErrorName), source: source, line: line, registers: 2},
+		proto: &Proto{chunk: chunk, source: source, line: line, registers: 2},
 		outer: p.fn, parser: p, consts: make(map[Value]int), texts: make(map[string]int),
 	}
 	p.fn.openBlock(false)
