@@ -132,21 +132,27 @@ func baseLoad(t *Thread) int {
 	fn := t.CheckFunction(1)
 	name := t.OptString(2, "=(load)")
 	source := t.NewBuffer()
-	for {
-		t.Push(fn)
-		t.Call(0, 1)
-		piece := t.Pop()
-		if piece.ref == nil {
-			break
+	err, failed := t.try(t.handler, func() {
+		for {
+			t.Push(fn)
+			t.Call(0, 1)
+			piece := t.Pop()
+			if piece.ref == nil {
+				return
+			}
+			text, ok := ToText(piece)
+			if !ok {
+				t.Errorf("reader function must return a string")
+			}
+			if text == "" {
+				return
+			}
+			source.Append(text)
 		}
-		text, ok := ToText(piece)
-		if !ok {
-			t.Errorf("reader function must return a string")
-		}
-		if text == "" {
-			break
-		}
-		source.Append(text)
+	})
+	if failed {
+		t.Push(Nil)
+		return 1 + t.push1(err)
 	}
 	return t.load(string(source.Bytes()), name)
 }

@@ -150,7 +150,7 @@ io = _io
 `
 
 var (
-	addresses = regexp.MustCompile(`(table|function|thread|userdata): (0x)?[0-9a-f]+`)
+	addresses = regexp.MustCompile(`(table|function|thread|userdata): (0x)?[0-9a-f]+|0x5[0-9a-f]{11}`)
 	builtins  = regexp.MustCompile(`function: builtin: [0-9a-f]+`)
 )
 

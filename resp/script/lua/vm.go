@@ -333,7 +333,7 @@ reload:
 				// next, as pairs has it, without a call
 				key, value, ok := r[i.a+1].table().Next(r[i.a+2])
 				if !ok {
-					t.runError("invalid key to 'next'")
+					t.throw(t.String("invalid key to 'next'")) // next has no line
 				}
 				if key.ref == nil {
 					pc++
