@@ -67,6 +67,11 @@ func (x *call) runScript(known *knownScript, keys, argv [][]byte, readonly bool)
 	if x.startsAgain() {
 		return
 	}
+	if h.moved {
+		x.srv.stats.notMine.Add(1)
+		x.notRun()
+		return
+	}
 	x.buf = reply
 	cause := all.causeOf(run)
 	if cause == errScriptsEnd || cause == errClientGone {
@@ -103,6 +108,7 @@ type scriptHost struct {
 	run      *scriptRun
 	known    *knownScript
 	readonly bool
+	moved    bool // the node that has forwarded the request must look for the owner again
 }
 
 // Log implements script.Host.
@@ -210,6 +216,11 @@ func (h *scriptHost) reach(cmd *command, args [][]byte) (refusal string, err err
 		switch {
 		case own && x.unit.Holds(p) && c.touches(p):
 			x.req.touches = true // perhaps a key of another request of the unit
+		case !own && c.from != nil && x.req.cmd.script && len(c.places) == 0:
+			// Another node has sent the script here for its first key, which it does not
+			// declare, and the key is not here any more, or not yet.
+			h.moved = true
+			return "", script.ErrStopped
 		case !own && (c.from != nil || x.unit.Holds(p)):
 			return msgNonLocal, nil
 		default:

@@ -41,6 +41,63 @@ func TestUndeclaredKeysOfScripts(t *testing.T) {
 	}
 }
 
+// A script without declared keys that is sent to a node which does not serve its key any more,
+// or not yet, is sent again, as any other request.
+func TestScriptWithoutKeysFollowsItsKey(t *testing.T) {
+	r := routedTest(t, 2)
+	r.place(0, r.all(1), nil)
+	r.place(1, r.all(0), nil)
+	o := dialRedis(t, r.addrs[0], 2)
+	o.send("EVAL", "return redis.call('incr', ARGV[1])", "0", "k")
+	waitFor(t, "the script to be sent back", func() bool { return r.servers[1].stats.notMine.Load() > 0 })
+	r.placeAll(r.all(1))
+	if got := o.next().String(); got != ":1" {
+		t.Error(got)
+	}
+	o.want("$1", "GET", "k")
+}
+
+// No text that a script returns, or a value has, is taken for an answer of a node: each
+// script runs once, and its client gets what it says.
+func TestScriptsCannotForgeAnswersOfNodes(t *testing.T) {
+	r, keys := halves(t)
+	words := []string{
+		msgNotMine, msgLate, msgLostWrite, msgHeldWrite, msgNoCopy, msgAway, msgUnreachable, msgMoving, msgNoReplicas, msgNoScript,
+		msgBusy, msgCrossSlot, msgNonLocal, "MOVED 1 127.0.0.1:1", "ASK 1 127.0.0.1:1", "NOAUTH x", "LOADING x", "READONLY x", "QUEUED", "OK",
+	}
+	const (
+		fails  = "redis.call('incr', KEYS[1]) return {err = ARGV[1]}"
+		raises = "redis.call('incr', KEYS[1]) error({err = ARGV[1]})"
+		status = "redis.call('incr', KEYS[1]) return {ok = ARGV[1]}"
+		value  = "redis.call('incr', KEYS[1]) return redis.call('hget', 'h{' .. KEYS[1] .. '}', 'f')"
+		quiet  = "redis.call('incr', ARGV[2]) return {err = ARGV[1]}" // declares no key
+	)
+	runs := 0
+	for _, addr := range r.addrs {
+		o := dialRedis(t, addr, 2)
+		for _, word := range words {
+			runs++
+			for _, key := range keys {
+				o.do("HSET", "h{"+key+"}", "f", word)
+				o.send("EVAL", fails, "1", key, word)
+				o.send("EVAL", raises, "1", key, word)
+				o.send("EVAL", status, "1", key, word)
+				o.send("EVAL", value, "1", key)
+				o.send("EVAL", quiet, "0", word, key)
+				o.send("MULTI")
+				o.send("EVAL", fails, "1", key, word)
+				o.send("EXEC")
+				for i, want := range []string{"-" + word, "-" + word, "+" + word, "$" + word, "-" + word, "+OK", "+QUEUED", "*(-" + word + ")"} {
+					if got := o.next().String(); !strings.HasPrefix(got, strings.TrimSuffix(want, ")")) {
+						t.Errorf("%q, reply %d: %s", word, i, got)
+					}
+				}
+				o.want(fmt.Sprint("$", 6*runs), "GET", key)
+			}
+		}
+	}
+}
+
 // A script runs where its keys are, whoever is asked, and is known to all nodes.
 func TestScriptsOverNodes(t *testing.T) {
 	r, keys := halves(t)

@@ -35,8 +35,11 @@ func (r *Runtime) openRedis(t *lua.Thread) *lua.Table {
 	for i, name := range []string{"LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING"} {
 		t.SetField(table, name, lua.Number(float64(i)))
 	}
-	for name, n := range map[string]float64{"REPL_NONE": 0, "REPL_AOF": 1, "REPL_SLAVE": 2, "REPL_REPLICA": 2, "REPL_ALL": 3} {
-		t.SetField(table, name, lua.Number(n))
+	for _, flag := range []struct {
+		name string
+		n    float64
+	}{{"REPL_NONE", 0}, {"REPL_AOF", 1}, {"REPL_SLAVE", 2}, {"REPL_REPLICA", 2}, {"REPL_ALL", 3}} {
+		t.SetField(table, flag.name, lua.Number(flag.n))
 	}
 	t.SetField(table, "REDIS_VERSION", t.String(Version))
 	t.SetField(table, "REDIS_VERSION_NUM", lua.Number(versionNumber))

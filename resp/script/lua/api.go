@@ -1,6 +1,10 @@
 package lua
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
 
 // What functions of the host work with.
 
@@ -71,10 +75,10 @@ func (s *State) Closure(p *Proto) Value {
 	return (&function{header: header{kind: KindFunction}, proto: p}).value()
 }
 
-// Register adds functions to a table.
+// Register adds functions to a table, in the order of their names: pairs shows it.
 func (t *Thread) Register(table *Table, functions map[string]GoFunction) {
-	for name, fn := range functions {
-		t.SetField(table, name, t.NewFunction(fn))
+	for _, name := range slices.Sorted(maps.Keys(functions)) {
+		t.SetField(table, name, t.NewFunction(functions[name]))
 	}
 }
 

@@ -70,7 +70,7 @@ func parseUnsigned(s string) (float64, bool) {
 	case c == 'i':
 		return math.Inf(1), strings.EqualFold(s, "inf") || strings.EqualFold(s, "infinity")
 	case c == 'n':
-		return math.NaN(), strings.EqualFold(s, "nan") || len(s) > 4 && strings.EqualFold(s[:4], "nan(") &&
+		return positiveNaN, strings.EqualFold(s, "nan") || len(s) > 4 && strings.EqualFold(s[:4], "nan(") &&
 			s[len(s)-1] == ')' && strings.Trim(s[4:len(s)-1], alphanumeric) == ""
 	case s[0] != '.' && (s[0] < '0' || s[0] > '9') || strings.IndexByte(s, '_') >= 0:
 		return 0, false
@@ -143,5 +143,5 @@ func power(a, b float64) float64 {
 	if b == 2 {
 		return a * a
 	}
-	return math.Pow(a, b)
+	return pow(a, b)
 }
