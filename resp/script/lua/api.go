@@ -57,7 +57,9 @@ func (t *Thread) PushString(s string) { t.Push(t.String(s)) }
 // PushBytes pushes a string with a copy of some bytes.
 func (t *Thread) PushBytes(b []byte) {
 	t.state.alloc(stringBytes + len(b))
-	t.Push(String(string(b)))
+	v, room := newText(len(b))
+	copy(room, b)
+	t.Push(v)
 }
 
 // NewTable returns a table with room for some elements and keys.
@@ -82,10 +84,20 @@ func (t *Thread) Register(table *Table, functions map[string]GoFunction) {
 	}
 }
 
-func (t *Thread) library(functions map[string]GoFunction) *Table {
-	table := t.NewTable(0, len(functions))
-	t.Register(table, functions)
-	return table
+// A libraryFunction is a function by its name. Libraries keep them in the order of the C library,
+// since pairs shows it.
+type libraryFunction struct {
+	name string
+	fn   GoFunction
+}
+
+// libraryOf returns a table of functions.
+func (t *Thread) libraryOf(functions []libraryFunction) *Table {
+	lib := t.NewTable(0, len(functions))
+	for _, f := range functions {
+		t.SetField(lib, f.name, t.NewFunction(f.fn))
+	}
+	return lib
 }
 
 // Set gives a key of a table a value, without metamethods.
@@ -145,6 +157,11 @@ func (t *Thread) CheckNumber(i int) float64 {
 
 // CheckInt is CheckNumber, converted as Integer does.
 func (t *Thread) CheckInt(i int) int { return Integer(t.CheckNumber(i)) }
+
+// CheckInt32 is an argument that C takes as an int.
+func (t *Thread) CheckInt32(i int) int { return int(int32(t.CheckInt(i))) }
+
+func (t *Thread) optInt32(i, otherwise int) int { return int(int32(t.OptInt(i, otherwise))) }
 
 // CheckString returns an argument that is a string or number; a number becomes a string.
 func (t *Thread) CheckString(i int) string {
@@ -236,48 +253,3 @@ func (t *Thread) ToStringMeta(v Value) Value {
 	}
 	return t.String(t.ToText(v))
 }
-
-// A Buffer builds a string. Its bytes count while they grow.
-type Buffer struct {
-	t *Thread
-	b []byte
-}
-
-// NewBuffer returns an empty buffer, which lasts until the function that runs returns.
-func (t *Thread) NewBuffer() *Buffer { return &Buffer{t: t} }
-
-// room makes place for n more bytes.
-func (b *Buffer) room(n int) {
-	if cap(b.b)-len(b.b) < n {
-		size := max(2*cap(b.b), len(b.b)+n, 64)
-		b.t.Hold(size)
-		grown := make([]byte, len(b.b), size)
-		copy(grown, b.b)
-		b.t.state.held -= cap(b.b)
-		b.b = grown
-	}
-	b.t.Step(n)
-}
-
-// Append adds the bytes of a text.
-func (b *Buffer) Append(s string) {
-	b.room(len(s))
-	b.b = append(b.b, s...)
-}
-
-// AppendByte adds a byte.
-func (b *Buffer) AppendByte(c byte) {
-	if len(b.b) == cap(b.b) {
-		b.room(1)
-	}
-	b.b = append(b.b, c)
-}
-
-// Len returns how many bytes there are.
-func (b *Buffer) Len() int { return len(b.b) }
-
-// Bytes returns the bytes, until more are added.
-func (b *Buffer) Bytes() []byte { return b.b }
-
-// Push pushes the bytes as a string.
-func (b *Buffer) Push() { b.t.PushBytes(b.b) }

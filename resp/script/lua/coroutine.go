@@ -4,9 +4,9 @@ var statusNames = [...]string{"suspended", "running", "normal", "dead"}
 
 // OpenCoroutine returns the library coroutine.
 func OpenCoroutine(t *Thread) *Table {
-	return t.library(map[string]GoFunction{
-		"create": coroutineCreate, "resume": coroutineResume, "running": coroutineRunning, "status": coroutineStatus,
-		"wrap": coroutineWrap, "yield": coroutineYield,
+	return t.libraryOf([]libraryFunction{
+		{"create", coroutineCreate}, {"resume", coroutineResume}, {"running", coroutineRunning},
+		{"status", coroutineStatus}, {"wrap", coroutineWrap}, {"yield", coroutineYield},
 	})
 }
 

@@ -1,9 +1,6 @@
 package lua
 
-import (
-	"strings"
-	"unsafe"
-)
+import "strings"
 
 // A stringLibrary is the library string of a state.
 type stringLibrary struct {
@@ -25,76 +22,12 @@ func OpenString(t *Thread) *Table {
 	return lib
 }
 
-// A libraryFunction is a function by its name. Libraries keep them in the order of the C library,
-// since pairs shows it.
-type libraryFunction struct {
-	name string
-	fn   GoFunction
-}
-
-// libraryOf returns a table of functions.
-func (t *Thread) libraryOf(functions []libraryFunction) *Table {
-	lib := t.NewTable(0, len(functions))
-	for _, f := range functions {
-		t.SetField(lib, f.name, t.NewFunction(f.fn))
-	}
-	return lib
-}
-
-// CheckInt32 is an argument that C takes as an int.
-func (t *Thread) CheckInt32(i int) int { return int(int32(t.CheckInt(i))) }
-
-func (t *Thread) optInt32(i, otherwise int) int { return int(int32(t.OptInt(i, otherwise))) }
-
 // position returns a position from the start of n bytes; a negative one counts from their end.
 func position(i, n int) int {
 	if i < 0 {
 		i += n + 1
 	}
 	return max(i, 0)
-}
-
-// bufferIn returns a buffer that begins in some room.
-func (t *Thread) bufferIn(room []byte) Buffer {
-	t.Hold(cap(room))
-	return Buffer{t: t, b: room}
-}
-
-// AppendBytes adds bytes.
-func (b *Buffer) AppendBytes(p []byte) { b.Append(stringOf(p)) }
-
-// stringOf returns bytes that are not changed any more as a string.
-func stringOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
-
-// A shortText is a string with its bytes, which needs one allocation instead of two.
-type shortText struct {
-	str
-	room [16]byte
-}
-
-// newText returns a string of n bytes, which does not count yet, and the bytes to be filled in.
-func newText(n int) (v Value, b []byte) {
-	if n > len(shortText{}.room) {
-		b = make([]byte, n)
-		return String(stringOf(b)), b
-	}
-	t := &shortText{str: str{header: header{kind: KindString}}}
-	b = t.room[:n]
-	t.s = stringOf(b)
-	return Value{ref: &t.header}, b
-}
-
-// PushCopy pushes a string with a copy of a text. Parts of texts are copied: a short one must
-// not keep a long text in memory, which nothing counts.
-func (t *Thread) PushCopy(text string) {
-	if len(text) > copySlice {
-		t.fill(len(text), func(b []byte, from, to int) { copy(b[from:to], text[from:to]) })
-		return
-	}
-	t.state.alloc(stringBytes + len(text))
-	v, b := newText(len(text))
-	copy(b, text)
-	t.Push(v)
 }
 
 // pushPart pushes a part of the text of v.
@@ -185,22 +118,6 @@ func stringDump(t *Thread) int {
 	t.CheckFunction(1)
 	t.Errorf("unable to dump given function")
 	return 0
-}
-
-// copySlice is how many bytes are copied or searched between two steps.
-const copySlice = 1 << 16
-
-// fill pushes a string of n bytes, which write writes a slice at a time.
-func (t *Thread) fill(n int, write func(b []byte, from, to int)) int {
-	t.state.alloc(stringBytes + n)
-	v, b := newText(n)
-	for from := 0; from < n; from += copySlice {
-		to := min(from+copySlice, n)
-		write(b, from, to)
-		t.Step(to - from)
-	}
-	t.Push(v)
-	return 1
 }
 
 func stringRep(t *Thread) int {
