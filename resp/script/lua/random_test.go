@@ -83,8 +83,22 @@ local function masked(s, ...) -- without addresses
 	return s, ...
 end
 
-function tostring(...) tick() return masked(realToString(...)) end
+function _G.tostring(...) tick() return masked(realToString(...)) end
 function string.format(...) tick() return masked(realFormat(...)) end
+
+-- How often a handler that fails is called again depends on the depth of C's stack.
+local realXpcall = xpcall
+function xpcall(f, h)
+	if type(h) ~= "function" then return realXpcall(f, h) end
+	local busy = false
+	return realXpcall(f, function(e)
+		if busy then return "nested" end
+		busy = true
+		local v = h(e)
+		busy = false
+		return v
+	end)
+end
 
 mt = {
 	__index = function(t, k) tick() return k end,
