@@ -179,11 +179,11 @@ func (r *Runtime) log(t *lua.Thread) int {
 	if n < 2 {
 		raise(t, "ERR redis.log() requires two arguments or more.")
 	}
-	level, ok := lua.ToNumber(t.Arg(1))
-	switch {
-	case !ok || !t.Arg(1).IsNumber():
+	if !t.Arg(1).IsNumber() {
 		raise(t, "ERR First argument must be a number (log level).")
-	case level < 0 || level > 3:
+	}
+	level := lua.Integer(t.Arg(1).Float()) // NaN, too, is out of range
+	if level < 0 || level > 3 {
 		raise(t, "ERR Invalid debug level.")
 	}
 	b := t.NewBuffer()
@@ -195,7 +195,7 @@ func (r *Runtime) log(t *lua.Thread) int {
 			b.Append(s)
 		}
 	}
-	r.host.Log(int(level), string(b.Bytes()))
+	r.host.Log(level, string(b.Bytes()))
 	return 0
 }
 
@@ -203,7 +203,8 @@ func (r *Runtime) setresp(t *lua.Thread) int {
 	if t.NArgs() != 1 {
 		raise(t, "ERR redis.setresp() requires one argument.")
 	}
-	version, _ := lua.ToNumber(t.Arg(1))
+	number, _ := lua.ToNumber(t.Arg(1))
+	version := lua.Integer(number)
 	if version != 2 && version != 3 {
 		raise(t, "ERR RESP version must be 2 or 3.")
 	}

@@ -150,7 +150,7 @@ func size(t *lua.Table) (n int) {
 }
 
 func (e *replyEncoder) double(dst []byte, f float64) []byte {
-	s := formatNumber(f)
+	s := lua.FormatPrecise(f, 17)
 	if math.IsNaN(f) {
 		s = "nan"
 	}
@@ -161,18 +161,3 @@ func (e *replyEncoder) double(dst []byte, f float64) []byte {
 }
 
 func appendInt(dst []byte, i int64) []byte { return strconv.AppendInt(dst, i, 10) }
-
-// formatNumber formats a number as "%.17g" of C.
-func formatNumber(f float64) string {
-	switch {
-	case math.IsNaN(f) && math.Signbit(f):
-		return "-nan"
-	case math.IsNaN(f):
-		return "nan"
-	case math.IsInf(f, 1):
-		return "inf"
-	case math.IsInf(f, -1):
-		return "-inf"
-	}
-	return strconv.FormatFloat(f, 'g', 17, 64)
-}

@@ -85,6 +85,9 @@ func (r *Runtime) Run(s *Script, keys, argv [][]byte, host Host, dst []byte, res
 		p := recover()
 		r.host = nil
 		clear(r.args)
+		if p == nil { // a runtime that waits must not keep them
+			r.setLists(r.state.Main(), lua.False, lua.False)
+		}
 		switch {
 		case r.panicked != nil:
 			panic(r.panicked)
@@ -94,10 +97,8 @@ func (r *Runtime) Run(s *Script, keys, argv [][]byte, host Host, dst []byte, res
 	}()
 	v, failed, err := r.state.Run(r.state.Closure(s.proto), locate, func(t *lua.Thread) {
 		r.json.Reset()
-		r.globals.SetReadonly(false)
-		t.SetField(r.globals, "KEYS", list(t, keys))
-		t.SetField(r.globals, "ARGV", list(t, argv))
-		r.globals.SetReadonly(true)
+		t.Push(list(t, keys)) // the other one may be larger than there is memory for
+		r.setLists(t, t.Top(1), list(t, argv))
 	})
 	var ended *lua.Ended
 	switch {
@@ -118,6 +119,15 @@ func (r *Runtime) Run(s *Script, keys, argv [][]byte, host Host, dst []byte, res
 		return dst, ErrTooLarge
 	}
 	return reply, nil
+}
+
+// setLists sets the global variables KEYS and ARGV. They are always there, and never nil: so
+// this inserts nothing, and a state that is to stop does not keep it from ending.
+func (r *Runtime) setLists(t *lua.Thread, keys, argv lua.Value) {
+	r.globals.SetReadonly(false)
+	t.SetField(r.globals, "KEYS", keys)
+	t.SetField(r.globals, "ARGV", argv)
+	r.globals.SetReadonly(true)
 }
 
 // list returns a table of strings.
@@ -191,5 +201,5 @@ func argument(b []byte, f float64) []byte {
 	if i := int64(f); float64(i) == f && i > -1e15 && i < 1e15 && (i != 0 || !math.Signbit(f)) {
 		return appendInt(b, i)
 	}
-	return append(b, formatNumber(f)...)
+	return append(b, lua.FormatPrecise(f, 17)...)
 }

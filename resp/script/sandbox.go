@@ -32,10 +32,7 @@ func (r *Runtime) open(t *lua.Thread) {
 			return 1
 		},
 	})
-	strings := t.NewTable(0, 1)
-	r.state.SetStringMetatable(strings)
-	t.SetField(strings, "__index", g.GetField("string"))
-	strings.SetReadonly(true)
+	r.state.StringMetatable().SetReadonly(true)
 	meta := t.NewTable(0, 1)
 	g.SetMetatable(meta)
 	t.SetField(meta, "__index", t.NewFunction(func(t *lua.Thread) int {
@@ -43,7 +40,7 @@ func (r *Runtime) open(t *lua.Thread) {
 		return 0
 	}))
 	meta.SetReadonly(true)
-	g.SetReadonly(true)
+	r.setLists(t, lua.False, lua.False)
 }
 
 // pcall returns of an error that is a table, as those of commands are, the text.

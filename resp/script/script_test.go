@@ -132,6 +132,43 @@ func TestScriptsAreBounded(t *testing.T) {
 	}
 }
 
+// Arguments that are no proper numbers are refused as in Redis.
+func TestOddNumbersAreRefused(t *testing.T) {
+	r := NewRuntime()
+	for body, want := range map[string]string{
+		"redis.log(0/0, 'x')": "Invalid debug level", "redis.log(-1, 'x')": "Invalid debug level", "redis.log(1e300, 'x')": "Invalid debug level",
+		"redis.setresp(0/0)": "RESP version must be 2 or 3", "redis.setresp(1e300)": "RESP version must be 2 or 3", "redis.set_repl(0/0)": "Invalid replication flags",
+	} {
+		if got := run(t, r, body); !strings.Contains(got, want) {
+			t.Errorf("%s: %q", body, got)
+		}
+	}
+}
+
+// A runtime that waits for the next script keeps nothing of the last one.
+func TestRuntimeDropsKeysAndArguments(t *testing.T) {
+	r := NewRuntime()
+	s, err := Compile("return #KEYS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped := errors.New("ERR ended")
+	for _, stop := range []bool{true, false} {
+		r.Begin(defaultMemory)
+		if stop {
+			r.Stop(stopped) // before the first run has set anything
+		}
+		if _, err := r.Run(s, [][]byte{[]byte("k")}, [][]byte{[]byte("v")}, tableHost{}, nil, false); err != nil {
+			t.Error(err)
+		}
+		for _, name := range []string{"KEYS", "ARGV"} {
+			if r.globals.GetField(name).IsTable() {
+				t.Errorf("stopped %t: %s is still there", stop, name)
+			}
+		}
+	}
+}
+
 // The deepest table that cjson encodes is that of Redis, and the error is the same.
 func TestEncodingACycleFailsAsInRedis(t *testing.T) {
 	r := NewRuntime()

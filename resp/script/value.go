@@ -76,7 +76,11 @@ func value(t *lua.Thread, b []byte, depth int) (rest []byte, err error) {
 			t.Pop()
 		}
 	case '%', '~':
-		pushField(t, map[byte]string{'%': "map", '~': "set"}[b[0]], func() {
+		name := "map"
+		if b[0] == '~' {
+			name = "set"
+		}
+		pushField(t, name, func() {
 			table := t.NewTable(0, 0)
 			t.Push(table.Value())
 			for i := 0; i < n && err == nil; i++ {

@@ -195,14 +195,6 @@ func (t *Thread) CheckFunction(i int) Value {
 	return v
 }
 
-// OptNumber is CheckNumber, with a default for nil.
-func (t *Thread) OptNumber(i int, d float64) float64 {
-	if t.Arg(i).IsNil() {
-		return d
-	}
-	return t.CheckNumber(i)
-}
-
 // OptInt is CheckInt, with a default for nil.
 func (t *Thread) OptInt(i, d int) int {
 	if t.Arg(i).IsNil() {

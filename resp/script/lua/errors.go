@@ -47,7 +47,7 @@ func (t *Thread) level(n int) (f *frame, exists bool) {
 }
 
 // Where returns the source of a level, as the host named it, and the line where it is: -1 if
-// it is no Lua code. exists tells whether there is such a level.
+// it is no Lua code. exists reports whether there is such a level.
 func (t *Thread) Where(level int) (source string, line int, exists bool) {
 	switch f, exists := t.level(level); {
 	case !exists:

@@ -33,14 +33,6 @@ func (s *State) metaValue(v Value, name string) Value {
 	return meta.getString(s.names[name])
 }
 
-// MetaField returns a field of a value's metatable, or nil.
-func (t *Thread) MetaField(v Value, name string) Value {
-	if meta := t.state.metatable(v); meta != nil {
-		return meta.GetField(name)
-	}
-	return Nil
-}
-
 // index is v[key]. operand is that of v in the instruction at hand, or 0.
 func (t *Thread) index(v, key Value, operand byte) Value {
 	s := t.state

@@ -11,6 +11,11 @@ func FormatNumber(f float64) string {
 	if i := int64(f); float64(i) == f && i > -1e14 && i < 1e14 && (i != 0 || !math.Signbit(f)) {
 		return strconv.FormatInt(i, 10)
 	}
+	return FormatPrecise(f, 14)
+}
+
+// FormatPrecise returns a number as printf's "%g" with some digits.
+func FormatPrecise(f float64, digits int) string {
 	switch {
 	case math.IsNaN(f) && math.Signbit(f):
 		return "-nan"
@@ -21,7 +26,7 @@ func FormatNumber(f float64) string {
 	case math.IsInf(f, -1):
 		return "-inf"
 	}
-	return string(strconv.AppendFloat(nil, f, 'g', 14, 64))
+	return strconv.FormatFloat(f, 'g', digits, 64)
 }
 
 const spaces = " \t\n\v\f\r"

@@ -71,8 +71,8 @@ func (s *State) SetLimit(limit int) { s.limit, s.room = limit, limit }
 // Main returns the main thread.
 func (s *State) Main() *Thread { return s.main }
 
-// SetGlobals makes t the table of global variables of what is compiled and run from now on.
-func (s *State) SetGlobals(t *Table) { s.globals = t }
+// StringMetatable returns the metatable of all strings.
+func (s *State) StringMetatable() *Table { return s.stringMeta }
 
 // SetStringMetatable gives all strings a metatable.
 func (s *State) SetStringMetatable(meta *Table) { s.stringMeta = meta }

@@ -57,9 +57,6 @@ func (s *State) makeNodes(t *Table, n int) {
 	t.free = size
 }
 
-// Metatable returns the metatable of t, or nil.
-func (t *Table) Metatable() *Table { return t.meta }
-
 // SetMetatable gives t a metatable, which may be nil.
 func (t *Table) SetMetatable(meta *Table) { t.meta = meta }
 
