@@ -208,7 +208,7 @@ func (k *memoryTake) Close() {
 	k.m.taken = slices.DeleteFunc(k.m.taken, func(other *memoryTake) bool { return other == k })
 }
 
-// takesIn tells whether anything that is taken in has a part in a range.
+// takesIn reports whether a copy in progress overlaps a range.
 func (m *memory) takesIn(r ring.Range) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

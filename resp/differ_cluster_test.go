@@ -185,7 +185,7 @@ func DifferInCluster(t *testing.T, nodes []string, seed uint64, long bool, aim f
 	families, rounds, steps, moves := families, 1, 80, 1
 	if long {
 		rounds, steps, moves = 10, 2000, 10
-	} else if !testing.Short() { // half of them, drawn anew in each run; test:cluster takes all
+	} else if !testing.Short() { // a random half in each run; test:cluster runs all
 		families = slices.Clone(families)
 		rand.New(rand.NewPCG(seed, 1)).Shuffle(len(families), func(i, j int) { families[i], families[j] = families[j], families[i] })
 		families = families[:(len(families)+1)/2]

@@ -99,7 +99,7 @@ func TestEveryWayToAKeyThatMoves(t *testing.T) {
 		{drive.One, strategy.Native}, {drive.Ring, strategy.Native}, {drive.Ring, strategy.Slot},
 		{drive.Cluster, strategy.Native}, {drive.Cluster, strategy.Slot},
 	}
-	if os.Getenv("RINGSIDE_LONG") == "" { // two drawn anew in each run; test:loadtest takes all
+	if os.Getenv("RINGSIDE_LONG") == "" { // two random ones in each run; test:loadtest runs all
 		rand.Shuffle(len(ways), func(i, j int) { ways[i], ways[j] = ways[j], ways[i] })
 		ways = ways[:2]
 	}

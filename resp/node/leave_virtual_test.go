@@ -60,7 +60,7 @@ func TestLeaveRightAfterRestartHandsDataOver(t *testing.T) {
 	for name, order := range orders {
 		t.Run(name, func(t *testing.T) {
 			virtually(t, 1, func(t *testing.T, seed uint64) {
-				var entering atomic.Pointer[chan struct{}] // nil: nobody is kept from entering
+				var entering atomic.Pointer[chan struct{}] // nil: nodes enter without waiting
 				c := newVirtualCluster(t, seed, 2*time.Millisecond, 0, func(cfg *Config) {
 					steps := cfg.below.steps
 					cfg.below.steps = func(s replica.Step) {

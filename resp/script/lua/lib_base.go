@@ -194,7 +194,7 @@ func (p *Proto) own() {
 }
 
 // PCall calls the first argument with those that follow, and leaves what pcall returns on the
-// stack: values of them. failed tells whether an error was raised, which is the topmost.
+// stack: values of them. failed reports whether an error was raised; the error is the topmost value.
 func (t *Thread) PCall() (values int, failed bool) {
 	slot, n := t.frame().base, 0
 	err, failed := t.try(nil, func() { n = t.Call(t.NArgs()-1, -1) })

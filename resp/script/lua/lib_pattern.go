@@ -42,7 +42,7 @@ type matcher struct {
 	oldest uint8
 }
 
-// init readies a matcher; anchors tells whether ^ at the front of the pattern has its meaning.
+// init prepares a matcher. With anchors, ^ at the front of the pattern is an anchor.
 func (m *matcher) init(t *Thread, src, pat string, anchors bool) {
 	if end := strings.IndexByte(pat, 0); end >= 0 {
 		pat = pat[:end]
