@@ -23,7 +23,7 @@ func randomSeed(t testing.TB) uint64 {
 }
 
 // randomLength is how many steps a random test takes: all of them with RINGSIDE_LONG, as in
-// go tool task test:random, an eighth of them by default, and few for the race detector.
+// go tool task test:random, a twelfth of them by default, and few for the race detector.
 // Each run has another seed, so that many short runs see as much as a few long ones.
 func randomLength(all, few int) int {
 	switch {
@@ -32,5 +32,5 @@ func randomLength(all, few int) int {
 	case testing.Short():
 		return few
 	}
-	return max(all/8, few)
+	return max(all/12, few)
 }

@@ -363,6 +363,15 @@ func TestClusterGrowsAndShrinksUnderEveryClient(t *testing.T) {
 	}
 }
 
+// onlyAtLength skips a test of processes whose like in virtual time is in resp/node and runs by
+// default. Go tool task test:cluster sets RINGSIDE_LONG.
+func onlyAtLength(t *testing.T) {
+	t.Helper()
+	if os.Getenv("RINGSIDE_LONG") == "" {
+		t.Skip("go tool task test:cluster")
+	}
+}
+
 // restingWorker is a worker that rests for ten milliseconds on average after each command, so
 // that clients leave the processors to the nodes and to other tests. With RINGSIDE_LONG, as in
 // go tool task test:cluster, it does not rest.

@@ -77,9 +77,7 @@ func recoverDirs(args ...string) (code int, out, log string) {
 // of the same name with a new directory takes part again.
 func TestRecoverWithOneOfThree(t *testing.T) {
 	t.Parallel() // it waits most of the time
-	if testing.Short() {
-		t.Skip("several processes")
-	}
+	onlyAtLength(t)
 	c := newProcessCluster(t, "buckets", "--forward-timeout", "3s")
 	a, b, d := c.start("a"), c.start("b"), c.start("c")
 	c.copied("a", "b", "c")

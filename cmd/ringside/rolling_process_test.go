@@ -15,9 +15,7 @@ import (
 // Every node is stopped by SIGTERM and started again, one after the other as Kubernetes
 // would do it, while clients of the others go on: not one command fails.
 func TestRollingRestartOfProcesses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes many seconds")
-	}
+	onlyAtLength(t)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	c := newProcessCluster(t, "buckets")

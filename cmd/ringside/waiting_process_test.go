@@ -20,9 +20,7 @@ import (
 // connection broke. Readers of streams, who take nothing, notice nothing through the nodes that
 // stay.
 func TestClusterServesWhoWaitsWhileItsNodeIsKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds")
-	}
+	onlyAtLength(t)
 	c := newProcessCluster(t, "buckets")
 	nodes := []*processNode{c.start("a"), c.start("b"), c.start("c")}
 	c.settled("a", "b", "c")

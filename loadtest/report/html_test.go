@@ -99,7 +99,7 @@ func TestPageOfADayStaysSmall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a day is long")
 	}
-	const windows = 864_000
+	const windows, every = 86_400, 1000
 	r := usual()
 	r.Contestants = r.Contestants[:2]
 	for i := range r.Contestants {
@@ -107,10 +107,10 @@ func TestPageOfADayStaysSmall(t *testing.T) {
 		c.Runs = c.Runs[:1]
 		run := &c.Runs[0]
 		sample := run.Samples[0]
-		run.All.UntilMS = windows * 100
+		run.All.UntilMS = windows * every
 		run.Windows, run.Samples = make([]Window, windows), make([]Sample, windows)
 		for k := range run.Windows {
-			at := float64(k) * 100
+			at := float64(k) * every
 			run.Windows[k] = Window{AtMS: at, Operations: int64(1000 + k%97), P50: 200, P99: 900 + float64(k%389), P999: 2000}
 			run.Samples[k] = sample
 			run.Samples[k].AtMS = at

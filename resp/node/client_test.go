@@ -163,16 +163,14 @@ func TestARingOutlivesANode(t *testing.T) {
 	defer r.Close()
 	ctx := t.Context()
 	at := make(map[string][]string)
-	b.cluster.mu.Lock()
-	p := b.cluster.p
-	b.cluster.mu.Unlock()
+	st := b.cluster.table.State()
 	for i := range 300 {
 		key := fmt.Sprint("key:", i)
 		if err := r.Do(ctx, "SET", key, fmt.Sprint(i)).Err(); err != nil {
 			t.Fatal(err)
 		}
-		primary := p.Lookup(b.cluster.strategy.Token([]byte(key))).Primary
-		at[primary] = append(at[primary], key)
+		row, _ := st.Row(b.cluster.strategy.Token([]byte(key)))
+		at[row.Primary] = append(at[row.Primary], key)
 	}
 	if err := b.Close(); err != nil {
 		t.Fatal(err)

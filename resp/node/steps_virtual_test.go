@@ -219,7 +219,7 @@ func TestNothingIsLostWhereverANodeEnds(t *testing.T) {
 		for j, step := range o.steps {
 			t.Run(string(step), func(t *testing.T) {
 				for _, seed := range seeds(t, 1, 20) {
-					// One of each occasion's is enough where time is short, and a fifth of them
+					// One of each occasion's is enough where time is short, and a tenth of them
 					// by default; go tool task test:virtual takes them all, many times.
 					if testing.Short() && int(seed%uint64(len(o.steps))) != j || isOmitted() {
 						continue
@@ -236,7 +236,7 @@ func TestNothingIsLostWhereverANodeEnds(t *testing.T) {
 
 // isOmitted draws whether a step is left to another run of the tests.
 func isOmitted() bool {
-	return os.Getenv("RINGSIDE_LONG") == "" && os.Getenv("RINGSIDE_TEST_SEED") == "" && !testing.Short() && rand.IntN(5) > 0
+	return os.Getenv("RINGSIDE_LONG") == "" && os.Getenv("RINGSIDE_TEST_SEED") == "" && !testing.Short() && rand.IntN(10) > 0
 }
 
 func (o *occasion) endAt(t *testing.T, step replica.Step, seed uint64) {
