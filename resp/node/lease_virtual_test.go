@@ -61,7 +61,11 @@ func (c *virtualCluster) three() {
 	time.Sleep(2 * time.Second)
 }
 
+// virtually runs a test in virtual time, in a bubble of its own, beside other tests of its kind:
+// what a busy machine delays is not seen in there.
 func virtually(t *testing.T, runs int, test func(t *testing.T, seed uint64)) {
+	t.Helper()
+	t.Parallel()
 	for _, seed := range seeds(t, runs, 30) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			fakenet.Bubble(t, func(t *testing.T) { test(t, seed) })
