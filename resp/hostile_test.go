@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -350,8 +351,11 @@ func TestManyPingsInOneWrite(t *testing.T) {
 // TestAsManyArgumentsAsThereMayBe and, then, one more.
 func TestAsManyArgumentsAsThereMayBe(t *testing.T) {
 	n := 1 << 20
-	if testing.Short() {
+	switch {
+	case testing.Short():
 		n = 1 << 16
+	case os.Getenv("RINGSIDE_LONG") == "": // test:random takes as many as there may be by default
+		n = 1 << 18
 	}
 	_, addr := hostileTest(t, func(s *Settings) { s.MaxArgs = n })
 	o := dialRaw(t, addr)

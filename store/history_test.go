@@ -53,17 +53,14 @@ func testSeed(t *testing.T) uint64 {
 	return seed
 }
 
-// lives is how many lives of a store a test goes through, or how much else it does: half of n
+// lives is how many lives of a store a test goes through, or how much else it does: a third of n
 // in the usual run, which draws its seed anew, and 20 times n with RINGSIDE_LONG, as in go tool
 // task test:store.
 func lives(n int) int {
-	switch {
-	case isLong():
+	if isLong() {
 		return 20 * n
-	case testing.Short():
-		return (n + 2) / 3
 	}
-	return (n + 1) / 2
+	return (n + 2) / 3
 }
 
 // isLong reports whether the tests run at full length, as in go tool task test:store.

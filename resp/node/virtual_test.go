@@ -310,7 +310,7 @@ func (c *virtualCluster) close() {
 	time.Sleep(time.Minute) // virtual: memberlist's last probes end
 }
 
-// seeds are for runs in virtual time: for half of runs by default, and for long times runs with
+// seeds are for runs in virtual time: for a quarter of runs by default, and for long times runs with
 // RINGSIDE_LONG, as in go tool task test:virtual; or that of RINGSIDE_TEST_SEED. Each run of
 // the tests draws others.
 //
@@ -335,7 +335,7 @@ func seeds(t *testing.T, runs, long int) []uint64 {
 		}
 		runs = 1
 	default:
-		runs = (runs + 1) / 2
+		runs = (runs + 3) / 4
 	}
 	list := make([]uint64, runs)
 	for i := range list {
