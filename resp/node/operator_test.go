@@ -182,6 +182,16 @@ func TestMovesArePausedAndBounded(t *testing.T) {
 	told(one, "moves_paused:0", "moves_throttle:0")
 }
 
+// ends waits until a node has ended by itself, and shows what another one reports if it does not.
+func ends(t *testing.T, n *Node, other *redis.Client) {
+	t.Helper()
+	select {
+	case <-n.Done():
+	case <-time.After(time.Minute):
+		t.Fatalf("%s does not end:\n%s", n.ID(), ringText(other, "STATUS"))
+	}
+}
+
 // A node that is told to leave hands over what it has, and ends.
 func TestANodeThatIsToldToLeaveEnds(t *testing.T) {
 	t.Cleanup(func() { goneInTheEnd(t) })
@@ -189,7 +199,7 @@ func TestANodeThatIsToldToLeaveEnds(t *testing.T) {
 	// The first leads and alone had a vote for a while.
 	wantRing(t, clients[0], "OK", "LEAVE")
 	wantRing(t, clients[0], "OK", "LEAVE") // once more does no harm
-	<-nodes[0].Done()
+	ends(t, nodes[0], clients[1])
 	if err := nodes[0].Err(); err != nil {
 		t.Error(err)
 	}
@@ -205,7 +215,7 @@ func TestANodeThatIsToldToLeaveEnds(t *testing.T) {
 	}
 	// The table can still be changed by those that are left, down to the last.
 	wantRing(t, clients[1], "OK", "LEAVE")
-	<-nodes[1].Done()
+	ends(t, nodes[1], clients[2])
 	if err := nodes[1].Close(); err != nil {
 		t.Error(err)
 	}
