@@ -29,11 +29,15 @@ func openRing(t *testing.T, route string, n *Node, metrics tally.Scope) *client.
 	return r
 }
 
-// shares waits until all nodes agree that each has its share.
+// shares waits until every node knows that each has its share and nothing moves. A node that has
+// not heard of the table yet knows of no share at all.
 func shares(t *testing.T, nodes ...*Node) {
 	t.Helper()
 	waitFor(t, fmt.Sprint(len(nodes), " shares"), func() bool {
 		for _, n := range nodes {
+			if len(n.cluster.table.State().Handoffs()) > 0 {
+				return false
+			}
 			p := n.primaries()
 			for _, other := range nodes {
 				if p[other.ID()] > 256/len(nodes)+1 || p[other.ID()] < 256/len(nodes) {

@@ -201,16 +201,7 @@ func TestLeaveAndRestart(t *testing.T) {
 	b, c := openMemberIn(t, dir, "b", a.gossipAddr()), openMember(t, "c", a.gossipAddr())
 	defer c.Close()
 	defer func() { b.Close() }() // or the tests that follow wait for its goroutines in vain
-	shared := func() bool {
-		for _, n := range []*Node{a, b, c} {
-			p := n.primaries()
-			if p["a"] > 86 || p["b"] > 86 || p["c"] > 86 {
-				return false
-			}
-		}
-		return true
-	}
-	waitFor(t, "three shares", shared)
+	shares(t, a, b, c)
 	client := redistest.Client(&redis.Options{Addr: a.Addr().String(), MaxRetries: -1})
 	defer client.Close()
 	for i := range 1000 {

@@ -78,15 +78,7 @@ func threeNodes(t *testing.T) (nodes []*Node, clients []*redis.Client) {
 		t.Cleanup(func() { _ = n.Close() })
 		clients = append(clients, dialNode(t, n))
 	}
-	waitFor(t, "three shares", func() bool {
-		for _, n := range nodes {
-			p := n.primaries()
-			if p["node-a"] > 86 || p["node-b"] > 86 || p["node-c"] > 86 || len(n.cluster.table.State().Handoffs()) > 0 {
-				return false
-			}
-		}
-		return true
-	})
+	shares(t, nodes...)
 	pipe := clients[0].Pipeline()
 	for i := range 3000 {
 		pipe.Set(t.Context(), fmt.Sprint("key:", i), strings.Repeat("x", 100), 0)
