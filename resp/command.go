@@ -1,8 +1,8 @@
 package resp
 
 // A command is one row of the command table. Dispatch, COMMAND, INFO
-// commandstats, routing and access rules are all derived from it; nothing about
-// a command is written down anywhere else.
+// commandstats, routing and access rules are all derived from it. What COMMAND DOCS
+// returns beside that lies in docs/*.json, see [commandDoc].
 //
 // Rows are made once, at start-up, and never change afterwards, so any
 // goroutine may read them.
@@ -13,14 +13,10 @@ type command struct {
 	keys  []keySpec // where its keys lie among the arguments
 	group string    // as COMMAND DOCS calls it: "string", "generic", "server", …
 
-	since           string // first Redis version that has it
-	summary         string
-	complexity      string
-	deprecatedSince string
-	replacedBy      string
-	tips            []string    // COMMAND INFO, hints for proxies and clients
-	history         [][2]string // version, what changed
-	args            []argument
+	tips []string // COMMAND INFO, hints for proxies and clients
+	// quick: it takes no longer than to pass its arguments and reply on, though it is not
+	// flagFast.
+	quick bool
 
 	subs []*command // CLIENT LIST and its like
 	// refusal is the reply of a command of Redis that is only known to say why it is not
@@ -48,7 +44,6 @@ type command struct {
 	// frees: it only removes, and the few bytes that it may write let something be removed
 	// later. It is taken while the disk is almost full.
 	frees  bool
-	quick  bool // takes no longer than to pass its arguments and reply on
 	splits bool // is split where its keys lie at several nodes
 	// publishes: it sends a message. subscribes: it begins or ends a subscription.
 	publishes, subscribes bool
@@ -133,38 +128,6 @@ type keySpec struct {
 	write  bool // the command may change or delete the key
 	notKey bool // not the name of a key but, say, of a channel
 }
-
-// An argument is one node of the syntax tree that COMMAND DOCS returns.
-type argument struct {
-	name    string
-	kind    argKind
-	display string // display_text; empty: the name, for kinds that show one
-	token   string
-	since   string
-
-	deprecatedSince string
-
-	keySpec  int // index+1 into the command's keys; 0 none
-	optional bool
-	multiple bool
-	// multipleToken: the token is repeated with each value.
-	multipleToken bool
-	args          []argument
-}
-
-type argKind string
-
-const (
-	argString    argKind = "string"
-	argInteger   argKind = "integer"
-	argDouble    argKind = "double"
-	argKey       argKind = "key"
-	argPattern   argKind = "pattern"
-	argUnixTime  argKind = "unix-time"
-	argPureToken argKind = "pure-token"
-	argOneOf     argKind = "oneof"
-	argBlock     argKind = "block"
-)
 
 // mayWait reports whether a call may wait until one of its keys gets something.
 func (c *command) mayWait(args [][]byte) bool {

@@ -1,5 +1,71 @@
 package resp
 
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"sync"
+)
+
+// docFiles has a file for each group of commands: a JSON object of a [commandDoc] by full name.
+//
+//go:embed docs/*.json
+var docFiles embed.FS
+
+// A commandDoc is what COMMAND DOCS returns about a command, beside its row. Nothing else reads
+// it.
+type commandDoc struct {
+	Summary         string      `json:"summary"`
+	Since           string      `json:"since"` // first Redis version that has it
+	Complexity      string      `json:"complexity"`
+	DeprecatedSince string      `json:"deprecated_since"`
+	ReplacedBy      string      `json:"replaced_by"`
+	History         [][2]string `json:"history"` // version, what changed
+	Arguments       []argument  `json:"arguments"`
+}
+
+// An argument is one node of the syntax tree that COMMAND DOCS returns.
+type argument struct {
+	Name    string `json:"name"`
+	Kind    string `json:"type"` // "string", "integer", "pure-token", "oneof", …
+	Display string `json:"display_text"`
+	Token   string `json:"token"`
+	Since   string `json:"since"`
+
+	DeprecatedSince string `json:"deprecated_since"`
+
+	KeySpec  int  `json:"key_spec"` // index+1 into the command's keys; 0 none
+	Optional bool `json:"optional"`
+	Multiple bool `json:"multiple"`
+	// MultipleToken: the token is repeated with each value.
+	MultipleToken bool       `json:"multiple_token"`
+	Arguments     []argument `json:"arguments"`
+}
+
+// loadDocs reads the docs of all commands, by full name, at the first call. It panics if a file
+// is broken, which the tests would have found.
+var loadDocs = sync.OnceValue(func() map[string]*commandDoc {
+	docs := make(map[string]*commandDoc)
+	files, err := docFiles.ReadDir("docs")
+	for _, file := range files {
+		var text []byte
+		if text, err = docFiles.ReadFile("docs/" + file.Name()); err != nil {
+			break
+		}
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.DisallowUnknownFields()
+		if err = d.Decode(&docs); err != nil {
+			err = fmt.Errorf("%s: %w", file.Name(), err)
+			break
+		}
+	}
+	if err != nil {
+		panic("docs of commands: " + err.Error())
+	}
+	return docs
+})
+
 // commandDocsOf appends the map that COMMAND DOCS returns.
 func commandDocsOf(r *reply, commands []*command) {
 	r.dict(len(commands))
@@ -10,37 +76,41 @@ func commandDocsOf(r *reply, commands []*command) {
 }
 
 func commandDocs(r *reply, c *command) {
+	doc := loadDocs()[c.full]
+	if doc == nil {
+		doc = new(commandDoc)
+	}
 	var docFlags []string
-	if c.deprecatedSince != "" {
+	if doc.DeprecatedSince != "" {
 		docFlags = append(docFlags, "deprecated")
 	}
 	if c.flags&flagSystem != 0 {
 		docFlags = append(docFlags, "syscmd")
 	}
 	r.dict(1 + countTrue(
-		c.summary != "", c.since != "", c.complexity != "", docFlags != nil,
-		c.deprecatedSince != "", c.replacedBy != "", c.history != nil, c.args != nil, c.subs != nil,
+		doc.Summary != "", doc.Since != "", doc.Complexity != "", docFlags != nil,
+		doc.DeprecatedSince != "", doc.ReplacedBy != "", doc.History != nil, doc.Arguments != nil, c.subs != nil,
 	))
-	textField(r, "summary", c.summary)
-	textField(r, "since", c.since)
+	textField(r, "summary", doc.Summary)
+	textField(r, "since", doc.Since)
 	textField(r, "group", c.group)
-	textField(r, "complexity", c.complexity)
+	textField(r, "complexity", doc.Complexity)
 	if docFlags != nil {
 		r.bulkString("doc_flags")
 		simpleSet(r, docFlags)
 	}
-	textField(r, "deprecated_since", c.deprecatedSince)
-	textField(r, "replaced_by", c.replacedBy)
-	if c.history != nil {
+	textField(r, "deprecated_since", doc.DeprecatedSince)
+	textField(r, "replaced_by", doc.ReplacedBy)
+	if doc.History != nil {
 		r.bulkString("history")
-		r.set(len(c.history))
-		for _, change := range c.history {
+		r.set(len(doc.History))
+		for _, change := range doc.History {
 			r.array(2)
 			r.bulkString(change[0])
 			r.bulkString(change[1])
 		}
 	}
-	argumentDocs(r, c.args)
+	argumentDocs(r, doc.Arguments)
 	if c.subs != nil {
 		r.bulkString("subcommands")
 		commandDocsOf(r, c.subs)
@@ -57,38 +127,38 @@ func argumentDocs(r *reply, args []argument) {
 	for i := range args {
 		a := &args[i]
 		var flags []string
-		if a.optional {
+		if a.Optional {
 			flags = append(flags, "optional")
 		}
-		if a.multiple {
+		if a.Multiple {
 			flags = append(flags, "multiple")
 		}
-		if a.multipleToken {
+		if a.MultipleToken {
 			flags = append(flags, "multiple_token")
 		}
-		hasToken := a.token != "" || a.kind == argPureToken // that of MIGRATE's empty key is empty
+		hasToken := a.Token != "" || a.Kind == "pure-token" // that of MIGRATE's empty key is empty
 		r.dict(2 + countTrue(
-			a.display != "", a.keySpec != 0, hasToken, a.since != "",
-			a.deprecatedSince != "", flags != nil, a.args != nil,
+			a.Display != "", a.KeySpec != 0, hasToken, a.Since != "",
+			a.DeprecatedSince != "", flags != nil, a.Arguments != nil,
 		))
-		textField(r, "name", a.name)
-		textField(r, "type", string(a.kind))
-		textField(r, "display_text", a.display)
-		if a.keySpec != 0 {
+		textField(r, "name", a.Name)
+		textField(r, "type", a.Kind)
+		textField(r, "display_text", a.Display)
+		if a.KeySpec != 0 {
 			r.bulkString("key_spec_index")
-			r.integer(int64(a.keySpec - 1))
+			r.integer(int64(a.KeySpec - 1))
 		}
 		if hasToken {
 			r.bulkString("token")
-			r.bulkString(a.token)
+			r.bulkString(a.Token)
 		}
-		textField(r, "since", a.since)
-		textField(r, "deprecated_since", a.deprecatedSince)
+		textField(r, "since", a.Since)
+		textField(r, "deprecated_since", a.DeprecatedSince)
 		if flags != nil {
 			r.bulkString("flags")
 			simpleSet(r, flags)
 		}
-		argumentDocs(r, a.args)
+		argumentDocs(r, a.Arguments)
 	}
 }
 

@@ -160,7 +160,7 @@ func (s *sweep) arguments(c *command) (args []string) {
 	if s.rnd.IntN(8) == 0 {
 		n = s.rnd.IntN(7)
 	}
-	words := tokensOf(c.args)
+	words := tokensOf(loadDocs()[c.full].Arguments)
 	numbers := []string{"0", "1", "2", "-1", "3", "10", "1.5", "-inf", "+inf", "nan", "9223372036854775807", "-9223372036854775808", "x", "", "1e3", " 1", "01"}
 	if timed[c.name] { // nothing expires, or comes of age, meanwhile
 		numbers = []string{"0", "-1", "99999999999", "x", "", "9223372036854775807", "-9223372036854775808"}
@@ -193,10 +193,10 @@ var timed = map[string]bool{
 // tokensOf are the words by which arguments are told.
 func tokensOf(args []argument) (words []string) {
 	for i := range args {
-		if args[i].token != "" {
-			words = append(words, args[i].token)
+		if args[i].Token != "" {
+			words = append(words, args[i].Token)
 		}
-		words = append(words, tokensOf(args[i].args)...)
+		words = append(words, tokensOf(args[i].Arguments)...)
 	}
 	return words
 }

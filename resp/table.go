@@ -99,7 +99,7 @@ func (t *commandTable) add(row, parent *command) *command {
 	c.spread = spreadCommands[c.full]
 	c.neutral = c.full == "ping" || c.full == "echo"
 	c.splits = merges[c.full] != nil
-	c.quick = c.flags&flagBlocking == 0 && (c.flags&flagFast != 0 || c.complexity == "O(1)" || c.full == "del")
+	c.quick = c.flags&flagBlocking == 0 && (c.flags&flagFast != 0 || row.quick)
 	c.script = strings.HasPrefix(c.full, "eval")
 	c.mayWrite = c.flags&flagWrite != 0 || c.script && c.flags&flagReadonly == 0
 	c.keyed = c.hasKeys() && c.full != "watch"

@@ -2,10 +2,9 @@ package resp
 
 import (
 	"errors"
-	"strconv"
-
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
+	"strconv"
 )
 
 // What the commands on hashes and sets have in common, and some on sorted sets.

@@ -3,11 +3,10 @@ package resp
 import (
 	"bufio"
 	"bytes"
+	"github.com/ringside-kv/ringside/store/redistest"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // onPurpose names the rows that real Redis 7.0 does not have like this.

@@ -62,19 +62,27 @@ func TestTableIsComplete(t *testing.T) {
 	if len(table.byName) != len(table.all) {
 		t.Errorf("%d names, %d commands", len(table.byName), len(table.all))
 	}
+	docs := loadDocs()
+	for full := range docs {
+		if table.byName[full] == nil {
+			t.Errorf("docs of %s, which is no command", full)
+		}
+	}
 	for i, c := range table.all {
 		if c.id != i {
 			t.Errorf("%s has id %d at place %d", c.full, c.id, i)
 		}
-		if c.summary == "" || c.group == "" || c.since == "" {
+		doc := docs[c.full]
+		if doc == nil || doc.Summary == "" || doc.Since == "" || c.group == "" {
 			t.Errorf("%s lacks summary, group or version", c.full)
+			continue
 		}
 		if parts := strings.Split(c.full, "|"); len(parts) == 2 && (c.parent == nil || c.parent.full != parts[0]) {
 			t.Errorf("%s has parent %v", c.full, c.parent)
 		}
-		for _, a := range c.args {
-			if a.keySpec > len(c.keys) {
-				t.Errorf("%s: argument %s is of key specification %d of %d", c.full, a.name, a.keySpec, len(c.keys))
+		for _, a := range doc.Arguments {
+			if a.KeySpec > len(c.keys) {
+				t.Errorf("%s: argument %s is of key specification %d of %d", c.full, a.Name, a.KeySpec, len(c.keys))
 			}
 		}
 		// PFCOUNT writes in Redis, but not here.
