@@ -14,9 +14,6 @@ type command struct {
 	group string    // as COMMAND DOCS calls it: "string", "generic", "server", …
 
 	tips []string // COMMAND INFO, hints for proxies and clients
-	// quick: it takes no longer than to pass its arguments and reply on, though it is not
-	// flagFast.
-	quick bool
 
 	subs []*command // CLIENT LIST and its like
 	// refusal is the reply of a command of Redis that is only known to say why it is not
@@ -24,27 +21,24 @@ type command struct {
 	refusal string
 	run     func(*call)
 
-	// Set when the table is built.
-	waits bool // for something other than its own work: earlier replies leave first
-	// mayWrite: it is a write, or a script, which may be one.
-	mayWrite bool
-	script   bool // EVAL and its like
-	// latched: it needs the latches of its keys whatever it does with them.
-	latched bool
+	waits  bool // for something other than its own work: earlier replies leave first
+	script bool // EVAL and its like
 	// between: only nodes may send it.
 	between bool
-	// within, if set, finds the keys that keys does not tell of.
-	within func(args [][]byte, dst []keyRef) ([]keyRef, error)
-	// as is the command whose work this one does, for statistics.
-	as     *command
-	spread bool // covers the cluster, and so waits for other nodes
+	spread  bool // covers the cluster: every node does a part of it
+	// merge joins the replies of the parts of a command that is split where its keys lie at
+	// several nodes; nil: it is not split.
+	merge func(c *conn, parts []part)
 	// forNodes: nodes forward it. Others would change the state of a connection that
-	// many clients' requests go by, or wait on it.
+	// many clients' requests go by, or wait on it. It is also set for what is keyed, spread,
+	// neutral, between or publishes.
 	forNodes bool
 	// frees: it only removes, and the few bytes that it may write let something be removed
 	// later. It is taken while the disk is almost full.
-	frees  bool
-	splits bool // is split where its keys lie at several nodes
+	frees bool
+	// quick: it takes no longer than to pass its arguments and reply on. It is also set for
+	// what is flagFast, and never for what is flagBlocking.
+	quick bool
 	// publishes: it sends a message. subscribes: it begins or ends a subscription.
 	publishes, subscribes bool
 	// outlivesDeadline: a node runs it also when the node that forwards it has given it up. It
@@ -53,13 +47,26 @@ type command struct {
 	protected        bool // a setting says who may send it
 	// whileSubscribed: clients of RESP2 may send it while they have subscriptions.
 	whileSubscribed bool
-	keyed           bool // some of its arguments are, or may be, keys
+	neutral         bool // may run inside a unit, having no keys: touches only its reply
+	unkeyed         bool // its keys do not decide which node runs it
+	keysOfExec      bool // its keys are those of the commands of a transaction, which it runs
 
-	neutral bool     // may run inside a unit, having no keys: touches only its reply
-	id      int      // dense index, for statistics
-	full    string   // "client|list" for a subcommand, else the name
-	parent  *command // of a subcommand
-	acl     []string // categories with their @, derived from flags and group
+	// Set when the table is built.
+
+	// mayWrite: it is a write, or a script, which may be one.
+	mayWrite bool
+	// latched: it needs the latches of its keys whatever it does with them.
+	latched bool
+	// within, if set, finds the keys that keys does not tell of.
+	within func(args [][]byte, dst []keyRef) ([]keyRef, error)
+	// as is the command whose work this one does, for statistics.
+	as    *command
+	keyed bool // some of its arguments are, or may be, keys
+
+	id     int      // dense index, for statistics
+	full   string   // "client|list" for a subcommand, else the name
+	parent *command // of a subcommand
+	acl    []string // categories with their @, derived from flags and group
 }
 
 // cmdFlag is a set of properties, by the names COMMAND INFO shows.

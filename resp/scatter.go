@@ -26,14 +26,6 @@ import (
 // those that cannot begin it waits no longer than for any other request.
 const longTimeout = 5 * time.Minute
 
-// spreadCommands are the commands that every node does a part of on a forward
-// connection.
-var spreadCommands = map[string]bool{
-	"dbsize": true, "keys": true, "randomkey": true, "scan": true, "flushall": true, "flushdb": true,
-	"cluster|countkeysinslot": true, "cluster|getkeysinslot": true, "ring|insync": true,
-	"ring|keyspace": true,
-}
-
 // waitsHere tells that a command may wait for something, and so has earlier replies
 // leave first.
 func (c *command) waitsHere(s *Server) bool {
@@ -171,7 +163,7 @@ type agreed struct {
 // RING PART digest spans command [argument ...]. Without spans it is for all of the node's.
 func cmdRingPart(x *call) {
 	part, msg := x.srv.table.lookup(x.args[4:])
-	if msg == "" && !spreadCommands[part.full] {
+	if msg == "" && !part.spread {
 		msg = "ERR " + part.full + " has no parts"
 	}
 	spans, ok := parseSpans(x.args[3])

@@ -15,22 +15,12 @@ import (
 // node gets the command with its own keys, and the replies are merged. It is not atomic
 // then, as a whole.
 
-// merges are the commands that can be split, and how their replies are merged.
-var merges = map[string]func(c *conn, parts []part){
-	"mget":   mergeArrays,
-	"mset":   mergeOK,
-	"del":    mergeCounts,
-	"unlink": mergeCounts,
-	"exists": mergeCounts,
-	"touch":  mergeCounts,
-}
-
 // judge looks at a request with several keys. If they have different tokens, and it is
 // not one that is split, it works only as long as one node happens to serve them all: it
 // is counted, or refused under strict-slots.
 func (c *conn) judge(r *request, places []store.Place) {
 	r.judged = true
-	if c.from != nil || r.cmd.splits && !c.session.redirect || !apart(places) {
+	if c.from != nil || r.cmd.merge != nil && !c.session.redirect || !apart(places) {
 		return
 	}
 	switch {
@@ -62,7 +52,7 @@ type part struct {
 
 // split answers a request whose keys lie at several nodes.
 func (c *conn) split(r *request, routes *Routes) {
-	merge := merges[r.cmd.full]
+	merge := r.cmd.merge
 	if merge == nil {
 		c.srv.stats.crossSlot.Add(1)
 		c.refuse(r, msgCrossSlot)

@@ -95,43 +95,20 @@ func (t *commandTable) add(row, parent *command) *command {
 		c.flags |= flagMovableKeys
 	}
 	c.acl = aclCategories(c)
-	c.waits = waitingCommands[c.full] || parent != nil && parent.name == "ring" && c.flags&flagAdmin != 0
-	c.spread = spreadCommands[c.full]
-	c.neutral = c.full == "ping" || c.full == "echo"
-	c.splits = merges[c.full] != nil
 	c.quick = c.flags&flagBlocking == 0 && (c.flags&flagFast != 0 || row.quick)
-	c.script = strings.HasPrefix(c.full, "eval")
 	c.mayWrite = c.flags&flagWrite != 0 || c.script && c.flags&flagReadonly == 0
-	c.keyed = c.hasKeys() && c.full != "watch"
-	c.between = betweenNodes[c.full]
+	c.keyed = c.hasKeys() && !c.unkeyed
 	c.latched = c.between || c.script
-	if c.full == "ring|exec" || c.full == "ring|view" {
+	if c.keysOfExec {
 		c.within, c.as = t.keysWithin, t.byName["exec"]
 	}
-	c.publishes = c.name == "publish" || c.name == "spublish"
-	c.subscribes = c.group == "pubsub" && strings.HasSuffix(c.name, "subscribe")
-	c.outlivesDeadline = c.publishes || c.full == "ring|events"
-	c.whileSubscribed = c.subscribes || c.full == "ping" || c.full == "quit" || c.full == "reset"
-	c.forNodes = c.keyed || c.spread || c.neutral || c.between || c.publishes ||
-		parent != nil && parent.name == "pubsub"
+	c.forNodes = row.forNodes || c.keyed || c.spread || c.neutral || c.between || c.publishes
 
 	c.subs = nil
 	for _, sub := range row.subs {
 		c.subs = append(c.subs, t.add(sub, c))
 	}
 	return c
-}
-
-// waitingCommands wait for something other than their own work, beside RING's orders.
-var waitingCommands = map[string]bool{
-	"wait": true, "debug": true, "auth": true, "hello": true, "watch": true, "exec": true,
-}
-
-// betweenNodes are commands that no client may send.
-var betweenNodes = map[string]bool{
-	"ring|watch": true, "ring|exec": true, "ring|view": true, "ring|events": true, "ring|heed": true,
-	"ring|enqueue": true, "ring|await": true, "ring|dequeue": true,
-	"ring|part": true, "ring|insync": true, "ring|keyspace": true, "ring|script": true,
 }
 
 // check panics with what is wrong with a row.

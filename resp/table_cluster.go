@@ -20,12 +20,14 @@ var clusterCommands = []command{
 		subs: append([]*command{
 			{
 				name: "countkeysinslot", arity: 3, group: "cluster", run: cmdClusterCountkeysinslot,
-				flags: flagStale,
+				spread: true,
+				flags:  flagStale,
 			},
 			{
 				name: "getkeysinslot", arity: 4, group: "cluster", run: cmdClusterGetkeysinslot,
-				flags: flagStale,
-				tips:  []string{"nondeterministic_output"},
+				spread: true,
+				flags:  flagStale,
+				tips:   []string{"nondeterministic_output"},
 			},
 			{
 				name: "info", arity: 2, group: "cluster", run: cmdClusterInfo,

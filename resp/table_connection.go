@@ -4,6 +4,7 @@ package resp
 var connectionCommands = []command{
 	{
 		name: "auth", arity: -2, group: "connection", run: cmdAuth,
+		waits: true,
 		flags: flagNoScript | flagLoading | flagStale | flagFast | flagNoAuth | flagAllowBusy,
 	},
 	{
@@ -68,24 +69,29 @@ var connectionCommands = []command{
 	},
 	{
 		name: "echo", arity: 2, group: "connection", run: cmdEcho,
-		flags: flagLoading | flagStale | flagFast,
+		neutral: true,
+		flags:   flagLoading | flagStale | flagFast,
 	},
 	{
 		name: "hello", arity: -1, group: "connection", run: cmdHello,
+		waits: true,
 		flags: flagNoScript | flagLoading | flagStale | flagFast | flagNoAuth | flagAllowBusy,
 	},
 	{
 		name: "ping", arity: -1, group: "connection", run: cmdPing,
+		neutral: true, whileSubscribed: true,
 		flags: flagFast,
 		tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 	},
 	{
 		name: "quit", arity: -1, group: "connection", run: cmdQuit,
-		flags: flagNoScript | flagLoading | flagStale | flagFast | flagNoAuth | flagAllowBusy,
+		whileSubscribed: true,
+		flags:           flagNoScript | flagLoading | flagStale | flagFast | flagNoAuth | flagAllowBusy,
 	},
 	{
 		name: "reset", arity: 1, group: "connection", run: cmdReset,
-		flags: flagNoScript | flagLoading | flagStale | flagFast | flagNoAuth | flagAllowBusy,
+		whileSubscribed: true,
+		flags:           flagNoScript | flagLoading | flagStale | flagFast | flagNoAuth | flagAllowBusy,
 	},
 	{
 		name: "select", arity: 2, group: "connection", run: cmdSelect,

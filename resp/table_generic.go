@@ -12,6 +12,7 @@ var genericCommands = []command{
 	},
 	{
 		name: "del", arity: -2, quick: true, group: "generic", run: cmdDel,
+		merge: mergeCounts,
 		flags: flagWrite,
 		frees: true,
 		tips:  []string{"request_policy:multi_shard", "response_policy:agg_sum"},
@@ -25,6 +26,7 @@ var genericCommands = []command{
 	},
 	{
 		name: "exists", arity: -2, group: "generic", run: cmdExists,
+		merge: mergeCounts,
 		flags: flagReadonly | flagFast,
 		tips:  []string{"request_policy:multi_shard", "response_policy:agg_sum"},
 		keys:  allKeys("RO"),
@@ -48,8 +50,9 @@ var genericCommands = []command{
 	},
 	{
 		name: "keys", arity: 2, group: "generic", run: cmdKeys,
-		flags: flagReadonly | flagDangerous,
-		tips:  []string{"request_policy:all_shards", "nondeterministic_output_order"},
+		spread: true,
+		flags:  flagReadonly | flagDangerous,
+		tips:   []string{"request_policy:all_shards", "nondeterministic_output_order"},
 	},
 	{
 		name: "object", arity: -2, group: "generic",
@@ -115,8 +118,9 @@ var genericCommands = []command{
 	},
 	{
 		name: "randomkey", arity: 1, quick: true, group: "generic", run: cmdRandomkey,
-		flags: flagReadonly,
-		tips:  []string{"request_policy:all_shards", "nondeterministic_output"},
+		spread: true,
+		flags:  flagReadonly,
+		tips:   []string{"request_policy:all_shards", "nondeterministic_output"},
 	},
 	{
 		name: "rename", arity: 3, quick: true, group: "generic", run: cmdRename,
@@ -141,11 +145,13 @@ var genericCommands = []command{
 	},
 	{
 		name: "scan", arity: -2, group: "generic", run: cmdScan,
-		flags: flagReadonly,
-		tips:  []string{"nondeterministic_output", "request_policy:special"},
+		spread: true,
+		flags:  flagReadonly,
+		tips:   []string{"nondeterministic_output", "request_policy:special"},
 	},
 	{
 		name: "touch", arity: -2, group: "generic", run: cmdTouch,
+		merge: mergeCounts,
 		flags: flagReadonly | flagFast,
 		tips:  []string{"request_policy:multi_shard", "response_policy:agg_sum"},
 		keys:  allKeys("RO"),
@@ -163,6 +169,7 @@ var genericCommands = []command{
 	},
 	{
 		name: "unlink", arity: -2, group: "generic", run: cmdUnlink,
+		merge: mergeCounts,
 		flags: flagWrite | flagFast,
 		frees: true,
 		tips:  []string{"request_policy:multi_shard", "response_policy:agg_sum"},
@@ -170,6 +177,7 @@ var genericCommands = []command{
 	},
 	{
 		name: "wait", arity: 3, group: "generic", run: cmdWait,
+		waits: true,
 		flags: flagNoScript | flagConnection,
 		tips:  []string{"request_policy:all_shards", "response_policy:agg_min"},
 	},

@@ -8,10 +8,12 @@ var pubsubCommands = []command{
 	subscribing("punsubscribe", -1, cmdPunsubscribe),
 	{
 		name: "publish", arity: 3, group: "pubsub", run: cmdPublish,
+		publishes: true, outlivesDeadline: true,
 		flags: flagPubSub | flagLoading | flagStale | flagFast | flagMayReplicate,
 	},
 	{
 		name: "spublish", arity: 3, group: "pubsub", run: cmdSpublish,
+		publishes: true, outlivesDeadline: true,
 		flags: flagPubSub | flagLoading | flagStale | flagFast | flagMayReplicate,
 		keys:  oneKey("not_key"),
 	},
@@ -37,6 +39,7 @@ var pubsubCommands = []command{
 func subscribing(name string, arity int, run func(*call)) command {
 	return command{
 		name: name, arity: arity, group: "pubsub", run: run,
+		subscribes: true, whileSubscribed: true,
 		flags: flagPubSub | flagNoScript | flagLoading | flagStale,
 	}
 }
@@ -50,6 +53,7 @@ func sharded(c command) command {
 func aboutSubscriptions(name string, arity int, run func(*call)) *command {
 	return &command{
 		name: name, arity: arity, group: "pubsub", run: run,
-		flags: flagPubSub | flagLoading | flagStale,
+		forNodes: true,
+		flags:    flagPubSub | flagLoading | flagStale,
 	}
 }

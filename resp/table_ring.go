@@ -33,26 +33,32 @@ var ringCommands = []command{
 			ringQuery("route", -2, cmdRingRoute),
 			{
 				name: "part", arity: -5, group: "cluster", run: cmdRingPart,
+				between: true, waits: true,
 				flags: flagNoScript | flagStale | flagAdmin | flagSystem,
 			},
 			{
 				name: "insync", arity: 4, group: "cluster", run: cmdRingInsync,
+				spread: true, between: true, waits: true,
 				flags: flagNoScript | flagStale | flagAdmin | flagSystem,
 			},
 			{
 				name: "keyspace", arity: 2, group: "cluster", run: cmdRingKeyspace,
+				spread: true, between: true, waits: true,
 				flags: flagNoScript | flagStale | flagAdmin | flagSystem,
 			},
 			{
 				name: "events", arity: 7, group: "cluster", run: cmdRingEvents,
+				between: true, waits: true, outlivesDeadline: true,
 				flags: flagFast | flagNoScript | flagStale | flagAdmin | flagSystem, // no pause holds it back
 			},
 			{
 				name: "heed", arity: -6, group: "cluster", run: cmdRingHeed,
+				between: true, waits: true,
 				flags: flagNoScript | flagStale | flagAdmin | flagSystem,
 			},
 			{
 				name: "serves", arity: 3, group: "cluster", run: cmdRingServes,
+				waits: true,
 				flags: flagFast | flagNoScript | flagStale | flagAdmin | flagSystem, // no pause holds it back
 				keys:  subKey("RO"),
 			},
@@ -64,6 +70,7 @@ var ringCommands = []command{
 			ringWhole("view", -4, cmdRingExec, flagReadonly),
 			{
 				name: "script", arity: -3, group: "cluster", run: cmdRingScript,
+				between: true, waits: true,
 				flags: flagNoScript | flagStale | flagAdmin | flagSystem,
 			},
 			ringOrder("plan", -4, cmdRingPlan),
@@ -97,6 +104,7 @@ func ringQuery(name string, arity int, run func(*call)) *command {
 func ringGuest(name string, arity int, run func(*call)) *command {
 	return &command{
 		name: name, arity: arity, group: "cluster", run: run,
+		between: true, waits: true,
 		flags: flagNoScript | flagStale | flagAdmin | flagSystem,
 	}
 }
@@ -114,6 +122,7 @@ func ringWhole(name string, arity int, run func(*call), access cmdFlag) *command
 	}
 	return &command{
 		name: name, arity: arity, group: "cluster", run: run, keys: keys,
+		between: true, keysOfExec: name != "watch",
 		flags: access | flagNoScript | flagStale | flagSystem | flagSkipMonitor,
 		frees: access == flagWrite, // its commands are judged one by one
 	}
@@ -123,6 +132,7 @@ func ringWhole(name string, arity int, run func(*call), access cmdFlag) *command
 func ringOrder(name string, arity int, run func(*call)) *command {
 	return &command{
 		name: name, arity: arity, group: "cluster", run: run,
+		waits: true,
 		flags: flagAdmin | flagNoScript | flagStale,
 	}
 }

@@ -54,7 +54,8 @@ func evalRow(name, what string, access cmdFlag) command {
 	}
 	return command{
 		name: name, arity: -3, group: "scripting", run: cmdEval,
-		flags: access | flagNoScript | flagStale | flagSkipMonitor | flagNoMandatoryKeys,
-		keys:  []keySpec{{flags: flags, notes: notes, index: 2, keynum: true, first: 1, step: 1}},
+		script: true,
+		flags:  access | flagNoScript | flagStale | flagSkipMonitor | flagNoMandatoryKeys,
+		keys:   []keySpec{{flags: flags, notes: notes, index: 2, keynum: true, first: 1, step: 1}},
 	}
 }

@@ -66,12 +66,14 @@ var stringCommands = []command{
 	},
 	{
 		name: "mget", arity: -2, group: "string", run: cmdMget,
+		merge: mergeArrays,
 		flags: flagReadonly | flagFast,
 		tips:  []string{"request_policy:multi_shard"},
 		keys:  allKeys("RO access"),
 	},
 	{
 		name: "mset", arity: -3, group: "string", run: cmdMset,
+		merge: mergeOK,
 		flags: flagWrite | flagDenyOOM,
 		tips:  []string{"request_policy:multi_shard", "response_policy:all_succeeded"},
 		keys:  []keySpec{{flags: "OW update", index: 1, last: -1, step: 2}},

@@ -8,6 +8,7 @@ var transactionCommands = []command{
 	},
 	{
 		name: "exec", arity: 1, group: "transactions", run: cmdExec,
+		waits: true,
 		flags: flagNoScript | flagLoading | flagStale | flagSkipSlowlog,
 	},
 	{
@@ -20,6 +21,7 @@ var transactionCommands = []command{
 	},
 	{
 		name: "watch", arity: -2, group: "transactions", run: cmdWatch,
+		waits: true, unkeyed: true,
 		flags: flagNoScript | flagLoading | flagStale | flagFast | flagAllowBusy,
 		keys:  allKeys("RO"),
 	},

@@ -104,7 +104,7 @@ func (c *conn) readsFar(r *request) {
 	}
 	var keys [][]byte
 	switch {
-	case r.cmd.full == "ring|exec" || r.cmd.full == "ring|view":
+	case r.cmd.keysOfExec:
 		for _, key := range t.reads.queued {
 			keys = append(keys, []byte(key))
 		}
