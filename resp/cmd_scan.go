@@ -36,13 +36,19 @@ type scanOptions struct {
 
 func cmdScan(x *call) {
 	from, ok := parseCursor(x.args[1])
-	if !ok || !from.Valid() {
+	if !ok {
 		x.fail(store.ErrCursor)
 		return
 	}
 	o, msg := parseScanOptions(x.args[2:])
 	if msg != "" {
 		x.err(msg)
+		return
+	}
+	if !from.Valid() { // behind the last key
+		x.array(2)
+		x.bulkString("0")
+		x.array(0)
 		return
 	}
 	l := x.newLister(o.pattern, scanReply)
@@ -87,15 +93,19 @@ func parseScanOptions(args [][]byte) (o scanOptions, msg string) {
 	return o, ""
 }
 
-// parseCursor reads a cursor as Redis does with C's strtoul: a plus sign and
-// leading zeros may be there, and no digits at all are 0.
+// parseCursor reads a cursor as Redis does with C's strtoul: a sign and leading zeros may be
+// there, a negative number counts back from 2^64, and no digits at all are 0.
 func parseCursor(b []byte) (store.Cursor, bool) {
 	if len(b) == 0 {
 		return 0, true
 	}
-	if b[0] == '+' {
+	negative := b[0] == '-'
+	if negative || b[0] == '+' {
 		b = b[1:]
 	}
 	n, err := strconv.ParseUint(string(b), 10, 64)
+	if negative {
+		n = -n
+	}
 	return store.Cursor(n), err == nil
 }

@@ -346,12 +346,15 @@ func FuzzInline(f *testing.F) {
 // FuzzScanCursor: any cursor that SCAN hands out is understood, and nothing that is
 // no number is.
 func FuzzScanCursor(f *testing.F) {
-	for _, text := range append(notInts, "", "+1", "+", "++1", "0010", "18446744073709551615", "18446744073709551616") {
+	for _, text := range append(notInts, "", "+1", "+", "++1", "0010", "18446744073709551615", "18446744073709551616", "-1", "--1", "-+1", "-0") {
 		f.Add([]byte(text), uint64(len(text)))
 	}
 	f.Fuzz(func(t *testing.T, b []byte, n uint64) {
 		if c, ok := parseCursor(b); ok {
-			digits := strings.TrimLeft(strings.TrimPrefix(string(b), "+"), "0")
+			if bytes.HasPrefix(b, []byte("-")) {
+				c = -c
+			}
+			digits := string(bytes.TrimLeft(b, "+-0"))
 			if want := strconv.FormatUint(uint64(c), 10); digits != want && (digits != "" || c != 0) {
 				t.Errorf("%q: %d", b, c)
 			}
