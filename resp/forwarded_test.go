@@ -11,10 +11,11 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// halves has two nodes with half of the circle each, and a key of each half.
+// halves are two nodes that have half of the tokens each, with a key of each. They wait for each
+// other however slow the machine is: the values of some tests are large.
 func halves(t *testing.T) (r *routed, keys [2]string) {
 	t.Helper()
-	return halvesOf(t, routedTest(t, 2))
+	return halvesOf(t, routedTestWith(t, 2, patientForwards))
 }
 
 func halvesOf(t *testing.T, r *routed) (_ *routed, keys [2]string) {
