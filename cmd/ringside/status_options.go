@@ -68,7 +68,7 @@ func (o *statusOptions) resolve(set *settings.Set, args, rest, environ []string)
 	host, port, err := net.SplitHostPort(o.addr)
 	switch {
 	case err != nil:
-		fault("addr", "%q is no host:port, as in 127.0.0.1:6379", o.addr)
+		fault("addr", "%q is not of the form host:port, such as 127.0.0.1:6379", o.addr)
 	case port == "" || port == "0":
 		fault("addr", "%q has no port", o.addr)
 	case host == "":

@@ -42,7 +42,7 @@ func ParseRoute(text string) (Route, error) {
 			return Route(i), nil
 		}
 	}
-	return 0, fmt.Errorf("route %.40q is none of one, any, ring and cluster", text)
+	return 0, fmt.Errorf("route %.40q: want one, any, ring or cluster", text)
 }
 
 const (

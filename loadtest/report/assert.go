@@ -136,7 +136,7 @@ func (c *claim) parseName(w column.Word) error {
 		if counted {
 			n, err := strconv.Atoi(nth)
 			if err != nil || n < 1 {
-				return w.Fault(ErrAssert, "%.40q is none of the first, second … event, as in %s#2", event, name)
+				return w.Fault(ErrAssert, "%.40q: want the number of an event, as in %s#2", event, name)
 			}
 			c.nth = n
 		}

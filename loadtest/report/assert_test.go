@@ -25,8 +25,8 @@ func TestAssertionsThatMakeNoSenseAreRefused(t *testing.T) {
 		"p99=<5ms":                   "column 5: ",
 		"handoffs<5":                 "column 1: handoffs is a figure of events alone",
 		"join.corrupt=0":             "column 1: events have no corrupt",
-		"join#0.p99<5ms":             "column 1: \"join#0\" is none of the first",
-		"vnode.join#x.p99<5ms":       "is none of the first",
+		"join#0.p99<5ms":             "column 1: \"join#0\": want the number of an event",
+		"vnode.join#x.p99<5ms":       "want the number of an event",
 		strings.Repeat(" ", 17<<10):  "longer than",
 		strings.Repeat("x=1,", 5000): "longer than",
 	} {

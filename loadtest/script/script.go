@@ -119,7 +119,7 @@ func parseStep(words []column.Word) (Step, error) {
 		}
 	}
 	if kind < 0 {
-		return Step{}, first.Fault(ErrScript, "%.40q is none of load, run, join, leave, kill, restart and balance", first.Text)
+		return Step{}, first.Fault(ErrScript, "%.40q: want load, run, join, leave, kill, restart or balance", first.Text)
 	}
 	s.Kind = Kind(kind)
 	most := 1

@@ -36,7 +36,7 @@ func TestScriptsThatMakeNoSenseAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                  "column 1: clients never run",
 		"load 5":            "column 1: clients never run",
-		"run 1s; jump":      "column 9: \"jump\" is none of",
+		"run 1s; jump":      "column 9: \"jump\": want",
 		"run":               "column 1: how long",
 		"run 8":             "column 5: ",
 		"run 1ms":           "column 5: ",

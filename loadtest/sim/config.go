@@ -250,7 +250,7 @@ func (e *entry) pinned(members []ring.Member) error {
 func (c *Config) play(contenders int) (*script, error) {
 	var faults []error
 	if c.Order != Random && c.Order != LIFO && c.Order != FIFO {
-		faults = append(faults, fmt.Errorf("order: %.40q is none of %s, %s and %s", c.Order, Random, LIFO, FIFO))
+		faults = append(faults, fmt.Errorf("order: %.40q: want %s, %s or %s", c.Order, Random, LIFO, FIFO))
 	}
 	added := ring.Member{ID: c.NewNode + strconv.Itoa(math.MaxInt32), Weight: c.NewWeight}
 	if err := added.Validate(); err != nil {

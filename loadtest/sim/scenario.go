@@ -95,7 +95,7 @@ func atColumn(at int, format string, args ...any) error {
 func parseEvent(words []column.Word) (Event, error) {
 	kind, ok := kinds[words[0].Text]
 	if !ok {
-		return Event{}, words[0].Fault(ErrScenario, "%.40q is none of add, remove, restore, weight, crash and shuffle", words[0].Text)
+		return Event{}, words[0].Fault(ErrScenario, "%.40q: want add, remove, restore, weight, crash or shuffle", words[0].Text)
 	}
 	e := Event{Kind: kind, Count: 1, Column: words[0].Column}
 	rest := words[1:]

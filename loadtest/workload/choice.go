@@ -61,7 +61,7 @@ func ParseChoice(text string) (Choice, error) {
 			return Choice{}, words[0].Fault(ErrChoice, "a hotspot has two shares, of keys and of requests, as in hotspot 1%% 90%%")
 		}
 	default:
-		return Choice{}, words[0].Fault(ErrChoice, "%.40q is none of uniform, zipf, hotspot, latest and sequential", words[0].Text)
+		return Choice{}, words[0].Fault(ErrChoice, "%.40q: want uniform, zipf, hotspot, latest or sequential", words[0].Text)
 	}
 	if len(rest) > most {
 		return Choice{}, rest[most].Fault(ErrChoice, "%.40q is too much", rest[most].Text)

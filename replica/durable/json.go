@@ -30,7 +30,7 @@ func Seal(v any) ([]byte, error) {
 		return nil, err
 	}
 	if len(text) < len(`{"a":1}`) || text[0] != '{' {
-		return nil, fmt.Errorf("seal %T: it is no object with fields", v)
+		return nil, fmt.Errorf("seal %T: not an object with fields", v)
 	}
 	body := text[:len(text)-1]
 	sum := crc32.Checksum(body, castagnoli)

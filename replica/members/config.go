@@ -115,7 +115,7 @@ func (c *Config) Validate() error {
 	switch c.Role {
 	case RoleStore, RoleProxy, RoleWitness:
 	default:
-		add(fmt.Errorf("members: role %.40q is none of %s, %s and %s", c.Role, RoleStore, RoleProxy, RoleWitness))
+		add(fmt.Errorf("members: role %.40q: want %s, %s or %s", c.Role, RoleStore, RoleProxy, RoleWitness))
 	}
 	if err := validateWeight(c.Role, c.Weight); err != nil {
 		add(fmt.Errorf("members: %w", err))

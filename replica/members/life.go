@@ -36,7 +36,7 @@ func (l life) name() string {
 func parseLife(name string) (life, error) {
 	parts := strings.Split(name, lifeSeparator)
 	if len(parts) != 3 {
-		return life{}, fmt.Errorf("name %.300q is none of ours", name)
+		return life{}, fmt.Errorf("name %.300q: want id, incarnation and nonce", name)
 	}
 	incarnation, err := strconv.ParseUint(parts[1], 36, 64)
 	if err != nil {

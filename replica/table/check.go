@@ -153,7 +153,7 @@ func (k *checker) row(r *Row) {
 
 func (k *checker) store(r *Row, node string) {
 	if n, ok := k.s.Node(node); !ok || n.State == Gone || n.Role != Store {
-		k.fault("%v names %.300q, which is no store of the cluster", r.Range, node)
+		k.fault("%v names %.300q, which is not a store of the cluster", r.Range, node)
 	}
 }
 

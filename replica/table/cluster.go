@@ -47,7 +47,7 @@ func (c *Cluster) validate() error {
 		"name": c.Name, "strategy": c.Strategy.Name, "hash": c.Strategy.Hash, "ketama rule": c.Strategy.KetamaRule,
 	} {
 		if len(name) > maxText || !utf8.ValidString(name) {
-			return fmt.Errorf("%w: the %s is no text of up to %d bytes", ErrInvalid, what, maxText)
+			return fmt.Errorf("%w: the %s is longer than %d bytes or not UTF-8", ErrInvalid, what, maxText)
 		}
 	}
 	switch {

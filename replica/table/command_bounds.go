@@ -139,7 +139,7 @@ func (d *draft) merge(run []Ref, seen map[ring.Token]bool) (Row, error) {
 		}
 		switch {
 		case all.Range.End != row.Range.Start:
-			return Row{}, refuse(ErrBounds, "%v is no neighbour of %v", ref.Range, all.Range)
+			return Row{}, refuse(ErrBounds, "%v is not next to %v", ref.Range, all.Range)
 		case all.Primary != row.Primary || all.Lineage != row.Lineage || all.Incarnation != row.Incarnation || !sameSet(all.Backups, row.Backups):
 			return Row{}, refuse(ErrBounds, "%v is not held as %v is", ref.Range, all.Range)
 		}

@@ -114,7 +114,7 @@ func (c *Config) Validate() error {
 	}
 	for _, addr := range c.Addrs {
 		if _, port, err := net.SplitHostPort(addr); err != nil || port == "" {
-			fault("%q is no address of the form host:port", addr)
+			fault("%q is not an address of the form host:port", addr)
 		}
 	}
 	if c.Username != "" && c.Password == "" {
