@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 const (
@@ -20,7 +21,7 @@ const (
 // brings up to date. As with [Unit.Commit], w is told when they are as durable as the
 // fsync mode demands, if wait is true.
 //
-// With an error nothing was changed, but for what a batch removes from a whole stretch of
+// With an error nothing was changed, but for what a batch removes from a whole interval of
 // tokens. The stream is at its end then: ErrGap if it does not follow what is here,
 // ErrBatch if it is malformed, ErrReadOnly if nothing can be written.
 func (rc *Receiver) Apply(batch []byte, w Waiter) (wait bool, err error) {
@@ -76,7 +77,7 @@ type batchGroup struct {
 	copying bool
 	// alone: the batch is a unit by itself; then drops is what goes before the rest.
 	alone bool
-	drops []stretch
+	drops []layout.Interval
 }
 
 // group checks batches and notes what they do, and in the unit which latches that needs:
@@ -117,8 +118,8 @@ func (rc *Receiver) prepare(batch []byte) (g batchGroup, err error) {
 		switch o.kind {
 		case opDrop:
 			g.alone, dropping = true, true
-			for _, st := range stretches(o.tokens) {
-				if i := rc.within.find(st.first.Token()); i < 0 || rc.within.spans[i].last < st.last.Token() {
+			for _, st := range layout.PiecesOf(o.tokens) {
+				if i := rc.within.Find(st.First.Token()); i < 0 || rc.within.Spans[i].Last < st.Last.Token() {
 					return fmt.Errorf("%w: it drops %v", ErrBatch, o.tokens)
 				}
 				g.drops = append(g.drops, st)
@@ -128,16 +129,16 @@ func (rc *Receiver) prepare(batch []byte) (g batchGroup, err error) {
 			g.alone, more = true, true
 			_, pieces, err := rc.clearingOf(o)
 			for _, st := range pieces {
-				if whole, ok := st.inside(o.a, o.b); ok && rc.s.keysWithin(whole) > manyKeys {
+				if whole, ok := st.Inside(o.a, o.b); ok && rc.s.keysWithin(whole) > manyKeys {
 					g.drops = append(g.drops, whole)
 				}
-				u.latched = st.appendLatches(u.latched)
+				u.latched = appendLatches(u.latched, st)
 			}
 			rc.ops = append(rc.ops, op)
 			return err
 		case opPut, opFresh, opAdopt:
-			var h header
-			if err := h.parse(o.a); err != nil || h.gen == 0 && (o.kind != opPut || len(h.value) > pieceSize) {
+			var h layout.Header
+			if err := h.Parse(o.a); err != nil || h.Gen == 0 && (o.kind != opPut || len(h.Value) > pieceSize) {
 				return fmt.Errorf("%w: header", ErrBatch)
 			}
 		case opSub, opSubDelete:
@@ -147,7 +148,7 @@ func (rc *Receiver) prepare(batch []byte) (g batchGroup, err error) {
 		}
 		more = true
 		op.place = PlaceOf(rc.s.token, o.key)
-		if rc.within.find(op.place.Token()) < 0 {
+		if rc.within.Find(op.place.Token()) < 0 {
 			return fmt.Errorf("%w: it has a key outside the range", ErrBatch)
 		}
 		if n := latchOf(op.place); len(u.latched) == 0 || u.latched[len(u.latched)-1] != n {
@@ -167,7 +168,7 @@ func (rc *Receiver) prepare(batch []byte) (g batchGroup, err error) {
 func (rc *Receiver) unit(g *batchGroup, w Waiter) (wait bool, err error) {
 	u := rc.u
 	if len(g.drops) > 0 {
-		if err := rc.s.drop(union(g.drops), dropping{follows: true, may: rc.goesOn}, nil); err != nil {
+		if err := rc.s.drop(layout.Union(g.drops), dropping{follows: true, may: rc.goesOn}, nil); err != nil {
 			return false, err
 		}
 	}
@@ -183,7 +184,7 @@ func (rc *Receiver) unit(g *batchGroup, w Waiter) (wait bool, err error) {
 		}
 	}
 	if len(g.drops) > 0 && u.batch == nil {
-		rc.after = max(rc.after, rc.s.latches[latchOf(g.drops[0].first)].settled.Load())
+		rc.after = max(rc.after, rc.s.latches[latchOf(g.drops[0].First)].settled.Load())
 	}
 	u.after = max(u.after, rc.after)
 	if wait, err = u.Commit(w); err == nil {
@@ -198,7 +199,7 @@ func (rc *Receiver) rangeOf(at Position) (r ring.Range, ok bool) {
 		return rc.ranges[0], true
 	}
 	for _, r := range rc.ranges {
-		if len(at) >= placeSize && r.Contains(at.place().Token()) {
+		if len(at) >= layout.PlaceSize && r.Contains(at.Place().Token()) {
 			return r, true
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // handedOver returns what a tap was handed of random operations, and the store that it
@@ -154,7 +155,7 @@ func TestBatchesAreCutByRanges(t *testing.T) {
 		rc.Close()
 	}
 	w := newBatch(batchCopied, 0)
-	w.add(&operation{kind: opClear, a: positionOf(0), b: endPosition})
+	w.add(&operation{kind: opClear, a: layout.PositionOf(0), b: layout.EndPosition})
 	if _, err := src.BatchWithin(w.buf, ring.Whole); !errors.Is(err, ErrBatch) {
 		t.Errorf("part of a copy: %v", err)
 	}
@@ -293,7 +294,7 @@ func TestSpansAreFound(t *testing.T) {
 		if rnd.IntN(10) == 0 {
 			ranges = append(ranges, ring.Whole)
 		}
-		x := newSpanIndex(spansOf(ranges))
+		x := layout.NewTokenIndex(layout.SpansOf(ranges))
 		for i := range 1000 {
 			token := ring.Token(rnd.Uint32())
 			if n := len(ranges); i < n {
@@ -302,8 +303,8 @@ func TestSpansAreFound(t *testing.T) {
 				token = ranges[i-n].End + ring.Token(rnd.IntN(3)) - 1
 			}
 			want := slices.ContainsFunc(ranges, func(r ring.Range) bool { return r.Contains(token) })
-			at := x.find(token)
-			if (at >= 0) != want || at >= 0 && (x.spans[at].first > token || x.spans[at].last < token) {
+			at := x.Find(token)
+			if (at >= 0) != want || at >= 0 && (x.Spans[at].First > token || x.Spans[at].Last < token) {
 				t.Fatalf("%08x in %v: span %d, want %s", uint32(token), ranges, at, strconv.FormatBool(want))
 			}
 		}

@@ -8,13 +8,15 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // An audit is what a store holds, found by reading all of it.
 type audit struct {
 	keys, bytes, expires int64
 	slices               map[uint16][3]int64 // keys, bytes, keys with an expiry
-	values               map[string]header
+	values               map[string]layout.Header
 	garbage              int // generations that are named as garbage
 }
 
@@ -23,7 +25,7 @@ type audit struct {
 // for what is named as garbage, and the other way round.
 func (s *Store) audit(t *testing.T) audit {
 	t.Helper()
-	a := audit{slices: map[uint16][3]int64{}, values: map[string]header{}}
+	a := audit{slices: map[uint16][3]int64{}, values: map[string]layout.Header{}}
 	gens := map[string]bool{}    // key and generation of headers and of garbage
 	pieces := map[string]bool{}  // of sub entries
 	indexed := map[string]bool{} // key and time in the index of expiry times
@@ -35,8 +37,8 @@ func (s *Store) audit(t *testing.T) audit {
 	for iter.First(); iter.Valid(); iter.Next() {
 		k := iter.Key()
 		switch k[0] {
-		case kindData:
-			p, key, sub, err := splitPlacedKey(k[1:])
+		case layout.KindData:
+			p, key, sub, err := layout.SplitPlacedKey(k[1:])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,22 +49,22 @@ func (s *Store) audit(t *testing.T) audit {
 				pieces[name(key, binary.BigEndian.Uint64(sub))] = true
 				continue
 			}
-			var h header
-			if err := h.parse(append([]byte(nil), iter.Value()...)); err != nil {
+			var h layout.Header
+			if err := h.Parse(append([]byte(nil), iter.Value()...)); err != nil {
 				t.Fatalf("%q: %v", key, err)
 			}
 			a.add(p, string(key), h)
-			if h.gen != 0 {
-				gens[name(key, h.gen)] = true
+			if h.Gen != 0 {
+				gens[name(key, h.Gen)] = true
 			}
-		case kindExpiry:
-			_, key, _, err := splitPlacedKey(k[9:])
+		case layout.KindExpiry:
+			_, key, _, err := layout.SplitPlacedKey(k[9:])
 			if err != nil {
 				t.Fatal(err)
 			}
 			indexed[name(key, binary.BigEndian.Uint64(k[1:]))] = true
-		case kindGarbage:
-			_, key, gen, err := splitPlacedKey(k[1:])
+		case layout.KindGarbage:
+			_, key, gen, err := layout.SplitPlacedKey(k[1:])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,8 +82,8 @@ func (s *Store) audit(t *testing.T) audit {
 		}
 	}
 	for key, h := range a.values {
-		n := name([]byte(key), uint64(h.expiry))
-		if h.expiry != 0 && !indexed[n] {
+		n := name([]byte(key), uint64(h.Expiry))
+		if h.Expiry != 0 && !indexed[n] {
 			t.Errorf("not in the index of expiry times: %s", n)
 		}
 		delete(indexed, n)
@@ -95,19 +97,19 @@ func (s *Store) audit(t *testing.T) audit {
 
 func name(key []byte, n uint64) string { return fmt.Sprintf("%q %d", key, n) }
 
-func (a *audit) add(p Place, key string, h header) {
+func (a *audit) add(p Place, key string, h layout.Header) {
 	a.values[key] = h
-	size := int64(len(key)) + h.size()
+	size := int64(len(key)) + h.Size()
 	a.keys++
 	a.bytes += size
-	slice := a.slices[sliceOf(p)]
+	slice := a.slices[layout.SliceOf(p)]
 	slice[0]++
 	slice[1] += size
-	if h.expiry != 0 {
+	if h.Expiry != 0 {
 		a.expires++
 		slice[2]++
 	}
-	a.slices[sliceOf(p)] = slice
+	a.slices[layout.SliceOf(p)] = slice
 }
 
 // compare checks the store's counts.

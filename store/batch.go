@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // A batch is what travels from one store to another: a byte of version, a byte of
@@ -197,7 +198,7 @@ func (o *operation) decode(b []byte) (rest []byte, ok bool) {
 // a store that has a copy up to there and no more; nil if nothing does. The batch
 // must be of that range.
 func (s *Store) CutBatch(batch []byte, r ring.Range, at Position) ([]byte, error) {
-	if err := at.check(); err != nil {
+	if err := at.Check(); err != nil {
 		return nil, err
 	}
 	if at.AtEnd() {
@@ -211,32 +212,32 @@ func (s *Store) CutBatch(batch []byte, r ring.Range, at Position) ([]byte, error
 	flags, err := eachOp(batch, func(o *operation) error {
 		switch o.kind {
 		case opDrop:
-			for _, st := range stretches(o.tokens) {
-				from := positionOf(st.first)
-				own, ok := stretchAt(r, from)
-				if !ok || comparePositions(r, from, at) >= 0 {
+			for _, st := range layout.PiecesOf(o.tokens) {
+				from := layout.PositionOf(st.First)
+				own, ok := layout.PieceAt(r, from)
+				if !ok || layout.ComparePositions(r, from, at) >= 0 {
 					continue
 				}
-				end := own.after(r)
-				if st.last != own.last {
-					end = positionOf(st.last + 1)
+				end := own.After(r)
+				if st.Last != own.Last {
+					end = layout.PositionOf(st.Last + 1)
 				}
 				s.cutClear(w, &operation{kind: opClear, a: from, b: end}, r, at)
 			}
 			return nil
 		case opClear:
-			if comparePositions(r, o.a, at) < 0 {
+			if layout.ComparePositions(r, o.a, at) < 0 {
 				s.cutClear(w, o, r, at)
 			}
 			return nil
 		case opSub, opSubDelete:
-			pos = entryPosition(pos[:0], PlaceOf(s.token, o.key), o.key, o.a)
+			pos = layout.EntryPosition(pos[:0], PlaceOf(s.token, o.key), o.key, o.a)
 		case opSubRange:
 			return s.cutSubRange(w, o, r, at)
 		default:
-			pos = entryPosition(pos[:0], PlaceOf(s.token, o.key), o.key, nil)
+			pos = layout.EntryPosition(pos[:0], PlaceOf(s.token, o.key), o.key, nil)
 		}
-		if comparePositions(r, pos, at) >= 0 {
+		if layout.ComparePositions(r, pos, at) >= 0 {
 			return nil
 		}
 		w.add(o)
@@ -261,7 +262,7 @@ func (s *Store) BatchWithin(batch []byte, ranges ...ring.Range) ([]byte, error) 
 		case opDrop:
 			all = false
 			for _, r := range ranges {
-				for _, tokens := range intersect(r, o.tokens) {
+				for _, tokens := range layout.Intersect(r, o.tokens) {
 					w.add(&operation{kind: opDrop, tokens: tokens})
 				}
 			}
@@ -285,43 +286,31 @@ func (s *Store) BatchWithin(batch []byte, ranges ...ring.Range) ([]byte, error) 
 	return w.buf, nil
 }
 
-// intersect returns what two ranges have in common.
-func intersect(a, b ring.Range) (out []ring.Range) {
-	for _, x := range stretches(a) {
-		for _, y := range stretches(b) {
-			if first, last := max(x.first, y.first), min(x.last, y.last); first <= last {
-				out = append(out, ring.Range{Start: first.Token(), End: last.Token() + 1})
-			}
-		}
-	}
-	return out
-}
-
 // cutClear adds that part of a clearing which lies before a position. A clearing spares
 // the key that it ends in, so the one in which it is cut goes by itself.
 func (s *Store) cutClear(w *batchWriter, o *operation, r ring.Range, at Position) {
 	c := *o
-	cut := comparePositions(r, o.b, at) > 0
+	cut := layout.ComparePositions(r, o.b, at) > 0
 	if cut {
 		c.b = at
 	}
 	w.add(&c)
-	key, sub := at.split()
+	key, sub := at.Split()
 	if !cut || len(sub) == 0 {
 		return
 	}
-	if comparePositions(r, entryPosition(nil, at.place(), key, nil), o.a) >= 0 {
+	if layout.ComparePositions(r, layout.EntryPosition(nil, at.Place(), key, nil), o.a) >= 0 {
 		w.add(&operation{kind: opRemove, key: key})
 	}
 }
 
 func (s *Store) cutSubRange(w *batchWriter, o *operation, r ring.Range, at Position) error {
 	p := PlaceOf(s.token, o.key)
-	if comparePositions(r, entryPosition(nil, p, o.key, o.a), at) >= 0 {
+	if layout.ComparePositions(r, layout.EntryPosition(nil, p, o.key, o.a), at) >= 0 {
 		return nil
 	}
 	c := *o
-	if key, sub := at.split(); at.place() == p && bytes.Equal(key, o.key) && (len(o.b) == 0 || bytes.Compare(sub, o.b) < 0) {
+	if key, sub := at.Split(); at.Place() == p && bytes.Equal(key, o.key) && (len(o.b) == 0 || bytes.Compare(sub, o.b) < 0) {
 		c.b = sub
 	}
 	w.add(&c)

@@ -7,12 +7,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // someBatches are batches of all kinds of operations.
 func someBatches() [][]byte {
-	line := (&header{typ: String, value: []byte("v"), expiry: 1 << 50}).append(nil)
-	long := (&header{typ: String, gen: 7, count: 100_000}).append(nil)
+	line := (&layout.Header{Type: String, Value: []byte("v"), Expiry: 1 << 50}).Append(nil)
+	long := (&layout.Header{Type: String, Gen: 7, Count: 100_000}).Append(nil)
 	w := newBatch(0, 0)
 	w.add(&operation{kind: opStage, key: []byte("k"), gen: 7})
 	w.add(&operation{kind: opSub, key: []byte("k"), a: []byte{0, 0, 0, 0}, b: []byte("piece")})
@@ -25,7 +26,7 @@ func someBatches() [][]byte {
 	w.add(&operation{kind: opAbandon, key: []byte("k2"), gen: 9})
 	adopted := w.buf
 	w = newBatch(batchCopied, 0)
-	w.add(&operation{kind: opClear, a: positionOf(0), b: endPosition})
+	w.add(&operation{kind: opClear, a: layout.PositionOf(0), b: layout.EndPosition})
 	w.add(&operation{kind: opPut, key: []byte("a"), a: line})
 	w.add(&operation{kind: opFresh, key: []byte("f"), a: long})
 	w.add(&operation{kind: opSub, key: []byte("f"), a: []byte{0, 0, 0, 0}, b: nil})
@@ -40,9 +41,9 @@ func someBatches() [][]byte {
 func FuzzBatch(f *testing.F) {
 	for _, b := range someBatches() {
 		f.Add(b, []byte{})
-		f.Add(b, []byte(positionOf(1<<63)))
+		f.Add(b, []byte(layout.PositionOf(1<<63)))
 	}
-	f.Add(append(someBatches()[0], someBatches()[1][batchHead:]...), []byte(endPosition))
+	f.Add(append(someBatches()[0], someBatches()[1][batchHead:]...), []byte(layout.EndPosition))
 	f.Fuzz(func(t *testing.T, b, at []byte) {
 		cfg := memConfig(vfs.NewMem(), FsyncNo)
 		cfg.Cache = 0
@@ -111,7 +112,7 @@ func FuzzDigests(f *testing.F) {
 				continue
 			}
 			was := c.Position()
-			if err := c.Chunk(1000, d, func([]byte, Position) {}); err == nil && comparePositions(r, was, c.Position()) >= 0 {
+			if err := c.Chunk(1000, d, func([]byte, Position) {}); err == nil && layout.ComparePositions(r, was, c.Position()) >= 0 {
 				t.Errorf("% x: a chunk from %x ends at %x", b, was, c.Position())
 			}
 		}

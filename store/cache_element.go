@@ -15,13 +15,7 @@ import (
 //
 // Only sub keys of some kinds have lines: see Unit.SetElement for what that asks of them.
 
-// Kinds of sub keys, their first byte, whose elements have lines in the cache.
-const (
-	FieldKind = 'f' // a field of a hash, a member of a set
-	ItemKind  = 'l' // an element of a list
-)
-
-func hasLine(sub []byte) bool { return sub[0] == FieldKind || sub[0] == ItemKind }
+func IsCached(sub []byte) bool { return sub[0] == FieldKind || sub[0] == ItemKind }
 
 // elementID is the id of an element's line, or of that of a row of items; key is its
 // generation, 8 B BE, and its sub key, or the row's number for that.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // Who is told of a change finds it in Pebble, by whomever it was made, changes within a long
@@ -20,7 +22,7 @@ func TestChangesAreToldOnceTheyCanBeRead(t *testing.T) {
 	s.OnChange(func(author int64, keys iter.Seq[[]byte]) func(func()) {
 		for key := range keys {
 			got = append(got, told{author, string(key)})
-			_, closer, err := s.db.Get(appendDataPrefix(nil, PlaceOf(s.token, key), key))
+			_, closer, err := s.db.Get(layout.AppendDataPrefix(nil, PlaceOf(s.token, key), key))
 			if gone := err != nil; gone != strings.HasPrefix(string(key), "gone") {
 				t.Errorf("%s: read as %v", key, err)
 			}

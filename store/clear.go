@@ -6,6 +6,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // Clear removes every key. It takes the same time whatever the store holds; it
@@ -35,7 +36,7 @@ func (s *Store) clear(w Waiter, may func() error) error {
 	}
 	s.counts.beginTerm()
 	b := s.db.NewBatch()
-	for _, kind := range []byte{kindData, kindExpiry, kindGarbage} {
+	for _, kind := range []byte{layout.KindData, layout.KindExpiry, layout.KindGarbage} {
 		_ = b.DeleteRange([]byte{kind}, []byte{kind + 1}, nil)
 	}
 	s.counts.dropJournal(b)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // Two stores that follow the same changes hold the same, but not at the same moment:
@@ -34,7 +35,7 @@ func (s *Store) Unlike(r ring.Range, d *Digests) ([]Span, error) {
 // for the first.
 func (d *Digests) Cut(size int) {
 	for i := range d.Groups {
-		if size -= len(d.Groups[i].Start) + 2*placeSize; size < 0 && i > 0 {
+		if size -= len(d.Groups[i].Start) + 2*layout.PlaceSize; size < 0 && i > 0 {
 			d.End, d.Groups = d.Groups[i].Start, d.Groups[:i]
 			return
 		}
@@ -43,11 +44,11 @@ func (d *Digests) Cut(size int) {
 
 // Tokens returns those that the entries of a span of a range can have.
 func (sp Span) Tokens(r ring.Range) (ring.Range, error) {
-	st, ok := stretchAt(r, sp.From)
-	if !ok || sp.From.check() != nil || sp.To.check() != nil || comparePositions(r, sp.From, sp.To) >= 0 {
-		return ring.Range{}, fmt.Errorf("part of %v: %w", r, errPosition)
+	st, ok := layout.PieceAt(r, sp.From)
+	if !ok || sp.From.Check() != nil || sp.To.Check() != nil || layout.ComparePositions(r, sp.From, sp.To) >= 0 {
+		return ring.Range{}, fmt.Errorf("part of %v: %w", r, layout.ErrPosition)
 	}
-	return ring.Range{Start: st.first.Token(), End: st.upTo(sp.To).Token() + 1}, nil
+	return ring.Range{Start: st.First.Token(), End: st.UpTo(sp.To).Token() + 1}, nil
 }
 
 // mostLive bounds the entries of a span that LiveSum looks at: a span of one store's group
@@ -61,7 +62,7 @@ func (s *Store) LiveSum(r ring.Range, sp Span, at time.Time) (uint64, error) {
 	if _, err := sp.Tokens(r); err != nil {
 		return 0, err
 	}
-	st, _ := stretchAt(r, sp.From)
+	st, _ := layout.PieceAt(r, sp.From)
 	w, err := s.walk(st, sp.From)
 	if err != nil {
 		return 0, err
@@ -72,12 +73,12 @@ func (s *Store) LiveSum(r ring.Range, sp Span, at time.Time) (uint64, error) {
 	var buf []byte
 	now := at.UnixMilli()
 	for n := 0; n < mostLive && w.next(); n++ {
-		if w.head.expired(now) { // also within a key
+		if w.head.Expired(now) { // also within a key
 			w.skipKey()
 			continue
 		}
 		pos = w.appendPosition(pos[:0])
-		if comparePositions(r, pos, sp.To) >= 0 {
+		if layout.ComparePositions(r, pos, sp.To) >= 0 {
 			break
 		}
 		var e uint64

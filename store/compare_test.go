@@ -19,7 +19,7 @@ func compared(t *testing.T, mine, theirs *Store, r ring.Range, at time.Time) (sp
 			t.Fatal(err)
 		}
 		d.Cut(200)
-		if len(d.Groups) == 0 || d.From.check() != nil {
+		if len(d.Groups) == 0 || d.From.Check() != nil {
 			t.Fatalf("%+v", d)
 		}
 		unlike, err := mine.Unlike(r, d)

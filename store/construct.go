@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // A long value is written entry by entry before its header is, in batches of its own. Its
@@ -40,7 +42,7 @@ func (u *Unit) construct(key []byte, p Place, fill func(*constructor) error) (ge
 	garbage := garbageKey(nil, p, key, gen)
 	_ = c.batch.Set(garbage, nil, nil)
 	u.s.garbage.Add(1)
-	c.prefix = binary.BigEndian.AppendUint64(appendDataPrefix(nil, p, key), gen)
+	c.prefix = binary.BigEndian.AppendUint64(layout.AppendDataPrefix(nil, p, key), gen)
 	if err := fill(&c); err != nil {
 		return 0, err
 	}
@@ -65,7 +67,7 @@ func (c *constructor) holds(count int64) error {
 	if err := c.stage(); err != nil {
 		return err
 	}
-	iter, err := c.u.s.db.NewIter(&pebble.IterOptions{LowerBound: c.prefix, UpperBound: prefixEnd(bytes.Clone(c.prefix))})
+	iter, err := c.u.s.db.NewIter(&pebble.IterOptions{LowerBound: c.prefix, UpperBound: layout.PrefixEnd(bytes.Clone(c.prefix))})
 	if err != nil {
 		return c.u.s.readFailed(err)
 	}
@@ -144,9 +146,9 @@ func (u *Unit) adopts(b *construction) bool {
 	if c == nil || c.line == nil {
 		return false
 	}
-	var h header
-	_ = h.parse(c.line)
-	return h.gen == b.gen
+	var h layout.Header
+	_ = h.Parse(c.line)
+	return h.Gen == b.gen
 }
 
 // handAgain hands over all parts of a value, unless they have been handed to the tap that
@@ -173,8 +175,8 @@ func (u *Unit) handAgain(b *construction) error {
 // false once another tap holds the range.
 func (u *Unit) handParts(b *construction) (all bool, err error) {
 	s := u.s
-	prefix := binary.BigEndian.AppendUint64(appendDataPrefix(nil, b.place, b.key), b.gen)
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: prefixEnd(bytes.Clone(prefix))})
+	prefix := binary.BigEndian.AppendUint64(layout.AppendDataPrefix(nil, b.place, b.key), b.gen)
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: layout.PrefixEnd(bytes.Clone(prefix))})
 	if err != nil {
 		return false, s.readFailed(err)
 	}

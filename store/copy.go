@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // A Copy goes over a range once and says, chunk by chunk, what another store lacks to
@@ -42,14 +43,14 @@ const entryOverhead = 32
 // NewCopy returns a copy of a range from a position on: nil, or where another has
 // got to.
 func (s *Store) NewCopy(r ring.Range, from Position) (*Copy, error) {
-	if err := from.check(); err != nil {
+	if err := from.Check(); err != nil {
 		return nil, err
 	}
 	c := &Copy{s: s, r: r, at: bytes.Clone(from), u: s.NewUnit()}
 	if len(from) == 0 {
-		c.at = positionOf(stretches(r)[0].first)
-	} else if _, ok := stretchAt(r, from); !ok && !from.AtEnd() {
-		return nil, fmt.Errorf("copy %v: %w: outside of it", r, errPosition)
+		c.at = layout.PositionOf(layout.PiecesOf(r)[0].First)
+	} else if _, ok := layout.PieceAt(r, from); !ok && !from.AtEnd() {
+		return nil, fmt.Errorf("copy %v: %w: outside of it", r, layout.ErrPosition)
 	}
 	c.u.peeking = true
 	return c, nil
@@ -88,27 +89,27 @@ func (c *Copy) Chunk(limit int, theirs *Digests, emit func(batch []byte, next Po
 		if err := theirs.check(c.r); err != nil {
 			return err
 		}
-		if comparePositions(c.r, theirs.From, c.at) > 0 || comparePositions(c.r, theirs.End, c.at) <= 0 {
+		if layout.ComparePositions(c.r, theirs.From, c.at) > 0 || layout.ComparePositions(c.r, theirs.End, c.at) <= 0 {
 			return fmt.Errorf("copy %v: %w: digests do not begin at the cursor", c.r, ErrGap)
 		}
 	}
-	st, _ := stretchAt(c.r, c.at)
-	end := st.after(c.r)
+	st, _ := layout.PieceAt(c.r, c.at)
+	end := st.After(c.r)
 	last := c.s.chunkEnd(st, limit)
 	if theirs != nil {
 		// A group is compared whole.
 		if i := theirs.at(c.r, c.at); !theirs.Groups[i].detailed() {
-			last = max(last, st.upTo(theirs.end(i)))
+			last = max(last, st.UpTo(theirs.end(i)))
 		}
 	}
-	if last != st.last {
-		st.last = last
-		end = positionOf(last + 1)
+	if last != st.Last {
+		st.Last = last
+		end = layout.PositionOf(last + 1)
 	}
-	if theirs != nil && comparePositions(c.r, theirs.End, end) < 0 {
+	if theirs != nil && layout.ComparePositions(c.r, theirs.End, end) < 0 {
 		end = theirs.End
 	}
-	latched, ok := c.s.latches.lockWithin(st.appendLatches(c.u.latched[:0]))
+	latched, ok := c.s.latches.lockWithin(appendLatches(c.u.latched[:0], st))
 	c.u.latched = nil
 	if !ok {
 		return fmt.Errorf("copy %v: %w", c.r, ErrLatched)
@@ -135,12 +136,12 @@ func (c *Copy) Chunk(limit int, theirs *Digests, emit func(batch []byte, next Po
 	return err
 }
 
-// chunkEnd returns the last place of a chunk that begins where the stretch does: as
-// many slices as hold about limit bytes, but one at least. The stretch is latched
+// chunkEnd returns the last place of a chunk that begins where the interval does: as
+// many slices as hold about limit bytes, but one at least. The interval is latched
 // before anything in it is read.
-func (s *Store) chunkEnd(st stretch, limit int) Place {
+func (s *Store) chunkEnd(st layout.Interval, limit int) Place {
 	sum := int64(0)
-	for slice := int(sliceOf(st.first)); slice <= int(sliceOf(st.last)); slice++ {
+	for slice := int(layout.SliceOf(st.First)); slice <= int(layout.SliceOf(st.Last)); slice++ {
 		n := &s.counts.slices[slice]
 		size := n.bytes.Load() + entryOverhead*n.keys.Load()
 		if sum > 0 && sum+size > int64(limit) {
@@ -148,13 +149,13 @@ func (s *Store) chunkEnd(st stretch, limit int) Place {
 		}
 		sum += size
 	}
-	return st.last
+	return st.Last
 }
 
 // A chunk is one on its way.
 type chunk struct {
 	*Copy
-	st     stretch
+	st     layout.Interval
 	end    Position // where it ends at the latest
 	limit  int
 	out    *batchWriter
@@ -172,9 +173,9 @@ func (ch *chunk) read(theirs *Digests) (next Position, gen uint64, err error) {
 	if ch.w, err = ch.s.walk(ch.st, ch.at); err != nil {
 		return nil, 0, err
 	}
-	if key, sub := ch.at.split(); len(sub) > 0 && (ch.Copy.void || ch.gen == 0 || ch.gen != ch.w.head.gen) {
+	if key, sub := ch.at.Split(); len(sub) > 0 && (ch.Copy.void || ch.gen == 0 || ch.gen != ch.w.head.Gen) {
 		ch.void = key
-		if ch.w.head.gen != 0 {
+		if ch.w.head.Gen != 0 {
 			ch.out.add(&operation{kind: opSubRange, key: key, a: sub})
 		}
 	}
@@ -184,8 +185,8 @@ func (ch *chunk) read(theirs *Digests) (next Position, gen uint64, err error) {
 	} else {
 		next, err = ch.groups(theirs)
 	}
-	if key, sub := next.split(); len(sub) > 0 && bytes.Equal(key, ch.w.key) {
-		gen = ch.w.head.gen
+	if key, sub := next.Split(); len(sub) > 0 && bytes.Equal(key, ch.w.key) {
+		gen = ch.w.head.Gen
 	}
 	return slices.Clone(next), gen, errors.Join(err, ch.m.close(), ch.w.close())
 }
@@ -193,18 +194,18 @@ func (ch *chunk) read(theirs *Digests) (next Position, gen uint64, err error) {
 // groups goes through the other store's digests and returns how far it got.
 func (ch *chunk) groups(theirs *Digests) (at Position, err error) {
 	at = ch.at
-	for i := theirs.at(ch.r, ch.at); i < len(theirs.Groups) && comparePositions(ch.r, at, ch.end) < 0; i++ {
-		if ch.full() && comparePositions(ch.r, at, ch.at) > 0 {
+	for i := theirs.at(ch.r, ch.at); i < len(theirs.Groups) && layout.ComparePositions(ch.r, at, ch.end) < 0; i++ {
+		if ch.full() && layout.ComparePositions(ch.r, at, ch.at) > 0 {
 			break
 		}
 		g, end := &theirs.Groups[i], theirs.end(i)
-		if comparePositions(ch.r, ch.end, end) < 0 {
-			if !g.detailed() && comparePositions(ch.r, at, ch.at) > 0 {
+		if layout.ComparePositions(ch.r, ch.end, end) < 0 {
+			if !g.detailed() && layout.ComparePositions(ch.r, at, ch.at) > 0 {
 				break // it is compared as a whole, or sent
 			}
 			end = ch.end
 		}
-		if at, err = ch.group(g, at, end, theirs.end(i)); err != nil || comparePositions(ch.r, at, end) < 0 {
+		if at, err = ch.group(g, at, end, theirs.end(i)); err != nil || layout.ComparePositions(ch.r, at, end) < 0 {
 			break
 		}
 	}
@@ -236,7 +237,7 @@ func (ch *chunk) step() {
 			continue
 		}
 		ch.pos = ch.w.appendPosition(ch.pos[:0])
-		if comparePositions(ch.r, ch.pos, ch.end) < 0 {
+		if layout.ComparePositions(ch.r, ch.pos, ch.end) < 0 {
 			return
 		}
 		break
@@ -246,7 +247,7 @@ func (ch *chunk) step() {
 
 // before reports whether the entry lies before a position.
 func (ch *chunk) before(end Position) bool {
-	return ch.pos != nil && comparePositions(ch.r, ch.pos, end) < 0
+	return ch.pos != nil && layout.ComparePositions(ch.r, ch.pos, end) < 0
 }
 
 // group brings what lies between two positions, all of a group or part of it, into line,
@@ -271,7 +272,7 @@ func (ch *chunk) group(g *Group, from, end, groupEnd Position) (Position, error)
 }
 
 func (ch *chunk) isVoid(at Position) bool {
-	key, sub := at.split()
+	key, sub := at.Split()
 	return ch.void != nil && len(sub) > 0 && bytes.Equal(key, ch.void)
 }
 
@@ -299,10 +300,10 @@ func (ch *chunk) replace(from, end Position) Position {
 		end = slices.Clone(ch.pos)
 	}
 	ch.out.add(&operation{kind: opClear, a: from, b: end})
-	if key, sub := end.split(); len(sub) > 0 && (!bytes.Equal(key, ch.w.key) || bytes.Equal(key, ch.gone)) {
+	if key, sub := end.Split(); len(sub) > 0 && (!bytes.Equal(key, ch.w.key) || bytes.Equal(key, ch.gone)) {
 		// The clearing spares the key that it ends in, which may be theirs alone.
-		header := entryPosition(nil, end.place(), key, nil)
-		if comparePositions(ch.r, header, from) >= 0 {
+		header := layout.EntryPosition(nil, end.Place(), key, nil)
+		if layout.ComparePositions(ch.r, header, from) >= 0 {
 			ch.out.add(&operation{kind: opRemove, key: key})
 		}
 	}
@@ -315,14 +316,14 @@ func (ch *chunk) replace(from, end Position) Position {
 // got.
 func (ch *chunk) merge(g *Group, from, end Position) Position {
 	theirs := g.Entries
-	for len(theirs) > 0 && comparePositions(ch.r, theirs[0].At, from) < 0 {
+	for len(theirs) > 0 && layout.ComparePositions(ch.r, theirs[0].At, from) < 0 {
 		theirs = theirs[1:]
 	}
 	var buf, removed []byte
 	remove := func() {
 		at := theirs[0].At
 		theirs = theirs[1:]
-		key, sub := at.split()
+		key, sub := at.Split()
 		switch {
 		case len(sub) == 0:
 			ch.out.add(&operation{kind: opRemove, key: key})
@@ -332,14 +333,14 @@ func (ch *chunk) merge(g *Group, from, end Position) Position {
 		}
 	}
 	for !ch.full() || !ch.before(end) {
-		theirsLeft := len(theirs) > 0 && comparePositions(ch.r, theirs[0].At, end) < 0
+		theirsLeft := len(theirs) > 0 && layout.ComparePositions(ch.r, theirs[0].At, end) < 0
 		switch {
 		case !ch.before(end):
 			if !theirsLeft {
 				return end
 			}
 			remove()
-		case theirsLeft && comparePositions(ch.r, theirs[0].At, ch.pos) < 0:
+		case theirsLeft && layout.ComparePositions(ch.r, theirs[0].At, ch.pos) < 0:
 			remove()
 		case theirsLeft && bytes.Equal(ch.pos, theirs[0].At) && !ch.isVoid(ch.pos):
 			var sum uint64
@@ -356,7 +357,7 @@ func (ch *chunk) merge(g *Group, from, end Position) Position {
 			ch.step()
 		}
 	}
-	for len(theirs) > 0 && comparePositions(ch.r, theirs[0].At, ch.pos) < 0 {
+	for len(theirs) > 0 && layout.ComparePositions(ch.r, theirs[0].At, ch.pos) < 0 {
 		remove()
 	}
 	return ch.pos

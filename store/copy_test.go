@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // content is what a store holds of a range, but for generations; live leaves out what
@@ -18,7 +19,7 @@ import (
 func (s *Store) content(t testing.TB, r ring.Range, live bool) map[string]string {
 	t.Helper()
 	m := map[string]string{}
-	for _, st := range stretches(r) {
+	for _, st := range layout.PiecesOf(r) {
 		w, err := s.walk(st, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -31,8 +32,8 @@ func (s *Store) content(t testing.TB, r ring.Range, live bool) map[string]string
 			value := w.value
 			if w.isHeader() {
 				h := w.head
-				h.gen = min(h.gen, 1)
-				value = h.append(nil)
+				h.Gen = min(h.Gen, 1)
+				value = h.Append(nil)
 			}
 			m[string(w.appendPosition(nil))] = string(value)
 		}
@@ -44,7 +45,7 @@ func (s *Store) content(t testing.TB, r ring.Range, live bool) map[string]string
 }
 
 func describe(pos string) string {
-	key, sub := Position(pos).split()
+	key, sub := Position(pos).Split()
 	return fmt.Sprintf("%q/%x", key, sub)
 }
 
@@ -379,7 +380,7 @@ func checkCache(t *testing.T, s *Store) {
 	t.Helper()
 	s.skew.Store(-1 << 40) // nothing expires
 	for pos, line := range s.content(t, ring.Whole, false) {
-		key, sub := Position(pos).split()
+		key, sub := Position(pos).Split()
 		if len(sub) > 0 {
 			continue
 		}
@@ -387,8 +388,8 @@ func checkCache(t *testing.T, s *Store) {
 		u.Begin(s.now(), nil)
 		v, err := u.Get(key)
 		h := v.header()
-		h.gen = min(h.gen, 1)
-		if err != nil || !bytes.Equal(h.append(nil), []byte(line)) {
+		h.Gen = min(h.Gen, 1)
+		if err != nil || !bytes.Equal(h.Append(nil), []byte(line)) {
 			t.Errorf("%q is seen as %v, %v", key, v, err)
 		}
 		u.Abort()
@@ -411,7 +412,7 @@ func TestCopyOfAValueThatIsReplacedHalfWay(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if _, sub := l.copy.Position().split(); len(sub) == 0 {
+			if _, sub := l.copy.Position().Split(); len(sub) == 0 {
 				t.Fatalf("the cursor is at %x", l.copy.Position())
 			}
 			l.drain(t)

@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // What a copy and a stream do within a key, whose header may lie before a cut and its
@@ -91,7 +92,7 @@ var inPieces = strings.Repeat("v", 6*pieceSize)
 
 // within returns the position of a piece of a key's value.
 func within(s *Store, key string, piece byte) Position {
-	return entryPosition(nil, PlaceOf(s.token, []byte(key)), []byte(key), []byte{0, 0, 0, piece})
+	return layout.EntryPosition(nil, PlaceOf(s.token, []byte(key)), []byte(key), []byte{0, 0, 0, piece})
 }
 
 // A copy that goes on within a value sends all the rest of it, also what digests from
@@ -180,9 +181,9 @@ func cutClearing(t *testing.T, r, part ring.Range) {
 	tap.Close(nil)
 	left := a.dst.content(t, r, true)
 	for pos := range before {
-		k, _ := Position(pos).split()
+		k, _ := Position(pos).Split()
 		_, there := left[pos]
-		passed := comparePositions(r, Position(pos), at) < 0 || string(k) == key
+		passed := layout.ComparePositions(r, Position(pos), at) < 0 || string(k) == key
 		if want := !passed || !part.Contains(a.src.token(k)); there != want {
 			t.Errorf("%s is there: %t, want %t", describe(pos), there, want)
 		}

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // Counts of keys and bytes for each slice of 2¹⁶ tokens, kept as writes go by.
@@ -97,8 +99,6 @@ func appendDelta(deltas []countDelta, d countDelta) []countDelta {
 	return append(deltas, d)
 }
 
-func sliceOf(p Place) uint16 { return uint16(p >> 48) }
-
 func (c *counts) add(d countDelta) {
 	s := &c.slices[d.slice]
 	if d.keys != 0 {
@@ -133,7 +133,7 @@ func (c *counts) reset() {
 }
 
 func journalKey(dst []byte, term uint32, n uint64) []byte {
-	dst = append(dst, kindJournal)
+	dst = append(dst, layout.KindJournal)
 	dst = binary.BigEndian.AppendUint32(dst, term)
 	return binary.BigEndian.AppendUint64(dst, n)
 }
@@ -179,7 +179,7 @@ func (c *counts) addEncoded(b []byte) error {
 	return nil
 }
 
-var countKey = []byte{kindCount}
+var countKey = []byte{layout.KindCount}
 
 // encode appends the term from which on the journal counts, the keys with an
 // expiry, then slice, keys and bytes of each slice that has any.
@@ -200,7 +200,7 @@ func (c *counts) encode(dst []byte) []byte {
 // expiresKey holds what countKey lacks, which came first: the term, then slice and
 // keys with an expiry of each slice that has any. It counts only under the term of
 // countKey, since a program that does not know it leaves it behind.
-var expiresKey = []byte{kindCount, 'e'}
+var expiresKey = []byte{layout.KindCount, 'e'}
 
 func (c *counts) encodeExpires(dst []byte) []byte {
 	dst = binary.AppendVarint(dst, int64(c.term))
@@ -250,12 +250,12 @@ func (c *counts) countExpires(db *pebble.DB) error {
 	for i := range c.slices {
 		c.slices[i].expires.Store(0)
 	}
-	iter, err := db.NewIter(&pebble.IterOptions{LowerBound: []byte{kindExpiry}, UpperBound: []byte{kindExpiry + 1}})
+	iter, err := db.NewIter(&pebble.IterOptions{LowerBound: []byte{layout.KindExpiry}, UpperBound: []byte{layout.KindExpiry + 1}})
 	if err != nil {
 		return err
 	}
 	for iter.First(); iter.Valid(); iter.Next() {
-		if k := iter.Key(); len(k) > 9+placeSize {
+		if k := iter.Key(); len(k) > 9+layout.PlaceSize {
 			c.slices[binary.BigEndian.Uint16(k[9:])].expires.Add(1)
 		}
 	}
@@ -285,7 +285,7 @@ func (c *counts) load(db *pebble.DB) error {
 	}
 	iter, err := db.NewIter(&pebble.IterOptions{
 		LowerBound: journalKey(nil, c.term, 0),
-		UpperBound: []byte{kindJournal + 1},
+		UpperBound: []byte{layout.KindJournal + 1},
 	})
 	if err != nil {
 		return fmt.Errorf("read counts: %w", err)

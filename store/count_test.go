@@ -10,6 +10,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
@@ -96,7 +97,7 @@ func TestCountsAreRightWithCheckpoints(t *testing.T) {
 	}
 }
 
-func sameHeader(a, b header) bool { return string(a.append(nil)) == string(b.append(nil)) }
+func sameHeader(a, b layout.Header) bool { return string(a.Append(nil)) == string(b.Append(nil)) }
 
 // TestCountsAreRightAfterACrash at any moment, whatever the fsync mode and
 // whatever of what was not fsynced is lost.

@@ -15,6 +15,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/wal"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // A tombstone is a range tombstone of a log.
@@ -120,7 +121,7 @@ func TestRepeatedClearsKeepRangeTombstonesFew(t *testing.T) {
 		}
 		var last string
 		for _, d := range log {
-			if d.start[0] != kindJournal {
+			if d.start[0] != layout.KindJournal {
 				continue
 			}
 			if d.start < last {

@@ -19,6 +19,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
+	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
@@ -526,7 +527,7 @@ func TestDamagedTable(t *testing.T) {
 	// all, and does not keep a CPU busy.
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if err := s.db.Compact(ctx, []byte{kindData}, []byte{kindData + 1}, false); err == nil {
+	if err := s.db.Compact(ctx, []byte{layout.KindData}, []byte{layout.KindData + 1}, false); err == nil {
 		t.Error("the damaged table was merged")
 	}
 	waitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })

@@ -10,6 +10,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // groupSize is how many entries one digest of the first level stands for: so many
@@ -52,10 +53,10 @@ func (w *walk) entrySum(pos Position, buf []byte) (uint64, []byte) {
 	buf = appendBytes(buf[:0], pos)
 	if w.isHeader() {
 		h := w.head
-		if h.gen != 0 {
-			h.gen = 1
+		if h.Gen != 0 {
+			h.Gen = 1
 		}
-		buf = h.append(buf)
+		buf = h.Append(buf)
 	} else {
 		buf = append(buf, w.value...)
 	}
@@ -77,15 +78,15 @@ func (g *groupSum) add(sum uint64) {
 // to n entries. Keys that have expired but are not removed are entries, too: they are
 // to be removed where the range is copied from has none.
 func (s *Store) Digest(r ring.Range, from Position, n int) (*Digests, error) {
-	if err := from.check(); err != nil {
+	if err := from.Check(); err != nil {
 		return nil, err
 	}
-	st, ok := stretchAt(r, from)
+	st, ok := layout.PieceAt(r, from)
 	if !ok {
-		return nil, fmt.Errorf("digest of %v: %w: outside of it", r, errPosition)
+		return nil, fmt.Errorf("digest of %v: %w: outside of it", r, layout.ErrPosition)
 	}
 	if from = bytes.Clone(from); len(from) == 0 {
-		from = positionOf(st.first)
+		from = layout.PositionOf(st.First)
 	}
 	w, err := s.walk(st, from)
 	if err != nil {
@@ -121,7 +122,7 @@ func (s *Store) Digest(r ring.Range, from Position, n int) (*Digests, error) {
 	}
 	g.Sum = sum.x.Sum64()
 	d.Groups = append(d.Groups, g)
-	if d.End = st.after(r); more {
+	if d.End = st.After(r); more {
 		d.End = pos
 	}
 	return d, nil
@@ -130,24 +131,24 @@ func (s *Store) Digest(r ring.Range, from Position, n int) (*Digests, error) {
 // between returns a position behind one and not behind the next that is short when it
 // travels: a place with as many zeros at its end as can be, if they are of two places.
 func between(last, next Position) Position {
-	a, b := last.place(), next.place()
+	a, b := last.Place(), next.Place()
 	if a == b {
 		return append(Position(nil), next...)
 	}
 	// Where the two part, b has a one.
 	zeros := bits.Len64(uint64(a^b)) - 1
-	return positionOf(b >> zeros << zeros)
+	return layout.PositionOf(b >> zeros << zeros)
 }
 
 // DigestEntries returns the digest of each entry from a position up to another, both of
 // which Digests have named, up to n: nil and false if there are more.
 func (s *Store) DigestEntries(r ring.Range, from, to Position, n int) (entries []EntryDigest, all bool, err error) {
-	if from.check() != nil || to.check() != nil {
-		return nil, false, errPosition
+	if from.Check() != nil || to.Check() != nil {
+		return nil, false, layout.ErrPosition
 	}
-	st, ok := stretchAt(r, from)
+	st, ok := layout.PieceAt(r, from)
 	if !ok {
-		return nil, false, fmt.Errorf("digest of %v: %w: outside of it", r, errPosition)
+		return nil, false, fmt.Errorf("digest of %v: %w: outside of it", r, layout.ErrPosition)
 	}
 	w, err := s.walk(st, from)
 	if err != nil {
@@ -157,7 +158,7 @@ func (s *Store) DigestEntries(r ring.Range, from, to Position, n int) (entries [
 	all = true
 	for w.next() {
 		pos := w.appendPosition(nil)
-		if comparePositions(r, pos, to) >= 0 {
+		if layout.ComparePositions(r, pos, to) >= 0 {
 			break
 		}
 		if len(entries) == n {
@@ -181,20 +182,20 @@ func (d *Digests) end(i int) Position {
 
 // check returns an error unless the digests are of the range and in order.
 func (d *Digests) check(r ring.Range) error {
-	if d.From.check() != nil || d.End.check() != nil || len(d.Groups) == 0 {
+	if d.From.Check() != nil || d.End.Check() != nil || len(d.Groups) == 0 {
 		return fmt.Errorf("%w: digests", ErrBatch)
 	}
 	for i := range d.Groups {
 		g := &d.Groups[i]
-		if g.Start.check() != nil || len(g.Start) < placeSize || comparePositions(r, g.Start, d.end(i)) >= 0 ||
+		if g.Start.Check() != nil || len(g.Start) < layout.PlaceSize || layout.ComparePositions(r, g.Start, d.end(i)) >= 0 ||
 			i == 0 && string(g.Start) != string(d.From) {
 			return fmt.Errorf("%w: digests", ErrBatch)
 		}
 		last := g.Start
 		for j := range g.Entries {
 			at := g.Entries[j].At
-			if key, _ := at.split(); key == nil || comparePositions(r, at, d.end(i)) >= 0 ||
-				comparePositions(r, last, at) > 0 || j > 0 && string(last) == string(at) {
+			if key, _ := at.Split(); key == nil || layout.ComparePositions(r, at, d.end(i)) >= 0 ||
+				layout.ComparePositions(r, last, at) > 0 || j > 0 && string(last) == string(at) {
 				return fmt.Errorf("%w: digests", ErrBatch)
 			}
 			last = at
@@ -206,7 +207,7 @@ func (d *Digests) check(r ring.Range) error {
 // at returns the number of the group that a position lies in, which is not before From.
 func (d *Digests) at(r ring.Range, p Position) int {
 	i := len(d.Groups) - 1
-	for i > 0 && comparePositions(r, d.Groups[i].Start, p) > 0 {
+	for i > 0 && layout.ComparePositions(r, d.Groups[i].Start, p) > 0 {
 		i--
 	}
 	return i
@@ -256,14 +257,14 @@ type matcher struct {
 // matches reports whether the store holds in a group's place what the group says. If so
 // the matcher stands at the first entry behind the group.
 func (m *matcher) matches(s *Store, r ring.Range, g *Group, end Position) (bool, error) {
-	if m.w == nil || m.pos != nil && comparePositions(r, m.pos, g.Start) < 0 {
+	if m.w == nil || m.pos != nil && layout.ComparePositions(r, m.pos, g.Start) < 0 {
 		if err := m.moveTo(s, r, g.Start); err != nil {
 			return false, err
 		}
 	}
 	m.sum.reset()
 	count := 0
-	for ; m.pos != nil && comparePositions(r, m.pos, end) < 0; m.next() {
+	for ; m.pos != nil && layout.ComparePositions(r, m.pos, end) < 0; m.next() {
 		if count == g.Count {
 			return false, m.w.err
 		}
@@ -291,9 +292,9 @@ func (m *matcher) moveTo(s *Store, r ring.Range, at Position) error {
 	if err := m.close(); err != nil {
 		return err
 	}
-	st, ok := stretchAt(r, at)
+	st, ok := layout.PieceAt(r, at)
 	if !ok {
-		return fmt.Errorf("digests of %v: %w: outside of it", r, errPosition)
+		return fmt.Errorf("digests of %v: %w: outside of it", r, layout.ErrPosition)
 	}
 	var err error
 	if m.w, err = s.walk(st, at); err != nil {

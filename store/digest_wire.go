@@ -3,6 +3,8 @@ package store
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // Digests of the first level travel as
@@ -41,14 +43,14 @@ func (d *Digests) Append(dst []byte) []byte {
 // appendBehind appends a position by what it has not in common with the one before.
 func appendBehind(dst []byte, last, p Position) []byte {
 	bare := uint64(0)
-	if len(p) == placeSize {
+	if len(p) == layout.PlaceSize {
 		bare = 1
 		for len(p) > 0 && p[len(p)-1] == 0 {
 			p = p[:len(p)-1]
 		}
 	}
 	shared := 0
-	for shared < min(len(last), len(p), placeSize) && last[shared] == p[shared] {
+	for shared < min(len(last), len(p), layout.PlaceSize) && last[shared] == p[shared] {
 		shared++
 	}
 	dst = binary.AppendUvarint(dst, uint64(shared)<<1|bare)
@@ -86,7 +88,7 @@ func (d *Digests) AppendEntries(dst []byte, groups []int) []byte {
 		}
 		dst = binary.AppendUvarint(dst, uint64(len(g.Entries))+1)
 		for _, e := range g.Entries {
-			key, sub := e.At.split()
+			key, sub := e.At.Split()
 			long := uint64(0)
 			if len(sub) > 0 {
 				long = 1
@@ -124,7 +126,7 @@ func (s *Store) TakeEntries(d *Digests, b []byte) error {
 				sub = p.take(p.uvarint())
 			}
 			if sum := p.sum(); !p.bad {
-				g.Entries = append(g.Entries, EntryDigest{entryPosition(nil, PlaceOf(s.token, key), key, sub), sum})
+				g.Entries = append(g.Entries, EntryDigest{layout.EntryPosition(nil, PlaceOf(s.token, key), key, sub), sum})
 			}
 		}
 	}
@@ -174,7 +176,7 @@ func (p *digestParser) behind(last Position) Position {
 	head := p.uvarint()
 	rest := p.take(p.uvarint())
 	shared, bare := head>>1, head&1 != 0
-	if shared > uint64(min(len(last), placeSize)) || bare && shared+uint64(len(rest)) > placeSize {
+	if shared > uint64(min(len(last), layout.PlaceSize)) || bare && shared+uint64(len(rest)) > layout.PlaceSize {
 		p.bad = true
 	}
 	if p.bad {
@@ -185,7 +187,7 @@ func (p *digestParser) behind(last Position) Position {
 	}
 	size := shared + uint64(len(rest))
 	if bare {
-		size = placeSize
+		size = layout.PlaceSize
 	}
 	at := make(Position, size)
 	copy(at[copy(at, last[:shared]):], rest)

@@ -14,6 +14,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/sstable"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // What to do about tables that the disk has damaged. Damage is found when a block is
@@ -23,49 +24,32 @@ import (
 // damage is what is known of damaged tables.
 type damage struct {
 	mu        sync.Mutex
-	stretches []stretch // in order, with gaps between them
+	intervals []layout.Interval // in order, with gaps between them
 }
 
 // found notes that there is damage in a table with such bounds.
 func (d *damage) found(first, last []byte) {
-	st := stretch{0, ^Place(0)}
+	st := layout.Interval{First: 0, Last: ^Place(0)}
 	switch {
-	case len(first) == 0 || len(last) == 0 || first[0] > kindData || last[0] < kindData:
+	case len(first) == 0 || len(last) == 0 || first[0] > layout.KindData || last[0] < layout.KindData:
 		return // nothing of a range
-	case first[0] == kindData && len(first) > placeSize:
-		st.first = Place(binary.BigEndian.Uint64(first[1:]))
+	case first[0] == layout.KindData && len(first) > layout.PlaceSize:
+		st.First = Place(binary.BigEndian.Uint64(first[1:]))
 	}
-	if last[0] == kindData && len(last) > placeSize {
-		st.last = Place(binary.BigEndian.Uint64(last[1:]))
+	if last[0] == layout.KindData && len(last) > layout.PlaceSize {
+		st.Last = Place(binary.BigEndian.Uint64(last[1:]))
 	}
-	st.first, st.last = st.first&^(1<<32-1), st.last|(1<<32-1) // whole tokens
+	st.First, st.Last = st.First&^(1<<32-1), st.Last|(1<<32-1) // whole tokens
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.stretches = union(append(d.stretches, st))
+	d.intervals = layout.Union(append(d.intervals, st))
 }
 
-// mended notes that there is none in a stretch.
-func (d *damage) mended(st stretch) {
+// mended notes that there is none in an interval.
+func (d *damage) mended(st layout.Interval) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.stretches = without(d.stretches, st)
-}
-
-// without returns what some stretches hold outside another.
-func without(sts []stretch, cut stretch) (left []stretch) {
-	for _, st := range sts {
-		if st.first > cut.last || st.last < cut.first {
-			left = append(left, st)
-			continue
-		}
-		if st.first < cut.first {
-			left = append(left, stretch{st.first, cut.first - 1})
-		}
-		if st.last > cut.last {
-			left = append(left, stretch{cut.last + 1, st.last})
-		}
-	}
-	return left
+	d.intervals = layout.Without(d.intervals, st)
 }
 
 // Damaged returns the ranges in which something that could not be read has been come
@@ -75,8 +59,8 @@ func without(sts []stretch, cut stretch) (left []stretch) {
 func (s *Store) Damaged() (ranges []ring.Range) {
 	s.damage.mu.Lock()
 	defer s.damage.mu.Unlock()
-	for _, st := range s.damage.stretches {
-		ranges = append(ranges, ring.Range{Start: st.first.Token(), End: st.last.Token() + 1})
+	for _, st := range s.damage.intervals {
+		ranges = append(ranges, ring.Range{Start: st.First.Token(), End: st.Last.Token() + 1})
 	}
 	return ranges
 }
@@ -85,10 +69,10 @@ func (s *Store) Damaged() (ranges []ring.Range) {
 // error wraps ErrDamaged if some of it cannot be read. pace, if not nil, is told now and then how many bytes have
 // been read, and may take its time. What is in memory is not read from the disk.
 func (s *Store) CheckRange(ctx context.Context, r ring.Range, pace func(bytes int)) error {
-	for _, st := range stretches(r) {
+	for _, st := range layout.PiecesOf(r) {
 		// Garbage is not looked at: of most ranges there is none, and where it would be, a
 		// block begins with the data of the last range, and goes on with what is no range's.
-		if err := s.checkStretch(ctx, st, kindData, pace); err != nil {
+		if err := s.checkInterval(ctx, st, layout.KindData, pace); err != nil {
 			return fmt.Errorf("check %v: %w", r, err)
 		}
 		s.damage.mended(st)
@@ -99,8 +83,8 @@ func (s *Store) CheckRange(ctx context.Context, r ring.Range, pace func(bytes in
 // checkStep is how many bytes are read before it is looked whether to go on.
 const checkStep = 256 << 10
 
-func (s *Store) checkStretch(ctx context.Context, st stretch, kind byte, pace func(int)) error {
-	lower, upper := st.bounds(kind)
+func (s *Store) checkInterval(ctx context.Context, st layout.Interval, kind byte, pace func(int)) error {
+	lower, upper := st.Bounds(kind)
 	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
 		return s.readFailed(err)
@@ -138,11 +122,11 @@ func (s *Store) checkStretch(ctx context.Context, st stretch, kind byte, pace fu
 // range is empty, but the damage is still there. To discard the next range, too, helps.
 // After an error nothing may be written in the ranges before DiscardRanges has succeeded.
 func (s *Store) DiscardRanges(rs ...ring.Range) error {
-	var all []stretch
+	var all []layout.Interval
 	for _, r := range rs {
-		all = append(all, stretches(r)...)
+		all = append(all, layout.PiecesOf(r)...)
 	}
-	if all = union(all); len(all) == 0 {
+	if all = layout.Union(all); len(all) == 0 {
 		return nil
 	}
 	if err := s.discard(all); err != nil {
@@ -152,11 +136,11 @@ func (s *Store) DiscardRanges(rs ...ring.Range) error {
 	return nil
 }
 
-func (s *Store) discard(sts []stretch) error {
+func (s *Store) discard(sts []layout.Interval) error {
 	if err := s.flushTables(); err != nil { // most, before anybody has to wait
 		return err
 	}
-	marks := s.cache.sweepAhead(inside(sts))
+	marks := s.cache.sweepAhead(layout.ContainsFunc(sts))
 	nums, ok := s.lockToClear(latchesOf(sts), false)
 	if !ok {
 		return ErrLatched
@@ -185,12 +169,12 @@ func (s *Store) discard(sts []stretch) error {
 	return s.discarded(sts)
 }
 
-// excise cuts stretches, which hold nothing that can be seen and whose latches are held,
+// excise cuts intervals, which hold nothing that can be seen and whose latches are held,
 // out of the tables.
-func (s *Store) excise(sts []stretch) error {
+func (s *Store) excise(sts []layout.Interval) error {
 	s.commits.Lock()
 	defer s.commits.Unlock()
-	// Something of the stretches in a memtable would make the cut part of its flush,
+	// Something of the intervals in a memtable would make the cut part of its flush,
 	// which has no way to fail.
 	flushed, err := s.db.AsyncFlush()
 	if err != nil {
@@ -206,15 +190,15 @@ func (s *Store) excise(sts []stretch) error {
 	// Pebble takes what it cannot read beside a cut for nothing, and drops the rest of
 	// the table with it.
 	for _, st := range sts {
-		for _, kind := range []byte{kindData, kindGarbage} {
-			if err := s.checkEnds(st.bounds(kind)); err != nil {
+		for _, kind := range []byte{layout.KindData, layout.KindGarbage} {
+			if err := s.checkEnds(st.Bounds(kind)); err != nil {
 				return err
 			}
 		}
 	}
 	for _, st := range sts {
-		for _, kind := range []byte{kindData, kindGarbage} {
-			lower, upper := st.bounds(kind)
+		for _, kind := range []byte{layout.KindData, layout.KindGarbage} {
+			lower, upper := st.Bounds(kind)
 			if err := s.db.Excise(context.Background(), pebble.KeyRange{Start: lower, End: upper}); err != nil {
 				return s.readFailed(err)
 			}
@@ -277,9 +261,9 @@ func (s *Store) checkTable(name string, before, behind bool, lower, upper []byte
 	return errors.Join(err, iter.Close(), r.Close())
 }
 
-// isVacant reports whether nothing can be seen in a stretch.
-func (s *Store) isVacant(st stretch) (bool, error) {
-	lower, upper := st.bounds(kindData)
+// isVacant reports whether nothing can be seen in an interval.
+func (s *Store) isVacant(st layout.Interval) (bool, error) {
+	lower, upper := st.Bounds(layout.KindData)
 	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
 		return false, err
@@ -288,19 +272,19 @@ func (s *Store) isVacant(st stretch) (bool, error) {
 	return !occupied, errors.Join(iter.Error(), iter.Close())
 }
 
-// A mark in the batch that discards a stretch has it cut out of the tables when the
+// A mark in the batch that discards an interval has it cut out of the tables when the
 // store is opened again, if it came to its end before that was done:
 //
 //	kindMeta | "cut" | first place 8 B BE | last place 8 B BE
-var discardPrefix = []byte{kindMeta, 'c', 'u', 't'}
+var discardPrefix = []byte{layout.KindMeta, 'c', 'u', 't'}
 
-func discardKey(st stretch) []byte {
-	k := binary.BigEndian.AppendUint64(slices.Clone(discardPrefix), uint64(st.first))
-	return binary.BigEndian.AppendUint64(k, uint64(st.last))
+func discardKey(st layout.Interval) []byte {
+	k := binary.BigEndian.AppendUint64(slices.Clone(discardPrefix), uint64(st.First))
+	return binary.BigEndian.AppendUint64(k, uint64(st.Last))
 }
 
-// discarded removes the marks of stretches.
-func (s *Store) discarded(sts []stretch) error {
+// discarded removes the marks of intervals.
+func (s *Store) discarded(sts []layout.Interval) error {
 	b := s.db.NewBatch()
 	for _, st := range sts {
 		_ = b.Delete(discardKey(st), nil)
@@ -309,13 +293,13 @@ func (s *Store) discarded(sts []stretch) error {
 }
 
 // resumeDiscards does what was left undone when the store was closed. What has come back
-// to a stretch since stays.
+// to an interval since stays.
 func (s *Store) resumeDiscards() error {
-	sts, err := s.markedStretches(discardPrefix)
+	sts, err := s.markedIntervals(discardPrefix)
 	if err != nil || len(sts) == 0 {
 		return err
 	}
-	var cut []stretch
+	var cut []layout.Interval
 	for _, st := range sts {
 		// That it cannot be read is why it is to be cut.
 		if vacant, err := s.isVacant(st); vacant || err != nil {
@@ -332,13 +316,13 @@ func (s *Store) resumeDiscards() error {
 	return s.discarded(sts)
 }
 
-// goneUnread is what some stretches hold of each slice, by what the rest of the slice
+// goneUnread is what some intervals hold of each slice, by what the rest of the slice
 // holds; where that cannot be read either, in proportion, and the slice is among those
 // estimated. The latches are held.
-func (s *Store) goneUnread(sts []stretch) (gone map[uint16]Load, estimated []uint16) {
+func (s *Store) goneUnread(sts []layout.Interval) (gone map[uint16]Load, estimated []uint16) {
 	gone = make(map[uint16]Load)
 	for _, st := range sts {
-		for slice := int(sliceOf(st.first)); slice <= int(sliceOf(st.last)); slice++ {
+		for slice := int(layout.SliceOf(st.First)); slice <= int(layout.SliceOf(st.Last)); slice++ {
 			if _, ok := gone[uint16(slice)]; ok {
 				continue
 			}
@@ -347,15 +331,15 @@ func (s *Store) goneUnread(sts []stretch) (gone map[uint16]Load, estimated []uin
 			if l == (Load{}) {
 				continue
 			}
-			rest := []stretch{{Place(slice) << 48, Place(slice)<<48 | (1<<48 - 1)}}
+			rest := []layout.Interval{{First: Place(slice) << 48, Last: Place(slice)<<48 | (1<<48 - 1)}}
 			for _, cut := range sts {
-				rest = without(rest, cut)
+				rest = layout.Without(rest, cut)
 			}
 			var kept Load
 			for _, st := range rest {
-				n, err := s.countStretch(st)
+				n, err := s.countInterval(st)
 				if err != nil {
-					tokens := int64(st.last.Token()-st.first.Token()) + 1
+					tokens := int64(st.Last.Token()-st.First.Token()) + 1
 					n = Load{Keys: share(l.Keys, tokens), Bytes: share(l.Bytes, tokens), Expires: share(l.Expires, tokens)}
 					s.log.Warn("counting the keys of a deleted range failed, using an estimate", "slice", slice, "err", err)
 					estimated = append(estimated, uint16(slice))

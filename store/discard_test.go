@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
@@ -23,7 +24,7 @@ func damaged(t *testing.T, fs *memdisk.FS, rnd *rand.Rand) (*Store, Config) {
 	s := openTest(t, cfg)
 	s.fill(t, 6400, 300)
 	s.set(t, "long", strings.Repeat("x", 5*pieceSize), 0)
-	if err := s.db.Compact(t.Context(), []byte{kindData}, []byte{kindData + 1}, false); err != nil {
+	if err := s.db.Compact(t.Context(), []byte{layout.KindData}, []byte{layout.KindData + 1}, false); err != nil {
 		t.Fatal(err)
 	}
 	s.mustClose(t)
@@ -75,21 +76,21 @@ func TestDamageIsDiscarded(t *testing.T) {
 			rest.Start, rest.End = around.End, around.Start
 			want := s.content(t, rest, true)
 			if how == "writes are refused" {
-				if err := s.db.Compact(t.Context(), []byte{kindData}, []byte{kindData + 1}, false); err == nil {
+				if err := s.db.Compact(t.Context(), []byte{layout.KindData}, []byte{layout.KindData + 1}, false); err == nil {
 					t.Error("the damaged table was merged")
 				}
 				waitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
 			}
 			if how == "crash before the cut" {
 				var done Signal
-				if err := s.drop(union(stretches(around)), dropping{}, &done); err != nil {
+				if err := s.drop(layout.Union(layout.PiecesOf(around)), dropping{}, &done); err != nil {
 					t.Skip("the damage lies where the range is counted:", err)
 				}
 				if err := done.Wait(); err != nil {
 					t.Fatal(err)
 				}
 				b := s.db.NewBatch()
-				for _, st := range stretches(around) {
+				for _, st := range layout.PiecesOf(around) {
 					_ = b.Set(discardKey(st), nil, nil)
 				}
 				if err := s.write(b, nil); err != nil {
@@ -106,7 +107,7 @@ func TestDamageIsDiscarded(t *testing.T) {
 			if err := s.Writable(); err != nil {
 				t.Fatal(err)
 			}
-			if sts, err := s.markedStretches(discardPrefix); err != nil || len(sts) > 0 {
+			if sts, err := s.markedIntervals(discardPrefix); err != nil || len(sts) > 0 {
 				t.Errorf("marks are left: %v, %v", sts, err)
 			}
 			if d := s.Damaged(); how != "crash before the cut" && s.CheckRange(t.Context(), ring.Whole, nil) == nil && len(s.Damaged()) > 0 {
@@ -117,7 +118,7 @@ func TestDamageIsDiscarded(t *testing.T) {
 			for i := range 200 {
 				s.set(t, fmt.Sprint("new", i), "v", 0)
 			}
-			if err := s.db.Compact(t.Context(), []byte{kindData}, []byte{kindData + 1}, false); err != nil {
+			if err := s.db.Compact(t.Context(), []byte{layout.KindData}, []byte{layout.KindData + 1}, false); err != nil {
 				t.Error(err)
 			}
 			sweepAll(t, s)
@@ -185,12 +186,12 @@ func TestWhatIsGoneIsCountedByWhatStays(t *testing.T) {
 	defer s.mustClose(t)
 	churnAll(t, s, rnd, 30)
 	for range 200 {
-		var sts []stretch
+		var sts []layout.Interval
 		for range 1 + rnd.IntN(3) {
 			token := testToken(fmt.Appendf(nil, "a%d", rnd.IntN(60))) // of a key, maybe
-			sts = append(sts, stretches(ring.Range{Start: token - ring.Token(rnd.IntN(2)), End: token + ring.Token(rnd.IntN(1<<18)) + 1})...)
+			sts = append(sts, layout.PiecesOf(ring.Range{Start: token - ring.Token(rnd.IntN(2)), End: token + ring.Token(rnd.IntN(1<<18)) + 1})...)
 		}
-		sts = union(sts)
+		sts = layout.Union(sts)
 		lost, err := s.lossOf(sts, false)
 		if err != nil {
 			t.Fatal(err)
@@ -263,7 +264,7 @@ func TestDamageLeavesTimeToDiscardIt(t *testing.T) {
 		s.mustClose(t)
 		cfg.DamageGrace, cfg.healPeriod = grace, 10*time.Millisecond
 		s = openTest(t, cfg)
-		if err := s.db.Compact(t.Context(), []byte{kindData}, []byte{kindData + 1}, false); err == nil {
+		if err := s.db.Compact(t.Context(), []byte{layout.KindData}, []byte{layout.KindData + 1}, false); err == nil {
 			t.Error("the damaged table was merged")
 		}
 		waitFor(t, "the damage is known", func() bool { return len(s.Damaged()) > 0 })

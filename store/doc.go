@@ -6,7 +6,7 @@
 // question whether this node may answer for a key (package replica).
 //
 // Read [Store] and [Unit] first: a Unit is what a pipeline of commands works
-// on, and commits at once. Then layout.go (what lies on disk), commit.go (the
+// on, and commits at once. Then package internal/layout (what lies on disk), commit.go (the
 // order of things when a unit commits), wal.go (what each fsync mode promises)
 // and cache.go. DESIGN.md in this folder gives the invariants and the reasons.
 //

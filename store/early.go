@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // Early says whether replies to the unit's changes leave without the word of the holding
@@ -40,5 +41,5 @@ func (s *Store) Held(w Waiter, ranges ...ring.Range) {
 }
 
 func (p *tapPiece) overlaps(r ring.Range) bool {
-	return slices.ContainsFunc(stretches(r), func(st stretch) bool { return st.first <= p.last && st.last >= p.first })
+	return slices.ContainsFunc(layout.PiecesOf(r), func(st layout.Interval) bool { return st.First <= p.Last && st.Last >= p.First })
 }

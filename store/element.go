@@ -6,6 +6,8 @@ import (
 	"errors"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // An element is an entry of a collection that is not whole: a value under a sub key, which
@@ -17,7 +19,7 @@ import (
 // latch.
 func (u *Unit) PutWhole(key []byte, v *Value, typ Type, all []byte) {
 	old := v.header()
-	h := header{typ: typ, flags: rawFlag(v.Raw), expiry: v.Expiry, value: all}
+	h := layout.Header{Type: typ, Flags: rawFlag(v.Raw), Expiry: v.Expiry, Value: all}
 	u.putValue(key, v, &old, &h)
 }
 
@@ -31,7 +33,7 @@ func (u *Unit) Split(key []byte, v *Value, typ Type) error {
 	u.built = append(u.built, construction{place: v.place, key: key, gen: gen})
 	u.s.cache.begin(gen)
 	old := v.header()
-	h := header{typ: typ, flags: rawFlag(v.Raw), expiry: v.Expiry, gen: gen}
+	h := layout.Header{Type: typ, Flags: rawFlag(v.Raw), Expiry: v.Expiry, Gen: gen}
 	u.putValue(key, v, &old, &h)
 	return nil
 }
@@ -39,9 +41,9 @@ func (u *Unit) Split(key []byte, v *Value, typ Type) error {
 // PutHead notes how many elements a collection has, how many bytes they hold, and what
 // else its type wants to know; v as with PutWhole.
 func (u *Unit) PutHead(key []byte, v *Value, count, size int64, head []byte) {
-	h := header{
-		typ: v.Type, flags: rawFlag(v.Raw), expiry: v.Expiry, gen: v.gen,
-		count: uint64(count), bytes: uint64(size), value: head,
+	h := layout.Header{
+		Type: v.Type, Flags: rawFlag(v.Raw), Expiry: v.Expiry, Gen: v.gen,
+		Count: uint64(count), Bytes: uint64(size), Value: head,
 	}
 	if n := len(u.changes); n > 0 && u.changes[n-1].of(v.place, key) {
 		u.putHeadAgain(&u.changes[n-1], v, &h)
@@ -53,16 +55,16 @@ func (u *Unit) PutHead(key []byte, v *Value, count, size int64, head []byte) {
 
 // putHeadAgain is putValue where the unit's last change is c, which v is of: with another head
 // only what the elements hold is new to account.
-func (u *Unit) putHeadAgain(c *change, v *Value, h *header) {
+func (u *Unit) putHeadAgain(c *change, v *Value, h *layout.Header) {
 	start := len(u.lines)
-	u.lines = h.append(u.lines)
+	u.lines = h.Append(u.lines)
 	c.line = u.lines[start:len(u.lines):len(u.lines)]
 	u.headChanges++
-	if d := int64(h.bytes) - v.Size; d != 0 {
-		u.deltas = appendDelta(u.deltas, countDelta{slice: sliceOf(v.place), bytes: d})
+	if d := int64(h.Bytes) - v.Size; d != 0 {
+		u.deltas = appendDelta(u.deltas, countDelta{slice: layout.SliceOf(v.place), bytes: d})
 	}
-	v.Count, v.Size = int64(h.count), int64(h.bytes)
-	v.Inline = c.line[len(c.line)-len(h.value):] // what h has may change
+	v.Count, v.Size = int64(h.Count), int64(h.Bytes)
+	v.Inline = c.line[len(c.line)-len(h.Value):] // what h has may change
 }
 
 // Construct makes the collection at key one of the elements that fill sets, however many,
@@ -77,10 +79,10 @@ func (u *Unit) Construct(key []byte, v *Value, typ Type, head []byte, fill func(
 // ConstructOrders is Construct for a collection that has each element in so many orders, and
 // so many entries for it.
 func (u *Unit) ConstructOrders(key []byte, v *Value, typ Type, head []byte, orders int64, fill func(set func(sub, value []byte) error) (count, size int64, err error)) error {
-	h := header{typ: typ, value: head}
+	h := layout.Header{Type: typ, Value: head}
 	gen, err := u.construct(key, v.place, func(c *constructor) error {
 		count, size, err := fill(c.set)
-		h.count, h.bytes = uint64(count), uint64(size)
+		h.Count, h.Bytes = uint64(count), uint64(size)
 		if err == nil {
 			err = c.holds(count * orders)
 		}
@@ -89,7 +91,7 @@ func (u *Unit) ConstructOrders(key []byte, v *Value, typ Type, head []byte, orde
 	if err != nil {
 		return err
 	}
-	h.gen = gen
+	h.Gen = gen
 	old := v.header()
 	u.putValue(key, v, &old, &h)
 	return nil
@@ -97,17 +99,17 @@ func (u *Unit) ConstructOrders(key []byte, v *Value, typ Type, head []byte, orde
 
 func rawFlag(raw bool) uint8 {
 	if raw {
-		return headRaw
+		return layout.FlagRaw
 	}
 	return 0
 }
 
 // putValue is put for what v says of the key, and v says it of what is there now.
-func (u *Unit) putValue(key []byte, v *Value, old, h *header) {
+func (u *Unit) putValue(key []byte, v *Value, old, h *layout.Header) {
 	p := v.place
 	line := u.put(p, key, old, h)
 	now := *h
-	now.value = line[len(line)-len(h.value):] // what h has may change
+	now.Value = line[len(line)-len(h.Value):] // what h has may change
 	v.set(&now, p)
 }
 
@@ -195,7 +197,7 @@ func (u *Unit) elementKey(key []byte, v *Value, sub []byte) []byte {
 	if v.gen == 0 {
 		panic("store: an element of a value that has none")
 	}
-	u.pbuf = appendDataPrefix(u.pbuf[:0], v.place, key)
+	u.pbuf = layout.AppendDataPrefix(u.pbuf[:0], v.place, key)
 	u.pbuf = binary.BigEndian.AppendUint64(u.pbuf, v.gen)
 	u.pbuf = append(u.pbuf, sub...)
 	return u.pbuf
@@ -230,7 +232,7 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 		}
 		return u.keep(value), true, nil
 	}
-	cached, line := hasLine(sub), k[len(k)-len(sub)-8:]
+	cached, line := IsCached(sub), k[len(k)-len(sub)-8:]
 	if cached {
 		var near *nearRow
 		if isItem(line) && u.holds(v.place) {
@@ -302,12 +304,12 @@ func (u *Unit) GetElement(key []byte, sub func(*Value) []byte) (v Value, value [
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	line, found, err := u.read(l, p, key)
-	var h header
+	var h layout.Header
 	if err == nil && found {
-		err = h.parse(line)
+		err = h.Parse(line)
 	}
 	u.dependOn(l, p)
-	if err != nil || h.typ == None || h.expired(u.now) {
+	if err != nil || h.Type == None || h.Expired(u.now) {
 		return Value{place: p}, nil, false, err
 	}
 	v.set(&h, p)
@@ -334,7 +336,7 @@ func (u *Unit) GetWhole(key []byte) (Value, error) {
 	}
 	p := v.place
 	h, err := u.openReader(p, key)
-	if err != nil || h.typ == None {
+	if err != nil || h.Type == None {
 		return Value{place: p}, err
 	}
 	v.set(&h, p)

@@ -46,7 +46,7 @@ func descending(list []elementChange) bool {
 // line is the key of the element's line in the cache, if it may have one.
 func (c *elementChange) line() (key []byte, ok bool) {
 	at := len(c.key) - c.sub
-	return c.key[at-8:], hasLine(c.key[at:])
+	return c.key[at-8:], IsCached(c.key[at:])
 }
 
 // cached brings the cache up to date with changes that have been made, or may have been,

@@ -9,7 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Elements that skip a stretch without elements yield what those that do not skip it yield, in
+// Elements that skip an interval without elements yield what those that do not skip it yield, in
 // both directions, with the key's latch and without.
 func TestElementsThatSkipYieldTheSame(t *testing.T) {
 	oneGoroutine(t)
@@ -28,7 +28,7 @@ func TestElementsThatSkipYieldTheSame(t *testing.T) {
 	compare := func(u *Unit, v *Value) {
 		t.Helper()
 		from, to, back := rnd.IntN(top), rnd.IntN(top), rnd.IntN(2) == 0
-		// The longest stretch around a place of which the model has nothing, or a part of it.
+		// The longest interval around a place of which the model has nothing, or a part of it.
 		low := rnd.IntN(top)
 		high := low
 		for ; low > 0 && model[name(low-1)] == "" && rnd.IntN(8) > 0; low-- {

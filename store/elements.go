@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // An Elements goes over elements of a collection in the order of their sub keys, as they are
@@ -43,7 +45,7 @@ func (u *Unit) Elements(key []byte, v *Value, from, to []byte, back bool) *Eleme
 	if len(to) > 0 {
 		it.upper = append(bytes.Clone(u.pbuf), to...)
 	} else {
-		it.upper = prefixEnd(bytes.Clone(u.pbuf))
+		it.upper = layout.PrefixEnd(bytes.Clone(u.pbuf))
 	}
 	if bytes.Compare(it.lower, it.upper) >= 0 {
 		it.began = true // Pebble takes such bounds for a fault of its own

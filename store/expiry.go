@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // The index of expiry times: one empty entry for each key with an expiry, under
@@ -17,9 +19,9 @@ import (
 // (a range that was dropped whole leaves such) is only removed.
 
 func expiryKey(dst []byte, at int64, p Place, key []byte) []byte {
-	dst = append(dst, kindExpiry)
+	dst = append(dst, layout.KindExpiry)
 	dst = binary.BigEndian.AppendUint64(dst, uint64(at))
-	return appendPlacedKey(dst, p, key)
+	return layout.AppendPlacedKey(dst, p, key)
 }
 
 // An expiring is a key that the index says is due.
@@ -43,7 +45,7 @@ const (
 func (s *Store) expireDue(now int64, from []byte) (n int, next []byte, err error) {
 	iter, err := s.db.NewIter(&pebble.IterOptions{
 		LowerBound: from,
-		UpperBound: binary.BigEndian.AppendUint64([]byte{kindExpiry}, uint64(now)+1),
+		UpperBound: binary.BigEndian.AppendUint64([]byte{layout.KindExpiry}, uint64(now)+1),
 	})
 	if err != nil {
 		return 0, from, s.readFailed(err)
@@ -53,15 +55,15 @@ func (s *Store) expireDue(now int64, from []byte) (n int, next []byte, err error
 	for iter.First(); iter.Valid() && n < expireBatch; iter.Next() {
 		k := iter.Key()
 		if len(k) < 9 {
-			err = errLayout
+			err = layout.ErrKey
 			break
 		}
-		p, key, _, splitErr := splitPlacedKey(k[9:])
+		p, key, _, splitErr := layout.SplitPlacedKey(k[9:])
 		if splitErr != nil {
 			err = splitErr
 			break
 		}
-		if n++; !s.passive.contains(p.Token()) { // the others wait for their primary
+		if n++; !s.passive.Contains(p.Token()) { // the others wait for their primary
 			due = append(due, expiring{p, append([]byte(nil), key...), int64(binary.BigEndian.Uint64(k[1:]))})
 		}
 		next = append(next[:0:0], k...)
@@ -112,24 +114,24 @@ func (s *Store) expireKeys(now int64, due []expiring, w Waiter) (uint64, error) 
 
 // expire removes a key whose time has come, or else an index entry that is wrong.
 func (u *Unit) expire(d *expiring) (gone bool, err error) {
-	var h header
+	var h layout.Header
 	l := &u.s.latches[latchOf(d.place)]
 	u.dependOn(l, d.place)
 	if u.find(d.place, d.key) == nil { // it may be due twice
 		line, ok, err := u.read(l, d.place, d.key)
 		if err == nil && ok {
-			err = h.parse(line)
+			err = h.Parse(line)
 		}
 		if err != nil {
 			return false, fmt.Errorf("expire key: %w", err)
 		}
 	}
-	if h.expired(u.now) && !u.s.passive.contains(d.place.Token()) {
+	if h.Expired(u.now) && !u.s.passive.Contains(d.place.Token()) {
 		u.remove(d.place, d.key, &h)
 		u.Note(EventExpired, "expired", d.key)
 		gone = true
 	}
-	if d.at != 0 && h.expiry != d.at {
+	if d.at != 0 && h.Expiry != d.at {
 		u.pbuf = expiryKey(u.pbuf[:0], d.at, d.place, d.key)
 		_ = u.batched().Delete(u.pbuf, nil)
 	}
@@ -148,7 +150,7 @@ func (s *Store) expireLoop() {
 		case <-tick.C:
 		}
 		if period%expireAgain == 0 || s.overdue.Swap(false) {
-			from = []byte{kindExpiry}
+			from = []byte{layout.KindExpiry}
 		}
 		for s.Freeable() == nil {
 			var n int

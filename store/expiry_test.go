@@ -9,6 +9,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // TestExpiredKeysVanish by themselves, with their entries in the index and their
@@ -119,7 +121,7 @@ func TestWrongIndexEntriesAreRemoved(t *testing.T) {
 		}
 	}
 	waitFor(t, "one key expires", func() bool { return s.now() > now+1 })
-	if _, _, err := s.expireDue(s.now(), []byte{kindExpiry}); err != nil {
+	if _, _, err := s.expireDue(s.now(), []byte{layout.KindExpiry}); err != nil {
 		t.Fatal(err)
 	}
 	if a := s.audit(t); a.keys != 2 || a.expires != 1 {
@@ -159,7 +161,7 @@ func TestExpiryLosesNothing(t *testing.T) {
 				return
 			default:
 			}
-			if _, _, err := s.expireDue(s.now(), []byte{kindExpiry}); err != nil {
+			if _, _, err := s.expireDue(s.now(), []byte{layout.KindExpiry}); err != nil {
 				t.Error(err)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // processTime is the processor time that this process has used, in ns: what an operation
@@ -122,7 +123,7 @@ func benchReceived(b *testing.B, group int) {
 	ranges := manyRanges(170, 2)
 	rc := s.NewReceiver(append(ranges[0], ranges[1]...)...)
 	defer rc.Close()
-	line := (&header{typ: String, value: bytes.Repeat([]byte("y"), 64)}).append(nil)
+	line := (&layout.Header{Type: String, Value: bytes.Repeat([]byte("y"), 64)}).Append(nil)
 	batches := make([][]byte, 1<<12)
 	for i := range batches {
 		w := newBatch(0, 1600)

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // followed says where receivers apply what another store has changed, or have applied it, and
@@ -22,20 +24,20 @@ type followed struct {
 	turn atomic.Uint64 // rises with each change of the receivers' ranges
 
 	mu     sync.Mutex
-	ranges map[*Receiver][]stretch // in order, without overlaps
-	pieces []followedPiece         // in order; Store.commits guards it, too
+	ranges map[*Receiver][]layout.Interval // in order, without overlaps
+	pieces []followedPiece                 // in order; Store.commits guards it, too
 }
 
-// A followedPiece is a stretch that is followed, or was until a turn.
+// A followedPiece is an interval that is followed, or was until a turn.
 type followedPiece struct {
-	stretch
+	layout.Interval
 	until uint64 // stillFollowed: it is
 }
 
 const stillFollowed = ^uint64(0)
 
-// follow notes which stretches a receiver has from now on.
-func (s *Store) follow(rc *Receiver, now []stretch) {
+// follow notes which intervals a receiver has from now on.
+func (s *Store) follow(rc *Receiver, now []layout.Interval) {
 	f := &s.followed
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -43,39 +45,39 @@ func (s *Store) follow(rc *Receiver, now []stretch) {
 		return
 	}
 	if f.ranges == nil {
-		f.ranges = make(map[*Receiver][]stretch)
+		f.ranges = make(map[*Receiver][]layout.Interval)
 	}
 	if f.ranges[rc] = now; len(now) == 0 {
 		delete(f.ranges, rc)
 	}
-	var all []stretch
+	var all []layout.Interval
 	for _, sts := range f.ranges {
 		all = append(all, sts...)
 	}
 	s.commits.Lock()
 	defer s.commits.Unlock()
 	turn := f.turn.Load() + 1
-	f.pieces = followedNext(f.pieces, union(all), turn)
+	f.pieces = followedNext(f.pieces, layout.Union(all), turn)
 	f.turn.Store(turn)
 }
 
 // followedNext returns the pieces once others are followed than before: those in now, which are
 // in order with gaps between them.
-func followedNext(before []followedPiece, now []stretch, turn uint64) (next []followedPiece) {
+func followedNext(before []followedPiece, now []layout.Interval, turn uint64) (next []followedPiece) {
 	add := func(first, last Place, until uint64) {
-		if n := len(next); n > 0 && next[n-1].until == until && next[n-1].last+1 == first {
-			next[n-1].last = last
+		if n := len(next); n > 0 && next[n-1].until == until && next[n-1].Last+1 == first {
+			next[n-1].Last = last
 			return
 		}
-		next = append(next, followedPiece{stretch{first, last}, until})
+		next = append(next, followedPiece{layout.Interval{First: first, Last: last}, until})
 	}
 	// gone adds what is left of the pieces before between two places.
 	i := 0
 	gone := func(first, last Place) {
-		for ; i < len(before) && before[i].first <= last; i++ {
-			if b := before[i]; b.last >= first {
-				add(max(b.first, first), min(b.last, last), min(b.until, turn))
-				if b.last > last {
+		for ; i < len(before) && before[i].First <= last; i++ {
+			if b := before[i]; b.Last >= first {
+				add(max(b.First, first), min(b.Last, last), min(b.until, turn))
+				if b.Last > last {
 					return
 				}
 			}
@@ -83,14 +85,14 @@ func followedNext(before []followedPiece, now []stretch, turn uint64) (next []fo
 	}
 	from := Place(0)
 	for _, st := range now {
-		if st.first > from {
-			gone(from, st.first-1)
+		if st.First > from {
+			gone(from, st.First-1)
 		}
-		add(st.first, st.last, stillFollowed)
-		if st.last == ^Place(0) {
+		add(st.First, st.Last, stillFollowed)
+		if st.Last == ^Place(0) {
 			return next
 		}
-		from = st.last + 1
+		from = st.Last + 1
 	}
 	gone(from, ^Place(0))
 	return next
@@ -114,7 +116,7 @@ func (u *Unit) isFollowed() error {
 		if !ok || err != nil {
 			return nil // the batch is the unit's own: it is well-formed
 		}
-		if len(k) < 1+placeSize || k[0] != kindData || kind == pebble.InternalKeyKindLogData {
+		if len(k) < 1+layout.PlaceSize || k[0] != layout.KindData || kind == pebble.InternalKeyKindLogData {
 			continue
 		}
 		p := Place(binary.BigEndian.Uint64(k[1:]))
@@ -128,13 +130,13 @@ func (u *Unit) isFollowed() error {
 func findFollowed(pieces []followedPiece, p Place) *followedPiece {
 	low, high := 0, len(pieces)
 	for low < high {
-		if mid := (low + high) / 2; pieces[mid].last < p {
+		if mid := (low + high) / 2; pieces[mid].Last < p {
 			low = mid + 1
 		} else {
 			high = mid
 		}
 	}
-	if low < len(pieces) && pieces[low].first <= p {
+	if low < len(pieces) && pieces[low].First <= p {
 		return &pieces[low]
 	}
 	return nil

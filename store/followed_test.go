@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // sameLatchApart returns two keys of one latch, each with a range of its own that holds it.
@@ -175,14 +176,14 @@ func TestFollowedPiecesAreThoseOfATable(t *testing.T) {
 	var pieces []followedPiece
 	var table [places]uint64
 	for turn := uint64(1); turn < 300; turn++ {
-		var now []stretch
+		var now []layout.Interval
 		for range rnd.IntN(4) {
 			first := rnd.IntN(places)
-			now = append(now, stretch{at(first), at(first + rnd.IntN(places-first))})
+			now = append(now, layout.Interval{First: at(first), Last: at(first + rnd.IntN(places-first))})
 		}
-		now = union(now)
+		now = layout.Union(now)
 		for i := range table {
-			in := inside(now)(at(i))
+			in := layout.ContainsFunc(now)(at(i))
 			if table[i] == stillFollowed && !in {
 				table[i] = turn
 			} else if in {
@@ -200,7 +201,7 @@ func TestFollowedPiecesAreThoseOfATable(t *testing.T) {
 			}
 		}
 		for i := 1; i < len(pieces); i++ {
-			if a, b := pieces[i-1], pieces[i]; a.last >= b.first || a.last+1 == b.first && a.until == b.until {
+			if a, b := pieces[i-1], pieces[i]; a.Last >= b.First || a.Last+1 == b.First && a.until == b.until {
 				t.Fatalf("turn %d: %v", turn, pieces)
 			}
 		}

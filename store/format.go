@@ -14,6 +14,15 @@ import (
 	"github.com/ringside-kv/ringside/replica/durable"
 )
 
+// FormatVersion is the version of everything in this file and of what lies beside it. A
+// store opens directories of version 1 and makes them version 2; it refuses every other
+// version. The two differ in Pebble's options: version 1 names the directory of logs by
+// its path, version 2 by its place beside the tables.
+const (
+	FormatVersion    = 2
+	oldFormatVersion = 1
+)
+
 // formatFile names what a directory is. It is written when the store is created, when
 // its version is raised, and when its node gets a name.
 const formatFile = "RINGSIDE"

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // Deleting or replacing a value with sub entries costs one small entry that names
@@ -20,8 +22,8 @@ import (
 // away meanwhile.
 
 func garbageKey(dst []byte, p Place, key []byte, gen uint64) []byte {
-	dst = append(dst, kindGarbage)
-	dst = appendPlacedKey(dst, p, key)
+	dst = append(dst, layout.KindGarbage)
+	dst = layout.AppendPlacedKey(dst, p, key)
 	return binary.BigEndian.AppendUint64(dst, gen)
 }
 
@@ -37,8 +39,8 @@ func (s *Store) collectGarbage() (int, error) {
 	// either garbage in the iterator's eyes or no longer named there.
 	collectable := s.generations.collectable()
 	iter, err := s.db.NewIter(&pebble.IterOptions{
-		LowerBound: []byte{kindGarbage},
-		UpperBound: []byte{kindGarbage + 1},
+		LowerBound: []byte{layout.KindGarbage},
+		UpperBound: []byte{layout.KindGarbage + 1},
 	})
 	if err != nil {
 		return 0, s.readFailed(err)
@@ -47,17 +49,17 @@ func (s *Store) collectGarbage() (int, error) {
 	defer func() { _ = b.Close() }()
 	n := 0
 	for iter.First(); iter.Valid() && n < garbageBatch; iter.Next() {
-		p, key, gen, splitErr := splitPlacedKey(iter.Key()[1:])
-		if splitErr != nil || len(gen) != genSize {
-			err = errLayout
+		p, key, gen, splitErr := layout.SplitPlacedKey(iter.Key()[1:])
+		if splitErr != nil || len(gen) != layout.GenSize {
+			err = layout.ErrKey
 			break
 		}
 		if !collectable(binary.BigEndian.Uint64(gen)) {
 			s.garbage.Add(1) // look again
 			continue
 		}
-		start := append(appendDataPrefix(nil, p, key), gen...)
-		end := prefixEnd(append([]byte(nil), start...))
+		start := append(layout.AppendDataPrefix(nil, p, key), gen...)
+		end := layout.PrefixEnd(append([]byte(nil), start...))
 		_ = b.DeleteRange(start, end, nil)
 		_ = b.Delete(iter.Key(), nil)
 		n++

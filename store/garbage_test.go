@@ -10,6 +10,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
@@ -61,7 +62,7 @@ func TestGarbageIsCollectedByItself(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = iter.Close() }()
-		for iter.SeekGE([]byte{kindGarbage}); iter.Valid() && iter.Key()[0] == kindGarbage; iter.Next() {
+		for iter.SeekGE([]byte{layout.KindGarbage}); iter.Valid() && iter.Key()[0] == layout.KindGarbage; iter.Next() {
 			n++
 		}
 		return n
@@ -266,7 +267,7 @@ func TestLongStringsOfZeros(t *testing.T) {
 // TestGarbageKeysAreOrderedByPlace: see the layout in garbage.go.
 func TestGarbageKeysAreOrderedByPlace(t *testing.T) {
 	key := garbageKey(nil, 7, []byte("k"), 9)
-	p, k, gen, err := splitPlacedKey(key[1:])
+	p, k, gen, err := layout.SplitPlacedKey(key[1:])
 	if err != nil || p != 7 || string(k) != "k" || binary.BigEndian.Uint64(gen) != 9 {
 		t.Errorf("%d %q %x %v", p, k, gen, err)
 	}

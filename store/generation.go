@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // Generations are never used twice: they are taken from a counter whose ceiling
@@ -24,7 +26,7 @@ type generations struct {
 // generationBlock is how far the ceiling is raised at a time.
 const generationBlock = 1 << 20
 
-var generationKey = []byte{kindMeta, 'g', 'e', 'n'}
+var generationKey = []byte{layout.KindMeta, 'g', 'e', 'n'}
 
 func (g *generations) load(db *pebble.DB) error {
 	g.building = make(map[uint64]struct{})
@@ -38,7 +40,7 @@ func (g *generations) load(db *pebble.DB) error {
 	}
 	defer func() { _ = closer.Close() }()
 	if len(value) != 8 {
-		return fmt.Errorf("read generation: %w", errHeader)
+		return fmt.Errorf("read generation: %w", layout.ErrHeader)
 	}
 	g.next = binary.LittleEndian.Uint64(value)
 	g.ceiling = g.next

@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/batchrepr"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // A tapPart is the part of a unit that goes to one tap.
@@ -76,15 +77,15 @@ func (u *Unit) handOver(ts *tapSet, r batchrepr.Reader, entries bool) {
 		if !ok || err != nil {
 			break // it has been applied, so it is well-formed
 		}
-		if k[0] != kindData {
+		if k[0] != layout.KindData {
 			continue
 		}
-		p, key, sub, err := splitPlacedKey(k[1:])
-		if err != nil || len(sub) < genSize || binary.BigEndian.Uint64(sub) != u.lastGeneration(p, key, sub) {
+		p, key, sub, err := layout.SplitPlacedKey(k[1:])
+		if err != nil || len(sub) < layout.GenSize || binary.BigEndian.Uint64(sub) != u.lastGeneration(p, key, sub) {
 			continue
 		}
 		if piece := ts.find(p.Token()); piece != nil {
-			u.parts.addSub(piece, kind, key, sub[genSize:], v)
+			u.parts.addSub(piece, kind, key, sub[layout.GenSize:], v)
 		}
 	}
 	for i := range u.parts {
@@ -99,20 +100,20 @@ func (u *Unit) handOver(ts *tapSet, r batchrepr.Reader, entries bool) {
 // addHeader adds the last header of a key.
 func (u *Unit) addHeader(p *tapPiece, c *change) {
 	o := operation{kind: opRemove, key: c.key}
-	var h header
+	var h layout.Header
 	if c.line != nil {
-		_ = h.parse(c.line)
+		_ = h.Parse(c.line)
 		o.kind, o.a = opPut, c.line
-		if h.gen != 0 && h.gen != c.base {
+		if h.Gen != 0 && h.Gen != c.base {
 			o.kind = opFresh
 			for i := range u.built {
-				if b := &u.built[i]; b.gen == h.gen && b.staged {
+				if b := &u.built[i]; b.gen == h.Gen && b.staged {
 					o.kind, b.adopted = opAdopt, true
 				}
 			}
 		}
 	}
-	c.gen = h.gen
+	c.gen = h.Gen
 	u.parts.add(p, &o)
 }
 
@@ -134,11 +135,11 @@ func (parts *tapParts) addSub(p *tapPiece, kind pebble.InternalKeyKind, key, sub
 		parts.add(p, &operation{kind: opSubDelete, key: key, a: sub})
 	case pebble.InternalKeyKindRangeDelete:
 		// value is the end, in the same value or just behind it.
-		_, endKey, end, err := splitPlacedKey(value[1:])
-		if err != nil || string(endKey) != string(key) || len(end) < genSize {
-			end = make([]byte, genSize)
+		_, endKey, end, err := layout.SplitPlacedKey(value[1:])
+		if err != nil || string(endKey) != string(key) || len(end) < layout.GenSize {
+			end = make([]byte, layout.GenSize)
 		}
-		parts.add(p, &operation{kind: opSubRange, key: key, a: sub, b: end[genSize:]})
+		parts.add(p, &operation{kind: opSubRange, key: key, a: sub, b: end[layout.GenSize:]})
 	}
 }
 
@@ -167,11 +168,11 @@ func (ts *tapSet) staged(r batchrepr.Reader, b *construction, more bool) {
 		if !ok || err != nil {
 			break
 		}
-		if k[0] != kindData {
+		if k[0] != layout.KindData {
 			continue
 		}
-		if _, _, sub, err := splitPlacedKey(k[1:]); err == nil && len(sub) > genSize {
-			parts.addSub(&to, kind, b.key, sub[genSize:], v)
+		if _, _, sub, err := layout.SplitPlacedKey(k[1:]); err == nil && len(sub) > layout.GenSize {
+			parts.addSub(&to, kind, b.key, sub[layout.GenSize:], v)
 		}
 	}
 	for i := range parts {
@@ -204,9 +205,9 @@ func (s *Store) tellDropped(taps *tapSet, rs []ring.Range, nums []uint16, w Wait
 	u := Unit{s: s, latched: nums}
 	for _, t := range taps.all() {
 		b := newBatch(0, 16)
-		for _, st := range union(taps.of(t)) {
+		for _, st := range layout.Union(taps.of(t)) {
 			for _, r := range rs {
-				for _, tokens := range intersect(ring.Range{Start: st.first.Token(), End: st.last.Token() + 1}, r) {
+				for _, tokens := range layout.Intersect(ring.Range{Start: st.First.Token(), End: st.Last.Token() + 1}, r) {
 					b.add(&operation{kind: opDrop, tokens: tokens})
 				}
 			}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // A store refuses writes while something keeps it from making them durable, and
@@ -243,7 +245,7 @@ func (s *Store) cure() error {
 	return nil
 }
 
-var probeKey = []byte{kindMeta, 'p', 'r', 'o', 'b', 'e'}
+var probeKey = []byte{layout.KindMeta, 'p', 'r', 'o', 'b', 'e'}
 
 var errStopped = errors.New("store is stopping")
 

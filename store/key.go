@@ -18,7 +18,7 @@ func (u *Unit) SetExpiry(key []byte, v Value, at int64) {
 	if v.Exists() && v.Expiry != at {
 		old := v.header()
 		h := old
-		h.expiry = at
+		h.Expiry = at
 		u.put(v.place, key, &old, &h)
 	}
 }
@@ -55,7 +55,7 @@ func (u *Unit) copyElements(src []byte, from *Value, dst []byte, to *Value) erro
 		return err
 	}
 	old, h := to.header(), from.header()
-	h.gen = gen
+	h.Gen = gen
 	u.put(to.place, dst, &old, &h)
 	return nil
 }

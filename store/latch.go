@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // Latches make commands on the same key serial. A unit takes the latches of all
@@ -64,10 +66,10 @@ func (l *latch) raise(number uint64) {
 type latches [latchCount]latch
 
 // latchOf returns the number of a place's latch. All places of a slice of 2¹⁶
-// tokens have the same one: so whatever keys it holds, a short stretch of tokens,
+// tokens have the same one: so whatever keys it holds, a short interval of tokens,
 // as a copy reads at a time, is latched by few.
 func latchOf(p Place) uint16 {
-	return uint16(uint32(sliceOf(p)) * 0x9e3779b1 >> 20)
+	return uint16(uint32(layout.SliceOf(p)) * 0x9e3779b1 >> 20)
 }
 
 // SameLatch reports whether two places share a latch.
@@ -290,4 +292,16 @@ func everyLatch() []uint16 {
 		nums[i] = uint16(i)
 	}
 	return nums
+}
+
+// appendLatches appends the numbers of the latches of all places of an interval.
+func appendLatches(dst []uint16, st layout.Interval) []uint16 {
+	first, last := int(layout.SliceOf(st.First)), int(layout.SliceOf(st.Last))
+	if last-first >= 2*latchCount {
+		return everyLatch()
+	}
+	for i := first; i <= last; i++ {
+		dst = append(dst, latchOf(Place(i)<<48))
+	}
+	return inOrder(dst)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // TestPassiveRangesExpireNothing, neither by themselves nor by a read, which does not see
@@ -32,7 +33,7 @@ func TestPassiveRangesExpireNothing(t *testing.T) {
 	}
 	s.skew.Add(61_000)
 	waitFor(t, "the others vanish", func() bool { return s.Keys() == followed })
-	if _, _, err := s.expireDue(s.now(), []byte{kindExpiry}); err != nil || s.Keys() != followed {
+	if _, _, err := s.expireDue(s.now(), []byte{layout.KindExpiry}); err != nil || s.Keys() != followed {
 		t.Errorf("%d keys, want %d, %v", s.Keys(), followed, err)
 	}
 	if _, ok := s.get(t, keys[true]); ok {
@@ -64,7 +65,7 @@ func TestPassiveRangesExpireNothing(t *testing.T) {
 func TestTokenSets(t *testing.T) {
 	rnd := seeded(t)
 	for range 200 {
-		var set tokenSet
+		var set layout.TokenSet
 		var ranges []ring.Range
 		var adds []bool
 		var probes []ring.Token
@@ -74,7 +75,7 @@ func TestTokenSets(t *testing.T) {
 				r = randomRange(rnd)
 			}
 			add := rnd.IntN(3) > 0
-			set.change(r, add)
+			set.Change(r, add)
 			ranges, adds = append(ranges, r), append(adds, add)
 			probes = append(probes, r.Start, r.Start-1, r.End, r.End-1, ring.Token(rand.Uint32()))
 		}
@@ -85,7 +86,7 @@ func TestTokenSets(t *testing.T) {
 					want = adds[i]
 				}
 			}
-			if set.contains(p) != want {
+			if set.Contains(p) != want {
 				t.Fatalf("%08x: %t after %v %v", p, !want, ranges, adds)
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // A dirtyPiece is a piece of a long string that a unit has changed in place. It
@@ -43,7 +45,7 @@ func pieceIn(dirty []dirtyPiece, gen uint64, index int64) *pieceBuffer {
 func (u *Unit) addDirty(prefix []byte, gen uint64, index int64) *pieceBuffer {
 	data := pieceBuffers.Get().(*pieceBuffer)
 	clear(data[:])
-	key := appendPieceKey(bytes.Clone(prefix), gen, uint32(index))
+	key := layout.AppendPieceKey(bytes.Clone(prefix), gen, uint32(index))
 	u.dirty = append(u.dirty, dirtyPiece{gen, index, key, data})
 	return data
 }
@@ -88,7 +90,7 @@ func (u *Unit) piece(prefix, key []byte, v *Value, i int64) (data []byte, closer
 	if d := pieceIn(u.dirty, v.gen, i); d != nil {
 		return d[:], nil, nil
 	}
-	pieceKey := appendPieceKey(prefix, v.gen, uint32(i))
+	pieceKey := layout.AppendPieceKey(prefix, v.gen, uint32(i))
 	if r := u.reader(v.place, key); r != nil {
 		if !r.iter.SeekGE(pieceKey) || !bytes.Equal(r.iter.Key(), pieceKey) {
 			if err := r.iter.Error(); err != nil {

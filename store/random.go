@@ -1,6 +1,10 @@
 package store
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
+)
 
 // randomWindow is how many neighbours RandomKey chooses from, so that a key behind
 // a wide gap is not much likelier than others.
@@ -61,11 +65,11 @@ func (v view) liveKeys(keys [][]byte, first, last Place) ([][]byte, error) {
 	if err != nil {
 		return keys, err
 	}
-	err = v.s.eachHeader(iter, func(p Place, key []byte, h *header) bool {
+	err = v.s.eachHeader(iter, func(p Place, key []byte, h *layout.Header) bool {
 		if p > last {
 			return false
 		}
-		if !h.expired(v.now) && !v.changed(p, key) {
+		if !h.Expired(v.now) && !v.changed(p, key) {
 			keys = append(keys, append([]byte{}, key...))
 		}
 		return len(keys) < randomWindow

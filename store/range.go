@@ -1,13 +1,13 @@
 package store
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // A Load is what a range holds.
@@ -32,7 +32,7 @@ func (l *Load) add(m Load) {
 // the keys are read. While writes go on it is right to within those under way.
 func (s *Store) RangeLoad(r ring.Range) (Load, error) {
 	var sum Load
-	for _, st := range stretches(r) {
+	for _, st := range layout.PiecesOf(r) {
 		err := s.eachSlice(st, func(_ uint16, l Load) { sum.add(l) })
 		if err != nil {
 			return sum, fmt.Errorf("load of %v: %w", r, err)
@@ -41,46 +41,46 @@ func (s *Store) RangeLoad(r ring.Range) (Load, error) {
 	return sum, nil
 }
 
-// eachSlice calls visit for each slice that a stretch has a part in, with what that
+// eachSlice calls visit for each slice that an interval has a part in, with what that
 // part holds, if it holds anything.
-func (s *Store) eachSlice(st stretch, visit func(slice uint16, l Load)) error {
-	for first := st.first; ; {
-		slice := sliceOf(first)
+func (s *Store) eachSlice(st layout.Interval, visit func(slice uint16, l Load)) error {
+	for first := st.First; ; {
+		slice := layout.SliceOf(first)
 		end := Place(slice)<<48 | (1<<48 - 1)
-		last := min(end, st.last)
+		last := min(end, st.Last)
 		c := &s.counts.slices[slice]
 		l := Load{Keys: c.keys.Load(), Bytes: c.bytes.Load(), Expires: c.expires.Load()}
 		if l != (Load{}) {
 			if first != Place(slice)<<48 || last != end {
 				var err error
-				if l, err = s.countStretch(stretch{first, last}); err != nil {
+				if l, err = s.countInterval(layout.Interval{First: first, Last: last}); err != nil {
 					return err
 				}
 			}
 			l.Heaviest = l.Bytes
 			visit(slice, l)
 		}
-		if last == st.last {
+		if last == st.Last {
 			return nil
 		}
 		first = last + 1
 	}
 }
 
-// countStretch reads what there is between two places.
-func (s *Store) countStretch(st stretch) (l Load, err error) {
-	lower, upper := st.bounds(kindData)
+// countInterval reads what there is between two places.
+func (s *Store) countInterval(st layout.Interval) (l Load, err error) {
+	lower, upper := st.Bounds(layout.KindData)
 	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
 		return l, s.readFailed(err)
 	}
-	err = s.eachHeader(iter, func(p Place, key []byte, h *header) bool {
-		if p > st.last {
+	err = s.eachHeader(iter, func(p Place, key []byte, h *layout.Header) bool {
+		if p > st.Last {
 			return false
 		}
 		l.Keys++
-		l.Bytes += int64(len(key)) + h.size()
-		if h.expiry != 0 {
+		l.Bytes += int64(len(key)) + h.Size()
+		if h.Expiry != 0 {
 			l.Expires++
 		}
 		return true
@@ -92,7 +92,7 @@ func (s *Store) countStretch(st stretch) (l Load, err error) {
 // taps are told. w is told when that is durable; with an error, nothing was removed and w
 // is not used. may is as for Clear.
 func (s *Store) ClearRanges(w Waiter, may func() error, rs ...ring.Range) error {
-	if err := s.drop(stretchesOf(rs), dropping{told: rs, may: may}, w); err != nil {
+	if err := s.drop(layout.UnionOf(rs), dropping{told: rs, may: may}, w); err != nil {
 		return fmt.Errorf("clear %v: %w", rs, err)
 	}
 	return nil
@@ -104,29 +104,20 @@ func (s *Store) ClearRanges(w Waiter, may func() error, rs ...ring.Range) error 
 // range is refused: ErrOverlap. ErrLatched says that a unit holds a latch of the ranges for
 // long, and that nothing was removed. w is as for ClearRange, and may be nil.
 func (s *Store) DropRanges(w Waiter, rs ...ring.Range) error {
-	if err := s.drop(stretchesOf(rs), dropping{mayWait: true}, w); err != nil {
+	if err := s.drop(layout.UnionOf(rs), dropping{mayWait: true}, w); err != nil {
 		return fmt.Errorf("drop %v: %w", rs, err)
 	}
 	return nil
 }
 
-// stretchesOf returns the stretches of ranges, in order and without overlaps.
-func stretchesOf(rs []ring.Range) []stretch {
-	var all []stretch
-	for _, r := range rs {
-		all = append(all, stretches(r)...)
-	}
-	return union(all)
-}
-
-// drop removes all that lies in some stretches, with one batch: the keys, what the
+// drop removes all that lies in some intervals, with one batch: the keys, what the
 // counts have of them, and what is named as garbage. Their entries in the index of
 // expiry times are left to sweepDropped. Taps are told of d.told, or must not be there.
-func (s *Store) drop(sts []stretch, d dropping, w Waiter) error {
+func (s *Store) drop(sts []layout.Interval, d dropping, w Waiter) error {
 	// Most lines go before anybody has to wait. The counts are no more than a hint here: after
 	// damage they may be estimates.
 	if s.anyKeys(sts) {
-		d.marks = s.cache.sweepAhead(inside(sts))
+		d.marks = s.cache.sweepAhead(layout.ContainsFunc(sts))
 	}
 	nums := latchesOf(sts)
 	if d.follows {
@@ -146,10 +137,10 @@ func (s *Store) drop(sts []stretch, d dropping, w Waiter) error {
 	return err
 }
 
-// anyKeys reports whether slices that some stretches have a part in hold anything.
-func (s *Store) anyKeys(sts []stretch) bool {
-	return slices.ContainsFunc(sts, func(st stretch) bool {
-		for slice := int(sliceOf(st.first)); slice <= int(sliceOf(st.last)); slice++ {
+// anyKeys reports whether slices that some intervals have a part in hold anything.
+func (s *Store) anyKeys(sts []layout.Interval) bool {
+	return slices.ContainsFunc(sts, func(st layout.Interval) bool {
+		for slice := int(layout.SliceOf(st.First)); slice <= int(layout.SliceOf(st.Last)); slice++ {
 			if s.counts.slices[slice].keys.Load() > 0 {
 				return true
 			}
@@ -158,24 +149,16 @@ func (s *Store) anyKeys(sts []stretch) bool {
 	})
 }
 
-func latchesOf(sts []stretch) (nums []uint16) {
+func latchesOf(sts []layout.Interval) (nums []uint16) {
 	for _, st := range sts {
-		if nums = st.appendLatches(nums); len(nums) == latchCount {
+		if nums = appendLatches(nums, st); len(nums) == latchCount {
 			break
 		}
 	}
 	return nums
 }
 
-// inside returns whether a place lies in stretches, which are in order and do not overlap.
-func inside(sts []stretch) func(Place) bool {
-	return func(p Place) bool {
-		i, _ := slices.BinarySearchFunc(sts, p, func(st stretch, p Place) int { return cmp.Compare(st.last, p) })
-		return i < len(sts) && sts[i].first <= p
-	}
-}
-
-// A dropping is how stretches are dropped.
+// A dropping is how intervals are dropped.
 type dropping struct {
 	nums  []uint16 // of their latches, which are held
 	marks []uint64 // of sweepAhead
@@ -193,7 +176,7 @@ type dropping struct {
 }
 
 // dropLatched is drop for those who hold the latches.
-func (s *Store) dropLatched(sts []stretch, d dropping, w Waiter) error {
+func (s *Store) dropLatched(sts []layout.Interval, d dropping, w Waiter) error {
 	s.commits.Lock()
 	defer s.commits.Unlock()
 	if err := s.Freeable(); err != nil && !(d.unread && s.onlyDamaged()) {
@@ -238,7 +221,7 @@ func (s *Store) dropLatched(sts []stretch, d dropping, w Waiter) error {
 	}
 	err = s.db.Apply(b, pebble.NoSync)
 	if err == nil {
-		s.cache.sweep(d.marks, inside(sts))
+		s.cache.sweep(d.marks, layout.ContainsFunc(sts))
 		s.dropped(&lost)
 		if d.told != nil && taps != nil {
 			w = s.tellDropped(taps, d.told, d.nums, w)
@@ -256,22 +239,22 @@ func (s *Store) dropLatched(sts []stretch, d dropping, w Waiter) error {
 // A loss is what a drop takes from the store.
 type loss struct {
 	slices map[uint16]Load
-	// occupied are the stretches to delete. Of the others it is certain that they hold
+	// occupied are the intervals to delete. Of the others it is certain that they hold
 	// nothing but garbage, which is collected by its own marks.
 	occupied []occupied
 	// estimated are slices whose counts are not certain from now on.
 	estimated []uint16
 }
 
-// An occupied stretch is one to delete; expires says that entries of the index of expiry
+// An occupied interval is one to delete; expires says that entries of the index of expiry
 // times may be left of it.
 type occupied struct {
-	stretch
+	layout.Interval
 	expires bool
 }
 
-// lossOf returns what a drop of some stretches takes; the latches are held, and commits.
-func (s *Store) lossOf(sts []stretch, unread bool) (lost loss, err error) {
+// lossOf returns what a drop of some intervals takes; the latches are held, and commits.
+func (s *Store) lossOf(sts []layout.Interval, unread bool) (lost loss, err error) {
 	if unread {
 		lost.slices, lost.estimated = s.goneUnread(sts)
 		for _, st := range sts {
@@ -302,16 +285,16 @@ func (s *Store) lossOf(sts []stretch, unread bool) (lost loss, err error) {
 	return lost, nil
 }
 
-// certain reports whether the counts of a stretch, as eachSlice gives them, are sure to be
+// certain reports whether the counts of an interval, as eachSlice gives them, are sure to be
 // right: they may be estimates after damage. The latches are held, and commits.
-func (s *Store) certain(st stretch) (bool, error) {
+func (s *Store) certain(st layout.Interval) (bool, error) {
 	c := &s.counts
-	for slice := int(sliceOf(st.first)); slice <= int(sliceOf(st.last)); slice++ {
+	for slice := int(layout.SliceOf(st.First)); slice <= int(layout.SliceOf(st.Last)); slice++ {
 		if c.isCertain(uint16(slice)) {
 			continue
 		}
-		whole := sliceStretch(uint16(slice))
-		if st.first <= whole.first && st.last >= whole.last {
+		whole := layout.SliceInterval(uint16(slice))
+		if st.First <= whole.First && st.Last >= whole.Last {
 			return false, nil // the drop makes it certain
 		}
 		if n := &c.slices[slice]; n.keys.Load() != 0 || n.bytes.Load() != 0 || n.expires.Load() != 0 {
@@ -330,16 +313,11 @@ func (s *Store) certain(st stretch) (bool, error) {
 	return true, nil
 }
 
-// sliceStretch returns the places of a slice.
-func sliceStretch(slice uint16) stretch {
-	return stretch{Place(slice) << 48, Place(slice)<<48 | (1<<48 - 1)}
-}
-
 // dropped notes that a loss has been committed; commits is held for writing.
 func (s *Store) dropped(lost *loss) {
 	for _, st := range lost.occupied {
-		for slice := int(sliceOf(st.first)); slice <= int(sliceOf(st.last)); slice++ {
-			if whole := sliceStretch(uint16(slice)); st.first <= whole.first && st.last >= whole.last {
+		for slice := int(layout.SliceOf(st.First)); slice <= int(layout.SliceOf(st.Last)); slice++ {
+			if whole := layout.SliceInterval(uint16(slice)); st.First <= whole.First && st.Last >= whole.Last {
 				s.counts.setCertain(uint16(slice), true)
 			}
 		}
@@ -373,7 +351,7 @@ func (c *counts) take(gone map[uint16]Load, sign int64) {
 	}
 }
 
-// dropBatch returns the batch that deletes occupied stretches. It begins a new term of the
+// dropBatch returns the batch that deletes occupied intervals. It begins a new term of the
 // counts, as they are now; commits is held for writing, and checkpoints.
 func (s *Store) dropBatch(lost *loss) *pebble.Batch {
 	b := s.db.NewBatch()
@@ -381,12 +359,12 @@ func (s *Store) dropBatch(lost *loss) *pebble.Batch {
 		return b
 	}
 	for _, st := range lost.occupied {
-		for _, kind := range []byte{kindData, kindGarbage} {
-			lower, upper := st.bounds(kind)
+		for _, kind := range []byte{layout.KindData, layout.KindGarbage} {
+			lower, upper := st.Bounds(kind)
 			_ = b.DeleteRange(lower, upper, nil)
 		}
 		if st.expires {
-			_ = b.Set(droppedKey(st.stretch), nil, nil)
+			_ = b.Set(droppedKey(st.Interval), nil, nil)
 		}
 	}
 	c := &s.counts

@@ -20,8 +20,8 @@ func (a *audit) loadOf(r ring.Range) (l Load) {
 	for key, h := range a.values {
 		if r.Contains(testToken([]byte(key))) {
 			l.Keys++
-			l.Bytes += int64(len(key)) + h.size()
-			if h.expiry != 0 {
+			l.Bytes += int64(len(key)) + h.Size()
+			if h.Expiry != 0 {
 				l.Expires++
 			}
 		}
@@ -293,7 +293,7 @@ func TestSweepKeepsWhatCameBack(t *testing.T) {
 	s.mustClose(t)
 	s = openTest(t, memConfig(fs, FsyncNo)) // the housekeeping sweeps by itself
 	waitFor(t, "the index is swept", func() bool {
-		sts, err := s.droppedStretches()
+		sts, err := s.droppedIntervals()
 		return err == nil && len(sts) == 0
 	})
 	if a := s.audit(t); a.keys != 100 || a.expires != 100 {

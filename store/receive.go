@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // A Receiver applies the batches of one stream: what another store's taps hand over for
@@ -20,7 +21,7 @@ import (
 type Receiver struct {
 	s      *Store
 	ranges []ring.Range
-	within *spanIndex
+	within *layout.TokenIndex
 	u      *Unit
 	// begun holds values whose entries have come, some of them, but not their header,
 	// by the sender's generation.
@@ -59,7 +60,7 @@ const maxBegun = 1 << 16
 func (s *Store) NewReceiver(ranges ...ring.Range) *Receiver {
 	u := s.NewUnit()
 	u.peeking, u.following = true, true
-	rc := &Receiver{s: s, u: u, begun: make(map[begunKey]uint64), within: newSpanIndex(nil)}
+	rc := &Receiver{s: s, u: u, begun: make(map[begunKey]uint64), within: layout.NewTokenIndex(nil)}
 	u.may = rc.goesOn
 	if len(ranges) > 0 {
 		rc.SetRanges(ranges...)
@@ -70,10 +71,10 @@ func (s *Store) NewReceiver(ranges ...ring.Range) *Receiver {
 // SetRanges says where changes may lie from now on. What has been begun elsewhere, and
 // not finished, is garbage.
 func (rc *Receiver) SetRanges(ranges ...ring.Range) {
-	rc.ranges, rc.within = slices.Clone(ranges), newSpanIndex(spansOf(ranges))
-	rc.s.follow(rc, stretchesOf(ranges))
+	rc.ranges, rc.within = slices.Clone(ranges), layout.NewTokenIndex(layout.SpansOf(ranges))
+	rc.s.follow(rc, layout.UnionOf(ranges))
 	for k, gen := range rc.begun {
-		if rc.within.find(rc.s.token([]byte(k.key))) < 0 {
+		if rc.within.Find(rc.s.token([]byte(k.key))) < 0 {
 			delete(rc.begun, k)
 			rc.s.generations.built(gen)
 			rc.s.garbage.Add(1)
@@ -121,24 +122,24 @@ func (rc *Receiver) fail(err error) error {
 
 // clearingOf checks an opClear and returns the range in which it is, and the places that
 // it has a part in.
-func (rc *Receiver) clearingOf(o *operation) (r ring.Range, pieces []stretch, err error) {
+func (rc *Receiver) clearingOf(o *operation) (r ring.Range, pieces []layout.Interval, err error) {
 	from, to := Position(o.a), Position(o.b)
 	r, ok := rc.rangeOf(from)
-	if !ok || from.check() != nil || to.check() != nil || comparePositions(r, from, to) >= 0 {
+	if !ok || from.Check() != nil || to.Check() != nil || layout.ComparePositions(r, from, to) >= 0 {
 		return r, nil, fmt.Errorf("%w: clearing", ErrBatch)
 	}
-	for _, st := range stretches(r) {
-		if len(from) > 1 && comparePositions(r, positionOf(st.last), from[:placeSize]) < 0 ||
-			len(to) > 1 && comparePositions(r, positionOf(st.first), to) >= 0 {
+	for _, st := range layout.PiecesOf(r) {
+		if len(from) > 1 && layout.ComparePositions(r, layout.PositionOf(st.Last), from[:layout.PlaceSize]) < 0 ||
+			len(to) > 1 && layout.ComparePositions(r, layout.PositionOf(st.First), to) >= 0 {
 			continue
 		}
-		if len(from) > 1 && from.place() >= st.first && from.place() <= st.last {
-			st.first = from.place()
+		if len(from) > 1 && from.Place() >= st.First && from.Place() <= st.Last {
+			st.First = from.Place()
 		}
-		if len(to) > 1 && to.place() >= st.first && to.place() <= st.last {
-			st.last = to.place()
-			if len(to) == placeSize && st.last > st.first {
-				st.last--
+		if len(to) > 1 && to.Place() >= st.First && to.Place() <= st.Last {
+			st.Last = to.Place()
+			if len(to) == layout.PlaceSize && st.Last > st.First {
+				st.Last--
 			}
 		}
 		pieces = append(pieces, st)
@@ -149,10 +150,10 @@ func (rc *Receiver) clearingOf(o *operation) (r ring.Range, pieces []stretch, er
 	return r, pieces, nil
 }
 
-// keysWithin returns about how many keys a stretch holds, for none more than a slice at
+// keysWithin returns about how many keys an interval holds, for none more than a slice at
 // either end.
-func (s *Store) keysWithin(st stretch) (keys int64) {
-	for slice := int(sliceOf(st.first)); slice <= int(sliceOf(st.last)); slice++ {
+func (s *Store) keysWithin(st layout.Interval) (keys int64) {
+	for slice := int(layout.SliceOf(st.First)); slice <= int(layout.SliceOf(st.Last)); slice++ {
 		keys += s.counts.slices[slice].keys.Load()
 	}
 	return keys
@@ -188,25 +189,25 @@ func (rc *Receiver) one(op *placedOp) error {
 	case opPut, opFresh, opAdopt:
 		return rc.put(p, o, &old)
 	case opRemove:
-		if old.typ != None {
+		if old.Type != None {
 			u.remove(p, o.key, &old)
 		}
 	case opSub:
-		if old.gen == 0 {
+		if old.Gen == 0 {
 			return fmt.Errorf("%w: an entry of a value that is not here", ErrGap)
 		}
-		return rc.setSub(p, o, old.gen)
+		return rc.setSub(p, o, old.Gen)
 	case opSubDelete:
-		if old.gen != 0 {
-			_ = u.batched().Delete(rc.subKey(p, o.key, old.gen, o.a), nil)
+		if old.Gen != 0 {
+			_ = u.batched().Delete(rc.subKey(p, o.key, old.Gen, o.a), nil)
 			rc.changed(p, len(o.a))
 		}
 	case opSubRange:
-		if old.gen != 0 {
-			start := bytes.Clone(rc.subKey(p, o.key, old.gen, o.a))
-			end := rc.subKey(p, o.key, old.gen, o.b)
+		if old.Gen != 0 {
+			start := bytes.Clone(rc.subKey(p, o.key, old.Gen, o.a))
+			end := rc.subKey(p, o.key, old.Gen, o.b)
 			if len(o.b) == 0 {
-				end = prefixEnd(end)
+				end = layout.PrefixEnd(end)
 			}
 			if bytes.Compare(start, end) < 0 {
 				_ = u.batched().DeleteRange(start, end, nil)
@@ -218,7 +219,7 @@ func (rc *Receiver) one(op *placedOp) error {
 }
 
 func (rc *Receiver) subKey(p Place, key []byte, gen uint64, sub []byte) []byte {
-	rc.pbuf = appendDataPrefix(rc.pbuf[:0], p, key)
+	rc.pbuf = layout.AppendDataPrefix(rc.pbuf[:0], p, key)
 	rc.pbuf = binary.BigEndian.AppendUint64(rc.pbuf, gen)
 	rc.pbuf = append(rc.pbuf, sub...)
 	return rc.pbuf
@@ -236,7 +237,7 @@ func (rc *Receiver) setSub(p Place, o *operation, gen uint64) error {
 // changed notes that the entry whose key is in rc.pbuf, of which so many bytes are the sub
 // key, is not what the cache may say.
 func (rc *Receiver) changed(p Place, sub int) {
-	if hasLine(rc.pbuf[len(rc.pbuf)-sub:]) {
+	if IsCached(rc.pbuf[len(rc.pbuf)-sub:]) {
 		rc.u.elements.foreign = append(rc.u.elements.foreign, elementChange{place: p, key: rc.u.keep(rc.pbuf), sub: sub})
 	}
 }
@@ -266,14 +267,14 @@ func (rc *Receiver) abandon(o *operation) {
 }
 
 // put makes a header the key's, under a generation of this store.
-func (rc *Receiver) put(p Place, o *operation, old *header) error {
+func (rc *Receiver) put(p Place, o *operation, old *layout.Header) error {
 	u := rc.u
-	var h header
-	_ = h.parse(o.a) // prepare has
+	var h layout.Header
+	_ = h.Parse(o.a) // prepare has
 	switch {
-	case h.gen == 0:
+	case h.Gen == 0:
 	case o.kind == opAdopt:
-		k := begunKey{string(o.key), h.gen}
+		k := begunKey{string(o.key), h.Gen}
 		gen, ok := rc.begun[k]
 		if !ok {
 			return fmt.Errorf("%w: the header of a value that was not begun", ErrGap)
@@ -281,29 +282,29 @@ func (rc *Receiver) put(p Place, o *operation, old *header) error {
 		delete(rc.begun, k)
 		u.built = append(u.built, construction{place: p, key: o.key, gen: gen, staged: true, adopted: true})
 		_ = u.batched().Delete(garbageKey(nil, p, o.key, gen), nil)
-		h.gen = gen
-	case o.kind == opPut && old.gen != 0:
-		h.gen = old.gen
+		h.Gen = gen
+	case o.kind == opPut && old.Gen != 0:
+		h.Gen = old.Gen
 	default:
 		gen, err := rc.s.newGeneration()
 		if err != nil {
 			return err
 		}
 		u.built = append(u.built, construction{place: p, key: o.key, gen: gen})
-		h.gen = gen
+		h.Gen = gen
 	}
 	u.put(p, o.key, old, &h)
 	return nil
 }
 
 // load returns the header of a key, expired or not.
-func (rc *Receiver) load(p Place, key []byte) (header, error) {
+func (rc *Receiver) load(p Place, key []byte) (layout.Header, error) {
 	if len(rc.cleared) > 0 && rc.u.find(p, key) == nil {
 		c := rc.cleared[len(rc.cleared)-1]
-		rc.pbuf = entryPosition(rc.pbuf[:0], p, key, nil)
+		rc.pbuf = layout.EntryPosition(rc.pbuf[:0], p, key, nil)
 		at := Position(rc.pbuf)
-		if comparePositions(c.r, at, c.from) >= 0 && comparePositions(c.r, at, c.to) < 0 && !bytes.HasPrefix(c.to, at) {
-			return header{}, nil
+		if layout.ComparePositions(c.r, at, c.from) >= 0 && layout.ComparePositions(c.r, at, c.to) < 0 && !bytes.HasPrefix(c.to, at) {
+			return layout.Header{}, nil
 		}
 	}
 	return rc.u.load(p, key)
@@ -318,10 +319,10 @@ func (rc *Receiver) clear(o *operation) error {
 	from, to := Position(o.a), Position(o.b)
 	for _, st := range pieces {
 		at := from
-		if len(at) > 1 && !(at.place() >= st.first && at.place() <= st.last) {
+		if len(at) > 1 && !(at.Place() >= st.First && at.Place() <= st.Last) {
 			at = nil
 		}
-		if err := rc.clearStretch(r, st, at, to); err != nil {
+		if err := rc.clearInterval(r, st, at, to); err != nil {
 			return err
 		}
 	}
@@ -329,17 +330,17 @@ func (rc *Receiver) clear(o *operation) error {
 	return nil
 }
 
-func (rc *Receiver) clearStretch(r ring.Range, st stretch, from, to Position) error {
+func (rc *Receiver) clearInterval(r ring.Range, st layout.Interval, from, to Position) error {
 	u := rc.u
 	w, err := rc.s.walk(st, from)
 	if err != nil {
 		return err
 	}
-	spared, _ := to.split()
+	spared, _ := to.Split()
 	var pos Position
 	for w.next() {
 		pos = w.appendPosition(pos[:0])
-		if comparePositions(r, pos, to) >= 0 {
+		if layout.ComparePositions(r, pos, to) >= 0 {
 			break
 		}
 		switch {
@@ -347,7 +348,7 @@ func (rc *Receiver) clearStretch(r ring.Range, st stretch, from, to Position) er
 			_ = u.batched().Delete(w.iter.Key(), nil)
 			rc.pbuf = append(rc.pbuf[:0], w.iter.Key()...)
 			rc.changed(w.place, len(w.sub))
-		case spared == nil || !bytes.Equal(w.key, spared) || to.place() != w.place:
+		case spared == nil || !bytes.Equal(w.key, spared) || to.Place() != w.place:
 			u.remove(w.place, bytes.Clone(w.key), &w.head)
 			w.skipKey()
 		}

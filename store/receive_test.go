@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // pair opens two stores that hold the same keys.
@@ -60,7 +61,7 @@ func TestOnlyWhatDiffersTravels(t *testing.T) {
 func TestAReceiverRefusesWhatDoesNotFollow(t *testing.T) {
 	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
 	defer s.mustClose(t)
-	long := (&header{typ: String, gen: 7, count: 100_000}).append(nil)
+	long := (&layout.Header{Type: String, Gen: 7, Count: 100_000}).Append(nil)
 	low := ring.Range{Start: 0, End: 1 << 31}
 	inside, outside := "", ""
 	for i := 0; inside == "" || outside == ""; i++ {
@@ -78,7 +79,7 @@ func TestAReceiverRefusesWhatDoesNotFollow(t *testing.T) {
 		"an entry without its header":   {operation{kind: opSub, key: []byte(inside), a: []byte("x")}, ErrGap},
 		"a key outside":                 {operation{kind: opRemove, key: []byte(outside)}, ErrBatch},
 		"a clearing that is too wide":   {operation{kind: opDrop, tokens: ring.Whole}, ErrBatch},
-		"a clearing of nothing":         {operation{kind: opClear, a: positionOf(5), b: positionOf(5)}, ErrBatch},
+		"a clearing of nothing":         {operation{kind: opClear, a: layout.PositionOf(5), b: layout.PositionOf(5)}, ErrBatch},
 		"a header that is none":         {operation{kind: opPut, key: []byte(inside), a: []byte{9, 9}}, ErrBatch},
 		"an entry without a sub key":    {operation{kind: opSubDelete, key: []byte(inside)}, ErrBatch},
 		"a new value without a version": {operation{kind: opFresh, key: []byte(inside), a: []byte{1, 0}}, ErrBatch},

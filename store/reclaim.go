@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // What is removed gives its space back when the tables that hold it are merged, which Pebble
@@ -196,7 +198,7 @@ func (s *Store) merge(ctx context.Context, m tableMerge) error {
 // partBounds are the bounds of the data of a part, the second not included.
 func partBounds(part int) (lower, upper []byte) {
 	if part == reclaimParts-1 {
-		return []byte{kindData, byte(part)}, []byte{kindData + 1}
+		return []byte{layout.KindData, byte(part)}, []byte{layout.KindData + 1}
 	}
-	return []byte{kindData, byte(part)}, []byte{kindData, byte(part + 1)}
+	return []byte{layout.KindData, byte(part)}, []byte{layout.KindData, byte(part + 1)}
 }

@@ -76,7 +76,7 @@ func TestWhatMovesStaysHeld(t *testing.T) {
 	mustRetap(t, s, nil)
 	for _, p := range s.taps.Load().pieces {
 		if len(p.open) > 0 {
-			t.Errorf("%v is still held by %v", p.stretch, p.open)
+			t.Errorf("%v is still held by %v", p.Interval, p.open)
 		}
 	}
 	// To nobody: what is open stays so.

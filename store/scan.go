@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // A Cursor is the first place that a scan has not visited yet: the token times
@@ -46,7 +48,7 @@ func (v view) scanUpTo(from, to Cursor, count int, visit func(Entry) bool) (Curs
 	next := to
 	seen := 0
 	last := from
-	err := v.each(from.place(), func(p Place, key []byte, h *header) bool {
+	err := v.each(from.place(), func(p Place, key []byte, h *layout.Header) bool {
 		if at := cursorOf(p); at != last {
 			if to != 0 && at >= to {
 				return false
@@ -58,7 +60,7 @@ func (v view) scanUpTo(from, to Cursor, count int, visit func(Entry) bool) (Curs
 			last = at
 		}
 		seen++
-		if !h.expired(v.now) && !visit(Entry{key, h.typ}) {
+		if !h.Expired(v.now) && !visit(Entry{key, h.Type}) {
 			seen = count
 		}
 		return true
@@ -109,8 +111,8 @@ func (s *Store) AwaitAll(w Waiter) (wait bool) {
 // headers returns an iterator over data from a place on.
 func (s *Store) headers(from Place) (*pebble.Iterator, error) {
 	iter, err := s.db.NewIter(&pebble.IterOptions{
-		LowerBound: binary.BigEndian.AppendUint64([]byte{kindData}, uint64(from)),
-		UpperBound: []byte{kindData + 1},
+		LowerBound: binary.BigEndian.AppendUint64([]byte{layout.KindData}, uint64(from)),
+		UpperBound: []byte{layout.KindData + 1},
 	})
 	if err != nil {
 		return nil, s.readFailed(err)
@@ -120,21 +122,21 @@ func (s *Store) headers(from Place) (*pebble.Iterator, error) {
 
 // eachHeader calls visit for each header of an iterator, until it returns false,
 // and closes the iterator. Sub entries are passed over without being read.
-func (s *Store) eachHeader(iter *pebble.Iterator, visit func(Place, []byte, *header) bool) error {
+func (s *Store) eachHeader(iter *pebble.Iterator, visit func(Place, []byte, *layout.Header) bool) error {
 	var err error
 	var skip []byte
 	for ok := iter.First(); ok; {
-		p, key, sub, splitErr := splitPlacedKey(iter.Key()[1:])
+		p, key, sub, splitErr := layout.SplitPlacedKey(iter.Key()[1:])
 		if err = splitErr; err != nil {
 			break
 		}
 		if len(sub) > 0 {
-			skip = prefixEnd(append(skip[:0], iter.Key()[:len(iter.Key())-len(sub)]...))
+			skip = layout.PrefixEnd(append(skip[:0], iter.Key()[:len(iter.Key())-len(sub)]...))
 			ok = iter.SeekGE(skip)
 			continue
 		}
-		var h header
-		if err = h.parse(iter.Value()); err != nil {
+		var h layout.Header
+		if err = h.Parse(iter.Value()); err != nil {
 			break
 		}
 		if !visit(p, key, &h) {
@@ -155,7 +157,7 @@ func (s *Store) isEmpty() (bool, error) {
 		return false, err
 	}
 	empty := true
-	err = s.eachHeader(iter, func(Place, []byte, *header) bool {
+	err = s.eachHeader(iter, func(Place, []byte, *layout.Header) bool {
 		empty = false
 		return false
 	})

@@ -12,13 +12,14 @@ import (
 
 	"github.com/ringside-kv/ringside/replica/fakenet"
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // putBatch returns a batch with so many keys of its own.
 func putBatch(prefix string, keys int) []byte {
 	w := newBatch(0, 0)
 	for i := range keys {
-		w.add(&operation{kind: opPut, key: []byte(prefix + strconv.Itoa(i)), a: (&header{typ: String, value: []byte("v")}).append(nil)})
+		w.add(&operation{kind: opPut, key: []byte(prefix + strconv.Itoa(i)), a: (&layout.Header{Type: String, Value: []byte("v")}).Append(nil)})
 	}
 	return w.buf
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/tuning"
 )
 
@@ -65,7 +66,7 @@ type Store struct {
 
 	reclaim reclaim
 
-	passive  tokenSet
+	passive  layout.TokenSet
 	followed followed
 	overdue  atomic.Bool  // expired keys may lie in what expireLoop has passed
 	drops    atomic.Int64 // ranges dropped since the store was opened

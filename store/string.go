@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // pieceSize is the largest string that lies in its header, and the size of the
@@ -16,9 +18,9 @@ const pieceSize = 64 << 10
 // v is what Get returned. The unit must hold the key's latch.
 func (u *Unit) PutString(key []byte, v Value, value []byte, expiry int64, raw bool) error {
 	old := v.header()
-	h := header{typ: String, expiry: expiry, value: value}
+	h := layout.Header{Type: String, Expiry: expiry, Value: value}
 	if raw {
-		h.flags = headRaw
+		h.Flags = layout.FlagRaw
 	}
 	if len(value) > pieceSize {
 		return u.putPieces(key, v.place, &old, h, int64(len(value)), func(i int64) ([]byte, error) {
@@ -31,7 +33,7 @@ func (u *Unit) PutString(key []byte, v Value, value []byte, expiry int64, raw bo
 
 // putPieces writes a long string of size bytes as a new generation; piece gives
 // its pieces.
-func (u *Unit) putPieces(key []byte, p Place, old *header, h header, size int64, piece func(int64) ([]byte, error)) error {
+func (u *Unit) putPieces(key []byte, p Place, old *layout.Header, h layout.Header, size int64, piece func(int64) ([]byte, error)) error {
 	var sub []byte
 	gen, err := u.construct(key, p, func(c *constructor) error {
 		for i := int64(0); i*pieceSize < size; i++ {
@@ -51,7 +53,7 @@ func (u *Unit) putPieces(key []byte, p Place, old *header, h header, size int64,
 	if err != nil {
 		return err
 	}
-	h.gen, h.count, h.value = gen, uint64(size), nil
+	h.Gen, h.Count, h.Value = gen, uint64(size), nil
 	u.put(p, key, old, &h)
 	return nil
 }
@@ -72,9 +74,9 @@ func (u *Unit) BuildString(key []byte, v Value, size, expiry int64, raw bool, fi
 		return u.PutString(key, v, buf[:size], expiry, raw)
 	}
 	old := v.header()
-	h := header{typ: String, expiry: expiry}
+	h := layout.Header{Type: String, Expiry: expiry}
 	if raw {
-		h.flags = headRaw
+		h.Flags = layout.FlagRaw
 	}
 	return u.putPieces(key, v.place, &old, h, size, func(i int64) ([]byte, error) {
 		part := buf[:min(pieceSize, size-i*pieceSize)]
@@ -93,14 +95,14 @@ func (u *Unit) WriteRange(key []byte, v Value, off int64, data []byte) (int64, e
 	if v.gen != 0 {
 		return size, u.overwrite(key, v, &old, off, data)
 	}
-	h := header{typ: String, expiry: v.Expiry, flags: headRaw}
+	h := layout.Header{Type: String, Expiry: v.Expiry, Flags: layout.FlagRaw}
 	buf := pieceBuffers.Get().(*pieceBuffer)
 	defer pieceBuffers.Put(buf)
 	if size <= pieceSize {
 		n := copy(buf[:], v.Inline)
 		clear(buf[n:size])
 		copy(buf[off:], data)
-		h.value = buf[:size]
+		h.Value = buf[:size]
 		u.put(v.place, key, &old, &h)
 		return size, nil
 	}
@@ -128,7 +130,7 @@ func lay(piece []byte, start, off int64, data []byte) {
 }
 
 // overwrite changes the pieces of a long string in place.
-func (u *Unit) overwrite(key []byte, v Value, old *header, off int64, data []byte) error {
+func (u *Unit) overwrite(key []byte, v Value, old *layout.Header, off int64, data []byte) error {
 	end := off + int64(len(data))
 	// More than fits is not kept but goes into the batch at once, and then on.
 	many := int64(len(data)) > maxDirty*pieceSize && u.grow == nil
@@ -142,7 +144,7 @@ func (u *Unit) overwrite(key []byte, v Value, old *header, off int64, data []byt
 			return err
 		}
 	}
-	prefix := appendDataPrefix(nil, v.place, key)
+	prefix := layout.AppendDataPrefix(nil, v.place, key)
 	// All reads come before the first change, in case one fails.
 	for _, i := range [2]int64{off / pieceSize, max(end-1, off) / pieceSize} {
 		if i*pieceSize < off || i*pieceSize+pieceSize > end {
@@ -160,7 +162,7 @@ func (u *Unit) overwrite(key []byte, v Value, old *header, off int64, data []byt
 			lay(piece[:], start, off, data)
 		case many:
 			whole := data[start-off : start-off+pieceSize]
-			_ = u.batched().Set(appendPieceKey(prefix, v.gen, uint32(i)), trimZeros(whole), nil)
+			_ = u.batched().Set(layout.AppendPieceKey(prefix, v.gen, uint32(i)), trimZeros(whole), nil)
 		default:
 			lay(u.addDirty(prefix, v.gen, i)[:], start, off, data)
 		}
@@ -169,8 +171,8 @@ func (u *Unit) overwrite(key []byte, v Value, old *header, off int64, data []byt
 	u.touched = append(u.touched, key)
 	if end > v.Size || !v.Raw {
 		h := *old
-		h.count = uint64(max(v.Size, end))
-		h.flags |= headRaw
+		h.Count = uint64(max(v.Size, end))
+		h.Flags |= layout.FlagRaw
 		u.put(v.place, key, old, &h)
 	}
 	if many {
@@ -205,7 +207,7 @@ func (u *Unit) ReadRange(key []byte, v Value, off, n int64, dst []byte) ([]byte,
 	if v.gen == 0 {
 		return append(dst, v.Inline[off:off+n]...), nil
 	}
-	prefix := appendDataPrefix(nil, v.place, key)
+	prefix := layout.AppendDataPrefix(nil, v.place, key)
 	for i := off / pieceSize; i*pieceSize < off+n; i++ {
 		start := i * pieceSize
 		data, closer, err := u.piece(prefix, key, &v, i)
@@ -251,15 +253,15 @@ func (u *Unit) reader(p Place, key []byte) *pieceReader {
 }
 
 // openReader opens a reader for a key and returns the header that it sees.
-func (u *Unit) openReader(p Place, key []byte) (h header, err error) {
+func (u *Unit) openReader(p Place, key []byte) (h layout.Header, err error) {
 	l := &u.s.latches[latchOf(p)]
 	r := u.reader(p, key)
 	if r == nil {
-		prefix := appendDataPrefix(nil, p, key)
+		prefix := layout.AppendDataPrefix(nil, p, key)
 		open := func() (*pebble.Iterator, error) {
 			return u.s.db.NewIter(&pebble.IterOptions{
 				LowerBound: prefix,
-				UpperBound: prefixEnd(append([]byte(nil), prefix...)),
+				UpperBound: layout.PrefixEnd(append([]byte(nil), prefix...)),
 			})
 		}
 		iter, err := open()
@@ -286,11 +288,11 @@ func (u *Unit) openReader(p Place, key []byte) (h header, err error) {
 	}
 	start := len(u.lines)
 	u.lines = append(u.lines, value...)
-	if len(r.iter.Key()) != len(appendDataPrefix(u.pbuf[:0], p, key)) {
-		return header{}, nil // entries without a header: deleted, not yet collected
+	if len(r.iter.Key()) != len(layout.AppendDataPrefix(u.pbuf[:0], p, key)) {
+		return layout.Header{}, nil // entries without a header: deleted, not yet collected
 	}
-	if err := h.parse(u.lines[start:len(u.lines):len(u.lines)]); err != nil || h.expired(u.now) {
-		return header{}, err
+	if err := h.Parse(u.lines[start:len(u.lines):len(u.lines)]); err != nil || h.Expired(u.now) {
+		return layout.Header{}, err
 	}
 	return h, nil
 }

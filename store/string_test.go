@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // A stringModel is a store and what its strings ought to be.
@@ -228,9 +230,9 @@ func TestPiecesOfReplacedStringsAreCollected(t *testing.T) {
 	data := 0
 	for iter.First(); iter.Valid(); iter.Next() {
 		switch iter.Key()[0] {
-		case kindData:
+		case layout.KindData:
 			data++
-		case kindGarbage:
+		case layout.KindGarbage:
 			t.Errorf("garbage is left: %x", iter.Key())
 		}
 	}

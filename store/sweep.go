@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // The index of expiry times is in the order of time, so a dropped range's entries lie
@@ -13,11 +15,11 @@ import (
 //
 //	kindMeta | "drop" | first place 8 B BE | last place 8 B BE
 
-var droppedPrefix = []byte{kindMeta, 'd', 'r', 'o', 'p'}
+var droppedPrefix = []byte{layout.KindMeta, 'd', 'r', 'o', 'p'}
 
-func droppedKey(st stretch) []byte {
-	k := binary.BigEndian.AppendUint64(slices.Clone(droppedPrefix), uint64(st.first))
-	return binary.BigEndian.AppendUint64(k, uint64(st.last))
+func droppedKey(st layout.Interval) []byte {
+	k := binary.BigEndian.AppendUint64(slices.Clone(droppedPrefix), uint64(st.First))
+	return binary.BigEndian.AppendUint64(k, uint64(st.Last))
 }
 
 // sweepDropped removes what dropped ranges have left in the index of expiry times.
@@ -25,11 +27,11 @@ func droppedKey(st stretch) []byte {
 func (s *Store) sweepDropped() error {
 	drops := s.drops.Load()
 	s.unswept.Store(false)
-	sts, err := s.droppedStretches()
+	sts, err := s.droppedIntervals()
 	if err != nil || len(sts) == 0 {
 		return err
 	}
-	from := []byte{kindExpiry}
+	from := []byte{layout.KindExpiry}
 	for from != nil && !s.stopping() {
 		if from, err = s.sweepIndex(from, sts); err != nil {
 			s.unswept.Store(true)
@@ -48,20 +50,22 @@ func (s *Store) sweepDropped() error {
 	return errors.Join(s.tidy(b, pebble.NoSync), b.Close())
 }
 
-func (s *Store) droppedStretches() ([]stretch, error) { return s.markedStretches(droppedPrefix) }
+func (s *Store) droppedIntervals() ([]layout.Interval, error) {
+	return s.markedIntervals(droppedPrefix)
+}
 
-// markedStretches returns the stretches of marks with a prefix.
-func (s *Store) markedStretches(prefix []byte) (sts []stretch, err error) {
+// markedIntervals returns the intervals of marks with a prefix.
+func (s *Store) markedIntervals(prefix []byte) (sts []layout.Interval, err error) {
 	iter, err := s.db.NewIter(&pebble.IterOptions{
 		LowerBound: prefix,
-		UpperBound: prefixEnd(slices.Clone(prefix)),
+		UpperBound: layout.PrefixEnd(slices.Clone(prefix)),
 	})
 	if err != nil {
 		return nil, s.readFailed(err)
 	}
 	for iter.First(); iter.Valid(); iter.Next() {
-		if k := iter.Key()[len(prefix):]; len(k) == 2*placeSize {
-			sts = append(sts, stretch{Place(binary.BigEndian.Uint64(k)), Place(binary.BigEndian.Uint64(k[placeSize:]))})
+		if k := iter.Key()[len(prefix):]; len(k) == 2*layout.PlaceSize {
+			sts = append(sts, layout.Interval{First: Place(binary.BigEndian.Uint64(k)), Last: Place(binary.BigEndian.Uint64(k[layout.PlaceSize:]))})
 		}
 	}
 	if err = errors.Join(iter.Error(), iter.Close()); err != nil {
@@ -74,9 +78,9 @@ func (s *Store) markedStretches(prefix []byte) (sts []stretch, err error) {
 const sweepStep = 8192
 
 // sweepIndex removes those entries of the index from a key on that are of the given
-// stretches and wrong. It returns where to go on, or nil.
-func (s *Store) sweepIndex(from []byte, sts []stretch) (next []byte, err error) {
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: from, UpperBound: []byte{kindExpiry + 1}})
+// intervals and wrong. It returns where to go on, or nil.
+func (s *Store) sweepIndex(from []byte, sts []layout.Interval) (next []byte, err error) {
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: from, UpperBound: []byte{layout.KindExpiry + 1}})
 	if err != nil {
 		return nil, s.readFailed(err)
 	}
@@ -87,14 +91,14 @@ func (s *Store) sweepIndex(from []byte, sts []stretch) (next []byte, err error) 
 		k := iter.Key()
 		next = append(next[:0], k...)
 		if len(k) < 9 {
-			err = errLayout
+			err = layout.ErrKey
 			break
 		}
-		p, key, _, splitErr := splitPlacedKey(k[9:])
+		p, key, _, splitErr := layout.SplitPlacedKey(k[9:])
 		if err = splitErr; err != nil {
 			break
 		}
-		if slices.ContainsFunc(sts, func(st stretch) bool { return p >= st.first && p <= st.last }) {
+		if slices.ContainsFunc(sts, func(st layout.Interval) bool { return p >= st.First && p <= st.Last }) {
 			due = append(due, expiring{p, slices.Clone(key), int64(binary.BigEndian.Uint64(k[1:]))})
 		}
 	}

@@ -5,17 +5,18 @@ import (
 	"slices"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // A tapSet is all taps of a store; it does not change.
 type tapSet struct {
 	pieces []tapPiece // in order, without overlaps
-	index  *spanIndex
+	index  *layout.TokenIndex
 }
 
-// A tapPiece is the taps of a stretch of places.
+// A tapPiece is the taps of an interval of places.
 type tapPiece struct {
-	stretch
+	layout.Interval
 	tap    *Tap   // that holds it; nil: none
 	since  uint64 // the change of taps that gave it to tap, or a later one
 	listen []*Tap
@@ -26,7 +27,7 @@ type tapPiece struct {
 
 // find returns the piece of a token, or nil.
 func (ts *tapSet) find(t ring.Token) *tapPiece {
-	if i := ts.index.find(t); i >= 0 {
+	if i := ts.index.Find(t); i >= 0 {
 		return &ts.pieces[i]
 	}
 	return nil
@@ -63,10 +64,10 @@ func (ts *tapSet) slow(places []Place) {
 	}
 }
 
-// overlap reports whether any tap has a part in a stretch.
-func (ts *tapSet) overlap(st stretch) bool {
+// overlap reports whether any tap has a part in an interval.
+func (ts *tapSet) overlap(st layout.Interval) bool {
 	return slices.ContainsFunc(ts.pieces, func(p tapPiece) bool {
-		return st.first <= p.last && st.last >= p.first && (p.tap != nil || len(p.listen) > 0)
+		return st.First <= p.Last && st.Last >= p.First && (p.tap != nil || len(p.listen) > 0)
 	})
 }
 
@@ -88,10 +89,10 @@ func (ts *tapSet) all() (taps []*Tap) {
 }
 
 // of returns the pieces of a tap.
-func (ts *tapSet) of(t *Tap) (pieces []stretch) {
+func (ts *tapSet) of(t *Tap) (pieces []layout.Interval) {
 	for i := range ts.pieces {
 		if p := &ts.pieces[i]; p.tap == t || slices.Contains(p.listen, t) {
-			pieces = append(pieces, p.stretch)
+			pieces = append(pieces, p.Interval)
 		}
 	}
 	return pieces
@@ -134,27 +135,27 @@ type tapCells struct {
 // each calls visit for the pieces of a range, which are cut, or made, so that they lie
 // in it whole, until visit returns false.
 func (c *tapCells) each(r ring.Range, visit func(*tapPiece) bool) bool {
-	for _, st := range stretches(r) {
-		c.cut(st.first)
-		if st.last != ^Place(0) {
-			c.cut(st.last + 1)
+	for _, st := range layout.PiecesOf(r) {
+		c.cut(st.First)
+		if st.Last != ^Place(0) {
+			c.cut(st.Last + 1)
 		}
-		i := c.at(st.first)
-		for next := st.first; ; i++ {
-			if i == len(c.pieces) || c.pieces[i].first > next {
-				last := st.last
+		i := c.at(st.First)
+		for next := st.First; ; i++ {
+			if i == len(c.pieces) || c.pieces[i].First > next {
+				last := st.Last
 				if i < len(c.pieces) {
-					last = min(last, c.pieces[i].first-1)
+					last = min(last, c.pieces[i].First-1)
 				}
-				c.pieces = slices.Insert(c.pieces, i, tapPiece{stretch: stretch{next, last}})
+				c.pieces = slices.Insert(c.pieces, i, tapPiece{Interval: layout.Interval{First: next, Last: last}})
 			}
 			if !visit(&c.pieces[i]) {
 				return false
 			}
-			if c.pieces[i].last == st.last {
+			if c.pieces[i].Last == st.Last {
 				break
 			}
-			next = c.pieces[i].last + 1
+			next = c.pieces[i].Last + 1
 		}
 	}
 	return true
@@ -162,19 +163,19 @@ func (c *tapCells) each(r ring.Range, visit func(*tapPiece) bool) bool {
 
 // at returns the number of the first piece that ends at a place or behind it.
 func (c *tapCells) at(p Place) int {
-	i, _ := slices.BinarySearchFunc(c.pieces, p, func(piece tapPiece, p Place) int { return cmp.Compare(piece.last, p) })
+	i, _ := slices.BinarySearchFunc(c.pieces, p, func(piece tapPiece, p Place) int { return cmp.Compare(piece.Last, p) })
 	return i
 }
 
 // cut makes a place the first of its piece, if it lies in one.
 func (c *tapCells) cut(p Place) {
 	i := c.at(p)
-	if i == len(c.pieces) || c.pieces[i].first >= p {
+	if i == len(c.pieces) || c.pieces[i].First >= p {
 		return
 	}
 	tail := c.pieces[i]
 	tail.listen, tail.open = slices.Clone(tail.listen), slices.Clone(tail.open)
-	c.pieces[i].last, tail.first = p-1, p
+	c.pieces[i].Last, tail.First = p-1, p
 	c.pieces = slices.Insert(c.pieces, i+1, tail)
 }
 
@@ -227,7 +228,7 @@ func (c *tapCells) forget(t *Tap) {
 // promises that are kept, or will never be where nobody asks any more.
 func (c *tapCells) set() *tapSet {
 	ts := &tapSet{}
-	var spans []tokenSpan
+	var spans []layout.TokenSpan
 	for i := range c.pieces {
 		p := c.pieces[i]
 		p.open = slices.Clip(slices.DeleteFunc(p.open, func(o heldChange) bool {
@@ -237,23 +238,23 @@ func (c *tapCells) set() *tapSet {
 			continue
 		}
 		if n := len(ts.pieces); n > 0 && ts.pieces[n-1].joins(&p) {
-			ts.pieces[n-1].last = p.last
+			ts.pieces[n-1].Last = p.Last
 			ts.pieces[n-1].since = max(ts.pieces[n-1].since, p.since)
-			spans[n-1].last = p.last.Token()
+			spans[n-1].Last = p.Last.Token()
 			continue
 		}
 		ts.pieces = append(ts.pieces, p)
-		spans = append(spans, tokenSpan{p.first.Token(), p.last.Token()})
+		spans = append(spans, layout.TokenSpan{First: p.First.Token(), Last: p.Last.Token()})
 	}
 	if len(ts.pieces) == 0 {
 		return nil
 	}
-	ts.index = newSpanIndex(spans)
+	ts.index = layout.NewTokenIndex(spans)
 	return ts
 }
 
 // joins reports whether a piece and the next can be one.
 func (p *tapPiece) joins(next *tapPiece) bool {
-	return p.last+1 == next.first && p.tap == next.tap &&
+	return p.Last+1 == next.First && p.tap == next.tap &&
 		slices.Equal(p.listen, next.listen) && slices.Equal(p.open, next.open)
 }

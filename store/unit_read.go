@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // Get returns the value of a key; a key whose time has come does not exist, and
@@ -15,10 +17,10 @@ func (u *Unit) Get(key []byte) (Value, error) {
 	p := u.Place(key)
 	var v Value
 	h, err := u.load(p, key)
-	if err == nil && h.gen != 0 && h.typ == String && !u.holds(p) {
+	if err == nil && h.Gen != 0 && h.Type == String && !u.holds(p) {
 		h, err = u.openReader(p, key)
 	}
-	if err != nil || h.typ == None {
+	if err != nil || h.Type == None {
 		v.place = p
 		return v, err
 	}
@@ -35,7 +37,7 @@ func (u *Unit) Peek(key []byte) (Value, error) {
 	u.peeking = true
 	h, err := u.load(p, key)
 	u.peeking = false
-	if err == nil && h.typ != None {
+	if err == nil && h.Type != None {
 		v.set(&h, p)
 	}
 	return v, err
@@ -43,11 +45,11 @@ func (u *Unit) Peek(key []byte) (Value, error) {
 
 // load returns the header of a key, with typ None if there is none. Its value
 // points into u.lines, or into a change.
-func (u *Unit) load(p Place, key []byte) (h header, err error) {
+func (u *Unit) load(p Place, key []byte) (h layout.Header, err error) {
 	if len(u.changes) > 0 {
 		if c := u.find(p, key); c != nil {
 			if c.line != nil {
-				err = h.parse(c.line)
+				err = h.Parse(c.line)
 			}
 			return u.unexpired(h, p, key, err)
 		}
@@ -71,7 +73,7 @@ func (u *Unit) load(p Place, key []byte) (h header, err error) {
 	if !ok {
 		return h, nil
 	}
-	err = h.parse(line)
+	err = h.Parse(line)
 	return u.unexpired(h, p, key, err)
 }
 
@@ -105,11 +107,11 @@ func (u *Unit) read(l *latch, p Place, key []byte) ([]byte, bool, error) {
 	}
 	// A slice is counted under its latch, which a unit that follows holds: where nothing
 	// is, nothing need be looked for. That is most of what a new copy would read.
-	if u.following && u.s.counts.slices[sliceOf(p)].keys.Load() == 0 {
+	if u.following && u.s.counts.slices[layout.SliceOf(p)].keys.Load() == 0 {
 		return nil, false, nil
 	}
 	version := l.version.Load()
-	u.pbuf = appendDataPrefix(u.pbuf[:0], p, key)
+	u.pbuf = layout.AppendDataPrefix(u.pbuf[:0], p, key)
 	value, closer, err := u.s.db.Get(u.pbuf)
 	if err != nil {
 		if errors.Is(err, pebble.ErrNotFound) {
@@ -134,19 +136,19 @@ const expirySettles = 1000
 // after a failover to a node whose clock is behind. So where no removal is possible, a read of
 // a key that has just expired fails rather than finds nothing. In the other case, that of a
 // latch that cannot be taken, expireLoop removes the key within a moment.
-func (u *Unit) unexpired(h header, p Place, key []byte, err error) (header, error) {
+func (u *Unit) unexpired(h layout.Header, p Place, key []byte, err error) (layout.Header, error) {
 	if err != nil {
-		return header{}, fmt.Errorf("read key: %w", err)
+		return layout.Header{}, fmt.Errorf("read key: %w", err)
 	}
-	if !h.expired(u.now) {
+	if !h.Expired(u.now) {
 		return h, nil
 	}
 	refusal := u.s.Freeable()
-	if refusal == nil && u.s.passive.contains(p.Token()) {
+	if refusal == nil && u.s.passive.Contains(p.Token()) {
 		refusal = ErrPassive
 	}
-	if refusal != nil && !errors.Is(refusal, ErrPassive) && u.now-h.expiry < expirySettles {
-		return header{}, fmt.Errorf("remove an expired key: %w", refusal)
+	if refusal != nil && !errors.Is(refusal, ErrPassive) && u.now-h.Expiry < expirySettles {
+		return layout.Header{}, fmt.Errorf("remove an expired key: %w", refusal)
 	}
 	if refusal != nil || len(u.latched) > 0 && !u.holds(p) {
 		// It stays, unseen: no write is possible now, or taking one more latch
@@ -154,7 +156,7 @@ func (u *Unit) unexpired(h header, p Place, key []byte, err error) (header, erro
 		if u.holds(p) {
 			u.unseen = refusal
 		}
-		return header{}, nil
+		return layout.Header{}, nil
 	}
 	if u.holds(p) {
 		if u.s.Writable() != nil {
@@ -163,7 +165,7 @@ func (u *Unit) unexpired(h header, p Place, key []byte, err error) (header, erro
 		u.remove(p, key, &h)
 		u.Note(EventExpired, "expired", key)
 		u.s.expired.Add(1)
-		return header{}, nil
+		return layout.Header{}, nil
 	}
 	n, err := u.s.expireKeys(u.now, []expiring{{place: p, key: key}}, nil)
 	if n > u.after {
@@ -172,8 +174,8 @@ func (u *Unit) unexpired(h header, p Place, key []byte, err error) (header, erro
 	if taps := u.s.taps.Load(); taps != nil {
 		u.see(taps, &u.s.latches[latchOf(p)], p)
 	}
-	if errors.Is(err, ErrReadOnly) && u.now-h.expiry >= expirySettles {
+	if errors.Is(err, ErrReadOnly) && u.now-h.Expiry >= expirySettles {
 		err = nil // since this moment: as above
 	}
-	return header{}, err
+	return layout.Header{}, err
 }

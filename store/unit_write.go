@@ -2,6 +2,8 @@ package store
 
 import (
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 func (u *Unit) batched() *pebble.Batch {
@@ -14,27 +16,27 @@ func (u *Unit) batched() *pebble.Batch {
 // put makes h the header of key; old is what load returned. It goes into the batch when the
 // unit is applied, so that of many commands on a key one is written. The result is h as it is
 // going to be written.
-func (u *Unit) put(p Place, key []byte, old, h *header) (line []byte) {
+func (u *Unit) put(p Place, key []byte, old, h *layout.Header) (line []byte) {
 	start := len(u.lines)
-	u.lines = h.append(u.lines)
+	u.lines = h.Append(u.lines)
 	line = u.lines[start:len(u.lines):len(u.lines)]
 	u.noteHeader(p, key, line, old, h)
 	return line
 }
 
 // remove deletes key, whose header is old, as put does.
-func (u *Unit) remove(p Place, key []byte, old *header) {
-	u.noteHeader(p, key, nil, old, &header{})
+func (u *Unit) remove(p Place, key []byte, old *layout.Header) {
+	u.noteHeader(p, key, nil, old, &layout.Header{})
 }
 
 // noteHeader notes what writeHeaders is to write of a key, which must stay as it is until then;
 // line is h, or nil if the key goes.
-func (u *Unit) noteHeader(p Place, key, line []byte, old, h *header) {
+func (u *Unit) noteHeader(p Place, key, line []byte, old, h *layout.Header) {
 	if !u.holds(p) {
 		panic("store: write to a key whose latch is not held")
 	}
 	u.batched()
-	u.setChange(p, key, line, old.gen)
+	u.setChange(p, key, line, old.Gen)
 	u.account(p, key, old, h)
 }
 
@@ -42,7 +44,7 @@ func (u *Unit) noteHeader(p Place, key, line []byte, old, h *header) {
 func (u *Unit) writeHeaders() {
 	for i := range u.changes {
 		c := &u.changes[i]
-		u.pbuf = appendDataPrefix(u.pbuf[:0], c.place, c.key)
+		u.pbuf = layout.AppendDataPrefix(u.pbuf[:0], c.place, c.key)
 		if c.line == nil {
 			_ = u.batch.Delete(u.pbuf, nil)
 		} else {
@@ -54,38 +56,38 @@ func (u *Unit) writeHeaders() {
 
 // account brings counts, the expiry index and the garbage of a replaced value up
 // to date with a change from old to h, either of which may be no value.
-func (u *Unit) account(p Place, key []byte, old, h *header) {
+func (u *Unit) account(p Place, key []byte, old, h *layout.Header) {
 	var d countDelta
-	d.slice = sliceOf(p)
-	if old.typ != None {
+	d.slice = layout.SliceOf(p)
+	if old.Type != None {
 		d.keys--
-		d.bytes -= int64(len(key)) + old.size()
+		d.bytes -= int64(len(key)) + old.Size()
 	}
-	if h.typ != None {
-		if old.typ == None {
+	if h.Type != None {
+		if old.Type == None {
 			u.noteNew(key)
 		}
 		d.keys++
-		d.bytes += int64(len(key)) + h.size()
+		d.bytes += int64(len(key)) + h.Size()
 	}
-	if old.expiry != h.expiry {
-		if old.expiry != 0 {
+	if old.Expiry != h.Expiry {
+		if old.Expiry != 0 {
 			d.expires--
-			u.pbuf = expiryKey(u.pbuf[:0], old.expiry, p, key)
+			u.pbuf = expiryKey(u.pbuf[:0], old.Expiry, p, key)
 			_ = u.batched().Delete(u.pbuf, nil)
 			u.headers++
 		}
-		if h.expiry != 0 {
+		if h.Expiry != 0 {
 			d.expires++
-			u.pbuf = expiryKey(u.pbuf[:0], h.expiry, p, key)
+			u.pbuf = expiryKey(u.pbuf[:0], h.Expiry, p, key)
 			_ = u.batched().Set(u.pbuf, nil, nil)
 			u.headers++
 		}
 	}
 	u.deltas = appendDelta(u.deltas, d)
-	if old.gen != 0 && old.gen != h.gen {
-		u.dropDirty(old.gen)
-		u.pbuf = garbageKey(u.pbuf[:0], p, key, old.gen)
+	if old.Gen != 0 && old.Gen != h.Gen {
+		u.dropDirty(old.Gen)
+		u.pbuf = garbageKey(u.pbuf[:0], p, key, old.Gen)
 		_ = u.batched().Set(u.pbuf, nil, nil)
 		u.headers++
 		u.s.garbage.Add(1)

@@ -1,5 +1,9 @@
 package store
 
+import (
+	"github.com/ringside-kv/ringside/store/internal/layout"
+)
+
 // A Value is what a unit sees of one key. The zero Value is a key that does not
 // exist.
 type Value struct {
@@ -30,30 +34,30 @@ func (v Value) At(of Value) Value {
 // Whole reports whether Inline is the whole string, or collection.
 func (v *Value) Whole() bool { return v.gen == 0 }
 
-func (v *Value) header() header {
-	h := header{typ: v.Type, expiry: v.Expiry, gen: v.gen, value: v.Inline}
+func (v *Value) header() layout.Header {
+	h := layout.Header{Type: v.Type, Expiry: v.Expiry, Gen: v.gen, Value: v.Inline}
 	if v.Raw {
-		h.flags = headRaw
+		h.Flags = layout.FlagRaw
 	}
 	switch {
 	case v.gen == 0:
 	case v.Type == String:
-		h.count = uint64(v.Size)
+		h.Count = uint64(v.Size)
 	default:
-		h.count, h.bytes = uint64(v.Count), uint64(v.Size)
+		h.Count, h.Bytes = uint64(v.Count), uint64(v.Size)
 	}
 	return h
 }
 
-func (v *Value) set(h *header, p Place) {
+func (v *Value) set(h *layout.Header, p Place) {
 	*v = Value{
-		Type: h.typ, Raw: h.flags&headRaw != 0, Expiry: h.expiry,
-		Size: h.size(), gen: h.gen, place: p,
+		Type: h.Type, Raw: h.Flags&layout.FlagRaw != 0, Expiry: h.Expiry,
+		Size: h.Size(), gen: h.Gen, place: p,
 	}
-	if h.gen == 0 || h.typ != String {
-		v.Inline = h.value
+	if h.Gen == 0 || h.Type != String {
+		v.Inline = h.Value
 	}
-	if h.gen != 0 && h.typ != String {
-		v.Count = int64(h.count)
+	if h.Gen != 0 && h.Type != String {
+		v.Count = int64(h.Count)
 	}
 }

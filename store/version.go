@@ -1,11 +1,12 @@
 package store
 
 import (
-	"encoding/binary"
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/batchrepr"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // A Version tells whether a key has changed since: two Versions of a key that are equal
@@ -68,12 +69,12 @@ func (vs *versions) changed(batch batchrepr.Reader) {
 			}
 			return
 		}
-		if len(key) <= placeSize || key[0] != kindData {
+		if len(key) <= layout.PlaceSize || key[0] != layout.KindData {
 			continue
 		}
-		counters[stripeOf(placeIn(key))].Add(1)
+		counters[stripeOf(layout.PlaceIn(key))].Add(1)
 		if kind == pebble.InternalKeyKindRangeDelete &&
-			(len(value) <= placeSize || value[0] != kindData || placeIn(value) != placeIn(key)) {
+			(len(value) <= layout.PlaceSize || value[0] != layout.KindData || layout.PlaceIn(value) != layout.PlaceIn(key)) {
 			vs.all.Add(1)
 		}
 	}
@@ -85,9 +86,6 @@ func (vs *versions) noted(u *Unit, key []byte) {
 		counters[stripeOf(u.Place(key))].Add(1)
 	}
 }
-
-// placeIn returns the place in a key of Pebble.
-func placeIn(key []byte) Place { return Place(binary.BigEndian.Uint64(key[1:])) }
 
 // emptied counts that ranges were emptied.
 func (vs *versions) emptied() { vs.all.Add(1) }

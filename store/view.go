@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // A view is all keys as somebody sees them: as they are in Pebble, or as a unit does, which has
@@ -38,9 +39,9 @@ func (u *Unit) view() view {
 	u.own = ownChanges{made: u.headChanges}
 	for i := range u.changes {
 		c := &u.changes[i]
-		u.own.sorted = append(u.own.sorted, ownChange{at: appendDataPrefix(nil, c.place, c.key), change: c})
-		var h header
-		if c.line != nil && h.parse(c.line) == nil && !h.expired(u.now) {
+		u.own.sorted = append(u.own.sorted, ownChange{at: layout.AppendDataPrefix(nil, c.place, c.key), change: c})
+		var h layout.Header
+		if c.line != nil && h.Parse(c.line) == nil && !h.Expired(u.now) {
 			u.own.live = append(u.own.live, c)
 		}
 	}
@@ -53,13 +54,13 @@ func (v view) changed(p Place, key []byte) bool {
 	if len(v.own.sorted) == 0 {
 		return false
 	}
-	at := appendDataPrefix(nil, p, key)
+	at := layout.AppendDataPrefix(nil, p, key)
 	_, found := slices.BinarySearchFunc(v.own.sorted, at, func(c ownChange, at []byte) int { return bytes.Compare(c.at, at) })
 	return found
 }
 
 // each calls visit for each header from a place on, until it returns false.
-func (v view) each(from Place, visit func(Place, []byte, *header) bool) error {
+func (v view) each(from Place, visit func(Place, []byte, *layout.Header) bool) error {
 	iter, err := v.s.headers(from)
 	if err != nil {
 		return err
@@ -80,15 +81,15 @@ func (v view) each(from Place, visit func(Place, []byte, *header) bool) error {
 		if c.line == nil {
 			return
 		}
-		var h header
-		if err = h.parse(c.line); err != nil {
+		var h layout.Header
+		if err = h.Parse(c.line); err != nil {
 			more = false
 			return
 		}
 		more = visit(c.place, c.key, &h)
 	}
-	failed := v.s.eachHeader(iter, func(p Place, key []byte, h *header) bool {
-		at = appendDataPrefix(at[:0], p, key)
+	failed := v.s.eachHeader(iter, func(p Place, key []byte, h *layout.Header) bool {
+		at = layout.AppendDataPrefix(at[:0], p, key)
 		for more && len(own) > 0 && bytes.Compare(own[0].at, at) < 0 {
 			next()
 		}

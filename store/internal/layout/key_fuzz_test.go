@@ -1,4 +1,4 @@
-package store
+package layout
 
 import (
 	"bytes"
@@ -13,38 +13,38 @@ func FuzzHeader(f *testing.F) {
 	f.Add(uint8(String), true, int64(0), uint64(0), uint64(0), []byte("value"))
 	f.Add(uint8(Stream), false, int64(math.MinInt64), uint64(math.MaxUint64), uint64(math.MaxUint64), []byte{})
 	f.Add(uint8(Hash), false, int64(1), uint64(1), uint64(127), []byte{0xff, 0})
-	f.Add(uint8(0), false, int64(0), uint64(0), uint64(0), []byte{1, headKnown, 0, 0, 0, 0, 0, 0, 0, 0})
+	f.Add(uint8(0), false, int64(0), uint64(0), uint64(0), []byte{1, flagsKnown, 0, 0, 0, 0, 0, 0, 0, 0})
 	f.Add(uint8(7), true, int64(-1), uint64(1), uint64(1)<<63, bytes.Repeat([]byte{1, 2, 0x80}, 9))
 	f.Fuzz(func(t *testing.T, typ uint8, raw bool, expiry int64, gen, count uint64, value []byte) {
-		if h := (header{}); h.parse(value) == nil {
-			again := h.append(nil)
-			var h2 header
-			if err := h2.parse(again); err != nil || !equalHeaders(&h, &h2) {
+		if h := (Header{}); h.Parse(value) == nil {
+			again := h.Append(nil)
+			var h2 Header
+			if err := h2.Parse(again); err != nil || !equalHeaders(&h, &h2) {
 				t.Errorf("% x is %+v, written % x is %+v, %v", value, h, again, h2, err)
 			}
 			if len(again) > len(value) {
 				t.Errorf("% x grew to % x", value, again)
 			}
 		}
-		h := header{typ: 1 + Type(typ)%Stream, expiry: expiry, gen: gen, value: value}
+		h := Header{Type: 1 + Type(typ)%Stream, Expiry: expiry, Gen: gen, Value: value}
 		if raw {
-			h.flags = headRaw
+			h.Flags = FlagRaw
 		}
 		if gen != 0 {
-			h.count = count // without sub entries there is none
+			h.Count = count // without sub entries there is none
 		}
 		prefix := []byte("before")
-		b := h.append(prefix)
+		b := h.Append(prefix)
 		if !bytes.HasPrefix(b, prefix) {
 			t.Fatalf("% x does not start with what was there", b)
 		}
-		var got header
-		if err := got.parse(b[len(prefix):]); err != nil || !equalHeaders(&got, &h) {
+		var got Header
+		if err := got.Parse(b[len(prefix):]); err != nil || !equalHeaders(&got, &h) {
 			t.Errorf("%+v is read as %+v, %v", h, got, err)
 		}
 		for i := range b[len(prefix) : len(b)-len(value)] {
-			var short header
-			if err := short.parse(b[len(prefix):][:i]); err == nil {
+			var short Header
+			if err := short.Parse(b[len(prefix):][:i]); err == nil {
 				t.Errorf("%d bytes of % x are read as %+v", i, b, short)
 			}
 		}
@@ -52,9 +52,9 @@ func FuzzHeader(f *testing.F) {
 }
 
 // equalHeaders compares all but the flags that other fields stand for.
-func equalHeaders(a, b *header) bool {
-	return a.typ == b.typ && a.flags&headRaw == b.flags&headRaw && a.expiry == b.expiry &&
-		a.gen == b.gen && a.count == b.count && bytes.Equal(a.value, b.value)
+func equalHeaders(a, b *Header) bool {
+	return a.Type == b.Type && a.Flags&FlagRaw == b.Flags&FlagRaw && a.Expiry == b.Expiry &&
+		a.Gen == b.Gen && a.Count == b.Count && bytes.Equal(a.Value, b.Value)
 }
 
 // FuzzPlacedKey: a placed key is split as it was put together, whatever follows it;
@@ -69,19 +69,19 @@ func FuzzPlacedKey(f *testing.F) {
 	f.Add(uint64(7), uint64(7), []byte{0, 0, 0, 0, 0, 0, 0, 1, 2}, bytes.Repeat([]byte{0xff}, 20), []byte{})
 	f.Fuzz(func(t *testing.T, p1, p2 uint64, k1, k2, sub []byte) {
 		for _, b := range [][]byte{k1, k2, sub} { // anything may be read
-			p, key, rest, err := splitPlacedKey(b)
-			if err == nil && (p != Place(binary.BigEndian.Uint64(b)) || len(key)+len(rest)+placeSize >= len(b)+1) {
+			p, key, rest, err := SplitPlacedKey(b)
+			if err == nil && (p != Place(binary.BigEndian.Uint64(b)) || len(key)+len(rest)+PlaceSize >= len(b)+1) {
 				t.Errorf("% x: %x, % x, % x", b, p, key, rest)
 			}
 		}
-		a := appendPlacedKey(nil, Place(p1), k1)
-		b := appendPlacedKey(nil, Place(p2), k2)
-		p, key, rest, err := splitPlacedKey(append(bytes.Clone(a), sub...))
+		a := AppendPlacedKey(nil, Place(p1), k1)
+		b := AppendPlacedKey(nil, Place(p2), k2)
+		p, key, rest, err := SplitPlacedKey(append(bytes.Clone(a), sub...))
 		if err != nil || p != Place(p1) || !bytes.Equal(key, k1) || !bytes.Equal(rest, sub) {
 			t.Errorf("%x, %q, %q: read as %x, %q, %q, %v", p1, k1, sub, p, key, rest, err)
 		}
 		for i := range a {
-			if _, _, _, err := splitPlacedKey(a[:i]); err == nil {
+			if _, _, _, err := SplitPlacedKey(a[:i]); err == nil {
 				t.Errorf("%d bytes of % x are a key", i, a)
 			}
 		}

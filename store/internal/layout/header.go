@@ -1,0 +1,142 @@
+package layout
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// Type is the type of a value. The numbers are part of the format.
+type Type uint8
+
+// The types of values.
+const (
+	None   Type = 0
+	String Type = 1
+	Hash   Type = 2
+	List   Type = 3
+	Set    Type = 4
+	ZSet   Type = 5
+	Stream Type = 6
+)
+
+// String returns the name that TYPE gives.
+func (t Type) String() string {
+	switch t {
+	case String:
+		return "string"
+	case Hash:
+		return "hash"
+	case List:
+		return "list"
+	case Set:
+		return "set"
+	case ZSet:
+		return "zset"
+	case Stream:
+		return "stream"
+	}
+	return "none"
+}
+
+const (
+	flagExpiry   = 1 << 0 // an expiry follows
+	flagChildren = 1 << 1 // generation and count follow; sub entries may exist
+	FlagRaw      = 1 << 2 // see Value.Raw
+	flagsKnown   = flagExpiry | flagChildren | FlagRaw
+)
+
+// A Header is the entry of a key with the empty sub key:
+//
+//	type 1 B | flags 1 B | expiry 8 B LE, ms since 1970, if flagged |
+//	generation 8 B LE and count uvarint, if flagged |
+//	bytes uvarint, of a collection with a generation | value
+//
+// The value is the string itself for strings of at most pieceSize bytes, and all of a
+// small collection. For longer ones the entries lie under sub keys that start with the
+// generation; count is the length of the string in bytes, or the number of elements, and
+// bytes what those hold. The value is what else the type of a collection wants to know.
+type Header struct {
+	Type   Type
+	Flags  uint8
+	Expiry int64  // ms since 1970; 0: none
+	Gen    uint64 // 0: no sub entries
+	Count  uint64
+	Bytes  uint64
+	Value  []byte
+}
+
+var ErrHeader = errors.New("malformed header")
+
+func (h *Header) Append(dst []byte) []byte {
+	flags := h.Flags & FlagRaw
+	if h.Expiry != 0 {
+		flags |= flagExpiry
+	}
+	if h.Gen != 0 {
+		flags |= flagChildren
+	}
+	dst = append(dst, byte(h.Type), flags)
+	if h.Expiry != 0 {
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(h.Expiry))
+	}
+	if h.Gen != 0 {
+		dst = binary.LittleEndian.AppendUint64(dst, h.Gen)
+		dst = binary.AppendUvarint(dst, h.Count)
+		if h.Type != String {
+			dst = binary.AppendUvarint(dst, h.Bytes)
+		}
+	}
+	return append(dst, h.Value...)
+}
+
+// Parse fills h from b; h.value points into b.
+func (h *Header) Parse(b []byte) error {
+	if len(b) < 2 || b[0] == 0 || b[0] > byte(Stream) || b[1]&^flagsKnown != 0 {
+		return ErrHeader
+	}
+	*h = Header{Type: Type(b[0]), Flags: b[1]}
+	b = b[2:]
+	if h.Flags&flagExpiry != 0 {
+		if len(b) < 8 {
+			return ErrHeader
+		}
+		h.Expiry = int64(binary.LittleEndian.Uint64(b))
+		if h.Expiry == 0 {
+			return ErrHeader
+		}
+		b = b[8:]
+	}
+	if h.Flags&flagChildren != 0 {
+		if len(b) < 8 {
+			return ErrHeader
+		}
+		h.Gen = binary.LittleEndian.Uint64(b)
+		n, w := binary.Uvarint(b[8:])
+		if h.Gen == 0 || w <= 0 {
+			return ErrHeader
+		}
+		h.Count = n
+		b = b[8+w:]
+		if h.Type != String {
+			if h.Bytes, w = binary.Uvarint(b); w <= 0 {
+				return ErrHeader
+			}
+			b = b[w:]
+		}
+	}
+	h.Value = b
+	return nil
+}
+
+// Size is what the value counts in bytes: DBSIZE's companion for a range.
+func (h *Header) Size() int64 {
+	switch {
+	case h.Gen == 0:
+		return int64(len(h.Value))
+	case h.Type == String:
+		return int64(h.Count)
+	}
+	return int64(h.Bytes)
+}
+
+func (h *Header) Expired(now int64) bool { return h.Expiry != 0 && h.Expiry <= now }
