@@ -12,7 +12,7 @@ import (
 // many operations on one string cost no more than a few, and a failure leaves
 // nothing half done.
 type bitWindow struct {
-	x     *call
+	x     *Call
 	key   []byte
 	v     store.Value
 	parts map[int64]*bitPart // by number: offset in bytes / bitPartSize

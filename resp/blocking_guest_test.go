@@ -251,7 +251,7 @@ func TestAWaitAndALostLease(t *testing.T) {
 func TestAFailedUnitServesNobody(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	rpush := srv.table.byName["rpush"]
-	rpush.run = func(x *call) {
+	rpush.run = func(x *Call) {
 		cmdRpush(x)
 		x.unit.Fail(errors.New("as a test wants it"))
 	}

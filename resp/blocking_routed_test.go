@@ -263,7 +263,7 @@ func TestWhoIsRegisteredTooLateGoesWhereTheKeyHasGone(t *testing.T) {
 		r.placeAll(r.all(1))
 		blpop := r.servers[1].table.byName["blpop"]
 		run, moved := blpop.run, false
-		blpop.run = func(x *call) {
+		blpop.run = func(x *Call) {
 			if !moved {
 				moved = true
 				r.placeAll(r.all(2))

@@ -158,7 +158,7 @@ func cmdAclLog(x *call) {
 	x.array(0)
 }
 
-func cmdAclHelp(x *call) {
+func cmdAclHelp(x *Call) {
 	help(x, "ACL",
 		"CAT [<category>]",
 		"    List the categories of commands, or the commands of one.",

@@ -25,11 +25,11 @@ const (
 	fieldIncr
 )
 
-func cmdBitfield(x *call) { x.bitfield(false) }
+func cmdBitfield(x *Call) { x.bitfield(false) }
 
-func cmdBitfieldRo(x *call) { x.bitfield(true) }
+func cmdBitfieldRo(x *Call) { x.bitfield(true) }
 
-func (x *call) bitfield(readOnly bool) {
+func (x *Call) bitfield(readOnly bool) {
 	ops, msg := x.parseFieldOps(x.args[2:])
 	if msg != "" {
 		x.err(msg)
@@ -60,7 +60,7 @@ func (x *call) bitfield(readOnly bool) {
 }
 
 // runFieldOps replies with the results of the operations.
-func (x *call) runFieldOps(ops []fieldOp, v store.Value, need int64) {
+func (x *Call) runFieldOps(ops []fieldOp, v store.Value, need int64) {
 	at := len(x.buf)
 	w := bitWindow{x: x, key: x.args[1], v: v}
 	x.array(len(ops))
@@ -90,7 +90,7 @@ func (x *call) runFieldOps(ops []fieldOp, v store.Value, need int64) {
 }
 
 // parseFieldOps parses all operations. It returns an error reply, or "".
-func (x *call) parseFieldOps(args [][]byte) (ops []fieldOp, msg string) {
+func (x *Call) parseFieldOps(args [][]byte) (ops []fieldOp, msg string) {
 	overflow := overflowWrap
 	for len(args) > 0 {
 		left := len(args) - 1
@@ -131,7 +131,7 @@ func (x *call) parseFieldOps(args [][]byte) (ops []fieldOp, msg string) {
 }
 
 // fieldOffset parses an offset in bits, or with # in fields.
-func (x *call) fieldOffset(arg []byte, t fieldType) (int64, bool) {
+func (x *Call) fieldOffset(arg []byte, t fieldType) (int64, bool) {
 	if len(arg) == 0 || arg[0] != '#' {
 		return x.bitOffset(arg)
 	}
@@ -140,7 +140,7 @@ func (x *call) fieldOffset(arg []byte, t fieldType) (int64, bool) {
 		return 0, false
 	}
 	n *= int64(t.bits)
-	return n, n>>3 < x.srv.settings.maxValue.Load()
+	return n, n>>3 < x.limits.maxValue.Load()
 }
 
 // run does one operation; false means that it failed by overflow.

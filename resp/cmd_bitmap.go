@@ -14,12 +14,12 @@ import (
 const bitStep = 64 << 10
 
 // bitOffset parses an offset in bits.
-func (x *call) bitOffset(arg []byte) (int64, bool) {
+func (x *Call) bitOffset(arg []byte) (int64, bool) {
 	n, ok := parseInt(arg)
-	return n, ok && n >= 0 && n>>3 < x.srv.settings.maxValue.Load()
+	return n, ok && n >= 0 && n>>3 < x.limits.maxValue.Load()
 }
 
-func cmdGetbit(x *call) {
+func cmdGetbit(x *Call) {
 	off, ok := x.bitOffset(x.args[2])
 	if !ok {
 		x.err(msgBitOffset)
@@ -32,7 +32,7 @@ func cmdGetbit(x *call) {
 	}
 }
 
-func cmdSetbit(x *call) {
+func cmdSetbit(x *Call) {
 	key := x.args[1]
 	off, ok := x.bitOffset(x.args[2])
 	if !ok {
@@ -67,7 +67,7 @@ func cmdSetbit(x *call) {
 
 // byteAt returns one byte of a string, zero beyond its end. It has replied, and
 // returns false, if it cannot be read.
-func (x *call) byteAt(key []byte, v store.Value, i int64) (byte, bool) {
+func (x *Call) byteAt(key []byte, v store.Value, i int64) (byte, bool) {
 	if i >= v.Size {
 		return 0, true
 	}
@@ -85,7 +85,7 @@ func (x *call) byteAt(key []byte, v store.Value, i int64) (byte, bool) {
 
 // eachPart calls f with bytes off to off+n of a string, part by part, until f
 // returns false.
-func (x *call) eachPart(key []byte, v store.Value, off, n int64, f func([]byte) bool) error {
+func (x *Call) eachPart(key []byte, v store.Value, off, n int64, f func([]byte) bool) error {
 	if v.Whole() {
 		f(v.Inline[off : off+n])
 		return nil
@@ -112,7 +112,7 @@ func bitUnit(arg []byte) (isBit, ok bool) {
 	return isBit, isBit || equalFold(arg, "byte")
 }
 
-func cmdBitcount(x *call) {
+func cmdBitcount(x *Call) {
 	key := x.args[1]
 	v, ok := x.getString(key)
 	if !ok {
@@ -150,7 +150,7 @@ func cmdBitcount(x *call) {
 
 // onesOutside counts the ones in the first and last byte of a range that are not
 // part of it.
-func (x *call) onesOutside(key []byte, v store.Value, r bitRange) (int64, error) {
+func (x *Call) onesOutside(key []byte, v store.Value, r bitRange) (int64, error) {
 	var two [2]byte
 	edges, err := x.unit.ReadRange(key, v, r.firstByte(), 1, two[:0])
 	if err == nil {

@@ -45,7 +45,7 @@ func bitNot(dst, _ []byte) {
 	}
 }
 
-func cmdBitop(x *call) {
+func cmdBitop(x *Call) {
 	op, not := bitwiseOf(x.args[1])
 	if op == nil {
 		x.err(msgSyntax)
@@ -89,7 +89,7 @@ func cmdBitop(x *call) {
 
 // A bitCombiner computes the result of BITOP part by part.
 type bitCombiner struct {
-	x       *call
+	x       *Call
 	op      bitwise
 	not     bool
 	keys    [][]byte

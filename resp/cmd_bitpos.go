@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-func cmdBitpos(x *call) {
+func cmdBitpos(x *Call) {
 	key := x.args[1]
 	bit, ok := parseInt(x.args[2])
 	if !ok {

@@ -148,10 +148,3 @@ func cmdClientUnpause(x *call) {
 	x.srv.pause.finish()
 	x.ok()
 }
-
-// wrongSubcommand replies as Redis does where a subcommand does not have the
-// arguments that its arity lets through.
-func (x *call) wrongSubcommand(container string) {
-	x.err("ERR unknown subcommand or wrong number of arguments for '" + string(shown(x.args[1], 128)) +
-		"'. Try " + container + " HELP.")
-}

@@ -282,7 +282,7 @@ func cmdReadwrite(x *call) {
 }
 func cmdAsking(x *call) { x.ok() }
 
-func cmdClusterHelp(x *call) {
+func cmdClusterHelp(x *Call) {
 	help(x, "CLUSTER",
 		"COUNT-FAILURE-REPORTS <node-id>",
 		"    Count the nodes that take another for dead: 0.",

@@ -118,7 +118,7 @@ func commandKeys(x *call, withFlags bool) {
 	}
 }
 
-func cmdCommandHelp(x *call) {
+func cmdCommandHelp(x *Call) {
 	help(x, "COMMAND",
 		"(no subcommand)",
 		"    Describe every command.",

@@ -6,11 +6,11 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
-func cmdIncr(x *call) { x.incrBy(1) }
+func cmdIncr(x *Call) { x.incrBy(1) }
 
-func cmdDecr(x *call) { x.incrBy(-1) }
+func cmdDecr(x *Call) { x.incrBy(-1) }
 
-func cmdIncrby(x *call) {
+func cmdIncrby(x *Call) {
 	n, ok := parseInt(x.args[2])
 	if !ok {
 		x.err(msgNotInteger)
@@ -19,7 +19,7 @@ func cmdIncrby(x *call) {
 	x.incrBy(n)
 }
 
-func cmdDecrby(x *call) {
+func cmdDecrby(x *Call) {
 	n, ok := parseInt(x.args[2])
 	switch {
 	case !ok:
@@ -32,7 +32,7 @@ func cmdDecrby(x *call) {
 }
 
 // incrBy adds n to the integer at args[1].
-func (x *call) incrBy(n int64) {
+func (x *Call) incrBy(n int64) {
 	v, ok := x.getString(x.args[1])
 	if !ok {
 		return
@@ -58,7 +58,7 @@ func (x *call) incrBy(n int64) {
 	x.integer(old)
 }
 
-func cmdIncrbyfloat(x *call) {
+func cmdIncrbyfloat(x *Call) {
 	v, ok := x.getString(x.args[1])
 	if !ok {
 		return

@@ -17,7 +17,7 @@ const (
 )
 
 // cmdDump neither reads nor compresses a large value while latches are held.
-func cmdDump(x *call) {
+func cmdDump(x *Call) {
 	key := x.args[1]
 	v, err := x.unit.GetWhole(key)
 	if err != nil {
@@ -48,7 +48,7 @@ func cmdDump(x *call) {
 // FREQ are checked and have no effect: a value that is restored has just been used.
 type restoreOptions struct{ replace, absolute bool }
 
-func cmdRestore(x *call) {
+func cmdRestore(x *Call) {
 	key := x.args[1]
 	o, msg := parseRestoreOptions(x.args[4:])
 	if msg != "" {
@@ -72,7 +72,7 @@ func cmdRestore(x *call) {
 		x.err("ERR Invalid TTL value, must be >= 0")
 		return
 	}
-	value, err := rdb.DecodeWithin(x.args[3], x.srv.settings.maxValue.Load(), x.needs)
+	value, err := rdb.DecodeWithin(x.args[3], x.limits.maxValue.Load(), x.needs)
 	if err != nil {
 		x.payloadError(err)
 		return
@@ -103,13 +103,13 @@ func cmdRestore(x *call) {
 }
 
 // restore makes what a payload holds the value of a key, which was old.
-func (x *call) restore(key []byte, old store.Value, value *rdb.Value, expiry int64) error {
+func (x *Call) restore(key []byte, old store.Value, value *rdb.Value, expiry int64) error {
 	if value.Type == rdb.String {
 		return x.unit.PutString(key, old, value.Bytes, expiry, false)
 	}
 	if value.Type == rdb.List {
 		l := &x.list
-		l.MaxPacked = int(x.srv.settings.packed.Load())
+		l.MaxPacked = int(x.limits.packed.Load())
 		l.Over(x.unit, key, old)
 		if err := l.Restore(value); err != nil {
 			return err
@@ -127,8 +127,8 @@ func (x *call) restore(key []byte, old store.Value, value *rdb.Value, expiry int
 	if value.Type == rdb.Set {
 		typ, most, isLarge = store.Set, compactMembers, isLargeMember
 	}
-	longest, large := int(x.srv.settings.maxKey.Load()), false
-	t.MaxPacked = int(x.srv.settings.packed.Load())
+	longest, large := int(x.limits.maxKey.Load()), false
+	t.MaxPacked = int(x.limits.packed.Load())
 	t.Over(x.unit, key, typ, old)
 	err := t.Restore(value, func(field, value []byte) error {
 		if len(field) > longest {
@@ -147,8 +147,8 @@ func (x *call) restore(key []byte, old store.Value, value *rdb.Value, expiry int
 	return nil
 }
 
-func (x *call) restoreStream(key []byte, old store.Value, value *rdb.Value, expiry int64) error {
-	longest := int(x.srv.settings.maxKey.Load())
+func (x *Call) restoreStream(key []byte, old store.Value, value *rdb.Value, expiry int64) error {
+	longest := int(x.limits.maxKey.Load())
 	s := &x.stream
 	s.Over(x.unit, key, old)
 	err := s.Restore(value, func(name []byte) error {
@@ -196,7 +196,7 @@ func parseRestoreOptions(args [][]byte) (o restoreOptions, msg string) {
 }
 
 // payloadError replies with an error of reading a payload, or of storing what is in it.
-func (x *call) payloadError(err error) {
+func (x *Call) payloadError(err error) {
 	x.limited = errors.Is(err, rdb.ErrMemory)
 	x.err(payloadErrorText(err))
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
-func cmdExpire(x *call)    { x.expire(x.unit.Now(), time.Second) }
-func cmdPexpire(x *call)   { x.expire(x.unit.Now(), time.Millisecond) }
-func cmdExpireat(x *call)  { x.expire(0, time.Second) }
-func cmdPexpireat(x *call) { x.expire(0, time.Millisecond) }
+func cmdExpire(x *Call)    { x.expire(x.unit.Now(), time.Second) }
+func cmdPexpire(x *Call)   { x.expire(x.unit.Now(), time.Millisecond) }
+func cmdExpireat(x *Call)  { x.expire(0, time.Second) }
+func cmdPexpireat(x *Call) { x.expire(0, time.Millisecond) }
 
 // expireCond are the conditions of EXPIRE and its like.
 type expireCond struct{ nx, xx, gt, lt bool }
@@ -30,7 +30,7 @@ func (c *expireCond) met(old, at int64) bool {
 }
 
 // expire lets args[1] expire args[2] units of time after a time in ms.
-func (x *call) expire(base int64, unit time.Duration) {
+func (x *Call) expire(base int64, unit time.Duration) {
 	var cond expireCond
 	if msg := cond.parse(x.args[3:]); msg != "" {
 		x.err(msg)
@@ -90,7 +90,7 @@ func (c *expireCond) parse(args [][]byte) string {
 	return ""
 }
 
-func cmdPersist(x *call) {
+func cmdPersist(x *Call) {
 	v, ok := x.get(x.args[1])
 	if !ok {
 		return
@@ -104,14 +104,14 @@ func cmdPersist(x *call) {
 	x.integer(1)
 }
 
-func cmdTtl(x *call)         { x.timeLeft(x.unit.Now(), time.Second) }
-func cmdPttl(x *call)        { x.timeLeft(x.unit.Now(), time.Millisecond) }
-func cmdExpiretime(x *call)  { x.timeLeft(0, time.Second) }
-func cmdPexpiretime(x *call) { x.timeLeft(0, time.Millisecond) }
+func cmdTtl(x *Call)         { x.timeLeft(x.unit.Now(), time.Second) }
+func cmdPttl(x *Call)        { x.timeLeft(x.unit.Now(), time.Millisecond) }
+func cmdExpiretime(x *Call)  { x.timeLeft(0, time.Second) }
+func cmdPexpiretime(x *Call) { x.timeLeft(0, time.Millisecond) }
 
 // timeLeft replies with the time from base, in ms, to the expiry of args[1], in
 // the given unit, rounded. Without a key it is -2, without an expiry -1.
-func (x *call) timeLeft(base int64, unit time.Duration) {
+func (x *Call) timeLeft(base int64, unit time.Duration) {
 	v, ok := x.peek(x.args[1])
 	if !ok {
 		return

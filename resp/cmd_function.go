@@ -48,7 +48,7 @@ func cmdFunctionStats(x *call) {
 	x.dict(0)
 }
 
-func cmdFunctionHelp(x *call) {
+func cmdFunctionHelp(x *Call) {
 	help(x, "FUNCTION",
 		"DELETE <library>",
 		"    Delete a library; there are none.",
@@ -65,7 +65,7 @@ func cmdFunctionHelp(x *call) {
 
 func cmdModuleList(x *call) { x.array(0) }
 
-func cmdModuleHelp(x *call) {
+func cmdModuleHelp(x *Call) {
 	help(x, "MODULE",
 		"LIST",
 		"    List the modules; there are none.",

@@ -41,7 +41,7 @@ func parseUnit(word []byte) (meters float64, msg string) {
 	return 0, "ERR unsupported unit provided. please use M, KM, FT, MI"
 }
 
-func cmdGeoadd(x *call) {
+func cmdGeoadd(x *Call) {
 	var c scoreCondition
 	rest, changed := x.args[2:], false
 options:
@@ -76,7 +76,7 @@ options:
 	x.setScores(&c, scores, func(i int) []byte { return rest[3*i+2] }, changed)
 }
 
-func cmdGeodist(x *call) {
+func cmdGeodist(x *Call) {
 	unit := 1.0
 	if len(x.args) > 4 {
 		var msg string
@@ -128,16 +128,16 @@ func (r *reply) point(p point) {
 	}
 }
 
-func cmdGeohash(x *call) {
+func cmdGeohash(x *Call) {
 	x.eachPlace(func(h geohash) { x.bulkString(h.text()) }, x.null)
 }
 
-func cmdGeopos(x *call) {
+func cmdGeopos(x *Call) {
 	x.eachPlace(func(h geohash) { x.point(h.center()) }, x.nullArray)
 }
 
 // eachPlace replies with something for each of args[2:].
-func (x *call) eachPlace(show func(geohash), missing func()) {
+func (x *Call) eachPlace(show func(geohash), missing func()) {
 	z, ok := x.wholeZSet()
 	if !ok {
 		return

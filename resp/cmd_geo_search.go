@@ -34,29 +34,29 @@ type geoKind struct {
 	stores bool // options may say where the result is stored
 }
 
-func cmdGeoradius(x *call) { x.georadius(geoKind{stores: true}) }
+func cmdGeoradius(x *Call) { x.georadius(geoKind{stores: true}) }
 
-func cmdGeoradiusRo(x *call) { x.georadius(geoKind{}) }
+func cmdGeoradiusRo(x *Call) { x.georadius(geoKind{}) }
 
-func cmdGeoradiusbymember(x *call) { x.georadius(geoKind{member: true, stores: true}) }
+func cmdGeoradiusbymember(x *Call) { x.georadius(geoKind{member: true, stores: true}) }
 
-func cmdGeoradiusbymemberRo(x *call) { x.georadius(geoKind{member: true}) }
+func cmdGeoradiusbymemberRo(x *Call) { x.georadius(geoKind{member: true}) }
 
-func cmdGeosearch(x *call) { x.geosearch(geoKind{search: true}, &geoSearch{}, x.args[1], x.args[2:]) }
+func cmdGeosearch(x *Call) { x.geosearch(geoKind{search: true}, &geoSearch{}, x.args[1], x.args[2:]) }
 
-func cmdGeosearchstore(x *call) {
+func cmdGeosearchstore(x *Call) {
 	x.geosearch(geoKind{search: true, stores: true}, &geoSearch{stores: true, store: x.args[1], event: "geosearchstore"}, x.args[2], x.args[3:])
 }
 
 // georadius is a search around args[2], a member, or the point at args[2] and args[3].
-func (x *call) georadius(k geoKind) {
+func (x *Call) georadius(k geoKind) {
 	x.geosearch(k, &geoSearch{event: "georadiusstore"}, x.args[1], x.args[2:])
 }
 
 const msgNoSuchPlace = "ERR could not decode requested zset member"
 
 // geosearch runs a search in the sorted set at a key; rest is what follows the key.
-func (x *call) geosearch(k geoKind, s *geoSearch, key []byte, rest [][]byte) {
+func (x *Call) geosearch(k geoKind, s *geoSearch, key []byte, rest [][]byte) {
 	z := &x.zset
 	if !x.openSource(z, key) {
 		return
@@ -116,7 +116,7 @@ func (x *call) geosearch(k geoKind, s *geoSearch, key []byte, rest [][]byte) {
 }
 
 // isKey tells whether the table has taken an argument for a key.
-func (x *call) isKey(arg []byte) bool {
+func (x *Call) isKey(arg []byte) bool {
 	refs, err := x.cmd.keysOf(x.args, nil)
 	return err == nil && slices.ContainsFunc(refs, func(r keyRef) bool { return string(x.args[r.pos]) == string(arg) })
 }
@@ -246,7 +246,7 @@ func (s *geoSearch) nearest(places []geoPlace) []geoPlace {
 const manyPlaces = 1 << 12
 
 // search replies with the places that are found in x.zset, or stores them.
-func (x *call) search(s *geoSearch) {
+func (x *Call) search(s *geoSearch) {
 	var places []geoPlace
 	size, fits, room := int64(0), true, true
 	err := placesIn(&x.zset, &s.shape, func(p geoPlace) bool {
@@ -298,7 +298,7 @@ func (x *call) search(s *geoSearch) {
 }
 
 // place appends a place, with what is asked for.
-func (x *call) place(s *geoSearch, p geoPlace) {
+func (x *Call) place(s *geoSearch, p geoPlace) {
 	n := 1
 	for _, wanted := range [...]bool{s.dist, s.hash, s.coord} {
 		if wanted {

@@ -13,17 +13,17 @@ const (
 )
 
 // hash opens the hash at args[1] to change it, or to look at one field.
-func (x *call) hash() (*collection.Table, bool) {
+func (x *Call) hash() (*collection.Table, bool) {
 	return &x.table, x.open(&x.table, x.args[1], store.Hash)
 }
 
 // wholeHash is hash for commands that look at more than one field.
-func (x *call) wholeHash() (*collection.Table, bool) {
+func (x *Call) wholeHash() (*collection.Table, bool) {
 	return &x.table, x.openWhole(&x.table, x.args[1], store.Hash)
 }
 
 // setField gives a field of a hash its value.
-func (x *call) setField(t *collection.Table, field, value []byte) (added bool, err error) {
+func (x *Call) setField(t *collection.Table, field, value []byte) (added bool, err error) {
 	added, err = t.Set(field, value)
 	if err == nil && (isLargeField(field, value) || t.Len() > compactFields) {
 		t.MarkLarge()
@@ -38,7 +38,7 @@ func isLargeField(field, value []byte) bool {
 
 // setFields gives the fields in args[2:] the values behind them, and reports how many are
 // new. It has replied, and returns false, if that could not be.
-func (x *call) setFields() (added int64, ok bool) {
+func (x *Call) setFields() (added int64, ok bool) {
 	if len(x.args)%2 != 0 {
 		x.err("ERR wrong number of arguments for '" + x.cmd.full + "' command")
 		return 0, false
@@ -66,19 +66,19 @@ func (x *call) setFields() (added int64, ok bool) {
 	return added, true
 }
 
-func cmdHset(x *call) {
+func cmdHset(x *Call) {
 	if added, ok := x.setFields(); ok {
 		x.integer(added)
 	}
 }
 
-func cmdHmset(x *call) {
+func cmdHmset(x *Call) {
 	if _, ok := x.setFields(); ok {
 		x.ok()
 	}
 }
 
-func cmdHsetnx(x *call) {
+func cmdHsetnx(x *Call) {
 	t, ok := x.hash()
 	if !ok || !x.fieldFits(x.args[2]) {
 		return
@@ -97,7 +97,7 @@ func cmdHsetnx(x *call) {
 	x.boolean(!found)
 }
 
-func cmdHget(x *call) {
+func cmdHget(x *Call) {
 	if value, found, ok := x.field(); ok {
 		if found {
 			x.bulk(value)
@@ -109,7 +109,7 @@ func cmdHget(x *call) {
 
 // field looks at the field args[2] of the hash at args[1]. It has replied, and returns
 // false, if that cannot be read.
-func (x *call) field() (value []byte, found, ok bool) {
+func (x *Call) field() (value []byte, found, ok bool) {
 	t, ok := x.hash()
 	if !ok {
 		return nil, false, false
@@ -121,25 +121,25 @@ func (x *call) field() (value []byte, found, ok bool) {
 	return value, found, err == nil
 }
 
-func cmdHexists(x *call) {
+func cmdHexists(x *Call) {
 	if _, found, ok := x.field(); ok {
 		x.boolean(found)
 	}
 }
 
-func cmdHstrlen(x *call) {
+func cmdHstrlen(x *Call) {
 	if value, _, ok := x.field(); ok {
 		x.integer(int64(len(value)))
 	}
 }
 
-func cmdHlen(x *call) {
+func cmdHlen(x *Call) {
 	if t, ok := x.hash(); ok {
 		x.integer(t.Len())
 	}
 }
 
-func cmdHmget(x *call) {
+func cmdHmget(x *Call) {
 	t, ok := x.wholeHash()
 	if !ok {
 		return
@@ -163,7 +163,7 @@ func cmdHmget(x *call) {
 	})
 }
 
-func cmdHdel(x *call) {
+func cmdHdel(x *Call) {
 	t, ok := x.hash()
 	if !ok {
 		return
@@ -185,14 +185,14 @@ func cmdHdel(x *call) {
 	x.integer(n)
 }
 
-func cmdHgetall(x *call) { x.wholeReply(true, true) }
+func cmdHgetall(x *Call) { x.wholeReply(true, true) }
 
-func cmdHkeys(x *call) { x.wholeReply(true, false) }
+func cmdHkeys(x *Call) { x.wholeReply(true, false) }
 
-func cmdHvals(x *call) { x.wholeReply(false, true) }
+func cmdHvals(x *Call) { x.wholeReply(false, true) }
 
 // wholeReply replies with all fields of a hash, or their values, or both.
-func (x *call) wholeReply(fields, values bool) {
+func (x *Call) wholeReply(fields, values bool) {
 	t, ok := x.wholeHash()
 	if !ok || x.deferred(t.Value().Size+2*elementReply*t.Len()) {
 		return
@@ -215,6 +215,6 @@ func (x *call) wholeReply(fields, values bool) {
 	})
 }
 
-func cmdHscan(x *call) { x.tableScan(store.Hash) }
+func cmdHscan(x *Call) { x.tableScan(store.Hash) }
 
-func cmdHrandfield(x *call) { x.drawElements(store.Hash, "withvalues") }
+func cmdHrandfield(x *Call) { x.drawElements(store.Hash, "withvalues") }

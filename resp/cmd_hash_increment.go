@@ -7,7 +7,7 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
-func cmdHincrby(x *call) {
+func cmdHincrby(x *Call) {
 	n, ok := parseInt(x.args[3])
 	if !ok {
 		x.err(msgNotInteger)
@@ -42,7 +42,7 @@ func cmdHincrby(x *call) {
 	x.integer(old + n)
 }
 
-func cmdHincrbyfloat(x *call) {
+func cmdHincrbyfloat(x *Call) {
 	switch incr, ok := parseLongDouble(x.args[3]); {
 	case !ok:
 		x.err(msgNotFloat)

@@ -18,7 +18,7 @@ const (
 // sketch reads the sketch at a key; with v, which does not exist if there is none. It has
 // replied, and returns false, if the key holds anything else. The sketch is not the caller's
 // to change.
-func (x *call) sketch(key []byte) (s hyperloglog.Sketch, v store.Value, ok bool) {
+func (x *Call) sketch(key []byte) (s hyperloglog.Sketch, v store.Value, ok bool) {
 	v, ok = x.getString(key)
 	if !ok || !v.Exists() {
 		return s, v, ok
@@ -39,7 +39,7 @@ func (x *call) sketch(key []byte) (s hyperloglog.Sketch, v store.Value, ok bool)
 }
 
 // ownSketch is sketch for those who change it: the sketch is a copy, or a new one.
-func (x *call) ownSketch(key []byte) (s hyperloglog.Sketch, v store.Value, ok bool) {
+func (x *Call) ownSketch(key []byte) (s hyperloglog.Sketch, v store.Value, ok bool) {
 	s, v, ok = x.sketch(key)
 	switch {
 	case !ok:
@@ -52,7 +52,7 @@ func (x *call) ownSketch(key []byte) (s hyperloglog.Sketch, v store.Value, ok bo
 }
 
 // failSketch replies with what is wrong with a sketch, or with the store.
-func (x *call) failSketch(err error) {
+func (x *Call) failSketch(err error) {
 	switch {
 	case errors.Is(err, hyperloglog.ErrNone):
 		x.err(msgNoSketch)
@@ -64,13 +64,13 @@ func (x *call) failSketch(err error) {
 }
 
 // putSketch makes a sketch the value of a key, with the expiry that it has.
-func (x *call) putSketch(key []byte, v store.Value, s *hyperloglog.Sketch) error {
+func (x *Call) putSketch(key []byte, v store.Value, s *hyperloglog.Sketch) error {
 	return x.unit.PutString(key, v, s.Bytes(), v.Expiry, true)
 }
 
-func (x *call) sparseLimit() int { return int(x.srv.settings.sparse.Load()) }
+func (x *Call) sparseLimit() int { return int(x.limits.sparse.Load()) }
 
-func cmdPfadd(x *call) {
+func cmdPfadd(x *Call) {
 	key := x.args[1]
 	s, v, ok := x.ownSketch(key)
 	if !ok {
@@ -98,7 +98,7 @@ func cmdPfadd(x *call) {
 
 // cmdPfcount does not write the estimate into the sketch, as Redis does: what reads does not
 // write here.
-func cmdPfcount(x *call) {
+func cmdPfcount(x *Call) {
 	if len(x.args) > 2 {
 		if u, ok := x.unionOf(x.args[1:]); ok {
 			x.integer(int64(u.Estimate()))
@@ -123,7 +123,7 @@ func cmdPfcount(x *call) {
 
 // unionOf reads the sketches at keys. It has replied, and returns false, if one of them is
 // none.
-func (x *call) unionOf(keys [][]byte) (*hyperloglog.Union, bool) {
+func (x *Call) unionOf(keys [][]byte) (*hyperloglog.Union, bool) {
 	u := new(hyperloglog.Union)
 	for _, key := range keys {
 		s, v, ok := x.sketch(key)
@@ -142,7 +142,7 @@ func (x *call) unionOf(keys [][]byte) (*hyperloglog.Union, bool) {
 	return u, true
 }
 
-func cmdPfmerge(x *call) {
+func cmdPfmerge(x *Call) {
 	u, ok := x.unionOf(x.args[1:])
 	if !ok {
 		return
@@ -164,7 +164,7 @@ func cmdPfmerge(x *call) {
 	x.ok()
 }
 
-func cmdPfdebug(x *call) {
+func cmdPfdebug(x *Call) {
 	key := x.args[2]
 	s, v, ok := x.ownSketch(key)
 	if !ok {
@@ -175,7 +175,7 @@ func cmdPfdebug(x *call) {
 		return
 	}
 	word := x.args[1]
-	run := (func(*call, store.Value, *hyperloglog.Sketch))(nil)
+	run := (func(*Call, store.Value, *hyperloglog.Sketch))(nil)
 	switch {
 	case equalFold(word, "getreg"):
 		run = pfdebugGetreg
@@ -198,7 +198,7 @@ func cmdPfdebug(x *call) {
 
 // toDense makes the sketch at args[2] dense. It reports whether it could, and it has replied
 // if not.
-func (x *call) toDense(v store.Value, s *hyperloglog.Sketch) bool {
+func (x *Call) toDense(v store.Value, s *hyperloglog.Sketch) bool {
 	if s.Dense() {
 		return true
 	}
@@ -213,7 +213,7 @@ func (x *call) toDense(v store.Value, s *hyperloglog.Sketch) bool {
 }
 
 // pfdebugGetreg also makes the sketch dense, as in Redis.
-func pfdebugGetreg(x *call, v store.Value, s *hyperloglog.Sketch) {
+func pfdebugGetreg(x *Call, v store.Value, s *hyperloglog.Sketch) {
 	if !x.toDense(v, s) {
 		return
 	}
@@ -228,7 +228,7 @@ func pfdebugGetreg(x *call, v store.Value, s *hyperloglog.Sketch) {
 	}
 }
 
-func pfdebugDecode(x *call, _ store.Value, s *hyperloglog.Sketch) {
+func pfdebugDecode(x *Call, _ store.Value, s *hyperloglog.Sketch) {
 	if s.Dense() {
 		x.err("ERR HLL encoding is not sparse")
 		return
@@ -236,7 +236,7 @@ func pfdebugDecode(x *call, _ store.Value, s *hyperloglog.Sketch) {
 	x.bulkString(s.Parts())
 }
 
-func pfdebugEncoding(x *call, _ store.Value, s *hyperloglog.Sketch) {
+func pfdebugEncoding(x *Call, _ store.Value, s *hyperloglog.Sketch) {
 	if s.Dense() {
 		x.simple("dense")
 	} else {
@@ -244,7 +244,7 @@ func pfdebugEncoding(x *call, _ store.Value, s *hyperloglog.Sketch) {
 	}
 }
 
-func pfdebugTodense(x *call, v store.Value, s *hyperloglog.Sketch) {
+func pfdebugTodense(x *Call, v store.Value, s *hyperloglog.Sketch) {
 	was := s.Dense()
 	if x.toDense(v, s) {
 		x.boolean(!was)
@@ -252,7 +252,7 @@ func pfdebugTodense(x *call, v store.Value, s *hyperloglog.Sketch) {
 }
 
 // cmdPfselftest has two forms of one sketch estimate a set of known size.
-func cmdPfselftest(x *call) {
+func cmdPfselftest(x *Call) {
 	const elements = 10_000
 	sparse, dense := hyperloglog.New(), hyperloglog.New()
 	_ = dense.MakeDense()

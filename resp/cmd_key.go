@@ -6,7 +6,7 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
-func cmdDel(x *call) {
+func cmdDel(x *Call) {
 	n := int64(0)
 	for _, key := range x.args[1:] {
 		v, err := x.unit.Peek(key)
@@ -24,14 +24,14 @@ func cmdDel(x *call) {
 }
 
 // cmdUnlink is DEL, which leaves what is large to the background as well.
-func cmdUnlink(x *call) { cmdDel(x) }
+func cmdUnlink(x *Call) { cmdDel(x) }
 
-func cmdExists(x *call) { x.countKeys(x.unit.Peek) }
+func cmdExists(x *Call) { x.countKeys(x.unit.Peek) }
 
-func cmdTouch(x *call) { x.countKeys(x.unit.Get) }
+func cmdTouch(x *Call) { x.countKeys(x.unit.Get) }
 
 // countKeys replies with how many of the arguments are keys that exist.
-func (x *call) countKeys(look func([]byte) (store.Value, error)) {
+func (x *Call) countKeys(look func([]byte) (store.Value, error)) {
 	n := int64(0)
 	for _, key := range x.args[1:] {
 		v, err := look(key)
@@ -47,7 +47,7 @@ func (x *call) countKeys(look func([]byte) (store.Value, error)) {
 	x.integer(n)
 }
 
-func cmdType(x *call) {
+func cmdType(x *Call) {
 	if v, ok := x.peek(x.args[1]); ok {
 		x.simple(v.Type.String())
 	}
@@ -55,7 +55,7 @@ func cmdType(x *call) {
 
 // peek looks at a key without using it. It has replied, and returns false, if the
 // key cannot be read.
-func (x *call) peek(key []byte) (store.Value, bool) {
+func (x *Call) peek(key []byte) (store.Value, bool) {
 	v, err := x.unit.Peek(key)
 	if err != nil {
 		x.fail(err)
@@ -67,7 +67,7 @@ func (x *call) peek(key []byte) (store.Value, bool) {
 
 // get returns the value of a key of any type. It has replied, and returns false,
 // if the key cannot be read.
-func (x *call) get(key []byte) (store.Value, bool) {
+func (x *Call) get(key []byte) (store.Value, bool) {
 	v, err := x.unit.Get(key)
 	if err != nil {
 		x.fail(err)
@@ -77,13 +77,13 @@ func (x *call) get(key []byte) (store.Value, bool) {
 	return v, true
 }
 
-func cmdRename(x *call) {
+func cmdRename(x *Call) {
 	if x.rename(true) {
 		x.ok()
 	}
 }
 
-func cmdRenamenx(x *call) {
+func cmdRenamenx(x *Call) {
 	if x.rename(false) {
 		x.integer(1)
 	}
@@ -91,7 +91,7 @@ func cmdRenamenx(x *call) {
 
 // rename moves args[1] to args[2]. It has replied, and returns false, if it did
 // not do so; the same name twice counts as done, or as taken.
-func (x *call) rename(replace bool) bool {
+func (x *Call) rename(replace bool) bool {
 	src, dst := x.args[1], x.args[2]
 	from, ok := x.get(src)
 	if !ok {
@@ -125,13 +125,13 @@ func (x *call) rename(replace bool) bool {
 
 // replacedNew notes that a key is new, for commands to which one that they replace is gone
 // before: they put a new one in its place.
-func (x *call) replacedNew(key []byte, old store.Value) {
+func (x *Call) replacedNew(key []byte, old store.Value) {
 	if old.Exists() {
 		x.unit.Note(store.EventNew, "new", key)
 	}
 }
 
-func cmdCopy(x *call) {
+func cmdCopy(x *Call) {
 	src, dst := x.args[1], x.args[2]
 	replace, ok := x.copyOptions(x.args[3:])
 	if !ok {
@@ -164,7 +164,7 @@ func cmdCopy(x *call) {
 }
 
 // copyOptions parses the options of COPY; it has replied if they are wrong.
-func (x *call) copyOptions(args [][]byte) (replace, ok bool) {
+func (x *Call) copyOptions(args [][]byte) (replace, ok bool) {
 	elsewhere := false // Redis looks at the options first
 	for ; len(args) > 0; args = args[1:] {
 		switch {

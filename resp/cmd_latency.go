@@ -86,7 +86,7 @@ func merged(bounds, below []int64) (_, _ []int64) {
 	return bounds[:n], below[:n]
 }
 
-func cmdLatencyHelp(x *call) {
+func cmdLatencyHelp(x *Call) {
 	help(x, "LATENCY",
 		"DOCTOR",
 		"    Say where latency is to be seen.",

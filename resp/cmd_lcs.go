@@ -35,7 +35,7 @@ func parseLCSOptions(args [][]byte) (o lcsOptions, msg string) {
 	return o, ""
 }
 
-func cmdLcs(x *call) {
+func cmdLcs(x *Call) {
 	var values [2]store.Value
 	for i := range values {
 		v, err := x.unit.Get(x.args[1+i])
@@ -57,7 +57,7 @@ func cmdLcs(x *call) {
 		x.err(msg)
 		return
 	}
-	limit := x.srv.settings.maxValue.Load()
+	limit := x.limits.maxValue.Load()
 	if !lcsFits(int(values[0].Size), int(values[1].Size), limit) {
 		x.err(errLCSMemory.Error()) // before they are read
 		return
@@ -74,7 +74,7 @@ func cmdLcs(x *call) {
 }
 
 // lcs replies with what the options ask for.
-func (x *call) lcs(a, b []byte, o *lcsOptions, limit int64) {
+func (x *Call) lcs(a, b []byte, o *lcsOptions, limit int64) {
 	if o.length {
 		n, err := lcsLen(a, b, limit)
 		if err != nil {
@@ -95,7 +95,7 @@ func (x *call) lcs(a, b []byte, o *lcsOptions, limit int64) {
 	}
 }
 
-func (x *call) lcsRanges(ranges []lcsRange, length int, o *lcsOptions) {
+func (x *Call) lcsRanges(ranges []lcsRange, length int, o *lcsOptions) {
 	n := 0
 	for _, r := range ranges {
 		if int64(r.length()) >= o.minLength {

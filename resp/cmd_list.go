@@ -12,30 +12,30 @@ const msgIndexRange = "ERR index out of range"
 
 // openList opens the list at a key to change it, or to look at one element. It has replied,
 // and returns false, if that cannot be.
-func (x *call) openList(l *collection.List, key []byte) bool {
-	l.MaxPacked = int(x.srv.settings.packed.Load())
+func (x *Call) openList(l *collection.List, key []byte) bool {
+	l.MaxPacked = int(x.limits.packed.Load())
 	return x.opened(key, l.Value(), l.Open(x.unit, key))
 }
 
 // openWholeList is openList for commands that look at more than one element.
-func (x *call) openWholeList(l *collection.List, key []byte) bool {
-	l.MaxPacked = int(x.srv.settings.packed.Load())
+func (x *Call) openWholeList(l *collection.List, key []byte) bool {
+	l.MaxPacked = int(x.limits.packed.Load())
 	return x.opened(key, l.Value(), l.OpenWhole(x.unit, key))
 }
 
 // listAt opens the list at args[1].
-func (x *call) listAt() (*collection.List, bool) { return &x.list, x.openList(&x.list, x.args[1]) }
+func (x *Call) listAt() (*collection.List, bool) { return &x.list, x.openList(&x.list, x.args[1]) }
 
-func cmdLpush(x *call) { x.push(true, false) }
+func cmdLpush(x *Call) { x.push(true, false) }
 
-func cmdRpush(x *call) { x.push(false, false) }
+func cmdRpush(x *Call) { x.push(false, false) }
 
-func cmdLpushx(x *call) { x.push(true, true) }
+func cmdLpushx(x *Call) { x.push(true, true) }
 
-func cmdRpushx(x *call) { x.push(false, true) }
+func cmdRpushx(x *Call) { x.push(false, true) }
 
 // push adds args[2:] to the list at args[1], or only if there is one.
-func (x *call) push(front, onlyIfThere bool) {
+func (x *Call) push(front, onlyIfThere bool) {
 	l, ok := x.listAt()
 	if !ok {
 		return
@@ -62,7 +62,7 @@ func sideEvent(front bool, left, right string) string {
 	return right
 }
 
-func cmdLlen(x *call) {
+func cmdLlen(x *Call) {
 	if l, ok := x.listAt(); ok {
 		x.integer(l.Len())
 	}
@@ -76,7 +76,7 @@ func numbered(i, n int64) int64 {
 	return i
 }
 
-func cmdLindex(x *call) {
+func cmdLindex(x *Call) {
 	l, ok := x.listAt()
 	if !ok {
 		return
@@ -101,7 +101,7 @@ func cmdLindex(x *call) {
 	}
 }
 
-func cmdLset(x *call) {
+func cmdLset(x *Call) {
 	l, ok := x.listAt()
 	if !ok {
 		return
@@ -129,7 +129,7 @@ func cmdLset(x *call) {
 
 // bounds are args[2] and args[3], numbers of elements. It has replied, and returns false, if
 // they are none.
-func (x *call) bounds() (from, to int64, ok bool) {
+func (x *Call) bounds() (from, to int64, ok bool) {
 	from, ok = parseInt(x.args[2])
 	if ok {
 		to, ok = parseInt(x.args[3])
@@ -146,13 +146,13 @@ func within(from, to, n int64) (int64, int64) {
 	return max(numbered(from, n), 0), min(numbered(to, n), n-1)
 }
 
-func cmdLrange(x *call) {
+func cmdLrange(x *Call) {
 	from, to, ok := x.bounds()
 	if !ok {
 		return
 	}
 	l := &x.list
-	l.MaxPacked = int(x.srv.settings.packed.Load())
+	l.MaxPacked = int(x.limits.packed.Load())
 	near, err := l.OpenRange(x.unit, x.args[1], func(n int64) (int64, int64) { return within(from, to, n) })
 	if !x.opened(x.args[1], l.Value(), err) {
 		return
@@ -180,7 +180,7 @@ func cmdLrange(x *call) {
 	})
 }
 
-func cmdLtrim(x *call) {
+func cmdLtrim(x *Call) {
 	from, to, ok := x.bounds()
 	if !ok {
 		return
@@ -200,7 +200,7 @@ func cmdLtrim(x *call) {
 	x.ok()
 }
 
-func cmdLinsert(x *call) {
+func cmdLinsert(x *Call) {
 	behind := equalFold(x.args[2], "after")
 	if !behind && !equalFold(x.args[2], "before") {
 		x.err(msgSyntax)
@@ -238,7 +238,7 @@ func cmdLinsert(x *call) {
 	}
 }
 
-func cmdLrem(x *call) {
+func cmdLrem(x *Call) {
 	n, ok := parseInt(x.args[2])
 	if !ok {
 		x.err(msgNotInteger)

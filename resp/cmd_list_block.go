@@ -9,7 +9,7 @@ import (
 
 // parsePatience reads for how many seconds a command may wait, with a fraction perhaps; 0 is
 // for ever. It has replied, and returns false, if the argument says no such time.
-func (x *call) parsePatience(arg []byte) (time.Duration, bool) {
+func (x *Call) parsePatience(arg []byte) (time.Duration, bool) {
 	seconds, ok := parseLongDouble(arg)
 	if !ok {
 		x.err("ERR timeout is not a float or out of range")
@@ -29,11 +29,11 @@ func (x *call) parsePatience(arg []byte) (time.Duration, bool) {
 	return time.Duration(min(n, int64(maxLinger/time.Millisecond))) * time.Millisecond, true
 }
 
-func cmdBlpop(x *call) { x.blockingPop(true) }
+func cmdBlpop(x *Call) { x.blockingPop(true) }
 
-func cmdBrpop(x *call) { x.blockingPop(false) }
+func cmdBrpop(x *Call) { x.blockingPop(false) }
 
-func (x *call) blockingPop(front bool) {
+func (x *Call) blockingPop(front bool) {
 	last := len(x.args) - 1
 	timeout, ok := x.parsePatience(x.args[last])
 	if !ok {
@@ -41,7 +41,7 @@ func (x *call) blockingPop(front bool) {
 	}
 	x.popOrBlock(want{
 		timeout: timeout, keys: x.args[1:last], typ: store.List,
-		serve: func(x *call, key []byte) {
+		serve: func(x *Call, key []byte) {
 			if x.openList(&x.list, key) {
 				x.array(2)
 				x.bulk(key)
@@ -54,14 +54,14 @@ func (x *call) blockingPop(front bool) {
 }
 
 // cmdBlmpop is LMPOP behind a time.
-func cmdBlmpop(x *call) {
+func cmdBlmpop(x *Call) {
 	o, timeout, ok := x.parseMpopBehindTime("left", "right")
 	if !ok {
 		return
 	}
 	x.popOrBlock(want{
 		timeout: timeout, keys: o.keys, typ: store.List,
-		serve: func(x *call, key []byte) {
+		serve: func(x *Call, key []byte) {
 			if x.openList(&x.list, key) {
 				x.popSome(key, o)
 			}
@@ -69,13 +69,13 @@ func cmdBlmpop(x *call) {
 	}, x.listThere)
 }
 
-func cmdBrpoplpush(x *call) {
+func cmdBrpoplpush(x *Call) {
 	if timeout, ok := x.parsePatience(x.args[3]); ok {
 		x.moveOrBlock(timeout, false, true)
 	}
 }
 
-func cmdBlmove(x *call) {
+func cmdBlmove(x *Call) {
 	from, ok := x.side(x.args[3])
 	if !ok {
 		return
@@ -89,7 +89,7 @@ func cmdBlmove(x *call) {
 	}
 }
 
-func (x *call) moveOrBlock(timeout time.Duration, fromFront, toFront bool) {
+func (x *Call) moveOrBlock(timeout time.Duration, fromFront, toFront bool) {
 	src, ok := x.listAt()
 	switch {
 	case !ok:
@@ -98,9 +98,9 @@ func (x *call) moveOrBlock(timeout time.Duration, fromFront, toFront bool) {
 	case x.inside:
 		x.null()
 	default:
-		x.block(want{
+		x.host.block(want{
 			timeout: timeout, keys: x.args[1:2], also: x.args[2:3], typ: store.List,
-			serve: func(x *call, _ []byte) { x.moveElement(fromFront, toFront) },
+			serve: func(x *Call, _ []byte) { x.moveElement(fromFront, toFront) },
 		})
 	}
 }

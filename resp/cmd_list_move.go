@@ -7,7 +7,7 @@ import (
 
 // side is the end of a list that a word means: the front for LEFT. It has replied, and
 // returns false, if it means none.
-func (x *call) side(word []byte) (front, ok bool) {
+func (x *Call) side(word []byte) (front, ok bool) {
 	front = equalFold(word, "left")
 	if !front && !equalFold(word, "right") {
 		x.err(msgSyntax)
@@ -16,9 +16,9 @@ func (x *call) side(word []byte) (front, ok bool) {
 	return front, true
 }
 
-func cmdRpoplpush(x *call) { x.moveElement(false, true) }
+func cmdRpoplpush(x *Call) { x.moveElement(false, true) }
 
-func cmdLmove(x *call) {
+func cmdLmove(x *Call) {
 	from, ok := x.side(x.args[3])
 	if !ok {
 		return
@@ -30,7 +30,7 @@ func cmdLmove(x *call) {
 
 // moveElement moves an element from an end of the list at args[1] to one of that at args[2],
 // and replies with it.
-func (x *call) moveElement(fromFront, toFront bool) {
+func (x *Call) moveElement(fromFront, toFront bool) {
 	lists := make([]collection.List, 2)
 	src, dst := &lists[0], &lists[1]
 	if !x.openList(src, x.args[1]) {
@@ -64,7 +64,7 @@ func (x *call) moveElement(fromFront, toFront bool) {
 
 // rotateSingle moves the only element of the list at args[1] to an end of the same list. The
 // list never becomes empty, so its expiry stays; for WATCH and for readers it is changed.
-func (x *call) rotateSingle(l *collection.List, fromFront, toFront bool) {
+func (x *Call) rotateSingle(l *collection.List, fromFront, toFront bool) {
 	element, ok, err := l.Index(0)
 	if err == nil && ok {
 		x.bulk(element)
@@ -79,7 +79,7 @@ func (x *call) rotateSingle(l *collection.List, fromFront, toFront bool) {
 }
 
 // popSome removes elements from the list that is open, at a key, and replies with both.
-func (x *call) popSome(key []byte, o mpop) {
+func (x *Call) popSome(key []byte, o mpop) {
 	if x.keepsElements(&x.list, min(o.most, x.list.Len())) {
 		x.array(2)
 		x.bulk(key)
@@ -88,14 +88,14 @@ func (x *call) popSome(key []byte, o mpop) {
 }
 
 // listThere opens the list at a key, and tells whether there is one.
-func (x *call) listThere(key []byte) (there, ok bool) {
+func (x *Call) listThere(key []byte) (there, ok bool) {
 	ok = x.openList(&x.list, key)
 	return ok && x.list.Value().Exists(), ok
 }
 
 // cmdLmpop removes elements from the first of some lists that has any.
-func cmdLmpop(x *call) {
+func cmdLmpop(x *Call) {
 	if o, ok := x.parseMpop(1, "left", "right"); ok {
-		x.popFirst(o, x.listThere, (*call).popSome)
+		x.popFirst(o, x.listThere, (*Call).popSome)
 	}
 }

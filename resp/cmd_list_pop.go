@@ -6,19 +6,19 @@ import (
 )
 
 // popped notes that elements of a list were removed, and the key if they were its last.
-func (x *call) popped(key []byte, l *collection.List, name string) {
+func (x *Call) popped(key []byte, l *collection.List, name string) {
 	x.unit.Note(store.EventList, name, key)
 	if l.Len() == 0 {
 		x.unit.Note(store.EventGeneric, "del", key)
 	}
 }
 
-func cmdLpop(x *call) { x.pop(true) }
+func cmdLpop(x *Call) { x.pop(true) }
 
-func cmdRpop(x *call) { x.pop(false) }
+func cmdRpop(x *Call) { x.pop(false) }
 
 // pop removes one element, or as many as args[2] says, and replies with them.
-func (x *call) pop(front bool) {
+func (x *Call) pop(front bool) {
 	if len(x.args) > 3 {
 		x.err("ERR wrong number of arguments for '" + x.cmd.full + "' command")
 		return
@@ -48,7 +48,7 @@ func (x *call) pop(front bool) {
 }
 
 // popOne replies with an element that it removes from a list that has one.
-func (x *call) popOne(l *collection.List, front bool) (element []byte, ok bool) {
+func (x *Call) popOne(l *collection.List, front bool) (element []byte, ok bool) {
 	element, ok, err := l.Pop(front)
 	if err != nil || !ok {
 		x.abort(err)
@@ -59,7 +59,7 @@ func (x *call) popOne(l *collection.List, front bool) (element []byte, ok bool) 
 }
 
 // popAll replies with up to n elements that it removes.
-func (x *call) popAll(key []byte, l *collection.List, n int64, front bool) {
+func (x *Call) popAll(key []byte, l *collection.List, n int64, front bool) {
 	n = min(n, l.Len())
 	from, to := int64(0), n-1
 	if !front {
@@ -93,6 +93,6 @@ func (x *call) popAll(key []byte, l *collection.List, n int64, front bool) {
 }
 
 // keepsElements reports whether a reply of n elements may be kept; otherwise it has replied.
-func (x *call) keepsElements(l *collection.List, n int64) bool {
+func (x *Call) keepsElements(l *collection.List, n int64) bool {
 	return x.keeps(l.Value(), l.Len(), n)
 }

@@ -46,7 +46,7 @@ func parsePosOptions(args [][]byte) (o posOptions, msg string) {
 	return o, ""
 }
 
-func cmdLpos(x *call) {
+func cmdLpos(x *Call) {
 	o, msg := parsePosOptions(x.args[3:])
 	if msg != "" {
 		x.err(msg)

@@ -4,7 +4,7 @@ import "github.com/ringside-kv/ringside/store"
 
 // The commands on several strings.
 
-func cmdMget(x *call) {
+func cmdMget(x *Call) {
 	at := len(x.buf)
 	x.array(len(x.args) - 1)
 	for _, key := range x.args[1:] {
@@ -32,13 +32,13 @@ func cmdMget(x *call) {
 	}
 }
 
-func cmdMset(x *call) {
+func cmdMset(x *Call) {
 	if values, ok := x.readPairs(); ok && x.putPairs(values) {
 		x.ok()
 	}
 }
 
-func cmdMsetnx(x *call) {
+func cmdMsetnx(x *Call) {
 	values, ok := x.readPairs()
 	if !ok {
 		return
@@ -57,7 +57,7 @@ func cmdMsetnx(x *call) {
 // readPairs reads what is at the keys of MSET before anything is written, so that
 // a key that cannot be read leaves the others as they are. It has replied if it
 // returns false.
-func (x *call) readPairs() (values []store.Value, ok bool) {
+func (x *Call) readPairs() (values []store.Value, ok bool) {
 	if len(x.args)%2 == 0 {
 		x.err("ERR wrong number of arguments for '" + x.cmd.full + "' command")
 		return nil, false
@@ -78,7 +78,7 @@ func (x *call) readPairs() (values []store.Value, ok bool) {
 }
 
 // putPairs writes the pairs of MSET; it has replied if it returns false.
-func (x *call) putPairs(values []store.Value) bool {
+func (x *Call) putPairs(values []store.Value) bool {
 	defer clear(values) // they point to what the unit has read
 	for i, v := range values {
 		key, value := x.args[1+2*i], x.args[2+2*i]

@@ -8,7 +8,7 @@ import (
 
 // object looks at args[2] for a subcommand of OBJECT. It has replied, and returns
 // false, if there is no such key.
-func (x *call) object() (store.Value, bool) {
+func (x *Call) object() (store.Value, bool) {
 	v, ok := x.peek(x.args[2])
 	if ok && !v.Exists() {
 		x.null()
@@ -21,7 +21,7 @@ func (x *call) object() (store.Value, bool) {
 // with what it knows about it.
 const maxEmbedded = 44
 
-func cmdObjectEncoding(x *call) {
+func cmdObjectEncoding(x *Call) {
 	v, ok := x.object()
 	if !ok {
 		return
@@ -61,7 +61,7 @@ func isInt(b []byte) bool {
 
 // cmdObjectRefcount: Redis shares the small integers, and shows that as the
 // largest number.
-func cmdObjectRefcount(x *call) {
+func cmdObjectRefcount(x *Call) {
 	v, ok := x.object()
 	if !ok {
 		return
@@ -73,13 +73,13 @@ func cmdObjectRefcount(x *call) {
 	x.integer(1)
 }
 
-func cmdObjectIdletime(x *call) {
+func cmdObjectIdletime(x *Call) {
 	if _, ok := x.object(); ok {
 		x.integer(x.unit.IdleSeconds(x.args[2]))
 	}
 }
 
-func cmdObjectFreq(x *call) {
+func cmdObjectFreq(x *Call) {
 	if _, ok := x.object(); ok {
 		x.err("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
 	}
@@ -97,7 +97,7 @@ const (
 )
 
 // cmdMemoryUsage estimates the bytes that a key takes on disk before compression.
-func cmdMemoryUsage(x *call) {
+func cmdMemoryUsage(x *Call) {
 	key := x.args[2]
 	for args := x.args[3:]; len(args) > 0; args = args[2:] {
 		if !equalFold(args[0], "samples") || len(args) == 1 {

@@ -226,7 +226,7 @@ func (x *call) raw() []byte {
 	return b
 }
 
-func cmdPubsubHelp(x *call) {
+func cmdPubsubHelp(x *Call) {
 	help(x, "PUBSUB",
 		"CHANNELS [<pattern>]",
 		"    List the channels that somebody has subscribed to, or those that match.",

@@ -4,13 +4,13 @@ import "github.com/ringside-kv/ringside/store"
 
 // The commands that read and write parts of a string.
 
-func cmdStrlen(x *call) {
+func cmdStrlen(x *Call) {
 	if v, ok := x.getString(x.args[1]); ok {
 		x.integer(v.Size)
 	}
 }
 
-func cmdGetrange(x *call) {
+func cmdGetrange(x *Call) {
 	start, ok1 := parseInt(x.args[2])
 	end, ok2 := parseInt(x.args[3])
 	if !ok1 || !ok2 {
@@ -29,7 +29,7 @@ func cmdGetrange(x *call) {
 	x.stringRange(x.args[1], v, first, last-first+1)
 }
 
-func cmdSubstr(x *call) { cmdGetrange(x) }
+func cmdSubstr(x *Call) { cmdGetrange(x) }
 
 // span resolves a range of positions, negative ones counted from the end, in
 // something of the given size. Both ends are part of it; false means that it is
@@ -51,7 +51,7 @@ func fromEnd(pos, size int64) int64 {
 	return pos
 }
 
-func cmdAppend(x *call) {
+func cmdAppend(x *Call) {
 	key, data := x.args[1], x.args[2]
 	v, ok := x.getString(key)
 	if !ok {
@@ -76,7 +76,7 @@ func cmdAppend(x *call) {
 	x.integer(size)
 }
 
-func cmdSetrange(x *call) {
+func cmdSetrange(x *Call) {
 	key, data := x.args[1], x.args[3]
 	off, ok := parseInt(x.args[2])
 	if !ok {
@@ -108,7 +108,7 @@ func cmdSetrange(x *call) {
 }
 
 // fits reports whether a string of size + more bytes may exist.
-func (x *call) fits(size, more int64) bool {
-	limit := x.srv.settings.maxValue.Load()
+func (x *Call) fits(size, more int64) bool {
+	limit := x.limits.maxValue.Load()
 	return size <= limit && more <= limit-size
 }

@@ -18,8 +18,8 @@ const (
 )
 
 // refused is the handler of a command that is only there to say why it is not.
-func refused(msg string) func(*call) {
-	return func(x *call) { x.err(msg) }
+func refused(msg string) func(*Call) {
+	return func(x *Call) { x.err(msg) }
 }
 
 // cmdMove: there is one database, so it is either the same or none.

@@ -283,7 +283,7 @@ func cmdHashmaskSubscribe(x *call) {
 	x.then = func() { c.srv.watchers.add(c) }
 }
 
-func cmdHashmaskHelp(x *call) {
+func cmdHashmaskHelp(x *Call) {
 	help(x, "HASHMASK",
 		"SUBSCRIBE",
 		"    Push every change of the placement to this connection, as a message",
@@ -291,7 +291,7 @@ func cmdHashmaskHelp(x *call) {
 	)
 }
 
-func cmdRingHelp(x *call) {
+func cmdRingHelp(x *Call) {
 	help(x, "RING",
 		"ACK [PRIMARY|IN-SYNC]",
 		"    Choose who must have a write of this connection before its reply",

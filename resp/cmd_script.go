@@ -83,7 +83,7 @@ func cmdScriptDebug(x *call) {
 	x.err("ERR SCRIPT DEBUG: there is no debugger here")
 }
 
-func cmdScriptHelp(x *call) {
+func cmdScriptHelp(x *Call) {
 	help(x, "SCRIPT",
 		"DEBUG (YES|SYNC|NO)",
 		"    There is no debugger: only NO is understood.",

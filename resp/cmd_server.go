@@ -34,7 +34,7 @@ func cmdDebug(x *call) {
 		}
 		x.ok()
 	case equalFold(sub, "help") && len(x.args) == 2:
-		help(x, "DEBUG",
+		help(&x.Call, "DEBUG",
 			"SLEEP <seconds>",
 			"    Keep this connection waiting.",
 		)

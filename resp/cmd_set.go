@@ -9,7 +9,7 @@ import (
 const compactMembers = 512
 
 // setAt opens the set at args[1] to change it, or to look at one member.
-func (x *call) setAt() (*collection.Table, bool) {
+func (x *Call) setAt() (*collection.Table, bool) {
 	return &x.table, x.open(&x.table, x.args[1], store.Set)
 }
 
@@ -25,7 +25,7 @@ func addMember(t *collection.Table, member []byte) (added bool, err error) {
 // isLargeMember reports whether Redis keeps a set with the member in no compact form.
 func isLargeMember(member, _ []byte) bool { return !isInt(member) }
 
-func cmdSadd(x *call) {
+func cmdSadd(x *Call) {
 	for _, member := range x.args[2:] {
 		if !x.fieldFits(member) {
 			return
@@ -36,7 +36,7 @@ func cmdSadd(x *call) {
 	}
 }
 
-func cmdSrem(x *call) {
+func cmdSrem(x *Call) {
 	if t, n := x.eachMember((*collection.Table).Delete); n > 0 {
 		x.removed(x.args[1], t, store.EventSet, "srem")
 	}
@@ -44,7 +44,7 @@ func cmdSrem(x *call) {
 
 // eachMember does something with each of args[2:] in the set at args[1], and replies with
 // how often that changed it, which it returns.
-func (x *call) eachMember(do func(t *collection.Table, member []byte) (bool, error)) (t *collection.Table, n int64) {
+func (x *Call) eachMember(do func(t *collection.Table, member []byte) (bool, error)) (t *collection.Table, n int64) {
 	t, ok := x.setAt()
 	if !ok {
 		return nil, 0
@@ -63,13 +63,13 @@ func (x *call) eachMember(do func(t *collection.Table, member []byte) (bool, err
 	return t, n
 }
 
-func cmdScard(x *call) {
+func cmdScard(x *Call) {
 	if t, ok := x.setAt(); ok {
 		x.integer(t.Len())
 	}
 }
 
-func cmdSismember(x *call) {
+func cmdSismember(x *Call) {
 	t, ok := x.setAt()
 	if !ok {
 		return
@@ -82,7 +82,7 @@ func cmdSismember(x *call) {
 	x.boolean(found)
 }
 
-func cmdSmismember(x *call) {
+func cmdSmismember(x *Call) {
 	t := &x.table
 	if !x.openWhole(t, x.args[1], store.Set) {
 		return
@@ -100,7 +100,7 @@ func cmdSmismember(x *call) {
 	})
 }
 
-func cmdSmembers(x *call) {
+func cmdSmembers(x *Call) {
 	t := &x.table
 	if x.openWhole(t, x.args[1], store.Set) {
 		x.allMembers(t)
@@ -109,7 +109,7 @@ func cmdSmembers(x *call) {
 
 // allMembers replies with a set. It reports whether it did: otherwise there is nothing
 // left to do.
-func (x *call) allMembers(t *collection.Table) bool {
+func (x *Call) allMembers(t *collection.Table) bool {
 	if x.deferred(t.Value().Size + elementReply*t.Len()) {
 		return false
 	}
@@ -126,7 +126,7 @@ func (x *call) allMembers(t *collection.Table) bool {
 	return err == nil
 }
 
-func cmdSmove(x *call) {
+func cmdSmove(x *Call) {
 	sets := make([]collection.Table, 2)
 	src, dst := &sets[0], &sets[1]
 	if !x.open(src, x.args[1], store.Set) {
@@ -168,9 +168,9 @@ func cmdSmove(x *call) {
 	x.boolean(gone)
 }
 
-func cmdSscan(x *call) { x.tableScan(store.Set) }
+func cmdSscan(x *Call) { x.tableScan(store.Set) }
 
-func cmdSrandmember(x *call) {
+func cmdSrandmember(x *Call) {
 	if len(x.args) == 2 {
 		x.randomElement(store.Set)
 		return
@@ -184,7 +184,7 @@ func cmdSrandmember(x *call) {
 	}
 }
 
-func cmdSpop(x *call) {
+func cmdSpop(x *Call) {
 	if len(x.args) == 2 {
 		x.popMember()
 		return
@@ -214,12 +214,12 @@ func cmdSpop(x *call) {
 	}
 }
 
-func (x *call) popMember() {
+func (x *Call) popMember() {
 	t, ok := x.setAt()
 	if !ok {
 		return
 	}
-	member, ok, err := t.Pop(&x.srv.draws)
+	member, ok, err := t.Pop(x.draws)
 	switch {
 	case err != nil:
 		x.fail(err)
@@ -231,9 +231,9 @@ func (x *call) popMember() {
 	}
 }
 
-func (x *call) popMembers(t *collection.Table, n int64) {
+func (x *Call) popMembers(t *collection.Table, n int64) {
 	members := make([][]byte, 0, n)
-	err := t.PopSeveral(&x.srv.draws, n, func(member []byte) { members = append(members, member) })
+	err := t.PopSeveral(x.draws, n, func(member []byte) { members = append(members, member) })
 	if err != nil {
 		x.abort(err)
 		return

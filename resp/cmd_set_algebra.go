@@ -15,7 +15,7 @@ import (
 type setMembers func(yield func(member []byte) bool) error
 
 // sets opens the sets at keys. It has replied, and returns false, if one of them is none.
-func (x *call) sets(keys [][]byte) ([]collection.Table, bool) {
+func (x *Call) sets(keys [][]byte) ([]collection.Table, bool) {
 	sets := make([]collection.Table, len(keys))
 	for i := range keys {
 		if !x.openWhole(&sets[i], keys[i], store.Set) {
@@ -53,7 +53,7 @@ func difference(sets []collection.Table) setMembers {
 
 // union is what any set has. Members are remembered as long as there is memory to spare, and
 // looked for in the sets before theirs from then on.
-func (x *call) union(sets []collection.Table) setMembers {
+func (x *Call) union(sets []collection.Table) setMembers {
 	return func(yield func([]byte) bool) error {
 		seen := make(map[string]struct{})
 		more := true
@@ -105,20 +105,20 @@ func filter(t *collection.Table, wanted func([]byte) (bool, error), yield func([
 	return cmp.Or(failure, err)
 }
 
-func cmdSinter(x *call) { x.setReply(intersection) }
+func cmdSinter(x *Call) { x.setReply(intersection) }
 
-func cmdSunion(x *call) { x.setReply(x.union) }
+func cmdSunion(x *Call) { x.setReply(x.union) }
 
-func cmdSdiff(x *call) { x.setReply(difference) }
+func cmdSdiff(x *Call) { x.setReply(difference) }
 
-func cmdSinterstore(x *call) { x.setStore(intersection, nil) }
+func cmdSinterstore(x *Call) { x.setStore(intersection, nil) }
 
-func cmdSunionstore(x *call) { x.setStore(x.union, nil) }
+func cmdSunionstore(x *Call) { x.setStore(x.union, nil) }
 
-func cmdSdiffstore(x *call) { x.setStore(difference, wasLarge) }
+func cmdSdiffstore(x *Call) { x.setStore(difference, wasLarge) }
 
 // setReply replies with what comes of the sets at args[1:].
-func (x *call) setReply(of func([]collection.Table) setMembers) {
+func (x *Call) setReply(of func([]collection.Table) setMembers) {
 	sets, ok := x.sets(x.args[1:])
 	if !ok {
 		return
@@ -149,7 +149,7 @@ func (x *call) setReply(of func([]collection.Table) setMembers) {
 
 // setStore makes what comes of the sets at args[2:] the value of args[1], and replies with
 // its number of members. large, if given, tells that it counts as large, however small it is.
-func (x *call) setStore(of func([]collection.Table) setMembers, large func([]collection.Table) (bool, error)) {
+func (x *Call) setStore(of func([]collection.Table) setMembers, large func([]collection.Table) (bool, error)) {
 	sets, ok := x.sets(x.args[2:])
 	if !ok {
 		return
@@ -160,7 +160,7 @@ func (x *call) setStore(of func([]collection.Table) setMembers, large func([]col
 		return
 	}
 	dst := &x.table
-	dst.MaxPacked = int(x.srv.settings.packed.Load())
+	dst.MaxPacked = int(x.limits.packed.Load())
 	dst.Over(x.unit, x.args[1], store.Set, old)
 	members, integers := of(sets), true
 	if large != nil {
@@ -215,7 +215,7 @@ func wasLarge(sets []collection.Table) (bool, error) {
 	return first > compactMembers || !integers, err
 }
 
-func cmdSintercard(x *call) {
+func cmdSintercard(x *Call) {
 	n, ok := parseInt(x.args[1])
 	if !ok || n < 1 {
 		x.err("ERR numkeys should be greater than 0")

@@ -1,16 +1,16 @@
 package resp
 
-func cmdSort(x *call) { x.sort(false) }
+func cmdSort(x *Call) { x.sort(false) }
 
-func cmdSortRo(x *call) { x.sort(true) }
+func cmdSortRo(x *Call) { x.sort(true) }
 
-func (x *call) sort(readonly bool) {
+func (x *Call) sort(readonly bool) {
 	o, msg := x.parseSort(readonly)
 	if msg != "" {
 		x.err(msg)
 		return
 	}
-	s := sorter{call: x, o: &o}
+	s := sorter{Call: x, o: &o}
 	if !s.open() {
 		return
 	}

@@ -7,21 +7,21 @@ import (
 
 // openStream opens the stream at a key to change it, or for what its head says. It has
 // replied, and returns false, if that cannot be.
-func (x *call) openStream(s *collection.Stream, key []byte) bool {
+func (x *Call) openStream(s *collection.Stream, key []byte) bool {
 	return x.opened(key, s.Value(), s.Open(x.unit, key))
 }
 
 // openWholeStream is openStream for commands that look at what is in it.
-func (x *call) openWholeStream(s *collection.Stream, key []byte) bool {
+func (x *Call) openWholeStream(s *collection.Stream, key []byte) bool {
 	return x.opened(key, s.Value(), s.OpenWhole(x.unit, key))
 }
 
 // streamAt opens the stream at args[1].
-func (x *call) streamAt() (*collection.Stream, bool) {
+func (x *Call) streamAt() (*collection.Stream, bool) {
 	return &x.stream, x.openStream(&x.stream, x.args[1])
 }
 
-func cmdXadd(x *call) {
+func cmdXadd(x *Call) {
 	o, fields, msg := parseAddOptions(x.args[2:], true)
 	switch {
 	case msg != "":
@@ -83,13 +83,13 @@ func newID(s *collection.Stream, o *addOptions, now int64) (id collection.ID, ms
 	return id, ""
 }
 
-func cmdXlen(x *call) {
+func cmdXlen(x *Call) {
 	if s, ok := x.streamAt(); ok {
 		x.integer(s.Len())
 	}
 }
 
-func cmdXdel(x *call) {
+func cmdXdel(x *Call) {
 	s, ok := x.streamAt()
 	if !ok {
 		return
@@ -113,7 +113,7 @@ func cmdXdel(x *call) {
 	x.integer(n)
 }
 
-func cmdXtrim(x *call) {
+func cmdXtrim(x *Call) {
 	o, _, msg := parseAddOptions(x.args[2:], false)
 	if msg != "" {
 		x.err(msg)
@@ -131,7 +131,7 @@ func cmdXtrim(x *call) {
 
 // trimStream trims the stream at args[1], after part of the command's changes if some is done.
 // It has replied if it returns false.
-func (x *call) trimStream(s *collection.Stream, t collection.Trim, some bool) bool {
+func (x *Call) trimStream(s *collection.Stream, t collection.Trim, some bool) bool {
 	n, err := s.Trim(t)
 	if err != nil {
 		x.failPart(some, err)
@@ -144,9 +144,9 @@ func (x *call) trimStream(s *collection.Stream, t collection.Trim, some bool) bo
 }
 
 // noteStream notes an event of a stream.
-func (x *call) noteStream(name string, key []byte) { x.unit.Note(store.EventStream, name, key) }
+func (x *Call) noteStream(name string, key []byte) { x.unit.Note(store.EventStream, name, key) }
 
-func cmdXsetid(x *call) {
+func cmdXsetid(x *Call) {
 	last, ok := parseStreamID(x.args[2], 0)
 	if !ok {
 		x.err(msgStreamID)
@@ -206,7 +206,7 @@ func cmdXsetid(x *call) {
 }
 
 // streamFound opens the stream at args[2], for a subcommand; if there is none it replies so.
-func (x *call) streamFound() (*collection.Stream, bool) {
+func (x *Call) streamFound() (*collection.Stream, bool) {
 	s := &x.stream
 	if !x.openWholeStream(s, x.args[2]) {
 		return nil, false

@@ -11,18 +11,18 @@ import (
 // XREAD and XREADGROUP that wait.
 
 // awaitEntries waits for an entry behind an ID in one of some streams.
-func (x *call) awaitEntries(r *streamRead, after []collection.ID) {
+func (x *Call) awaitEntries(r *streamRead, after []collection.ID) {
 	var memo []byte
 	for _, id := range after {
 		memo, _ = id.AppendText(memo)
 		memo = append(memo, ' ')
 	}
-	x.block(want{
+	x.host.block(want{
 		timeout: time.Duration(r.timeout) * time.Millisecond, keys: r.keys, typ: store.Stream, memo: memo,
-		ready: func(x *call, key []byte) bool {
+		ready: func(x *Call, key []byte) bool {
 			return x.openStream(&x.stream, key) && x.hasBehind(&x.stream, key, after[indexOf(r.keys, key)])
 		},
-		serve: func(x *call, key []byte) {
+		serve: func(x *Call, key []byte) {
 			_, err := x.readStream(key, after[indexOf(r.keys, key)], r.count)
 			if err == nil {
 				x.insertStreams(0, 1)
@@ -33,8 +33,8 @@ func (x *call) awaitEntries(r *streamRead, after []collection.ID) {
 }
 
 // remembered is what "$" meant for the i-th stream when the command began to wait.
-func (x *call) remembered(i int) (id collection.ID, ok bool) {
-	words := bytes.Fields(x.memo())
+func (x *Call) remembered(i int) (id collection.ID, ok bool) {
+	words := bytes.Fields(x.host.memo())
 	if i >= len(words) {
 		return id, false
 	}
@@ -42,7 +42,7 @@ func (x *call) remembered(i int) (id collection.ID, ok bool) {
 }
 
 // hasBehind tells whether an open stream has an entry behind an ID.
-func (x *call) hasBehind(s *collection.Stream, key []byte, after collection.ID) bool {
+func (x *Call) hasBehind(s *collection.Stream, key []byte, after collection.ID) bool {
 	from, ok := after.Next()
 	if !ok || s.Len() == 0 || from.Compare(s.Last) > 0 || s.OpenWhole(x.unit, key) != nil {
 		return false
@@ -70,19 +70,19 @@ const (
 )
 
 // awaitNews waits for an entry that a group was not given yet in one of some streams.
-func (x *call) awaitNews(r *streamRead) {
-	open := func(x *call, key []byte) (*groupRead, error) {
+func (x *Call) awaitNews(r *streamRead) {
+	open := func(x *Call, key []byte) (*groupRead, error) {
 		g := &groupRead{key: key}
 		err := g.reopen(x, true, r.group)
 		return g, err
 	}
-	x.block(want{
+	x.host.block(want{
 		timeout: time.Duration(r.timeout) * time.Millisecond, keys: r.keys, typ: store.Stream,
-		ready: func(x *call, key []byte) bool {
+		ready: func(x *Call, key []byte) bool {
 			g, err := open(x, key)
 			return err == nil && (g.g == nil || x.hasBehind(&g.s, key, g.g.Last))
 		},
-		serve: func(x *call, key []byte) {
+		serve: func(x *Call, key []byte) {
 			g, err := open(x, key)
 			if err == nil && g.g == nil {
 				x.err(msgGroupGone)
@@ -98,6 +98,6 @@ func (x *call) awaitNews(r *streamRead) {
 			}
 			x.insertStreams(0, 1)
 		},
-		gone: func(x *call, _ []byte) { x.err(msgStreamGone) },
+		gone: func(x *Call, _ []byte) { x.err(msgStreamGone) },
 	})
 }

@@ -25,7 +25,7 @@ type claim struct {
 
 // take claims an entry, which old says is pending, and replies with it. It is not taken if it
 // is not what was asked for; an entry that was removed is not pending any more.
-func (c *claim) take(x *call, id collection.ID, old *collection.Pending) (taken bool, err error) {
+func (c *claim) take(x *Call, id collection.ID, old *collection.Pending) (taken bool, err error) {
 	fields, found, err := c.s.Get(id)
 	if err != nil {
 		return false, err
@@ -114,7 +114,7 @@ func parseClaimOptions(args [][]byte, now int64) (o claimOptions, msg string) {
 	return o, ""
 }
 
-func cmdXclaim(x *call) {
+func cmdXclaim(x *Call) {
 	if !x.nameFits(x.args[3]) {
 		return
 	}
@@ -174,7 +174,7 @@ const (
 	maxClaim      = math.MaxInt64 / 16
 )
 
-func cmdXautoclaim(x *call) {
+func cmdXautoclaim(x *Call) {
 	idle, ok := parseInt(x.args[4])
 	if !ok {
 		x.err("ERR Invalid min-idle-time argument for XAUTOCLAIM")
@@ -219,7 +219,7 @@ func cmdXautoclaim(x *call) {
 
 // autoclaim claims up to count entries that are pending from an ID on, and replies with where
 // to go on, with them, and with those that are no more.
-func (x *call) autoclaim(c *claim, from collection.ID, count int64) error {
+func (x *Call) autoclaim(c *claim, from collection.ID, count int64) error {
 	at, n := len(x.buf), 0
 	var next collection.ID
 	var failure error

@@ -10,13 +10,13 @@ import (
 func whole(name []byte) []byte { return shown(name, len(name)) }
 
 // noGroup is the error for a group that is none of those at a key.
-func (x *call) noGroup(key, group []byte) {
+func (x *Call) noGroup(key, group []byte) {
 	x.err(fmt.Sprintf("NOGROUP No such key '%s' or consumer group '%s'", whole(key), whole(group)))
 }
 
 // group finds a group of the stream at a key, to change it; nil if there is none. It has
 // replied, and returns false, if that cannot be.
-func (x *call) group(key, name []byte) (g *collection.Group, ok bool) {
+func (x *Call) group(key, name []byte) (g *collection.Group, ok bool) {
 	s := &x.stream
 	if !x.openStream(s, key) {
 		return nil, false
@@ -32,7 +32,7 @@ func (x *call) group(key, name []byte) (g *collection.Group, ok bool) {
 }
 
 // groupFound is group for commands that need one.
-func (x *call) groupFound(key, name []byte) (g *collection.Group, ok bool) {
+func (x *Call) groupFound(key, name []byte) (g *collection.Group, ok bool) {
 	if g, ok = x.group(key, name); ok && g == nil {
 		x.noGroup(key, name)
 		return nil, false
@@ -42,7 +42,7 @@ func (x *call) groupFound(key, name []byte) (g *collection.Group, ok bool) {
 
 // ownGroup is group for the subcommands of XGROUP and XINFO: args[3] of the stream at args[2],
 // which must exist.
-func (x *call) ownGroup() (g *collection.Group, ok bool) {
+func (x *Call) ownGroup() (g *collection.Group, ok bool) {
 	if g, ok = x.group(x.args[2], x.args[3]); !ok {
 		return nil, false
 	}
@@ -54,7 +54,7 @@ func (x *call) ownGroup() (g *collection.Group, ok bool) {
 }
 
 // ownGroupFound is ownGroup for what needs one.
-func (x *call) ownGroupFound() (g *collection.Group, ok bool) {
+func (x *Call) ownGroupFound() (g *collection.Group, ok bool) {
 	if g, ok = x.ownGroup(); ok && g == nil {
 		x.noOwnGroup()
 		return nil, false
@@ -62,7 +62,7 @@ func (x *call) ownGroupFound() (g *collection.Group, ok bool) {
 	return g, ok
 }
 
-func (x *call) noOwnGroup() {
+func (x *Call) noOwnGroup() {
 	x.err(fmt.Sprintf("NOGROUP No such consumer group '%s' for key name '%s'", whole(x.args[3]), whole(x.args[2])))
 }
 
@@ -70,7 +70,7 @@ const msgNoStream = "ERR The XGROUP subcommand requires the key to exist. Note t
 
 // groupOptions are the options of XGROUP CREATE and SETID. It has replied, and returns false,
 // if they are none.
-func (x *call) groupOptions(create bool) (makes bool, read int64, ok bool) {
+func (x *Call) groupOptions(create bool) (makes bool, read int64, ok bool) {
 	read = collection.UnknownRead
 	for args := x.args[5:]; len(args) > 0; args = args[1:] {
 		switch {
@@ -96,7 +96,7 @@ func (x *call) groupOptions(create bool) (makes bool, read int64, ok bool) {
 
 // lastID reads args[4], where "$" is the stream's last ID. It has replied, and returns false,
 // if it is none.
-func (x *call) lastID(any bool) (id collection.ID, ok bool) {
+func (x *Call) lastID(any bool) (id collection.ID, ok bool) {
 	word := x.args[4]
 	switch {
 	case string(word) == "$":
@@ -112,7 +112,7 @@ func (x *call) lastID(any bool) (id collection.ID, ok bool) {
 	return id, ok
 }
 
-func cmdXgroupCreate(x *call) {
+func cmdXgroupCreate(x *Call) {
 	makes, read, ok := x.groupOptions(true)
 	if !ok || !x.nameFits(x.args[3]) {
 		return
@@ -148,15 +148,15 @@ func cmdXgroupCreate(x *call) {
 }
 
 // nameFits reports whether a group or a consumer may be called so; otherwise it has replied.
-func (x *call) nameFits(name []byte) bool {
-	if int64(len(name)) > x.srv.settings.maxKey.Load() {
+func (x *Call) nameFits(name []byte) bool {
+	if int64(len(name)) > x.limits.maxKey.Load() {
 		x.err(msgNameTooLong)
 		return false
 	}
 	return true
 }
 
-func cmdXgroupSetid(x *call) {
+func cmdXgroupSetid(x *Call) {
 	_, read, ok := x.groupOptions(false)
 	if !ok {
 		return
@@ -177,7 +177,7 @@ func cmdXgroupSetid(x *call) {
 	}
 }
 
-func cmdXgroupDestroy(x *call) {
+func cmdXgroupDestroy(x *Call) {
 	g, ok := x.ownGroup()
 	if !ok {
 		return
@@ -189,7 +189,7 @@ func cmdXgroupDestroy(x *call) {
 	x.boolean(g != nil)
 }
 
-func cmdXgroupCreateconsumer(x *call) {
+func cmdXgroupCreateconsumer(x *Call) {
 	if !x.nameFits(x.args[4]) {
 		return
 	}
@@ -210,7 +210,7 @@ func cmdXgroupCreateconsumer(x *call) {
 	x.boolean(c == nil)
 }
 
-func cmdXgroupDelconsumer(x *call) {
+func cmdXgroupDelconsumer(x *Call) {
 	g, ok := x.ownGroupFound()
 	if !ok {
 		return
@@ -236,7 +236,7 @@ const newConsumer = "xgroup-createconsumer"
 
 // consumer returns the consumer of a group of the stream at a key, which it creates if it is
 // missing, and notes that it was seen.
-func (x *call) consumer(g *collection.Group, key, name []byte) (*collection.Consumer, error) {
+func (x *Call) consumer(g *collection.Group, key, name []byte) (*collection.Consumer, error) {
 	n := g.Consumers
 	c, err := g.Serve(name, x.unit.Now())
 	if err == nil && g.Consumers > n {

@@ -10,7 +10,7 @@ import (
 // unless it is told.
 const fullCount = 10
 
-func cmdXinfoStream(x *call) {
+func cmdXinfoStream(x *Call) {
 	full, count := len(x.args) > 3, int64(fullCount)
 	s, ok := x.streamFound()
 	if !ok {
@@ -52,7 +52,7 @@ func cmdXinfoStream(x *call) {
 
 // streamHead replies with the seven pairs that both forms of XINFO STREAM begin with. Redis
 // has a tree of nodes of entries: here it is said what there would be if they were full.
-func (x *call) streamHead(s *collection.Stream) {
+func (x *Call) streamHead(s *collection.Stream) {
 	nodes := (s.Len() + collection.TrimNode - 1) / collection.TrimNode
 	x.bulkString("length")
 	x.integer(s.Len())
@@ -71,7 +71,7 @@ func (x *call) streamHead(s *collection.Stream) {
 }
 
 // edge replies with the first entry, or else the last, or null if there is none.
-func (x *call) edge(s *collection.Stream, last bool) error {
+func (x *Call) edge(s *collection.Stream, last bool) error {
 	var failure error
 	found := false
 	err := s.Range(collection.ID{}, collection.MaxID, last, func(id collection.ID, fields collection.Fields) bool {
@@ -89,7 +89,7 @@ func (x *call) edge(s *collection.Stream, last bool) error {
 }
 
 // streamFull replies with entries and groups, of each up to so many entries, all if that is 0.
-func (x *call) streamFull(s *collection.Stream, count int64) error {
+func (x *Call) streamFull(s *collection.Stream, count int64) error {
 	x.bulkString("entries")
 	if _, err := x.entriesIn(s, collection.ID{}, collection.MaxID, count, false, nil); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (x *call) streamFull(s *collection.Stream, count int64) error {
 	return nil
 }
 
-func (x *call) groupFull(g *collection.Group, count int64) error {
+func (x *Call) groupFull(g *collection.Group, count int64) error {
 	x.dict(7)
 	x.bulkString("name")
 	x.bulk(g.Name())
@@ -150,7 +150,7 @@ func (x *call) groupFull(g *collection.Group, count int64) error {
 }
 
 // progress replies with how far a group has come.
-func (x *call) progress(g *collection.Group) {
+func (x *Call) progress(g *collection.Group) {
 	x.bulkString("entries-read")
 	if g.Read == collection.UnknownRead {
 		x.null()
@@ -165,7 +165,7 @@ func (x *call) progress(g *collection.Group) {
 	}
 }
 
-func (x *call) consumerFull(g *collection.Group, c *collection.Consumer, count int64) error {
+func (x *Call) consumerFull(g *collection.Group, c *collection.Consumer, count int64) error {
 	x.dict(4)
 	x.bulkString("name")
 	x.bulk(c.Name)
@@ -193,7 +193,7 @@ func (x *call) consumerFull(g *collection.Group, c *collection.Consumer, count i
 	return nil
 }
 
-func cmdXinfoGroups(x *call) {
+func cmdXinfoGroups(x *Call) {
 	s, ok := x.streamFound()
 	if !ok {
 		return
@@ -215,7 +215,7 @@ func cmdXinfoGroups(x *call) {
 	x.endReply(err)
 }
 
-func cmdXinfoConsumers(x *call) {
+func cmdXinfoConsumers(x *Call) {
 	s, ok := x.streamFound()
 	if !ok {
 		return
@@ -242,7 +242,7 @@ func cmdXinfoConsumers(x *call) {
 	x.endReply(err)
 }
 
-func cmdXinfoHelp(x *call) {
+func cmdXinfoHelp(x *Call) {
 	help(x, "XINFO",
 		"CONSUMERS <key> <group>",
 		"    Show the consumers of a group.",
@@ -254,7 +254,7 @@ func cmdXinfoHelp(x *call) {
 	)
 }
 
-func cmdXgroupHelp(x *call) {
+func cmdXgroupHelp(x *Call) {
 	help(x, "XGROUP",
 		"CREATE <key> <group> <id|$> [MKSTREAM] [ENTRIESREAD <number>]",
 		"    Create a group that reads what is behind an ID. MKSTREAM creates the stream",

@@ -2,7 +2,7 @@ package resp
 
 import "github.com/ringside-kv/ringside/store/collection"
 
-func cmdXack(x *call) {
+func cmdXack(x *Call) {
 	g, ok := x.group(x.args[1], x.args[2])
 	if !ok {
 		return
@@ -43,7 +43,7 @@ type pendingQuery struct {
 
 // parsePending reads the arguments of XPENDING behind the group. It has replied, and returns
 // false, if they are wrong.
-func (x *call) parsePending(args [][]byte) (q pendingQuery, ok bool) {
+func (x *Call) parsePending(args [][]byte) (q pendingQuery, ok bool) {
 	if len(args) < 3 || len(args) > 6 {
 		x.err(msgSyntax)
 		return q, false
@@ -72,7 +72,7 @@ func (x *call) parsePending(args [][]byte) (q pendingQuery, ok bool) {
 	return q, true
 }
 
-func cmdXpending(x *call) {
+func cmdXpending(x *Call) {
 	var q pendingQuery
 	summary := len(x.args) == 3
 	if !summary {
@@ -103,7 +103,7 @@ func cmdXpending(x *call) {
 }
 
 // pendingSummary replies with how many entries are pending, between which IDs, and with whom.
-func (x *call) pendingSummary(g *collection.Group) error {
+func (x *Call) pendingSummary(g *collection.Group) error {
 	x.array(4)
 	x.integer(g.Pending)
 	if g.Pending == 0 {
@@ -144,7 +144,7 @@ func (x *call) pendingSummary(g *collection.Group) error {
 }
 
 // pendingList replies with what is pending, one by one.
-func (x *call) pendingList(g *collection.Group, q *pendingQuery) (err error) {
+func (x *Call) pendingList(g *collection.Group, q *pendingQuery) (err error) {
 	at, n := len(x.buf), int64(0)
 	now := x.unit.Now()
 	var failure error

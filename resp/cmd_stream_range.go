@@ -1,10 +1,10 @@
 package resp
 
-func cmdXrange(x *call) { x.streamRange(x.args[2], x.args[3], false) }
+func cmdXrange(x *Call) { x.streamRange(x.args[2], x.args[3], false) }
 
-func cmdXrevrange(x *call) { x.streamRange(x.args[3], x.args[2], true) }
+func cmdXrevrange(x *Call) { x.streamRange(x.args[3], x.args[2], true) }
 
-func (x *call) streamRange(from, to []byte, back bool) {
+func (x *Call) streamRange(from, to []byte, back bool) {
 	first, last, ok := x.interval(from, to)
 	if !ok {
 		return

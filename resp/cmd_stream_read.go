@@ -15,7 +15,7 @@ type streamRead struct {
 	keys, ids       [][]byte
 }
 
-func cmdXread(x *call) {
+func cmdXread(x *Call) {
 	r, msg := x.parseStreamRead(false)
 	if msg != "" {
 		x.err(msg)
@@ -49,7 +49,7 @@ func cmdXread(x *call) {
 }
 
 // insertStreams puts the length before n streams: a map in RESP3.
-func (x *call) insertStreams(at, n int) {
+func (x *Call) insertStreams(at, n int) {
 	if x.proto == 3 {
 		x.insertLength(at, '%', n)
 	} else {
@@ -58,7 +58,7 @@ func (x *call) insertStreams(at, n int) {
 }
 
 // streamName begins what is said of one stream.
-func (x *call) streamName(key []byte) {
+func (x *Call) streamName(key []byte) {
 	if x.proto != 3 {
 		x.array(2)
 	}
@@ -66,7 +66,7 @@ func (x *call) streamName(key []byte) {
 }
 
 // parseStreamRead reads the arguments of XREAD or XREADGROUP, or returns an error reply.
-func (x *call) parseStreamRead(grouped bool) (r *streamRead, msg string) {
+func (x *Call) parseStreamRead(grouped bool) (r *streamRead, msg string) {
 	r = &streamRead{}
 	args := x.args[1:]
 	for r.keys == nil {
@@ -136,7 +136,7 @@ func blockTimeout(b []byte) (ms int64, msg string) {
 
 // readAfter tells behind which IDs XREAD reads. It has replied, and returns false, if
 // something is wrong with them or with a key.
-func (x *call) readAfter(r *streamRead) (after []collection.ID, ok bool) {
+func (x *Call) readAfter(r *streamRead) (after []collection.ID, ok bool) {
 	after = make([]collection.ID, len(r.keys))
 	for i, word := range r.ids {
 		s := &x.stream
@@ -162,7 +162,7 @@ func (x *call) readAfter(r *streamRead) (after []collection.ID, ok bool) {
 }
 
 // readStream replies with a stream's name and the entries behind an ID, if there are any.
-func (x *call) readStream(key []byte, after collection.ID, count int64) (served bool, err error) {
+func (x *Call) readStream(key []byte, after collection.ID, count int64) (served bool, err error) {
 	s := &x.stream
 	// The head, which is in memory, tells most clients that there is nothing new.
 	if err := s.Open(x.unit, key); err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/ringside-kv/ringside/store/collection"
 )
 
-func cmdXreadgroup(x *call) {
+func cmdXreadgroup(x *Call) {
 	r, msg := x.parseStreamRead(true)
 	if msg != "" {
 		x.err(msg)
@@ -65,7 +65,7 @@ type groupRead struct {
 
 // openGroupRead finds the group of the i-th stream. It has replied, and returns false, if
 // there is none, or no ID.
-func (x *call) openGroupRead(g *groupRead, r *streamRead, i int) (ok bool) {
+func (x *Call) openGroupRead(g *groupRead, r *streamRead, i int) (ok bool) {
 	g.key = r.keys[i]
 	if !x.openStream(&g.s, g.key) {
 		return false
@@ -96,7 +96,7 @@ func (x *call) openGroupRead(g *groupRead, r *streamRead, i int) (ok bool) {
 }
 
 // reopen reads the group once more where another read of the command may have changed it.
-func (g *groupRead) reopen(x *call, again bool, name []byte) (err error) {
+func (g *groupRead) reopen(x *Call, again bool, name []byte) (err error) {
 	if !again {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (g *groupRead) reopen(x *call, again bool, name []byte) (err error) {
 
 // serve replies with the stream's name and entries. It is not served, and the consumer was not
 // seen, if there is nothing new.
-func (g *groupRead) serve(x *call, r *streamRead) (served bool, err error) {
+func (g *groupRead) serve(x *Call, r *streamRead) (served bool, err error) {
 	at := len(x.buf)
 	var ids []collection.ID
 	if !g.history {
@@ -140,7 +140,7 @@ func (g *groupRead) serve(x *call, r *streamRead) (served bool, err error) {
 }
 
 // deliver notes that entries were delivered to a consumer.
-func (g *groupRead) deliver(x *call, c *collection.Consumer, ids []collection.ID, noAck bool) error {
+func (g *groupRead) deliver(x *Call, c *collection.Consumer, ids []collection.ID, noAck bool) error {
 	for _, id := range ids {
 		g.g.Advance(id)
 		if noAck {
@@ -160,7 +160,7 @@ func (g *groupRead) deliver(x *call, c *collection.Consumer, ids []collection.ID
 
 // replay replies with what is pending with the consumer behind an ID, and counts it as
 // delivered once more.
-func (g *groupRead) replay(x *call, c *collection.Consumer, count int64) error {
+func (g *groupRead) replay(x *Call, c *collection.Consumer, count int64) error {
 	at, n := len(x.buf), int64(0)
 	from, _ := g.after.Next()
 	var delivered []collection.ID
@@ -194,7 +194,7 @@ func (g *groupRead) replay(x *call, c *collection.Consumer, count int64) error {
 }
 
 // entryOrNull replies with an entry, without fields if it was removed.
-func (x *call) entryOrNull(s *collection.Stream, id collection.ID) (found bool, err error) {
+func (x *Call) entryOrNull(s *collection.Stream, id collection.ID) (found bool, err error) {
 	fields, found, err := s.Get(id)
 	if err != nil {
 		return false, err

@@ -2,7 +2,7 @@ package resp
 
 import "github.com/ringside-kv/ringside/store"
 
-func cmdGet(x *call) {
+func cmdGet(x *Call) {
 	v, ok := x.getString(x.args[1])
 	if !ok {
 		return
@@ -14,7 +14,7 @@ func cmdGet(x *call) {
 	x.stringRange(x.args[1], v, 0, v.Size)
 }
 
-func cmdSet(x *call) {
+func cmdSet(x *Call) {
 	o, msg := parseSetOptions(x.args[3:], true)
 	if msg != "" {
 		x.err(msg)
@@ -29,7 +29,7 @@ func cmdSet(x *call) {
 }
 
 // set does what SET does, once its options are known to be right.
-func (x *call) set(key, value []byte, o *setOptions, expiry int64) {
+func (x *Call) set(key, value []byte, o *setOptions, expiry int64) {
 	x.unit.Blind(!o.get && !o.nx && !o.xx)
 	defer x.unit.Blind(false)
 	v, err := x.unit.Get(key)
@@ -72,7 +72,7 @@ func (x *call) set(key, value []byte, o *setOptions, expiry int64) {
 
 // oldString replies with the string at key, or null, for commands that go on to
 // change it. It reports whether it could be read.
-func (x *call) oldString(key []byte, v store.Value) bool {
+func (x *Call) oldString(key []byte, v store.Value) bool {
 	if !v.Exists() {
 		x.null()
 		return true
@@ -80,11 +80,11 @@ func (x *call) oldString(key []byte, v store.Value) bool {
 	return x.wholeString(key, v)
 }
 
-func cmdSetex(x *call) { x.setex(timeEX) }
+func cmdSetex(x *Call) { x.setex(timeEX) }
 
-func cmdPsetex(x *call) { x.setex(timePX) }
+func cmdPsetex(x *Call) { x.setex(timePX) }
 
-func (x *call) setex(form timeForm) {
+func (x *Call) setex(form timeForm) {
 	o := setOptions{form: form, time: x.args[2]}
 	expiry, msg := x.expiryAt(&o)
 	if msg != "" {
@@ -94,7 +94,7 @@ func (x *call) setex(form timeForm) {
 	x.set(x.args[1], x.args[3], &o, expiry)
 }
 
-func cmdSetnx(x *call) {
+func cmdSetnx(x *Call) {
 	v, err := x.unit.Get(x.args[1])
 	if err == nil && !v.Exists() {
 		err = x.unit.PutString(x.args[1], v, x.args[2], 0, false)
@@ -109,7 +109,7 @@ func cmdSetnx(x *call) {
 	x.boolean(!v.Exists())
 }
 
-func cmdGetset(x *call) {
+func cmdGetset(x *Call) {
 	key := x.args[1]
 	at := len(x.buf)
 	v, ok := x.readString(key)
@@ -124,7 +124,7 @@ func cmdGetset(x *call) {
 	x.unit.Note(store.EventString, "set", key)
 }
 
-func cmdGetdel(x *call) {
+func cmdGetdel(x *Call) {
 	v, ok := x.readString(x.args[1])
 	if ok && x.oldString(x.args[1], v) && v.Exists() {
 		x.unit.Delete(x.args[1], v)
@@ -132,7 +132,7 @@ func cmdGetdel(x *call) {
 	}
 }
 
-func cmdGetex(x *call) {
+func cmdGetex(x *Call) {
 	key := x.args[1]
 	o, msg := parseSetOptions(x.args[2:], false)
 	if msg != "" {

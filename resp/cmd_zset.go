@@ -15,21 +15,21 @@ const compactScored = 128
 
 // openZSet opens the sorted set at a key to change it, or to look at one member. It has
 // replied, and returns false, if that cannot be.
-func (x *call) openZSet(z *collection.ZSet, key []byte) bool {
-	z.Limit(int(x.srv.settings.packed.Load()))
+func (x *Call) openZSet(z *collection.ZSet, key []byte) bool {
+	z.Limit(int(x.limits.packed.Load()))
 	err := z.Open(x.unit, key)
 	return x.opened(key, z.Value(), err)
 }
 
 // openWholeZSet is openZSet for commands that look at more than one member.
-func (x *call) openWholeZSet(z *collection.ZSet, key []byte) bool {
-	z.Limit(int(x.srv.settings.packed.Load()))
+func (x *Call) openWholeZSet(z *collection.ZSet, key []byte) bool {
+	z.Limit(int(x.limits.packed.Load()))
 	err := z.OpenWhole(x.unit, key)
 	return x.opened(key, z.Value(), err)
 }
 
 // openSource is openWholeZSet for commands that write elsewhere what they find.
-func (x *call) openSource(z *collection.ZSet, key []byte) bool {
+func (x *Call) openSource(z *collection.ZSet, key []byte) bool {
 	ok := x.openWholeZSet(z, key)
 	if x.cmd.flags&flagWrite != 0 {
 		x.looked(key, z.Value())
@@ -38,10 +38,10 @@ func (x *call) openSource(z *collection.ZSet, key []byte) bool {
 }
 
 // zsetAt opens the sorted set at args[1].
-func (x *call) zsetAt() (*collection.ZSet, bool) { return &x.zset, x.openZSet(&x.zset, x.args[1]) }
+func (x *Call) zsetAt() (*collection.ZSet, bool) { return &x.zset, x.openZSet(&x.zset, x.args[1]) }
 
 // wholeZSet is zsetAt for commands that look at more than one member.
-func (x *call) wholeZSet() (*collection.ZSet, bool) {
+func (x *Call) wholeZSet() (*collection.ZSet, bool) {
 	return &x.zset, x.openWholeZSet(&x.zset, x.args[1])
 }
 
@@ -66,12 +66,12 @@ func (c *scoreCondition) decide(old, score float64, had bool) (float64, bool, er
 	return score, !(c.onlyLess && score >= old || c.onlyGreater && score <= old), nil
 }
 
-func cmdZadd(x *call) { x.addScores(scoreCondition{}) }
+func cmdZadd(x *Call) { x.addScores(scoreCondition{}) }
 
-func cmdZincrby(x *call) { x.addScores(scoreCondition{incr: true}) }
+func cmdZincrby(x *Call) { x.addScores(scoreCondition{incr: true}) }
 
 // addScores is ZADD.
-func (x *call) addScores(c scoreCondition) {
+func (x *Call) addScores(c scoreCondition) {
 	rest, changed := x.args[2:], false
 options:
 	for ; len(rest) > 0; rest = rest[1:] {
@@ -122,7 +122,7 @@ options:
 
 // setScores gives members of the sorted set at args[1] scores and replies with how many are
 // new, or changed as well, or with the score of the only one.
-func (x *call) setScores(c *scoreCondition, scores []float64, member func(i int) []byte, countChanged bool) {
+func (x *Call) setScores(c *scoreCondition, scores []float64, member func(i int) []byte, countChanged bool) {
 	z, ok := x.zsetAt()
 	if !ok {
 		return
@@ -168,13 +168,13 @@ func (x *call) setScores(c *scoreCondition, scores []float64, member func(i int)
 	}
 }
 
-func cmdZcard(x *call) {
+func cmdZcard(x *Call) {
 	if z, ok := x.zsetAt(); ok {
 		x.integer(z.Len())
 	}
 }
 
-func cmdZscore(x *call) {
+func cmdZscore(x *Call) {
 	z, ok := x.zsetAt()
 	if !ok {
 		return
@@ -189,7 +189,7 @@ func cmdZscore(x *call) {
 	}
 }
 
-func cmdZmscore(x *call) {
+func cmdZmscore(x *Call) {
 	z, ok := x.wholeZSet()
 	if !ok {
 		return
@@ -211,7 +211,7 @@ func cmdZmscore(x *call) {
 	})
 }
 
-func cmdZrem(x *call) {
+func cmdZrem(x *Call) {
 	z, ok := x.zsetAt()
 	if !ok {
 		return
@@ -242,19 +242,19 @@ func cmdZrem(x *call) {
 
 // removedScored notes that members of a sorted set were removed, and the key if they were its
 // last.
-func (x *call) removedScored(key []byte, z *collection.ZSet, name string) {
+func (x *Call) removedScored(key []byte, z *collection.ZSet, name string) {
 	x.unit.Note(store.EventSortedSet, name, key)
 	if z.Len() == 0 {
 		x.unit.Note(store.EventGeneric, "del", key)
 	}
 }
 
-func cmdZrank(x *call) { x.rankOf(false) }
+func cmdZrank(x *Call) { x.rankOf(false) }
 
-func cmdZrevrank(x *call) { x.rankOf(true) }
+func cmdZrevrank(x *Call) { x.rankOf(true) }
 
 // rankOf replies with how many members are before one, or behind it.
-func (x *call) rankOf(back bool) {
+func (x *Call) rankOf(back bool) {
 	z, ok := x.wholeZSet()
 	if !ok {
 		return
@@ -276,9 +276,9 @@ func (x *call) rankOf(back bool) {
 	}
 }
 
-func cmdZscan(x *call) { x.tableScan(store.ZSet) }
+func cmdZscan(x *Call) { x.tableScan(store.ZSet) }
 
-func cmdZrandmember(x *call) { x.drawElements(store.ZSet, "withscores") }
+func cmdZrandmember(x *Call) { x.drawElements(store.ZSet, "withscores") }
 
 // appendScanned appends a score as ZSCAN shows it: that of a sorted set in the compact form
 // as an integer, if it is one.
@@ -290,11 +290,11 @@ func appendScanned(dst []byte, score float64, large bool) []byte {
 }
 
 // restoreZSet makes the sorted set that a payload holds the value of a key, which was old.
-func (x *call) restoreZSet(key []byte, old store.Value, value *rdb.Value, expiry int64) error {
+func (x *Call) restoreZSet(key []byte, old store.Value, value *rdb.Value, expiry int64) error {
 	z, large := &x.zset, false
-	z.Limit(int(x.srv.settings.packed.Load()))
+	z.Limit(int(x.limits.packed.Load()))
 	z.Over(x.unit, key, old)
-	longest := int(x.srv.settings.maxKey.Load())
+	longest := int(x.limits.maxKey.Load())
 	err := z.Restore(value, func(member []byte) error {
 		if len(member) > longest {
 			return replyError(msgFieldTooLong)

@@ -9,17 +9,17 @@ import (
 	"github.com/ringside-kv/ringside/store/collection"
 )
 
-func cmdZdiff(x *call) { x.zsetReply(zsetDiff) }
+func cmdZdiff(x *Call) { x.zsetReply(zsetDiff) }
 
-func cmdZinter(x *call) { x.zsetReply(zsetInter) }
+func cmdZinter(x *Call) { x.zsetReply(zsetInter) }
 
-func cmdZunion(x *call) { x.zsetReply(zsetUnion) }
+func cmdZunion(x *Call) { x.zsetReply(zsetUnion) }
 
-func cmdZdiffstore(x *call) { x.zsetStore(zsetDiff) }
+func cmdZdiffstore(x *Call) { x.zsetStore(zsetDiff) }
 
-func cmdZinterstore(x *call) { x.zsetStore(zsetInter) }
+func cmdZinterstore(x *Call) { x.zsetStore(zsetInter) }
 
-func cmdZunionstore(x *call) { x.zsetStore(zsetUnion) }
+func cmdZunionstore(x *Call) { x.zsetStore(zsetUnion) }
 
 // options reads those of a command; it returns an error reply, or "".
 func (a *zsetAlgebra) options(rest [][]byte, name string) string {
@@ -62,7 +62,7 @@ func (a *zsetAlgebra) options(rest [][]byte, name string) string {
 }
 
 // zsetReply replies with what comes of the sorted sets in args[2:].
-func (x *call) zsetReply(of zsetOperation) {
+func (x *Call) zsetReply(of zsetOperation) {
 	a, ok := x.zsetAlgebra(x.args[1:])
 	if !ok {
 		return
@@ -102,7 +102,7 @@ func (x *call) zsetReply(of zsetOperation) {
 }
 
 // zsetStore makes what comes of the sorted sets in args[3:] the value of args[1].
-func (x *call) zsetStore(of zsetOperation) {
+func (x *Call) zsetStore(of zsetOperation) {
 	if a, ok := x.zsetAlgebra(x.args[2:]); ok {
 		x.storeScored(x.args[1], x.cmd.name, of(a))
 	}
@@ -110,14 +110,14 @@ func (x *call) zsetStore(of zsetOperation) {
 
 // storeScored makes members the value of a key, and replies with how many they are; event is
 // what is told of it.
-func (x *call) storeScored(key []byte, event string, members scoredMembers) {
+func (x *Call) storeScored(key []byte, event string, members scoredMembers) {
 	old, err := x.unit.Get(key)
 	if err != nil {
 		x.fail(err)
 		return
 	}
 	var dst collection.ZSet
-	dst.Limit(int(x.srv.settings.packed.Load()))
+	dst.Limit(int(x.limits.packed.Load()))
 	dst.Over(x.unit, key, old)
 	x.unit.Replaces(old.Exists())
 	defer x.unit.Replaces(false)
@@ -150,7 +150,7 @@ func (x *call) storeScored(key []byte, event string, members scoredMembers) {
 	x.integer(dst.Len())
 }
 
-func cmdZintercard(x *call) {
+func cmdZintercard(x *Call) {
 	a, ok := x.zsetAlgebra(x.args[1:])
 	if !ok {
 		return

@@ -4,11 +4,11 @@ import "github.com/ringside-kv/ringside/store"
 
 // The commands on sorted sets that wait for a member.
 
-func cmdBzpopmin(x *call) { x.blockingZpop(false) }
+func cmdBzpopmin(x *Call) { x.blockingZpop(false) }
 
-func cmdBzpopmax(x *call) { x.blockingZpop(true) }
+func cmdBzpopmax(x *Call) { x.blockingZpop(true) }
 
-func (x *call) blockingZpop(back bool) {
+func (x *Call) blockingZpop(back bool) {
 	last := len(x.args) - 1
 	timeout, ok := x.parsePatience(x.args[last])
 	if !ok {
@@ -16,7 +16,7 @@ func (x *call) blockingZpop(back bool) {
 	}
 	x.popOrBlock(want{
 		timeout: timeout, keys: x.args[1:last], typ: store.ZSet,
-		serve: func(x *call, key []byte) {
+		serve: func(x *Call, key []byte) {
 			if x.openZSet(&x.zset, key) {
 				x.array(3)
 				x.bulk(key)
@@ -27,14 +27,14 @@ func (x *call) blockingZpop(back bool) {
 }
 
 // cmdBzmpop is ZMPOP behind a time.
-func cmdBzmpop(x *call) {
+func cmdBzmpop(x *Call) {
 	o, timeout, ok := x.parseMpopBehindTime("min", "max")
 	if !ok {
 		return
 	}
 	x.popOrBlock(want{
 		timeout: timeout, keys: o.keys, typ: store.ZSet,
-		serve: func(x *call, key []byte) {
+		serve: func(x *Call, key []byte) {
 			if x.openZSet(&x.zset, key) {
 				x.popScoredOf(key, o)
 			}

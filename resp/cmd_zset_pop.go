@@ -2,13 +2,13 @@ package resp
 
 import "github.com/ringside-kv/ringside/store/collection"
 
-func cmdZpopmin(x *call) { x.popScored(false) }
+func cmdZpopmin(x *Call) { x.popScored(false) }
 
-func cmdZpopmax(x *call) { x.popScored(true) }
+func cmdZpopmax(x *Call) { x.popScored(true) }
 
 // popScored removes one member from an end, or as many as args[2] says, and replies with
 // them.
-func (x *call) popScored(back bool) {
+func (x *Call) popScored(back bool) {
 	if len(x.args) > 3 {
 		x.err(msgSyntax)
 		return
@@ -33,7 +33,7 @@ func (x *call) popScored(back bool) {
 
 // popRange removes up to n members from an end of a sorted set and replies with an array of
 // them, each in an array of its own if they are nested.
-func (x *call) popRange(key []byte, z *collection.ZSet, n int64, back, nested bool) {
+func (x *Call) popRange(key []byte, z *collection.ZSet, n int64, back, nested bool) {
 	n = min(n, z.Len())
 	if nested {
 		x.array(int(n))
@@ -45,7 +45,7 @@ func (x *call) popRange(key []byte, z *collection.ZSet, n int64, back, nested bo
 
 // takeRange removes up to n members from an end of a sorted set and replies with each and its
 // score, in an array of its own if they are nested.
-func (x *call) takeRange(key []byte, z *collection.ZSet, n int64, back, nested bool) {
+func (x *Call) takeRange(key []byte, z *collection.ZSet, n int64, back, nested bool) {
 	at := len(x.buf)
 	err := z.Pop(n, back, func(member []byte, score float64) {
 		if nested {
@@ -67,7 +67,7 @@ func (x *call) takeRange(key []byte, z *collection.ZSet, n int64, back, nested b
 
 // popScoredOf removes members from the sorted set that is open, at a key, and replies with
 // both.
-func (x *call) popScoredOf(key []byte, o mpop) {
+func (x *Call) popScoredOf(key []byte, o mpop) {
 	z := &x.zset
 	if x.keeps(z.Value(), z.Len(), min(o.most, z.Len())) {
 		x.array(2)
@@ -77,14 +77,14 @@ func (x *call) popScoredOf(key []byte, o mpop) {
 }
 
 // zsetThere opens the sorted set at a key, and tells whether there is one.
-func (x *call) zsetThere(key []byte) (there, ok bool) {
+func (x *Call) zsetThere(key []byte) (there, ok bool) {
 	ok = x.openZSet(&x.zset, key)
 	return ok && x.zset.Value().Exists(), ok
 }
 
 // cmdZmpop removes members from the first of some sorted sets that has any.
-func cmdZmpop(x *call) {
+func cmdZmpop(x *Call) {
 	if o, ok := x.parseMpop(1, "min", "max"); ok {
-		x.popFirst(o, x.zsetThere, (*call).popScoredOf)
+		x.popFirst(o, x.zsetThere, (*Call).popScoredOf)
 	}
 }

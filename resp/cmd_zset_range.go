@@ -4,19 +4,19 @@ import (
 	"github.com/ringside-kv/ringside/store/collection"
 )
 
-func cmdZrange(x *call) { x.zrange(&zrange{auto: true}, x.args[1:]) }
+func cmdZrange(x *Call) { x.zrange(&zrange{auto: true}, x.args[1:]) }
 
-func cmdZrevrange(x *call) { x.zrange(&zrange{back: true}, x.args[1:]) }
+func cmdZrevrange(x *Call) { x.zrange(&zrange{back: true}, x.args[1:]) }
 
-func cmdZrangebyscore(x *call) { x.zrange(&zrange{by: byScore}, x.args[1:]) }
+func cmdZrangebyscore(x *Call) { x.zrange(&zrange{by: byScore}, x.args[1:]) }
 
-func cmdZrevrangebyscore(x *call) { x.zrange(&zrange{by: byScore, back: true}, x.args[1:]) }
+func cmdZrevrangebyscore(x *Call) { x.zrange(&zrange{by: byScore, back: true}, x.args[1:]) }
 
-func cmdZrangebylex(x *call) { x.zrange(&zrange{by: byLex}, x.args[1:]) }
+func cmdZrangebylex(x *Call) { x.zrange(&zrange{by: byLex}, x.args[1:]) }
 
-func cmdZrevrangebylex(x *call) { x.zrange(&zrange{by: byLex, back: true}, x.args[1:]) }
+func cmdZrevrangebylex(x *Call) { x.zrange(&zrange{by: byLex, back: true}, x.args[1:]) }
 
-func cmdZrangestore(x *call) { x.zrange(&zrange{auto: true, store: true}, x.args[2:]) }
+func cmdZrangestore(x *Call) { x.zrange(&zrange{auto: true, store: true}, x.args[2:]) }
 
 // What the bounds of a range are.
 const (
@@ -160,7 +160,7 @@ func (r *zrange) members(z *collection.ZSet, yield func(member []byte, score flo
 }
 
 // zrange is ZRANGE and its like; args are the key and what follows.
-func (x *call) zrange(r *zrange, args [][]byte) {
+func (x *Call) zrange(r *zrange, args [][]byte) {
 	if msg := r.parse(args[1], args[2], args[3:]); msg != "" {
 		x.err(msg)
 		return
@@ -195,7 +195,7 @@ func (x *call) zrange(r *zrange, args [][]byte) {
 	case err != nil:
 		x.fail(err)
 	case !fits:
-		if !x.deferred(x.srv.settings.outputBuffer.Load() + 1) {
+		if !x.deferred(x.limits.outputBuffer.Load() + 1) {
 			x.limit(x.overOutputBuffer())
 		}
 	case !x.deferred(int64(len(body.buf))):
@@ -223,12 +223,12 @@ func (r *reply) scored(member []byte, score float64, withScore bool) {
 	}
 }
 
-func cmdZcount(x *call) { x.countBetween(byScore) }
+func cmdZcount(x *Call) { x.countBetween(byScore) }
 
-func cmdZlexcount(x *call) { x.countBetween(byLex) }
+func cmdZlexcount(x *Call) { x.countBetween(byLex) }
 
 // countBetween replies with how many members are between args[2] and args[3].
-func (x *call) countBetween(by int) {
+func (x *Call) countBetween(by int) {
 	b, msg := boundsOf(by, x.args[2], x.args[3])
 	if msg != "" {
 		x.err(msg)
@@ -250,14 +250,14 @@ func (x *call) countBetween(by int) {
 	x.integer(n)
 }
 
-func cmdZremrangebyrank(x *call) { x.removeBetween(byRank) }
+func cmdZremrangebyrank(x *Call) { x.removeBetween(byRank) }
 
-func cmdZremrangebyscore(x *call) { x.removeBetween(byScore) }
+func cmdZremrangebyscore(x *Call) { x.removeBetween(byScore) }
 
-func cmdZremrangebylex(x *call) { x.removeBetween(byLex) }
+func cmdZremrangebylex(x *Call) { x.removeBetween(byLex) }
 
 // removeBetween removes what is between args[2] and args[3].
-func (x *call) removeBetween(by int) {
+func (x *Call) removeBetween(by int) {
 	b, msg := boundsOf(by, x.args[2], x.args[3])
 	if msg != "" {
 		x.err(msg)

@@ -19,7 +19,7 @@ type command struct {
 	// refusal is the reply of a command of Redis that is only known to say why it is not
 	// there; run is nil then.
 	refusal string
-	run     func(*call)
+	run     func(*Call)
 
 	waits  bool // for something other than its own work: earlier replies leave first
 	script bool // EVAL and its like

@@ -13,7 +13,7 @@ import (
 // keyRows have specifications of every kind, also of those that no command of
 // the table uses.
 func keyRows() *commandTable {
-	run := func(*call) {}
+	run := func(*Call) {}
 	return buildCommandTable([]command{
 		{name: "none", arity: -1, run: run},
 		{name: "get", arity: 2, run: run, keys: oneKey("RO access")},
@@ -156,7 +156,7 @@ func TestKeySpecsAgainstRedis(t *testing.T) {
 		o := dialRedis(t, addr, proto)
 		for _, name := range []string{"eval", "zunionstore", "xread", "migrate", "georadius", "sort", "ssubscribe"} {
 			want := o.do("COMMAND", "INFO", name).elems[0]
-			x := &call{reply: &reply{proto: proto}, srv: srv, args: words("command info " + name)}
+			x := &call{Call: Call{reply: &reply{proto: proto}, args: words("command info " + name)}, srv: srv}
 			cmdCommandInfo(x)
 			got, err := readValue(bufio.NewReader(bytes.NewReader(x.buf)))
 			if err != nil {

@@ -121,7 +121,8 @@ func newConn(srv *Server, nc net.Conn) *conn {
 	}
 	c.out.proto = 2
 	c.growsUnit = c.growUnit
-	c.call = call{reply: &c.out, unit: c.unit, srv: srv, conn: c}
+	c.call.init(c)
+	c.call.reply = &c.out
 	c.away.init(c)
 	c.sleeper.bell = make(chan struct{}, 1)
 	c.net, c.direct = socket.Of(nc)

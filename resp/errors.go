@@ -63,7 +63,7 @@ func errorText(err error) string {
 }
 
 // fail appends the error reply for an error of the store.
-func (x *call) fail(err error) {
+func (x *Call) fail(err error) {
 	if errors.Is(err, store.ErrNotWhole) {
 		x.refused = msgUnitTooLarge
 		return
@@ -72,26 +72,12 @@ func (x *call) fail(err error) {
 		x.err(msgHeld)
 		return
 	}
-	if errors.Is(err, errMoved) && x.conn.from != nil {
-		x.notRun()
-		return
-	}
-	if errors.Is(err, errLate) {
-		x.srv.stats.late.Add(1)
-		x.says(StatusLate)
-		x.err(msgLate)
+	if x.host.failed(err) {
 		return
 	}
 	var limit limitError
 	x.limited = x.limited || errors.As(err, &limit)
-	x.says(statusOf(err))
 	x.err(errorText(err))
-}
-
-// notRun replies that a request was not run, for the node that forwards it to send it again.
-func (x *call) notRun() {
-	x.says(StatusNotRun)
-	x.err(msgNotMine)
 }
 
 // A limitError is an error reply about a limit of this server that Redis does not have.

@@ -43,7 +43,8 @@ func (c *conn) feed(r *request) {
 func (c *conn) feedKey(key []byte, ready [][]byte) [][]byte {
 	b := &c.srv.blocked
 	if c.feeding == nil {
-		c.feeding = &call{unit: c.unit, srv: c.srv, conn: c}
+		c.feeding = &call{}
+		c.feeding.init(c)
 	}
 	x := c.feeding
 	for w := b.next(key, nil); w != nil; w = b.next(key, w) {
@@ -54,12 +55,12 @@ func (c *conn) feedKey(key []byte, ready [][]byte) [][]byte {
 		x.reply, x.start, x.cmd, x.args = &w.out, 0, w.cmd, w.args
 		if v.Type != w.typ {
 			if w.gone != nil && b.claim(w) {
-				w.gone(x, key)
+				w.gone(&x.Call, key)
 				c.fed = append(c.fed, w)
 			}
 			continue
 		}
-		if w.ready != nil && !w.ready(x, key) {
+		if w.ready != nil && !w.ready(&x.Call, key) {
 			continue
 		}
 		if !c.canServe(w) {
@@ -73,7 +74,7 @@ func (c *conn) feedKey(key []byte, ready [][]byte) [][]byte {
 		if !b.claim(w) {
 			continue
 		}
-		w.serve(x, key)
+		w.serve(&x.Call, key)
 		w.repeat, x.again = x.again, false
 		c.fed = append(c.fed, w)
 		for _, k := range w.also {

@@ -3,7 +3,7 @@ package resp
 // help replies as HELP subcommands do: a headline, the given lines, and HELP
 // itself. A line is the syntax of a subcommand or, indented by four spaces, what
 // it does.
-func help(x *call, name string, lines ...string) {
+func help(x *Call, name string, lines ...string) {
 	x.array(len(lines) + 3)
 	x.simple(name + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")
 	for _, line := range lines {
@@ -13,7 +13,7 @@ func help(x *call, name string, lines ...string) {
 	x.simple("    Print this help.")
 }
 
-func cmdClientHelp(x *call) {
+func cmdClientHelp(x *Call) {
 	help(x, "CLIENT",
 		"CACHING YES|NO",
 		"    Say whether the next command's keys are tracked (OPTIN, OPTOUT).",
@@ -59,7 +59,7 @@ func cmdClientHelp(x *call) {
 	)
 }
 
-func cmdConfigHelp(x *call) {
+func cmdConfigHelp(x *Call) {
 	help(x, "CONFIG",
 		"GET <pattern> [<pattern> ...]",
 		"    Show the settings whose names match a pattern.",
@@ -70,7 +70,7 @@ func cmdConfigHelp(x *call) {
 	)
 }
 
-func cmdMemoryHelp(x *call) {
+func cmdMemoryHelp(x *Call) {
 	help(x, "MEMORY",
 		"DOCTOR",
 		"    Say what is remarkable about the memory in use.",
@@ -86,7 +86,7 @@ func cmdMemoryHelp(x *call) {
 	)
 }
 
-func cmdObjectHelp(x *call) {
+func cmdObjectHelp(x *Call) {
 	help(x, "OBJECT",
 		"ENCODING <key>",
 		"    Name the way in which the value is stored.",
@@ -99,7 +99,7 @@ func cmdObjectHelp(x *call) {
 	)
 }
 
-func cmdSlowlogHelp(x *call) {
+func cmdSlowlogHelp(x *Call) {
 	help(x, "SLOWLOG",
 		"GET [<count>]",
 		"    Show the latest entries, newest first (default: 10, all: -1). An entry",
@@ -110,4 +110,11 @@ func cmdSlowlogHelp(x *call) {
 		"RESET",
 		"    Delete the entries.",
 	)
+}
+
+// wrongSubcommand replies as Redis does where a subcommand does not have the
+// arguments that its arity lets through.
+func (x *Call) wrongSubcommand(container string) {
+	x.err("ERR unknown subcommand or wrong number of arguments for '" + string(shown(x.args[1], 128)) +
+		"'. Try " + container + " HELP.")
 }

@@ -116,7 +116,7 @@ func (l *lister) end(err error, next *store.Cursor) {
 
 // overOutputBuffer is the error for a reply that is larger than may wait for one
 // client.
-func (x *call) overOutputBuffer() string {
+func (x *Call) overOutputBuffer() string {
 	return "ERR the reply would exceed the output buffer of " +
-		strconv.FormatInt(x.srv.settings.outputBuffer.Load(), 10) + " bytes"
+		strconv.FormatInt(x.limits.outputBuffer.Load(), 10) + " bytes"
 }

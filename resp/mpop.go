@@ -12,7 +12,7 @@ type mpop struct {
 
 // parseMpop reads the arguments from the number of keys on, which is args[at]; first and
 // second are the words for the ends. It has replied, and returns false, if they are wrong.
-func (x *call) parseMpop(at int, first, second string) (o mpop, ok bool) {
+func (x *Call) parseMpop(at int, first, second string) (o mpop, ok bool) {
 	n, ok := parseInt(x.args[at])
 	if !ok || n < 1 {
 		x.err("ERR numkeys should be greater than 0")
@@ -45,7 +45,7 @@ func (x *call) parseMpop(at int, first, second string) (o mpop, ok bool) {
 }
 
 // parseMpopBehindTime is parseMpop for arguments behind the time that a command may wait.
-func (x *call) parseMpopBehindTime(first, second string) (o mpop, timeout time.Duration, ok bool) {
+func (x *Call) parseMpopBehindTime(first, second string) (o mpop, timeout time.Duration, ok bool) {
 	if o, ok = x.parseMpop(2, first, second); ok {
 		timeout, ok = x.parsePatience(x.args[1])
 	}
@@ -54,7 +54,7 @@ func (x *call) parseMpopBehindTime(first, second string) (o mpop, timeout time.D
 
 // firstThere is the number of the first of some keys that exists, as there tells, which opens
 // it; -1 if none does. It returns false if there has replied with an error.
-func (x *call) firstThere(keys [][]byte, there func(key []byte) (there, ok bool)) (int, bool) {
+func (x *Call) firstThere(keys [][]byte, there func(key []byte) (there, ok bool)) (int, bool) {
 	for i, key := range keys {
 		switch exists, ok := there(key); {
 		case !ok:
@@ -67,7 +67,7 @@ func (x *call) firstThere(keys [][]byte, there func(key []byte) (there, ok bool)
 }
 
 // popFirst has pop reply for the first key that exists.
-func (x *call) popFirst(o mpop, there func(key []byte) (there, ok bool), pop func(x *call, key []byte, o mpop)) {
+func (x *Call) popFirst(o mpop, there func(key []byte) (there, ok bool), pop func(x *Call, key []byte, o mpop)) {
 	switch i, ok := x.firstThere(o.keys, there); {
 	case !ok:
 	case i < 0:
@@ -79,11 +79,11 @@ func (x *call) popFirst(o mpop, there func(key []byte) (there, ok bool), pop fun
 
 // popOrBlock has a want served, which takes something from the first of its keys that exists
 // and replies, or waits until one does.
-func (x *call) popOrBlock(w want, there func(key []byte) (there, ok bool)) {
+func (x *Call) popOrBlock(w want, there func(key []byte) (there, ok bool)) {
 	switch i, ok := x.firstThere(w.keys, there); {
 	case !ok:
 	case i < 0:
-		x.block(w)
+		x.host.block(w)
 	default:
 		w.serve(x, w.keys[i])
 	}

@@ -94,7 +94,7 @@ func (c *conn) runOne(r *request) {
 }
 
 // execute runs the call that is set up, as a call of cmd, and counts it.
-func (c *conn) execute(cmd *command, run func(*call)) {
+func (c *conn) execute(cmd *command, run func(*Call)) {
 	x := &c.call
 	args, at := x.args, len(c.out.buf)
 	c.reads(cmd, args)
@@ -107,7 +107,7 @@ func (c *conn) execute(cmd *command, run func(*call)) {
 		start = c.srv.clock()
 	}
 	c.lately = 0 // of what runs within this one, the first looks at the clock itself
-	run(x)
+	run(&x.Call)
 	if x.taken > 0 {
 		x.giveBack()
 	}

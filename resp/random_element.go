@@ -10,7 +10,7 @@ import (
 
 // sampleSize is args[2], how many elements are to be drawn. It has replied, and returns
 // false, if that is none.
-func (x *call) sampleSize() (int64, bool) {
+func (x *Call) sampleSize() (int64, bool) {
 	n, ok := parseInt(x.args[2])
 	switch {
 	case !ok:
@@ -24,7 +24,7 @@ func (x *call) sampleSize() (int64, bool) {
 
 // drawElements is HRANDFIELD and ZRANDMEMBER; withValues is the word by which values, or
 // scores, come along.
-func (x *call) drawElements(typ store.Type, withValues string) {
+func (x *Call) drawElements(typ store.Type, withValues string) {
 	if len(x.args) == 2 {
 		x.randomElement(typ)
 		return
@@ -43,7 +43,7 @@ func (x *call) drawElements(typ store.Type, withValues string) {
 }
 
 // randomElement replies with one field of the table at args[1], or null.
-func (x *call) randomElement(typ store.Type) {
+func (x *Call) randomElement(typ store.Type) {
 	t := &x.table
 	if !x.openWhole(t, x.args[1], typ) {
 		return
@@ -61,7 +61,7 @@ func (x *call) randomElement(typ store.Type) {
 
 // randomElements replies with n different fields of the table at args[1], or with -n of
 // which some may be the same.
-func (x *call) randomElements(typ store.Type, n int64, values bool) {
+func (x *Call) randomElements(typ store.Type, n int64, values bool) {
 	t := &x.table
 	if !x.openWhole(t, x.args[1], typ) {
 		return
@@ -106,7 +106,7 @@ func (x *call) randomElements(typ store.Type, n int64, values bool) {
 }
 
 // drawAgain shows n fields, each drawn from all. From a small table it draws in memory.
-func (x *call) drawAgain(t *collection.Table, n int64, show func(field, value []byte)) error {
+func (x *Call) drawAgain(t *collection.Table, n int64, show func(field, value []byte)) error {
 	type pair struct{ field, value []byte }
 	var all []pair
 	if t.Value().Whole() {

@@ -187,7 +187,7 @@ func cmdRingPart(x *call) {
 	x.agreed = agreed{routes, spans}
 	defer func() { x.agreed = agreed{} }()
 	x.args, x.cmd = x.args[4:], part
-	part.run(x)
+	part.run(&x.Call)
 }
 
 // agrees waits a little until the routes have the digest and nothing is on hold. It returns

@@ -71,7 +71,7 @@ func parseSetOptions(args [][]byte, isSet bool) (o setOptions, msg string) {
 
 // expiryAt returns the expiry that the options ask for, in ms since 1970, 0 for
 // none, or an error reply.
-func (x *call) expiryAt(o *setOptions) (int64, string) {
+func (x *Call) expiryAt(o *setOptions) (int64, string) {
 	if o.form == noTime {
 		return 0, ""
 	}
@@ -95,6 +95,6 @@ func (x *call) expiryAt(o *setOptions) (int64, string) {
 	return n, ""
 }
 
-func (x *call) invalidExpire() string {
+func (x *Call) invalidExpire() string {
 	return "ERR invalid expire time in '" + x.cmd.full + "' command"
 }

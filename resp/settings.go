@@ -158,15 +158,11 @@ func (s *Settings) Validate() error {
 
 // settings is the running form of Settings.
 type settings struct {
+	Limits
 	password     atomic.Pointer[string] // nil: none
 	maxClients   atomic.Int64
-	maxKey       atomic.Int64
-	maxValue     atomic.Int64
 	maxArgs      atomic.Int64
-	packed       atomic.Int64
-	sparse       atomic.Int64
 	trackingKeys atomic.Int64 // 0: any number
-	outputBuffer atomic.Int64
 	clientMemory atomic.Int64
 	scriptMemory atomic.Int64
 	idleTimeout  atomic.Int64 // ns
@@ -179,6 +175,15 @@ type settings struct {
 	scrubEvery   atomic.Int64 // ns; 0: off
 	busyAfter    atomic.Int64 // ns; 0: never
 	authTimeout  atomic.Int64 // ns; 0: none
+}
+
+// Limits bound what commands may build and reply.
+type Limits struct {
+	maxKey       atomic.Int64 // bytes of a key, and of a field or member
+	maxValue     atomic.Int64 // bytes of a string
+	packed       atomic.Int64 // bytes of a collection up to which it is one entry
+	sparse       atomic.Int64 // bytes of a HyperLogLog up to which it is sparse
+	outputBuffer atomic.Int64 // bytes of replies that wait for one client
 }
 
 // set makes the settings those of from: all of them, or, with old, those that differ from

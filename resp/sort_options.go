@@ -13,7 +13,7 @@ type sortOptions struct {
 }
 
 // parseSort returns the options, or an error reply.
-func (x *call) parseSort(readonly bool) (o sortOptions, msg string) {
+func (x *Call) parseSort(readonly bool) (o sortOptions, msg string) {
 	o.count = -1
 	for args := x.args[2:]; len(args) > 0; args = args[1:] {
 		left := len(args) - 1
@@ -58,11 +58,11 @@ func (x *call) parseSort(readonly bool) (o sortOptions, msg string) {
 
 // reaches returns an error reply if a pattern may name keys that are not this node's. Redis
 // Cluster says the same of all that name keys, and of GET #.
-func (x *call) reaches(o *sortOptions, p *sortPattern, option string) string {
+func (x *Call) reaches(o *sortOptions, p *sortPattern, option string) string {
 	if !p.names || p.near(x.unit, x.args[1]) {
 		return ""
 	}
-	if x.conn.roam(); x.srv.settings.strictSlots.Load() || !x.srv.servesAll() {
+	if !x.host.reachesAll() {
 		return "ERR " + option + " option of SORT denied in cluster mode."
 	}
 	o.far = true

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 
-	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 )
@@ -41,12 +40,6 @@ func (p *sortPattern) near(u *store.Unit, key []byte) bool {
 		return false
 	}
 	return u.Place(p.prefix).Token() == u.Place(key).Token()
-}
-
-// servesAll reports whether every key there can be is this node's.
-func (s *Server) servesAll() bool {
-	routes := s.routes.Load()
-	return routes == nil || len(routes.spans) == 1 && routes.spans[0] == ring.Whole
 }
 
 // find returns what a pattern names for an element, and whether there is such a thing. What

@@ -22,7 +22,7 @@ var errSortMemory = limitError("ERR SORT needs more memory here than a client's 
 
 // A sorter sorts one collection.
 type sorter struct {
-	*call
+	*Call
 	o     *sortOptions
 	each  eachElement
 	count int64 // elements
@@ -64,7 +64,7 @@ func (s *sorter) uses(n int) bool {
 
 // open finds the collection. It has replied, and returns false, if there is nothing to sort.
 func (s *sorter) open() bool {
-	x := s.call
+	x := s.Call
 	v, err := x.unit.GetWhole(x.args[1])
 	if err != nil {
 		x.fail(err)
@@ -286,7 +286,7 @@ func (s *sorter) collect() error {
 }
 
 func (s *sorter) reply() {
-	x := s.call
+	x := s.Call
 	x.array(len(s.out))
 	for _, value := range s.out {
 		if value == nil {
@@ -299,14 +299,14 @@ func (s *sorter) reply() {
 
 // store makes a list of the result, or removes the key if it is empty.
 func (s *sorter) store() {
-	x := s.call
+	x := s.Call
 	old, err := x.unit.Get(s.o.store)
 	if err != nil {
 		x.fail(err)
 		return
 	}
 	l := &x.list
-	l.MaxPacked = int(x.srv.settings.packed.Load())
+	l.MaxPacked = int(x.limits.packed.Load())
 	l.Over(x.unit, s.o.store, old)
 	x.unit.Replaces(old.Exists())
 	defer x.unit.Replaces(false)

@@ -85,14 +85,14 @@ func parseUint(b []byte) (uint64, bool) {
 
 // interval reads the two ends of a range of IDs, which "(" excludes. It has replied, and
 // returns false, if they are none.
-func (x *call) interval(from, to []byte) (first, last collection.ID, ok bool) {
+func (x *Call) interval(from, to []byte) (first, last collection.ID, ok bool) {
 	if first, ok = x.intervalStart(from); ok {
 		last, ok = x.intervalEnd(to)
 	}
 	return first, last, ok
 }
 
-func (x *call) intervalStart(b []byte) (id collection.ID, ok bool) {
+func (x *Call) intervalStart(b []byte) (id collection.ID, ok bool) {
 	id, excluded, ok := parseIDBound(b, 0)
 	if !ok {
 		x.err(msgStreamID)
@@ -106,7 +106,7 @@ func (x *call) intervalStart(b []byte) (id collection.ID, ok bool) {
 	return id, ok
 }
 
-func (x *call) intervalEnd(b []byte) (id collection.ID, ok bool) {
+func (x *Call) intervalEnd(b []byte) (id collection.ID, ok bool) {
 	id, excluded, ok := parseIDBound(b, math.MaxUint64)
 	if !ok {
 		x.err(msgStreamID)
@@ -130,7 +130,7 @@ func parseIDBound(b []byte, missing uint64) (id collection.ID, excluded, ok bool
 }
 
 // streamIDs reads args, which are all IDs. It has replied, and returns false, if one is none.
-func (x *call) streamIDs(args [][]byte) (ids []collection.ID, ok bool) {
+func (x *Call) streamIDs(args [][]byte) (ids []collection.ID, ok bool) {
 	ids = make([]collection.ID, len(args))
 	for i, arg := range args {
 		if ids[i], ok = parseStreamID(arg, 0); !ok {

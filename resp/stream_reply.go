@@ -32,7 +32,7 @@ func (r *reply) insertLength(at int, kind byte, n int) {
 // entriesIn replies with up to count entries from one ID to another, all if count is 0. Of
 // each it calls saw, unless that is nil. It returns errReplySize if they are more than may be
 // kept; what it has appended is to be dropped with any error.
-func (x *call) entriesIn(s *collection.Stream, from, to collection.ID, count int64, back bool, saw func(collection.ID)) (n int64, err error) {
+func (x *Call) entriesIn(s *collection.Stream, from, to collection.ID, count int64, back bool, saw func(collection.ID)) (n int64, err error) {
 	at := len(x.buf)
 	var failure error
 	err = s.Range(from, to, back, func(id collection.ID, fields collection.Fields) bool {
@@ -58,18 +58,18 @@ func (x *call) entriesIn(s *collection.Stream, from, to collection.ID, count int
 
 // mayGrow reports whether the reply may grow: to what may be kept, and in a command that only
 // reads to what deferred would not have made again.
-func (x *call) mayGrow() bool {
+func (x *Call) mayGrow() bool {
 	switch {
 	case !x.keepable(0):
 		return false
 	case x.cmd.flags&flagWrite != 0 || x.apart || x.inside || len(x.buf)-x.start <= largeReply:
 		return true
 	}
-	return !x.unit.Latched() && x.start == 0 && !x.conn.runsAhead()
+	return !x.unit.Latched() && x.start == 0 && !x.host.runsAhead()
 }
 
 // endReply ends the reply of a command that only reads.
-func (x *call) endReply(err error) {
+func (x *Call) endReply(err error) {
 	size := int64(len(x.buf) - x.start)
 	switch {
 	case err == nil && size <= largeReply:

@@ -2,27 +2,28 @@ package resp
 
 import (
 	"errors"
+	"strconv"
+
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
-	"strconv"
 )
 
 // What the commands on hashes and sets have in common, and some on sorted sets.
 
 // open opens the table at a key to change it, or to look at one field. It has replied, and
 // returns false, if that cannot be.
-func (x *call) open(t *collection.Table, key []byte, typ store.Type) bool {
-	t.MaxPacked = int(x.srv.settings.packed.Load())
+func (x *Call) open(t *collection.Table, key []byte, typ store.Type) bool {
+	t.MaxPacked = int(x.limits.packed.Load())
 	return x.opened(key, t.Value(), t.Open(x.unit, key, typ))
 }
 
 // openWhole is open for commands that look at more than one field.
-func (x *call) openWhole(t *collection.Table, key []byte, typ store.Type) bool {
-	t.MaxPacked = int(x.srv.settings.packed.Load())
+func (x *Call) openWhole(t *collection.Table, key []byte, typ store.Type) bool {
+	t.MaxPacked = int(x.limits.packed.Load())
 	return x.opened(key, t.Value(), t.OpenWhole(x.unit, key, typ))
 }
 
-func (x *call) opened(key []byte, v *store.Value, err error) bool {
+func (x *Call) opened(key []byte, v *store.Value, err error) bool {
 	if err != nil && !errors.Is(err, collection.ErrType) {
 		x.fail(err)
 		return false
@@ -35,7 +36,7 @@ func (x *call) opened(key []byte, v *store.Value, err error) bool {
 }
 
 // removed notes that elements of a table were removed, and the key if they were its last.
-func (x *call) removed(key []byte, t *collection.Table, c store.EventClass, name string) {
+func (x *Call) removed(key []byte, t *collection.Table, c store.EventClass, name string) {
 	x.unit.Note(c, name, key)
 	if t.Len() == 0 {
 		x.unit.Note(store.EventGeneric, "del", key)
@@ -44,7 +45,7 @@ func (x *call) removed(key []byte, t *collection.Table, c store.EventClass, name
 
 // stored notes that a result was stored in place of an old value, or that there was none and
 // the key is gone.
-func (x *call) stored(c store.EventClass, name string, key []byte, old store.Value, elements int64) {
+func (x *Call) stored(c store.EventClass, name string, key []byte, old store.Value, elements int64) {
 	switch {
 	case elements > 0:
 		x.unit.Note(c, name, key)
@@ -54,8 +55,8 @@ func (x *call) stored(c store.EventClass, name string, key []byte, old store.Val
 }
 
 // fieldFits reports whether a field, or a member, may be as long; otherwise it has replied.
-func (x *call) fieldFits(field []byte) bool {
-	if int64(len(field)) > x.srv.settings.maxKey.Load() {
+func (x *Call) fieldFits(field []byte) bool {
+	if int64(len(field)) > x.limits.maxKey.Load() {
 		x.err(msgFieldTooLong)
 		return false
 	}
@@ -69,10 +70,10 @@ const elementReply = 16
 // again, apart from others and without latches, where it may take its time; if it is larger
 // than a client may have wait, the reply says so. In both cases deferred returns true and
 // nothing is left to do.
-func (x *call) deferred(size int64) bool {
+func (x *Call) deferred(size int64) bool {
 	fits := x.keepable(size)
 	switch {
-	case !x.inside && (size > largeReply || !fits) && (x.unit.Latched() || len(x.buf) > 0 || x.conn.runsAhead() && !x.apart):
+	case !x.inside && (size > largeReply || !fits) && (x.unit.Latched() || len(x.buf) > 0 || x.host.runsAhead() && !x.apart):
 		x.again = true
 	case !fits:
 		x.limit(x.overOutputBuffer())
@@ -87,7 +88,7 @@ func share(size, of, n int64) int64 { return int64(float64(size) / float64(max(o
 
 // keeps reports whether a reply of n of a collection's elements may be kept; otherwise it has
 // replied. Whoever changes a collection cannot do it again, apart, with a reply of any size.
-func (x *call) keeps(v *store.Value, of, n int64) bool {
+func (x *Call) keeps(v *store.Value, of, n int64) bool {
 	if x.keepable(share(v.Size, of, n) + n*elementReply) {
 		return true
 	}
@@ -97,7 +98,7 @@ func (x *call) keeps(v *store.Value, of, n int64) bool {
 
 // elements replies with so many elements, which list appends, or with what went wrong
 // meanwhile.
-func (x *call) elements(list func() error) {
+func (x *Call) elements(list func() error) {
 	at := len(x.buf)
 	if err := list(); err != nil {
 		x.buf = x.buf[:at]
@@ -106,7 +107,7 @@ func (x *call) elements(list func() error) {
 }
 
 // failPart ends a command with an error, after part of its changes if some is done.
-func (x *call) failPart(some bool, err error) {
+func (x *Call) failPart(some bool, err error) {
 	if some {
 		x.abort(err)
 	} else {
@@ -115,7 +116,7 @@ func (x *call) failPart(some bool, err error) {
 }
 
 // tableScan is HSCAN, SSCAN and ZSCAN.
-func (x *call) tableScan(typ store.Type) {
+func (x *Call) tableScan(typ store.Type) {
 	from, ok := parseCursor(x.args[2])
 	if !ok {
 		x.fail(store.ErrCursor)

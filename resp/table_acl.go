@@ -7,7 +7,7 @@ var aclCommands = []command{
 		flags: flagContainer,
 		subs: []*command{
 			{
-				name: "cat", arity: -2, group: "server", run: cmdAclCat,
+				name: "cat", arity: -2, group: "server", run: byServer(cmdAclCat),
 				flags: flagNoScript | flagLoading | flagStale,
 			},
 			{
@@ -15,15 +15,15 @@ var aclCommands = []command{
 				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
 			},
 			{
-				name: "dryrun", arity: -4, group: "server", run: cmdAclDryrun,
+				name: "dryrun", arity: -4, group: "server", run: byServer(cmdAclDryrun),
 				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
 			},
 			{
-				name: "genpass", arity: -2, group: "server", run: cmdAclGenpass,
+				name: "genpass", arity: -2, group: "server", run: byServer(cmdAclGenpass),
 				flags: flagNoScript | flagLoading | flagStale,
 			},
 			{
-				name: "getuser", arity: 3, group: "server", run: cmdAclGetuser,
+				name: "getuser", arity: 3, group: "server", run: byServer(cmdAclGetuser),
 				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
 			},
 			{
@@ -31,7 +31,7 @@ var aclCommands = []command{
 				flags: flagLoading | flagStale,
 			},
 			{
-				name: "list", arity: 2, group: "server", run: cmdAclList,
+				name: "list", arity: 2, group: "server", run: byServer(cmdAclList),
 				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
 			},
 			{
@@ -39,7 +39,7 @@ var aclCommands = []command{
 				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
 			},
 			{
-				name: "log", arity: -2, group: "server", run: cmdAclLog,
+				name: "log", arity: -2, group: "server", run: byServer(cmdAclLog),
 				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
 			},
 			{
@@ -51,11 +51,11 @@ var aclCommands = []command{
 				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
 			},
 			{
-				name: "users", arity: 2, group: "server", run: cmdAclUsers,
+				name: "users", arity: 2, group: "server", run: byServer(cmdAclUsers),
 				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
 			},
 			{
-				name: "whoami", arity: 2, group: "server", run: cmdAclWhoami,
+				name: "whoami", arity: 2, group: "server", run: byServer(cmdAclWhoami),
 				flags: flagNoScript | flagLoading | flagStale,
 			},
 		},

@@ -3,11 +3,11 @@ package resp
 // Commands for those who run a Redis: databases, snapshots, replication.
 var adminCommands = []command{
 	{
-		name: "bgrewriteaof", arity: 1, group: "server", run: cmdBgrewriteaof,
+		name: "bgrewriteaof", arity: 1, group: "server", run: byServer(cmdBgrewriteaof),
 		flags: flagAdmin | flagNoScript | flagNoAsyncLoading,
 	},
 	{
-		name: "bgsave", arity: -1, group: "server", run: cmdBgsave,
+		name: "bgsave", arity: -1, group: "server", run: byServer(cmdBgsave),
 		flags: flagAdmin | flagNoScript | flagNoAsyncLoading,
 	},
 	{
@@ -15,7 +15,7 @@ var adminCommands = []command{
 		flags: flagAdmin | flagNoScript | flagStale,
 	},
 	{
-		name: "lolwut", arity: -1, group: "server", run: cmdLolwut,
+		name: "lolwut", arity: -1, group: "server", run: byServer(cmdLolwut),
 		flags: flagReadonly | flagFast,
 	},
 	{
@@ -25,7 +25,7 @@ var adminCommands = []command{
 		keys:  []keySpec{{flags: "RW access delete", index: 3, step: 1}, {flags: "RW access delete incomplete", keyword: "KEYS", from: -2, last: -1, step: 1}},
 	},
 	{
-		name: "move", arity: 3, group: "generic", run: cmdMove,
+		name: "move", arity: 3, group: "generic", run: byServer(cmdMove),
 		flags: flagWrite | flagFast,
 		keys:  []keySpec{{flags: "RW access update", index: 1, step: 1}},
 	},
@@ -38,7 +38,7 @@ var adminCommands = []command{
 		flags: flagAdmin | flagNoScript | flagLoading | flagStale | flagAllowBusy | flagSystem,
 	},
 	{
-		name: "replicaof", arity: 3, group: "server", run: cmdReplicaof,
+		name: "replicaof", arity: 3, group: "server", run: byServer(cmdReplicaof),
 		flags: flagAdmin | flagNoScript | flagStale | flagNoAsyncLoading,
 	},
 	{
@@ -47,19 +47,19 @@ var adminCommands = []command{
 		keys:  []keySpec{{flags: "OW update", index: 1, step: 1}},
 	},
 	{
-		name: "role", arity: 1, group: "server", run: cmdRole,
+		name: "role", arity: 1, group: "server", run: byServer(cmdRole),
 		flags: flagNoScript | flagLoading | flagStale | flagFast | flagAsAdmin,
 	},
 	{
-		name: "save", arity: 1, group: "server", run: cmdSave,
+		name: "save", arity: 1, group: "server", run: byServer(cmdSave),
 		flags: flagAdmin | flagNoScript | flagNoAsyncLoading | flagNoMulti,
 	},
 	{
-		name: "slaveof", arity: 3, group: "server", run: cmdReplicaof,
+		name: "slaveof", arity: 3, group: "server", run: byServer(cmdReplicaof),
 		flags: flagAdmin | flagNoScript | flagStale | flagNoAsyncLoading,
 	},
 	{
-		name: "swapdb", arity: 3, group: "server", run: cmdSwapdb,
+		name: "swapdb", arity: 3, group: "server", run: byServer(cmdSwapdb),
 		flags: flagWrite | flagFast | flagKeyspace | flagDangerous,
 	},
 	{

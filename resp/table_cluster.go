@@ -3,15 +3,15 @@ package resp
 // The commands by which clients of Redis Cluster find their way.
 var clusterCommands = []command{
 	{
-		name: "asking", arity: 1, group: "cluster", run: cmdAsking,
+		name: "asking", arity: 1, group: "cluster", run: byServer(cmdAsking),
 		flags: flagFast | flagConnection,
 	},
 	{
-		name: "readonly", arity: 1, group: "cluster", run: cmdReadonly,
+		name: "readonly", arity: 1, group: "cluster", run: byServer(cmdReadonly),
 		flags: flagLoading | flagStale | flagFast | flagConnection,
 	},
 	{
-		name: "readwrite", arity: 1, group: "cluster", run: cmdReadwrite,
+		name: "readwrite", arity: 1, group: "cluster", run: byServer(cmdReadwrite),
 		flags: flagLoading | flagStale | flagFast | flagConnection,
 	},
 	{
@@ -19,41 +19,41 @@ var clusterCommands = []command{
 		flags: flagContainer,
 		subs: append([]*command{
 			{
-				name: "countkeysinslot", arity: 3, group: "cluster", run: cmdClusterCountkeysinslot,
+				name: "countkeysinslot", arity: 3, group: "cluster", run: byServer(cmdClusterCountkeysinslot),
 				spread: true,
 				flags:  flagStale,
 			},
 			{
-				name: "getkeysinslot", arity: 4, group: "cluster", run: cmdClusterGetkeysinslot,
+				name: "getkeysinslot", arity: 4, group: "cluster", run: byServer(cmdClusterGetkeysinslot),
 				spread: true,
 				flags:  flagStale,
 				tips:   []string{"nondeterministic_output"},
 			},
 			{
-				name: "info", arity: 2, group: "cluster", run: cmdClusterInfo,
+				name: "info", arity: 2, group: "cluster", run: byServer(cmdClusterInfo),
 				flags: flagStale,
 				tips:  []string{"nondeterministic_output"},
 			},
 			{
-				name: "keyslot", arity: 3, group: "cluster", run: cmdClusterKeyslot,
+				name: "keyslot", arity: 3, group: "cluster", run: byServer(cmdClusterKeyslot),
 				flags: flagStale,
 			},
 			{
-				name: "myid", arity: 2, group: "cluster", run: cmdClusterMyid,
+				name: "myid", arity: 2, group: "cluster", run: byServer(cmdClusterMyid),
 				flags: flagStale,
 			},
 			{
-				name: "nodes", arity: 2, group: "cluster", run: cmdClusterNodes,
-				flags: flagStale,
-				tips:  []string{"nondeterministic_output"},
-			},
-			{
-				name: "shards", arity: 2, group: "cluster", run: cmdClusterShards,
+				name: "nodes", arity: 2, group: "cluster", run: byServer(cmdClusterNodes),
 				flags: flagStale,
 				tips:  []string{"nondeterministic_output"},
 			},
 			{
-				name: "slots", arity: 2, group: "cluster", run: cmdClusterSlots,
+				name: "shards", arity: 2, group: "cluster", run: byServer(cmdClusterShards),
+				flags: flagStale,
+				tips:  []string{"nondeterministic_output"},
+			},
+			{
+				name: "slots", arity: 2, group: "cluster", run: byServer(cmdClusterSlots),
 				flags: flagStale,
 				tips:  []string{"nondeterministic_output"},
 			},

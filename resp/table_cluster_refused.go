@@ -16,7 +16,7 @@ var clusterRefusals = []*command{
 		tips:  []string{"nondeterministic_output"},
 	},
 	{
-		name: "count-failure-reports", arity: 3, group: "cluster", run: cmdClusterCountFailureReports,
+		name: "count-failure-reports", arity: 3, group: "cluster", run: byServer(cmdClusterCountFailureReports),
 		flags: flagAdmin | flagStale,
 		tips:  []string{"nondeterministic_output"},
 	},
@@ -63,7 +63,7 @@ var clusterRefusals = []*command{
 		flags: flagAdmin | flagNoScript | flagStale,
 	},
 	{
-		name: "saveconfig", arity: 2, group: "cluster", run: cmdClusterSaveconfig,
+		name: "saveconfig", arity: 2, group: "cluster", run: byServer(cmdClusterSaveconfig),
 		flags: flagAdmin | flagStale | flagNoAsyncLoading,
 	},
 	{

@@ -3,7 +3,7 @@ package resp
 // The commands about the connection itself.
 var connectionCommands = []command{
 	{
-		name: "auth", arity: -2, group: "connection", run: cmdAuth,
+		name: "auth", arity: -2, group: "connection", run: byServer(cmdAuth),
 		waits: true,
 		flags: flagNoScript | flagLoading | flagStale | flagFast | flagNoAuth | flagAllowBusy,
 	},
@@ -12,53 +12,53 @@ var connectionCommands = []command{
 		flags: flagContainer,
 		subs: append([]*command{
 			{
-				name: "id", arity: 2, group: "connection", run: cmdClientId,
+				name: "id", arity: 2, group: "connection", run: byServer(cmdClientId),
 				flags: flagNoScript | flagLoading | flagStale,
 			},
 			{
-				name: "info", arity: 2, group: "connection", run: cmdClientInfo,
+				name: "info", arity: 2, group: "connection", run: byServer(cmdClientInfo),
 				flags: flagNoScript | flagLoading | flagStale,
 				tips:  []string{"nondeterministic_output"},
 			},
 			{
-				name: "list", arity: -2, group: "connection", run: cmdClientList,
+				name: "list", arity: -2, group: "connection", run: byServer(cmdClientList),
 				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
 				tips:  []string{"nondeterministic_output"},
 			},
 			{
-				name: "kill", arity: -3, group: "connection", run: cmdClientKill,
+				name: "kill", arity: -3, group: "connection", run: byServer(cmdClientKill),
 				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
 			},
 			{
-				name: "getname", arity: 2, group: "connection", run: cmdClientGetname,
+				name: "getname", arity: 2, group: "connection", run: byServer(cmdClientGetname),
 				flags: flagNoScript | flagLoading | flagStale,
 			},
 			{
-				name: "setname", arity: 3, group: "connection", run: cmdClientSetname,
+				name: "setname", arity: 3, group: "connection", run: byServer(cmdClientSetname),
 				flags: flagNoScript | flagLoading | flagStale,
 			},
 			{
-				name: "setinfo", arity: 4, group: "connection", run: cmdClientSetinfo,
+				name: "setinfo", arity: 4, group: "connection", run: byServer(cmdClientSetinfo),
 				flags: flagNoScript | flagLoading | flagStale,
 			},
 			{
-				name: "pause", arity: -3, group: "connection", run: cmdClientPause,
+				name: "pause", arity: -3, group: "connection", run: byServer(cmdClientPause),
 				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
 			},
 			{
-				name: "unpause", arity: 2, group: "connection", run: cmdClientUnpause,
+				name: "unpause", arity: 2, group: "connection", run: byServer(cmdClientUnpause),
 				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
 			},
 			{
-				name: "unblock", arity: -3, group: "connection", run: cmdClientUnblock,
+				name: "unblock", arity: -3, group: "connection", run: byServer(cmdClientUnblock),
 				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
 			},
 			{
-				name: "reply", arity: 3, group: "connection", run: cmdClientReply,
+				name: "reply", arity: 3, group: "connection", run: byServer(cmdClientReply),
 				flags: flagNoScript | flagLoading | flagStale,
 			},
 			{
-				name: "no-evict", arity: 3, group: "connection", run: cmdClientNoEvict,
+				name: "no-evict", arity: 3, group: "connection", run: byServer(cmdClientNoEvict),
 				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
 			},
 			{
@@ -68,33 +68,33 @@ var connectionCommands = []command{
 		}, trackingCommands...),
 	},
 	{
-		name: "echo", arity: 2, group: "connection", run: cmdEcho,
+		name: "echo", arity: 2, group: "connection", run: byServer(cmdEcho),
 		neutral: true,
 		flags:   flagLoading | flagStale | flagFast,
 	},
 	{
-		name: "hello", arity: -1, group: "connection", run: cmdHello,
+		name: "hello", arity: -1, group: "connection", run: byServer(cmdHello),
 		waits: true,
 		flags: flagNoScript | flagLoading | flagStale | flagFast | flagNoAuth | flagAllowBusy,
 	},
 	{
-		name: "ping", arity: -1, group: "connection", run: cmdPing,
+		name: "ping", arity: -1, group: "connection", run: byServer(cmdPing),
 		neutral: true, whileSubscribed: true,
 		flags: flagFast,
 		tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 	},
 	{
-		name: "quit", arity: -1, group: "connection", run: cmdQuit,
+		name: "quit", arity: -1, group: "connection", run: byServer(cmdQuit),
 		whileSubscribed: true,
 		flags:           flagNoScript | flagLoading | flagStale | flagFast | flagNoAuth | flagAllowBusy,
 	},
 	{
-		name: "reset", arity: 1, group: "connection", run: cmdReset,
+		name: "reset", arity: 1, group: "connection", run: byServer(cmdReset),
 		whileSubscribed: true,
 		flags:           flagNoScript | flagLoading | flagStale | flagFast | flagNoAuth | flagAllowBusy,
 	},
 	{
-		name: "select", arity: 2, group: "connection", run: cmdSelect,
+		name: "select", arity: 2, group: "connection", run: byServer(cmdSelect),
 		flags: flagLoading | flagStale | flagFast,
 	},
 }

@@ -17,7 +17,7 @@ var functionCommands = []command{
 		flags: flagContainer,
 		subs: []*command{
 			{
-				name: "delete", arity: 3, group: "scripting", run: cmdFunctionDelete,
+				name: "delete", arity: 3, group: "scripting", run: byServer(cmdFunctionDelete),
 				flags: flagWrite | flagNoScript,
 				tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 			},
@@ -26,7 +26,7 @@ var functionCommands = []command{
 				flags: flagNoScript,
 			},
 			{
-				name: "flush", arity: -2, group: "scripting", run: cmdFunctionFlush,
+				name: "flush", arity: -2, group: "scripting", run: byServer(cmdFunctionFlush),
 				flags: flagWrite | flagNoScript,
 				tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 			},
@@ -35,12 +35,12 @@ var functionCommands = []command{
 				flags: flagLoading | flagStale,
 			},
 			{
-				name: "kill", arity: 2, group: "scripting", run: cmdFunctionKill,
+				name: "kill", arity: 2, group: "scripting", run: byServer(cmdFunctionKill),
 				flags: flagNoScript | flagAllowBusy,
 				tips:  []string{"request_policy:all_shards", "response_policy:one_succeeded"},
 			},
 			{
-				name: "list", arity: -2, group: "scripting", run: cmdFunctionList,
+				name: "list", arity: -2, group: "scripting", run: byServer(cmdFunctionList),
 				flags: flagNoScript,
 				tips:  []string{"nondeterministic_output_order"},
 			},
@@ -55,7 +55,7 @@ var functionCommands = []command{
 				tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 			},
 			{
-				name: "stats", arity: 2, group: "scripting", run: cmdFunctionStats,
+				name: "stats", arity: 2, group: "scripting", run: byServer(cmdFunctionStats),
 				flags: flagNoScript | flagAllowBusy,
 				tips:  []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"},
 			},
@@ -70,7 +70,7 @@ var functionCommands = []command{
 				flags: flagLoading | flagStale,
 			},
 			{
-				name: "list", arity: 2, group: "server", run: cmdModuleList,
+				name: "list", arity: 2, group: "server", run: byServer(cmdModuleList),
 				flags: flagAdmin | flagNoScript,
 				tips:  []string{"nondeterministic_output_order"},
 			},

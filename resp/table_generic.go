@@ -49,7 +49,7 @@ var genericCommands = []command{
 		keys:  oneKey("RO access"),
 	},
 	{
-		name: "keys", arity: 2, group: "generic", run: cmdKeys,
+		name: "keys", arity: 2, group: "generic", run: byServer(cmdKeys),
 		spread: true,
 		flags:  flagReadonly | flagDangerous,
 		tips:   []string{"request_policy:all_shards", "nondeterministic_output_order"},
@@ -117,7 +117,7 @@ var genericCommands = []command{
 		keys:  oneKey("RO access"),
 	},
 	{
-		name: "randomkey", arity: 1, quick: true, group: "generic", run: cmdRandomkey,
+		name: "randomkey", arity: 1, quick: true, group: "generic", run: byServer(cmdRandomkey),
 		spread: true,
 		flags:  flagReadonly,
 		tips:   []string{"request_policy:all_shards", "nondeterministic_output"},
@@ -144,7 +144,7 @@ var genericCommands = []command{
 		keys:  oneKey("OW update"),
 	},
 	{
-		name: "scan", arity: -2, group: "generic", run: cmdScan,
+		name: "scan", arity: -2, group: "generic", run: byServer(cmdScan),
 		spread: true,
 		flags:  flagReadonly,
 		tips:   []string{"nondeterministic_output", "request_policy:special"},
@@ -176,7 +176,7 @@ var genericCommands = []command{
 		keys:  allKeys("RM delete"),
 	},
 	{
-		name: "wait", arity: 3, group: "generic", run: cmdWait,
+		name: "wait", arity: 3, group: "generic", run: byServer(cmdWait),
 		waits: true,
 		flags: flagNoScript | flagConnection,
 		tips:  []string{"request_policy:all_shards", "response_policy:agg_min"},

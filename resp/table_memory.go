@@ -7,7 +7,7 @@ var memoryCommands = []command{
 		flags: flagContainer,
 		subs: []*command{
 			{
-				name: "doctor", arity: 2, group: "server", run: cmdMemoryDoctor,
+				name: "doctor", arity: 2, group: "server", run: byServer(cmdMemoryDoctor),
 				tips: []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"},
 			},
 			{
@@ -15,15 +15,15 @@ var memoryCommands = []command{
 				flags: flagLoading | flagStale,
 			},
 			{
-				name: "malloc-stats", arity: 2, group: "server", run: cmdMemoryMallocStats,
+				name: "malloc-stats", arity: 2, group: "server", run: byServer(cmdMemoryMallocStats),
 				tips: []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"},
 			},
 			{
-				name: "purge", arity: 2, group: "server", run: cmdMemoryPurge,
+				name: "purge", arity: 2, group: "server", run: byServer(cmdMemoryPurge),
 				tips: []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 			},
 			{
-				name: "stats", arity: 2, group: "server", run: cmdMemoryStats,
+				name: "stats", arity: 2, group: "server", run: byServer(cmdMemoryStats),
 				tips: []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"},
 			},
 			{

@@ -3,10 +3,11 @@ package resp
 import (
 	"bufio"
 	"bytes"
-	"github.com/ringside-kv/ringside/store/redistest"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // onPurpose names the rows that real Redis 7.0 does not have like this.
@@ -136,7 +137,8 @@ func TestCommandAgainstRedis(t *testing.T) {
 // callOnce runs one command as a connection would, through the table.
 func callOnce(t *testing.T, srv *Server, proto int, args ...string) respValue {
 	t.Helper()
-	x := &call{reply: &reply{proto: proto}, srv: srv}
+	x := &call{Call: Call{reply: &reply{proto: proto}}, srv: srv}
+	x.host = x
 	for _, arg := range args {
 		x.args = append(x.args, []byte(arg))
 	}
@@ -145,7 +147,7 @@ func callOnce(t *testing.T, srv *Server, proto int, args ...string) respValue {
 		x.err(text)
 	} else {
 		x.cmd = c
-		c.run(x)
+		c.run(&x.Call)
 	}
 	r := bufio.NewReader(bytes.NewReader(x.buf))
 	v, err := readValue(r)

@@ -7,12 +7,12 @@ var pubsubCommands = []command{
 	subscribing("psubscribe", -2, cmdPsubscribe),
 	subscribing("punsubscribe", -1, cmdPunsubscribe),
 	{
-		name: "publish", arity: 3, group: "pubsub", run: cmdPublish,
+		name: "publish", arity: 3, group: "pubsub", run: byServer(cmdPublish),
 		publishes: true, outlivesDeadline: true,
 		flags: flagPubSub | flagLoading | flagStale | flagFast | flagMayReplicate,
 	},
 	{
-		name: "spublish", arity: 3, group: "pubsub", run: cmdSpublish,
+		name: "spublish", arity: 3, group: "pubsub", run: byServer(cmdSpublish),
 		publishes: true, outlivesDeadline: true,
 		flags: flagPubSub | flagLoading | flagStale | flagFast | flagMayReplicate,
 		keys:  oneKey("not_key"),
@@ -38,7 +38,7 @@ var pubsubCommands = []command{
 
 func subscribing(name string, arity int, run func(*call)) command {
 	return command{
-		name: name, arity: arity, group: "pubsub", run: run,
+		name: name, arity: arity, group: "pubsub", run: byServer(run),
 		subscribes: true, whileSubscribed: true,
 		flags: flagPubSub | flagNoScript | flagLoading | flagStale,
 	}
@@ -52,7 +52,7 @@ func sharded(c command) command {
 
 func aboutSubscriptions(name string, arity int, run func(*call)) *command {
 	return &command{
-		name: name, arity: arity, group: "pubsub", run: run,
+		name: name, arity: arity, group: "pubsub", run: byServer(run),
 		forNodes: true,
 		flags:    flagPubSub | flagLoading | flagStale,
 	}

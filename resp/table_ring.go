@@ -3,11 +3,11 @@ package resp
 // The commands that Redis does not have: who has what, and orders to the cluster.
 var ringCommands = []command{
 	{
-		name: "hashmask", arity: -1, group: "cluster", run: cmdHashmask,
+		name: "hashmask", arity: -1, group: "cluster", run: byServer(cmdHashmask),
 		flags: flagLoading | flagStale,
 		subs: []*command{
 			{
-				name: "subscribe", arity: 2, group: "cluster", run: cmdHashmaskSubscribe,
+				name: "subscribe", arity: 2, group: "cluster", run: byServer(cmdHashmaskSubscribe),
 				flags: flagPubSub | flagNoScript | flagLoading | flagStale,
 			},
 			{
@@ -17,7 +17,7 @@ var ringCommands = []command{
 		},
 	},
 	{
-		name: "loadlevels", arity: 1, group: "cluster", run: cmdLoadlevels,
+		name: "loadlevels", arity: 1, group: "cluster", run: byServer(cmdLoadlevels),
 		flags: flagLoading | flagStale,
 	},
 	{
@@ -32,32 +32,32 @@ var ringCommands = []command{
 			ringQuery("status", -2, cmdRingStatus),
 			ringQuery("route", -2, cmdRingRoute),
 			{
-				name: "part", arity: -5, group: "cluster", run: cmdRingPart,
+				name: "part", arity: -5, group: "cluster", run: byServer(cmdRingPart),
 				between: true, waits: true,
 				flags: flagNoScript | flagStale | flagAdmin | flagSystem,
 			},
 			{
-				name: "insync", arity: 4, group: "cluster", run: cmdRingInsync,
+				name: "insync", arity: 4, group: "cluster", run: byServer(cmdRingInsync),
 				spread: true, between: true, waits: true,
 				flags: flagNoScript | flagStale | flagAdmin | flagSystem,
 			},
 			{
-				name: "keyspace", arity: 2, group: "cluster", run: cmdRingKeyspace,
+				name: "keyspace", arity: 2, group: "cluster", run: byServer(cmdRingKeyspace),
 				spread: true, between: true, waits: true,
 				flags: flagNoScript | flagStale | flagAdmin | flagSystem,
 			},
 			{
-				name: "events", arity: 7, group: "cluster", run: cmdRingEvents,
+				name: "events", arity: 7, group: "cluster", run: byServer(cmdRingEvents),
 				between: true, waits: true, outlivesDeadline: true,
 				flags: flagFast | flagNoScript | flagStale | flagAdmin | flagSystem, // no pause holds it back
 			},
 			{
-				name: "heed", arity: -6, group: "cluster", run: cmdRingHeed,
+				name: "heed", arity: -6, group: "cluster", run: byServer(cmdRingHeed),
 				between: true, waits: true,
 				flags: flagNoScript | flagStale | flagAdmin | flagSystem,
 			},
 			{
-				name: "serves", arity: 3, group: "cluster", run: cmdRingServes,
+				name: "serves", arity: 3, group: "cluster", run: byServer(cmdRingServes),
 				waits: true,
 				flags: flagFast | flagNoScript | flagStale | flagAdmin | flagSystem, // no pause holds it back
 				keys:  subKey("RO"),
@@ -69,7 +69,7 @@ var ringCommands = []command{
 			ringWhole("exec", -4, cmdRingExec, flagWrite),
 			ringWhole("view", -4, cmdRingExec, flagReadonly),
 			{
-				name: "script", arity: -3, group: "cluster", run: cmdRingScript,
+				name: "script", arity: -3, group: "cluster", run: byServer(cmdRingScript),
 				between: true, waits: true,
 				flags: flagNoScript | flagStale | flagAdmin | flagSystem,
 			},
@@ -94,7 +94,7 @@ var ringCommands = []command{
 // ringQuery is a row of RING that any client may ask for.
 func ringQuery(name string, arity int, run func(*call)) *command {
 	return &command{
-		name: name, arity: arity, group: "cluster", run: run,
+		name: name, arity: arity, group: "cluster", run: byServer(run),
 		flags: flagLoading | flagStale,
 		tips:  []string{"nondeterministic_output"},
 	}
@@ -103,7 +103,7 @@ func ringQuery(name string, arity int, run func(*call)) *command {
 // ringGuest is a row of RING that nodes send for a client that waits.
 func ringGuest(name string, arity int, run func(*call)) *command {
 	return &command{
-		name: name, arity: arity, group: "cluster", run: run,
+		name: name, arity: arity, group: "cluster", run: byServer(run),
 		between: true, waits: true,
 		flags: flagNoScript | flagStale | flagAdmin | flagSystem,
 	}
@@ -121,7 +121,7 @@ func ringWhole(name string, arity int, run func(*call), access cmdFlag) *command
 		keys = []keySpec{{flags: flags, index: 2, last: -1, step: 1}}
 	}
 	return &command{
-		name: name, arity: arity, group: "cluster", run: run, keys: keys,
+		name: name, arity: arity, group: "cluster", run: byServer(run), keys: keys,
 		between: true, keysOfExec: name != "watch",
 		flags: access | flagNoScript | flagStale | flagSystem | flagSkipMonitor,
 		frees: access == flagWrite, // its commands are judged one by one
@@ -131,7 +131,7 @@ func ringWhole(name string, arity int, run func(*call), access cmdFlag) *command
 // ringOrder is a row of RING that changes the cluster, or asks it for a plan.
 func ringOrder(name string, arity int, run func(*call)) *command {
 	return &command{
-		name: name, arity: arity, group: "cluster", run: run,
+		name: name, arity: arity, group: "cluster", run: byServer(run),
 		waits: true,
 		flags: flagAdmin | flagNoScript | flagStale,
 	}

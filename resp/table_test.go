@@ -103,7 +103,7 @@ func TestTablesAreIndependent(t *testing.T) {
 }
 
 func TestBrokenRowsPanic(t *testing.T) {
-	run := func(*call) {}
+	run := func(*Call) {}
 	good := command{name: "x", arity: 1, run: run}
 	for name, rows := range map[string][]command{
 		"twice":          {good, good},

@@ -13,11 +13,11 @@ import (
 // a command begins that may show the counters. So whoever has heard of a command finds it counted,
 // and so does the next command of its connection in any case.
 type uncounted struct {
-	cmd          *command // whose calls these are
-	nanos        int64
-	hits, misses int64
-	used         uint32                 // bit i: there is something in latency[i]
-	latency      [latencyBuckets]uint32 // calls
+	cmd   *command // whose calls these are
+	nanos int64
+	lookups
+	used    uint32                 // bit i: there is something in latency[i]
+	latency [latencyBuckets]uint32 // calls
 }
 
 // ran notes a command that ran, and how long it took.

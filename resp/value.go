@@ -12,33 +12,33 @@ import (
 const largeReply = 1 << 20
 
 // stringRange replies with bytes off to off+n of the string at key.
-func (x *call) stringRange(key []byte, v store.Value, off, n int64) {
+func (x *Call) stringRange(key []byte, v store.Value, off, n int64) {
 	switch {
 	case v.Whole():
 		x.bulk(v.Inline[off : off+n])
-	case n <= largeReply && n <= x.srv.settings.outputBuffer.Load()/2:
+	case n <= largeReply && n <= x.limits.outputBuffer.Load()/2:
 		x.collectString(key, v, off, n)
 	case x.inside && x.keepable(n):
 		x.collectString(key, v, off, n)
 	case x.inside:
 		x.limit(x.overOutputBuffer())
-	case x.unit.Latched() || len(x.buf) > 0 || x.conn.runsAhead() && !x.apart:
+	case x.unit.Latched() || len(x.buf) > 0 || x.host.runsAhead() && !x.apart:
 		x.again = true
 	default:
-		x.streamString(key, v, off, n)
+		x.host.stream(key, v, off, n)
 	}
 }
 
 // keepable reports whether n more bytes of replies may be kept. With more than that
 // the connection is closed; so a command that cannot stream its reply asks before
 // it changes anything, and answers with msgReplyTooLarge.
-func (x *call) keepable(n int64) bool {
-	return int64(len(x.buf))+n <= x.srv.settings.outputBuffer.Load()
+func (x *Call) keepable(n int64) bool {
+	return int64(len(x.buf))+n <= x.limits.outputBuffer.Load()
 }
 
 // wholeString replies with the whole string at key, at once: for commands that
 // also change it. It reports whether it could be read.
-func (x *call) wholeString(key []byte, v store.Value) bool {
+func (x *Call) wholeString(key []byte, v store.Value) bool {
 	if !x.keepable(v.Size) {
 		x.replyTooLarge()
 		return false
@@ -50,7 +50,7 @@ func (x *call) wholeString(key []byte, v store.Value) bool {
 	return x.collectString(key, v, 0, v.Size)
 }
 
-func (x *call) collectString(key []byte, v store.Value, off, n int64) bool {
+func (x *Call) collectString(key []byte, v store.Value, off, n int64) bool {
 	at := len(x.buf)
 	var err error
 	if x.buf, err = x.appendBulk(key, v, off, n); err != nil {
@@ -63,52 +63,19 @@ func (x *call) collectString(key []byte, v store.Value, off, n int64) bool {
 
 // appendBulk returns the reply with part of a string appended; after an error the
 // caller takes it back.
-func (x *call) appendBulk(key []byte, v store.Value, off, n int64) ([]byte, error) {
+func (x *Call) appendBulk(key []byte, v store.Value, off, n int64) ([]byte, error) {
 	x.bulkHeader(int(n))
 	buf, err := x.unit.ReadRange(key, v, off, n, x.buf)
 	return append(buf, '\r', '\n'), err
 }
 
-// streamString sends a long string as it is read. The unit has no latches, so
-// nobody waits for a client that reads slowly.
-func (x *call) streamString(key []byte, v store.Value, off, n int64) {
-	if x.conn.session.replies != replyOn {
-		x.ok() // whatever it is, it is dropped
-		return
-	}
-	if err := x.unit.AwaitReads(); err != nil {
-		x.fail(err)
-		return
-	}
-	x.bulkHeader(int(n))
-	for n > 0 {
-		m := min(n, flushSize)
-		var err error
-		if x.buf, err = x.unit.ReadRange(key, v, off, m, x.buf); err != nil {
-			// The length is out already: no error reply can follow.
-			x.srv.log.Error("closing a client: its reply cannot be completed", "err", err)
-			x.conn.closing = true
-			x.conn.close()
-			return
-		}
-		off += m
-		if n -= m; n == 0 {
-			x.buf = append(x.buf, '\r', '\n')
-		}
-		if x.conn.flush() != nil {
-			x.conn.closing = true
-			return
-		}
-	}
-}
-
 func appendInt(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
 
 // replyTooLarge replies that the reply would be larger than it may be.
-func (x *call) replyTooLarge() { x.limit(msgReplyTooLarge) }
+func (x *Call) replyTooLarge() { x.limit(msgReplyTooLarge) }
 
 // limit replies with the error of a limit that Redis does not have.
-func (x *call) limit(msg string) {
+func (x *Call) limit(msg string) {
 	x.limited = true
 	x.err(msg)
 }
@@ -116,7 +83,7 @@ func (x *call) limit(msg string) {
 // abort ends a command with an error after part of its changes is in the unit. They
 // cannot be taken back alone: so nothing that the unit changed is committed, and
 // all its replies become this error.
-func (x *call) abort(err error) {
+func (x *Call) abort(err error) {
 	x.unit.Fail(err)
 	x.fail(err)
 }

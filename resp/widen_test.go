@@ -11,7 +11,7 @@ func counted(srv *Server, name, key string) *atomic.Int64 {
 	var n atomic.Int64
 	cmd := srv.table.byName[name]
 	run := cmd.run
-	cmd.run = func(x *call) {
+	cmd.run = func(x *Call) {
 		if string(x.args[1]) == key {
 			n.Add(1)
 		}

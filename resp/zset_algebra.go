@@ -40,7 +40,7 @@ func orZero(score float64) float64 {
 
 // A zsetAlgebra is what ZUNION and its like are asked for.
 type zsetAlgebra struct {
-	call      *call
+	call      *Call
 	inputs    []scoredInput
 	aggregate func(a, b float64) float64
 	scores    bool
@@ -197,7 +197,7 @@ func (a *zsetAlgebra) inAny(inputs []scoredInput, member []byte) (bool, error) {
 
 // zsetAlgebra reads what follows the name, or the destination, of a command and opens the
 // inputs. It has replied, and returns false, if something is wrong with them.
-func (x *call) zsetAlgebra(args [][]byte) (*zsetAlgebra, bool) {
+func (x *Call) zsetAlgebra(args [][]byte) (*zsetAlgebra, bool) {
 	n, ok := parseInt(args[0])
 	switch {
 	case !ok:
@@ -225,7 +225,7 @@ func (x *call) zsetAlgebra(args [][]byte) (*zsetAlgebra, bool) {
 
 // scoredInput opens the sorted set, or set, at a key. It has replied, and returns false, if
 // that is none.
-func (x *call) scoredInput(in *scoredInput, key []byte) bool {
+func (x *Call) scoredInput(in *scoredInput, key []byte) bool {
 	v, err := x.unit.Get(key)
 	if err != nil {
 		x.fail(err)
