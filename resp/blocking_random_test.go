@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 // A member is one of many clients that may wait: one of a real Redis, one of Ringside.
@@ -125,9 +127,9 @@ func (g *gathering) count() int { return g.admins[0].infoField("blocked_clients"
 
 // Whoever waits, for whichever keys, is served as by Redis, in its order.
 func TestRandomBlockingAsRedis(t *testing.T) {
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
-	rounds := randomLength(400, 100)
+	rounds := randomtest.Length(400, 100)
 	differential(t, func(d *differ) {
 		g := newGathering(d, 12)
 		for n := range rounds {

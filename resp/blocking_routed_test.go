@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/redistest"
@@ -305,7 +306,7 @@ func TestBlockingKeysOfSeveralNodes(t *testing.T) {
 // Whatever happens to the keys, each element is taken once, and nobody waits while there is
 // something.
 func TestElementsAreTakenOnceWhileRangesChangeHands(t *testing.T) {
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r := routedTest(t, 3)
 	now := r.spread(rnd)

@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/rueidis"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/redistest"
 )
@@ -38,7 +39,7 @@ func (r *routed) withBackups(rnd *rand.Rand) *ring.Placement {
 }
 
 func TestGoRedisClusterClient(t *testing.T) {
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	for _, mode := range []string{"redirect", "forward"} {
 		r := routedSlots(t, 3)
 		p := r.withBackups(rand.New(rand.NewPCG(seed, 0)))
@@ -132,7 +133,7 @@ func useClusterClient(t *testing.T, r *routed, redirect bool, c *redis.ClusterCl
 }
 
 func TestRueidisCluster(t *testing.T) {
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	r := routedSlots(t, 3)
 	r.placeAll(r.withBackups(rand.New(rand.NewPCG(seed, 0))))
 	for _, srv := range r.servers {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/rdb"
 	"github.com/ringside-kv/ringside/store/redistest"
@@ -35,7 +36,7 @@ func TestDumpTravelsBothWays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	eachKeyProto(t, func(t *testing.T, p *keyPair) {
 		for _, value := range dumpValues(rand.New(rand.NewPCG(seed, 1))) {
 			p.redis.do("SET", "k", value)

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 // Random commands of both families, sensible and not, must be answered alike.
@@ -12,8 +14,8 @@ func TestRandomStringCommandsAnswerAsRedis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
-	seed := randomSeed(t)
-	commands := randomLength(8000, 1000)
+	seed := randomtest.Seed(t)
+	commands := randomtest.Length(8000, 1000)
 	differential(t, func(d *differ) {
 		g := commandMaker{rand.New(rand.NewPCG(seed, 3))}
 		for range commands {
@@ -32,8 +34,8 @@ func TestRandomStringCommandsAnswerAsRedis(t *testing.T) {
 // The same in pipelines: each command sees what the ones before it did, although
 // they share a commit.
 func TestRandomPipelinesAnswerAsRedis(t *testing.T) {
-	seed := randomSeed(t)
-	pipelines := randomLength(200, 6)
+	seed := randomtest.Seed(t)
+	pipelines := randomtest.Length(200, 6)
 	differential(t, func(d *differ) {
 		g := commandMaker{rand.New(rand.NewPCG(seed, 4))}
 		for range pipelines {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/redistest"
 )
@@ -30,7 +31,7 @@ func TestKeysAndScanFindTheSameAsRedis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	theirs := testClient(t, redistest.Start7(t))
 	_, addr := serveTest(t, nil)

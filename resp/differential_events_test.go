@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/store/redistest"
 )
 
@@ -442,7 +443,7 @@ func TestEventsAgainstRedis(t *testing.T) {
 func TestRandomEventsAgainstRedis(t *testing.T) {
 	_, own := serveTest(t, nil)
 	redis := redistest.Start7(t)
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	var lines []string
 	for _, line := range strings.Split(strings.TrimSpace(eventScript), "\n") {
@@ -452,7 +453,7 @@ func TestRandomEventsAgainstRedis(t *testing.T) {
 		}
 	}
 	want, got := watchEvents(t, redis, "KEAmn"), watchEvents(t, own, "KEAmn")
-	n := randomLength(3000, 300)
+	n := randomtest.Length(3000, 300)
 	var done []string
 	for range n {
 		words := splitLine(lines[rnd.IntN(len(lines))])

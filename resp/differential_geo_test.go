@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 func TestGeoCommandsAnswerAsRedis(t *testing.T) {
@@ -230,8 +232,8 @@ func TestRandomGeoSearchesAnswerAsRedis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
-	seed := randomSeed(t)
-	searches := randomLength(600, 50)
+	seed := randomtest.Seed(t)
+	searches := randomtest.Length(600, 50)
 	differential(t, func(d *differ) {
 		g := geoMaker{commandMaker{rand.New(rand.NewPCG(seed, 0))}}
 		for range 40 {

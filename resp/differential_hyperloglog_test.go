@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 // maskEstimate hides the estimate in a sketch, which only Redis notes there.
@@ -174,8 +176,8 @@ func TestRandomSketchesAreThoseOfRedis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
-	seed := randomSeed(t)
-	pipelines := randomLength(150, 10)
+	seed := randomtest.Seed(t)
+	pipelines := randomtest.Length(150, 10)
 	for _, most := range []int{3, 40, 2000} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
 			differential(t, func(d *differ) {

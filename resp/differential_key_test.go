@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/store/redistest"
 )
 
@@ -578,7 +579,7 @@ func TestRandomKeyCommandsLikeRedis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	eachKeyProto(t, func(t *testing.T, p *keyPair) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		g := keyGenerator{rnd}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 func TestListCommandsAnswerAsRedis(t *testing.T) {
@@ -269,8 +271,8 @@ func (g listMaker) next() []string {
 // Random commands on short lists and on long ones must be answered alike, alone and in
 // pipelines.
 func TestRandomListCommandsAnswerAsRedis(t *testing.T) {
-	seed := randomSeed(t)
-	pipelines := randomLength(500, 25)
+	seed := randomtest.Seed(t)
+	pipelines := randomtest.Length(500, 25)
 	for _, most := range []int{4, 30, 400} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
 			differential(t, func(d *differ) {

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 func TestSortAnswersAsRedis(t *testing.T) {
@@ -169,8 +171,8 @@ func TestRandomSortsAnswerAsRedis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
-	seed := randomSeed(t)
-	pipelines := randomLength(250, 15)
+	seed := randomtest.Seed(t)
+	pipelines := randomtest.Length(250, 15)
 	for _, most := range []int{8, 300, 3000} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
 			differential(t, func(d *differ) {

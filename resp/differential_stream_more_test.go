@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -14,8 +15,8 @@ func TestStreamsTravelByDumpAndRestore(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
-	seed := randomSeed(t)
-	rounds := randomLength(25, 3)
+	seed := randomtest.Seed(t)
+	rounds := randomtest.Length(25, 3)
 	differential(t, func(d *differ) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
 		for range rounds {

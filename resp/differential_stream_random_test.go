@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 // timeless blanks what depends on the time, or on how Redis keeps streams, in a reply.
@@ -247,8 +249,8 @@ func (g *streamMaker) groupCommand(key, group, consumer string) []string {
 
 // Random commands on streams must be answered alike, alone and in pipelines.
 func TestRandomStreamCommandsAnswerAsRedis(t *testing.T) {
-	seed := randomSeed(t)
-	pipelines := randomLength(1500, 60)
+	seed := randomtest.Seed(t)
+	pipelines := randomtest.Length(1500, 60)
 	for _, most := range []int{3, 40} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
 			differential(t, func(d *differ) {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 // Of every command on data, whatever arguments it has: those of the wrong type, too few, too
@@ -13,7 +15,7 @@ func TestEveryCommandAnswersAsRedis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	differential(t, func(d *differ) {
 		s := sweep{differ: d, rnd: rand.New(rand.NewPCG(seed, 8))}
 		for _, c := range newCommandTable().all {

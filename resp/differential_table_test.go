@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 // unordered sorts what a reply has in no order: the elements of a set's or a hash's, in
@@ -385,8 +387,8 @@ func TestRandomTableCommandsAnswerAsRedis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
-	seed := randomSeed(t)
-	commands := randomLength(6000, 400)
+	seed := randomtest.Seed(t)
+	commands := randomtest.Length(6000, 400)
 	for _, fields := range []int{12, 150, 2000} {
 		t.Run(fmt.Sprint(fields), func(t *testing.T) {
 			differential(t, func(d *differ) {
@@ -407,8 +409,8 @@ func TestRandomTableCommandsAnswerAsRedis(t *testing.T) {
 
 // The same in pipelines, whose commands see what those before them did.
 func TestRandomTablePipelinesAnswerAsRedis(t *testing.T) {
-	seed := randomSeed(t)
-	pipelines := randomLength(300, 15)
+	seed := randomtest.Seed(t)
+	pipelines := randomtest.Length(300, 15)
 	differential(t, func(d *differ) {
 		g := tableMaker{commandMaker{rand.New(rand.NewPCG(seed, 5))}, 120}
 		for range pipelines {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/store/redistest"
 )
 
@@ -311,8 +312,8 @@ func TestTransactionsAnswerAsRedis(t *testing.T) {
 // Random commands of two connections, in and out of transactions, get the replies of Redis.
 func TestRandomTransactionsAnswerAsRedis(t *testing.T) {
 	redis := redistest.Start7(t)
-	seed := randomSeed(t)
-	rounds := randomLength(6, 2)
+	seed := randomtest.Seed(t)
+	rounds := randomtest.Length(6, 2)
 	for round := range rounds {
 		rnd := rand.New(rand.NewPCG(seed, uint64(round)))
 		_, addr := serveTest(t, nil)

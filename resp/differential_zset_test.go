@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 func TestZSetCommandsAnswerAsRedis(t *testing.T) {
@@ -597,8 +599,8 @@ func TestRandomZSetCommandsAnswerAsRedis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one client that waits for each answer: nothing to see for the race detector")
 	}
-	seed := randomSeed(t)
-	pipelines := randomLength(300, 15)
+	seed := randomtest.Seed(t)
+	pipelines := randomtest.Length(300, 15)
 	for _, members := range []int{8, 100, 3000} {
 		t.Run(fmt.Sprint(members), func(t *testing.T) {
 			differential(t, func(d *differ) {

@@ -21,8 +21,3 @@ func lower(c byte) byte {
 	}
 	return c
 }
-
-// sameByte compares two bytes, with fold without regard to case.
-func sameByte(a, b byte, fold bool) bool {
-	return a == b || fold && lower(a) == lower(b)
-}

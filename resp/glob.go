@@ -96,3 +96,8 @@ func globClass(pattern []byte, p int, c byte, fold bool) (next int, ok bool) {
 	}
 	return min(p+1, len(pattern)), in != not
 }
+
+// sameByte compares two bytes, with fold without regard to case.
+func sameByte(a, b byte, fold bool) bool {
+	return a == b || fold && lower(a) == lower(b)
+}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -244,7 +245,7 @@ func TestNearRunsWhileFarIsUnderWay(t *testing.T) {
 
 // Replies too large to be kept take their turn between those of other nodes.
 func TestLargeRepliesAmongForwardedOnes(t *testing.T) {
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r, keys := halves(t)
 	lone, addr := serveTest(t, nil)

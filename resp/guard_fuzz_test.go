@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -226,7 +227,7 @@ func TestFramesByChance(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine: nothing to see for the race detector")
 	}
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 2))
 	parts := []string{"*", "$", "\r\n", "\n", "\r", "0", "1", "2", "3", "-1", "-0", "16385", "11", "a", "abc", " ",
 		"'", "\"", "\\", "\\x4", "\x00", "*1\r\n", "*2\r\n", "$0\r\n\r\n", "$1\r\na\r\n", "$3\r\nGET\r\n", "PING\r\n"}

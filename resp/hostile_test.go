@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"go.uber.org/goleak"
 )
 
@@ -55,7 +56,7 @@ func heapInuse() int64 {
 
 // TestGarbage: whatever bytes come, from many at once, the server goes on.
 func TestGarbage(t *testing.T) {
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	srv, addr := hostileTest(t, nil)
 	seeds := frameSeeds()
 	var clients sync.WaitGroup

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -163,7 +164,7 @@ func TestTooFewCopiesRefuseWrites(t *testing.T) {
 
 // What a footprint says of a range is never less than what was written there.
 func TestFootprint(t *testing.T) {
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	for range 2000 {
 		var f footprint

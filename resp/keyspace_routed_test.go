@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -66,7 +67,7 @@ func scanOver(t *testing.T, next func() *oracle, args ...string) map[string]int 
 }
 
 func TestCommandsOnAllKeysCoverTheCluster(t *testing.T) {
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r := routedTest(t, 3)
 	placement := r.cut(rnd, 60)
@@ -149,7 +150,7 @@ func TestCommandsOnAllKeysCoverTheCluster(t *testing.T) {
 // While ranges change hands, keys that are there all the time are counted and listed
 // once by each answer.
 func TestNothingIsCountedTwiceWhileRangesMove(t *testing.T) {
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r := routedTest(t, 3)
 	now := r.spread(rnd)
@@ -196,13 +197,13 @@ func TestNothingIsCountedTwiceWhileRangesMove(t *testing.T) {
 
 // What was there before FLUSHALL is gone after it, wherever it was meanwhile.
 func TestFlushMissesNothingWhileRangesMove(t *testing.T) {
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r := routedTest(t, 3)
 	now := r.spread(rnd)
 	r.placeAll(now)
 	ctx := context.Background()
-	rounds := randomLength(25, 8)
+	rounds := randomtest.Length(25, 8)
 	for round := range rounds {
 		pipe := r.client(round % 3).Pipeline()
 		for i := range 60 {

@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 // TestLCSIsThatOfRedis compares sequence, runs and length for random values.
 func TestLCSIsThatOfRedis(t *testing.T) {
 	c := realRedis(t)
 	ctx := context.Background()
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 
 	const batch = 100

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 // TestLCSOfTheDocumentation has the example on the page of the command.
@@ -73,7 +75,7 @@ func TestLCSLimit(t *testing.T) {
 // TestLCSProperties compares lengths with the definition, and checks that runs and
 // sequence say the same.
 func TestLCSProperties(t *testing.T) {
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 	for range 5000 {
 		letters := 1 + r.IntN(5)

@@ -9,19 +9,22 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // TestNumbersAreThoseOfRedis gives random texts to commands that read integers,
 // doubles and long doubles.
 func TestNumbersAreThoseOfRedis(t *testing.T) {
-	c := realRedis(t)
+	c := redistest.Client(&redis.Options{Addr: redistest.Start7(t), MaxRetries: -1})
+	t.Cleanup(func() { _ = c.Close() })
 	ctx := context.Background()
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 
 	texts := append(append(edges(), notInts...),
 		"1e309", "1.7976931348623158e308", "4.9e-324", "2.4e-324", "2.5e-324", "0x1p-1074", "0x1p-1075")
-	for range randomLength(10_000, 500) {
+	for range randomtest.Length(10_000, 500) {
 		texts = append(texts, randomNumeral(r))
 	}
 	for len(texts) > 0 {
@@ -68,9 +71,10 @@ func TestAddFloatIsThatOfRedis(t *testing.T) {
 	if runtime.GOARCH != "amd64" && runtime.GOARCH != "386" {
 		t.Skip("here Redis has another long double than on x86")
 	}
-	c := realRedis(t)
+	c := redistest.Client(&redis.Options{Addr: redistest.Start7(t), MaxRetries: -1})
+	t.Cleanup(func() { _ = c.Close() })
 	ctx := context.Background()
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 
 	type sum struct {

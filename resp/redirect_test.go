@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/redistest"
 )
@@ -126,7 +127,7 @@ func TestWaitingForNewsEnds(t *testing.T) {
 // Clients that follow three redirects without a pause get along with nodes that learn of
 // each change in any order, and one after the other.
 func TestClusterClientsWhileNodesDisagree(t *testing.T) {
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r := routedSlots(t, 3)
 	now := r.spread(rnd)

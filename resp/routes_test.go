@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/buckets"
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/redistest"
@@ -201,7 +202,7 @@ func (r *routed) client(i int) *redis.Client {
 }
 
 func TestAnyNodeServesAnyKey(t *testing.T) {
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r := routedTest(t, 3)
 	r.placeAll(r.spread(rnd))
@@ -249,7 +250,7 @@ func TestAnyNodeServesAnyKey(t *testing.T) {
 // A pipeline of random commands gets the replies that a lone server would give, in
 // order, whoever serves which key.
 func TestPipelineKeepsItsOrderOverNodes(t *testing.T) {
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r := routedTest(t, 3)
 	r.placeAll(r.spread(rnd))
@@ -303,7 +304,7 @@ func TestPipelineKeepsItsOrderOverNodes(t *testing.T) {
 // lost or run twice, and nobody serves a range that another does. hold, quiesce, hand
 // over: the way of a cutover.
 func TestRangesChangeHandsUnderLoad(t *testing.T) {
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r := routedTest(t, 3)
 	now := r.spread(rnd)

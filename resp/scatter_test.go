@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -91,7 +92,7 @@ func TestOpenPartGoesToTheNextOwner(t *testing.T) {
 }
 
 func TestSpansAreCutAndTold(t *testing.T) {
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	some := func() (spans []ring.Range) {
 		at := uint64(0)

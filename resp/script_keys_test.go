@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 // lookAround runs the commands in ARGV, each behind the number of its words, and returns what
@@ -47,7 +49,7 @@ func TestScriptsSeeAllKeysAsRedis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one connection at a time")
 	}
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	var all []string
 	for _, tag := range []string{"k", "{a}", "{b}"} {
@@ -93,7 +95,7 @@ func TestScriptsSeeAllKeysAsRedis(t *testing.T) {
 		}
 		return []string{"RANDOMKEY"}
 	}
-	rounds := randomLength(300, 60)
+	rounds := randomtest.Length(300, 60)
 	differential(t, func(d *differ) {
 		for range rounds {
 			args := []string{"EVAL", lookAround, "0"}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 // severalKeys are all commands on several keys, with two of them.
@@ -96,7 +98,7 @@ func TestStrictSlotsOnALoneNode(t *testing.T) {
 // What is let through under strict-slots is never refused for where its keys lie,
 // however they are spread.
 func TestStrictSlotsIsAsStrictAsAnyPlacement(t *testing.T) {
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r := routedTest(t, 3)
 	lone, addr := serveTest(t, nil)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 // A cacher is a client of RESP3 that is told what changes.
@@ -273,8 +275,8 @@ func TestTrackingModes(t *testing.T) {
 // told, or has read the new value.
 func TestNoClientKeepsWhatIsStale(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	rounds := randomLength(3000, 150)
-	seed := randomSeed(t)
+	rounds := randomtest.Length(3000, 150)
+	seed := randomtest.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	o, c := dialRedis(t, addr, 2), newCacher(t, addr)
 	for round := range rounds {

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/rueidis"
 
+	"github.com/ringside-kv/ringside/internal/randomtest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/redistest"
@@ -337,7 +338,7 @@ func TestMonitorShowsTransactionsAndScriptsAsRedis(t *testing.T) {
 func TestTransactionsOfLibraries(t *testing.T) {
 	for _, redirect := range []bool{false, true} {
 		r := routedSlots(t, 3)
-		seed := randomSeed(t)
+		seed := randomtest.Seed(t)
 		r.placeAll(r.withBackups(rand.New(rand.NewPCG(seed, 0))))
 		for _, srv := range r.servers {
 			srv.settings.redirect.Store(redirect)

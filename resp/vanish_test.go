@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/ringside-kv/ringside/internal/randomtest"
 )
 
 // A flakyWay loses some batches before, some after another server has run them, or
@@ -120,7 +122,7 @@ func TestNodeThatVanishesInTheMiddleOfABatch(t *testing.T) {
 // Whatever becomes of batches, a counter is no less than its acknowledged increments and
 // no more than those with an unknown outcome added; each request has one reply.
 func TestNoWriteIsRepeated(t *testing.T) {
-	seed := randomSeed(t)
+	seed := randomtest.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r, keys := halves(t)
 	faulty := rand.New(rand.NewPCG(seed, 1)) // for the connection's goroutine

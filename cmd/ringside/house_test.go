@@ -25,7 +25,7 @@ const module = "github.com/ringside-kv/ringside"
 // with /... stands for everything below it. A package imports from lower layers,
 // and from its own family.
 var layers = [][]string{
-	{"ring"},
+	{"internal/...", "ring"},
 	{"ring/ringtest", "replica/fakenet", "replica/freeport", "replica/socket", "replica/durable"},
 	{"ring/...", "buckets/...", "store/...", "replica/members/...", "replica/table/..."},
 	{"ring/strategy"},
@@ -60,7 +60,7 @@ var owners = []struct{ library, owner string }{
 // topLevel is what may lie in the repository's root, besides names that begin
 // with a dot, which tools want, and what .gitignore names.
 var topLevel = []string{
-	"cmd", "resp", "ring", "buckets", "replica", "store", "loadtest", "deploy", "docs",
+	"cmd", "resp", "ring", "buckets", "replica", "store", "loadtest", "internal", "deploy", "docs",
 	"go.mod", "go.sum", "Taskfile.yml", "staticcheck.conf", "Dockerfile",
 	"README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md",
 }

@@ -1,4 +1,4 @@
-package resp
+package randomtest
 
 import (
 	"math/rand/v2"
@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// randomSeed returns what a test's random numbers come from, and notes it: that of
+// Seed returns what a test's random numbers come from, and notes it: that of
 // RINGSIDE_TEST_SEED, to see a failure again, or another one each time.
-func randomSeed(t testing.TB) uint64 {
+func Seed(t testing.TB) uint64 {
 	t.Helper()
 	seed := rand.Uint64()
 	if text := os.Getenv("RINGSIDE_TEST_SEED"); text != "" {
@@ -22,10 +22,10 @@ func randomSeed(t testing.TB) uint64 {
 	return seed
 }
 
-// randomLength is how many steps a random test takes: all of them with RINGSIDE_LONG, as in
+// Length is how many steps a random test takes: all of them with RINGSIDE_LONG, as in
 // go tool task test:random, a twelfth of them by default, and few for the race detector.
 // Each run has another seed, so that many short runs see as much as a few long ones.
-func randomLength(all, few int) int {
+func Length(all, few int) int {
 	switch {
 	case os.Getenv("RINGSIDE_LONG") != "":
 		return all
