@@ -42,4 +42,3 @@ func isHTTP(words [][]byte) bool {
 	}
 	return false
 }
-

@@ -165,22 +165,6 @@ func checkFrame(t testing.TB, b, cuts []byte, lim limits) {
 	}
 }
 
-// frameSeeds are streams of which each says something about the framing.
-func frameSeeds() [][]byte {
-	seeds := [][]byte{[]byte(mixed), []byte(mixed + mixed)}
-	for _, m := range slices.Concat(protocolErrors, unauthenticated) {
-		if len(m.sent) < 1000 {
-			seeds = append(seeds, []byte(m.sent), []byte("PING\r\n"+m.sent+quit))
-		}
-	}
-	for _, a := range accepted {
-		if len(a.sent) < 1000 {
-			seeds = append(seeds, []byte(a.sent))
-		}
-	}
-	return seeds
-}
-
 func FuzzFrame(f *testing.F) {
 	for i, seed := range frameSeeds() {
 		f.Add(seed, []byte{1, 3, 2}, i%3 > 0, uint16(i%20), uint16(5*i))

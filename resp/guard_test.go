@@ -14,13 +14,6 @@ import (
 	"github.com/ringside-kv/ringside/store/redistest"
 )
 
-// quit ends what is sent to a server that is expected to go on: its +OK tells that
-// the server has, and the end of the stream that the reply is whole.
-const (
-	quit     = "*1\r\n$4\r\nQUIT\r\n"
-	quitText = "+OK\r\n"
-)
-
 // exchange sends bytes over a connection of their own and returns all that comes
 // back until the server ends it.
 func exchange(t testing.TB, addr, sent string) string {
@@ -47,58 +40,6 @@ func drain(t testing.TB, c net.Conn, sent string) string {
 		t.Errorf("%.60q: %v", sent, err)
 	}
 	return string(got)
-}
-
-// A malformed is what breaks the protocol, and what Redis 7.0.15 says before it ends
-// the connection.
-type malformed struct{ sent, want string }
-
-var protocolErrors = []malformed{
-	{"*a\r\n", "invalid multibulk length"},
-	{"*\r\n", "invalid multibulk length"},
-	{"*1a\r\n", "invalid multibulk length"},
-	{"* 1\r\n", "invalid multibulk length"},
-	{"*1 \r\n", "invalid multibulk length"},
-	{"*+1\r\n", "invalid multibulk length"},
-	{"*-0\r\n", "invalid multibulk length"},
-	{"*01\r\n", "invalid multibulk length"},
-	{"*--1\r\n", "invalid multibulk length"},
-	{"*0x1\r\n", "invalid multibulk length"},
-	{"*2147483648\r\n", "invalid multibulk length"},
-	{"*9223372036854775807\r\n", "invalid multibulk length"},
-	{"*9223372036854775808\r\n", "invalid multibulk length"},
-	{"*99999999999999999999999999\r\n", "invalid multibulk length"},
-	{"*1\r\n\r\n", "expected '$', got '\r'"},
-	{"*1\r\nPING\r\n", "expected '$', got 'P'"},
-	{"*2\r\n$4\r\nECHO\r\n:1\r\n", "expected '$', got ':'"},
-	{"*1\r\n*1\r\n$4\r\nPING\r\n", "expected '$', got '*'"},
-	{"*1\r\n$\r\n", "invalid bulk length"},
-	{"*1\r\n$a\r\n", "invalid bulk length"},
-	{"*1\r\n$-1\r\n", "invalid bulk length"},
-	{"*1\r\n$-0\r\n", "invalid bulk length"},
-	{"*1\r\n$00\r\n", "invalid bulk length"},
-	{"*1\r\n$+4\r\nPING\r\n", "invalid bulk length"},
-	{"*1\r\n$4 \r\nPING\r\n", "invalid bulk length"},
-	{"*1\r\n$536870913\r\n", "invalid bulk length"},
-	{"*1\r\n$9223372036854775800\r\nPING\r\n", "invalid bulk length"},
-	{"*1\r\n$18446744073709551620\r\nPING\r\n", "invalid bulk length"},
-	{"*2\r\n$4\r\nECHO\r\n$-2147483648\r\n", "invalid bulk length"},
-	{"\"PING\r\n", "unbalanced quotes in request"},
-	{"'PING\r\n", "unbalanced quotes in request"},
-	{"ECHO \"a\"b\r\n", "unbalanced quotes in request"},
-	{"ECHO 'a'b\r\n", "unbalanced quotes in request"},
-	{"ECHO 'a\\'\r\n", "unbalanced quotes in request"},
-	{"ECHO \"a\\\"\r\n", "unbalanced quotes in request"},
-	{"ECHO \"a\\\n", "unbalanced quotes in request"},
-	// Exactly one byte too many: with more, the reply may be lost to a reset.
-	{"*" + strings.Repeat("1", maxLine), "too big mbulk count string"},
-	{"*1\r\n$" + strings.Repeat("1", maxLine), "too big bulk count string"},
-	{strings.Repeat("x", maxLine+1), "too big inline request"},
-}
-
-func (m *malformed) reply() string {
-	// What a reply cannot hold becomes a space.
-	return "-ERR Protocol error: " + strings.NewReplacer("\r", " ", "\n", " ").Replace(m.want) + "\r\n"
 }
 
 // TestProtocolErrors: each ends the connection with Redis' words, whatever follows.
@@ -145,44 +86,6 @@ func TestUnexpectedBytesAsInRedis(t *testing.T) {
 	}
 }
 
-// accepted are requests in all the forms there are, with their replies.
-var accepted = []struct{ sent, want string }{
-	{"", ""},
-	{"\r\n", ""},
-	{"\n", ""},
-	{"\r\n\r\n\n", ""},
-	{"   \r\n", ""},
-	{"\t\v\f\r\n", ""},
-	{"*0\r\n", ""},
-	{"*-1\r\n", ""},
-	{"*-2147483648\r\n", ""},
-	{"*0\r\n*-1\r\n\r\nPING\r\n", "+PONG\r\n"},
-	{"PING\n", "+PONG\r\n"},
-	{"PING\r\n", "+PONG\r\n"},
-	{"  ping  \n", "+PONG\r\n"},
-	{"PING\nPING\r\n*1\r\n$4\r\nPING\r\nPING\n", strings.Repeat("+PONG\r\n", 4)},
-	{"*1\r\n$4\r\nPING\r\n", "+PONG\r\n"},
-	{"*2\r\n$4\r\nECHO\r\n$0\r\n\r\n", "$0\r\n\r\n"},
-	{"*2\r\n$4\r\nECHO\r\n$7\r\n*1\r\n$4\r\r\n", "$7\r\n*1\r\n$4\r\r\n"},
-	{"ECHO \"\"\n", "$0\r\n\r\n"},
-	{"ECHO ''\n", "$0\r\n\r\n"},
-	{"ECHO \"a\\x41\\n\\r\\t\\b\\a\\q\\\"\\\\'\"\n", "$11\r\naA\n\r\t\b\aq\"\\'\r\n"},
-	{"ECHO \"\\x4\\xg1\\X41\"\n", "$8\r\nx4xg1X41\r\n"},
-	{"ECHO 'a\\'b\\n\"\\x41'\n", "$10\r\na'b\\n\"\\x41\r\n"},
-	{"ECHO a\"b c\"\n", "$4\r\nab c\r\n"},
-	{"ECHO a'b c'\n", "$4\r\nab c\r\n"},
-	{"ECHO a\\nb\n", "$4\r\na\\nb\r\n"},
-	{"ECHO\ta\n", "$1\r\na\r\n"},
-	{"ECHO\ra\n", "$1\r\na\r\n"},
-	{"ECHO \va\n", "$1\r\na\r\n"},
-	{"ECHO a\vb\n", "$3\r\na\vb\r\n"},
-	{"ECHO a\fb\n", "$3\r\na\fb\r\n"},
-	{"ECHO \"a\"\v\n", "$1\r\na\r\n"},
-	{"ECHO \xff\x80\n", "$2\r\n\xff\x80\r\n"},
-	{"ECHO *1 \n", "$2\r\n*1\r\n"},
-	{"ECHO " + strings.Repeat("x", maxLine-6) + "\n", "$65530\r\n" + strings.Repeat("x", maxLine-6) + "\r\n"},
-}
-
 func TestRequestsInAllForms(t *testing.T) {
 	_, addr := serveTest(t, nil)
 	for _, a := range accepted {
@@ -199,18 +102,6 @@ func TestRequestsInAllFormsOfRedis(t *testing.T) {
 			t.Errorf("%.60q: %.90q, want %.90q", a.sent, got, want)
 		}
 	}
-}
-
-// unauthenticated are requests before AUTH. Redis bounds the line of an inline
-// command then as always; we bound it as a bulk string.
-var unauthenticated = []malformed{
-	{"*11\r\n", "unauthenticated multibulk length"},
-	{"*1048576\r\n", "unauthenticated multibulk length"},
-	{"*2147483647\r\n", "unauthenticated multibulk length"},
-	{"*1\r\n$16385\r\n", "unauthenticated bulk length"},
-	{"*2\r\n$4\r\nAUTH\r\n$536870912\r\n", "unauthenticated bulk length"},
-	{"*1\r\n$536870913\r\n", "invalid bulk length"},
-	{"*2147483648\r\n", "invalid multibulk length"},
 }
 
 func TestBeforeAuth(t *testing.T) {
@@ -318,14 +209,6 @@ func TestErrorBehindAWrite(t *testing.T) {
 		}
 	}
 }
-
-// mixed is a pipeline of requests in all forms, with their replies.
-const (
-	mixed = "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$5\r\n\r\n$1\n\r\nGET a\r\n\r\n*0\r\nPING\n" +
-		"*-1\r\n*2\r\n$3\r\nGET\r\n$1\r\na\r\nECHO \"\\x41\"\r\nnosuch\r\n"
-	mixedWant = "+OK\r\n$5\r\n\r\n$1\n\r\n+PONG\r\n$5\r\n\r\n$1\n\r\n$1\r\nA\r\n" +
-		"-ERR unknown command 'nosuch', with args beginning with: \r\n"
-)
 
 // TestByteByByte sends a pipeline one byte at a time.
 func TestByteByByte(t *testing.T) {
