@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
-	"github.com/ringside-kv/ringside/store"
 )
 
 // feed gives a guard bytes in chunks, as a connection does, and returns the requests
@@ -324,28 +323,6 @@ func FuzzInline(f *testing.F) {
 		}
 		if !bytes.Equal(line, before) {
 			t.Errorf("%q became %q", before, line)
-		}
-	})
-}
-
-// FuzzScanCursor: any cursor that SCAN hands out is understood, and nothing that is
-// no number is.
-func FuzzScanCursor(f *testing.F) {
-	for _, text := range append(notInts, "", "+1", "+", "++1", "0010", "18446744073709551615", "18446744073709551616", "-1", "--1", "-+1", "-0") {
-		f.Add([]byte(text), uint64(len(text)))
-	}
-	f.Fuzz(func(t *testing.T, b []byte, n uint64) {
-		if c, ok := parseCursor(b); ok {
-			if bytes.HasPrefix(b, []byte("-")) {
-				c = -c
-			}
-			digits := string(bytes.TrimLeft(b, "+-0"))
-			if want := strconv.FormatUint(uint64(c), 10); digits != want && (digits != "" || c != 0) {
-				t.Errorf("%q: %d", b, c)
-			}
-		}
-		if c, ok := parseCursor(strconv.AppendUint(nil, n, 10)); !ok || c != store.Cursor(n) {
-			t.Errorf("%d: %d, %t", n, c, ok)
 		}
 	})
 }

@@ -151,12 +151,12 @@ func testBeforeAuth(t *testing.T, addr string) {
 func TestStricterThanRedis(t *testing.T) {
 	_, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Settings.MaxArgs, c.Settings.MaxValue = 100, 2000 })
 	for _, m := range []malformed{
-		{"*1\r\n$4\r\nPINGxx", "invalid bulk length"},
-		{"*1\r\n$4\r\nPING\n\n", "invalid bulk length"},
-		{"*1\n", "invalid multibulk length"},
-		{"*1\r\n$4\nPING\r\n", "invalid bulk length"},
-		{"*101\r\n", "invalid multibulk length"},
-		{"*1\r\n$2001\r\n", "invalid bulk length"},
+		{sent: "*1\r\n$4\r\nPINGxx", want: "invalid bulk length"},
+		{sent: "*1\r\n$4\r\nPING\n\n", want: "invalid bulk length"},
+		{sent: "*1\n", want: "invalid multibulk length"},
+		{sent: "*1\r\n$4\nPING\r\n", want: "invalid bulk length"},
+		{sent: "*101\r\n", want: "invalid multibulk length"},
+		{sent: "*1\r\n$2001\r\n", want: "invalid bulk length"},
 	} {
 		if got := exchange(t, addr, m.sent+quit); got != m.reply() {
 			t.Errorf("%.60q: %q, want %q", m.sent, got, m.reply())
@@ -169,8 +169,8 @@ func TestStricterThanRedis(t *testing.T) {
 func TestWhatBreaksRedcon(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	for _, m := range []malformed{
-		{"*1\r\n$9223372036854775800\r\n" + strings.Repeat("x", 100) + "\r\n", "invalid bulk length"},
-		{"*9223372036854775800\r\n$4\r\nPING\r\n", "invalid multibulk length"},
+		{sent: "*1\r\n$9223372036854775800\r\n" + strings.Repeat("x", 100) + "\r\n", want: "invalid bulk length"},
+		{sent: "*9223372036854775800\r\n$4\r\nPING\r\n", want: "invalid multibulk length"},
 	} {
 		if got := exchange(t, addr, m.sent); got != m.reply() {
 			t.Errorf("%q: %q, want %q", m.sent, got, m.reply())
