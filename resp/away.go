@@ -91,7 +91,7 @@ func (c *conn) arrived() {
 // atHand tells whether each request has its reply, and all are few enough to be sent
 // together.
 func (c *conn) atHand() bool {
-	size := len(c.out.buf)
+	size := len(c.out.Buf)
 	for _, b := range c.far {
 		if b.requests == 0 {
 			continue

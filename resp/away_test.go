@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -104,7 +105,7 @@ func TestNextRequestWaitsForWhatIsAway(t *testing.T) {
 		c := r.theOnly(t)
 		write := func(words ...string) {
 			before := c.session.bytesIn.Load()
-			wire := appendRequest(nil, words...)
+			wire := wire.AppendRequest(nil, words...)
 			if _, err := o.c.Write(wire); err != nil {
 				t.Fatal(err)
 			}
@@ -243,7 +244,7 @@ func TestRepliesFromSeveralNodesKeepTheirOrder(t *testing.T) {
 	for _, first := range []string{"n1", "n2"} {
 		var pipeline []byte
 		for _, id := range []string{"n1", "n2", "n2", "n1"} {
-			pipeline = appendRequest(pipeline, "SET", keys[id], "x")
+			pipeline = wire.AppendRequest(pipeline, "SET", keys[id], "x")
 		}
 		if _, err := o.c.Write(pipeline); err != nil {
 			t.Fatal(err)

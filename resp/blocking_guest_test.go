@@ -277,7 +277,7 @@ func TestATimeThatIsOverTakesNothingBack(t *testing.T) {
 		t.Fatal("nobody waits any more")
 	}
 	o.silent(500 * time.Millisecond)
-	w.out.bulkString("x")
+	w.out.BulkString("x")
 	w.end(waitServed, "")
 	if got := o.next().String(); got != "$x" {
 		t.Errorf("it got %s", got)

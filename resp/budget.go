@@ -217,7 +217,7 @@ func (c *conn) slow(now time.Duration) bool {
 // chargeReply brings the charge for the reply buffer up to date, and closes the
 // connection if it holds more than it may.
 func (c *conn) chargeReply() {
-	size := int64(cap(c.out.buf))
+	size := int64(cap(c.out.Buf))
 	if size <= keepReply {
 		size = 0
 	}
@@ -231,11 +231,11 @@ func (c *conn) chargeReply() {
 		return
 	}
 	fits := c.srv.budget.charge(c, delta)
-	if limit := c.srv.settings.outputBuffer.Load(); !fits || int64(len(c.out.buf)) > limit {
+	if limit := c.srv.settings.outputBuffer.Load(); !fits || int64(len(c.out.Buf)) > limit {
 		c.srv.log.Warn("closing a client: its replies exceed the output buffer",
-			"client", c.session.id, "addr", c.net.RemoteAddr(), "bytes", len(c.out.buf))
+			"client", c.session.id, "addr", c.net.RemoteAddr(), "bytes", len(c.out.Buf))
 		c.srv.stats.outputLimit.Add(1)
-		c.out.buf = nil
+		c.out.Buf = nil
 		c.srv.budget.release(c, c.replyCharged)
 		c.replyCharged = 0
 		c.closing = true

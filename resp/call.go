@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 )
@@ -9,13 +10,13 @@ import (
 // that it writes. A connection reuses one Call for all its commands, so nothing may keep it, or
 // the arguments, after the command.
 type Call struct {
-	*reply             // of the connection
-	cmd    *command    // the row, of the subcommand if there is one
-	args   [][]byte    // args[0] is the name as the client wrote it
-	unit   *store.Unit // begun; for commands with keys only
-	host   host        // the server that runs it
-	limits *Limits     // of the server
-	draws  *collection.Draws
+	*wire.Writer             // of the connection
+	cmd          *command    // the row, of the subcommand if there is one
+	args         [][]byte    // args[0] is the name as the client wrote it
+	unit         *store.Unit // begun; for commands with keys only
+	host         host        // the server that runs it
+	limits       *Limits     // of the server
+	draws        *collection.Draws
 	// again asks for the command to be run once more in a unit of its own,
 	// without latches: for reads whose reply is too large to be kept until a
 	// pipeline's commit.
@@ -97,7 +98,7 @@ func (x *Call) getString(key []byte) (store.Value, bool) {
 	}
 	x.saw(key, &v)
 	if v.Exists() && v.Type != store.String {
-		x.err(msgWrongType)
+		x.Error(msgWrongType)
 		return v, false
 	}
 	return v, true

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // There is one user, who may do everything. The commands about users describe it, and know
@@ -13,11 +15,11 @@ import (
 
 const theUser = "default"
 
-func cmdAclWhoami(x *call) { x.bulkString(theUser) }
+func cmdAclWhoami(x *call) { x.BulkString(theUser) }
 
 func cmdAclUsers(x *call) {
-	x.array(1)
-	x.bulkString(theUser)
+	x.Array(1)
+	x.BulkString(theUser)
 }
 
 // passwordHash is how Redis shows the password; empty if none is needed.
@@ -35,13 +37,13 @@ func cmdAclList(x *call) {
 	if hash := x.passwordHash(); hash != "" {
 		password = "#" + hash
 	}
-	x.array(1)
-	x.bulkString("user " + theUser + " on " + password + " ~* &* +@all")
+	x.Array(1)
+	x.BulkString("user " + theUser + " on " + password + " ~* &* +@all")
 }
 
 func cmdAclGetuser(x *call) {
 	if string(x.args[2]) != theUser {
-		x.null()
+		x.Null()
 		return
 	}
 	hash := x.passwordHash()
@@ -49,23 +51,23 @@ func cmdAclGetuser(x *call) {
 	if hash == "" {
 		flags, passwords = append(flags, "nopass"), nil
 	}
-	x.dict(6)
-	x.bulkString("flags")
-	x.reply.set(len(flags))
+	x.Map(6)
+	x.BulkString("flags")
+	x.Writer.Set(len(flags))
 	for _, flag := range flags {
-		x.bulkString(flag)
+		x.BulkString(flag)
 	}
-	x.bulkString("passwords")
-	x.array(len(passwords))
+	x.BulkString("passwords")
+	x.Array(len(passwords))
 	for _, p := range passwords {
-		x.bulkString(p)
+		x.BulkString(p)
 	}
 	for _, rule := range [][2]string{{"commands", "+@all"}, {"keys", "~*"}, {"channels", "&*"}} {
-		x.bulkString(rule[0])
-		x.bulkString(rule[1])
+		x.BulkString(rule[0])
+		x.BulkString(rule[1])
 	}
-	x.bulkString("selectors")
-	x.array(0)
+	x.BulkString("selectors")
+	x.Array(0)
 }
 
 // categories are those of ACL rules, without their @, in the order of ACL CAT.
@@ -74,14 +76,14 @@ var categories = strings.Fields("keyspace read write set sortedset list hash str
 func cmdAclCat(x *call) {
 	switch {
 	case len(x.args) == 2:
-		x.array(len(categories))
+		x.Array(len(categories))
 		for _, category := range categories {
-			x.bulkString(category)
+			x.BulkString(category)
 		}
 	case len(x.args) > 3:
 		x.wrongSubcommand("ACL")
-	case !slices.ContainsFunc(categories, func(c string) bool { return equalFold(x.args[2], c) }):
-		x.err("ERR Unknown category '" + string(shown(x.args[2], 128)) + "'")
+	case !slices.ContainsFunc(categories, func(c string) bool { return wire.EqualFold(x.args[2], c) }):
+		x.Error("ERR Unknown category '" + string(shown(x.args[2], 128)) + "'")
 	default:
 		category := "@" + strings.ToLower(string(x.args[2]))
 		var names []string
@@ -90,27 +92,27 @@ func cmdAclCat(x *call) {
 				names = append(names, cmd.full)
 			}
 		}
-		x.array(len(names))
+		x.Array(len(names))
 		for _, name := range names {
-			x.bulkString(name)
+			x.BulkString(name)
 		}
 	}
 }
 
 func cmdAclDryrun(x *call) {
 	if string(x.args[2]) != theUser {
-		x.err("ERR User '" + string(shown(x.args[2], 128)) + "' not found")
+		x.Error("ERR User '" + string(shown(x.args[2], 128)) + "' not found")
 		return
 	}
 	args := x.args[3:]
 	cmd := x.srv.table.find(args)
 	switch {
 	case cmd == nil:
-		x.err("ERR Command '" + string(shown(args[0], 128)) + "' not found")
+		x.Error("ERR Command '" + string(shown(args[0], 128)) + "' not found")
 	case !cmd.takes(len(args)):
-		x.err("ERR wrong number of arguments for '" + cmd.full + "' command")
+		x.Error("ERR wrong number of arguments for '" + cmd.full + "' command")
 	default:
-		x.ok()
+		x.OK()
 	}
 }
 
@@ -124,25 +126,25 @@ func cmdAclGenpass(x *call) {
 	}
 	if len(x.args) == 3 {
 		var ok bool
-		if bits, ok = parseInt(x.args[2]); !ok {
-			x.err(msgNotInteger)
+		if bits, ok = wire.ParseInt(x.args[2]); !ok {
+			x.Error(msgNotInteger)
 			return
 		}
 		if bits <= 0 || bits > most {
-			x.err("ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to 4096")
+			x.Error("ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to 4096")
 			return
 		}
 	}
 	digits := (bits + 3) / 4
 	raw := make([]byte, (digits+1)/2)
 	_, _ = rand.Read(raw) // cannot fail
-	x.bulkString(hex.EncodeToString(raw)[:digits])
+	x.BulkString(hex.EncodeToString(raw)[:digits])
 }
 
 // cmdAclLog: nothing is denied to the one user.
 func cmdAclLog(x *call) {
-	if len(x.args) == 3 && equalFold(x.args[2], "reset") {
-		x.ok()
+	if len(x.args) == 3 && wire.EqualFold(x.args[2], "reset") {
+		x.OK()
 		return
 	}
 	if len(x.args) > 3 {
@@ -150,12 +152,12 @@ func cmdAclLog(x *call) {
 		return
 	}
 	if len(x.args) == 3 {
-		if _, ok := parseInt(x.args[2]); !ok {
-			x.err(msgNotInteger)
+		if _, ok := wire.ParseInt(x.args[2]); !ok {
+			x.Error(msgNotInteger)
 			return
 		}
 	}
-	x.array(0)
+	x.Array(0)
 }
 
 func cmdAclHelp(x *Call) {

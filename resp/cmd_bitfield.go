@@ -3,6 +3,7 @@ package resp
 import (
 	"math"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -32,7 +33,7 @@ func cmdBitfieldRo(x *Call) { x.bitfield(true) }
 func (x *Call) bitfield(readOnly bool) {
 	ops, msg := x.parseFieldOps(x.args[2:])
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	need := int64(0) // bytes, for what is written
@@ -42,7 +43,7 @@ func (x *Call) bitfield(readOnly bool) {
 		}
 	}
 	if readOnly && need > 0 {
-		x.err("ERR BITFIELD_RO only supports the GET subcommand")
+		x.Error("ERR BITFIELD_RO only supports the GET subcommand")
 		return
 	}
 	v, ok := x.getString(x.args[1])
@@ -53,7 +54,7 @@ func (x *Call) bitfield(readOnly bool) {
 		x.looked(x.args[1], &v)
 	}
 	if !x.fits(need, 0) {
-		x.err(msgBitOffset)
+		x.Error(msgBitOffset)
 		return
 	}
 	x.runFieldOps(ops, v, need)
@@ -61,26 +62,26 @@ func (x *Call) bitfield(readOnly bool) {
 
 // runFieldOps replies with the results of the operations.
 func (x *Call) runFieldOps(ops []fieldOp, v store.Value, need int64) {
-	at := len(x.buf)
+	at := len(x.Buf)
 	w := bitWindow{x: x, key: x.args[1], v: v}
-	x.array(len(ops))
+	x.Array(len(ops))
 	changes := false
 	for i := range ops {
 		n, ok, err := ops[i].run(&w)
 		if err != nil {
-			x.buf = x.buf[:at]
+			x.Buf = x.Buf[:at]
 			x.fail(err)
 			return
 		}
 		changes = changes || ok && ops[i].kind != fieldGet
 		if ok {
-			x.integer(n)
+			x.Int(n)
 		} else {
-			x.null()
+			x.Null()
 		}
 	}
 	if err := w.store(need); err != nil {
-		x.buf = x.buf[:at]
+		x.Buf = x.Buf[:at]
 		x.abort(err)
 		return
 	}
@@ -96,12 +97,12 @@ func (x *Call) parseFieldOps(args [][]byte) (ops []fieldOp, msg string) {
 		left := len(args) - 1
 		op := fieldOp{overflow: overflow}
 		switch name := args[0]; {
-		case equalFold(name, "get") && left >= 2:
-		case equalFold(name, "set") && left >= 3:
+		case wire.EqualFold(name, "get") && left >= 2:
+		case wire.EqualFold(name, "set") && left >= 3:
 			op.kind = fieldSet
-		case equalFold(name, "incrby") && left >= 3:
+		case wire.EqualFold(name, "incrby") && left >= 3:
 			op.kind = fieldIncr
-		case equalFold(name, "overflow") && left >= 1:
+		case wire.EqualFold(name, "overflow") && left >= 1:
 			var ok bool
 			if overflow, ok = overflowOf(args[1]); !ok {
 				return nil, "ERR Invalid OVERFLOW type specified"
@@ -120,7 +121,7 @@ func (x *Call) parseFieldOps(args [][]byte) (ops []fieldOp, msg string) {
 		}
 		args = args[3:]
 		if op.kind != fieldGet {
-			if op.value, ok = parseInt(args[0]); !ok {
+			if op.value, ok = wire.ParseInt(args[0]); !ok {
 				return nil, msgNotInteger
 			}
 			args = args[1:]
@@ -135,7 +136,7 @@ func (x *Call) fieldOffset(arg []byte, t fieldType) (int64, bool) {
 	if len(arg) == 0 || arg[0] != '#' {
 		return x.bitOffset(arg)
 	}
-	n, ok := parseInt(arg[1:])
+	n, ok := wire.ParseInt(arg[1:])
 	if !ok || n < 0 || n > math.MaxInt64/int64(t.bits) {
 		return 0, false
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -15,19 +16,19 @@ const bitStep = 64 << 10
 
 // bitOffset parses an offset in bits.
 func (x *Call) bitOffset(arg []byte) (int64, bool) {
-	n, ok := parseInt(arg)
+	n, ok := wire.ParseInt(arg)
 	return n, ok && n >= 0 && n>>3 < x.limits.maxValue.Load()
 }
 
 func cmdGetbit(x *Call) {
 	off, ok := x.bitOffset(x.args[2])
 	if !ok {
-		x.err(msgBitOffset)
+		x.Error(msgBitOffset)
 		return
 	}
 	if v, ok := x.getString(x.args[1]); ok {
 		if b, ok := x.byteAt(x.args[1], v, off>>3); ok {
-			x.boolean(b>>(7-off&7)&1 == 1)
+			x.Bool(b>>(7-off&7)&1 == 1)
 		}
 	}
 }
@@ -36,12 +37,12 @@ func cmdSetbit(x *Call) {
 	key := x.args[1]
 	off, ok := x.bitOffset(x.args[2])
 	if !ok {
-		x.err(msgBitOffset)
+		x.Error(msgBitOffset)
 		return
 	}
-	bit, ok := parseInt(x.args[3])
+	bit, ok := wire.ParseInt(x.args[3])
 	if !ok || bit&^1 != 0 {
-		x.err("ERR bit is not an integer or out of range")
+		x.Error("ERR bit is not an integer or out of range")
 		return
 	}
 	v, ok := x.getString(key)
@@ -62,7 +63,7 @@ func cmdSetbit(x *Call) {
 	if old != byte(bit) || off>>3 >= v.Size {
 		x.unit.Note(store.EventString, "setbit", key)
 	}
-	x.integer(int64(old))
+	x.Int(int64(old))
 }
 
 // byteAt returns one byte of a string, zero beyond its end. It has replied, and
@@ -108,8 +109,8 @@ func (x *Call) eachPart(key []byte, v store.Value, off, n int64, f func([]byte) 
 
 // bitUnit parses BYTE or BIT.
 func bitUnit(arg []byte) (isBit, ok bool) {
-	isBit = equalFold(arg, "bit")
-	return isBit, isBit || equalFold(arg, "byte")
+	isBit = wire.EqualFold(arg, "bit")
+	return isBit, isBit || wire.EqualFold(arg, "byte")
 }
 
 func cmdBitcount(x *Call) {
@@ -119,16 +120,16 @@ func cmdBitcount(x *Call) {
 		return
 	}
 	if !v.Exists() {
-		x.integer(0)
+		x.Int(0)
 		return
 	}
 	r, ok, msg := bitcountRange(x.args[2:], v.Size)
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	if !ok {
-		x.integer(0)
+		x.Int(0)
 		return
 	}
 	count := int64(0)
@@ -145,7 +146,7 @@ func cmdBitcount(x *Call) {
 		x.fail(err)
 		return
 	}
-	x.integer(count)
+	x.Int(count)
 }
 
 // onesOutside counts the ones in the first and last byte of a range that are not
@@ -174,8 +175,8 @@ func bitcountRange(args [][]byte, size int64) (r bitRange, ok bool, msg string) 
 	default:
 		return r, false, msgSyntax
 	}
-	start, ok1 := parseInt(args[0])
-	end, ok2 := parseInt(args[1])
+	start, ok1 := wire.ParseInt(args[0])
+	end, ok2 := wire.ParseInt(args[1])
 	if !ok1 || !ok2 {
 		return r, false, msgNotInteger
 	}

@@ -3,6 +3,7 @@ package resp
 import (
 	"crypto/subtle"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -12,13 +13,13 @@ type bitwise func(dst, src []byte)
 // bitwiseOf returns the operation of a name, or nil; not says that it is NOT.
 func bitwiseOf(name []byte) (op bitwise, not bool) {
 	switch {
-	case equalFold(name, "and"):
+	case wire.EqualFold(name, "and"):
 		return bitAnd, false
-	case equalFold(name, "or"):
+	case wire.EqualFold(name, "or"):
 		return bitOr, false
-	case equalFold(name, "xor"):
+	case wire.EqualFold(name, "xor"):
 		return bitXor, false
-	case equalFold(name, "not"):
+	case wire.EqualFold(name, "not"):
 		return bitNot, true
 	}
 	return nil, false
@@ -48,11 +49,11 @@ func bitNot(dst, _ []byte) {
 func cmdBitop(x *Call) {
 	op, not := bitwiseOf(x.args[1])
 	if op == nil {
-		x.err(msgSyntax)
+		x.Error(msgSyntax)
 		return
 	}
 	if not && len(x.args) != 4 {
-		x.err("ERR BITOP NOT must be called with a single source key.")
+		x.Error("ERR BITOP NOT must be called with a single source key.")
 		return
 	}
 	dst, keys := x.args[2], x.args[3:]
@@ -84,7 +85,7 @@ func cmdBitop(x *Call) {
 	case target.Exists():
 		x.unit.Note(store.EventGeneric, "del", dst)
 	}
-	x.integer(size)
+	x.Int(size)
 }
 
 // A bitCombiner computes the result of BITOP part by part.

@@ -3,17 +3,19 @@ package resp
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 func cmdBitpos(x *Call) {
 	key := x.args[1]
-	bit, ok := parseInt(x.args[2])
+	bit, ok := wire.ParseInt(x.args[2])
 	if !ok {
-		x.err(msgNotInteger)
+		x.Error(msgNotInteger)
 		return
 	}
 	if bit&^1 != 0 {
-		x.err("ERR The bit argument must be 1 or 0.")
+		x.Error("ERR The bit argument must be 1 or 0.")
 		return
 	}
 	v, ok := x.getString(key)
@@ -21,16 +23,16 @@ func cmdBitpos(x *Call) {
 		return
 	}
 	if !v.Exists() {
-		x.integer(-bit) // zeros without end
+		x.Int(-bit) // zeros without end
 		return
 	}
 	r, ok, msg := bitposRange(x.args[3:], v.Size)
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	if !ok {
-		x.integer(-1)
+		x.Int(-1)
 		return
 	}
 	s := bitSearch{want: byte(bit), pos: r.firstByte() * 8, r: r}
@@ -40,11 +42,11 @@ func cmdBitpos(x *Call) {
 	}
 	switch {
 	case s.found:
-		x.integer(s.pos)
+		x.Int(s.pos)
 	case bit == 0 && len(x.args) < 5:
-		x.integer(v.Size * 8) // without an end, zeros follow
+		x.Int(v.Size * 8) // without an end, zeros follow
 	default:
-		x.integer(-1)
+		x.Int(-1)
 	}
 }
 
@@ -56,7 +58,7 @@ func bitposRange(args [][]byte, size int64) (r bitRange, ok bool, msg string) {
 		return r, false, msgSyntax
 	}
 	if len(args) > 0 {
-		if start, ok = parseInt(args[0]); !ok {
+		if start, ok = wire.ParseInt(args[0]); !ok {
 			return r, false, msgNotInteger
 		}
 	}
@@ -66,7 +68,7 @@ func bitposRange(args [][]byte, size int64) (r bitRange, ok bool, msg string) {
 		}
 	}
 	if len(args) > 1 {
-		if end, ok = parseInt(args[1]); !ok {
+		if end, ok = wire.ParseInt(args[1]); !ok {
 			return r, false, msgNotInteger
 		}
 	}

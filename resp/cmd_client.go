@@ -3,9 +3,11 @@ package resp
 import (
 	"math"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
-func cmdClientId(x *call) { x.integer(x.conn.session.id) }
+func cmdClientId(x *call) { x.Int(x.conn.session.id) }
 
 func cmdClientGetname(x *call) {
 	s := &x.conn.session
@@ -13,19 +15,19 @@ func cmdClientGetname(x *call) {
 	name := s.name
 	s.mu.Unlock()
 	if name == "" {
-		x.null()
+		x.Null()
 		return
 	}
-	x.bulkString(name)
+	x.BulkString(name)
 }
 
 func cmdClientSetname(x *call) {
 	if msg := badClientName(x.args[2]); msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	x.conn.session.setName(string(x.args[2]))
-	x.ok()
+	x.OK()
 }
 
 // maxClientWord bounds what a client may have the server remember of it, in bytes.
@@ -62,55 +64,55 @@ func cmdClientSetinfo(x *call) {
 	s := &x.conn.session
 	var field *string
 	switch {
-	case equalFold(x.args[2], "lib-name"):
+	case wire.EqualFold(x.args[2], "lib-name"):
 		field = &s.libName
-	case equalFold(x.args[2], "lib-ver"):
+	case wire.EqualFold(x.args[2], "lib-ver"):
 		field = &s.libVer
 	default:
-		x.err("ERR Unrecognized option '" + string(shown(x.args[2], 128)) + "'")
+		x.Error("ERR Unrecognized option '" + string(shown(x.args[2], 128)) + "'")
 		return
 	}
 	value := x.args[3]
 	if len(value) > maxClientWord || !validClientWord(value) {
-		x.err("ERR " + string(x.args[2]) + " cannot contain spaces, newlines or special characters.")
+		x.Error("ERR " + string(x.args[2]) + " cannot contain spaces, newlines or special characters.")
 		return
 	}
 	s.mu.Lock()
 	*field = string(value)
 	s.mu.Unlock()
-	x.ok()
+	x.OK()
 }
 
 // cmdClientReply always writes a reply: one that the new mode drops, but for ON.
 func cmdClientReply(x *call) {
 	s := &x.conn.session
 	switch {
-	case equalFold(x.args[2], "on"):
+	case wire.EqualFold(x.args[2], "on"):
 		s.replies = replyOn
-	case equalFold(x.args[2], "off"):
+	case wire.EqualFold(x.args[2], "off"):
 		s.replies = replyOff
-	case equalFold(x.args[2], "skip"):
+	case wire.EqualFold(x.args[2], "skip"):
 		if s.replies != replyOff {
 			s.replies = replySkipNext
 		}
 	default:
-		x.err(msgSyntax)
+		x.Error(msgSyntax)
 		return
 	}
-	x.ok()
+	x.OK()
 }
 
 func cmdClientNoEvict(x *call) {
 	switch {
-	case equalFold(x.args[2], "on"):
+	case wire.EqualFold(x.args[2], "on"):
 		x.conn.session.noEvict.Store(true)
-	case equalFold(x.args[2], "off"):
+	case wire.EqualFold(x.args[2], "off"):
 		x.conn.session.noEvict.Store(false)
 	default:
-		x.err(msgSyntax)
+		x.Error(msgSyntax)
 		return
 	}
-	x.ok()
+	x.OK()
 }
 
 func cmdClientPause(x *call) {
@@ -119,32 +121,32 @@ func cmdClientPause(x *call) {
 	case 3:
 	case 4:
 		switch {
-		case equalFold(x.args[3], "write"):
+		case wire.EqualFold(x.args[3], "write"):
 			all = false
-		case !equalFold(x.args[3], "all"):
-			x.err("ERR CLIENT PAUSE mode must be WRITE or ALL")
+		case !wire.EqualFold(x.args[3], "all"):
+			x.Error("ERR CLIENT PAUSE mode must be WRITE or ALL")
 			return
 		}
 	default:
 		x.wrongSubcommand("CLIENT")
 		return
 	}
-	ms, ok := parseInt(x.args[2])
+	ms, ok := wire.ParseInt(x.args[2])
 	switch {
 	case !ok:
-		x.err("ERR timeout is not an integer or out of range")
+		x.Error("ERR timeout is not an integer or out of range")
 		return
 	case ms < 0:
-		x.err("ERR timeout is negative")
+		x.Error("ERR timeout is negative")
 		return
 	}
 	// A pause of centuries ends after 292 years.
 	ms = min(ms, math.MaxInt64/int64(time.Millisecond))
 	x.srv.pause.start(time.Now().Add(time.Duration(ms)*time.Millisecond), all)
-	x.ok()
+	x.OK()
 }
 
 func cmdClientUnpause(x *call) {
 	x.srv.pause.finish()
-	x.ok()
+	x.OK()
 }

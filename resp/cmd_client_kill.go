@@ -1,5 +1,7 @@
 package resp
 
+import "github.com/ringside-kv/ringside/resp/wire"
+
 // A clientFilter says which connections CLIENT KILL closes; what is zero does not
 // matter.
 type clientFilter struct {
@@ -16,19 +18,19 @@ func cmdClientKill(x *call) {
 	}
 	f, msg := parseClientFilter(x.args[2:])
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
-	x.integer(x.kill(&f))
+	x.Int(x.kill(&f))
 }
 
 // killAddr is the old form of the command.
 func (x *call) killAddr(addr []byte) {
 	if x.kill(&clientFilter{addr: addr}) == 0 {
-		x.err("ERR No such client")
+		x.Error("ERR No such client")
 		return
 	}
-	x.ok()
+	x.OK()
 }
 
 // parseClientFilter returns an error reply, or "".
@@ -40,29 +42,29 @@ func parseClientFilter(args [][]byte) (f clientFilter, msg string) {
 		}
 		value := args[1]
 		switch name := args[0]; {
-		case equalFold(name, "id"):
-			id, ok := parseInt(value)
+		case wire.EqualFold(name, "id"):
+			id, ok := wire.ParseInt(value)
 			if !ok || id < 1 {
 				return f, "ERR client-id should be greater than 0"
 			}
 			f.id = id
-		case equalFold(name, "type"):
+		case wire.EqualFold(name, "type"):
 			is, ok := clientType(value)
 			if !ok {
 				return f, unknownType(value)
 			}
 			f.is = is
-		case equalFold(name, "addr"):
+		case wire.EqualFold(name, "addr"):
 			f.addr = value
-		case equalFold(name, "laddr"):
+		case wire.EqualFold(name, "laddr"):
 			f.laddr = value
-		case equalFold(name, "user"):
+		case wire.EqualFold(name, "user"):
 			if string(value) != "default" {
 				return f, "ERR No such user '" + string(shown(value, 128)) + "'"
 			}
-		case equalFold(name, "skipme") && equalFold(value, "yes"):
+		case wire.EqualFold(name, "skipme") && wire.EqualFold(value, "yes"):
 			f.skipMe = true
-		case equalFold(name, "skipme") && equalFold(value, "no"):
+		case wire.EqualFold(name, "skipme") && wire.EqualFold(value, "no"):
 			f.skipMe = false
 		default:
 			return f, msgSyntax

@@ -4,27 +4,29 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 func cmdClientInfo(x *call) {
-	x.verbatim(string(x.appendClient(nil, x.conn)))
+	x.Verbatim(string(x.appendClient(nil, x.conn)))
 }
 
 func cmdClientList(x *call) {
 	conns := x.srv.snapshot()
 	switch {
 	case len(x.args) == 2:
-	case len(x.args) == 4 && equalFold(x.args[2], "type"):
+	case len(x.args) == 4 && wire.EqualFold(x.args[2], "type"):
 		if conns = x.ofType(conns, x.args[3]); conns == nil {
 			return
 		}
-	case len(x.args) > 3 && equalFold(x.args[2], "id"):
+	case len(x.args) > 3 && wire.EqualFold(x.args[2], "id"):
 		var ok bool
 		if conns, ok = x.withIDs(x.args[3:]); !ok {
 			return
 		}
 	default:
-		x.err(msgSyntax)
+		x.Error(msgSyntax)
 		return
 	}
 	var list []byte
@@ -33,7 +35,7 @@ func cmdClientList(x *call) {
 			list = x.appendClient(list, c)
 		}
 	}
-	x.verbatim(string(list))
+	x.Verbatim(string(list))
 }
 
 // ofType returns those connections that are of a type. It has replied, and returns nil, if
@@ -41,7 +43,7 @@ func cmdClientList(x *call) {
 func (x *call) ofType(conns []*conn, name []byte) []*conn {
 	is, ok := clientType(name)
 	if !ok {
-		x.err(unknownType(name))
+		x.Error(unknownType(name))
 		return nil
 	}
 	return slices.DeleteFunc(conns, func(c *conn) bool { return !is(c) })
@@ -50,13 +52,13 @@ func (x *call) ofType(conns []*conn, name []byte) []*conn {
 // clientType returns who is of a type, and whether there is such a type at all.
 func clientType(name []byte) (is func(*conn) bool, ok bool) {
 	switch {
-	case equalFold(name, "normal"):
+	case wire.EqualFold(name, "normal"):
 		return func(c *conn) bool { return !c.subs.any() }, true
-	case equalFold(name, "pubsub"):
+	case wire.EqualFold(name, "pubsub"):
 		return func(c *conn) bool { return c.subs.any() }, true
 	}
 	for _, other := range []string{"slave", "replica", "master"} {
-		if equalFold(name, other) {
+		if wire.EqualFold(name, other) {
 			return func(*conn) bool { return false }, true
 		}
 	}
@@ -71,9 +73,9 @@ func unknownType(name []byte) string {
 // has replied, and returns false, if one is no number.
 func (x *call) withIDs(args [][]byte) (conns []*conn, ok bool) {
 	for _, arg := range args {
-		id, ok := parseInt(arg)
+		id, ok := wire.ParseInt(arg)
 		if !ok {
-			x.err("ERR Invalid client ID")
+			x.Error("ERR Invalid client ID")
 			return nil, false
 		}
 		if c := x.srv.connection(id); c != nil {

@@ -3,24 +3,26 @@ package resp
 import (
 	"slices"
 	"strings"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 func cmdClientTracking(x *call) {
 	t, msg := x.parseTracking()
 	switch {
 	case msg != "":
-	case equalFold(x.args[2], "on"):
+	case wire.EqualFold(x.args[2], "on"):
 		msg = x.track(t)
-	case equalFold(x.args[2], "off"):
+	case wire.EqualFold(x.args[2], "off"):
 		x.untrack()
 	default:
 		msg = msgSyntax
 	}
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
-	x.ok()
+	x.OK()
 }
 
 // parseTracking returns the options, or an error reply.
@@ -28,11 +30,11 @@ func (x *call) parseTracking() (t *tracker, msg string) {
 	t = &tracker{conn: x.conn}
 	for args := x.args[3:]; len(args) > 0; args = args[1:] {
 		switch {
-		case equalFold(args[0], "redirect") && len(args) > 1:
+		case wire.EqualFold(args[0], "redirect") && len(args) > 1:
 			if t.redirect != 0 {
 				return nil, "ERR A client can only redirect to a single other client"
 			}
-			id, ok := parseInt(args[1])
+			id, ok := wire.ParseInt(args[1])
 			if !ok {
 				return nil, msgNotInteger
 			}
@@ -43,16 +45,16 @@ func (x *call) parseTracking() (t *tracker, msg string) {
 			}
 			t.redirect, t.target = id, conns[i]
 			args = args[1:]
-		case equalFold(args[0], "prefix") && len(args) > 1:
+		case wire.EqualFold(args[0], "prefix") && len(args) > 1:
 			t.prefixes = append(t.prefixes, string(args[1]))
 			args = args[1:]
-		case equalFold(args[0], "bcast"):
+		case wire.EqualFold(args[0], "bcast"):
 			t.broadcast = true
-		case equalFold(args[0], "optin"):
+		case wire.EqualFold(args[0], "optin"):
 			t.optIn = true
-		case equalFold(args[0], "optout"):
+		case wire.EqualFold(args[0], "optout"):
 			t.optOut = true
-		case equalFold(args[0], "noloop"):
+		case wire.EqualFold(args[0], "noloop"):
 			t.noLoop = true
 		default:
 			return nil, msgSyntax
@@ -139,16 +141,16 @@ func cmdClientCaching(x *call) {
 	t := x.conn.session.tracking.Load()
 	switch {
 	case t == nil:
-		x.err("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled")
-	case equalFold(x.args[2], "yes") && !t.optIn:
-		x.err("ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.")
-	case equalFold(x.args[2], "no") && !t.optOut:
-		x.err("ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.")
-	case equalFold(x.args[2], "yes"), equalFold(x.args[2], "no"):
+		x.Error("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled")
+	case wire.EqualFold(x.args[2], "yes") && !t.optIn:
+		x.Error("ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.")
+	case wire.EqualFold(x.args[2], "no") && !t.optOut:
+		x.Error("ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.")
+	case wire.EqualFold(x.args[2], "yes"), wire.EqualFold(x.args[2], "no"):
 		t.reads.caching = true
-		x.ok()
+		x.OK()
 	default:
-		x.err(msgSyntax)
+		x.Error(msgSyntax)
 	}
 }
 
@@ -161,7 +163,7 @@ func (c *conn) redirection() int64 {
 	return -1
 }
 
-func cmdClientGetredir(x *call) { x.integer(x.conn.redirection()) }
+func cmdClientGetredir(x *call) { x.Int(x.conn.redirection()) }
 
 func cmdClientTrackinginfo(x *call) {
 	flags, prefixes := []string{"off"}, []string(nil)
@@ -184,17 +186,17 @@ func cmdClientTrackinginfo(x *call) {
 			}
 		}
 	}
-	x.dict(3)
-	x.bulkString("flags")
-	x.reply.set(len(flags))
+	x.Map(3)
+	x.BulkString("flags")
+	x.Writer.Set(len(flags))
 	for _, flag := range flags {
-		x.bulkString(flag)
+		x.BulkString(flag)
 	}
-	x.bulkString("redirect")
-	x.integer(x.conn.redirection())
-	x.bulkString("prefixes")
-	x.array(len(prefixes))
+	x.BulkString("redirect")
+	x.Int(x.conn.redirection())
+	x.BulkString("prefixes")
+	x.Array(len(prefixes))
 	for _, p := range prefixes {
-		x.bulkString(p)
+		x.BulkString(p)
 	}
 }

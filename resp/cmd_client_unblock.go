@@ -1,5 +1,7 @@
 package resp
 
+import "github.com/ringside-kv/ringside/resp/wire"
+
 // cmdClientUnblock ends the wait of another client's command, as if its time were over, or
 // with an error.
 func cmdClientUnblock(x *call) {
@@ -8,18 +10,18 @@ func cmdClientUnblock(x *call) {
 	case len(x.args) > 4:
 		x.wrongSubcommand("CLIENT")
 		return
-	case len(x.args) == 3 || equalFold(x.args[3], "timeout"):
-	case equalFold(x.args[3], "error"):
+	case len(x.args) == 3 || wire.EqualFold(x.args[3], "timeout"):
+	case wire.EqualFold(x.args[3], "error"):
 		how = waitUnblocked
 	default:
-		x.err("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
+		x.Error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
 		return
 	}
-	id, ok := parseInt(x.args[2])
+	id, ok := wire.ParseInt(x.args[2])
 	if !ok {
-		x.err(msgNotInteger)
+		x.Error(msgNotInteger)
 		return
 	}
 	c := x.srv.connection(id)
-	x.boolean(c != nil && c.release(how))
+	x.Bool(c != nil && c.release(how))
 }

@@ -7,13 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
 
-func cmdClusterMyid(x *call) { x.bulkString(clusterID(x.srv.selfID())) }
+func cmdClusterMyid(x *call) { x.BulkString(clusterID(x.srv.selfID())) }
 
-func cmdClusterKeyslot(x *call) { x.integer(int64(ring.Slot(x.args[2]))) }
+func cmdClusterKeyslot(x *call) { x.Int(int64(ring.Slot(x.args[2]))) }
 
 func cmdClusterInfo(x *call) {
 	v := x.slotView()
@@ -46,7 +47,7 @@ func cmdClusterInfo(x *call) {
 	} {
 		b = fmt.Appendf(b, "%s:%v\r\n", f.name, f.value)
 	}
-	x.verbatim(string(b))
+	x.Verbatim(string(b))
 }
 
 // busPort is what Redis Cluster takes for the port between nodes when it is told
@@ -85,26 +86,26 @@ func cmdClusterNodes(x *call) {
 		}
 		b.WriteByte('\n')
 	}
-	x.verbatim(b.String())
+	x.Verbatim(b.String())
 }
 
 func cmdClusterSlots(x *call) {
 	v := x.slotView()
 	runs := slices.DeleteFunc(slices.Clone(v.runs), func(run slotRun) bool { return !v.known(run.primary) })
-	x.array(len(runs))
+	x.Array(len(runs))
 	for _, run := range runs {
 		// As in Redis, replicas that are gone are not offered.
 		copies := slices.DeleteFunc(v.copies(&run), func(id string) bool { return id != run.primary && v.away[id] })
-		x.array(2 + len(copies))
-		x.integer(int64(run.first))
-		x.integer(int64(run.last))
+		x.Array(2 + len(copies))
+		x.Int(int64(run.first))
+		x.Int(int64(run.last))
 		for _, id := range copies {
 			at := v.hosts[id]
-			x.array(4)
-			x.bulkString(at.host)
-			x.integer(int64(at.port))
-			x.bulkString(clusterID(id))
-			x.dict(0) // further addresses
+			x.Array(4)
+			x.BulkString(at.host)
+			x.Int(int64(at.port))
+			x.BulkString(clusterID(id))
+			x.Map(0) // further addresses
 		}
 	}
 }
@@ -140,7 +141,7 @@ func cmdClusterShards(x *call) {
 		s.runs = append(s.runs, run)
 	}
 	idle := slices.DeleteFunc(slices.Clone(v.nodes), func(id string) bool { return shown[id] || !v.known(id) || v.proxies[id] })
-	x.array(len(shards) + len(idle))
+	x.Array(len(shards) + len(idle))
 	for _, s := range shards {
 		x.shard(&v, s.runs, v.copies(&s.runs[0]))
 	}
@@ -151,39 +152,39 @@ func cmdClusterShards(x *call) {
 
 // shard appends one shard, its primary first.
 func (x *call) shard(v *slotView, runs []slotRun, nodes []string) {
-	x.dict(2)
-	x.bulkString("slots")
-	x.array(2 * len(runs))
+	x.Map(2)
+	x.BulkString("slots")
+	x.Array(2 * len(runs))
 	for _, run := range runs {
-		x.integer(int64(run.first))
-		x.integer(int64(run.last))
+		x.Int(int64(run.first))
+		x.Int(int64(run.last))
 	}
-	x.bulkString("nodes")
-	x.array(len(nodes))
+	x.BulkString("nodes")
+	x.Array(len(nodes))
 	for i, id := range nodes {
 		at := v.hosts[id]
 		role := "master"
 		if i > 0 {
 			role = "replica"
 		}
-		x.dict(7)
-		x.bulkString("id")
-		x.bulkString(clusterID(id))
-		x.bulkString("port")
-		x.integer(int64(at.port))
-		x.bulkString("ip")
-		x.bulkString(at.host)
-		x.bulkString("endpoint")
-		x.bulkString(at.host)
-		x.bulkString("role")
-		x.bulkString(role)
-		x.bulkString("replication-offset")
-		x.integer(0)
-		x.bulkString("health")
+		x.Map(7)
+		x.BulkString("id")
+		x.BulkString(clusterID(id))
+		x.BulkString("port")
+		x.Int(int64(at.port))
+		x.BulkString("ip")
+		x.BulkString(at.host)
+		x.BulkString("endpoint")
+		x.BulkString(at.host)
+		x.BulkString("role")
+		x.BulkString(role)
+		x.BulkString("replication-offset")
+		x.Int(0)
+		x.BulkString("health")
 		if v.away[id] {
-			x.bulkString("fail")
+			x.BulkString("fail")
 		} else {
-			x.bulkString("online")
+			x.BulkString("online")
 		}
 	}
 }
@@ -192,17 +193,17 @@ func (x *call) shard(v *slotView, runs []slotRun, nodes []string) {
 // slots, it is all keys of the cluster that are asked, one by one: this node shows
 // itself as the owner of all slots then.
 func cmdClusterCountkeysinslot(x *call) {
-	slot, ok := parseInt(x.args[2])
+	slot, ok := wire.ParseInt(x.args[2])
 	switch {
 	case !ok:
-		x.err(msgNotInteger)
+		x.Error(msgNotInteger)
 		return
 	case slot < 0 || slot >= ring.Slots:
-		x.err("ERR Invalid slot")
+		x.Error("ERR Invalid slot")
 		return
 	case !x.srv.cfg.Slots && x.spreads():
 		if replies, ok := x.scatter(longTimeout, x.args...); ok {
-			x.integer(sumOf(replies))
+			x.Int(sumOf(replies))
 		}
 		return
 	}
@@ -215,20 +216,20 @@ func cmdClusterCountkeysinslot(x *call) {
 		x.fail(err)
 		return
 	}
-	if x.awaitSeen(len(x.buf)) {
-		x.integer(n)
+	if x.awaitSeen(len(x.Buf)) {
+		x.Int(n)
 	}
 }
 
 func cmdClusterGetkeysinslot(x *call) {
-	slot, ok := parseInt(x.args[2])
-	most, okMost := parseInt(x.args[3])
+	slot, ok := wire.ParseInt(x.args[2])
+	most, okMost := wire.ParseInt(x.args[3])
 	switch {
 	case !ok || !okMost:
-		x.err(msgNotInteger)
+		x.Error(msgNotInteger)
 		return
 	case slot < 0 || slot >= ring.Slots || most < 0:
-		x.err("ERR Invalid slot or number of keys")
+		x.Error("ERR Invalid slot or number of keys")
 		return
 	case !x.srv.cfg.Slots && x.spreads():
 		if replies, ok := x.scatter(longTimeout, x.args...); ok {
@@ -272,15 +273,15 @@ func (x *call) eachInSlot(slot uint16, visit func(key []byte) bool) error {
 // each node that they know.
 func cmdReadonly(x *call) {
 	x.conn.session.readonly = true
-	x.ok()
+	x.OK()
 }
 
 // cmdReadwrite is READWRITE, which ends READONLY.
 func cmdReadwrite(x *call) {
 	x.conn.session.readonly = false
-	x.ok()
+	x.OK()
 }
-func cmdAsking(x *call) { x.ok() }
+func cmdAsking(x *call) { x.OK() }
 
 func cmdClusterHelp(x *Call) {
 	help(x, "CLUSTER",

@@ -1,28 +1,33 @@
 package resp
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ringside-kv/ringside/resp/internal/glob"
+	"github.com/ringside-kv/ringside/resp/wire"
+)
 
 // cmdCommand is COMMAND alone.
 func cmdCommand(x *call) {
-	x.array(len(x.srv.table.top))
+	x.Array(len(x.srv.table.top))
 	for _, c := range x.srv.table.top {
-		commandInfo(x.reply, c)
+		commandInfo(x.Writer, c)
 	}
 }
 
-func cmdCommandCount(x *call) { x.integer(int64(len(x.srv.table.top))) }
+func cmdCommandCount(x *call) { x.Int(int64(len(x.srv.table.top))) }
 
 func cmdCommandInfo(x *call) {
 	if len(x.args) == 2 {
 		cmdCommand(x)
 		return
 	}
-	x.array(len(x.args) - 2)
+	x.Array(len(x.args) - 2)
 	for _, name := range x.args[2:] {
 		if c := x.srv.table.named(name); c != nil {
-			commandInfo(x.reply, c)
+			commandInfo(x.Writer, c)
 		} else {
-			x.null()
+			x.Null()
 		}
 	}
 }
@@ -37,28 +42,28 @@ func cmdCommandDocs(x *call) {
 			}
 		}
 	}
-	commandDocsOf(x.reply, wanted)
+	commandDocsOf(x.Writer, wanted)
 }
 
 func cmdCommandList(x *call) {
 	passes := func(*command) bool { return true }
 	switch {
 	case len(x.args) == 2:
-	case len(x.args) == 5 && equalFold(x.args[2], "filterby"):
+	case len(x.args) == 5 && wire.EqualFold(x.args[2], "filterby"):
 		value := x.args[4]
 		switch kind := x.args[3]; {
-		case equalFold(kind, "module"):
+		case wire.EqualFold(kind, "module"):
 			passes = func(*command) bool { return false } // there are no modules
-		case equalFold(kind, "aclcat"):
+		case wire.EqualFold(kind, "aclcat"):
 			passes = func(c *command) bool { return c.inCategory(value) }
-		case equalFold(kind, "pattern"):
-			passes = func(c *command) bool { return globMatch(value, []byte(c.full), true) }
+		case wire.EqualFold(kind, "pattern"):
+			passes = func(c *command) bool { return glob.Match(value, []byte(c.full), true) }
 		default:
-			x.err("ERR syntax error")
+			x.Error("ERR syntax error")
 			return
 		}
 	default:
-		x.err("ERR syntax error")
+		x.Error("ERR syntax error")
 		return
 	}
 	var names []string
@@ -67,16 +72,16 @@ func cmdCommandList(x *call) {
 			names = append(names, c.full)
 		}
 	}
-	x.array(len(names))
+	x.Array(len(names))
 	for _, name := range names {
-		x.bulkString(name)
+		x.BulkString(name)
 	}
 }
 
 // inCategory looks for an ACL category, given without its @.
 func (c *command) inCategory(category []byte) bool {
 	for _, name := range c.acl {
-		if equalFold(category, name[1:]) {
+		if wire.EqualFold(category, name[1:]) {
 			return true
 		}
 	}
@@ -92,28 +97,28 @@ func commandKeys(x *call, withFlags bool) {
 	c := x.srv.table.find(args)
 	switch {
 	case c == nil:
-		x.err("ERR Invalid command specified")
+		x.Error("ERR Invalid command specified")
 		return
 	case !c.hasKeys():
-		x.err("ERR The command has no key arguments")
+		x.Error("ERR The command has no key arguments")
 		return
 	case !c.takes(len(args)):
-		x.err("ERR Invalid number of arguments specified for command")
+		x.Error("ERR Invalid number of arguments specified for command")
 		return
 	}
 	keys, err := c.keysOf(args, nil)
 	if err != nil || len(keys) == 0 && c.flags&flagNoMandatoryKeys == 0 {
-		x.err("ERR Invalid arguments specified for command")
+		x.Error("ERR Invalid arguments specified for command")
 		return
 	}
-	x.array(len(keys))
+	x.Array(len(keys))
 	for _, key := range keys {
 		if withFlags {
-			x.array(2)
+			x.Array(2)
 		}
-		x.bulk(args[key.pos])
+		x.Bulk(args[key.pos])
 		if withFlags {
-			simpleSet(x.reply, strings.Fields(c.keyFlags(key, args)))
+			simpleSet(x.Writer, strings.Fields(c.keyFlags(key, args)))
 		}
 	}
 }
@@ -138,10 +143,10 @@ func cmdCommandHelp(x *Call) {
 }
 
 // simpleSet appends a set of simple strings.
-func simpleSet(r *reply, words []string) {
-	r.set(len(words))
+func simpleSet(r *wire.Writer, words []string) {
+	r.Set(len(words))
 	for _, word := range words {
-		r.simple(word)
+		r.Simple(word)
 	}
 }
 

@@ -1,6 +1,11 @@
 package resp
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/ringside-kv/ringside/resp/internal/glob"
+	"github.com/ringside-kv/ringside/resp/wire"
+)
 
 func cmdConfigGet(x *call) {
 	type match struct {
@@ -11,21 +16,21 @@ func cmdConfigGet(x *call) {
 	for i := range x.srv.config {
 		p := &x.srv.config[i]
 		for _, pattern := range x.args[2:] {
-			if !globMatch(pattern, []byte(p.name), true) {
+			if !glob.Match(pattern, []byte(p.name), true) {
 				continue
 			}
 			name := []byte(p.name)
-			if equalFold(pattern, p.name) {
+			if wire.EqualFold(pattern, p.name) {
 				name = pattern // as the client wrote it
 			}
 			found = append(found, match{name, p})
 			break
 		}
 	}
-	x.dict(len(found))
+	x.Map(len(found))
 	for _, m := range found {
-		x.bulk(m.name)
-		x.bulkString(m.param.get())
+		x.Bulk(m.name)
+		x.BulkString(m.param.get())
 	}
 }
 
@@ -33,13 +38,13 @@ func cmdConfigGet(x *call) {
 func cmdConfigSet(x *call) {
 	args := x.args[2:]
 	if len(args)%2 != 0 {
-		x.err(msgSyntax)
+		x.Error(msgSyntax)
 		return
 	}
 	params := make([]*configParam, len(args)/2)
 	for i := range params {
 		if params[i] = x.srv.config.find(args[2*i]); params[i] == nil {
-			x.err("ERR Unknown option or number of arguments for CONFIG SET - '" + string(shown(args[2*i], 128)) + "'")
+			x.Error("ERR Unknown option or number of arguments for CONFIG SET - '" + string(shown(args[2*i], 128)) + "'")
 			return
 		}
 	}
@@ -52,7 +57,7 @@ func cmdConfigSet(x *call) {
 			}
 		}
 		if fault != "" {
-			x.err("ERR CONFIG SET failed (possibly related to argument '" + string(shown(args[2*i], 128)) + "') - " + fault)
+			x.Error("ERR CONFIG SET failed (possibly related to argument '" + string(shown(args[2*i], 128)) + "') - " + fault)
 			return
 		}
 		changes = append(changes, apply)
@@ -67,7 +72,7 @@ func cmdConfigSet(x *call) {
 		}
 		x.srv.log.Info("setting changed", "name", p.name, "value", string(shown(value, 128)), "client", x.conn.session.id)
 	}
-	x.ok()
+	x.OK()
 }
 
 // change understands a new value. One that only a restart could change may be set to
@@ -85,5 +90,5 @@ func (p *configParam) change(value []byte) (apply func(), fault string) {
 func cmdConfigResetstat(x *call) {
 	x.srv.stats.reset()
 	x.srv.stats.expiredBefore.Store(x.srv.store.Stats().Expired)
-	x.ok()
+	x.OK()
 }

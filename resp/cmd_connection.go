@@ -1,5 +1,7 @@
 package resp
 
+import "github.com/ringside-kv/ringside/resp/wire"
+
 // redisVersion is the version whose behaviour the commands have; clients ask for
 // it to know what they may send.
 const redisVersion = "7.0.15"
@@ -7,28 +9,28 @@ const redisVersion = "7.0.15"
 func cmdPing(x *call) {
 	switch len(x.args) {
 	case 1, 2:
-		if x.conn.subscribed && x.proto == 2 {
-			x.array(2)
-			x.bulkString("pong")
+		if x.conn.subscribed && x.Proto == 2 {
+			x.Array(2)
+			x.BulkString("pong")
 			if len(x.args) == 2 {
-				x.bulk(x.args[1])
+				x.Bulk(x.args[1])
 			} else {
-				x.bulkString("")
+				x.BulkString("")
 			}
 			return
 		}
 	}
 	switch len(x.args) {
 	case 1:
-		x.simple("PONG")
+		x.Simple("PONG")
 	case 2:
-		x.bulk(x.args[1])
+		x.Bulk(x.args[1])
 	default:
-		x.err("ERR wrong number of arguments for 'ping' command")
+		x.Error("ERR wrong number of arguments for 'ping' command")
 	}
 }
 
-func cmdEcho(x *call) { x.bulk(x.args[1]) }
+func cmdEcho(x *call) { x.Bulk(x.args[1]) }
 
 const (
 	msgWrongPass = "WRONGPASS invalid username-password pair or user is disabled."
@@ -39,18 +41,18 @@ func cmdAuth(x *call) {
 	switch len(x.args) {
 	case 2:
 		if x.srv.settings.password.Load() == nil {
-			x.err(msgNoPass)
+			x.Error(msgNoPass)
 			return
 		}
 		if x.login([]byte("default"), x.args[1]) {
-			x.ok()
+			x.OK()
 		}
 	case 3:
 		if x.login(x.args[1], x.args[2]) {
-			x.ok()
+			x.OK()
 		}
 	default:
-		x.err(msgSyntax)
+		x.Error(msgSyntax)
 	}
 }
 
@@ -65,7 +67,7 @@ func (x *call) login(name, password []byte) bool {
 	ok := x.srv.logins.check(x.conn, right)
 	x.waited += x.srv.clock() - start
 	if !ok {
-		x.err(msgWrongPass)
+		x.Error(msgWrongPass)
 		return false
 	}
 	x.conn.session.authed = true
@@ -75,16 +77,16 @@ func (x *call) login(name, password []byte) bool {
 
 func cmdHello(x *call) {
 	s := &x.conn.session
-	proto := x.proto
+	proto := x.Proto
 	args := x.args[1:]
 	if len(args) > 0 {
-		n, ok := parseInt(args[0])
+		n, ok := wire.ParseInt(args[0])
 		if !ok {
-			x.err("ERR Protocol version is not an integer or out of range")
+			x.Error("ERR Protocol version is not an integer or out of range")
 			return
 		}
 		if n != 2 && n != 3 {
-			x.err("NOPROTO unsupported protocol version")
+			x.Error("NOPROTO unsupported protocol version")
 			return
 		}
 		proto, args = int(n), args[1:]
@@ -93,18 +95,18 @@ func cmdHello(x *call) {
 	named := false
 	for len(args) > 0 {
 		switch {
-		case equalFold(args[0], "auth") && len(args) >= 3:
+		case wire.EqualFold(args[0], "auth") && len(args) >= 3:
 			name, password = args[1], args[2]
 			args = args[3:]
-		case equalFold(args[0], "setname") && len(args) >= 2:
+		case wire.EqualFold(args[0], "setname") && len(args) >= 2:
 			if msg := badClientName(args[1]); msg != "" {
-				x.err(msg)
+				x.Error(msg)
 				return
 			}
 			clientName, named = args[1], true
 			args = args[2:]
 		default:
-			x.err("ERR Syntax error in HELLO option '" + string(args[0]) + "'")
+			x.Error("ERR Syntax error in HELLO option '" + string(args[0]) + "'")
 			return
 		}
 	}
@@ -112,38 +114,38 @@ func cmdHello(x *call) {
 		return
 	}
 	if !s.authed {
-		x.err("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time")
+		x.Error("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time")
 		return
 	}
 	if named {
 		s.setName(string(clientName))
 	}
 	x.setProto(proto)
-	x.dict(7)
-	x.bulkString("server")
-	x.bulkString("redis")
-	x.bulkString("version")
-	x.bulkString(redisVersion)
-	x.bulkString("proto")
-	x.integer(int64(proto))
-	x.bulkString("id")
-	x.integer(s.id)
-	x.bulkString("mode")
-	x.bulkString(x.srv.mode())
-	x.bulkString("role")
-	x.bulkString("master")
-	x.bulkString("modules")
-	x.array(0)
+	x.Map(7)
+	x.BulkString("server")
+	x.BulkString("redis")
+	x.BulkString("version")
+	x.BulkString(redisVersion)
+	x.BulkString("proto")
+	x.Int(int64(proto))
+	x.BulkString("id")
+	x.Int(s.id)
+	x.BulkString("mode")
+	x.BulkString(x.srv.mode())
+	x.BulkString("role")
+	x.BulkString("master")
+	x.BulkString("modules")
+	x.Array(0)
 }
 
 // setProto chooses the protocol version of this reply and those to come.
 func (x *call) setProto(version int) {
-	x.proto = version
+	x.Proto = version
 	x.conn.session.proto.Store(int32(version))
 }
 
 func cmdQuit(x *call) {
-	x.ok()
+	x.OK()
 	x.conn.closing = true
 }
 
@@ -164,7 +166,7 @@ func cmdReset(x *call) {
 	}
 	x.conn.multi.end()
 	if x.srv.pubsub.removeAll(x.conn) {
-		x.buf = x.conn.takePushes(x.buf)
+		x.Buf = x.conn.takePushes(x.Buf)
 		x.conn.subscribed = false
 	}
 	s.redirect = x.srv.settings.redirect.Load()
@@ -178,20 +180,20 @@ func cmdReset(x *call) {
 		x.srv.unproved.add(x.conn)
 	}
 	x.setProto(2)
-	x.simple("RESET")
+	x.Simple("RESET")
 }
 
 // cmdSelect knows one database.
 func cmdSelect(x *call) {
-	n, ok := parseInt(x.args[1])
+	n, ok := wire.ParseInt(x.args[1])
 	switch {
 	case !ok:
-		x.err(msgNotInteger)
+		x.Error(msgNotInteger)
 	case n != int64(int32(n)):
-		x.err(msgDatabaseRange)
+		x.Error(msgDatabaseRange)
 	case n != 0:
-		x.err(msgNoDatabase)
+		x.Error(msgNoDatabase)
 	default:
-		x.ok()
+		x.OK()
 	}
 }

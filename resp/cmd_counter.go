@@ -3,6 +3,7 @@ package resp
 import (
 	"math"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -11,21 +12,21 @@ func cmdIncr(x *Call) { x.incrBy(1) }
 func cmdDecr(x *Call) { x.incrBy(-1) }
 
 func cmdIncrby(x *Call) {
-	n, ok := parseInt(x.args[2])
+	n, ok := wire.ParseInt(x.args[2])
 	if !ok {
-		x.err(msgNotInteger)
+		x.Error(msgNotInteger)
 		return
 	}
 	x.incrBy(n)
 }
 
 func cmdDecrby(x *Call) {
-	n, ok := parseInt(x.args[2])
+	n, ok := wire.ParseInt(x.args[2])
 	switch {
 	case !ok:
-		x.err(msgNotInteger)
+		x.Error(msgNotInteger)
 	case n == math.MinInt64:
-		x.err("ERR decrement would overflow")
+		x.Error("ERR decrement would overflow")
 	default:
 		x.incrBy(-n)
 	}
@@ -39,23 +40,23 @@ func (x *Call) incrBy(n int64) {
 	}
 	old := int64(0)
 	if v.Exists() {
-		if old, ok = parseInt(v.Inline); !ok || !v.Whole() {
-			x.err(msgNotInteger)
+		if old, ok = wire.ParseInt(v.Inline); !ok || !v.Whole() {
+			x.Error(msgNotInteger)
 			return
 		}
 	}
 	if n < 0 && old < math.MinInt64-n || n > 0 && old > math.MaxInt64-n {
-		x.err(msgOverflow)
+		x.Error(msgOverflow)
 		return
 	}
 	old += n
-	var num [maxIntText]byte
+	var num [wire.MaxIntText]byte
 	if err := x.unit.PutString(x.args[1], v, appendInt(num[:0], old), v.Expiry, false); err != nil {
 		x.fail(err)
 		return
 	}
 	x.unit.Note(store.EventString, "incrby", x.args[1])
-	x.integer(old)
+	x.Int(old)
 }
 
 func cmdIncrbyfloat(x *Call) {
@@ -67,9 +68,9 @@ func cmdIncrbyfloat(x *Call) {
 	if !v.Exists() {
 		old = []byte{'0'}
 	}
-	sum, err := addFloat(old, x.args[2])
+	sum, err := wire.AddFloat(old, x.args[2])
 	if err != nil {
-		x.err(err.Error())
+		x.Error(err.Error())
 		return
 	}
 	if err := x.unit.PutString(x.args[1], v, sum, v.Expiry, false); err != nil {
@@ -77,5 +78,5 @@ func cmdIncrbyfloat(x *Call) {
 		return
 	}
 	x.unit.Note(store.EventString, "incrbyfloat", x.args[1])
-	x.bulk(sum)
+	x.Bulk(sum)
 }

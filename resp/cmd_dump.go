@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 	"github.com/ringside-kv/ringside/store/rdb"
@@ -26,7 +27,7 @@ func cmdDump(x *Call) {
 	}
 	x.saw(key, &v)
 	if !v.Exists() {
-		x.null()
+		x.Null()
 		return
 	}
 	if x.deferred(v.Size + dumpOverhead + v.Count*dumpElement) {
@@ -41,7 +42,7 @@ func cmdDump(x *Call) {
 		x.fail(err)
 		return
 	}
-	x.bulk(payload)
+	x.Bulk(payload)
 }
 
 // restoreOptions are the options of RESTORE that change what it does. IDLETIME and
@@ -52,7 +53,7 @@ func cmdRestore(x *Call) {
 	key := x.args[1]
 	o, msg := parseRestoreOptions(x.args[4:])
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	old, ok := x.peek(key)
@@ -60,16 +61,16 @@ func cmdRestore(x *Call) {
 		return
 	}
 	if old.Exists() && !o.replace {
-		x.err("BUSYKEY Target key name already exists.")
+		x.Error("BUSYKEY Target key name already exists.")
 		return
 	}
-	ttl, ok := parseInt(x.args[2])
+	ttl, ok := wire.ParseInt(x.args[2])
 	switch {
 	case !ok:
-		x.err(msgNotInteger)
+		x.Error(msgNotInteger)
 		return
 	case ttl < 0:
-		x.err("ERR Invalid TTL value, must be >= 0")
+		x.Error("ERR Invalid TTL value, must be >= 0")
 		return
 	}
 	value, err := rdb.DecodeWithin(x.args[3], x.limits.maxValue.Load(), x.needs)
@@ -80,7 +81,7 @@ func cmdRestore(x *Call) {
 	expiry := ttl // in ms since 1970
 	if ttl != 0 && !o.absolute {
 		if ttl > math.MaxInt64-x.unit.Now() {
-			x.err(x.invalidExpire())
+			x.Error(x.invalidExpire())
 			return
 		}
 		expiry += x.unit.Now()
@@ -90,7 +91,7 @@ func cmdRestore(x *Call) {
 			x.unit.Delete(key, old)
 			x.unit.Note(store.EventGeneric, "del", key)
 		}
-		x.ok()
+		x.OK()
 		return
 	}
 	if err := x.restore(key, old, &value, expiry); err != nil {
@@ -99,7 +100,7 @@ func cmdRestore(x *Call) {
 	}
 	x.replacedNew(key, old)
 	x.unit.Note(store.EventGeneric, "restore", key)
-	x.ok()
+	x.OK()
 }
 
 // restore makes what a payload holds the value of a key, which was old.
@@ -169,21 +170,21 @@ func parseRestoreOptions(args [][]byte) (o restoreOptions, msg string) {
 	for ; len(args) > 0; args = args[1:] {
 		limit := int64(math.MaxInt64)
 		switch {
-		case equalFold(args[0], "replace"):
+		case wire.EqualFold(args[0], "replace"):
 			o.replace = true
 			continue
-		case equalFold(args[0], "absttl"):
+		case wire.EqualFold(args[0], "absttl"):
 			o.absolute = true
 			continue
-		case equalFold(args[0], "idletime") && len(args) > 1 && !freq:
+		case wire.EqualFold(args[0], "idletime") && len(args) > 1 && !freq:
 			idle, msg = true, "ERR Invalid IDLETIME value, must be >= 0"
-		case equalFold(args[0], "freq") && len(args) > 1 && !idle:
+		case wire.EqualFold(args[0], "freq") && len(args) > 1 && !idle:
 			freq, msg = true, "ERR Invalid FREQ value, must be >= 0 and <= 255"
 			limit = 255
 		default:
 			return o, msgSyntax
 		}
-		n, ok := parseInt(args[1])
+		n, ok := wire.ParseInt(args[1])
 		if !ok {
 			return o, msgNotInteger
 		}
@@ -198,7 +199,7 @@ func parseRestoreOptions(args [][]byte) (o restoreOptions, msg string) {
 // payloadError replies with an error of reading a payload, or of storing what is in it.
 func (x *Call) payloadError(err error) {
 	x.limited = errors.Is(err, rdb.ErrMemory)
-	x.err(payloadErrorText(err))
+	x.Error(payloadErrorText(err))
 }
 
 // payloadErrorText turns an error of reading a payload, or of storing what is in it, into a

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ringside-kv/ringside/resp/script"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // EVAL and its like. A script runs where its keys are, in the unit of its request, under
@@ -16,42 +17,42 @@ import (
 const msgNonLocal = "ERR Script attempted to access a non local key in a cluster node"
 
 func cmdEval(x *call) {
-	n, ok := parseInt(x.args[2])
+	n, ok := wire.ParseInt(x.args[2])
 	byName := strings.HasPrefix(x.cmd.name, "evalsha")
 	switch {
 	case byName && len(x.args[1]) != 40:
-		x.err(msgNoScript)
+		x.Error(msgNoScript)
 		return
 	case !ok:
-		x.err(msgNotInteger)
+		x.Error(msgNotInteger)
 		return
 	case n > int64(len(x.args)-3):
-		x.err("ERR Number of keys can't be greater than number of args")
+		x.Error("ERR Number of keys can't be greater than number of args")
 		return
 	case n < 0:
-		x.err("ERR Number of keys can't be negative")
+		x.Error("ERR Number of keys can't be negative")
 		return
 	}
 	var known *knownScript
 	if byName {
 		if known = x.srv.scripts.called(x.args[1]); known == nil {
-			x.err(msgNoScript)
+			x.Error(msgNoScript)
 			return
 		}
 	} else {
 		var err error
 		if known, err = x.srv.scripts.compile(x.args[1], false); err != nil {
-			x.err(err.Error())
+			x.Error(err.Error())
 			return
 		}
 	}
 	readonly := x.cmd.flags&flagReadonly != 0
 	switch {
 	case known.Flagged && readonly && known.Flags&script.NoWrites == 0:
-		x.err("ERR Can not execute a script with write flag using *_ro command.")
+		x.Error("ERR Can not execute a script with write flag using *_ro command.")
 		return
 	case known.Flags&script.NoCluster != 0 && x.conn.routes != nil && len(x.conn.routes.links) > 0:
-		x.err("ERR Can not run script on cluster, 'no-cluster' flag is set.")
+		x.Error("ERR Can not run script on cluster, 'no-cluster' flag is set.")
 		return
 	}
 	x.runScript(known, x.args[3:3+n], x.args[3+n:], readonly || known.Flags&script.NoWrites != 0)
@@ -62,8 +63,8 @@ func (x *call) runScript(known *knownScript, keys, argv [][]byte, readonly bool)
 	run := all.begin(x.srv.clock(), x.conn, x.srv.settings.scriptMemory.Load())
 	defer all.done(run)
 	h := scriptHost{call: x, run: run, known: known, readonly: readonly}
-	at := len(x.buf)
-	reply, err := run.runtime.Run(known.Script, keys, argv, &h, x.buf, x.proto == 3)
+	at := len(x.Buf)
+	reply, err := run.runtime.Run(known.Script, keys, argv, &h, x.Buf, x.Proto == 3)
 	if x.startsAgain() {
 		return
 	}
@@ -72,7 +73,7 @@ func (x *call) runScript(known *knownScript, keys, argv [][]byte, readonly bool)
 		x.notRun()
 		return
 	}
-	x.buf = reply
+	x.Buf = reply
 	cause := all.causeOf(run)
 	if cause == errScriptsEnd || cause == errClientGone {
 		err = cause
@@ -92,14 +93,14 @@ func (x *call) runScript(known *knownScript, keys, argv [][]byte, readonly bool)
 		run.broken = true
 		x.refused = "ERR " + err.Error()
 	case err != nil:
-		x.buf = x.buf[:at]
+		x.Buf = x.Buf[:at]
 		x.abort(err)
 	}
 }
 
 // Room implements script.Host.
 func (h *scriptHost) Room() int {
-	return int(max(h.call.srv.settings.outputBuffer.Load()-int64(len(h.call.buf)), 0))
+	return int(max(h.call.srv.settings.outputBuffer.Load()-int64(len(h.call.Buf)), 0))
 }
 
 // A scriptHost carries out what a script asks for.
@@ -134,21 +135,21 @@ func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal stri
 	if refusal, err = h.reach(cmd, args); refusal != "" || err != nil {
 		return nil, refusal, err
 	}
-	at, proto := len(x.buf), x.proto
-	if x.proto = 2; resp3 {
-		x.proto = 3
+	at, proto := len(x.Buf), x.Proto
+	if x.Proto = 2; resp3 {
+		x.Proto = 3
 	}
 	if cmd.flags&flagWrite != 0 {
 		h.run.wrote.Store(true)
 	}
 	x.scripted = true
 	x.inner(cmd, args)
-	x.scripted, x.proto = false, proto
+	x.scripted, x.Proto = false, proto
 	if x.conn.closed.Load() { // its replies may be gone
 		return nil, "", script.ErrStopped
 	}
-	reply = x.buf[at:]
-	x.buf = x.buf[:at]
+	reply = x.Buf[at:]
+	x.Buf = x.Buf[:at]
 	switch {
 	case x.startsAgain():
 		h.known.astray.Store(true)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -33,17 +34,17 @@ func (c *expireCond) met(old, at int64) bool {
 func (x *Call) expire(base int64, unit time.Duration) {
 	var cond expireCond
 	if msg := cond.parse(x.args[3:]); msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
-	at, ok := parseInt(x.args[2])
+	at, ok := wire.ParseInt(x.args[2])
 	if !ok {
-		x.err(msgNotInteger)
+		x.Error(msgNotInteger)
 		return
 	}
 	ms := unit.Milliseconds()
 	if at > math.MaxInt64/ms || at < math.MinInt64/ms || at*ms > math.MaxInt64-base {
-		x.err(x.invalidExpire())
+		x.Error(x.invalidExpire())
 		return
 	}
 	at = at*ms + base
@@ -53,7 +54,7 @@ func (x *Call) expire(base int64, unit time.Duration) {
 	}
 	switch {
 	case !v.Exists() || !cond.met(v.Expiry, at):
-		x.integer(0)
+		x.Int(0)
 		return
 	case at <= x.unit.Now():
 		x.unit.Delete(x.args[1], v)
@@ -62,20 +63,20 @@ func (x *Call) expire(base int64, unit time.Duration) {
 		x.unit.SetExpiry(x.args[1], v, at)
 		x.unit.Note(store.EventGeneric, "expire", x.args[1])
 	}
-	x.integer(1)
+	x.Int(1)
 }
 
 // parse reads conditions; it returns an error reply, or "".
 func (c *expireCond) parse(args [][]byte) string {
 	for _, arg := range args {
 		switch {
-		case equalFold(arg, "nx"):
+		case wire.EqualFold(arg, "nx"):
 			c.nx = true
-		case equalFold(arg, "xx"):
+		case wire.EqualFold(arg, "xx"):
 			c.xx = true
-		case equalFold(arg, "gt"):
+		case wire.EqualFold(arg, "gt"):
 			c.gt = true
-		case equalFold(arg, "lt"):
+		case wire.EqualFold(arg, "lt"):
 			c.lt = true
 		default:
 			return "ERR Unsupported option " + string(shown(arg, len(arg)))
@@ -96,12 +97,12 @@ func cmdPersist(x *Call) {
 		return
 	}
 	if v.Expiry == 0 {
-		x.integer(0)
+		x.Int(0)
 		return
 	}
 	x.unit.SetExpiry(x.args[1], v, 0)
 	x.unit.Note(store.EventGeneric, "persist", x.args[1])
-	x.integer(1)
+	x.Int(1)
 }
 
 func cmdTtl(x *Call)         { x.timeLeft(x.unit.Now(), time.Second) }
@@ -118,13 +119,13 @@ func (x *Call) timeLeft(base int64, unit time.Duration) {
 	}
 	switch {
 	case !v.Exists():
-		x.integer(-2)
+		x.Int(-2)
 	case v.Expiry == 0:
-		x.integer(-1)
+		x.Int(-1)
 	case unit == time.Second:
 		ms := v.Expiry - base
-		x.integer(ms/1000 + (ms%1000+500)/1000)
+		x.Int(ms/1000 + (ms%1000+500)/1000)
 	default:
-		x.integer(v.Expiry - base)
+		x.Int(v.Expiry - base)
 	}
 }

@@ -1,51 +1,53 @@
 package resp
 
+import "github.com/ringside-kv/ringside/resp/wire"
+
 // Libraries of functions, and modules: there are none. Clients that look for some, or clear
 // them away, get the answers of a Redis without any.
 
-func cmdFunctionDelete(x *call) { x.err("ERR Library not found") }
+func cmdFunctionDelete(x *call) { x.Error("ERR Library not found") }
 
 func cmdFunctionFlush(x *call) {
 	if len(x.args) > 3 {
 		x.wrongSubcommand("FUNCTION")
 		return
 	}
-	if len(x.args) == 3 && !equalFold(x.args[2], "async") && !equalFold(x.args[2], "sync") {
-		x.err("ERR FUNCTION FLUSH only supports SYNC|ASYNC option")
+	if len(x.args) == 3 && !wire.EqualFold(x.args[2], "async") && !wire.EqualFold(x.args[2], "sync") {
+		x.Error("ERR FUNCTION FLUSH only supports SYNC|ASYNC option")
 		return
 	}
-	x.ok()
+	x.OK()
 }
 
-func cmdFunctionKill(x *call) { x.err("NOTBUSY No scripts in execution right now.") }
+func cmdFunctionKill(x *call) { x.Error("NOTBUSY No scripts in execution right now.") }
 
 func cmdFunctionList(x *call) {
 	name, code := false, false
 	for args := x.args[2:]; len(args) > 0; args = args[1:] {
 		switch {
-		case !code && equalFold(args[0], "withcode"):
+		case !code && wire.EqualFold(args[0], "withcode"):
 			code = true
-		case !name && equalFold(args[0], "libraryname"):
+		case !name && wire.EqualFold(args[0], "libraryname"):
 			name = true
 			if len(args) == 1 {
-				x.err("ERR library name argument was not given")
+				x.Error("ERR library name argument was not given")
 				return
 			}
 			args = args[1:]
 		default:
-			x.err("ERR Unknown argument " + string(shown(args[0], 128)))
+			x.Error("ERR Unknown argument " + string(shown(args[0], 128)))
 			return
 		}
 	}
-	x.array(0)
+	x.Array(0)
 }
 
 func cmdFunctionStats(x *call) {
-	x.dict(2)
-	x.bulkString("running_script")
-	x.null()
-	x.bulkString("engines")
-	x.dict(0)
+	x.Map(2)
+	x.BulkString("running_script")
+	x.Null()
+	x.BulkString("engines")
+	x.Map(0)
 }
 
 func cmdFunctionHelp(x *Call) {
@@ -63,7 +65,7 @@ func cmdFunctionHelp(x *Call) {
 	)
 }
 
-func cmdModuleList(x *call) { x.array(0) }
+func cmdModuleList(x *call) { x.Array(0) }
 
 func cmdModuleHelp(x *Call) {
 	help(x, "MODULE",

@@ -5,16 +5,17 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store/collection"
 )
 
 // point reads a longitude and a latitude; it returns an error reply, or "".
 func parsePoint(lon, lat []byte) (p point, msg string) {
 	var ok bool
-	if p.longitude, ok = parseFloat(lon); !ok {
+	if p.longitude, ok = wire.ParseFloat(lon); !ok {
 		return p, msgNotFloat
 	}
-	if p.latitude, ok = parseFloat(lat); !ok {
+	if p.latitude, ok = wire.ParseFloat(lat); !ok {
 		return p, msgNotFloat
 	}
 	if !p.valid() {
@@ -34,7 +35,7 @@ var geoUnits = map[string]float64{"m": 1, "km": 1000, "ft": 0.3048, "mi": 1609.3
 
 func parseUnit(word []byte) (meters float64, msg string) {
 	for unit, meters := range geoUnits {
-		if equalFold(word, unit) {
+		if wire.EqualFold(word, unit) {
 			return meters, ""
 		}
 	}
@@ -47,25 +48,25 @@ func cmdGeoadd(x *Call) {
 options:
 	for ; len(rest) > 0; rest = rest[1:] {
 		switch {
-		case equalFold(rest[0], "nx"):
+		case wire.EqualFold(rest[0], "nx"):
 			c.onlyNew = true
-		case equalFold(rest[0], "xx"):
+		case wire.EqualFold(rest[0], "xx"):
 			c.onlyOld = true
-		case equalFold(rest[0], "ch"):
+		case wire.EqualFold(rest[0], "ch"):
 			changed = true
 		default:
 			break options
 		}
 	}
 	if len(rest)%3 != 0 || len(rest) == 0 || c.onlyNew && c.onlyOld {
-		x.err(msgSyntax)
+		x.Error(msgSyntax)
 		return
 	}
 	scores := make([]float64, len(rest)/3)
 	for i := range scores {
 		p, msg := parsePoint(rest[3*i], rest[3*i+1])
 		if msg != "" {
-			x.err(msg)
+			x.Error(msg)
 			return
 		}
 		if !x.fieldFits(rest[3*i+2]) {
@@ -84,7 +85,7 @@ func cmdGeodist(x *Call) {
 			msg = msgSyntax
 		}
 		if msg != "" {
-			x.err(msg)
+			x.Error(msg)
 			return
 		}
 	}
@@ -93,7 +94,7 @@ func cmdGeodist(x *Call) {
 		return
 	}
 	if !z.Value().Exists() {
-		x.null()
+		x.Null()
 		return
 	}
 	a, there, err := z.Score(x.args[2])
@@ -106,34 +107,34 @@ func cmdGeodist(x *Call) {
 	case err != nil:
 		x.fail(err)
 	case !there || !also:
-		x.null()
+		x.Null()
 	default:
-		x.distance(distance(hashOf(a).center(), hashOf(b).center()) / unit)
+		replyDistance(x.Writer, distance(hashOf(a).center(), hashOf(b).center())/unit)
 	}
 }
 
-// distance appends a distance, with four digits.
-func (r *reply) distance(d float64) { r.bulk(strconv.AppendFloat(nil, d, 'f', 4, 64)) }
+// replyDistance appends a distance, with four digits.
+func replyDistance(r *wire.Writer, d float64) { r.Bulk(strconv.AppendFloat(nil, d, 'f', 4, 64)) }
 
-// point appends a longitude and a latitude.
-func (r *reply) point(p point) {
-	r.array(2)
+// replyPoint appends a longitude and a latitude.
+func replyPoint(r *wire.Writer, p point) {
+	r.Array(2)
 	for _, degrees := range [...]float64{p.longitude, p.latitude} {
-		text := appendLongDouble(nil, newLongDouble().SetFloat64(degrees))
-		if r.proto == 3 {
-			r.buf = append(append(append(r.buf, ','), text...), '\r', '\n')
+		text := wire.AppendLongDouble(nil, wire.NewLongDouble().SetFloat64(degrees))
+		if r.Proto == 3 {
+			r.Buf = append(append(append(r.Buf, ','), text...), '\r', '\n')
 		} else {
-			r.bulk(text)
+			r.Bulk(text)
 		}
 	}
 }
 
 func cmdGeohash(x *Call) {
-	x.eachPlace(func(h geohash) { x.bulkString(h.text()) }, x.null)
+	x.eachPlace(func(h geohash) { x.BulkString(h.text()) }, x.Null)
 }
 
 func cmdGeopos(x *Call) {
-	x.eachPlace(func(h geohash) { x.point(h.center()) }, x.nullArray)
+	x.eachPlace(func(h geohash) { replyPoint(x.Writer, h.center()) }, x.NullArray)
 }
 
 // eachPlace replies with something for each of args[2:].
@@ -143,7 +144,7 @@ func (x *Call) eachPlace(show func(geohash), missing func()) {
 		return
 	}
 	x.elements(func() error {
-		x.array(len(x.args) - 2)
+		x.Array(len(x.args) - 2)
 		for _, member := range x.args[2:] {
 			score, found, err := z.Score(member)
 			switch {

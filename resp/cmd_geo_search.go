@@ -3,6 +3,8 @@ package resp
 import (
 	"cmp"
 	"slices"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // A geoPlace is a member that lies in a shape.
@@ -103,13 +105,13 @@ func (x *Call) geosearch(k geoKind, s *geoSearch, key []byte, rest [][]byte) {
 	}
 	switch {
 	case msg != "":
-		x.err(msg)
+		x.Error(msg)
 	case s.stores && !x.isKey(s.store):
-		x.err(msgSyntax) // of two, the first would have been its place
+		x.Error(msgSyntax) // of two, the first would have been its place
 	case !exists && s.stores:
 		x.storeScored(s.store, "", func(func([]byte, float64) bool) error { return nil })
 	case !exists:
-		x.array(0)
+		x.Array(0)
 	default:
 		x.search(s)
 	}
@@ -124,7 +126,7 @@ func (x *Call) isKey(arg []byte) bool {
 // circle reads a radius and its unit; it returns an error reply, or "".
 func (s *geoShape) circle(radius, unit []byte) (msg string) {
 	var ok bool
-	if s.radius, ok = parseFloat(radius); !ok {
+	if s.radius, ok = wire.ParseFloat(radius); !ok {
 		return "ERR need numeric radius"
 	}
 	if s.radius < 0 {
@@ -137,10 +139,10 @@ func (s *geoShape) circle(radius, unit []byte) (msg string) {
 // rectangle reads a width, a height and their unit; it returns an error reply, or "".
 func (s *geoShape) rectangle(width, height, unit []byte) (msg string) {
 	var ok bool
-	if s.width, ok = parseFloat(width); !ok {
+	if s.width, ok = wire.ParseFloat(width); !ok {
 		return "ERR need numeric width"
 	}
-	if s.height, ok = parseFloat(height); !ok {
+	if s.height, ok = wire.ParseFloat(height); !ok {
 		return "ERR need numeric height"
 	}
 	if s.width < 0 || s.height < 0 {
@@ -158,7 +160,7 @@ func (s *geoSearch) options(k geoKind, rest [][]byte, locate func(member []byte)
 		words := 0 // behind this one
 		is := func(word string, n int) bool {
 			words = n
-			return equalFold(rest[0], word) && len(rest) > n
+			return wire.EqualFold(rest[0], word) && len(rest) > n
 		}
 		switch {
 		case is("withdist", 0):
@@ -175,7 +177,7 @@ func (s *geoSearch) options(k geoKind, rest [][]byte, locate func(member []byte)
 			s.sorted, s.descending = true, true
 		case is("count", 1):
 			var ok bool
-			if s.count, ok = parseInt(rest[1]); !ok {
+			if s.count, ok = wire.ParseInt(rest[1]); !ok {
 				return msgNotInteger
 			}
 			if s.count <= 0 {
@@ -291,7 +293,7 @@ func (x *Call) search(s *geoSearch) {
 		})
 		return
 	}
-	x.array(len(places))
+	x.Array(len(places))
 	for _, p := range places {
 		x.place(s, p)
 	}
@@ -306,16 +308,16 @@ func (x *Call) place(s *geoSearch, p geoPlace) {
 		}
 	}
 	if n > 1 {
-		x.array(n)
+		x.Array(n)
 	}
-	x.bulk(p.member)
+	x.Bulk(p.member)
 	if s.dist {
-		x.distance(p.distance / s.shape.unit)
+		replyDistance(x.Writer, p.distance/s.shape.unit)
 	}
 	if s.hash {
-		x.integer(int64(p.score))
+		x.Int(int64(p.score))
 	}
 	if s.coord {
-		x.point(p.at)
+		replyPoint(x.Writer, p.at)
 	}
 }

@@ -40,7 +40,7 @@ func isLargeField(field, value []byte) bool {
 // new. It has replied, and returns false, if that could not be.
 func (x *Call) setFields() (added int64, ok bool) {
 	if len(x.args)%2 != 0 {
-		x.err("ERR wrong number of arguments for '" + x.cmd.full + "' command")
+		x.Error("ERR wrong number of arguments for '" + x.cmd.full + "' command")
 		return 0, false
 	}
 	for i := 2; i < len(x.args); i += 2 {
@@ -68,13 +68,13 @@ func (x *Call) setFields() (added int64, ok bool) {
 
 func cmdHset(x *Call) {
 	if added, ok := x.setFields(); ok {
-		x.integer(added)
+		x.Int(added)
 	}
 }
 
 func cmdHmset(x *Call) {
 	if _, ok := x.setFields(); ok {
-		x.ok()
+		x.OK()
 	}
 }
 
@@ -94,15 +94,15 @@ func cmdHsetnx(x *Call) {
 	if !found {
 		x.unit.Note(store.EventHash, "hset", x.args[1])
 	}
-	x.boolean(!found)
+	x.Bool(!found)
 }
 
 func cmdHget(x *Call) {
 	if value, found, ok := x.field(); ok {
 		if found {
-			x.bulk(value)
+			x.Bulk(value)
 		} else {
-			x.null()
+			x.Null()
 		}
 	}
 }
@@ -123,19 +123,19 @@ func (x *Call) field() (value []byte, found, ok bool) {
 
 func cmdHexists(x *Call) {
 	if _, found, ok := x.field(); ok {
-		x.boolean(found)
+		x.Bool(found)
 	}
 }
 
 func cmdHstrlen(x *Call) {
 	if value, _, ok := x.field(); ok {
-		x.integer(int64(len(value)))
+		x.Int(int64(len(value)))
 	}
 }
 
 func cmdHlen(x *Call) {
 	if t, ok := x.hash(); ok {
-		x.integer(t.Len())
+		x.Int(t.Len())
 	}
 }
 
@@ -145,18 +145,18 @@ func cmdHmget(x *Call) {
 		return
 	}
 	x.elements(func() error {
-		x.array(len(x.args) - 2)
+		x.Array(len(x.args) - 2)
 		for _, field := range x.args[2:] {
 			value, found, err := t.Get(field)
 			switch {
 			case err != nil:
 				return err
 			case !found:
-				x.null()
+				x.Null()
 			case !x.keepable(int64(len(value)) + elementReply):
 				return limitError(x.overOutputBuffer())
 			default:
-				x.bulk(value)
+				x.Bulk(value)
 			}
 		}
 		return nil
@@ -182,7 +182,7 @@ func cmdHdel(x *Call) {
 	if n > 0 {
 		x.removed(x.args[1], t, store.EventHash, "hdel")
 	}
-	x.integer(n)
+	x.Int(n)
 }
 
 func cmdHgetall(x *Call) { x.wholeReply(true, true) }
@@ -199,16 +199,16 @@ func (x *Call) wholeReply(fields, values bool) {
 	}
 	x.elements(func() error {
 		if fields && values {
-			x.dict(int(t.Len()))
+			x.Map(int(t.Len()))
 		} else {
-			x.array(int(t.Len()))
+			x.Array(int(t.Len()))
 		}
 		return t.All(func(field, value []byte) bool {
 			if fields {
-				x.bulk(field)
+				x.Bulk(field)
 			}
 			if values {
-				x.bulk(value)
+				x.Bulk(value)
 			}
 			return true
 		})

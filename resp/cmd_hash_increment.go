@@ -4,13 +4,14 @@ import (
 	"errors"
 	"math"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
 
 func cmdHincrby(x *Call) {
-	n, ok := parseInt(x.args[3])
+	n, ok := wire.ParseInt(x.args[3])
 	if !ok {
-		x.err(msgNotInteger)
+		x.Error(msgNotInteger)
 		return
 	}
 	t, ok := x.hash()
@@ -24,31 +25,31 @@ func cmdHincrby(x *Call) {
 	}
 	old := int64(0)
 	if found {
-		if old, ok = parseInt(value); !ok {
-			x.err("ERR hash value is not an integer")
+		if old, ok = wire.ParseInt(value); !ok {
+			x.Error("ERR hash value is not an integer")
 			return
 		}
 	}
 	if n < 0 && old < math.MinInt64-n || n > 0 && old > math.MaxInt64-n {
-		x.err(msgOverflow)
+		x.Error(msgOverflow)
 		return
 	}
-	var num [maxIntText]byte
+	var num [wire.MaxIntText]byte
 	if _, err := x.setField(t, x.args[2], appendInt(num[:0], old+n)); err != nil {
 		x.fail(err)
 		return
 	}
 	x.unit.Note(store.EventHash, "hincrby", x.args[1])
-	x.integer(old + n)
+	x.Int(old + n)
 }
 
 func cmdHincrbyfloat(x *Call) {
-	switch incr, ok := parseLongDouble(x.args[3]); {
+	switch incr, ok := wire.ParseLongDouble(x.args[3]); {
 	case !ok:
-		x.err(msgNotFloat)
+		x.Error(msgNotFloat)
 		return
 	case incr.IsInf():
-		x.err("ERR value is NaN or Infinity")
+		x.Error("ERR value is NaN or Infinity")
 		return
 	}
 	t, ok := x.hash()
@@ -63,13 +64,13 @@ func cmdHincrbyfloat(x *Call) {
 	if !found {
 		old = []byte{'0'}
 	}
-	sum, err := addFloat(old, x.args[3])
-	if errors.Is(err, errNotFloat) {
-		x.err("ERR hash value is not a float")
+	sum, err := wire.AddFloat(old, x.args[3])
+	if errors.Is(err, wire.ErrNotFloat) {
+		x.Error("ERR hash value is not a float")
 		return
 	}
 	if err != nil {
-		x.err(err.Error())
+		x.Error(err.Error())
 		return
 	}
 	if _, err := x.setField(t, x.args[2], sum); err != nil {
@@ -77,5 +78,5 @@ func cmdHincrbyfloat(x *Call) {
 		return
 	}
 	x.unit.Note(store.EventHash, "hincrbyfloat", x.args[1])
-	x.bulk(sum)
+	x.Bulk(sum)
 }

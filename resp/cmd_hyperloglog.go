@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/hyperloglog"
 )
@@ -55,9 +56,9 @@ func (x *Call) ownSketch(key []byte) (s hyperloglog.Sketch, v store.Value, ok bo
 func (x *Call) failSketch(err error) {
 	switch {
 	case errors.Is(err, hyperloglog.ErrNone):
-		x.err(msgNoSketch)
+		x.Error(msgNoSketch)
 	case errors.Is(err, hyperloglog.ErrCorrupt):
-		x.err(msgCorruptSketch)
+		x.Error(msgCorruptSketch)
 	default:
 		x.fail(err)
 	}
@@ -93,7 +94,7 @@ func cmdPfadd(x *Call) {
 		}
 		x.unit.Note(store.EventString, "pfadd", key)
 	}
-	x.boolean(changed)
+	x.Bool(changed)
 }
 
 // cmdPfcount does not write the estimate into the sketch, as Redis does: what reads does not
@@ -101,7 +102,7 @@ func cmdPfadd(x *Call) {
 func cmdPfcount(x *Call) {
 	if len(x.args) > 2 {
 		if u, ok := x.unionOf(x.args[1:]); ok {
-			x.integer(int64(u.Estimate()))
+			x.Int(int64(u.Estimate()))
 		}
 		return
 	}
@@ -110,7 +111,7 @@ func cmdPfcount(x *Call) {
 		return
 	}
 	if !v.Exists() {
-		x.integer(0)
+		x.Int(0)
 		return
 	}
 	n, err := s.Estimate()
@@ -118,7 +119,7 @@ func cmdPfcount(x *Call) {
 		x.failSketch(err)
 		return
 	}
-	x.integer(int64(n))
+	x.Int(int64(n))
 }
 
 // unionOf reads the sketches at keys. It has replied, and returns false, if one of them is
@@ -161,7 +162,7 @@ func cmdPfmerge(x *Call) {
 		return
 	}
 	x.unit.Note(store.EventString, "pfadd", key)
-	x.ok()
+	x.OK()
 }
 
 func cmdPfdebug(x *Call) {
@@ -171,26 +172,26 @@ func cmdPfdebug(x *Call) {
 		return
 	}
 	if !v.Exists() {
-		x.err("ERR The specified key does not exist")
+		x.Error("ERR The specified key does not exist")
 		return
 	}
 	word := x.args[1]
 	run := (func(*Call, store.Value, *hyperloglog.Sketch))(nil)
 	switch {
-	case equalFold(word, "getreg"):
+	case wire.EqualFold(word, "getreg"):
 		run = pfdebugGetreg
-	case equalFold(word, "decode"):
+	case wire.EqualFold(word, "decode"):
 		run = pfdebugDecode
-	case equalFold(word, "encoding"):
+	case wire.EqualFold(word, "encoding"):
 		run = pfdebugEncoding
-	case equalFold(word, "todense"):
+	case wire.EqualFold(word, "todense"):
 		run = pfdebugTodense
 	default:
-		x.err("ERR Unknown PFDEBUG subcommand '" + string(shown(word, 128)) + "'")
+		x.Error("ERR Unknown PFDEBUG subcommand '" + string(shown(word, 128)) + "'")
 		return
 	}
 	if len(x.args) != 3 {
-		x.err("ERR Wrong number of arguments for the '" + string(shown(word, 128)) + "' subcommand")
+		x.Error("ERR Wrong number of arguments for the '" + string(shown(word, 128)) + "' subcommand")
 		return
 	}
 	run(x, v, &s)
@@ -222,32 +223,32 @@ func pfdebugGetreg(x *Call, v store.Value, s *hyperloglog.Sketch) {
 		x.failSketch(err)
 		return
 	}
-	x.array(len(counts))
+	x.Array(len(counts))
 	for _, n := range counts {
-		x.integer(int64(n))
+		x.Int(int64(n))
 	}
 }
 
 func pfdebugDecode(x *Call, _ store.Value, s *hyperloglog.Sketch) {
 	if s.Dense() {
-		x.err("ERR HLL encoding is not sparse")
+		x.Error("ERR HLL encoding is not sparse")
 		return
 	}
-	x.bulkString(s.Parts())
+	x.BulkString(s.Parts())
 }
 
 func pfdebugEncoding(x *Call, _ store.Value, s *hyperloglog.Sketch) {
 	if s.Dense() {
-		x.simple("dense")
+		x.Simple("dense")
 	} else {
-		x.simple("sparse")
+		x.Simple("sparse")
 	}
 }
 
 func pfdebugTodense(x *Call, v store.Value, s *hyperloglog.Sketch) {
 	was := s.Dense()
 	if x.toDense(v, s) {
-		x.boolean(!was)
+		x.Bool(!was)
 	}
 }
 
@@ -262,7 +263,7 @@ func cmdPfselftest(x *Call) {
 		_, err1 := sparse.Add(element[:], hyperloglog.MaxSize)
 		_, err2 := dense.Add(element[:], hyperloglog.MaxSize)
 		if err1 != nil || err2 != nil {
-			x.err("ERR a sketch cannot be added to")
+			x.Error("ERR a sketch cannot be added to")
 			return
 		}
 	}
@@ -274,8 +275,8 @@ func cmdPfselftest(x *Call) {
 	counts1, _ := sparse.Counts()
 	counts2, _ := dense.Counts()
 	if wrong || !bytes.Equal(counts1, counts2) {
-		x.err("ERR a sketch's estimate is wrong")
+		x.Error("ERR a sketch's estimate is wrong")
 		return
 	}
-	x.ok()
+	x.OK()
 }

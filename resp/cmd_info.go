@@ -3,6 +3,7 @@ package resp
 import (
 	"fmt"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -45,7 +46,7 @@ func cmdInfo(x *call) {
 		w.buf = fmt.Appendf(w.buf, "# %s\r\n", s.title)
 		s.write(w)
 	}
-	x.verbatim(string(w.buf))
+	x.Verbatim(string(w.buf))
 }
 
 // wanted reports whether INFO's arguments, if any, name the section.
@@ -55,9 +56,9 @@ func (s *infoSection) wanted(args [][]byte) bool {
 	}
 	for _, arg := range args {
 		switch {
-		case equalFold(arg, "all") || equalFold(arg, "everything") || equalFold(arg, s.title):
+		case wire.EqualFold(arg, "all") || wire.EqualFold(arg, "everything") || wire.EqualFold(arg, s.title):
 			return true
-		case equalFold(arg, "default") && s.always:
+		case wire.EqualFold(arg, "default") && s.always:
 			return true
 		}
 	}

@@ -3,6 +3,7 @@ package resp
 import (
 	"math"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -20,7 +21,7 @@ func cmdDel(x *Call) {
 			n++
 		}
 	}
-	x.integer(n)
+	x.Int(n)
 }
 
 // cmdUnlink is DEL, which leaves what is large to the background as well.
@@ -44,12 +45,12 @@ func (x *Call) countKeys(look func([]byte) (store.Value, error)) {
 			n++
 		}
 	}
-	x.integer(n)
+	x.Int(n)
 }
 
 func cmdType(x *Call) {
 	if v, ok := x.peek(x.args[1]); ok {
-		x.simple(v.Type.String())
+		x.Simple(v.Type.String())
 	}
 }
 
@@ -79,13 +80,13 @@ func (x *Call) get(key []byte) (store.Value, bool) {
 
 func cmdRename(x *Call) {
 	if x.rename(true) {
-		x.ok()
+		x.OK()
 	}
 }
 
 func cmdRenamenx(x *Call) {
 	if x.rename(false) {
-		x.integer(1)
+		x.Int(1)
 	}
 }
 
@@ -98,7 +99,7 @@ func (x *Call) rename(replace bool) bool {
 		return false
 	}
 	if !from.Exists() {
-		x.err(msgNoKey)
+		x.Error(msgNoKey)
 		return false
 	}
 	same := string(src) == string(dst)
@@ -110,7 +111,7 @@ func (x *Call) rename(replace bool) bool {
 		return false
 	}
 	if to.Exists() && !replace {
-		x.integer(0)
+		x.Int(0)
 		return false
 	}
 	if err := x.unit.Rename(src, from, dst, to); err != nil {
@@ -138,7 +139,7 @@ func cmdCopy(x *Call) {
 		return
 	}
 	if string(src) == string(dst) {
-		x.err("ERR source and destination objects are the same")
+		x.Error("ERR source and destination objects are the same")
 		return
 	}
 	from, ok := x.get(src)
@@ -151,7 +152,7 @@ func cmdCopy(x *Call) {
 		return
 	}
 	if !from.Exists() || to.Exists() && !replace {
-		x.integer(0)
+		x.Int(0)
 		return
 	}
 	if err := x.unit.Copy(src, from, dst, to); err != nil {
@@ -160,7 +161,7 @@ func cmdCopy(x *Call) {
 	}
 	x.replacedNew(dst, to)
 	x.unit.Note(store.EventGeneric, "copy_to", dst)
-	x.integer(1)
+	x.Int(1)
 }
 
 // copyOptions parses the options of COPY; it has replied if they are wrong.
@@ -168,30 +169,30 @@ func (x *Call) copyOptions(args [][]byte) (replace, ok bool) {
 	elsewhere := false // Redis looks at the options first
 	for ; len(args) > 0; args = args[1:] {
 		switch {
-		case equalFold(args[0], "replace"):
+		case wire.EqualFold(args[0], "replace"):
 			replace = true
-		case equalFold(args[0], "db") && len(args) > 1:
-			n, ok := parseInt(args[1])
+		case wire.EqualFold(args[0], "db") && len(args) > 1:
+			n, ok := wire.ParseInt(args[1])
 			switch {
 			case !ok:
-				x.err(msgNotInteger)
+				x.Error(msgNotInteger)
 				return false, false
 			case n < math.MinInt32 || n > math.MaxInt32:
-				x.err(msgDatabaseRange)
+				x.Error(msgDatabaseRange)
 				return false, false
 			case n < 0 || n >= redisDatabases:
-				x.err(msgNoDatabase)
+				x.Error(msgNoDatabase)
 				return false, false
 			}
 			elsewhere = n != 0
 			args = args[1:]
 		default:
-			x.err(msgSyntax)
+			x.Error(msgSyntax)
 			return false, false
 		}
 	}
 	if elsewhere {
-		x.err(msgNoDatabase)
+		x.Error(msgNoDatabase)
 	}
 	return replace, !elsewhere
 }

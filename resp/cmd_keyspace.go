@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -16,7 +17,7 @@ import (
 func cmdDbsize(x *call) {
 	if x.spreads() {
 		if replies, ok := x.scatter(x.srv.forwardTimeout(), []byte("DBSIZE")); ok {
-			x.integer(sumOf(replies))
+			x.Int(sumOf(replies))
 		}
 		return
 	}
@@ -42,8 +43,8 @@ func cmdDbsize(x *call) {
 		x.fail(err)
 		return
 	}
-	if x.awaitSeen(len(x.buf)) {
-		x.integer(n)
+	if x.awaitSeen(len(x.Buf)) {
+		x.Int(n)
 	}
 }
 
@@ -65,9 +66,9 @@ func cmdRandomkey(x *call) {
 	if x.spreads() {
 		if replies, ok := x.scatter(x.srv.forwardTimeout(), []byte("RANDOMKEY")); ok {
 			if key := drawn(replies); key != nil {
-				x.bulk(key)
+				x.Bulk(key)
 			} else {
-				x.null()
+				x.Null()
 			}
 		}
 		return
@@ -77,7 +78,7 @@ func cmdRandomkey(x *call) {
 		key, err = x.allKeys().RandomKeyIn(spans)
 		return err
 	})
-	at := len(x.buf)
+	at := len(x.Buf)
 	switch {
 	case err != nil:
 		x.fail(err)
@@ -86,13 +87,13 @@ func cmdRandomkey(x *call) {
 		return
 	case x.conn.from != nil:
 		keys, _ := x.srv.ownSize()
-		x.array(2)
-		x.integer(max(keys, 1))
+		x.Array(2)
+		x.Int(max(keys, 1))
 	}
 	if key == nil {
-		x.null()
+		x.Null()
 	} else {
-		x.bulk(key)
+		x.Bulk(key)
 	}
 }
 
@@ -141,7 +142,7 @@ func (x *call) joinArrays(replies [][]byte, most int) {
 		return
 	}
 	n = min(n, most)
-	x.array(n)
+	x.Array(n)
 	for _, reply := range replies {
 		body, ok := arrayBody(reply)
 		if !ok {
@@ -153,7 +154,7 @@ func (x *call) joinArrays(replies [][]byte, most int) {
 		} else {
 			n -= count
 		}
-		x.buf = append(x.buf, body...)
+		x.Buf = append(x.Buf, body...)
 	}
 }
 
@@ -162,15 +163,15 @@ func (x *call) joinArrays(replies [][]byte, most int) {
 func cmdFlushall(x *call) {
 	switch {
 	case len(x.args) == 1:
-	case len(x.args) == 2 && (equalFold(x.args[1], "async") || equalFold(x.args[1], "sync")):
+	case len(x.args) == 2 && (wire.EqualFold(x.args[1], "async") || wire.EqualFold(x.args[1], "sync")):
 	default:
-		x.err(msgSyntax)
+		x.Error(msgSyntax)
 		return
 	}
 	x.conn.footprint.markAll()
 	if x.spreads() {
 		if _, ok := x.scatter(longTimeout, []byte("FLUSHALL")); ok {
-			x.ok()
+			x.OK()
 		}
 		return
 	}
@@ -179,7 +180,7 @@ func cmdFlushall(x *call) {
 		return
 	}
 	x.srv.blocked.dismiss(waitFailed, msgStreamGone, func(w *waiter) bool { return w.gone != nil })
-	x.ok()
+	x.OK()
 }
 
 func cmdFlushdb(x *call) { cmdFlushall(x) }

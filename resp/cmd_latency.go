@@ -1,22 +1,26 @@
 package resp
 
-import "time"
+import (
+	"time"
+
+	"github.com/ringside-kv/ringside/resp/wire"
+)
 
 // Redis' latency monitor is off here: SLOWLOG, the histograms of commands and the metrics
 // tell more. So it has no events.
 
-func cmdLatencyLatest(x *call) { x.array(0) }
+func cmdLatencyLatest(x *call) { x.Array(0) }
 
-func cmdLatencyHistory(x *call) { x.array(0) }
+func cmdLatencyHistory(x *call) { x.Array(0) }
 
-func cmdLatencyReset(x *call) { x.integer(0) }
+func cmdLatencyReset(x *call) { x.Int(0) }
 
 func cmdLatencyGraph(x *call) {
-	x.err("ERR No samples available for event '" + string(shown(x.args[2], 128)) + "'")
+	x.Error("ERR No samples available for event '" + string(shown(x.args[2], 128)) + "'")
 }
 
 func cmdLatencyDoctor(x *call) {
-	x.verbatim("There is no monitor of latency events. SLOWLOG GET lists slow commands, LATENCY HISTOGRAM tells how long commands took, and the metrics over HTTP what the disk and other nodes did meanwhile.\n")
+	x.Verbatim("There is no monitor of latency events. SLOWLOG GET lists slow commands, LATENCY HISTOGRAM tells how long commands took, and the metrics over HTTP what the disk and other nodes did meanwhile.\n")
 }
 
 // cmdLatencyHistogram tells, of each command that has run, or of those that are named, how
@@ -31,20 +35,20 @@ func cmdLatencyHistogram(x *call) {
 			cmds = append(append(cmds, cmd), cmd.subs...)
 		}
 	}
-	var body reply
-	body.proto = x.proto
+	var body wire.Writer
+	body.Proto = x.Proto
 	n := 0
 	for _, cmd := range cmds {
 		if x.srv.stats.histogram(&body, cmd) {
 			n++
 		}
 	}
-	x.dict(n)
-	x.buf = append(x.buf, body.buf...)
+	x.Map(n)
+	x.Buf = append(x.Buf, body.Buf...)
 }
 
 // histogram appends that of one command, unless it has not run.
-func (s *stats) histogram(r *reply, cmd *command) bool {
+func (s *stats) histogram(r *wire.Writer, cmd *command) bool {
 	var bounds, below []int64
 	total := int64(0)
 	c := &s.commands[cmd.id]
@@ -58,16 +62,16 @@ func (s *stats) histogram(r *reply, cmd *command) bool {
 	if total == 0 {
 		return false
 	}
-	r.bulkString(cmd.full)
-	r.dict(2)
-	r.bulkString("calls")
-	r.integer(total)
-	r.bulkString("histogram_usec")
+	r.BulkString(cmd.full)
+	r.Map(2)
+	r.BulkString("calls")
+	r.Int(total)
+	r.BulkString("histogram_usec")
 	bounds, below = merged(bounds, below)
-	r.dict(len(bounds))
+	r.Map(len(bounds))
 	for i, bound := range bounds {
-		r.integer(bound)
-		r.integer(below[i])
+		r.Int(bound)
+		r.Int(below[i])
 	}
 	return true
 }

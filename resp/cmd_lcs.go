@@ -1,6 +1,9 @@
 package resp
 
-import "github.com/ringside-kv/ringside/store"
+import (
+	"github.com/ringside-kv/ringside/resp/wire"
+	"github.com/ringside-kv/ringside/store"
+)
 
 // lcsOptions are the options of LCS.
 type lcsOptions struct {
@@ -12,15 +15,15 @@ type lcsOptions struct {
 func parseLCSOptions(args [][]byte) (o lcsOptions, msg string) {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
-		case equalFold(arg, "idx"):
+		case wire.EqualFold(arg, "idx"):
 			o.idx = true
-		case equalFold(arg, "len"):
+		case wire.EqualFold(arg, "len"):
 			o.length = true
-		case equalFold(arg, "withmatchlen"):
+		case wire.EqualFold(arg, "withmatchlen"):
 			o.withLength = true
-		case equalFold(arg, "minmatchlen") && i+1 < len(args):
+		case wire.EqualFold(arg, "minmatchlen") && i+1 < len(args):
 			i++
-			n, ok := parseInt(args[i])
+			n, ok := wire.ParseInt(args[i])
 			if !ok {
 				return o, msgNotInteger
 			}
@@ -48,18 +51,18 @@ func cmdLcs(x *Call) {
 	}
 	for _, v := range values {
 		if v.Exists() && v.Type != store.String {
-			x.err("ERR The specified keys must contain string values")
+			x.Error("ERR The specified keys must contain string values")
 			return
 		}
 	}
 	o, msg := parseLCSOptions(x.args[3:])
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	limit := x.limits.maxValue.Load()
 	if !lcsFits(int(values[0].Size), int(values[1].Size), limit) {
-		x.err(errLCSMemory.Error()) // before they are read
+		x.Error(errLCSMemory.Error()) // before they are read
 		return
 	}
 	a, err := x.unit.Bytes(x.args[1], values[0])
@@ -78,20 +81,20 @@ func (x *Call) lcs(a, b []byte, o *lcsOptions, limit int64) {
 	if o.length {
 		n, err := lcsLen(a, b, limit)
 		if err != nil {
-			x.err(err.Error())
+			x.Error(err.Error())
 			return
 		}
-		x.integer(int64(n))
+		x.Int(int64(n))
 		return
 	}
 	common, ranges, err := lcs(a, b, limit)
 	switch {
 	case err != nil:
-		x.err(err.Error())
+		x.Error(err.Error())
 	case o.idx:
 		x.lcsRanges(ranges, len(common), o)
 	default:
-		x.bulk(common)
+		x.Bulk(common)
 	}
 }
 
@@ -102,27 +105,27 @@ func (x *Call) lcsRanges(ranges []lcsRange, length int, o *lcsOptions) {
 			n++
 		}
 	}
-	x.dict(2)
-	x.bulkString("matches")
-	x.array(n)
+	x.Map(2)
+	x.BulkString("matches")
+	x.Array(n)
 	for _, r := range ranges {
 		if int64(r.length()) < o.minLength {
 			continue
 		}
 		if o.withLength {
-			x.array(3)
+			x.Array(3)
 		} else {
-			x.array(2)
+			x.Array(2)
 		}
 		for _, ends := range [2][2]int{{r.aFrom, r.aTo}, {r.bFrom, r.bTo}} {
-			x.array(2)
-			x.integer(int64(ends[0]))
-			x.integer(int64(ends[1]))
+			x.Array(2)
+			x.Int(int64(ends[0]))
+			x.Int(int64(ends[1]))
 		}
 		if o.withLength {
-			x.integer(int64(r.length()))
+			x.Int(int64(r.length()))
 		}
 	}
-	x.bulkString("len")
-	x.integer(int64(length))
+	x.BulkString("len")
+	x.Int(int64(length))
 }

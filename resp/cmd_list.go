@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 )
@@ -41,7 +42,7 @@ func (x *Call) push(front, onlyIfThere bool) {
 		return
 	}
 	if onlyIfThere && !l.Value().Exists() {
-		x.integer(0)
+		x.Int(0)
 		return
 	}
 	for i, element := range x.args[2:] {
@@ -51,7 +52,7 @@ func (x *Call) push(front, onlyIfThere bool) {
 		}
 	}
 	x.unit.Note(store.EventList, sideEvent(front, "lpush", "rpush"), x.args[1])
-	x.integer(l.Len())
+	x.Int(l.Len())
 }
 
 // sideEvent is the name of an event at one end of a list.
@@ -64,7 +65,7 @@ func sideEvent(front bool, left, right string) string {
 
 func cmdLlen(x *Call) {
 	if l, ok := x.listAt(); ok {
-		x.integer(l.Len())
+		x.Int(l.Len())
 	}
 }
 
@@ -82,12 +83,12 @@ func cmdLindex(x *Call) {
 		return
 	}
 	if !l.Value().Exists() {
-		x.null()
+		x.Null()
 		return
 	}
-	i, ok := parseInt(x.args[2])
+	i, ok := wire.ParseInt(x.args[2])
 	if !ok {
-		x.err(msgNotInteger)
+		x.Error(msgNotInteger)
 		return
 	}
 	element, ok, err := l.Index(i)
@@ -95,9 +96,9 @@ func cmdLindex(x *Call) {
 	case err != nil:
 		x.fail(err)
 	case !ok:
-		x.null()
+		x.Null()
 	default:
-		x.bulk(element)
+		x.Bulk(element)
 	}
 }
 
@@ -107,16 +108,16 @@ func cmdLset(x *Call) {
 		return
 	}
 	if !l.Value().Exists() {
-		x.err(msgNoKey)
+		x.Error(msgNoKey)
 		return
 	}
-	i, ok := parseInt(x.args[2])
+	i, ok := wire.ParseInt(x.args[2])
 	if !ok {
-		x.err(msgNotInteger)
+		x.Error(msgNotInteger)
 		return
 	}
 	if i = numbered(i, l.Len()); i < 0 || i >= l.Len() {
-		x.err(msgIndexRange)
+		x.Error(msgIndexRange)
 		return
 	}
 	if err := l.Set(i, x.args[3]); err != nil {
@@ -124,18 +125,18 @@ func cmdLset(x *Call) {
 		return
 	}
 	x.unit.Note(store.EventList, "lset", x.args[1])
-	x.ok()
+	x.OK()
 }
 
 // bounds are args[2] and args[3], numbers of elements. It has replied, and returns false, if
 // they are none.
 func (x *Call) bounds() (from, to int64, ok bool) {
-	from, ok = parseInt(x.args[2])
+	from, ok = wire.ParseInt(x.args[2])
 	if ok {
-		to, ok = parseInt(x.args[3])
+		to, ok = wire.ParseInt(x.args[3])
 	}
 	if !ok {
-		x.err(msgNotInteger)
+		x.Error(msgNotInteger)
 	}
 	return from, to, ok
 }
@@ -158,7 +159,7 @@ func cmdLrange(x *Call) {
 		return
 	}
 	if from, to = within(from, to, l.Len()); from > to {
-		x.array(0)
+		x.Array(0)
 		return
 	}
 	n := to - from + 1
@@ -166,15 +167,15 @@ func cmdLrange(x *Call) {
 		return
 	}
 	x.elements(func() error {
-		x.array(int(n))
+		x.Array(int(n))
 		if near != nil {
 			for i := range near.Len() {
-				x.bulk(near.At(i))
+				x.Bulk(near.At(i))
 			}
 			return nil
 		}
 		return l.Range(from, to, false, func(_ int64, element []byte) bool {
-			x.bulk(element)
+			x.Bulk(element)
 			return true
 		})
 	})
@@ -197,13 +198,13 @@ func cmdLtrim(x *Call) {
 		}
 		x.popped(x.args[1], l, "ltrim")
 	}
-	x.ok()
+	x.OK()
 }
 
 func cmdLinsert(x *Call) {
-	behind := equalFold(x.args[2], "after")
-	if !behind && !equalFold(x.args[2], "before") {
-		x.err(msgSyntax)
+	behind := wire.EqualFold(x.args[2], "after")
+	if !behind && !wire.EqualFold(x.args[2], "before") {
+		x.Error(msgSyntax)
 		return
 	}
 	l, ok := x.listAt()
@@ -211,7 +212,7 @@ func cmdLinsert(x *Call) {
 		return
 	}
 	if !l.Value().Exists() {
-		x.integer(0)
+		x.Int(0)
 		return
 	}
 	at := int64(-1)
@@ -231,17 +232,17 @@ func cmdLinsert(x *Call) {
 	case err != nil:
 		x.fail(err)
 	case at < 0:
-		x.integer(-1)
+		x.Int(-1)
 	default:
 		x.unit.Note(store.EventList, "linsert", x.args[1])
-		x.integer(l.Len())
+		x.Int(l.Len())
 	}
 }
 
 func cmdLrem(x *Call) {
-	n, ok := parseInt(x.args[2])
+	n, ok := wire.ParseInt(x.args[2])
 	if !ok {
-		x.err(msgNotInteger)
+		x.Error(msgNotInteger)
 		return
 	}
 	l, ok := x.listAt()
@@ -272,5 +273,5 @@ func cmdLrem(x *Call) {
 	if len(found) > 0 {
 		x.popped(x.args[1], l, "lrem")
 	}
-	x.integer(int64(len(found)))
+	x.Int(int64(len(found)))
 }

@@ -4,26 +4,27 @@ import (
 	"math/big"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
 
 // parsePatience reads for how many seconds a command may wait, with a fraction perhaps; 0 is
 // for ever. It has replied, and returns false, if the argument says no such time.
 func (x *Call) parsePatience(arg []byte) (time.Duration, bool) {
-	seconds, ok := parseLongDouble(arg)
+	seconds, ok := wire.ParseLongDouble(arg)
 	if !ok {
-		x.err("ERR timeout is not a float or out of range")
+		x.Error("ERR timeout is not a float or out of range")
 		return 0, false
 	}
 	// Redis counts whole milliseconds, rounded up, and takes more than fit 64 bits for
 	// less than none.
-	ms := newLongDouble().Mul(seconds, big.NewFloat(1000))
+	ms := wire.NewLongDouble().Mul(seconds, big.NewFloat(1000))
 	n, accuracy := ms.Int64()
 	if accuracy == big.Below && ms.Sign() > 0 && !ms.IsInf() && n < 1<<63-1 {
 		n++
 	}
 	if n < 0 || ms.IsInf() || ms.Cmp(big.NewFloat(1<<63)) >= 0 {
-		x.err("ERR timeout is negative")
+		x.Error("ERR timeout is negative")
 		return 0, false
 	}
 	return time.Duration(min(n, int64(maxLinger/time.Millisecond))) * time.Millisecond, true
@@ -43,8 +44,8 @@ func (x *Call) blockingPop(front bool) {
 		timeout: timeout, keys: x.args[1:last], typ: store.List,
 		serve: func(x *Call, key []byte) {
 			if x.openList(&x.list, key) {
-				x.array(2)
-				x.bulk(key)
+				x.Array(2)
+				x.Bulk(key)
 				if _, ok := x.popOne(&x.list, front); ok {
 					x.popped(key, &x.list, sideEvent(front, "lpop", "rpop"))
 				}
@@ -96,7 +97,7 @@ func (x *Call) moveOrBlock(timeout time.Duration, fromFront, toFront bool) {
 	case src.Value().Exists():
 		x.moveElement(fromFront, toFront)
 	case x.inside:
-		x.null()
+		x.Null()
 	default:
 		x.host.block(want{
 			timeout: timeout, keys: x.args[1:2], also: x.args[2:3], typ: store.List,

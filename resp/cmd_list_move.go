@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 )
@@ -8,9 +9,9 @@ import (
 // side is the end of a list that a word means: the front for LEFT. It has replied, and
 // returns false, if it means none.
 func (x *Call) side(word []byte) (front, ok bool) {
-	front = equalFold(word, "left")
-	if !front && !equalFold(word, "right") {
-		x.err(msgSyntax)
+	front = wire.EqualFold(word, "left")
+	if !front && !wire.EqualFold(word, "right") {
+		x.Error(msgSyntax)
 		return false, false
 	}
 	return front, true
@@ -37,7 +38,7 @@ func (x *Call) moveElement(fromFront, toFront bool) {
 		return
 	}
 	if !src.Value().Exists() {
-		x.null()
+		x.Null()
 		return
 	}
 	if !x.openList(dst, x.args[2]) {
@@ -67,7 +68,7 @@ func (x *Call) moveElement(fromFront, toFront bool) {
 func (x *Call) rotateSingle(l *collection.List, fromFront, toFront bool) {
 	element, ok, err := l.Index(0)
 	if err == nil && ok {
-		x.bulk(element)
+		x.Bulk(element)
 		err = l.Set(0, element)
 	}
 	if err != nil || !ok {
@@ -81,8 +82,8 @@ func (x *Call) rotateSingle(l *collection.List, fromFront, toFront bool) {
 // popSome removes elements from the list that is open, at a key, and replies with both.
 func (x *Call) popSome(key []byte, o mpop) {
 	if x.keepsElements(&x.list, min(o.most, x.list.Len())) {
-		x.array(2)
-		x.bulk(key)
+		x.Array(2)
+		x.Bulk(key)
 		x.popAll(key, &x.list, o.most, o.first)
 	}
 }

@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 )
@@ -20,14 +21,14 @@ func cmdRpop(x *Call) { x.pop(false) }
 // pop removes one element, or as many as args[2] says, and replies with them.
 func (x *Call) pop(front bool) {
 	if len(x.args) > 3 {
-		x.err("ERR wrong number of arguments for '" + x.cmd.full + "' command")
+		x.Error("ERR wrong number of arguments for '" + x.cmd.full + "' command")
 		return
 	}
 	n, several := int64(1), len(x.args) == 3
 	if several {
 		var ok bool
-		if n, ok = parseInt(x.args[2]); !ok || n < 0 {
-			x.err(msgNotPositive)
+		if n, ok = wire.ParseInt(x.args[2]); !ok || n < 0 {
+			x.Error(msgNotPositive)
 			return
 		}
 	}
@@ -35,9 +36,9 @@ func (x *Call) pop(front bool) {
 	switch {
 	case !ok:
 	case !l.Value().Exists() && several:
-		x.nullArray()
+		x.NullArray()
 	case !l.Value().Exists():
-		x.null()
+		x.Null()
 	case several:
 		x.popAll(x.args[1], l, n, front)
 	default:
@@ -54,7 +55,7 @@ func (x *Call) popOne(l *collection.List, front bool) (element []byte, ok bool) 
 		x.abort(err)
 		return nil, false
 	}
-	x.bulk(element)
+	x.Bulk(element)
 	return element, true
 }
 
@@ -68,13 +69,13 @@ func (x *Call) popAll(key []byte, l *collection.List, n int64, front bool) {
 	if !x.keepsElements(l, n) {
 		return
 	}
-	at := len(x.buf)
-	x.array(int(n))
+	at := len(x.Buf)
+	x.Array(int(n))
 	if n == 0 {
 		return
 	}
 	err := l.Range(from, to, !front, func(_ int64, element []byte) bool {
-		x.bulk(element)
+		x.Bulk(element)
 		return true
 	})
 	if err == nil {
@@ -85,7 +86,7 @@ func (x *Call) popAll(key []byte, l *collection.List, n int64, front bool) {
 		err = l.Trim(from, to)
 	}
 	if err != nil {
-		x.buf = x.buf[:at]
+		x.Buf = x.Buf[:at]
 		x.abort(err)
 		return
 	}

@@ -1,6 +1,10 @@
 package resp
 
-import "math"
+import (
+	"math"
+
+	"github.com/ringside-kv/ringside/resp/wire"
+)
 
 // posOptions are the options of LPOS.
 type posOptions struct {
@@ -17,21 +21,21 @@ func parsePosOptions(args [][]byte) (o posOptions, msg string) {
 		if len(args) == 1 {
 			return o, msgSyntax
 		}
-		n, ok := parseInt(args[1])
+		n, ok := wire.ParseInt(args[1])
 		switch {
-		case equalFold(args[0], "rank"):
+		case wire.EqualFold(args[0], "rank"):
 			if o.rank = n; n == math.MinInt64 {
 				o.rank = -1 // as in Redis, where the opposite of that is no number either
 			}
 			if ok && n == 0 {
 				return o, "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list"
 			}
-		case equalFold(args[0], "count"):
+		case wire.EqualFold(args[0], "count"):
 			o.count, o.several = n, true
 			if !ok || n < 0 {
 				return o, "ERR COUNT can't be negative"
 			}
-		case equalFold(args[0], "maxlen"):
+		case wire.EqualFold(args[0], "maxlen"):
 			o.most = n
 			if !ok || n < 0 {
 				return o, "ERR MAXLEN can't be negative"
@@ -49,7 +53,7 @@ func parsePosOptions(args [][]byte) (o posOptions, msg string) {
 func cmdLpos(x *Call) {
 	o, msg := parsePosOptions(x.args[3:])
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	l := &x.list
@@ -76,13 +80,13 @@ func cmdLpos(x *Call) {
 	case err != nil:
 		x.fail(err)
 	case o.several:
-		x.array(len(found))
+		x.Array(len(found))
 		for _, i := range found {
-			x.integer(i)
+			x.Int(i)
 		}
 	case len(found) == 0:
-		x.null()
+		x.Null()
 	default:
-		x.integer(found[0])
+		x.Int(found[0])
 	}
 }

@@ -5,17 +5,19 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // cmdLolwut draws a circle of tokens with the nodes of a cluster that never was.
 func cmdLolwut(x *call) {
-	if len(x.args) >= 3 && equalFold(x.args[1], "version") {
-		if _, ok := parseInt(x.args[2]); !ok {
-			x.err(msgNotInteger)
+	if len(x.args) >= 3 && wire.EqualFold(x.args[1], "version") {
+		if _, ok := wire.ParseInt(x.args[2]); !ok {
+			x.Error(msgNotInteger)
 			return
 		}
 	}
-	x.verbatim(drawRing(3+rand.IntN(6)) + fmt.Sprintf("Ringside ver. %s, Redis ver. %s\n", x.srv.cfg.Version, redisVersion))
+	x.Verbatim(drawRing(3+rand.IntN(6)) + fmt.Sprintf("Ringside ver. %s, Redis ver. %s\n", x.srv.cfg.Version, redisVersion))
 }
 
 // drawRing draws a circle of arcs, as many as there are nodes.

@@ -38,27 +38,27 @@ func cmdMemoryStats(x *call) {
 		{"allocator.resident", resident},
 		{"fragmentation.bytes", resident - used},
 	}
-	x.dict(len(fields))
+	x.Map(len(fields))
 	for _, f := range fields {
-		x.bulkString(f.name)
-		x.integer(f.n)
+		x.BulkString(f.name)
+		x.Int(f.n)
 	}
 }
 
 func cmdMemoryDoctor(x *call) {
 	st := x.srv.store.Stats()
-	x.verbatim(fmt.Sprintf("Data lies on disk; memory is bounded by what is configured, whatever there is of it. In use are %d bytes, of which %d hold requests and replies of clients, and %d hot values (cache).\n",
+	x.Verbatim(fmt.Sprintf("Data lies on disk; memory is bounded by what is configured, whatever there is of it. In use are %d bytes, of which %d hold requests and replies of clients, and %d hot values (cache).\n",
 		memoryInUse(&st), x.srv.budget.inUse(), st.CacheBytes))
 }
 
 func cmdMemoryMallocStats(x *call) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	x.verbatim(fmt.Sprintf("%s\nheap in use: %d\nheap idle: %d\nheap returned: %d\nobjects: %d\nstacks: %d\ncollections: %d\n",
+	x.Verbatim(fmt.Sprintf("%s\nheap in use: %d\nheap idle: %d\nheap returned: %d\nobjects: %d\nstacks: %d\ncollections: %d\n",
 		runtime.Version(), m.HeapInuse, m.HeapIdle, m.HeapReleased, m.HeapObjects, m.StackInuse, m.NumGC))
 }
 
 func cmdMemoryPurge(x *call) {
 	debug.FreeOSMemory()
-	x.ok()
+	x.OK()
 }

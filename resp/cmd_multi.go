@@ -5,8 +5,8 @@ import "github.com/ringside-kv/ringside/store"
 // The commands on several strings.
 
 func cmdMget(x *Call) {
-	at := len(x.buf)
-	x.array(len(x.args) - 1)
+	at := len(x.Buf)
+	x.Array(len(x.args) - 1)
 	for _, key := range x.args[1:] {
 		v, err := x.unit.Get(key)
 		if err == nil {
@@ -15,17 +15,17 @@ func cmdMget(x *Call) {
 		switch {
 		case err != nil:
 		case v.Type != store.String:
-			x.null()
+			x.Null()
 			continue
 		case !x.keepable(v.Size):
-			x.buf = x.buf[:at]
+			x.Buf = x.Buf[:at]
 			x.replyTooLarge()
 			return
 		default:
-			x.buf, err = x.appendBulk(key, v, 0, v.Size)
+			x.Buf, err = x.appendBulk(key, v, 0, v.Size)
 		}
 		if err != nil {
-			x.buf = x.buf[:at]
+			x.Buf = x.Buf[:at]
 			x.fail(err)
 			return
 		}
@@ -34,7 +34,7 @@ func cmdMget(x *Call) {
 
 func cmdMset(x *Call) {
 	if values, ok := x.readPairs(); ok && x.putPairs(values) {
-		x.ok()
+		x.OK()
 	}
 }
 
@@ -45,12 +45,12 @@ func cmdMsetnx(x *Call) {
 	}
 	for i := range values {
 		if values[i].Exists() {
-			x.boolean(false)
+			x.Bool(false)
 			return
 		}
 	}
 	if x.putPairs(values) {
-		x.boolean(true)
+		x.Bool(true)
 	}
 }
 
@@ -59,7 +59,7 @@ func cmdMsetnx(x *Call) {
 // returns false.
 func (x *Call) readPairs() (values []store.Value, ok bool) {
 	if len(x.args)%2 == 0 {
-		x.err("ERR wrong number of arguments for '" + x.cmd.full + "' command")
+		x.Error("ERR wrong number of arguments for '" + x.cmd.full + "' command")
 		return nil, false
 	}
 	values = x.values[:0]

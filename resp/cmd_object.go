@@ -3,6 +3,7 @@ package resp
 import (
 	"math"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -11,7 +12,7 @@ import (
 func (x *Call) object() (store.Value, bool) {
 	v, ok := x.peek(x.args[2])
 	if ok && !v.Exists() {
-		x.null()
+		x.Null()
 		return v, false
 	}
 	return v, ok
@@ -28,13 +29,13 @@ func cmdObjectEncoding(x *Call) {
 	}
 	switch {
 	case v.Type != store.String:
-		x.bulkString(encodings[v.Type][b2i(v.Raw)])
+		x.BulkString(encodings[v.Type][b2i(v.Raw)])
 	case v.Raw || v.Size > maxEmbedded:
-		x.bulkString("raw")
+		x.BulkString("raw")
 	case isInt(v.Inline):
-		x.bulkString("int")
+		x.BulkString("int")
 	default:
-		x.bulkString("embstr")
+		x.BulkString("embstr")
 	}
 }
 
@@ -55,7 +56,7 @@ func b2i(b bool) int {
 }
 
 func isInt(b []byte) bool {
-	_, ok := parseInt(b)
+	_, ok := wire.ParseInt(b)
 	return ok
 }
 
@@ -66,22 +67,22 @@ func cmdObjectRefcount(x *Call) {
 	if !ok {
 		return
 	}
-	if n, ok := parseInt(v.Inline); ok && v.Type == store.String && !v.Raw && n >= 0 && n < 10_000 {
-		x.integer(math.MaxInt32)
+	if n, ok := wire.ParseInt(v.Inline); ok && v.Type == store.String && !v.Raw && n >= 0 && n < 10_000 {
+		x.Int(math.MaxInt32)
 		return
 	}
-	x.integer(1)
+	x.Int(1)
 }
 
 func cmdObjectIdletime(x *Call) {
 	if _, ok := x.object(); ok {
-		x.integer(x.unit.IdleSeconds(x.args[2]))
+		x.Int(x.unit.IdleSeconds(x.args[2]))
 	}
 }
 
 func cmdObjectFreq(x *Call) {
 	if _, ok := x.object(); ok {
-		x.err("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
+		x.Error("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
 	}
 }
 
@@ -100,17 +101,17 @@ const (
 func cmdMemoryUsage(x *Call) {
 	key := x.args[2]
 	for args := x.args[3:]; len(args) > 0; args = args[2:] {
-		if !equalFold(args[0], "samples") || len(args) == 1 {
-			x.err(msgSyntax)
+		if !wire.EqualFold(args[0], "samples") || len(args) == 1 {
+			x.Error(msgSyntax)
 			return
 		}
-		n, ok := parseInt(args[1])
+		n, ok := wire.ParseInt(args[1])
 		if !ok {
-			x.err(msgNotInteger)
+			x.Error(msgNotInteger)
 			return
 		}
 		if n < 0 {
-			x.err(msgSyntax)
+			x.Error(msgSyntax)
 			return
 		}
 	}
@@ -125,5 +126,5 @@ func cmdMemoryUsage(x *Call) {
 	if v.Expiry != 0 {
 		size += expiryOverhead + int64(len(key))
 	}
-	x.integer(size)
+	x.Int(size)
 }

@@ -1,6 +1,6 @@
 package resp
 
-import "github.com/tidwall/redcon"
+import "github.com/ringside-kv/ringside/resp/wire"
 
 func cmdSubscribe(x *call)  { x.subscribe(subChannel) }
 func cmdPsubscribe(x *call) { x.subscribe(subPattern) }
@@ -17,11 +17,11 @@ func (x *call) subscribe(kind subKind) {
 	}
 	for _, name := range x.args[1:] {
 		if !x.srv.pubsub.add(x.conn, kind, name) {
-			x.err("ERR too many subscriptions: they take more memory than output-buffer allows")
+			x.Error("ERR too many subscriptions: they take more memory than output-buffer allows")
 			break
 		}
 		x.subscription(name)
-		x.integer(x.conn.subs.count(kind))
+		x.Int(x.conn.subs.count(kind))
 	}
 	x.conn.subscribed = x.conn.subs.any()
 }
@@ -37,25 +37,25 @@ func (x *call) unsubscribe(kind subKind) {
 	}
 	for _, name := range names {
 		x.srv.pubsub.remove(c, kind, name)
-		x.buf = c.takePushes(x.buf)
+		x.Buf = c.takePushes(x.Buf)
 		x.subscription(name)
-		x.integer(c.subs.count(kind))
+		x.Int(c.subs.count(kind))
 	}
 	if len(names) == 0 {
 		x.subscription(nil)
-		x.integer(c.subs.count(kind))
+		x.Int(c.subs.count(kind))
 	}
 	c.subscribed = c.subs.any()
 }
 
 // subscription begins the reply about one subscription, or none.
 func (x *call) subscription(name []byte) {
-	x.prefix(pushMark(x.proto), 3)
-	x.bulkString(x.cmd.name)
+	x.Push(3)
+	x.BulkString(x.cmd.name)
 	if name == nil {
-		x.null()
+		x.Null()
 	} else {
-		x.bulk(name)
+		x.Bulk(name)
 	}
 }
 
@@ -130,7 +130,7 @@ func cmdPubsubShardchannels(x *call) { x.activeChannels(subShard) }
 
 func (x *call) activeChannels(kind subKind) {
 	if len(x.args) > 3 {
-		x.err("ERR unknown subcommand or wrong number of arguments for '" + string(shown(x.args[1], 128)) + "'. Try PUBSUB HELP.")
+		x.Error("ERR unknown subcommand or wrong number of arguments for '" + string(shown(x.args[1], 128)) + "'. Try PUBSUB HELP.")
 		return
 	}
 	var pattern []byte
@@ -149,13 +149,13 @@ func cmdPubsubNumpat(x *call) {
 		x.replyNames(names)
 		return
 	}
-	x.integer(int64(len(x.withPeersNames(names))))
+	x.Int(int64(len(x.withPeersNames(names))))
 }
 
 func (x *call) replyNames(names []string) {
-	x.array(len(names))
+	x.Array(len(names))
 	for _, name := range names {
-		x.bulkString(name)
+		x.BulkString(name)
 	}
 }
 
@@ -210,18 +210,18 @@ func (x *call) numberOfSubscribers(kind subKind) {
 			}
 		}
 	}
-	x.array(2 * len(names))
+	x.Array(2 * len(names))
 	for i, name := range names {
-		x.bulk(name)
-		x.integer(counts[i])
+		x.Bulk(name)
+		x.Int(counts[i])
 	}
 }
 
 // raw is the call as a client sends it.
 func (x *call) raw() []byte {
-	b := redcon.AppendArray(nil, len(x.args))
+	b := wire.AppendArray(nil, len(x.args))
 	for _, arg := range x.args {
-		b = redcon.AppendBulk(b, arg)
+		b = wire.AppendBulk(b, arg)
 	}
 	return b
 }

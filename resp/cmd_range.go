@@ -1,20 +1,23 @@
 package resp
 
-import "github.com/ringside-kv/ringside/store"
+import (
+	"github.com/ringside-kv/ringside/resp/wire"
+	"github.com/ringside-kv/ringside/store"
+)
 
 // The commands that read and write parts of a string.
 
 func cmdStrlen(x *Call) {
 	if v, ok := x.getString(x.args[1]); ok {
-		x.integer(v.Size)
+		x.Int(v.Size)
 	}
 }
 
 func cmdGetrange(x *Call) {
-	start, ok1 := parseInt(x.args[2])
-	end, ok2 := parseInt(x.args[3])
+	start, ok1 := wire.ParseInt(x.args[2])
+	end, ok2 := wire.ParseInt(x.args[3])
 	if !ok1 || !ok2 {
-		x.err(msgNotInteger)
+		x.Error(msgNotInteger)
 		return
 	}
 	v, ok := x.getString(x.args[1])
@@ -23,7 +26,7 @@ func cmdGetrange(x *Call) {
 	}
 	first, last, ok := span(start, end, v.Size)
 	if !ok {
-		x.bulk(nil)
+		x.Bulk(nil)
 		return
 	}
 	x.stringRange(x.args[1], v, first, last-first+1)
@@ -58,7 +61,7 @@ func cmdAppend(x *Call) {
 		return
 	}
 	if !x.fits(v.Size, int64(len(data))) {
-		x.err(msgTooLong)
+		x.Error(msgTooLong)
 		return
 	}
 	size := int64(len(data))
@@ -73,18 +76,18 @@ func cmdAppend(x *Call) {
 		return
 	}
 	x.unit.Note(store.EventString, "append", key)
-	x.integer(size)
+	x.Int(size)
 }
 
 func cmdSetrange(x *Call) {
 	key, data := x.args[1], x.args[3]
-	off, ok := parseInt(x.args[2])
+	off, ok := wire.ParseInt(x.args[2])
 	if !ok {
-		x.err(msgNotInteger)
+		x.Error(msgNotInteger)
 		return
 	}
 	if off < 0 {
-		x.err(msgOffset)
+		x.Error(msgOffset)
 		return
 	}
 	v, ok := x.getString(key)
@@ -92,10 +95,10 @@ func cmdSetrange(x *Call) {
 	case !ok:
 		return
 	case len(data) == 0:
-		x.integer(v.Size)
+		x.Int(v.Size)
 		return
 	case !x.fits(off, int64(len(data))):
-		x.err(msgTooLong)
+		x.Error(msgTooLong)
 		return
 	}
 	size, err := x.unit.WriteRange(key, v, off, data)
@@ -104,7 +107,7 @@ func cmdSetrange(x *Call) {
 		return
 	}
 	x.unit.Note(store.EventString, "setrange", key)
-	x.integer(size)
+	x.Int(size)
 }
 
 // fits reports whether a string of size + more bytes may exist.

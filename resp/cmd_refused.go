@@ -1,5 +1,7 @@
 package resp
 
+import "github.com/ringside-kv/ringside/resp/wire"
+
 // Commands of Redis that Ringside has only to say why not, which helps more than that they
 // are unknown.
 
@@ -19,21 +21,21 @@ const (
 
 // refused is the handler of a command that is only there to say why it is not.
 func refused(msg string) func(*Call) {
-	return func(x *Call) { x.err(msg) }
+	return func(x *Call) { x.Error(msg) }
 }
 
 // cmdMove: there is one database, so it is either the same or none.
 func cmdMove(x *call) {
-	n, ok := parseInt(x.args[2])
+	n, ok := wire.ParseInt(x.args[2])
 	switch {
 	case !ok:
-		x.err(msgNotInteger)
+		x.Error(msgNotInteger)
 	case n != int64(int32(n)):
-		x.err(msgDatabaseRange)
+		x.Error(msgDatabaseRange)
 	case n != 0:
-		x.err(msgNoDatabase)
+		x.Error(msgNoDatabase)
 	default:
-		x.err("ERR source and destination objects are the same")
+		x.Error("ERR source and destination objects are the same")
 	}
 }
 
@@ -43,39 +45,39 @@ const (
 )
 
 func cmdSwapdb(x *call) {
-	a, ok1 := parseInt(x.args[1])
-	b, ok2 := parseInt(x.args[2])
+	a, ok1 := wire.ParseInt(x.args[1])
+	b, ok2 := wire.ParseInt(x.args[2])
 	switch {
 	case !ok1 || a != int64(int32(a)):
-		x.err("ERR invalid first DB index")
+		x.Error("ERR invalid first DB index")
 	case !ok2 || b != int64(int32(b)):
-		x.err("ERR invalid second DB index")
+		x.Error("ERR invalid second DB index")
 	case a != 0 || b != 0:
-		x.err(msgNoDatabase)
+		x.Error(msgNoDatabase)
 	default:
-		x.ok()
+		x.OK()
 	}
 }
 
 // cmdRole: whoever asks may write here.
 func cmdRole(x *call) {
-	x.array(3)
-	x.bulkString("master")
-	x.integer(0)
-	x.array(0)
+	x.Array(3)
+	x.BulkString("master")
+	x.Int(0)
+	x.Array(0)
 }
 
 func cmdReplicaof(x *call) {
-	if equalFold(x.args[1], "no") && equalFold(x.args[2], "one") {
-		x.ok()
+	if wire.EqualFold(x.args[1], "no") && wire.EqualFold(x.args[2], "one") {
+		x.OK()
 		return
 	}
-	x.err(msgNoReplicaof)
+	x.Error(msgNoReplicaof)
 }
 
 // cmdClusterSaveconfig: the placement is on disk before anybody goes by it.
-func cmdClusterSaveconfig(x *call) { x.ok() }
+func cmdClusterSaveconfig(x *call) { x.OK() }
 
 // cmdClusterCountFailureReports: nodes tell one another whether they are alive, not whether
 // others are.
-func cmdClusterCountFailureReports(x *call) { x.integer(0) }
+func cmdClusterCountFailureReports(x *call) { x.Int(0) }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ringside-kv/ringside/buckets"
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -27,7 +28,7 @@ func cmdRingInfo(x *call) {
 	keys, size = x.srv.copySize()
 	w.line("backup_keys_estimate", keys)
 	w.line("backup_bytes_estimate", size)
-	x.verbatim(string(w.buf))
+	x.Verbatim(string(w.buf))
 }
 
 // infoRing tells of the routes, and of what became of requests by them.
@@ -94,7 +95,7 @@ func cmdLoadlevels(x *call) {
 		l = routes.loadLevels()
 	}
 	moves := x.srv.moves()
-	x.dict(6)
+	x.Map(6)
 	for _, level := range []struct {
 		name string
 		n    int64
@@ -103,8 +104,8 @@ func cmdLoadlevels(x *call) {
 		{"pending_keys", moves.PendingKeys}, {"pending_bytes", moves.PendingBytes},
 		{"pending_items", int64(moves.Feeding.Pending)},
 	} {
-		x.bulkString(level.name)
-		x.integer(level.n)
+		x.BulkString(level.name)
+		x.Int(level.n)
 	}
 }
 
@@ -113,24 +114,24 @@ func cmdLoadlevels(x *call) {
 func cmdRingPlacement(x *call) {
 	routes := x.srv.routes.Load()
 	switch {
-	case len(x.args) > 3 || len(x.args) == 3 && !equalFold(x.args[2], "text"):
-		x.err(msgSyntax)
+	case len(x.args) > 3 || len(x.args) == 3 && !wire.EqualFold(x.args[2], "text"):
+		x.Error(msgSyntax)
 	case routes == nil:
-		x.err(msgNoPlacement)
+		x.Error(msgNoPlacement)
 	case len(x.args) == 3:
 		text, err := routes.Placement.MarshalText()
 		if err != nil {
 			x.fail(err)
 			return
 		}
-		x.verbatim(string(text))
+		x.Verbatim(string(text))
 	default:
 		b, err := routes.Placement.MarshalBinary()
 		if err != nil {
 			x.fail(err)
 			return
 		}
-		x.bulk(b)
+		x.Bulk(b)
 	}
 }
 
@@ -143,27 +144,27 @@ func cmdRingLocate(x *call) {
 		row = routes.Placement.Lookup(token)
 		addr = routes.Nodes[row.Primary].Addr
 	}
-	x.dict(7)
-	x.bulkString("token")
-	x.bulkString(fmt.Sprintf("%08x", uint32(token)))
-	x.bulkString("slot")
-	x.integer(int64(ring.Slot(x.args[2])))
-	x.bulkString("range")
-	x.bulkString(row.Range.String())
-	x.bulkString("epoch")
-	x.integer(int64(row.Epoch))
-	x.bulkString("primary")
+	x.Map(7)
+	x.BulkString("token")
+	x.BulkString(fmt.Sprintf("%08x", uint32(token)))
+	x.BulkString("slot")
+	x.Int(int64(ring.Slot(x.args[2])))
+	x.BulkString("range")
+	x.BulkString(row.Range.String())
+	x.BulkString("epoch")
+	x.Int(int64(row.Epoch))
+	x.BulkString("primary")
 	if row.Primary == "" {
-		x.null()
+		x.Null()
 	} else {
-		x.bulkString(row.Primary)
+		x.BulkString(row.Primary)
 	}
-	x.bulkString("addr")
-	x.bulkString(addr)
-	x.bulkString("backups")
-	x.array(len(row.Backups))
+	x.BulkString("addr")
+	x.BulkString(addr)
+	x.BulkString("backups")
+	x.Array(len(row.Backups))
 	for _, node := range row.Backups {
-		x.bulkString(node)
+		x.BulkString(node)
 	}
 }
 
@@ -175,13 +176,13 @@ func cmdRingNodes(x *call) {
 		nodes = routes.Nodes
 	}
 	ids := slices.DeleteFunc(slices.Sorted(maps.Keys(nodes)), func(id string) bool { return nodes[id].Addr == "" })
-	x.array(len(ids))
+	x.Array(len(ids))
 	for _, id := range ids {
-		x.dict(2)
-		x.bulkString("id")
-		x.bulkString(id)
-		x.bulkString("addr")
-		x.bulkString(nodes[id].Addr)
+		x.Map(2)
+		x.BulkString("id")
+		x.BulkString(id)
+		x.BulkString("addr")
+		x.BulkString(nodes[id].Addr)
 	}
 }
 
@@ -190,19 +191,19 @@ func cmdRingRoute(x *call) {
 	s := &x.conn.session
 	switch {
 	case len(x.args) == 2:
-		x.bulkString(string(routeMode(s.redirect)))
-	case len(x.args) == 3 && equalFold(x.args[2], string(RouteForward)):
+		x.BulkString(string(routeMode(s.redirect)))
+	case len(x.args) == 3 && wire.EqualFold(x.args[2], string(RouteForward)):
 		s.redirect = false
 		s.redirects.Store(false)
 		x.srv.tracking.rerouted(x.conn)
-		x.ok()
-	case len(x.args) == 3 && equalFold(x.args[2], string(RouteRedirect)):
+		x.OK()
+	case len(x.args) == 3 && wire.EqualFold(x.args[2], string(RouteRedirect)):
 		s.redirect = true
 		s.redirects.Store(true)
 		x.srv.tracking.rerouted(x.conn)
-		x.ok()
+		x.OK()
 	default:
-		x.err(msgSyntax)
+		x.Error(msgSyntax)
 	}
 }
 
@@ -218,17 +219,17 @@ func cmdRingAck(x *call) {
 	s := &x.conn.session
 	switch {
 	case len(x.args) == 2 && s.early:
-		x.bulkString(ackPrimary)
+		x.BulkString(ackPrimary)
 	case len(x.args) == 2:
-		x.bulkString(ackInSync)
-	case len(x.args) == 3 && equalFold(x.args[2], ackPrimary):
+		x.BulkString(ackInSync)
+	case len(x.args) == 3 && wire.EqualFold(x.args[2], ackPrimary):
 		s.early, s.wasEarly = true, true
-		x.ok()
-	case len(x.args) == 3 && equalFold(x.args[2], ackInSync):
+		x.OK()
+	case len(x.args) == 3 && wire.EqualFold(x.args[2], ackInSync):
 		s.early = false
-		x.ok()
+		x.OK()
 	default:
-		x.err(msgSyntax)
+		x.Error(msgSyntax)
 	}
 }
 
@@ -237,12 +238,12 @@ func cmdRingAck(x *call) {
 func cmdHashmask(x *call) {
 	routes := x.srv.routes.Load()
 	if routes == nil {
-		x.err(msgNoPlacement)
+		x.Error(msgNoPlacement)
 		return
 	}
 	table, err := buckets.TableOf(routes.Placement)
 	if err != nil {
-		x.err("ERR HASHMASK is of the strategy buckets, this cluster has " + x.srv.store.Identity().Strategy + ": see RING PLACEMENT")
+		x.Error("ERR HASHMASK is of the strategy buckets, this cluster has " + x.srv.store.Identity().Strategy + ": see RING PLACEMENT")
 		return
 	}
 	entries := make([]*buckets.Entry, 0, routes.Placement.Len())
@@ -250,34 +251,34 @@ func cmdHashmask(x *call) {
 		entries = append(entries, table.Lookup(row.Range.Start))
 	}
 	slices.SortFunc(entries, func(a, b *buckets.Entry) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Mask, b.Mask)) })
-	x.array(2)
-	x.bulkString(fmt.Sprintf("%04X", table.Mask()))
-	x.array(len(entries))
+	x.Array(2)
+	x.BulkString(fmt.Sprintf("%04X", table.Mask()))
+	x.Array(len(entries))
 	for _, e := range entries {
-		x.array(4)
-		x.bulkString(e.Hashmask.String())
-		x.bulkString(e.Primary)
-		x.array(len(e.Backups))
+		x.Array(4)
+		x.BulkString(e.Hashmask.String())
+		x.BulkString(e.Primary)
+		x.Array(len(e.Backups))
 		for _, node := range e.Backups {
-			x.bulkString(node)
+			x.BulkString(node)
 		}
-		x.integer(int64(e.Epoch))
+		x.Int(int64(e.Epoch))
 	}
 }
 
 // cmdHashmaskSubscribe has its reply sent before the first change can be.
 func cmdHashmaskSubscribe(x *call) {
 	if x.conn.from != nil {
-		x.err("ERR a node cannot subscribe to another")
+		x.Error("ERR a node cannot subscribe to another")
 		return
 	}
-	if x.proto == 3 {
-		x.ok()
+	if x.Proto == 3 {
+		x.OK()
 	} else {
-		x.array(3)
-		x.bulkString("subscribe")
-		x.bulkString(placementChannel)
-		x.integer(1)
+		x.Array(3)
+		x.BulkString("subscribe")
+		x.BulkString(placementChannel)
+		x.Int(1)
 	}
 	c := x.conn
 	x.then = func() { c.srv.watchers.add(c) }

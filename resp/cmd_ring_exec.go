@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 
-	"github.com/tidwall/redcon"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // What nodes ask one another, or themselves, for transactions:
@@ -82,22 +82,22 @@ func cmdRingWatch(x *call) {
 		x.fail(err)
 		return
 	}
-	x.array(len(keys))
+	x.Array(len(keys))
 	for i, key := range keys {
-		x.bulk(x.appendToken(nil, key, expiries[i], missing[i]))
+		x.Bulk(x.appendToken(nil, key, expiries[i], missing[i]))
 	}
 }
 
 func cmdRingExec(x *call) {
 	watched, cmds, ok := splitExec(x.args)
 	if !ok {
-		x.err(msgSyntax)
+		x.Error(msgSyntax)
 		return
 	}
 	defer x.shownExec()
 	for i := 0; i < len(watched); i += 2 {
 		if !x.holds(watched[i], watched[i+1]) {
-			x.nullArray()
+			x.NullArray()
 			return
 		}
 	}
@@ -105,7 +105,7 @@ func cmdRingExec(x *call) {
 	for range eachQueued(cmds) {
 		n++
 	}
-	x.array(n)
+	x.Array(n)
 	for _, args := range eachQueued(cmds) {
 		cmd, msg := x.srv.table.lookup(args)
 		if msg == "" && (cmd.between || !cmd.keyed && !cmd.neutral) {
@@ -123,7 +123,7 @@ func cmdRingExec(x *call) {
 
 // splitExec splits the arguments of RING EXEC into keys with tokens and commands.
 func splitExec(args [][]byte) (watched, cmds [][]byte, ok bool) {
-	n, ok := parseInt(args[2])
+	n, ok := wire.ParseInt(args[2])
 	rest := args[3:]
 	if !ok || n < 0 || n > int64(len(rest)/2) {
 		return nil, nil, false
@@ -136,7 +136,7 @@ func splitExec(args [][]byte) (watched, cmds [][]byte, ok bool) {
 func eachQueued(cmds [][]byte) func(yield func(at int, args [][]byte) bool) {
 	return func(yield func(int, [][]byte) bool) {
 		for at := 0; at < len(cmds); {
-			n, ok := parseInt(cmds[at])
+			n, ok := wire.ParseInt(cmds[at])
 			at++
 			if !ok || n < 1 || n > int64(len(cmds)-at) || !yield(at, cmds[at:at+int(n)]) {
 				return
@@ -172,11 +172,11 @@ func (t *commandTable) keysWithin(args [][]byte, dst []keyRef) ([]keyRef, error)
 
 // asArray returns a request.
 func asArray(name, sub string, args ...[]byte) []byte {
-	b := redcon.AppendArray(nil, 2+len(args))
-	b = redcon.AppendBulkString(b, name)
-	b = redcon.AppendBulkString(b, sub)
+	b := wire.AppendArray(nil, 2+len(args))
+	b = wire.AppendBulkString(b, name)
+	b = wire.AppendBulkString(b, sub)
 	for _, arg := range args {
-		b = redcon.AppendBulk(b, arg)
+		b = wire.AppendBulk(b, arg)
 	}
 	return b
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strconv"
 
-	"github.com/tidwall/redcon"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // Another node asks what has changed here: RING HEED node session heard how prefixes. It has
@@ -26,7 +26,7 @@ func cmdRingHeed(x *call) {
 	node, session, how := string(x.args[2]), string(x.args[3]), string(x.args[5])
 	heard, err := strconv.ParseUint(string(x.args[4]), 10, 64)
 	if err != nil {
-		x.err(msgNotInteger)
+		x.Error(msgNotInteger)
 		return
 	}
 	var prefixes []string
@@ -37,7 +37,7 @@ func cmdRingHeed(x *call) {
 	reply, waits := ts.heed(node, session, heard, how, prefixes)
 	f := x.conn.from
 	if !waits || len(f.group.batches) != 1 || f.group.batches[0].Requests != 1 {
-		x.buf = append(x.buf, reply...)
+		x.Buf = append(x.Buf, reply...)
 		return
 	}
 	f.parked = func(answer func(Replies, error)) { ts.park(node, session, answer) }
@@ -100,7 +100,7 @@ func (k *keeper) text() []byte {
 		size += len(k.items[n].key) + staleCost
 		n++
 	}
-	return redcon.AppendBulk(nil, appendStale(nil, k.last-uint64(len(k.items))+1, k.items[:n]))
+	return wire.AppendBulk(nil, appendStale(nil, k.last-uint64(len(k.items))+1, k.items[:n]))
 }
 
 // appendStale encodes keys that have changed, numbered from first on: that number, then for

@@ -1,21 +1,23 @@
 package resp
 
+import "github.com/ringside-kv/ringside/resp/wire"
+
 // Redis' snapshots: here a write is in the log before its reply leaves, so all that is left
 // to do is to have the log on stable storage.
 
 func cmdSave(x *call) {
 	if x.synced() {
-		x.ok()
+		x.OK()
 	}
 }
 
 func cmdBgsave(x *call) {
-	if len(x.args) > 2 || len(x.args) == 2 && !equalFold(x.args[1], "schedule") {
-		x.err(msgSyntax)
+	if len(x.args) > 2 || len(x.args) == 2 && !wire.EqualFold(x.args[1], "schedule") {
+		x.Error(msgSyntax)
 		return
 	}
 	if x.synced() {
-		x.simple("Background saving started")
+		x.Simple("Background saving started")
 	}
 }
 
@@ -29,4 +31,4 @@ func (x *call) synced() bool {
 }
 
 // cmdBgrewriteaof: the log is never longer than what has not been written to tables yet.
-func cmdBgrewriteaof(x *call) { x.simple("Background append only file rewriting started") }
+func cmdBgrewriteaof(x *call) { x.Simple("Background append only file rewriting started") }

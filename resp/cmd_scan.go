@@ -3,6 +3,7 @@ package resp
 import (
 	"strconv"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -20,7 +21,7 @@ func (x *call) awaitSeen(at int) bool {
 		return true
 	}
 	if err := done.Wait(); err != nil {
-		x.buf = x.buf[:at]
+		x.Buf = x.Buf[:at]
 		x.fail(err)
 		return false
 	}
@@ -42,13 +43,13 @@ func cmdScan(x *call) {
 	}
 	o, msg := parseScanOptions(x.args[2:])
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	if !from.Valid() { // behind the last key
-		x.array(2)
-		x.bulkString("0")
-		x.array(0)
+		x.Array(2)
+		x.BulkString("0")
+		x.Array(0)
 		return
 	}
 	l := x.newLister(o.pattern, scanReply)
@@ -74,13 +75,13 @@ func parseScanOptions(args [][]byte) (o scanOptions, msg string) {
 			return o, msgSyntax
 		}
 		switch {
-		case equalFold(args[0], "match"):
+		case wire.EqualFold(args[0], "match"):
 			o.pattern = args[1]
-		case equalFold(args[0], "type"):
+		case wire.EqualFold(args[0], "type"):
 			o.typeName = args[1]
-		case equalFold(args[0], "count"):
+		case wire.EqualFold(args[0], "count"):
 			var ok bool
-			if o.count, ok = parseInt(args[1]); !ok {
+			if o.count, ok = wire.ParseInt(args[1]); !ok {
 				return o, msgNotInteger
 			}
 			if o.count < 1 {

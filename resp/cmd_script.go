@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidwall/redcon"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // SCRIPT, over the cluster: a script that one node knows is known to all. Scripts that are
@@ -18,11 +18,11 @@ const scriptTimeout = 2 * time.Second
 func cmdScriptLoad(x *call) {
 	known, err := x.srv.scripts.compile(x.args[2], true)
 	if err != nil {
-		x.err(err.Error())
+		x.Error(err.Error())
 		return
 	}
 	x.nodes("LOAD", x.args[2]) // who does not hear of it asks
-	x.bulkString(known.SHA)
+	x.BulkString(known.SHA)
 }
 
 func cmdScriptExists(x *call) {
@@ -31,35 +31,35 @@ func cmdScriptExists(x *call) {
 	for i, sha := range shas {
 		exist[i] = x.srv.scripts.called(sha) != nil || len(sha) == 40 && x.conn.seekSHA(sha)
 	}
-	x.array(len(shas))
+	x.Array(len(shas))
 	for _, e := range exist {
-		x.boolean(e)
+		x.Bool(e)
 	}
 }
 
 func cmdScriptFlush(x *call) {
-	if len(x.args) > 3 || len(x.args) == 3 && !equalFold(x.args[2], "sync") && !equalFold(x.args[2], "async") {
-		x.err("ERR SCRIPT FLUSH only support SYNC|ASYNC option")
+	if len(x.args) > 3 || len(x.args) == 3 && !wire.EqualFold(x.args[2], "sync") && !wire.EqualFold(x.args[2], "async") {
+		x.Error("ERR SCRIPT FLUSH only support SYNC|ASYNC option")
 		return
 	}
 	x.srv.scripts.flush()
 	o := outcome{made: 1}
 	for _, a := range x.nodes("FLUSH") {
-		if o.add(writeFate(a.err), a.reply, a.status, a.err) {
+		if o.add(writeFate(a.err), a.Writer, a.status, a.err) {
 			o.refuse("a node could not be reached and may still know the scripts")
 		}
 	}
 	if msg := o.msg(true); msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
-	x.ok()
+	x.OK()
 }
 
 func cmdScriptKill(x *call) {
 	killed := x.srv.scripts.kill()
 	for _, a := range x.nodes("KILL") {
-		if a.err == nil && a.reply[0] == '+' {
+		if a.err == nil && a.Writer[0] == '+' {
 			killed++
 		}
 	}
@@ -69,18 +69,18 @@ func cmdScriptKill(x *call) {
 // killed replies to SCRIPT KILL, which has ended so many scripts.
 func (x *call) killed(scripts int) {
 	if scripts == 0 {
-		x.err(msgNotBusy)
+		x.Error(msgNotBusy)
 		return
 	}
-	x.ok()
+	x.OK()
 }
 
 func cmdScriptDebug(x *call) {
-	if equalFold(x.args[2], "no") {
-		x.ok()
+	if wire.EqualFold(x.args[2], "no") {
+		x.OK()
 		return
 	}
-	x.err("ERR SCRIPT DEBUG: there is no debugger here")
+	x.Error("ERR SCRIPT DEBUG: there is no debugger here")
 }
 
 func cmdScriptHelp(x *Call) {
@@ -104,29 +104,29 @@ func cmdRingScript(x *call) {
 	switch word := strings.ToLower(string(x.args[2])); {
 	case word == "get" && len(x.args) == 4:
 		if known := s.called(x.args[3]); known != nil {
-			x.bulkString(known.Body)
+			x.BulkString(known.Body)
 		} else {
-			x.null()
+			x.Null()
 		}
 	case word == "load" && len(x.args) == 4:
 		if _, err := s.compile(x.args[3], true); err != nil {
-			x.err(err.Error())
+			x.Error(err.Error())
 			return
 		}
-		x.ok()
+		x.OK()
 	case word == "flush":
 		s.flush()
-		x.ok()
+		x.OK()
 	case word == "kill":
 		x.killed(s.kill())
 	default:
-		x.err(msgSyntax)
+		x.Error(msgSyntax)
 	}
 }
 
 // An answer is what a node has answered to one request.
 type answer struct {
-	reply  []byte // empty with an error
+	Writer []byte // empty with an error
 	status Status
 	err    error
 }
@@ -182,8 +182,8 @@ func (c *conn) seek(r *request) bool {
 // seekSHA asks other nodes for a script, and reports whether it is known now.
 func (c *conn) seekSHA(sha []byte) bool {
 	for _, a := range c.askScripts("GET", sha) {
-		if body, ok := bulkText(a.reply); ok {
-			if known, err := c.srv.scripts.compile(body, true); err == nil && equalFold(sha, known.SHA) {
+		if body, ok := bulkText(a.Writer); ok {
+			if known, err := c.srv.scripts.compile(body, true); err == nil && wire.EqualFold(sha, known.SHA) {
 				return true
 			}
 		}
@@ -216,9 +216,9 @@ func (c *conn) wire(r *request) []byte {
 		return r.raw
 	}
 	args := c.words(r)
-	b := redcon.AppendArray(nil, len(args))
+	b := wire.AppendArray(nil, len(args))
 	for _, arg := range args {
-		b = redcon.AppendBulk(b, arg)
+		b = wire.AppendBulk(b, arg)
 	}
 	return b
 }

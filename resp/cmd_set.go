@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 )
@@ -59,13 +60,13 @@ func (x *Call) eachMember(do func(t *collection.Table, member []byte) (bool, err
 			n++
 		}
 	}
-	x.integer(n)
+	x.Int(n)
 	return t, n
 }
 
 func cmdScard(x *Call) {
 	if t, ok := x.setAt(); ok {
-		x.integer(t.Len())
+		x.Int(t.Len())
 	}
 }
 
@@ -79,7 +80,7 @@ func cmdSismember(x *Call) {
 		x.fail(err)
 		return
 	}
-	x.boolean(found)
+	x.Bool(found)
 }
 
 func cmdSmismember(x *Call) {
@@ -88,13 +89,13 @@ func cmdSmismember(x *Call) {
 		return
 	}
 	x.elements(func() error {
-		x.array(len(x.args) - 2)
+		x.Array(len(x.args) - 2)
 		for _, member := range x.args[2:] {
 			_, found, err := t.Get(member)
 			if err != nil {
 				return err
 			}
-			x.boolean(found)
+			x.Bool(found)
 		}
 		return nil
 	})
@@ -113,14 +114,14 @@ func (x *Call) allMembers(t *collection.Table) bool {
 	if x.deferred(t.Value().Size + elementReply*t.Len()) {
 		return false
 	}
-	at := len(x.buf)
-	x.reply.set(int(t.Len()))
+	at := len(x.Buf)
+	x.Writer.Set(int(t.Len()))
 	err := t.All(func(member, _ []byte) bool {
-		x.bulk(member)
+		x.Bulk(member)
 		return true
 	})
 	if err != nil {
-		x.buf = x.buf[:at]
+		x.Buf = x.Buf[:at]
 		x.fail(err)
 	}
 	return err == nil
@@ -133,7 +134,7 @@ func cmdSmove(x *Call) {
 		return
 	}
 	if !src.Value().Exists() {
-		x.integer(0)
+		x.Int(0)
 		return
 	}
 	if !x.open(dst, x.args[2], store.Set) {
@@ -146,7 +147,7 @@ func cmdSmove(x *Call) {
 			x.fail(err)
 			return
 		}
-		x.boolean(found)
+		x.Bool(found)
 		return
 	}
 	gone, err := src.Delete(member)
@@ -165,7 +166,7 @@ func cmdSmove(x *Call) {
 			x.unit.Note(store.EventSet, "sadd", x.args[2])
 		}
 	}
-	x.boolean(gone)
+	x.Bool(gone)
 }
 
 func cmdSscan(x *Call) { x.tableScan(store.Set) }
@@ -176,7 +177,7 @@ func cmdSrandmember(x *Call) {
 		return
 	}
 	if len(x.args) > 3 {
-		x.err(msgSyntax)
+		x.Error(msgSyntax)
 		return
 	}
 	if n, ok := x.sampleSize(); ok {
@@ -190,12 +191,12 @@ func cmdSpop(x *Call) {
 		return
 	}
 	if len(x.args) > 3 {
-		x.err(msgSyntax)
+		x.Error(msgSyntax)
 		return
 	}
-	n, ok := parseInt(x.args[2])
+	n, ok := wire.ParseInt(x.args[2])
 	if !ok || n < 0 {
-		x.err(msgNotPositive)
+		x.Error(msgNotPositive)
 		return
 	}
 	t, ok := x.setAt()
@@ -224,9 +225,9 @@ func (x *Call) popMember() {
 	case err != nil:
 		x.fail(err)
 	case !ok:
-		x.null()
+		x.Null()
 	default:
-		x.bulk(member)
+		x.Bulk(member)
 		x.removed(x.args[1], t, store.EventSet, "spop")
 	}
 }
@@ -241,8 +242,8 @@ func (x *Call) popMembers(t *collection.Table, n int64) {
 	if len(members) > 0 {
 		x.removed(x.args[1], t, store.EventSet, "spop")
 	}
-	x.reply.set(len(members))
+	x.Writer.Set(len(members))
 	for _, member := range members {
-		x.bulk(member)
+		x.Bulk(member)
 	}
 }

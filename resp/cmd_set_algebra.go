@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 )
@@ -123,13 +124,13 @@ func (x *Call) setReply(of func([]collection.Table) setMembers) {
 	if !ok {
 		return
 	}
-	var body reply
+	var body wire.Writer
 	n, fits, room := 0, true, true
 	err := of(sets)(func(member []byte) bool {
-		fits = x.keepable(int64(len(body.buf) + len(member) + elementReply))
+		fits = x.keepable(int64(len(body.Buf) + len(member) + elementReply))
 		room = x.takes(int64(len(member) + elementReply))
 		if fits && room {
-			body.bulk(member)
+			body.Bulk(member)
 			n++
 		}
 		return fits && room
@@ -142,8 +143,8 @@ func (x *Call) setReply(of func([]collection.Table) setMembers) {
 	case !room:
 		x.limit(msgNoMemory)
 	default:
-		x.reply.set(n)
-		x.buf = append(x.buf, body.buf...)
+		x.Writer.Set(n)
+		x.Buf = append(x.Buf, body.Buf...)
 	}
 }
 
@@ -190,7 +191,7 @@ func (x *Call) setStore(of func([]collection.Table) setMembers, large func([]col
 		dst.MarkLarge()
 	}
 	x.stored(store.EventSet, x.cmd.name, x.args[1], old, dst.Len())
-	x.integer(dst.Len())
+	x.Int(dst.Len())
 }
 
 // wasLarge tells whether Redis makes a difference in a table: where that is less work than to
@@ -216,23 +217,23 @@ func wasLarge(sets []collection.Table) (bool, error) {
 }
 
 func cmdSintercard(x *Call) {
-	n, ok := parseInt(x.args[1])
+	n, ok := wire.ParseInt(x.args[1])
 	if !ok || n < 1 {
-		x.err("ERR numkeys should be greater than 0")
+		x.Error("ERR numkeys should be greater than 0")
 		return
 	}
 	if n > int64(len(x.args)-2) {
-		x.err("ERR Number of keys can't be greater than number of args")
+		x.Error("ERR Number of keys can't be greater than number of args")
 		return
 	}
 	limit := int64(0)
 	for rest := x.args[2+n:]; len(rest) > 0; rest = rest[2:] {
-		if !equalFold(rest[0], "limit") || len(rest) == 1 {
-			x.err(msgSyntax)
+		if !wire.EqualFold(rest[0], "limit") || len(rest) == 1 {
+			x.Error(msgSyntax)
 			return
 		}
-		if limit, ok = parseInt(rest[1]); !ok || limit < 0 {
-			x.err("ERR LIMIT can't be negative")
+		if limit, ok = wire.ParseInt(rest[1]); !ok || limit < 0 {
+			x.Error("ERR LIMIT can't be negative")
 			return
 		}
 	}
@@ -249,5 +250,5 @@ func cmdSintercard(x *Call) {
 		x.fail(err)
 		return
 	}
-	x.integer(count)
+	x.Int(count)
 }

@@ -3,6 +3,8 @@ package resp
 import (
 	"math"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 func cmdSlowlogGet(x *call) {
@@ -13,8 +15,8 @@ func cmdSlowlogGet(x *call) {
 	}
 	if len(x.args) == 3 {
 		var ok bool
-		if n, ok = parseInt(x.args[2]); !ok || n < -1 {
-			x.err("ERR count should be greater than or equal to -1")
+		if n, ok = wire.ParseInt(x.args[2]); !ok || n < -1 {
+			x.Error("ERR count should be greater than or equal to -1")
 			return
 		}
 		if n == -1 {
@@ -22,25 +24,25 @@ func cmdSlowlogGet(x *call) {
 		}
 	}
 	entries := x.srv.slowlog.latest(n)
-	x.array(len(entries))
+	x.Array(len(entries))
 	for i := range entries {
 		e := &entries[i]
-		x.array(6)
-		x.integer(e.id)
-		x.integer(e.at)
-		x.integer(int64(e.took / time.Microsecond))
-		x.array(len(e.args))
+		x.Array(6)
+		x.Int(e.id)
+		x.Int(e.at)
+		x.Int(int64(e.took / time.Microsecond))
+		x.Array(len(e.args))
 		for _, arg := range e.args {
-			x.bulk(arg)
+			x.Bulk(arg)
 		}
-		x.bulkString(e.client)
-		x.bulkString(e.name)
+		x.BulkString(e.client)
+		x.BulkString(e.name)
 	}
 }
 
-func cmdSlowlogLen(x *call) { x.integer(x.srv.slowlog.size()) }
+func cmdSlowlogLen(x *call) { x.Int(x.srv.slowlog.size()) }
 
 func cmdSlowlogReset(x *call) {
 	x.srv.slowlog.reset()
-	x.ok()
+	x.OK()
 }

@@ -7,7 +7,7 @@ func cmdSortRo(x *Call) { x.sort(true) }
 func (x *Call) sort(readonly bool) {
 	o, msg := x.parseSort(readonly)
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	s := sorter{Call: x, o: &o}

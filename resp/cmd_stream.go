@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 )
@@ -25,13 +26,13 @@ func cmdXadd(x *Call) {
 	o, fields, msg := parseAddOptions(x.args[2:], true)
 	switch {
 	case msg != "":
-		x.err(msg)
+		x.Error(msg)
 		return
 	case len(fields) < 2 || len(fields)%2 == 1:
-		x.err("ERR wrong number of arguments for '" + x.cmd.full + "' command")
+		x.Error("ERR wrong number of arguments for '" + x.cmd.full + "' command")
 		return
 	case o.idGiven && o.seqGiven && o.id.IsZero():
-		x.err("ERR The ID specified in XADD must be greater than 0-0")
+		x.Error("ERR The ID specified in XADD must be greater than 0-0")
 		return
 	}
 	s, ok := x.streamAt()
@@ -39,12 +40,12 @@ func cmdXadd(x *Call) {
 		return
 	}
 	if o.onlyIfThere && !s.Value().Exists() {
-		x.null()
+		x.Null()
 		return
 	}
 	id, msg := newID(s, &o, x.unit.Now())
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	if err := s.Add(id, fields); err != nil {
@@ -55,7 +56,7 @@ func cmdXadd(x *Call) {
 	if o.trims && !x.trimStream(s, o.trim, true) {
 		return
 	}
-	x.streamID(id)
+	streamID(x.Writer, id)
 }
 
 // newID is the ID of the next entry, or an error reply. It is behind all that there were,
@@ -85,7 +86,7 @@ func newID(s *collection.Stream, o *addOptions, now int64) (id collection.ID, ms
 
 func cmdXlen(x *Call) {
 	if s, ok := x.streamAt(); ok {
-		x.integer(s.Len())
+		x.Int(s.Len())
 	}
 }
 
@@ -95,7 +96,7 @@ func cmdXdel(x *Call) {
 		return
 	}
 	if !s.Value().Exists() {
-		x.integer(0)
+		x.Int(0)
 		return
 	}
 	ids, ok := x.streamIDs(x.args[2:])
@@ -110,13 +111,13 @@ func cmdXdel(x *Call) {
 	if n > 0 {
 		x.noteStream("xdel", x.args[1])
 	}
-	x.integer(n)
+	x.Int(n)
 }
 
 func cmdXtrim(x *Call) {
 	o, _, msg := parseAddOptions(x.args[2:], false)
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	s, ok := x.streamAt()
@@ -125,7 +126,7 @@ func cmdXtrim(x *Call) {
 	}
 	length := s.Len()
 	if x.trimStream(s, o.trim, false) {
-		x.integer(length - s.Len())
+		x.Int(length - s.Len())
 	}
 }
 
@@ -149,32 +150,32 @@ func (x *Call) noteStream(name string, key []byte) { x.unit.Note(store.EventStre
 func cmdXsetid(x *Call) {
 	last, ok := parseStreamID(x.args[2], 0)
 	if !ok {
-		x.err(msgStreamID)
+		x.Error(msgStreamID)
 		return
 	}
 	added, deleted := int64(-1), collection.ID{}
 	for args := x.args[3:]; len(args) > 0; args = args[2:] {
 		switch {
-		case len(args) > 1 && equalFold(args[0], "entriesadded"):
-			if added, ok = parseInt(args[1]); !ok {
-				x.err(msgNotInteger)
+		case len(args) > 1 && wire.EqualFold(args[0], "entriesadded"):
+			if added, ok = wire.ParseInt(args[1]); !ok {
+				x.Error(msgNotInteger)
 				return
 			}
 			if added < 0 {
-				x.err("ERR entries_added must be positive")
+				x.Error("ERR entries_added must be positive")
 				return
 			}
-		case len(args) > 1 && equalFold(args[0], "maxdeletedid"):
+		case len(args) > 1 && wire.EqualFold(args[0], "maxdeletedid"):
 			if deleted, ok = parseStreamID(args[1], 0); !ok {
-				x.err(msgStreamID)
+				x.Error(msgStreamID)
 				return
 			}
 			if last.Compare(deleted) < 0 {
-				x.err("ERR The ID specified in XSETID is smaller than the provided max_deleted_entry_id")
+				x.Error("ERR The ID specified in XSETID is smaller than the provided max_deleted_entry_id")
 				return
 			}
 		default:
-			x.err(msgSyntax)
+			x.Error(msgSyntax)
 			return
 		}
 	}
@@ -183,7 +184,7 @@ func cmdXsetid(x *Call) {
 		return
 	}
 	if !s.Value().Exists() {
-		x.err(msgNoKey)
+		x.Error(msgNoKey)
 		return
 	}
 	if s.Len() > 0 {
@@ -193,16 +194,16 @@ func cmdXsetid(x *Call) {
 			x.fail(err)
 			return
 		case last.Compare(top) < 0:
-			x.err("ERR The ID specified in XSETID is smaller than the target stream top item")
+			x.Error("ERR The ID specified in XSETID is smaller than the target stream top item")
 			return
 		case added >= 0 && added < s.Len():
-			x.err("ERR The entries_added specified in XSETID is smaller than the target stream length")
+			x.Error("ERR The entries_added specified in XSETID is smaller than the target stream length")
 			return
 		}
 	}
 	s.SetLast(last, added, deleted)
 	x.noteStream("xsetid", x.args[1])
-	x.ok()
+	x.OK()
 }
 
 // streamFound opens the stream at args[2], for a subcommand; if there is none it replies so.
@@ -212,7 +213,7 @@ func (x *Call) streamFound() (*collection.Stream, bool) {
 		return nil, false
 	}
 	if !s.Value().Exists() {
-		x.err(msgNoKey)
+		x.Error(msgNoKey)
 		return nil, false
 	}
 	return s, true

@@ -85,19 +85,19 @@ func (x *Call) awaitNews(r *streamRead) {
 		serve: func(x *Call, key []byte) {
 			g, err := open(x, key)
 			if err == nil && g.g == nil {
-				x.err(msgGroupGone)
+				x.Error(msgGroupGone)
 				return
 			}
 			if err == nil {
 				_, err = g.serve(x, r)
 			}
 			if err != nil {
-				x.buf = x.buf[:0]
+				x.Buf = x.Buf[:0]
 				x.abort(err)
 				return
 			}
 			x.insertStreams(0, 1)
 		},
-		gone: func(x *Call, _ []byte) { x.err(msgStreamGone) },
+		gone: func(x *Call, _ []byte) { x.Error(msgStreamGone) },
 	})
 }

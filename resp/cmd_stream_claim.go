@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store/collection"
 )
 
@@ -61,10 +62,10 @@ func (c *claim) take(x *Call, id collection.ID, old *collection.Pending) (taken 
 		return false, err
 	}
 	if c.justID {
-		x.streamID(id)
+		streamID(x.Writer, id)
 		return true, nil
 	}
-	return true, x.entry(id, fields)
+	return true, entry(x.Writer, id, fields)
 }
 
 // claimOptions are what XCLAIM says behind the IDs.
@@ -82,22 +83,22 @@ func parseClaimOptions(args [][]byte, now int64) (o claimOptions, msg string) {
 	for ; len(args) > 0; args = args[1:] {
 		word, ok := args[0], true
 		switch more := len(args) > 1; {
-		case equalFold(word, "force"):
+		case wire.EqualFold(word, "force"):
 			o.force = true
 			continue
-		case equalFold(word, "justid"):
+		case wire.EqualFold(word, "justid"):
 			o.justID = true
 			continue
-		case more && equalFold(word, "idle"):
-			o.at, ok = parseInt(args[1])
+		case more && wire.EqualFold(word, "idle"):
+			o.at, ok = wire.ParseInt(args[1])
 			o.at, msg = now-o.at, "ERR Invalid IDLE option argument for XCLAIM"
-		case more && equalFold(word, "time"):
-			o.at, ok = parseInt(args[1])
+		case more && wire.EqualFold(word, "time"):
+			o.at, ok = wire.ParseInt(args[1])
 			msg = "ERR Invalid TIME option argument for XCLAIM"
-		case more && equalFold(word, "retrycount"):
-			o.count, ok = parseInt(args[1])
+		case more && wire.EqualFold(word, "retrycount"):
+			o.count, ok = wire.ParseInt(args[1])
 			msg = "ERR Invalid RETRYCOUNT option argument for XCLAIM"
-		case more && equalFold(word, "lastid"):
+		case more && wire.EqualFold(word, "lastid"):
 			o.last, ok = parseStreamID(args[1], 0)
 			msg = msgStreamID
 		default:
@@ -122,9 +123,9 @@ func cmdXclaim(x *Call) {
 	if !ok {
 		return
 	}
-	idle, ok := parseInt(x.args[4])
+	idle, ok := wire.ParseInt(x.args[4])
 	if !ok {
-		x.err("ERR Invalid min-idle-time argument for XCLAIM")
+		x.Error("ERR Invalid min-idle-time argument for XCLAIM")
 		return
 	}
 	var ids []collection.ID
@@ -138,14 +139,14 @@ func cmdXclaim(x *Call) {
 	}
 	o, msg := parseClaimOptions(rest, x.unit.Now())
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	if o.last.Compare(g.Last) > 0 {
 		g.Set(o.last, g.Read)
 	}
 	c := claim{s: &x.stream, g: g, name: x.args[3], idle: idle, at: o.at, count: o.count, justID: o.justID, force: o.force}
-	at, n := len(x.buf), 0
+	at, n := len(x.Buf), 0
 	for _, id := range ids {
 		old, err := g.Find(id)
 		taken := false
@@ -156,7 +157,7 @@ func cmdXclaim(x *Call) {
 			err = limitError(msgReplyTooLarge)
 		}
 		if err != nil {
-			x.buf = x.buf[:at]
+			x.Buf = x.Buf[:at]
 			x.abort(err)
 			return
 		}
@@ -165,7 +166,7 @@ func cmdXclaim(x *Call) {
 		}
 	}
 	g.Save()
-	x.insertLength(at, '*', n)
+	insertLength(x.Writer, at, '*', n)
 }
 
 const (
@@ -175,9 +176,9 @@ const (
 )
 
 func cmdXautoclaim(x *Call) {
-	idle, ok := parseInt(x.args[4])
+	idle, ok := wire.ParseInt(x.args[4])
 	if !ok {
-		x.err("ERR Invalid min-idle-time argument for XAUTOCLAIM")
+		x.Error("ERR Invalid min-idle-time argument for XAUTOCLAIM")
 		return
 	}
 	from, ok := x.intervalStart(x.args[5])
@@ -187,16 +188,16 @@ func cmdXautoclaim(x *Call) {
 	count, justID := int64(100), false
 	for args := x.args[6:]; len(args) > 0; args = args[1:] {
 		switch {
-		case len(args) > 1 && equalFold(args[0], "count"):
-			if count, ok = parseInt(args[1]); !ok || count < 1 || count > maxClaim {
-				x.err("ERR COUNT must be > 0")
+		case len(args) > 1 && wire.EqualFold(args[0], "count"):
+			if count, ok = wire.ParseInt(args[1]); !ok || count < 1 || count > maxClaim {
+				x.Error("ERR COUNT must be > 0")
 				return
 			}
 			args = args[1:]
-		case equalFold(args[0], "justid"):
+		case wire.EqualFold(args[0], "justid"):
 			justID = true
 		default:
-			x.err(msgSyntax)
+			x.Error(msgSyntax)
 			return
 		}
 	}
@@ -208,9 +209,9 @@ func cmdXautoclaim(x *Call) {
 		return
 	}
 	c := claim{s: &x.stream, g: g, name: x.args[3], idle: idle, at: x.unit.Now(), count: -1, justID: justID}
-	at := len(x.buf)
+	at := len(x.Buf)
 	if err := x.autoclaim(&c, from, count); err != nil {
-		x.buf = x.buf[:at]
+		x.Buf = x.Buf[:at]
 		x.abort(err)
 		return
 	}
@@ -220,7 +221,7 @@ func cmdXautoclaim(x *Call) {
 // autoclaim claims up to count entries that are pending from an ID on, and replies with where
 // to go on, with them, and with those that are no more.
 func (x *Call) autoclaim(c *claim, from collection.ID, count int64) error {
-	at, n := len(x.buf), 0
+	at, n := len(x.Buf), 0
 	var next collection.ID
 	var failure error
 	attempts := count * claimAttempts
@@ -246,15 +247,15 @@ func (x *Call) autoclaim(c *claim, from collection.ID, count int64) error {
 	if err = errors.Join(failure, err); err != nil {
 		return err
 	}
-	taken := append([]byte(nil), x.buf[at:]...)
-	x.buf = x.buf[:at]
-	x.array(3)
-	x.streamID(next)
-	x.array(n)
-	x.buf = append(x.buf, taken...)
-	x.array(len(c.deleted))
+	taken := append([]byte(nil), x.Buf[at:]...)
+	x.Buf = x.Buf[:at]
+	x.Array(3)
+	streamID(x.Writer, next)
+	x.Array(n)
+	x.Buf = append(x.Buf, taken...)
+	x.Array(len(c.deleted))
 	for _, id := range c.deleted {
-		x.streamID(id)
+		streamID(x.Writer, id)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package resp
 import (
 	"fmt"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store/collection"
 )
 
@@ -11,7 +12,7 @@ func whole(name []byte) []byte { return shown(name, len(name)) }
 
 // noGroup is the error for a group that is none of those at a key.
 func (x *Call) noGroup(key, group []byte) {
-	x.err(fmt.Sprintf("NOGROUP No such key '%s' or consumer group '%s'", whole(key), whole(group)))
+	x.Error(fmt.Sprintf("NOGROUP No such key '%s' or consumer group '%s'", whole(key), whole(group)))
 }
 
 // group finds a group of the stream at a key, to change it; nil if there is none. It has
@@ -47,7 +48,7 @@ func (x *Call) ownGroup() (g *collection.Group, ok bool) {
 		return nil, false
 	}
 	if !x.stream.Value().Exists() {
-		x.err(msgNoStream)
+		x.Error(msgNoStream)
 		return nil, false
 	}
 	return g, true
@@ -63,7 +64,7 @@ func (x *Call) ownGroupFound() (g *collection.Group, ok bool) {
 }
 
 func (x *Call) noOwnGroup() {
-	x.err(fmt.Sprintf("NOGROUP No such consumer group '%s' for key name '%s'", whole(x.args[3]), whole(x.args[2])))
+	x.Error(fmt.Sprintf("NOGROUP No such consumer group '%s' for key name '%s'", whole(x.args[3]), whole(x.args[2])))
 }
 
 const msgNoStream = "ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the MKSTREAM option to create an empty stream automatically."
@@ -74,15 +75,15 @@ func (x *Call) groupOptions(create bool) (makes bool, read int64, ok bool) {
 	read = collection.UnknownRead
 	for args := x.args[5:]; len(args) > 0; args = args[1:] {
 		switch {
-		case create && equalFold(args[0], "mkstream"):
+		case create && wire.EqualFold(args[0], "mkstream"):
 			makes = true
-		case len(args) > 1 && equalFold(args[0], "entriesread"):
-			if read, ok = parseInt(args[1]); !ok {
-				x.err(msgNotInteger)
+		case len(args) > 1 && wire.EqualFold(args[0], "entriesread"):
+			if read, ok = wire.ParseInt(args[1]); !ok {
+				x.Error(msgNotInteger)
 				return false, 0, false
 			}
 			if read < 0 && read != collection.UnknownRead {
-				x.err("ERR value for ENTRIESREAD must be positive or -1")
+				x.Error("ERR value for ENTRIESREAD must be positive or -1")
 				return false, 0, false
 			}
 			args = args[1:]
@@ -107,7 +108,7 @@ func (x *Call) lastID(any bool) (id collection.ID, ok bool) {
 		id, ok = parseStreamID(word, 0)
 	}
 	if !ok {
-		x.err(msgStreamID)
+		x.Error(msgStreamID)
 	}
 	return id, ok
 }
@@ -123,7 +124,7 @@ func cmdXgroupCreate(x *Call) {
 	}
 	s := &x.stream
 	if !makes && !s.Value().Exists() {
-		x.err(msgNoStream)
+		x.Error(msgNoStream)
 		return
 	}
 	if len(x.args) > 8 {
@@ -135,7 +136,7 @@ func cmdXgroupCreate(x *Call) {
 		return
 	}
 	if g != nil {
-		x.err("BUSYGROUP Consumer Group name already exists")
+		x.Error("BUSYGROUP Consumer Group name already exists")
 		return
 	}
 	if err := s.Create(); err != nil {
@@ -144,13 +145,13 @@ func cmdXgroupCreate(x *Call) {
 	}
 	s.CreateGroup(x.args[3], last, read).Save()
 	x.noteStream("xgroup-create", x.args[2])
-	x.ok()
+	x.OK()
 }
 
 // nameFits reports whether a group or a consumer may be called so; otherwise it has replied.
 func (x *Call) nameFits(name []byte) bool {
 	if int64(len(name)) > x.limits.maxKey.Load() {
-		x.err(msgNameTooLong)
+		x.Error(msgNameTooLong)
 		return false
 	}
 	return true
@@ -173,7 +174,7 @@ func cmdXgroupSetid(x *Call) {
 		g.Set(last, read)
 		g.Save()
 		x.noteStream("xgroup-setid", x.args[2])
-		x.ok()
+		x.OK()
 	}
 }
 
@@ -186,7 +187,7 @@ func cmdXgroupDestroy(x *Call) {
 		g.Destroy()
 		x.noteStream("xgroup-destroy", x.args[2])
 	}
-	x.boolean(g != nil)
+	x.Bool(g != nil)
 }
 
 func cmdXgroupCreateconsumer(x *Call) {
@@ -207,7 +208,7 @@ func cmdXgroupCreateconsumer(x *Call) {
 		g.Save()
 		x.noteStream(newConsumer, x.args[2])
 	}
-	x.boolean(c == nil)
+	x.Bool(c == nil)
 }
 
 func cmdXgroupDelconsumer(x *Call) {
@@ -217,7 +218,7 @@ func cmdXgroupDelconsumer(x *Call) {
 	}
 	c, err := g.Consumer(x.args[4])
 	if err == nil && c == nil {
-		x.integer(0)
+		x.Int(0)
 		return
 	}
 	if err == nil {
@@ -229,7 +230,7 @@ func cmdXgroupDelconsumer(x *Call) {
 	}
 	g.Save()
 	x.noteStream("xgroup-delconsumer", x.args[2])
-	x.integer(c.Pending)
+	x.Int(c.Pending)
 }
 
 const newConsumer = "xgroup-createconsumer"

@@ -3,6 +3,7 @@ package resp
 import (
 	"fmt"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store/collection"
 )
 
@@ -17,13 +18,13 @@ func cmdXinfoStream(x *Call) {
 		return
 	}
 	if full {
-		if !equalFold(x.args[3], "full") || len(x.args) != 4 && len(x.args) != 6 || len(x.args) == 6 && !equalFold(x.args[4], "count") {
+		if !wire.EqualFold(x.args[3], "full") || len(x.args) != 4 && len(x.args) != 6 || len(x.args) == 6 && !wire.EqualFold(x.args[4], "count") {
 			x.wrongSubcommand("XINFO")
 			return
 		}
 		if len(x.args) == 6 {
-			if count, ok = parseInt(x.args[5]); !ok {
-				x.err(msgNotInteger)
+			if count, ok = wire.ParseInt(x.args[5]); !ok {
+				x.Error(msgNotInteger)
 				return
 			}
 			if count < 0 {
@@ -33,17 +34,17 @@ func cmdXinfoStream(x *Call) {
 	}
 	var err error
 	if full {
-		x.dict(9)
+		x.Map(9)
 		x.streamHead(s)
 		err = x.streamFull(s, count)
 	} else {
-		x.dict(10)
+		x.Map(10)
 		x.streamHead(s)
-		x.bulkString("groups")
-		x.integer(int64(s.Groups))
-		x.bulkString("first-entry")
+		x.BulkString("groups")
+		x.Int(int64(s.Groups))
+		x.BulkString("first-entry")
 		if err = x.edge(s, false); err == nil {
-			x.bulkString("last-entry")
+			x.BulkString("last-entry")
 			err = x.edge(s, true)
 		}
 	}
@@ -54,20 +55,20 @@ func cmdXinfoStream(x *Call) {
 // has a tree of nodes of entries: here it is said what there would be if they were full.
 func (x *Call) streamHead(s *collection.Stream) {
 	nodes := (s.Len() + collection.TrimNode - 1) / collection.TrimNode
-	x.bulkString("length")
-	x.integer(s.Len())
-	x.bulkString("radix-tree-keys")
-	x.integer(nodes)
-	x.bulkString("radix-tree-nodes")
-	x.integer(nodes + 1)
-	x.bulkString("last-generated-id")
-	x.streamID(s.Last)
-	x.bulkString("max-deleted-entry-id")
-	x.streamID(s.MaxDeleted)
-	x.bulkString("entries-added")
-	x.integer(int64(s.Added))
-	x.bulkString("recorded-first-entry-id")
-	x.streamID(s.First)
+	x.BulkString("length")
+	x.Int(s.Len())
+	x.BulkString("radix-tree-keys")
+	x.Int(nodes)
+	x.BulkString("radix-tree-nodes")
+	x.Int(nodes + 1)
+	x.BulkString("last-generated-id")
+	streamID(x.Writer, s.Last)
+	x.BulkString("max-deleted-entry-id")
+	streamID(x.Writer, s.MaxDeleted)
+	x.BulkString("entries-added")
+	x.Int(int64(s.Added))
+	x.BulkString("recorded-first-entry-id")
+	streamID(x.Writer, s.First)
 }
 
 // edge replies with the first entry, or else the last, or null if there is none.
@@ -76,21 +77,21 @@ func (x *Call) edge(s *collection.Stream, last bool) error {
 	found := false
 	err := s.Range(collection.ID{}, collection.MaxID, last, func(id collection.ID, fields collection.Fields) bool {
 		found = true
-		failure = x.entry(id, fields)
+		failure = entry(x.Writer, id, fields)
 		return false
 	})
 	if failure != nil {
 		return failure
 	}
 	if !found && err == nil {
-		x.null()
+		x.Null()
 	}
 	return err
 }
 
 // streamFull replies with entries and groups, of each up to so many entries, all if that is 0.
 func (x *Call) streamFull(s *collection.Stream, count int64) error {
-	x.bulkString("entries")
+	x.BulkString("entries")
 	if _, err := x.entriesIn(s, collection.ID{}, collection.MaxID, count, false, nil); err != nil {
 		return err
 	}
@@ -98,8 +99,8 @@ func (x *Call) streamFull(s *collection.Stream, count int64) error {
 	if err != nil {
 		return err
 	}
-	x.bulkString("groups")
-	x.array(len(groups))
+	x.BulkString("groups")
+	x.Array(len(groups))
 	for _, g := range groups {
 		if err := x.groupFull(g, count); err != nil {
 			return err
@@ -112,35 +113,35 @@ func (x *Call) streamFull(s *collection.Stream, count int64) error {
 }
 
 func (x *Call) groupFull(g *collection.Group, count int64) error {
-	x.dict(7)
-	x.bulkString("name")
-	x.bulk(g.Name())
-	x.bulkString("last-delivered-id")
-	x.streamID(g.Last)
+	x.Map(7)
+	x.BulkString("name")
+	x.Bulk(g.Name())
+	x.BulkString("last-delivered-id")
+	streamID(x.Writer, g.Last)
 	x.progress(g)
-	x.bulkString("pel-count")
-	x.integer(g.Pending)
-	x.bulkString("pending")
-	at, n := len(x.buf), int64(0)
+	x.BulkString("pel-count")
+	x.Int(g.Pending)
+	x.BulkString("pending")
+	at, n := len(x.Buf), int64(0)
 	err := g.EachPending(collection.ID{}, collection.MaxID, func(p *collection.Pending) bool {
-		x.array(4)
-		x.streamID(p.ID)
-		x.bulk(p.Consumer)
-		x.integer(p.Time)
-		x.integer(int64(p.Count))
+		x.Array(4)
+		streamID(x.Writer, p.ID)
+		x.Bulk(p.Consumer)
+		x.Int(p.Time)
+		x.Int(int64(p.Count))
 		n++
 		return n != count && x.keepable(0)
 	})
 	if err != nil {
 		return err
 	}
-	x.insertLength(at, '*', int(n))
+	insertLength(x.Writer, at, '*', int(n))
 	consumers, err := g.AllConsumers()
 	if err != nil {
 		return err
 	}
-	x.bulkString("consumers")
-	x.array(len(consumers))
+	x.BulkString("consumers")
+	x.Array(len(consumers))
 	for _, c := range consumers {
 		if err := x.consumerFull(g, c, count); err != nil {
 			return err
@@ -151,35 +152,35 @@ func (x *Call) groupFull(g *collection.Group, count int64) error {
 
 // progress replies with how far a group has come.
 func (x *Call) progress(g *collection.Group) {
-	x.bulkString("entries-read")
+	x.BulkString("entries-read")
 	if g.Read == collection.UnknownRead {
-		x.null()
+		x.Null()
 	} else {
-		x.integer(g.Read)
+		x.Int(g.Read)
 	}
-	x.bulkString("lag")
+	x.BulkString("lag")
 	if lag, ok := g.Lag(); ok {
-		x.integer(lag)
+		x.Int(lag)
 	} else {
-		x.null()
+		x.Null()
 	}
 }
 
 func (x *Call) consumerFull(g *collection.Group, c *collection.Consumer, count int64) error {
-	x.dict(4)
-	x.bulkString("name")
-	x.bulk(c.Name)
-	x.bulkString("seen-time")
-	x.integer(c.Seen)
-	x.bulkString("pel-count")
-	x.integer(c.Pending)
-	x.bulkString("pending")
-	at, n := len(x.buf), int64(0)
+	x.Map(4)
+	x.BulkString("name")
+	x.Bulk(c.Name)
+	x.BulkString("seen-time")
+	x.Int(c.Seen)
+	x.BulkString("pel-count")
+	x.Int(c.Pending)
+	x.BulkString("pending")
+	at, n := len(x.Buf), int64(0)
 	err := g.EachPendingOf(c.Name, collection.ID{}, collection.MaxID, func(p *collection.Pending) bool {
-		x.array(3)
-		x.streamID(p.ID)
-		x.integer(p.Time)
-		x.integer(int64(p.Count))
+		x.Array(3)
+		streamID(x.Writer, p.ID)
+		x.Int(p.Time)
+		x.Int(int64(p.Count))
 		n++
 		return n != count && x.keepable(0)
 	})
@@ -189,7 +190,7 @@ func (x *Call) consumerFull(g *collection.Group, c *collection.Consumer, count i
 	if !x.keepable(0) {
 		return errReplySize
 	}
-	x.insertLength(at, '*', int(n))
+	insertLength(x.Writer, at, '*', int(n))
 	return nil
 }
 
@@ -199,17 +200,17 @@ func cmdXinfoGroups(x *Call) {
 		return
 	}
 	groups, err := s.AllGroups()
-	x.array(len(groups))
+	x.Array(len(groups))
 	for _, g := range groups {
-		x.dict(6)
-		x.bulkString("name")
-		x.bulk(g.Name())
-		x.bulkString("consumers")
-		x.integer(g.Consumers)
-		x.bulkString("pending")
-		x.integer(g.Pending)
-		x.bulkString("last-delivered-id")
-		x.streamID(g.Last)
+		x.Map(6)
+		x.BulkString("name")
+		x.Bulk(g.Name())
+		x.BulkString("consumers")
+		x.Int(g.Consumers)
+		x.BulkString("pending")
+		x.Int(g.Pending)
+		x.BulkString("last-delivered-id")
+		streamID(x.Writer, g.Last)
 		x.progress(g)
 	}
 	x.endReply(err)
@@ -222,22 +223,22 @@ func cmdXinfoConsumers(x *Call) {
 	}
 	g, err := s.Group(x.args[3])
 	if err == nil && g == nil {
-		x.err(fmt.Sprintf("NOGROUP No such consumer group '%s' for key name '%s'", whole(x.args[3]), whole(x.args[2])))
+		x.Error(fmt.Sprintf("NOGROUP No such consumer group '%s' for key name '%s'", whole(x.args[3]), whole(x.args[2])))
 		return
 	}
 	var consumers []*collection.Consumer
 	if err == nil {
 		consumers, err = g.AllConsumers()
 	}
-	x.array(len(consumers))
+	x.Array(len(consumers))
 	for _, c := range consumers {
-		x.dict(3)
-		x.bulkString("name")
-		x.bulk(c.Name)
-		x.bulkString("pending")
-		x.integer(c.Pending)
-		x.bulkString("idle")
-		x.integer(max(x.unit.Now()-c.Seen, 0))
+		x.Map(3)
+		x.BulkString("name")
+		x.Bulk(c.Name)
+		x.BulkString("pending")
+		x.Int(c.Pending)
+		x.BulkString("idle")
+		x.Int(max(x.unit.Now()-c.Seen, 0))
 	}
 	x.endReply(err)
 }

@@ -1,6 +1,9 @@
 package resp
 
-import "github.com/ringside-kv/ringside/store/collection"
+import (
+	"github.com/ringside-kv/ringside/resp/wire"
+	"github.com/ringside-kv/ringside/store/collection"
+)
 
 func cmdXack(x *Call) {
 	g, ok := x.group(x.args[1], x.args[2])
@@ -8,7 +11,7 @@ func cmdXack(x *Call) {
 		return
 	}
 	if g == nil {
-		x.integer(0)
+		x.Int(0)
 		return
 	}
 	ids, ok := x.streamIDs(x.args[3:])
@@ -30,7 +33,7 @@ func cmdXack(x *Call) {
 		}
 	}
 	g.Save()
-	x.integer(n)
+	x.Int(n)
 }
 
 // pendingQuery is what XPENDING asks for.
@@ -45,22 +48,22 @@ type pendingQuery struct {
 // false, if they are wrong.
 func (x *Call) parsePending(args [][]byte) (q pendingQuery, ok bool) {
 	if len(args) < 3 || len(args) > 6 {
-		x.err(msgSyntax)
+		x.Error(msgSyntax)
 		return q, false
 	}
-	if equalFold(args[0], "idle") {
-		if q.idle, ok = parseInt(args[1]); !ok {
-			x.err(msgNotInteger)
+	if wire.EqualFold(args[0], "idle") {
+		if q.idle, ok = wire.ParseInt(args[1]); !ok {
+			x.Error(msgNotInteger)
 			return q, false
 		}
 		if len(args) < 5 {
-			x.err(msgSyntax)
+			x.Error(msgSyntax)
 			return q, false
 		}
 		args = args[2:]
 	}
-	if q.count, ok = parseInt(args[2]); !ok {
-		x.err(msgNotInteger)
+	if q.count, ok = wire.ParseInt(args[2]); !ok {
+		x.Error(msgNotInteger)
 		return q, false
 	}
 	if q.first, q.last, ok = x.interval(args[0], args[1]); !ok {
@@ -104,12 +107,12 @@ func cmdXpending(x *Call) {
 
 // pendingSummary replies with how many entries are pending, between which IDs, and with whom.
 func (x *Call) pendingSummary(g *collection.Group) error {
-	x.array(4)
-	x.integer(g.Pending)
+	x.Array(4)
+	x.Int(g.Pending)
 	if g.Pending == 0 {
-		x.null()
-		x.null()
-		x.nullArray()
+		x.Null()
+		x.Null()
+		x.NullArray()
 		return nil
 	}
 	var first collection.ID
@@ -124,28 +127,28 @@ func (x *Call) pendingSummary(g *collection.Group) error {
 	if err != nil {
 		return err
 	}
-	x.streamID(first)
-	x.streamID(last)
+	streamID(x.Writer, first)
+	streamID(x.Writer, last)
 	consumers, err := g.AllConsumers()
 	if err != nil {
 		return err
 	}
-	at, n := len(x.buf), 0
+	at, n := len(x.Buf), 0
 	for _, c := range consumers {
 		if c.Pending > 0 {
-			x.array(2)
-			x.bulk(c.Name)
-			x.bulk(appendInt(nil, c.Pending))
+			x.Array(2)
+			x.Bulk(c.Name)
+			x.Bulk(appendInt(nil, c.Pending))
 			n++
 		}
 	}
-	x.insertLength(at, '*', n)
+	insertLength(x.Writer, at, '*', n)
 	return nil
 }
 
 // pendingList replies with what is pending, one by one.
 func (x *Call) pendingList(g *collection.Group, q *pendingQuery) (err error) {
-	at, n := len(x.buf), int64(0)
+	at, n := len(x.Buf), int64(0)
 	now := x.unit.Now()
 	var failure error
 	show := func(p *collection.Pending) bool {
@@ -153,11 +156,11 @@ func (x *Call) pendingList(g *collection.Group, q *pendingQuery) (err error) {
 		if q.idle != 0 && idle < q.idle {
 			return true
 		}
-		x.array(4)
-		x.streamID(p.ID)
-		x.bulk(p.Consumer)
-		x.integer(max(idle, 0))
-		x.integer(int64(p.Count))
+		x.Array(4)
+		streamID(x.Writer, p.ID)
+		x.Bulk(p.Consumer)
+		x.Int(max(idle, 0))
+		x.Int(int64(p.Count))
 		if !x.mayGrow() {
 			failure = errReplySize
 		}
@@ -175,7 +178,7 @@ func (x *Call) pendingList(g *collection.Group, q *pendingQuery) (err error) {
 		err = failure
 	}
 	if err == nil {
-		x.insertLength(at, '*', int(n))
+		insertLength(x.Writer, at, '*', int(n))
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store/collection"
 )
 
@@ -18,14 +19,14 @@ type streamRead struct {
 func cmdXread(x *Call) {
 	r, msg := x.parseStreamRead(false)
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	after, ok := x.readAfter(r)
 	if !ok {
 		return
 	}
-	at, n := len(x.buf), 0
+	at, n := len(x.Buf), 0
 	for i, key := range r.keys {
 		served, err := x.readStream(key, after[i], r.count)
 		if err != nil {
@@ -40,7 +41,7 @@ func cmdXread(x *Call) {
 		if r.blocks {
 			x.awaitEntries(r, after)
 		} else {
-			x.nullArray()
+			x.NullArray()
 		}
 		return
 	}
@@ -50,19 +51,19 @@ func cmdXread(x *Call) {
 
 // insertStreams puts the length before n streams: a map in RESP3.
 func (x *Call) insertStreams(at, n int) {
-	if x.proto == 3 {
-		x.insertLength(at, '%', n)
+	if x.Proto == 3 {
+		insertLength(x.Writer, at, '%', n)
 	} else {
-		x.insertLength(at, '*', n)
+		insertLength(x.Writer, at, '*', n)
 	}
 }
 
 // streamName begins what is said of one stream.
 func (x *Call) streamName(key []byte) {
-	if x.proto != 3 {
-		x.array(2)
+	if x.Proto != 3 {
+		x.Array(2)
 	}
-	x.bulk(key)
+	x.Bulk(key)
 }
 
 // parseStreamRead reads the arguments of XREAD or XREADGROUP, or returns an error reply.
@@ -76,7 +77,7 @@ func (x *Call) parseStreamRead(grouped bool) (r *streamRead, msg string) {
 		word, more := args[0], args[1:]
 		used, ok := 1, true
 		switch {
-		case equalFold(word, "block") && len(more) > 0:
+		case wire.EqualFold(word, "block") && len(more) > 0:
 			if x.scripted {
 				return nil, "ERR " + x.cmd.name + " command is not allowed with BLOCK option from scripts"
 			}
@@ -84,23 +85,23 @@ func (x *Call) parseStreamRead(grouped bool) (r *streamRead, msg string) {
 			if r.timeout, msg = blockTimeout(more[0]); msg != "" {
 				return nil, msg
 			}
-		case equalFold(word, "count") && len(more) > 0:
+		case wire.EqualFold(word, "count") && len(more) > 0:
 			used = 2
-			if r.count, ok = parseInt(more[0]); !ok {
+			if r.count, ok = wire.ParseInt(more[0]); !ok {
 				return nil, msgNotInteger
 			}
 			r.count = max(r.count, 0)
-		case equalFold(word, "streams") && len(more) > 0:
+		case wire.EqualFold(word, "streams") && len(more) > 0:
 			if len(more)%2 != 0 {
 				return nil, "ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified."
 			}
 			r.keys, r.ids = more[:len(more)/2], more[len(more)/2:]
-		case equalFold(word, "group") && len(more) > 1:
+		case wire.EqualFold(word, "group") && len(more) > 1:
 			if !grouped {
 				return nil, "ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead."
 			}
 			r.group, r.consumer, used = more[0], more[1], 3
-		case equalFold(word, "noack"):
+		case wire.EqualFold(word, "noack"):
 			if !grouped {
 				return nil, "ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead."
 			}
@@ -124,7 +125,7 @@ func (x *Call) parseStreamRead(grouped bool) (r *streamRead, msg string) {
 
 // blockTimeout reads for how long a client waits, in ms.
 func blockTimeout(b []byte) (ms int64, msg string) {
-	ms, ok := parseInt(b)
+	ms, ok := wire.ParseInt(b)
 	switch {
 	case !ok:
 		return 0, "ERR timeout is not an integer or out of range"
@@ -149,11 +150,11 @@ func (x *Call) readAfter(r *streamRead) (after []collection.ID, ok bool) {
 				after[i] = s.Last
 			}
 		case ">":
-			x.err("ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option.")
+			x.Error("ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option.")
 			return nil, false
 		default:
 			if after[i], ok = parseStreamID(word, 0); !ok {
-				x.err(msgStreamID)
+				x.Error(msgStreamID)
 				return nil, false
 			}
 		}
@@ -178,11 +179,11 @@ func (x *Call) readStream(key []byte, after collection.ID, count int64) (served 
 	if err := s.OpenWhole(x.unit, key); err != nil {
 		return false, err
 	}
-	at := len(x.buf)
+	at := len(x.Buf)
 	x.streamName(key)
 	n, err := x.entriesIn(s, from, collection.MaxID, count, false, nil)
 	if err == nil && n == 0 {
-		x.buf = x.buf[:at]
+		x.Buf = x.Buf[:at]
 	}
 	return n > 0, err
 }

@@ -10,7 +10,7 @@ import (
 func cmdXreadgroup(x *Call) {
 	r, msg := x.parseStreamRead(true)
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	if !x.nameFits(r.consumer) {
@@ -22,7 +22,7 @@ func cmdXreadgroup(x *Call) {
 			return
 		}
 	}
-	at, n := len(x.buf), 0
+	at, n := len(x.Buf), 0
 	for i := range reads {
 		g := &reads[i]
 		x.looked(g.key, g.s.Value())
@@ -32,7 +32,7 @@ func cmdXreadgroup(x *Call) {
 			served, err = g.serve(x, r)
 		}
 		if err != nil {
-			x.buf = x.buf[:at]
+			x.Buf = x.Buf[:at]
 			if errors.Is(err, errReplySize) {
 				err = limitError(msgReplyTooLarge)
 			}
@@ -47,7 +47,7 @@ func cmdXreadgroup(x *Call) {
 		if r.blocks {
 			x.awaitNews(r)
 		} else {
-			x.nullArray()
+			x.NullArray()
 		}
 		return
 	}
@@ -77,17 +77,17 @@ func (x *Call) openGroupRead(g *groupRead, r *streamRead, i int) (ok bool) {
 		return false
 	}
 	if g.g == nil {
-		x.err(fmt.Sprintf("NOGROUP No such key '%s' or consumer group '%s' in XREADGROUP with GROUP option", whole(g.key), whole(r.group)))
+		x.Error(fmt.Sprintf("NOGROUP No such key '%s' or consumer group '%s' in XREADGROUP with GROUP option", whole(g.key), whole(r.group)))
 		return false
 	}
 	switch word := string(r.ids[i]); word {
 	case "$":
-		x.err("ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by specifying a proper ID, or use the > ID to get new messages. The $ ID would just return an empty result set.")
+		x.Error("ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by specifying a proper ID, or use the > ID to get new messages. The $ ID would just return an empty result set.")
 		return false
 	case ">":
 	default:
 		if g.after, ok = parseStreamID(r.ids[i], 0); !ok {
-			x.err(msgStreamID)
+			x.Error(msgStreamID)
 			return false
 		}
 		g.history = g.after != collection.MaxID // which Redis takes for ">"
@@ -109,7 +109,7 @@ func (g *groupRead) reopen(x *Call, again bool, name []byte) (err error) {
 // serve replies with the stream's name and entries. It is not served, and the consumer was not
 // seen, if there is nothing new.
 func (g *groupRead) serve(x *Call, r *streamRead) (served bool, err error) {
-	at := len(x.buf)
+	at := len(x.Buf)
 	var ids []collection.ID
 	if !g.history {
 		from, ok := g.g.Last.Next()
@@ -119,7 +119,7 @@ func (g *groupRead) serve(x *Call, r *streamRead) (served bool, err error) {
 		x.streamName(g.key)
 		n, err := x.entriesIn(&g.s, from, collection.MaxID, r.count, false, func(id collection.ID) { ids = append(ids, id) })
 		if err != nil || n == 0 {
-			x.buf = x.buf[:at]
+			x.Buf = x.Buf[:at]
 			return false, err
 		}
 	}
@@ -161,7 +161,7 @@ func (g *groupRead) deliver(x *Call, c *collection.Consumer, ids []collection.ID
 // replay replies with what is pending with the consumer behind an ID, and counts it as
 // delivered once more.
 func (g *groupRead) replay(x *Call, c *collection.Consumer, count int64) error {
-	at, n := len(x.buf), int64(0)
+	at, n := len(x.Buf), int64(0)
 	from, _ := g.after.Next()
 	var delivered []collection.ID
 	var failure error
@@ -178,7 +178,7 @@ func (g *groupRead) replay(x *Call, c *collection.Consumer, count int64) error {
 	if err = errors.Join(failure, err); err != nil {
 		return err
 	}
-	x.insertLength(at, '*', int(n))
+	insertLength(x.Writer, at, '*', int(n))
 	for _, id := range delivered {
 		p, err := g.g.Find(id)
 		if err != nil || p == nil {
@@ -200,11 +200,11 @@ func (x *Call) entryOrNull(s *collection.Stream, id collection.ID) (found bool, 
 		return false, err
 	}
 	if found {
-		return true, x.entry(id, fields)
+		return true, entry(x.Writer, id, fields)
 	}
-	x.array(2)
-	x.streamID(id)
-	x.nullArray()
+	x.Array(2)
+	streamID(x.Writer, id)
+	x.NullArray()
 	return false, nil
 }
 

@@ -8,7 +8,7 @@ func cmdGet(x *Call) {
 		return
 	}
 	if !v.Exists() {
-		x.null()
+		x.Null()
 		return
 	}
 	x.stringRange(x.args[1], v, 0, v.Size)
@@ -17,12 +17,12 @@ func cmdGet(x *Call) {
 func cmdSet(x *Call) {
 	o, msg := parseSetOptions(x.args[3:], true)
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	expiry, msg := x.expiryAt(&o)
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	x.set(x.args[1], x.args[2], &o, expiry)
@@ -37,19 +37,19 @@ func (x *Call) set(key, value []byte, o *setOptions, expiry int64) {
 		x.fail(err)
 		return
 	}
-	at := len(x.buf)
+	at := len(x.Buf)
 	if o.get {
 		x.looked(key, &v)
 	}
 	switch {
 	case o.get && v.Exists() && v.Type != store.String:
-		x.err(msgWrongType)
+		x.Error(msgWrongType)
 		return
 	case o.get && !x.oldString(key, v):
 		return
 	case o.nx && v.Exists() || o.xx && !v.Exists():
 		if !o.get {
-			x.null()
+			x.Null()
 		}
 		return
 	}
@@ -57,7 +57,7 @@ func (x *Call) set(key, value []byte, o *setOptions, expiry int64) {
 		expiry = v.Expiry
 	}
 	if err := x.unit.PutString(key, v, value, expiry, false); err != nil {
-		x.buf = x.buf[:at]
+		x.Buf = x.Buf[:at]
 		x.fail(err)
 		return
 	}
@@ -66,7 +66,7 @@ func (x *Call) set(key, value []byte, o *setOptions, expiry int64) {
 		x.unit.Note(store.EventGeneric, "expire", key)
 	}
 	if !o.get {
-		x.ok()
+		x.OK()
 	}
 }
 
@@ -74,7 +74,7 @@ func (x *Call) set(key, value []byte, o *setOptions, expiry int64) {
 // change it. It reports whether it could be read.
 func (x *Call) oldString(key []byte, v store.Value) bool {
 	if !v.Exists() {
-		x.null()
+		x.Null()
 		return true
 	}
 	return x.wholeString(key, v)
@@ -88,7 +88,7 @@ func (x *Call) setex(form timeForm) {
 	o := setOptions{form: form, time: x.args[2]}
 	expiry, msg := x.expiryAt(&o)
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	x.set(x.args[1], x.args[3], &o, expiry)
@@ -106,18 +106,18 @@ func cmdSetnx(x *Call) {
 	if !v.Exists() {
 		x.unit.Note(store.EventString, "set", x.args[1])
 	}
-	x.boolean(!v.Exists())
+	x.Bool(!v.Exists())
 }
 
 func cmdGetset(x *Call) {
 	key := x.args[1]
-	at := len(x.buf)
+	at := len(x.Buf)
 	v, ok := x.readString(key)
 	if !ok || !x.oldString(key, v) {
 		return
 	}
 	if err := x.unit.PutString(key, v, x.args[2], 0, false); err != nil {
-		x.buf = x.buf[:at]
+		x.Buf = x.Buf[:at]
 		x.fail(err)
 		return
 	}
@@ -136,7 +136,7 @@ func cmdGetex(x *Call) {
 	key := x.args[1]
 	o, msg := parseSetOptions(x.args[2:], false)
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	v, ok := x.readString(key)
@@ -144,12 +144,12 @@ func cmdGetex(x *Call) {
 		return
 	}
 	if !v.Exists() {
-		x.null()
+		x.Null()
 		return
 	}
 	expiry, msg := x.expiryAt(&o)
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	if !x.wholeString(key, v) {

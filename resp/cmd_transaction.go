@@ -10,35 +10,35 @@ import (
 func cmdMulti(x *call) {
 	m := &x.conn.multi
 	if m.open {
-		x.err("ERR MULTI calls can not be nested")
+		x.Error("ERR MULTI calls can not be nested")
 		return
 	}
 	m.open = true
 	m.count.Store(1)
-	x.ok()
+	x.OK()
 }
 
 func cmdDiscard(x *call) {
 	if !x.conn.multi.open {
-		x.err("ERR DISCARD without MULTI")
+		x.Error("ERR DISCARD without MULTI")
 		return
 	}
 	x.conn.multi.end()
-	x.ok()
+	x.OK()
 }
 
 func cmdUnwatch(x *call) {
 	if !x.inside { // EXEC forgets them anyhow
 		x.conn.multi.end()
 	}
-	x.ok()
+	x.OK()
 }
 
 // cmdWatch asks whoever serves the keys what they are like.
 func cmdWatch(x *call) {
 	c, m := x.conn, &x.conn.multi
 	if m.open {
-		x.err("ERR WATCH inside MULTI is not allowed")
+		x.Error("ERR WATCH inside MULTI is not allowed")
 		return
 	}
 	keys, size := x.args[1:], int64(0)
@@ -46,12 +46,12 @@ func cmdWatch(x *call) {
 		size += int64(len(key)) + queuedCost
 	}
 	if len(keys)+len(m.watched) > int(x.srv.settings.maxArgs.Load())/4 || !m.charge(c, size) {
-		x.err(msgNotQueued)
+		x.Error(msgNotQueued)
 		return
 	}
 	reply, msg := x.ask(asArray("RING", "WATCH", keys...))
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	tokens, _ := arrayBody(reply)
@@ -61,7 +61,7 @@ func cmdWatch(x *call) {
 		}
 		tokens = tokens[elementLen(tokens):]
 	}
-	x.ok()
+	x.OK()
 }
 
 func (m *multi) watches(key []byte) bool {
@@ -82,11 +82,11 @@ func cmdExec(x *call) {
 	defer x.shownExec()
 	switch {
 	case !m.open:
-		x.err("ERR EXEC without MULTI")
+		x.Error("ERR EXEC without MULTI")
 		return
 	case m.refused:
 		m.end()
-		x.err(msgExecAbort)
+		x.Error(msgExecAbort)
 		return
 	}
 	defer m.end()
@@ -106,7 +106,7 @@ func cmdExec(x *call) {
 		from = i + 1
 	}
 	if e.run(from, len(m.cmds)) && !e.begun {
-		x.array(0)
+		x.Array(0)
 	}
 }
 
@@ -135,7 +135,7 @@ func (e *execution) together() bool {
 	all.judged = true
 	if e.conn.ownerOf(&all, e.srv.routes.Load()); all.owner == ownerSeveral {
 		e.srv.stats.crossSlot.Add(1)
-		e.err(msgCrossSlot)
+		e.Error(msgCrossSlot)
 		return false
 	}
 	return true
@@ -157,12 +157,12 @@ func (e *execution) run(from, to int) bool {
 		var reply []byte
 		if reply, msg = e.ask(m.request(from, to, watching)); msg == "" {
 			if reply[0] != '*' || reply[1] == '-' {
-				e.nullArray()
+				e.NullArray()
 				return false
 			}
 			elements, _ = arrayBody(reply)
 		} else if !e.begun {
-			e.err(msg)
+			e.Error(msg)
 			return false
 		}
 	}
@@ -172,10 +172,10 @@ func (e *execution) run(from, to int) bool {
 		case !m.cmds[i].ships():
 			e.runHere(i)
 		case msg != "":
-			e.err(msg)
+			e.Error(msg)
 		default:
 			n := valueLen(elements)
-			e.buf = append(e.buf, elements[:n]...)
+			e.Buf = append(e.Buf, elements[:n]...)
 			elements = elements[n:]
 		}
 	}
@@ -184,7 +184,7 @@ func (e *execution) run(from, to int) bool {
 
 func (e *execution) begin() {
 	if !e.begun {
-		e.array(len(e.multi.cmds))
+		e.Array(len(e.multi.cmds))
 		e.begun = true
 	}
 }
@@ -198,7 +198,7 @@ func (e *execution) runHere(i int) {
 
 // inner runs a command of a transaction.
 func (x *call) inner(cmd *command, args [][]byte) {
-	c, at := x.conn, len(x.buf)
+	c, at := x.conn, len(x.Buf)
 	if cmd.flags&flagWrite != 0 {
 		if err := c.writable(cmd); err != nil {
 			c.reject(cmd, errorText(err))
@@ -219,7 +219,7 @@ func (x *call) inner(cmd *command, args [][]byte) {
 		x.unit.Whole(nil)
 	}
 	if x.again { // which nothing does that knows where it is
-		x.again, x.buf = false, x.buf[:at]
+		x.again, x.Buf = false, x.Buf[:at]
 		x.replyTooLarge()
 	}
 	x.cmd, x.args, x.inside = outer, outerArgs, inside

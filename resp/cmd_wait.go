@@ -5,20 +5,22 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // cmdWait tells how many backups have all that the connection has written, and waits for
 // more as long as it is told to. What a reply says is on all backups that are in sync
 // before it leaves; so this is their number, where there are fewest.
 func cmdWait(x *call) {
-	replicas, ok := parseInt(x.args[1])
+	replicas, ok := wire.ParseInt(x.args[1])
 	if !ok {
-		x.err(msgNotInteger)
+		x.Error(msgNotInteger)
 		return
 	}
 	timeout, msg := parseTimeout(x.args[2])
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	start := x.srv.clock()
@@ -54,9 +56,9 @@ func cmdWait(x *call) {
 		if how != waitGoesOn {
 			x.waited = x.srv.clock() - start
 			if how == waitUnblocked {
-				x.err(msgUnblocked)
+				x.Error(msgUnblocked)
 			} else {
-				x.integer(int64(count))
+				x.Int(int64(count))
 			}
 			return
 		}
@@ -78,7 +80,7 @@ const waitPause = 100 * time.Millisecond
 // parseTimeout reads how long a command may wait, in ms; 0 is for ever. It returns
 // an error reply, or "".
 func parseTimeout(arg []byte) (time.Duration, string) {
-	n, ok := parseInt(arg)
+	n, ok := wire.ParseInt(arg)
 	switch {
 	case !ok:
 		return 0, "ERR timeout is not an integer or out of range"

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 	"github.com/ringside-kv/ringside/store/rdb"
@@ -76,17 +77,17 @@ func (x *Call) addScores(c scoreCondition) {
 options:
 	for ; len(rest) > 0; rest = rest[1:] {
 		switch {
-		case equalFold(rest[0], "nx"):
+		case wire.EqualFold(rest[0], "nx"):
 			c.onlyNew = true
-		case equalFold(rest[0], "xx"):
+		case wire.EqualFold(rest[0], "xx"):
 			c.onlyOld = true
-		case equalFold(rest[0], "ch"):
+		case wire.EqualFold(rest[0], "ch"):
 			changed = true
-		case equalFold(rest[0], "incr"):
+		case wire.EqualFold(rest[0], "incr"):
 			c.incr = true
-		case equalFold(rest[0], "gt"):
+		case wire.EqualFold(rest[0], "gt"):
 			c.onlyGreater = true
-		case equalFold(rest[0], "lt"):
+		case wire.EqualFold(rest[0], "lt"):
 			c.onlyLess = true
 		default:
 			break options
@@ -94,23 +95,23 @@ options:
 	}
 	switch {
 	case len(rest) == 0 || len(rest)%2 != 0:
-		x.err(msgSyntax)
+		x.Error(msgSyntax)
 		return
 	case c.onlyNew && c.onlyOld:
-		x.err("ERR XX and NX options at the same time are not compatible")
+		x.Error("ERR XX and NX options at the same time are not compatible")
 		return
 	case c.onlyNew && (c.onlyGreater || c.onlyLess), c.onlyGreater && c.onlyLess:
-		x.err("ERR GT, LT, and/or NX options at the same time are not compatible")
+		x.Error("ERR GT, LT, and/or NX options at the same time are not compatible")
 		return
 	case c.incr && len(rest) > 2:
-		x.err("ERR INCR option supports a single increment-element pair")
+		x.Error("ERR INCR option supports a single increment-element pair")
 		return
 	}
 	scores := make([]float64, len(rest)/2)
 	for i := range scores {
 		var ok bool
-		if scores[i], ok = parseFloat(rest[2*i]); !ok {
-			x.err(msgNotFloat)
+		if scores[i], ok = wire.ParseFloat(rest[2*i]); !ok {
+			x.Error(msgNotFloat)
 			return
 		}
 		if !x.fieldFits(rest[2*i+1]) {
@@ -160,17 +161,17 @@ func (x *Call) setScores(c *scoreCondition, scores []float64, member func(i int)
 	}
 	switch {
 	case !c.incr:
-		x.integer(n)
+		x.Int(n)
 	case set:
-		x.double(result)
+		x.Double(result)
 	default:
-		x.null()
+		x.Null()
 	}
 }
 
 func cmdZcard(x *Call) {
 	if z, ok := x.zsetAt(); ok {
-		x.integer(z.Len())
+		x.Int(z.Len())
 	}
 }
 
@@ -183,9 +184,9 @@ func cmdZscore(x *Call) {
 	case err != nil:
 		x.fail(err)
 	case !found:
-		x.null()
+		x.Null()
 	default:
-		x.double(score)
+		x.Double(score)
 	}
 }
 
@@ -195,16 +196,16 @@ func cmdZmscore(x *Call) {
 		return
 	}
 	x.elements(func() error {
-		x.array(len(x.args) - 2)
+		x.Array(len(x.args) - 2)
 		for _, member := range x.args[2:] {
 			score, found, err := z.Score(member)
 			switch {
 			case err != nil:
 				return err
 			case found:
-				x.double(score)
+				x.Double(score)
 			default:
-				x.null()
+				x.Null()
 			}
 		}
 		return nil
@@ -237,7 +238,7 @@ func cmdZrem(x *Call) {
 	if n > 0 {
 		x.removedScored(x.args[1], z, "zrem")
 	}
-	x.integer(n)
+	x.Int(n)
 }
 
 // removedScored notes that members of a sorted set were removed, and the key if they were its
@@ -268,11 +269,11 @@ func (x *Call) rankOf(back bool) {
 	case err != nil:
 		x.fail(err)
 	case !found:
-		x.null()
+		x.Null()
 	case back:
-		x.integer(z.Len() - 1 - rank)
+		x.Int(z.Len() - 1 - rank)
 	default:
-		x.integer(rank)
+		x.Int(rank)
 	}
 }
 
@@ -286,7 +287,7 @@ func appendScanned(dst []byte, score float64, large bool) []byte {
 	if n := int64(score); !large && float64(n) == score && n != math.MaxInt64 {
 		return appendInt(dst, n)
 	}
-	return appendFloat(dst, score)
+	return wire.AppendFloat(dst, score)
 }
 
 // restoreZSet makes the sorted set that a payload holds the value of a key, which was old.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 )
@@ -26,32 +27,32 @@ func (a *zsetAlgebra) options(rest [][]byte, name string) string {
 	stores, counts, diff := strings.HasSuffix(name, "store"), name == "zintercard", strings.HasPrefix(name, "zdiff")
 	for ; len(rest) > 0; rest = rest[1:] {
 		switch {
-		case !diff && !counts && len(rest) > len(a.inputs) && equalFold(rest[0], "weights"):
+		case !diff && !counts && len(rest) > len(a.inputs) && wire.EqualFold(rest[0], "weights"):
 			for i := range a.inputs {
 				var ok bool
-				if a.inputs[i].weight, ok = parseFloat(rest[1+i]); !ok {
+				if a.inputs[i].weight, ok = wire.ParseFloat(rest[1+i]); !ok {
 					return "ERR weight value is not a float"
 				}
 			}
 			rest = rest[len(a.inputs):]
-		case !diff && !counts && len(rest) > 1 && equalFold(rest[0], "aggregate"):
+		case !diff && !counts && len(rest) > 1 && wire.EqualFold(rest[0], "aggregate"):
 			rest = rest[1:]
 			switch {
-			case equalFold(rest[0], "sum"):
+			case wire.EqualFold(rest[0], "sum"):
 				a.aggregate = addScore
-			case equalFold(rest[0], "min"):
+			case wire.EqualFold(rest[0], "min"):
 				a.aggregate = lesserScore
-			case equalFold(rest[0], "max"):
+			case wire.EqualFold(rest[0], "max"):
 				a.aggregate = greaterScore
 			default:
 				return msgSyntax
 			}
-		case !stores && !counts && equalFold(rest[0], "withscores"):
+		case !stores && !counts && wire.EqualFold(rest[0], "withscores"):
 			a.scores = true
-		case counts && len(rest) > 1 && equalFold(rest[0], "limit"):
+		case counts && len(rest) > 1 && wire.EqualFold(rest[0], "limit"):
 			rest = rest[1:]
 			var ok bool
-			if a.limit, ok = parseInt(rest[0]); !ok || a.limit < 0 {
+			if a.limit, ok = wire.ParseInt(rest[0]); !ok || a.limit < 0 {
 				return "ERR LIMIT can't be negative"
 			}
 		default:
@@ -95,9 +96,9 @@ func (x *Call) zsetReply(of zsetOperation) {
 	slices.SortFunc(all, func(a, b scored) int {
 		return cmp.Or(cmp.Compare(a.score, b.score), slices.Compare(a.member, b.member))
 	})
-	x.scoredArray(len(all), a.scores)
+	scoredArray(x.Writer, len(all), a.scores)
 	for _, e := range all {
-		x.scored(e.member, e.score, a.scores)
+		replyScored(x.Writer, e.member, e.score, a.scores)
 	}
 }
 
@@ -147,7 +148,7 @@ func (x *Call) storeScored(key []byte, event string, members scoredMembers) {
 	case old.Exists():
 		x.unit.Note(store.EventGeneric, "del", key)
 	}
-	x.integer(dst.Len())
+	x.Int(dst.Len())
 }
 
 func cmdZintercard(x *Call) {
@@ -164,5 +165,5 @@ func cmdZintercard(x *Call) {
 		x.fail(err)
 		return
 	}
-	x.integer(count)
+	x.Int(count)
 }

@@ -18,8 +18,8 @@ func (x *Call) blockingZpop(back bool) {
 		timeout: timeout, keys: x.args[1:last], typ: store.ZSet,
 		serve: func(x *Call, key []byte) {
 			if x.openZSet(&x.zset, key) {
-				x.array(3)
-				x.bulk(key)
+				x.Array(3)
+				x.Bulk(key)
 				x.takeRange(key, &x.zset, 1, back, false)
 			}
 		},

@@ -1,6 +1,9 @@
 package resp
 
-import "github.com/ringside-kv/ringside/store/collection"
+import (
+	"github.com/ringside-kv/ringside/resp/wire"
+	"github.com/ringside-kv/ringside/store/collection"
+)
 
 func cmdZpopmin(x *Call) { x.popScored(false) }
 
@@ -10,14 +13,14 @@ func cmdZpopmax(x *Call) { x.popScored(true) }
 // them.
 func (x *Call) popScored(back bool) {
 	if len(x.args) > 3 {
-		x.err(msgSyntax)
+		x.Error(msgSyntax)
 		return
 	}
 	n, several := int64(1), len(x.args) == 3
 	if several {
 		var ok bool
-		if n, ok = parseInt(x.args[2]); !ok || n < 0 {
-			x.err(msgNotPositive)
+		if n, ok = wire.ParseInt(x.args[2]); !ok || n < 0 {
+			x.Error(msgNotPositive)
 			return
 		}
 	}
@@ -25,9 +28,9 @@ func (x *Call) popScored(back bool) {
 	switch {
 	case !ok:
 	case !z.Value().Exists() || n == 0:
-		x.array(0)
+		x.Array(0)
 	case x.keeps(z.Value(), z.Len(), min(n, z.Len())):
-		x.popRange(x.args[1], z, n, back, several && x.proto == 3)
+		x.popRange(x.args[1], z, n, back, several && x.Proto == 3)
 	}
 }
 
@@ -36,9 +39,9 @@ func (x *Call) popScored(back bool) {
 func (x *Call) popRange(key []byte, z *collection.ZSet, n int64, back, nested bool) {
 	n = min(n, z.Len())
 	if nested {
-		x.array(int(n))
+		x.Array(int(n))
 	} else {
-		x.array(int(2 * n))
+		x.Array(int(2 * n))
 	}
 	x.takeRange(key, z, n, back, nested)
 }
@@ -46,19 +49,19 @@ func (x *Call) popRange(key []byte, z *collection.ZSet, n int64, back, nested bo
 // takeRange removes up to n members from an end of a sorted set and replies with each and its
 // score, in an array of its own if they are nested.
 func (x *Call) takeRange(key []byte, z *collection.ZSet, n int64, back, nested bool) {
-	at := len(x.buf)
+	at := len(x.Buf)
 	err := z.Pop(n, back, func(member []byte, score float64) {
 		if nested {
-			x.array(2)
+			x.Array(2)
 		}
-		x.bulk(member)
-		x.double(score)
+		x.Bulk(member)
+		x.Double(score)
 	})
 	if err == nil {
 		err = z.Flush()
 	}
 	if err != nil {
-		x.buf = x.buf[:at]
+		x.Buf = x.Buf[:at]
 		x.abort(err)
 		return
 	}
@@ -70,8 +73,8 @@ func (x *Call) takeRange(key []byte, z *collection.ZSet, n int64, back, nested b
 func (x *Call) popScoredOf(key []byte, o mpop) {
 	z := &x.zset
 	if x.keeps(z.Value(), z.Len(), min(o.most, z.Len())) {
-		x.array(2)
-		x.bulk(key)
+		x.Array(2)
+		x.Bulk(key)
 		x.popRange(key, z, o.most, !o.first, true)
 	}
 }

@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store/collection"
 )
 
@@ -42,20 +43,20 @@ func (r *zrange) parse(low, high []byte, rest [][]byte) string {
 	by, back := r.auto, r.auto // may still be said
 	for ; len(rest) > 0; rest = rest[1:] {
 		switch {
-		case !r.store && equalFold(rest[0], "withscores"):
+		case !r.store && wire.EqualFold(rest[0], "withscores"):
 			r.scores = true
-		case equalFold(rest[0], "limit") && len(rest) > 2:
+		case wire.EqualFold(rest[0], "limit") && len(rest) > 2:
 			var ok, ok2 bool
-			r.offset, ok = parseInt(rest[1])
-			if r.limit, ok2 = parseInt(rest[2]); !ok || !ok2 {
+			r.offset, ok = wire.ParseInt(rest[1])
+			if r.limit, ok2 = wire.ParseInt(rest[2]); !ok || !ok2 {
 				return msgNotInteger
 			}
 			rest = rest[2:]
-		case back && equalFold(rest[0], "rev"):
+		case back && wire.EqualFold(rest[0], "rev"):
 			r.back, back = true, false
-		case by && equalFold(rest[0], "bylex"):
+		case by && wire.EqualFold(rest[0], "bylex"):
 			r.by, by = byLex, false
-		case by && equalFold(rest[0], "byscore"):
+		case by && wire.EqualFold(rest[0], "byscore"):
 			r.by, by = byScore, false
 		default:
 			return msgSyntax
@@ -92,8 +93,8 @@ func boundsOf(by int, low, high []byte) (zsetBounds, string) {
 		}
 		return b, ""
 	}
-	from, ok := parseInt(low)
-	to, ok2 := parseInt(high)
+	from, ok := wire.ParseInt(low)
+	to, ok2 := wire.ParseInt(high)
 	if !ok || !ok2 {
 		return nil, msgNotInteger
 	}
@@ -162,7 +163,7 @@ func (r *zrange) members(z *collection.ZSet, yield func(member []byte, score flo
 // zrange is ZRANGE and its like; args are the key and what follows.
 func (x *Call) zrange(r *zrange, args [][]byte) {
 	if msg := r.parse(args[1], args[2], args[3:]); msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	z := &x.zset
@@ -182,11 +183,11 @@ func (x *Call) zrange(r *zrange, args [][]byte) {
 			return
 		}
 	}
-	body := reply{proto: x.proto}
+	body := wire.Writer{Proto: x.Proto}
 	n, fits := 0, true
 	err := r.members(z, func(member []byte, score float64) bool {
-		if fits = x.keepable(int64(len(body.buf) + len(member) + 3*elementReply)); fits {
-			body.scored(member, score, r.scores)
+		if fits = x.keepable(int64(len(body.Buf) + len(member) + 3*elementReply)); fits {
+			replyScored(&body, member, score, r.scores)
 			n++
 		}
 		return fits
@@ -198,28 +199,28 @@ func (x *Call) zrange(r *zrange, args [][]byte) {
 		if !x.deferred(x.limits.outputBuffer.Load() + 1) {
 			x.limit(x.overOutputBuffer())
 		}
-	case !x.deferred(int64(len(body.buf))):
-		x.scoredArray(n, r.scores)
-		x.buf = append(x.buf, body.buf...)
+	case !x.deferred(int64(len(body.Buf))):
+		scoredArray(x.Writer, n, r.scores)
+		x.Buf = append(x.Buf, body.Buf...)
 	}
 }
 
 // scoredArray announces n members, with their scores or without.
-func (r *reply) scoredArray(n int, scores bool) {
-	if scores && r.proto != 3 {
+func scoredArray(r *wire.Writer, n int, scores bool) {
+	if scores && r.Proto != 3 {
 		n *= 2
 	}
-	r.array(n)
+	r.Array(n)
 }
 
-// scored appends a member, with its score or without.
-func (r *reply) scored(member []byte, score float64, withScore bool) {
-	if withScore && r.proto == 3 {
-		r.array(2)
+// replyScored appends a member, with its score or without.
+func replyScored(r *wire.Writer, member []byte, score float64, withScore bool) {
+	if withScore && r.Proto == 3 {
+		r.Array(2)
 	}
-	r.bulk(member)
+	r.Bulk(member)
 	if withScore {
-		r.double(score)
+		r.Double(score)
 	}
 }
 
@@ -231,7 +232,7 @@ func cmdZlexcount(x *Call) { x.countBetween(byLex) }
 func (x *Call) countBetween(by int) {
 	b, msg := boundsOf(by, x.args[2], x.args[3])
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	z, ok := x.wholeZSet()
@@ -247,7 +248,7 @@ func (x *Call) countBetween(by int) {
 		x.fail(err)
 		return
 	}
-	x.integer(n)
+	x.Int(n)
 }
 
 func cmdZremrangebyrank(x *Call) { x.removeBetween(byRank) }
@@ -260,7 +261,7 @@ func cmdZremrangebylex(x *Call) { x.removeBetween(byLex) }
 func (x *Call) removeBetween(by int) {
 	b, msg := boundsOf(by, x.args[2], x.args[3])
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	z, ok := x.zsetAt()
@@ -281,5 +282,5 @@ func (x *Call) removeBetween(by int) {
 	if n > 0 {
 		x.removedScored(x.args[1], z, x.cmd.name)
 	}
-	x.integer(n)
+	x.Int(n)
 }

@@ -1,5 +1,7 @@
 package resp
 
+import "github.com/ringside-kv/ringside/resp/wire"
+
 // A command is one row of the command table. Dispatch, COMMAND, INFO
 // commandstats, routing and access rules are all derived from it. What COMMAND DOCS
 // returns beside that lies in docs/*.json, see [commandDoc].
@@ -145,10 +147,10 @@ func (c *command) mayWait(args [][]byte) bool {
 		return true
 	}
 	for _, arg := range args[1:] {
-		if equalFold(arg, "streams") {
+		if wire.EqualFold(arg, "streams") {
 			return false
 		}
-		if equalFold(arg, "block") {
+		if wire.EqualFold(arg, "block") {
 			return true
 		}
 	}

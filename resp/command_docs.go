@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // docFiles has a file for each group of commands: a JSON object of a [commandDoc] by full name.
@@ -67,15 +69,15 @@ var loadDocs = sync.OnceValue(func() map[string]*commandDoc {
 })
 
 // commandDocsOf appends the map that COMMAND DOCS returns.
-func commandDocsOf(r *reply, commands []*command) {
-	r.dict(len(commands))
+func commandDocsOf(r *wire.Writer, commands []*command) {
+	r.Map(len(commands))
 	for _, c := range commands {
-		r.bulkString(c.full)
+		r.BulkString(c.full)
 		commandDocs(r, c)
 	}
 }
 
-func commandDocs(r *reply, c *command) {
+func commandDocs(r *wire.Writer, c *command) {
 	doc := loadDocs()[c.full]
 	if doc == nil {
 		doc = new(commandDoc)
@@ -87,7 +89,7 @@ func commandDocs(r *reply, c *command) {
 	if c.flags&flagSystem != 0 {
 		docFlags = append(docFlags, "syscmd")
 	}
-	r.dict(1 + countTrue(
+	r.Map(1 + countTrue(
 		doc.Summary != "", doc.Since != "", doc.Complexity != "", docFlags != nil,
 		doc.DeprecatedSince != "", doc.ReplacedBy != "", doc.History != nil, doc.Arguments != nil, c.subs != nil,
 	))
@@ -96,34 +98,34 @@ func commandDocs(r *reply, c *command) {
 	textField(r, "group", c.group)
 	textField(r, "complexity", doc.Complexity)
 	if docFlags != nil {
-		r.bulkString("doc_flags")
+		r.BulkString("doc_flags")
 		simpleSet(r, docFlags)
 	}
 	textField(r, "deprecated_since", doc.DeprecatedSince)
 	textField(r, "replaced_by", doc.ReplacedBy)
 	if doc.History != nil {
-		r.bulkString("history")
-		r.set(len(doc.History))
+		r.BulkString("history")
+		r.Set(len(doc.History))
 		for _, change := range doc.History {
-			r.array(2)
-			r.bulkString(change[0])
-			r.bulkString(change[1])
+			r.Array(2)
+			r.BulkString(change[0])
+			r.BulkString(change[1])
 		}
 	}
 	argumentDocs(r, doc.Arguments)
 	if c.subs != nil {
-		r.bulkString("subcommands")
+		r.BulkString("subcommands")
 		commandDocsOf(r, c.subs)
 	}
 }
 
 // argumentDocs appends the field "arguments", unless there are none.
-func argumentDocs(r *reply, args []argument) {
+func argumentDocs(r *wire.Writer, args []argument) {
 	if args == nil {
 		return
 	}
-	r.bulkString("arguments")
-	r.array(len(args))
+	r.BulkString("arguments")
+	r.Array(len(args))
 	for i := range args {
 		a := &args[i]
 		var flags []string
@@ -137,7 +139,7 @@ func argumentDocs(r *reply, args []argument) {
 			flags = append(flags, "multiple_token")
 		}
 		hasToken := a.Token != "" || a.Kind == "pure-token" // that of MIGRATE's empty key is empty
-		r.dict(2 + countTrue(
+		r.Map(2 + countTrue(
 			a.Display != "", a.KeySpec != 0, hasToken, a.Since != "",
 			a.DeprecatedSince != "", flags != nil, a.Arguments != nil,
 		))
@@ -145,17 +147,17 @@ func argumentDocs(r *reply, args []argument) {
 		textField(r, "type", a.Kind)
 		textField(r, "display_text", a.Display)
 		if a.KeySpec != 0 {
-			r.bulkString("key_spec_index")
-			r.integer(int64(a.KeySpec - 1))
+			r.BulkString("key_spec_index")
+			r.Int(int64(a.KeySpec - 1))
 		}
 		if hasToken {
-			r.bulkString("token")
-			r.bulkString(a.Token)
+			r.BulkString("token")
+			r.BulkString(a.Token)
 		}
 		textField(r, "since", a.Since)
 		textField(r, "deprecated_since", a.DeprecatedSince)
 		if flags != nil {
-			r.bulkString("flags")
+			r.BulkString("flags")
 			simpleSet(r, flags)
 		}
 		argumentDocs(r, a.Arguments)
@@ -163,10 +165,10 @@ func argumentDocs(r *reply, args []argument) {
 }
 
 // textField appends a field of a map, unless it is empty.
-func textField(r *reply, name, text string) {
+func textField(r *wire.Writer, name, text string) {
 	if text == "" {
 		return
 	}
-	r.bulkString(name)
-	r.bulkString(text)
+	r.BulkString(name)
+	r.BulkString(text)
 }

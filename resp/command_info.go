@@ -1,6 +1,10 @@
 package resp
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ringside-kv/ringside/resp/wire"
+)
 
 // flagNames are the flags that COMMAND INFO shows, in its order.
 var flagNames = []struct {
@@ -31,10 +35,10 @@ var flagNames = []struct {
 }
 
 // commandInfo appends the entry of COMMAND INFO for one command.
-func commandInfo(r *reply, c *command) {
-	r.array(10)
-	r.bulkString(c.full)
-	r.integer(int64(c.arity))
+func commandInfo(r *wire.Writer, c *command) {
+	r.Array(10)
+	r.BulkString(c.full)
+	r.Int(int64(c.arity))
 	var flags []string
 	for _, f := range flagNames {
 		if c.flags&f.flag != 0 {
@@ -43,37 +47,37 @@ func commandInfo(r *reply, c *command) {
 	}
 	simpleSet(r, flags)
 	first, last, step, _ := legacyKeys(c.keys)
-	r.integer(int64(first))
-	r.integer(int64(last))
-	r.integer(int64(step))
+	r.Int(int64(first))
+	r.Int(int64(last))
+	r.Int(int64(step))
 	simpleSet(r, c.acl)
-	r.set(len(c.tips))
+	r.Set(len(c.tips))
 	for _, tip := range c.tips {
-		r.bulkString(tip)
+		r.BulkString(tip)
 	}
-	r.set(len(c.keys))
+	r.Set(len(c.keys))
 	for i := range c.keys {
 		keySpecInfo(r, &c.keys[i])
 	}
 	if c.subs == nil {
-		r.set(0) // so does Redis, though it sends an array otherwise
+		r.Set(0) // so does Redis, though it sends an array otherwise
 		return
 	}
-	r.array(len(c.subs))
+	r.Array(len(c.subs))
 	for _, sub := range c.subs {
 		commandInfo(r, sub)
 	}
 }
 
-func keySpecInfo(r *reply, s *keySpec) {
+func keySpecInfo(r *wire.Writer, s *keySpec) {
 	if s.notes == "" {
-		r.dict(3)
+		r.Map(3)
 	} else {
-		r.dict(4)
-		r.bulkString("notes")
-		r.bulkString(s.notes)
+		r.Map(4)
+		r.BulkString("notes")
+		r.BulkString(s.notes)
 	}
-	r.bulkString("flags")
+	r.BulkString("flags")
 	simpleSet(r, strings.Fields(s.flags))
 
 	type field struct {
@@ -82,21 +86,21 @@ func keySpecInfo(r *reply, s *keySpec) {
 	}
 	// step writes one of the two steps of the search.
 	step := func(name, kind, text string, fields ...field) {
-		r.bulkString(name)
-		r.dict(2)
-		r.bulkString("type")
-		r.bulkString(kind)
-		r.bulkString("spec")
+		r.BulkString(name)
+		r.Map(2)
+		r.BulkString("type")
+		r.BulkString(kind)
+		r.BulkString("spec")
 		if text == "" {
-			r.dict(len(fields))
+			r.Map(len(fields))
 		} else {
-			r.dict(len(fields) + 1)
-			r.bulkString(kind)
-			r.bulkString(text)
+			r.Map(len(fields) + 1)
+			r.BulkString(kind)
+			r.BulkString(text)
 		}
 		for _, f := range fields {
-			r.bulkString(f.name)
-			r.integer(int64(f.value))
+			r.BulkString(f.name)
+			r.Int(int64(f.value))
 		}
 	}
 	switch {

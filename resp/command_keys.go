@@ -1,6 +1,10 @@
 package resp
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/ringside-kv/ringside/resp/wire"
+)
 
 // errNoKeys: the arguments do not say which of them are keys (a count that is no
 // number, or larger than the arguments that follow). The command itself, if it
@@ -86,14 +90,14 @@ func (s *keySpec) afterKeyword(args [][]byte) int {
 	}
 	if s.from < 0 {
 		for i := len(args) + s.from; i > 0; i-- {
-			if equalFold(args[i], s.keyword) {
+			if wire.EqualFold(args[i], s.keyword) {
 				return i + 1
 			}
 		}
 		return 0
 	}
 	for i := s.from; i < len(args)-1; i++ {
-		if equalFold(args[i], s.keyword) {
+		if wire.EqualFold(args[i], s.keyword) {
 			return i + 1
 		}
 	}
@@ -135,7 +139,7 @@ func (c *command) keyFlags(ref keyRef, args [][]byte) string {
 // setKeyFlags: SET reads the key only with GET.
 func setKeyFlags(args [][]byte) string {
 	for _, arg := range args[3:] {
-		if equalFold(arg, "get") {
+		if wire.EqualFold(arg, "get") {
 			return "RW access update"
 		}
 	}
@@ -149,9 +153,9 @@ func bitfieldKeyFlags(args [][]byte) string {
 	for i := 2; i < len(args); i++ {
 		left := len(args) - i - 1
 		switch {
-		case left >= 2 && equalFold(args[i], "get"):
+		case left >= 2 && wire.EqualFold(args[i], "get"):
 			i += 2
-		case left >= 1 && equalFold(args[i], "overflow"):
+		case left >= 1 && wire.EqualFold(args[i], "overflow"):
 			i++
 		default:
 			return "RW access update"

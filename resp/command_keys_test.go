@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store/redistest"
 )
 
@@ -156,9 +157,9 @@ func TestKeySpecsAgainstRedis(t *testing.T) {
 		o := dialRedis(t, addr, proto)
 		for _, name := range []string{"eval", "zunionstore", "xread", "migrate", "georadius", "sort", "ssubscribe"} {
 			want := o.do("COMMAND", "INFO", name).elems[0]
-			x := &call{Call: Call{reply: &reply{proto: proto}, args: words("command info " + name)}, srv: srv}
+			x := &call{Call: Call{Writer: &wire.Writer{Proto: proto}, args: words("command info " + name)}, srv: srv}
 			cmdCommandInfo(x)
-			got, err := readValue(bufio.NewReader(bytes.NewReader(x.buf)))
+			got, err := readValue(bufio.NewReader(bytes.NewReader(x.Buf)))
 			if err != nil {
 				t.Fatal(err)
 			}

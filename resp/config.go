@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -115,7 +116,7 @@ func (s *Server) fixedAnswers() map[string]string {
 
 func (t configTable) find(name []byte) *configParam {
 	for i := range t {
-		if equalFold(name, t[i].name) {
+		if wire.EqualFold(name, t[i].name) {
 			return &t[i]
 		}
 	}
@@ -135,7 +136,7 @@ func number(name string, at *atomic.Int64, unit int64, in bounds) configParam {
 			return strconv.FormatInt(n, 10)
 		},
 		parse: func(value string) (func(), string) {
-			n, ok := parseInt([]byte(value))
+			n, ok := wire.ParseInt([]byte(value))
 			if !ok {
 				return nil, "argument couldn't be parsed into an integer"
 			}
@@ -158,8 +159,8 @@ func toggle(name string, at *atomic.Bool) configParam {
 		name: name,
 		get:  func() string { return yesNo(at.Load()) },
 		parse: func(value string) (func(), string) {
-			on := equalFold([]byte(value), "yes")
-			if !on && !equalFold([]byte(value), "no") {
+			on := wire.EqualFold([]byte(value), "yes")
+			if !on && !wire.EqualFold([]byte(value), "no") {
 				return nil, "argument must be 'yes' or 'no'"
 			}
 			return func() { at.Store(on) }, ""

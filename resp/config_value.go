@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // memoryUnits are the suffixes of a number of bytes, as in Redis' configuration:
@@ -67,7 +69,7 @@ func (s *Server) parseMinFreeDisk(value string) (func(), string) {
 }
 
 // maxPassword is what a client can send to prove that it knows the password.
-const maxPassword = unauthedBytes
+const maxPassword = wire.UnauthedBytes
 
 // bufferLimits shows the output buffer's limit as Redis does, by class of client:
 // hard limit, soft limit, seconds that this may be exceeded. One limit holds for
@@ -136,7 +138,7 @@ func (s *settings) parseRoute(value string) (func(), string) {
 
 // parseMinReplicas takes Redis' number, which does not count the primary.
 func (s *settings) parseMinReplicas(value string) (func(), string) {
-	n, ok := parseInt([]byte(value))
+	n, ok := wire.ParseInt([]byte(value))
 	in := bounds{inSyncBounds.min - 1, inSyncBounds.max - 1}
 	switch {
 	case !ok:

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/socket"
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -31,13 +32,13 @@ type conn struct {
 	in     []byte // read buffer
 	start  int    // in[start:end] is not run yet
 	end    int
-	guard  guard
-	limits limits
+	guard  wire.Guard
+	limits wire.Limits
 
 	args [][]byte
 	reqs []request
 	keys []keyRef
-	out  reply
+	out  wire.Writer
 	// places are those of the keys of the unit being put together.
 	places []store.Place
 	every  bool // it is to have all latches
@@ -114,15 +115,15 @@ const (
 func newConn(srv *Server, nc net.Conn) *conn {
 	c := &conn{
 		srv:     srv,
-		guard:   newGuard(),
+		guard:   wire.NewGuard(),
 		unit:    srv.store.NewUnit(),
 		settled: make(chan struct{}, 1),
 		gone:    make(chan struct{}),
 	}
-	c.out.proto = 2
+	c.out.Proto = 2
 	c.growsUnit = c.growUnit
 	c.call.init(c)
-	c.call.reply = &c.out
+	c.call.Writer = &c.out
 	c.away.init(c)
 	c.sleeper.bell = make(chan struct{}, 1)
 	c.net, c.direct = socket.Of(nc)
@@ -159,10 +160,10 @@ func (c *conn) serve() {
 					c.await() // out is the settler's until then
 				}
 				c.srv.stats.protocolErrors.Add(1)
-				if foreign, ok := err.(foreignError); ok {
+				if foreign, ok := err.(wire.ForeignError); ok {
 					c.srv.reportForeign(c.net.RemoteAddr(), foreign)
 				} else {
-					c.out.err("ERR " + err.Error())
+					c.out.Error("ERR " + err.Error())
 				}
 				c.closing = true
 			}
@@ -187,23 +188,23 @@ func (c *conn) parse() (int, error) {
 }
 
 func (c *conn) parseMore() (int, error) {
-	c.limits = limits{
-		args:   int(c.srv.settings.maxArgs.Load()),
-		bulk:   int(c.srv.settings.maxValue.Load()),
-		authed: c.authorized(),
+	c.limits = wire.Limits{
+		Args:   int(c.srv.settings.maxArgs.Load()),
+		Bulk:   int(c.srv.settings.maxValue.Load()),
+		Authed: c.authorized(),
 	}
 	taken := 0
 	for c.start < c.end && len(c.reqs) < maxPipeline && taken < maxPipelineBytes && len(c.args) < maxPipelineArgs {
-		n, err := c.guard.frame(c.in[c.start:c.end], &c.limits)
+		n, err := c.guard.Frame(c.in[c.start:c.end], &c.limits)
 		if n == 0 || err != nil {
 			return taken, err
 		}
 		first := len(c.args)
-		c.args, err = split(c.in[c.start:c.start+n:c.start+n], c.args)
+		c.args, err = wire.Split(c.in[c.start:c.start+n:c.start+n], c.args)
 		c.start += n
 		taken += n
-		if err == nil && c.in[c.start-n] != '*' && isHTTP(c.args[first:]) {
-			c.args, err = c.args[:first], errHTTP
+		if err == nil && c.in[c.start-n] != '*' && wire.IsHTTP(c.args[first:]) {
+			c.args, err = c.args[:first], wire.ErrHTTP
 		}
 		if err != nil {
 			return taken, err
@@ -211,7 +212,7 @@ func (c *conn) parseMore() (int, error) {
 		if len(c.args) > first {
 			c.reqs = append(c.reqs, request{first: first, last: len(c.args), raw: c.in[c.start-n : c.start]})
 		}
-		if !c.limits.authed {
+		if !c.limits.Authed {
 			break // AUTH changes what the next request may be
 		}
 	}
@@ -261,17 +262,17 @@ func (c *conn) settle() {
 // dispatch sends the replies without waiting for the client, and tells when they have
 // left: if the client reads more slowly than we write, somebody else has to wait.
 func (c *conn) dispatch(sent chan<- struct{}) {
-	locked := len(c.out.buf) > 0 && c.write.TryLock()
+	locked := len(c.out.Buf) > 0 && c.write.TryLock()
 	if locked {
-		n, err := c.direct.WriteSome(c.out.buf)
+		n, err := c.direct.WriteSome(c.out.Buf)
 		c.sent(n)
 		if err != nil {
 			c.close()
-			n = len(c.out.buf)
+			n = len(c.out.Buf)
 		}
-		c.out.buf = append(c.out.buf[:0], c.out.buf[n:]...)
+		c.out.Buf = append(c.out.Buf[:0], c.out.Buf[n:]...)
 	}
-	if len(c.out.buf) == 0 {
+	if len(c.out.Buf) == 0 {
 		if locked {
 			c.write.Unlock()
 		}
@@ -315,7 +316,7 @@ func (c *conn) ends() (ends *[]int, gone int) {
 // ended notes where a reply ends.
 func (c *conn) ended() {
 	if ends, gone := c.ends(); ends != nil {
-		*ends = append(*ends, gone+len(c.out.buf))
+		*ends = append(*ends, gone+len(c.out.Buf))
 		if f := c.from; f != nil && f.status != StatusRun {
 			f.statuses = setStatus(f.statuses, len(*ends)-1, f.status)
 			f.status = StatusRun
@@ -325,7 +326,7 @@ func (c *conn) ended() {
 
 // forgetReplies takes back the replies of the unit, which begin at unitStart.
 func (c *conn) forgetReplies() {
-	c.out.buf = c.out.buf[:c.unitStart]
+	c.out.Buf = c.out.Buf[:c.unitStart]
 	if ends, _ := c.ends(); ends != nil {
 		*ends = (*ends)[:len(*ends)-c.unitReplies]
 		if f := c.from; f != nil {
@@ -337,7 +338,7 @@ func (c *conn) forgetReplies() {
 
 // flush sends all replies.
 func (c *conn) flush() error {
-	if len(c.out.buf) == 0 {
+	if len(c.out.Buf) == 0 {
 		return nil
 	}
 	c.write.Lock()
@@ -346,11 +347,11 @@ func (c *conn) flush() error {
 
 // flushLocked is flush for a caller that holds write, which it gives up.
 func (c *conn) flushLocked() error {
-	err := c.send(c.out.buf)
+	err := c.send(c.out.Buf)
 	c.write.Unlock()
-	c.out.buf = c.out.buf[:0]
-	if cap(c.out.buf) > keepReply {
-		c.out.buf = nil
+	c.out.Buf = c.out.Buf[:0]
+	if cap(c.out.Buf) > keepReply {
+		c.out.Buf = nil
 	}
 	if c.replyCharged > 0 {
 		c.chargeReply()
@@ -400,7 +401,7 @@ func (c *conn) finish() {
 	c.dropSpare()
 	c.multi.end()
 	c.multi.forget(c)
-	c.out.buf = nil
+	c.out.Buf = nil
 	c.chargeReply()
 	c.srv.remove(c)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -121,7 +122,7 @@ func TestForwardedWriteIsDroppedWhenItWaitedPastItsDeadline(t *testing.T) {
 			done := make(chan struct{})
 			var status Status
 			var text string
-			go srv.RunForwarded([]Forwarded{{Batch: appendRequest(nil, words...), Requests: 1, Deadline: handEnd, Answer: func(r Replies, err error) {
+			go srv.RunForwarded([]Forwarded{{Batch: wire.AppendRequest(nil, words...), Requests: 1, Deadline: handEnd, Answer: func(r Replies, err error) {
 				status, text = r.Status(0), fmt.Sprint(string(r.Bytes), err)
 				close(done)
 			}}}, nil)
@@ -164,7 +165,7 @@ func TestForwardedFlushIsDroppedWhenItWaitedPastItsDeadline(t *testing.T) {
 				release()
 			}
 		}
-		part := appendRequest(nil, "RING", "PART", strconv.FormatUint(srv.routes.Load().digest, 16), "", "FLUSHALL")
+		part := wire.AppendRequest(nil, "RING", "PART", strconv.FormatUint(srv.routes.Load().digest, 16), "", "FLUSHALL")
 		done := make(chan Status, 1)
 		srv.RunForwarded([]Forwarded{{Batch: part, Requests: 1, Deadline: handEnd, Answer: func(r Replies, _ error) { done <- r.Status(0) }}}, nil)
 		if got := <-done; got != StatusLate {

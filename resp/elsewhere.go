@@ -90,7 +90,7 @@ func (c *conn) goesAlong(r *request) bool {
 
 // refuse replies with an error to a request that has not run.
 func (c *conn) refuse(r *request, msg string) {
-	at := len(c.out.buf)
+	at := len(c.out.Buf)
 	c.reject(r.cmd, msg)
 	c.count(at)
 }
@@ -101,7 +101,7 @@ func (c *conn) awaitRoutes(routes *Routes, d time.Duration) bool {
 	if c.pending {
 		c.await()
 	}
-	if len(c.out.buf) > 0 && c.from == nil && c.flush() != nil {
+	if len(c.out.Buf) > 0 && c.from == nil && c.flush() != nil {
 		c.closing = true
 		return false
 	}
@@ -121,7 +121,7 @@ func (c *conn) awaitRoutesFor(r *request, routes *Routes, d time.Duration) bool 
 	if c.pending {
 		c.await()
 	}
-	if len(c.out.buf) > 0 && c.flush() != nil {
+	if len(c.out.Buf) > 0 && c.flush() != nil {
 		c.closing = true
 		return false
 	}

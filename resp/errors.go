@@ -69,7 +69,7 @@ func (x *Call) fail(err error) {
 		return
 	}
 	if errors.Is(err, store.ErrHeld) && x.cmd.flags&flagWrite == 0 {
-		x.err(msgHeld)
+		x.Error(msgHeld)
 		return
 	}
 	if x.host.failed(err) {
@@ -77,7 +77,7 @@ func (x *Call) fail(err error) {
 	}
 	var limit limitError
 	x.limited = x.limited || errors.As(err, &limit)
-	x.err(errorText(err))
+	x.Error(errorText(err))
 }
 
 // A limitError is an error reply about a limit of this server that Redis does not have.

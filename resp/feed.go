@@ -52,7 +52,7 @@ func (c *conn) feedKey(key []byte, ready [][]byte) [][]byte {
 		if err != nil || !v.Exists() && b.losers.Load() == 0 {
 			break
 		}
-		x.reply, x.start, x.cmd, x.args = &w.out, 0, w.cmd, w.args
+		x.Writer, x.start, x.cmd, x.args = &w.out, 0, w.cmd, w.args
 		if v.Type != w.typ {
 			if w.gone != nil && b.claim(w) {
 				w.gone(&x.Call, key)

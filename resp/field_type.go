@@ -1,6 +1,10 @@
 package resp
 
-import "math"
+import (
+	"math"
+
+	"github.com/ringside-kv/ringside/resp/wire"
+)
 
 // A fieldType is the type of an integer in a BITFIELD: signed of 1 to 64 bits, or
 // unsigned of 1 to 63. So every value fits an int64.
@@ -14,7 +18,7 @@ func fieldTypeOf(arg []byte) (t fieldType, ok bool) {
 	if len(arg) == 0 || arg[0] != 'i' && arg[0] != 'u' {
 		return t, false
 	}
-	n, ok := parseInt(arg[1:])
+	n, ok := wire.ParseInt(arg[1:])
 	t = fieldType{signed: arg[0] == 'i', bits: uint(n)}
 	return t, ok && n >= 1 && (n <= 63 || t.signed && n == 64)
 }
@@ -53,11 +57,11 @@ const (
 
 func overflowOf(arg []byte) (o fieldOverflow, ok bool) {
 	switch {
-	case equalFold(arg, "wrap"):
+	case wire.EqualFold(arg, "wrap"):
 		return overflowWrap, true
-	case equalFold(arg, "sat"):
+	case wire.EqualFold(arg, "sat"):
 		return overflowSat, true
-	case equalFold(arg, "fail"):
+	case wire.EqualFold(arg, "fail"):
 		return overflowFail, true
 	}
 	return 0, false

@@ -4,6 +4,8 @@ import (
 	"net"
 	"sync/atomic"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // foreignEvery is how often connections of other protocols are logged.
@@ -16,7 +18,7 @@ type foreignLog struct {
 	since atomic.Int64 // connections that were not logged
 }
 
-func (s *Server) reportForeign(from net.Addr, err foreignError) {
+func (s *Server) reportForeign(from net.Addr, err wire.ForeignError) {
 	now := int64(s.clock()) + 1
 	last := s.foreign.last.Load()
 	if last != 0 && now-last < int64(foreignEvery) || !s.foreign.last.CompareAndSwap(last, now) {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ringside-kv/ringside/resp/wire/wiretest"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/redistest"
 )
@@ -31,10 +32,10 @@ var foreignBeyondRedis = []string{
 func TestOtherProtocolsEndTheConnection(t *testing.T) {
 	var log lockedText
 	srv, addr := serveTest(t, func(cfg *Config, _ *store.Config) { cfg.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
-	exchange(t, addr, "SET key value\r\n"+quit)
+	exchange(t, addr, "SET key value\r\n"+wiretest.Quit)
 	for _, sent := range append(foreignLines, foreignBeyondRedis...) {
 		before := srv.stats.protocolErrors.Load()
-		if got := exchange(t, addr, sent+"FLUSHALL\r\n*1\r\n$8\r\nFLUSHALL\r\n"+quit); got != "" {
+		if got := exchange(t, addr, sent+"FLUSHALL\r\n*1\r\n$8\r\nFLUSHALL\r\n"+wiretest.Quit); got != "" {
 			t.Errorf("%q is answered %q", sent, got)
 		}
 		if n := srv.stats.protocolErrors.Load() - before; n != 1 {
@@ -44,7 +45,7 @@ func TestOtherProtocolsEndTheConnection(t *testing.T) {
 	if got := exchange(t, addr, "PING\r\nPOST /\r\nPING\r\n"); got != "+PONG\r\n" {
 		t.Errorf("commands before are answered %q", got)
 	}
-	if got := exchange(t, addr, "GET key\r\n"+quit); !strings.HasPrefix(got, "$5\r\nvalue\r\n") {
+	if got := exchange(t, addr, "GET key\r\n"+wiretest.Quit); !strings.HasPrefix(got, "$5\r\nvalue\r\n") {
 		t.Errorf("the key is %q", got)
 	}
 	if n := strings.Count(log.String(), "another protocol"); n != 1 {
@@ -55,7 +56,7 @@ func TestOtherProtocolsEndTheConnection(t *testing.T) {
 func TestHTTPLinesEndTheConnectionAsInRedis(t *testing.T) {
 	addr := redistest.Start7(t)
 	for _, sent := range foreignLines {
-		if got := exchange(t, addr, sent+"PING\r\n"+quit); got != "" {
+		if got := exchange(t, addr, sent+"PING\r\n"+wiretest.Quit); got != "" {
 			t.Errorf("%q: Redis answers %q", sent, got)
 		}
 	}
@@ -69,7 +70,7 @@ func TestCommandsThatLookLikeHTTPAreRun(t *testing.T) {
 		"SET host: x\r\n",
 		"*3\r\n$3\r\nSET\r\n$4\r\npost\r\n$8\r\nHTTP/1.1\r\n",
 	} {
-		if got := exchange(t, addr, sent+quit); !strings.HasSuffix(got, "+OK\r\n") || strings.HasPrefix(got, "-") {
+		if got := exchange(t, addr, sent+wiretest.Quit); !strings.HasSuffix(got, "+OK\r\n") || strings.HasPrefix(got, "-") {
 			t.Errorf("%q is answered %q", sent, got)
 		}
 	}

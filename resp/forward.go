@@ -74,7 +74,7 @@ func (c *conn) collect(reqs []request, charged int64) {
 		if c.pending {
 			c.await()
 		}
-		if len(c.out.buf) >= flushSize && c.flush() != nil {
+		if len(c.out.Buf) >= flushSize && c.flush() != nil {
 			c.closing = true
 			break
 		}
@@ -144,7 +144,7 @@ func (c *conn) deliver(r *request, reply []byte) {
 	if c.session.lastCmd.Load() != r.cmd {
 		c.session.lastCmd.Store(r.cmd)
 	}
-	if enough := min(flushSize, int(c.srv.settings.outputBuffer.Load()/2)); len(c.out.buf)+len(reply) > enough && c.session.replies == replyOn {
+	if enough := min(flushSize, int(c.srv.settings.outputBuffer.Load()/2)); len(c.out.Buf)+len(reply) > enough && c.session.replies == replyOn {
 		if c.flush() == nil && len(reply) > enough {
 			c.write.Lock()
 			_ = c.send(reply)
@@ -155,10 +155,10 @@ func (c *conn) deliver(r *request, reply []byte) {
 			return
 		}
 	}
-	at := len(c.out.buf)
-	c.out.buf = append(c.out.buf, reply...)
+	at := len(c.out.Buf)
+	c.out.Buf = append(c.out.Buf, reply...)
 	c.count(at)
-	if cap(c.out.buf) > keepReply {
+	if cap(c.out.Buf) > keepReply {
 		c.chargeReply()
 	}
 }

@@ -6,8 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidwall/redcon"
-
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -100,9 +99,9 @@ func TestForwardTimeoutGrowsWithTheSize(t *testing.T) {
 }
 
 func redisCommand(args ...string) (b []byte) {
-	b = redcon.AppendArray(b, len(args))
+	b = wire.AppendArray(b, len(args))
 	for _, arg := range args {
-		b = redcon.AppendBulkString(b, arg)
+		b = wire.AppendBulkString(b, arg)
 	}
 	return b
 }

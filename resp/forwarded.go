@@ -52,7 +52,7 @@ func (f *forwarder) Write(b []byte) (int, error) {
 
 // full tells that the replies of a batch are enough: what is left of it is not run,
 // and asked for once more by itself.
-func (f *forwarder) full() bool { return len(f.buf)+len(f.conn.out.buf) >= maxForwardedReplies }
+func (f *forwarder) full() bool { return len(f.buf)+len(f.conn.out.Buf) >= maxForwardedReplies }
 
 // maxForwardedReplies is how many bytes of replies a batch may have, but for the last
 // one.

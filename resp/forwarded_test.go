@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -40,7 +41,7 @@ func forwarded(t *testing.T, srv *Server, requests ...[]string) (replies []strin
 	t.Helper()
 	var b []byte
 	for _, words := range requests {
-		b = appendRequest(b, words...)
+		b = wire.AppendRequest(b, words...)
 	}
 	runForwarded(srv, b, len(requests), false, func(r Replies, e error) {
 		err = e

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/resp/internal/glob"
 	"github.com/ringside-kv/ringside/store/redistest"
 )
 
@@ -58,7 +59,7 @@ func TestGlobMatch(t *testing.T) {
 		{"\xff?", "\xff\xfe", true},
 		{"GET", "get", false},
 	} {
-		if got := globMatch([]byte(test.pattern), []byte(test.s), false); got != test.want {
+		if got := glob.Match([]byte(test.pattern), []byte(test.s), false); got != test.want {
 			t.Errorf("globMatch(%q, %q) = %v", test.pattern, test.s, got)
 		}
 	}
@@ -73,7 +74,7 @@ func TestGlobMatch(t *testing.T) {
 		{`[\A]`, "a", false},
 		{"Ä", "ä", false},
 	} {
-		if got := globMatch([]byte(test.pattern), []byte(test.s), true); got != test.want {
+		if got := glob.Match([]byte(test.pattern), []byte(test.s), true); got != test.want {
 			t.Errorf("globMatch(%q, %q, fold) = %v", test.pattern, test.s, got)
 		}
 	}
@@ -84,7 +85,7 @@ func TestGlobMatchManyStars(t *testing.T) {
 	pattern := []byte(strings.Repeat("a*", 5000) + "b")
 	s := []byte(strings.Repeat("a", 10000))
 	// In exponential time, it would not end before the test binary's timeout.
-	if globMatch(pattern, s, false) {
+	if glob.Match(pattern, s, false) {
 		t.Error("matches")
 	}
 }
@@ -105,7 +106,7 @@ func TestGlobAgainstRedis(t *testing.T) {
 			want[key.text] = true
 		}
 		for _, key := range keys {
-			if got := globMatch([]byte(pattern), []byte(key), false); got != want[key] {
+			if got := glob.Match([]byte(pattern), []byte(key), false); got != want[key] {
 				t.Errorf("globMatch(%q, %q) = %v; not so Redis", pattern, key, got)
 			}
 		}
@@ -122,7 +123,7 @@ func FuzzGlobMatch(f *testing.F) {
 		if len(pattern) > 64 || len(s) > 64 {
 			return
 		}
-		if got, want := globMatch(pattern, s, fold), globOracle(pattern, s, fold); got != want {
+		if got, want := glob.Match(pattern, s, fold), globOracle(pattern, s, fold); got != want {
 			t.Errorf("globMatch(%q, %q, %v) = %v", pattern, s, fold, got)
 		}
 	})

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync/atomic"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // A Forwarded is a batch of requests that another node forwards.
@@ -68,7 +70,7 @@ const (
 	heldTimeout = 200 * time.Millisecond
 )
 
-const errNotRequests protocolError = "the batch is not the requests that it says"
+const errNotRequests wire.ProtocolError = "the batch is not the requests that it says"
 
 var (
 	// errReplyMemory ends a batch whose replies are too much for the server.
@@ -120,10 +122,10 @@ func (f *forwarder) run(batches []Forwarded, release func(n int)) int {
 	f.statuses, f.status = f.statuses[:0], StatusRun
 	g.first, g.replied, g.refused, g.release = g.first[:0], 0, -1, release
 	g.begun()
-	c.out.proto, c.closing = 2, false
+	c.out.Proto, c.closing = 2, false
 	f.visit, f.parked = visit{}, nil
 	if batches[0].RESP3 {
-		c.out.proto = 3
+		c.out.Proto = 3
 	}
 	c.session.early = batches[0].Early
 	f.keeper = batches[0].Keeper
@@ -170,7 +172,7 @@ func (f *forwarder) read(b *Forwarded, part int32) (quick, write bool) {
 	c.in, c.start, c.end = b.Batch, 0, len(b.Batch)
 	_, err := c.parseMore()
 	if err != nil || c.start < c.end || len(c.reqs)-first != b.Requests {
-		c.guard = newGuard()
+		c.guard = wire.NewGuard()
 		return false, false
 	}
 	for i := first; i < len(c.reqs); i++ {
@@ -208,7 +210,7 @@ func (f *forwarder) runAlone(b *Forwarded) {
 		c.run()
 	}
 	if c.start < c.end || err != nil {
-		c.guard = newGuard() // it may be in the middle of a request that does not go on
+		c.guard = wire.NewGuard() // it may be in the middle of a request that does not go on
 		c.closing = true
 	}
 	if c.in, c.start, c.end = nil, 0, 0; guest {
@@ -249,7 +251,7 @@ func (f *forwarder) complete() {
 	c.srv.budget.release(c, f.charged)
 	f.charged = 0
 	if c.closed.Load() {
-		c.out.buf = nil
+		c.out.Buf = nil
 		c.chargeReply()
 	}
 	c.srv.forwards.giveBack(c)

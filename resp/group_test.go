@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -25,7 +26,7 @@ type groupAnswers struct {
 func (g *groupAnswers) add(requests ...[]string) *Forwarded {
 	var b []byte
 	for _, words := range requests {
-		b = appendRequest(b, words...)
+		b = wire.AppendRequest(b, words...)
 	}
 	i := len(g.batches)
 	done := make(chan struct{})
@@ -223,7 +224,7 @@ func TestNearRunsWhileFarIsUnderWay(t *testing.T) {
 	o, other := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[0], 2)
 	var b strings.Builder
 	for _, words := range [][]string{{"SET", keys[0], "near"}, {"GET", keys[1]}, {"APPEND", keys[0], "est"}, {"GET", keys[0]}} {
-		b.Write(appendRequest(nil, words...))
+		b.Write(wire.AppendRequest(nil, words...))
 	}
 	if _, err := o.c.Write([]byte(b.String())); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/wire"
+	"github.com/ringside-kv/ringside/resp/wire/wiretest"
 	"github.com/ringside-kv/ringside/store/redistest"
 )
 
@@ -45,17 +47,17 @@ func drain(t testing.TB, c net.Conn, sent string) string {
 // TestProtocolErrors: each ends the connection with Redis' words, whatever follows.
 func TestProtocolErrors(t *testing.T) {
 	srv, addr := serveTest(t, nil)
-	for i, m := range protocolErrors {
+	for i, m := range wiretest.ProtocolErrors {
 		before := srv.stats.protocolErrors.Load()
-		sent := m.sent
-		if len(sent) < maxLine {
-			sent += quit
+		sent := m.Sent
+		if len(sent) < wire.MaxLine {
+			sent += wiretest.Quit
 		}
-		if got := exchange(t, addr, sent); got != m.reply() {
-			t.Errorf("%d: %.60q: %q, want %q", i, m.sent, got, m.reply())
+		if got := exchange(t, addr, sent); got != m.Reply() {
+			t.Errorf("%d: %.60q: %q, want %q", i, m.Sent, got, m.Reply())
 		}
 		if n := srv.stats.protocolErrors.Load() - before; n != 1 {
-			t.Errorf("%.60q: %d protocol errors", m.sent, n)
+			t.Errorf("%.60q: %d protocol errors", m.Sent, n)
 		}
 	}
 }
@@ -63,13 +65,13 @@ func TestProtocolErrors(t *testing.T) {
 // TestProtocolErrorsOfRedis: what this file says Redis says is what it says.
 func TestProtocolErrorsOfRedis(t *testing.T) {
 	addr := redistest.Start7(t)
-	for _, m := range protocolErrors {
-		sent := m.sent
-		if len(sent) < maxLine {
-			sent += quit
+	for _, m := range wiretest.ProtocolErrors {
+		sent := m.Sent
+		if len(sent) < wire.MaxLine {
+			sent += wiretest.Quit
 		}
-		if got := exchange(t, addr, sent); got != m.reply() {
-			t.Errorf("%.60q: %q, want %q", m.sent, got, m.reply())
+		if got := exchange(t, addr, sent); got != m.Reply() {
+			t.Errorf("%.60q: %q, want %q", m.Sent, got, m.Reply())
 		}
 	}
 }
@@ -79,7 +81,7 @@ func TestUnexpectedBytesAsInRedis(t *testing.T) {
 	theirs := redistest.Start7(t)
 	_, ours := serveTest(t, nil)
 	for c := 1; c < 256; c++ { // to Redis nothing follows a NUL, not even the end of the line
-		sent := "*1\r\n" + string([]byte{byte(c)}) + "1\r\n1\r\n" + quit
+		sent := "*1\r\n" + string([]byte{byte(c)}) + "1\r\n1\r\n" + wiretest.Quit
 		if got, want := exchange(t, ours, sent), exchange(t, theirs, sent); got != want {
 			t.Errorf("%q: %q, Redis %q", sent, got, want)
 		}
@@ -88,18 +90,18 @@ func TestUnexpectedBytesAsInRedis(t *testing.T) {
 
 func TestRequestsInAllForms(t *testing.T) {
 	_, addr := serveTest(t, nil)
-	for _, a := range accepted {
-		if got, want := exchange(t, addr, a.sent+quit), a.want+quitText; got != want {
-			t.Errorf("%.60q: %.90q, want %.90q", a.sent, got, want)
+	for _, a := range wiretest.Accepted {
+		if got, want := exchange(t, addr, a.Sent+wiretest.Quit), a.Want+wiretest.QuitText; got != want {
+			t.Errorf("%.60q: %.90q, want %.90q", a.Sent, got, want)
 		}
 	}
 }
 
 func TestRequestsInAllFormsOfRedis(t *testing.T) {
 	addr := redistest.Start7(t)
-	for _, a := range accepted {
-		if got, want := exchange(t, addr, a.sent+quit), a.want+quitText; got != want {
-			t.Errorf("%.60q: %.90q, want %.90q", a.sent, got, want)
+	for _, a := range wiretest.Accepted {
+		if got, want := exchange(t, addr, a.Sent+wiretest.Quit), a.Want+wiretest.QuitText; got != want {
+			t.Errorf("%.60q: %.90q, want %.90q", a.Sent, got, want)
 		}
 	}
 }
@@ -107,9 +109,9 @@ func TestRequestsInAllFormsOfRedis(t *testing.T) {
 func TestBeforeAuth(t *testing.T) {
 	_, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Settings.Password = "secret" })
 	testBeforeAuth(t, addr)
-	m := malformed{strings.Repeat("x", unauthedBytes+1), "too big inline request"}
-	if got := exchange(t, addr, m.sent); got != m.reply() {
-		t.Errorf("%.60q: %q, want %q", m.sent, got, m.reply())
+	m := wiretest.Malformed{Sent: strings.Repeat("x", wire.UnauthedBytes+1), Want: "too big inline request"}
+	if got := exchange(t, addr, m.Sent); got != m.Reply() {
+		t.Errorf("%.60q: %q, want %q", m.Sent, got, m.Reply())
 	}
 }
 
@@ -120,9 +122,9 @@ func TestBeforeAuthOfRedis(t *testing.T) {
 }
 
 func testBeforeAuth(t *testing.T, addr string) {
-	for _, m := range unauthenticated {
-		if got := exchange(t, addr, m.sent+quit); got != m.reply() {
-			t.Errorf("%.60q: %q, want %q", m.sent, got, m.reply())
+	for _, m := range wiretest.Unauthenticated {
+		if got := exchange(t, addr, m.Sent+wiretest.Quit); got != m.Reply() {
+			t.Errorf("%.60q: %q, want %q", m.Sent, got, m.Reply())
 		}
 	}
 	const (
@@ -141,7 +143,7 @@ func testBeforeAuth(t *testing.T, addr string) {
 		{auth + longer, "+OK\r\n" + longer[len("*2\r\n$4\r\nECHO\r\n"):]},
 		{"AUTH secret\nPING\n", "+OK\r\n+PONG\r\n"},
 	} {
-		if got, want := exchange(t, addr, a.sent+quit), a.want+quitText; got != want {
+		if got, want := exchange(t, addr, a.sent+wiretest.Quit), a.want+wiretest.QuitText; got != want {
 			t.Errorf("%.60q: %.90q, want %.90q", a.sent, got, want)
 		}
 	}
@@ -150,16 +152,16 @@ func testBeforeAuth(t *testing.T, addr string) {
 // TestStricterThanRedis: what Redis lets pass although it is malformed.
 func TestStricterThanRedis(t *testing.T) {
 	_, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Settings.MaxArgs, c.Settings.MaxValue = 100, 2000 })
-	for _, m := range []malformed{
-		{sent: "*1\r\n$4\r\nPINGxx", want: "invalid bulk length"},
-		{sent: "*1\r\n$4\r\nPING\n\n", want: "invalid bulk length"},
-		{sent: "*1\n", want: "invalid multibulk length"},
-		{sent: "*1\r\n$4\nPING\r\n", want: "invalid bulk length"},
-		{sent: "*101\r\n", want: "invalid multibulk length"},
-		{sent: "*1\r\n$2001\r\n", want: "invalid bulk length"},
+	for _, m := range []wiretest.Malformed{
+		{Sent: "*1\r\n$4\r\nPINGxx", Want: "invalid bulk length"},
+		{Sent: "*1\r\n$4\r\nPING\n\n", Want: "invalid bulk length"},
+		{Sent: "*1\n", Want: "invalid multibulk length"},
+		{Sent: "*1\r\n$4\nPING\r\n", Want: "invalid bulk length"},
+		{Sent: "*101\r\n", Want: "invalid multibulk length"},
+		{Sent: "*1\r\n$2001\r\n", Want: "invalid bulk length"},
 	} {
-		if got := exchange(t, addr, m.sent+quit); got != m.reply() {
-			t.Errorf("%.60q: %q, want %q", m.sent, got, m.reply())
+		if got := exchange(t, addr, m.Sent+wiretest.Quit); got != m.Reply() {
+			t.Errorf("%.60q: %q, want %q", m.Sent, got, m.Reply())
 		}
 	}
 }
@@ -168,12 +170,12 @@ func TestStricterThanRedis(t *testing.T) {
 // without end.
 func TestWhatBreaksRedcon(t *testing.T) {
 	srv, addr := serveTest(t, nil)
-	for _, m := range []malformed{
-		{sent: "*1\r\n$9223372036854775800\r\n" + strings.Repeat("x", 100) + "\r\n", want: "invalid bulk length"},
-		{sent: "*9223372036854775800\r\n$4\r\nPING\r\n", want: "invalid multibulk length"},
+	for _, m := range []wiretest.Malformed{
+		{Sent: "*1\r\n$9223372036854775800\r\n" + strings.Repeat("x", 100) + "\r\n", Want: "invalid bulk length"},
+		{Sent: "*9223372036854775800\r\n$4\r\nPING\r\n", Want: "invalid multibulk length"},
 	} {
-		if got := exchange(t, addr, m.sent); got != m.reply() {
-			t.Errorf("%q: %q, want %q", m.sent, got, m.reply())
+		if got := exchange(t, addr, m.Sent); got != m.Reply() {
+			t.Errorf("%q: %q, want %q", m.Sent, got, m.Reply())
 		}
 	}
 	c, err := net.Dial("tcp", addr)
@@ -187,7 +189,7 @@ func TestWhatBreaksRedcon(t *testing.T) {
 		if sent > 64<<20 {
 			t.Fatal("a line without end is read for ever")
 		}
-		if n := srv.budget.inUse(); n > 4*maxLine {
+		if n := srv.budget.inUse(); n > 4*wire.MaxLine {
 			t.Fatalf("%d bytes are kept of a line", n)
 		}
 		_, err = c.Write(part)
@@ -219,13 +221,13 @@ func TestByteByByte(t *testing.T) {
 	}
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(patience))
-	for _, b := range []byte(mixed + quit) { // each is a segment of its own: Go sets TCP_NODELAY
+	for _, b := range []byte(wiretest.Mixed + wiretest.Quit) { // each is a segment of its own: Go sets TCP_NODELAY
 		if _, err := c.Write([]byte{b}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := drain(t, c, mixed); got != mixedWant+quitText {
-		t.Errorf("got %q, want %q", got, mixedWant+quitText)
+	if got := drain(t, c, wiretest.Mixed); got != wiretest.MixedWant+wiretest.QuitText {
+		t.Errorf("got %q, want %q", got, wiretest.MixedWant+wiretest.QuitText)
 	}
 }
 
@@ -233,7 +235,7 @@ func TestByteByByte(t *testing.T) {
 // what it can of the first before it sees the second.
 func TestCutAnywhere(t *testing.T) {
 	srv, addr := serveTest(t, nil)
-	all := mixed + quit
+	all := wiretest.Mixed + wiretest.Quit
 	for cut := 1; cut < len(all); cut++ {
 		c, err := net.Dial("tcp", addr)
 		if err != nil {
@@ -248,8 +250,8 @@ func TestCutAnywhere(t *testing.T) {
 		if _, err := io.WriteString(c, all[cut:]); err != nil {
 			t.Fatal(err)
 		}
-		if got := drain(t, c, all); got != mixedWant+quitText {
-			t.Fatalf("cut at %s: %q, want %q", strconv.Quote(all[:cut]), got, mixedWant+quitText)
+		if got := drain(t, c, all); got != wiretest.MixedWant+wiretest.QuitText {
+			t.Fatalf("cut at %s: %q, want %q", strconv.Quote(all[:cut]), got, wiretest.MixedWant+wiretest.QuitText)
 		}
 		c.Close()
 	}

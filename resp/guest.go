@@ -62,10 +62,10 @@ func cmdRingEnqueue(x *call) {
 	memo, bad := hex.DecodeString(string(x.args[4]))
 	switch {
 	case err != nil || bad != nil || len(x.args[2]) == 0:
-		x.err(msgSyntax)
+		x.Error(msgSyntax)
 	default:
 		x.conn.from.visit = visit{id: string(x.args[2]), ticket: ticket, memo: memo}
-		x.ok()
+		x.OK()
 	}
 }
 
@@ -74,14 +74,14 @@ func cmdRingEnqueue(x *call) {
 func (f *forwarder) host(x *call, w *waiter) {
 	s := x.srv
 	if len(f.conn.in) > maxGuest {
-		x.err("ERR the arguments are too long for a command that waits for another node")
+		x.Error("ERR the arguments are too long for a command that waits for another node")
 		return
 	}
 	w.ticket = f.visit.ticket
 	w.place(x)
 	g := &guest{id: f.visit.id, w: w, budget: &s.budget, cost: int64(len(f.conn.in)) + guestCost}
 	if !s.budget.host(g.cost) {
-		x.err("ERR not enough memory for a command with such arguments to wait for another node")
+		x.Error("ERR not enough memory for a command with such arguments to wait for another node")
 		return
 	}
 	w.told = func() { s.blocked.told(g) }
@@ -92,7 +92,7 @@ func (f *forwarder) host(x *call, w *waiter) {
 	}
 	w.checkRoutes(s)
 	x.says(StatusWaits)
-	x.simple(fmt.Sprintf("WAITS %d %d %s %x", w.ticket, w.timeout.Milliseconds(), s.runID, w.memo))
+	x.Simple(fmt.Sprintf("WAITS %d %d %s %x", w.ticket, w.timeout.Milliseconds(), s.runID, w.memo))
 }
 
 // enqueues tells whether a batch asks for a guest to be let in, who keeps its arguments.
@@ -196,7 +196,7 @@ func (b *blocked) told(g *guest) {
 	if answer != nil {
 		b.forget(g)
 	} else if b.guests[g.id] == g {
-		g.takes(int64(cap(g.w.out.buf)))
+		g.takes(int64(cap(g.w.out.Buf)))
 		b.set(g, guestKept)
 	}
 	b.mu.Unlock()
@@ -210,11 +210,11 @@ func (b *blocked) told(g *guest) {
 func (w *waiter) result() ([]byte, Status) {
 	switch w.how {
 	case waitServed:
-		return w.out.buf, StatusRun
+		return w.out.Buf, StatusRun
 	case waitFailed:
-		w.out.buf = w.out.buf[:0]
-		w.out.err(w.msg)
-		return w.out.buf, StatusRun
+		w.out.Buf = w.out.Buf[:0]
+		w.out.Error(w.msg)
+		return w.out.Buf, StatusRun
 	}
 	return guestLeft, StatusLeft
 }
@@ -234,7 +234,7 @@ func cmdRingDequeue(x *call) { x.askGuest(true) }
 func (x *call) askGuest(leave bool) {
 	f := x.conn.from
 	if len(f.group.batches) != 1 || f.group.batches[0].Requests != 1 {
-		x.err("ERR commands to a waiting client of another node cannot be combined with others")
+		x.Error("ERR commands to a waiting client of another node cannot be combined with others")
 		return
 	}
 	id, slice := string(x.args[2]), f.patience(&request{}, guestSlice)

@@ -4,13 +4,13 @@ package resp
 // itself. A line is the syntax of a subcommand or, indented by four spaces, what
 // it does.
 func help(x *Call, name string, lines ...string) {
-	x.array(len(lines) + 3)
-	x.simple(name + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")
+	x.Array(len(lines) + 3)
+	x.Simple(name + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")
 	for _, line := range lines {
-		x.simple(line)
+		x.Simple(line)
 	}
-	x.simple("HELP")
-	x.simple("    Print this help.")
+	x.Simple("HELP")
+	x.Simple("    Print this help.")
 }
 
 func cmdClientHelp(x *Call) {
@@ -115,6 +115,6 @@ func cmdSlowlogHelp(x *Call) {
 // wrongSubcommand replies as Redis does where a subcommand does not have the
 // arguments that its arity lets through.
 func (x *Call) wrongSubcommand(container string) {
-	x.err("ERR unknown subcommand or wrong number of arguments for '" + string(shown(x.args[1], 128)) +
+	x.Error("ERR unknown subcommand or wrong number of arguments for '" + string(shown(x.args[1], 128)) +
 		"'. Try " + container + " HELP.")
 }

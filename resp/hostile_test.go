@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/resp/wire/wiretest"
 	"go.uber.org/goleak"
 )
 
@@ -58,7 +59,7 @@ func heapInuse() int64 {
 func TestGarbage(t *testing.T) {
 	seed := randomtest.Seed(t)
 	srv, addr := hostileTest(t, nil)
-	seeds := frameSeeds()
+	seeds := wiretest.FrameSeeds()
 	var clients sync.WaitGroup
 	for i := range 16 {
 		rnd := rand.New(rand.NewPCG(seed, uint64(i)))
@@ -342,8 +343,8 @@ func TestManyPingsInOneWrite(t *testing.T) {
 	_, addr := hostileTest(t, nil)
 	for _, ping := range []string{"PING\r\n", "*1\r\n$4\r\nPING\r\n"} {
 		const n = 10_000
-		got := exchange(t, addr, strings.Repeat(ping, n)+quit)
-		if want := strings.Repeat("+PONG\r\n", n) + quitText; got != want {
+		got := exchange(t, addr, strings.Repeat(ping, n)+wiretest.Quit)
+		if want := strings.Repeat("+PONG\r\n", n) + wiretest.QuitText; got != want {
 			t.Errorf("%q: %d bytes of replies, want %d", ping, len(got), len(want))
 		}
 	}

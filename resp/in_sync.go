@@ -6,8 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/tidwall/redcon"
-
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -131,9 +130,9 @@ func (x *call) backupsOf(f *footprint, timeout time.Duration) (n int, ok bool) {
 	}
 	// Otherwise no reply has left before all backups had what it tells of.
 	early := x.conn.session.wasEarly
-	part := redcon.AppendArray(nil, 8)
+	part := wire.AppendArray(nil, 8)
 	for _, arg := range []string{"RING", "PART", strconv.FormatUint(routes.digest, 16), "", "RING", "INSYNC", f.String(), strconv.Itoa(bit(early))} {
-		part = redcon.AppendBulkString(part, arg)
+		part = wire.AppendBulkString(part, arg)
 	}
 	var asked []batch
 	for i, link := range routes.links {
@@ -173,16 +172,16 @@ func (x *call) backupsOf(f *footprint, timeout time.Duration) (n int, ok bool) {
 func cmdRingInsync(x *call) {
 	f, ok := parseFootprint(x.args[2])
 	if !ok {
-		x.err(msgSyntax)
+		x.Error(msgSyntax)
 		return
 	}
 	routes := x.srv.routes.Load()
 	if routes == nil {
-		x.integer(0)
+		x.Int(0)
 		return
 	}
 	if string(x.args[3]) != "0" && !x.awaitHeld(routes, &f, x.conn.from.patience(&request{}, x.srv.forwardTimeout())) {
-		x.integer(0)
+		x.Int(0)
 		return
 	}
 	n, ok := x.srv.ownBackups(routes, &f)
@@ -190,7 +189,7 @@ func cmdRingInsync(x *call) {
 		x.fail(errMoved)
 		return
 	}
-	x.integer(int64(min(n, maxCopies)))
+	x.Int(int64(min(n, maxCopies)))
 }
 
 // writes notes where a request is to write, and refuses it if this node is to run it and

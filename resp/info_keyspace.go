@@ -31,11 +31,11 @@ type keyspace struct{ keys, expires int64 }
 // keyspace counts keys as the connection sees them, where there are routes.
 func (x *call) keyspace() keyspace {
 	if x.spreads() && !x.scripted {
-		at := len(x.buf)
+		at := len(x.Buf)
 		if replies, ok := x.scatter(infoPatience, []byte("RING"), []byte("KEYSPACE")); ok {
 			return sumKeyspaces(replies)
 		}
-		x.buf = x.buf[:at] // without the error
+		x.Buf = x.Buf[:at] // without the error
 	}
 	return x.srv.keyspaceIn(x.srv.routes.Load().spans)
 }
@@ -54,9 +54,9 @@ func (s *Server) keyspaceIn(spans []ring.Range) (n keyspace) {
 // cmdRingKeyspace is this node's part of INFO, within RING PART: keys, and keys with an expiry.
 func cmdRingKeyspace(x *call) {
 	n := x.srv.keyspaceIn(x.agreed.spans)
-	x.array(2)
-	x.integer(n.keys)
-	x.integer(n.expires)
+	x.Array(2)
+	x.Int(n.keys)
+	x.Int(n.expires)
 }
 
 // sumKeyspaces adds up replies of cmdRingKeyspace.

@@ -84,8 +84,8 @@ func (c *conn) goOn() {
 // requests do not wait.
 func (c *conn) growInput() bool {
 	size := max(2*len(c.in), minInput)
-	if c.guard.need > size && c.guard.need < 2*size {
-		size = c.guard.need
+	if c.guard.Need > size && c.guard.Need < 2*size {
+		size = c.guard.Need
 	}
 	c.goOn()
 	if n := int64(size - len(c.in)); size <= freeInput {

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // A pipeline travels to another node as a whole once its client has shown how much it
@@ -20,7 +22,7 @@ func TestPipelineGoesToAnotherNodeInOneBatch(t *testing.T) {
 	var pipeline []byte
 	const depth = 60
 	for range depth {
-		pipeline = appendRequest(pipeline, "SET", keys[1], strings.Repeat("v", 200))
+		pipeline = wire.AppendRequest(pipeline, "SET", keys[1], strings.Repeat("v", 200))
 	}
 	if len(pipeline) <= freeInput {
 		t.Fatalf("a pipeline of %d bytes fits a small buffer", len(pipeline))
@@ -66,7 +68,7 @@ func TestBuffersForPipelinesLeaveHalfOfTheMemory(t *testing.T) {
 	var pipeline []byte
 	const depth = 500
 	for i := range depth {
-		pipeline = appendRequest(pipeline, "SET", fmt.Sprint("k", i), strings.Repeat("v", 500))
+		pipeline = wire.AppendRequest(pipeline, "SET", fmt.Sprint("k", i), strings.Repeat("v", 500))
 	}
 	for client := range 30 {
 		o := dialRedis(t, addr, 2)

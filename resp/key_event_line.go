@@ -6,8 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/tidwall/redcon"
-
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -228,14 +227,14 @@ func (l *eventLine) send(first uint64, commits []*eventCommit, end bool, timeout
 	if end {
 		first = 0
 	}
-	b := redcon.AppendArray(nil, 7)
-	b = redcon.AppendBulkString(b, "RING")
-	b = redcon.AppendBulkString(b, "EVENTS")
-	b = redcon.AppendBulkString(b, e.srv.selfID())
-	b = redcon.AppendBulkString(b, e.srv.runID)
-	b = redcon.AppendBulkString(b, strconv.FormatUint(uint64(e.own.Load()), 10))
-	b = redcon.AppendBulkString(b, strconv.FormatUint(first, 10))
-	b = redcon.AppendBulk(b, text)
+	b := wire.AppendArray(nil, 7)
+	b = wire.AppendBulkString(b, "RING")
+	b = wire.AppendBulkString(b, "EVENTS")
+	b = wire.AppendBulkString(b, e.srv.selfID())
+	b = wire.AppendBulkString(b, e.srv.runID)
+	b = wire.AppendBulkString(b, strconv.FormatUint(uint64(e.own.Load()), 10))
+	b = wire.AppendBulkString(b, strconv.FormatUint(first, 10))
+	b = wire.AppendBulk(b, text)
 	if err := l.way.Send(b, 1, Terms{}, timeout, nil); err != nil {
 		return 0, 0, err
 	}

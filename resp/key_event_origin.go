@@ -26,12 +26,12 @@ func cmdRingEvents(x *call) {
 	wants, err1 := strconv.ParseUint(string(x.args[4]), 10, 32)
 	first, err2 := strconv.ParseUint(string(x.args[5]), 10, 64)
 	if err1 != nil || err2 != nil {
-		x.err(msgNotInteger)
+		x.Error(msgNotInteger)
 		return
 	}
 	e := &x.srv.keyEvents
 	noted := e.hear(string(x.args[2]), string(x.args[3]), store.EventClass(wants), first, x.args[6])
-	x.integer(int64(noted)<<notedShift | int64(e.own.Load()))
+	x.Int(int64(noted)<<notedShift | int64(e.own.Load()))
 }
 
 const notedShift = 32

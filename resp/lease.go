@@ -152,7 +152,7 @@ func (c *conn) replaceReplies(with func(i int) (msg string, status Status)) {
 	c.forgetReplies()
 	for i := range c.unitReplies {
 		msg, status := with(i)
-		c.out.err(msg)
+		c.out.Error(msg)
 		if c.from != nil {
 			c.from.status = status
 		}

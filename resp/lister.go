@@ -3,6 +3,7 @@ package resp
 import (
 	"strconv"
 
+	"github.com/ringside-kv/ringside/resp/internal/glob"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -24,13 +25,13 @@ const listHead = len("*2\r\n$16\r\n4503599627370495\r\n*9223372036854775807\r\n"
 const maxBulkHead = 32
 
 func (x *call) newLister(pattern []byte, enough int) *lister {
-	l := &lister{x: x, at: len(x.buf), enough: enough}
+	l := &lister{x: x, at: len(x.Buf), enough: enough}
 	// To Redis a single star means all keys, though it would not match the empty
 	// one.
 	if string(pattern) != "*" {
 		l.pattern = pattern
 	}
-	x.buf = append(x.buf, make([]byte, listHead)...)
+	x.Buf = append(x.Buf, make([]byte, listHead)...)
 	return l
 }
 
@@ -40,20 +41,20 @@ func (l *lister) add(key []byte) bool {
 	if l.full || x.conn.closing || x.conn.closed.Load() {
 		return false
 	}
-	if l.pattern != nil && !globMatch(l.pattern, key, false) {
+	if l.pattern != nil && !glob.Match(l.pattern, key, false) {
 		return true
 	}
-	if int64(len(x.buf)+len(key)+maxBulkHead) > x.srv.settings.outputBuffer.Load() {
+	if int64(len(x.Buf)+len(key)+maxBulkHead) > x.srv.settings.outputBuffer.Load() {
 		l.full = true
 		return false
 	}
-	before := cap(x.buf)
-	x.bulk(key)
+	before := cap(x.Buf)
+	x.Bulk(key)
 	l.n++
-	if cap(x.buf) > max(before, keepReply) {
+	if cap(x.Buf) > max(before, keepReply) {
 		x.conn.chargeReply()
 	}
-	return len(x.buf)-l.at < l.enough
+	return len(x.Buf)-l.at < l.enough
 }
 
 // addEncoded adds n keys that another node has listed as bulk strings.
@@ -62,14 +63,14 @@ func (l *lister) addEncoded(keys []byte, n int) {
 	if l.full || x.conn.closing {
 		return
 	}
-	if int64(len(x.buf)+len(keys)) > x.srv.settings.outputBuffer.Load() {
+	if int64(len(x.Buf)+len(keys)) > x.srv.settings.outputBuffer.Load() {
 		l.full = true
 		return
 	}
-	before := cap(x.buf)
-	x.buf = append(x.buf, keys...)
+	before := cap(x.Buf)
+	x.Buf = append(x.Buf, keys...)
 	l.n += n
-	if cap(x.buf) > max(before, keepReply) {
+	if cap(x.Buf) > max(before, keepReply) {
 		x.conn.chargeReply()
 	}
 }
@@ -77,7 +78,7 @@ func (l *lister) addEncoded(keys []byte, n int) {
 // ended tells that the list has as many bytes as it may, or that nobody wants it any
 // more.
 func (l *lister) ended() bool {
-	return l.full || l.x.conn.closing || len(l.x.buf)-l.at >= l.enough
+	return l.full || l.x.conn.closing || len(l.x.Buf)-l.at >= l.enough
 }
 
 // end completes the reply once what the list was made from is durable: an array of
@@ -88,7 +89,7 @@ func (l *lister) end(err error, next *store.Cursor) {
 		return // the reply was too much for the server, and is gone
 	}
 	if err != nil || l.full {
-		x.buf = x.buf[:l.at]
+		x.Buf = x.Buf[:l.at]
 		if err != nil {
 			x.fail(err)
 		} else {
@@ -109,9 +110,9 @@ func (l *lister) end(err error, next *store.Cursor) {
 	head = append(head, '*')
 	head = strconv.AppendInt(head, int64(l.n), 10)
 	head = append(head, '\r', '\n')
-	n := l.at + copy(x.buf[l.at:], head)
-	n += copy(x.buf[n:], x.buf[l.at+listHead:])
-	x.buf = x.buf[:n]
+	n := l.at + copy(x.Buf[l.at:], head)
+	n += copy(x.Buf[n:], x.Buf[l.at+listHead:])
+	x.Buf = x.Buf[:n]
 }
 
 // overOutputBuffer is the error for a reply that is larger than may wait for one

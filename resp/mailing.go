@@ -18,9 +18,9 @@ func (m *mailing) post(to []*conn) {
 	for _, c := range to {
 		if c == m.from && c.session.replies == replyOn {
 			// Its own messages come before the reply.
-			at := len(c.out.buf)
-			c.out.buf = append(c.out.buf, m.text...)
-			c.out.buf[at] = pushMark(c.out.proto)
+			at := len(c.out.Buf)
+			c.out.Buf = append(c.out.Buf, m.text...)
+			c.out.Buf[at] = pushMark(c.out.Proto)
 			continue
 		}
 		if c.queuePush(m.text) {

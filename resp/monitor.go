@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // monitors are the clients that sent MONITOR and see every command.
@@ -80,16 +82,16 @@ func redacted(cmd *command, args [][]byte) [][]byte {
 	case "hello":
 		for i := 2; i < len(args); i++ {
 			switch {
-			case equalFold(args[i], "auth"):
+			case wire.EqualFold(args[i], "auth"):
 				hide(i+1, i+3)
 				i += 2
-			case equalFold(args[i], "setname"):
+			case wire.EqualFold(args[i], "setname"):
 				i++
 			}
 		}
 	case "config|set":
 		for i := 2; i+1 < len(args); i += 2 {
-			if equalFold(args[i], "requirepass") {
+			if wire.EqualFold(args[i], "requirepass") {
 				hide(i+1, i+2)
 			}
 		}

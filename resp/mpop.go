@@ -1,6 +1,10 @@
 package resp
 
-import "time"
+import (
+	"time"
+
+	"github.com/ringside-kv/ringside/resp/wire"
+)
 
 // An mpop is what LMPOP, ZMPOP and those of them that wait are to take: up to so many
 // elements from an end of the first of some keys that exists.
@@ -13,31 +17,31 @@ type mpop struct {
 // parseMpop reads the arguments from the number of keys on, which is args[at]; first and
 // second are the words for the ends. It has replied, and returns false, if they are wrong.
 func (x *Call) parseMpop(at int, first, second string) (o mpop, ok bool) {
-	n, ok := parseInt(x.args[at])
+	n, ok := wire.ParseInt(x.args[at])
 	if !ok || n < 1 {
-		x.err("ERR numkeys should be greater than 0")
+		x.Error("ERR numkeys should be greater than 0")
 		return o, false
 	}
 	at++
 	if n > int64(len(x.args)-at-1) {
-		x.err(msgSyntax)
+		x.Error(msgSyntax)
 		return o, false
 	}
 	o.keys, o.most = x.args[at:at+int(n)], 1
 	rest := x.args[at+int(n):]
-	o.first = equalFold(rest[0], first)
-	if !o.first && !equalFold(rest[0], second) {
-		x.err(msgSyntax)
+	o.first = wire.EqualFold(rest[0], first)
+	if !o.first && !wire.EqualFold(rest[0], second) {
+		x.Error(msgSyntax)
 		return o, false
 	}
 	switch rest = rest[1:]; {
 	case len(rest) == 0:
-	case len(rest) != 2 || !equalFold(rest[0], "count"):
-		x.err(msgSyntax)
+	case len(rest) != 2 || !wire.EqualFold(rest[0], "count"):
+		x.Error(msgSyntax)
 		return o, false
 	default:
-		if o.most, ok = parseInt(rest[1]); !ok || o.most < 1 {
-			x.err("ERR count should be greater than 0")
+		if o.most, ok = wire.ParseInt(rest[1]); !ok || o.most < 1 {
+			x.Error("ERR count should be greater than 0")
 			return o, false
 		}
 	}
@@ -71,7 +75,7 @@ func (x *Call) popFirst(o mpop, there func(key []byte) (there, ok bool), pop fun
 	switch i, ok := x.firstThere(o.keys, there); {
 	case !ok:
 	case i < 0:
-		x.nullArray()
+		x.NullArray()
 	default:
 		pop(x, o.keys[i], o)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/tidwall/redcon"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // A multi is a connection's transaction: what it watches, and what it has queued since
@@ -149,9 +149,9 @@ func (c *conn) queue(r *request) int {
 			return 1
 		}
 		args := c.words(r)
-		m.queue = redcon.AppendBulkInt(m.queue, int64(len(args)))
+		m.queue = wire.AppendBulkInt(m.queue, int64(len(args)))
 		for _, arg := range args {
-			m.queue = redcon.AppendBulk(m.queue, arg)
+			m.queue = wire.AppendBulk(m.queue, arg)
 		}
 		m.words += 1 + len(args)
 		m.subscribes = m.subscribes || r.cmd.subscribes
@@ -160,8 +160,8 @@ func (c *conn) queue(r *request) int {
 	c.readsQueued(r)
 	m.count.Add(1)
 	c.session.lastCmd.Store(r.cmd)
-	at := len(c.out.buf)
-	c.out.simple("QUEUED")
+	at := len(c.out.Buf)
+	c.out.Simple("QUEUED")
 	c.count(at)
 	return 1
 }
@@ -225,7 +225,7 @@ func (c *conn) transact(r *request) {
 // become makes r another request.
 func (c *conn) become(r *request, raw []byte) {
 	first := len(c.args)
-	c.args, _ = split(raw, c.args) // which is as it should be
+	c.args, _ = wire.Split(raw, c.args) // which is as it should be
 	*r = request{first: first, last: len(c.args), raw: raw, until: r.until, part: r.part}
 	r.cmd, r.msg = c.srv.table.lookup(c.args[first:])
 }
@@ -255,17 +255,17 @@ func (m *multi) request(from, to int, watching bool) []byte {
 		size += len(w.key) + len(w.token) + 32
 	}
 	b := make([]byte, 0, len(body)+size+64)
-	b = redcon.AppendArray(b, 3+2*len(keys)+words)
-	b = redcon.AppendBulkString(b, "RING")
+	b = wire.AppendArray(b, 3+2*len(keys)+words)
+	b = wire.AppendBulkString(b, "RING")
 	if writes {
-		b = redcon.AppendBulkString(b, "EXEC")
+		b = wire.AppendBulkString(b, "EXEC")
 	} else {
-		b = redcon.AppendBulkString(b, "VIEW")
+		b = wire.AppendBulkString(b, "VIEW")
 	}
-	b = redcon.AppendBulkInt(b, int64(len(keys)))
+	b = wire.AppendBulkInt(b, int64(len(keys)))
 	for _, w := range keys {
-		b = redcon.AppendBulk(b, w.key)
-		b = redcon.AppendBulk(b, w.token)
+		b = wire.AppendBulk(b, w.key)
+		b = wire.AppendBulk(b, w.token)
 	}
 	return append(b, body...)
 }

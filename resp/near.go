@@ -39,7 +39,7 @@ func (c *conn) runNear(reqs []request) {
 	}
 	n.on = true
 	n.batch.replies.Ends = n.batch.replies.Ends[:0]
-	c.out.buf, n.kept = n.buf[:0], c.out.buf
+	c.out.Buf, n.kept = n.buf[:0], c.out.Buf
 	c.hold = true
 	run = c.runUnit(n.reqs[:run])
 	for i := 0; run > 0; i++ {
@@ -62,8 +62,8 @@ func (c *conn) joinNear() int {
 	}
 	n.on = false
 	n.batch.received, n.batch.next, n.batch.err = true, 0, nil
-	n.batch.replies.Bytes = c.out.buf
-	n.buf, c.out.buf, n.kept = c.out.buf, n.kept, nil
+	n.batch.replies.Bytes = c.out.Buf
+	n.buf, c.out.Buf, n.kept = c.out.Buf, n.kept, nil
 	if cap(n.buf) > keepReply {
 		n.buf = nil
 	}

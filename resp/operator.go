@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/vnode"
 )
@@ -42,7 +43,7 @@ type Operator interface {
 // error.
 func (x *call) order(do func(context.Context, Operator) error) {
 	if x.withOperator(do) {
-		x.ok()
+		x.OK()
 	}
 }
 
@@ -50,12 +51,12 @@ func (x *call) order(do func(context.Context, Operator) error) {
 func (x *call) withOperator(do func(context.Context, Operator) error) bool {
 	operator := x.srv.cfg.Operator
 	if operator == nil {
-		x.err("ERR this node is not part of a cluster")
+		x.Error("ERR this node is not part of a cluster")
 		return false
 	}
 	err := x.within(func(ctx context.Context) error { return do(ctx, operator) })
 	if err != nil {
-		x.err("ERR " + err.Error())
+		x.Error("ERR " + err.Error())
 		return false
 	}
 	return true
@@ -68,24 +69,24 @@ func cmdRingPlan(x *call) {
 	mode := ""
 	for _, arg := range x.args[2:] {
 		switch word := string(arg); {
-		case equalFold(arg, "join") || equalFold(arg, "leave"):
+		case wire.EqualFold(arg, "join") || wire.EqualFold(arg, "leave"):
 			mode = strings.ToLower(word)
 		case mode == "join":
 			m, err := ring.ParseMember(word)
 			if err != nil {
-				x.err("ERR " + err.Error())
+				x.Error("ERR " + err.Error())
 				return
 			}
 			join = append(join, m)
 		case mode == "leave":
 			leave = append(leave, word)
 		default:
-			x.err(msgSyntax)
+			x.Error(msgSyntax)
 			return
 		}
 	}
 	if len(join)+len(leave) == 0 {
-		x.err(msgSyntax)
+		x.Error(msgSyntax)
 		return
 	}
 	var report string
@@ -93,7 +94,7 @@ func cmdRingPlan(x *call) {
 		report, err = o.Plan(ctx, join, leave)
 		return err
 	}) {
-		x.verbatim(report)
+		x.Verbatim(report)
 	}
 }
 
@@ -118,7 +119,7 @@ func cmdRingResume(x *call) {
 func cmdRingThrottle(x *call) {
 	n, ok := parseMemory(string(x.args[2]))
 	if !ok {
-		x.err("ERR " + string(shown(x.args[2], 40)) + " is not a number of bytes, as in 64mb")
+		x.Error("ERR " + string(shown(x.args[2], 40)) + " is not a number of bytes, as in 64mb")
 		return
 	}
 	x.order(func(ctx context.Context, o Operator) error { return o.Throttle(ctx, n) })
@@ -128,7 +129,7 @@ func cmdRingThrottle(x *call) {
 func cmdRingBackups(x *call) {
 	n, err := strconv.Atoi(string(x.args[2]))
 	if err != nil || n < 0 {
-		x.err("ERR " + string(shown(x.args[2], 40)) + " is not a number of backups")
+		x.Error("ERR " + string(shown(x.args[2], 40)) + " is not a number of backups")
 		return
 	}
 	x.order(func(ctx context.Context, o Operator) error { return o.Backups(ctx, n) })
@@ -137,17 +138,17 @@ func cmdRingBackups(x *call) {
 // cmdRingRecreate is RING RECREATE ALL|range [range ...] [FROM node].
 func cmdRingRecreate(x *call) {
 	what, from := x.args[2:], ""
-	if n := len(what); n >= 3 && equalFold(what[n-2], "from") {
+	if n := len(what); n >= 3 && wire.EqualFold(what[n-2], "from") {
 		what, from = what[:n-2], string(what[n-1])
 	}
 	var ranges []ring.Range
 	for _, arg := range what {
-		if len(what) == 1 && equalFold(arg, "all") {
+		if len(what) == 1 && wire.EqualFold(arg, "all") {
 			break
 		}
 		r, err := ring.ParseRange(string(arg))
 		if err != nil {
-			x.err("ERR " + err.Error())
+			x.Error("ERR " + err.Error())
 			return
 		}
 		ranges = append(ranges, r)
@@ -159,7 +160,7 @@ func cmdRingRecreate(x *call) {
 func cmdRingPin(x *call) {
 	pins, err := vnode.ParsePins(string(x.args[2]))
 	if err != nil {
-		x.err("ERR " + err.Error())
+		x.Error("ERR " + err.Error())
 		return
 	}
 	x.order(func(ctx context.Context, o Operator) error { return o.Pin(ctx, pins) })

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/status"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // An Overview knows the cluster and this node's part in it. Its methods are called by
@@ -84,9 +85,9 @@ func infoMoves(w *infoWriter) {
 // cmdRingStatus is RING STATUS [JSON]: the cluster as ringside status draws it, or in a
 // form for programs.
 func cmdRingStatus(x *call) {
-	inJSON := len(x.args) == 3 && equalFold(x.args[2], "json")
+	inJSON := len(x.args) == 3 && wire.EqualFold(x.args[2], "json")
 	if len(x.args) != 2 && !inJSON {
-		x.err(msgSyntax)
+		x.Error(msgSyntax)
 		return
 	}
 	x.draw(func(w io.Writer, report *status.Report) error {
@@ -102,7 +103,7 @@ func cmdRingStatus(x *call) {
 // draw replies with a picture of the cluster as it is now.
 func (x *call) draw(picture func(io.Writer, *status.Report) error) {
 	if x.srv.cfg.Overview == nil {
-		x.err("ERR this node does not know the cluster")
+		x.Error("ERR this node does not know the cluster")
 		return
 	}
 	var text bytes.Buffer
@@ -114,10 +115,10 @@ func (x *call) draw(picture func(io.Writer, *status.Report) error) {
 		return picture(&text, report)
 	})
 	if err != nil {
-		x.err("ERR " + err.Error())
+		x.Error("ERR " + err.Error())
 		return
 	}
-	x.verbatim(text.String())
+	x.Verbatim(text.String())
 }
 
 // within runs something that may wait for other nodes, until the client or the server

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -73,7 +74,7 @@ func benchOwnKeys(b *testing.B, command string, depth int, prepare func(first, s
 	var pipelines [][]byte
 	unit := member.store.NewUnit()
 	for i := 0; len(pipelines) < 256; {
-		var wire []byte
+		var sent []byte
 		for n := 0; n < depth; i++ {
 			key := fmt.Sprint("key:", i)
 			if p.Lookup(unit.Place([]byte(key)).Token()).Primary != "n0" {
@@ -81,15 +82,15 @@ func benchOwnKeys(b *testing.B, command string, depth int, prepare func(first, s
 			}
 			n++
 			if command == "GET" {
-				wire = appendRequest(wire, "GET", key)
+				sent = wire.AppendRequest(sent, "GET", key)
 			} else {
-				wire = appendRequest(wire, "SET", key, value)
+				sent = wire.AppendRequest(sent, "SET", key, value)
 			}
 			for _, srv := range []*Server{lone, member} {
-				feedAll(srv, [][]byte{appendRequest(nil, "SET", key, value)}, 1)
+				feedAll(srv, [][]byte{wire.AppendRequest(nil, "SET", key, value)}, 1)
 			}
 		}
-		pipelines = append(pipelines, wire)
+		pipelines = append(pipelines, sent)
 	}
 	servers := []*Server{lone, member}
 	took := [2]time.Duration{}

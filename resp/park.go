@@ -145,7 +145,7 @@ func (c *conn) released(r *request) bool {
 	if why == waitGoesOn {
 		return false
 	}
-	at := len(c.out.buf)
+	at := len(c.out.Buf)
 	c.unserved(r, why)
 	c.count(at)
 	return true

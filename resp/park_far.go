@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidwall/redcon"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // How a client of this node waits for keys that another one serves: as a guest there (see
@@ -99,10 +99,10 @@ func (f *farWait) enqueue() ([]byte, error) {
 }
 
 func ringRequest(words ...string) []byte {
-	b := redcon.AppendArray(nil, 1+len(words))
-	b = redcon.AppendBulkString(b, "RING")
+	b := wire.AppendArray(nil, 1+len(words))
+	b = wire.AppendBulkString(b, "RING")
 	for _, word := range words {
-		b = redcon.AppendBulkString(b, word)
+		b = wire.AppendBulkString(b, word)
 	}
 	return b
 }
@@ -272,7 +272,7 @@ func (f *farWait) ended(v verdict, why waitEnd, err error) int {
 		c.awaitRoutesFor(r, c.srv.routes.Load(), routesPause)
 		return 0
 	default:
-		at := len(c.out.buf)
+		at := len(c.out.Buf)
 		c.unserved(r, why)
 		c.count(at)
 	}

@@ -73,7 +73,7 @@ func (c *conn) runResolved() {
 		if c.pending {
 			c.await()
 		}
-		if len(c.out.buf) >= flushSize {
+		if len(c.out.Buf) >= flushSize {
 			if c.flush() != nil {
 				c.closing = true
 				return
@@ -174,7 +174,7 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 	for ; n < len(reqs); n++ {
 		r := &reqs[n]
 		r.owner, r.keyAt, r.touches = ownerSelf, 0, false
-		if c.subscribed && c.out.proto == 2 && r.msg == "" && !r.cmd.whileSubscribed {
+		if c.subscribed && c.out.Proto == 2 && r.msg == "" && !r.cmd.whileSubscribed {
 			r.msg = rejection(r.cmd, "ERR Can't execute '"+r.cmd.full+"': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context")
 		}
 		if n > 0 && (r.waits || reqs[n-1].waits) {

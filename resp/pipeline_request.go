@@ -11,7 +11,7 @@ func (c *conn) alone(r *request) {
 		c.closing = true
 		return
 	}
-	at := len(c.out.buf)
+	at := len(c.out.Buf)
 	c.startClock()
 	c.call.req = r
 	c.runOne(r)
@@ -39,10 +39,10 @@ func (c *conn) messages(reqs []request) int {
 
 // reject replies why a command is not run; it is nil if there is no such command.
 func (c *conn) reject(cmd *command, msg string) {
-	at := len(c.out.buf)
-	c.out.err(msg)
+	at := len(c.out.Buf)
+	c.out.Error(msg)
 	c.srv.stats.rejected(cmd)
-	c.srv.stats.errorReply(c.out.buf[at:])
+	c.srv.stats.errorReply(c.out.Buf[at:])
 }
 
 // writable returns nil, or why the store takes no write of a command. A command that only
@@ -96,7 +96,7 @@ func (c *conn) runOne(r *request) {
 // execute runs the call that is set up, as a call of cmd, and counts it.
 func (c *conn) execute(cmd *command, run func(*Call)) {
 	x := &c.call
-	args, at := x.args, len(c.out.buf)
+	args, at := x.args, len(c.out.Buf)
 	c.reads(cmd, args)
 	if !cmd.keyed && !cmd.neutral {
 		c.uncounted.pass(c.srv.stats)
@@ -121,12 +121,12 @@ func (c *conn) execute(cmd *command, run func(*Call)) {
 		return
 	}
 	c.uncounted.ran(c.srv.stats, cmd, took)
-	if len(c.out.buf) > at && c.out.buf[at] == '-' {
+	if len(c.out.Buf) > at && c.out.Buf[at] == '-' {
 		c.srv.stats.commands[cmd.id].failed.Add(1)
-		c.srv.stats.errorReply(c.out.buf[at:])
+		c.srv.stats.errorReply(c.out.Buf[at:])
 	}
 	c.srv.slowlog.consider(c, cmd, args, took)
-	if cap(c.out.buf) > keepReply {
+	if cap(c.out.Buf) > keepReply {
 		c.chargeReply()
 	}
 }

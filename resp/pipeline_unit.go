@@ -34,7 +34,7 @@ func (c *conn) runUnit(reqs []request) int {
 	}
 	for i := range reqs {
 		r := &reqs[i]
-		at := len(c.out.buf)
+		at := len(c.out.Buf)
 		c.leased.ran(r)
 		c.call.req = r
 		c.runOne(r)
@@ -45,7 +45,7 @@ func (c *conn) runUnit(reqs []request) int {
 			return c.waitHere(r)
 		}
 		if c.call.again {
-			c.out.buf = c.out.buf[:at]
+			c.out.Buf = c.out.Buf[:at]
 			if c.from != nil {
 				c.from.status = StatusRun
 			}
@@ -70,7 +70,7 @@ func (c *conn) runUnit(reqs []request) int {
 			c.finishPosting()
 			return i + 1
 		}
-		full := c.from != nil && c.from.full() || len(c.out.buf) >= maxUnitReplies
+		full := c.from != nil && c.from.full() || len(c.out.Buf) >= maxUnitReplies
 		// No request behind one that has applied changes may make the unit begin anew.
 		if (full || c.unit.Flushed()) && i+1 < len(reqs) {
 			if c.near.on {
@@ -190,20 +190,20 @@ func (c *conn) begin(places []store.Place) {
 // started notes that a unit has begun.
 func (c *conn) started(places []store.Place) {
 	c.startClock()
-	c.unitStart, c.unitReplies, c.unitFailed = len(c.out.buf), 0, false
+	c.unitStart, c.unitReplies, c.unitFailed = len(c.out.Buf), 0, false
 	c.leased.begin(places)
 }
 
 // count notes a reply that starts at byte at.
 func (c *conn) count(at int) {
 	c.ended()
-	if len(c.out.buf) <= at {
+	if len(c.out.Buf) <= at {
 		return // no reply, or it has left already
 	}
 	if c.session.keepReply() {
 		c.unitReplies++
 	} else {
-		c.out.buf = c.out.buf[:at]
+		c.out.Buf = c.out.Buf[:at]
 	}
 }
 

@@ -39,7 +39,7 @@ func (c *conn) publish(reqs []request) int {
 	}
 	p.counts, p.collect = p.counts[:0], len(p.peers) > 0
 	for i := range reqs {
-		at := len(c.out.buf)
+		at := len(c.out.Buf)
 		before := len(p.counts)
 		c.runOne(&reqs[i])
 		if !p.collect {
@@ -55,8 +55,8 @@ func (c *conn) publish(reqs []request) int {
 			if count < 0 {
 				continue
 			}
-			at := len(c.out.buf)
-			c.out.integer(count)
+			at := len(c.out.Buf)
+			c.out.Int(count)
 			c.count(at)
 		}
 		p.peers, p.collect = p.peers[:0], false
@@ -136,14 +136,14 @@ func (x *call) deliver(kind subKind) {
 			more, _ := integerReply(reply)
 			n += more
 		}
-		x.integer(n)
+		x.Int(n)
 		return
 	}
 	if c.pub.collect {
 		c.pub.counts = append(c.pub.counts, n)
 		return
 	}
-	x.integer(n)
+	x.Int(n)
 }
 
 func cmdPublish(x *call)  { x.deliver(subChannel) }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"testing"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // BenchmarkPublish sends messages to 50 subscribers, 16 in a pipeline.
@@ -15,7 +17,7 @@ func BenchmarkPublish(b *testing.B) {
 		go func() { _, _ = io.Copy(io.Discard, o.c) }()
 	}
 	o := dialRedis(b, addr, 2)
-	request := bytes.Repeat(appendRequest(nil, "PUBLISH", "channel", "message"), 16)
+	request := bytes.Repeat(wire.AppendRequest(nil, "PUBLISH", "channel", "message"), 16)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		if i%16 != 0 {

@@ -6,7 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/tidwall/redcon"
+	"github.com/ringside-kv/ringside/resp/internal/glob"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // What is published goes to every node (see publish.go), and there to the connections
@@ -155,7 +156,7 @@ func (p *pubsub) active(kind subKind, pattern []byte) []string {
 	defer p.mu.RUnlock()
 	var names []string
 	for name := range p.topics[kind] {
-		if pattern == nil || globMatch(pattern, []byte(name), false) {
+		if pattern == nil || glob.Match(pattern, []byte(name), false) {
 			names = append(names, name)
 		}
 	}
@@ -202,7 +203,7 @@ func (p *pubsub) deliver(m *mailing, kind subKind, channel, message []byte) int6
 		return n
 	}
 	for _, t := range p.topics[subPattern] {
-		if globMatch([]byte(t.name), channel, false) {
+		if glob.Match([]byte(t.name), channel, false) {
 			m.text = appendMessage(m.text[:0], "pmessage", t.name, channel, message)
 			m.post(t.conns)
 			n += int64(len(t.conns))
@@ -253,14 +254,14 @@ func forEvents(kind subKind, name string) bool {
 func appendMessage(b []byte, word, pattern string, channel, message []byte) []byte {
 	if pattern == "" && word != "pmessage" {
 		b = append(b, ">3\r\n"...)
-		b = redcon.AppendBulkString(b, word)
+		b = wire.AppendBulkString(b, word)
 	} else {
 		b = append(b, ">4\r\n"...)
-		b = redcon.AppendBulkString(b, word)
-		b = redcon.AppendBulkString(b, pattern)
+		b = wire.AppendBulkString(b, word)
+		b = wire.AppendBulkString(b, pattern)
 	}
-	b = redcon.AppendBulk(b, channel)
-	return redcon.AppendBulk(b, message)
+	b = wire.AppendBulk(b, channel)
+	return wire.AppendBulk(b, message)
 }
 
 func sortedNames(set map[string]struct{}) []string {

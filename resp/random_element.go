@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 )
@@ -11,12 +12,12 @@ import (
 // sampleSize is args[2], how many elements are to be drawn. It has replied, and returns
 // false, if that is none.
 func (x *Call) sampleSize() (int64, bool) {
-	n, ok := parseInt(x.args[2])
+	n, ok := wire.ParseInt(x.args[2])
 	switch {
 	case !ok:
-		x.err(msgNotInteger)
+		x.Error(msgNotInteger)
 	case n == math.MinInt64:
-		x.err(msgCountRange)
+		x.Error(msgCountRange)
 		ok = false
 	}
 	return n, ok
@@ -33,10 +34,10 @@ func (x *Call) drawElements(typ store.Type, withValues string) {
 	values := len(x.args) == 4
 	switch {
 	case !ok:
-	case len(x.args) > 4 || values && !equalFold(x.args[3], withValues):
-		x.err(msgSyntax)
+	case len(x.args) > 4 || values && !wire.EqualFold(x.args[3], withValues):
+		x.Error(msgSyntax)
 	case values && (n < -math.MaxInt64/2 || n > math.MaxInt64/2):
-		x.err("ERR value is out of range")
+		x.Error("ERR value is out of range")
 	default:
 		x.randomElements(typ, n, values)
 	}
@@ -53,9 +54,9 @@ func (x *Call) randomElement(typ store.Type) {
 	case err != nil:
 		x.fail(err)
 	case !ok:
-		x.null()
+		x.Null()
 	default:
-		x.bulk(field)
+		x.Bulk(field)
 	}
 }
 
@@ -68,7 +69,7 @@ func (x *Call) randomElements(typ store.Type, n int64, values bool) {
 	}
 	size := t.Len()
 	if size == 0 || n == 0 {
-		x.array(0)
+		x.Array(0)
 		return
 	}
 	again := n < 0
@@ -81,21 +82,21 @@ func (x *Call) randomElements(typ store.Type, n int64, values bool) {
 		return
 	}
 	x.elements(func() error {
-		if values && x.proto == 2 {
-			x.array(int(2 * n))
+		if values && x.Proto == 2 {
+			x.Array(int(2 * n))
 		} else {
-			x.array(int(n))
+			x.Array(int(n))
 		}
 		show := func(field, value []byte) {
-			if values && x.proto == 3 {
-				x.array(2)
+			if values && x.Proto == 3 {
+				x.Array(2)
 			}
-			x.bulk(field)
+			x.Bulk(field)
 			switch {
 			case values && typ == store.ZSet:
-				x.double(collection.ScoreOf(value))
+				x.Double(collection.ScoreOf(value))
 			case values:
-				x.bulk(value)
+				x.Bulk(value)
 			}
 		}
 		if !again {

@@ -6,8 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/tidwall/redcon"
-
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -127,10 +126,10 @@ func (c *conn) serves(owner int32, at ring.Token, key []byte, routes *Routes, ti
 	if !routes.mayServe(now.row) || c.asked == now {
 		return true, true
 	}
-	question := redcon.AppendArray(nil, 3)
-	question = redcon.AppendBulkString(question, "RING")
-	question = redcon.AppendBulkString(question, "SERVES")
-	question = redcon.AppendBulk(question, key)
+	question := wire.AppendArray(nil, 3)
+	question = wire.AppendBulkString(question, "RING")
+	question = wire.AppendBulkString(question, "SERVES")
+	question = wire.AppendBulk(question, key)
 	b := &batch{link: routes.links[owner], bytes: question, requests: 1}
 	b.send(Terms{}, timeout, nil)
 	reply, err := b.reply()
@@ -150,4 +149,4 @@ func (r *Routes) mayServe(row int) bool {
 
 // cmdRingServes is RING SERVES key, which runs where the key is served, as any command
 // with a key does: it replies that it has.
-func cmdRingServes(x *call) { x.ok() }
+func cmdRingServes(x *call) { x.OK() }

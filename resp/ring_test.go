@@ -175,7 +175,7 @@ func TestOrdersReachTheOperator(t *testing.T) {
 	_, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Operator = operator })
 	_, lone := serveTest(t, nil)
 	o, nobody := dialRedis(t, addr, 2), dialRedis(t, lone, 2)
-	for _, test := range []struct{ line, reply, log string }{
+	for _, test := range []struct{ line, Writer, log string }{
 		{"RING PLAN JOIN a b:2 LEAVE c", "$the plan\n", "plan [{a 1 [] false} {b 2 [] false}] [c]"},
 		{"RING LEAVE", "+OK", "leave"},
 		{"RING FORGET n7", "+OK", "forget n7"},
@@ -194,7 +194,7 @@ func TestOrdersReachTheOperator(t *testing.T) {
 	} {
 		operator.log = nil
 		args := strings.Fields(test.line)
-		o.want(test.reply, args...)
+		o.want(test.Writer, args...)
 		if got := strings.Join(operator.log, ";"); got != test.log {
 			t.Errorf("%s: %q, want %q", test.line, got, test.log)
 		}

@@ -4,8 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/tidwall/redcon"
-
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -39,7 +38,7 @@ func (s *scan) done() bool {
 // here scans a span of the store that the cursor lies in.
 func (s *scan) here(span ring.Range) (ended bool, err error) {
 	next, ended, err := s.x.allKeys().ScanIn(span, s.at, s.left(), func(e store.Entry) bool {
-		if s.o.typeName != nil && !equalFold(s.o.typeName, e.Type.String()) {
+		if s.o.typeName != nil && !wire.EqualFold(s.o.typeName, e.Type.String()) {
 			return true
 		}
 		return s.l.add(e.Key)
@@ -108,7 +107,7 @@ func (s *scan) cluster() error {
 			x.awaitRoutes(routes, left)
 		case ownerSelf:
 			span, _ := routes.spanOf(s.at.Token())
-			before, bytes, n := s.at, len(x.buf), s.l.n
+			before, bytes, n := s.at, len(x.Buf), s.l.n
 			if _, err := s.here(span); err != nil {
 				return err
 			}
@@ -119,7 +118,7 @@ func (s *scan) cluster() error {
 			// It may have been another's meanwhile.
 			s.at, s.enough, s.l.n = before, false, n
 			if !x.conn.closing {
-				x.buf = x.buf[:bytes]
+				x.Buf = x.Buf[:bytes]
 			}
 		default:
 			ok, err := s.ask(routes.links[owner], left)
@@ -143,7 +142,7 @@ func (s *scan) ask(to *Route, timeout time.Duration) (ok bool, err error) {
 	if s.o.typeName != nil {
 		words = append(words, "TYPE", string(s.o.typeName))
 	}
-	b := batch{link: to, bytes: appendRequest(nil, words...), requests: 1}
+	b := batch{link: to, bytes: wire.AppendRequest(nil, words...), requests: 1}
 	x.srv.stats.forwarded.Add(1)
 	start := x.srv.clock()
 	b.send(Terms{}, timeout, nil)
@@ -172,15 +171,6 @@ func (s *scan) ask(to *Route, timeout time.Duration) (ok bool, err error) {
 	s.enough = next != store.CursorAt(next.Token())
 	s.at = next
 	return true, nil
-}
-
-// appendRequest appends a request in RESP.
-func appendRequest(b []byte, words ...string) []byte {
-	b = redcon.AppendArray(b, len(words))
-	for _, word := range words {
-		b = redcon.AppendBulkString(b, word)
-	}
-	return b
 }
 
 // A replyError is an error reply as the client is to see it, its code first.

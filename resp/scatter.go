@@ -7,8 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/tidwall/redcon"
-
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -67,7 +66,7 @@ func (x *call) scatter(timeout time.Duration, args ...[]byte) (replies [][]byte,
 		}
 	}
 	if msg := s.msg(x.cmd.mayWrite); msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return nil, false
 	}
 	return s.replies, true
@@ -134,13 +133,13 @@ func (s *scattering) send(routes *Routes) {
 
 // part is the request for one part: for some spans, or for all of the node's.
 func (s *scattering) part(routes *Routes, spans []ring.Range) []byte {
-	b := redcon.AppendArray(nil, 4+len(s.args))
-	b = redcon.AppendBulkString(b, "RING")
-	b = redcon.AppendBulkString(b, "PART")
-	b = redcon.AppendBulkString(b, strconv.FormatUint(routes.digest, 16))
-	b = redcon.AppendBulk(b, appendSpans(nil, spans))
+	b := wire.AppendArray(nil, 4+len(s.args))
+	b = wire.AppendBulkString(b, "RING")
+	b = wire.AppendBulkString(b, "PART")
+	b = wire.AppendBulkString(b, strconv.FormatUint(routes.digest, 16))
+	b = wire.AppendBulk(b, appendSpans(nil, spans))
 	for _, arg := range s.args {
-		b = redcon.AppendBulk(b, arg)
+		b = wire.AppendBulk(b, arg)
 	}
 	return b
 }
@@ -171,7 +170,7 @@ func cmdRingPart(x *call) {
 		msg = msgSyntax
 	}
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	routes := x.agrees(string(x.args[2]))

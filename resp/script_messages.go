@@ -1,6 +1,10 @@
 package resp
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ringside-kv/ringside/resp/internal/glob"
+)
 
 // What a script publishes leaves once its unit has settled: a unit may be run again, or fail,
 // and holds latches, which nobody may keep while he waits for other nodes. The script is told
@@ -17,7 +21,7 @@ type scriptMessage struct {
 func (x *call) postpone(kind subKind) {
 	c := x.conn
 	c.outbox = append(c.outbox, scriptMessage{kind, slices.Clone(x.args[1]), slices.Clone(x.args[2]), x.raw()})
-	x.integer(x.srv.pubsub.listening(kind, x.args[1]))
+	x.Int(x.srv.pubsub.listening(kind, x.args[1]))
 }
 
 // listening is how many of this node's subscriptions a message would go to.
@@ -34,7 +38,7 @@ func (p *pubsub) listening(kind subKind, channel []byte) (n int64) {
 		return n
 	}
 	for _, t := range p.topics[subPattern] {
-		if globMatch([]byte(t.name), channel, false) {
+		if glob.Match([]byte(t.name), channel, false) {
 			n += int64(len(t.conns))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/script"
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -93,7 +94,7 @@ func (s *scripts) called(sha []byte) *knownScript {
 	}
 	var low [40]byte
 	for i, c := range sha {
-		low[i] = lower(c)
+		low[i] = wire.Lower(c)
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()

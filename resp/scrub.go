@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/resp/status"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // The comparison of copies: --scrub-interval and RING SCRUB.
@@ -22,7 +23,7 @@ var scrubBounds = bounds{int64(time.Minute), int64(365 * 24 * time.Hour)}
 // parseScrubInterval takes seconds, or a time as flags have it.
 func (s *settings) parseScrubInterval(value string) (func(), string) {
 	d, err := time.ParseDuration(value)
-	if n, ok := parseInt([]byte(value)); ok && n >= 0 && n <= scrubBounds.max/int64(time.Second) {
+	if n, ok := wire.ParseInt([]byte(value)); ok && n >= 0 && n <= scrubBounds.max/int64(time.Second) {
 		d, err = time.Duration(n)*time.Second, nil
 	}
 	if err != nil || d != 0 && !scrubBounds.has(int64(d)) {
@@ -41,8 +42,8 @@ func cmdRingScrub(x *call) {
 		x.order(func(ctx context.Context, o Operator) error { return o.Scrub(ctx) })
 		return
 	}
-	if len(x.args) != 3 || !equalFold(x.args[2], "status") {
-		x.err(msgSyntax)
+	if len(x.args) != 3 || !wire.EqualFold(x.args[2], "status") {
+		x.Error(msgSyntax)
 		return
 	}
 	x.draw(status.DrawScrub)

@@ -62,18 +62,18 @@ func (x *call) release(n int64) { x.srv.budget.release(x.conn, n) }
 // nobody waits for a client that reads slowly.
 func (x *call) stream(key []byte, v store.Value, off, n int64) {
 	if x.conn.session.replies != replyOn {
-		x.ok() // whatever it is, it is dropped
+		x.OK() // whatever it is, it is dropped
 		return
 	}
 	if err := x.unit.AwaitReads(); err != nil {
 		x.fail(err)
 		return
 	}
-	x.bulkHeader(int(n))
+	x.BulkHeader(int(n))
 	for n > 0 {
 		m := min(n, flushSize)
 		var err error
-		if x.buf, err = x.unit.ReadRange(key, v, off, m, x.buf); err != nil {
+		if x.Buf, err = x.unit.ReadRange(key, v, off, m, x.Buf); err != nil {
 			// The length is out already: no error reply can follow.
 			x.srv.log.Error("closing a client: its reply cannot be completed", "err", err)
 			x.conn.closing = true
@@ -82,7 +82,7 @@ func (x *call) stream(key []byte, v store.Value, off, n int64) {
 		}
 		off += m
 		if n -= m; n == 0 {
-			x.buf = append(x.buf, '\r', '\n')
+			x.Buf = append(x.Buf, '\r', '\n')
 		}
 		if x.conn.flush() != nil {
 			x.conn.closing = true
@@ -99,7 +99,7 @@ func (x *call) failed(err error) bool {
 	case errors.Is(err, errLate):
 		x.srv.stats.late.Add(1)
 		x.says(StatusLate)
-		x.err(msgLate)
+		x.Error(msgLate)
 		return true
 	}
 	x.says(statusOf(err))
@@ -109,7 +109,7 @@ func (x *call) failed(err error) bool {
 // notRun replies that a request was not run, for the node that forwards it to send it again.
 func (x *call) notRun() {
 	x.says(StatusNotRun)
-	x.err(msgNotMine)
+	x.Error(msgNotMine)
 }
 
 func (x *call) reachesAll() bool {

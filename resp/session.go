@@ -74,7 +74,7 @@ func (s *session) setName(name string) {
 }
 
 // terms are how the connection wants replies of other nodes.
-func (c *conn) terms() Terms { return Terms{RESP3: c.out.proto == 3, Early: c.session.early} }
+func (c *conn) terms() Terms { return Terms{RESP3: c.out.Proto == 3, Early: c.session.early} }
 
 // keepReply reports whether the reply that was just written is to be sent. Each
 // command is to write one, even if it knows that it will be dropped.

@@ -1,6 +1,10 @@
 package resp
 
-import "math"
+import (
+	"math"
+
+	"github.com/ringside-kv/ringside/resp/wire"
+)
 
 // setOptions are the options of SET and GETEX.
 type setOptions struct {
@@ -23,13 +27,13 @@ const (
 // timeFormOf returns the form that an option names.
 func timeFormOf(arg []byte) timeForm {
 	switch {
-	case equalFold(arg, "ex"):
+	case wire.EqualFold(arg, "ex"):
 		return timeEX
-	case equalFold(arg, "px"):
+	case wire.EqualFold(arg, "px"):
 		return timePX
-	case equalFold(arg, "exat"):
+	case wire.EqualFold(arg, "exat"):
 		return timeEXAT
-	case equalFold(arg, "pxat"):
+	case wire.EqualFold(arg, "pxat"):
 		return timePXAT
 	}
 	return noTime
@@ -42,19 +46,19 @@ func parseSetOptions(args [][]byte, isSet bool) (o setOptions, msg string) {
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		switch {
-		case isSet && !o.xx && equalFold(arg, "nx"):
+		case isSet && !o.xx && wire.EqualFold(arg, "nx"):
 			o.nx = true
 			continue
-		case isSet && !o.nx && equalFold(arg, "xx"):
+		case isSet && !o.nx && wire.EqualFold(arg, "xx"):
 			o.xx = true
 			continue
-		case isSet && equalFold(arg, "get"):
+		case isSet && wire.EqualFold(arg, "get"):
 			o.get = true
 			continue
-		case isSet && o.form == noTime && equalFold(arg, "keepttl"):
+		case isSet && o.form == noTime && wire.EqualFold(arg, "keepttl"):
 			o.keepTTL = true
 			continue
-		case !isSet && o.form == noTime && equalFold(arg, "persist"):
+		case !isSet && o.form == noTime && wire.EqualFold(arg, "persist"):
 			o.persist = true
 			continue
 		}
@@ -75,7 +79,7 @@ func (x *Call) expiryAt(o *setOptions) (int64, string) {
 	if o.form == noTime {
 		return 0, ""
 	}
-	n, ok := parseInt(o.time)
+	n, ok := wire.ParseInt(o.time)
 	if !ok {
 		return 0, msgNotInteger
 	}

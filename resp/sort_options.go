@@ -1,5 +1,7 @@
 package resp
 
+import "github.com/ringside-kv/ringside/resp/wire"
+
 // sortOptions are what SORT is asked for.
 type sortOptions struct {
 	by          sortPattern
@@ -18,31 +20,31 @@ func (x *Call) parseSort(readonly bool) (o sortOptions, msg string) {
 	for args := x.args[2:]; len(args) > 0; args = args[1:] {
 		left := len(args) - 1
 		switch word := args[0]; {
-		case equalFold(word, "asc"):
+		case wire.EqualFold(word, "asc"):
 			o.desc = false
-		case equalFold(word, "desc"):
+		case wire.EqualFold(word, "desc"):
 			o.desc = true
-		case equalFold(word, "alpha"):
+		case wire.EqualFold(word, "alpha"):
 			o.alpha = true
-		case equalFold(word, "limit") && left >= 2:
+		case wire.EqualFold(word, "limit") && left >= 2:
 			var ok1, ok2 bool
-			o.from, ok1 = parseInt(args[1])
-			o.count, ok2 = parseInt(args[2])
+			o.from, ok1 = wire.ParseInt(args[1])
+			o.count, ok2 = wire.ParseInt(args[2])
 			if !ok1 || !ok2 {
 				return o, msgNotInteger
 			}
 			args = args[2:]
-		case equalFold(word, "store") && left >= 1 && !readonly:
+		case wire.EqualFold(word, "store") && left >= 1 && !readonly:
 			o.store = args[1]
 			args = args[1:]
-		case equalFold(word, "by") && left >= 1:
+		case wire.EqualFold(word, "by") && left >= 1:
 			o.by = parseSortPattern(args[1])
 			o.unsorted = o.unsorted || !o.by.names
 			if msg := x.reaches(&o, &o.by, "BY"); msg != "" {
 				return o, msg
 			}
 			args = args[1:]
-		case equalFold(word, "get") && left >= 1:
+		case wire.EqualFold(word, "get") && left >= 1:
 			p := parseSortPattern(args[1])
 			if msg := x.reaches(&o, &p, "GET"); msg != "" {
 				return o, msg

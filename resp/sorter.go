@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -118,7 +119,7 @@ func (s *sorter) open() bool {
 	default:
 		x.saw(x.args[1], &v)
 		if v.Exists() {
-			x.err(msgWrongType)
+			x.Error(msgWrongType)
 			return false
 		}
 		s.each = func(int64, int64, bool, func([]byte) bool) error { return nil }
@@ -234,7 +235,7 @@ func sortNumber(b []byte) (float64, bool) {
 	if len(b) == 0 {
 		return 0, true
 	}
-	f, ok := parseFloat(bytes.TrimLeft(b, " \t\n\v\f\r"))
+	f, ok := wire.ParseFloat(bytes.TrimLeft(b, " \t\n\v\f\r"))
 	// What is smaller than any normal number is out of range, too.
 	return f, ok && (f == 0 || math.Abs(f) >= 0x1p-1022)
 }
@@ -287,12 +288,12 @@ func (s *sorter) collect() error {
 
 func (s *sorter) reply() {
 	x := s.Call
-	x.array(len(s.out))
+	x.Array(len(s.out))
 	for _, value := range s.out {
 		if value == nil {
-			x.null()
+			x.Null()
 		} else {
-			x.bulk(value)
+			x.Bulk(value)
 		}
 	}
 }
@@ -323,5 +324,5 @@ func (s *sorter) store() {
 		return
 	}
 	x.stored(store.EventList, "sortstore", s.o.store, old, int64(len(s.out)))
-	x.integer(int64(len(s.out)))
+	x.Int(int64(len(s.out)))
 }

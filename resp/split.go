@@ -6,8 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/tidwall/redcon"
-
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -44,10 +43,10 @@ func apart(places []store.Place) bool {
 
 // A part is what one node does of a request.
 type part struct {
-	owner int32
-	keys  []int // which of the request's keys, by their order
-	batch batch
-	reply []byte
+	owner  int32
+	keys   []int // which of the request's keys, by their order
+	batch  batch
+	Writer []byte
 }
 
 // split answers a request whose keys lie at several nodes.
@@ -62,7 +61,7 @@ func (c *conn) split(r *request, routes *Routes) {
 	parts, msg := c.runParts(r, routes, end) // msg is the worst of the parts
 	size := int64(0)
 	for i := range parts {
-		size += int64(len(parts[i].reply))
+		size += int64(len(parts[i].Writer))
 	}
 	if size > keepReply {
 		c.srv.budget.take(c, size)
@@ -76,11 +75,11 @@ func (c *conn) split(r *request, routes *Routes) {
 		c.refuse(r, msgReplyTooLarge)
 		return
 	}
-	at := len(c.out.buf)
+	at := len(c.out.Buf)
 	merge(c, parts)
 	c.session.lastCmd.Store(r.cmd)
 	c.count(at)
-	if cap(c.out.buf) > keepReply {
+	if cap(c.out.Buf) > keepReply {
 		c.chargeReply()
 	}
 }
@@ -130,11 +129,11 @@ func (c *conn) runParts(r *request, routes *Routes, end time.Time) (through []pa
 		}
 		for j := range parts {
 			p := &parts[j]
-			request := redcon.AppendArray(nil, 1+len(p.keys)*step)
-			request = redcon.AppendBulk(request, args[0])
+			request := wire.AppendArray(nil, 1+len(p.keys)*step)
+			request = wire.AppendBulk(request, args[0])
 			for _, i := range p.keys {
 				for _, arg := range args[refs[i].pos : refs[i].pos+step] {
-					request = redcon.AppendBulk(request, arg)
+					request = wire.AppendBulk(request, arg)
 				}
 			}
 			p.batch = batch{bytes: request, requests: 1}
@@ -150,7 +149,7 @@ func (c *conn) runParts(r *request, routes *Routes, end time.Time) (through []pa
 			}
 			p.batch = batch{}
 			if o.made > made {
-				p.reply = bytes.Clone(reply) // a copy, since the others are waited for
+				p.Writer = bytes.Clone(reply) // a copy, since the others are waited for
 				through = append(through, *p)
 			}
 		}
@@ -212,17 +211,17 @@ func (w *ownWay) Wait() (Replies, error) {
 	return w.replies, w.err
 }
 
-func mergeOK(c *conn, _ []part) { c.out.ok() }
+func mergeOK(c *conn, _ []part) { c.out.OK() }
 
 func mergeCounts(c *conn, parts []part) {
 	sum := int64(0)
 	for _, p := range parts {
-		if len(p.reply) > 3 {
-			n, _ := strconv.ParseInt(string(p.reply[1:len(p.reply)-2]), 10, 64)
+		if len(p.Writer) > 3 {
+			n, _ := strconv.ParseInt(string(p.Writer[1:len(p.Writer)-2]), 10, 64)
 			sum += n
 		}
 	}
-	c.out.integer(sum)
+	c.out.Int(sum)
 }
 
 // mergeArrays puts the elements back into the order of the keys.
@@ -230,7 +229,7 @@ func mergeArrays(c *conn, parts []part) {
 	elements := make(map[int][]byte)
 	count := 0
 	for _, p := range parts {
-		rest := p.reply
+		rest := p.Writer
 		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
 			rest = rest[i+1:]
 		}
@@ -241,9 +240,9 @@ func mergeArrays(c *conn, parts []part) {
 			count++
 		}
 	}
-	c.out.buf = redcon.AppendArray(c.out.buf, count)
+	c.out.Buf = wire.AppendArray(c.out.Buf, count)
 	for i := range count {
-		c.out.buf = append(c.out.buf, elements[i]...)
+		c.out.Buf = append(c.out.Buf, elements[i]...)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // A reply's bytes decide nothing between nodes, whatever a script makes of them.
@@ -40,7 +42,7 @@ func TestStatusesBelongToTheirReplies(t *testing.T) {
 	batch := func(words ...[]string) Forwarded {
 		var b []byte
 		for _, w := range words {
-			b = appendRequest(b, w...)
+			b = wire.AppendRequest(b, w...)
 		}
 		at := len(got)
 		got = append(got, nil)

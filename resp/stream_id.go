@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store/collection"
 )
 
@@ -59,7 +60,7 @@ func parseAnyID(b []byte, missing uint64) (collection.ID, bool) {
 // parseUint reads a number of 64 bits as C's strtoull does, but for a minus sign before what
 // is a plain number.
 func parseUint(b []byte) (uint64, bool) {
-	if n, ok := parseInt(b); ok {
+	if n, ok := wire.ParseInt(b); ok {
 		return uint64(n), n >= 0
 	}
 	for len(b) > 0 && (b[0] == ' ' || b[0] >= '\t' && b[0] <= '\r') {
@@ -72,7 +73,7 @@ func parseUint(b []byte) (uint64, bool) {
 	}
 	n := uint64(0)
 	for _, c := range b {
-		if !isDecimal(c) || n > math.MaxUint64/10 || n*10 > math.MaxUint64-uint64(c-'0') {
+		if c < '0' || c > '9' || n > math.MaxUint64/10 || n*10 > math.MaxUint64-uint64(c-'0') {
 			return 0, false
 		}
 		n = n*10 + uint64(c-'0')
@@ -95,12 +96,12 @@ func (x *Call) interval(from, to []byte) (first, last collection.ID, ok bool) {
 func (x *Call) intervalStart(b []byte) (id collection.ID, ok bool) {
 	id, excluded, ok := parseIDBound(b, 0)
 	if !ok {
-		x.err(msgStreamID)
+		x.Error(msgStreamID)
 		return id, false
 	}
 	if excluded {
 		if id, ok = id.Next(); !ok {
-			x.err("ERR invalid start ID for the interval")
+			x.Error("ERR invalid start ID for the interval")
 		}
 	}
 	return id, ok
@@ -109,12 +110,12 @@ func (x *Call) intervalStart(b []byte) (id collection.ID, ok bool) {
 func (x *Call) intervalEnd(b []byte) (id collection.ID, ok bool) {
 	id, excluded, ok := parseIDBound(b, math.MaxUint64)
 	if !ok {
-		x.err(msgStreamID)
+		x.Error(msgStreamID)
 		return id, false
 	}
 	if excluded {
 		if id, ok = id.Prev(); !ok {
-			x.err("ERR invalid end ID for the interval")
+			x.Error("ERR invalid end ID for the interval")
 		}
 	}
 	return id, ok
@@ -134,7 +135,7 @@ func (x *Call) streamIDs(args [][]byte) (ids []collection.ID, ok bool) {
 	ids = make([]collection.ID, len(args))
 	for i, arg := range args {
 		if ids[i], ok = parseStreamID(arg, 0); !ok {
-			x.err(msgStreamID)
+			x.Error(msgStreamID)
 			return nil, false
 		}
 	}
@@ -142,8 +143,8 @@ func (x *Call) streamIDs(args [][]byte) (ids []collection.ID, ok bool) {
 }
 
 // streamID replies with an ID.
-func (r *reply) streamID(id collection.ID) {
+func streamID(r *wire.Writer, id collection.ID) {
 	var text [41]byte
 	b, _ := id.AppendText(text[:0])
-	r.bulk(b)
+	r.Bulk(b)
 }

@@ -1,6 +1,9 @@
 package resp
 
-import "github.com/ringside-kv/ringside/store/collection"
+import (
+	"github.com/ringside-kv/ringside/resp/wire"
+	"github.com/ringside-kv/ringside/store/collection"
+)
 
 // addOptions are the options of XADD and XTRIM.
 type addOptions struct {
@@ -26,20 +29,20 @@ func parseAddOptions(args [][]byte, add bool) (o addOptions, rest [][]byte, msg 
 		switch {
 		case add && len(word) == 1 && word[0] == '*':
 			found = true
-		case more && (equalFold(word, "maxlen") || equalFold(word, "minid")):
-			if args, msg = o.parseTrim(equalFold(word, "minid"), args[1:]); msg != "" {
+		case more && (wire.EqualFold(word, "maxlen") || wire.EqualFold(word, "minid")):
+			if args, msg = o.parseTrim(wire.EqualFold(word, "minid"), args[1:]); msg != "" {
 				return o, nil, msg
 			}
-		case more && equalFold(word, "limit"):
+		case more && wire.EqualFold(word, "limit"):
 			var ok bool
-			if o.trim.Limit, ok = parseInt(args[1]); !ok {
+			if o.trim.Limit, ok = wire.ParseInt(args[1]); !ok {
 				return o, nil, msgNotInteger
 			}
 			if o.trim.Limit < 0 {
 				return o, nil, "ERR The LIMIT argument must be >= 0."
 			}
 			limited, args = true, args[1:]
-		case add && equalFold(word, "nomkstream"):
+		case add && wire.EqualFold(word, "nomkstream"):
 			o.onlyIfThere = true
 		case add:
 			var ok bool
@@ -81,7 +84,7 @@ func (o *addOptions) parseTrim(minID bool, args [][]byte) (rest [][]byte, msg st
 		}
 		return args, ""
 	}
-	if o.trim.MaxLen, ok = parseInt(args[0]); !ok {
+	if o.trim.MaxLen, ok = wire.ParseInt(args[0]); !ok {
 		return nil, msgNotInteger
 	}
 	if o.trim.MaxLen < 0 {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // maxName is the length of the longest full name that the table can hold. Names
@@ -192,7 +194,7 @@ func foldName(dst, word []byte) ([]byte, bool) {
 		return nil, false
 	}
 	for _, c := range word {
-		dst = append(dst, lower(c))
+		dst = append(dst, wire.Lower(c))
 	}
 	return dst, true
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/ringside-kv/ringside/resp/internal/glob"
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 )
@@ -30,7 +32,7 @@ func (x *Call) opened(key []byte, v *store.Value, err error) bool {
 	}
 	x.saw(key, v)
 	if err != nil {
-		x.err(msgWrongType)
+		x.Error(msgWrongType)
 	}
 	return err == nil
 }
@@ -57,7 +59,7 @@ func (x *Call) stored(c store.EventClass, name string, key []byte, old store.Val
 // fieldFits reports whether a field, or a member, may be as long; otherwise it has replied.
 func (x *Call) fieldFits(field []byte) bool {
 	if int64(len(field)) > x.limits.maxKey.Load() {
-		x.err(msgFieldTooLong)
+		x.Error(msgFieldTooLong)
 		return false
 	}
 	return true
@@ -73,7 +75,7 @@ const elementReply = 16
 func (x *Call) deferred(size int64) bool {
 	fits := x.keepable(size)
 	switch {
-	case !x.inside && (size > largeReply || !fits) && (x.unit.Latched() || len(x.buf) > 0 || x.host.runsAhead() && !x.apart):
+	case !x.inside && (size > largeReply || !fits) && (x.unit.Latched() || len(x.Buf) > 0 || x.host.runsAhead() && !x.apart):
 		x.again = true
 	case !fits:
 		x.limit(x.overOutputBuffer())
@@ -99,9 +101,9 @@ func (x *Call) keeps(v *store.Value, of, n int64) bool {
 // elements replies with so many elements, which list appends, or with what went wrong
 // meanwhile.
 func (x *Call) elements(list func() error) {
-	at := len(x.buf)
+	at := len(x.Buf)
 	if err := list(); err != nil {
-		x.buf = x.buf[:at]
+		x.Buf = x.Buf[:at]
 		x.fail(err)
 	}
 }
@@ -127,9 +129,9 @@ func (x *Call) tableScan(typ store.Type) {
 		return
 	}
 	if !t.Value().Exists() {
-		x.array(2)
-		x.bulkString("0")
-		x.array(0)
+		x.Array(2)
+		x.BulkString("0")
+		x.Array(0)
 		return
 	}
 	o, msg := parseScanOptions(x.args[3:])
@@ -137,33 +139,33 @@ func (x *Call) tableScan(typ store.Type) {
 		msg = msgSyntax
 	}
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 		return
 	}
 	all := string(o.pattern) == "*"
-	body, n := reply{}, 0
+	body, n := wire.Writer{}, 0
 	next, err := t.Scan(uint64(from), o.count, func(field, value []byte) {
-		if !all && !globMatch(o.pattern, field, false) {
+		if !all && !glob.Match(o.pattern, field, false) {
 			return
 		}
-		body.bulk(field)
+		body.Bulk(field)
 		n++
 		switch typ {
 		case store.Hash:
-			body.bulk(value)
+			body.Bulk(value)
 			n++
 		case store.ZSet:
-			body.bulk(appendScanned(nil, collection.ScoreOf(value), t.Value().Raw))
+			body.Bulk(appendScanned(nil, collection.ScoreOf(value), t.Value().Raw))
 			n++
 		}
 	})
 	switch {
 	case err != nil:
 		x.fail(err)
-	case !x.deferred(int64(len(body.buf))):
-		x.array(2)
-		x.bulkString(strconv.FormatUint(next, 10))
-		x.array(n)
-		x.buf = append(x.buf, body.buf...)
+	case !x.deferred(int64(len(body.Buf))):
+		x.Array(2)
+		x.BulkString(strconv.FormatUint(next, 10))
+		x.Array(n)
+		x.Buf = append(x.Buf, body.Buf...)
 	}
 }

@@ -1,5 +1,7 @@
 package resp
 
+import "github.com/ringside-kv/ringside/resp/wire"
+
 // The commands on places, which are members of sorted sets.
 var geoCommands = []command{
 	{
@@ -62,7 +64,7 @@ var geoCommands = []command{
 // STOREDIST names.
 func geoDestination(args [][]byte) (at int) {
 	for i := 5; i+1 < len(args); i++ {
-		if equalFold(args[i], "store") || equalFold(args[i], "storedist") {
+		if wire.EqualFold(args[i], "store") || wire.EqualFold(args[i], "storedist") {
 			i++
 			at = i
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store/redistest"
 )
 
@@ -137,25 +138,25 @@ func TestCommandAgainstRedis(t *testing.T) {
 // callOnce runs one command as a connection would, through the table.
 func callOnce(t *testing.T, srv *Server, proto int, args ...string) respValue {
 	t.Helper()
-	x := &call{Call: Call{reply: &reply{proto: proto}}, srv: srv}
+	x := &call{Call: Call{Writer: &wire.Writer{Proto: proto}}, srv: srv}
 	x.host = x
 	for _, arg := range args {
 		x.args = append(x.args, []byte(arg))
 	}
 	c, text := srv.table.lookup(x.args)
 	if text != "" {
-		x.err(text)
+		x.Error(text)
 	} else {
 		x.cmd = c
 		c.run(&x.Call)
 	}
-	r := bufio.NewReader(bytes.NewReader(x.buf))
+	r := bufio.NewReader(bytes.NewReader(x.Buf))
 	v, err := readValue(r)
 	if err != nil {
-		t.Fatalf("reply to %q: %v: %.200q", args, err, x.buf)
+		t.Fatalf("reply to %q: %v: %.200q", args, err, x.Buf)
 	}
 	if _, err := r.ReadByte(); err == nil {
-		t.Fatalf("reply to %q has something after its end: %.200q", args, x.buf)
+		t.Fatalf("reply to %q has something after its end: %.200q", args, x.Buf)
 	}
 	return v
 }

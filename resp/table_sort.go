@@ -1,5 +1,7 @@
 package resp
 
+import "github.com/ringside-kv/ringside/resp/wire"
+
 // The commands that sort.
 var sortCommands = []command{
 	{
@@ -21,11 +23,11 @@ func noKey([][]byte) int { return 0 }
 func sortDestination(args [][]byte) (at int) {
 	for i := 2; i < len(args); i++ {
 		switch {
-		case equalFold(args[i], "limit"):
+		case wire.EqualFold(args[i], "limit"):
 			i += 2
-		case equalFold(args[i], "get"), equalFold(args[i], "by"):
+		case wire.EqualFold(args[i], "get"), wire.EqualFold(args[i], "by"):
 			i++
-		case equalFold(args[i], "store") && i+1 < len(args):
+		case wire.EqualFold(args[i], "store") && i+1 < len(args):
 			at = i + 1
 		}
 	}

@@ -3,7 +3,7 @@ package resp
 import (
 	"sync/atomic"
 
-	"github.com/tidwall/redcon"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // A tracker is what one client wants to be told. It never changes, but for what its
@@ -30,8 +30,8 @@ func (t *tracker) tell(keys ...[]byte) {
 	if t.target != nil {
 		if c = t.target; c.closed.Load() {
 			if !t.broken.Swap(true) && t.conn.session.proto.Load() == 3 {
-				b := redcon.AppendBulkString([]byte(">2\r\n"), "tracking-redir-broken")
-				t.conn.push(redcon.AppendInt(b, t.redirect))
+				b := wire.AppendBulkString([]byte(">2\r\n"), "tracking-redir-broken")
+				t.conn.push(wire.AppendInt(b, t.redirect))
 			}
 			return
 		}
@@ -39,17 +39,17 @@ func (t *tracker) tell(keys ...[]byte) {
 	var b []byte
 	switch {
 	case c.session.proto.Load() == 3:
-		b = redcon.AppendBulkString([]byte(">2\r\n"), "invalidate")
+		b = wire.AppendBulkString([]byte(">2\r\n"), "invalidate")
 	case c != t.conn && c.takesMessages():
-		b = redcon.AppendBulkString(redcon.AppendBulkString([]byte("*3\r\n"), "message"), "__redis__:invalidate")
+		b = wire.AppendBulkString(wire.AppendBulkString([]byte("*3\r\n"), "message"), "__redis__:invalidate")
 	default:
 		return // it could not tell it from a reply
 	}
 	switch {
 	case len(keys) > 0:
-		b = redcon.AppendArray(b, len(keys))
+		b = wire.AppendArray(b, len(keys))
 		for _, key := range keys {
-			b = redcon.AppendBulk(b, key)
+			b = wire.AppendBulk(b, key)
 		}
 	case c.session.proto.Load() == 3:
 		b = append(b, "_\r\n"...)

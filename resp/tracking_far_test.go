@@ -9,8 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidwall/redcon"
-
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -449,7 +448,7 @@ func TestAnEarHearsEachChangeOnce(t *testing.T) {
 	c.ask("MGET", keys[0], keys[1])
 	e := &ear{of: &r.servers[0].tracking, heard: 5}
 	answer := func(first uint64, items ...staleKey) error {
-		return e.takeIn(redcon.AppendBulk(nil, appendStale(nil, first, items)))
+		return e.takeIn(wire.AppendBulk(nil, appendStale(nil, first, items)))
 	}
 	if err := answer(5, staleKey{key: []byte(keys[0])}, staleKey{key: []byte(keys[1])}); err != nil || e.heard != 6 {
 		t.Fatalf("up to %d, %v", e.heard, err)

@@ -15,14 +15,14 @@ const largeReply = 1 << 20
 func (x *Call) stringRange(key []byte, v store.Value, off, n int64) {
 	switch {
 	case v.Whole():
-		x.bulk(v.Inline[off : off+n])
+		x.Bulk(v.Inline[off : off+n])
 	case n <= largeReply && n <= x.limits.outputBuffer.Load()/2:
 		x.collectString(key, v, off, n)
 	case x.inside && x.keepable(n):
 		x.collectString(key, v, off, n)
 	case x.inside:
 		x.limit(x.overOutputBuffer())
-	case x.unit.Latched() || len(x.buf) > 0 || x.host.runsAhead() && !x.apart:
+	case x.unit.Latched() || len(x.Buf) > 0 || x.host.runsAhead() && !x.apart:
 		x.again = true
 	default:
 		x.host.stream(key, v, off, n)
@@ -33,7 +33,7 @@ func (x *Call) stringRange(key []byte, v store.Value, off, n int64) {
 // the connection is closed; so a command that cannot stream its reply asks before
 // it changes anything, and answers with msgReplyTooLarge.
 func (x *Call) keepable(n int64) bool {
-	return int64(len(x.buf))+n <= x.limits.outputBuffer.Load()
+	return int64(len(x.Buf))+n <= x.limits.outputBuffer.Load()
 }
 
 // wholeString replies with the whole string at key, at once: for commands that
@@ -44,17 +44,17 @@ func (x *Call) wholeString(key []byte, v store.Value) bool {
 		return false
 	}
 	if v.Whole() {
-		x.bulk(v.Inline)
+		x.Bulk(v.Inline)
 		return true
 	}
 	return x.collectString(key, v, 0, v.Size)
 }
 
 func (x *Call) collectString(key []byte, v store.Value, off, n int64) bool {
-	at := len(x.buf)
+	at := len(x.Buf)
 	var err error
-	if x.buf, err = x.appendBulk(key, v, off, n); err != nil {
-		x.buf = x.buf[:at]
+	if x.Buf, err = x.appendBulk(key, v, off, n); err != nil {
+		x.Buf = x.Buf[:at]
 		x.fail(err)
 		return false
 	}
@@ -64,8 +64,8 @@ func (x *Call) collectString(key []byte, v store.Value, off, n int64) bool {
 // appendBulk returns the reply with part of a string appended; after an error the
 // caller takes it back.
 func (x *Call) appendBulk(key []byte, v store.Value, off, n int64) ([]byte, error) {
-	x.bulkHeader(int(n))
-	buf, err := x.unit.ReadRange(key, v, off, n, x.buf)
+	x.BulkHeader(int(n))
+	buf, err := x.unit.ReadRange(key, v, off, n, x.Buf)
 	return append(buf, '\r', '\n'), err
 }
 
@@ -77,7 +77,7 @@ func (x *Call) replyTooLarge() { x.limit(msgReplyTooLarge) }
 // limit replies with the error of a limit that Redis does not have.
 func (x *Call) limit(msg string) {
 	x.limited = true
-	x.err(msg)
+	x.Error(msg)
 }
 
 // abort ends a command with an error after part of its changes is in the unit. They

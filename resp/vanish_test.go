@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // A flakyWay loses some batches before, some after another server has run them, or
@@ -93,7 +94,7 @@ func TestNodeThatVanishesInTheMiddleOfABatch(t *testing.T) {
 		o := dialRedis(t, r.addrs[0], 2)
 		var pipeline []byte // written at once, so that it is read at once
 		for _, words := range [][]string{{"GET", keys[1]}, {"INCR", keys[1]}, {"SET", keys[0], "here"}, {"GET", keys[0]}} {
-			pipeline = appendRequest(pipeline, words...)
+			pipeline = wire.AppendRequest(pipeline, words...)
 		}
 		if _, err := o.c.Write(pipeline); err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"container/list"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -38,7 +39,7 @@ type waiter struct {
 	ticket uint64 // its place in all queues: lower is earlier
 	places []store.Place
 	beside []store.Place // of also
-	out    reply         // once it is served
+	out    wire.Writer   // once it is served
 	// repeat: what it is served does not fit there. It has only read, and does so itself.
 	repeat bool
 
@@ -172,12 +173,12 @@ func (c *conn) waited(r *request, w *waiter) int {
 		r.stay.ticket, r.stay.memo = w.ticket, w.memo
 		return 0
 	}
-	at := len(c.out.buf)
+	at := len(c.out.Buf)
 	switch w.how {
 	case waitServed:
-		if c.out.buf = append(c.out.buf, w.out.buf...); len(w.out.buf) > 0 && w.out.buf[0] == '-' {
+		if c.out.Buf = append(c.out.Buf, w.out.Buf...); len(w.out.Buf) > 0 && w.out.Buf[0] == '-' {
 			c.srv.stats.commands[r.cmd.id].failed.Add(1)
-			c.srv.stats.errorReply(w.out.buf)
+			c.srv.stats.errorReply(w.out.Buf)
 		}
 	case waitFailed:
 		c.reject(r.cmd, w.msg)
@@ -196,7 +197,7 @@ func (c *conn) unserved(r *request, how waitEnd) {
 	case waitGone:
 		c.closing = true
 	default:
-		c.out.nullArray()
+		c.out.NullArray()
 	}
 }
 
@@ -205,7 +206,7 @@ func (c *conn) unserved(r *request, how waitEnd) {
 func (x *call) block(want want) {
 	c := x.conn
 	if x.inside || c.from != nil && c.from.visit.id == "" {
-		x.nullArray()
+		x.NullArray()
 		return
 	}
 	if !x.unit.Latched() { // it is looked at again, with the latches
@@ -217,7 +218,7 @@ func (x *call) block(want want) {
 		also[i] = bytes.Clone(key)
 	}
 	want.also = also
-	w := &waiter{want: want, cmd: x.cmd, args: x.args, out: reply{proto: x.proto}, ended: make(chan struct{}), told: c.wake}
+	w := &waiter{want: want, cmd: x.cmd, args: x.args, out: wire.Writer{Proto: x.Proto}, ended: make(chan struct{}), told: c.wake}
 	if c.from != nil {
 		c.from.host(x, w)
 		return

@@ -7,9 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/tidwall/redcon"
-
 	"github.com/ringside-kv/ringside/buckets"
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -77,8 +76,8 @@ func placementMessage(resp3 bool, text string) []byte {
 		head = ">3\r\n"
 	}
 	b := append([]byte(head), "$7\r\nmessage\r\n"...)
-	b = redcon.AppendBulkString(b, placementChannel)
-	return redcon.AppendBulkString(b, text)
+	b = wire.AppendBulkString(b, placementChannel)
+	return wire.AppendBulkString(b, text)
 }
 
 // changesText is a line for each range that is not as it was, in the form of RING

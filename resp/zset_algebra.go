@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
 )
@@ -198,16 +199,16 @@ func (a *zsetAlgebra) inAny(inputs []scoredInput, member []byte) (bool, error) {
 // zsetAlgebra reads what follows the name, or the destination, of a command and opens the
 // inputs. It has replied, and returns false, if something is wrong with them.
 func (x *Call) zsetAlgebra(args [][]byte) (*zsetAlgebra, bool) {
-	n, ok := parseInt(args[0])
+	n, ok := wire.ParseInt(args[0])
 	switch {
 	case !ok:
-		x.err(msgNotInteger)
+		x.Error(msgNotInteger)
 		return nil, false
 	case n < 1:
-		x.err("ERR at least 1 input key is needed for '" + x.cmd.full + "' command")
+		x.Error("ERR at least 1 input key is needed for '" + x.cmd.full + "' command")
 		return nil, false
 	case n > int64(len(args)-1):
-		x.err(msgSyntax)
+		x.Error(msgSyntax)
 		return nil, false
 	}
 	a := &zsetAlgebra{call: x, inputs: make([]scoredInput, n), aggregate: addScore}
@@ -218,7 +219,7 @@ func (x *Call) zsetAlgebra(args [][]byte) (*zsetAlgebra, bool) {
 	}
 	msg := a.options(args[1+n:], x.cmd.name)
 	if msg != "" {
-		x.err(msg)
+		x.Error(msg)
 	}
 	return a, msg == ""
 }

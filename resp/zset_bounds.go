@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store/collection"
 )
 
@@ -62,7 +63,7 @@ func scoreBound(text []byte) (score float64, without, ok bool) {
 	if without = len(text) > 0 && text[0] == '('; without {
 		text = text[1:]
 	}
-	score, ok = parseBound(text)
+	score, ok = wire.ParseBound(text)
 	return score, without, ok && !math.IsNaN(score)
 }
 

@@ -51,7 +51,7 @@ var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Ti
 // owners are the libraries that one package alone imports.
 var owners = []struct{ library, owner string }{
 	{"github.com/cockroachdb/pebble", "store/..."},
-	{"github.com/tidwall/redcon", "resp"},
+	{"github.com/tidwall/redcon", "resp/wire"},
 	{"github.com/hashicorp/serf", "replica/members/..."},
 	{"github.com/hashicorp/memberlist", "replica/members/..."},
 	{"github.com/hashicorp/raft", "replica/table/..."},

@@ -1,4 +1,4 @@
-package resp
+package wire
 
 import (
 	"bytes"
@@ -11,7 +11,8 @@ import (
 // that sums are rounded as there, on every machine.
 
 var (
-	errNotFloat   = errors.New("ERR value is not a valid float")
+	// ErrNotFloat: a text is not a number.
+	ErrNotFloat   = errors.New("ERR value is not a valid float")
 	errIncrNotNum = errors.New("ERR increment would produce NaN or Infinity")
 )
 
@@ -27,39 +28,39 @@ const (
 	longDoubleDigits = 17
 )
 
-// addFloat returns the text of old + incr, as INCRBYFLOAT stores and answers it:
+// AddFloat returns the text of old + incr, as INCRBYFLOAT stores and answers it:
 // never with an exponent, at most 17 digits after the point. For a key that does
 // not exist old is "0". The errors are errNotFloat and errIncrNotNum.
-func addFloat(old, incr []byte) ([]byte, error) {
-	x, ok := parseLongDouble(old)
+func AddFloat(old, incr []byte) ([]byte, error) {
+	x, ok := ParseLongDouble(old)
 	if !ok {
-		return nil, errNotFloat
+		return nil, ErrNotFloat
 	}
-	y, ok := parseLongDouble(incr)
+	y, ok := ParseLongDouble(incr)
 	if !ok {
-		return nil, errNotFloat
+		return nil, ErrNotFloat
 	}
 	// big.Float panics on the sum of two infinities.
 	if x.IsInf() || y.IsInf() {
 		return nil, errIncrNotNum
 	}
-	sum := newLongDouble().Add(x, y)
+	sum := NewLongDouble().Add(x, y)
 	if sum.MantExp(nil) > longDoubleMaxExp {
 		return nil, errIncrNotNum
 	}
-	return appendLongDouble(nil, sum), nil
+	return AppendLongDouble(nil, sum), nil
 }
 
-// newLongDouble returns zero. It rounds to the nearest, halves to even, as C does.
-func newLongDouble() *big.Float { return new(big.Float).SetPrec(longDoubleBits) }
+// NewLongDouble returns zero. It rounds to the nearest, halves to even, as C does.
+func NewLongDouble() *big.Float { return new(big.Float).SetPrec(longDoubleBits) }
 
-// parseLongDouble reads what strtold does, as Redis uses it: like parseFloat, with
+// ParseLongDouble reads what strtold does, as Redis uses it: like parseFloat, with
 // the range and precision of a long double, and not above 5 KiB of text. That
 // bounds the work as well.
 //
 // Numbers below 2^-16382 keep more bits than a long double would: no sum shows
 // them.
-func parseLongDouble(b []byte) (*big.Float, bool) {
+func ParseLongDouble(b []byte) (*big.Float, bool) {
 	if len(b) >= maxLongDouble {
 		return nil, false
 	}
@@ -67,7 +68,7 @@ func parseLongDouble(b []byte) (*big.Float, bool) {
 	if !ok {
 		return nil, false
 	}
-	x := newLongDouble()
+	x := NewLongDouble()
 	switch {
 	case num.inf:
 		return x.SetInf(num.neg), true
@@ -134,10 +135,10 @@ func decimalLongDouble(x *big.Float, num *numeral) bool {
 	return true
 }
 
-// appendLongDouble appends x as Redis shows a long double to people: 17 digits
+// AppendLongDouble appends x as Redis shows a long double to people: 17 digits
 // after the point, less the zeros at the end, and no negative zero. x must be
 // finite.
-func appendLongDouble(dst []byte, x *big.Float) []byte {
+func AppendLongDouble(dst []byte, x *big.Float) []byte {
 	start := len(dst)
 	dst = x.Append(dst, 'f', longDoubleDigits)
 	dst = bytes.TrimRight(dst, "0") // there is a point to stop at

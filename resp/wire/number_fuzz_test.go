@@ -1,4 +1,4 @@
-package resp
+package wire
 
 import (
 	"bytes"
@@ -15,10 +15,10 @@ func FuzzParseInt(f *testing.F) {
 	}
 	f.Add([]byte("-9223372036854775808"), int64(math.MinInt64))
 	f.Fuzz(func(t *testing.T, b []byte, n int64) {
-		if got, ok := parseInt(b); ok && strconv.FormatInt(got, 10) != string(b) {
+		if got, ok := ParseInt(b); ok && strconv.FormatInt(got, 10) != string(b) {
 			t.Errorf("%q: %d", b, got)
 		}
-		if got, ok := parseInt(strconv.AppendInt(nil, n, 10)); !ok || got != n {
+		if got, ok := ParseInt(strconv.AppendInt(nil, n, 10)); !ok || got != n {
 			t.Errorf("%d: %d, %t", n, got, ok)
 		}
 	})
@@ -31,12 +31,12 @@ func FuzzParseFloat(f *testing.F) {
 		f.Add([]byte(text), []byte("1"))
 	}
 	f.Fuzz(func(t *testing.T, a, b []byte) {
-		x, ok := parseFloat(a)
+		x, ok := ParseFloat(a)
 		if ok && math.IsNaN(x) {
 			t.Errorf("%q is NaN", a)
 		}
 		// The range of a long double includes that of a double.
-		if y, wide := parseLongDouble(a); ok && !wide && len(a) < maxLongDouble {
+		if y, wide := ParseLongDouble(a); ok && !wide && len(a) < maxLongDouble {
 			t.Errorf("%q: %v is no long double", a, x)
 		} else if wide {
 			// Rounded twice, so that the last bit may differ.
@@ -44,7 +44,7 @@ func FuzzParseFloat(f *testing.F) {
 				t.Errorf("%q: %v and %v", a, x, f)
 			}
 		}
-		sum, err := addFloat(a, b)
+		sum, err := AddFloat(a, b)
 		if err != nil {
 			return
 		}
@@ -53,7 +53,7 @@ func FuzzParseFloat(f *testing.F) {
 				t.Fatalf("%q + %q: %q", a, b, sum)
 			}
 		}
-		if other, err := addFloat(b, a); err != nil || !bytes.Equal(sum, other) {
+		if other, err := AddFloat(b, a); err != nil || !bytes.Equal(sum, other) {
 			t.Errorf("%q + %q: %q, the other way %q, %v", a, b, sum, other, err)
 		}
 	})

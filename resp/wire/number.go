@@ -1,4 +1,4 @@
-package resp
+package wire
 
 import (
 	"bytes"
@@ -6,14 +6,14 @@ import (
 	"strconv"
 )
 
-// maxIntText is the length of the longest text of a 64-bit integer.
-const maxIntText = len("-9223372036854775808")
+// MaxIntText is the length of the longest text of a 64-bit integer.
+const MaxIntText = len("-9223372036854775808")
 
-// parseInt reads an integer the way Redis reads its arguments: the text that
+// ParseInt reads an integer the way Redis reads its arguments: the text that
 // printing the number would give, and nothing else. So no spaces, plus sign,
 // leading zeros or "-0".
-func parseInt(b []byte) (int64, bool) {
-	if len(b) == 0 || len(b) > maxIntText {
+func ParseInt(b []byte) (int64, bool) {
+	if len(b) == 0 || len(b) > MaxIntText {
 		return 0, false
 	}
 	if len(b) == 1 && b[0] == '0' {
@@ -43,11 +43,11 @@ func parseInt(b []byte) (int64, bool) {
 	return int64(n), n < 1<<63
 }
 
-// parseFloat reads a double the way Redis does, that is with C's strtod: decimal
+// ParseFloat reads a double the way Redis does, that is with C's strtod: decimal
 // or hexadecimal, with or without exponent, "inf" and "infinity" in any case. It
 // refuses spaces, NaN, and what is too large for a double, or so small that zero
 // would come out.
-func parseFloat(b []byte) (float64, bool) {
+func ParseFloat(b []byte) (float64, bool) {
 	num, ok := scanNumeral(b)
 	if !ok {
 		return 0, false
@@ -69,9 +69,9 @@ func parseFloat(b []byte) (float64, bool) {
 // maxFloatText is the length of the longest text of a float that appendFloat writes.
 const maxFloatText = len("-2.2250738585072014e-308")
 
-// appendFloat appends a number that is not NaN as Redis does in replies: what printf
+// AppendFloat appends a number that is not NaN as Redis does in replies: what printf
 // writes for %.17g.
-func appendFloat(dst []byte, f float64) []byte {
+func AppendFloat(dst []byte, f float64) []byte {
 	switch {
 	case math.IsInf(f, 1):
 		return append(dst, "inf"...)
@@ -81,10 +81,10 @@ func appendFloat(dst []byte, f float64) []byte {
 	return strconv.AppendFloat(dst, f, 'g', 17, 64)
 }
 
-// parseBound reads a number as C's strtod does where nobody asks for more than that it has
+// ParseBound reads a number as C's strtod does where nobody asks for more than that it has
 // read all: spaces in front are passed over, the text ends at a zero byte, nothing at all is
 // 0, and what is too large is infinite.
-func parseBound(b []byte) (float64, bool) {
+func ParseBound(b []byte) (float64, bool) {
 	if i := bytes.IndexByte(b, 0); i >= 0 {
 		b = b[:i]
 	}

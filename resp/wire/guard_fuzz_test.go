@@ -1,4 +1,4 @@
-package resp
+package wire
 
 import (
 	"bytes"
@@ -10,12 +10,13 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/resp/wire/wiretest"
 )
 
 // feed gives a guard bytes in chunks, as a connection does, and returns the requests
 // it lets through, what is left, and the error that ends it.
-func feed(t testing.TB, b []byte, cuts []byte, lim limits) (requests [][][]byte, left int, err error) {
-	g := newGuard()
+func feed(t testing.TB, b []byte, cuts []byte, lim Limits) (requests [][][]byte, left int, err error) {
+	g := NewGuard()
 	start, end := 0, 0
 	for i := 0; end < len(b); i++ {
 		end = len(b)
@@ -23,7 +24,7 @@ func feed(t testing.TB, b []byte, cuts []byte, lim limits) (requests [][][]byte,
 			end = min(max(end, start+int(cuts[i])), len(b))
 		}
 		for start < end {
-			n, err := g.frame(b[start:end:end], &lim)
+			n, err := g.Frame(b[start:end:end], &lim)
 			if err != nil {
 				return requests, start, err
 			}
@@ -33,10 +34,10 @@ func feed(t testing.TB, b []byte, cuts []byte, lim limits) (requests [][][]byte,
 			if n < 0 || n > end-start {
 				t.Fatalf("a request of %d bytes of %d", n, end-start)
 			}
-			if g != newGuard() {
+			if g != NewGuard() {
 				t.Fatalf("the guard remembers %+v", g)
 			}
-			args, err := split(b[start:start+n:start+n], nil)
+			args, err := Split(b[start:start+n:start+n], nil)
 			if err != nil {
 				return requests, start, err
 			}
@@ -51,11 +52,11 @@ func feed(t testing.TB, b []byte, cuts []byte, lim limits) (requests [][][]byte,
 
 // referenceFrame reads one request from a whole stream by the rules, without a care
 // for speed: n is 0 if it is not complete.
-func referenceFrame(b []byte, lim limits) (args [][]byte, n int, err error) {
+func referenceFrame(b []byte, lim Limits) (args [][]byte, n int, err error) {
 	if b[0] != '*' {
-		limit := maxLine
-		if !lim.authed {
-			limit = unauthedBytes
+		limit := MaxLine
+		if !lim.Authed {
+			limit = UnauthedBytes
 		}
 		line, _, found := bytes.Cut(b, []byte("\n"))
 		switch {
@@ -73,7 +74,7 @@ func referenceFrame(b []byte, lim limits) (args [][]byte, n int, err error) {
 	length := func(from, largest int, tooLong error) (value, next int, ok bool, err error) {
 		line, _, found := bytes.Cut(b[from:], []byte("\n"))
 		switch {
-		case len(line) > maxLine:
+		case len(line) > MaxLine:
 			return 0, 0, false, tooLong
 		case !found:
 			return 0, 0, false, nil
@@ -92,9 +93,9 @@ func referenceFrame(b []byte, lim limits) (args [][]byte, n int, err error) {
 		return nil, 0, errMultibulkLength
 	case !ok:
 		return nil, 0, err
-	case count > 10 && !lim.authed:
+	case count > 10 && !lim.Authed:
 		return nil, 0, errMultibulkAuth
-	case count > lim.args:
+	case count > lim.Args:
 		return nil, 0, errMultibulkLength
 	}
 	for range max(count, 0) {
@@ -102,15 +103,15 @@ func referenceFrame(b []byte, lim limits) (args [][]byte, n int, err error) {
 			return nil, 0, nil
 		}
 		if b[at] != '$' {
-			return nil, 0, protocolError(fmt.Sprintf("expected '$', got '%s'", b[at:at+1]))
+			return nil, 0, ProtocolError(fmt.Sprintf("expected '$', got '%s'", b[at:at+1]))
 		}
-		size, next, ok, err := length(at, lim.bulk, errBulkLine)
+		size, next, ok, err := length(at, lim.Bulk, errBulkLine)
 		switch {
 		case err == errBad || ok && size < 0:
 			return nil, 0, errBulkLength
 		case !ok:
 			return nil, 0, err
-		case size > 16<<10 && !lim.authed:
+		case size > 16<<10 && !lim.Authed:
 			return nil, 0, errBulkAuth
 		case size > len(b)-next-2:
 			return nil, 0, nil
@@ -123,10 +124,10 @@ func referenceFrame(b []byte, lim limits) (args [][]byte, n int, err error) {
 	return args, at, nil
 }
 
-const errBad protocolError = "no length"
+const errBad ProtocolError = "no length"
 
 // reference reads requests until one is not complete, or is an error.
-func reference(b []byte, lim limits) (requests [][][]byte, left int, err error) {
+func reference(b []byte, lim Limits) (requests [][][]byte, left int, err error) {
 	for left < len(b) {
 		args, n, err := referenceFrame(b[left:], lim)
 		if err != nil || n == 0 {
@@ -146,7 +147,7 @@ func sameRequests(a, b [][][]byte) bool {
 
 // checkFrame: in one piece, in chunks and by the reference, the same comes out, and
 // nothing of it is past a limit.
-func checkFrame(t testing.TB, b, cuts []byte, lim limits) {
+func checkFrame(t testing.TB, b, cuts []byte, lim Limits) {
 	want, wantLeft, wantErr := reference(b, lim)
 	for _, cuts := range [][]byte{nil, cuts} {
 		got, left, err := feed(t, b, cuts, lim)
@@ -156,7 +157,7 @@ func checkFrame(t testing.TB, b, cuts []byte, lim limits) {
 		}
 		for _, args := range got {
 			for _, arg := range args {
-				if len(arg) > max(lim.bulk, maxLine) || !lim.authed && len(arg) > unauthedBytes {
+				if len(arg) > max(lim.Bulk, MaxLine) || !lim.Authed && len(arg) > UnauthedBytes {
 					t.Errorf("an argument of %d bytes, %+v", len(arg), lim)
 				}
 			}
@@ -165,32 +166,32 @@ func checkFrame(t testing.TB, b, cuts []byte, lim limits) {
 }
 
 func FuzzFrame(f *testing.F) {
-	for i, seed := range frameSeeds() {
+	for i, seed := range wiretest.FrameSeeds() {
 		f.Add(seed, []byte{1, 3, 2}, i%3 > 0, uint16(i%20), uint16(5*i))
 	}
 	f.Fuzz(func(t *testing.T, b, cuts []byte, authed bool, args, bulk uint16) {
-		checkFrame(t, b, cuts, limits{args: int(args), bulk: int(bulk), authed: authed})
+		checkFrame(t, b, cuts, Limits{Args: int(args), Bulk: int(bulk), Authed: authed})
 	})
 }
 
 // TestLinesAtTheirLimit: wherever a long line is cut, it is too long or not.
 func TestLinesAtTheirLimit(t *testing.T) {
 	for _, authed := range []bool{true, false} {
-		lim := limits{args: 10, bulk: 1 << 20, authed: authed}
+		lim := Limits{Args: 10, Bulk: 1 << 20, Authed: authed}
 		for _, prefix := range []string{"*", "*1\r\n$", "x"} {
-			for _, size := range []int{unauthedBytes, maxLine} {
+			for _, size := range []int{UnauthedBytes, MaxLine} {
 				for d := -4; d <= 2; d++ {
 					for _, end := range []string{"", "\r", "\n", "\r\n"} {
 						b := []byte(prefix + strings.Repeat("1", size+d) + end)
 						want, wantLeft, wantErr := reference(b, lim)
 						for back := range 8 {
-							g := newGuard()
-							n, err := g.frame(b[:len(b)-back], &lim)
+							g := NewGuard()
+							n, err := g.Frame(b[:len(b)-back], &lim)
 							if n == 0 && err == nil {
-								n, err = g.frame(b, &lim)
+								n, err = g.Frame(b, &lim)
 							}
 							if err == nil && n > 0 {
-								_, err = split(b[:n], nil)
+								_, err = Split(b[:n], nil)
 							}
 							if err != wantErr || n != wantLeft && err == nil {
 								t.Fatalf("%q, %d×1, %q: %d, %v; want %d, %v, %d requests",
@@ -220,7 +221,7 @@ func TestFramesByChance(t *testing.T) {
 			b = append(b, parts[rnd.IntN(len(parts))]...)
 			cuts = append(cuts, byte(rnd.IntN(8)))
 		}
-		checkFrame(t, b, cuts, limits{args: rnd.IntN(20), bulk: rnd.IntN(5), authed: rnd.IntN(2) > 0})
+		checkFrame(t, b, cuts, Limits{Args: rnd.IntN(20), Bulk: rnd.IntN(5), Authed: rnd.IntN(2) > 0})
 	}
 }
 
@@ -308,7 +309,7 @@ func referenceInline(line string) (words [][]byte, ok bool) {
 func hexDigits(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
 
 func FuzzInline(f *testing.F) {
-	for _, seed := range frameSeeds() {
+	for _, seed := range wiretest.FrameSeeds() {
 		line, _, _ := bytes.Cut(seed, []byte("\n"))
 		f.Add(bytes.TrimSuffix(line, []byte("\r")))
 	}

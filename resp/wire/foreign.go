@@ -1,4 +1,4 @@
-package resp
+package wire
 
 import "bytes"
 
@@ -8,35 +8,37 @@ import "bytes"
 // another protocol sends ends the connection, without a reply and before any line after
 // it is run, as in Redis.
 
-// A foreignError says which other protocol a client speaks. It ends the connection.
-type foreignError string
+// A ForeignError says which other protocol a client speaks. It ends the connection.
+type ForeignError string
 
-func (e foreignError) Error() string { return "the client speaks " + string(e) }
+// Error implements error.
+func (e ForeignError) Error() string { return "the client speaks " + string(e) }
 
 const (
-	errHTTP     foreignError = "HTTP"
-	errTLSHello foreignError = "TLS"
+	// ErrHTTP: a line of an HTTP request was sent.
+	ErrHTTP     ForeignError = "HTTP"
+	errTLSHello ForeignError = "TLS"
 )
 
-// tlsHandshake is the first byte of a TLS connection. Parts of a TLS handshake can be
+// TLSHandshake is the first byte of a TLS connection. Parts of a TLS handshake can be
 // chosen by another server and hold complete lines.
-const tlsHandshake = 0x16
+const TLSHandshake = 0x16
 
-// isHTTP reports whether the words of an inline command are a line of an HTTP request:
+// IsHTTP reports whether the words of an inline command are a line of an HTTP request:
 // what Redis refuses (POST, Host:), or a request line with a protocol version. No command
 // of three words has the name of an HTTP method, but for GET, which takes one argument.
-func isHTTP(words [][]byte) bool {
+func IsHTTP(words [][]byte) bool {
 	if len(words) == 0 {
 		return false
 	}
-	if equalFold(words[0], "post") || equalFold(words[0], "host:") {
+	if EqualFold(words[0], "post") || EqualFold(words[0], "host:") {
 		return true
 	}
 	if len(words) != 3 || !bytes.HasPrefix(words[2], []byte("HTTP/")) {
 		return false
 	}
 	for _, method := range [...]string{"get", "head", "put", "patch", "delete", "options", "connect", "trace"} {
-		if equalFold(words[0], method) {
+		if EqualFold(words[0], method) {
 			return true
 		}
 	}

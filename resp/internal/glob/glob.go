@@ -1,6 +1,8 @@
-package resp
+package glob
 
-// globMatch reports whether s as a whole matches the pattern, by the rules of
+import "github.com/ringside-kv/ringside/resp/wire"
+
+// Match reports whether s as a whole matches the pattern, by the rules of
 // Redis' stringmatchlen, byte by byte:
 //
 //	?        one byte
@@ -19,7 +21,7 @@ package resp
 // The time is at most the product of the two lengths. If the pattern after a star does
 // not match, another match of an earlier star cannot help. So only the last star is
 // retried.
-func globMatch(pattern, s []byte, fold bool) bool {
+func Match(pattern, s []byte, fold bool) bool {
 	p, i := 0, 0
 	star, retry := -1, 0 // position after the last star; first byte of s that it has not consumed
 	for i < len(s) {
@@ -85,7 +87,7 @@ func globClass(pattern []byte, p int, c byte, fold bool) (next int, ok bool) {
 				from, to = to, from
 			}
 			if fold {
-				from, to, x = lower(from), lower(to), lower(x)
+				from, to, x = wire.Lower(from), wire.Lower(to), wire.Lower(x)
 			}
 			in = in || from <= x && x <= to
 			p += 3
@@ -99,5 +101,5 @@ func globClass(pattern []byte, p int, c byte, fold bool) (next int, ok bool) {
 
 // sameByte compares two bytes, with fold without regard to case.
 func sameByte(a, b byte, fold bool) bool {
-	return a == b || fold && lower(a) == lower(b)
+	return a == b || fold && wire.Lower(a) == wire.Lower(b)
 }

@@ -1,4 +1,4 @@
-package resp
+package wire
 
 import (
 	"bytes"
@@ -8,55 +8,60 @@ import (
 	"github.com/tidwall/redcon"
 )
 
-// A guard stands in front of redcon's parser. It walks the frame of a request as
+// A Guard stands in front of redcon's parser. It walks the frame of a request as
 // bytes arrive, goes on where it stopped when more do, and lets a request through
 // only when it is complete, well-formed and within the limits. What the parser
 // sees therefore has no lengths to lie about: left to itself it panics on a bulk
 // length near 2⁶³, loops on a huge count and waits for ever for the end of an
 // inline command.
-type guard struct {
+type Guard struct {
 	pos  int // bytes of the request walked over so far
 	args int // arguments still to come; -1: the count is not read yet
 	argc int
 	line int // bytes of an unfinished line looked at
-	need int // bytes that the request has at least; 0: not known
+	Need int // bytes that the request has at least; 0: not known
 }
 
-// limits bound what a guard lets through.
-type limits struct {
-	args int
-	bulk int
-	// authed is false while a password is missing: then requests must be tiny.
-	authed bool
+// Limits bound what a guard lets through.
+type Limits struct {
+	Args int // arguments of a request
+	Bulk int // bytes of an argument
+	// Authed is false while a password is missing: then requests must be tiny.
+	Authed bool
 }
 
 const (
-	maxLine       = 64 << 10 // of a length with its prefix or an inline command, as Redis
-	unauthedArgs  = 10
-	unauthedBytes = 16 << 10
+	// MaxLine is the most bytes of a length with its prefix, or of an inline command, as in
+	// Redis.
+	MaxLine      = 64 << 10
+	unauthedArgs = 10
+	// UnauthedBytes is the most bytes of an argument while a password is missing.
+	UnauthedBytes = 16 << 10
 )
 
-// A protocolError ends a connection after it has been sent.
-type protocolError string
+// A ProtocolError ends a connection after it has been sent.
+type ProtocolError string
 
-func (e protocolError) Error() string { return "Protocol error: " + string(e) }
+// Error implements error: the text that the client is told.
+func (e ProtocolError) Error() string { return "Protocol error: " + string(e) }
 
 const (
-	errMultibulkLength protocolError = "invalid multibulk length"
-	errMultibulkAuth   protocolError = "unauthenticated multibulk length"
-	errMultibulkLine   protocolError = "too big mbulk count string"
-	errBulkLength      protocolError = "invalid bulk length"
-	errBulkAuth        protocolError = "unauthenticated bulk length"
-	errBulkLine        protocolError = "too big bulk count string"
-	errInline          protocolError = "too big inline request"
-	errQuotes          protocolError = "unbalanced quotes in request"
+	errMultibulkLength ProtocolError = "invalid multibulk length"
+	errMultibulkAuth   ProtocolError = "unauthenticated multibulk length"
+	errMultibulkLine   ProtocolError = "too big mbulk count string"
+	errBulkLength      ProtocolError = "invalid bulk length"
+	errBulkAuth        ProtocolError = "unauthenticated bulk length"
+	errBulkLine        ProtocolError = "too big bulk count string"
+	errInline          ProtocolError = "too big inline request"
+	errQuotes          ProtocolError = "unbalanced quotes in request"
 )
 
-func newGuard() guard { return guard{args: -1} }
+// NewGuard returns a guard at the beginning of a request.
+func NewGuard() Guard { return Guard{args: -1} }
 
-// frame returns the length of the request that buf starts with, or 0 if it is not
+// Frame returns the length of the request that buf starts with, or 0 if it is not
 // complete yet. A request of no arguments (an empty line, *0) has a length, too.
-func (g *guard) frame(buf []byte, lim *limits) (int, error) {
+func (g *Guard) Frame(buf []byte, lim *Limits) (int, error) {
 	if len(buf) == 0 {
 		return 0, nil
 	}
@@ -75,9 +80,9 @@ func (g *guard) frame(buf []byte, lim *limits) (int, error) {
 		switch {
 		case !valid || n > math.MaxInt32:
 			return 0, errMultibulkLength
-		case n > unauthedArgs && !lim.authed:
+		case n > unauthedArgs && !lim.Authed:
 			return 0, errMultibulkAuth
-		case n > int64(lim.args):
+		case n > int64(lim.Args):
 			return 0, errMultibulkLength
 		case n <= 0:
 			return g.done(), nil
@@ -89,7 +94,7 @@ func (g *guard) frame(buf []byte, lim *limits) (int, error) {
 			return 0, nil
 		}
 		if buf[g.pos] != '$' {
-			return 0, protocolError("expected '$', got '" + string(buf[g.pos:g.pos+1]) + "'")
+			return 0, ProtocolError("expected '$', got '" + string(buf[g.pos:g.pos+1]) + "'")
 		}
 		start := g.pos
 		n, valid := g.shortLine(buf, start+1)
@@ -101,14 +106,14 @@ func (g *guard) frame(buf []byte, lim *limits) (int, error) {
 			n, valid = parseLength(line)
 		}
 		switch {
-		case !valid || n < 0 || n > int64(lim.bulk):
+		case !valid || n < 0 || n > int64(lim.Bulk):
 			return 0, errBulkLength
-		case n > unauthedBytes && !lim.authed:
+		case n > UnauthedBytes && !lim.Authed:
 			return 0, errBulkAuth
 		}
 		end := g.pos + int(n) + 2
 		if end > len(buf) {
-			g.pos, g.need = start, end
+			g.pos, g.Need = start, end
 			return 0, nil
 		}
 		if buf[end-2] != '\r' || buf[end-1] != '\n' {
@@ -121,26 +126,26 @@ func (g *guard) frame(buf []byte, lim *limits) (int, error) {
 }
 
 // done returns the length of the request and forgets it.
-func (g *guard) done() int {
+func (g *Guard) done() int {
 	n := g.pos
-	*g = newGuard()
+	*g = NewGuard()
 	return n
 }
 
 // nextLine returns what lies between from and the next CR LF, and moves pos
 // behind it. The byte before from belongs to the line, too.
-func (g *guard) nextLine(buf []byte, from int, tooLong error) (line []byte, ok bool, err error) {
+func (g *Guard) nextLine(buf []byte, from int, tooLong error) (line []byte, ok bool, err error) {
 	i := bytes.IndexByte(buf[min(from+g.line, len(buf)):], '\n')
 	if i < 0 {
 		g.line = max(len(buf)-from, 0)
-		if g.line >= maxLine {
+		if g.line >= MaxLine {
 			return nil, false, tooLong
 		}
 		return nil, false, nil
 	}
 	end := from + g.line + i
 	g.line = 0
-	if end-from >= maxLine {
+	if end-from >= MaxLine {
 		return nil, false, tooLong
 	}
 	g.pos = end + 1
@@ -155,7 +160,7 @@ func (g *guard) nextLine(buf []byte, from int, tooLong error) (line []byte, ok b
 
 // shortLine is nextLine and parseLength for what most lines are: a number of one or two digits
 // that is all there. For others ok is false, and nothing has moved.
-func (g *guard) shortLine(buf []byte, from int) (n int64, ok bool) {
+func (g *Guard) shortLine(buf []byte, from int) (n int64, ok bool) {
 	if g.line > 0 || from+4 > len(buf) {
 		return 0, false
 	}
@@ -176,13 +181,13 @@ func (g *guard) shortLine(buf []byte, from int) (n int64, ok bool) {
 	return int64(d)*10 + int64(e), true
 }
 
-func (g *guard) inline(buf []byte, lim *limits) (int, error) {
-	if buf[0] == tlsHandshake {
+func (g *Guard) inline(buf []byte, lim *Limits) (int, error) {
+	if buf[0] == TLSHandshake {
 		return 0, errTLSHello
 	}
-	limit := maxLine
-	if !lim.authed {
-		limit = unauthedBytes
+	limit := MaxLine
+	if !lim.Authed {
+		limit = UnauthedBytes
 	}
 	i := bytes.IndexByte(buf[g.line:], '\n')
 	if i < 0 {
@@ -223,9 +228,9 @@ func parseLength(b []byte) (int64, bool) {
 	return n, true
 }
 
-// split appends the arguments of a request that the guard has let through to
+// Split appends the arguments of a request that the guard has let through to
 // args. They point into request, but for those of an inline command.
-func split(request []byte, args [][]byte) ([][]byte, error) {
+func Split(request []byte, args [][]byte) ([][]byte, error) {
 	if request[0] != '*' {
 		line := bytes.TrimSuffix(request[:len(request)-1], []byte{'\r'})
 		return splitInline(line, args)
@@ -235,7 +240,7 @@ func split(request []byte, args [][]byte) ([][]byte, error) {
 	}
 	_, parsed, _, _, err := redcon.ReadNextCommand(request, args[len(args):])
 	if err != nil {
-		return args, protocolError(err.Error())
+		return args, ProtocolError(err.Error())
 	}
 	if len(parsed) > 0 && cap(args)-len(args) >= len(parsed) {
 		return args[:len(args)+len(parsed)], nil // parsed in place

@@ -1,4 +1,4 @@
-package resp
+package wiretest
 
 import (
 	"slices"
@@ -8,19 +8,19 @@ import (
 // longLine is the length of the longest line that a server reads.
 const longLine = 64 << 10
 
-// quit ends what is sent to a server that is expected to go on: its +OK tells that
+// Quit ends what is sent to a server that is expected to go on: its +OK tells that
 // the server has, and the end of the stream that the reply is whole.
 const (
-	quit     = "*1\r\n$4\r\nQUIT\r\n"
-	quitText = "+OK\r\n"
+	Quit     = "*1\r\n$4\r\nQUIT\r\n"
+	QuitText = "+OK\r\n"
 )
 
-// A malformed is what breaks the protocol, and what Redis 7.0.15 says before it ends
+// A Malformed is what breaks the protocol, and what Redis 7.0.15 says before it ends
 // the connection.
-type malformed struct{ sent, want string }
+type Malformed struct{ Sent, Want string }
 
-// protocolErrors are streams that no server accepts.
-var protocolErrors = []malformed{
+// ProtocolErrors are streams that no server accepts.
+var ProtocolErrors = []Malformed{
 	{"*a\r\n", "invalid multibulk length"},
 	{"*\r\n", "invalid multibulk length"},
 	{"*1a\r\n", "invalid multibulk length"},
@@ -63,14 +63,14 @@ var protocolErrors = []malformed{
 	{strings.Repeat("x", longLine+1), "too big inline request"},
 }
 
-// reply is what the server says.
-func (m *malformed) reply() string {
+// Reply is what the server says.
+func (m *Malformed) Reply() string {
 	// What a reply cannot hold becomes a space.
-	return "-ERR Protocol error: " + strings.NewReplacer("\r", " ", "\n", " ").Replace(m.want) + "\r\n"
+	return "-ERR Protocol error: " + strings.NewReplacer("\r", " ", "\n", " ").Replace(m.Want) + "\r\n"
 }
 
-// accepted are requests in all the forms there are, with their replies.
-var accepted = []struct{ sent, want string }{
+// Accepted are requests in all the forms there are, with their replies.
+var Accepted = []struct{ Sent, Want string }{
 	{"", ""},
 	{"\r\n", ""},
 	{"\n", ""},
@@ -107,9 +107,9 @@ var accepted = []struct{ sent, want string }{
 	{"ECHO " + strings.Repeat("x", longLine-6) + "\n", "$65530\r\n" + strings.Repeat("x", longLine-6) + "\r\n"},
 }
 
-// unauthenticated are requests before AUTH. Redis bounds the line of an inline
+// Unauthenticated are requests before AUTH. Redis bounds the line of an inline
 // command then as always; we bound it as a bulk string.
-var unauthenticated = []malformed{
+var Unauthenticated = []Malformed{
 	{"*11\r\n", "unauthenticated multibulk length"},
 	{"*1048576\r\n", "unauthenticated multibulk length"},
 	{"*2147483647\r\n", "unauthenticated multibulk length"},
@@ -119,25 +119,25 @@ var unauthenticated = []malformed{
 	{"*2147483648\r\n", "invalid multibulk length"},
 }
 
-// mixed is a pipeline of requests in all forms, with their replies.
+// Mixed is a pipeline of requests in all forms, with their replies.
 const (
-	mixed = "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$5\r\n\r\n$1\n\r\nGET a\r\n\r\n*0\r\nPING\n" +
+	Mixed = "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$5\r\n\r\n$1\n\r\nGET a\r\n\r\n*0\r\nPING\n" +
 		"*-1\r\n*2\r\n$3\r\nGET\r\n$1\r\na\r\nECHO \"\\x41\"\r\nnosuch\r\n"
-	mixedWant = "+OK\r\n$5\r\n\r\n$1\n\r\n+PONG\r\n$5\r\n\r\n$1\n\r\n$1\r\nA\r\n" +
+	MixedWant = "+OK\r\n$5\r\n\r\n$1\n\r\n+PONG\r\n$5\r\n\r\n$1\n\r\n$1\r\nA\r\n" +
 		"-ERR unknown command 'nosuch', with args beginning with: \r\n"
 )
 
-// frameSeeds are streams of which each says something about the framing.
-func frameSeeds() [][]byte {
-	seeds := [][]byte{[]byte(mixed), []byte(mixed + mixed)}
-	for _, m := range slices.Concat(protocolErrors, unauthenticated) {
-		if len(m.sent) < 1000 {
-			seeds = append(seeds, []byte(m.sent), []byte("PING\r\n"+m.sent+quit))
+// FrameSeeds are streams of which each says something about the framing.
+func FrameSeeds() [][]byte {
+	seeds := [][]byte{[]byte(Mixed), []byte(Mixed + Mixed)}
+	for _, m := range slices.Concat(ProtocolErrors, Unauthenticated) {
+		if len(m.Sent) < 1000 {
+			seeds = append(seeds, []byte(m.Sent), []byte("PING\r\n"+m.Sent+Quit))
 		}
 	}
-	for _, a := range accepted {
-		if len(a.sent) < 1000 {
-			seeds = append(seeds, []byte(a.sent))
+	for _, a := range Accepted {
+		if len(a.Sent) < 1000 {
+			seeds = append(seeds, []byte(a.Sent))
 		}
 	}
 	return seeds

@@ -1,4 +1,4 @@
-package resp
+package wire
 
 import (
 	"math"
@@ -14,12 +14,12 @@ func TestParseInt(t *testing.T) {
 		math.MaxInt64, math.MaxInt64 - 1, math.MinInt64, math.MinInt64 + 1, 1e18,
 	} {
 		text := strconv.FormatInt(n, 10)
-		if got, ok := parseInt([]byte(text)); !ok || got != n {
+		if got, ok := ParseInt([]byte(text)); !ok || got != n {
 			t.Errorf("%s: %d, %t", text, got, ok)
 		}
 	}
 	for _, text := range notInts {
-		if got, ok := parseInt([]byte(text)); ok {
+		if got, ok := ParseInt([]byte(text)); ok {
 			t.Errorf("%q: %d", text, got)
 		}
 	}
@@ -40,18 +40,18 @@ func TestParseFloat(t *testing.T) {
 		"-0x1p-2": -0.25, "0xep1": 28, "0x0p-99999": 0, "inf": inf, "+Inf": inf, "-INFINITY": -inf, "iNfInItY": inf,
 		strings.Repeat("0", 1000) + "1": 1, "0." + strings.Repeat("0", 400) + "1e401": 1,
 	} {
-		got, ok := parseFloat([]byte(text))
+		got, ok := ParseFloat([]byte(text))
 		if !ok || math.Float64bits(got) != math.Float64bits(want) {
 			t.Errorf("%q: %v, %t, want %v", text, got, ok, want)
 		}
 	}
 	for _, text := range notFloats {
-		if got, ok := parseFloat([]byte(text)); ok {
+		if got, ok := ParseFloat([]byte(text)); ok {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
 	for _, text := range []string{"1e309", "-1e309", "1e-400", "-1e-400", "0x1p1024", "0x1p-1075", "1e99999999999999999999"} {
-		if got, ok := parseFloat([]byte(text)); ok {
+		if got, ok := ParseFloat([]byte(text)); ok {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
@@ -87,7 +87,7 @@ func TestAddFloat(t *testing.T) {
 		{"1e-4940", "5", "5"},
 		{"0.00001", "0", "0.00001"},
 	} {
-		got, err := addFloat([]byte(c.old), []byte(c.incr))
+		got, err := AddFloat([]byte(c.old), []byte(c.incr))
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s + %s: %s, %v, want %s", c.old, c.incr, got, err, c.want)
 		}
@@ -102,28 +102,28 @@ func TestAddFloat(t *testing.T) {
 		{largest, largest, errIncrNotNum},
 		{"-" + largest, "-" + largest, errIncrNotNum},
 		{largest, "-" + largest, nil},
-		{"abc", "inf", errNotFloat},
-		{"1e4933", "1", errNotFloat},
-		{"1", "1e-4960", errNotFloat},
-		{"1", "1e999999999999999999999", errNotFloat},
-		{"1", "0x1p16384", errNotFloat},
-		{"1", "0x1p-16446", errNotFloat},
-		{"1", "0x1p999999999999999999999", errNotFloat},
-		{"1", "0x1.00000000000000001p-16446", errNotFloat},
+		{"abc", "inf", ErrNotFloat},
+		{"1e4933", "1", ErrNotFloat},
+		{"1", "1e-4960", ErrNotFloat},
+		{"1", "1e999999999999999999999", ErrNotFloat},
+		{"1", "0x1p16384", ErrNotFloat},
+		{"1", "0x1p-16446", ErrNotFloat},
+		{"1", "0x1p999999999999999999999", ErrNotFloat},
+		{"1", "0x1.00000000000000001p-16446", ErrNotFloat},
 		{"1", "0x1.000000000000001p-16446", nil},
 		{"1", "0e999999999999999999999", nil},
-		{strings.Repeat("0", maxLongDouble), "1", errNotFloat},
+		{strings.Repeat("0", maxLongDouble), "1", ErrNotFloat},
 		{strings.Repeat("0", maxLongDouble-1), "1", nil},
 	} {
-		if got, err := addFloat([]byte(c.old), []byte(c.incr)); err != c.want {
+		if got, err := AddFloat([]byte(c.old), []byte(c.incr)); err != c.want {
 			t.Errorf("%.40s + %.40s: %.40s, %v, want %v", c.old, c.incr, got, err, c.want)
 		}
 	}
 	for _, text := range notFloats {
-		if got, err := addFloat([]byte(text), []byte("1")); err != errNotFloat {
+		if got, err := AddFloat([]byte(text), []byte("1")); err != ErrNotFloat {
 			t.Errorf("%q + 1: %s, %v", text, got, err)
 		}
-		if got, err := addFloat([]byte("1"), []byte(text)); err != errNotFloat {
+		if got, err := AddFloat([]byte("1"), []byte(text)); err != ErrNotFloat {
 			t.Errorf("1 + %q: %s, %v", text, got, err)
 		}
 	}
@@ -196,7 +196,7 @@ func BenchmarkAddFloat(b *testing.B) {
 			b.ReportAllocs()
 			old, incr := []byte(c[0]), []byte(c[1])
 			for b.Loop() {
-				addFloat(old, incr)
+				AddFloat(old, incr)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package resp
+package wire
 
 import (
 	"context"
@@ -43,11 +43,11 @@ func TestNumbersAreThoseOfRedis(t *testing.T) {
 		}
 		pipe.Exec(ctx) // errors are expected, one by one
 		for i, text := range batch {
-			n, ok := parseInt([]byte(text))
+			n, ok := ParseInt([]byte(text))
 			if want, err := ints[i].Int64(); ok != (err == nil) || ok && n != want {
 				t.Errorf("%q: %d, %t, Redis: %v", text, n, ok, ints[i])
 			}
-			f, ok := parseFloat([]byte(text))
+			f, ok := ParseFloat([]byte(text))
 			if ok != (floats[i].Err() == nil) {
 				t.Errorf("%q: %v, %t, Redis: %v", text, f, ok, floats[i])
 				continue
@@ -101,7 +101,7 @@ func TestAddFloatIsThatOfRedis(t *testing.T) {
 		}
 		pipe.Exec(ctx) // errors are expected, one by one
 		for _, s := range batch {
-			got, err := addFloat([]byte(s.old), []byte(s.incr))
+			got, err := AddFloat([]byte(s.old), []byte(s.incr))
 			want, wantErr := s.cmd.Text()
 			switch {
 			case err != nil && wantErr != nil && err.Error() == wantErr.Error():

@@ -1,0 +1,2 @@
+// Package glob matches patterns as KEYS, PSUBSCRIBE and CONFIG GET take them.
+package glob

@@ -1,0 +1,27 @@
+package wire
+
+import "github.com/tidwall/redcon"
+
+// AppendRequest appends a request of the given words.
+func AppendRequest(b []byte, words ...string) []byte {
+	b = AppendArray(b, len(words))
+	for _, word := range words {
+		b = AppendBulkString(b, word)
+	}
+	return b
+}
+
+// AppendArray appends the head of an array of n elements.
+func AppendArray(b []byte, n int) []byte { return redcon.AppendArray(b, n) }
+
+// AppendBulk appends a bulk string.
+func AppendBulk(b, text []byte) []byte { return redcon.AppendBulk(b, text) }
+
+// AppendBulkString appends a bulk string.
+func AppendBulkString(b []byte, text string) []byte { return redcon.AppendBulkString(b, text) }
+
+// AppendBulkInt appends a number as a bulk string.
+func AppendBulkInt(b []byte, n int64) []byte { return redcon.AppendBulkInt(b, n) }
+
+// AppendInt appends an integer.
+func AppendInt(b []byte, n int64) []byte { return redcon.AppendInt(b, n) }
