@@ -25,7 +25,7 @@ var virtualHelpers = []string{"replica/agreed_test.go", "replica/gate_test.go", 
 // verdict depends on how long that is.
 var soundSleeps = map[string]string{
 	"cmd/ringside/crash_test.go under":                "how long the load runs before the process is killed",
-	"loadtest/drive/fixture_test.go play":             "how long the load runs",
+	"loadtest/client/fixture_test.go play":            "how long the load runs",
 	"resp/differ_cluster_commands_test.go expiryStep": "more time passes in both servers than the key has left",
 	"store/faults_test.go few":                        "the limit is one of a rate, over the time that really passed",
 }

@@ -15,10 +15,9 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"github.com/ringside-kv/ringside/loadtest/compare"
-	"github.com/ringside-kv/ringside/loadtest/human"
+	"github.com/ringside-kv/ringside/loadtest"
 	"github.com/ringside-kv/ringside/loadtest/report"
-	"github.com/ringside-kv/ringside/loadtest/stop"
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
 const loadtestLong = `Put the same load on each placement strategy while nodes join, leave and die, and show
@@ -82,10 +81,10 @@ func (a *app) loadtestCommand() *cobra.Command {
 			outputs.abandon()
 			return err
 		}
-		ctx, end := stop.Context(context.Background())
+		ctx, end := loadtest.StopContext(context.Background())
 		defer end()
 		o.cfg.Version, o.cfg.Command, o.cfg.Settings = versionName(), o.reproduce(cmd), o.chosen(cmd)
-		return a.loadtest(ctx, o, outputs, compare.Run)
+		return a.loadtest(ctx, o, outputs, loadtest.Run)
 	}
 	return cmd
 }
@@ -99,7 +98,7 @@ func passwordOnly(environ []string) []string {
 }
 
 // loadtest runs a load test and writes what was asked for.
-func (a *app) loadtest(ctx context.Context, o *loading, outputs outputs, run func(context.Context, compare.Config) (*report.Report, error)) error {
+func (a *app) loadtest(ctx context.Context, o *loading, outputs outputs, run func(context.Context, loadtest.Config) (*result.Report, error)) error {
 	show := report.ProgressConfig{Rounds: o.cfg.Rounds}
 	if f, ok := a.stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		show.Terminal = true
@@ -137,7 +136,7 @@ func (a *app) loadtest(ctx context.Context, o *loading, outputs outputs, run fun
 }
 
 // verdict is what makes the exit code 1.
-func (o *loading) verdict(r *report.Report) (faults []error) {
+func (o *loading) verdict(r *result.Report) (faults []error) {
 	for _, c := range r.Contestants {
 		for _, run := range c.Runs {
 			if run.Failure != "" && !r.Interrupted {
@@ -155,7 +154,7 @@ func (o *loading) verdict(r *report.Report) (faults []error) {
 }
 
 // write renders the report in one form.
-func (o *loading) write(kind string, w io.Writer, r *report.Report) error {
+func (o *loading) write(kind string, w io.Writer, r *result.Report) error {
 	switch kind {
 	case "json":
 		return report.JSON(w, r)
@@ -196,12 +195,12 @@ func (o *loading) reproduce(cmd *cobra.Command) string {
 }
 
 // chosen are all settings with what they are, but for secrets and files that are written.
-func (o *loading) chosen(cmd *cobra.Command) (all []report.Setting) {
+func (o *loading) chosen(cmd *cobra.Command) (all []result.Setting) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if slices.Contains(loadtestOutputFlags, f.Name) || f.Name == "requirepass" || f.Name == "help" {
 			return
 		}
-		one := report.Setting{Name: f.Name, Value: f.Value.String(), Default: !f.Changed}
+		one := result.Setting{Name: f.Name, Value: f.Value.String(), Default: !f.Changed}
 		switch f.Name {
 		case "seed":
 			one.Value = strconv.FormatUint(o.cfg.Workload.Seed, 10)
@@ -229,7 +228,7 @@ func assertHelp() string {
 		}
 		seen[one[0]] = true
 		head := one[0]
-		for _, line := range human.Wrap(one[1], cells-name-2, 10) {
+		for _, line := range report.Wrap(one[1], cells-name-2, 10) {
 			fmt.Fprintf(&b, "  %-*s%s\n", name, head, line)
 			head = ""
 		}

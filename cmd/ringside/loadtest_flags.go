@@ -12,11 +12,10 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/cmd/ringside/settings"
-	"github.com/ringside-kv/ringside/loadtest/compare"
-	"github.com/ringside-kv/ringside/loadtest/drive"
-	"github.com/ringside-kv/ringside/loadtest/fleet"
+	"github.com/ringside-kv/ringside/loadtest"
+	"github.com/ringside-kv/ringside/loadtest/client"
+	"github.com/ringside-kv/ringside/loadtest/cluster"
 	"github.com/ringside-kv/ringside/loadtest/report"
-	"github.com/ringside-kv/ringside/loadtest/script"
 	"github.com/ringside-kv/ringside/loadtest/workload"
 	"github.com/ringside-kv/ringside/resp/node"
 	"github.com/ringside-kv/ringside/ring/strategy"
@@ -25,7 +24,7 @@ import (
 // loading is what the flags of one ringside loadtest say.
 type loading struct {
 	access
-	cfg compare.Config
+	cfg loadtest.Config
 
 	strategies      string
 	addr            string
@@ -57,8 +56,8 @@ const (
 
 func newLoading() *loading {
 	o := &loading{
-		strategies: usualStrategies, script: script.Default, mix: usualMix, choice: "zipf", sizes: "100", verify: true,
-		route: drive.Any.String(),
+		strategies: usualStrategies, script: loadtest.DefaultScript, mix: usualMix, choice: "zipf", sizes: "100", verify: true,
+		route: client.Any.String(),
 	}
 	o.cfg.Rounds = 1
 	o.cfg.Workload.Clients = 50
@@ -67,7 +66,7 @@ func newLoading() *loading {
 	o.cfg.Timeout = 10 * time.Second
 	o.cfg.Window = 100 * time.Millisecond
 	o.cfg.Workload.Seed = uint64(rand.Uint32()) // short enough to be copied by hand
-	o.cfg.Fleet = fleet.Config{Nodes: 3, Backups: 1, Hash: node.HashNative, Fsync: node.FsyncEverysec, RereplicateAfter: fleet.DefaultRereplicateAfter}
+	o.cfg.Fleet = cluster.Config{Nodes: 3, Backups: 1, Hash: node.HashNative, Fsync: node.FsyncEverysec, RereplicateAfter: cluster.DefaultRereplicateAfter}
 	return o
 }
 
@@ -166,7 +165,7 @@ func (o *loading) finish(given func(flag string) bool) []error {
 	if o.addr != "" && !given("script") {
 		o.script = usualScriptAt
 	}
-	o.cfg.Script, err = script.Parse(o.script)
+	o.cfg.Script, err = loadtest.ParseScript(o.script)
 	fault("script", err)
 	w.Mix, err = workload.ParseMix(o.mix)
 	fault("mix", err)
@@ -180,7 +179,7 @@ func (o *loading) finish(given func(flag string) bool) []error {
 	}
 	w.Rate, err = workload.ParseRate(o.rate)
 	fault("rate", err)
-	o.cfg.Route, err = drive.ParseRoute(o.route)
+	o.cfg.Route, err = client.ParseRoute(o.route)
 	fault("route", err)
 	o.assertion, err = report.ParseAssert(o.assert)
 	fault("assert", err)
@@ -206,7 +205,7 @@ func (o *loading) finish(given func(flag string) bool) []error {
 		return faults // the rest would follow from these
 	}
 	for _, err := range parts(o.cfg.Validate()) {
-		if errors.Is(err, script.ErrScript) {
+		if errors.Is(err, loadtest.ErrScript) {
 			err = fmt.Errorf("--script: %w", err)
 		}
 		faults = append(faults, err)
@@ -220,12 +219,12 @@ func (o *loading) contestants(given func(flag string) bool) (faults []error) {
 		if len(o.vs) > 0 {
 			faults = append(faults, errors.New("--vs: compared with what? --addr is missing"))
 		}
-		all, err := fleet.ParseContestants(o.strategies, o.cfg.Fleet.Hash)
+		all, err := cluster.ParseContestants(o.strategies, o.cfg.Fleet.Hash)
 		for _, err := range parts(err) {
 			faults = append(faults, fmt.Errorf("--strategies: %w", err))
 		}
 		for _, c := range all {
-			o.cfg.Contestants = append(o.cfg.Contestants, compare.Contestant{Name: c.Name, Strategy: c.Name})
+			o.cfg.Contestants = append(o.cfg.Contestants, loadtest.Contestant{Name: c.Name, Strategy: c.Name})
 		}
 		return faults
 	}
@@ -250,8 +249,8 @@ func (o *loading) contestants(given func(flag string) bool) (faults []error) {
 }
 
 // parseTarget reads [name=]host:port,…
-func parseTarget(text string) (compare.Contestant, error) {
-	c := compare.Contestant{Name: text}
+func parseTarget(text string) (loadtest.Contestant, error) {
+	c := loadtest.Contestant{Name: text}
 	if name, addrs, ok := strings.Cut(text, "="); ok {
 		c.Name, text = name, addrs
 	}

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ringside-kv/ringside/loadtest/compare"
+	"github.com/ringside-kv/ringside/loadtest"
 	"github.com/ringside-kv/ringside/loadtest/report"
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
 func TestLoadtestReportsEveryFaultAtOnce(t *testing.T) {
@@ -67,11 +68,11 @@ func TestLoadtestRefuses(t *testing.T) {
 }
 
 // found is a report of one contestant.
-func found(change func(*report.Run)) *report.Report {
-	run := report.Run{Round: 1, Checked: &report.Checked{Reads: 10}}
+func found(change func(*result.Run)) *result.Report {
+	run := result.Run{Round: 1, Checked: &result.Checked{Reads: 10}}
 	run.All.Operations, run.All.UntilMS = 1000, 1000
 	change(&run)
-	return &report.Report{Version: report.Version, Script: "run 1s", WindowMS: 100, Rounds: 1, Contestants: []report.Contestant{{Name: "vnode", Runs: []report.Run{run}}}}
+	return &result.Report{Version: result.Version, Script: "run 1s", WindowMS: 100, Rounds: 1, Contestants: []result.Contestant{{Name: "vnode", Runs: []result.Run{run}}}}
 }
 
 // What was lost, what broke off and what was claimed in vain make the exit code 1; an
@@ -79,18 +80,18 @@ func found(change func(*report.Run)) *report.Report {
 func TestLoadtestTellsByItsExitCode(t *testing.T) {
 	for name, c := range map[string]struct {
 		assert string
-		change func(*report.Run)
+		change func(*result.Run)
 		want   error
 		says   string
 	}{
-		"well":         {"throughput>500", func(*report.Run) {}, nil, ""},
-		"lost":         {"", func(r *report.Run) { r.Checked.Lost = 1 }, errFailed, "1 lost"},
-		"stale":        {"", func(r *report.Run) { r.Checked.Stale = 2 }, errFailed, "2 stale"},
-		"corrupt":      {"", func(r *report.Run) { r.Checked.Corrupt = 3 }, errFailed, "3 corrupt"},
-		"broke off":    {"", func(r *report.Run) { r.Failure = "it is gone" }, errFailed, "vnode, round 1: it is gone"},
-		"claim":        {"throughput>5000", func(*report.Run) {}, errFailed, "throughput"},
-		"interrupted":  {"throughput>5000", func(r *report.Run) { r.Failure = "interrupted" }, errStopped, ""},
-		"lost as well": {"", func(r *report.Run) { r.Failure, r.Checked.Lost = "interrupted", 1 }, errFailed, "1 lost"},
+		"well":         {"throughput>500", func(*result.Run) {}, nil, ""},
+		"lost":         {"", func(r *result.Run) { r.Checked.Lost = 1 }, errFailed, "1 lost"},
+		"stale":        {"", func(r *result.Run) { r.Checked.Stale = 2 }, errFailed, "2 stale"},
+		"corrupt":      {"", func(r *result.Run) { r.Checked.Corrupt = 3 }, errFailed, "3 corrupt"},
+		"broke off":    {"", func(r *result.Run) { r.Failure = "it is gone" }, errFailed, "vnode, round 1: it is gone"},
+		"claim":        {"throughput>5000", func(*result.Run) {}, errFailed, "throughput"},
+		"interrupted":  {"throughput>5000", func(r *result.Run) { r.Failure = "interrupted" }, errStopped, ""},
+		"lost as well": {"", func(r *result.Run) { r.Failure, r.Checked.Lost = "interrupted", 1 }, errFailed, "1 lost"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := newLoading()
@@ -102,7 +103,7 @@ func TestLoadtestTellsByItsExitCode(t *testing.T) {
 			a := app{stdout: &stdout, stderr: &stderr}
 			r := found(c.change)
 			r.Interrupted = r.Contestants[0].Runs[0].Failure == "interrupted"
-			err := a.loadtest(t.Context(), o, nil, func(_ context.Context, cfg compare.Config) (*report.Report, error) {
+			err := a.loadtest(t.Context(), o, nil, func(_ context.Context, cfg loadtest.Config) (*result.Report, error) {
 				cfg.Progress([]report.State{{Contestant: "vnode", Phase: "run 1s"}})
 				return r, nil
 			})
@@ -130,8 +131,8 @@ func TestLoadtestWritesWhatWasAskedFor(t *testing.T) {
 	}
 	var stdout, stderr bytes.Buffer
 	a := app{stdout: &stdout, stderr: &stderr}
-	if err := a.loadtest(t.Context(), o, outputs, func(context.Context, compare.Config) (*report.Report, error) {
-		return found(func(*report.Run) {}), nil
+	if err := a.loadtest(t.Context(), o, outputs, func(context.Context, loadtest.Config) (*result.Report, error) {
+		return found(func(*result.Run) {}), nil
 	}); err != nil {
 		t.Fatal(err)
 	}

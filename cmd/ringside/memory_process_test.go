@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/cmd/ringside/memory"
-	"github.com/ringside-kv/ringside/loadtest/nodes"
+	"github.com/ringside-kv/ringside/loadtest/cluster"
 	"github.com/ringside-kv/ringside/resp/node"
 )
 
 func TestProcessFitsItsCgroup(t *testing.T) {
-	wrap, remove, err := nodes.LimitMemory(300 << 20)
+	wrap, remove, err := cluster.LimitMemory(300 << 20)
 	if err != nil {
 		t.Skip(err)
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/ringside-kv/ringside/loadtest"
+	"github.com/ringside-kv/ringside/loadtest/report/show"
 	"github.com/ringside-kv/ringside/loadtest/sim"
-	"github.com/ringside-kv/ringside/loadtest/sim/show"
-	"github.com/ringside-kv/ringside/loadtest/stop"
 )
 
 const simulateLong = `Show what each placement strategy costs when nodes come and go: how many keys move
@@ -77,7 +77,7 @@ func (a *app) simulateCommand() *cobra.Command {
 			outputs.abandon()
 			return err
 		}
-		ctx, end := stop.Context(context.Background())
+		ctx, end := loadtest.StopContext(context.Background())
 		defer end()
 		o.command = o.reproduce(cmd)
 		return a.simulate(ctx, o, outputs, sim.Run)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ringside-kv/ringside/loadtest/stop"
+	"github.com/ringside-kv/ringside/loadtest"
 	"github.com/ringside-kv/ringside/resp/status"
 )
 
@@ -61,7 +61,7 @@ func (a *app) statusCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		ctx, end := stop.Context(context.Background())
+		ctx, end := loadtest.StopContext(context.Background())
 		defer end()
 		if o.interval > 0 {
 			w := watcher{fetch: source.Fetch, timeout: o.timeout, interval: o.interval, json: o.json, out: a.stdout, errors: a.stderr}

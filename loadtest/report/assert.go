@@ -7,7 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ringside-kv/ringside/loadtest/column"
+	"github.com/ringside-kv/ringside/loadtest/result"
+	"github.com/ringside-kv/ringside/loadtest/workload"
 )
 
 // Errors of assertions.
@@ -68,7 +69,7 @@ var operators = []struct {
 // [ErrAssert].
 func ParseAssert(text string) (Assertion, error) {
 	if len(text) > maxAssertLen {
-		return nil, column.Fault(ErrAssert, maxAssertLen, "it is longer than %d bytes", maxAssertLen)
+		return nil, workload.Fault(ErrAssert, maxAssertLen, "it is longer than %d bytes", maxAssertLen)
 	}
 	var a Assertion
 	var faults []error
@@ -95,7 +96,7 @@ func parseClaim(part string, at int) (claim, error) {
 	c := claim{text: strings.TrimSpace(part)}
 	i := strings.IndexAny(part, "<>=!")
 	if i < 0 {
-		return c, column.Fault(ErrAssert, at+indent(part), "%.40q has no operator, as in p99<5ms", c.text)
+		return c, workload.Fault(ErrAssert, at+indent(part), "%.40q has no operator, as in p99<5ms", c.text)
 	}
 	for _, o := range operators {
 		if strings.HasPrefix(part[i:], o.text) {
@@ -104,13 +105,13 @@ func parseClaim(part string, at int) (claim, error) {
 		}
 	}
 	if c.operator == "" {
-		return c, column.Fault(ErrAssert, at+i, "%.1q is not an operator; use <  <= > >= = !=", part[i:])
+		return c, workload.Fault(ErrAssert, at+i, "%.1q is not an operator; use <  <= > >= = !=", part[i:])
 	}
 	name, bound := part[:i], part[i+len(c.operator):]
-	if err := c.parseName(column.Word{Text: strings.TrimSpace(name), Column: at + indent(name)}); err != nil {
+	if err := c.parseName(workload.Word{Text: strings.TrimSpace(name), Column: at + indent(name)}); err != nil {
 		return c, err
 	}
-	word := column.Word{Text: strings.TrimSpace(bound), Column: at + i + len(c.operator) + indent(bound)}
+	word := workload.Word{Text: strings.TrimSpace(bound), Column: at + i + len(c.operator) + indent(bound)}
 	var err error
 	c.bound, err = c.figure.unit.parse(word)
 	return c, err
@@ -121,7 +122,7 @@ func indent(s string) int { return len(s) - len(strings.TrimLeft(s, " \t\r\n")) 
 
 // parseName reads [contestant.][event.]figure from its end, since contestants may have
 // points in their names, and so may figures.
-func (c *claim) parseName(w column.Word) error {
+func (c *claim) parseName(w workload.Word) error {
 	rest, figures := w.Text, runFigures
 	key := figureKey(rest, append(slices.Clone(runFigures), eventFigures...))
 	if key == "" {
@@ -189,7 +190,7 @@ func keys(figures []figure) string {
 // about something that nobody knows does not hold, nor does any about a contestant of which
 // a run failed; but contestants whose nodes are not known are passed over in claims about
 // nodes that do not name them, if there is another.
-func (a Assertion) Check(r *Report) error {
+func (a Assertion) Check(r *result.Report) error {
 	var faults []error
 	failed := map[string]bool{}
 	for i := range a {
@@ -198,7 +199,7 @@ func (a Assertion) Check(r *Report) error {
 	return errors.Join(faults...)
 }
 
-func (c *claim) check(r *Report, failed map[string]bool) (faults []error) {
+func (c *claim) check(r *result.Report, failed map[string]bool) (faults []error) {
 	fault := func(format string, args ...any) {
 		faults = append(faults, fmt.Errorf("%w: %s: %s", ErrNotSo, c.text, fmt.Sprintf(format, args...)))
 	}
@@ -253,7 +254,7 @@ func (c *claim) check(r *Report, failed map[string]bool) (faults []error) {
 }
 
 // places are the events that the claim is about, or nil for the whole run.
-func (c *claim) places(r *Report) []*eventKey {
+func (c *claim) places(r *result.Report) []*eventKey {
 	if c.event == "" {
 		return []*eventKey{nil}
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
 func TestAssertionsThatMakeNoSenseAreRefused(t *testing.T) {
@@ -42,19 +44,19 @@ func TestAssertionsThatMakeNoSenseAreRefused(t *testing.T) {
 }
 
 // asserted is a report with one figure after the other that claims can be made of.
-func asserted() *Report {
+func asserted() *result.Report {
 	half, factor := 9000.0, 1.25
-	run := func(p99, operations float64, failed int64) Run {
-		return Run{Round: 1, All: Phase{UntilMS: 10_000, Clients: Clients{Operations: int64(operations), Failed: failed, LongestPauseMS: 1500, Latency: Latency{P50: 200, P99: p99, P999: 9000}}},
-			Events: []Event{
-				{Name: "join", AtMS: 2000, BalancedMS: &half, MovedKeys: 125, LeastKeys: 100, MovedBytes: 1 << 20, Factor: &factor, During: Span{100, 5000, 3000}, LongestPauseMS: 100},
-				{Name: "join", AtMS: 5000, BalancedMS: &half, MovedKeys: 125, LeastKeys: 100, Factor: &factor, During: Span{100, 4000, 8000}},
+	run := func(p99, operations float64, failed int64) result.Run {
+		return result.Run{Round: 1, All: result.Phase{UntilMS: 10_000, Clients: result.Clients{Operations: int64(operations), Failed: failed, LongestPauseMS: 1500, Latency: result.Latency{P50: 200, P99: p99, P999: 9000}}},
+			Events: []result.Event{
+				{Name: "join", AtMS: 2000, BalancedMS: &half, MovedKeys: 125, LeastKeys: 100, MovedBytes: 1 << 20, Factor: &factor, During: result.Span{Milliseconds: 100, PerSecond: 5000, P99: 3000}, LongestPauseMS: 100},
+				{Name: "join", AtMS: 5000, BalancedMS: &half, MovedKeys: 125, LeastKeys: 100, Factor: &factor, During: result.Span{Milliseconds: 100, PerSecond: 4000, P99: 8000}},
 			},
-			Checked: &Checked{Reads: 10}, GeneratorSaturated: 0.05}
+			Checked: &result.Checked{Reads: 10}, GeneratorSaturated: 0.05}
 	}
-	return &Report{Version: Version, Rounds: 3, Contestants: []Contestant{
-		{Name: "buckets", Cluster: true, Runs: []Run{run(4000, 100_010, 10), run(5000, 120_000, 0), run(9000, 110_000, 0)}},
-		{Name: "10.0.0.1:6379", Runs: []Run{{Round: 1, All: Phase{UntilMS: 10_000, Clients: Clients{Operations: 50_000, Latency: Latency{P99: 6000}}}}}},
+	return &result.Report{Version: result.Version, Rounds: 3, Contestants: []result.Contestant{
+		{Name: "buckets", Cluster: true, Runs: []result.Run{run(4000, 100_010, 10), run(5000, 120_000, 0), run(9000, 110_000, 0)}},
+		{Name: "10.0.0.1:6379", Runs: []result.Run{{Round: 1, All: result.Phase{UntilMS: 10_000, Clients: result.Clients{Operations: 50_000, Latency: result.Latency{P99: 6000}}}}}},
 	}}
 }
 
@@ -143,7 +145,7 @@ func TestNothingIsAssertedOfWhatFailed(t *testing.T) {
 	if err := a.Check(r); err == nil || !strings.Contains(err.Error(), "buckets did not run") {
 		t.Error(err)
 	}
-	if err := a.Check(&Report{}); err == nil || strings.Count(err.Error(), "there is no contestant") != 3 {
+	if err := a.Check(&result.Report{}); err == nil || strings.Count(err.Error(), "there is no contestant") != 3 {
 		t.Error(err)
 	}
 	r.Contestants = r.Contestants[1:]

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ringside-kv/ringside/loadtest/column"
+	"github.com/ringside-kv/ringside/loadtest/workload"
 )
 
 // A suffix of a number, and what it multiplies it by.
@@ -31,7 +31,7 @@ func (u unit) suffixes() []suffix {
 }
 
 // parse reads a bound in this unit.
-func (u unit) parse(w column.Word) (float64, error) {
+func (u unit) parse(w workload.Word) (float64, error) {
 	number, times, found := w.Text, 1.0, false
 	for _, s := range u.suffixes() {
 		if rest, ok := strings.CutSuffix(number, s.text); ok {

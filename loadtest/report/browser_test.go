@@ -3,7 +3,7 @@ package report
 import (
 	"testing"
 
-	"github.com/ringside-kv/ringside/loadtest/page/pagetest"
+	"github.com/ringside-kv/ringside/loadtest/report/pagetest"
 )
 
 func TestPageFitsPhonePaperAndDesk(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
 // CSV writes one line for each contestant, round and window. Its columns are contestant,
@@ -14,9 +16,9 @@ import (
 // Window by their names in JSON, then those of the Sample of that time: handoffs,
 // moved_keys, moved_bytes and forwarded, and cores and memory_bytes, the sums of all nodes.
 // What nobody knows is empty.
-func CSV(w io.Writer, r *Report) error {
+func CSV(w io.Writer, r *result.Report) error {
 	out := csv.NewWriter(w)
-	head := append([]string{"contestant", "round", "phase"}, fieldNames(reflect.TypeFor[Window](), "")...)
+	head := append([]string{"contestant", "round", "phase"}, fieldNames(reflect.TypeFor[result.Window](), "")...)
 	_ = out.Write(append(head, "handoffs", "moved_keys", "moved_bytes", "forwarded", "cores", "memory_bytes"))
 	for i := range r.Contestants {
 		c := &r.Contestants[i]
@@ -49,8 +51,8 @@ func CSV(w io.Writer, r *Report) error {
 }
 
 // sampleTexts are the columns of a sample.
-func sampleTexts(s *Sample) []string {
-	cores, memory := s.sums()
+func sampleTexts(s *result.Sample) []string {
+	cores, memory := sums(s)
 	texts := []string{strconv.FormatInt(s.Handoffs, 10), strconv.FormatInt(s.MovedKeys, 10), strconv.FormatInt(s.MovedBytes, 10), floatText(s.Forwarded), "", ""}
 	if cores != nil {
 		texts[4] = floatText(*cores)
@@ -62,7 +64,7 @@ func sampleTexts(s *Sample) []string {
 }
 
 // sums are those of all nodes; nil where no node told.
-func (s *Sample) sums() (cores *float64, memory *int64) {
+func sums(s *result.Sample) (cores *float64, memory *int64) {
 	for i := range s.Nodes {
 		if c := s.Nodes[i].Cores; c != nil && !isNone(*c) {
 			if cores == nil {
@@ -82,9 +84,9 @@ func (s *Sample) sums() (cores *float64, memory *int64) {
 
 // EventsCSV writes one line for each contestant, round and event: contestant and round, then
 // the event's fields by their names in JSON, with dots between the parts.
-func EventsCSV(w io.Writer, r *Report) error {
+func EventsCSV(w io.Writer, r *result.Report) error {
 	out := csv.NewWriter(w)
-	_ = out.Write(append([]string{"contestant", "round"}, fieldNames(reflect.TypeFor[Event](), "")...))
+	_ = out.Write(append([]string{"contestant", "round"}, fieldNames(reflect.TypeFor[result.Event](), "")...))
 	for i := range r.Contestants {
 		c := &r.Contestants[i]
 		for j := range c.Runs {

@@ -12,9 +12,10 @@ import (
 	"testing"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
-func jsonText(t *testing.T, r *Report) string {
+func jsonText(t *testing.T, r *result.Report) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := JSON(&b, r); err != nil {
@@ -43,7 +44,7 @@ func TestJSONIsReadBack(t *testing.T) {
 }
 
 func TestJSONKeepsTextsAsTheyAre(t *testing.T) {
-	r := &Report{Version: Version, Script: `a "b" {c, d: [e]} \`, Notes: []string{`\\"{,:}[`, `"`, ``, `\"{`}}
+	r := &result.Report{Version: result.Version, Script: `a "b" {c, d: [e]} \`, Notes: []string{`\\"{,:}[`, `"`, ``, `\"{`}}
 	again, err := Read(strings.NewReader(jsonText(t, r)))
 	if err != nil || !reflect.DeepEqual(again, r) {
 		t.Errorf("%q became %q (%v)", r.Notes, again.Notes, err)

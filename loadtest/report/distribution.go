@@ -10,14 +10,14 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/ringside-kv/ringside/loadtest/chart"
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
 // distribution is a contestant's latency in all its rounds; nil if nobody recorded it.
-func (c *Contestant) distribution() *hdrhistogram.Histogram {
+func distribution(c *result.Contestant) *hdrhistogram.Histogram {
 	var all *hdrhistogram.Histogram
-	add := func(l *Latency) bool {
-		h, err := l.decoded()
+	add := func(l *result.Latency) bool {
+		h, err := decoded(l)
 		if err != nil || h.TotalCount() == 0 {
 			return false
 		}
@@ -47,15 +47,15 @@ const distributionHeight = vg.Length(280)
 // nines is where a percentile lies on the axis: 90 at 1, 99 at 2, 99.9 at 3.
 func nines(percentile float64) float64 { return -math.Log10(1 - percentile/100) }
 
-func distributionChart(r *Report, all []*hdrhistogram.Histogram) (chart.Picture, bool) {
-	looks := chart.Looks(names(r))
-	lines := make([]chart.Series, 0, len(all))
+func distributionChart(r *result.Report, all []*hdrhistogram.Histogram) (Drawing, bool) {
+	looks := Looks(names(r))
+	lines := make([]Series, 0, len(all))
 	low, high, most := math.Inf(1), 0.0, 1.0
 	for i, h := range all {
 		if h == nil {
 			continue
 		}
-		l := chart.Series{Style: looks[i].Line(1.75)}
+		l := Series{Style: looks[i].Line(1.75)}
 		// Beyond the slowest operation there is nothing to draw.
 		end := math.Log10(float64(h.TotalCount()))
 		for x := 0.0; x <= end; x += 0.05 {
@@ -67,20 +67,20 @@ func distributionChart(r *Report, all []*hdrhistogram.Histogram) (chart.Picture,
 		lines = append(lines, l)
 	}
 	if len(lines) == 0 {
-		return chart.Picture{}, false
+		return Drawing{}, false
 	}
-	return chart.Picture{Width: chart.FullWidth, Height: distributionHeight, Title: "Latency by percentile",
+	return Drawing{Width: FullWidth, Height: distributionHeight, Title: "Latency by percentile",
 		About: "Lines: the latency of each contestant that so many percent of its operations did not exceed, from 0 to 99.999 percent, on a logarithmic scale. The table below has the figures.",
 		Paint: func(c draw.Canvas) {
-			p := chart.NewPlot("")
+			p := NewPlot("")
 			for i := len(lines) - 1; i >= 0; i-- { // the first contestant on top
 				p.Add(lines[i])
 			}
 			p.X.Min, p.X.Max = 0, most
 			p.X.Tick.Marker = percentileTicks(most)
 			p.X.Label.Text = "percent of the operations took no longer"
-			p.Y.Min, p.Y.Max = chart.LogBounds(low, high)
-			p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, chart.LogTicks{Form: micros.tick}
+			p.Y.Min, p.Y.Max = LogBounds(low, high)
+			p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, LogTicks{Form: micros.tick}
 			p.Draw(c)
 		}}, true
 }

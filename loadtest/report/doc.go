@@ -1,11 +1,10 @@
-// Package report is what a load test found: its figures, and every form in which people
-// and programs read them.
+// Package report renders the result of a load test: as a table, a page, Markdown, a picture, JSON,
+// CSV and a log of HdrHistogram. It also checks assertions and draws the progress of a run.
 //
-// It owns the figures' names and units, what is derived from them, which of several is
-// the best, assertions, and the forms: a table for a terminal, JSON, CSV, HDR logs and a
-// page. It does not own where figures come from: package compare fills a Report. It opens
-// no files; everything writes to an io.Writer.
+// figures.go lists the figures; tables, pages and assertions follow that list. summary.go
+// summarizes rounds. The format of numbers (number.go), charts (chart.go) and the style of pages
+// (page.go) are the same for simulations, which package show renders. FORMAT.md describes the JSON
+// form.
 //
-// Read Report first, from top to bottom, then figures.go, which names and explains every
-// figure, and summary.go, which makes one of many rounds. FORMAT.md explains the JSON form.
+// Read [Table] and [HTML] first.
 package report

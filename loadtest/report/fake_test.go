@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
 // A fake is what a made-up report is made of: figures of the right form and the wrong
@@ -26,13 +27,13 @@ type fake struct {
 }
 
 // usual is what most tests look at.
-func usual() *Report {
+func usual() *result.Report {
 	r := fake{contestants: []string{"buckets", "ketama", "vnode:128"}, rounds: 2, nodes: 3, seed: 1,
 		script: "load 200000; run 8; join; run 8; leave; run 8; kill; run 12"}.report()
 	return r
 }
 
-func (f fake) report() *Report {
+func (f fake) report() *result.Report {
 	if f.windowMS == 0 {
 		f.windowMS = 100
 	}
@@ -43,13 +44,13 @@ func (f fake) report() *Report {
 		f.name = func(i int) string { return fmt.Sprintf("node-%d", i+1) }
 	}
 	rng := rand.New(rand.NewPCG(f.seed, 9))
-	r := &Report{Version: Version, Ringside: "v0.6.0", Command: "ringside loadtest --strategies " + strings.Join(f.contestants, ",") + " --seed 1",
+	r := &result.Report{Version: result.Version, Ringside: "v0.6.0", Command: "ringside loadtest --strategies " + strings.Join(f.contestants, ",") + " --seed 1",
 		Began: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), TookSeconds: 321.5,
-		Machine:  Machine{OS: "linux", Arch: "amd64", Kernel: "6.1", CPU: "Some Processor", Cores: 2, MemoryBytes: 24 << 30, Go: "go1.26"},
-		Settings: []Setting{{"strategies", strings.Join(f.contestants, ","), false}, {"seed", "1", false}, {"nodes", fmt.Sprint(f.nodes), true}, {"mix", "80 get; 20 set", true}},
+		Machine:  result.Machine{OS: "linux", Arch: "amd64", Kernel: "6.1", CPU: "Some Processor", Cores: 2, MemoryBytes: 24 << 30, Go: "go1.26"},
+		Settings: []result.Setting{{Name: "strategies", Value: strings.Join(f.contestants, ","), Default: false}, {Name: "seed", Value: "1", Default: false}, {Name: "nodes", Value: fmt.Sprint(f.nodes), Default: true}, {Name: "mix", Value: "80 get; 20 set", Default: true}},
 		Script:   f.script, WindowMS: f.windowMS, Rounds: f.rounds, Notes: []string{"Embedded clusters replace lost copies after 2 s (--rereplicate-after)."}}
 	for i, name := range f.contestants {
-		c := Contestant{Name: name, Cluster: true}
+		c := result.Contestant{Name: name, Cluster: true}
 		for round := range f.rounds {
 			c.Runs = append(c.Runs, f.run(rng, i, round+1))
 		}
@@ -61,19 +62,19 @@ func (f fake) report() *Report {
 // A histogram of microseconds as reports have it.
 func histogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, 60_000_000, 3) }
 
-func latencyOf(h *hdrhistogram.Histogram) Latency {
+func latencyOf(h *hdrhistogram.Histogram) result.Latency {
 	text, err := h.EncodeV2()
 	if err != nil {
 		panic(err)
 	}
 	q := func(p float64) float64 { return float64(h.ValueAtPercentile(p)) }
-	return Latency{Mean: h.Mean(), P50: q(50), P90: q(90), P99: q(99), P999: q(99.9), Max: float64(h.Max()), Histogram: string(text)}
+	return result.Latency{Mean: h.Mean(), P50: q(50), P90: q(90), P99: q(99), P999: q(99.9), Max: float64(h.Max()), Histogram: string(text)}
 }
 
-func (f fake) run(rng *rand.Rand, contestant, round int) Run {
+func (f fake) run(rng *rand.Rand, contestant, round int) result.Run {
 	speed := 20_000 * (1 - 0.12*float64(contestant)) * (0.97 + 0.06*rng.Float64())
 	slow := 300 * (1 + 0.3*float64(contestant))
-	run := Run{Round: round, Began: float64(round) * 50, LoadKeys: 200_000, LoadSeconds: 3 + rng.Float64(), GeneratorCores: 0.6}
+	run := result.Run{Round: round, Began: float64(round) * 50, LoadKeys: 200_000, LoadSeconds: 3 + rng.Float64(), GeneratorCores: 0.6}
 	nodes := make([]string, f.nodes)
 	for i := range nodes {
 		nodes[i] = f.name(i)
@@ -87,9 +88,9 @@ func (f fake) run(rng *rand.Rand, contestant, round int) Run {
 	}
 	run.Layouts = append(run.Layouts, layoutOf(0, nodes, owners))
 	trouble := 0.0 // ms until balanced
-	window := func(part *Phase) {
+	window := func(part *result.Phase) {
 		speed, slow := speed*(0.95+0.1*rng.Float64()), slow
-		w := Window{AtMS: at}
+		w := result.Window{AtMS: at}
 		if trouble > 0 {
 			speed *= 0.6
 			slow *= 3
@@ -103,7 +104,7 @@ func (f fake) run(rng *rand.Rand, contestant, round int) Run {
 		}
 		w.P50, w.P99, w.P999, w.Max = float64(h.ValueAtPercentile(50)), float64(h.ValueAtPercentile(99)), float64(h.ValueAtPercentile(99.9)), float64(h.Max())
 		part.Operations += w.Operations
-		s := Sample{AtMS: at, Forwarded: 0.5 + 0.1*rng.Float64()}
+		s := result.Sample{AtMS: at, Forwarded: 0.5 + 0.1*rng.Float64()}
 		clients, shared := 0.45, 0.1
 		s.GeneratorCores, s.SharedCores = &clients, &shared
 		if trouble > 0 {
@@ -127,15 +128,15 @@ func (f fake) run(rng *rand.Rand, contestant, round int) Run {
 		}
 		for i, n := range nodes {
 			cores, memory := 0.2+0.05*rng.Float64(), int64(60<<20+i<<20)
-			s.Nodes = append(s.Nodes, NodeSample{n, int64(400_000 / len(nodes)), int64(50_000_000 / len(nodes)), 256 / int64(len(nodes)), 256 / int64(len(nodes)),
-				float64(w.Operations) * 1000 / f.windowMS / float64(len(nodes)) * (0.9 + 0.2*rng.Float64()), &cores, &memory})
+			s.Nodes = append(s.Nodes, result.NodeSample{Node: n, Keys: int64(400_000 / len(nodes)), Bytes: int64(50_000_000 / len(nodes)), Primaries: 256 / int64(len(nodes)), Backups: 256 / int64(len(nodes)),
+				PerSecond: float64(w.Operations) * 1000 / f.windowMS / float64(len(nodes)) * (0.9 + 0.2*rng.Float64()), Cores: &cores, MemoryBytes: &memory})
 		}
 		run.Windows, run.Samples = append(run.Windows, w), append(run.Samples, s)
 		at += f.windowMS
 	}
 	for step := range strings.SplitSeq(f.script, "; ") {
 		word, rest, _ := strings.Cut(step, " ")
-		part := Phase{Name: step, FromMS: at}
+		part := result.Phase{Name: step, FromMS: at}
 		switch word {
 		case "load":
 			continue
@@ -146,9 +147,9 @@ func (f fake) run(rng *rand.Rand, contestant, round int) Run {
 				window(&part)
 			}
 		default:
-			e := Event{Name: word, AtMS: at, DoneMS: at + 200, LeastKeys: 60_000, LeastBytes: 7_000_000, LongestPauseMS: 40 + 300*rng.Float64(),
-				Before: Span{5000, speed, slow * 3}, During: Span{3000, speed * 0.6, slow * 9}, After: Span{5000, speed * 1.1, slow * 2.8},
-				BalanceBefore: &Balance{1.02, 1.03, 1.1}, BalanceAfter: &Balance{1.01 + 0.2*float64(contestant), 1.02 + 0.2*float64(contestant), 1.1}}
+			e := result.Event{Name: word, AtMS: at, DoneMS: at + 200, LeastKeys: 60_000, LeastBytes: 7_000_000, LongestPauseMS: 40 + 300*rng.Float64(),
+				Before: result.Span{Milliseconds: 5000, PerSecond: speed, P99: slow * 3}, During: result.Span{Milliseconds: 3000, PerSecond: speed * 0.6, P99: slow * 9}, After: result.Span{Milliseconds: 5000, PerSecond: speed * 1.1, P99: slow * 2.8},
+				BalanceBefore: &result.Balance{Keys: 1.02, Bytes: 1.03, Requests: 1.1}, BalanceAfter: &result.Balance{Keys: 1.01 + 0.2*float64(contestant), Bytes: 1.02 + 0.2*float64(contestant), Requests: 1.1}}
 			switch word {
 			case "join":
 				e.Node = f.name(born)
@@ -170,25 +171,25 @@ func (f fake) run(rng *rand.Rand, contestant, round int) Run {
 		part.UntilMS = at
 		part.Latency = latencyOf(phase)
 		part.LongestPauseMS = 12
-		part.Commands = []CommandFigures{{"GET", part.Operations * 8 / 10, 0, part.Latency}, {"SET", part.Operations * 2 / 10, part.Failed, part.Latency}}
+		part.Commands = []result.CommandFigures{{Command: "GET", Operations: part.Operations * 8 / 10, Failed: 0, Latency: part.Latency}, {Command: "SET", Operations: part.Operations * 2 / 10, Failed: part.Failed, Latency: part.Latency}}
 		all.Merge(phase)
 		phase.Reset()
 		run.Phases = append(run.Phases, part)
 		run.All.Operations, run.All.Failed, run.All.Unknown = run.All.Operations+part.Operations, run.All.Failed+part.Failed, run.All.Unknown+part.Unknown
 	}
 	run.All.Name, run.All.UntilMS, run.All.Latency, run.All.LongestPauseMS = "all", at, latencyOf(all), 350
-	run.All.Commands = []CommandFigures{{"GET", run.All.Operations * 8 / 10, 0, run.All.Latency}, {"SET", run.All.Operations * 2 / 10, run.All.Failed, run.All.Latency}}
+	run.All.Commands = []result.CommandFigures{{Command: "GET", Operations: run.All.Operations * 8 / 10, Failed: 0, Latency: run.All.Latency}, {Command: "SET", Operations: run.All.Operations * 2 / 10, Failed: run.All.Failed, Latency: run.All.Latency}}
 	for i := range run.Events {
 		e := &run.Events[i]
 		x := float64(e.MovedKeys) / float64(e.LeastKeys)
 		e.Factor = &x
 	}
-	run.Checked = &Checked{Reads: run.All.Operations * 8 / 10, FinalKeys: 200_000}
+	run.Checked = &result.Checked{Reads: run.All.Operations * 8 / 10, FinalKeys: 200_000}
 	return run
 }
 
-func layoutOf(at float64, nodes, owners []string) Layout {
-	l := Layout{AtMS: at, Nodes: nodes}
+func layoutOf(at float64, nodes, owners []string) result.Layout {
+	l := result.Layout{AtMS: at, Nodes: nodes}
 	for i, o := range owners {
 		k := slices.Index(nodes, o)
 		l.Primary, l.Backup = append(l.Primary, k), append(l.Backup, (k+1+i%max(1, len(nodes)-1))%len(nodes))
@@ -199,12 +200,12 @@ func layoutOf(at float64, nodes, owners []string) Layout {
 // odd are reports of every form that the renderings must take. Nobody may change them.
 var odd = sync.OnceValue(oddReports)
 
-func oddReports() map[string]*Report {
+func oddReports() map[string]*result.Report {
 	failed := usual()
 	failed.Contestants[1].Runs[1].Failure = "node-4 did not join: connection refused"
 	failed.Contestants[1].Runs[1].Events = failed.Contestants[1].Runs[1].Events[:1]
 	failed.Contestants[2].Runs = failed.Contestants[2].Runs[:1]
-	failed.Contestants[2].Runs[0] = Run{Round: 1, Failure: "start: no space left on device"}
+	failed.Contestants[2].Runs[0] = result.Run{Round: 1, Failure: "start: no space left on device"}
 
 	servers := fake{contestants: []string{"127.0.0.1:6379", "valkey.example:6379"}, rounds: 1, nodes: 1, seed: 2, script: "load 1000; run 5"}.report()
 	for i := range servers.Contestants {
@@ -232,8 +233,8 @@ func oddReports() map[string]*Report {
 	for i := range bad.Contestants {
 		for j := range bad.Contestants[i].Runs {
 			run := &bad.Contestants[i].Runs[j]
-			run.All.Latency = Latency{Mean: nan, P50: nan, P90: inf, P99: inf, P999: nan, Max: inf, Histogram: "no histogram"}
-			run.Events[0].Factor, run.Events[1].BalanceAfter = &nan, &Balance{inf, nan, 0}
+			run.All.Latency = result.Latency{Mean: nan, P50: nan, P90: inf, P99: inf, P999: nan, Max: inf, Histogram: "no histogram"}
+			run.Events[0].Factor, run.Events[1].BalanceAfter = &nan, &result.Balance{Keys: inf, Bytes: nan, Requests: 0}
 			run.Windows[3].P99, run.Samples[2].Forwarded, *run.Samples[1].Nodes[0].Cores = nan, inf, nan
 			run.GeneratorCores = inf
 		}
@@ -242,14 +243,14 @@ func oddReports() map[string]*Report {
 	empty := usual()
 	for i := range empty.Contestants {
 		for j := range empty.Contestants[i].Runs {
-			empty.Contestants[i].Runs[j] = Run{Round: j + 1}
+			empty.Contestants[i].Runs[j] = result.Run{Round: j + 1}
 		}
 	}
 	many := fake{contestants: strings.Fields(strings.Repeat("vnode:1 ketama:2 ", 8)), rounds: 2, nodes: 3, seed: 6, script: "run 1; join; run 1"}.report()
 	for i := range many.Contestants {
 		many.Contestants[i].Name += fmt.Sprint(i)
 	}
-	return map[string]*Report{
+	return map[string]*result.Report{
 		"usual":       usual(),
 		"failed runs": failed,
 		"servers":     servers,
@@ -260,7 +261,7 @@ func oddReports() map[string]*Report {
 		"no windows":  empty,
 		"one window":  fake{contestants: []string{"buckets"}, rounds: 1, nodes: 1, seed: 5, script: "run 0.1"}.report(),
 		"many":        many,
-		"nobody":      {Version: Version, Interrupted: true},
+		"nobody":      {Version: result.Version, Interrupted: true},
 		"64 nodes":    fake{contestants: []string{"buckets", "vnode"}, rounds: 1, nodes: 60, seed: 7, cells: 4096, script: "run 1; join; run 1"}.report(),
 		"many events": fake{contestants: []string{"buckets"}, rounds: 1, nodes: 3, seed: 8, script: strings.Repeat("join; run 0.1; leave; run 0.1; ", 30) + "run 1"}.report(),
 	}

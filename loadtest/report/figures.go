@@ -3,6 +3,8 @@ package report
 import (
 	"math"
 	"strings"
+
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
 // A figure is one thing that is said of a run, or of an event of it. Tables, pages,
@@ -27,10 +29,10 @@ type figure struct {
 	// nodes tells that only those have it whose nodes are known.
 	nodes bool
 	// run or event is how it is found out, whichever of them it is a figure of.
-	run   func(*Run) (float64, bool)
-	event func(*Event) (float64, bool)
+	run   func(*result.Run) (float64, bool)
+	event func(*result.Event) (float64, bool)
 	// before is what the figure was before the event, for those that are shown with it.
-	before func(*Event) (float64, bool)
+	before func(*result.Event) (float64, bool)
 }
 
 // A goal says which of several is the best.
@@ -61,44 +63,44 @@ var aliases = map[string]string{"errors": "failed", "p999": "p99.9"}
 
 // runFigures are those of a whole run, in the order of tables.
 var runFigures = []figure{
-	{key: "throughput", name: "throughput", unit: perSecond, goal: high, run: func(r *Run) (float64, bool) {
+	{key: "throughput", name: "throughput", unit: perSecond, goal: high, run: func(r *result.Run) (float64, bool) {
 		return rate(r.All.Operations-r.All.Failed, r.All.UntilMS-r.All.FromMS)
 	}, help: "operations that were answered without an error, each second, from the first client's first operation to the last"},
-	{key: "p50", name: "p50", unit: micros, goal: low, run: latency(func(l *Latency) float64 { return l.P50 }),
+	{key: "p50", name: "p50", unit: micros, goal: low, run: latency(func(l *result.Latency) float64 { return l.P50 }),
 		help: "half of the operations took no longer; from the moment at which an operation was to begin, so that waiting counts"},
-	{key: "p99", name: "p99", unit: micros, goal: low, run: latency(func(l *Latency) float64 { return l.P99 }),
+	{key: "p99", name: "p99", unit: micros, goal: low, run: latency(func(l *result.Latency) float64 { return l.P99 }),
 		help: "99 of 100 operations took no longer"},
-	{key: "p99.9", name: "p99.9", unit: micros, goal: low, run: latency(func(l *Latency) float64 { return l.P999 }),
+	{key: "p99.9", name: "p99.9", unit: micros, goal: low, run: latency(func(l *result.Latency) float64 { return l.P999 }),
 		help: "999 of 1,000 operations took no longer"},
-	{key: "max", name: "slowest", unit: micros, goal: low, run: latency(func(l *Latency) float64 { return l.Max }),
+	{key: "max", name: "slowest", unit: micros, goal: low, run: latency(func(l *result.Latency) float64 { return l.Max }),
 		help: "the operation that took longest"},
-	{key: "mean", name: "mean", unit: micros, hidden: true, run: latency(func(l *Latency) float64 { return l.Mean }),
+	{key: "mean", name: "mean", unit: micros, hidden: true, run: latency(func(l *result.Latency) float64 { return l.Mean }),
 		help: "the mean of all operations"},
-	{key: "service-p99", name: "p99 once sent", unit: micros, goal: low, rare: true, run: func(r *Run) (float64, bool) {
+	{key: "service-p99", name: "p99 once sent", unit: micros, goal: low, rare: true, run: func(r *result.Run) (float64, bool) {
 		if r.All.Service == nil {
 			return 0, false
 		}
 		return r.All.Service.P99, true
 	}, help: "p99 from when an operation was sent, where clients keep to a rate: what p99 would look like if waiting did not count"},
-	{key: "pause", name: "longest pause", unit: micros, goal: low, run: func(r *Run) (float64, bool) { return r.All.LongestPauseMS * 1000, r.ran() },
+	{key: "pause", name: "longest pause", unit: micros, goal: low, run: func(r *result.Run) (float64, bool) { return r.All.LongestPauseMS * 1000, ran(r) },
 		help: "for how long somebody wanted any one key at most and could not use it: from the beginning of the first of operations on it that failed to the end of the last, or the slowest operation"},
-	{key: "failed", name: "failed", unit: count, goal: low, never: true, run: func(r *Run) (float64, bool) { return float64(r.All.Failed), r.ran() },
+	{key: "failed", name: "failed", unit: count, goal: low, never: true, run: func(r *result.Run) (float64, bool) { return float64(r.All.Failed), ran(r) },
 		help: "operations that were answered with an error"},
-	{key: "unknown", name: "unknown outcome", unit: count, goal: low, never: true, run: func(r *Run) (float64, bool) { return float64(r.All.Unknown), r.ran() },
+	{key: "unknown", name: "unknown outcome", unit: count, goal: low, never: true, run: func(r *result.Run) (float64, bool) { return float64(r.All.Unknown), ran(r) },
 		help: "operations whose outcome nobody knows: the connection broke before the answer came"},
-	{key: "redirected", name: "redirected", unit: count, rare: true, run: func(r *Run) (float64, bool) { return float64(r.All.Redirected), r.ran() },
+	{key: "redirected", name: "redirected", unit: count, rare: true, run: func(r *result.Run) (float64, bool) { return float64(r.All.Redirected), ran(r) },
 		help: "times that a client was sent to another node, and went"},
-	{key: "lost", name: "lost", unit: count, goal: low, never: true, run: checked(func(c *Checked) int64 { return c.Lost }),
+	{key: "lost", name: "lost", unit: count, goal: low, never: true, run: checked(func(c *result.Checked) int64 { return c.Lost }),
 		help: "answers without a value that had been acknowledged; must be 0"},
-	{key: "stale", name: "stale", unit: count, goal: low, never: true, run: checked(func(c *Checked) int64 { return c.Stale }),
+	{key: "stale", name: "stale", unit: count, goal: low, never: true, run: checked(func(c *result.Checked) int64 { return c.Stale }),
 		help: "answers with a value that had been overwritten before they were asked for; must be 0"},
-	{key: "corrupt", name: "corrupt", unit: count, goal: low, never: true, run: checked(func(c *Checked) int64 { return c.Corrupt }),
+	{key: "corrupt", name: "corrupt", unit: count, goal: low, never: true, run: checked(func(c *result.Checked) int64 { return c.Corrupt }),
 		help: "answers with a value that nobody ever wrote; must be 0"},
-	{key: "unread", name: "unread at the end", unit: count, goal: low, never: true, rare: true, run: checked(func(c *Checked) int64 { return c.FinalUnread }),
+	{key: "unread", name: "unread at the end", unit: count, goal: low, never: true, rare: true, run: checked(func(c *result.Checked) int64 { return c.FinalUnread }),
 		help: "keys that could not be read when all were read once more at the end"},
-	{key: "moved", settled: true, name: "keys moved", unit: count, goal: low, nodes: true, run: sum(func(e *Event) float64 { return float64(e.MovedKeys) }),
+	{key: "moved", settled: true, name: "keys moved", unit: count, goal: low, nodes: true, run: sum(func(e *result.Event) float64 { return float64(e.MovedKeys) }),
 		help: "copies of keys that travelled to another node, in all events; a key whose primary and one backup travel counts twice; only those are compared that got balanced"},
-	{key: "moved-bytes", settled: true, name: "bytes moved", unit: sized, goal: low, nodes: true, run: sum(func(e *Event) float64 { return float64(e.MovedBytes) }),
+	{key: "moved-bytes", settled: true, name: "bytes moved", unit: sized, goal: low, nodes: true, run: sum(func(e *result.Event) float64 { return float64(e.MovedBytes) }),
 		help: "their bytes"},
 	{key: "moved/least", settled: true, name: "÷ least possible", unit: factor, goal: one, nodes: true, run: movedByLeast,
 		help: "keys moved, by the least that any strategy must move if the load is to be even before and after; what is below 1 pays for it with a load that is not, so the best is nearest to 1"},
@@ -106,29 +108,29 @@ var runFigures = []figure{
 		help: "time from an event until everything was where it belongs with all its copies, of the event for which it took longest; missing if something was not in time for the next event"},
 	{key: "forwarded", name: "forwarded", unit: share, nodes: true, run: forwarded,
 		help: "share of requests that a node passed on to another, since it did not have the key itself"},
-	{key: "load", name: "keys loaded /s", unit: perSecond, run: func(r *Run) (float64, bool) { return rate(r.LoadKeys, r.LoadSeconds*1000) },
+	{key: "load", name: "keys loaded /s", unit: perSecond, run: func(r *result.Run) (float64, bool) { return rate(r.LoadKeys, r.LoadSeconds*1000) },
 		help: "keys that were written each second before anything was measured"},
-	{key: "generator", name: "generator's cores", unit: plain, run: func(r *Run) (float64, bool) { return r.GeneratorCores, r.GeneratorCores > 0 },
+	{key: "generator", name: "generator's cores", unit: plain, run: func(r *result.Run) (float64, bool) { return r.GeneratorCores, r.GeneratorCores > 0 },
 		help: "processors that the clients took, on the average"},
-	{key: "saturated", name: "generator behind", unit: share, rare: true, run: func(r *Run) (float64, bool) { return r.GeneratorSaturated, r.ran() },
+	{key: "saturated", name: "generator behind", unit: share, rare: true, run: func(r *result.Run) (float64, bool) { return r.GeneratorSaturated, ran(r) },
 		help: "share of the time in which the clients could not have asked for more: figures are then those of the generator, not of what it drives"},
 }
 
 // eventFigures are those of an event, in the order of tables.
 var eventFigures = []figure{
-	{key: "moved", settled: true, name: "keys moved", unit: count, goal: low, nodes: true, event: func(e *Event) (float64, bool) { return float64(e.MovedKeys), true },
+	{key: "moved", settled: true, name: "keys moved", unit: count, goal: low, nodes: true, event: func(e *result.Event) (float64, bool) { return float64(e.MovedKeys), true },
 		help: "copies of keys that travelled to another node from the event until the next"},
-	{key: "moved-bytes", settled: true, name: "bytes moved", unit: sized, goal: low, nodes: true, event: func(e *Event) (float64, bool) { return float64(e.MovedBytes), true },
+	{key: "moved-bytes", settled: true, name: "bytes moved", unit: sized, goal: low, nodes: true, event: func(e *result.Event) (float64, bool) { return float64(e.MovedBytes), true },
 		help: "their bytes"},
-	{key: "moved/least", settled: true, told: true, name: "÷ least possible", unit: factor, goal: one, nodes: true, event: func(e *Event) (float64, bool) {
+	{key: "moved/least", settled: true, told: true, name: "÷ least possible", unit: factor, goal: one, nodes: true, event: func(e *result.Event) (float64, bool) {
 		if e.Factor == nil {
 			return 0, false
 		}
 		return *e.Factor, true
 	}, help: "moved by the least possible; the best is nearest to 1"},
-	{key: "handoffs", name: "handoffs", unit: count, nodes: true, event: func(e *Event) (float64, bool) { return float64(e.Handoffs), true },
+	{key: "handoffs", name: "handoffs", unit: count, nodes: true, event: func(e *result.Event) (float64, bool) { return float64(e.Handoffs), true },
 		help: "movements of ranges from one node to another"},
-	{key: "balanced", told: true, name: "until balanced", unit: micros, goal: low, nodes: true, event: func(e *Event) (float64, bool) { return e.untilBalanced() },
+	{key: "balanced", told: true, name: "until balanced", unit: micros, goal: low, nodes: true, event: untilBalanced,
 		help: "time until everything was where it belongs with all its copies; missing if it was not by the next event"},
 	{key: "throughput-before", name: "throughput before", unit: perSecond, event: span(before, perSecondOf),
 		help: "operations without an error each second, before the event"},
@@ -142,11 +144,11 @@ var eventFigures = []figure{
 		help: "the same from the event until everything is balanced"},
 	{key: "p99-after", name: "… after", unit: micros, goal: low, event: span(after, p99Of),
 		help: "the same from then until the next event"},
-	{key: "pause", told: true, name: "longest pause", unit: micros, goal: low, event: func(e *Event) (float64, bool) { return e.LongestPauseMS * 1000, true },
+	{key: "pause", told: true, name: "longest pause", unit: micros, goal: low, event: func(e *result.Event) (float64, bool) { return e.LongestPauseMS * 1000, true },
 		help: "the longest pause of any key from the event until the next"},
-	{key: "failed", told: true, name: "failed", unit: count, goal: low, never: true, event: func(e *Event) (float64, bool) { return float64(e.Failed), true },
+	{key: "failed", told: true, name: "failed", unit: count, goal: low, never: true, event: func(e *result.Event) (float64, bool) { return float64(e.Failed), true },
 		help: "operations that were answered with an error from the event until the next"},
-	{key: "unknown", name: "unknown outcome", unit: count, goal: low, never: true, event: func(e *Event) (float64, bool) { return float64(e.Unknown), true },
+	{key: "unknown", name: "unknown outcome", unit: count, goal: low, never: true, event: func(e *result.Event) (float64, bool) { return float64(e.Unknown), true },
 		help: "operations from the event until the next whose outcome nobody knows"},
 	{key: "keys-max/mean", name: "keys max÷mean", unit: factor, goal: low, nodes: true,
 		before: balance(balanceBefore, keysOf), event: balance(balanceAfter, keysOf),
@@ -178,14 +180,14 @@ func rate(n int64, milliseconds float64) (float64, bool) {
 }
 
 // ran tells whether clients did anything.
-func (r *Run) ran() bool { return r.All.UntilMS > r.All.FromMS }
+func ran(r *result.Run) bool { return r.All.UntilMS > r.All.FromMS }
 
-func latency(of func(*Latency) float64) func(*Run) (float64, bool) {
-	return func(r *Run) (float64, bool) { return of(&r.All.Latency), r.All.Operations > 0 }
+func latency(of func(*result.Latency) float64) func(*result.Run) (float64, bool) {
+	return func(r *result.Run) (float64, bool) { return of(&r.All.Latency), r.All.Operations > 0 }
 }
 
-func checked(of func(*Checked) int64) func(*Run) (float64, bool) {
-	return func(r *Run) (float64, bool) {
+func checked(of func(*result.Checked) int64) func(*result.Run) (float64, bool) {
+	return func(r *result.Run) (float64, bool) {
 		if r.Checked == nil {
 			return 0, false
 		}
@@ -193,8 +195,8 @@ func checked(of func(*Checked) int64) func(*Run) (float64, bool) {
 	}
 }
 
-func sum(of func(*Event) float64) func(*Run) (float64, bool) {
-	return func(r *Run) (float64, bool) {
+func sum(of func(*result.Event) float64) func(*result.Run) (float64, bool) {
+	return func(r *result.Run) (float64, bool) {
 		total := 0.0
 		for i := range r.Events {
 			total += of(&r.Events[i])
@@ -203,15 +205,15 @@ func sum(of func(*Event) float64) func(*Run) (float64, bool) {
 	}
 }
 
-func movedByLeast(r *Run) (float64, bool) {
-	moved, _ := sum(func(e *Event) float64 { return float64(e.MovedKeys) })(r)
-	least, _ := sum(func(e *Event) float64 { return float64(e.LeastKeys) })(r)
+func movedByLeast(r *result.Run) (float64, bool) {
+	moved, _ := sum(func(e *result.Event) float64 { return float64(e.MovedKeys) })(r)
+	least, _ := sum(func(e *result.Event) float64 { return float64(e.LeastKeys) })(r)
 	return moved / least, least > 0
 }
 
-func longestUnbalanced(r *Run) (longest float64, known bool) {
+func longestUnbalanced(r *result.Run) (longest float64, known bool) {
 	for i := range r.Events {
-		t, ok := r.Events[i].untilBalanced()
+		t, ok := untilBalanced(&r.Events[i])
 		if !ok {
 			return 0, false
 		}
@@ -220,7 +222,7 @@ func longestUnbalanced(r *Run) (longest float64, known bool) {
 	return longest, known
 }
 
-func forwarded(r *Run) (float64, bool) {
+func forwarded(r *result.Run) (float64, bool) {
 	total := 0.0
 	for i := range r.Samples {
 		total += r.Samples[i].Forwarded
@@ -229,33 +231,33 @@ func forwarded(r *Run) (float64, bool) {
 }
 
 // untilBalanced is in microseconds.
-func (e *Event) untilBalanced() (float64, bool) {
+func untilBalanced(e *result.Event) (float64, bool) {
 	if e.BalancedMS == nil {
 		return 0, false
 	}
 	return (*e.BalancedMS - e.AtMS) * 1000, true
 }
 
-func before(e *Event) *Span { return &e.Before }
-func during(e *Event) *Span { return &e.During }
-func after(e *Event) *Span  { return &e.After }
+func before(e *result.Event) *result.Span { return &e.Before }
+func during(e *result.Event) *result.Span { return &e.During }
+func after(e *result.Event) *result.Span  { return &e.After }
 
-func perSecondOf(s *Span) float64 { return s.PerSecond }
-func p99Of(s *Span) float64       { return s.P99 }
+func perSecondOf(s *result.Span) float64 { return s.PerSecond }
+func p99Of(s *result.Span) float64       { return s.P99 }
 
-func span(which func(*Event) *Span, of func(*Span) float64) func(*Event) (float64, bool) {
-	return func(e *Event) (float64, bool) { return of(which(e)), which(e).Milliseconds > 0 }
+func span(which func(*result.Event) *result.Span, of func(*result.Span) float64) func(*result.Event) (float64, bool) {
+	return func(e *result.Event) (float64, bool) { return of(which(e)), which(e).Milliseconds > 0 }
 }
 
-func balanceBefore(e *Event) *Balance { return e.BalanceBefore }
-func balanceAfter(e *Event) *Balance  { return e.BalanceAfter }
+func balanceBefore(e *result.Event) *result.Balance { return e.BalanceBefore }
+func balanceAfter(e *result.Event) *result.Balance  { return e.BalanceAfter }
 
-func keysOf(b *Balance) float64     { return b.Keys }
-func bytesOf(b *Balance) float64    { return b.Bytes }
-func requestsOf(b *Balance) float64 { return b.Requests }
+func keysOf(b *result.Balance) float64     { return b.Keys }
+func bytesOf(b *result.Balance) float64    { return b.Bytes }
+func requestsOf(b *result.Balance) float64 { return b.Requests }
 
-func balance(which func(*Event) *Balance, of func(*Balance) float64) func(*Event) (float64, bool) {
-	return func(e *Event) (float64, bool) {
+func balance(which func(*result.Event) *result.Balance, of func(*result.Balance) float64) func(*result.Event) (float64, bool) {
+	return func(e *result.Event) (float64, bool) {
 		b := which(e)
 		if b == nil {
 			return 0, false

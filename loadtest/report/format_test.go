@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
 var update = flag.Bool("update", false, "accept what is written as what is wanted")
@@ -46,13 +48,13 @@ empty or false. Lists stand in the order of time.
 
 // FORMAT.md says of every field what its comment says, and nothing is left unsaid.
 func TestFormatExplainsEveryField(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "report.go", nil, parser.ParseComments)
+	file, err := parser.ParseFile(token.NewFileSet(), "../result/result.go", nil, parser.ParseComments)
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := jsonNames(reflect.TypeFor[Report](), map[string]string{}, map[reflect.Type]bool{})
+	names := jsonNames(reflect.TypeFor[result.Report](), map[string]string{}, map[reflect.Type]bool{})
 	b := &strings.Builder{}
-	fmt.Fprintf(b, formatHead, Version)
+	fmt.Fprintf(b, formatHead, result.Version)
 	for _, d := range file.Decls {
 		decl, ok := d.(*ast.GenDecl)
 		if !ok || decl.Tok != token.TYPE {

@@ -8,13 +8,14 @@ import (
 	"unicode"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
 // HDR writes a log of histograms as the tools of HdrHistogram read it: one for each
 // contestant, round and phase. Its tag is the three of them with / between them, without
 // spaces: vnode:128/1/run_8s. Times are seconds since the report began, values are
 // microseconds. Phases without a histogram are left out.
-func HDR(w io.Writer, r *Report) error {
+func HDR(w io.Writer, r *result.Report) error {
 	log := hdrhistogram.NewHistogramLogWriter(w)
 	err := errors.Join(
 		log.OutputComment("[Logged with ringside "+oneLine(r.Ringside)+"]"),
@@ -32,7 +33,7 @@ func HDR(w io.Writer, r *Report) error {
 			run := &c.Runs[j]
 			for k := range run.Phases {
 				phase := &run.Phases[k]
-				h, err := phase.Latency.decoded()
+				h, err := decoded(&phase.Latency)
 				if err != nil {
 					continue
 				}
@@ -53,7 +54,7 @@ func HDR(w io.Writer, r *Report) error {
 var errNoHistogram = errors.New("no histogram")
 
 // decoded is the whole distribution.
-func (l *Latency) decoded() (*hdrhistogram.Histogram, error) {
+func decoded(l *result.Latency) (*hdrhistogram.Histogram, error) {
 	if l.Histogram == "" {
 		return nil, errNoHistogram
 	}

@@ -7,9 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/ringside-kv/ringside/loadtest/chart"
-	"github.com/ringside-kv/ringside/loadtest/human"
-	"github.com/ringside-kv/ringside/loadtest/page"
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
 // PageOptions are what a page says beyond the report.
@@ -24,14 +22,14 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-var pageTemplate = page.Template(pageText)
+var pageTemplate = PageTemplate(pageText)
 
 // mostPageEvents keeps a page small enough for a phone, whatever the script.
 const mostPageEvents = 40
 
 // HTML writes a report as one page that needs nothing else: no script, no font and no
 // picture from elsewhere. It takes a few megabytes at most.
-func HTML(w io.Writer, r *Report, options PageOptions) error {
+func HTML(w io.Writer, r *result.Report, options PageOptions) error {
 	if err := pageTemplate.Execute(w, newPage(r, options)); err != nil {
 		return fmt.Errorf("write page: %w", err)
 	}
@@ -45,18 +43,18 @@ type wholePage struct {
 	Heading, Notes   []string
 	LegendText       string
 	Legend           []legendEntry
-	Summary          page.Grid
+	Summary          Grid
 	Overlays         []drawn
 	Events           []titledGrid
 	EventsNote       string
 	Distribution     *drawn
-	DistributionGrid page.Grid
+	DistributionGrid Grid
 	Clients, Cluster []sides
 	Nodes            []sides
 	NodeLegend       []legendEntry
 	Owners, Backups  []drawn
 	Details          []details
-	Settings         page.Grid
+	Settings         Grid
 	Facts            [][2]string
 	Command          string
 	RunTerms         [][2]string
@@ -77,7 +75,7 @@ type drawn struct {
 
 type titledGrid struct {
 	Title string
-	Grid  page.Grid
+	Grid  Grid
 }
 
 // sides are the charts of a measure, one for each contestant.
@@ -91,25 +89,25 @@ type sides struct {
 type details struct {
 	Name             string
 	Shown            string // which round
-	Phases, Commands page.Grid
+	Phases, Commands Grid
 }
 
-func newPage(r *Report, options PageOptions) *wholePage {
+func newPage(r *result.Report, options PageOptions) *wholePage {
 	p := &wholePage{
-		Style:      page.Style() + template.CSS(pageStyle),
-		Title:      human.Printable(options.Title),
+		Style:      BaseStyle() + template.CSS(pageStyle),
+		Title:      Printable(options.Title),
 		Heading:    printable(headingLines(r)),
 		Notes:      printable(notes(r)),
 		LegendText: capital(strings.ReplaceAll(legendText(r), "the best of its row", "the best of each row is marked")),
 		Summary:    figuresGrid(r, "", rows(r, nil)),
 		Settings:   settingsGrid(r),
 		Facts:      facts(r),
-		Command:    human.Printable(r.Command),
+		Command:    Printable(r.Command),
 	}
 	if p.Title == "" {
 		p.Title = title(r)
 	}
-	for i, l := range chart.Looks(names(r)) {
+	for i, l := range Looks(names(r)) {
 		p.Legend = append(p.Legend, legendEntry{swatch(l), shortName(&r.Contestants[i])})
 	}
 	p.RunTerms, p.EventTerms = terms(runFigures), terms(eventFigures)
@@ -132,7 +130,7 @@ func newPage(r *Report, options PageOptions) *wholePage {
 }
 
 // title is what was compared.
-func title(r *Report) string {
+func title(r *result.Report) string {
 	switch len(r.Contestants) {
 	case 0:
 		return "Load test"
@@ -141,9 +139,9 @@ func title(r *Report) string {
 	}
 	var all []string
 	for i := range r.Contestants {
-		all = append(all, human.Clip(human.Printable(r.Contestants[i].Name), 30))
+		all = append(all, Clip(Printable(r.Contestants[i].Name), 30))
 	}
-	return "Load test: " + human.Clip(strings.Join(all[:len(all)-1], ", ")+" and "+all[len(all)-1], 200)
+	return "Load test: " + Clip(strings.Join(all[:len(all)-1], ", ")+" and "+all[len(all)-1], 200)
 }
 
 func allMeasures() []*measure {
@@ -170,20 +168,20 @@ func terms(figures []figure) [][2]string {
 // printable texts have no characters that break a page.
 func printable(texts []string) []string {
 	for i, text := range texts {
-		texts[i] = human.Printable(oneLine(text))
+		texts[i] = Printable(oneLine(text))
 	}
 	return texts
 }
 
 // shortName is a contestant's name as far as there is room for it.
-func shortName(c *Contestant) string { return human.Clip(human.Printable(c.Name), 40) }
+func shortName(c *result.Contestant) string { return Clip(Printable(c.Name), 40) }
 
-func swatch(l chart.Look) template.HTML { return template.HTML(chart.Swatch(l).Decorative()) }
+func swatch(l Look) template.HTML { return template.HTML(Swatch(l).Decorative()) }
 
 // inline is markup that this program has made and escaped.
-func inline(p chart.Picture) drawn { return drawn{p.Title, template.HTML(p.Inline())} }
+func inline(p Drawing) drawn { return drawn{p.Title, template.HTML(p.Inline())} }
 
-func (p *wholePage) events(r *Report) {
+func (p *wholePage) events(r *result.Report) {
 	all := events(r)
 	if n := len(all); n > mostPageEvents {
 		p.EventsNote = fmt.Sprintf("There were %d events. The first %d are here; JSON and CSV have all.", n, mostPageEvents)
@@ -194,8 +192,8 @@ func (p *wholePage) events(r *Report) {
 	}
 }
 
-func (p *wholePage) details(c *Contestant) {
-	run := c.shown()
+func (p *wholePage) details(c *result.Contestant) {
+	run := shown(c)
 	if run == nil {
 		return
 	}

@@ -13,11 +13,11 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"github.com/ringside-kv/ringside/loadtest/chart"
-	"github.com/ringside-kv/ringside/loadtest/page/pagetest"
+	"github.com/ringside-kv/ringside/loadtest/report/pagetest"
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
-func pageOf(t *testing.T, r *Report) string {
+func pageOf(t *testing.T, r *result.Report) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := HTML(&b, r, PageOptions{}); err != nil {
@@ -108,10 +108,10 @@ func TestPageOfADayStaysSmall(t *testing.T) {
 		run := &c.Runs[0]
 		sample := run.Samples[0]
 		run.All.UntilMS = windows * every
-		run.Windows, run.Samples = make([]Window, windows), make([]Sample, windows)
+		run.Windows, run.Samples = make([]result.Window, windows), make([]result.Sample, windows)
 		for k := range run.Windows {
 			at := float64(k) * every
-			run.Windows[k] = Window{AtMS: at, Operations: int64(1000 + k%97), P50: 200, P99: 900 + float64(k%389), P999: 2000}
+			run.Windows[k] = result.Window{AtMS: at, Operations: int64(1000 + k%97), P50: 200, P99: 900 + float64(k%389), P999: 2000}
 			run.Samples[k] = sample
 			run.Samples[k].AtMS = at
 		}
@@ -150,7 +150,7 @@ func TestAxesAreTheSameForAll(t *testing.T) {
 
 func TestClocksHaveAUnitThatSuitsThem(t *testing.T) {
 	for until, want := range map[float64]string{0: "seconds", 44_000: "seconds", 599_000: "seconds", 601_000: "minutes", 24 * 3600e3: "hours"} {
-		r := &Report{Contestants: []Contestant{{Runs: []Run{{All: Phase{UntilMS: until}}}}}}
+		r := &result.Report{Contestants: []result.Contestant{{Runs: []result.Run{{All: result.Phase{UntilMS: until}}}}}}
 		if got := clockOf(r); got.unit != want || !(got.until > 0) {
 			t.Errorf("%v ms: %+v, want %s", until, got, want)
 		}
@@ -158,19 +158,21 @@ func TestClocksHaveAUnitThatSuitsThem(t *testing.T) {
 }
 
 func TestClocksGoOnUntilTheLastIsDone(t *testing.T) {
-	at := func(until float64) Contestant { return Contestant{Runs: []Run{{All: Phase{UntilMS: until}}}} }
-	if got := clockOf(&Report{Contestants: []Contestant{at(5000), at(9000), at(7000)}}); got.until != 9000 {
+	at := func(until float64) result.Contestant {
+		return result.Contestant{Runs: []result.Run{{All: result.Phase{UntilMS: until}}}}
+	}
+	if got := clockOf(&result.Report{Contestants: []result.Contestant{at(5000), at(9000), at(7000)}}); got.until != 9000 {
 		t.Errorf("%+v", got)
 	}
-	r := &Report{WindowMS: 100, Contestants: []Contestant{at(5000)}}
-	r.Contestants[0].Runs[0].Windows = []Window{{AtMS: 5000}}
+	r := &result.Report{WindowMS: 100, Contestants: []result.Contestant{at(5000)}}
+	r.Contestants[0].Runs[0].Windows = []result.Window{{AtMS: 5000}}
 	if got := clockOf(r); got.until != 5100 {
 		t.Errorf("with a window after the end: %+v", got)
 	}
 }
 
 func TestThroughputIsOfWhatSucceeded(t *testing.T) {
-	if got := perSecondIn(&Window{Operations: 120, Failed: 20}, 100); got != 1000 {
+	if got := perSecondIn(&result.Window{Operations: 120, Failed: 20}, 100); got != 1000 {
 		t.Error(got)
 	}
 }
@@ -179,7 +181,7 @@ func TestDistributionsHaveEachOperationOnce(t *testing.T) {
 	r := usual()
 	c := &r.Contestants[0]
 	count := func() (n int64) {
-		return c.distribution().TotalCount()
+		return distribution(c).TotalCount()
 	}
 	all := count()
 	for i := range c.Runs {
@@ -191,7 +193,7 @@ func TestDistributionsHaveEachOperationOnce(t *testing.T) {
 	for i := range c.Runs {
 		c.Runs[i].Phases = nil
 	}
-	if c.distribution() != nil {
+	if distribution(c) != nil {
 		t.Error("there is a distribution of nothing")
 	}
 }
@@ -202,7 +204,7 @@ func TestFewOperationsHaveFewPercentiles(t *testing.T) {
 		_ = h.RecordValue(1000)
 	}
 	var known []string
-	for _, row := range distributionGrid(&Report{Contestants: make([]Contestant, 1)}, []*hdrhistogram.Histogram{h}).Rows {
+	for _, row := range distributionGrid(&result.Report{Contestants: make([]result.Contestant, 1)}, []*hdrhistogram.Histogram{h}).Rows {
 		if row[1].Text != "–" {
 			known = append(known, row[0].Text)
 		}
@@ -213,12 +215,12 @@ func TestFewOperationsHaveFewPercentiles(t *testing.T) {
 }
 
 func TestOwnersHaveTheirColours(t *testing.T) {
-	o := owners{clock: clock{until: 1000}, index: map[string]int{"a": 0, "b": 1}, layouts: []Layout{
+	o := owners{clock: clock{until: 1000}, index: map[string]int{"a": 0, "b": 1}, layouts: []result.Layout{
 		{AtMS: 100, Nodes: []string{"b", "a"}, Primary: []int{0, 1, -1, 7}, Backup: []int{1, 0, 0, 0}},
 		{AtMS: 500, Nodes: []string{"a"}, Primary: []int{0, 0}, Backup: []int{-1, -1}},
 		{AtMS: 900, Nodes: nil, Primary: nil},
 	}}
-	none, a, b := color.NRGBA{}, chart.Nth(0).Color, chart.Nth(1).Color
+	none, a, b := color.NRGBA{}, Nth(0).Color, Nth(1).Color
 	img := o.image(10, 4)
 	for _, tt := range []struct {
 		x, y int
@@ -256,7 +258,7 @@ func TestWindowsWithoutOperationsAreGapsOfLatency(t *testing.T) {
 	for i := range r.Contestants {
 		for j := range r.Contestants[i].Runs {
 			windows := r.Contestants[i].Runs[j].Windows
-			windows[30], windows[31] = Window{AtMS: 3000}, Window{AtMS: 3100}
+			windows[30], windows[31] = result.Window{AtMS: 3000}, result.Window{AtMS: 3100}
 		}
 	}
 	pagetest.Alone(t, pageOf(t, r))

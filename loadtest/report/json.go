@@ -8,6 +8,8 @@ import (
 	"io"
 	"math"
 	"reflect"
+
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
 // ErrVersion says that a report is of a version that this program cannot read.
@@ -16,7 +18,7 @@ var ErrVersion = errors.New("unknown version of a report")
 // JSON writes the report as it is, with a window, a sample or an event a line. FORMAT.md
 // explains every field. Numbers that are none become 0, or null where a field may be: a
 // test that took hours is not lost for one division by nothing.
-func JSON(w io.Writer, r *Report) error {
+func JSON(w io.Writer, r *result.Report) error {
 	text, err := json.Marshal(r)
 	var unsupported *json.UnsupportedValueError
 	if errors.As(err, &unsupported) {
@@ -35,8 +37,8 @@ func JSON(w io.Writer, r *Report) error {
 
 // Read reads what JSON wrote. Fields that it does not know are passed over; of another
 // version it reads nothing, with an error that wraps [ErrVersion].
-func Read(from io.Reader) (*Report, error) {
-	var r Report
+func Read(from io.Reader) (*result.Report, error) {
+	var r result.Report
 	text, err := io.ReadAll(from)
 	if err != nil {
 		return nil, fmt.Errorf("read report: %w", err)
@@ -48,8 +50,8 @@ func Read(from io.Reader) (*Report, error) {
 	if err := json.Unmarshal(text, &version); err != nil {
 		return nil, fmt.Errorf("read report: %w", err)
 	}
-	if version.Version != Version {
-		return nil, fmt.Errorf("read report: %w: %d, want %d", ErrVersion, version.Version, Version)
+	if version.Version != result.Version {
+		return nil, fmt.Errorf("read report: %w: %d, want %d", ErrVersion, version.Version, result.Version)
 	}
 	if err := json.Unmarshal(text, &r); err != nil {
 		return nil, fmt.Errorf("read report: %w", err)

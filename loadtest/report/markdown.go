@@ -5,20 +5,20 @@ import (
 	"io"
 	"strings"
 
-	"github.com/ringside-kv/ringside/loadtest/page"
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
 // Markdown writes the tables as GitHub reads them: one of the whole runs, and one that has
 // the most telling figures of each event. The best is bold, spreads over rounds stand in
 // brackets.
-func Markdown(w io.Writer, r *Report) error {
+func Markdown(w io.Writer, r *result.Report) error {
 	var b strings.Builder
 	for _, note := range notes(r) {
-		fmt.Fprintf(&b, "> %s\n\n", page.Escaped(oneLine(note)))
+		fmt.Fprintf(&b, "> %s\n\n", Escaped(oneLine(note)))
 	}
 	figuresGrid(r, "all of it", rows(r, nil)).Markdown(&b)
 	if all := events(r); len(all) > 0 && len(r.Contestants) > 0 {
-		t := page.Grid{Head: heads(r, "events")}
+		t := Grid{Head: heads(r, "events")}
 		for _, e := range all {
 			for _, line := range rows(r, &e) {
 				if !line.figure.told {

@@ -5,8 +5,7 @@ import (
 
 	"gonum.org/v1/plot/plotter"
 
-	"github.com/ringside-kv/ringside/loadtest/chart"
-	"github.com/ringside-kv/ringside/loadtest/human"
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
 // A measure is what a chart over time shows of a run, to one scale for all contestants.
@@ -16,66 +15,66 @@ type measure struct {
 	unit  unit
 	log   bool // a logarithmic axis, of what is above 0
 	nodes bool // lines are nodes
-	lines func(r *Report, run *Run) []line
+	lines func(r *result.Report, run *result.Run) []line
 }
 
 // A line of a chart. Its points are milliseconds and values; no value is NaN.
 type line struct {
 	name   string
-	look   chart.Look
+	look   Look
 	points plotter.XYs
 }
 
 // clientMeasures are what clients saw, clusterMeasures what nodes told.
 var clientMeasures = []measure{
 	{title: "Throughput", unit: perSecond, help: "Operations each second that were answered without an error.",
-		lines: func(r *Report, run *Run) []line {
-			return windowLines(run, []string{"operations"}, func(w *Window) []float64 { return []float64{perSecondIn(w, r.WindowMS)} })
+		lines: func(r *result.Report, run *result.Run) []line {
+			return windowLines(run, []string{"operations"}, func(w *result.Window) []float64 { return []float64{perSecondIn(w, r.WindowMS)} })
 		}},
 	{title: "Latency", unit: micros, log: true, help: "Half of the operations of a window took no longer than p50, 99 of 100 no longer than p99, 999 of 1,000 no longer than p99.9. The scale is logarithmic.",
-		lines: func(_ *Report, run *Run) []line {
-			return windowLines(run, []string{"p50", "p99", "p99.9"}, func(w *Window) []float64 { return []float64{w.P50, w.P99, w.P999} })
+		lines: func(_ *result.Report, run *result.Run) []line {
+			return windowLines(run, []string{"p50", "p99", "p99.9"}, func(w *result.Window) []float64 { return []float64{w.P50, w.P99, w.P999} })
 		}},
 	{title: "Failed operations", unit: perSecond, help: "Operations each second that were answered with an error, and those whose outcome nobody knows.",
-		lines: func(r *Report, run *Run) []line {
+		lines: func(r *result.Report, run *result.Run) []line {
 			by := max(r.WindowMS, 1) / 1000
-			return windowLines(run, []string{"failed", "unknown"}, func(w *Window) []float64 { return []float64{float64(w.Failed) / by, float64(w.Unknown) / by} })
+			return windowLines(run, []string{"failed", "unknown"}, func(w *result.Window) []float64 { return []float64{float64(w.Failed) / by, float64(w.Unknown) / by} })
 		}},
 }
 
 var clusterMeasures = []measure{
 	{title: "Bytes moved", unit: sized, help: "Bytes of copies that arrived at nodes, each second.",
-		lines: func(_ *Report, run *Run) []line {
-			return sampleLines(run, "bytes each second", func(s *Sample, seconds float64) float64 { return float64(s.MovedBytes) / seconds })
+		lines: func(_ *result.Report, run *result.Run) []line {
+			return sampleLines(run, "bytes each second", func(s *result.Sample, seconds float64) float64 { return float64(s.MovedBytes) / seconds })
 		}},
 	{title: "Handoffs", unit: count, help: "Movements of ranges from one node to another that run at a time.",
-		lines: func(_ *Report, run *Run) []line {
-			return sampleLines(run, "handoffs", func(s *Sample, _ float64) float64 { return float64(s.Handoffs) })
+		lines: func(_ *result.Report, run *result.Run) []line {
+			return sampleLines(run, "handoffs", func(s *result.Sample, _ float64) float64 { return float64(s.Handoffs) })
 		}},
 	{title: "Forwarded requests", unit: share, help: "Share of requests that a node passed on to another, since it did not have the key itself.",
-		lines: func(_ *Report, run *Run) []line {
-			return sampleLines(run, "forwarded", func(s *Sample, _ float64) float64 { return s.Forwarded })
+		lines: func(_ *result.Report, run *result.Run) []line {
+			return sampleLines(run, "forwarded", func(s *result.Sample, _ float64) float64 { return s.Forwarded })
 		}},
 }
 
 var nodeMeasures = []measure{
 	{title: "Requests of each node", unit: perSecond, nodes: true, help: "Requests each second that a node executed.",
-		lines: nodeLines(func(n *NodeSample) float64 { return n.PerSecond })},
+		lines: nodeLines(func(n *result.NodeSample) float64 { return n.PerSecond })},
 	{title: "Keys of each node", unit: count, nodes: true, help: "Primaries and backups that a node has, by its own estimate.",
-		lines: nodeLines(func(n *NodeSample) float64 { return float64(n.Keys) })},
+		lines: nodeLines(func(n *result.NodeSample) float64 { return float64(n.Keys) })},
 	{title: "CPU of each node", unit: plain, nodes: true, help: "Processors that a node took.",
-		lines: nodeLines(func(n *NodeSample) float64 {
+		lines: nodeLines(func(n *result.NodeSample) float64 {
 			return orNaN(n.Cores)
 		})},
 	{title: "CPU beside the nodes", unit: plain, help: "Processors that the clients took, and, where nodes run in the clients' process, those that nobody can be told to have taken: for garbage and compactions.",
-		lines: func(_ *Report, run *Run) []line {
-			all := sampleLines(run, "clients", func(s *Sample, _ float64) float64 { return orNaN(s.GeneratorCores) })
-			shared := sampleLines(run, "shared", func(s *Sample, _ float64) float64 { return orNaN(s.SharedCores) })
-			shared[0].look = chart.Nth(1)
+		lines: func(_ *result.Report, run *result.Run) []line {
+			all := sampleLines(run, "clients", func(s *result.Sample, _ float64) float64 { return orNaN(s.GeneratorCores) })
+			shared := sampleLines(run, "shared", func(s *result.Sample, _ float64) float64 { return orNaN(s.SharedCores) })
+			shared[0].look = Nth(1)
 			return append(all, shared...)
 		}},
 	{title: "Memory of each node", unit: sized, nodes: true, help: "Memory that a node has of the operating system.",
-		lines: nodeLines(func(n *NodeSample) float64 {
+		lines: nodeLines(func(n *result.NodeSample) float64 {
 			if n.MemoryBytes == nil {
 				return math.NaN()
 			}
@@ -90,15 +89,15 @@ func orNaN(x *float64) float64 {
 	return *x
 }
 
-func perSecondIn(w *Window, windowMS float64) float64 {
+func perSecondIn(w *result.Window, windowMS float64) float64 {
 	return float64(w.Operations-w.Failed) / max(windowMS, 1) * 1000
 }
 
 // windowLines has a point in the middle of each window.
-func windowLines(run *Run, names []string, of func(*Window) []float64) []line {
+func windowLines(run *result.Run, names []string, of func(*result.Window) []float64) []line {
 	lines := make([]line, len(names))
 	for k, name := range names {
-		lines[k] = line{name: name, look: chart.Nth(k), points: make(plotter.XYs, len(run.Windows))}
+		lines[k] = line{name: name, look: Nth(k), points: make(plotter.XYs, len(run.Windows))}
 	}
 	for i := range run.Windows {
 		w := &run.Windows[i]
@@ -109,8 +108,8 @@ func windowLines(run *Run, names []string, of func(*Window) []float64) []line {
 	return lines
 }
 
-func sampleLines(run *Run, name string, of func(s *Sample, seconds float64) float64) []line {
-	l := line{name: name, look: chart.Nth(0)}
+func sampleLines(run *result.Run, name string, of func(s *result.Sample, seconds float64) float64) []line {
+	l := line{name: name, look: Nth(0)}
 	for i := range run.Samples {
 		s := &run.Samples[i]
 		seconds := 0.1
@@ -128,12 +127,12 @@ func sampleLines(run *Run, name string, of func(s *Sample, seconds float64) floa
 	return []line{l}
 }
 
-func nodeLines(of func(*NodeSample) float64) func(*Report, *Run) []line {
-	return func(r *Report, run *Run) []line {
+func nodeLines(of func(*result.NodeSample) float64) func(*result.Report, *result.Run) []line {
+	return func(r *result.Report, run *result.Run) []line {
 		index := nodeIndex(r)
 		lines := make([]line, len(index))
 		for name, k := range index {
-			lines[k] = line{name: name, look: chart.Nth(k)}
+			lines[k] = line{name: name, look: Nth(k)}
 		}
 		for i := range run.Samples {
 			s := &run.Samples[i]
@@ -158,7 +157,7 @@ func known(y float64) float64 {
 
 // nodeIndex numbers all nodes in the order in which they came, so that a node looks alike
 // in all charts.
-func nodeIndex(r *Report) map[string]int {
+func nodeIndex(r *result.Report) map[string]int {
 	index := map[string]int{}
 	add := func(name string) {
 		if _, ok := index[name]; !ok {
@@ -166,12 +165,12 @@ func nodeIndex(r *Report) map[string]int {
 		}
 	}
 	for i := range r.Contestants {
-		run := r.Contestants[i].shown()
+		run := shown(&r.Contestants[i])
 		if run == nil {
 			continue
 		}
 		// Where the same few nodes come again and again, one look at each change is enough.
-		var before []NodeSample
+		var before []result.NodeSample
 		for k := range run.Samples {
 			nodes := run.Samples[k].Nodes
 			if !sameNodes(nodes, before) {
@@ -190,7 +189,7 @@ func nodeIndex(r *Report) map[string]int {
 	return index
 }
 
-func sameNodes(a, b []NodeSample) bool {
+func sameNodes(a, b []result.NodeSample) bool {
 	if len(a) != len(b) {
 		return false
 	}
@@ -208,5 +207,5 @@ func (u unit) tick(x float64) string {
 	if u == sized && x == 0 {
 		return "0"
 	}
-	return human.Plain(x/by) + suffix
+	return Plain(x/by) + suffix
 }

@@ -5,8 +5,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/ringside-kv/ringside/loadtest/chart"
-	"github.com/ringside-kv/ringside/loadtest/human"
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
 const (
@@ -17,11 +16,11 @@ const (
 )
 
 // movedPlot has a bar for each event and contestant; any tells whether there is one.
-func movedPlot(r *Report) (paint func(title string, c draw.Canvas), any bool) {
+func movedPlot(r *result.Report) (paint func(title string, c draw.Canvas), any bool) {
 	f := figureNamed(eventFigures, "moved/least")
 	all := events(r)
 	all = all[:min(len(all), mostMoved)]
-	looks := chart.Looks(names(r))
+	looks := Looks(names(r))
 	values := make([][]float64, len(r.Contestants))
 	highest := 1.0
 	for i := range r.Contestants {
@@ -33,31 +32,31 @@ func movedPlot(r *Report) (paint func(title string, c draw.Canvas), any bool) {
 		}
 	}
 	return func(title string, c draw.Canvas) {
-		p := chart.NewPlot(title)
-		p.Y.Min, p.Y.Max = 0, chart.Bound(0, highest)
-		p.Y.Tick.Marker = chart.RoundTicks{Form: func(x float64) string { return human.Plain(x) + " ×" }}
+		p := NewPlot(title)
+		p.Y.Min, p.Y.Max = 0, Bound(0, highest)
+		p.Y.Tick.Marker = RoundTicks{Form: func(x float64) string { return Plain(x) + " ×" }}
 		const axisWidth = 56
 		group := (c.Max.X - c.Min.X - axisWidth) / vg.Length(len(all))
 		bar := min(group*0.82/vg.Length(max(1, len(values))), 60)
 		for i := range values {
-			p.Add(chart.Bars{Values: values[i], Color: looks[i].Color, Width: max(bar-1, 1), Form: human.Plain,
+			p.Add(Bars{Values: values[i], Color: looks[i].Color, Width: max(bar-1, 1), Form: Plain,
 				Offset: bar * (vg.Length(i) - vg.Length(len(values)-1)/2)})
 		}
-		p.Add(chart.Level(1))
+		p.Add(Level(1))
 		p.X.Min, p.X.Max = -0.5, float64(len(all))-0.5
 		p.X.Tick.Length = 0
 		var ticks plot.ConstantTicks
 		for i, e := range all {
-			ticks = append(ticks, plot.Tick{Value: float64(i), Label: human.Clip(human.Printable(e.label()), 12)})
+			ticks = append(ticks, plot.Tick{Value: float64(i), Label: Clip(Printable(e.label()), 12)})
 		}
 		p.X.Tick.Marker = ticks
 		p.Draw(c)
 	}, any
 }
 
-func movedChart(r *Report) (chart.Picture, bool) {
+func movedChart(r *result.Report) (Drawing, bool) {
 	paint, any := movedPlot(r)
-	return chart.Picture{Width: chart.FullWidth, Height: movedHeight, Title: movedTitle,
+	return Drawing{Width: FullWidth, Height: movedHeight, Title: movedTitle,
 		About: "Bars: keys moved divided by the least possible, by event and contestant; a line marks 1. The tables below have the figures.",
 		Paint: func(c draw.Canvas) { paint("", c) }}, any
 }

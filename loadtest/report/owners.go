@@ -9,15 +9,15 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/ringside-kv/ringside/loadtest/chart"
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
 const ownersHeight = vg.Length(230)
 
 // ownersChart shows who had which piece of the tokens, from the first at the top to the
 // last, over time; nil if nobody knows.
-func ownersChart(r *Report, c *Contestant, t clock, index map[string]int, backups bool) *chart.Picture {
-	run := c.shown()
+func ownersChart(r *result.Report, c *result.Contestant, t clock, index map[string]int, backups bool) *Drawing {
+	run := shown(c)
 	if run == nil || len(run.Layouts) == 0 {
 		return nil
 	}
@@ -25,13 +25,13 @@ func ownersChart(r *Report, c *Contestant, t clock, index map[string]int, backup
 	if backups {
 		what = "first backup"
 	}
-	return &chart.Picture{Width: chart.HalfWidth, Height: ownersHeight, Title: shortName(c),
+	return &Drawing{Width: HalfWidth, Height: ownersHeight, Title: shortName(c),
 		About: fmt.Sprintf("Map: the %s of each piece of the tokens of %s over time, coloured by node, with events marked. It changed %d times.", what, c.Name, len(run.Layouts)-1),
 		Paint: func(canvas draw.Canvas) {
-			p := chart.NewPlot("")
-			chart.MarkRoom(p)
+			p := NewPlot("")
+			MarkRoom(p)
 			p.Add(owners{run.Layouts, t, index, backups})
-			p.Add(chart.Marks{List: t.starts(run), Color: chart.Ink})
+			p.Add(Marks{List: t.starts(run), Color: Ink})
 			t.axis(p)
 			p.Y.Min, p.Y.Max = 0, 1
 			p.Y.Tick.Marker = plot.ConstantTicks{}
@@ -41,7 +41,7 @@ func ownersChart(r *Report, c *Contestant, t clock, index map[string]int, backup
 }
 
 // starts are the marks of events without how long they went on.
-func (c clock) starts(run *Run) []chart.Mark {
+func (c clock) starts(run *result.Run) []Mark {
 	marks := c.marks(run)
 	for i := range marks {
 		marks[i].Until = 0
@@ -51,7 +51,7 @@ func (c clock) starts(run *Run) []chart.Mark {
 
 // owners is a map of nodes over tokens and time.
 type owners struct {
-	layouts []Layout
+	layouts []result.Layout
 	clock   clock
 	index   map[string]int
 	backups bool
@@ -68,7 +68,7 @@ func (o owners) Plot(c draw.Canvas, p *plot.Plot) {
 func (o owners) image(width, height int) *image.Paletted {
 	palette := color.Palette{color.NRGBA{}}
 	for i := range min(len(o.index), 255) {
-		palette = append(palette, chart.Nth(i).Color)
+		palette = append(palette, Nth(i).Color)
 	}
 	img := image.NewPaletted(image.Rect(0, 0, width, height), palette)
 	at := 0

@@ -5,14 +5,13 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"github.com/ringside-kv/ringside/loadtest/chart"
-	"github.com/ringside-kv/ringside/loadtest/human"
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
 // The charts of the page.
 
-func (p *wholePage) overlays(r *Report, t clock) {
-	add := func(c chart.Picture, any bool) {
+func (p *wholePage) overlays(r *result.Report, t clock) {
+	add := func(c Drawing, any bool) {
 		if any {
 			p.Overlays = append(p.Overlays, inline(c))
 		}
@@ -22,10 +21,10 @@ func (p *wholePage) overlays(r *Report, t clock) {
 	add(movedChart(r))
 }
 
-func (p *wholePage) distribution(r *Report) {
+func (p *wholePage) distribution(r *result.Report) {
 	all := make([]*hdrhistogram.Histogram, len(r.Contestants))
 	for i := range all {
-		all[i] = r.Contestants[i].distribution()
+		all[i] = distribution(&r.Contestants[i])
 	}
 	if c, any := distributionChart(r, all); any {
 		d := inline(c)
@@ -33,7 +32,7 @@ func (p *wholePage) distribution(r *Report) {
 	}
 }
 
-func (p *wholePage) overTime(r *Report, t clock) {
+func (p *wholePage) overTime(r *result.Report, t clock) {
 	index := nodeIndex(r)
 	// All lines share the room of the page.
 	lines := 0
@@ -63,12 +62,12 @@ func (p *wholePage) overTime(r *Report, t clock) {
 	p.Clients, p.Cluster, p.Nodes = side(clientMeasures), side(clusterMeasures), side(nodeMeasures)
 	p.NodeLegend = make([]legendEntry, len(index))
 	for name, i := range index {
-		p.NodeLegend[i] = legendEntry{block(chart.Nth(i)), human.Clip(human.Printable(name), 30)}
+		p.NodeLegend[i] = legendEntry{block(Nth(i)), Clip(Printable(name), 30)}
 	}
 }
 
 // inlined are the charts of all contestants.
-func inlined(r *Report, charts []*chart.Picture) []drawn {
+func inlined(r *result.Report, charts []*Drawing) []drawn {
 	all := make([]drawn, len(charts))
 	for i, c := range charts {
 		all[i].Title = shortName(&r.Contestants[i])
@@ -80,19 +79,19 @@ func inlined(r *Report, charts []*chart.Picture) []drawn {
 }
 
 // lineLegend names the lines of a chart, if there are several.
-func lineLegend(r *Report, m *measure) []legendEntry {
+func lineLegend(r *result.Report, m *measure) []legendEntry {
 	for i := range r.Contestants {
-		run := r.Contestants[i].shown()
+		run := shown(&r.Contestants[i])
 		if run == nil {
 			continue
 		}
-		lines := m.lines(&Report{WindowMS: r.WindowMS}, &Run{Windows: run.Windows[:min(1, len(run.Windows))], Samples: run.Samples[:min(1, len(run.Samples))]})
+		lines := m.lines(&result.Report{WindowMS: r.WindowMS}, &result.Run{Windows: run.Windows[:min(1, len(run.Windows))], Samples: run.Samples[:min(1, len(run.Samples))]})
 		if len(lines) < 2 {
 			return nil
 		}
 		var all []legendEntry
 		for _, l := range lines {
-			all = append(all, legendEntry{template.HTML(chart.LineSwatch(l.look).Decorative()), l.name})
+			all = append(all, legendEntry{template.HTML(LineSwatch(l.look).Decorative()), l.name})
 		}
 		return all
 	}
@@ -100,11 +99,11 @@ func lineLegend(r *Report, m *measure) []legendEntry {
 }
 
 // block is a patch of a node's colour, which stands for its lines and its pieces.
-func block(l chart.Look) template.HTML { return template.HTML(chart.BlockSwatch(l).Decorative()) }
+func block(l Look) template.HTML { return template.HTML(BlockSwatch(l).Decorative()) }
 
-func (p *wholePage) owners(r *Report, t clock) {
+func (p *wholePage) owners(r *result.Report, t clock) {
 	index := nodeIndex(r)
-	primaries, backups := make([]*chart.Picture, len(r.Contestants)), make([]*chart.Picture, len(r.Contestants))
+	primaries, backups := make([]*Drawing, len(r.Contestants)), make([]*Drawing, len(r.Contestants))
 	any := false
 	for i := range r.Contestants {
 		primaries[i] = ownersChart(r, &r.Contestants[i], t, index, false)

@@ -6,14 +6,13 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/ringside-kv/ringside/loadtest/chart"
-	"github.com/ringside-kv/ringside/loadtest/human"
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
 // Picture writes one picture of a report as SVG, for a README: throughput and p99 of each
 // contestant over time with events marked, and what each event moved against the least
 // possible. Parts of which nothing is known are left out.
-func Picture(w io.Writer, r *Report) error {
+func Picture(w io.Writer, r *result.Report) error {
 	const legendHeight, edge = 26, 10
 	type part struct {
 		title  string
@@ -36,7 +35,7 @@ func Picture(w io.Writer, r *Report) error {
 	paint, any = movedPlot(r)
 	add(movedTitle, movedHeight-30, paint, any)
 
-	picture := chart.Picture{Width: chart.FullWidth + 2*edge, Height: height,
+	picture := Drawing{Width: FullWidth + 2*edge, Height: height,
 		About: "What clients of each contestant saw over time, while nodes came and went: throughput and 99th percentile of latency, and the keys that moved, by the least possible.",
 		Paint: func(c draw.Canvas) {
 			c = draw.Crop(c, edge, -edge, edge, -edge)
@@ -46,7 +45,7 @@ func Picture(w io.Writer, r *Report) error {
 				c.Max.Y = part.Min.Y
 				return part
 			}
-			chart.DrawLegend(row(legendHeight), legend(r))
+			DrawLegend(row(legendHeight), legend(r))
 			for _, p := range parts {
 				p.paint(p.title, row(p.height))
 				row(edge)
@@ -57,10 +56,10 @@ func Picture(w io.Writer, r *Report) error {
 }
 
 // legend has the contestants.
-func legend(r *Report) []chart.Entry {
-	var all []chart.Entry
-	for i, l := range chart.Looks(names(r)) {
-		all = append(all, chart.Entry{Name: human.Clip(human.Printable(r.Contestants[i].Name), headWidth), Paint: func(c draw.Canvas) { chart.DrawSwatch(c, l) }})
+func legend(r *result.Report) []Entry {
+	var all []Entry
+	for i, l := range Looks(names(r)) {
+		all = append(all, Entry{Name: Clip(Printable(r.Contestants[i].Name), headWidth), Paint: func(c draw.Canvas) { DrawSwatch(c, l) }})
 	}
 	return all
 }

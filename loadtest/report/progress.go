@@ -5,8 +5,6 @@ import (
 	"io"
 	"strings"
 	"time"
-
-	"github.com/ringside-kv/ringside/loadtest/human"
 )
 
 // A State is what one contestant does right now.
@@ -81,7 +79,7 @@ func (p *Progress) Show(now time.Time, states []State) {
 // Say writes a line that stays, such as an event.
 func (p *Progress) Say(format string, args ...any) {
 	p.erase()
-	_, _ = fmt.Fprintln(p.w, human.Printable(oneLine(fmt.Sprintf(format, args...))))
+	_, _ = fmt.Fprintln(p.w, Printable(oneLine(fmt.Sprintf(format, args...))))
 }
 
 // Close erases the states that were drawn, so that results follow what was said.
@@ -98,7 +96,7 @@ func (p *Progress) erase() {
 func (p *Progress) draw(states []State) {
 	names := 0
 	for _, s := range states {
-		names = max(names, human.Width(clippedName(s.Contestant)))
+		names = max(names, Width(clippedName(s.Contestant)))
 	}
 	var b strings.Builder
 	if p.drawn > 0 {
@@ -106,7 +104,7 @@ func (p *Progress) draw(states []State) {
 	}
 	for _, s := range states {
 		// A line that fills the terminal would begin another.
-		b.WriteString(human.Clip(p.line(s, names), p.config.Width-1) + "\x1b[K\n")
+		b.WriteString(Clip(p.line(s, names), p.config.Width-1) + "\x1b[K\n")
 	}
 	if p.drawn > len(states) {
 		b.WriteString("\x1b[J")
@@ -120,19 +118,19 @@ func (s *State) runs() bool { return s.Phase != "" && !s.Done && s.Failure == ""
 // line is a state in words, with the name in so many cells at least.
 func (p *Progress) line(s State, names int) string {
 	name := clippedName(s.Contestant)
-	text := name + strings.Repeat(" ", max(0, names-human.Width(name)))
+	text := name + strings.Repeat(" ", max(0, names-Width(name)))
 	if p.config.Rounds > 1 && s.Round > 0 {
 		text += fmt.Sprintf("  %d/%d", s.Round, p.config.Rounds)
 	}
 	switch {
 	case s.Failure != "":
-		return text + "  ended early: " + human.Printable(oneLine(s.Failure))
+		return text + "  ended early: " + Printable(oneLine(s.Failure))
 	case s.Done:
 		return text + "  done" + failedText(s.Failed)
 	case s.Phase == "":
 		return text + "  waits"
 	}
-	text += fmt.Sprintf("  %-10s", human.Clip(human.Printable(s.Phase), 16))
+	text += fmt.Sprintf("  %-10s", Clip(Printable(s.Phase), 16))
 	if s.PerSecond > 0 {
 		text += fmt.Sprintf("  %7s ops/s", perSecond.text(s.PerSecond))
 	}
@@ -140,7 +138,7 @@ func (p *Progress) line(s State, names int) string {
 		text += fmt.Sprintf("  p99 %8s", micros.text(s.P99))
 	}
 	if s.Handoffs > 0 {
-		text += "  " + human.Plural(int(s.Handoffs), "handoff")
+		text += "  " + Plural(int(s.Handoffs), "handoff")
 	}
 	text += failedText(s.Failed)
 	if s.Left > 0 {
@@ -153,7 +151,7 @@ func failedText(n int64) string {
 	if n == 0 {
 		return ""
 	}
-	return "  " + human.Count(n) + " failed"
+	return "  " + Count(n) + " failed"
 }
 
-func clippedName(name string) string { return human.Clip(human.Printable(name), headWidth) }
+func clippedName(name string) string { return Clip(Printable(name), headWidth) }

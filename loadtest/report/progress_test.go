@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/ringside-kv/ringside/loadtest/human"
 )
 
 func TestProgressIsDrawnInItsPlace(t *testing.T) {
@@ -43,7 +41,7 @@ func TestProgressIsDrawnInItsPlace(t *testing.T) {
 		t.Errorf("something is left, or erased twice: %q", text)
 	}
 	for line := range strings.Lines(text) {
-		if line := line[strings.LastIndex(line, "\r")+1:]; human.Width(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\x1b[K")) > 59 {
+		if line := line[strings.LastIndex(line, "\r")+1:]; Width(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\x1b[K")) > 59 {
 			t.Errorf("too wide: %q", line)
 		}
 	}

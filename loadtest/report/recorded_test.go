@@ -10,11 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ringside-kv/ringside/loadtest/page/pagetest"
+	"github.com/ringside-kv/ringside/loadtest/report/pagetest"
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
 // recorded is the report of a real run, which docs/loadtest.md shows.
-func recorded(t *testing.T) *Report {
+func recorded(t *testing.T) *result.Report {
 	t.Helper()
 	f, err := os.Open(filepath.Join("example", "report.json"))
 	if err != nil {
@@ -34,11 +35,11 @@ func TestTheExampleIsOfToday(t *testing.T) {
 		t.Skip("all in one goroutine: nothing to see for the race detector")
 	}
 	r := recorded(t)
-	for file, write := range map[string]func(io.Writer, *Report) error{
-		"report.html":    func(w io.Writer, r *Report) error { return HTML(w, r, PageOptions{}) },
+	for file, write := range map[string]func(io.Writer, *result.Report) error{
+		"report.html":    func(w io.Writer, r *result.Report) error { return HTML(w, r, PageOptions{}) },
 		"strategies.svg": Picture,
 		"report.json":    JSON,
-		"report.txt":     func(w io.Writer, r *Report) error { return Table(w, r, TableOptions{Width: 80}) },
+		"report.txt":     func(w io.Writer, r *result.Report) error { return Table(w, r, TableOptions{Width: 80}) },
 	} {
 		var b bytes.Buffer
 		if err := write(&b, r); err != nil {

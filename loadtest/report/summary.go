@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/ringside-kv/ringside/loadtest/human"
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
 // A value is a figure of one contestant over all its rounds.
@@ -19,16 +19,16 @@ type value struct {
 }
 
 // overall is a figure of the whole run.
-func (f *figure) overall(c *Contestant) value {
-	return f.over(c, f.run, func(r *Run) bool {
+func (f *figure) overall(c *result.Contestant) value {
+	return f.over(c, f.run, func(r *result.Run) bool {
 		_, ok := longestUnbalanced(r)
 		return ok
 	})
 }
 
 // in is a figure of an event.
-func (f *figure) in(c *Contestant, e eventKey) value {
-	settled := func(r *Run) bool {
+func (f *figure) in(c *result.Contestant, e eventKey) value {
+	settled := func(r *result.Run) bool {
 		event := e.of(r)
 		return event == nil || event.BalancedMS != nil
 	}
@@ -42,11 +42,11 @@ func (f *figure) in(c *Contestant, e eventKey) value {
 
 // over sums rounds up. Runs that did not come to their end count only if none did; what
 // must not happen counts in any case.
-func (f *figure) over(c *Contestant, of func(*Run) (float64, bool), settled func(*Run) bool) value {
+func (f *figure) over(c *result.Contestant, of func(*result.Run) (float64, bool), settled func(*result.Run) bool) value {
 	if f.nodes && !c.Cluster {
 		return value{}
 	}
-	whole := slices.ContainsFunc(c.Runs, func(r Run) bool { return r.Failure == "" })
+	whole := slices.ContainsFunc(c.Runs, func(r result.Run) bool { return r.Failure == "" })
 	var all []float64
 	comparable := whole
 	for i := range c.Runs {
@@ -84,8 +84,8 @@ type eventKey struct {
 }
 
 // events are all events of a report, in their order.
-func events(r *Report) []eventKey {
-	var longest []Event
+func events(r *result.Report) []eventKey {
+	var longest []result.Event
 	for i := range r.Contestants {
 		for j := range r.Contestants[i].Runs {
 			if e := r.Contestants[i].Runs[j].Events; len(e) > len(longest) {
@@ -107,15 +107,15 @@ func events(r *Report) []eventKey {
 }
 
 // of is the event in a run; nil if the run did not come to it.
-func (k eventKey) of(r *Run) *Event {
+func (k eventKey) of(r *result.Run) *result.Event {
 	if k.index >= len(r.Events) || r.Events[k.index].Name != k.name {
 		return nil
 	}
 	return &r.Events[k.index]
 }
 
-func (k eventKey) figure(of func(*Event) (float64, bool)) func(*Run) (float64, bool) {
-	return func(r *Run) (float64, bool) {
+func (k eventKey) figure(of func(*result.Event) (float64, bool)) func(*result.Run) (float64, bool) {
+	return func(r *result.Run) (float64, bool) {
 		e := k.of(r)
 		if e == nil {
 			return 0, false
@@ -133,7 +133,7 @@ func (k eventKey) label() string {
 }
 
 // title is the event in words: which, to whom and when.
-func (k eventKey) title(r *Report) string {
+func (k eventKey) title(r *result.Report) string {
 	title := k.label()
 	var at []float64
 	nodes, differ := "", false
@@ -149,7 +149,7 @@ func (k eventKey) title(r *Report) string {
 		}
 	}
 	if nodes != "" && !differ {
-		title += " of " + human.Clip(human.Printable(nodes), 30)
+		title += " of " + Clip(Printable(nodes), 30)
 	}
 	if len(at) > 0 {
 		slices.Sort(at)
@@ -168,7 +168,7 @@ type row struct {
 
 // rows are those of a table: with an event those of the event, else those of the runs.
 // Rows that nobody has anything in are left out.
-func rows(r *Report, event *eventKey) []row {
+func rows(r *result.Report, event *eventKey) []row {
 	figures := runFigures
 	if event != nil {
 		figures = eventFigures
@@ -239,7 +239,7 @@ func (v value) touches(w value) bool {
 // text is the value for people, without its spread.
 func (v value) text(u unit) string {
 	if v.rounds == 0 {
-		return human.None
+		return None
 	}
 	return u.text(v.at)
 }
@@ -258,9 +258,9 @@ func (v value) spread(u unit) string {
 
 // shown is the run that charts show of a contestant: that with the median throughput of
 // those that came to their end; nil if there is none at all.
-func (c *Contestant) shown() *Run {
-	var runs []*Run
-	whole := slices.ContainsFunc(c.Runs, func(r Run) bool { return r.Failure == "" })
+func shown(c *result.Contestant) *result.Run {
+	var runs []*result.Run
+	whole := slices.ContainsFunc(c.Runs, func(r result.Run) bool { return r.Failure == "" })
 	for i := range c.Runs {
 		if r := &c.Runs[i]; !whole || r.Failure == "" {
 			runs = append(runs, r)
@@ -269,11 +269,11 @@ func (c *Contestant) shown() *Run {
 	if len(runs) == 0 {
 		return nil
 	}
-	throughput := func(r *Run) float64 {
+	throughput := func(r *result.Run) float64 {
 		x, _ := runFigures[0].run(r)
 		return x
 	}
-	slices.SortStableFunc(runs, func(a, b *Run) int {
+	slices.SortStableFunc(runs, func(a, b *result.Run) int {
 		switch x, y := throughput(a), throughput(b); {
 		case x < y:
 			return -1
@@ -288,9 +288,9 @@ func (c *Contestant) shown() *Run {
 func seconds(s float64) string {
 	switch {
 	case s >= 3600*10:
-		return human.Significant(s/3600) + " h"
+		return Significant(s/3600) + " h"
 	case s >= 600:
-		return human.Significant(s/60) + " min"
+		return Significant(s/60) + " min"
 	}
-	return human.Significant(s) + " s"
+	return Significant(s) + " s"
 }

@@ -5,14 +5,16 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
 // throughputs are rounds of a contestant in which so many operations a second were done;
 // those below 0 failed after so many.
-func throughputs(name string, all ...int64) Contestant {
-	c := Contestant{Name: name, Cluster: true}
+func throughputs(name string, all ...int64) result.Contestant {
+	c := result.Contestant{Name: name, Cluster: true}
 	for i, n := range all {
-		run := Run{Round: i + 1, All: Phase{UntilMS: 1000, Clients: Clients{Operations: n}}}
+		run := result.Run{Round: i + 1, All: result.Phase{UntilMS: 1000, Clients: result.Clients{Operations: n}}}
 		if n < 0 {
 			run.All.Operations, run.Failure = -n, "it broke"
 		}
@@ -44,7 +46,7 @@ func TestRoundsAreSummedUpByTheirMedian(t *testing.T) {
 func TestOfWhatMustNotHappenTheWorstCounts(t *testing.T) {
 	c := throughputs("x", 10, 10, -10, 10)
 	for i := range c.Runs {
-		c.Runs[i].Checked = &Checked{}
+		c.Runs[i].Checked = &result.Checked{}
 	}
 	c.Runs[2].Checked.Lost = 3
 	if got := figureNamed(runFigures, "lost").overall(&c); got.at != 3 || got.low != 0 || got.rounds != 4 {
@@ -59,11 +61,11 @@ func TestOfWhatMustNotHappenTheWorstCounts(t *testing.T) {
 
 func TestWhatNobodyKnowsIsMissing(t *testing.T) {
 	c := throughputs("x", 10)
-	c.Runs[0].Events = []Event{{Name: "join", MovedKeys: 5, LeastKeys: 0}}
+	c.Runs[0].Events = []result.Event{{Name: "join", MovedKeys: 5, LeastKeys: 0}}
 	nan := math.NaN()
 	c.Runs[0].Events[0].Factor = &nan
 	c.Runs[0].All.Latency.P99 = math.Inf(1)
-	e := events(&Report{Contestants: []Contestant{c}})[0]
+	e := events(&result.Report{Contestants: []result.Contestant{c}})[0]
 	for _, key := range []string{"lost", "moved/least", "balanced", "forwarded", "p99", "load", "generator"} {
 		if got := figureNamed(runFigures, key).overall(&c); got != (value{}) {
 			t.Errorf("%s: %+v", key, got)
@@ -121,10 +123,10 @@ func TestTheBestIsMarked(t *testing.T) {
 func TestOnlyWhatIsBalancedHasMovedAll(t *testing.T) {
 	moved, failed := figureNamed(eventFigures, "moved"), figureNamed(eventFigures, "failed")
 	done := 5000.0
-	r := &Report{Contestants: []Contestant{throughputs("a", 1, 1), throughputs("b", 1, 1)}}
+	r := &result.Report{Contestants: []result.Contestant{throughputs("a", 1, 1), throughputs("b", 1, 1)}}
 	for i := range r.Contestants {
 		for j := range r.Contestants[i].Runs {
-			r.Contestants[i].Runs[j].Events = []Event{{Name: "join", MovedKeys: int64(100 * i), BalancedMS: &done}}
+			r.Contestants[i].Runs[j].Events = []result.Event{{Name: "join", MovedKeys: int64(100 * i), BalancedMS: &done}}
 		}
 	}
 	r.Contestants[0].Runs[1].Events[0].BalancedMS = nil
@@ -146,9 +148,9 @@ func TestOnlyWhatIsBalancedHasMovedAll(t *testing.T) {
 }
 
 func TestRowsSayWhatTheyGoOnWith(t *testing.T) {
-	r := &Report{Contestants: []Contestant{throughputs("a", 1)}}
-	e := Event{Name: "kill", During: Span{100, 5, 7}, After: Span{100, 5, 7}}
-	r.Contestants[0].Runs[0].Events = []Event{e}
+	r := &result.Report{Contestants: []result.Contestant{throughputs("a", 1)}}
+	e := result.Event{Name: "kill", During: result.Span{Milliseconds: 100, PerSecond: 5, P99: 7}, After: result.Span{Milliseconds: 100, PerSecond: 5, P99: 7}}
+	r.Contestants[0].Runs[0].Events = []result.Event{e}
 	names := func() string {
 		var all []string
 		for _, line := range rows(r, &events(r)[0]) {
@@ -173,7 +175,7 @@ func TestChartsShowTheMedianRound(t *testing.T) {
 		want   int
 	}{{nil, 0}, {[]int64{5}, 1}, {[]int64{9, 1, 5}, 3}, {[]int64{9, 5}, 2}, {[]int64{9, 3, -5}, 2}, {[]int64{-9, -3, -5}, 3}} {
 		c := throughputs("x", tt.rounds...)
-		run := c.shown()
+		run := shown(&c)
 		if run == nil && tt.want != 0 || run != nil && run.Round != tt.want {
 			t.Errorf("of %v round %+v is shown, want %d", tt.rounds, run, tt.want)
 		}
@@ -182,10 +184,10 @@ func TestChartsShowTheMedianRound(t *testing.T) {
 
 func TestEventsAreTheSameInAllRuns(t *testing.T) {
 	a, b := throughputs("a", 1, 1), throughputs("b", 1)
-	a.Runs[0].Events = []Event{{Name: "join", MovedKeys: 1}}
-	a.Runs[1].Events = []Event{{Name: "join", MovedKeys: 3, Node: "n4", AtMS: 8000}, {Name: "kill", MovedKeys: 9}, {Name: "join", MovedKeys: 7}}
-	b.Runs[0].Events = []Event{{Name: "join", MovedKeys: 4, Node: "n4", AtMS: 8200}, {Name: "leave", MovedKeys: 5}}
-	r := &Report{Contestants: []Contestant{a, b}}
+	a.Runs[0].Events = []result.Event{{Name: "join", MovedKeys: 1}}
+	a.Runs[1].Events = []result.Event{{Name: "join", MovedKeys: 3, Node: "n4", AtMS: 8000}, {Name: "kill", MovedKeys: 9}, {Name: "join", MovedKeys: 7}}
+	b.Runs[0].Events = []result.Event{{Name: "join", MovedKeys: 4, Node: "n4", AtMS: 8200}, {Name: "leave", MovedKeys: 5}}
+	r := &result.Report{Contestants: []result.Contestant{a, b}}
 	keys := events(r)
 	moved := figureNamed(eventFigures, "moved")
 	for i, tt := range []struct {

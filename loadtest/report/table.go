@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/ringside-kv/ringside/loadtest/human"
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
 // TableOptions say how a table is laid out.
@@ -29,7 +29,7 @@ const mark = "*"
 // contestants side by side, event by event, and what else a reader must know. Lines take
 // at most 80 cells unless the options give more; contestants that do not fit beside the
 // others stand in tables of their own below.
-func Table(w io.Writer, r *Report, options TableOptions) error {
+func Table(w io.Writer, r *result.Report, options TableOptions) error {
 	t := terminal{report: r, cells: max(options.Width, leastWidth), color: options.Color}
 	t.heading()
 	if len(r.Contestants) > 0 {
@@ -44,14 +44,14 @@ func Table(w io.Writer, r *Report, options TableOptions) error {
 }
 
 type terminal struct {
-	report *Report
+	report *result.Report
 	cells  int
 	color  bool
 	out    strings.Builder
 }
 
 func (t *terminal) line(lines int, format string, args ...any) {
-	for _, line := range human.Wrap(fmt.Sprintf(format, args...), t.cells, lines) {
+	for _, line := range Wrap(fmt.Sprintf(format, args...), t.cells, lines) {
 		t.out.WriteString(line + "\n")
 	}
 }
@@ -63,8 +63,8 @@ func (t *terminal) heading() {
 }
 
 // headingLines say what was asked for.
-func headingLines(r *Report) []string {
-	first := fmt.Sprintf("%s in %s, took %s", human.Plural(len(r.Contestants), "contestant"), human.Plural(r.Rounds, "round"), seconds(r.TookSeconds))
+func headingLines(r *result.Report) []string {
+	first := fmt.Sprintf("%s in %s, took %s", Plural(len(r.Contestants), "contestant"), Plural(r.Rounds, "round"), seconds(r.TookSeconds))
 	if m := machine(r.Machine); m != "" {
 		first += ", on " + m
 	}
@@ -84,16 +84,16 @@ func headingLines(r *Report) []string {
 	return lines
 }
 
-func machine(m Machine) string {
+func machine(m result.Machine) string {
 	var words []string
 	if m.CPU != "" {
 		words = append(words, m.CPU)
 	}
 	if m.Cores > 0 {
-		words = append(words, human.Plural(m.Cores, "core"))
+		words = append(words, Plural(m.Cores, "core"))
 	}
 	if m.MemoryBytes > 0 {
-		words = append(words, human.Size(m.MemoryBytes))
+		words = append(words, Size(m.MemoryBytes))
 	}
 	if m.OS != "" {
 		words = append(words, strings.TrimSuffix(m.OS+"/"+m.Arch, "/"))
@@ -131,15 +131,15 @@ func (t *terminal) columns(rows []row, columns []tableColumn) {
 	head := strings.Repeat(" ", nameWidth)
 	rule := strings.Repeat("─", nameWidth)
 	for _, c := range columns {
-		head += "  " + c.head + strings.Repeat(" ", c.width()-human.Width(c.head))
+		head += "  " + c.head + strings.Repeat(" ", c.width()-Width(c.head))
 		rule += "──" + strings.Repeat("─", c.width())
 	}
 	lines = append(lines, head, rule)
 	for i, r := range rows {
-		line := r.name + strings.Repeat(" ", nameWidth-human.Width(r.name))
+		line := r.name + strings.Repeat(" ", nameWidth-Width(r.name))
 		for _, c := range columns {
 			cell := c.cells[i]
-			text := strings.Repeat(" ", c.value-human.Width(cell.text)) + cell.text
+			text := strings.Repeat(" ", c.value-Width(cell.text)) + cell.text
 			marked := " "
 			if cell.best {
 				marked = mark
@@ -147,7 +147,7 @@ func (t *terminal) columns(rows []row, columns []tableColumn) {
 			}
 			line += "  " + text + marked
 			if c.spread > 0 {
-				line += " " + t.colored("\x1b[2m", cell.spread) + strings.Repeat(" ", c.spread-human.Width(cell.spread))
+				line += " " + t.colored("\x1b[2m", cell.spread) + strings.Repeat(" ", c.spread-Width(cell.spread))
 			}
 			line += strings.Repeat(" ", c.width()-c.taken())
 		}
@@ -178,21 +178,21 @@ type tableCell struct {
 	best         bool
 }
 
-func newTableColumn(c *Contestant, j int, rows []row) tableColumn {
-	column := tableColumn{head: human.Clip(human.Printable(heading(c)), headWidth)}
+func newTableColumn(c *result.Contestant, j int, rows []row) tableColumn {
+	column := tableColumn{head: Clip(Printable(heading(c)), headWidth)}
 	for _, r := range rows {
 		v := r.values[j]
 		// Without the space before the unit, three contestants with spreads fit 80 cells.
 		cell := tableCell{strings.ReplaceAll(v.text(r.figure.unit), " ", ""), v.spread(r.figure.unit), r.best[j]}
-		column.value = max(column.value, human.Width(cell.text))
-		column.spread = max(column.spread, human.Width(cell.spread))
+		column.value = max(column.value, Width(cell.text))
+		column.spread = max(column.spread, Width(cell.spread))
 		column.cells = append(column.cells, cell)
 	}
 	return column
 }
 
 // heading is a contestant's name, and whether there is only a part of it, or nothing.
-func heading(c *Contestant) string {
+func heading(c *result.Contestant) string {
 	if len(c.Runs) == 0 {
 		return c.Name + " (not run)"
 	}
@@ -211,7 +211,7 @@ func (c tableColumn) taken() int {
 	return c.value + 1
 }
 
-func (c tableColumn) width() int { return max(c.taken(), human.Width(c.head)) }
+func (c tableColumn) width() int { return max(c.taken(), Width(c.head)) }
 
 func (t *terminal) notes() {
 	t.out.WriteString("\n")
@@ -224,7 +224,7 @@ func (t *terminal) notes() {
 }
 
 // legendText explains marks and spreads; empty if there are none.
-func legendText(r *Report) string {
+func legendText(r *result.Report) string {
 	text := ""
 	if len(r.Contestants) > 1 {
 		text = "the best of its row"
@@ -240,7 +240,7 @@ func legendText(r *Report) string {
 }
 
 // notes are what a reader must know, the worst first.
-func notes(r *Report) []string {
+func notes(r *result.Report) []string {
 	var all []string
 	if r.Interrupted {
 		all = append(all, "Interrupted: what is missing here was not done.")
@@ -257,7 +257,7 @@ func notes(r *Report) []string {
 			}
 			if k := run.Checked; k != nil {
 				if k.Lost+k.Stale+k.Corrupt > 0 {
-					all = append(all, fmt.Sprintf("%s, round %d: of %s answers %d were lost, %d stale and %d corrupt.", c.Name, run.Round, human.Count(k.Reads), k.Lost, k.Stale, k.Corrupt))
+					all = append(all, fmt.Sprintf("%s, round %d: of %s answers %d were lost, %d stale and %d corrupt.", c.Name, run.Round, Count(k.Reads), k.Lost, k.Stale, k.Corrupt))
 				}
 				for _, example := range k.Examples[:min(3, len(k.Examples))] {
 					all = append(all, fmt.Sprintf("%s, round %d: %s", c.Name, run.Round, example))

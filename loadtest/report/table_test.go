@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ringside-kv/ringside/loadtest/human"
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
-func tableText(t *testing.T, r *Report, o TableOptions) string {
+func tableText(t *testing.T, r *result.Report, o TableOptions) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := Table(&b, r, o); err != nil {
@@ -30,7 +30,7 @@ func TestTablesFitTheirTerminal(t *testing.T) {
 		for _, width := range []int{0, 80, 120, 200} {
 			text := tableText(t, r, TableOptions{Width: width})
 			for line := range strings.Lines(text) {
-				if n := human.Width(strings.TrimSuffix(line, "\n")); n > max(width, 80) {
+				if n := Width(strings.TrimSuffix(line, "\n")); n > max(width, 80) {
 					t.Errorf("%s: %d cells of %d: %s", name, n, width, line)
 				}
 			}

@@ -10,8 +10,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/ringside-kv/ringside/loadtest/chart"
-	"github.com/ringside-kv/ringside/loadtest/human"
+	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
 const (
@@ -35,11 +34,11 @@ type clock struct {
 	unit  string
 }
 
-func clockOf(r *Report) clock {
+func clockOf(r *result.Report) clock {
 	c := clock{}
 	for i := range r.Contestants {
-		if run := r.Contestants[i].shown(); run != nil {
-			c.until = max(c.until, run.until(r.WindowMS))
+		if run := shown(&r.Contestants[i]); run != nil {
+			c.until = max(c.until, until(run, r.WindowMS))
 		}
 	}
 	switch {
@@ -55,7 +54,7 @@ func clockOf(r *Report) clock {
 }
 
 // until is when the last thing that is known of a run was over, in ms.
-func (r *Run) until(windowMS float64) float64 {
+func until(r *result.Run, windowMS float64) float64 {
 	end := r.All.UntilMS
 	if n := len(r.Windows); n > 0 {
 		end = max(end, r.Windows[n-1].AtMS+windowMS)
@@ -72,13 +71,13 @@ func (r *Run) until(windowMS float64) float64 {
 // axis is that of time, below a plot.
 func (c clock) axis(p *plot.Plot) {
 	p.X.Min, p.X.Max = 0, c.until/c.by
-	p.X.Tick.Marker = chart.RoundTicks{Form: human.Plain}
+	p.X.Tick.Marker = RoundTicks{Form: Plain}
 	p.X.Label.Text = c.unit
 }
 
 // thin is a line in units of the clock, with at most so many points.
 func (c clock) thin(points plotter.XYs, most int) plotter.XYs {
-	thin := chart.Thin(points, most)
+	thin := Thin(points, most)
 	scaled := make(plotter.XYs, len(thin))
 	for i, p := range thin {
 		scaled[i] = plotter.XY{X: p.X / c.by, Y: p.Y}
@@ -87,11 +86,11 @@ func (c clock) thin(points plotter.XYs, most int) plotter.XYs {
 }
 
 // marks are the events of a run, each with how long it took until all was balanced.
-func (c clock) marks(run *Run) []chart.Mark {
-	marks := make([]chart.Mark, len(run.Events))
+func (c clock) marks(run *result.Run) []Mark {
+	marks := make([]Mark, len(run.Events))
 	for i := range run.Events {
 		e := &run.Events[i]
-		marks[i] = chart.Mark{At: e.AtMS / c.by, Label: human.Clip(human.Printable(e.Name), 12)}
+		marks[i] = Mark{At: e.AtMS / c.by, Label: Clip(Printable(e.Name), 12)}
 		if e.BalancedMS != nil {
 			marks[i].Until = *e.BalancedMS / c.by
 		}
@@ -119,8 +118,8 @@ func scaleOf(m *measure, lines [][]line) (s scale, any bool) {
 // axis is that of values, beside a plot.
 func (s scale) axis(p *plot.Plot, m *measure) {
 	if m.log {
-		p.Y.Min, p.Y.Max = chart.LogBounds(s.low, s.high)
-		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, chart.LogTicks{Form: m.unit.tick}
+		p.Y.Min, p.Y.Max = LogBounds(s.low, s.high)
+		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, LogTicks{Form: m.unit.tick}
 		return
 	}
 	form := m.unit.tick
@@ -129,12 +128,12 @@ func (s scale) axis(p *plot.Plot, m *measure) {
 	}
 	if m.unit == sized { // ticks at round numbers of the unit, not of bytes
 		by, suffix := m.unit.scale(s.high)
-		p.Y.Min, p.Y.Max = 0, chart.Bound(0, s.high/by)*by
+		p.Y.Min, p.Y.Max = 0, Bound(0, s.high/by)*by
 		p.Y.Tick.Marker = scaledTicks{by, suffix}
 		return
 	}
-	p.Y.Min, p.Y.Max = 0, chart.Bound(0, s.high)
-	p.Y.Tick.Marker = chart.RoundTicks{Form: form}
+	p.Y.Min, p.Y.Max = 0, Bound(0, s.high)
+	p.Y.Tick.Marker = RoundTicks{Form: form}
 }
 
 // scaledTicks are round in a unit that is no power of ten.
@@ -145,7 +144,7 @@ type scaledTicks struct {
 
 // Ticks implements [plot.Ticker].
 func (t scaledTicks) Ticks(low, high float64) []plot.Tick {
-	ticks := chart.RoundTicks{Form: human.Plain}.Ticks(low/t.by, high/t.by)
+	ticks := RoundTicks{Form: Plain}.Ticks(low/t.by, high/t.by)
 	for i := range ticks {
 		if ticks[i].Value != 0 {
 			ticks[i].Label += t.suffix
@@ -157,12 +156,12 @@ func (t scaledTicks) Ticks(low, high float64) []plot.Tick {
 
 // linesOf are the lines of all contestants, nil for those without. A run of a day has more
 // points than anybody sees, so they are thinned at once.
-func linesOf(r *Report, m *measure) [][]line {
+func linesOf(r *result.Report, m *measure) [][]line {
 	all := make([][]line, len(r.Contestants))
 	for i := range r.Contestants {
-		if run := r.Contestants[i].shown(); run != nil {
+		if run := shown(&r.Contestants[i]); run != nil {
 			for _, l := range m.lines(r, run) {
-				if l.points = chart.Thin(l.points, mostOverlayPoints); hasValue(l.points) {
+				if l.points = Thin(l.points, mostOverlayPoints); hasValue(l.points) {
 					all[i] = append(all[i], l)
 				}
 			}
@@ -181,9 +180,9 @@ func hasValue(points plotter.XYs) bool {
 }
 
 // linePlot draws lines over time with marks behind them.
-func linePlot(title string, m *measure, t clock, s scale, lines []line, marks []chart.Marks, most int, c draw.Canvas) {
-	p := chart.NewPlot(title)
-	chart.MarkRoom(p)
+func linePlot(title string, m *measure, t clock, s scale, lines []line, marks []Marks, most int, c draw.Canvas) {
+	p := NewPlot(title)
+	MarkRoom(p)
 	for _, all := range marks {
 		p.Add(all)
 	}
@@ -196,7 +195,7 @@ func linePlot(title string, m *measure, t clock, s scale, lines []line, marks []
 				}
 			}
 		}
-		p.Add(chart.Series{Points: points, Style: lines[k].look.Line(1.25)})
+		p.Add(Series{Points: points, Style: lines[k].look.Line(1.25)})
 	}
 	t.axis(p)
 	s.axis(p, m)
@@ -205,20 +204,20 @@ func linePlot(title string, m *measure, t clock, s scale, lines []line, marks []
 
 // sideCharts show a measure of each contestant, to one scale; nil if nobody has it. The
 // picture of those who do not is nil too.
-func sideCharts(r *Report, m *measure, t clock, most int) []*chart.Picture {
+func sideCharts(r *result.Report, m *measure, t clock, most int) []*Drawing {
 	lines := linesOf(r, m)
 	s, any := scaleOf(m, lines)
 	if !any {
 		return nil
 	}
-	all := make([]*chart.Picture, len(lines))
+	all := make([]*Drawing, len(lines))
 	for i := range lines {
 		if lines[i] == nil {
 			continue
 		}
 		c := &r.Contestants[i]
-		marks := []chart.Marks{{List: t.marks(c.shown()), Color: markColor}}
-		all[i] = &chart.Picture{Width: chart.HalfWidth, Height: sideHeight, Title: shortName(c),
+		marks := []Marks{{List: t.marks(shown(c)), Color: markColor}}
+		all[i] = &Drawing{Width: HalfWidth, Height: sideHeight, Title: shortName(c),
 			About: fmt.Sprintf("Lines: %s of %s over time, with events marked. %s", m.title, c.Name, m.help),
 			Paint: func(canvas draw.Canvas) { linePlot("", m, t, s, lines[i], marks, most, canvas) }}
 	}
@@ -227,10 +226,10 @@ func sideCharts(r *Report, m *measure, t clock, most int) []*chart.Picture {
 
 // overlay shows one line of each contestant in one chart, and events in the contestant's
 // colour, since they do not happen to all at the same moment.
-func overlay(r *Report, m *measure, which int, t clock) (paint func(title string, c draw.Canvas), any bool) {
+func overlay(r *result.Report, m *measure, which int, t clock) (paint func(title string, c draw.Canvas), any bool) {
 	var lines []line
-	var marks []chart.Marks
-	looks := chart.Looks(names(r))
+	var marks []Marks
+	looks := Looks(names(r))
 	bare := false
 	for i, all := range linesOf(r, m) {
 		if which >= len(all) {
@@ -239,11 +238,11 @@ func overlay(r *Report, m *measure, which int, t clock) (paint func(title string
 		l := all[which]
 		l.look = looks[i]
 		lines = append(lines, l)
-		list := t.marks(r.Contestants[i].shown())
+		list := t.marks(shown(&r.Contestants[i]))
 		for k := range list {
 			list[k].Until = 0
 		}
-		marks = append(marks, chart.Marks{List: list, Color: looks[i].Color, Bare: bare})
+		marks = append(marks, Marks{List: list, Color: looks[i].Color, Bare: bare})
 		bare = bare || len(list) > 0 // one set of labels is enough
 	}
 	s, any := scaleOf(m, [][]line{lines})
@@ -252,14 +251,14 @@ func overlay(r *Report, m *measure, which int, t clock) (paint func(title string
 	}, any
 }
 
-func overlayChart(r *Report, m *measure, which int, title string, t clock) (chart.Picture, bool) {
+func overlayChart(r *result.Report, m *measure, which int, title string, t clock) (Drawing, bool) {
 	paint, any := overlay(r, m, which, t)
-	return chart.Picture{Width: chart.FullWidth, Height: overlayHeight, Title: title,
+	return Drawing{Width: FullWidth, Height: overlayHeight, Title: title,
 		About: "Lines: " + title + " of each contestant over time, with events marked in its colour.",
 		Paint: func(c draw.Canvas) { paint("", c) }}, any
 }
 
-func names(r *Report) []string {
+func names(r *result.Report) []string {
 	all := make([]string, len(r.Contestants))
 	for i := range r.Contestants {
 		all[i] = r.Contestants[i].Name

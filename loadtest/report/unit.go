@@ -3,8 +3,6 @@ package report
 import (
 	"math"
 	"strconv"
-
-	"github.com/ringside-kv/ringside/loadtest/human"
 )
 
 // A unit says how a figure is written. Times are in microseconds.
@@ -50,10 +48,10 @@ func (u unit) scale(x float64) (by float64, suffix string) {
 // text is a number with its unit.
 func (u unit) text(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return human.None
+		return None
 	}
 	if (u == count || u == perSecond) && math.Abs(x) < 9999.5 && (x == math.Trunc(x) || math.Abs(x) >= 999.5) {
-		return human.Count(int64(math.Round(x)))
+		return Count(int64(math.Round(x)))
 	}
 	by, suffix := u.scale(x)
 	return u.number(x/by) + suffix
@@ -64,7 +62,7 @@ func (u unit) number(x float64) string {
 	if (u == count || u == sized) && x == math.Trunc(x) && math.Abs(x) < 10_000 {
 		return strconv.FormatFloat(x, 'f', -1, 64)
 	}
-	return human.Significant(x)
+	return Significant(x)
 }
 
 // spread is a range of numbers in the unit that the text of another has.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ringside-kv/ringside/loadtest/column"
+	"github.com/ringside-kv/ringside/loadtest/workload"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -71,7 +71,7 @@ func ParseScenario(s string) (Scenario, error) {
 	}
 	var scenario Scenario
 	var faults []error
-	for words := range column.Parts(s) {
+	for words := range workload.Parts(s) {
 		event, err := parseEvent(words)
 		if err != nil {
 			faults = append(faults, err)
@@ -89,10 +89,10 @@ func ParseScenario(s string) (Scenario, error) {
 }
 
 func atColumn(at int, format string, args ...any) error {
-	return column.Fault(ErrScenario, at, format, args...)
+	return workload.Fault(ErrScenario, at, format, args...)
 }
 
-func parseEvent(words []column.Word) (Event, error) {
+func parseEvent(words []workload.Word) (Event, error) {
 	kind, ok := kinds[words[0].Text]
 	if !ok {
 		return Event{}, words[0].Fault(ErrScenario, "%.40q: want add, remove, restore, weight, crash or shuffle", words[0].Text)
@@ -128,7 +128,7 @@ func parseEvent(words []column.Word) (Event, error) {
 	return parseCount(e, rest[0])
 }
 
-func parseCount(e Event, w column.Word) (Event, error) {
+func parseCount(e Event, w workload.Word) (Event, error) {
 	if number, part := strings.CutSuffix(w.Text, "%"); part {
 		percent, err := strconv.ParseFloat(number, 64)
 		switch {
@@ -151,7 +151,7 @@ func parseCount(e Event, w column.Word) (Event, error) {
 	return e, nil
 }
 
-func parseWeight(e Event, rest []column.Word) (Event, error) {
+func parseWeight(e Event, rest []workload.Word) (Event, error) {
 	if len(rest) == 0 || len(rest) > 2 {
 		return Event{}, atColumn(e.Column, "a weight is set as in weight 2 or weight node-3 2")
 	}

@@ -2,8 +2,6 @@ package workload
 
 import (
 	"math/rand/v2"
-
-	"github.com/ringside-kv/ringside/loadtest/column"
 )
 
 // A Choice says how clients choose among keys 0..n-1.
@@ -39,9 +37,9 @@ const usualExponent = 0.99
 //
 // The error wraps [ErrChoice].
 func ParseChoice(text string) (Choice, error) {
-	words := column.Words(text, 1)
+	words := Words(text, 1)
 	if len(words) == 0 {
-		return Choice{}, column.Fault(ErrChoice, 1, "it is empty")
+		return Choice{}, Fault(ErrChoice, 1, "it is empty")
 	}
 	var c Choice
 	rest := words[1:]

@@ -1,10 +1,10 @@
-// Package workload says what the clients of a load test ask for, and when: which keys, which
-// commands, how long values are, and at what rate.
+// Package workload generates the operations of load test clients: which command, which key, which
+// value, and when.
 //
-// It owns the mix, the choice of keys, values that describe themselves, and schedules. It
-// does not own connections, clocks or what became of a request, and starts no goroutine.
-// Everything follows from the seed: the same [Config] has each client do the same
-// operations in the same order, however fast anybody is.
+// It owns the flags' small languages ([ParseMix], [ParseChoice], [ParseSizes], [ParseTTL],
+// [ParseRate]) and the words and columns that other texts of a load test are parsed with ([Parts],
+// [Word]). A value names its write ([Stamp]), so that a reader can tell which write it is from. The
+// package does not own connections, and the clock is a parameter.
 //
 // Read [Config] first, then [Client].
 package workload

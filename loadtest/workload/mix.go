@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/ringside-kv/ringside/loadtest/column"
 )
 
 // What stands for something in the commands of a mix, in memtier_benchmark's words.
@@ -101,10 +99,10 @@ var reading = []string{
 // their number: mget, mset, del, unlink, exists, touch. The error wraps [ErrMix].
 func ParseMix(text string) (Mix, error) {
 	if len(text) > maxMixLen {
-		return Mix{}, column.Fault(ErrMix, maxMixLen, "it is longer than %d bytes", maxMixLen)
+		return Mix{}, Fault(ErrMix, maxMixLen, "it is longer than %d bytes", maxMixLen)
 	}
 	var m Mix
-	for words := range column.Parts(text) {
+	for words := range Parts(text) {
 		c, err := parseCommand(words)
 		if err != nil {
 			return Mix{}, err
@@ -113,12 +111,12 @@ func ParseMix(text string) (Mix, error) {
 		m.total += c.Weight
 	}
 	if len(m.Commands) == 0 {
-		return Mix{}, column.Fault(ErrMix, 1, "it is empty")
+		return Mix{}, Fault(ErrMix, 1, "it is empty")
 	}
 	return m, nil
 }
 
-func parseCommand(words []column.Word) (Command, error) {
+func parseCommand(words []Word) (Command, error) {
 	weight, err := words[0].Int(ErrMix, 1, maxMixWeight)
 	if err != nil {
 		return Command{}, err
@@ -136,7 +134,7 @@ func parseCommand(words []column.Word) (Command, error) {
 			return Command{}, err
 		}
 		for range n {
-			c.add(column.Words(each, 1))
+			c.add(Words(each, 1))
 		}
 	case len(rest) > 0:
 		c.add(rest)
@@ -145,7 +143,7 @@ func parseCommand(words []column.Word) (Command, error) {
 		if !known {
 			return Command{}, words[1].Fault(ErrMix, "%.40q needs arguments: %s stands for a key, %s for a value", words[1].Text, keyWord, valueWord)
 		}
-		c.add(column.Words(form, 1))
+		c.add(Words(form, 1))
 	}
 	c.Plain = c.plain()
 	c.sets = name == "SET" && len(c.args) == 2 && c.args[0].kind == aKey && c.args[1].kind == aValue
@@ -153,7 +151,7 @@ func parseCommand(words []column.Word) (Command, error) {
 	return c, nil
 }
 
-func (c *Command) add(words []column.Word) {
+func (c *Command) add(words []Word) {
 	for _, w := range words {
 		a := arg{text: w.Text}
 		switch w.Text {

@@ -4,8 +4,6 @@ import (
 	"math"
 	"strings"
 	"time"
-
-	"github.com/ringside-kv/ringside/loadtest/column"
 )
 
 // maxRate is the highest rate, in operations a second.
@@ -25,12 +23,12 @@ type Rate struct {
 //
 // An empty text is a closed loop. The error wraps [ErrRate].
 func ParseRate(text string) (Rate, error) {
-	words := column.Words(text, 1)
+	words := Words(text, 1)
 	if len(words) == 0 {
 		return Rate{}, nil
 	}
 	from, to, ramps := strings.Cut(words[0].Text, "..")
-	w := column.Word{Text: from, Column: words[0].Column}
+	w := Word{Text: from, Column: words[0].Column}
 	a, err := w.Int(ErrRate, 1, maxRate)
 	if err != nil {
 		return Rate{}, err
@@ -42,7 +40,7 @@ func ParseRate(text string) (Rate, error) {
 		}
 		return r, nil
 	}
-	w = column.Word{Text: to, Column: w.Column + len(from) + 2}
+	w = Word{Text: to, Column: w.Column + len(from) + 2}
 	b, err := w.Int(ErrRate, 1, maxRate)
 	if err != nil {
 		return Rate{}, err

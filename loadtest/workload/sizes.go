@@ -4,8 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
-
-	"github.com/ringside-kv/ringside/loadtest/column"
 )
 
 // MaxValueLen is the length in bytes of the longest value, that of Redis.
@@ -38,9 +36,9 @@ const (
 // What a distribution says beyond 1..[MaxValueLen] is cut off there. The error wraps
 // [ErrSizes].
 func ParseSizes(text string) (Sizes, error) {
-	words := column.Words(text, 1)
+	words := Words(text, 1)
 	if len(words) == 0 {
-		return Sizes{}, column.Fault(ErrSizes, 1, "it is empty")
+		return Sizes{}, Fault(ErrSizes, 1, "it is empty")
 	}
 	s := Sizes{least: 1, most: MaxValueLen}
 	numbers := map[string]int{"exp": 1, "lognormal": 2}[words[0].Text]
@@ -67,15 +65,15 @@ func ParseSizes(text string) (Sizes, error) {
 	return s, nil
 }
 
-func (s Sizes) bounds(w column.Word) (Sizes, error) {
+func (s Sizes) bounds(w Word) (Sizes, error) {
 	least, most, isRange := strings.Cut(w.Text, "..")
-	a, err := column.Word{Text: least, Column: w.Column}.Int(ErrSizes, 0, MaxValueLen)
+	a, err := Word{Text: least, Column: w.Column}.Int(ErrSizes, 0, MaxValueLen)
 	if err != nil {
 		return Sizes{}, err
 	}
 	s.least, s.most = int(a), int(a)
 	if isRange {
-		b, err := column.Word{Text: most, Column: w.Column + len(least) + 2}.Int(ErrSizes, a, MaxValueLen)
+		b, err := Word{Text: most, Column: w.Column + len(least) + 2}.Int(ErrSizes, a, MaxValueLen)
 		if err != nil {
 			return Sizes{}, err
 		}

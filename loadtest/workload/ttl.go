@@ -4,8 +4,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"time"
-
-	"github.com/ringside-kv/ringside/loadtest/column"
 )
 
 // TTL says for how long keys live: from Least to Most, all alike, to the millisecond. The
@@ -18,7 +16,7 @@ const longestTTL = 10 * 365 * 24 * time.Hour
 // ParseTTL reads times to live, as in 10s or 1s..5m; none is for good. The error wraps
 // [ErrTTL].
 func ParseTTL(text string) (TTL, error) {
-	words := column.Words(text, 1)
+	words := Words(text, 1)
 	switch {
 	case len(words) == 0:
 		return TTL{}, nil
@@ -26,12 +24,12 @@ func ParseTTL(text string) (TTL, error) {
 		return TTL{}, words[1].Fault(ErrTTL, "%.40q is too much", words[1].Text)
 	}
 	least, most, isRange := strings.Cut(words[0].Text, "..")
-	w := column.Word{Text: least, Column: words[0].Column}
+	w := Word{Text: least, Column: words[0].Column}
 	a, err := w.Duration(ErrTTL, time.Millisecond, longestTTL)
 	if err != nil || !isRange {
 		return TTL{a, a}, err
 	}
-	w = column.Word{Text: most, Column: w.Column + len(least) + 2}
+	w = Word{Text: most, Column: w.Column + len(least) + 2}
 	b, err := w.Duration(ErrTTL, a, longestTTL)
 	return TTL{a, b}, err
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ringside-kv/ringside/loadtest/model"
+	"github.com/ringside-kv/ringside/loadtest/check"
 )
 
 // While the disks of all nodes stall, nobody can take over from anybody: no node ends, reads
@@ -18,7 +18,7 @@ func TestNothingIsLostWhenAllDisksStall(t *testing.T) {
 		if err := client.Set(t.Context(), quiet, "here", 0).Err(); err != nil {
 			t.Fatal(err)
 		}
-		var l model.Load
+		var l check.AppLoad
 		closeClients := c.load(&l, seed, true, "a", "b", "c")
 		time.Sleep(2 * time.Second)
 		var ends []func()

@@ -16,7 +16,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"github.com/ringside-kv/ringside/loadtest/model"
+	"github.com/ringside-kv/ringside/loadtest/check"
 	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/replica/fakenet"
 	"github.com/ringside-kv/ringside/store/memdisk"
@@ -248,7 +248,7 @@ func (o *occasion) endAt(t *testing.T, step replica.Step, seed uint64) {
 	c := newVirtualCluster(t, seed, time.Duration(1+rnd.IntN(5))*time.Millisecond, 0, func(cfg *Config) { cfg.Strategy = placing })
 	c.three()
 	c.backups(o.backups)
-	var l model.Load
+	var l check.AppLoad
 	closeClients := c.load(&l, seed, true, "a", "b", "c")
 	time.Sleep(time.Duration(rnd.IntN(2000)) * time.Millisecond)
 

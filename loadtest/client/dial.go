@@ -1,0 +1,101 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+)
+
+var errNoTarget = errors.New("there is no target")
+
+// A conn is a connection to one server.
+type conn struct {
+	net.Conn
+	in       *replyReader
+	target   string
+	deadline time.Duration // when it gives up, as it is set
+	wake     func()        // ends a read
+	cut      func() bool   // ends the watch that closes it with the load
+}
+
+// dial connects and logs in. The connection ends with its life.
+func (l *Load) dial(life context.Context, addr string) (*conn, error) {
+	ctx, cancel := context.WithTimeout(life, min(l.cfg.Timeout, maxDial))
+	defer cancel()
+	var d net.Dialer
+	raw, err := d.DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	if l.cfg.TLS != nil {
+		cfg := l.cfg.TLS
+		if cfg.ServerName == "" && !cfg.InsecureSkipVerify {
+			cfg = cfg.Clone()
+			cfg.ServerName, _, _ = net.SplitHostPort(addr)
+		}
+		secret := tls.Client(raw, cfg)
+		if err := secret.HandshakeContext(ctx); err != nil {
+			return nil, errors.Join(err, raw.Close())
+		}
+		raw = secret
+	}
+	c := &conn{Conn: raw, in: newReplyReader(raw), target: addr}
+	if err := l.login(c); err != nil {
+		return nil, errors.Join(err, raw.Close())
+	}
+	c.wake = func() { _ = raw.SetReadDeadline(longAgo) }
+	c.cut = context.AfterFunc(life, func() { _ = raw.Close() })
+	return c, nil
+}
+
+func (l *Load) login(c *conn) error {
+	if l.cfg.Password == "" {
+		return nil
+	}
+	args := [][]byte{[]byte("AUTH"), []byte(l.cfg.Username), []byte(l.cfg.Password)}
+	if l.cfg.Username == "" {
+		args = append(args[:1], args[2])
+	}
+	r, err := l.ask(c, args)
+	if err == nil && r.kind == '-' {
+		err = fmt.Errorf("log in to %s: %s", c.target, r.text)
+	}
+	return err
+}
+
+// ask sends one command and waits for its reply.
+func (l *Load) ask(c *conn, args [][]byte) (*reply, error) {
+	if err := c.SetDeadline(time.Now().Add(l.cfg.Timeout)); err != nil {
+		return nil, err
+	}
+	if _, err := c.Write(appendCommand(nil, args)); err != nil {
+		return nil, err
+	}
+	for {
+		if r, err := c.in.next(); r != nil || err != nil {
+			return r, err
+		}
+		if err := c.in.fill(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// hold sees to it that the connection gives up in time. The timer is set only when the
+// last setting is used up, so that an operation has up to an eighth longer.
+func (c *conn) hold(now, timeout time.Duration) error {
+	if c.deadline-now >= timeout {
+		return nil
+	}
+	longer := timeout + timeout/8
+	c.deadline = now + longer
+	return c.SetDeadline(time.Now().Add(longer))
+}
+
+func (c *conn) close() {
+	c.cut()
+	_ = c.Close()
+}

@@ -1,0 +1,184 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"slices"
+	"time"
+
+	"github.com/ringside-kv/ringside/loadtest/workload"
+)
+
+const (
+	minBackoff = 5 * time.Millisecond
+	maxBackoff = 250 * time.Millisecond
+	// maxDial is for how long a target may take to be connected to.
+	maxDial = 2 * time.Second
+	// lookAround is how often a client looks whether there are other targets.
+	lookAround = 250 * time.Millisecond
+)
+
+// A direct link is a connection of its own to one of the targets, which is made anew when
+// it breaks, to the next target.
+type direct struct {
+	l       *Load
+	life    context.Context // connections end with it
+	done    <-chan struct{} // nothing is tried any more
+	number  int             // of the client
+	conn    *conn
+	targets []string // as they were last
+	at      int      // how far from its own target in them it is, which did not work
+	looked  time.Duration
+	heard   bool // something came over this connection
+	barren  int  // connections one after the other over which nothing came
+	out     []byte
+	ends    []int // of each command in out
+	outcome outcome
+}
+
+// target is where it connects next.
+func (d *direct) target() (string, error) {
+	if len(d.targets) == 0 {
+		return "", errNoTarget
+	}
+	home := d.number
+	if d.l.cfg.Route == One {
+		home = 0
+	}
+	return d.targets[(home+d.at)%len(d.targets)], nil
+}
+
+// look takes in that there are other targets, and tells whether there are: then it goes
+// back to its own.
+func (d *direct) look() bool {
+	d.looked = d.l.now()
+	targets := d.l.cfg.Targets()
+	if slices.Equal(targets, d.targets) {
+		return false
+	}
+	d.targets, d.at = slices.Clone(targets), 0
+	return true
+}
+
+func (d *direct) ready() bool {
+	if d.conn != nil && d.l.now()-d.looked > lookAround && d.look() {
+		if target, err := d.target(); err == nil && target != d.conn.target {
+			d.hangUp()
+		}
+	}
+	pause := time.Duration(0)
+	if d.barren > 0 {
+		pause = min(minBackoff<<min(d.barren, 10), maxBackoff)
+	}
+	for d.conn == nil {
+		if over(d.done) || pause > 0 && !sleep(d.done, pause) {
+			return false
+		}
+		if err := d.connect(); err != nil {
+			pause = min(max(2*pause, minBackoff), maxBackoff)
+		}
+	}
+	return true
+}
+
+// connect tries once.
+func (d *direct) connect() error {
+	d.look()
+	target, err := d.target()
+	if err != nil {
+		return err
+	}
+	c, err := d.l.dial(d.life, target)
+	if err != nil {
+		d.at++
+		d.l.lost(err)
+		return err
+	}
+	d.conn, d.heard = c, false
+	d.l.connected.Add(1)
+	return nil
+}
+
+// hangUp ends the connection.
+func (d *direct) hangUp() {
+	if d.conn != nil {
+		d.conn.close()
+		d.conn = nil
+		d.l.connected.Add(-1)
+	}
+}
+
+// fail ends a connection that is of no use. The next is to another target.
+func (d *direct) fail(err error) {
+	d.l.lost(err)
+	d.hangUp()
+	d.at++
+	if d.heard {
+		d.barren = 0
+	} else {
+		d.barren++
+	}
+}
+
+func (d *direct) close() { d.hangUp() }
+
+func (d *direct) add(op *workload.Op) int {
+	before := len(d.out)
+	d.out = appendCommand(d.out, op.Args)
+	d.ends = append(d.ends, len(d.out))
+	return len(d.out) - before
+}
+
+// send sends what was added, and returns how many commands a server can have got whole,
+// which is all of them unless there is an error.
+func (d *direct) send(now time.Duration) (int, error) {
+	err := d.conn.hold(now, d.l.cfg.Timeout)
+	n := 0
+	if err == nil {
+		n, err = d.conn.Write(d.out)
+	}
+	sent := len(d.ends)
+	if _, secret := d.conn.Conn.(*tls.Conn); err != nil && !secret { // what TLS has sent cannot be told
+		for sent > 0 && d.ends[sent-1] > n {
+			sent--
+		}
+	}
+	d.out, d.ends = d.out[:0], d.ends[:0]
+	if cap(d.out) > 16<<20 {
+		d.out = nil
+	}
+	return sent, err
+}
+
+func (d *direct) exchange(each func(*outcome)) {
+	all := len(d.ends)
+	o := &d.outcome
+	*o = outcome{at: d.l.now()}
+	sent, err := d.send(o.at)
+	done := 0
+	for err == nil && done < all {
+		if o.reply, err = d.conn.in.next(); err != nil {
+			break
+		}
+		if o.reply != nil {
+			each(o)
+			done++
+			continue
+		}
+		err = d.conn.in.fill()
+		o.at = d.l.now()
+	}
+	if err == nil && d.conn.in.r < d.conn.in.w {
+		err = errUnasked
+	}
+	d.heard = d.heard || done > 0
+	if err == nil {
+		return
+	}
+	d.fail(err)
+	o.reply, o.at = nil, d.l.now()
+	for ; done < all; done++ {
+		o.sent = done < sent
+		each(o)
+	}
+}

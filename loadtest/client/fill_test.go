@@ -1,0 +1,56 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func TestFillGoesOnUntilAllIsWritten(t *testing.T) {
+	var n atomic.Int64
+	f := newFake(t, &fake{answer: func(int, []string) (string, bool, bool) {
+		switch i := n.Add(1); {
+		case i%7 == 0:
+			return "-LOADING wait\r\n", true, true
+		case i%97 == 0:
+			return "", true, false
+		}
+		return "", false, true
+	}})
+	cfg := Config{Workload: workloadOf(t, "1 get; 1 set"), Targets: only(f.addr)}
+	verified(t, &cfg)
+	l := open(t, cfg)
+	if err := l.Fill(within(t), 1000); err != nil || len(f.values) != 1000 {
+		t.Fatalf("%v, %d keys", err, len(f.values))
+	}
+	if n := l.Filled(); n != 1000 {
+		t.Errorf("%d keys are said to be written", n)
+	}
+	if err := l.Fill(within(t), 1000); err != nil {
+		t.Fatal(err)
+	}
+	delete(f.values, "k:000000000500")
+	if err := l.Recheck(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	if c := cfg.Check.Checked(); c.Lost != 1 || c.Stale+c.Corrupt+c.FinalUnread > 0 || c.FinalKeys != 1000 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestFillEndsWithWhatWillNeverWork(t *testing.T) {
+	f := newFake(t, &fake{answer: func(int, []string) (string, bool, bool) { return "-NOPERM not you\r\n", true, true }})
+	l := open(t, Config{Workload: workloadOf(t, "1 get"), Targets: only(f.addr)})
+	if err := l.Fill(within(t), 10); err == nil || !strings.Contains(err.Error(), "10 of 10 keys are not written: fill key k:") || !strings.Contains(err.Error(), "NOPERM not you") {
+		t.Error(err)
+	}
+	f.answer = func(int, []string) (string, bool, bool) { return "-LOADING wait\r\n", true, true }
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	if err := l.Fill(ctx, 10); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+}

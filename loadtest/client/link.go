@@ -1,0 +1,28 @@
+package client
+
+import (
+	"time"
+
+	"github.com/ringside-kv/ringside/loadtest/workload"
+)
+
+// A link is the way of one client's commands to servers. It belongs to one goroutine.
+type link interface {
+	// ready connects, if need be, for as long as it takes; false if the load ends.
+	ready() bool
+	// add takes a command that is to be sent, and returns its length in bytes.
+	add(op *workload.Op) int
+	// exchange sends what was added, and hands on what becomes of each, in order.
+	exchange(each func(*outcome))
+	close()
+}
+
+// An outcome is what became of a command.
+type outcome struct {
+	// reply is nil if there is none. Then sent tells whether a server can have got the
+	// command.
+	reply      *reply
+	sent       bool
+	at         time.Duration // since the load was opened
+	redirected int64         // redirects that were followed
+}

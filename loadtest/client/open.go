@@ -1,0 +1,147 @@
+package client
+
+import (
+	"errors"
+	"os"
+	"time"
+
+	"github.com/ringside-kv/ringside/loadtest/check"
+	"github.com/ringside-kv/ringside/loadtest/workload"
+)
+
+// A schedule is what an open loop does next, and when. Nothing is ever left out: what could
+// not begin in time begins as soon as it can.
+type schedule struct {
+	w      *worker
+	client *workload.Client
+	kinds  []check.Kind
+	next   *workload.Op
+	due    time.Duration // of next, since the load was opened
+}
+
+func newSchedule(w *worker, c *workload.Client, kinds []check.Kind) *schedule {
+	s := &schedule{w: w, client: c, kinds: kinds}
+	s.advance()
+	return s
+}
+
+func (s *schedule) advance() {
+	s.next = s.client.Next()
+	s.due = s.w.l.began + s.next.At
+}
+
+// begin puts on their way what is due, up to n operations, and returns how many.
+func (s *schedule) begin(n int, now time.Duration) int {
+	begun := 0
+	for ; begun < n && s.due <= now; begun++ {
+		s.w.begin(s.next, s.kinds[s.next.Command], s.due, now)
+		s.advance()
+	}
+	return begun
+}
+
+// open asks at its times, by a link that sends and waits.
+func (w *worker) open(number int, c *workload.Client, kinds []check.Kind) {
+	s := newSchedule(w, c, kinds)
+	defer w.l.alarm.drop(&w.bell)
+	for !over(w.l.stop) && w.link.ready() {
+		now := w.l.now()
+		w.l.due[number].Store(int64(s.due))
+		if s.begin(w.l.cfg.Pipeline, now) > 0 {
+			w.exchange()
+			continue
+		}
+		w.l.alarm.set(&w.bell, s.due, w.ring)
+		select {
+		case <-w.rung:
+		case <-w.l.stop:
+			return
+		}
+	}
+}
+
+// openDirect asks at its times, by a connection of its own, whether or not answers are on
+// their way.
+func (w *worker) openDirect(number int, d *direct, c *workload.Client, kinds []check.Kind) {
+	s := newSchedule(w, c, kinds)
+	defer w.l.alarm.drop(&w.bell)
+	for !over(w.l.stop) && (w.first < len(w.flights) && d.conn != nil || d.ready()) {
+		w.l.due[number].Store(int64(s.due))
+		if err := w.turn(s, d); err != nil {
+			w.abandon(d, err)
+		}
+		w.tidy()
+	}
+	// What is on its way is still waited for.
+	for d.conn != nil && w.first < len(w.flights) {
+		if err := w.listen(d, w.l.now()); err != nil {
+			w.abandon(d, err)
+		}
+	}
+	w.tidy()
+}
+
+// turn sends what is due, and takes what comes until more is due.
+func (w *worker) turn(s *schedule, d *direct) error {
+	now := w.l.now()
+	flying := len(w.flights) - w.first
+	if n := s.begin(w.l.cfg.Pipeline-flying, now); n > 0 {
+		sent, err := d.send(now)
+		if err != nil {
+			w.unsent = n - sent
+			return err
+		}
+		flying += n
+	}
+	if flying < w.l.cfg.Pipeline {
+		// The alarm comes after this, so that setting the time cannot undo it.
+		d.conn.deadline = 0
+		if err := d.conn.hold(now, w.l.cfg.Timeout); err != nil {
+			return err
+		}
+		w.l.alarm.set(&w.bell, s.due, d.conn.wake)
+	}
+	return w.listen(d, now)
+}
+
+// longAgo is a deadline that has passed.
+var longAgo = time.Unix(1, 0)
+
+// listen takes what comes, once. To be woken up is no error.
+func (w *worker) listen(d *direct, now time.Duration) error {
+	flying := len(w.flights) - w.first
+	err := d.conn.in.fill()
+	o := &d.outcome
+	*o = outcome{at: w.l.now()}
+	if err != nil && errors.Is(err, os.ErrDeadlineExceeded) {
+		d.conn.deadline = 0
+		if w.first < len(w.flights) && o.at-w.flights[w.first].sent >= w.l.cfg.Timeout {
+			return err
+		}
+		return d.conn.hold(o.at, w.l.cfg.Timeout)
+	}
+	for err == nil {
+		if o.reply, err = d.conn.in.next(); o.reply == nil {
+			break
+		}
+		if flying == 0 {
+			return errUnasked
+		}
+		w.end(o)
+		flying--
+		d.heard = true
+	}
+	return err
+}
+
+// abandon gives up what is on its way.
+func (w *worker) abandon(d *direct, err error) {
+	d.fail(err)
+	o := &d.outcome
+	*o = outcome{at: w.l.now()}
+	for w.first < len(w.flights) {
+		o.sent = len(w.flights)-w.first > w.unsent
+		w.end(o)
+	}
+	w.unsent = 0
+}

@@ -1,0 +1,185 @@
+package client
+
+import (
+	"time"
+
+	"github.com/ringside-kv/ringside/loadtest/check"
+	"github.com/ringside-kv/ringside/loadtest/result"
+	"github.com/ringside-kv/ringside/loadtest/workload"
+)
+
+// compactAfter is how many flights that have ended are kept with those that have not.
+const compactAfter = 4096
+
+// A worker is one client: it asks, through a link, and notes what becomes of it. It belongs
+// to one goroutine.
+type worker struct {
+	l    *Load
+	link link
+	rec  *result.Recorder // nil: nothing is recorded
+	chk  *check.Client    // nil: nothing is verified
+	// heard, if not nil, hears what became of each as well.
+	heard func(f *flight, seen result.Outcome, r *reply)
+
+	flights []flight
+	first   int     // the oldest flight that has not ended
+	keys    []int64 // of flights
+	ended   []result.Op
+	endedAt time.Duration
+	refused int // flights of this exchange that were refused
+	unsent  int // of the last flights: no server can have got them
+	answer  check.Answer
+	one     [1][]byte
+
+	bell bell          // in an open loop, for when the next is due
+	rung chan struct{} // by the bell
+	ring func()
+}
+
+func (l *Load) newWorker(k link) *worker {
+	w := &worker{l: l, link: k, rung: make(chan struct{}, 1)}
+	w.ring = func() {
+		select {
+		case w.rung <- struct{}{}:
+		default:
+		}
+	}
+	return w
+}
+
+// A flight is an operation on its way.
+type flight struct {
+	command     int
+	writes      bool
+	keys        []int64
+	begin, sent time.Duration // since the load was opened
+	bytes       int
+}
+
+// begin puts an operation on its way. begin is when it was to begin, now when it does.
+func (w *worker) begin(op *workload.Op, kind check.Kind, begin, now time.Duration) {
+	from := len(w.keys)
+	w.keys = append(w.keys, op.Keys...)
+	if w.chk != nil {
+		w.chk.Begin(kind, op, now)
+	}
+	w.flights = append(w.flights, flight{
+		command: op.Command, writes: op.Write > 0, keys: w.keys[from:len(w.keys):len(w.keys)],
+		begin: begin, sent: now, bytes: w.link.add(op),
+	})
+}
+
+// end takes what became of the oldest flight.
+func (w *worker) end(o *outcome) {
+	f := &w.flights[w.first]
+	w.first++
+	cl := class{}
+	switch {
+	case o.reply == nil:
+		cl = broken(o.sent, f.writes)
+	case o.reply.kind == '-':
+		cl = classify(o.reply.text, f.writes)
+	}
+	if cl.seen == result.Refused || cl.seen == result.Unknown {
+		w.refused++
+	}
+	if w.chk != nil {
+		w.verify(cl.written, o)
+	}
+	if w.heard != nil {
+		w.heard(f, cl.seen, o.reply)
+	}
+	if w.rec == nil {
+		return
+	}
+	if o.at != w.endedAt {
+		w.record()
+		w.endedAt = o.at
+	}
+	op := result.Op{
+		Begin: f.begin - w.l.began, Sent: f.sent - w.l.began, Command: f.command, Keys: f.keys, Outcome: cl.seen,
+		Answered: o.reply != nil, Redirected: cl.redirected + o.redirected, Written: int64(f.bytes),
+	}
+	if o.reply != nil {
+		op.Read = int64(o.reply.size)
+	}
+	w.ended = append(w.ended, op)
+}
+
+func (w *worker) verify(written check.Outcome, o *outcome) {
+	a := &w.answer
+	*a = check.Answer{Outcome: written}
+	if o.reply != nil {
+		a.Integer = o.reply.integer
+		switch o.reply.kind {
+		case '*':
+			a.Values = o.reply.values
+		case '$':
+			w.one[0] = o.reply.text
+			a.Values = w.one[:]
+		}
+	}
+	w.chk.End(a, o.at)
+}
+
+// record hands on what has ended at one time.
+func (w *worker) record() {
+	if len(w.ended) > 0 {
+		w.rec.Add(w.endedAt-w.l.began, w.ended)
+		w.ended = w.ended[:0]
+	}
+}
+
+// tidy makes room for more flights.
+func (w *worker) tidy() {
+	w.record()
+	if w.first == len(w.flights) {
+		w.flights, w.keys, w.first = w.flights[:0], w.keys[:0], 0
+		return
+	}
+	if w.first < compactAfter {
+		return
+	}
+	w.flights = w.flights[:copy(w.flights, w.flights[w.first:])]
+	w.first = 0
+	keys := make([]int64, 0, 2*len(w.flights))
+	for i := range w.flights {
+		f := &w.flights[i]
+		from := len(keys)
+		keys = append(keys, f.keys...)
+		f.keys = keys[from:len(keys):len(keys)]
+	}
+	w.keys = keys
+}
+
+// exchange sends what has begun, and waits for all of it.
+func (w *worker) exchange() {
+	w.refused = 0
+	w.link.exchange(w.end)
+	w.tidy()
+}
+
+// closed asks as soon as it has been answered.
+func (w *worker) closed(c *workload.Client, kinds []check.Kind) {
+	l := w.l
+	backoff := time.Duration(0)
+	for !over(l.stop) && w.link.ready() {
+		now := l.now()
+		for range l.cfg.Pipeline {
+			op := c.Next()
+			w.begin(op, kinds[op.Command], now, now)
+		}
+		w.exchange()
+		pause := l.cfg.Think
+		if w.refused == l.cfg.Pipeline {
+			// Servers that do not serve are not helped by being asked all the time.
+			backoff = min(max(2*backoff, time.Millisecond), 16*time.Millisecond)
+			pause = max(pause, backoff)
+		} else {
+			backoff = 0
+		}
+		if pause > 0 && !sleep(l.stop, pause) {
+			return
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/ringside-kv/ringside/resp/status"
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// Balanced waits, for as long as ctx lasts, until everything is where it belongs, with all
+// copies in sync, as all nodes that are up agree, and those that leave have left. Nodes that
+// are dead count as gone.
+func (f *Cluster) Balanced(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(f.ctx, func() { cancel(ErrClosed) })()
+	return until(ctx, lookAll, f.unbalanced)
+}
+
+// unbalanced says what is not as it should be; nothing if all is. It asks no further than it
+// has to, since it is asked often while clients want the processors.
+func (f *Cluster) unbalanced(ctx context.Context) string {
+	if left := f.those(leaving); len(left) > 0 {
+		return left[0].id + " has not left yet"
+	}
+	all := f.those(up)
+	if len(all) == 0 {
+		return errNobody.Error()
+	}
+	members := f.staying()
+	placing, err := f.of.Strategy.New()
+	if err != nil {
+		return err.Error()
+	}
+	for _, m := range all {
+		if why := f.unbalancedAt(ctx, m, placing, members); why != "" {
+			return m.id + ": " + why
+		}
+	}
+	return ""
+}
+
+// unbalancedAt is what one node knows of.
+func (f *Cluster) unbalancedAt(ctx context.Context, m *member, placing ring.Strategy, members []ring.Member) string {
+	l, err := f.access().dial(ctx, m.at.client)
+	if err != nil {
+		return err.Error()
+	}
+	defer l.Close()
+	defer l.bound(ctx)()
+	info, err := l.Info()
+	if err != nil {
+		return err.Error()
+	}
+	for _, name := range []string{"handoffs_running", "pending", "held", "ranges_short_of_backups", "ranges_lost"} {
+		if n := info[name]; n != 0 {
+			return name + ": " + strconv.FormatInt(n, 10)
+		}
+	}
+	p, err := placementOf(l)
+	if err != nil {
+		return err.Error()
+	}
+	return misplaced(p, placing, members, f.cfg.Backups)
+}
+
+// misplaced says where a placement differs from what members should have; nothing if nowhere.
+func misplaced(p *ring.Placement, placing ring.Strategy, members []ring.Member, backups int) string {
+	for row := range p.Rows() {
+		if len(row.Learners) > 0 {
+			return fmt.Sprintf("%v is being copied", row.Range)
+		}
+	}
+	desired, err := placing.Desired(ring.Input{Members: members, Backups: backups, Present: p})
+	if err != nil {
+		return err.Error()
+	}
+	plan := ring.NewPlan(p, desired)
+	if n := len(plan.Handoffs) + len(plan.Promotions) + len(plan.Drops) + len(plan.Lost); n > 0 {
+		return fmt.Sprintf("%d changes of the placement are to come", n)
+	}
+	return ""
+}
+
+func placementOf(l *line) (*ring.Placement, error) {
+	b, err := l.Do("RING", "PLACEMENT")
+	if err != nil {
+		return nil, err
+	}
+	p := new(ring.Placement)
+	return p, p.UnmarshalBinary([]byte(b))
+}
+
+// placement is that of a node.
+func (f *Cluster) placement(ctx context.Context, addr string) (*ring.Placement, error) {
+	l, err := f.access().dial(ctx, addr)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	defer l.bound(ctx)()
+	return placementOf(l)
+}
+
+// notIn says who of some nodes is not in the cluster, as one of the others has it, and it
+// itself; nothing if all are.
+func (f *Cluster) notIn(ctx context.Context, ids []string) string {
+	for _, m := range f.those(up) {
+		report, err := statusAt(ctx, f.access(), m.at.client)
+		if err != nil {
+			return fmt.Sprintf("%s: %v", m.id, err)
+		}
+		for _, id := range ids {
+			in := slices.ContainsFunc(report.Nodes, func(n status.Node) bool {
+				return n.ID == id && n.State == status.Member && n.Health == status.Alive
+			})
+			if !in {
+				return fmt.Sprintf("%s does not see %s in the cluster", m.id, id)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,54 @@
+package cluster
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestContestants(t *testing.T) {
+	all, err := ParseContestants("buckets, ketama:40,vnode:128 ,buckets:0FFF", "slot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, c := range all {
+		names = append(names, c.Name)
+		if c.Strategy.Hash != "slot" {
+			t.Errorf("%s has hash %s", c.Name, c.Strategy.Hash)
+		}
+	}
+	if got := strings.Join(names, " "); got != "buckets ketama:40 vnode:128 buckets:0FFF" {
+		t.Error(got)
+	}
+	if all[0].Strategy.Mask != 0xff || all[1].Strategy.Points != 40 || all[2].Strategy.VNodes != 128 || all[3].Strategy.Mask != 0xfff {
+		t.Errorf("%+v", all)
+	}
+}
+
+func TestContestantsThatMakeNoSense(t *testing.T) {
+	for text, wants := range map[string][]string{
+		"":                          {"column 1: none is named"},
+		"buckets,":                  {"column 9: none is named"},
+		"bucket":                    {"column 1: ", "unknown strategy"},
+		"vnode, rendezvous:3":       {"column 8: "},
+		"vnode:0":                   {"column 7: "},
+		"buckets,ketama:many":       {"column 16: "},
+		"ketama:41":                 {"column 8: "},
+		"buckets:0F0F":              {"column 9: "},
+		"vnode:4,vnode":             {"column 9: vnode is the same as vnode:4"},
+		"buckets,vnode,buckets:FF":  {"column 15: buckets:FF is the same as buckets"},
+		"nothing,vnode:x,ketama:-4": {"column 1: ", "column 15: ", "column 24: "},
+	} {
+		_, err := ParseContestants(text, "")
+		if !errors.Is(err, ErrContestant) {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		for _, want := range wants {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: %v; want %q", text, err, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,257 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ringside-kv/ringside/resp/node"
+)
+
+// A Cluster is a cluster for a load test. Its methods may be called from any goroutine; events
+// happen one after the other.
+type Cluster struct {
+	cfg  Config
+	of   Contestant
+	base node.Config
+	dir  string
+	log  *slog.Logger
+
+	ctx    context.Context // ends when the fleet is closed
+	cancel context.CancelFunc
+	events sync.Mutex // held by who changes the fleet
+	drawn  uint64     // events for which members were drawn; guarded by events
+
+	mu      sync.Mutex
+	members []*member // in the order in which they joined; those that left are not in it
+	joined  int       // ever
+	watches map[*Watch]struct{}
+	// releases end the reservations of all members' ports, also of those that left.
+	releases []func()
+	ends     sync.WaitGroup // of those who wait for a member's end
+}
+
+// A member is a node of the fleet.
+type member struct {
+	id     string
+	number int // n7 is 7
+	dir    string
+	// release ends the reservation of the ports that the last start reserved, nil before
+	// one has. Only run uses it.
+	release func()
+
+	// Guarded by Fleet.mu.
+	state state
+	ready bool // it has entered the cluster since it was started
+	at    at   // set once
+	body  body // its last
+}
+
+// at is where a member listens; it stays there.
+type at struct{ client, bus, gossip string }
+
+type state uint8
+
+const (
+	up      state = iota
+	leaving       // it hands over what it has
+	dead          // it was killed
+)
+
+// A body is what a member runs as.
+type body interface {
+	// at is where it listens, for clients and for gossip; it is set once it runs.
+	at() at
+	// done is closed when the node has ended, or wants to, or was killed.
+	done() <-chan struct{}
+	// kill ends it as a loss of power does, and returns once it is gone.
+	kill()
+	// close ends it in order.
+	close() error
+}
+
+// Start runs a cluster, and returns once all nodes are in it and have their share. With an
+// error nothing is left of it; else the caller must Close it.
+func Start(ctx context.Context, cfg Config) (f *Cluster, err error) {
+	cfg.EnsureDefaults()
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	of, err := ParseContestant(cfg.Contestant, cfg.Hash)
+	if err != nil {
+		return nil, err
+	}
+	f = &Cluster{cfg: cfg, of: of, base: cfg.node(of.Strategy), log: cfg.Logger, watches: make(map[*Watch]struct{})}
+	f.ctx, f.cancel = context.WithCancel(context.Background())
+	if cfg.Processes && cfg.Binary == "" {
+		if f.cfg.Binary, err = os.Executable(); err != nil {
+			return nil, fmt.Errorf("cluster: find the binary: %w", err)
+		}
+	}
+	if f.dir, err = os.MkdirTemp(cfg.Dir, "ringside-fleet-"); err != nil {
+		return nil, fmt.Errorf("cluster: %w", err)
+	}
+	begun := false
+	defer func() { // also when something panics
+		if !begun {
+			err = errors.Join(err, f.Close())
+			f = nil
+		}
+	}()
+	if _, err := f.Join(ctx, cfg.Nodes); err != nil {
+		return f, err
+	}
+	if err := f.Balanced(ctx); err != nil {
+		return f, err
+	}
+	begun = true
+	return f, nil
+}
+
+// Contestant is what the fleet runs.
+func (f *Cluster) Contestant() Contestant { return f.of }
+
+// Addrs are the clients' addresses of the nodes that are up and ready, those that leave
+// included, in the order in which they joined. One that has not entered the cluster yet is
+// not ready: whoever balances load among nodes asks them that before he sends them any.
+func (f *Cluster) Addrs() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var addrs []string
+	for _, m := range f.members {
+		if m.state != dead && m.ready {
+			addrs = append(addrs, m.at.client)
+		}
+	}
+	return addrs
+}
+
+// A Node is one that is up.
+type Node struct {
+	ID, Addr string
+	Leaving  bool
+	Embedded bool // it runs in this process
+}
+
+// Nodes are those that are up.
+func (f *Cluster) Nodes() []Node {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var nodes []Node
+	for _, m := range f.members {
+		if m.state != dead {
+			nodes = append(nodes, Node{ID: m.id, Addr: m.at.client, Leaving: m.state == leaving, Embedded: !f.cfg.Processes})
+		}
+	}
+	return nodes
+}
+
+// Close ends all nodes and removes their directories. Calls after the first do nothing.
+func (f *Cluster) Close() error {
+	f.cancel() // an event ends at once
+	f.events.Lock()
+	defer f.events.Unlock()
+	f.mu.Lock()
+	watches := f.watches
+	f.watches = nil
+	f.mu.Unlock()
+	for w := range watches {
+		w.Stop()
+	}
+	f.mu.Lock()
+	members := f.members
+	f.members = nil
+	f.mu.Unlock()
+	var ends sync.WaitGroup
+	for _, m := range members {
+		if m.state != dead {
+			ends.Go(m.body.kill) // nothing that it has is wanted any more
+		}
+	}
+	ends.Wait()
+	f.ends.Wait()
+	f.mu.Lock()
+	for _, release := range f.releases {
+		release()
+	}
+	f.releases = nil
+	f.mu.Unlock()
+	if err := os.RemoveAll(f.dir); err != nil {
+		return fmt.Errorf("cluster: %w", err)
+	}
+	return nil
+}
+
+// run starts a member that is new or dead, and sees to it when it ends by itself.
+func (f *Cluster) run(ctx context.Context, m *member, join []string) error {
+	start := f.embed
+	if f.cfg.Processes {
+		start = f.spawn
+	}
+	var body body
+	var err error
+	for range 5 {
+		// Only those who reserve ports keep away from them.
+		body, err = start(ctx, m, join)
+		if err == nil || m.at != (at{}) || !strings.Contains(err.Error(), "address already in use") {
+			break
+		}
+		m.release()
+	}
+	if err != nil {
+		if m.at == (at{}) && m.release != nil {
+			m.release()
+		}
+		return fmt.Errorf("cluster: start %s: %w", m.id, err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if m.state != dead {
+		f.members = append(f.members, m)
+		slices.SortFunc(f.members, func(a, b *member) int { return a.number - b.number })
+	}
+	if m.at == (at{}) { // others read it while the member is up
+		m.at = body.at()
+		f.releases = append(f.releases, m.release)
+	}
+	m.body, m.state, m.ready = body, up, false
+	f.ends.Go(func() { f.await(m, body) })
+	return nil
+}
+
+// await takes a member out that has left, and tells of one that has ended otherwise.
+func (f *Cluster) await(m *member, body body) {
+	<-body.done()
+	f.mu.Lock()
+	left := m.state == leaving
+	lost := m.state == up && f.ctx.Err() == nil
+	f.mu.Unlock()
+	if lost {
+		f.log.Error("a node has stopped unexpectedly", "node", m.id)
+	}
+	if !left && !lost {
+		return // it was killed
+	}
+	if left {
+		f.lookOnce(f.ctx) // what it has handed over is not known to others
+	}
+	if err := body.close(); err != nil {
+		f.log.Warn("closing a node failed", "node", m.id, "err", err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if lost {
+		m.state = dead
+		return
+	}
+	f.members = slices.DeleteFunc(f.members, func(other *member) bool { return other == m })
+	_ = os.RemoveAll(m.dir) // Close tries again
+}
+
+func (f *Cluster) dirOf(id string) string { return filepath.Join(f.dir, id) }

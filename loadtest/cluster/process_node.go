@@ -1,0 +1,236 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica/freeport"
+)
+
+// BinaryPackage is that of the binary.
+const BinaryPackage = "github.com/ringside-kv/ringside/cmd/ringside"
+
+// Build compiles the binary of this module into a directory, with further flags of go
+// build, and returns its path.
+func Build(ctx context.Context, dir string, flags ...string) (string, error) {
+	binary := filepath.Join(dir, "ringside")
+	args := append([]string{"build", "-trimpath", "-o", binary}, flags...)
+	out, err := exec.CommandContext(ctx, "go", append(args, BinaryPackage)...).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("build cmd/ringside: %w\n%s", err, out)
+	}
+	return binary, nil
+}
+
+// ProcessConfig is how a node is run.
+type ProcessConfig struct {
+	Binary  string
+	ID      string   // passed as --id; empty for the node's own choice
+	Dir     string   // of the node's data
+	WorkDir string   // working directory of the process; empty for the caller's
+	Wrap    []string // command and arguments that run the node's command line, as env(1) does; by exec, so that its process is the node's
+	Join    string   // gossip address of another node; empty for the first
+	Flags   []string
+	Log     io.Writer // of what it logs; nil for nowhere
+}
+
+// A Process is one process.
+type Process struct {
+	ID     string
+	Addr   string // for clients
+	Gossip string
+	HTTP   string
+
+	how   ProcessConfig
+	bus   string
+	cmd   *exec.Cmd
+	ended chan error
+}
+
+// StartProcess runs a node, at addresses that are reserved for it until this process ends, and waits until it answers. The process
+// ends with ctx, as SIGTERM ends it.
+func StartProcess(ctx context.Context, how ProcessConfig) (*Process, error) {
+	at, _, err := freeport.Loopback(4)
+	if err != nil {
+		return nil, err
+	}
+	n := &Process{ID: how.ID, Addr: at[0], Gossip: at[1], bus: at[2], HTTP: at[3], how: how}
+	return n, n.Restart(ctx)
+}
+
+// Change changes how the node runs from its next start on. The node must not run.
+func (n *Process) Change(change func(how *ProcessConfig)) {
+	change(&n.how)
+	n.ID = n.how.ID
+}
+
+// command is the process of the node, not yet started. SIGTERM ends it with ctx.
+func (n *Process) command(ctx context.Context) *exec.Cmd {
+	args := []string{
+		"serve", "--addr", n.Addr, "--gossip-addr", n.Gossip, "--bus-addr", n.bus,
+		"--http-addr", n.HTTP, "--dir", n.how.Dir,
+	}
+	if n.how.ID != "" {
+		args = append(args, "--id", n.how.ID)
+	}
+	if n.how.Join != "" {
+		args = append(args, "--join", n.how.Join)
+	}
+	line := slices.Concat(n.how.Wrap, []string{n.how.Binary}, args, n.how.Flags)
+	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
+	cmd.Dir = n.how.WorkDir
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 20 * time.Second
+	return cmd
+}
+
+// Refusal starts a node whose start is to fail and returns its exit status and output.
+// A node that still runs after patience is an error.
+func (n *Process) Refusal(ctx context.Context, patience time.Duration) (status int, output string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	out, err := n.command(ctx).CombinedOutput()
+	if ctx.Err() != nil {
+		return 0, string(out), fmt.Errorf("the node runs for %v, and its start was to be refused", patience)
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode(), string(out), nil
+	}
+	return 0, string(out), err
+}
+
+// Restart runs a node that has ended once more, and waits until it answers.
+func (n *Process) Restart(ctx context.Context) error {
+	n.cmd = n.command(ctx)
+	n.cmd.Stdout, n.cmd.Stderr = n.how.Log, n.how.Log
+	if err := n.cmd.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", n.ID, err)
+	}
+	cmd, ended := n.cmd, make(chan error, 1)
+	n.ended = ended
+	go func() { ended <- cmd.Wait() }()
+	err := n.Until(ctx, "answers", func(map[string]int64) bool { return true })
+	if err != nil {
+		err = errors.Join(err, n.Stop())
+	}
+	return err
+}
+
+// Stop ends the node in order, if it runs.
+func (n *Process) Stop() error {
+	if n.cmd == nil || n.cmd.Process == nil {
+		return nil
+	}
+	if err := n.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return nil // it has ended, and was asked to
+	}
+	select {
+	case err := <-n.ended:
+		n.cmd = nil
+		return err
+	case <-time.After(30 * time.Second):
+		return errors.Join(fmt.Errorf("%s does not end", n.ID), n.cmd.Process.Kill())
+	}
+}
+
+// Kill ends the node as kill -9 does, if it runs, and waits for that.
+func (n *Process) Kill() error {
+	if n.cmd == nil || n.cmd.Process == nil {
+		return nil
+	}
+	if err := n.cmd.Process.Kill(); err != nil {
+		return err
+	}
+	<-n.ended
+	n.cmd = nil
+	return nil
+}
+
+const (
+	poll            = 50 * time.Millisecond
+	processPatience = 5 * time.Minute
+)
+
+// Until waits until the figures of RING INFO are as they should be, which what says.
+func (n *Process) Until(ctx context.Context, what string, holds func(info map[string]int64) bool) error {
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	late := time.NewTimer(processPatience)
+	defer late.Stop()
+	for {
+		if info, err := n.Info(); err == nil && holds(info) {
+			return nil
+		}
+		select {
+		case err := <-n.ended:
+			n.ended <- err
+			return fmt.Errorf("%s has ended: %w", n.ID, err)
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-late.C:
+			return fmt.Errorf("in vain: %s %s", n.ID, what)
+		case <-tick.C:
+		}
+	}
+}
+
+// Info are the figures of RING INFO, over a connection of its own.
+func (n *Process) Info() (map[string]int64, error) {
+	c, err := Dial(n.Addr)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	return c.Info()
+}
+
+// PID is the process id of the running node.
+func (n *Process) PID() int { return n.cmd.Process.Pid }
+
+// Signal sends a signal to the running node.
+func (n *Process) Signal(signal os.Signal) error { return n.cmd.Process.Signal(signal) }
+
+// CPU is the processor time that the process has used, 0 where that is not known.
+func (n *Process) CPU() time.Duration { return ProcessCPU(n.cmd.Process.Pid) }
+
+// ProcessCPU is the processor time that a process has used, 0 where that is not known.
+func ProcessCPU(pid int) time.Duration {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	// The second field is in parentheses and may hold anything.
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	ticks := 0
+	for _, f := range fields[11:13] {
+		t, _ := strconv.Atoi(f)
+		ticks += t
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond
+}
+
+// Profile writes what the node spends its time on, for some seconds, to a file.
+func (n *Process) Profile(file string, seconds int) error {
+	reply, err := http.Get(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", n.HTTP, seconds))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = reply.Body.Close() }()
+	b, err := io.ReadAll(reply.Body)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, b, 0o644)
+}

@@ -1,0 +1,164 @@
+package loadtest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ringside-kv/ringside/loadtest/cluster"
+	"github.com/ringside-kv/ringside/loadtest/result"
+)
+
+// events are what happens to a cluster in a play. An event lasts until the next one, or the
+// end: what moves until then, and what clients see, is put down to it.
+type events struct {
+	p   *play
+	all []*event
+}
+
+// An event is one that has happened, in times of the play.
+type event struct {
+	result.Event
+	at, done time.Duration
+	until    time.Duration // the next event, or the end
+	balanced time.Duration // 0: it was not
+
+	before   cluster.Moved // when it began
+	stop     context.CancelFunc
+	watching sync.WaitGroup // for balance
+}
+
+func newEvents(p *play) *events { return &events{p: p} }
+
+func (es *events) now() time.Duration { return time.Since(es.p.began) }
+
+// happens does what a step says, and lets somebody wait for balance.
+func (es *events) happens(ctx context.Context, s *Step) error {
+	p := es.p
+	before, err := p.watch.Holdings(ctx)
+	if err != nil {
+		return fmt.Errorf("what nodes hold: %w", err)
+	}
+	moved, err := es.close(ctx)
+	if err != nil {
+		return err
+	}
+	e := &event{at: es.now(), before: moved}
+	e.Name = s.Kind.String()
+	es.all = append(es.all, e)
+	var ids []string
+	switch s.Kind {
+	case StepJoin:
+		ids, err = p.fleet.Join(ctx, s.Nodes)
+	case StepLeave:
+		ids, err = p.fleet.Leave(ctx, s.Nodes)
+	case StepKill:
+		ids, err = p.fleet.Kill(ctx, s.Nodes)
+	case StepRestart:
+		ids, err = p.fleet.Restart(ctx)
+	}
+	e.done = es.now()
+	e.Node = strings.Join(ids, ",")
+	least := p.fleet.Least(before)
+	e.LeastKeys, e.LeastBytes = least.Keys, least.Bytes
+	if err != nil {
+		return err
+	}
+	waiting, stop := context.WithCancel(context.WithoutCancel(ctx))
+	e.stop = stop
+	e.watching.Go(func() {
+		if p.fleet.Balanced(waiting) == nil {
+			e.balanced = es.now()
+		}
+	})
+	return nil
+}
+
+// balanced notes that the cluster is, which who watches for the last event may not have seen
+// yet: the next event would end that.
+func (es *events) balanced() {
+	if len(es.all) == 0 {
+		return
+	}
+	e := es.all[len(es.all)-1]
+	if e.stop == nil {
+		return
+	}
+	e.stop()
+	e.watching.Wait()
+	if e.balanced == 0 {
+		e.balanced = es.now()
+	}
+}
+
+// close ends the event that goes on, if there is one, and tells what has moved so far.
+func (es *events) close(ctx context.Context) (cluster.Moved, error) {
+	if es.p.watch == nil {
+		return cluster.Moved{}, nil
+	}
+	moved, err := es.p.watch.Moved(ctx)
+	if len(es.all) == 0 {
+		return moved, err
+	}
+	e := es.all[len(es.all)-1]
+	if e.stop != nil {
+		e.stop()
+		e.watching.Wait()
+	}
+	e.until = es.now()
+	own := moved.Sub(e.before)
+	e.MovedKeys, e.MovedBytes, e.Handoffs = own.Keys, own.Bytes, own.Handoffs
+	return moved, err
+}
+
+// last ends the last event.
+func (es *events) last(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, endWithin)
+	defer cancel()
+	_, _ = es.close(ctx)
+}
+
+// figures are those of all events, by what clients saw.
+func (es *events) figures(s *result.Series, took time.Duration) []result.Event {
+	all := make([]result.Event, 0, len(es.all))
+	calm, last := time.Duration(0), time.Duration(0) // since when nothing happens, and the event before
+	for i, e := range es.all {
+		if i == len(es.all)-1 {
+			e.until = max(e.until, took)
+		}
+		e.AtMS, e.DoneMS = milliseconds(e.at), milliseconds(e.done)
+		over := e.until
+		if e.balanced > 0 {
+			at := milliseconds(e.balanced)
+			e.BalancedMS, over = &at, e.balanced
+		}
+		e.Before, e.During, e.After = span(s, calm, e.at), span(s, e.at, over), span(s, over, e.until)
+		whole := s.Between(e.at, e.until)
+		e.Failed, e.Unknown, e.LongestPauseMS = whole.Failed, whole.Unknown, whole.LongestPauseMS
+		if e.LeastKeys > 0 {
+			factor := float64(e.MovedKeys) / float64(e.LeastKeys)
+			e.Factor = &factor
+		}
+		e.BalanceBefore = es.p.watch.Balance(milliseconds(last), milliseconds(e.at))
+		if e.BalanceAfter = es.p.watch.Balance(milliseconds(over), milliseconds(e.until)); e.BalanceAfter == nil {
+			e.BalanceAfter = es.p.watch.Balance(milliseconds(e.at), milliseconds(e.until)) // there was no time after
+		}
+		calm, last = over, e.at
+		all = append(all, e.Event)
+	}
+	return all
+}
+
+func span(s *result.Series, from, until time.Duration) result.Span {
+	if until <= from {
+		return result.Span{}
+	}
+	c := s.Between(from, until)
+	return result.Span{
+		Milliseconds: milliseconds(until - from),
+		PerSecond:    float64(c.Operations-c.Failed) / (until - from).Seconds(),
+		P99:          c.Latency.P99,
+	}
+}

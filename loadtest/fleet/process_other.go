@@ -1,9 +1,0 @@
-//go:build !linux
-
-package fleet
-
-import "syscall"
-
-// attributes are nothing where systems know of no signal for the end of a parent: Close ends
-// the processes.
-func attributes() *syscall.SysProcAttr { return nil }

@@ -1,0 +1,32 @@
+package report
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestMarkdownMeansWhatTheTableSays(t *testing.T) {
+	g := Grid{Head: []string{"", "a|b"}, Rows: [][]Cell{
+		{{Text: "p99"}, {Text: "1 *ms*", Soft: "(0..*)", Best: true}},
+		{{Text: "<b>_&_`[x]\\\x1b"}, {Text: "2"}},
+	}}
+	var b strings.Builder
+	g.Markdown(&b)
+	want := "|  | a\\|b |\n|---|--:|\n| p99 | **1 \\*ms\\*** (0..\\*) |\n| &lt;b>\\_&amp;\\_\\`\\[x]\\\\\uFFFD | 2 |\n"
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+func TestTemplatesShowTables(t *testing.T) {
+	g := Grid{Head: []string{"", "a"}, Rows: [][]Cell{{{Text: "<p99>"}, {Text: "1", Soft: "<", Best: true}}}}
+	var b strings.Builder
+	if err := PageTemplate(`{{template "table" .}}`).Execute(&b, g); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`<th scope="row">&lt;p99&gt;</th><td class="best">1 <small>&lt;</small></td>`, `<th scope="col">a</th>`} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %s in %s", want, b.String())
+		}
+	}
+}

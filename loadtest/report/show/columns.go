@@ -1,0 +1,227 @@
+package show
+
+import (
+	"math"
+	"strings"
+
+	"github.com/ringside-kv/ringside/loadtest/report"
+	"github.com/ringside-kv/ringside/loadtest/sim"
+)
+
+// A column is one figure of a contender in a step.
+type column struct {
+	head string // two lines
+	help string
+	wide bool // only on wish
+	// yields is above 0 for columns that go where they do not fit, the highest first.
+	yields int
+	start  bool // also of step 0, in which nothing moves
+	get    func(at place) cell
+}
+
+// A place is a contender in a step of a report.
+type place struct {
+	report          *sim.Report
+	step, contender int
+}
+
+func (at place) stepOf() *sim.Step     { return &at.report.Steps[at.step] }
+func (at place) outcome() *sim.Outcome { return &at.stepOf().Outcomes[at.contender] }
+func (at place) placed() bool          { return at.outcome().Ranges > 0 }
+func (at place) before() (o sim.Outcome) {
+	return at.report.Steps[max(0, at.step-1)].Outcomes[at.contender]
+}
+
+// A cell is a figure for people. Of those that rank, the least is the best.
+type cell struct {
+	text  string
+	rank  float64
+	ranks bool
+}
+
+func ranked(text string, rank float64) cell { return cell{text, rank, true} }
+
+// columns are those of a step, in their order.
+var columns = []column{
+	{head: "moved\n%", help: "copies of keys that travelled to another node, as a share of all copies; a key whose primary and one backup travel counts twice",
+		get: func(at place) cell {
+			return ranked(report.Percent(report.Share(at.outcome().Moved.Keys, copiesAfter(at.report, at.stepOf()))), float64(at.outcome().Moved.Keys))
+		}},
+	{head: "moved\nbytes", help: "the bytes of those copies, keys and values", yields: 2,
+		get: func(at place) cell {
+			return ranked(report.Size(at.outcome().Moved.Bytes), float64(at.outcome().Moved.Bytes))
+		}},
+	{head: "÷\nleast", help: "moved ÷ the least that any strategy must move if the load is to be even before and after; below 1 the strategy moved less because its load was not even before or is not after, so the best is nearest to 1",
+		get: func(at place) cell {
+			if at.stepOf().Least.Keys == 0 {
+				return cell{text: report.None}
+			}
+			return ranked(report.Ratio(at.outcome().Ratio), offLeast(at.outcome().Ratio))
+		}},
+	{head: "surv.\n%", help: "the part of moved (as a share of all copies) that went between nodes that were there before and after, beyond what nodes that went had held: what consistent hashing promises to be 0",
+		get: func(at place) cell {
+			return ranked(report.Percent(report.Share(at.outcome().Survivors.Keys, copiesAfter(at.report, at.stepOf()))), float64(at.outcome().Survivors.Keys))
+		}},
+	{head: "backup\n%", help: "the part of moved (as a share of all copies) that arrived as a backup", yields: 1,
+		get: func(at place) cell {
+			return cell{text: report.Percent(report.Share(at.outcome().Backups.Keys, copiesAfter(at.report, at.stepOf())))}
+		}},
+	{head: "promoted\nkeys", help: "keys whose new primary had a copy already, so that nothing had to travel", wide: true,
+		get: func(at place) cell { return cell{text: report.Count(at.outcome().Promoted)} }},
+	{head: "lost\nkeys", help: "keys of which no copy was left after a crash",
+		get: func(at place) cell {
+			return ranked(report.Count(at.outcome().Lost.Keys), float64(at.outcome().Lost.Keys))
+		}},
+	{head: "min/mean\nby keys", help: "keys that the emptiest node is the primary of, as a multiple of its fair share", wide: true, start: true,
+		get: func(at place) cell {
+			now := at.outcome().Balance.Keys.Min
+			return ranked(report.Ratio(now), -now)
+		}},
+	{head: "max/mean\nby keys", help: "keys that the fullest node is the primary of, as a multiple of its fair share (by weight), before the step and after; 1 is even", start: true,
+		get: func(at place) cell {
+			return beforeAfter(at, func(b *sim.Balance) float64 { return b.Keys.Max }, report.Ratio)
+		}},
+	{head: "CV %\nby keys", help: "coefficient of variation of the nodes' keys, standard deviation ÷ mean, before the step and after; 0 is even", start: true,
+		get: func(at place) cell {
+			return beforeAfter(at, func(b *sim.Balance) float64 { return b.Keys.CV }, report.Percent)
+		}},
+	{head: "max/mean\nzipf", help: "requests to the busiest node as a multiple of its fair share, where few keys are asked for often and many seldom (zipf)", wide: true, start: true,
+		get: func(at place) cell { return after(at, func(b *sim.Balance) float64 { return b.Zipf.Max }) }},
+	{head: "max/mean\nhotspot", help: "the same, where a small part of the keys gets most of the requests", wide: true, start: true,
+		get: func(at place) cell { return after(at, func(b *sim.Balance) float64 { return b.Hotspot.Max }) }},
+	{head: "ranges\n", help: "rows of the placement's table; yardsticks have none", wide: true, start: true,
+		get: func(at place) cell {
+			if !at.placed() {
+				return cell{text: report.None}
+			}
+			return ranked(report.Count(int64(at.outcome().Ranges)), float64(at.outcome().Ranges))
+		}},
+	{head: "compute\n", help: "time to compute the desired placement", wide: true, start: true,
+		get: func(at place) cell {
+			if at.outcome().Compute == 0 {
+				return cell{text: report.None}
+			}
+			return ranked(report.Duration(at.outcome().Compute), float64(at.outcome().Compute))
+		}},
+}
+
+func beforeAfter(at place, of func(*sim.Balance) float64, form func(float64) string) cell {
+	now := of(&at.outcome().Balance)
+	if at.step == 0 {
+		return ranked(form(now), now)
+	}
+	before := at.before()
+	return ranked(form(of(&before.Balance))+" → "+form(now), now)
+}
+
+func after(at place, of func(*sim.Balance) float64) cell {
+	now := of(&at.outcome().Balance)
+	return ranked(report.Ratio(now), now)
+}
+
+// A figure is a line of the summary.
+type figure struct {
+	name, help string
+	get        func(s *Summary) cell
+	timed      bool // differs from run to run
+}
+
+func (f figure) cells(all []Summary) []cell {
+	cells := make([]cell, len(all))
+	for j := range all {
+		cells[j] = f.get(&all[j])
+	}
+	return cells
+}
+
+// figures are the lines of the summary, in their order.
+var figures = []figure{
+	{name: "moved, keys", help: "copies of keys that travelled in all steps",
+		get: func(s *Summary) cell { return ranked(report.Count(s.Moved.Keys), float64(s.Moved.Keys)) }},
+	{name: "moved, bytes", help: "their bytes",
+		get: func(s *Summary) cell { return ranked(report.Size(s.Moved.Bytes), float64(s.Moved.Bytes)) }},
+	{name: "moved ÷ least", help: "÷ the least possible of all steps; the best is nearest to 1",
+		get: func(s *Summary) cell {
+			if s.Least.Keys == 0 {
+				return cell{text: report.None}
+			}
+			return ranked(report.Ratio(s.Ratio), offLeast(s.Ratio))
+		}},
+	{name: "between survivors", help: "copies that went between nodes which were there before and after",
+		get: func(s *Summary) cell { return ranked(report.Count(s.Survivors.Keys), float64(s.Survivors.Keys)) }},
+	{name: "backups moved", help: "copies that arrived as a backup",
+		get: func(s *Summary) cell { return cell{text: report.Count(s.Backups.Keys)} }},
+	{name: "promoted, keys", help: "keys whose new primary had a copy already",
+		get: func(s *Summary) cell { return cell{text: report.Count(s.Promoted)} }},
+	{name: "lost, keys", help: "keys of which no copy was left",
+		get: func(s *Summary) cell { return ranked(report.Count(s.Lost.Keys), float64(s.Lost.Keys)) }},
+	{name: "max/mean, keys", help: "the worst of all steps, by keys",
+		get: func(s *Summary) cell { return ranked(report.Ratio(s.WorstKeys), s.WorstKeys) }},
+	{name: "max/mean, zipf", help: "the worst of all steps, by zipf requests",
+		get: func(s *Summary) cell { return ranked(report.Ratio(s.WorstZipf), s.WorstZipf) }},
+	{name: "max/mean, hotspot", help: "the worst of all steps, by hotspot requests",
+		get: func(s *Summary) cell { return ranked(report.Ratio(s.WorstHotspot), s.WorstHotspot) }},
+	{name: "CV %, keys", help: "the worst coefficient of variation of all steps",
+		get: func(s *Summary) cell { return ranked(report.Percent(s.WorstCV), s.WorstCV) }},
+	{name: "placement, ranges", help: "most rows of the placement's table",
+		get: func(s *Summary) cell { return existing(report.Count(int64(s.Ranges)), float64(s.Ranges)) }},
+	{name: "placement, encoded", help: "its most bytes in binary form",
+		get: func(s *Summary) cell { return existing(report.Size(int64(s.EncodedBytes)), float64(s.EncodedBytes)) }},
+	{name: "placement, memory", help: "its most bytes in a node or a client",
+		get: func(s *Summary) cell { return existing(report.Size(int64(s.MemoryBytes)), float64(s.MemoryBytes)) }},
+	{name: "time to compute", help: "time to compute the desired placement, the median of the steps", timed: true,
+		get: func(s *Summary) cell { return existing(report.Duration(s.Compute), float64(s.Compute)) }},
+	{name: "lookup of a token", help: "time to find a token's owner, the median of the steps", timed: true,
+		get: func(s *Summary) cell { return existing(report.Nanos(s.LookupNanos), s.LookupNanos) }},
+	{name: "lookup of a key", help: "time to find a key's owner, its hash included, the median of the steps", timed: true,
+		get: func(s *Summary) cell { return existing(report.Nanos(s.LocateNanos), s.LocateNanos) }},
+}
+
+// offLeast is how far a ratio is from the least possible, whichever way: what moves
+// less pays for it with a load that is not even.
+func offLeast(ratio float64) float64 {
+	if ratio <= 0 {
+		return math.Inf(1)
+	}
+	return math.Abs(math.Log(ratio))
+}
+
+// existing is a cell of something that yardsticks may not have.
+func existing(text string, rank float64) cell {
+	if rank == 0 {
+		return cell{text: report.None}
+	}
+	return ranked(text, rank)
+}
+
+// best tells for each contender's cell whether it is the best of those that are no
+// yardsticks. Cells that read alike are alike; where all do, none is best.
+func best(contenders []sim.Contender, cells []cell) []bool {
+	least, found, differ := 0, false, false
+	for i, c := range cells {
+		if contenders[i].Yardstick || !c.ranks {
+			continue
+		}
+		if !found {
+			least, found = i, true
+			continue
+		}
+		differ = differ || afterOf(c.text) != afterOf(cells[least].text)
+		if c.rank < cells[least].rank {
+			least = i
+		}
+	}
+	marks := make([]bool, len(cells))
+	for i, c := range cells {
+		marks[i] = differ && !contenders[i].Yardstick && c.ranks && afterOf(c.text) == afterOf(cells[least].text)
+	}
+	return marks
+}
+
+// afterOf is what a text says of the time after the step.
+func afterOf(text string) string {
+	if _, after, ok := strings.Cut(text, " → "); ok {
+		return after
+	}
+	return text
+}

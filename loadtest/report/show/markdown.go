@@ -1,0 +1,39 @@
+package show
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/ringside-kv/ringside/loadtest/report"
+	"github.com/ringside-kv/ringside/loadtest/sim"
+)
+
+// Markdown writes two tables as GitHub reads them: what each step moved, and the
+// summary. It leaves out whatever differs from run to run, times and the machine, so
+// that the same settings make the same text. The best is bold.
+func Markdown(w io.Writer, r *sim.Report) error {
+	var b strings.Builder
+	if r.Stopped {
+		fmt.Fprintf(&b, "%s\n\n", report.Escaped(stopped(r)))
+	}
+	if len(r.Steps) > 1 {
+		t := movedGrid(r)
+		for k := range t.Rows {
+			t.Rows[k][0].Text += " (" + nodesOf(r, k+1) + ")"
+		}
+		t.Head[0] = "moved, of all copies"
+		t.Markdown(&b)
+		b.WriteByte('\n')
+	}
+	t := report.Grid{Head: heads("all steps", r.Contenders)}
+	all := Summarize(r)
+	for _, f := range figures {
+		if !f.timed {
+			t.Rows = append(t.Rows, f.row(r.Contenders, all))
+		}
+	}
+	t.Markdown(&b)
+	_, err := io.WriteString(w, b.String())
+	return err
+}

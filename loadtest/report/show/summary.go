@@ -1,0 +1,81 @@
+package show
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ringside-kv/ringside/loadtest/report"
+	"github.com/ringside-kv/ringside/loadtest/sim"
+)
+
+// A Summary is what a whole scenario cost one contender: sums over the steps, and
+// the worst that was seen after any of them, the start included.
+type Summary struct {
+	Contender sim.Contender
+
+	Moved, Least, Survivors, Backups, Lost sim.Amount
+	Ratio                                  float64 // Moved.Keys ÷ Least.Keys; 0 if nothing had to move
+	Promoted                               int64
+
+	// Max ÷ mean, and the coefficient of variation of the keys.
+	WorstKeys, WorstZipf, WorstHotspot, WorstCV float64
+
+	// The largest of all steps; 0 for yardsticks.
+	Ranges, EncodedBytes, MemoryBytes int
+	// Medians of the steps, so that a moment in which the machine was busy does not
+	// count.
+	Compute                  time.Duration
+	LookupNanos, LocateNanos float64
+}
+
+// Summarize sums a report up, in the order of its contenders.
+func Summarize(r *sim.Report) []Summary {
+	all := make([]Summary, len(r.Contenders))
+	for i := range all {
+		s := &all[i]
+		s.Contender = r.Contenders[i]
+		var computes, lookups, locates []float64
+		for j := range r.Steps {
+			step := &r.Steps[j]
+			o := &step.Outcomes[i]
+			s.add(step, o)
+			computes = append(computes, float64(o.Compute))
+			lookups, locates = append(lookups, o.LookupNanos), append(locates, o.LocateNanos)
+		}
+		s.Ratio = report.Share(s.Moved.Keys, s.Least.Keys)
+		s.Compute = time.Duration(median(computes))
+		s.LookupNanos, s.LocateNanos = median(lookups), median(locates)
+	}
+	return all
+}
+
+func (s *Summary) add(step *sim.Step, o *sim.Outcome) {
+	sum := func(to *sim.Amount, a sim.Amount) { to.Keys += a.Keys; to.Bytes += a.Bytes }
+	sum(&s.Moved, o.Moved)
+	sum(&s.Least, step.Least)
+	sum(&s.Survivors, o.Survivors)
+	sum(&s.Backups, o.Backups)
+	sum(&s.Lost, o.Lost)
+	s.Promoted += o.Promoted
+	s.WorstKeys = max(s.WorstKeys, o.Balance.Keys.Max)
+	s.WorstZipf = max(s.WorstZipf, o.Balance.Zipf.Max)
+	s.WorstHotspot = max(s.WorstHotspot, o.Balance.Hotspot.Max)
+	s.WorstCV = max(s.WorstCV, o.Balance.Keys.CV)
+	s.Ranges = max(s.Ranges, o.Ranges)
+	s.EncodedBytes = max(s.EncodedBytes, o.EncodedBytes)
+	s.MemoryBytes = max(s.MemoryBytes, o.MemoryBytes)
+}
+
+func median(all []float64) float64 {
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
+}
+
+// copiesAfter is how many copies of keys there are after a step if none was lost:
+// what percentages of keys are of.
+func copiesAfter(r *sim.Report, step *sim.Step) int64 {
+	return int64(r.Settings.Keys) * int64(max(1, min(r.Settings.Backups+1, len(step.Nodes))))
+}

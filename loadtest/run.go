@@ -1,0 +1,48 @@
+package loadtest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ringside-kv/ringside/loadtest/result"
+)
+
+// Run plays the script for each contestant in each round. It returns what there is when ctx
+// ends, too. What goes wrong for a contestant ends its run, and stands in the report; an
+// error is for a Config that makes no sense.
+func Run(ctx context.Context, cfg Config) (*result.Report, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("loadtest: %w", err)
+	}
+	began := time.Now()
+	r := &result.Report{
+		Version: result.Version, Ringside: cfg.Version, Command: cfg.Command, Began: began.UTC(),
+		Machine: machine(), Settings: cfg.Settings, Script: cfg.Script.String(),
+		WindowMS: milliseconds(cfg.window()), Rounds: cfg.Rounds,
+	}
+	for _, one := range cfg.Contestants {
+		r.Contestants = append(r.Contestants, result.Contestant{Name: one.Name, Cluster: !one.runsAlready()})
+	}
+	cfg.lookBefore(ctx)
+	b := newBoard(&cfg)
+	for round := 1; round <= cfg.Rounds && ctx.Err() == nil; round++ {
+		for i := range cfg.Contestants {
+			if ctx.Err() != nil {
+				break
+			}
+			p := &play{cfg: &cfg, one: &cfg.Contestants[i], board: b.of(i, round)}
+			p.run.Round, p.run.Began = round, time.Since(began).Seconds()
+			p.do(ctx)
+			r.Contestants[i].Runs = append(r.Contestants[i].Runs, p.run)
+			r.Contestants[i].Cluster = r.Contestants[i].Cluster || p.watched
+		}
+	}
+	b.close()
+	r.Interrupted = ctx.Err() != nil
+	r.TookSeconds = time.Since(began).Seconds()
+	r.Notes = notes(&cfg, r)
+	return r, nil
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -1,0 +1,115 @@
+package workload
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Word knows the column in which it begins, in bytes from 1 on.
+type Word struct {
+	Text   string
+	Column int
+}
+
+// Fault says what is wrong with a word; it wraps of.
+func (w Word) Fault(of error, format string, args ...any) error {
+	return Fault(of, w.Column, format, args...)
+}
+
+// Fault says what is wrong at a column; it wraps of.
+func Fault(of error, column int, format string, args ...any) error {
+	return fmt.Errorf("%w: column %d: %s", of, column, fmt.Sprintf(format, args...))
+}
+
+// Words are what lies between spaces, tabs and ends of lines in a text that begins at a
+// column.
+func Words(text string, column int) []Word {
+	var words []Word
+	isSpace := func(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+	for i := 0; i < len(text); {
+		if isSpace(text[i]) {
+			i++
+			continue
+		}
+		start := i
+		for i < len(text) && !isSpace(text[i]) {
+			i++
+		}
+		words = append(words, Word{text[start:i], column + start})
+	}
+	return words
+}
+
+// Parts goes over the words of each part of a text, with semicolons between them. Parts
+// without words are passed over.
+func Parts(text string) func(yield func([]Word) bool) {
+	return func(yield func([]Word) bool) {
+		at := 0
+		for part := range strings.SplitSeq(text, ";") {
+			words := Words(part, at+1)
+			at += len(part) + 1
+			if len(words) > 0 && !yield(words) {
+				return
+			}
+		}
+	}
+}
+
+// Int is a whole number within bounds. It may end with k, m or g, for thousands, millions
+// and thousands of millions.
+func (w Word) Int(of error, least, most int64) (int64, error) {
+	text, times := w.Text, int64(1)
+	for i, suffix := range []string{"k", "m", "g"} {
+		if rest, ok := strings.CutSuffix(strings.ToLower(text), suffix); ok {
+			text = rest
+			for range i + 1 {
+				times *= 1000
+			}
+			break
+		}
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, w.Fault(of, "%.40q is not an integer", w.Text)
+	}
+	if n < least/times || n > most/times || n*times < least || n*times > most {
+		return 0, w.Fault(of, "%.40s is not within %d..%d", w.Text, least, most)
+	}
+	return n * times, nil
+}
+
+// Float is a number within bounds.
+func (w Word) Float(of error, least, most float64) (float64, error) {
+	x, err := strconv.ParseFloat(w.Text, 64)
+	if err != nil {
+		return 0, w.Fault(of, "%.40q is not a number", w.Text)
+	}
+	if !(x >= least && x <= most) {
+		return 0, w.Fault(of, "%.40s is not within %v..%v", w.Text, least, most)
+	}
+	return x, nil
+}
+
+// Share is a part of something, as in 12.5%: above 0 and up to 1.
+func (w Word) Share(of error) (float64, error) {
+	number, ok := strings.CutSuffix(w.Text, "%")
+	x, err := strconv.ParseFloat(number, 64)
+	if !ok || err != nil || !(x > 0 && x <= 100) {
+		return 0, w.Fault(of, "%.40q is not a share, as in 90%%", w.Text)
+	}
+	return x / 100, nil
+}
+
+// Duration is a time within bounds, as in 1m30s.
+func (w Word) Duration(of error, least, most time.Duration) (time.Duration, error) {
+	d, err := time.ParseDuration(w.Text)
+	if err != nil {
+		return 0, w.Fault(of, "%.40q is not a time, as in 8s or 250ms", w.Text)
+	}
+	if d < least || d > most {
+		return 0, w.Fault(of, "%.40s is not within %v..%v", w.Text, least, most)
+	}
+	return d, nil
+}
