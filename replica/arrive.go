@@ -196,8 +196,8 @@ func (a *arrival) Begin(text []byte) error {
 	a.closeRanges()
 	// Whoever fed this node there has stopped before; what is still on its way would undo
 	// what is copied now.
-	a.e.followers.anew(a.from, a.purpose.Sender, &b)
-	a.e.feeds.learns(ranges)
+	a.e.backupFeeds.beginCopy(a.from, a.purpose.Sender, &b)
+	a.e.primaryFeed.addLearned(ranges)
 	// What is being swept here is swept now, or not at all.
 	a.e.foreign.sweeping.Lock()
 	defer a.e.foreign.sweeping.Unlock()

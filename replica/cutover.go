@@ -58,10 +58,10 @@ func allBut(ranges, others []ring.Range) []ring.Range {
 // Whoever ends it before the outcome is known leaves the rows held: they may be another
 // node's.
 func (e *Engine) exchange(ctx context.Context, held []ring.Range, stream *Stream, d decision) error {
-	if err := e.exchanges.take(ctx); err != nil {
+	if err := e.holdMu.lock(ctx); err != nil {
 		return err // two would give back each other's rows
 	}
-	defer e.exchanges.end()
+	defer e.holdMu.unlock()
 	began := time.Now()
 	if stream != nil {
 		stream.Urge(true) // those who wait for their turn would keep the front from being still
@@ -91,7 +91,7 @@ func (e *Engine) still(ctx context.Context, held []ring.Range, stream *Stream) e
 	defer cancel()
 	occupied, err := e.cfg.Front.Quiesce(within, held)
 	if err == nil {
-		err = e.drained(within, held)
+		err = e.waitDrained(within, held)
 	}
 	if err == nil && stream != nil {
 		err = stream.Drained(within) // last: only now the store is still too
@@ -262,7 +262,7 @@ func (e *Engine) admit(ctx context.Context, c *copying) error {
 		return err
 	}
 	out := c.out
-	if err := e.count(ctx, c.p.ranges, c.h.To, c.t.incarnation, c.t.stream, out); err != nil {
+	if err := e.countLearner(ctx, c.p.ranges, c.h.To, c.t.incarnation, c.t.stream, out); err != nil {
 		return err
 	}
 	e.reached(GrowthCounted)
@@ -293,7 +293,7 @@ func (e *Engine) admit(ctx context.Context, c *copying) error {
 		}
 	}
 	if len(outside) > 0 {
-		e.uncount(outside, c.h.To)
+		e.stopCounting(outside, c.h.To)
 		err = errors.Join(err, errChanged)
 	}
 	return err

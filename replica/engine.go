@@ -22,22 +22,22 @@ type Engine struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 
-	totals    totals
-	bucket    bucket
-	arrivals  arrivals
-	feeds     feeds
-	followers followers
-	lease     *Lease
-	granting  granting
-	scrub     scrub
-	readOnly  readOnly
-	holders   holders
+	totals      totals
+	bucket      bucket
+	arrivals    arrivals
+	primaryFeed primaryFeed
+	backupFeeds backupFeeds
+	lease       *Lease
+	granting    granting
+	scrub       scrub
+	readOnly    readOnly
+	holders     holders
 
 	kicked  chan struct{}
 	foreign foreign
 
 	resigning atomic.Bool
-	exchanges queue // of those who hold rows until the table has decided
+	holdMu    ctxMutex // of those who hold rows until the table has decided
 
 	mu        sync.Mutex
 	held      map[ring.Token]bool  // starts of the ranges that are about to change hands
@@ -57,13 +57,13 @@ func New(cfg Config) (*Engine, error) {
 		cfg: cfg, ctx: ctx, cancel: cancel, lease: newLease(cfg.Leases),
 		kicked: make(chan struct{}, 1), held: make(map[ring.Token]bool), transfers: make(map[uint64]*transfer),
 	}
-	e.feeds.init(e)
+	e.primaryFeed.init(e)
 	e.scrub.init()
-	e.foreign.sweeping = newTurnstile()
-	e.followers.e = e
+	e.foreign.sweeping = newChanMutex()
+	e.backupFeeds.e = e
 	e.lease.look = e.publish
 	cfg.Store.Serve(nil)
-	loops := []func(context.Context){e.tend, e.dismiss, e.send, e.lead, e.join, e.clean, e.scrubs, e.mends}
+	loops := []func(context.Context){e.tendFeeds, e.releaseLagging, e.send, e.lead, e.join, e.clean, e.scrubs, e.mends}
 	if cfg.Leases.Clock != nil {
 		loops = append(loops, e.renew, e.supervise, e.watchWrites)
 	}
@@ -79,16 +79,16 @@ func (e *Engine) Close() {
 	e.GiveUp()
 	e.granting.close()
 	e.done.Wait()
-	e.followers.shut()
+	e.backupFeeds.close()
 }
 
 // GiveUp ends the wait of all replies that need another node's word: what becomes of
 // their commands is not known. From then on no write succeeds that would need one.
-func (e *Engine) GiveUp() { e.feeds.shut() }
+func (e *Engine) GiveUp() { e.primaryFeed.close() }
 
 // publish gives the front the state as it is, without what is held.
 func (e *Engine) publish() {
-	e.feeds.turn()
+	e.primaryFeed.update()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	st := e.cfg.Table.State()
@@ -104,7 +104,7 @@ func (e *Engine) publish() {
 	// What this node led before it was started belongs to nobody before the table has
 	// confirmed that it may go on, and what it leads to no client before its backups are
 	// where it is. Without a lease nothing may be answered, so nothing is begun either.
-	serves := e.feeds.serves(st)
+	serves := e.primaryFeed.serves(st)
 	valid := e.lease.Valid()
 	var own []ring.Range
 	var terms []served
@@ -145,8 +145,8 @@ func (e *Engine) hold(ranges []ring.Range, on bool) {
 	if !on {
 		// What the table has taken while they were held was drained before: the feeds must
 		// see it as long as they know that.
-		e.feeds.turn()
-		e.feeds.resume(ranges)
+		e.primaryFeed.update()
+		e.primaryFeed.endDrained(ranges)
 	}
 	e.mu.Lock()
 	for _, r := range ranges {

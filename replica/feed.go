@@ -27,8 +27,8 @@ type Position struct {
 	Rows int
 }
 
-// FeedFigures tell of what this node feeds to one other node.
-type FeedFigures struct {
+// FeedStats tell of what this node feeds to one other node.
+type FeedStats struct {
 	Node    string
 	Rows    int   // for whose writes the node's word is needed
 	Pending int   // changes that it has not acknowledged
@@ -39,7 +39,7 @@ type FeedFigures struct {
 	Broken string
 }
 
-// count makes a learner that has the copy of ranges one of those whose word every write
+// countLearner makes a learner that has the copy of ranges one of those whose word every write
 // in them needs. h is the stream that it was copied by, drained, and end are
 // the copies that gave to it: they end at the moment from which the learner is fed, so
 // that no change is sent twice or not at all. The ranges are rows that this node serves.
@@ -48,28 +48,30 @@ type FeedFigures struct {
 // may be admitted. It goes on counting until uncount, or until the table has it in the
 // set; also after an admission whose outcome is not known. After an error it does not
 // count, and the copy is to be made anew.
-func (e *Engine) count(ctx context.Context, ranges []ring.Range, node string, incarnation uint64, h *Stream, end []Outgoing) error {
-	return e.feeds.count(ctx, ranges, learner{node, incarnation}, h, end)
+func (e *Engine) countLearner(ctx context.Context, ranges []ring.Range, node string, incarnation uint64, h *Stream, end []Outgoing) error {
+	return e.primaryFeed.countLearner(ctx, ranges, learner{node, incarnation}, h, end)
 }
 
-// uncount takes back count, for a learner of which the table's newest state says that it
+// stopCounting takes back count, for a learner of which the table's newest state says that it
 // is not in the set, and that no proposal under way can admit it: each row has changed
 // since one was made.
-func (e *Engine) uncount(ranges []ring.Range, node string) { e.feeds.uncount(ranges, node) }
+func (e *Engine) stopCounting(ranges []ring.Range, node string) {
+	e.primaryFeed.stopCounting(ranges, node)
+}
 
-// drained waits until every member of the sets of ranges has joined them, and has all
+// waitDrained waits until every member of the sets of ranges has joined them, and has all
 // that was written in them. It is called while the ranges are held and the front is still;
 // from then on, and until they are held no longer, the store removes nothing in them by
 // itself either.
-func (e *Engine) drained(ctx context.Context, ranges []ring.Range) error {
-	return e.feeds.drained(ctx, ranges)
+func (e *Engine) waitDrained(ctx context.Context, ranges []ring.Range) error {
+	return e.primaryFeed.waitDrained(ctx, ranges)
 }
 
 // Fence ends for good what this node takes in from one start of another node, and tells
 // how far that came, all of it as durable as what it acknowledges. A later session of
 // that start is let in only for what this node learns anew.
 func (e *Engine) Fence(ctx context.Context, node string, incarnation uint64) (Position, error) {
-	fo := e.followers.of(node, incarnation)
+	fo := e.backupFeeds.get(node, incarnation)
 	if fo == nil {
 		return Position{}, ErrSession
 	}
@@ -78,18 +80,18 @@ func (e *Engine) Fence(ctx context.Context, node string, incarnation uint64) (Po
 
 // Positions tell of all whom this node follows, or has followed and still has to tell of.
 func (e *Engine) Positions() (all []Position) {
-	for _, fo := range e.followers.list() {
+	for _, fo := range e.backupFeeds.list() {
 		fo.mu.Lock()
-		all = append(all, fo.s.position())
+		all = append(all, fo.state.position())
 		fo.mu.Unlock()
 	}
 	return all
 }
 
 // Feeds tell of all to whom this node feeds what it writes.
-func (e *Engine) Feeds() []FeedFigures { return e.feeds.figures() }
+func (e *Engine) Feeds() []FeedStats { return e.primaryFeed.stats() }
 
 // ServeFeed takes in what a primary feeds to this node, until the connection ends.
 func (e *Engine) ServeFeed(ctx context.Context, from string, conn net.Conn) error {
-	return e.follow(ctx, from, conn)
+	return e.serveFeed(ctx, from, conn)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // playedByTCP has a member played behind a socket.
-func playedByTCP(t *testing.T, play func(r *bufio.Reader, conn net.Conn)) *feedLine {
+func playedByTCP(t *testing.T, play func(r *bufio.Reader, conn net.Conn)) *sessionSender {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -63,8 +63,8 @@ func TestFramesArriveInOrderWhoeverWritesThem(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	f := fl.f
-	if err := f.until(ctx, func() (bool, error) { return fl.there, nil }); err != nil {
+	f := fl.feed
+	if err := f.waitUntil(ctx, func() (bool, error) { return fl.ready, nil }); err != nil {
 		t.Fatal("the member does not answer:", err)
 	}
 	f.mu.Lock()
@@ -77,19 +77,19 @@ func TestFramesArriveInOrderWhoeverWritesThem(t *testing.T) {
 	for range frames {
 		size := 1 + rand.IntN(200)
 		if rand.IntN(50) == 0 {
-			size = rand.IntN(4 * alongMost)
+			size = rand.IntN(4 * maxDirectWrite)
 		}
 		f.mu.Lock()
-		idle := len(fl.log.parts) == 0 && !fl.writing
-		k := fl.emit(&feedFrame{kind: feedBatch, body: make([]byte, size)})
-		if left, _ := fl.log.from(fl.at, k); idle && len(left) == 0 {
+		idle := len(fl.backlog.parts) == 0 && !fl.writing
+		k := fl.send(&feedFrame{kind: feedBatch, body: make([]byte, size)})
+		if left, _ := fl.backlog.buffersFrom(fl.written, k); idle && len(left) == 0 {
 			alone++
 		}
 		f.mu.Unlock()
 		if rand.IntN(3) > 0 {
 			continue
 		}
-		if err := fl.went(ctx, k); err != nil {
+		if err := fl.waitAcked(ctx, k); err != nil {
 			t.Fatalf("frame %d: %v", k, err)
 		}
 	}
@@ -98,7 +98,7 @@ func TestFramesArriveInOrderWhoeverWritesThem(t *testing.T) {
 		t.Fatalf("frame %d does not follow", k)
 	default:
 	}
-	if err := fl.went(ctx, frames); err != nil {
+	if err := fl.waitAcked(ctx, frames); err != nil {
 		t.Fatal("not all arrive:", err)
 	}
 	if alone < frames/20 {

@@ -15,23 +15,23 @@ import (
 // number of the last frame that is there; a member acknowledges by frameAck.
 
 const (
-	feedBatch frameKind = 16 // a batch of the store
-	feedJoin  frameKind = 17 // rows that are followed from here on
-	feedBring frameKind = 18 // rows whose changes follow until they are joined
-	feedBeat  frameKind = 19 // how many changes are not acknowledged (uvarint)
-	feedAsk   frameKind = 20 // what is known of other primaries' rows, in JSON
+	feedBatch     frameKind = 16 // a batch of the store
+	feedJoin      frameKind = 17 // rows that are followed from here on
+	feedCatchUp   frameKind = 18 // rows whose changes follow until they are joined
+	feedHeartbeat frameKind = 19 // how many changes are not acknowledged (uvarint)
+	feedAsk       frameKind = 20 // what is known of other primaries' rows, in JSON
 	// From the member, to feedAsk: its number (8), what is known (JSON).
 	feedAnswer frameKind = 21
 )
 
 // A feedFrame is one, from the primary.
 type feedFrame struct {
-	kind       frameKind
-	k, n, high uint64
-	rows       []joinRow // of a join
-	pending    uint64    // of a beat
-	body       []byte    // of all others
-	single     bool      // nobody else is sent it; does not travel
+	kind                   frameKind
+	seq, change, highWater uint64
+	rows                   []joinRow // of a join
+	pending                uint64    // of a beat
+	body                   []byte    // of all others
+	soleMember             bool      // nobody else is sent it; does not travel
 }
 
 // A joinRow is a row that a member is to follow. A learner has a copy of it.
@@ -44,18 +44,18 @@ const feedHead = 24
 
 // head is what comes before a frame's body.
 func (f *feedFrame) head() (b [feedHead]byte) {
-	binary.BigEndian.PutUint64(b[0:], f.k)
-	binary.BigEndian.PutUint64(b[8:], f.n)
-	binary.BigEndian.PutUint64(b[16:], f.high)
+	binary.BigEndian.PutUint64(b[0:], f.seq)
+	binary.BigEndian.PutUint64(b[8:], f.change)
+	binary.BigEndian.PutUint64(b[16:], f.highWater)
 	return b
 }
 
 // content is a frame's body.
 func (f *feedFrame) content() []byte {
 	switch f.kind {
-	case feedJoin, feedBring:
+	case feedJoin, feedCatchUp:
 		return appendJoins(nil, f.rows)
-	case feedBeat:
+	case feedHeartbeat:
 		return binary.AppendUvarint(nil, f.pending)
 	}
 	return f.body
@@ -67,16 +67,16 @@ func parseFeed(kind frameKind, payload []byte) (*feedFrame, error) {
 		return nil, fmt.Errorf("%w: %d bytes of a feed", ErrFrame, len(payload))
 	}
 	f := &feedFrame{
-		kind: kind, k: binary.BigEndian.Uint64(payload), n: binary.BigEndian.Uint64(payload[8:]),
-		high: binary.BigEndian.Uint64(payload[16:]),
+		kind: kind, seq: binary.BigEndian.Uint64(payload), change: binary.BigEndian.Uint64(payload[8:]),
+		highWater: binary.BigEndian.Uint64(payload[16:]),
 	}
 	body := payload[feedHead:]
 	switch kind {
-	case feedJoin, feedBring:
+	case feedJoin, feedCatchUp:
 		var err error
 		f.rows, err = parseJoins(body)
 		return f, err
-	case feedBeat:
+	case feedHeartbeat:
 		n, w := binary.Uvarint(body)
 		if w <= 0 || w < len(body) {
 			return nil, fmt.Errorf("%w: a beat", ErrFrame)

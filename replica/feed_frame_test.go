@@ -21,13 +21,13 @@ func someFrames() []*feedFrame {
 		{table.Ref{Range: ring.Whole, Epoch: 1}, false},
 	}
 	return []*feedFrame{
-		{kind: feedBatch, k: 1, n: 2, high: 1, body: []byte("batch")},
-		{kind: feedBatch, k: 2, n: 3, high: 1, body: bytes.Repeat([]byte("long"), outboxLong)},
-		{kind: feedJoin, k: 3, n: 3, high: 1, rows: rows},
-		{kind: feedBring, k: 4, n: 3, high: 1, rows: rows[:1]},
-		{kind: feedBeat, k: 5, n: 3, high: 3, pending: 1000},
-		{kind: feedAsk, k: 6, n: 1 << 60, high: 3, body: []byte("{}")},
-		{kind: feedBatch, k: 7, n: 1 << 60, high: 3, body: []byte("more")},
+		{kind: feedBatch, seq: 1, change: 2, highWater: 1, body: []byte("batch")},
+		{kind: feedBatch, seq: 2, change: 3, highWater: 1, body: bytes.Repeat([]byte("long"), outboxLong)},
+		{kind: feedJoin, seq: 3, change: 3, highWater: 1, rows: rows},
+		{kind: feedCatchUp, seq: 4, change: 3, highWater: 1, rows: rows[:1]},
+		{kind: feedHeartbeat, seq: 5, change: 3, highWater: 3, pending: 1000},
+		{kind: feedAsk, seq: 6, change: 1 << 60, highWater: 3, body: []byte("{}")},
+		{kind: feedBatch, seq: 7, change: 1 << 60, highWater: 3, body: []byte("more")},
 	}
 }
 
@@ -40,17 +40,17 @@ func TestABacklogWritesWhatIsLeft(t *testing.T) {
 	for range 100 {
 		var b backlog
 		var frames []*feedFrame
-		at := backlogPlace{}
+		at := backlogPosition{}
 		acked, written := uint64(0), uint64(0)
 		for range 200 {
 			switch rnd.IntN(5) {
 			case 0, 1:
-				f := &feedFrame{kind: feedBatch, k: uint64(len(frames) + 1), n: uint64(len(frames) + 1), body: make([]byte, rnd.IntN(2000))}
+				f := &feedFrame{kind: feedBatch, seq: uint64(len(frames) + 1), change: uint64(len(frames) + 1), body: make([]byte, rnd.IntN(2000))}
 				if rnd.IntN(20) == 0 {
 					f.body = make([]byte, outboxLong+rnd.IntN(outboxPart))
 				}
 				for i := range f.body {
-					f.body[i] = byte(f.k)
+					f.body[i] = byte(f.seq)
 				}
 				frames = append(frames, f)
 				b.add(f)
@@ -60,7 +60,7 @@ func TestABacklogWritesWhatIsLeft(t *testing.T) {
 					limit = written + uint64(rnd.IntN(len(frames)-int(written)+1))
 				}
 				var out net.Buffers
-				out, at = b.from(at, limit)
+				out, at = b.buffersFrom(at, limit)
 				r := bufio.NewReader(bytes.NewReader(bytes.Join(out, nil)))
 				for {
 					kind, payload, _, err := readFrame(r, nil)
@@ -73,7 +73,7 @@ func TestABacklogWritesWhatIsLeft(t *testing.T) {
 					}
 					written++
 					if !reflect.DeepEqual(f, frames[written-1]) && len(f.body)+len(frames[written-1].body) > 0 {
-						t.Fatalf("frame %d of %d bytes in place of %d of %d", f.k, len(f.body), written, len(frames[written-1].body))
+						t.Fatalf("frame %d of %d bytes in place of %d of %d", f.seq, len(f.body), written, len(frames[written-1].body))
 					}
 				}
 				if written > limit || limit == ^uint64(0) && written != uint64(len(frames)) {
@@ -82,14 +82,14 @@ func TestABacklogWritesWhatIsLeft(t *testing.T) {
 			case 4:
 				if written > acked {
 					acked += 1 + uint64(rnd.IntN(int(written-acked)))
-					b.acked(acked)
+					b.dropAcked(acked)
 				}
 				if rnd.IntN(3) == 0 {
-					at, written = b.after(acked), acked
+					at, written = b.positionAfter(acked), acked
 				}
 			}
 		}
-		b.acked(uint64(len(frames)))
+		b.dropAcked(uint64(len(frames)))
 		if b.bytes != 0 || len(b.parts) != 0 {
 			t.Fatalf("%d bytes are left", b.bytes)
 		}

@@ -121,17 +121,17 @@ func TestWhoFollowsForgetsThatItLearned(t *testing.T) {
 	replicated(t, 0, 1, func(c *testCluster, _ uint64, _ *rand.Rand) {
 		followed := 0
 		for id, n := range c.nodes {
-			f := &n.engine.feeds
+			f := &n.engine.primaryFeed
 			f.mu.Lock()
-			for _, fo := range n.engine.followers.list() {
+			for _, fo := range n.engine.backupFeeds.list() {
 				fo.mu.Lock()
-				for _, row := range fo.s.rows {
-					if row.over {
+				for _, row := range fo.state.rows {
+					if row.ended {
 						continue
 					}
 					followed++
-					if f.office.hasLearned(row.Range) {
-						t.Errorf("%s follows %s in %v, and takes it for a row that came by a handoff", id, fo.s.node, row.Range)
+					if f.state.hasLearned(row.Range) {
+						t.Errorf("%s follows %s in %v, and takes it for a row that came by a handoff", id, fo.state.node, row.Range)
 					}
 				}
 				fo.mu.Unlock()
@@ -148,23 +148,23 @@ func TestWhoFollowsForgetsThatItLearned(t *testing.T) {
 func TestDrainedWaitsForTheMembers(t *testing.T) {
 	replicated(t, 0, 1, func(c *testCluster, _ uint64, _ *rand.Rand) {
 		e := c.nodes["n1"].engine
-		f := &e.feeds
+		f := &e.primaryFeed
 		f.mu.Lock()
-		row := f.office.tenures[0]
-		row.missing = row.members[:1:1] // another's name would be forgotten at the next change of the table
+		row := f.state.terms[0]
+		row.notJoined = row.members[:1:1] // another's name would be forgotten at the next change of the table
 		f.mu.Unlock()
 		of := []ring.Range{row.Range}
 		within, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		if err := e.drained(within, of); !errors.Is(err, context.DeadlineExceeded) {
+		if err := e.waitDrained(within, of); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("one has not joined: %v", err)
 		}
 		f.mu.Lock()
-		row.missing = nil
+		row.notJoined = nil
 		f.mu.Unlock()
-		if err := e.drained(context.Background(), of); err != nil {
+		if err := e.waitDrained(context.Background(), of); err != nil {
 			t.Errorf("all have joined: %v", err)
 		}
-		f.resume(of)
+		f.endDrained(of)
 	})
 }

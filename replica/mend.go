@@ -185,7 +185,7 @@ func (e *Engine) step(ctx context.Context, st *table.State, row *table.Row) (dis
 		return true, nil
 	}
 	_, err = e.askScrub(within, row.Primary, &scrubRequest{Kind: scrubRead, To: primary.Incarnation, Range: row.Range})
-	if err != nil && e.cfg.rules.apply(ruleShown) {
+	if err != nil && e.cfg.rules.enforced(ruleShown) {
 		return false, err
 	}
 	e.scrub.mu.Lock()
@@ -225,7 +225,7 @@ func (e *Engine) giveDamaged(ctx context.Context, st *table.State, row *table.Ro
 		within, cancel := context.WithTimeout(ctx, readTimeout)
 		_, err := e.askScrub(within, node, &scrubRequest{Kind: scrubRead, To: n.Incarnation, Range: row.Range})
 		cancel()
-		if err != nil && e.cfg.rules.apply(ruleShown) {
+		if err != nil && e.cfg.rules.enforced(ruleShown) {
 			faults = append(faults, err)
 			continue
 		}
@@ -267,8 +267,8 @@ func (e *Engine) discard(ranges []ring.Range) error {
 	if time.Since(f.tried) < discardAgain && !slices.ContainsFunc(ranges, func(r ring.Range) bool { return !slices.Contains(f.unfinished, r) }) {
 		return errSoon
 	}
-	e.feeds.turn()
-	e.followers.forget(ranges)
+	e.primaryFeed.update()
+	e.backupFeeds.leave(ranges)
 	err := e.cfg.Store.Discard(ranges...)
 	if err != nil {
 		// Nothing may come there before it is done. What lies beside may be given up, too.

@@ -63,9 +63,9 @@ func begins(list, with []uint64) bool {
 
 // fed looks at the members of rows that a node is the primary of, and has opened.
 func (w *world) fed(n *mnode, st *table.State) {
-	for _, t := range n.off.tenures {
+	for _, t := range n.off.terms {
 		row, ok := st.Row(t.Range.Start)
-		if !ok || !t.open || row.Range != t.Range || row.Epoch != t.Epoch || !n.off.leads(row) {
+		if !ok || !t.open || row.Range != t.Range || row.Epoch != t.Epoch || !n.off.isOwn(row) {
 			continue
 		}
 		for _, b := range row.Backups {
@@ -73,8 +73,8 @@ func (w *world) fed(n *mnode, st *table.State) {
 				w.fail("%s does not feed %s, which is a member of %v", n.id, b, t.Range)
 				continue
 			}
-			l, m := n.off.lines[b], w.node(b)
-			if l == nil || l.broken != "" || !m.up || m.start != l.incarnation || slices.Contains(t.missing, b) {
+			l, m := n.off.sessions[b], w.node(b)
+			if l == nil || l.endReason != "" || !m.up || m.start != l.incarnation || slices.Contains(t.notJoined, b) {
 				continue
 			}
 			for _, token := range modelTokens {
@@ -90,14 +90,14 @@ func (w *world) fed(n *mnode, st *table.State) {
 }
 
 // after is what the node has of a key once it has taken in what it is sent on a line.
-func (n *mnode) after(from *mnode, l *line, t ring.Token) []uint64 {
+func (n *mnode) after(from *mnode, l *session, t ring.Token) []uint64 {
 	k := uint64(0)
-	if s := n.stands[tenant{from.id, from.start}]; s != nil && s.session == l.session {
-		k = s.k
+	if s := n.stands[tenant{from.id, from.start}]; s != nil && s.session == l.id {
+		k = s.lastFrame
 	}
 	list := n.data[t]
 	for _, f := range from.lines[l].frames {
-		if f.k > k && f.kind == feedBatch && tokenOfBatch(f.body) == t {
+		if f.seq > k && f.kind == feedBatch && tokenOfBatch(f.body) == t {
 			list = taken(list, f.body)
 		}
 	}

@@ -14,7 +14,7 @@ func (n *mnode) growing() []action {
 	w := n.w
 	st := n.state()
 	for row := range st.Rows() {
-		if !n.off.leads(row) {
+		if !n.off.isOwn(row) {
 			continue
 		}
 		for i, l := range row.Learners {
@@ -74,7 +74,7 @@ func (n *mnode) copy(row *table.Row, to string, start uint64) {
 		}
 	}
 	n.copies = append(n.copies, c)
-	c.session, c.k = n.off.newest(to)
+	c.session, c.k = n.off.newestFrame(to)
 	for _, t := range modelTokens {
 		if row.Range.Contains(t) {
 			list := slices.Clone(n.data[t])
@@ -133,11 +133,11 @@ func (c *mcopy) push() {
 				}
 			}
 		}
-		to.stand(tenant{c.from.id, c.start}).copies([]ring.Range{c.row.Range}, c.session, c.k)
+		to.stand(tenant{c.from.id, c.start}).markCopied([]ring.Range{c.row.Range}, c.session, c.k)
 		for _, s := range to.order { // followers.forget
 			s.leave([]ring.Range{c.row.Range})
 		}
-		to.off.learns([]ring.Range{c.row.Range})
+		to.off.addLearned([]ring.Range{c.row.Range})
 	}
 	p := c.queue[0]
 	c.queue = c.queue[1:]
@@ -147,7 +147,7 @@ func (c *mcopy) push() {
 // grow lets a learner count, and asks the table to admit it once it is fed.
 func (n *mnode) grow(c *mcopy) {
 	n.turn()
-	t := n.off.tenureAt(c.row.Range.Start)
+	t := n.off.termAt(c.row.Range.Start)
 	row, ok := n.state().Row(c.row.Range.Start)
 	if t == nil || !ok || t.Range != c.row.Range || !t.open || row.Ref() != t.Ref || row.Epoch != c.row.Epoch {
 		c.stop()
@@ -159,33 +159,33 @@ func (n *mnode) grow(c *mcopy) {
 		return
 	}
 	l := learner{c.to.id, c.at}
-	if !n.off.out.apply(ruleCount) {
+	if !n.off.rules.enforced(ruleCount) {
 		c.grown, c.ended = true, true
 		n.admit(c, l)
 		return
 	}
-	ln := n.off.lines[l.node]
+	ln := n.off.sessions[l.node]
 	if ln == nil {
-		ln = n.off.begin(l.node, l.incarnation)
+		ln = n.off.beginSession(l.node, l.incarnation)
 		n.lines[ln] = &mline{l: ln, asks: map[uint64]*question{}}
 	}
-	if ln.broken != "" || ln.incarnation != l.incarnation {
+	if ln.endReason != "" || ln.incarnation != l.incarnation {
 		c.stop()
 		return
 	}
 	c.grown = true
-	ln.pinned++
-	u := n.off.recount([]*tenure{t}, l, true)
+	ln.pins++
+	u := n.off.planCounting([]*rowTerm{t}, l, true)
 	var k uint64
 	n.take(u, n.state(), func() {
 		t.counted = append(slices.Clip(t.counted), l)
 		c.ended = true
-		n.off.emit(ln, &feedFrame{kind: feedJoin, rows: []joinRow{{t.Ref, true}}}, n.real())
+		n.off.send(ln, &feedFrame{kind: feedJoin, rows: []joinRow{{t.Ref, true}}}, n.real())
 		k = ln.sent
 	})
-	n.tasks = append(n.tasks, &mtask{"is followed by learner " + l.node, func() bool { return ln.acked >= k || ln.broken != "" }, func() {
-		ln.pinned--
-		if ln.broken != "" {
+	n.tasks = append(n.tasks, &mtask{"is followed by learner " + l.node, func() bool { return ln.acked >= k || ln.endReason != "" }, func() {
+		ln.pins--
+		if ln.endReason != "" {
 			n.uncount(t.Range, l)
 			c.over()
 			return
@@ -196,7 +196,7 @@ func (n *mnode) grow(c *mcopy) {
 
 func (n *mnode) uncount(r ring.Range, l learner) {
 	n.turn()
-	var rows []*tenure
+	var rows []*rowTerm
 	for _, t := range n.off.overlapping(r) {
 		if slices.Contains(t.counted, l) {
 			rows = append(rows, t)
@@ -205,7 +205,7 @@ func (n *mnode) uncount(r ring.Range, l learner) {
 	if len(rows) == 0 {
 		return
 	}
-	u := n.off.recount(rows, l, false)
+	u := n.off.planCounting(rows, l, false)
 	n.take(u, n.state(), func() {
 		for _, t := range rows {
 			t.counted = slices.DeleteFunc(slices.Clone(t.counted), func(o learner) bool { return o == l })
@@ -237,7 +237,7 @@ func (n *mnode) admit(c *mcopy, l learner) {
 		}
 		// Only this source makes learners in truth, one after the other: what is one now may
 		// be so by another order than the one that was carried out.
-		if t := n.off.tenureAt(r.Start); n.off.out.apply(ruleCount) && (t == nil || !slices.Contains(t.counted, l)) {
+		if t := n.off.termAt(r.Start); n.off.rules.enforced(ruleCount) && (t == nil || !slices.Contains(t.counted, l)) {
 			c.over()
 			return
 		}
@@ -300,13 +300,13 @@ func (n *mnode) hold(row *table.Row, what any, ready func(*table.Row) bool, befo
 	}, []any{row.Ref(), what, began}})
 }
 
-// drained is [Engine.drained].
+// drained is [Engine.waitDrained].
 func (n *mnode) drained(r ring.Range) bool {
 	if n.w.out.model.noDrain {
 		return true
 	}
 	of := []ring.Range{r}
-	return n.off.opened(of) && !slices.ContainsFunc(n.off.promises(of), func(p promise) bool { return !p.kept() })
+	return n.off.allJoined(of) && !slices.ContainsFunc(n.off.obligationsIn(of), func(p obligation) bool { return !p.isMet() })
 }
 
 func (n *mnode) handOver(row *table.Row, to string) {

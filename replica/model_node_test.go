@@ -31,9 +31,9 @@ type mnode struct {
 	tasks      []*mtask
 
 	// As a primary.
-	off    *office
+	off    *primaryState
 	seen   *table.State
-	lines  map[*line]*mline
+	lines  map[*session]*mline
 	taps   map[ring.Token]*quorum
 	newest map[ring.Token]mark // of each key's newest change
 	held   map[ring.Range]bool
@@ -42,8 +42,8 @@ type mnode struct {
 	ops    []*op
 
 	// As a member.
-	stands map[tenant]*standing
-	order  []*standing // the same, the older first
+	stands map[tenant]*backupState
+	order  []*backupState // the same, the older first
 
 	// As one that holds a lease.
 	holder holder
@@ -70,7 +70,7 @@ type mtask struct {
 
 // An mline is a line and its connection.
 type mline struct {
-	l      *line
+	l      *session
 	frames []*feedFrame // that are not acknowledged
 	conn   *mconn
 	there  bool
@@ -87,7 +87,7 @@ type mconn struct {
 	start  uint64 // of the primary
 	to     *mnode
 	at     uint64 // start of the member
-	s      *standing
+	s      *backupState
 	next   uint64
 	flight []*feedFrame
 	back   []mreply
@@ -148,17 +148,17 @@ func (n *mnode) state() *table.State { return n.w.states[n.applied] }
 func (n *mnode) begin(start uint64) {
 	n.up, n.asleep, n.start, n.registered = true, false, start, start == 1
 	n.tasks, n.seen = nil, nil
-	n.lines, n.taps, n.newest = map[*line]*mline{}, map[ring.Token]*quorum{}, map[ring.Token]mark{}
+	n.lines, n.taps, n.newest = map[*session]*mline{}, map[ring.Token]*quorum{}, map[ring.Token]mark{}
 	n.held, n.stills, n.copies, n.ops = map[ring.Range]bool{}, nil, nil, nil
-	n.stands, n.order = map[tenant]*standing{}, nil
+	n.stands, n.order = map[tenant]*backupState{}, nil
 	n.holder, n.until, n.spell = holder{skip: n.w.out.lease}, 0, 0
 	n.leads, n.granter = 0, granter{skip: n.w.out.lease}
-	n.off = newOffice(n.id, start, func(l *line, f *feedFrame) {
+	n.off = newPrimaryState(n.id, start, func(l *session, f *feedFrame) {
 		if fl := n.lines[l]; fl != nil {
 			fl.frames = append(fl.frames, f)
 		}
 	})
-	n.off.out = n.w.out.feed
+	n.off.rules = n.w.out.feed
 }
 
 // current tells whether the state that the node knows is from after its registration.
@@ -274,8 +274,8 @@ func (n *mnode) actions() []action {
 	}
 	if w.looks("forget") {
 		for _, s := range n.order {
-			if len(s.rows) > 0 && !s.follows() {
-				add("forget", fmt.Sprint("how it followed ", s.node, s.incarnation), s.forget)
+			if len(s.rows) > 0 && !s.isFollowing() {
+				add("forget", fmt.Sprint("how it followed ", s.node, s.incarnation), s.dropEnded)
 			}
 		}
 	}
@@ -283,12 +283,12 @@ func (n *mnode) actions() []action {
 	all = append(all, n.wire()...)
 	all = append(all, n.growing()...)
 	all = append(all, n.serving()...)
-	late := n.off.overdue(n.real(), time.Second)
-	slices.SortFunc(late, func(a, b *line) int { return strings.Compare(a.node, b.node) })
+	late := n.off.overdueSessions(n.real(), time.Second)
+	slices.SortFunc(late, func(a, b *session) int { return strings.Compare(a.node, b.node) })
 	for _, l := range late {
 		add("overdue", l.node, func() { n.cutLine(l, "overdue") })
 	}
-	for _, d := range n.off.dismissals(n.state()) {
+	for _, d := range n.off.pendingReleases(n.state()) {
 		add("dismiss", d.node, func() { n.propose(&table.Release{Node: d.node, Rows: d.rows}, 0, nil) })
 	}
 	return all
@@ -313,7 +313,7 @@ func (n *mnode) turn() {
 	if st == n.seen || !n.current() {
 		return
 	}
-	u := n.off.consider(st, func(r ring.Range) bool {
+	u := n.off.planTransition(st, func(r ring.Range) bool {
 		return slices.ContainsFunc(n.stills, func(s ring.Range) bool { return within(r, s) })
 	})
 	n.take(u, st, nil)
@@ -321,18 +321,18 @@ func (n *mnode) turn() {
 	n.open(u.opening)
 }
 
-func (n *mnode) take(u *turn, st *table.State, then func()) {
+func (n *mnode) take(u *transition, st *table.State, then func()) {
 	for _, m := range u.moves {
 		for _, t := range modelTokens {
 			if m.r.Contains(t) {
-				n.taps[t] = m.to
+				n.taps[t] = m.quorum
 			}
 		}
 	}
 	if then != nil {
 		then()
 	}
-	fresh, ended := n.off.take(u, st)
+	fresh, ended := n.off.applyTransition(u, st)
 	for _, l := range fresh {
 		n.lines[l] = &mline{l: l, asks: map[uint64]*question{}}
 	}
@@ -341,68 +341,68 @@ func (n *mnode) take(u *turn, st *table.State, then func()) {
 		delete(n.lines, l)
 	}
 	for l := range n.lines {
-		if l.broken != "" {
+		if l.endReason != "" {
 			n.drop(l)
 		}
 	}
-	for _, node := range slices.Sorted(maps.Keys(n.off.lines)) {
-		l := n.off.lines[node]
+	for _, node := range slices.Sorted(maps.Keys(n.off.sessions)) {
+		l := n.off.sessions[node]
 		var rows []joinRow
-		for _, t := range u.joins {
+		for _, t := range u.rebounded {
 			if slices.Contains(t.members, node) {
 				rows = append(rows, joinRow{Ref: t.Ref})
 			}
 		}
 		if len(rows) > 0 {
-			n.off.emit(l, &feedFrame{kind: feedJoin, rows: rows}, n.real())
+			n.off.send(l, &feedFrame{kind: feedJoin, rows: rows}, n.real())
 		}
 	}
-	n.off.freed()
-	n.off.done()
-	n.off.old = append(n.off.old, u.fail...)
-	for _, q := range u.fail {
+	n.off.collectAcked()
+	n.off.takeSettled()
+	n.off.retired = append(n.off.retired, u.lost...)
+	for _, q := range u.lost {
 		n.ops = slices.DeleteFunc(n.ops, func(o *op) bool { return o.q == q })
 	}
 }
 
-func (n *mnode) drop(l *line) {
+func (n *mnode) drop(l *session) {
 	if fl := n.lines[l]; fl != nil && fl.conn != nil {
 		fl.conn.dead = true
 		fl.conn = nil
 	}
 }
 
-func (n *mnode) cutLine(l *line, why string) {
-	n.off.cut(l, why)
+func (n *mnode) cutLine(l *session, why string) {
+	n.off.endSession(l, why)
 	n.drop(l)
 }
 
 // open has the members of rows that begin a term join them.
-func (n *mnode) open(ts []*tenure) {
-	by := map[string][]*tenure{}
+func (n *mnode) open(ts []*rowTerm) {
+	by := map[string][]*rowTerm{}
 	for _, t := range ts {
 		for _, s := range n.order {
-			s.finish(t.Range, t.Epoch)
+			s.endTerms(t.Range, t.Epoch)
 		}
 		for _, m := range t.members {
 			by[m] = append(by[m], t)
 		}
 	}
 	for _, m := range slices.Sorted(maps.Keys(by)) {
-		l, rows := n.off.lines[m], by[m]
-		if l == nil || l.broken != "" {
+		l, rows := n.off.sessions[m], by[m]
+		if l == nil || l.endReason != "" {
 			continue
 		}
 		fl := n.lines[l]
-		n.tasks = append(n.tasks, &mtask{"opens with " + m, func() bool { return fl.there && l.broken == "" }, func() { n.bring(fl, rows) }, []any{l.session, rows}})
+		n.tasks = append(n.tasks, &mtask{"opens with " + m, func() bool { return fl.there && l.endReason == "" }, func() { n.bring(fl, rows) }, []any{l.id, rows}})
 	}
 }
 
 // An mformer is a standing as a former.
-type mformer struct{ *standing }
+type mformer struct{ *backupState }
 
-func (f mformer) brings(upTo uint64, rows []originRow) ([]bool, [][]byte, error) {
-	return f.standing.brings(upTo, rows, cutModel)
+func (f mformer) tailAfter(upTo uint64, rows []originRow) ([]bool, [][]byte, error) {
+	return f.backupState.tailAfter(upTo, rows, cutModel)
 }
 
 // cutModel is a cut of batches, each of which is of one key.
@@ -414,9 +414,9 @@ func cutModel(batch []byte, to []ring.Range) ([]byte, error) {
 	return batch, nil
 }
 
-func (n *mnode) origin(r ring.Range, epoch uint64) (former, bool) {
+func (n *mnode) origin(r ring.Range, epoch uint64) (predecessor, bool) {
 	for _, s := range n.order {
-		if s.followed(r, epoch) {
+		if s.hasFollowed(r, epoch) {
 			return mformer{s}, true
 		}
 	}
@@ -424,52 +424,52 @@ func (n *mnode) origin(r ring.Range, epoch uint64) (former, bool) {
 }
 
 // bring is what feeds.bring does.
-func (n *mnode) bring(fl *mline, ts []*tenure) {
-	c := n.off.compare(ts, n.origin)
-	if len(c.formers) == 0 {
-		n.admitAll(fl, c.direct, c.reject, nil)
+func (n *mnode) bring(fl *mline, ts []*rowTerm) {
+	c := n.off.planOpening(ts, n.origin)
+	if len(c.predecessors) == 0 {
+		n.admitAll(fl, c.joinable, c.rejected, nil)
 		return
 	}
 	f := &feedFrame{kind: feedAsk}
-	n.off.emit(fl.l, f, n.real())
-	fl.asks[f.k] = &c.question
-	n.tasks = append(n.tasks, &mtask{"hears what " + fl.l.node + " has", func() bool { return fl.asked == f.k && fl.l.broken == "" }, func() {
-		tails, err := c.answered(fl.answer)
+	n.off.send(fl.l, f, n.real())
+	fl.asks[f.seq] = &c.question
+	n.tasks = append(n.tasks, &mtask{"hears what " + fl.l.node + " has", func() bool { return fl.asked == f.seq && fl.l.endReason == "" }, func() {
+		tails, err := c.handleReport(fl.answer)
 		if err != nil {
 			n.w.fail("%v", err)
 		}
-		n.admitAll(fl, c.direct, c.reject, tails)
-	}, []any{fl.l.session, f.k, c}})
+		n.admitAll(fl, c.joinable, c.rejected, tails)
+	}, []any{fl.l.id, f.seq, c}})
 }
 
-func (n *mnode) admitAll(fl *mline, direct, reject []*tenure, tails [][]byte) {
+func (n *mnode) admitAll(fl *mline, direct, reject []*rowTerm, tails [][]byte) {
 	for _, t := range reject {
-		if n.off.current(t) != nil {
+		if n.off.currentTerm(t) != nil {
 			n.off.reject(fl.l.node, t)
 		}
 	}
 	var rows []joinRow
-	var joined []*tenure
+	var joined []*rowTerm
 	for _, t := range direct {
-		if now := n.off.current(t); now != nil && slices.Contains(now.missing, fl.l.node) {
+		if now := n.off.currentTerm(t); now != nil && slices.Contains(now.notJoined, fl.l.node) {
 			rows = append(rows, joinRow{Ref: now.Ref})
 			joined = append(joined, now)
 		}
 	}
-	if len(rows) == 0 || fl.l.broken != "" {
+	if len(rows) == 0 || fl.l.endReason != "" {
 		return
 	}
 	if len(tails) > 0 {
-		n.off.emit(fl.l, &feedFrame{kind: feedBring, rows: rows}, n.real())
+		n.off.send(fl.l, &feedFrame{kind: feedCatchUp, rows: rows}, n.real())
 		for _, b := range tails {
-			n.off.emit(fl.l, &feedFrame{kind: feedBatch, body: b}, n.real())
+			n.off.send(fl.l, &feedFrame{kind: feedBatch, body: b}, n.real())
 		}
 	}
-	n.off.emit(fl.l, &feedFrame{kind: feedJoin, rows: rows}, n.real())
+	n.off.send(fl.l, &feedFrame{kind: feedJoin, rows: rows}, n.real())
 	k := fl.l.sent
-	n.tasks = append(n.tasks, &mtask{"is joined by " + fl.l.node, func() bool { return fl.l.acked >= k && fl.l.broken == "" }, func() {
-		n.off.joined(fl.l.node, joined)
-	}, []any{fl.l.session, k, joined}})
+	n.tasks = append(n.tasks, &mtask{"is joined by " + fl.l.node, func() bool { return fl.l.acked >= k && fl.l.endReason == "" }, func() {
+		n.off.markJoined(fl.l.node, joined)
+	}, []any{fl.l.id, k, joined}})
 }
 
 // A batch says which list becomes how long by which number: as a value that is replaced,
@@ -499,7 +499,7 @@ func taken(list []uint64, b []byte) []uint64 {
 // serves tells whether clients are let in to a key here.
 func (n *mnode) serves(t ring.Token) (*table.Row, bool) {
 	row, ok := n.state().Row(t)
-	if !ok || !n.off.leads(row) || n.held[row.Range] {
+	if !ok || !n.off.isOwn(row) || n.held[row.Range] {
 		return nil, false
 	}
 	return row, n.off.serves(row) && n.valid()
@@ -551,9 +551,9 @@ func (n *mnode) write(o *op) {
 	n.takeIn(batch)
 	o.list = n.data[o.token]
 	if q := n.taps[o.token]; q != nil {
-		o.q, o.n = q, n.off.last+1
+		o.q, o.n = q, n.off.lastChange+1
 		n.newest[o.token] = mark{q, o.n}
-		n.off.give(q, o.n, batch, n.real())
+		n.off.addChange(q, o.n, batch, n.real())
 	} else {
 		delete(n.newest, o.token)
 	}
@@ -582,9 +582,9 @@ func (n *mnode) wire() []action {
 				all = append(all, act("break", name, func() { c.dead = true; fl.conn = nil }))
 			}
 			if fl.conn != nil && n.awake() && len(fl.frames) > 0 && w.linked(n.id, to.id) {
-				if f := fl.frames[len(fl.frames)-1]; c.next <= f.k && (fl.corked == 0 || c.next <= fl.corked) {
+				if f := fl.frames[len(fl.frames)-1]; c.next <= f.seq && (fl.corked == 0 || c.next <= fl.corked) {
 					all = append(all, act("push", name, func() {
-						i := slices.IndexFunc(fl.frames, func(f *feedFrame) bool { return f.k == c.next })
+						i := slices.IndexFunc(fl.frames, func(f *feedFrame) bool { return f.seq == c.next })
 						if i < 0 {
 							return
 						}
@@ -595,7 +595,7 @@ func (n *mnode) wire() []action {
 			}
 			continue
 		}
-		if open && n.awake() && l.broken == "" && to.current() {
+		if open && n.awake() && l.endReason == "" && to.current() {
 			all = append(all, act("connect", name, func() { n.connect(fl, to) }))
 		}
 	}
@@ -608,16 +608,16 @@ func (n *mnode) wire() []action {
 	return all
 }
 
-func (n *mnode) linesInOrder() []*line {
-	var all []*line
+func (n *mnode) linesInOrder() []*session {
+	var all []*session
 	for l := range n.lines {
 		all = append(all, l)
 	}
-	slices.SortFunc(all, func(a, b *line) int {
+	slices.SortFunc(all, func(a, b *session) int {
 		if a.node != b.node {
 			return map[bool]int{true: -1, false: 1}[a.node < b.node]
 		}
-		return int(a.session) - int(b.session)
+		return int(a.id) - int(b.id)
 	})
 	return all
 }
@@ -638,13 +638,13 @@ func (n *mnode) connect(fl *mline, to *mnode) {
 			c.dead = true // a new connection ends the one before
 		}
 	}
-	have, err := s.hello(fl.l.session)
+	have, err := s.beginSession(fl.l.id)
 	if err != nil {
 		n.cutLine(fl.l, err.Error())
 		return
 	}
 	n.heard(fl, have)
-	if fl.l.broken != "" {
+	if fl.l.endReason != "" {
 		return
 	}
 	fl.there = true
@@ -653,10 +653,10 @@ func (n *mnode) connect(fl *mline, to *mnode) {
 }
 
 // stand is the node's standing with one start of another.
-func (n *mnode) stand(of tenant) *standing {
+func (n *mnode) stand(of tenant) *backupState {
 	s := n.stands[of]
 	if s == nil {
-		s = &standing{node: of.node, incarnation: of.incarnation, out: n.w.out.feed}
+		s = &backupState{node: of.node, incarnation: of.incarnation, rules: n.w.out.feed}
 		n.stands[of] = s
 		n.order = append(n.order, s)
 	}
@@ -664,12 +664,12 @@ func (n *mnode) stand(of tenant) *standing {
 }
 
 func (n *mnode) heard(fl *mline, k uint64) {
-	if _, ok := n.off.heard(fl.l, k, n.real()); !ok {
+	if _, ok := n.off.handleAck(fl.l, k, n.real()); !ok {
 		n.cutLine(fl.l, "a wrong acknowledgement")
 		return
 	}
-	fl.frames = slices.DeleteFunc(fl.frames, func(f *feedFrame) bool { return f.k <= k })
-	n.off.done()
+	fl.frames = slices.DeleteFunc(fl.frames, func(f *feedFrame) bool { return f.seq <= k })
+	n.off.takeSettled()
 }
 
 // actions are what may happen to what is in a connection.
@@ -693,61 +693,61 @@ func (c *mconn) actions(name string) []action {
 	return all
 }
 
-func (c *mconn) session() uint64 { return c.fl.l.session }
+func (c *mconn) session() uint64 { return c.fl.l.id }
 
 // take is a member's part: see feedSession.
 func (c *mconn) take(f *feedFrame) {
 	m, s := c.to, c.s
 	fail := func(err error) {
-		s.end(err)
+		s.endSession(err)
 		c.flight = nil
 		c.back = append(c.back, mreply{ended: err.Error()})
 	}
-	s.look(m.state())
+	s.applyTable(m.state())
 	switch f.kind {
-	case feedJoin, feedBring:
+	case feedJoin, feedCatchUp:
 		worst := accepted
 		for i := range f.rows {
-			if v := s.judge(m.state(), m.id, &f.rows[i]); v == refused || v == later && worst == accepted {
+			if v := s.checkJoin(m.state(), m.id, &f.rows[i]); v == refused || v == retryLater && worst == accepted {
 				worst = v
 			}
 		}
 		switch worst {
-		case later:
+		case retryLater:
 			if !m.w.plain && m.w.IntN(4) == 0 {
-				fail(ErrLostRow)
+				fail(ErrNotFollowed)
 			} else {
 				c.flight = append([]*feedFrame{f}, c.flight...)
 			}
 			return
 		case refused:
-			fail(ErrLostRow)
+			fail(ErrNotFollowed)
 			return
 		}
 		m.turn()
-		m.off.follows(f.rows)
+		m.off.dropLearnedRows(f.rows)
 	}
-	if err := s.frame(f); err != nil {
+	if err := s.acceptFrame(f); err != nil {
 		fail(err)
 		return
 	}
-	m.w.say("  %s takes from %s %d: kind %d, k %d, n %d, rows %v, %v", m.id, s.node, s.incarnation, f.kind, f.k, f.n, f.rows, f.body)
-	m.w.count[map[frameKind]string{feedJoin: "joined", feedBring: "brought", feedBatch: "batch", feedAsk: "asked"}[f.kind]]++
+	m.w.say("  %s takes from %s %d: kind %d, k %d, n %d, rows %v, %v", m.id, s.node, s.incarnation, f.kind, f.seq, f.change, f.rows, f.body)
+	m.w.count[map[frameKind]string{feedJoin: "joined", feedCatchUp: "brought", feedBatch: "batch", feedAsk: "asked"}[f.kind]]++
 	switch f.kind {
-	case feedJoin, feedBring:
+	case feedJoin, feedCatchUp:
 		s.join(f.rows, f.kind == feedJoin)
 	case feedBatch:
 		t := tokenOfBatch(f.body)
 		in := slices.ContainsFunc(s.ranges(), func(r ring.Range) bool { return r.Contains(t) })
-		if !in && m.w.out.feed.apply(ruleJoined) {
+		if !in && m.w.out.feed.enforced(ruleJoined) {
 			fail(errModelLost)
 			return
 		}
 		m.takeIn(f.body)
 	case feedAsk:
-		c.back = append(c.back, mreply{k: f.k, answer: m.report(c.fl.asks[f.k])})
+		c.back = append(c.back, mreply{k: f.seq, answer: m.report(c.fl.asks[f.seq])})
 	}
-	c.back = append(c.back, mreply{k: f.k})
+	c.back = append(c.back, mreply{k: f.seq})
 }
 
 // hear is the primary's part.
@@ -774,7 +774,7 @@ func (n *mnode) report(q *question) *report {
 				one.Rows[j] = true
 			}
 		} else if s := n.stands[tenant{o.Node, o.Incarnation}]; s != nil {
-			one, _ = s.tells(o, cutModel)
+			one, _ = s.report(o, cutModel)
 		}
 		r.Origins = append(r.Origins, one)
 	}

@@ -45,15 +45,15 @@ var (
 
 // apart are fields that say nothing of what may come, or what others say, too.
 var apart = map[reflect.Type][]string{
-	typeWorld:                    {"chooser", "weight", "trace", "steps", "count", "states", "history", "out", "times", "loose", "nodes"},
-	typeNode:                     {"w", "order"},
-	typeConn:                     {"fl", "from"},
-	reflect.TypeFor[line]():      {"changes"},
-	reflect.TypeFor[office]():    {"send", "out"},
-	reflect.TypeFor[standing]():  {"out"},
-	reflect.TypeFor[action]():    {"name"},
-	reflect.TypeFor[feedFrame](): {"pending"},
-	reflect.TypeFor[time.Time](): {"loc"},
+	typeWorld:                       {"chooser", "weight", "trace", "steps", "count", "states", "history", "out", "times", "loose", "nodes"},
+	typeNode:                        {"w", "order"},
+	typeConn:                        {"fl", "from"},
+	reflect.TypeFor[session]():      {"unackedChanges"},
+	reflect.TypeFor[primaryState](): {"output", "rules"},
+	reflect.TypeFor[backupState]():  {"rules"},
+	reflect.TypeFor[action]():       {"name"},
+	reflect.TypeFor[feedFrame]():    {"pending"},
+	reflect.TypeFor[time.Time]():    {"loc"},
 }
 
 // unordered are lists of what comes in any order.

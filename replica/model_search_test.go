@@ -219,7 +219,7 @@ func (s *situation) world(out leftOut, g *guide, quiet bool) (*world, []allowed)
 		n.begin(1)
 		n.applied = len(w.states) - 1
 		for row := range w.state().Rows() {
-			n.off.learns([]ring.Range{row.Range}) // so nothing is compared
+			n.off.addLearned([]ring.Range{row.Range}) // so nothing is compared
 		}
 		n.turn()
 	}
@@ -335,9 +335,9 @@ func (n *mnode) settle() {
 
 // flush has all arrive that a node sends to a member, and be acknowledged.
 func (n *mnode) flush(to string) (any bool) {
-	fl := n.lines[n.off.lines[to]]
+	fl := n.lines[n.off.sessions[to]]
 	for _, f := range slices.Clone(fl.frames) {
-		if c := fl.conn; c != nil && f.k == c.next {
+		if c := fl.conn; c != nil && f.seq == c.next {
 			c.next++
 			c.take(f)
 			any = true

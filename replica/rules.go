@@ -44,5 +44,5 @@ const (
 	ruleFresh
 )
 
-// apply tells whether a rule is not left out.
-func (out rules) apply(r rules) bool { return out&r == 0 }
+// enforced tells whether a rule is not left out.
+func (out rules) enforced(r rules) bool { return out&r == 0 }

@@ -92,11 +92,11 @@ func (e *Engine) ownRow(row *table.Row) bool {
 	if row.Primary != e.cfg.Self || row.Incarnation != e.cfg.Incarnation {
 		return false
 	}
-	f := &e.feeds
+	f := &e.primaryFeed
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	t := f.office.tenureAt(row.Range.Start)
-	return f.office.serves(row) && len(t.missing) == 0
+	t := f.state.termAt(row.Range.Start)
+	return f.state.serves(row) && len(t.notJoined) == 0
 }
 
 // scrubPart compares a part of a row with each backup. Without any it is read, so that

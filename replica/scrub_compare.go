@@ -136,8 +136,8 @@ func (c *comparison) once(ctx context.Context, parts []Part) (left []Part, diffe
 	}
 	defer w.Close()
 	before := w.Changes()
-	if rules.apply(ruleArrived) {
-		if err := e.feeds.arrived(ctx, c.node); err != nil {
+	if rules.enforced(ruleArrived) {
+		if err := e.primaryFeed.waitReceived(ctx, c.node); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -157,7 +157,7 @@ func (c *comparison) once(ctx context.Context, parts []Part) (left []Part, diffe
 	for i := range parts {
 		switch {
 		case mine[i] == a.Sums[i]:
-		case before[i] == after[i] || !rules.apply(ruleUnchanged):
+		case before[i] == after[i] || !rules.enforced(ruleUnchanged):
 			return nil, &parts[i], nil
 		default:
 			left = append(left, parts[i])
@@ -196,7 +196,7 @@ func (e *Engine) release(ctx context.Context, was *table.Row, node string) error
 		return err
 	}
 	e.publish()
-	err := e.feeds.arrived(ctx, node)
+	err := e.primaryFeed.waitReceived(ctx, node)
 	if errors.Is(err, errNotFed) {
 		return nil
 	}
@@ -206,11 +206,11 @@ func (e *Engine) release(ctx context.Context, was *table.Row, node string) error
 // errNotFed says that a node is fed nothing.
 var errNotFed = errors.New("it is not fed any more")
 
-// arrived waits until a member has acknowledged everything that it was sent before.
-func (f *feeds) arrived(ctx context.Context, node string) error {
+// waitReceived waits until a member has acknowledged everything that it was sent before.
+func (f *primaryFeed) waitReceived(ctx context.Context, node string) error {
 	f.mu.Lock()
-	l := f.office.lines[node]
-	fl := f.lines[l]
+	l := f.state.sessions[node]
+	fl := f.senders[l]
 	k := uint64(0)
 	if fl != nil {
 		k = l.sent
@@ -219,5 +219,5 @@ func (f *feeds) arrived(ctx context.Context, node string) error {
 	if fl == nil {
 		return fmt.Errorf("%s: %w", node, errNotFed)
 	}
-	return fl.went(ctx, k)
+	return fl.waitAcked(ctx, k)
 }

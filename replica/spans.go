@@ -18,8 +18,8 @@ func newSpans(rs []ring.Range) spans {
 	return s
 }
 
-// touch tells whether any of them has a part in a range.
-func (s spans) touch(r ring.Range) bool {
+// overlap tells whether any of them has a part in a range.
+func (s spans) overlap(r ring.Range) bool {
 	if len(s) == 0 {
 		return false
 	}

@@ -13,7 +13,7 @@ import (
 // foreign is what is known of the ranges in which this node has no place.
 type foreign struct {
 	// sweeping guards the rest, and keeps ranges from being received.
-	sweeping turnstile
+	sweeping chanMutex
 	since    map[ring.Range]time.Time // has been foreign, by the last sweep
 	empty    map[ring.Range]bool      // by the last sweep
 	given    map[ring.Range]bool      // away by this node itself, and not looked at since

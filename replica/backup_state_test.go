@@ -12,14 +12,14 @@ import (
 
 // A sitting is a standing of n1 with n0, and what it is sent.
 type sitting struct {
-	*standing
+	*backupState
 	t    *testing.T
 	next uint64
 }
 
 func newSitting(t *testing.T, out rules) *sitting {
-	s := &sitting{standing: &standing{node: "n0", incarnation: 1, out: out}, t: t}
-	if _, err := s.hello(1); err != nil {
+	s := &sitting{backupState: &backupState{node: "n0", incarnation: 1, rules: out}, t: t}
+	if _, err := s.beginSession(1); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -27,35 +27,35 @@ func newSitting(t *testing.T, out rules) *sitting {
 
 func (s *sitting) send(kind frameKind, n, high uint64) error {
 	s.next++
-	return s.frame(&feedFrame{kind: kind, k: s.next, n: n, high: high, body: []byte{byte(n)}})
+	return s.acceptFrame(&feedFrame{kind: kind, seq: s.next, change: n, highWater: high, body: []byte{byte(n)}})
 }
 
 func TestAMemberTakesInOnlyWhatFollows(t *testing.T) {
 	for _, f := range []feedFrame{
-		{kind: feedBatch, k: 3, n: 6},          // one is missing
-		{kind: feedBatch, k: 1, n: 6},          // once more
-		{kind: feedBatch, k: 2, n: 4},          // an older change
-		{kind: feedBatch, k: 2, n: 6, high: 7}, // from nowhere
+		{kind: feedBatch, seq: 3, change: 6},               // one is missing
+		{kind: feedBatch, seq: 1, change: 6},               // once more
+		{kind: feedBatch, seq: 2, change: 4},               // an older change
+		{kind: feedBatch, seq: 2, change: 6, highWater: 7}, // from nowhere
 	} {
 		s := newSitting(t, 0)
 		if err := s.send(feedBatch, 5, 0); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.frame(&f); !errors.Is(err, ErrFollows) {
+		if err := s.acceptFrame(&f); !errors.Is(err, ErrOutOfOrder) {
 			t.Errorf("%+v: %v", f, err)
 		}
-		if s.last != 5 || s.k != 1 {
+		if s.lastChange != 5 || s.lastFrame != 1 {
 			t.Errorf("%+v was taken in", f)
 		}
 		if err := s.send(feedBatch, 6, 0); err == nil {
 			t.Error("the session goes on")
 		}
-		if _, err := s.hello(1); err == nil {
+		if _, err := s.beginSession(1); err == nil {
 			t.Error("the session goes on after a greeting")
 		}
 	}
 	s := newSitting(t, ruleOrder)
-	if err := s.frame(&feedFrame{kind: feedBatch, k: 3, n: 6}); err != nil {
+	if err := s.acceptFrame(&feedFrame{kind: feedBatch, seq: 3, change: 6}); err != nil {
 		t.Error("the rule was left out")
 	}
 }
@@ -67,13 +67,13 @@ func TestASessionGoesOnOverConnections(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if have, err := s.hello(1); err != nil || have != 4 {
+	if have, err := s.beginSession(1); err != nil || have != 4 {
 		t.Errorf("it has %d, %v", have, err)
 	}
-	if have, err := s.hello(2); err != nil || have != 0 || len(s.kept) != 0 {
+	if have, err := s.beginSession(2); err != nil || have != 0 || len(s.retained) != 0 {
 		t.Errorf("a new one has %d, %v", have, err)
 	}
-	if _, err := s.hello(1); !errors.Is(err, ErrSession) {
+	if _, err := s.beginSession(1); !errors.Is(err, ErrSession) {
 		t.Error("an old one goes on")
 	}
 }
@@ -86,13 +86,13 @@ func TestWhatIsAboveTheHighWaterMarkIsKept(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := s.send(feedBeat, 9, 6); err != nil {
+		if err := s.send(feedHeartbeat, 9, 6); err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range s.above(7) {
-			all = append(all, c.n)
+		for _, c := range s.retainedAfter(7) {
+			all = append(all, c.number)
 		}
-		if n := len(s.above(0)); out == 0 && n != 3 {
+		if n := len(s.retainedAfter(0)); out == 0 && n != 3 {
 			t.Errorf("%d are kept", n)
 		}
 		return all
@@ -125,10 +125,10 @@ func TestAMemberJudgesByItsTable(t *testing.T) {
 		{"a learner", learning, "n1", joinRow{refAt(t, learning, half), true}, accepted},
 		{"an older row", learning, "n3", joinRow{Ref: refAt(t, st, half)}, refused},
 		{"another primary", moved, "n2", joinRow{Ref: refAt(t, st, 0)}, refused},
-		{"it is the primary, as far as it knows", st, "n0", joinRow{Ref: refAt(t, moved, 0)}, later},
+		{"it is the primary, as far as it knows", st, "n0", joinRow{Ref: refAt(t, moved, 0)}, retryLater},
 	} {
-		s := &standing{node: "n0", incarnation: 1}
-		if got := s.judge(c.st, c.self, &c.row); got != c.want {
+		s := &backupState{node: "n0", incarnation: 1}
+		if got := s.checkJoin(c.st, c.self, &c.row); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}
@@ -151,16 +151,16 @@ func TestARowIsOverOnceItsTermIs(t *testing.T) {
 		for _, out := range []rules{0, ruleEpoch} {
 			s := newSitting(t, out)
 			s.join([]joinRow{{Ref: refAt(t, st, 0)}}, true)
-			s.look(st)
+			s.applyTable(st)
 			if len(s.ranges()) != 1 {
 				t.Fatalf("%s: it is over before", c.name)
 			}
-			s.look(next)
+			s.applyTable(next)
 			if over := len(s.ranges()) == 0; over != (c.over && out == 0) {
 				t.Errorf("%s, rules %b: over: %v", c.name, out, over)
 			}
 			// What it had of it is known all the same.
-			if !s.followed(ring.Range{Start: 0, End: half}, refAt(t, st, 0).Epoch+1) {
+			if !s.hasFollowed(ring.Range{Start: 0, End: half}, refAt(t, st, 0).Epoch+1) {
 				t.Errorf("%s: it is forgotten", c.name)
 			}
 		}
@@ -175,7 +175,7 @@ func TestWhoHasToldTakesInNoMore(t *testing.T) {
 	if p := s.fence(); !p.Known || p.Last != 5 || p.High != 1 || !p.Fenced {
 		t.Errorf("%+v", p)
 	}
-	if err := s.send(feedBatch, 6, 1); err == nil || s.last != 5 {
+	if err := s.send(feedBatch, 6, 1); err == nil || s.lastChange != 5 {
 		t.Error("it goes on")
 	}
 	s = newSitting(t, ruleFence)
@@ -183,7 +183,7 @@ func TestWhoHasToldTakesInNoMore(t *testing.T) {
 	if err := s.send(feedBatch, 6, 1); err != nil {
 		t.Error("the rule was left out")
 	}
-	if p := (&standing{node: "n0", incarnation: 1}).fence(); p.Known || !p.Fenced {
+	if p := (&backupState{node: "n0", incarnation: 1}).fence(); p.Known || !p.Fenced {
 		t.Errorf("of whom it never heard: %+v", p)
 	}
 }
@@ -194,28 +194,28 @@ func TestWhatIsBroughtIsNotKnown(t *testing.T) {
 	first := refAt(t, st, 0)
 	s := newSitting(t, 0)
 	s.join([]joinRow{{Ref: first}}, false)
-	if s.followed(first.Range, first.Epoch+1) || len(s.ranges()) != 1 {
+	if s.hasFollowed(first.Range, first.Epoch+1) || len(s.ranges()) != 1 {
 		t.Error("it is known, or not taken in")
 	}
 	s.join([]joinRow{{Ref: first}}, true)
-	if !s.followed(first.Range, first.Epoch+1) || s.followed(first.Range, first.Epoch+2) || s.followed(ring.Whole, first.Epoch+1) {
+	if !s.hasFollowed(first.Range, first.Epoch+1) || s.hasFollowed(first.Range, first.Epoch+2) || s.hasFollowed(ring.Whole, first.Epoch+1) {
 		t.Error("not so after it was joined")
 	}
 	s.join([]joinRow{{Ref: refAt(t, st, 1<<31)}}, true)
-	if !s.followed(ring.Whole, first.Epoch+1) {
+	if !s.hasFollowed(ring.Whole, first.Epoch+1) {
 		t.Error("both rows make the whole")
 	}
 	part := ring.Range{Start: 5, End: 6}
-	if s.finish(part, first.Epoch) || len(s.ranges()) != 2 {
+	if s.endTerms(part, first.Epoch) || len(s.ranges()) != 2 {
 		t.Error("a question of an earlier term ends it")
 	}
-	if !s.finish(part, first.Epoch+1) || len(s.ranges()) != 1 {
+	if !s.endTerms(part, first.Epoch+1) || len(s.ranges()) != 1 {
 		t.Error("it goes on")
 	}
-	if all := (&standing{out: ruleJoined}).ranges(); !slices.Equal(all, []ring.Range{ring.Whole}) {
+	if all := (&backupState{rules: ruleJoined}).ranges(); !slices.Equal(all, []ring.Range{ring.Whole}) {
 		t.Error("the rule was left out")
 	}
-	if !s.leave([]ring.Range{first.Range}) || s.followed(first.Range, first.Epoch+1) {
+	if !s.leave([]ring.Range{first.Range}) || s.hasFollowed(first.Range, first.Epoch+1) {
 		t.Error("it is known though it is learned anew")
 	}
 }
@@ -267,7 +267,7 @@ func TestSpansTouchAsEachDoes(t *testing.T) {
 		rnd.Shuffle(len(rs), func(i, j int) { rs[i], rs[j] = rs[j], rs[i] })
 		r := ring.Range{Start: ring.Token(rnd.IntN(64)) << 26, End: ring.Token(rnd.IntN(64)) << 26}
 		want := slices.ContainsFunc(rs, func(o ring.Range) bool { return touches(o, r) })
-		if got := newSpans(rs).touch(r); got != want {
+		if got := newSpans(rs).overlap(r); got != want {
 			t.Fatalf("%v touch %v: %v", rs, r, got)
 		}
 	}

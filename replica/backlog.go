@@ -9,27 +9,27 @@ import (
 // what is short is put together, what is long is kept where it is. Frames are written
 // in order, perhaps several times, and go when they are acknowledged. It is not guarded.
 type backlog struct {
-	parts []backlogPart
-	gone  uint64 // parts that went before the first
-	bytes int64
-	spare [][]byte // of parts that went, to be used again
+	parts   []backlogPart
+	dropped uint64 // parts that went before the first
+	bytes   int64
+	spare   [][]byte // of parts that went, to be used again
 }
 
 // spareParts bounds what a backlog keeps of those.
 const spareParts = 8
 
 type backlogPart struct {
-	buf   []byte // whole frames, but for the body of the last if that is long
-	body  []byte
-	first uint64 // number of the first frame
-	last  uint64
-	shut  bool // nothing more is put here
+	buf    []byte // whole frames, but for the body of the last if that is long
+	body   []byte
+	first  uint64 // number of the first frame
+	last   uint64
+	sealed bool // nothing more is put here
 }
 
 // A place is one in a backlog: a part, counted from the first ever, and a byte in it.
-type backlogPlace struct {
-	part uint64
-	at   int
+type backlogPosition struct {
+	part   uint64
+	offset int
 }
 
 // add appends a frame. It keeps body.
@@ -40,11 +40,11 @@ func (b *backlog) add(f *feedFrame) {
 		need += len(body)
 	}
 	last := len(b.parts) - 1
-	if last < 0 || b.parts[last].shut || len(b.parts[last].buf)+need > cap(b.parts[last].buf) {
+	if last < 0 || b.parts[last].sealed || len(b.parts[last].buf)+need > cap(b.parts[last].buf) {
 		if last >= 0 {
-			b.parts[last].shut = true
+			b.parts[last].sealed = true
 		}
-		b.parts = append(b.parts, backlogPart{buf: b.room(need), first: f.k})
+		b.parts = append(b.parts, backlogPart{buf: b.room(need), first: f.seq})
 		last++
 	}
 	p := &b.parts[last]
@@ -52,9 +52,9 @@ func (b *backlog) add(f *feedFrame) {
 	if len(body) < outboxLong {
 		p.buf = append(p.buf, body...)
 	} else {
-		p.body, p.shut = body, true
+		p.body, p.sealed = body, true
 	}
-	p.last = f.k
+	p.last = f.seq
 	b.bytes += int64(frameHead + feedHead + len(body))
 }
 
@@ -68,8 +68,8 @@ func (b *backlog) room(need int) []byte {
 	return make([]byte, 0, max(need, outboxPart))
 }
 
-// acked lets go of the parts of which everything is acknowledged.
-func (b *backlog) acked(k uint64) {
+// dropAcked lets go of the parts of which everything is acknowledged.
+func (b *backlog) dropAcked(k uint64) {
 	n := 0
 	for n < len(b.parts) && b.parts[n].last <= k {
 		b.bytes -= int64(len(b.parts[n].buf) + len(b.parts[n].body))
@@ -81,14 +81,14 @@ func (b *backlog) acked(k uint64) {
 		n++
 	}
 	b.parts = b.parts[n:]
-	b.gone += uint64(n)
+	b.dropped += uint64(n)
 	if len(b.parts) == 0 {
 		b.parts = nil
 	}
 }
 
-// after finds the place behind a frame.
-func (b *backlog) after(k uint64) backlogPlace {
+// positionAfter finds the place behind a frame.
+func (b *backlog) positionAfter(k uint64) backlogPosition {
 	for i := range b.parts {
 		p := &b.parts[i]
 		if p.last <= k {
@@ -98,42 +98,42 @@ func (b *backlog) after(k uint64) backlogPlace {
 		for n := p.first; n <= k; n++ {
 			at += 4 + int(binary.BigEndian.Uint32(p.buf[at:]))
 		}
-		return backlogPlace{b.gone + uint64(i), at}
+		return backlogPosition{b.dropped + uint64(i), at}
 	}
-	return backlogPlace{b.gone + uint64(len(b.parts)), 0}
+	return backlogPosition{b.dropped + uint64(len(b.parts)), 0}
 }
 
-// from returns what lies at a place and behind it, but no frame above limit, and the
+// buffersFrom returns what lies at a place and behind it, but no frame above limit, and the
 // place where it ends.
-func (b *backlog) from(at backlogPlace, limit uint64) (out net.Buffers, next backlogPlace) {
-	if at.part < b.gone {
-		at = backlogPlace{b.gone, 0} // what lay there is acknowledged
+func (b *backlog) buffersFrom(at backlogPosition, limit uint64) (out net.Buffers, next backlogPosition) {
+	if at.part < b.dropped {
+		at = backlogPosition{b.dropped, 0} // what lay there is acknowledged
 	}
-	for i := int(at.part - b.gone); i < len(b.parts); i++ {
+	for i := int(at.part - b.dropped); i < len(b.parts); i++ {
 		p := &b.parts[i]
 		if p.first > limit {
 			break
 		}
 		if p.last > limit {
-			end := b.after(limit)
-			if end.part == at.part && end.at > at.at {
-				out = append(out, p.buf[at.at:end.at:end.at])
+			end := b.positionAfter(limit)
+			if end.part == at.part && end.offset > at.offset {
+				out = append(out, p.buf[at.offset:end.offset:end.offset])
 				at = end
 			}
 			break
 		}
 		end := len(p.buf)
-		if at.at < end {
-			out = append(out, p.buf[at.at:end:end])
+		if at.offset < end {
+			out = append(out, p.buf[at.offset:end:end])
 			if p.body != nil {
 				out = append(out, p.body)
 			}
 		}
-		if p.shut {
-			at = backlogPlace{at.part + 1, 0}
+		if p.sealed {
+			at = backlogPosition{at.part + 1, 0}
 			continue
 		}
-		at.at = end
+		at.offset = end
 	}
 	return out, at
 }

@@ -13,7 +13,7 @@ import (
 
 // askedLine is a line of an engine of its own, whose member is played: by one function for
 // each connection that is made.
-func askedLine(t *testing.T, member ...func(r *bufio.Reader, conn net.Conn)) *feedLine {
+func askedLine(t *testing.T, member ...func(r *bufio.Reader, conn net.Conn)) *sessionSender {
 	return askedLineBy(t, func(e *Engine) (net.Conn, error) {
 		if len(member) == 0 {
 			return nil, net.ErrClosed
@@ -33,7 +33,7 @@ func askedLine(t *testing.T, member ...func(r *bufio.Reader, conn net.Conn)) *fe
 }
 
 // askedLineBy is askedLine with connections of any kind.
-func askedLineBy(t *testing.T, dial func(*Engine) (net.Conn, error)) *feedLine {
+func askedLineBy(t *testing.T, dial func(*Engine) (net.Conn, error)) *sessionSender {
 	e := &Engine{}
 	e.cfg.Self, e.cfg.Incarnation = "n1", 1
 	e.cfg.EnsureDefaults()
@@ -43,14 +43,14 @@ func askedLineBy(t *testing.T, dial func(*Engine) (net.Conn, error)) *feedLine {
 		e.cancel()
 		e.done.Wait()
 	})
-	f := &e.feeds
+	f := &e.primaryFeed
 	f.init(e)
-	f.turning.Lock()
-	defer f.turning.Unlock()
+	f.transitionMu.Lock()
+	defer f.transitionMu.Unlock()
 	f.mu.Lock()
-	fl := f.begin(f.office.begin("n2", 1))
+	fl := f.newSender(f.state.beginSession("n2", 1))
 	f.mu.Unlock()
-	f.start()
+	f.startSenders()
 	return fl
 }
 
@@ -77,7 +77,7 @@ func TestWhatWasAskedIsAskedAgainIfTheAnswerWasLost(t *testing.T) {
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		answered, err := fl.ask(ctx, &question{Origins: []origin{{Node: "n3", Incarnation: 1}}})
+		answered, err := fl.askBackup(ctx, &question{Origins: []origin{{Node: "n3", Incarnation: 1}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -66,9 +66,9 @@ func ackOf(k uint64) []byte { return appendFrame(nil, frameAck, sequence(k)) }
 // written, too.
 func TestWhoReadsAcknowledgesByItself(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
-		conn, a := &ackConn{}, &acks{}
-		w := a.begin(conn, 7, func(Step) {})
-		defer w.end(nil)
+		conn, a := &ackConn{}, &ackTracker{}
+		w := a.attach(conn, 7, func(Step) {})
+		defer w.close(nil)
 		conn.takes(t, appendFrame(nil, frameReady, sequence(7)))
 		w.hold()
 		a.add(8)(nil)
@@ -88,29 +88,29 @@ func TestWhoReadsAcknowledgesByItself(t *testing.T) {
 // Who reads does not wait for a write that is under way, which is followed by another.
 func TestWhoReadsDoesNotWaitForAnAcknowledgement(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
-		conn, a := &ackConn{let: make(chan struct{})}, &acks{}
-		w := a.begin(conn, 0, func(Step) {})
+		conn, a := &ackConn{let: make(chan struct{})}, &ackTracker{}
+		w := a.attach(conn, 0, func(Step) {})
 		conn.takes(t) // the greeting is under way
 		w.hold()
 		a.add(1)(nil)
 		w.flush()
 		conn.let <- struct{}{}
 		conn.takes(t, appendFrame(nil, frameReady, sequence(0)))
-		w.say([]byte("x"))
+		w.queueFrame([]byte("x"))
 		conn.let <- struct{}{}
 		conn.takes(t, ackOf(1))
 		conn.let <- struct{}{}
 		conn.takes(t, []byte("x"))
-		w.end(nil)
+		w.close(nil)
 	})
 }
 
 // What becomes durable while who reads writes is written afterwards.
 func TestWhatBecomesDurableMeanwhileIsAcknowledged(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
-		conn, a := &ackConn{let: make(chan struct{}, 1)}, &acks{}
+		conn, a := &ackConn{let: make(chan struct{}, 1)}, &ackTracker{}
 		conn.let <- struct{}{}
-		w := a.begin(conn, 0, func(Step) {})
+		w := a.attach(conn, 0, func(Step) {})
 		conn.takes(t, appendFrame(nil, frameReady, sequence(0)))
 		w.hold()
 		a.add(1)(nil)
@@ -124,7 +124,7 @@ func TestWhatBecomesDurableMeanwhileIsAcknowledged(t *testing.T) {
 		conn.let <- struct{}{}
 		conn.takes(t, ackOf(2))
 		done.Wait()
-		w.end(nil)
+		w.close(nil)
 	})
 }
 
@@ -133,8 +133,8 @@ func TestWhatBecomesDurableMeanwhileIsAcknowledged(t *testing.T) {
 func TestWhatIsNotDurableEndsTheConnection(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		for _, held := range []bool{false, true} {
-			conn, a := &ackConn{}, &acks{}
-			w := a.begin(conn, 0, func(Step) {})
+			conn, a := &ackConn{}, &ackTracker{}
+			w := a.attach(conn, 0, func(Step) {})
 			conn.takes(t, appendFrame(nil, frameReady, sequence(0)))
 			if held {
 				w.hold()
@@ -148,8 +148,8 @@ func TestWhatIsNotDurableEndsTheConnection(t *testing.T) {
 			if !conn.closed {
 				t.Error("the connection goes on")
 			}
-			w.end(nil)
-			if err := a.wait(context.Background()); err != nil || a.failed(false) == nil {
+			w.close(nil)
+			if err := a.waitDurable(context.Background()); err != nil || a.failure(false) == nil {
 				t.Error(err, "it is forgotten")
 			}
 		}

@@ -58,7 +58,7 @@ func refAt(t *testing.T, st *table.State, at ring.Token) table.Ref {
 
 // A desk is an office whose frames are kept.
 type desk struct {
-	*office
+	*primaryState
 	t    *testing.T
 	now  time.Time
 	sent map[string][]*feedFrame
@@ -66,37 +66,37 @@ type desk struct {
 
 func newDesk(t *testing.T, out rules) *desk {
 	d := &desk{t: t, now: time.Unix(1, 0), sent: make(map[string][]*feedFrame)}
-	d.office = newOffice("n0", 1, func(l *line, f *feedFrame) { d.sent[l.node] = append(d.sent[l.node], f) })
-	d.out = out
+	d.primaryState = newPrimaryState("n0", 1, func(l *session, f *feedFrame) { d.sent[l.node] = append(d.sent[l.node], f) })
+	d.rules = out
 	return d
 }
 
 func never(ring.Range) bool { return false }
 
 // by brings the office in line with a state, with all members joined.
-func (d *desk) by(st *table.State) *turn {
-	u := d.consider(st, never)
-	d.take(u, st)
+func (d *desk) by(st *table.State) *transition {
+	u := d.planTransition(st, never)
+	d.applyTransition(u, st)
 	return u
 }
 
 func (d *desk) joinAll() {
-	for _, t := range d.tenures {
-		for _, m := range slices.Clone(t.missing) {
-			d.joined(m, []*tenure{t})
+	for _, t := range d.terms {
+		for _, m := range slices.Clone(t.notJoined) {
+			d.markJoined(m, []*rowTerm{t})
 		}
 	}
 }
 
 func (d *desk) write(at ring.Token, n uint64) *quorum {
-	q := d.tenureAt(at).set
-	d.give(q, n, []byte("x"), d.now)
+	q := d.termAt(at).quorum
+	d.addChange(q, n, []byte("x"), d.now)
 	return q
 }
 
 func (d *desk) ack(node string, k uint64) {
 	d.t.Helper()
-	if _, ok := d.heard(d.lines[node], k, d.now); !ok {
+	if _, ok := d.handleAck(d.sessions[node], k, d.now); !ok {
 		d.t.Fatalf("%s cannot have %d", node, k)
 	}
 }
@@ -126,8 +126,8 @@ func TestAFrameDoesNotSayThatAllHaveItsChange(t *testing.T) {
 		d.write(0, n)
 		for _, node := range []string{"n1", "n2"} {
 			all := d.sent[node]
-			if f := all[len(all)-1]; f.kind != feedBatch || f.n != n || f.high >= n {
-				t.Errorf("%s: change %d, high-water mark %d", node, f.n, f.high)
+			if f := all[len(all)-1]; f.kind != feedBatch || f.change != n || f.highWater >= n {
+				t.Errorf("%s: change %d, high-water mark %d", node, f.change, f.highWater)
 			}
 			d.ack(node, n)
 		}
@@ -141,12 +141,12 @@ func TestWhatIsBroughtComesBeforeAllChanges(t *testing.T) {
 	d.by(officeState(t, []string{"n1"}))
 	d.joinAll()
 	for range 2 {
-		d.emit(d.lines["n1"], &feedFrame{kind: feedBatch}, d.now)
+		d.send(d.sessions["n1"], &feedFrame{kind: feedBatch}, d.now)
 	}
 	q := d.write(0, 1)
 	d.ack("n1", 1)
-	if q.acked > 0 || d.high() > 0 {
-		t.Errorf("acknowledged up to %d, high-water mark %d", q.acked, d.high())
+	if q.acked > 0 || d.highWater() > 0 {
+		t.Errorf("acknowledged up to %d, high-water mark %d", q.acked, d.highWater())
 	}
 	d.ack("n1", 3)
 	if q.acked != 1 {
@@ -172,8 +172,8 @@ func TestSetsDoNotWaitForEachOther(t *testing.T) {
 		t.Errorf("acknowledged up to %d, %d", two.acked, both.acked)
 	}
 	d.ack("n2", 2)
-	if both.acked != 3 || d.high() != 3 {
-		t.Errorf("acknowledged up to %d, high-water mark %d", both.acked, d.high())
+	if both.acked != 3 || d.highWater() != 3 {
+		t.Errorf("acknowledged up to %d, high-water mark %d", both.acked, d.highWater())
 	}
 }
 
@@ -184,31 +184,31 @@ func TestWhoLagsIsWaitedForUntilItIsReleased(t *testing.T) {
 	d.joinAll()
 	q := d.write(0, 7)
 	d.ack("n1", 1)
-	if late := d.overdue(d.now.Add(time.Second), time.Second); len(late) != 0 {
+	if late := d.overdueSessions(d.now.Add(time.Second), time.Second); len(late) != 0 {
 		t.Error("late too soon")
 	}
-	late := d.overdue(d.now.Add(1100*time.Millisecond), time.Second)
+	late := d.overdueSessions(d.now.Add(1100*time.Millisecond), time.Second)
 	if len(late) != 1 || late[0].node != "n2" {
 		t.Fatalf("late are %v", late)
 	}
-	d.cut(late[0], "late")
-	if len(d.freed()) != 0 || q.acked >= 7 {
+	d.endSession(late[0], "late")
+	if len(d.collectAcked()) != 0 || q.acked >= 7 {
 		t.Fatal("nobody has said that it is released")
 	}
-	out := d.dismissals(st)
+	out := d.pendingReleases(st)
 	if len(out) != 1 || out[0].node != "n2" || len(out[0].rows) != 1 {
 		t.Fatalf("to be released: %v", out)
 	}
 	st = then(t, st, &table.Release{Node: "n2", Rows: out[0].rows})
 	d.by(st)
-	d.freed()
+	d.collectAcked()
 	if q.acked != 7 {
 		t.Errorf("acknowledged up to %d by who is left", q.acked)
 	}
-	if q := d.write(0, 8); q.names != "n1" {
-		t.Errorf("%q have a word", q.names)
+	if q := d.write(0, 8); q.key != "n1" {
+		t.Errorf("%q have a word", q.key)
 	}
-	if d.lines["n2"] != nil {
+	if d.sessions["n2"] != nil {
 		t.Error("who is no member is still fed")
 	}
 }
@@ -223,7 +223,7 @@ func TestWhatWasWrittenIsJudgedByWhoIsLeft(t *testing.T) {
 	d.ack("n1", 1)
 	st = then(t, st, &table.Release{Node: "n2", Rows: []table.Ref{refAt(t, st, 0)}})
 	d.by(st)
-	d.freed()
+	d.collectAcked()
 	if q.acked >= 7 {
 		t.Error("the other row's set still needs n2's word")
 	}
@@ -241,7 +241,7 @@ func TestARowOpensOnceAllHaveJoined(t *testing.T) {
 	if len(u.opening) != 1 || d.serves(row) {
 		t.Fatal("it is open")
 	}
-	d.joined("n1", []*tenure{d.tenureAt(0)})
+	d.markJoined("n1", []*rowTerm{d.termAt(0)})
 	if d.serves(row) {
 		t.Fatal("n2 has not joined")
 	}
@@ -259,15 +259,15 @@ func TestNothingChangesHandsBeforeItOpens(t *testing.T) {
 		st := officeState(t, []string{"n1", "n2"}, nil)
 		d.by(st)
 		both := []ring.Range{refAt(t, st, 0).Range, refAt(t, st, 1<<31).Range}
-		if d.opened(both) != (out != 0) || !d.opened(both[1:]) {
+		if d.allJoined(both) != (out != 0) || !d.allJoined(both[1:]) {
 			t.Errorf("rules %b: two have not joined", out)
 		}
-		d.joined("n1", []*tenure{d.tenureAt(0)})
-		if d.opened(both[:1]) != (out != 0) {
+		d.markJoined("n1", []*rowTerm{d.termAt(0)})
+		if d.allJoined(both[:1]) != (out != 0) {
 			t.Errorf("rules %b: one has not joined", out)
 		}
-		d.joined("n2", []*tenure{d.tenureAt(0)})
-		if !d.opened(both) {
+		d.markJoined("n2", []*rowTerm{d.termAt(0)})
+		if !d.allJoined(both) {
 			t.Errorf("rules %b: all have joined", out)
 		}
 	}
@@ -280,10 +280,10 @@ func TestALearnerCountsBeforeItIsAdmitted(t *testing.T) {
 	d.by(st)
 	d.joinAll()
 	l := learner{"n2", 1}
-	d.begin("n2", 1)
-	u := d.recount([]*tenure{d.tenureAt(0)}, l, true)
-	d.tenureAt(0).counted = []learner{l}
-	d.take(u, st)
+	d.beginSession("n2", 1)
+	u := d.planCounting([]*rowTerm{d.termAt(0)}, l, true)
+	d.termAt(0).counted = []learner{l}
+	d.applyTransition(u, st)
 	q := d.write(0, 7)
 	d.ack("n1", 1)
 	if q.acked >= 7 {
@@ -293,9 +293,9 @@ func TestALearnerCountsBeforeItIsAdmitted(t *testing.T) {
 	early := newDesk(t, ruleCount)
 	early.by(st)
 	early.joinAll()
-	early.begin("n2", 1)
-	u = early.recount([]*tenure{early.tenureAt(0)}, l, true)
-	early.take(u, st)
+	early.beginSession("n2", 1)
+	u = early.planCounting([]*rowTerm{early.termAt(0)}, l, true)
+	early.applyTransition(u, st)
 	lost := early.write(0, 7)
 	early.ack("n1", 1)
 	if lost.acked != 7 {
@@ -304,7 +304,7 @@ func TestALearnerCountsBeforeItIsAdmitted(t *testing.T) {
 	// Its admission goes on without a gap.
 	admitted := then(t, st, &table.Admit{Node: "n2", Incarnation: 1, Rows: []table.Ref{refAt(t, st, 0)}})
 	d.by(admitted)
-	if d.tenureAt(0).set != q || d.lines["n2"].broken != "" {
+	if d.termAt(0).quorum != q || d.sessions["n2"].endReason != "" {
 		t.Error("an admitted learner began anew")
 	}
 	d.ack("n2", 1)
@@ -315,14 +315,14 @@ func TestALearnerCountsBeforeItIsAdmitted(t *testing.T) {
 	d = newDesk(t, 0)
 	d.by(st)
 	d.joinAll()
-	d.begin("n2", 1)
-	u = d.recount([]*tenure{d.tenureAt(0)}, l, true)
-	d.tenureAt(0).counted = []learner{l}
-	d.take(u, st)
+	d.beginSession("n2", 1)
+	u = d.planCounting([]*rowTerm{d.termAt(0)}, l, true)
+	d.termAt(0).counted = []learner{l}
+	d.applyTransition(u, st)
 	q = d.write(0, 7)
 	d.ack("n1", 1)
 	d.by(then(t, st, &table.DropLearner{Node: "n2", Rows: []table.Ref{refAt(t, st, 0)}}))
-	d.freed()
+	d.collectAcked()
 	if q.acked != 7 {
 		t.Errorf("acknowledged up to %d", q.acked)
 	}
@@ -342,7 +342,7 @@ func TestNobodyIsAMemberUnfed(t *testing.T) {
 	if q.acked >= 7 {
 		t.Error("n2 has not got it")
 	}
-	if out := d.dismissals(st); len(out) != 1 || out[0].node != "n2" {
+	if out := d.pendingReleases(st); len(out) != 1 || out[0].node != "n2" {
 		t.Errorf("to be released: %v", out)
 	}
 }
@@ -357,11 +357,11 @@ func TestALostRowFailsWhatIsOpen(t *testing.T) {
 		d.joinAll()
 		q := d.write(0, 7)
 		st = then(t, st, &table.CutOver{To: "n1", Incarnation: 1, Rows: []table.Ref{refAt(t, st, 0)}})
-		u := d.consider(st, func(ring.Range) bool { return still })
-		if failed := slices.Contains(u.fail, q); failed == still {
+		u := d.planTransition(st, func(ring.Range) bool { return still })
+		if failed := slices.Contains(u.lost, q); failed == still {
 			t.Errorf("held and drained: %v; fails: %v", still, failed)
 		}
-		if len(u.moves) != 1 || u.moves[0].to != nil {
+		if len(u.moves) != 1 || u.moves[0].quorum != nil {
 			t.Errorf("moves %v", u.moves)
 		}
 	}
@@ -373,51 +373,51 @@ func TestBoundsChangeWithoutATerm(t *testing.T) {
 	st := officeState(t, []string{"n1"})
 	d.by(st)
 	d.joinAll()
-	q := d.tenureAt(0).set
+	q := d.termAt(0).quorum
 	st = then(t, st, &table.Split{Cuts: []table.Cut{{Row: refAt(t, st, 0), At: []ring.Token{1 << 30, 1 << 31}}}})
 	u := d.by(st)
-	if len(u.joins) != 3 || len(u.opening) != 0 || len(u.moves) != 0 || len(u.fail) != 0 {
+	if len(u.rebounded) != 3 || len(u.opening) != 0 || len(u.moves) != 0 || len(u.lost) != 0 {
 		t.Fatalf("%+v", u)
 	}
 	for row := range st.Rows() {
-		if !d.serves(row) || d.tenureAt(row.Range.Start).set != q {
+		if !d.serves(row) || d.termAt(row.Range.Start).quorum != q {
 			t.Errorf("%v does not go on", row.Range)
 		}
 	}
 	st = then(t, st, &table.Merge{Runs: []table.Run{{Rows: []table.Ref{refAt(t, st, 0), refAt(t, st, 1<<30)}}}})
-	if u := d.by(st); len(u.joins) != 1 || len(u.opening) != 0 || len(u.moves) != 0 {
+	if u := d.by(st); len(u.rebounded) != 1 || len(u.opening) != 0 || len(u.moves) != 0 {
 		t.Errorf("%+v", u)
 	}
 }
 
 func TestTooFewInSync(t *testing.T) {
 	d := newDesk(t, 0)
-	d.min = 2
+	d.minInSync = 2
 	st := officeState(t, []string{"n1"})
 	d.by(st)
 	d.joinAll()
 	q := d.write(0, 7)
-	d.cut(d.lines["n1"], "late")
+	d.endSession(d.sessions["n1"], "late")
 	st = then(t, st, &table.Release{Node: "n1", Rows: []table.Ref{refAt(t, st, 0)}})
 	d.by(st)
-	d.freed()
+	d.collectAcked()
 	if q.acked >= 7 {
 		t.Fatal("it is on one node alone")
 	}
 	st = then(t, st, &table.AddLearner{Node: "n2", Incarnation: 1, Rows: []table.Ref{refAt(t, st, 0)}})
 	d.by(st)
 	l := learner{"n2", 1}
-	d.begin("n2", 1)
-	u := d.recount([]*tenure{d.tenureAt(0)}, l, true)
-	d.tenureAt(0).counted = []learner{l}
-	d.take(u, st)
-	d.freed()
+	d.beginSession("n2", 1)
+	u := d.planCounting([]*rowTerm{d.termAt(0)}, l, true)
+	d.termAt(0).counted = []learner{l}
+	d.applyTransition(u, st)
+	d.collectAcked()
 	if q.acked >= 7 {
 		t.Fatal("n2 is not admitted")
 	}
 	st = then(t, st, &table.Admit{Node: "n2", Incarnation: 1, Rows: []table.Ref{refAt(t, st, 0)}})
 	d.by(st)
-	d.freed()
+	d.collectAcked()
 	if q.acked != 7 {
 		t.Errorf("acknowledged up to %d", q.acked)
 	}
@@ -432,8 +432,8 @@ func TestAnOfficeNeedsItsRules(t *testing.T) {
 		d.joinAll()
 		q := d.write(0, 7)
 		d.ack("n1", 1)
-		d.cut(d.lines["n2"], "late")
-		d.freed()
+		d.endSession(d.sessions["n2"], "late")
+		d.collectAcked()
 		return q.acked >= 7 // n2 may become the primary
 	}
 	if run(0) {
@@ -470,38 +470,38 @@ func TestNothingIsAcknowledgedEarly(t *testing.T) {
 			switch rnd.IntN(6) {
 			case 0, 1, 2:
 				at := ring.Token(rnd.Uint32())
-				if tn := d.tenureAt(at); tn.set != nil {
+				if tn := d.termAt(at); tn.quorum != nil {
 					n++
-					all = append(all, change{n, tn.Range.Start, tn.set})
-					d.give(tn.set, n, nil, d.now)
+					all = append(all, change{n, tn.Range.Start, tn.quorum})
+					d.addChange(tn.quorum, n, nil, d.now)
 				}
 			case 3, 4:
 				node := fmt.Sprint("n", 1+rnd.IntN(3))
-				l := d.lines[node]
-				if l == nil || l.broken != "" || l.acked == l.sent {
+				l := d.sessions[node]
+				if l == nil || l.endReason != "" || l.acked == l.sent {
 					continue
 				}
 				k := l.acked + 1 + uint64(rnd.IntN(int(l.sent-l.acked)))
 				for _, f := range d.sent[node] {
-					if f.k <= k && f.kind == feedBatch {
-						has[node][f.n] = true
+					if f.seq <= k && f.kind == feedBatch {
+						has[node][f.change] = true
 					}
 				}
 				d.ack(node, k)
 			case 5:
 				if rnd.IntN(10) > 0 {
-					d.beat(d.now)
+					d.sendHeartbeats(d.now)
 					continue
 				}
 				node := fmt.Sprint("n", 1+rnd.IntN(3))
-				if l := d.lines[node]; l != nil {
-					d.cut(l, "chance")
+				if l := d.sessions[node]; l != nil {
+					d.endSession(l, "chance")
 				}
-				for _, out := range d.dismissals(st) {
+				for _, out := range d.pendingReleases(st) {
 					st = then(t, st, &table.Release{Node: out.node, Rows: out.rows})
 				}
 				d.by(st)
-				d.freed()
+				d.collectAcked()
 			}
 			for _, c := range all {
 				if c.q.acked < c.n {

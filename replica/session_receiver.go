@@ -14,8 +14,8 @@ import (
 	"github.com/ringside-kv/ringside/replica/socket"
 )
 
-// follow takes in one connection's frames.
-func (e *Engine) follow(ctx context.Context, from string, own net.Conn) error {
+// serveFeed takes in one connection's frames.
+func (e *Engine) serveFeed(ctx context.Context, from string, own net.Conn) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { _ = own.Close() })
@@ -41,47 +41,47 @@ func (e *Engine) follow(ctx context.Context, from string, own net.Conn) error {
 	if n, ok := e.cfg.Table.State().Node(from); ok && n.Incarnation > g.Incarnation {
 		return refuse(fmt.Errorf("%w: %s was started again", ErrSession, from))
 	}
-	fo := e.followers.of(from, g.Incarnation)
+	fo := e.backupFeeds.get(from, g.Incarnation)
 	if fo == nil {
 		return nil
 	}
-	fo.take(cancel)
-	defer fo.serving.Unlock()
-	if err := fo.groups.wait(ctx); err != nil {
+	fo.takeConn(cancel)
+	defer fo.connMu.Unlock()
+	if err := fo.acks.waitDurable(ctx); err != nil {
 		return err
 	}
 	fo.mu.Lock()
-	anew := g.Session > fo.s.session
+	anew := g.Session > fo.state.session
 	if !anew {
 		// What did not become durable is not here, though it was taken in.
-		if err := fo.groups.failed(false); err != nil {
-			fo.torn = true
-			fo.s.end(err)
+		if err := fo.acks.failure(false); err != nil {
+			fo.incomplete = true
+			fo.state.endSession(err)
 		}
 	}
-	have, err := fo.s.hello(g.Session)
+	have, err := fo.state.beginSession(g.Session)
 	if err == nil && anew {
-		_ = fo.groups.failed(true)
+		_ = fo.acks.failure(true)
 		// What failed once takes nothing more.
 		fo.in.Close()
 		fo.in = e.cfg.Store.TakeFeed()
-		fo.torn = false
+		fo.incomplete = false
 	}
 	fo.mu.Unlock()
 	if err != nil {
 		return refuse(err)
 	}
-	m := &feedSession{fo: fo, ctx: ctx, r: r, conn: conn}
+	m := &sessionReceiver{feed: fo, ctx: ctx, reader: r, conn: conn}
 	return m.run(have)
 }
 
-// A feedSession is one connection's part of a session. It belongs to one goroutine.
-type feedSession struct {
-	fo    *follower
-	ctx   context.Context
-	r     *bufio.Reader
-	conn  net.Conn
-	arena []byte
+// A sessionReceiver is one connection's part of a session. It belongs to one goroutine.
+type sessionReceiver struct {
+	feed   *backupFeed
+	ctx    context.Context
+	reader *bufio.Reader
+	conn   net.Conn
+	arena  []byte
 
 	frames []*feedFrame
 	bodies [][]byte
@@ -94,34 +94,34 @@ const (
 	feedFrames = 1024
 )
 
-func (m *feedSession) run(have uint64) error {
-	w := m.fo.groups.begin(m.conn, have, m.fo.e.reached)
+func (r *sessionReceiver) run(have uint64) error {
+	w := r.feed.acks.attach(r.conn, have, r.feed.e.reached)
 	var err error
 	for err == nil {
-		if err = m.gather(); err == nil {
-			err = m.process(w)
+		if err = r.readGroup(); err == nil {
+			err = r.applyGroup(w)
 		}
 	}
 	// What breaks a connection does not end the session.
 	var gone net.Error
-	if m.ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+	if r.ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, io.ErrClosedPipe) || errors.As(err, &gone) {
-		w.end(nil)
+		w.close(nil)
 		return nil
 	}
-	m.fo.mu.Lock()
-	m.fo.s.end(err)
-	m.fo.mu.Unlock()
-	w.end(err)
+	r.feed.mu.Lock()
+	r.feed.state.endSession(err)
+	r.feed.mu.Unlock()
+	w.close(err)
 	return err
 }
 
-// gather reads a frame, and those that have come with it.
-func (m *feedSession) gather() error {
-	m.frames = m.frames[:0]
+// readGroup reads a frame, and those that have come with it.
+func (r *sessionReceiver) readGroup() error {
+	r.frames = r.frames[:0]
 	size := 0
 	for {
-		kind, payload, err := m.read()
+		kind, payload, err := r.readOwned()
 		if err != nil {
 			return err
 		}
@@ -129,62 +129,62 @@ func (m *feedSession) gather() error {
 		if err != nil {
 			return err
 		}
-		m.frames = append(m.frames, f)
+		r.frames = append(r.frames, f)
 		size += len(payload)
-		if size >= feedGroup || len(m.frames) >= feedFrames || !m.ready() {
+		if size >= feedGroup || len(r.frames) >= feedFrames || !r.hasFrame() {
 			return nil
 		}
 	}
 }
 
 // ready tells whether a whole frame can be read without waiting.
-func (m *feedSession) ready() bool {
-	n := m.r.Buffered()
+func (r *sessionReceiver) hasFrame() bool {
+	n := r.reader.Buffered()
 	if n < frameHead {
 		return false
 	}
-	head, err := m.r.Peek(4)
+	head, err := r.reader.Peek(4)
 	return err == nil && uint64(n) >= 4+uint64(binary.BigEndian.Uint32(head))
 }
 
 // read reads a frame into memory that is its own.
-func (m *feedSession) read() (frameKind, []byte, error) {
-	head, err := m.r.Peek(frameHead)
+func (r *sessionReceiver) readOwned() (frameKind, []byte, error) {
+	head, err := r.reader.Peek(frameHead)
 	if err != nil {
 		return 0, nil, err
 	}
 	n := int(binary.BigEndian.Uint32(head))
 	if n < 1 || n > outboxPart/4 {
-		kind, payload, _, err := readFrame(m.r, nil)
+		kind, payload, _, err := readFrame(r.reader, nil)
 		return kind, payload, err
 	}
 	kind := frameKind(head[4])
-	_, _ = m.r.Discard(frameHead)
-	if n--; len(m.arena) < n {
-		m.arena = make([]byte, outboxPart)
+	_, _ = r.reader.Discard(frameHead)
+	if n--; len(r.arena) < n {
+		r.arena = make([]byte, outboxPart)
 	}
-	payload := m.arena[:n:n]
-	m.arena = m.arena[n:]
-	_, err = io.ReadFull(m.r, payload)
+	payload := r.arena[:n:n]
+	r.arena = r.arena[n:]
+	_, err = io.ReadFull(r.reader, payload)
 	return kind, payload, err
 }
 
 // process takes in what was gathered.
-func (m *feedSession) process(w *ackWriter) error {
+func (r *sessionReceiver) applyGroup(w *ackWriter) error {
 	at := 0
-	for at < len(m.frames) {
+	for at < len(r.frames) {
 		w.hold()
-		n, err := m.some(w, at)
+		n, err := r.applyChanges(w, at)
 		w.flush()
 		if err != nil {
 			return err
 		}
 		at += n
-		if at == len(m.frames) {
+		if at == len(r.frames) {
 			return nil
 		}
 		// One that is not taken in along with others.
-		if err := m.one(w, m.frames[at]); err != nil {
+		if err := r.applyControl(w, r.frames[at]); err != nil {
 			return err
 		}
 		at++
@@ -193,122 +193,122 @@ func (m *feedSession) process(w *ackWriter) error {
 }
 
 // some takes in batches and beats, until another kind comes.
-func (m *feedSession) some(w *ackWriter, at int) (n int, err error) {
-	fo := m.fo
+func (r *sessionReceiver) applyChanges(w *ackWriter, at int) (n int, err error) {
+	fo := r.feed
 	fo.mu.Lock()
 	defer fo.mu.Unlock()
-	if st := fo.e.cfg.Table.State(); st != fo.seen {
-		if fo.seen = st; fo.s.look(st) {
-			fo.bounds()
+	if st := fo.e.cfg.Table.State(); st != fo.seenState {
+		if fo.seenState = st; fo.state.applyTable(st) {
+			fo.updateRanges()
 		}
 	}
-	m.bodies = m.bodies[:0]
-	for _, f := range m.frames[at:] {
-		if f.kind != feedBatch && f.kind != feedBeat {
+	r.bodies = r.bodies[:0]
+	for _, f := range r.frames[at:] {
+		if f.kind != feedBatch && f.kind != feedHeartbeat {
 			break
 		}
-		if err := fo.s.frame(f); err != nil {
-			fo.torn = fo.torn || len(m.bodies) > 0
+		if err := fo.state.acceptFrame(f); err != nil {
+			fo.incomplete = fo.incomplete || len(r.bodies) > 0
 			return 0, err
 		}
 		if f.kind == feedBatch {
-			m.bodies = append(m.bodies, f.body)
+			r.bodies = append(r.bodies, f.body)
 		}
 		n++
 	}
 	if n == 0 {
 		return 0, nil
 	}
-	done := fo.groups.add(m.frames[at+n-1].k)
-	if len(m.bodies) == 0 {
+	done := fo.acks.add(r.frames[at+n-1].seq)
+	if len(r.bodies) == 0 {
 		done(nil)
 		return n, nil
 	}
-	if err := fo.in.Apply(m.bodies, done); err != nil {
+	if err := fo.in.Apply(r.bodies, done); err != nil {
 		done(err)
-		fo.torn = true
-		return 0, fmt.Errorf("%w: %w", ErrLostRow, err)
+		fo.incomplete = true
+		return 0, fmt.Errorf("%w: %w", ErrNotFollowed, err)
 	}
 	fo.e.reached(WriteTaken)
 	return n, nil
 }
 
-// joinPatience is how long a member waits to learn that a row is not its own any more.
-const joinPatience = 500 * time.Millisecond
+// joinTimeout is how long a member waits to learn that a row is not its own any more.
+const joinTimeout = 500 * time.Millisecond
 
 // one takes in a frame that is no change.
-func (m *feedSession) one(w *ackWriter, f *feedFrame) error {
-	fo := m.fo
+func (r *sessionReceiver) applyControl(w *ackWriter, f *feedFrame) error {
+	fo := r.feed
 	var answer []byte
 	switch f.kind {
-	case feedJoin, feedBring:
-		if err := m.judged(f.rows); err != nil {
+	case feedJoin, feedCatchUp:
+		if err := r.waitForVerdict(f.rows); err != nil {
 			return err
 		}
-		fo.e.feeds.follows(f.rows)
+		fo.e.primaryFeed.dropLearnedRows(f.rows)
 	case feedAsk:
 		var err error
-		if answer, err = fo.e.answer(m.ctx, f.body); err != nil {
+		if answer, err = fo.e.answerQuestion(r.ctx, f.body); err != nil {
 			return err
 		}
 	}
 	fo.mu.Lock()
-	err := fo.s.frame(f)
+	err := fo.state.acceptFrame(f)
 	if err == nil && f.kind != feedAsk {
-		fo.s.join(f.rows, f.kind == feedJoin)
-		fo.bounds()
+		fo.state.join(f.rows, f.kind == feedJoin)
+		fo.updateRanges()
 	}
 	if err == nil {
 		if answer != nil {
-			w.say(appendFrame(nil, feedAnswer, sequence(f.k), answer))
+			w.queueFrame(appendFrame(nil, feedAnswer, sequence(f.seq), answer))
 		}
-		fo.groups.add(f.k)(nil)
+		fo.acks.add(f.seq)(nil)
 	}
 	fo.mu.Unlock()
 	return err
 }
 
-// judged waits until each row may be followed, for a while.
-func (m *feedSession) judged(rows []joinRow) error {
-	e := m.fo.e
+// waitForVerdict waits until each row may be followed, for a while.
+func (r *sessionReceiver) waitForVerdict(rows []joinRow) error {
+	e := r.feed.e
 	changes, cancel := e.cfg.Table.Changes()
 	defer cancel()
-	late := time.NewTimer(joinPatience)
+	late := time.NewTimer(joinTimeout)
 	defer late.Stop()
 	for {
 		st := e.cfg.Table.State()
 		worst := accepted
 		var which *joinRow
-		m.fo.mu.Lock()
+		r.feed.mu.Lock()
 		for i := range rows {
-			if v := m.fo.s.judge(st, e.cfg.Self, &rows[i]); v != accepted {
+			if v := r.feed.state.checkJoin(st, e.cfg.Self, &rows[i]); v != accepted {
 				worst, which = v, &rows[i]
 			}
 			if worst == refused {
 				break
 			}
 		}
-		m.fo.mu.Unlock()
+		r.feed.mu.Unlock()
 		if worst == accepted {
 			// Whatever this node did there as the primary has ended by the same state.
-			e.feeds.turn()
+			e.primaryFeed.update()
 			return nil
 		}
 		if worst == refused {
-			return fmt.Errorf("%w: %v, epoch %d", ErrLostRow, which.Range, which.Epoch)
+			return fmt.Errorf("%w: %v, epoch %d", ErrNotFollowed, which.Range, which.Epoch)
 		}
 		select {
 		case <-changes:
 		case <-late.C:
-			return fmt.Errorf("%w: %v is this node's own", ErrLostRow, which.Range)
-		case <-m.ctx.Done():
-			return m.ctx.Err()
+			return fmt.Errorf("%w: %v is this node's own", ErrNotFollowed, which.Range)
+		case <-r.ctx.Done():
+			return r.ctx.Err()
 		}
 	}
 }
 
-// answer says what is known of other primaries' rows.
-func (e *Engine) answer(ctx context.Context, text []byte) ([]byte, error) {
+// answerQuestion says what is known of other primaries' rows.
+func (e *Engine) answerQuestion(ctx context.Context, text []byte) ([]byte, error) {
 	var q question
 	if err := json.Unmarshal(text, &q); err != nil {
 		return nil, fmt.Errorf("%w: a question: %w", ErrFrame, err)
@@ -325,11 +325,11 @@ func (e *Engine) answer(ctx context.Context, text []byte) ([]byte, error) {
 			r.Origins = append(r.Origins, own)
 			continue
 		}
-		fo := e.followers.of(o.Node, o.Incarnation)
+		fo := e.backupFeeds.get(o.Node, o.Incarnation)
 		if fo == nil {
 			return nil, ErrSession
 		}
-		one, err := fo.tells(ctx, o)
+		one, err := fo.report(ctx, o)
 		if err != nil {
 			return nil, err
 		}

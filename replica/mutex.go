@@ -1,0 +1,44 @@
+package replica
+
+import (
+	"context"
+	"sync"
+)
+
+// A chanMutex is a mutex under which one may wait for others: for a store or a network.
+// Tests in virtual time see who waits at it as waiting, which they do not at a mutex.
+type chanMutex chan struct{}
+
+func newChanMutex() chanMutex { return make(chanMutex, 1) }
+
+// Lock implements sync.Locker.
+func (m chanMutex) Lock() { m <- struct{}{} }
+
+// Unlock implements sync.Locker.
+func (m chanMutex) Unlock() { <-m }
+
+// A ctxMutex is a mutex that can be waited for in vain. Its zero value is free.
+type ctxMutex struct {
+	once sync.Once
+	free chan struct{}
+}
+
+func (m *ctxMutex) init() {
+	m.once.Do(func() {
+		m.free = make(chan struct{}, 1)
+		m.free <- struct{}{}
+	})
+}
+
+// take waits until it is this one's turn.
+func (m *ctxMutex) lock(ctx context.Context) error {
+	m.init()
+	select {
+	case <-m.free:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (m *ctxMutex) unlock() { m.free <- struct{}{} }
