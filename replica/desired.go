@@ -37,7 +37,7 @@ func (e *Engine) absent() Absence {
 	}
 	var away Absence
 	for _, m := range e.cfg.Table.State().MembersOf() {
-		if silent, ok := e.Silent(m.ID); ok && silent > awayAfter && m.ID != e.cfg.Self {
+		if silent, ok := e.LeaseSilence(m.ID); ok && silent > awayAfter && m.ID != e.cfg.Self {
 			if away == nil {
 				away = make(Absence)
 			}

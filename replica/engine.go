@@ -13,25 +13,25 @@ import (
 // Engine moves ranges as the table says. On the node that leads it also says what
 // should move.
 type Engine struct {
-	// registered is when renew first saw this start registered, by the clock of the node's own
+	// registeredAt is when renew first saw this start registered, by the clock of the node's own
 	// lease; 0 before.
-	registered time.Duration
+	registeredAt time.Duration
 
 	cfg    Config
 	ctx    context.Context // done once the engine closes
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 
-	totals      totals
-	bucket      bucket
-	arrivals    arrivals
-	primaryFeed primaryFeed
-	backupFeeds backupFeeds
-	lease       *Lease
-	granting    granting
-	scrub       scrub
-	readOnly    readOnly
-	holders     holders
+	totals       totals
+	bucket       bucket
+	arrivals     arrivals
+	primaryFeed  primaryFeed
+	backupFeeds  backupFeeds
+	lease        *Lease
+	leaseServer  leaseServer
+	scrub        scrub
+	readOnly     readOnly
+	leaseHolders leaseHolders
 
 	kicked  chan struct{}
 	foreign foreign
@@ -42,7 +42,7 @@ type Engine struct {
 	mu        sync.Mutex
 	held      map[ring.Token]bool  // starts of the ranges that are about to change hands
 	own       []ring.Range         // that the store was told to serve
-	terms     []served             // of the rows that this node serves
+	terms     []servedRow          // of the rows that this node serves
 	transfers map[uint64]*transfer // by handoff; under way, or put off
 }
 
@@ -61,11 +61,11 @@ func New(cfg Config) (*Engine, error) {
 	e.scrub.init()
 	e.foreign.sweeping = newChanMutex()
 	e.backupFeeds.e = e
-	e.lease.look = e.publish
+	e.lease.refresh = e.publish
 	cfg.Store.Serve(nil)
 	loops := []func(context.Context){e.tendFeeds, e.releaseLagging, e.send, e.lead, e.join, e.clean, e.scrubs, e.mends}
 	if cfg.Leases.Clock != nil {
-		loops = append(loops, e.renew, e.supervise, e.watchWrites)
+		loops = append(loops, e.renewLease, e.superviseLeases, e.watchWrites)
 	}
 	for _, loop := range loops {
 		e.done.Go(func() { loop(ctx) })
@@ -77,7 +77,7 @@ func New(cfg Config) (*Engine, error) {
 func (e *Engine) Close() {
 	e.cancel()
 	e.GiveUp()
-	e.granting.close()
+	e.leaseServer.close()
 	e.done.Wait()
 	e.backupFeeds.close()
 }
@@ -107,7 +107,7 @@ func (e *Engine) publish() {
 	serves := e.primaryFeed.serves(st)
 	valid := e.lease.Valid()
 	var own []ring.Range
-	var terms []served
+	var terms []servedRow
 	for row := range st.Rows() {
 		if row.Primary != e.cfg.Self {
 			continue
@@ -117,7 +117,7 @@ func (e *Engine) publish() {
 			held[row.Range.Start] = true
 		}
 		if open {
-			terms = append(terms, served{row.Range, row.Lineage, row.Epoch})
+			terms = append(terms, servedRow{row.Range, row.Lineage, row.Epoch})
 		}
 		if open && !still {
 			own = append(own, row.Range)
@@ -132,7 +132,7 @@ func (e *Engine) publish() {
 	}
 	e.cfg.Front.Route(st.Placement(), func(r ring.Range) bool { return held[r.Start] })
 	if !slices.Equal(terms, e.terms) {
-		e.lease.changed(e.terms, terms)
+		e.lease.rowsChanged(e.terms, terms)
 		e.terms = terms
 	}
 }

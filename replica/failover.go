@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	// superviseEvery is how often the leader looks at whose lease is over.
-	superviseEvery = 100 * time.Millisecond
+	// superviseInterval is how often the leader looks at whose lease is over.
+	superviseInterval = 100 * time.Millisecond
 	// fenceTimeout bounds a question to a member: who does not answer leaves the sets, so
 	// it is longer than a stumble.
 	fenceTimeout = time.Second
-	// supersedeTries bounds how often one failover is proposed while the table changes
+	// maxFailoverTries bounds how often one failover is proposed while the table changes
 	// under it, before the leader looks anew.
-	supersedeTries = 8
+	maxFailoverTries = 8
 )
 
-// supervise replaces, while this node leads, whoever has lost its lease.
-func (e *Engine) supervise(ctx context.Context) {
-	tick := time.NewTicker(superviseEvery)
+// superviseLeases replaces, while this node leads, whoever has lost its lease.
+func (e *Engine) superviseLeases(ctx context.Context) {
+	tick := time.NewTicker(superviseInterval)
 	defer tick.Stop()
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -33,90 +33,90 @@ func (e *Engine) supervise(ctx context.Context) {
 		case <-tick.C:
 		}
 		if _, self := e.lease.cfg.Consensus.Leader(); !self {
-			e.granting.mu.Lock()
-			e.granting.granter.resign()
-			e.granting.mu.Unlock()
+			e.leaseServer.mu.Lock()
+			e.leaseServer.granter.endTerm()
+			e.leaseServer.mu.Unlock()
 			continue
 		}
-		for _, v := range e.vacancies() {
-			running.Go(func() { e.supersede(ctx, v) })
+		for _, v := range e.dueFailovers() {
+			running.Go(func() { e.failOver(ctx, v) })
 		}
 	}
 }
 
-// A failing is a start of a node that is to be replaced, in a term.
-type failing struct {
-	tenant
+// A failoverTarget is a start of a node that is to be replaced, in a term.
+type failoverTarget struct {
+	nodeStart
 	term uint64
 }
 
-// vacancies are the nodes whose failover is to begin, one start of each. No grant is given to them from
+// dueFailovers are the nodes whose failover is to begin, one start of each. No grant is given to them from
 // now on.
-func (e *Engine) vacancies() []failing {
-	o := &e.granting
+func (e *Engine) dueFailovers() []failoverTarget {
+	o := &e.leaseServer
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	g, now := &o.granter, e.lease.cfg.Clock()
 	if g.term == 0 {
 		return nil
 	}
-	g.wake(now)
+	g.noteAwake(now)
 	st := e.cfg.Table.State()
-	serving := make(map[tenant]bool)
+	serving := make(map[nodeStart]bool)
 	for row := range st.Rows() {
 		if len(row.Backups) > 0 {
-			serving[tenant{row.Primary, row.Incarnation}] = true
+			serving[nodeStart{row.Primary, row.Incarnation}] = true
 		}
 	}
-	g.meet(serving, now)
-	var all []failing
+	g.noteServing(serving, now)
+	var all []failoverTarget
 	for t := range serving {
-		if now < o.again[t.node] || !g.over(t, now) || !g.replace(t.node) {
+		if now < o.retryAt[t.node] || !g.leaseOver(t, now) || !g.beginReplacement(t.node) {
 			continue
 		}
-		all = append(all, failing{t, g.term})
+		all = append(all, failoverTarget{t, g.term})
 	}
 	return all
 }
 
-// supersede is one failover.
-func (e *Engine) supersede(ctx context.Context, f failing) {
-	err := e.succeed(ctx, f)
+// failOver is one failover.
+func (e *Engine) failOver(ctx context.Context, f failoverTarget) {
+	err := e.runFailover(ctx, f)
 	if err != nil && ctx.Err() == nil {
 		e.cfg.Logger.Warn("replacing a failed node did not succeed, trying again", "node", f.node, "err", err)
 	}
-	o := &e.granting
+	o := &e.leaseServer
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.granter.replaced(f.node, f.term)
-	if o.again == nil {
-		o.again = make(map[string]time.Duration)
+	o.granter.endReplacement(f.node, f.term)
+	if o.retryAt == nil {
+		o.retryAt = make(map[string]time.Duration)
 	}
-	delete(o.again, f.node)
+	delete(o.retryAt, f.node)
 	if err != nil {
-		o.again[f.node] = e.lease.cfg.Clock() + e.cfg.Retry
+		o.retryAt[f.node] = e.lease.cfg.Clock() + e.cfg.Retry
 	}
 }
 
 var errNoMember = errors.New("no other copy of its ranges is there")
 
-func (e *Engine) succeed(ctx context.Context, f failing) error {
+func (e *Engine) runFailover(ctx context.Context, f failoverTarget) error {
 	var err error
-	for range supersedeTries {
-		v := vacancyOf(e.cfg.Table.State(), f.tenant)
+	for range maxFailoverTries {
+		v := newFailover(e.cfg.Table.State(), f.nodeStart)
 		if v == nil {
 			return nil
 		}
 		e.fenceAll(ctx, v)
 		e.reached(FailoverAnswered)
-		entry := v.entry()
+		entry := v.command()
 		if entry == nil {
 			return errNoMember
 		}
 		if err = e.lease.cfg.Consensus.ApplyIn(ctx, f.term, entry); err == nil {
 			e.reached(FailoverDecided)
-			e.lease.figures.failovers.Add(1)
-			e.lease.figures.promoted.Add(int64(len(entry.Rows)))
+			e.lease.stats.failovers.Add(1)
+			e.lease.stats.promoted.Add(int64(len(entry.Rows)))
 			e.cfg.Logger.Warn("a failed node was replaced", "node", f.node, "ranges", len(entry.Rows), "of", len(v.rows))
 			return nil
 		}
@@ -127,7 +127,7 @@ func (e *Engine) succeed(ctx context.Context, f failing) error {
 		default:
 			// Until it is known what became of it, the node gets no lease: it could be
 			// one under a table that does not name it any more.
-			if err := e.settleOutcome(ctx, f.term); err != nil {
+			if err := e.waitForOutcome(ctx, f.term); err != nil {
 				return err
 			}
 		}
@@ -135,10 +135,10 @@ func (e *Engine) succeed(ctx context.Context, f failing) error {
 	return err
 }
 
-// settleOutcome waits until everything that was proposed in a term is decided, and known
+// waitForOutcome waits until everything that was proposed in a term is decided, and known
 // here, or the term is over: then nothing of it is decided any more but what its
 // successor knows before it grants a lease.
-func (e *Engine) settleOutcome(ctx context.Context, term uint64) error {
+func (e *Engine) waitForOutcome(ctx context.Context, term uint64) error {
 	c := e.lease.cfg.Consensus
 	for {
 		err := c.Barrier(ctx)
@@ -153,13 +153,13 @@ func (e *Engine) settleOutcome(ctx context.Context, term uint64) error {
 }
 
 // fenceAll asks all members, also those that have answered for an earlier entry.
-func (e *Engine) fenceAll(ctx context.Context, v *vacancy) {
+func (e *Engine) fenceAll(ctx context.Context, v *failover) {
 	ctx, cancel := context.WithTimeout(ctx, fenceTimeout)
 	defer cancel()
 	var mu sync.Mutex
 	var asking sync.WaitGroup
 	request := &fenceRequest{Node: v.failed.node, Incarnation: v.failed.incarnation}
-	for _, node := range v.asked() {
+	for _, node := range v.membersToAsk() {
 		asking.Go(func() {
 			var reply fenceReply
 			var err error
@@ -193,14 +193,14 @@ func (e *Engine) answerFence(ctx context.Context, r *fenceRequest) (fenceReply, 
 	return reply, err
 }
 
-// Silent tells, on the leader, for how long a node has been silent: how long ago it was
+// LeaseSilence tells, on the leader, for how long a node has been silent: how long ago it was
 // granted its last lease, by as much as this leader knows. ok is false on other nodes.
-func (e *Engine) Silent(node string) (d time.Duration, ok bool) {
-	o := &e.granting
+func (e *Engine) LeaseSilence(node string) (d time.Duration, ok bool) {
+	o := &e.leaseServer
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.granter.term == 0 {
 		return 0, false
 	}
-	return o.granter.silent(node, e.lease.cfg.Clock()), true
+	return o.granter.silence(node, e.lease.cfg.Clock()), true
 }

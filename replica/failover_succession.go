@@ -25,31 +25,31 @@ type fenceReply struct {
 	Refuses bool `json:"refuses,omitempty"`
 }
 
-// A vacancy is what the ranges of one start of a primary are that others have in sync, by
+// A failover is what the ranges of one start of a primary are that others have in sync, by
 // one state, and what those have answered since. It is for one entry: as long as the rows
 // are what they were when the members were asked, the entry counts, and so do the answers.
 // Later somebody may have been copied anew, and have more than it said.
-type vacancy struct {
-	st      *table.State
-	failed  tenant // the start under which it served the rows
-	now     uint64 // the start of it that is registered
-	rows    []*table.Row
-	answers map[string]fenceReply
+type failover struct {
+	st         *table.State
+	failed     nodeStart // the start under which it served the rows
+	registered uint64    // the start of it that is registered
+	rows       []*table.Row
+	answers    map[string]fenceReply
 }
 
-// vacancyOf finds what is vacant by a state; nil if nothing is.
-func vacancyOf(st *table.State, failed tenant) *vacancy {
+// newFailover finds what is vacant by a state; nil if nothing is.
+func newFailover(st *table.State, failed nodeStart) *failover {
 	n, known := st.Node(failed.node)
-	rows := vacant(st, failed.node)[failed.incarnation]
+	rows := rowsOfStart(st, failed.node)[failed.incarnation]
 	if !known || len(rows) == 0 {
 		return nil
 	}
-	return &vacancy{st: st, failed: failed, now: n.Incarnation, rows: rows, answers: make(map[string]fenceReply)}
+	return &failover{st: st, failed: failed, registered: n.Incarnation, rows: rows, answers: make(map[string]fenceReply)}
 }
 
-// vacant are the rows that a node serves, or served before it was started again, by the
+// rowsOfStart are the rows that a node serves, or served before it was started again, by the
 // start under which it did so, and that have other members.
-func vacant(st *table.State, node string) map[uint64][]*table.Row {
+func rowsOfStart(st *table.State, node string) map[uint64][]*table.Row {
 	rows := make(map[uint64][]*table.Row)
 	for row := range st.Rows() {
 		if row.Primary == node && len(row.Backups) > 0 {
@@ -59,11 +59,11 @@ func vacant(st *table.State, node string) map[uint64][]*table.Row {
 	return rows
 }
 
-// asked are the nodes whose answers matter: the other members, and the node itself if it
+// membersToAsk are the nodes whose answers matter: the other members, and the node itself if it
 // is there again.
-func (v *vacancy) asked() []string {
+func (v *failover) membersToAsk() []string {
 	var nodes []string
-	if v.now != v.failed.incarnation {
+	if v.registered != v.failed.incarnation {
 		nodes = append(nodes, v.failed.node)
 	}
 	for _, row := range v.rows {
@@ -76,7 +76,7 @@ func (v *vacancy) asked() []string {
 	return nodes
 }
 
-// succession says who goes on with each row. Every member of a set has all that was
+// chooseSuccessors says who goes on with each row. Every member of a set has all that was
 // acknowledged, so anyone that answers could; the one that has most can bring the others
 // to where it is. Whoever cannot be compared with it leaves: those who did not answer,
 // and those who were started again and do not know how far they had come. A row of which
@@ -85,13 +85,13 @@ func (v *vacancy) asked() []string {
 // It is pure. The answers must be from the starts that the state has registered: whoever
 // was started again without all of its data has left the sets in the entry that said so,
 // but for those that it leads.
-func (v *vacancy) succession() []table.Succession {
+func (v *failover) chooseSuccessors() []table.Succession {
 	var all []table.Succession
 	for _, row := range v.rows {
 		var known, others []string // in the order of succession
 		for _, b := range row.Backups {
 			switch a, ok := v.answers[b]; {
-			case !ok || !registered(v.st, b, a.Incarnation):
+			case !ok || !isRegistered(v.st, b, a.Incarnation):
 			case a.Known:
 				known = append(known, b)
 			default:
@@ -105,7 +105,7 @@ func (v *vacancy) succession() []table.Succession {
 		switch {
 		case len(known) > 0:
 			all = append(all, table.Succession{Row: row.Ref(), Primary: known[0], Backups: known[1:]})
-		case v.returns():
+		case v.primaryReturned():
 			all = append(all, table.Succession{Row: row.Ref(), Primary: v.failed.node})
 		case len(others) > 0:
 			all = append(all, table.Succession{Row: row.Ref(), Primary: others[0]})
@@ -115,7 +115,7 @@ func (v *vacancy) succession() []table.Succession {
 }
 
 // writableFirst orders members that have as much as each other.
-func (v *vacancy) writableFirst(a, b string) int {
+func (v *failover) writableFirst(a, b string) int {
 	switch {
 	case v.answers[a].Refuses == v.answers[b].Refuses:
 		return 0
@@ -125,9 +125,9 @@ func (v *vacancy) writableFirst(a, b string) int {
 	return 1
 }
 
-// returns tells whether the node itself is there again with all that it had.
-func (v *vacancy) returns() bool {
-	if v.now == v.failed.incarnation {
+// primaryReturned tells whether the node itself is there again with all that it had.
+func (v *failover) primaryReturned() bool {
+	if v.registered == v.failed.incarnation {
 		return false
 	}
 	a, answered := v.answers[v.failed.node]
@@ -135,17 +135,17 @@ func (v *vacancy) returns() bool {
 	return answered && n.Intact && n.Incarnation == a.Incarnation
 }
 
-func registered(st *table.State, node string, incarnation uint64) bool {
+func isRegistered(st *table.State, node string, incarnation uint64) bool {
 	n, known := st.Node(node)
 	return known && n.State != table.Gone && n.Incarnation == incarnation
 }
 
-// entry is the failover as one command; nil if there is nobody to go on with any row.
-func (v *vacancy) entry() *table.Failover {
-	rows := v.succession()
+// command is the failover as one command; nil if there is nobody to go on with any row.
+func (v *failover) command() *table.Failover {
+	rows := v.chooseSuccessors()
 	if len(rows) == 0 {
 		return nil
 	}
 	_, answered := v.answers[v.failed.node]
-	return &table.Failover{Node: v.failed.node, Incarnation: v.now, Rows: rows, Stays: answered}
+	return &table.Failover{Node: v.failed.node, Incarnation: v.registered, Rows: rows, Stays: answered}
 }

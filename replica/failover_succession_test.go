@@ -132,9 +132,9 @@ func TestSuccession(t *testing.T) {
 					st = restarted(t, st, node, intact)
 				}
 			}
-			v := vacancyOf(st, tenant{"p", 1})
+			v := newFailover(st, nodeStart{"p", 1})
 			v.answers = test.answers
-			entry := v.entry()
+			entry := v.command()
 			if test.primary == "" {
 				if entry != nil {
 					t.Errorf("%+v", entry)
@@ -165,7 +165,7 @@ func TestSuccession(t *testing.T) {
 
 // Rows without another member wait for their primary: there is nobody to ask.
 func TestRowsOfOneCopyAreNotVacant(t *testing.T) {
-	if rows := vacant(setOf(t), "p"); len(rows) != 0 {
+	if rows := rowsOfStart(setOf(t), "p"); len(rows) != 0 {
 		t.Errorf("%v", rows)
 	}
 }

@@ -68,7 +68,7 @@ func TestEachEntryOfAFailoverHasItsAnswers(t *testing.T) {
 		cfg:   Config{Self: "w", Table: tab, Logger: slog.New(slog.DiscardHandler)},
 		lease: newLease(LeaseConfig{Clock: func() time.Duration { return 0 }, Consensus: decides, Ask: ask}),
 	}
-	if err := e.succeed(t.Context(), failing{tenant{"p", 1}, 1}); err != nil {
+	if err := e.runFailover(t.Context(), failoverTarget{nodeStart{"p", 1}, 1}); err != nil {
 		t.Fatal(err)
 	}
 	row, _ := tab.st.Row(0)

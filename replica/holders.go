@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// holders are the nodes that have a lease, by the leader's last word to this node. Its
+// leaseHolders are the nodes that have a lease, by the leader's last word to this node. Its
 // methods may be called from any goroutine.
-type holders struct {
+type leaseHolders struct {
 	mu    sync.Mutex
 	nodes []string
 	at    time.Time
 }
 
-func (h *holders) learn(nodes []string, now time.Time) {
+func (h *leaseHolders) update(nodes []string, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.nodes, h.at = nodes, now
@@ -22,7 +22,7 @@ func (h *holders) learn(nodes []string, now time.Time) {
 
 // has tells whether a node has a lease for certain. A word that is older than a lease says
 // nothing of now.
-func (h *holders) has(node string, now time.Time) bool {
+func (h *leaseHolders) has(node string, now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return now.Sub(h.at) < leaseLength && slices.Contains(h.nodes, node)

@@ -30,10 +30,10 @@ type Consensus interface {
 	Alone() bool
 	// Fault is why this node does not follow the table any more, or at this moment.
 	Fault() error
-	// Cede asks another node to lead in this one's place, if this one leads.
-	Cede(ctx context.Context) error
-	// CedeFromDisk is Cede to a node whose disk works; it fails if none is known.
-	CedeFromDisk(ctx context.Context) error
+	// TransferLeadership asks another node to lead in this one's place, if this one leads.
+	TransferLeadership(ctx context.Context) error
+	// TransferLeadershipFromStalledDisk is TransferLeadership to a node whose disk works; it fails if none is known.
+	TransferLeadershipFromStalledDisk(ctx context.Context) error
 }
 
 // LeaseConfig is how a node takes part in leases; without a Clock it needs none.
@@ -41,9 +41,9 @@ type LeaseConfig struct {
 	// Clock tells the time since some moment. It goes on while the machine is suspended
 	// and is never set.
 	Clock func() time.Duration
-	// Own is the clock by which this node's own lease is counted. It may go ahead of Clock
+	// OwnClock is the clock by which this node's own lease is counted. It may go ahead of Clock
 	// at any moment, never back: then the lease is over early. nil is Clock.
-	Own func() time.Duration
+	OwnClock func() time.Duration
 	// Consensus belongs to the same table as [Config.Table].
 	Consensus Consensus
 	// Ask takes a question to [Engine.Answer] of another node.
@@ -60,26 +60,26 @@ func (c *LeaseConfig) validate() error {
 // A Lease is a node's permission to answer for its ranges. Its methods may be called from
 // any goroutine.
 type Lease struct {
-	cfg   LeaseConfig
-	until atomic.Int64  // on the clock; math.MaxInt64 without leases
-	spell atomic.Uint64 // rises when the lease is there again after it was over
-	rows  atomic.Uint64 // rises when the node's own rows become others
-	// look brings rows up to date with the table as it is.
-	look func()
+	cfg         LeaseConfig
+	until       atomic.Int64  // on the clock; math.MaxInt64 without leases
+	lapses      atomic.Uint64 // rises when the lease is there again after it was over
+	rowsVersion atomic.Uint64 // rises when the node's own rows become others
+	// refresh brings rows up to date with the table as it is.
+	refresh func()
 
-	mu        sync.Mutex
-	holder    holder
-	back      chan struct{} // closed when the lease is there again; nil while nobody waits
-	losses    []loss        // the last of them, in order
-	forgotten uint64        // number of the newest that is not there any more
+	mu            sync.Mutex
+	holder        holder
+	regained      chan struct{} // closed when the lease is there again; nil while nobody waits
+	losses        []rowLoss     // the last of them, in order
+	forgottenUpTo uint64        // number of the newest that is not there any more
 
-	figures leaseFigures
+	stats leaseStats
 }
 
 func newLease(cfg LeaseConfig) *Lease {
 	l := &Lease{cfg: cfg}
-	if cfg.Own == nil {
-		l.cfg.Own = cfg.Clock
+	if cfg.OwnClock == nil {
+		l.cfg.OwnClock = cfg.Clock
 	}
 	if cfg.Clock == nil {
 		l.until.Store(math.MaxInt64)
@@ -90,44 +90,44 @@ func newLease(cfg LeaseConfig) *Lease {
 // Valid tells whether the node may answer at this moment.
 func (l *Lease) Valid() bool {
 	until := l.until.Load()
-	if until == math.MaxInt64 || until != 0 && l.cfg.Own() < time.Duration(until) {
+	if until == math.MaxInt64 || until != 0 && l.cfg.OwnClock() < time.Duration(until) {
 		return true
 	}
 	return l.cfg.Clock != nil && l.cfg.Consensus.Alone()
 }
 
-// Mark is a moment in the life of the lease: spell is for [Lease.Still], rows for
-// [Lease.Await]. It is taken before it is looked up whose a key is.
-func (l *Lease) Mark() (spell, rows uint64) { return l.spell.Load(), l.rows.Load() }
+// Mark is a moment in the life of the lease: spell is for [Lease.HeldSince], rows for
+// [Lease.WaitUnchanged]. It is taken before it is looked up whose a key is.
+func (l *Lease) Mark() (spell, rows uint64) { return l.lapses.Load(), l.rowsVersion.Load() }
 
-// Still reports whether the lease is valid, and has been since a mark. So no other node can
+// HeldSince reports whether the lease is valid, and has been since a mark. So no other node can
 // have become the primary of the node's ranges since, but by a handoff of its own.
 //
 // The order of the two checks matters. advance raises spell before it makes the lease valid
 // again. A lease that is valid now, and whose spell is the mark's after that, has therefore
 // not been over in between. The other way round, a new lease could come between the checks.
-func (l *Lease) Still(spell uint64) bool {
-	return l.Valid() && (l.spell.Load() == spell || l.holder.skip.sameOffice)
+func (l *Lease) HeldSince(spell uint64) bool {
+	return l.Valid() && (l.lapses.Load() == spell || l.holder.disabled.sameInterval)
 }
 
-// Await waits, for so long at most and as long as neither channel is closed, until the
+// WaitUnchanged waits, for so long at most and as long as neither channel is closed, until the
 // lease is valid again. It returns true if then all is as it was at a mark: the node
 // serves these tokens as it did, and nobody else has served them meanwhile. Without
 // tokens that is asked of all that it served.
-func (l *Lease) Await(rows uint64, of []ring.Token, most time.Duration, done, gone <-chan struct{}) bool {
+func (l *Lease) WaitUnchanged(rows uint64, of []ring.Token, most time.Duration, done, gone <-chan struct{}) bool {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	for {
 		l.mu.Lock()
-		if l.back == nil {
-			l.back = make(chan struct{})
+		if l.regained == nil {
+			l.regained = make(chan struct{})
 		}
-		back := l.back
+		back := l.regained
 		l.mu.Unlock()
-		if spell, _ := l.Mark(); l.Still(spell) {
-			l.look()
-			if l.Still(spell) {
-				return l.kept(rows, of)
+		if spell, _ := l.Mark(); l.HeldSince(spell) {
+			l.refresh()
+			if l.HeldSince(spell) {
+				return l.rowsKept(rows, of)
 			}
 			continue
 		}
@@ -156,17 +156,17 @@ func (l *Lease) advance(change func(h *holder)) {
 	if until == time.Duration(l.until.Load()) {
 		return
 	}
-	again := l.cfg.Own() >= time.Duration(l.until.Load())
+	again := l.cfg.OwnClock() >= time.Duration(l.until.Load())
 	if again {
-		l.look()
-		l.spell.Add(1)
+		l.refresh()
+		l.lapses.Add(1)
 	}
 	l.until.Store(int64(until))
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.back != nil && l.Valid() {
-		close(l.back)
-		l.back = nil
+	if l.regained != nil && l.Valid() {
+		close(l.regained)
+		l.regained = nil
 	}
 }
 

@@ -22,9 +22,9 @@ type clockWatch struct {
 	stopped bool
 }
 
-// look returns true when the clock is found to have stopped. A clock that goes at less than
+// hasStopped returns true when the clock is found to have stopped. A clock that goes at less than
 // half of its speed counts as stopped.
-func (w *clockWatch) look(at time.Duration, real time.Time) bool {
+func (w *clockWatch) hasStopped(at time.Duration, real time.Time) bool {
 	was := w.stopped
 	passed := real.Sub(w.real)
 	if passed < clockCheck/2 {
@@ -39,17 +39,17 @@ func (w *clockWatch) look(at time.Duration, real time.Time) bool {
 func (l *Lease) revoke() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.holder.until, l.holder.waiting = 0, nil
+	l.holder.until, l.holder.pending = 0, nil
 	l.until.Store(0)
 }
 
-// leaveLead has another node lead: this one cannot tell when leases are over.
-func (e *Engine) leaveLead(ctx context.Context) {
+// giveUpLeadership has another node lead: this one cannot tell when leases are over.
+func (e *Engine) giveUpLeadership(ctx context.Context) {
 	e.cfg.Logger.Error("this node gives up its lease and its leadership", "node", e.cfg.Self, "err", ErrClock)
 	e.done.Go(func() {
 		ctx, cancel := context.WithTimeout(ctx, leaseLength)
 		defer cancel()
-		if err := e.lease.cfg.Consensus.Cede(ctx); err != nil && ctx.Err() == nil {
+		if err := e.lease.cfg.Consensus.TransferLeadership(ctx); err != nil && ctx.Err() == nil {
 			e.cfg.Logger.Warn("transferring the leadership failed", "node", e.cfg.Self, "err", err)
 		}
 	})

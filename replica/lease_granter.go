@@ -21,8 +21,8 @@ var (
 	ErrRefusesWrites = errors.New("the node's store refuses writes and a backup could take them")
 )
 
-// A tenant is one start of a node.
-type tenant struct {
+// A nodeStart is one start of a node.
+type nodeStart struct {
 	node        string
 	incarnation uint64
 }
@@ -30,18 +30,18 @@ type tenant struct {
 // A granter is what the leader knows of leases. It is pure: times are those of the
 // leader's clock, which goes on while the machine is suspended.
 type granter struct {
-	skip  leaseRules
-	term  uint64        // of the office; 0 is none
-	since time.Duration // when it began, or was last interrupted
-	last  map[tenant]time.Duration
-	met   map[tenant]time.Duration // since when a start that serves rows is known to
-	heard map[string]time.Duration // of each node, the last grant to any of its starts
-	going map[string]bool          // nodes whose failover is under way
-	awake time.Duration            // the last moment at which the leader was seen at work
-	// owed are the grants of each start that it has not shown to hold, the oldest first.
-	owed map[tenant][]pendingGrant
-	// refusing is since when each node's store has refused writes, as the node says.
-	refusing map[string]time.Duration
+	disabled     leaseRules
+	term         uint64        // of the office; 0 is none
+	since        time.Duration // when it began, or was last interrupted
+	lastGrant    map[nodeStart]time.Duration
+	servingSince map[nodeStart]time.Duration // since when a start that serves rows is known to
+	lastHeard    map[string]time.Duration    // of each node, the last grant to any of its starts
+	replacing    map[string]bool             // nodes whose failover is under way
+	lastAwake    time.Duration               // the last moment at which the leader was seen at work
+	// pending are the grants of each start that it has not shown to hold, the oldest first.
+	pending map[nodeStart][]pendingGrant
+	// refusingSince is since when each node's store has refused writes, as the node says.
+	refusingSince map[string]time.Duration
 }
 
 // A pendingGrant takes effect once its holder has applied the table up to index.
@@ -50,9 +50,9 @@ type pendingGrant struct {
 	at    time.Duration // of the grant
 }
 
-// maxOwed bounds the pending grants that are kept of one start. Those that are left out are
+// maxPendingOfStart bounds the pending grants that are kept of one start. Those that are left out are
 // newer than those that are kept, so a stuck start is still noticed by the oldest.
-const maxOwed = 8
+const maxPendingOfStart = 8
 
 // stuckAfter is for how long a start may fail to apply what it was granted. Then it is
 // granted nothing more, and is replaced once its last grant is over: about 3.5 s after the
@@ -60,181 +60,181 @@ const maxOwed = 8
 // start that lags by more than this has no use of its grants: they end before they count.
 const stuckAfter = leaseLength / 2
 
-// A condition is what a request for a lease says about the node that asks.
-type condition struct {
+// A nodeCondition is what a request for a lease says about the node that asks.
+type nodeCondition struct {
 	applied  uint64        // table index that the node has applied; 0: the node does not say
 	refusing time.Duration // for how long its store has refused writes; 0: it takes them
 }
 
-// lead begins an office. Nothing is known of what earlier leaders have granted, so all of
+// beginTerm begins an office. Nothing is known of what earlier leaders have granted, so all of
 // it may have been granted just now.
-func (g *granter) lead(term uint64, now time.Duration) {
+func (g *granter) beginTerm(term uint64, now time.Duration) {
 	if g.term == term {
 		return
 	}
-	g.term, g.since, g.awake = term, now, now
-	g.last = make(map[tenant]time.Duration)
-	g.met = make(map[tenant]time.Duration)
-	g.heard = make(map[string]time.Duration)
-	g.going = make(map[string]bool)
-	g.owed = make(map[tenant][]pendingGrant)
-	g.refusing = make(map[string]time.Duration)
+	g.term, g.since, g.lastAwake = term, now, now
+	g.lastGrant = make(map[nodeStart]time.Duration)
+	g.servingSince = make(map[nodeStart]time.Duration)
+	g.lastHeard = make(map[string]time.Duration)
+	g.replacing = make(map[string]bool)
+	g.pending = make(map[nodeStart][]pendingGrant)
+	g.refusingSince = make(map[string]time.Duration)
 }
 
-// meet notes which starts serve rows. One that has only begun to may not have asked for a lease
+// noteServing notes which starts serve rows. One that has only begun to may not have asked for a lease
 // yet, which it gets as long as a lease would last.
-func (g *granter) meet(serving map[tenant]bool, now time.Duration) {
+func (g *granter) noteServing(serving map[nodeStart]bool, now time.Duration) {
 	for t := range serving {
-		if _, known := g.met[t]; !known {
-			g.met[t] = now
+		if _, known := g.servingSince[t]; !known {
+			g.servingSince[t] = now
 		}
 	}
-	maps.DeleteFunc(g.met, func(t tenant, _ time.Duration) bool { return !serving[t] })
+	maps.DeleteFunc(g.servingSince, func(t nodeStart, _ time.Duration) bool { return !serving[t] })
 }
 
-// resign ends the office.
-func (g *granter) resign() { g.term = 0 }
+// endTerm ends the office.
+func (g *granter) endTerm() { g.term = 0 }
 
-// wake is called often. The leader grants nothing while it is stopped, so the silence of
+// noteAwake is called often. The leader grants nothing while it is stopped, so the silence of
 // others in that time says nothing: all that happened before counts as that much later.
 // Time in which the leader was at work is kept, so that stalls that come again and again
 // delay a failover by their length and do not prevent it.
 //
 // Moments only become later, never later than now: no lease counts as over too early.
-func (g *granter) wake(now time.Duration) {
-	if stopped := now - g.awake; stopped > leaseRenew {
+func (g *granter) noteAwake(now time.Duration) {
+	if stopped := now - g.lastAwake; stopped > leaseRenew {
 		later := func(at time.Duration) time.Duration { return min(at+stopped, now) }
 		g.since = later(g.since)
-		for t, at := range g.last {
-			g.last[t] = later(at)
+		for t, at := range g.lastGrant {
+			g.lastGrant[t] = later(at)
 		}
-		for t, at := range g.met {
-			g.met[t] = later(at)
+		for t, at := range g.servingSince {
+			g.servingSince[t] = later(at)
 		}
-		for node, at := range g.heard {
-			g.heard[node] = later(at)
+		for node, at := range g.lastHeard {
+			g.lastHeard[node] = later(at)
 		}
-		for _, owed := range g.owed {
+		for _, owed := range g.pending {
 			for i := range owed {
 				owed[i].at = later(owed[i].at)
 			}
 		}
 	}
-	g.awake = now
+	g.lastAwake = now
 }
 
 // grant notes a lease that takes effect once its holder has applied the table up to index,
 // if one may be granted in a term that a majority has confirmed since it was asked for.
-func (g *granter) grant(t tenant, term uint64, now time.Duration, is condition, index uint64) error {
+func (g *granter) grant(t nodeStart, term uint64, now time.Duration, is nodeCondition, index uint64) error {
 	switch {
 	case term == 0 || g.term != term:
 		return ErrNotLeader
-	case g.going[t.node] && !g.skip.whileReplaced:
+	case g.replacing[t.node] && !g.disabled.whileReplaced:
 		return ErrReplaced
-	case g.stuck(t, now, is.applied) && !g.skip.unapplied:
+	case g.isStuck(t, now, is.applied) && !g.disabled.unapplied:
 		return ErrStuck
 	}
-	for old, at := range g.last {
-		if g.ended(at, now) {
-			delete(g.last, old)
+	for old, at := range g.lastGrant {
+		if g.isOver(at, now) {
+			delete(g.lastGrant, old)
 		}
 	}
 	// What a start owes stays also when its grants are over: else it would be granted
 	// another before it is replaced. An earlier start of the node asks for nothing any more.
-	maps.DeleteFunc(g.owed, func(old tenant, _ []pendingGrant) bool { return old.node == t.node && old != t })
-	g.last[t], g.heard[t.node] = now, now
-	if owed := g.owed[t]; is.applied != 0 && is.applied < index && len(owed) < maxOwed {
-		g.owed[t] = append(owed, pendingGrant{index, now})
+	maps.DeleteFunc(g.pending, func(old nodeStart, _ []pendingGrant) bool { return old.node == t.node && old != t })
+	g.lastGrant[t], g.lastHeard[t.node] = now, now
+	if owed := g.pending[t]; is.applied != 0 && is.applied < index && len(owed) < maxPendingOfStart {
+		g.pending[t] = append(owed, pendingGrant{index, now})
 	}
 	return nil
 }
 
-// stuck takes in how far a start has applied the table, and tells whether it has not come
+// isStuck takes in how far a start has applied the table, and tells whether it has not come
 // to hold a grant for too long.
-func (g *granter) stuck(t tenant, now time.Duration, applied uint64) bool {
-	owed := g.owed[t]
+func (g *granter) isStuck(t nodeStart, now time.Duration, applied uint64) bool {
+	owed := g.pending[t]
 	for len(owed) > 0 && owed[0].index <= applied {
 		owed = owed[1:]
 	}
 	if len(owed) == 0 || applied == 0 {
-		delete(g.owed, t)
+		delete(g.pending, t)
 		return false
 	}
-	g.owed[t] = owed
+	g.pending[t] = owed
 	return now-owed[0].at >= stuckAfter
 }
 
-// reports takes in for how long a node's store has refused writes.
-func (g *granter) reports(node string, now, refusing time.Duration) {
-	switch _, known := g.refusing[node]; {
+// noteRefusing takes in for how long a node's store has refused writes.
+func (g *granter) noteRefusing(node string, now, refusing time.Duration) {
+	switch _, known := g.refusingSince[node]; {
 	case g.term == 0:
 	case refusing == 0:
-		delete(g.refusing, node)
+		delete(g.refusingSince, node)
 	case !known:
-		g.refusing[node] = now - refusing
+		g.refusingSince[node] = now - refusing
 	}
 }
 
 // takesWrites tells whether a node has had a lease of late and its store takes writes.
 func (g *granter) takesWrites(node string, now time.Duration) bool {
-	at, heard := g.heard[node]
-	_, refusing := g.refusing[node]
-	return heard && !refusing && !g.ended(at, now)
+	at, heard := g.lastHeard[node]
+	_, refusing := g.refusingSince[node]
+	return heard && !refusing && !g.isOver(at, now)
 }
 
-// ended tells whether a lease that was granted at a time is certainly over.
-func (g *granter) ended(at, now time.Duration) bool {
+// isOver tells whether a lease that was granted at a time is certainly over.
+func (g *granter) isOver(at, now time.Duration) bool {
 	margin := leaseMargin
-	if g.skip.noMargin {
+	if g.disabled.noMargin {
 		margin = 0
 	}
 	return now >= at+leaseLength+margin
 }
 
-// over tells whether every lease that a start of a node can have is over.
-func (g *granter) over(t tenant, now time.Duration) bool {
+// leaseOver tells whether every lease that a start of a node can have is over.
+func (g *granter) leaseOver(t nodeStart, now time.Duration) bool {
 	if g.term == 0 {
 		return false
 	}
-	at, known := g.last[t]
+	at, known := g.lastGrant[t]
 	switch {
-	case g.skip.atOnce:
+	case g.disabled.atOnce:
 		return !known || now-at > leaseRenew+leaseRenew/2
-	case !g.skip.newLeader:
-		at = max(at, g.since, g.met[t])
+	case !g.disabled.newLeader:
+		at = max(at, g.since, g.servingSince[t])
 	case !known:
 		return true
 	}
-	return g.ended(at, now)
+	return g.isOver(at, now)
 }
 
-// replace begins the failover of a node: from now on it gets no grant. It returns false
+// beginReplacement begins the failover of a node: from now on it gets no grant. It returns false
 // if one is under way already.
-func (g *granter) replace(node string) bool {
-	if g.term == 0 || g.going[node] {
+func (g *granter) beginReplacement(node string) bool {
+	if g.term == 0 || g.replacing[node] {
 		return false
 	}
-	g.going[node] = true
+	g.replacing[node] = true
 	return true
 }
 
-// replaced ends a failover whose outcome is known, and applied here.
-func (g *granter) replaced(node string, term uint64) {
+// endReplacement ends a failover whose outcome is known, and applied here.
+func (g *granter) endReplacement(node string, term uint64) {
 	if g.term == term {
-		delete(g.going, node)
+		delete(g.replacing, node)
 	}
 }
 
-// silent is for how long a node has not been granted a lease, as far as this office knows.
-func (g *granter) silent(node string, now time.Duration) time.Duration {
-	return now - max(g.heard[node], g.since)
+// silence is for how long a node has not been granted a lease, as far as this office knows.
+func (g *granter) silence(node string, now time.Duration) time.Duration {
+	return now - max(g.lastHeard[node], g.since)
 }
 
 // holders are the nodes that may have a lease now.
 func (g *granter) holders(now time.Duration) []string {
 	var nodes []string
-	for node, at := range g.heard {
-		if !g.ended(at, now) {
+	for node, at := range g.lastHeard {
+		if !g.isOver(at, now) {
 			nodes = append(nodes, node)
 		}
 	}

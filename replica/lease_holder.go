@@ -24,15 +24,15 @@ type leaseRules struct {
 	atOnce        bool // a node is replaced although its lease may go on
 	newLeader     bool // a new leader does not wait for the leases of the one before it
 	anyTerm       bool // an entry is applied in whatever term
-	sameOffice    bool // replies leave without a look at whether ranges were lost meanwhile
+	sameInterval  bool // replies leave without a look at whether ranges were lost meanwhile
 }
 
 // A holder is a node's own lease. It is pure: times are those of the node's clock, which
 // goes on while the machine is suspended.
 type holder struct {
-	skip    leaseRules
-	until   time.Duration
-	waiting []grant // that do not count yet, the older first
+	disabled leaseRules
+	until    time.Duration
+	pending  []grant // that do not count yet, the older first
 }
 
 // A grant counts once this node has applied the table up to index.
@@ -41,41 +41,41 @@ type grant struct {
 	index uint64
 }
 
-// maxWaiting bounds the grants that do not count yet. More than these would be a node
+// maxPendingOfHolder bounds the grants that do not count yet. More than these would be a node
 // that has not caught up for longer than a lease lasts.
-const maxWaiting = 8
+const maxPendingOfHolder = 8
 
-// granted takes in the answer to a request that was sent at a time and answered now.
-func (h *holder) granted(sent, now time.Duration, index, applied uint64) {
-	if h.skip.fromReceipt {
+// addGrant takes in the answer to a request that was sent at a time and answered now.
+func (h *holder) addGrant(sent, now time.Duration, index, applied uint64) {
+	if h.disabled.fromReceipt {
 		sent = now
 	}
 	g := grant{until: sent + leaseLength - leaseMargin, index: index}
-	if h.skip.noMargin {
+	if h.disabled.noMargin {
 		g.until = sent + leaseLength
 	}
-	if h.skip.anyIndex {
+	if h.disabled.anyIndex {
 		g.index = 0
 	}
-	if len(h.waiting) == maxWaiting {
-		h.waiting = append(h.waiting[:0], h.waiting[1:]...)
+	if len(h.pending) == maxPendingOfHolder {
+		h.pending = append(h.pending[:0], h.pending[1:]...)
 	}
-	h.waiting = append(h.waiting, g)
-	h.applied(applied)
+	h.pending = append(h.pending, g)
+	h.applyIndex(applied)
 }
 
-// applied says how far this node has applied the table.
-func (h *holder) applied(index uint64) {
-	kept := h.waiting[:0]
-	for _, g := range h.waiting {
+// applyIndex says how far this node has applied the table.
+func (h *holder) applyIndex(index uint64) {
+	kept := h.pending[:0]
+	for _, g := range h.pending {
 		if g.index > index {
 			kept = append(kept, g)
 		} else {
 			h.until = max(h.until, g.until)
 		}
 	}
-	h.waiting = kept
+	h.pending = kept
 }
 
-// holds tells whether the node may answer.
-func (h *holder) holds(now time.Duration) bool { return now < h.until }
+// isValid tells whether the node may answer.
+func (h *holder) isValid(now time.Duration) bool { return now < h.until }

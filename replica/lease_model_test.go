@@ -67,10 +67,10 @@ func newLeaseModel(seed uint64, skip leaseRules) *leaseModel {
 	m := &leaseModel{rnd: rand.New(rand.NewPCG(seed, 5)), skip: skip, log: []leaseEntry{{0, 1}}, term: 1}
 	for i := range 3 {
 		n := &leaseNode{id: i, rate: 0.95 + 0.1*m.rnd.Float64(), ahead: time.Duration(m.rnd.Int64N(int64(time.Hour))), applied: 1}
-		n.holder.skip, n.granter.skip = skip, skip
+		n.holder.disabled, n.granter.disabled = skip, skip
 		m.nodes = append(m.nodes, n)
 		m.after(leaseRenew, func() { m.request(n) })
-		m.after(superviseEvery, func() { m.supervise(n) })
+		m.after(superviseInterval, func() { m.supervise(n) })
 	}
 	m.elect(1)
 	return m
@@ -89,7 +89,7 @@ func (m *leaseModel) elect(id int) {
 		switch {
 		case n.believe != term:
 		case n.applied >= settled || m.skip.unsettled:
-			n.granter.lead(term, m.clock(n))
+			n.granter.beginTerm(term, m.clock(n))
 		default:
 			m.after(10*time.Millisecond, settle)
 		}
@@ -103,7 +103,7 @@ func (m *leaseModel) request(n *leaseNode) {
 	if n.stopped {
 		return
 	}
-	sent, is := m.clock(n), condition{applied: n.applied}
+	sent, is := m.clock(n), nodeCondition{applied: n.applied}
 	// It asks whomever it takes for the leader: now and then the one before.
 	for _, l := range m.nodes {
 		if l.believe != 0 && (l.id == m.leader || m.rnd.IntN(2) == 0) {
@@ -112,7 +112,7 @@ func (m *leaseModel) request(n *leaseNode) {
 	}
 }
 
-func (m *leaseModel) answer(l, n *leaseNode, sent time.Duration, is condition) {
+func (m *leaseModel) answer(l, n *leaseNode, sent time.Duration, is nodeCondition) {
 	if l.stopped {
 		m.after(time.Second, func() { m.answer(l, n, sent, is) })
 		return
@@ -122,7 +122,7 @@ func (m *leaseModel) answer(l, n *leaseNode, sent time.Duration, is condition) {
 		confirmed = 0
 	}
 	m.after(5*time.Millisecond, func() {
-		if l.stopped || l.granter.grant(tenant{fmt.Sprint(n.id), 1}, confirmed, m.clock(l), is, l.applied) != nil {
+		if l.stopped || l.granter.grant(nodeStart{fmt.Sprint(n.id), 1}, confirmed, m.clock(l), is, l.applied) != nil {
 			return
 		}
 		index := l.applied
@@ -132,7 +132,7 @@ func (m *leaseModel) answer(l, n *leaseNode, sent time.Duration, is condition) {
 				m.after(time.Second, arrive)
 				return
 			}
-			n.holder.granted(sent, m.clock(n), index, n.applied)
+			n.holder.addGrant(sent, m.clock(n), index, n.applied)
 		}
 		m.after(m.lag(), arrive)
 	})
@@ -140,15 +140,15 @@ func (m *leaseModel) answer(l, n *leaseNode, sent time.Duration, is condition) {
 
 // supervise is a leader's look at who is away.
 func (m *leaseModel) supervise(n *leaseNode) {
-	m.after(superviseEvery, func() { m.supervise(n) })
+	m.after(superviseInterval, func() { m.supervise(n) })
 	if n.believe == 0 || n.stopped {
 		return
 	}
 	term, g := n.believe, &n.granter
-	g.wake(m.clock(n))
+	g.noteAwake(m.clock(n))
 	primary := m.log[n.applied-1].primary
 	name := fmt.Sprint(primary)
-	if !g.over(tenant{name, 1}, m.clock(n)) || !g.replace(name) {
+	if !g.leaseOver(nodeStart{name, 1}, m.clock(n)) || !g.beginReplacement(name) {
 		return
 	}
 	next := (primary + 1 + m.rnd.IntN(2)) % 3
@@ -169,7 +169,7 @@ func (m *leaseModel) supervise(n *leaseNode) {
 				m.after(20*time.Millisecond, learn)
 				return
 			}
-			g.replaced(name, term)
+			g.endReplacement(name, term)
 		}
 		learn()
 	})
@@ -197,14 +197,14 @@ func (m *leaseModel) happen() {
 			m.after(6*time.Second, func() {
 				if old.believe == term {
 					old.believe = 0
-					old.granter.resign()
+					old.granter.endTerm()
 				}
 			})
 		}
 	default:
 		if last := uint64(len(m.log)); n.applied < last && !n.stopped && m.rnd.IntN(3) == 0 {
 			n.applied++
-			n.holder.applied(n.applied)
+			n.holder.applyIndex(n.applied)
 		}
 	}
 }
@@ -212,7 +212,7 @@ func (m *leaseModel) happen() {
 // wrong tells whether somebody answers who must not.
 func (m *leaseModel) wrong() string {
 	for _, n := range m.nodes {
-		if m.log[n.applied-1].primary != n.id || !n.holder.holds(m.clock(n)) {
+		if m.log[n.applied-1].primary != n.id || !n.holder.isValid(m.clock(n)) {
 			continue
 		}
 		if n.applied < m.answered {

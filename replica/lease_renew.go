@@ -16,12 +16,12 @@ const leaseLate = 5 * time.Second
 // leasePause is how long to wait after a request that failed.
 const leasePause = 50 * time.Millisecond
 
-// renew keeps the node's lease, and the front by it.
-func (e *Engine) renew(ctx context.Context) {
+// renewLease keeps the node's lease, and the front by it.
+func (e *Engine) renewLease(ctx context.Context) {
 	l := e.lease
 	changes, cancel := e.cfg.Table.Changes()
 	defer cancel()
-	var asked *asking // what is under way
+	var asked *leaseAttempt // what is under way
 	valid, warned, leader := false, false, ""
 	due, end, late := time.NewTimer(0), time.NewTimer(0), time.NewTimer(leaseLate)
 	defer due.Stop()
@@ -37,33 +37,33 @@ func (e *Engine) renew(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-			asked.drop()
+			asked.abandon()
 			return
 		case <-changes:
-			l.advance(func(h *holder) { h.applied(e.cfg.Table.State().Index()) })
+			l.advance(func(h *holder) { h.applyIndex(e.cfg.Table.State().Index()) })
 			// Whoever led before has nothing to say any more.
 			if now, _ := l.cfg.Consensus.Leader(); now != leader && now != "" {
-				asked.drop()
+				asked.abandon()
 				asked = nil
 				due.Reset(0)
 			}
 		case <-check.C:
-			if clock.look(l.cfg.Clock(), time.Now()) {
+			if clock.hasStopped(l.cfg.Clock(), time.Now()) {
 				// An answer that is still on its way would be a lease without an end.
-				asked.drop()
+				asked.abandon()
 				asked = nil
 				due.Reset(leasePause)
 				l.revoke()
-				e.leaveLead(ctx)
+				e.giveUpLeadership(ctx)
 			}
 		case <-due.C:
 			if asked == nil {
-				asked = e.askLease(ctx, clock.stopped)
+				asked = e.requestLease(ctx, clock.stopped)
 				leader = asked.leader
 			}
 		case <-answered:
-			if e.answered(asked) {
-				due.Reset(max(leaseRenew-(l.cfg.Own()-asked.sent), 0))
+			if e.handleLeaseReply(asked) {
+				due.Reset(max(leaseRenew-(l.cfg.OwnClock()-asked.sent), 0))
 			} else {
 				due.Reset(leasePause)
 			}
@@ -78,7 +78,7 @@ func (e *Engine) renew(ctx context.Context) {
 			valid = now
 			switch {
 			case !now:
-				l.figures.lapses.Add(1)
+				l.stats.lapses.Add(1)
 				warned = true
 				e.cfg.Logger.Warn("the lease of this node has expired: clients wait until the leader answers again", "node", e.cfg.Self)
 			case warned:
@@ -87,12 +87,12 @@ func (e *Engine) renew(ctx context.Context) {
 			}
 			e.publish()
 		}
-		end.Reset(max(time.Duration(l.until.Load())-l.cfg.Own(), leasePause))
+		end.Reset(max(time.Duration(l.until.Load())-l.cfg.OwnClock(), leasePause))
 	}
 }
 
-// An asking is a request for a lease that is under way.
-type asking struct {
+// A leaseAttempt is a request for a lease that is under way.
+type leaseAttempt struct {
 	leader string
 	sent   time.Duration
 	began  time.Time
@@ -103,17 +103,17 @@ type asking struct {
 	err   error
 }
 
-// drop ends a request and waits until nothing of it runs any more.
-func (a *asking) drop() {
+// abandon ends a request and waits until nothing of it runs any more.
+func (a *leaseAttempt) abandon() {
 	if a != nil {
 		a.cancel()
 		<-a.done
 	}
 }
 
-// askLease begins a request. The lease is counted from here on.
-func (e *Engine) askLease(ctx context.Context, stopped bool) *asking {
-	a := &asking{sent: e.lease.cfg.Own(), began: time.Now(), done: make(chan struct{})}
+// requestLease begins a request. The lease is counted from here on.
+func (e *Engine) requestLease(ctx context.Context, stopped bool) *leaseAttempt {
+	a := &leaseAttempt{sent: e.lease.cfg.OwnClock(), began: time.Now(), done: make(chan struct{})}
 	a.leader, _ = e.lease.cfg.Consensus.Leader()
 	ctx, a.cancel = context.WithTimeout(ctx, leaseTimeout)
 	n, known := e.cfg.Table.State().Node(e.cfg.Self)
@@ -153,27 +153,27 @@ var errOriginal = errors.New("the directory is a copy, and its original may hold
 // originalMayAnswer tells whether the original of a copied directory may still hold a lease.
 // This start is registered at a time by the node's own clock. Only renew calls it.
 func (e *Engine) originalMayAnswer(now time.Duration) bool {
-	if e.registered == 0 {
-		e.registered = max(now, 1)
+	if e.registeredAt == 0 {
+		e.registeredAt = max(now, 1)
 	}
-	return now-e.registered < leaseLength+leaseMargin
+	return now-e.registeredAt < leaseLength+leaseMargin
 }
 
-// answered takes in what came of a request; it returns false if that is no lease.
-func (e *Engine) answered(a *asking) bool {
+// handleLeaseReply takes in what came of a request; it returns false if that is no lease.
+func (e *Engine) handleLeaseReply(a *leaseAttempt) bool {
 	a.cancel()
 	l := e.lease
 	if a.err == nil && a.reply.Refusal != "" {
 		a.err = fmt.Errorf("%s: %s", a.leader, a.reply.Refusal)
 	}
 	if a.err != nil {
-		l.figures.failed(a.err)
+		l.stats.failed(a.err)
 		return false
 	}
-	l.figures.granted.Add(1)
-	e.readOnly.learn(a.reply.Refusing)
-	e.holders.learn(a.reply.Holders, time.Now())
-	l.figures.compare(a.leader, a.began, time.Now(), a.reply.Wall)
-	l.advance(func(h *holder) { h.granted(a.sent, l.cfg.Own(), a.reply.Index, e.cfg.Table.State().Index()) })
+	l.stats.granted.Add(1)
+	e.readOnly.setOthers(a.reply.Refusing)
+	e.leaseHolders.update(a.reply.Holders, time.Now())
+	l.stats.compare(a.leader, a.began, time.Now(), a.reply.Wall)
+	l.advance(func(h *holder) { h.addGrant(a.sent, l.cfg.OwnClock(), a.reply.Index, e.cfg.Table.State().Index()) })
 	return true
 }

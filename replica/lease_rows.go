@@ -6,25 +6,25 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// A served row is what a node serves and since when: others have served it between two
+// A servedRow row is what a node serves and since when: others have served it between two
 // epochs of the same range.
-type served struct {
+type servedRow struct {
 	ring.Range
 	lineage, epoch uint64
 }
 
-// A loss is the ranges of rows that ended, as they were, by one change of a node's rows.
-type loss struct {
+// A rowLoss is the ranges of rows that ended, as they were, by one change of a node's rows.
+type rowLoss struct {
 	number uint64 // of the change
 	ranges []ring.Range
 }
 
-// mostLost bounds the ranges of the losses that are remembered.
-const mostLost = 4096
+// maxLostRanges bounds the ranges of the losses that are remembered.
+const maxLostRanges = 4096
 
-// changed takes in that the node's rows, in the order of their starts, are others now.
-func (l *Lease) changed(were, are []served) {
-	still := make(map[served]bool, len(are))
+// rowsChanged takes in that the node's rows, in the order of their starts, are others now.
+func (l *Lease) rowsChanged(were, are []servedRow) {
+	still := make(map[servedRow]bool, len(are))
 	for _, s := range are {
 		still[s] = true
 	}
@@ -36,30 +36,30 @@ func (l *Lease) changed(were, are []served) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	number := l.rows.Load() + 1
+	number := l.rowsVersion.Load() + 1
 	if len(lost) > 0 {
-		l.losses = append(l.losses, loss{number, merged(lost)})
+		l.losses = append(l.losses, rowLoss{number, merged(lost)})
 	}
 	all := 0
 	for i := len(l.losses) - 1; i >= 0; i-- {
-		if all += len(l.losses[i].ranges); all > mostLost {
-			l.forgotten = l.losses[i].number
+		if all += len(l.losses[i].ranges); all > maxLostRanges {
+			l.forgottenUpTo = l.losses[i].number
 			l.losses = slices.Delete(l.losses, 0, i+1)
 			break
 		}
 	}
-	l.rows.Store(number)
+	l.rowsVersion.Store(number)
 }
 
-// kept tells whether the rows of tokens, or all if there are none, are what they were at
+// rowsKept tells whether the rows of tokens, or all if there are none, are what they were at
 // a mark.
-func (l *Lease) kept(rows uint64, of []ring.Token) bool {
+func (l *Lease) rowsKept(rows uint64, of []ring.Token) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.rows.Load() == rows {
+	if l.rowsVersion.Load() == rows {
 		return true
 	}
-	if len(of) == 0 || rows < l.forgotten {
+	if len(of) == 0 || rows < l.forgottenUpTo {
 		return false
 	}
 	for i := len(l.losses) - 1; i >= 0 && l.losses[i].number > rows; i-- {

@@ -15,11 +15,11 @@ func TestALeaseThatIsBackIsJudgedByTheRowsInQuestion(t *testing.T) {
 	l := aLease(&now, leaseRules{})
 	l.grantedNow()
 	a, b, c := ring.Range{Start: 0, End: 100}, ring.Range{Start: 100, End: 200}, ring.Range{Start: 200, End: 300}
-	were := []served{{a, 1, 1}, {b, 1, 1}}
-	l.changed(nil, were)
+	were := []servedRow{{a, 1, 1}, {b, 1, 1}}
+	l.rowsChanged(nil, were)
 	_, rows := l.Mark()
-	later := []served{{a, 1, 1}, {b, 1, 3}, {c, 1, 2}} // b was another's for a while
-	l.look = func() { l.look = func() {}; l.changed(were, later) }
+	later := []servedRow{{a, 1, 1}, {b, 1, 3}, {c, 1, 2}} // b was another's for a while
+	l.refresh = func() { l.refresh = func() {}; l.rowsChanged(were, later) }
 	now += 2 * leaseLength
 	l.grantedNow()
 	for _, test := range []struct {
@@ -28,11 +28,11 @@ func TestALeaseThatIsBackIsJudgedByTheRowsInQuestion(t *testing.T) {
 	}{
 		{[]ring.Token{5}, true}, {[]ring.Token{150}, false}, {[]ring.Token{5, 150}, false}, {[]ring.Token{250}, true}, {nil, false},
 	} {
-		if l.Await(rows, test.of, time.Second, nil, nil) != test.kept {
+		if l.WaitUnchanged(rows, test.of, time.Second, nil, nil) != test.kept {
 			t.Errorf("%v: kept is not %v", test.of, test.kept)
 		}
 	}
-	if _, rows = l.Mark(); !l.Await(rows, nil, time.Second, nil, nil) || !l.Await(rows, []ring.Token{150}, time.Second, nil, nil) {
+	if _, rows = l.Mark(); !l.WaitUnchanged(rows, nil, time.Second, nil, nil) || !l.WaitUnchanged(rows, []ring.Token{150}, time.Second, nil, nil) {
 		t.Error("lost without a change")
 	}
 }
@@ -48,26 +48,26 @@ func TestWhatIsKeptIsWhatDidNotChange(t *testing.T) {
 		l := aLease(&now, leaseRules{})
 		type moment struct {
 			mark uint64
-			rows []served
+			rows []servedRow
 			lost map[ring.Token]bool // since
 		}
 		var all []*moment
-		var rows []served
+		var rows []servedRow
 		wide := uint32(1 + rnd.IntN(40))
 		for range 60 {
-			var next []served
+			var next []servedRow
 			for start := uint32(0); start < 32*wide; start += wide {
 				r := ring.Range{Start: ring.Token(start), End: ring.Token(start + wide)}
-				was := slices.IndexFunc(rows, func(s served) bool { return s.Range == r })
+				was := slices.IndexFunc(rows, func(s servedRow) bool { return s.Range == r })
 				switch n := rnd.IntN(20); {
 				case n > 0 && was >= 0:
 					next = append(next, rows[was])
 				case n%4 == 0:
-					next = append(next, served{r, 1, rnd.Uint64N(1000)})
+					next = append(next, servedRow{r, 1, rnd.Uint64N(1000)})
 				}
 			}
 			if !slices.Equal(rows, next) {
-				l.changed(rows, next)
+				l.rowsChanged(rows, next)
 			}
 			for _, m := range all {
 				for _, s := range rows {
@@ -82,7 +82,7 @@ func TestWhatIsKeptIsWhatDidNotChange(t *testing.T) {
 			for _, m := range all {
 				for _, s := range m.rows {
 					token := s.Start + ring.Token(rnd.Uint32N(wide))
-					if l.kept(m.mark, []ring.Token{token}) == m.lost[s.Start] {
+					if l.rowsKept(m.mark, []ring.Token{token}) == m.lost[s.Start] {
 						t.Fatalf("%v since %d: lost is %v", s, m.mark, m.lost[s.Start])
 					}
 				}
@@ -95,17 +95,17 @@ func TestWhatIsKeptIsWhatDidNotChange(t *testing.T) {
 func TestLossesThatAreForgottenCountAsLosses(t *testing.T) {
 	now := time.Hour
 	l := aLease(&now, leaseRules{})
-	row := func(epoch uint64) []served { return []served{{ring.Range{Start: 0, End: 1}, 1, epoch}} }
+	row := func(epoch uint64) []servedRow { return []servedRow{{ring.Range{Start: 0, End: 1}, 1, epoch}} }
 	_, mark := l.Mark()
-	for epoch := range uint64(2 * mostLost) {
-		l.changed(row(epoch), row(epoch+1))
+	for epoch := range uint64(2 * maxLostRanges) {
+		l.rowsChanged(row(epoch), row(epoch+1))
 	}
-	if len(l.losses) > mostLost || l.kept(mark, []ring.Token{7}) {
+	if len(l.losses) > maxLostRanges || l.rowsKept(mark, []ring.Token{7}) {
 		t.Errorf("%d are remembered", len(l.losses))
 	}
 	_, mark = l.Mark()
-	l.changed(row(0), row(1))
-	if !l.kept(mark, []ring.Token{7}) || l.kept(mark, []ring.Token{0}) {
+	l.rowsChanged(row(0), row(1))
+	if !l.rowsKept(mark, []ring.Token{7}) || l.rowsKept(mark, []ring.Token{0}) {
 		t.Error("the last is not remembered")
 	}
 }

@@ -16,26 +16,26 @@ import (
 // aLease has a clock of the test and a table of which every index is applied.
 func aLease(now *time.Duration, skip leaseRules) *Lease {
 	l := newLease(LeaseConfig{Clock: func() time.Duration { return *now }, Consensus: nobody{}})
-	l.holder.skip = skip
-	l.look = func() {}
+	l.holder.disabled = skip
+	l.refresh = func() {}
 	return l
 }
 
 // nobody is a consensus that decides nothing.
 type nobody struct{}
 
-func (nobody) Leader() (string, bool)                               { return "", false }
-func (nobody) Confirm(context.Context) (uint64, error)              { return 0, errors.New("nobody") }
-func (nobody) Barrier(context.Context) error                        { return errors.New("nobody") }
-func (nobody) Term() uint64                                         { return 0 }
-func (nobody) ApplyIn(context.Context, uint64, table.Command) error { return table.ErrTerm }
-func (nobody) Alone() bool                                          { return false }
-func (nobody) Fault() error                                         { return nil }
-func (nobody) Cede(context.Context) error                           { return nil }
-func (nobody) CedeFromDisk(context.Context) error                   { return nil }
+func (nobody) Leader() (string, bool)                                  { return "", false }
+func (nobody) Confirm(context.Context) (uint64, error)                 { return 0, errors.New("nobody") }
+func (nobody) Barrier(context.Context) error                           { return errors.New("nobody") }
+func (nobody) Term() uint64                                            { return 0 }
+func (nobody) ApplyIn(context.Context, uint64, table.Command) error    { return table.ErrTerm }
+func (nobody) Alone() bool                                             { return false }
+func (nobody) Fault() error                                            { return nil }
+func (nobody) TransferLeadership(context.Context) error                { return nil }
+func (nobody) TransferLeadershipFromStalledDisk(context.Context) error { return nil }
 
 func (l *Lease) grantedNow() {
-	l.advance(func(h *holder) { h.granted(l.cfg.Clock(), l.cfg.Clock(), 0, 0) })
+	l.advance(func(h *holder) { h.addGrant(l.cfg.Clock(), l.cfg.Clock(), 0, 0) })
 }
 
 func TestLeaseEndsEarly(t *testing.T) {
@@ -65,24 +65,24 @@ func TestLeaseThatWasOverIsAnother(t *testing.T) {
 	for range 10 {
 		now += leaseRenew
 		l.grantedNow()
-		if !l.Still(spell) {
+		if !l.HeldSince(spell) {
 			t.Fatal("over although it was renewed in time")
 		}
 	}
 	now += leaseLength
-	if l.Still(spell) {
+	if l.HeldSince(spell) {
 		t.Error("over, but still")
 	}
 	l.grantedNow()
-	if !l.Valid() || l.Still(spell) {
+	if !l.Valid() || l.HeldSince(spell) {
 		t.Error("what was before it was over passes as what is")
 	}
-	if again, _ := l.Mark(); !l.Still(again) {
+	if again, _ := l.Mark(); !l.HeldSince(again) {
 		t.Error("what is does not pass")
 	}
 	// Without the rule an old answer would leave.
-	l.holder.skip.sameOffice = true
-	if !l.Still(spell) {
+	l.holder.disabled.sameInterval = true
+	if !l.HeldSince(spell) {
 		t.Error("this test proves nothing")
 	}
 }
@@ -92,7 +92,7 @@ func TestRoutesAreThereBeforeTheLeaseIs(t *testing.T) {
 	now := time.Hour
 	l := aLease(&now, leaseRules{})
 	looked := 0
-	l.look = func() {
+	l.refresh = func() {
 		looked++
 		if l.Valid() {
 			t.Error("the lease is there before the routes")
@@ -117,7 +117,7 @@ func TestWaitingForALease(t *testing.T) {
 		now += 2 * leaseLength
 		await := func(most time.Duration, done chan struct{}) chan bool {
 			is := make(chan bool, 1)
-			go func() { is <- l.Await(rows, nil, most, done, nil) }()
+			go func() { is <- l.WaitUnchanged(rows, nil, most, done, nil) }()
 			synctest.Wait()
 			return is
 		}
@@ -136,7 +136,7 @@ func TestWaitingForALease(t *testing.T) {
 			t.Error("nothing has changed")
 		}
 		now += 2 * leaseLength
-		l.look = func() { l.rows.Store(rows + 1) }
+		l.refresh = func() { l.rowsVersion.Store(rows + 1) }
 		lost := await(time.Hour, nil)
 		l.grantedNow()
 		if <-lost {
@@ -149,13 +149,13 @@ func TestWaitingForALease(t *testing.T) {
 func TestGrantsThatDoNotCountYetAreFew(t *testing.T) {
 	var h holder
 	for i := range uint64(1000) {
-		h.granted(time.Duration(i), time.Duration(i), i+1, 0)
+		h.addGrant(time.Duration(i), time.Duration(i), i+1, 0)
 	}
-	if len(h.waiting) > maxWaiting || h.until != 0 {
-		t.Errorf("%d wait, until %v", len(h.waiting), h.until)
+	if len(h.pending) > maxPendingOfHolder || h.until != 0 {
+		t.Errorf("%d wait, until %v", len(h.pending), h.until)
 	}
-	h.applied(1000)
-	if want := 999 + leaseLength - leaseMargin; h.until != want || len(h.waiting) != 0 {
+	h.applyIndex(1000)
+	if want := 999 + leaseLength - leaseMargin; h.until != want || len(h.pending) != 0 {
 		t.Errorf("until %v, want %v", h.until, want)
 	}
 }
@@ -163,24 +163,24 @@ func TestGrantsThatDoNotCountYetAreFew(t *testing.T) {
 func TestLeaderThatWasStoppedReplacesNobodyAtOnce(t *testing.T) {
 	var g granter
 	now := time.Hour
-	g.lead(3, now)
+	g.beginTerm(3, now)
 	tick := func(d time.Duration) {
-		for end := now + d; now < end; now += superviseEvery {
-			g.wake(now)
+		for end := now + d; now < end; now += superviseInterval {
+			g.noteAwake(now)
 		}
 	}
 	tick(10 * time.Second)
-	a := tenant{"a", 1}
-	if err := g.grant(a, 3, now, condition{}, 0); err != nil {
+	a := nodeStart{"a", 1}
+	if err := g.grant(a, 3, now, nodeCondition{}, 0); err != nil {
 		t.Fatal(err)
 	}
 	now += time.Minute // in which it did nothing
-	g.wake(now)
-	if g.over(a, now) {
+	g.noteAwake(now)
+	if g.leaseOver(a, now) {
 		t.Error("who could not ask is not away")
 	}
 	tick(leaseLength + leaseMargin)
-	if !g.over(a, now) {
+	if !g.leaseOver(a, now) {
 		t.Error("who has had its time is")
 	}
 }
@@ -189,26 +189,26 @@ func TestLeaderThatWasStoppedReplacesNobodyAtOnce(t *testing.T) {
 func TestLeaderThatStallsAgainAndAgainReplacesADeadNode(t *testing.T) {
 	var g granter
 	now := time.Hour
-	g.lead(1, now)
-	dead, alive := tenant{"dead", 1}, tenant{"alive", 1}
-	if err := g.grant(dead, 1, now, condition{}, 0); err != nil {
+	g.beginTerm(1, now)
+	dead, alive := nodeStart{"dead", 1}, nodeStart{"alive", 1}
+	if err := g.grant(dead, 1, now, nodeCondition{}, 0); err != nil {
 		t.Fatal(err)
 	}
 	began := now
-	for !g.over(dead, now) {
+	for !g.leaseOver(dead, now) {
 		if now-began > 10*time.Second {
 			t.Fatal("not over after 10 s in which the leader was at work for 4 s")
 		}
 		now += 600 * time.Millisecond // stopped
-		g.wake(now)
+		g.noteAwake(now)
 		for range 4 {
-			if err := g.grant(alive, 1, now, condition{}, 0); err != nil {
+			if err := g.grant(alive, 1, now, nodeCondition{}, 0); err != nil {
 				t.Fatal(err)
 			}
-			now += superviseEvery
-			g.wake(now)
+			now += superviseInterval
+			g.noteAwake(now)
 		}
-		if g.over(alive, now) {
+		if g.leaseOver(alive, now) {
 			t.Fatal("a node that asks whenever the leader is at work is over")
 		}
 	}
@@ -222,11 +222,11 @@ func TestLeaderThatStallsAgainAndAgainReplacesADeadNode(t *testing.T) {
 func TestStartThatDoesNotApplyTheTableIsGrantedNothing(t *testing.T) {
 	var g granter
 	now := time.Hour
-	g.lead(1, now)
-	a := tenant{"a", 1}
+	g.beginTerm(1, now)
+	a := nodeStart{"a", 1}
 	ask := func(applied, index uint64) error {
-		g.wake(now)
-		return g.grant(a, 1, now, condition{applied: applied}, index)
+		g.noteAwake(now)
+		return g.grant(a, 1, now, nodeCondition{applied: applied}, index)
 	}
 	applied, index := uint64(7), uint64(7)
 	for range 10 { // it lags by one renewal
@@ -246,10 +246,10 @@ func TestStartThatDoesNotApplyTheTableIsGrantedNothing(t *testing.T) {
 	if !errors.Is(err, ErrStuck) {
 		t.Fatalf("granted: %v", err)
 	}
-	if g.over(a, last+leaseLength) {
+	if g.leaseOver(a, last+leaseLength) {
 		t.Error("over before its last grant is")
 	}
-	if !g.over(a, last+leaseLength+leaseMargin) {
+	if !g.leaseOver(a, last+leaseLength+leaseMargin) {
 		t.Error("not over when its last grant is")
 	}
 	now = last + leaseLength + leaseMargin
@@ -259,15 +259,15 @@ func TestStartThatDoesNotApplyTheTableIsGrantedNothing(t *testing.T) {
 	if err := ask(index, index); err != nil {
 		t.Errorf("when it has caught up: %v", err)
 	}
-	if err := g.grant(tenant{"old", 1}, 1, now, condition{}, index); err != nil || len(g.owed[tenant{"old", 1}]) != 0 {
-		t.Errorf("a build that does not tell what it has applied: %v, %v", err, g.owed)
+	if err := g.grant(nodeStart{"old", 1}, 1, now, nodeCondition{}, index); err != nil || len(g.pending[nodeStart{"old", 1}]) != 0 {
+		t.Errorf("a build that does not tell what it has applied: %v, %v", err, g.pending)
 	}
 	for range 1000 {
 		now += time.Millisecond
 		index++
 		_ = ask(applied, index)
 	}
-	if n := len(g.owed[a]); n > maxOwed {
+	if n := len(g.pending[a]); n > maxPendingOfStart {
 		t.Errorf("%d grants are kept", n)
 	}
 }
@@ -275,25 +275,25 @@ func TestStartThatDoesNotApplyTheTableIsGrantedNothing(t *testing.T) {
 // A start that serves rows before it has asked for a lease has the time to ask for one.
 func TestAStartThatHasJustBegunIsNotReplaced(t *testing.T) {
 	var g granter
-	g.lead(1, 0)
-	old, fresh := tenant{"a", 1}, tenant{"a", 2}
+	g.beginTerm(1, 0)
+	old, fresh := nodeStart{"a", 1}, nodeStart{"a", 2}
 	end := leaseLength + leaseMargin
-	g.meet(map[tenant]bool{old: true}, 0)
-	if g.over(old, end-1) || !g.over(old, end) {
+	g.noteServing(map[nodeStart]bool{old: true}, 0)
+	if g.leaseOver(old, end-1) || !g.leaseOver(old, end) {
 		t.Error("what an earlier leader may have granted is over at another moment")
 	}
 	later := 10 * end
-	g.meet(map[tenant]bool{old: true, fresh: true}, later)
-	if !g.over(old, later) {
+	g.noteServing(map[nodeStart]bool{old: true, fresh: true}, later)
+	if !g.leaseOver(old, later) {
 		t.Error("a start that is long gone is waited for")
 	}
-	if g.over(fresh, later+end-1) || !g.over(fresh, later+end) {
+	if g.leaseOver(fresh, later+end-1) || !g.leaseOver(fresh, later+end) {
 		t.Error("a start that has not asked yet is replaced at another moment than after a lease")
 	}
-	g.meet(nil, later+1)
-	g.meet(map[tenant]bool{fresh: true}, 2*later)
-	if len(g.met) != 1 || g.over(fresh, 2*later+end-1) {
-		t.Errorf("known are %v", g.met)
+	g.noteServing(nil, later+1)
+	g.noteServing(map[nodeStart]bool{fresh: true}, 2*later)
+	if len(g.servingSince) != 1 || g.leaseOver(fresh, 2*later+end-1) {
+		t.Errorf("known are %v", g.servingSince)
 	}
 }
 
@@ -311,8 +311,8 @@ func TestClocksOnTheWallAreCompared(t *testing.T) {
 		{520 * time.Millisecond, 200 * time.Millisecond, false}, // perhaps the answer took its time
 	} {
 		ended := began.Add(c.took)
-		e.lease.figures.compare("b", began, ended, began.Add(c.took/2+c.ahead).UnixMilli())
-		s := e.Leasing()
+		e.lease.stats.compare("b", began, ended, began.Add(c.took/2+c.ahead).UnixMilli())
+		s := e.LeaseStats()
 		if d := s.ClockOffset - c.ahead; d > time.Millisecond || d < -time.Millisecond || s.ClockSkewed != c.skewed || s.ClockOf != "b" {
 			t.Errorf("%+v: %v of %q, skewed: %v", c, s.ClockOffset, s.ClockOf, s.ClockSkewed)
 		}
@@ -322,21 +322,21 @@ func TestClocksOnTheWallAreCompared(t *testing.T) {
 func TestClockOfLeasesThatStandsStillIsNoticed(t *testing.T) {
 	real := time.Now()
 	w := clockWatch{at: time.Hour, real: real}
-	if w.look(time.Hour, real.Add(time.Millisecond)) || w.look(time.Hour+clockCheck*9/10, real.Add(clockCheck)) {
+	if w.hasStopped(time.Hour, real.Add(time.Millisecond)) || w.hasStopped(time.Hour+clockCheck*9/10, real.Add(clockCheck)) {
 		t.Error("a clock that goes on has stopped")
 	}
 	at := w.at
-	if !w.look(at, real.Add(2*clockCheck)) || !w.stopped {
+	if !w.hasStopped(at, real.Add(2*clockCheck)) || !w.stopped {
 		t.Error("not noticed")
 	}
-	if w.look(at, real.Add(3*clockCheck)) || !w.stopped {
+	if w.hasStopped(at, real.Add(3*clockCheck)) || !w.stopped {
 		t.Error("told twice, or forgotten")
 	}
-	if w.look(at+clockCheck, real.Add(4*clockCheck)) || w.stopped {
+	if w.hasStopped(at+clockCheck, real.Add(4*clockCheck)) || w.stopped {
 		t.Error("it goes on and counts as stopped")
 	}
 	// While the machine is suspended the timers of the process stand still.
-	if w.look(at+time.Hour, real.Add(5*clockCheck)) || w.stopped {
+	if w.hasStopped(at+time.Hour, real.Add(5*clockCheck)) || w.stopped {
 		t.Error("a clock that has gone ahead has stopped")
 	}
 }
@@ -344,20 +344,20 @@ func TestClockOfLeasesThatStandsStillIsNoticed(t *testing.T) {
 // A node whose own clock has gone ahead answers nothing before its lease is renewed.
 func TestLeaseIsOverWhenOwnClockGoesAhead(t *testing.T) {
 	now, own := time.Hour, time.Hour
-	l := newLease(LeaseConfig{Clock: func() time.Duration { return now }, Own: func() time.Duration { return own }, Consensus: nobody{}})
-	l.look = func() {}
-	grant := func() { l.advance(func(h *holder) { h.granted(own, own, 0, 0) }) }
+	l := newLease(LeaseConfig{Clock: func() time.Duration { return now }, OwnClock: func() time.Duration { return own }, Consensus: nobody{}})
+	l.refresh = func() {}
+	grant := func() { l.advance(func(h *holder) { h.addGrant(own, own, 0, 0) }) }
 	grant()
 	spell, _ := l.Mark()
-	if !l.Still(spell) {
+	if !l.HeldSince(spell) {
 		t.Error("no lease")
 	}
 	own += leaseLength
-	if l.Valid() || l.Still(spell) {
+	if l.Valid() || l.HeldSince(spell) {
 		t.Error("valid after a pause")
 	}
 	grant()
-	if !l.Valid() || l.Still(spell) {
+	if !l.Valid() || l.HeldSince(spell) {
 		t.Error("what was begun before the pause passes")
 	}
 }
@@ -368,12 +368,12 @@ func TestRevokedLeaseIsOverUntilItIsGrantedAgain(t *testing.T) {
 	l.grantedNow()
 	spell, _ := l.Mark()
 	l.revoke()
-	if l.Valid() || l.Still(spell) {
+	if l.Valid() || l.HeldSince(spell) {
 		t.Error("valid after it was revoked")
 	}
 	now += time.Millisecond
 	l.grantedNow()
-	if !l.Valid() || l.Still(spell) {
+	if !l.Valid() || l.HeldSince(spell) {
 		t.Error("what was begun before it was revoked passes")
 	}
 }

@@ -92,7 +92,7 @@ func (w *world) fed(n *mnode, st *table.State) {
 // after is what the node has of a key once it has taken in what it is sent on a line.
 func (n *mnode) after(from *mnode, l *session, t ring.Token) []uint64 {
 	k := uint64(0)
-	if s := n.stands[tenant{from.id, from.start}]; s != nil && s.session == l.id {
+	if s := n.stands[nodeStart{from.id, from.start}]; s != nil && s.session == l.id {
 		k = s.lastFrame
 	}
 	list := n.data[t]

@@ -17,15 +17,15 @@ func (n *mnode) leasing() []action {
 		return all
 	}
 	now := n.clock()
-	seen := map[tenant]bool{}
+	seen := map[nodeStart]bool{}
 	for row := range n.state().Rows() {
-		t := tenant{row.Primary, row.Incarnation}
-		if len(row.Backups) == 0 || seen[t] || n.granter.going[t.node] || !n.granter.over(t, now) {
+		t := nodeStart{row.Primary, row.Incarnation}
+		if len(row.Backups) == 0 || seen[t] || n.granter.replacing[t.node] || !n.granter.leaseOver(t, now) {
 			continue
 		}
 		seen[t] = true
 		all = append(all, act("supersede", n.w.name("%s replaces %s (%d)", n.id, t.node, t.incarnation), func() {
-			if n.granter.replace(t.node) {
+			if n.granter.beginReplacement(t.node) {
 				f := &mfailover{n: n, failed: t, term: n.granter.term}
 				f.ask()
 			}
@@ -35,20 +35,20 @@ func (n *mnode) leasing() []action {
 }
 
 func (n *mnode) askLease() {
-	sent, inc, id, is := n.clock(), n.start, n.id, condition{applied: n.state().Index()}
+	sent, inc, id, is := n.clock(), n.start, n.id, nodeCondition{applied: n.state().Index()}
 	for _, l := range n.w.nodes {
 		if l.leads == 0 || l != n && !n.w.plain && n.w.IntN(2) == 0 {
 			continue
 		}
 		grant := func(leader *mnode) {
-			index, err := leader.grant(tenant{id, inc}, is)
+			index, err := leader.grant(nodeStart{id, inc}, is)
 			n.w.say("  %s grants %s: %v", leader.id, id, err)
 			if err != nil {
 				return
 			}
 			n.w.send(leader.id, id, "lease", func(to *mnode) {
 				if to.start == inc {
-					to.advance(func(h *holder) { h.granted(sent, to.clock(), index, to.state().Index()) })
+					to.advance(func(h *holder) { h.addGrant(sent, to.clock(), index, to.state().Index()) })
 				}
 			}, inc, sent, index)
 		}
@@ -70,21 +70,21 @@ func (n *mnode) advance(change func(*holder)) {
 }
 
 // grant is what Engine.grant does.
-func (n *mnode) grant(t tenant, is condition) (uint64, error) {
+func (n *mnode) grant(t nodeStart, is nodeCondition) (uint64, error) {
 	w := n.w
 	if n.leads == 0 {
 		return 0, ErrNotLeader
 	}
 	if n.leads != w.term && !w.out.lease.unconfirmed {
 		n.leads = 0
-		n.granter.resign()
+		n.granter.endTerm()
 		return 0, ErrNotLeader
 	}
 	if n.granter.term != n.leads {
 		if n.applied < w.starts[n.leads] && !w.out.lease.unsettled {
 			return 0, ErrNotLeader
 		}
-		n.granter.lead(n.leads, n.clock())
+		n.granter.beginTerm(n.leads, n.clock())
 	}
 	m, known := n.state().Node(t.node)
 	if !known || m.State == table.Gone || m.Incarnation != t.incarnation {
@@ -97,21 +97,21 @@ func (n *mnode) grant(t tenant, is condition) (uint64, error) {
 // An mfailover is what Engine.succeed does.
 type mfailover struct {
 	n      *mnode
-	failed tenant
+	failed nodeStart
 	term   uint64
-	v      *vacancy // as of which the members were asked last
+	v      *failover // as of which the members were asked last
 	tries  int
 }
 
 func (f *mfailover) over() {
-	f.n.granter.replaced(f.failed.node, f.term)
+	f.n.granter.endReplacement(f.failed.node, f.term)
 }
 
 // ask asks all members; then it goes on with the answers that have come, at any time.
 func (f *mfailover) ask() {
 	n := f.n
-	v := vacancyOf(n.state(), f.failed)
-	if v == nil || f.tries >= supersedeTries {
+	v := newFailover(n.state(), f.failed)
+	if v == nil || f.tries >= maxFailoverTries {
 		f.over()
 		return
 	}
@@ -119,9 +119,9 @@ func (f *mfailover) ask() {
 	before := f.v
 	f.v = v
 	start := n.start
-	for _, node := range v.asked() {
+	for _, node := range v.membersToAsk() {
 		if n.w.out.model.askOnce && before != nil {
-			if a, ok := before.answers[node]; ok && registered(v.st, node, a.Incarnation) {
+			if a, ok := before.answers[node]; ok && isRegistered(v.st, node, a.Incarnation) {
 				v.answers[node] = a
 				continue
 			}
@@ -143,7 +143,7 @@ func (f *mfailover) ask() {
 	began := n.w.now
 	n.tasks = append(n.tasks, &mtask{"goes on with the failover of " + f.failed.node, func() bool {
 		all := true
-		for _, node := range v.asked() {
+		for _, node := range v.membersToAsk() {
 			_, ok := v.answers[node]
 			all = all && ok
 		}
@@ -151,7 +151,7 @@ func (f *mfailover) ask() {
 	}, f.decide, []any{f, began}})
 }
 
-func (n *mnode) fenceReply(t tenant) fenceReply {
+func (n *mnode) fenceReply(t nodeStart) fenceReply {
 	reply := fenceReply{Incarnation: n.start}
 	if t.node == n.id {
 		return reply
@@ -163,7 +163,7 @@ func (n *mnode) fenceReply(t tenant) fenceReply {
 
 func (f *mfailover) decide() {
 	n := f.n
-	entry := f.v.entry()
+	entry := f.v.command()
 	if entry == nil {
 		f.over()
 		return

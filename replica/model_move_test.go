@@ -133,7 +133,7 @@ func (c *mcopy) push() {
 				}
 			}
 		}
-		to.stand(tenant{c.from.id, c.start}).markCopied([]ring.Range{c.row.Range}, c.session, c.k)
+		to.stand(nodeStart{c.from.id, c.start}).markCopied([]ring.Range{c.row.Range}, c.session, c.k)
 		for _, s := range to.order { // followers.forget
 			s.leave([]ring.Range{c.row.Range})
 		}

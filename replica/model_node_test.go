@@ -42,7 +42,7 @@ type mnode struct {
 	ops    []*op
 
 	// As a member.
-	stands map[tenant]*backupState
+	stands map[nodeStart]*backupState
 	order  []*backupState // the same, the older first
 
 	// As one that holds a lease.
@@ -150,9 +150,9 @@ func (n *mnode) begin(start uint64) {
 	n.tasks, n.seen = nil, nil
 	n.lines, n.taps, n.newest = map[*session]*mline{}, map[ring.Token]*quorum{}, map[ring.Token]mark{}
 	n.held, n.stills, n.copies, n.ops = map[ring.Range]bool{}, nil, nil, nil
-	n.stands, n.order = map[tenant]*backupState{}, nil
-	n.holder, n.until, n.spell = holder{skip: n.w.out.lease}, 0, 0
-	n.leads, n.granter = 0, granter{skip: n.w.out.lease}
+	n.stands, n.order = map[nodeStart]*backupState{}, nil
+	n.holder, n.until, n.spell = holder{disabled: n.w.out.lease}, 0, 0
+	n.leads, n.granter = 0, granter{disabled: n.w.out.lease}
 	n.off = newPrimaryState(n.id, start, func(l *session, f *feedFrame) {
 		if fl := n.lines[l]; fl != nil {
 			fl.frames = append(fl.frames, f)
@@ -261,7 +261,7 @@ func (n *mnode) actions() []action {
 		n.leads = w.term
 	})
 	if n.leads != 0 && n.leads != w.term {
-		add("learn of", "learns that it leads no more", func() { n.leads = 0; n.granter.resign() })
+		add("learn of", "learns that it leads no more", func() { n.leads = 0; n.granter.endTerm() })
 	}
 	if w.looks("sweep") {
 		if foreign := n.foreign(); len(foreign) > 0 {
@@ -302,7 +302,7 @@ func (n *mnode) apply() {
 	}
 	n.doubt = false // what it has is what it is registered with
 	st := n.state()
-	n.advance(func(h *holder) { h.applied(st.Index()) })
+	n.advance(func(h *holder) { h.applyIndex(st.Index()) })
 	n.turn()
 	n.unlearned()
 }
@@ -538,7 +538,7 @@ func (n *mnode) serving() []action {
 		}
 		all = append(all, act("reply", w.name("%s %08x", n.id, uint32(o.token)), func() {
 			n.ops = slices.Delete(n.ops, i, i+1)
-			if w.out.model.noLeaseCheck || n.valid() && (o.spell == n.spell || w.out.lease.sameOffice) {
+			if w.out.model.noLeaseCheck || n.valid() && (o.spell == n.spell || w.out.lease.sameInterval) {
 				w.answer(o)
 			}
 		}))
@@ -631,7 +631,7 @@ func (n *mnode) connect(fl *mline, to *mnode) {
 		n.cutLine(fl.l, "refused: started again")
 		return
 	}
-	key := tenant{n.id, n.start}
+	key := nodeStart{n.id, n.start}
 	s := to.stand(key)
 	for _, c := range n.w.loose {
 		if c.s == s {
@@ -653,7 +653,7 @@ func (n *mnode) connect(fl *mline, to *mnode) {
 }
 
 // stand is the node's standing with one start of another.
-func (n *mnode) stand(of tenant) *backupState {
+func (n *mnode) stand(of nodeStart) *backupState {
 	s := n.stands[of]
 	if s == nil {
 		s = &backupState{node: of.node, incarnation: of.incarnation, rules: n.w.out.feed}
@@ -773,7 +773,7 @@ func (n *mnode) report(q *question) *report {
 			for j := range one.Rows {
 				one.Rows[j] = true
 			}
-		} else if s := n.stands[tenant{o.Node, o.Incarnation}]; s != nil {
+		} else if s := n.stands[nodeStart{o.Node, o.Incarnation}]; s != nil {
 			one, _ = s.report(o, cutModel)
 		}
 		r.Origins = append(r.Origins, one)

@@ -356,15 +356,15 @@ func (n *mnode) lead() {
 	w.term++
 	w.starts[w.term] = len(w.states) - 1
 	n.leads = w.term
-	n.granter.lead(w.term, n.clock())
+	n.granter.beginTerm(w.term, n.clock())
 }
 
 // lease has all nodes get a lease at this moment.
 func (w *world) lease() {
 	leader := w.nodes[slices.IndexFunc(w.nodes, func(n *mnode) bool { return n.leads == w.term })]
 	for _, n := range w.nodes {
-		if index, err := leader.grant(tenant{n.id, n.start}, condition{applied: n.state().Index()}); err == nil {
-			n.advance(func(h *holder) { h.granted(n.clock(), n.clock(), index, n.state().Index()) })
+		if index, err := leader.grant(nodeStart{n.id, n.start}, nodeCondition{applied: n.state().Index()}); err == nil {
+			n.advance(func(h *holder) { h.addGrant(n.clock(), n.clock(), index, n.state().Index()) })
 		}
 	}
 }

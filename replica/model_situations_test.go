@@ -529,7 +529,7 @@ var shown = map[string]struct {
 	"unsettled":              {leftOut{lease: leaseRules{unsettled: true}}, "a leader does not know"},
 	"anyTerm":                {leftOut{lease: leaseRules{anyTerm: true}}, "a failover of an earlier term"},
 	"noLeaseCheck":           {leftOut{model: modelRules{noLeaseCheck: true}}, "a write outlives its row"},
-	"sameOffice":             {leftOut{lease: leaseRules{sameOffice: true}}, "a write outlives its row"},
+	"sameOffice":             {leftOut{lease: leaseRules{sameInterval: true}}, "a write outlives its row"},
 	"ruleCopied":             {leftOut{feed: ruleCopied}, "a copy takes over"},
 	"ruleFresh":              {leftOut{feed: ruleFresh}, "a join is late"},
 	"earlyStreams":           {leftOut{model: modelRules{earlyStreams: true}}, "a learner is one again"},

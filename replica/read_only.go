@@ -75,15 +75,15 @@ func (r *readOnly) refusing(now time.Time) time.Duration {
 	return max(now.Sub(r.since), time.Millisecond)
 }
 
-// learn takes in which nodes' stores refuse writes.
-func (r *readOnly) learn(nodes []string) {
+// setOthers takes in which nodes' stores refuse writes.
+func (r *readOnly) setOthers(nodes []string) {
 	r.mu.Lock()
 	r.others = nodes
 	r.mu.Unlock()
 }
 
-// refuses tells whether another node's store refuses writes.
-func (r *readOnly) refuses(node string) bool {
+// otherRefuses tells whether another node's store refuses writes.
+func (r *readOnly) otherRefuses(node string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Contains(r.others, node)
@@ -118,7 +118,7 @@ func (e *Engine) watchStall(ctx context.Context) {
 		e.done.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, leaseLength)
 			defer cancel()
-			if err := e.lease.cfg.Consensus.CedeFromDisk(ctx); err != nil && ctx.Err() == nil {
+			if err := e.lease.cfg.Consensus.TransferLeadershipFromStalledDisk(ctx); err != nil && ctx.Err() == nil {
 				e.cfg.Logger.Info("transferring the leadership from a node whose disk does not answer failed", "node", e.cfg.Self, "err", err)
 			}
 		})
@@ -134,7 +134,7 @@ func (e *Engine) handOverRefusing(ctx context.Context, writable error) {
 	if e.resigning.Load() || !e.lease.Valid() {
 		return
 	}
-	rows := e.entrusted(func(node string) bool { return !e.cfg.Away(node) && !e.readOnly.refuses(node) })
+	rows := e.entrusted(func(node string) bool { return !e.cfg.Away(node) && !e.readOnly.otherRefuses(node) })
 	if len(rows) == 0 {
 		return
 	}

@@ -119,8 +119,8 @@ func (o *officeOf) tell(t *testing.T) {
 	defer o.c.mu.Unlock()
 	t.Logf("%s leads in term %d; backups %d", o.c.leader, o.term, o.c.agreed.State().Cluster().Backups)
 	for id, n := range o.c.nodes {
-		silent, leads := n.engine.Silent(id)
-		t.Logf("%s: lease %v, leads %v (%v), %+v, feeds %+v, progress %+v", id, n.engine.Lease().Valid(), leads, silent, n.engine.Leasing(), n.engine.Feeds(), n.engine.Progress())
+		silent, leads := n.engine.LeaseSilence(id)
+		t.Logf("%s: lease %v, leads %v (%v), %+v, feeds %+v, progress %+v", id, n.engine.Lease().Valid(), leads, silent, n.engine.LeaseStats(), n.engine.Feeds(), n.engine.Progress())
 	}
 	for row := range o.c.agreed.State().Rows() {
 		t.Logf("%+v", row)
@@ -235,6 +235,6 @@ func (x *consensusOf) Alone() bool { return len(x.o.c.agreed.State().Nodes()) ==
 
 func (x *consensusOf) Fault() error { return nil }
 
-func (x *consensusOf) Cede(context.Context) error { return nil }
+func (x *consensusOf) TransferLeadership(context.Context) error { return nil }
 
-func (x *consensusOf) CedeFromDisk(context.Context) error { return nil }
+func (x *consensusOf) TransferLeadershipFromStalledDisk(context.Context) error { return nil }

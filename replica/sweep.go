@@ -230,7 +230,7 @@ func (e *Engine) lost(st *table.State, row *table.Row) bool {
 // that may be the last is thrown away on the word of the leader, who has granted that node a
 // lease.
 func (e *Engine) away(node string) bool {
-	return e.cfg.Away(node) || e.cfg.Leases.Clock != nil && node != e.cfg.Self && !e.holders.has(node, time.Now())
+	return e.cfg.Away(node) || e.cfg.Leases.Clock != nil && node != e.cfg.Self && !e.leaseHolders.has(node, time.Now())
 }
 
 // foreignSince tells since when a range is foreign; where bounds have changed, by the part

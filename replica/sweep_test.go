@@ -21,11 +21,11 @@ func TestCopyIsKeptWhileNoMemberHasALease(t *testing.T) {
 		if !e.lost(st, row) {
 			t.Error("thrown away by the word of gossip alone")
 		}
-		e.holders.learn([]string{"c", "d"}, time.Now())
+		e.leaseHolders.update([]string{"c", "d"}, time.Now())
 		if !e.lost(st, row) {
 			t.Error("thrown away although no member has a lease")
 		}
-		e.holders.learn([]string{"b"}, time.Now())
+		e.leaseHolders.update([]string{"b"}, time.Now())
 		if e.lost(st, row) {
 			t.Error("kept although a member has a lease")
 		}
@@ -33,7 +33,7 @@ func TestCopyIsKeptWhileNoMemberHasALease(t *testing.T) {
 		if !e.lost(st, row) {
 			t.Error("thrown away by a word that is old")
 		}
-		e.holders.learn([]string{"p", "b"}, time.Now())
+		e.leaseHolders.update([]string{"p", "b"}, time.Now())
 		e.cfg.Away = func(string) bool { return true }
 		if !e.lost(st, row) {
 			t.Error("thrown away although gossip does not show any member")

@@ -11,15 +11,15 @@ import (
 // else can have become the primary of what is the node's. Its methods may be called from
 // any goroutine.
 type Lease interface {
-	// Mark is a moment in the life of the lease; it is taken before it is looked up
-	// whose a key is.
-	Mark() (spell, rows uint64)
-	// Still tells whether the lease is valid, and has been since the spell was taken.
-	Still(spell uint64) bool
-	// Await waits, for so long at most and until a channel is closed, until the lease
-	// is valid again. It returns true if then all is as it was when rows was taken:
-	// nobody else has served these tokens; without any, what was this node's.
-	Await(rows uint64, of []ring.Token, most time.Duration, done, gone <-chan struct{}) bool
+	// Mark returns how often the lease has lapsed and the version of the node's rows. A unit
+	// takes the mark before it looks up the owner of a key.
+	Mark() (lapses, rows uint64)
+	// HeldSince reports whether the lease is valid and has not lapsed since the mark.
+	HeldSince(lapses uint64) bool
+	// WaitUnchanged waits until the lease is valid again, for most at the most and until one
+	// of the channels is closed. It returns true if no other node has served the tokens since
+	// the mark; without tokens, none of the node's ranges.
+	WaitUnchanged(rows uint64, of []ring.Token, most time.Duration, done, gone <-chan struct{}) bool
 }
 
 // SetLease has no reply about a key leave without the lease. It is called before the
@@ -35,18 +35,18 @@ const (
 
 // A leased is what a unit's replies have to do with the lease.
 type leased struct {
-	lease       *Lease // nil on a node that needs none
-	spell, rows uint64 // when the unit's routes were looked up
-	keyed       bool   // the unit has keys
-	writes      []bool // of each reply of the unit, whether it is to a write
-	wrote       bool
-	tokens      []ring.Token // of the keys, if it has them all under latches
+	lease        *Lease // nil on a node that needs none
+	lapses, rows uint64 // when the unit's routes were looked up
+	keyed        bool   // the unit has keys
+	writes       []bool // of each reply of the unit, whether it is to a write
+	wrote        bool
+	tokens       []ring.Token // of the keys, if it has them all under latches
 }
 
 // mark is called before the routes of a unit are looked up.
 func (x *leased) mark(s *Server) {
 	if x.lease = s.lease.Load(); x.lease != nil {
-		x.spell, x.rows = (*x.lease).Mark()
+		x.lapses, x.rows = (*x.lease).Mark()
 	}
 }
 
@@ -79,7 +79,7 @@ func (x *leased) replied(write bool) {
 // fine tells whether the unit's replies may leave: asked when there is nothing else to
 // wait for, for what is read before that may be old by then.
 func (x *leased) fine() bool {
-	return x.lease == nil || !x.keyed || (*x.lease).Still(x.spell)
+	return x.lease == nil || !x.keyed || (*x.lease).HeldSince(x.lapses)
 }
 
 // awaitLease waits until the unit's replies may leave after all, or replaces them: what
@@ -90,7 +90,7 @@ func (c *conn) awaitLease() {
 	if c.from != nil {
 		most = c.from.shortest(most)
 	}
-	if (*x.lease).Await(x.rows, x.tokens, most, c.srv.stop, c.gone) {
+	if (*x.lease).WaitUnchanged(x.rows, x.tokens, most, c.srv.stop, c.gone) {
 		return
 	}
 	c.srv.stats.leaseLost.Add(int64(c.unitReplies))
@@ -114,11 +114,11 @@ func (x *call) underLease(do func() error) error {
 	if l == nil {
 		return do()
 	}
-	spell, rows := (*l).Mark()
+	lapses, rows := (*l).Mark()
 	err := do()
 	c := x.conn
 	switch {
-	case err != nil || (*l).Still(spell) || (*l).Await(rows, nil, x.srv.forwardTimeout(), x.srv.stop, c.gone):
+	case err != nil || (*l).HeldSince(lapses) || (*l).WaitUnchanged(rows, nil, x.srv.forwardTimeout(), x.srv.stop, c.gone):
 		return err
 	case x.cmd.flags&flagWrite != 0:
 		return unknownError(msgLostWrite)
@@ -134,8 +134,8 @@ func (s *Server) mark() (still func() bool) {
 	if l == nil {
 		return func() bool { return true }
 	}
-	spell, _ := (*l).Mark()
-	return func() bool { return (*l).Still(spell) }
+	lapses, _ := (*l).Mark()
+	return func() bool { return (*l).HeldSince(lapses) }
 }
 
 // shortest is how long what was run may wait here: so that the answers are back while

@@ -24,7 +24,7 @@ func (f *fakeLease) Mark() (spell, rows uint64) {
 	return f.spell, 1
 }
 
-func (f *fakeLease) Still(spell uint64) bool {
+func (f *fakeLease) HeldSince(spell uint64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.lost != 0 {
@@ -34,7 +34,7 @@ func (f *fakeLease) Still(spell uint64) bool {
 	return spell == f.spell
 }
 
-func (f *fakeLease) Await(_ uint64, of []ring.Token, _ time.Duration, _, _ <-chan struct{}) bool {
+func (f *fakeLease) WaitUnchanged(_ uint64, of []ring.Token, _ time.Duration, _, _ <-chan struct{}) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.asked = len(of)

@@ -54,9 +54,9 @@ func BenchmarkLease(b *testing.B) {
 type timeLease struct{ until time.Time }
 
 func (l timeLease) Mark() (spell, rows uint64) { return 0, 0 }
-func (l timeLease) Still(uint64) bool          { return time.Now().Before(l.until) }
+func (l timeLease) HeldSince(uint64) bool          { return time.Now().Before(l.until) }
 
-func (l timeLease) Await(uint64, []ring.Token, time.Duration, <-chan struct{}, <-chan struct{}) bool {
+func (l timeLease) WaitUnchanged(uint64, []ring.Token, time.Duration, <-chan struct{}, <-chan struct{}) bool {
 	return false
 }
 

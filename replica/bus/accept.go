@@ -33,7 +33,7 @@ func (b *Bus) accept() {
 		if err != nil {
 			return
 		}
-		if b.pending.enter(conn) {
+		if b.pending.admit(conn) {
 			b.metrics.evicted.Inc(1)
 		}
 		b.running.Add(1)
@@ -46,7 +46,7 @@ func (b *Bus) receive(own net.Conn) {
 	defer b.running.Done()
 	_ = own.SetDeadline(time.Now().Add(b.cfg.HandshakeTimeout))
 	conn, peer, err := acceptHandshake(&b.cfg, own, func(p Purpose) bool { return b.handler(p) != nil })
-	b.pending.leave(own)
+	b.pending.release(own)
 	if err == nil {
 		err = own.SetDeadline(time.Time{}) // fails if the slot was taken away meanwhile
 	}
@@ -99,9 +99,9 @@ type pending struct {
 
 func (p *pending) init(limit int) { p.slots = make(chan struct{}, limit) }
 
-// enter waits for a slot, which closing the oldest frees. It is called from one
+// admit waits for a slot, which closing the oldest frees. It is called from one
 // goroutine.
-func (p *pending) enter(conn net.Conn) (evicted bool) {
+func (p *pending) admit(conn net.Conn) (evicted bool) {
 	select {
 	case p.slots <- struct{}{}:
 	default:
@@ -125,7 +125,7 @@ func (p *pending) evict() bool {
 	return true
 }
 
-func (p *pending) leave(conn net.Conn) {
+func (p *pending) release(conn net.Conn) {
 	p.mu.Lock()
 	for i, c := range p.order {
 		if c == conn {

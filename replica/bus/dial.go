@@ -41,18 +41,18 @@ func (b *Bus) dial(ctx context.Context, addr, peerID string, purpose Purpose) (n
 	if both && b.unranged.has(node, time.Now()) {
 		ranged = false
 	}
-	conn, peer, err := b.shake(ctx, addr, peerID, purpose, ranged)
+	conn, peer, err := b.dialWithVersion(ctx, addr, peerID, purpose, ranged)
 	var refused *RefusedError
 	if both && ranged && errors.As(err, &refused) && refused.ByPeer && refused.Reason == reasonVersion {
-		if conn, peer, err = b.shake(ctx, addr, peerID, purpose, false); err == nil {
+		if conn, peer, err = b.dialWithVersion(ctx, addr, peerID, purpose, false); err == nil {
 			b.unranged.note(node, time.Now())
 		}
 	}
 	return conn, peer, err
 }
 
-// shake connects and shakes hands.
-func (b *Bus) shake(ctx context.Context, addr, peerID string, purpose Purpose, ranged bool) (net.Conn, Peer, error) {
+// dialWithVersion connects and shakes hands.
+func (b *Bus) dialWithVersion(ctx context.Context, addr, peerID string, purpose Purpose, ranged bool) (net.Conn, Peer, error) {
 	raw, err := b.cfg.Network.Dial(ctx, addr)
 	if err != nil {
 		return nil, Peer{}, err

@@ -41,16 +41,16 @@ func dialHandshake(cfg *Config, conn net.Conn, wantID string, purpose Purpose, r
 	if err := h.receiveHello(); err != nil {
 		return nil, Peer{}, err
 	}
-	if err := h.judge(); err != nil {
+	if err := h.checkPeer(); err != nil {
 		return nil, Peer{}, err
 	}
 	if err := h.agree(h.sent, h.received); err != nil {
 		return nil, Peer{}, err
 	}
-	if err := h.prove(frameProof, labelDialler); err != nil {
+	if err := h.sendProof(frameProof, labelDialler); err != nil {
 		return nil, Peer{}, err
 	}
-	if err := h.demand(frameWelcome, labelAcceptor); err != nil {
+	if err := h.checkProof(frameWelcome, labelAcceptor); err != nil {
 		return nil, Peer{}, err
 	}
 	return h.finish(labelDialler, labelAcceptor)
@@ -63,7 +63,7 @@ func acceptHandshake(cfg *Config, conn net.Conn, serves func(Purpose) bool) (net
 		return nil, Peer{}, err
 	}
 	h.mine = cfg.hello(h.theirs.purpose, "", h.theirs.ranged && cfg.Versions.Newest > unrangedVersion)
-	if err := h.judge(); err != nil {
+	if err := h.checkPeer(); err != nil {
 		return nil, Peer{}, err
 	}
 	if p := h.theirs.purpose; !serves(p) {
@@ -75,10 +75,10 @@ func acceptHandshake(cfg *Config, conn net.Conn, serves func(Purpose) bool) (net
 	if err := h.agree(h.received, h.sent); err != nil {
 		return nil, Peer{}, err
 	}
-	if err := h.demand(frameProof, labelDialler); err != nil {
+	if err := h.checkProof(frameProof, labelDialler); err != nil {
 		return nil, Peer{}, err
 	}
-	if err := h.prove(frameWelcome, labelAcceptor); err != nil {
+	if err := h.sendProof(frameWelcome, labelAcceptor); err != nil {
 		return nil, Peer{}, err
 	}
 	return h.finish(labelAcceptor, labelDialler)
@@ -105,9 +105,9 @@ func (h *handshake) receiveHello() error {
 	return err
 }
 
-// judge refuses a peer that does not belong to this node's cluster, and every peer while
+// checkPeer refuses a peer that does not belong to this node's cluster, and every peer while
 // the node admits none.
-func (h *handshake) judge() error {
+func (h *handshake) checkPeer() error {
 	if err := h.cfg.Admit(); err != nil {
 		return h.refuse(reasonKey, fmt.Sprintf("node %q: %v", h.mine.id, err))
 	}
@@ -132,7 +132,7 @@ func (h *handshake) agree(dialler, acceptor []byte) error {
 	return err
 }
 
-func (h *handshake) prove(kind frameKind, label string) error {
+func (h *handshake) sendProof(kind frameKind, label string) error {
 	if h.secret == nil {
 		return writeFrame(h.conn, kind, nil)
 	}
@@ -143,7 +143,7 @@ func (h *handshake) prove(kind frameKind, label string) error {
 	return writeFrame(h.conn, kind, proof)
 }
 
-func (h *handshake) demand(kind frameKind, label string) error {
+func (h *handshake) checkProof(kind frameKind, label string) error {
 	proof, err := readFrame(h.conn, kind)
 	if err != nil {
 		return err

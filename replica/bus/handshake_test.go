@@ -112,7 +112,7 @@ func acceptBlindly(cfg *Config, conn net.Conn) error {
 	if _, err := readFrame(conn, frameProof); err != nil {
 		return err
 	}
-	if err := h.prove(frameWelcome, labelAcceptor); err != nil {
+	if err := h.sendProof(frameWelcome, labelAcceptor); err != nil {
 		return err
 	}
 	_, err := readFrame(conn, frameProof)

@@ -14,17 +14,17 @@ import (
 // sends them would never end if it found no room.
 const eventRoom = 2048
 
-// drain takes Serf's events off. Serf sends them while it holds its locks, so that it
+// drainEvents takes Serf's events off. Serf sends them while it holds its locks, so that it
 // stands still when this does; therefore it takes no lock that another may hold for
 // long, and only leaves a note for follow. It runs until Serf has been shut down.
-func (m *Members) drain() {
+func (m *Members) drainEvents() {
 	for {
 		select {
 		case event := <-m.events:
 			if e, ok := event.(serf.UserEvent); ok && e.Name == forgetEvent {
 				m.forgotten.add(string(e.Payload))
 			}
-			note(m.changed)
+			signal(m.changed)
 		case <-m.drained:
 			for len(m.events) > 0 {
 				<-m.events
@@ -34,22 +34,22 @@ func (m *Members) drain() {
 	}
 }
 
-// follow makes views of what Serf knows and tells of them. It may wait for Serf's
+// updateViews makes views of what Serf knows and tells of them. It may wait for Serf's
 // locks, since drain does not.
-func (m *Members) follow() {
+func (m *Members) updateViews() {
 	for {
 		select {
 		case <-m.changed:
-			m.look()
+			m.updateView()
 		case <-m.ctx.Done():
 			return
 		}
 	}
 }
 
-// look makes a view, and all that follows from it. Called by follow alone, and by
+// updateView makes a view, and all that follows from it. Called by follow alone, and by
 // Open before that runs.
-func (m *Members) look() {
+func (m *Members) updateView() {
 	members := m.forgotten.without(m.serf.Members())
 	now, before := newView(members), m.view.Load()
 	m.view.Store(now)
@@ -59,8 +59,8 @@ func (m *Members) look() {
 		return
 	}
 	m.logChanges(before, now)
-	m.watchers.tell()
-	note(m.peersChanged)
+	m.watchers.notify()
+	signal(m.peersChanged)
 }
 
 // checkReplaced looks for another node of the same id that goes before this one. One
@@ -69,15 +69,15 @@ func (m *Members) look() {
 func (m *Members) checkReplaced(members []serf.Member) {
 	for _, member := range members {
 		l, n, ok := memberNode(member)
-		if !ok || l.id != m.life.id || l == m.life || n.Status == Left {
+		if !ok || l.id != m.self.id || l == m.self || n.Status == Left {
 			continue
 		}
 		switch {
-		case l.incarnation > m.life.incarnation,
-			n.Status == Alive && compareLives(l, m.life, true, true) > 0:
+		case l.incarnation > m.self.incarnation,
+			n.Status == Alive && compareStartIDs(l, m.self, true, true) > 0:
 			m.fail(fmt.Errorf("%w: %s is also at %s, with incarnation %d; this one has %d and gives way",
-				ErrReplaced, l.id, n.GossipAddr, l.incarnation, m.life.incarnation))
-		case n.Status == Alive && l.incarnation == m.life.incarnation:
+				ErrReplaced, l.id, n.GossipAddr, l.incarnation, m.self.incarnation))
+		case n.Status == Alive && l.incarnation == m.self.incarnation:
 			m.log.Warn("another node has the same id and incarnation as this one; it is told to stop",
 				slog.String("node", l.id), slog.String("addr", n.GossipAddr))
 		}
@@ -98,7 +98,7 @@ func (m *Members) logChanges(before, now *view) {
 		if before != nil {
 			old, _ = before.find(n.ID)
 		}
-		if old.Generation = n.Generation; old == n || n.ID == m.life.id && old.Status == 0 {
+		if old.Generation = n.Generation; old == n || n.ID == m.self.id && old.Status == 0 {
 			continue // nothing that others would want to know, or this node's own start
 		}
 		level, what := slog.LevelInfo, "node changed"

@@ -30,7 +30,7 @@ func (m *Members) Forget(id string) error {
 		errs = append(errs, fmt.Errorf("members: forget %.300q: %w", id, err))
 	}
 	for _, member := range m.serf.Members() {
-		if l, err := parseLife(member.Name); err != nil || l.id != id || !isOver(member) {
+		if l, err := parseStartID(member.Name); err != nil || l.id != id || !isOver(member) {
 			continue
 		}
 		err := errors.Join(m.serf.UserEvent(forgetEvent, []byte(member.Name), false), m.serf.RemoveFailedNodePrune(member.Name))
@@ -84,18 +84,18 @@ func (f *forgotten) without(members []serf.Member) []serf.Member {
 	return slices.DeleteFunc(members, func(m serf.Member) bool { return f.names[m.Name] && isOver(m) })
 }
 
-// forgetting lets Serf forget earlier lives of a node that is there again.
-type forgetting struct{ m *Members }
+// reconnectPolicy lets Serf forget earlier lives of a node that is there again.
+type reconnectPolicy struct{ m *Members }
 
 // ReconnectTimeout implements [serf.ReconnectTimeoutOverrider]. Serf calls it with its
 // locks held.
-func (f forgetting) ReconnectTimeout(member *serf.Member, timeout time.Duration) time.Duration {
-	l, err := parseLife(member.Name)
+func (f reconnectPolicy) ReconnectTimeout(member *serf.Member, timeout time.Duration) time.Duration {
+	l, err := parseStartID(member.Name)
 	v := f.m.view.Load()
 	if err != nil || v == nil {
 		return timeout
 	}
-	if latest, ok := v.lives[l.id]; ok && latest != l {
+	if latest, ok := v.newest[l.id]; ok && latest != l {
 		return f.m.cfg.Timing.Forget
 	}
 	return timeout

@@ -13,7 +13,7 @@ func awaitFatal(t *testing.T, m *Members) error {
 	case err := <-m.Fatal():
 		return err
 	case <-time.After(patience):
-		t.Fatalf("%s is not told to give up: %v", m.life.id, m.Nodes())
+		t.Fatalf("%s is not told to give up: %v", m.self.id, m.Nodes())
 		return nil
 	}
 }
@@ -22,7 +22,7 @@ func notFatal(t *testing.T, m *Members) {
 	t.Helper()
 	select {
 	case err := <-m.Fatal():
-		t.Fatalf("%s is told to give up: %v", m.life.id, err)
+		t.Fatalf("%s is told to give up: %v", m.self.id, err)
 	default:
 	}
 }

@@ -18,15 +18,15 @@ import (
 // lookUpTimeout is how long a name may take to be looked up.
 const lookUpTimeout = 10 * time.Second
 
-// seek finds peers for as long as the node is open. While it is alone, it asks all of
+// joinLoop finds peers for as long as the node is open. While it is alone, it asks all of
 // the Join list and of the file of peers, with a wait between that doubles. After
 // that it goes on to look for those of the Join list that it has not met: clusters
 // that formed on both sides of a broken network find each other so.
-func (m *Members) seek() {
+func (m *Members) joinLoop() {
 	t := m.cfg.Timing
 	wait := t.JoinMin
 	for m.serf.State() == serf.SerfAlive {
-		m.round(m.alone())
+		m.joinRound(m.alone())
 		pause := wait
 		if m.alone() {
 			wait = min(2*wait, t.JoinMax)
@@ -41,31 +41,31 @@ func (m *Members) seek() {
 	}
 }
 
-// heardRoom is how many nodes may be waiting to be greeted; more are let go.
-const heardRoom = 32
+// maxSeenAlive is how many nodes may be waiting to be greeted; more are let go.
+const maxSeenAlive = 32
 
-// Heard says that a node is there, by other signs than gossip. If gossip takes it for failed,
+// NoteAlive says that a node is there, by other signs than gossip. If gossip takes it for failed,
 // both compare what they know at once: they would do so after up to
 // [Timing.Reconnect] or [Timing.PushPullInterval], though the node takes this one for alive.
 // It returns at once.
-func (m *Members) Heard(id string) {
+func (m *Members) NoteAlive(id string) {
 	if n, ok := m.Node(id); !ok || n.Status != Failed {
 		return
 	}
 	select {
-	case m.heard <- id:
+	case m.seenAlive <- id:
 	default:
 	}
 }
 
-// greet asks nodes that were heard. Of what it says of them they hear, and deny it.
-func (m *Members) greet() {
+// rejoinFailed asks nodes that were heard. Of what it says of them they hear, and deny it.
+func (m *Members) rejoinFailed() {
 	for {
 		select {
-		case id := <-m.heard:
+		case id := <-m.seenAlive:
 			n, ok := m.Node(id)
 			if addr, err := netip.ParseAddrPort(n.GossipAddr); ok && err == nil && n.Status == Failed {
-				_ = m.ask(addr) // it says itself what is wrong
+				_ = m.joinVia(addr) // it says itself what is wrong
 			}
 		case <-m.ctx.Done():
 			return
@@ -76,20 +76,20 @@ func (m *Members) greet() {
 // alone tells whether no other node is alive, as far as is known.
 func (m *Members) alone() bool {
 	for _, n := range m.view.Load().nodes {
-		if n.ID != m.life.id && n.Status == Alive {
+		if n.ID != m.self.id && n.Status == Alive {
 			return false
 		}
 	}
 	return true
 }
 
-// round asks all peers once: all of them, not until the first one answers, so that no
+// joinRound asks all peers once: all of them, not until the first one answers, so that no
 // two of a new cluster's nodes stay with each other alone. A lone node that is
 // refused by all that it was told to join gives up.
-func (m *Members) round(alone bool) {
+func (m *Members) joinRound(alone bool) {
 	var refusals []error
 	others := 0
-	asked := m.met()
+	asked := m.skippedAddrs()
 	for _, peer := range m.cfg.Join {
 		addrs, err := m.lookUp(peer)
 		if err != nil {
@@ -102,7 +102,7 @@ func (m *Members) round(alone bool) {
 				continue
 			}
 			asked[addr] = true
-			switch err := m.ask(addr); {
+			switch err := m.joinVia(addr); {
 			case errors.Is(err, ErrStranger):
 				refusals = append(refusals, err)
 			default:
@@ -119,13 +119,13 @@ func (m *Members) round(alone bool) {
 	for _, addr := range m.knownPeers() {
 		if !asked[addr] && m.ctx.Err() == nil {
 			asked[addr] = true
-			_ = m.ask(addr) // it says itself what is wrong
+			_ = m.joinVia(addr) // it says itself what is wrong
 		}
 	}
 }
 
-// met returns the addresses that need no asking: its own and those of live nodes.
-func (m *Members) met() map[netip.AddrPort]bool {
+// skippedAddrs returns the addresses that need no asking: its own and those of live nodes.
+func (m *Members) skippedAddrs() map[netip.AddrPort]bool {
 	met := maps.Clone(m.ownAddrs)
 	for _, n := range m.view.Load().nodes {
 		if addr, err := netip.ParseAddrPort(n.GossipAddr); err == nil && n.Status == Alive {
@@ -159,8 +159,8 @@ func (m *Members) lookUp(peer string) ([]netip.AddrPort, error) {
 	return addrs, nil
 }
 
-// ask joins through one peer. An error that is ErrStranger is of a peer that answered.
-func (m *Members) ask(addr netip.AddrPort) error {
+// joinVia joins through one peer. An error that is ErrStranger is of a peer that answered.
+func (m *Members) joinVia(addr netip.AddrPort) error {
 	m.refusal.Store(nil)
 	// Serf's own Join also gossips that this name is there again, in case it left
 	// before. A name is never there again here, and that message, were it on its way

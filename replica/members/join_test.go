@@ -28,7 +28,7 @@ func (n *names) set(host string, addrs ...string) {
 func (n *names) LookupHost(_ context.Context, host string) ([]string, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	note(n.asked)
+	signal(n.asked)
 	if addrs, ok := n.hosts[host]; ok {
 		return addrs, nil
 	}

@@ -19,7 +19,7 @@ import (
 // goroutines at once, and after Close.
 type Members struct {
 	cfg      Config
-	life     life
+	self     startID
 	log      *slog.Logger
 	metrics  metrics
 	ownAddrs map[netip.AddrPort]bool
@@ -33,7 +33,7 @@ type Members struct {
 	drained   chan struct{} // closed when drain may end
 	draining  sync.WaitGroup
 	changed   chan struct{} // a note for follow
-	heard     chan string   // ids, for greet
+	seenAlive chan string   // ids, for greet
 	forgotten forgotten
 	view      atomic.Pointer[view]
 	watchers  watchers
@@ -67,13 +67,13 @@ func Open(cfg Config) (*Members, error) {
 	}
 	m := &Members{
 		cfg:          cfg,
-		life:         newLife(cfg.ID, cfg.Incarnation),
+		self:         newStartID(cfg.ID, cfg.Incarnation),
 		log:          cfg.Logger,
 		metrics:      newMetrics(cfg.Scope),
 		events:       make(chan serf.Event, eventRoom),
 		drained:      make(chan struct{}),
 		changed:      make(chan struct{}, 1),
-		heard:        make(chan string, heardRoom),
+		seenAlive:    make(chan string, maxSeenAlive),
 		fatal:        make(chan error, 1),
 		peersChanged: make(chan struct{}, 1),
 		left:         make(chan struct{}),
@@ -85,11 +85,11 @@ func Open(cfg Config) (*Members, error) {
 		m.cancel()
 		return nil, err
 	}
-	m.draining.Go(m.drain)
-	m.wait.Go(m.follow)
+	m.draining.Go(m.drainEvents)
+	m.wait.Go(m.updateViews)
 	m.wait.Go(m.keepPeers)
-	m.wait.Go(m.seek)
-	m.wait.Go(m.greet)
+	m.wait.Go(m.joinLoop)
+	m.wait.Go(m.rejoinFailed)
 	return m, nil
 }
 
@@ -119,8 +119,8 @@ func (m *Members) open() error {
 	if m.serf, err = serf.Create(conf); err != nil {
 		return errors.Join(fmt.Errorf("members: %w", err), network.Shutdown())
 	}
-	m.look()
-	self, _ := m.Node(m.life.id)
+	m.updateView()
+	self, _ := m.Node(m.self.id)
 	advertised, err := netip.ParseAddrPort(self.GossipAddr)
 	if err != nil {
 		return errors.Join(fmt.Errorf("members: own address: %w", err), m.serf.Shutdown())
@@ -176,15 +176,15 @@ func (m *Members) memberlistConfig(bound netip.AddrPort) (*memberlist.Config, er
 func (m *Members) serfConfig() *serf.Config {
 	t := m.cfg.Timing
 	c := serf.DefaultConfig()
-	c.NodeName = m.life.name()
+	c.NodeName = m.self.name()
 	c.Tags = map[string]string{tagKey: m.tags.Load().encode()}
 	c.EventCh = m.events
 	c.BroadcastTimeout, c.LeavePropagateDelay, c.ReconnectInterval = t.LeaveTimeout, t.LeaveLinger, t.Reconnect
 	c.ReapInterval = min(c.ReapInterval, t.Forget)
-	c.ReconnectTimeoutOverride = forgetting{m}
+	c.ReconnectTimeoutOverride = reconnectPolicy{m}
 	c.EnableNameConflictResolution = false // no two lives have one name
 	c.DisableCoordinates = true
-	c.Merge = &gate{own: &m.tags, refused: m.refuse}
+	c.Merge = &mergeGuard{own: &m.tags, refused: m.refuse}
 	return c
 }
 
@@ -259,14 +259,14 @@ func (m *Members) setTags(change func(*tags)) error {
 // the known peers, so that a later start does not come back by itself, only by
 // [Config.Join]. The node must still be closed.
 func (m *Members) Leave(ctx context.Context) error {
-	return m.goodbye(ctx, false)
+	return m.leaveGossip(ctx, false)
 }
 
 // Withdraw is Leave for a node that may be started again: it keeps the file of peers, by
 // which a later start finds the cluster.
-func (m *Members) Withdraw(ctx context.Context) error { return m.goodbye(ctx, true) }
+func (m *Members) Withdraw(ctx context.Context) error { return m.leaveGossip(ctx, true) }
 
-func (m *Members) goodbye(ctx context.Context, keepPeers bool) error {
+func (m *Members) leaveGossip(ctx context.Context, keepPeers bool) error {
 	if !m.beginLeave(keepPeers) {
 		return ErrClosed
 	}
@@ -285,12 +285,12 @@ func (m *Members) beginLeave(keepPeers bool) bool {
 	defer m.stateMu.Unlock()
 	if !m.leaveBegun && !m.closing {
 		m.leaveBegun = true
-		m.leave.Go(func() { m.sayGoodbye(keepPeers) })
+		m.leave.Go(func() { m.broadcastLeave(keepPeers) })
 	}
 	return m.leaveBegun
 }
 
-func (m *Members) sayGoodbye(keepPeers bool) {
+func (m *Members) broadcastLeave(keepPeers bool) {
 	defer close(m.left)
 	var err error
 	m.peersMu.Lock()

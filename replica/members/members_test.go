@@ -44,7 +44,7 @@ func start(t testing.TB, id string, incarnation uint64, join ...string) *Members
 
 // addr is where a node gossips.
 func addr(m *Members) string {
-	n, _ := m.Node(m.life.id)
+	n, _ := m.Node(m.self.id)
 	return n.GossipAddr
 }
 
@@ -61,10 +61,10 @@ func await(t testing.TB, m *Members, what string, ok func() bool) {
 				return
 			}
 			if !open {
-				t.Fatalf("%s: closed before %s: %v", m.life.id, what, m.Nodes())
+				t.Fatalf("%s: closed before %s: %v", m.self.id, what, m.Nodes())
 			}
 		case <-deadline:
-			t.Fatalf("%s does not see %s: %v", m.life.id, what, m.Nodes())
+			t.Fatalf("%s does not see %s: %v", m.self.id, what, m.Nodes())
 		}
 	}
 }

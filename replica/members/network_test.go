@@ -36,7 +36,7 @@ func awaitAlive(t *testing.T, m *Members, want int) {
 		select {
 		case <-events:
 		case <-deadline:
-			t.Fatalf("%s does not see %d alive: %v", m.life.id, want, m.Nodes())
+			t.Fatalf("%s does not see %d alive: %v", m.self.id, want, m.Nodes())
 		}
 	}
 }
@@ -199,10 +199,10 @@ func TestAFailedNodeThatIsHeardIsThereAgain(t *testing.T) {
 		n.Move(0, "10.0.0.3")
 		time.Sleep(time.Minute)
 		awaitNode(t, a, "c", Failed, 1) // nobody has asked it
-		a.Heard("b")                    // which is no news
-		a.Heard("nobody")
+		a.NoteAlive("b")                // which is no news
+		a.NoteAlive("nobody")
 		healed := time.Now()
-		a.Heard("c")
+		a.NoteAlive("c")
 		for _, m := range nodes {
 			awaitAlive(t, m, 3)
 		}

@@ -151,7 +151,7 @@ func (m *Members) keepPeers() {
 func (m *Members) savePeers() {
 	m.peersMu.Lock()
 	defer m.peersMu.Unlock()
-	if m.leaving || !m.peers.update(m.life.id, m.view.Load().nodes) {
+	if m.leaving || !m.peers.update(m.self.id, m.view.Load().nodes) {
 		return
 	}
 	if err := m.peers.save(); err != nil {

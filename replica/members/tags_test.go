@@ -77,9 +77,9 @@ func FuzzTagsRoundTrip(f *testing.F) {
 
 func FuzzParseLife(f *testing.F) {
 	f.Add("a#1#2")
-	f.Add(newLife("node.example:1", math.MaxUint64).name())
+	f.Add(newStartID("node.example:1", math.MaxUint64).name())
 	f.Fuzz(func(t *testing.T, name string) {
-		l, err := parseLife(name)
+		l, err := parseStartID(name)
 		if err == nil && l.name() != name {
 			t.Errorf("%q is %+v, whose name is %q", name, l, l.name())
 		}
@@ -88,13 +88,13 @@ func FuzzParseLife(f *testing.F) {
 
 func TestParseLife(t *testing.T) {
 	for _, bad := range []string{"", "a", "a#1", "#1#1", "a#1#1#1", "a##1", "a#1#", "a#-1#1", "a#+1#1", "a#01#1", "a#A#1", "a#1#zzzzzzzz", "a b#1#1", "a/b#1#1"} {
-		if l, err := parseLife(bad); err == nil {
+		if l, err := parseStartID(bad); err == nil {
 			t.Errorf("%q is %+v", bad, l)
 		}
 	}
 	for range 100 {
-		l := newLife("node-1", math.MaxUint64)
-		if got, err := parseLife(l.name()); err != nil || got != l {
+		l := newStartID("node-1", math.MaxUint64)
+		if got, err := parseStartID(l.name()); err != nil || got != l {
 			t.Errorf("%+v becomes %+v, %v", l, got, err)
 		}
 	}
@@ -102,27 +102,27 @@ func TestParseLife(t *testing.T) {
 
 func TestViewShowsTheLatestStartOfEachNode(t *testing.T) {
 	tag := map[string]string{tagKey: tags{role: RoleStore, weight: 1}.encode()}
-	member := func(l life, status serf.MemberStatus, port uint16) serf.Member {
+	member := func(l startID, status serf.MemberStatus, port uint16) serf.Member {
 		return serf.Member{Name: l.name(), Tags: tag, Status: status, Addr: []byte{127, 0, 0, 1}, Port: port}
 	}
 	members := []serf.Member{
-		member(life{"b", 1, 5}, serf.StatusAlive, 1),
-		member(life{"b", 2, 1}, serf.StatusFailed, 2), // later, though failed
-		member(life{"a", 3, 9}, serf.StatusFailed, 3),
-		member(life{"a", 3, 1}, serf.StatusAlive, 4), // alive before not alive
-		member(life{"c", 1, 1}, serf.StatusLeaving, 5),
-		member(life{"c", 1, 2}, serf.StatusAlive, 6), // the higher number
-		member(life{"d", 1, 1}, serf.StatusLeft, 7),
+		member(startID{"b", 1, 5}, serf.StatusAlive, 1),
+		member(startID{"b", 2, 1}, serf.StatusFailed, 2), // later, though failed
+		member(startID{"a", 3, 9}, serf.StatusFailed, 3),
+		member(startID{"a", 3, 1}, serf.StatusAlive, 4), // alive before not alive
+		member(startID{"c", 1, 1}, serf.StatusLeaving, 5),
+		member(startID{"c", 1, 2}, serf.StatusAlive, 6), // the higher number
+		member(startID{"d", 1, 1}, serf.StatusLeft, 7),
 		{Name: "stranger", Tags: tag, Status: serf.StatusAlive},
 		{Name: "e#1#1", Status: serf.StatusAlive},
-		member(life{"f", 1, 1}, serf.StatusNone, 8),
-		member(life{"g", 9, 1}, serf.StatusLeft, 9),
-		member(life{"g", 1, 1}, serf.StatusAlive, 10), // began anew
-		member(life{"h", 9, 1}, serf.StatusLeft, 11),
-		member(life{"h", 1, 1}, serf.StatusFailed, 12), // an earlier start, before it left
-		member(life{"i", 1, 1}, serf.StatusAlive, 13),
-		member(life{"i", 2, 1}, serf.StatusFailed, 14),
-		member(life{"i", 3, 1}, serf.StatusLeft, 15),
+		member(startID{"f", 1, 1}, serf.StatusNone, 8),
+		member(startID{"g", 9, 1}, serf.StatusLeft, 9),
+		member(startID{"g", 1, 1}, serf.StatusAlive, 10), // began anew
+		member(startID{"h", 9, 1}, serf.StatusLeft, 11),
+		member(startID{"h", 1, 1}, serf.StatusFailed, 12), // an earlier start, before it left
+		member(startID{"i", 1, 1}, serf.StatusAlive, 13),
+		member(startID{"i", 2, 1}, serf.StatusFailed, 14),
+		member(startID{"i", 3, 1}, serf.StatusLeft, 15),
 	}
 	for range len(members) { // in any order
 		v := newView(members)

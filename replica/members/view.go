@@ -10,8 +10,8 @@ import (
 
 // A view is what is known of all nodes at one time. It is never changed.
 type view struct {
-	nodes []Node          // by id
-	lives map[string]life // of each id, the one that is the node
+	nodes  []Node             // by id
+	newest map[string]startID // of each id, the one that is the node
 }
 
 func (v *view) find(id string) (Node, bool) {
@@ -39,7 +39,7 @@ func (v *view) count(s Status) int {
 // A life that left on purpose does not count if another one of its id is alive: that
 // one may have begun anew, from incarnation 1.
 func newView(members []serf.Member) *view {
-	v := &view{lives: map[string]life{}}
+	v := &view{newest: map[string]startID{}}
 	alive := map[string]bool{}
 	for _, m := range members {
 		if l, n, ok := memberNode(m); ok && n.Status == Alive {
@@ -52,10 +52,10 @@ func newView(members []serf.Member) *view {
 		if !ok || n.Status == Left && alive[l.id] {
 			continue
 		}
-		if other, ok := best[l.id]; ok && compareLives(l, v.lives[l.id], n.Status == Alive, other.Status == Alive) < 0 {
+		if other, ok := best[l.id]; ok && compareStartIDs(l, v.newest[l.id], n.Status == Alive, other.Status == Alive) < 0 {
 			continue
 		}
-		best[l.id], v.lives[l.id] = n, l
+		best[l.id], v.newest[l.id] = n, l
 	}
 	v.nodes = make([]Node, 0, len(best))
 	for _, n := range best {
@@ -65,14 +65,14 @@ func newView(members []serf.Member) *view {
 	return v
 }
 
-func memberNode(m serf.Member) (life, Node, bool) {
-	l, err := parseLife(m.Name)
+func memberNode(m serf.Member) (startID, Node, bool) {
+	l, err := parseStartID(m.Name)
 	if err != nil {
-		return life{}, Node{}, false
+		return startID{}, Node{}, false
 	}
 	t, err := decodeTags(m.Tags[tagKey])
 	if err != nil {
-		return life{}, Node{}, false
+		return startID{}, Node{}, false
 	}
 	n := Node{
 		ID: l.id, Incarnation: l.incarnation,
@@ -93,7 +93,7 @@ func memberNode(m serf.Member) (life, Node, bool) {
 	case serf.StatusLeft:
 		n.Status = Left
 	default:
-		return life{}, Node{}, false
+		return startID{}, Node{}, false
 	}
 	return l, n, true
 }

@@ -32,11 +32,11 @@ func (w *watchers) add() (<-chan struct{}, func()) {
 	}
 }
 
-func (w *watchers) tell() {
+func (w *watchers) notify() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for c := range w.chans {
-		note(c)
+		signal(c)
 	}
 }
 
@@ -50,8 +50,8 @@ func (w *watchers) close() {
 	w.chans = nil
 }
 
-// note leaves a note in a channel that holds one; one that is there already will do.
-func note(c chan struct{}) {
+// signal leaves a note in a channel that holds one; one that is there already will do.
+func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

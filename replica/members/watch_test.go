@@ -25,8 +25,8 @@ func TestWatchersComeAndGo(t *testing.T) {
 	second, cancelSecond := w.add()
 	<-first
 	<-second
-	w.tell()
-	w.tell()
+	w.notify()
+	w.notify()
 	<-first
 	select {
 	case <-first:
@@ -44,5 +44,5 @@ func TestWatchersComeAndGo(t *testing.T) {
 		t.Error("not closed")
 	}
 	cancelSecond()
-	w.tell()
+	w.notify()
 }

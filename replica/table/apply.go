@@ -272,7 +272,7 @@ func (t *Table) Found(ctx context.Context, found *Found) (Result, error) {
 	if servers := t.servers(); len(servers) != 1 || servers[0].ID != self.ID {
 		return Result{}, refuse(ErrFounded, "%s is a server of one", t.cfg.ID)
 	}
-	if err := t.hurry(); err != nil {
+	if err := t.electIfAlone(); err != nil {
 		return Result{}, err
 	}
 	return t.Apply(ctx, &own)

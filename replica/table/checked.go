@@ -45,7 +45,7 @@ func guarded(path string, f func() error) (err error) {
 type checkedLog struct {
 	path string
 	bolt *boltdb.BoltStore
-	mark *highWater
+	mark *progressFile
 	// unsealed accepts entries without a checksum: those of earlier builds.
 	unsealed bool
 }
@@ -121,7 +121,7 @@ func (c *checkedLog) StoreLogs(logs []*raft.Log) error {
 		return err
 	}
 	if len(logs) > 0 {
-		c.mark.reach(func(m *reached) { m.Index = max(m.Index, logs[len(logs)-1].Index) })
+		c.mark.record(func(m *diskProgress) { m.Index = max(m.Index, logs[len(logs)-1].Index) })
 	}
 	return nil
 }
@@ -189,7 +189,7 @@ var errNoValue = errors.New("not found")
 type checkedStable struct {
 	path string
 	bolt *boltdb.BoltStore
-	mark *highWater
+	mark *progressFile
 
 	mu     sync.Mutex
 	record stableRecord
@@ -254,7 +254,7 @@ func (s *checkedStable) store(r stableRecord) error {
 		return err
 	}
 	s.record = r
-	s.mark.reach(func(m *reached) { m.Changes = r.Changes })
+	s.mark.record(func(m *diskProgress) { m.Changes = r.Changes })
 	return nil
 }
 

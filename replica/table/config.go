@@ -74,8 +74,8 @@ type Config struct {
 	// snapshot, 8192. As many are kept beside it for followers that lag.
 	SnapshotEntries uint64
 
-	// Below is for tests.
-	Below Below
+	// Hooks is for tests.
+	Hooks Hooks
 
 	// transport takes the place of Transport in tests.
 	transport raft.Transport

@@ -146,8 +146,8 @@ func outdated(l *raft.Log) bool {
 // it. It stays true until just before that changes.
 func (t *Table) Alone() bool { return t.alone.Load() }
 
-// lookAlone is called by one goroutine, the one that also changes who votes.
-func (t *Table) lookAlone() {
+// updateAlone is called by one goroutine, the one that also changes who votes.
+func (t *Table) updateAlone() {
 	voters, own := 0, false
 	for _, s := range t.servers() {
 		if s.Suffrage == raft.Voter {
@@ -156,6 +156,6 @@ func (t *Table) lookAlone() {
 		}
 	}
 	if was := t.alone.Swap(voters == 1 && own && t.raft.State() == raft.Leader); was != t.alone.Load() {
-		t.listeners.tell()
+		t.listeners.notify()
 	}
 }

@@ -268,11 +268,11 @@ func TestOpenRefusesEntryThatFailsItsChecksum(t *testing.T) {
 func TestOpenSucceedsWithOlderHighWaterMark(t *testing.T) {
 	dir, want := closedDir(t)
 	path := filepath.Join(dir, highWaterFile)
-	now, err := readHighWater(path)
+	now, err := readProgressFile(path)
 	if err != nil || now.Index == 0 || now.Changes == 0 || now.Snapshot == 0 {
 		t.Fatalf("the mark is %+v, %v", now, err)
 	}
-	for _, older := range []reached{{}, {Index: now.Index - 1, Changes: now.Changes, Snapshot: now.Snapshot}, {Changes: now.Changes - 1}} {
+	for _, older := range []diskProgress{{}, {Index: now.Index - 1, Changes: now.Changes, Snapshot: now.Snapshot}, {Changes: now.Changes - 1}} {
 		if err := os.WriteFile(path, older.encode(), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -288,7 +288,7 @@ func TestOpenSucceedsWithOlderHighWaterMark(t *testing.T) {
 	if err := d.logs.DeleteRange(now.Index-2, now.Index); err != nil {
 		t.Fatal(err)
 	}
-	if mark, err := readHighWater(path); err != nil || mark.Index != now.Index-3 {
+	if mark, err := readProgressFile(path); err != nil || mark.Index != now.Index-3 {
 		t.Errorf("after the last entries are deleted the mark is %+v, %v", mark, err)
 	}
 	if err := d.close(); err != nil {

@@ -39,7 +39,7 @@ type disk struct {
 	logs      raft.LogStore
 	stable    raft.StableStore
 	snapshots raft.SnapshotStore
-	starts    *starts
+	starts    *startRegistry
 	close     func() error
 }
 
@@ -48,7 +48,7 @@ type disk struct {
 func openDisk(c *Config) (*disk, error) {
 	if c.Dir == "" {
 		m := raft.NewInmemStore()
-		return &disk{uuid.NewString(), m, m, raft.NewInmemSnapshotStore(), new(starts), func() error { return nil }}, nil
+		return &disk{uuid.NewString(), m, m, raft.NewInmemSnapshotStore(), new(startRegistry), func() error { return nil }}, nil
 	}
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("table: %w", err)
@@ -63,7 +63,7 @@ func openDisk(c *Config) (*disk, error) {
 	}
 	reached, err := f.check(filepath.Join(c.Dir, highWaterFile))
 	if err == nil {
-		f.mark, err = openHighWater(filepath.Join(c.Dir, highWaterFile), reached)
+		f.mark, err = openProgressFile(filepath.Join(c.Dir, highWaterFile), reached)
 	}
 	if err == nil && id.stage != stageChecked {
 		f.logs.mark, f.stable.mark = f.mark, f.mark
@@ -88,8 +88,8 @@ type files struct {
 	logs      *checkedLog
 	stable    *checkedStable
 	snapshots *checkedSnapshots
-	mark      *highWater
-	starts    starts // that check has found in the log
+	mark      *progressFile
+	starts    startRegistry // that check has found in the log
 }
 
 // openFiles opens the files without changing what they say. It writes no mark.
@@ -131,9 +131,9 @@ func openFiles(c *Config, stage serverStage) (*files, error) {
 
 // check reads everything. It returns how far the files have come, and an error if they
 // hold less than they did.
-func (f *files) check(highWaterPath string) (reached, error) {
-	var now reached
-	least, err := readHighWater(highWaterPath)
+func (f *files) check(highWaterPath string) (diskProgress, error) {
+	var now diskProgress
+	least, err := readProgressFile(highWaterPath)
 	if err != nil {
 		return now, err
 	}

@@ -20,29 +20,29 @@ const highWaterFile = "high-water"
 // highWaterSize is that of the three numbers of a reached and their checksum.
 const highWaterSize = 3*8 + sumSize
 
-// A reached is what the files of the table must at least hold.
-type reached struct {
+// A diskProgress is what the files of the table must at least hold.
+type diskProgress struct {
 	Index    uint64 // of the last entry
 	Changes  uint64 // of the stable values
 	Snapshot uint64 // the index of the newest snapshot
 }
 
-func (r reached) encode() []byte {
+func (r diskProgress) encode() []byte {
 	b := binary.BigEndian.AppendUint64(make([]byte, 0, highWaterSize), r.Index)
 	b = binary.BigEndian.AppendUint64(b, r.Changes)
 	b = binary.BigEndian.AppendUint64(b, r.Snapshot)
 	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-// A highWater is the open file. A nil one is written to nowhere.
-type highWater struct {
+// A progressFile is the open file. A nil one is written to nowhere.
+type progressFile struct {
 	mu   sync.Mutex
 	file *os.File
-	now  reached
+	now  diskProgress
 }
 
-// readHighWater returns what the file tells; nothing if it is missing or damaged.
-func readHighWater(path string) (r reached, err error) {
+// readProgressFile returns what the file tells; nothing if it is missing or damaged.
+func readProgressFile(path string) (r diskProgress, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return r, nil
@@ -58,22 +58,22 @@ func readHighWater(path string) (r reached, err error) {
 	if len(b) < highWaterSize || binary.BigEndian.Uint32(b[n:]) != crc32.Checksum(b[:n], castagnoli) {
 		return r, nil
 	}
-	return reached{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:]), binary.BigEndian.Uint64(b[16:])}, nil
+	return diskProgress{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:]), binary.BigEndian.Uint64(b[16:])}, nil
 }
 
-func openHighWater(path string, now reached) (*highWater, error) {
+func openProgressFile(path string, now diskProgress) (*progressFile, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("table: %w", err)
 	}
-	m := &highWater{file: f, now: now}
-	m.reach(func(*reached) {})
+	m := &progressFile{file: f, now: now}
+	m.record(func(*diskProgress) {})
 	return m, nil
 }
 
-// reach notes what has become durable. A failure only makes a later check weaker: what
+// record notes what has become durable. A failure only makes a later check weaker: what
 // the file tells stays true.
-func (m *highWater) reach(change func(*reached)) {
+func (m *progressFile) record(change func(*diskProgress)) {
 	if m == nil {
 		return
 	}
@@ -85,7 +85,7 @@ func (m *highWater) reach(change func(*reached)) {
 
 // lower makes durable, before the entries of a range are deleted, that the last ones may
 // be missing.
-func (m *highWater) lower(from, to uint64) error {
+func (m *progressFile) lower(from, to uint64) error {
 	if m == nil {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (m *highWater) lower(from, to uint64) error {
 	return nil
 }
 
-func (m *highWater) close() error {
+func (m *progressFile) close() error {
 	if m == nil {
 		return nil
 	}

@@ -26,7 +26,7 @@ const snapshotHeadSize = len(snapshotHead) + sumSize
 type checkedSnapshots struct {
 	raft.SnapshotStore
 	dir  string // of the snapshots
-	mark *highWater
+	mark *progressFile
 }
 
 func descriptionSum(index, term uint64, configuration raft.Configuration, configurationIndex uint64) uint32 {
@@ -53,14 +53,14 @@ func (c *checkedSnapshots) Create(version raft.SnapshotVersion, index, term uint
 type checkedSink struct {
 	raft.SnapshotSink
 	index uint64
-	mark  *highWater
+	mark  *progressFile
 }
 
 // Close implements raft.SnapshotSink.
 func (s *checkedSink) Close() error {
 	err := s.SnapshotSink.Close()
 	if err == nil {
-		s.mark.reach(func(m *reached) { m.Snapshot = max(m.Snapshot, s.index) })
+		s.mark.record(func(m *diskProgress) { m.Snapshot = max(m.Snapshot, s.index) })
 	}
 	return err
 }

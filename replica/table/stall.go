@@ -73,10 +73,10 @@ func (t *Table) watchDisk() {
 	}
 }
 
-// CedeFromDisk asks another voter to lead whose disk works, if this node leads. It fails if
+// TransferLeadershipFromStalledDisk asks another voter to lead whose disk works, if this node leads. It fails if
 // there is none, or if this node's own disk keeps the library from it. It is for a node whose
 // data do not come to the disk.
-func (t *Table) CedeFromDisk(ctx context.Context) error {
+func (t *Table) TransferLeadershipFromStalledDisk(ctx context.Context) error {
 	if _, isSelf := t.Leader(); !isSelf || t.writes.pending() > 0 {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (t *Table) CedeFromDisk(ctx context.Context) error {
 		if !works {
 			return fmt.Errorf("no other voter's disk is known to work")
 		}
-		return t.askToLead(voter)
+		return t.transferTo(voter)
 	})
 }
 
@@ -132,7 +132,7 @@ func (t *Table) checkDisk(ctx context.Context) error {
 		return errStalled
 	}
 	done := make(chan error, 1)
-	started := t.errands.start(func() {
+	started := t.tasks.start(func() {
 		defer t.checking.Store(false)
 		done <- t.writeCheck()
 	})
@@ -152,7 +152,7 @@ func (t *Table) checkDisk(ctx context.Context) error {
 }
 
 func (t *Table) writeCheck() error {
-	if before := t.cfg.Below.Write; before != nil {
+	if before := t.cfg.Hooks.Write; before != nil {
 		if err := before(); err != nil {
 			return err
 		}
@@ -178,22 +178,22 @@ func (t *Table) writeCheck() error {
 	return nil
 }
 
-// quiet is a transport that sends nothing of a leader's while the table is silent.
-type quiet struct {
+// silencedTransport is a transport that sends nothing of a leader's while the table is silent.
+type silencedTransport struct {
 	raft.Transport
-	t *Table
+	table *Table
 }
 
 // AppendEntries implements raft.Transport.
-func (q *quiet) AppendEntries(id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
-	if q.t.silent.Load() {
+func (q *silencedTransport) AppendEntries(id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
+	if q.table.silent.Load() {
 		return errStalled
 	}
 	return q.Transport.AppendEntries(id, target, args, resp)
 }
 
 // RequestPreVote implements raft.WithPreVote.
-func (q *quiet) RequestPreVote(id raft.ServerID, target raft.ServerAddress, args *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
+func (q *silencedTransport) RequestPreVote(id raft.ServerID, target raft.ServerAddress, args *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
 	if t, ok := q.Transport.(raft.WithPreVote); ok {
 		return t.RequestPreVote(id, target, args, resp)
 	}
@@ -201,7 +201,7 @@ func (q *quiet) RequestPreVote(id raft.ServerID, target raft.ServerAddress, args
 }
 
 // Close implements raft.WithClose.
-func (q *quiet) Close() error {
+func (q *silencedTransport) Close() error {
 	if c, ok := q.Transport.(raft.WithClose); ok {
 		return c.Close()
 	}

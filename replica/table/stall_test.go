@@ -51,7 +51,7 @@ func onDisks(t *testing.T, test func(t *testing.T, g *group, disks map[string]*t
 		g.change = func(cfg *Config) {
 			d := new(testDisk)
 			disks[cfg.ID] = d
-			cfg.Below.Write = d.write
+			cfg.Hooks.Write = d.write
 			cfg.Stalled = func() { d.ended.Add(1) }
 		}
 		g.start(3)

@@ -18,7 +18,7 @@ type stream struct {
 	layer   StreamLayer
 	node    string
 	address func(string) (string, error)
-	starts  *starts
+	starts  *startRegistry
 }
 
 func (s *stream) Accept() (net.Conn, error) {
@@ -49,19 +49,19 @@ type nodeAddr string
 func (nodeAddr) Network() string  { return "ringside" }
 func (a nodeAddr) String() string { return string(a) }
 
-// deaf is a stream that only dials.
-type deaf struct {
+// dialOnlyStream is a stream that only dials.
+type dialOnlyStream struct {
 	stream
 	closed context.Context
 	close  context.CancelFunc
 }
 
-func (d *deaf) Accept() (net.Conn, error) {
+func (d *dialOnlyStream) Accept() (net.Conn, error) {
 	<-d.closed.Done()
 	return nil, net.ErrClosed
 }
 
-func (d *deaf) Close() error {
+func (d *dialOnlyStream) Close() error {
 	d.close()
 	return nil
 }
@@ -70,7 +70,7 @@ func (d *deaf) Close() error {
 // gives up sooner: whoever is back is to be noticed soon, and a request that got lost says
 // nothing of it. It also returns how to end what they have under way, and then how to close
 // the connections that are left over.
-func (c *Config) newTransport(known *starts) (t, beats raft.Transport, cut, hangs func()) {
+func (c *Config) newTransport(known *startRegistry) (t, beats raft.Transport, cut, hangs func()) {
 	if c.transport != nil {
 		return c.transport, c.transport, func() {}, func() {}
 	}
@@ -81,7 +81,7 @@ func (c *Config) newTransport(known *starts) (t, beats raft.Transport, cut, hang
 		Timeout: raftTimeout,
 		Logger:  newLogger(c.Logger),
 	})
-	dialing := &deaf{stream: *listening}
+	dialing := &dialOnlyStream{stream: *listening}
 	dialing.closed, dialing.close = context.WithCancel(context.Background())
 	pulse := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream:  dialing,

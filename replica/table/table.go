@@ -39,21 +39,21 @@ type Table struct {
 	closing sync.RWMutex
 	closed  bool
 
-	timing     sync.Mutex // over changes of the library's time-outs
-	listeners  listeners
-	upkeep     upkeep
-	successors successors
-	transport  raft.Transport // without what noting adds
-	contacts   contacts
-	ways       ways
-	spread     spread
-	errands    errands
-	hearing    sync.WaitGroup // the goroutine of hear
-	pulse      sync.RWMutex   // held while a heartbeat is handled
-	pulseless  bool           // none is any more
-	alone      atomic.Bool
-	opened     atomic.Bool // raft is there
-	abstains   atomic.Bool // see Config.Abstains
+	timing          sync.Mutex // over changes of the library's time-outs
+	listeners       listeners
+	upkeep          groupUpkeep
+	transferTargets transferTargets
+	transport       raft.Transport // without what noting adds
+	contacts        contacts
+	links           links
+	commitNotifier  commitNotifier
+	tasks           tasks
+	filtering       sync.WaitGroup // the goroutine of hear
+	heartbeatMu     sync.RWMutex   // held while a heartbeat is handled
+	heartbeatsEnded bool           // none is any more
+	alone           atomic.Bool
+	opened          atomic.Bool // raft is there
+	abstains        atomic.Bool // see Config.Abstains
 }
 
 // Open starts the node's part in the group. A new directory is in no cluster yet:
@@ -68,37 +68,37 @@ func Open(cfg Config) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := newWrites(cfg.Below.Write)
+	w := newWrites(cfg.Hooks.Write)
 	d.logs = &startsLog{&watchedLog{d.logs, w}, d.starts}
 	d.stable = &watchedStable{d.stable, w, func(err error) {
 		cfg.Logger.Error("storing a Raft term failed: this node neither leads nor votes until it succeeds", "node", cfg.ID, "err", err)
 	}}
-	t := &Table{cfg: cfg, disk: d, writes: w, fsm: &fsm{applying: cfg.Below.Applying, opened: time.Now()}}
+	t := &Table{cfg: cfg, disk: d, writes: w, fsm: &fsm{applying: cfg.Hooks.Applying, opened: time.Now()}}
 	t.fsm.state.Store(new(State))
-	t.fsm.applied = t.listeners.tell
-	t.fsm.decided = func() { t.spread.all(t) }
+	t.fsm.applied = t.listeners.notify
+	t.fsm.decided = func() { t.commitNotifier.notifyAll(t) }
 	t.abstains.Store(cfg.Abstains)
 	transport, beats, cut, hangs := cfg.newTransport(d.starts)
-	transport, beats = &quiet{transport, t}, &quiet{beats, t}
+	transport, beats = &silencedTransport{transport, t}, &silencedTransport{beats, t}
 	t.transport, t.cut, t.hangs = transport, cut, hangs
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	t.sending, t.stopSending = context.WithCancel(context.Background())
-	heard := hearing{transport.Consumer(), make(chan raft.RPC)}
-	t.hearing.Go(func() { t.hear(heard) })
-	t.raft, err = raft.NewRaft(cfg.raft(d.server), t.fsm, d.logs, d.stable, d.snapshots, &noting{transport, beats, t, heard})
+	heard := rpcFilter{transport.Consumer(), make(chan raft.RPC)}
+	t.filtering.Go(func() { t.filterRPCs(heard) })
+	t.raft, err = raft.NewRaft(cfg.raft(d.server), t.fsm, d.logs, d.stable, d.snapshots, &clusterTransport{transport, beats, t, heard})
 	if err != nil {
 		hangs()
 		t.cancel()
 		t.stopSending()
-		t.hearing.Wait()
+		t.filtering.Wait()
 		return nil, errors.Join(fmt.Errorf("table: start raft: %w", err), d.close())
 	}
 	t.opened.Store(true)
-	d.starts.opened(t.State)
+	d.starts.useState(t.State)
 	t.upkeep.start(t)
-	t.keepVigil()
+	t.watchLeader()
 	t.running.Go(t.watchDisk)
-	if err := t.hurry(); err != nil {
+	if err := t.electIfAlone(); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
 	return t, nil
@@ -220,11 +220,11 @@ func (t *Table) Close() error {
 	t.stopSending()
 	t.cut() // who does not answer would be waited for
 	t.writes.release()
-	t.errands.wait()
-	t.hearing.Wait()
-	t.pulse.Lock()
-	t.pulseless = true
-	t.pulse.Unlock()
+	t.tasks.wait()
+	t.filtering.Wait()
+	t.heartbeatMu.Lock()
+	t.heartbeatsEnded = true
+	t.heartbeatMu.Unlock()
 	err := ended.Error()
 	t.hangs()
 	if err := errors.Join(err, t.disk.close()); err != nil {
@@ -254,7 +254,7 @@ func (l *listeners) add() (<-chan struct{}, func()) {
 	}
 }
 
-func (l *listeners) tell() {
+func (l *listeners) notify() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for ch := range l.chans {

@@ -19,9 +19,9 @@ const changeTimeout = 2 * time.Second
 // could have one.
 const maxAsked = 32
 
-// upkeep is what the leader does about the group's own configuration. Its goroutine
+// groupUpkeep is what the leader does about the group's own configuration. Its goroutine
 // runs on every node and sleeps where there is no leader.
-type upkeep struct {
+type groupUpkeep struct {
 	// silent is since when a voter has not answered. Only the goroutine uses it.
 	silent map[string]time.Time
 	// term is the one whose leader has applied all that came before it. Who leads
@@ -31,7 +31,7 @@ type upkeep struct {
 	nodes []Node
 }
 
-func (u *upkeep) start(t *Table) {
+func (u *groupUpkeep) start(t *Table) {
 	u.silent = make(map[string]time.Time)
 	seen := make(chan raft.Observation, 16)
 	observer := raft.NewObserver(seen, false, func(o *raft.Observation) bool {
@@ -50,15 +50,15 @@ func (u *upkeep) start(t *Table) {
 			case <-t.ctx.Done():
 				return
 			case <-seen:
-				t.listeners.tell()
+				t.listeners.notify()
 				continue // telling has made changed ready
 			case <-changed:
-				if !u.concerns(t) {
+				if !u.isAffected(t) {
 					continue
 				}
 			case <-tick.C:
 			}
-			t.lookAlone()
+			t.updateAlone()
 			if _, isSelf := t.Leader(); !isSelf {
 				clear(u.silent)
 				continue
@@ -70,9 +70,9 @@ func (u *upkeep) start(t *Table) {
 	})
 }
 
-// concerns tells whether what has changed is a matter of the group: who leads or who
+// isAffected tells whether what has changed is a matter of the group: who leads or who
 // is there. Rows change far too often to ask everyone each time.
-func (u *upkeep) concerns(t *Table) bool {
+func (u *groupUpkeep) isAffected(t *Table) bool {
 	return u.term != t.raft.CurrentTerm() || !slices.EqualFunc(u.nodes, t.State().nodes, func(a, b Node) bool {
 		return a.ID == b.ID && a.Server == b.Server && a.Role == b.Role && a.State == b.State
 	})
@@ -80,9 +80,9 @@ func (u *upkeep) concerns(t *Table) bool {
 
 // run does what is missing, one change after the other; what fails is tried again on
 // the next round.
-func (u *upkeep) run(t *Table) error {
+func (u *groupUpkeep) run(t *Table) error {
 	if t.Fault() != nil {
-		return t.cede()
+		return t.transferLeadership()
 	}
 	if term := t.raft.CurrentTerm(); u.term != term {
 		if err := t.raft.Barrier(t.cfg.ElectionTimeout).Error(); err != nil {
@@ -96,7 +96,7 @@ func (u *upkeep) run(t *Table) error {
 	}
 	u.nodes = s.nodes
 	servers := t.servers()
-	changes := voters(s, servers, t.cfg.ID, u.look(t, s, servers))
+	changes := voters(s, servers, t.cfg.ID, u.probeServers(t, s, servers))
 	for _, c := range changes {
 		if err := t.ctx.Err(); err != nil {
 			return err
@@ -129,13 +129,13 @@ func (t *Table) reconfigure(c change) error {
 	case expel:
 		wait = t.raft.RemoveServer(c.server.ID, 0, changeTimeout).Error
 	case resign:
-		wait = t.cede
+		wait = t.transferLeadership
 	}
 	return wait()
 }
 
-// look asks the voters, and some who could be, how they are.
-func (u *upkeep) look(t *Table, s *State, servers []raft.Server) map[string]reach {
+// probeServers asks the voters, and some who could be, how they are.
+func (u *groupUpkeep) probeServers(t *Table, s *State, servers []raft.Server) map[string]reach {
 	have := t.raft.CommitIndex()
 	var asked []raft.Server
 	spare := 0
@@ -168,7 +168,7 @@ func (u *upkeep) look(t *Table, s *State, servers []raft.Server) map[string]reac
 	return found
 }
 
-func (u *upkeep) hasBeenSilent(node string, limit time.Duration) bool {
+func (u *groupUpkeep) hasBeenSilent(node string, limit time.Duration) bool {
 	since, known := u.silent[node]
 	if !known {
 		since = time.Now()

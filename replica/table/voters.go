@@ -52,7 +52,7 @@ func votersFor(stores int) int {
 // forgotten takes a vote away. The leader is no party to its own removal: it resigns,
 // and its successor goes on.
 func voters(s *State, servers []raft.Server, leader string, found map[string]reach) []change {
-	v := electorate{s: s, leader: leader, found: found, answers: make(map[raft.ServerID]bool), directories: s.directories()}
+	v := voterPlan{s: s, leader: leader, found: found, answers: make(map[raft.ServerID]bool), directories: s.directories()}
 	servers = v.renamed(servers)
 	for _, server := range servers {
 		node, ok := s.Node(string(server.Address))
@@ -82,8 +82,8 @@ func voters(s *State, servers []raft.Server, leader string, found map[string]rea
 	return v.changes
 }
 
-// electorate is the group, sorted by what is to be done with each server.
-type electorate struct {
+// voterPlan is the group, sorted by what is to be done with each server.
+type voterPlan struct {
 	s      *State
 	leader string
 	found  map[string]reach
@@ -102,12 +102,12 @@ type electorate struct {
 	removals []change // which come after all others
 }
 
-func (v *electorate) add(kind changeKind, server raft.Server) {
+func (v *voterPlan) add(kind changeKind, server raft.Server) {
 	v.changes = append(v.changes, change{kind, server})
 }
 
 // want is the number of voters that the cluster's size asks for.
-func (v *electorate) want() int {
+func (v *voterPlan) want() int {
 	stores := 0
 	for i := range v.s.nodes {
 		if v.s.nodes[i].Votes() {
@@ -118,7 +118,7 @@ func (v *electorate) want() int {
 }
 
 // renamed gives each server the name of the node that its directory was last started as.
-func (v *electorate) renamed(servers []raft.Server) []raft.Server {
+func (v *voterPlan) renamed(servers []raft.Server) []raft.Server {
 	servers = slices.Clone(servers)
 	for i := range servers {
 		if n := v.directories[string(servers[i].ID)]; n != nil && n.ID != string(servers[i].Address) {
@@ -131,7 +131,7 @@ func (v *electorate) renamed(servers []raft.Server) []raft.Server {
 
 // strangers adds the nodes that the group does not know. A node with a new directory
 // is a new server, which can only be added when the old one has left.
-func (v *electorate) strangers(servers []raft.Server) {
+func (v *voterPlan) strangers(servers []raft.Server) {
 	for i := range v.s.nodes {
 		n := &v.s.nodes[i]
 		if n.State == Gone || n.Server == "" || v.directories[n.Server] != n {
@@ -149,7 +149,7 @@ func (v *electorate) strangers(servers []raft.Server) {
 }
 
 // fill promotes up to the largest odd number that can be reached.
-func (v *electorate) fill() {
+func (v *voterPlan) fill() {
 	goal := min(v.want(), len(v.voting)+len(v.spare))
 	if goal%2 == 0 {
 		goal--
@@ -159,7 +159,7 @@ func (v *electorate) fill() {
 	}
 }
 
-func (v *electorate) promote() {
+func (v *voterPlan) promote() {
 	v.add(promote, v.spare[0])
 	v.answers[v.spare[0].ID] = true
 	v.voting = append(v.voting, v.spare[0])
@@ -168,7 +168,7 @@ func (v *electorate) promote() {
 
 // replace gives the vote of a dead node to another: first the new voter, so that
 // there is never a moment with one less.
-func (v *electorate) replace() {
+func (v *voterPlan) replace() {
 	for _, server := range slices.Clone(v.voting) {
 		if v.dead(server) && len(v.spare) > 0 {
 			v.promote()
@@ -177,14 +177,14 @@ func (v *electorate) replace() {
 	}
 }
 
-func (v *electorate) retire(server raft.Server) {
+func (v *voterPlan) retire(server raft.Server) {
 	v.voting = slices.DeleteFunc(v.voting, func(s raft.Server) bool { return s.ID == server.ID })
 	v.remove(demote, server)
 }
 
 // shrink takes votes away that the cluster's size does not ask for, and those of
 // nodes that leave once others can take their place.
-func (v *electorate) shrink() {
+func (v *voterPlan) shrink() {
 	if len(v.voting) > v.want() {
 		// Who is kept: the leader, then who is alive, then the lower id.
 		order := slices.SortedFunc(slices.Values(v.voting), func(a, b raft.Server) int {
@@ -202,7 +202,7 @@ func (v *electorate) shrink() {
 	}
 }
 
-func rank(v *electorate, s raft.Server) int {
+func rank(v *voterPlan, s raft.Server) int {
 	switch {
 	case string(s.Address) == v.leader:
 		return 0
@@ -213,12 +213,12 @@ func rank(v *electorate, s raft.Server) int {
 	}
 }
 
-func (v *electorate) dead(s raft.Server) bool {
+func (v *voterPlan) dead(s raft.Server) bool {
 	return string(s.Address) != v.leader && v.found[string(s.Address)].dead
 }
 
 // remove takes a server's vote or place, in the order of removeInOrder.
-func (v *electorate) remove(kind changeKind, server raft.Server) {
+func (v *voterPlan) remove(kind changeKind, server raft.Server) {
 	v.removals = append(v.removals, change{kind, server})
 }
 
@@ -227,7 +227,7 @@ func (v *electorate) remove(kind changeKind, server raft.Server) {
 // that one will hardly answer; had a live voter gone before them, the majority might
 // have been lost for ever. For the same reason a live voter stays that is needed
 // beside the dead ones that stay. The leader comes last, since it leads no more then.
-func (v *electorate) removeInOrder() {
+func (v *voterPlan) removeInOrder() {
 	last := func(c change) int {
 		switch {
 		case string(c.server.Address) == v.leader:
@@ -248,7 +248,7 @@ func (v *electorate) removeInOrder() {
 }
 
 // needed tells whether there is a majority with a voter and none without it.
-func (v *electorate) needed(server raft.Server) bool {
+func (v *voterPlan) needed(server raft.Server) bool {
 	answers, votes := v.answers[server.ID]
 	if !votes || !answers || string(server.Address) == v.leader {
 		return false
@@ -268,7 +268,7 @@ func bit(b bool) int {
 }
 
 // removeNow does it. The leader resigns instead, if there is anyone to resign to.
-func (v *electorate) removeNow(kind changeKind, server raft.Server) {
+func (v *voterPlan) removeNow(kind changeKind, server raft.Server) {
 	if string(server.Address) != v.leader {
 		v.add(kind, server)
 		delete(v.answers, server.ID)

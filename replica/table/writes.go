@@ -10,8 +10,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Below is where tests let what a table rests on fail. The zero value lets nothing fail.
-type Below struct {
+// Hooks is where tests let what a table rests on fail. The zero value lets nothing fail.
+type Hooks struct {
 	// Write is called before the log, a term or a vote is written, and before a [Table]
 	// checks its disk; its error is that of the write. It may block, as a disk does.
 	Write func() error

@@ -81,7 +81,7 @@ func (c *cluster) serveAsk(peer bus.Peer, conn net.Conn) {
 func (c *cluster) account(ctx context.Context, q *inquiry) account {
 	a := account{Version: c.n.cfg.Version, Progress: c.engine.Progress(), Moved: moved(c.engine.Totals()), Feeding: c.feeding(), Scrub: c.scrub()}
 	a.Keys, a.Bytes = c.n.server.OwnSize()
-	a.Lease = leaseOf(c.engine.Leasing())
+	a.Lease = leaseOf(c.engine.LeaseStats())
 	if err := c.n.store.Writable(); err != nil {
 		a.Refused = err.Error()
 	}

@@ -97,5 +97,5 @@ func (c *cluster) leases() replica.LeaseConfig {
 	if c.n.cfg.Role == RoleProxy {
 		return replica.LeaseConfig{}
 	}
-	return replica.LeaseConfig{Clock: c.n.clock, Own: c.n.ownClock, Consensus: agreed{c.table}, Ask: c.askEngine}
+	return replica.LeaseConfig{Clock: c.n.clock, OwnClock: c.n.ownClock, Consensus: agreed{c.table}, Ask: c.askEngine}
 }

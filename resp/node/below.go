@@ -22,7 +22,7 @@ type below struct {
 	date    func() time.Time     // nil: the system's, which may be set
 	steps   func(replica.Step)   // nil: nobody is told
 	host    func() string        // nil: the system's name
-	table   table.Below          // under the table of the cluster
+	table   table.Hooks          // under the table of the cluster
 	// versions of the bus protocol; zero: all that this build speaks.
 	versions bus.Versions
 }

@@ -115,7 +115,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 		Versions: cfg.below.versions,
 		Met: func(p bus.Peer) {
 			if c.members != nil { // not yet where the original of a copy is asked
-				c.members.Heard(p.ID)
+				c.members.NoteAlive(p.ID)
 			}
 		},
 	})
@@ -150,7 +150,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	}
 	c.table, err = table.Open(table.Config{
 		ID: n.id, Dir: cfg.raftDir(), Abstains: n.run.abstains(), Transport: layer, Address: c.raftAddr,
-		Forward: c.askTable, Peers: c.peers, Stalled: c.stalled, Logger: cfg.Logger, Below: cfg.below.table,
+		Forward: c.askTable, Peers: c.peers, Stalled: c.stalled, Logger: cfg.Logger, Hooks: cfg.below.table,
 	})
 	if err != nil {
 		return c, err

@@ -47,7 +47,7 @@ func (c *virtualCluster) copied(copies int) {
 		}
 		if time.Now().After(end) {
 			for _, id := range c.running() {
-				c.say("%s: %+v; its log:\n%s", id, c.nodes[id].cluster.engine.Leasing(), &c.nodes[id].log)
+				c.say("%s: %+v; its log:\n%s", id, c.nodes[id].cluster.engine.LeaseStats(), &c.nodes[id].log)
 			}
 			c.t.Fatalf("copies are missing: %s", why)
 		}

@@ -36,7 +36,7 @@ func (g *gray) under(cfg *Config) {
 		}
 		return now()
 	}
-	cfg.below.table = table.Below{
+	cfg.below.table = table.Hooks{
 		Write: func() error {
 			g.disk.wait()
 			if g.log.Load() {

@@ -6,7 +6,7 @@ import (
 )
 
 // leaseOf is how a node's lease is reported; nil if it needs none.
-func leaseOf(l replica.Leasing) *status.Lease {
+func leaseOf(l replica.LeaseStats) *status.Lease {
 	if !l.Needed {
 		return nil
 	}

@@ -122,7 +122,7 @@ func TestLeadersDeathPausesNobodyElse(t *testing.T) {
 		lapses := int64(0)
 		for _, id := range c.running() {
 			if id != leader {
-				lapses += c.nodes[id].cluster.engine.Leasing().Lapses
+				lapses += c.nodes[id].cluster.engine.LeaseStats().Lapses
 				stops = append(stops, c.steady(id))
 			}
 		}
@@ -136,7 +136,7 @@ func TestLeadersDeathPausesNobodyElse(t *testing.T) {
 			}
 		}
 		for _, id := range c.running() {
-			lapses -= c.nodes[id].cluster.engine.Leasing().Lapses
+			lapses -= c.nodes[id].cluster.engine.LeaseStats().Lapses
 		}
 		if lapses != 0 {
 			t.Errorf("%d leases have ended", -lapses)
@@ -195,7 +195,7 @@ func TestIsolatedNodeStopsAnswering(t *testing.T) {
 				t.Fatal("it does not answer any more")
 			}
 		}
-		if n := c.nodes[victim].cluster.engine.Leasing(); n.Lapses != 1 {
+		if n := c.nodes[victim].cluster.engine.LeaseStats(); n.Lapses != 1 {
 			t.Errorf("%+v", n)
 		}
 		_ = client.Close()

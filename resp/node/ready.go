@@ -58,7 +58,7 @@ func (c *cluster) withoutLease() string {
 	if leader, _ := c.table.Leader(); leader == "" {
 		return "it reaches no majority of the nodes that vote"
 	}
-	if fault := c.engine.Leasing().Fault; fault != "" {
+	if fault := c.engine.LeaseStats().Fault; fault != "" {
 		return fault
 	}
 	return "the leader has not answered yet"

@@ -158,7 +158,7 @@ func (c *cluster) leasesOver(ctx context.Context, nodes []string) error {
 // until now.
 func (c *cluster) silent(nodes []string) error {
 	for _, node := range nodes {
-		if d, ok := c.engine.Silent(node); ok && d < leaseLongest {
+		if d, ok := c.engine.LeaseSilence(node); ok && d < leaseLongest {
 			return fmt.Errorf("%s may still be answering clients: try again in a few seconds", node)
 		}
 	}

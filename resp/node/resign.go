@@ -31,7 +31,7 @@ func (c *cluster) resign(ctx context.Context) {
 	case err != nil:
 		cfg.Logger.Warn("handing the ranges to backups failed", "node", c.n.id, "err", err)
 	}
-	if err := c.table.Cede(ctx); err != nil {
+	if err := c.table.TransferLeadership(ctx); err != nil {
 		cfg.Logger.Info("transferring the leadership failed: the other nodes elect a leader after a timeout", "node", c.n.id, "err", err)
 	}
 }

@@ -117,7 +117,7 @@ func TestRollingRestartFailsNothing(t *testing.T) {
 		}
 		c.settled()
 		for _, id := range ids { // who had the time to lead since its last start
-			if n := c.nodes[id].cluster.engine.Leasing().Failovers; n > 0 {
+			if n := c.nodes[id].cluster.engine.LeaseStats().Failovers; n > 0 {
 				t.Errorf("%s has replaced others %d times", id, n)
 			}
 		}

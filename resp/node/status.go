@@ -50,7 +50,7 @@ func (o overview) Moves() resp.Moves {
 	m.Scrub = *c.scrub()
 	m.Short, m.Lost = c.shortages(st)
 	m.Lease.Valid = true
-	if l := leaseOf(c.engine.Leasing()); l != nil {
+	if l := leaseOf(c.engine.LeaseStats()); l != nil {
 		m.Lease = *l
 	}
 	m.Leader, _ = c.table.Leader()

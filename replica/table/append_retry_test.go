@@ -47,17 +47,17 @@ func TestNobodyInsistsForOthers(t *testing.T) {
 		leader := g.leader()
 		term := leader.raft.CurrentTerm()
 		for _, s := range leader.servers() {
-			if !leader.goesOn(s.ID, term) {
+			if !leader.stillSends(s.ID, term) {
 				t.Errorf("nothing is sent to %s", s.Address)
 			}
-			if leader.goesOn(s.ID, term-1) {
+			if leader.stillSends(s.ID, term-1) {
 				t.Error("an office that is over goes on")
 			}
-			if on := g.tables[string(s.Address)]; on != leader && on.goesOn(s.ID, term) {
+			if on := g.tables[string(s.Address)]; on != leader && on.stillSends(s.ID, term) {
 				t.Errorf("%s does not lead", s.Address)
 			}
 		}
-		if leader.goesOn(raft.ServerID("nobody"), term) {
+		if leader.stillSends(raft.ServerID("nobody"), term) {
 			t.Error("a server that is none goes on")
 		}
 	})
@@ -66,8 +66,8 @@ func TestNobodyInsistsForOthers(t *testing.T) {
 // Word that gets lost while a server is out of reach is sent anew as soon as it is back, and
 // not when its time is over.
 func TestWhatGotLostIsSentAnew(t *testing.T) {
-	var w ways
-	lost, back := w.look("s")
+	var w links
+	lost, back := w.state("s")
 	if lost {
 		t.Error("a server of which nothing is known is lost")
 	}
@@ -79,7 +79,7 @@ func TestWhatGotLostIsSentAnew(t *testing.T) {
 	}
 	w.failed("s")
 	w.failed("s")
-	if lost, _ = w.look("s"); !lost {
+	if lost, _ = w.state("s"); !lost {
 		t.Error("a server that does not answer is there")
 	}
 	w.answered("s")
@@ -88,7 +88,7 @@ func TestWhatGotLostIsSentAnew(t *testing.T) {
 	default:
 		t.Error("nobody is told that the server is back")
 	}
-	lost, back = w.look("s")
+	lost, back = w.state("s")
 	if lost {
 		t.Error("a server that answers is lost")
 	}

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// A life is one start of a node: what Serf knows as a member. See the package
+// A startID is one start of a node: what Serf knows as a member. See the package
 // comment for why.
-type life struct {
+type startID struct {
 	id          string
 	incarnation uint64
 	nonce       uint32 // tells lives of the same incarnation apart
@@ -21,45 +21,45 @@ type life struct {
 // its own to a slash.
 const lifeSeparator = "#"
 
-func newLife(id string, incarnation uint64) life {
+func newStartID(id string, incarnation uint64) startID {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails
-	return life{id, incarnation, binary.BigEndian.Uint32(b[:])}
+	return startID{id, incarnation, binary.BigEndian.Uint32(b[:])}
 }
 
 // name is what Serf calls the life.
-func (l life) name() string {
+func (l startID) name() string {
 	return l.id + lifeSeparator + strconv.FormatUint(l.incarnation, 36) + lifeSeparator + strconv.FormatUint(uint64(l.nonce), 36)
 }
 
-// parseLife reads a name from the network.
-func parseLife(name string) (life, error) {
+// parseStartID reads a name from the network.
+func parseStartID(name string) (startID, error) {
 	parts := strings.Split(name, lifeSeparator)
 	if len(parts) != 3 {
-		return life{}, fmt.Errorf("name %.300q: want id, incarnation and nonce", name)
+		return startID{}, fmt.Errorf("name %.300q: want id, incarnation and nonce", name)
 	}
 	incarnation, err := strconv.ParseUint(parts[1], 36, 64)
 	if err != nil {
-		return life{}, fmt.Errorf("name %.300q: incarnation: %w", name, err)
+		return startID{}, fmt.Errorf("name %.300q: incarnation: %w", name, err)
 	}
 	nonce, err := strconv.ParseUint(parts[2], 36, 32)
 	if err != nil {
-		return life{}, fmt.Errorf("name %.300q: random number: %w", name, err)
+		return startID{}, fmt.Errorf("name %.300q: random number: %w", name, err)
 	}
-	l := life{parts[0], incarnation, uint32(nonce)}
+	l := startID{parts[0], incarnation, uint32(nonce)}
 	if err := validateID(l.id); err != nil {
-		return life{}, err
+		return startID{}, err
 	}
 	if l.name() != name { // +1, 0A: one life, one name
-		return life{}, fmt.Errorf("name %.300q is not written as ours are", name)
+		return startID{}, fmt.Errorf("name %.300q is not written as ours are", name)
 	}
 	return l, nil
 }
 
-// compareLives orders the lives of one id; the last one is the node. Among equal
+// compareStartIDs orders the lives of one id; the last one is the node. Among equal
 // incarnations one that is alive goes before one that is not: its directory was
 // copied, or its incarnation not counted up, and the table will refuse it.
-func compareLives(a, b life, aAlive, bAlive bool) int {
+func compareStartIDs(a, b startID, aAlive, bAlive bool) int {
 	if c := cmp.Compare(a.incarnation, b.incarnation); c != 0 {
 		return c
 	}

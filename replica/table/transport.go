@@ -10,30 +10,30 @@ import (
 
 var errNoPreVote = errors.New("table: the transport has no pre-vote")
 
-// A noting is a transport that notes contacts, sends heartbeats on a way of their own, and
+// A clusterTransport is a transport that notes contacts, sends heartbeats on a way of their own, and
 // does for entries what the library does too late: see insist and spread.
-type noting struct {
+type clusterTransport struct {
 	raft.Transport
-	beats raft.Transport // for heartbeats, which nobody waits for long
-	t     *Table
+	heartbeats raft.Transport // for heartbeats, which nobody waits for long
+	table      *Table
 
-	hearing hearing
+	filter rpcFilter
 }
 
 // AppendEntries is called for heartbeats by one goroutine of the library for each server,
 // and for entries by another.
-func (n *noting) AppendEntries(id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
+func (n *clusterTransport) AppendEntries(id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
 	if !isHeartbeat(args) {
-		return n.t.insist(n.Transport, id, target, args, resp)
+		return n.table.appendUntilAnswered(n.Transport, id, target, args, resp)
 	}
-	asked := n.t.contacts.number()
-	err := n.beats.AppendEntries(id, target, args, resp)
+	asked := n.table.contacts.number()
+	err := n.heartbeats.AppendEntries(id, target, args, resp)
 	if err != nil {
-		n.t.ways.failed(id)
+		n.table.links.failed(id)
 		return err
 	}
-	n.t.ways.answered(id)
-	n.t.agreed(id, asked, args, resp)
+	n.table.links.answered(id)
+	n.table.noteSuccess(id, asked, args, resp)
 	return nil
 }
 
@@ -42,8 +42,8 @@ func isHeartbeat(args *raft.AppendEntriesRequest) bool {
 	return args.PrevLogEntry == 0 && args.LeaderCommitIndex == 0 && len(args.Entries) == 0
 }
 
-// agreed notes that a server has agreed to a request.
-func (t *Table) agreed(id raft.ServerID, asked uint64, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) {
+// noteSuccess notes that a server has agreed to a request.
+func (t *Table) noteSuccess(id raft.ServerID, asked uint64, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) {
 	if resp.Success && resp.Term == args.Term {
 		t.contacts.note(id, asked, args.Term)
 	}
@@ -51,15 +51,15 @@ func (t *Table) agreed(id raft.ServerID, asked uint64, args *raft.AppendEntriesR
 
 // SetHeartbeatHandler sees to it that no heartbeat comes to the library once its disk is
 // closed. They come by the goroutines of connections, for which nobody waits.
-func (n *noting) SetHeartbeatHandler(handle func(raft.RPC)) {
+func (n *clusterTransport) SetHeartbeatHandler(handle func(raft.RPC)) {
 	n.Transport.SetHeartbeatHandler(func(rpc raft.RPC) {
-		n.t.pulse.RLock()
-		defer n.t.pulse.RUnlock()
-		if n.t.pulseless {
+		n.table.heartbeatMu.RLock()
+		defer n.table.heartbeatMu.RUnlock()
+		if n.table.heartbeatsEnded {
 			rpc.Respond(nil, ErrClosed)
 			return
 		}
-		if err := n.t.mayHandle(rpc); err != nil {
+		if err := n.table.mayHandle(rpc); err != nil {
 			rpc.Respond(nil, err)
 			return
 		}
@@ -83,20 +83,20 @@ func (t *Table) mayHandle(heartbeat raft.RPC) error {
 
 // InstallSnapshot waits for a server that does not answer: the library pauses for longer
 // after each failure.
-func (n *noting) InstallSnapshot(id raft.ServerID, target raft.ServerAddress, args *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, data io.Reader) error {
-	timer := time.NewTimer(insistFor)
+func (n *clusterTransport) InstallSnapshot(id raft.ServerID, target raft.ServerAddress, args *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, data io.Reader) error {
+	timer := time.NewTimer(retryFor)
 	defer timer.Stop()
-	for n.t.goesOn(id, args.Term) {
-		lost, back := n.t.ways.look(id)
+	for n.table.stillSends(id, args.Term) {
+		lost, back := n.table.links.state(id)
 		if !lost {
 			break
 		}
 		select {
 		case <-back:
 		case <-timer.C:
-			return errAway
-		case <-time.After(longestAgain): // the office may be over
-		case <-n.t.sending.Done():
+			return errUnreachable
+		case <-time.After(longestRetry): // the office may be over
+		case <-n.table.sending.Done():
 			return ErrClosed
 		}
 	}
@@ -107,26 +107,26 @@ func (n *noting) InstallSnapshot(id raft.ServerID, target raft.ServerAddress, ar
 // wait for itself for good, while heartbeats go on: that follower gets no entry any more as
 // long as this node leads, which never ends, nor does this node (hashicorp/raft, issue 612).
 // Entries are few, and those that come while others are on the way go together.
-func (n *noting) AppendEntriesPipeline(raft.ServerID, raft.ServerAddress) (raft.AppendPipeline, error) {
+func (n *clusterTransport) AppendEntriesPipeline(raft.ServerID, raft.ServerAddress) (raft.AppendPipeline, error) {
 	return nil, raft.ErrPipelineReplicationNotSupported
 }
 
 // RequestPreVote is there only if the transport beneath has it.
-func (n *noting) RequestPreVote(id raft.ServerID, target raft.ServerAddress, args *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
+func (n *clusterTransport) RequestPreVote(id raft.ServerID, target raft.ServerAddress, args *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
 	if t, ok := n.Transport.(raft.WithPreVote); ok {
-		if err := n.t.mayStand(); err != nil {
+		if err := n.table.mayStand(); err != nil {
 			return err
 		}
-		n.t.yield()
+		n.table.waitForSlot()
 		return t.RequestPreVote(id, target, args, resp)
 	}
 	return errNoPreVote
 }
 
 // Close implements raft.WithClose.
-func (n *noting) Close() error {
+func (n *clusterTransport) Close() error {
 	var errs []error
-	for _, t := range []raft.Transport{n.Transport, n.beats} {
+	for _, t := range []raft.Transport{n.Transport, n.heartbeats} {
 		if c, ok := t.(raft.WithClose); ok {
 			errs = append(errs, c.Close())
 		}

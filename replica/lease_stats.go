@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// clockSkewed is by how much a node's clock on the wall may differ from the leader's
+// maxClockSkew is by how much a node's clock on the wall may differ from the leader's
 // before it is reported: keys expire by the clock of whoever serves them.
-const clockSkewed = 500 * time.Millisecond
+const maxClockSkew = 500 * time.Millisecond
 
-// leaseFigures are what a node counts of its leases, and as the leader of others'.
-type leaseFigures struct {
+// leaseStats are what a node counts of its leases, and as the leader of others'.
+type leaseStats struct {
 	granted, refused, lapses atomic.Int64 // to this node
 	given, withheld          atomic.Int64 // by this node
 	failovers, promoted      atomic.Int64
@@ -22,7 +22,7 @@ type leaseFigures struct {
 	compared                 bool
 }
 
-func (f *leaseFigures) failed(err error) {
+func (f *leaseStats) failed(err error) {
 	f.refused.Add(1)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -30,7 +30,7 @@ func (f *leaseFigures) failed(err error) {
 }
 
 // compare notes how far the leader's clock on the wall is ahead of this node's.
-func (f *leaseFigures) compare(leader string, began, ended time.Time, wall int64) {
+func (f *leaseStats) compare(leader string, began, ended time.Time, wall int64) {
 	half := ended.Sub(began) / 2
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -38,8 +38,8 @@ func (f *leaseFigures) compare(leader string, began, ended time.Time, wall int64
 	f.offset, f.within = time.UnixMilli(wall).Sub(began.Round(0).Add(half)), half+time.Millisecond
 }
 
-// Leasing tells how it stands with leases.
-type Leasing struct {
+// LeaseStats tells how it stands with leases.
+type LeaseStats struct {
 	// Needed tells that this node takes part in leases at all; Alone that it has no need
 	// of one, since nothing is decided without it.
 	Needed, Alone bool
@@ -61,10 +61,10 @@ type Leasing struct {
 	ClockSkewed bool
 }
 
-// Leasing tells how it stands with this node's leases.
-func (e *Engine) Leasing() Leasing {
-	l, f := e.lease, &e.lease.figures
-	s := Leasing{
+// LeaseStats tells how it stands with this node's leases.
+func (e *Engine) LeaseStats() LeaseStats {
+	l, f := e.lease, &e.lease.stats
+	s := LeaseStats{
 		Valid:   l.Valid(),
 		Granted: f.granted.Load(), Refused: f.refused.Load(), Lapses: f.lapses.Load(),
 		Given: f.given.Load(), Withheld: f.withheld.Load(), Failovers: f.failovers.Load(), Promoted: f.promoted.Load(),
@@ -74,14 +74,14 @@ func (e *Engine) Leasing() Leasing {
 	}
 	s.Needed, s.Alone = true, l.cfg.Consensus.Alone()
 	if until := time.Duration(l.until.Load()); until != 0 {
-		s.Left = until - l.cfg.Own()
+		s.Left = until - l.cfg.OwnClock()
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s.Fault = f.lastFault
 	if f.compared && f.leader != e.cfg.Self {
 		s.ClockOf, s.ClockOffset, s.ClockWithin = f.leader, f.offset, f.within
-		s.ClockSkewed = max(f.offset, -f.offset)-f.within > clockSkewed
+		s.ClockSkewed = max(f.offset, -f.offset)-f.within > maxClockSkew
 	}
 	return s
 }

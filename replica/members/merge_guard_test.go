@@ -35,7 +35,7 @@ func (r *records) Handle(_ context.Context, rec slog.Record) error {
 	r.mu.Lock()
 	r.texts = append(r.texts, text)
 	r.mu.Unlock()
-	note(r.change)
+	signal(r.change)
 	return nil
 }
 
@@ -148,8 +148,8 @@ func TestGateReadsAnything(t *testing.T) {
 	own := new(atomic.Pointer[tags])
 	mine := cfg.tags()
 	own.Store(&mine)
-	g := &gate{own: own, refused: func(error) { refusals++ }}
-	good := &serf.Member{Name: newLife("b", 1).name(), Tags: map[string]string{tagKey: cfg.tags().encode()}}
+	g := &mergeGuard{own: own, refused: func(error) { refusals++ }}
+	good := &serf.Member{Name: newStartID("b", 1).name(), Tags: map[string]string{tagKey: cfg.tags().encode()}}
 	if err := g.NotifyMerge([]*serf.Member{good}); err != nil {
 		t.Error(err)
 	}
@@ -179,7 +179,7 @@ func TestProtocolsThatMeetAreAccepted(t *testing.T) {
 		protocol, oldest uint64
 		ok               bool
 	}{{3, 2, true}, {2, 1, true}, {9, 3, true}, {9, 4, false}, {1, 1, false}} {
-		err := own.accepts(tags{protocol: test.protocol, oldest: test.oldest})
+		err := own.checkCompatible(tags{protocol: test.protocol, oldest: test.oldest})
 		if (err == nil) != test.ok {
 			t.Errorf("protocol %d from %d: %v", test.protocol, test.oldest, err)
 		}
@@ -231,9 +231,9 @@ func TestAFailedNodeOfAnotherGenerationDoesNoHarm(t *testing.T) {
 	cfg.Generation = 7
 	mine := cfg.tags()
 	own.Store(&mine)
-	g := &gate{own: own, refused: func(error) {}}
+	g := &mergeGuard{own: own, refused: func(error) {}}
 	cfg.Generation = 8
-	other := &serf.Member{Name: newLife("b", 1).name(), Tags: map[string]string{tagKey: cfg.tags().encode()}, Status: serf.StatusAlive}
+	other := &serf.Member{Name: newStartID("b", 1).name(), Tags: map[string]string{tagKey: cfg.tags().encode()}, Status: serf.StatusAlive}
 	if err := g.NotifyMerge([]*serf.Member{other}); !errors.Is(err, ErrGeneration) {
 		t.Error(err)
 	}

@@ -15,7 +15,7 @@ func TestWhoCouldNotCedeLeadsOn(t *testing.T) {
 		g.start(3)
 		for range 20 { // what the library looks at first is chance
 			cedeInVain(t, g)
-			time.Sleep(2 * askAgainAfter)
+			time.Sleep(2 * transferAgainAfter)
 		}
 	})
 }
@@ -36,7 +36,7 @@ func cedeInVain(t *testing.T, g *group) {
 	time.Sleep(20 * time.Second)
 	g.weigh(leader, leader.cfg.ID, 2+rand.Float64())
 	for range 2 {
-		if err := leader.askToLead(deaf); err == nil {
+		if err := leader.transferTo(deaf); err == nil {
 			t.Fatal("a voter that is away has taken the office")
 		}
 		time.Sleep(time.Second) // a transfer ends a little after its answer
@@ -53,7 +53,7 @@ func cedeInVain(t *testing.T, g *group) {
 			break
 		}
 		if now := g.leader(); now != nil {
-			now.askToLead(self)
+			now.transferTo(self)
 		}
 		time.Sleep(time.Second)
 	}
@@ -67,7 +67,7 @@ func TestCedingPassesOverWhoIsAway(t *testing.T) {
 		leader := g.leader()
 		away := g.idle(leader)
 		g.kill(away)
-		if err := leader.Cede(g.context()); err != nil {
+		if err := leader.TransferLeadership(g.context()); err != nil {
 			t.Fatal(err)
 		}
 		g.until(func() bool { l := g.leader(); return l != nil && l != leader }, "another leads")

@@ -13,33 +13,33 @@ import (
 // no entries: it names the last entry of which the server has said that it has it, and
 // says no more of what is decided than that.
 
-// spread is what the other servers have, and have been told.
-type spread struct {
-	mu sync.Mutex
-	of map[raft.ServerID]*hearer
+// commitNotifier is what the other servers have, and have been told.
+type commitNotifier struct {
+	mu        sync.Mutex
+	followers map[raft.ServerID]*followerProgress
 }
 
-// A hearer is one of them.
-type hearer struct {
+// A followerProgress is one of them.
+type followerProgress struct {
 	target raft.ServerAddress
 	last   raft.AppendEntriesRequest // with the last entry that it has, and no others
 	busy   bool                      // it is being told
 }
 
-// has notes what a server has by its answer to a request of the library's, and tells it
+// noteStored notes what a server has by its answer to a request of the library's, and tells it
 // what was decided meanwhile.
-func (s *spread) has(t *Table, id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) {
+func (s *commitNotifier) noteStored(t *Table, id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) {
 	if !resp.Success || resp.Term != args.Term {
 		return
 	}
 	s.mu.Lock()
-	if s.of == nil {
-		s.of = make(map[raft.ServerID]*hearer)
+	if s.followers == nil {
+		s.followers = make(map[raft.ServerID]*followerProgress)
 	}
-	o := s.of[id]
+	o := s.followers[id]
 	if o == nil {
-		o = new(hearer)
-		s.of[id] = o
+		o = new(followerProgress)
+		s.followers[id] = o
 	}
 	o.target = target
 	decided := o.last.LeaderCommitIndex
@@ -53,38 +53,38 @@ func (s *spread) has(t *Table, id raft.ServerID, target raft.ServerAddress, args
 	}
 	o.last.LeaderCommitIndex = max(decided, min(args.LeaderCommitIndex, o.last.PrevLogEntry))
 	s.mu.Unlock()
-	s.tell(t, id)
+	s.notify(t, id)
 }
 
-// all tells every server of what is decided. It is called from the library's goroutine
+// notifyAll tells every server of what is decided. It is called from the library's goroutine
 // that applies entries, and does not block.
-func (s *spread) all(t *Table) {
+func (s *commitNotifier) notifyAll(t *Table) {
 	if !t.opened.Load() || t.raft.State() != raft.Leader {
 		return
 	}
 	s.mu.Lock()
 	var ids []raft.ServerID
-	for id := range s.of {
+	for id := range s.followers {
 		ids = append(ids, id)
 	}
 	s.mu.Unlock()
 	for _, id := range ids {
-		s.tell(t, id)
+		s.notify(t, id)
 	}
 }
 
-// tell tells a server, unless that is under way, which then goes on with what is new.
-func (s *spread) tell(t *Table, id raft.ServerID) {
+// notify tells a server, unless that is under way, which then goes on with what is new.
+func (s *commitNotifier) notify(t *Table, id raft.ServerID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if o := s.of[id]; o.busy || !s.nextLocked(t, o) {
+	if o := s.followers[id]; o.busy || !s.nextLocked(t, o) {
 		return
 	}
-	s.of[id].busy = t.errands.start(func() { s.run(t, id) })
+	s.followers[id].busy = t.tasks.start(func() { s.run(t, id) })
 }
 
 // nextLocked makes o.last what a server is to be told next, if anything is new to it.
-func (s *spread) nextLocked(t *Table, o *hearer) bool {
+func (s *commitNotifier) nextLocked(t *Table, o *followerProgress) bool {
 	if !t.opened.Load() || t.raft.State() != raft.Leader || t.raft.CurrentTerm() != o.last.Term {
 		return false
 	}
@@ -96,10 +96,10 @@ func (s *spread) nextLocked(t *Table, o *hearer) bool {
 	return true
 }
 
-func (s *spread) run(t *Table, id raft.ServerID) {
+func (s *commitNotifier) run(t *Table, id raft.ServerID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o := s.of[id]
+	o := s.followers[id]
 	defer func() { o.busy = false }()
 	for {
 		args, target := o.last, o.target
@@ -108,7 +108,7 @@ func (s *spread) run(t *Table, id raft.ServerID) {
 		asked := t.contacts.number()
 		err := t.transport.AppendEntries(id, target, &args, &resp)
 		if err == nil {
-			t.agreed(id, asked, &args, &resp)
+			t.noteSuccess(id, asked, &args, &resp)
 		}
 		s.mu.Lock()
 		// Whom that did not reach hears it from the library.

@@ -8,19 +8,19 @@ import (
 	"github.com/hashicorp/serf/serf"
 )
 
-// A gate decides who is of this cluster. Serf asks it of all members of a peer before
+// A mergeGuard decides who is of this cluster. Serf asks it of all members of a peer before
 // it joins that peer or lets it join, and of each member that it hears of. Both ends
 // have the same rule, so both refuse. It is asked while Serf holds locks: it may
 // neither wait nor call Serf.
-type gate struct {
+type mergeGuard struct {
 	own     *atomic.Pointer[tags]
 	refused func(err error)
 }
 
-var _ serf.MergeDelegate = (*gate)(nil)
+var _ serf.MergeDelegate = (*mergeGuard)(nil)
 
 // NotifyMerge implements [serf.MergeDelegate].
-func (g *gate) NotifyMerge(peers []*serf.Member) error {
+func (g *mergeGuard) NotifyMerge(peers []*serf.Member) error {
 	for _, peer := range peers {
 		if peer.Status == serf.StatusLeft {
 			continue
@@ -33,9 +33,9 @@ func (g *gate) NotifyMerge(peers []*serf.Member) error {
 	return nil
 }
 
-func (g *gate) check(peer *serf.Member) error {
+func (g *mergeGuard) check(peer *serf.Member) error {
 	where := fmt.Sprintf("%.300s:%d", peer.Addr, peer.Port)
-	l, err := parseLife(peer.Name)
+	l, err := parseStartID(peer.Name)
 	if err != nil {
 		return fmt.Errorf("%w: node at %s: %w", ErrStranger, where, err)
 	}
@@ -44,7 +44,7 @@ func (g *gate) check(peer *serf.Member) error {
 		return fmt.Errorf("%w: node %s at %s: %w", ErrStranger, l.id, where, err)
 	}
 	own := g.own.Load()
-	if err := own.accepts(t); err != nil {
+	if err := own.checkCompatible(t); err != nil {
 		return fmt.Errorf("%w: node %s at %s %w", ErrStranger, l.id, where, err)
 	}
 	// Who has failed may be of a cluster that is no more, and does no harm.
@@ -55,8 +55,8 @@ func (g *gate) check(peer *serf.Member) error {
 	return nil
 }
 
-// accepts names every difference, since an operator mends them one by one otherwise.
-func (t tags) accepts(peer tags) error {
+// checkCompatible names every difference, since an operator mends them one by one otherwise.
+func (t tags) checkCompatible(peer tags) error {
 	var differs []string
 	for _, d := range []struct{ name, own, peer string }{
 		{"cluster", t.cluster, peer.cluster},

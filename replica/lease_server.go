@@ -12,19 +12,19 @@ import (
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
-// A granting is the leader's part of leases: one on every node, which does nothing where
+// A leaseServer is the leader's part of leases: one on every node, which does nothing where
 // the node does not lead.
-type granting struct {
+type leaseServer struct {
 	mu      sync.Mutex
 	granter granter
 	round   *round // the next; nil if nobody waits for one
 	running bool
 	closed  bool
-	again   map[string]time.Duration // when a failover that came to nothing is tried once more
+	retryAt map[string]time.Duration // when a failover that came to nothing is tried once more
 }
 
 // close lets no further round begin.
-func (o *granting) close() {
+func (o *leaseServer) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.closed = true
@@ -43,7 +43,7 @@ const roundTimeout = time.Second
 // confirm returns the term in which this node leads, as a majority has confirmed since
 // the call, and what came before that term is applied here.
 func (e *Engine) confirm(ctx context.Context) (uint64, error) {
-	o := &e.granting
+	o := &e.leaseServer
 	o.mu.Lock()
 	if o.closed {
 		o.mu.Unlock()
@@ -55,7 +55,7 @@ func (e *Engine) confirm(ctx context.Context) (uint64, error) {
 	r := o.round // it has not begun: it begins after this call
 	if !o.running {
 		o.running = true
-		e.done.Go(e.rounds)
+		e.done.Go(e.runRounds)
 	}
 	o.mu.Unlock()
 	select {
@@ -66,9 +66,9 @@ func (e *Engine) confirm(ctx context.Context) (uint64, error) {
 	}
 }
 
-// rounds goes on as long as somebody waits.
-func (e *Engine) rounds() {
-	o := &e.granting
+// runRounds goes on as long as somebody waits.
+func (e *Engine) runRounds() {
+	o := &e.leaseServer
 	for {
 		o.mu.Lock()
 		r := o.round
@@ -78,30 +78,30 @@ func (e *Engine) rounds() {
 		if r == nil {
 			return
 		}
-		r.term, r.err = e.verify()
+		r.term, r.err = e.confirmRound()
 		close(r.done)
 	}
 }
 
-// verify is one round.
-func (e *Engine) verify() (uint64, error) {
+// confirmRound is one round.
+func (e *Engine) confirmRound() (uint64, error) {
 	ctx, cancel := context.WithTimeout(e.ctx, roundTimeout)
 	defer cancel()
-	g, c := &e.granting.granter, e.lease.cfg.Consensus
+	g, c := &e.leaseServer.granter, e.lease.cfg.Consensus
 	term := c.Term()
-	if !g.skip.unconfirmed {
+	if !g.disabled.unconfirmed {
 		var err error
 		if term, err = c.Confirm(ctx); err != nil {
 			return 0, err
 		}
 	}
-	e.granting.mu.Lock()
+	e.leaseServer.mu.Lock()
 	known := g.term == term
-	e.granting.mu.Unlock()
+	e.leaseServer.mu.Unlock()
 	if known {
 		return term, nil
 	}
-	if !g.skip.unsettled {
+	if !g.disabled.unsettled {
 		if err := c.Barrier(ctx); err != nil {
 			return 0, err
 		}
@@ -109,28 +109,28 @@ func (e *Engine) verify() (uint64, error) {
 			return 0, ErrNotLeader
 		}
 	}
-	e.granting.mu.Lock()
-	g.lead(term, e.lease.cfg.Clock())
-	e.granting.mu.Unlock()
+	e.leaseServer.mu.Lock()
+	g.beginTerm(term, e.lease.cfg.Clock())
+	e.leaseServer.mu.Unlock()
 	return term, nil
 }
 
 // grantLease answers a request for a lease.
 func (e *Engine) grantLease(ctx context.Context, node string, r *leaseRequest) leaseReply {
-	is := condition{applied: r.Applied, refusing: time.Duration(r.Refusing) * time.Millisecond}
-	reply, err := e.grant(ctx, tenant{node, r.Incarnation}, is)
+	is := nodeCondition{applied: r.Applied, refusing: time.Duration(r.Refusing) * time.Millisecond}
+	reply, err := e.grant(ctx, nodeStart{node, r.Incarnation}, is)
 	reply.Wall = time.Now().UnixMilli()
 	if err != nil {
-		e.lease.figures.withheld.Add(1)
+		e.lease.stats.withheld.Add(1)
 		reply.Refusal = err.Error()
 		return reply
 	}
-	e.lease.figures.given.Add(1)
+	e.lease.stats.given.Add(1)
 	return reply
 }
 
 // grant returns the reply to a request but for the time.
-func (e *Engine) grant(ctx context.Context, t tenant, is condition) (reply leaseReply, err error) {
+func (e *Engine) grant(ctx context.Context, t nodeStart, is nodeCondition) (reply leaseReply, err error) {
 	if e.lease.cfg.Clock == nil {
 		return reply, errors.New("no leases")
 	}
@@ -141,7 +141,7 @@ func (e *Engine) grant(ctx context.Context, t tenant, is condition) (reply lease
 	if err != nil {
 		return reply, err
 	}
-	o := &e.granting
+	o := &e.leaseServer
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	st := e.cfg.Table.State()
@@ -150,18 +150,18 @@ func (e *Engine) grant(ctx context.Context, t tenant, is condition) (reply lease
 		return reply, fmt.Errorf("%w: %s, %d", ErrStart, t.node, t.incarnation)
 	}
 	g, now := &o.granter, e.lease.cfg.Clock()
-	g.reports(t.node, now, is.refusing)
+	g.noteRefusing(t.node, now, is.refusing)
 	if is.refusing >= replaceRefusing && g.hasSuccessor(st, t, now) {
 		return reply, fmt.Errorf("%w: %s", ErrRefusesWrites, t.node)
 	}
 	if err := g.grant(t, term, now, is, st.Index()); err != nil {
 		return reply, err
 	}
-	return leaseReply{Index: st.Index(), Refusing: slices.Sorted(maps.Keys(g.refusing)), Holders: g.holders(now)}, nil
+	return leaseReply{Index: st.Index(), Refusing: slices.Sorted(maps.Keys(g.refusingSince)), Holders: g.holders(now)}, nil
 }
 
 // hasSuccessor tells whether a backup takes writes in a row of which a start is the primary.
-func (g *granter) hasSuccessor(st *table.State, t tenant, now time.Duration) bool {
+func (g *granter) hasSuccessor(st *table.State, t nodeStart, now time.Duration) bool {
 	for row := range st.Rows() {
 		if row.Primary != t.node || row.Incarnation != t.incarnation {
 			continue

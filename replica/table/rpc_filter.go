@@ -21,22 +21,22 @@ import (
 // that safe. So a candidate whose log is newer is shown to the library as a voter. Who was
 // put out of the group has an older one, and is refused as before.
 
-// A hearing is where requests of others pass before the library gets them.
-type hearing struct {
+// A rpcFilter is where requests of others pass before the library gets them.
+type rpcFilter struct {
 	from <-chan raft.RPC
 	to   chan raft.RPC
 }
 
 // Consumer implements raft.Transport.
-func (n *noting) Consumer() <-chan raft.RPC { return n.hearing.to }
+func (n *clusterTransport) Consumer() <-chan raft.RPC { return n.filter.to }
 
-// hear passes requests on until the transport is not needed any more.
-func (t *Table) hear(h hearing) {
+// filterRPCs passes requests on until the transport is not needed any more.
+func (t *Table) filterRPCs(h rpcFilter) {
 	for {
 		select {
 		case rpc := <-h.from:
-			rpc.Command = t.seen(rpc.Command)
-			if !t.pass(h, rpc) {
+			rpc.Command = t.asVoter(rpc.Command)
+			if !t.deliver(h, rpc) {
 				return
 			}
 		case <-t.sending.Done():
@@ -45,10 +45,10 @@ func (t *Table) hear(h hearing) {
 	}
 }
 
-// pass hands a request to the library. While that waits for the disk the request is refused:
+// deliver hands a request to the library. While that waits for the disk the request is refused:
 // others repeat what is not answered, and all of it would wait here. It returns false once
 // the transport is not needed any more.
-func (t *Table) pass(h hearing, rpc raft.RPC) bool {
+func (t *Table) deliver(h rpcFilter, rpc raft.RPC) bool {
 	check := time.NewTicker(t.cfg.HeartbeatTimeout)
 	defer check.Stop()
 	for {
@@ -67,17 +67,17 @@ func (t *Table) pass(h hearing, rpc raft.RPC) bool {
 	}
 }
 
-// seen is a request as the library is to see it.
-func (t *Table) seen(request any) any {
+// asVoter is a request as the library is to see it.
+func (t *Table) asVoter(request any) any {
 	switch r := request.(type) {
 	case *raft.RequestVoteRequest:
-		if voter := t.newer(r.ID, r.LastLogIndex, r.LastLogTerm); voter != "" {
+		if voter := t.voterFor(r.ID, r.LastLogIndex, r.LastLogTerm); voter != "" {
 			as := *r
 			as.ID = []byte(voter)
 			return &as
 		}
 	case *raft.RequestPreVoteRequest:
-		if voter := t.newer(r.ID, r.LastLogIndex, r.LastLogTerm); voter != "" {
+		if voter := t.voterFor(r.ID, r.LastLogIndex, r.LastLogTerm); voter != "" {
 			as := *r
 			as.ID = []byte(voter)
 			return &as
@@ -86,9 +86,9 @@ func (t *Table) seen(request any) any {
 	return request
 }
 
-// newer returns a voter's id if a candidate is none here, but its log is newer than this
+// voterFor returns a voter's id if a candidate is none here, but its log is newer than this
 // node's, and nothing otherwise.
-func (t *Table) newer(candidate []byte, index, term uint64) raft.ServerID {
+func (t *Table) voterFor(candidate []byte, index, term uint64) raft.ServerID {
 	if !t.opened.Load() || len(candidate) == 0 {
 		return ""
 	}

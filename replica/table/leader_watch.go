@@ -15,8 +15,8 @@ import (
 // which leases end. Until a follower has looked, it votes for nobody. So the table
 // looks itself, and has the library look when there is something to see.
 
-// keepVigil runs on every node.
-func (t *Table) keepVigil() {
+// watchLeader runs on every node.
+func (t *Table) watchLeader() {
 	t.running.Go(func() {
 		timer := time.NewTimer(t.cfg.HeartbeatTimeout)
 		defer timer.Stop()
@@ -26,7 +26,7 @@ func (t *Table) keepVigil() {
 				return
 			case <-timer.C:
 			}
-			rank, slot := t.turn()
+			rank, slot := t.electionSlot()
 			patience := t.cfg.HeartbeatTimeout + time.Duration(rank)*slot + rand.N(slot/4+1)
 			last := t.raft.LastContact()
 			if t.raft.State() != raft.Follower || last.IsZero() {
@@ -37,7 +37,7 @@ func (t *Table) keepVigil() {
 				timer.Reset(patience - silent)
 				continue
 			}
-			if err := t.look(); err != nil {
+			if err := t.checkElection(); err != nil {
 				t.cfg.Logger.Warn("checking a silent leader failed", "node", t.cfg.ID, "err", err)
 			}
 			timer.Reset(patience)
@@ -45,9 +45,9 @@ func (t *Table) keepVigil() {
 	})
 }
 
-// turn is which of the voters beside the leader this server is, in an order on which
+// electionSlot is which of the voters beside the leader this server is, in an order on which
 // they agree, and how much time each has for itself.
-func (t *Table) turn() (rank int, slot time.Duration) {
+func (t *Table) electionSlot() (rank int, slot time.Duration) {
 	_, leader := t.raft.LeaderWithID()
 	others := 1
 	for _, s := range t.servers() {
@@ -62,23 +62,23 @@ func (t *Table) turn() (rank int, slot time.Duration) {
 	return rank, t.cfg.HeartbeatTimeout / 2 / time.Duration(others)
 }
 
-// yield lets servers that stand for election at the same moment ask for votes one after
+// waitForSlot lets servers that stand for election at the same moment ask for votes one after
 // the other. If they asked at once none might get a majority, and the next time comes
 // only after leases are over. It is called for each server that is asked.
-func (t *Table) yield() {
+func (t *Table) waitForSlot() {
 	if !t.opened.Load() {
 		return
 	}
-	rank, slot := t.turn()
+	rank, slot := t.electionSlot()
 	select {
 	case <-time.After(time.Duration(rank) * slot / 2):
 	case <-t.ctx.Done():
 	}
 }
 
-// look makes a follower look at once whether it should stand for election: the
+// checkElection makes a follower look at once whether it should stand for election: the
 // library does so when its time-out is shortened, by however little.
-func (t *Table) look() error {
+func (t *Table) checkElection() error {
 	t.timing.Lock()
 	defer t.timing.Unlock()
 	short := t.raft.ReloadableConfig()
@@ -91,9 +91,9 @@ func (t *Table) look() error {
 	return nil
 }
 
-// hurry lets a server that alone has a vote stand for election at once: there is
+// electIfAlone lets a server that alone has a vote stand for election at once: there is
 // nobody to wait for.
-func (t *Table) hurry() error {
+func (t *Table) electIfAlone() error {
 	alone := false
 	for _, s := range t.servers() {
 		if s.Suffrage == raft.Voter {
@@ -106,5 +106,5 @@ func (t *Table) hurry() error {
 	if !alone {
 		return nil
 	}
-	return t.look()
+	return t.checkElection()
 }

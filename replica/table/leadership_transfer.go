@@ -12,12 +12,12 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// askAgainAfter is how long a voter that was asked to lead is not asked again. It is more
+// transferAgainAfter is how long a voter that was asked to lead is not asked again. It is more
 // than a replication of the library's is away at a time: its longest pause after failures
 // is 10 s, and insist keeps it for little more than 30 s.
-const askAgainAfter = time.Minute
+const transferAgainAfter = time.Minute
 
-// successors are the voters that this node has asked to lead in its place.
+// transferTargets are the voters that this node has asked to lead in its place.
 //
 // The library leaves word for the replication to a follower in a place for one, and waits
 // for as long as that is taken, also when the replication ends meanwhile: the transfer of
@@ -26,16 +26,16 @@ const askAgainAfter = time.Minute
 // once the replication has looked, so nobody is asked twice before it surely has. A
 // replication that has ended is of a server that the library does not ask, or of an
 // earlier leadership.
-type successors struct {
+type transferTargets struct {
 	mu    sync.Mutex
 	asked map[raft.ServerID]time.Time
 }
 
 // mayAsk tells whether a server may be asked now, and takes it that it is.
-func (s *successors) mayAsk(id raft.ServerID) bool {
+func (s *transferTargets) mayAsk(id raft.ServerID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if at, was := s.asked[id]; was && time.Since(at) < askAgainAfter {
+	if at, was := s.asked[id]; was && time.Since(at) < transferAgainAfter {
 		return false
 	}
 	if s.asked == nil {
@@ -45,19 +45,19 @@ func (s *successors) mayAsk(id raft.ServerID) bool {
 	return true
 }
 
-// Cede hands the leadership to another voter if this node has it and there is one, so
+// TransferLeadership hands the leadership to another voter if this node has it and there is one, so
 // that the end of this node leaves nobody without a leader. It returns once that is done,
 // or has failed.
-func (t *Table) Cede(ctx context.Context) error {
+func (t *Table) TransferLeadership(ctx context.Context) error {
 	if _, isSelf := t.Leader(); !isSelf || len(t.Voters()) < 2 {
 		return nil
 	}
-	return t.ask(ctx, "cede the leadership", t.cede)
+	return t.ask(ctx, "cede the leadership", t.transferLeadership)
 }
 
-// cede asks the other voters to lead, those first that answer and have applied most,
+// transferLeadership asks the other voters to lead, those first that answer and have applied most,
 // until one does.
-func (t *Table) cede() error {
+func (t *Table) transferLeadership() error {
 	var others []raft.Server
 	for _, s := range t.servers() {
 		if s.Suffrage == raft.Voter && string(s.Address) != t.cfg.ID {
@@ -71,7 +71,7 @@ func (t *Table) cede() error {
 		if _, answers := applied[s.ID]; !answers {
 			continue
 		}
-		err := t.askToLead(s)
+		err := t.transferTo(s)
 		if err == nil {
 			return nil
 		}
@@ -80,10 +80,10 @@ func (t *Table) cede() error {
 	return errors.Join(failed...)
 }
 
-// askToLead hands the leadership to a voter.
-func (t *Table) askToLead(s raft.Server) error {
-	if !t.successors.mayAsk(s.ID) {
-		return fmt.Errorf("%s was asked to lead less than %v ago", s.Address, askAgainAfter)
+// transferTo hands the leadership to a voter.
+func (t *Table) transferTo(s raft.Server) error {
+	if !t.transferTargets.mayAsk(s.ID) {
+		return fmt.Errorf("%s was asked to lead less than %v ago", s.Address, transferAgainAfter)
 	}
 	if err := t.raft.LeadershipTransferToServer(s.ID, s.Address).Error(); err != nil {
 		return fmt.Errorf("%s: %w", s.Address, err)

@@ -51,9 +51,9 @@ var (
 	errSuperseded = errors.New("table: a later start of the node is registered")
 )
 
-// starts knows the newest start of each node, by the table and by what lies in the log behind
+// startRegistry knows the newest start of each node, by the table and by what lies in the log behind
 // it. Its methods may be called from any goroutine.
-type starts struct {
+type startRegistry struct {
 	mu     sync.RWMutex
 	logged map[string][]loggedStart // by node
 	state  func() *State            // nil until the table is open
@@ -62,7 +62,7 @@ type starts struct {
 type loggedStart struct{ index, incarnation uint64 }
 
 // note takes down what an entry registers.
-func (s *starts) note(entry *raft.Log) {
+func (s *startRegistry) note(entry *raft.Log) {
 	if entry.Type != raft.LogCommand || len(entry.Data) < 2 || kind(entry.Data[1]) != kindRegister {
 		return
 	}
@@ -81,7 +81,7 @@ func (s *starts) note(entry *raft.Log) {
 
 // forget takes back what entries have registered: they have left the log, since others took
 // their place, or since they are in a snapshot, and so in the table.
-func (s *starts) forget(from, to uint64) {
+func (s *startRegistry) forget(from, to uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for node, logged := range s.logged {
@@ -98,7 +98,7 @@ func (s *starts) forget(from, to uint64) {
 }
 
 // newest returns the incarnation of the newest start of a node; 0 if none is known.
-func (s *starts) newest(node string) (incarnation uint64) {
+func (s *startRegistry) newest(node string) (incarnation uint64) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, l := range s.logged[node] {
@@ -111,8 +111,8 @@ func (s *starts) newest(node string) (incarnation uint64) {
 	return incarnation
 }
 
-// opened has the newest starts found in the table, too.
-func (s *starts) opened(state func() *State) {
+// useState has the newest starts found in the table, too.
+func (s *startRegistry) useState(state func() *State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state = state
@@ -121,7 +121,7 @@ func (s *starts) opened(state func() *State) {
 // A startsLog notes which starts the entries of a log register.
 type startsLog struct {
 	raft.LogStore
-	starts *starts
+	starts *startRegistry
 }
 
 // StoreLog implements raft.LogStore.
@@ -155,11 +155,11 @@ type StartConn interface {
 // A startedConn brings nothing more once a later start of the node at its other end is known.
 type startedConn struct {
 	StartConn
-	starts *starts
+	starts *startRegistry
 }
 
 // guard has a connection behave as startedConn says, if it tells whose it is.
-func (s *starts) guard(conn net.Conn) net.Conn {
+func (s *startRegistry) guard(conn net.Conn) net.Conn {
 	if of, ok := conn.(StartConn); ok {
 		return &startedConn{of, s}
 	}

@@ -10,7 +10,7 @@ import (
 
 // What is registered counts from when it is in the log, until others take its place there.
 func TestStartsAreKnownFromTheLog(t *testing.T) {
-	s := new(starts)
+	s := new(startRegistry)
 	log := &startsLog{raft.NewInmemStore(), s}
 	register := func(index, incarnation uint64) *raft.Log {
 		return &raft.Log{Index: index, Type: raft.LogCommand, Data: Encode(&Register{Node: "a", Incarnation: incarnation})}
@@ -35,7 +35,7 @@ func TestStartsAreKnownFromTheLog(t *testing.T) {
 	if err := log.StoreLog(register(4, 30)); err != nil {
 		t.Fatal(err)
 	}
-	s.opened(func() *State { return &State{nodes: []Node{{ID: "a", Incarnation: 25}}} })
+	s.useState(func() *State { return &State{nodes: []Node{{ID: "a", Incarnation: 25}}} })
 	want(30)
 	if err := log.DeleteRange(1, 4); err != nil { // they are in a snapshot
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func (c namedConn) Start() (string, uint64) { return "a", c.incarnation }
 // Nothing that an earlier start sends is taken in, also over a connection that was open before.
 // It is still sent to.
 func TestNothingOfEarlierStartIsTakenIn(t *testing.T) {
-	s := new(starts)
+	s := new(startRegistry)
 	near, far := net.Pipe()
 	defer far.Close()
 	conn := s.guard(namedConn{near, 10})
