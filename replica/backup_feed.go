@@ -48,7 +48,7 @@ func (fs *backupFeeds) get(node string, incarnation uint64) *backupFeed {
 			return fo
 		}
 	}
-	fo := &backupFeed{e: fs.e, connMu: newChanMutex(), mu: newChanMutex(), state: &backupState{node: node, incarnation: incarnation, rules: fs.e.cfg.rules}, in: fs.e.cfg.Store.TakeFeed()}
+	fo := &backupFeed{e: fs.e, connMu: newChanMutex(), mu: newChanMutex(), state: &backupState{node: node, incarnation: incarnation, rules: fs.e.cfg.rules}, in: fs.e.cfg.Store.ReceiveFeed()}
 	// Of its earlier starts some are remembered, since others may still ask about them.
 	const starts = 4
 	n := 0
@@ -111,7 +111,7 @@ func (fs *backupFeeds) leave(ranges []ring.Range) {
 
 // beginCopy is forget for ranges that a node copies here; its newest frame to this node is k of
 // a session.
-func (fs *backupFeeds) beginCopy(from string, incarnation uint64, b *beginning) {
+func (fs *backupFeeds) beginCopy(from string, incarnation uint64, b *streamRanges) {
 	if fo := fs.get(from, incarnation); fo != nil {
 		fo.mu.Lock()
 		if fo.state.markCopied(b.Ranges, b.Session, b.Frame) {

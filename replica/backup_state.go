@@ -134,7 +134,7 @@ const (
 // judge says whether a row may be followed by this node's state of the table.
 func (b *backupState) checkJoin(st *table.State, self string, j *joinRow) verdict {
 	if b.rules.enforced(ruleFresh) && slices.ContainsFunc(b.copyMarks, func(m copyMark) bool {
-		return m.covers(b.session, b.lastFrame+1) && touches(m.Range, j.Range)
+		return m.covers(b.session, b.lastFrame+1) && overlap(m.Range, j.Range)
 	}) {
 		return refused
 	}
@@ -240,7 +240,7 @@ func (b *backupState) applyTable(st *table.State) (changed bool) {
 // the business of whoever asks, whose question may be an old one.
 func (b *backupState) endTerms(r ring.Range, epoch uint64) (changed bool) {
 	for i := range b.rows {
-		if f := &b.rows[i]; !f.ended && f.Epoch < epoch && touches(f.Range, r) {
+		if f := &b.rows[i]; !f.ended && f.Epoch < epoch && overlap(f.Range, r) {
 			f.ended, changed = true, true
 		}
 	}
@@ -293,7 +293,7 @@ func (b *backupState) hasFollowed(r ring.Range, epoch uint64) bool {
 	covered := uint64(0)
 	for _, f := range b.rows {
 		switch {
-		case !f.joined || f.Epoch+1 != epoch || !touches(f.Range, r):
+		case !f.joined || f.Epoch+1 != epoch || !overlap(f.Range, r):
 		case within(r, f.Range):
 			return true
 		case within(f.Range, r):
@@ -310,7 +310,7 @@ func (b *backupState) copiedUpTo(r ring.Range, epoch uint64) (upTo uint64) {
 		return 0
 	}
 	for _, f := range b.rows {
-		if f.Epoch+1 == epoch && touches(f.Range, r) {
+		if f.Epoch+1 == epoch && overlap(f.Range, r) {
 			upTo = max(upTo, f.copiedUpTo)
 		}
 	}

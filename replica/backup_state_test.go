@@ -236,7 +236,7 @@ func TestRowsOfARange(t *testing.T) {
 	} {
 		n := 0
 		for row := range overlappingRows(st, c.r) {
-			if !touches(row.Range, c.r) {
+			if !overlap(row.Range, c.r) {
 				t.Errorf("%v has no part in %v", row.Range, c.r)
 			}
 			n++
@@ -266,7 +266,7 @@ func TestSpansTouchAsEachDoes(t *testing.T) {
 		}
 		rnd.Shuffle(len(rs), func(i, j int) { rs[i], rs[j] = rs[j], rs[i] })
 		r := ring.Range{Start: ring.Token(rnd.IntN(64)) << 26, End: ring.Token(rnd.IntN(64)) << 26}
-		want := slices.ContainsFunc(rs, func(o ring.Range) bool { return touches(o, r) })
+		want := slices.ContainsFunc(rs, func(o ring.Range) bool { return overlap(o, r) })
 		if got := newSpans(rs).overlap(r); got != want {
 			t.Fatalf("%v touch %v: %v", rs, r, got)
 		}

@@ -216,7 +216,7 @@ func (c *testCluster) close() {
 // settled tells whether everything lies where the strategy wants it.
 func (c *testCluster) settled() bool {
 	st := c.agreed.State()
-	desired, err := Desired(st, c.strategy, c.absent())
+	desired, err := DesiredHandoffs(st, c.strategy, c.absent())
 	return err == nil && len(desired) == 0 && len(st.Handoffs()) == 0
 }
 
@@ -306,7 +306,7 @@ func (c *testCluster) check(total map[string]int) (faults int) {
 	if err := st.Check(); err != nil {
 		c.t.Error(err)
 	}
-	if desired, err := Foresee(st, c.strategy, st.MembersOf()); err != nil || len(c.absent()) == 0 && st.Len() > desired.Len() {
+	if desired, err := DesiredPlacement(st, c.strategy, st.MembersOf()); err != nil || len(c.absent()) == 0 && st.Len() > desired.Len() {
 		c.t.Errorf("%d ranges are left of %d (%v): neighbours that are alike stay apart", st.Len(), desired.Len(), err)
 	}
 	c.mu.Lock()

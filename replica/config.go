@@ -39,10 +39,10 @@ type Front interface {
 // by one goroutine at a time.
 type Lineages interface {
 	// Belongs makes it last that what lies in a range is of a lineage.
-	Belongs(r ring.Range, lineage uint64) error
+	SetLineage(r ring.Range, lineage uint64) error
 	// Aside makes a copy of what lies in a range and is of another lineage, where it
 	// lasts, and tells whether there was any.
-	Aside(r ring.Range, lineage uint64) (any bool, err error)
+	SetAside(r ring.Range, lineage uint64) (any bool, err error)
 }
 
 // Config of an [Engine].

@@ -20,62 +20,62 @@ var (
 	errUndecided = errors.New("the outcome is not known")
 )
 
-// An occupation is errHold where units run on some of the ranges that were held. The others
+// An occupiedError is errHold where units run on some of the ranges that were held. The others
 // can change without them.
-type occupation struct{ ranges []ring.Range }
+type occupiedError struct{ ranges []ring.Range }
 
-func (o *occupation) Error() string { return errHold.Error() }
-func (o *occupation) Unwrap() error { return errHold }
+func (o *occupiedError) Error() string { return errHold.Error() }
+func (o *occupiedError) Unwrap() error { return errHold }
 
-// exchangeFree is exchange for those of rows on which no unit takes long. Such a unit may run
+// changeUnoccupied is exchange for those of rows on which no unit takes long. Such a unit may run
 // for as long as a script does, and touches few ranges; the others do not wait for it. It
 // returns the ranges that have not changed since such units run there: with errOccupied if
 // these are all.
-func (e *Engine) exchangeFree(ctx context.Context, held []ring.Range, stream *Stream, d func(held []ring.Range) decision) (occupied []ring.Range, err error) {
+func (e *Engine) changeUnoccupied(ctx context.Context, held []ring.Range, stream *Stream, d func(held []ring.Range) decision) (occupied []ring.Range, err error) {
 	for {
-		err := e.exchange(ctx, held, stream, d(held))
-		var o *occupation
+		err := e.changeHeld(ctx, held, stream, d(held))
+		var o *occupiedError
 		if !errors.As(err, &o) {
 			return occupied, err
 		}
 		occupied = append(occupied, o.ranges...)
-		if held = allBut(held, o.ranges); len(held) == 0 {
+		if held = withoutRanges(held, o.ranges); len(held) == 0 {
 			return occupied, errOccupied
 		}
 	}
 }
 
-// allBut returns the ranges that are not among others.
-func allBut(ranges, others []ring.Range) []ring.Range {
+// withoutRanges returns the ranges that are not among others.
+func withoutRanges(ranges, others []ring.Range) []ring.Range {
 	return slices.DeleteFunc(slices.Clone(ranges), func(r ring.Range) bool { return slices.Contains(others, r) })
 }
 
-// exchange holds rows that this node serves, waits until nothing runs on them and
+// changeHeld holds rows that this node serves, waits until nothing runs on them and
 // everybody who counts has everything, and has the table decide how they go on. While
 // that is decided nobody serves them; before it is proposed, that takes Hold at most.
 // stream is that of a learner that is to have everything too, nil if there is none.
 //
 // Whoever ends it before the outcome is known leaves the rows held: they may be another
 // node's.
-func (e *Engine) exchange(ctx context.Context, held []ring.Range, stream *Stream, d decision) error {
+func (e *Engine) changeHeld(ctx context.Context, held []ring.Range, stream *Stream, d decision) error {
 	if err := e.holdMu.lock(ctx); err != nil {
 		return err // two would give back each other's rows
 	}
 	defer e.holdMu.unlock()
 	began := time.Now()
 	if stream != nil {
-		stream.Urge(true) // those who wait for their turn would keep the front from being still
-		defer stream.Urge(false)
+		stream.SetUnthrottled(true) // those who wait for their turn would keep the front from being still
+		defer stream.SetUnthrottled(false)
 	}
 	e.hold(held, true)
-	err := e.still(ctx, held, stream)
+	err := e.waitStill(ctx, held, stream)
 	if err == nil {
 		if d.before != nil {
 			d.before()
 		}
-		e.reached(d.still)
+		e.reached(d.stillStep)
 		if err = e.decide(ctx, d); err == nil {
-			e.reached(d.decided)
+			e.reached(d.decidedStep)
 		}
 	}
 	if !errors.Is(err, errUndecided) {
@@ -85,8 +85,8 @@ func (e *Engine) exchange(ctx context.Context, held []ring.Range, stream *Stream
 	return err
 }
 
-// still waits until nothing runs on the held ranges and all who count have everything.
-func (e *Engine) still(ctx context.Context, held []ring.Range, stream *Stream) error {
+// waitStill waits until nothing runs on the held ranges and all who count have everything.
+func (e *Engine) waitStill(ctx context.Context, held []ring.Range, stream *Stream) error {
 	within, cancel := context.WithTimeoutCause(ctx, e.cfg.Hold, errHold)
 	defer cancel()
 	occupied, err := e.cfg.Front.Quiesce(within, held)
@@ -100,36 +100,36 @@ func (e *Engine) still(ctx context.Context, held []ring.Range, stream *Stream) e
 	case err == nil || within.Err() == nil || ctx.Err() != nil:
 		return err
 	case len(occupied) > 0:
-		return &occupation{occupied}
+		return &occupiedError{occupied}
 	}
 	return errHold
 }
 
 // A decision is one change of rows.
 type decision struct {
-	// still and decided are what it comes to.
-	still, decided Step
+	// stillStep and decided are what it comes to.
+	stillStep, decidedStep Step
 	// before is called when everything is still, ahead of the first proposal.
 	before func()
-	// look returns the rows of this node that are still to be changed, by the newest
+	// rows returns the rows of this node that are still to be changed, by the newest
 	// state.
-	look func() ([]*table.Row, error)
-	// next changes them.
-	next func([]*table.Row) table.Command
+	rows func() ([]*table.Row, error)
+	// propose changes them.
+	propose func([]*table.Row) table.Command
 	// undo changes them so that no next that was proposed earlier can come to pass; nil
 	// if they are so.
 	undo func([]*table.Row) table.Command
-	// offices are the epochs of the rows in which all this is so.
-	offices offices
+	// epochs are the epochs of the rows in which all this is so.
+	epochs rowEpochs
 }
 
-// offices are the terms of office, by the epochs of rows, in which something that takes time
+// rowEpochs are the terms of office, by the epochs of rows, in which something that takes time
 // was begun. What was found out in one says nothing of the next, even if that is this node's
 // again: who had a copy may have dropped it in between.
-type offices map[ring.Range]uint64
+type rowEpochs map[ring.Range]uint64
 
-func officesOf(st *table.State, ranges []ring.Range) offices {
-	o := make(offices, len(ranges))
+func epochsOf(st *table.State, ranges []ring.Range) rowEpochs {
+	o := make(rowEpochs, len(ranges))
 	for _, r := range ranges {
 		if row, ok := st.Row(r.Start); ok && row.Range == r {
 			o[r] = row.Epoch
@@ -138,8 +138,8 @@ func officesOf(st *table.State, ranges []ring.Range) offices {
 	return o
 }
 
-// past tells whether a row has begun another term of office since.
-func (o offices) past(row *table.Row) bool {
+// isPast tells whether a row has begun another term of office since.
+func (o rowEpochs) isPast(row *table.Row) bool {
 	epoch, ok := o[row.Range]
 	return ok && epoch != row.Epoch
 }
@@ -151,10 +151,10 @@ func (o offices) past(row *table.Row) bool {
 func (e *Engine) decide(ctx context.Context, d decision) error {
 	var refused error
 	for {
-		rows, err := d.look()
+		rows, err := d.rows()
 		// What was proposed of rows of earlier terms cannot come to pass any more.
 		all := len(rows)
-		rows = slices.DeleteFunc(rows, d.offices.past)
+		rows = slices.DeleteFunc(rows, d.epochs.isPast)
 		if again := len(rows) < all; again && err == nil {
 			err = errChanged
 		}
@@ -177,7 +177,7 @@ func (e *Engine) decide(ctx context.Context, d decision) error {
 				return refused
 			}
 		} else {
-			command = d.next(rows)
+			command = d.propose(rows)
 		}
 		err = e.cfg.Table.Apply(ctx, command)
 		switch {
@@ -193,72 +193,72 @@ func (e *Engine) decide(ctx context.Context, d decision) error {
 	}
 }
 
-// voiding is a decision about rows that is undone by giving them their next versions.
-func (e *Engine) voiding(still, decided Step, held []ring.Range, next func([]*table.Row) table.Command) decision {
+// undoByRenewing is a decision about rows that is undone by giving them their next versions.
+func (e *Engine) undoByRenewing(still, decided Step, held []ring.Range, next func([]*table.Row) table.Command) decision {
 	p := &portion{ranges: held}
 	return decision{
-		still: still, decided: decided,
-		look: func() ([]*table.Row, error) {
-			rows := e.rowsAt(p)
+		stillStep: still, decidedStep: decided,
+		rows: func() ([]*table.Row, error) {
+			rows := e.servedRows(p)
 			return slices.DeleteFunc(rows, func(row *table.Row) bool { return !slices.Contains(held, row.Range) }), nil
 		},
-		next:    next,
+		propose: next,
 		undo:    func(rows []*table.Row) table.Command { return &table.Renew{Rows: refs(rows)} },
-		offices: officesOf(e.cfg.Table.State(), held),
+		epochs:  epochsOf(e.cfg.Table.State(), held),
 	}
 }
 
 // cutOver makes the receiver the primary of a portion, without the ranges on which units take
 // long: these leave the portion.
-func (e *Engine) cutOver(ctx context.Context, c *copying) error {
+func (e *Engine) cutOver(ctx context.Context, c *portionCopy) error {
 	for {
-		if err := c.wanted(); err != nil {
+		if err := c.checkWanted(); err != nil {
 			return err
 		}
-		occupied, err := e.exchangeFree(ctx, c.p.ranges, c.t.stream, func(held []ring.Range) decision {
+		occupied, err := e.changeUnoccupied(ctx, c.p.ranges, c.t.stream, func(held []ring.Range) decision {
 			c.p.ranges = held
-			return e.handing(c)
+			return e.cutOverDecision(c)
 		})
 		c.t.occupied = append(c.t.occupied, occupied...)
 		if !errors.Is(err, errHold) {
 			return err
 		}
-		e.waits(c.t, Cutover, "a cutover without a pause for clients")
+		e.noteWait(c.t, Cutover, "a cutover without a pause for clients")
 		pause(ctx, e.cfg.Retry)
 		if err := errors.Join(ctx.Err(), c.t.stream.Drained(ctx)); err != nil {
 			return err
 		}
-		e.waits(c.t, Going, "")
+		e.noteWait(c.t, NotWaiting, "")
 	}
 }
 
-// handing is the decision that a learner is the primary of a portion. It returns with the
+// cutOverDecision is the decision that a learner is the primary of a portion. It returns with the
 // ranges either there, or here.
-func (e *Engine) handing(c *copying) decision {
+func (e *Engine) cutOverDecision(c *portionCopy) decision {
 	return decision{
-		still: HandoffStill, decided: HandoffDecided,
+		stillStep: HandoffStill, decidedStep: HandoffDecided,
 		// As soon as it is decided the receiver feeds this node. What it writes would go
 		// back to it by the copy's taps, late, and undo what it has written since.
 		before: c.close,
-		look: func() ([]*table.Row, error) {
-			rows := e.rowsAt(c.p)
-			if c.recut(rows) {
+		rows: func() ([]*table.Row, error) {
+			rows := e.servedRows(c.p)
+			if c.isRecut(rows) {
 				return rows, errChanged
 			}
 			return rows, nil
 		},
-		next: func(rows []*table.Row) table.Command {
+		propose: func(rows []*table.Row) table.Command {
 			return &table.CutOver{To: c.h.To, Incarnation: c.t.incarnation, Admit: true, Rows: refs(rows)}
 		},
-		undo:    c.drop,
-		offices: c.offices,
+		undo:   c.dropLearner,
+		epochs: c.epochs,
 	}
 }
 
-// admit makes the receiver an in-sync backup of a portion. It counts before that is
+// admitLearner makes the receiver an in-sync backup of a portion. It counts before that is
 // proposed, and goes on to count as long as it may come to pass.
-func (e *Engine) admit(ctx context.Context, c *copying) error {
-	if err := c.wanted(); err != nil {
+func (e *Engine) admitLearner(ctx context.Context, c *portionCopy) error {
+	if err := c.checkWanted(); err != nil {
 		return err
 	}
 	out := c.out
@@ -268,18 +268,18 @@ func (e *Engine) admit(ctx context.Context, c *copying) error {
 	e.reached(GrowthCounted)
 	c.out = nil
 	err := e.decide(ctx, decision{
-		look: func() ([]*table.Row, error) {
-			rows := c.learning(e.rowsAt(c.p))
-			if c.recut(rows) {
+		rows: func() ([]*table.Row, error) {
+			rows := c.learnedRows(e.servedRows(c.p))
+			if c.isRecut(rows) {
 				return rows, errChanged
 			}
 			return rows, nil
 		},
-		next: func(rows []*table.Row) table.Command {
+		propose: func(rows []*table.Row) table.Command {
 			return &table.Admit{Node: c.h.To, Incarnation: c.t.incarnation, Rows: refs(rows)}
 		},
-		undo:    c.drop,
-		offices: c.offices,
+		undo:   c.dropLearner,
+		epochs: c.epochs,
 	})
 	if errors.Is(err, errUndecided) {
 		return err
@@ -287,7 +287,7 @@ func (e *Engine) admit(ctx context.Context, c *copying) error {
 	e.reached(GrowthAdmitted)
 	// Rows in which it has no place: it was refused, or the plan was another before.
 	var outside []ring.Range
-	for _, row := range e.rowsAt(c.p) {
+	for _, row := range e.servedRows(c.p) {
 		if !row.Holds(c.h.To) {
 			outside = append(outside, row.Range)
 		}
@@ -299,16 +299,16 @@ func (e *Engine) admit(ctx context.Context, c *copying) error {
 	return err
 }
 
-// drop ends the copying of those rows that are still being learned.
-func (c *copying) drop(rows []*table.Row) table.Command {
-	if rows = c.learning(rows); len(rows) == 0 {
+// dropLearner ends the copying of those rows that are still being learned.
+func (c *portionCopy) dropLearner(rows []*table.Row) table.Command {
+	if rows = c.learnedRows(rows); len(rows) == 0 {
 		return nil
 	}
 	return &table.DropLearner{Node: c.h.To, Rows: refs(rows)}
 }
 
-// learning are those of rows that the receiver learns.
-func (c *copying) learning(rows []*table.Row) []*table.Row {
+// learnedRows are those of rows that the receiver learns.
+func (c *portionCopy) learnedRows(rows []*table.Row) []*table.Row {
 	return slices.DeleteFunc(rows, func(row *table.Row) bool { return !slices.Contains(row.Learners, c.h.To) })
 }
 
@@ -320,27 +320,27 @@ func refs(rows []*table.Row) []table.Ref {
 	return all
 }
 
-// rowsAt are the rows that this node serves and that have a part of a portion.
-func (e *Engine) rowsAt(p *portion) []*table.Row {
+// servedRows are the rows that this node serves and that have a part of a portion.
+func (e *Engine) servedRows(p *portion) []*table.Row {
 	var rows []*table.Row
 	for row := range e.cfg.Table.State().Rows() {
-		if row.Primary == e.cfg.Self && p.touches(row.Range) {
+		if row.Primary == e.cfg.Self && p.overlaps(row.Range) {
 			rows = append(rows, row)
 		}
 	}
 	return rows
 }
 
-// recut tells whether rows are other ranges than the portion's by now, or part of another
+// isRecut tells whether rows are other ranges than the portion's by now, or part of another
 // handoff, for which the receiver has begun with nothing.
-func (c *copying) recut(rows []*table.Row) bool {
+func (c *portionCopy) isRecut(rows []*table.Row) bool {
 	return slices.ContainsFunc(rows, func(row *table.Row) bool {
 		return !slices.Contains(c.p.ranges, row.Range) || row.Op.Handoff != c.h.ID
 	})
 }
 
-// touches tells whether a range has a part of the portion.
-func (p *portion) touches(r ring.Range) bool {
+// overlaps tells whether a range has a part of the portion.
+func (p *portion) overlaps(r ring.Range) bool {
 	return slices.ContainsFunc(p.ranges, func(own ring.Range) bool {
 		return own.Contains(r.Start) || r.Contains(own.Start)
 	})

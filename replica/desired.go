@@ -18,8 +18,8 @@ func (a Absence) has(node string) bool {
 	return away
 }
 
-// passing tells whether somebody may be back in a moment.
-func (a Absence) passing(members []ring.Member) bool {
+// mayReturn tells whether somebody may be back in a moment.
+func (a Absence) mayReturn(members []ring.Member) bool {
 	return slices.ContainsFunc(members, func(m ring.Member) bool {
 		long, away := a[m.ID]
 		return away && !long
@@ -47,9 +47,9 @@ func (e *Engine) absent() Absence {
 	return away
 }
 
-// Foresee is the placement that the strategy would want of the state's if these were
+// DesiredPlacement is the placement that the strategy would want of the state's if these were
 // its members.
-func Foresee(st *table.State, strategy ring.Strategy, members []ring.Member) (*ring.Placement, error) {
+func DesiredPlacement(st *table.State, strategy ring.Strategy, members []ring.Member) (*ring.Placement, error) {
 	return strategy.Desired(ring.Input{
 		Members: members,
 		Backups: st.Cluster().Backups,
@@ -57,27 +57,27 @@ func Foresee(st *table.State, strategy ring.Strategy, members []ring.Member) (*r
 	})
 }
 
-// Desired are the handoffs that lead from the state's placement to the one that the
+// DesiredHandoffs are the handoffs that lead from the state's placement to the one that the
 // strategy wants for its members. They may not be all: what can only be done after
 // others is not among them.
 //
 // While a node is away that may be back, nothing new is begun: what there is goes on.
 // Once it has been away for long, the others get its places as far as somebody is there
 // to give them.
-func Desired(st *table.State, strategy ring.Strategy, away Absence) ([]table.Handoff, error) {
+func DesiredHandoffs(st *table.State, strategy ring.Strategy, away Absence) ([]table.Handoff, error) {
 	members := st.MembersOf()
-	if away.passing(members) {
-		return present(st), nil
+	if away.mayReturn(members) {
+		return presentHandoffs(st), nil
 	}
 	members = slices.DeleteFunc(members, func(m ring.Member) bool { return away.has(m.ID) })
 	if len(members) == 0 {
-		return present(st), nil
+		return presentHandoffs(st), nil
 	}
-	desired, err := Foresee(st, strategy, members)
+	desired, err := DesiredPlacement(st, strategy, members)
 	if err != nil {
 		return nil, err
 	}
-	w := wanted{st: st, away: away, places: make(map[pairing]int)}
+	w := handoffPlan{st: st, away: away, index: make(map[nodePair]int)}
 	for r, rows := range ring.Overlay(st.Placement(), desired) {
 		w.piece(r, rows[0], rows[1])
 	}
@@ -101,7 +101,7 @@ func joinEnds(pieces []ring.Piece) []ring.Piece {
 	return pieces[1:]
 }
 
-func present(st *table.State) []table.Handoff {
+func presentHandoffs(st *table.State) []table.Handoff {
 	var all []table.Handoff
 	for _, h := range st.Handoffs() {
 		all = append(all, *h)
@@ -109,18 +109,18 @@ func present(st *table.State) []table.Handoff {
 	return all
 }
 
-type pairing struct{ from, to string }
+type nodePair struct{ from, to string }
 
-// wanted gathers handoffs, one for each pair of nodes.
-type wanted struct {
+// handoffPlan gathers handoffs, one for each pair of nodes.
+type handoffPlan struct {
 	st       *table.State
 	away     Absence
 	handoffs []table.Handoff
-	places   map[pairing]int
+	index    map[nodePair]int
 }
 
 // piece adds what is to be done next about a piece of the circle.
-func (w *wanted) piece(r ring.Range, was, will *ring.Row) {
+func (w *handoffPlan) piece(r ring.Range, was, will *ring.Row) {
 	if was.Primary == "" || will.Primary == "" || w.away.has(was.Primary) {
 		return // nobody could
 	}
@@ -156,14 +156,14 @@ func (w *wanted) piece(r ring.Range, was, will *ring.Row) {
 
 // add gives a handoff a piece, or makes its last piece longer. What cannot begin, since
 // the receiver is away, is left out; to give a copy up nobody needs to be there.
-func (w *wanted) add(from, to string, p ring.Piece) {
+func (w *handoffPlan) add(from, to string, p ring.Piece) {
 	if w.away.has(to) && p.Release != to {
 		return
 	}
-	i, ok := w.places[pairing{from, to}]
+	i, ok := w.index[nodePair{from, to}]
 	if !ok {
 		i = len(w.handoffs)
-		w.places[pairing{from, to}] = i
+		w.index[nodePair{from, to}] = i
 		h := table.Handoff{From: from, To: to}
 		for _, known := range w.st.Handoffs() {
 			if known.From == from && known.To == to {

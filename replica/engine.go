@@ -23,8 +23,8 @@ type Engine struct {
 	done   sync.WaitGroup
 
 	totals       totals
-	bucket       bucket
-	arrivals     arrivals
+	limiter      byteLimiter
+	received     receivedStreams
 	primaryFeed  primaryFeed
 	backupFeeds  backupFeeds
 	lease        *Lease
@@ -33,17 +33,17 @@ type Engine struct {
 	readOnly     readOnly
 	leaseHolders leaseHolders
 
-	kicked  chan struct{}
-	foreign foreign
+	sweepNow chan struct{}
+	sweeper  sweeper
 
 	resigning atomic.Bool
 	holdMu    ctxMutex // of those who hold rows until the table has decided
 
-	mu        sync.Mutex
-	held      map[ring.Token]bool  // starts of the ranges that are about to change hands
-	own       []ring.Range         // that the store was told to serve
-	terms     []servedRow          // of the rows that this node serves
-	transfers map[uint64]*transfer // by handoff; under way, or put off
+	mu          sync.Mutex
+	held        map[ring.Token]bool  // starts of the ranges that are about to change hands
+	own         []ring.Range         // that the store was told to serve
+	servedTerms []servedRow          // of the rows that this node serves
+	transfers   map[uint64]*transfer // by handoff; under way, or put off
 }
 
 // New starts the engine. Close must be called.
@@ -55,15 +55,15 @@ func New(cfg Config) (*Engine, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	e := &Engine{
 		cfg: cfg, ctx: ctx, cancel: cancel, lease: newLease(cfg.Leases),
-		kicked: make(chan struct{}, 1), held: make(map[ring.Token]bool), transfers: make(map[uint64]*transfer),
+		sweepNow: make(chan struct{}, 1), held: make(map[ring.Token]bool), transfers: make(map[uint64]*transfer),
 	}
 	e.primaryFeed.init(e)
 	e.scrub.init()
-	e.foreign.sweeping = newChanMutex()
+	e.sweeper.mu = newChanMutex()
 	e.backupFeeds.e = e
-	e.lease.refresh = e.publish
-	cfg.Store.Serve(nil)
-	loops := []func(context.Context){e.tendFeeds, e.releaseLagging, e.send, e.lead, e.join, e.clean, e.scrubs, e.mends}
+	e.lease.refresh = e.publishRoutes
+	cfg.Store.SetOwned(nil)
+	loops := []func(context.Context){e.tendFeeds, e.releaseLagging, e.sendLoop, e.planLoop, e.mergeLoop, e.sweepLoop, e.scrubs, e.mends}
 	if cfg.Leases.Clock != nil {
 		loops = append(loops, e.renewLease, e.superviseLeases, e.watchWrites)
 	}
@@ -86,8 +86,8 @@ func (e *Engine) Close() {
 // their commands is not known. From then on no write succeeds that would need one.
 func (e *Engine) GiveUp() { e.primaryFeed.close() }
 
-// publish gives the front the state as it is, without what is held.
-func (e *Engine) publish() {
+// publishRoutes gives the front the state as it is, without what is held.
+func (e *Engine) publishRoutes() {
 	e.primaryFeed.update()
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -125,15 +125,15 @@ func (e *Engine) publish() {
 	}
 	// Before clients are let in: what is copied here comes to its end, and where a store only
 	// follows it removes nothing.
-	e.arrivals.over(st, e.cfg.Self)
-	if own = merged(own); !slices.Equal(own, e.own) {
+	e.received.endOwned(st, e.cfg.Self)
+	if own = joinAdjacent(own); !slices.Equal(own, e.own) {
 		e.own = own
-		e.cfg.Store.Serve(own)
+		e.cfg.Store.SetOwned(own)
 	}
 	e.cfg.Front.Route(st.Placement(), func(r ring.Range) bool { return held[r.Start] })
-	if !slices.Equal(terms, e.terms) {
-		e.lease.rowsChanged(e.terms, terms)
-		e.terms = terms
+	if !slices.Equal(terms, e.servedTerms) {
+		e.lease.rowsChanged(e.servedTerms, terms)
+		e.servedTerms = terms
 	}
 }
 
@@ -157,7 +157,7 @@ func (e *Engine) hold(ranges []ring.Range, on bool) {
 		}
 	}
 	e.mu.Unlock()
-	e.publish()
+	e.publishRoutes()
 }
 
 // pause waits, unless the engine closes.

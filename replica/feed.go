@@ -48,7 +48,7 @@ type FeedStats struct {
 // may be admitted. It goes on counting until uncount, or until the table has it in the
 // set; also after an admission whose outcome is not known. After an error it does not
 // count, and the copy is to be made anew.
-func (e *Engine) countLearner(ctx context.Context, ranges []ring.Range, node string, incarnation uint64, h *Stream, end []Outgoing) error {
+func (e *Engine) countLearner(ctx context.Context, ranges []ring.Range, node string, incarnation uint64, h *Stream, end []OutgoingCopy) error {
 	return e.primaryFeed.countLearner(ctx, ranges, learner{node, incarnation}, h, end)
 }
 

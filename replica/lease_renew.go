@@ -85,7 +85,7 @@ func (e *Engine) renewLease(ctx context.Context) {
 				warned = false
 				e.cfg.Logger.Info("this node has its lease again", "node", e.cfg.Self)
 			}
-			e.publish()
+			e.publishRoutes()
 		}
 		end.Reset(max(time.Duration(l.until.Load())-l.cfg.OwnClock(), leasePause))
 	}

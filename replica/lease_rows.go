@@ -38,7 +38,7 @@ func (l *Lease) rowsChanged(were, are []servedRow) {
 	defer l.mu.Unlock()
 	number := l.rowsVersion.Load() + 1
 	if len(lost) > 0 {
-		l.losses = append(l.losses, rowLoss{number, merged(lost)})
+		l.losses = append(l.losses, rowLoss{number, joinAdjacent(lost)})
 	}
 	all := 0
 	for i := len(l.losses) - 1; i >= 0; i-- {

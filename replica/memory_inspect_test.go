@@ -184,7 +184,7 @@ func (m *memory) Discard(ranges ...ring.Range) error {
 	}
 	for _, r := range ranges {
 		for _, f := range m.follow {
-			if slices.ContainsFunc(f.r, func(own ring.Range) bool { return touches(own, r) }) {
+			if slices.ContainsFunc(f.r, func(own ring.Range) bool { return overlap(own, r) }) {
 				return errors.New("a range that is followed is discarded")
 			}
 		}
@@ -193,7 +193,7 @@ func (m *memory) Discard(ranges ...ring.Range) error {
 			delete(m.data, key)
 		}
 		m.bad = slices.DeleteFunc(m.bad, in)
-		m.seen = slices.DeleteFunc(m.seen, func(s ring.Range) bool { return touches(s, r) })
+		m.seen = slices.DeleteFunc(m.seen, func(s ring.Range) bool { return overlap(s, r) })
 		m.discards++
 	}
 	return nil

@@ -107,7 +107,7 @@ func (c *memoryCopy) send(p pair) {
 	c.sink(batch)
 }
 
-func (m *memory) Give(r ring.Range, sink func([]byte), _ func()) (Outgoing, error) {
+func (m *memory) StartCopy(r ring.Range, sink func([]byte), _ func()) (OutgoingCopy, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := &memoryCopy{m: m, r: r, sink: sink}
@@ -130,7 +130,7 @@ func (c *memoryCopy) Ask() []byte {
 
 func (c *memoryCopy) Answer(answer []byte) error { return json.Unmarshal(answer, &c.theirs) }
 
-func (c *memoryCopy) Passed() (keys, bytes int64) { return c.keys, 0 }
+func (c *memoryCopy) Progress() (keys, bytes int64) { return c.keys, 0 }
 
 // Step brings one key into line.
 func (c *memoryCopy) Step(int) (bool, error) {
@@ -191,7 +191,7 @@ type memoryTake struct {
 	over bool // guarded by m.mu
 }
 
-func (m *memory) Take(r ring.Range) Incoming {
+func (m *memory) ReceiveCopy(r ring.Range) IncomingCopy {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := &memoryTake{m: m, r: r}
@@ -199,7 +199,7 @@ func (m *memory) Take(r ring.Range) Incoming {
 	return k
 }
 
-func (k *memoryTake) Over() { k.Close() }
+func (k *memoryTake) End() { k.Close() }
 
 func (k *memoryTake) Close() {
 	k.m.mu.Lock()
@@ -212,7 +212,7 @@ func (k *memoryTake) Close() {
 func (m *memory) takesIn(r ring.Range) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.ContainsFunc(m.taken, func(k *memoryTake) bool { return touches(k.r, r) })
+	return slices.ContainsFunc(m.taken, func(k *memoryTake) bool { return overlap(k.r, r) })
 }
 
 func (k *memoryTake) Answer([]byte) ([]byte, error) {
@@ -245,7 +245,7 @@ func (k *memoryTake) Apply(batch []byte, done func(error)) error {
 	return nil
 }
 
-func (m *memory) Serve(own []ring.Range) {
+func (m *memory) SetOwned(own []ring.Range) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.own = own

@@ -62,7 +62,7 @@ func (e *Engine) mend(ctx context.Context, st *table.State) {
 	known := make(map[ring.Range]bool)
 	var discard []ring.Range
 	for row := range st.Rows() {
-		if !slices.ContainsFunc(damaged, func(r ring.Range) bool { return touches(r, row.Range) }) || !e.unreadable(ctx, row) {
+		if !slices.ContainsFunc(damaged, func(r ring.Range) bool { return overlap(r, row.Range) }) || !e.unreadable(ctx, row) {
 			continue
 		}
 		if ctx.Err() != nil {
@@ -163,7 +163,7 @@ func (e *Engine) step(ctx context.Context, st *table.State, row *table.Row) (dis
 	switch {
 	case row.Primary == e.cfg.Self:
 		return false, e.giveDamaged(ctx, st, row)
-	case e.cfg.Away(row.Primary) && e.lost(st, row):
+	case e.cfg.Away(row.Primary) && e.allCopiesAway(st, row):
 		return false, errAllLost // RING RECREATE FROM this node may want it
 	case e.cfg.Away(row.Primary):
 		return false, errPrimaryAway
@@ -233,7 +233,7 @@ func (e *Engine) giveDamaged(ctx context.Context, st *table.State, row *table.Ro
 		if !ok || now.Range != row.Range || now.Epoch != row.Epoch || !slices.Contains(now.Backups, node) {
 			return errChanged
 		}
-		if err := e.entrust(ctx, node, []*table.Row{now}); err != nil {
+		if err := e.promoteTo(ctx, node, []*table.Row{now}); err != nil {
 			return err
 		}
 		e.yielded()
@@ -247,12 +247,12 @@ func (e *Engine) giveDamaged(ctx context.Context, st *table.State, row *table.Ro
 // newest state. Nothing begins to be received meanwhile, and what is on its way from those
 // who fed this node there before is taken in no more.
 func (e *Engine) discard(ranges []ring.Range) error {
-	f := &e.foreign
-	f.sweeping.Lock()
-	defer f.sweeping.Unlock()
+	f := &e.sweeper
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	st := e.cfg.Table.State()
 	ranges = slices.Clone(ranges)
-	for _, r := range f.unfinished {
+	for _, r := range f.undiscarded {
 		if !slices.Contains(ranges, r) {
 			ranges = append(ranges, r)
 		}
@@ -264,7 +264,7 @@ func (e *Engine) discard(ranges []ring.Range) error {
 	if len(ranges) == 0 {
 		return errMayBeWanted
 	}
-	if time.Since(f.tried) < discardAgain && !slices.ContainsFunc(ranges, func(r ring.Range) bool { return !slices.Contains(f.unfinished, r) }) {
+	if time.Since(f.discardTried) < discardAgain && !slices.ContainsFunc(ranges, func(r ring.Range) bool { return !slices.Contains(f.undiscarded, r) }) {
 		return errSoon
 	}
 	e.primaryFeed.update()
@@ -272,10 +272,10 @@ func (e *Engine) discard(ranges []ring.Range) error {
 	err := e.cfg.Store.Discard(ranges...)
 	if err != nil {
 		// Nothing may come there before it is done. What lies beside may be given up, too.
-		f.unfinished, f.tried = ranges, time.Now()
+		f.undiscarded, f.discardTried = ranges, time.Now()
 		return err
 	}
-	f.unfinished = nil
+	f.undiscarded = nil
 	e.scrub.mu.Lock()
 	e.scrub.figures.Discarded += int64(len(ranges))
 	for _, r := range ranges {
@@ -289,17 +289,17 @@ func (e *Engine) discard(ranges []ring.Range) error {
 // mayDiscard tells whether nobody needs what lies here of a range; sweeping is held.
 func (e *Engine) mayDiscard(st *table.State, r ring.Range) bool {
 	for row := range overlappingRows(st, r) {
-		if row.Holds(e.cfg.Self) || e.lost(st, row) {
+		if row.Holds(e.cfg.Self) || e.allCopiesAway(st, row) {
 			return false
 		}
 		if e.cfg.Lineages == nil {
 			continue
 		}
 		// What is of another past is kept elsewhere first, as far as it can be read.
-		if _, err := e.cfg.Lineages.Aside(row.Range, row.Lineage); err != nil {
+		if _, err := e.cfg.Lineages.SetAside(row.Range, row.Lineage); err != nil {
 			e.cfg.Logger.Warn("saving an old copy of a range failed: its data is damaged", "range", row.Range, "err", err)
 			return false
 		}
 	}
-	return !e.copies(r) && !e.arrivals.touch(r)
+	return !e.isCopying(r) && !e.received.isReceiving(r)
 }

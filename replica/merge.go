@@ -10,10 +10,10 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// join makes one row of neighbours that are held alike and that the strategy does not
+// mergeLoop makes one row of neighbours that are held alike and that the strategy does not
 // tell apart: where a node was that has left, say. It waits until nothing is planned,
 // so that no bound goes that a handoff needs.
-func (e *Engine) join(ctx context.Context) {
+func (e *Engine) mergeLoop(ctx context.Context) {
 	changes, cancel := e.cfg.Table.Changes()
 	defer cancel()
 	looked := uint64(0) // the index of the state that was looked at last
@@ -33,7 +33,7 @@ func (e *Engine) join(ctx context.Context) {
 		if ctx.Err() != nil || len(st.Handoffs()) > 0 || e.resigning.Load() || st.Index() == looked || st.Cluster().Paused {
 			continue
 		}
-		runs, err := e.runs(st)
+		runs, err := e.mergeableRuns(st)
 		if err == nil && len(runs) > 0 {
 			err = e.merge(ctx, runs)
 		}
@@ -44,7 +44,7 @@ func (e *Engine) join(ctx context.Context) {
 		case err == nil:
 			looked = st.Index()
 		case errors.Is(err, errOccupied):
-			pause(ctx, e.cfg.Retry*time.Duration(min(longest(err), 1<<occupied)))
+			pause(ctx, e.cfg.Retry*time.Duration(min(maxBackoff(err), 1<<occupied)))
 			occupied = min(occupied+1, 10)
 			again = true
 		case ctx.Err() == nil && !table.IsRefused(err):
@@ -55,11 +55,11 @@ func (e *Engine) join(ctx context.Context) {
 	}
 }
 
-// mostMerged is how many rows go into others in one entry, since clients wait meanwhile.
-const mostMerged = 256
+// maxMerged is how many rows go into others in one entry, since clients wait meanwhile.
+const maxMerged = 256
 
-// runs are rows of this node that could be one, in their order.
-func (e *Engine) runs(st *table.State) ([][]*table.Row, error) {
+// mergeableRuns are rows of this node that could be one, in their order.
+func (e *Engine) mergeableRuns(st *table.State) ([][]*table.Row, error) {
 	if !st.Founded() {
 		return nil, nil
 	}
@@ -68,7 +68,7 @@ func (e *Engine) runs(st *table.State) ([][]*table.Row, error) {
 	for row := range st.Rows() {
 		switch n := len(runs); {
 		case row.Primary != e.cfg.Self || row.Op.Handoff != 0 || len(row.Learners) > 0:
-		case n > 0 && runs[n-1][len(runs[n-1])-1] == before && alike(before, row):
+		case n > 0 && runs[n-1][len(runs[n-1])-1] == before && canMerge(before, row):
 			runs[n-1] = append(runs[n-1], row)
 		default:
 			runs = append(runs, []*table.Row{row})
@@ -77,7 +77,7 @@ func (e *Engine) runs(st *table.State) ([][]*table.Row, error) {
 	}
 	// The tokens end nowhere.
 	if n := len(runs); n > 1 {
-		if last := runs[n-1]; last[len(last)-1] == before && alike(before, runs[0][0]) {
+		if last := runs[n-1]; last[len(last)-1] == before && canMerge(before, runs[0][0]) {
 			runs[0] = append(last, runs[0]...)
 			runs = runs[:n-1]
 		}
@@ -87,7 +87,7 @@ func (e *Engine) runs(st *table.State) ([][]*table.Row, error) {
 		return nil, nil
 	}
 	// Only now the strategy is asked, which takes longer.
-	desired, err := Foresee(st, e.cfg.Strategy, st.MembersOf())
+	desired, err := DesiredPlacement(st, e.cfg.Strategy, st.MembersOf())
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (e *Engine) runs(st *table.State) ([][]*table.Row, error) {
 				desired.Lookup(run[to].Range.Start).Range.Start != run[to].Range.Start {
 				to++
 			}
-			if to-from > 1 && rows < mostMerged {
+			if to-from > 1 && rows < maxMerged {
 				joined = append(joined, run[from:to])
 				rows += to - from
 			}
@@ -110,8 +110,8 @@ func (e *Engine) runs(st *table.State) ([][]*table.Row, error) {
 	return joined, nil
 }
 
-// alike tells whether a row goes on where another ends, and is held as that is.
-func alike(a, b *table.Row) bool {
+// canMerge tells whether a row goes on where another ends, and is held as that is.
+func canMerge(a, b *table.Row) bool {
 	return a.Range.End == b.Range.Start && a.Primary == b.Primary && a.Lineage == b.Lineage && a.Incarnation == b.Incarnation &&
 		len(a.Backups) == len(b.Backups) && !slices.ContainsFunc(a.Backups, func(node string) bool { return !slices.Contains(b.Backups, node) })
 }
@@ -122,7 +122,7 @@ func (e *Engine) merge(ctx context.Context, runs [][]*table.Row) error {
 	all := len(runs)
 	for {
 		err := e.mergeRuns(ctx, runs)
-		var o *occupation
+		var o *occupiedError
 		switch {
 		case err == nil && len(runs) < all:
 			return errOccupied
@@ -165,14 +165,14 @@ func (e *Engine) mergeRuns(ctx context.Context, runs [][]*table.Row) error {
 		}
 		return merge
 	}
-	d := e.voiding(SplitStill, SplitDecided, held, func(rows []*table.Row) table.Command { return whole(rows) })
-	look := d.look
-	d.look = func() ([]*table.Row, error) {
+	d := e.undoByRenewing(SplitStill, SplitDecided, held, func(rows []*table.Row) table.Command { return whole(rows) })
+	look := d.rows
+	d.rows = func() ([]*table.Row, error) {
 		rows, err := look()
 		if err == nil && len(rows) > 0 && len(whole(rows).Runs) == 0 {
 			return rows, errChanged
 		}
 		return rows, err
 	}
-	return e.exchange(ctx, held, nil, d)
+	return e.changeHeld(ctx, held, nil, d)
 }

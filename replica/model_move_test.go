@@ -57,7 +57,7 @@ func (n *mnode) copyTo(row *table.Row, to string, start uint64) *mcopy {
 		if c.to.id != to {
 			continue
 		}
-		if c.row.Range == row.Range && c.row.Epoch == row.Epoch && c.at == start && !c.broken || c.grown && touches(c.row.Range, row.Range) {
+		if c.row.Range == row.Range && c.row.Epoch == row.Epoch && c.at == start && !c.broken || c.grown && overlap(c.row.Range, row.Range) {
 			return c
 		}
 	}
@@ -68,7 +68,7 @@ func (n *mnode) copyTo(row *table.Row, to string, start uint64) *mcopy {
 func (n *mnode) copy(row *table.Row, to string, start uint64) {
 	c := &mcopy{row: row.Ref(), from: n, start: n.start, to: n.w.node(to), at: start}
 	for _, o := range n.copies {
-		if o.to == c.to && touches(o.row.Range, row.Range) {
+		if o.to == c.to && overlap(o.row.Range, row.Range) {
 			o.queue = nil // a stream that has ended comes before the next
 			o.stop()
 		}
@@ -127,7 +127,7 @@ func (c *mcopy) push() {
 		c.begun = true
 		for _, n := range to.w.nodes {
 			for _, o := range n.copies {
-				if o != c && o.begun && o.to == to && touches(o.row.Range, c.row.Range) {
+				if o != c && o.begun && o.to == to && overlap(o.row.Range, c.row.Range) {
 					o.queue = nil
 					o.stop()
 				}

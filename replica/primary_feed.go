@@ -164,7 +164,7 @@ func (f *primaryFeed) releaseReplies(all []ackAdvance) {
 
 // openTap makes a quorum one that is given changes.
 func (f *primaryFeed) openTap(q *quorum) {
-	q.tap = f.e.cfg.Store.Follow(func(n uint64, batch []byte) {
+	q.tap = f.e.cfg.Store.NewTap(func(n uint64, batch []byte) {
 		f.mu.Lock()
 		f.state.addChange(q, n, batch, time.Now())
 		f.mu.Unlock()
@@ -188,13 +188,13 @@ func (f *primaryFeed) throttleWriters(q *quorum) {
 	f.mu.Lock()
 	under := behind()
 	f.mu.Unlock()
-	if under < streamFull {
+	if under < throttleAbove {
 		return
 	}
-	late := time.Now().Add(paceMost)
-	ctx, cancel := context.WithTimeout(f.e.ctx, paceMost)
+	late := time.Now().Add(maxThrottle)
+	ctx, cancel := context.WithTimeout(f.e.ctx, maxThrottle)
 	defer cancel()
-	_ = f.waitUntil(ctx, func() (bool, error) { return behind() < streamFull, nil })
+	_ = f.waitUntil(ctx, func() (bool, error) { return behind() < throttleAbove, nil })
 	if time.Now().Before(late) {
 		return
 	}
@@ -232,10 +232,10 @@ func (f *primaryFeed) invalidate() {
 }
 
 // applyTransition makes a turn; turning is held. then is called at the same moment.
-func (f *primaryFeed) applyTransition(u *transition, st *table.State, end []Outgoing, then func()) error {
-	moves := make([]Retapped, 0, len(u.moves))
+func (f *primaryFeed) applyTransition(u *transition, st *table.State, end []OutgoingCopy, then func()) error {
+	moves := make([]TapMove, 0, len(u.moves))
 	for _, m := range u.moves {
-		to := Retapped{Range: m.r}
+		to := TapMove{Range: m.r}
 		if m.quorum != nil {
 			if m.quorum.tap == nil {
 				f.openTap(m.quorum)
@@ -348,7 +348,7 @@ func (e *Engine) tendFeeds(ctx context.Context) {
 	defer tick.Stop()
 	var beaten, tidied time.Time
 	for {
-		e.publish()
+		e.publishRoutes()
 		select {
 		case <-changes:
 		case <-f.tendSoon:
@@ -405,7 +405,7 @@ func (e *Engine) releaseLagging(ctx context.Context) {
 			}
 		}
 		if len(all) > 0 {
-			e.publish()
+			e.publishRoutes()
 			pause(ctx, 10*time.Millisecond)
 			continue
 		}

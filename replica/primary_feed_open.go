@@ -138,7 +138,7 @@ func (f *primaryFeed) newestFrame(node string) (session, k uint64) {
 }
 
 // countLearner is [Engine.countLearner].
-func (f *primaryFeed) countLearner(ctx context.Context, ranges []ring.Range, l learner, h *Stream, end []Outgoing) (err error) {
+func (f *primaryFeed) countLearner(ctx context.Context, ranges []ring.Range, l learner, h *Stream, end []OutgoingCopy) (err error) {
 	fl, unpin := f.pinSession(l.node, l.incarnation)
 	defer unpin()
 	if err := f.waitUntil(ctx, func() (bool, error) {
@@ -174,7 +174,7 @@ func (f *primaryFeed) countLearner(ctx context.Context, ranges []ring.Range, l l
 
 // beginCounting lets a learner count from one moment on, in which its copies end. It returns the
 // number of the frame that tells it; no later one is written until the line is uncorked.
-func (f *primaryFeed) beginCounting(fl *sessionSender, ranges []ring.Range, l learner, end []Outgoing) (k uint64, err error) {
+func (f *primaryFeed) beginCounting(fl *sessionSender, ranges []ring.Range, l learner, end []OutgoingCopy) (k uint64, err error) {
 	f.transitionMu.Lock()
 	defer f.transitionMu.Unlock()
 	st := f.e.cfg.Table.State()
@@ -255,7 +255,7 @@ func (f *primaryFeed) waitDrained(ctx context.Context, ranges []ring.Range) erro
 		}
 	}
 	f.mu.Unlock()
-	f.e.publish() // the store removes nothing by itself there any more
+	f.e.publishRoutes() // the store removes nothing by itself there any more
 	f.mu.Lock()
 	promises := f.state.obligationsIn(ranges)
 	f.mu.Unlock()

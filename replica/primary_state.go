@@ -71,7 +71,7 @@ type quorum struct {
 	acked        uint64
 	rows         int
 	formerRanges []ring.Range // rows that it had before it was retired
-	tap          Following
+	tap          Tap
 }
 
 // A rowTerm is this node's term as the primary of a row, as it is by one state of the
@@ -169,7 +169,7 @@ func (p *primaryState) highWater() uint64 {
 
 // An ackAdvance is what a quorum has acknowledged by now.
 type ackAdvance struct {
-	tap    Following
+	tap    Tap
 	number uint64
 }
 
@@ -333,7 +333,7 @@ func (p *primaryState) overlapping(r ring.Range) (all []*rowTerm) {
 	for j := range n {
 		t := p.terms[(i+j)%n]
 		switch {
-		case touches(t.Range, r):
+		case overlap(t.Range, r):
 			all = append(all, t)
 		case j > 0 || found:
 			return all
@@ -341,8 +341,6 @@ func (p *primaryState) overlapping(r ring.Range) (all []*rowTerm) {
 	}
 	return all
 }
-
-func touches(a, b ring.Range) bool { return a.Contains(b.Start) || b.Contains(a.Start) }
 
 // quorumOf returns the quorum of some members, which are in order; nil if what they
 // write needs nobody's word.

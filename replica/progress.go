@@ -47,7 +47,7 @@ func (e *Engine) Progress() []Progress {
 				}
 				begun = true
 			}
-			if taskOf(h, row) != nothing {
+			if taskOf(h, row) != noTask {
 				ranges++
 			}
 		}
@@ -59,9 +59,9 @@ func (e *Engine) Progress() []Progress {
 			p.KeysDone, p.KeysTotal = t.keys.done.Load(), t.keys.total.Load()
 			p.BytesDone, p.BytesTotal = t.bytes.done.Load(), t.bytes.total.Load()
 			p.Rate, p.Started = t.recent.get(), t.started
-			p.Cause, p.Waits = t.waits.get()
+			p.Cause, p.Waits = t.wait.get()
 		}
-		if p.Cause == Going && st.Cluster().Paused && phase < table.InSync {
+		if p.Cause == NotWaiting && st.Cluster().Paused && phase < table.InSync {
 			p.Cause, p.Waits = Paused, "paused"
 		}
 		all = append(all, p)

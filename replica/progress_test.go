@@ -119,7 +119,7 @@ func TestProgressTellsHowFarItIs(t *testing.T) {
 		if first.KeysDone == 0 || second.KeysDone <= first.KeysDone || second.KeysDone > second.KeysTotal {
 			t.Errorf("%d of %d keys, then %d", first.KeysDone, first.KeysTotal, second.KeysDone)
 		}
-		if second.Started.IsZero() || second.Waits != "" || second.Cause != Going || second.To != "n2" {
+		if second.Started.IsZero() || second.Waits != "" || second.Cause != NotWaiting || second.To != "n2" {
 			t.Errorf("%+v", second)
 		}
 		// A key and its number take some 30 bytes here.

@@ -134,14 +134,14 @@ func (e *Engine) handOverRefusing(ctx context.Context, writable error) {
 	if e.resigning.Load() || !e.lease.Valid() {
 		return
 	}
-	rows := e.entrusted(func(node string) bool { return !e.cfg.Away(node) && !e.readOnly.otherRefuses(node) })
+	rows := e.promotableRows(func(node string) bool { return !e.cfg.Away(node) && !e.readOnly.otherRefuses(node) })
 	if len(rows) == 0 {
 		return
 	}
 	before := e.totals.promoted.Load()
 	var faults []error
 	for to, rows := range rows {
-		if err := e.entrust(ctx, to, rows); err != nil {
+		if err := e.promoteTo(ctx, to, rows); err != nil {
 			faults = append(faults, err)
 		}
 	}

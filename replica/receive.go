@@ -16,7 +16,7 @@ type Receiver interface {
 	Open(purpose []byte) error
 	// Begin is told which ranges follow, which are numbered from 0.
 	Begin(ranges []byte) error
-	// Apply is given a batch of a range; done as in [Incoming].
+	// Apply is given a batch of a range; done as in [IncomingCopy].
 	Apply(r int, batch []byte, done func(error)) error
 	// Ask is given a question about a range.
 	Ask(r int, question []byte) (answer []byte, err error)
@@ -27,11 +27,11 @@ type Receiver interface {
 func Receive(conn net.Conn, to Receiver) error {
 	a := newAnswers(conn)
 	err := receive(conn, to, a)
-	a.end(err)
+	a.close(err)
 	return err
 }
 
-func receive(conn net.Conn, to Receiver, a *answers) error {
+func receive(conn net.Conn, to Receiver, a *replyWriter) error {
 	r := bufio.NewReaderSize(conn, 256<<10)
 	kind, payload, buf, err := readFrame(r, nil)
 	if err != nil {
@@ -43,7 +43,7 @@ func receive(conn net.Conn, to Receiver, a *answers) error {
 	if err := to.Open(payload); err != nil {
 		return err
 	}
-	a.say(appendFrame(nil, frameReady))
+	a.queueFrame(appendFrame(nil, frameReady))
 	for last := uint64(0); ; last++ {
 		kind, payload, buf, err = readFrame(r, buf)
 		switch {
@@ -60,7 +60,7 @@ func receive(conn net.Conn, to Receiver, a *answers) error {
 			err = a.failure()
 		}
 		if err == nil {
-			err = one(kind, n, payload, to, a)
+			err = dispatchFrame(kind, n, payload, to, a)
 		}
 		if err != nil {
 			return err
@@ -71,11 +71,11 @@ func receive(conn net.Conn, to Receiver, a *answers) error {
 	}
 }
 
-// one hands one frame on.
-func one(kind frameKind, n uint64, payload []byte, to Receiver, a *answers) error {
+// dispatchFrame hands one frame on.
+func dispatchFrame(kind frameKind, n uint64, payload []byte, to Receiver, a *replyWriter) error {
 	if kind == frameBegin {
 		err := to.Begin(payload)
-		a.applied(n, err)
+		a.markApplied(n, err)
 		return err
 	}
 	r, payload, err := ranged(payload)
@@ -84,51 +84,51 @@ func one(kind frameKind, n uint64, payload []byte, to Receiver, a *answers) erro
 	}
 	switch kind {
 	case frameBatch:
-		return to.Apply(r, payload, func(err error) { a.applied(n, err) })
+		return to.Apply(r, payload, func(err error) { a.markApplied(n, err) })
 	case frameAsk:
 		answer, err := to.Ask(r, payload)
 		if err != nil {
 			return err
 		}
-		a.say(appendFrame(nil, frameAnswer, answer))
-		a.applied(n, nil)
+		a.queueFrame(appendFrame(nil, frameAnswer, answer))
+		a.markApplied(n, nil)
 		return nil
 	}
 	return fmt.Errorf("%w: kind %d from a sender", ErrFrame, kind)
 }
 
-// answers go back to the sender, from a goroutine of their own, since whoever says that
+// replyWriter go back to the sender, from a goroutine of their own, since whoever says that
 // something is durable may not wait for a network.
-type answers struct {
+type replyWriter struct {
 	conn net.Conn
 	done sync.WaitGroup
 
-	mu     sync.Mutex
-	wake   sync.Cond
-	upTo   uint64              // what is durable, with all before it
-	beyond map[uint64]struct{} // what is, but not all before it
-	told   uint64
-	frames []byte
-	err    error
-	ended  bool
+	mu          sync.Mutex
+	wake        sync.Cond
+	ackedUpTo   uint64              // what is durable, with all before it
+	ackedBeyond map[uint64]struct{} // what is, but not all before it
+	writtenUpTo uint64
+	frames      []byte
+	err         error
+	ended       bool
 }
 
-func newAnswers(conn net.Conn) *answers {
-	a := &answers{conn: conn, beyond: make(map[uint64]struct{})}
+func newAnswers(conn net.Conn) *replyWriter {
+	a := &replyWriter{conn: conn, ackedBeyond: make(map[uint64]struct{})}
 	a.wake.L = &a.mu
 	a.done.Go(a.write)
 	return a
 }
 
-func (a *answers) say(frame []byte) {
+func (a *replyWriter) queueFrame(frame []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.frames = append(a.frames, frame...)
 	a.wake.Signal()
 }
 
-// applied notes that a frame has been dealt with.
-func (a *answers) applied(n uint64, err error) {
+// markApplied notes that a frame has been dealt with.
+func (a *replyWriter) markApplied(n uint64, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	defer a.wake.Signal()
@@ -136,26 +136,26 @@ func (a *answers) applied(n uint64, err error) {
 		a.err = errors.Join(a.err, err)
 		return
 	}
-	a.beyond[n] = struct{}{}
+	a.ackedBeyond[n] = struct{}{}
 	for {
-		if _, ok := a.beyond[a.upTo+1]; !ok {
+		if _, ok := a.ackedBeyond[a.ackedUpTo+1]; !ok {
 			return
 		}
-		a.upTo++
-		delete(a.beyond, a.upTo)
+		a.ackedUpTo++
+		delete(a.ackedBeyond, a.ackedUpTo)
 	}
 }
 
-func (a *answers) failure() error {
+func (a *replyWriter) failure() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.err
 }
 
-func (a *answers) write() {
+func (a *replyWriter) write() {
 	for {
 		a.mu.Lock()
-		for a.told == a.upTo && len(a.frames) == 0 && !a.ended && a.err == nil {
+		for a.writtenUpTo == a.ackedUpTo && len(a.frames) == 0 && !a.ended && a.err == nil {
 			a.wake.Wait()
 		}
 		ended := a.ended || a.err != nil
@@ -166,9 +166,9 @@ func (a *answers) write() {
 			if errors.Is(a.err, ErrReceiving) {
 				frames = appendFrame(nil, frameBusy)
 			}
-		} else if a.told < a.upTo {
-			a.told = a.upTo
-			frames = appendFrame(frames, frameAck, sequence(a.upTo))
+		} else if a.writtenUpTo < a.ackedUpTo {
+			a.writtenUpTo = a.ackedUpTo
+			frames = appendFrame(frames, frameAck, sequence(a.ackedUpTo))
 		}
 		a.mu.Unlock()
 		var err error
@@ -183,8 +183,8 @@ func (a *answers) write() {
 	}
 }
 
-// end tells the sender why the stream ends, closes the connection and waits.
-func (a *answers) end(err error) {
+// close tells the sender why the stream ends, closes the connection and waits.
+func (a *replyWriter) close(err error) {
 	a.mu.Lock()
 	a.ended = true
 	if a.err == nil {

@@ -16,8 +16,8 @@ var errResigning = errors.New("the node is being stopped")
 // resignPause is how long until what did not come about is tried again.
 const resignPause = 20 * time.Millisecond
 
-// released is how many rows a node leaves in one entry.
-const released = 2048
+// maxReleased is how many rows a node leaves in one entry.
+const maxReleased = 2048
 
 // Resign prepares for the end of this node: backups become the primaries of its rows, so
 // that nobody has to notice its end first, and where it is a backup it leaves the sets.
@@ -33,13 +33,13 @@ func (e *Engine) Resign(ctx context.Context, here func(node string) bool) error 
 		return nil // it has begun nothing yet
 	}
 	for {
-		rows := e.entrusted(here)
+		rows := e.promotableRows(here)
 		if len(rows) == 0 {
 			break
 		}
 		var faults []error
 		for to, rows := range rows {
-			if err := e.entrust(ctx, to, rows); err != nil {
+			if err := e.promoteTo(ctx, to, rows); err != nil {
 				faults = append(faults, err)
 			}
 		}
@@ -52,11 +52,11 @@ func (e *Engine) Resign(ctx context.Context, here func(node string) bool) error 
 		}
 	}
 	for {
-		rows := e.followed(here)
+		rows := e.backupRows(here)
 		if len(rows) == 0 {
 			return nil
 		}
-		rows = rows[:min(len(rows), released)]
+		rows = rows[:min(len(rows), maxReleased)]
 		err := e.cfg.Table.Apply(ctx, &table.Release{Rows: refs(rows), Node: e.cfg.Self})
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -67,9 +67,9 @@ func (e *Engine) Resign(ctx context.Context, here func(node string) bool) error 
 	}
 }
 
-// entrusted are the rows of this node that a backup could take over, by the backup that
+// promotableRows are the rows of this node that a backup could take over, by the backup that
 // is to.
-func (e *Engine) entrusted(here func(string) bool) map[string][]*table.Row {
+func (e *Engine) promotableRows(here func(string) bool) map[string][]*table.Row {
 	rows := make(map[string][]*table.Row)
 	st := e.cfg.Table.State()
 	takes := func(node string) bool {
@@ -87,10 +87,10 @@ func (e *Engine) entrusted(here func(string) bool) map[string][]*table.Row {
 	return rows
 }
 
-// entrust makes a backup the primary of rows, which this node leaves.
-func (e *Engine) entrust(ctx context.Context, to string, rows []*table.Row) error {
+// promoteTo makes a backup the primary of rows, which this node leaves.
+func (e *Engine) promoteTo(ctx context.Context, to string, rows []*table.Row) error {
 	n, _ := e.cfg.Table.State().Node(to)
-	for part := range slices.Chunk(rows, promoted) {
+	for part := range slices.Chunk(rows, maxPromoted) {
 		var held []ring.Range
 		learning := make(map[string][]*table.Row)
 		for _, row := range part {
@@ -105,8 +105,8 @@ func (e *Engine) entrust(ctx context.Context, to string, rows []*table.Row) erro
 				return err
 			}
 		}
-		occupied, err := e.exchangeFree(ctx, held, nil, func(held []ring.Range) decision {
-			return e.voiding(PromotionStill, PromotionDone, held, func(rows []*table.Row) table.Command {
+		occupied, err := e.changeUnoccupied(ctx, held, nil, func(held []ring.Range) decision {
+			return e.undoByRenewing(PromotionStill, PromotionDone, held, func(rows []*table.Row) table.Command {
 				return &table.CutOver{To: to, Incarnation: n.Incarnation, Leave: true, Rows: refs(rows)}
 			})
 		})
@@ -118,9 +118,9 @@ func (e *Engine) entrust(ctx context.Context, to string, rows []*table.Row) erro
 	return nil
 }
 
-// followed are the rows of others in whose sets this node is, as long as their primary is
+// backupRows are the rows of others in whose sets this node is, as long as their primary is
 // there: alone it would have to wait for this one's word.
-func (e *Engine) followed(here func(string) bool) []*table.Row {
+func (e *Engine) backupRows(here func(string) bool) []*table.Row {
 	var rows []*table.Row
 	for row := range e.cfg.Table.State().Rows() {
 		if slices.Contains(row.Backups, e.cfg.Self) && here(row.Primary) {

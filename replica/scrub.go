@@ -161,9 +161,9 @@ func (e *Engine) permitScrub(ctx context.Context, part float64) error {
 			return err
 		}
 		moves := e.cfg.Table.State().Cluster().Moves
-		wait := max(early, e.bucket.wait(moves.Throttle))
+		wait := max(early, e.limiter.wait(moves.Throttle))
 		if moves.Paused {
-			wait = max(wait, slice)
+			wait = max(wait, pollInterval)
 		}
 		if wait == 0 {
 			return ctx.Err()
@@ -187,16 +187,16 @@ func (e *Engine) readPace(ctx context.Context) func(bytes int) {
 	began := time.Now()
 	return func(bytes int) {
 		worked := time.Since(began)
-		e.bucket.take(int64(bytes))
+		e.limiter.spend(int64(bytes))
 		for ctx.Err() == nil {
 			moves := e.cfg.Table.State().Cluster().Moves
-			wait := e.bucket.wait(moves.Throttle)
+			wait := e.limiter.wait(moves.Throttle)
 			if wait == 0 {
 				break
 			}
-			pause(ctx, min(wait, slice))
+			pause(ctx, min(wait, pollInterval))
 		}
-		e.rest(ctx, worked)
+		e.restForClients(ctx, worked)
 		began = time.Now()
 	}
 }

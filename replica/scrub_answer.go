@@ -93,7 +93,7 @@ func (e *Engine) inspect(ctx context.Context, from string, r *scrubRequest, a *s
 	switch r.Kind {
 	case scrubDigest:
 		a.Digest, err = e.cfg.Store.Digest(r.Range, r.From, min(max(r.Entries, 1), scrubEntries))
-		e.rest(ctx, time.Since(began))
+		e.restForClients(ctx, time.Since(began))
 	case scrubSums:
 		if len(r.Parts) > scrubParts {
 			return fmt.Errorf("%w: %d parts", ErrFrame, len(r.Parts))

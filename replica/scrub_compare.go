@@ -74,8 +74,8 @@ func (c *comparison) run(ctx context.Context) error {
 		if differs != nil {
 			return c.repair(ctx, differs)
 		}
-		e.bucket.take(min(load.Bytes, each*int64(entries)))
-		e.rest(ctx, time.Since(began))
+		e.limiter.spend(min(load.Bytes, each*int64(entries)))
+		e.restForClients(ctx, time.Since(began))
 		if next == nil {
 			return nil
 		}
@@ -179,7 +179,7 @@ func (c *comparison) repair(ctx context.Context, differs *Part) error {
 	within, cancel := context.WithTimeout(ctx, repairPatience)
 	defer cancel()
 	for e.noteRepairs() > 0 && within.Err() == nil {
-		pause(within, slice)
+		pause(within, pollInterval)
 	}
 	return ctx.Err()
 }
@@ -195,7 +195,7 @@ func (e *Engine) release(ctx context.Context, was *table.Row, node string) error
 	if err := e.cfg.Table.Apply(ctx, &table.Release{Node: node, Rows: []table.Ref{row.Ref()}}); err != nil {
 		return err
 	}
-	e.publish()
+	e.publishRoutes()
 	err := e.primaryFeed.waitReceived(ctx, node)
 	if errors.Is(err, errNotFed) {
 		return nil

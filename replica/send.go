@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// send carries out the handoffs of which this node is the source, Config.Sends of them
+// sendLoop carries out the handoffs of which this node is the source, Config.Sends of them
 // at a time, each to another node.
-func (e *Engine) send(ctx context.Context) {
+func (e *Engine) sendLoop(ctx context.Context) {
 	changes, cancel := e.cfg.Table.Changes()
 	defer cancel()
 	ended := make(chan struct{}, 1)
 	for ctx.Err() == nil {
 		for {
-			t := e.next()
+			t := e.nextTransfer()
 			if t == nil {
 				break
 			}
 			e.done.Go(func() {
 				err := e.handOff(ctx, t)
-				e.after(ctx, t, err)
+				e.endTry(ctx, t, err)
 				select {
 				case ended <- struct{}{}:
 				default:
 				}
 			})
 		}
-		wake := time.NewTimer(e.patience())
+		wake := time.NewTimer(e.untilRetry())
 		select {
 		case <-changes:
 		case <-ended:
@@ -39,9 +39,9 @@ func (e *Engine) send(ctx context.Context) {
 	}
 }
 
-// next returns a handoff that can be begun, as begun, or nil. Who waits for something
+// nextTransfer returns a handoff that can be begun, as begun, or nil. Who waits for something
 // gives way to those behind it.
-func (e *Engine) next() *transfer {
+func (e *Engine) nextTransfer() *transfer {
 	st := e.cfg.Table.State()
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -81,8 +81,8 @@ func (e *Engine) next() *transfer {
 	return nil
 }
 
-// patience is how long until a handoff that was put off can be tried again.
-func (e *Engine) patience() time.Duration {
+// untilRetry is how long until a handoff that was put off can be tried again.
+func (e *Engine) untilRetry() time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	wait := time.Hour
@@ -94,21 +94,21 @@ func (e *Engine) patience() time.Duration {
 	return max(wait, time.Millisecond)
 }
 
-// longest is how long the pause gets after something that fails again and again, in units
+// maxBackoff is how long the pause gets after something that fails again and again, in units
 // of Config.Retry. Who cannot be reached, or does not know of a decision, may be back at any
 // moment, and to look costs next to nothing.
-func longest(err error) int {
+func maxBackoff(err error) int {
 	switch {
 	case errors.Is(err, errUnreachable):
 		return 1
-	case causeOf(err) == Agreement:
+	case causeOf(err) == TableFailed:
 		return 2
 	}
 	return 15
 }
 
-// after notes how a try has ended.
-func (e *Engine) after(ctx context.Context, t *transfer, err error) {
+// endTry notes how a try has ended.
+func (e *Engine) endTry(ctx context.Context, t *transfer, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	t.running = false
@@ -117,33 +117,33 @@ func (e *Engine) after(ctx context.Context, t *transfer, err error) {
 		delete(e.transfers, t.id)
 		return
 	case errors.Is(err, errBusy):
-		e.waits(t, causeOf(err), err.Error())
+		e.noteWait(t, causeOf(err), err.Error())
 		t.notBefore = time.Now().Add(e.cfg.Retry)
 		return
 	case errors.Is(err, errChanged):
 		t.failures, t.notBefore = 0, time.Now().Add(e.cfg.Retry/10)
 		return
-	case t.moved:
+	case t.progressed:
 		t.failures = 0 // something went well since
 	}
 	if errors.Is(err, errOccupied) {
 		// Nothing is wrong. Each try holds these ranges for a moment, so tries become rare.
-		e.waits(t, Cutover, err.Error())
-		t.notBefore = time.Now().Add(e.cfg.Retry * time.Duration(min(longest(err), 1<<min(t.failures, 10))))
+		e.noteWait(t, Cutover, err.Error())
+		t.notBefore = time.Now().Add(e.cfg.Retry * time.Duration(min(maxBackoff(err), 1<<min(t.failures, 10))))
 		t.failures++
-		t.moved = false
+		t.progressed = false
 		return
 	}
 	cause := causeOf(err)
-	if cause == Turn {
-		e.waits(t, cause, err.Error())
+	if cause == Queued {
+		e.noteWait(t, cause, err.Error())
 		t.notBefore = time.Now().Add(e.cfg.Retry)
 		return // nothing is wrong: its turn comes
 	}
-	pause := e.cfg.Retry * time.Duration(min(longest(err), 1<<min(t.failures, 10)))
-	t.waits.set(cause, err.Error())
+	pause := e.cfg.Retry * time.Duration(min(maxBackoff(err), 1<<min(t.failures, 10)))
+	t.wait.set(cause, err.Error())
 	t.failures++
-	t.moved = false
+	t.progressed = false
 	t.notBefore = time.Now().Add(pause)
 	e.totals.failed.Add(1)
 	level := slog.LevelWarn

@@ -64,7 +64,7 @@ func (e *Engine) serveFeed(ctx context.Context, from string, own net.Conn) error
 		_ = fo.acks.failure(true)
 		// What failed once takes nothing more.
 		fo.in.Close()
-		fo.in = e.cfg.Store.TakeFeed()
+		fo.in = e.cfg.Store.ReceiveFeed()
 		fo.incomplete = false
 	}
 	fo.mu.Unlock()

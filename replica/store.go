@@ -19,9 +19,9 @@ type Store interface {
 	// and in one order with the batches of Step; it does not block and keeps the
 	// batch. pace is called, with nothing held, before anything that may change the
 	// range begins; it may block for a while.
-	Give(r ring.Range, sink func(batch []byte), pace func()) (Outgoing, error)
+	StartCopy(r ring.Range, sink func(batch []byte), pace func()) (OutgoingCopy, error)
 	// Take begins to take in what another store gives.
-	Take(r ring.Range) Incoming
+	ReceiveCopy(r ring.Range) IncomingCopy
 	// Follow returns what holds ranges, at first none; Retap gives it some. From then
 	// on sink is given every change of them with its number, and the replies of whoever
 	// wrote it, or reads it, wait until it is acknowledged.
@@ -29,7 +29,7 @@ type Store interface {
 	// Numbers rise from call to call of the sinks of all that follow this store, of
 	// which one is called at a time. sink does not block and may keep the batch, but
 	// not change it, nor append to it. pace is as for Give.
-	Follow(sink func(number uint64, batch []byte), pace func()) Following
+	NewTap(sink func(number uint64, batch []byte), pace func()) Tap
 	// Retap gives ranges to who follows them from now on, and ends copies, at one
 	// moment in which at is called: no change lies within it, so that each was given
 	// before by what was, or will be by what is. at must not block.
@@ -38,12 +38,12 @@ type Store interface {
 	// was given to. With
 	// an error, since one that should follow was closed, nothing has changed and at was
 	// not called.
-	Retap(moves []Retapped, end []Outgoing, at func()) error
+	Retap(moves []TapMove, end []OutgoingCopy, at func()) error
 	// TakeFeed begins to take in what one start of another node gives of its ranges.
-	TakeFeed() IncomingFeed
+	ReceiveFeed() IncomingFeed
 	// Serve says which ranges this node answers for: what lies in all others only
 	// follows other nodes.
-	Serve(own []ring.Range)
+	SetOwned(own []ring.Range)
 	// Drop removes all that lies in ranges, of which none is being given. It does not wait for
 	// units that take long: ErrOccupied.
 	Drop(ranges ...ring.Range) error
@@ -56,8 +56,8 @@ type Store interface {
 	Inspected
 }
 
-// An Outgoing is a range that is being copied. It belongs to one goroutine.
-type Outgoing interface {
+// An OutgoingCopy is a range that is being copied. It belongs to one goroutine.
+type OutgoingCopy interface {
 	// Ask returns what the receiver has to be asked before the next step, nil if
 	// nothing.
 	Ask() (question []byte)
@@ -68,13 +68,13 @@ type Outgoing interface {
 	// that was the last. It does not wait for units that take long: ErrOccupied.
 	Step(limit int) (done bool, err error)
 	// Passed is how many keys and bytes have been copied, or were there already.
-	Passed() (keys, bytes int64)
+	Progress() (keys, bytes int64)
 	// Close ends it. sink and pace are not called any more when it returns.
 	Close()
 }
 
-// A Following is given the changes of ranges, which no other one is.
-type Following interface {
+// A Tap is given the changes of ranges, which no other one is.
+type Tap interface {
 	// Acked says that everything up to a number is wherever it must be. It may be
 	// called from sink, and by any goroutine.
 	Acked(number uint64)
@@ -87,10 +87,10 @@ type Following interface {
 	Close(err error)
 }
 
-// Retapped is a range and who follows it from now on; nil: nobody.
-type Retapped struct {
+// TapMove is a range and who follows it from now on; nil: nobody.
+type TapMove struct {
 	Range ring.Range
-	To    Following
+	To    Tap
 }
 
 // An IncomingFeed is what one start of another node gives. It belongs to one goroutine.
@@ -108,8 +108,8 @@ type IncomingFeed interface {
 	Close()
 }
 
-// An Incoming is a range that is being taken in. It belongs to one goroutine, but for Over.
-type Incoming interface {
+// An IncomingCopy is a range that is being taken in. It belongs to one goroutine, but for Over.
+type IncomingCopy interface {
 	// Apply takes a batch in. done is called, by any goroutine and without an order,
 	// when it is as durable as the store's own writes, or is not going to be. If Apply
 	// fails, nothing has been done, and done is not called.
@@ -119,6 +119,6 @@ type Incoming interface {
 	// Over ends it early, since this node serves the range from now on: once Over returns,
 	// nothing is taken in any more, and no unit that begins then is refused for what was. Any
 	// goroutine may call it, also beside the other methods and after Close.
-	Over()
+	End()
 	Close()
 }

@@ -19,14 +19,14 @@ import (
 // order, and the receiver applies none that does not follow the one before. So when
 // sent and acked are equal, the receiver has everything that was handed to Send.
 type Stream struct {
-	conn     net.Conn
-	window   int64
-	limit    int64
-	stall    time.Duration
-	under    atomic.Int64 // bytes of batches that are not acknowledged
-	urgent   atomic.Bool  // nobody is to be held back
-	total    atomic.Int64
-	received atomic.Int64 // bytes
+	conn        net.Conn
+	window      int64
+	limit       int64
+	stall       time.Duration
+	inFlight    atomic.Int64 // bytes of batches that are not acknowledged
+	unthrottled atomic.Bool  // nobody is to be held back
+	sentBytes   atomic.Int64
+	received    atomic.Int64 // bytes
 
 	mu      sync.Mutex
 	wake    sync.Cond // there is something to write, or the stream has ended
@@ -45,17 +45,17 @@ type Stream struct {
 const (
 	// streamWindow is how many bytes may be under way before a copy waits.
 	streamWindow = 4 << 20
-	// streamFull is how many before those wait who write in what has been copied, but
+	// throttleAbove is how many before those wait who write in what has been copied, but
 	// for paceMost at the most each time: the receiver takes in what they write as
 	// fast as they do, and the copy gets its turn.
-	streamFull = 2 * streamWindow
+	throttleAbove = 2 * streamWindow
 	// streamLimit is how many the stream holds before it gives up. It is more than two
 	// of the longest values. From half of it on nobody writes who has not begun.
 	streamLimit = 1 << 30
-	// streamStall is how long a receiver may let a stream wait.
-	streamStall = 20 * time.Second
-	// paceMost is how long a writer is held back for a receiver.
-	paceMost = 50 * time.Millisecond
+	// stallTimeout is how long a receiver may let a stream wait.
+	stallTimeout = 20 * time.Second
+	// maxThrottle is how long a writer is held back for a receiver.
+	maxThrottle = 50 * time.Millisecond
 )
 
 // Errors that end a stream.
@@ -70,7 +70,7 @@ var (
 // receiver what it is for. Close must be called.
 func NewStream(conn net.Conn, purpose []byte) *Stream {
 	s := &Stream{
-		conn: conn, window: streamWindow, limit: streamLimit, stall: streamStall,
+		conn: conn, window: streamWindow, limit: streamLimit, stall: stallTimeout,
 		change: make(chan struct{}),
 	}
 	s.wake.L = &s.mu
@@ -84,7 +84,7 @@ func NewStream(conn net.Conn, purpose []byte) *Stream {
 
 // Ready waits until the receiver takes part.
 func (s *Stream) Ready(ctx context.Context) error {
-	return s.until(ctx, func() bool { return s.ready })
+	return s.waitUntil(ctx, func() bool { return s.ready })
 }
 
 // Begin tells which ranges follow, by the numbers that Send is given, and waits until
@@ -103,7 +103,7 @@ func (s *Stream) Ask(ctx context.Context, r int, question []byte) ([]byte, error
 		return nil, err
 	}
 	var answer []byte
-	err := s.until(ctx, func() bool {
+	err := s.waitUntil(ctx, func() bool {
 		if len(s.answers) == 0 {
 			return false
 		}
@@ -126,7 +126,7 @@ func (s *Stream) send(kind frameKind, head, body []byte) error {
 		return s.err
 	}
 	n := int64(len(head) + len(body))
-	if s.under.Load()+n > s.limit {
+	if s.inFlight.Load()+n > s.limit {
 		s.failLocked(ErrBehind)
 		return ErrBehind
 	}
@@ -135,15 +135,15 @@ func (s *Stream) send(kind frameKind, head, body []byte) error {
 	}
 	s.sent++
 	s.queue.add(kind, append(sequence(s.sent), head...), body)
-	s.under.Add(n)
-	s.total.Add(n)
+	s.inFlight.Add(n)
+	s.sentBytes.Add(n)
 	s.sizes = append(s.sizes, n)
 	s.wake.Signal()
 	return nil
 }
 
 // Sent is how many bytes have been handed over so far.
-func (s *Stream) Sent() int64 { return s.total.Load() }
+func (s *Stream) Sent() int64 { return s.sentBytes.Load() }
 
 // Received is how many bytes the receiver has sent so far: digests, above all.
 func (s *Stream) Received() int64 { return s.received.Load() }
@@ -151,7 +151,7 @@ func (s *Stream) Received() int64 { return s.received.Load() }
 // Room waits until a copy may send more: before latches are taken, since none may be
 // held while the network is waited for.
 func (s *Stream) Room(ctx context.Context) error {
-	return s.until(ctx, func() bool { return s.under.Load() < s.window })
+	return s.waitUntil(ctx, func() bool { return s.inFlight.Load() < s.window })
 }
 
 // Drained waits until the receiver has applied everything that was sent before the
@@ -160,24 +160,24 @@ func (s *Stream) Drained(ctx context.Context) error {
 	s.mu.Lock()
 	last := s.sent
 	s.mu.Unlock()
-	return s.until(ctx, func() bool { return s.acked >= last })
+	return s.waitUntil(ctx, func() bool { return s.acked >= last })
 }
 
 // Pace holds those back who are about to write in a range of the stream, while the
 // receiver is behind: each for a bounded time, unless memory would run out.
 func (s *Stream) Pace() {
-	if s.under.Load() < streamFull || s.urgent.Load() {
+	if s.inFlight.Load() < throttleAbove || s.unthrottled.Load() {
 		return
 	}
-	late := time.NewTimer(paceMost)
+	late := time.NewTimer(maxThrottle)
 	defer late.Stop()
 	expired := late.C
 	for {
 		s.mu.Lock()
-		under, ended, change := s.under.Load(), s.err != nil, s.change
+		under, ended, change := s.inFlight.Load(), s.err != nil, s.change
 		s.mu.Unlock()
 		switch {
-		case ended || s.urgent.Load() || under < streamFull:
+		case ended || s.unthrottled.Load() || under < throttleAbove:
 			return
 		case expired == nil && under < s.limit/2:
 			return
@@ -186,23 +186,23 @@ func (s *Stream) Pace() {
 		case <-change:
 		case <-expired:
 			expired = nil
-			if s.under.Load() < s.limit/2 {
+			if s.inFlight.Load() < s.limit/2 {
 				return
 			}
 		}
 	}
 }
 
-// Urge lets nobody be held back any more, or again.
-func (s *Stream) Urge(on bool) {
-	s.urgent.Store(on)
+// SetUnthrottled lets nobody be held back any more, or again.
+func (s *Stream) SetUnthrottled(on bool) {
+	s.unthrottled.Store(on)
 	s.mu.Lock()
-	s.tell()
+	s.wakeWaiters()
 	s.mu.Unlock()
 }
 
-// until waits for a condition that messages of the receiver bring about.
-func (s *Stream) until(ctx context.Context, holds func() bool) error {
+// waitUntil waits for a condition that messages of the receiver bring about.
+func (s *Stream) waitUntil(ctx context.Context, holds func() bool) error {
 	for {
 		s.mu.Lock()
 		err, change := s.err, s.change
@@ -242,12 +242,12 @@ func (s *Stream) failLocked(err error) {
 		s.queue = outbox{}
 		_ = s.conn.Close()
 		s.wake.Signal()
-		s.tell()
+		s.wakeWaiters()
 	}
 }
 
-// tell wakes those who wait; mu is held.
-func (s *Stream) tell() {
+// wakeWaiters wakes those who wait; mu is held.
+func (s *Stream) wakeWaiters() {
 	close(s.change)
 	s.change = make(chan struct{})
 }
@@ -293,7 +293,7 @@ func (s *Stream) readAcks() {
 		buf = next
 		s.received.Add(int64(len(payload)))
 		if err == nil {
-			err = s.heard(kind, payload)
+			err = s.handleMessage(kind, payload)
 		}
 		if err != nil {
 			s.fail(fmt.Errorf("%w: %w", errStream, err))
@@ -302,8 +302,8 @@ func (s *Stream) readAcks() {
 	}
 }
 
-// heard takes in a message of the receiver.
-func (s *Stream) heard(kind frameKind, payload []byte) error {
+// handleMessage takes in a message of the receiver.
+func (s *Stream) handleMessage(kind frameKind, payload []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch kind {
@@ -316,7 +316,7 @@ func (s *Stream) heard(kind frameKind, payload []byte) error {
 			return fmt.Errorf("%w: %d is acknowledged, of %d to %d", ErrFrame, n, s.acked, s.sent)
 		}
 		for range n - s.acked {
-			s.under.Add(-s.sizes[0])
+			s.inFlight.Add(-s.sizes[0])
 			s.sizes = s.sizes[1:]
 		}
 		s.acked = n
@@ -339,7 +339,7 @@ func (s *Stream) heard(kind frameKind, payload []byte) error {
 	} else {
 		s.timer.Reset(s.stall)
 	}
-	s.tell()
+	s.wakeWaiters()
 	return nil
 }
 

@@ -149,15 +149,15 @@ func TestWritersAreHeldBack(t *testing.T) {
 		if d := took(); d != 0 {
 			t.Errorf("%v with nothing under way", d)
 		}
-		_ = s.Send(0, make([]byte, streamFull))
-		if d := took(); d != paceMost {
+		_ = s.Send(0, make([]byte, throttleAbove))
+		if d := took(); d != maxThrottle {
 			t.Errorf("%v with a full stream", d)
 		}
-		s.Urge(true)
+		s.SetUnthrottled(true)
 		if d := took(); d != 0 {
 			t.Errorf("%v at a cutover", d)
 		}
-		s.Urge(false)
+		s.SetUnthrottled(false)
 		_ = s.Send(0, make([]byte, s.limit/2))
 		var waiting sync.WaitGroup
 		waiting.Go(func() {
@@ -174,7 +174,7 @@ func TestWritersAreHeldBack(t *testing.T) {
 		if d := took(); d != 0 {
 			t.Errorf("%v when all has arrived", d)
 		}
-		_ = s.Send(0, make([]byte, streamFull))
+		_ = s.Send(0, make([]byte, throttleAbove))
 		s.Close()
 		if d := took(); d != 0 {
 			t.Errorf("%v when the stream has ended", d)
@@ -192,7 +192,7 @@ func TestAReceiverThatDoesNothingIsGivenUp(t *testing.T) {
 		if err := s.Ready(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(10 * streamStall) // nothing is expected of it
+		time.Sleep(10 * stallTimeout) // nothing is expected of it
 		if err := s.Err(); err != nil {
 			t.Fatal(err)
 		}

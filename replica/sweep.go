@@ -10,21 +10,21 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// foreign is what is known of the ranges in which this node has no place.
-type foreign struct {
-	// sweeping guards the rest, and keeps ranges from being received.
-	sweeping chanMutex
-	since    map[ring.Range]time.Time // has been foreign, by the last sweep
-	empty    map[ring.Range]bool      // by the last sweep
-	given    map[ring.Range]bool      // away by this node itself, and not looked at since
-	// unfinished are ranges in which nothing may be written before they are discarded.
-	unfinished []ring.Range
-	tried      time.Time // when that was tried last
+// sweeper is what is known of the ranges in which this node has no place.
+type sweeper struct {
+	// mu guards the rest, and keeps ranges from being received.
+	mu           chanMutex
+	unownedSince map[ring.Range]time.Time // has been foreign, by the last sweep
+	empty        map[ring.Range]bool      // by the last sweep
+	handedOff    map[ring.Range]bool      // away by this node itself, and not looked at since
+	// undiscarded are ranges in which nothing may be written before they are discarded.
+	undiscarded  []ring.Range
+	discardTried time.Time // when that was tried last
 }
 
-// clean drops what lies here and is not needed here by the table: what has been handed
+// sweepLoop drops what lies here and is not needed here by the table: what has been handed
 // off at once, anything else once it has been so for a while.
-func (e *Engine) clean(ctx context.Context) {
+func (e *Engine) sweepLoop(ctx context.Context) {
 	changes, cancel := e.cfg.Table.Changes()
 	defer cancel()
 	for {
@@ -41,7 +41,7 @@ func (e *Engine) clean(ctx context.Context) {
 		case <-changes:
 			// Several changes come together often.
 			pause(ctx, 20*time.Millisecond)
-		case <-e.kicked:
+		case <-e.sweepNow:
 		case <-wake.C:
 		case <-ctx.Done():
 			wake.Stop()
@@ -51,35 +51,35 @@ func (e *Engine) clean(ctx context.Context) {
 	}
 }
 
-// kick has what has been handed off dropped.
-func (e *Engine) kick() {
+// sweepSoon has what has been handed off dropped.
+func (e *Engine) sweepSoon() {
 	select {
-	case e.kicked <- struct{}{}:
+	case e.sweepNow <- struct{}{}:
 	default:
 	}
 }
 
-// gave notes ranges that others have everything of by this node's own doing: what it has
+// noteHandedOff notes ranges that others have everything of by this node's own doing: what it has
 // no place in by now, it need not keep.
-func (e *Engine) gave(ranges []ring.Range) {
-	f := &e.foreign
-	f.sweeping.Lock()
-	if f.given == nil {
-		f.given = make(map[ring.Range]bool)
+func (e *Engine) noteHandedOff(ranges []ring.Range) {
+	f := &e.sweeper
+	f.mu.Lock()
+	if f.handedOff == nil {
+		f.handedOff = make(map[ring.Range]bool)
 	}
 	for _, r := range ranges {
-		f.given[r] = true
+		f.handedOff[r] = true
 	}
-	f.sweeping.Unlock()
-	e.kick()
+	f.mu.Unlock()
+	e.sweepSoon()
 }
 
-// arrivedAgain has ranges looked at anew, after something may have come into them.
-func (e *Engine) arrivedAgain() {
-	e.foreign.sweeping.Lock()
-	clear(e.foreign.empty)
-	e.foreign.sweeping.Unlock()
-	e.kick()
+// sweepReceived has ranges looked at anew, after something may have come into them.
+func (e *Engine) sweepReceived() {
+	e.sweeper.mu.Lock()
+	clear(e.sweeper.empty)
+	e.sweeper.mu.Unlock()
+	e.sweepSoon()
 }
 
 // occupiedWait is after how many times Config.Retry it is tried again to drop ranges that units
@@ -95,31 +95,31 @@ const sweepLatest = time.Hour
 // A state from before this node's start says nothing: what the node became the primary
 // of since, it would throw away.
 func (e *Engine) sweep(now time.Time) (wait time.Duration, err error) {
-	f := &e.foreign
-	f.sweeping.Lock()
-	defer f.sweeping.Unlock()
+	f := &e.sweeper
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	wait = sweepLatest
 	st := e.cfg.Table.State()
 	if n, ok := st.Node(e.cfg.Self); !ok || n.Incarnation != e.cfg.Incarnation {
 		return wait, nil
 	}
-	if err := e.belong(st); err != nil {
+	if err := e.noteLineages(st); err != nil {
 		return wait, err
 	}
 	since := make(map[ring.Range]time.Time)
 	empty := make(map[ring.Range]bool)
 	given := make(map[ring.Range]bool)
 	var drop []ring.Range
-	for _, r := range foreignRanges(st, e.cfg.Self) {
-		if row, ok := st.Row(r.Start); ok && e.lost(st, row) {
+	for _, r := range unownedRanges(st, e.cfg.Self) {
+		if row, ok := st.Row(r.Start); ok && e.allCopiesAway(st, row) {
 			// For RING RECREATE FROM this node, whenever that comes.
-			since[r], given[r] = f.foreignSince(r, now), f.given[r]
+			since[r], given[r] = f.since(r, now), f.handedOff[r]
 			wait = min(wait, max(e.cfg.Linger, time.Second))
 			continue
 		}
-		if e.copies(r) {
+		if e.isCopying(r) {
 			// Its taps are about to end, and then it is looked at again.
-			if f.given[r] {
+			if f.handedOff[r] {
 				given[r] = true
 			}
 			continue
@@ -128,8 +128,8 @@ func (e *Engine) sweep(now time.Time) (wait time.Duration, err error) {
 			empty[r] = true
 			continue
 		}
-		at := f.foreignSince(r, now)
-		if left := e.cfg.Linger - now.Sub(at); left > 0 && !f.given[r] {
+		at := f.since(r, now)
+		if left := e.cfg.Linger - now.Sub(at); left > 0 && !f.handedOff[r] {
 			since[r] = at
 			wait = min(wait, left)
 			continue
@@ -141,34 +141,34 @@ func (e *Engine) sweep(now time.Time) (wait time.Duration, err error) {
 	}
 	for _, r := range drop {
 		if row, ok := st.Row(r.Start); ok && e.cfg.Lineages != nil {
-			if _, err := e.cfg.Lineages.Aside(r, row.Lineage); err != nil {
+			if _, err := e.cfg.Lineages.SetAside(r, row.Lineage); err != nil {
 				return wait, err
 			}
 		}
 	}
-	kept, err := e.drop(drop)
+	kept, err := e.dropRanges(drop)
 	if err != nil {
 		return wait, err
 	}
 	for _, r := range kept {
 		delete(empty, r)
-		since[r], given[r] = f.foreignSince(r, now), f.given[r]
+		since[r], given[r] = f.since(r, now), f.handedOff[r]
 		wait = min(wait, occupiedWait*e.cfg.Retry)
 	}
 	if len(drop) > len(kept) {
 		e.reached(HandoffDropped)
 	}
-	f.since, f.empty, f.given = since, empty, given
+	f.unownedSince, f.empty, f.handedOff = since, empty, given
 	return wait, nil
 }
 
-// drop drops ranges, and returns those that units which take long keep here for now. It waits
+// dropRanges drops ranges, and returns those that units which take long keep here for now. It waits
 // for no such unit, since nothing is received meanwhile.
-func (e *Engine) drop(ranges []ring.Range) (kept []ring.Range, err error) {
+func (e *Engine) dropRanges(ranges []ring.Range) (kept []ring.Range, err error) {
 	if len(ranges) == 0 {
 		return nil, nil
 	}
-	if err := e.cfg.Store.Drop(merged(ranges)...); !errors.Is(err, ErrOccupied) {
+	if err := e.cfg.Store.Drop(joinAdjacent(ranges)...); !errors.Is(err, ErrOccupied) {
 		return nil, err
 	}
 	for _, r := range ranges {
@@ -182,9 +182,9 @@ func (e *Engine) drop(ranges []ring.Range) (kept []ring.Range, err error) {
 	return kept, nil
 }
 
-// belong notes of which lineage the rows are in whose sets this node is: whoever made one
+// noteLineages notes of which lineage the rows are in whose sets this node is: whoever made one
 // anew here has said that what lies here is the truth.
-func (e *Engine) belong(st *table.State) error {
+func (e *Engine) noteLineages(st *table.State) error {
 	if e.cfg.Lineages == nil {
 		return nil
 	}
@@ -192,27 +192,27 @@ func (e *Engine) belong(st *table.State) error {
 		if !row.Holds(e.cfg.Self) {
 			continue
 		}
-		if err := e.cfg.Lineages.Belongs(row.Range, row.Lineage); err != nil {
+		if err := e.cfg.Lineages.SetLineage(row.Range, row.Lineage); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// takeIn makes room for what is of the lineage that ranges have now.
-func (e *Engine) takeIn(ranges []ring.Range) error {
+// prepareLineage makes room for what is of the lineage that ranges have now.
+func (e *Engine) prepareLineage(ranges []ring.Range) error {
 	st := e.cfg.Table.State()
 	for _, r := range ranges {
 		row, ok := st.Row(r.Start)
 		if !ok || e.cfg.Lineages == nil {
 			continue
 		}
-		old, err := e.cfg.Lineages.Aside(r, row.Lineage)
+		old, err := e.cfg.Lineages.SetAside(r, row.Lineage)
 		if err == nil && old {
 			err = e.cfg.Store.Drop(r)
 		}
 		if err == nil {
-			err = e.cfg.Lineages.Belongs(r, row.Lineage)
+			err = e.cfg.Lineages.SetLineage(r, row.Lineage)
 		}
 		if err != nil {
 			return err
@@ -221,25 +221,25 @@ func (e *Engine) takeIn(ranges []ring.Range) error {
 	return nil
 }
 
-// lost tells whether no member of a row is there, so far as this node knows.
-func (e *Engine) lost(st *table.State, row *table.Row) bool {
-	return (st.Emptied(row) || e.away(row.Primary)) && !slices.ContainsFunc(row.Backups, func(b string) bool { return !e.away(b) })
+// allCopiesAway tells whether no member of a row is there, so far as this node knows.
+func (e *Engine) allCopiesAway(st *table.State, row *table.Row) bool {
+	return (st.Emptied(row) || e.mayBeAway(row.Primary)) && !slices.ContainsFunc(row.Backups, func(b string) bool { return !e.mayBeAway(b) })
 }
 
-// away tells whether a node may not be there. That gossip shows it is a hint only: a copy
+// mayBeAway tells whether a node may not be there. That gossip shows it is a hint only: a copy
 // that may be the last is thrown away on the word of the leader, who has granted that node a
 // lease.
-func (e *Engine) away(node string) bool {
+func (e *Engine) mayBeAway(node string) bool {
 	return e.cfg.Away(node) || e.cfg.Leases.Clock != nil && node != e.cfg.Self && !e.leaseHolders.has(node, time.Now())
 }
 
-// foreignSince tells since when a range is foreign; where bounds have changed, by the part
+// since tells since when a range is foreign; where bounds have changed, by the part
 // that has been for longest.
-func (f *foreign) foreignSince(r ring.Range, now time.Time) time.Time {
-	if at, ok := f.since[r]; ok {
+func (s *sweeper) since(r ring.Range, now time.Time) time.Time {
+	if at, ok := s.unownedSince[r]; ok {
 		return at
 	}
-	for known, at := range f.since {
+	for known, at := range s.unownedSince {
 		if at.Before(now) && overlap(known, r) {
 			now = at
 		}
@@ -247,22 +247,22 @@ func (f *foreign) foreignSince(r ring.Range, now time.Time) time.Time {
 	return now
 }
 
-// copies tells whether a part of a range is being copied away by this node.
-func (e *Engine) copies(r ring.Range) bool {
+// isCopying tells whether a part of a range is being copied away by this node.
+func (e *Engine) isCopying(r ring.Range) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, t := range e.transfers {
-		doing := t.doing.Load()
-		if doing != nil && (&portion{ranges: *doing}).touches(r) {
+		doing := t.copying.Load()
+		if doing != nil && (&portion{ranges: *doing}).overlaps(r) {
 			return true
 		}
 	}
 	return false
 }
 
-// foreignRanges are the ranges in which a node has no place, and gets none by a handoff
+// unownedRanges are the ranges in which a node has no place, and gets none by a handoff
 // as far as it is known.
-func foreignRanges(st *table.State, self string) []ring.Range {
+func unownedRanges(st *table.State, self string) []ring.Range {
 	var coming []*table.Handoff
 	for _, h := range st.Handoffs() {
 		if h.To == self {
@@ -272,7 +272,7 @@ func foreignRanges(st *table.State, self string) []ring.Range {
 	var foreign []ring.Range
 	for row := range st.Rows() {
 		if row.Holds(self) || slices.Contains(row.Learners, self) ||
-			slices.ContainsFunc(coming, func(h *table.Handoff) bool { return overlaps(h, row.Range) }) {
+			slices.ContainsFunc(coming, func(h *table.Handoff) bool { return handoffOverlaps(h, row.Range) }) {
 			continue
 		}
 		foreign = append(foreign, row.Range)
@@ -280,8 +280,8 @@ func foreignRanges(st *table.State, self string) []ring.Range {
 	return foreign
 }
 
-// overlaps tells whether a handoff carries a part of a range.
-func overlaps(h *table.Handoff, r ring.Range) bool {
+// handoffOverlaps tells whether a handoff carries a part of a range.
+func handoffOverlaps(h *table.Handoff, r ring.Range) bool {
 	if _, whole := h.Carries(r); whole {
 		return true
 	}
@@ -291,8 +291,8 @@ func overlaps(h *table.Handoff, r ring.Range) bool {
 // overlap tells whether ranges have a token in common.
 func overlap(a, b ring.Range) bool { return a.Contains(b.Start) || b.Contains(a.Start) }
 
-// merged joins ranges, in the order of their starts, that follow one another.
-func merged(rs []ring.Range) []ring.Range {
+// joinAdjacent joins ranges, in the order of their starts, that follow one another.
+func joinAdjacent(rs []ring.Range) []ring.Range {
 	var out []ring.Range
 	for _, r := range rs {
 		if n := len(out); n > 0 && out[n-1].End == r.Start && out[n-1].Start != r.Start {

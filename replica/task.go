@@ -8,41 +8,41 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// A task is what a handoff still has to do about a row.
-type task uint8
+// A rowTask is what a handoff still has to do about a row.
+type rowTask uint8
 
 const (
-	nothing   task = iota
-	giving         // the receiver gives its copy up
-	promoting      // it has everything and is to serve
-	moving         // it is to get a copy and to serve
-	backing        // it is to get a copy
+	noTask      rowTask = iota
+	releaseTask         // the receiver gives its copy up
+	promoteTask         // it has everything and is to serve
+	moveTask            // it is to get a copy and to serve
+	backupTask          // it is to get a copy
 )
 
 // taskOf tells what a handoff still has to do about a row that its source serves.
-func taskOf(h *table.Handoff, row *table.Row) task {
+func taskOf(h *table.Handoff, row *table.Row) rowTask {
 	piece, ok := h.Carries(row.Range)
 	holds := row.Holds(h.To)
 	switch {
 	case !ok || row.Primary != h.From:
-		return nothing
+		return noTask
 	case piece.Release == h.To:
 		if holds {
-			return giving
+			return releaseTask
 		}
-		return nothing
+		return noTask
 	case piece.Primary && holds:
-		return promoting
+		return promoteTask
 	case piece.Primary:
-		return moving
+		return moveTask
 	case !holds:
-		return backing
+		return backupTask
 	}
-	return nothing
+	return noTask
 }
 
 // rowsFor are the rows of a handoff of this node that have a task.
-func (e *Engine) rowsFor(h *table.Handoff, what task) []*table.Row {
+func (e *Engine) rowsFor(h *table.Handoff, what rowTask) []*table.Row {
 	var rows []*table.Row
 	for row := range e.cfg.Table.State().Rows() {
 		if taskOf(h, row) == what {
@@ -52,9 +52,9 @@ func (e *Engine) rowsFor(h *table.Handoff, what task) []*table.Row {
 	return rows
 }
 
-// giveUp takes copies that are not wanted any more out of their sets.
-func (e *Engine) giveUp(ctx context.Context, h *table.Handoff) error {
-	rows := e.rowsFor(h, giving)
+// releaseCopies takes copies that are not wanted any more out of their sets.
+func (e *Engine) releaseCopies(ctx context.Context, h *table.Handoff) error {
+	rows := e.rowsFor(h, releaseTask)
 	if len(rows) == 0 {
 		return nil
 	}
@@ -65,20 +65,20 @@ func (e *Engine) giveUp(ctx context.Context, h *table.Handoff) error {
 	return err
 }
 
-// promoted is how many rows change their primary in one entry.
-const promoted = 512
+// maxPromoted is how many rows change their primary in one entry.
+const maxPromoted = 512
 
 // promote makes the receiver, which has everything, the primary of rows: no data moves.
 func (e *Engine) promote(ctx context.Context, t *transfer, rows []*table.Row) error {
 	all := make([]ring.Range, 0, len(rows))
-	for _, row := range rows[:min(len(rows), promoted)] {
+	for _, row := range rows[:min(len(rows), maxPromoted)] {
 		all = append(all, row.Range)
 	}
 	next := func(rows []*table.Row) table.Command {
 		return &table.CutOver{To: t.to, Incarnation: t.incarnation, Rows: refs(rows)}
 	}
-	occupied, err := e.exchangeFree(ctx, all, nil, func(held []ring.Range) decision {
-		return e.voiding(PromotionStill, PromotionDone, held, next)
+	occupied, err := e.changeUnoccupied(ctx, all, nil, func(held []ring.Range) decision {
+		return e.undoByRenewing(PromotionStill, PromotionDone, held, next)
 	})
 	t.occupied = append(t.occupied, occupied...)
 	if err == nil {
@@ -87,8 +87,8 @@ func (e *Engine) promote(ctx context.Context, t *transfer, rows []*table.Row) er
 	return err
 }
 
-// cut makes rows begin and end where the pieces do.
-func (e *Engine) cut(ctx context.Context, t *transfer, h *table.Handoff) error {
+// splitRows makes rows begin and end where the pieces do.
+func (e *Engine) splitRows(ctx context.Context, t *transfer, h *table.Handoff) error {
 	st := e.cfg.Table.State()
 	at := make(map[ring.Token]*table.Cut)
 	var order []ring.Range
@@ -113,8 +113,8 @@ func (e *Engine) cut(ctx context.Context, t *transfer, h *table.Handoff) error {
 	for _, r := range order {
 		at[r.Start].At = sortedFrom(r.Start, at[r.Start].At)
 	}
-	occupied, err := e.exchangeFree(ctx, order, nil, func(held []ring.Range) decision {
-		return e.voiding(SplitStill, SplitDecided, held, func(rows []*table.Row) table.Command {
+	occupied, err := e.changeUnoccupied(ctx, order, nil, func(held []ring.Range) decision {
+		return e.undoByRenewing(SplitStill, SplitDecided, held, func(rows []*table.Row) table.Command {
 			split := &table.Split{}
 			for _, row := range rows {
 				split.Cuts = append(split.Cuts, table.Cut{Row: row.Ref(), At: at[row.Range.Start].At})

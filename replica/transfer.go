@@ -29,15 +29,15 @@ type transfer struct {
 	incarnation uint64 // of the receiver
 	stream      *Stream
 	loads       map[ring.Range]ring.Load // of the ranges, when they were looked at first
-	moved       bool                     // something has changed hands in this try
+	progressed  bool                     // something has changed hands in this try
 	occupied    []ring.Range             // left out of this try: units that take long run there
-	handed      ring.Load                // what has, in all tries
+	handedLoad  ring.Load                // what has, in all tries
 
-	waits  waits
-	doing  atomic.Pointer[ranges] // what is copied
-	keys   figure                 // done and in all
-	bytes  figure
-	recent speed
+	wait    waitReason
+	copying atomic.Pointer[ranges] // what is copied
+	keys    progressCounter        // done and in all
+	bytes   progressCounter
+	recent  rateMeter
 }
 
 type ranges []ring.Range
@@ -57,8 +57,8 @@ const (
 	portions = 32
 )
 
-// purpose is what a stream is opened for.
-type purpose struct {
+// streamPurpose is what a stream is opened for.
+type streamPurpose struct {
 	Handoff uint64
 	From    string
 	// Incarnation is that of the receiver as the table has it.
@@ -66,8 +66,8 @@ type purpose struct {
 	Sender      uint64 // the sender's own
 }
 
-// A beginning says which ranges a stream goes on with.
-type beginning struct {
+// A streamRanges says which ranges a stream goes on with.
+type streamRanges struct {
 	Ranges []ring.Range
 	// Session and Frame are of the newest frame that the sender feeds to the receiver: what
 	// that one is still to join by it, or by one before, is older than the copy.
@@ -104,64 +104,64 @@ func (e *Engine) handOff(ctx context.Context, t *transfer) error {
 	}
 	t.incarnation = to.Incarnation
 	t.occupied = nil
-	defer e.close(t)
+	defer e.closeStream(t)
 	for {
 		now, ok := e.cfg.Table.State().Handoff(t.id)
 		if !ok {
-			return e.gone(t, h)
+			return e.handoffGone(t, h)
 		}
 		h = now
-		if err := e.cut(ctx, t, h); err != nil && !errors.Is(err, errOccupied) {
+		if err := e.splitRows(ctx, t, h); err != nil && !errors.Is(err, errOccupied) {
 			return err
 		}
-		if err := e.giveUp(ctx, h); err != nil {
+		if err := e.releaseCopies(ctx, h); err != nil {
 			return err
 		}
-		if rows := t.free(e.rowsFor(h, promoting)); len(rows) > 0 {
+		if rows := t.withoutOccupied(e.rowsFor(h, promoteTask)); len(rows) > 0 {
 			if err := e.promote(ctx, t, rows); err == nil {
-				t.moved = true
+				t.progressed = true
 			} else if !errors.Is(err, errOccupied) {
 				return err
 			}
 			continue
 		}
-		switch rows := t.free(append(e.rowsFor(h, moving), e.rowsFor(h, backing)...)); {
+		switch rows := t.withoutOccupied(append(e.rowsFor(h, moveTask), e.rowsFor(h, backupTask)...)); {
 		case len(rows) > 0:
 		case len(t.occupied) > 0:
 			return errOccupied
 		default:
-			return e.finish(ctx, t, h)
+			return e.finishHandoff(ctx, t, h)
 		}
-		if err := e.open(ctx, t); err != nil {
+		if err := e.openStream(ctx, t); err != nil {
 			return err
 		}
-		learned, err := e.learn(ctx, t, h)
+		learned, err := e.addLearners(ctx, t, h)
 		if err != nil {
 			return err
 		}
-		t.look(e.cfg.Store, learned)
-		if learned = t.free(learned); len(learned) == 0 {
+		t.measure(e.cfg.Store, learned)
+		if learned = t.withoutOccupied(learned); len(learned) == 0 {
 			return errBusy
 		}
 		if err := e.handOver(ctx, t, h, t.portion(h, learned)); err == nil {
-			t.moved = true
+			t.progressed = true
 		} else if !errors.Is(err, errOccupied) {
 			return err
 		}
 	}
 }
 
-// free returns the rows that this try has not left out.
-func (t *transfer) free(rows []*table.Row) []*table.Row {
+// withoutOccupied returns the rows that this try has not left out.
+func (t *transfer) withoutOccupied(rows []*table.Row) []*table.Row {
 	return slices.DeleteFunc(rows, func(row *table.Row) bool { return slices.Contains(t.occupied, row.Range) })
 }
 
-// open opens the stream, which takes until the receiver has nothing else to do.
-func (e *Engine) open(ctx context.Context, t *transfer) error {
+// openStream opens the stream, which takes until the receiver has nothing else to do.
+func (e *Engine) openStream(ctx context.Context, t *transfer) error {
 	if t.stream != nil {
 		return nil
 	}
-	text, err := json.Marshal(purpose{Handoff: t.id, From: e.cfg.Self, Incarnation: t.incarnation, Sender: e.cfg.Incarnation})
+	text, err := json.Marshal(streamPurpose{Handoff: t.id, From: e.cfg.Self, Incarnation: t.incarnation, Sender: e.cfg.Incarnation})
 	if err != nil {
 		return err
 	}
@@ -173,8 +173,8 @@ func (e *Engine) open(ctx context.Context, t *transfer) error {
 	return t.stream.Ready(ctx)
 }
 
-// close ends the stream.
-func (e *Engine) close(t *transfer) {
+// closeStream ends the stream.
+func (e *Engine) closeStream(t *transfer) {
 	if t.stream != nil {
 		e.totals.traffic.Add(t.stream.Sent() + t.stream.Received())
 		t.stream.Close()
@@ -182,9 +182,9 @@ func (e *Engine) close(t *transfer) {
 	}
 }
 
-// look notes what lies in the ranges, for portions and progress, if that has not been
+// measure notes what lies in the ranges, for portions and progress, if that has not been
 // done.
-func (t *transfer) look(s Store, rows []*table.Row) {
+func (t *transfer) measure(s Store, rows []*table.Row) {
 	known := func(row *table.Row) bool { _, ok := t.loads[row.Range]; return ok }
 	if t.loads != nil && !slices.ContainsFunc(rows, func(row *table.Row) bool { return !known(row) }) {
 		return
@@ -197,8 +197,8 @@ func (t *transfer) look(s Store, rows []*table.Row) {
 		all = all.Add(load)
 	}
 	t.loads = loads
-	t.keys.set(t.handed.Keys, t.handed.Keys+all.Keys)
-	t.bytes.set(t.handed.Bytes, t.handed.Bytes+all.Bytes)
+	t.keys.set(t.handedLoad.Keys, t.handedLoad.Keys+all.Keys)
+	t.bytes.set(t.handedLoad.Bytes, t.handedLoad.Bytes+all.Bytes)
 }
 
 // portion is the next of the rows that are left: ranges that change hands before copies.
@@ -221,10 +221,10 @@ func (t *transfer) portion(h *table.Handoff, rows []*table.Row) *portion {
 // handOver copies a portion and has the receiver serve it, or be in sync with it.
 func (e *Engine) handOver(ctx context.Context, t *transfer, h *table.Handoff, p *portion) error {
 	doing := ranges(p.ranges)
-	t.doing.Store(&doing)
-	defer e.kick() // what is here of the ranges was not looked at meanwhile
-	defer t.doing.Store(nil)
-	b := beginning{Ranges: p.ranges}
+	t.copying.Store(&doing)
+	defer e.sweepSoon() // what is here of the ranges was not looked at meanwhile
+	defer t.copying.Store(nil)
+	b := streamRanges{Ranges: p.ranges}
 	st := e.cfg.Table.State()
 	for _, r := range p.ranges {
 		row, ok := st.Row(r.Start)
@@ -242,44 +242,44 @@ func (e *Engine) handOver(ctx context.Context, t *transfer, h *table.Handoff, p 
 		return err
 	}
 	began := time.Now()
-	c := &copying{e: e, t: t, h: h, p: p, offices: officesOf(st, p.ranges)}
+	c := &portionCopy{e: e, t: t, h: h, p: p, epochs: epochsOf(st, p.ranges)}
 	defer c.close()
-	if err := c.all(ctx); err != nil {
+	if err := c.copyAll(ctx); err != nil {
 		return err
 	}
 	e.totals.copying.Add(int64(time.Since(began)))
 	if p.primary {
 		err = e.cutOver(ctx, c)
 	} else {
-		err = e.admit(ctx, c)
+		err = e.admitLearner(ctx, c)
 	}
 	if err != nil {
 		return err
 	}
 	c.close()
-	t.doing.Store(nil)
-	e.gave(p.ranges)
+	t.copying.Store(nil)
+	e.noteHandedOff(p.ranges)
 	var load ring.Load // of what has not been left out since
 	for _, r := range p.ranges {
 		load = load.Add(t.loads[r])
 	}
-	t.handed = t.handed.Add(load)
+	t.handedLoad = t.handedLoad.Add(load)
 	e.totals.ranges.Add(int64(len(p.ranges)))
 	e.totals.keys.Add(load.Keys)
 	e.totals.bytes.Add(load.Bytes)
 	return nil
 }
 
-// learn makes the receiver a learner of all rows that it is to have a copy of, and
+// addLearners makes the receiver a learner of all rows that it is to have a copy of, and
 // returns those that it learns. What it has of them from an earlier try, digests tell.
 // What is part of another handoff waits for that.
-func (e *Engine) learn(ctx context.Context, t *transfer, h *table.Handoff) ([]*table.Row, error) {
+func (e *Engine) addLearners(ctx context.Context, t *transfer, h *table.Handoff) ([]*table.Row, error) {
 	learning := func(row *table.Row) bool {
 		i := slices.Index(row.Learners, h.To)
 		return i >= 0 && row.Starts[i] == t.incarnation && row.Op.Handoff == h.ID
 	}
 	drop := &table.DropLearner{Node: h.To}
-	for _, row := range e.copied(h) {
+	for _, row := range e.rowsToCopy(h) {
 		if slices.Contains(row.Learners, h.To) && !learning(row) {
 			drop.Rows = append(drop.Rows, row.Ref())
 		}
@@ -290,7 +290,7 @@ func (e *Engine) learn(ctx context.Context, t *transfer, h *table.Handoff) ([]*t
 		}
 	}
 	add := &table.AddLearner{Node: h.To, Incarnation: t.incarnation, Handoff: h.ID}
-	for _, row := range e.copied(h) {
+	for _, row := range e.rowsToCopy(h) {
 		if !slices.Contains(row.Learners, h.To) && row.Op.Handoff == 0 {
 			add.Rows = append(add.Rows, row.Ref())
 		}
@@ -300,27 +300,27 @@ func (e *Engine) learn(ctx context.Context, t *transfer, h *table.Handoff) ([]*t
 			return nil, err
 		}
 	}
-	learned := slices.DeleteFunc(e.copied(h), func(row *table.Row) bool { return !learning(row) })
+	learned := slices.DeleteFunc(e.rowsToCopy(h), func(row *table.Row) bool { return !learning(row) })
 	if len(learned) == 0 {
 		return nil, errBusy
 	}
 	return learned, nil
 }
 
-// copied are the rows of which the receiver is still to get a copy.
-func (e *Engine) copied(h *table.Handoff) []*table.Row {
-	return append(e.rowsFor(h, moving), e.rowsFor(h, backing)...)
+// rowsToCopy are the rows of which the receiver is still to get a copy.
+func (e *Engine) rowsToCopy(h *table.Handoff) []*table.Row {
+	return append(e.rowsFor(h, moveTask), e.rowsFor(h, backupTask)...)
 }
 
-// finish removes a handoff that has nothing left to do.
-func (e *Engine) finish(ctx context.Context, t *transfer, h *table.Handoff) error {
+// finishHandoff removes a handoff that has nothing left to do.
+func (e *Engine) finishHandoff(ctx context.Context, t *transfer, h *table.Handoff) error {
 	now, ok := e.cfg.Table.State().Handoff(h.ID)
 	if !ok {
-		return e.gone(t, h)
+		return e.handoffGone(t, h)
 	}
 	err := e.cfg.Table.Apply(ctx, &table.SetPhase{Handoff: h.ID, From: now.Phase, To: table.Done})
 	if table.IsRefused(err) {
-		return e.gone(t, h)
+		return e.handoffGone(t, h)
 	}
 	if err == nil {
 		e.totals.done.Add(1)
@@ -328,18 +328,18 @@ func (e *Engine) finish(ctx context.Context, t *transfer, h *table.Handoff) erro
 	return err
 }
 
-// gone is what becomes of a try whose handoff the table has no more, or as another: a new
+// handoffGone is what becomes of a try whose handoff the table has no more, or as another: a new
 // plan may find first that nothing of it is left to do.
-func (e *Engine) gone(t *transfer, h *table.Handoff) error {
+func (e *Engine) handoffGone(t *transfer, h *table.Handoff) error {
 	if _, ok := e.cfg.Table.State().Handoff(h.ID); ok {
 		return errChanged
 	}
 	for row := range e.cfg.Table.State().Rows() {
-		if taskOf(h, row) != nothing {
+		if taskOf(h, row) != noTask {
 			return errChanged
 		}
 	}
-	if t.moved {
+	if t.progressed {
 		e.totals.done.Add(1)
 	}
 	return nil

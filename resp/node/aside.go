@@ -31,10 +31,10 @@ type asides struct {
 }
 
 // Belongs implements replica.Lineages.
-func (a *asides) Belongs(r ring.Range, lineage uint64) error { return a.lineages.set(r, lineage) }
+func (a *asides) SetLineage(r ring.Range, lineage uint64) error { return a.lineages.set(r, lineage) }
 
 // Aside implements replica.Lineages.
-func (a *asides) Aside(r ring.Range, lineage uint64) (any bool, err error) {
+func (a *asides) SetAside(r ring.Range, lineage uint64) (any bool, err error) {
 	parts, of := a.lineages.others(r, lineage)
 	for i, part := range parts {
 		load, err := a.store.RangeLoad(part)

@@ -149,7 +149,7 @@ func (s *storm) unsynced() string {
 				return fmt.Sprintf("%s sees %+v", id, row)
 			}
 		}
-		if more, err := replica.Desired(st, cl.strategy, replica.Absence{}); err != nil || len(more) > 0 || len(st.Handoffs()) > 0 {
+		if more, err := replica.DesiredHandoffs(st, cl.strategy, replica.Absence{}); err != nil || len(more) > 0 || len(st.Handoffs()) > 0 {
 			return fmt.Sprintf("%s sees %d handoffs, %d more to come, %v", id, len(st.Handoffs()), len(more), err)
 		}
 	}

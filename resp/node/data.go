@@ -16,17 +16,17 @@ type data struct {
 }
 
 // Give implements replica.Store.
-func (d data) Give(r ring.Range, sink func(batch []byte), pace func()) (replica.Outgoing, error) {
+func (d data) StartCopy(r ring.Range, sink func(batch []byte), pace func()) (replica.OutgoingCopy, error) {
 	return newOutgoing(d.Store, r, sink, pace)
 }
 
 // Take implements replica.Store.
-func (d data) Take(r ring.Range) replica.Incoming {
+func (d data) ReceiveCopy(r ring.Range) replica.IncomingCopy {
 	return &incoming{store: d.Store, r: r, receiver: d.NewReceiver(r)}
 }
 
 // Serve implements replica.Store.
-func (d data) Serve(own []ring.Range) { d.SetActive(own...) }
+func (d data) SetOwned(own []ring.Range) { d.SetActive(own...) }
 
 // Drop implements replica.Store.
 func (d data) Drop(ranges ...ring.Range) error {
@@ -73,7 +73,7 @@ type settled func(error)
 func (s settled) Settled(err error) { s(err) }
 
 // Over implements replica.Incoming.
-func (in *incoming) Over() { in.receiver.Over() }
+func (in *incoming) End() { in.receiver.Over() }
 
 // Close implements replica.Incoming.
 func (in *incoming) Close() { in.receiver.Close() }

@@ -79,17 +79,17 @@ func (d data) value(t *testing.T, key string) []byte {
 // A joint is a range on its way from one store to another, without a network.
 type joint struct {
 	mu   sync.Mutex
-	in   replica.Incoming
-	out  replica.Outgoing
+	in   replica.IncomingCopy
+	out  replica.OutgoingCopy
 	sent int
 	err  error
 }
 
 func join(t *testing.T, from, to data, r ring.Range) *joint {
 	t.Helper()
-	j := &joint{in: to.Take(r)}
+	j := &joint{in: to.ReceiveCopy(r)}
 	var err error
-	if j.out, err = from.Give(r, j.sink, func() {}); err != nil {
+	if j.out, err = from.StartCopy(r, j.sink, func() {}); err != nil {
 		t.Fatal(err)
 	}
 	return j
@@ -213,7 +213,7 @@ func TestStoresAreMadeEqualByWhatDiffers(t *testing.T) {
 }
 
 // takes is a replica.Receiver of one range.
-type takes struct{ in replica.Incoming }
+type takes struct{ in replica.IncomingCopy }
 
 func (k takes) Open([]byte) error  { return nil }
 func (k takes) Begin([]byte) error { return nil }
@@ -239,7 +239,7 @@ func TestALongValuePasses(t *testing.T) {
 	go func() {
 		conn, err := l.Accept()
 		if err == nil {
-			err = replica.Receive(conn, takes{to.Take(ring.Whole)})
+			err = replica.Receive(conn, takes{to.ReceiveCopy(ring.Whole)})
 		}
 		ended <- err
 	}()
@@ -248,7 +248,7 @@ func TestALongValuePasses(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := replica.NewStream(conn, nil)
-	out, err := from.Give(ring.Whole, func(b []byte) { _ = s.Send(0, b) }, s.Pace)
+	out, err := from.StartCopy(ring.Whole, func(b []byte) { _ = s.Send(0, b) }, s.Pace)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // Follow implements replica.Store.
-func (d data) Follow(sink func(number uint64, batch []byte), pace func()) replica.Following {
-	tap, _ := d.Tap(func(c store.Change) { sink(c.Number, c.Batch) }) // without ranges nothing can overlap
+func (d data) NewTap(sink func(number uint64, batch []byte), pace func()) replica.Tap {
+	tap, _ := d.Store.Tap(func(c store.Change) { sink(c.Number, c.Batch) }) // without ranges nothing can overlap
 	if pace != nil {
 		tap.Pace(pace)
 	}
@@ -20,7 +20,7 @@ func (d data) Follow(sink func(number uint64, batch []byte), pace func()) replic
 var errNotOurs = errors.New("what should follow a range, or end its copy, is not of this store")
 
 // Retap implements replica.Store.
-func (d data) Retap(moves []replica.Retapped, end []replica.Outgoing, at func()) error {
+func (d data) Retap(moves []replica.TapMove, end []replica.OutgoingCopy, at func()) error {
 	to := make([]store.Move, len(moves))
 	for i, m := range moves {
 		to[i].Range = m.Range
@@ -45,7 +45,7 @@ func (d data) Retap(moves []replica.Retapped, end []replica.Outgoing, at func())
 }
 
 // TakeFeed implements replica.Store.
-func (d data) TakeFeed() replica.IncomingFeed {
+func (d data) ReceiveFeed() replica.IncomingFeed {
 	return &feed{store: d.Store, receiver: d.NewReceiver()}
 }
 

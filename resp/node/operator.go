@@ -277,7 +277,7 @@ func (c *cluster) pin(ctx context.Context, pins vnode.Pins) error {
 			members[i].Pins, members[i].OnlyPins = pins.Tokens, pins.Only
 		}
 	}
-	if _, err := replica.Foresee(st, agreedStrategy{c.strategy, c.table.State}, members); err != nil {
+	if _, err := replica.DesiredPlacement(st, agreedStrategy{c.strategy, c.table.State}, members); err != nil {
 		return err
 	}
 	set := &table.SetPins{Node: n.ID, Incarnation: n.Incarnation, Pins: pins.Tokens, OnlyPins: pins.Only}

@@ -102,4 +102,4 @@ func (o *outgoing) Step(limit int) (done bool, err error) {
 }
 
 // Passed implements replica.Outgoing.
-func (o *outgoing) Passed() (keys, bytes int64) { return o.copy.Passed() }
+func (o *outgoing) Progress() (keys, bytes int64) { return o.copy.Passed() }

@@ -33,7 +33,7 @@ func (c *cluster) plan(ctx context.Context, join []ring.Member, leave []string) 
 	if err != nil {
 		return "", err
 	}
-	desired, err := replica.Foresee(st, agreedStrategy{c.strategy, c.table.State}, members)
+	desired, err := replica.DesiredPlacement(st, agreedStrategy{c.strategy, c.table.State}, members)
 	if err != nil {
 		return "", err
 	}

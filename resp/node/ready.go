@@ -103,7 +103,7 @@ func (c *cluster) lacking(alive map[string]bool) string {
 			stores++
 		}
 	}
-	desired, err := replica.Foresee(st, agreedStrategy{c.strategy, c.table.State}, members)
+	desired, err := replica.DesiredPlacement(st, agreedStrategy{c.strategy, c.table.State}, members)
 	if err != nil {
 		return "" // others say so
 	}

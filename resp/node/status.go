@@ -62,7 +62,7 @@ func (o overview) Moves() resp.Moves {
 	for _, p := range c.engine.Progress() {
 		m.PendingKeys += max(p.KeysTotal-p.KeysDone, 0)
 		m.PendingBytes += max(p.BytesTotal-p.BytesDone, 0)
-		if p.Cause != replica.Going {
+		if p.Cause != replica.NotWaiting {
 			m.Waiting[p.Cause.String()]++
 		}
 	}

@@ -14,45 +14,45 @@ const (
 	chunkBytes = 256 << 10
 	// busyRequests is how many requests a second make a node busy: its copies then
 	// rest for restMost times as long as they work, and in proportion with fewer.
-	busyRequests = 5_000
-	restMost     = 4
-	// slice is how long at most a copy waits before it looks again at what it may.
-	slice = 50 * time.Millisecond
+	busyRequests  = 5_000
+	maxRestFactor = 4
+	// pollInterval is how long at most a copy waits before it looks again at what it may.
+	pollInterval = 50 * time.Millisecond
 )
 
-// copying is the copy of one portion on its way. While it goes on, the receiver is sent
+// portionCopy is the copy of one portion on its way. While it goes on, the receiver is sent
 // every change of what it has been sent.
-type copying struct {
+type portionCopy struct {
 	e *Engine
 	t *transfer
 	h *table.Handoff
 	p *portion
 
-	out     []Outgoing
-	st      *table.State // by which the copy was wanted last
-	offices offices      // in which it was begun
+	out    []OutgoingCopy
+	st     *table.State // by which the copy was wanted last
+	epochs rowEpochs    // in which it was begun
 }
 
 // close ends the taps.
-func (c *copying) close() {
+func (c *portionCopy) close() {
 	for _, out := range c.out {
 		out.Close()
 	}
 	c.out = nil
 }
 
-// all puts all that lies in the ranges on the stream, with every change from now on
+// copyAll puts all that lies in the ranges on the stream, with every change from now on
 // behind it. The taps go on until close. Ranges of which a unit holds a latch for long leave
 // the portion; errOccupied if these are all.
-func (c *copying) all(ctx context.Context) error {
+func (c *portionCopy) copyAll(ctx context.Context) error {
 	var occupied []ring.Range
 	for i, r := range c.p.ranges {
 		sink := func(batch []byte) { _ = c.t.stream.Send(i, batch) } // whose error Drained returns
-		out, err := c.e.cfg.Store.Give(r, sink, c.t.stream.Pace)
+		out, err := c.e.cfg.Store.StartCopy(r, sink, c.t.stream.Pace)
 		if err != nil {
 			return err
 		}
-		err = c.one(ctx, i, out)
+		err = c.copyRange(ctx, i, out)
 		if errors.Is(err, ErrOccupied) {
 			out.Close() // the receiver learns on; digests say later what it has by now
 			occupied = append(occupied, r)
@@ -64,14 +64,14 @@ func (c *copying) all(ctx context.Context) error {
 		}
 	}
 	c.t.occupied = append(c.t.occupied, occupied...)
-	if c.p.ranges = allBut(c.p.ranges, occupied); len(c.p.ranges) == 0 {
+	if c.p.ranges = withoutRanges(c.p.ranges, occupied); len(c.p.ranges) == 0 {
 		return errOccupied
 	}
 	return c.t.stream.Drained(ctx)
 }
 
-// one copies one range.
-func (c *copying) one(ctx context.Context, i int, out Outgoing) error {
+// copyRange copies one range.
+func (c *portionCopy) copyRange(ctx context.Context, i int, out OutgoingCopy) error {
 	keys, bytes := int64(0), int64(0)
 	for done := false; !done; {
 		for question := out.Ask(); question != nil; question = out.Ask() {
@@ -83,7 +83,7 @@ func (c *copying) one(ctx context.Context, i int, out Outgoing) error {
 				return err
 			}
 		}
-		limit, err := c.permit(ctx)
+		limit, err := c.waitForPermit(ctx)
 		if err != nil {
 			return err
 		}
@@ -91,20 +91,20 @@ func (c *copying) one(ctx context.Context, i int, out Outgoing) error {
 		if done, err = out.Step(limit); err != nil {
 			return err
 		}
-		c.e.bucket.take(c.t.stream.Sent() - sent)
-		k, b := out.Passed()
-		c.t.passed(k-keys, b-bytes)
+		c.e.limiter.spend(c.t.stream.Sent() - sent)
+		k, b := out.Progress()
+		c.t.addProgress(k-keys, b-bytes)
 		keys, bytes = k, b
-		c.e.rest(ctx, time.Since(began))
+		c.e.restForClients(ctx, time.Since(began))
 	}
 	// Progress is told in the words of loads.
 	load := c.t.loads[c.p.ranges[i]]
-	c.t.passed(load.Keys-keys, load.Bytes-bytes)
+	c.t.addProgress(load.Keys-keys, load.Bytes-bytes)
 	return nil
 }
 
-// wanted returns errChanged if the table does not want the portion moved any more.
-func (c *copying) wanted() error {
+// checkWanted returns errChanged if the table does not want the portion moved any more.
+func (c *portionCopy) checkWanted() error {
 	st := c.e.cfg.Table.State()
 	if c.e.resigning.Load() {
 		return errResigning
@@ -117,7 +117,7 @@ func (c *copying) wanted() error {
 	}
 	for _, r := range c.p.ranges {
 		row, ok := st.Row(r.Start)
-		if !ok || row.Range != r || row.Primary != c.e.cfg.Self || row.Op.Handoff != c.h.ID || c.offices.past(row) {
+		if !ok || row.Range != r || row.Primary != c.e.cfg.Self || row.Op.Handoff != c.h.ID || c.epochs.isPast(row) {
 			return errChanged
 		}
 	}
@@ -125,17 +125,17 @@ func (c *copying) wanted() error {
 	return nil
 }
 
-// permit waits until the copy may go on, and returns by how many bytes.
-func (c *copying) permit(ctx context.Context) (limit int, err error) {
+// waitForPermit waits until the copy may go on, and returns by how many bytes.
+func (c *portionCopy) waitForPermit(ctx context.Context) (limit int, err error) {
 	paused := false
 	for {
-		if err := c.wanted(); err != nil {
+		if err := c.checkWanted(); err != nil {
 			return 0, err
 		}
 		moves := c.st.Cluster().Moves
-		wait := slice
+		wait := pollInterval
 		if paused = moves.Paused; !paused {
-			wait = c.e.bucket.wait(moves.Throttle)
+			wait = c.e.limiter.wait(moves.Throttle)
 		}
 		if !paused && wait == 0 {
 			break
@@ -144,15 +144,15 @@ func (c *copying) permit(ctx context.Context) (limit int, err error) {
 			return 0, err
 		}
 		if paused {
-			c.e.waits(c.t, Paused, "paused")
+			c.e.noteWait(c.t, Paused, "paused")
 		} else {
-			c.e.waits(c.t, Going, "")
+			c.e.noteWait(c.t, NotWaiting, "")
 		}
-		if pause(ctx, min(wait, slice)); ctx.Err() != nil {
+		if pause(ctx, min(wait, pollInterval)); ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
 	}
-	c.e.waits(c.t, Going, "")
+	c.e.noteWait(c.t, NotWaiting, "")
 	limit = chunkBytes
 	if rate := c.st.Cluster().Throttle; rate > 0 {
 		limit = int(min(chunkBytes, max(rate/10, 1<<10)))

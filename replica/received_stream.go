@@ -28,25 +28,25 @@ func (e *Engine) Serve(ctx context.Context, from string, conn net.Conn) error {
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
-	a := &arrival{e: e, ctx: ctx, from: from, cancel: cancel}
+	a := &receivedStream{e: e, ctx: ctx, from: from, cancel: cancel}
 	defer a.close()
 	return Receive(conn, a)
 }
 
-// arrivals are the streams that a node receives.
-type arrivals struct {
+// receivedStreams are the streams that a node receives.
+type receivedStreams struct {
 	mu   sync.Mutex
-	from map[string]*arrival
+	from map[string]*receivedStream
 	gone chan struct{} // closed when one has ended
 }
 
 // admit waits until an earlier stream of the same node has ended, which it ends, and
 // lets one in if there are not too many.
-func (as *arrivals) admit(ctx context.Context, a *arrival, most int) error {
+func (as *receivedStreams) admit(ctx context.Context, a *receivedStream, most int) error {
 	as.mu.Lock()
 	defer as.mu.Unlock()
 	if as.from == nil {
-		as.from = make(map[string]*arrival)
+		as.from = make(map[string]*receivedStream)
 	}
 	for as.from[a.from] != nil {
 		as.from[a.from].cancel()
@@ -71,7 +71,7 @@ func (as *arrivals) admit(ctx context.Context, a *arrival, most int) error {
 	return nil
 }
 
-func (as *arrivals) end(a *arrival) {
+func (as *receivedStreams) remove(a *receivedStream) {
 	as.mu.Lock()
 	defer as.mu.Unlock()
 	if as.from[a.from] == a {
@@ -83,28 +83,28 @@ func (as *arrivals) end(a *arrival) {
 	}
 }
 
-// touch tells whether anything of a range is being received.
-func (as *arrivals) touch(r ring.Range) bool {
+// isReceiving tells whether anything of a range is being received.
+func (as *receivedStreams) isReceiving(r ring.Range) bool {
 	as.mu.Lock()
 	defer as.mu.Unlock()
 	for _, a := range as.from {
-		if slices.ContainsFunc(a.at, func(at ring.Range) bool { return touches(at, r) }) {
+		if slices.ContainsFunc(a.at, func(at ring.Range) bool { return overlap(at, r) }) {
 			return true
 		}
 	}
 	return false
 }
 
-// over ends what is received of rows of which a node is the primary by a state. The sender ends
+// endOwned ends what is received of rows of which a node is the primary by a state. The sender ends
 // its stream only later, and the store would refuse the units that are under way there then.
-func (as *arrivals) over(st *table.State, primary string) {
+func (as *receivedStreams) endOwned(st *table.State, primary string) {
 	as.mu.Lock()
 	defer as.mu.Unlock()
 	for _, a := range as.from {
 		for i, r := range a.at {
 			for row := range overlappingRows(st, r) {
 				if row.Primary == primary {
-					a.ranges[i].Over()
+					a.ranges[i].End()
 					break
 				}
 			}
@@ -112,153 +112,153 @@ func (as *arrivals) over(st *table.State, primary string) {
 	}
 }
 
-// An arrival is one stream that is received.
-type arrival struct {
-	e       *Engine
-	ctx     context.Context
-	from    string
-	cancel  context.CancelFunc
-	purpose purpose
-	ranges  []Incoming   // changed under arrivals.mu, by the goroutine of the stream only
-	at      []ring.Range // of these; guarded by arrivals.mu
-	rows    []table.Ref  // as they were when the ranges were begun
-	seen    *table.State // by which they were still the sender's
+// A receivedStream is one stream that is received.
+type receivedStream struct {
+	e            *Engine
+	ctx          context.Context
+	from         string
+	cancel       context.CancelFunc
+	purpose      streamPurpose
+	ranges       []IncomingCopy // changed under arrivals.mu, by the goroutine of the stream only
+	at           []ring.Range   // of these; guarded by arrivals.mu
+	rows         []table.Ref    // as they were when the ranges were begun
+	checkedState *table.State   // by which they were still the sender's
 }
 
-func (a *arrival) close() {
-	a.closeRanges()
-	a.e.arrivals.end(a)
+func (s *receivedStream) close() {
+	s.closeRanges()
+	s.e.received.remove(s)
 }
 
 // closeRanges ends what is being received. If it came to nothing, what has arrived since
 // the table said so is still to be dropped.
-func (a *arrival) closeRanges() {
-	if len(a.ranges) == 0 {
+func (s *receivedStream) closeRanges() {
+	if len(s.ranges) == 0 {
 		return
 	}
-	for _, in := range a.ranges {
+	for _, in := range s.ranges {
 		in.Close()
 	}
-	a.receives(nil, nil)
-	a.e.arrivedAgain()
+	s.setRanges(nil, nil)
+	s.e.sweepReceived()
 }
 
-func (a *arrival) receives(at []ring.Range, in []Incoming) {
-	a.e.arrivals.mu.Lock()
-	a.at, a.ranges = at, in
-	a.e.arrivals.mu.Unlock()
+func (s *receivedStream) setRanges(at []ring.Range, in []IncomingCopy) {
+	s.e.received.mu.Lock()
+	s.at, s.ranges = at, in
+	s.e.received.mu.Unlock()
 }
 
 // Open implements Receiver.
-func (a *arrival) Open(text []byte) error {
-	if err := json.Unmarshal(text, &a.purpose); err != nil {
+func (s *receivedStream) Open(text []byte) error {
+	if err := json.Unmarshal(text, &s.purpose); err != nil {
 		return fmt.Errorf("%w: %w", ErrFrame, err)
 	}
-	if a.purpose.From != a.from {
-		return fmt.Errorf("%w: a stream of %.100q from %s", ErrFrame, a.purpose.From, a.from)
+	if s.purpose.From != s.from {
+		return fmt.Errorf("%w: a stream of %.100q from %s", ErrFrame, s.purpose.From, s.from)
 	}
-	if a.purpose.Incarnation != a.e.cfg.Incarnation {
-		return fmt.Errorf("%w: it is for incarnation %d", ErrNotLearner, a.purpose.Incarnation)
+	if s.purpose.Incarnation != s.e.cfg.Incarnation {
+		return fmt.Errorf("%w: it is for incarnation %d", ErrNotLearner, s.purpose.Incarnation)
 	}
-	if a.e.resigning.Load() {
+	if s.e.resigning.Load() {
 		return errResigning
 	}
-	if err := a.e.cfg.Store.Writable(); err != nil {
+	if err := s.e.cfg.Store.Writable(); err != nil {
 		return err
 	}
-	return a.e.arrivals.admit(a.ctx, a, a.e.cfg.Receives)
+	return s.e.received.admit(s.ctx, s, s.e.cfg.Receives)
 }
 
 // Begin implements Receiver. It waits until this node knows that it is to receive the
 // ranges, and nothing older: it would go on to a state by which they are to be dropped.
-func (a *arrival) Begin(text []byte) error {
-	var b beginning
+func (s *receivedStream) Begin(text []byte) error {
+	var b streamRanges
 	if err := json.Unmarshal(text, &b); err != nil {
 		return fmt.Errorf("%w: %w", ErrFrame, err)
 	}
 	ranges := b.Ranges
-	within, cancel := context.WithTimeout(a.ctx, a.e.cfg.Retry)
+	within, cancel := context.WithTimeout(s.ctx, s.e.cfg.Retry)
 	defer cancel()
-	changes, end := a.e.cfg.Table.Changes()
+	changes, end := s.e.cfg.Table.Changes()
 	defer end()
 	var rows []table.Ref
 	for {
 		var learns bool
-		if rows, learns = a.e.learns(&a.purpose, &b); learns {
+		if rows, learns = s.e.learnerRows(&s.purpose, &b); learns {
 			break
 		}
 		select {
 		case <-changes:
 		case <-within.Done():
-			return fmt.Errorf("%w: handoff %d", ErrNotLearner, a.purpose.Handoff)
+			return fmt.Errorf("%w: handoff %d", ErrNotLearner, s.purpose.Handoff)
 		}
 	}
-	a.closeRanges()
+	s.closeRanges()
 	// Whoever fed this node there has stopped before; what is still on its way would undo
 	// what is copied now.
-	a.e.backupFeeds.beginCopy(a.from, a.purpose.Sender, &b)
-	a.e.primaryFeed.addLearned(ranges)
+	s.e.backupFeeds.beginCopy(s.from, s.purpose.Sender, &b)
+	s.e.primaryFeed.addLearned(ranges)
 	// What is being swept here is swept now, or not at all.
-	a.e.foreign.sweeping.Lock()
-	defer a.e.foreign.sweeping.Unlock()
-	for _, r := range a.e.foreign.unfinished {
-		if slices.ContainsFunc(ranges, func(at ring.Range) bool { return touches(at, r) }) {
+	s.e.sweeper.mu.Lock()
+	defer s.e.sweeper.mu.Unlock()
+	for _, r := range s.e.sweeper.undiscarded {
+		if slices.ContainsFunc(ranges, func(at ring.Range) bool { return overlap(at, r) }) {
 			return fmt.Errorf("%w: in %v", ErrDamaged, r)
 		}
 	}
-	if err := a.e.takeIn(ranges); err != nil {
+	if err := s.e.prepareLineage(ranges); err != nil {
 		return err
 	}
-	a.rows, a.seen = rows, nil
-	var in []Incoming
+	s.rows, s.checkedState = rows, nil
+	var in []IncomingCopy
 	for _, r := range ranges {
-		in = append(in, a.e.cfg.Store.Take(r))
+		in = append(in, s.e.cfg.Store.ReceiveCopy(r))
 	}
-	a.receives(ranges, in)
-	a.e.reached(HandoffTaken)
+	s.setRanges(ranges, in)
+	s.e.reached(HandoffTaken)
 	return nil
 }
 
 // current refuses what a sender still sends that is not the primary any more, by all that
 // this node knows: its successor may have made the copy anew, or this node be it.
-func (a *arrival) current() error {
-	st := a.e.cfg.Table.State()
-	if st == a.seen {
+func (s *receivedStream) checkSender() error {
+	st := s.e.cfg.Table.State()
+	if st == s.checkedState {
 		return nil
 	}
-	for i := range a.rows {
-		was := &a.rows[i]
+	for i := range s.rows {
+		was := &s.rows[i]
 		row, ok := st.Row(was.Range.Start)
-		if !ok || row.Primary != a.from || row.Epoch != was.Epoch || row.Lineage != was.Lineage {
-			return fmt.Errorf("%w: the epoch of %v, in which %s sent it, is over", ErrNotLearner, was.Range, a.from)
+		if !ok || row.Primary != s.from || row.Epoch != was.Epoch || row.Lineage != was.Lineage {
+			return fmt.Errorf("%w: the epoch of %v, in which %s sent it, is over", ErrNotLearner, was.Range, s.from)
 		}
 	}
-	a.seen = st
+	s.checkedState = st
 	return nil
 }
 
 // Apply implements Receiver.
-func (a *arrival) Apply(r int, batch []byte, done func(error)) error {
-	if r >= len(a.ranges) {
+func (s *receivedStream) Apply(r int, batch []byte, done func(error)) error {
+	if r >= len(s.ranges) {
 		return fmt.Errorf("%w: a batch of range %d", ErrFrame, r)
 	}
-	if err := a.current(); err != nil {
+	if err := s.checkSender(); err != nil {
 		return err
 	}
-	return a.ranges[r].Apply(batch, done)
+	return s.ranges[r].Apply(batch, done)
 }
 
 // Ask implements Receiver.
-func (a *arrival) Ask(r int, question []byte) ([]byte, error) {
-	if r >= len(a.ranges) {
+func (s *receivedStream) Ask(r int, question []byte) ([]byte, error) {
+	if r >= len(s.ranges) {
 		return nil, fmt.Errorf("%w: a question about range %d", ErrFrame, r)
 	}
-	return a.ranges[r].Answer(question)
+	return s.ranges[r].Answer(question)
 }
 
-// learns returns the rows of ranges if this node is to receive them, by a state that is not
+// learnerRows returns the rows of ranges if this node is to receive them, by a state that is not
 // older than the sender's.
-func (e *Engine) learns(p *purpose, b *beginning) (rows []table.Ref, ok bool) {
+func (e *Engine) learnerRows(p *streamPurpose, b *streamRanges) (rows []table.Ref, ok bool) {
 	st := e.cfg.Table.State()
 	for i, r := range b.Ranges {
 		row, ok := st.Row(r.Start)

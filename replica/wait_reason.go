@@ -13,19 +13,19 @@ type Cause uint8
 
 // Causes.
 const (
-	Going       Cause = iota // it waits for nothing
+	NotWaiting  Cause = iota // it waits for nothing
 	Paused                   // an operator has paused the moving of data
-	Turn                     // other handoffs come first, to the receiver or of the same ranges
+	Queued                   // other handoffs come first, to the receiver or of the same ranges
 	Cutover                  // clients would have had to wait too long at a cutover
 	Unreachable              // the receiver is not there, does not answer or does not keep up
 	Refused                  // the receiver has given up, for want of disk space, say
-	Agreement                // the table does not answer, or has refused
+	TableFailed              // the table does not answer, or has refused
 	Other                    // something failed at this node
 
 	causes
 )
 
-// Causes are all but [Going].
+// Causes are all but [NotWaiting].
 func Causes() []Cause {
 	var all []Cause
 	for c := Paused; c < causes; c++ {
@@ -34,7 +34,7 @@ func Causes() []Cause {
 	return all
 }
 
-// String is a word in lower case, empty for [Going].
+// String is a word in lower case, empty for [NotWaiting].
 func (c Cause) String() string {
 	if c >= causes {
 		c = Other
@@ -54,9 +54,9 @@ func causeOf(err error) Cause {
 	}
 	switch {
 	case err == nil:
-		return Going
+		return NotWaiting
 	case is(ErrReceiving, errBusy):
-		return Turn
+		return Queued
 	case is(errHold):
 		return Cutover
 	case is(ErrGaveUp):
@@ -64,13 +64,13 @@ func causeOf(err error) Cause {
 	case is(errUnreachable, errStream, ErrStalled, ErrBehind):
 		return Unreachable
 	case table.IsRefused(err), is(table.ErrNoLeader, table.ErrUnknownOutcome, table.ErrClosed):
-		return Agreement
+		return TableFailed
 	}
 	return Other
 }
 
-// waits is what a handoff waits for. The zero value waits for nothing.
-type waits struct {
+// waitReason is what a handoff waits for. The zero value waits for nothing.
+type waitReason struct {
 	mu    sync.Mutex
 	cause Cause
 	text  string
@@ -78,7 +78,7 @@ type waits struct {
 
 // set notes what it waits for, in a word and for people, and tells whether that is of
 // another kind than before.
-func (w *waits) set(cause Cause, text string) (news bool) {
+func (w *waitReason) set(cause Cause, text string) (news bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	news = cause != w.cause
@@ -86,16 +86,16 @@ func (w *waits) set(cause Cause, text string) (news bool) {
 	return news
 }
 
-func (w *waits) get() (Cause, string) {
+func (w *waitReason) get() (Cause, string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.cause, w.text
 }
 
-// waits notes what a handoff waits for, and has it in the log whenever that becomes
+// noteWait notes what a handoff waits for, and has it in the log whenever that becomes
 // something else.
-func (e *Engine) waits(t *transfer, cause Cause, text string) {
-	if t.waits.set(cause, text) && cause != Going {
+func (e *Engine) noteWait(t *transfer, cause Cause, text string) {
+	if t.wait.set(cause, text) && cause != NotWaiting {
 		e.cfg.Logger.Info("a handoff waits", "handoff", t.id, "node", t.to, "cause", cause.String(), "for", text)
 	}
 }

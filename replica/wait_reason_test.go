@@ -16,18 +16,18 @@ func TestCausesOfFailures(t *testing.T) {
 		err  error
 		want Cause
 	}{
-		{nil, Going},
-		{fmt.Errorf("%w: %w", errStream, ErrReceiving), Turn},
-		{errBusy, Turn},
+		{nil, NotWaiting},
+		{fmt.Errorf("%w: %w", errStream, ErrReceiving), Queued},
+		{errBusy, Queued},
 		{errHold, Cutover},
 		{fmt.Errorf("%w: %w", errStream, fmt.Errorf("%w: no space is left", ErrGaveUp)), Refused},
 		{fmt.Errorf("%w: %w", errUnreachable, io.ErrUnexpectedEOF), Unreachable},
 		{fmt.Errorf("%w: %w", errStream, io.EOF), Unreachable},
 		{ErrStalled, Unreachable},
 		{ErrBehind, Unreachable},
-		{table.ErrNoLeader, Agreement},
-		{fmt.Errorf("apply: %w", table.ErrUnknownOutcome), Agreement},
-		{fmt.Errorf("%w: 1", table.ErrStale), Agreement},
+		{table.ErrNoLeader, TableFailed},
+		{fmt.Errorf("apply: %w", table.ErrUnknownOutcome), TableFailed},
+		{fmt.Errorf("%w: 1", table.ErrStale), TableFailed},
 		{errors.New("a disk"), Other},
 	} {
 		if got := causeOf(test.err); got != test.want {
@@ -37,7 +37,7 @@ func TestCausesOfFailures(t *testing.T) {
 }
 
 func TestEveryCauseHasAWordOfItsOwn(t *testing.T) {
-	seen := map[string]bool{Going.String(): true}
+	seen := map[string]bool{NotWaiting.String(): true}
 	for _, c := range Causes() {
 		if word := c.String(); seen[word] || word != strings.ToLower(word) {
 			t.Errorf("%d is %q", c, word)
@@ -56,11 +56,11 @@ func TestTheLogTellsOnceWhatAHandoffWaitsFor(t *testing.T) {
 	e := &Engine{cfg: Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}}
 	h := &transfer{id: 7, to: "n2"}
 	for range 3 {
-		e.waits(h, Turn, "others")
+		e.noteWait(h, Queued, "others")
 	}
-	e.waits(h, Paused, "paused")
-	e.waits(h, Going, "")
-	e.waits(h, Turn, "others")
+	e.noteWait(h, Paused, "paused")
+	e.noteWait(h, NotWaiting, "")
+	e.noteWait(h, Queued, "others")
 	var got []string
 	for line := range strings.Lines(log.String()) {
 		_, line, _ = strings.Cut(strings.TrimSpace(line), "msg=")

@@ -10,8 +10,8 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// lead plans, while this node leads, whatever the strategy wants to be otherwise.
-func (e *Engine) lead(ctx context.Context) {
+// planLoop plans, while this node leads, whatever the strategy wants to be otherwise.
+func (e *Engine) planLoop(ctx context.Context) {
 	changes, cancel := e.cfg.Table.Changes()
 	defer cancel()
 	var planned *table.State // for which there is a plan
@@ -46,7 +46,7 @@ func (e *Engine) plan(ctx context.Context, st *table.State, away Absence) error 
 	if !st.Founded() || len(st.MembersOf()) == 0 {
 		return nil
 	}
-	handoffs, err := Desired(st, e.cfg.Strategy, away)
+	handoffs, err := DesiredHandoffs(st, e.cfg.Strategy, away)
 	if err != nil || sameHandoffs(handoffs, st.Handoffs()) {
 		return err
 	}

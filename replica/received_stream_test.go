@@ -18,10 +18,10 @@ import (
 // place of itself, once its earlier stream has ended.
 func TestReceiversTakeTurns(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
-		var as arrivals
-		arrive := func(from string) (*arrival, error) {
+		var as receivedStreams
+		arrive := func(from string) (*receivedStream, error) {
 			ctx, cancel := context.WithCancel(t.Context())
-			a := &arrival{e: new(Engine), ctx: ctx, cancel: cancel, from: from}
+			a := &receivedStream{e: new(Engine), ctx: ctx, cancel: cancel, from: from}
 			return a, as.admit(ctx, a, 1)
 		}
 		first, err := arrive("a")
@@ -36,17 +36,17 @@ func TestReceiversTakeTurns(t *testing.T) {
 			<-first.ctx.Done()
 			time.Sleep(time.Second) // of the test's time, until what it was given is applied
 			ended = true
-			as.end(first)
+			as.remove(first)
 		}()
 		again, err := arrive("a")
 		if err != nil || !ended {
 			t.Errorf("%v; the earlier stream has ended: %v", err, ended)
 		}
-		as.end(first) // once more, which is not again's end
+		as.remove(first) // once more, which is not again's end
 		if _, err := arrive("b"); !errors.Is(err, ErrReceiving) {
 			t.Error(err)
 		}
-		as.end(again)
+		as.remove(again)
 		if _, err := arrive("b"); err != nil {
 			t.Error(err)
 		}
@@ -82,13 +82,13 @@ func TestACopyEndsWithTheSendersTerm(t *testing.T) {
 		}
 		e := c.nodes["n2"].engine
 		time.Sleep(100 * time.Millisecond)
-		a := &arrival{e: e, ctx: t.Context(), from: "n1", purpose: purpose{Handoff: row.Op.Handoff, From: "n1", Incarnation: e.cfg.Incarnation, Sender: 1}}
+		a := &receivedStream{e: e, ctx: t.Context(), from: "n1", purpose: streamPurpose{Handoff: row.Op.Handoff, From: "n1", Incarnation: e.cfg.Incarnation, Sender: 1}}
 		// By a state that this node does not know yet it may be another copy.
-		text, _ := json.Marshal(&beginning{Ranges: []ring.Range{row.Range}, Versions: []uint64{row.Version + 1}})
+		text, _ := json.Marshal(&streamRanges{Ranges: []ring.Range{row.Range}, Versions: []uint64{row.Version + 1}})
 		if err := a.Begin(text); !errors.Is(err, ErrNotLearner) {
 			t.Errorf("by an older state: %v", err)
 		}
-		text, _ = json.Marshal(&beginning{Ranges: []ring.Range{row.Range}, Versions: []uint64{row.Version}})
+		text, _ = json.Marshal(&streamRanges{Ranges: []ring.Range{row.Range}, Versions: []uint64{row.Version}})
 		if err := a.Begin(text); err != nil {
 			t.Fatal(err)
 		}
