@@ -133,7 +133,7 @@ const (
 
 // judge says whether a row may be followed by this node's state of the table.
 func (b *backupState) checkJoin(st *table.State, self string, j *joinRow) verdict {
-	if b.rules.enforced(ruleFresh) && slices.ContainsFunc(b.copyMarks, func(m copyMark) bool {
+	if b.rules.enforced(ruleCopyMark) && slices.ContainsFunc(b.copyMarks, func(m copyMark) bool {
 		return m.covers(b.session, b.lastFrame+1) && overlap(m.Range, j.Range)
 	}) {
 		return refused

@@ -63,7 +63,7 @@ func New(cfg Config) (*Engine, error) {
 	e.backupFeeds.e = e
 	e.lease.refresh = e.publishRoutes
 	cfg.Store.SetOwned(nil)
-	loops := []func(context.Context){e.tendFeeds, e.releaseLagging, e.sendLoop, e.planLoop, e.mergeLoop, e.sweepLoop, e.scrubs, e.mends}
+	loops := []func(context.Context){e.tendFeeds, e.releaseLagging, e.sendLoop, e.planLoop, e.mergeLoop, e.sweepLoop, e.scrubLoop, e.repairLoop}
 	if cfg.Leases.Clock != nil {
 		loops = append(loops, e.renewLease, e.superviseLeases, e.watchWrites)
 	}

@@ -137,7 +137,7 @@ func (e *Engine) requestLease(ctx context.Context, stopped bool) *leaseAttempt {
 		defer close(a.done)
 		request := leaseRequest{
 			Incarnation: e.cfg.Incarnation, Wall: a.began.UnixMilli(),
-			Applied: e.cfg.Table.State().Index(), Refusing: e.readOnly.refusing(a.began).Milliseconds(),
+			Applied: e.cfg.Table.State().Index(), Refusing: e.readOnly.refusingFor(a.began).Milliseconds(),
 		}
 		if a.leader == e.cfg.Self {
 			a.reply = e.grantLease(ctx, e.cfg.Self, &request)

@@ -75,7 +75,7 @@ type memoryDigest struct {
 	Has      map[string]int
 }
 
-func (m *memory) Unlike(r ring.Range, digest []byte) (parts []Part, next []byte, err error) {
+func (m *memory) DifferingSpans(r ring.Range, digest []byte) (parts []KeySpan, next []byte, err error) {
 	var d memoryDigest
 	if err := json.Unmarshal(digest, &d); err != nil {
 		return nil, nil, err
@@ -96,7 +96,7 @@ func (m *memory) Unlike(r ring.Range, digest []byte) (parts []Part, next []byte,
 		}
 		mine, here := m.data[key]
 		if theirs, there := d.Has[key]; here != there || mine != theirs {
-			parts = append(parts, Part{[]byte(key), []byte(key + "\x00")})
+			parts = append(parts, KeySpan{[]byte(key), []byte(key + "\x00")})
 		}
 	}
 	if d.To != "" {
@@ -105,7 +105,7 @@ func (m *memory) Unlike(r ring.Range, digest []byte) (parts []Part, next []byte,
 	return parts, next, nil
 }
 
-func (m *memory) Sums(_ ring.Range, parts []Part, _ time.Time) ([]uint64, error) {
+func (m *memory) Sums(_ ring.Range, parts []KeySpan, _ time.Time) ([]uint64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var sums []uint64
@@ -125,7 +125,7 @@ type memoryWatch struct {
 	changes []uint64
 }
 
-func (m *memory) Watch(_ ring.Range, parts []Part) (Watched, error) {
+func (m *memory) Watch(_ ring.Range, parts []KeySpan) (ChangeCounter, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	w := &memoryWatch{m: m, changes: make([]uint64, len(parts))}

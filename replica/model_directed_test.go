@@ -306,7 +306,7 @@ var schedules = map[string]schedule{
 		d.reads("b")
 	}},
 	// What a learner was to join is late, and comes when it is being copied anew.
-	"ruleFresh": {out: []leftOut{{feed: ruleFresh}}, play: func(d *director) {
+	"ruleFresh": {out: []leftOut{{feed: ruleCopyMark}}, play: func(d *director) {
 		d.late("a", "c")
 		d.do("^learner: c, 0")
 		d.run()

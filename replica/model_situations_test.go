@@ -531,7 +531,7 @@ var shown = map[string]struct {
 	"noLeaseCheck":           {leftOut{model: modelRules{noLeaseCheck: true}}, "a write outlives its row"},
 	"sameOffice":             {leftOut{lease: leaseRules{sameInterval: true}}, "a write outlives its row"},
 	"ruleCopied":             {leftOut{feed: ruleCopied}, "a copy takes over"},
-	"ruleFresh":              {leftOut{feed: ruleFresh}, "a join is late"},
+	"ruleFresh":              {leftOut{feed: ruleCopyMark}, "a join is late"},
 	"earlyStreams":           {leftOut{model: modelRules{earlyStreams: true}}, "a learner is one again"},
 	"ruleOpened":             {leftOut{feed: ruleOpened}, "a row that has not opened is handed on"},
 	"ruleFollowed":           {leftOut{feed: ruleFollowed}, "who learned takes over"},

@@ -37,8 +37,8 @@ type readOnly struct {
 	others []string  // by the word of the leader
 }
 
-// note takes in whether the store takes writes, and returns for how long it has not.
-func (r *readOnly) note(writable error, now time.Time) time.Duration {
+// noteWritable takes in whether the store takes writes, and returns for how long it has not.
+func (r *readOnly) noteWritable(writable error, now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -61,9 +61,9 @@ func (r *readOnly) noteStall(waits time.Duration) (stalls, before bool) {
 	return r.stalls, before
 }
 
-// refusing is for how long the store has refused writes; 0 while it takes them. A stalled
+// refusingFor is for how long the store has refused writes; 0 while it takes them. A stalled
 // store counts as one that is to be replaced.
-func (r *readOnly) refusing(now time.Time) time.Duration {
+func (r *readOnly) refusingFor(now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.stalls {
@@ -100,7 +100,7 @@ func (e *Engine) watchWrites(ctx context.Context) {
 		case now := <-tick.C:
 			e.watchStall(ctx)
 			writable := e.cfg.Store.Writable()
-			if e.readOnly.note(writable, now) >= handOverRefusing {
+			if e.readOnly.noteWritable(writable, now) >= handOverRefusing {
 				e.handOverRefusing(ctx, writable)
 			}
 		}

@@ -28,7 +28,7 @@ const maxReleased = 2048
 // then stays so. From its call on the node takes no copies in and hands none over.
 func (e *Engine) Resign(ctx context.Context, here func(node string) bool) error {
 	e.resigning.Store(true)
-	signal(e.scrub.kicked) // so that what was compared is remembered
+	signal(e.scrub.startNow) // so that what was compared is remembered
 	if n, ok := e.cfg.Table.State().Node(e.cfg.Self); !ok || n.Incarnation != e.cfg.Incarnation {
 		return nil // it has begun nothing yet
 	}

@@ -28,9 +28,9 @@ const (
 	ruleArrived
 	// ruleUnchanged: what was written in meanwhile is not compared.
 	ruleUnchanged
-	// ruleShown: nobody throws a copy away, or gives it up, before another node has shown
+	// ruleVerified: nobody throws a copy away, or gives it up, before another node has shown
 	// that its own can be read.
-	ruleShown
+	ruleVerified
 	// ruleCopied: who lacks what the new primary got by a copy, and did not keep, learns
 	// anew.
 	ruleCopied
@@ -40,8 +40,8 @@ const (
 	ruleFollowed
 	// ruleOpened: a row changes hands, or bounds, once all members have joined it.
 	ruleOpened
-	// ruleFresh: what was to be joined before a copy began anew is not joined after that.
-	ruleFresh
+	// ruleCopyMark: what was to be joined before a copy began anew is not joined after that.
+	ruleCopyMark
 )
 
 // enforced tells whether a rule is not left out.

@@ -13,24 +13,24 @@ import (
 // scrub compares what this node serves with what its backups have of it, part by part, in
 // rounds.
 type scrub struct {
-	kicked  chan struct{} // a round is wanted at once
-	looking chan struct{} // held by who answers another node's comparison
-	reading chan struct{} // held by who reads a range for another node
+	startNow   chan struct{} // a round is wanted at once
+	digestSlot chan struct{} // held by who answers another node's comparison
+	readSlot   chan struct{} // held by who reads a range for another node
 
 	mu sync.Mutex
-	rota
-	figures ScrubFigures
-	repairs []repair
-	states  map[ring.Range]*mending // of ranges that cannot be read
+	scrubSchedule
+	stats         ScrubStats
+	repairs       []repair
+	damagedRanges map[ring.Range]*damagedRange // of ranges that cannot be read
 	// readable are those that could, although there is damage in their tables, and when.
 	readable map[ring.Range]time.Time
 }
 
 func (s *scrub) init() {
-	s.kicked = make(chan struct{}, 1)
-	s.looking, s.reading = make(chan struct{}, 1), make(chan struct{}, 1)
-	s.seen = make(map[ring.Range]time.Time)
-	s.states, s.readable = make(map[ring.Range]*mending), make(map[ring.Range]time.Time)
+	s.startNow = make(chan struct{}, 1)
+	s.digestSlot, s.readSlot = make(chan struct{}, 1), make(chan struct{}, 1)
+	s.triedAt = make(map[ring.Range]time.Time)
+	s.damagedRanges, s.readable = make(map[ring.Range]*damagedRange), make(map[ring.Range]time.Time)
 }
 
 // Why a round ends early.
@@ -39,37 +39,37 @@ var (
 	errRoundOff  = errors.New("the check was turned off")
 )
 
-// scrubLook is how long at most until it is looked again at what the check may.
-const scrubLook = time.Second
+// scrubPollInterval is how long at most until it is looked again at what the check may.
+const scrubPollInterval = time.Second
 
 // ScrubNow has this node begin a round at once, which takes no more time than the bound on
 // the moving of data and the clients leave it.
 func (e *Engine) ScrubNow() {
 	e.scrub.mu.Lock()
-	e.scrub.anew = true
+	e.scrub.ordered = true
 	e.scrub.mu.Unlock()
-	signal(e.scrub.kicked)
+	signal(e.scrub.startNow)
 }
 
-// scrubs goes on from part to part and from round to round.
-func (e *Engine) scrubs(ctx context.Context) {
+// scrubLoop goes on from part to part and from round to round.
+func (e *Engine) scrubLoop(ctx context.Context) {
 	if e.lease.cfg.Ask == nil {
 		return
 	}
 	for ctx.Err() == nil {
-		e.remember(ctx)
-		wait := scrubLook
+		e.saveProgress(ctx)
+		wait := scrubPollInterval
 		if !e.resigning.Load() {
 			st := e.cfg.Table.State()
-			var p part
+			var p gridPart
 			if p, wait = e.scrub.next(st, func() []ring.Range { return e.ownRows(st) }, e.cfg.Scrub(), time.Now()); p.at != (ring.Range{}) {
 				_ = e.scrubPart(ctx, p) // why it was not compared is noted there
 				continue
 			}
 		}
-		wake := time.NewTimer(min(wait, scrubLook))
+		wake := time.NewTimer(min(wait, scrubPollInterval))
 		select {
-		case <-e.scrub.kicked:
+		case <-e.scrub.startNow:
 		case <-wake.C:
 		case <-ctx.Done():
 		}
@@ -102,46 +102,46 @@ func (e *Engine) ownRow(row *table.Row) bool {
 // scrubPart compares a part of a row with each backup. Without any it is read, so that
 // damage does not stay unknown until there is one. It returns an error if the round is
 // not to go on.
-func (e *Engine) scrubPart(ctx context.Context, p part) error {
+func (e *Engine) scrubPart(ctx context.Context, p gridPart) error {
 	st := e.cfg.Table.State()
 	row, ok := st.Row(p.at.Start)
 	if !ok || !e.ownRow(row) || row.Range.Len()-uint64(p.at.Start-row.Range.Start) < p.at.Len() {
-		e.scrub.passed(p, false, time.Now())
+		e.scrub.partDone(p, false, time.Now())
 		return nil
 	}
 	if len(row.Backups) == 0 {
-		if err := e.permitScrub(ctx, 0); err != nil {
+		if err := e.waitForScrubPermit(ctx, 0); err != nil {
 			return err
 		}
 		err := e.cfg.Store.Check(ctx, p.at, e.readPace(ctx))
-		e.scrubbed(ctx, row, "", err)
-		e.scrub.passed(p, err == nil, time.Now())
+		e.noteScrubbed(ctx, row, "", err)
+		e.scrub.partDone(p, err == nil, time.Now())
 		return ctx.Err()
 	}
 	all := true
 	for i, node := range row.Backups {
-		c := &comparison{e: e, row: row, at: p.at, node: node, before: float64(i) / float64(len(row.Backups)), part: 1 / float64(len(row.Backups))}
+		c := &comparison{e: e, row: row, at: p.at, node: node, doneBefore: float64(i) / float64(len(row.Backups)), share: 1 / float64(len(row.Backups))}
 		err := c.run(ctx)
 		if errors.Is(err, errRoundAnew) || errors.Is(err, errRoundOff) || errors.Is(err, errResigning) || ctx.Err() != nil {
 			return err
 		}
-		e.scrubbed(ctx, row, node, err)
+		e.noteScrubbed(ctx, row, node, err)
 		all = all && err == nil
 	}
 	now, ok := e.cfg.Table.State().Row(p.at.Start)
 	all = all && ok && now.Epoch == row.Epoch && now.Lineage == row.Lineage && now.Primary == e.cfg.Self
-	e.scrub.passed(p, all, time.Now())
+	e.scrub.partDone(p, all, time.Now())
 	return nil
 }
 
-// scrubbed notes that a row was compared, or why not.
-func (e *Engine) scrubbed(ctx context.Context, row *table.Row, node string, err error) {
+// noteScrubbed notes that a row was compared, or why not.
+func (e *Engine) noteScrubbed(ctx context.Context, row *table.Row, node string, err error) {
 	s := &e.scrub
 	s.mu.Lock()
 	if err == nil {
-		s.figures.Compared++
+		s.stats.Compared++
 	} else if ctx.Err() == nil {
-		s.figures.Skipped++
+		s.stats.Skipped++
 	}
 	s.mu.Unlock()
 	if err != nil && ctx.Err() == nil {
@@ -149,14 +149,14 @@ func (e *Engine) scrubbed(ctx context.Context, row *table.Row, node string, err 
 	}
 }
 
-// permitScrub waits until a round may go on that has come so far in a part, from 0 to 1.
-func (e *Engine) permitScrub(ctx context.Context, part float64) error {
+// waitForScrubPermit waits until a round may go on that has come so far in a part, from 0 to 1.
+func (e *Engine) waitForScrubPermit(ctx context.Context, part float64) error {
 	for {
-		e.remember(ctx)
+		e.saveProgress(ctx)
 		if e.resigning.Load() {
 			return errResigning
 		}
-		early, err := e.scrub.early(part, e.cfg.Scrub(), time.Now())
+		early, err := e.scrub.waitBeforePart(part, e.cfg.Scrub(), time.Now())
 		if err != nil {
 			return err
 		}
@@ -168,9 +168,9 @@ func (e *Engine) permitScrub(ctx context.Context, part float64) error {
 		if wait == 0 {
 			return ctx.Err()
 		}
-		wake := time.NewTimer(min(wait, scrubLook))
+		wake := time.NewTimer(min(wait, scrubPollInterval))
 		select {
-		case <-e.scrub.kicked:
+		case <-e.scrub.startNow:
 		case <-wake.C:
 		case <-ctx.Done():
 		}

@@ -31,13 +31,13 @@ const (
 
 // A comparison is that of a part of a row with one backup.
 type comparison struct {
-	e      *Engine
-	row    *table.Row
-	at     ring.Range // the part of it
-	node   string
-	start  uint64  // of the backup
-	before float64 // what part of the comparisons has been done
-	part   float64 // what part of them this one is
+	e           *Engine
+	row         *table.Row
+	at          ring.Range // the part of it
+	node        string
+	incarnation uint64  // of the backup
+	doneBefore  float64 // what part of the comparisons has been done
+	share       float64 // what part of them this one is
 }
 
 // run compares a part of a row step by step. Parts that are not alike are looked at more closely,
@@ -48,14 +48,14 @@ func (c *comparison) run(ctx context.Context) error {
 	if !ok {
 		return errChanged
 	}
-	c.start = n.Incarnation
+	c.incarnation = n.Incarnation
 	load := e.cfg.Store.Load(c.at)
 	each := max(load.Bytes/max(load.Keys, 1), 1)
 	entries := int(min(max(scrubBytes/each, 16), scrubEntries))
 	var from []byte
 	for step := int64(0); ; step++ {
 		done := min(1, float64(step*int64(entries))/float64(max(load.Keys, 1)))
-		if err := e.permitScrub(ctx, c.before+c.part*done); err != nil {
+		if err := e.waitForScrubPermit(ctx, c.doneBefore+c.share*done); err != nil {
 			return err
 		}
 		began := time.Now()
@@ -63,7 +63,7 @@ func (c *comparison) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		parts, next, err := e.cfg.Store.Unlike(c.at, a.Digest)
+		parts, next, err := e.cfg.Store.DifferingSpans(c.at, a.Digest)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (c *comparison) run(ctx context.Context) error {
 			return err
 		}
 		if differs != nil {
-			return c.repair(ctx, differs)
+			return c.releaseDiffering(ctx, differs)
 		}
 		e.limiter.spend(min(load.Bytes, each*int64(entries)))
 		e.restForClients(ctx, time.Since(began))
@@ -86,19 +86,19 @@ func (c *comparison) run(ctx context.Context) error {
 func (c *comparison) ask(ctx context.Context, r *scrubRequest) (*scrubReply, error) {
 	ctx, cancel := context.WithTimeout(ctx, scrubTimeout)
 	defer cancel()
-	r.To, r.Range = c.start, c.at
+	r.To, r.Range = c.incarnation, c.at
 	return c.e.askScrub(ctx, c.node, r)
 }
 
 // confirm returns the first part in which the backup really differs, nil if there is none.
-func (c *comparison) confirm(ctx context.Context, parts []Part) (*Part, error) {
+func (c *comparison) confirm(ctx context.Context, parts []KeySpan) (*KeySpan, error) {
 	for len(parts) > 0 {
 		n, size := 0, 0
 		for n < len(parts) && n < scrubParts && (n == 0 || size < partBytes) {
 			size += len(parts[n].From) + len(parts[n].To)
 			n++
 		}
-		differs, err := c.closely(ctx, parts[:n])
+		differs, err := c.recheck(ctx, parts[:n])
 		if differs != nil || err != nil {
 			return differs, err
 		}
@@ -107,14 +107,14 @@ func (c *comparison) confirm(ctx context.Context, parts []Part) (*Part, error) {
 	return nil, nil
 }
 
-// closely compares parts while nothing is written in them. What was written there before
+// recheck compares parts while nothing is written in them. What was written there before
 // the first look at the changes the backup has acknowledged by the time of the comparison,
 // and if there are no more at the second look, both have compared the same: what differs
 // then is wrong.
-func (c *comparison) closely(ctx context.Context, parts []Part) (*Part, error) {
+func (c *comparison) recheck(ctx context.Context, parts []KeySpan) (*KeySpan, error) {
 	e := c.e
 	for try := range scrubTries {
-		left, differs, err := c.once(ctx, parts)
+		left, differs, err := c.recheckOnce(ctx, parts)
 		if differs != nil || err != nil || len(left) == 0 {
 			return differs, err
 		}
@@ -122,13 +122,13 @@ func (c *comparison) closely(ctx context.Context, parts []Part) (*Part, error) {
 		pause(ctx, time.Duration(1<<try)*time.Millisecond)
 	}
 	e.scrub.mu.Lock()
-	e.scrub.figures.Undecided += int64(len(parts))
+	e.scrub.stats.Undecided += int64(len(parts))
 	e.scrub.mu.Unlock()
 	return nil, ctx.Err()
 }
 
-// once returns the parts of which it could not be told, or one that differs.
-func (c *comparison) once(ctx context.Context, parts []Part) (left []Part, differs *Part, err error) {
+// recheckOnce returns the parts of which it could not be told, or one that differs.
+func (c *comparison) recheckOnce(ctx context.Context, parts []KeySpan) (left []KeySpan, differs *KeySpan, err error) {
 	e, rules := c.e, c.e.cfg.rules
 	w, err := e.cfg.Store.Watch(c.at, parts)
 	if err != nil {
@@ -166,14 +166,14 @@ func (c *comparison) once(ctx context.Context, parts []Part) (left []Part, diffe
 	return left, nil, nil
 }
 
-// repair takes the backup out of the row's set; the planner then has it copied anew, for
+// releaseDiffering takes the backup out of the row's set; the planner then has it copied anew, for
 // the price of digests and of what differs.
-func (c *comparison) repair(ctx context.Context, differs *Part) error {
+func (c *comparison) releaseDiffering(ctx context.Context, differs *KeySpan) error {
 	e := c.e
-	if err := e.release(ctx, c.row, c.node); err != nil {
+	if err := e.releaseBackup(ctx, c.row, c.node); err != nil {
 		return err
 	}
-	e.scrub.differs(repair{c.row.Range, c.node})
+	e.scrub.addRepair(repair{c.row.Range, c.node})
 	e.cfg.Logger.Error("a backup differs from its primary and will be copied again", "node", c.node, "range", c.row.Range,
 		"epoch", c.row.Epoch, "from", fmt.Sprintf("%x", differs.From[:min(len(differs.From), 8)]))
 	within, cancel := context.WithTimeout(ctx, repairPatience)
@@ -184,9 +184,9 @@ func (c *comparison) repair(ctx context.Context, differs *Part) error {
 	return ctx.Err()
 }
 
-// release takes a backup out of the set of a row that this node serves, and returns when
+// releaseBackup takes a backup out of the set of a row that this node serves, and returns when
 // nothing of the row is on its way to it any more.
-func (e *Engine) release(ctx context.Context, was *table.Row, node string) error {
+func (e *Engine) releaseBackup(ctx context.Context, was *table.Row, node string) error {
 	row, ok := e.cfg.Table.State().Row(was.Range.Start)
 	if !ok || row.Range != was.Range || row.Epoch != was.Epoch || row.Lineage != was.Lineage ||
 		row.Primary != e.cfg.Self || !slices.Contains(row.Backups, node) {

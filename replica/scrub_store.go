@@ -11,21 +11,21 @@ import (
 // ErrDamaged says that a store cannot read something that it holds.
 var ErrDamaged = errors.New("the disk has damaged something")
 
-// An Inspected is what the check of copies needs of a store. Two stores that follow the
+// A ScrubStore is what the check of copies needs of a store. Two stores that follow the
 // same changes hold the same, but not at the same moment.
-type Inspected interface {
+type ScrubStore interface {
 	// Digest describes up to so many entries of a range, from a place on that Unlike has
 	// named, nil for the beginning. It takes about 1 MiB at most.
 	Digest(r ring.Range, from []byte, entries int) ([]byte, error)
 	// Unlike finds those parts of another store's digest in which this one may hold
 	// something else, and where the digest ends: nil at the end of the range.
-	Unlike(r ring.Range, digest []byte) (parts []Part, next []byte, err error)
+	DifferingSpans(r ring.Range, digest []byte) (parts []KeySpan, next []byte, err error)
 	// Sums returns a hash for each of some parts of a range: equal on all stores whose keys
 	// there that have not expired at a moment are equal.
-	Sums(r ring.Range, parts []Part, at time.Time) ([]uint64, error)
+	Sums(r ring.Range, parts []KeySpan, at time.Time) ([]uint64, error)
 	// Watch counts changes from now on, for each of some parts of a range: it may count
 	// those beside them, too.
-	Watch(r ring.Range, parts []Part) (Watched, error)
+	Watch(r ring.Range, parts []KeySpan) (ChangeCounter, error)
 	// Check reads all that lies in a range. The error wraps ErrDamaged if that cannot be
 	// done. pace is told how many bytes were read, and may take its time.
 	Check(ctx context.Context, r ring.Range, pace func(bytes int)) error
@@ -38,11 +38,11 @@ type Inspected interface {
 	Discard(ranges ...ring.Range) error
 }
 
-// A Part is the entries of a range from a place up to another.
-type Part struct{ From, To []byte }
+// A KeySpan is the entries of a range from a place up to another.
+type KeySpan struct{ From, To []byte }
 
-// A Watched counts changes.
-type Watched interface {
+// A ChangeCounter counts changes.
+type ChangeCounter interface {
 	// Changes returns how many there were in each part: all that can be seen by then are
 	// counted, and all that are counted can be seen, and were given to who follows.
 	Changes() []uint64

@@ -53,11 +53,11 @@ func scrubbing(t *testing.T, backups int, without rules, run func(c *testCluster
 }
 
 // figures are those of all nodes together.
-func (c *testCluster) figures() (all ScrubFigures) {
+func (c *testCluster) figures() (all ScrubStats) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, n := range c.nodes {
-		f := n.engine.Scrub()
+		f := n.engine.ScrubStats()
 		all.Compared += f.Compared
 		all.Skipped += f.Skipped
 		all.Undecided += f.Undecided
@@ -68,7 +68,7 @@ func (c *testCluster) figures() (all ScrubFigures) {
 		all.Damaged += f.Damaged
 		all.Yielded += f.Yielded
 		all.Discarded += f.Discarded
-		all.Unmended = append(all.Unmended, f.Unmended...)
+		all.Unrepaired = append(all.Unrepaired, f.Unrepaired...)
 	}
 	return all
 }
@@ -78,15 +78,15 @@ func (c *testCluster) rounds() {
 	c.t.Helper()
 	for _, id := range []string{"n1", "n2", "n3"} {
 		e := c.nodes[id].engine
-		before := e.Scrub().Rounds
+		before := e.ScrubStats().Rounds
 		e.ScrubNow()
 		c.until(func() bool {
-			f := e.Scrub()
+			f := e.ScrubStats()
 			if f.Repairing > 1 {
 				c.t.Errorf("%d backups of %s are away for repair", f.Repairing, id)
 			}
 			return f.Rounds > before
-		}, func() string { return fmt.Sprintf("a round of %s: %+v", id, e.Scrub()) })
+		}, func() string { return fmt.Sprintf("a round of %s: %+v", id, e.ScrubStats()) })
 	}
 }
 
@@ -298,7 +298,7 @@ func TestNothingIsReceivedBeforeDamageIsGone(t *testing.T) {
 		n2.mu.Unlock()
 		n2.damage(key)
 		c.rounds()
-		c.until(func() bool { return len(c.figures().Unmended) > 0 }, func() string { return fmt.Sprintf("%+v", c.figures()) })
+		c.until(func() bool { return len(c.figures().Unrepaired) > 0 }, func() string { return fmt.Sprintf("%+v", c.figures()) })
 		n2.mu.Lock()
 		n2.bad = nil // so that it could be copied
 		n2.mu.Unlock()
@@ -323,7 +323,7 @@ func TestNothingIsReceivedBeforeDamageIsGone(t *testing.T) {
 
 // If no copy can be read whole, none is thrown away, and it is told.
 func TestDamageOfAllCopiesIsKept(t *testing.T) {
-	for _, without := range []rules{0, ruleShown} {
+	for _, without := range []rules{0, ruleVerified} {
 		t.Run(fmt.Sprint("without=", without), func(t *testing.T) {
 			lost := 0
 			scrubbing(t, 1, without, func(c *testCluster, seed uint64, rnd *rand.Rand) {
@@ -340,7 +340,7 @@ func TestDamageOfAllCopiesIsKept(t *testing.T) {
 				time.Sleep(3 * time.Minute)
 				f := c.figures()
 				lost = int(f.Discarded)
-				if without == 0 && (f.Damaged == 0 || len(f.Unmended) == 0 || !strings.Contains(strings.Join(f.Unmended, "\n"), row.Range.String())) {
+				if without == 0 && (f.Damaged == 0 || len(f.Unrepaired) == 0 || !strings.Contains(strings.Join(f.Unrepaired, "\n"), row.Range.String())) {
 					t.Errorf("%+v", f)
 				}
 			})
@@ -359,7 +359,7 @@ func TestMembersDiscardNothing(t *testing.T) {
 	scrubbing(t, 1, 0, func(c *testCluster, seed uint64, rnd *rand.Rand) {
 		for row := range c.agreed.State().Rows() {
 			if row.Holds("n2") {
-				if err := c.nodes["n2"].engine.discard([]ring.Range{row.Range}); !errors.Is(err, errMayBeWanted) {
+				if err := c.nodes["n2"].engine.discard([]ring.Range{row.Range}); !errors.Is(err, errMayBeNeeded) {
 					t.Error(err)
 				}
 			}
@@ -376,29 +376,29 @@ func TestScrubTakesItsTime(t *testing.T) {
 	scrubbing(t, 1, 0, func(c *testCluster, seed uint64, rnd *rand.Rand) {
 		c.every.Store(int64(10 * time.Minute))
 		e := c.nodes["n1"].engine
-		c.until(func() bool { f := e.Scrub(); return f.Running && f.Done > 0 }, func() string { return fmt.Sprintf("%+v", e.Scrub()) })
+		c.until(func() bool { f := e.ScrubStats(); return f.Running && f.Done > 0 }, func() string { return fmt.Sprintf("%+v", e.ScrubStats()) })
 		time.Sleep(9 * time.Minute)
-		rounds := e.Scrub().Rounds
+		rounds := e.ScrubStats().Rounds
 		if rounds > 0 {
-			t.Errorf("%+v", e.Scrub())
+			t.Errorf("%+v", e.ScrubStats())
 		}
 		time.Sleep(30 * time.Minute)
-		if more := e.Scrub().Rounds - rounds; more < 2 || more > 4 {
+		if more := e.ScrubStats().Rounds - rounds; more < 2 || more > 4 {
 			t.Errorf("%d rounds in three intervals", more)
 		}
 		c.sure(func() table.Command { return &table.SetMoves{Paused: new(true)} },
 			func(st *table.State) bool { return st.Cluster().Paused })
 		e.ScrubNow()
 		time.Sleep(2 * time.Second)
-		before := e.Scrub()
+		before := e.ScrubStats()
 		time.Sleep(30 * time.Minute)
-		if f := e.Scrub(); f.Rounds != before.Rounds || f.Done != before.Done {
+		if f := e.ScrubStats(); f.Rounds != before.Rounds || f.Done != before.Done {
 			t.Errorf("paused, %+v became %+v", before, f)
 		}
 		c.sure(func() table.Command { return &table.SetMoves{Paused: new(false)} },
 			func(st *table.State) bool { return !st.Cluster().Paused })
 		time.Sleep(time.Minute)
-		if f := e.Scrub(); f.Rounds <= before.Rounds {
+		if f := e.ScrubStats(); f.Rounds <= before.Rounds {
 			t.Errorf("ordered, %+v became %+v", before, f)
 		}
 	})
@@ -418,7 +418,7 @@ func TestScrubRestsBetweenRounds(t *testing.T) {
 			p, wait := s.next(st, rows, interval, now)
 			if p.at != (ring.Range{}) {
 				turns++
-				s.passed(p, true, now)
+				s.partDone(p, true, now)
 			} else if wait > 0 {
 				return wait
 			}
@@ -437,11 +437,11 @@ func TestScrubRestsBetweenRounds(t *testing.T) {
 	expect("soon", time.Hour, 50*time.Minute, 1)
 	now = began.Add(time.Hour)
 	expect("an interval later", time.Hour, time.Hour, 2)
-	expect("turned off", 0, scrubLook, 2)
+	expect("turned off", 0, scrubPollInterval, 2)
 	now = now.Add(time.Minute)
-	s.anew = true
+	s.ordered = true
 	expect("ordered", time.Hour, time.Hour, 3)
-	if s.figures.Rounds != 3 {
-		t.Errorf("%d rounds", s.figures.Rounds)
+	if s.stats.Rounds != 3 {
+		t.Errorf("%d rounds", s.stats.Rounds)
 	}
 }

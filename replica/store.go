@@ -53,7 +53,7 @@ type Store interface {
 	Writable() error
 	// Stalled is for how long a write has waited for the disk; 0 if none does.
 	Stalled() time.Duration
-	Inspected
+	ScrubStore
 }
 
 // An OutgoingCopy is a range that is being copied. It belongs to one goroutine.

@@ -26,8 +26,8 @@ func (d data) Digest(r ring.Range, from []byte, entries int) ([]byte, error) {
 	return digests.Append(nil), nil
 }
 
-// Unlike implements replica.Inspected.
-func (d data) Unlike(r ring.Range, digest []byte) (parts []replica.Part, next []byte, err error) {
+// DifferingSpans implements replica.Inspected.
+func (d data) DifferingSpans(r ring.Range, digest []byte) (parts []replica.KeySpan, next []byte, err error) {
 	digests, err := store.ParseDigests(digest)
 	if err != nil {
 		return nil, nil, fmt.Errorf("a digest of another node: %w", err)
@@ -37,7 +37,7 @@ func (d data) Unlike(r ring.Range, digest []byte) (parts []replica.Part, next []
 		return nil, nil, damaged(err)
 	}
 	for _, sp := range spans {
-		parts = append(parts, replica.Part{From: sp.From, To: sp.To})
+		parts = append(parts, replica.KeySpan{From: sp.From, To: sp.To})
 	}
 	if !digests.End.AtEnd() {
 		next = digests.End
@@ -46,7 +46,7 @@ func (d data) Unlike(r ring.Range, digest []byte) (parts []replica.Part, next []
 }
 
 // Sums implements replica.Inspected.
-func (d data) Sums(r ring.Range, parts []replica.Part, at time.Time) ([]uint64, error) {
+func (d data) Sums(r ring.Range, parts []replica.KeySpan, at time.Time) ([]uint64, error) {
 	sums := make([]uint64, len(parts))
 	for i, p := range parts {
 		var err error
@@ -58,7 +58,7 @@ func (d data) Sums(r ring.Range, parts []replica.Part, at time.Time) ([]uint64, 
 }
 
 // Watch implements replica.Inspected.
-func (d data) Watch(r ring.Range, parts []replica.Part) (replica.Watched, error) {
+func (d data) Watch(r ring.Range, parts []replica.KeySpan) (replica.ChangeCounter, error) {
 	ranges := make([]ring.Range, len(parts))
 	for i, p := range parts {
 		var err error

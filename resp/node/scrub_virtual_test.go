@@ -124,7 +124,7 @@ func (c *virtualCluster) scrubbed(id string) {
 	c.t.Helper()
 	rounds := make(map[string]int64)
 	for _, at := range c.running() {
-		rounds[at] = c.nodes[at].cluster.engine.Scrub().Rounds
+		rounds[at] = c.nodes[at].cluster.engine.ScrubStats().Rounds
 	}
 	client := c.client(id)
 	defer func() { _ = client.Close() }()
@@ -132,14 +132,14 @@ func (c *virtualCluster) scrubbed(id string) {
 		c.t.Fatal(err)
 	}
 	for at, before := range rounds {
-		c.within(30*time.Minute, "a round of "+at, func() bool { return c.nodes[at].cluster.engine.Scrub().Rounds > before })
+		c.within(30*time.Minute, "a round of "+at, func() bool { return c.nodes[at].cluster.engine.ScrubStats().Rounds > before })
 	}
 }
 
 // checks are the figures of all nodes together.
-func (c *virtualCluster) checks() (all replica.ScrubFigures) {
+func (c *virtualCluster) checks() (all replica.ScrubStats) {
 	for _, id := range c.running() {
-		f := c.nodes[id].cluster.engine.Scrub()
+		f := c.nodes[id].cluster.engine.ScrubStats()
 		all.Compared += f.Compared
 		all.Skipped += f.Skipped
 		all.Undecided += f.Undecided
@@ -149,7 +149,7 @@ func (c *virtualCluster) checks() (all replica.ScrubFigures) {
 		all.Damaged += f.Damaged
 		all.Yielded += f.Yielded
 		all.Discarded += f.Discarded
-		all.Unmended = append(all.Unmended, f.Unmended...)
+		all.Unrepaired = append(all.Unrepaired, f.Unrepaired...)
 	}
 	return all
 }
@@ -310,7 +310,7 @@ func TestFlippedBitIsMended(t *testing.T) {
 				c.inSync(1)
 				c.settled()
 				f := c.checks()
-				if f.Yielded == 0 || f.Differed > 0 || len(f.Unmended) > 0 {
+				if f.Yielded == 0 || f.Differed > 0 || len(f.Unrepaired) > 0 {
 					t.Errorf("%+v", f)
 				}
 				slowest, times, told := stop()
@@ -347,7 +347,7 @@ func TestDamageBesideRangesIsTold(t *testing.T) {
 			t.Fatalf("nothing of %v is on the disk", last)
 		}
 		c.scrubbed("a")
-		c.within(10*time.Minute, "it is told", func() bool { return len(c.checks().Unmended) > 0 })
+		c.within(10*time.Minute, "it is told", func() bool { return len(c.checks().Unrepaired) > 0 })
 		client := c.client("a")
 		defer func() { _ = client.Close() }()
 		// The block may hold keys of the range before it, too.

@@ -23,7 +23,7 @@ func TestLateRangesComeFirst(t *testing.T) {
 		if i == 6 {
 			age = 2 * time.Hour
 		}
-		s.noted = s.noted.With(table.Comparison{Range: at, At: now.Add(-age).Unix()})
+		s.unsaved = s.unsaved.With(table.Comparison{Range: at, At: now.Add(-age).Unix()})
 	}
 	var order []ring.Token
 	step := func(was bool) {
@@ -33,7 +33,7 @@ func TestLateRangesComeFirst(t *testing.T) {
 			now = now.Add(wait)
 			if p.at != (ring.Range{}) {
 				order = append(order, p.at.Start/scrubGrid)
-				s.passed(p, was, now)
+				s.partDone(p, was, now)
 				return
 			}
 		}
@@ -41,16 +41,16 @@ func TestLateRangesComeFirst(t *testing.T) {
 	}
 	began := now
 	step(false)
-	if s.each != 80*time.Minute/8/scrubHurry {
-		t.Errorf("late, a part takes %v", s.each)
+	if s.perPart != 80*time.Minute/8/scrubCatchUp {
+		t.Errorf("late, a part takes %v", s.perPart)
 	}
 	step(true)
-	if got := now.Sub(began); got != s.each {
+	if got := now.Sub(began); got != s.perPart {
 		t.Errorf("the next one came after %v", got)
 	}
 	for range 7 {
 		step(true)
-		s.by = nil // as if the table had changed
+		s.queueState = nil // as if the table had changed
 	}
 	if want := fmt.Sprint([]int{6, 7, 5, 6, 4}); fmt.Sprint(order[:5]) != want {
 		t.Errorf("the order is %v", order)
@@ -61,8 +61,8 @@ func TestLateRangesComeFirst(t *testing.T) {
 			again++
 		}
 	}
-	if again != 1 || s.each != 10*time.Minute {
-		t.Errorf("in the order %v the first came again %d times; a part takes %v", order, again, s.each)
+	if again != 1 || s.perPart != 10*time.Minute {
+		t.Errorf("in the order %v the first came again %d times; a part takes %v", order, again, s.perPart)
 	}
 }
 
@@ -85,7 +85,7 @@ func TestComparisonsToComeAreNone(t *testing.T) {
 func TestPartsAreCutAlongTheCircle(t *testing.T) {
 	for _, r := range []ring.Range{{}, {Start: 5, End: 5}, {Start: 7, End: 8}, {Start: 3 * scrubGrid, End: 4 * scrubGrid}, {Start: scrubGrid - 1, End: 3*scrubGrid + 1}, {Start: 1<<32 - 3, End: 4}} {
 		at, left := r.Start, r.Len()
-		for _, p := range along(r) {
+		for _, p := range cutByGrid(r) {
 			if p.Start != at || p.Len() > min(left, scrubGrid) || p.End != r.End && p.End%scrubGrid != 0 {
 				t.Fatalf("%v: %v", r, p)
 			}

@@ -13,11 +13,11 @@ import (
 
 // What the check of copies asks other nodes.
 const (
-	scrubDigest = "digest" // of what the node has, from a place on
-	scrubSums   = "sums"   // of parts
-	scrubRead   = "read"   // can the node read all that it has?
-	scrubYield  = "yield"  // of a primary: release the one who asks, whose copy is damaged
-	scrubBegin  = "begin"  // begin a round
+	scrubDigest  = "digest" // of what the node has, from a place on
+	scrubSums    = "sums"   // of parts
+	scrubRead    = "read"   // can the node read all that it has?
+	scrubRelease = "yield"  // of a primary: release the one who asks, whose copy is damaged
+	scrubBegin   = "begin"  // begin a round
 )
 
 type scrubRequest struct {
@@ -28,7 +28,7 @@ type scrubRequest struct {
 	// From and Entries are of a digest, Parts and At, ms since 1970, of sums.
 	From    []byte
 	Entries int
-	Parts   []Part
+	Parts   []KeySpan
 	At      int64
 	// Row is the one that is to be yielded.
 	Row table.Ref
@@ -65,9 +65,9 @@ func (e *Engine) answerScrub(ctx context.Context, from string, r *scrubRequest) 
 	if r.To != e.cfg.Incarnation {
 		err = fmt.Errorf("the question is for start %d", r.To)
 	}
-	turn := e.scrub.looking
-	if r.Kind == scrubRead || r.Kind == scrubYield {
-		turn = e.scrub.reading // which takes long
+	turn := e.scrub.digestSlot
+	if r.Kind == scrubRead || r.Kind == scrubRelease {
+		turn = e.scrub.readSlot // which takes long
 	}
 	if err == nil {
 		select {
@@ -80,7 +80,7 @@ func (e *Engine) answerScrub(ctx context.Context, from string, r *scrubRequest) 
 		}
 	}
 	if err == nil {
-		err = e.inspect(ctx, from, r, &a)
+		err = e.runScrubQuestion(ctx, from, r, &a)
 	}
 	if err != nil {
 		a.Refusal, a.Damaged = err.Error(), errors.Is(err, ErrDamaged)
@@ -88,7 +88,7 @@ func (e *Engine) answerScrub(ctx context.Context, from string, r *scrubRequest) 
 	return a
 }
 
-func (e *Engine) inspect(ctx context.Context, from string, r *scrubRequest, a *scrubReply) (err error) {
+func (e *Engine) runScrubQuestion(ctx context.Context, from string, r *scrubRequest, a *scrubReply) (err error) {
 	began := time.Now()
 	switch r.Kind {
 	case scrubDigest:
@@ -101,8 +101,8 @@ func (e *Engine) inspect(ctx context.Context, from string, r *scrubRequest, a *s
 		a.Sums, err = e.cfg.Store.Sums(r.Range, r.Parts, time.UnixMilli(r.At))
 	case scrubRead:
 		err = e.cfg.Store.Check(ctx, r.Range, e.readPace(ctx))
-	case scrubYield:
-		err = e.yield(ctx, from, r.Row)
+	case scrubRelease:
+		err = e.releaseDamaged(ctx, from, r.Row)
 	case scrubBegin:
 		e.ScrubNow()
 	default:
@@ -111,9 +111,9 @@ func (e *Engine) inspect(ctx context.Context, from string, r *scrubRequest, a *s
 	return err
 }
 
-// yield releases a backup whose copy is damaged, once it is shown that this node's is not:
+// releaseDamaged releases a backup whose copy is damaged, once it is shown that this node's is not:
 // the backup throws its own away then.
-func (e *Engine) yield(ctx context.Context, node string, ref table.Ref) error {
+func (e *Engine) releaseDamaged(ctx context.Context, node string, ref table.Ref) error {
 	row, ok := e.cfg.Table.State().Row(ref.Range.Start)
 	if !ok || row.Range != ref.Range || row.Epoch != ref.Epoch || !slices.Contains(row.Backups, node) || !e.ownRow(row) {
 		return errChanged
@@ -121,7 +121,7 @@ func (e *Engine) yield(ctx context.Context, node string, ref table.Ref) error {
 	if err := e.cfg.Store.Check(ctx, row.Range, e.readPace(ctx)); err != nil {
 		return err
 	}
-	if err := e.release(ctx, row, node); err != nil {
+	if err := e.releaseBackup(ctx, row, node); err != nil {
 		return err
 	}
 	e.cfg.Logger.Warn("a backup was damaged by its disk and will be copied again", "node", node, "range", row.Range, "epoch", row.Epoch)

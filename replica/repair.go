@@ -13,32 +13,32 @@ import (
 )
 
 const (
-	// mendEvery is how often it is looked for what cannot be read, which costs nothing
+	// damageCheckInterval is how often it is looked for what cannot be read, which costs nothing
 	// while there is none.
-	mendEvery = 200 * time.Millisecond
-	// mendAgain is for how long it is believed that a range cannot be read, or can at
+	damageCheckInterval = 200 * time.Millisecond
+	// damageTTL is for how long it is believed that a range cannot be read, or can at
 	// another node.
-	mendAgain = time.Minute
+	damageTTL = time.Minute
 	// readTimeout bounds the reading of a range by another node.
 	readTimeout = 10 * time.Minute
 	// discardAgain is how long until what could not be removed is tried again.
 	discardAgain = 5 * time.Second
 )
 
-// mending is what is known of a range of which this node cannot read all.
-type mending struct {
-	at    ring.Range
-	epoch uint64
-	read  time.Time // when it was tried last
-	shown time.Time // when another node, its primary, could read all of it
-	why   string    // it stays as it is
+// damagedRange is what is known of a range of which this node cannot read all.
+type damagedRange struct {
+	r          ring.Range
+	epoch      uint64
+	checkedAt  time.Time // when it was tried last
+	verifiedAt time.Time // when another node, its primary, could read all of it
+	blockedBy  string    // it stays as it is
 }
 
-// mends gets rid of what this node's disk has damaged. Whoever cannot read a copy leaves
+// repairLoop gets rid of what this node's disk has damaged. Whoever cannot read a copy leaves
 // its set, gives the range to a backup first if it is the primary, removes all that it has
 // of it, and is copied to anew. The others are asked whether they can read theirs before.
-func (e *Engine) mends(ctx context.Context) {
-	tick := time.NewTicker(mendEvery)
+func (e *Engine) repairLoop(ctx context.Context) {
+	tick := time.NewTicker(damageCheckInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -52,59 +52,59 @@ func (e *Engine) mends(ctx context.Context) {
 			st.Cluster().Paused || e.resigning.Load() || e.lease.cfg.Ask == nil {
 			continue
 		}
-		e.mend(ctx, st)
+		e.repairDamaged(ctx, st)
 	}
 }
 
-// mend takes every damaged range one step further.
-func (e *Engine) mend(ctx context.Context, st *table.State) {
+// repairDamaged takes every damaged range one step further.
+func (e *Engine) repairDamaged(ctx context.Context, st *table.State) {
 	damaged := e.cfg.Store.Damaged()
 	known := make(map[ring.Range]bool)
 	var discard []ring.Range
 	for row := range st.Rows() {
-		if !slices.ContainsFunc(damaged, func(r ring.Range) bool { return overlap(r, row.Range) }) || !e.unreadable(ctx, row) {
+		if !slices.ContainsFunc(damaged, func(r ring.Range) bool { return overlap(r, row.Range) }) || !e.isUnreadable(ctx, row) {
 			continue
 		}
 		if ctx.Err() != nil {
 			return
 		}
 		known[row.Range] = true
-		gone, err := e.step(ctx, st, row)
+		gone, err := e.repairNext(ctx, st, row)
 		if gone {
 			discard = append(discard, row.Range)
 			continue
 		}
-		e.mendWaits(row.Range, err)
+		e.noteBlocked(row.Range, err)
 	}
 	e.scrub.mu.Lock()
-	for r := range e.scrub.states {
+	for r := range e.scrub.damagedRanges {
 		if !known[r] {
-			delete(e.scrub.states, r)
+			delete(e.scrub.damagedRanges, r)
 		}
 	}
 	for r, at := range e.scrub.readable {
-		if time.Since(at) > mendAgain {
+		if time.Since(at) > damageTTL {
 			delete(e.scrub.readable, r)
 		}
 	}
 	e.scrub.mu.Unlock()
 	err := e.discard(discard)
-	if errors.Is(err, errSoon) {
+	if errors.Is(err, errRetrySoon) {
 		return
 	}
 	for _, r := range discard {
-		e.mendWaits(r, err)
+		e.noteBlocked(r, err)
 	}
 }
 
-// unreadable tells whether something of a row cannot be read here.
-func (e *Engine) unreadable(ctx context.Context, row *table.Row) bool {
+// isUnreadable tells whether something of a row cannot be read here.
+func (e *Engine) isUnreadable(ctx context.Context, row *table.Row) bool {
 	s := &e.scrub
 	s.mu.Lock()
-	m := s.states[row.Range]
-	fresh := m != nil && m.epoch == row.Epoch && time.Since(m.read) < mendAgain
+	m := s.damagedRanges[row.Range]
+	fresh := m != nil && m.epoch == row.Epoch && time.Since(m.checkedAt) < damageTTL
 	// What lies beside it in a table that is damaged elsewhere is named again and again.
-	fine := time.Since(s.readable[row.Range]) < mendAgain
+	fine := time.Since(s.readable[row.Range]) < damageTTL
 	s.mu.Unlock()
 	if fresh || fine {
 		return fresh
@@ -121,19 +121,19 @@ func (e *Engine) unreadable(ctx context.Context, row *table.Row) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if m == nil {
-		m = &mending{at: row.Range}
-		s.states[row.Range] = m
+		m = &damagedRange{r: row.Range}
+		s.damagedRanges[row.Range] = m
 		e.cfg.Logger.Error("the disk has damaged the data of a range", "range", row.Range, "epoch", row.Epoch, "err", err)
 	}
-	m.epoch, m.read = row.Epoch, time.Now()
+	m.epoch, m.checkedAt = row.Epoch, time.Now()
 	return true
 }
 
-// mendWaits notes why a range stays damaged for now.
-func (e *Engine) mendWaits(r ring.Range, err error) {
+// noteBlocked notes why a range stays damaged for now.
+func (e *Engine) noteBlocked(r ring.Range, err error) {
 	e.scrub.mu.Lock()
 	defer e.scrub.mu.Unlock()
-	m := e.scrub.states[r]
+	m := e.scrub.damagedRanges[r]
 	if m == nil {
 		return
 	}
@@ -141,10 +141,10 @@ func (e *Engine) mendWaits(r ring.Range, err error) {
 	if err != nil {
 		why = strings.ReplaceAll(err.Error(), "\n", "; ") // of several, for one line
 	}
-	if why != "" && m.why == "" {
+	if why != "" && m.blockedBy == "" {
 		e.cfg.Logger.Warn("repairing a damaged range failed, trying again", "range", r, "epoch", m.epoch, "err", err)
 	}
-	m.why = why
+	m.blockedBy = why
 }
 
 // Why a range stays damaged.
@@ -152,17 +152,17 @@ var (
 	errNoCopy      = errors.New("no other node has a copy of it")
 	errPrimaryAway = errors.New("its primary is away")
 	errAllLost     = errors.New("no node of its set is there")
-	errMayBeWanted = errors.New("other nodes may need the readable part, or it is being copied")
-	errSoon        = errors.New("it is tried again soon")
+	errMayBeNeeded = errors.New("other nodes may need the readable part, or it is being copied")
+	errRetrySoon   = errors.New("it is tried again soon")
 )
 
-// step does what comes next for a damaged row. It returns whether the row is to be
+// repairNext does what comes next for a damaged row. It returns whether the row is to be
 // discarded: this node has no part in its set any more, and the primary has shown that it
 // can read all that it has.
-func (e *Engine) step(ctx context.Context, st *table.State, row *table.Row) (discard bool, err error) {
+func (e *Engine) repairNext(ctx context.Context, st *table.State, row *table.Row) (discard bool, err error) {
 	switch {
 	case row.Primary == e.cfg.Self:
-		return false, e.giveDamaged(ctx, st, row)
+		return false, e.handOverDamaged(ctx, st, row)
 	case e.cfg.Away(row.Primary) && e.allCopiesAway(st, row):
 		return false, errAllLost // RING RECREATE FROM this node may want it
 	case e.cfg.Away(row.Primary):
@@ -175,40 +175,40 @@ func (e *Engine) step(ctx context.Context, st *table.State, row *table.Row) (dis
 	within, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	if slices.Contains(row.Backups, e.cfg.Self) {
-		_, err := e.askScrub(within, row.Primary, &scrubRequest{Kind: scrubYield, To: primary.Incarnation, Row: row.Ref()})
+		_, err := e.askScrub(within, row.Primary, &scrubRequest{Kind: scrubRelease, To: primary.Incarnation, Row: row.Ref()})
 		if err == nil {
-			e.yielded()
+			e.countYielded()
 		}
 		return false, err
 	}
-	if e.shown(row) {
+	if e.isVerified(row) {
 		return true, nil
 	}
 	_, err = e.askScrub(within, row.Primary, &scrubRequest{Kind: scrubRead, To: primary.Incarnation, Range: row.Range})
-	if err != nil && e.cfg.rules.enforced(ruleShown) {
+	if err != nil && e.cfg.rules.enforced(ruleVerified) {
 		return false, err
 	}
 	e.scrub.mu.Lock()
-	e.scrub.states[row.Range].shown = time.Now()
+	e.scrub.damagedRanges[row.Range].verifiedAt = time.Now()
 	e.scrub.mu.Unlock()
 	return true, nil
 }
 
-func (e *Engine) shown(row *table.Row) bool {
+func (e *Engine) isVerified(row *table.Row) bool {
 	e.scrub.mu.Lock()
 	defer e.scrub.mu.Unlock()
-	m := e.scrub.states[row.Range]
-	return m.epoch == row.Epoch && time.Since(m.shown) < mendAgain
+	m := e.scrub.damagedRanges[row.Range]
+	return m.epoch == row.Epoch && time.Since(m.verifiedAt) < damageTTL
 }
 
-func (e *Engine) yielded() {
+func (e *Engine) countYielded() {
 	e.scrub.mu.Lock()
 	defer e.scrub.mu.Unlock()
-	e.scrub.figures.Yielded++
+	e.scrub.stats.Yielded++
 }
 
-// giveDamaged makes a backup that can read all it has the primary of a row.
-func (e *Engine) giveDamaged(ctx context.Context, st *table.State, row *table.Row) error {
+// handOverDamaged makes a backup that can read all it has the primary of a row.
+func (e *Engine) handOverDamaged(ctx context.Context, st *table.State, row *table.Row) error {
 	if len(row.Backups) == 0 {
 		return errNoCopy
 	}
@@ -225,7 +225,7 @@ func (e *Engine) giveDamaged(ctx context.Context, st *table.State, row *table.Ro
 		within, cancel := context.WithTimeout(ctx, readTimeout)
 		_, err := e.askScrub(within, node, &scrubRequest{Kind: scrubRead, To: n.Incarnation, Range: row.Range})
 		cancel()
-		if err != nil && e.cfg.rules.enforced(ruleShown) {
+		if err != nil && e.cfg.rules.enforced(ruleVerified) {
 			faults = append(faults, err)
 			continue
 		}
@@ -236,7 +236,7 @@ func (e *Engine) giveDamaged(ctx context.Context, st *table.State, row *table.Ro
 		if err := e.promoteTo(ctx, node, []*table.Row{now}); err != nil {
 			return err
 		}
-		e.yielded()
+		e.countYielded()
 		e.cfg.Logger.Warn("a range that this node's disk has damaged was given to another primary", "node", node, "range", row.Range, "epoch", row.Epoch+1)
 		return nil
 	}
@@ -260,12 +260,12 @@ func (e *Engine) discard(ranges []ring.Range) error {
 	if len(ranges) == 0 {
 		return nil
 	}
-	ranges = slices.DeleteFunc(ranges, func(r ring.Range) bool { return !e.mayDiscard(st, r) })
+	ranges = slices.DeleteFunc(ranges, func(r ring.Range) bool { return !e.canDiscard(st, r) })
 	if len(ranges) == 0 {
-		return errMayBeWanted
+		return errMayBeNeeded
 	}
 	if time.Since(f.discardTried) < discardAgain && !slices.ContainsFunc(ranges, func(r ring.Range) bool { return !slices.Contains(f.undiscarded, r) }) {
-		return errSoon
+		return errRetrySoon
 	}
 	e.primaryFeed.update()
 	e.backupFeeds.leave(ranges)
@@ -277,17 +277,17 @@ func (e *Engine) discard(ranges []ring.Range) error {
 	}
 	f.undiscarded = nil
 	e.scrub.mu.Lock()
-	e.scrub.figures.Discarded += int64(len(ranges))
+	e.scrub.stats.Discarded += int64(len(ranges))
 	for _, r := range ranges {
-		delete(e.scrub.states, r)
+		delete(e.scrub.damagedRanges, r)
 	}
 	e.scrub.mu.Unlock()
 	e.cfg.Logger.Warn("deleted damaged ranges", "ranges", ranges)
 	return nil
 }
 
-// mayDiscard tells whether nobody needs what lies here of a range; sweeping is held.
-func (e *Engine) mayDiscard(st *table.State, r ring.Range) bool {
+// canDiscard tells whether nobody needs what lies here of a range; sweeping is held.
+func (e *Engine) canDiscard(st *table.State, r ring.Range) bool {
 	for row := range overlappingRows(st, r) {
 		if row.Holds(e.cfg.Self) || e.allCopiesAway(st, row) {
 			return false

@@ -8,9 +8,9 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// ScrubFigures tell of the check of this node's ranges, since it was started. A range of more
+// ScrubStats tell of the check of this node's ranges, since it was started. A range of more
 // than a 1024th of all tokens is compared, and counted, in parts.
-type ScrubFigures struct {
+type ScrubStats struct {
 	// Oldest is when what this node serves was compared, or read, for which that is longest
 	// ago, by whichever node served it then; Never are the ranges that never were.
 	Oldest time.Time
@@ -37,25 +37,25 @@ type ScrubFigures struct {
 	// those of them stay so of which nobody has an undamaged copy, or that wait. Yielded
 	// were given to others for damage, and Discarded removed from the disk.
 	Damaged            int
-	Unmended           []string
+	Unrepaired         []string
 	Yielded, Discarded int64
 }
 
-// Scrub tells of the check.
-func (e *Engine) Scrub() ScrubFigures {
+// ScrubStats tells of the check.
+func (e *Engine) ScrubStats() ScrubStats {
 	s := &e.scrub
 	st, now := e.cfg.Table.State(), time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f := s.figures
+	f := s.stats
 	f.Oldest, f.Never = oldest(st, s.known(st), e.cfg.Self, now)
-	f.Repairing, f.Damaged = len(s.repairs), len(s.states)
-	for _, m := range s.states {
-		if m.why != "" {
-			f.Unmended = append(f.Unmended, m.at.String()+": "+m.why)
+	f.Repairing, f.Damaged = len(s.repairs), len(s.damagedRanges)
+	for _, m := range s.damagedRanges {
+		if m.blockedBy != "" {
+			f.Unrepaired = append(f.Unrepaired, m.r.String()+": "+m.blockedBy)
 		}
 	}
-	slices.Sort(f.Unmended)
+	slices.Sort(f.Unrepaired)
 	return f
 }
 
@@ -66,7 +66,7 @@ func oldest(st *table.State, known table.Comparisons, node string, now time.Time
 		if row.Primary != node {
 			continue
 		}
-		for _, part := range along(row.Range) {
+		for _, part := range cutByGrid(row.Range) {
 			last := compared(known, part, now)
 			if last.IsZero() {
 				never++
@@ -84,10 +84,10 @@ type repair struct {
 	node string
 }
 
-func (s *scrub) differs(r repair) {
+func (s *scrub) addRepair(r repair) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.figures.Differed++
+	s.stats.Differed++
 	if !slices.Contains(s.repairs, r) {
 		s.repairs = append(s.repairs, r)
 	}
@@ -105,7 +105,7 @@ func (s *scrub) repaired(st *table.State, self string) (back []repair) {
 			ours = ours || row.Primary == self
 		}
 		if is {
-			s.figures.Repaired++
+			s.stats.Repaired++
 			back = append(back, r)
 		}
 		return is || !ours
