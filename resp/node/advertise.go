@@ -8,18 +8,18 @@ import (
 	"strconv"
 )
 
-// told are the addresses that other nodes are told.
-type told struct {
+// advertised are the addresses that other nodes are told.
+type advertised struct {
 	bus, client string
 	gossip      string // as members.Config.Advertise wants it; empty: what is bound
 	guessed     string // the host, if it was found among this machine's own
 }
 
-// told follows from where the node listens and what is to be advertised. A port that
+// advertisedAddrs follows from where the node listens and what is to be advertised. A port that
 // is advertised is that for clients, and the others follow from it as they do where
 // the node listens.
-func (c *Config) told(bus, client net.Addr) (told, error) {
-	var t told
+func (c *Config) advertisedAddrs(bus, client net.Addr) (advertised, error) {
+	var t advertised
 	busHost, busPort, err := net.SplitHostPort(bus.String())
 	if err != nil {
 		return t, err
@@ -126,7 +126,7 @@ func outwardHost() (string, error) {
 }
 
 // log says what an operator should know of the addresses between nodes.
-func (c *cluster) log(t told) {
+func (c *cluster) log(t advertised) {
 	log := c.n.cfg.Logger
 	self, _ := c.members.Node(c.n.id)
 	log.Info("listening for other nodes", "node", c.n.id, "bus", t.bus, "gossip", self.GossipAddr, "clients", t.client, "secret", string(c.n.cfg.peerSecret()))

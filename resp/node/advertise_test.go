@@ -16,25 +16,25 @@ func TestWhatOthersAreTold(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		advertise, bus, client, gossip string
-		want                           told
+		want                           advertised
 	}{
-		{"", "127.0.0.1:16379", "127.0.0.1:6379", "127.0.0.1:7379", told{bus: "127.0.0.1:16379", client: "127.0.0.1:6379"}},
-		{"", "10.0.0.5:16379", "0.0.0.0:6379", "10.0.0.5:7379", told{bus: "10.0.0.5:16379", client: "10.0.0.5:6379"}},
-		{"db-1", "0.0.0.0:16379", "0.0.0.0:6379", ":7379", told{bus: "db-1:16379", client: "db-1:6379", gossip: "db-1"}},
-		{"db-1:7000", "0.0.0.0:16379", "0.0.0.0:6379", ":7379", told{bus: "db-1:17000", client: "db-1:7000", gossip: "db-1:8000"}},
-		{"[fd00::1]:7000", "[::]:16379", "[::]:6379", "[::]:7379", told{bus: "[fd00::1]:17000", client: "[fd00::1]:7000", gossip: "[fd00::1]:8000"}},
-		{"fd00::1", "[::]:16379", "[::]:6379", "[::]:7379", told{bus: "[fd00::1]:16379", client: "[fd00::1]:6379", gossip: "fd00::1"}},
+		{"", "127.0.0.1:16379", "127.0.0.1:6379", "127.0.0.1:7379", advertised{bus: "127.0.0.1:16379", client: "127.0.0.1:6379"}},
+		{"", "10.0.0.5:16379", "0.0.0.0:6379", "10.0.0.5:7379", advertised{bus: "10.0.0.5:16379", client: "10.0.0.5:6379"}},
+		{"db-1", "0.0.0.0:16379", "0.0.0.0:6379", ":7379", advertised{bus: "db-1:16379", client: "db-1:6379", gossip: "db-1"}},
+		{"db-1:7000", "0.0.0.0:16379", "0.0.0.0:6379", ":7379", advertised{bus: "db-1:17000", client: "db-1:7000", gossip: "db-1:8000"}},
+		{"[fd00::1]:7000", "[::]:16379", "[::]:6379", "[::]:7379", advertised{bus: "[fd00::1]:17000", client: "[fd00::1]:7000", gossip: "[fd00::1]:8000"}},
+		{"fd00::1", "[::]:16379", "[::]:6379", "[::]:7379", advertised{bus: "[fd00::1]:16379", client: "[fd00::1]:6379", gossip: "fd00::1"}},
 	} {
 		c := DefaultConfig()
 		c.Advertise, c.GossipAddr = tt.advertise, tt.gossip
-		if got, err := c.told(at(tt.bus), at(tt.client)); err != nil || got != tt.want {
+		if got, err := c.advertisedAddrs(at(tt.bus), at(tt.client)); err != nil || got != tt.want {
 			t.Errorf("%q: %+v, %v", tt.advertise, got, err)
 		}
 	}
 
 	c := DefaultConfig()
 	c.GossipAddr = ":7379"
-	got, err := c.told(at("[::]:16379"), at("[::]:6379"))
+	got, err := c.advertisedAddrs(at("[::]:16379"), at("[::]:6379"))
 	if err != nil { // a machine without a network
 		if !strings.Contains(err.Error(), "advertise") {
 			t.Error(err)

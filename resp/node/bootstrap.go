@@ -36,7 +36,7 @@ import (
 // say for whom: they hold no data, and empty directories may begin anew.
 
 // bootstrap makes this node the founder, if it is its turn.
-func (c *cluster) bootstrap(b belonging) error {
+func (c *cluster) bootstrap(b membership) error {
 	there, strange := c.candidates()
 	n := c.n.cfg.BootstrapExpect
 	if len(there) < n {
@@ -54,7 +54,7 @@ func (c *cluster) bootstrap(b belonging) error {
 	if err := c.choose(was, b); err != nil {
 		return err
 	}
-	return c.gather(b, there)
+	return c.collectPromises(b, there)
 }
 
 // candidates are those who could found a cluster with this node, itself among them, by
@@ -73,9 +73,9 @@ func (c *cluster) candidates() (there, strange []string) {
 	return there, strange
 }
 
-// prepare goes on with founding what an earlier start, or an earlier attempt, has
+// resumeFounding goes on with founding what an earlier start, or an earlier attempt, has
 // chosen, as long as that can still be taken back.
-func (c *cluster) prepare(b belonging) error {
+func (c *cluster) resumeFounding(b membership) error {
 	cfg := &c.n.cfg
 	c.choice.Lock()
 	founding := c.founding
@@ -84,20 +84,20 @@ func (c *cluster) prepare(b belonging) error {
 	case c.foundsAlone(), founding:
 		return nil
 	case cfg.BootstrapExpect == 0, len(c.generations()) > 0:
-		return errors.Join(c.takeBack(b), errChosen)
+		return errors.Join(c.undoChoice(b), errChosen)
 	}
 	there, _ := c.candidates()
-	return c.gather(b, there)
+	return c.collectPromises(b, there)
 }
 
-// takeBack forgets a choice of which nothing can have come.
-func (c *cluster) takeBack(b belonging) error {
-	return c.choose(b, belonging{Format: b.Format, ID: b.ID, Node: b.Node, Cluster: b.Cluster})
+// undoChoice forgets a choice of which nothing can have come.
+func (c *cluster) undoChoice(b membership) error {
+	return c.choose(b, membership{Format: b.Format, ID: b.ID, Node: b.Node, Cluster: b.Cluster})
 }
 
-// gather asks for promises, and returns nil once there are enough. From then on the
+// collectPromises asks for promises, and returns nil once there are enough. From then on the
 // founder does not go back.
-func (c *cluster) gather(b belonging, there []string) error {
+func (c *cluster) collectPromises(b membership, there []string) error {
 	ctx, cancel := context.WithTimeout(c.ctx, enterTimeout)
 	defer cancel()
 	n := c.n.cfg.BootstrapExpect
@@ -130,7 +130,7 @@ func (c *cluster) gather(b belonging, there []string) error {
 	}
 	c.choice.Lock()
 	defer c.choice.Unlock()
-	if c.belonging != b {
+	if c.membership != b {
 		return errChosen
 	}
 	c.founding = true
@@ -142,7 +142,7 @@ func (c *cluster) promise(founder string, q *question) *answer {
 	met := len(c.generations()) > 0
 	c.choice.Lock()
 	defer c.choice.Unlock()
-	b, refusal := c.belonging.promise(standing{
+	b, refusal := c.membership.promise(candidateState{
 		id: c.n.id, role: c.n.cfg.Role, expect: c.n.cfg.BootstrapExpect,
 		begun: c.table.Known(), founding: c.founding, met: met,
 	}, founder, q)
@@ -154,8 +154,8 @@ func (c *cluster) promise(founder string, q *question) *answer {
 	return &answer{Refusal: refusal}
 }
 
-// follow waits for the cluster that another node was promised to found.
-func (c *cluster) follow(b belonging) error {
+// awaitFounder waits for the cluster that another node was promised to found.
+func (c *cluster) awaitFounder(b membership) error {
 	found := c.generations()
 	if len(found[b.Generation]) > 0 {
 		return nil
@@ -168,7 +168,7 @@ func (c *cluster) follow(b belonging) error {
 		return fmt.Errorf("%w for %s, which this node has promised to follow, to found the cluster (it holds no data yet: if %s never comes back, empty directories begin anew): %w",
 			errWaiting, b.Founder, b.Founder, err)
 	case a.Generation != 0 && a.Generation != b.Generation:
-		return errors.Join(c.takeBack(b), errChosen)
+		return errors.Join(c.undoChoice(b), errChosen)
 	}
 	return fmt.Errorf("%w for %s to found the cluster", errWaiting, b.Founder)
 }

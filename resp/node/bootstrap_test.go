@@ -116,7 +116,7 @@ func TestNodesThatAreToldTheSameFoundOneCluster(t *testing.T) {
 	c.start(1)
 	before := c.generation()
 	for i, n := range c.nodes {
-		if b := n.cluster.belongs(); b.Founder != "n0" || !b.Entered {
+		if b := n.cluster.chosenMembership(); b.Founder != "n0" || !b.Entered {
 			t.Errorf("n%d remembers %+v", i, b)
 		}
 	}
@@ -131,7 +131,7 @@ func TestNodesThatAreToldTheSameFoundOneCluster(t *testing.T) {
 }
 
 // write leaves a choice in a node's directory, as one that died with it has.
-func (c *crew) write(i int, b belonging) {
+func (c *crew) write(i int, b membership) {
 	c.t.Helper()
 	st, err := store.Open(store.Config{Dir: c.dirs[i], Strategy: StrategyBuckets, Hash: HashNative, Token: buckets.Token})
 	if err != nil {
@@ -140,7 +140,7 @@ func (c *crew) write(i int, b belonging) {
 	if err := st.Close(); err != nil {
 		c.t.Fatal(err)
 	}
-	b.Format, b.Cluster = belongingFormat, "ringside"
+	b.Format, b.Cluster = membershipFormat, "ringside"
 	if err := b.save(c.dirs[i]); err != nil {
 		c.t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func (c *crew) outside() {
 		if n == nil {
 			continue
 		}
-		if b := n.cluster.belongs(); b.Entered || n.cluster.table.Known() {
+		if b := n.cluster.chosenMembership(); b.Entered || n.cluster.table.Known() {
 			c.t.Fatalf("n%d is in a cluster already: %+v", i, b)
 		}
 	}
@@ -206,7 +206,7 @@ func TestAFounderThatDiedGoesOn(t *testing.T) {
 	c := newCrew(t, 3, 3)
 	defer c.close()
 	for i := range 3 {
-		c.write(i, belonging{Generation: 77, Founder: "n0"})
+		c.write(i, membership{Generation: 77, Founder: "n0"})
 	}
 	c.start(1, 2)
 	waitFor(t, "they have found each other", func() bool { return len(c.nodes[1].cluster.peers()) == 1 })
@@ -232,7 +232,7 @@ func TestAFounderThatFoundedIsFollowed(t *testing.T) {
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
-	c.write(1, belonging{Generation: g, Founder: "n0"})
+	c.write(1, membership{Generation: g, Founder: "n0"})
 	c.start(1, 2)
 	waitFor(t, "they have found each other", func() bool { return len(c.nodes[1].cluster.peers()) == 1 })
 	c.outside()
@@ -247,8 +247,8 @@ func TestAFounderThatLostItsDirectoryBeginsAnew(t *testing.T) {
 	defer goneInTheEnd(t)
 	c := newCrew(t, 3, 3)
 	defer c.close()
-	c.write(1, belonging{Generation: 77, Founder: "n0"})
-	c.write(2, belonging{Generation: 77, Founder: "n0"})
+	c.write(1, membership{Generation: 77, Founder: "n0"})
+	c.write(2, membership{Generation: 77, Founder: "n0"})
 	c.start(1, 2, 0)
 	if g := c.all(); g == 77 {
 		t.Error("n0 has founded what it could not know of")
@@ -261,9 +261,9 @@ func TestFoundersGiveWayToTheLowestID(t *testing.T) {
 	defer goneInTheEnd(t)
 	c := newCrew(t, 4, 4)
 	defer c.close()
-	c.write(1, belonging{Generation: 77, Founder: "n1"})
-	c.write(2, belonging{Generation: 77, Founder: "n1"})
-	c.write(3, belonging{Generation: 77, Founder: "n1"})
+	c.write(1, membership{Generation: 77, Founder: "n1"})
+	c.write(2, membership{Generation: 77, Founder: "n1"})
+	c.write(3, membership{Generation: 77, Founder: "n1"})
 	c.start(0, 2, 3, 1)
 	if g := c.all(); g == 0 {
 		t.Errorf("generation %d", g)
@@ -278,8 +278,8 @@ func TestAClusterThatIsThereIsJoined(t *testing.T) {
 	c := newCrew(t, 3, 3)
 	defer c.close()
 	c.addrs = append(c.addrs, lone.gossipAddr())
-	c.write(0, belonging{Generation: 77, Founder: "n0"})
-	c.write(1, belonging{Generation: 77, Founder: "n0"})
+	c.write(0, membership{Generation: 77, Founder: "n0"})
+	c.write(1, membership{Generation: 77, Founder: "n0"})
 	c.start(1, 0, 2)
 	if g := c.all(); g != lone.cluster.generation() {
 		t.Errorf("generation %d, there was %d", g, lone.cluster.generation())

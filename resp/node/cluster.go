@@ -31,48 +31,48 @@ type cluster struct {
 	pins        vnode.Pins // of this node, by hand
 	incarnation uint64
 
-	bus      *bus.Bus
-	told     string // the address of bus that other nodes are told
-	forwards forwards
-	members  *members.Members
-	table    *table.Table
-	engine   *replica.Engine
-	lease    atomic.Pointer[replica.Lease] // the engine's, once that is there
+	bus           *bus.Bus
+	advertisedBus string // the address of bus that other nodes are told
+	forwardConns  forwardConns
+	members       *members.Members
+	table         *table.Table
+	engine        *replica.Engine
+	lease         atomic.Pointer[replica.Lease] // the engine's, once that is there
 
 	ctx    context.Context
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 
 	// choice guards what the node has chosen, and that it has begun to found.
-	choice    sync.Mutex
-	belonging belonging
-	founding  bool
+	choice     sync.Mutex
+	membership membership
+	founding   bool
 	// registering tells that this start or an earlier one may be registered, and givenUp that
 	// none is or will be: at most one is true.
-	registering, givenUp bool
-	begun                atomic.Bool   // the choice cannot be taken back
-	entered              atomic.Bool   // this start is registered
-	inside               chan struct{} // closed then
-	complete             atomic.Bool   // every range has had somebody to serve it
-	isolated             atomic.Bool   // no majority has been there for some time
+	registering, abandoned bool
+	committed              atomic.Bool   // the choice cannot be taken back
+	entered                atomic.Bool   // this start is registered
+	enteredCh              chan struct{} // closed then
+	wasComplete            atomic.Bool   // every range has had somebody to serve it
+	isolated               atomic.Bool   // no majority has been there for some time
 
-	mu    sync.Mutex
-	links map[string]*link // by node
-	asks  asks
-	p     *ring.Placement
-	held  func(ring.Range) bool
+	mu          sync.Mutex
+	links       map[string]*link // by node
+	engineConns engineConns
+	placement   *ring.Placement
+	held        func(ring.Range) bool
 	// routed tells that p is the table's.
-	routed bool
-	drains bool // the node hands over what it has, and ends then
+	routed  bool
+	leaving bool // the node hands over what it has, and ends then
 
-	// withdraws reports that the node has sent its own Forget, as the last step of a leave or
+	// withdrawing reports that the node has sent its own Forget, as the last step of a leave or
 	// as a proxy that stops. It may hear nothing more of the group then. A leave that fails
 	// resets it.
-	withdraws atomic.Bool
+	withdrawing atomic.Bool
 
-	// stays is over once the node is being stopped: what it gives up from then on is no
+	// leaveCtx is over once the node is being stopped: what it gives up from then on is no
 	// step of a leave, and the leave goes on when it is started again.
-	stays     context.Context
+	leaveCtx  context.Context
 	endLeaves context.CancelFunc
 
 	sightings sightings
@@ -83,13 +83,13 @@ type cluster struct {
 func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	c = &cluster{
 		n: n, strategy: placing,
-		incarnation: n.run.Incarnation,
-		inside:      make(chan struct{}),
-		links:       make(map[string]*link),
-		forwards:    forwards{over: make(chan struct{})},
+		incarnation:  n.run.Incarnation,
+		enteredCh:    make(chan struct{}),
+		links:        make(map[string]*link),
+		forwardConns: forwardConns{over: make(chan struct{})},
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
-	c.stays, c.endLeaves = context.WithCancel(c.ctx)
+	c.leaveCtx, c.endLeaves = context.WithCancel(c.ctx)
 	defer func() {
 		if err != nil {
 			c.close()
@@ -99,10 +99,10 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	if c.pins, err = cfg.ownPins(); err != nil {
 		return c, err
 	}
-	if c.belonging, err = loadBelonging(cfg.Dir, cfg.Cluster); err != nil {
+	if c.membership, err = loadMembership(cfg.Dir, cfg.Cluster); err != nil {
 		return c, err
 	}
-	if err = refuseUnfinished(cfg.Dir, c.belonging); err != nil {
+	if err = refuseUnfinished(cfg.Dir, c.membership); err != nil {
 		return c, err
 	}
 	key, err := cfg.peerKey()
@@ -111,8 +111,8 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	}
 	c.bus, err = bus.Listen(bus.Config{
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
-		Generation: c.meant, Key: key, Admit: n.admitPeers, Listen: cfg.BusAddr, Network: cfg.below.bus(), Logger: cfg.Logger,
-		Versions: cfg.below.versions,
+		Generation: c.busGeneration, Key: key, Admit: n.admitPeers, Listen: cfg.BusAddr, Network: cfg.env.bus(), Logger: cfg.Logger,
+		Versions: cfg.env.versions,
 		Met: func(p bus.Peer) {
 			if c.members != nil { // not yet where the original of a copy is asked
 				c.members.NoteAlive(p.ID)
@@ -125,14 +125,14 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	c.bus.Handle(bus.Forward, c.serveForward)
 	c.bus.Handle(bus.Control, c.serveControl)
 	c.bus.Handle(bus.Stream, c.serveStream)
-	c.bus.Handle(bus.Ask, c.serveAsk)
+	c.bus.Handle(bus.Ask, c.serveStatus)
 	c.bus.Handle(bus.Feed, c.serveFeed)
 	layer := c.bus.RaftLayer()
-	told, err := cfg.told(c.bus.Addr(), n.listener.Addr())
+	told, err := cfg.advertisedAddrs(c.bus.Addr(), n.listener.Addr())
 	if err != nil {
 		return c, err
 	}
-	c.told = told.bus
+	c.advertisedBus = told.bus
 	if err = c.refuseCopy(); err != nil {
 		return c, err
 	}
@@ -140,25 +140,25 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 		ID: n.id, Incarnation: c.incarnation, Cluster: cfg.Cluster, Strategy: cfg.Strategy, Hash: cfg.Hash,
 		Key: key, Weight: cfg.Weight, Version: cfg.Version, Role: members.Role(cfg.Role),
 		BusAddr: told.bus, ClientAddr: told.client, Advertise: told.gossip, Expect: cfg.BootstrapExpect,
-		BindAddr: cfg.GossipAddr, Join: cfg.Join, Dir: cfg.Dir, Timing: cfg.gossip, Network: cfg.below.gossip(), Logger: cfg.Logger,
+		BindAddr: cfg.GossipAddr, Join: cfg.Join, Dir: cfg.Dir, Timing: cfg.gossip, Network: cfg.env.gossip(), Logger: cfg.Logger,
 	}
-	if c.belonging.Entered {
-		m.Generation = c.belonging.Generation
+	if c.membership.Entered {
+		m.Generation = c.membership.Generation
 	}
 	if c.members, err = members.Open(m); err != nil {
 		return c, fmt.Errorf("%w; gossip-addr is where this node gossips", err)
 	}
 	c.table, err = table.Open(table.Config{
 		ID: n.id, Dir: cfg.raftDir(), Abstains: n.run.abstains(), Transport: layer, Address: c.raftAddr,
-		Forward: c.askTable, Peers: c.peers, Stalled: c.stalled, Logger: cfg.Logger, Hooks: cfg.below.table,
+		Forward: c.askTable, Peers: c.peers, Stalled: c.stalled, Logger: cfg.Logger, Hooks: cfg.env.table,
 	})
 	if err != nil {
 		return c, err
 	}
-	cfg.below.reached(startOpened)
-	c.begun.Store(c.belonging.Entered || c.table.Known())
+	cfg.env.reached(startOpened)
+	c.committed.Store(c.membership.Entered || c.table.Known())
 	// The cluster counts on an earlier start until it hears that this one leaves.
-	c.registering = c.belonging.ofOthers(n.id) || c.table.Known()
+	c.registering = c.membership.dataIsFromCluster(n.id) || c.table.Known()
 	if err := c.refuseLoneData(); err != nil {
 		return c, err
 	}
@@ -167,21 +167,21 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	if err != nil {
 		return c, err
 	}
-	c.p, c.held = nothing, func(ring.Range) bool { return true }
+	c.placement, c.held = nothing, func(ring.Range) bool { return true }
 	c.routeLocked()
-	kept, err := n.asides()
+	kept, err := n.lineageStore()
 	if err != nil {
 		return c, err
 	}
 	c.engine, err = replica.New(replica.Config{
 		Lineages: kept,
-		Self:     n.id, Incarnation: c.incarnation, Copied: n.run.Copied, Strategy: agreedStrategy{placing, c.table.State}, Store: data{n.store},
-		Table: agreed{c.table}, Front: c, Dial: c.dialStream, DialFeed: c.dialFeed, Logger: cfg.Logger,
+		Self:     n.id, Incarnation: c.incarnation, Copied: n.run.Copied, Strategy: agreedStrategy{placing, c.table.State}, Store: engineStore{n.store},
+		Table: engineTable{c.table}, Front: c, Dial: c.dialStream, DialFeed: c.dialFeed, Logger: cfg.Logger,
 		Away:   func(node string) bool { return node != c.n.id && !c.alive(node) },
 		Leases: c.leases(), Rereplicate: cfg.RereplicateAfter, MinInSync: func() int { return n.server.MinInSync() },
 		Scrub:    func() time.Duration { return n.server.ScrubInterval() },
 		Requests: func() float64 { return float64(n.server.Rate()) },
-		Reached:  cfg.below.steps,
+		Reached:  cfg.env.steps,
 	})
 	if err != nil {
 		return c, err
@@ -192,7 +192,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	if err := c.bus.Start(); err != nil {
 		return c, err
 	}
-	c.done.Go(c.watch)
+	c.done.Go(c.watchMembers)
 	c.done.Go(c.watchReplaced)
 	c.done.Go(c.watchMajority)
 	c.done.Go(c.watchForgotten)
@@ -227,7 +227,7 @@ func (c *cluster) close() {
 		_ = c.members.Close()
 	}
 	c.cutLinks()
-	c.asks.close()
+	c.engineConns.close()
 	if c.bus != nil {
 		_ = c.bus.Close()
 	}
@@ -247,9 +247,9 @@ func (c *cluster) busAddr(node string) (string, error) {
 // may be one of which the directory was registered under the name of another host.
 func (c *cluster) raftAddr(node string) (string, error) {
 	addr, err := c.busAddr(node)
-	if id, ok := idIn(node); err != nil && ok {
+	if id, ok := directoryID(node); err != nil && ok {
 		for _, m := range c.members.Nodes() {
-			if m.Status == members.Alive && isOf(m.ID, id) {
+			if m.Status == members.Alive && isDefaultName(m.ID, id) {
 				return m.BusAddr, nil
 			}
 		}

@@ -104,7 +104,7 @@ type Config struct {
 	LeaveTimeout time.Duration
 
 	gossip          members.Timing // zero: that of a local network
-	below           below
+	env             environment
 	keepsToLoopback bool // by default, and not since somebody wants it
 
 	// Dir holds the data; it is created if missing.

@@ -22,14 +22,14 @@ func TestCopyIsRefusedWhileOriginalAnswers(t *testing.T) {
 	defer goneInTheEnd(t)
 	dir := t.TempDir()
 	n := openMemberIn(t, dir, "a")
-	<-n.cluster.inside
+	<-n.cluster.enteredCh
 	to := copyOf(t, dir)
 	for range 2 { // a refused start does not make the copy an original
 		other, err := Open(memberConfig(t, to, "a"))
 		if err == nil {
 			t.Fatal("the copy runs beside its original", other.Close())
 		}
-		for _, word := range []string{to, n.cluster.told, "stop it"} {
+		for _, word := range []string{to, n.cluster.advertisedBus, "stop it"} {
 			if !errors.Is(err, ErrCopy) || !strings.Contains(err.Error(), word) {
 				t.Errorf("%q is not in %v", word, err)
 			}
@@ -39,7 +39,7 @@ func TestCopyIsRefusedWhileOriginalAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := openMemberIn(t, copyOf(t, dir), "a") // after a clean stop
-	<-other.cluster.inside
+	<-other.cluster.enteredCh
 	if other.run.Lost || other.run.Copied {
 		t.Errorf("%+v", other.run)
 	}
@@ -50,7 +50,7 @@ func TestCopyIsRefusedWhileOriginalAnswers(t *testing.T) {
 
 func TestPlaceIsKeptByRenamesAndNotByCopies(t *testing.T) {
 	dir := t.TempDir()
-	at := func(dir string) string { return filePlace(filepath.Join(dir, "file")) }
+	at := func(dir string) string { return fileIdentity(filepath.Join(dir, "file")) }
 	first, moved := filepath.Join(dir, "first"), filepath.Join(dir, "moved")
 	if err := os.Mkdir(first, 0o700); err != nil {
 		t.Fatal(err)
@@ -66,11 +66,11 @@ func TestPlaceIsKeptByRenamesAndNotByCopies(t *testing.T) {
 	if was == "" || at(moved) != was || at(copied) == was || at(first) != "" {
 		t.Errorf("%q, moved %q, copied %q", was, at(moved), at(copied))
 	}
-	if strings.Count(was, "/") == 2 && !madeAnew(was, at(copied)) || madeAnew(was, at(moved)) {
+	if strings.Count(was, "/") == 2 && !isFileCopy(was, at(copied)) || isFileCopy(was, at(moved)) {
 		t.Errorf("%q, moved %q, copied %q", was, at(moved), at(copied))
 	}
 	_, rest, _ := strings.Cut(was, "/")
-	if madeAnew(was, "99:99/"+rest) || madeAnew("1:1/2", "1:1/3") || madeAnew("", was) {
+	if isFileCopy(was, "99:99/"+rest) || isFileCopy("1:1/2", "1:1/3") || isFileCopy("", was) {
 		t.Error("a device that is numbered anew makes no copy")
 	}
 }

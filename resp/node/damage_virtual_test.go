@@ -78,7 +78,7 @@ func TestLoneNodeWithDamagedTableGoesOnAfterItsCure(t *testing.T) {
 		_ = client.Close()
 		c.stop("a")
 		c.refused("a")
-		if err := os.Remove(filepath.Join(c.nodes["a"].dir, belongingFile)); err != nil {
+		if err := os.Remove(filepath.Join(c.nodes["a"].dir, membershipFile)); err != nil {
 			t.Fatal(err)
 		}
 		c.start("a")

@@ -24,27 +24,27 @@ var (
 	errWaiting = errors.New("waiting")
 	// errChosen says that this node has chosen a cluster meanwhile.
 	errChosen = errors.New("another choice was made")
-	// errGivenUp says that this node is to leave before it has entered.
-	errGivenUp = errors.New("the node leaves")
+	// errAbandoned says that this node is to leave before it has entered.
+	errAbandoned = errors.New("the node leaves")
 )
 
-// A hopeless error is one that only an operator of this node can mend.
-type hopeless struct{ error }
+// A permanentError error is one that only an operator of this node can mend.
+type permanentError struct{ error }
 
-func (h hopeless) Unwrap() error { return h.error }
+func (h permanentError) Unwrap() error { return h.error }
 
 // enter brings the node into a cluster: the one that its directory belongs to, one
 // that it joins, or one that it founds. It ends once the node is registered, and ends
 // the node where there is no hope.
 func (c *cluster) enter() {
-	c.n.cfg.below.reached(startEntering)
+	c.n.cfg.env.reached(startEntering)
 	said, at := "", time.Time{}
 	for c.ctx.Err() == nil {
-		err := c.step()
-		if err == nil || c.ctx.Err() != nil || errors.Is(err, errGivenUp) {
+		err := c.advance()
+		if err == nil || c.ctx.Err() != nil || errors.Is(err, errAbandoned) {
 			return
 		}
-		var end hopeless
+		var end permanentError
 		if errors.As(err, &end) {
 			c.n.finish(err)
 			return
@@ -60,35 +60,35 @@ func (c *cluster) enter() {
 	}
 }
 
-// step does what is next on the way into a cluster, and returns nil at its end.
-func (c *cluster) step() error {
-	b := c.belongs()
+// advance does what is next on the way into a cluster, and returns nil at its end.
+func (c *cluster) advance() error {
+	b := c.chosenMembership()
 	begun := b.Entered || c.table.Known()
 	switch {
 	case b.Generation == 0:
-		if err := c.settle(b); err != nil {
+		if err := c.chooseCluster(b); err != nil {
 			return err
 		}
 	case begun || b.Founder == "":
 	case b.Founder != c.n.id:
-		if err := c.follow(b); err != nil {
+		if err := c.awaitFounder(b); err != nil {
 			return err
 		}
 	default:
-		if err := c.prepare(b); err != nil {
+		if err := c.resumeFounding(b); err != nil {
 			return err
 		}
 	}
-	if b = c.belongs(); b.Founder == c.n.id && !b.Entered {
-		if err := c.found(b.Generation); err != nil && !errors.Is(err, table.ErrFounded) {
+	if b = c.chosenMembership(); b.Founder == c.n.id && !b.Entered {
+		if err := c.foundCluster(b.Generation); err != nil && !errors.Is(err, table.ErrFounded) {
 			return err
 		}
 	}
 	return c.register()
 }
 
-// settle chooses a cluster.
-func (c *cluster) settle(b belonging) error {
+// chooseCluster chooses a cluster.
+func (c *cluster) chooseCluster(b membership) error {
 	cfg := &c.n.cfg
 	if c.foundsAlone() {
 		was := b
@@ -105,7 +105,7 @@ func (c *cluster) settle(b belonging) error {
 		return fmt.Errorf("%w: there are two clusters named %q, %s: name nodes of one of them to join", errWaiting, cfg.Cluster, strings.Join(each, "; "))
 	case len(found) == 1:
 		for generation, nodes := range found {
-			return c.join(b, generation, nodes)
+			return c.joinCluster(b, generation, nodes)
 		}
 	case cfg.BootstrapExpect > 0:
 		return c.bootstrap(b)
@@ -127,8 +127,8 @@ func (c *cluster) foundsAlone() bool {
 	return cfg.Role == RoleStore && len(cfg.Join) == 0 && cfg.BootstrapExpect == 0
 }
 
-// join chooses a cluster that is there already, if one of its nodes lets this one in.
-func (c *cluster) join(b belonging, generation uint64, nodes []members.Node) error {
+// joinCluster chooses a cluster that is there already, if one of its nodes lets this one in.
+func (c *cluster) joinCluster(b membership, generation uint64, nodes []members.Node) error {
 	ctx, cancel := context.WithTimeout(c.ctx, enterTimeout)
 	defer cancel()
 	var faults []error
@@ -142,7 +142,7 @@ func (c *cluster) join(b belonging, generation uint64, nodes []members.Node) err
 			continue
 		}
 		if a.Refusal != "" {
-			return hopeless{fmt.Errorf("%w: %s", ErrRefused, a.Refusal)}
+			return permanentError{fmt.Errorf("%w: %s", ErrRefused, a.Refusal)}
 		}
 		was := b
 		b.Generation, b.Founder = generation, ""
@@ -151,17 +151,17 @@ func (c *cluster) join(b belonging, generation uint64, nodes []members.Node) err
 	return fmt.Errorf("%w for a node of the cluster to answer: %w", errWaiting, errors.Join(faults...))
 }
 
-// found makes the cluster, or finishes what an earlier start began.
-func (c *cluster) found(generation uint64) error {
+// foundCluster makes the cluster, or finishes what an earlier start began.
+func (c *cluster) foundCluster(generation uint64) error {
 	cfg := &c.n.cfg
 	own, err := cfg.strategy()
 	if err != nil {
-		return hopeless{err}
+		return permanentError{err}
 	}
 	self := ring.Member{ID: c.n.id, Weight: cfg.Weight, Pins: c.pins.Tokens, OnlyPins: c.pins.Only}
 	alone, err := c.strategy.Desired(ring.Input{Members: []ring.Member{self}})
 	if err != nil {
-		return hopeless{err}
+		return permanentError{err}
 	}
 	f := &table.Found{
 		Cluster: table.Cluster{Name: cfg.Cluster, Generation: generation, Strategy: tableSettings(own), Backups: cfg.Backups},
@@ -184,8 +184,8 @@ func (c *cluster) register() error {
 		HasPins: cfg.Pin != "", Pins: c.pins.Tokens, OnlyPins: c.pins.Only, Role: cfg.tableRole(),
 	}
 	r.Intact, r.After = c.n.run.intact()
-	if !c.goOn() {
-		return errGivenUp
+	if !c.beginRegistering() {
+		return errAbandoned
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, enterTimeout)
 	defer cancel()
@@ -194,23 +194,23 @@ func (c *cluster) register() error {
 	n, known := st.Node(c.n.id)
 	switch {
 	case known && n.Incarnation == c.incarnation: // also if an earlier attempt has succeeded
-		cfg.below.reached(startRegistered)
+		cfg.env.reached(startRegistered)
 	case errors.Is(err, table.ErrIncarnation) && c.table.Abstains():
 		// This node follows no table that could tell which of the two it is.
-		return hopeless{fmt.Errorf("%w; or this start is registered, and the answer that said so was lost: then start the node again", ErrSuperseded)}
+		return permanentError{fmt.Errorf("%w; or this start is registered, and the answer that said so was lost: then start the node again", ErrSuperseded)}
 	case errors.Is(err, table.ErrIncarnation) && !(known && n.Incarnation > c.incarnation):
 		// An earlier attempt may have succeeded without an answer: the state will tell.
 		return fmt.Errorf("%w for the table of the cluster: %w", errWaiting, err)
 	case errors.Is(err, table.ErrIncarnation):
-		return hopeless{fmt.Errorf("a later start of this node is registered: another process has its id, or its directory is a copy: %w", err)}
+		return permanentError{fmt.Errorf("a later start of this node is registered: another process has its id, or its directory is a copy: %w", err)}
 	case table.IsRefused(err):
-		return hopeless{fmt.Errorf("the cluster refuses this node: %w", err)}
+		return permanentError{fmt.Errorf("the cluster refuses this node: %w", err)}
 	case err != nil:
 		return fmt.Errorf("%w for the cluster to register this start of the node: %w", errWaiting, err)
 	default:
 		return fmt.Errorf("%w for the table of the cluster", errWaiting)
 	}
-	return c.arrived(st)
+	return c.completeEntry(st)
 }
 
 // tableRole is the role of the node as the table names it.
@@ -224,32 +224,32 @@ func (c *Config) tableRole() table.Role {
 	return table.Store
 }
 
-// goOn tells whether the node still wants to be registered. From then on, only the table
+// beginRegistering tells whether the node still wants to be registered. From then on, only the table
 // knows whether it is.
-func (c *cluster) goOn() bool {
+func (c *cluster) beginRegistering() bool {
 	c.choice.Lock()
 	defer c.choice.Unlock()
-	c.registering = !c.givenUp
+	c.registering = !c.abandoned
 	return c.registering
 }
 
-// giveUp ends the way into a cluster, unless the node may be registered already, by this start
+// abandonEntry ends the way into a cluster, unless the node may be registered already, by this start
 // or an earlier one.
-func (c *cluster) giveUp() bool {
+func (c *cluster) abandonEntry() bool {
 	c.choice.Lock()
 	defer c.choice.Unlock()
-	c.givenUp = !c.registering
-	return c.givenUp
+	c.abandoned = !c.registering
+	return c.abandoned
 }
 
-// arrived checks what the cluster wants and tells the others that the node is in it.
-func (c *cluster) arrived(st *table.State) error {
+// completeEntry checks what the cluster wants and tells the others that the node is in it.
+func (c *cluster) completeEntry(st *table.State) error {
 	cluster := st.Cluster()
-	if text := c.n.cfg.wants().differ(cluster.Strategy); text != "" {
-		return hopeless{fmt.Errorf("%w: %s", ErrRefused, text)}
+	if text := c.n.cfg.wants().differences(cluster.Strategy); text != "" {
+		return permanentError{fmt.Errorf("%w: %s", ErrRefused, text)}
 	}
 	c.choice.Lock()
-	b := c.belonging
+	b := c.membership
 	b.Generation, b.Entered = cluster.Generation, true
 	err := c.chooseLocked(b)
 	c.choice.Unlock()
@@ -257,16 +257,16 @@ func (c *cluster) arrived(st *table.State) error {
 		return err
 	}
 	// Later starts say what they are the next of.
-	if err := c.n.runRegistered(c.incarnation, c.told); err != nil {
-		return hopeless{err}
+	if err := c.n.runRegistered(c.incarnation, c.advertisedBus); err != nil {
+		return permanentError{err}
 	}
-	c.begun.Store(true)
+	c.committed.Store(true)
 	if err := c.members.SetGeneration(cluster.Generation); err != nil && c.ctx.Err() == nil {
 		return err
 	}
 	c.entered.Store(true)
-	close(c.inside)
-	c.n.cfg.below.reached(startEntered)
+	close(c.enteredCh)
+	c.n.cfg.env.reached(startEntered)
 	c.n.cfg.Logger.Info("joined the cluster", "node", c.n.id, "cluster", cluster.Name, "generation", cluster.Generation, "role", c.n.cfg.Role)
 	if len(st.FormerNames(c.n.id)) > 0 {
 		c.done.Go(c.takeOver)
@@ -274,7 +274,7 @@ func (c *cluster) arrived(st *table.State) error {
 	if self, _ := st.Node(c.n.id); self.State == table.Leaving {
 		// It was told to before it was started again.
 		if err := c.leaveAndEnd(c.ctx); err != nil {
-			return hopeless{err}
+			return permanentError{err}
 		}
 	}
 	return nil

@@ -271,7 +271,7 @@ func TestANodeThatHasStartedTellsEventsAtOnce(t *testing.T) {
 		c := newVirtualCluster(t, seed, 5*time.Millisecond, 0, func(cfg *Config) { cfg.Backups = 0 })
 		c.three()
 		ids := c.running()
-		lead := slices.IndexFunc(ids, func(id string) bool { return agreed{c.nodes[id].cluster.table}.Leads() })
+		lead := slices.IndexFunc(ids, func(id string) bool { return engineTable{c.nodes[id].cluster.table}.Leads() })
 		if lead < 0 {
 			t.Fatal("nobody leads")
 		}

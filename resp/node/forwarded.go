@@ -11,8 +11,8 @@ import (
 	"github.com/ringside-kv/ringside/resp/client"
 )
 
-// forwards are the connections on which other nodes forward requests.
-type forwards struct {
+// forwardConns are the connections on which other nodes forward requests.
+type forwardConns struct {
 	over chan struct{} // closed once no more requests are taken
 
 	mu      sync.Mutex
@@ -21,7 +21,7 @@ type forwards struct {
 }
 
 // begin returns what is called when a connection has ended.
-func (f *forwards) begin() (done func()) {
+func (f *forwardConns) begin() (done func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.ended {
@@ -32,7 +32,7 @@ func (f *forwards) begin() (done func()) {
 }
 
 // end takes no more requests. Connections that begin later are not waited for.
-func (f *forwards) end() {
+func (f *forwardConns) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ended = true
@@ -41,7 +41,7 @@ func (f *forwards) end() {
 
 // wait waits, after the end, until all that was taken is answered and the others know that
 // nothing else was.
-func (f *forwards) wait(ctx context.Context) {
+func (f *forwardConns) wait(ctx context.Context) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -57,13 +57,13 @@ func (f *forwards) wait(ctx context.Context) {
 // connection that ends with this node nobody would know whether a request was read.
 func (c *cluster) endForwards() {
 	c.bus.Handle(bus.Forward, nil)
-	c.forwards.end()
+	c.forwardConns.end()
 }
 
 // serveForward runs what another node forwards on a connection.
 func (c *cluster) serveForward(peer bus.Peer, conn net.Conn) {
-	defer c.forwards.begin()()
-	err := client.ServeForward(conn, client.ServeConfig{End: c.forwards.over, Clock: c.n.ownClock}, func(batches []*client.Batch, release func(int)) {
+	defer c.forwardConns.begin()()
+	err := client.ServeForward(conn, client.ServeConfig{End: c.forwardConns.over, Clock: c.n.ownClock}, func(batches []*client.Batch, release func(int)) {
 		c.runForwarded(peer.ID, batches, release)
 	})
 	if err != nil && c.ctx.Err() == nil {
@@ -76,7 +76,7 @@ var bursts = sync.Pool{New: func() any { return new([]resp.Forwarded) }}
 func (c *cluster) runForwarded(from string, batches []*client.Batch, release func(int)) {
 	burst := bursts.Get().(*[]resp.Forwarded)
 	for _, b := range batches {
-		a := newWayBack(b)
+		a := newBatchReply(b)
 		f := resp.Forwarded{Batch: b.Commands, Requests: b.N, RESP3: b.RESP3, Early: b.Early, Author: b.Author, Deadline: b.Deadline, Answer: a.fn}
 		if b.Keeps {
 			f.Keeper = from
@@ -89,27 +89,27 @@ func (c *cluster) runForwarded(from string, batches []*client.Batch, release fun
 	bursts.Put(burst)
 }
 
-// A wayBack takes the replies to one batch back to whoever forwarded it.
-type wayBack struct {
+// A batchReply takes the replies to one batch back to whoever forwarded it.
+type batchReply struct {
 	batch *client.Batch
 	lens  []uint32
 	marks []byte
 	fn    func(resp.Replies, error) // made once
 }
 
-var wayBacks sync.Pool
+var batchReplies sync.Pool
 
-func newWayBack(b *client.Batch) *wayBack {
-	a, ok := wayBacks.Get().(*wayBack)
+func newBatchReply(b *client.Batch) *batchReply {
+	a, ok := batchReplies.Get().(*batchReply)
 	if !ok {
-		a = new(wayBack)
-		a.fn = a.give
+		a = new(batchReply)
+		a.fn = a.deliver
 	}
 	a.batch = b
 	return a
 }
 
-func (a *wayBack) give(r resp.Replies, err error) {
+func (a *batchReply) deliver(r resp.Replies, err error) {
 	switch {
 	case errors.Is(err, resp.ErrNotSent):
 		a.batch.Refuse(err.Error())
@@ -131,5 +131,5 @@ func (a *wayBack) give(r resp.Replies, err error) {
 		_ = a.batch.Reply(a.lens, a.marks, r.Bytes)
 	}
 	a.batch = nil
-	wayBacks.Put(a)
+	batchReplies.Put(a)
 }

@@ -21,42 +21,42 @@ func newGeneration() uint64 {
 func (c *cluster) generation() uint64 {
 	c.choice.Lock()
 	defer c.choice.Unlock()
-	return c.belonging.Generation
+	return c.membership.Generation
 }
 
-// meant is the generation that the node means on the bus. As long as its choice can be
+// busGeneration is the generation that the node means on the bus. As long as its choice can be
 // taken back, it talks with everybody about that.
-func (c *cluster) meant(p bus.Purpose) uint64 {
-	if p == bus.Control && !c.begun.Load() {
+func (c *cluster) busGeneration(p bus.Purpose) uint64 {
+	if p == bus.Control && !c.committed.Load() {
 		return 0
 	}
 	return c.generation()
 }
 
-// belongs is what the node has chosen.
-func (c *cluster) belongs() belonging {
+// chosenMembership is what the node has chosen.
+func (c *cluster) chosenMembership() membership {
 	c.choice.Lock()
 	defer c.choice.Unlock()
-	return c.belonging
+	return c.membership
 }
 
 // chooseLocked makes a choice last before anybody can learn of it.
-func (c *cluster) chooseLocked(b belonging) error {
-	if b == c.belonging {
+func (c *cluster) chooseLocked(b membership) error {
+	if b == c.membership {
 		return nil
 	}
 	if err := b.save(c.n.cfg.Dir); err != nil {
 		return err
 	}
-	c.belonging = b
+	c.membership = b
 	return nil
 }
 
 // choose is chooseLocked, if nothing else has been chosen since was was read.
-func (c *cluster) choose(was, b belonging) error {
+func (c *cluster) choose(was, b membership) error {
 	c.choice.Lock()
 	defer c.choice.Unlock()
-	if c.belonging != was {
+	if c.membership != was {
 		return errChosen
 	}
 	return c.chooseLocked(b)

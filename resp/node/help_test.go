@@ -23,7 +23,7 @@ import (
 // forgetCluster makes a directory one that has never belonged to any cluster.
 func forgetCluster(t *testing.T, dir string) {
 	t.Helper()
-	for _, name := range []string{"raft", belongingFile, "peers.json"} {
+	for _, name := range []string{"raft", membershipFile, "peers.json"} {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}

@@ -15,17 +15,17 @@ func (n *Node) Kill() {
 }
 
 func (n *Node) kill() {
-	n.cfg.below.wire.cut()
+	n.cfg.env.conns.closeAll()
 	n.store.Crash()
 	// What is left of it sees nobody, and nobody sees it.
 	n.health.Stopping()
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
-	n.lastWords()
+	n.endWaits()
 	n.cluster.endForwards()
 	_ = n.server.Close(over)
 	<-n.served
 	n.cluster.close()
-	n.cluster.forwards.wait(context.Background())
+	n.cluster.forwardConns.wait(context.Background())
 	_, _, _ = n.store.Close(), n.closeWeb(over), n.metrics.Close()
 }

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	leaveSay   = 5 * time.Second        // between two lines about what is waited for
-	leaveLook  = 100 * time.Millisecond // between two looks at who votes
-	forgetTime = 5 * time.Second        // for the last entry of a node that has nothing left
+	leaveLogInterval  = 5 * time.Second        // between two lines about what is waited for
+	leavePollInterval = 100 * time.Millisecond // between two looks at who votes
+	forgetTimeout     = 5 * time.Second        // for the last entry of a node that has nothing left
 )
 
 var errStopping = errors.New("the node is being stopped")
@@ -23,13 +23,13 @@ var errStopping = errors.New("the node is being stopped")
 // no vote, no place in the table and none in the gossip. What was begun goes on after
 // an error: a node that is leaving stays so, also when it is started again.
 func (c *cluster) leave(ctx context.Context) error {
-	if c.giveUp() {
+	if c.abandonEntry() {
 		return c.members.Leave(ctx) // nobody counts on it
 	}
 	if err := c.beginLeave(ctx); err != nil {
 		return fmt.Errorf("leave: %w; all data stays in %s", err, c.n.cfg.Dir)
 	}
-	return c.goAway(ctx)
+	return c.finishLeave(ctx)
 }
 
 // leaveAndEnd returns once the table knows that this node leaves. Once it has nothing
@@ -37,7 +37,7 @@ func (c *cluster) leave(ctx context.Context) error {
 // got to know it, the node leaves as soon as that shows: else it would get no ranges, and
 // nobody would wait for it to go.
 func (c *cluster) leaveAndEnd(ctx context.Context) error {
-	if c.giveUp() {
+	if c.abandonEntry() {
 		err := c.members.Leave(ctx) // nobody counts on it
 		c.n.finish(nil)
 		return err
@@ -51,16 +51,16 @@ func (c *cluster) leaveAndEnd(ctx context.Context) error {
 	if c.ctx.Err() != nil {
 		return errStopping
 	}
-	if c.drains {
+	if c.leaving {
 		return err
 	}
-	c.drains = true
+	c.leaving = true
 	c.done.Go(func() {
-		if !c.comesTo(c.stays, isNow(c.n.id, table.Leaving)) {
+		if !c.waitForState(c.leaveCtx, isNow(c.n.id, table.Leaving)) {
 			return
 		}
-		switch err := c.goAway(c.ctx); {
-		case c.stays.Err() != nil:
+		switch err := c.finishLeave(c.ctx); {
+		case c.leaveCtx.Err() != nil:
 		case err != nil:
 			c.n.cfg.Logger.Error("leaving the cluster failed", "node", c.n.id, "err", err)
 		default:
@@ -74,7 +74,7 @@ func (c *cluster) leaveAndEnd(ctx context.Context) error {
 // beginLeave has the table say that this node leaves.
 func (c *cluster) beginLeave(ctx context.Context) error {
 	select {
-	case <-c.inside:
+	case <-c.enteredCh:
 	case <-c.n.done:
 		return errors.New("the node has ended before it was in the cluster")
 	case <-ctx.Done():
@@ -83,14 +83,14 @@ func (c *cluster) beginLeave(ctx context.Context) error {
 	st := c.table.State()
 	self, _ := st.Node(c.n.id)
 	switch {
-	case c.stays.Err() != nil:
+	case c.leaveCtx.Err() != nil:
 		return errStopping
 	case self.State == table.Leaving || self.State == table.Gone:
 		return nil
 	case st.Cluster().Paused && self.Role == table.Store:
 		return errors.New("the moving of data is paused: RING RESUME first")
 	}
-	err := c.agree(ctx, &table.Leave{Node: c.n.id, Incarnation: c.incarnation}, isNow(c.n.id, table.Leaving))
+	err := c.propose(ctx, &table.Leave{Node: c.n.id, Incarnation: c.incarnation}, isNow(c.n.id, table.Leaving))
 	switch {
 	case errors.Is(err, table.ErrNodeState): // it is leaving already
 		return nil
@@ -100,22 +100,22 @@ func (c *cluster) beginLeave(ctx context.Context) error {
 	return err
 }
 
-// goAway waits until a node that leaves is not needed any more, and takes it out.
-func (c *cluster) goAway(ctx context.Context) (err error) {
+// finishLeave waits until a node that leaves is not needed any more, and takes it out.
+func (c *cluster) finishLeave(ctx context.Context) (err error) {
 	log := c.n.cfg.Logger
 	log.Info("leaving the cluster", "node", c.n.id)
 	defer func() {
 		if err != nil {
-			c.withdraws.Store(false)
+			c.withdrawing.Store(false)
 		}
 	}()
 	for {
-		if err := c.drained(ctx); err != nil {
+		if err := c.waitDrained(ctx); err != nil {
 			return err
 		}
 		// The node is put out of the group once the table has forgotten it, and may never hear
 		// of that.
-		c.withdraws.Store(true)
+		c.withdrawing.Store(true)
 		err := c.forgetSelf(ctx)
 		if !errors.Is(err, table.ErrCopies) {
 			if err != nil && !errors.Is(err, table.ErrUnknownNode) {
@@ -125,10 +125,10 @@ func (c *cluster) goAway(ctx context.Context) (err error) {
 		}
 		// A copy that arrived when the node was told to leave may be admitted after that, and
 		// this node may not have applied the entry yet.
-		c.withdraws.Store(false)
+		c.withdrawing.Store(false)
 		select {
-		case <-time.After(leaveLook):
-		case <-c.stays.Done():
+		case <-time.After(leavePollInterval):
+		case <-c.leaveCtx.Done():
 		case <-ctx.Done():
 			return fmt.Errorf("leave: the cluster still counts on copies of this node: %w", ctx.Err())
 		}
@@ -138,23 +138,23 @@ func (c *cluster) goAway(ctx context.Context) (err error) {
 // forgetSelf has the table decide that this node is gone. The table refuses that while the node
 // has copies that count.
 func (c *cluster) forgetSelf(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, forgetTime)
+	ctx, cancel := context.WithTimeout(ctx, forgetTimeout)
 	defer cancel()
 	_, err := c.table.Decide(ctx, &table.Forget{Node: c.n.id, Incarnation: c.incarnation})
 	return err
 }
 
-// drained waits until this node has no range and no vote, and says what it waits for.
-func (c *cluster) drained(ctx context.Context) error {
+// waitDrained waits until this node has no range and no vote, and says what it waits for.
+func (c *cluster) waitDrained(ctx context.Context) error {
 	changes, cancel := c.table.Changes()
 	defer cancel()
-	look, say := time.NewTicker(leaveLook), time.NewTicker(leaveSay)
+	look, say := time.NewTicker(leavePollInterval), time.NewTicker(leaveLogInterval)
 	defer look.Stop()
 	defer say.Stop()
 	for {
 		ranges := c.ranges()
 		votes := c.table.Votes()
-		if c.stays.Err() != nil { // looked at after the ranges: it may have given them up
+		if c.leaveCtx.Err() != nil { // looked at after the ranges: it may have given them up
 			return errors.New("leave: the node is being stopped; it continues to leave when it is started again")
 		}
 		if ranges == 0 && !votes {
@@ -163,18 +163,18 @@ func (c *cluster) drained(ctx context.Context) error {
 		select {
 		case <-changes:
 		case <-look.C:
-		case <-c.stays.Done():
+		case <-c.leaveCtx.Done():
 		case <-c.n.done:
 			return fmt.Errorf("leave: the node has ended: %w", cmp.Or(c.n.Err(), errStopping))
 		case <-say.C:
 			c.n.cfg.Logger.Info("leaving: waiting for the other nodes to take over", "node", c.n.id,
-				"ranges", ranges, "keys", c.n.store.Keys(), "votes", votes, "handoffs", c.awaited())
+				"ranges", ranges, "keys", c.n.store.Keys(), "votes", votes, "handoffs", c.handoffStatus())
 		case <-ctx.Done():
 			if ranges == 0 {
 				return fmt.Errorf("leave: all data is handed over, but no other node took this one's vote in time: %w", ctx.Err())
 			}
 			return fmt.Errorf("leave: %d ranges with about %d keys are still in %s, which is not empty (%s); the node is still leaving, and continues when it is started again: %w",
-				ranges, c.n.store.Keys(), c.n.cfg.Dir, c.awaited(), ctx.Err())
+				ranges, c.n.store.Keys(), c.n.cfg.Dir, c.handoffStatus(), ctx.Err())
 		}
 	}
 }
@@ -190,8 +190,8 @@ func (c *cluster) ranges() int {
 	return n
 }
 
-// awaited says how far the handoffs of this node are, and what they wait for.
-func (c *cluster) awaited() string {
+// handoffStatus says how far the handoffs of this node are, and what they wait for.
+func (c *cluster) handoffStatus() string {
 	var words []string
 	for _, p := range c.engine.Progress() {
 		text := fmt.Sprintf("%d ranges to %s are %s", p.Ranges, p.To, p.Phase)

@@ -32,7 +32,7 @@ func TestLeavingEndsWithoutATimeout(t *testing.T) {
 			err := c.nodes[victim].Leave(ctx)
 			cancel()
 			// It takes up to 5 s in this network, and all of forgetTime more if it waits.
-			if took := time.Since(began); err != nil || took >= forgetTime+2*time.Second {
+			if took := time.Since(began); err != nil || took >= forgetTimeout+2*time.Second {
 				t.Errorf("%s, which leads (%v), leaves within %v: %v", victim, leads, took, err)
 			}
 			c.nodes[victim].leaves = true
@@ -62,8 +62,8 @@ func TestLeaveRightAfterRestartHandsDataOver(t *testing.T) {
 			virtually(t, 1, func(t *testing.T, seed uint64) {
 				var entering atomic.Pointer[chan struct{}] // nil: nodes enter without waiting
 				c := newVirtualCluster(t, seed, 2*time.Millisecond, 0, func(cfg *Config) {
-					steps := cfg.below.steps
-					cfg.below.steps = func(s replica.Step) {
+					steps := cfg.env.steps
+					cfg.env.steps = func(s replica.Step) {
 						if until := entering.Load(); s == startEntering && until != nil {
 							<-*until
 						}
@@ -117,8 +117,8 @@ func TestLeaveWaitsForCopyThatIsAdmittedLate(t *testing.T) {
 		c := newVirtualCluster(t, seed, 2*time.Millisecond, 0, func(cfg *Config) {
 			if cfg.ID == "a" {
 				leader.under(cfg)
-				steps := cfg.below.steps
-				cfg.below.steps = func(s replica.Step) {
+				steps := cfg.env.steps
+				cfg.env.steps = func(s replica.Step) {
 					if s == replica.GrowthCounted && gate.CompareAndSwap(true, false) {
 						close(counted)
 						<-admit
@@ -128,7 +128,7 @@ func TestLeaveWaitsForCopyThatIsAdmittedLate(t *testing.T) {
 				return
 			}
 			cfg.Weight = 0.001 // it only gets to be a backup
-			cfg.below.table.Applying = func() {
+			cfg.env.table.Applying = func() {
 				if tab := leaver.Load(); tab != nil {
 					if n, _ := tab.State().Node("b"); n.State == table.Leaving {
 						<-apply // the first entry after the order to leave, and all later ones

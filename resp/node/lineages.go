@@ -68,8 +68,8 @@ func loadLineages(dir string) (*lineages, error) {
 // circle is the number of tokens.
 const circle = 1 << 32
 
-// stretches are a range as at most two that do not wrap, each to a token that is not in it.
-func stretches(r ring.Range) [][2]uint64 {
+// linearParts are a range as at most two that do not wrap, each to a token that is not in it.
+func linearParts(r ring.Range) [][2]uint64 {
 	from, to := uint64(r.Start), uint64(r.Start)+r.Len()
 	if to <= circle {
 		return [][2]uint64{{from, to}}
@@ -77,8 +77,8 @@ func stretches(r ring.Range) [][2]uint64 {
 	return [][2]uint64{{from, circle}, {0, to - circle}}
 }
 
-// at is the lineage of a token. The caller holds mu.
-func (l *lineages) at(token uint64) uint64 {
+// lineageAt is the lineage of a token. The caller holds mu.
+func (l *lineages) lineageAt(token uint64) uint64 {
 	i, found := slices.BinarySearchFunc(l.steps, token, func(s lineageStep, token uint64) int {
 		return int(min(max(int64(s.From)-int64(token), -1), 1))
 	})
@@ -88,14 +88,14 @@ func (l *lineages) at(token uint64) uint64 {
 	return l.steps[i].Lineage
 }
 
-// others are the parts of a range that are not of a lineage, none of which wraps, and what
+// otherLineages are the parts of a range that are not of a lineage, none of which wraps, and what
 // they are of.
-func (l *lineages) others(r ring.Range, than uint64) (parts []ring.Range, of []uint64) {
+func (l *lineages) otherLineages(r ring.Range, than uint64) (parts []ring.Range, of []uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, s := range stretches(r) {
+	for _, s := range linearParts(r) {
 		for at := s[0]; at < s[1]; {
-			end, is := s[1], l.at(at)
+			end, is := s[1], l.lineageAt(at)
 			for _, step := range l.steps {
 				if step.From > at {
 					end = min(end, step.From)
@@ -114,19 +114,19 @@ func (l *lineages) others(r ring.Range, than uint64) (parts []ring.Range, of []u
 
 // set makes it last that a range is of a lineage.
 func (l *lineages) set(r ring.Range, lineage uint64) error {
-	if parts, _ := l.others(r, lineage); len(parts) == 0 {
+	if parts, _ := l.otherLineages(r, lineage); len(parts) == 0 {
 		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	was := l.steps
 	steps := was
-	for _, s := range stretches(r) {
+	for _, s := range linearParts(r) {
 		var next []lineageStep
 		after := uint64(0)
 		if s[1] < circle {
 			l.steps = steps
-			after = l.at(s[1])
+			after = l.lineageAt(s[1])
 		}
 		for _, step := range steps {
 			if step.From < s[0] {

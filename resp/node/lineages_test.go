@@ -29,7 +29,7 @@ func TestLineagesAreOfTokens(t *testing.T) {
 		from, n := rnd.IntN(grain), 1+rnd.IntN(grain)
 		r := ring.Range{Start: token(from), End: token(from + n)}
 		lineage := uint64(1 + rnd.IntN(4))
-		parts, of := l.others(r, lineage)
+		parts, of := l.otherLineages(r, lineage)
 		want, got := 0, 0
 		for i := range n {
 			if model[(from+i)%grain] != lineage {
@@ -71,7 +71,7 @@ func TestLineagesThatWereNotSavedAreSavedAgain(t *testing.T) {
 	if err := l.set(r, 2); err == nil {
 		t.Fatal("it was saved to no directory")
 	}
-	if parts, _ := l.others(r, 2); len(parts) != 2 {
+	if parts, _ := l.otherLineages(r, 2); len(parts) != 2 {
 		t.Errorf("what was not saved is not of another lineage in %v", parts)
 	}
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -84,7 +84,7 @@ func TestLineagesThatWereNotSavedAreSavedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if parts, _ := l.others(r, 2); len(parts) != 0 {
+	if parts, _ := l.otherLineages(r, 2); len(parts) != 0 {
 		t.Errorf("%v are of another lineage after a start", parts)
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 // link forwards requests to another node over the bus.
 type link struct {
-	peer *client.Peer
-	lane atomic.Uint32
+	peer     *client.Peer
+	lastLane atomic.Uint32
 }
 
 // NewLink returns a way to another node for [resp.Routes]. The peer is the caller's to
@@ -23,7 +23,7 @@ func NewLink(peer *client.Peer) resp.Link { return &link{peer: peer} }
 // Way implements resp.Link.
 func (l *link) Way() resp.Way {
 	// All that a client forwards there goes by one connection.
-	return &way{peer: l.peer, call: client.Call{Lane: l.lane.Add(1)}}
+	return &way{peer: l.peer, call: client.Call{Lane: l.lastLane.Add(1)}}
 }
 
 // A way is what one client's batches need, which it keeps.

@@ -200,7 +200,7 @@ func TestNodeThatTakesItselfOutIsNotCalledForgotten(t *testing.T) {
 		c.start("p", "a")
 		p := c.nodes["p"].cluster
 		c.within(time.Minute, "the proxy has entered", func() bool { return p.entered.Load() })
-		p.withdraws.Store(true)
+		p.withdrawing.Store(true)
 		if _, err := c.nodes["a"].cluster.table.Apply(t.Context(), &table.Forget{Node: "p", Incarnation: p.incarnation}); err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +208,7 @@ func TestNodeThatTakesItselfOutIsNotCalledForgotten(t *testing.T) {
 		if err := p.n.Err(); err != nil {
 			t.Error(err)
 		}
-		p.withdraws.Store(false) // the rest of the leave has failed
+		p.withdrawing.Store(false) // the rest of the leave has failed
 		c.within(4*askAlone, "the proxy ends", func() bool { return errors.Is(p.n.Err(), ErrForgotten) })
 		c.close()
 	})

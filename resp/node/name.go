@@ -20,8 +20,8 @@ import (
 // store, or in cluster.json on a node without data. Nothing else of the environment
 // decides about it later, such as the host name.
 
-// A nameplate is where a directory keeps the name of its node.
-type nameplate struct {
+// A storedName is where a directory keeps the name of its node.
+type storedName struct {
 	id     string // of the directory
 	node   string // empty: none is stored
 	assign func(node string) error
@@ -30,7 +30,7 @@ type nameplate struct {
 // fixName returns the name of the node and stores it if the directory has none. The error
 // is a *Fault if another name is asked for.
 func (c *Config) fixName(st *store.Store) (string, error) {
-	plate, err := c.nameplate(st)
+	plate, err := c.storedName(st)
 	if err != nil {
 		return "", err
 	}
@@ -44,7 +44,7 @@ func (c *Config) fixName(st *store.Store) (string, error) {
 	case name == "" && c.ID != "":
 		name = c.ID
 	case name == "":
-		name = defaultName(c.below.hostName(), plate.id)
+		name = defaultName(c.env.hostName(), plate.id)
 	case c.ID != "" && c.ID != name:
 		return "", &Fault{"id", fmt.Sprintf("%.*q was asked for, but the directory %s belongs to node %q, and a node keeps its name: leave id out, or name another directory",
 			maxIDLen, c.ID, c.Dir, name)}
@@ -55,22 +55,22 @@ func (c *Config) fixName(st *store.Store) (string, error) {
 	return name, err
 }
 
-func (c *Config) nameplate(st *store.Store) (nameplate, error) {
+func (c *Config) storedName(st *store.Store) (storedName, error) {
 	if c.Role == RoleStore {
 		id := st.Identity()
-		return nameplate{id.ID, id.Node, st.Assign}, nil
+		return storedName{id.ID, id.Node, st.Assign}, nil
 	}
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
-		return nameplate{}, err
+		return storedName{}, err
 	}
-	b, err := loadBelonging(c.Dir, c.Cluster)
+	b, err := loadMembership(c.Dir, c.Cluster)
 	if err != nil {
-		return nameplate{}, err
+		return storedName{}, err
 	}
 	if b.ID == "" {
 		b.ID = uuid.NewString()
 	}
-	return nameplate{b.ID, b.Node, func(node string) error {
+	return storedName{b.ID, b.Node, func(node string) error {
 		b.Node = node
 		return b.save(c.Dir)
 	}}, nil
@@ -87,7 +87,7 @@ func (c *Config) registeredName(id string) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("find the name of the node: %w", err)
 	}
-	return remains.Owner(func(name string) bool { return isOf(name, id) }), nil
+	return remains.Owner(func(name string) bool { return isDefaultName(name, id) }), nil
 }
 
 // defaultName is made of the host's name and the id of the directory.
@@ -98,15 +98,15 @@ func defaultName(host, id string) string {
 	return host + "-" + id
 }
 
-// isOf tells whether a name is the default one of a directory, on whatever host.
-func isOf(name, id string) bool { return name == id || strings.HasSuffix(name, "-"+id) }
+// isDefaultName tells whether a name is the default one of a directory, on whatever host.
+func isDefaultName(name, id string) bool { return name == id || strings.HasSuffix(name, "-"+id) }
 
-// idIn returns the id of the directory in a default name, and false for other names.
-func idIn(name string) (id string, ok bool) {
+// directoryID returns the id of the directory in a default name, and false for other names.
+func directoryID(name string) (id string, ok bool) {
 	const size = 36 // of a UUID as text
 	if len(name) < size {
 		return "", false
 	}
 	id = name[len(name)-size:]
-	return id, uuid.Validate(id) == nil && isOf(name, id)
+	return id, uuid.Validate(id) == nil && isDefaultName(name, id)
 }

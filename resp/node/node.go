@@ -65,7 +65,7 @@ func Open(cfg Config) (*Node, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	cfg.below.wire = new(wire)
+	cfg.env.conns = new(connSet)
 	n := &Node{cfg: cfg, served: make(chan struct{}), done: make(chan struct{})}
 	if err := n.open(); err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (n *Node) open() (err error) {
 	}
 	// First the ports: a second node started by mistake should say so before it
 	// touches anything, and probes may see that this one starts.
-	if n.listener, err = n.cfg.below.listen(n.cfg.Addr); err != nil {
+	if n.listener, err = n.cfg.env.listen(n.cfg.Addr); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	undo = append(undo, func() { _ = n.listener.Close() })
@@ -119,7 +119,7 @@ func (n *Node) open() (err error) {
 	if settled.Used, err = hasRun(n.cfg.Dir); err != nil {
 		return err
 	}
-	if n.store, err = n.cfg.below.openStore(settled); err != nil {
+	if n.store, err = n.cfg.env.openStore(settled); err != nil {
 		return err
 	}
 	undo = append(undo, func() { _ = n.store.Close() })
@@ -129,12 +129,12 @@ func (n *Node) open() (err error) {
 	if err := n.beginRun(); err != nil {
 		return err
 	}
-	n.cfg.below.reached(startNoted)
+	n.cfg.env.reached(startNoted)
 	scope := n.cfg.Scope
 	if scope == nil {
 		scope = n.metrics.Scope()
 	}
-	n.clock, n.ownClock = n.cfg.below.clocks()
+	n.clock, n.ownClock = n.cfg.env.clocks()
 	n.server, err = resp.NewServer(resp.Config{
 		Store:         n.store,
 		Settings:      n.cfg.settings(),
@@ -191,7 +191,7 @@ func (n *Node) openWeb() (err error) {
 		return err
 	}
 	listen := func(addr string) (net.Listener, error) { return net.Listen("tcp", addr) }
-	if n.webAt, err = n.cfg.below.wire.listen(listen, n.cfg.HTTPAddr); err != nil {
+	if n.webAt, err = n.cfg.env.conns.listen(listen, n.cfg.HTTPAddr); err != nil {
 		n.web = nil
 		return fmt.Errorf("listen for HTTP: %w", err)
 	}
@@ -361,9 +361,9 @@ func (n *Node) closeStore() error {
 	return n.endRun()
 }
 
-// lastWords ends, with an error, all commands that wait for other nodes, or for news of
+// endWaits ends, with an error, all commands that wait for other nodes, or for news of
 // them: so their clients still hear it. Nothing is forwarded from then on.
-func (n *Node) lastWords() {
+func (n *Node) endWaits() {
 	n.cluster.engine.GiveUp()
 	n.cluster.cutLinks()
 	n.server.EndWaits()
@@ -377,12 +377,12 @@ func (n *Node) Close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), n.cfg.StopTimeout)
 		defer cancel()
 		n.health.Stopping()
-		last := time.AfterFunc(n.cfg.StopTimeout*4/5, n.lastWords)
+		last := time.AfterFunc(n.cfg.StopTimeout*4/5, n.endWaits)
 		n.cluster.resign(ctx)
 		n.server.SendBack()
 		n.cluster.endForwards() // others send to whoever serves now
 		err := n.server.Close(ctx)
-		n.cluster.forwards.wait(ctx)
+		n.cluster.forwardConns.wait(ctx)
 		last.Stop()
 		<-n.served
 		n.cluster.withdraw()

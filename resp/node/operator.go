@@ -15,8 +15,8 @@ import (
 	"github.com/ringside-kv/ringside/ring/vnode"
 )
 
-// mostBackups is how many copies beside the primary a cluster can keep.
-const mostBackups = 31
+// maxBackups is how many copies beside the primary a cluster can keep.
+const maxBackups = 31
 
 // operator carries out the orders of RING. It is there before the cluster is.
 type operator struct{ n *Node }
@@ -58,25 +58,25 @@ func (o operator) Forget(ctx context.Context, node string) error {
 
 // Pause implements resp.Operator.
 func (o operator) Pause(ctx context.Context) error {
-	return o.move(ctx, &table.SetMoves{Paused: new(true)})
+	return o.setMoves(ctx, &table.SetMoves{Paused: new(true)})
 }
 
 // Resume implements resp.Operator.
 func (o operator) Resume(ctx context.Context) error {
-	return o.move(ctx, &table.SetMoves{Paused: new(false)})
+	return o.setMoves(ctx, &table.SetMoves{Paused: new(false)})
 }
 
 // Throttle implements resp.Operator.
 func (o operator) Throttle(ctx context.Context, bytes int64) error {
-	return o.move(ctx, &table.SetMoves{Throttle: &bytes})
+	return o.setMoves(ctx, &table.SetMoves{Throttle: &bytes})
 }
 
-func (o operator) move(ctx context.Context, set *table.SetMoves) error {
+func (o operator) setMoves(ctx context.Context, set *table.SetMoves) error {
 	c, err := o.cluster()
 	if err != nil {
 		return err
 	}
-	return c.agree(ctx, set, func(st *table.State) bool {
+	return c.propose(ctx, set, func(st *table.State) bool {
 		moves := st.Cluster().Moves
 		return (set.Paused == nil || moves.Paused == *set.Paused) && (set.Throttle == nil || moves.Throttle == *set.Throttle)
 	})
@@ -88,10 +88,10 @@ func (o operator) Backups(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	if n > mostBackups {
-		return fmt.Errorf("%d copies beside the primary are more than the %d that there can be", n, mostBackups)
+	if n > maxBackups {
+		return fmt.Errorf("%d copies beside the primary are more than the %d that there can be", n, maxBackups)
 	}
-	return c.agree(ctx, &table.SetBackups{Backups: n}, func(st *table.State) bool { return st.Cluster().Backups == n })
+	return c.propose(ctx, &table.SetBackups{Backups: n}, func(st *table.State) bool { return st.Cluster().Backups == n })
 }
 
 // Scrub implements resp.Operator.
@@ -121,20 +121,20 @@ func (o operator) Pin(ctx context.Context, pins vnode.Pins) error {
 	return c.pin(ctx, pins)
 }
 
-// unknownPatience is how long an order whose outcome is not known may yet show.
-const unknownPatience = 5 * time.Second
+// unknownOutcomeTimeout is how long an order whose outcome is not known may yet show.
+const unknownOutcomeTimeout = 5 * time.Second
 
-// agree has the table take an order, and says in an operator's words why not. shows
+// propose has the table take an order, and says in an operator's words why not. shows
 // tells whether a state has what was ordered.
-func (c *cluster) agree(ctx context.Context, order table.Command, shows func(*table.State) bool) error {
+func (c *cluster) propose(ctx context.Context, order table.Command, shows func(*table.State) bool) error {
 	_, err := c.table.Apply(ctx, order)
 	switch {
 	case errors.Is(err, table.ErrNoLeader):
 		return errors.New("the cluster has no leader: a majority of its voters cannot be reached, and nothing has changed")
 	case errors.Is(err, table.ErrUnknownOutcome):
-		ctx, cancel := context.WithTimeout(ctx, unknownPatience)
+		ctx, cancel := context.WithTimeout(ctx, unknownOutcomeTimeout)
 		defer cancel()
-		if c.comesTo(ctx, shows) {
+		if c.waitForState(ctx, shows) {
 			return nil
 		}
 		return errLeaderLost
@@ -145,8 +145,8 @@ func (c *cluster) agree(ctx context.Context, order table.Command, shows func(*ta
 // errLeaderLost says that an order may hold yet.
 var errLeaderLost = errors.New("the leader was lost during the command: RING STATUS soon shows whether the command took effect")
 
-// comesTo waits for a state.
-func (c *cluster) comesTo(ctx context.Context, shows func(*table.State) bool) bool {
+// waitForState waits for a state.
+func (c *cluster) waitForState(ctx context.Context, shows func(*table.State) bool) bool {
 	changes, end := c.table.Changes()
 	defer end()
 	for !shows(c.table.State()) {
@@ -167,9 +167,9 @@ func isNow(node string, state table.NodeState) func(*table.State) bool {
 	}
 }
 
-// find is the node of a name, which may be a part of an id that no other id has, since
+// findNode is the node of a name, which may be a part of an id that no other id has, since
 // ids are long.
-func (c *cluster) find(name string) (table.Node, error) {
+func (c *cluster) findNode(name string) (table.Node, error) {
 	var found []table.Node
 	var known []string
 	for _, n := range c.table.State().Nodes() {
@@ -178,7 +178,7 @@ func (c *cluster) find(name string) (table.Node, error) {
 			continue
 		case n.ID == name:
 			return n, nil
-		case len(name) >= leastPart && strings.Contains(n.ID, name):
+		case len(name) >= minIDPart && strings.Contains(n.ID, name):
 			found = append(found, n)
 		}
 		known = append(known, n.ID)
@@ -188,17 +188,17 @@ func (c *cluster) find(name string) (table.Node, error) {
 		return found[0], nil
 	case len(found) > 1:
 		return table.Node{}, fmt.Errorf("%.100q is in the ids of %d nodes: give more of it", name, len(found))
-	case len(known) > mostNamed:
-		known = append(known[:mostNamed], "…")
+	case len(known) > maxNamedNodes:
+		known = append(known[:maxNamedNodes], "…")
 	}
 	return table.Node{}, fmt.Errorf("there is no node %.100q; there are %s", name, strings.Join(known, ", "))
 }
 
-// leastPart is how many bytes of an id name a node.
-const leastPart = 4
+// minIDPart is how many bytes of an id name a node.
+const minIDPart = 4
 
-// mostNamed is how many nodes an error names.
-const mostNamed = 12
+// maxNamedNodes is how many nodes an error names.
+const maxNamedNodes = 12
 
 func (c *cluster) alive(node string) bool {
 	m, ok := c.members.Node(node)
@@ -207,7 +207,7 @@ func (c *cluster) alive(node string) bool {
 
 // forget takes a node out that is away for good and has no copy that counts.
 func (c *cluster) forget(ctx context.Context, name string) error {
-	n, err := c.find(name)
+	n, err := c.findNode(name)
 	if err != nil {
 		if m, ok := c.members.Node(name); ok && m.Status != members.Alive {
 			return c.members.Forget(name) // it never registered, or is gone from the table already
@@ -222,9 +222,9 @@ func (c *cluster) forget(ctx context.Context, name string) error {
 	case c.alive(n.ID):
 		return fmt.Errorf("%s is alive: send RING LEAVE to it, so that it hands over its data", n.ID)
 	}
-	err = c.agree(ctx, &table.Forget{Node: n.ID, Incarnation: n.Incarnation}, isNow(n.ID, table.Gone))
+	err = c.propose(ctx, &table.Forget{Node: n.ID, Incarnation: n.Incarnation}, isNow(n.ID, table.Gone))
 	if errors.Is(err, table.ErrCopies) {
-		return c.stillHolds(n.ID)
+		return c.copiesError(n.ID)
 	}
 	if err != nil {
 		return err
@@ -235,8 +235,8 @@ func (c *cluster) forget(ctx context.Context, name string) error {
 	return nil
 }
 
-// stillHolds says what to do about a node that is away with data.
-func (c *cluster) stillHolds(node string) error {
+// copiesError says what to do about a node that is away with data.
+func (c *cluster) copiesError(node string) error {
 	ranges, only := 0, 0
 	var first *table.Row
 	for row := range c.table.State().Rows() {
@@ -263,7 +263,7 @@ func (c *cluster) pin(ctx context.Context, pins vnode.Pins) error {
 	if c.strategy.Name() != vnode.Name {
 		return fmt.Errorf("points are of strategy %s, this cluster has %s", vnode.Name, c.strategy.Name())
 	}
-	n, err := c.find(pins.Node)
+	n, err := c.findNode(pins.Node)
 	if err != nil {
 		return err
 	}
@@ -281,7 +281,7 @@ func (c *cluster) pin(ctx context.Context, pins vnode.Pins) error {
 		return err
 	}
 	set := &table.SetPins{Node: n.ID, Incarnation: n.Incarnation, Pins: pins.Tokens, OnlyPins: pins.Only}
-	return c.agree(ctx, set, func(st *table.State) bool {
+	return c.propose(ctx, set, func(st *table.State) bool {
 		now, _ := st.Node(n.ID)
 		return slices.Equal(now.Pins, pins.Tokens) && now.OnlyPins == pins.Only
 	})

@@ -29,7 +29,7 @@ const (
 // plan tells what would move if members joined and nodes left, for people.
 func (c *cluster) plan(ctx context.Context, join []ring.Member, leave []string) (string, error) {
 	st := c.table.State()
-	members, leaving, err := c.foreseen(st, join, leave)
+	members, leaving, err := c.plannedMembers(st, join, leave)
 	if err != nil {
 		return "", err
 	}
@@ -60,11 +60,11 @@ func (c *cluster) plan(ctx context.Context, join []ring.Member, leave []string) 
 	return text.String(), nil
 }
 
-// foreseen are the members that there would be. Its error names what cannot be.
-func (c *cluster) foreseen(st *table.State, join []ring.Member, leave []string) (members []ring.Member, leaving []string, err error) {
+// plannedMembers are the members that there would be. Its error names what cannot be.
+func (c *cluster) plannedMembers(st *table.State, join []ring.Member, leave []string) (members []ring.Member, leaving []string, err error) {
 	members = st.MembersOf()
 	for _, name := range leave {
-		n, err := c.find(name)
+		n, err := c.findNode(name)
 		if err != nil {
 			return nil, nil, fmt.Errorf("LEAVE: %w", err)
 		}
@@ -146,10 +146,10 @@ func countMoves(present, desired *ring.Placement) map[pair]int {
 
 // measure asks every node for what it would send, and for how fast it has been.
 func (c *cluster) measure(ctx context.Context, st *table.State, p *status.Plan, handoffs []ring.Handoff, ranges map[pair]int) {
-	inquiries := make(map[string]*inquiry)
+	inquiries := make(map[string]*statusQuery)
 	for _, n := range st.Nodes() {
 		if n.State != table.Gone && c.alive(n.ID) {
-			inquiries[n.ID] = &inquiry{}
+			inquiries[n.ID] = &statusQuery{}
 		}
 	}
 	for _, h := range handoffs {
@@ -159,7 +159,7 @@ func (c *cluster) measure(ctx context.Context, st *table.State, p *status.Plan, 
 			}
 		}
 	}
-	outcomes := c.inquireAll(ctx, inquiries, planTimeout)
+	outcomes := c.queryAll(ctx, inquiries, planTimeout)
 	p.Rate, p.Measured = rateOf(outcomes)
 	if p.Throttle > 0 {
 		p.Rate = min(p.Rate, float64(p.Throttle))
@@ -185,7 +185,7 @@ func (c *cluster) measure(ctx context.Context, st *table.State, p *status.Plan, 
 }
 
 // rateOf is the mean rate of all nodes' handoffs so far, or else the assumed one.
-func rateOf(outcomes map[string]outcome) (rate float64, handoffs int64) {
+func rateOf(outcomes map[string]queryResult) (rate float64, handoffs int64) {
 	bytes, seconds := 0.0, 0.0
 	for _, o := range outcomes {
 		if m := o.Moved; o.err == nil && m.Rate > 0 {

@@ -86,11 +86,11 @@ func (c *cluster) reply(from string, message []byte) ([]byte, error) {
 	case askPromise:
 		a = c.promise(from, q)
 	case askChoice:
-		b := c.belongs()
+		b := c.chosenMembership()
 		a = &answer{Generation: b.Generation, Founder: b.Founder}
 	case askSilent:
 		a = new(answer)
-		if err := c.silent(q.Nodes); err != nil {
+		if err := c.checkSilent(q.Nodes); err != nil {
 			a.Refusal = err.Error()
 		}
 	default:
@@ -105,7 +105,7 @@ func (c *cluster) admit(from string, q *question) *answer {
 	if !st.Founded() { // it was started again, and has not caught up yet
 		return &answer{Later: "node " + c.n.id + " does not know the table yet"}
 	}
-	if text := q.Wants.differ(st.Cluster().Strategy); text != "" {
+	if text := q.Wants.differences(st.Cluster().Strategy); text != "" {
 		c.n.cfg.Logger.Warn("refused a node with other settings", "node", from, "err", text)
 		return &answer{Refusal: text, Generation: st.Cluster().Generation}
 	}

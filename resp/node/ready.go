@@ -22,7 +22,7 @@ func (c *cluster) ready() []admin.Check {
 		return []admin.Check{entered}
 	}
 	if !c.engine.Lease().Valid() {
-		lease.Err = errors.New("this node has no lease: " + c.withoutLease())
+		lease.Err = errors.New("this node has no lease: " + c.leaseFault())
 	}
 	own, ranges := admin.Check{Name: "keys"}, admin.Check{Name: "ranges"}
 	if unserved, of := c.unserved(); unserved > 0 {
@@ -32,13 +32,13 @@ func (c *cluster) ready() []admin.Check {
 	text := ""
 	if all, orphans := c.orphans(alive); orphans > 0 {
 		text = fmt.Sprintf("%d of %d ranges have no node that serves them", orphans, all)
-	} else if !c.complete.Load() {
-		text = c.lacking(alive)
+	} else if !c.wasComplete.Load() {
+		text = c.missingCopies(alive)
 	}
 	switch {
 	case text == "":
-		c.complete.Store(true)
-	case c.complete.Load():
+		c.wasComplete.Store(true)
+	case c.wasComplete.Load():
 		ranges.Note = text
 	default:
 		ranges.Err = errors.New(text)
@@ -53,8 +53,8 @@ func (c *cluster) ready() []admin.Check {
 // diskTimeout is for how long a write may wait for the disk of a node that is ready.
 const diskTimeout = 5 * time.Second
 
-// withoutLease says why there is no lease.
-func (c *cluster) withoutLease() string {
+// leaseFault says why there is no lease.
+func (c *cluster) leaseFault() string {
 	if leader, _ := c.table.Leader(); leader == "" {
 		return "it reaches no majority of the nodes that vote"
 	}
@@ -92,9 +92,9 @@ func (c *cluster) orphans(alive map[string]bool) (ranges, orphans int) {
 	return ranges, orphans
 }
 
-// lacking says what is still to come of the copies that belong here, and of those that
+// missingCopies says what is still to come of the copies that belong here, and of those that
 // the ranges of this node are to have; empty if nothing is.
-func (c *cluster) lacking(alive map[string]bool) string {
+func (c *cluster) missingCopies(alive map[string]bool) string {
 	st := c.table.State()
 	members := st.MembersOf()
 	stores := 0

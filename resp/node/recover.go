@@ -36,21 +36,21 @@ var (
 	ErrRecover = errors.New("cannot recover")
 )
 
-// A plan is what a recovery comes to.
-type plan struct {
+// A recoveryPlan is what a recovery comes to.
+type recoveryPlan struct {
 	Format  int    `json:"format"`
 	Cluster string `json:"cluster"`
 	// From is the generation that lost its majority, To the one that goes on.
 	From uint64 `json:"from,string"`
 	To   uint64 `json:"to,string"`
 	// Term and Table are what the nodes begin with; Voter is the one that votes.
-	Term  uint64     `json:"term,string"`
-	Voter string     `json:"voter"`
-	Nodes []planNode `json:"nodes"`
-	Table []byte     `json:"table"`
+	Term  uint64         `json:"term,string"`
+	Voter string         `json:"voter"`
+	Nodes []recoveryNode `json:"nodes"`
+	Table []byte         `json:"table"`
 }
 
-type planNode struct {
+type recoveryNode struct {
 	ID     string `json:"id"`
 	Server string `json:"server"`
 }
@@ -70,11 +70,11 @@ type Recovery struct {
 
 // A survivor is the directory of a node that is left.
 type survivor struct {
-	dir       string
-	belonging belonging
-	plan      *plan // of an earlier recovery
-	remains   *table.Remains
-	id        string
+	dir        string
+	membership membership
+	plan       *recoveryPlan // of an earlier recovery
+	remains    *table.Remains
+	id         string
 }
 
 // Recover makes a cluster go on that has lost the majority of its voters for good, with
@@ -98,19 +98,19 @@ func Recover(dirs []string, dry bool) (*Recovery, error) {
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
-	p, r, err := decide(left)
+	p, r, err := choosePlan(left)
 	if err != nil || r.Nothing || dry {
 		return r, err
 	}
 	for _, s := range left {
-		if s.belonging.Generation == p.From {
+		if s.membership.Generation == p.From {
 			if err := p.save(s.dir); err != nil {
 				return nil, err
 			}
 		}
 	}
 	for _, s := range left {
-		if err := p.carryOut(s); err != nil {
+		if err := p.apply(s); err != nil {
 			return nil, fmt.Errorf("%s: %w; repeat the command to continue", s.dir, err)
 		}
 	}
@@ -118,14 +118,14 @@ func Recover(dirs []string, dry bool) (*Recovery, error) {
 }
 
 func openSurvivor(dir string) (*survivor, error) {
-	b, err := loadAnyBelonging(dir)
+	b, err := loadAnyMembership(dir)
 	if err != nil {
 		return nil, err
 	}
 	if !b.Entered || b.Generation == 0 {
 		return nil, fmt.Errorf("%w: %s is in no cluster", ErrRecover, dir)
 	}
-	s := &survivor{dir: dir, belonging: b}
+	s := &survivor{dir: dir, membership: b}
 	if s.plan, err = loadPlan(dir); err != nil {
 		return nil, err
 	}
@@ -144,27 +144,27 @@ func openSurvivor(dir string) (*survivor, error) {
 	return s, nil
 }
 
-// loadAnyBelonging is for a directory of whatever cluster.
-func loadAnyBelonging(dir string) (belonging, error) {
-	text, err := os.ReadFile(filepath.Join(dir, belongingFile))
+// loadAnyMembership is for a directory of whatever cluster.
+func loadAnyMembership(dir string) (membership, error) {
+	text, err := os.ReadFile(filepath.Join(dir, membershipFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return belonging{}, fmt.Errorf("%w: %s is not the directory of a node of a cluster", ErrRecover, dir)
+		return membership{}, fmt.Errorf("%w: %s is not the directory of a node of a cluster", ErrRecover, dir)
 	} else if err != nil {
-		return belonging{}, err
+		return membership{}, err
 	}
-	var b belonging
+	var b membership
 	if err := durable.Unseal(text, &b); err != nil {
-		return b, readDamaged(filepath.Join(dir, belongingFile), err)
+		return b, readDamaged(filepath.Join(dir, membershipFile), err)
 	}
-	return loadBelonging(dir, b.Cluster)
+	return loadMembership(dir, b.Cluster)
 }
 
-// decide finds the plan that is to be finished, or makes one.
-func decide(left []*survivor) (*plan, *Recovery, error) {
-	var pending *plan
+// choosePlan finds the plan that is to be finished, or makes one.
+func choosePlan(left []*survivor) (*recoveryPlan, *Recovery, error) {
+	var pending *recoveryPlan
 	for _, s := range left {
 		switch {
-		case s.plan == nil || s.plan.From != s.belonging.Generation:
+		case s.plan == nil || s.plan.From != s.membership.Generation:
 		case pending == nil:
 			pending = s.plan
 		case pending.To != s.plan.To:
@@ -178,9 +178,9 @@ func decide(left []*survivor) (*plan, *Recovery, error) {
 	newest := left[0]
 	ids := make(map[string]string)
 	for _, s := range left {
-		if s.belonging.Cluster != left[0].belonging.Cluster || s.belonging.Generation != left[0].belonging.Generation {
+		if s.membership.Cluster != left[0].membership.Cluster || s.membership.Generation != left[0].membership.Generation {
 			return nil, nil, fmt.Errorf("%w: %s is of generation %d of cluster %q, %s of generation %d of %q", ErrRecover,
-				s.dir, s.belonging.Generation, s.belonging.Cluster, left[0].dir, left[0].belonging.Generation, left[0].belonging.Cluster)
+				s.dir, s.membership.Generation, s.membership.Cluster, left[0].dir, left[0].membership.Generation, left[0].membership.Cluster)
 		}
 		if other, twice := ids[s.id]; twice {
 			return nil, nil, fmt.Errorf("%w: %s and %s are both of node %s", ErrRecover, other, s.dir, s.id)
@@ -199,7 +199,7 @@ func decide(left []*survivor) (*plan, *Recovery, error) {
 // alreadyDone is what a finished recovery has come to, unless nodes have run since.
 func alreadyDone(left []*survivor, newest *survivor) *Recovery {
 	for _, s := range left {
-		if s.plan == nil || s.plan.To != s.belonging.Generation || s.remains.State.Index() != newest.remains.State.Index() || s.remains.Term != s.plan.Term {
+		if s.plan == nil || s.plan.To != s.membership.Generation || s.remains.State.Index() != newest.remains.State.Index() || s.remains.Term != s.plan.Term {
 			return nil
 		}
 	}
@@ -208,10 +208,10 @@ func alreadyDone(left []*survivor, newest *survivor) *Recovery {
 	return r
 }
 
-func makePlan(left []*survivor, newest *survivor) (*plan, *Recovery, error) {
+func makePlan(left []*survivor, newest *survivor) (*recoveryPlan, *Recovery, error) {
 	st := newest.remains.State
-	p := &plan{
-		Format: planFormat, Cluster: newest.belonging.Cluster, From: newest.belonging.Generation, To: newGeneration(),
+	p := &recoveryPlan{
+		Format: planFormat, Cluster: newest.membership.Cluster, From: newest.membership.Generation, To: newGeneration(),
 	}
 	index := uint64(0)
 	var ids []string
@@ -221,7 +221,7 @@ func makePlan(left []*survivor, newest *survivor) (*plan, *Recovery, error) {
 			return nil, nil, fmt.Errorf("%w: by the table in %s, which is the newest, %s in %s is not of the cluster any more", ErrRecover, newest.dir, s.id, s.dir)
 		}
 		ids = append(ids, s.id)
-		p.Nodes = append(p.Nodes, planNode{s.id, s.remains.Server})
+		p.Nodes = append(p.Nodes, recoveryNode{s.id, s.remains.Server})
 		p.Term, index = max(p.Term, s.remains.Term), max(index, s.remains.Index)
 		if n.Role == table.Store && (p.Voter == "" || s == newest) {
 			p.Voter = s.id
@@ -244,7 +244,7 @@ func makePlan(left []*survivor, newest *survivor) (*plan, *Recovery, error) {
 	return p, r, nil
 }
 
-func (p *plan) report() *Recovery {
+func (p *recoveryPlan) report() *Recovery {
 	r := &Recovery{Cluster: p.Cluster, From: p.From, To: p.To, Voter: p.Voter}
 	for _, n := range p.Nodes {
 		r.Nodes = append(r.Nodes, n.ID)
@@ -253,13 +253,13 @@ func (p *plan) report() *Recovery {
 }
 
 // resume goes on with a plan that some directories have and have not carried out.
-func resume(p *plan, left []*survivor) (*plan, *Recovery, error) {
+func resume(p *recoveryPlan, left []*survivor) (*recoveryPlan, *Recovery, error) {
 	for _, s := range left {
 		switch {
-		case s.belonging.Cluster != p.Cluster || s.belonging.Generation != p.From && s.belonging.Generation != p.To:
+		case s.membership.Cluster != p.Cluster || s.membership.Generation != p.From && s.membership.Generation != p.To:
 			return nil, nil, fmt.Errorf("%w: %s is of generation %d of cluster %q; a recovery from generation %d to %d of %q was begun, and is to be finished first",
-				ErrRecover, s.dir, s.belonging.Generation, s.belonging.Cluster, p.From, p.To, p.Cluster)
-		case s.remains != nil && !slices.ContainsFunc(p.Nodes, func(n planNode) bool { return n.Server == s.remains.Server }):
+				ErrRecover, s.dir, s.membership.Generation, s.membership.Cluster, p.From, p.To, p.Cluster)
+		case s.remains != nil && !slices.ContainsFunc(p.Nodes, func(n recoveryNode) bool { return n.Server == s.remains.Server }):
 			return nil, nil, fmt.Errorf("%w: a recovery was begun without %s, and is to be finished so", ErrRecover, s.dir)
 		}
 	}
@@ -268,9 +268,9 @@ func resume(p *plan, left []*survivor) (*plan, *Recovery, error) {
 	return p, r, nil
 }
 
-// carryOut has a directory go on as the plan says. It may have been begun.
-func (p *plan) carryOut(s *survivor) error {
-	if s.belonging.Generation == p.To {
+// apply has a directory go on as the plan says. It may have been begun.
+func (p *recoveryPlan) apply(s *survivor) error {
+	if s.membership.Generation == p.To {
 		return nil
 	}
 	at, next := filepath.Join(s.dir, raftName), filepath.Join(s.dir, raftName+".new")
@@ -279,13 +279,13 @@ func (p *plan) carryOut(s *survivor) error {
 			return err
 		}
 	}
-	b := s.belonging
+	b := s.membership
 	b.Generation, b.Founder, b.Entered = p.To, "", true
 	return b.save(s.dir)
 }
 
 // replace builds the new table and puts it where the old one is, which is kept beside it.
-func (p *plan) replace(s *survivor, at, next string) error {
+func (p *recoveryPlan) replace(s *survivor, at, next string) error {
 	st := new(table.State)
 	if err := st.UnmarshalBinary(p.Table); err != nil {
 		return err
@@ -323,7 +323,7 @@ func (p *plan) replace(s *survivor, at, next string) error {
 	return durable.SyncDir(s.dir)
 }
 
-func loadPlan(dir string) (*plan, error) {
+func loadPlan(dir string) (*recoveryPlan, error) {
 	path := filepath.Join(dir, planFile)
 	info, err := os.Stat(path)
 	switch {
@@ -338,7 +338,7 @@ func loadPlan(dir string) (*plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read of a recovery: %w", err)
 	}
-	p := new(plan)
+	p := new(recoveryPlan)
 	if err := durable.Unseal(text, p); err != nil {
 		return nil, fmt.Errorf("read of a recovery: %s is damaged: %w: restore it from a copy, of this directory or of another "+
 			"that takes part in the recovery; if no node has been started since, delete it in each of them, and recover anew", path, err)
@@ -349,7 +349,7 @@ func loadPlan(dir string) (*plan, error) {
 	return p, nil
 }
 
-func (p *plan) save(dir string) error {
+func (p *recoveryPlan) save(dir string) error {
 	if err := saveJSON(dir, planFile, p); err != nil {
 		return fmt.Errorf("note what is to be recovered: %w", err)
 	}
@@ -357,7 +357,7 @@ func (p *plan) save(dir string) error {
 }
 
 // refuseUnfinished keeps a node from starting between two tables.
-func refuseUnfinished(dir string, b belonging) error {
+func refuseUnfinished(dir string, b membership) error {
 	p, err := loadPlan(dir)
 	if err != nil {
 		return err

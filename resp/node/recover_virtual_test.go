@@ -80,12 +80,12 @@ func replacedTable(t *testing.T, dir, before, after string) {
 
 func goneOn(t *testing.T, dir, before, after string) {
 	replacedTable(t, dir, before, after)
-	copyFile(t, filepath.Join(dir, belongingFile), filepath.Join(after, belongingFile))
+	copyFile(t, filepath.Join(dir, membershipFile), filepath.Join(after, membershipFile))
 }
 
-func belongingIn(t *testing.T, dir string) belonging {
+func belongingIn(t *testing.T, dir string) membership {
 	t.Helper()
-	b, err := loadAnyBelonging(dir)
+	b, err := loadAnyMembership(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestRecoveryIsFinishedFromWhereverItWasCutShort(t *testing.T) {
 		copyDir(t, after[0], before[0])
 		// Of the other one, what is needed comes from another machine.
 		copyDir(t, filepath.Join(after[1], raftName), filepath.Join(before[1], raftName))
-		copyFile(t, filepath.Join(after[1], belongingFile), filepath.Join(before[1], belongingFile))
+		copyFile(t, filepath.Join(after[1], membershipFile), filepath.Join(before[1], membershipFile))
 		if r, err := Recover(after, true); err != nil || r.Resumed || belongingIn(t, after[0]) != belongingIn(t, before[0]) {
 			t.Fatalf("to be told what would be done: %v, %v", r, err)
 		}

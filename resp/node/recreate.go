@@ -24,7 +24,7 @@ func (c *cluster) recreate(ctx context.Context, ranges []ring.Range, from string
 	st := c.table.State()
 	taker, ok := st.Node(c.n.id)
 	if from != "" {
-		if taker, err = c.find(from); err != nil {
+		if taker, err = c.findNode(from); err != nil {
 			return err
 		}
 		ok = true
@@ -41,14 +41,14 @@ func (c *cluster) recreate(ctx context.Context, ranges []ring.Range, from string
 		return fmt.Errorf("asking %s for its data failed: %w", taker.ID, err)
 	case from == "" && keys > 0:
 		return fmt.Errorf("this node has %d keys of %s from earlier: add FROM %s to keep them, or send RING RECREATE to another node to create the range without them",
-			keys, nameOf(rows), c.n.id)
+			keys, describeRows(rows), c.n.id)
 	case from != "" && keys == 0:
-		return fmt.Errorf("%s has no data of %s: leave FROM out to create it empty", taker.ID, nameOf(rows))
+		return fmt.Errorf("%s has no data of %s: leave FROM out to create it empty", taker.ID, describeRows(rows))
 	}
-	if err := c.makeAnew(ctx, rows, taker); err != nil {
+	if err := c.recreateRows(ctx, rows, taker); err != nil {
 		return err
 	}
-	c.n.cfg.Logger.Warn("created ranges again: older copies of them no longer count", "ranges", nameOf(rows), "node", taker.ID, "keys", keys)
+	c.n.cfg.Logger.Warn("created ranges again: older copies of them no longer count", "ranges", describeRows(rows), "node", taker.ID, "keys", keys)
 	return nil
 }
 
@@ -64,7 +64,7 @@ func (c *cluster) toRecreate(ranges []ring.Range) ([]*table.Row, error) {
 		rows = append(rows, some...)
 	}
 	for _, row := range rows {
-		for holder := range having(st, row) {
+		for holder := range copyHolders(st, row) {
 			if c.alive(holder) {
 				return nil, fmt.Errorf("%v is at %s, which is alive", row.Range, holder)
 			}
@@ -73,14 +73,14 @@ func (c *cluster) toRecreate(ranges []ring.Range) ([]*table.Row, error) {
 	if len(ranges) > 0 {
 		return rows, nil
 	}
-	if rows = c.lost(st); len(rows) == 0 {
+	if rows = c.lostRows(st); len(rows) == 0 {
 		return nil, errors.New("no range is known to have lost all of its copies: a failed node counts as away after some seconds")
 	}
 	return rows, nil
 }
 
-// having are the members of a row that have it.
-func having(st *table.State, row *table.Row) iter.Seq[string] {
+// copyHolders are the members of a row that have it.
+func copyHolders(st *table.State, row *table.Row) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for node := range row.Copies() {
 			if node == row.Primary && st.Emptied(row) || slices.Contains(row.Learners, node) {
@@ -93,13 +93,13 @@ func having(st *table.State, row *table.Row) iter.Seq[string] {
 	}
 }
 
-// lost are the rows of which no copy is there.
-func (c *cluster) lost(st *table.State) []*table.Row {
+// lostRows are the rows of which no copy is there.
+func (c *cluster) lostRows(st *table.State) []*table.Row {
 	alive := c.aliveNodes()
 	var rows []*table.Row
 	for row := range st.Rows() {
 		there := false
-		for node := range having(st, row) {
+		for node := range copyHolders(st, row) {
 			there = there || alive[node]
 		}
 		if !there {
@@ -109,25 +109,25 @@ func (c *cluster) lost(st *table.State) []*table.Row {
 	return rows
 }
 
-// makeAnew has the table agree, once nobody can be answering for the rows any more.
-func (c *cluster) makeAnew(ctx context.Context, rows []*table.Row, taker table.Node) error {
+// recreateRows has the table agree, once nobody can be answering for the rows any more.
+func (c *cluster) recreateRows(ctx context.Context, rows []*table.Row, taker table.Node) error {
 	st := c.table.State()
 	var holders []string
 	for _, row := range rows {
-		for holder := range having(st, row) {
+		for holder := range copyHolders(st, row) {
 			if !slices.Contains(holders, holder) {
 				holders = append(holders, holder)
 			}
 		}
 	}
-	if err := c.leasesOver(ctx, holders); err != nil {
+	if err := c.checkLeasesOver(ctx, holders); err != nil {
 		return err
 	}
 	again := &table.Recreate{Node: taker.ID, Incarnation: taker.Incarnation}
 	for _, row := range rows {
 		again.Rows = append(again.Rows, row.Ref())
 	}
-	return c.agree(ctx, again, func(st *table.State) bool {
+	return c.propose(ctx, again, func(st *table.State) bool {
 		for _, row := range rows {
 			if now, ok := st.Row(row.Range.Start); !ok || now.Lineage == row.Lineage {
 				return false
@@ -140,12 +140,12 @@ func (c *cluster) makeAnew(ctx context.Context, rows []*table.Row, taker table.N
 // leaseLongest is more than a lease lasts, with its margin, by any clock.
 const leaseLongest = 3 * time.Second
 
-// leasesOver asks whoever leads whether nodes can still be answering.
-func (c *cluster) leasesOver(ctx context.Context, nodes []string) error {
+// checkLeasesOver asks whoever leads whether nodes can still be answering.
+func (c *cluster) checkLeasesOver(ctx context.Context, nodes []string) error {
 	leader, self := c.table.Leader()
 	switch {
 	case self || leader == "": // without a leader nothing is agreed on
-		return c.silent(nodes)
+		return c.checkSilent(nodes)
 	}
 	a, err := c.ask(ctx, leader, &question{Kind: askSilent, Nodes: nodes})
 	if err == nil && a.Refusal != "" {
@@ -154,9 +154,9 @@ func (c *cluster) leasesOver(ctx context.Context, nodes []string) error {
 	return err
 }
 
-// silent is an error if this node, as the leader, may have let one of the nodes answer
+// checkSilent is an error if this node, as the leader, may have let one of the nodes answer
 // until now.
-func (c *cluster) silent(nodes []string) error {
+func (c *cluster) checkSilent(nodes []string) error {
 	for _, node := range nodes {
 		if d, ok := c.engine.LeaseSilence(node); ok && d < leaseLongest {
 			return fmt.Errorf("%s may still be answering clients: try again in a few seconds", node)
@@ -167,19 +167,19 @@ func (c *cluster) silent(nodes []string) error {
 
 // keysAt is how many keys a node has of rows, whoever serves them.
 func (c *cluster) keysAt(ctx context.Context, node string, rows []*table.Row) (keys int64, err error) {
-	q := &inquiry{}
+	q := &statusQuery{}
 	for _, row := range rows {
 		q.Loads = append(q.Loads, row.Range)
 	}
-	a, err := c.inquire(ctx, node, q)
+	a, err := c.queryStatus(ctx, node, q)
 	for _, load := range a.Loads {
 		keys += load.Keys
 	}
 	return keys, err
 }
 
-// nameOf is a row, or how many.
-func nameOf(rows []*table.Row) string {
+// describeRows is a row, or how many.
+func describeRows(rows []*table.Row) string {
 	if len(rows) == 1 {
 		return rows[0].Range.String()
 	}

@@ -16,7 +16,7 @@ const recreateEvery = time.Second
 func (c *cluster) recreateLost() {
 	tick := time.NewTicker(recreateEvery)
 	defer tick.Stop()
-	var gone absences
+	var gone lostSince
 	for round := 0; ; round++ {
 		select {
 		case <-tick.C:
@@ -29,20 +29,20 @@ func (c *cluster) recreateLost() {
 			continue
 		}
 		var rows []*table.Row
-		rows, gone = gone.over(c.lost(st), time.Now(), c.n.cfg.RecreateAfter)
+		rows, gone = gone.due(c.lostRows(st), time.Now(), c.n.cfg.RecreateAfter)
 		if len(rows) == 0 {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(c.ctx, enterTimeout)
-		c.shareAnew(ctx, st, rows, round)
+		c.distributeLost(ctx, st, rows, round)
 		cancel()
 	}
 }
 
-// shareAnew gives rows to the nodes that are there, a part to each. One that has something
+// distributeLost gives rows to the nodes that are there, a part to each. One that has something
 // of its part from earlier gets none of it, since that is not to be found again unasked;
 // in the next round it has the part of another.
-func (c *cluster) shareAnew(ctx context.Context, st *table.State, rows []*table.Row, round int) {
+func (c *cluster) distributeLost(ctx context.Context, st *table.State, rows []*table.Row, round int) {
 	var takers []table.Node
 	for _, n := range st.Nodes() {
 		if n.Counts() && c.alive(n.ID) {
@@ -59,9 +59,9 @@ func (c *cluster) shareAnew(ctx context.Context, st *table.State, rows []*table.
 		if len(part) == 0 {
 			continue
 		}
-		empty, err := c.emptyAt(ctx, taker.ID, part)
+		empty, err := c.emptyRows(ctx, taker.ID, part)
 		if err == nil && len(empty) > 0 {
-			err = c.makeAnew(ctx, empty, taker)
+			err = c.recreateRows(ctx, empty, taker)
 		}
 		switch {
 		case err != nil:
@@ -75,13 +75,13 @@ func (c *cluster) shareAnew(ctx context.Context, st *table.State, rows []*table.
 	}
 }
 
-// emptyAt are the rows of which a node has nothing.
-func (c *cluster) emptyAt(ctx context.Context, node string, rows []*table.Row) (empty []*table.Row, err error) {
-	q := &inquiry{}
+// emptyRows are the rows of which a node has nothing.
+func (c *cluster) emptyRows(ctx context.Context, node string, rows []*table.Row) (empty []*table.Row, err error) {
+	q := &statusQuery{}
 	for _, row := range rows {
 		q.Loads = append(q.Loads, row.Range)
 	}
-	a, err := c.inquire(ctx, node, q)
+	a, err := c.queryStatus(ctx, node, q)
 	if err != nil {
 		return nil, err
 	}
@@ -93,12 +93,12 @@ func (c *cluster) emptyAt(ctx context.Context, node string, rows []*table.Row) (
 	return empty, nil
 }
 
-// absences are since when ranges have been lost.
-type absences map[ring.Range]time.Time
+// lostSince are since when ranges have been lost.
+type lostSince map[ring.Range]time.Time
 
-// over are the rows that have been lost for long enough, and what is to be remembered.
-func (a absences) over(lost []*table.Row, now time.Time, after time.Duration) (rows []*table.Row, next absences) {
-	next = make(absences, len(lost))
+// due are the rows that have been lost for long enough, and what is to be remembered.
+func (a lostSince) due(lost []*table.Row, now time.Time, after time.Duration) (rows []*table.Row, next lostSince) {
+	next = make(lostSince, len(lost))
 	for _, row := range lost {
 		since, known := a[row.Range]
 		if !known {

@@ -40,7 +40,7 @@ const copyTimeout = 2 * time.Second
 // gossip and before the Raft group is opened.
 func (c *cluster) refuseCopy() error {
 	r := &c.n.run
-	if !r.Copied || r.Bus == "" || r.Bus == c.told {
+	if !r.Copied || r.Bus == "" || r.Bus == c.advertisedBus {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, copyTimeout)
@@ -61,7 +61,7 @@ func (c *cluster) refuseCopy() error {
 func (c *cluster) refuseLoneData() error {
 	cfg := &c.n.cfg
 	keys := c.n.store.Keys()
-	if keys == 0 || c.foundsAlone() || c.belonging.ofOthers(c.n.id) || c.table.Known() {
+	if keys == 0 || c.foundsAlone() || c.membership.dataIsFromCluster(c.n.id) || c.table.Known() {
 		return nil
 	}
 	flag := "join"
@@ -78,7 +78,7 @@ func (c *cluster) refuseLoneData() error {
 func (c *cluster) watchFatal() {
 	select {
 	case err := <-c.members.Fatal():
-		if errors.Is(err, members.ErrStranger) && c.entered.Load() && c.others() > 0 {
+		if errors.Is(err, members.ErrStranger) && c.entered.Load() && c.countOthers() > 0 {
 			c.n.cfg.Logger.Error("the nodes at the addresses of --join belong to another cluster; this node continues with its own", "node", c.n.id, "err", err)
 			return
 		}
@@ -94,8 +94,8 @@ var ErrStalled = errors.New("the disk with the table of the cluster has not answ
 // stalled is called by the table, on a goroutine of its own.
 func (c *cluster) stalled() { c.n.finish(ErrStalled) }
 
-// others counts the nodes that the table has beside this one.
-func (c *cluster) others() int {
+// countOthers counts the nodes that the table has beside this one.
+func (c *cluster) countOthers() int {
 	n := 0
 	for _, node := range c.table.State().Nodes() {
 		if node.ID != c.n.id && node.State != table.Gone {

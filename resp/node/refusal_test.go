@@ -155,8 +155,8 @@ func TestANodeBetweenTwoClustersWaits(t *testing.T) {
 	waitFor(t, "c sees two, or was in before it could", func() bool { return log.has(two) || c.cluster.entered.Load() })
 	if log.has(two) {
 		c.cluster.choice.Lock()
-		if c.cluster.belonging.Generation != 0 {
-			t.Errorf("c has chosen %+v", c.cluster.belonging)
+		if c.cluster.membership.Generation != 0 {
+			t.Errorf("c has chosen %+v", c.cluster.membership)
 		}
 		c.cluster.choice.Unlock()
 	}

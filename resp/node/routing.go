@@ -16,7 +16,7 @@ import (
 func (c *cluster) Route(p *ring.Placement, held func(ring.Range) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.p, c.held, c.routed = p, held, true
+	c.placement, c.held, c.routed = p, held, true
 	c.routeLocked()
 }
 
@@ -26,10 +26,10 @@ func (c *cluster) Quiesce(ctx context.Context, ranges []ring.Range) ([]ring.Rang
 }
 
 func (c *cluster) routeLocked() {
-	if c.p == nil {
+	if c.placement == nil {
 		return
 	}
-	r := &resp.Routes{Placement: c.p, Self: c.n.id, Nodes: make(map[string]resp.Route), Held: make(map[int]bool), Lost: make(map[int]bool), Isolated: c.isolated.Load()}
+	r := &resp.Routes{Placement: c.placement, Self: c.n.id, Nodes: make(map[string]resp.Route), Held: make(map[int]bool), Lost: make(map[int]bool), Isolated: c.isolated.Load()}
 	if l := c.lease.Load(); l != nil && !l.Valid() {
 		r.Why = "CLUSTERDOWN this node does not hold its lease: its disk or machine has stalled, or it cannot reach the majority of its cluster"
 	}
@@ -37,8 +37,8 @@ func (c *cluster) routeLocked() {
 		r.Why = "TRYAGAIN this node has not entered its cluster yet"
 	}
 	st := c.table.State()
-	for i := range c.p.Len() {
-		at := c.p.Row(i).Range
+	for i := range c.placement.Len() {
+		at := c.placement.Row(i).Range
 		if c.held(at) {
 			r.Held[i] = true
 		}
@@ -75,8 +75,8 @@ func (c *cluster) linkLocked(node string) resp.Link {
 	return l
 }
 
-// watch routes anew when nodes come, go or move.
-func (c *cluster) watch() {
+// watchMembers routes anew when nodes come, go or move.
+func (c *cluster) watchMembers() {
 	events, cancel := c.members.Watch()
 	defer cancel()
 	c.sightings.look(c.members.Nodes(), time.Now())

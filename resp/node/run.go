@@ -56,8 +56,8 @@ type run struct {
 	Bus string `json:"bus,omitempty"`
 }
 
-// surroundings are what a start finds around it.
-type surroundings struct {
+// startConditions are what a start finds around it.
+type startConditions struct {
 	boot  string // id of this start of the machine
 	place string // see run.Place
 	// logFailed tells that the store's log had failed when the last process ended.
@@ -76,7 +76,7 @@ func (r *run) copiedTo(place string) bool {
 // In mode everysec an fsync of the log that fails may take back what was acknowledged. In mode
 // always nothing is acknowledged before its fsync has succeeded. A clean stop tells that the
 // log was healed.
-func (r *run) survived(around surroundings) bool {
+func (r *run) survived(around startConditions) bool {
 	if r.copiedTo(around.place) {
 		return r.Stopped
 	}
@@ -91,11 +91,11 @@ func (r *run) survived(around surroundings) bool {
 
 // next is the run that begins now. A directory that has seen none is new, or its run was
 // not recorded, and proves nothing.
-func (r *run) next(now time.Time, around surroundings, fsync store.Fsync) run {
+func (r *run) next(now time.Time, around startConditions, fsync store.Fsync) run {
 	return run{
-		Format: runFormat, Incarnation: r.later(now), Boot: around.boot, Fsync: string(fsync),
+		Format: runFormat, Incarnation: r.nextIncarnation(now), Boot: around.boot, Fsync: string(fsync),
 		Registered: r.Registered, Lost: r.Lost || r.Registered == 0 || !r.survived(around),
-		Place: around.place, Copied: r.Copied || r.copiedTo(around.place), Apart: r.Apart || madeAnew(r.Place, around.place), Bus: r.Bus,
+		Place: around.place, Copied: r.Copied || r.copiedTo(around.place), Apart: r.Apart || isFileCopy(r.Place, around.place), Bus: r.Bus,
 	}
 }
 
@@ -104,11 +104,11 @@ func (r *run) next(now time.Time, around surroundings, fsync store.Fsync) run {
 // takes part, or a cluster of which all directories were copied could not start.
 func (r *run) abstains() bool { return r.Apart && (r.Lost || r.Registered == 0) }
 
-// later is the number of a start that begins now: above those of all starts before it,
+// nextIncarnation is the number of a start that begins now: above those of all starts before it,
 // also of one that the cluster may have registered without this directory hearing of it.
 // A random part keeps two copies of a directory from having the same number, even if their
 // clocks stand still.
-func (r *run) later(now time.Time) uint64 {
+func (r *run) nextIncarnation(now time.Time) uint64 {
 	return max(uint64(max(0, now.UnixNano())), r.Incarnation+1, r.Registered+1) + rand.Uint64N(incarnationSpread)
 }
 
@@ -171,19 +171,19 @@ func (n *Node) beginRun() error {
 		n.cfg.Logger.Warn("the file about the last start is damaged: the last acknowledged writes may be missing here",
 			"node", n.id, "file", filepath.Join(n.cfg.Dir, runFile))
 	}
-	now := n.cfg.below.wall()
+	now := n.cfg.env.wall()
 	if n.cfg.Role == RoleStore {
-		n.run = last.next(now, surroundings{bootID(), filePlace(filepath.Join(n.cfg.Dir, lockFile)), n.store.LogFailed()}, n.store.Fsync())
+		n.run = last.next(now, startConditions{bootID(), fileIdentity(filepath.Join(n.cfg.Dir, lockFile)), n.store.LogFailed()}, n.store.Fsync())
 		if n.run.Copied && n.run.Lost {
 			n.cfg.Logger.Warn("the directory was copied while its node ran, or after a crash: writes acknowledged since then may be missing",
 				"node", n.id, "dir", n.cfg.Dir)
 		}
 	} else { // which has nothing to lose
-		n.run = run{Format: runFormat, Incarnation: last.later(now)}
+		n.run = run{Format: runFormat, Incarnation: last.nextIncarnation(now)}
 		if n.cfg.Role == RoleWitness { // which votes
-			n.run.Place = filePlace(filepath.Join(n.cfg.raftDir(), "raft.db"))
+			n.run.Place = fileIdentity(filepath.Join(n.cfg.raftDir(), "raft.db"))
 			n.run.Copied = last.Copied || last.copiedTo(n.run.Place)
-			n.run.Apart, n.run.Bus = last.Apart || madeAnew(last.Place, n.run.Place), last.Bus
+			n.run.Apart, n.run.Bus = last.Apart || isFileCopy(last.Place, n.run.Place), last.Bus
 		}
 	}
 	if err := n.run.save(n.cfg.Dir); err != nil {
@@ -207,7 +207,7 @@ func (n *Node) runRegistered(incarnation uint64, bus string) error {
 	if n.cfg.Role == RoleStore {
 		n.run.Registered, n.run.Lost = incarnation, false
 	} else if n.run.Place == "" {
-		n.run.Place = filePlace(filepath.Join(n.cfg.raftDir(), "raft.db")) // there was none at the start
+		n.run.Place = fileIdentity(filepath.Join(n.cfg.raftDir(), "raft.db")) // there was none at the start
 	}
 	return n.run.save(n.cfg.Dir)
 }

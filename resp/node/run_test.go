@@ -22,7 +22,7 @@ func TestIntactIsProved(t *testing.T) {
 		boot   string
 		intact bool
 	}
-	check := func(test test, around surroundings) {
+	check := func(test test, around startConditions) {
 		t.Run(test.name, func(t *testing.T) {
 			next := test.last.next(time.Now(), around, store.FsyncEverySec)
 			if intact, after := next.intact(); intact != test.intact || after != test.last.Registered {
@@ -38,7 +38,7 @@ func TestIntactIsProved(t *testing.T) {
 		{"the log had failed, and was healed by a clean stop", with(func(r *run) { r.Stopped = true }), "first", true},
 		{"the log had failed, and its disk had everything", with(func(r *run) { r.Fsync = "always" }), "first", true},
 	} {
-		check(test, surroundings{test.boot, "here", true})
+		check(test, startConditions{test.boot, "here", true})
 	}
 	for _, test := range []test{
 		{"nothing is known of the directory", run{}, "first", false},
@@ -55,7 +55,7 @@ func TestIntactIsProved(t *testing.T) {
 		{"a copy of a directory after a clean stop", with(func(r *run) { r.Place, r.Stopped = "there", true }), "second", true},
 		{"something was lost before a start that the cluster has not heard of", with(func(r *run) { r.Lost = true }), "first", false},
 	} {
-		check(test, surroundings{test.boot, "here", false})
+		check(test, startConditions{test.boot, "here", false})
 	}
 }
 
@@ -74,7 +74,7 @@ func TestStartsBetweenRegistrationsAreNoGap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r = last.next(time.Now(), surroundings{boot: step.boot}, store.FsyncEverySec)
+		r = last.next(time.Now(), startConditions{boot: step.boot}, store.FsyncEverySec)
 		if intact, after := r.intact(); intact != step.intact || after != 7 {
 			t.Errorf("boot %s: %v, after %d", step.boot, intact, after)
 		}
@@ -91,7 +91,7 @@ func TestRunThatCannotBeReadProvesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		next := last.next(time.Now(), surroundings{boot: "first"}, store.FsyncAlways)
+		next := last.next(time.Now(), startConditions{boot: "first"}, store.FsyncAlways)
 		if intact, _ := next.intact(); intact {
 			t.Errorf("%q", text)
 		}
@@ -120,7 +120,7 @@ func TestEachStartHasAHigherNumber(t *testing.T) {
 			t.Fatal(err)
 		}
 		now = now.Add(step.by)
-		r := last.next(now, surroundings{boot: "first"}, store.FsyncEverySec)
+		r := last.next(now, startConditions{boot: "first"}, store.FsyncEverySec)
 		if r.Incarnation <= highest {
 			t.Errorf("%s: %d, after %d", step.name, r.Incarnation, highest)
 		}

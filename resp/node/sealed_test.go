@@ -19,12 +19,12 @@ func TestFlippedBitsInFilesOfADirectoryAreNotBelieved(t *testing.T) {
 		nothing any
 	}{
 		{
-			name: belongingFile, v: belonging{Format: belongingFormat, Cluster: "ringside", Generation: 77, Founder: "n1", Entered: true},
-			load: func(dir string) (any, error) { return loadBelonging(dir, "ringside") },
+			name: membershipFile, v: membership{Format: membershipFormat, Cluster: "ringside", Generation: 77, Founder: "n1", Entered: true},
+			load: func(dir string) (any, error) { return loadMembership(dir, "ringside") },
 		},
 		{
-			name: belongingFile, v: belonging{Format: belongingFormat, Cluster: "other", ID: "x", Node: "n7"},
-			load: func(dir string) (any, error) { return loadAnyBelonging(dir) },
+			name: membershipFile, v: membership{Format: membershipFormat, Cluster: "other", ID: "x", Node: "n7"},
+			load: func(dir string) (any, error) { return loadAnyMembership(dir) },
 		},
 		{
 			name: lineagesFile, v: lineageText{lineagesFormat, []lineageStep{{0, 1}, {1 << 20, 3}, {1 << 31, 1}}},
@@ -37,7 +37,7 @@ func TestFlippedBitsInFilesOfADirectoryAreNotBelieved(t *testing.T) {
 			},
 		},
 		{
-			name: planFile, v: plan{Format: planFormat, From: 5},
+			name: planFile, v: recoveryPlan{Format: planFormat, From: 5},
 			load: func(dir string) (any, error) {
 				p, err := loadPlan(dir)
 				if err != nil {

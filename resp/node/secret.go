@@ -155,8 +155,8 @@ func (n *Node) admitPeers() error {
 	return nil
 }
 
-// doors returns the sockets of a node and the secret that each asks for.
-func (c Config) doors() []door {
+// sockets returns the sockets of a node and the secret that each asks for.
+func (c Config) sockets() []socketInfo {
 	c.EnsureDefaults()
 	clients := "none"
 	switch {
@@ -169,12 +169,12 @@ func (c Config) doors() []door {
 	case c.Exposure() == ExposureRefused:
 		clients = "none, this machine only"
 	}
-	doors := []door{{"clients", c.Addr, clients}}
+	doors := []socketInfo{{"clients", c.Addr, clients}}
 	if c.HTTPAddr != HTTPOff {
-		doors = append(doors, door{"http", c.HTTPAddr, "none, no data"})
+		doors = append(doors, socketInfo{"http", c.HTTPAddr, "none, no data"})
 	}
-	return append(doors, door{"bus", c.BusAddr, string(c.peerSecret())}, door{"gossip", c.GossipAddr, string(c.peerSecret())})
+	return append(doors, socketInfo{"bus", c.BusAddr, string(c.peerSecret())}, socketInfo{"gossip", c.GossipAddr, string(c.peerSecret())})
 }
 
-// A door is a socket that the node listens on.
-type door struct{ socket, addr, secret string }
+// A socketInfo is a socket that the node listens on.
+type socketInfo struct{ socket, addr, secret string }

@@ -82,7 +82,7 @@ func TestNoSettingsOpenADoorWithoutASecret(t *testing.T) {
 		}
 		accepted++
 		guarded := c.RequirePass != "" || c.TLSCert != ""
-		for _, d := range c.doors() {
+		for _, d := range c.sockets() {
 			if d.secret != string(secretNone) {
 				continue
 			}

@@ -30,8 +30,8 @@ func (c *Config) wants() wants {
 	return w
 }
 
-// differ says where the settings of a cluster are others; empty if nowhere.
-func (w wants) differ(s table.Settings) string {
+// differences says where the settings of a cluster are others; empty if nowhere.
+func (w wants) differences(s table.Settings) string {
 	var texts []string
 	add := func(name string, own, its any) {
 		texts = append(texts, fmt.Sprintf("--%s %v was asked for, the cluster has %v", name, own, its))

@@ -91,7 +91,7 @@ func TestDifferences(t *testing.T) {
 		{wants{KetamaRule: "twemproxy", Mask: 0xfff},
 			"--ketama-rule twemproxy was asked for, the cluster has libketama; --mask 0FFF was asked for, the cluster has 00FF: give the cluster's, or none"},
 	} {
-		if got := tt.w.differ(s); got != tt.want {
+		if got := tt.w.differences(s); got != tt.want {
 			t.Errorf("%+v: %q", tt.w, got)
 		}
 	}

@@ -46,7 +46,7 @@ func (o overview) Moves() resp.Moves {
 	for _, cause := range replica.Causes() {
 		m.Waiting[cause.String()] = 0
 	}
-	m.Feeding = c.feeding()
+	m.Feeding = c.feedStatus()
 	m.Scrub = *c.scrub()
 	m.Short, m.Lost = c.shortages(st)
 	m.Lease.Valid = true
@@ -101,13 +101,13 @@ func (c *cluster) report(ctx context.Context) *status.Report {
 	if of.Strategy.Name == strategy.Buckets {
 		r.Buckets = status.BucketsOf(st.Placement())
 	}
-	inquiries := make(map[string]*inquiry)
+	inquiries := make(map[string]*statusQuery)
 	for i := range r.Nodes {
 		if r.Nodes[i].Health == status.Alive {
-			inquiries[r.Nodes[i].ID] = &inquiry{}
+			inquiries[r.Nodes[i].ID] = &statusQuery{}
 		}
 	}
-	outcomes := c.inquireAll(ctx, inquiries, askTimeout)
+	outcomes := c.queryAll(ctx, inquiries, statusTimeout)
 	for i := range r.Nodes {
 		n := &r.Nodes[i]
 		outcome, asked := outcomes[n.ID]
@@ -153,14 +153,14 @@ func (c *cluster) reportNodes(st *table.State) []status.Node {
 			Voter: slices.Contains(voters, n.ID),
 		}
 		if ok {
-			c.sighted(&r, m)
+			c.addGossip(&r, m)
 		}
 		nodes = append(nodes, r)
 	}
 	for _, m := range met {
 		if m.Status == members.Alive {
 			r := status.Node{ID: m.ID, Role: string(m.Role), State: status.Stray, Weight: m.Weight}
-			c.sighted(&r, m)
+			c.addGossip(&r, m)
 			nodes = append(nodes, r)
 		}
 	}
@@ -169,8 +169,8 @@ func (c *cluster) reportNodes(st *table.State) []status.Node {
 	return nodes
 }
 
-// sighted adds what gossip knows of a node.
-func (c *cluster) sighted(r *status.Node, m members.Node) {
+// addGossip adds what gossip knows of a node.
+func (c *cluster) addGossip(r *status.Node, m members.Node) {
 	r.Addr, r.Version = m.ClientAddr, m.Version
 	r.Health, r.Since = m.Status.String(), c.sightings.since(m.ID)
 }
@@ -205,7 +205,7 @@ func countRanges(nodes []status.Node, st *table.State) {
 var errAway = errors.New("it does not account")
 
 // reportHandoff is a handoff with what its source says of it.
-func reportHandoff(st *table.State, h *table.Handoff, source outcome) status.Handoff {
+func reportHandoff(st *table.State, h *table.Handoff, source queryResult) status.Handoff {
 	r := status.Handoff{ID: h.ID, From: h.From, To: h.To, Phase: h.Phase.String()}
 	at := slices.IndexFunc(source.Progress, func(p replica.Progress) bool { return p.Handoff == h.ID })
 	if source.err != nil || at < 0 {

@@ -232,8 +232,8 @@ func (c Config) validateTimes(f *faults) {
 	if c.ForwardTimeout < time.Millisecond || c.ForwardTimeout > time.Hour {
 		f.add("forward-timeout", "%v is not between 1ms and 1h; use 10s, say", c.ForwardTimeout)
 	}
-	if c.Backups < 0 || c.Backups > mostBackups {
-		f.add("backups", "%d is not between 0 and %d, the copies beside the primary", c.Backups, mostBackups)
+	if c.Backups < 0 || c.Backups > maxBackups {
+		f.add("backups", "%d is not between 0 and %d, the copies beside the primary", c.Backups, maxBackups)
 	}
 	if c.RecreateAfter != 0 && (c.RecreateAfter < 5*time.Second || c.RecreateAfter > 24*time.Hour) {
 		f.add("recreate-after", "%v is not between 5s and 24h, nor 0, which is never", c.RecreateAfter)

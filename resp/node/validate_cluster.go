@@ -97,7 +97,7 @@ func (c Config) validateBetweenNodes(f *faults, setting, given string, offset in
 	switch {
 	case err != nil:
 		f.add(setting, "%q: %v", addr, err)
-	case isLoopback(host) || c.ClusterKey != "" || c.below.network != nil:
+	case isLoopback(host) || c.ClusterKey != "" || c.env.network != nil:
 		// A test's network has no other hosts.
 	case given == "":
 		f.add(setting, "%q, which follows from addr, can be reached from other hosts: set cluster-key on all nodes, or %s on 127.0.0.1", addr, setting)

@@ -118,10 +118,10 @@ func (c *virtualCluster) tryStart(id string, join ...string) (*virtualNode, erro
 		cfg.Join = append(cfg.Join, c.nodes[other].ip+":7379")
 	}
 	cfg.Cache, cfg.BlockCache, cfg.MinFreeDisk = 1<<20, 1<<20, 0
-	cfg.below.network = c.net.Host(v.ip)
-	cfg.below.now = func() time.Duration { return time.Since(c.began) }
-	cfg.below.steps = func(s replica.Step) { c.doom.Load().reached(c, v, s) }
-	cfg.below.store = func(s *store.Config) { s.FS, s.Dir = v.fs, "data" }
+	cfg.env.network = c.net.Host(v.ip)
+	cfg.env.now = func() time.Duration { return time.Since(c.began) }
+	cfg.env.steps = func(s replica.Step) { c.doom.Load().reached(c, v, s) }
+	cfg.env.store = func(s *store.Config) { s.FS, s.Dir = v.fs, "data" }
 	cfg.Logger = slog.New(slog.NewTextHandler(&v.log, nil))
 	if os.Getenv("RINGSIDE_TEST_LOG") != "" {
 		cfg.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil)).With("at", id)
@@ -217,7 +217,7 @@ func (c *virtualCluster) tell() {
 		cl, st := n.cluster, n.cluster.table.State()
 		leader, self := cl.table.Leader()
 		c.say("%s: leader %q (itself: %v), members %v at %d, nodes %v, %+v, %v;\nhandoffs %+v;\n%+v;\n%+v; its log:\n%s", id, leader, self,
-			st.MembersOf(), st.Index(), cl.members.Nodes(), cl.belongs(), n.Err(), st.Handoffs(), cl.engine.Progress(), cl.engine.Feeds(), &n.log)
+			st.MembersOf(), st.Index(), cl.members.Nodes(), cl.chosenMembership(), n.Err(), st.Handoffs(), cl.engine.Progress(), cl.engine.Feeds(), &n.log)
 	}
 }
 

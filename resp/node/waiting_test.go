@@ -39,7 +39,7 @@ func TestANodeThatJoinsWaitsForOthers(t *testing.T) {
 	if err := client.Get(t.Context(), "key").Err(); err == nil || err.Error() != "TRYAGAIN this node has not entered its cluster yet" {
 		t.Errorf("a key of no cluster: %v", err)
 	}
-	if b.cluster.belongs().Generation != 0 {
+	if b.cluster.chosenMembership().Generation != 0 {
 		t.Error("it has chosen a cluster")
 	}
 
@@ -115,7 +115,7 @@ func TestTheFounderLeaves(t *testing.T) {
 
 	short, cancel := context.WithTimeout(ctx, time.Nanosecond)
 	defer cancel()
-	if err := a.cluster.drained(short); err == nil || !strings.Contains(err.Error(), "128 ranges with about") || !strings.Contains(err.Error(), a.cfg.Dir) {
+	if err := a.cluster.waitDrained(short); err == nil || !strings.Contains(err.Error(), "128 ranges with about") || !strings.Contains(err.Error(), a.cfg.Dir) {
 		t.Errorf("in no time: %v", err)
 	}
 	leaving, cancel := context.WithTimeout(ctx, 60*time.Second)

@@ -10,27 +10,27 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
-// data is the store as the replication engine sees it.
-type data struct {
+// engineStore is the store as the replication engine sees it.
+type engineStore struct {
 	*store.Store
 }
 
 // Give implements replica.Store.
-func (d data) StartCopy(r ring.Range, sink func(batch []byte), pace func()) (replica.OutgoingCopy, error) {
-	return newOutgoing(d.Store, r, sink, pace)
+func (s engineStore) StartCopy(r ring.Range, sink func(batch []byte), pace func()) (replica.OutgoingCopy, error) {
+	return newOutgoingCopy(s.Store, r, sink, pace)
 }
 
 // Take implements replica.Store.
-func (d data) ReceiveCopy(r ring.Range) replica.IncomingCopy {
-	return &incoming{store: d.Store, r: r, receiver: d.NewReceiver(r)}
+func (s engineStore) ReceiveCopy(r ring.Range) replica.IncomingCopy {
+	return &incomingCopy{store: s.Store, r: r, receiver: s.NewReceiver(r)}
 }
 
 // Serve implements replica.Store.
-func (d data) SetOwned(own []ring.Range) { d.SetActive(own...) }
+func (s engineStore) SetOwned(own []ring.Range) { s.SetActive(own...) }
 
 // Drop implements replica.Store.
-func (d data) Drop(ranges ...ring.Range) error {
-	return occupied(d.DropRanges(nil, ranges...))
+func (s engineStore) Drop(ranges ...ring.Range) error {
+	return occupied(s.DropRanges(nil, ranges...))
 }
 
 // occupied is an error of the store as the engine knows it.
@@ -42,16 +42,16 @@ func occupied(err error) error {
 }
 
 // Load implements replica.Store.
-func (d data) Load(r ring.Range) ring.Load {
-	l, err := d.RangeLoad(r)
+func (s engineStore) Load(r ring.Range) ring.Load {
+	l, err := s.RangeLoad(r)
 	if err != nil {
 		return ring.Load{}
 	}
 	return ring.Load{Keys: l.Keys, Bytes: l.Bytes, Largest: l.Heaviest}
 }
 
-// incoming is a range that is taken in.
-type incoming struct {
+// incomingCopy is a range that is taken in.
+type incomingCopy struct {
 	store    *store.Store
 	r        ring.Range
 	receiver *store.Receiver
@@ -59,24 +59,24 @@ type incoming struct {
 }
 
 // Apply implements replica.Incoming.
-func (in *incoming) Apply(batch []byte, done func(error)) error {
-	wait, err := in.receiver.Apply(batch, settled(done))
+func (in *incomingCopy) Apply(batch []byte, done func(error)) error {
+	wait, err := in.receiver.Apply(batch, waiterFunc(done))
 	if err == nil && !wait {
 		done(nil)
 	}
 	return err
 }
 
-// settled is a store.Waiter.
-type settled func(error)
+// waiterFunc is a store.Waiter.
+type waiterFunc func(error)
 
-func (s settled) Settled(err error) { s(err) }
+func (s waiterFunc) Settled(err error) { s(err) }
 
 // Over implements replica.Incoming.
-func (in *incoming) End() { in.receiver.Over() }
+func (in *incomingCopy) End() { in.receiver.Over() }
 
 // Close implements replica.Incoming.
-func (in *incoming) Close() { in.receiver.Close() }
+func (in *incomingCopy) Close() { in.receiver.Close() }
 
 // A question of a sender is a byte that says what it asks for, and
 //
@@ -89,22 +89,22 @@ const (
 )
 
 const (
-	// digested is how many entries one answer stands for. It bounds the memory that
+	// maxDigestEntries is how many entries one answer stands for. It bounds the memory that
 	// an answer takes on either side.
-	digested = 16 << 10
+	maxDigestEntries = 16 << 10
 	// groupEntries bounds the second level of one group, which may have grown since;
 	// of a larger one the first level is all there is.
 	groupEntries = 1 << 10
 )
 
 // Answer implements replica.Incoming.
-func (in *incoming) Answer(question []byte) ([]byte, error) {
+func (in *incomingCopy) Answer(question []byte) ([]byte, error) {
 	if len(question) == 0 {
 		return nil, errQuestion
 	}
 	switch rest := question[1:]; question[0] {
 	case askDigests:
-		d, err := in.store.Digest(in.r, store.Position(rest), digested)
+		d, err := in.store.Digest(in.r, store.Position(rest), maxDigestEntries)
 		if err != nil {
 			return nil, err
 		}

@@ -25,12 +25,12 @@ func TestQuestionsThatAreNoneAreAnswered(t *testing.T) {
 	n := openMember(t, "node-a")
 	defer n.Close()
 	waitFor(t, "a cluster of one", func() bool { return n.primaries()["node-a"] == 256 })
-	say := func(message []byte, whole bool) account {
+	say := func(message []byte, whole bool) nodeStatus {
 		here, there := net.Pipe()
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			n.cluster.serveAsk(bus.Peer{ID: "node-b"}, there)
+			n.cluster.serveStatus(bus.Peer{ID: "node-b"}, there)
 		}()
 		go func() {
 			if whole {
@@ -40,7 +40,7 @@ func TestQuestionsThatAreNoneAreAnswered(t *testing.T) {
 				_ = here.Close()
 			}
 		}()
-		var a account
+		var a nodeStatus
 		text, err := readMessage(here)
 		if err == nil {
 			err = json.Unmarshal(text, &a)
@@ -60,7 +60,7 @@ func TestQuestionsThatAreNoneAreAnswered(t *testing.T) {
 	for _, cut := range []string{"", "\x00", "\x00\x00\x00\x05ab", "\xff\xff\xff\xffabc"} {
 		say([]byte(cut), false)
 	}
-	q, _ := json.Marshal(&inquiry{Loads: []ring.Range{ring.Whole, {Start: 5, End: 9}, {Start: 9, End: 5}}})
+	q, _ := json.Marshal(&statusQuery{Loads: []ring.Range{ring.Whole, {Start: 5, End: 9}, {Start: 9, End: 5}}})
 	if a := say(q, true); a.Fault != "" || len(a.Loads) != 3 {
 		t.Errorf("%+v", a)
 	}
@@ -72,26 +72,26 @@ func TestReportsDoNotWaitForTheSilent(t *testing.T) {
 	n := openMember(t, "node-a")
 	defer n.Close()
 	waitFor(t, "a cluster of one", func() bool { return n.primaries()["node-a"] == 256 })
-	outcomes := n.cluster.inquireAll(t.Context(), map[string]*inquiry{"node-a": {}, "nobody": {}}, time.Minute)
+	outcomes := n.cluster.queryAll(t.Context(), map[string]*statusQuery{"node-a": {}, "nobody": {}}, time.Minute)
 	if outcomes["node-a"].err != nil || !errors.Is(outcomes["nobody"].err, errUnknownNode) {
 		t.Errorf("%+v", outcomes)
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := n.cluster.inquire(over, "nobody", &inquiry{}); !errors.Is(err, errNoAnswer) {
+	if _, err := n.cluster.queryStatus(over, "nobody", &statusQuery{}); !errors.Is(err, errNoAnswer) {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestRatesAreMeasuredOverAllNodes(t *testing.T) {
-	slow := outcome{account: account{Moved: status.Moved{Done: 1, Bytes: 100 * mib, Rate: 50 * mib}}}
-	fast := outcome{account: account{Moved: status.Moved{Done: 2, Bytes: 300 * mib, Rate: 300 * mib}}}
-	silent := outcome{err: errNoAnswer, account: fast.account}
-	if rate, n := rateOf(map[string]outcome{"a": slow, "b": fast, "c": silent, "d": {}}); n != 3 || int64(rate) != 400*mib/3 {
+	slow := queryResult{nodeStatus: nodeStatus{Moved: status.Moved{Done: 1, Bytes: 100 * mib, Rate: 50 * mib}}}
+	fast := queryResult{nodeStatus: nodeStatus{Moved: status.Moved{Done: 2, Bytes: 300 * mib, Rate: 300 * mib}}}
+	silent := queryResult{err: errNoAnswer, nodeStatus: fast.nodeStatus}
+	if rate, n := rateOf(map[string]queryResult{"a": slow, "b": fast, "c": silent, "d": {}}); n != 3 || int64(rate) != 400*mib/3 {
 		t.Errorf("%f of %d", rate, n)
 	}
-	little := outcome{account: account{Moved: status.Moved{Done: 9, Bytes: 1 * mib, Rate: 7}}}
-	if rate, n := rateOf(map[string]outcome{"a": little}); n != 0 || rate != assumedRate {
+	little := queryResult{nodeStatus: nodeStatus{Moved: status.Moved{Done: 9, Bytes: 1 * mib, Rate: 7}}}
+	if rate, n := rateOf(map[string]queryResult{"a": little}); n != 0 || rate != assumedRate {
 		t.Errorf("%f of %d", rate, n)
 	}
 	got := moved(replica.Totals{Done: 2, Bytes: 1000, Copying: 4 * time.Second, Held: 30 * time.Millisecond})
@@ -160,9 +160,9 @@ func FuzzAccount(f *testing.F) {
 		if err != nil || !bytes.Equal(text, data) {
 			t.Fatal(err)
 		}
-		var a account
+		var a nodeStatus
 		if json.Unmarshal(text, &a) == nil {
-			rateOf(map[string]outcome{"a": {account: a}})
+			rateOf(map[string]queryResult{"a": {nodeStatus: a}})
 		}
 	})
 }

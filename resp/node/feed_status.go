@@ -8,8 +8,8 @@ import (
 	"github.com/ringside-kv/ringside/resp/status"
 )
 
-// feeding is how this node stands with its backups.
-func (c *cluster) feeding() (s status.Feeding) {
+// feedStatus is how this node stands with its backups.
+func (c *cluster) feedStatus() (s status.Feeding) {
 	for _, f := range c.engine.Feeds() {
 		s.Pending += f.Pending
 		s.PendingFor = max(s.PendingFor, f.Waits.Seconds())

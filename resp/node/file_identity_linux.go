@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// filePlace tells a file from its copies: by device, inode and time of birth, which a
+// fileIdentity tells a file from its copies: by device, inode and time of birth, which a
 // rename keeps. It is empty if the file is not there or the system does not say.
-func filePlace(path string) string {
+func fileIdentity(path string) string {
 	var st unix.Statx_t
 	err := unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_INO|unix.STATX_BTIME, &st)
 	if err != nil || st.Mask&unix.STATX_INO == 0 {
@@ -22,10 +22,10 @@ func filePlace(path string) string {
 	return place
 }
 
-// madeAnew tells whether the file of one place was made at another moment than that of the
+// isFileCopy tells whether the file of one place was made at another moment than that of the
 // other, so that it is a copy for certain. Device and inode may be numbered anew when a file
 // system is mounted.
-func madeAnew(was, is string) bool {
+func isFileCopy(was, is string) bool {
 	const parts = 3 // device, inode, time of birth
 	a, b := strings.Split(was, "/"), strings.Split(is, "/")
 	return len(a) == parts && len(b) == parts && a[parts-1] != b[parts-1]

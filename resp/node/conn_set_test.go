@@ -17,8 +17,8 @@ import (
 // A wire that is cut ends every socket at once, both ends of streams hear so, and none begins
 // anew.
 func TestWireIsCut(t *testing.T) {
-	w := new(wire)
-	b, m := wiredBus{w, bus.System{}}, wiredMembers{w, members.System{}}
+	w := new(connSet)
+	b, m := trackedBus{w, bus.System{}}, trackedMembers{w, members.System{}}
 	l, err := b.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestWireIsCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	runtime.GC() // they are kept as long as somebody has them
-	w.cut()
+	w.closeAll()
 	for what, conn := range map[string]net.Conn{"accepted": outside, "dialled": other} {
 		_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
 		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, io.EOF) {
@@ -88,8 +88,8 @@ func TestWireIsCut(t *testing.T) {
 
 // Connections that nobody has any more are forgotten.
 func TestWireForgetsConnections(t *testing.T) {
-	w := new(wire)
-	b := wiredBus{w, bus.System{}}
+	w := new(connSet)
+	b := trackedBus{w, bus.System{}}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -19,14 +19,14 @@ import (
 // the account that it gives, in JSON, so that nodes of different builds understand each other as far
 // as they can.
 
-// An inquiry is what a node is asked for; what it serves and moves is always told.
-type inquiry struct {
+// A statusQuery is what a node is asked for; what it serves and moves is always told.
+type statusQuery struct {
 	// Loads are ranges whose load is wanted.
 	Loads []ring.Range `json:"loads,omitempty"`
 }
 
-// An account is what a node knows of itself.
-type account struct {
+// A nodeStatus is what a node knows of itself.
+type nodeStatus struct {
 	// Fault says why the rest is missing.
 	Fault    string             `json:"fault,omitempty"`
 	Version  string             `json:"version"`
@@ -42,19 +42,19 @@ type account struct {
 }
 
 const (
-	// askTimeout is how long a report waits for one node.
-	askTimeout = 2 * time.Second
-	// answerTimeout bounds the life of a connection that an inquiry comes on. Loads of
+	// statusTimeout is how long a report waits for one node.
+	statusTimeout = 2 * time.Second
+	// statusServeTimeout bounds the life of a connection that an inquiry comes on. Loads of
 	// many ranges of a large store take a while.
-	answerTimeout = 30 * time.Second
-	// mostAsked bounds how many nodes are asked at a time.
-	mostAsked = 32
+	statusServeTimeout = 30 * time.Second
+	// maxConcurrentQueries bounds how many nodes are asked at a time.
+	maxConcurrentQueries = 32
 )
 
-// serveAsk answers one inquiry.
-func (c *cluster) serveAsk(peer bus.Peer, conn net.Conn) {
+// serveStatus answers one inquiry.
+func (c *cluster) serveStatus(peer bus.Peer, conn net.Conn) {
 	defer func() { _ = conn.Close() }()
-	ctx, cancel := context.WithTimeout(c.ctx, answerTimeout)
+	ctx, cancel := context.WithTimeout(c.ctx, statusServeTimeout)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
@@ -62,12 +62,12 @@ func (c *cluster) serveAsk(peer bus.Peer, conn net.Conn) {
 	if err != nil {
 		return
 	}
-	var q inquiry
-	var a account
+	var q statusQuery
+	var a nodeStatus
 	if err := json.Unmarshal(text, &q); err != nil {
 		a.Fault = "an inquiry that cannot be read: " + err.Error()
 	} else {
-		a = c.account(ctx, &q)
+		a = c.ownStatus(ctx, &q)
 	}
 	if text, err = json.Marshal(&a); err == nil {
 		err = writeMessage(conn, text)
@@ -77,9 +77,9 @@ func (c *cluster) serveAsk(peer bus.Peer, conn net.Conn) {
 	}
 }
 
-// account tells of this node.
-func (c *cluster) account(ctx context.Context, q *inquiry) account {
-	a := account{Version: c.n.cfg.Version, Progress: c.engine.Progress(), Moved: moved(c.engine.Totals()), Feeding: c.feeding(), Scrub: c.scrub()}
+// ownStatus tells of this node.
+func (c *cluster) ownStatus(ctx context.Context, q *statusQuery) nodeStatus {
+	a := nodeStatus{Version: c.n.cfg.Version, Progress: c.engine.Progress(), Moved: moved(c.engine.Totals()), Feeding: c.feedStatus(), Scrub: c.scrub()}
 	a.Keys, a.Bytes = c.n.server.OwnSize()
 	a.Lease = leaseOf(c.engine.LeaseStats())
 	if err := c.n.store.Writable(); err != nil {
@@ -109,11 +109,11 @@ func moved(t replica.Totals) status.Moved {
 	return m
 }
 
-// inquire puts an inquiry to a node, which may be this one.
-func (c *cluster) inquire(ctx context.Context, node string, q *inquiry) (a account, err error) {
+// queryStatus puts an inquiry to a node, which may be this one.
+func (c *cluster) queryStatus(ctx context.Context, node string, q *statusQuery) (a nodeStatus, err error) {
 	if node == c.n.id {
-		a = c.account(ctx, q)
-	} else if a, err = c.inquireOf(ctx, node, q); err != nil {
+		a = c.ownStatus(ctx, q)
+	} else if a, err = c.queryPeer(ctx, node, q); err != nil {
 		if ctx.Err() != nil {
 			err = errNoAnswer
 		}
@@ -130,7 +130,7 @@ func (c *cluster) inquire(ctx context.Context, node string, q *inquiry) (a accou
 
 var errNoAnswer = errors.New("no answer in time")
 
-func (c *cluster) inquireOf(ctx context.Context, node string, q *inquiry) (a account, err error) {
+func (c *cluster) queryPeer(ctx context.Context, node string, q *statusQuery) (a nodeStatus, err error) {
 	text, err := json.Marshal(q)
 	if err != nil {
 		return a, err
@@ -151,28 +151,28 @@ func (c *cluster) inquireOf(ctx context.Context, node string, q *inquiry) (a acc
 	return a, json.Unmarshal(text, &a)
 }
 
-// An outcome is what became of an inquiry.
-type outcome struct {
-	account
+// A queryResult is what became of an inquiry.
+type queryResult struct {
+	nodeStatus
 	err error
 }
 
-// inquireAll puts an inquiry to each of the nodes, some at a time, and gives each so long.
-func (c *cluster) inquireAll(ctx context.Context, inquiries map[string]*inquiry, timeout time.Duration) map[string]outcome {
-	outcomes := make(map[string]outcome, len(inquiries))
+// queryAll puts an inquiry to each of the nodes, some at a time, and gives each so long.
+func (c *cluster) queryAll(ctx context.Context, inquiries map[string]*statusQuery, timeout time.Duration) map[string]queryResult {
+	outcomes := make(map[string]queryResult, len(inquiries))
 	var mu sync.Mutex
 	var asking sync.WaitGroup
-	room := make(chan struct{}, mostAsked)
+	room := make(chan struct{}, maxConcurrentQueries)
 	for node, q := range inquiries {
 		room <- struct{}{}
 		asking.Go(func() {
 			defer func() { <-room }()
 			ctx, cancel := context.WithTimeout(ctx, timeout)
 			defer cancel()
-			a, err := c.inquire(ctx, node, q)
+			a, err := c.queryStatus(ctx, node, q)
 			mu.Lock()
 			defer mu.Unlock()
-			outcomes[node] = outcome{a, err}
+			outcomes[node] = queryResult{a, err}
 		})
 	}
 	asking.Wait()

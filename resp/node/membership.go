@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	belongingFile   = "cluster.json"
-	belongingFormat = 1
-	// maxBelongingFile bounds what is read, should something else have written it.
-	maxBelongingFile = 4 << 10
+	membershipFile   = "cluster.json"
+	membershipFormat = 1
+	// maxMembershipFile bounds what is read, should something else have written it.
+	maxMembershipFile = 4 << 10
 )
 
-// A belonging is what a directory remembers of its cluster. It is written before
+// A membership is what a directory remembers of its cluster. It is written before
 // anybody else may count on it, so that a node that starts again does not enter a
 // second cluster.
-type belonging struct {
+type membership struct {
 	Format int `json:"format"`
 	// ID tells the directory from every other. Only a proxy's has one: a store has its
 	// own.
@@ -38,34 +38,34 @@ type belonging struct {
 	Entered bool `json:"entered"`
 }
 
-// ofOthers tells that what the directory of a node holds came from its cluster. When it chose one
+// dataIsFromCluster tells that what the directory of a node holds came from its cluster. When it chose one
 // that another node founds, or that was there, it had no data of its own; the others may give it
 // some before it has noted that it is registered.
-func (b belonging) ofOthers(node string) bool {
-	return b.Entered || b.Generation != 0 && b.Founder != node
+func (m membership) dataIsFromCluster(node string) bool {
+	return m.Entered || m.Generation != 0 && m.Founder != node
 }
 
-// loadBelonging returns a belonging of no cluster if the directory has none yet.
-func loadBelonging(dir, cluster string) (belonging, error) {
-	path := filepath.Join(dir, belongingFile)
-	none := belonging{Format: belongingFormat, Cluster: cluster}
+// loadMembership returns a belonging of no cluster if the directory has none yet.
+func loadMembership(dir, cluster string) (membership, error) {
+	path := filepath.Join(dir, membershipFile)
+	none := membership{Format: membershipFormat, Cluster: cluster}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return none, nil
 	} else if err != nil {
 		return none, fmt.Errorf("read the directory's cluster: %w", err)
 	}
-	text, err := io.ReadAll(io.LimitReader(f, maxBelongingFile))
+	text, err := io.ReadAll(io.LimitReader(f, maxMembershipFile))
 	if err := errors.Join(err, f.Close()); err != nil {
 		return none, fmt.Errorf("read the directory's cluster: %w", err)
 	}
-	var b belonging
+	var b membership
 	if err := durable.Unseal(text, &b); err != nil {
 		return none, fmt.Errorf("read the directory's cluster: %w", readDamaged(path, err))
 	}
 	switch {
-	case b.Format != belongingFormat:
-		return none, fmt.Errorf("read the directory's cluster: %s: format %d is not %d", path, b.Format, belongingFormat)
+	case b.Format != membershipFormat:
+		return none, fmt.Errorf("read the directory's cluster: %s: format %d is not %d", path, b.Format, membershipFormat)
 	case b.Generation == 0:
 		b.Cluster = cluster // it is of none yet
 	case b.Cluster != cluster:
@@ -76,8 +76,8 @@ func loadBelonging(dir, cluster string) (belonging, error) {
 }
 
 // save replaces the file: after a crash it is the old one or the new one.
-func (b belonging) save(dir string) error {
-	if err := saveJSON(dir, belongingFile, b); err != nil {
+func (m membership) save(dir string) error {
+	if err := saveJSON(dir, membershipFile, m); err != nil {
 		return fmt.Errorf("save the directory's cluster: %w", err)
 	}
 	return nil

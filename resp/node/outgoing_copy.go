@@ -9,13 +9,13 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
-// outgoing is a range on its way to another store. But for what the tap hands over, it
+// outgoingCopy is a range on its way to another store. But for what the tap hands over, it
 // belongs to one goroutine.
 //
 // Invariant: cursor is read under the latches of the changed keys and moved under those
 // of the keys that it passes. So a change is sent if and only if the copy of its keys
 // has been, and before anything later of them.
-type outgoing struct {
+type outgoingCopy struct {
 	store  *store.Store
 	r      ring.Range
 	sink   func(batch []byte)
@@ -27,8 +27,8 @@ type outgoing struct {
 	question []byte
 }
 
-func newOutgoing(s *store.Store, r ring.Range, sink func([]byte), pace func()) (*outgoing, error) {
-	o := &outgoing{store: s, r: r, sink: sink, question: []byte{askDigests}}
+func newOutgoingCopy(s *store.Store, r ring.Range, sink func([]byte), pace func()) (*outgoingCopy, error) {
+	o := &outgoingCopy{store: s, r: r, sink: sink, question: []byte{askDigests}}
 	o.cursor.Store(new(store.Position))
 	var err error
 	if o.copy, err = s.NewCopy(r, nil); err != nil {
@@ -48,13 +48,13 @@ func newOutgoing(s *store.Store, r ring.Range, sink func([]byte), pace func()) (
 }
 
 // Close implements replica.Outgoing.
-func (o *outgoing) Close() { o.tap.Close(nil) }
+func (o *outgoingCopy) Close() { o.tap.Close(nil) }
 
 // Ask implements replica.Outgoing.
-func (o *outgoing) Ask() []byte { return o.question }
+func (o *outgoingCopy) Ask() []byte { return o.question }
 
 // Answer implements replica.Outgoing.
-func (o *outgoing) Answer(answer []byte) error {
+func (o *outgoingCopy) Answer(answer []byte) error {
 	asked := o.question[0]
 	o.question = nil
 	if asked == askEntries {
@@ -85,7 +85,7 @@ func answered(err error) error {
 }
 
 // Step implements replica.Outgoing.
-func (o *outgoing) Step(limit int) (done bool, err error) {
+func (o *outgoingCopy) Step(limit int) (done bool, err error) {
 	err = o.copy.Chunk(limit, o.theirs, func(batch []byte, next store.Position) {
 		o.cursor.Store(&next)
 		if batch != nil {
@@ -102,4 +102,4 @@ func (o *outgoing) Step(limit int) (done bool, err error) {
 }
 
 // Passed implements replica.Outgoing.
-func (o *outgoing) Progress() (keys, bytes int64) { return o.copy.Passed() }
+func (o *outgoingCopy) Progress() (keys, bytes int64) { return o.copy.Passed() }

@@ -9,8 +9,8 @@ import (
 )
 
 // Follow implements replica.Store.
-func (d data) NewTap(sink func(number uint64, batch []byte), pace func()) replica.Tap {
-	tap, _ := d.Store.Tap(func(c store.Change) { sink(c.Number, c.Batch) }) // without ranges nothing can overlap
+func (s engineStore) NewTap(sink func(number uint64, batch []byte), pace func()) replica.Tap {
+	tap, _ := s.Store.Tap(func(c store.Change) { sink(c.Number, c.Batch) }) // without ranges nothing can overlap
 	if pace != nil {
 		tap.Pace(pace)
 	}
@@ -20,7 +20,7 @@ func (d data) NewTap(sink func(number uint64, batch []byte), pace func()) replic
 var errNotOurs = errors.New("what should follow a range, or end its copy, is not of this store")
 
 // Retap implements replica.Store.
-func (d data) Retap(moves []replica.TapMove, end []replica.OutgoingCopy, at func()) error {
+func (s engineStore) Retap(moves []replica.TapMove, end []replica.OutgoingCopy, at func()) error {
 	to := make([]store.Move, len(moves))
 	for i, m := range moves {
 		to[i].Range = m.Range
@@ -35,32 +35,32 @@ func (d data) Retap(moves []replica.TapMove, end []replica.OutgoingCopy, at func
 	}
 	taps := make([]*store.Tap, len(end))
 	for i, out := range end {
-		o, ok := out.(*outgoing)
+		o, ok := out.(*outgoingCopy)
 		if !ok {
 			return errNotOurs
 		}
 		taps[i] = o.tap
 	}
-	return d.Store.Retap(to, taps, at)
+	return s.Store.Retap(to, taps, at)
 }
 
 // TakeFeed implements replica.Store.
-func (d data) ReceiveFeed() replica.IncomingFeed {
-	return &feed{store: d.Store, receiver: d.NewReceiver()}
+func (s engineStore) ReceiveFeed() replica.IncomingFeed {
+	return &incomingFeed{store: s.Store, receiver: s.NewReceiver()}
 }
 
-// feed is what one start of another node gives.
-type feed struct {
+// incomingFeed is what one start of another node gives.
+type incomingFeed struct {
 	store    *store.Store
 	receiver *store.Receiver
 }
 
 // SetRanges implements replica.IncomingFeed.
-func (f *feed) SetRanges(ranges []ring.Range) { f.receiver.SetRanges(ranges...) }
+func (f *incomingFeed) SetRanges(ranges []ring.Range) { f.receiver.SetRanges(ranges...) }
 
 // Apply implements replica.IncomingFeed.
-func (f *feed) Apply(batches [][]byte, done func(error)) error {
-	wait, err := f.receiver.ApplyAll(batches, settled(done))
+func (f *incomingFeed) Apply(batches [][]byte, done func(error)) error {
+	wait, err := f.receiver.ApplyAll(batches, waiterFunc(done))
 	if err == nil && !wait {
 		done(nil)
 	}
@@ -68,9 +68,9 @@ func (f *feed) Apply(batches [][]byte, done func(error)) error {
 }
 
 // Cut implements replica.IncomingFeed.
-func (f *feed) Cut(batch []byte, to []ring.Range) ([]byte, error) {
+func (f *incomingFeed) Cut(batch []byte, to []ring.Range) ([]byte, error) {
 	return f.store.BatchWithin(batch, to...)
 }
 
 // Close implements replica.IncomingFeed.
-func (f *feed) Close() { f.receiver.Close() }
+func (f *incomingFeed) Close() { f.receiver.Close() }

@@ -21,7 +21,7 @@ type founderModel struct {
 }
 
 type modelNode struct {
-	belonging
+	membership
 	founding uint64       // the generation that it is about to found, whatever it chooses now
 	promised map[int]bool // in this attempt
 }
@@ -103,16 +103,16 @@ func (m *founderModel) gather(i int, met []uint64) {
 			return
 		}
 		o := &m.nodes[j]
-		b, refusal := o.promise(standing{
+		b, refusal := o.promise(candidateState{
 			id: m.id(j), role: RoleStore, expect: m.expect, begun: o.Entered, founding: o.founding != 0, met: len(m.met(j)) > 0,
 		}, m.id(i), &question{Generation: n.Generation, Expect: m.expect})
 		if refusal != "" {
 			return
 		}
-		if b != o.belonging {
+		if b != o.membership {
 			o.promised = nil
 		}
-		o.belonging = b
+		o.membership = b
 		if m.rnd.IntN(4) > 0 { // else the answer gets lost
 			n.promised[j] = true
 		}
@@ -164,16 +164,16 @@ func TestSplitGossipFoundsOnce(t *testing.T) {
 }
 
 func TestPromises(t *testing.T) {
-	empty := belonging{Cluster: "c"}
-	to := func(g uint64, founder string) belonging {
-		return belonging{Cluster: "c", Generation: g, Founder: founder}
+	empty := membership{Cluster: "c"}
+	to := func(g uint64, founder string) membership {
+		return membership{Cluster: "c", Generation: g, Founder: founder}
 	}
 	entered := to(7, "a")
 	entered.Entered = true
 	for _, tt := range []struct {
 		name    string
-		b       belonging
-		change  func(*standing)
+		b       membership
+		change  func(*candidateState)
 		g       uint64
 		expect  int
 		refusal string
@@ -182,18 +182,18 @@ func TestPromises(t *testing.T) {
 		{"said before", to(5, "a"), nil, 5, 3, ""},
 		{"its founder asks anew", to(4, "a"), nil, 5, 3, ""},
 		{"it gives way to a lower id", to(4, "m"), nil, 5, 3, ""},
-		{"it is about to found", to(4, "m"), func(s *standing) { s.founding = true }, 5, 3, "founded by m"},
-		{"it has the lower id", to(4, "A"), func(s *standing) { s.id = "A" }, 5, 3, "founded by A"},
+		{"it is about to found", to(4, "m"), func(s *candidateState) { s.founding = true }, 5, 3, "founded by m"},
+		{"it has the lower id", to(4, "A"), func(s *candidateState) { s.id = "A" }, 5, 3, "founded by A"},
 		{"promised", to(4, "b"), nil, 5, 3, "founded by b"},
 		{"chosen", to(4, ""), nil, 5, 3, "founded by others"},
 		{"in a cluster", entered, nil, 5, 3, "in a cluster, of generation 7"},
-		{"with a log", to(4, "a"), func(s *standing) { s.begun = true }, 5, 3, "in a cluster"},
+		{"with a log", to(4, "a"), func(s *candidateState) { s.begun = true }, 5, 3, "in a cluster"},
 		{"another number", empty, nil, 5, 4, "bootstrap-expect 3"},
-		{"a proxy", empty, func(s *standing) { s.role = RoleProxy }, 5, 3, "a proxy"},
-		{"a cluster in sight", empty, func(s *standing) { s.met = true }, 5, 3, "there already"},
+		{"a proxy", empty, func(s *candidateState) { s.role = RoleProxy }, 5, 3, "a proxy"},
+		{"a cluster in sight", empty, func(s *candidateState) { s.met = true }, 5, 3, "there already"},
 		{"no generation", empty, nil, 0, 3, "generation 0"},
 	} {
-		s := standing{id: "m", role: RoleStore, expect: 3}
+		s := candidateState{id: "m", role: RoleStore, expect: 3}
 		if tt.change != nil {
 			tt.change(&s)
 		}

@@ -44,12 +44,12 @@ func (c *cluster) takeOverFrom(n table.Node) error {
 		}
 	}
 	if len(rows) > 0 && self.Counts() {
-		if err := c.makeAnew(ctx, rows, self); err != nil {
+		if err := c.recreateRows(ctx, rows, self); err != nil {
 			return err
 		}
-		c.n.cfg.Logger.Info("took over the ranges of a former name of this node", "node", c.n.id, "former", n.ID, "ranges", nameOf(rows))
+		c.n.cfg.Logger.Info("took over the ranges of a former name of this node", "node", c.n.id, "former", n.ID, "ranges", describeRows(rows))
 	}
-	if err := c.agree(ctx, &table.Forget{Node: n.ID, Incarnation: n.Incarnation}, isNow(n.ID, table.Gone)); err != nil {
+	if err := c.propose(ctx, &table.Forget{Node: n.ID, Incarnation: n.Incarnation}, isNow(n.ID, table.Gone)); err != nil {
 		return err
 	}
 	c.n.cfg.Logger.Info("removed a former name of this node", "node", c.n.id, "former", n.ID)

@@ -11,8 +11,8 @@ const (
 	startEntered    replica.Step = "start: in the cluster"
 )
 
-func (b below) reached(s replica.Step) {
-	if b.steps != nil {
-		b.steps(s)
+func (e environment) reached(s replica.Step) {
+	if e.steps != nil {
+		e.steps(s)
 	}
 }

@@ -20,10 +20,10 @@ import (
 // asideDir is where, in a node's directory, lies what was put aside.
 const asideDir = "aside"
 
-// asides keep what a node has of ranges that were made anew elsewhere meanwhile: in files
+// staleDataSaver keep what a node has of ranges that were made anew elsewhere meanwhile: in files
 // of RESTORE commands, which redis-cli --pipe brings back, key by key, where nothing newer
 // is in their place.
-type asides struct {
+type staleDataSaver struct {
 	store    *store.Store
 	dir      string
 	lineages *lineages
@@ -31,11 +31,13 @@ type asides struct {
 }
 
 // Belongs implements replica.Lineages.
-func (a *asides) SetLineage(r ring.Range, lineage uint64) error { return a.lineages.set(r, lineage) }
+func (a *staleDataSaver) SetLineage(r ring.Range, lineage uint64) error {
+	return a.lineages.set(r, lineage)
+}
 
 // Aside implements replica.Lineages.
-func (a *asides) SetAside(r ring.Range, lineage uint64) (any bool, err error) {
-	parts, of := a.lineages.others(r, lineage)
+func (a *staleDataSaver) SetAside(r ring.Range, lineage uint64) (any bool, err error) {
+	parts, of := a.lineages.otherLineages(r, lineage)
 	for i, part := range parts {
 		load, err := a.store.RangeLoad(part)
 		if err != nil {
@@ -45,15 +47,15 @@ func (a *asides) SetAside(r ring.Range, lineage uint64) (any bool, err error) {
 			continue
 		}
 		any = true
-		if err := a.put(part, of[i]); err != nil {
+		if err := a.writeFile(part, of[i]); err != nil {
 			return any, fmt.Errorf("put %v of lineage %d aside: %w", part, of[i], err)
 		}
 	}
 	return any, nil
 }
 
-// put writes a range, which does not wrap, into a file of its own.
-func (a *asides) put(r ring.Range, lineage uint64) error {
+// writeFile writes a range, which does not wrap, into a file of its own.
+func (a *staleDataSaver) writeFile(r ring.Range, lineage uint64) error {
 	dir := filepath.Join(a.dir, asideDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -133,8 +135,8 @@ func exportKey(u *store.Unit, key []byte, w *bufio.Writer) (n int, err error) {
 	return 1, err
 }
 
-// asides are what the node's engine keeps data with; nil on one without data.
-func (n *Node) asides() (replica.Lineages, error) {
+// lineageStore are what the node's engine keeps data with; nil on one without data.
+func (n *Node) lineageStore() (replica.Lineages, error) {
 	if n.cfg.Role != RoleStore {
 		return nil, nil
 	}
@@ -142,5 +144,5 @@ func (n *Node) asides() (replica.Lineages, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &asides{store: n.store, dir: n.cfg.Dir, lineages: l, logger: n.cfg.Logger}, nil
+	return &staleDataSaver{store: n.store, dir: n.cfg.Dir, lineages: l, logger: n.cfg.Logger}, nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
-func openData(t *testing.T) data {
+func openData(t *testing.T) engineStore {
 	t.Helper()
 	placing, err := strategy.DefaultConfig().New()
 	if err != nil {
@@ -32,13 +32,13 @@ func openData(t *testing.T) data {
 			t.Error(err)
 		}
 	})
-	return data{s}
+	return engineStore{s}
 }
 
 // set writes a value, or without one deletes the key.
-func (d data) set(t *testing.T, key string, value []byte) {
+func (s engineStore) set(t *testing.T, key string, value []byte) {
 	t.Helper()
-	u := d.NewUnit()
+	u := s.NewUnit()
 	k := []byte(key)
 	u.Begin(time.Now().UnixMilli(), []store.Place{u.Place(k)})
 	v, err := u.Get(k)
@@ -57,9 +57,9 @@ func (d data) set(t *testing.T, key string, value []byte) {
 	}
 }
 
-func (d data) value(t *testing.T, key string) []byte {
+func (s engineStore) value(t *testing.T, key string) []byte {
 	t.Helper()
-	u := d.NewUnit()
+	u := s.NewUnit()
 	u.Begin(time.Now().UnixMilli(), nil)
 	defer u.Abort()
 	v, err := u.Get([]byte(key))
@@ -85,7 +85,7 @@ type joint struct {
 	err  error
 }
 
-func join(t *testing.T, from, to data, r ring.Range) *joint {
+func join(t *testing.T, from, to engineStore, r ring.Range) *joint {
 	t.Helper()
 	j := &joint{in: to.ReceiveCopy(r)}
 	var err error
@@ -292,7 +292,7 @@ func TestDigestsOfALargeRangeComeInParts(t *testing.T) {
 		t.Skip("writes 140,000 values one by one")
 	}
 	from, to := openData(t), openData(t)
-	const keys = 5 * digested
+	const keys = 5 * maxDigestEntries
 	r := ring.Range{Start: 0x40000000, End: 0xC0000000}
 	n := 0
 	for i := range keys {
@@ -305,7 +305,7 @@ func TestDigestsOfALargeRangeComeInParts(t *testing.T) {
 			n++
 		}
 	}
-	if n < 2*digested {
+	if n < 2*maxDigestEntries {
 		t.Fatalf("%d keys are in the range", n)
 	}
 	j := join(t, from, to, r)

@@ -12,11 +12,11 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
-// below is what lies under a node: the system's network and files, unless a test has put
+// environment is what lies under a node: the system's network and files, unless a test has put
 // others there.
-type below struct {
+type environment struct {
 	network members.Network      // nil: the system's
-	wire    *wire                // over the network; Open sets it
+	conns   *connSet             // over the network; Open sets it
 	store   func(*store.Config)  // nil: as it is
 	now     func() time.Duration // nil: the system's clock
 	date    func() time.Time     // nil: the system's, which may be set
@@ -28,9 +28,9 @@ type below struct {
 }
 
 // hostName returns the name of the host; empty if it has none.
-func (b below) hostName() string {
-	if b.host != nil {
-		return b.host()
+func (e environment) hostName() string {
+	if e.host != nil {
+		return e.host()
 	}
 	host, err := os.Hostname()
 	if err != nil {
@@ -39,10 +39,10 @@ func (b below) hostName() string {
 	return host
 }
 
-func (b below) listen(addr string) (net.Listener, error) {
-	return b.wire.listen(func(addr string) (net.Listener, error) {
-		if b.network != nil {
-			return b.network.Listen(addr)
+func (e environment) listen(addr string) (net.Listener, error) {
+	return e.conns.listen(func(addr string) (net.Listener, error) {
+		if e.network != nil {
+			return e.network.Listen(addr)
 		}
 		return net.Listen("tcp", addr)
 	}, addr)
@@ -50,38 +50,38 @@ func (b below) listen(addr string) (net.Listener, error) {
 
 // clocks go on while the machine is suspended: that by which a node counts the leases of
 // others, and that by which it counts its own.
-func (b below) clocks() (clock, own func() time.Duration) {
-	if b.now != nil {
-		return b.now, b.now
+func (e environment) clocks() (clock, own func() time.Duration) {
+	if e.now != nil {
+		return e.now, e.now
 	}
 	return systemClocks()
 }
 
 // wall is the clock that may be set.
-func (b below) wall() time.Time {
-	if b.date != nil {
-		return b.date()
+func (e environment) wall() time.Time {
+	if e.date != nil {
+		return e.date()
 	}
 	return time.Now()
 }
 
-func (b below) bus() bus.Network {
-	if b.network == nil {
-		return wiredBus{b.wire, bus.System{}}
+func (e environment) bus() bus.Network {
+	if e.network == nil {
+		return trackedBus{e.conns, bus.System{}}
 	}
-	return wiredBus{b.wire, b.network}
+	return trackedBus{e.conns, e.network}
 }
 
-func (b below) gossip() members.Network {
-	if b.network == nil {
-		return wiredMembers{b.wire, members.System{}}
+func (e environment) gossip() members.Network {
+	if e.network == nil {
+		return trackedMembers{e.conns, members.System{}}
 	}
-	return wiredMembers{b.wire, b.network}
+	return trackedMembers{e.conns, e.network}
 }
 
-func (b below) openStore(cfg store.Config) (*store.Store, error) {
-	if b.store != nil {
-		b.store(&cfg)
+func (e environment) openStore(cfg store.Config) (*store.Store, error) {
+	if e.store != nil {
+		e.store(&cfg)
 	}
 	return store.Open(cfg)
 }

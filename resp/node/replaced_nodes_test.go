@@ -8,7 +8,7 @@ import (
 )
 
 func TestOnlyStartsThatWereReplacedAreAbandoned(t *testing.T) {
-	var r replaced
+	var r replacedNodes
 	for i, step := range []struct {
 		nodes []table.Node
 		want  map[string]uint64
@@ -20,7 +20,7 @@ func TestOnlyStartsThatWereReplacedAreAbandoned(t *testing.T) {
 		{[]table.Node{{ID: "a", Incarnation: 10, Failed: 8}, {ID: "b", Incarnation: 12, Failed: 11}}, map[string]uint64{"b": 12}}, // and back
 		{[]table.Node{{ID: "c", Incarnation: 1, Failed: 14}}, map[string]uint64{"c": 1}},
 	} {
-		if got := r.look(step.nodes); !maps.Equal(got, step.want) {
+		if got := r.update(step.nodes); !maps.Equal(got, step.want) {
 			t.Errorf("step %d: %v instead of %v", i, got, step.want)
 		}
 	}

@@ -8,21 +8,21 @@ import (
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
-// replaced notes of which nodes others have taken the place, so that nobody waits for
+// replacedNodes notes of which nodes others have taken the place, so that nobody waits for
 // their answers. It belongs to one goroutine.
-type replaced struct {
-	seen map[string]start // by node
+type replacedNodes struct {
+	seen map[string]knownStart // by node
 }
 
-// A start is one of a node, as the table has it.
-type start struct{ incarnation, failed uint64 }
+// A knownStart is one of a node, as the table has it.
+type knownStart struct{ incarnation, failed uint64 }
 
-// look returns the nodes that were replaced since the last look, each with the incarnation
+// update returns the nodes that were replaced since the last look, each with the incarnation
 // before which none of its starts answers any more. What goes to a later start is answered.
-func (r *replaced) look(nodes []table.Node) (before map[string]uint64) {
+func (r *replacedNodes) update(nodes []table.Node) (before map[string]uint64) {
 	first := r.seen == nil
 	if first {
-		r.seen = make(map[string]start)
+		r.seen = make(map[string]knownStart)
 	}
 	before = make(map[string]uint64)
 	for _, n := range nodes {
@@ -33,7 +33,7 @@ func (r *replaced) look(nodes []table.Node) (before map[string]uint64) {
 				before[n.ID]++ // it has not started again
 			}
 		}
-		r.seen[n.ID] = start{n.Incarnation, n.Failed}
+		r.seen[n.ID] = knownStart{n.Incarnation, n.Failed}
 	}
 	return before
 }
@@ -46,8 +46,8 @@ const abandonAgain = 100 * time.Millisecond
 func (c *cluster) watchReplaced() {
 	changes, cancel := c.table.Changes()
 	defer cancel()
-	var seen replaced
-	seen.look(c.table.State().Nodes())
+	var seen replacedNodes
+	seen.update(c.table.State().Nodes())
 	var again <-chan time.Time
 	late := make(map[string]uint64)
 	for {
@@ -62,7 +62,7 @@ func (c *cluster) watchReplaced() {
 			return
 		}
 		c.endIfSuperseded()
-		nodes := seen.look(c.table.State().Nodes())
+		nodes := seen.update(c.table.State().Nodes())
 		if len(nodes) == 0 {
 			continue
 		}

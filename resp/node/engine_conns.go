@@ -13,15 +13,15 @@ import (
 // messageEngine begins a message to the engine of another node; see messageQuestion.
 const messageEngine = 'E'
 
-// asks are the connections on which the engine asks others, kept from one question to the
+// engineConns are the connections on which the engine asks others, kept from one question to the
 // next: a lease is asked for often, and in haste when there is a new leader.
-type asks struct {
+type engineConns struct {
 	mu     sync.Mutex
 	idle   map[string]net.Conn // by node
 	closed bool
 }
 
-func (a *asks) take(node string) net.Conn {
+func (a *engineConns) take(node string) net.Conn {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	conn := a.idle[node]
@@ -29,7 +29,7 @@ func (a *asks) take(node string) net.Conn {
 	return conn
 }
 
-func (a *asks) keep(node string, conn net.Conn) {
+func (a *engineConns) keep(node string, conn net.Conn) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed || a.idle[node] != nil {
@@ -42,7 +42,7 @@ func (a *asks) keep(node string, conn net.Conn) {
 	a.idle[node] = conn
 }
 
-func (a *asks) close() {
+func (a *engineConns) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.closed = true
@@ -56,8 +56,8 @@ func (a *asks) close() {
 // that was kept is asked once more: none does harm when it is asked twice.
 func (c *cluster) askEngine(ctx context.Context, node string, question []byte) ([]byte, error) {
 	message := append([]byte{messageEngine}, question...)
-	if conn := c.asks.take(node); conn != nil {
-		if reply, err := c.converse(ctx, node, conn, message); err == nil || ctx.Err() != nil {
+	if conn := c.engineConns.take(node); conn != nil {
+		if reply, err := c.exchangeKept(ctx, node, conn, message); err == nil || ctx.Err() != nil {
 			return reply, err
 		}
 	}
@@ -69,11 +69,11 @@ func (c *cluster) askEngine(ctx context.Context, node string, question []byte) (
 		_ = conn.Close()
 		return nil, fmt.Errorf("%s is in generation %d, this node in %d", node, peer.Generation, own)
 	}
-	return c.converse(ctx, node, conn, message)
+	return c.exchangeKept(ctx, node, conn, message)
 }
 
-// converse sends a message and reads the reply. The connection is kept, or closed.
-func (c *cluster) converse(ctx context.Context, node string, conn net.Conn, message []byte) ([]byte, error) {
+// exchangeKept sends a message and reads the reply. The connection is kept, or closed.
+func (c *cluster) exchangeKept(ctx context.Context, node string, conn net.Conn, message []byte) ([]byte, error) {
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	err := writeMessage(conn, message)
 	var reply []byte
@@ -87,7 +87,7 @@ func (c *cluster) converse(ctx context.Context, node string, conn net.Conn, mess
 		_ = conn.Close()
 		return nil, err
 	}
-	c.asks.keep(node, conn)
+	c.engineConns.keep(node, conn)
 	return reply, nil
 }
 
@@ -97,5 +97,5 @@ func (c *cluster) leases() replica.LeaseConfig {
 	if c.n.cfg.Role == RoleProxy {
 		return replica.LeaseConfig{}
 	}
-	return replica.LeaseConfig{Clock: c.n.clock, OwnClock: c.n.ownClock, Consensus: agreed{c.table}, Ask: c.askEngine}
+	return replica.LeaseConfig{Clock: c.n.clock, OwnClock: c.n.ownClock, Consensus: engineTable{c.table}, Ask: c.askEngine}
 }

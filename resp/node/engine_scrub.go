@@ -17,8 +17,8 @@ import (
 const digestBytes = 1 << 20
 
 // Digest implements replica.Inspected.
-func (d data) Digest(r ring.Range, from []byte, entries int) ([]byte, error) {
-	digests, err := d.Store.Digest(r, from, entries)
+func (s engineStore) Digest(r ring.Range, from []byte, entries int) ([]byte, error) {
+	digests, err := s.Store.Digest(r, from, entries)
 	if err != nil {
 		return nil, damaged(err)
 	}
@@ -27,12 +27,12 @@ func (d data) Digest(r ring.Range, from []byte, entries int) ([]byte, error) {
 }
 
 // DifferingSpans implements replica.Inspected.
-func (d data) DifferingSpans(r ring.Range, digest []byte) (parts []replica.KeySpan, next []byte, err error) {
+func (s engineStore) DifferingSpans(r ring.Range, digest []byte) (parts []replica.KeySpan, next []byte, err error) {
 	digests, err := store.ParseDigests(digest)
 	if err != nil {
 		return nil, nil, fmt.Errorf("a digest of another node: %w", err)
 	}
-	spans, err := d.Store.Unlike(r, digests)
+	spans, err := s.Store.Unlike(r, digests)
 	if err != nil {
 		return nil, nil, damaged(err)
 	}
@@ -46,11 +46,11 @@ func (d data) DifferingSpans(r ring.Range, digest []byte) (parts []replica.KeySp
 }
 
 // Sums implements replica.Inspected.
-func (d data) Sums(r ring.Range, parts []replica.KeySpan, at time.Time) ([]uint64, error) {
+func (s engineStore) Sums(r ring.Range, parts []replica.KeySpan, at time.Time) ([]uint64, error) {
 	sums := make([]uint64, len(parts))
 	for i, p := range parts {
 		var err error
-		if sums[i], err = d.LiveSum(r, store.Span{From: p.From, To: p.To}, at); err != nil {
+		if sums[i], err = s.LiveSum(r, store.Span{From: p.From, To: p.To}, at); err != nil {
 			return nil, damaged(err)
 		}
 	}
@@ -58,7 +58,7 @@ func (d data) Sums(r ring.Range, parts []replica.KeySpan, at time.Time) ([]uint6
 }
 
 // Watch implements replica.Inspected.
-func (d data) Watch(r ring.Range, parts []replica.KeySpan) (replica.ChangeCounter, error) {
+func (s engineStore) Watch(r ring.Range, parts []replica.KeySpan) (replica.ChangeCounter, error) {
 	ranges := make([]ring.Range, len(parts))
 	for i, p := range parts {
 		var err error
@@ -66,16 +66,16 @@ func (d data) Watch(r ring.Range, parts []replica.KeySpan) (replica.ChangeCounte
 			return nil, err
 		}
 	}
-	return d.Store.Watch(ranges...), nil
+	return s.Store.Watch(ranges...), nil
 }
 
 // Check implements replica.Inspected.
-func (d data) Check(ctx context.Context, r ring.Range, pace func(bytes int)) error {
-	return damaged(d.CheckRange(ctx, r, pace))
+func (s engineStore) Check(ctx context.Context, r ring.Range, pace func(bytes int)) error {
+	return damaged(s.CheckRange(ctx, r, pace))
 }
 
 // Discard implements replica.Inspected.
-func (d data) Discard(ranges ...ring.Range) error { return damaged(d.DiscardRanges(ranges...)) }
+func (s engineStore) Discard(ranges ...ring.Range) error { return damaged(s.DiscardRanges(ranges...)) }
 
 // damaged makes an error of the store one of the engine.
 func damaged(err error) error {
