@@ -16,7 +16,7 @@
 // # Identity
 //
 // To Serf, each start of a node is a member of its own: its name is the id, the
-// incarnation and a random number (life.go). This package shows one [Node] for each
+// incarnation and a random number (start_id.go). This package shows one [Node] for each
 // id, that of the highest incarnation. So a node that comes back at another address
 // replaces its predecessor at once, whether that one is dead, suspect, or not yet
 // missed, where Serf by itself would refuse a known name at a new address until its

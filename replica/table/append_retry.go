@@ -113,7 +113,7 @@ func (t *Table) appendUntilAnswered(over raft.Transport, id raft.ServerID, targe
 }
 
 // withCommitIndex returns a request that also tells how much of what it brings is decided by now: a
-// server whose answers are not taken in learns by that of its own end, see starts.go. It tells
+// server whose answers are not taken in learns by that of its own end, see start_registry.go. It tells
 // of nothing behind the request's own entries, which alone are known to be the same there.
 func (t *Table) withCommitIndex(args raft.AppendEntriesRequest) *raft.AppendEntriesRequest {
 	if !t.opened.Load() {

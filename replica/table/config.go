@@ -31,7 +31,7 @@ type Config struct {
 	Dir string
 	// Abstains tells that the directory is a copy of one whose node was not stopped, and may
 	// run. The server takes no part in a group of several voters before its [Register] is
-	// decided; see starts.go.
+	// decided; see start_registry.go.
 	Abstains bool
 	// Transport carries Raft; it is closed with the table.
 	Transport StreamLayer

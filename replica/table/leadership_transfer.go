@@ -14,7 +14,7 @@ import (
 
 // transferAgainAfter is how long a voter that was asked to lead is not asked again. It is more
 // than a replication of the library's is away at a time: its longest pause after failures
-// is 10 s, and insist keeps it for little more than 30 s.
+// is 10 s, and appendUntilAnswered keeps it for little more than 30 s.
 const transferAgainAfter = time.Minute
 
 // transferTargets are the voters that this node has asked to lead in its place.

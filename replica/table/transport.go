@@ -11,7 +11,7 @@ import (
 var errNoPreVote = errors.New("table: the transport has no pre-vote")
 
 // A clusterTransport is a transport that notes contacts, sends heartbeats on a way of their own, and
-// does for entries what the library does too late: see insist and spread.
+// does for entries what the library does too late: see append_retry.go and commit_notifier.go.
 type clusterTransport struct {
 	raft.Transport
 	heartbeats raft.Transport // for heartbeats, which nobody waits for long

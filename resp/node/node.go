@@ -27,7 +27,7 @@ type Node struct {
 	listener net.Listener
 	served   chan struct{} // closed when server has ended
 
-	// clock and ownClock are those of leases: see below.clocks. Deadlines that other nodes set
+	// clock and ownClock are those of leases: see environment.clocks. Deadlines that other nodes set
 	// for this one are counted by ownClock, so that a pause of the machine counts, too; those that
 	// this node sets by clock, which never jumps ahead.
 	clock, ownClock func() time.Duration
