@@ -54,7 +54,7 @@ func BenchmarkLease(b *testing.B) {
 type timeLease struct{ until time.Time }
 
 func (l timeLease) Mark() (spell, rows uint64) { return 0, 0 }
-func (l timeLease) HeldSince(uint64) bool          { return time.Now().Before(l.until) }
+func (l timeLease) HeldSince(uint64) bool      { return time.Now().Before(l.until) }
 
 func (l timeLease) WaitUnchanged(uint64, []ring.Token, time.Duration, <-chan struct{}, <-chan struct{}) bool {
 	return false
