@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -309,4 +310,64 @@ func TestSpansAreFound(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A store that has been asked for elements, and then follows another, answers with what that
+// one has made of them.
+func TestElementsThatWereReadAreFollowed(t *testing.T) {
+	rnd := seeded(t)
+	cfg := func() Config {
+		c := memConfig(vfs.NewMem(), FsyncNo)
+		c.Cache = 1 << 20
+		return c
+	}
+	src, dst := openTest(t, cfg()), openTest(t, cfg())
+	defer src.mustClose(t)
+	defer dst.mustClose(t)
+	model := map[string]string{}
+	for i := range 50 {
+		model[fmt.Sprint("f", i)] = "0"
+	}
+	src.inUnit(t, func(u *Unit) { splitSet(t, u, "k", model) }, "k")
+	dst.SetPassive(ring.Whole, true)
+	l := newLink(t, src, dst, ring.Whole)
+	for !l.copy.Done() {
+		if err := l.chunk(ChunkSize, 0, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.drain(t)
+	for round := range 40 {
+		for range 2 { // what the first time has read from Pebble the second has from the cache
+			dst.inUnit(t, func(u *Unit) {
+				v, err := u.Get([]byte("k"))
+				for i := range 60 {
+					k := fmt.Sprint("f", i)
+					value, ok, elementErr := u.Element([]byte("k"), &v, []byte(k))
+					if want, has := model[k]; err != nil || elementErr != nil || ok != has || string(value) != want {
+						t.Fatalf("round %d: %s is %q, %v, want %q", round, k, value, ok, want)
+					}
+				}
+			}, "k")
+		}
+		src.inUnit(t, func(u *Unit) {
+			v, err := u.Get([]byte("k"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 20 {
+				k := fmt.Sprint("f", rnd.IntN(60))
+				if rnd.IntN(2) == 0 {
+					model[k] = fmt.Sprint(round)
+					u.SetElement([]byte("k"), &v, []byte(k), []byte(model[k]))
+				} else {
+					delete(model, k)
+					u.RemoveElement([]byte("k"), &v, []byte(k))
+				}
+			}
+			u.PutHead([]byte("k"), &v, int64(len(model)), int64(round), nil)
+		}, "k")
+		l.drain(t)
+	}
+	l.close(t)
 }

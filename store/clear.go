@@ -49,7 +49,7 @@ func (s *Store) clear(w Waiter, may func() error) error {
 		s.counts.reset()
 		s.counts.oldest = s.counts.term
 		s.crowd.Add(4 * crowdOverlap)
-		s.cache.clear()
+		s.cache.Clear()
 		if taps := s.taps.Load(); taps != nil {
 			w = s.tellDropped(taps, []ring.Range{ring.Whole}, nums, w)
 		}

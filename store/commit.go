@@ -156,8 +156,8 @@ func (u *Unit) forget() {
 	u.touched = u.touched[:0]
 	u.events = u.events[:0]
 	u.dropDirty(0)
-	u.elements.forget()
-	u.near.line = nil
+	u.elements.Forget()
+	u.near.Forget()
 	if u.own.made != 0 {
 		u.own = ownChanges{}
 	}
@@ -269,14 +269,14 @@ func (u *Unit) apply(w Waiter) error {
 		for i := range u.changes {
 			c := &u.changes[i]
 			if c.line == nil {
-				s.cache.remove(c.place, c.key)
+				s.cache.Remove(c.place, c.key)
 			} else if u.copying {
-				s.cache.refresh(c.place, c.key, c.line)
+				s.cache.Refresh(c.place, c.key, c.line)
 			} else {
-				s.cache.put(c.place, c.key, c.line)
+				s.cache.Put(c.place, c.key, c.line)
 			}
 		}
-		u.elements.cached(s.cache, true)
+		s.cache.ApplyElements(&u.elements, true)
 		if taps != nil {
 			u.handOver(taps, contents, entries)
 		}
@@ -299,9 +299,9 @@ func (u *Unit) apply(w Waiter) error {
 	} else {
 		u.batch = nil // Pebble may still hold it, and show it one day
 		for i := range u.changes {
-			s.cache.lose(u.changes[i].place, u.changes[i].key)
+			s.cache.Lose(u.changes[i].place, u.changes[i].key)
 		}
-		u.elements.cached(s.cache, false)
+		s.cache.ApplyElements(&u.elements, false)
 		err = u.refused(fmt.Errorf("%w: commit: %w", ErrReadOnly, err))
 	}
 	s.latches.endCommit(u.latched, mark)

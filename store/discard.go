@@ -140,7 +140,7 @@ func (s *Store) discard(sts []layout.Interval) error {
 	if err := s.flushTables(); err != nil { // most, before anybody has to wait
 		return err
 	}
-	marks := s.cache.sweepAhead(layout.ContainsFunc(sts))
+	marks := s.cache.SweepAhead(layout.ContainsFunc(sts))
 	nums, ok := s.lockToClear(latchesOf(sts), false)
 	if !ok {
 		return ErrLatched

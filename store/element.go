@@ -7,7 +7,9 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/ringside-kv/ringside/store/internal/cache"
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/pending"
 )
 
 // An element is an entry of a collection that is not whole: a value under a sub key, which
@@ -31,7 +33,7 @@ func (u *Unit) Split(key []byte, v *Value, typ Type) error {
 		return err
 	}
 	u.built = append(u.built, construction{place: v.place, key: key, gen: gen})
-	u.s.cache.begin(gen)
+	u.s.cache.Begin(gen)
 	old := v.header()
 	h := layout.Header{Type: typ, Flags: rawFlag(v.Raw), Expiry: v.Expiry, Gen: gen}
 	u.putValue(key, v, &old, &h)
@@ -118,19 +120,19 @@ func (u *Unit) putValue(key []byte, v *Value, old, h *layout.Header) {
 func (u *Unit) SetElement(key []byte, v *Value, sub, value []byte) {
 	u.batched()
 	k := u.keep(u.elementKey(key, v, sub))
-	u.elements.add(elementChange{place: v.place, key: k, sub: len(sub), value: u.keep(value)})
+	u.elements.Add(pending.Change{Place: v.place, Key: k, Sub: len(sub), Value: u.keep(value)})
 }
 
 // RemoveElement is SetElement for an element that is to go.
 func (u *Unit) RemoveElement(key []byte, v *Value, sub []byte) {
 	u.batched()
-	u.elements.add(elementChange{place: v.place, key: u.keep(u.elementKey(key, v, sub)), sub: len(sub), gone: true})
+	u.elements.Add(pending.Change{Place: v.place, Key: u.keep(u.elementKey(key, v, sub)), Sub: len(sub), Gone: true})
 }
 
 // LeaveElement is RemoveElement for an item that stays where it is until RemoveElements is told
 // to remove it, with others: nobody asks for it before it is set again.
 func (u *Unit) LeaveElement(key []byte, v *Value, sub []byte) {
-	u.elements.add(elementChange{place: v.place, key: u.keep(u.elementKey(key, v, sub)), sub: len(sub), gone: true, left: true})
+	u.elements.Add(pending.Change{Place: v.place, Key: u.keep(u.elementKey(key, v, sub)), Sub: len(sub), Gone: true, Left: true})
 }
 
 // RemoveElements removes all elements with sub keys from one up to, not including, another;
@@ -148,7 +150,7 @@ func (u *Unit) RemoveElements(key []byte, v *Value, from, to []byte) {
 	}
 	_ = u.batched().DeleteRange(lower, upper, nil)
 	u.crowd++
-	u.elements.remove(lower, upper)
+	u.elements.Remove(lower, upper)
 }
 
 // writeElements puts the changes of elements into the batch, where ranges that were removed
@@ -157,8 +159,8 @@ func (u *Unit) RemoveElements(key []byte, v *Value, from, to []byte) {
 // what is in two orders is written in one after the other, since members that are popped
 // follow each other in one of them.
 func (u *Unit) writeElements() {
-	list := u.elements.list
-	if descending(list) {
+	list := u.elements.List
+	if pending.Descending(list) {
 		for i := len(list) - 1; i >= 0; i-- {
 			u.writeElement(&list[i])
 		}
@@ -166,7 +168,7 @@ func (u *Unit) writeElements() {
 	}
 	ordered := false
 	for i := range list {
-		if c := &list[i]; c.isField() {
+		if c := &list[i]; c.IsField() {
 			u.writeElement(c)
 		} else {
 			ordered = true
@@ -176,19 +178,19 @@ func (u *Unit) writeElements() {
 		return
 	}
 	for i := range list {
-		if c := &list[i]; !c.isField() {
+		if c := &list[i]; !c.IsField() {
 			u.writeElement(c)
 		}
 	}
 }
 
-func (u *Unit) writeElement(c *elementChange) {
+func (u *Unit) writeElement(c *pending.Change) {
 	switch {
-	case c.left:
-	case c.gone:
-		_ = u.batch.Delete(c.key, nil)
+	case c.Left:
+	case c.Gone:
+		_ = u.batch.Delete(c.Key, nil)
 	default:
-		_ = u.batch.Set(c.key, c.value, nil)
+		_ = u.batch.Set(c.Key, c.Value, nil)
 	}
 }
 
@@ -214,10 +216,10 @@ func (u *Unit) keep(b []byte) []byte {
 // the key's latch, or what GetWhole returned. The result is valid until the unit ends.
 func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool, err error) {
 	k := u.elementKey(key, v, sub)
-	if e := u.elements.find(k); e != nil {
-		return e.value, !e.gone, nil
+	if e := u.elements.Find(k); e != nil {
+		return e.Value, !e.Gone, nil
 	}
-	if u.elements.removed(k) {
+	if u.elements.Removed(k) {
 		return nil, false, nil
 	}
 	if r := u.reader(v.place, key); r != nil {
@@ -232,21 +234,21 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 		}
 		return u.keep(value), true, nil
 	}
-	cached, line := IsCached(sub), k[len(k)-len(sub)-8:]
+	cached, line := cache.HasLine(sub), k[len(k)-len(sub)-8:]
 	if cached {
-		var near *nearRow
-		if isItem(line) && u.holds(v.place) {
+		var near *cache.NearRow
+		if cache.IsItem(line) && u.holds(v.place) {
 			near = &u.near
-			if value, ok = near.get(line); ok {
+			if value, ok = near.Get(line); ok {
 				return value, true, nil
 			}
 		}
-		var answer cacheAnswer
-		u.lines, value, answer = u.s.cache.element(v.place, line, u.lines, near)
+		var answer cache.Answer
+		u.lines, value, answer = u.s.cache.Element(v.place, line, u.lines, near)
 		switch answer {
-		case cacheHit:
+		case cache.Hit:
 			return value, true, nil
-		case cacheAbsent:
+		case cache.Absent:
 			return nil, false, nil
 		}
 	}
@@ -261,7 +263,7 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 	}
 	value = u.keep(value)
 	if cached {
-		u.s.cache.fillElement(v.place, line, value, &l.version, version)
+		u.s.cache.FillElement(v.place, line, value, l, version)
 	}
 	return value, true, closer.Close()
 }
@@ -269,7 +271,7 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 // ElementChanges is a number that rises with each change of an element which the unit makes,
 // and when it begins anew: as long as it stays the same, and a latch is held, so do the
 // elements of that latch's keys.
-func (u *Unit) ElementChanges() uint64 { return u.elements.made }
+func (u *Unit) ElementChanges() uint64 { return u.elements.Version }
 
 // Twin reports whether both are the same collection, which is not whole, of one key.
 func (v *Value) Twin(other *Value) bool {

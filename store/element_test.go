@@ -199,3 +199,37 @@ func TestElementsAreInOrder(t *testing.T) {
 		})
 	}
 }
+
+// What a unit changes from the last element to the first is in its batch from the first to the
+// last: a memtable searches for the place of all that does not follow the key before.
+func TestElementsThatComeBackwardsAreTurnedRound(t *testing.T) {
+	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
+	defer s.Close()
+	for _, test := range [][2]string{{"cba", "abc"}, {"abc", "abc"}, {"bca", "bca"}, {"cbb", "cbb"}} {
+		s.inUnit(t, func(u *Unit) {
+			splitSet(t, u, "k", nil)
+			v, err := u.Get([]byte("k"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range []byte(test[0]) {
+				u.SetElement([]byte("k"), &v, []byte{c}, nil)
+			}
+			u.LeaveElement([]byte("k"), &v, []byte("A"))
+			before := u.batch.Reader()
+			u.writeElements()
+			after := u.batch.Reader()
+			var got []byte
+			for r := after[len(before):]; len(r) > 0; {
+				_, key, _, ok, err := r.Next()
+				if !ok || err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, key[len(key)-1])
+			}
+			if string(got) != test[1] {
+				t.Errorf("%s is written as %s, want %s", test[0], got, test[1])
+			}
+		}, "k")
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/pending"
 )
 
 // An Elements goes over elements of a collection in the order of their sub keys, as they are
@@ -21,11 +22,11 @@ type Elements struct {
 	upper  []byte
 	back   bool
 	// changes are the unit's own within these bounds, without those that it has come by.
-	changes []elementChange
+	changes []pending.Change
 	// removed are the ranges that the unit has removed before those changes.
-	removed []elementRange
+	removed []pending.Range
 	// hole holds no element, and lies ahead; it is empty if there is none.
-	hole elementRange
+	hole pending.Range
 	// start is how many of the engine's entries the iterator had passed before, and found how many
 	// were found since.
 	start, found int
@@ -62,7 +63,7 @@ func (u *Unit) Elements(key []byte, v *Value, from, to []byte, back bool) *Eleme
 		return it
 	}
 	it.own = true
-	it.changes, it.removed = u.elements.within(it.lower, it.upper), u.elements.ranges
+	it.changes, it.removed = u.elements.Within(it.lower, it.upper), u.elements.Ranges
 	if back {
 		slices.Reverse(it.changes)
 	}
@@ -93,10 +94,10 @@ func (it *Elements) Seek(sub []byte) bool {
 	if bytes.Compare(key, it.lower) < 0 {
 		key = it.lower
 	}
-	n, _ := slices.BinarySearchFunc(it.changes, key, func(c elementChange, key []byte) int { return bytes.Compare(c.key, key) })
+	n, _ := slices.BinarySearchFunc(it.changes, key, func(c pending.Change, key []byte) int { return bytes.Compare(c.Key, key) })
 	it.changes = it.changes[n:]
-	if bytes.Compare(key, it.hole.lower) >= 0 {
-		it.hole = elementRange{}
+	if bytes.Compare(key, it.hole.Lower) >= 0 {
+		it.hole = pending.Range{}
 	}
 	it.began, it.stored = true, it.within(it.arrive(it.iter.SeekGEWithLimit(key, it.limit())))
 	return it.settle()
@@ -117,7 +118,7 @@ func (it *Elements) settle() bool {
 		case len(it.changes) == 0:
 			order = -1
 		case it.stored:
-			order = bytes.Compare(it.iter.Key(), it.changes[0].key)
+			order = bytes.Compare(it.iter.Key(), it.changes[0].Key)
 			if it.back {
 				order = -order
 			}
@@ -133,10 +134,10 @@ func (it *Elements) settle() bool {
 		}
 		c := &it.changes[0]
 		it.changes = it.changes[1:]
-		if !c.gone {
+		if !c.Gone {
 			// The stored entry of the same key is left when it has to be: Pebble may have to pass
 			// over many that it has replaced.
-			it.shown, it.sub, it.value = order == 0, c.key[it.prefix:], c.value
+			it.shown, it.sub, it.value = order == 0, c.Key[it.prefix:], c.Value
 			return true
 		}
 		if order == 0 {
@@ -157,17 +158,17 @@ func (it *Elements) Skip(from, to []byte) {
 		it.upper = lower
 	}
 	if bytes.Compare(it.lower, lower) < 0 && bytes.Compare(lower, upper) < 0 && bytes.Compare(upper, it.upper) < 0 {
-		it.hole = elementRange{lower, upper}
+		it.hole = pending.Range{Lower: lower, Upper: upper}
 	}
 }
 
 // limit is where the iterator pauses: before the hole, or at the bound that Pebble does not know.
 func (it *Elements) limit() []byte {
 	switch {
-	case it.back && it.hole.upper != nil:
-		return it.hole.upper
-	case it.hole.lower != nil:
-		return it.hole.lower
+	case it.back && it.hole.Upper != nil:
+		return it.hole.Upper
+	case it.hole.Lower != nil:
+		return it.hole.Lower
 	case it.own:
 		return nil
 	case it.back:
@@ -181,23 +182,23 @@ func (it *Elements) limit() []byte {
 func (it *Elements) arrive(state pebble.IterValidityState) bool {
 	hole := it.hole
 	switch {
-	case hole.lower == nil:
+	case hole.Lower == nil:
 		return state == pebble.IterValid
 	case state == pebble.IterValid:
 		// Pebble may pass the limit.
-		if k := it.iter.Key(); it.back == (bytes.Compare(k, hole.lower) < 0) {
-			it.hole = elementRange{}
+		if k := it.iter.Key(); it.back == (bytes.Compare(k, hole.Lower) < 0) {
+			it.hole = pending.Range{}
 		}
 		return true
 	}
-	it.hole = elementRange{}
+	it.hole = pending.Range{}
 	if state == pebble.IterExhausted {
 		return false
 	}
 	if it.back {
-		return it.iter.SeekLTWithLimit(hole.lower, it.limit()) == pebble.IterValid
+		return it.iter.SeekLTWithLimit(hole.Lower, it.limit()) == pebble.IterValid
 	}
-	return it.iter.SeekGEWithLimit(hole.upper, it.limit()) == pebble.IterValid
+	return it.iter.SeekGEWithLimit(hole.Upper, it.limit()) == pebble.IterValid
 }
 
 func (it *Elements) first() bool {
@@ -222,7 +223,7 @@ func (it *Elements) within(ok bool) bool {
 		if it.back && bytes.Compare(k, it.lower) < 0 || !it.back && bytes.Compare(k, it.upper) >= 0 {
 			return false
 		}
-		if !inRanges(it.removed, k) {
+		if !pending.InRanges(it.removed, k) {
 			return true
 		}
 	}

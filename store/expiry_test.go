@@ -193,7 +193,7 @@ func TestPeekIsNoUse(t *testing.T) {
 	s := openTest(t, testConfig(t.TempDir()))
 	defer s.mustClose(t)
 	s.set(t, "a", "v", 0)
-	s.cache.clock.Add(100)
+	s.cache.SetClock(s.cache.Now() + 100)
 	idle := func(want int64) {
 		t.Helper()
 		s.inUnit(t, func(u *Unit) {

@@ -147,7 +147,7 @@ func (s *Store) everySecond() {
 			return
 		case <-tick.C:
 		}
-		s.cache.clock.Store(uint32(time.Since(s.openedAt) / time.Second))
+		s.cache.SetClock(uint32(time.Since(s.openedAt) / time.Second))
 		if s.cfg.Fsync == FsyncEverySec {
 			s.wal.tick()
 		}

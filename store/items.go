@@ -1,33 +1,11 @@
 package store
 
-import "encoding/binary"
-
-// Items are elements of a list that follow each other.
-type Items struct {
-	text []byte
-	ends []int32
-}
-
-const (
-	// maxItems is how many items are looked for in the cache at once, and maxItemsSize how many
-	// bytes they may have: Elements needs no memory for them.
-	maxItems     = 1 << 10
-	maxItemsSize = 32 << 10
+import (
+	"github.com/ringside-kv/ringside/store/internal/cache"
 )
 
-// Len is the number of items.
-func (it *Items) Len() int { return len(it.ends) }
-
-// At returns an item; it is valid until GetItems is called again.
-func (it *Items) At(i int) []byte {
-	start := int32(0)
-	if i > 0 {
-		start = it.ends[i-1]
-	}
-	return it.text[start:it.ends[i]:it.ends[i]]
-}
-
-func (it *Items) clear() { it.text, it.ends = it.text[:0], it.ends[:0] }
+// Items are elements of a list that follow each other.
+type Items = cache.Items
 
 // GetItems does what Get does and, if that is a list which is not whole, fills into with n of its
 // items from a sub key on, as of the same moment; which says both, given the value, and may be
@@ -35,7 +13,7 @@ func (it *Items) clear() { it.text, it.ends = it.text[:0], it.ends[:0] }
 // between, or if the unit has the key's latch or an iterator on it: GetWhole and Elements find
 // them then. Only ItemKind sub keys name items.
 func (u *Unit) GetItems(key []byte, which func(*Value) (sub []byte, n int64), into *Items) (v Value, ok bool, err error) {
-	into.clear()
+	into.Clear()
 	p := u.Place(key)
 	l := &u.s.latches[latchOf(p)]
 	version := l.version.Load()
@@ -46,54 +24,9 @@ func (u *Unit) GetItems(key []byte, which func(*Value) (sub []byte, n int64), in
 		return v, false, err
 	}
 	sub, n := which(&v)
-	if n <= 0 || n > maxItems || !u.s.cache.items(p, v.gen, sub, int(n), into) {
+	if n <= 0 || n > cache.MaxItems || !u.s.cache.Items(p, v.gen, sub, int(n), into) {
 		return v, false, nil
 	}
 	u.dependOn(l, p)
 	return v, l.version.Load() == version, nil
-}
-
-// items has into hold n items from a sub key on. It returns false if one of them has no line, or
-// they are too large.
-func (c *cache) items(p Place, gen uint64, sub []byte, n int, into *Items) bool {
-	if c.shards == nil {
-		return false
-	}
-	var key, rowKey [itemLine]byte
-	binary.BigEndian.PutUint64(key[:], gen)
-	key[8] = ItemKind
-	for from := binary.BigEndian.Uint64(sub[1:]); n > 0; {
-		binary.BigEndian.PutUint64(key[9:], from)
-		id, at := lineOf(p, key[:], &rowKey)
-		here := min(n, rowItems-at)
-		if !c.itemsOfRow(&id, at, here, into) || len(into.text) > maxItemsSize {
-			return false
-		}
-		from, n = from+uint64(here), n-here
-	}
-	return true
-}
-
-// itemsOfRow adds n items of a row, from one on. It returns false if one of them is not there.
-func (c *cache) itemsOfRow(id *lineID, at, n int, into *Items) bool {
-	s := c.shard(id)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	slot, ok := s.find(id)
-	if !ok {
-		s.misses++
-		return false
-	}
-	r := row(s.useElement(slot, len(id.key)))
-	for i := at; i < at+n; i++ {
-		item, ok := r.get(i)
-		if !ok {
-			s.misses++
-			return false
-		}
-		into.text = append(into.text, item...)
-		into.ends = append(into.ends, int32(len(into.text)))
-	}
-	s.hits += int64(n)
-	return true
 }

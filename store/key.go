@@ -74,8 +74,8 @@ func (u *Unit) Rename(src []byte, from Value, dst []byte, to Value) error {
 // remembers; a key that it has dropped was not used since the store was opened, or
 // is not known to have been.
 func (u *Unit) IdleSeconds(key []byte) int64 {
-	now := u.s.cache.clock.Load()
-	if seen, ok := u.s.cache.lastRead(u.Place(key), key); ok {
+	now := u.s.cache.Now()
+	if seen, ok := u.s.cache.LastUsed(u.Place(key), key); ok {
 		return int64(now - seen)
 	}
 	return int64(now)

@@ -63,6 +63,11 @@ func (l *latch) raise(number uint64) {
 	}
 }
 
+// Unchanged reports whether the version is one from before, and no commit was under way then.
+func (l *latch) Unchanged(before uint64) bool {
+	return before&underWay == 0 && l.version.Load() == before
+}
+
 type latches [latchCount]latch
 
 // latchOf returns the number of a place's latch. All places of a slice of 2¹⁶

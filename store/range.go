@@ -117,7 +117,7 @@ func (s *Store) drop(sts []layout.Interval, d dropping, w Waiter) error {
 	// Most lines go before anybody has to wait. The counts are no more than a hint here: after
 	// damage they may be estimates.
 	if s.anyKeys(sts) {
-		d.marks = s.cache.sweepAhead(layout.ContainsFunc(sts))
+		d.marks = s.cache.SweepAhead(layout.ContainsFunc(sts))
 	}
 	nums := latchesOf(sts)
 	if d.follows {
@@ -221,7 +221,7 @@ func (s *Store) dropLatched(sts []layout.Interval, d dropping, w Waiter) error {
 	}
 	err = s.db.Apply(b, pebble.NoSync)
 	if err == nil {
-		s.cache.sweep(d.marks, layout.ContainsFunc(sts))
+		s.cache.Sweep(d.marks, layout.ContainsFunc(sts))
 		s.dropped(&lost)
 		if d.told != nil && taps != nil {
 			w = s.tellDropped(taps, d.told, d.nums, w)

@@ -9,7 +9,9 @@ import (
 	"sync/atomic"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/cache"
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/pending"
 )
 
 // A Receiver applies the batches of one stream: what another store's taps hand over for
@@ -237,8 +239,8 @@ func (rc *Receiver) setSub(p Place, o *operation, gen uint64) error {
 // changed notes that the entry whose key is in rc.pbuf, of which so many bytes are the sub
 // key, is not what the cache may say.
 func (rc *Receiver) changed(p Place, sub int) {
-	if IsCached(rc.pbuf[len(rc.pbuf)-sub:]) {
-		rc.u.elements.foreign = append(rc.u.elements.foreign, elementChange{place: p, key: rc.u.keep(rc.pbuf), sub: sub})
+	if cache.HasLine(rc.pbuf[len(rc.pbuf)-sub:]) {
+		rc.u.elements.AddForeign(pending.Change{Place: p, Key: rc.u.keep(rc.pbuf), Sub: sub})
 	}
 }
 

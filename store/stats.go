@@ -26,14 +26,14 @@ func (s *Store) Keys() int64 { return s.counts.keys.Load() }
 
 // Stats returns the counts.
 func (s *Store) Stats() Stats {
-	size, lines := s.cache.usage()
-	hits, misses := s.cache.answers()
+	size, lines := s.cache.Usage()
+	hits, misses := s.cache.Answers()
 	return Stats{
 		Keys: s.counts.keys.Load(), Bytes: s.counts.bytes.Load(), Expires: s.counts.expires.Load(),
 		Expired: s.expired.Load(), Commits: s.wal.commits.Load(),
 		UnsyncedCommits: s.wal.unsyncedCommits(),
 		CacheHits:       hits, CacheMisses: misses,
-		CacheBytes: size, CacheLines: lines, CacheSize: int64(len(s.cache.mem)),
+		CacheBytes: size, CacheLines: lines, CacheSize: s.cache.Size(),
 		Fsyncs: s.wal.syncs.Load(), FsyncSeconds: float64(s.wal.syncNanos.Load()) / 1e9,
 		LogBytes: s.wal.written.Load(), WriteStalls: s.stalls.Load(),
 		Pebble: s.engineMetrics(),

@@ -14,6 +14,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/cache"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/tuning"
 )
@@ -34,7 +35,7 @@ type Store struct {
 	settler *settler
 	// onChange is told of what changes; see OnChange.
 	onChange atomic.Pointer[ChangeSink]
-	cache    *cache
+	cache    *cache.Cache
 	recall   recall
 	latches  latches
 	// versions are of keys, for those who watch them.
@@ -178,16 +179,16 @@ func (s *Store) open() (err error) {
 	if err = errors.Join(s.counts.load(s.db), s.generations.load(s.db)); err != nil {
 		return err
 	}
-	if s.cache, err = newCache(s.cfg.Cache); err != nil {
+	if s.cache, err = cache.New(s.cfg.Cache); err != nil {
 		return fmt.Errorf("cache of %d bytes: %w", s.cfg.Cache, err)
 	}
-	undo = append(undo, s.cache.close)
+	undo = append(undo, s.cache.Close)
 	empty, err := s.isEmpty()
 	if err != nil {
 		return err
 	}
 	if empty {
-		s.cache.setWhole()
+		s.cache.SetComplete()
 	}
 	s.garbage.Store(1) // a crash may have left some
 	s.unswept.Store(true)
@@ -390,6 +391,6 @@ func (s *Store) shutdown() error {
 	errs = append(errs, s.wal.failed())
 	s.wal.close()
 	s.blocks.Unref()
-	s.cache.close()
+	s.cache.Close()
 	return errors.Join(append(errs, s.lock.Close())...)
 }

@@ -5,6 +5,9 @@ import (
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/ringside-kv/ringside/store/internal/cache"
+	"github.com/ringside-kv/ringside/store/internal/pending"
 )
 
 // A Unit is what the commands of a pipeline work on together: they see one
@@ -34,8 +37,8 @@ type Unit struct {
 	pbuf  []byte // Pebble keys under construction
 	dirty []dirtyPiece
 	// elements are the unit's changes of entries of collections.
-	elements elementChanges
-	near     nearRow
+	elements pending.Changes
+	near     cache.NearRow
 	// built holds the generations that this unit writes the header of.
 	built []construction
 	// seen is what this unit has read, or written, that a Tap holds; see held.go.
@@ -164,7 +167,7 @@ func (u *Unit) Whole(grow func(bytes int64) bool) { u.grow = grow }
 
 // Size returns about how many bytes of memory the unit's changes take until its end.
 func (u *Unit) Size() int64 {
-	n := 2*cap(u.lines) + len(u.dirty)*pieceSize + cap(u.changes)*changeSize + cap(u.elements.list)*elementSize
+	n := 2*cap(u.lines) + len(u.dirty)*pieceSize + cap(u.changes)*changeSize + cap(u.elements.List)*elementSize
 	if u.batch != nil {
 		n += u.batch.Len()
 	}

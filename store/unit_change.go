@@ -2,6 +2,8 @@ package store
 
 import (
 	"bytes"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // A change is the newest state of one key in a unit.
@@ -68,7 +70,7 @@ func (x changeIndex) of(changes []change) changeIndex {
 
 func (x changeIndex) add(changes []change, n int) {
 	mask := len(x) - 1
-	i := int(mix(uint64(changes[n].place))>>32) & mask
+	i := int(layout.Mix(uint64(changes[n].place))>>32) & mask
 	for x[i] != 0 {
 		i = (i + 1) & mask
 	}
@@ -78,7 +80,7 @@ func (x changeIndex) add(changes []change, n int) {
 // find returns the number of the change of a key, or -1.
 func (x changeIndex) find(changes []change, p Place, key []byte) int {
 	mask := len(x) - 1
-	for i := int(mix(uint64(p))>>32) & mask; x[i] != 0; i = (i + 1) & mask {
+	for i := int(layout.Mix(uint64(p))>>32) & mask; x[i] != 0; i = (i + 1) & mask {
 		if c := &changes[x[i]-1]; c.of(p, key) {
 			return int(x[i] - 1)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/ringside-kv/ringside/store/internal/cache"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
@@ -92,17 +93,17 @@ func (u *Unit) dependOn(l *latch, p Place) {
 func (u *Unit) read(l *latch, p Place, key []byte) ([]byte, bool, error) {
 	start := len(u.lines)
 	var lines []byte
-	var answer cacheAnswer
+	var answer cache.Answer
 	if u.peeking {
-		lines, answer = u.s.cache.peek(p, key, u.lines)
+		lines, answer = u.s.cache.Peek(p, key, u.lines)
 	} else {
-		lines, answer = u.s.cache.get(p, key, u.lines)
+		lines, answer = u.s.cache.Get(p, key, u.lines)
 	}
 	switch answer {
-	case cacheHit:
+	case cache.Hit:
 		u.lines = lines
 		return lines[start:len(lines):len(lines)], true, nil
-	case cacheAbsent:
+	case cache.Absent:
 		return nil, false, nil
 	}
 	// A slice is counted under its latch, which a unit that follows holds: where nothing
@@ -123,7 +124,7 @@ func (u *Unit) read(l *latch, p Place, key []byte) ([]byte, bool, error) {
 	line := u.lines[start:len(u.lines):len(u.lines)]
 	_ = closer.Close()
 	if !u.peeking {
-		u.s.cache.fill(p, key, line, &l.version, version)
+		u.s.cache.Fill(p, key, line, l, version)
 	}
 	return line, true, nil
 }

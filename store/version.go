@@ -37,7 +37,7 @@ const stripeBits = 20
 
 type stripes [1 << stripeBits]atomic.Uint64
 
-func stripeOf(p Place) int { return int(mix(uint64(p)) >> (64 - stripeBits)) }
+func stripeOf(p Place) int { return int(layout.Mix(uint64(p)) >> (64 - stripeBits)) }
 
 // Version returns the version of a key, whose latch the unit must hold. The unit's own
 // changes count once they are applied.

@@ -98,3 +98,9 @@ const (
 	FieldKind = 'f' // a field of a hash, a member of a set
 	ItemKind  = 'l' // an element of a list
 )
+
+// Mix spreads numbers over shards and slots.
+func Mix(n uint64) uint64 {
+	h := n * 0x9e3779b97f4a7c15
+	return h ^ h>>32
+}

@@ -1,4 +1,4 @@
-package store
+package cache
 
 import (
 	"encoding/binary"
@@ -7,16 +7,16 @@ import (
 // How a shard keeps its ring.
 
 // lacks notes that something exists which has no line any more, or gets none.
-func (s *cacheShard) lacks(id *lineID) {
+func (s *shard) lacks(id *lineID) {
 	if id.kind == 0 {
-		s.whole = false
+		s.complete = false
 	} else {
 		s.known.forget(generationIn(id.key))
 	}
 }
 
 // kill marks a slot's entry dead and frees the slot.
-func (s *cacheShard) kill(i uint32) {
+func (s *shard) kill(i uint32) {
 	e := s.entry(i)
 	word := binary.LittleEndian.Uint32(e[entKeyLen:])
 	binary.LittleEndian.PutUint32(e[entKeyLen:], word|entDead)
@@ -25,22 +25,22 @@ func (s *cacheShard) kill(i uint32) {
 }
 
 func entrySize(e []byte) uint64 {
-	return uint64(cacheEntryMin + binary.LittleEndian.Uint32(e[entCap:]))
+	return uint64(entryHead + binary.LittleEndian.Uint32(e[entCap:]))
 }
 
-func (s *cacheShard) put(id *lineID, line []byte, now uint32) {
+func (s *shard) put(id *lineID, line []byte, now uint32) {
 	if slot, ok := s.find(id); ok {
 		e := s.entry(slot)
 		if len(id.key)+len(line) <= int(binary.LittleEndian.Uint32(e[entCap:])) {
 			binary.LittleEndian.PutUint32(e[entLine:], uint32(len(line)))
 			binary.LittleEndian.PutUint32(e[entSeen:], now)
-			copy(e[cacheEntryMin+len(id.key):], line)
+			copy(e[entryHead+len(id.key):], line)
 			return
 		}
 		s.kill(slot)
 	}
 	body := (len(id.key) + len(line) + 7) &^ 7
-	size := uint64(cacheEntryMin + body)
+	size := uint64(entryHead + body)
 	if size > uint64(len(s.ring))/4 {
 		s.lacks(id)
 		return
@@ -55,8 +55,8 @@ func (s *cacheShard) put(id *lineID, line []byte, now uint32) {
 	binary.LittleEndian.PutUint32(e[entLine:], uint32(len(line)))
 	binary.LittleEndian.PutUint32(e[entKeyLen:], uint32(len(id.key))|id.kind)
 	binary.LittleEndian.PutUint32(e[entSeen:], now)
-	copy(e[cacheEntryMin:], id.key)
-	copy(e[cacheEntryMin+len(id.key):], line)
+	copy(e[entryHead:], id.key)
+	copy(e[entryHead+len(id.key):], line)
 	s.end += size
 	s.live += int64(size)
 	s.insert(slotValue(id.hash, pos))
@@ -64,7 +64,7 @@ func (s *cacheShard) put(id *lineID, line []byte, now uint32) {
 
 // room frees the ring's old end until size bytes fit at the new one without
 // wrapping, and returns where.
-func (s *cacheShard) room(size uint64) int {
+func (s *shard) room(size uint64) int {
 	n := uint64(len(s.ring))
 	for moves := 0; ; {
 		want := size
@@ -85,10 +85,10 @@ func (s *cacheShard) room(size uint64) int {
 
 // pad adds a dead entry of n bytes, n a multiple of 8. A remainder too small
 // for an entry's head is left as it is; age knows it.
-func (s *cacheShard) pad(n uint64) {
-	if n >= cacheEntryMin {
+func (s *shard) pad(n uint64) {
+	if n >= entryHead {
 		e := s.ring[s.end%uint64(len(s.ring)):]
-		binary.LittleEndian.PutUint32(e[entCap:], uint32(n-cacheEntryMin))
+		binary.LittleEndian.PutUint32(e[entCap:], uint32(n-entryHead))
 		binary.LittleEndian.PutUint32(e[entKeyLen:], entDead)
 	}
 	s.end += n
@@ -96,10 +96,10 @@ func (s *cacheShard) pad(n uint64) {
 
 // age takes the oldest entry away from the old end. A line that was read since it
 // came there gets another round, if it can move without wrapping.
-func (s *cacheShard) age(moves *int) {
+func (s *shard) age(moves *int) {
 	n := uint64(len(s.ring))
 	pos := s.begin % n
-	if n-pos >= cacheEntryMin {
+	if n-pos >= entryHead {
 		e := s.ring[pos:]
 		word := binary.LittleEndian.Uint32(e[entKeyLen:])
 		size := entrySize(e)
@@ -113,7 +113,7 @@ func (s *cacheShard) age(moves *int) {
 }
 
 // moveOldest moves the live entry at begin, of size bytes, to the end.
-func (s *cacheShard) moveOldest(size uint64) {
+func (s *shard) moveOldest(size uint64) {
 	n := uint64(len(s.ring))
 	from, to := s.begin%n, s.end%n
 	id := idAt(s.ring[from:])
@@ -129,10 +129,10 @@ func (s *cacheShard) moveOldest(size uint64) {
 }
 
 // dropOldest drops what lies at begin.
-func (s *cacheShard) dropOldest() {
+func (s *shard) dropOldest() {
 	n := uint64(len(s.ring))
 	pos := s.begin % n
-	if left := n - pos; left < cacheEntryMin {
+	if left := n - pos; left < entryHead {
 		s.begin += left
 		return
 	}

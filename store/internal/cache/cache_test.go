@@ -1,10 +1,12 @@
-package store
+package cache
 
 import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // A small cache under random use must never give a line that is not the last
@@ -17,47 +19,47 @@ func TestCacheAgreesWithAMap(t *testing.T) {
 		seed := rand.Uint64()
 		t.Logf("seed %d", seed)
 		rnd := rand.New(rand.NewPCG(seed, 1))
-		c, err := newCache(size)
+		c, err := New(size)
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := map[string][]byte{}
-		c.setWhole()
+		c.SetComplete()
 		found, asked := 0, 0
 		for i := range 300_000 {
 			key := fmt.Appendf(nil, "key-%d", rnd.IntN(40_000))
 			// Few tokens, so that places collide in their upper half.
-			p := PlaceOf(testToken, key)
+			p := layout.PlaceOf(testToken, key)
 			switch op := rnd.IntN(10); {
 			case op < 4:
 				line := make([]byte, rnd.IntN(300))
 				if rnd.IntN(500) == 0 {
-					line = make([]byte, rnd.IntN(2*maxCachedLine))
+					line = make([]byte, rnd.IntN(2*maxLine))
 				}
 				for j := range line {
 					line[j] = byte(i + j)
 				}
-				c.put(p, key, line)
+				c.Put(p, key, line)
 				want[string(key)] = line
 			case op < 5:
-				c.remove(p, key)
+				c.Remove(p, key)
 				delete(want, string(key))
 			case op < 6 && rnd.IntN(20_000) == 0:
-				c.clear()
+				c.Clear()
 				clear(want)
 			case op < 6 && rnd.IntN(2_000) == 0:
-				from := Place(rnd.Uint64())
+				from := layout.Place(rnd.Uint64())
 				if rnd.IntN(4) == 0 {
 					from = 0
 				}
-				in := func(p Place) bool { return p >= from }
+				in := func(p layout.Place) bool { return p >= from }
 				var marks []uint64
 				if rnd.IntN(2) == 0 {
-					marks = c.sweepAhead(in)
+					marks = c.SweepAhead(in)
 				}
-				c.sweep(marks, in)
+				c.Sweep(marks, in)
 				for key := range want {
-					if in(PlaceOf(testToken, []byte(key))) {
+					if in(layout.PlaceOf(testToken, []byte(key))) {
 						delete(want, key)
 					}
 				}
@@ -67,12 +69,12 @@ func TestCacheAgreesWithAMap(t *testing.T) {
 					}
 				}
 			default:
-				line, answer := c.get(p, key, nil)
+				line, answer := c.Get(p, key, nil)
 				asked++
-				if _, in := want[string(key)]; answer == cacheAbsent && in {
+				if _, in := want[string(key)]; answer == Absent && in {
 					t.Fatalf("step %d: key %s exists, says the map, and does not, says the cache", i, key)
 				}
-				if answer != cacheHit {
+				if answer != Hit {
 					continue
 				}
 				found++
@@ -81,16 +83,16 @@ func TestCacheAgreesWithAMap(t *testing.T) {
 				}
 			}
 		}
-		if hits, misses := c.answers(); hits != int64(found) || misses != int64(asked-found) {
+		if hits, misses := c.Answers(); hits != int64(found) || misses != int64(asked-found) {
 			t.Errorf("it has counted %d hits and %d misses of %d and %d", hits, misses, found, asked-found)
 		}
 		if found < 1000 {
 			t.Fatalf("only %d hits: the cache forgets too much to test anything", found)
 		}
-		used, lines := c.usage()
+		used, lines := c.Usage()
 		count := int64(0)
 		for key := range want {
-			if _, answer := c.get(PlaceOf(testToken, []byte(key)), []byte(key), nil); answer == cacheHit {
+			if _, answer := c.Get(layout.PlaceOf(testToken, []byte(key)), []byte(key), nil); answer == Hit {
 				count++
 			}
 		}
@@ -100,7 +102,7 @@ func TestCacheAgreesWithAMap(t *testing.T) {
 		if used > int64(len(c.mem)) {
 			t.Fatalf("uses %d of %d bytes", used, len(c.mem))
 		}
-		c.close()
+		c.Close()
 	}
 }
 
@@ -109,25 +111,25 @@ func TestCacheKeepsWhatIsRead(t *testing.T) {
 	if testing.Short() {
 		t.Skip("all in one goroutine: nothing to see for the race detector")
 	}
-	c, err := newCache(4 << 20)
+	c, err := New(4 << 20)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.close()
+	defer c.Close()
 	hot := func(i int) []byte { return fmt.Appendf(nil, "hot-%d", i) }
 	line := bytes.Repeat([]byte("x"), 100)
 	for i := range 1000 {
-		c.put(PlaceOf(testToken, hot(i)), hot(i), line)
+		c.Put(layout.PlaceOf(testToken, hot(i)), hot(i), line)
 	}
 	for i := range 200_000 {
 		cold := fmt.Appendf(nil, "cold-%d", i)
-		c.put(PlaceOf(testToken, cold), cold, line)
+		c.Put(layout.PlaceOf(testToken, cold), cold, line)
 		h := hot(i % 1000)
-		c.get(PlaceOf(testToken, h), h, nil)
+		c.Get(layout.PlaceOf(testToken, h), h, nil)
 	}
 	kept := 0
 	for i := range 1000 {
-		if _, answer := c.get(PlaceOf(testToken, hot(i)), hot(i), nil); answer == cacheHit {
+		if _, answer := c.Get(layout.PlaceOf(testToken, hot(i)), hot(i), nil); answer == Hit {
 			kept++
 		}
 	}
@@ -137,27 +139,27 @@ func TestCacheKeepsWhatIsRead(t *testing.T) {
 }
 
 func BenchmarkCacheGet(b *testing.B) {
-	c, err := newCache(256 << 20)
+	c, err := New(256 << 20)
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer c.close()
+	defer c.Close()
 	const n = 1 << 20
 	keys := make([][]byte, n)
-	places := make([]Place, n)
+	places := make([]layout.Place, n)
 	line := bytes.Repeat([]byte("x"), 66)
 	for i := range keys {
 		keys[i] = fmt.Appendf(nil, "key:%012d", i)
-		places[i] = PlaceOf(testToken, keys[i])
-		c.put(places[i], keys[i], line)
+		places[i] = layout.PlaceOf(testToken, keys[i])
+		c.Put(places[i], keys[i], line)
 	}
 	var dst []byte
 	b.ReportAllocs()
 	hits := 0
 	for i := 0; b.Loop(); i++ {
 		j := i * 7919 & (n - 1)
-		var answer cacheAnswer
-		if dst, answer = c.get(places[j], keys[j], dst[:0]); answer == cacheHit {
+		var answer Answer
+		if dst, answer = c.Get(places[j], keys[j], dst[:0]); answer == Hit {
 			hits++
 		}
 	}

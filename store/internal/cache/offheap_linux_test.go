@@ -1,4 +1,4 @@
-package store
+package cache
 
 import (
 	"fmt"
@@ -6,18 +6,20 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // A cache takes memory as it fills, wherever its shards lie.
 func TestACacheWithFewLinesTakesLittleMemory(t *testing.T) {
-	c, err := newCache(256 << 20)
+	c, err := New(256 << 20)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.close()
+	defer c.Close()
 	line := make([]byte, 64)
 	for i := range 1000 {
-		c.put(Place(mix(uint64(i))), fmt.Appendf(nil, "key:%d", i), line)
+		c.Put(layout.Place(layout.Mix(uint64(i))), fmt.Appendf(nil, "key:%d", i), line)
 	}
 	at := func(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 	pages := make([]byte, (len(c.mem)+unix.Getpagesize()-1)/unix.Getpagesize())

@@ -1,39 +1,43 @@
-package store
+package cache
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
+)
 
 // What copying and dropping ranges needs of the cache.
 
-// refresh is put for a key that nobody here has asked for: it gets no line where
+// Refresh is put for a key that nobody here has asked for: it gets no line where
 // it has none, unless all keys have.
-func (c *cache) refresh(p Place, key, line []byte) {
+func (c *Cache) Refresh(p layout.Place, key, line []byte) {
 	if c.shards == nil {
 		return
 	}
-	if len(line) > maxCachedLine || len(key) > maxLineKey {
-		c.lose(p, key)
+	if len(line) > maxLine || len(key) > maxLineKey {
+		c.Lose(p, key)
 		return
 	}
 	id := keyID(p, key)
 	s := c.shard(&id)
 	s.mu.Lock()
-	if _, ok := s.find(&id); ok || s.whole {
+	if _, ok := s.find(&id); ok || s.complete {
 		s.put(&id, line, c.clock.Load())
 	}
 	s.mu.Unlock()
 }
 
-// sweepAhead drops the lines of keys that are about to be removed, those whose places
+// SweepAhead drops the lines of keys that are about to be removed, those whose places
 // are in a set, and returns what sweep needs to look at later ones only. When there
 // are few lines it leaves all to sweep, which then is quick enough.
-func (c *cache) sweepAhead(in func(Place) bool) (marks []uint64) {
-	if _, lines := c.usage(); lines < sweepAheadMin {
+func (c *Cache) SweepAhead(in func(layout.Place) bool) (marks []uint64) {
+	if _, lines := c.Usage(); lines < sweepAheadMin {
 		return nil
 	}
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.mu.Lock()
-		s.whole = false // the keys still exist
+		s.complete = false // the keys still exist
 		s.sweep(s.begin, in)
 		marks = append(marks, s.end)
 		s.mu.Unlock()
@@ -45,8 +49,8 @@ func (c *cache) sweepAhead(in func(Place) bool) (marks []uint64) {
 // nobody should have to wait for a sweep.
 const sweepAheadMin = 1 << 16
 
-// sweep drops the lines of keys that exist no more, those whose places are in a set.
-func (c *cache) sweep(marks []uint64, in func(Place) bool) {
+// Sweep drops the lines of keys that exist no more, those whose places are in a set.
+func (c *Cache) Sweep(marks []uint64, in func(layout.Place) bool) {
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.mu.Lock()
@@ -60,7 +64,7 @@ func (c *cache) sweep(marks []uint64, in func(Place) bool) {
 }
 
 // sweep is that of the cache for one shard, whose lock is held, from an offset of the ring on.
-func (s *cacheShard) sweep(from uint64, in func(Place) bool) {
+func (s *shard) sweep(from uint64, in func(layout.Place) bool) {
 	// What is dead need not be walked over again: ranges are dropped by the hundred.
 	defer func() {
 		if s.live == 0 {
@@ -70,14 +74,14 @@ func (s *cacheShard) sweep(from uint64, in func(Place) bool) {
 	n := uint64(len(s.ring))
 	for from < s.end {
 		pos := from % n
-		if left := n - pos; left < cacheEntryMin {
+		if left := n - pos; left < entryHead {
 			from += left
 			continue
 		}
 		e := s.ring[pos:]
 		from += entrySize(e)
 		word := binary.LittleEndian.Uint32(e[entKeyLen:])
-		if p := Place(binary.LittleEndian.Uint64(e)); word&entDead == 0 && in(p) {
+		if p := layout.Place(binary.LittleEndian.Uint64(e)); word&entDead == 0 && in(p) {
 			id := idAt(e)
 			if slot, ok := s.find(&id); ok {
 				if id.kind != 0 {

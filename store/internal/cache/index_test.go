@@ -1,9 +1,11 @@
-package store
+package cache
 
 import (
 	"bytes"
 	"fmt"
 	"testing"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
 // An index finds all that there is as it grows, and where lines go meanwhile; it begins small,
@@ -12,35 +14,35 @@ func TestCacheIndexGrows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("all in one goroutine: nothing to see for the race detector")
 	}
-	c, err := newCache(64 << 20)
+	c, err := New(64 << 20)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.close()
-	c.setWhole()
+	defer c.Close()
+	c.SetComplete()
 	key := func(i int) []byte { return fmt.Appendf(nil, "key-%d", i) }
 	gone := func(i, now int) bool { return i%3 == 0 && i < now/2 }
 	for i := range 1 << 18 {
 		k := key(i)
-		c.put(PlaceOf(testToken, k), k, k)
+		c.Put(layout.PlaceOf(testToken, k), k, k)
 		if i%6 == 0 {
 			k := key(i / 2) // of which i/2 is one by three
-			c.remove(PlaceOf(testToken, k), k)
+			c.Remove(layout.PlaceOf(testToken, k), k)
 		}
 		switch now := i + 1; now {
 		case 64, 1 << 10, 1 << 15, 1 << 17, 1 << 18:
 			missing := 0
 			for j := range now {
 				k := key(j)
-				line, answer := c.get(PlaceOf(testToken, k), k, nil)
+				line, answer := c.Get(layout.PlaceOf(testToken, k), k, nil)
 				switch {
-				case gone(j, now) && answer == cacheHit:
+				case gone(j, now) && answer == Hit:
 					t.Fatalf("key %d of %d was removed, and is there", j, now)
-				case !gone(j, now) && answer == cacheAbsent:
+				case !gone(j, now) && answer == Absent:
 					t.Fatalf("key %d of %d is not there, says the cache", j, now)
-				case !gone(j, now) && answer != cacheHit:
+				case !gone(j, now) && answer != Hit:
 					missing++
-				case answer == cacheHit && !bytes.Equal(line, k):
+				case answer == Hit && !bytes.Equal(line, k):
 					t.Fatalf("key %d of %d is %q", j, now, line)
 				}
 			}
@@ -64,7 +66,7 @@ func TestCacheIndexGrows(t *testing.T) {
 // An index that would take long to grow, while its shard waits, does not.
 func TestLargeCacheIndexDoesNotGrow(t *testing.T) {
 	for size, grows := range map[int64]bool{256 << 20: true, 1 << 30: false} {
-		c, err := newCache(size)
+		c, err := New(size)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,6 +74,6 @@ func TestLargeCacheIndexDoesNotGrow(t *testing.T) {
 		if most := len(s.index) / 8; (int(s.slots) < most) != grows {
 			t.Errorf("a cache of %d bytes begins with %d of %d slots a shard", size, s.slots, most)
 		}
-		c.close()
+		c.Close()
 	}
 }

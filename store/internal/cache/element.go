@@ -1,11 +1,13 @@
-package store
+package cache
 
 import (
 	"encoding/binary"
 	"sync"
-	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/pending"
 )
 
 // Elements of collections have lines in the cache beside the headers of keys: whoever sets
@@ -15,26 +17,26 @@ import (
 //
 // Only sub keys of some kinds have lines: see Unit.SetElement for what that asks of them.
 
-func IsCached(sub []byte) bool { return sub[0] == FieldKind || sub[0] == ItemKind }
+func HasLine(sub []byte) bool { return sub[0] == layout.FieldKind || sub[0] == layout.ItemKind }
 
 // elementID is the id of an element's line, or of that of a row of items; key is its
 // generation, 8 B BE, and its sub key, or the row's number for that.
-func elementID(p Place, key []byte) lineID {
-	if isItem(key) {
+func elementID(p layout.Place, key []byte) lineID {
+	if IsItem(key) {
 		// A few multiplications do.
-		return lineID{mix(mix(uint64(p)^generationIn(key)) + binary.BigEndian.Uint64(key[9:])), p, key, entElement}
+		return lineID{layout.Mix(layout.Mix(uint64(p)^generationIn(key)) + binary.BigEndian.Uint64(key[9:])), p, key, entElement}
 	}
-	return lineID{mix(uint64(p) ^ xxhash.Sum64(key)), p, key, entElement}
+	return lineID{layout.Mix(uint64(p) ^ xxhash.Sum64(key)), p, key, entElement}
 }
 
 func generationIn(key []byte) uint64 { return binary.BigEndian.Uint64(key) }
 
-// element appends the value of an element to dst and returns it, too. It is absent if all
+// Element appends the value of an element to dst and returns it, too. It is absent if all
 // elements of the collection that exist have lines. If the element is an item whose row is not
 // large, and near is not nil, all of the row is appended, and near becomes that.
-func (c *cache) element(p Place, key, dst []byte, near *nearRow) (_, value []byte, _ cacheAnswer) {
+func (c *Cache) Element(p layout.Place, key, dst []byte, near *NearRow) (_, value []byte, _ Answer) {
 	if c.shards == nil {
-		return dst, nil, cacheMiss
+		return dst, nil, Miss
 	}
 	var of [itemLine]byte
 	id, at := lineOf(p, key, &of)
@@ -55,22 +57,22 @@ func (c *cache) element(p Place, key, dst []byte, near *nearRow) (_, value []byt
 				value = dst[len(dst)-len(value) : len(dst) : len(dst)]
 			}
 			s.mu.Unlock()
-			return dst, value, cacheHit
+			return dst, value, Hit
 		}
 	}
 	s.misses++
 	s.mu.Unlock()
 	// In this order: what is dropped is forgotten before.
 	if c.known.has(generationIn(key)) {
-		return dst, nil, cacheAbsent
+		return dst, nil, Absent
 	}
-	return dst, nil, cacheMiss
+	return dst, nil, Miss
 }
 
 // lineOf is the id of the line that has an element, and which item of it that is: none if it is
 // negative. of is for the key of a row.
-func lineOf(p Place, key []byte, of *[itemLine]byte) (id lineID, at int) {
-	if !isItem(key) {
+func lineOf(p layout.Place, key []byte, of *[itemLine]byte) (id lineID, at int) {
+	if !IsItem(key) {
 		return elementID(p, key), -1
 	}
 	at = rowOf(key, of)
@@ -78,16 +80,16 @@ func lineOf(p Place, key []byte, of *[itemLine]byte) (id lineID, at int) {
 }
 
 // useElement returns the line of an element with a key of that length, which counts as read.
-func (s *cacheShard) useElement(slot uint32, keyLen int) []byte {
+func (s *shard) useElement(slot uint32, keyLen int) []byte {
 	e := s.entry(slot)
 	word := binary.LittleEndian.Uint32(e[entKeyLen:])
 	binary.LittleEndian.PutUint32(e[entKeyLen:], word|entRef)
-	start := cacheEntryMin + keyLen
+	start := entryHead + keyLen
 	return e[start : start+int(binary.LittleEndian.Uint32(e[entLine:]))]
 }
 
 // putElement makes value the value of an element.
-func (c *cache) putElement(p Place, key, value []byte) {
+func (c *Cache) putElement(p layout.Place, key, value []byte) {
 	if c.shards == nil {
 		return
 	}
@@ -99,9 +101,9 @@ func (c *cache) putElement(p Place, key, value []byte) {
 	s.putElement(&id, at, key, value, c.clock.Load())
 }
 
-func (s *cacheShard) putElement(id *lineID, at int, key, value []byte, now uint32) {
+func (s *shard) putElement(id *lineID, at int, key, value []byte, now uint32) {
 	switch {
-	case len(value) > maxCachedLine || len(key) > maxLineKey:
+	case len(value) > maxLine || len(key) > maxLineKey:
 		s.lacks(id)
 		s.removeElement(id, at)
 	case at >= 0:
@@ -113,11 +115,11 @@ func (s *cacheShard) putElement(id *lineID, at int, key, value []byte, now uint3
 
 // itemRun is how many changes there are of items of one row from the first one, which is of an
 // item, on.
-func itemRun(changes []elementChange) int {
-	first, _ := changes[0].line()
+func itemRun(changes []pending.Change) int {
+	first, _ := cachedKey(&changes[0])
 	n := 1
 	for ; n < len(changes); n++ {
-		if key, ok := changes[n].line(); !ok || !sameRow(first, key) {
+		if key, ok := cachedKey(&changes[n]); !ok || !sameRow(first, key) {
 			break
 		}
 	}
@@ -125,29 +127,29 @@ func itemRun(changes []elementChange) int {
 }
 
 // changeItems is putElement, or removeElement, for each of an itemRun.
-func (c *cache) changeItems(changes []elementChange) {
+func (c *Cache) changeItems(changes []pending.Change) {
 	if c.shards == nil {
 		return
 	}
-	first, _ := changes[0].line()
+	first, _ := cachedKey(&changes[0])
 	var of [itemLine]byte
-	id, _ := lineOf(changes[0].place, first, &of)
+	id, _ := lineOf(changes[0].Place, first, &of)
 	s, now := c.shard(&id), c.clock.Load()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range changes {
-		key, _ := changes[i].line()
-		if changes[i].gone {
+		key, _ := cachedKey(&changes[i])
+		if changes[i].Gone {
 			s.removeElement(&id, itemIn(key))
 		} else {
-			s.putElement(&id, itemIn(key), key, changes[i].value, now)
+			s.putElement(&id, itemIn(key), key, changes[i].Value, now)
 		}
 	}
 }
 
-// fillElement is putElement for a value that was read from Pebble; see fill.
-func (c *cache) fillElement(p Place, key, value []byte, version *atomic.Uint64, want uint64) {
-	if c.shards == nil || want&underWay != 0 || len(value) > maxCachedLine || len(key) > maxLineKey {
+// FillElement is putElement for a value that was read from Pebble; see fill.
+func (c *Cache) FillElement(p layout.Place, key, value []byte, l Version, want uint64) {
+	if c.shards == nil || !l.Unchanged(want) || len(value) > maxLine || len(key) > maxLineKey {
 		return
 	}
 	var of [itemLine]byte
@@ -156,7 +158,7 @@ func (c *cache) fillElement(p Place, key, value []byte, version *atomic.Uint64, 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case version.Load() != want:
+	case !l.Unchanged(want):
 	case at >= 0:
 		s.putItem(&id, at, value, c.clock.Load())
 	default:
@@ -165,7 +167,7 @@ func (c *cache) fillElement(p Place, key, value []byte, version *atomic.Uint64, 
 }
 
 // removeElement drops an element that exists no more from its line, if there is one.
-func (c *cache) removeElement(p Place, key []byte) {
+func (c *Cache) removeElement(p layout.Place, key []byte) {
 	if c.shards == nil {
 		return
 	}
@@ -177,27 +179,27 @@ func (c *cache) removeElement(p Place, key []byte) {
 	s.mu.Unlock()
 }
 
-func (s *cacheShard) removeElement(id *lineID, at int) {
+func (s *shard) removeElement(id *lineID, at int) {
 	if slot, ok := s.find(id); ok && (at < 0 || !s.rowAt(slot).drop(at)) {
 		s.kill(slot)
 	}
 }
 
 // loseElement is removeElement for one that may exist all the same.
-func (c *cache) loseElement(p Place, key []byte) {
+func (c *Cache) loseElement(p layout.Place, key []byte) {
 	c.known.forget(generationIn(key))
 	c.removeElement(p, key)
 }
 
-// begin notes that a collection which has no elements yet is going to be made.
-func (c *cache) begin(gen uint64) {
+// Begin notes that a collection which has no elements yet is going to be made.
+func (c *Cache) Begin(gen uint64) {
 	if c.shards != nil {
 		c.known.begin(gen)
 	}
 }
 
-// complete are the generations of collections all of whose elements have lines.
-type complete struct {
+// generations are the generations of collections all of whose elements have lines.
+type generations struct {
 	mu   sync.RWMutex
 	gens map[uint64]struct{}
 }
@@ -207,7 +209,7 @@ type complete struct {
 const maxComplete = 1 << 16
 
 // begin notes a collection that has no elements yet.
-func (c *complete) begin(gen uint64) {
+func (c *generations) begin(gen uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.gens == nil || len(c.gens) >= maxComplete {
@@ -216,21 +218,54 @@ func (c *complete) begin(gen uint64) {
 	c.gens[gen] = struct{}{}
 }
 
-func (c *complete) has(gen uint64) bool {
+func (c *generations) has(gen uint64) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	_, ok := c.gens[gen]
 	return ok
 }
 
-func (c *complete) forget(gen uint64) {
+func (c *generations) forget(gen uint64) {
 	c.mu.Lock()
 	delete(c.gens, gen)
 	c.mu.Unlock()
 }
 
-func (c *complete) clear() {
+func (c *generations) clear() {
 	c.mu.Lock()
 	c.gens = nil
 	c.mu.Unlock()
+}
+
+// ApplyElements brings the cache up to date with changes that have been made, or may have been,
+// if that is not known.
+func (c *Cache) ApplyElements(cs *pending.Changes, made bool) {
+	for i := 0; i < len(cs.List); i++ {
+		e := &cs.List[i]
+		switch line, ok := cachedKey(e); {
+		case !ok:
+		case !made:
+			c.loseElement(e.Place, line)
+		case IsItem(line):
+			n := itemRun(cs.List[i:])
+			c.changeItems(cs.List[i : i+n])
+			i += n - 1
+		case e.Gone:
+			c.removeElement(e.Place, line)
+		default:
+			c.putElement(e.Place, line, e.Value)
+		}
+	}
+	for i := range cs.Foreign {
+		e := &cs.Foreign[i]
+		if line, ok := cachedKey(e); ok {
+			c.loseElement(e.Place, line)
+		}
+	}
+}
+
+// cachedKey is the key of an element's line, if it may have one.
+func cachedKey(c *pending.Change) (key []byte, ok bool) {
+	at := len(c.Key) - c.Sub
+	return c.Key[at-8:], HasLine(c.Key[at:])
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package store
+package cache
 
 import "golang.org/x/sys/unix"
 

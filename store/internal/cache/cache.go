@@ -1,13 +1,15 @@
-package store
+package cache
 
 import (
 	"encoding/binary"
 	"sync"
 	"sync/atomic"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
-// A cache holds encoded headers (and with them the strings of up to
-// maxCachedLine bytes) of hot keys, and elements of collections; see cache_element.go.
+// A Cache holds encoded headers (and with them the strings of up to
+// maxLine bytes) of hot keys, and elements of collections; see element.go.
 // It lies outside the Go heap, so that its
 // size costs the collector nothing and GOGC does not multiply it.
 //
@@ -20,22 +22,22 @@ import (
 // there does not exist: neither a miss nor the first SET of a key goes to Pebble as
 // long as everything fits.
 //
-// What makes the cache safe is not here but in commit.go: a line changes only
+// What makes the cache safe is not here but in the order of a commit: a line changes only
 // after its commit, and a fill is refused if its key's latch was taken meanwhile.
-type cache struct {
-	shards []cacheShard
+type Cache struct {
+	shards []shard
 	mem    []byte // backs all shards; nil when there is no cache
-	known  complete
+	known  generations
 	clock  atomic.Uint32
 }
 
 const (
-	cacheShards   = 64
-	cacheEntryMin = 24 // bytes of an entry's head
-	maxCachedLine = 16 << 10
+	shards    = 64
+	entryHead = 24 // bytes of an entry's head
+	maxLine   = 16 << 10
 	// One slot of the index for so many bytes. With entries of 56 bytes, of a field with a
 	// short name and value, 7 of 10 slots are taken when the ring is full.
-	cacheBytesPerSlot = 48
+	bytesPerSlot = 48
 	// clockMoves bounds how many recently read entries one addition moves on.
 	clockMoves = 8
 )
@@ -59,43 +61,43 @@ const (
 	maxLineKey = entDead - 1
 )
 
-type cacheShard struct {
+type shard struct {
 	mu    sync.Mutex
 	ring  []byte
-	index []byte // slots of 8 B, as many as there may be; see cache_index.go
+	index []byte // slots of 8 B, as many as there may be; see index.go
 	slots uint32 // how many of them it has
 	used  uint32 // of these
 	// The ring's live part is [begin, end) in offsets that only grow; the
 	// place in ring is the offset modulo its length. No entry wraps around.
 	begin, end uint64
 	live       int64 // bytes of entries that are not dead
-	// whole: every key of the store that belongs to this shard has a line here, so
+	// complete: every key of the store that belongs to this shard has a line here, so
 	// that a key without one does not exist.
-	whole bool
-	known *complete // the cache's
+	complete bool
+	known    *generations // the cache's
 	// hits and misses count here, where the lock has brought the line of memory anyway: one
 	// number for all shards would be fetched from the other processor for each read.
 	hits, misses int64
 	spare        *[maxSpare]byte // for rows that grow
 }
 
-// newCache returns a cache of about size bytes, index included; size 0 gives one
+// New returns a cache of about size bytes, index included; size 0 gives one
 // that holds nothing.
-func newCache(size int64) (*cache, error) {
-	c := &cache{}
+func New(size int64) (*Cache, error) {
+	c := &Cache{}
 	if size <= 0 {
 		return c, nil
 	}
-	perShard := max(size/cacheShards, 64<<10)
-	slots := perShard / cacheBytesPerSlot
+	perShard := max(size/shards, 64<<10)
+	slots := perShard / bytesPerSlot
 	indexSize := slots * 8
 	ringSize := max(perShard-indexSize, 32<<10) &^ 7
-	mem, err := allocOffHeap((indexSize + ringSize) * cacheShards)
+	mem, err := allocOffHeap((indexSize + ringSize) * shards)
 	if err != nil {
 		return nil, err
 	}
 	c.mem = mem
-	c.shards = make([]cacheShard, cacheShards)
+	c.shards = make([]shard, shards)
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.index, mem = mem[:indexSize:indexSize], mem[indexSize:]
@@ -105,7 +107,7 @@ func newCache(size int64) (*cache, error) {
 	return c, nil
 }
 
-func (c *cache) close() {
+func (c *Cache) Close() {
 	if c.mem != nil {
 		freeOffHeap(c.mem)
 		c.mem, c.shards = nil, nil
@@ -115,46 +117,40 @@ func (c *cache) close() {
 // A lineID says whose a line is.
 type lineID struct {
 	hash  uint64
-	place Place
+	place layout.Place
 	key   []byte
 	kind  uint32 // entElement or nothing
 }
 
-// mix spreads numbers over shards and slots.
-func mix(n uint64) uint64 {
-	h := n * 0x9e3779b97f4a7c15
-	return h ^ h>>32
-}
-
 // keyID is the id of a key's header. A place's upper half is equal for all keys of a hash
 // tag, its lower half is a hash already.
-func keyID(p Place, key []byte) lineID { return lineID{mix(uint64(p)), p, key, 0} }
+func keyID(p layout.Place, key []byte) lineID { return lineID{layout.Mix(uint64(p)), p, key, 0} }
 
-func (c *cache) shard(id *lineID) *cacheShard { return &c.shards[id.hash>>58&(cacheShards-1)] }
+func (c *Cache) shard(id *lineID) *shard { return &c.shards[id.hash>>58&(shards-1)] }
 
 // idAt is the id of an entry.
 func idAt(e []byte) lineID {
 	word := binary.LittleEndian.Uint32(e[entKeyLen:])
-	p, key := Place(binary.LittleEndian.Uint64(e)), e[cacheEntryMin:cacheEntryMin+word&maxLineKey]
+	p, key := layout.Place(binary.LittleEndian.Uint64(e)), e[entryHead:entryHead+word&maxLineKey]
 	if word&entElement != 0 {
 		return elementID(p, key)
 	}
 	return keyID(p, key)
 }
 
-// A cacheAnswer is what the cache knows of a key.
-type cacheAnswer uint8
+// A Answer is what the cache knows of a key.
+type Answer uint8
 
 const (
-	cacheMiss   cacheAnswer = iota // nothing
-	cacheHit                       // its line
-	cacheAbsent                    // that there is no such key
+	Miss   Answer = iota // nothing
+	Hit                  // its line
+	Absent               // that there is no such key
 )
 
-// get appends the line of a key to dst.
-func (c *cache) get(p Place, key, dst []byte) ([]byte, cacheAnswer) {
+// Get appends the line of a key to dst.
+func (c *Cache) Get(p layout.Place, key, dst []byte) ([]byte, Answer) {
 	if c.shards == nil {
-		return dst, cacheMiss
+		return dst, Miss
 	}
 	id := keyID(p, key)
 	s := c.shard(&id)
@@ -175,52 +171,52 @@ func (c *cache) get(p Place, key, dst []byte) ([]byte, cacheAnswer) {
 	if binary.LittleEndian.Uint32(e[entSeen:]) != now {
 		binary.LittleEndian.PutUint32(e[entSeen:], now)
 	}
-	start := cacheEntryMin + int(word&maxLineKey)
+	start := entryHead + int(word&maxLineKey)
 	dst = append(dst, e[start:start+int(binary.LittleEndian.Uint32(e[entLine:]))]...)
 	s.hits++
 	s.mu.Unlock()
-	return dst, cacheHit
+	return dst, Hit
 }
 
 // missing is the answer for a key without a line.
-func (s *cacheShard) missing() cacheAnswer {
-	if s.whole {
-		return cacheAbsent
+func (s *shard) missing() Answer {
+	if s.complete {
+		return Absent
 	}
-	return cacheMiss
+	return Miss
 }
 
-// setWhole says that the store holds no keys but those with a line; the caller
+// SetComplete says that the store holds no keys but those with a line; the caller
 // makes sure that nothing is written meanwhile. It stays true until a line is
 // dropped or not taken.
-func (c *cache) setWhole() {
+func (c *Cache) SetComplete() {
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.mu.Lock()
-		s.whole = true
+		s.complete = true
 		s.mu.Unlock()
 	}
 }
 
-// lose drops the line of a key that may exist all the same.
-func (c *cache) lose(p Place, key []byte) {
+// Lose drops the line of a key that may exist all the same.
+func (c *Cache) Lose(p layout.Place, key []byte) {
 	if c.shards == nil {
 		return
 	}
 	id := keyID(p, key)
 	s := c.shard(&id)
 	s.mu.Lock()
-	s.whole = false
+	s.complete = false
 	if slot, ok := s.find(&id); ok {
 		s.kill(slot)
 	}
 	s.mu.Unlock()
 }
 
-// peek is get without counting as a read.
-func (c *cache) peek(p Place, key, dst []byte) ([]byte, cacheAnswer) {
+// Peek is get without counting as a read.
+func (c *Cache) Peek(p layout.Place, key, dst []byte) ([]byte, Answer) {
 	if c.shards == nil {
-		return dst, cacheMiss
+		return dst, Miss
 	}
 	id := keyID(p, key)
 	s := c.shard(&id)
@@ -231,13 +227,13 @@ func (c *cache) peek(p Place, key, dst []byte) ([]byte, cacheAnswer) {
 		return dst, s.missing()
 	}
 	e := s.entry(slot)
-	start := cacheEntryMin + int(binary.LittleEndian.Uint32(e[entKeyLen:])&maxLineKey)
-	return append(dst, e[start:start+int(binary.LittleEndian.Uint32(e[entLine:]))]...), cacheHit
+	start := entryHead + int(binary.LittleEndian.Uint32(e[entKeyLen:])&maxLineKey)
+	return append(dst, e[start:start+int(binary.LittleEndian.Uint32(e[entLine:]))]...), Hit
 }
 
-// lastRead returns the second, on the cache's clock, in which the key's line was
+// LastUsed returns the second, on the cache's clock, in which the key's line was
 // last read or written.
-func (c *cache) lastRead(p Place, key []byte) (uint32, bool) {
+func (c *Cache) LastUsed(p layout.Place, key []byte) (uint32, bool) {
 	if c.shards == nil {
 		return 0, false
 	}
@@ -252,13 +248,13 @@ func (c *cache) lastRead(p Place, key []byte) (uint32, bool) {
 	return binary.LittleEndian.Uint32(s.entry(slot)[entSeen:]), true
 }
 
-// put makes line the line of key.
-func (c *cache) put(p Place, key, line []byte) {
+// Put makes line the line of key.
+func (c *Cache) Put(p layout.Place, key, line []byte) {
 	if c.shards == nil {
 		return
 	}
-	if len(line) > maxCachedLine || len(key) > maxLineKey {
-		c.lose(p, key)
+	if len(line) > maxLine || len(key) > maxLineKey {
+		c.Lose(p, key)
 		return
 	}
 	id := keyID(p, key)
@@ -268,25 +264,25 @@ func (c *cache) put(p Place, key, line []byte) {
 	s.mu.Unlock()
 }
 
-// fill is put for a line that was read from Pebble: it does nothing if the version
+// Fill is put for a line that was read from Pebble: it does nothing if the version
 // has changed since it was want, or says that a commit is under way: the line may be an old
 // one then, also that of a receiver, which the reader does not wait for. The check is
 // under the shard's lock, so that a writer's own put comes after it.
-func (c *cache) fill(p Place, key, line []byte, version *atomic.Uint64, want uint64) {
-	if c.shards == nil || want&underWay != 0 || len(line) > maxCachedLine || len(key) > maxLineKey {
+func (c *Cache) Fill(p layout.Place, key, line []byte, l Version, want uint64) {
+	if c.shards == nil || !l.Unchanged(want) || len(line) > maxLine || len(key) > maxLineKey {
 		return
 	}
 	id := keyID(p, key)
 	s := c.shard(&id)
 	s.mu.Lock()
-	if version.Load() == want {
+	if l.Unchanged(want) {
 		s.put(&id, line, c.clock.Load())
 	}
 	s.mu.Unlock()
 }
 
-// remove drops the line of a key that exists no more, if there is one.
-func (c *cache) remove(p Place, key []byte) {
+// Remove drops the line of a key that exists no more, if there is one.
+func (c *Cache) Remove(p layout.Place, key []byte) {
 	if c.shards == nil {
 		return
 	}
@@ -299,20 +295,20 @@ func (c *cache) remove(p Place, key []byte) {
 	s.mu.Unlock()
 }
 
-// clear drops all lines, of a store that has been emptied.
-func (c *cache) clear() {
+// Clear drops all lines, of a store that has been emptied.
+func (c *Cache) Clear() {
 	c.known.clear()
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.mu.Lock()
 		clear(s.index[:uint64(s.slots)*8])
-		s.used, s.begin, s.end, s.live, s.whole = 0, 0, 0, 0, true
+		s.used, s.begin, s.end, s.live, s.complete = 0, 0, 0, 0, true
 		s.mu.Unlock()
 	}
 }
 
-// answers returns how many reads have found a line, and how many have not.
-func (c *cache) answers() (hits, misses int64) {
+// Answers returns how many reads have found a line, and how many have not.
+func (c *Cache) Answers() (hits, misses int64) {
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.mu.Lock()
@@ -322,8 +318,8 @@ func (c *cache) answers() (hits, misses int64) {
 	return hits, misses
 }
 
-// usage returns the bytes that live lines occupy and how many there are.
-func (c *cache) usage() (size, lines int64) {
+// Usage returns the bytes that live lines occupy and how many there are.
+func (c *Cache) Usage() (size, lines int64) {
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.mu.Lock()
@@ -333,3 +329,18 @@ func (c *cache) usage() (size, lines int64) {
 	}
 	return size, lines
 }
+
+// A Version is the version of a key's latch: it changes with each commit under the latch.
+type Version interface {
+	// unchanged reports whether no commit is under way, nor has ended since the version was want.
+	Unchanged(want uint64) bool
+}
+
+// SetClock says that it is so many seconds after the store was opened.
+func (c *Cache) SetClock(now uint32) { c.clock.Store(now) }
+
+// Now is the cache's clock, in seconds since the store was opened.
+func (c *Cache) Now() uint32 { return c.clock.Load() }
+
+// Size is how many bytes of memory the cache may use.
+func (c *Cache) Size() int64 { return int64(len(c.mem)) }

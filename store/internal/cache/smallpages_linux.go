@@ -1,4 +1,4 @@
-package store
+package cache
 
 import "golang.org/x/sys/unix"
 

@@ -1,5 +1,5 @@
 //go:build !linux
 
-package store
+package cache
 
 func adviseSmallPages([]byte) {}

@@ -1,6 +1,10 @@
-package store
+package cache
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/ringside-kv/ringside/store/internal/layout"
+)
 
 // Items of lists have lines by the row: eight that follow each other share one. Who pushes or
 // pops one after the other finds the same line eight times, and an item of a few bytes takes
@@ -26,7 +30,7 @@ type row []byte
 // and the item's or row's number, 8 B BE.
 const itemLine = 8 + 1 + 8
 
-func isItem(key []byte) bool { return len(key) == itemLine && key[8] == ItemKind }
+func IsItem(key []byte) bool { return len(key) == itemLine && key[8] == layout.ItemKind }
 
 // rowOf makes the key of an item's row, and returns which of its items that is.
 func rowOf(key []byte, of *[itemLine]byte) int {
@@ -41,22 +45,22 @@ func itemIn(key []byte) int { return int(key[itemLine-1] % rowItems) }
 // sameRow reports whether a line's key is that of an item of a row, too, of which item is one.
 func sameRow(item, key []byte) bool {
 	const last = itemLine - 1
-	return isItem(key) && string(key[:last]) == string(item[:last]) && key[last]/rowItems == item[last]/rowItems
+	return IsItem(key) && string(key[:last]) == string(item[:last]) && key[last]/rowItems == item[last]/rowItems
 }
 
 // maxNear is how large a row may be for a unit to read all of it at once, in bytes.
 const maxNear = 1 << 10
 
-// A nearRow is the line of the row of which a unit has read an item last: who pops several
+// A NearRow is the line of the row of which a unit has read an item last: who pops several
 // finds those that follow in it. With the latch held it stays what it is until the unit's
 // changes are applied, and these are looked through before.
-type nearRow struct {
+type NearRow struct {
 	line row // in Unit.lines; nil: none
 	item [itemLine]byte
 }
 
-// get returns an item by its line's key.
-func (n *nearRow) get(key []byte) (item []byte, ok bool) {
+// Get returns an item by its line's key.
+func (n *NearRow) Get(key []byte) (item []byte, ok bool) {
 	if n.line == nil || !sameRow(n.item[:], key) {
 		return nil, false
 	}
@@ -64,7 +68,7 @@ func (n *nearRow) get(key []byte) (item []byte, ok bool) {
 }
 
 // set makes n a copy, appended to dst, of the line that has an item.
-func (n *nearRow) set(key, line, dst []byte) []byte {
+func (n *NearRow) set(key, line, dst []byte) []byte {
 	dst = append(dst, line...)
 	n.line = row(dst[len(dst)-len(line):])
 	copy(n.item[:], key)
@@ -148,13 +152,13 @@ func (r row) copyTo(to row, but int) {
 }
 
 // rowAt is the line of a slot, which is a row's.
-func (s *cacheShard) rowAt(slot uint32) row {
+func (s *shard) rowAt(slot uint32) row {
 	e := s.entry(slot)
-	return row(e[cacheEntryMin+itemLine:][:binary.LittleEndian.Uint32(e[entLine:])])
+	return row(e[entryHead+itemLine:][:binary.LittleEndian.Uint32(e[entLine:])])
 }
 
 // putItem makes value an item of a row.
-func (s *cacheShard) putItem(id *lineID, at int, value []byte, now uint32) {
+func (s *shard) putItem(id *lineID, at int, value []byte, now uint32) {
 	var old row
 	slot, ok := s.find(id)
 	if ok {
@@ -177,7 +181,7 @@ func (s *cacheShard) putItem(id *lineID, at int, value []byte, now uint32) {
 }
 
 // newRow returns memory for a row, until the next one.
-func (s *cacheShard) newRow(size int) row {
+func (s *shard) newRow(size int) row {
 	if size > maxSpare {
 		return make(row, size)
 	}
@@ -186,3 +190,6 @@ func (s *cacheShard) newRow(size int) row {
 	}
 	return s.spare[:size]
 }
+
+// Forget drops the row.
+func (n *NearRow) Forget() { n.line = nil }

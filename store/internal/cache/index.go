@@ -1,4 +1,4 @@
-package store
+package cache
 
 import (
 	"bytes"
@@ -36,22 +36,22 @@ func slotTag(h uint64) uint64 { return h << 6 &^ math.MaxUint32 }
 
 func slotValue(h uint64, pos int) uint64 { return slotTag(h) | uint64(pos/8+1) }
 
-func (s *cacheShard) slot(i uint32) uint64 { return binary.LittleEndian.Uint64(s.index[uint64(i)*8:]) }
+func (s *shard) slot(i uint32) uint64 { return binary.LittleEndian.Uint64(s.index[uint64(i)*8:]) }
 
-func (s *cacheShard) setSlot(i uint32, v uint64) {
+func (s *shard) setSlot(i uint32, v uint64) {
 	binary.LittleEndian.PutUint64(s.index[uint64(i)*8:], v)
 }
 
 // entry returns the ring from the entry of a slot on.
-func (s *cacheShard) entry(i uint32) []byte {
+func (s *shard) entry(i uint32) []byte {
 	return s.ring[(uint64(uint32(s.slot(i)))-1)*8:]
 }
 
 // home is the slot of a tag.
-func (s *cacheShard) home(tag uint64) uint32 { return uint32(tag >> 32 * uint64(s.slots) >> 32) }
+func (s *shard) home(tag uint64) uint32 { return uint32(tag >> 32 * uint64(s.slots) >> 32) }
 
 // next is the slot behind i.
-func (s *cacheShard) next(i uint32) uint32 {
+func (s *shard) next(i uint32) uint32 {
 	if i++; i < s.slots {
 		return i
 	}
@@ -59,14 +59,14 @@ func (s *cacheShard) next(i uint32) uint32 {
 }
 
 // behind is how many slots j lies behind i.
-func (s *cacheShard) behind(i, j uint32) uint32 {
+func (s *shard) behind(i, j uint32) uint32 {
 	if j >= i {
 		return j - i
 	}
 	return j + s.slots - i
 }
 
-func (s *cacheShard) find(id *lineID) (uint32, bool) {
+func (s *shard) find(id *lineID) (uint32, bool) {
 	tag := slotTag(id.hash)
 	for i := s.home(tag); ; i = s.next(i) {
 		v := s.slot(i)
@@ -81,14 +81,14 @@ func (s *cacheShard) find(id *lineID) (uint32, bool) {
 		if binary.LittleEndian.Uint64(e) != uint64(id.place) || word&entElement != id.kind {
 			continue
 		}
-		if bytes.Equal(e[cacheEntryMin:cacheEntryMin+word&maxLineKey], id.key) {
+		if bytes.Equal(e[entryHead:entryHead+word&maxLineKey], id.key) {
 			return i, true
 		}
 	}
 }
 
 // insert gives a slot to what has none.
-func (s *cacheShard) insert(v uint64) {
+func (s *shard) insert(v uint64) {
 	i := s.home(v)
 	for s.slot(i) != 0 {
 		i = s.next(i)
@@ -98,7 +98,7 @@ func (s *cacheShard) insert(v uint64) {
 }
 
 // free empties a slot.
-func (s *cacheShard) free(i uint32) {
+func (s *shard) free(i uint32) {
 	s.used--
 	// Close the gap: a slot behind it that could be there moves up, so that a search may stop
 	// at the first empty one.
@@ -117,10 +117,10 @@ func (s *cacheShard) free(i uint32) {
 }
 
 // crowded reports whether no slot may be taken before one is free, or the index has grown.
-func (s *cacheShard) crowded() bool { return s.used >= s.slots-s.slots/4 }
+func (s *shard) crowded() bool { return s.used >= s.slots-s.slots/4 }
 
 // grow doubles the index, up to what there is room for. It returns false if there is none.
-func (s *cacheShard) grow() bool {
+func (s *shard) grow() bool {
 	most := uint32(len(s.index) / 8)
 	if s.slots == most {
 		return false

@@ -1,0 +1,5 @@
+package cache
+
+import "github.com/ringside-kv/ringside/buckets"
+
+var testToken = buckets.Token
