@@ -4,7 +4,9 @@ import (
 	"fmt"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/ops"
 )
 
 const (
@@ -42,10 +44,10 @@ func (rc *Receiver) ApplyAll(batches [][]byte, w Waiter) (wait bool, err error) 
 	wait, err = rc.applyAll(batches, w)
 	rc.u.settles = false
 	if err != nil {
-		rc.s.settler.rouse()
+		rc.s.syncs.Wake()
 		return false, err
 	}
-	rc.s.settler.now()
+	rc.s.syncs.SyncNow()
 	return wait, nil
 }
 
@@ -91,13 +93,13 @@ func (rc *Receiver) group(batches [][]byte) (g batchGroup, err error) {
 		if size += len(batch); g.batches > 0 && (size > unitBytes || len(rc.ops) > unitOps) {
 			break
 		}
-		ops, latched := len(rc.ops), len(rc.u.latched)
+		before, latched := len(rc.ops), len(rc.u.latched)
 		next, err := rc.prepare(batch)
 		if err != nil {
 			return g, err
 		}
 		if g.batches > 0 && (next.alone || next.copying != g.copying) {
-			rc.ops, rc.u.latched = rc.ops[:ops], rc.u.latched[:latched]
+			rc.ops, rc.u.latched = rc.ops[:before], rc.u.latched[:latched]
 			break
 		}
 		next.batches += g.batches
@@ -113,51 +115,51 @@ func (rc *Receiver) prepare(batch []byte) (g batchGroup, err error) {
 	g.batches = 1
 	u := rc.u
 	more, dropping := false, false
-	flags, err := eachOp(batch, func(o *operation) error {
-		op := placedOp{operation: *o}
-		switch o.kind {
-		case opDrop:
+	flags, err := ops.Each(batch, func(o *ops.Op) error {
+		op := placedOp{Op: *o}
+		switch o.Kind {
+		case ops.Drop:
 			g.alone, dropping = true, true
-			for _, st := range layout.PiecesOf(o.tokens) {
+			for _, st := range layout.PiecesOf(o.Tokens) {
 				if i := rc.within.Find(st.First.Token()); i < 0 || rc.within.Spans[i].Last < st.Last.Token() {
-					return fmt.Errorf("%w: it drops %v", ErrBatch, o.tokens)
+					return fmt.Errorf("%w: it drops %v", ErrBatch, o.Tokens)
 				}
 				g.drops = append(g.drops, st)
 			}
 			return nil
-		case opClear:
+		case ops.Clear:
 			g.alone, more = true, true
 			_, pieces, err := rc.clearingOf(o)
 			for _, st := range pieces {
-				if whole, ok := st.Inside(o.a, o.b); ok && rc.s.keysWithin(whole) > manyKeys {
+				if whole, ok := st.Inside(o.A, o.B); ok && rc.s.keysWithin(whole) > manyKeys {
 					g.drops = append(g.drops, whole)
 				}
-				u.latched = appendLatches(u.latched, st)
+				u.latched = latch.AppendOf(u.latched, st)
 			}
 			rc.ops = append(rc.ops, op)
 			return err
-		case opPut, opFresh, opAdopt:
+		case ops.Put, ops.PutNew, ops.PutStaged:
 			var h layout.Header
-			if err := h.Parse(o.a); err != nil || h.Gen == 0 && (o.kind != opPut || len(h.Value) > pieceSize) {
+			if err := h.Parse(o.A); err != nil || h.Gen == 0 && (o.Kind != ops.Put || len(h.Value) > pieceSize) {
 				return fmt.Errorf("%w: header", ErrBatch)
 			}
-		case opSub, opSubDelete:
-			if len(o.a) == 0 {
+		case ops.PutSub, ops.RemoveSub:
+			if len(o.A) == 0 {
 				return fmt.Errorf("%w: empty sub key", ErrBatch)
 			}
 		}
 		more = true
-		op.place = PlaceOf(rc.s.token, o.key)
+		op.place = PlaceOf(rc.s.token, o.Key)
 		if rc.within.Find(op.place.Token()) < 0 {
 			return fmt.Errorf("%w: it has a key outside the range", ErrBatch)
 		}
-		if n := latchOf(op.place); len(u.latched) == 0 || u.latched[len(u.latched)-1] != n {
+		if n := latch.Of(op.place); len(u.latched) == 0 || u.latched[len(u.latched)-1] != n {
 			u.latched = append(u.latched, n)
 		}
 		rc.ops = append(rc.ops, op)
 		return nil
 	})
-	g.copying = flags&batchCopied != 0
+	g.copying = flags&ops.Copied != 0
 	if err == nil && dropping && more {
 		err = fmt.Errorf("%w: a range is dropped among other things", ErrBatch)
 	}
@@ -184,7 +186,7 @@ func (rc *Receiver) unit(g *batchGroup, w Waiter) (wait bool, err error) {
 		}
 	}
 	if len(g.drops) > 0 && u.batch == nil {
-		rc.after = max(rc.after, rc.s.latches[latchOf(g.drops[0].First)].settled.Load())
+		rc.after = max(rc.after, rc.s.latches[latch.Of(g.drops[0].First)].LastCommit())
 	}
 	u.after = max(u.after, rc.after)
 	if wait, err = u.Commit(w); err == nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/ops"
 )
 
 // handedOver returns what a tap was handed of random operations, and the store that it
@@ -51,16 +52,14 @@ func follower(t *testing.T, ranges ...ring.Range) (*Store, *Receiver) {
 
 // lastSettlement is the number of the newest, perhaps one of the store's own.
 func (s *Store) lastSettlement() uint64 {
-	s.settler.mu.Lock()
-	defer s.settler.mu.Unlock()
-	return s.settler.last
+	return s.syncs.LastQueued()
 }
 
 // settles waits until all that has been committed so far is settled.
 func (s *Store) settles(t *testing.T) {
 	t.Helper()
 	last := s.lastSettlement()
-	waitFor(t, "all settlements are durable", func() bool { return s.settler.durable(last) })
+	waitFor(t, "all settlements are durable", func() bool { return s.syncs.IsDurable(last) })
 }
 
 // TestBatchesMayBeAppliedTogether, however many: the store is the same in the end, and
@@ -155,9 +154,9 @@ func TestBatchesAreCutByRanges(t *testing.T) {
 	for _, rc := range receivers {
 		rc.Close()
 	}
-	w := newBatch(batchCopied, 0)
-	w.add(&operation{kind: opClear, a: layout.PositionOf(0), b: layout.EndPosition})
-	if _, err := src.BatchWithin(w.buf, ring.Whole); !errors.Is(err, ErrBatch) {
+	w := ops.NewWriter(ops.Copied, 0)
+	w.Add(&ops.Op{Kind: ops.Clear, A: layout.PositionOf(0), B: layout.EndPosition})
+	if _, err := src.BatchWithin(w.Buf, ring.Whole); !errors.Is(err, ErrBatch) {
 		t.Errorf("part of a copy: %v", err)
 	}
 }
@@ -169,17 +168,17 @@ func TestAReceiverKeepsToItsRanges(t *testing.T) {
 	inA, inB := keyIn(a, 0), keyIn(b, 0)
 	out := keyIn(ring.Range{Start: 6 << 28, End: 15 << 28}, 0)
 	put := func(keys ...string) []byte {
-		w := newBatch(0, 0)
+		w := ops.NewWriter(0, 0)
 		for _, k := range keys {
-			w.add(&operation{kind: opPut, key: []byte(k), a: []byte{1, 0, 'v'}})
+			w.Add(&ops.Op{Kind: ops.Put, Key: []byte(k), A: []byte{1, 0, 'v'}})
 		}
-		return w.buf
+		return w.Buf
 	}
 	begin := func(key string) []byte {
-		w := newBatch(0, 0)
-		w.add(&operation{kind: opStage, key: []byte(key), gen: 7})
-		w.add(&operation{kind: opSub, key: []byte(key), a: []byte{0, 0, 0, 0}, b: []byte("piece")})
-		return w.buf
+		w := ops.NewWriter(0, 0)
+		w.Add(&ops.Op{Kind: ops.Stage, Key: []byte(key), Gen: 7})
+		w.Add(&ops.Op{Kind: ops.PutSub, Key: []byte(key), A: []byte{0, 0, 0, 0}, B: []byte("piece")})
+		return w.Buf
 	}
 	dst, rc := follower(t)
 	steps := []struct {
@@ -212,10 +211,10 @@ func TestAReceiverKeepsToItsRanges(t *testing.T) {
 		}
 	}
 	for _, tokens := range []ring.Range{{Start: 5 << 28, End: 7 << 28}, {Start: 4 << 28, End: 6 << 28}, ring.Whole} {
-		w := newBatch(0, 0)
-		w.add(&operation{kind: opDrop, tokens: tokens})
+		w := ops.NewWriter(0, 0)
+		w.Add(&ops.Op{Kind: ops.Drop, Tokens: tokens})
 		rc := dst.NewReceiver(a, b)
-		if _, err := rc.Apply(w.buf, nil); !errors.Is(err, ErrBatch) {
+		if _, err := rc.Apply(w.Buf, nil); !errors.Is(err, ErrBatch) {
 			t.Errorf("a clearing of %v: %v", tokens, err)
 		}
 		rc.Close()
@@ -256,12 +255,12 @@ func TestAValueIsNotBegunInTheMiddle(t *testing.T) {
 	}
 	dst, rc := follower(t, ring.Whole)
 	// Another store's value of the same key and number, which it never finished.
-	w := newBatch(0, 0)
-	w.add(&operation{kind: opStage, key: []byte("k"), gen: stagedNumber(t, batches[0])})
+	w := ops.NewWriter(0, 0)
+	w.Add(&ops.Op{Kind: ops.Stage, Key: []byte("k"), Gen: stagedNumber(t, batches[0])})
 	for i := range 60 {
-		w.add(&operation{kind: opSub, key: []byte("k"), a: []byte{0, 0, 0, byte(i)}, b: []byte("other")})
+		w.Add(&ops.Op{Kind: ops.PutSub, Key: []byte("k"), A: []byte{0, 0, 0, byte(i)}, B: []byte("other")})
 	}
-	if _, err := rc.ApplyAll(slices.Insert(batches, 0, w.buf), nil); err != nil {
+	if _, err := rc.ApplyAll(slices.Insert(batches, 0, w.Buf), nil); err != nil {
 		t.Fatal(err)
 	}
 	rc.Close()
@@ -272,9 +271,9 @@ func TestAValueIsNotBegunInTheMiddle(t *testing.T) {
 
 func stagedNumber(t *testing.T, batch []byte) (gen uint64) {
 	t.Helper()
-	if _, err := eachOp(batch, func(o *operation) error {
-		if o.kind == opStage {
-			gen = o.gen
+	if _, err := ops.Each(batch, func(o *ops.Op) error {
+		if o.Kind == ops.Stage {
+			gen = o.Gen
 		}
 		return nil
 	}); err != nil || gen == 0 {

@@ -116,12 +116,12 @@ func (a *audit) add(p Place, key string, h layout.Header) {
 func (a *audit) compare(t *testing.T, s *Store) {
 	t.Helper()
 	c := &s.counts
-	if c.keys.Load() != a.keys || c.bytes.Load() != a.bytes || c.expires.Load() != a.expires {
+	if c.Total().Keys != a.keys || c.Total().Bytes != a.bytes || c.Total().Expires != a.expires {
 		t.Errorf("counted %d keys, %d bytes, %d with expiry; there are %d, %d, %d",
-			c.keys.Load(), c.bytes.Load(), c.expires.Load(), a.keys, a.bytes, a.expires)
+			c.Total().Keys, c.Total().Bytes, c.Total().Expires, a.keys, a.bytes, a.expires)
 	}
-	for i := range c.slices {
-		got := [3]int64{c.slices[i].keys.Load(), c.slices[i].bytes.Load(), c.slices[i].expires.Load()}
+	for i := range 1 << 16 {
+		got := [3]int64{c.Of(uint16(i)).Keys, c.Of(uint16(i)).Bytes, c.Of(uint16(i)).Expires}
 		if got != a.slices[uint16(i)] {
 			t.Errorf("slice %d: counted keys, bytes, expiries %d, there are %d", i, got, a.slices[uint16(i)])
 		}

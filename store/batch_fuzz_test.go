@@ -8,32 +8,33 @@ import (
 
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/ops"
 )
 
 // someBatches are batches of all kinds of operations.
 func someBatches() [][]byte {
 	line := (&layout.Header{Type: String, Value: []byte("v"), Expiry: 1 << 50}).Append(nil)
 	long := (&layout.Header{Type: String, Gen: 7, Count: 100_000}).Append(nil)
-	w := newBatch(0, 0)
-	w.add(&operation{kind: opStage, key: []byte("k"), gen: 7})
-	w.add(&operation{kind: opSub, key: []byte("k"), a: []byte{0, 0, 0, 0}, b: []byte("piece")})
-	staged := w.buf
-	w = newBatch(0, 0)
-	w.add(&operation{kind: opAdopt, key: []byte("k"), a: long})
-	w.add(&operation{kind: opSubRange, key: []byte("k"), a: []byte{0, 0, 0, 1}})
-	w.add(&operation{kind: opSubDelete, key: []byte("k"), a: []byte{0, 0, 0, 3}})
-	w.add(&operation{kind: opRemove, key: []byte("gone")})
-	w.add(&operation{kind: opAbandon, key: []byte("k2"), gen: 9})
-	adopted := w.buf
-	w = newBatch(batchCopied, 0)
-	w.add(&operation{kind: opClear, a: layout.PositionOf(0), b: layout.EndPosition})
-	w.add(&operation{kind: opPut, key: []byte("a"), a: line})
-	w.add(&operation{kind: opFresh, key: []byte("f"), a: long})
-	w.add(&operation{kind: opSub, key: []byte("f"), a: []byte{0, 0, 0, 0}, b: nil})
-	copied := w.buf
-	w = newBatch(0, 0)
-	w.add(&operation{kind: opDrop, tokens: ring.Range{Start: 5, End: 4}})
-	return [][]byte{staged, adopted, copied, w.buf}
+	w := ops.NewWriter(0, 0)
+	w.Add(&ops.Op{Kind: ops.Stage, Key: []byte("k"), Gen: 7})
+	w.Add(&ops.Op{Kind: ops.PutSub, Key: []byte("k"), A: []byte{0, 0, 0, 0}, B: []byte("piece")})
+	staged := w.Buf
+	w = ops.NewWriter(0, 0)
+	w.Add(&ops.Op{Kind: ops.PutStaged, Key: []byte("k"), A: long})
+	w.Add(&ops.Op{Kind: ops.RemoveSubs, Key: []byte("k"), A: []byte{0, 0, 0, 1}})
+	w.Add(&ops.Op{Kind: ops.RemoveSub, Key: []byte("k"), A: []byte{0, 0, 0, 3}})
+	w.Add(&ops.Op{Kind: ops.Remove, Key: []byte("gone")})
+	w.Add(&ops.Op{Kind: ops.Abandon, Key: []byte("k2"), Gen: 9})
+	adopted := w.Buf
+	w = ops.NewWriter(ops.Copied, 0)
+	w.Add(&ops.Op{Kind: ops.Clear, A: layout.PositionOf(0), B: layout.EndPosition})
+	w.Add(&ops.Op{Kind: ops.Put, Key: []byte("a"), A: line})
+	w.Add(&ops.Op{Kind: ops.PutNew, Key: []byte("f"), A: long})
+	w.Add(&ops.Op{Kind: ops.PutSub, Key: []byte("f"), A: []byte{0, 0, 0, 0}, B: nil})
+	copied := w.Buf
+	w = ops.NewWriter(0, 0)
+	w.Add(&ops.Op{Kind: ops.Drop, Tokens: ring.Range{Start: 5, End: 4}})
+	return [][]byte{staged, adopted, copied, w.Buf}
 }
 
 // FuzzBatch: no bytes break a receiver, and whatever it applies leaves a store whose
@@ -43,7 +44,7 @@ func FuzzBatch(f *testing.F) {
 		f.Add(b, []byte{})
 		f.Add(b, []byte(layout.PositionOf(1<<63)))
 	}
-	f.Add(append(someBatches()[0], someBatches()[1][batchHead:]...), []byte(layout.EndPosition))
+	f.Add(append(someBatches()[0], someBatches()[1][ops.HeadSize:]...), []byte(layout.EndPosition))
 	f.Fuzz(func(t *testing.T, b, at []byte) {
 		cfg := memConfig(vfs.NewMem(), FsyncNo)
 		cfg.Cache = 0
@@ -56,7 +57,7 @@ func FuzzBatch(f *testing.F) {
 			if cut, err := s.CutBatch(b, ring.Whole, at); err == nil && len(cut) > len(b)+len(at)+32 {
 				t.Errorf("cut at % x, % x has grown to % x", at, b, cut)
 			} else if err == nil && cut != nil {
-				if _, err := eachOp(cut, func(*operation) error { return nil }); err != nil {
+				if _, err := ops.Each(cut, func(*ops.Op) error { return nil }); err != nil {
 					t.Errorf("cut at % x, % x is % x: %v", at, b, cut, err)
 				}
 			}
@@ -80,7 +81,7 @@ func FuzzDigests(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		d.Groups[0].Entries, d.Groups[0].Detailed, err = s.DigestEntries(ring.Whole, d.From, d.end(0), 100)
+		d.Groups[0].Entries, d.Groups[0].Detailed, err = s.DigestEntries(ring.Whole, d.From, d.GroupEnd(0), 100)
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
@@ -22,7 +23,7 @@ func (s *Store) Clear(w Waiter, may func() error) error {
 }
 
 func (s *Store) clear(w Waiter, may func() error) error {
-	nums, _ := s.lockToClear(everyLatch(), true)
+	nums, _ := s.lockToClear(latch.All(), true)
 	defer s.unlockCleared(nums, false)
 	s.commits.Lock()
 	defer s.commits.Unlock()
@@ -34,28 +35,25 @@ func (s *Store) clear(w Waiter, may func() error) error {
 			return err
 		}
 	}
-	s.counts.beginTerm()
 	b := s.db.NewBatch()
 	for _, kind := range []byte{layout.KindData, layout.KindExpiry, layout.KindGarbage} {
 		_ = b.DeleteRange([]byte{kind}, []byte{kind + 1}, nil)
 	}
-	s.counts.dropJournal(b)
-	_ = b.Set(countKey, encodeNoCounts(s.counts.term), nil)
-	_ = b.Delete(expiresKey, nil)
-	s.latches.beginCommit(nums, committing)
-	s.versions.emptied()
+	s.counts.CheckpointEmpty(b)
+	s.latches.BeginCommit(nums, latch.Committing)
+	s.versions.NoteAll()
 	err := s.db.Apply(b, pebble.NoSync)
 	if err == nil {
-		s.counts.reset()
-		s.counts.oldest = s.counts.term
+		s.counts.Reset()
+		s.counts.JournalDropped()
 		s.crowd.Add(4 * crowdOverlap)
 		s.cache.Clear()
 		if taps := s.taps.Load(); taps != nil {
 			w = s.tellDropped(taps, []ring.Range{ring.Whole}, nums, w)
 		}
-		s.latches.settle(nums, s.settler.add(b, w))
+		s.latches.NoteCommit(nums, s.syncs.Add(b, w))
 	}
-	s.latches.endCommit(nums, committing)
+	s.latches.EndCommit(nums, latch.Committing)
 	if err != nil {
 		_ = b.Close()
 		return fmt.Errorf("%w: clear: %w", ErrReadOnly, err)
@@ -72,19 +70,19 @@ func (s *Store) clear(w Waiter, may func() error) error {
 func (s *Store) lockToClear(nums []uint16, patient bool) (sorted []uint16, ok bool) {
 	for {
 		if patient {
-			nums = s.latches.lockApart(nums)
-		} else if nums, ok = s.latches.lockWithin(nums); !ok {
+			nums = s.latches.LockBackground(nums)
+		} else if nums, ok = s.latches.LockWithin(nums); !ok {
 			return nums, false
 		}
-		s.latches.lockFollow(nums)
+		s.latches.LockFollow(nums)
 		if s.checkpoints.TryLock() {
 			return nums, true
 		}
-		s.latches.unlockFollow(nums)
-		s.latches.unlock(nums)
+		s.latches.UnlockFollow(nums)
+		s.latches.Unlock(nums)
 		s.checkpoints.Lock() // a checkpoint waits for no unit
-		if _, ok := s.latches.tryLock(nums); ok {
-			s.latches.lockFollow(nums)
+		if _, ok := s.latches.TryLock(nums); ok {
+			s.latches.LockFollow(nums)
 			return nums, true
 		}
 		s.checkpoints.Unlock()
@@ -94,14 +92,14 @@ func (s *Store) lockToClear(nums []uint16, patient bool) (sorted []uint16, ok bo
 // lockToFollow is lockToClear for what a receiver drops: it waits for no unit.
 func (s *Store) lockToFollow(nums []uint16) (sorted []uint16) {
 	s.checkpoints.Lock()
-	return s.latches.lockFollow(nums)
+	return s.latches.LockFollow(nums)
 }
 
 // unlockCleared lets go of what lockToClear has taken, or lockToFollow.
 func (s *Store) unlockCleared(nums []uint16, follows bool) {
-	s.latches.unlockFollow(nums)
+	s.latches.UnlockFollow(nums)
 	if !follows {
-		s.latches.unlock(nums)
+		s.latches.Unlock(nums)
 	}
 	s.checkpoints.Unlock()
 }

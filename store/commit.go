@@ -6,6 +6,9 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/batchrepr"
+
+	"github.com/ringside-kv/ringside/store/internal/latch"
+	"github.com/ringside-kv/ringside/store/internal/syncqueue"
 )
 
 // Commit makes the unit's changes visible and ends it. It reports whether the
@@ -15,7 +18,7 @@ import (
 //
 // The order of things, for each latch that the unit holds:
 //
-//	version marked → Pebble → counts → cache → taps → settler → settled → mark off → unlock
+//	version marked → Pebble → counts → cache → taps → sync queue → settled → mark off → unlock
 //
 // A reader without the latch fetches first and looks at the version afterwards.
 // Without a mark, settled names every commit that the fetched value may stem from;
@@ -26,12 +29,12 @@ func (u *Unit) Commit(w Waiter) (wait bool, err error) {
 			n.Settled(nil) // they tell of nothing that is written
 		}
 		u.release()
-		if w == nil || u.s.settler.durable(u.after) && !u.held() && len(u.tolds) == 0 {
+		if w == nil || u.s.syncs.IsDurable(u.after) && !u.held() && len(u.tolds) == 0 {
 			u.tolds = nil
 			return false, nil
 		}
 		w = u.awaitTold(w)
-		u.s.settler.queued(settlement{waiter: u.gated(w)}, !u.settles)
+		u.s.syncs.Enqueue(syncqueue.Commit{Waiter: u.gated(w)}, !u.settles)
 		return true, nil
 	}
 	if err := u.apply(w); err != nil {
@@ -115,14 +118,14 @@ func (u *Unit) release() {
 		u.staged = false
 	}
 	if u.long {
-		u.s.latches.unmark(u.latched)
+		u.s.latches.UnmarkLong(u.latched)
 		u.long = false
 	}
 	if u.following || u.excludes {
-		u.s.latches.unlockFollow(u.latched)
+		u.s.latches.UnlockFollow(u.latched)
 	}
 	if !u.following {
-		u.s.latches.unlock(u.latched)
+		u.s.latches.Unlock(u.latched)
 	}
 	u.latched = u.latched[:0]
 	u.batch = nil
@@ -219,7 +222,7 @@ func (u *Unit) beginCommit() error {
 	}
 }
 
-// apply hands the batch to Pebble and to the settler.
+// apply hands the batch to Pebble and to the sync queue.
 func (u *Unit) apply(w Waiter) error {
 	s := u.s
 	if err := u.refusal(); err != nil {
@@ -236,25 +239,23 @@ func (u *Unit) apply(w Waiter) error {
 		return u.refused(err)
 	}
 	if len(u.deltas) > 0 {
-		u.pbuf = journalKey(u.pbuf[:0], s.counts.term, s.counts.number.Add(1))
-		n := len(u.pbuf)
-		u.pbuf = appendDeltas(u.pbuf, u.deltas)
+		var n int
+		u.pbuf, n = s.counts.AppendEntry(u.pbuf[:0], u.deltas)
 		_ = u.batch.Set(u.pbuf[:n], u.pbuf[n:], nil)
 		u.headers++
-		s.counts.entries.Add(1)
 	}
-	mark := uint64(committing)
+	mark := uint64(latch.Committing)
 	if u.following {
-		mark = following
+		mark = latch.Following
 	}
-	s.latches.beginCommit(u.latched, mark)
+	s.latches.BeginCommit(u.latched, mark)
 	taps := s.taps.Load()
 	var contents batchrepr.Reader
 	entries := false
 	if taps != nil {
 		contents, entries = u.batch.Reader(), u.batch.Count() != u.headers
 	}
-	s.versions.changed(u.batch.Reader())
+	s.versions.NoteBatch(u.batch.Reader())
 	synced := u.settles && w != nil
 	var err error
 	if synced {
@@ -264,7 +265,7 @@ func (u *Unit) apply(w Waiter) error {
 	}
 	if err == nil {
 		for _, d := range u.deltas {
-			s.counts.add(d)
+			s.counts.Add(d)
 		}
 		for i := range u.changes {
 			c := &u.changes[i]
@@ -284,7 +285,7 @@ func (u *Unit) apply(w Waiter) error {
 	}
 	s.commits.RUnlock()
 	if err == nil {
-		s.wal.commits.Add(1)
+		s.wal.Committed()
 		if u.crowd > 0 {
 			s.crowd.Add(int64(u.crowd))
 			u.crowded = true
@@ -293,8 +294,8 @@ func (u *Unit) apply(w Waiter) error {
 		if taps != nil {
 			w = u.gated(w)
 		}
-		number := s.settler.queued(settlement{batch: u.batch, waiter: w, synced: synced}, !u.settles)
-		s.latches.settle(u.latched, number)
+		number := s.syncs.Enqueue(syncqueue.Commit{Batch: u.batch, Waiter: w, Synced: synced}, !u.settles)
+		s.latches.NoteCommit(u.latched, number)
 		u.after = max(u.after, number)
 	} else {
 		u.batch = nil // Pebble may still hold it, and show it one day
@@ -304,7 +305,7 @@ func (u *Unit) apply(w Waiter) error {
 		s.cache.ApplyElements(&u.elements, false)
 		err = u.refused(fmt.Errorf("%w: commit: %w", ErrReadOnly, err))
 	}
-	s.latches.endCommit(u.latched, mark)
+	s.latches.EndCommit(u.latched, mark)
 	u.batch = nil
 	u.forget()
 	return err

@@ -1,91 +1,76 @@
 package store
 
 import (
-	"fmt"
 	"sync/atomic"
 	"time"
 
 	"github.com/ringside-kv/ringside/ring"
-	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/digest"
 )
 
 // Two stores that follow the same changes hold the same, but not at the same moment:
 // Unlike finds where they may differ, and whether they do, LiveSum tells of entries that a
 // [Watch] has seen unchanged meanwhile.
 
+// Digests say what a store holds of a range between two positions, in two levels.
+type Digests = digest.Digests
+
+// A Group is the digest of some entries that follow one another.
+type Group = digest.Group
+
+// An EntryDigest stands for one entry.
+type EntryDigest = digest.EntryDigest
+
 // A Span is the entries of a range from a position up to another.
-type Span struct{ From, To Position }
+type Span = digest.Span
+
+// Digest returns digests of what the store holds of a range from a position on, of up
+// to n entries. Keys that have expired but are not removed are entries, too: they are
+// to be removed where the range is copied from has none.
+func (s *Store) Digest(r ring.Range, from Position, n int) (*Digests, error) {
+	return digest.New(source{s}, r, from, n)
+}
+
+// DigestEntries returns the digest of each entry from a position up to another, both of
+// which Digests have named, up to n: nil and false if there are more.
+func (s *Store) DigestEntries(r ring.Range, from, to Position, n int) (entries []EntryDigest, all bool, err error) {
+	return digest.Entries(source{s}, r, from, to, n)
+}
+
+// ParseDigests reads what [Digests.Append] writes. What it returns shares b's memory in part.
+// Whether it fits a range, the methods that are given it check.
+func ParseDigests(b []byte) (*Digests, error) { return digest.Parse(b) }
+
+// TakeEntries reads what another store's [Digests.AppendEntries] writes, into that one's digests.
+func (s *Store) TakeEntries(d *Digests, b []byte) error { return digest.TakeEntries(s.token, d, b) }
+
+// Differing returns the numbers of those groups of another store's digests whose second
+// level is worth asking for: this one holds other entries there. Nothing is latched;
+// what changes meanwhile Chunk finds out.
+func (s *Store) Differing(r ring.Range, d *Digests) (groups []int, err error) {
+	return digest.Differing(source{s}, r, d, s.deathTime(s.now()), (*Group).IsDetailed)
+}
 
 // Unlike returns those parts of another store's digests of a range in which this one does
 // not hold the same entries. What is written meanwhile may be among them, and keys that
 // have expired but are not removed yet.
 func (s *Store) Unlike(r ring.Range, d *Digests) ([]Span, error) {
-	groups, err := s.differing(r, d, func(*Group) bool { return false })
+	groups, err := digest.Differing(source{s}, r, d, s.deathTime(s.now()), func(*Group) bool { return false })
 	if err != nil {
 		return nil, err
 	}
 	spans := make([]Span, 0, len(groups))
 	for _, i := range groups {
-		spans = append(spans, Span{d.Groups[i].Start, d.end(i)})
+		spans = append(spans, d.SpanOf(i))
 	}
 	return spans, nil
 }
-
-// Cut drops groups from the end until the digests take less than about so many bytes, but
-// for the first.
-func (d *Digests) Cut(size int) {
-	for i := range d.Groups {
-		if size -= len(d.Groups[i].Start) + 2*layout.PlaceSize; size < 0 && i > 0 {
-			d.End, d.Groups = d.Groups[i].Start, d.Groups[:i]
-			return
-		}
-	}
-}
-
-// Tokens returns those that the entries of a span of a range can have.
-func (sp Span) Tokens(r ring.Range) (ring.Range, error) {
-	st, ok := layout.PieceAt(r, sp.From)
-	if !ok || sp.From.Check() != nil || sp.To.Check() != nil || layout.ComparePositions(r, sp.From, sp.To) >= 0 {
-		return ring.Range{}, fmt.Errorf("part of %v: %w", r, layout.ErrPosition)
-	}
-	return ring.Range{Start: st.First.Token(), End: st.UpTo(sp.To).Token() + 1}, nil
-}
-
-// mostLive bounds the entries of a span that LiveSum looks at: a span of one store's group
-// may have grown in another.
-const mostLive = 1 << 12
 
 // LiveSum returns a hash of the keys and contents of a span that have not expired at some
 // moment: on every store the same if they are, whether expired keys were removed or not. Of
 // more entries than a few thousand only the first count.
 func (s *Store) LiveSum(r ring.Range, sp Span, at time.Time) (uint64, error) {
-	if _, err := sp.Tokens(r); err != nil {
-		return 0, err
-	}
-	st, _ := layout.PieceAt(r, sp.From)
-	w, err := s.walk(st, sp.From)
-	if err != nil {
-		return 0, err
-	}
-	var sum groupSum
-	sum.reset()
-	var pos Position
-	var buf []byte
-	now := at.UnixMilli()
-	for n := 0; n < mostLive && w.next(); n++ {
-		if w.head.Expired(now) { // also within a key
-			w.skipKey()
-			continue
-		}
-		pos = w.appendPosition(pos[:0])
-		if layout.ComparePositions(r, pos, sp.To) >= 0 {
-			break
-		}
-		var e uint64
-		e, buf = w.entrySum(pos, buf)
-		sum.add(e)
-	}
-	return sum.x.Sum64(), w.close()
+	return digest.LiveSum(source{s}, r, sp, at)
 }
 
 // A Watch counts the changes of some ranges, each on its own. Close must be called.

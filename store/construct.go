@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/ops"
 )
 
 // A long value is written entry by entry before its header is, in batches of its own. Its
@@ -105,7 +106,7 @@ func (c *constructor) stage() error {
 	c.more = true
 	if u := c.u; !u.long {
 		u.long = true
-		u.s.latches.mark(u.latched)
+		u.s.latches.MarkLong(u.latched)
 	}
 	return nil
 }
@@ -181,25 +182,25 @@ func (u *Unit) handParts(b *construction) (all bool, err error) {
 		return false, s.readFailed(err)
 	}
 	defer func() { _ = iter.Close() }()
-	w := newBatch(0, 0)
-	w.add(&operation{kind: opStage, key: b.key, gen: b.gen})
+	w := ops.NewWriter(0, 0)
+	w.Add(&ops.Op{Kind: ops.Stage, Key: b.key, Gen: b.gen})
 	for more := iter.First(); ; more = iter.Next() {
 		if more {
-			w.add(&operation{kind: opSub, key: b.key, a: iter.Key()[len(prefix):], b: iter.Value()})
-			if len(w.buf) < stageSize {
+			w.Add(&ops.Op{Kind: ops.PutSub, Key: b.key, A: iter.Key()[len(prefix):], B: iter.Value()})
+			if len(w.Buf) < stageSize {
 				continue
 			}
 		} else if err := iter.Error(); err != nil {
 			return false, s.readFailed(err)
 		}
-		if held, err := b.handed.hand(u, b.place, w.buf); !held || err != nil {
+		if held, err := b.handed.hand(u, b.place, w.Buf); !held || err != nil {
 			return false, err
 		}
 		if !more {
 			return true, nil
 		}
-		w.begin(0)
-		w.add(&operation{kind: opMore, key: b.key, gen: b.gen})
+		w.Begin(0)
+		w.Add(&ops.Op{Kind: ops.StageMore, Key: b.key, Gen: b.gen})
 	}
 }
 

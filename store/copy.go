@@ -7,7 +7,11 @@ import (
 	"slices"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/digest"
+	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/ops"
+	"github.com/ringside-kv/ringside/store/internal/walk"
 )
 
 // A Copy goes over a range once and says, chunk by chunk, what another store lacks to
@@ -29,7 +33,7 @@ type Copy struct {
 	// digests may be from before.
 	void bool
 	u    *Unit
-	m    matcher
+	m    digest.Matcher
 
 	keys, bytes int64
 }
@@ -86,7 +90,7 @@ func (c *Copy) Chunk(limit int, theirs *Digests, emit func(batch []byte, next Po
 		return nil
 	}
 	if theirs != nil {
-		if err := theirs.check(c.r); err != nil {
+		if err := theirs.Check(c.r); err != nil {
 			return err
 		}
 		if layout.ComparePositions(c.r, theirs.From, c.at) > 0 || layout.ComparePositions(c.r, theirs.End, c.at) <= 0 {
@@ -98,8 +102,8 @@ func (c *Copy) Chunk(limit int, theirs *Digests, emit func(batch []byte, next Po
 	last := c.s.chunkEnd(st, limit)
 	if theirs != nil {
 		// A group is compared whole.
-		if i := theirs.at(c.r, c.at); !theirs.Groups[i].detailed() {
-			last = max(last, st.UpTo(theirs.end(i)))
+		if i := theirs.At(c.r, c.at); !theirs.Groups[i].IsDetailed() {
+			last = max(last, st.UpTo(theirs.GroupEnd(i)))
 		}
 	}
 	if last != st.Last {
@@ -109,15 +113,15 @@ func (c *Copy) Chunk(limit int, theirs *Digests, emit func(batch []byte, next Po
 	if theirs != nil && layout.ComparePositions(c.r, theirs.End, end) < 0 {
 		end = theirs.End
 	}
-	latched, ok := c.s.latches.lockWithin(appendLatches(c.u.latched[:0], st))
+	latched, ok := c.s.latches.LockWithin(latch.AppendOf(c.u.latched[:0], st))
 	c.u.latched = nil
 	if !ok {
 		return fmt.Errorf("copy %v: %w", c.r, ErrLatched)
 	}
 	c.u.begin(c.s.now())
 	c.u.latched = latched
-	ch := chunk{Copy: c, st: st, end: end, limit: limit, out: newBatch(batchCopied, limit), now: c.s.deathTime(c.u.now)}
-	c.m.now = ch.now
+	ch := chunk{Copy: c, st: st, end: end, limit: limit, out: ops.NewWriter(ops.Copied, limit), now: c.s.deathTime(c.u.now)}
+	c.m.SetNow(ch.now)
 	next, gen, err := ch.read(theirs)
 	if err == nil {
 		err = c.u.Flush()
@@ -126,8 +130,8 @@ func (c *Copy) Chunk(limit int, theirs *Digests, emit func(batch []byte, next Po
 		c.u.Abort()
 		return fmt.Errorf("copy %v: %w", c.r, err)
 	}
-	batch := ch.out.buf
-	if ch.out.empty() {
+	batch := ch.out.Buf
+	if ch.out.Empty() {
 		batch = nil
 	}
 	c.at, c.gen, c.void = next, gen, ch.isVoid(next)
@@ -142,8 +146,8 @@ func (c *Copy) Chunk(limit int, theirs *Digests, emit func(batch []byte, next Po
 func (s *Store) chunkEnd(st layout.Interval, limit int) Place {
 	sum := int64(0)
 	for slice := int(layout.SliceOf(st.First)); slice <= int(layout.SliceOf(st.Last)); slice++ {
-		n := &s.counts.slices[slice]
-		size := n.bytes.Load() + entryOverhead*n.keys.Load()
+		n := s.counts.Of(uint16(slice))
+		size := n.Bytes + entryOverhead*n.Keys
 		if sum > 0 && sum+size > int64(limit) {
 			return Place(slice)<<48 - 1
 		}
@@ -158,9 +162,9 @@ type chunk struct {
 	st     layout.Interval
 	end    Position // where it ends at the latest
 	limit  int
-	out    *batchWriter
+	out    *ops.Writer
 	walked int
-	w      *walk
+	w      *walk.Walk
 	pos    Position // of the walk's entry; nil: there is none before end
 	void   []byte   // key whose entries at the other store are not as digests say
 	gone   []byte   // the last key that was removed, since its time had come
@@ -173,10 +177,10 @@ func (ch *chunk) read(theirs *Digests) (next Position, gen uint64, err error) {
 	if ch.w, err = ch.s.walk(ch.st, ch.at); err != nil {
 		return nil, 0, err
 	}
-	if key, sub := ch.at.Split(); len(sub) > 0 && (ch.Copy.void || ch.gen == 0 || ch.gen != ch.w.head.Gen) {
+	if key, sub := ch.at.Split(); len(sub) > 0 && (ch.Copy.void || ch.gen == 0 || ch.gen != ch.w.Head.Gen) {
 		ch.void = key
-		if ch.w.head.Gen != 0 {
-			ch.out.add(&operation{kind: opSubRange, key: key, a: sub})
+		if ch.w.Head.Gen != 0 {
+			ch.out.Add(&ops.Op{Kind: ops.RemoveSubs, Key: key, A: sub})
 		}
 	}
 	ch.step()
@@ -185,27 +189,27 @@ func (ch *chunk) read(theirs *Digests) (next Position, gen uint64, err error) {
 	} else {
 		next, err = ch.groups(theirs)
 	}
-	if key, sub := next.Split(); len(sub) > 0 && bytes.Equal(key, ch.w.key) {
-		gen = ch.w.head.Gen
+	if key, sub := next.Split(); len(sub) > 0 && bytes.Equal(key, ch.w.Key) {
+		gen = ch.w.Head.Gen
 	}
-	return slices.Clone(next), gen, errors.Join(err, ch.m.close(), ch.w.close())
+	return slices.Clone(next), gen, errors.Join(err, ch.m.Close(), ch.w.Close())
 }
 
 // groups goes through the other store's digests and returns how far it got.
 func (ch *chunk) groups(theirs *Digests) (at Position, err error) {
 	at = ch.at
-	for i := theirs.at(ch.r, ch.at); i < len(theirs.Groups) && layout.ComparePositions(ch.r, at, ch.end) < 0; i++ {
+	for i := theirs.At(ch.r, ch.at); i < len(theirs.Groups) && layout.ComparePositions(ch.r, at, ch.end) < 0; i++ {
 		if ch.full() && layout.ComparePositions(ch.r, at, ch.at) > 0 {
 			break
 		}
-		g, end := &theirs.Groups[i], theirs.end(i)
+		g, end := &theirs.Groups[i], theirs.GroupEnd(i)
 		if layout.ComparePositions(ch.r, ch.end, end) < 0 {
-			if !g.detailed() && layout.ComparePositions(ch.r, at, ch.at) > 0 {
+			if !g.IsDetailed() && layout.ComparePositions(ch.r, at, ch.at) > 0 {
 				break // it is compared as a whole, or sent
 			}
 			end = ch.end
 		}
-		if at, err = ch.group(g, at, end, theirs.end(i)); err != nil || layout.ComparePositions(ch.r, at, end) < 0 {
+		if at, err = ch.group(g, at, end, theirs.GroupEnd(i)); err != nil || layout.ComparePositions(ch.r, at, end) < 0 {
 			break
 		}
 	}
@@ -214,29 +218,29 @@ func (ch *chunk) groups(theirs *Digests) (at Position, err error) {
 
 // full reports whether the chunk is large enough; never before the first entry.
 func (ch *chunk) full() bool {
-	return ch.walked > 0 && (len(ch.out.buf) >= ch.limit || ch.walked >= 4*ch.limit)
+	return ch.walked > 0 && (len(ch.out.Buf) >= ch.limit || ch.walked >= 4*ch.limit)
 }
 
 // step goes to the next entry before the chunk's end. Keys whose time has come go.
 func (ch *chunk) step() {
 	if ch.pos != nil {
-		ch.walked += len(ch.w.key) + len(ch.w.value) + entryOverhead
-		if ch.w.isHeader() {
+		ch.walked += len(ch.w.Key) + len(ch.w.Value) + entryOverhead
+		if ch.w.IsHeader() {
 			ch.keys++
 		}
-		ch.bytes += int64(len(ch.w.key) + len(ch.w.value) + entryOverhead)
+		ch.bytes += int64(len(ch.w.Key) + len(ch.w.Value) + entryOverhead)
 	}
-	for ch.w.next() {
-		if ch.w.isDead(ch.now) {
-			ch.gone = bytes.Clone(ch.w.key)
-			ch.u.remove(ch.w.place, ch.gone, &ch.w.head)
+	for ch.w.Next() {
+		if ch.w.IsDead(ch.now) {
+			ch.gone = bytes.Clone(ch.w.Key)
+			ch.u.remove(ch.w.Place, ch.gone, &ch.w.Head)
 			ch.u.Note(EventExpired, "expired", ch.gone)
 			ch.s.expired.Add(1)
-			ch.walked += len(ch.w.key) + entryOverhead
-			ch.w.skipKey()
+			ch.walked += len(ch.w.Key) + entryOverhead
+			ch.w.SkipKey()
 			continue
 		}
-		ch.pos = ch.w.appendPosition(ch.pos[:0])
+		ch.pos = ch.w.AppendPosition(ch.pos[:0])
 		if layout.ComparePositions(ch.r, ch.pos, ch.end) < 0 {
 			return
 		}
@@ -253,11 +257,11 @@ func (ch *chunk) before(end Position) bool {
 // group brings what lies between two positions, all of a group or part of it, into line,
 // and returns how far it got. groupEnd is where the group itself ends.
 func (ch *chunk) group(g *Group, from, end, groupEnd Position) (Position, error) {
-	if g.detailed() {
+	if g.IsDetailed() {
 		return ch.merge(g, from, end), nil
 	}
 	if bytes.Equal(from, g.Start) && bytes.Equal(end, groupEnd) && !ch.isVoid(from) {
-		same, err := ch.m.matches(ch.s, ch.r, g, end)
+		same, err := ch.m.Matches(source{ch.s}, ch.r, g, end)
 		if err != nil {
 			return from, err
 		}
@@ -277,38 +281,38 @@ func (ch *chunk) isVoid(at Position) bool {
 }
 
 // send adds the entry to the batch.
-func (ch *chunk) send(out *batchWriter) {
-	if ch.w.isHeader() {
-		out.add(&operation{kind: opPut, key: ch.w.key, a: ch.w.value})
+func (ch *chunk) send(out *ops.Writer) {
+	if ch.w.IsHeader() {
+		out.Add(&ops.Op{Kind: ops.Put, Key: ch.w.Key, A: ch.w.Value})
 		return
 	}
-	out.add(&operation{kind: opSub, key: ch.w.key, a: ch.w.sub, b: ch.w.value})
+	out.Add(&ops.Op{Kind: ops.PutSub, Key: ch.w.Key, A: ch.w.Sub, B: ch.w.Value})
 }
 
 // replace sends all entries between two positions, and has all others there removed. It
 // returns how far it got.
 func (ch *chunk) replace(from, end Position) Position {
-	body := newBatch(0, ch.limit)
+	body := ops.NewWriter(0, ch.limit)
 	for ch.before(end) && !ch.full() {
 		ch.send(body)
 		ch.step()
-		if len(ch.out.buf)+len(body.buf) >= ch.limit {
+		if len(ch.out.Buf)+len(body.Buf) >= ch.limit {
 			break
 		}
 	}
 	if ch.before(end) {
 		end = slices.Clone(ch.pos)
 	}
-	ch.out.add(&operation{kind: opClear, a: from, b: end})
-	if key, sub := end.Split(); len(sub) > 0 && (!bytes.Equal(key, ch.w.key) || bytes.Equal(key, ch.gone)) {
+	ch.out.Add(&ops.Op{Kind: ops.Clear, A: from, B: end})
+	if key, sub := end.Split(); len(sub) > 0 && (!bytes.Equal(key, ch.w.Key) || bytes.Equal(key, ch.gone)) {
 		// The clearing spares the key that it ends in, which may be theirs alone.
 		header := layout.EntryPosition(nil, end.Place(), key, nil)
 		if layout.ComparePositions(ch.r, header, from) >= 0 {
-			ch.out.add(&operation{kind: opRemove, key: key})
+			ch.out.Add(&ops.Op{Kind: ops.Remove, Key: key})
 		}
 	}
-	ch.out.buf = append(ch.out.buf, body.buf[batchHead:]...)
-	ch.out.key = nil
+	ch.out.Buf = append(ch.out.Buf, body.Buf[ops.HeadSize:]...)
+	ch.out.Key = nil
 	return end
 }
 
@@ -326,10 +330,10 @@ func (ch *chunk) merge(g *Group, from, end Position) Position {
 		key, sub := at.Split()
 		switch {
 		case len(sub) == 0:
-			ch.out.add(&operation{kind: opRemove, key: key})
+			ch.out.Add(&ops.Op{Kind: ops.Remove, Key: key})
 			removed = at
 		case !ch.isVoid(at) && (removed == nil || !bytes.HasPrefix(at, removed)):
-			ch.out.add(&operation{kind: opSubDelete, key: key, a: sub})
+			ch.out.Add(&ops.Op{Kind: ops.RemoveSub, Key: key, A: sub})
 		}
 	}
 	for !ch.full() || !ch.before(end) {
@@ -344,7 +348,7 @@ func (ch *chunk) merge(g *Group, from, end Position) Position {
 			remove()
 		case theirsLeft && bytes.Equal(ch.pos, theirs[0].At) && !ch.isVoid(ch.pos):
 			var sum uint64
-			if sum, buf = ch.w.entrySum(ch.pos, buf); sum != theirs[0].Sum {
+			if sum, buf = digest.EntrySum(ch.w, ch.pos, buf); sum != theirs[0].Sum {
 				ch.send(ch.out)
 			}
 			theirs = theirs[1:]

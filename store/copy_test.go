@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
@@ -24,20 +25,20 @@ func (s *Store) content(t testing.TB, r ring.Range, live bool) map[string]string
 		if err != nil {
 			t.Fatal(err)
 		}
-		for w.next() {
-			if live && w.isDead(s.now()) {
-				w.skipKey()
+		for w.Next() {
+			if live && w.IsDead(s.now()) {
+				w.SkipKey()
 				continue
 			}
-			value := w.value
-			if w.isHeader() {
-				h := w.head
+			value := w.Value
+			if w.IsHeader() {
+				h := w.Head
 				h.Gen = min(h.Gen, 1)
 				value = h.Append(nil)
 			}
-			m[string(w.appendPosition(nil))] = string(value)
+			m[string(w.AppendPosition(nil))] = string(value)
 		}
-		if err := w.close(); err != nil {
+		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -186,7 +187,7 @@ func (l *link) chunk(limit, n int, detail bool) error {
 			}
 			for _, i := range groups {
 				g := &their.Groups[i]
-				if g.Entries, g.Detailed, err = l.dst.DigestEntries(l.r, g.Start, their.end(i), 100); err != nil {
+				if g.Entries, g.Detailed, err = l.dst.DigestEntries(l.r, g.Start, their.GroupEnd(i), 100); err != nil {
 					return err
 				}
 			}
@@ -333,8 +334,8 @@ func copyWithLiveWrites(t *testing.T, rnd *rand.Rand, r ring.Range) {
 	waitFor(t, "expired keys vanish", func() bool {
 		return len(src.content(t, ring.Whole, false)) == len(src.content(t, ring.Whole, true))
 	})
-	src.latches.lock(everyLatch()) // what has just vanished is handed over before its latch is let go
-	src.latches.unlock(everyLatch())
+	src.latches.Lock(latch.All()) // what has just vanished is handed over before its latch is let go
+	src.latches.Unlock(latch.All())
 	l.close(t)
 	dst.skew.Store(src.skew.Load())
 	mustEqual(t, r, src, dst)
@@ -422,7 +423,7 @@ func TestCopyOfAValueThatIsReplacedHalfWay(t *testing.T) {
 			}
 			if detail {
 				g := &d.Groups[0]
-				if g.Entries, g.Detailed, err = dst.DigestEntries(ring.Whole, g.Start, d.end(0), 100); err != nil {
+				if g.Entries, g.Detailed, err = dst.DigestEntries(ring.Whole, g.Start, d.GroupEnd(0), 100); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -28,7 +28,7 @@ func (s *Store) tombstones(t *testing.T) (logs [][]tombstone) {
 	if err := s.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	names, err := s.cfg.FS.List(s.wal.dir)
+	names, err := s.cfg.FS.List(s.wal.Dir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func (s *Store) tombstones(t *testing.T) (logs [][]tombstone) {
 		if !ok {
 			t.Fatalf("log %s", name)
 		}
-		f, err := s.cfg.FS.Open(s.cfg.FS.PathJoin(s.wal.dir, name))
+		f, err := s.cfg.FS.Open(s.cfg.FS.PathJoin(s.wal.Dir(), name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
+	"github.com/ringside-kv/ringside/store/internal/damage"
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/wal"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
@@ -61,7 +63,7 @@ func writeFile(t *testing.T, fs vfs.FS, path string, b []byte) {
 }
 
 // files returns the paths of all files whose names hold part, in order.
-func files(t *testing.T, fs vfs.FS, dir, part string) []string {
+func filesIn(t *testing.T, fs vfs.FS, dir, part string) []string {
 	t.Helper()
 	names, err := fs.List(dir)
 	if err != nil {
@@ -110,23 +112,23 @@ func tornStore(t *testing.T, mode Fsync) (fs *memdisk.FS, h *history, log string
 	w := h.writers[0]
 	live := memdisk.New()
 	s := openTest(t, crashConfig(live, mode))
-	log = s.cfg.FS.PathJoin(s.wal.dir, fmt.Sprintf("%06d.log", s.wal.current.num))
+	log = s.cfg.FS.PathJoin(s.wal.Dir(), fmt.Sprintf("%06d.log", logNumber(s)))
 	for w.next <= 6 {
 		if err := w.do(s, w.next); err != nil {
 			t.Fatal(err)
 		}
 		if w.next == 3 {
-			s.wal.tick()
+			s.wal.Sync()
 		}
 		w.acked.Store(int64(w.next))
 		w.next++
-		ends = append(ends, int(s.wal.current.written.Load()))
+		ends = append(ends, logBytes(s))
 	}
 	fs = copyMem(live)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if logs := files(t, fs, "/data/store/log", ".log"); len(logs) != 1 || logs[0] != log {
+	if logs := filesIn(t, fs, "/data/store/log", ".log"); len(logs) != 1 || logs[0] != log {
 		t.Fatalf("logs %v, want only %s", logs, log)
 	}
 	return fs, h, log, ends
@@ -261,13 +263,13 @@ func TestDamagedOlderLog(t *testing.T) {
 	// No tables: so both logs stay needed.
 	fs.inject(on(".sst", vfs.ErrUnsupported, errorfs.OpCreate))
 	var ends []int
-	old := s.wal.current.num
+	old := logNumber(s)
 	for w.next <= 4 {
 		if err := w.do(s, w.next); err != nil {
 			t.Fatal(err)
 		}
 		w.next++
-		ends = append(ends, int(s.wal.current.written.Load()))
+		ends = append(ends, logBytes(s))
 	}
 	if _, err := s.db.AsyncFlush(); err != nil {
 		t.Fatal(err)
@@ -278,7 +280,7 @@ func TestDamagedOlderLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	log := fmt.Sprintf("/data/store/log/%06d.log", old)
-	if logs := files(t, crashed, "/data/store/log", ".log"); len(logs) != 2 || logs[0] != log {
+	if logs := filesIn(t, crashed, "/data/store/log", ".log"); len(logs) != 2 || logs[0] != log {
 		t.Fatalf("logs %v, want two from %s on", logs, log)
 	}
 	whole := readFile(t, crashed, log)
@@ -318,7 +320,7 @@ func TestOpenFailsWhenLogIsMissing(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	logs := files(t, crashed, "/data/store/log", ".log")
+	logs := filesIn(t, crashed, "/data/store/log", ".log")
 	if len(logs) != 2 {
 		t.Fatalf("logs %v, want two", logs)
 	}
@@ -335,7 +337,7 @@ func TestOpenFailsWhenLogIsMissing(t *testing.T) {
 			if err == nil {
 				s.Close()
 			}
-			if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), missing[0]) || !strings.Contains(err.Error(), cure) {
+			if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), missing[0]) || !strings.Contains(err.Error(), damage.Cure) {
 				t.Errorf("Open without %v: %v", missing, err)
 			}
 		}
@@ -389,19 +391,19 @@ func TestOpenTakesOverMarksOfEarlierBuilds(t *testing.T) {
 	fs := memdisk.New()
 	s := openTest(t, crashConfig(fs, FsyncAlways))
 	s.set(t, "a", "1", 0)
-	log := s.wal.current.num
-	synced := s.wal.current.synced
+	log := logNumber(s)
+	_, _, synced := s.wal.Current()
 	crashed := copyMem(fs)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	old := make([]byte, 0, 3*walMarkSize)
-	for _, m := range []walMark{{1, 1 << 20}, {log, synced}, {3, 7}} {
-		old = append(old, m.encode()...)
+	old := make([]byte, 0, 3*wal.MarkSize)
+	for _, m := range []wal.Mark{{Num: 1, Synced: 1 << 20}, {Num: log, Synced: synced}, {Num: 3, Synced: 7}} {
+		old = append(old, m.Encode()...)
 	}
-	writeFile(t, crashed, "/data/store/log/"+oldWALMarksName, old)
+	writeFile(t, crashed, "/data/store/log/"+wal.OldMarksName, old)
 	short := copyMem(crashed)
-	path := files(t, short, "/data/store/log", ".log")[0]
+	path := filesIn(t, short, "/data/store/log", ".log")[0]
 	writeFile(t, short, path, readFile(t, short, path)[:synced-1])
 	if s, err := Open(crashConfig(short, FsyncAlways)); !errors.Is(err, ErrDamaged) {
 		t.Errorf("Open with a shortened log: %v", err)
@@ -409,7 +411,7 @@ func TestOpenTakesOverMarksOfEarlierBuilds(t *testing.T) {
 	}
 	// An interrupted takeover is done again.
 	faulty := newFaultyFS(crashed)
-	faulty.inject(on(oldWALMarksName, os.ErrPermission, errorfs.OpRemove))
+	faulty.inject(on(wal.OldMarksName, os.ErrPermission, errorfs.OpRemove))
 	for range 2 {
 		s = openTest(t, crashConfig(faulty, FsyncAlways))
 		if v, _ := s.get(t, "a"); v != "1" {
@@ -420,10 +422,10 @@ func TestOpenTakesOverMarksOfEarlierBuilds(t *testing.T) {
 		_ = s.Close()
 		faulty.end()
 	}
-	if found := files(t, crashed, "/data/store/log", oldWALMarksName); len(found) > 0 {
+	if found := filesIn(t, crashed, "/data/store/log", wal.OldMarksName); len(found) > 0 {
 		t.Errorf("%v is still there", found)
 	}
-	for _, path := range files(t, crashed, "/data/store/log", ".log") {
+	for _, path := range filesIn(t, crashed, "/data/store/log", ".log") {
 		if err := crashed.Remove(path); err != nil {
 			t.Fatal(err)
 		}
@@ -439,7 +441,7 @@ func TestOpenTakesOverMarksOfEarlierBuilds(t *testing.T) {
 func TestMarksAreOnlyAHelp(t *testing.T) {
 	oneGoroutine(t)
 	fs, h, _, _ := tornStore(t, FsyncAlways)
-	marks := "/data/store/" + walMarksName
+	marks := "/data/store/" + wal.MarksName
 	whole := readFile(t, fs, marks)
 	rng := rand.New(rand.NewPCG(testSeed(t), 8))
 	for i := range 60 {
@@ -490,7 +492,7 @@ func TestDamagedTable(t *testing.T) {
 	if err := errors.Join(s.db.Flush(), s.Close()); err != nil {
 		t.Fatal(err)
 	}
-	tables := files(t, fs, "/data/store/data", ".sst")
+	tables := filesIn(t, fs, "/data/store/data", ".sst")
 	if len(tables) == 0 {
 		t.Fatal("no tables")
 	}
@@ -531,7 +533,7 @@ func TestDamagedTable(t *testing.T) {
 		t.Error("the damaged table was merged")
 	}
 	waitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
-	few(t, "attempts", s.engine.failures.Load)
+	few(t, "attempts", s.engine.FailedTables)
 	if err := s.Writable(); !errors.Is(err, ErrDamaged) || !errors.Is(err, ErrReadOnly) {
 		t.Errorf("Writable: %v", err)
 	}
@@ -557,7 +559,7 @@ func TestDamagedDirectory(t *testing.T) {
 			if name == formatFile {
 				dir = "/data/store"
 			}
-			paths := files(t, fs, dir, name)
+			paths := filesIn(t, fs, dir, name)
 			if len(paths) == 0 {
 				t.Fatalf("no file %s", name)
 			}
@@ -746,4 +748,16 @@ func TestHoldDirectory(t *testing.T) {
 	openTest(t, testConfig(dir))
 	fmt.Println("held")
 	_, _ = io.ReadAll(os.Stdin) // until killed
+}
+
+// logNumber returns the number of the current log.
+func logNumber(s *Store) uint64 {
+	num, _, _ := s.wal.Current()
+	return num
+}
+
+// logBytes is how many bytes have been written to the current log.
+func logBytes(s *Store) int {
+	_, written, _ := s.wal.Current()
+	return int(written)
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/sstable"
@@ -21,49 +20,11 @@ import (
 // read, and keeps its table from being merged for good: so a range with damage in it is
 // not merely deleted but cut out of the tables.
 
-// damage is what is known of damaged tables.
-type damage struct {
-	mu        sync.Mutex
-	intervals []layout.Interval // in order, with gaps between them
-}
-
-// found notes that there is damage in a table with such bounds.
-func (d *damage) found(first, last []byte) {
-	st := layout.Interval{First: 0, Last: ^Place(0)}
-	switch {
-	case len(first) == 0 || len(last) == 0 || first[0] > layout.KindData || last[0] < layout.KindData:
-		return // nothing of a range
-	case first[0] == layout.KindData && len(first) > layout.PlaceSize:
-		st.First = Place(binary.BigEndian.Uint64(first[1:]))
-	}
-	if last[0] == layout.KindData && len(last) > layout.PlaceSize {
-		st.Last = Place(binary.BigEndian.Uint64(last[1:]))
-	}
-	st.First, st.Last = st.First&^(1<<32-1), st.Last|(1<<32-1) // whole tokens
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.intervals = layout.Union(append(d.intervals, st))
-}
-
-// mended notes that there is none in an interval.
-func (d *damage) mended(st layout.Interval) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.intervals = layout.Without(d.intervals, st)
-}
-
 // Damaged returns the ranges in which something that could not be read has been come
 // across since the store was opened: more than that, since whole tables are meant.
 // CheckRange tells what can be read all the same. What lies beside the data of ranges,
 // as the index of expiry times does, is in none.
-func (s *Store) Damaged() (ranges []ring.Range) {
-	s.damage.mu.Lock()
-	defer s.damage.mu.Unlock()
-	for _, st := range s.damage.intervals {
-		ranges = append(ranges, ring.Range{Start: st.First.Token(), End: st.Last.Token() + 1})
-	}
-	return ranges
-}
+func (s *Store) Damaged() []ring.Range { return s.damage.Ranges() }
 
 // CheckRange reads all that the store holds of a range, but for what is to be removed. The
 // error wraps ErrDamaged if some of it cannot be read. pace, if not nil, is told now and then how many bytes have
@@ -75,7 +36,7 @@ func (s *Store) CheckRange(ctx context.Context, r ring.Range, pace func(bytes in
 		if err := s.checkInterval(ctx, st, layout.KindData, pace); err != nil {
 			return fmt.Errorf("check %v: %w", r, err)
 		}
-		s.damage.mended(st)
+		s.damage.Remove(st)
 	}
 	return nil
 }
@@ -155,15 +116,15 @@ func (s *Store) discard(sts []layout.Interval) error {
 		return err
 	}
 	// The counts must not be older than the tables.
-	s.wal.tick()
-	if err := s.wal.failed(); err != nil {
+	s.wal.Sync()
+	if err := s.wal.Failed(); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
 	if err := s.excise(sts); err != nil {
 		return err
 	}
 	for _, st := range sts {
-		s.damage.mended(st)
+		s.damage.Remove(st)
 	}
 	s.damageGone()
 	return s.discarded(sts)
@@ -306,10 +267,10 @@ func (s *Store) resumeDiscards() error {
 			cut = append(cut, st)
 		}
 	}
-	nums := s.latches.lockApart(latchesOf(cut))
-	defer s.latches.unlock(nums)
-	s.latches.lockFollow(nums)
-	defer s.latches.unlockFollow(nums)
+	nums := s.latches.LockBackground(latchesOf(cut))
+	defer s.latches.Unlock(nums)
+	s.latches.LockFollow(nums)
+	defer s.latches.UnlockFollow(nums)
 	if err := s.excise(cut); err != nil {
 		return err
 	}
@@ -326,8 +287,7 @@ func (s *Store) goneUnread(sts []layout.Interval) (gone map[uint16]Load, estimat
 			if _, ok := gone[uint16(slice)]; ok {
 				continue
 			}
-			c := &s.counts.slices[slice]
-			l := Load{Keys: c.keys.Load(), Bytes: c.bytes.Load(), Expires: c.expires.Load()}
+			l := s.counts.Of(uint16(slice))
 			if l == (Load{}) {
 				continue
 			}
@@ -344,7 +304,7 @@ func (s *Store) goneUnread(sts []layout.Interval) (gone map[uint16]Load, estimat
 					s.log.Warn("counting the keys of a deleted range failed, using an estimate", "slice", slice, "err", err)
 					estimated = append(estimated, uint16(slice))
 				}
-				kept.add(n)
+				kept.Add(n)
 			}
 			gone[uint16(slice)] = Load{
 				Keys: max(l.Keys-kept.Keys, 0), Bytes: max(l.Bytes-kept.Bytes, 0), Expires: max(l.Expires-kept.Expires, 0),

@@ -28,7 +28,7 @@ func damaged(t *testing.T, fs *memdisk.FS, rnd *rand.Rand) (*Store, Config) {
 		t.Fatal(err)
 	}
 	s.mustClose(t)
-	tables := files(t, fs, "/data/store/data", ".sst")
+	tables := filesIn(t, fs, "/data/store/data", ".sst")
 	large := ""
 	for _, path := range tables {
 		if len(readFile(t, fs, path)) > 100_000 {

@@ -89,7 +89,7 @@ func TestPowerLossAlways(t *testing.T) {
 func TestPowerLossEverySec(t *testing.T) {
 	throughCrashes(t, FsyncEverySec, somePercent, func(s *Store, h *history) []int {
 		p := h.promised()
-		s.wal.tick()
+		s.wal.Sync()
 		return p
 	})
 }

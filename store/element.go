@@ -8,6 +8,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/ringside-kv/ringside/store/internal/cache"
+	"github.com/ringside-kv/ringside/store/internal/counts"
+	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/internal/pending"
 )
@@ -63,7 +65,7 @@ func (u *Unit) putHeadAgain(c *change, v *Value, h *layout.Header) {
 	c.line = u.lines[start:len(u.lines):len(u.lines)]
 	u.headChanges++
 	if d := int64(h.Bytes) - v.Size; d != 0 {
-		u.deltas = appendDelta(u.deltas, countDelta{slice: layout.SliceOf(v.place), bytes: d})
+		u.deltas = counts.AppendDelta(u.deltas, counts.Delta{Slice: layout.SliceOf(v.place), Bytes: d})
 	}
 	v.Count, v.Size = int64(h.Count), int64(h.Bytes)
 	v.Inline = c.line[len(c.line)-len(h.Value):] // what h has may change
@@ -252,8 +254,8 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 			return nil, false, nil
 		}
 	}
-	l := &u.s.latches[latchOf(v.place)]
-	version := l.version.Load()
+	l := &u.s.latches[latch.Of(v.place)]
+	version := l.Version()
 	value, closer, err := u.s.db.Get(k)
 	if err != nil {
 		if errors.Is(err, pebble.ErrNotFound) {
@@ -288,9 +290,9 @@ const hastyReads = 3
 // ends.
 func (u *Unit) GetElement(key []byte, sub func(*Value) []byte) (v Value, value []byte, ok bool, err error) {
 	p := u.Place(key)
-	l := &u.s.latches[latchOf(p)]
+	l := &u.s.latches[latch.Of(p)]
 	for range hastyReads {
-		version := l.version.Load()
+		version := l.Version()
 		if v, err = u.Get(key); err != nil || v.gen == 0 || v.Type == String {
 			return v, nil, false, err
 		}
@@ -299,12 +301,12 @@ func (u *Unit) GetElement(key []byte, sub func(*Value) []byte) (v Value, value [
 			return v, value, ok, err
 		}
 		u.dependOn(l, p)
-		if err != nil || l.version.Load() == version {
+		if err != nil || l.Version() == version {
 			return v, value, ok, err
 		}
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.Lock()
+	defer l.Unlock()
 	line, found, err := u.read(l, p, key)
 	var h layout.Header
 	if err == nil && found {
@@ -344,3 +346,11 @@ func (u *Unit) GetWhole(key []byte) (Value, error) {
 	v.set(&h, p)
 	return v, nil
 }
+
+// Recall returns what was remembered last of the collection that v is, or nil. It may be of an
+// earlier state, or of one that never came about.
+func (u *Unit) Recall(v *Value) any { return u.s.recall.Get(v.gen) }
+
+// Remember keeps something, of about so many bytes, that nobody changes any more, for Recall
+// with the same collection; it may be forgotten at any time.
+func (u *Unit) Remember(v *Value, what any, bytes int) { u.s.recall.Put(v.gen, what, bytes) }

@@ -3,6 +3,10 @@ package store
 import (
 	"errors"
 	"fmt"
+
+	"github.com/ringside-kv/ringside/store/internal/damage"
+	"github.com/ringside-kv/ringside/store/internal/ops"
+	"github.com/ringside-kv/ringside/store/internal/syncqueue"
 )
 
 // Errors of Open.
@@ -14,11 +18,8 @@ var (
 	// ErrMismatch: the directory was created for another strategy or hash.
 	ErrMismatch = errors.New("data directory belongs to another placement")
 	// ErrDamaged: the directory holds less than was made durable.
-	ErrDamaged = errors.New("data directory is damaged")
+	ErrDamaged = damage.Err
 )
-
-// cure is what an operator can do about a damaged directory.
-const cure = "restore the directory from a copy, or, if other nodes have copies of its data, start this node with an empty one"
 
 // Errors of units and scans.
 var (
@@ -27,7 +28,7 @@ var (
 	ErrReadOnly = errors.New("store does not accept writes")
 	// ErrUnknown: a write was executed but could not be made durable, so that
 	// it may or may not survive a crash.
-	ErrUnknown = errors.New("outcome unknown")
+	ErrUnknown = syncqueue.ErrUnknown
 	// ErrClosed: the store has been closed.
 	ErrClosed = errors.New("store is closed")
 	// ErrCrashed: the store was ended by [Store.Crash].
@@ -49,7 +50,7 @@ var (
 // Errors of ranges and what moves them.
 var (
 	// ErrBatch: a batch is malformed, or of another version.
-	ErrBatch = errors.New("malformed batch")
+	ErrBatch = ops.ErrMalformed
 	// ErrGap: a batch does not follow what the receiver has.
 	ErrGap = errors.New("batch does not follow what is here")
 	// ErrLatched: a unit has held a latch of a range for long, and may go on to. Nothing was

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+
+	"github.com/ringside-kv/ringside/store/internal/ops"
 )
 
 // An EventClass is a set of kinds of key events.
@@ -76,7 +78,9 @@ func (s *Store) WantEvents(c EventClass) { s.events.wanted.Store(uint32(c)) }
 // leaves all as it was is one in Redis.
 func (u *Unit) Note(c EventClass, name string, key []byte) {
 	if c != EventMiss {
-		u.s.versions.noted(u, key)
+		if u.s.versions.Watched() {
+			u.s.versions.Note(u.Place(key))
+		}
 	}
 	if u.s.events.wanted.Load()&uint32(c) != 0 {
 		u.events = appendEvent(u.events, c, name, key)
@@ -138,7 +142,7 @@ func (n *noted) done() {
 func appendEvent(b []byte, c EventClass, name string, key []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(c))
 	b = append(binary.AppendUvarint(b, uint64(len(name))), name...)
-	return appendBytes(b, key)
+	return ops.AppendBytes(b, key)
 }
 
 // EachEvent calls visit for the events that a sink was given, or fails where they are none.
@@ -149,10 +153,10 @@ func EachEvent(events []byte, visit func(c EventClass, name, key []byte)) error 
 			return fmt.Errorf("%w: events", ErrBatch)
 		}
 		c := EventClass(binary.LittleEndian.Uint32(events))
-		name, rest, ok := cutBytes(events[4:])
+		name, rest, ok := ops.CutBytes(events[4:])
 		var key []byte
 		if ok {
-			key, rest, ok = cutBytes(rest)
+			key, rest, ok = ops.CutBytes(rest)
 		}
 		if !ok {
 			return fmt.Errorf("%w: events", ErrBatch)

@@ -60,7 +60,7 @@ func TestEventsAreToldWhenTheirCommitHasSettled(t *testing.T) {
 	var first, second Signal
 	set("a", &first)
 	set("b", &second)
-	s.settler.now() // what depends on the disk alone
+	s.syncs.SyncNow() // what depends on the disk alone
 	if got := told(); got != nil {
 		t.Errorf("before the tap has acknowledged anything: %v", got)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
@@ -84,7 +85,7 @@ func (s *Store) expireDue(now int64, from []byte) (n int, next []byte, err error
 }
 
 // expireKeys removes those of the given keys whose time has come. It returns the
-// number of its commit; see settler.
+// number of its commit; see package syncqueue.
 func (s *Store) expireKeys(now int64, due []expiring, w Waiter) (uint64, error) {
 	u := s.NewUnit()
 	u.peeking, u.excludes = true, true
@@ -115,7 +116,7 @@ func (s *Store) expireKeys(now int64, due []expiring, w Waiter) (uint64, error) 
 // expire removes a key whose time has come, or else an index entry that is wrong.
 func (u *Unit) expire(d *expiring) (gone bool, err error) {
 	var h layout.Header
-	l := &u.s.latches[latchOf(d.place)]
+	l := &u.s.latches[latch.Of(d.place)]
 	u.dependOn(l, d.place)
 	if u.find(d.place, d.key) == nil { // it may be due twice
 		line, ok, err := u.read(l, d.place, d.key)

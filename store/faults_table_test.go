@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"go.uber.org/goleak"
 
+	"github.com/ringside-kv/ringside/store/internal/wal"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
@@ -149,7 +150,7 @@ func TestOpenFaults(t *testing.T) {
 		{"new log", on(".log", syscall.ENOSPC, errorfs.OpCreate)},
 		{"log cannot be read", on(".log", syscall.EIO, errorfs.OpOpen)},
 		{"options", on(".dbtmp", syscall.ENOSPC, errorfs.OpFileWrite)},
-		{"marks cannot be read", on(walMarksName, syscall.EIO, errorfs.OpOpen)},
+		{"marks cannot be read", on(wal.MarksName, syscall.EIO, errorfs.OpOpen)},
 	} {
 		fs := newFaultyFS(crashed())
 		fs.inject(tt.what)

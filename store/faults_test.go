@@ -125,7 +125,7 @@ func TestHangingFsync(t *testing.T) {
 	var began sync.Once
 	fs := newFaultyFS(vfs.NewMem())
 	s := openTest(t, faultConfig(fs, FsyncEverySec))
-	s.wal.patience = patience
+	s.wal.SetPatience(patience)
 	s.set(t, "a", "1", 0)
 	fs.inject(func(op errorfs.Op) error {
 		if op.Kind == errorfs.OpFileSyncData && strings.HasSuffix(op.Path, ".log") {
@@ -135,10 +135,10 @@ func TestHangingFsync(t *testing.T) {
 		return nil
 	})
 	s.set(t, "a", "2", 0)
-	go s.wal.tick()
+	go s.wal.Sync()
 	<-hanging
 	s.set(t, "a", "3", 0) // the last tick is not too long ago
-	s.wal.patience = 0    // now it is; nothing is being written
+	s.wal.SetPatience(0)  // now it is; nothing is being written
 	acknowledged := make(chan error, 1)
 	go func() {
 		u := s.NewUnit()
@@ -251,7 +251,7 @@ func testFault(t *testing.T, mode Fsync, what fault, lasting bool) {
 		// Some of the faults wait for a new log or for the ticker.
 		if fs.hits.Load() == 0 {
 			_, _ = s.db.AsyncFlush()
-			s.wal.tick()
+			s.wal.Sync()
 		}
 		return fs.hits.Load() > 0
 	})

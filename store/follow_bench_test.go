@@ -10,6 +10,7 @@ import (
 
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/ops"
 )
 
 // processTime is the processor time that this process has used, in ns: what an operation
@@ -126,11 +127,11 @@ func benchReceived(b *testing.B, group int) {
 	line := (&layout.Header{Type: String, Value: bytes.Repeat([]byte("y"), 64)}).Append(nil)
 	batches := make([][]byte, 1<<12)
 	for i := range batches {
-		w := newBatch(0, 1600)
+		w := ops.NewWriter(0, 1600)
 		for range 16 {
-			w.add(&operation{kind: opPut, key: keys[rand.IntN(benchKeys)], a: line})
+			w.Add(&ops.Op{Kind: ops.Put, Key: keys[rand.IntN(benchKeys)], A: line})
 		}
-		batches[i] = w.buf
+		batches[i] = w.Buf
 	}
 	pending := make(chan struct{}, 8)
 	b.ReportAllocs()

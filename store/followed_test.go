@@ -10,7 +10,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/ops"
 )
 
 // sameLatchApart returns two keys of one latch, each with a range of its own that holds it.
@@ -25,24 +27,24 @@ func sameLatchApart(t *testing.T) (keys [2]string, ranges [2]ring.Range) {
 			if ranges[0].Contains(place(key).Token()) {
 				keys[0] = key
 			}
-		case ranges[1].Contains(place(key).Token()) && SameLatch(place(keys[0]), place(key)):
+		case ranges[1].Contains(place(key).Token()) && latch.Same(place(keys[0]), place(key)):
 			keys[1] = key
 		}
 	}
 	return keys, ranges
 }
 
-func applied(t *testing.T, rc *Receiver, o *operation) {
+func applied(t *testing.T, rc *Receiver, o *ops.Op) {
 	t.Helper()
-	w := newBatch(0, 0)
-	w.add(o)
-	if _, err := rc.Apply(w.buf, nil); err != nil {
+	w := ops.NewWriter(0, 0)
+	w.Add(o)
+	if _, err := rc.Apply(w.Buf, nil); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func put(key, value string) *operation {
-	return &operation{kind: opPut, key: []byte(key), a: append([]byte{1, 0}, value...)}
+func put(key, value string) *ops.Op {
+	return &ops.Op{Kind: ops.Put, Key: []byte(key), A: append([]byte{1, 0}, value...)}
 }
 
 // A receiver applies what another store changes while a script holds the latches of its keys.
@@ -71,7 +73,7 @@ func TestReceiverAppliesWhileUnitHoldsLatches(t *testing.T) {
 			if v, _ := s.get(t, keys[1]); v != "first" {
 				t.Errorf("the change of the other store: %q", v)
 			}
-			applied(t, rc, &operation{kind: opDrop, tokens: ranges[1]})
+			applied(t, rc, &ops.Op{Kind: ops.Drop, Tokens: ranges[1]})
 			if v, ok := s.get(t, keys[1]); ok {
 				t.Errorf("what the other store has dropped: %q", v)
 			}
@@ -223,9 +225,9 @@ func TestUnitCommitsInRangeWhoseReceiverIsOver(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, late := range map[string]*operation{
+	for name, late := range map[string]*ops.Op{
 		"a change": put(key, "late"),
-		"a drop":   {kind: opDrop, tokens: ranges[0]},
+		"a drop":   {Kind: ops.Drop, Tokens: ranges[0]},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
@@ -236,13 +238,13 @@ func TestUnitCommitsInRangeWhoseReceiverIsOver(t *testing.T) {
 			early.Begin(1, []Place{early.Place([]byte(key))})
 			write(t, early)
 			// A batch waits for the lock of the key's latch, or comes for it only now.
-			l := &s.latches[latchOf(early.Place([]byte(key)))]
-			l.follow.Lock()
+			l := &s.latches[latch.Of(early.Place([]byte(key)))]
+			l.LockFollow()
 			under := make(chan error)
 			go func() {
-				w := newBatch(0, 0)
-				w.add(late)
-				_, err := rc.Apply(w.buf, nil)
+				w := ops.NewWriter(0, 0)
+				w.Add(late)
+				_, err := rc.Apply(w.Buf, nil)
 				under <- err
 			}()
 			rc.Over()
@@ -251,7 +253,7 @@ func TestUnitCommitsInRangeWhoseReceiverIsOver(t *testing.T) {
 			}
 			u.Begin(1, []Place{u.Place([]byte(key))})
 			write(t, u)
-			l.follow.Unlock()
+			l.UnlockFollow()
 			if err := <-under; !errors.Is(err, errOver) {
 				t.Errorf("the batch that was under way: %v", err)
 			}

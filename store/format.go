@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ringside-kv/ringside/replica/durable"
+	"github.com/ringside-kv/ringside/store/internal/files"
 )
 
 // FormatVersion is the version of everything in this file and of what lies beside it. A
@@ -157,7 +158,7 @@ func (id Identity) write(cfg *Config) error {
 	if err := cfg.FS.Rename(path+".new", path); err != nil {
 		return fmt.Errorf("write identity: %w", err)
 	}
-	return syncDir(cfg.FS, cfg.Dir)
+	return files.SyncDir(cfg.FS, cfg.Dir)
 }
 
 // recordOpened notes that the directory has a database.
@@ -191,37 +192,5 @@ func (s *Store) Assign(node string) error {
 		return err
 	}
 	s.identity = id
-	return nil
-}
-
-// makeDir creates a directory and those above it that do not exist, and makes
-// durable that they do: else all that is stored below goes when they go.
-func makeDir(fs vfs.FS, dir string) error {
-	var made []string
-	for d := dir; ; d = fs.PathDir(d) {
-		if _, err := fs.Stat(d); err == nil || d == fs.PathDir(d) {
-			break
-		}
-		made = append(made, d)
-	}
-	if err := fs.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	for _, d := range made {
-		if err := syncDir(fs, fs.PathDir(d)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func syncDir(fs vfs.FS, dir string) error {
-	d, err := fs.OpenDir(dir)
-	if err != nil {
-		return fmt.Errorf("sync %s: %w", dir, err)
-	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fmt.Errorf("sync %s: %w", dir, err)
-	}
 	return nil
 }

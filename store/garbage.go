@@ -107,7 +107,7 @@ func (s *Store) housekeepingLoop() {
 			}
 			s.garbage.Add(1)
 		}
-		if s.counts.entries.Load() > checkpointEvery {
+		if s.counts.WantsCheckpoint() {
 			if err := s.checkpointCounts(); err != nil {
 				s.log.Error("writing key counts failed", "err", err)
 			}

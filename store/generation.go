@@ -74,7 +74,7 @@ func (s *Store) newGeneration() (uint64, error) {
 		if err := errors.Join(s.tidy(b, pebble.Sync), b.Close()); err != nil {
 			return 0, fmt.Errorf("raise generation: %w", err)
 		}
-		if err := s.wal.failed(); err != nil {
+		if err := s.wal.Failed(); err != nil {
 			return 0, fmt.Errorf("%w: raise generation: %w", ErrReadOnly, err)
 		}
 		g.ceiling = raised

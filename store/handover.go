@@ -9,12 +9,13 @@ import (
 
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/ops"
 )
 
 // A tapPart is the part of a unit that goes to one tap.
 type tapPart struct {
 	tap *Tap
-	w   batchWriter
+	w   ops.Writer
 }
 
 // tapParts are the parts of a unit; what is behind their end keeps room for the next
@@ -25,17 +26,17 @@ type tapParts []tapPart
 const maxPartRoom = 64 << 10
 
 // add appends an operation to the part of each tap of a piece.
-func (parts *tapParts) add(p *tapPiece, o *operation) {
+func (parts *tapParts) add(p *tapPiece, o *ops.Op) {
 	if p.tap != nil {
-		parts.of(p.tap).add(o)
+		parts.of(p.tap).Add(o)
 	}
 	for _, t := range p.listen {
-		parts.of(t).add(o)
+		parts.of(t).Add(o)
 	}
 }
 
 // of returns the writer of a tap.
-func (parts *tapParts) of(t *Tap) *batchWriter {
+func (parts *tapParts) of(t *Tap) *ops.Writer {
 	for i := range *parts {
 		if (*parts)[i].tap == t {
 			return &(*parts)[i].w
@@ -45,7 +46,7 @@ func (parts *tapParts) of(t *Tap) *batchWriter {
 	*parts = slices.Grow(*parts, 1)[:n+1]
 	p := &(*parts)[n]
 	p.tap = t
-	p.w.begin(0)
+	p.w.Begin(0)
 	return &p.w
 }
 
@@ -54,8 +55,8 @@ func (parts *tapParts) drop() {
 	for i := range *parts {
 		p := &(*parts)[i]
 		p.tap = nil
-		if cap(p.w.buf) > maxPartRoom {
-			p.w = batchWriter{}
+		if cap(p.w.Buf) > maxPartRoom {
+			p.w = ops.Writer{}
 		}
 	}
 	*parts = (*parts)[:0]
@@ -90,7 +91,7 @@ func (u *Unit) handOver(ts *tapSet, r batchrepr.Reader, entries bool) {
 	}
 	for i := range u.parts {
 		p := &u.parts[i]
-		if number := p.tap.hand(p.w.buf); p.tap.holds {
+		if number := p.tap.hand(p.w.Buf); p.tap.holds {
 			u.handed(p.tap, number)
 		}
 	}
@@ -99,16 +100,16 @@ func (u *Unit) handOver(ts *tapSet, r batchrepr.Reader, entries bool) {
 
 // addHeader adds the last header of a key.
 func (u *Unit) addHeader(p *tapPiece, c *change) {
-	o := operation{kind: opRemove, key: c.key}
+	o := ops.Op{Kind: ops.Remove, Key: c.key}
 	var h layout.Header
 	if c.line != nil {
 		_ = h.Parse(c.line)
-		o.kind, o.a = opPut, c.line
+		o.Kind, o.A = ops.Put, c.line
 		if h.Gen != 0 && h.Gen != c.base {
-			o.kind = opFresh
+			o.Kind = ops.PutNew
 			for i := range u.built {
 				if b := &u.built[i]; b.gen == h.Gen && b.staged {
-					o.kind, b.adopted = opAdopt, true
+					o.Kind, b.adopted = ops.PutStaged, true
 				}
 			}
 		}
@@ -130,16 +131,16 @@ func (u *Unit) lastGeneration(p Place, key, sub []byte) uint64 {
 func (parts *tapParts) addSub(p *tapPiece, kind pebble.InternalKeyKind, key, sub, value []byte) {
 	switch kind {
 	case pebble.InternalKeyKindSet:
-		parts.add(p, &operation{kind: opSub, key: key, a: sub, b: value})
+		parts.add(p, &ops.Op{Kind: ops.PutSub, Key: key, A: sub, B: value})
 	case pebble.InternalKeyKindDelete, pebble.InternalKeyKindSingleDelete:
-		parts.add(p, &operation{kind: opSubDelete, key: key, a: sub})
+		parts.add(p, &ops.Op{Kind: ops.RemoveSub, Key: key, A: sub})
 	case pebble.InternalKeyKindRangeDelete:
 		// value is the end, in the same value or just behind it.
 		_, endKey, end, err := layout.SplitPlacedKey(value[1:])
 		if err != nil || string(endKey) != string(key) || len(end) < layout.GenSize {
 			end = make([]byte, layout.GenSize)
 		}
-		parts.add(p, &operation{kind: opSubRange, key: key, a: sub, b: end[layout.GenSize:]})
+		parts.add(p, &ops.Op{Kind: ops.RemoveSubs, Key: key, A: sub, B: end[layout.GenSize:]})
 	}
 }
 
@@ -152,11 +153,11 @@ func (ts *tapSet) staged(r batchrepr.Reader, b *construction, more bool) {
 		return
 	}
 	to := *piece
-	o := operation{kind: opStage, key: b.key, gen: b.gen}
+	o := ops.Op{Kind: ops.Stage, Key: b.key, Gen: b.gen}
 	if !more {
 		b.handed = piece.holder()
 	} else {
-		o.kind = opMore
+		o.Kind = ops.StageMore
 		if b.handed != piece.holder() {
 			to.tap = nil
 		}
@@ -176,7 +177,7 @@ func (ts *tapSet) staged(r batchrepr.Reader, b *construction, more bool) {
 		}
 	}
 	for i := range parts {
-		parts[i].tap.hand(parts[i].w.buf)
+		parts[i].tap.hand(parts[i].w.Buf)
 	}
 }
 
@@ -191,9 +192,9 @@ func (ts *tapSet) abandoned(built []construction) {
 		}
 		if piece := ts.find(c.place.Token()); piece != nil {
 			var parts tapParts
-			parts.add(piece, &operation{kind: opAbandon, key: c.key, gen: c.gen})
+			parts.add(piece, &ops.Op{Kind: ops.Abandon, Key: c.key, Gen: c.gen})
 			for i := range parts {
-				parts[i].tap.hand(parts[i].w.buf)
+				parts[i].tap.hand(parts[i].w.Buf)
 			}
 		}
 	}
@@ -204,18 +205,18 @@ func (ts *tapSet) abandoned(built []construction) {
 func (s *Store) tellDropped(taps *tapSet, rs []ring.Range, nums []uint16, w Waiter) Waiter {
 	u := Unit{s: s, latched: nums}
 	for _, t := range taps.all() {
-		b := newBatch(0, 16)
+		b := ops.NewWriter(0, 16)
 		for _, st := range layout.Union(taps.of(t)) {
 			for _, r := range rs {
 				for _, tokens := range layout.Intersect(ring.Range{Start: st.First.Token(), End: st.Last.Token() + 1}, r) {
-					b.add(&operation{kind: opDrop, tokens: tokens})
+					b.Add(&ops.Op{Kind: ops.Drop, Tokens: tokens})
 				}
 			}
 		}
-		if b.empty() {
+		if b.Empty() {
 			continue
 		}
-		if number := t.hand(b.buf); t.holds {
+		if number := t.hand(b.Buf); t.holds {
 			u.handed(t, number)
 		}
 	}

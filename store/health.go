@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/store/internal/damage"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
@@ -77,7 +78,7 @@ func (s *Store) trouble(t trouble, err error) {
 func (s *Store) logTrouble() {
 	s.troubleMu.Lock()
 	defer s.troubleMu.Unlock()
-	s.setTrouble(troubleLog, s.wal.failed())
+	s.setTrouble(troubleLog, s.wal.Failed())
 }
 
 // setTrouble is trouble for those who hold troubleMu.
@@ -135,25 +136,6 @@ func (s *Store) healLoop() {
 	}
 }
 
-// everySecond makes the log durable in mode everysec and drives the cache's clock,
-// until the store is closed. It does nothing else, so that no trouble keeps it from
-// being on time.
-func (s *Store) everySecond() {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for {
-		select {
-		case <-s.stop:
-			return
-		case <-tick.C:
-		}
-		s.cache.SetClock(uint32(time.Since(s.openedAt) / time.Second))
-		if s.cfg.Fsync == FsyncEverySec {
-			s.wal.tick()
-		}
-	}
-}
-
 // lookLeast is how many bytes are at least written to the log between two looks at the disk.
 const lookLeast = 1 << 20
 
@@ -171,7 +153,7 @@ func (s *Store) checkDisk() {
 	if reserve := s.minFreeDisk.Load(); reserve > 0 {
 		usage, err := s.cfg.FS.GetDiskUsage(s.cfg.Dir)
 		if err == nil {
-			next = s.wal.written.Load() + max((int64(min(usage.AvailBytes, math.MaxInt64))-reserve)/8, lookLeast)
+			next = s.wal.Bytes() + max((int64(min(usage.AvailBytes, math.MaxInt64))-reserve)/8, lookLeast)
 		}
 		switch {
 		case errors.Is(err, vfs.ErrUnsupported):
@@ -189,7 +171,7 @@ func (s *Store) checkDisk() {
 			}
 		}
 	}
-	s.wal.lookAt.Store(next)
+	s.wal.LookOnce(next)
 	s.troubleMu.Lock()
 	s.setTrouble(troubleFull, full)
 	s.setTrouble(troubleDisk, short)
@@ -202,7 +184,7 @@ func (s *Store) checkDisk() {
 // curable reports whether there is trouble that cure may end. On a full disk it
 // would make things worse: to Pebble, a failure to write its manifest is final.
 func (s *Store) curable() bool {
-	if s.wal.failed() == nil && !s.isTroubled(troubleTables) ||
+	if s.wal.Failed() == nil && !s.isTroubled(troubleTables) ||
 		s.isTroubled(troubleFull) || s.isTroubled(troubleFatal) || s.isTroubled(troubleShutdown) {
 		return false
 	}
@@ -220,8 +202,8 @@ func (s *Store) cure() error {
 	if err := s.flushTables(); err != nil {
 		return err
 	}
-	if s.wal.failed() != nil {
-		s.wal.revive()
+	if s.wal.Failed() != nil {
+		s.wal.Reopen()
 		if err := s.flushTables(); err != nil {
 			return err
 		}
@@ -229,13 +211,13 @@ func (s *Store) cure() error {
 		if err := s.db.Set(probeKey, nil, pebble.Sync); err != nil {
 			return fmt.Errorf("write to the new log: %w", err)
 		}
-		s.wal.tick()
-		if !s.wal.heal() {
+		s.wal.Sync()
+		if !s.wal.Recover() {
 			return errors.New("the new log failed, too")
 		}
-		s.settler.heal()
+		s.syncs.MarkAllDurable()
 		if !s.LogFailed() {
-			if err := s.wal.clearFailure(); err != nil {
+			if err := s.wal.ClearFailure(); err != nil {
 				s.log.Warn("storing the state of the log failed: if the process is killed, its last writes count as lost", "err", err)
 			}
 		}
@@ -331,7 +313,7 @@ func (s *Store) listener() *pebble.EventListener {
 		BackgroundError: s.tablesFailed,
 		DataCorruption: func(info pebble.DataCorruptionInfo) {
 			s.log.Error("damaged table found", "path", info.Path, "err", info.Details.Error())
-			s.damage.found(info.Bounds.Start, info.Bounds.End.Key)
+			s.damage.Add(info.Bounds.Start, info.Bounds.End.Key)
 		},
 		FlushEnd:      func(info pebble.FlushInfo) { s.tablesWritten(info.Err) },
 		CompactionEnd: func(info pebble.CompactionInfo) { s.tablesWritten(info.Err) },
@@ -347,14 +329,14 @@ const openAttempts = 5
 
 // tablesFailed notes that a flush or a compaction failed.
 func (s *Store) tablesFailed(err error) {
-	if s.engine.failures.Add(1) == openAttempts {
+	if s.engine.TablesFailed() == openAttempts {
 		select {
 		case s.openFailed <- err:
 		default: // only while the store is being opened does anybody listen
 		}
 	}
 	if pebble.IsCorruptionError(err) {
-		s.damageMet(fmt.Errorf("%w: tables cannot be merged: %s: %w", ErrDamaged, cure, err))
+		s.damageMet(fmt.Errorf("%w: tables cannot be merged: %s: %w", ErrDamaged, damage.Cure, err))
 		return
 	}
 	s.trouble(troubleTables, fmt.Errorf("write tables: %w", err))
@@ -393,7 +375,7 @@ func (s *Store) damageGone() {
 // tablesWritten notes that a flush or a compaction succeeded, if err is nil.
 func (s *Store) tablesWritten(err error) {
 	if err == nil {
-		s.engine.failures.Store(0)
+		s.engine.TablesWritten()
 		s.trouble(troubleTables, nil)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ringside-kv/ringside/store/internal/latch"
 )
 
 // A heldChange is something that a unit wrote, or may have read, and that leaves no
@@ -18,8 +20,8 @@ type heldChange struct {
 // see notes that something at p was read under the latch l, which names the newest
 // change that it may stem from. A change under the same latch in another range is
 // taken for one: that only waits longer.
-func (u *Unit) see(ts *tapSet, l *latch, p Place) {
-	number := l.tapped.Load()
+func (u *Unit) see(ts *tapSet, l *latch.Latch, p Place) {
+	number := l.LastTapped()
 	if number == 0 || u.following || u.early && u.blind {
 		return
 	}
@@ -62,7 +64,7 @@ func (u *Unit) handed(tap *Tap, number uint64) {
 	}
 	for _, n := range u.latched {
 		l := &u.s.latches[n]
-		l.tapped.Store(max(l.tapped.Load(), number))
+		l.NoteTapped(number)
 	}
 }
 
@@ -76,7 +78,7 @@ func (u *Unit) held() bool {
 	return false
 }
 
-// gated returns what the settler is given in place of w: it passes its word on when
+// gated returns what the sync queue is given in place of w: it passes its word on when
 // the taps have given theirs.
 func (u *Unit) gated(w Waiter) Waiter {
 	if w == nil || !u.held() {
@@ -87,7 +89,7 @@ func (u *Unit) gated(w Waiter) Waiter {
 
 func gate(w Waiter, seen []heldChange) Waiter {
 	g := &heldReply{waiter: w}
-	g.left.Store(int32(1 + len(seen))) // one is the settler's
+	g.left.Store(int32(1 + len(seen))) // one is the sync queue's
 	for _, h := range seen {
 		if waits, err := h.tap.held.wait(h.number, g); !waits {
 			g.Settled(err)
@@ -96,7 +98,7 @@ func gate(w Waiter, seen []heldChange) Waiter {
 	return g
 }
 
-// A heldReply waits for the settler and for taps; the last of them tells its waiter.
+// A heldReply waits for the sync queue and for taps; the last of them tells its waiter.
 type heldReply struct {
 	waiter Waiter
 	left   atomic.Int32

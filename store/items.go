@@ -2,6 +2,7 @@ package store
 
 import (
 	"github.com/ringside-kv/ringside/store/internal/cache"
+	"github.com/ringside-kv/ringside/store/internal/latch"
 )
 
 // Items are elements of a list that follow each other.
@@ -15,8 +16,8 @@ type Items = cache.Items
 func (u *Unit) GetItems(key []byte, which func(*Value) (sub []byte, n int64), into *Items) (v Value, ok bool, err error) {
 	into.Clear()
 	p := u.Place(key)
-	l := &u.s.latches[latchOf(p)]
-	version := l.version.Load()
+	l := &u.s.latches[latch.Of(p)]
+	version := l.Version()
 	if u.holds(p) || u.reader(p, key) != nil {
 		return v, false, nil
 	}
@@ -28,5 +29,5 @@ func (u *Unit) GetItems(key []byte, which func(*Value) (sub []byte, n int64), in
 		return v, false, nil
 	}
 	u.dependOn(l, p)
-	return v, l.version.Load() == version, nil
+	return v, l.Version() == version, nil
 }

@@ -61,8 +61,8 @@ func TestKilledStoreKnowsThatItsLogHadFailed(t *testing.T) {
 					u.Abort()
 				}
 				_, _ = s.db.AsyncFlush()
-				s.wal.tick()
-				return s.wal.failed() != nil
+				s.wal.Sync()
+				return s.wal.Failed() != nil
 			})
 			after := killed()
 			for range 2 {

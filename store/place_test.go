@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/ringside-kv/ringside/store/internal/wal"
 )
 
 // createdIn creates a store with one key in a directory and closes it.
@@ -182,10 +184,10 @@ func TestStoreWithoutItsFilesIsRefused(t *testing.T) {
 		lost []string
 	}{
 		{"tables and logs", false, []string{"data", "log"}},
-		{"all but the identity", false, []string{"data", "log", walMarksName}},
+		{"all but the identity", false, []string{"data", "log", wal.MarksName}},
 		{"tables", false, []string{"data"}},
 		{"logs", false, []string{"log"}},
-		{"version 1", true, []string{"data", "log", walMarksName}},
+		{"version 1", true, []string{"data", "log", wal.MarksName}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "d")
@@ -218,7 +220,7 @@ func TestStoreWithoutItsFilesIsRefused(t *testing.T) {
 func TestStoreWithoutDatabaseYetOpens(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	createdIn(t, dir)
-	for _, name := range []string{"data", "log", walMarksName} {
+	for _, name := range []string{"data", "log", wal.MarksName} {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}

@@ -32,13 +32,13 @@ func (s *Store) RandomKey() ([]byte, error) {
 }
 
 func (s *Store) randomSlice() uint16 {
-	total := s.counts.keys.Load()
+	total := s.counts.Total().Keys
 	if total <= 0 {
 		return 0
 	}
 	left := rand.Int64N(total)
-	for i := range s.counts.slices {
-		if left -= s.counts.slices[i].keys.Load(); left < 0 {
+	for i := range 1 << 16 {
+		if left -= s.counts.KeysOf(uint16(i)); left < 0 {
 			return uint16(i)
 		}
 	}

@@ -7,25 +7,9 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
-
-// A Load is what a range holds.
-type Load struct {
-	Keys    int64
-	Bytes   int64 // of keys and values
-	Expires int64 // keys with an expiry
-	// Heaviest is the bytes of the heaviest slice of 2¹⁶ tokens of the range: no
-	// key is larger, and no cut at a slice's bounds parts more evenly.
-	Heaviest int64
-}
-
-func (l *Load) add(m Load) {
-	l.Keys += m.Keys
-	l.Bytes += m.Bytes
-	l.Expires += m.Expires
-	l.Heaviest = max(l.Heaviest, m.Heaviest)
-}
 
 // RangeLoad returns what a range holds, expired keys included. Slices of 2¹⁶ tokens
 // that lie in it whole are a sum of counts; of the two that its ends cut, if they do,
@@ -33,7 +17,7 @@ func (l *Load) add(m Load) {
 func (s *Store) RangeLoad(r ring.Range) (Load, error) {
 	var sum Load
 	for _, st := range layout.PiecesOf(r) {
-		err := s.eachSlice(st, func(_ uint16, l Load) { sum.add(l) })
+		err := s.eachSlice(st, func(_ uint16, l Load) { sum.Add(l) })
 		if err != nil {
 			return sum, fmt.Errorf("load of %v: %w", r, err)
 		}
@@ -48,8 +32,7 @@ func (s *Store) eachSlice(st layout.Interval, visit func(slice uint16, l Load)) 
 		slice := layout.SliceOf(first)
 		end := Place(slice)<<48 | (1<<48 - 1)
 		last := min(end, st.Last)
-		c := &s.counts.slices[slice]
-		l := Load{Keys: c.keys.Load(), Bytes: c.bytes.Load(), Expires: c.expires.Load()}
+		l := s.counts.Of(slice)
 		if l != (Load{}) {
 			if first != Place(slice)<<48 || last != end {
 				var err error
@@ -141,7 +124,7 @@ func (s *Store) drop(sts []layout.Interval, d dropping, w Waiter) error {
 func (s *Store) anyKeys(sts []layout.Interval) bool {
 	return slices.ContainsFunc(sts, func(st layout.Interval) bool {
 		for slice := int(layout.SliceOf(st.First)); slice <= int(layout.SliceOf(st.Last)); slice++ {
-			if s.counts.slices[slice].keys.Load() > 0 {
+			if s.counts.KeysOf(uint16(slice)) > 0 {
 				return true
 			}
 		}
@@ -151,7 +134,7 @@ func (s *Store) anyKeys(sts []layout.Interval) bool {
 
 func latchesOf(sts []layout.Interval) (nums []uint16) {
 	for _, st := range sts {
-		if nums = appendLatches(nums, st); len(nums) == latchCount {
+		if nums = latch.AppendOf(nums, st); len(nums) == latch.Count {
 			break
 		}
 	}
@@ -199,7 +182,7 @@ func (s *Store) dropLatched(sts []layout.Interval, d dropping, w Waiter) error {
 	if err != nil {
 		return err
 	}
-	s.counts.take(lost.slices, 1)
+	s.counts.Take(lost.slices, 1)
 	b := s.dropBatch(&lost)
 	if d.unread {
 		for _, st := range sts {
@@ -211,13 +194,13 @@ func (s *Store) dropLatched(sts []layout.Interval, d dropping, w Waiter) error {
 			_ = b.Close()
 		}
 	}()
-	mark := uint64(committing)
+	mark := uint64(latch.Committing)
 	if d.follows {
-		mark = following
+		mark = latch.Following
 	}
-	s.latches.beginCommit(d.nums, mark)
+	s.latches.BeginCommit(d.nums, mark)
 	if d.told != nil || d.unread { // else it is not this store's to serve
-		s.versions.emptied()
+		s.versions.NoteAll()
 	}
 	err = s.db.Apply(b, pebble.NoSync)
 	if err == nil {
@@ -226,13 +209,13 @@ func (s *Store) dropLatched(sts []layout.Interval, d dropping, w Waiter) error {
 		if d.told != nil && taps != nil {
 			w = s.tellDropped(taps, d.told, d.nums, w)
 		}
-		s.latches.settle(d.nums, s.settler.add(b, w))
+		s.latches.NoteCommit(d.nums, s.syncs.Add(b, w))
 	} else {
-		s.counts.take(lost.slices, -1)
+		s.counts.Take(lost.slices, -1)
 		err = fmt.Errorf("%w: %w", ErrReadOnly, err)
 	}
-	b = nil // the settler's, or Pebble may still hold it
-	s.latches.endCommit(d.nums, mark)
+	b = nil // the sync queue's, or Pebble may still hold it
+	s.latches.EndCommit(d.nums, mark)
 	return err
 }
 
@@ -266,9 +249,9 @@ func (s *Store) lossOf(sts []layout.Interval, unread bool) (lost loss, err error
 	for _, st := range sts {
 		var held Load
 		err := s.eachSlice(st, func(slice uint16, l Load) {
-			held.add(l)
+			held.Add(l)
 			sum := lost.slices[slice]
-			sum.add(l)
+			sum.Add(l)
 			lost.slices[slice] = sum
 		})
 		if err != nil {
@@ -290,14 +273,14 @@ func (s *Store) lossOf(sts []layout.Interval, unread bool) (lost loss, err error
 func (s *Store) certain(st layout.Interval) (bool, error) {
 	c := &s.counts
 	for slice := int(layout.SliceOf(st.First)); slice <= int(layout.SliceOf(st.Last)); slice++ {
-		if c.isCertain(uint16(slice)) {
+		if c.IsCertain(uint16(slice)) {
 			continue
 		}
 		whole := layout.SliceInterval(uint16(slice))
 		if st.First <= whole.First && st.Last >= whole.Last {
 			return false, nil // the drop makes it certain
 		}
-		if n := &c.slices[slice]; n.keys.Load() != 0 || n.bytes.Load() != 0 || n.expires.Load() != 0 {
+		if c.Of(uint16(slice)) != (Load{}) {
 			continue // eachSlice has read the part
 		}
 		// The part is never dropped with the rest, so it is looked at once.
@@ -308,7 +291,7 @@ func (s *Store) certain(st layout.Interval) (bool, error) {
 		if !vacant {
 			return false, nil
 		}
-		c.setCertain(uint16(slice), true)
+		c.SetCertain(uint16(slice), true)
 	}
 	return true, nil
 }
@@ -318,7 +301,7 @@ func (s *Store) dropped(lost *loss) {
 	for _, st := range lost.occupied {
 		for slice := int(layout.SliceOf(st.First)); slice <= int(layout.SliceOf(st.Last)); slice++ {
 			if whole := layout.SliceInterval(uint16(slice)); st.First <= whole.First && st.Last >= whole.Last {
-				s.counts.setCertain(uint16(slice), true)
+				s.counts.SetCertain(uint16(slice), true)
 			}
 		}
 		if st.expires {
@@ -327,27 +310,11 @@ func (s *Store) dropped(lost *loss) {
 		}
 	}
 	for _, slice := range lost.estimated {
-		s.counts.setCertain(slice, false)
+		s.counts.SetCertain(slice, false)
 	}
 	if len(lost.occupied) > 0 {
-		s.counts.oldest = s.counts.term
+		s.counts.JournalDropped()
 		s.crowd.Add(int64(2*len(lost.occupied)+1) * crowdOverlap)
-	}
-}
-
-// take subtracts what some slices lose from the counts, or with sign -1 adds it.
-func (c *counts) take(gone map[uint16]Load, sign int64) {
-	for slice, l := range gone {
-		n := &c.slices[slice]
-		n.keys.Add(-sign * l.Keys)
-		n.bytes.Add(-sign * l.Bytes)
-		n.expires.Add(-sign * l.Expires)
-		c.keys.Add(-sign * l.Keys)
-		c.bytes.Add(-sign * l.Bytes)
-		c.expires.Add(-sign * l.Expires)
-		if c.removed != nil {
-			c.removed(slice, sign*l.Bytes)
-		}
 	}
 }
 
@@ -367,10 +334,6 @@ func (s *Store) dropBatch(lost *loss) *pebble.Batch {
 			_ = b.Set(droppedKey(st.Interval), nil, nil)
 		}
 	}
-	c := &s.counts
-	c.beginTerm()
-	c.dropJournal(b)
-	_ = b.Set(countKey, c.encode(nil), nil)
-	_ = b.Set(expiresKey, c.encodeExpires(nil), nil)
+	s.counts.Checkpoint(b)
 	return b
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/counts"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
@@ -63,7 +64,7 @@ func TestRangeLoadIsExact(t *testing.T) {
 			if err := s.checkpointCounts(); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.db.Set(expiresKey, []byte{1}, pebble.Sync); err != nil {
+			if err := s.db.Set(counts.ExpiresKey, []byte{1}, pebble.Sync); err != nil {
 				t.Fatal(err)
 			}
 			crashed := crash(fs, rnd, 100)
@@ -190,7 +191,7 @@ func TestDropAfterACrash(t *testing.T) {
 				if err := s.checkpointCounts(); err != nil {
 					t.Fatal(err)
 				}
-				s.wal.tick()
+				s.wal.Sync()
 				var clones []*memdisk.FS
 				var done Signal
 				if err := putOff(func() error { return s.DropRanges(&done, r) }); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/cache"
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/ops"
 	"github.com/ringside-kv/ringside/store/internal/pending"
 )
 
@@ -32,14 +33,14 @@ type Receiver struct {
 	over   atomic.Bool // see Over
 
 	ops     []placedOp
-	after   uint64 // the newest commit of the units before, as a settler's number
+	after   uint64 // the newest commit of the units before, as a number of the sync queue
 	cleared []clearing
 	pbuf    []byte
 }
 
 // A placedOp is an operation that is going to be done.
 type placedOp struct {
-	operation
+	ops.Op
 	place Place // of its key, if it has one
 }
 
@@ -124,8 +125,8 @@ func (rc *Receiver) fail(err error) error {
 
 // clearingOf checks an opClear and returns the range in which it is, and the places that
 // it has a part in.
-func (rc *Receiver) clearingOf(o *operation) (r ring.Range, pieces []layout.Interval, err error) {
-	from, to := Position(o.a), Position(o.b)
+func (rc *Receiver) clearingOf(o *ops.Op) (r ring.Range, pieces []layout.Interval, err error) {
+	from, to := Position(o.A), Position(o.B)
 	r, ok := rc.rangeOf(from)
 	if !ok || from.Check() != nil || to.Check() != nil || layout.ComparePositions(r, from, to) >= 0 {
 		return r, nil, fmt.Errorf("%w: clearing", ErrBatch)
@@ -156,59 +157,59 @@ func (rc *Receiver) clearingOf(o *operation) (r ring.Range, pieces []layout.Inte
 // either end.
 func (s *Store) keysWithin(st layout.Interval) (keys int64) {
 	for slice := int(layout.SliceOf(st.First)); slice <= int(layout.SliceOf(st.Last)); slice++ {
-		keys += s.counts.slices[slice].keys.Load()
+		keys += s.counts.KeysOf(uint16(slice))
 	}
 	return keys
 }
 
 // one does one operation in the unit.
 func (rc *Receiver) one(op *placedOp) error {
-	u, p, o := rc.u, op.place, &op.operation
-	switch o.kind {
-	case opClear:
+	u, p, o := rc.u, op.place, &op.Op
+	switch o.Kind {
+	case ops.Clear:
 		return rc.clear(o)
-	case opStage:
+	case ops.Stage:
 		rc.abandon(o)
 		return rc.begin(p, o)
-	case opMore:
-		if _, ok := rc.begun[begunKey{string(o.key), o.gen}]; !ok {
+	case ops.StageMore:
+		if _, ok := rc.begun[begunKey{string(o.Key), o.Gen}]; !ok {
 			return fmt.Errorf("%w: more of a value that was not begun", ErrGap)
 		}
 		return nil
-	case opAbandon:
+	case ops.Abandon:
 		rc.abandon(o)
 		return nil
-	case opSub:
-		if o.gen != 0 {
-			return rc.setSub(p, o, rc.begun[begunKey{string(o.key), o.gen}])
+	case ops.PutSub:
+		if o.Gen != 0 {
+			return rc.setSub(p, o, rc.begun[begunKey{string(o.Key), o.Gen}])
 		}
 	}
-	old, err := rc.load(p, o.key)
+	old, err := rc.load(p, o.Key)
 	if err != nil {
 		return err
 	}
-	switch o.kind {
-	case opPut, opFresh, opAdopt:
+	switch o.Kind {
+	case ops.Put, ops.PutNew, ops.PutStaged:
 		return rc.put(p, o, &old)
-	case opRemove:
+	case ops.Remove:
 		if old.Type != None {
-			u.remove(p, o.key, &old)
+			u.remove(p, o.Key, &old)
 		}
-	case opSub:
+	case ops.PutSub:
 		if old.Gen == 0 {
 			return fmt.Errorf("%w: an entry of a value that is not here", ErrGap)
 		}
 		return rc.setSub(p, o, old.Gen)
-	case opSubDelete:
+	case ops.RemoveSub:
 		if old.Gen != 0 {
-			_ = u.batched().Delete(rc.subKey(p, o.key, old.Gen, o.a), nil)
-			rc.changed(p, len(o.a))
+			_ = u.batched().Delete(rc.subKey(p, o.Key, old.Gen, o.A), nil)
+			rc.changed(p, len(o.A))
 		}
-	case opSubRange:
+	case ops.RemoveSubs:
 		if old.Gen != 0 {
-			start := bytes.Clone(rc.subKey(p, o.key, old.Gen, o.a))
-			end := rc.subKey(p, o.key, old.Gen, o.b)
-			if len(o.b) == 0 {
+			start := bytes.Clone(rc.subKey(p, o.Key, old.Gen, o.A))
+			end := rc.subKey(p, o.Key, old.Gen, o.B)
+			if len(o.B) == 0 {
 				end = layout.PrefixEnd(end)
 			}
 			if bytes.Compare(start, end) < 0 {
@@ -227,12 +228,12 @@ func (rc *Receiver) subKey(p Place, key []byte, gen uint64, sub []byte) []byte {
 	return rc.pbuf
 }
 
-func (rc *Receiver) setSub(p Place, o *operation, gen uint64) error {
+func (rc *Receiver) setSub(p Place, o *ops.Op, gen uint64) error {
 	if gen == 0 {
 		return fmt.Errorf("%w: an entry of a value that was not begun", ErrGap)
 	}
-	_ = rc.u.batched().Set(rc.subKey(p, o.key, gen, o.a), o.b, nil)
-	rc.changed(p, len(o.a))
+	_ = rc.u.batched().Set(rc.subKey(p, o.Key, gen, o.A), o.B, nil)
+	rc.changed(p, len(o.A))
 	return nil
 }
 
@@ -245,7 +246,7 @@ func (rc *Receiver) changed(p Place, sub int) {
 }
 
 // begin begins a value that has no header yet.
-func (rc *Receiver) begin(p Place, o *operation) error {
+func (rc *Receiver) begin(p Place, o *ops.Op) error {
 	if len(rc.begun) >= maxBegun {
 		return fmt.Errorf("%w: %d values are under construction", ErrBatch, len(rc.begun))
 	}
@@ -253,14 +254,14 @@ func (rc *Receiver) begin(p Place, o *operation) error {
 	if err != nil {
 		return err
 	}
-	rc.begun[begunKey{string(o.key), o.gen}] = gen
+	rc.begun[begunKey{string(o.Key), o.Gen}] = gen
 	rc.s.garbage.Add(1)
-	return rc.u.batched().Set(garbageKey(nil, p, o.key, gen), nil, nil)
+	return rc.u.batched().Set(garbageKey(nil, p, o.Key, gen), nil, nil)
 }
 
 // abandon gives up a value that has no header yet, if it was begun.
-func (rc *Receiver) abandon(o *operation) {
-	k := begunKey{string(o.key), o.gen}
+func (rc *Receiver) abandon(o *ops.Op) {
+	k := begunKey{string(o.Key), o.Gen}
 	if gen, ok := rc.begun[k]; ok {
 		delete(rc.begun, k)
 		rc.s.generations.built(gen)
@@ -269,33 +270,33 @@ func (rc *Receiver) abandon(o *operation) {
 }
 
 // put makes a header the key's, under a generation of this store.
-func (rc *Receiver) put(p Place, o *operation, old *layout.Header) error {
+func (rc *Receiver) put(p Place, o *ops.Op, old *layout.Header) error {
 	u := rc.u
 	var h layout.Header
-	_ = h.Parse(o.a) // prepare has
+	_ = h.Parse(o.A) // prepare has
 	switch {
 	case h.Gen == 0:
-	case o.kind == opAdopt:
-		k := begunKey{string(o.key), h.Gen}
+	case o.Kind == ops.PutStaged:
+		k := begunKey{string(o.Key), h.Gen}
 		gen, ok := rc.begun[k]
 		if !ok {
 			return fmt.Errorf("%w: the header of a value that was not begun", ErrGap)
 		}
 		delete(rc.begun, k)
-		u.built = append(u.built, construction{place: p, key: o.key, gen: gen, staged: true, adopted: true})
-		_ = u.batched().Delete(garbageKey(nil, p, o.key, gen), nil)
+		u.built = append(u.built, construction{place: p, key: o.Key, gen: gen, staged: true, adopted: true})
+		_ = u.batched().Delete(garbageKey(nil, p, o.Key, gen), nil)
 		h.Gen = gen
-	case o.kind == opPut && old.Gen != 0:
+	case o.Kind == ops.Put && old.Gen != 0:
 		h.Gen = old.Gen
 	default:
 		gen, err := rc.s.newGeneration()
 		if err != nil {
 			return err
 		}
-		u.built = append(u.built, construction{place: p, key: o.key, gen: gen})
+		u.built = append(u.built, construction{place: p, key: o.Key, gen: gen})
 		h.Gen = gen
 	}
-	u.put(p, o.key, old, &h)
+	u.put(p, o.Key, old, &h)
 	return nil
 }
 
@@ -313,12 +314,12 @@ func (rc *Receiver) load(p Place, key []byte) (layout.Header, error) {
 }
 
 // clear removes what lies between two positions.
-func (rc *Receiver) clear(o *operation) error {
+func (rc *Receiver) clear(o *ops.Op) error {
 	r, pieces, err := rc.clearingOf(o)
 	if err != nil {
 		return err
 	}
-	from, to := Position(o.a), Position(o.b)
+	from, to := Position(o.A), Position(o.B)
 	for _, st := range pieces {
 		at := from
 		if len(at) > 1 && !(at.Place() >= st.First && at.Place() <= st.Last) {
@@ -340,20 +341,20 @@ func (rc *Receiver) clearInterval(r ring.Range, st layout.Interval, from, to Pos
 	}
 	spared, _ := to.Split()
 	var pos Position
-	for w.next() {
-		pos = w.appendPosition(pos[:0])
+	for w.Next() {
+		pos = w.AppendPosition(pos[:0])
 		if layout.ComparePositions(r, pos, to) >= 0 {
 			break
 		}
 		switch {
-		case !w.isHeader():
-			_ = u.batched().Delete(w.iter.Key(), nil)
-			rc.pbuf = append(rc.pbuf[:0], w.iter.Key()...)
-			rc.changed(w.place, len(w.sub))
-		case spared == nil || !bytes.Equal(w.key, spared) || to.Place() != w.place:
-			u.remove(w.place, bytes.Clone(w.key), &w.head)
-			w.skipKey()
+		case !w.IsHeader():
+			_ = u.batched().Delete(w.Iter.Key(), nil)
+			rc.pbuf = append(rc.pbuf[:0], w.Iter.Key()...)
+			rc.changed(w.Place, len(w.Sub))
+		case spared == nil || !bytes.Equal(w.Key, spared) || to.Place() != w.Place:
+			u.remove(w.Place, bytes.Clone(w.Key), &w.Head)
+			w.SkipKey()
 		}
 	}
-	return w.close()
+	return w.Close()
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/ops"
 )
 
 // pair opens two stores that hold the same keys.
@@ -72,34 +73,34 @@ func TestAReceiverRefusesWhatDoesNotFollow(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		o    operation
+		o    ops.Op
 		want error
 	}{
-		"a value that was not begun":    {operation{kind: opAdopt, key: []byte(inside), a: long}, ErrGap},
-		"an entry without its header":   {operation{kind: opSub, key: []byte(inside), a: []byte("x")}, ErrGap},
-		"a key outside":                 {operation{kind: opRemove, key: []byte(outside)}, ErrBatch},
-		"a clearing that is too wide":   {operation{kind: opDrop, tokens: ring.Whole}, ErrBatch},
-		"a clearing of nothing":         {operation{kind: opClear, a: layout.PositionOf(5), b: layout.PositionOf(5)}, ErrBatch},
-		"a header that is none":         {operation{kind: opPut, key: []byte(inside), a: []byte{9, 9}}, ErrBatch},
-		"an entry without a sub key":    {operation{kind: opSubDelete, key: []byte(inside)}, ErrBatch},
-		"a new value without a version": {operation{kind: opFresh, key: []byte(inside), a: []byte{1, 0}}, ErrBatch},
+		"a value that was not begun":    {ops.Op{Kind: ops.PutStaged, Key: []byte(inside), A: long}, ErrGap},
+		"an entry without its header":   {ops.Op{Kind: ops.PutSub, Key: []byte(inside), A: []byte("x")}, ErrGap},
+		"a key outside":                 {ops.Op{Kind: ops.Remove, Key: []byte(outside)}, ErrBatch},
+		"a clearing that is too wide":   {ops.Op{Kind: ops.Drop, Tokens: ring.Whole}, ErrBatch},
+		"a clearing of nothing":         {ops.Op{Kind: ops.Clear, A: layout.PositionOf(5), B: layout.PositionOf(5)}, ErrBatch},
+		"a header that is none":         {ops.Op{Kind: ops.Put, Key: []byte(inside), A: []byte{9, 9}}, ErrBatch},
+		"an entry without a sub key":    {ops.Op{Kind: ops.RemoveSub, Key: []byte(inside)}, ErrBatch},
+		"a new value without a version": {ops.Op{Kind: ops.PutNew, Key: []byte(inside), A: []byte{1, 0}}, ErrBatch},
 	} {
 		rc := s.NewReceiver(low)
-		first := newBatch(0, 0)
-		first.add(&operation{kind: opPut, key: []byte(inside), a: []byte{1, 0, 'v'}})
-		w := newBatch(0, 0)
-		w.add(&operation{kind: opPut, key: []byte(inside), a: []byte{1, 0, 'w'}})
-		if c.o.kind == opDrop {
-			w = newBatch(0, 0)
+		first := ops.NewWriter(0, 0)
+		first.Add(&ops.Op{Kind: ops.Put, Key: []byte(inside), A: []byte{1, 0, 'v'}})
+		w := ops.NewWriter(0, 0)
+		w.Add(&ops.Op{Kind: ops.Put, Key: []byte(inside), A: []byte{1, 0, 'w'}})
+		if c.o.Kind == ops.Drop {
+			w = ops.NewWriter(0, 0)
 		}
-		w.add(&c.o)
-		if _, err := rc.Apply(first.buf, nil); err != nil {
+		w.Add(&c.o)
+		if _, err := rc.Apply(first.Buf, nil); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := rc.Apply(w.buf, nil); !errors.Is(err, c.want) {
+		if _, err := rc.Apply(w.Buf, nil); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := rc.Apply(first.buf, nil); !errors.Is(err, c.want) {
+		if _, err := rc.Apply(first.Buf, nil); !errors.Is(err, c.want) {
 			t.Errorf("after %s: %v", name, err)
 		}
 		if v, _ := s.get(t, inside); v != "v" {

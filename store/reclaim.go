@@ -101,7 +101,7 @@ func (s *Store) estimateRemoved() {
 		}
 		live := int64(0)
 		for slice := part * slices; slice < (part+1)*slices; slice++ {
-			live += s.counts.slices[slice].bytes.Load()
+			live += s.counts.Of(uint16(slice)).Bytes
 		}
 		s.reclaim.removed[part].Add(max(int64(used)-live-s.reclaim.removed[part].Load(), 0))
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/latch"
+	"github.com/ringside-kv/ringside/store/internal/ops"
 )
 
 // keyIn returns a key in a range, other than those with a lower number.
@@ -38,7 +40,7 @@ func TestWhatMovesStaysHeld(t *testing.T) {
 	second = mustTap(t, s, ring.Range{Start: 1 << 30, End: 0}, func(c Change) { second.Acked(c.Number) })
 	w := start(t, s, "1", key)
 	// As if they shared a latch.
-	s.latches[latchOf(PlaceOf(s.token, []byte(other)))].tapped.Store(1)
+	s.latches[latch.Of(PlaceOf(s.token, []byte(other)))].NoteTapped(1)
 	mustRetap(t, s, nil, Move{r, second})
 	x := start(t, s, "2", other)
 	if <-x.ch; x.err != nil || second.Last() < 2 {
@@ -172,7 +174,7 @@ func TestListeningTapsHoldNothing(t *testing.T) {
 	if w.done.Load() {
 		t.Error("a reply left early")
 	}
-	if look(t, s, keys[0]) != nil && s.latches[latchOf(PlaceOf(s.token, []byte(keys[0])))].tapped.Load() == 0 {
+	if look(t, s, keys[0]) != nil && s.latches[latch.Of(PlaceOf(s.token, []byte(keys[0])))].LastTapped() == 0 {
 		t.Error("it waits for a listening tap")
 	}
 	hold.Acked(hold.Last())
@@ -195,9 +197,9 @@ func TestListeningTapsHoldNothing(t *testing.T) {
 		var batches []string
 		for _, change := range c.got {
 			got := ""
-			if _, err := eachOp(change.Batch, func(o *operation) error {
+			if _, err := ops.Each(change.Batch, func(o *ops.Op) error {
 				for i, k := range keys {
-					if k == string(o.key) {
+					if k == string(o.Key) {
 						got += strconv.Itoa(i)
 					}
 				}
@@ -271,18 +273,18 @@ func (l *ledger) sink(tap int) func(Change) {
 		}
 		l.newest = c.Number
 		e := entrusted{tap: tap, number: c.Number, batch: c.Batch}
-		_, err := eachOp(c.Batch, func(o *operation) error {
-			if o.kind == opDrop {
+		_, err := ops.Each(c.Batch, func(o *ops.Op) error {
+			if o.Kind == ops.Drop {
 				return nil
 			}
-			k := string(o.key)
+			k := string(o.Key)
 			for n := range retapRows {
-				if r := retapRow(n); r.Contains(testToken(o.key)) && l.owner[r.Start] != tap {
+				if r := retapRow(n); r.Contains(testToken(o.Key)) && l.owner[r.Start] != tap {
 					l.fault("tap %d was given a change of %s, which is tap %d's", tap, k, l.owner[r.Start])
 				}
 			}
-			switch o.kind {
-			case opPut, opFresh, opAdopt, opRemove:
+			switch o.Kind {
+			case ops.Put, ops.PutNew, ops.PutStaged, ops.Remove:
 				l.handed[k]++
 				e.keys, e.values = append(e.keys, k), append(e.values, l.handed[k])
 			}

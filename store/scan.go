@@ -75,19 +75,18 @@ func (s *Store) AwaitAll(w Waiter) (wait bool) {
 	last := uint64(0)
 	for i := range s.latches {
 		l := &s.latches[i]
-		// A commit under way can be seen before the settler knows of it.
-		version := l.version.Load()
-		if version&committing != 0 {
-			l.mu.Lock()
-			last = max(last, l.settled.Load())
-			l.mu.Unlock()
+		// A commit under way can be seen before the sync queue knows of it.
+		if l.IsCommitting() {
+			l.Lock()
+			last = max(last, l.LastCommit())
+			l.Unlock()
 		}
-		if version&following != 0 {
-			l.follow.Lock()
-			last = max(last, l.settled.Load())
-			l.follow.Unlock()
+		if l.IsFollowing() {
+			l.LockFollow()
+			last = max(last, l.LastCommit())
+			l.UnlockFollow()
 		}
-		last = max(last, l.settled.Load())
+		last = max(last, l.LastCommit())
 	}
 	u := Unit{s: s}
 	if taps := s.taps.Load(); taps != nil {
@@ -101,10 +100,10 @@ func (s *Store) AwaitAll(w Waiter) (wait bool) {
 			}
 		}
 	}
-	if s.settler.durable(last) && !u.held() {
+	if s.syncs.IsDurable(last) && !u.held() {
 		return false
 	}
-	s.settler.add(nil, u.gated(w))
+	s.syncs.Add(nil, u.gated(w))
 	return true
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
@@ -268,14 +269,13 @@ func TestAwaitAllWaits(t *testing.T) {
 	s.mustClose(t)
 }
 
-// TestAwaitAllWaitsForCommitsUnderWay, which can be seen before the settler has
+// TestAwaitAllWaitsForCommitsUnderWay, which can be seen before the sync queue has
 // them.
 func TestAwaitAllWaitsForCommitsUnderWay(t *testing.T) {
 	s := openTest(t, testConfig(t.TempDir()))
 	defer s.mustClose(t)
-	l := &s.latches[7]
-	l.mu.Lock()
-	l.version.Add(committing)
+	latched := s.latches.Lock([]uint16{7})
+	s.latches.BeginCommit(latched, latch.Committing)
 	returned := make(chan struct{})
 	go func() {
 		defer close(returned)
@@ -289,8 +289,8 @@ func TestAwaitAllWaitsForCommitsUnderWay(t *testing.T) {
 		t.Error("it returned before the commit was known")
 	case <-time.After(50 * time.Millisecond):
 	}
-	l.version.Add(versionStep - committing)
-	l.mu.Unlock()
+	s.latches.EndCommit(latched, latch.Committing)
+	s.latches.Unlock(latched)
 	<-returned
 }
 

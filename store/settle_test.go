@@ -13,15 +13,17 @@ import (
 	"github.com/ringside-kv/ringside/replica/fakenet"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/ops"
+	"github.com/ringside-kv/ringside/store/internal/syncqueue"
 )
 
 // putBatch returns a batch with so many keys of its own.
 func putBatch(prefix string, keys int) []byte {
-	w := newBatch(0, 0)
+	w := ops.NewWriter(0, 0)
 	for i := range keys {
-		w.add(&operation{kind: opPut, key: []byte(prefix + strconv.Itoa(i)), a: (&layout.Header{Type: String, Value: []byte("v")}).Append(nil)})
+		w.Add(&ops.Op{Kind: ops.Put, Key: []byte(prefix + strconv.Itoa(i)), A: (&layout.Header{Type: String, Value: []byte("v")}).Append(nil)})
 	}
-	return w.buf
+	return w.Buf
 }
 
 // TestWhoFollowsSettlesItsCommits where that takes no fsync: what was applied is durable,
@@ -37,7 +39,7 @@ func TestWhoFollowsSettlesItsCommits(t *testing.T) {
 			t.Fatal(mode, wait, err)
 		}
 		if mode != FsyncAlways && !w.done.Load() {
-			t.Errorf("%s: who waits is not told, and %d are settled", mode, s.settler.settled.Load())
+			t.Errorf("%s: who waits is not told, and %d are settled", mode, s.syncs.DurableUpTo())
 		}
 		if <-w.ch; w.err != nil {
 			t.Error(w.err)
@@ -54,21 +56,15 @@ func TestASyncOfOneBatchSaysNothingOfAnother(t *testing.T) {
 	defer s.mustClose(t)
 	s.SetActive()
 	var syncs atomic.Int32
-	s.settler.turn <- struct{}{} // nobody settles
-	sync := s.settler.sync
-	s.settler.sync = func() error {
-		syncs.Add(1)
-		return sync()
-	}
-	<-s.settler.turn
+	s.syncs.OnSync(func() { syncs.Add(1) })
 	rc := s.NewReceiver(ring.Whole)
 	defer rc.Close()
 	apply := func(name string) {
-		before, w := s.wal.written.Load(), newTold()
+		before, w := s.wal.Bytes(), newTold()
 		if _, err := rc.ApplyAll([][]byte{putBatch(name, 100)}, w); err != nil || !w.done.Load() || w.err != nil {
 			t.Fatal(err, w.done.Load(), w.err)
 		}
-		if n := s.wal.written.Load() - before; n < 100*int64(len(name)) {
+		if n := s.wal.Bytes() - before; n < 100*int64(len(name)) {
 			t.Errorf("%d bytes are in the log when they are settled", n)
 		}
 	}
@@ -107,7 +103,7 @@ func TestWhatAFollowerLeavesIsSettled(t *testing.T) {
 	s, rc := follower(t, ring.Whole)
 	defer rc.Close()
 	before := s.lastSettlement()
-	if _, err := rc.ApplyAll([][]byte{putBatch("a", 2*unitOps), {batchVersion}}, newTold()); !errors.Is(err, ErrBatch) {
+	if _, err := rc.ApplyAll([][]byte{putBatch("a", 2*unitOps), {ops.BatchVersion}}, newTold()); !errors.Is(err, ErrBatch) {
 		t.Fatal(err)
 	}
 	if s.lastSettlement() == before {
@@ -121,40 +117,40 @@ func TestCommitsAreSettledInOrder(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		let := make(chan struct{})
 		var syncs atomic.Int32
-		s := newSettler(&walFS{}, func() error {
+		s := syncqueue.New(func() error { return nil }, func() error {
 			syncs.Add(1)
 			<-let
 			return nil
 		})
 		first, second, other := newTold(), newTold(), newTold()
-		s.add(&pebble.Batch{}, first)
+		s.Add(&pebble.Batch{}, first)
 		synctest.Wait() // the goroutine is at it
-		s.queued(settlement{batch: &pebble.Batch{}, waiter: second}, false)
-		s.queued(settlement{waiter: other}, false)
+		s.Enqueue(syncqueue.Commit{Batch: &pebble.Batch{}, Waiter: second}, false)
+		s.Enqueue(syncqueue.Commit{Waiter: other}, false)
 		settled := make(chan struct{})
 		go func() {
 			defer close(settled)
-			s.now()
+			s.SyncNow()
 		}()
 		synctest.Wait()
-		if first.done.Load() || second.done.Load() || s.durable(1) || syncs.Load() != 1 {
-			t.Errorf("settled %d in %d syncs under way", s.settled.Load(), syncs.Load())
+		if first.done.Load() || second.done.Load() || s.IsDurable(1) || syncs.Load() != 1 {
+			t.Errorf("settled %d in %d syncs under way", s.DurableUpTo(), syncs.Load())
 		}
 		let <- struct{}{}
 		synctest.Wait()
-		if !first.done.Load() || !s.durable(1) || second.done.Load() || s.durable(2) {
-			t.Errorf("after one sync: %v %v, %d settled", first.done.Load(), second.done.Load(), s.settled.Load())
+		if !first.done.Load() || !s.IsDurable(1) || second.done.Load() || s.IsDurable(2) {
+			t.Errorf("after one sync: %v %v, %d settled", first.done.Load(), second.done.Load(), s.DurableUpTo())
 		}
 		let <- struct{}{}
 		<-settled
-		if !second.done.Load() || !other.done.Load() || !s.durable(3) {
-			t.Errorf("after both: %v %v, %d settled", second.done.Load(), other.done.Load(), s.settled.Load())
+		if !second.done.Load() || !other.done.Load() || !s.IsDurable(3) {
+			t.Errorf("after both: %v %v, %d settled", second.done.Load(), other.done.Load(), s.DurableUpTo())
 		}
 		// What is queued without a wake is seen by whoever comes next, and by rouse.
 		third := newTold()
-		s.queued(settlement{waiter: third}, false)
-		s.rouse()
+		s.Enqueue(syncqueue.Commit{Waiter: third}, false)
+		s.Wake()
 		<-third.ch
-		s.close()
+		s.Close()
 	})
 }

@@ -50,7 +50,8 @@ func (s *Store) SizeOf(spans []ring.Range) (keys, size int64) {
 	var cutKeys, cutSize float64
 	for _, span := range spans {
 		if span.Start == span.End {
-			return s.counts.keys.Load(), s.counts.bytes.Load()
+			total := s.counts.Total()
+			return total.Keys, total.Bytes
 		}
 		for part := range cutAtSlices(span) {
 			k, b := s.RangeSize(part.slice, part.last)
@@ -148,7 +149,7 @@ func (v view) randomIn(span ring.Range, number int64) ([]byte, error) {
 	for part := range cutAtSlices(span) {
 		for slice := int(part.slice); slice <= int(part.last); slice++ {
 			first, last := max(part.first, ring.Token(slice)<<16), min(part.end, ring.Token(slice)<<16|0xffff)
-			keys := share(v.s.counts.slices[slice].keys.Load(), int64(last-first)+1)
+			keys := share(v.s.counts.KeysOf(uint16(slice)), int64(last-first)+1)
 			if number >= keys {
 				number -= keys
 				continue

@@ -1,6 +1,12 @@
 package store
 
-import "github.com/cockroachdb/pebble/v2"
+import (
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/ringside-kv/ringside/store/internal/counts"
+)
 
 // Stats are counts of a store, as of some moment during the call.
 type Stats struct {
@@ -20,22 +26,26 @@ type Stats struct {
 	Pebble               *pebble.Metrics
 }
 
+// A Load is what a range holds.
+type Load = counts.Load
+
 // Keys returns how many keys there are; those that have expired but are not yet
 // removed are counted, as Redis does.
-func (s *Store) Keys() int64 { return s.counts.keys.Load() }
+func (s *Store) Keys() int64 { return s.counts.Total().Keys }
 
 // Stats returns the counts.
 func (s *Store) Stats() Stats {
 	size, lines := s.cache.Usage()
 	hits, misses := s.cache.Answers()
+	log, total := s.wal.Stats(), s.counts.Total()
 	return Stats{
-		Keys: s.counts.keys.Load(), Bytes: s.counts.bytes.Load(), Expires: s.counts.expires.Load(),
-		Expired: s.expired.Load(), Commits: s.wal.commits.Load(),
-		UnsyncedCommits: s.wal.unsyncedCommits(),
+		Keys: total.Keys, Bytes: total.Bytes, Expires: total.Expires,
+		Expired: s.expired.Load(), Commits: log.Commits,
+		UnsyncedCommits: log.UnsyncedCommits,
 		CacheHits:       hits, CacheMisses: misses,
 		CacheBytes: size, CacheLines: lines, CacheSize: s.cache.Size(),
-		Fsyncs: s.wal.syncs.Load(), FsyncSeconds: float64(s.wal.syncNanos.Load()) / 1e9,
-		LogBytes: s.wal.written.Load(), WriteStalls: s.stalls.Load(),
+		Fsyncs: log.Fsyncs, FsyncSeconds: log.FsyncTime.Seconds(),
+		LogBytes: log.Bytes, WriteStalls: s.stalls.Load(),
 		Pebble: s.engineMetrics(),
 	}
 }
@@ -57,8 +67,25 @@ func (s *Store) engineMetrics() *pebble.Metrics {
 // last, both included.
 func (s *Store) RangeSize(first, last uint16) (keys, size int64) {
 	for i := int(first); i <= int(last); i++ {
-		keys += s.counts.slices[i].keys.Load()
-		size += s.counts.slices[i].bytes.Load()
+		l := s.counts.Of(uint16(i))
+		keys, size = keys+l.Keys, size+l.Bytes
 	}
 	return keys, size
+}
+
+// checkpointCounts writes all counts and removes the journal before them.
+func (s *Store) checkpointCounts() error {
+	s.checkpoints.Lock()
+	defer s.checkpoints.Unlock()
+	b := s.db.NewBatch()
+	defer func() { _ = b.Close() }()
+	s.commits.Lock()
+	s.counts.Checkpoint(b) // the term changes with checkpoints locked alone
+	s.commits.Unlock()
+	if err := s.tidy(b, pebble.Sync); err != nil {
+		return fmt.Errorf("write counts: %w", err)
+	}
+	s.counts.JournalDropped()
+	s.crowd.Add(1)
+	return s.wal.Failed()
 }

@@ -15,7 +15,15 @@ import (
 
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/cache"
+	"github.com/ringside-kv/ringside/store/internal/counts"
+	"github.com/ringside-kv/ringside/store/internal/damage"
+	"github.com/ringside-kv/ringside/store/internal/files"
+	"github.com/ringside-kv/ringside/store/internal/keyversion"
+	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/recall"
+	"github.com/ringside-kv/ringside/store/internal/syncqueue"
+	"github.com/ringside-kv/ringside/store/internal/wal"
 	"github.com/ringside-kv/ringside/store/tuning"
 )
 
@@ -27,20 +35,20 @@ type Store struct {
 	token    ring.TokenFunc
 	log      *slog.Logger
 
-	lock    io.Closer // of the directory
-	db      *pebble.DB
-	blocks  *pebble.Cache
-	wal     *walFS
-	engine  *engineFS
-	settler *settler
+	lock   io.Closer // of the directory
+	db     *pebble.DB
+	blocks *pebble.Cache
+	wal    *wal.FS
+	engine *files.PebbleFS
+	syncs  *syncqueue.Queue
 	// onChange is told of what changes; see OnChange.
 	onChange atomic.Pointer[ChangeSink]
 	cache    *cache.Cache
-	recall   recall
-	latches  latches
+	recall   recall.Cache
+	latches  latch.Table
 	// versions are of keys, for those who watch them.
-	versions versions
-	counts   counts
+	versions keyversion.Counters
+	counts   counts.Counts
 
 	// commits is held for reading by every commit to Pebble (beginCommit): from
 	// the choice of a journal entry's term until the counts agree with it.
@@ -57,7 +65,7 @@ type Store struct {
 	handing handing
 	events  events
 
-	damage damage
+	damage damage.List
 
 	// crowd is the weight of the range tombstones since relieve last wrote out the memtable.
 	crowd atomic.Int64
@@ -128,7 +136,7 @@ func (s *Store) open() (err error) {
 	if _, _, err := s.recognize(); err != nil {
 		return err
 	}
-	if err := makeDir(fs, logDir); err != nil {
+	if err := files.MakeDir(fs, logDir); err != nil {
 		return err
 	}
 	lock, err := lockDir(fs, s.cfg.Dir)
@@ -153,13 +161,13 @@ func (s *Store) open() (err error) {
 		return err
 	}
 	s.identity = id
-	s.counts.removed = s.reclaim.remove
-	s.wal = newWALFS(fs, logDir, s.cfg.Fsync, s.logTrouble)
-	s.wal.lastSync.Store(s.openedAt.UnixNano())
-	s.wal.look = s.checkDisk
-	s.engine = &engineFS{FS: s.wal, stop: s.stop}
-	undo = append(undo, s.wal.close)
-	extra, err := s.wal.verify()
+	s.counts.OnRemoved(s.reclaim.remove)
+	s.wal = wal.New(wal.Config{
+		FS: fs, Dir: logDir, Mode: s.cfg.Fsync, Failing: s.logTrouble, Look: s.checkDisk, Opened: s.openedAt,
+	})
+	s.engine = files.ForPebble(s.wal, s.stop)
+	undo = append(undo, s.wal.Close)
+	extra, err := s.wal.Verify()
 	if err != nil {
 		return err
 	}
@@ -169,14 +177,14 @@ func (s *Store) open() (err error) {
 	s.blocks = pebble.NewCache(s.cfg.BlockCache)
 	undo = append(undo, s.blocks.Unref)
 	if s.db, err = s.openPebble(known && (id.Opened || s.cfg.Used)); err != nil {
-		if s.engine.parked.Load() {
+		if s.engine.IsParked() {
 			undo = nil
 		}
 		return err
 	}
 	undo = append(undo, func() { _ = s.db.Close() })
 	s.recordOpened()
-	if err = errors.Join(s.counts.load(s.db), s.generations.load(s.db)); err != nil {
+	if err = errors.Join(s.counts.Load(s.db), s.generations.load(s.db)); err != nil {
 		return err
 	}
 	if s.cache, err = cache.New(s.cfg.Cache); err != nil {
@@ -192,7 +200,7 @@ func (s *Store) open() (err error) {
 	}
 	s.garbage.Store(1) // a crash may have left some
 	s.unswept.Store(true)
-	s.settler = newSettler(s.wal, func() error { return s.db.LogData(nil, pebble.Sync) })
+	s.syncs = syncqueue.New(s.wal.Failed, func() error { return s.db.LogData(nil, pebble.Sync) })
 	for _, loop := range []func(){s.healLoop, s.everySecond, s.expireLoop, s.housekeepingLoop, s.reclaimLoop} {
 		s.loops.Add(1)
 		go func() {
@@ -235,7 +243,7 @@ func (s *Store) openPebble(used bool) (*pebble.DB, error) {
 	select {
 	case r := <-opened:
 		if isDamage(r.err) {
-			return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, cure, r.err)
+			return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, damage.Cure, r.err)
 		}
 		return r.db, r.err
 	case err := <-s.openFailed:
@@ -244,10 +252,10 @@ func (s *Store) openPebble(used bool) (*pebble.DB, error) {
 			return r.db, r.err
 		default:
 		}
-		s.engine.park()
+		s.engine.Park()
 		return nil, fmt.Errorf("write tables: %w", err)
 	case <-s.fatal:
-		s.engine.park()
+		s.engine.Park()
 		return nil, s.fatalError()
 	}
 }
@@ -255,7 +263,7 @@ func (s *Store) openPebble(used bool) (*pebble.DB, error) {
 // hasData reports whether there are tables or logs. Pebble would take a directory
 // that lost the name of its manifest for a new one, and delete them.
 func (s *Store) hasData(dir string) (bool, error) {
-	for _, d := range []string{dir, s.wal.dir} {
+	for _, d := range []string{dir, s.wal.Dir()} {
 		names, err := s.cfg.FS.List(d)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return false, err
@@ -313,23 +321,6 @@ func (s *Store) options() *pebble.Options {
 // Identity returns what the store was created as.
 func (s *Store) Identity() Identity { return s.identity }
 
-// Fsync returns what an acknowledged write has gone through.
-func (s *Store) Fsync() Fsync { return s.cfg.Fsync }
-
-// Sync has all that was committed before on stable storage, whatever the mode. It waits for
-// the disk.
-func (s *Store) Sync() error {
-	s.wal.tick()
-	if err := s.Writable(); err != nil {
-		return fmt.Errorf("sync: %w", err)
-	}
-	return nil
-}
-
-// LastSync returns when everything that had been written until then was last known to
-// be on stable storage.
-func (s *Store) LastSync() time.Time { return time.Unix(0, s.wal.lastSync.Load()) }
-
 // Fatal is closed when the storage engine has stopped for good.
 func (s *Store) Fatal() <-chan struct{} { return s.fatal }
 
@@ -347,7 +338,7 @@ func (s *Store) stopping() bool { return s.closing.Load() }
 // from then on gets ErrReadOnly or ErrUnknown and does not reach the log, and Close does not
 // make up for it. Reads go on until Close, which must still follow.
 func (s *Store) Crash() {
-	s.wal.cut()
+	s.wal.End(ErrCrashed)
 	s.trouble(troubleShutdown, ErrCrashed)
 }
 
@@ -376,20 +367,20 @@ func (s *Store) Close() error {
 
 func (s *Store) shutdown() error {
 	s.loops.Wait()
-	s.settler.close()
-	s.wal.tick()
+	s.syncs.Close()
+	s.wal.Sync()
 	var errs []error
 	if s.Freeable() == nil {
 		errs = append(errs, s.checkpointCounts())
 	}
-	if !errors.Is(s.wal.failed(), ErrCrashed) {
+	if !errors.Is(s.wal.Failed(), ErrCrashed) {
 		s.trouble(troubleShutdown, ErrClosed)
 	}
 	errs = append(errs, s.db.Close())
 	// The last fsync of the log is part of that; a log that failed before has
 	// told those whom it concerned.
-	errs = append(errs, s.wal.failed())
-	s.wal.close()
+	errs = append(errs, s.wal.Failed())
+	s.wal.Close()
 	s.blocks.Unref()
 	s.cache.Close()
 	return errors.Join(append(errs, s.lock.Close())...)

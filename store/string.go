@@ -6,6 +6,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
@@ -254,7 +255,7 @@ func (u *Unit) reader(p Place, key []byte) *pieceReader {
 
 // openReader opens a reader for a key and returns the header that it sees.
 func (u *Unit) openReader(p Place, key []byte) (h layout.Header, err error) {
-	l := &u.s.latches[latchOf(p)]
+	l := &u.s.latches[latch.Of(p)]
 	r := u.reader(p, key)
 	if r == nil {
 		prefix := layout.AppendDataPrefix(nil, p, key)
@@ -265,12 +266,12 @@ func (u *Unit) openReader(p Place, key []byte) (h layout.Header, err error) {
 			})
 		}
 		iter, err := open()
-		if err == nil && l.version.Load()&committing != 0 {
+		if err == nil && l.IsCommitting() {
 			_ = iter.Close()
-			l.mu.Lock()
+			l.Lock()
 			iter, err = open()
 			u.dependOn(l, p)
-			l.mu.Unlock()
+			l.Unlock()
 		}
 		if err != nil {
 			return h, u.s.readFailed(err)

@@ -10,6 +10,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/latch"
+	"github.com/ringside-kv/ringside/store/internal/ops"
 )
 
 // A told is a Waiter that says whether it was told.
@@ -103,7 +105,7 @@ func look(t *testing.T, s *Store, key string) *told {
 // settleAll waits until all that has been committed is as durable as the mode demands.
 func settleAll(s *Store) {
 	var done Signal
-	s.settler.add(nil, &done)
+	s.syncs.Add(nil, &done)
 	_ = done.Wait()
 }
 
@@ -193,7 +195,7 @@ func TestOneTapDoesNotWaitForAnother(t *testing.T) {
 	}
 	// As if the latches were shared: what the other was handed is newer.
 	for i := range s.latches {
-		s.latches[i].tapped.Store(highTap.Last() + 100)
+		s.latches[i].NoteTapped(highTap.Last() + 100)
 	}
 	if look(t, s, keys[false]) != nil {
 		t.Error("it waits for the other tap")
@@ -239,8 +241,8 @@ func TestTapHandsOverUnitsWhole(t *testing.T) {
 		t.Fatalf("%d changes", len(rec.changes))
 	}
 	var got []string
-	_, err := eachOp(rec.changes[0].Batch, func(o *operation) error {
-		got = append(got, string('0'+rune(o.kind))+string(o.key)+string(o.a))
+	_, err := ops.Each(rec.changes[0].Batch, func(o *ops.Op) error {
+		got = append(got, string('0'+rune(o.Kind))+string(o.Key)+string(o.A))
 		return nil
 	})
 	if want := "1a\x01\x002 4b"; err != nil || strings.Join(got, " ") != want {
@@ -297,12 +299,12 @@ func TestTapPacesItsRange(t *testing.T) {
 	asked := 0
 	tap.Pace(func() {
 		asked++
-		l := &s.latches[latchOf(p)]
-		if !l.mu.TryLock() {
+		l := &s.latches[latch.Of(p)]
+		if !l.TryLock() {
 			t.Error("it is asked with the latch held")
 			return
 		}
-		l.mu.Unlock()
+		l.Unlock()
 	})
 	begin := func(want int, places ...Place) {
 		t.Helper()

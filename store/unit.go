@@ -7,6 +7,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/ringside-kv/ringside/store/internal/cache"
+	"github.com/ringside-kv/ringside/store/internal/counts"
+	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/internal/pending"
 )
 
@@ -26,7 +28,7 @@ type Unit struct {
 	batch   *pebble.Batch
 	changes []change
 	index   changeIndex // of changes, once there are many
-	deltas  []countDelta
+	deltas  []counts.Delta
 	// headChanges rises with each change, and when they are forgotten.
 	headChanges uint64
 	// after is the newest commit that something read here may stem from.
@@ -113,7 +115,7 @@ func (u *Unit) Begin(now int64, places []Place) {
 	}
 	u.latched = u.latched[:0]
 	for _, p := range places {
-		u.latched = append(u.latched, latchOf(p))
+		u.latched = append(u.latched, latch.Of(p))
 	}
 	u.begin(now)
 }
@@ -126,16 +128,16 @@ func (u *Unit) TryBegin(now int64, places []Place) bool {
 	}
 	u.latched = u.latched[:0]
 	for _, p := range places {
-		u.latched = append(u.latched, latchOf(p))
+		u.latched = append(u.latched, latch.Of(p))
 	}
-	nums := inOrder(u.latched)
+	nums := latch.Sort(u.latched)
 	u.latched = nums[:0]
 	if u.long {
-		u.s.latches.mark(nums)
+		u.s.latches.MarkLong(nums)
 	}
-	if _, ok := u.s.latches.tryLock(nums); !ok {
+	if _, ok := u.s.latches.TryLock(nums); !ok {
 		if u.long {
-			u.s.latches.unmark(nums)
+			u.s.latches.UnmarkLong(nums)
 		}
 		return false
 	}
@@ -147,6 +149,9 @@ func (u *Unit) TryBegin(now int64, places []Place) bool {
 // TakesLong says, before Begin, of the unit that begins next that it may hold its latches for
 // as long as a script runs. Others hold no latch while they wait for it.
 func (u *Unit) TakesLong() { u.long = true }
+
+// SameLatch reports whether two places share a latch.
+func SameLatch(a, b Place) bool { return latch.Same(a, b) }
 
 // Holds reports whether the unit has the latch of a place.
 func (u *Unit) Holds(p Place) bool { return u.holds(p) }
@@ -197,22 +202,22 @@ func (u *Unit) begin(now int64) {
 // latch takes latches, by their numbers.
 func (u *Unit) latch(nums []uint16) {
 	if u.following {
-		u.latched = u.s.latches.lockFollow(nums)
+		u.latched = u.s.latches.LockFollow(nums)
 		return
 	}
 	if u.long {
-		nums = inOrder(nums)
-		u.s.latches.mark(nums) // first: nobody comes to wait in between
+		nums = latch.Sort(nums)
+		u.s.latches.MarkLong(nums) // first: nobody comes to wait in between
 	}
-	u.latched = u.s.latches.lock(nums)
+	u.latched = u.s.latches.Lock(nums)
 	if u.excludes {
-		u.s.latches.lockFollow(u.latched)
+		u.s.latches.LockFollow(u.latched)
 	}
 }
 
 // HoldAll takes the latches of all keys there can be, and nobody else writes or reads several
 // until the unit ends. The unit must have begun with none, and done nothing yet.
-func (u *Unit) HoldAll() { u.latch(append(u.latched[:0], everyLatch()...)) }
+func (u *Unit) HoldAll() { u.latch(append(u.latched[:0], latch.All()...)) }
 
 // beforeAll is a time by which nothing has expired.
 const beforeAll = math.MinInt64
@@ -236,7 +241,7 @@ func (u *Unit) holds(p Place) bool {
 	if len(u.latched) == 0 {
 		return false
 	}
-	_, ok := slices.BinarySearch(u.latched, latchOf(p))
+	_, ok := slices.BinarySearch(u.latched, latch.Of(p))
 	return ok
 }
 
@@ -246,10 +251,10 @@ func (u *Unit) Latched() bool { return len(u.latched) > 0 }
 // AwaitReads returns when all that the unit has read is durable: for replies that
 // leave before Commit.
 func (u *Unit) AwaitReads() error {
-	if u.s.settler.durable(u.after) && !u.held() {
+	if u.s.syncs.IsDurable(u.after) && !u.held() {
 		return nil
 	}
 	var done Signal
-	u.s.settler.add(nil, u.gated(&done))
+	u.s.syncs.Add(nil, u.gated(&done))
 	return done.Wait()
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/ringside-kv/ringside/store/internal/cache"
+	"github.com/ringside-kv/ringside/store/internal/keyversion"
+	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
@@ -55,17 +57,17 @@ func (u *Unit) load(p Place, key []byte) (h layout.Header, err error) {
 			return u.unexpired(h, p, key, err)
 		}
 	}
-	l := &u.s.latches[latchOf(p)]
+	l := &u.s.latches[latch.Of(p)]
 	line, ok, err := u.read(l, p, key)
 	if err != nil {
 		return h, err
 	}
-	if l.version.Load()&committing != 0 && !u.holds(p) {
+	if l.IsCommitting() && !u.holds(p) {
 		// A commit under this latch is under way: wait for it, then look again.
-		l.mu.Lock()
+		l.Lock()
 		line, ok, err = u.read(l, p, key)
 		u.dependOn(l, p)
-		l.mu.Unlock()
+		l.Unlock()
 		if err != nil {
 			return h, err
 		}
@@ -79,8 +81,8 @@ func (u *Unit) load(p Place, key []byte) (h layout.Header, err error) {
 }
 
 // dependOn notes that something at p was read, under the latch l.
-func (u *Unit) dependOn(l *latch, p Place) {
-	if n := l.settled.Load(); n > u.after {
+func (u *Unit) dependOn(l *latch.Latch, p Place) {
+	if n := l.LastCommit(); n > u.after {
 		u.after = n
 	}
 	if taps := u.s.taps.Load(); taps != nil {
@@ -90,7 +92,7 @@ func (u *Unit) dependOn(l *latch, p Place) {
 
 // read returns the line of a key from the cache or from Pebble, appended to
 // u.lines.
-func (u *Unit) read(l *latch, p Place, key []byte) ([]byte, bool, error) {
+func (u *Unit) read(l *latch.Latch, p Place, key []byte) ([]byte, bool, error) {
 	start := len(u.lines)
 	var lines []byte
 	var answer cache.Answer
@@ -108,10 +110,10 @@ func (u *Unit) read(l *latch, p Place, key []byte) ([]byte, bool, error) {
 	}
 	// A slice is counted under its latch, which a unit that follows holds: where nothing
 	// is, nothing need be looked for. That is most of what a new copy would read.
-	if u.following && u.s.counts.slices[layout.SliceOf(p)].keys.Load() == 0 {
+	if u.following && u.s.counts.KeysOf(layout.SliceOf(p)) == 0 {
 		return nil, false, nil
 	}
-	version := l.version.Load()
+	version := l.Version()
 	u.pbuf = layout.AppendDataPrefix(u.pbuf[:0], p, key)
 	value, closer, err := u.s.db.Get(u.pbuf)
 	if err != nil {
@@ -173,10 +175,30 @@ func (u *Unit) unexpired(h layout.Header, p Place, key []byte, err error) (layou
 		u.after = n
 	}
 	if taps := u.s.taps.Load(); taps != nil {
-		u.see(taps, &u.s.latches[latchOf(p)], p)
+		u.see(taps, &u.s.latches[latch.Of(p)], p)
 	}
 	if errors.Is(err, ErrReadOnly) && u.now-h.Expiry >= expirySettles {
 		err = nil // since this moment: as above
 	}
 	return layout.Header{}, err
+}
+
+// A Version tells whether a key has changed since: two Versions of a key that are equal
+// mean that nothing was written to it in between. The converse does not hold: keys share
+// counters, about one key in a million each, and what empties a range counts for all keys.
+// That a key has expired, and is not removed yet, changes nothing: its expiry is for the
+// caller to compare.
+type Version = keyversion.Version
+
+// VersionOf returns the version whose Parts two numbers are.
+func VersionOf(a, b uint64) Version { return keyversion.FromParts(a, b) }
+
+// Version returns the version of a key, whose latch the unit must hold. The unit's own
+// changes count once they are applied.
+func (u *Unit) Version(key []byte) Version {
+	p := u.Place(key)
+	if !u.holds(p) {
+		panic("store: version of a key whose latch is not held")
+	}
+	return u.s.versions.Of(p)
 }

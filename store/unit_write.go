@@ -3,6 +3,7 @@ package store
 import (
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/ringside-kv/ringside/store/internal/counts"
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
@@ -57,34 +58,34 @@ func (u *Unit) writeHeaders() {
 // account brings counts, the expiry index and the garbage of a replaced value up
 // to date with a change from old to h, either of which may be no value.
 func (u *Unit) account(p Place, key []byte, old, h *layout.Header) {
-	var d countDelta
-	d.slice = layout.SliceOf(p)
+	var d counts.Delta
+	d.Slice = layout.SliceOf(p)
 	if old.Type != None {
-		d.keys--
-		d.bytes -= int64(len(key)) + old.Size()
+		d.Keys--
+		d.Bytes -= int64(len(key)) + old.Size()
 	}
 	if h.Type != None {
 		if old.Type == None {
 			u.noteNew(key)
 		}
-		d.keys++
-		d.bytes += int64(len(key)) + h.Size()
+		d.Keys++
+		d.Bytes += int64(len(key)) + h.Size()
 	}
 	if old.Expiry != h.Expiry {
 		if old.Expiry != 0 {
-			d.expires--
+			d.Expires--
 			u.pbuf = expiryKey(u.pbuf[:0], old.Expiry, p, key)
 			_ = u.batched().Delete(u.pbuf, nil)
 			u.headers++
 		}
 		if h.Expiry != 0 {
-			d.expires++
+			d.Expires++
 			u.pbuf = expiryKey(u.pbuf[:0], h.Expiry, p, key)
 			_ = u.batched().Set(u.pbuf, nil, nil)
 			u.headers++
 		}
 	}
-	u.deltas = appendDelta(u.deltas, d)
+	u.deltas = counts.AppendDelta(u.deltas, d)
 	if old.Gen != 0 && old.Gen != h.Gen {
 		u.dropDirty(old.Gen)
 		u.pbuf = garbageKey(u.pbuf[:0], p, key, old.Gen)

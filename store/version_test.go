@@ -7,6 +7,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/keyversion"
 )
 
 func (s *Store) version(t *testing.T, key string) (v Version) {
@@ -91,7 +92,7 @@ func TestVersionChangesWithTheKey(t *testing.T) {
 			t.Errorf("%s: changed %v", step.name, changed)
 		}
 	}
-	if a, b := s.version(t, "a").Parts(); VersionOf(a, b) != s.version(t, "a") {
+	if a, b := s.version(t, "a").Parts(); keyversion.FromParts(a, b) != s.version(t, "a") {
 		t.Error("a version is more than its parts")
 	}
 }

@@ -115,7 +115,7 @@ func (v view) each(from Place, visit func(Place, []byte, *layout.Header) bool) e
 // negative.
 func (u *Unit) NewKeys() (n int64) {
 	for _, d := range u.deltas {
-		n += int64(d.keys)
+		n += int64(d.Keys)
 	}
 	return n
 }

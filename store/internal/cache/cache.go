@@ -107,6 +107,7 @@ func New(size int64) (*Cache, error) {
 	return c, nil
 }
 
+// Close frees the memory. Nothing may use the cache any more.
 func (c *Cache) Close() {
 	if c.mem != nil {
 		freeOffHeap(c.mem)

@@ -31,6 +31,7 @@ func (it *Items) At(i int) []byte {
 	return it.text[start:it.ends[i]:it.ends[i]]
 }
 
+// Clear forgets the items.
 func (it *Items) Clear() { it.text, it.ends = it.text[:0], it.ends[:0] }
 
 // Items has into hold n items from a sub key on. It returns false if one of them has no line, or

@@ -30,6 +30,7 @@ type row []byte
 // and the item's or row's number, 8 B BE.
 const itemLine = 8 + 1 + 8
 
+// IsItem reports whether the key of a line is that of an item of a list.
 func IsItem(key []byte) bool { return len(key) == itemLine && key[8] == layout.ItemKind }
 
 // rowOf makes the key of an item's row, and returns which of its items that is.

@@ -65,8 +65,10 @@ type Header struct {
 	Value  []byte
 }
 
+// ErrHeader says that the bytes are no header.
 var ErrHeader = errors.New("malformed header")
 
+// Append appends the header as it lies on disk.
 func (h *Header) Append(dst []byte) []byte {
 	flags := h.Flags & FlagRaw
 	if h.Expiry != 0 {
@@ -139,4 +141,5 @@ func (h *Header) Size() int64 {
 	return int64(h.Bytes)
 }
 
+// Expired reports whether the time of the key has come by now, in ms since 1970.
 func (h *Header) Expired(now int64) bool { return h.Expiry != 0 && h.Expiry <= now }

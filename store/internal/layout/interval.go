@@ -108,6 +108,7 @@ func ContainsFunc(sts []Interval) func(Place) bool {
 	}
 }
 
+// SliceOf returns the slice of 2¹⁶ tokens in which a place lies.
 func SliceOf(p Place) uint16 { return uint16(p >> 48) }
 
 // SliceInterval returns the places of a slice.

@@ -33,6 +33,7 @@ func PlaceOf(token ring.TokenFunc, key []byte) Place {
 // Token returns the token of the place.
 func (p Place) Token() ring.Token { return ring.Token(p >> 32) }
 
+// PlaceSize is how many bytes a place takes in a key.
 const PlaceSize = 8
 
 // AppendDataPrefix appends the Pebble key of a header: kind, place, length of
@@ -44,12 +45,14 @@ func AppendDataPrefix(dst []byte, p Place, key []byte) []byte {
 	return AppendPlacedKey(dst, p, key)
 }
 
+// AppendPlacedKey appends a place and a user key with its length.
 func AppendPlacedKey(dst []byte, p Place, key []byte) []byte {
 	dst = binary.BigEndian.AppendUint64(dst, uint64(p))
 	dst = binary.AppendUvarint(dst, uint64(len(key)))
 	return append(dst, key...)
 }
 
+// ErrKey says that a key in Pebble is none of this layout.
 var ErrKey = errors.New("malformed store key")
 
 // SplitPlacedKey undoes appendPlacedKey; rest is what follows the user key.

@@ -24,6 +24,7 @@ var EndPosition = Position{0xff}
 // AtEnd reports whether the position is behind all entries of any range.
 func (p Position) AtEnd() bool { return len(p) == 1 }
 
+// ErrPosition says that a position is malformed, or of another range.
 var ErrPosition = errors.New("malformed position")
 
 // Check returns an error unless the position is well-formed.
@@ -43,6 +44,7 @@ func (p Position) Check() error {
 // Place is the position's place; for positions that have one.
 func (p Position) Place() Place { return Place(binary.BigEndian.Uint64(p)) }
 
+// PositionOf returns the position before all keys of a place.
 func PositionOf(p Place) Position { return binary.BigEndian.AppendUint64(nil, uint64(p)) }
 
 // EntryPosition appends the position of an entry; of a header, with no sub key.

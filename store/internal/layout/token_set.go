@@ -12,6 +12,7 @@ type TokenSet struct {
 	intervals atomic.Pointer[[]Interval] // in order, with gaps between them
 }
 
+// Contains reports whether a token is in the set.
 func (ts *TokenSet) Contains(t ring.Token) bool {
 	p := ts.intervals.Load()
 	if p == nil {

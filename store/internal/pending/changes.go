@@ -24,6 +24,7 @@ type Changes struct {
 	Foreign []Change
 }
 
+// A Change is the newest state of an element.
 type Change struct {
 	Place layout.Place
 	Key   []byte // in Pebble
@@ -33,6 +34,7 @@ type Change struct {
 	Left  bool // gone, and Pebble need not be told
 }
 
+// IsField reports whether the element is a field of a hash or a member of a set.
 func (c *Change) IsField() bool { return c.Key[len(c.Key)-c.Sub] == layout.FieldKind }
 
 // Descending reports whether each change is of a key before that of the one before.
@@ -48,6 +50,7 @@ func Descending(list []Change) bool {
 // An Range is keys in Pebble from one up to, not including, another.
 type Range struct{ Lower, Upper []byte }
 
+// InRanges reports whether a key lies in one of some ranges.
 func InRanges(ranges []Range, key []byte) bool {
 	for i := range ranges {
 		if r := &ranges[i]; bytes.Compare(key, r.Lower) >= 0 && bytes.Compare(key, r.Upper) < 0 {
@@ -60,6 +63,7 @@ func InRanges(ranges []Range, key []byte) bool {
 // fewChanges are looked through one by one.
 const fewChanges = 16
 
+// Add adds a change.
 func (cs *Changes) Add(c Change) {
 	cs.Version++
 	cs.List = append(cs.List, c)
@@ -84,6 +88,7 @@ func (cs *Changes) Remove(lower, upper []byte) {
 	cs.Ranges = append(cs.Ranges, r[0])
 }
 
+// Removed reports whether a key lies in a range that was removed.
 func (cs *Changes) Removed(key []byte) bool { return InRanges(cs.Ranges, key) }
 
 // Find returns the last change of a key, or nil.

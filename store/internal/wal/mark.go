@@ -1,4 +1,4 @@
-package store
+package wal
 
 import (
 	"encoding/binary"
@@ -11,6 +11,9 @@ import (
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/ringside-kv/ringside/store/internal/damage"
+	"github.com/ringside-kv/ringside/store/internal/files"
 )
 
 // The marks are a table of slots in the file marks of the store's directory, each
@@ -29,9 +32,9 @@ import (
 //
 // Behind the slots is one that tells of a failed log. Where an fsync has failed, the system may
 // have dropped what it could not store, which was acknowledged in mode everysec. Memtables
-// still hold it, and are written out (health.go). The slot is filled when the log fails and
+// still hold it, and are written out. The slot is filled when the log fails and
 // cleared when they are. If the process is killed in between, the slot tells the next start,
-// which recovers what there is: see [Store.LogFailed]. The slot is there from the start, so that filling it
+// which recovers what there is: see FailedBefore. The slot is there from the start, so that filling it
 // takes no room on a full disk, and the end of the process does not undo it even if the disk
 // refuses to store it. Where the file system takes no writes at all, nothing can tell. Then a
 // start in the same boot of the machine, after the file system was mounted anew, believes
@@ -41,65 +44,67 @@ import (
 // slot of the log number modulo the number of slots. Where that file is found, such a
 // build was the last to run, and a missing log proves nothing.
 const (
-	walMarksName    = "marks"
-	oldWALMarksName = "synced"
-	walMarkSlots    = 64
-	walMarkSize     = 20
+	MarksName    = "marks"
+	OldMarksName = "synced"
+	markSlots    = 64
+	MarkSize     = 20
 )
 
-type walMark struct {
-	num    uint64
-	synced int64
+// A Mark says how many bytes of a log are on stable storage.
+type Mark struct {
+	Num    uint64
+	Synced int64
 }
 
 // failedMark fills the slot of a failed log.
-var failedMark = walMark{num: 1<<64 - 1}
+var failedMark = Mark{Num: 1<<64 - 1}
 
-func (m walMark) encode() []byte {
-	b := binary.LittleEndian.AppendUint64(make([]byte, 0, walMarkSize), m.num)
-	b = binary.LittleEndian.AppendUint64(b, uint64(m.synced))
+// Encode returns the mark as it lies in its slot.
+func (m Mark) Encode() []byte {
+	b := binary.LittleEndian.AppendUint64(make([]byte, 0, MarkSize), m.Num)
+	b = binary.LittleEndian.AppendUint64(b, uint64(m.Synced))
 	return binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
 }
 
-func parseMark(b []byte) (m walMark, ok bool) {
+func parseMark(b []byte) (m Mark, ok bool) {
 	if binary.LittleEndian.Uint32(b[16:]) != crc32.ChecksumIEEE(b[:16]) {
 		return m, false
 	}
-	m = walMark{binary.LittleEndian.Uint64(b), int64(binary.LittleEndian.Uint64(b[8:]))}
-	return m, m.num != 0 // a cleared slot's checksum is right
+	m = Mark{binary.LittleEndian.Uint64(b), int64(binary.LittleEndian.Uint64(b[8:]))}
+	return m, m.Num != 0 // a cleared slot's checksum is right
 }
 
-func (w *walFS) marksPath() string    { return w.FS.PathJoin(w.FS.PathDir(w.dir), walMarksName) }
-func (w *walFS) oldMarksPath() string { return w.FS.PathJoin(w.dir, oldWALMarksName) }
+func (w *FS) marksPath() string    { return w.FS.PathJoin(w.FS.PathDir(w.dir), MarksName) }
+func (w *FS) oldMarksPath() string { return w.FS.PathJoin(w.dir, OldMarksName) }
 
 // writeMark gives a log its mark. Without a free slot the log stays unmarked.
-func (w *walFS) writeMark(m walMark) {
+func (w *FS) writeMark(m Mark) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.marks == nil {
 		return // a missing mark only means a weaker check
 	}
-	slot := slices.Index(w.slots[:], m.num)
+	slot := slices.Index(w.slots[:], m.Num)
 	if slot < 0 {
 		slot = slices.Index(w.slots[:], 0)
 	}
 	if slot < 0 {
 		return
 	}
-	w.slots[slot] = m.num
-	_, _ = w.marks.WriteAt(m.encode(), int64(slot)*walMarkSize)
+	w.slots[slot] = m.Num
+	_, _ = w.marks.WriteAt(m.Encode(), int64(slot)*MarkSize)
 }
 
 // clearMark clears the mark of a log and makes that durable. The log must not be
 // deleted or renamed before it succeeds.
-func (w *walFS) clearMark(num uint64) error {
+func (w *FS) clearMark(num uint64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	slot := slices.Index(w.slots[:], num)
 	if slot < 0 || w.marks == nil {
 		return nil
 	}
-	if _, err := w.marks.WriteAt(walMark{}.encode(), int64(slot)*walMarkSize); err != nil {
+	if _, err := w.marks.WriteAt(Mark{}.Encode(), int64(slot)*MarkSize); err != nil {
 		return fmt.Errorf("clear the mark of log %d: %w", num, err)
 	}
 	if err := w.marks.Sync(); err != nil {
@@ -109,27 +114,27 @@ func (w *walFS) clearMark(num uint64) error {
 	return nil
 }
 
-// noteFailure fills the slot of a failed log. store makes that durable.
-func (w *walFS) noteFailure() (store func()) {
+// noteFailure fills the slot of a failed log. The function that it returns makes that durable.
+func (w *FS) noteFailure() (store func()) {
 	w.mu.Lock()
 	marks := w.marks
 	w.mu.Unlock()
 	if marks == nil {
 		return func() {}
 	}
-	_, _ = marks.WriteAt(failedMark.encode(), walMarkSlots*walMarkSize)
+	_, _ = marks.WriteAt(failedMark.Encode(), markSlots*MarkSize)
 	return func() { _ = marks.Sync() }
 }
 
-// clearFailure clears the slot of a failed log, durably.
-func (w *walFS) clearFailure() error {
+// ClearFailure clears the slot of a failed log, durably.
+func (w *FS) ClearFailure() error {
 	w.mu.Lock()
 	marks := w.marks
 	w.mu.Unlock()
 	if marks == nil {
 		return nil
 	}
-	_, err := marks.WriteAt(walMark{}.encode(), walMarkSlots*walMarkSize)
+	_, err := marks.WriteAt(Mark{}.Encode(), markSlots*MarkSize)
 	if err == nil {
 		err = marks.Sync()
 	}
@@ -139,31 +144,19 @@ func (w *walFS) clearFailure() error {
 	return nil
 }
 
-// failedBefore reads the slot of a failed log, and makes it if it is not there.
-func (w *walFS) failedBefore() bool {
-	b := make([]byte, walMarkSize)
-	if _, err := w.marks.ReadAt(b, walMarkSlots*walMarkSize); err != nil {
-		_, _ = w.marks.WriteAt(walMark{}.encode(), walMarkSlots*walMarkSize)
+// readFailure reads the slot of a failed log, and makes it if it is not there.
+func (w *FS) readFailure() bool {
+	b := make([]byte, MarkSize)
+	if _, err := w.marks.ReadAt(b, markSlots*MarkSize); err != nil {
+		_, _ = w.marks.WriteAt(Mark{}.Encode(), markSlots*MarkSize)
 		return false
 	}
 	m, ok := parseMark(b)
 	return ok && m == failedMark
 }
 
-// LogFailed tells that the log had failed when an earlier process ended, and was not healed:
-// what that acknowledged last, in mode everysec, may be missing. It stays so until
-// ForgetLogFailure.
-func (s *Store) LogFailed() bool { return s.wal.before.Load() }
-
-// ForgetLogFailure is for a caller that has noted what LogFailed tells.
-func (s *Store) ForgetLogFailure() error {
-	if !s.wal.before.Swap(false) || s.wal.failed() != nil {
-		return nil
-	}
-	return s.wal.clearFailure()
-}
-
-func (w *walFS) close() {
+// Close closes the file of the marks.
+func (w *FS) Close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.marks != nil {
@@ -173,7 +166,7 @@ func (w *walFS) close() {
 }
 
 // readMarks returns the marks in a file by slot, and whether there is such a file.
-func (w *walFS) readMarks(path string) (marks [walMarkSlots]walMark, found bool, err error) {
+func (w *FS) readMarks(path string) (marks [markSlots]Mark, found bool, err error) {
 	f, err := w.FS.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return marks, false, nil
@@ -181,11 +174,11 @@ func (w *walFS) readMarks(path string) (marks [walMarkSlots]walMark, found bool,
 	if err != nil {
 		return marks, false, fmt.Errorf("open %s: %w", path, err)
 	}
-	b, err := io.ReadAll(io.LimitReader(f, walMarkSlots*walMarkSize))
+	b, err := io.ReadAll(io.LimitReader(f, markSlots*MarkSize))
 	if err = errors.Join(err, f.Close()); err != nil {
 		return marks, false, fmt.Errorf("read %s: %w", path, err)
 	}
-	for i := 0; len(b) >= walMarkSize; i, b = i+1, b[walMarkSize:] {
+	for i := 0; len(b) >= MarkSize; i, b = i+1, b[MarkSize:] {
 		if m, ok := parseMark(b); ok {
 			marks[i] = m
 		}
@@ -193,10 +186,10 @@ func (w *walFS) readMarks(path string) (marks [walMarkSlots]walMark, found bool,
 	return marks, true, nil
 }
 
-// verify compares the logs with their marks. It returns how many undamaged bytes
+// Verify compares the logs with their marks. It returns how many undamaged bytes
 // lie behind the mark of the newest. If there is no error, the marks can be written
 // from then on.
-func (w *walFS) verify() (recovered int64, err error) {
+func (w *FS) Verify() (recovered int64, err error) {
 	marks, found, err := w.readMarks(w.marksPath())
 	if err != nil {
 		return 0, err
@@ -206,31 +199,31 @@ func (w *walFS) verify() (recovered int64, err error) {
 		return 0, err
 	}
 	newest := uint64(0) // of the logs with a mark
-	kept := make(map[uint64]walMark)
+	kept := make(map[uint64]Mark)
 	for _, m := range slices.Concat(marks[:], older[:]) {
-		if m.num == 0 {
+		if m.Num == 0 {
 			continue
 		}
-		path := w.FS.PathJoin(w.dir, fmt.Sprintf("%06d.log", m.num))
-		end, err := readableLog(w.FS, path, m.num)
+		path := w.FS.PathJoin(w.dir, fmt.Sprintf("%06d.log", m.Num))
+		end, err := readableLog(w.FS, path, m.Num)
 		if errors.Is(err, os.ErrNotExist) {
 			if old {
 				continue // its memtable was written out, and it was deleted or renamed
 			}
-			return 0, fmt.Errorf("%w: the log %s is missing, and %d bytes were stored in it: %s", ErrDamaged, path, m.synced, cure)
+			return 0, fmt.Errorf("%w: the log %s is missing, and %d bytes were stored in it: %s", damage.Err, path, m.Synced, damage.Cure)
 		}
 		if err != nil {
 			return 0, fmt.Errorf("read log %s: %w", path, err)
 		}
-		if end < m.synced {
+		if end < m.Synced {
 			return 0, fmt.Errorf("%w: the log %s can be read up to byte %d, but %d bytes were stored in it: %s",
-				ErrDamaged, path, end, m.synced, cure)
+				damage.Err, path, end, m.Synced, damage.Cure)
 		}
-		if k, ok := kept[m.num]; !ok || k.synced < m.synced {
-			kept[m.num] = m
+		if k, ok := kept[m.Num]; !ok || k.Synced < m.Synced {
+			kept[m.Num] = m
 		}
-		if m.num >= newest {
-			newest, recovered = m.num, end-kept[m.num].synced
+		if m.Num >= newest {
+			newest, recovered = m.Num, end-kept[m.Num].Synced
 		}
 	}
 	if old || !found {
@@ -244,22 +237,22 @@ func (w *walFS) verify() (recovered int64, err error) {
 		}
 	}
 	for i, m := range marks {
-		w.slots[i] = m.num
+		w.slots[i] = m.Num
 	}
 	if w.marks, err = w.FS.OpenReadWrite(w.marksPath(), "ringside-wal-marks"); err != nil {
 		return 0, fmt.Errorf("open %s: %w", w.marksPath(), err)
 	}
-	w.before.Store(w.failedBefore())
+	w.before.Store(w.readFailure())
 	return recovered, nil
 }
 
 // createMarks writes marks as a new file. The file of an older build goes once the new
 // one is durable.
-func (w *walFS) createMarks(kept map[uint64]walMark) error {
-	table := make([]byte, 0, walMarkSlots*walMarkSize)
+func (w *FS) createMarks(kept map[uint64]Mark) error {
+	table := make([]byte, 0, markSlots*MarkSize)
 	for _, num := range slices.Sorted(maps.Keys(kept)) {
-		if len(table) < walMarkSlots*walMarkSize {
-			table = append(table, kept[num].encode()...)
+		if len(table) < markSlots*MarkSize {
+			table = append(table, kept[num].Encode()...)
 		}
 	}
 	path := w.marksPath()
@@ -274,14 +267,14 @@ func (w *walFS) createMarks(kept map[uint64]walMark) error {
 	if err := w.FS.Rename(path+".new", path); err != nil {
 		return err
 	}
-	if err := syncDir(w.FS, w.FS.PathDir(path)); err != nil {
+	if err := files.SyncDir(w.FS, w.FS.PathDir(path)); err != nil {
 		return err
 	}
 	if err := w.FS.Remove(w.oldMarksPath()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	// If this removal is not durable, the next check is a weaker one.
-	_ = syncDir(w.FS, w.dir)
+	_ = files.SyncDir(w.FS, w.dir)
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package store
+package files
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// An engineFS is the file system as Pebble sees it. It makes up for three habits
+// An PebbleFS is the file system as Pebble sees it. It makes up for three habits
 // of Pebble's.
 //
 // While flushes and compactions fail, Pebble tries again at once, for ever, and on a
@@ -24,12 +24,15 @@ import (
 // Pebble names its new manifest in a marker file before the manifest's own name is
 // durable. A file system that does not keep such steps in order may, after a power
 // loss, have the one without the other: so the directory is synced in between.
-type engineFS struct {
+type PebbleFS struct {
 	vfs.FS
 	stop     <-chan struct{}
 	failures atomic.Int32 // of flushes and compactions, in a row
 	parked   atomic.Bool
 }
+
+// ForPebble returns a file system for Pebble on another one. stop is closed when the store is.
+func ForPebble(fs vfs.FS, stop <-chan struct{}) *PebbleFS { return &PebbleFS{FS: fs, stop: stop} }
 
 const (
 	minPace = 10 * time.Millisecond
@@ -37,7 +40,7 @@ const (
 )
 
 // GetDiskUsage implements vfs.FS.
-func (e *engineFS) GetDiskUsage(path string) (vfs.DiskUsage, error) {
+func (e *PebbleFS) GetDiskUsage(path string) (vfs.DiskUsage, error) {
 	if n := e.failures.Load(); n > 0 {
 		timer := time.NewTimer(min(minPace<<min(n-1, 10), maxPace))
 		defer timer.Stop()
@@ -52,14 +55,27 @@ func (e *engineFS) GetDiskUsage(path string) (vfs.DiskUsage, error) {
 	return e.FS.GetDiskUsage(path)
 }
 
-// park stops Pebble for good at the end of the attempt it is at: there is no other way
+// Park stops Pebble for good at the end of the attempt it is at: there is no other way
 // to be rid of one that does not get through opening a database.
-func (e *engineFS) park() { e.parked.Store(true) }
+func (e *PebbleFS) Park() { e.parked.Store(true) }
+
+// IsParked reports whether park was called.
+func (e *PebbleFS) IsParked() bool { return e.parked.Load() }
+
+// TablesFailed counts a failure of a flush or a compaction, and returns how many there were in a
+// row.
+func (e *PebbleFS) TablesFailed() int { return int(e.failures.Add(1)) }
+
+// FailedTables is how many flushes and compactions have failed in a row.
+func (e *PebbleFS) FailedTables() int32 { return e.failures.Load() }
+
+// TablesWritten ends the row of failures.
+func (e *PebbleFS) TablesWritten() { e.failures.Store(0) }
 
 // Create implements vfs.FS.
-func (e *engineFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
+func (e *PebbleFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
 	if strings.HasPrefix(e.PathBase(name), "marker.") {
-		if err := syncDir(e.FS, e.PathDir(name)); err != nil {
+		if err := SyncDir(e.FS, e.PathDir(name)); err != nil {
 			return nil, err
 		}
 	}
@@ -67,17 +83,17 @@ func (e *engineFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File
 }
 
 // MkdirAll implements vfs.FS.
-func (e *engineFS) MkdirAll(dir string, perm os.FileMode) error {
+func (e *PebbleFS) MkdirAll(dir string, perm os.FileMode) error {
 	return e.FS.MkdirAll(filepath.Clean(dir), perm)
 }
 
 // OpenDir implements vfs.FS.
-func (e *engineFS) OpenDir(name string) (vfs.File, error) {
+func (e *PebbleFS) OpenDir(name string) (vfs.File, error) {
 	return e.FS.OpenDir(filepath.Clean(name))
 }
 
 // List implements vfs.FS.
-func (e *engineFS) List(dir string) ([]string, error) { return e.FS.List(filepath.Clean(dir)) }
+func (e *PebbleFS) List(dir string) ([]string, error) { return e.FS.List(filepath.Clean(dir)) }
 
 // Stat implements vfs.FS.
-func (e *engineFS) Stat(name string) (vfs.FileInfo, error) { return e.FS.Stat(filepath.Clean(name)) }
+func (e *PebbleFS) Stat(name string) (vfs.FileInfo, error) { return e.FS.Stat(filepath.Clean(name)) }

@@ -1,4 +1,4 @@
-package store
+package keyversion
 
 import (
 	"sync/atomic"
@@ -19,16 +19,16 @@ type Version struct{ all, stripe uint64 }
 // Parts are two numbers that make up the version.
 func (v Version) Parts() (a, b uint64) { return v.all, v.stripe }
 
-// VersionOf undoes Parts.
-func VersionOf(a, b uint64) Version { return Version{a, b} }
+// FromParts undoes Parts.
+func FromParts(a, b uint64) Version { return Version{a, b} }
 
-// versions counts changes of keys, for those who watch them. Until somebody does, it has no
+// Counters counts changes of keys, for those who watch them. Until somebody does, it has no
 // counters, and costs a commit one atomic load.
 //
 // Invariant: who changes keys counts that while it holds their latches, and before it lets
 // go; who looks at a counter, or makes the counters, holds the key's latch. So a commit that
 // saw no counters was over before anybody could look at one for its keys.
-type versions struct {
+type Counters struct {
 	all     atomic.Uint64
 	stripes atomic.Pointer[stripes]
 }
@@ -37,26 +37,10 @@ const stripeBits = 20
 
 type stripes [1 << stripeBits]atomic.Uint64
 
-func stripeOf(p Place) int { return int(layout.Mix(uint64(p)) >> (64 - stripeBits)) }
+func stripeOf(p layout.Place) int { return int(layout.Mix(uint64(p)) >> (64 - stripeBits)) }
 
-// Version returns the version of a key, whose latch the unit must hold. The unit's own
-// changes count once they are applied.
-func (u *Unit) Version(key []byte) Version {
-	p := u.Place(key)
-	if !u.holds(p) {
-		panic("store: version of a key whose latch is not held")
-	}
-	vs := &u.s.versions
-	counters := vs.stripes.Load()
-	if counters == nil {
-		vs.stripes.CompareAndSwap(nil, new(stripes))
-		counters = vs.stripes.Load()
-	}
-	return Version{vs.all.Load(), counters[stripeOf(p)].Load()}
-}
-
-// changed counts what a batch changes.
-func (vs *versions) changed(batch batchrepr.Reader) {
+// NoteBatch counts what a batch changes.
+func (vs *Counters) NoteBatch(batch batchrepr.Reader) {
 	counters := vs.stripes.Load()
 	if counters == nil {
 		return
@@ -80,12 +64,25 @@ func (vs *versions) changed(batch batchrepr.Reader) {
 	}
 }
 
-// noted counts an event of a key, whose latch the unit holds.
-func (vs *versions) noted(u *Unit, key []byte) {
+// Note counts an event of a key, whose latch the unit holds.
+func (vs *Counters) Note(p layout.Place) {
 	if counters := vs.stripes.Load(); counters != nil {
-		counters[stripeOf(u.Place(key))].Add(1)
+		counters[stripeOf(p)].Add(1)
 	}
 }
 
-// emptied counts that ranges were emptied.
-func (vs *versions) emptied() { vs.all.Add(1) }
+// Watched reports whether anybody has asked for a version.
+func (vs *Counters) Watched() bool { return vs.stripes.Load() != nil }
+
+// Of returns the version of a key at a place, whose latch the caller holds.
+func (vs *Counters) Of(p layout.Place) Version {
+	counters := vs.stripes.Load()
+	if counters == nil {
+		vs.stripes.CompareAndSwap(nil, new(stripes))
+		counters = vs.stripes.Load()
+	}
+	return Version{vs.all.Load(), counters[stripeOf(p)].Load()}
+}
+
+// NoteAll counts that ranges were emptied.
+func (vs *Counters) NoteAll() { vs.all.Add(1) }

@@ -1,4 +1,4 @@
-package store
+package wal
 
 import (
 	"sync/atomic"
@@ -30,6 +30,3 @@ func (u *underway) longest(now int64) time.Duration {
 	}
 	return time.Duration(longest)
 }
-
-// Stalled returns for how long the store's log has waited for the disk; 0 if nothing waits.
-func (s *Store) Stalled() time.Duration { return s.wal.waits.longest(s.wal.clock()) }

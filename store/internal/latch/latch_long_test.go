@@ -1,4 +1,4 @@
-package store
+package latch
 
 import (
 	"sync"
@@ -8,16 +8,16 @@ import (
 // While a unit takes long, others that wait for it hold no latch of another key, however many
 // they are.
 func TestUnitsHoldNothingWhileTheyWaitForAScript(t *testing.T) {
-	var l latches
+	var l Table
 	const script = 7
-	l.mark([]uint16{script})
-	l.lock([]uint16{script})
+	l.MarkLong([]uint16{script})
+	l.Lock([]uint16{script})
 	var begun, waiting sync.WaitGroup
 	begun.Add(20)
 	for i := range uint16(20) {
 		waiting.Go(func() {
 			begun.Done()
-			l.unlock(l.lock([]uint16{1, 2, 3 + i%3, script, 100 + i, 200}))
+			l.Unlock(l.Lock([]uint16{1, 2, 3 + i%3, script, 100 + i, 200}))
 		})
 	}
 	begun.Wait()
@@ -35,11 +35,11 @@ func TestUnitsHoldNothingWhileTheyWaitForAScript(t *testing.T) {
 	if taken == 0 {
 		t.Error("no latch was taken")
 	}
-	if _, ok := l.lockWithin([]uint16{1, script, 200}); ok {
+	if _, ok := l.LockWithin([]uint16{1, script, 200}); ok {
 		t.Error("a latch is held, and was taken")
 	}
-	l.unlock([]uint16{script})
-	l.unmark([]uint16{script})
+	l.Unlock([]uint16{script})
+	l.UnmarkLong([]uint16{script})
 	waiting.Wait()
 	for n := range l {
 		if !l[n].mu.TryLock() || l[n].long.Load() != 0 {

@@ -1,4 +1,4 @@
-package store
+package recall
 
 import (
 	"testing"
@@ -6,9 +6,9 @@ import (
 
 // TestRecallIsBounded: what was used least recently goes, and what is too large never comes in.
 func TestRecallIsBounded(t *testing.T) {
-	var r recall
+	var r Cache
 	const n = 8
-	put := func(gen uint64) { r.put(gen, gen, maxRecall/n) }
+	put := func(gen uint64) { r.Put(gen, gen, maxRecall/n) }
 	for gen := range uint64(n) {
 		put(gen)
 	}
@@ -16,24 +16,24 @@ func TestRecallIsBounded(t *testing.T) {
 	if r.bytes != maxRecall || len(r.all) != n {
 		t.Fatalf("%d of %d bytes, %d of %d", r.bytes, maxRecall, len(r.all), n)
 	}
-	if r.get(0) == nil {
+	if r.Get(0) == nil {
 		t.Fatal("0 is forgotten without need")
 	}
-	r.put(100, "large", maxRecall+1)
+	r.Put(100, "large", maxRecall+1)
 	put(n)
 	for gen := range uint64(n + 1) {
 		if _, kept := r.all[gen]; kept == (gen == 1) {
 			t.Errorf("%d is kept: %v", gen, kept)
 		}
 	}
-	if got := r.get(100); got != nil {
+	if got := r.Get(100); got != nil {
 		t.Errorf("%v is kept", got)
 	}
 	if r.bytes != maxRecall {
 		t.Errorf("%d of %d bytes", r.bytes, maxRecall)
 	}
-	r.put(50, "all", maxRecall)
-	if len(r.all) != 1 || r.bytes != maxRecall || r.get(50) != "all" {
+	r.Put(50, "all", maxRecall)
+	if len(r.all) != 1 || r.bytes != maxRecall || r.Get(50) != "all" {
 		t.Errorf("%d bytes, %v", r.bytes, r.all)
 	}
 }

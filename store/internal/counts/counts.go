@@ -1,4 +1,4 @@
-package store
+package counts
 
 import (
 	"encoding/binary"
@@ -23,7 +23,7 @@ import (
 // The journal's keys begin with a term. A checkpoint starts a new term while no
 // commit is on its way, so that the counts it has copied are exactly the sum of
 // all terms before.
-type counts struct {
+type Counts struct {
 	slices  [1 << 16]sliceCount
 	keys    atomic.Int64
 	bytes   atomic.Int64
@@ -44,9 +44,11 @@ type counts struct {
 	certain [1 << 16 / 64]uint64
 }
 
-func (c *counts) isCertain(slice uint16) bool { return c.certain[slice/64]&(1<<(slice%64)) != 0 }
+// IsCertain reports whether the count of keys of a slice is known to be right.
+func (c *Counts) IsCertain(slice uint16) bool { return c.certain[slice/64]&(1<<(slice%64)) != 0 }
 
-func (c *counts) setCertain(slice uint16, certain bool) {
+// SetCertain says whether it is; Store.commits is locked.
+func (c *Counts) SetCertain(slice uint16, certain bool) {
 	if certain {
 		c.certain[slice/64] |= 1 << (slice % 64)
 	} else {
@@ -55,7 +57,7 @@ func (c *counts) setCertain(slice uint16, certain bool) {
 }
 
 // beginTerm begins a new term of the journal; Store.commits is locked.
-func (c *counts) beginTerm() {
+func (c *Counts) beginTerm() {
 	c.term++
 	c.number.Store(0)
 	c.entries.Store(0)
@@ -65,7 +67,7 @@ func (c *counts) beginTerm() {
 // caller sets oldest once the batch has been committed: so no deletion of the journal
 // overlaps another one, since overlapping range tombstones of one memtable cost the square
 // of their number.
-func (c *counts) dropJournal(b *pebble.Batch) {
+func (c *Counts) dropJournal(b *pebble.Batch) {
 	_ = b.DeleteRange(journalKey(nil, c.oldest, 0), journalKey(nil, c.term, 0), nil)
 }
 
@@ -74,51 +76,53 @@ type sliceCount struct{ keys, bytes, expires atomic.Int64 }
 // checkpointEvery bounds what opening has to read of the journal.
 const checkpointEvery = 200_000
 
-// A countDelta is what one change does to the counts.
-type countDelta struct {
-	slice   uint16
-	expires int8
-	keys    int8
-	bytes   int64
+// A Delta is what one change does to the counts.
+type Delta struct {
+	Slice   uint16
+	Expires int8
+	Keys    int8
+	Bytes   int64
 }
 
-// appendDelta adds a change behind others. It goes into the last one if that is of the same
+// AppendDelta adds a change behind others. It goes into the last one if that is of the same
 // slice, as those of many commands on one key are.
-func appendDelta(deltas []countDelta, d countDelta) []countDelta {
-	if n := len(deltas); n > 0 && deltas[n-1].slice == d.slice {
+func AppendDelta(deltas []Delta, d Delta) []Delta {
+	if n := len(deltas); n > 0 && deltas[n-1].Slice == d.Slice {
 		last := &deltas[n-1]
-		keys, expires := int(last.keys)+int(d.keys), int(last.expires)+int(d.expires)
+		keys, expires := int(last.Keys)+int(d.Keys), int(last.Expires)+int(d.Expires)
 		if keys == int(int8(keys)) && expires == int(int8(expires)) {
-			d = countDelta{slice: d.slice, keys: int8(keys), expires: int8(expires), bytes: last.bytes + d.bytes}
+			d = Delta{Slice: d.Slice, Keys: int8(keys), Expires: int8(expires), Bytes: last.Bytes + d.Bytes}
 			deltas = deltas[:n-1]
 		}
 	}
-	if d.keys == 0 && d.bytes == 0 && d.expires == 0 {
+	if d.Keys == 0 && d.Bytes == 0 && d.Expires == 0 {
 		return deltas
 	}
 	return append(deltas, d)
 }
 
-func (c *counts) add(d countDelta) {
-	s := &c.slices[d.slice]
-	if d.keys != 0 {
-		s.keys.Add(int64(d.keys))
-		c.keys.Add(int64(d.keys))
+// Add adds a change to the counts.
+func (c *Counts) Add(d Delta) {
+	s := &c.slices[d.Slice]
+	if d.Keys != 0 {
+		s.keys.Add(int64(d.Keys))
+		c.keys.Add(int64(d.Keys))
 	}
-	if d.bytes != 0 {
-		s.bytes.Add(d.bytes)
-		c.bytes.Add(d.bytes)
-		if d.bytes < 0 && c.removed != nil {
-			c.removed(d.slice, -d.bytes)
+	if d.Bytes != 0 {
+		s.bytes.Add(d.Bytes)
+		c.bytes.Add(d.Bytes)
+		if d.Bytes < 0 && c.removed != nil {
+			c.removed(d.Slice, -d.Bytes)
 		}
 	}
-	if d.expires != 0 {
-		s.expires.Add(int64(d.expires))
-		c.expires.Add(int64(d.expires))
+	if d.Expires != 0 {
+		s.expires.Add(int64(d.Expires))
+		c.expires.Add(int64(d.Expires))
 	}
 }
 
-func (c *counts) reset() {
+// Reset sets all counts to zero, which is certain.
+func (c *Counts) Reset() {
 	for i := range c.slices {
 		c.slices[i].keys.Store(0)
 		c.slices[i].bytes.Store(0)
@@ -140,12 +144,12 @@ func journalKey(dst []byte, term uint32, n uint64) []byte {
 
 // appendDeltas encodes what a journal entry holds: per delta the slice (2 B), then
 // keys, expires and bytes as varints.
-func appendDeltas(dst []byte, deltas []countDelta) []byte {
+func appendDeltas(dst []byte, deltas []Delta) []byte {
 	for _, d := range deltas {
-		dst = binary.BigEndian.AppendUint16(dst, d.slice)
-		dst = binary.AppendVarint(dst, int64(d.keys))
-		dst = binary.AppendVarint(dst, int64(d.expires))
-		dst = binary.AppendVarint(dst, d.bytes)
+		dst = binary.BigEndian.AppendUint16(dst, d.Slice)
+		dst = binary.AppendVarint(dst, int64(d.Keys))
+		dst = binary.AppendVarint(dst, int64(d.Expires))
+		dst = binary.AppendVarint(dst, d.Bytes)
 	}
 	return dst
 }
@@ -163,7 +167,7 @@ func readVarints(b []byte, dst ...*int64) ([]byte, error) {
 	return b, nil
 }
 
-func (c *counts) addEncoded(b []byte) error {
+func (c *Counts) addEncoded(b []byte) error {
 	for len(b) > 0 {
 		if len(b) < 2 {
 			return errCounts
@@ -174,7 +178,7 @@ func (c *counts) addEncoded(b []byte) error {
 		if b, err = readVarints(b[2:], &keys, &expires, &size); err != nil {
 			return err
 		}
-		c.add(countDelta{slice, int8(expires), int8(keys), size})
+		c.Add(Delta{slice, int8(expires), int8(keys), size})
 	}
 	return nil
 }
@@ -183,7 +187,7 @@ var countKey = []byte{layout.KindCount}
 
 // encode appends the term from which on the journal counts, the keys with an
 // expiry, then slice, keys and bytes of each slice that has any.
-func (c *counts) encode(dst []byte) []byte {
+func (c *Counts) encode(dst []byte) []byte {
 	dst = binary.AppendVarint(dst, int64(c.term))
 	dst = binary.AppendVarint(dst, c.expires.Load())
 	for i := range c.slices {
@@ -197,12 +201,12 @@ func (c *counts) encode(dst []byte) []byte {
 	return dst
 }
 
-// expiresKey holds what countKey lacks, which came first: the term, then slice and
+// ExpiresKey holds what countKey lacks, which came first: the term, then slice and
 // keys with an expiry of each slice that has any. It counts only under the term of
 // countKey, since a program that does not know it leaves it behind.
-var expiresKey = []byte{layout.KindCount, 'e'}
+var ExpiresKey = []byte{layout.KindCount, 'e'}
 
-func (c *counts) encodeExpires(dst []byte) []byte {
+func (c *Counts) encodeExpires(dst []byte) []byte {
 	dst = binary.AppendVarint(dst, int64(c.term))
 	for i := range c.slices {
 		if n := c.slices[i].expires.Load(); n != 0 {
@@ -213,7 +217,7 @@ func (c *counts) encodeExpires(dst []byte) []byte {
 	return dst
 }
 
-func (c *counts) decodeExpires(b []byte) (ok bool, err error) {
+func (c *Counts) decodeExpires(b []byte) (ok bool, err error) {
 	var term int64
 	if b, err = readVarints(b, &term); err != nil || uint32(term) != c.term {
 		return false, err
@@ -233,8 +237,8 @@ func (c *counts) decodeExpires(b []byte) (ok bool, err error) {
 
 // loadExpires reads the keys with an expiry of each slice. ok is false if nobody has
 // written them down.
-func (c *counts) loadExpires(db *pebble.DB) (ok bool, err error) {
-	value, closer, err := db.Get(expiresKey)
+func (c *Counts) loadExpires(db *pebble.DB) (ok bool, err error) {
+	value, closer, err := db.Get(ExpiresKey)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return c.expires.Load() == 0, nil
 	}
@@ -246,7 +250,7 @@ func (c *counts) loadExpires(db *pebble.DB) (ok bool, err error) {
 }
 
 // countExpires takes the keys with an expiry of each slice from the index.
-func (c *counts) countExpires(db *pebble.DB) error {
+func (c *Counts) countExpires(db *pebble.DB) error {
 	for i := range c.slices {
 		c.slices[i].expires.Store(0)
 	}
@@ -267,8 +271,8 @@ func encodeNoCounts(term uint32) []byte {
 	return binary.AppendVarint(binary.AppendVarint(nil, int64(term)), 0)
 }
 
-// load reads the counts of a store that is being opened.
-func (c *counts) load(db *pebble.DB) error {
+// Load reads the counts of a store that is being opened.
+func (c *Counts) Load(db *pebble.DB) error {
 	value, closer, err := db.Get(countKey)
 	if err == nil {
 		err = c.decode(value)
@@ -313,7 +317,7 @@ func (c *counts) load(db *pebble.DB) error {
 	return nil
 }
 
-func (c *counts) decode(b []byte) error {
+func (c *Counts) decode(b []byte) error {
 	var term, expires int64
 	b, err := readVarints(b, &term, &expires)
 	if err != nil {
@@ -337,25 +341,85 @@ func (c *counts) decode(b []byte) error {
 	return nil
 }
 
-// checkpointCounts writes all counts and removes the journal before them.
-func (s *Store) checkpointCounts() error {
-	s.checkpoints.Lock()
-	defer s.checkpoints.Unlock()
-	c := &s.counts
-	s.commits.Lock()
-	c.beginTerm()
-	encoded, expires := c.encode(nil), c.encodeExpires(nil)
-	s.commits.Unlock()
-
-	b := s.db.NewBatch()
-	defer func() { _ = b.Close() }()
-	_ = b.Set(countKey, encoded, nil)
-	_ = b.Set(expiresKey, expires, nil)
-	c.dropJournal(b) // the term changes with checkpoints locked alone
-	if err := s.tidy(b, pebble.Sync); err != nil {
-		return fmt.Errorf("write counts: %w", err)
-	}
-	c.oldest = c.term
-	s.crowd.Add(1)
-	return s.wal.failed()
+// A Load is what a range holds.
+type Load struct {
+	Keys    int64
+	Bytes   int64 // of keys and values
+	Expires int64 // keys with an expiry
+	// Heaviest is the bytes of the heaviest slice of 2¹⁶ tokens of the range: no
+	// key is larger, and no cut at a slice's bounds parts more evenly.
+	Heaviest int64
 }
+
+// Add adds what another part of the range holds.
+func (l *Load) Add(m Load) {
+	l.Keys += m.Keys
+	l.Bytes += m.Bytes
+	l.Expires += m.Expires
+	l.Heaviest = max(l.Heaviest, m.Heaviest)
+}
+
+// Take subtracts what some slices lose from the counts, or with sign -1 adds it.
+func (c *Counts) Take(gone map[uint16]Load, sign int64) {
+	for slice, l := range gone {
+		n := &c.slices[slice]
+		n.keys.Add(-sign * l.Keys)
+		n.bytes.Add(-sign * l.Bytes)
+		n.expires.Add(-sign * l.Expires)
+		c.keys.Add(-sign * l.Keys)
+		c.bytes.Add(-sign * l.Bytes)
+		c.expires.Add(-sign * l.Expires)
+		if c.removed != nil {
+			c.removed(slice, sign*l.Bytes)
+		}
+	}
+}
+
+// Total returns what all slices hold. Heaviest is not known of it.
+func (c *Counts) Total() Load {
+	return Load{Keys: c.keys.Load(), Bytes: c.bytes.Load(), Expires: c.expires.Load()}
+}
+
+// Of returns what a slice holds.
+func (c *Counts) Of(slice uint16) Load {
+	s := &c.slices[slice]
+	return Load{Keys: s.keys.Load(), Bytes: s.bytes.Load(), Expires: s.expires.Load()}
+}
+
+// KeysOf returns how many keys a slice holds.
+func (c *Counts) KeysOf(slice uint16) int64 { return c.slices[slice].keys.Load() }
+
+// AppendEntry appends the key of the next journal entry, of keyLen bytes, and the entry, which
+// holds some changes. Store.commits is held for reading.
+func (c *Counts) AppendEntry(dst []byte, deltas []Delta) (entry []byte, keyLen int) {
+	dst = journalKey(dst, c.term, c.number.Add(1))
+	keyLen = len(dst)
+	c.entries.Add(1)
+	return appendDeltas(dst, deltas), keyLen
+}
+
+// WantsCheckpoint reports whether the journal is long.
+func (c *Counts) WantsCheckpoint() bool { return c.entries.Load() > checkpointEvery }
+
+// Checkpoint begins a new term, and has a batch write all counts, as they are now, and remove the
+// journal before them. Store.commits is locked, and Store.checkpoints.
+func (c *Counts) Checkpoint(b *pebble.Batch) {
+	c.beginTerm()
+	c.dropJournal(b)
+	_ = b.Set(countKey, c.encode(nil), nil)
+	_ = b.Set(ExpiresKey, c.encodeExpires(nil), nil)
+}
+
+// CheckpointEmpty is checkpoint for a store that the batch empties.
+func (c *Counts) CheckpointEmpty(b *pebble.Batch) {
+	c.beginTerm()
+	c.dropJournal(b)
+	_ = b.Set(countKey, encodeNoCounts(c.term), nil)
+	_ = b.Delete(ExpiresKey, nil)
+}
+
+// JournalDropped notes that the batch of a checkpoint has been committed.
+func (c *Counts) JournalDropped() { c.oldest = c.term }
+
+// OnRemoved has remove called with the bytes that go from a slice. It must not block.
+func (c *Counts) OnRemoved(remove func(slice uint16, bytes int64)) { c.removed = remove }

@@ -1,12 +1,12 @@
-package store
+package recall
 
 import "sync"
 
-// A recall is what has been made of elements of collections, by the generation of each, for
+// A Cache is what has been made of elements of collections, by the generation of each, for
 // those who would have to make it again. It says nothing of whether it is still true: who
 // remembers something sees to it that he can tell. Its methods may be called from any
 // goroutine.
-type recall struct {
+type Cache struct {
 	mu    sync.Mutex
 	all   map[uint64]recalled
 	bytes int
@@ -22,7 +22,8 @@ type recalled struct {
 // maxRecall is how many bytes are remembered at most.
 const maxRecall = 8 << 20
 
-func (r *recall) get(gen uint64) any {
+// Get returns what was put last for a generation, or nil.
+func (r *Cache) Get(gen uint64) any {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e, ok := r.all[gen]
@@ -35,7 +36,8 @@ func (r *recall) get(gen uint64) any {
 	return e.what
 }
 
-func (r *recall) put(gen uint64, what any, bytes int) {
+// Put keeps something, of about so many bytes, for a generation.
+func (r *Cache) Put(gen uint64, what any, bytes int) {
 	if bytes > maxRecall {
 		return
 	}
@@ -58,11 +60,3 @@ func (r *recall) put(gen uint64, what any, bytes int) {
 		delete(r.all, found)
 	}
 }
-
-// Recall returns what was remembered last of the collection that v is, or nil. It may be of an
-// earlier state, or of one that never came about.
-func (u *Unit) Recall(v *Value) any { return u.s.recall.get(v.gen) }
-
-// Remember keeps something, of about so many bytes, that nobody changes any more, for Recall
-// with the same collection; it may be forgotten at any time.
-func (u *Unit) Remember(v *Value, what any, bytes int) { u.s.recall.put(v.gen, what, bytes) }

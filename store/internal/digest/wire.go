@@ -1,10 +1,12 @@
-package store
+package digest
 
 import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/ops"
 )
 
 // Digests of the first level travel as
@@ -23,11 +25,11 @@ import (
 //	of the key, + 1 if there is a sub key | key | if so: length uvarint | sub key | sum 8 B LE
 //
 // since the place follows from the key.
-const digestVersion = 2
+const version = 2
 
 // Append appends the first level as it travels.
 func (d *Digests) Append(dst []byte) []byte {
-	dst = append(dst, digestVersion)
+	dst = append(dst, version)
 	dst = appendBehind(appendBehind(dst, nil, d.From), d.From, d.End)
 	last := d.From
 	for i := range d.Groups {
@@ -41,7 +43,7 @@ func (d *Digests) Append(dst []byte) []byte {
 }
 
 // appendBehind appends a position by what it has not in common with the one before.
-func appendBehind(dst []byte, last, p Position) []byte {
+func appendBehind(dst []byte, last, p layout.Position) []byte {
 	bare := uint64(0)
 	if len(p) == layout.PlaceSize {
 		bare = 1
@@ -54,13 +56,13 @@ func appendBehind(dst []byte, last, p Position) []byte {
 		shared++
 	}
 	dst = binary.AppendUvarint(dst, uint64(shared)<<1|bare)
-	return appendBytes(dst, p[shared:])
+	return ops.AppendBytes(dst, p[shared:])
 }
 
-// ParseDigests reads what Append writes. What it returns shares b's memory in part.
+// Parse reads what Append writes. What it returns shares b's memory in part.
 // Whether it fits a range, those who are given it check.
-func ParseDigests(b []byte) (*Digests, error) {
-	p := digestParser{b: b}
+func Parse(b []byte) (*Digests, error) {
+	p := parser{b: b}
 	p.version()
 	d := &Digests{From: p.behind(nil)}
 	d.End = p.behind(d.From)
@@ -76,7 +78,7 @@ func ParseDigests(b []byte) (*Digests, error) {
 // AppendEntries appends the second level of some groups, whose numbers ascend, as it
 // travels.
 func (d *Digests) AppendEntries(dst []byte, groups []int) []byte {
-	dst = append(dst, digestVersion)
+	dst = append(dst, version)
 	last := 0
 	for _, i := range groups {
 		dst = binary.AppendUvarint(dst, uint64(i-last))
@@ -95,7 +97,7 @@ func (d *Digests) AppendEntries(dst []byte, groups []int) []byte {
 			}
 			dst = append(binary.AppendUvarint(dst, uint64(len(key))<<1|long), key...)
 			if len(sub) > 0 {
-				dst = appendBytes(dst, sub)
+				dst = ops.AppendBytes(dst, sub)
 			}
 			dst = binary.LittleEndian.AppendUint64(dst, e.Sum)
 		}
@@ -104,8 +106,8 @@ func (d *Digests) AppendEntries(dst []byte, groups []int) []byte {
 }
 
 // TakeEntries reads what another store's AppendEntries writes, into that one's digests.
-func (s *Store) TakeEntries(d *Digests, b []byte) error {
-	p := digestParser{b: b}
+func TakeEntries(token ring.TokenFunc, d *Digests, b []byte) error {
+	p := parser{b: b}
 	p.version()
 	at := uint64(0)
 	for len(p.b) > 0 && !p.bad {
@@ -126,33 +128,33 @@ func (s *Store) TakeEntries(d *Digests, b []byte) error {
 				sub = p.take(p.uvarint())
 			}
 			if sum := p.sum(); !p.bad {
-				g.Entries = append(g.Entries, EntryDigest{layout.EntryPosition(nil, PlaceOf(s.token, key), key, sub), sum})
+				g.Entries = append(g.Entries, EntryDigest{layout.EntryPosition(nil, layout.PlaceOf(token, key), key, sub), sum})
 			}
 		}
 	}
 	return p.err()
 }
 
-// A digestParser reads from b until something is bad.
-type digestParser struct {
+// A parser reads from b until something is bad.
+type parser struct {
 	b   []byte
 	bad bool
 }
 
-func (p *digestParser) err() error {
+func (p *parser) err() error {
 	if p.bad {
-		return fmt.Errorf("%w: digests are cut off, or of another version", ErrBatch)
+		return fmt.Errorf("%w: digests are cut off, or of another version", ops.ErrMalformed)
 	}
 	return nil
 }
 
-func (p *digestParser) version() {
-	if v := p.take(1); v == nil || v[0] != digestVersion {
+func (p *parser) version() {
+	if v := p.take(1); v == nil || v[0] != version {
 		p.bad = true
 	}
 }
 
-func (p *digestParser) take(n uint64) []byte {
+func (p *parser) take(n uint64) []byte {
 	if p.bad || uint64(len(p.b)) < n {
 		p.bad = true
 		return nil
@@ -162,7 +164,7 @@ func (p *digestParser) take(n uint64) []byte {
 	return head
 }
 
-func (p *digestParser) uvarint() uint64 {
+func (p *parser) uvarint() uint64 {
 	n, w := binary.Uvarint(p.b)
 	if p.bad = p.bad || w <= 0; p.bad {
 		return 0
@@ -172,7 +174,7 @@ func (p *digestParser) uvarint() uint64 {
 }
 
 // behind reads a position that follows another one.
-func (p *digestParser) behind(last Position) Position {
+func (p *parser) behind(last layout.Position) layout.Position {
 	head := p.uvarint()
 	rest := p.take(p.uvarint())
 	shared, bare := head>>1, head&1 != 0
@@ -189,12 +191,12 @@ func (p *digestParser) behind(last Position) Position {
 	if bare {
 		size = layout.PlaceSize
 	}
-	at := make(Position, size)
+	at := make(layout.Position, size)
 	copy(at[copy(at, last[:shared]):], rest)
 	return at
 }
 
-func (p *digestParser) sum() uint64 {
+func (p *parser) sum() uint64 {
 	if b := p.take(8); b != nil {
 		return binary.LittleEndian.Uint64(b)
 	}

@@ -1,0 +1,83 @@
+package store
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ringside-kv/ringside/store/internal/syncqueue"
+	"github.com/ringside-kv/ringside/store/internal/wal"
+)
+
+// Fsync says what must have happened to a write before it is acknowledged.
+type Fsync = wal.Mode
+
+// The fsync modes.
+const (
+	// FsyncAlways: it is on stable storage.
+	FsyncAlways = wal.Always
+	// FsyncEverySec: the operating system has it; it reaches stable storage
+	// within a second. Survives the process, not always the machine.
+	FsyncEverySec = wal.EverySec
+	// FsyncNo: the operating system has it, and decides when to store it.
+	FsyncNo = wal.No
+)
+
+// A Waiter is told when all that a unit has written and read is as durable as
+// the store's fsync mode demands, so that its replies may leave.
+//
+// Settled is called once, by the goroutine of the sync queue, by a [Receiver] that syncs its
+// own commits, or, where a [Tap] held the reply, by who calls its Acked or Close, with nil or an
+// error that wraps ErrUnknown. It must not block: every other unit's reply waits behind
+// it.
+type Waiter = syncqueue.Waiter
+
+// A Signal is a Waiter for a goroutine that waits by itself. It can be used again
+// after Wait.
+type Signal = syncqueue.Signal
+
+// LogFailed tells that the log had failed when an earlier process ended, and was not healed:
+// what that acknowledged last, in mode everysec, may be missing. It stays so until
+// ForgetLogFailure.
+func (s *Store) LogFailed() bool { return s.wal.FailedBefore() }
+
+// ForgetLogFailure is for a caller that has noted what LogFailed tells.
+func (s *Store) ForgetLogFailure() error { return s.wal.ForgetFailure() }
+
+// Stalled returns for how long the store's log has waited for the disk; 0 if nothing waits.
+func (s *Store) Stalled() time.Duration { return s.wal.Stalled() }
+
+// Sync has all that was committed before on stable storage, whatever the mode. It waits for
+// the disk.
+func (s *Store) Sync() error {
+	s.wal.Sync()
+	if err := s.Writable(); err != nil {
+		return fmt.Errorf("sync: %w", err)
+	}
+	return nil
+}
+
+// LastSync returns when everything that had been written until then was last known to
+// be on stable storage.
+func (s *Store) LastSync() time.Time { return s.wal.LastSync() }
+
+// Fsync returns what an acknowledged write has gone through.
+func (s *Store) Fsync() Fsync { return s.cfg.Fsync }
+
+// everySecond makes the log durable in mode everysec and drives the cache's clock,
+// until the store is closed. It does nothing else, so that no trouble keeps it from
+// being on time.
+func (s *Store) everySecond() {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-tick.C:
+		}
+		s.cache.SetClock(uint32(time.Since(s.openedAt) / time.Second))
+		if s.cfg.Fsync == FsyncEverySec {
+			s.wal.Sync()
+		}
+	}
+}
