@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ringside-kv/ringside/loadtest"
-	"github.com/ringside-kv/ringside/loadtest/report/show"
+	"github.com/ringside-kv/ringside/loadtest/report"
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
@@ -93,18 +93,18 @@ func (a *app) simulate(ctx context.Context, o *simulation, outputs outputs, run 
 	}
 	bar := newBar(a.stderr)
 	o.cfg.Progress = bar.show
-	report, err := run(ctx, o.cfg)
+	r, err := run(ctx, o.cfg)
 	bar.clear()
 	if err != nil {
 		outputs.abandon()
 		fmt.Fprintf(a.stderr, "ringside: simulate: %v\n", err)
 		return errFailed
 	}
-	faults := outputs.write(a.stdout, func(kind string, w io.Writer) error { return o.write(kind, w, report) })
+	faults := outputs.write(a.stdout, func(kind string, w io.Writer) error { return o.write(kind, w, r) })
 	if !outputs.toStdout() {
-		faults = append(faults, show.Table(a.stdout, report, show.TableOptions{Width: columns(a.stdout), Wide: o.wide}))
+		faults = append(faults, report.SimulationTable(a.stdout, r, report.TableOptions{Width: columns(a.stdout), Wide: o.wide}))
 	} else {
-		fmt.Fprintf(a.stderr, "ringside: seed %d\n", report.Settings.Seed)
+		fmt.Fprintf(a.stderr, "ringside: seed %d\n", r.Settings.Seed)
 	}
 	if err := errors.Join(faults...); err != nil {
 		for _, err := range parts(err) {
@@ -112,25 +112,25 @@ func (a *app) simulate(ctx context.Context, o *simulation, outputs outputs, run 
 		}
 		return errFailed
 	}
-	if report.Stopped {
+	if r.Stopped {
 		return errStopped
 	}
 	return nil
 }
 
 // write renders the report in one form.
-func (o *simulation) write(kind string, w io.Writer, report *sim.Report) error {
+func (o *simulation) write(kind string, w io.Writer, r *sim.Report) error {
 	switch kind {
 	case "json":
-		return show.JSON(w, report)
+		return report.SimulationJSON(w, r)
 	case "csv":
-		return show.CSV(w, report)
+		return report.SimulationCSV(w, r)
 	case "html":
-		return show.HTML(w, report, show.PageOptions{Command: o.command, Version: versionName()})
+		return report.SimulationHTML(w, r, report.PageOptions{Command: o.command, Version: versionName()})
 	case "markdown":
-		return show.Markdown(w, report)
+		return report.SimulationMarkdown(w, r)
 	default:
-		return show.Picture(w, report)
+		return report.SimulationPicture(w, r)
 	}
 }
 
@@ -167,7 +167,7 @@ func machine() string {
 
 func glossary() string {
 	var b strings.Builder
-	if err := show.WriteGlossary(&b, 98); err != nil {
+	if err := report.WriteSimulationGlossary(&b, 98); err != nil {
 		panic(err) // writing to memory
 	}
 	return b.String()

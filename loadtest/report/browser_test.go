@@ -2,8 +2,6 @@ package report
 
 import (
 	"testing"
-
-	"github.com/ringside-kv/ringside/loadtest/report/pagetest"
 )
 
 func TestPageFitsPhonePaperAndDesk(t *testing.T) {
@@ -11,7 +9,14 @@ func TestPageFitsPhonePaperAndDesk(t *testing.T) {
 		t.Skip("all in one goroutine: nothing to see for the race detector")
 	}
 	t.Run("usual", func(t *testing.T) {
-		pagetest.Fits(t, pageOf(t, odd()["usual"]), pagetest.Phone, pagetest.Paper, pagetest.Desk)
+		checkFits(t, pageOf(t, odd()["usual"]), phoneWidth, paperWidth, deskWidth)
 	})
-	t.Run("hostile", func(t *testing.T) { pagetest.Fits(t, pageOf(t, odd()["hostile"]), pagetest.Phone, pagetest.Desk) })
+	t.Run("hostile", func(t *testing.T) { checkFits(t, pageOf(t, odd()["hostile"]), phoneWidth, deskWidth) })
+}
+
+func TestSimulationPageFitsPhoneAndDesk(t *testing.T) {
+	reports := oddSims(t)
+	for _, name := range []string{"recorded", "long names", "many"} {
+		t.Run(name, func(t *testing.T) { checkFits(t, simPageOf(t, reports[name]), phoneWidth, deskWidth) })
+	}
 }

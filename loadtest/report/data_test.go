@@ -116,7 +116,7 @@ func TestJSONHasALineForEachWindow(t *testing.T) {
 }
 
 // table reads a CSV.
-func table(t *testing.T, write func(*bytes.Buffer) error) (head map[string]int, lines [][]string) {
+func csvTable(t *testing.T, write func(*bytes.Buffer) error) (head map[string]int, lines [][]string) {
 	t.Helper()
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
@@ -138,7 +138,7 @@ func TestCSVHasALineForEachWindow(t *testing.T) {
 		t.Skip("all in one goroutine: nothing to see for the race detector")
 	}
 	for name, r := range odd() {
-		head, lines := table(t, func(b *bytes.Buffer) error { return CSV(b, r) })
+		head, lines := csvTable(t, func(b *bytes.Buffer) error { return CSV(b, r) })
 		k := 0
 		for _, c := range r.Contestants {
 			for _, run := range c.Runs {
@@ -169,7 +169,7 @@ func TestCSVHasALineForEachWindow(t *testing.T) {
 	if err := errors.Join(CSV(&b, odd()["no numbers"]), EventsCSV(&b, odd()["no numbers"])); err != nil || strings.Contains(b.String(), "NaN") || strings.Contains(b.String(), "Inf") {
 		t.Errorf("numbers that are none are there (%v)", err)
 	}
-	head, lines := table(t, func(b *bytes.Buffer) error { return CSV(b, usual()) })
+	head, lines := csvTable(t, func(b *bytes.Buffer) error { return CSV(b, usual()) })
 	phases := map[string]int{}
 	for _, line := range lines {
 		if line[head["contestant"]] == "buckets" && line[head["round"]] == "1" {
@@ -186,7 +186,7 @@ func TestCSVHasALineForEachWindow(t *testing.T) {
 
 func TestCSVHasALineForEachEvent(t *testing.T) {
 	for name, r := range odd() {
-		head, lines := table(t, func(b *bytes.Buffer) error { return EventsCSV(b, r) })
+		head, lines := csvTable(t, func(b *bytes.Buffer) error { return EventsCSV(b, r) })
 		k := 0
 		for _, c := range r.Contestants {
 			for _, run := range c.Runs {

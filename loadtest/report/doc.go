@@ -1,10 +1,15 @@
-// Package report renders the result of a load test: as a table, a page, Markdown, a picture, JSON,
-// CSV and a log of HdrHistogram. It also checks assertions and draws the progress of a run.
+// Package report renders results, of load tests ([Table], [HTML], …) and of simulations
+// ([SimulationTable], [SimulationHTML], …): as a table for a terminal, a page, Markdown, a picture,
+// JSON and CSV; of load tests also as a log of HdrHistogram. It checks assertions and draws the
+// progress of a run.
 //
-// figures.go lists the figures; tables, pages and assertions follow that list. summary.go
-// summarizes rounds. The format of numbers (number.go), charts (chart.go) and the style of pages
-// (page.go) are the same for simulations, which package show renders. FORMAT.md describes the JSON
-// form.
+// It owns columns, which value counts as best, and what charts show. It does not own the figures:
+// they are those of result.Report and sim.Report. It opens no files; everything is written to an
+// io.Writer.
 //
-// Read [Table] and [HTML] first.
+// Both reports share the format of numbers (number.go), tables (grid.go, terminal in table.go),
+// charts (chart*.go) and the style of pages (page.go). Read figures.go first, the list of figures
+// that tables, pages and assertions follow, and summary.go, which summarizes rounds. Files of
+// simulations begin with sim_: read sim_columns.go first. FORMAT.md describes the JSON form of a
+// load test.
 package report

@@ -21,7 +21,7 @@ func TestMarkdownMeansWhatTheTableSays(t *testing.T) {
 func TestTemplatesShowTables(t *testing.T) {
 	g := Grid{Head: []string{"", "a"}, Rows: [][]Cell{{{Text: "<p99>"}, {Text: "1", Soft: "<", Best: true}}}}
 	var b strings.Builder
-	if err := PageTemplate(`{{template "table" .}}`).Execute(&b, g); err != nil {
+	if err := newPageTemplate(`{{template "table" .}}`).Execute(&b, g); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`<th scope="row">&lt;p99&gt;</th><td class="best">1 <small>&lt;</small></td>`, `<th scope="col">a</th>`} {

@@ -12,8 +12,13 @@ import (
 
 // PageOptions are what a page says beyond the report.
 type PageOptions struct {
-	// Title stands above all; empty: one is made of the contestants' names.
+	// Title is the heading of a load test's page; empty: one is made of the contestants' names.
 	Title string
+	// Command makes the same report of a simulation again, as one types it in a shell; empty if it
+	// is not known.
+	Command string
+	// Version is that of the binary that simulated.
+	Version string
 }
 
 //go:embed page.html
@@ -22,7 +27,7 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-var pageTemplate = PageTemplate(pageText)
+var pageTemplate = newPageTemplate(pageText)
 
 // mostPageEvents keeps a page small enough for a phone, whatever the script.
 const mostPageEvents = 40
@@ -63,8 +68,9 @@ type wholePage struct {
 }
 
 type legendEntry struct {
-	Swatch template.HTML
-	Name   string
+	Swatch      template.HTML
+	Name, Title string
+	Yardstick   bool
 }
 
 // drawn is a chart; without a picture nothing is known.
@@ -76,6 +82,7 @@ type drawn struct {
 type titledGrid struct {
 	Title string
 	Grid  Grid
+	Open  bool // without a click
 }
 
 // sides are the charts of a measure, one for each contestant.
@@ -94,7 +101,7 @@ type details struct {
 
 func newPage(r *result.Report, options PageOptions) *wholePage {
 	p := &wholePage{
-		Style:      BaseStyle() + template.CSS(pageStyle),
+		Style:      template.CSS(baseStyle + pageStyle),
 		Title:      Printable(options.Title),
 		Heading:    printable(headingLines(r)),
 		Notes:      printable(notes(r)),
@@ -108,7 +115,7 @@ func newPage(r *result.Report, options PageOptions) *wholePage {
 		p.Title = title(r)
 	}
 	for i, l := range Looks(names(r)) {
-		p.Legend = append(p.Legend, legendEntry{swatch(l), shortName(&r.Contestants[i])})
+		p.Legend = append(p.Legend, legendEntry{Swatch: swatch(l), Name: shortName(&r.Contestants[i])})
 	}
 	p.RunTerms, p.EventTerms = terms(runFigures), terms(eventFigures)
 	for _, m := range allMeasures() {
@@ -188,7 +195,7 @@ func (p *wholePage) events(r *result.Report) {
 		all = all[:mostPageEvents]
 	}
 	for _, e := range all {
-		p.Events = append(p.Events, titledGrid{capital(e.title(r)), figuresGrid(r, "", rows(r, &e))})
+		p.Events = append(p.Events, titledGrid{Title: capital(e.title(r)), Grid: figuresGrid(r, "", rows(r, &e))})
 	}
 }
 

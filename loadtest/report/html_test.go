@@ -13,7 +13,6 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"github.com/ringside-kv/ringside/loadtest/report/pagetest"
 	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
@@ -33,7 +32,7 @@ func TestPageIsWholeAndAlone(t *testing.T) {
 	for name, r := range odd() {
 		t.Run(name, func(t *testing.T) {
 			page := pageOf(t, r)
-			pagetest.Alone(t, page)
+			checkAlone(t, page)
 			if strings.Contains(page, "<i>") {
 				t.Error("a name is not escaped")
 			}
@@ -261,7 +260,7 @@ func TestWindowsWithoutOperationsAreGapsOfLatency(t *testing.T) {
 			windows[30], windows[31] = result.Window{AtMS: 3000}, result.Window{AtMS: 3100}
 		}
 	}
-	pagetest.Alone(t, pageOf(t, r))
+	checkAlone(t, pageOf(t, r))
 	chart := sideCharts(r, m, clockOf(r), 1000)[0].Inline()
 	// Three lines, each in two pieces.
 	if n := strings.Count(chart, "stroke-width:1.25"); n != 6 {
@@ -285,7 +284,7 @@ func TestPictureIsOneSVG(t *testing.T) {
 		if !strings.HasPrefix(text, `<svg xmlns=""`) || strings.Contains(text, "http") || strings.Contains(text, "NaN") || strings.Contains(text, "<script") {
 			t.Errorf("%s: %.300s", name, text)
 		}
-		pagetest.Elements(t, b.String(), func(string, map[string]string) {})
+		eachElement(t, b.String(), func(string, map[string]string) {})
 	}
 	var b bytes.Buffer
 	if err := Picture(&b, usual()); err != nil {

@@ -10,6 +10,7 @@ import (
 	"reflect"
 
 	"github.com/ringside-kv/ringside/loadtest/result"
+	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
 // ErrVersion says that a report is of a version that this program cannot read.
@@ -148,3 +149,11 @@ func finite(v reflect.Value) reflect.Value {
 }
 
 func isNone(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
+
+// SimulationJSON writes the report as it is, indented. The fields are those of [sim.Report].
+func SimulationJSON(w io.Writer, r *sim.Report) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(r)
+}

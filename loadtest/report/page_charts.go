@@ -62,7 +62,7 @@ func (p *wholePage) overTime(r *result.Report, t clock) {
 	p.Clients, p.Cluster, p.Nodes = side(clientMeasures), side(clusterMeasures), side(nodeMeasures)
 	p.NodeLegend = make([]legendEntry, len(index))
 	for name, i := range index {
-		p.NodeLegend[i] = legendEntry{block(Nth(i)), Clip(Printable(name), 30)}
+		p.NodeLegend[i] = legendEntry{Swatch: block(Nth(i)), Name: Clip(Printable(name), 30)}
 	}
 }
 
@@ -91,7 +91,7 @@ func lineLegend(r *result.Report, m *measure) []legendEntry {
 		}
 		var all []legendEntry
 		for _, l := range lines {
-			all = append(all, legendEntry{template.HTML(LineSwatch(l.look).Decorative()), l.name})
+			all = append(all, legendEntry{Swatch: template.HTML(LineSwatch(l.look).Decorative()), Name: l.name})
 		}
 		return all
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ringside-kv/ringside/loadtest/report/pagetest"
 	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
@@ -46,7 +45,7 @@ func TestTheExampleIsOfToday(t *testing.T) {
 			t.Fatal(err)
 		}
 		if file == "report.html" {
-			pagetest.Alone(t, b.String())
+			checkAlone(t, b.String())
 		}
 		if runtime.GOARCH != "amd64" && (file == "report.html" || file == "strategies.svg") {
 			continue // others may round the last digit of a coordinate differently

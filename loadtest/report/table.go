@@ -12,8 +12,27 @@ import (
 type TableOptions struct {
 	// Width is that of the terminal in cells; below 80 it counts as 80.
 	Width int
-	// Color also marks the best by a colour, and makes spreads faint.
+	// Color also marks the best by a colour, and makes spreads faint. Simulations have no colours.
 	Color bool
+	// Wide adds columns to the table of a simulation, whatever the width.
+	Wide bool
+}
+
+// terminal is the text of a table, and the width of its lines in cells.
+type terminal struct {
+	cells int
+	out   strings.Builder
+}
+
+func newTerminal(options TableOptions) terminal {
+	return terminal{cells: max(options.Width, leastWidth)}
+}
+
+// line writes a paragraph of at most so many lines.
+func (t *terminal) line(lines int, format string, args ...any) {
+	for _, line := range Wrap(fmt.Sprintf(format, args...), t.cells, lines) {
+		t.out.WriteString(line + "\n")
+	}
 }
 
 const (
@@ -22,7 +41,7 @@ const (
 	headWidth  = 24 // of contestants, at most
 )
 
-// mark stands after the best of a row.
+// mark stands after the best of a row or a column.
 const mark = "*"
 
 // Table writes a report for a terminal: what was asked for, then each figure with all
@@ -30,7 +49,7 @@ const mark = "*"
 // at most 80 cells unless the options give more; contestants that do not fit beside the
 // others stand in tables of their own below.
 func Table(w io.Writer, r *result.Report, options TableOptions) error {
-	t := terminal{report: r, cells: max(options.Width, leastWidth), color: options.Color}
+	t := figureTables{terminal: newTerminal(options), report: r, color: options.Color}
 	t.heading()
 	if len(r.Contestants) > 0 {
 		t.block("All of it", rows(r, nil))
@@ -43,20 +62,13 @@ func Table(w io.Writer, r *result.Report, options TableOptions) error {
 	return err
 }
 
-type terminal struct {
+type figureTables struct {
+	terminal
 	report *result.Report
-	cells  int
 	color  bool
-	out    strings.Builder
 }
 
-func (t *terminal) line(lines int, format string, args ...any) {
-	for _, line := range Wrap(fmt.Sprintf(format, args...), t.cells, lines) {
-		t.out.WriteString(line + "\n")
-	}
-}
-
-func (t *terminal) heading() {
+func (t *figureTables) heading() {
 	for _, line := range headingLines(t.report) {
 		t.line(4, "%s", line)
 	}
@@ -102,7 +114,7 @@ func machine(m result.Machine) string {
 }
 
 // block is a table of rows, or several below each other.
-func (t *terminal) block(title string, rows []row) {
+func (t *figureTables) block(title string, rows []row) {
 	if len(rows) == 0 {
 		return
 	}
@@ -126,7 +138,7 @@ func (t *terminal) block(title string, rows []row) {
 	}
 }
 
-func (t *terminal) columns(rows []row, columns []tableColumn) {
+func (t *figureTables) columns(rows []row, columns []tableColumn) {
 	var lines []string
 	head := strings.Repeat(" ", nameWidth)
 	rule := strings.Repeat("─", nameWidth)
@@ -158,7 +170,7 @@ func (t *terminal) columns(rows []row, columns []tableColumn) {
 	}
 }
 
-func (t *terminal) colored(with, text string) string {
+func (t *figureTables) colored(with, text string) string {
 	if !t.color || strings.TrimSpace(text) == "" {
 		return text
 	}
@@ -213,7 +225,7 @@ func (c tableColumn) taken() int {
 
 func (c tableColumn) width() int { return max(c.taken(), Width(c.head)) }
 
-func (t *terminal) notes() {
+func (t *figureTables) notes() {
 	t.out.WriteString("\n")
 	for _, note := range notes(t.report) {
 		t.line(6, "%s", note)

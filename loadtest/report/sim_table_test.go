@@ -1,4 +1,4 @@
-package show
+package report
 
 import (
 	"bytes"
@@ -6,23 +6,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ringside-kv/ringside/loadtest/report"
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
-func tableText(t *testing.T, r *sim.Report, o TableOptions) string {
+func simTableText(t *testing.T, r *sim.Report, o TableOptions) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Table(&b, r, o); err != nil {
+	if err := SimulationTable(&b, r, o); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
 }
 
-func TestTableFitsEightyColumns(t *testing.T) {
-	for name, r := range odd(t) {
-		for line := range strings.Lines(tableText(t, r, TableOptions{})) {
-			if n := report.Width(strings.TrimSuffix(line, "\n")); n > 80 {
+func TestSimulationTableFitsEightyColumns(t *testing.T) {
+	for name, r := range oddSims(t) {
+		for line := range strings.Lines(simTableText(t, r, TableOptions{})) {
+			if n := Width(strings.TrimSuffix(line, "\n")); n > 80 {
 				t.Errorf("%s: %d cells: %s", name, n, line)
 			}
 			if strings.ContainsRune(line, 0x1b) {
@@ -32,10 +31,10 @@ func TestTableFitsEightyColumns(t *testing.T) {
 	}
 }
 
-func TestTableHasEveryStepAndContender(t *testing.T) {
-	r := recorded(t)
+func TestSimulationTableHasEveryStepAndContender(t *testing.T) {
+	r := recordedSim(t)
 	for _, o := range []TableOptions{{}, {Width: 200}, {Wide: true}} {
-		text := tableText(t, r, o)
+		text := simTableText(t, r, o)
 		for i, step := range r.Steps {
 			if !strings.Contains(text, fmt.Sprintf("Step %d: %s", i, step.Event)) {
 				t.Errorf("no step %d in\n%s", i, text)
@@ -54,25 +53,25 @@ func TestTableHasEveryStepAndContender(t *testing.T) {
 	}
 }
 
-func TestWideTableHasMoreColumns(t *testing.T) {
-	r := recorded(t)
-	narrow, wide := tableText(t, r, TableOptions{}), tableText(t, r, TableOptions{Wide: true})
+func TestSimulationWideTableHasMoreColumns(t *testing.T) {
+	r := recordedSim(t)
+	narrow, wide := simTableText(t, r, TableOptions{}), simTableText(t, r, TableOptions{Wide: true})
 	if strings.Contains(narrow, "promoted ") || !strings.Contains(wide, "promoted ") {
 		t.Error("promotions are for wide tables")
 	}
 }
 
-func TestTableSaysWhatIsMissing(t *testing.T) {
-	all := odd(t)
-	if text := tableText(t, all["stopped"], TableOptions{}); !strings.Contains(text, "Stopped early: buckets got through 3 steps") {
+func TestSimulationTableSaysWhatIsMissing(t *testing.T) {
+	all := oddSims(t)
+	if text := simTableText(t, all["stopped"], TableOptions{}); !strings.Contains(text, "Stopped early: buckets got through 3 steps") {
 		t.Error(text)
 	}
-	if text := tableText(t, all["empty"], TableOptions{}); !strings.Contains(text, "before anything was done") {
+	if text := simTableText(t, all["empty"], TableOptions{}); !strings.Contains(text, "before anything was done") {
 		t.Error(text)
 	}
-	r := fake{nodes: 2, steps: 1, seed: 1}.report()
+	r := simFake{nodes: 2, steps: 1, seed: 1}.report()
 	r.Settings.Backups = 3
-	if text := tableText(t, r, TableOptions{}); !strings.Contains(text, "3 backups (2 copies at the start)") {
+	if text := simTableText(t, r, TableOptions{}); !strings.Contains(text, "3 backups (2 copies at the start)") {
 		t.Error(text)
 	}
 }
@@ -80,18 +79,18 @@ func TestTableSaysWhatIsMissing(t *testing.T) {
 func TestBestIsMarkedApartFromYardsticks(t *testing.T) {
 	contenders := []sim.Contender{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "y", Yardstick: true}}
 	for _, tt := range []struct {
-		cells []cell
+		cells []simCell
 		want  string
 	}{
-		{[]cell{ranked("2", 2), ranked("1", 1), ranked("3", 3), ranked("0", 0)}, "-b--"},
-		{[]cell{ranked("1", 1.001), ranked("1", 1), ranked("3", 3), ranked("0", 0)}, "ab--"}, // alike to a reader
-		{[]cell{ranked("1", 1), ranked("1", 1), ranked("1", 1), ranked("0", 0)}, "----"},
-		{[]cell{ranked("9 → 1", 1), ranked("2 → 2", 2), ranked("1 → 3", 3), {}}, "a---"},
-		{[]cell{{text: report.None}, ranked("1", 1), ranked("3", 3), {}}, "-b--"},
-		{[]cell{{text: report.None}, {text: report.None}, {text: report.None}, {}}, "----"},
+		{[]simCell{ranked("2", 2), ranked("1", 1), ranked("3", 3), ranked("0", 0)}, "-b--"},
+		{[]simCell{ranked("1", 1.001), ranked("1", 1), ranked("3", 3), ranked("0", 0)}, "ab--"}, // alike to a reader
+		{[]simCell{ranked("1", 1), ranked("1", 1), ranked("1", 1), ranked("0", 0)}, "----"},
+		{[]simCell{ranked("9 → 1", 1), ranked("2 → 2", 2), ranked("1 → 3", 3), {}}, "a---"},
+		{[]simCell{{text: None}, ranked("1", 1), ranked("3", 3), {}}, "-b--"},
+		{[]simCell{{text: None}, {text: None}, {text: None}, {}}, "----"},
 	} {
 		got := ""
-		for i, isBest := range best(contenders, tt.cells) {
+		for i, isBest := range bestOf(contenders, tt.cells) {
 			if isBest {
 				got += contenders[i].Name
 			} else {
@@ -110,9 +109,9 @@ func TestLessThanTheLeastIsNoBetter(t *testing.T) {
 	}
 }
 
-func TestSummaryAddsStepsUp(t *testing.T) {
-	r := fake{nodes: 6, steps: 5, seed: 12}.report()
-	for j, s := range Summarize(r) {
+func TestSimulationSummaryAddsStepsUp(t *testing.T) {
+	r := simFake{nodes: 6, steps: 5, seed: 12}.report()
+	for j, s := range SummarizeSimulation(r) {
 		var moved, bytes, least int64
 		worst, ranges := 0.0, 0
 		for _, step := range r.Steps {

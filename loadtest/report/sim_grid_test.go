@@ -1,4 +1,4 @@
-package show
+package report
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ func changes(grids []nodeGrid) string {
 	return text
 }
 
-func TestGridShowsWhatChanged(t *testing.T) {
+func TestSimulationGridShowsWhatChanged(t *testing.T) {
 	before := &sim.Grid{Buckets: []string{"0/1", "1/1"}, Owners: [][]int{{0, 1}, {1, 0}}}
 	// b has gone: c takes its place, and a serves both.
 	after := &sim.Grid{Buckets: []string{"0/1", "1/1"}, Owners: [][]int{{0, 1}, {0, 1}}}
@@ -37,7 +37,7 @@ func TestGridShowsWhatChanged(t *testing.T) {
 }
 
 // A split moves nothing: the children are where their bucket was.
-func TestGridFollowsSplits(t *testing.T) {
+func TestSimulationGridFollowsSplits(t *testing.T) {
 	before := &sim.Grid{Buckets: []string{"0000/0001", "0001/0001"}, Owners: [][]int{{0, 1}, {1, 0}}}
 	after := &sim.Grid{}
 	for id := range 32 {

@@ -1,4 +1,4 @@
-package show
+package report
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/ringside-kv/ringside/loadtest/report"
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
@@ -48,7 +47,7 @@ func loads(step *sim.Step, contender int) []float64 {
 }
 
 // loadCharts show the sorted loads of the nodes, one chart a step, all to one scale.
-func loadCharts(r *sim.Report, steps []int) []report.Drawing {
+func loadCharts(r *sim.Report, steps []int) []Drawing {
 	highest := 1.0
 	for _, i := range steps {
 		for j := range r.Contenders {
@@ -57,9 +56,9 @@ func loadCharts(r *sim.Report, steps []int) []report.Drawing {
 			}
 		}
 	}
-	var all []report.Drawing
+	var all []Drawing
 	for _, i := range steps {
-		all = append(all, report.Drawing{Width: report.HalfWidth, Height: report.HalfHeight, Title: stepName(r, i) + " · " + report.Plural(len(r.Steps[i].Nodes), "node"),
+		all = append(all, Drawing{Width: HalfWidth, Height: HalfHeight, Title: stepName(r, i) + " · " + Plural(len(r.Steps[i].Nodes), "node"),
 			About: fmt.Sprintf("Curves: the keys of each node as a multiple of its fair share after step %d, from the emptiest node to the fullest, by contender. The table below has the figures.", i),
 			Paint: func(c draw.Canvas) { loadPlot(r, i, highest, c) }})
 	}
@@ -68,17 +67,17 @@ func loadCharts(r *sim.Report, steps []int) []report.Drawing {
 
 func loadPlot(r *sim.Report, i int, highest float64, c draw.Canvas) {
 	step := &r.Steps[i]
-	p := report.NewPlot("")
-	all := report.Looks(names(r.Contenders))
+	p := NewPlot("")
+	all := Looks(contenderNames(r.Contenders))
 	for j := len(all) - 1; j >= 0; j-- { // the first contender on top
 		p.Add(&plotter.Line{XYs: staircase(loads(step, j)), LineStyle: all[j].Line(1.75)})
 	}
-	p.Y.Min, p.Y.Max = 0, report.Bound(0, highest)
-	p.Y.Tick.Marker = report.RoundTicks{Form: report.Plain}
+	p.Y.Min, p.Y.Max = 0, Bound(0, highest)
+	p.Y.Tick.Marker = RoundTicks{Form: Plain}
 	p.Y.Label.Text = "times the fair share"
 	p.X.Label.Text = "nodes, from the emptiest to the fullest"
 	p.X.Min, p.X.Max = 0, 100
-	p.X.Tick.Marker = report.RoundTicks{Form: report.InPercent}
+	p.X.Tick.Marker = RoundTicks{Form: InPercent}
 	p.Draw(c)
 }
 

@@ -1,8 +1,7 @@
-package show
+package report
 
 import (
 	"encoding/csv"
-	"fmt"
 	"io"
 	"reflect"
 	"strconv"
@@ -11,20 +10,18 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
-// CSV writes one line for each step and contender, with every figure of the step and
+// SimulationCSV writes one line for each step and contender, with every figure of the step and
 // of the outcome. A column has the name of its path in the JSON form, from the step
 // or the outcome on: least.keys, moved.bytes, balance.zipf.max, compute_ns. step is
 // the number of the step, node_count the members after it, contender and yardstick
 // are the contender's. What JSON has as lists, the loads of single nodes and the
 // grids, is only there.
-func CSV(w io.Writer, r *sim.Report) error {
+func SimulationCSV(w io.Writer, r *sim.Report) error {
 	out := csv.NewWriter(w)
 	head := []string{"step", "event", "node_count", "contender", "yardstick"}
 	head = appendNames(head, "least", reflect.TypeFor[sim.Amount]())
 	head = appendNames(head, "", reflect.TypeFor[sim.Outcome]())
-	if err := out.Write(head); err != nil {
-		return fmt.Errorf("write csv: %w", err)
-	}
+	_ = out.Write(head)
 	for i := range r.Steps {
 		step := &r.Steps[i]
 		for j := range step.Outcomes {
@@ -32,16 +29,10 @@ func CSV(w io.Writer, r *sim.Report) error {
 			row := []string{strconv.Itoa(i), step.Event, strconv.Itoa(len(step.Nodes)), c.Name, strconv.FormatBool(c.Yardstick)}
 			row = appendValues(row, reflect.ValueOf(step.Least))
 			row = appendValues(row, reflect.ValueOf(step.Outcomes[j]))
-			if err := out.Write(row); err != nil {
-				return fmt.Errorf("write csv: %w", err)
-			}
+			_ = out.Write(row)
 		}
 	}
-	out.Flush()
-	if err := out.Error(); err != nil {
-		return fmt.Errorf("write csv: %w", err)
-	}
-	return nil
+	return flushed(out)
 }
 
 // appendNames adds the paths of all numbers in a type.

@@ -1,4 +1,4 @@
-package show
+package report
 
 import (
 	"bytes"
@@ -12,13 +12,13 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
-func TestJSONIsTheReport(t *testing.T) {
+func TestSimulationJSONIsTheReport(t *testing.T) {
 	if testing.Short() {
 		t.Skip("all in one goroutine: nothing to see for the race detector")
 	}
-	for name, r := range odd(t) {
+	for name, r := range oddSims(t) {
 		var b bytes.Buffer
-		if err := JSON(&b, r); err != nil {
+		if err := SimulationJSON(&b, r); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		var again sim.Report
@@ -26,13 +26,13 @@ func TestJSONIsTheReport(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		var c bytes.Buffer
-		if err := JSON(&c, &again); err != nil || !bytes.Equal(b.Bytes(), c.Bytes()) {
+		if err := SimulationJSON(&c, &again); err != nil || !bytes.Equal(b.Bytes(), c.Bytes()) {
 			t.Errorf("%s: written again, it differs (%v)", name, err)
 		}
 	}
-	r := recorded(t)
+	r := recordedSim(t)
 	var b bytes.Buffer
-	if err := JSON(&b, r); err != nil {
+	if err := SimulationJSON(&b, r); err != nil {
 		t.Fatal(err)
 	}
 	var again sim.Report
@@ -42,10 +42,10 @@ func TestJSONIsTheReport(t *testing.T) {
 }
 
 // Each number of the CSV is that under the same path of the JSON form.
-func TestCSVHasThePathsOfJSON(t *testing.T) {
-	for name, r := range odd(t) {
+func TestSimulationCSVHasThePathsOfJSON(t *testing.T) {
+	for name, r := range oddSims(t) {
 		var b bytes.Buffer
-		if err := CSV(&b, r); err != nil {
+		if err := SimulationCSV(&b, r); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		lines, err := csv.NewReader(&b).ReadAll()
@@ -108,9 +108,9 @@ func generic(t *testing.T, v any) map[string]any {
 	return m
 }
 
-func TestCSVHasEveryFigure(t *testing.T) {
+func TestSimulationCSVHasEveryFigure(t *testing.T) {
 	var b bytes.Buffer
-	if err := CSV(&b, &sim.Report{}); err != nil {
+	if err := SimulationCSV(&b, &sim.Report{}); err != nil {
 		t.Fatal(err)
 	}
 	want := "step,event,node_count,contender,yardstick,least.keys,least.bytes,moved.keys,moved.bytes,moved_backups.keys,moved_backups.bytes,moved_to_least," +
@@ -123,11 +123,11 @@ func TestCSVHasEveryFigure(t *testing.T) {
 	}
 }
 
-func TestMarkdownIsTheSameWhateverTheTimes(t *testing.T) {
-	r := recorded(t)
+func TestSimulationMarkdownIsTheSameWhateverTheTimes(t *testing.T) {
+	r := recordedSim(t)
 	text := func() string {
 		var b bytes.Buffer
-		if err := Markdown(&b, r); err != nil {
+		if err := SimulationMarkdown(&b, r); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
@@ -145,10 +145,10 @@ func TestMarkdownIsTheSameWhateverTheTimes(t *testing.T) {
 	}
 }
 
-func TestMarkdownTablesAreWhole(t *testing.T) {
-	for name, r := range odd(t) {
+func TestSimulationMarkdownTablesAreWhole(t *testing.T) {
+	for name, r := range oddSims(t) {
 		var b bytes.Buffer
-		if err := Markdown(&b, r); err != nil {
+		if err := SimulationMarkdown(&b, r); err != nil {
 			t.Fatal(err)
 		}
 		columns := 0

@@ -1,4 +1,4 @@
-package show
+package report
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/ringside-kv/ringside/loadtest/report"
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
@@ -19,36 +18,36 @@ const (
 	mostGlyphs     = 60
 )
 
-// A measure is one way to say how even the load is.
-type measure struct {
+// A balanceMeasure is one way to say how even the load is.
+type balanceMeasure struct {
 	title string
 	even  float64 // its value when all is even, where its axis begins
 	form  func(float64) string
 	of    func(b *sim.Balance) float64
 }
 
-var measures = []measure{
-	{"Fullest node by keys, max ÷ mean", 1, report.Plain, func(b *sim.Balance) float64 { return b.Keys.Max }},
-	{"Unevenness by keys (CV)", 0, report.InPercent, func(b *sim.Balance) float64 { return 100 * b.Keys.CV }},
-	{"Busiest node by zipf requests, max ÷ mean", 1, report.Plain, func(b *sim.Balance) float64 { return b.Zipf.Max }},
-	{"Busiest node by hotspot requests, max ÷ mean", 1, report.Plain, func(b *sim.Balance) float64 { return b.Hotspot.Max }},
+var balanceMeasures = []balanceMeasure{
+	{"Fullest node by keys, max ÷ mean", 1, Plain, func(b *sim.Balance) float64 { return b.Keys.Max }},
+	{"Unevenness by keys (CV)", 0, InPercent, func(b *sim.Balance) float64 { return 100 * b.Keys.CV }},
+	{"Busiest node by zipf requests, max ÷ mean", 1, Plain, func(b *sim.Balance) float64 { return b.Zipf.Max }},
+	{"Busiest node by hotspot requests, max ÷ mean", 1, Plain, func(b *sim.Balance) float64 { return b.Hotspot.Max }},
 }
 
 // balanceCharts show each measure after each step.
-func balanceCharts(r *sim.Report) []report.Drawing {
-	var all []report.Drawing
-	for _, m := range measures {
-		all = append(all, report.Drawing{Width: report.HalfWidth, Height: report.HalfHeight, Title: m.title,
+func balanceCharts(r *sim.Report) []Drawing {
+	var all []Drawing
+	for _, m := range balanceMeasures {
+		all = append(all, Drawing{Width: HalfWidth, Height: HalfHeight, Title: m.title,
 			About: fmt.Sprintf("Lines: %s after each step, by contender. The table below has the figures.", m.title),
 			Paint: func(c draw.Canvas) { balancePlot(r, "", m, c) }})
 	}
 	return all
 }
 
-func balancePlot(r *sim.Report, title string, m measure, c draw.Canvas) {
-	p := report.NewPlot(title)
+func balancePlot(r *sim.Report, title string, m balanceMeasure, c draw.Canvas) {
+	p := NewPlot(title)
 	highest := m.even
-	all := report.Looks(names(r.Contenders))
+	all := Looks(contenderNames(r.Contenders))
 	every := (len(r.Steps) + mostLinePoints - 1) / mostLinePoints
 	for j := len(all) - 1; j >= 0; j-- { // the first contender on top
 		var points plotter.XYs
@@ -64,8 +63,8 @@ func balancePlot(r *sim.Report, title string, m measure, c draw.Canvas) {
 			p.Add(&plotter.Scatter{XYs: points, GlyphStyle: all[j].Point(vg.Length(3.2 - 0.02*float64(len(points))))})
 		}
 	}
-	p.Y.Min, p.Y.Max = m.even, report.Bound(m.even, highest)
-	p.Y.Tick.Marker = report.RoundTicks{Form: m.form}
+	p.Y.Min, p.Y.Max = m.even, Bound(m.even, highest)
+	p.Y.Tick.Marker = RoundTicks{Form: m.form}
 	p.X.Label.Text = "step"
 	p.X.Min, p.X.Max = 0, max(1, float64(len(r.Steps)-1))
 	p.X.Padding = 6

@@ -1,21 +1,20 @@
-package show
+package report
 
 import (
 	"fmt"
 	"io"
 	"strings"
 
-	"github.com/ringside-kv/ringside/loadtest/report"
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
-// Markdown writes two tables as GitHub reads them: what each step moved, and the
+// SimulationMarkdown writes two tables as GitHub reads them: what each step moved, and the
 // summary. It leaves out whatever differs from run to run, times and the machine, so
 // that the same settings make the same text. The best is bold.
-func Markdown(w io.Writer, r *sim.Report) error {
+func SimulationMarkdown(w io.Writer, r *sim.Report) error {
 	var b strings.Builder
 	if r.Stopped {
-		fmt.Fprintf(&b, "%s\n\n", report.Escaped(stopped(r)))
+		fmt.Fprintf(&b, "%s\n\n", Escaped(stopped(r)))
 	}
 	if len(r.Steps) > 1 {
 		t := movedGrid(r)
@@ -26,9 +25,9 @@ func Markdown(w io.Writer, r *sim.Report) error {
 		t.Markdown(&b)
 		b.WriteByte('\n')
 	}
-	t := report.Grid{Head: heads("all steps", r.Contenders)}
-	all := Summarize(r)
-	for _, f := range figures {
+	t := Grid{Head: contenderHeads("all steps", r.Contenders)}
+	all := SummarizeSimulation(r)
+	for _, f := range simFigures {
 		if !f.timed {
 			t.Rows = append(t.Rows, f.row(r.Contenders, all))
 		}

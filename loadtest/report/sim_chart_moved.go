@@ -1,4 +1,4 @@
-package show
+package report
 
 import (
 	"fmt"
@@ -9,20 +9,19 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/ringside-kv/ringside/loadtest/report"
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
 const (
-	movedHeight = vg.Length(270)
+	simMovedHeight = vg.Length(270)
 	// stepsPerChart is how many steps stand side by side and can still be read.
 	stepsPerChart = 12
 )
 
 // movedCharts show what each step moved against the least possible, and the ratio of
 // both, so many steps at a time.
-func movedCharts(r *sim.Report) []report.Drawing {
-	var all []report.Drawing
+func movedCharts(r *sim.Report) []Drawing {
+	var all []Drawing
 	steps := min(len(r.Steps)-1, mostPageSteps)
 	charts := (steps + stepsPerChart - 1) / stepsPerChart
 	for k := range charts {
@@ -32,7 +31,7 @@ func movedCharts(r *sim.Report) []report.Drawing {
 		if from >= to {
 			break
 		}
-		pair := []report.Drawing{movedChart(r, from, to, places), ratioChart(r, from, to, places)}
+		pair := []Drawing{stepMovedChart(r, from, to, places), ratioChart(r, from, to, places)}
 		if charts > 1 {
 			for i := range pair {
 				pair[i].Title += fmt.Sprintf(", steps %d to %d", from, to-1)
@@ -43,28 +42,28 @@ func movedCharts(r *sim.Report) []report.Drawing {
 	return all
 }
 
-const movedTitle = "Keys moved, and the least possible"
+const simMovedTitle = "Keys moved, and the least possible"
 
-func movedChart(r *sim.Report, from, to, places int) report.Drawing {
+func stepMovedChart(r *sim.Report, from, to, places int) Drawing {
 	about := fmt.Sprintf("Bars: copies of keys moved in steps %d to %d, in percent of all, by contender; a line across shows the least possible. The table below has the figures.", from, to-1)
-	return report.Drawing{Width: report.FullWidth, Height: movedHeight, Title: movedTitle, About: about, Paint: func(c draw.Canvas) { movedPlot(r, "", from, to, places, c) }}
+	return Drawing{Width: FullWidth, Height: simMovedHeight, Title: simMovedTitle, About: about, Paint: func(c draw.Canvas) { stepMovedPlot(r, "", from, to, places, c) }}
 }
 
-func movedPlot(r *sim.Report, title string, from, to, places int, c draw.Canvas) {
-	p := report.NewPlot(title)
+func stepMovedPlot(r *sim.Report, title string, from, to, places int, c draw.Canvas) {
+	p := NewPlot(title)
 	p.Y.Label.Text = "of all copies"
-	p.Y.Tick.Marker = report.RoundTicks{Form: report.InPercent}
+	p.Y.Tick.Marker = RoundTicks{Form: InPercent}
 	group := groupWidth(c, places)
 	bar := group * 0.82 / vg.Length(len(r.Contenders))
-	p.Y.Min, p.Y.Max = 0, report.Bound(0, movedTop(r))
-	for j, l := range report.Looks(names(r.Contenders)) {
-		b := report.Bars{Form: func(v float64) string { return report.Percent(v/100) + " %" }, Color: l.Color, Width: max(bar-1, 1), Offset: bar * (vg.Length(j) - vg.Length(len(r.Contenders)-1)/2)}
+	p.Y.Min, p.Y.Max = 0, Bound(0, movedTop(r))
+	for j, l := range Looks(contenderNames(r.Contenders)) {
+		b := Bars{Form: func(v float64) string { return Percent(v/100) + " %" }, Color: l.Color, Width: max(bar-1, 1), Offset: bar * (vg.Length(j) - vg.Length(len(r.Contenders)-1)/2)}
 		for i := from; i < to; i++ {
 			b.Values = append(b.Values, movedPercent(r, i, j))
 		}
 		p.Add(b)
 	}
-	least := report.Levels{Width: group * 0.92}
+	least := Levels{Width: group * 0.92}
 	for i := from; i < to; i++ {
 		least.At = append(least.At, leastPercent(r, i))
 	}
@@ -75,11 +74,11 @@ func movedPlot(r *sim.Report, title string, from, to, places int, c draw.Canvas)
 
 func movedPercent(r *sim.Report, step, contender int) float64 {
 	s := &r.Steps[step]
-	return 100 * report.Share(s.Outcomes[contender].Moved.Keys, copiesAfter(r, s))
+	return 100 * Share(s.Outcomes[contender].Moved.Keys, copiesAfter(r, s))
 }
 
 func leastPercent(r *sim.Report, step int) float64 {
-	return 100 * report.Share(r.Steps[step].Least.Keys, copiesAfter(r, &r.Steps[step]))
+	return 100 * Share(r.Steps[step].Least.Keys, copiesAfter(r, &r.Steps[step]))
 }
 
 // movedTop is the highest value that the bars must show, in percent; it is the same
@@ -116,7 +115,7 @@ func stepAxis(p *plot.Plot, r *sim.Report, from, to, places int, group vg.Length
 	const letterWidth, lines = 5.4, 3
 	var ticks plot.ConstantTicks
 	for i := from; i < to; i++ {
-		label := report.Wrap(fmt.Sprintf("%d: %s", i, r.Steps[i].Event), max(6, int(group/letterWidth)), lines)
+		label := Wrap(fmt.Sprintf("%d: %s", i, r.Steps[i].Event), max(6, int(group/letterWidth)), lines)
 		for len(label) < lines {
 			label = append(label, " ")
 		}
@@ -125,13 +124,13 @@ func stepAxis(p *plot.Plot, r *sim.Report, from, to, places int, group vg.Length
 	p.X.Tick.Marker = ticks
 }
 
-func ratioChart(r *sim.Report, from, to, places int) report.Drawing {
+func ratioChart(r *sim.Report, from, to, places int) Drawing {
 	about := fmt.Sprintf("Points: keys moved divided by the least possible in steps %d to %d, by contender, on a logarithmic scale; a line marks 1.", from, to-1)
-	return report.Drawing{Width: report.FullWidth, Height: movedHeight - 30, Title: "Keys moved ÷ the least possible", About: about, Paint: func(c draw.Canvas) { ratioPlot(r, from, to, places, c) }}
+	return Drawing{Width: FullWidth, Height: simMovedHeight - 30, Title: "Keys moved ÷ the least possible", About: about, Paint: func(c draw.Canvas) { ratioPlot(r, from, to, places, c) }}
 }
 
 func ratioPlot(r *sim.Report, from, to, places int, c draw.Canvas) {
-	p := report.NewPlot("")
+	p := NewPlot("")
 	p.Y.Label.Text = "times the least"
 	low, high := 0.8, 1.25
 	each := func(of func(i, j int, ratio float64), from, to int) {
@@ -153,12 +152,12 @@ func ratioPlot(r *sim.Report, from, to, places int, c draw.Canvas) {
 	each(func(i, j int, ratio float64) {
 		points[j] = append(points[j], plotter.XY{X: float64(i-from) + (float64(j)-float64(len(r.Contenders)-1)/2)*apart, Y: ratio})
 	}, from, to)
-	p.Add(report.Level(1))
-	for j, l := range report.Looks(names(r.Contenders)) {
+	p.Add(Level(1))
+	for j, l := range Looks(contenderNames(r.Contenders)) {
 		p.Add(&plotter.Scatter{XYs: points[j], GlyphStyle: l.Point(4)})
 	}
 	p.Y.Min, p.Y.Max = low, high
-	p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, report.FactorTicks{}
+	p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, FactorTicks{}
 	stepAxis(p, r, from, to, places, group)
 	p.Draw(c)
 }

@@ -1,35 +1,31 @@
-package show
+package report
 
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/ringside-kv/ringside/loadtest/report/pagetest"
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
-func pageOf(t *testing.T, r *sim.Report) string {
+func simPageOf(t *testing.T, r *sim.Report) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := HTML(&b, r, PageOptions{Command: "ringside simulate --node '<i>' --seed 1", Version: "v1.2.3"}); err != nil {
+	if err := SimulationHTML(&b, r, PageOptions{Command: "ringside simulate --node '<i>' --seed 1", Version: "v1.2.3"}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
 }
 
-var number = regexp.MustCompile(`NaN|[+-]Inf`)
-
-func TestPageIsWholeAndAlone(t *testing.T) {
+func TestSimulationPageIsWholeAndAlone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("all in one goroutine: nothing to see for the race detector")
 	}
-	for name, r := range odd(t) {
+	for name, r := range oddSims(t) {
 		t.Run(name, func(t *testing.T) {
-			page := pageOf(t, r)
-			pagetest.Alone(t, page)
+			page := simPageOf(t, r)
+			checkAlone(t, page)
 			if strings.Contains(page, "<i>") || strings.Contains(page, "<image") {
 				t.Error("something that is not escaped, or an image")
 			}
@@ -42,9 +38,9 @@ func TestPageIsWholeAndAlone(t *testing.T) {
 	}
 }
 
-func TestPageHasEveryStepAndContender(t *testing.T) {
-	r := recorded(t)
-	page := pageOf(t, r)
+func TestSimulationPageHasEveryStepAndContender(t *testing.T) {
+	r := recordedSim(t)
+	page := simPageOf(t, r)
 	for _, c := range r.Contenders {
 		if n := strings.Count(page, "<th scope=\"row\">"+c.Name+"</th>"); n != len(r.Steps) {
 			t.Errorf("%s has %d rows in the steps, want %d", c.Name, n, len(r.Steps))
@@ -74,23 +70,23 @@ func TestPageHasEveryStepAndContender(t *testing.T) {
 }
 
 func glossaryOf(which int) [][2]string {
-	steps, summary := Glossary()
+	steps, summary := SimulationGlossary()
 	return [][][2]string{steps, summary}[which]
 }
 
-func TestPageStaysSmall(t *testing.T) {
+func TestSimulationPageStaysSmall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("all in one goroutine: nothing to see for the race detector")
 	}
 	const most = 5 << 20
-	for name, f := range map[string]fake{
+	for name, f := range map[string]simFake{
 		"1,000 nodes, 40 steps":       {nodes: 1000, steps: 40, seed: 1},
 		"50 nodes with grids":         {nodes: 50, steps: 40, seed: 2},
 		"2,000 steps":                 {nodes: 3, steps: 2000, seed: 3},
 		"32 contenders, 100 steps":    {nodes: 20, steps: 100, seed: 4, contenders: strings.Fields(strings.Repeat("vnode:1 ketama:2 ", 16))},
 		"long names, 64 nodes, grids": {nodes: 60, steps: 12, seed: 5, name: func(i int) string { return fmt.Sprintf("%0250d", i) }},
 	} {
-		page := pageOf(t, f.report())
+		page := simPageOf(t, f.report())
 		t.Logf("%s: %d kB", name, len(page)/1000)
 		if len(page) > most {
 			t.Errorf("%s: %d bytes", name, len(page))
@@ -98,22 +94,22 @@ func TestPageStaysSmall(t *testing.T) {
 	}
 }
 
-func TestPictureIsOneSVG(t *testing.T) {
+func TestSimulationPictureIsOneSVG(t *testing.T) {
 	if testing.Short() {
 		t.Skip("all in one goroutine: nothing to see for the race detector")
 	}
-	for name, r := range odd(t) {
+	for name, r := range oddSims(t) {
 		var b, again bytes.Buffer
-		if err := Picture(&b, r); err != nil {
+		if err := SimulationPicture(&b, r); err != nil {
 			t.Fatal(err)
 		}
-		if err := Picture(&again, r); err != nil || !bytes.Equal(b.Bytes(), again.Bytes()) {
+		if err := SimulationPicture(&again, r); err != nil || !bytes.Equal(b.Bytes(), again.Bytes()) {
 			t.Errorf("%s: drawn again, it differs (%v)", name, err)
 		}
 		text := strings.Replace(b.String(), "http://www.w3.org/2000/svg", "", 1)
 		if !strings.HasPrefix(text, `<svg xmlns=""`) || strings.Contains(text, "http") || number.MatchString(text) || strings.Contains(text, "<script") {
 			t.Errorf("%s: %.300s", name, text)
 		}
-		pagetest.Elements(t, b.String(), func(string, map[string]string) {})
+		eachElement(t, b.String(), func(string, map[string]string) {})
 	}
 }

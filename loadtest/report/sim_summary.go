@@ -1,16 +1,15 @@
-package show
+package report
 
 import (
 	"slices"
 	"time"
 
-	"github.com/ringside-kv/ringside/loadtest/report"
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
-// A Summary is what a whole scenario cost one contender: sums over the steps, and
+// A SimulationSummary is what a whole scenario cost one contender: sums over the steps, and
 // the worst that was seen after any of them, the start included.
-type Summary struct {
+type SimulationSummary struct {
 	Contender sim.Contender
 
 	Moved, Least, Survivors, Backups, Lost sim.Amount
@@ -28,9 +27,9 @@ type Summary struct {
 	LookupNanos, LocateNanos float64
 }
 
-// Summarize sums a report up, in the order of its contenders.
-func Summarize(r *sim.Report) []Summary {
-	all := make([]Summary, len(r.Contenders))
+// SummarizeSimulation sums a report up, in the order of its contenders.
+func SummarizeSimulation(r *sim.Report) []SimulationSummary {
+	all := make([]SimulationSummary, len(r.Contenders))
 	for i := range all {
 		s := &all[i]
 		s.Contender = r.Contenders[i]
@@ -42,14 +41,14 @@ func Summarize(r *sim.Report) []Summary {
 			computes = append(computes, float64(o.Compute))
 			lookups, locates = append(lookups, o.LookupNanos), append(locates, o.LocateNanos)
 		}
-		s.Ratio = report.Share(s.Moved.Keys, s.Least.Keys)
-		s.Compute = time.Duration(median(computes))
-		s.LookupNanos, s.LocateNanos = median(lookups), median(locates)
+		s.Ratio = Share(s.Moved.Keys, s.Least.Keys)
+		s.Compute = time.Duration(sortedMedian(computes))
+		s.LookupNanos, s.LocateNanos = sortedMedian(lookups), sortedMedian(locates)
 	}
 	return all
 }
 
-func (s *Summary) add(step *sim.Step, o *sim.Outcome) {
+func (s *SimulationSummary) add(step *sim.Step, o *sim.Outcome) {
 	sum := func(to *sim.Amount, a sim.Amount) { to.Keys += a.Keys; to.Bytes += a.Bytes }
 	sum(&s.Moved, o.Moved)
 	sum(&s.Least, step.Least)
@@ -66,12 +65,13 @@ func (s *Summary) add(step *sim.Step, o *sim.Outcome) {
 	s.MemoryBytes = max(s.MemoryBytes, o.MemoryBytes)
 }
 
-func median(all []float64) float64 {
+// sortedMedian sorts the values and returns their median, 0 if there are none.
+func sortedMedian(all []float64) float64 {
 	if len(all) == 0 {
 		return 0
 	}
 	slices.Sort(all)
-	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
+	return median(all)
 }
 
 // copiesAfter is how many copies of keys there are after a step if none was lost:

@@ -1,4 +1,4 @@
-package show
+package report
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ringside-kv/ringside/loadtest/report"
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
@@ -234,7 +233,7 @@ func (ng *nodeGrid) draw(buckets []string) string {
 	}
 	var b strings.Builder
 	w, h := gridMargin+perRow*cellSize, rows*cellSize
-	fmt.Fprintf(&b, `<svg class="cells" viewBox="0 0 %d %d" width="%[1]d" height="%[2]d" role="img" aria-label="%[3]s">`, w, h, html.EscapeString(report.Printable(ng.about())))
+	fmt.Fprintf(&b, `<svg class="cells" viewBox="0 0 %d %d" width="%[1]d" height="%[2]d" role="img" aria-label="%[3]s">`, w, h, html.EscapeString(Printable(ng.about())))
 	kinds := make([]string, 0, len(paths))
 	for kind := range paths {
 		kinds = append(kinds, kind)
@@ -283,7 +282,7 @@ func kindOrder(kind string) int {
 func rowLabel(name string, buckets int) string {
 	n, mask, ok := parseBucket(name)
 	if !ok {
-		return report.Clip(name, 4)
+		return Clip(name, 4)
 	}
 	id := fmt.Sprintf("%0*X", len(strconv.FormatUint(mask, 16)), n)
 	if len(id) > 1 && buckets > 16 {
@@ -294,5 +293,5 @@ func rowLabel(name string, buckets int) string {
 
 func (ng *nodeGrid) about() string {
 	return fmt.Sprintf("%s: %d primaries, %d backups; gained %d, promoted %d, demoted %d, gave up %d",
-		report.Clip(ng.ID, 60), ng.Primaries, ng.Backups, ng.Gained, ng.Promoted, ng.Demoted, ng.Dropped)
+		Clip(ng.ID, 60), ng.Primaries, ng.Backups, ng.Gained, ng.Promoted, ng.Demoted, ng.Dropped)
 }

@@ -1,4 +1,4 @@
-package show
+package report
 
 import (
 	"fmt"
@@ -10,24 +10,24 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
-// A fake is what a made-up report is made of.
-type fake struct {
+// A simFake is what a made-up report is made of.
+type simFake struct {
 	nodes, steps, keys int
 	contenders         []string
 	name               func(i int) string
 	seed               uint64
 }
 
-var usual = []string{"buckets", "ketama", "vnode", "(mod)", "(rendezvous)"}
+var usualSim = []string{"buckets", "ketama", "vnode", "(mod)", "(rendezvous)"}
 
 // report makes a report whose figures have the right form and the wrong values.
-func (f fake) report() *sim.Report {
+func (f simFake) report() *sim.Report {
 	r := rand.New(rand.NewPCG(f.seed, 1))
 	if f.name == nil {
 		f.name = func(i int) string { return fmt.Sprintf("node-%d", i+1) }
 	}
 	if f.contenders == nil {
-		f.contenders = usual
+		f.contenders = usualSim
 	}
 	if f.keys == 0 {
 		f.keys = 1_000_000
@@ -71,12 +71,12 @@ func (f fake) report() *sim.Report {
 	return out
 }
 
-func (f fake) amount(share float64) sim.Amount {
+func (f simFake) amount(share float64) sim.Amount {
 	keys := int64(share * float64(f.keys))
 	return sim.Amount{Keys: keys, Bytes: keys * 116}
 }
 
-func (f fake) outcome(r *rand.Rand, i, j int, c sim.Contender, step sim.Step) sim.Outcome {
+func (f simFake) outcome(r *rand.Rand, i, j int, c sim.Contender, step sim.Step) sim.Outcome {
 	spread := func(cv float64) sim.Spread {
 		return sim.Spread{Min: max(0, 1-2*cv), Max: 1 + cv*(1.5+r.Float64()), CV: cv}
 	}

@@ -1,4 +1,4 @@
-package show
+package report
 
 import (
 	"fmt"
@@ -9,24 +9,13 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/ringside-kv/ringside/loadtest/report"
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
-// TableOptions say how a table is laid out.
-type TableOptions struct {
-	// Width is that of the terminal in cells; below 80 it counts as 80.
-	Width int
-	// Wide adds columns, whatever the width.
-	Wide bool
-}
-
-const leastWidth = 80
-
-// Table writes a report for a terminal: what was asked for, a block for each step,
+// SimulationTable writes a report for a terminal: what was asked for, a block for each step,
 // and a summary of all. Lines take at most 80 cells unless the options give more.
-func Table(w io.Writer, r *sim.Report, options TableOptions) error {
-	t := terminal{report: r, cells: max(options.Width, leastWidth), wide: options.Wide}
+func SimulationTable(w io.Writer, r *sim.Report, options TableOptions) error {
+	t := simTerminal{terminal: newTerminal(options), report: r, wide: options.Wide}
 	t.heading()
 	for i := range r.Steps {
 		t.step(i)
@@ -37,20 +26,13 @@ func Table(w io.Writer, r *sim.Report, options TableOptions) error {
 	return err
 }
 
-type terminal struct {
+type simTerminal struct {
+	terminal
 	report *sim.Report
-	cells  int
 	wide   bool
-	out    strings.Builder
 }
 
-func (t *terminal) line(lines int, format string, args ...any) {
-	for _, line := range report.Wrap(fmt.Sprintf(format, args...), t.cells, lines) {
-		t.out.WriteString(line + "\n")
-	}
-}
-
-func (t *terminal) heading() {
+func (t *simTerminal) heading() {
 	for _, line := range settingsLines(t.report) {
 		t.line(4, "%s", line)
 	}
@@ -59,13 +41,13 @@ func (t *terminal) heading() {
 // settingsLines say what was asked for.
 func settingsLines(r *sim.Report) []string {
 	s := r.Settings
-	keys := report.Plural(s.Keys, "key")
+	keys := Plural(s.Keys, "key")
 	if s.KeyFile != "" {
 		keys += " of " + s.KeyFile
 	}
 	lines := []string{
 		fmt.Sprintf("%s, %s (%s), %s, hash %s, order %s, seed %d",
-			report.Plural(s.Nodes, "node"), keys, report.Size(s.Bytes), backups(s), s.Hash, s.Order, s.Seed),
+			Plural(s.Nodes, "node"), keys, Size(s.Bytes), backups(s), s.Hash, s.Order, s.Seed),
 	}
 	if s.Scenario != "" {
 		lines = append(lines, "scenario: "+s.Scenario)
@@ -75,7 +57,7 @@ func settingsLines(r *sim.Report) []string {
 
 // backups says how many copies there are, and when they are fewer than asked for.
 func backups(s sim.Settings) string {
-	text := report.Plural(s.Backups, "backup")
+	text := Plural(s.Backups, "backup")
 	if copies := max(1, min(s.Backups+1, s.Nodes)); copies <= s.Backups {
 		text += fmt.Sprintf(" (%s at the start)", pluralCopies(copies))
 	}
@@ -89,40 +71,40 @@ func pluralCopies(n int) string {
 	return fmt.Sprintf("%d copies", n)
 }
 
-func (t *terminal) step(i int) {
+func (t *simTerminal) step(i int) {
 	t.out.WriteString("\n")
 	t.line(3, "%s", stepTitle(t.report, i))
 
-	var shown []column
-	for _, c := range columns {
+	var shown []simColumn
+	for _, c := range simColumns {
 		if (i > 0 || c.start) && (t.wide || !c.wide || i == 0) {
 			shown = append(shown, c)
 		}
 	}
 	text := t.stepTable(i, shown)
 	for yields := 2; yields > 0 && !t.wide && !t.fits(text); yields-- {
-		shown = slices.DeleteFunc(shown, func(c column) bool { return c.yields == yields })
+		shown = slices.DeleteFunc(shown, func(c simColumn) bool { return c.yields == yields })
 		text = t.stepTable(i, shown)
 	}
 	t.out.WriteString(text)
 }
 
-func (t *terminal) fits(text string) bool {
+func (t *simTerminal) fits(text string) bool {
 	for line := range strings.Lines(text) {
-		if report.Width(strings.TrimSuffix(line, "\n")) > t.cells {
+		if Width(strings.TrimSuffix(line, "\n")) > t.cells {
 			return false
 		}
 	}
 	return true
 }
 
-func (t *terminal) stepTable(i int, shown []column) string {
+func (t *simTerminal) stepTable(i int, shown []simColumn) string {
 	contenders := t.report.Contenders
 	w := newWriter()
 	head := table.Row{""}
 	rows := make([]table.Row, len(contenders))
 	for j, c := range contenders {
-		rows[j] = table.Row{shortName(c)}
+		rows[j] = table.Row{contenderName(c)}
 	}
 	for _, c := range shown {
 		head = append(head, c.head)
@@ -140,7 +122,7 @@ func (t *terminal) stepTable(i int, shown []column) string {
 	return rendered(w, len(head))
 }
 
-func shortName(c sim.Contender) string { return report.Clip(report.Printable(c.Name), 14) }
+func contenderName(c sim.Contender) string { return Clip(Printable(c.Name), 14) }
 
 // stepTitle is a step in one sentence.
 func stepTitle(r *sim.Report, i int) string {
@@ -149,14 +131,14 @@ func stepTitle(r *sim.Report, i int) string {
 		return fmt.Sprintf("Step 0: %s · %s", step.Event, nodesOf(r, 0))
 	}
 	return fmt.Sprintf("Step %d: %s · %s · least %s %% = %s, %s", i, step.Event, nodesOf(r, i),
-		report.Percent(report.Share(step.Least.Keys, copiesAfter(r, step))), keyCopies(step.Least.Keys), report.Size(step.Least.Bytes))
+		Percent(Share(step.Least.Keys, copiesAfter(r, step))), keyCopies(step.Least.Keys), Size(step.Least.Bytes))
 }
 
 // nodesOf is how many nodes there are after a step, and before it if those were others.
 func nodesOf(r *sim.Report, i int) string {
-	text := report.Plural(len(r.Steps[i].Nodes), "node")
+	text := Plural(len(r.Steps[i].Nodes), "node")
 	if before := len(r.Steps[max(0, i-1)].Nodes); before != len(r.Steps[i].Nodes) {
-		text = report.Count(int64(before)) + " → " + text
+		text = Count(int64(before)) + " → " + text
 	}
 	return text
 }
@@ -165,25 +147,22 @@ func keyCopies(n int64) string {
 	if n == 1 {
 		return "1 copy"
 	}
-	return report.Count(n) + " copies"
+	return Count(n) + " copies"
 }
-
-// mark stands after the best of a column or a line.
-const mark = "*"
 
 // markedColumn is a column of a step with its best marked; all texts make room for
 // the mark.
-func markedColumn(r *sim.Report, step int, c column) []string {
-	cells := make([]cell, len(r.Contenders))
+func markedColumn(r *sim.Report, step int, c simColumn) []string {
+	cells := make([]simCell, len(r.Contenders))
 	for j := range cells {
-		cells[j] = c.get(place{r, step, j})
+		cells[j] = c.get(simPlace{r, step, j})
 	}
 	return marked(r.Contenders, cells)
 }
 
-func marked(contenders []sim.Contender, cells []cell) []string {
+func marked(contenders []sim.Contender, cells []simCell) []string {
 	texts := make([]string, len(cells))
-	for j, isBest := range best(contenders, cells) {
+	for j, isBest := range bestOf(contenders, cells) {
 		texts[j] = cells[j].text + " "
 		if isBest {
 			texts[j] = cells[j].text + mark
@@ -193,9 +172,9 @@ func marked(contenders []sim.Contender, cells []cell) []string {
 }
 
 // summary has a line for each figure and as many contenders side by side as fit.
-func (t *terminal) summary() {
-	all := Summarize(t.report)
-	title := "All " + report.Plural(len(t.report.Steps)-1, "step")
+func (t *simTerminal) summary() {
+	all := SummarizeSimulation(t.report)
+	title := "All " + Plural(len(t.report.Steps)-1, "step")
 	if len(t.report.Steps) <= 2 {
 		title = "Summary"
 	}
@@ -215,18 +194,18 @@ func (t *terminal) summary() {
 	}
 }
 
-func (t *terminal) summaryTable(all []Summary, from, to int) string {
+func (t *simTerminal) summaryTable(all []SimulationSummary, from, to int) string {
 	w := newWriter()
 	head := table.Row{""}
 	for _, s := range all[from:to] {
-		name := shortName(s.Contender) + " "
+		name := contenderName(s.Contender) + " "
 		if s.Contender.Yardstick {
 			name += "\n(yardstick)"
 		}
 		head = append(head, name)
 	}
 	w.AppendHeader(head)
-	for _, f := range figures {
+	for _, f := range simFigures {
 		row := table.Row{f.name}
 		for _, text := range markedFigure(t.report.Contenders, all, f)[from:to] {
 			row = append(row, text)
@@ -236,11 +215,11 @@ func (t *terminal) summaryTable(all []Summary, from, to int) string {
 	return rendered(w, len(head))
 }
 
-func markedFigure(contenders []sim.Contender, all []Summary, f figure) []string {
+func markedFigure(contenders []sim.Contender, all []SimulationSummary, f simFigure) []string {
 	return marked(contenders, f.cells(all))
 }
 
-func (t *terminal) notes() {
+func (t *simTerminal) notes() {
 	s := t.report.Settings
 	t.out.WriteString("\n")
 	if t.report.Stopped {
@@ -254,7 +233,7 @@ func (t *terminal) notes() {
 	if machine != "" {
 		machine = " on " + machine
 	}
-	t.line(3, "Took %s%s; seed %d", report.Duration(t.report.Took), machine, s.Seed)
+	t.line(3, "Took %s%s; seed %d", Duration(t.report.Took), machine, s.Seed)
 }
 
 // stopped says how far a report goes that was stopped early.
@@ -267,7 +246,7 @@ func stopped(r *sim.Report) string {
 		names = append(names, c.Name)
 	}
 	return fmt.Sprintf("Stopped early: %s got through %s, and what is missing here was not done.",
-		strings.Join(names, ", "), report.Plural(max(0, len(r.Steps)-1), "step"))
+		strings.Join(names, ", "), Plural(max(0, len(r.Steps)-1), "step"))
 }
 
 func nonEmpty(words ...string) []string {

@@ -1,111 +1,112 @@
-package show
+package report
 
 import (
 	"math"
 	"strings"
 
-	"github.com/ringside-kv/ringside/loadtest/report"
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
-// A column is one figure of a contender in a step.
-type column struct {
+// A simColumn is one figure of a contender in a step.
+type simColumn struct {
 	head string // two lines
 	help string
 	wide bool // only on wish
 	// yields is above 0 for columns that go where they do not fit, the highest first.
 	yields int
 	start  bool // also of step 0, in which nothing moves
-	get    func(at place) cell
+	get    func(at simPlace) simCell
 }
 
-// A place is a contender in a step of a report.
-type place struct {
+// A simPlace is a contender in a step of a report.
+type simPlace struct {
 	report          *sim.Report
 	step, contender int
 }
 
-func (at place) stepOf() *sim.Step     { return &at.report.Steps[at.step] }
-func (at place) outcome() *sim.Outcome { return &at.stepOf().Outcomes[at.contender] }
-func (at place) placed() bool          { return at.outcome().Ranges > 0 }
-func (at place) before() (o sim.Outcome) {
+func (at simPlace) stepOf() *sim.Step     { return &at.report.Steps[at.step] }
+func (at simPlace) outcome() *sim.Outcome { return &at.stepOf().Outcomes[at.contender] }
+func (at simPlace) placed() bool          { return at.outcome().Ranges > 0 }
+func (at simPlace) before() (o sim.Outcome) {
 	return at.report.Steps[max(0, at.step-1)].Outcomes[at.contender]
 }
 
-// A cell is a figure for people. Of those that rank, the least is the best.
-type cell struct {
+// A simCell is a figure for people. Of those that rank, the least is the best.
+type simCell struct {
 	text  string
 	rank  float64
 	ranks bool
 }
 
-func ranked(text string, rank float64) cell { return cell{text, rank, true} }
+func ranked(text string, rank float64) simCell { return simCell{text, rank, true} }
 
-// columns are those of a step, in their order.
-var columns = []column{
+// simColumns are those of a step, in their order.
+var simColumns = []simColumn{
 	{head: "moved\n%", help: "copies of keys that travelled to another node, as a share of all copies; a key whose primary and one backup travel counts twice",
-		get: func(at place) cell {
-			return ranked(report.Percent(report.Share(at.outcome().Moved.Keys, copiesAfter(at.report, at.stepOf()))), float64(at.outcome().Moved.Keys))
+		get: func(at simPlace) simCell {
+			return ranked(Percent(Share(at.outcome().Moved.Keys, copiesAfter(at.report, at.stepOf()))), float64(at.outcome().Moved.Keys))
 		}},
 	{head: "moved\nbytes", help: "the bytes of those copies, keys and values", yields: 2,
-		get: func(at place) cell {
-			return ranked(report.Size(at.outcome().Moved.Bytes), float64(at.outcome().Moved.Bytes))
+		get: func(at simPlace) simCell {
+			return ranked(Size(at.outcome().Moved.Bytes), float64(at.outcome().Moved.Bytes))
 		}},
 	{head: "÷\nleast", help: "moved ÷ the least that any strategy must move if the load is to be even before and after; below 1 the strategy moved less because its load was not even before or is not after, so the best is nearest to 1",
-		get: func(at place) cell {
+		get: func(at simPlace) simCell {
 			if at.stepOf().Least.Keys == 0 {
-				return cell{text: report.None}
+				return simCell{text: None}
 			}
-			return ranked(report.Ratio(at.outcome().Ratio), offLeast(at.outcome().Ratio))
+			return ranked(Ratio(at.outcome().Ratio), offLeast(at.outcome().Ratio))
 		}},
 	{head: "surv.\n%", help: "the part of moved (as a share of all copies) that went between nodes that were there before and after, beyond what nodes that went had held: what consistent hashing promises to be 0",
-		get: func(at place) cell {
-			return ranked(report.Percent(report.Share(at.outcome().Survivors.Keys, copiesAfter(at.report, at.stepOf()))), float64(at.outcome().Survivors.Keys))
+		get: func(at simPlace) simCell {
+			return ranked(Percent(Share(at.outcome().Survivors.Keys, copiesAfter(at.report, at.stepOf()))), float64(at.outcome().Survivors.Keys))
 		}},
 	{head: "backup\n%", help: "the part of moved (as a share of all copies) that arrived as a backup", yields: 1,
-		get: func(at place) cell {
-			return cell{text: report.Percent(report.Share(at.outcome().Backups.Keys, copiesAfter(at.report, at.stepOf())))}
+		get: func(at simPlace) simCell {
+			return simCell{text: Percent(Share(at.outcome().Backups.Keys, copiesAfter(at.report, at.stepOf())))}
 		}},
 	{head: "promoted\nkeys", help: "keys whose new primary had a copy already, so that nothing had to travel", wide: true,
-		get: func(at place) cell { return cell{text: report.Count(at.outcome().Promoted)} }},
+		get: func(at simPlace) simCell { return simCell{text: Count(at.outcome().Promoted)} }},
 	{head: "lost\nkeys", help: "keys of which no copy was left after a crash",
-		get: func(at place) cell {
-			return ranked(report.Count(at.outcome().Lost.Keys), float64(at.outcome().Lost.Keys))
+		get: func(at simPlace) simCell {
+			return ranked(Count(at.outcome().Lost.Keys), float64(at.outcome().Lost.Keys))
 		}},
 	{head: "min/mean\nby keys", help: "keys that the emptiest node is the primary of, as a multiple of its fair share", wide: true, start: true,
-		get: func(at place) cell {
+		get: func(at simPlace) simCell {
 			now := at.outcome().Balance.Keys.Min
-			return ranked(report.Ratio(now), -now)
+			return ranked(Ratio(now), -now)
 		}},
 	{head: "max/mean\nby keys", help: "keys that the fullest node is the primary of, as a multiple of its fair share (by weight), before the step and after; 1 is even", start: true,
-		get: func(at place) cell {
-			return beforeAfter(at, func(b *sim.Balance) float64 { return b.Keys.Max }, report.Ratio)
+		get: func(at simPlace) simCell {
+			return beforeAfter(at, func(b *sim.Balance) float64 { return b.Keys.Max }, Ratio)
 		}},
 	{head: "CV %\nby keys", help: "coefficient of variation of the nodes' keys, standard deviation ÷ mean, before the step and after; 0 is even", start: true,
-		get: func(at place) cell {
-			return beforeAfter(at, func(b *sim.Balance) float64 { return b.Keys.CV }, report.Percent)
+		get: func(at simPlace) simCell {
+			return beforeAfter(at, func(b *sim.Balance) float64 { return b.Keys.CV }, Percent)
 		}},
 	{head: "max/mean\nzipf", help: "requests to the busiest node as a multiple of its fair share, where few keys are asked for often and many seldom (zipf)", wide: true, start: true,
-		get: func(at place) cell { return after(at, func(b *sim.Balance) float64 { return b.Zipf.Max }) }},
+		get: func(at simPlace) simCell { return nodesAfter(at, func(b *sim.Balance) float64 { return b.Zipf.Max }) }},
 	{head: "max/mean\nhotspot", help: "the same, where a small part of the keys gets most of the requests", wide: true, start: true,
-		get: func(at place) cell { return after(at, func(b *sim.Balance) float64 { return b.Hotspot.Max }) }},
+		get: func(at simPlace) simCell {
+			return nodesAfter(at, func(b *sim.Balance) float64 { return b.Hotspot.Max })
+		}},
 	{head: "ranges\n", help: "rows of the placement's table; yardsticks have none", wide: true, start: true,
-		get: func(at place) cell {
+		get: func(at simPlace) simCell {
 			if !at.placed() {
-				return cell{text: report.None}
+				return simCell{text: None}
 			}
-			return ranked(report.Count(int64(at.outcome().Ranges)), float64(at.outcome().Ranges))
+			return ranked(Count(int64(at.outcome().Ranges)), float64(at.outcome().Ranges))
 		}},
 	{head: "compute\n", help: "time to compute the desired placement", wide: true, start: true,
-		get: func(at place) cell {
+		get: func(at simPlace) simCell {
 			if at.outcome().Compute == 0 {
-				return cell{text: report.None}
+				return simCell{text: None}
 			}
-			return ranked(report.Duration(at.outcome().Compute), float64(at.outcome().Compute))
+			return ranked(Duration(at.outcome().Compute), float64(at.outcome().Compute))
 		}},
 }
 
-func beforeAfter(at place, of func(*sim.Balance) float64, form func(float64) string) cell {
+func beforeAfter(at simPlace, of func(*sim.Balance) float64, form func(float64) string) simCell {
 	now := of(&at.outcome().Balance)
 	if at.step == 0 {
 		return ranked(form(now), now)
@@ -114,67 +115,71 @@ func beforeAfter(at place, of func(*sim.Balance) float64, form func(float64) str
 	return ranked(form(of(&before.Balance))+" → "+form(now), now)
 }
 
-func after(at place, of func(*sim.Balance) float64) cell {
+func nodesAfter(at simPlace, of func(*sim.Balance) float64) simCell {
 	now := of(&at.outcome().Balance)
-	return ranked(report.Ratio(now), now)
+	return ranked(Ratio(now), now)
 }
 
-// A figure is a line of the summary.
-type figure struct {
+// A simFigure is a line of the summary.
+type simFigure struct {
 	name, help string
-	get        func(s *Summary) cell
+	get        func(s *SimulationSummary) simCell
 	timed      bool // differs from run to run
 }
 
-func (f figure) cells(all []Summary) []cell {
-	cells := make([]cell, len(all))
+func (f simFigure) cells(all []SimulationSummary) []simCell {
+	cells := make([]simCell, len(all))
 	for j := range all {
 		cells[j] = f.get(&all[j])
 	}
 	return cells
 }
 
-// figures are the lines of the summary, in their order.
-var figures = []figure{
+// simFigures are the lines of the summary, in their order.
+var simFigures = []simFigure{
 	{name: "moved, keys", help: "copies of keys that travelled in all steps",
-		get: func(s *Summary) cell { return ranked(report.Count(s.Moved.Keys), float64(s.Moved.Keys)) }},
+		get: func(s *SimulationSummary) simCell { return ranked(Count(s.Moved.Keys), float64(s.Moved.Keys)) }},
 	{name: "moved, bytes", help: "their bytes",
-		get: func(s *Summary) cell { return ranked(report.Size(s.Moved.Bytes), float64(s.Moved.Bytes)) }},
+		get: func(s *SimulationSummary) simCell { return ranked(Size(s.Moved.Bytes), float64(s.Moved.Bytes)) }},
 	{name: "moved ÷ least", help: "÷ the least possible of all steps; the best is nearest to 1",
-		get: func(s *Summary) cell {
+		get: func(s *SimulationSummary) simCell {
 			if s.Least.Keys == 0 {
-				return cell{text: report.None}
+				return simCell{text: None}
 			}
-			return ranked(report.Ratio(s.Ratio), offLeast(s.Ratio))
+			return ranked(Ratio(s.Ratio), offLeast(s.Ratio))
 		}},
 	{name: "between survivors", help: "copies that went between nodes which were there before and after",
-		get: func(s *Summary) cell { return ranked(report.Count(s.Survivors.Keys), float64(s.Survivors.Keys)) }},
+		get: func(s *SimulationSummary) simCell { return ranked(Count(s.Survivors.Keys), float64(s.Survivors.Keys)) }},
 	{name: "backups moved", help: "copies that arrived as a backup",
-		get: func(s *Summary) cell { return cell{text: report.Count(s.Backups.Keys)} }},
+		get: func(s *SimulationSummary) simCell { return simCell{text: Count(s.Backups.Keys)} }},
 	{name: "promoted, keys", help: "keys whose new primary had a copy already",
-		get: func(s *Summary) cell { return cell{text: report.Count(s.Promoted)} }},
+		get: func(s *SimulationSummary) simCell { return simCell{text: Count(s.Promoted)} }},
 	{name: "lost, keys", help: "keys of which no copy was left",
-		get: func(s *Summary) cell { return ranked(report.Count(s.Lost.Keys), float64(s.Lost.Keys)) }},
+		get: func(s *SimulationSummary) simCell { return ranked(Count(s.Lost.Keys), float64(s.Lost.Keys)) }},
 	{name: "max/mean, keys", help: "the worst of all steps, by keys",
-		get: func(s *Summary) cell { return ranked(report.Ratio(s.WorstKeys), s.WorstKeys) }},
+		get: func(s *SimulationSummary) simCell { return ranked(Ratio(s.WorstKeys), s.WorstKeys) }},
 	{name: "max/mean, zipf", help: "the worst of all steps, by zipf requests",
-		get: func(s *Summary) cell { return ranked(report.Ratio(s.WorstZipf), s.WorstZipf) }},
+		get: func(s *SimulationSummary) simCell { return ranked(Ratio(s.WorstZipf), s.WorstZipf) }},
 	{name: "max/mean, hotspot", help: "the worst of all steps, by hotspot requests",
-		get: func(s *Summary) cell { return ranked(report.Ratio(s.WorstHotspot), s.WorstHotspot) }},
+		get: func(s *SimulationSummary) simCell { return ranked(Ratio(s.WorstHotspot), s.WorstHotspot) }},
 	{name: "CV %, keys", help: "the worst coefficient of variation of all steps",
-		get: func(s *Summary) cell { return ranked(report.Percent(s.WorstCV), s.WorstCV) }},
+		get: func(s *SimulationSummary) simCell { return ranked(Percent(s.WorstCV), s.WorstCV) }},
 	{name: "placement, ranges", help: "most rows of the placement's table",
-		get: func(s *Summary) cell { return existing(report.Count(int64(s.Ranges)), float64(s.Ranges)) }},
+		get: func(s *SimulationSummary) simCell { return existing(Count(int64(s.Ranges)), float64(s.Ranges)) }},
 	{name: "placement, encoded", help: "its most bytes in binary form",
-		get: func(s *Summary) cell { return existing(report.Size(int64(s.EncodedBytes)), float64(s.EncodedBytes)) }},
+		get: func(s *SimulationSummary) simCell {
+			return existing(Size(int64(s.EncodedBytes)), float64(s.EncodedBytes))
+		}},
 	{name: "placement, memory", help: "its most bytes in a node or a client",
-		get: func(s *Summary) cell { return existing(report.Size(int64(s.MemoryBytes)), float64(s.MemoryBytes)) }},
+		get: func(s *SimulationSummary) simCell {
+			return existing(Size(int64(s.MemoryBytes)), float64(s.MemoryBytes))
+		}},
 	{name: "time to compute", help: "time to compute the desired placement, the median of the steps", timed: true,
-		get: func(s *Summary) cell { return existing(report.Duration(s.Compute), float64(s.Compute)) }},
+		get: func(s *SimulationSummary) simCell { return existing(Duration(s.Compute), float64(s.Compute)) }},
 	{name: "lookup of a token", help: "time to find a token's owner, the median of the steps", timed: true,
-		get: func(s *Summary) cell { return existing(report.Nanos(s.LookupNanos), s.LookupNanos) }},
+		get: func(s *SimulationSummary) simCell { return existing(Nanos(s.LookupNanos), s.LookupNanos) }},
 	{name: "lookup of a key", help: "time to find a key's owner, its hash included, the median of the steps", timed: true,
-		get: func(s *Summary) cell { return existing(report.Nanos(s.LocateNanos), s.LocateNanos) }},
+		get: func(s *SimulationSummary) simCell { return existing(Nanos(s.LocateNanos), s.LocateNanos) }},
 }
 
 // offLeast is how far a ratio is from the least possible, whichever way: what moves
@@ -187,16 +192,16 @@ func offLeast(ratio float64) float64 {
 }
 
 // existing is a cell of something that yardsticks may not have.
-func existing(text string, rank float64) cell {
+func existing(text string, rank float64) simCell {
 	if rank == 0 {
-		return cell{text: report.None}
+		return simCell{text: None}
 	}
 	return ranked(text, rank)
 }
 
-// best tells for each contender's cell whether it is the best of those that are no
+// bestOf tells for each contender's cell whether it is the best of those that are no
 // yardsticks. Cells that read alike are alike; where all do, none is best.
-func best(contenders []sim.Contender, cells []cell) []bool {
+func bestOf(contenders []sim.Contender, cells []simCell) []bool {
 	least, found, differ := 0, false, false
 	for i, c := range cells {
 		if contenders[i].Yardstick || !c.ranks {

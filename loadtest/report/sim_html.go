@@ -1,4 +1,4 @@
-package show
+package report
 
 import (
 	_ "embed"
@@ -6,29 +6,19 @@ import (
 	"html/template"
 	"io"
 
-	"github.com/ringside-kv/ringside/loadtest/report"
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
 
-// PageOptions are what a page says beyond the report.
-type PageOptions struct {
-	// Command makes the same report again, as one writes it in a shell; empty if
-	// nobody knows.
-	Command string
-	// Version is that of the binary.
-	Version string
-}
+//go:embed sim_page.html
+var simPageText string
 
-//go:embed page.html
-var pageText string
+var simPageTemplate = newPageTemplate(simPageText)
 
-var pageTemplate = report.PageTemplate(pageText)
-
-// HTML writes a report as one page that needs nothing else: no script, no font and
+// SimulationHTML writes a report as one page that needs nothing else: no script, no font and
 // no picture from elsewhere. Its charts are SVG, each with its figures in a table
 // below it. It takes a few megabytes at most.
-func HTML(w io.Writer, r *sim.Report, options PageOptions) error {
-	if err := pageTemplate.Execute(w, newPage(r, options)); err != nil {
+func SimulationHTML(w io.Writer, r *sim.Report, options PageOptions) error {
+	if err := simPageTemplate.Execute(w, newSimPage(r, options)); err != nil {
 		return fmt.Errorf("write page: %w", err)
 	}
 	return nil
@@ -37,8 +27,8 @@ func HTML(w io.Writer, r *sim.Report, options PageOptions) error {
 // mostPageSteps keeps a page small enough for a phone, whatever the scenario.
 const mostPageSteps = 120
 
-// A wholePage is what the template shows.
-type wholePage struct {
+// A simPage is what the template shows.
+type simPage struct {
 	Style              template.CSS
 	Title              string
 	Settings           []string
@@ -47,35 +37,17 @@ type wholePage struct {
 	Command            string
 	Legend             []legendEntry
 	LeastSwatch        template.HTML
-	Summary            report.Grid
-	Moved              []drawnChart
-	MovedTable         report.Grid
-	Balance            []drawnChart
-	BalanceTables      []titled
-	Load               []drawnChart
-	LoadTable          report.Grid
+	Summary            Grid
+	Moved              []drawn
+	MovedTable         Grid
+	Balance            []drawn
+	BalanceTables      []titledGrid
+	Load               []drawn
+	LoadTable          Grid
 	Buckets            []bucketGrids
 	BucketsNote        string
-	Steps              []titled
+	Steps              []titledGrid
 	StepColumns, Lines [][2]string
-}
-
-// A legendEntry is a contender with how it looks.
-type legendEntry struct {
-	Swatch      template.HTML
-	Name, Title string
-	Yardstick   bool
-}
-
-type drawnChart struct {
-	Title   string
-	Picture template.HTML
-}
-
-type titled struct {
-	Title string
-	Table report.Grid
-	Open  bool
 }
 
 // bucketGrids are the grids of one contender after one step.
@@ -92,17 +64,17 @@ type bucketNode struct {
 	Total   int
 }
 
-func newPage(r *sim.Report, options PageOptions) *wholePage {
-	p := &wholePage{
-		Style:       report.BaseStyle(),
-		Title:       "Which strategy? " + report.Plural(r.Settings.Nodes, "node") + " through " + report.Plural(max(0, len(r.Steps)-1), "step"),
+func newSimPage(r *sim.Report, options PageOptions) *simPage {
+	p := &simPage{
+		Style:       template.CSS(baseStyle),
+		Title:       "Which strategy? " + Plural(r.Settings.Nodes, "node") + " through " + Plural(max(0, len(r.Steps)-1), "step"),
 		Settings:    settingsLines(r),
 		Command:     options.Command,
-		LeastSwatch: template.HTML(report.LevelSwatch().Decorative()),
-		Facts:       facts(r, options),
+		LeastSwatch: template.HTML(LevelSwatch().Decorative()),
+		Facts:       simFacts(r, options),
 	}
 	for i, line := range p.Settings {
-		p.Settings[i] = report.Printable(line)
+		p.Settings[i] = Printable(line)
 	}
 	if r.Stopped {
 		p.Notes = append(p.Notes, stopped(r))
@@ -110,34 +82,33 @@ func newPage(r *sim.Report, options PageOptions) *wholePage {
 	if n := len(r.Steps) - 1; n > mostPageSteps {
 		p.Notes = append(p.Notes, fmt.Sprintf("There were %d steps. Tables and bars show the first %d of them, curves and sums all; CSV and JSON have everything.", n, mostPageSteps))
 	}
-	for j, l := range report.Looks(names(r.Contenders)) {
+	for j, l := range Looks(contenderNames(r.Contenders)) {
 		c := r.Contenders[j]
-		p.Legend = append(p.Legend, legendEntry{template.HTML(report.Swatch(l).Decorative()), c.Name, c.Title, c.Yardstick})
+		p.Legend = append(p.Legend, legendEntry{swatch(l), c.Name, c.Title, c.Yardstick})
 	}
 	p.Summary = summaryGrid(r)
-	p.StepColumns, p.Lines = Glossary()
+	p.StepColumns, p.Lines = SimulationGlossary()
 	if len(r.Steps) == 0 {
 		return p
 	}
-	p.Moved, p.MovedTable = inlined(movedCharts(r)), movedGrid(r)
-	p.Balance = inlined(balanceCharts(r))
-	for _, m := range measures {
-		p.BalanceTables = append(p.BalanceTables, titled{Title: m.title, Table: measureGrid(r, m)})
+	p.Moved, p.MovedTable = inlineAll(movedCharts(r)), movedGrid(r)
+	p.Balance = inlineAll(balanceCharts(r))
+	for _, m := range balanceMeasures {
+		p.BalanceTables = append(p.BalanceTables, titledGrid{Title: m.title, Grid: measureGrid(r, m)})
 	}
 	steps := loadSteps(r)
-	p.Load, p.LoadTable = inlined(loadCharts(r, steps)), loadGrid(r, steps)
+	p.Load, p.LoadTable = inlineAll(loadCharts(r, steps)), loadGrid(r, steps)
 	p.Buckets, p.BucketsNote = allBucketGrids(r)
 	for i := range min(len(r.Steps), mostPageSteps+1) {
-		p.Steps = append(p.Steps, titled{stepTitle(r, i), stepGrid(r, i), len(r.Steps) <= 12})
+		p.Steps = append(p.Steps, titledGrid{stepTitle(r, i), stepGrid(r, i), len(r.Steps) <= 12})
 	}
 	return p
 }
 
-// inlined charts are markup that this package has made and escaped.
-func inlined(charts []report.Drawing) []drawnChart {
-	all := make([]drawnChart, len(charts))
-	for i, ch := range charts {
-		all[i] = drawnChart{ch.Title, template.HTML(ch.Inline())}
+func inlineAll(charts []Drawing) []drawn {
+	all := make([]drawn, len(charts))
+	for i, c := range charts {
+		all[i] = inline(c)
 	}
 	return all
 }
@@ -183,5 +154,5 @@ func pluralAre(n int, word string) string {
 	if n == 1 {
 		return "1 " + word + " is"
 	}
-	return report.Plural(n, word) + " are"
+	return Plural(n, word) + " are"
 }
