@@ -48,7 +48,7 @@ func (s *Store) clear(w Waiter, may func() error) error {
 		s.counts.JournalDropped()
 		s.crowd.Add(4 * crowdOverlap)
 		s.cache.Clear()
-		if taps := s.taps.Load(); taps != nil {
+		if taps := s.taps.Current(); taps != nil {
 			w = s.tellDropped(taps, []ring.Range{ring.Whole}, nums, w)
 		}
 		s.latches.NoteCommit(nums, s.syncs.Add(b, w))

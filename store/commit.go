@@ -111,8 +111,8 @@ func (u *Unit) refused(err error) error {
 func (u *Unit) release() {
 	if u.staged {
 		u.s.commits.RLock()
-		if taps := u.s.taps.Load(); taps != nil {
-			taps.abandoned(u.built)
+		if taps := u.s.taps.Current(); taps != nil {
+			tellAbandoned(taps, u.built)
 		}
 		u.s.commits.RUnlock()
 		u.staged = false
@@ -249,7 +249,7 @@ func (u *Unit) apply(w Waiter) error {
 		mark = latch.Following
 	}
 	s.latches.BeginCommit(u.latched, mark)
-	taps := s.taps.Load()
+	taps := s.taps.Current()
 	var contents batchrepr.Reader
 	entries := false
 	if taps != nil {

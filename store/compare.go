@@ -83,14 +83,7 @@ type Watch struct {
 // Watch begins to count.
 func (s *Store) Watch(ranges ...ring.Range) *Watch {
 	w := &Watch{s: s, changes: make([]atomic.Uint64, len(ranges))}
-	_ = s.changeTaps(nil, func(c *tapCells) error {
-		for i, r := range ranges {
-			t := &Tap{s: s, sink: func(Change) { w.changes[i].Add(1) }}
-			w.taps = append(w.taps, t)
-			c.listen(r, t)
-		}
-		return nil
-	})
+	w.taps = s.taps.ListenEach(ranges, func(i int) { w.changes[i].Add(1) })
 	return w
 }
 
@@ -111,10 +104,5 @@ func (w *Watch) Changes() []uint64 {
 
 // Close ends it.
 func (w *Watch) Close() {
-	_ = w.s.changeTaps(nil, func(c *tapCells) error {
-		for _, t := range w.taps {
-			c.forget(t)
-		}
-		return nil
-	})
+	w.s.taps.Forget(w.taps)
 }

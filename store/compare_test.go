@@ -139,7 +139,7 @@ func TestWatchCountsChanges(t *testing.T) {
 	if n := w.Changes(); n[0] != 1 {
 		t.Errorf("closed, %v", n)
 	}
-	if set := s.taps.Load(); set != nil && len(set.all()) > 0 {
+	if set := s.taps.Current(); set != nil && len(set.All()) > 0 {
 		t.Error("taps are left")
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/internal/ops"
+	"github.com/ringside-kv/ringside/store/internal/tap"
 )
 
 // A long value is written entry by entry before its header is, in batches of its own. Its
@@ -95,8 +96,8 @@ func (c *constructor) stage() error {
 		return fmt.Errorf("write long value: %w", err)
 	}
 	err := c.batch.Commit(pebble.NoSync)
-	if taps := s.taps.Load(); err == nil && taps != nil {
-		taps.staged(contents, &c.u.built[c.built], c.more)
+	if taps := s.taps.Current(); err == nil && taps != nil {
+		handPart(taps, contents, &c.u.built[c.built], c.more)
 	}
 	s.commits.RUnlock()
 	if err != nil {
@@ -130,7 +131,7 @@ func (u *Unit) handStaged() error {
 // have gone to the taps that get these. The caller has called beginCommit.
 func (u *Unit) allHanded() bool {
 	for i := range u.built {
-		if b := &u.built[i]; b.handed != u.s.holder(b.place) && u.adopts(b) {
+		if b := &u.built[i]; b.handed != u.s.taps.Holder(b.place) && u.adopts(b) {
 			return false
 		}
 	}
@@ -159,11 +160,11 @@ func (u *Unit) handAgain(b *construction) error {
 		if err := u.s.beginCommit(u.frees); err != nil {
 			return err
 		}
-		holder := u.s.holder(b.place)
+		holder := u.s.taps.Holder(b.place)
 		handed := b.handed == holder
 		b.handed = holder
 		u.s.commits.RUnlock()
-		if handed || holder.tap == nil {
+		if handed || holder.Tap == nil {
 			return nil
 		}
 		if all, err := u.handParts(b); all || err != nil {
@@ -193,7 +194,7 @@ func (u *Unit) handParts(b *construction) (all bool, err error) {
 		} else if err := iter.Error(); err != nil {
 			return false, s.readFailed(err)
 		}
-		if held, err := b.handed.hand(u, b.place, w.Buf); !held || err != nil {
+		if held, err := u.handTo(b.handed, b.place, w.Buf); !held || err != nil {
 			return false, err
 		}
 		if !more {
@@ -204,32 +205,15 @@ func (u *Unit) handParts(b *construction) (all bool, err error) {
 	}
 }
 
-// A holder is the tap that holds a place, if there is one, and since when: one that was given
-// the place again is another holder.
-type holder struct {
-	tap   *Tap
-	since uint64 // the change of taps, see tapCells
-}
-
-// holder returns that of a place. It does not change while commits is locked.
-func (s *Store) holder(p Place) (h holder) {
-	if taps := s.taps.Load(); taps != nil {
-		if piece := taps.find(p.Token()); piece != nil {
-			h = piece.holder()
-		}
-	}
-	return h
-}
-
-// hand hands over a batch if the holder is still that of a place.
-func (h holder) hand(u *Unit, p Place, batch []byte) (held bool, err error) {
+// handTo hands over a batch if the holder is still that of a place.
+func (u *Unit) handTo(h tap.Holder, p Place, batch []byte) (held bool, err error) {
 	if err := u.s.beginCommit(u.frees); err != nil {
 		return false, err
 	}
 	defer u.s.commits.RUnlock()
-	if u.s.holder(p) != h {
+	if u.s.taps.Holder(p) != h {
 		return false, nil
 	}
-	h.tap.hand(batch)
+	h.Tap.Hand(batch)
 	return true, nil
 }

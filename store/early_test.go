@@ -78,7 +78,7 @@ func TestHeldRepliesAreGivenUp(t *testing.T) {
 	if write.done.Load() {
 		t.Fatal("an hour has not passed")
 	}
-	if err := s.Retap([]Move{{ring.Whole, nil}}, nil, func() {}); err != nil {
+	if err := s.Retap([]Move{{Range: ring.Whole, To: nil}}, nil, func() {}); err != nil {
 		t.Fatal(err)
 	}
 	read, looked := look(t, s, "a"), time.Now()
@@ -124,7 +124,7 @@ func TestHeldIsOfRanges(t *testing.T) {
 	<-startEarly(t, s, at(half), true).ch
 	first := wait(half)
 	<-wait(rest).ch
-	if err := s.Retap([]Move{{half, two}}, nil, func() {}); err != nil {
+	if err := s.Retap([]Move{{Range: half, To: two}}, nil, func() {}); err != nil {
 		t.Fatal(err)
 	}
 	moved := wait(half)

@@ -7,6 +7,7 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/damage"
 	"github.com/ringside-kv/ringside/store/internal/ops"
 	"github.com/ringside-kv/ringside/store/internal/syncqueue"
+	"github.com/ringside-kv/ringside/store/internal/tap"
 )
 
 // Errors of Open.
@@ -30,7 +31,7 @@ var (
 	// it may or may not survive a crash.
 	ErrUnknown = syncqueue.ErrUnknown
 	// ErrClosed: the store has been closed.
-	ErrClosed = errors.New("store is closed")
+	ErrClosed = tap.ErrClosed
 	// ErrCrashed: the store was ended by [Store.Crash].
 	ErrCrashed = errors.New("store was ended as by a crash")
 	// ErrPassive: the key lies in a range that only follows another node's.
@@ -57,5 +58,8 @@ var (
 	// changed. The key of the unit need not lie in the range: slices of tokens share latches.
 	ErrLatched = errors.New("a unit that takes long holds a latch of the range")
 	// ErrOverlap: a range overlaps one that is tapped.
-	ErrOverlap = errors.New("range is tapped already")
+	ErrOverlap = tap.ErrOverlap
+	// ErrHeld: the taps have not acknowledged a change in time. The change is kept and stays
+	// unseen.
+	ErrHeld = tap.ErrHeld
 )

@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/tap"
 )
 
 // Generations are never used twice: they are taken from a counter whose ceiling
@@ -58,7 +59,7 @@ type construction struct {
 	adopted bool
 	// handed is the holder that has all parts that have been committed; none if there was
 	// none then.
-	handed holder
+	handed tap.Holder
 }
 
 // newGeneration returns a generation that no value of this store has had, and

@@ -12,8 +12,8 @@ import (
 // fails with ErrPassive. It holds for units that begin after SetPassive returns; a
 // store that is opened is passive nowhere.
 func (s *Store) SetPassive(r ring.Range, passive bool) {
-	s.tapsMu.Lock()
-	defer s.tapsMu.Unlock()
+	s.passiveMu.Lock()
+	defer s.passiveMu.Unlock()
 	s.passive.Change(r, passive)
 	if !passive {
 		s.overdue.Store(true)
@@ -22,8 +22,8 @@ func (s *Store) SetPassive(r ring.Range, passive bool) {
 
 // SetActive makes the store passive everywhere but in some ranges.
 func (s *Store) SetActive(ranges ...ring.Range) {
-	s.tapsMu.Lock()
-	defer s.tapsMu.Unlock()
+	s.passiveMu.Lock()
+	defer s.passiveMu.Unlock()
 	s.passive.Set(layout.Complement(layout.UnionOf(ranges)))
 	s.overdue.Store(true)
 }

@@ -170,10 +170,10 @@ func (s *Store) dropLatched(sts []layout.Interval, d dropping, w Waiter) error {
 			return err
 		}
 	}
-	taps := s.taps.Load()
+	taps := s.taps.Current()
 	if d.told == nil && taps != nil {
 		for _, st := range sts {
-			if taps.overlap(st) {
+			if taps.Overlap(st) {
 				return ErrOverlap
 			}
 		}

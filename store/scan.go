@@ -89,16 +89,8 @@ func (s *Store) AwaitAll(w Waiter) (wait bool) {
 		last = max(last, l.LastCommit())
 	}
 	u := Unit{s: s}
-	if taps := s.taps.Load(); taps != nil {
-		for i := range taps.pieces {
-			p := &taps.pieces[i]
-			if p.tap != nil {
-				u.addSeen(p.tap, p.tap.last.Load())
-			}
-			for _, o := range p.open {
-				u.addSeen(o.tap, o.number)
-			}
-		}
+	if taps := s.taps.Current(); taps != nil {
+		u.seen.SeeAll(taps, nil)
 	}
 	if s.syncs.IsDurable(last) && !u.held() {
 		return false

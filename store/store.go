@@ -23,6 +23,7 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/layout"
 	"github.com/ringside-kv/ringside/store/internal/recall"
 	"github.com/ringside-kv/ringside/store/internal/syncqueue"
+	"github.com/ringside-kv/ringside/store/internal/tap"
 	"github.com/ringside-kv/ringside/store/internal/wal"
 	"github.com/ringside-kv/ringside/store/tuning"
 )
@@ -59,11 +60,8 @@ type Store struct {
 	generations generations
 	garbage     atomic.Int64 // generations named as garbage since the last look
 
-	taps    atomic.Pointer[tapSet] // nil when there are none
-	tapsMu  sync.Mutex             // serializes changes of taps and passive
-	tapTurn uint64                 // number of the last change of taps; guarded by tapsMu
-	handing handing
-	events  events
+	taps   tap.Registry
+	events events
 
 	damage damage.List
 
@@ -75,11 +73,12 @@ type Store struct {
 
 	reclaim reclaim
 
-	passive  layout.TokenSet
-	followed followed
-	overdue  atomic.Bool  // expired keys may lie in what expireLoop has passed
-	drops    atomic.Int64 // ranges dropped since the store was opened
-	unswept  atomic.Bool  // the index of expiry times holds entries of dropped ranges
+	passive   layout.TokenSet
+	passiveMu sync.Mutex // serializes changes of passive
+	followed  followed
+	overdue   atomic.Bool  // expired keys may lie in what expireLoop has passed
+	drops     atomic.Int64 // ranges dropped since the store was opened
+	unswept   atomic.Bool  // the index of expiry times holds entries of dropped ranges
 
 	// refusal is why no write is accepted, and stuck why not even a removal is.
 	refusal, stuck atomic.Pointer[error]
@@ -122,6 +121,7 @@ func Open(cfg Config) (*Store, error) {
 		reclaim:    reclaim{wake: make(chan struct{}, 1)},
 		openedAt:   time.Now(),
 	}
+	s.taps.SetCommits(&s.commits)
 	s.minFreeDisk.Store(cfg.MinFreeDisk)
 	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("open %s: %w", cfg.Dir, err)

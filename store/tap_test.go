@@ -270,7 +270,7 @@ func TestAbandonedValuesLeaveNothing(t *testing.T) {
 	waitFor(t, "the stream is worked off", func() bool {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		return len(l.queue) == 0 && l.tap.held.acked(l.tap.Last())
+		return len(l.queue) == 0 && l.tap.AllAcked()
 	})
 	if n := len(l.rc.begun); n != 0 {
 		t.Errorf("%d values are still under construction", n)

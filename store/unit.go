@@ -10,6 +10,7 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/counts"
 	"github.com/ringside-kv/ringside/store/internal/latch"
 	"github.com/ringside-kv/ringside/store/internal/pending"
+	"github.com/ringside-kv/ringside/store/internal/tap"
 )
 
 // A Unit is what the commands of a pipeline work on together: they see one
@@ -44,7 +45,7 @@ type Unit struct {
 	// built holds the generations that this unit writes the header of.
 	built []construction
 	// seen is what this unit has read, or written, that a Tap holds; see held.go.
-	seen []heldChange
+	seen tap.Seen
 	// failure, once set, is what Commit will answer: see Fail.
 	failure error
 	// unseen says why an expired key could not be removed that this unit does not
@@ -82,7 +83,7 @@ type Unit struct {
 	crowd   int
 	crowded bool
 	// parts is what the taps are handed.
-	parts tapParts
+	parts tap.Parts
 	// staged: some of built have been committed in part.
 	staged bool
 	// author is whose changes these are, for OnChange.
@@ -110,8 +111,8 @@ func (s *Store) NewUnit() *Unit { return &Unit{s: s} }
 // Begin starts the unit: it takes the latches of places, and fixes the time by
 // which keys expire, in ms since 1970. Where a [Tap] paces its range, that comes first.
 func (u *Unit) Begin(now int64, places []Place) {
-	if taps := u.s.taps.Load(); taps != nil && len(places) > 0 {
-		taps.slow(places)
+	if taps := u.s.taps.Current(); taps != nil && len(places) > 0 {
+		taps.Slow(places)
 	}
 	u.latched = u.latched[:0]
 	for _, p := range places {
@@ -123,8 +124,8 @@ func (u *Unit) Begin(now int64, places []Place) {
 // TryBegin is Begin where that need not wait for a latch. Else it returns false, and the unit
 // has not begun.
 func (u *Unit) TryBegin(now int64, places []Place) bool {
-	if taps := u.s.taps.Load(); taps != nil && len(places) > 0 {
-		taps.slow(places)
+	if taps := u.s.taps.Current(); taps != nil && len(places) > 0 {
+		taps.Slow(places)
 	}
 	u.latched = u.latched[:0]
 	for _, p := range places {

@@ -85,7 +85,7 @@ func (u *Unit) dependOn(l *latch.Latch, p Place) {
 	if n := l.LastCommit(); n > u.after {
 		u.after = n
 	}
-	if taps := u.s.taps.Load(); taps != nil {
+	if taps := u.s.taps.Current(); taps != nil {
 		u.see(taps, l, p)
 	}
 }
@@ -174,7 +174,7 @@ func (u *Unit) unexpired(h layout.Header, p Place, key []byte, err error) (layou
 	if n > u.after {
 		u.after = n
 	}
-	if taps := u.s.taps.Load(); taps != nil {
+	if taps := u.s.taps.Current(); taps != nil {
 		u.see(taps, &u.s.latches[latch.Of(p)], p)
 	}
 	if errors.Is(err, ErrReadOnly) && u.now-h.Expiry >= expirySettles {

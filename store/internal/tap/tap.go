@@ -1,4 +1,4 @@
-package store
+package tap
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store/internal/syncqueue"
 )
 
 // A Change is what a Tap hands over: that part of one commit which lies in its
@@ -27,46 +28,38 @@ type Change struct {
 // Acked. A range has one holding tap at most. Nobody waits for a listening tap, of which
 // a range may have any number.
 type Tap struct {
-	s     *Store
+	reg   *Registry
 	sink  func(Change)
 	holds bool
 
-	mu     sync.Mutex // serializes calls of a listening tap's sink; a holding one's: Store.handing
+	mu     sync.Mutex // serializes calls of a listening tap's sink; a holding one's: handing.mu
 	closed bool       // as sink
 	last   atomic.Uint64
 	pace   atomic.Pointer[func()]
 
-	held holding
+	held acks
 }
 
-// Tap returns a holding tap of some ranges, which no other may hold: ErrOverlap. Without
-// any it has none until [Store.Retap]. Every commit that begins after Tap returns is
-// handed over; of those before, none.
-//
-// sink is called for one change of all holding taps at a time, after the change can be
-// seen by other units and before any reply that tells of it may leave, by whoever
-// commits, with the latches of the keys held. It must not block nor call the store,
-// except for Acked: who limits what is under way does so before a unit begins.
-func (s *Store) Tap(sink func(Change), ranges ...ring.Range) (*Tap, error) {
-	t := &Tap{s: s, sink: sink, holds: true}
-	return t, s.changeTaps(nil, func(c *tapCells) error {
-		for _, r := range ranges {
-			if !c.each(r, func(p *tapPiece) bool { return p.tap == nil }) {
-				return fmt.Errorf("tap %v: %w", r, ErrOverlap)
+// Hold returns a holding tap of some ranges: see Store.Tap.
+func (r *Registry) Hold(sink func(Change), ranges ...ring.Range) (*Tap, error) {
+	t := &Tap{reg: r, sink: sink, holds: true}
+	return t, r.change(nil, func(c *cells) error {
+		for _, span := range ranges {
+			if !c.each(span, func(p *Piece) bool { return p.tap == nil }) {
+				return fmt.Errorf("tap %v: %w", span, ErrOverlap)
 			}
-			c.hold(r, t)
+			c.hold(span, t)
 		}
 		return nil
 	})
 }
 
-// Listen returns a listening tap of some ranges, as Tap does a holding one. Its sink is
-// called for one change at a time, whatever those of other taps do.
-func (s *Store) Listen(sink func(Change), ranges ...ring.Range) *Tap {
-	t := &Tap{s: s, sink: sink}
-	_ = s.changeTaps(nil, func(c *tapCells) error {
-		for _, r := range ranges {
-			c.listen(r, t)
+// Listen returns a listening tap of some ranges: see Store.Listen.
+func (r *Registry) Listen(sink func(Change), ranges ...ring.Range) *Tap {
+	t := &Tap{reg: r, sink: sink}
+	_ = r.change(nil, func(c *cells) error {
+		for _, span := range ranges {
+			c.listen(span, t)
 		}
 		return nil
 	})
@@ -79,17 +72,9 @@ type Move struct {
 	To    *Tap
 }
 
-// Retap gives ranges to other holding taps than before, in order if they overlap, and
-// takes all theirs from listening ones that end, at one moment in which at is called:
-// no commit lies within. at must not block nor call the store, except for Acked.
-//
-// Of a long value under way, whose first parts have been handed to another tap, the new one
-// is handed all parts before the header.
-//
-// What was handed over before stays held by the tap that it was handed to. With an error, ErrClosed for a tap that has been closed,
-// nothing has changed and at was not called.
-func (s *Store) Retap(moves []Move, end []*Tap, at func()) error {
-	return s.changeTaps(at, func(c *tapCells) error {
+// Move gives ranges to other holding taps at one moment: see Store.Retap.
+func (r *Registry) Move(moves []Move, end []*Tap, at func()) error {
+	return r.change(at, func(c *cells) error {
 		for _, m := range moves {
 			if m.To != nil && (!m.To.holds || m.To.isClosed()) {
 				return fmt.Errorf("tap %v: %w", m.Range, ErrClosed)
@@ -124,11 +109,11 @@ func (t *Tap) Last() uint64 { return t.last.Load() }
 func (t *Tap) Close(err error) {
 	if err != nil {
 		// First: nobody may see what fails between the end of the tap and its failure.
-		t.held.fail(fmt.Errorf("%w: %w", ErrUnknown, err))
+		t.held.fail(fmt.Errorf("%w: %w", syncqueue.ErrUnknown, err))
 	} else {
 		t.held.release(^uint64(0))
 	}
-	_ = t.s.changeTaps(nil, func(c *tapCells) error {
+	_ = t.reg.change(nil, func(c *cells) error {
 		c.forget(t)
 		return nil
 	})
@@ -141,7 +126,7 @@ func (t *Tap) Close(err error) {
 // handing is what serializes calls of sink.
 func (t *Tap) handing() *sync.Mutex {
 	if t.holds {
-		return &t.s.handing.mu
+		return &t.reg.handing.mu
 	}
 	return &t.mu
 }
@@ -182,9 +167,9 @@ func (h *handing) keep(batch []byte) []byte {
 	return h.slab[from:len(h.slab):len(h.slab)]
 }
 
-// hand passes a copy of a batch on and returns its number; 0 if the tap is a listening
+// Hand passes a copy of a batch on and returns its number; 0 if the tap is a listening
 // one or has been closed.
-func (t *Tap) hand(batch []byte) uint64 {
+func (t *Tap) Hand(batch []byte) uint64 {
 	m := t.handing()
 	m.Lock()
 	defer m.Unlock()
@@ -195,10 +180,16 @@ func (t *Tap) hand(batch []byte) uint64 {
 		t.sink(Change{Batch: append(make([]byte, 0, len(batch)), batch...)})
 		return 0
 	}
-	h := &t.s.handing
+	h := &t.reg.handing
 	h.number++
 	number := h.number
 	t.last.Store(number)
 	t.sink(Change{number, h.keep(batch)})
 	return number
 }
+
+// IsHolding reports whether the tap is a holding one.
+func (t *Tap) IsHolding() bool { return t.holds }
+
+// AllAcked reports whether all that was handed over has been acknowledged.
+func (t *Tap) AllAcked() bool { return t.held.acked(t.Last()) }

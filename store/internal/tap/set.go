@@ -1,4 +1,4 @@
-package store
+package tap
 
 import (
 	"cmp"
@@ -8,41 +8,41 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
-// A tapSet is all taps of a store; it does not change.
-type tapSet struct {
-	pieces []tapPiece // in order, without overlaps
+// A Set is all taps of a store; it does not change.
+type Set struct {
+	pieces []Piece // in order, without overlaps
 	index  *layout.TokenIndex
 }
 
-// A tapPiece is the taps of an interval of places.
-type tapPiece struct {
+// A Piece is the taps of an interval of places.
+type Piece struct {
 	layout.Interval
 	tap    *Tap   // that holds it; nil: none
 	since  uint64 // the change of taps that gave it to tap, or a later one
 	listen []*Tap
 	// open is what was handed to taps that held it before and had not acknowledged it:
 	// the newest change of each.
-	open []heldChange
+	open []change
 }
 
-// find returns the piece of a token, or nil.
-func (ts *tapSet) find(t ring.Token) *tapPiece {
+// Find returns the piece of a token, or nil.
+func (ts *Set) Find(t ring.Token) *Piece {
 	if i := ts.index.Find(t); i >= 0 {
 		return &ts.pieces[i]
 	}
 	return nil
 }
 
-// holder returns who holds the piece.
-func (p *tapPiece) holder() holder {
+// Holder returns who holds the piece.
+func (p *Piece) Holder() Holder {
 	if p.tap == nil {
-		return holder{}
+		return Holder{}
 	}
-	return holder{p.tap, p.since}
+	return Holder{p.tap, p.since}
 }
 
-// slow lets every tap in whose ranges a place lies hold its goroutine back.
-func (ts *tapSet) slow(places []Place) {
+// Slow lets every tap in whose ranges a place lies hold its goroutine back.
+func (ts *Set) Slow(places []layout.Place) {
 	var room [8]*Tap
 	asked := room[:0]
 	ask := func(t *Tap) {
@@ -55,7 +55,7 @@ func (ts *tapSet) slow(places []Place) {
 		}
 	}
 	for _, p := range places {
-		if piece := ts.find(p.Token()); piece != nil {
+		if piece := ts.Find(p.Token()); piece != nil {
 			ask(piece.tap)
 			for _, t := range piece.listen {
 				ask(t)
@@ -64,15 +64,15 @@ func (ts *tapSet) slow(places []Place) {
 	}
 }
 
-// overlap reports whether any tap has a part in an interval.
-func (ts *tapSet) overlap(st layout.Interval) bool {
-	return slices.ContainsFunc(ts.pieces, func(p tapPiece) bool {
+// Overlap reports whether any tap has a part in an interval.
+func (ts *Set) Overlap(st layout.Interval) bool {
+	return slices.ContainsFunc(ts.pieces, func(p Piece) bool {
 		return st.First <= p.Last && st.Last >= p.First && (p.tap != nil || len(p.listen) > 0)
 	})
 }
 
-// all returns each tap once.
-func (ts *tapSet) all() (taps []*Tap) {
+// All returns each tap once.
+func (ts *Set) All() (taps []*Tap) {
 	add := func(t *Tap) {
 		if t != nil && !slices.Contains(taps, t) {
 			taps = append(taps, t)
@@ -88,8 +88,8 @@ func (ts *tapSet) all() (taps []*Tap) {
 	return taps
 }
 
-// of returns the pieces of a tap.
-func (ts *tapSet) of(t *Tap) (pieces []layout.Interval) {
+// Of returns the pieces of a tap.
+func (ts *Set) Of(t *Tap) (pieces []layout.Interval) {
 	for i := range ts.pieces {
 		if p := &ts.pieces[i]; p.tap == t || slices.Contains(p.listen, t) {
 			pieces = append(pieces, p.Interval)
@@ -98,19 +98,18 @@ func (ts *tapSet) of(t *Tap) (pieces []layout.Interval) {
 	return pieces
 }
 
-// changeTaps replaces the set of taps by one that change makes of it; with an error of
+// change replaces the set of taps by one that change makes of it; with an error of
 // change it stays. at is called at the moment of the change, if it is not nil: whatever
 // is handed over by then was by the old set.
-func (s *Store) changeTaps(at func(), change func(*tapCells) error) error {
-	s.tapsMu.Lock()
-	defer s.tapsMu.Unlock()
-	// Whoever commits looks at the taps, and hands over, while commits is held for
-	// reading.
-	s.commits.Lock()
-	defer s.commits.Unlock()
-	s.tapTurn++
-	c := &tapCells{turn: s.tapTurn}
-	if set := s.taps.Load(); set != nil {
+func (r *Registry) change(at func(), change func(*cells) error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	// A committer looks at the taps, and hands over, while commits is held for reading.
+	r.commits.Lock()
+	defer r.commits.Unlock()
+	r.turn++
+	c := &cells{turn: r.turn}
+	if set := r.set.Load(); set != nil {
 		for _, p := range set.pieces {
 			p.listen, p.open = slices.Clone(p.listen), slices.Clone(p.open)
 			c.pieces = append(c.pieces, p)
@@ -119,25 +118,25 @@ func (s *Store) changeTaps(at func(), change func(*tapCells) error) error {
 	if err := change(c); err != nil {
 		return err
 	}
-	s.taps.Store(c.set())
+	r.set.Store(c.set())
 	if at != nil {
 		at()
 	}
 	return nil
 }
 
-// tapCells are the pieces of a set that is being made, in order.
-type tapCells struct {
-	pieces []tapPiece
+// cells are the pieces of a set that is being made, in order.
+type cells struct {
+	pieces []Piece
 	turn   uint64 // number of the change
 }
 
 // each calls visit for the pieces of a range, which are cut, or made, so that they lie
 // in it whole, until visit returns false.
-func (c *tapCells) each(r ring.Range, visit func(*tapPiece) bool) bool {
+func (c *cells) each(r ring.Range, visit func(*Piece) bool) bool {
 	for _, st := range layout.PiecesOf(r) {
 		c.cut(st.First)
-		if st.Last != ^Place(0) {
+		if st.Last != ^layout.Place(0) {
 			c.cut(st.Last + 1)
 		}
 		i := c.at(st.First)
@@ -147,7 +146,7 @@ func (c *tapCells) each(r ring.Range, visit func(*tapPiece) bool) bool {
 				if i < len(c.pieces) {
 					last = min(last, c.pieces[i].First-1)
 				}
-				c.pieces = slices.Insert(c.pieces, i, tapPiece{Interval: layout.Interval{First: next, Last: last}})
+				c.pieces = slices.Insert(c.pieces, i, Piece{Interval: layout.Interval{First: next, Last: last}})
 			}
 			if !visit(&c.pieces[i]) {
 				return false
@@ -162,13 +161,13 @@ func (c *tapCells) each(r ring.Range, visit func(*tapPiece) bool) bool {
 }
 
 // at returns the number of the first piece that ends at a place or behind it.
-func (c *tapCells) at(p Place) int {
-	i, _ := slices.BinarySearchFunc(c.pieces, p, func(piece tapPiece, p Place) int { return cmp.Compare(piece.Last, p) })
+func (c *cells) at(p layout.Place) int {
+	i, _ := slices.BinarySearchFunc(c.pieces, p, func(piece Piece, p layout.Place) int { return cmp.Compare(piece.Last, p) })
 	return i
 }
 
 // cut makes a place the first of its piece, if it lies in one.
-func (c *tapCells) cut(p Place) {
+func (c *cells) cut(p layout.Place) {
 	i := c.at(p)
 	if i == len(c.pieces) || c.pieces[i].First >= p {
 		return
@@ -180,8 +179,8 @@ func (c *tapCells) cut(p Place) {
 }
 
 // hold gives a range to a holding tap.
-func (c *tapCells) hold(r ring.Range, t *Tap) {
-	c.each(r, func(p *tapPiece) bool {
+func (c *cells) hold(r ring.Range, t *Tap) {
+	c.each(r, func(p *Piece) bool {
 		if p.tap != t {
 			p.leave()
 			p.tap, p.since = t, c.turn
@@ -191,12 +190,12 @@ func (c *tapCells) hold(r ring.Range, t *Tap) {
 }
 
 // leave takes a piece from the tap that holds it.
-func (p *tapPiece) leave() {
+func (p *Piece) leave() {
 	if p.tap == nil {
 		return
 	}
-	h := heldChange{p.tap, p.tap.last.Load()}
-	if i := slices.IndexFunc(p.open, func(o heldChange) bool { return o.tap == h.tap }); i >= 0 {
+	h := change{p.tap, p.tap.last.Load()}
+	if i := slices.IndexFunc(p.open, func(o change) bool { return o.tap == h.tap }); i >= 0 {
 		p.open[i] = h
 	} else {
 		p.open = append(p.open, h)
@@ -204,8 +203,8 @@ func (p *tapPiece) leave() {
 	p.tap = nil
 }
 
-func (c *tapCells) listen(r ring.Range, t *Tap) {
-	c.each(r, func(p *tapPiece) bool {
+func (c *cells) listen(r ring.Range, t *Tap) {
+	c.each(r, func(p *Piece) bool {
 		if !slices.Contains(p.listen, t) {
 			p.listen = append(p.listen, t)
 		}
@@ -214,7 +213,7 @@ func (c *tapCells) listen(r ring.Range, t *Tap) {
 }
 
 // forget takes all its pieces from a tap.
-func (c *tapCells) forget(t *Tap) {
+func (c *cells) forget(t *Tap) {
 	for i := range c.pieces {
 		p := &c.pieces[i]
 		if p.tap == t {
@@ -226,12 +225,12 @@ func (c *tapCells) forget(t *Tap) {
 
 // set returns what the cells come to: without those that nobody taps, and without
 // promises that are kept, or will never be where nobody asks any more.
-func (c *tapCells) set() *tapSet {
-	ts := &tapSet{}
+func (c *cells) set() *Set {
+	ts := &Set{}
 	var spans []layout.TokenSpan
 	for i := range c.pieces {
 		p := c.pieces[i]
-		p.open = slices.Clip(slices.DeleteFunc(p.open, func(o heldChange) bool {
+		p.open = slices.Clip(slices.DeleteFunc(p.open, func(o change) bool {
 			return o.tap.held.acked(o.number) || p.tap == nil && o.tap.held.failed()
 		}))
 		if p.tap == nil && len(p.listen) == 0 && len(p.open) == 0 {
@@ -254,7 +253,19 @@ func (c *tapCells) set() *tapSet {
 }
 
 // joins reports whether a piece and the next can be one.
-func (p *tapPiece) joins(next *tapPiece) bool {
+func (p *Piece) joins(next *Piece) bool {
 	return p.Last+1 == next.First && p.tap == next.tap &&
 		slices.Equal(p.listen, next.listen) && slices.Equal(p.open, next.open)
+}
+
+// HasOpen reports whether a tap has not acknowledged what it was handed of a piece that it holds no
+// more.
+func (ts *Set) HasOpen() bool {
+	return slices.ContainsFunc(ts.pieces, func(p Piece) bool { return len(p.open) > 0 })
+}
+
+// WithoutHolder returns the piece as if no tap held it.
+func (p Piece) WithoutHolder() Piece {
+	p.tap = nil
+	return p
 }
