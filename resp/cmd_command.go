@@ -141,21 +141,3 @@ func cmdCommandHelp(x *Call) {
 		"    List the names of commands.",
 	)
 }
-
-// simpleSet appends a set of simple strings.
-func simpleSet(r *wire.Writer, words []string) {
-	r.Set(len(words))
-	for _, word := range words {
-		r.Simple(word)
-	}
-}
-
-func countTrue(conditions ...bool) int {
-	n := 0
-	for _, c := range conditions {
-		if c {
-			n++
-		}
-	}
-	return n
-}

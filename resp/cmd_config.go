@@ -92,3 +92,14 @@ func cmdConfigResetstat(x *call) {
 	x.srv.stats.expiredBefore.Store(x.srv.store.Stats().Expired)
 	x.OK()
 }
+
+func cmdConfigHelp(x *Call) {
+	help(x, "CONFIG",
+		"GET <pattern> [<pattern> ...]",
+		"    Show the settings whose names match a pattern.",
+		"SET <name> <value> [<name> <value> ...]",
+		"    Change settings, all of them or none.",
+		"RESETSTAT",
+		"    Set the counters of INFO back to zero.",
+	)
+}

@@ -69,14 +69,6 @@ func cmdLlen(x *Call) {
 	}
 }
 
-// numbered is an element's number, which counts from the end if it is negative.
-func numbered(i, n int64) int64 {
-	if i < 0 {
-		return i + n
-	}
-	return i
-}
-
 func cmdLindex(x *Call) {
 	l, ok := x.listAt()
 	if !ok {
@@ -139,12 +131,6 @@ func (x *Call) bounds() (from, to int64, ok bool) {
 		x.Error(msgNotInteger)
 	}
 	return from, to, ok
-}
-
-// within makes two numbers of elements, which may count from the end, such that lie in a
-// list of n; from is above to if none lies between them.
-func within(from, to, n int64) (int64, int64) {
-	return max(numbered(from, n), 0), min(numbered(to, n), n-1)
 }
 
 func cmdLrange(x *Call) {

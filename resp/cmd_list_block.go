@@ -1,34 +1,10 @@
 package resp
 
 import (
-	"math/big"
 	"time"
 
-	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
-
-// parsePatience reads for how many seconds a command may wait, with a fraction perhaps; 0 is
-// for ever. It has replied, and returns false, if the argument says no such time.
-func (x *Call) parsePatience(arg []byte) (time.Duration, bool) {
-	seconds, ok := wire.ParseLongDouble(arg)
-	if !ok {
-		x.Error("ERR timeout is not a float or out of range")
-		return 0, false
-	}
-	// Redis counts whole milliseconds, rounded up, and takes more than fit 64 bits for
-	// less than none.
-	ms := wire.NewLongDouble().Mul(seconds, big.NewFloat(1000))
-	n, accuracy := ms.Int64()
-	if accuracy == big.Below && ms.Sign() > 0 && !ms.IsInf() && n < 1<<63-1 {
-		n++
-	}
-	if n < 0 || ms.IsInf() || ms.Cmp(big.NewFloat(1<<63)) >= 0 {
-		x.Error("ERR timeout is negative")
-		return 0, false
-	}
-	return time.Duration(min(n, int64(maxLinger/time.Millisecond))) * time.Millisecond, true
-}
 
 func cmdBlpop(x *Call) { x.blockingPop(true) }
 

@@ -62,3 +62,19 @@ func cmdMemoryPurge(x *call) {
 	debug.FreeOSMemory()
 	x.OK()
 }
+
+func cmdMemoryHelp(x *Call) {
+	help(x, "MEMORY",
+		"DOCTOR",
+		"    Say what is remarkable about the memory in use.",
+		"MALLOC-STATS",
+		"    Show what the allocator says of itself.",
+		"PURGE",
+		"    Give memory that is not in use back to the system.",
+		"STATS",
+		"    Tell what memory is used for.",
+		"USAGE <key> [SAMPLES <count>]",
+		"    Estimate how many bytes a key takes. Of a collection, <count>",
+		"    elements are measured (default: 5, all of them: 0).",
+	)
+}

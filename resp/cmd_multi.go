@@ -54,6 +54,9 @@ func cmdMsetnx(x *Call) {
 	}
 }
 
+// keptValues is how many values are kept for the next MSET.
+const keptValues = 1 << 10
+
 // readPairs reads what is at the keys of MSET before anything is written, so that
 // a key that cannot be read leaves the others as they are. It has replied if it
 // returns false.
@@ -71,7 +74,7 @@ func (x *Call) readPairs() (values []store.Value, ok bool) {
 		}
 		values = append(values, v)
 	}
-	if cap(values) <= maxUnitKeys {
+	if cap(values) <= keptValues {
 		x.values = values
 	}
 	return values, true

@@ -55,11 +55,6 @@ func b2i(b bool) int {
 	return 0
 }
 
-func isInt(b []byte) bool {
-	_, ok := wire.ParseInt(b)
-	return ok
-}
-
 // cmdObjectRefcount: Redis shares the small integers, and shows that as the
 // largest number.
 func cmdObjectRefcount(x *Call) {
@@ -127,4 +122,17 @@ func cmdMemoryUsage(x *Call) {
 		size += expiryOverhead + int64(len(key))
 	}
 	x.Int(size)
+}
+
+func cmdObjectHelp(x *Call) {
+	help(x, "OBJECT",
+		"ENCODING <key>",
+		"    Name the way in which the value is stored.",
+		"FREQ <key>",
+		"    Tell how often the key is used, on a logarithmic scale.",
+		"IDLETIME <key>",
+		"    Tell for how many seconds the key has not been used.",
+		"REFCOUNT <key>",
+		"    Tell how many references the value has.",
+	)
 }

@@ -19,11 +19,6 @@ const (
 	msgNoClusterReplicas = "ERR a node has backups of some ranges and is the primary of others: see CLUSTER SHARDS and RING PLACEMENT"
 )
 
-// refused is the handler of a command that is only there to say why it is not.
-func refused(msg string) func(*Call) {
-	return func(x *Call) { x.Error(msg) }
-}
-
 // cmdMove: there is one database, so it is either the same or none.
 func cmdMove(x *call) {
 	n, ok := wire.ParseInt(x.args[2])
@@ -38,11 +33,6 @@ func cmdMove(x *call) {
 		x.Error("ERR source and destination objects are the same")
 	}
 }
-
-const (
-	msgNoDatabase    = "ERR DB index is out of range"
-	msgDatabaseRange = "ERR value is out of range, value must between -2147483648 and 2147483647"
-)
 
 func cmdSwapdb(x *call) {
 	a, ok1 := wire.ParseInt(x.args[1])

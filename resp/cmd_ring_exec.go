@@ -146,8 +146,8 @@ func eachQueued(cmds [][]byte) func(yield func(at int, args [][]byte) bool) {
 	}
 }
 
-// keysWithin finds the keys of RING EXEC.
-func (t *commandTable) keysWithin(args [][]byte, dst []keyRef) ([]keyRef, error) {
+// keysOfExec finds the keys of RING EXEC.
+func keysOfExec(t *commandTable, args [][]byte, dst []keyRef) ([]keyRef, error) {
 	watched, cmds, ok := splitExec(args)
 	if !ok {
 		return dst, errNoKeys

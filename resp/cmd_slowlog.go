@@ -46,3 +46,16 @@ func cmdSlowlogReset(x *call) {
 	x.srv.slowlog.reset()
 	x.OK()
 }
+
+func cmdSlowlogHelp(x *Call) {
+	help(x, "SLOWLOG",
+		"GET [<count>]",
+		"    Show the latest entries, newest first (default: 10, all: -1). An entry",
+		"    is: number, Unix time, microseconds, the command's words, the client's",
+		"    address and name.",
+		"LEN",
+		"    Count the entries.",
+		"RESET",
+		"    Delete the entries.",
+	)
+}

@@ -70,9 +70,6 @@ func cmdWait(x *call) {
 	}
 }
 
-// maxLinger is for ever.
-const maxLinger = 100 * 365 * 24 * time.Hour
-
 // waitPause is how long WAIT waits before it asks other nodes again, and how long it waits
 // for their first answers at least.
 const waitPause = 100 * time.Millisecond

@@ -11,8 +11,11 @@ import (
 )
 
 // What Redis keeps in a compact form: sorted sets of so many members, none of them longer
-// than compactLength.
-const compactScored = 128
+// than compactMember.
+const (
+	compactScored = 128
+	compactMember = 64
+)
 
 // openZSet opens the sorted set at a key to change it, or to look at one member. It has
 // replied, and returns false, if that cannot be.
@@ -148,7 +151,7 @@ func (x *Call) setScores(c *scoreCondition, scores []float64, member func(i int)
 			x.failPart(i > 0, err)
 			return
 		}
-		if isNew && (longest > compactLength || z.Len() > compactScored) {
+		if isNew && (longest > compactMember || z.Len() > compactScored) {
 			z.MarkLarge()
 		}
 	}
@@ -281,15 +284,6 @@ func cmdZscan(x *Call) { x.tableScan(store.ZSet) }
 
 func cmdZrandmember(x *Call) { x.drawElements(store.ZSet, "withscores") }
 
-// appendScanned appends a score as ZSCAN shows it: that of a sorted set in the compact form
-// as an integer, if it is one.
-func appendScanned(dst []byte, score float64, large bool) []byte {
-	if n := int64(score); !large && float64(n) == score && n != math.MaxInt64 {
-		return appendInt(dst, n)
-	}
-	return wire.AppendFloat(dst, score)
-}
-
 // restoreZSet makes the sorted set that a payload holds the value of a key, which was old.
 func (x *Call) restoreZSet(key []byte, old store.Value, value *rdb.Value, expiry int64) error {
 	z, large := &x.zset, false
@@ -300,7 +294,7 @@ func (x *Call) restoreZSet(key []byte, old store.Value, value *rdb.Value, expiry
 		if len(member) > longest {
 			return replyError(msgFieldTooLong)
 		}
-		large = large || len(member) > compactLength
+		large = large || len(member) > compactMember
 		return nil
 	})
 	if err != nil {

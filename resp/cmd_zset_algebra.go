@@ -133,7 +133,7 @@ func (x *Call) storeScored(key []byte, event string, members scoredMembers) {
 		return cmp.Or(failure, err)
 	})
 	if err == nil {
-		if longest > compactLength || dst.Len() > compactScored {
+		if longest > compactMember || dst.Len() > compactScored {
 			dst.MarkLarge()
 		}
 		err = dst.Flush()

@@ -28,9 +28,9 @@ type command struct {
 	// between: only nodes may send it.
 	between bool
 	spread  bool // covers the cluster: every node does a part of it
-	// merge joins the replies of the parts of a command that is split where its keys lie at
-	// several nodes; nil: it is not split.
-	merge func(c *conn, parts []part)
+	// merge says how the replies of the parts are joined of a command that is split where its
+	// keys lie at several nodes.
+	merge mergeKind
 	// forNodes: nodes forward it. Others would change the state of a connection that
 	// many clients' requests go by, or wait on it. It is also set for what is keyed, spread,
 	// neutral, between or publishes.
@@ -70,6 +70,16 @@ type command struct {
 	parent *command // of a subcommand
 	acl    []string // categories with their @, derived from flags and group
 }
+
+// A mergeKind is how replies of several nodes become one.
+type mergeKind byte
+
+const (
+	mergeNone   mergeKind = iota // the command is not split
+	mergeOK                      // OK, if all parts were made
+	mergeCounts                  // the sum of the parts' numbers
+	mergeArrays                  // the elements of the parts, in the order of the keys
+)
 
 // cmdFlag is a set of properties, by the names COMMAND INFO shows.
 type cmdFlag uint32

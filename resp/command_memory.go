@@ -9,7 +9,7 @@ const (
 	// takenSlice is how many bytes are charged at a time.
 	takenSlice = 256 << 10
 	// uncharged is how many bytes a command takes without a charge.
-	uncharged = keepInput
+	uncharged = 64 << 10
 	// builtEntry is about how many bytes an entry of a list, or of a map, takes beside its own.
 	builtEntry = 64
 )

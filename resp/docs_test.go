@@ -68,7 +68,7 @@ func compatibility(table *commandTable, group string, redis []string) string {
 		case c.refusal != "":
 			refused = append(refused, spoken(full))
 			continue
-		case c.merge != nil:
+		case c.merge != mergeNone:
 			split = append(split, spoken(full))
 		case c.spread:
 			spread = append(spread, spoken(full))

@@ -41,7 +41,6 @@ const (
 	msgCrossSlot   = "CROSSSLOT Keys in request don't hash to the same slot"
 	msgUnreachable = "TRYAGAIN the node that serves the key cannot be reached"
 	msgAway        = "CLUSTERDOWN no node that has a copy of the key can be reached"
-	msgMoving      = "TRYAGAIN the key is changing hands"
 )
 
 // elsewhere answers the first requests, of which the very first is not this node's by

@@ -28,6 +28,9 @@ const (
 	msgNameTooLong   = "ERR the name of a group or consumer is too long (max-key-size)"
 	msgHeld          = "TRYAGAIN not all copies have the last write to the key yet"
 	msgHeldWrite     = "UNKNOWN The write is made here, but not on all copies yet: it may be lost"
+	msgNoDatabase    = "ERR DB index is out of range"
+	msgDatabaseRange = "ERR value is out of range, value must between -2147483648 and 2147483647"
+	msgMoving        = "TRYAGAIN the key is changing hands"
 	msgInvalidTime   = "ERR invalid expire time in '%s' command"
 )
 
@@ -84,3 +87,17 @@ func (x *Call) fail(err error) {
 type limitError string
 
 func (e limitError) Error() string { return string(e) }
+
+// errMoved says that ranges have changed hands before or during something that has changed
+// nothing. A node that was asked by another answers that it has not done it.
+var errMoved = errors.New("ranges have changed hands")
+
+// An unknownError is an error reply to a write that may have been made.
+type unknownError string
+
+// A replyError is an error reply as the client is to see it, its code first.
+type replyError string
+
+func (e replyError) Error() string { return string(e) }
+
+func (e unknownError) Error() string { return string(e) }

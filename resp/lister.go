@@ -114,10 +114,3 @@ func (l *lister) end(err error, next *store.Cursor) {
 	n += copy(x.Buf[n:], x.Buf[l.at+listHead:])
 	x.Buf = x.Buf[:n]
 }
-
-// overOutputBuffer is the error for a reply that is larger than may wait for one
-// client.
-func (x *Call) overOutputBuffer() string {
-	return "ERR the reply would exceed the output buffer of " +
-		strconv.FormatInt(x.limits.outputBuffer.Load(), 10) + " bytes"
-}

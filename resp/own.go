@@ -101,10 +101,6 @@ func (r *Routes) spanOf(t ring.Token) (span ring.Range, ok bool) {
 	return ring.Range{}, false
 }
 
-// errMoved says that ranges have changed hands before or during something that has changed
-// nothing. A node that was asked by another answers that it has not done it.
-var errMoved = errors.New("ranges have changed hands")
-
 // own runs something on the node's own spans: all of the store on a lone node. For another
 // node it is those of the part. If they are not this node's any more, do fails with errMoved,
 // and has changed nothing: for a client of this node it begins anew. What only reads fails

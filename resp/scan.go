@@ -172,8 +172,3 @@ func (s *scan) ask(to *Route, timeout time.Duration) (ok bool, err error) {
 	s.at = next
 	return true, nil
 }
-
-// A replyError is an error reply as the client is to see it, its code first.
-type replyError string
-
-func (e replyError) Error() string { return string(e) }

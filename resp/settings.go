@@ -177,15 +177,6 @@ type settings struct {
 	authTimeout  atomic.Int64 // ns; 0: none
 }
 
-// Limits bound what commands may build and reply.
-type Limits struct {
-	maxKey       atomic.Int64 // bytes of a key, and of a field or member
-	maxValue     atomic.Int64 // bytes of a string
-	packed       atomic.Int64 // bytes of a collection up to which it is one entry
-	sparse       atomic.Int64 // bytes of a HyperLogLog up to which it is sparse
-	outputBuffer atomic.Int64 // bytes of replies that wait for one client
-}
-
 // set makes the settings those of from: all of them, or, with old, those that differ from
 // old.
 func (s *settings) set(old, from *Settings) {

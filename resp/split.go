@@ -19,7 +19,7 @@ import (
 // is counted, or refused under strict-slots.
 func (c *conn) judge(r *request, places []store.Place) {
 	r.judged = true
-	if c.from != nil || r.cmd.merge != nil && !c.session.redirect || !apart(places) {
+	if c.from != nil || r.cmd.merge != mergeNone && !c.session.redirect || !apart(places) {
 		return
 	}
 	switch {
@@ -51,8 +51,7 @@ type part struct {
 
 // split answers a request whose keys lie at several nodes.
 func (c *conn) split(r *request, routes *Routes) {
-	merge := r.cmd.merge
-	if merge == nil {
+	if r.cmd.merge == mergeNone {
 		c.srv.stats.crossSlot.Add(1)
 		c.refuse(r, msgCrossSlot)
 		return
@@ -76,7 +75,14 @@ func (c *conn) split(r *request, routes *Routes) {
 		return
 	}
 	at := len(c.out.Buf)
-	merge(c, parts)
+	switch r.cmd.merge {
+	case mergeOK:
+		c.out.OK()
+	case mergeCounts:
+		c.sumCounts(parts)
+	case mergeArrays:
+		c.joinArrays(parts)
+	}
 	c.session.lastCmd.Store(r.cmd)
 	c.count(at)
 	if cap(c.out.Buf) > keepReply {
@@ -211,9 +217,8 @@ func (w *ownWay) Wait() (Replies, error) {
 	return w.replies, w.err
 }
 
-func mergeOK(c *conn, _ []part) { c.out.OK() }
-
-func mergeCounts(c *conn, parts []part) {
+// sumCounts replies with the sum of the parts' numbers.
+func (c *conn) sumCounts(parts []part) {
 	sum := int64(0)
 	for _, p := range parts {
 		if len(p.Writer) > 3 {
@@ -224,8 +229,8 @@ func mergeCounts(c *conn, parts []part) {
 	c.out.Int(sum)
 }
 
-// mergeArrays puts the elements back into the order of the keys.
-func mergeArrays(c *conn, parts []part) {
+// joinArrays replies with the elements of the parts in the order of the keys.
+func (c *conn) joinArrays(parts []part) {
 	elements := make(map[int][]byte)
 	count := 0
 	for _, p := range parts {

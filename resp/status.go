@@ -65,11 +65,6 @@ func statusOf(err error) Status {
 	return StatusRun
 }
 
-// An unknownError is an error reply to a write that may have been made.
-type unknownError string
-
-func (e unknownError) Error() string { return string(e) }
-
 // says sets the status of the next reply, if another node forwards the request. A command
 // within a script or a transaction decides nothing about the whole.
 func (x *call) says(s Status) {

@@ -64,7 +64,7 @@ func TestStrictSlotsOnALoneNode(t *testing.T) {
 				cmd, _ := srv.table.lookup([][]byte{[]byte(words[0]), nil, nil, nil, nil})
 				before := srv.stats.crossSlot.Load()
 				reply := o.do(words...).String()
-				loose := slots || cmd.merge == nil
+				loose := slots || cmd.merge == mergeNone
 				if refused := reply == "-"+msgCrossSlot; refused != (strict && loose) {
 					t.Errorf("%v, strict %v, redirect %v: %s", words, strict, slots, reply)
 				} else if refused && (srv.stats.crossSlot.Load() != before+1 || o.do("GET", "b").String() != "$old") {
@@ -128,7 +128,7 @@ func TestStrictSlotsIsAsStrictAsAnyPlacement(t *testing.T) {
 	// Nothing is refused in vain: each has met a placement that refuses it.
 	for _, words := range severalKeys("a", "b") {
 		cmd, _ := lone.table.lookup([][]byte{[]byte(words[0]), []byte("a"), []byte("b"), []byte("c"), []byte("d")})
-		if cmd != nil && cmd.merge == nil && !refused[words[0]] {
+		if cmd != nil && cmd.merge == mergeNone && !refused[words[0]] {
 			t.Errorf("no placement has refused %s", words[0])
 		}
 		if !let[words[0]] {

@@ -20,39 +20,6 @@ type commandTable struct {
 	all    []*command          // by id, subcommands after their container
 }
 
-// newCommandTable makes the table of all commands. It panics if a row is broken,
-// which the tests would have found.
-func newCommandTable() *commandTable {
-	return buildCommandTable(
-		connectionCommands,
-		transactionCommands,
-		scriptCommands,
-		serverCommands,
-		genericCommands,
-		stringCommands,
-		bitmapCommands,
-		hashCommands,
-		setCommands,
-		listCommands,
-		blockingListCommands,
-		streamCommands,
-		hyperloglogCommands,
-		sortCommands,
-		memoryCommands,
-		latencyCommands,
-		aclCommands,
-		functionCommands,
-		adminCommands,
-		pubsubCommands,
-		zsetCommands,
-		blockingSortedSetCommands,
-		zsetRangeCommands,
-		geoCommands,
-		clusterCommands,
-		ringCommands,
-	)
-}
-
 // buildCommandTable copies the rows before it completes them: several servers
 // of one process may build their tables at the same time.
 func buildCommandTable(families ...[]command) *commandTable {
@@ -101,9 +68,6 @@ func (t *commandTable) add(row, parent *command) *command {
 	c.mayWrite = c.flags&flagWrite != 0 || c.script && c.flags&flagReadonly == 0
 	c.keyed = c.hasKeys() && !c.unkeyed
 	c.latched = c.between || c.script
-	if c.keysOfExec {
-		c.within, c.as = t.keysWithin, t.byName["exec"]
-	}
 	c.forNodes = row.forNodes || c.keyed || c.spread || c.neutral || c.between || c.publishes
 
 	c.subs = nil

@@ -2,6 +2,7 @@ package resp
 
 import (
 	"errors"
+	"math"
 	"strconv"
 
 	"github.com/ringside-kv/ringside/resp/internal/glob"
@@ -168,4 +169,27 @@ func (x *Call) tableScan(typ store.Type) {
 		x.Array(n)
 		x.Buf = append(x.Buf, body.Buf...)
 	}
+}
+
+// appendScanned appends a score as ZSCAN shows it: that of a sorted set in the compact form
+// as an integer, if it is one.
+func appendScanned(dst []byte, score float64, large bool) []byte {
+	if n := int64(score); !large && float64(n) == score && n != math.MaxInt64 {
+		return appendInt(dst, n)
+	}
+	return wire.AppendFloat(dst, score)
+}
+
+// numbered is an element's number, which counts from the end if it is negative.
+func numbered(i, n int64) int64 {
+	if i < 0 {
+		return i + n
+	}
+	return i
+}
+
+// within makes two numbers of elements, which may count from the end, such that lie in a
+// list of n; from is above to if none lies between them.
+func within(from, to, n int64) (int64, int64) {
+	return max(numbered(from, n), 0), min(numbered(to, n), n-1)
 }

@@ -16,9 +16,6 @@ var sortCommands = []command{
 	},
 }
 
-// noKey is for specifications of keys that cannot be found before the command is run.
-func noKey([][]byte) int { return 0 }
-
 // sortDestination is where SORT's destination is named: by the last STORE.
 func sortDestination(args [][]byte) (at int) {
 	for i := 2; i < len(args); i++ {

@@ -3,6 +3,7 @@ package resp
 import (
 	"strconv"
 
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -86,4 +87,16 @@ func (x *Call) limit(msg string) {
 func (x *Call) abort(err error) {
 	x.unit.Fail(err)
 	x.fail(err)
+}
+
+// overOutputBuffer is the error for a reply that is larger than may wait for one
+// client.
+func (x *Call) overOutputBuffer() string {
+	return "ERR the reply would exceed the output buffer of " +
+		strconv.FormatInt(x.limits.outputBuffer.Load(), 10) + " bytes"
+}
+
+func isInt(b []byte) bool {
+	_, ok := wire.ParseInt(b)
+	return ok
 }
