@@ -251,8 +251,9 @@ func TestAWaitAndALostLease(t *testing.T) {
 func TestAFailedUnitServesNobody(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	rpush := srv.table.byName["rpush"]
+	run := rpush.run
 	rpush.run = func(x *Call) {
-		cmdRpush(x)
+		run(x)
 		x.unit.Fail(errors.New("as a test wants it"))
 	}
 	o, push := dialRedis(t, addr, 2), dialRedis(t, addr, 2)

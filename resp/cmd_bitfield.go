@@ -167,3 +167,21 @@ func (op *fieldOp) run(w *bitWindow) (n int64, ok bool, err error) {
 	}
 	return sum, true, nil
 }
+
+// bitfieldKeyFlags: BITFIELD only reads if all its operations are GET. It skips
+// their operands, which might be spelled like an operation; what it does not
+// understand counts as a write.
+func bitfieldKeyFlags(args [][]byte) string {
+	for i := 2; i < len(args); i++ {
+		left := len(args) - i - 1
+		switch {
+		case left >= 2 && wire.EqualFold(args[i], "get"):
+			i += 2
+		case left >= 1 && wire.EqualFold(args[i], "overflow"):
+			i++
+		default:
+			return "RW access update"
+		}
+	}
+	return "RO access"
+}

@@ -27,7 +27,7 @@ func (x *Call) blockingPop(front bool) {
 				}
 			}
 		},
-	}, x.listThere)
+	}, listThere)
 }
 
 // cmdBlmpop is LMPOP behind a time.
@@ -40,10 +40,10 @@ func cmdBlmpop(x *Call) {
 		timeout: timeout, keys: o.keys, typ: store.List,
 		serve: func(x *Call, key []byte) {
 			if x.openList(&x.list, key) {
-				x.popSome(key, o)
+				popSome(x, key, o)
 			}
 		},
-	}, x.listThere)
+	}, listThere)
 }
 
 func cmdBrpoplpush(x *Call) {

@@ -80,7 +80,7 @@ func (x *Call) rotateSingle(l *collection.List, fromFront, toFront bool) {
 }
 
 // popSome removes elements from the list that is open, at a key, and replies with both.
-func (x *Call) popSome(key []byte, o mpop) {
+func popSome(x *Call, key []byte, o mpop) {
 	if x.keepsElements(&x.list, min(o.most, x.list.Len())) {
 		x.Array(2)
 		x.Bulk(key)
@@ -89,7 +89,7 @@ func (x *Call) popSome(key []byte, o mpop) {
 }
 
 // listThere opens the list at a key, and tells whether there is one.
-func (x *Call) listThere(key []byte) (there, ok bool) {
+func listThere(x *Call, key []byte) (there, ok bool) {
 	ok = x.openList(&x.list, key)
 	return ok && x.list.Value().Exists(), ok
 }
@@ -97,6 +97,6 @@ func (x *Call) listThere(key []byte) (there, ok bool) {
 // cmdLmpop removes elements from the first of some lists that has any.
 func cmdLmpop(x *Call) {
 	if o, ok := x.parseMpop(1, "left", "right"); ok {
-		x.popFirst(o, x.listThere, (*Call).popSome)
+		x.popFirst(o, listThere, popSome)
 	}
 }

@@ -108,13 +108,17 @@ func filter(t *collection.Table, wanted func([]byte) (bool, error), yield func([
 
 func cmdSinter(x *Call) { x.setReply(intersection) }
 
-func cmdSunion(x *Call) { x.setReply(x.union) }
+func cmdSunion(x *Call) {
+	x.setReply(func(sets []collection.Table) setMembers { return x.union(sets) })
+}
 
 func cmdSdiff(x *Call) { x.setReply(difference) }
 
 func cmdSinterstore(x *Call) { x.setStore(intersection, nil) }
 
-func cmdSunionstore(x *Call) { x.setStore(x.union, nil) }
+func cmdSunionstore(x *Call) {
+	x.setStore(func(sets []collection.Table) setMembers { return x.union(sets) }, nil)
+}
 
 func cmdSdiffstore(x *Call) { x.setStore(difference, wasLarge) }
 

@@ -23,7 +23,7 @@ func (x *Call) blockingZpop(back bool) {
 				x.takeRange(key, &x.zset, 1, back, false)
 			}
 		},
-	}, x.zsetThere)
+	}, zsetThere)
 }
 
 // cmdBzmpop is ZMPOP behind a time.
@@ -36,8 +36,8 @@ func cmdBzmpop(x *Call) {
 		timeout: timeout, keys: o.keys, typ: store.ZSet,
 		serve: func(x *Call, key []byte) {
 			if x.openZSet(&x.zset, key) {
-				x.popScoredOf(key, o)
+				popScoredOf(x, key, o)
 			}
 		},
-	}, x.zsetThere)
+	}, zsetThere)
 }

@@ -70,7 +70,7 @@ func (x *Call) takeRange(key []byte, z *collection.ZSet, n int64, back, nested b
 
 // popScoredOf removes members from the sorted set that is open, at a key, and replies with
 // both.
-func (x *Call) popScoredOf(key []byte, o mpop) {
+func popScoredOf(x *Call, key []byte, o mpop) {
 	z := &x.zset
 	if x.keeps(z.Value(), z.Len(), min(o.most, z.Len())) {
 		x.Array(2)
@@ -80,7 +80,7 @@ func (x *Call) popScoredOf(key []byte, o mpop) {
 }
 
 // zsetThere opens the sorted set at a key, and tells whether there is one.
-func (x *Call) zsetThere(key []byte) (there, ok bool) {
+func zsetThere(x *Call, key []byte) (there, ok bool) {
 	ok = x.openZSet(&x.zset, key)
 	return ok && x.zset.Value().Exists(), ok
 }
@@ -88,6 +88,6 @@ func (x *Call) zsetThere(key []byte) (there, ok bool) {
 // cmdZmpop removes members from the first of some sorted sets that has any.
 func cmdZmpop(x *Call) {
 	if o, ok := x.parseMpop(1, "min", "max"); ok {
-		x.popFirst(o, x.zsetThere, (*Call).popScoredOf)
+		x.popFirst(o, zsetThere, popScoredOf)
 	}
 }

@@ -135,31 +135,3 @@ func (c *command) keyFlags(ref keyRef, args [][]byte) string {
 	}
 	return s.flags
 }
-
-// setKeyFlags: SET reads the key only with GET.
-func setKeyFlags(args [][]byte) string {
-	for _, arg := range args[3:] {
-		if wire.EqualFold(arg, "get") {
-			return "RW access update"
-		}
-	}
-	return "OW update"
-}
-
-// bitfieldKeyFlags: BITFIELD only reads if all its operations are GET. It skips
-// their operands, which might be spelled like an operation; what it does not
-// understand counts as a write.
-func bitfieldKeyFlags(args [][]byte) string {
-	for i := 2; i < len(args); i++ {
-		left := len(args) - i - 1
-		switch {
-		case left >= 2 && wire.EqualFold(args[i], "get"):
-			i += 2
-		case left >= 1 && wire.EqualFold(args[i], "overflow"):
-			i++
-		default:
-			return "RW access update"
-		}
-	}
-	return "RO access"
-}

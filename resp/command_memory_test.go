@@ -81,7 +81,7 @@ func TestCommandsBuildWithinClientMemory(t *testing.T) {
 				if inside {
 					got = strings.TrimSuffix(strings.TrimPrefix(got, "*("), ")")
 				}
-				isRefused := strings.HasPrefix(got, refused) || strings.HasPrefix(got, "-"+string(errSortMemory))
+				isRefused := strings.HasPrefix(got, refused) || strings.HasPrefix(got, "-"+sortMemoryText)
 				switch {
 				case memory > small && got[0] == '-':
 					t.Errorf("%.60q: %.200s", c.args, got)

@@ -59,9 +59,9 @@ func (x *Call) parseMpopBehindTime(first, second string) (o mpop, timeout time.D
 
 // firstThere is the number of the first of some keys that exists, as there tells, which opens
 // it; -1 if none does. It returns false if there has replied with an error.
-func (x *Call) firstThere(keys [][]byte, there func(key []byte) (there, ok bool)) (int, bool) {
+func (x *Call) firstThere(keys [][]byte, there func(x *Call, key []byte) (there, ok bool)) (int, bool) {
 	for i, key := range keys {
-		switch exists, ok := there(key); {
+		switch exists, ok := there(x, key); {
 		case !ok:
 			return -1, false
 		case exists:
@@ -72,7 +72,7 @@ func (x *Call) firstThere(keys [][]byte, there func(key []byte) (there, ok bool)
 }
 
 // popFirst has pop reply for the first key that exists.
-func (x *Call) popFirst(o mpop, there func(key []byte) (there, ok bool), pop func(x *Call, key []byte, o mpop)) {
+func (x *Call) popFirst(o mpop, there func(x *Call, key []byte) (there, ok bool), pop func(x *Call, key []byte, o mpop)) {
 	switch i, ok := x.firstThere(o.keys, there); {
 	case !ok:
 	case i < 0:
@@ -84,7 +84,7 @@ func (x *Call) popFirst(o mpop, there func(key []byte) (there, ok bool), pop fun
 
 // popOrBlock has a want served, which takes something from the first of its keys that exists
 // and replies, or waits until one does.
-func (x *Call) popOrBlock(w want, there func(key []byte) (there, ok bool)) {
+func (x *Call) popOrBlock(w want, there func(x *Call, key []byte) (there, ok bool)) {
 	switch i, ok := x.firstThere(w.keys, there); {
 	case !ok:
 	case i < 0:

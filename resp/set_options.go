@@ -102,3 +102,13 @@ func (x *Call) expiryAt(o *setOptions) (int64, string) {
 func (x *Call) invalidExpire() string {
 	return "ERR invalid expire time in '" + x.cmd.full + "' command"
 }
+
+// setKeyFlags: SET reads the key only with GET.
+func setKeyFlags(args [][]byte) string {
+	for _, arg := range args[3:] {
+		if wire.EqualFold(arg, "get") {
+			return "RW access update"
+		}
+	}
+	return "OW update"
+}

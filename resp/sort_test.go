@@ -136,7 +136,7 @@ func TestSortIsBounded(t *testing.T) {
 		push = append(push, fmt.Sprint(20_000-i))
 	}
 	o.do(push...)
-	refusal := "-" + string(errSortMemory)
+	const refusal = "-" + sortMemoryText
 	o.want(refusal, "SORT", "l")
 	o.want(refusal, "SORT", "l", "STORE", "out")
 	o.want("*($1 $2 $3)", "SORT", "l", "LIMIT", "0", "3")
@@ -153,3 +153,6 @@ func TestSortIsBounded(t *testing.T) {
 	}
 	o.want(":20000", "LLEN", "l")
 }
+
+// sortMemoryText is the error for a SORT that takes more memory than a client may have replies.
+const sortMemoryText = "ERR SORT needs more memory here than a client's output buffer may have; LIMIT lessens it"
