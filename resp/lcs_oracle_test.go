@@ -8,11 +8,13 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // TestLCSIsThatOfRedis compares sequence, runs and length for random values.
 func TestLCSIsThatOfRedis(t *testing.T) {
-	c := realRedis(t)
+	c := redistest.Client(&redis.Options{Addr: redistest.Start7(t), MaxRetries: -1})
+	t.Cleanup(func() { _ = c.Close() })
 	ctx := context.Background()
 	seed := randomtest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -62,7 +64,8 @@ func TestLCSIsThatOfRedis(t *testing.T) {
 
 // TestLCSLimitIsThatOfRedis finds the same border and the same words.
 func TestLCSLimitIsThatOfRedis(t *testing.T) {
-	c := realRedis(t)
+	c := redistest.Client(&redis.Options{Addr: redistest.Start7(t), MaxRetries: -1})
+	t.Cleanup(func() { _ = c.Close() })
 	ctx := context.Background()
 	const limit = 1 << 20 // the least that Redis allows
 	if err := c.ConfigSet(ctx, "proto-max-bulk-len", "1048576").Err(); err != nil {
