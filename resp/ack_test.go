@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -35,17 +36,17 @@ func TestRepliesThatAreHeldTooLong(t *testing.T) {
 			r.placeAll(quarters(t, all, all, all, all))
 			r.servers[0].settings.forwardLimit.Store(int64(100 * time.Millisecond))
 			o, reader := dialRedis(t, r.addrs[node], 2), dialRedis(t, r.addrs[node], 2)
-			o.want("-"+msgHeldWrite, "SET", "a", "1")
-			reader.want("-"+msgHeld, "GET", "a")
+			o.want("-"+command.MsgHeldWrite, "SET", "a", "1")
+			reader.want("-"+command.MsgHeld, "GET", "a")
 			if _, err := o.c.Write([]byte("GET b\r\nSET a 2\r\nGET a\r\n")); err != nil {
 				t.Fatal(err)
 			}
-			for i, want := range []string{"-" + msgHeld, "-" + msgHeldWrite, "-" + msgHeld} {
+			for i, want := range []string{"-" + command.MsgHeld, "-" + command.MsgHeldWrite, "-" + command.MsgHeld} {
 				if v, err := readValue(o.r); err != nil || v.String() != want {
 					t.Errorf("reply %d: %s, %v; want %s", i, v, err, want)
 				}
 			}
-			o.want("-"+msgHeld, "KEYS", "*")
+			o.want("-"+command.MsgHeld, "KEYS", "*")
 			tap.Acked(tap.Last())
 			reader.want("$2", "GET", "a")
 		})
@@ -65,7 +66,7 @@ func TestAckOfThePrimaryAlone(t *testing.T) {
 			r.placeAll(quarters(t, all, all, all, all))
 			o, strict, reader, late := dialRedis(t, r.addrs[node], 2), dialRedis(t, r.addrs[node], 2), dialRedis(t, r.addrs[node], 2), dialRedis(t, r.addrs[node], 2)
 			o.want("$in-sync", "RING", "ACK")
-			o.want("-"+msgSyntax, "RING", "ACK", "x")
+			o.want("-"+command.MsgSyntax, "RING", "ACK", "x")
 			o.want("+OK", "RING", "ACK", "Primary")
 			o.want("$primary", "RING", "ACK")
 			o.want("+OK", "SET", "a", "1")

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
 // TestLargeRepliesInAPipeline: a reply that is too large to wait for a pipeline's
@@ -11,7 +13,7 @@ import (
 func TestLargeRepliesInAPipeline(t *testing.T) {
 	_, addr := serveTest(t, nil)
 	o := dialRedis(t, addr, 2)
-	large := strings.Repeat("0123456789abcdef", 3*largeReply/16)
+	large := strings.Repeat("0123456789abcdef", 3*command.LargeReply/16)
 	o.do("SET", "large", large)
 	var lines, want []string
 	rounds := 40
@@ -39,7 +41,7 @@ func TestLargeRepliesInAPipeline(t *testing.T) {
 func TestLargeRepliesThatAreNotWanted(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	o := dialRedis(t, addr, 2)
-	o.do("SET", "large", strings.Repeat("x", 3*largeReply))
+	o.do("SET", "large", strings.Repeat("x", 3*command.LargeReply))
 	for _, c := range srv.snapshot() {
 		c.session.replies = replySkip
 	}

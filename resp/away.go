@@ -104,7 +104,7 @@ func (c *conn) atHand() bool {
 		}
 		size += len(b.replies.Bytes)
 	}
-	return size <= min(keepReply, int(c.srv.settings.outputBuffer.Load()/2))
+	return size <= min(keepReply, int(c.srv.settings.OutputBuffer.Load()/2))
 }
 
 // spareInput finds a buffer to read into while requests in the other are on their way. It

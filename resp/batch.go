@@ -105,7 +105,7 @@ const (
 
 func (r *request) fate(err error) fate {
 	switch f := writeFate(err); {
-	case f != unknown || r.cmd.mayWrite:
+	case f != unknown || r.cmd.MayWrite:
 		return f
 	case errors.Is(err, ErrTimeout):
 		return silent

@@ -77,7 +77,7 @@ func (b *blocked) register(w *waiter) bool {
 	}
 	w.state = waitQueued
 	b.count(w, 1)
-	for i, key := range w.keys {
+	for i, key := range w.Keys {
 		if !w.repeats(i) {
 			w.spots = append(w.spots, b.enqueue(key, w))
 		}
@@ -87,10 +87,10 @@ func (b *blocked) register(w *waiter) bool {
 
 func (b *blocked) count(w *waiter, n int64) {
 	b.queued.Add(n)
-	if len(w.also) > 0 {
+	if len(w.Also) > 0 {
 		b.movers.Add(n)
 	}
-	if w.gone != nil {
+	if w.Gone != nil {
 		b.losers.Add(n)
 	}
 }
@@ -117,7 +117,7 @@ func (b *blocked) take(w *waiter, next waitState) bool {
 	w.state = next
 	b.count(w, -1)
 	at := 0
-	for i, key := range w.keys {
+	for i, key := range w.Keys {
 		if w.repeats(i) {
 			continue
 		}
@@ -166,11 +166,11 @@ func (b *blocked) next(key []byte, behind *waiter) *waiter {
 	e := q.Front()
 	if behind != nil {
 		if behind.state == waitQueued {
-			for i, at := 0, 0; i < len(behind.keys); i++ {
+			for i, at := 0, 0; i < len(behind.Keys); i++ {
 				if behind.repeats(i) {
 					continue
 				}
-				if string(behind.keys[i]) == string(key) {
+				if string(behind.Keys[i]) == string(key) {
 					e = behind.spots[at].Next()
 					break
 				}

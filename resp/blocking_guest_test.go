@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
 // A brokenLink fails the requests that it is told to: before they are sent, or when their
@@ -213,7 +215,7 @@ func TestAForgottenGuestIsNotServed(t *testing.T) {
 		t.Fatalf("%q, %v", replies, err)
 	}
 	for _, wrong := range [][]string{{"RING", "ENQUEUE", "", "0", ""}, {"RING", "ENQUEUE", "id", "x", ""}, {"RING", "ENQUEUE", "id", "0", "x"}} {
-		if replies, err := forwarded(t, srv, wrong); err != nil || strings.TrimSpace(replies[0]) != "-"+msgSyntax {
+		if replies, err := forwarded(t, srv, wrong); err != nil || strings.TrimSpace(replies[0]) != "-"+command.MsgSyntax {
 			t.Errorf("%v: %q, %v", wrong, replies, err)
 		}
 	}
@@ -250,11 +252,11 @@ func TestAWaitAndALostLease(t *testing.T) {
 // A unit that fails as a whole leaves those waiting whom it would have served.
 func TestAFailedUnitServesNobody(t *testing.T) {
 	srv, addr := serveTest(t, nil)
-	rpush := srv.table.byName["rpush"]
-	run := rpush.run
-	rpush.run = func(x *Call) {
+	rpush := srv.table.ByName["rpush"]
+	run := rpush.Run
+	rpush.Run = func(x *command.Call) {
 		run(x)
-		x.unit.Fail(errors.New("as a test wants it"))
+		x.Unit.Fail(errors.New("as a test wants it"))
 	}
 	o, push := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
 	o.send("BLPOP", "l", "0")

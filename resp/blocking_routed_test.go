@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/redistest"
@@ -262,9 +262,9 @@ func TestWhoIsRegisteredTooLateGoesWhereTheKeyHasGone(t *testing.T) {
 	for client := range 3 {
 		r := routedTest(t, 3)
 		r.placeAll(r.all(1))
-		blpop := r.servers[1].table.byName["blpop"]
-		run, moved := blpop.run, false
-		blpop.run = func(x *Call) {
+		blpop := r.servers[1].table.ByName["blpop"]
+		run, moved := blpop.Run, false
+		blpop.Run = func(x *command.Call) {
 			if !moved {
 				moved = true
 				r.placeAll(r.all(2))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
 func TestBlockingStreamCommandsAnswerAsRedis(t *testing.T) {
@@ -122,8 +124,8 @@ func TestAReadOfAStreamMissesNothingOnItsWay(t *testing.T) {
 		}
 		// An entry that comes while it is on its way.
 		w := r.servers[1].blocked.first([]byte("s"), 1)[0]
-		if want := fmt.Sprintf("%d-1 ", i+1); string(w.memo) != want {
-			t.Errorf("it waits behind %q, not %q", w.memo, want)
+		if want := fmt.Sprintf("%d-1 ", i+1); string(w.Memo) != want {
+			t.Errorf("it waits behind %q, not %q", w.Memo, want)
 		}
 		push.want("$"+itoa(i+1)+"-7", "XADD", "s", itoa(i+1)+"-7", "a", "b")
 		if got, want := o.next().String(), fmt.Sprintf("*(*($s *(*($%d-7 *($a $b)))))", i+1); got != want {
@@ -138,8 +140,8 @@ func TestAReaderThatWaitsGetsALargeEntry(t *testing.T) {
 	o, push := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
 	o.send("XREAD", "BLOCK", "0", "STREAMS", "s", "$")
 	awaitBlocked(t, push, 1)
-	push.want("$1-1", "XADD", "s", "1-1", "f", strings.Repeat("x", 2*largeReply))
-	if got := o.next().String(); len(got) < 2*largeReply || !strings.HasPrefix(got, "*(*($s *(*($1-1 *($f $x") {
+	push.want("$1-1", "XADD", "s", "1-1", "f", strings.Repeat("x", 2*command.LargeReply))
+	if got := o.next().String(); len(got) < 2*command.LargeReply || !strings.HasPrefix(got, "*(*($s *(*($1-1 *($f $x") {
 		t.Errorf("it got %.100s", got)
 	}
 }

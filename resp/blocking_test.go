@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
 // A crew is several clients of a real Redis, and as many of Ringside, of which some wait.
@@ -80,7 +82,7 @@ func awaitBlocked(t testing.TB, o *oracle, n int) {
 	}
 }
 
-func itoa(n int) string { return string(appendInt(nil, int64(n))) }
+func itoa(n int) string { return string(command.AppendInt(nil, int64(n))) }
 
 func TestBlockingListCommandsAnswerAsRedis(t *testing.T) {
 	differential(t, func(d *differ) {

@@ -231,7 +231,7 @@ func (c *conn) chargeReply() {
 		return
 	}
 	fits := c.srv.budget.charge(c, delta)
-	if limit := c.srv.settings.outputBuffer.Load(); !fits || int64(len(c.out.Buf)) > limit {
+	if limit := c.srv.settings.OutputBuffer.Load(); !fits || int64(len(c.out.Buf)) > limit {
 		c.srv.log.Warn("closing a client: its replies exceed the output buffer",
 			"client", c.session.id, "addr", c.net.RemoteAddr(), "bytes", len(c.out.Buf))
 		c.srv.stats.outputLimit.Add(1)

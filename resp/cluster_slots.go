@@ -103,7 +103,7 @@ type slotView struct {
 }
 
 type hostPort struct {
-	host string
+	Host string
 	port int
 }
 
@@ -147,7 +147,7 @@ func (s *Server) selfID() string {
 func splitAddr(addr string) hostPort {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return hostPort{host: addr}
+		return hostPort{Host: addr}
 	}
 	n, _ := strconv.Atoi(port)
 	return hostPort{host, n}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -42,7 +43,7 @@ func cmdAclList(x *call) {
 }
 
 func cmdAclGetuser(x *call) {
-	if string(x.args[2]) != theUser {
+	if string(x.Args[2]) != theUser {
 		x.Null()
 		return
 	}
@@ -75,21 +76,21 @@ var categories = strings.Fields("keyspace read write set sortedset list hash str
 
 func cmdAclCat(x *call) {
 	switch {
-	case len(x.args) == 2:
+	case len(x.Args) == 2:
 		x.Array(len(categories))
 		for _, category := range categories {
 			x.BulkString(category)
 		}
-	case len(x.args) > 3:
-		x.wrongSubcommand("ACL")
-	case !slices.ContainsFunc(categories, func(c string) bool { return wire.EqualFold(x.args[2], c) }):
-		x.Error("ERR Unknown category '" + string(shown(x.args[2], 128)) + "'")
+	case len(x.Args) > 3:
+		x.WrongSubcommand("ACL")
+	case !slices.ContainsFunc(categories, func(c string) bool { return wire.EqualFold(x.Args[2], c) }):
+		x.Error("ERR Unknown category '" + string(command.Shown(x.Args[2], 128)) + "'")
 	default:
-		category := "@" + strings.ToLower(string(x.args[2]))
+		category := "@" + strings.ToLower(string(x.Args[2]))
 		var names []string
-		for _, cmd := range x.srv.table.all {
-			if slices.Contains(cmd.acl, category) {
-				names = append(names, cmd.full)
+		for _, cmd := range x.srv.table.All {
+			if slices.Contains(cmd.ACL, category) {
+				names = append(names, cmd.Full)
 			}
 		}
 		x.Array(len(names))
@@ -100,17 +101,17 @@ func cmdAclCat(x *call) {
 }
 
 func cmdAclDryrun(x *call) {
-	if string(x.args[2]) != theUser {
-		x.Error("ERR User '" + string(shown(x.args[2], 128)) + "' not found")
+	if string(x.Args[2]) != theUser {
+		x.Error("ERR User '" + string(command.Shown(x.Args[2], 128)) + "' not found")
 		return
 	}
-	args := x.args[3:]
-	cmd := x.srv.table.find(args)
+	args := x.Args[3:]
+	cmd := x.srv.table.Find(args)
 	switch {
 	case cmd == nil:
-		x.Error("ERR Command '" + string(shown(args[0], 128)) + "' not found")
-	case !cmd.takes(len(args)):
-		x.Error("ERR wrong number of arguments for '" + cmd.full + "' command")
+		x.Error("ERR Command '" + string(command.Shown(args[0], 128)) + "' not found")
+	case !cmd.Takes(len(args)):
+		x.Error("ERR wrong number of arguments for '" + cmd.Full + "' command")
 	default:
 		x.OK()
 	}
@@ -120,14 +121,14 @@ func cmdAclDryrun(x *call) {
 func cmdAclGenpass(x *call) {
 	const most = 4096
 	bits := int64(256)
-	if len(x.args) > 3 {
-		x.wrongSubcommand("ACL")
+	if len(x.Args) > 3 {
+		x.WrongSubcommand("ACL")
 		return
 	}
-	if len(x.args) == 3 {
+	if len(x.Args) == 3 {
 		var ok bool
-		if bits, ok = wire.ParseInt(x.args[2]); !ok {
-			x.Error(msgNotInteger)
+		if bits, ok = wire.ParseInt(x.Args[2]); !ok {
+			x.Error(command.MsgNotInteger)
 			return
 		}
 		if bits <= 0 || bits > most {
@@ -143,25 +144,25 @@ func cmdAclGenpass(x *call) {
 
 // cmdAclLog: nothing is denied to the one user.
 func cmdAclLog(x *call) {
-	if len(x.args) == 3 && wire.EqualFold(x.args[2], "reset") {
+	if len(x.Args) == 3 && wire.EqualFold(x.Args[2], "reset") {
 		x.OK()
 		return
 	}
-	if len(x.args) > 3 {
-		x.wrongSubcommand("ACL")
+	if len(x.Args) > 3 {
+		x.WrongSubcommand("ACL")
 		return
 	}
-	if len(x.args) == 3 {
-		if _, ok := wire.ParseInt(x.args[2]); !ok {
-			x.Error(msgNotInteger)
+	if len(x.Args) == 3 {
+		if _, ok := wire.ParseInt(x.Args[2]); !ok {
+			x.Error(command.MsgNotInteger)
 			return
 		}
 	}
 	x.Array(0)
 }
 
-func cmdAclHelp(x *Call) {
-	help(x, "ACL",
+func cmdAclHelp(x *command.Call) {
+	command.Help(x, "ACL",
 		"CAT [<category>]",
 		"    List the categories of commands, or the commands of one.",
 		"DRYRUN <username> <command> [<arg> ...]",

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -22,11 +23,11 @@ func cmdClientGetname(x *call) {
 }
 
 func cmdClientSetname(x *call) {
-	if msg := badClientName(x.args[2]); msg != "" {
+	if msg := badClientName(x.Args[2]); msg != "" {
 		x.Error(msg)
 		return
 	}
-	x.conn.session.setName(string(x.args[2]))
+	x.conn.session.setName(string(x.Args[2]))
 	x.OK()
 }
 
@@ -64,17 +65,17 @@ func cmdClientSetinfo(x *call) {
 	s := &x.conn.session
 	var field *string
 	switch {
-	case wire.EqualFold(x.args[2], "lib-name"):
+	case wire.EqualFold(x.Args[2], "lib-name"):
 		field = &s.libName
-	case wire.EqualFold(x.args[2], "lib-ver"):
+	case wire.EqualFold(x.Args[2], "lib-ver"):
 		field = &s.libVer
 	default:
-		x.Error("ERR Unrecognized option '" + string(shown(x.args[2], 128)) + "'")
+		x.Error("ERR Unrecognized option '" + string(command.Shown(x.Args[2], 128)) + "'")
 		return
 	}
-	value := x.args[3]
+	value := x.Args[3]
 	if len(value) > maxClientWord || !validClientWord(value) {
-		x.Error("ERR " + string(x.args[2]) + " cannot contain spaces, newlines or special characters.")
+		x.Error("ERR " + string(x.Args[2]) + " cannot contain spaces, newlines or special characters.")
 		return
 	}
 	s.mu.Lock()
@@ -87,16 +88,16 @@ func cmdClientSetinfo(x *call) {
 func cmdClientReply(x *call) {
 	s := &x.conn.session
 	switch {
-	case wire.EqualFold(x.args[2], "on"):
+	case wire.EqualFold(x.Args[2], "on"):
 		s.replies = replyOn
-	case wire.EqualFold(x.args[2], "off"):
+	case wire.EqualFold(x.Args[2], "off"):
 		s.replies = replyOff
-	case wire.EqualFold(x.args[2], "skip"):
+	case wire.EqualFold(x.Args[2], "skip"):
 		if s.replies != replyOff {
 			s.replies = replySkipNext
 		}
 	default:
-		x.Error(msgSyntax)
+		x.Error(command.MsgSyntax)
 		return
 	}
 	x.OK()
@@ -104,12 +105,12 @@ func cmdClientReply(x *call) {
 
 func cmdClientNoEvict(x *call) {
 	switch {
-	case wire.EqualFold(x.args[2], "on"):
+	case wire.EqualFold(x.Args[2], "on"):
 		x.conn.session.noEvict.Store(true)
-	case wire.EqualFold(x.args[2], "off"):
+	case wire.EqualFold(x.Args[2], "off"):
 		x.conn.session.noEvict.Store(false)
 	default:
-		x.Error(msgSyntax)
+		x.Error(command.MsgSyntax)
 		return
 	}
 	x.OK()
@@ -117,21 +118,21 @@ func cmdClientNoEvict(x *call) {
 
 func cmdClientPause(x *call) {
 	all := true
-	switch len(x.args) {
+	switch len(x.Args) {
 	case 3:
 	case 4:
 		switch {
-		case wire.EqualFold(x.args[3], "write"):
+		case wire.EqualFold(x.Args[3], "write"):
 			all = false
-		case !wire.EqualFold(x.args[3], "all"):
+		case !wire.EqualFold(x.Args[3], "all"):
 			x.Error("ERR CLIENT PAUSE mode must be WRITE or ALL")
 			return
 		}
 	default:
-		x.wrongSubcommand("CLIENT")
+		x.WrongSubcommand("CLIENT")
 		return
 	}
-	ms, ok := wire.ParseInt(x.args[2])
+	ms, ok := wire.ParseInt(x.Args[2])
 	switch {
 	case !ok:
 		x.Error("ERR timeout is not an integer or out of range")
@@ -151,8 +152,8 @@ func cmdClientUnpause(x *call) {
 	x.OK()
 }
 
-func cmdClientHelp(x *Call) {
-	help(x, "CLIENT",
+func cmdClientHelp(x *command.Call) {
+	command.Help(x, "CLIENT",
 		"CACHING YES|NO",
 		"    Say whether the next command's keys are tracked (OPTIN, OPTOUT).",
 		"GETREDIR",

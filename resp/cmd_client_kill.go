@@ -1,6 +1,9 @@
 package resp
 
-import "github.com/ringside-kv/ringside/resp/wire"
+import (
+	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/wire"
+)
 
 // A clientFilter says which connections CLIENT KILL closes; what is zero does not
 // matter.
@@ -12,11 +15,11 @@ type clientFilter struct {
 }
 
 func cmdClientKill(x *call) {
-	if len(x.args) == 3 {
-		x.killAddr(x.args[2])
+	if len(x.Args) == 3 {
+		x.killAddr(x.Args[2])
 		return
 	}
-	f, msg := parseClientFilter(x.args[2:])
+	f, msg := parseClientFilter(x.Args[2:])
 	if msg != "" {
 		x.Error(msg)
 		return
@@ -38,7 +41,7 @@ func parseClientFilter(args [][]byte) (f clientFilter, msg string) {
 	f.skipMe = true
 	for ; len(args) > 0; args = args[2:] {
 		if len(args) == 1 {
-			return f, msgSyntax
+			return f, command.MsgSyntax
 		}
 		value := args[1]
 		switch name := args[0]; {
@@ -60,14 +63,14 @@ func parseClientFilter(args [][]byte) (f clientFilter, msg string) {
 			f.laddr = value
 		case wire.EqualFold(name, "user"):
 			if string(value) != "default" {
-				return f, "ERR No such user '" + string(shown(value, 128)) + "'"
+				return f, "ERR No such user '" + string(command.Shown(value, 128)) + "'"
 			}
 		case wire.EqualFold(name, "skipme") && wire.EqualFold(value, "yes"):
 			f.skipMe = true
 		case wire.EqualFold(name, "skipme") && wire.EqualFold(value, "no"):
 			f.skipMe = false
 		default:
-			return f, msgSyntax
+			return f, command.MsgSyntax
 		}
 	}
 	return f, ""

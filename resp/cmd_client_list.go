@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -15,18 +16,18 @@ func cmdClientInfo(x *call) {
 func cmdClientList(x *call) {
 	conns := x.srv.snapshot()
 	switch {
-	case len(x.args) == 2:
-	case len(x.args) == 4 && wire.EqualFold(x.args[2], "type"):
-		if conns = x.ofType(conns, x.args[3]); conns == nil {
+	case len(x.Args) == 2:
+	case len(x.Args) == 4 && wire.EqualFold(x.Args[2], "type"):
+		if conns = x.ofType(conns, x.Args[3]); conns == nil {
 			return
 		}
-	case len(x.args) > 3 && wire.EqualFold(x.args[2], "id"):
+	case len(x.Args) > 3 && wire.EqualFold(x.Args[2], "id"):
 		var ok bool
-		if conns, ok = x.withIDs(x.args[3:]); !ok {
+		if conns, ok = x.withIDs(x.Args[3:]); !ok {
 			return
 		}
 	default:
-		x.Error(msgSyntax)
+		x.Error(command.MsgSyntax)
 		return
 	}
 	var list []byte
@@ -66,7 +67,7 @@ func clientType(name []byte) (is func(*conn) bool, ok bool) {
 }
 
 func unknownType(name []byte) string {
-	return "ERR Unknown client type '" + string(shown(name, 128)) + "'"
+	return "ERR Unknown client type '" + string(command.Shown(name, 128)) + "'"
 }
 
 // withIDs returns the connections of the given numbers, as far as there are such. It
@@ -128,7 +129,7 @@ func (x *call) appendClient(dst []byte, c *conn) []byte {
 	}
 	last := "NULL"
 	if cmd := s.lastCmd.Load(); cmd != nil {
-		last = cmd.full
+		last = cmd.Full
 	}
 	s.mu.Lock()
 	name, libName, libVer := s.name, s.libName, s.libVer

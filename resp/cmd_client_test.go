@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store/redistest"
 )
 
@@ -203,7 +203,7 @@ func TestResetWithPassword(t *testing.T) {
 	o.send("AUTH", "secret")
 	o.send("GET", "a")
 	o.send("CLIENT", "GETNAME")
-	for _, want := range []string{"+RESET", "-" + msgNoAuth, "-" + msgNoAuth, "+OK", "_$", "_$"} {
+	for _, want := range []string{"+RESET", "-" + command.MsgNoAuth, "-" + command.MsgNoAuth, "+OK", "_$", "_$"} {
 		if got := o.next().String(); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}

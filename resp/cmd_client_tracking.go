@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -11,12 +12,12 @@ func cmdClientTracking(x *call) {
 	t, msg := x.parseTracking()
 	switch {
 	case msg != "":
-	case wire.EqualFold(x.args[2], "on"):
+	case wire.EqualFold(x.Args[2], "on"):
 		msg = x.track(t)
-	case wire.EqualFold(x.args[2], "off"):
+	case wire.EqualFold(x.Args[2], "off"):
 		x.untrack()
 	default:
-		msg = msgSyntax
+		msg = command.MsgSyntax
 	}
 	if msg != "" {
 		x.Error(msg)
@@ -28,7 +29,7 @@ func cmdClientTracking(x *call) {
 // parseTracking returns the options, or an error reply.
 func (x *call) parseTracking() (t *tracker, msg string) {
 	t = &tracker{conn: x.conn}
-	for args := x.args[3:]; len(args) > 0; args = args[1:] {
+	for args := x.Args[3:]; len(args) > 0; args = args[1:] {
 		switch {
 		case wire.EqualFold(args[0], "redirect") && len(args) > 1:
 			if t.redirect != 0 {
@@ -36,7 +37,7 @@ func (x *call) parseTracking() (t *tracker, msg string) {
 			}
 			id, ok := wire.ParseInt(args[1])
 			if !ok {
-				return nil, msgNotInteger
+				return nil, command.MsgNotInteger
 			}
 			conns := x.srv.snapshot()
 			i := slices.IndexFunc(conns, func(c *conn) bool { return c.session.id == id })
@@ -57,7 +58,7 @@ func (x *call) parseTracking() (t *tracker, msg string) {
 		case wire.EqualFold(args[0], "noloop"):
 			t.noLoop = true
 		default:
-			return nil, msgSyntax
+			return nil, command.MsgSyntax
 		}
 	}
 	return t, ""
@@ -142,15 +143,15 @@ func cmdClientCaching(x *call) {
 	switch {
 	case t == nil:
 		x.Error("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled")
-	case wire.EqualFold(x.args[2], "yes") && !t.optIn:
+	case wire.EqualFold(x.Args[2], "yes") && !t.optIn:
 		x.Error("ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.")
-	case wire.EqualFold(x.args[2], "no") && !t.optOut:
+	case wire.EqualFold(x.Args[2], "no") && !t.optOut:
 		x.Error("ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.")
-	case wire.EqualFold(x.args[2], "yes"), wire.EqualFold(x.args[2], "no"):
+	case wire.EqualFold(x.Args[2], "yes"), wire.EqualFold(x.Args[2], "no"):
 		t.reads.caching = true
 		x.OK()
 	default:
-		x.Error(msgSyntax)
+		x.Error(command.MsgSyntax)
 	}
 }
 

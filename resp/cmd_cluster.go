@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -14,7 +15,7 @@ import (
 
 func cmdClusterMyid(x *call) { x.BulkString(clusterID(x.srv.selfID())) }
 
-func cmdClusterKeyslot(x *call) { x.Int(int64(ring.Slot(x.args[2]))) }
+func cmdClusterKeyslot(x *call) { x.Int(int64(ring.Slot(x.Args[2]))) }
 
 func cmdClusterInfo(x *call) {
 	v := x.slotView()
@@ -76,7 +77,7 @@ func cmdClusterNodes(x *call) {
 		if v.away[id] {
 			flags, link = flags+",fail", "disconnected"
 		}
-		fmt.Fprintf(&b, "%s %s:%d@%d %s %s 0 0 %d %s", clusterID(id), at.host, at.port, busPort(at.port), flags, master, v.epoch, link)
+		fmt.Fprintf(&b, "%s %s:%d@%d %s %s 0 0 %d %s", clusterID(id), at.Host, at.port, busPort(at.port), flags, master, v.epoch, link)
 		for _, run := range v.runsOf(id) {
 			if run.first == run.last {
 				fmt.Fprintf(&b, " %d", run.first)
@@ -102,7 +103,7 @@ func cmdClusterSlots(x *call) {
 		for _, id := range copies {
 			at := v.hosts[id]
 			x.Array(4)
-			x.BulkString(at.host)
+			x.BulkString(at.Host)
 			x.Int(int64(at.port))
 			x.BulkString(clusterID(id))
 			x.Map(0) // further addresses
@@ -173,9 +174,9 @@ func (x *call) shard(v *slotView, runs []slotRun, nodes []string) {
 		x.BulkString("port")
 		x.Int(int64(at.port))
 		x.BulkString("ip")
-		x.BulkString(at.host)
+		x.BulkString(at.Host)
 		x.BulkString("endpoint")
-		x.BulkString(at.host)
+		x.BulkString(at.Host)
 		x.BulkString("role")
 		x.BulkString(role)
 		x.BulkString("replication-offset")
@@ -193,16 +194,16 @@ func (x *call) shard(v *slotView, runs []slotRun, nodes []string) {
 // slots, it is all keys of the cluster that are asked, one by one: this node shows
 // itself as the owner of all slots then.
 func cmdClusterCountkeysinslot(x *call) {
-	slot, ok := wire.ParseInt(x.args[2])
+	slot, ok := wire.ParseInt(x.Args[2])
 	switch {
 	case !ok:
-		x.Error(msgNotInteger)
+		x.Error(command.MsgNotInteger)
 		return
 	case slot < 0 || slot >= ring.Slots:
 		x.Error("ERR Invalid slot")
 		return
 	case !x.srv.cfg.Slots && x.spreads():
-		if replies, ok := x.scatter(longTimeout, x.args...); ok {
+		if replies, ok := x.scatter(longTimeout, x.Args...); ok {
 			x.Int(sumOf(replies))
 		}
 		return
@@ -213,7 +214,7 @@ func cmdClusterCountkeysinslot(x *call) {
 		return true
 	})
 	if err != nil {
-		x.fail(err)
+		x.Fail(err)
 		return
 	}
 	if x.awaitSeen(len(x.Buf)) {
@@ -222,17 +223,17 @@ func cmdClusterCountkeysinslot(x *call) {
 }
 
 func cmdClusterGetkeysinslot(x *call) {
-	slot, ok := wire.ParseInt(x.args[2])
-	most, okMost := wire.ParseInt(x.args[3])
+	slot, ok := wire.ParseInt(x.Args[2])
+	most, okMost := wire.ParseInt(x.Args[3])
 	switch {
 	case !ok || !okMost:
-		x.Error(msgNotInteger)
+		x.Error(command.MsgNotInteger)
 		return
 	case slot < 0 || slot >= ring.Slots || most < 0:
 		x.Error("ERR Invalid slot or number of keys")
 		return
 	case !x.srv.cfg.Slots && x.spreads():
-		if replies, ok := x.scatter(longTimeout, x.args...); ok {
+		if replies, ok := x.scatter(longTimeout, x.Args...); ok {
 			x.joinArrays(replies, int(min(most, maxCount)))
 		}
 		return
@@ -283,8 +284,8 @@ func cmdReadwrite(x *call) {
 }
 func cmdAsking(x *call) { x.OK() }
 
-func cmdClusterHelp(x *Call) {
-	help(x, "CLUSTER",
+func cmdClusterHelp(x *command.Call) {
+	command.Help(x, "CLUSTER",
 		"COUNT-FAILURE-REPORTS <node-id>",
 		"    Count the nodes that take another for dead: 0.",
 		"COUNTKEYSINSLOT <slot>",

@@ -3,28 +3,29 @@ package resp
 import (
 	"strings"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/glob"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // cmdCommand is COMMAND alone.
 func cmdCommand(x *call) {
-	x.Array(len(x.srv.table.top))
-	for _, c := range x.srv.table.top {
+	x.Array(len(x.srv.table.Top))
+	for _, c := range x.srv.table.Top {
 		commandInfo(x.Writer, c)
 	}
 }
 
-func cmdCommandCount(x *call) { x.Int(int64(len(x.srv.table.top))) }
+func cmdCommandCount(x *call) { x.Int(int64(len(x.srv.table.Top))) }
 
 func cmdCommandInfo(x *call) {
-	if len(x.args) == 2 {
+	if len(x.Args) == 2 {
 		cmdCommand(x)
 		return
 	}
-	x.Array(len(x.args) - 2)
-	for _, name := range x.args[2:] {
-		if c := x.srv.table.named(name); c != nil {
+	x.Array(len(x.Args) - 2)
+	for _, name := range x.Args[2:] {
+		if c := x.srv.table.Named(name); c != nil {
 			commandInfo(x.Writer, c)
 		} else {
 			x.Null()
@@ -33,31 +34,31 @@ func cmdCommandInfo(x *call) {
 }
 
 func cmdCommandDocs(x *call) {
-	wanted := x.srv.table.top
-	if len(x.args) > 2 {
+	wanted := x.srv.table.Top
+	if len(x.Args) > 2 {
 		wanted = nil
-		for _, name := range x.args[2:] {
-			if c := x.srv.table.named(name); c != nil {
+		for _, name := range x.Args[2:] {
+			if c := x.srv.table.Named(name); c != nil {
 				wanted = append(wanted, c)
 			}
 		}
 	}
-	commandDocsOf(x.Writer, wanted)
+	command.DocsOf(x.Writer, wanted)
 }
 
 func cmdCommandList(x *call) {
-	passes := func(*command) bool { return true }
+	passes := func(*command.Row) bool { return true }
 	switch {
-	case len(x.args) == 2:
-	case len(x.args) == 5 && wire.EqualFold(x.args[2], "filterby"):
-		value := x.args[4]
-		switch kind := x.args[3]; {
+	case len(x.Args) == 2:
+	case len(x.Args) == 5 && wire.EqualFold(x.Args[2], "filterby"):
+		value := x.Args[4]
+		switch kind := x.Args[3]; {
 		case wire.EqualFold(kind, "module"):
-			passes = func(*command) bool { return false } // there are no modules
+			passes = func(*command.Row) bool { return false } // there are no modules
 		case wire.EqualFold(kind, "aclcat"):
-			passes = func(c *command) bool { return c.inCategory(value) }
+			passes = func(c *command.Row) bool { return inCategory(c, value) }
 		case wire.EqualFold(kind, "pattern"):
-			passes = func(c *command) bool { return glob.Match(value, []byte(c.full), true) }
+			passes = func(c *command.Row) bool { return glob.Match(value, []byte(c.Full), true) }
 		default:
 			x.Error("ERR syntax error")
 			return
@@ -67,9 +68,9 @@ func cmdCommandList(x *call) {
 		return
 	}
 	var names []string
-	for _, c := range x.srv.table.all {
+	for _, c := range x.srv.table.All {
 		if passes(c) {
-			names = append(names, c.full)
+			names = append(names, c.Full)
 		}
 	}
 	x.Array(len(names))
@@ -79,8 +80,8 @@ func cmdCommandList(x *call) {
 }
 
 // inCategory looks for an ACL category, given without its @.
-func (c *command) inCategory(category []byte) bool {
-	for _, name := range c.acl {
+func inCategory(c *command.Row, category []byte) bool {
+	for _, name := range c.ACL {
 		if wire.EqualFold(category, name[1:]) {
 			return true
 		}
@@ -93,21 +94,21 @@ func cmdCommandGetkeys(x *call) { commandKeys(x, false) }
 func cmdCommandGetkeysandflags(x *call) { commandKeys(x, true) }
 
 func commandKeys(x *call, withFlags bool) {
-	args := x.args[2:]
-	c := x.srv.table.find(args)
+	args := x.Args[2:]
+	c := x.srv.table.Find(args)
 	switch {
 	case c == nil:
 		x.Error("ERR Invalid command specified")
 		return
-	case !c.hasKeys():
+	case !c.HasKeys():
 		x.Error("ERR The command has no key arguments")
 		return
-	case !c.takes(len(args)):
+	case !c.Takes(len(args)):
 		x.Error("ERR Invalid number of arguments specified for command")
 		return
 	}
-	keys, err := c.keysOf(args, nil)
-	if err != nil || len(keys) == 0 && c.flags&flagNoMandatoryKeys == 0 {
+	keys, err := c.KeysOf(args, nil)
+	if err != nil || len(keys) == 0 && c.Flags&command.FlagNoMandatoryKeys == 0 {
 		x.Error("ERR Invalid arguments specified for command")
 		return
 	}
@@ -116,15 +117,15 @@ func commandKeys(x *call, withFlags bool) {
 		if withFlags {
 			x.Array(2)
 		}
-		x.Bulk(args[key.pos])
+		x.Bulk(args[key.Pos])
 		if withFlags {
-			simpleSet(x.Writer, strings.Fields(c.keyFlags(key, args)))
+			command.SimpleSet(x.Writer, strings.Fields(c.KeyFlags(key, args)))
 		}
 	}
 }
 
-func cmdCommandHelp(x *Call) {
-	help(x, "COMMAND",
+func cmdCommandHelp(x *command.Call) {
+	command.Help(x, "COMMAND",
 		"(no subcommand)",
 		"    Describe every command.",
 		"COUNT",

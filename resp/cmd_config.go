@@ -3,6 +3,7 @@ package resp
 import (
 	"bytes"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/internal/glob"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
@@ -15,7 +16,7 @@ func cmdConfigGet(x *call) {
 	var found []match
 	for i := range x.srv.config {
 		p := &x.srv.config[i]
-		for _, pattern := range x.args[2:] {
+		for _, pattern := range x.Args[2:] {
 			if !glob.Match(pattern, []byte(p.name), true) {
 				continue
 			}
@@ -36,15 +37,15 @@ func cmdConfigGet(x *call) {
 
 // cmdConfigSet changes all settings that it is given, or none.
 func cmdConfigSet(x *call) {
-	args := x.args[2:]
+	args := x.Args[2:]
 	if len(args)%2 != 0 {
-		x.Error(msgSyntax)
+		x.Error(command.MsgSyntax)
 		return
 	}
 	params := make([]*configParam, len(args)/2)
 	for i := range params {
 		if params[i] = x.srv.config.find(args[2*i]); params[i] == nil {
-			x.Error("ERR Unknown option or number of arguments for CONFIG SET - '" + string(shown(args[2*i], 128)) + "'")
+			x.Error("ERR Unknown option or number of arguments for CONFIG SET - '" + string(command.Shown(args[2*i], 128)) + "'")
 			return
 		}
 	}
@@ -57,7 +58,7 @@ func cmdConfigSet(x *call) {
 			}
 		}
 		if fault != "" {
-			x.Error("ERR CONFIG SET failed (possibly related to argument '" + string(shown(args[2*i], 128)) + "') - " + fault)
+			x.Error("ERR CONFIG SET failed (possibly related to argument '" + string(command.Shown(args[2*i], 128)) + "') - " + fault)
 			return
 		}
 		changes = append(changes, apply)
@@ -70,7 +71,7 @@ func cmdConfigSet(x *call) {
 		if p.name == "requirepass" {
 			value = redactedWord
 		}
-		x.srv.log.Info("setting changed", "name", p.name, "value", string(shown(value, 128)), "client", x.conn.session.id)
+		x.srv.log.Info("setting changed", "name", p.name, "value", string(command.Shown(value, 128)), "client", x.conn.session.id)
 	}
 	x.OK()
 }
@@ -93,8 +94,8 @@ func cmdConfigResetstat(x *call) {
 	x.OK()
 }
 
-func cmdConfigHelp(x *Call) {
-	help(x, "CONFIG",
+func cmdConfigHelp(x *command.Call) {
+	command.Help(x, "CONFIG",
 		"GET <pattern> [<pattern> ...]",
 		"    Show the settings whose names match a pattern.",
 		"SET <name> <value> [<name> <value> ...]",

@@ -2,6 +2,8 @@ package resp
 
 import (
 	"testing"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
 func TestConfigTellsTheTruth(t *testing.T) {
@@ -46,10 +48,10 @@ func TestConfigSet(t *testing.T) {
 	o.want("+OK", "CONFIG", "SET", "save", "", "appendonly", "yes", "maxmemory", "0")
 	o.want("-ERR CONFIG SET failed (possibly related to argument 'save') - can't set immutable config", "CONFIG", "SET", "save", "60 1")
 	o.want("+OK", "CONFIG", "SET", "max-key-size", "1kb", "client-memory", "2mb", "max-args", "100")
-	if srv.settings.maxKey.Load() != 1024 || srv.settings.clientMemory.Load() != 2<<20 || srv.settings.maxArgs.Load() != 100 {
+	if srv.settings.MaxKey.Load() != 1024 || srv.settings.clientMemory.Load() != 2<<20 || srv.settings.maxArgs.Load() != 100 {
 		t.Error("the limits are not set")
 	}
-	o.want("-"+msgKeyTooLong, "GET", string(make([]byte, 1025)))
+	o.want("-"+command.MsgKeyTooLong, "GET", string(make([]byte, 1025)))
 	o.want("+OK", "CONFIG", "SET", "timeout", "5")
 	if got := srv.settings.idleTimeout.Load(); got != 5e9 {
 		t.Errorf("idle timeout: %d ns", got)
@@ -65,7 +67,7 @@ func TestConfigSet(t *testing.T) {
 	} {
 		o.want(want, "CONFIG", "SET", "client-output-buffer-limit", value)
 	}
-	if got := srv.settings.outputBuffer.Load(); got != 1<<20 {
+	if got := srv.settings.OutputBuffer.Load(); got != 1<<20 {
 		t.Errorf("output buffer: %d", got)
 	}
 }
@@ -76,7 +78,7 @@ func TestPasswordChanges(t *testing.T) {
 	o.want("+OK", "CONFIG", "SET", "requirepass", "secret")
 	o.want("*($requirepass $secret)", "CONFIG", "GET", "requirepass") // who is in stays in
 	other := dialRaw(t, addr)
-	other.want("-"+msgNoAuth, "PING")
+	other.want("-"+command.MsgNoAuth, "PING")
 	o.want("+OK", "CONFIG", "SET", "requirepass", "")
 	other.want("+PONG", "PING")
 	other.want("-"+msgNoPass, "AUTH", "x")

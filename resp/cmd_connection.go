@@ -1,36 +1,39 @@
 package resp
 
-import "github.com/ringside-kv/ringside/resp/wire"
+import (
+	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/wire"
+)
 
 // redisVersion is the version whose behaviour the commands have; clients ask for
 // it to know what they may send.
 const redisVersion = "7.0.15"
 
 func cmdPing(x *call) {
-	switch len(x.args) {
+	switch len(x.Args) {
 	case 1, 2:
 		if x.conn.subscribed && x.Proto == 2 {
 			x.Array(2)
 			x.BulkString("pong")
-			if len(x.args) == 2 {
-				x.Bulk(x.args[1])
+			if len(x.Args) == 2 {
+				x.Bulk(x.Args[1])
 			} else {
 				x.BulkString("")
 			}
 			return
 		}
 	}
-	switch len(x.args) {
+	switch len(x.Args) {
 	case 1:
 		x.Simple("PONG")
 	case 2:
-		x.Bulk(x.args[1])
+		x.Bulk(x.Args[1])
 	default:
 		x.Error("ERR wrong number of arguments for 'ping' command")
 	}
 }
 
-func cmdEcho(x *call) { x.Bulk(x.args[1]) }
+func cmdEcho(x *call) { x.Bulk(x.Args[1]) }
 
 const (
 	msgWrongPass = "WRONGPASS invalid username-password pair or user is disabled."
@@ -38,21 +41,21 @@ const (
 )
 
 func cmdAuth(x *call) {
-	switch len(x.args) {
+	switch len(x.Args) {
 	case 2:
 		if x.srv.settings.password.Load() == nil {
 			x.Error(msgNoPass)
 			return
 		}
-		if x.login([]byte("default"), x.args[1]) {
+		if x.login([]byte("default"), x.Args[1]) {
 			x.OK()
 		}
 	case 3:
-		if x.login(x.args[1], x.args[2]) {
+		if x.login(x.Args[1], x.Args[2]) {
 			x.OK()
 		}
 	default:
-		x.Error(msgSyntax)
+		x.Error(command.MsgSyntax)
 	}
 }
 
@@ -78,7 +81,7 @@ func (x *call) login(name, password []byte) bool {
 func cmdHello(x *call) {
 	s := &x.conn.session
 	proto := x.Proto
-	args := x.args[1:]
+	args := x.Args[1:]
 	if len(args) > 0 {
 		n, ok := wire.ParseInt(args[0])
 		if !ok {
@@ -185,14 +188,14 @@ func cmdReset(x *call) {
 
 // cmdSelect knows one database.
 func cmdSelect(x *call) {
-	n, ok := wire.ParseInt(x.args[1])
+	n, ok := wire.ParseInt(x.Args[1])
 	switch {
 	case !ok:
-		x.Error(msgNotInteger)
+		x.Error(command.MsgNotInteger)
 	case n != int64(int32(n)):
-		x.Error(msgDatabaseRange)
+		x.Error(command.MsgDatabaseRange)
 	case n != 0:
-		x.Error(msgNoDatabase)
+		x.Error(command.MsgNoDatabase)
 	default:
 		x.OK()
 	}

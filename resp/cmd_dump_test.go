@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/rdb"
 	"github.com/ringside-kv/ringside/store/redistest"
@@ -128,7 +129,7 @@ func TestRestoreRefuses(t *testing.T) {
 func TestDumpOfALargeValueInAPipeline(t *testing.T) {
 	_, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.OutputBuffer = 4 << 20 })
 	o := dialRedis(t, addr, 2)
-	large := strings.Repeat("some words ", 2*largeReply/11)
+	large := strings.Repeat("some words ", 2*command.LargeReply/11)
 	o.do("SET", "large", large)
 	o.do("SET", "huge", strings.Repeat("x", 5<<20))
 	go func() {

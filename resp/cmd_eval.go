@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/script"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
@@ -17,16 +18,16 @@ import (
 const msgNonLocal = "ERR Script attempted to access a non local key in a cluster node"
 
 func cmdEval(x *call) {
-	n, ok := wire.ParseInt(x.args[2])
-	byName := strings.HasPrefix(x.cmd.name, "evalsha")
+	n, ok := wire.ParseInt(x.Args[2])
+	byName := strings.HasPrefix(x.Row.Name, "evalsha")
 	switch {
-	case byName && len(x.args[1]) != 40:
+	case byName && len(x.Args[1]) != 40:
 		x.Error(msgNoScript)
 		return
 	case !ok:
-		x.Error(msgNotInteger)
+		x.Error(command.MsgNotInteger)
 		return
-	case n > int64(len(x.args)-3):
+	case n > int64(len(x.Args)-3):
 		x.Error("ERR Number of keys can't be greater than number of args")
 		return
 	case n < 0:
@@ -35,18 +36,18 @@ func cmdEval(x *call) {
 	}
 	var known *knownScript
 	if byName {
-		if known = x.srv.scripts.called(x.args[1]); known == nil {
+		if known = x.srv.scripts.called(x.Args[1]); known == nil {
 			x.Error(msgNoScript)
 			return
 		}
 	} else {
 		var err error
-		if known, err = x.srv.scripts.compile(x.args[1], false); err != nil {
+		if known, err = x.srv.scripts.compile(x.Args[1], false); err != nil {
 			x.Error(err.Error())
 			return
 		}
 	}
-	readonly := x.cmd.flags&flagReadonly != 0
+	readonly := x.Row.Flags&command.FlagReadonly != 0
 	switch {
 	case known.Flagged && readonly && known.Flags&script.NoWrites == 0:
 		x.Error("ERR Can not execute a script with write flag using *_ro command.")
@@ -55,7 +56,7 @@ func cmdEval(x *call) {
 		x.Error("ERR Can not run script on cluster, 'no-cluster' flag is set.")
 		return
 	}
-	x.runScript(known, x.args[3:3+n], x.args[3+n:], readonly || known.Flags&script.NoWrites != 0)
+	x.runScript(known, x.Args[3:3+n], x.Args[3+n:], readonly || known.Flags&script.NoWrites != 0)
 }
 
 func (x *call) runScript(known *knownScript, keys, argv [][]byte, readonly bool) {
@@ -65,7 +66,7 @@ func (x *call) runScript(known *knownScript, keys, argv [][]byte, readonly bool)
 	h := scriptHost{call: x, run: run, known: known, readonly: readonly}
 	at := len(x.Buf)
 	reply, err := run.runtime.Run(known.Script, keys, argv, &h, x.Buf, x.Proto == 3)
-	if x.startsAgain() {
+	if x.StartsAgain() {
 		return
 	}
 	if h.moved {
@@ -80,27 +81,27 @@ func (x *call) runScript(known *knownScript, keys, argv [][]byte, readonly bool)
 	}
 	switch {
 	case err == nil && cause == errKilled && run.wrote.Load():
-		x.refused = string(errKilled)
+		x.RefuseRequest = string(errKilled)
 		if n := len(reply); n > at+3 && reply[at] == '-' {
-			x.refused = string(reply[at+1 : n-2]) // it says where the script was
+			x.RefuseRequest = string(reply[at+1 : n-2]) // it says where the script was
 		}
 	case errors.Is(err, script.ErrTooLarge) && run.wrote.Load():
-		x.refused = msgReplyTooLarge
+		x.RefuseRequest = command.MsgReplyTooLarge
 	case errors.Is(err, script.ErrTooLarge):
-		x.replyTooLarge()
+		x.ReplyTooLarge()
 	case errors.Is(err, script.ErrBroken):
 		x.srv.log.Error("running a script failed", "script", known.SHA, "err", err)
 		run.broken = true
-		x.refused = "ERR " + err.Error()
+		x.RefuseRequest = "ERR " + err.Error()
 	case err != nil:
 		x.Buf = x.Buf[:at]
-		x.abort(err)
+		x.Abort(err)
 	}
 }
 
 // Room implements script.Host.
 func (h *scriptHost) Room() int {
-	return int(max(h.call.srv.settings.outputBuffer.Load()-int64(len(h.call.Buf)), 0))
+	return int(max(h.call.srv.settings.OutputBuffer.Load()-int64(len(h.call.Buf)), 0))
 }
 
 // A scriptHost carries out what a script asks for.
@@ -115,16 +116,16 @@ type scriptHost struct {
 // Log implements script.Host.
 func (h *scriptHost) Log(level int, message string) {
 	levels := [...]slog.Level{slog.LevelDebug, slog.LevelDebug, slog.LevelInfo, slog.LevelWarn}
-	h.call.srv.log.Log(context.Background(), levels[level], "script: "+string(shown([]byte(message), 1<<10)), "script", h.known.SHA)
+	h.call.srv.log.Log(context.Background(), levels[level], "script: "+string(command.Shown([]byte(message), 1<<10)), "script", h.known.SHA)
 }
 
 // Known implements script.Host.
-func (h *scriptHost) Known(args [][]byte) bool { return h.call.srv.table.find(args) != nil }
+func (h *scriptHost) Known(args [][]byte) bool { return h.call.srv.table.Find(args) != nil }
 
 // Call implements script.Host.
 func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal string, err error) {
 	x := h.call
-	cmd := x.srv.table.find(args)
+	cmd := x.srv.table.Find(args)
 	refusal, foreign := h.refusal(cmd, args)
 	switch {
 	case foreign && h.run.wrote.Load():
@@ -139,22 +140,22 @@ func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal stri
 	if x.Proto = 2; resp3 {
 		x.Proto = 3
 	}
-	if cmd.flags&flagWrite != 0 {
+	if cmd.Flags&command.FlagWrite != 0 {
 		h.run.wrote.Store(true)
 	}
-	x.scripted = true
+	x.InScript = true
 	x.inner(cmd, args)
-	x.scripted, x.Proto = false, proto
+	x.InScript, x.Proto = false, proto
 	if x.conn.closed.Load() { // its replies may be gone
 		return nil, "", script.ErrStopped
 	}
 	reply = x.Buf[at:]
 	x.Buf = x.Buf[:at]
 	switch {
-	case x.startsAgain():
+	case x.StartsAgain():
 		h.known.astray.Store(true)
 		return nil, "", script.ErrStopped
-	case x.limited && h.run.wrote.Load():
+	case x.RefusedByLimit && h.run.wrote.Load():
 		return nil, "", h.refuseWhole(strings.TrimRight(string(reply[1:]), "\r\n"))
 	}
 	return reply, "", nil
@@ -163,77 +164,77 @@ func (h *scriptHost) Call(args [][]byte, resp3 bool) (reply []byte, refusal stri
 // refuseWhole drops all that the script has done and has its request answered with an error
 // that Redis would not give at this point.
 func (h *scriptHost) refuseWhole(msg string) error {
-	h.call.refused = msg
+	h.call.RefuseRequest = msg
 	return script.ErrStopped
 }
 
 // refusal is why a script may not call a command, or "". foreign tells that Redis would have
 // called it.
-func (h *scriptHost) refusal(cmd *command, args [][]byte) (msg string, foreign bool) {
+func (h *scriptHost) refusal(cmd *command.Row, args [][]byte) (msg string, foreign bool) {
 	x := h.call
 	switch {
 	case cmd == nil:
 		return "ERR Unknown Redis command called from script", false
-	case !cmd.takes(len(args)) || cmd.run == nil:
+	case !cmd.Takes(len(args)) || cmd.Run == nil:
 		return "ERR Wrong number of args calling Redis command from script", false
-	case cmd.flags&flagNoScript != 0 || cmd.between || cmd.waits:
+	case cmd.Flags&command.FlagNoScript != 0 || cmd.Between || cmd.Waits:
 		return "ERR This Redis command is not allowed from script", false
-	case cmd.spread && cmd.flags&flagWrite != 0:
-		return "ERR " + strings.ToUpper(cmd.full) + " is not possible in a script, which holds latches of keys", true
-	case cmd.spread && x.conn.spansNodes():
-		return "ERR " + strings.ToUpper(cmd.full) + " covers the cluster, which a script cannot wait for", true
-	case cmd.flags&flagWrite == 0:
+	case cmd.Spread && cmd.Flags&command.FlagWrite != 0:
+		return "ERR " + strings.ToUpper(cmd.Full) + " is not possible in a script, which holds latches of keys", true
+	case cmd.Spread && x.conn.spansNodes():
+		return "ERR " + strings.ToUpper(cmd.Full) + " covers the cluster, which a script cannot wait for", true
+	case cmd.Flags&command.FlagWrite == 0:
 		return "", false
 	case h.readonly:
 		return "ERR Write commands are not allowed from read-only scripts.", false
 	}
 	if err := x.conn.writable(cmd); err != nil {
-		return errorText(err), false // which Commit will say of the whole unit
+		return command.ErrorText(err), false // which Commit will say of the whole unit
 	}
 	return "", false
 }
 
 // reach sees to it that the unit holds the keys of a call; with an error it has to begin
 // anew.
-func (h *scriptHost) reach(cmd *command, args [][]byte) (refusal string, err error) {
+func (h *scriptHost) reach(cmd *command.Row, args [][]byte) (refusal string, err error) {
 	x, c := h.call, h.call.conn
-	if !cmd.keyed {
+	if !cmd.Keyed {
 		return "", nil
 	}
-	keys, keysErr := cmd.keysOf(args, nil)
+	keys, keysErr := cmd.KeysOf(args, nil)
 	if keysErr != nil {
 		return "", nil // the command says what is wrong
 	}
 	for _, k := range keys {
-		key := args[k.pos]
-		if int64(len(key)) > x.srv.settings.maxKey.Load() {
+		key := args[k.Pos]
+		if int64(len(key)) > x.srv.settings.MaxKey.Load() {
 			if h.run.wrote.Load() {
-				return "", h.refuseWhole(msgKeyTooLong)
+				return "", h.refuseWhole(command.MsgKeyTooLong)
 			}
-			return msgKeyTooLong, nil
+			return command.MsgKeyTooLong, nil
 		}
-		p := x.unit.Place(key)
+		p := x.Unit.Place(key)
 		own := c.routes == nil || c.routes.of(p.Token()) == ownerSelf
 		switch {
-		case own && x.unit.Holds(p) && c.touches(p):
+		case own && x.Unit.Holds(p) && c.touches(p):
 			x.req.touches = true // perhaps a key of another request of the unit
-		case !own && c.from != nil && x.req.cmd.script && len(c.places) == 0:
+		case !own && c.from != nil && x.req.cmd.Script && len(c.places) == 0:
 			// Another node has sent the script here for its first key, which it does not
 			// declare, and the key is not here any more, or not yet.
 			h.moved = true
 			return "", script.ErrStopped
-		case !own && (c.from != nil || x.unit.Holds(p)):
+		case !own && (c.from != nil || x.Unit.Holds(p)):
 			return msgNonLocal, nil
 		default:
 			h.known.astray.Store(true)
-			x.wants = append(x.wants, p)
+			x.MorePlaces = append(x.MorePlaces, p)
 			err = script.ErrStopped
 			continue
 		}
-		if cmd.flags&flagWrite != 0 && x.srv.blocked.queued.Load() > 0 {
+		if cmd.Flags&command.FlagWrite != 0 && x.srv.blocked.queued.Load() > 0 {
 			x.touched = append(x.touched, bytes.Clone(key))
 		}
-		if cmd.flags&flagWrite != 0 && x.srv.scarce(c.routes) && x.srv.refuses(c.routes, p.Token()) {
+		if cmd.Flags&command.FlagWrite != 0 && x.srv.scarce(c.routes) && x.srv.refuses(c.routes, p.Token()) {
 			if h.run.wrote.Load() {
 				return "", h.refuseWhole(msgNoReplicas)
 			}

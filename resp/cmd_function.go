@@ -1,6 +1,9 @@
 package resp
 
-import "github.com/ringside-kv/ringside/resp/wire"
+import (
+	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/wire"
+)
 
 // Libraries of functions, and modules: there are none. Clients that look for some, or clear
 // them away, get the answers of a Redis without any.
@@ -8,11 +11,11 @@ import "github.com/ringside-kv/ringside/resp/wire"
 func cmdFunctionDelete(x *call) { x.Error("ERR Library not found") }
 
 func cmdFunctionFlush(x *call) {
-	if len(x.args) > 3 {
-		x.wrongSubcommand("FUNCTION")
+	if len(x.Args) > 3 {
+		x.WrongSubcommand("FUNCTION")
 		return
 	}
-	if len(x.args) == 3 && !wire.EqualFold(x.args[2], "async") && !wire.EqualFold(x.args[2], "sync") {
+	if len(x.Args) == 3 && !wire.EqualFold(x.Args[2], "async") && !wire.EqualFold(x.Args[2], "sync") {
 		x.Error("ERR FUNCTION FLUSH only supports SYNC|ASYNC option")
 		return
 	}
@@ -23,7 +26,7 @@ func cmdFunctionKill(x *call) { x.Error("NOTBUSY No scripts in execution right n
 
 func cmdFunctionList(x *call) {
 	name, code := false, false
-	for args := x.args[2:]; len(args) > 0; args = args[1:] {
+	for args := x.Args[2:]; len(args) > 0; args = args[1:] {
 		switch {
 		case !code && wire.EqualFold(args[0], "withcode"):
 			code = true
@@ -35,7 +38,7 @@ func cmdFunctionList(x *call) {
 			}
 			args = args[1:]
 		default:
-			x.Error("ERR Unknown argument " + string(shown(args[0], 128)))
+			x.Error("ERR Unknown argument " + string(command.Shown(args[0], 128)))
 			return
 		}
 	}
@@ -50,8 +53,8 @@ func cmdFunctionStats(x *call) {
 	x.Map(0)
 }
 
-func cmdFunctionHelp(x *Call) {
-	help(x, "FUNCTION",
+func cmdFunctionHelp(x *command.Call) {
+	command.Help(x, "FUNCTION",
 		"DELETE <library>",
 		"    Delete a library; there are none.",
 		"FLUSH [ASYNC|SYNC]",
@@ -67,8 +70,8 @@ func cmdFunctionHelp(x *Call) {
 
 func cmdModuleList(x *call) { x.Array(0) }
 
-func cmdModuleHelp(x *Call) {
-	help(x, "MODULE",
+func cmdModuleHelp(x *command.Call) {
+	command.Help(x, "MODULE",
 		"LIST",
 		"    List the modules; there are none.",
 	)

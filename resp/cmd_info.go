@@ -37,7 +37,7 @@ func cmdInfo(x *call) {
 	w := &infoWriter{srv: x.srv, call: x}
 	for i := range infoSections {
 		s := &infoSections[i]
-		if !s.wanted(x.args[1:]) {
+		if !s.wanted(x.Args[1:]) {
 			continue
 		}
 		if len(w.buf) > 0 {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
-
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store/redistest"
 )
 
@@ -69,7 +69,7 @@ func TestInfoCounts(t *testing.T) {
 	o.want("_", "GET", "c")
 	o.do("INCR") // rejected
 	o.do("nosuch")
-	o.want("-"+msgNotInteger, "SET", "a", "1", "EX", "x")
+	o.want("-"+command.MsgNotInteger, "SET", "a", "1", "EX", "x")
 
 	v := o.do("INFO", "everything")
 	if v.kind != '=' || !strings.HasPrefix(v.text, "txt:") {
@@ -157,7 +157,7 @@ func TestHitsAndMissesOfRedis(t *testing.T) {
 func TestLargeValueIsOneHit(t *testing.T) {
 	_, addr := serveTest(t, nil)
 	o := dialRedis(t, addr, 2)
-	o.want("+OK", "SET", "a", strings.Repeat("x", 2*largeReply))
+	o.want("+OK", "SET", "a", strings.Repeat("x", 2*command.LargeReply))
 	o.want("+OK", "CONFIG", "RESETSTAT")
 	o.send("SET", "b", "1")
 	o.send("GET", "a") // runs once more, without latches

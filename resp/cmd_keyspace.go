@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/types/streams"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -22,8 +24,8 @@ func cmdDbsize(x *call) {
 		return
 	}
 	n := int64(0)
-	if x.scripted {
-		n = x.unit.NewKeys()
+	if x.InScript {
+		n = x.Unit.NewKeys()
 	}
 	err := x.own(func(spans []ring.Range) error {
 		for _, span := range spans {
@@ -40,7 +42,7 @@ func cmdDbsize(x *call) {
 		return nil
 	})
 	if err != nil {
-		x.fail(err)
+		x.Fail(err)
 		return
 	}
 	if x.awaitSeen(len(x.Buf)) {
@@ -81,7 +83,7 @@ func cmdRandomkey(x *call) {
 	at := len(x.Buf)
 	switch {
 	case err != nil:
-		x.fail(err)
+		x.Fail(err)
 		return
 	case !x.awaitSeen(at):
 		return
@@ -120,12 +122,12 @@ func drawn(replies [][]byte) (key []byte) {
 
 func cmdKeys(x *call) {
 	if x.spreads() {
-		if replies, ok := x.scatter(longTimeout, []byte("KEYS"), x.args[1]); ok {
+		if replies, ok := x.scatter(longTimeout, []byte("KEYS"), x.Args[1]); ok {
 			x.joinArrays(replies, math.MaxInt)
 		}
 		return
 	}
-	l := x.newLister(x.args[1], math.MaxInt)
+	l := x.newLister(x.Args[1], math.MaxInt)
 	l.end(x.eachOwn(func(e store.Entry) bool { return l.add(e.Key) }), nil)
 }
 
@@ -137,8 +139,8 @@ func (x *call) joinArrays(replies [][]byte, most int) {
 		n += arrayLen(reply)
 		size += len(reply)
 	}
-	if int64(size) > x.srv.settings.outputBuffer.Load() {
-		x.limit(x.overOutputBuffer())
+	if int64(size) > x.srv.settings.OutputBuffer.Load() {
+		x.RefuseByLimit(x.OverOutputBuffer())
 		return
 	}
 	n = min(n, most)
@@ -162,10 +164,10 @@ func (x *call) joinArrays(replies [][]byte, most int) {
 // keys than for few, so ASYNC and SYNC are the same.
 func cmdFlushall(x *call) {
 	switch {
-	case len(x.args) == 1:
-	case len(x.args) == 2 && (wire.EqualFold(x.args[1], "async") || wire.EqualFold(x.args[1], "sync")):
+	case len(x.Args) == 1:
+	case len(x.Args) == 2 && (wire.EqualFold(x.Args[1], "async") || wire.EqualFold(x.Args[1], "sync")):
 	default:
-		x.Error(msgSyntax)
+		x.Error(command.MsgSyntax)
 		return
 	}
 	x.conn.footprint.markAll()
@@ -176,10 +178,10 @@ func cmdFlushall(x *call) {
 		return
 	}
 	if err := x.own(x.flush); err != nil {
-		x.fail(err)
+		x.Fail(err)
 		return
 	}
-	x.srv.blocked.dismiss(waitFailed, msgStreamGone, func(w *waiter) bool { return w.gone != nil })
+	x.srv.blocked.dismiss(waitFailed, streams.MsgStreamGone, func(w *waiter) bool { return w.Gone != nil })
 	x.OK()
 }
 
@@ -191,7 +193,7 @@ func (x *call) flush(spans []ring.Range) error {
 		return nil
 	}
 	if x.srv.scarceIn(x.srv.routes.Load(), spans) {
-		return replyError(msgNoReplicas)
+		return command.ReplyError(msgNoReplicas)
 	}
 	var done store.Signal
 	if err := x.clearSpans(spans, &done); err != nil {
@@ -204,12 +206,12 @@ func (x *call) flush(spans []ring.Range) error {
 }
 
 // clearSpans is over before any of the spans changes hands. If one of them is not this
-// node's any more, it fails with errMoved and has removed nothing.
+// node's any more, it fails with ErrMoved and has removed nothing.
 func (x *call) clearSpans(spans []ring.Range, done store.Waiter) error {
 	routes := x.conn.enter()
 	defer x.conn.leave()
 	if routes != nil && !covers(routes.spans, spans) {
-		return errMoved
+		return command.ErrMoved
 	}
 	if len(spans) == 1 && spans[0] == ring.Whole {
 		return x.srv.store.Clear(done, x.stillWanted)

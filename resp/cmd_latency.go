@@ -3,6 +3,7 @@ package resp
 import (
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -16,7 +17,7 @@ func cmdLatencyHistory(x *call) { x.Array(0) }
 func cmdLatencyReset(x *call) { x.Int(0) }
 
 func cmdLatencyGraph(x *call) {
-	x.Error("ERR No samples available for event '" + string(shown(x.args[2], 128)) + "'")
+	x.Error("ERR No samples available for event '" + string(command.Shown(x.Args[2], 128)) + "'")
 }
 
 func cmdLatencyDoctor(x *call) {
@@ -26,13 +27,13 @@ func cmdLatencyDoctor(x *call) {
 // cmdLatencyHistogram tells, of each command that has run, or of those that are named, how
 // many calls took no longer than so many microseconds.
 func cmdLatencyHistogram(x *call) {
-	var cmds []*command
-	if len(x.args) == 2 {
-		cmds = x.srv.table.all
+	var cmds []*command.Row
+	if len(x.Args) == 2 {
+		cmds = x.srv.table.All
 	}
-	for _, name := range x.args[2:] {
-		if cmd := x.srv.table.named(name); cmd != nil {
-			cmds = append(append(cmds, cmd), cmd.subs...)
+	for _, name := range x.Args[2:] {
+		if cmd := x.srv.table.Named(name); cmd != nil {
+			cmds = append(append(cmds, cmd), cmd.Subs...)
 		}
 	}
 	var body wire.Writer
@@ -48,10 +49,10 @@ func cmdLatencyHistogram(x *call) {
 }
 
 // histogram appends that of one command, unless it has not run.
-func (s *stats) histogram(r *wire.Writer, cmd *command) bool {
+func (s *stats) histogram(r *wire.Writer, cmd *command.Row) bool {
 	var bounds, below []int64
 	total := int64(0)
-	c := &s.commands[cmd.id]
+	c := &s.commands[cmd.ID]
 	for i := range c.latency {
 		n := c.latency[i].Load()
 		if total += n; n > 0 {
@@ -62,7 +63,7 @@ func (s *stats) histogram(r *wire.Writer, cmd *command) bool {
 	if total == 0 {
 		return false
 	}
-	r.BulkString(cmd.full)
+	r.BulkString(cmd.Full)
 	r.Map(2)
 	r.BulkString("calls")
 	r.Int(total)
@@ -90,8 +91,8 @@ func merged(bounds, below []int64) (_, _ []int64) {
 	return bounds[:n], below[:n]
 }
 
-func cmdLatencyHelp(x *Call) {
-	help(x, "LATENCY",
+func cmdLatencyHelp(x *command.Call) {
+	command.Help(x, "LATENCY",
 		"DOCTOR",
 		"    Say where latency is to be seen.",
 		"GRAPH <event>",

@@ -6,14 +6,15 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // cmdLolwut draws a circle of tokens with the nodes of a cluster that never was.
 func cmdLolwut(x *call) {
-	if len(x.args) >= 3 && wire.EqualFold(x.args[1], "version") {
-		if _, ok := wire.ParseInt(x.args[2]); !ok {
-			x.Error(msgNotInteger)
+	if len(x.Args) >= 3 && wire.EqualFold(x.Args[1], "version") {
+		if _, ok := wire.ParseInt(x.Args[2]); !ok {
+			x.Error(command.MsgNotInteger)
 			return
 		}
 	}

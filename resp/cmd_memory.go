@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
 // cmdMemoryStats has Redis' names for what there is, too.
@@ -63,8 +65,8 @@ func cmdMemoryPurge(x *call) {
 	x.OK()
 }
 
-func cmdMemoryHelp(x *Call) {
-	help(x, "MEMORY",
+func cmdMemoryHelp(x *command.Call) {
+	command.Help(x, "MEMORY",
 		"DOCTOR",
 		"    Say what is remarkable about the memory in use.",
 		"MALLOC-STATS",

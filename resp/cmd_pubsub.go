@@ -1,6 +1,9 @@
 package resp
 
-import "github.com/ringside-kv/ringside/resp/wire"
+import (
+	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/wire"
+)
 
 func cmdSubscribe(x *call)  { x.subscribe(subChannel) }
 func cmdPsubscribe(x *call) { x.subscribe(subPattern) }
@@ -11,11 +14,11 @@ func cmdPunsubscribe(x *call) { x.unsubscribe(subPattern) }
 func cmdSunsubscribe(x *call) { x.unsubscribe(subShard) }
 
 func (x *call) subscribe(kind subKind) {
-	if x.inside { // messages wait for the reply of the whole transaction
+	if x.InTransaction { // messages wait for the reply of the whole transaction
 		x.conn.holdPushes(true)
 		x.then = func() {}
 	}
-	for _, name := range x.args[1:] {
+	for _, name := range x.Args[1:] {
 		if !x.srv.pubsub.add(x.conn, kind, name) {
 			x.Error("ERR too many subscriptions: they take more memory than output-buffer allows")
 			break
@@ -29,7 +32,7 @@ func (x *call) subscribe(kind subKind) {
 // unsubscribe has what was published before leave before its reply.
 func (x *call) unsubscribe(kind subKind) {
 	c := x.conn
-	names := x.args[1:]
+	names := x.Args[1:]
 	if len(names) == 0 {
 		for _, name := range x.srv.pubsub.namesOf(c, kind) {
 			names = append(names, []byte(name))
@@ -51,7 +54,7 @@ func (x *call) unsubscribe(kind subKind) {
 // subscription begins the reply about one subscription, or none.
 func (x *call) subscription(name []byte) {
 	x.Push(3)
-	x.BulkString(x.cmd.name)
+	x.BulkString(x.Row.Name)
 	if name == nil {
 		x.Null()
 	} else {
@@ -68,11 +71,11 @@ func (c *conn) belongsElsewhere(r *request) bool {
 
 // shardOwner is who serves the tokens of the channels of a request.
 func (c *conn) shardOwner(r *request, routes *Routes) int32 {
-	if len(r.cmd.keys) == 0 || r.last-r.first < 2 {
+	if len(r.cmd.Keys) == 0 || r.last-r.first < 2 {
 		return ownerSelf
 	}
 	names := c.args[r.first+1 : r.last]
-	if r.cmd.publishes {
+	if r.cmd.Publishes {
 		names = names[:1]
 	}
 	first := c.unit.Place(names[0]).Token()
@@ -111,7 +114,7 @@ func (c *conn) subscribes(reqs []request) int {
 	n := 0
 	for n < len(reqs) {
 		r := &reqs[n]
-		if r.msg != "" || !r.cmd.subscribes || n > 0 && (c.srv.pause.applies(r.cmd) || c.belongsElsewhere(r)) {
+		if r.msg != "" || !r.cmd.Subscribes || n > 0 && (c.srv.pause.applies(r.cmd) || c.belongsElsewhere(r)) {
 			break
 		}
 		c.runOne(r)
@@ -129,13 +132,13 @@ func cmdPubsubChannels(x *call)      { x.activeChannels(subChannel) }
 func cmdPubsubShardchannels(x *call) { x.activeChannels(subShard) }
 
 func (x *call) activeChannels(kind subKind) {
-	if len(x.args) > 3 {
-		x.Error("ERR unknown subcommand or wrong number of arguments for '" + string(shown(x.args[1], 128)) + "'. Try PUBSUB HELP.")
+	if len(x.Args) > 3 {
+		x.Error("ERR unknown subcommand or wrong number of arguments for '" + string(command.Shown(x.Args[1], 128)) + "'. Try PUBSUB HELP.")
 		return
 	}
 	var pattern []byte
-	if len(x.args) == 3 {
-		pattern = x.args[2]
+	if len(x.Args) == 3 {
+		pattern = x.Args[2]
 	}
 	names := x.srv.pubsub.active(kind, pattern)
 	x.replyNames(x.withPeersNames(names))
@@ -190,7 +193,7 @@ func cmdPubsubNumsub(x *call)      { x.numberOfSubscribers(subChannel) }
 func cmdPubsubShardnumsub(x *call) { x.numberOfSubscribers(subShard) }
 
 func (x *call) numberOfSubscribers(kind subKind) {
-	names := x.args[2:]
+	names := x.Args[2:]
 	counts := make([]int64, len(names))
 	for i, name := range names {
 		counts[i] = x.srv.pubsub.subscribers(kind, name)
@@ -219,15 +222,15 @@ func (x *call) numberOfSubscribers(kind subKind) {
 
 // raw is the call as a client sends it.
 func (x *call) raw() []byte {
-	b := wire.AppendArray(nil, len(x.args))
-	for _, arg := range x.args {
+	b := wire.AppendArray(nil, len(x.Args))
+	for _, arg := range x.Args {
 		b = wire.AppendBulk(b, arg)
 	}
 	return b
 }
 
-func cmdPubsubHelp(x *Call) {
-	help(x, "PUBSUB",
+func cmdPubsubHelp(x *command.Call) {
+	command.Help(x, "PUBSUB",
 		"CHANNELS [<pattern>]",
 		"    List the channels that somebody has subscribed to, or those that match.",
 		"NUMPAT",

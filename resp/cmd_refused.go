@@ -1,6 +1,9 @@
 package resp
 
-import "github.com/ringside-kv/ringside/resp/wire"
+import (
+	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/wire"
+)
 
 // Commands of Redis that Ringside has only to say why not, which helps more than that they
 // are unknown.
@@ -21,29 +24,29 @@ const (
 
 // cmdMove: there is one database, so it is either the same or none.
 func cmdMove(x *call) {
-	n, ok := wire.ParseInt(x.args[2])
+	n, ok := wire.ParseInt(x.Args[2])
 	switch {
 	case !ok:
-		x.Error(msgNotInteger)
+		x.Error(command.MsgNotInteger)
 	case n != int64(int32(n)):
-		x.Error(msgDatabaseRange)
+		x.Error(command.MsgDatabaseRange)
 	case n != 0:
-		x.Error(msgNoDatabase)
+		x.Error(command.MsgNoDatabase)
 	default:
 		x.Error("ERR source and destination objects are the same")
 	}
 }
 
 func cmdSwapdb(x *call) {
-	a, ok1 := wire.ParseInt(x.args[1])
-	b, ok2 := wire.ParseInt(x.args[2])
+	a, ok1 := wire.ParseInt(x.Args[1])
+	b, ok2 := wire.ParseInt(x.Args[2])
 	switch {
 	case !ok1 || a != int64(int32(a)):
 		x.Error("ERR invalid first DB index")
 	case !ok2 || b != int64(int32(b)):
 		x.Error("ERR invalid second DB index")
 	case a != 0 || b != 0:
-		x.Error(msgNoDatabase)
+		x.Error(command.MsgNoDatabase)
 	default:
 		x.OK()
 	}
@@ -58,7 +61,7 @@ func cmdRole(x *call) {
 }
 
 func cmdReplicaof(x *call) {
-	if wire.EqualFold(x.args[1], "no") && wire.EqualFold(x.args[2], "one") {
+	if wire.EqualFold(x.Args[1], "no") && wire.EqualFold(x.Args[2], "one") {
 		x.OK()
 		return
 	}

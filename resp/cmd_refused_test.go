@@ -97,16 +97,16 @@ func TestRefusalsSayWhy(t *testing.T) {
 	_, addr := serveTest(t, nil)
 	o := dialRedis(t, addr, 3)
 	refusals := 0
-	for _, c := range newCommandTable().all {
-		if c.refusal == "" {
+	for _, c := range newCommandTable().All {
+		if c.Refusal == "" {
 			continue
 		}
 		refusals++
-		words := strings.Split(strings.ToUpper(c.full), "|")
-		for len(words) < max(c.arity, -c.arity) {
+		words := strings.Split(strings.ToUpper(c.Full), "|")
+		for len(words) < max(c.Arity, -c.Arity) {
 			words = append(words, "1")
 		}
-		o.want("-"+c.refusal, words...)
+		o.want("-"+c.Refusal, words...)
 	}
 	if refusals == 0 {
 		t.Error("nothing is refused")

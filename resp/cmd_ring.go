@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ringside-kv/ringside/buckets"
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -114,21 +115,21 @@ func cmdLoadlevels(x *call) {
 func cmdRingPlacement(x *call) {
 	routes := x.srv.routes.Load()
 	switch {
-	case len(x.args) > 3 || len(x.args) == 3 && !wire.EqualFold(x.args[2], "text"):
-		x.Error(msgSyntax)
+	case len(x.Args) > 3 || len(x.Args) == 3 && !wire.EqualFold(x.Args[2], "text"):
+		x.Error(command.MsgSyntax)
 	case routes == nil:
 		x.Error(msgNoPlacement)
-	case len(x.args) == 3:
+	case len(x.Args) == 3:
 		text, err := routes.Placement.MarshalText()
 		if err != nil {
-			x.fail(err)
+			x.Fail(err)
 			return
 		}
 		x.Verbatim(string(text))
 	default:
 		b, err := routes.Placement.MarshalBinary()
 		if err != nil {
-			x.fail(err)
+			x.Fail(err)
 			return
 		}
 		x.Bulk(b)
@@ -137,7 +138,7 @@ func cmdRingPlacement(x *call) {
 
 // cmdRingLocate tells where a key lies and who has it.
 func cmdRingLocate(x *call) {
-	token := x.unit.Place(x.args[2]).Token()
+	token := x.Unit.Place(x.Args[2]).Token()
 	row := &ring.Row{Range: ring.Whole, Primary: x.srv.selfID()}
 	addr := x.conn.net.LocalAddr().String()
 	if routes := x.srv.routes.Load(); routes != nil {
@@ -148,7 +149,7 @@ func cmdRingLocate(x *call) {
 	x.BulkString("token")
 	x.BulkString(fmt.Sprintf("%08x", uint32(token)))
 	x.BulkString("slot")
-	x.Int(int64(ring.Slot(x.args[2])))
+	x.Int(int64(ring.Slot(x.Args[2])))
 	x.BulkString("range")
 	x.BulkString(row.Range.String())
 	x.BulkString("epoch")
@@ -190,20 +191,20 @@ func cmdRingNodes(x *call) {
 func cmdRingRoute(x *call) {
 	s := &x.conn.session
 	switch {
-	case len(x.args) == 2:
+	case len(x.Args) == 2:
 		x.BulkString(string(routeMode(s.redirect)))
-	case len(x.args) == 3 && wire.EqualFold(x.args[2], string(RouteForward)):
+	case len(x.Args) == 3 && wire.EqualFold(x.Args[2], string(RouteForward)):
 		s.redirect = false
 		s.redirects.Store(false)
 		x.srv.tracking.rerouted(x.conn)
 		x.OK()
-	case len(x.args) == 3 && wire.EqualFold(x.args[2], string(RouteRedirect)):
+	case len(x.Args) == 3 && wire.EqualFold(x.Args[2], string(RouteRedirect)):
 		s.redirect = true
 		s.redirects.Store(true)
 		x.srv.tracking.rerouted(x.conn)
 		x.OK()
 	default:
-		x.Error(msgSyntax)
+		x.Error(command.MsgSyntax)
 	}
 }
 
@@ -218,18 +219,18 @@ const (
 func cmdRingAck(x *call) {
 	s := &x.conn.session
 	switch {
-	case len(x.args) == 2 && s.early:
+	case len(x.Args) == 2 && s.early:
 		x.BulkString(ackPrimary)
-	case len(x.args) == 2:
+	case len(x.Args) == 2:
 		x.BulkString(ackInSync)
-	case len(x.args) == 3 && wire.EqualFold(x.args[2], ackPrimary):
+	case len(x.Args) == 3 && wire.EqualFold(x.Args[2], ackPrimary):
 		s.early, s.wasEarly = true, true
 		x.OK()
-	case len(x.args) == 3 && wire.EqualFold(x.args[2], ackInSync):
+	case len(x.Args) == 3 && wire.EqualFold(x.Args[2], ackInSync):
 		s.early = false
 		x.OK()
 	default:
-		x.Error(msgSyntax)
+		x.Error(command.MsgSyntax)
 	}
 }
 
@@ -284,16 +285,16 @@ func cmdHashmaskSubscribe(x *call) {
 	x.then = func() { c.srv.watchers.add(c) }
 }
 
-func cmdHashmaskHelp(x *Call) {
-	help(x, "HASHMASK",
+func cmdHashmaskHelp(x *command.Call) {
+	command.Help(x, "HASHMASK",
 		"SUBSCRIBE",
 		"    Push every change of the placement to this connection, as a message",
 		"    of the channel "+placementChannel+".",
 	)
 }
 
-func cmdRingHelp(x *Call) {
-	help(x, "RING",
+func cmdRingHelp(x *command.Call) {
+	command.Help(x, "RING",
 		"ACK [PRIMARY|IN-SYNC]",
 		"    Choose who must have a write of this connection before its reply",
 		"    leaves: the primary, or all copies that are in sync.",

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -39,9 +40,9 @@ const wasMissing = ^uint64(0)
 func (x *call) appendToken(b, key []byte, expiry int64, missing bool) []byte {
 	epoch := uint64(0)
 	if routes := x.conn.routes; routes != nil {
-		epoch = routes.Placement.Lookup(x.unit.Place(key).Token()).Epoch
+		epoch = routes.Placement.Lookup(x.Unit.Place(key).Token()).Epoch
 	}
-	all, own := x.unit.Version(key).Parts()
+	all, own := x.Unit.Version(key).Parts()
 	if missing {
 		all = wasMissing
 	}
@@ -57,7 +58,7 @@ func (x *call) holds(key, token []byte) bool {
 		return false
 	}
 	expiry := int64(binary.BigEndian.Uint64(token[tokenSize-8:]))
-	if expiry != 0 && expiry <= x.unit.Now() {
+	if expiry != 0 && expiry <= x.Unit.Now() {
 		return false
 	}
 	var now [tokenSize]byte
@@ -66,20 +67,20 @@ func (x *call) holds(key, token []byte) bool {
 }
 
 func cmdRingWatch(x *call) {
-	keys := x.args[2:]
+	keys := x.Args[2:]
 	expiries := make([]int64, len(keys))
 	missing := make([]bool, len(keys))
 	for i, key := range keys {
-		v, err := x.unit.Peek(key)
+		v, err := x.Unit.Peek(key)
 		if err != nil {
-			x.fail(err)
+			x.Fail(err)
 			return
 		}
 		expiries[i], missing[i] = v.Expiry, !v.Exists()
 	}
 	// A key that has just been found to have expired was removed before it is watched.
-	if err := x.unit.Flush(); err != nil {
-		x.fail(err)
+	if err := x.Unit.Flush(); err != nil {
+		x.Fail(err)
 		return
 	}
 	x.Array(len(keys))
@@ -89,9 +90,9 @@ func cmdRingWatch(x *call) {
 }
 
 func cmdRingExec(x *call) {
-	watched, cmds, ok := splitExec(x.args)
+	watched, cmds, ok := splitExec(x.Args)
 	if !ok {
-		x.Error(msgSyntax)
+		x.Error(command.MsgSyntax)
 		return
 	}
 	defer x.shownExec()
@@ -107,15 +108,15 @@ func cmdRingExec(x *call) {
 	}
 	x.Array(n)
 	for _, args := range eachQueued(cmds) {
-		cmd, msg := x.srv.table.lookup(args)
-		if msg == "" && (cmd.between || !cmd.keyed && !cmd.neutral) {
-			msg = "ERR '" + cmd.full + "' is not forwarded"
+		cmd, msg := x.srv.table.Lookup(args)
+		if msg == "" && (cmd.Between || !cmd.Keyed && !cmd.Neutral) {
+			msg = "ERR '" + cmd.Full + "' is not forwarded"
 		}
 		if msg != "" {
 			x.conn.reject(cmd, msg)
 			continue
 		}
-		if x.inner(cmd, args); x.startsAgain() {
+		if x.inner(cmd, args); x.StartsAgain() {
 			return
 		}
 	}
@@ -146,25 +147,25 @@ func eachQueued(cmds [][]byte) func(yield func(at int, args [][]byte) bool) {
 	}
 }
 
-// keysOfExec finds the keys of RING EXEC.
-func keysOfExec(t *commandTable, args [][]byte, dst []keyRef) ([]keyRef, error) {
+// KeysOfExec finds the keys of RING EXEC.
+func keysOfExec(t *command.Table, args [][]byte, dst []command.KeyRef) ([]command.KeyRef, error) {
 	watched, cmds, ok := splitExec(args)
 	if !ok {
-		return dst, errNoKeys
+		return dst, command.ErrNoKeys
 	}
 	for i := 0; i < len(watched); i += 2 {
-		dst = append(dst, keyRef{pos: 3 + i})
+		dst = append(dst, command.KeyRef{Pos: 3 + i})
 	}
 	first := len(args) - len(cmds)
 	for at, words := range eachQueued(cmds) {
-		cmd, msg := t.lookup(words)
-		if msg != "" || cmd.within != nil || !cmd.keyed {
+		cmd, msg := t.Lookup(words)
+		if msg != "" || cmd.Within != nil || !cmd.Keyed {
 			continue
 		}
 		n := len(dst)
-		dst, _ = cmd.keysOf(words, dst) // or its handler says what is wrong
+		dst, _ = cmd.KeysOf(words, dst) // or its handler says what is wrong
 		for i := n; i < len(dst); i++ {
-			dst[i] = keyRef{pos: first + at + dst[i].pos}
+			dst[i] = command.KeyRef{Pos: first + at + dst[i].Pos}
 		}
 	}
 	return dst, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -23,14 +24,14 @@ var heedLost = []byte("+LOST\r\n")
 
 // cmdRingHeed replies with what staleText makes of the keys that have changed.
 func cmdRingHeed(x *call) {
-	node, session, how := string(x.args[2]), string(x.args[3]), string(x.args[5])
-	heard, err := strconv.ParseUint(string(x.args[4]), 10, 64)
+	node, session, how := string(x.Args[2]), string(x.Args[3]), string(x.Args[5])
+	heard, err := strconv.ParseUint(string(x.Args[4]), 10, 64)
 	if err != nil {
-		x.Error(msgNotInteger)
+		x.Error(command.MsgNotInteger)
 		return
 	}
 	var prefixes []string
-	for _, p := range x.args[6:] {
+	for _, p := range x.Args[6:] {
 		prefixes = append(prefixes, string(p))
 	}
 	ts := &x.srv.tracking

@@ -1,6 +1,9 @@
 package resp
 
-import "github.com/ringside-kv/ringside/resp/wire"
+import (
+	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/wire"
+)
 
 // Redis' snapshots: here a write is in the log before its reply leaves, so all that is left
 // to do is to have the log on stable storage.
@@ -12,8 +15,8 @@ func cmdSave(x *call) {
 }
 
 func cmdBgsave(x *call) {
-	if len(x.args) > 2 || len(x.args) == 2 && !wire.EqualFold(x.args[1], "schedule") {
-		x.Error(msgSyntax)
+	if len(x.Args) > 2 || len(x.Args) == 2 && !wire.EqualFold(x.Args[1], "schedule") {
+		x.Error(command.MsgSyntax)
 		return
 	}
 	if x.synced() {
@@ -24,7 +27,7 @@ func cmdBgsave(x *call) {
 // synced has all that was written on stable storage. It has replied if it could not.
 func (x *call) synced() bool {
 	if err := x.srv.store.Sync(); err != nil {
-		x.fail(err)
+		x.Fail(err)
 		return false
 	}
 	return true

@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -19,19 +20,19 @@ func (x *call) awaitSeen(at int) bool {
 	}
 	if err := done.Wait(); err != nil {
 		x.Buf = x.Buf[:at]
-		x.fail(err)
+		x.Fail(err)
 		return false
 	}
 	return true
 }
 
 func cmdScan(x *call) {
-	from, ok := parseCursor(x.args[1])
+	from, ok := command.ParseCursor(x.Args[1])
 	if !ok {
-		x.fail(store.ErrCursor)
+		x.Fail(store.ErrCursor)
 		return
 	}
-	o, msg := parseScanOptions(x.args[2:])
+	o, msg := command.ParseScanOptions(x.Args[2:])
 	if msg != "" {
 		x.Error(msg)
 		return
@@ -42,7 +43,7 @@ func cmdScan(x *call) {
 		x.Array(0)
 		return
 	}
-	l := x.newLister(o.pattern, scanReply)
+	l := x.newLister(o.Pattern, scanReply)
 	s := scan{x: x, o: &o, l: l, at: from}
 	switch routes := x.srv.routes.Load(); {
 	case routes == nil:

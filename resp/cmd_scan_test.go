@@ -54,7 +54,7 @@ func TestKeysAndScanFindTheSameAsRedis(t *testing.T) {
 			pattern = []byte("*")
 		}
 		if allStars(pattern) && len(pattern) > 1 {
-			continue // see globMatch: only Redis does not let it match the empty key
+			continue // see Match: only Redis does not let it match the empty key
 		}
 		want := theirs.Keys(ctx, string(pattern)).Val()
 		slices.Sort(want)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -16,17 +17,17 @@ import (
 const scriptTimeout = 2 * time.Second
 
 func cmdScriptLoad(x *call) {
-	known, err := x.srv.scripts.compile(x.args[2], true)
+	known, err := x.srv.scripts.compile(x.Args[2], true)
 	if err != nil {
 		x.Error(err.Error())
 		return
 	}
-	x.nodes("LOAD", x.args[2]) // who does not hear of it asks
+	x.nodes("LOAD", x.Args[2]) // who does not hear of it asks
 	x.BulkString(known.SHA)
 }
 
 func cmdScriptExists(x *call) {
-	shas := x.args[2:]
+	shas := x.Args[2:]
 	exist := make([]bool, len(shas))
 	for i, sha := range shas {
 		exist[i] = x.srv.scripts.called(sha) != nil || len(sha) == 40 && x.conn.seekSHA(sha)
@@ -38,7 +39,7 @@ func cmdScriptExists(x *call) {
 }
 
 func cmdScriptFlush(x *call) {
-	if len(x.args) > 3 || len(x.args) == 3 && !wire.EqualFold(x.args[2], "sync") && !wire.EqualFold(x.args[2], "async") {
+	if len(x.Args) > 3 || len(x.Args) == 3 && !wire.EqualFold(x.Args[2], "sync") && !wire.EqualFold(x.Args[2], "async") {
 		x.Error("ERR SCRIPT FLUSH only support SYNC|ASYNC option")
 		return
 	}
@@ -76,15 +77,15 @@ func (x *call) killed(scripts int) {
 }
 
 func cmdScriptDebug(x *call) {
-	if wire.EqualFold(x.args[2], "no") {
+	if wire.EqualFold(x.Args[2], "no") {
 		x.OK()
 		return
 	}
 	x.Error("ERR SCRIPT DEBUG: there is no debugger here")
 }
 
-func cmdScriptHelp(x *Call) {
-	help(x, "SCRIPT",
+func cmdScriptHelp(x *command.Call) {
+	command.Help(x, "SCRIPT",
 		"DEBUG (YES|SYNC|NO)",
 		"    There is no debugger: only NO is understood.",
 		"EXISTS <sha1> [<sha1> ...]",
@@ -101,15 +102,15 @@ func cmdScriptHelp(x *Call) {
 // cmdRingScript is this node's part of SCRIPT.
 func cmdRingScript(x *call) {
 	s := &x.srv.scripts
-	switch word := strings.ToLower(string(x.args[2])); {
-	case word == "get" && len(x.args) == 4:
-		if known := s.called(x.args[3]); known != nil {
+	switch word := strings.ToLower(string(x.Args[2])); {
+	case word == "get" && len(x.Args) == 4:
+		if known := s.called(x.Args[3]); known != nil {
 			x.BulkString(known.Body)
 		} else {
 			x.Null()
 		}
-	case word == "load" && len(x.args) == 4:
-		if _, err := s.compile(x.args[3], true); err != nil {
+	case word == "load" && len(x.Args) == 4:
+		if _, err := s.compile(x.Args[3], true); err != nil {
 			x.Error(err.Error())
 			return
 		}
@@ -120,7 +121,7 @@ func cmdRingScript(x *call) {
 	case word == "kill":
 		x.killed(s.kill())
 	default:
-		x.Error(msgSyntax)
+		x.Error(command.MsgSyntax)
 	}
 }
 
@@ -160,7 +161,7 @@ func (c *conn) askScripts(word string, args ...[]byte) []answer {
 // seeks tells whether a request is for a script that is not known here, and that others have
 // not been asked for.
 func (c *conn) seeks(r *request) bool {
-	if r.cmd == nil || !r.cmd.script || r.sought || c.from != nil {
+	if r.cmd == nil || !r.cmd.Script || r.sought || c.from != nil {
 		return false
 	}
 	sha := c.shaOf(r)
@@ -204,7 +205,7 @@ func (c *conn) words(r *request) [][]byte {
 		return args
 	}
 	name := "EVAL"
-	if r.cmd.flags&flagReadonly != 0 {
+	if r.cmd.Flags&command.FlagReadonly != 0 {
 		name = "EVAL_RO"
 	}
 	return append([][]byte{[]byte(name), []byte(known.Body)}, args[2:]...)
@@ -212,7 +213,7 @@ func (c *conn) words(r *request) [][]byte {
 
 // wire is a request as it is sent to another node.
 func (c *conn) wire(r *request) []byte {
-	if r.cmd == nil || !r.cmd.script || c.shaOf(r) == nil {
+	if r.cmd == nil || !r.cmd.Script || c.shaOf(r) == nil {
 		return r.raw
 	}
 	args := c.words(r)

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -26,22 +27,22 @@ func (c *conn) mayDebug() bool {
 }
 
 func cmdDebug(x *call) {
-	switch sub := x.args[1]; {
-	case wire.EqualFold(sub, "sleep") && len(x.args) == 3:
+	switch sub := x.Args[1]; {
+	case wire.EqualFold(sub, "sleep") && len(x.Args) == 3:
 		// As Redis, it takes what is no number for 0. Unlike there, only this
 		// connection sleeps.
-		seconds, _ := wire.ParseFloat(x.args[2])
+		seconds, _ := wire.ParseFloat(x.Args[2])
 		if seconds = min(seconds, maxSleep.Seconds()); seconds > 0 {
 			x.conn.wait(time.Duration(seconds*float64(time.Second)), nil)
 		}
 		x.OK()
-	case wire.EqualFold(sub, "help") && len(x.args) == 2:
-		help(&x.Call, "DEBUG",
+	case wire.EqualFold(sub, "help") && len(x.Args) == 2:
+		command.Help(&x.Call, "DEBUG",
 			"SLEEP <seconds>",
 			"    Keep this connection waiting.",
 		)
 	default:
-		x.wrongSubcommand("DEBUG")
+		x.WrongSubcommand("DEBUG")
 	}
 }
 
@@ -49,7 +50,7 @@ const maxSleep = 24 * time.Hour
 
 // cmdMonitor has its reply sent before the first line is.
 func cmdMonitor(x *call) {
-	if x.inside { // its lines would come between the replies of the transaction
+	if x.InTransaction { // its lines would come between the replies of the transaction
 		x.Error("ERR MONITOR isn't allowed for DENY BLOCKING client")
 		return
 	}
@@ -61,10 +62,10 @@ func cmdMonitor(x *call) {
 }
 
 func cmdShutdown(x *call) {
-	o, ok := parseShutdown(x.args[1:])
+	o, ok := parseShutdown(x.Args[1:])
 	switch {
 	case !ok:
-		x.Error(msgSyntax)
+		x.Error(command.MsgSyntax)
 	case o.abort && x.srv.stopping.Load():
 		x.Error("ERR The shutdown has gone too far to be aborted.")
 	case o.abort:

@@ -4,18 +4,19 @@ import (
 	"math"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 func cmdSlowlogGet(x *call) {
 	n := int64(10)
-	if len(x.args) > 3 {
-		x.wrongSubcommand("SLOWLOG")
+	if len(x.Args) > 3 {
+		x.WrongSubcommand("SLOWLOG")
 		return
 	}
-	if len(x.args) == 3 {
+	if len(x.Args) == 3 {
 		var ok bool
-		if n, ok = wire.ParseInt(x.args[2]); !ok || n < -1 {
+		if n, ok = wire.ParseInt(x.Args[2]); !ok || n < -1 {
 			x.Error("ERR count should be greater than or equal to -1")
 			return
 		}
@@ -47,8 +48,8 @@ func cmdSlowlogReset(x *call) {
 	x.OK()
 }
 
-func cmdSlowlogHelp(x *Call) {
-	help(x, "SLOWLOG",
+func cmdSlowlogHelp(x *command.Call) {
+	command.Help(x, "SLOWLOG",
 		"GET [<count>]",
 		"    Show the latest entries, newest first (default: 10, all: -1). An entry",
 		"    is: number, Unix time, microseconds, the command's words, the client's",

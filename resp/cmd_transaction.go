@@ -3,6 +3,8 @@ package resp
 import (
 	"bytes"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
 // MULTI and what belongs to it.
@@ -28,7 +30,7 @@ func cmdDiscard(x *call) {
 }
 
 func cmdUnwatch(x *call) {
-	if !x.inside { // EXEC forgets them anyhow
+	if !x.InTransaction { // EXEC forgets them anyhow
 		x.conn.multi.end()
 	}
 	x.OK()
@@ -41,7 +43,7 @@ func cmdWatch(x *call) {
 		x.Error("ERR WATCH inside MULTI is not allowed")
 		return
 	}
-	keys, size := x.args[1:], int64(0)
+	keys, size := x.Args[1:], int64(0)
 	for _, key := range keys {
 		size += int64(len(key)) + queuedCost
 	}
@@ -113,12 +115,12 @@ func cmdExec(x *call) {
 // shownExec shows EXEC to monitors, behind the commands that it has run.
 func (x *call) shownExec() {
 	if x.srv.monitors.active() {
-		x.srv.monitors.feed(x.conn, x.srv.table.byName["exec"], [][]byte{[]byte("EXEC")}, false)
+		x.srv.monitors.feed(x.conn, x.srv.table.ByName["exec"], [][]byte{[]byte("EXEC")}, false)
 	}
 }
 
 // cuts tells whether a command of a transaction has all before it run first.
-func (q *queued) cuts() bool { return q.cmd.spread || q.cmd.full == "hello" }
+func (q *queued) cuts() bool { return q.cmd.Spread || q.cmd.Full == "hello" }
 
 // An execution is what cmdExec does.
 type execution struct {
@@ -197,32 +199,32 @@ func (e *execution) runHere(i int) {
 }
 
 // inner runs a command of a transaction.
-func (x *call) inner(cmd *command, args [][]byte) {
+func (x *call) inner(cmd *command.Row, args [][]byte) {
 	c, at := x.conn, len(x.Buf)
-	if cmd.flags&flagWrite != 0 {
+	if cmd.Flags&command.FlagWrite != 0 {
 		if err := c.writable(cmd); err != nil {
-			c.reject(cmd, errorText(err))
+			c.reject(cmd, command.ErrorText(err))
 			return
 		}
 	}
 	if x.srv.monitors.active() {
-		x.srv.monitors.feed(c, cmd, args, x.scripted)
+		x.srv.monitors.feed(c, cmd, args, x.InScript)
 	}
-	outer, outerArgs, inside := x.cmd, x.args, x.inside
-	x.cmd, x.args, x.inside, x.limited = cmd, args, true, false
-	x.unit.Whole(c.growsUnit)
-	c.execute(cmd, cmd.run)
-	if cmd.flags&flagWrite != 0 && !c.weighUnit() {
-		x.refused = msgUnitTooLarge
+	outer, outerArgs, inside := x.Row, x.Args, x.InTransaction
+	x.Row, x.Args, x.InTransaction, x.RefusedByLimit = cmd, args, true, false
+	x.Unit.Whole(c.growsUnit)
+	c.execute(cmd, cmd.Run)
+	if cmd.Flags&command.FlagWrite != 0 && !c.weighUnit() {
+		x.RefuseRequest = command.MsgUnitTooLarge
 	}
 	if !inside {
-		x.unit.Whole(nil)
+		x.Unit.Whole(nil)
 	}
-	if x.again { // which nothing does that knows where it is
-		x.again, x.Buf = false, x.Buf[:at]
-		x.replyTooLarge()
+	if x.RunAgain { // which nothing does that knows where it is
+		x.RunAgain, x.Buf = false, x.Buf[:at]
+		x.ReplyTooLarge()
 	}
-	x.cmd, x.args, x.inside = outer, outerArgs, inside
+	x.Row, x.Args, x.InTransaction = outer, outerArgs, inside
 }
 
 // ask has a request that is none of the client's run where its keys are served. It returns

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -13,21 +14,21 @@ import (
 // more as long as it is told to. What a reply says is on all backups that are in sync
 // before it leaves; so this is their number, where there are fewest.
 func cmdWait(x *call) {
-	replicas, ok := wire.ParseInt(x.args[1])
+	replicas, ok := wire.ParseInt(x.Args[1])
 	if !ok {
-		x.Error(msgNotInteger)
+		x.Error(command.MsgNotInteger)
 		return
 	}
-	timeout, msg := parseTimeout(x.args[2])
+	timeout, msg := parseTimeout(x.Args[2])
 	if msg != "" {
 		x.Error(msg)
 		return
 	}
 	start := x.srv.clock()
 	end := start + timeout
-	if x.inside {
+	if x.InTransaction {
 		end = start
-	} else if timeout == 0 || timeout > maxLinger {
+	} else if timeout == 0 || timeout > command.Forever {
 		end = math.MaxInt64
 	}
 	defer x.conn.blocks(false)
@@ -63,7 +64,7 @@ func cmdWait(x *call) {
 			return
 		}
 		x.conn.blocks(true)
-		if left = min(left, look); left > maxLinger {
+		if left = min(left, look); left > command.Forever {
 			left = 0
 		}
 		x.conn.linger(left, next)

@@ -3,82 +3,83 @@ package resp
 import (
 	"strings"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // flagNames are the flags that COMMAND INFO shows, in its order.
 var flagNames = []struct {
-	flag cmdFlag
+	flag command.Flag
 	name string
 }{
 
-	{flagWrite, "write"},
-	{flagReadonly, "readonly"},
-	{flagDenyOOM, "denyoom"},
-	{flagModule, "module"},
-	{flagAdmin, "admin"},
-	{flagPubSub, "pubsub"},
-	{flagNoScript, "noscript"},
-	{flagBlocking, "blocking"},
-	{flagLoading, "loading"},
-	{flagStale, "stale"},
-	{flagSkipMonitor, "skip_monitor"},
-	{flagSkipSlowlog, "skip_slowlog"},
-	{flagAsking, "asking"},
-	{flagFast, "fast"},
-	{flagNoAuth, "no_auth"},
-	{flagNoMandatoryKeys, "no_mandatory_keys"},
-	{flagNoAsyncLoading, "no_async_loading"},
-	{flagNoMulti, "no_multi"},
-	{flagMovableKeys, "movablekeys"},
-	{flagAllowBusy, "allow_busy"},
+	{command.FlagWrite, "write"},
+	{command.FlagReadonly, "readonly"},
+	{command.FlagDenyOOM, "denyoom"},
+	{command.FlagModule, "module"},
+	{command.FlagAdmin, "admin"},
+	{command.FlagPubSub, "pubsub"},
+	{command.FlagNoScript, "noscript"},
+	{command.FlagBlocking, "blocking"},
+	{command.FlagLoading, "loading"},
+	{command.FlagStale, "stale"},
+	{command.FlagSkipMonitor, "skip_monitor"},
+	{command.FlagSkipSlowlog, "skip_slowlog"},
+	{command.FlagAsking, "asking"},
+	{command.FlagFast, "fast"},
+	{command.FlagNoAuth, "no_auth"},
+	{command.FlagNoMandatoryKeys, "no_mandatory_keys"},
+	{command.FlagNoAsyncLoading, "no_async_loading"},
+	{command.FlagNoMulti, "no_multi"},
+	{command.FlagMovableKeys, "movablekeys"},
+	{command.FlagAllowBusy, "allow_busy"},
 }
 
 // commandInfo appends the entry of COMMAND INFO for one command.
-func commandInfo(r *wire.Writer, c *command) {
+func commandInfo(r *wire.Writer, c *command.Row) {
 	r.Array(10)
-	r.BulkString(c.full)
-	r.Int(int64(c.arity))
+	r.BulkString(c.Full)
+	r.Int(int64(c.Arity))
 	var flags []string
 	for _, f := range flagNames {
-		if c.flags&f.flag != 0 {
+		if c.Flags&f.flag != 0 {
 			flags = append(flags, f.name)
 		}
 	}
-	simpleSet(r, flags)
-	first, last, step, _ := legacyKeys(c.keys)
+	command.SimpleSet(r, flags)
+	first, last, step, _ := command.LegacyKeys(c.Keys)
 	r.Int(int64(first))
 	r.Int(int64(last))
 	r.Int(int64(step))
-	simpleSet(r, c.acl)
-	r.Set(len(c.tips))
-	for _, tip := range c.tips {
+	command.SimpleSet(r, c.ACL)
+	r.Set(len(c.Tips))
+	for _, tip := range c.Tips {
 		r.BulkString(tip)
 	}
-	r.Set(len(c.keys))
-	for i := range c.keys {
-		keySpecInfo(r, &c.keys[i])
+	r.Set(len(c.Keys))
+	for i := range c.Keys {
+		keySpecInfo(r, &c.Keys[i])
 	}
-	if c.subs == nil {
+	if c.Subs == nil {
 		r.Set(0) // so does Redis, though it sends an array otherwise
 		return
 	}
-	r.Array(len(c.subs))
-	for _, sub := range c.subs {
+	r.Array(len(c.Subs))
+	for _, sub := range c.Subs {
 		commandInfo(r, sub)
 	}
 }
 
-func keySpecInfo(r *wire.Writer, s *keySpec) {
-	if s.notes == "" {
+func keySpecInfo(r *wire.Writer, s *command.KeySpec) {
+	if s.Notes == "" {
 		r.Map(3)
 	} else {
 		r.Map(4)
 		r.BulkString("notes")
-		r.BulkString(s.notes)
+		r.BulkString(s.Notes)
 	}
 	r.BulkString("flags")
-	simpleSet(r, strings.Fields(s.flags))
+	command.SimpleSet(r, strings.Fields(s.Flags))
 
 	type field struct {
 		name  string
@@ -104,18 +105,18 @@ func keySpecInfo(r *wire.Writer, s *keySpec) {
 		}
 	}
 	switch {
-	case s.unknown:
+	case s.Unknown:
 		step("begin_search", "unknown", "")
 		step("find_keys", "unknown", "")
 		return
-	case s.keyword != "":
-		step("begin_search", "keyword", s.keyword, field{"startfrom", s.from})
+	case s.Keyword != "":
+		step("begin_search", "keyword", s.Keyword, field{"startfrom", s.From})
 	default:
-		step("begin_search", "index", "", field{"index", s.index})
+		step("begin_search", "index", "", field{"index", s.Index})
 	}
-	if s.keynum {
-		step("find_keys", "keynum", "", field{"keynumidx", s.numIdx}, field{"firstkey", s.first}, field{"keystep", s.step})
+	if s.Keynum {
+		step("find_keys", "keynum", "", field{"keynumidx", s.NumIdx}, field{"firstkey", s.First}, field{"keystep", s.Step})
 	} else {
-		step("find_keys", "range", "", field{"lastkey", s.last}, field{"keystep", s.step}, field{"limit", s.limit})
+		step("find_keys", "range", "", field{"lastkey", s.Last}, field{"keystep", s.Step}, field{"limit", s.Limit})
 	}
 }

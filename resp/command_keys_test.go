@@ -7,50 +7,51 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store/redistest"
 )
 
 // keyRows have specifications of every kind, also of those that no command of
 // the table uses.
-func keyRows() *commandTable {
-	run := func(*Call) {}
-	return buildCommandTable([]command{
-		{name: "none", arity: -1, run: run},
-		{name: "get", arity: 2, run: run, keys: oneKey("RO access")},
-		{name: "del", arity: -2, run: run, keys: allKeys("RM delete")},
-		{name: "mset", arity: -3, run: run, keys: []keySpec{{flags: "OW update", index: 1, last: -1, step: 2}}},
-		{name: "lcs", arity: -3, run: run, keys: []keySpec{{flags: "RO", index: 1, last: 1, step: 1}}},
-		{name: "bitop", arity: -4, run: run, keys: []keySpec{
-			{flags: "OW update", index: 2, step: 1},
-			{flags: "RO access", index: 3, last: -1, step: 1},
+func keyRows() *command.Table {
+	run := func(*command.Call) {}
+	return command.NewTable([]command.Row{
+		{Name: "none", Arity: -1, Run: run},
+		{Name: "get", Arity: 2, Run: run, Keys: command.OneKey("RO access")},
+		{Name: "del", Arity: -2, Run: run, Keys: command.AllKeys("RM delete")},
+		{Name: "mset", Arity: -3, Run: run, Keys: []command.KeySpec{{Flags: "OW update", Index: 1, Last: -1, Step: 2}}},
+		{Name: "lcs", Arity: -3, Run: run, Keys: []command.KeySpec{{Flags: "RO", Index: 1, Last: 1, Step: 1}}},
+		{Name: "bitop", Arity: -4, Run: run, Keys: []command.KeySpec{
+			{Flags: "OW update", Index: 2, Step: 1},
+			{Flags: "RO access", Index: 3, Last: -1, Step: 1},
 		}},
-		{name: "blpop", arity: -3, run: run, keys: []keySpec{{flags: "RW", index: 1, last: -2, step: 1}}},
-		{name: "eval", arity: -3, run: run, flags: flagNoMandatoryKeys, keys: []keySpec{
-			{flags: "RW access update", notes: "any", index: 2, step: 1, keynum: true, first: 1},
+		{Name: "blpop", Arity: -3, Run: run, Keys: []command.KeySpec{{Flags: "RW", Index: 1, Last: -2, Step: 1}}},
+		{Name: "eval", Arity: -3, Run: run, Flags: command.FlagNoMandatoryKeys, Keys: []command.KeySpec{
+			{Flags: "RW access update", Notes: "any", Index: 2, Step: 1, Keynum: true, First: 1},
 		}},
-		{name: "zunionstore", arity: -4, run: run, keys: []keySpec{
-			{flags: "OW update", index: 1, step: 1},
-			{flags: "RO access", index: 2, step: 1, keynum: true, first: 1},
+		{Name: "zunionstore", Arity: -4, Run: run, Keys: []command.KeySpec{
+			{Flags: "OW update", Index: 1, Step: 1},
+			{Flags: "RO access", Index: 2, Step: 1, Keynum: true, First: 1},
 		}},
-		{name: "xread", arity: -4, run: run, keys: []keySpec{
-			{flags: "RO access", keyword: "STREAMS", from: 1, last: -1, step: 1, limit: 2},
+		{Name: "xread", Arity: -4, Run: run, Keys: []command.KeySpec{
+			{Flags: "RO access", Keyword: "STREAMS", From: 1, Last: -1, Step: 1, Limit: 2},
 		}},
-		{name: "migrate", arity: -6, run: run, keys: []keySpec{
-			{flags: "RW access delete", index: 3, step: 1},
-			{flags: "RW access delete incomplete", keyword: "KEYS", from: -2, last: -1, step: 1},
+		{Name: "migrate", Arity: -6, Run: run, Keys: []command.KeySpec{
+			{Flags: "RW access delete", Index: 3, Step: 1},
+			{Flags: "RW access delete incomplete", Keyword: "KEYS", From: -2, Last: -1, Step: 1},
 		}},
-		{name: "georadius", arity: -6, run: run, keys: []keySpec{
-			{flags: "RO access", index: 1, step: 1},
-			{flags: "OW update", keyword: "STORE", from: 6, step: 1},
-			{flags: "OW update", keyword: "STOREDIST", from: 6, step: 1},
+		{Name: "georadius", Arity: -6, Run: run, Keys: []command.KeySpec{
+			{Flags: "RO access", Index: 1, Step: 1},
+			{Flags: "OW update", Keyword: "STORE", From: 6, Step: 1},
+			{Flags: "OW update", Keyword: "STOREDIST", From: 6, Step: 1},
 		}},
-		{name: "sort", arity: -2, run: run, keys: []keySpec{
-			{flags: "RO access", index: 1, step: 1},
-			{flags: "RO access", notes: "any", unknown: true},
-			{flags: "OW update", notes: "any", unknown: true},
+		{Name: "sort", Arity: -2, Run: run, Keys: []command.KeySpec{
+			{Flags: "RO access", Index: 1, Step: 1},
+			{Flags: "RO access", Notes: "any", Unknown: true},
+			{Flags: "OW update", Notes: "any", Unknown: true},
 		}},
-		{name: "ssubscribe", arity: -2, run: run, keys: allKeys("not_key")},
+		{Name: "ssubscribe", Arity: -2, Run: run, Keys: command.AllKeys("not_key")},
 	})
 }
 
@@ -97,13 +98,13 @@ func TestKeysOf(t *testing.T) {
 		{"ssubscribe a", ""},
 	} {
 		args := words(test.line)
-		c, text := table.lookup(args)
+		c, text := table.Lookup(args)
 		if text != "" {
 			t.Errorf("%s: %s", test.line, text)
 			continue
 		}
-		before := []keyRef{{pos: -1}}
-		refs, err := c.keysOf(args, before)
+		before := []command.KeyRef{{Pos: -1}}
+		refs, err := c.KeysOf(args, before)
 		if len(refs) == 0 || refs[0] != before[0] || err != nil && len(refs) != 1 {
 			t.Errorf("%s: %v, %v: what was there before is changed", test.line, refs, err)
 			continue
@@ -111,10 +112,10 @@ func TestKeysOf(t *testing.T) {
 		var got []string
 		for _, ref := range refs[1:] {
 			mode := "r"
-			if c.keys[ref.spec].write {
+			if c.Keys[ref.Spec].Write {
 				mode = "w"
 			}
-			got = append(got, fmt.Sprintf("%s:%s", mode, args[ref.pos]))
+			got = append(got, fmt.Sprintf("%s:%s", mode, args[ref.Pos]))
 		}
 		if err != nil {
 			got = []string{"error"}
@@ -133,16 +134,16 @@ func FuzzKeysOf(f *testing.F) {
 	f.Add("xread streams streams a")
 	f.Fuzz(func(t *testing.T, line string) {
 		args := words(line)
-		c, text := table.lookup(args)
+		c, text := table.Lookup(args)
 		if text != "" {
 			return
 		}
-		refs, _ := c.keysOf(args, nil)
-		if len(refs) > len(c.keys)*len(args) {
+		refs, _ := c.KeysOf(args, nil)
+		if len(refs) > len(c.Keys)*len(args) {
 			t.Fatalf("%q: %d keys", line, len(refs))
 		}
 		for _, ref := range refs {
-			if ref.pos < 1 || ref.pos >= len(args) || ref.spec < 0 || ref.spec >= len(c.keys) {
+			if ref.Pos < 1 || ref.Pos >= len(args) || ref.Spec < 0 || ref.Spec >= len(c.Keys) {
 				t.Fatalf("%q: %+v", line, ref)
 			}
 		}
@@ -157,7 +158,7 @@ func TestKeySpecsAgainstRedis(t *testing.T) {
 		o := dialRedis(t, addr, proto)
 		for _, name := range []string{"eval", "zunionstore", "xread", "migrate", "georadius", "sort", "ssubscribe"} {
 			want := o.do("COMMAND", "INFO", name).elems[0]
-			x := &call{Call: Call{Writer: &wire.Writer{Proto: proto}, args: words("command info " + name)}, srv: srv}
+			x := &call{Call: command.Call{Writer: &wire.Writer{Proto: proto}, Args: words("command info " + name)}, srv: srv}
 			cmdCommandInfo(x)
 			got, err := readValue(bufio.NewReader(bytes.NewReader(x.Buf)))
 			if err != nil {
@@ -194,9 +195,9 @@ func TestLegacyKeys(t *testing.T) {
 		{"sort", 1, 1, 1, true},
 		{"ssubscribe", 1, -1, 1, false},
 	} {
-		c := table.named([]byte(test.name))
-		first, last, step, _ := legacyKeys(c.keys)
-		movable := c.flags&flagMovableKeys != 0
+		c := table.Named([]byte(test.name))
+		first, last, step, _ := command.LegacyKeys(c.Keys)
+		movable := c.Flags&command.FlagMovableKeys != 0
 		if first != test.first || last != test.last || step != test.step || movable != test.movable {
 			t.Errorf("%s: %d %d %d, movable %v; want %+v", test.name, first, last, step, movable, test)
 		}
@@ -207,9 +208,9 @@ func TestKeysOfDoesNotAllocate(t *testing.T) {
 	table := newCommandTable()
 	for _, line := range []string{"get a", "mset a 1 b 2", "bitop and d a b"} {
 		args := words(line)
-		c, _ := table.lookup(args)
-		var room [8]keyRef
-		if n := testing.AllocsPerRun(100, func() { c.keysOf(args, room[:0]) }); n != 0 {
+		c, _ := table.Lookup(args)
+		var room [8]command.KeyRef
+		if n := testing.AllocsPerRun(100, func() { c.KeysOf(args, room[:0]) }); n != 0 {
 			t.Errorf("%s: %v allocations", line, n)
 		}
 	}
@@ -217,14 +218,14 @@ func TestKeysOfDoesNotAllocate(t *testing.T) {
 
 func BenchmarkKeysOf(b *testing.B) {
 	table := newCommandTable()
-	var room [8]keyRef
+	var room [8]command.KeyRef
 	for _, line := range []string{"get a", "mset a 1 b 2 c 3"} {
 		args := words(line)
-		c, _ := table.lookup(args)
+		c, _ := table.Lookup(args)
 		b.Run(line, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				c.keysOf(args, room[:0])
+				c.KeysOf(args, room[:0])
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store/rdb"
 )
 
@@ -35,7 +36,7 @@ func TestCommandsBuildWithinClientMemory(t *testing.T) {
 	o.want("+OK", "SET", "long", strings.Repeat("x", 4<<20))
 	payload := rdb.AppendString(nil, []byte(strings.Repeat("x", 4<<20)))
 	list := rdb.Seal(rdb.AppendElement(rdb.BeginList(nil, 1), []byte(strings.Repeat("x", 4<<20))), 0)
-	const refused = "-" + msgNoMemory
+	const refused = "-" + command.MsgNoMemory
 	either := ""
 	for _, c := range []struct {
 		want string // with little memory

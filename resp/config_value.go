@@ -85,7 +85,7 @@ func (s *settings) parseBufferLimits(value string) (func(), string) {
 	if len(words) == 0 || len(words)%4 != 0 {
 		return nil, "Wrong number of arguments in buffer limit configuration."
 	}
-	limit := s.outputBuffer.Load()
+	limit := s.OutputBuffer.Load()
 	pubsub := int64(-1)
 	for ; len(words) > 0; words = words[4:] {
 		hard, ok := parseMemory(words[1])
@@ -116,7 +116,7 @@ func (s *settings) parseBufferLimits(value string) (func(), string) {
 	if pubsub >= 0 && pubsub != limit {
 		return nil, "pubsub clients have the limit of normal ones"
 	}
-	return func() { s.outputBuffer.Store(limit) }, ""
+	return func() { s.OutputBuffer.Store(limit) }, ""
 }
 
 func routeMode(redirect bool) RouteMode {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/socket"
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -37,7 +38,7 @@ type conn struct {
 
 	args [][]byte
 	reqs []request
-	keys []keyRef
+	keys []command.KeyRef
 	out  wire.Writer
 	// places are those of the keys of the unit being put together.
 	places []store.Place
@@ -190,7 +191,7 @@ func (c *conn) parse() (int, error) {
 func (c *conn) parseMore() (int, error) {
 	c.limits = wire.Limits{
 		Args:   int(c.srv.settings.maxArgs.Load()),
-		Bulk:   int(c.srv.settings.maxValue.Load()),
+		Bulk:   int(c.srv.settings.MaxValue.Load()),
 		Authed: c.authorized(),
 	}
 	taken := 0
@@ -295,9 +296,9 @@ func (c *conn) failUnit(err error) {
 	held := errors.Is(err, store.ErrHeld)
 	c.replaceReplies(func(i int) (string, Status) {
 		if held && i < len(c.leased.writes) && !c.leased.writes[i] {
-			return msgHeld, StatusRun
+			return command.MsgHeld, StatusRun
 		}
-		return errorText(err), statusOf(err)
+		return command.ErrorText(err), statusOf(err)
 	})
 }
 

@@ -30,7 +30,7 @@ func (c *conn) startClock() {
 // in the batch was not run, which will come again and must not come after it.
 func (f *forwarder) tooLate(r *request) bool {
 	g := &f.group
-	if !g.batches[r.part].late(f.ahead+f.conn.lately) || r.cmd != nil && r.cmd.outlivesDeadline {
+	if !g.batches[r.part].late(f.ahead+f.conn.lately) || r.cmd != nil && r.cmd.OutlivesDeadline {
 		return g.refused == r.part
 	}
 	g.refused = r.part

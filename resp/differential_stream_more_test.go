@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -138,9 +139,9 @@ func TestStreamsThatAreNotLatchedAreNotTouched(t *testing.T) {
 	o := dialRedis(t, addr, 2)
 	o.do("XADD", "k", "1", "a", "b")
 	o.do("XGROUP", "CREATE", "k", "STREAMS", "0")
-	o.want("-"+msgSyntax, "XREADGROUP", "COUNT", "1", "GROUP", "STREAMS", "c", "STREAMS", "k", ">")
-	o.want("-"+msgSyntax, "XREADGROUP", "COUNT", "1", "GROUP", "STREAMS", "streams", "STREAMS", "k", ">")
-	o.want("-"+msgNotInteger, "XREAD", "COUNT", "STREAMS", "STREAMS", "k", "0")
+	o.want("-"+command.MsgSyntax, "XREADGROUP", "COUNT", "1", "GROUP", "STREAMS", "c", "STREAMS", "k", ">")
+	o.want("-"+command.MsgSyntax, "XREADGROUP", "COUNT", "1", "GROUP", "STREAMS", "streams", "STREAMS", "k", ">")
+	o.want("-"+command.MsgNotInteger, "XREAD", "COUNT", "STREAMS", "STREAMS", "k", "0")
 	if got := o.do("XPENDING", "k", "STREAMS"); got.elems[0].text != "0" {
 		t.Errorf("something is pending: %v", got)
 	}
@@ -164,11 +165,11 @@ func TestNamesInStreamsAreBounded(t *testing.T) {
 		{"XCLAIM", "k", short, long, "0", "1"},
 		{"XAUTOCLAIM", "k", short, long, "0", "0"},
 	} {
-		o.want("-"+msgNameTooLong, args...)
+		o.want("-"+command.MsgNameTooLong, args...)
 	}
 	_, other := serveTest(t, nil)
 	p := dialRedis(t, other, 2)
 	p.do("XGROUP", "CREATE", "k", long, "0", "MKSTREAM")
-	o.want("-"+msgNameTooLong, "RESTORE", "copy", "0", p.do("DUMP", "k").text)
+	o.want("-"+command.MsgNameTooLong, "RESTORE", "copy", "0", p.do("DUMP", "k").text)
 	o.want(":0", "EXISTS", "copy")
 }

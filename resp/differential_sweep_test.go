@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
 // Of every command on data, whatever arguments it has: those of the wrong type, too few, too
@@ -18,8 +19,8 @@ func TestEveryCommandAnswersAsRedis(t *testing.T) {
 	seed := randomtest.Seed(t)
 	differential(t, func(d *differ) {
 		s := sweep{differ: d, rnd: rand.New(rand.NewPCG(seed, 8))}
-		for _, c := range newCommandTable().all {
-			if sweptGroups[c.group] && c.subs == nil && !unswept[c.full] {
+		for _, c := range newCommandTable().All {
+			if sweptGroups[c.Group] && c.Subs == nil && !unswept[c.Full] {
 				s.commands = append(s.commands, c)
 			}
 		}
@@ -51,7 +52,7 @@ var unswept = map[string]bool{
 type sweep struct {
 	*differ
 	rnd      *rand.Rand
-	commands []*command
+	commands []*command.Row
 }
 
 var sweptKeys = []string{"text", "number", "hash", "list", "set", "numbers", "zset", "stream", "sketch", "none", ""}
@@ -113,26 +114,26 @@ func sortedText(v respValue) string {
 }
 
 // try runs a command once; in a transaction if it could wait.
-func (s *sweep) try(c *command) {
+func (s *sweep) try(c *command.Row) {
 	s.t.Helper()
-	args := append(strings.Split(c.full, "|"), s.arguments(c)...)
+	args := append(strings.Split(c.Full, "|"), s.arguments(c)...)
 	has := func(words ...string) bool {
 		return slices.ContainsFunc(args[1:], func(a string) bool { return slices.Contains(words, strings.ToLower(a)) })
 	}
 	switch {
-	case c.name == "copy" && has("db"), // there is one
-		strings.HasSuffix(c.name, "scan") && args[min(len(args)-1, len(c.keys)+1)] != "0", // a cursor is what SCAN has returned
-		c.name == "pfcount" && len(args) == 2,                                             // Redis notes the count in the value
-		strings.HasPrefix(c.name, "x") && has("~"):                                        // how much goes is nobody's promise
+	case c.Name == "copy" && has("db"), // there is one
+		strings.HasSuffix(c.Name, "scan") && args[min(len(args)-1, len(c.Keys)+1)] != "0", // a cursor is what SCAN has returned
+		c.Name == "pfcount" && len(args) == 2,                                             // Redis notes the count in the value
+		strings.HasPrefix(c.Name, "x") && has("~"):                                        // how much goes is nobody's promise
 		return
-	case c.flags&flagBlocking != 0:
+	case c.Flags&command.FlagBlocking != 0:
 		s.do("MULTI")
 		s.do(args...)
 		s.like("EXEC")
 		return
 	}
 	want, got := s.both(args)
-	switch same := sweptLoosely[c.full]; {
+	switch same := sweptLoosely[c.Full]; {
 	case got.String() == want.String():
 	case same == "kind" && got.kind == want.kind && got.kind != '-':
 	case same == "unordered" && sortedText(got) == sortedText(want):
@@ -156,22 +157,22 @@ var sweptLoosely = map[string]string{
 
 // arguments makes some up: often a key first, then words that mean something to the command
 // or to others.
-func (s *sweep) arguments(c *command) (args []string) {
-	least := max(c.arity, -c.arity) - len(strings.Split(c.full, "|"))
+func (s *sweep) arguments(c *command.Row) (args []string) {
+	least := max(c.Arity, -c.Arity) - len(strings.Split(c.Full, "|"))
 	n := least + s.rnd.IntN(5)
 	if s.rnd.IntN(8) == 0 {
 		n = s.rnd.IntN(7)
 	}
-	words := tokensOf(loadDocs()[c.full].Arguments)
+	words := tokensOf(command.LoadDocs()[c.Full].Arguments)
 	numbers := []string{"0", "1", "2", "-1", "3", "10", "1.5", "-inf", "+inf", "nan", "9223372036854775807", "-9223372036854775808", "x", "", "1e3", " 1", "01"}
-	if timed[c.name] { // nothing expires, or comes of age, meanwhile
+	if timed[c.Name] { // nothing expires, or comes of age, meanwhile
 		numbers = []string{"0", "-1", "99999999999", "x", "", "9223372036854775807", "-9223372036854775808"}
 	}
 	others := []string{"a", "b", "c", "d", "g", "1-1", "2-1", "3-0", "-", "+", "(1", "[a", "(b", ">", "$", "u8", "i5", "#1", "m", "km", "left", "max", "w*", "*", "withscores", "count", "limit"}
 	for i := range n {
 		pool := others
 		switch p := s.rnd.IntN(10); {
-		case i == 0 && len(c.keys) > 0 && p < 8, p < 2:
+		case i == 0 && len(c.Keys) > 0 && p < 8, p < 2:
 			pool = sweptKeys
 		case p < 5 && len(words) > 0:
 			pool = words
@@ -179,7 +180,7 @@ func (s *sweep) arguments(c *command) (args []string) {
 			pool = numbers
 		}
 		word := pool[s.rnd.IntN(len(pool))]
-		if c.name == "xadd" && word == "*" {
+		if c.Name == "xadd" && word == "*" {
 			word = "9-9"
 		}
 		args = append(args, word)
@@ -193,7 +194,7 @@ var timed = map[string]bool{
 }
 
 // tokensOf are the words by which arguments are told.
-func tokensOf(args []argument) (words []string) {
+func tokensOf(args []command.Argument) (words []string) {
 	for i := range args {
 		if args[i].Token != "" {
 			words = append(words, args[i].Token)

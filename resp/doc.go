@@ -13,8 +13,9 @@
 // node that the client talks to counts it as forwarded, holds CLIENT PAUSE and CLIENT
 // REPLY, and pays for its memory meanwhile.
 //
-// Read [Server] first, then conn.go (the loop), command.go and table.go (what a
-// command is), and cmd_*.go (what the commands do). For several nodes: [Routes], then
+// Read [Server] first, then conn.go (the loop), internal/command (what a command is) and
+// internal/types (the commands on values). The commands in cmd_*.go act on the server, the
+// connection or the cluster. For several nodes: [Routes], then
 // elsewhere.go (what becomes of a request that is not this node's), forward.go and
 // split.go, scatter.go (commands on all keys), forwarded.go (the other side). For what clients keep:
 // tracking.go, then keeper.go and ear.go (the two sides of what nodes tell each other).

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store/redistest"
 )
 
@@ -52,25 +53,25 @@ func spoken(full string) string { return strings.ToUpper(strings.ReplaceAll(full
 
 // compatibility is the row of a group in docs/commands.md: all of its row but the last
 // column.
-func compatibility(table *commandTable, group string, redis []string) string {
+func compatibility(table *command.Table, group string, redis []string) string {
 	var missing, refused, split, several, spread []string
 	subsMissing := 0 // of commands that are missing themselves
 	for _, full := range redis {
-		c := table.byName[full]
+		c := table.ByName[full]
 		container, _, _ := strings.Cut(full, "|")
 		switch {
-		case table.byName[container] == nil && container != full:
+		case table.ByName[container] == nil && container != full:
 			subsMissing++
 			continue
 		case c == nil:
 			missing = append(missing, spoken(full))
 			continue
-		case c.refusal != "":
+		case c.Refusal != "":
 			refused = append(refused, spoken(full))
 			continue
-		case c.merge != mergeNone:
+		case c.Merge != command.MergeNone:
 			split = append(split, spoken(full))
-		case c.spread:
+		case c.Spread:
 			spread = append(spread, spoken(full))
 		case takesSeveralKeys(c):
 			several = append(several, spoken(full))
@@ -94,13 +95,13 @@ func compatibility(table *commandTable, group string, redis []string) string {
 		list("refused", refused, "missing", missing))
 }
 
-func takesSeveralKeys(c *command) bool {
-	if !c.hasKeys() {
+func takesSeveralKeys(c *command.Row) bool {
+	if !c.HasKeys() {
 		return false // channels
 	}
-	several := len(c.keys) > 1
-	for _, spec := range c.keys {
-		several = several || !spec.notKey && (spec.last != 0 || spec.keynum)
+	several := len(c.Keys) > 1
+	for _, spec := range c.Keys {
+		several = several || !spec.NotKey && (spec.Last != 0 || spec.Keynum)
 	}
 	return several
 }
@@ -125,9 +126,9 @@ func TestDocsSayWhichCommandsWork(t *testing.T) {
 	named := strings.FieldsFunc(list, func(r rune) bool {
 		return (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
 	})
-	for _, c := range table.top {
-		if c.refusal == "" && !isOnPurpose(c.full) && !slices.Contains(named, strings.ToUpper(c.name)) {
-			t.Errorf("docs/commands.md does not name %s", strings.ToUpper(c.name))
+	for _, c := range table.Top {
+		if c.Refusal == "" && !isOnPurpose(c.Full) && !slices.Contains(named, strings.ToUpper(c.Name)) {
+			t.Errorf("docs/commands.md does not name %s", strings.ToUpper(c.Name))
 		}
 	}
 }

@@ -3,6 +3,8 @@ package resp
 import (
 	"cmp"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
 // Requests whose keys this node does not serve are forwarded to the node that does,
@@ -63,7 +65,7 @@ func (c *conn) elsewhere(reqs []request, routes *Routes) int {
 		if left := time.Until(r.until); left > 0 && !routes.Isolated && c.awaitRoutesFor(r, routes, left) {
 			return 0
 		}
-		c.refuse(r, cmp.Or(routes.Why, msgMoving))
+		c.refuse(r, cmp.Or(routes.Why, command.MsgMoving))
 		return 1
 	case r.owner == ownerNone:
 		c.refuse(r, msgNoCopy)
@@ -140,7 +142,7 @@ func (c *conn) window(reqs []request, known int, routes *Routes) int {
 		}
 		switch {
 		case r.waits, r.owner == ownerHeld || r.owner == ownerNone || r.owner == ownerSeveral,
-			r.msg == "" && !r.cmd.keyed && !r.cmd.neutral,
+			r.msg == "" && !r.cmd.Keyed && !r.cmd.Neutral,
 			n > 0 && (r.msg == "" && (c.srv.pause.applies(r.cmd) || c.seeks(r)) || c.caches()):
 			return max(n, 1)
 		}
@@ -152,20 +154,20 @@ func (c *conn) window(reqs []request, known int, routes *Routes) int {
 // cannot be understood, are answered here.
 func (c *conn) ownerOf(r *request, routes *Routes) int32 {
 	r.owner = ownerSelf
-	if r.msg != "" || !r.cmd.hasKeys() {
+	if r.msg != "" || !r.cmd.HasKeys() {
 		return ownerSelf
 	}
 	args := c.args[r.first:r.last]
 	var err error
-	if c.keys, err = r.cmd.keysOf(args, c.keys[:0]); err != nil {
+	if c.keys, err = r.cmd.KeysOf(args, c.keys[:0]); err != nil {
 		return ownerSelf
 	}
 	c.places = c.places[:0]
 	for _, k := range c.keys {
-		if int64(len(args[k.pos])) > c.srv.settings.maxKey.Load() {
+		if int64(len(args[k.Pos])) > c.srv.settings.MaxKey.Load() {
 			return ownerSelf // which says so
 		}
-		c.places = append(c.places, c.unit.Place(args[k.pos]))
+		c.places = append(c.places, c.unit.Place(args[k.Pos]))
 	}
 	c.places = append(c.places, r.extra...)
 	if routes != nil {
@@ -174,7 +176,7 @@ func (c *conn) ownerOf(r *request, routes *Routes) int32 {
 	if len(c.places) > 1 && !r.judged {
 		c.judge(r, c.places)
 	}
-	if routes != nil && r.msg == "" && r.cmd.mayWrite {
+	if routes != nil && r.msg == "" && r.cmd.MayWrite {
 		c.writes(r, routes, c.places)
 	}
 	return r.owner

@@ -1,41 +1,55 @@
 package resp
 
+import (
+	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/types/bitmaps"
+	"github.com/ringside-kv/ringside/resp/internal/types/geo"
+	"github.com/ringside-kv/ringside/resp/internal/types/hashes"
+	"github.com/ringside-kv/ringside/resp/internal/types/hyperloglogs"
+	"github.com/ringside-kv/ringside/resp/internal/types/keys"
+	"github.com/ringside-kv/ringside/resp/internal/types/lists"
+	"github.com/ringside-kv/ringside/resp/internal/types/sets"
+	"github.com/ringside-kv/ringside/resp/internal/types/streams"
+	"github.com/ringside-kv/ringside/resp/internal/types/strings"
+	"github.com/ringside-kv/ringside/resp/internal/types/zsets"
+)
+
 // newCommandTable makes the table of all commands. It panics if a row is broken,
 // which the tests would have found.
-func newCommandTable() *commandTable {
-	t := buildCommandTable(
+func newCommandTable() *command.Table {
+	t := command.NewTable(
 		connectionCommands,
 		transactionCommands,
 		scriptCommands,
 		serverCommands,
 		genericCommands,
-		keyCommands,
-		stringCommands,
-		bitmapCommands,
-		hashCommands,
-		setCommands,
-		listCommands,
-		blockingListCommands,
-		streamCommands,
-		hyperloglogCommands,
-		sortCommands,
+		keys.Commands,
+		strings.Commands,
+		bitmaps.Commands,
+		hashes.Commands,
+		sets.Commands,
+		lists.Commands,
+		lists.BlockingCommands,
+		streams.Commands,
+		hyperloglogs.Commands,
+		keys.SortCommands,
 		memoryCommands,
 		latencyCommands,
 		aclCommands,
 		functionCommands,
 		adminCommands,
 		pubsubCommands,
-		zsetCommands,
-		blockingSortedSetCommands,
-		zsetRangeCommands,
-		geoCommands,
+		zsets.Commands,
+		zsets.BlockingCommands,
+		zsets.RangeCommands,
+		geo.Commands,
 		clusterCommands,
 		ringCommands,
 	)
-	for _, c := range t.all {
-		if c.keysOfExec {
-			c.within = func(args [][]byte, dst []keyRef) ([]keyRef, error) { return keysOfExec(t, args, dst) }
-			c.as = t.byName["exec"]
+	for _, c := range t.All {
+		if c.KeysOfExec {
+			c.Within = func(args [][]byte, dst []command.KeyRef) ([]command.KeyRef, error) { return keysOfExec(t, args, dst) }
+			c.As = t.ByName["exec"]
 		}
 	}
 	return t

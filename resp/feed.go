@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -12,12 +13,12 @@ import (
 // feed serves who waits for the keys of a request that has just run, within its unit.
 func (c *conn) feed(r *request) {
 	b := &c.srv.blocked
-	if b.queued.Load() == 0 || r.msg != "" || !r.cmd.mayWrite || !c.unit.Latched() {
+	if b.queued.Load() == 0 || r.msg != "" || !r.cmd.MayWrite || !c.unit.Latched() {
 		return
 	}
 	args := c.args[r.first:r.last]
 	var err error
-	if c.keys, err = r.cmd.keysOf(args, c.keys[:0]); err != nil {
+	if c.keys, err = r.cmd.KeysOf(args, c.keys[:0]); err != nil {
 		return
 	}
 	var ready [][]byte
@@ -28,7 +29,7 @@ func (c *conn) feed(r *request) {
 	}
 	c.call.touched = nil
 	for _, k := range c.keys {
-		if key := args[k.pos]; b.awaited(key) {
+		if key := args[k.Pos]; b.awaited(key) {
 			ready = append(ready, key)
 		}
 	}
@@ -52,32 +53,32 @@ func (c *conn) feedKey(key []byte, ready [][]byte) [][]byte {
 		if err != nil || !v.Exists() && b.losers.Load() == 0 {
 			break
 		}
-		x.Writer, x.start, x.cmd, x.args = &w.out, 0, w.cmd, w.args
-		if v.Type != w.typ {
-			if w.gone != nil && b.claim(w) {
-				w.gone(&x.Call, key)
+		x.Writer, x.Start, x.Row, x.Args = &w.out, 0, w.cmd, w.args
+		if v.Type != w.Type {
+			if w.Gone != nil && b.claim(w) {
+				w.Gone(&x.Call, key)
 				c.fed = append(c.fed, w)
 			}
 			continue
 		}
-		if w.ready != nil && !w.ready(&x.Call, key) {
+		if w.Ready != nil && !w.Ready(&x.Call, key) {
 			continue
 		}
 		if !c.canServe(w) {
 			// Everybody looks for himself: what is there must not lie there while
 			// somebody waits.
 			b.sendAway(func(w *waiter) bool {
-				return slices.ContainsFunc(w.keys, func(k []byte) bool { return string(k) == string(key) })
+				return slices.ContainsFunc(w.Keys, func(k []byte) bool { return string(k) == string(key) })
 			})
 			break
 		}
 		if !b.claim(w) {
 			continue
 		}
-		w.serve(&x.Call, key)
-		w.repeat, x.again = x.again, false
+		w.Serve(&x.Call, key)
+		w.repeat, x.RunAgain = x.RunAgain, false
 		c.fed = append(c.fed, w)
-		for _, k := range w.also {
+		for _, k := range w.Also {
 			if b.awaited(k) {
 				ready = append(ready, k)
 			}
@@ -89,7 +90,7 @@ func (c *conn) feedKey(key []byte, ready [][]byte) [][]byte {
 // canServe tells whether the unit may write to all that a waiter does, beside what it holds
 // anyhow.
 func (c *conn) canServe(w *waiter) bool {
-	if len(w.beside) > 0 && (c.call.everything || c.every) {
+	if len(w.beside) > 0 && (c.call.LatchAll || c.every) {
 		return w.at(c.routes)
 	}
 	for _, p := range w.beside {
@@ -117,17 +118,17 @@ func (c *conn) latchMore(reqs []request) bool {
 	most := 0
 	for i := range reqs {
 		r := &reqs[i]
-		if r.msg != "" || !r.cmd.mayWrite {
+		if r.msg != "" || !r.cmd.MayWrite {
 			continue
 		}
 		args := c.args[r.first:r.last]
-		refs, err := r.cmd.keysOf(args, c.keys[:0])
+		refs, err := r.cmd.KeysOf(args, c.keys[:0])
 		if c.keys = refs; err != nil {
 			continue
 		}
 		for _, k := range refs {
-			if b.awaited(args[k.pos]) {
-				keys = append(keys, args[k.pos])
+			if b.awaited(args[k.Pos]) {
+				keys = append(keys, args[k.Pos])
 			}
 		}
 		most += len(args)
@@ -140,7 +141,7 @@ func (c *conn) latchMore(reqs []request) bool {
 			for j, p := range w.beside {
 				if !slices.Contains(c.places, p) {
 					c.places = append(c.places, p)
-					keys = append(keys, w.also[j])
+					keys = append(keys, w.Also[j])
 				}
 			}
 		}
@@ -165,7 +166,7 @@ func (c *conn) tellFed(err error, unknown string) {
 		case err == nil:
 			w.end(waitServed, "")
 		case errors.Is(err, store.ErrUnknown) || errors.Is(err, store.ErrHeld):
-			w.end(waitFailed, errorText(err))
+			w.end(waitFailed, command.ErrorText(err))
 		default: // nothing was changed
 			w.end(waitAgain, "")
 		}

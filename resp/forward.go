@@ -3,6 +3,8 @@ package resp
 import (
 	"cmp"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
 // forward sends to each other node what is for it, runs what is for this one meanwhile,
@@ -144,7 +146,7 @@ func (c *conn) deliver(r *request, reply []byte) {
 	if c.session.lastCmd.Load() != r.cmd {
 		c.session.lastCmd.Store(r.cmd)
 	}
-	if enough := min(flushSize, int(c.srv.settings.outputBuffer.Load()/2)); len(c.out.Buf)+len(reply) > enough && c.session.replies == replyOn {
+	if enough := min(flushSize, int(c.srv.settings.OutputBuffer.Load()/2)); len(c.out.Buf)+len(reply) > enough && c.session.replies == replyOn {
 		if c.flush() == nil && len(reply) > enough {
 			c.write.Lock()
 			_ = c.send(reply)
@@ -231,11 +233,11 @@ func (c *conn) again(r *request) {
 // owner was that.
 func (c *conn) outOfTime(r *request, routes *Routes, owner int32) string {
 	if owner == ownerHeld || routes.Why != "" {
-		return cmp.Or(routes.Why, msgMoving)
+		return cmp.Or(routes.Why, command.MsgMoving)
 	}
 	args := c.args[r.first:r.last]
-	keys, err := r.cmd.keysOf(args, c.keys[:0])
-	if err == nil && len(keys) > 0 && routes.away(c.unit.Place(args[keys[0].pos]).Token()) {
+	keys, err := r.cmd.KeysOf(args, c.keys[:0])
+	if err == nil && len(keys) > 0 && routes.away(c.unit.Place(args[keys[0].Pos]).Token()) {
 		return msgAway
 	}
 	return msgUnreachable

@@ -160,7 +160,7 @@ func TestRepliesToABatchAreBounded(t *testing.T) {
 func TestLargeValueThroughAnotherNode(t *testing.T) {
 	r, keys := halves(t)
 	for _, srv := range r.servers {
-		srv.settings.outputBuffer.Store(1 << 20)
+		srv.settings.OutputBuffer.Store(1 << 20)
 	}
 	value := strings.Repeat("0123456789", 500_000)
 	far := dialRedis(t, r.addrs[1], 3)

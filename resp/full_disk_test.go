@@ -73,8 +73,8 @@ func TestFullDiskAcceptsWhatOnlyRemoves(t *testing.T) {
 	covered := map[string]bool{}
 	for _, c := range freeing {
 		words := strings.Fields(c.free)
-		cmd := srv.table.find(bytesOf(words))
-		if covered[cmd.full] = true; !cmd.frees {
+		cmd := srv.table.Find(bytesOf(words))
+		if covered[cmd.Full] = true; !cmd.Frees {
 			t.Errorf("%s is not marked as one that only removes", c.free)
 		}
 		free(0)
@@ -85,7 +85,7 @@ func TestFullDiskAcceptsWhatOnlyRemoves(t *testing.T) {
 			t.Fatalf("SET on a full disk: %s", got)
 		}
 		accepted(c.free, words...)
-		if cmd.spread {
+		if cmd.Spread {
 			continue
 		}
 		free(0)
@@ -98,13 +98,13 @@ func TestFullDiskAcceptsWhatOnlyRemoves(t *testing.T) {
 		if got := o.do("EVAL", "return redis.pcall('SET', 'other', 'v')", "1", "other").String(); !strings.HasPrefix(got, "-MISCONF") {
 			t.Fatalf("SET in a script on a full disk: %s", got)
 		}
-		if !cmd.waits {
+		if !cmd.Waits {
 			accepted(c.free+" in a script", append([]string{"EVAL", "return redis.call(unpack(ARGV))", "1", "k"}, words...)...)
 		}
 	}
-	for _, cmd := range srv.table.all {
-		if cmd.frees && !cmd.between && !covered[cmd.full] {
-			t.Errorf("%s is not tried", cmd.full)
+	for _, cmd := range srv.table.All {
+		if cmd.Frees && !cmd.Between && !covered[cmd.Full] {
+			t.Errorf("%s is not tried", cmd.Full)
 		}
 	}
 	free(0)

@@ -182,10 +182,10 @@ func (f *forwarder) read(b *Forwarded, part int32) (quick, write bool) {
 		if r.msg != "" {
 			continue
 		}
-		if !r.cmd.quick {
+		if !r.cmd.Quick {
 			return false, false
 		}
-		write = write || r.cmd.mayWrite
+		write = write || r.cmd.MayWrite
 	}
 	return true, write
 }

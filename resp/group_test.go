@@ -250,10 +250,10 @@ func TestLargeRepliesAmongForwardedOnes(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	r, keys := halves(t)
 	lone, addr := serveTest(t, nil)
-	lone.settings.outputBuffer.Store(256 << 10)
+	lone.settings.OutputBuffer.Store(256 << 10)
 	clients := []*oracle{dialRedis(t, addr, 2), dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[1], 2)}
 	for _, srv := range r.servers {
-		srv.settings.outputBuffer.Store(256 << 10)
+		srv.settings.OutputBuffer.Store(256 << 10)
 	}
 	for _, c := range clients[:2] {
 		for i, key := range keys {

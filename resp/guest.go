@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
 // A command of another node's client that waits here is a guest: RING ENQUEUE, in front of
@@ -58,13 +60,13 @@ type visit struct {
 
 // cmdRingEnqueue is RING ENQUEUE id ticket memo.
 func cmdRingEnqueue(x *call) {
-	ticket, err := strconv.ParseUint(string(x.args[3]), 10, 64)
-	memo, bad := hex.DecodeString(string(x.args[4]))
+	ticket, err := strconv.ParseUint(string(x.Args[3]), 10, 64)
+	memo, bad := hex.DecodeString(string(x.Args[4]))
 	switch {
-	case err != nil || bad != nil || len(x.args[2]) == 0:
-		x.Error(msgSyntax)
+	case err != nil || bad != nil || len(x.Args[2]) == 0:
+		x.Error(command.MsgSyntax)
 	default:
-		x.conn.from.visit = visit{id: string(x.args[2]), ticket: ticket, memo: memo}
+		x.conn.from.visit = visit{id: string(x.Args[2]), ticket: ticket, memo: memo}
 		x.OK()
 	}
 }
@@ -92,7 +94,7 @@ func (f *forwarder) host(x *call, w *waiter) {
 	}
 	w.checkRoutes(s)
 	x.says(StatusWaits)
-	x.Simple(fmt.Sprintf("WAITS %d %d %s %x", w.ticket, w.timeout.Milliseconds(), s.runID, w.memo))
+	x.Simple(fmt.Sprintf("WAITS %d %d %s %x", w.ticket, w.Timeout.Milliseconds(), s.runID, w.Memo))
 }
 
 // enqueues tells whether a batch asks for a guest to be let in, who keeps its arguments.
@@ -237,7 +239,7 @@ func (x *call) askGuest(leave bool) {
 		x.Error("ERR commands to a waiting client of another node cannot be combined with others")
 		return
 	}
-	id, slice := string(x.args[2]), f.patience(&request{}, guestSlice)
+	id, slice := string(x.Args[2]), f.patience(&request{}, guestSlice)
 	s := x.srv
 	f.parked = func(answer func(Replies, error)) { s.blocked.ask(s, id, slice, leave, answer) }
 }

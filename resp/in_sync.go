@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -170,9 +171,9 @@ func (x *call) backupsOf(f *footprint, timeout time.Duration) (n int, ok bool) {
 // that was written to its ranges that a footprint touches, in that which has fewest. With
 // 1 behind it, it waits until they have.
 func cmdRingInsync(x *call) {
-	f, ok := parseFootprint(x.args[2])
+	f, ok := parseFootprint(x.Args[2])
 	if !ok {
-		x.Error(msgSyntax)
+		x.Error(command.MsgSyntax)
 		return
 	}
 	routes := x.srv.routes.Load()
@@ -180,13 +181,13 @@ func cmdRingInsync(x *call) {
 		x.Int(0)
 		return
 	}
-	if string(x.args[3]) != "0" && !x.awaitHeld(routes, &f, x.conn.from.patience(&request{}, x.srv.forwardTimeout())) {
+	if string(x.Args[3]) != "0" && !x.awaitHeld(routes, &f, x.conn.from.patience(&request{}, x.srv.forwardTimeout())) {
 		x.Int(0)
 		return
 	}
 	n, ok := x.srv.ownBackups(routes, &f)
 	if !ok {
-		x.fail(errMoved)
+		x.Fail(command.ErrMoved)
 		return
 	}
 	x.Int(int64(min(n, maxCopies)))
@@ -201,7 +202,7 @@ func (c *conn) writes(r *request, routes *Routes, places []store.Place) {
 	if r.every && c.from == nil {
 		c.footprint.markAll()
 	}
-	if r.owner != ownerSelf || r.cmd.script || !c.srv.scarce(routes) {
+	if r.owner != ownerSelf || r.cmd.Script || !c.srv.scarce(routes) {
 		return // a script may be refused when it writes
 	}
 	for _, p := range places {

@@ -211,7 +211,7 @@ func TestFootprint(t *testing.T) {
 // lingers tells whether a client of a server waits in WAIT.
 func lingers(s *Server) bool {
 	for _, c := range s.snapshot() {
-		if cmd := c.session.lastCmd.Load(); cmd != nil && cmd.full == "wait" {
+		if cmd := c.session.lastCmd.Load(); cmd != nil && cmd.Full == "wait" {
 			return true
 		}
 	}

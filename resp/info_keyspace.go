@@ -30,7 +30,7 @@ type keyspace struct{ keys, expires int64 }
 
 // keyspace counts keys as the connection sees them, where there are routes.
 func (x *call) keyspace() keyspace {
-	if x.spreads() && !x.scripted {
+	if x.spreads() && !x.InScript {
 		at := len(x.Buf)
 		if replies, ok := x.scatter(infoPatience, []byte("RING"), []byte("KEYSPACE")); ok {
 			return sumKeyspaces(replies)

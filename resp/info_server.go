@@ -56,7 +56,7 @@ func infoReplication(w *infoWriter) {
 	}
 	for i, b := range backups {
 		at := splitAddr(b.Addr)
-		w.line(fmt.Sprint("slave", i), fmt.Sprintf("ip=%s,port=%d,state=online,offset=0,lag=0", at.host, at.port))
+		w.line(fmt.Sprint("slave", i), fmt.Sprintf("ip=%s,port=%d,state=online,offset=0,lag=0", at.Host, at.port))
 	}
 	w.line("master_failover_state", "no-failover")
 	w.line("master_replid", w.srv.runID)

@@ -63,8 +63,8 @@ func infoStats(w *infoWriter) {
 
 func infoCommandStats(w *infoWriter) {
 	s := w.srv.stats
-	for _, cmd := range s.table.all {
-		c := &s.commands[cmd.id]
+	for _, cmd := range s.table.All {
+		c := &s.commands[cmd.ID]
 		calls, rejected := c.calls.Load(), c.rejected.Load()
 		if calls == 0 && rejected == 0 {
 			continue
@@ -74,7 +74,7 @@ func infoCommandStats(w *infoWriter) {
 		if calls > 0 {
 			each = float64(c.nanos.Load()) / float64(calls) / float64(time.Microsecond)
 		}
-		w.line("cmdstat_"+cmd.full, fmt.Sprintf("calls=%d,usec=%d,usec_per_call=%.2f,rejected_calls=%d,failed_calls=%d",
+		w.line("cmdstat_"+cmd.Full, fmt.Sprintf("calls=%d,usec=%d,usec_per_call=%.2f,rejected_calls=%d,failed_calls=%d",
 			calls, usec, each, rejected, c.failed.Load()))
 	}
 }
@@ -88,13 +88,13 @@ func infoErrorStats(w *infoWriter) {
 
 func infoLatencyStats(w *infoWriter) {
 	s := w.srv.stats
-	for _, cmd := range s.table.all {
-		c := &s.commands[cmd.id]
+	for _, cmd := range s.table.All {
+		c := &s.commands[cmd.ID]
 		if c.calls.Load() == 0 {
 			continue
 		}
 		usec := func(p float64) float64 { return float64(c.percentile(p)) / float64(time.Microsecond) }
-		w.line("latency_percentiles_usec_"+cmd.full, fmt.Sprintf("p50=%.3f,p99=%.3f,p99.9=%.3f", usec(50), usec(99), usec(99.9)))
+		w.line("latency_percentiles_usec_"+cmd.Full, fmt.Sprintf("p50=%.3f,p99=%.3f,p99.9=%.3f", usec(50), usec(99), usec(99.9)))
 	}
 }
 

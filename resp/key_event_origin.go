@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -23,14 +24,14 @@ type eventOrigin struct {
 // node ends. The reply is what this node wants to know, and above notedShift what it has noted
 // before it heard what the other one wants.
 func cmdRingEvents(x *call) {
-	wants, err1 := strconv.ParseUint(string(x.args[4]), 10, 32)
-	first, err2 := strconv.ParseUint(string(x.args[5]), 10, 64)
+	wants, err1 := strconv.ParseUint(string(x.Args[4]), 10, 32)
+	first, err2 := strconv.ParseUint(string(x.Args[5]), 10, 64)
 	if err1 != nil || err2 != nil {
-		x.Error(msgNotInteger)
+		x.Error(command.MsgNotInteger)
 		return
 	}
 	e := &x.srv.keyEvents
-	noted := e.hear(string(x.args[2]), string(x.args[3]), store.EventClass(wants), first, x.args[6])
+	noted := e.hear(string(x.Args[2]), string(x.Args[3]), store.EventClass(wants), first, x.Args[6])
 	x.Int(int64(noted)<<notedShift | int64(e.own.Load()))
 }
 

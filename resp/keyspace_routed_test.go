@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
-
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -141,7 +141,7 @@ func TestCommandsOnAllKeysCoverTheCluster(t *testing.T) {
 	any[0].want("+OK", "FLUSHDB", "ASYNC")
 	any[1].want(":0", "DBSIZE")
 	any[1].want("_", "RANDOMKEY")
-	any[1].want("-"+msgSyntax, "FLUSHALL", "x")
+	any[1].want("-"+command.MsgSyntax, "FLUSHALL", "x")
 	if n := r.store.Keys(); n != 0 {
 		t.Errorf("%d keys are left in the store", n)
 	}

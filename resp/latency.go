@@ -35,8 +35,8 @@ func (s *Server) EachLatency(visit func(command string, bounds []float64, below 
 		bounds = append(bounds, latencyBound(i).Seconds())
 	}
 	below := make([]uint64, len(bounds))
-	for _, cmd := range s.table.all {
-		c := &s.stats.commands[cmd.id]
+	for _, cmd := range s.table.All {
+		c := &s.stats.commands[cmd.ID]
 		var count uint64
 		for i := range c.latency {
 			count += uint64(c.latency[i].Load())
@@ -45,7 +45,7 @@ func (s *Server) EachLatency(visit func(command string, bounds []float64, below 
 			}
 		}
 		if count > 0 {
-			visit(cmd.full, bounds, below, count, time.Duration(c.nanos.Load()).Seconds())
+			visit(cmd.Full, bounds, below, count, time.Duration(c.nanos.Load()).Seconds())
 		}
 	}
 }

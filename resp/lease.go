@@ -3,6 +3,7 @@ package resp
 import (
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -68,7 +69,7 @@ func (x *leased) ran(r *request) {
 		return
 	}
 	x.keyed = true
-	x.wrote = x.wrote || r.cmd.mayWrite
+	x.wrote = x.wrote || r.cmd.MayWrite
 }
 
 // replied notes whether the unit's last reply is to a write.
@@ -120,12 +121,12 @@ func (x *call) underLease(do func() error) error {
 	switch {
 	case err != nil || (*l).HeldSince(lapses) || (*l).WaitUnchanged(rows, nil, x.srv.forwardTimeout(), x.srv.stop, c.gone):
 		return err
-	case x.cmd.flags&flagWrite != 0:
-		return unknownError(msgLostWrite)
+	case x.Row.Flags&command.FlagWrite != 0:
+		return command.UnknownError(msgLostWrite)
 	case c.from != nil:
-		return errMoved
+		return command.ErrMoved
 	}
-	return replyError(msgLeaseLost)
+	return command.ReplyError(msgLeaseLost)
 }
 
 // mark takes a moment, and returns what tells whether the lease has been valid since.

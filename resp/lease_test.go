@@ -154,17 +154,17 @@ func TestForwardedRequestsUnderALostLease(t *testing.T) {
 func TestALostLeaseIsJudgedByTheKeysOfTheUnit(t *testing.T) {
 	_, lease, o := leasedTest(t)
 	for _, test := range []struct {
-		command []string
-		tokens  int
+		Row    []string
+		tokens int
 	}{
 		{[]string{"SET", "a", "1"}, 1},
 		{[]string{"MSET", "a", "1", "b", "2", "c", "3"}, 3},
 		{[]string{"FLUSHALL"}, 0},
 	} {
 		lease.lose(1, true)
-		o.want("+OK", test.command...)
+		o.want("+OK", test.Row...)
 		if times, tokens := lease.waited(); times != 1 || tokens != test.tokens {
-			t.Errorf("%v: asked %d times, for %d tokens", test.command, times, tokens)
+			t.Errorf("%v: asked %d times, for %d tokens", test.Row, times, tokens)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func (l *lister) add(key []byte) bool {
 	if l.pattern != nil && !glob.Match(l.pattern, key, false) {
 		return true
 	}
-	if int64(len(x.Buf)+len(key)+maxBulkHead) > x.srv.settings.outputBuffer.Load() {
+	if int64(len(x.Buf)+len(key)+maxBulkHead) > x.srv.settings.OutputBuffer.Load() {
 		l.full = true
 		return false
 	}
@@ -63,7 +63,7 @@ func (l *lister) addEncoded(keys []byte, n int) {
 	if l.full || x.conn.closing {
 		return
 	}
-	if int64(len(x.Buf)+len(keys)) > x.srv.settings.outputBuffer.Load() {
+	if int64(len(x.Buf)+len(keys)) > x.srv.settings.OutputBuffer.Load() {
 		l.full = true
 		return
 	}
@@ -91,9 +91,9 @@ func (l *lister) end(err error, next *store.Cursor) {
 	if err != nil || l.full {
 		x.Buf = x.Buf[:l.at]
 		if err != nil {
-			x.fail(err)
+			x.Fail(err)
 		} else {
-			x.limit(x.overOutputBuffer())
+			x.RefuseByLimit(x.OverOutputBuffer())
 		}
 		return
 	}

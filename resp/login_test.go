@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/fakenet"
+	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
 // A strangerConn is a connection from an address of the test's choice. It keeps what
@@ -115,7 +116,7 @@ func TestAuth(t *testing.T) {
 	_, addr := serveTest(t, func(c *Config, _ *serveStore) { c.Settings.Password = "secret" })
 	o := dialRaw(t, addr)
 	o.want("-"+msgWrongPass, "AUTH", "wrong")
-	o.want("-"+msgNoAuth, "PING")
+	o.want("-"+command.MsgNoAuth, "PING")
 	o.want("-"+msgWrongPass, "AUTH", "nobody", "secret")
 	o.want("-"+msgWrongPass, "HELLO", "3", "AUTH", "default", "wrong")
 	if v := o.do("HELLO", "3"); v.kind != '-' {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -109,17 +110,17 @@ func TestLimitsOfStrings(t *testing.T) {
 		want string
 	}{
 		{[]string{"SETRANGE", "k", "199999", "x"}, ":200000"},
-		{[]string{"SETRANGE", "k", "199999", "xy"}, "-" + msgTooLong},
-		{[]string{"APPEND", "k", "x"}, "-" + msgTooLong},
-		{[]string{"SETBIT", "k", "1600000", "1"}, "-" + msgBitOffset},
+		{[]string{"SETRANGE", "k", "199999", "xy"}, "-" + command.MsgTooLong},
+		{[]string{"APPEND", "k", "x"}, "-" + command.MsgTooLong},
+		{[]string{"SETBIT", "k", "1600000", "1"}, "-" + command.MsgBitOffset},
 		{[]string{"SETBIT", "k", "1599999", "1"}, ":0"},
-		{[]string{"BITFIELD", "k", "SET", "u8", "1599993", "1"}, "-" + msgBitOffset},
+		{[]string{"BITFIELD", "k", "SET", "u8", "1599993", "1"}, "-" + command.MsgBitOffset},
 		{[]string{"BITFIELD", "k", "GET", "u8", "1599993"}, "*(:242)"},
 		{[]string{"LCS", "k", "k"}, "-ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len"},
-		{[]string{"GETDEL", "k"}, "-" + msgReplyTooLarge},
-		{[]string{"GETSET", "k", "x"}, "-" + msgReplyTooLarge},
-		{[]string{"SET", "k", "x", "GET"}, "-" + msgReplyTooLarge},
-		{[]string{"MGET", "none", "k"}, "-" + msgReplyTooLarge},
+		{[]string{"GETDEL", "k"}, "-" + command.MsgReplyTooLarge},
+		{[]string{"GETSET", "k", "x"}, "-" + command.MsgReplyTooLarge},
+		{[]string{"SET", "k", "x", "GET"}, "-" + command.MsgReplyTooLarge},
+		{[]string{"MGET", "none", "k"}, "-" + command.MsgReplyTooLarge},
 		{[]string{"STRLEN", "k"}, ":200000"},
 		{[]string{"GETRANGE", "k", "199999", "-1"}, "$y"},
 		{[]string{"GET", "k"}, "$" + strings.Repeat("\x00", 199_999) + "y"},

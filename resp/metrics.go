@@ -1,16 +1,16 @@
 package resp
 
 import (
-	"github.com/uber-go/tally/v4"
-
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store"
+	"github.com/uber-go/tally/v4"
 )
 
 // A reporter passes the server's and the store's figures on, once a second. The hot path
 // only ever touches the atomics behind them. Histograms go another way: EachLatency.
 type reporter struct {
 	scope    tally.Scope
-	table    *commandTable
+	table    *command.Table
 	totals   []sampledTotal
 	gauges   []sampledGauge
 	commands [][resultCount]*total // by command id; made when there is something to tell
@@ -61,11 +61,11 @@ type sampledGauge struct {
 	read  func(*sample) float64
 }
 
-func newReporter(table *commandTable, scope tally.Scope) *reporter {
+func newReporter(table *command.Table, scope tally.Scope) *reporter {
 	m := &reporter{
 		scope:    scope,
 		table:    table,
-		commands: make([][resultCount]*total, len(table.all)),
+		commands: make([][resultCount]*total, len(table.All)),
 		errors:   make(map[string]*total),
 		waiting:  make(map[string]tally.Gauge),
 	}
@@ -132,7 +132,7 @@ func (m *reporter) reportResult(id, result int, n int64) {
 			return
 		}
 		*t = &total{counter: m.tagged([]string{
-			"command", m.table.all[id].full, "result", resultNames[result],
+			"command", m.table.All[id].Full, "result", resultNames[result],
 		}).Counter("commands_total")}
 	}
 	(*t).set(n)

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -42,8 +43,8 @@ func (m *monitors) remove(c *conn) {
 
 // feed shows a command of c to all monitors, or of a script that it runs, but for those that
 // are the server's own business; passwords are left out.
-func (m *monitors) feed(c *conn, cmd *command, args [][]byte, scripted bool) {
-	if cmd.flags&(flagSkipMonitor|flagAdmin) != 0 && !cmd.script {
+func (m *monitors) feed(c *conn, cmd *command.Row, args [][]byte, scripted bool) {
+	if cmd.Flags&(command.FlagSkipMonitor|command.FlagAdmin) != 0 && !cmd.Script {
 		return
 	}
 	args = redacted(cmd, args)
@@ -69,14 +70,14 @@ var redactedWord = []byte("(redacted)")
 
 // redacted returns a call's arguments for others to see: with passwords, and the
 // names that go with them, replaced.
-func redacted(cmd *command, args [][]byte) [][]byte {
+func redacted(cmd *command.Row, args [][]byte) [][]byte {
 	hide := func(from, to int) {
 		args = slices.Clone(args)
 		for i := from; i < min(to, len(args)); i++ {
 			args[i] = redactedWord
 		}
 	}
-	switch cmd.full {
+	switch cmd.Full {
 	case "auth":
 		hide(1, len(args))
 	case "hello":

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
@@ -37,7 +38,7 @@ type multi struct {
 
 // A queued is a command of a transaction.
 type queued struct {
-	cmd  *command
+	cmd  *command.Row
 	end  int  // of it in multi.queue
 	here bool // runs at the client's node in its turn, wherever the keys are
 }
@@ -54,8 +55,8 @@ const (
 // rejection is the error reply to a command that is not run. That of EXEC, also where it runs
 // for another node, begins with EXECABORT, as in Redis: the transaction is over, and nothing of
 // it was run. The command is nil if there is none of the name.
-func rejection(cmd *command, msg string) string {
-	if msg == "" || cmd == nil || cmp.Or(cmd.as, cmd).full != "exec" || strings.HasPrefix(msg, "EXECABORT ") {
+func rejection(cmd *command.Row, msg string) string {
+	if msg == "" || cmd == nil || cmp.Or(cmd.As, cmd).Full != "exec" || strings.HasPrefix(msg, "EXECABORT ") {
 		return msg
 	}
 	return "EXECABORT Transaction discarded because of: " + strings.TrimPrefix(msg, "ERR ")
@@ -111,13 +112,13 @@ func (m *multi) charge(c *conn, n int64) bool {
 // all is at hand, it becomes the request that runs the transaction.
 func (c *conn) queues(r *request) bool {
 	if r.msg != "" {
-		if r.cmd != nil && r.cmd.full == "exec" {
+		if r.cmd != nil && r.cmd.Full == "exec" {
 			c.multi.end()
 			return false
 		}
 		return true
 	}
-	switch r.cmd.full {
+	switch r.cmd.Full {
 	case "exec":
 		c.transact(r)
 		return false
@@ -137,7 +138,7 @@ func (c *conn) queue(r *request) int {
 		c.refuse(r, msg)
 		return 1
 	}
-	if routes := c.srv.routes.Load(); routes != nil && c.session.redirect && r.cmd.keyed {
+	if routes := c.srv.routes.Load(); routes != nil && c.session.redirect && r.cmd.Keyed {
 		if c.ownerOf(r, routes); r.msg == "" && r.owner != ownerSelf {
 			n := c.elsewhere([]request{*r}, routes)
 			m.refused = m.refused || n > 0
@@ -154,8 +155,8 @@ func (c *conn) queue(r *request) int {
 			m.queue = wire.AppendBulk(m.queue, arg)
 		}
 		m.words += 1 + len(args)
-		m.subscribes = m.subscribes || r.cmd.subscribes
-		m.cmds = append(m.cmds, queued{r.cmd, len(m.queue), m.subscribes && r.cmd.full == "ping"})
+		m.subscribes = m.subscribes || r.cmd.Subscribes
+		m.cmds = append(m.cmds, queued{r.cmd, len(m.queue), m.subscribes && r.cmd.Full == "ping"})
 	}
 	c.readsQueued(r)
 	m.count.Add(1)
@@ -172,14 +173,14 @@ func (c *conn) unqueueable(r *request) string {
 	switch {
 	case r.msg != "":
 		return r.msg
-	case r.cmd.flags&flagNoMulti != 0:
+	case r.cmd.Flags&command.FlagNoMulti != 0:
 		return "ERR Command not allowed inside a transaction"
-	case r.cmd.between:
+	case r.cmd.Between:
 		return r.msg
 	}
-	if r.cmd.flags&flagWrite != 0 {
+	if r.cmd.Flags&command.FlagWrite != 0 {
 		if err := c.writable(r.cmd); err != nil {
-			return errorText(err)
+			return command.ErrorText(err)
 		}
 	}
 	args := c.args[r.first:r.last]
@@ -190,12 +191,12 @@ func (c *conn) unqueueable(r *request) string {
 	if m.words+1+len(args)+2*len(m.watched)+3 > int(c.srv.settings.maxArgs.Load()) || !m.refused && !m.charge(c, int64(size)) {
 		return msgNotQueued
 	}
-	keys, err := r.cmd.keysOf(args, c.keys[:0])
+	keys, err := r.cmd.KeysOf(args, c.keys[:0])
 	if err == nil {
 		c.keys = keys
 		for _, k := range keys {
-			if int64(len(args[k.pos])) > c.srv.settings.maxKey.Load() {
-				return msgKeyTooLong
+			if int64(len(args[k.Pos])) > c.srv.settings.MaxKey.Load() {
+				return command.MsgKeyTooLong
 			}
 		}
 	}
@@ -204,7 +205,7 @@ func (c *conn) unqueueable(r *request) string {
 
 // ships tells whether a command of a transaction is run where the keys are. Others are this
 // connection's own, or nobody's in particular.
-func (q *queued) ships() bool { return !q.here && (q.cmd.keyed || q.cmd.neutral) }
+func (q *queued) ships() bool { return !q.here && (q.cmd.Keyed || q.cmd.Neutral) }
 
 // transact makes of EXEC the request that runs the transaction, and ends it here, unless
 // cmdExec has more to do.
@@ -227,7 +228,7 @@ func (c *conn) become(r *request, raw []byte) {
 	first := len(c.args)
 	c.args, _ = wire.Split(raw, c.args) // which is as it should be
 	*r = request{first: first, last: len(c.args), raw: raw, until: r.until, part: r.part}
-	r.cmd, r.msg = c.srv.table.lookup(c.args[first:])
+	r.cmd, r.msg = c.srv.table.Lookup(c.args[first:])
 }
 
 // request is the request that runs commands of the transaction, but for those that are run
@@ -243,7 +244,7 @@ func (m *multi) request(from, to int, watching bool) []byte {
 		if q.ships() {
 			body = append(body, m.queue[at:q.end]...)
 			words += 1 + wordsOf(m.queue[at:q.end])
-			writes = writes || q.cmd.mayWrite
+			writes = writes || q.cmd.MayWrite
 		}
 		at = q.end
 	}

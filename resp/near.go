@@ -73,7 +73,7 @@ func (c *conn) joinNear() int {
 	return len(n.batch.replies.Bytes)
 }
 
-// runsAhead tells that replies must not leave yet: those of other nodes come before
+// RunsAhead tells that replies must not leave yet: those of other nodes come before
 // them, or somebody else could see to other nodes' batches meanwhile.
 func (c *conn) runsAhead() bool { return c.near.on || c.from != nil && c.from.group.release != nil }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/vnode"
@@ -67,7 +68,7 @@ func cmdRingPlan(x *call) {
 	var join []ring.Member
 	var leave []string
 	mode := ""
-	for _, arg := range x.args[2:] {
+	for _, arg := range x.Args[2:] {
 		switch word := string(arg); {
 		case wire.EqualFold(arg, "join") || wire.EqualFold(arg, "leave"):
 			mode = strings.ToLower(word)
@@ -81,12 +82,12 @@ func cmdRingPlan(x *call) {
 		case mode == "leave":
 			leave = append(leave, word)
 		default:
-			x.Error(msgSyntax)
+			x.Error(command.MsgSyntax)
 			return
 		}
 	}
 	if len(join)+len(leave) == 0 {
-		x.Error(msgSyntax)
+		x.Error(command.MsgSyntax)
 		return
 	}
 	var report string
@@ -103,7 +104,7 @@ func cmdRingLeave(x *call) {
 }
 
 func cmdRingForget(x *call) {
-	node := string(x.args[2])
+	node := string(x.Args[2])
 	x.order(func(ctx context.Context, o Operator) error { return o.Forget(ctx, node) })
 }
 
@@ -117,9 +118,9 @@ func cmdRingResume(x *call) {
 
 // cmdRingThrottle takes bytes a second, with or without a unit.
 func cmdRingThrottle(x *call) {
-	n, ok := parseMemory(string(x.args[2]))
+	n, ok := parseMemory(string(x.Args[2]))
 	if !ok {
-		x.Error("ERR " + string(shown(x.args[2], 40)) + " is not a number of bytes, as in 64mb")
+		x.Error("ERR " + string(command.Shown(x.Args[2], 40)) + " is not a number of bytes, as in 64mb")
 		return
 	}
 	x.order(func(ctx context.Context, o Operator) error { return o.Throttle(ctx, n) })
@@ -127,9 +128,9 @@ func cmdRingThrottle(x *call) {
 
 // cmdRingBackups takes a number of copies. What the largest is, the cluster says.
 func cmdRingBackups(x *call) {
-	n, err := strconv.Atoi(string(x.args[2]))
+	n, err := strconv.Atoi(string(x.Args[2]))
 	if err != nil || n < 0 {
-		x.Error("ERR " + string(shown(x.args[2], 40)) + " is not a number of backups")
+		x.Error("ERR " + string(command.Shown(x.Args[2], 40)) + " is not a number of backups")
 		return
 	}
 	x.order(func(ctx context.Context, o Operator) error { return o.Backups(ctx, n) })
@@ -137,7 +138,7 @@ func cmdRingBackups(x *call) {
 
 // cmdRingRecreate is RING RECREATE ALL|range [range ...] [FROM node].
 func cmdRingRecreate(x *call) {
-	what, from := x.args[2:], ""
+	what, from := x.Args[2:], ""
 	if n := len(what); n >= 3 && wire.EqualFold(what[n-2], "from") {
 		what, from = what[:n-2], string(what[n-1])
 	}
@@ -158,7 +159,7 @@ func cmdRingRecreate(x *call) {
 
 // cmdRingPin is RING PIN node=hash,… or node+=hash,….
 func cmdRingPin(x *call) {
-	pins, err := vnode.ParsePins(string(x.args[2]))
+	pins, err := vnode.ParsePins(string(x.Args[2]))
 	if err != nil {
 		x.Error("ERR " + err.Error())
 		return

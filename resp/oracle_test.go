@@ -10,19 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/redis/go-redis/v9"
-
-	"github.com/ringside-kv/ringside/store/redistest"
 )
-
-// realRedis is a client of a real Redis.
-func realRedis(t *testing.T) *redis.Client {
-	t.Helper()
-	c := redistest.Client(&redis.Options{Addr: redistest.Start7(t), MaxRetries: -1})
-	t.Cleanup(func() { _ = c.Close() })
-	return c
-}
 
 // oracle is a connection to a real Redis.
 type oracle struct {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
@@ -85,9 +86,9 @@ func infoMoves(w *infoWriter) {
 // cmdRingStatus is RING STATUS [JSON]: the cluster as ringside status draws it, or in a
 // form for programs.
 func cmdRingStatus(x *call) {
-	inJSON := len(x.args) == 3 && wire.EqualFold(x.args[2], "json")
-	if len(x.args) != 2 && !inJSON {
-		x.Error(msgSyntax)
+	inJSON := len(x.Args) == 3 && wire.EqualFold(x.Args[2], "json")
+	if len(x.Args) != 2 && !inJSON {
+		x.Error(command.MsgSyntax)
 		return
 	}
 	x.draw(func(w io.Writer, report *status.Report) error {

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uber-go/tally/v4"
-
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/store"
+	"github.com/uber-go/tally/v4"
 )
 
 // scene is an Overview that tells what it is given.
@@ -62,8 +62,8 @@ func TestRingStatusTellsPeopleAndPrograms(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &back); err != nil || back.Nodes[0].ID != "<n0>" || strings.Contains(text, `\u003c`) {
 		t.Errorf("%v: %s", err, text)
 	}
-	o.want("-"+msgSyntax, "RING", "STATUS", "JSON", "x")
-	o.want("-"+msgSyntax, "RING", "STATUS", "x")
+	o.want("-"+command.MsgSyntax, "RING", "STATUS", "JSON", "x")
+	o.want("-"+command.MsgSyntax, "RING", "STATUS", "x")
 	s.err = errors.New("not yet")
 	o.want("-ERR not yet", "RING", "STATUS")
 	_, addr := serveTest(t, nil)

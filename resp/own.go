@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/cespare/xxhash/v2"
-
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -102,9 +102,9 @@ func (r *Routes) spanOf(t ring.Token) (span ring.Range, ok bool) {
 }
 
 // own runs something on the node's own spans: all of the store on a lone node. For another
-// node it is those of the part. If they are not this node's any more, do fails with errMoved,
+// node it is those of the part. If they are not this node's any more, do fails with ErrMoved,
 // and has changed nothing: for a client of this node it begins anew. What only reads fails
-// with errMoved, too, if they have changed while it ran for another node: what was seen may
+// with ErrMoved, too, if they have changed while it ran for another node: what was seen may
 // be in part a third node's.
 func (x *call) own(do func(spans []ring.Range) error) error {
 	for range maxOwnTries {
@@ -116,26 +116,26 @@ func (x *call) own(do func(spans []ring.Range) error) error {
 			spans = routes.spans
 		}
 		err := x.underLease(func() error { return do(spans) })
-		if err == nil && x.conn.from != nil && !x.cmd.mayWrite && x.srv.routes.Load().ownTerm != routes.ownTerm {
-			return errMoved
+		if err == nil && x.conn.from != nil && !x.Row.MayWrite && x.srv.routes.Load().ownTerm != routes.ownTerm {
+			return command.ErrMoved
 		}
-		if x.conn.from != nil || !errors.Is(err, errMoved) {
+		if x.conn.from != nil || !errors.Is(err, command.ErrMoved) {
 			return err
 		}
 	}
-	return replyError(msgMoving)
+	return command.ReplyError(command.MsgMoving)
 }
 
 // maxOwnTries is how often a client's command begins anew since ranges change hands.
 const maxOwnTries = 100
 
-// allKeys are the keys as the command is to see them: in a script with what that has changed.
+// AllKeys are the keys as the command is to see them: in a script with what that has changed.
 func (x *call) allKeys() interface {
 	ScanIn(span ring.Range, from store.Cursor, count int, visit func(store.Entry) bool) (next store.Cursor, ended bool, err error)
 	RandomKeyIn(spans []ring.Range) ([]byte, error)
 } {
-	if x.scripted {
-		return x.unit
+	if x.InScript {
+		return x.Unit
 	}
 	return x.srv.store
 }

@@ -262,7 +262,7 @@ func (f *farWait) ended(v verdict, why waitEnd, err error) int {
 		c.closing = true
 	case v == guestServed:
 		c.deliver(r, f.result)
-	case v == guestUnknown && r.cmd.mayWrite:
+	case v == guestUnknown && r.cmd.MayWrite:
 		text := "the node that served the key is gone"
 		if err != nil {
 			text = err.Error()

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
 // pause holds commands back: CLIENT PAUSE.
@@ -57,7 +59,7 @@ func (p *pause) end() {
 }
 
 // applies reports whether a command is held back now.
-func (p *pause) applies(cmd *command) bool {
+func (p *pause) applies(cmd *command.Row) bool {
 	if !p.active.Load() || cmd == nil {
 		return false
 	}
@@ -69,9 +71,9 @@ func (p *pause) applies(cmd *command) bool {
 	if p.all {
 		// Unlike in Redis, the way out stays open: AUTH, CLIENT UNPAUSE, INFO, SHUTDOWN and
 		// their like run.
-		return cmd.flags&(flagAdmin|flagNoAuth) == 0 && (cmd.parent == nil || cmd.parent.name != "client")
+		return cmd.Flags&(command.FlagAdmin|command.FlagNoAuth) == 0 && (cmd.Parent == nil || cmd.Parent.Name != "client")
 	}
-	return cmd.mayWrite || cmd.flags&flagMayReplicate != 0
+	return cmd.MayWrite || cmd.Flags&command.FlagMayReplicate != 0
 }
 
 // wait returns when the command may run, or the connection or the server closes.
@@ -79,7 +81,7 @@ func (p *pause) applies(cmd *command) bool {
 //
 // What another node forwards has been held back before (see [conn.postponed]), and
 // goes on.
-func (p *pause) wait(c *conn, cmd *command) {
+func (p *pause) wait(c *conn, cmd *command.Row) {
 	if c.from != nil {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -25,7 +26,7 @@ const (
 type request struct {
 	first, last int
 	raw         []byte // as the client wrote it
-	cmd         *command
+	cmd         *command.Row
 	msg         string        // error reply instead of running it
 	sent        *batch        // with which it is on its way, whoever serves its keys by now
 	owner       int32         // who serves its keys: a place in Routes.links, ownerSelf, …
@@ -104,7 +105,7 @@ func (c *conn) runResolved() {
 				i += c.elsewhere(c.reqs[i:], routes)
 				continue
 			}
-			if cmd := c.reqs[i].cmd; cmd.publishes || cmd.subscribes {
+			if cmd := c.reqs[i].cmd; cmd.Publishes || cmd.Subscribes {
 				i += c.messages(c.reqs[i:])
 				continue
 			}
@@ -128,12 +129,12 @@ func (c *conn) runResolved() {
 
 // alike is the command of a request, if that is the one of the request before it: pipelines
 // are often of one command. Else it is nil.
-func (c *conn) alike(i int) *command {
+func (c *conn) alike(i int) *command.Row {
 	if i == 0 {
 		return nil
 	}
 	before := &c.reqs[i-1]
-	if before.cmd == nil || before.cmd.subs != nil || before.cmd.parent != nil ||
+	if before.cmd == nil || before.cmd.Subs != nil || before.cmd.Parent != nil ||
 		!bytes.Equal(c.args[before.first], c.args[c.reqs[i].first]) {
 		return nil
 	}
@@ -142,24 +143,24 @@ func (c *conn) alike(i int) *command {
 
 // resolve finds a request's command, unless it is known, and what is wrong with it before it
 // is run.
-func (c *conn) resolve(r *request, known *command) {
+func (c *conn) resolve(r *request, known *command.Row) {
 	args := c.args[r.first:r.last]
-	if known != nil && known.takes(len(args)) {
+	if known != nil && known.Takes(len(args)) {
 		r.cmd, r.msg = known, ""
 	} else {
-		r.cmd, r.msg = c.srv.table.lookup(args)
+		r.cmd, r.msg = c.srv.table.Lookup(args)
 	}
-	r.waits = r.msg == "" && r.cmd.mayWait(args)
+	r.waits = r.msg == "" && r.cmd.MayWait(args)
 	switch {
 	case r.msg != "":
-	case !c.authorized() && r.cmd.flags&flagNoAuth == 0:
-		r.msg = msgNoAuth
-	case r.cmd.protected && !c.mayDebug():
+	case !c.authorized() && r.cmd.Flags&command.FlagNoAuth == 0:
+		r.msg = command.MsgNoAuth
+	case r.cmd.Protected && !c.mayDebug():
 		r.msg = msgNoDebug
-	case c.from == nil && r.cmd.between:
-		r.msg = "ERR " + strings.ToUpper(strings.ReplaceAll(r.cmd.full, "|", " ")) + " is what nodes send each other"
-	case c.from != nil && !r.cmd.forNodes:
-		r.msg = "ERR '" + r.cmd.full + "' is not forwarded"
+	case c.from == nil && r.cmd.Between:
+		r.msg = "ERR " + strings.ToUpper(strings.ReplaceAll(r.cmd.Full, "|", " ")) + " is what nodes send each other"
+	case c.from != nil && !r.cmd.ForNodes:
+		r.msg = "ERR '" + r.cmd.Full + "' is not forwarded"
 	}
 	r.msg = rejection(r.cmd, r.msg)
 }
@@ -174,8 +175,8 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 	for ; n < len(reqs); n++ {
 		r := &reqs[n]
 		r.owner, r.keyAt, r.touches = ownerSelf, 0, false
-		if c.subscribed && c.out.Proto == 2 && r.msg == "" && !r.cmd.whileSubscribed {
-			r.msg = rejection(r.cmd, "ERR Can't execute '"+r.cmd.full+"': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context")
+		if c.subscribed && c.out.Proto == 2 && r.msg == "" && !r.cmd.WhileSubscribed {
+			r.msg = rejection(r.cmd, "ERR Can't execute '"+r.cmd.Full+"': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context")
 		}
 		if n > 0 && (r.waits || reqs[n-1].waits) {
 			break
@@ -183,8 +184,8 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 		if r.msg != "" {
 			continue
 		}
-		if !r.cmd.keyed {
-			if !r.cmd.neutral {
+		if !r.cmd.Keyed {
+			if !r.cmd.Neutral {
 				if n == 0 && c.session.redirect && routes != nil {
 					c.ownerOf(r, routes)
 				}
@@ -195,13 +196,13 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 		if n > 0 && (c.srv.pause.applies(r.cmd) || c.seeks(r)) {
 			break
 		}
-		solo := r.solo || r.cmd.script && c.goesAstray(r)
+		solo := r.solo || r.cmd.Script && c.goesAstray(r)
 		if n > 0 && solo {
 			break
 		}
 		args := c.args[r.first:r.last]
 		var err error
-		c.keys, err = r.cmd.keysOf(args, c.keys[:0])
+		c.keys, err = r.cmd.KeysOf(args, c.keys[:0])
 		if err != nil {
 			continue // its handler says what is wrong
 		}
@@ -211,15 +212,15 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 		r.touches = len(c.keys)+len(r.extra) > 0 || r.every
 		placed := len(c.places)
 		for _, k := range c.keys {
-			key := args[k.pos]
-			if int64(len(key)) > c.srv.settings.maxKey.Load() {
-				r.msg = msgKeyTooLong
+			key := args[k.Pos]
+			if int64(len(key)) > c.srv.settings.MaxKey.Load() {
+				r.msg = command.MsgKeyTooLong
 				break
 			}
 			c.places = append(c.places, c.unit.Place(key))
 		}
 		if len(c.keys) == 1 && len(c.places) > placed {
-			r.keyAt, r.place = int32(c.keys[0].pos), c.places[placed]
+			r.keyAt, r.place = int32(c.keys[0].Pos), c.places[placed]
 			c.unit.Know(args[r.keyAt], r.place) // the next request may be about the same
 		}
 		c.places = append(c.places, r.extra...)
@@ -229,7 +230,7 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 		if len(c.places)-placed > 1 && !r.judged && r.msg == "" {
 			c.judge(r, c.places[placed:])
 		}
-		if routes != nil && r.msg == "" && r.cmd.mayWrite {
+		if routes != nil && r.msg == "" && r.cmd.MayWrite {
 			c.writes(r, routes, c.places[placed:])
 		}
 		if r.owner != ownerSelf {
@@ -238,7 +239,7 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 		}
 		keys += len(c.keys)
 		// What reads several keys must see them as of one moment.
-		latched = latched || r.waits || r.cmd.flags&flagWrite != 0 || len(c.keys) > 1 || r.cmd.latched
+		latched = latched || r.waits || r.cmd.Flags&command.FlagWrite != 0 || len(c.keys) > 1 || r.cmd.Latched
 		if c.every = r.every; solo {
 			if n++; n < len(reqs) {
 				reqs[n].owner = ownerSelf // it is looked at when its turn comes

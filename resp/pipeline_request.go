@@ -1,13 +1,17 @@
 package resp
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
+)
 
 // One request of a pipeline, and what is counted of it.
 
 // alone runs a request outside of any unit.
 func (c *conn) alone(r *request) {
 	c.srv.pause.wait(c, r.cmd)
-	if r.cmd.waitsHere(c.srv) && c.flush() != nil {
+	if waitsHere(r.cmd, c.srv) && c.flush() != nil {
 		c.closing = true
 		return
 	}
@@ -31,14 +35,14 @@ func (c *conn) messages(reqs []request) int {
 	case c.belongsElsewhere(r):
 		c.redirectShard(r)
 		return 1
-	case r.cmd.publishes:
+	case r.cmd.Publishes:
 		return c.publish(reqs)
 	}
 	return c.subscribes(reqs)
 }
 
 // reject replies why a command is not run; it is nil if there is no such command.
-func (c *conn) reject(cmd *command, msg string) {
+func (c *conn) reject(cmd *command.Row, msg string) {
 	at := len(c.out.Buf)
 	c.out.Error(msg)
 	c.srv.stats.rejected(cmd)
@@ -47,9 +51,9 @@ func (c *conn) reject(cmd *command, msg string) {
 
 // writable returns nil, or why the store takes no write of a command. A command that only
 // removes is still taken when the disk is almost full; the unit then is one that does so.
-func (c *conn) writable(cmd *command) error {
+func (c *conn) writable(cmd *command.Row) error {
 	err := c.srv.store.Writable()
-	if err != nil && cmd.frees {
+	if err != nil && cmd.Frees {
 		if err = c.srv.store.Freeable(); err == nil {
 			c.unit.Frees()
 		}
@@ -60,8 +64,8 @@ func (c *conn) writable(cmd *command) error {
 // runOne runs a request, or replies why not.
 func (c *conn) runOne(r *request) {
 	x := &c.call
-	x.again, x.waited = false, 0
-	x.everything = x.everything && x.apart
+	x.RunAgain, x.waited = false, 0
+	x.LatchAll = x.LatchAll && x.Apart
 	if f := c.from; f != nil && f.tooLate(r) {
 		c.srv.stats.late.Add(1)
 		f.status = StatusLate
@@ -72,57 +76,57 @@ func (c *conn) runOne(r *request) {
 		c.reject(r.cmd, rejection(r.cmd, r.msg))
 		return
 	}
-	x.cmd, x.args = r.cmd, c.args[r.first:r.last]
-	if r.cmd.flags&flagWrite != 0 {
+	x.Row, x.Args = r.cmd, c.args[r.first:r.last]
+	if r.cmd.Flags&command.FlagWrite != 0 {
 		if err := c.writable(r.cmd); err != nil {
-			c.reject(r.cmd, rejection(r.cmd, errorText(err)))
+			c.reject(r.cmd, rejection(r.cmd, command.ErrorText(err)))
 			return
 		}
 	}
-	if c.srv.monitors.active() && r.stay == nil && r.cmd.as == nil && r.cmd.full != "exec" {
-		c.srv.monitors.feed(c, r.cmd, x.args, false)
+	if c.srv.monitors.active() && r.stay == nil && r.cmd.As == nil && r.cmd.Full != "exec" {
+		c.srv.monitors.feed(c, r.cmd, x.Args, false)
 	}
-	cmd := cmp.Or(r.cmd.as, r.cmd)
+	cmd := cmp.Or(r.cmd.As, r.cmd)
 	if c.session.lastCmd.Load() != cmd {
 		c.session.lastCmd.Store(cmd)
 	}
 	if r.keyAt > 0 {
-		c.unit.Know(x.args[r.keyAt], r.place)
+		c.unit.Know(x.Args[r.keyAt], r.place)
 	}
-	c.execute(cmd, r.cmd.run)
+	c.execute(cmd, r.cmd.Run)
 	c.unit.Know(nil, 0)
 }
 
 // execute runs the call that is set up, as a call of cmd, and counts it.
-func (c *conn) execute(cmd *command, run func(*Call)) {
+func (c *conn) execute(cmd *command.Row, run func(*command.Call)) {
 	x := &c.call
-	args, at := x.args, len(c.out.Buf)
+	args, at := x.Args, len(c.out.Buf)
 	c.reads(cmd, args)
-	if !cmd.keyed && !cmd.neutral {
+	if !cmd.Keyed && !cmd.Neutral {
 		c.uncounted.pass(c.srv.stats)
 	}
-	x.start = at
+	x.Start = at
 	start, waited := c.lately, x.waited
 	if start == 0 {
 		start = c.srv.clock()
 	}
 	c.lately = 0 // of what runs within this one, the first looks at the clock itself
 	run(&x.Call)
-	if x.taken > 0 {
-		x.giveBack()
+	if x.Taken > 0 {
+		x.ReleaseTaken()
 	}
-	if x.startsAgain() {
+	if x.StartsAgain() {
 		return
 	}
 	c.ran(cmd)
 	c.lately = c.srv.clock()
 	took := c.lately - start - (x.waited - waited)
-	if x.again {
+	if x.RunAgain {
 		return
 	}
 	c.uncounted.ran(c.srv.stats, cmd, took)
 	if len(c.out.Buf) > at && c.out.Buf[at] == '-' {
-		c.srv.stats.commands[cmd.id].failed.Add(1)
+		c.srv.stats.commands[cmd.ID].failed.Add(1)
 		c.srv.stats.errorReply(c.out.Buf[at:])
 	}
 	c.srv.slowlog.consider(c, cmd, args, took)

@@ -38,13 +38,13 @@ func (c *conn) runUnit(reqs []request) int {
 		c.leased.ran(r)
 		c.call.req = r
 		c.runOne(r)
-		if c.call.startsAgain() {
+		if c.call.StartsAgain() {
 			return c.widen(r)
 		}
 		if c.call.waiter != nil {
 			return c.waitHere(r)
 		}
-		if c.call.again {
+		if c.call.RunAgain {
 			c.out.Buf = c.out.Buf[:at]
 			if c.from != nil {
 				c.from.status = StatusRun
@@ -113,7 +113,7 @@ func (c *conn) countOf(r *request, at int) {
 	before := c.unitReplies
 	c.count(at)
 	if c.unitReplies > before {
-		c.leased.replied(r.msg == "" && r.cmd.mayWrite && r.touches)
+		c.leased.replied(r.msg == "" && r.cmd.MayWrite && r.touches)
 	}
 }
 
@@ -131,18 +131,18 @@ func (c *conn) sendUnit() bool {
 // have left, since the one to come is not kept with them.
 func (c *conn) runApart(r *request) {
 	c.begin(nil)
-	if c.call.everything {
+	if c.call.LatchAll {
 		c.unit.HoldAll()
 		c.startClock()
 	}
-	c.call.apart = true
+	c.call.Apart = true
 	c.leased.ran(r)
 	c.runOne(r)
 	if c.call.waiter == nil {
 		c.feed(r)
 		c.countOf(r, 0)
 	}
-	c.call.apart, c.call.everything = false, false
+	c.call.Apart, c.call.LatchAll = false, false
 	c.finishUnit()
 }
 
@@ -154,7 +154,7 @@ func (c *conn) runApart(r *request) {
 // new owners wait behind a unit that itself waits for a script.
 func (c *conn) beginWith(reqs []request) bool {
 	for i := range reqs {
-		if r := &reqs[i]; r.msg == "" && r.cmd.script {
+		if r := &reqs[i]; r.msg == "" && r.cmd.Script {
 			c.unit.TakesLong()
 			break
 		}

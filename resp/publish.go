@@ -26,7 +26,7 @@ type publisher struct {
 func (c *conn) publish(reqs []request) int {
 	c.srv.pause.wait(c, reqs[0].cmd)
 	n := 1
-	for n < len(reqs) && reqs[n].msg == "" && reqs[n].cmd.publishes && !c.srv.pause.applies(reqs[n].cmd) && !c.belongsElsewhere(&reqs[n]) {
+	for n < len(reqs) && reqs[n].msg == "" && reqs[n].cmd.Publishes && !c.srv.pause.applies(reqs[n].cmd) && !c.belongsElsewhere(&reqs[n]) {
 		n++
 	}
 	reqs = reqs[:n]
@@ -118,7 +118,7 @@ func integerReply(reply []byte) (int64, bool) {
 // deliver hands a message to the clients of this node, and replies with their number.
 func (x *call) deliver(kind subKind) {
 	c := x.conn
-	if x.scripted {
+	if x.InScript {
 		x.postpone(kind)
 		return
 	}
@@ -129,8 +129,8 @@ func (x *call) deliver(kind subKind) {
 	if c.from == nil {
 		c.pub.mailing.from = c
 	}
-	n := x.srv.pubsub.deliver(&c.pub.mailing, kind, x.args[1], x.args[2])
-	if x.inside { // a transaction, by itself
+	n := x.srv.pubsub.deliver(&c.pub.mailing, kind, x.Args[1], x.Args[2])
+	if x.InTransaction { // a transaction, by itself
 		x.srv.courier.take(x.srv, &c.pub.mailing)
 		for _, reply := range x.askPeers(x.raw()) {
 			more, _ := integerReply(reply)

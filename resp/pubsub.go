@@ -74,7 +74,7 @@ func (p *pubsub) add(c *conn, kind subKind, name []byte) bool {
 		return true
 	}
 	size := int64(len(name)) + subscriptionCost
-	if c.subs.bytes+size > c.srv.settings.outputBuffer.Load() {
+	if c.subs.bytes+size > c.srv.settings.OutputBuffer.Load() {
 		return false
 	}
 	c.subs.bytes += size

@@ -55,7 +55,7 @@ func (c *conn) appendPush(message []byte) bool {
 		return false
 	}
 	size := int64(len(q.buf) + len(message))
-	fits := size <= c.srv.settings.outputBuffer.Load()
+	fits := size <= c.srv.settings.OutputBuffer.Load()
 	if more := size + int64(q.writing) - freePushes - q.charged; fits && more > 0 {
 		more = max(more, freePushes)
 		q.charged += more

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -42,12 +43,12 @@ func (c *conn) moved(r *request, routes *Routes) int {
 		return 1
 	}
 	args := c.args[r.first:r.last]
-	keys, err := r.cmd.keysOf(args, c.keys[:0])
+	keys, err := r.cmd.KeysOf(args, c.keys[:0])
 	if err != nil || len(keys) == 0 {
-		c.refuse(r, msgSyntax) // cannot be: it has an owner
+		c.refuse(r, command.MsgSyntax) // cannot be: it has an owner
 		return 1
 	}
-	key := args[keys[0].pos]
+	key := args[keys[0].Pos]
 	at := c.unit.Place(key).Token()
 	end := time.Now().Add(c.srv.forwardTimeout())
 	for why := ""; ; {
@@ -57,7 +58,7 @@ func (c *conn) moved(r *request, routes *Routes) int {
 			if serves {
 				break
 			}
-			if why = msgMoving; !reached {
+			if why = command.MsgMoving; !reached {
 				why = c.outOfTime(r, routes, r.owner)
 			}
 		}
@@ -93,16 +94,16 @@ func (c *conn) moved(r *request, routes *Routes) int {
 // may be behind or be replaced: the read is forwarded to the primary, so that it is as fresh
 // as there.
 func (c *conn) readsCopy(r *request, routes *Routes) bool {
-	if !c.session.readonly || r.owner < 0 || r.waits || r.cmd.flags&flagReadonly == 0 || r.cmd.mayWrite {
+	if !c.session.readonly || r.owner < 0 || r.waits || r.cmd.Flags&command.FlagReadonly == 0 || r.cmd.MayWrite {
 		return false
 	}
 	args := c.args[r.first:r.last]
-	keys, err := r.cmd.keysOf(args, c.keys[:0])
+	keys, err := r.cmd.KeysOf(args, c.keys[:0])
 	if err != nil || len(keys) == 0 {
 		return false
 	}
 	for _, k := range keys {
-		at := c.unit.Place(args[k.pos]).Token()
+		at := c.unit.Place(args[k.Pos]).Token()
 		if !routes.Placement.Row(routes.Placement.Index(at)).Holds(routes.Self) {
 			return false
 		}

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store/redistest"
 )
@@ -117,7 +117,7 @@ func TestWaitingForNewsEnds(t *testing.T) {
 	r.place(0, learning(t, true), nil)
 	unreachable := *r.servers[1].routes.Load()
 	o := r.redirecting(1)
-	o.want("-"+msgMoving, "GET", key)
+	o.want("-"+command.MsgMoving, "GET", key)
 	o.want("+PONG", "PING")
 	unreachable.links = []*Route{{ID: "n0", Addr: r.addrs[0]}}
 	r.servers[1].routes.Store(&unreachable)
@@ -203,6 +203,6 @@ func (r *routed) handOverLate(rnd *rand.Rand, now *ring.Placement) *ring.Placeme
 
 // asked is how often a server was asked what it serves.
 func (r *routed) asked(i int) int64 {
-	cmd := r.servers[i].table.byName["ring|serves"]
-	return r.servers[i].stats.commands[cmd.id].calls.Load()
+	cmd := r.servers[i].table.ByName["ring|serves"]
+	return r.servers[i].stats.commands[cmd.ID].calls.Load()
 }

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uber-go/tally/v4"
-
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/vnode"
 	"github.com/ringside-kv/ringside/store"
+	"github.com/uber-go/tally/v4"
 )
 
 // four are the buckets of mask 0003, of two nodes.
@@ -137,7 +137,7 @@ func TestRingTellsWhereThingsAre(t *testing.T) {
 		t.Error("INFO ring does not count forwarded requests")
 	}
 	for _, wrong := range [][]string{{"RING", "PLACEMENT", "x"}, {"RING", "ROUTE", "x"}, {"RING", "ROUTE", "forward", "x"}} {
-		o.want("-"+msgSyntax, wrong...)
+		o.want("-"+command.MsgSyntax, wrong...)
 	}
 	_, lone := serveTest(t, nil)
 	if v := dialRedis(t, lone, 2).do("RING", "LOCATE", "k"); v.field("range").text != "00000000-00000000" || v.field("addr").text != lone {

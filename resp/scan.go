@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
@@ -14,7 +15,7 @@ import (
 // are keys enough or it has worked enough.
 type scan struct {
 	x  *call
-	o  *scanOptions
+	o  *command.ScanOptions
 	l  *lister
 	at store.Cursor
 	// enough: COUNT keys were come by in one range, so that there may be more.
@@ -27,18 +28,18 @@ const maxScanHops = 64
 
 // left is how many keys are still wanted.
 func (s *scan) left() int {
-	return int(min(max(s.o.count-int64(s.l.n), 1), maxCount))
+	return int(min(max(s.o.Count-int64(s.l.n), 1), maxCount))
 }
 
 // done tells whether the call has enough, or has come to the end of the circle.
 func (s *scan) done() bool {
-	return s.enough || s.at == 0 || int64(s.l.n) >= s.o.count || s.l.ended()
+	return s.enough || s.at == 0 || int64(s.l.n) >= s.o.Count || s.l.ended()
 }
 
 // here scans a span of the store that the cursor lies in.
 func (s *scan) here(span ring.Range) (ended bool, err error) {
 	next, ended, err := s.x.allKeys().ScanIn(span, s.at, s.left(), func(e store.Entry) bool {
-		if s.o.typeName != nil && !wire.EqualFold(s.o.typeName, e.Type.String()) {
+		if s.o.TypeName != nil && !wire.EqualFold(s.o.TypeName, e.Type.String()) {
 			return true
 		}
 		return s.l.add(e.Key)
@@ -79,7 +80,7 @@ func (s *scan) part() error {
 		span, ok := routes.spanOf(s.at.Token())
 		if !ok || !span.Contains(s.at.Token()) {
 			s.x.srv.stats.notMine.Add(1)
-			return errMoved
+			return command.ErrMoved
 		}
 		_, err := s.here(span)
 		return err
@@ -96,13 +97,13 @@ func (s *scan) cluster() error {
 			if hops > 0 {
 				return nil // with what there is: the cursor tells where to go on
 			}
-			return replyError(msgUnreachable)
+			return command.ReplyError(msgUnreachable)
 		}
 		still := x.srv.mark()
 		routes := x.srv.routes.Load()
 		switch owner := routes.of(s.at.Token()); owner {
 		case ownerNone:
-			return replyError(msgNoCopy)
+			return command.ReplyError(msgNoCopy)
 		case ownerHeld:
 			x.awaitRoutes(routes, left)
 		case ownerSelf:
@@ -138,9 +139,9 @@ func (s *scan) cluster() error {
 // ask has another node scan; it returns false if that did not run.
 func (s *scan) ask(to *Route, timeout time.Duration) (ok bool, err error) {
 	x := s.x
-	words := []string{"SCAN", strconv.FormatUint(uint64(s.at), 10), "COUNT", strconv.Itoa(s.left()), "MATCH", string(s.o.pattern)}
-	if s.o.typeName != nil {
-		words = append(words, "TYPE", string(s.o.typeName))
+	words := []string{"SCAN", strconv.FormatUint(uint64(s.at), 10), "COUNT", strconv.Itoa(s.left()), "MATCH", string(s.o.Pattern)}
+	if s.o.TypeName != nil {
+		words = append(words, "TYPE", string(s.o.TypeName))
 	}
 	b := batch{link: to, bytes: wire.AppendRequest(nil, words...), requests: 1}
 	x.srv.stats.forwarded.Add(1)
@@ -148,20 +149,20 @@ func (s *scan) ask(to *Route, timeout time.Duration) (ok bool, err error) {
 	b.send(Terms{}, timeout, nil)
 	reply, err := b.reply()
 	x.waited += x.srv.clock() - start
-	r := request{cmd: x.cmd}
+	r := request{cmd: x.Row}
 	switch f := r.fate(err); {
 	case f == notRun:
 		return false, nil
 	case f != answered:
-		return false, replyError(f.refusal(err))
+		return false, command.ReplyError(f.refusal(err))
 	case reply[0] == '-':
-		return false, replyError(reply[1 : len(reply)-2])
+		return false, command.ReplyError(reply[1 : len(reply)-2])
 	}
 	body, _ := arrayBody(reply)
 	text, ok := bulkText(body)
-	next, valid := parseCursor(text)
+	next, valid := command.ParseCursor(text)
 	if !ok || !valid || !next.Valid() || next != 0 && next <= s.at {
-		return false, replyError("ERR a node has answered SCAN without a cursor")
+		return false, command.ReplyError("ERR a node has answered SCAN without a cursor")
 	}
 	keys := body[elementLen(body):]
 	n := arrayLen(keys)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -15,7 +16,7 @@ func FuzzScanCursor(f *testing.F) {
 		f.Add([]byte(text), uint64(len(text)))
 	}
 	f.Fuzz(func(t *testing.T, b []byte, n uint64) {
-		if c, ok := parseCursor(b); ok {
+		if c, ok := command.ParseCursor(b); ok {
 			if bytes.HasPrefix(b, []byte("-")) {
 				c = -c
 			}
@@ -24,7 +25,7 @@ func FuzzScanCursor(f *testing.F) {
 				t.Errorf("%q: %d", b, c)
 			}
 		}
-		if c, ok := parseCursor(strconv.AppendUint(nil, n, 10)); !ok || c != store.Cursor(n) {
+		if c, ok := command.ParseCursor(strconv.AppendUint(nil, n, 10)); !ok || c != store.Cursor(n) {
 			t.Errorf("%d: %d, %t", n, c, ok)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -27,8 +28,8 @@ const longTimeout = 5 * time.Minute
 
 // waitsHere tells that a command may wait for something, and so has earlier replies
 // leave first.
-func (c *command) waitsHere(s *Server) bool {
-	return c.waits || (c.spread || c.full == "info") && s.routes.Load() != nil
+func waitsHere(c *command.Row, s *Server) bool {
+	return c.Waits || (c.Spread || c.Full == "info") && s.routes.Load() != nil
 }
 
 // spreads tells whether a command is to cover the cluster, and the cluster is more than
@@ -56,16 +57,16 @@ func (x *call) scatter(timeout time.Duration, args ...[]byte) (replies [][]byte,
 			s.refuse(msgNoCopy)
 		case routes.held:
 			if !x.awaitRoutes(routes, left) {
-				s.refuse(msgMoving)
+				s.refuse(command.MsgMoving)
 			}
 		default:
 			s.send(routes)
 			if len(s.open) > 0 && !s.over() && !x.awaitRoutes(routes, min(left, routesPause)) && x.conn.closing {
-				s.refuse(msgMoving)
+				s.refuse(command.MsgMoving)
 			}
 		}
 	}
-	if msg := s.msg(x.cmd.mayWrite); msg != "" {
+	if msg := s.msg(x.Row.MayWrite); msg != "" {
 		x.Error(msg)
 		return nil, false
 	}
@@ -116,7 +117,7 @@ func (s *scattering) send(routes *Routes) {
 		}
 	}
 	s.open = s.open[:0]
-	r := request{cmd: x.cmd}
+	r := request{cmd: x.Row}
 	for i := range parts {
 		p := &parts[i]
 		reply, err := p.reply()
@@ -161,19 +162,19 @@ type agreed struct {
 // cmdRingPart is this node's part of a command that another node's client has sent:
 // RING PART digest spans command [argument ...]. Without spans it is for all of the node's.
 func cmdRingPart(x *call) {
-	part, msg := x.srv.table.lookup(x.args[4:])
-	if msg == "" && !part.spread {
-		msg = "ERR " + part.full + " has no parts"
+	part, msg := x.srv.table.Lookup(x.Args[4:])
+	if msg == "" && !part.Spread {
+		msg = "ERR " + part.Full + " has no parts"
 	}
-	spans, ok := parseSpans(x.args[3])
+	spans, ok := parseSpans(x.Args[3])
 	if msg == "" && !ok {
-		msg = msgSyntax
+		msg = command.MsgSyntax
 	}
 	if msg != "" {
 		x.Error(msg)
 		return
 	}
-	routes := x.agrees(string(x.args[2]))
+	routes := x.agrees(string(x.Args[2]))
 	if routes != nil && len(spans) == 0 {
 		spans = routes.spans
 	}
@@ -185,8 +186,8 @@ func cmdRingPart(x *call) {
 	}
 	x.agreed = agreed{routes, spans}
 	defer func() { x.agreed = agreed{} }()
-	x.args, x.cmd = x.args[4:], part
-	part.run(&x.Call)
+	x.Args, x.Row = x.Args[4:], part
+	part.Run(&x.Call)
 }
 
 // agrees waits a little until the routes have the digest and nothing is on hold. It returns

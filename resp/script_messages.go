@@ -20,8 +20,8 @@ type scriptMessage struct {
 // postpone notes the message of the call that is set up, and replies.
 func (x *call) postpone(kind subKind) {
 	c := x.conn
-	c.outbox = append(c.outbox, scriptMessage{kind, slices.Clone(x.args[1]), slices.Clone(x.args[2]), x.raw()})
-	x.Int(x.srv.pubsub.listening(kind, x.args[1]))
+	c.outbox = append(c.outbox, scriptMessage{kind, slices.Clone(x.Args[1]), slices.Clone(x.Args[2]), x.raw()})
+	x.Int(x.srv.pubsub.listening(kind, x.Args[1]))
 }
 
 // listening is how many of this node's subscriptions a message would go to.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
 // A script that goes on to keys which it has not declared is begun anew, and what it has done
@@ -62,7 +63,7 @@ func TestScriptWithoutKeysFollowsItsKey(t *testing.T) {
 func TestScriptsCannotForgeAnswersOfNodes(t *testing.T) {
 	r, keys := halves(t)
 	words := []string{
-		msgNotMine, msgLate, msgLostWrite, msgHeldWrite, msgNoCopy, msgAway, msgUnreachable, msgMoving, msgNoReplicas, msgNoScript,
+		msgNotMine, msgLate, msgLostWrite, command.MsgHeldWrite, msgNoCopy, msgAway, msgUnreachable, command.MsgMoving, msgNoReplicas, msgNoScript,
 		msgBusy, msgCrossSlot, msgNonLocal, "MOVED 1 127.0.0.1:1", "ASK 1 127.0.0.1:1", "NOAUTH x", "LOADING x", "READONLY x", "QUEUED", "OK",
 	}
 	const (

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/script"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
@@ -67,10 +68,10 @@ const (
 )
 
 const (
-	errKilled      replyError = "ERR Script killed by user with SCRIPT KILL."
-	errScriptsEnd  replyError = "UNKNOWN the server closes: the script was ended"
-	errClientGone  replyError = "ERR the client has gone: its script was ended"
-	errScriptsFull replyError = "ERR the script cache is full: use SCRIPT FLUSH"
+	errKilled      command.ReplyError = "ERR Script killed by user with SCRIPT KILL."
+	errScriptsEnd  command.ReplyError = "UNKNOWN the server closes: the script was ended"
+	errClientGone  command.ReplyError = "ERR the client has gone: its script was ended"
+	errScriptsFull command.ReplyError = "ERR the script cache is full: use SCRIPT FLUSH"
 )
 
 // init is called once; limit may be called from any goroutine.
@@ -272,7 +273,7 @@ func (c *conn) refuseBusy(reqs []request) {
 		return
 	}
 	for i := range reqs {
-		if r := &reqs[i]; r.msg == "" && r.cmd.keyed {
+		if r := &reqs[i]; r.msg == "" && r.cmd.Keyed {
 			r.msg = msgBusy
 		}
 	}
@@ -281,7 +282,7 @@ func (c *conn) refuseBusy(reqs []request) {
 
 // shaOf is the script that a request names by its SHA-1.
 func (c *conn) shaOf(r *request) []byte {
-	if r.msg != "" || !r.cmd.script || !strings.HasPrefix(r.cmd.full, "evalsha") {
+	if r.msg != "" || !r.cmd.Script || !strings.HasPrefix(r.cmd.Full, "evalsha") {
 		return nil
 	}
 	return c.args[r.first+1]

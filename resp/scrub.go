@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/status"
 	"github.com/ringside-kv/ringside/resp/wire"
 )
@@ -38,12 +39,12 @@ func (s *settings) scrubIntervalText() string {
 
 // cmdRingScrub is RING SCRUB [STATUS].
 func cmdRingScrub(x *call) {
-	if len(x.args) == 2 {
+	if len(x.Args) == 2 {
 		x.order(func(ctx context.Context, o Operator) error { return o.Scrub(ctx) })
 		return
 	}
-	if len(x.args) != 3 || !wire.EqualFold(x.args[2], "status") {
-		x.Error(msgSyntax)
+	if len(x.Args) != 3 || !wire.EqualFold(x.Args[2], "status") {
+		x.Error(command.MsgSyntax)
 		return
 	}
 	x.draw(status.DrawScrub)

@@ -11,11 +11,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/uber-go/tally/v4"
-
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"
+	"github.com/uber-go/tally/v4"
 )
 
 // Config says how a Server answers.
@@ -92,7 +92,7 @@ type Server struct {
 	cfg      Config
 	store    *store.Store
 	log      *slog.Logger
-	table    *commandTable
+	table    *command.Table
 	settings settings
 	stats    *stats
 	budget   budget

@@ -4,13 +4,14 @@ import (
 	"errors"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
 
 // A call is a Call of a connection, with what the server needs to run it.
 type call struct {
-	Call
+	command.Call
 	srv  *Server
 	conn *conn
 	// touched are keys that a script may have written to, if anybody waits for any.
@@ -30,25 +31,25 @@ type call struct {
 
 // init sets up the call of a connection, once.
 func (x *call) init(c *conn) {
-	x.Call = Call{
-		unit: c.unit, host: x, limits: &c.srv.settings.Limits, draws: &c.srv.draws,
-		lookups: &c.uncounted.lookups,
+	x.Call = command.Call{
+		Unit: c.unit, Host: x, Limits: &c.srv.settings.Limits, Draws: &c.srv.draws,
+		Lookups: &c.uncounted.Lookups,
 	}
 	x.srv, x.conn = c.srv, c
 }
 
 // byServer is the handler of a command that acts on the server or on the connection.
-func byServer(run func(*call)) func(*Call) {
-	return func(x *Call) { run(x.host.(*call)) }
+func byServer(run func(*call)) func(*command.Call) {
+	return func(x *command.Call) { run(x.Host.(*call)) }
 }
 
-func (x *call) runsAhead() bool { return x.conn.runsAhead() }
+func (x *call) RunsAhead() bool { return x.conn.runsAhead() }
 
-func (x *call) borrow(n int64) bool { return x.srv.budget.borrow(x.conn, n) }
+func (x *call) Borrow(n int64) bool { return x.srv.budget.borrow(x.conn, n) }
 
-func (x *call) spare(n int64) bool { return x.srv.budget.spare(x.conn, n) }
+func (x *call) Spare(n int64) bool { return x.srv.budget.spare(x.conn, n) }
 
-func (x *call) charge(n int64) bool {
+func (x *call) Charge(n int64) bool {
 	if x.srv.budget.charge(x.conn, n) {
 		return true
 	}
@@ -56,24 +57,24 @@ func (x *call) charge(n int64) bool {
 	return false
 }
 
-func (x *call) release(n int64) { x.srv.budget.release(x.conn, n) }
+func (x *call) Release(n int64) { x.srv.budget.release(x.conn, n) }
 
-// stream sends a long string as it is read. The unit has no latches, so
+// Stream sends a long string as it is read. The unit has no latches, so
 // nobody waits for a client that reads slowly.
-func (x *call) stream(key []byte, v store.Value, off, n int64) {
+func (x *call) Stream(key []byte, v store.Value, off, n int64) {
 	if x.conn.session.replies != replyOn {
 		x.OK() // whatever it is, it is dropped
 		return
 	}
-	if err := x.unit.AwaitReads(); err != nil {
-		x.fail(err)
+	if err := x.Unit.AwaitReads(); err != nil {
+		x.Fail(err)
 		return
 	}
 	x.BulkHeader(int(n))
 	for n > 0 {
 		m := min(n, flushSize)
 		var err error
-		if x.Buf, err = x.unit.ReadRange(key, v, off, m, x.Buf); err != nil {
+		if x.Buf, err = x.Unit.ReadRange(key, v, off, m, x.Buf); err != nil {
 			// The length is out already: no error reply can follow.
 			x.srv.log.Error("closing a client: its reply cannot be completed", "err", err)
 			x.conn.closing = true
@@ -91,9 +92,9 @@ func (x *call) stream(key []byte, v store.Value, off, n int64) {
 	}
 }
 
-func (x *call) failed(err error) bool {
+func (x *call) Failed(err error) bool {
 	switch {
-	case errors.Is(err, errMoved) && x.conn.from != nil:
+	case errors.Is(err, command.ErrMoved) && x.conn.from != nil:
 		x.notRun()
 		return true
 	case errors.Is(err, errLate):
@@ -112,7 +113,7 @@ func (x *call) notRun() {
 	x.Error(msgNotMine)
 }
 
-func (x *call) reachesAll() bool {
+func (x *call) ReachesAll() bool {
 	x.conn.roam()
 	return !x.srv.settings.strictSlots.Load() && x.srv.servesAll()
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
 // A session is what the server remembers of a client. The connection's goroutine
@@ -37,7 +39,7 @@ type session struct {
 	waiting  atomic.Bool // held back by the server: a pause, a wrong password
 	proto    atomic.Int32
 	lastUsed atomic.Int64 // on the server's clock, ns
-	lastCmd  atomic.Pointer[command]
+	lastCmd  atomic.Pointer[command.Row]
 	commands atomic.Int64
 	bytesIn  atomic.Int64
 	bytesOut atomic.Int64

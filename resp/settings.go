@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store/collection"
 )
 
@@ -158,7 +159,7 @@ func (s *Settings) Validate() error {
 
 // settings is the running form of Settings.
 type settings struct {
-	Limits
+	command.Limits
 	password     atomic.Pointer[string] // nil: none
 	maxClients   atomic.Int64
 	maxArgs      atomic.Int64
@@ -189,15 +190,15 @@ func (s *settings) set(old, from *Settings) {
 		}
 	}
 	put(&s.maxClients, func(x *Settings) int64 { return int64(x.MaxClients) })
-	put(&s.maxKey, func(x *Settings) int64 { return x.MaxKey })
-	put(&s.maxValue, func(x *Settings) int64 { return x.MaxValue })
+	put(&s.MaxKey, func(x *Settings) int64 { return x.MaxKey })
+	put(&s.MaxValue, func(x *Settings) int64 { return x.MaxValue })
 	put(&s.maxArgs, func(x *Settings) int64 { return int64(x.MaxArgs) })
-	put(&s.packed, func(x *Settings) int64 { return x.Packed })
-	put(&s.sparse, func(x *Settings) int64 { return x.Sparse })
+	put(&s.Packed, func(x *Settings) int64 { return x.Packed })
+	put(&s.Sparse, func(x *Settings) int64 { return x.Sparse })
 	put(&s.trackingKeys, func(x *Settings) int64 { return max(x.TrackedKeys, 0) })
 	put(&s.busyAfter, func(x *Settings) int64 { return max(int64(x.BusyAfter), 0) })
 	put(&s.authTimeout, func(x *Settings) int64 { return max(int64(x.AuthTimeout), 0) })
-	put(&s.outputBuffer, func(x *Settings) int64 { return x.OutputBuffer })
+	put(&s.OutputBuffer, func(x *Settings) int64 { return x.OutputBuffer })
 	put(&s.clientMemory, func(x *Settings) int64 { return x.ClientMemory })
 	put(&s.scriptMemory, func(x *Settings) int64 { return x.ScriptMemory })
 	put(&s.idleTimeout, func(x *Settings) int64 { return int64(x.IdleTimeout) })

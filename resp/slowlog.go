@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
 // slowlog keeps the commands that took long.
@@ -29,9 +31,9 @@ const (
 )
 
 // consider adds a command if it took long enough.
-func (s *slowlog) consider(c *conn, cmd *command, args [][]byte, took time.Duration) {
+func (s *slowlog) consider(c *conn, cmd *command.Row, args [][]byte, took time.Duration) {
 	limit := c.srv.settings.slowerThan.Load()
-	if limit < 0 || int64(took) < limit || cmd.flags&flagSkipSlowlog != 0 {
+	if limit < 0 || int64(took) < limit || cmd.Flags&command.FlagSkipSlowlog != 0 {
 		return
 	}
 	keep := int(c.srv.settings.slowlogLen.Load())

@@ -129,7 +129,7 @@ func TestSortsReachForKeysThatOthersHold(t *testing.T) {
 // is asked for.
 func TestSortIsBounded(t *testing.T) {
 	srv, addr := serveTest(t, nil)
-	srv.settings.outputBuffer.Store(256 << 10)
+	srv.settings.OutputBuffer.Store(256 << 10)
 	o := dialRedis(t, addr, 2)
 	push := []string{"RPUSH", "l"}
 	for i := range 20_000 {

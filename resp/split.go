@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -19,7 +20,7 @@ import (
 // is counted, or refused under strict-slots.
 func (c *conn) judge(r *request, places []store.Place) {
 	r.judged = true
-	if c.from != nil || r.cmd.merge != mergeNone && !c.session.redirect || !apart(places) {
+	if c.from != nil || r.cmd.Merge != command.MergeNone && !c.session.redirect || !apart(places) {
 		return
 	}
 	switch {
@@ -51,7 +52,7 @@ type part struct {
 
 // split answers a request whose keys lie at several nodes.
 func (c *conn) split(r *request, routes *Routes) {
-	if r.cmd.merge == mergeNone {
+	if r.cmd.Merge == command.MergeNone {
 		c.srv.stats.crossSlot.Add(1)
 		c.refuse(r, msgCrossSlot)
 		return
@@ -70,17 +71,17 @@ func (c *conn) split(r *request, routes *Routes) {
 		c.refuse(r, msg)
 		return
 	}
-	if size > c.srv.settings.outputBuffer.Load() {
-		c.refuse(r, msgReplyTooLarge)
+	if size > c.srv.settings.OutputBuffer.Load() {
+		c.refuse(r, command.MsgReplyTooLarge)
 		return
 	}
 	at := len(c.out.Buf)
-	switch r.cmd.merge {
-	case mergeOK:
+	switch r.cmd.Merge {
+	case command.MergeOK:
 		c.out.OK()
-	case mergeCounts:
+	case command.MergeCounts:
 		c.sumCounts(parts)
-	case mergeArrays:
+	case command.MergeArrays:
 		c.joinArrays(parts)
 	}
 	c.session.lastCmd.Store(r.cmd)
@@ -95,21 +96,21 @@ func (c *conn) split(r *request, routes *Routes) {
 // made; see outcome.
 func (c *conn) runParts(r *request, routes *Routes, end time.Time) (through []part, msg string) {
 	args := c.args[r.first:r.last]
-	refs, err := r.cmd.keysOf(args, nil)
+	refs, err := r.cmd.KeysOf(args, nil)
 	if err != nil {
-		return nil, msgSyntax
+		return nil, command.MsgSyntax
 	}
 	c.readsFar(r)
-	step := r.cmd.keys[0].step
-	if refs[len(refs)-1].pos+step > len(args) { // MSET with a key that has no value
-		return nil, "ERR wrong number of arguments for '" + r.cmd.full + "' command"
+	step := r.cmd.Keys[0].Step
+	if refs[len(refs)-1].Pos+step > len(args) { // MSET with a key that has no value
+		return nil, "ERR wrong number of arguments for '" + r.cmd.Full + "' command"
 	}
 	open := make([]int, len(refs))
 	for i := range open {
 		open[i] = i
 	}
 	var o outcome
-	write := r.cmd.mayWrite
+	write := r.cmd.MayWrite
 	refuse := func(msg string) ([]part, string) {
 		o.refuse(msg)
 		return through, o.msg(write)
@@ -121,7 +122,7 @@ func (c *conn) runParts(r *request, routes *Routes, end time.Time) (through []pa
 		var parts []part
 		held := false
 		for _, i := range open {
-			owner := routes.of(c.unit.Place(args[refs[i].pos]).Token())
+			owner := routes.of(c.unit.Place(args[refs[i].Pos]).Token())
 			if owner == ownerNone {
 				return refuse(msgNoCopy)
 			}
@@ -138,7 +139,7 @@ func (c *conn) runParts(r *request, routes *Routes, end time.Time) (through []pa
 			request := wire.AppendArray(nil, 1+len(p.keys)*step)
 			request = wire.AppendBulk(request, args[0])
 			for _, i := range p.keys {
-				for _, arg := range args[refs[i].pos : refs[i].pos+step] {
+				for _, arg := range args[refs[i].Pos : refs[i].Pos+step] {
 					request = wire.AppendBulk(request, arg)
 				}
 			}

@@ -5,13 +5,15 @@ import (
 	"maps"
 	"sync"
 	"sync/atomic"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
 // stats are the server's counters. INFO shows them; sample passes them on as
 // metrics.
 type stats struct {
 	commands []commandStats // by command id
-	table    *commandTable
+	table    *command.Table
 
 	accepted       atomic.Int64
 	refused        atomic.Int64
@@ -59,18 +61,18 @@ type commandStats struct {
 	latency [latencyBuckets]atomic.Int64
 }
 
-func newStats(table *commandTable) *stats {
+func newStats(table *command.Table) *stats {
 	return &stats{
 		table:    table,
-		commands: make([]commandStats, len(table.all)),
+		commands: make([]commandStats, len(table.All)),
 		errors:   make(map[string]int64),
 	}
 }
 
 // rejected notes a command that was not run; nil for an unknown one.
-func (s *stats) rejected(cmd *command) {
+func (s *stats) rejected(cmd *command.Row) {
 	if cmd != nil {
-		s.commands[cmd.id].rejected.Add(1)
+		s.commands[cmd.ID].rejected.Add(1)
 	}
 }
 

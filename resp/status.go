@@ -3,6 +3,7 @@ package resp
 import (
 	"errors"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/store"
 )
 
@@ -58,7 +59,7 @@ func (*notRunError) Is(target error) bool { return target == ErrNotSent }
 
 // status says what an error means for the command that met it, on the node that ran it.
 func statusOf(err error) Status {
-	var unknown unknownError
+	var unknown command.UnknownError
 	if errors.As(err, &unknown) || errors.Is(err, store.ErrHeld) || errors.Is(err, store.ErrUnknown) {
 		return StatusUnknown
 	}
@@ -68,7 +69,7 @@ func statusOf(err error) Status {
 // says sets the status of the next reply, if another node forwards the request. A command
 // within a script or a transaction decides nothing about the whole.
 func (x *call) says(s Status) {
-	if x.conn.from != nil && !x.scripted && !x.inside {
+	if x.conn.from != nil && !x.InScript && !x.InTransaction {
 		x.conn.from.status = s
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ringside-kv/ringside/internal/randomtest"
+	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
 // severalKeys are all commands on several keys, with two of them.
@@ -35,12 +36,12 @@ func TestEveryCommandOnSeveralKeysIsKnown(t *testing.T) {
 	for _, words := range severalKeys("a", "b") {
 		known[strings.ToLower(words[0])] = true
 	}
-	for _, cmd := range newCommandTable().all {
-		if cmd.full == "sort_ro" || cmd.refusal != "" {
+	for _, cmd := range newCommandTable().All {
+		if cmd.Full == "sort_ro" || cmd.Refusal != "" {
 			continue
 		}
-		if takesSeveralKeys(cmd) && !cmd.between && !known[cmd.full] {
-			t.Errorf("%s is not among them", cmd.full)
+		if takesSeveralKeys(cmd) && !cmd.Between && !known[cmd.Full] {
+			t.Errorf("%s is not among them", cmd.Full)
 		}
 	}
 }
@@ -61,10 +62,10 @@ func TestStrictSlotsOnALoneNode(t *testing.T) {
 				o.do("MSET", "{t}a", "1", "{t}b", "2")
 				o.do("SET", "a", "old")
 				o.do("SET", "b", "old")
-				cmd, _ := srv.table.lookup([][]byte{[]byte(words[0]), nil, nil, nil, nil})
+				cmd, _ := srv.table.Lookup([][]byte{[]byte(words[0]), nil, nil, nil, nil})
 				before := srv.stats.crossSlot.Load()
 				reply := o.do(words...).String()
-				loose := slots || cmd.merge == mergeNone
+				loose := slots || cmd.Merge == command.MergeNone
 				if refused := reply == "-"+msgCrossSlot; refused != (strict && loose) {
 					t.Errorf("%v, strict %v, redirect %v: %s", words, strict, slots, reply)
 				} else if refused && (srv.stats.crossSlot.Load() != before+1 || o.do("GET", "b").String() != "$old") {
@@ -127,8 +128,8 @@ func TestStrictSlotsIsAsStrictAsAnyPlacement(t *testing.T) {
 	}
 	// Nothing is refused in vain: each has met a placement that refuses it.
 	for _, words := range severalKeys("a", "b") {
-		cmd, _ := lone.table.lookup([][]byte{[]byte(words[0]), []byte("a"), []byte("b"), []byte("c"), []byte("d")})
-		if cmd != nil && cmd.merge == mergeNone && !refused[words[0]] {
+		cmd, _ := lone.table.Lookup([][]byte{[]byte(words[0]), []byte("a"), []byte("b"), []byte("c"), []byte("d")})
+		if cmd != nil && cmd.Merge == command.MergeNone && !refused[words[0]] {
 			t.Errorf("no placement has refused %s", words[0])
 		}
 		if !let[words[0]] {

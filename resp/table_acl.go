@@ -1,62 +1,64 @@
 package resp
 
+import "github.com/ringside-kv/ringside/resp/internal/command"
+
 // The commands about users.
-var aclCommands = []command{
+var aclCommands = []command.Row{
 	{
-		name: "acl", arity: -2, group: "server",
-		flags: flagContainer,
-		subs: []*command{
+		Name: "acl", Arity: -2, Group: "server",
+		Flags: command.FlagContainer,
+		Subs: []*command.Row{
 			{
-				name: "cat", arity: -2, group: "server", run: byServer(cmdAclCat),
-				flags: flagNoScript | flagLoading | flagStale,
+				Name: "cat", Arity: -2, Group: "server", Run: byServer(cmdAclCat),
+				Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "deluser", arity: -3, group: "server", refusal: msgOneUser,
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
+				Name: "deluser", Arity: -3, Group: "server", Refusal: msgOneUser,
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "dryrun", arity: -4, group: "server", run: byServer(cmdAclDryrun),
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
+				Name: "dryrun", Arity: -4, Group: "server", Run: byServer(cmdAclDryrun),
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "genpass", arity: -2, group: "server", run: byServer(cmdAclGenpass),
-				flags: flagNoScript | flagLoading | flagStale,
+				Name: "genpass", Arity: -2, Group: "server", Run: byServer(cmdAclGenpass),
+				Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "getuser", arity: 3, group: "server", run: byServer(cmdAclGetuser),
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
+				Name: "getuser", Arity: 3, Group: "server", Run: byServer(cmdAclGetuser),
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "help", arity: 2, group: "server", run: cmdAclHelp,
-				flags: flagLoading | flagStale,
+				Name: "help", Arity: 2, Group: "server", Run: cmdAclHelp,
+				Flags: command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "list", arity: 2, group: "server", run: byServer(cmdAclList),
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
+				Name: "list", Arity: 2, Group: "server", Run: byServer(cmdAclList),
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "load", arity: 2, group: "server", refusal: msgOneUser,
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
+				Name: "load", Arity: 2, Group: "server", Refusal: msgOneUser,
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "log", arity: -2, group: "server", run: byServer(cmdAclLog),
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
+				Name: "log", Arity: -2, Group: "server", Run: byServer(cmdAclLog),
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "save", arity: 2, group: "server", refusal: msgOneUser,
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
+				Name: "save", Arity: 2, Group: "server", Refusal: msgOneUser,
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "setuser", arity: -3, group: "server", refusal: msgOneUser,
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
+				Name: "setuser", Arity: -3, Group: "server", Refusal: msgOneUser,
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "users", arity: 2, group: "server", run: byServer(cmdAclUsers),
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
+				Name: "users", Arity: 2, Group: "server", Run: byServer(cmdAclUsers),
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "whoami", arity: 2, group: "server", run: byServer(cmdAclWhoami),
-				flags: flagNoScript | flagLoading | flagStale,
+				Name: "whoami", Arity: 2, Group: "server", Run: byServer(cmdAclWhoami),
+				Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 		},
 	},

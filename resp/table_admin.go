@@ -1,69 +1,74 @@
 package resp
 
+import (
+	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/types/keys"
+)
+
 // Commands for those who run a Redis: databases, snapshots, replication.
-var adminCommands = []command{
+var adminCommands = []command.Row{
 	{
-		name: "bgrewriteaof", arity: 1, group: "server", run: byServer(cmdBgrewriteaof),
-		flags: flagAdmin | flagNoScript | flagNoAsyncLoading,
+		Name: "bgrewriteaof", Arity: 1, Group: "server", Run: byServer(cmdBgrewriteaof),
+		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagNoAsyncLoading,
 	},
 	{
-		name: "bgsave", arity: -1, group: "server", run: byServer(cmdBgsave),
-		flags: flagAdmin | flagNoScript | flagNoAsyncLoading,
+		Name: "bgsave", Arity: -1, Group: "server", Run: byServer(cmdBgsave),
+		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagNoAsyncLoading,
 	},
 	{
-		name: "failover", arity: -1, group: "server", refusal: msgNoFailover,
-		flags: flagAdmin | flagNoScript | flagStale,
+		Name: "failover", Arity: -1, Group: "server", Refusal: msgNoFailover,
+		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagStale,
 	},
 	{
-		name: "lolwut", arity: -1, group: "server", run: byServer(cmdLolwut),
-		flags: flagReadonly | flagFast,
+		Name: "lolwut", Arity: -1, Group: "server", Run: byServer(cmdLolwut),
+		Flags: command.FlagReadonly | command.FlagFast,
 	},
 	{
-		name: "migrate", arity: -6, group: "generic", refusal: msgNoMigrate,
-		flags: flagWrite | flagDangerous,
-		tips:  []string{"nondeterministic_output"},
-		keys:  []keySpec{{flags: "RW access delete", index: 3, step: 1}, {flags: "RW access delete incomplete", keyword: "KEYS", from: -2, last: -1, step: 1}},
+		Name: "migrate", Arity: -6, Group: "generic", Refusal: msgNoMigrate,
+		Flags: command.FlagWrite | command.FlagDangerous,
+		Tips:  []string{"nondeterministic_output"},
+		Keys:  []command.KeySpec{{Flags: "RW access delete", Index: 3, Step: 1}, {Flags: "RW access delete incomplete", Keyword: "KEYS", From: -2, Last: -1, Step: 1}},
 	},
 	{
-		name: "move", arity: 3, group: "generic", run: byServer(cmdMove),
-		flags: flagWrite | flagFast,
-		keys:  []keySpec{{flags: "RW access update", index: 1, step: 1}},
+		Name: "move", Arity: 3, Group: "generic", Run: byServer(cmdMove),
+		Flags: command.FlagWrite | command.FlagFast,
+		Keys:  []command.KeySpec{{Flags: "RW access update", Index: 1, Step: 1}},
 	},
 	{
-		name: "psync", arity: -3, group: "server", refusal: msgNoReplication,
-		flags: flagAdmin | flagNoScript | flagNoAsyncLoading | flagNoMulti,
+		Name: "psync", Arity: -3, Group: "server", Refusal: msgNoReplication,
+		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagNoAsyncLoading | command.FlagNoMulti,
 	},
 	{
-		name: "replconf", arity: -1, group: "server", refusal: msgNoReplication,
-		flags: flagAdmin | flagNoScript | flagLoading | flagStale | flagAllowBusy | flagSystem,
+		Name: "replconf", Arity: -1, Group: "server", Refusal: msgNoReplication,
+		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagAllowBusy | command.FlagSystem,
 	},
 	{
-		name: "replicaof", arity: 3, group: "server", run: byServer(cmdReplicaof),
-		flags: flagAdmin | flagNoScript | flagStale | flagNoAsyncLoading,
+		Name: "replicaof", Arity: 3, Group: "server", Run: byServer(cmdReplicaof),
+		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagStale | command.FlagNoAsyncLoading,
 	},
 	{
-		name: "restore-asking", arity: -4, group: "server", run: cmdRestore,
-		flags: flagWrite | flagDenyOOM | flagAsking | flagKeyspace | flagDangerous | flagSystem,
-		keys:  []keySpec{{flags: "OW update", index: 1, step: 1}},
+		Name: "restore-asking", Arity: -4, Group: "server", Run: keys.Restore,
+		Flags: command.FlagWrite | command.FlagDenyOOM | command.FlagAsking | command.FlagKeyspace | command.FlagDangerous | command.FlagSystem,
+		Keys:  []command.KeySpec{{Flags: "OW update", Index: 1, Step: 1}},
 	},
 	{
-		name: "role", arity: 1, group: "server", run: byServer(cmdRole),
-		flags: flagNoScript | flagLoading | flagStale | flagFast | flagAsAdmin,
+		Name: "role", Arity: 1, Group: "server", Run: byServer(cmdRole),
+		Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagFast | command.FlagAsAdmin,
 	},
 	{
-		name: "save", arity: 1, group: "server", run: byServer(cmdSave),
-		flags: flagAdmin | flagNoScript | flagNoAsyncLoading | flagNoMulti,
+		Name: "save", Arity: 1, Group: "server", Run: byServer(cmdSave),
+		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagNoAsyncLoading | command.FlagNoMulti,
 	},
 	{
-		name: "slaveof", arity: 3, group: "server", run: byServer(cmdReplicaof),
-		flags: flagAdmin | flagNoScript | flagStale | flagNoAsyncLoading,
+		Name: "slaveof", Arity: 3, Group: "server", Run: byServer(cmdReplicaof),
+		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagStale | command.FlagNoAsyncLoading,
 	},
 	{
-		name: "swapdb", arity: 3, group: "server", run: byServer(cmdSwapdb),
-		flags: flagWrite | flagFast | flagKeyspace | flagDangerous,
+		Name: "swapdb", Arity: 3, Group: "server", Run: byServer(cmdSwapdb),
+		Flags: command.FlagWrite | command.FlagFast | command.FlagKeyspace | command.FlagDangerous,
 	},
 	{
-		name: "sync", arity: 1, group: "server", refusal: msgNoReplication,
-		flags: flagAdmin | flagNoScript | flagNoAsyncLoading | flagNoMulti,
+		Name: "sync", Arity: 1, Group: "server", Refusal: msgNoReplication,
+		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagNoAsyncLoading | command.FlagNoMulti,
 	},
 }

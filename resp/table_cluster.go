@@ -1,65 +1,67 @@
 package resp
 
+import "github.com/ringside-kv/ringside/resp/internal/command"
+
 // The commands by which clients of Redis Cluster find their way.
-var clusterCommands = []command{
+var clusterCommands = []command.Row{
 	{
-		name: "asking", arity: 1, group: "cluster", run: byServer(cmdAsking),
-		flags: flagFast | flagConnection,
+		Name: "asking", Arity: 1, Group: "cluster", Run: byServer(cmdAsking),
+		Flags: command.FlagFast | command.FlagConnection,
 	},
 	{
-		name: "readonly", arity: 1, group: "cluster", run: byServer(cmdReadonly),
-		flags: flagLoading | flagStale | flagFast | flagConnection,
+		Name: "readonly", Arity: 1, Group: "cluster", Run: byServer(cmdReadonly),
+		Flags: command.FlagLoading | command.FlagStale | command.FlagFast | command.FlagConnection,
 	},
 	{
-		name: "readwrite", arity: 1, group: "cluster", run: byServer(cmdReadwrite),
-		flags: flagLoading | flagStale | flagFast | flagConnection,
+		Name: "readwrite", Arity: 1, Group: "cluster", Run: byServer(cmdReadwrite),
+		Flags: command.FlagLoading | command.FlagStale | command.FlagFast | command.FlagConnection,
 	},
 	{
-		name: "cluster", arity: -2, group: "cluster",
-		flags: flagContainer,
-		subs: append([]*command{
+		Name: "cluster", Arity: -2, Group: "cluster",
+		Flags: command.FlagContainer,
+		Subs: append([]*command.Row{
 			{
-				name: "countkeysinslot", arity: 3, group: "cluster", run: byServer(cmdClusterCountkeysinslot),
-				spread: true,
-				flags:  flagStale,
+				Name: "countkeysinslot", Arity: 3, Group: "cluster", Run: byServer(cmdClusterCountkeysinslot),
+				Spread: true,
+				Flags:  command.FlagStale,
 			},
 			{
-				name: "getkeysinslot", arity: 4, group: "cluster", run: byServer(cmdClusterGetkeysinslot),
-				spread: true,
-				flags:  flagStale,
-				tips:   []string{"nondeterministic_output"},
+				Name: "getkeysinslot", Arity: 4, Group: "cluster", Run: byServer(cmdClusterGetkeysinslot),
+				Spread: true,
+				Flags:  command.FlagStale,
+				Tips:   []string{"nondeterministic_output"},
 			},
 			{
-				name: "info", arity: 2, group: "cluster", run: byServer(cmdClusterInfo),
-				flags: flagStale,
-				tips:  []string{"nondeterministic_output"},
+				Name: "info", Arity: 2, Group: "cluster", Run: byServer(cmdClusterInfo),
+				Flags: command.FlagStale,
+				Tips:  []string{"nondeterministic_output"},
 			},
 			{
-				name: "keyslot", arity: 3, group: "cluster", run: byServer(cmdClusterKeyslot),
-				flags: flagStale,
+				Name: "keyslot", Arity: 3, Group: "cluster", Run: byServer(cmdClusterKeyslot),
+				Flags: command.FlagStale,
 			},
 			{
-				name: "myid", arity: 2, group: "cluster", run: byServer(cmdClusterMyid),
-				flags: flagStale,
+				Name: "myid", Arity: 2, Group: "cluster", Run: byServer(cmdClusterMyid),
+				Flags: command.FlagStale,
 			},
 			{
-				name: "nodes", arity: 2, group: "cluster", run: byServer(cmdClusterNodes),
-				flags: flagStale,
-				tips:  []string{"nondeterministic_output"},
+				Name: "nodes", Arity: 2, Group: "cluster", Run: byServer(cmdClusterNodes),
+				Flags: command.FlagStale,
+				Tips:  []string{"nondeterministic_output"},
 			},
 			{
-				name: "shards", arity: 2, group: "cluster", run: byServer(cmdClusterShards),
-				flags: flagStale,
-				tips:  []string{"nondeterministic_output"},
+				Name: "shards", Arity: 2, Group: "cluster", Run: byServer(cmdClusterShards),
+				Flags: command.FlagStale,
+				Tips:  []string{"nondeterministic_output"},
 			},
 			{
-				name: "slots", arity: 2, group: "cluster", run: byServer(cmdClusterSlots),
-				flags: flagStale,
-				tips:  []string{"nondeterministic_output"},
+				Name: "slots", Arity: 2, Group: "cluster", Run: byServer(cmdClusterSlots),
+				Flags: command.FlagStale,
+				Tips:  []string{"nondeterministic_output"},
 			},
 			{
-				name: "help", arity: 2, group: "cluster", run: cmdClusterHelp,
-				flags: flagLoading | flagStale,
+				Name: "help", Arity: 2, Group: "cluster", Run: cmdClusterHelp,
+				Flags: command.FlagLoading | command.FlagStale,
 			},
 		}, clusterRefusals...),
 	},

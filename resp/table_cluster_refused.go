@@ -1,83 +1,85 @@
 package resp
 
-// What Redis Cluster is told by hand, and what this one does by itself.
-var clusterRefusals = []*command{
-	{
-		name: "addslots", arity: -3, group: "cluster", refusal: msgPlacementRules,
-		flags: flagAdmin | flagStale | flagNoAsyncLoading,
-	},
-	{
-		name: "addslotsrange", arity: -4, group: "cluster", refusal: msgPlacementRules,
-		flags: flagAdmin | flagStale | flagNoAsyncLoading,
-	},
-	{
-		name: "bumpepoch", arity: 2, group: "cluster", refusal: msgPlacementRules,
-		flags: flagAdmin | flagStale | flagNoAsyncLoading,
-		tips:  []string{"nondeterministic_output"},
-	},
-	{
-		name: "count-failure-reports", arity: 3, group: "cluster", run: byServer(cmdClusterCountFailureReports),
-		flags: flagAdmin | flagStale,
-		tips:  []string{"nondeterministic_output"},
-	},
-	{
-		name: "delslots", arity: -3, group: "cluster", refusal: msgPlacementRules,
-		flags: flagAdmin | flagStale | flagNoAsyncLoading,
-	},
-	{
-		name: "delslotsrange", arity: -4, group: "cluster", refusal: msgPlacementRules,
-		flags: flagAdmin | flagStale | flagNoAsyncLoading,
-	},
-	{
-		name: "failover", arity: -2, group: "cluster", refusal: msgPlacementRules,
-		flags: flagAdmin | flagStale | flagNoAsyncLoading,
-	},
-	{
-		name: "flushslots", arity: 2, group: "cluster", refusal: msgPlacementRules,
-		flags: flagAdmin | flagStale | flagNoAsyncLoading,
-	},
-	{
-		name: "forget", arity: 3, group: "cluster", refusal: msgPlacementRules,
-		flags: flagAdmin | flagStale | flagNoAsyncLoading,
-	},
-	{
-		name: "links", arity: 2, group: "cluster", refusal: msgNoLinks,
-		flags: flagStale,
-		tips:  []string{"nondeterministic_output"},
-	},
-	{
-		name: "meet", arity: -4, group: "cluster", refusal: msgPlacementRules,
-		flags: flagAdmin | flagStale | flagNoAsyncLoading,
-	},
-	{
-		name: "replicas", arity: 3, group: "cluster", refusal: msgNoClusterReplicas,
-		flags: flagAdmin | flagStale,
-		tips:  []string{"nondeterministic_output"},
-	},
-	{
-		name: "replicate", arity: 3, group: "cluster", refusal: msgPlacementRules,
-		flags: flagAdmin | flagStale | flagNoAsyncLoading,
-	},
-	{
-		name: "reset", arity: -2, group: "cluster", refusal: msgPlacementRules,
-		flags: flagAdmin | flagNoScript | flagStale,
-	},
-	{
-		name: "saveconfig", arity: 2, group: "cluster", run: byServer(cmdClusterSaveconfig),
-		flags: flagAdmin | flagStale | flagNoAsyncLoading,
-	},
-	{
-		name: "set-config-epoch", arity: 3, group: "cluster", refusal: msgPlacementRules,
-		flags: flagAdmin | flagStale | flagNoAsyncLoading,
-	},
-	{
-		name: "setslot", arity: -4, group: "cluster", refusal: msgPlacementRules,
-		flags: flagAdmin | flagStale | flagNoAsyncLoading,
-	},
-	{
-		name: "slaves", arity: 3, group: "cluster", refusal: msgNoClusterReplicas,
-		flags: flagAdmin | flagStale,
+import "github.com/ringside-kv/ringside/resp/internal/command"
 
-		tips: []string{"nondeterministic_output"},
+// What Redis Cluster is told by hand, and what this one does by itself.
+var clusterRefusals = []*command.Row{
+	{
+		Name: "addslots", Arity: -3, Group: "cluster", Refusal: msgPlacementRules,
+		Flags: command.FlagAdmin | command.FlagStale | command.FlagNoAsyncLoading,
+	},
+	{
+		Name: "addslotsrange", Arity: -4, Group: "cluster", Refusal: msgPlacementRules,
+		Flags: command.FlagAdmin | command.FlagStale | command.FlagNoAsyncLoading,
+	},
+	{
+		Name: "bumpepoch", Arity: 2, Group: "cluster", Refusal: msgPlacementRules,
+		Flags: command.FlagAdmin | command.FlagStale | command.FlagNoAsyncLoading,
+		Tips:  []string{"nondeterministic_output"},
+	},
+	{
+		Name: "count-failure-reports", Arity: 3, Group: "cluster", Run: byServer(cmdClusterCountFailureReports),
+		Flags: command.FlagAdmin | command.FlagStale,
+		Tips:  []string{"nondeterministic_output"},
+	},
+	{
+		Name: "delslots", Arity: -3, Group: "cluster", Refusal: msgPlacementRules,
+		Flags: command.FlagAdmin | command.FlagStale | command.FlagNoAsyncLoading,
+	},
+	{
+		Name: "delslotsrange", Arity: -4, Group: "cluster", Refusal: msgPlacementRules,
+		Flags: command.FlagAdmin | command.FlagStale | command.FlagNoAsyncLoading,
+	},
+	{
+		Name: "failover", Arity: -2, Group: "cluster", Refusal: msgPlacementRules,
+		Flags: command.FlagAdmin | command.FlagStale | command.FlagNoAsyncLoading,
+	},
+	{
+		Name: "flushslots", Arity: 2, Group: "cluster", Refusal: msgPlacementRules,
+		Flags: command.FlagAdmin | command.FlagStale | command.FlagNoAsyncLoading,
+	},
+	{
+		Name: "forget", Arity: 3, Group: "cluster", Refusal: msgPlacementRules,
+		Flags: command.FlagAdmin | command.FlagStale | command.FlagNoAsyncLoading,
+	},
+	{
+		Name: "links", Arity: 2, Group: "cluster", Refusal: msgNoLinks,
+		Flags: command.FlagStale,
+		Tips:  []string{"nondeterministic_output"},
+	},
+	{
+		Name: "meet", Arity: -4, Group: "cluster", Refusal: msgPlacementRules,
+		Flags: command.FlagAdmin | command.FlagStale | command.FlagNoAsyncLoading,
+	},
+	{
+		Name: "replicas", Arity: 3, Group: "cluster", Refusal: msgNoClusterReplicas,
+		Flags: command.FlagAdmin | command.FlagStale,
+		Tips:  []string{"nondeterministic_output"},
+	},
+	{
+		Name: "replicate", Arity: 3, Group: "cluster", Refusal: msgPlacementRules,
+		Flags: command.FlagAdmin | command.FlagStale | command.FlagNoAsyncLoading,
+	},
+	{
+		Name: "reset", Arity: -2, Group: "cluster", Refusal: msgPlacementRules,
+		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagStale,
+	},
+	{
+		Name: "saveconfig", Arity: 2, Group: "cluster", Run: byServer(cmdClusterSaveconfig),
+		Flags: command.FlagAdmin | command.FlagStale | command.FlagNoAsyncLoading,
+	},
+	{
+		Name: "set-config-epoch", Arity: 3, Group: "cluster", Refusal: msgPlacementRules,
+		Flags: command.FlagAdmin | command.FlagStale | command.FlagNoAsyncLoading,
+	},
+	{
+		Name: "setslot", Arity: -4, Group: "cluster", Refusal: msgPlacementRules,
+		Flags: command.FlagAdmin | command.FlagStale | command.FlagNoAsyncLoading,
+	},
+	{
+		Name: "slaves", Arity: 3, Group: "cluster", Refusal: msgNoClusterReplicas,
+		Flags: command.FlagAdmin | command.FlagStale,
+
+		Tips: []string{"nondeterministic_output"},
 	},
 }

@@ -1,100 +1,102 @@
 package resp
 
+import "github.com/ringside-kv/ringside/resp/internal/command"
+
 // The commands about the connection itself.
-var connectionCommands = []command{
+var connectionCommands = []command.Row{
 	{
-		name: "auth", arity: -2, group: "connection", run: byServer(cmdAuth),
-		waits: true,
-		flags: flagNoScript | flagLoading | flagStale | flagFast | flagNoAuth | flagAllowBusy,
+		Name: "auth", Arity: -2, Group: "connection", Run: byServer(cmdAuth),
+		Waits: true,
+		Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagFast | command.FlagNoAuth | command.FlagAllowBusy,
 	},
 	{
-		name: "client", arity: -2, group: "connection",
-		flags: flagContainer,
-		subs: append([]*command{
+		Name: "client", Arity: -2, Group: "connection",
+		Flags: command.FlagContainer,
+		Subs: append([]*command.Row{
 			{
-				name: "id", arity: 2, group: "connection", run: byServer(cmdClientId),
-				flags: flagNoScript | flagLoading | flagStale,
+				Name: "id", Arity: 2, Group: "connection", Run: byServer(cmdClientId),
+				Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "info", arity: 2, group: "connection", run: byServer(cmdClientInfo),
-				flags: flagNoScript | flagLoading | flagStale,
-				tips:  []string{"nondeterministic_output"},
+				Name: "info", Arity: 2, Group: "connection", Run: byServer(cmdClientInfo),
+				Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale,
+				Tips:  []string{"nondeterministic_output"},
 			},
 			{
-				name: "list", arity: -2, group: "connection", run: byServer(cmdClientList),
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
-				tips:  []string{"nondeterministic_output"},
+				Name: "list", Arity: -2, Group: "connection", Run: byServer(cmdClientList),
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
+				Tips:  []string{"nondeterministic_output"},
 			},
 			{
-				name: "kill", arity: -3, group: "connection", run: byServer(cmdClientKill),
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
+				Name: "kill", Arity: -3, Group: "connection", Run: byServer(cmdClientKill),
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "getname", arity: 2, group: "connection", run: byServer(cmdClientGetname),
-				flags: flagNoScript | flagLoading | flagStale,
+				Name: "getname", Arity: 2, Group: "connection", Run: byServer(cmdClientGetname),
+				Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "setname", arity: 3, group: "connection", run: byServer(cmdClientSetname),
-				flags: flagNoScript | flagLoading | flagStale,
+				Name: "setname", Arity: 3, Group: "connection", Run: byServer(cmdClientSetname),
+				Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "setinfo", arity: 4, group: "connection", run: byServer(cmdClientSetinfo),
-				flags: flagNoScript | flagLoading | flagStale,
+				Name: "setinfo", Arity: 4, Group: "connection", Run: byServer(cmdClientSetinfo),
+				Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "pause", arity: -3, group: "connection", run: byServer(cmdClientPause),
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
+				Name: "pause", Arity: -3, Group: "connection", Run: byServer(cmdClientPause),
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "unpause", arity: 2, group: "connection", run: byServer(cmdClientUnpause),
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
+				Name: "unpause", Arity: 2, Group: "connection", Run: byServer(cmdClientUnpause),
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "unblock", arity: -3, group: "connection", run: byServer(cmdClientUnblock),
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
+				Name: "unblock", Arity: -3, Group: "connection", Run: byServer(cmdClientUnblock),
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "reply", arity: 3, group: "connection", run: byServer(cmdClientReply),
-				flags: flagNoScript | flagLoading | flagStale,
+				Name: "reply", Arity: 3, Group: "connection", Run: byServer(cmdClientReply),
+				Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "no-evict", arity: 3, group: "connection", run: byServer(cmdClientNoEvict),
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
+				Name: "no-evict", Arity: 3, Group: "connection", Run: byServer(cmdClientNoEvict),
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "help", arity: 2, group: "connection", run: cmdClientHelp,
-				flags: flagLoading | flagStale,
+				Name: "help", Arity: 2, Group: "connection", Run: cmdClientHelp,
+				Flags: command.FlagLoading | command.FlagStale,
 			},
 		}, trackingCommands...),
 	},
 	{
-		name: "echo", arity: 2, group: "connection", run: byServer(cmdEcho),
-		neutral: true,
-		flags:   flagLoading | flagStale | flagFast,
+		Name: "echo", Arity: 2, Group: "connection", Run: byServer(cmdEcho),
+		Neutral: true,
+		Flags:   command.FlagLoading | command.FlagStale | command.FlagFast,
 	},
 	{
-		name: "hello", arity: -1, group: "connection", run: byServer(cmdHello),
-		waits: true,
-		flags: flagNoScript | flagLoading | flagStale | flagFast | flagNoAuth | flagAllowBusy,
+		Name: "hello", Arity: -1, Group: "connection", Run: byServer(cmdHello),
+		Waits: true,
+		Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagFast | command.FlagNoAuth | command.FlagAllowBusy,
 	},
 	{
-		name: "ping", arity: -1, group: "connection", run: byServer(cmdPing),
-		neutral: true, whileSubscribed: true,
-		flags: flagFast,
-		tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
+		Name: "ping", Arity: -1, Group: "connection", Run: byServer(cmdPing),
+		Neutral: true, WhileSubscribed: true,
+		Flags: command.FlagFast,
+		Tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 	},
 	{
-		name: "quit", arity: -1, group: "connection", run: byServer(cmdQuit),
-		whileSubscribed: true,
-		flags:           flagNoScript | flagLoading | flagStale | flagFast | flagNoAuth | flagAllowBusy,
+		Name: "quit", Arity: -1, Group: "connection", Run: byServer(cmdQuit),
+		WhileSubscribed: true,
+		Flags:           command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagFast | command.FlagNoAuth | command.FlagAllowBusy,
 	},
 	{
-		name: "reset", arity: 1, group: "connection", run: byServer(cmdReset),
-		whileSubscribed: true,
-		flags:           flagNoScript | flagLoading | flagStale | flagFast | flagNoAuth | flagAllowBusy,
+		Name: "reset", Arity: 1, Group: "connection", Run: byServer(cmdReset),
+		WhileSubscribed: true,
+		Flags:           command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagFast | command.FlagNoAuth | command.FlagAllowBusy,
 	},
 	{
-		name: "select", arity: 2, group: "connection", run: byServer(cmdSelect),
-		flags: flagLoading | flagStale | flagFast,
+		Name: "select", Arity: 2, Group: "connection", Run: byServer(cmdSelect),
+		Flags: command.FlagLoading | command.FlagStale | command.FlagFast,
 	},
 }

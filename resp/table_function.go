@@ -1,90 +1,92 @@
 package resp
 
+import "github.com/ringside-kv/ringside/resp/internal/command"
+
 // The commands about functions and modules, of which there are none.
-var functionCommands = []command{
+var functionCommands = []command.Row{
 	{
-		name: "fcall", arity: -3, group: "scripting", refusal: msgNoFunctions,
-		flags: flagNoScript | flagStale | flagSkipMonitor | flagNoMandatoryKeys,
-		keys:  []keySpec{{flags: "RW access update", notes: "What the function does is not known", index: 2, keynum: true, first: 1, step: 1}},
+		Name: "fcall", Arity: -3, Group: "scripting", Refusal: msgNoFunctions,
+		Flags: command.FlagNoScript | command.FlagStale | command.FlagSkipMonitor | command.FlagNoMandatoryKeys,
+		Keys:  []command.KeySpec{{Flags: "RW access update", Notes: "What the function does is not known", Index: 2, Keynum: true, First: 1, Step: 1}},
 	},
 	{
-		name: "fcall_ro", arity: -3, group: "scripting", refusal: msgNoFunctions,
-		flags: flagReadonly | flagNoScript | flagStale | flagSkipMonitor | flagNoMandatoryKeys,
-		keys:  []keySpec{{flags: "RO access", notes: "What the function does is not known", index: 2, keynum: true, first: 1, step: 1}},
+		Name: "fcall_ro", Arity: -3, Group: "scripting", Refusal: msgNoFunctions,
+		Flags: command.FlagReadonly | command.FlagNoScript | command.FlagStale | command.FlagSkipMonitor | command.FlagNoMandatoryKeys,
+		Keys:  []command.KeySpec{{Flags: "RO access", Notes: "What the function does is not known", Index: 2, Keynum: true, First: 1, Step: 1}},
 	},
 	{
-		name: "function", arity: -2, group: "scripting",
-		flags: flagContainer,
-		subs: []*command{
+		Name: "function", Arity: -2, Group: "scripting",
+		Flags: command.FlagContainer,
+		Subs: []*command.Row{
 			{
-				name: "delete", arity: 3, group: "scripting", run: byServer(cmdFunctionDelete),
-				flags: flagWrite | flagNoScript,
-				tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
+				Name: "delete", Arity: 3, Group: "scripting", Run: byServer(cmdFunctionDelete),
+				Flags: command.FlagWrite | command.FlagNoScript,
+				Tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 			},
 			{
-				name: "dump", arity: 2, group: "scripting", refusal: msgNoFunctions,
-				flags: flagNoScript,
+				Name: "dump", Arity: 2, Group: "scripting", Refusal: msgNoFunctions,
+				Flags: command.FlagNoScript,
 			},
 			{
-				name: "flush", arity: -2, group: "scripting", run: byServer(cmdFunctionFlush),
-				flags: flagWrite | flagNoScript,
-				tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
+				Name: "flush", Arity: -2, Group: "scripting", Run: byServer(cmdFunctionFlush),
+				Flags: command.FlagWrite | command.FlagNoScript,
+				Tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 			},
 			{
-				name: "help", arity: 2, group: "scripting", run: cmdFunctionHelp,
-				flags: flagLoading | flagStale,
+				Name: "help", Arity: 2, Group: "scripting", Run: cmdFunctionHelp,
+				Flags: command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "kill", arity: 2, group: "scripting", run: byServer(cmdFunctionKill),
-				flags: flagNoScript | flagAllowBusy,
-				tips:  []string{"request_policy:all_shards", "response_policy:one_succeeded"},
+				Name: "kill", Arity: 2, Group: "scripting", Run: byServer(cmdFunctionKill),
+				Flags: command.FlagNoScript | command.FlagAllowBusy,
+				Tips:  []string{"request_policy:all_shards", "response_policy:one_succeeded"},
 			},
 			{
-				name: "list", arity: -2, group: "scripting", run: byServer(cmdFunctionList),
-				flags: flagNoScript,
-				tips:  []string{"nondeterministic_output_order"},
+				Name: "list", Arity: -2, Group: "scripting", Run: byServer(cmdFunctionList),
+				Flags: command.FlagNoScript,
+				Tips:  []string{"nondeterministic_output_order"},
 			},
 			{
-				name: "load", arity: -3, group: "scripting", refusal: msgNoFunctions,
-				flags: flagWrite | flagDenyOOM | flagNoScript,
-				tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
+				Name: "load", Arity: -3, Group: "scripting", Refusal: msgNoFunctions,
+				Flags: command.FlagWrite | command.FlagDenyOOM | command.FlagNoScript,
+				Tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 			},
 			{
-				name: "restore", arity: -3, group: "scripting", refusal: msgNoFunctions,
-				flags: flagWrite | flagDenyOOM | flagNoScript,
-				tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
+				Name: "restore", Arity: -3, Group: "scripting", Refusal: msgNoFunctions,
+				Flags: command.FlagWrite | command.FlagDenyOOM | command.FlagNoScript,
+				Tips:  []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 			},
 			{
-				name: "stats", arity: 2, group: "scripting", run: byServer(cmdFunctionStats),
-				flags: flagNoScript | flagAllowBusy,
-				tips:  []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"},
+				Name: "stats", Arity: 2, Group: "scripting", Run: byServer(cmdFunctionStats),
+				Flags: command.FlagNoScript | command.FlagAllowBusy,
+				Tips:  []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"},
 			},
 		},
 	},
 	{
-		name: "module", arity: -2, group: "server",
-		flags: flagContainer,
-		subs: []*command{
+		Name: "module", Arity: -2, Group: "server",
+		Flags: command.FlagContainer,
+		Subs: []*command.Row{
 			{
-				name: "help", arity: 2, group: "server", run: cmdModuleHelp,
-				flags: flagLoading | flagStale,
+				Name: "help", Arity: 2, Group: "server", Run: cmdModuleHelp,
+				Flags: command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "list", arity: 2, group: "server", run: byServer(cmdModuleList),
-				flags: flagAdmin | flagNoScript,
-				tips:  []string{"nondeterministic_output_order"},
+				Name: "list", Arity: 2, Group: "server", Run: byServer(cmdModuleList),
+				Flags: command.FlagAdmin | command.FlagNoScript,
+				Tips:  []string{"nondeterministic_output_order"},
 			},
 			{
-				name: "load", arity: -3, group: "server", refusal: msgNoModules,
-				flags: flagAdmin | flagNoScript | flagNoAsyncLoading,
+				Name: "load", Arity: -3, Group: "server", Refusal: msgNoModules,
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagNoAsyncLoading,
 			},
 			{
-				name: "loadex", arity: -3, group: "server", refusal: msgNoModules,
-				flags: flagAdmin | flagNoScript | flagNoAsyncLoading,
+				Name: "loadex", Arity: -3, Group: "server", Refusal: msgNoModules,
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagNoAsyncLoading,
 			},
 			{
-				name: "unload", arity: 3, group: "server", refusal: msgNoModules,
-				flags: flagAdmin | flagNoScript | flagNoAsyncLoading,
+				Name: "unload", Arity: 3, Group: "server", Refusal: msgNoModules,
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagNoAsyncLoading,
 			},
 		},
 	},

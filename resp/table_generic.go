@@ -1,29 +1,31 @@
 package resp
 
+import "github.com/ringside-kv/ringside/resp/internal/command"
+
 // The commands that work on keys of any type.
-var genericCommands = []command{
+var genericCommands = []command.Row{
 	{
-		name: "keys", arity: 2, group: "generic", run: byServer(cmdKeys),
-		spread: true,
-		flags:  flagReadonly | flagDangerous,
-		tips:   []string{"request_policy:all_shards", "nondeterministic_output_order"},
+		Name: "keys", Arity: 2, Group: "generic", Run: byServer(cmdKeys),
+		Spread: true,
+		Flags:  command.FlagReadonly | command.FlagDangerous,
+		Tips:   []string{"request_policy:all_shards", "nondeterministic_output_order"},
 	},
 	{
-		name: "randomkey", arity: 1, quick: true, group: "generic", run: byServer(cmdRandomkey),
-		spread: true,
-		flags:  flagReadonly,
-		tips:   []string{"request_policy:all_shards", "nondeterministic_output"},
+		Name: "randomkey", Arity: 1, Quick: true, Group: "generic", Run: byServer(cmdRandomkey),
+		Spread: true,
+		Flags:  command.FlagReadonly,
+		Tips:   []string{"request_policy:all_shards", "nondeterministic_output"},
 	},
 	{
-		name: "scan", arity: -2, group: "generic", run: byServer(cmdScan),
-		spread: true,
-		flags:  flagReadonly,
-		tips:   []string{"nondeterministic_output", "request_policy:special"},
+		Name: "scan", Arity: -2, Group: "generic", Run: byServer(cmdScan),
+		Spread: true,
+		Flags:  command.FlagReadonly,
+		Tips:   []string{"nondeterministic_output", "request_policy:special"},
 	},
 	{
-		name: "wait", arity: 3, group: "generic", run: byServer(cmdWait),
-		waits: true,
-		flags: flagNoScript | flagConnection,
-		tips:  []string{"request_policy:all_shards", "response_policy:agg_min"},
+		Name: "wait", Arity: 3, Group: "generic", Run: byServer(cmdWait),
+		Waits: true,
+		Flags: command.FlagNoScript | command.FlagConnection,
+		Tips:  []string{"request_policy:all_shards", "response_policy:agg_min"},
 	},
 }

@@ -1,44 +1,46 @@
 package resp
 
+import "github.com/ringside-kv/ringside/resp/internal/command"
+
 // The commands about latency.
-var latencyCommands = []command{
+var latencyCommands = []command.Row{
 	{
-		name: "latency", arity: -2, group: "server",
-		flags: flagContainer,
-		subs: []*command{
+		Name: "latency", Arity: -2, Group: "server",
+		Flags: command.FlagContainer,
+		Subs: []*command.Row{
 			{
-				name: "doctor", arity: 2, group: "server", run: byServer(cmdLatencyDoctor),
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
-				tips:  []string{"nondeterministic_output", "request_policy:all_nodes", "response_policy:special"},
+				Name: "doctor", Arity: 2, Group: "server", Run: byServer(cmdLatencyDoctor),
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
+				Tips:  []string{"nondeterministic_output", "request_policy:all_nodes", "response_policy:special"},
 			},
 			{
-				name: "graph", arity: 3, group: "server", run: byServer(cmdLatencyGraph),
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
-				tips:  []string{"nondeterministic_output", "request_policy:all_nodes", "response_policy:special"},
+				Name: "graph", Arity: 3, Group: "server", Run: byServer(cmdLatencyGraph),
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
+				Tips:  []string{"nondeterministic_output", "request_policy:all_nodes", "response_policy:special"},
 			},
 			{
-				name: "help", arity: 2, group: "server", run: cmdLatencyHelp,
-				flags: flagLoading | flagStale,
+				Name: "help", Arity: 2, Group: "server", Run: cmdLatencyHelp,
+				Flags: command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "histogram", arity: -2, group: "server", run: byServer(cmdLatencyHistogram),
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
-				tips:  []string{"nondeterministic_output", "request_policy:all_nodes", "response_policy:special"},
+				Name: "histogram", Arity: -2, Group: "server", Run: byServer(cmdLatencyHistogram),
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
+				Tips:  []string{"nondeterministic_output", "request_policy:all_nodes", "response_policy:special"},
 			},
 			{
-				name: "history", arity: 3, group: "server", run: byServer(cmdLatencyHistory),
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
-				tips:  []string{"nondeterministic_output", "request_policy:all_nodes", "response_policy:special"},
+				Name: "history", Arity: 3, Group: "server", Run: byServer(cmdLatencyHistory),
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
+				Tips:  []string{"nondeterministic_output", "request_policy:all_nodes", "response_policy:special"},
 			},
 			{
-				name: "latest", arity: 2, group: "server", run: byServer(cmdLatencyLatest),
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
-				tips:  []string{"nondeterministic_output", "request_policy:all_nodes", "response_policy:special"},
+				Name: "latest", Arity: 2, Group: "server", Run: byServer(cmdLatencyLatest),
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
+				Tips:  []string{"nondeterministic_output", "request_policy:all_nodes", "response_policy:special"},
 			},
 			{
-				name: "reset", arity: -2, group: "server", run: byServer(cmdLatencyReset),
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
-				tips:  []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
+				Name: "reset", Arity: -2, Group: "server", Run: byServer(cmdLatencyReset),
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
+				Tips:  []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 			},
 		},
 	},

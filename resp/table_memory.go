@@ -1,35 +1,40 @@
 package resp
 
+import (
+	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/types/keys"
+)
+
 // The commands about memory.
-var memoryCommands = []command{
+var memoryCommands = []command.Row{
 	{
-		name: "memory", arity: -2, group: "server",
-		flags: flagContainer,
-		subs: []*command{
+		Name: "memory", Arity: -2, Group: "server",
+		Flags: command.FlagContainer,
+		Subs: []*command.Row{
 			{
-				name: "doctor", arity: 2, group: "server", run: byServer(cmdMemoryDoctor),
-				tips: []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"},
+				Name: "doctor", Arity: 2, Group: "server", Run: byServer(cmdMemoryDoctor),
+				Tips: []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"},
 			},
 			{
-				name: "help", arity: 2, group: "server", run: cmdMemoryHelp,
-				flags: flagLoading | flagStale,
+				Name: "help", Arity: 2, Group: "server", Run: cmdMemoryHelp,
+				Flags: command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "malloc-stats", arity: 2, group: "server", run: byServer(cmdMemoryMallocStats),
-				tips: []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"},
+				Name: "malloc-stats", Arity: 2, Group: "server", Run: byServer(cmdMemoryMallocStats),
+				Tips: []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"},
 			},
 			{
-				name: "purge", arity: 2, group: "server", run: byServer(cmdMemoryPurge),
-				tips: []string{"request_policy:all_shards", "response_policy:all_succeeded"},
+				Name: "purge", Arity: 2, Group: "server", Run: byServer(cmdMemoryPurge),
+				Tips: []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 			},
 			{
-				name: "stats", arity: 2, group: "server", run: byServer(cmdMemoryStats),
-				tips: []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"},
+				Name: "stats", Arity: 2, Group: "server", Run: byServer(cmdMemoryStats),
+				Tips: []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"},
 			},
 			{
-				name: "usage", arity: -3, group: "server", run: cmdMemoryUsage,
-				flags: flagReadonly,
-				keys:  []keySpec{{flags: "RO", index: 2, step: 1}},
+				Name: "usage", Arity: -3, Group: "server", Run: keys.MemoryUsage,
+				Flags: command.FlagReadonly,
+				Keys:  []command.KeySpec{{Flags: "RO", Index: 2, Step: 1}},
 			},
 		},
 	},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store/redistest"
 )
@@ -32,12 +33,12 @@ func TestTableAgainstRedis(t *testing.T) {
 	srv := &Server{table: newCommandTable()}
 	for proto := 2; proto <= 3; proto++ {
 		o := dialRedis(t, addr, proto)
-		for _, c := range srv.table.all {
-			if isOnPurpose(c.full) {
+		for _, c := range srv.table.All {
+			if isOnPurpose(c.Full) {
 				continue
 			}
 			for _, what := range []string{"INFO", "DOCS"} {
-				args := []string{"COMMAND", what, c.full}
+				args := []string{"COMMAND", what, c.Full}
 				want := o.do(args...)
 				got := callOnce(t, srv, proto, args...)
 				if what == "INFO" {
@@ -50,7 +51,7 @@ func TestTableAgainstRedis(t *testing.T) {
 					comparableDocs(srv.table, &got)
 				}
 				if want.String() != got.String() {
-					t.Errorf("COMMAND %s %s, RESP%d:\n got %v\nwant %v", what, c.full, proto, got, want)
+					t.Errorf("COMMAND %s %s, RESP%d:\n got %v\nwant %v", what, c.Full, proto, got, want)
 				}
 			}
 		}
@@ -138,17 +139,17 @@ func TestCommandAgainstRedis(t *testing.T) {
 // callOnce runs one command as a connection would, through the table.
 func callOnce(t *testing.T, srv *Server, proto int, args ...string) respValue {
 	t.Helper()
-	x := &call{Call: Call{Writer: &wire.Writer{Proto: proto}}, srv: srv}
-	x.host = x
+	x := &call{Call: command.Call{Writer: &wire.Writer{Proto: proto}}, srv: srv}
+	x.Host = x
 	for _, arg := range args {
-		x.args = append(x.args, []byte(arg))
+		x.Args = append(x.Args, []byte(arg))
 	}
-	c, text := srv.table.lookup(x.args)
+	c, text := srv.table.Lookup(x.Args)
 	if text != "" {
 		x.Error(text)
 	} else {
-		x.cmd = c
-		c.run(&x.Call)
+		x.Row = c
+		c.Run(&x.Call)
 	}
 	r := bufio.NewReader(bytes.NewReader(x.Buf))
 	v, err := readValue(r)
@@ -163,7 +164,7 @@ func callOnce(t *testing.T, srv *Server, proto int, args ...string) respValue {
 
 // comparableInfo takes from an entry of COMMAND INFO what need not be alike: the
 // prose, the order of subcommands and those that only Redis has.
-func comparableInfo(ours *commandTable, v *respValue) {
+func comparableInfo(ours *command.Table, v *respValue) {
 	for _, spec := range v.elems[8].elems {
 		blank(spec.field("notes"))
 	}
@@ -174,7 +175,7 @@ func comparableInfo(ours *commandTable, v *respValue) {
 }
 
 // comparableDocs does the same for COMMAND DOCS.
-func comparableDocs(ours *commandTable, v *respValue) {
+func comparableDocs(ours *command.Table, v *respValue) {
 	blank(v.field("summary"))
 	blank(v.field("complexity"))
 	blank(v.field("replaced_by"))
@@ -192,10 +193,10 @@ func comparableDocs(ours *commandTable, v *respValue) {
 }
 
 // ownSubs keeps the subcommands, size elements each, that both have, by name.
-func ownSubs(ours *commandTable, elems []respValue, size int, name func(respValue) string) []respValue {
+func ownSubs(ours *command.Table, elems []respValue, size int, name func(respValue) string) []respValue {
 	var pairs [][]respValue
 	for pair := range slices.Chunk(elems, size) {
-		if full := name(pair[0]); ours.named([]byte(full)) != nil && !isOnPurpose(full) {
+		if full := name(pair[0]); ours.Named([]byte(full)) != nil && !isOnPurpose(full) {
 			pairs = append(pairs, pair)
 		}
 	}

@@ -1,29 +1,31 @@
 package resp
 
+import "github.com/ringside-kv/ringside/resp/internal/command"
+
 // The commands that Redis does not have: who has what, and orders to the cluster.
-var ringCommands = []command{
+var ringCommands = []command.Row{
 	{
-		name: "hashmask", arity: -1, group: "cluster", run: byServer(cmdHashmask),
-		flags: flagLoading | flagStale,
-		subs: []*command{
+		Name: "hashmask", Arity: -1, Group: "cluster", Run: byServer(cmdHashmask),
+		Flags: command.FlagLoading | command.FlagStale,
+		Subs: []*command.Row{
 			{
-				name: "subscribe", arity: 2, group: "cluster", run: byServer(cmdHashmaskSubscribe),
-				flags: flagPubSub | flagNoScript | flagLoading | flagStale,
+				Name: "subscribe", Arity: 2, Group: "cluster", Run: byServer(cmdHashmaskSubscribe),
+				Flags: command.FlagPubSub | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "help", arity: 2, group: "cluster", run: cmdHashmaskHelp,
-				flags: flagLoading | flagStale,
+				Name: "help", Arity: 2, Group: "cluster", Run: cmdHashmaskHelp,
+				Flags: command.FlagLoading | command.FlagStale,
 			},
 		},
 	},
 	{
-		name: "loadlevels", arity: 1, group: "cluster", run: byServer(cmdLoadlevels),
-		flags: flagLoading | flagStale,
+		Name: "loadlevels", Arity: 1, Group: "cluster", Run: byServer(cmdLoadlevels),
+		Flags: command.FlagLoading | command.FlagStale,
 	},
 	{
-		name: "ring", arity: -2, group: "cluster",
-		flags: flagContainer,
-		subs: []*command{
+		Name: "ring", Arity: -2, Group: "cluster",
+		Flags: command.FlagContainer,
+		Subs: []*command.Row{
 			ringQuery("ack", -2, cmdRingAck),
 			ringQuery("info", 2, cmdRingInfo),
 			ringQuery("locate", 3, cmdRingLocate),
@@ -32,46 +34,46 @@ var ringCommands = []command{
 			ringQuery("status", -2, cmdRingStatus),
 			ringQuery("route", -2, cmdRingRoute),
 			{
-				name: "part", arity: -5, group: "cluster", run: byServer(cmdRingPart),
-				between: true, waits: true,
-				flags: flagNoScript | flagStale | flagAdmin | flagSystem,
+				Name: "part", Arity: -5, Group: "cluster", Run: byServer(cmdRingPart),
+				Between: true, Waits: true,
+				Flags: command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem,
 			},
 			{
-				name: "insync", arity: 4, group: "cluster", run: byServer(cmdRingInsync),
-				spread: true, between: true, waits: true,
-				flags: flagNoScript | flagStale | flagAdmin | flagSystem,
+				Name: "insync", Arity: 4, Group: "cluster", Run: byServer(cmdRingInsync),
+				Spread: true, Between: true, Waits: true,
+				Flags: command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem,
 			},
 			{
-				name: "keyspace", arity: 2, group: "cluster", run: byServer(cmdRingKeyspace),
-				spread: true, between: true, waits: true,
-				flags: flagNoScript | flagStale | flagAdmin | flagSystem,
+				Name: "keyspace", Arity: 2, Group: "cluster", Run: byServer(cmdRingKeyspace),
+				Spread: true, Between: true, Waits: true,
+				Flags: command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem,
 			},
 			{
-				name: "events", arity: 7, group: "cluster", run: byServer(cmdRingEvents),
-				between: true, waits: true, outlivesDeadline: true,
-				flags: flagFast | flagNoScript | flagStale | flagAdmin | flagSystem, // no pause holds it back
+				Name: "events", Arity: 7, Group: "cluster", Run: byServer(cmdRingEvents),
+				Between: true, Waits: true, OutlivesDeadline: true,
+				Flags: command.FlagFast | command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem, // no pause holds it back
 			},
 			{
-				name: "heed", arity: -6, group: "cluster", run: byServer(cmdRingHeed),
-				between: true, waits: true,
-				flags: flagNoScript | flagStale | flagAdmin | flagSystem,
+				Name: "heed", Arity: -6, Group: "cluster", Run: byServer(cmdRingHeed),
+				Between: true, Waits: true,
+				Flags: command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem,
 			},
 			{
-				name: "serves", arity: 3, group: "cluster", run: byServer(cmdRingServes),
-				waits: true,
-				flags: flagFast | flagNoScript | flagStale | flagAdmin | flagSystem, // no pause holds it back
-				keys:  subKey("RO"),
+				Name: "serves", Arity: 3, Group: "cluster", Run: byServer(cmdRingServes),
+				Waits: true,
+				Flags: command.FlagFast | command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem, // no pause holds it back
+				Keys:  command.SubKey("RO"),
 			},
 			ringGuest("enqueue", 5, cmdRingEnqueue),
 			ringGuest("await", 3, cmdRingAwait),
 			ringGuest("dequeue", 3, cmdRingDequeue),
-			ringWhole("watch", -3, cmdRingWatch, flagReadonly),
-			ringWhole("exec", -4, cmdRingExec, flagWrite),
-			ringWhole("view", -4, cmdRingExec, flagReadonly),
+			ringWhole("watch", -3, cmdRingWatch, command.FlagReadonly),
+			ringWhole("exec", -4, cmdRingExec, command.FlagWrite),
+			ringWhole("view", -4, cmdRingExec, command.FlagReadonly),
 			{
-				name: "script", arity: -3, group: "cluster", run: byServer(cmdRingScript),
-				between: true, waits: true,
-				flags: flagNoScript | flagStale | flagAdmin | flagSystem,
+				Name: "script", Arity: -3, Group: "cluster", Run: byServer(cmdRingScript),
+				Between: true, Waits: true,
+				Flags: command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem,
 			},
 			ringOrder("plan", -4, cmdRingPlan),
 			ringOrder("leave", 2, cmdRingLeave),
@@ -84,55 +86,55 @@ var ringCommands = []command{
 			ringOrder("recreate", -3, cmdRingRecreate),
 			ringOrder("pin", 3, cmdRingPin),
 			{
-				name: "help", arity: 2, group: "cluster", run: cmdRingHelp,
-				flags: flagLoading | flagStale,
+				Name: "help", Arity: 2, Group: "cluster", Run: cmdRingHelp,
+				Flags: command.FlagLoading | command.FlagStale,
 			},
 		},
 	},
 }
 
 // ringQuery is a row of RING that any client may ask for.
-func ringQuery(name string, arity int, run func(*call)) *command {
-	return &command{
-		name: name, arity: arity, group: "cluster", run: byServer(run),
-		flags: flagLoading | flagStale,
-		tips:  []string{"nondeterministic_output"},
+func ringQuery(name string, arity int, run func(*call)) *command.Row {
+	return &command.Row{
+		Name: name, Arity: arity, Group: "cluster", Run: byServer(run),
+		Flags: command.FlagLoading | command.FlagStale,
+		Tips:  []string{"nondeterministic_output"},
 	}
 }
 
 // ringGuest is a row of RING that nodes send for a client that waits.
-func ringGuest(name string, arity int, run func(*call)) *command {
-	return &command{
-		name: name, arity: arity, group: "cluster", run: byServer(run),
-		between: true, waits: true,
-		flags: flagNoScript | flagStale | flagAdmin | flagSystem,
+func ringGuest(name string, arity int, run func(*call)) *command.Row {
+	return &command.Row{
+		Name: name, Arity: arity, Group: "cluster", Run: byServer(run),
+		Between: true, Waits: true,
+		Flags: command.FlagNoScript | command.FlagStale | command.FlagAdmin | command.FlagSystem,
 	}
 }
 
 // ringWhole is a row of RING that nodes send each other about several keys. Its keys are
 // found by code, but for those of WATCH.
-func ringWhole(name string, arity int, run func(*call), access cmdFlag) *command {
+func ringWhole(name string, arity int, run func(*call), access command.Flag) *command.Row {
 	flags := "RW access update"
-	if access == flagReadonly {
+	if access == command.FlagReadonly {
 		flags = "RO access"
 	}
-	keys := []keySpec{{flags: flags, unknown: true}}
+	keys := []command.KeySpec{{Flags: flags, Unknown: true}}
 	if name == "watch" {
-		keys = []keySpec{{flags: flags, index: 2, last: -1, step: 1}}
+		keys = []command.KeySpec{{Flags: flags, Index: 2, Last: -1, Step: 1}}
 	}
-	return &command{
-		name: name, arity: arity, group: "cluster", run: byServer(run), keys: keys,
-		between: true, keysOfExec: name != "watch",
-		flags: access | flagNoScript | flagStale | flagSystem | flagSkipMonitor,
-		frees: access == flagWrite, // its commands are judged one by one
+	return &command.Row{
+		Name: name, Arity: arity, Group: "cluster", Run: byServer(run), Keys: keys,
+		Between: true, KeysOfExec: name != "watch",
+		Flags: access | command.FlagNoScript | command.FlagStale | command.FlagSystem | command.FlagSkipMonitor,
+		Frees: access == command.FlagWrite, // its commands are judged one by one
 	}
 }
 
 // ringOrder is a row of RING that changes the cluster, or asks it for a plan.
-func ringOrder(name string, arity int, run func(*call)) *command {
-	return &command{
-		name: name, arity: arity, group: "cluster", run: byServer(run),
-		waits: true,
-		flags: flagAdmin | flagNoScript | flagStale,
+func ringOrder(name string, arity int, run func(*call)) *command.Row {
+	return &command.Row{
+		Name: name, Arity: arity, Group: "cluster", Run: byServer(run),
+		Waits: true,
+		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagStale,
 	}
 }

@@ -1,61 +1,63 @@
 package resp
 
+import "github.com/ringside-kv/ringside/resp/internal/command"
+
 // The commands about scripts.
-var scriptCommands = []command{
+var scriptCommands = []command.Row{
 	evalRow("eval", "script", flagNone),
-	evalRow("eval_ro", "script", flagReadonly),
+	evalRow("eval_ro", "script", command.FlagReadonly),
 	evalRow("evalsha", "sha1", flagNone),
-	evalRow("evalsha_ro", "sha1", flagReadonly),
+	evalRow("evalsha_ro", "sha1", command.FlagReadonly),
 	{
-		name: "script", arity: -2, group: "scripting",
-		flags: flagContainer,
-		subs: []*command{
+		Name: "script", Arity: -2, Group: "scripting",
+		Flags: command.FlagContainer,
+		Subs: []*command.Row{
 			{
-				name: "debug", arity: 3, group: "scripting", run: byServer(cmdScriptDebug),
-				flags: flagNoScript,
+				Name: "debug", Arity: 3, Group: "scripting", Run: byServer(cmdScriptDebug),
+				Flags: command.FlagNoScript,
 			},
 			{
-				name: "exists", arity: -3, group: "scripting", run: byServer(cmdScriptExists),
-				flags: flagNoScript,
-				tips:  []string{"request_policy:all_shards", "response_policy:agg_logical_and"},
+				Name: "exists", Arity: -3, Group: "scripting", Run: byServer(cmdScriptExists),
+				Flags: command.FlagNoScript,
+				Tips:  []string{"request_policy:all_shards", "response_policy:agg_logical_and"},
 			},
 			{
-				name: "flush", arity: -2, group: "scripting", run: byServer(cmdScriptFlush),
-				flags: flagNoScript,
-				tips:  []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
+				Name: "flush", Arity: -2, Group: "scripting", Run: byServer(cmdScriptFlush),
+				Flags: command.FlagNoScript,
+				Tips:  []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 			},
 			{
-				name: "kill", arity: 2, group: "scripting", run: byServer(cmdScriptKill),
-				flags: flagNoScript | flagAllowBusy,
-				tips:  []string{"request_policy:all_shards", "response_policy:one_succeeded"},
+				Name: "kill", Arity: 2, Group: "scripting", Run: byServer(cmdScriptKill),
+				Flags: command.FlagNoScript | command.FlagAllowBusy,
+				Tips:  []string{"request_policy:all_shards", "response_policy:one_succeeded"},
 			},
 			{
-				name: "load", arity: 3, group: "scripting", run: byServer(cmdScriptLoad),
-				flags: flagNoScript | flagStale,
-				tips:  []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
+				Name: "load", Arity: 3, Group: "scripting", Run: byServer(cmdScriptLoad),
+				Flags: command.FlagNoScript | command.FlagStale,
+				Tips:  []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 			},
 			{
-				name: "help", arity: 2, group: "scripting", run: cmdScriptHelp,
-				flags: flagLoading | flagStale,
+				Name: "help", Arity: 2, Group: "scripting", Run: cmdScriptHelp,
+				Flags: command.FlagLoading | command.FlagStale,
 			},
 		},
 	},
 }
 
-const flagNone cmdFlag = 0
+const flagNone command.Flag = 0
 
-func evalRow(name, what string, access cmdFlag) command {
+func evalRow(name, what string, access command.Flag) command.Row {
 	flags, notes := "RW access update", ""
-	if access == flagReadonly {
+	if access == command.FlagReadonly {
 		flags = "RO access"
 	}
 	if what == "script" {
 		notes = "Which keys are used how is for the script to know."
 	}
-	return command{
-		name: name, arity: -3, group: "scripting", run: byServer(cmdEval),
-		script: true,
-		flags:  access | flagNoScript | flagStale | flagSkipMonitor | flagNoMandatoryKeys,
-		keys:   []keySpec{{flags: flags, notes: notes, index: 2, keynum: true, first: 1, step: 1}},
+	return command.Row{
+		Name: name, Arity: -3, Group: "scripting", Run: byServer(cmdEval),
+		Script: true,
+		Flags:  access | command.FlagNoScript | command.FlagStale | command.FlagSkipMonitor | command.FlagNoMandatoryKeys,
+		Keys:   []command.KeySpec{{Flags: flags, Notes: notes, Index: 2, Keynum: true, First: 1, Step: 1}},
 	}
 }

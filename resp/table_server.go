@@ -1,143 +1,145 @@
 package resp
 
+import "github.com/ringside-kv/ringside/resp/internal/command"
+
 // The commands about the server as a whole.
-var serverCommands = []command{
+var serverCommands = []command.Row{
 	{
-		name: "command", arity: -1, group: "server", run: byServer(cmdCommand),
-		flags: flagLoading | flagStale | flagConnection,
-		tips:  []string{"nondeterministic_output_order"},
-		subs: []*command{
+		Name: "command", Arity: -1, Group: "server", Run: byServer(cmdCommand),
+		Flags: command.FlagLoading | command.FlagStale | command.FlagConnection,
+		Tips:  []string{"nondeterministic_output_order"},
+		Subs: []*command.Row{
 			{
-				name: "count", arity: 2, group: "server", run: byServer(cmdCommandCount),
-				flags: flagLoading | flagStale | flagConnection,
+				Name: "count", Arity: 2, Group: "server", Run: byServer(cmdCommandCount),
+				Flags: command.FlagLoading | command.FlagStale | command.FlagConnection,
 			},
 			{
-				name: "docs", arity: -2, group: "server", run: byServer(cmdCommandDocs),
-				flags: flagLoading | flagStale | flagConnection,
-				tips:  []string{"nondeterministic_output_order"},
+				Name: "docs", Arity: -2, Group: "server", Run: byServer(cmdCommandDocs),
+				Flags: command.FlagLoading | command.FlagStale | command.FlagConnection,
+				Tips:  []string{"nondeterministic_output_order"},
 			},
 			{
-				name: "info", arity: -2, group: "server", run: byServer(cmdCommandInfo),
-				flags: flagLoading | flagStale | flagConnection,
-				tips:  []string{"nondeterministic_output_order"},
+				Name: "info", Arity: -2, Group: "server", Run: byServer(cmdCommandInfo),
+				Flags: command.FlagLoading | command.FlagStale | command.FlagConnection,
+				Tips:  []string{"nondeterministic_output_order"},
 			},
 			{
-				name: "list", arity: -2, group: "server", run: byServer(cmdCommandList),
-				flags: flagLoading | flagStale | flagConnection,
-				tips:  []string{"nondeterministic_output_order"},
+				Name: "list", Arity: -2, Group: "server", Run: byServer(cmdCommandList),
+				Flags: command.FlagLoading | command.FlagStale | command.FlagConnection,
+				Tips:  []string{"nondeterministic_output_order"},
 			},
 			{
-				name: "getkeys", arity: -4, group: "server", run: byServer(cmdCommandGetkeys),
-				flags: flagLoading | flagStale | flagConnection,
+				Name: "getkeys", Arity: -4, Group: "server", Run: byServer(cmdCommandGetkeys),
+				Flags: command.FlagLoading | command.FlagStale | command.FlagConnection,
 			},
 			{
-				name: "getkeysandflags", arity: -4, group: "server", run: byServer(cmdCommandGetkeysandflags),
-				flags: flagLoading | flagStale | flagConnection,
+				Name: "getkeysandflags", Arity: -4, Group: "server", Run: byServer(cmdCommandGetkeysandflags),
+				Flags: command.FlagLoading | command.FlagStale | command.FlagConnection,
 			},
 			{
-				name: "help", arity: 2, group: "server", run: cmdCommandHelp,
-				flags: flagLoading | flagStale | flagConnection,
+				Name: "help", Arity: 2, Group: "server", Run: cmdCommandHelp,
+				Flags: command.FlagLoading | command.FlagStale | command.FlagConnection,
 			},
 		},
 	},
 	{
-		name: "config", arity: -2, group: "server",
-		flags: flagContainer,
-		subs: []*command{
+		Name: "config", Arity: -2, Group: "server",
+		Flags: command.FlagContainer,
+		Subs: []*command.Row{
 			{
-				name: "get", arity: -3, group: "server", run: byServer(cmdConfigGet),
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
+				Name: "get", Arity: -3, Group: "server", Run: byServer(cmdConfigGet),
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "set", arity: -4, group: "server", run: byServer(cmdConfigSet),
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
-				tips:  []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
+				Name: "set", Arity: -4, Group: "server", Run: byServer(cmdConfigSet),
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
+				Tips:  []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 			},
 			{
-				name: "rewrite", arity: 2, group: "server", refusal: msgNoRewrite,
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
+				Name: "rewrite", Arity: 2, Group: "server", Refusal: msgNoRewrite,
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "resetstat", arity: 2, group: "server", run: byServer(cmdConfigResetstat),
-				flags: flagAdmin | flagNoScript | flagLoading | flagStale,
+				Name: "resetstat", Arity: 2, Group: "server", Run: byServer(cmdConfigResetstat),
+				Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
 			},
 			{
-				name: "help", arity: 2, group: "server", run: cmdConfigHelp,
-				flags: flagLoading | flagStale,
-			},
-		},
-	},
-	{
-		name: "dbsize", arity: 1, group: "server", run: byServer(cmdDbsize),
-		spread: true,
-		flags:  flagReadonly | flagFast | flagKeyspace,
-		tips:   []string{"request_policy:all_shards", "response_policy:agg_sum"},
-	},
-	{
-		name: "debug", arity: -2, group: "server", run: byServer(cmdDebug), protected: true,
-		waits: true,
-		flags: flagAdmin | flagNoScript | flagLoading | flagStale | flagSystem,
-	},
-	{
-		name: "flushall", arity: -1, group: "server", run: byServer(cmdFlushall),
-		spread: true,
-		flags:  flagWrite | flagKeyspace | flagDangerous,
-		frees:  true,
-		tips:   []string{"request_policy:all_shards", "response_policy:all_succeeded"},
-	},
-	{
-		name: "flushdb", arity: -1, group: "server", run: byServer(cmdFlushdb),
-		spread: true,
-		flags:  flagWrite | flagKeyspace | flagDangerous,
-		frees:  true,
-		tips:   []string{"request_policy:all_shards", "response_policy:all_succeeded"},
-	},
-	{
-		name: "info", arity: -1, group: "server", run: byServer(cmdInfo),
-		flags: flagLoading | flagStale | flagDangerous,
-		tips:  []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"},
-	},
-	{
-		name: "lastsave", arity: 1, group: "server", run: byServer(cmdLastsave),
-		flags: flagLoading | flagStale | flagFast | flagAsAdmin,
-		tips:  []string{"nondeterministic_output"},
-	},
-	{
-		name: "monitor", arity: 1, group: "server", run: byServer(cmdMonitor),
-		flags: flagAdmin | flagNoScript | flagLoading | flagStale,
-	},
-	{
-		name: "shutdown", arity: -1, group: "server", run: byServer(cmdShutdown),
-		flags: flagAdmin | flagNoScript | flagLoading | flagStale | flagNoMulti | flagAllowBusy,
-	},
-	{
-		name: "slowlog", arity: -2, group: "server",
-		flags: flagContainer,
-		subs: []*command{
-			{
-				name: "get", arity: -2, group: "server", run: byServer(cmdSlowlogGet),
-				flags: flagAdmin | flagLoading | flagStale,
-				tips:  []string{"request_policy:all_nodes", "nondeterministic_output"},
-			},
-			{
-				name: "len", arity: 2, group: "server", run: byServer(cmdSlowlogLen),
-				flags: flagAdmin | flagLoading | flagStale,
-				tips:  []string{"request_policy:all_nodes", "response_policy:agg_sum", "nondeterministic_output"},
-			},
-			{
-				name: "reset", arity: 2, group: "server", run: byServer(cmdSlowlogReset),
-				flags: flagAdmin | flagLoading | flagStale,
-				tips:  []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
-			},
-			{
-				name: "help", arity: 2, group: "server", run: cmdSlowlogHelp,
-				flags: flagLoading | flagStale,
+				Name: "help", Arity: 2, Group: "server", Run: cmdConfigHelp,
+				Flags: command.FlagLoading | command.FlagStale,
 			},
 		},
 	},
 	{
-		name: "time", arity: 1, group: "server", run: byServer(cmdTime),
-		flags: flagLoading | flagStale | flagFast,
-		tips:  []string{"nondeterministic_output"},
+		Name: "dbsize", Arity: 1, Group: "server", Run: byServer(cmdDbsize),
+		Spread: true,
+		Flags:  command.FlagReadonly | command.FlagFast | command.FlagKeyspace,
+		Tips:   []string{"request_policy:all_shards", "response_policy:agg_sum"},
+	},
+	{
+		Name: "debug", Arity: -2, Group: "server", Run: byServer(cmdDebug), Protected: true,
+		Waits: true,
+		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagSystem,
+	},
+	{
+		Name: "flushall", Arity: -1, Group: "server", Run: byServer(cmdFlushall),
+		Spread: true,
+		Flags:  command.FlagWrite | command.FlagKeyspace | command.FlagDangerous,
+		Frees:  true,
+		Tips:   []string{"request_policy:all_shards", "response_policy:all_succeeded"},
+	},
+	{
+		Name: "flushdb", Arity: -1, Group: "server", Run: byServer(cmdFlushdb),
+		Spread: true,
+		Flags:  command.FlagWrite | command.FlagKeyspace | command.FlagDangerous,
+		Frees:  true,
+		Tips:   []string{"request_policy:all_shards", "response_policy:all_succeeded"},
+	},
+	{
+		Name: "info", Arity: -1, Group: "server", Run: byServer(cmdInfo),
+		Flags: command.FlagLoading | command.FlagStale | command.FlagDangerous,
+		Tips:  []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"},
+	},
+	{
+		Name: "lastsave", Arity: 1, Group: "server", Run: byServer(cmdLastsave),
+		Flags: command.FlagLoading | command.FlagStale | command.FlagFast | command.FlagAsAdmin,
+		Tips:  []string{"nondeterministic_output"},
+	},
+	{
+		Name: "monitor", Arity: 1, Group: "server", Run: byServer(cmdMonitor),
+		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale,
+	},
+	{
+		Name: "shutdown", Arity: -1, Group: "server", Run: byServer(cmdShutdown),
+		Flags: command.FlagAdmin | command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagNoMulti | command.FlagAllowBusy,
+	},
+	{
+		Name: "slowlog", Arity: -2, Group: "server",
+		Flags: command.FlagContainer,
+		Subs: []*command.Row{
+			{
+				Name: "get", Arity: -2, Group: "server", Run: byServer(cmdSlowlogGet),
+				Flags: command.FlagAdmin | command.FlagLoading | command.FlagStale,
+				Tips:  []string{"request_policy:all_nodes", "nondeterministic_output"},
+			},
+			{
+				Name: "len", Arity: 2, Group: "server", Run: byServer(cmdSlowlogLen),
+				Flags: command.FlagAdmin | command.FlagLoading | command.FlagStale,
+				Tips:  []string{"request_policy:all_nodes", "response_policy:agg_sum", "nondeterministic_output"},
+			},
+			{
+				Name: "reset", Arity: 2, Group: "server", Run: byServer(cmdSlowlogReset),
+				Flags: command.FlagAdmin | command.FlagLoading | command.FlagStale,
+				Tips:  []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
+			},
+			{
+				Name: "help", Arity: 2, Group: "server", Run: cmdSlowlogHelp,
+				Flags: command.FlagLoading | command.FlagStale,
+			},
+		},
+	},
+	{
+		Name: "time", Arity: 1, Group: "server", Run: byServer(cmdTime),
+		Flags: command.FlagLoading | command.FlagStale | command.FlagFast,
+		Tips:  []string{"nondeterministic_output"},
 	},
 }

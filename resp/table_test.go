@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
 // words splits a line into the arguments of a call.
@@ -35,10 +37,10 @@ func TestLookup(t *testing.T) {
 		// The sign ſ folds to s in Unicode, but not to Redis.
 		{"ſet k v", "", "ERR unknown command 'ſet', with args beginning with: 'k' 'v' "},
 	} {
-		c, err := table.lookup(words(test.line))
+		c, err := table.Lookup(words(test.line))
 		full := ""
 		if c != nil {
-			full = c.full
+			full = c.Full
 		}
 		if full != test.full || err != test.err {
 			t.Errorf("lookup(%q) = %q, %q; want %q, %q", test.line, full, err, test.full, test.err)
@@ -51,7 +53,7 @@ func TestLookupErrorsAreShort(t *testing.T) {
 	table := newCommandTable()
 	long := strings.Repeat("x", 1<<20)
 	for _, line := range []string{long, "get" + long, "foo " + long, "client " + long, strings.Repeat("foo ", 1<<16)} {
-		if _, err := table.lookup(words(line)); len(err) == 0 || len(err) > 400 {
+		if _, err := table.Lookup(words(line)); len(err) == 0 || len(err) > 400 {
 			t.Errorf("lookup(%.10q…): error of %d bytes", line, len(err))
 		}
 	}
@@ -59,35 +61,35 @@ func TestLookupErrorsAreShort(t *testing.T) {
 
 func TestTableIsComplete(t *testing.T) {
 	table := newCommandTable()
-	if len(table.byName) != len(table.all) {
-		t.Errorf("%d names, %d commands", len(table.byName), len(table.all))
+	if len(table.ByName) != len(table.All) {
+		t.Errorf("%d names, %d commands", len(table.ByName), len(table.All))
 	}
-	docs := loadDocs()
+	docs := command.LoadDocs()
 	for full := range docs {
-		if table.byName[full] == nil {
+		if table.ByName[full] == nil {
 			t.Errorf("docs of %s, which is no command", full)
 		}
 	}
-	for i, c := range table.all {
-		if c.id != i {
-			t.Errorf("%s has id %d at place %d", c.full, c.id, i)
+	for i, c := range table.All {
+		if c.ID != i {
+			t.Errorf("%s has id %d at place %d", c.Full, c.ID, i)
 		}
-		doc := docs[c.full]
-		if doc == nil || doc.Summary == "" || doc.Since == "" || c.group == "" {
-			t.Errorf("%s lacks summary, group or version", c.full)
+		doc := docs[c.Full]
+		if doc == nil || doc.Summary == "" || doc.Since == "" || c.Group == "" {
+			t.Errorf("%s lacks summary, group or version", c.Full)
 			continue
 		}
-		if parts := strings.Split(c.full, "|"); len(parts) == 2 && (c.parent == nil || c.parent.full != parts[0]) {
-			t.Errorf("%s has parent %v", c.full, c.parent)
+		if parts := strings.Split(c.Full, "|"); len(parts) == 2 && (c.Parent == nil || c.Parent.Full != parts[0]) {
+			t.Errorf("%s has parent %v", c.Full, c.Parent)
 		}
 		for _, a := range doc.Arguments {
-			if a.KeySpec > len(c.keys) {
-				t.Errorf("%s: argument %s is of key specification %d of %d", c.full, a.Name, a.KeySpec, len(c.keys))
+			if a.KeySpec > len(c.Keys) {
+				t.Errorf("%s: argument %s is of key specification %d of %d", c.Full, a.Name, a.KeySpec, len(c.Keys))
 			}
 		}
 		// PFCOUNT writes in Redis, but not here.
-		if c.full != "pfcount" && c.refusal == "" && !c.mayWrite && slices.ContainsFunc(c.keys, func(s keySpec) bool { return s.write }) {
-			t.Errorf("%s writes a key but not as a command", c.full)
+		if c.Full != "pfcount" && c.Refusal == "" && !c.MayWrite && slices.ContainsFunc(c.Keys, func(s command.KeySpec) bool { return s.Write }) {
+			t.Errorf("%s writes a key but not as a command", c.Full)
 		}
 	}
 }
@@ -95,25 +97,25 @@ func TestTableIsComplete(t *testing.T) {
 // Servers of one process must not share what a table writes into its rows.
 func TestTablesAreIndependent(t *testing.T) {
 	a, b := newCommandTable(), newCommandTable()
-	for i := range a.all {
-		if a.all[i] == b.all[i] || len(a.all[i].keys) > 0 && &a.all[i].keys[0] == &b.all[i].keys[0] {
-			t.Errorf("%s is shared", a.all[i].full)
+	for i := range a.All {
+		if a.All[i] == b.All[i] || len(a.All[i].Keys) > 0 && &a.All[i].Keys[0] == &b.All[i].Keys[0] {
+			t.Errorf("%s is shared", a.All[i].Full)
 		}
 	}
 }
 
 func TestBrokenRowsPanic(t *testing.T) {
-	run := func(*Call) {}
-	good := command{name: "x", arity: 1, run: run}
-	for name, rows := range map[string][]command{
+	run := func(*command.Call) {}
+	good := command.Row{Name: "x", Arity: 1, Run: run}
+	for name, rows := range map[string][]command.Row{
 		"twice":          {good, good},
-		"upper case":     {{name: "X", arity: 1, run: run}},
-		"no arity":       {{name: "x", run: run}},
-		"no handler":     {{name: "x", arity: 1}},
-		"long":           {{name: strings.Repeat("x", maxName+1), arity: 1, run: run}},
-		"no subcommands": {{name: "x", arity: -2, flags: flagContainer}},
-		"no step":        {{name: "x", arity: 2, run: run, keys: []keySpec{{flags: "RO", index: 1}}}},
-		"no begin":       {{name: "x", arity: 2, run: run, keys: []keySpec{{flags: "RO", step: 1}}}},
+		"upper case":     {{Name: "X", Arity: 1, Run: run}},
+		"no arity":       {{Name: "x", Run: run}},
+		"no handler":     {{Name: "x", Arity: 1}},
+		"long":           {{Name: strings.Repeat("x", command.MaxName+1), Arity: 1, Run: run}},
+		"no subcommands": {{Name: "x", Arity: -2, Flags: command.FlagContainer}},
+		"no step":        {{Name: "x", Arity: 2, Run: run, Keys: []command.KeySpec{{Flags: "RO", Index: 1}}}},
+		"no begin":       {{Name: "x", Arity: 2, Run: run, Keys: []command.KeySpec{{Flags: "RO", Step: 1}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -121,24 +123,24 @@ func TestBrokenRowsPanic(t *testing.T) {
 					t.Error("accepted")
 				}
 			}()
-			buildCommandTable(rows)
+			command.NewTable(rows)
 		})
 	}
 }
 
 func TestHelpNamesEverySubcommand(t *testing.T) {
 	srv := &Server{table: newCommandTable()}
-	for _, c := range srv.table.all {
-		if c.name != "help" {
+	for _, c := range srv.table.All {
+		if c.Name != "help" {
 			continue
 		}
-		reply := callOnce(t, srv, 3, c.parent.name, "help")
-		for _, sub := range c.parent.subs {
-			name := strings.ToUpper(sub.name)
-			if sub.refusal == "" && !slices.ContainsFunc(reply.elems, func(line respValue) bool {
+		reply := callOnce(t, srv, 3, c.Parent.Name, "help")
+		for _, sub := range c.Parent.Subs {
+			name := strings.ToUpper(sub.Name)
+			if sub.Refusal == "" && !slices.ContainsFunc(reply.elems, func(line respValue) bool {
 				return line.text == name || strings.HasPrefix(line.text, name+" ")
 			}) {
-				t.Errorf("%s HELP does not name %s", c.parent.name, name)
+				t.Errorf("%s HELP does not name %s", c.Parent.Name, name)
 			}
 		}
 	}
@@ -147,7 +149,7 @@ func TestHelpNamesEverySubcommand(t *testing.T) {
 // COMMAND without names covers the whole table, in replies of the right shape.
 func TestCommandOfEverything(t *testing.T) {
 	srv := &Server{table: newCommandTable()}
-	top, all := len(srv.table.top), len(srv.table.all)
+	top, all := len(srv.table.Top), len(srv.table.All)
 	for proto := 2; proto <= 3; proto++ {
 		for _, test := range []struct {
 			line  string
@@ -182,7 +184,7 @@ func TestLookupDoesNotAllocate(t *testing.T) {
 		if len(args) == 1 {
 			want = 1 // the text of the error
 		}
-		if n := testing.AllocsPerRun(100, func() { table.lookup(args) }); n > want {
+		if n := testing.AllocsPerRun(100, func() { table.Lookup(args) }); n > want {
 			t.Errorf("%s: %v allocations", line, n)
 		}
 	}
@@ -195,7 +197,7 @@ func BenchmarkLookup(b *testing.B) {
 		b.Run(line, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				table.lookup(args)
+				table.Lookup(args)
 			}
 		})
 	}

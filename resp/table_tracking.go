@@ -1,21 +1,23 @@
 package resp
 
+import "github.com/ringside-kv/ringside/resp/internal/command"
+
 // The commands about tracking.
-var trackingCommands = []*command{
+var trackingCommands = []*command.Row{
 	{
-		name: "caching", arity: 3, group: "connection", run: byServer(cmdClientCaching),
-		flags: flagNoScript | flagLoading | flagStale,
+		Name: "caching", Arity: 3, Group: "connection", Run: byServer(cmdClientCaching),
+		Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale,
 	},
 	{
-		name: "getredir", arity: 2, group: "connection", run: byServer(cmdClientGetredir),
-		flags: flagNoScript | flagLoading | flagStale,
+		Name: "getredir", Arity: 2, Group: "connection", Run: byServer(cmdClientGetredir),
+		Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale,
 	},
 	{
-		name: "tracking", arity: -3, group: "connection", run: byServer(cmdClientTracking),
-		flags: flagNoScript | flagLoading | flagStale,
+		Name: "tracking", Arity: -3, Group: "connection", Run: byServer(cmdClientTracking),
+		Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale,
 	},
 	{
-		name: "trackinginfo", arity: 2, group: "connection", run: byServer(cmdClientTrackinginfo),
-		flags: flagNoScript | flagLoading | flagStale,
+		Name: "trackinginfo", Arity: 2, Group: "connection", Run: byServer(cmdClientTrackinginfo),
+		Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale,
 	},
 }

@@ -1,28 +1,30 @@
 package resp
 
+import "github.com/ringside-kv/ringside/resp/internal/command"
+
 // The commands of transactions.
-var transactionCommands = []command{
+var transactionCommands = []command.Row{
 	{
-		name: "discard", arity: 1, group: "transactions", run: byServer(cmdDiscard),
-		flags: flagNoScript | flagLoading | flagStale | flagFast | flagAllowBusy,
+		Name: "discard", Arity: 1, Group: "transactions", Run: byServer(cmdDiscard),
+		Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagFast | command.FlagAllowBusy,
 	},
 	{
-		name: "exec", arity: 1, group: "transactions", run: byServer(cmdExec),
-		waits: true,
-		flags: flagNoScript | flagLoading | flagStale | flagSkipSlowlog,
+		Name: "exec", Arity: 1, Group: "transactions", Run: byServer(cmdExec),
+		Waits: true,
+		Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagSkipSlowlog,
 	},
 	{
-		name: "multi", arity: 1, group: "transactions", run: byServer(cmdMulti),
-		flags: flagNoScript | flagLoading | flagStale | flagFast | flagAllowBusy,
+		Name: "multi", Arity: 1, Group: "transactions", Run: byServer(cmdMulti),
+		Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagFast | command.FlagAllowBusy,
 	},
 	{
-		name: "unwatch", arity: 1, group: "transactions", run: byServer(cmdUnwatch),
-		flags: flagNoScript | flagLoading | flagStale | flagFast | flagAllowBusy,
+		Name: "unwatch", Arity: 1, Group: "transactions", Run: byServer(cmdUnwatch),
+		Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagFast | command.FlagAllowBusy,
 	},
 	{
-		name: "watch", arity: -2, group: "transactions", run: byServer(cmdWatch),
-		waits: true, unkeyed: true,
-		flags: flagNoScript | flagLoading | flagStale | flagFast | flagAllowBusy,
-		keys:  allKeys("RO"),
+		Name: "watch", Arity: -2, Group: "transactions", Run: byServer(cmdWatch),
+		Waits: true, Unkeyed: true,
+		Flags: command.FlagNoScript | command.FlagLoading | command.FlagStale | command.FlagFast | command.FlagAllowBusy,
+		Keys:  command.AllKeys("RO"),
 	},
 }

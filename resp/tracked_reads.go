@@ -1,6 +1,10 @@
 package resp
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
+)
 
 // What a connection that tracks does for each read. The order is: what is pushed is held, the
 // key is entered, it is read, here or by another node, which enters this one before; the reply
@@ -21,28 +25,28 @@ type trackedReads struct {
 }
 
 // tracks reports whether what a command reads may be kept by clients.
-func (c *command) tracks() bool {
-	return c.flags&flagReadonly != 0 && c.flags&flagBlocking == 0 && c.keyed && (c.parent == nil || c.parent.name != "ring")
+func tracks(c *command.Row) bool {
+	return c.Flags&command.FlagReadonly != 0 && c.Flags&command.FlagBlocking == 0 && c.Keyed && (c.Parent == nil || c.Parent.Name != "ring")
 }
 
 // tracker is what the client wants to be told, nil if that is nothing.
 func (c *conn) tracker() *tracker { return c.session.tracking.Load() }
 
 // keysRead are the keys among a command's arguments.
-func (c *conn) keysRead(cmd *command, args [][]byte) (keys [][]byte) {
-	refs, err := cmd.keysOf(args, nil)
+func (c *conn) keysRead(cmd *command.Row, args [][]byte) (keys [][]byte) {
+	refs, err := cmd.KeysOf(args, nil)
 	if err != nil {
 		return nil
 	}
 	for _, ref := range refs {
-		keys = append(keys, args[ref.pos])
+		keys = append(keys, args[ref.Pos])
 	}
 	return keys
 }
 
 // readsQueued notes what a command reads that waits for EXEC.
 func (c *conn) readsQueued(r *request) {
-	if t := c.tracker(); t != nil && r.cmd.tracks() {
+	if t := c.tracker(); t != nil && tracks(r.cmd) {
 		for _, key := range c.keysRead(r.cmd, c.args[r.first:r.last]) {
 			t.reads.queued = append(t.reads.queued, string(key))
 		}
@@ -50,9 +54,9 @@ func (c *conn) readsQueued(r *request) {
 }
 
 // reads is called before a command is run here.
-func (c *conn) reads(cmd *command, args [][]byte) {
+func (c *conn) reads(cmd *command.Row, args [][]byte) {
 	if c.from != nil {
-		if node := c.from.keeper; node != "" && cmd.tracks() {
+		if node := c.from.keeper; node != "" && tracks(cmd) {
 			for _, key := range c.keysRead(cmd, args) {
 				c.srv.tracking.enterNode(node, key)
 			}
@@ -60,7 +64,7 @@ func (c *conn) reads(cmd *command, args [][]byte) {
 		return
 	}
 	t := c.tracker()
-	if t == nil || !cmd.tracks() {
+	if t == nil || !tracks(cmd) {
 		return
 	}
 	c.holdReads(t)
@@ -104,11 +108,11 @@ func (c *conn) readsFar(r *request) {
 	}
 	var keys [][]byte
 	switch {
-	case r.cmd.keysOfExec:
+	case r.cmd.KeysOfExec:
 		for _, key := range t.reads.queued {
 			keys = append(keys, []byte(key))
 		}
-	case r.cmd.tracks() || r.cmd.script:
+	case tracks(r.cmd) || r.cmd.Script:
 		keys = c.keysRead(r.cmd, c.args[r.first:r.last])
 	}
 	if len(keys) > 0 {
@@ -164,8 +168,8 @@ func (c *conn) caches() bool {
 }
 
 // ran is called after a command, whatever it was.
-func (c *conn) ran(cmd *command) {
-	if t := c.tracker(); t != nil && !c.call.inside && !c.multi.open && (cmd.parent == nil || cmd.parent.name != "client") {
+func (c *conn) ran(cmd *command.Row) {
+	if t := c.tracker(); t != nil && !c.call.InTransaction && !c.multi.open && (cmd.Parent == nil || cmd.Parent.Name != "client") {
 		t.reads.caching = false
 	}
 }

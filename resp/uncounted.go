@@ -3,6 +3,8 @@ package resp
 import (
 	"math/bits"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
 // An uncounted is what a connection has run, and the server's counters do not say yet. They are
@@ -13,15 +15,15 @@ import (
 // a command begins that may show the counters. So whoever has heard of a command finds it counted,
 // and so does the next command of its connection in any case.
 type uncounted struct {
-	cmd   *command // whose calls these are
+	cmd   *command.Row // whose calls these are
 	nanos int64
-	lookups
+	command.Lookups
 	used    uint32                 // bit i: there is something in latency[i]
 	latency [latencyBuckets]uint32 // calls
 }
 
 // ran notes a command that ran, and how long it took.
-func (u *uncounted) ran(s *stats, cmd *command, took time.Duration) {
+func (u *uncounted) ran(s *stats, cmd *command.Row, took time.Duration) {
 	if u.cmd != cmd {
 		u.pass(s)
 		u.cmd = cmd
@@ -35,7 +37,7 @@ func (u *uncounted) ran(s *stats, cmd *command, took time.Duration) {
 // pass adds what there is to the server's counters.
 func (u *uncounted) pass(s *stats) {
 	if u.used != 0 {
-		c := &s.commands[u.cmd.id]
+		c := &s.commands[u.cmd.ID]
 		calls := int64(0)
 		for ; u.used != 0; u.used &= u.used - 1 {
 			i := bits.TrailingZeros32(u.used)
@@ -48,12 +50,12 @@ func (u *uncounted) pass(s *stats) {
 		c.nanos.Add(u.nanos)
 		u.nanos = 0
 	}
-	if u.hits != 0 {
-		s.hits.Add(u.hits)
-		u.hits = 0
+	if u.Hits != 0 {
+		s.hits.Add(u.Hits)
+		u.Hits = 0
 	}
-	if u.misses != 0 {
-		s.misses.Add(u.misses)
-		u.misses = 0
+	if u.Misses != 0 {
+		s.misses.Add(u.Misses)
+		u.Misses = 0
 	}
 }

@@ -11,7 +11,7 @@ func TestWhatIsAnsweredIsCounted(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	o := dialRedis(t, addr, 2)
 	calls := func(name string) int64 {
-		return srv.stats.commands[srv.table.named([]byte(name)).id].calls.Load()
+		return srv.stats.commands[srv.table.Named([]byte(name)).ID].calls.Load()
 	}
 	for i := range int64(50) {
 		o.send("SET", "a", "1")

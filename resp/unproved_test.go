@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/fakenet"
+	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
 // closesAfter returns how long it takes until the server closes a connection that sends no more.
@@ -28,7 +29,7 @@ func TestUnauthenticatedClientIsClosedAfterATime(t *testing.T) {
 			}
 		}
 		silent, asking := dial(), dial()
-		if got := ask(t, asking, "PING"); got != "-"+msgNoAuth {
+		if got := ask(t, asking, "PING"); got != "-"+command.MsgNoAuth {
 			t.Fatal(got)
 		}
 		for _, c := range []net.Conn{silent, asking} {

@@ -5,14 +5,15 @@ import (
 	"container/list"
 	"time"
 
+	"github.com/ringside-kv/ringside/resp/internal/command"
 	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store"
 )
 
 // A waiter is a command that waits.
 type waiter struct {
-	want
-	cmd    *command
+	command.Want
+	cmd    *command.Row
 	args   [][]byte
 	ticket uint64 // its place in all queues: lower is earlier
 	places []store.Place
@@ -62,8 +63,8 @@ func (w *waiter) end(how waitEnd, msg string) {
 
 // repeats tells whether a key is among those before it.
 func (w *waiter) repeats(i int) bool {
-	for _, key := range w.keys[:i] {
-		if string(key) == string(w.keys[i]) {
+	for _, key := range w.Keys[:i] {
+		if string(key) == string(w.Keys[i]) {
 			return true
 		}
 	}
@@ -99,7 +100,7 @@ type stay struct {
 func (r *request) starts(timeout time.Duration) *stay {
 	if r.stay == nil {
 		r.stay = &stay{}
-		if timeout > 0 && timeout < maxLinger {
+		if timeout > 0 && timeout < command.Forever {
 			r.stay.until = time.Now().Add(timeout)
 		}
 	}
@@ -148,14 +149,14 @@ const msgUnblocked = "UNBLOCKED client unblocked via CLIENT UNBLOCK"
 // waited replies with what a wait has brought.
 func (c *conn) waited(r *request, w *waiter) int {
 	if w.how == waitAgain {
-		r.stay.ticket, r.stay.memo = w.ticket, w.memo
+		r.stay.ticket, r.stay.memo = w.ticket, w.Memo
 		return 0
 	}
 	at := len(c.out.Buf)
 	switch w.how {
 	case waitServed:
 		if c.out.Buf = append(c.out.Buf, w.out.Buf...); len(w.out.Buf) > 0 && w.out.Buf[0] == '-' {
-			c.srv.stats.commands[r.cmd.id].failed.Add(1)
+			c.srv.stats.commands[r.cmd.ID].failed.Add(1)
 			c.srv.stats.errorReply(w.out.Buf)
 		}
 	case waitFailed:
@@ -179,29 +180,29 @@ func (c *conn) unserved(r *request, how waitEnd) {
 	}
 }
 
-// block has the client wait for what the command has not found. Where it cannot, the time is
+// Block has the client wait for what the command has not found. Where it cannot, the time is
 // over at once.
-func (x *call) block(want want) {
+func (x *call) Block(want command.Want) {
 	c := x.conn
-	if x.inside || c.from != nil && c.from.visit.id == "" {
+	if x.InTransaction || c.from != nil && c.from.visit.id == "" {
 		x.NullArray()
 		return
 	}
-	if !x.unit.Latched() { // it is looked at again, with the latches
+	if !x.Unit.Latched() { // it is looked at again, with the latches
 		x.waiter = &waiter{}
 		return
 	}
-	also := make([][]byte, len(want.also)) // which others look at though it may wait no more
-	for i, key := range want.also {
+	also := make([][]byte, len(want.Also)) // which others look at though it may wait no more
+	for i, key := range want.Also {
 		also[i] = bytes.Clone(key)
 	}
-	want.also = also
-	w := &waiter{want: want, cmd: x.cmd, args: x.args, out: wire.Writer{Proto: x.Proto}, ended: make(chan struct{}), told: c.wake}
+	want.Also = also
+	w := &waiter{Want: want, cmd: x.Row, args: x.Args, out: wire.Writer{Proto: x.Proto}, ended: make(chan struct{}), told: c.wake}
 	if c.from != nil {
 		c.from.host(x, w)
 		return
 	}
-	p := x.req.starts(want.timeout)
+	p := x.req.starts(want.Timeout)
 	w.ticket = p.ticket
 	w.place(x)
 	x.waiter = w
@@ -214,8 +215,8 @@ func (x *call) block(want want) {
 	close(w.ended)
 }
 
-// memo is what the command has noted when it was to wait before.
-func (x *call) memo() []byte {
+// Memo is what the command has noted when it was to wait before.
+func (x *call) Memo() []byte {
 	switch c := x.conn; {
 	case c.from != nil:
 		return c.from.visit.memo
@@ -227,11 +228,11 @@ func (x *call) memo() []byte {
 
 // place notes where the keys lie.
 func (w *waiter) place(x *call) {
-	for _, key := range w.keys {
-		w.places = append(w.places, x.unit.Place(key))
+	for _, key := range w.Keys {
+		w.places = append(w.places, x.Unit.Place(key))
 	}
-	for _, key := range w.also {
-		w.beside = append(w.beside, x.unit.Place(key))
+	for _, key := range w.Also {
+		w.beside = append(w.beside, x.Unit.Place(key))
 	}
 }
 

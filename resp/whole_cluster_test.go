@@ -29,7 +29,7 @@ type whole struct {
 	orders, refused atomic.Int64 // to move ranges, and those that were not taken
 }
 
-// openWhole opens so many nodes of one cluster, which keeps a copy of everything, and waits
+// OpenWholeTable opens so many nodes of one cluster, which keeps a copy of everything, and waits
 // until each has its share.
 func openWhole(t *testing.T, n int) *whole {
 	t.Helper()

@@ -23,12 +23,12 @@ func (c *conn) widen(r *request) int {
 	c.unitEnded()
 	c.forgetReplies()
 	c.unitReplies = 0
-	r.extra = append(r.extra, x.wants...)
+	r.extra = append(r.extra, x.MorePlaces...)
 	r.solo, r.judged = true, false
 	r.every = r.every || len(r.extra) > fewWants
-	if x.refused != "" {
-		r.msg = x.refused
+	if x.RefuseRequest != "" {
+		r.msg = x.RefuseRequest
 	}
-	x.wants, x.refused, x.touched, c.outbox = x.wants[:0], "", nil, nil
+	x.MorePlaces, x.RefuseRequest, x.touched, c.outbox = x.MorePlaces[:0], "", nil, nil
 	return 0
 }

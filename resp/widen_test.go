@@ -4,15 +4,17 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
 // counted has a server count how often a command is run on a key.
 func counted(srv *Server, name, key string) *atomic.Int64 {
 	var n atomic.Int64
-	cmd := srv.table.byName[name]
-	run := cmd.run
-	cmd.run = func(x *Call) {
-		if string(x.args[1]) == key {
+	cmd := srv.table.ByName[name]
+	run := cmd.Run
+	cmd.Run = func(x *command.Call) {
+		if string(x.Args[1]) == key {
 			n.Add(1)
 		}
 		run(x)
@@ -100,8 +102,8 @@ func TestScriptIsDoneOnceWhenItNeedsAKeyAfterALargeWrite(t *testing.T) {
 // A script that has written and meets a limit which Redis does not have leaves nothing behind.
 func TestScriptLeavesNothingWhenALimitRefusesIt(t *testing.T) {
 	srv, addr := serveTest(t, nil)
-	srv.settings.outputBuffer.Store(256 << 10)
-	srv.settings.maxKey.Store(1 << 10)
+	srv.settings.OutputBuffer.Store(256 << 10)
+	srv.settings.MaxKey.Store(1 << 10)
 	o := dialRedis(t, addr, 2)
 	o.do("SET", "long", strings.Repeat("x", 1<<20))
 	for name, limited := range map[string]string{
@@ -168,10 +170,10 @@ func TestScriptIsRefusedWhenItsChangesExceedMemory(t *testing.T) {
 		"for i = 1, 2000 do redis.call('rpush', KEYS[1], string.rep('x', 10000)) end",
 		"redis.call('setrange', KEYS[1], 10000000, 'x') redis.call('setrange', KEYS[1], 10, string.rep('x', 10000000))",
 	} {
-		o.want("-"+msgUnitTooLarge, "EVAL", body, "1", "k")
+		o.want("-"+command.MsgUnitTooLarge, "EVAL", body, "1", "k")
 		o.do("MULTI")
 		o.do("EVAL", body, "1", "k")
-		o.want("-EXECABORT Transaction discarded because of: "+strings.TrimPrefix(msgUnitTooLarge, "ERR "), "EXEC")
+		o.want("-EXECABORT Transaction discarded because of: "+strings.TrimPrefix(command.MsgUnitTooLarge, "ERR "), "EXEC")
 	}
 	o.want(":0", "EXISTS", "k")
 	if n := srv.budget.inUse(); n != before {

@@ -27,7 +27,7 @@ type command struct {
 	subs              commands
 }
 
-// A keySpec says where some keys of a command are.
+// A KeySpec says where some keys of a command are.
 type keySpec struct {
 	index   int    // of the argument where they begin, or of the number of keys
 	keyword string // behind which they begin, if it is there

@@ -43,7 +43,7 @@ func (p *ops) take() *op {
 	return o
 }
 
-// giveBack gives up an op that has ended. One that was left is still its lane's.
+// ReleaseTaken gives up an op that has ended. One that was left is still its lane's.
 func (p *ops) giveBack(o *op) {
 	if o.left() || cap(o.body) > readBuffer || cap(o.replies) > 1024 || cap(o.marks) > 1024 {
 		return

@@ -1,0 +1,2 @@
+// Package hashes has the commands on hashes.
+package hashes

@@ -1,0 +1,3 @@
+// Package keys has the commands on keys with values of any type: DEL, EXPIRE, COPY, DUMP, OBJECT,
+// SORT, …
+package keys

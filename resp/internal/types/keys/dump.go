@@ -1,0 +1,227 @@
+package keys
+
+import (
+	"errors"
+	"math"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/internal/types/hashes"
+	"github.com/ringside-kv/ringside/resp/internal/types/sets"
+	"github.com/ringside-kv/ringside/resp/internal/types/strings"
+	"github.com/ringside-kv/ringside/resp/internal/types/zsets"
+	"github.com/ringside-kv/ringside/resp/wire"
+	"github.com/ringside-kv/ringside/store"
+	"github.com/ringside-kv/ringside/store/collection"
+	"github.com/ringside-kv/ringside/store/rdb"
+)
+
+const (
+	// dumpOverhead is the most that a payload and its reply add to a value,
+	dumpOverhead = 64
+	// and dumpElement to an element of it, with its value.
+	dumpElement = 10
+)
+
+// cmdDump neither reads nor compresses a large value while latches are held.
+func cmdDump(x *command.Call) {
+	key := x.Args[1]
+	v, err := x.Unit.GetWhole(key)
+	if err != nil {
+		x.Fail(err)
+		return
+	}
+	x.CountRead(key, &v)
+	if !v.Exists() {
+		x.Null()
+		return
+	}
+	if x.RunApart(v.Size + dumpOverhead + v.Count*dumpElement) {
+		return
+	}
+	if !x.TakeUpTo(v.Size + dumpOverhead + v.Count*dumpElement) {
+		x.RefuseByLimit(command.MsgNoMemory)
+		return
+	}
+	payload, err := collection.AppendDump(nil, x.Unit, key, v)
+	if err != nil {
+		x.Fail(err)
+		return
+	}
+	x.Bulk(payload)
+}
+
+// restoreOptions are the options of RESTORE that change what it does. IDLETIME and
+// FREQ are checked and have no effect: a value that is restored has just been used.
+type restoreOptions struct{ replace, absolute bool }
+
+// Restore is RESTORE and RESTORE-ASKING.
+func Restore(x *command.Call) {
+	key := x.Args[1]
+	o, msg := parseRestoreOptions(x.Args[4:])
+	if msg != "" {
+		x.Error(msg)
+		return
+	}
+	old, ok := peek(x, key)
+	if !ok {
+		return
+	}
+	if old.Exists() && !o.replace {
+		x.Error("BUSYKEY Target key name already exists.")
+		return
+	}
+	ttl, ok := wire.ParseInt(x.Args[2])
+	switch {
+	case !ok:
+		x.Error(command.MsgNotInteger)
+		return
+	case ttl < 0:
+		x.Error("ERR Invalid TTL value, must be >= 0")
+		return
+	}
+	value, err := rdb.DecodeWithin(x.Args[3], x.Limits.MaxValue.Load(), x.TakeUpTo)
+	if err != nil {
+		payloadError(x, err)
+		return
+	}
+	expiry := ttl // in ms since 1970
+	if ttl != 0 && !o.absolute {
+		if ttl > math.MaxInt64-x.Unit.Now() {
+			x.Error(strings.InvalidExpire(x))
+			return
+		}
+		expiry += x.Unit.Now()
+	}
+	if expiry != 0 && expiry <= x.Unit.Now() {
+		if old.Exists() {
+			x.Unit.Delete(key, old)
+			x.Unit.Note(store.EventGeneric, "del", key)
+		}
+		x.OK()
+		return
+	}
+	if err := restore(x, key, old, &value, expiry); err != nil {
+		payloadError(x, err)
+		return
+	}
+	replacedNew(x, key, old)
+	x.Unit.Note(store.EventGeneric, "restore", key)
+	x.OK()
+}
+
+// restore makes what a payload holds the value of a key, which was old.
+func restore(x *command.Call, key []byte, old store.Value, value *rdb.Value, expiry int64) error {
+	if value.Type == rdb.String {
+		return x.Unit.PutString(key, old, value.Bytes, expiry, false)
+	}
+	if value.Type == rdb.List {
+		l := &x.List
+		l.MaxPacked = int(x.Limits.Packed.Load())
+		l.Over(x.Unit, key, old)
+		if err := l.Restore(value); err != nil {
+			return err
+		}
+		x.Unit.SetExpiry(key, *l.Value(), expiry)
+		return nil
+	}
+	if value.Type == rdb.Stream {
+		return restoreStream(x, key, old, value, expiry)
+	}
+	if value.Type == rdb.SortedSet {
+		return zsets.RestoreZSet(x, key, old, value, expiry)
+	}
+	t, typ, most, isLarge := &x.Table, store.Hash, int64(hashes.CompactFields), hashes.IsLargeField
+	if value.Type == rdb.Set {
+		typ, most, isLarge = store.Set, sets.CompactMembers, sets.IsLargeMember
+	}
+	longest, large := int(x.Limits.MaxKey.Load()), false
+	t.MaxPacked = int(x.Limits.Packed.Load())
+	t.Over(x.Unit, key, typ, old)
+	err := t.Restore(value, func(field, value []byte) error {
+		if len(field) > longest {
+			return command.ReplyError(command.MsgFieldTooLong)
+		}
+		large = large || isLarge(field, value)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if large || t.Len() > most {
+		t.MarkLarge()
+	}
+	x.Unit.SetExpiry(key, *t.Value(), expiry)
+	return nil
+}
+
+func restoreStream(x *command.Call, key []byte, old store.Value, value *rdb.Value, expiry int64) error {
+	longest := int(x.Limits.MaxKey.Load())
+	s := &x.Stream
+	s.Over(x.Unit, key, old)
+	err := s.Restore(value, func(name []byte) error {
+		if len(name) > longest {
+			return command.ReplyError(command.MsgNameTooLong)
+		}
+		return nil
+	})
+	if err == nil {
+		x.Unit.SetExpiry(key, *s.Value(), expiry)
+	}
+	return err
+}
+
+// parseRestoreOptions returns an error reply, or "".
+func parseRestoreOptions(args [][]byte) (o restoreOptions, msg string) {
+	idle, freq := false, false
+	for ; len(args) > 0; args = args[1:] {
+		limit := int64(math.MaxInt64)
+		switch {
+		case wire.EqualFold(args[0], "replace"):
+			o.replace = true
+			continue
+		case wire.EqualFold(args[0], "absttl"):
+			o.absolute = true
+			continue
+		case wire.EqualFold(args[0], "idletime") && len(args) > 1 && !freq:
+			idle, msg = true, "ERR Invalid IDLETIME value, must be >= 0"
+		case wire.EqualFold(args[0], "freq") && len(args) > 1 && !idle:
+			freq, msg = true, "ERR Invalid FREQ value, must be >= 0 and <= 255"
+			limit = 255
+		default:
+			return o, command.MsgSyntax
+		}
+		n, ok := wire.ParseInt(args[1])
+		if !ok {
+			return o, command.MsgNotInteger
+		}
+		if n < 0 || n > limit {
+			return o, msg
+		}
+		args = args[1:]
+	}
+	return o, ""
+}
+
+// payloadError replies with an error of reading a payload, or of storing what is in it.
+func payloadError(x *command.Call, err error) {
+	x.RefusedByLimit = errors.Is(err, rdb.ErrMemory)
+	x.Error(payloadErrorText(err))
+}
+
+// payloadErrorText turns an error of reading a payload, or of storing what is in it, into a
+// reply.
+func payloadErrorText(err error) string {
+	switch {
+	case errors.Is(err, rdb.ErrPayload):
+		return "ERR DUMP payload version or checksum are wrong"
+	case errors.Is(err, rdb.ErrFormat), errors.Is(err, collection.ErrDuplicate):
+		return "ERR Bad data format"
+	case errors.Is(err, rdb.ErrMemory):
+		return command.MsgNoMemory
+	case errors.Is(err, rdb.ErrTooLarge):
+		return command.MsgTooLong
+	case errors.Is(err, rdb.ErrType):
+		return "ERR RESTORE: " + err.Error()
+	}
+	return command.ErrorText(err)
+}

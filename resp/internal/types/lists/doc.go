@@ -1,0 +1,2 @@
+// Package lists has the commands on lists, those that block included.
+package lists

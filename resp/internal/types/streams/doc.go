@@ -1,0 +1,2 @@
+// Package streams has the commands on streams and their consumer groups.
+package streams
