@@ -196,7 +196,7 @@ func TestStartIsGivenUp(t *testing.T) {
 func TestStartThatFails(t *testing.T) {
 	cfg := testConfig(t, "ketama")
 	cfg.Processes, cfg.Binary = true, "/bin/false"
-	if _, err := Start(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "it has ended") {
+	if _, err := Start(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "ended: exit status 1") {
 		t.Error(err)
 	}
 	empty(t, cfg.Dir)
@@ -224,7 +224,7 @@ func TestConfigFaultsAreToldTogether(t *testing.T) {
 
 // What configures nodes here is nothing to those of a fleet.
 func TestEnvironmentOfProcesses(t *testing.T) {
-	got := environment([]string{"PATH=/bin", "RINGSIDE_STRATEGY=ketama", "GOGC=50", "RINGSIDE_CONFIG=x"})
+	got := CleanEnvironment([]string{"PATH=/bin", "RINGSIDE_STRATEGY=ketama", "GOGC=50", "RINGSIDE_CONFIG=x"})
 	if !slices.Equal(got, []string{"PATH=/bin", "GOGC=50"}) {
 		t.Error(got)
 	}

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/ringside-kv/ringside/ring/strategy"
@@ -18,9 +17,8 @@ import (
 
 // A process is a member that runs in one of its own. It ends when this one does.
 type process struct {
-	is    at
-	cmd   *exec.Cmd
-	ended chan struct{}
+	*Child
+	is at
 }
 
 // spawn starts a member in a process of its own, and waits until it answers.
@@ -31,45 +29,32 @@ func (f *Cluster) spawn(ctx context.Context, m *member, join []string) (body, er
 	}
 	log := &lines{log: f.log.With("at", m.id)}
 	cmd := exec.Command(f.cfg.Binary, f.flags(m, is, join)...)
-	cmd.Env = append(environment(os.Environ()), "RINGSIDE_REQUIREPASS="+f.cfg.Password)
+	cmd.Env = append(CleanEnvironment(os.Environ()), "RINGSIDE_REQUIREPASS="+f.cfg.Password)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.WaitDelay = time.Second
 	cmd.SysProcAttr = attributes()
-	if err := cmd.Start(); err != nil {
+	child, err := Launch(cmd)
+	if err != nil {
 		return nil, err
 	}
-	p := &process{is: is, cmd: cmd, ended: make(chan struct{})}
-	go func() {
-		defer close(p.ended)
-		_ = cmd.Wait() // what it has to say is in its log
-	}()
-	if err := p.answers(ctx, f.access()); err != nil {
-		p.kill()
+	p := &process{child, is}
+	if err := p.Await(ctx, look, p.answers(f.access())); err != nil {
+		p.Kill()
 		return nil, errors.Join(err, log.last())
 	}
 	return p, nil
 }
 
-// answers waits until the process does.
-func (p *process) answers(ctx context.Context, a access) error {
-	tick := time.NewTicker(look)
-	defer tick.Stop()
-	for {
+// answers asks the process for a PONG.
+func (p *process) answers(a access) func(context.Context) error {
+	return func(ctx context.Context) error {
 		l, err := a.dial(ctx, p.is.client)
-		if err == nil {
-			_, err = l.do(ctx, "PING")
-			l.Close()
+		if err != nil {
+			return err
 		}
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-p.ended:
-			return errors.New("it has ended")
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
-		}
+		defer l.Close()
+		_, err = l.do(ctx, "PING")
+		return err
 	}
 }
 
@@ -107,40 +92,15 @@ func (f *Cluster) flags(m *member, is at, join []string) []string {
 	return flags
 }
 
-// environment is without what would configure a node.
-func environment(all []string) []string {
-	var rest []string
-	for _, entry := range all {
-		if !strings.HasPrefix(entry, "RINGSIDE_") {
-			rest = append(rest, entry)
-		}
-	}
-	return rest
-}
-
 func (p *process) at() at                { return p.is }
-func (p *process) done() <-chan struct{} { return p.ended }
-
-// kill ends the process at once.
-func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // unless it has ended
-	<-p.ended
-}
+func (p *process) done() <-chan struct{} { return p.Gone.Done() }
+func (p *process) kill()                 { p.Kill() }
 
 // closeTime is longer than a node takes to end.
 const closeTime = 20 * time.Second
 
 // close ends the process in order.
-func (p *process) close() error {
-	_ = p.cmd.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-p.ended:
-		return nil
-	case <-time.After(closeTime):
-		p.kill()
-		return errors.New("it did not end, and was killed")
-	}
-}
+func (p *process) close() error { return p.Stop(closeTime) }
 
 // lines log what a process writes, line by line.
 type lines struct {

@@ -9,9 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -25,6 +24,9 @@ const BinaryPackage = "github.com/ringside-kv/ringside/cmd/ringside"
 // build, and returns its path.
 func Build(ctx context.Context, dir string, flags ...string) (string, error) {
 	binary := filepath.Join(dir, "ringside")
+	if runtime.GOOS == "windows" {
+		binary += ".exe"
+	}
 	args := append([]string{"build", "-trimpath", "-o", binary}, flags...)
 	out, err := exec.CommandContext(ctx, "go", append(args, BinaryPackage)...).CombinedOutput()
 	if err != nil {
@@ -54,8 +56,7 @@ type Process struct {
 
 	how   ProcessConfig
 	bus   string
-	cmd   *exec.Cmd
-	ended chan error
+	child *Child // nil once it has ended in order
 }
 
 // StartProcess runs a node, at addresses that are reserved for it until this process ends, and waits until it answers. The process
@@ -113,48 +114,44 @@ func (n *Process) Refusal(ctx context.Context, patience time.Duration) (status i
 
 // Restart runs a node that has ended once more, and waits until it answers.
 func (n *Process) Restart(ctx context.Context) error {
-	n.cmd = n.command(ctx)
-	n.cmd.Stdout, n.cmd.Stderr = n.how.Log, n.how.Log
-	if err := n.cmd.Start(); err != nil {
+	cmd := n.command(ctx)
+	cmd.Stdout, cmd.Stderr = n.how.Log, n.how.Log
+	child, err := Launch(cmd)
+	if err != nil {
 		return fmt.Errorf("start %s: %w", n.ID, err)
 	}
-	cmd, ended := n.cmd, make(chan error, 1)
-	n.ended = ended
-	go func() { ended <- cmd.Wait() }()
-	err := n.Until(ctx, "answers", func(map[string]int64) bool { return true })
+	n.child = child
+	err = n.Until(ctx, "answers", func(map[string]int64) bool { return true })
 	if err != nil {
 		err = errors.Join(err, n.Stop())
 	}
 	return err
 }
 
-// Stop ends the node in order, if it runs.
+// Stop ends the node in order, if it runs. An exit status other than 0 is an error.
 func (n *Process) Stop() error {
-	if n.cmd == nil || n.cmd.Process == nil {
+	if n.child == nil || !n.child.Runs() {
 		return nil
 	}
-	if err := n.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		return nil // it has ended, and was asked to
+	if err := n.child.Stop(30 * time.Second); err != nil {
+		return fmt.Errorf("%s: %w", n.ID, err)
 	}
-	select {
-	case err := <-n.ended:
-		n.cmd = nil
-		return err
-	case <-time.After(30 * time.Second):
-		return errors.Join(fmt.Errorf("%s does not end", n.ID), n.cmd.Process.Kill())
-	}
+	err := n.child.Wait()
+	n.child = nil
+	return err
 }
 
-// Kill ends the node as kill -9 does, if it runs, and waits for that.
+// Kill ends the node as kill -9 does, and waits for that. It is an error if the node has ended by
+// itself.
 func (n *Process) Kill() error {
-	if n.cmd == nil || n.cmd.Process == nil {
+	if n.child == nil {
 		return nil
 	}
-	if err := n.cmd.Process.Kill(); err != nil {
-		return err
+	if !n.child.Runs() {
+		return os.ErrProcessDone
 	}
-	<-n.ended
-	n.cmd = nil
+	n.child.Kill()
+	n.child = nil
 	return nil
 }
 
@@ -163,27 +160,23 @@ const (
 	processPatience = 5 * time.Minute
 )
 
+var errNotYet = errors.New("not yet")
+
 // Until waits until the figures of RING INFO are as they should be, which what says.
 func (n *Process) Until(ctx context.Context, what string, holds func(info map[string]int64) bool) error {
-	tick := time.NewTicker(poll)
-	defer tick.Stop()
-	late := time.NewTimer(processPatience)
-	defer late.Stop()
-	for {
-		if info, err := n.Info(); err == nil && holds(info) {
-			return nil
+	ctx, cancel := context.WithTimeoutCause(ctx, processPatience, fmt.Errorf("not within %v", processPatience))
+	defer cancel()
+	err := n.child.Await(ctx, poll, func(context.Context) error {
+		info, err := n.Info()
+		if err == nil && !holds(info) {
+			err = errNotYet
 		}
-		select {
-		case err := <-n.ended:
-			n.ended <- err
-			return fmt.Errorf("%s has ended: %w", n.ID, err)
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-late.C:
-			return fmt.Errorf("in vain: %s %s", n.ID, what)
-		case <-tick.C:
-		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("wait until %s %s: %w", n.ID, what, err)
 	}
+	return nil
 }
 
 // Info are the figures of RING INFO, over a connection of its own.
@@ -197,28 +190,18 @@ func (n *Process) Info() (map[string]int64, error) {
 }
 
 // PID is the process id of the running node.
-func (n *Process) PID() int { return n.cmd.Process.Pid }
+func (n *Process) PID() int { return n.child.PID() }
 
 // Signal sends a signal to the running node.
-func (n *Process) Signal(signal os.Signal) error { return n.cmd.Process.Signal(signal) }
+func (n *Process) Signal(signal os.Signal) error { return n.child.Signal(signal) }
 
 // CPU is the processor time that the process has used, 0 where that is not known.
-func (n *Process) CPU() time.Duration { return ProcessCPU(n.cmd.Process.Pid) }
+func (n *Process) CPU() time.Duration { return ProcessCPU(n.child.PID()) }
 
 // ProcessCPU is the processor time that a process has used, 0 where that is not known.
 func ProcessCPU(pid int) time.Duration {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	// The second field is in parentheses and may hold anything.
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	ticks := 0
-	for _, f := range fields[11:13] {
-		t, _ := strconv.Atoi(f)
-		ticks += t
-	}
-	return time.Duration(ticks) * 10 * time.Millisecond
+	own, _, _ := CPUTime(pid)
+	return own
 }
 
 // Profile writes what the node spends its time on, for some seconds, to a file.

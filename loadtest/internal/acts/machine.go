@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -147,23 +146,9 @@ func flushed(ctx context.Context, s *stage) error {
 		}
 	}
 	for _, n := range s.crew {
-		if used := resident(n.PID()); used > 600<<20 {
+		if used, _, _ := cluster.ResidentMemory(n.PID()); used > 600<<20 {
 			return fmt.Errorf("%s holds %d MiB of memory", n.ID, used>>20)
 		}
 	}
 	return s.write(s.crew[2], 100, 100)
-}
-
-// resident is the memory that a process holds, in bytes; 0 where that is not known.
-func resident(pid int) int {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(string(text))
-	if len(fields) < 2 {
-		return 0
-	}
-	pages, _ := strconv.Atoi(fields[1])
-	return pages * os.Getpagesize()
 }

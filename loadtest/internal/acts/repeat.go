@@ -68,7 +68,7 @@ func repeated(ctx context.Context, s *stage) error {
 		if err := repeat(ctx, n, command(text, payload)); err != nil {
 			return fmt.Errorf("%.60s: %w", text, err)
 		}
-		if used := resident(n.PID()); used > repeatLimit {
+		if used, _, _ := cluster.ResidentMemory(n.PID()); used > repeatLimit {
 			return fmt.Errorf("%.60s: the node holds %d MiB of memory", text, used>>20)
 		}
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -14,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/ringside-kv/ringside/loadtest/cluster"
 )
 
 // A node is a process, or none at the moment, and a directory.
@@ -26,12 +27,10 @@ type node struct {
 	taken  bool // a fault sees to its end and its start; guarded by testCluster.mu
 
 	mu      sync.Mutex
-	moves   int // how often the data got another directory
-	host    int // number of its address
-	process *exec.Cmd
-	ended   chan struct{} // closed when the process has ended
-	asked   bool          // it was asked to end
-	code    error
+	moves   int            // how often the data got another directory
+	host    int            // number of its address
+	process *cluster.Child // the last one, if any
+	asked   bool           // it was asked to end
 }
 
 func (n *node) ip(isolated bool) string {
@@ -47,10 +46,10 @@ func (n *node) ip(isolated bool) string {
 func (n *node) pid() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.process == nil {
+	if !n.runs() {
 		return 0
 	}
-	return n.process.Process.Pid
+	return n.process.PID()
 }
 
 // data is the directory of the node's data.
@@ -96,77 +95,70 @@ func (n *node) start(c *testCluster, host int, join []string, hostName string) e
 	if err != nil {
 		return err
 	}
-	if err := cmd.Start(); err != nil {
+	child, err := cluster.Launch(cmd)
+	if err != nil {
 		return err
 	}
-	ended := make(chan struct{})
 	n.mu.Lock()
-	n.process, n.ended, n.asked = cmd, ended, false
+	n.process, n.asked = child, false
 	n.mu.Unlock()
 	if c.means[networks] {
-		err = plug(cmd.Process.Pid, host)
+		err = plug(child.PID(), host)
 	}
 	if err == nil {
 		_, err = io.WriteString(in, hostName+"\n")
 	}
-	go func() {
-		code := cmd.Wait()
-		n.mu.Lock()
-		n.process, n.code = nil, code
-		n.mu.Unlock()
-		close(ended)
-	}()
 	if err != nil {
 		_ = n.signal(syscall.SIGKILL)
 	}
 	return err
 }
 
+// runs tells whether the process runs. The caller holds n.mu.
+func (n *node) runs() bool { return n.process != nil && n.process.Runs() }
+
 func (n *node) signal(sig syscall.Signal) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.process == nil {
+	if !n.runs() {
 		return nil
 	}
 	if sig == syscall.SIGKILL || sig == syscall.SIGTERM {
 		n.asked = true
 	}
-	return n.process.Process.Signal(sig)
+	return n.process.Signal(sig)
 }
 
 // end ends the process with a signal and waits for it.
 func (n *node) end(sig syscall.Signal, patience time.Duration) error {
 	n.mu.Lock()
-	runs, ended := n.process != nil, n.ended
+	runs, process := n.runs(), n.process
+	n.asked = n.asked || runs
 	n.mu.Unlock()
 	if !runs {
 		return nil
 	}
-	if err := n.signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
+	if err := process.End(sig, patience); err != nil {
+		return fmt.Errorf("%s: %w", n.id, err)
 	}
-	select {
-	case <-ended:
-		return nil
-	case <-time.After(patience):
-		_ = n.signal(syscall.SIGKILL)
-		<-ended
-		return fmt.Errorf("%s did not end within %v of signal %v", n.id, patience, sig)
-	}
+	return nil
 }
 
 // stopping tells that the process runs, and was asked to end.
 func (n *node) stopping() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.process != nil && n.asked
+	return n.runs() && n.asked
 }
 
 // fell tells whether the process has ended without being asked, and how.
 func (n *node) fell() (bool, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.process == nil && n.ended != nil && !n.asked && !n.leaves, n.code
+	if n.process == nil || n.runs() {
+		return false, nil
+	}
+	return !n.asked && !n.leaves, n.process.Wait()
 }
 
 // log is the file of the node's log, in the directory of the cluster.

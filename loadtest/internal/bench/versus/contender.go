@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ringside-kv/ringside/replica/freeport"
 )
 
 // startNutcracker starts redis-servers and nutcracker before them.
@@ -40,7 +42,10 @@ func (c *contest) startNutcracker(ctx context.Context, dir string) (*contender, 
 		config := filepath.Join(dir, "nutcracker.yml")
 		// What cannot be written shows when it starts.
 		_ = os.WriteFile(config, []byte(nutcrackerConfig(net.JoinHostPort(host, port), backends)), 0o600)
-		_, stats, _ := freePort()
+		stats := "0"
+		if at, _, err := freeport.Loopback(1); err == nil {
+			_, stats, _ = net.SplitHostPort(at[0])
+		}
 		return []string{"-c", config, "-a", host, "-s", stats, "-o", filepath.Join(dir, "nutcracker.log"), "-m", "16384"}
 	}})
 	return one, err
@@ -84,10 +89,11 @@ func (c *contest) startCluster(ctx context.Context, dir string) (*contender, err
 	one := &contender{}
 	first := ""
 	node := func(i int, extra ...string) error {
-		gossip, bus, err := twoPorts()
+		at, _, err := freeport.Loopback(2)
 		if err != nil {
 			return err
 		}
+		gossip, bus := at[0], at[1]
 		extra = append(extra, "--id", fmt.Sprint("node", i), "--gossip-addr", gossip, "--bus-addr", bus)
 		if first == "" {
 			first = gossip
@@ -105,17 +111,6 @@ func (c *contest) startCluster(ctx context.Context, dir string) (*contender, err
 		return one, err
 	}
 	return one, one.spread(ctx)
-}
-
-func twoPorts() (a, b string, err error) {
-	for _, p := range []*string{&a, &b} {
-		host, port, err := freePort()
-		if err != nil {
-			return "", "", err
-		}
-		*p = net.JoinHostPort(host, port)
-	}
-	return a, b, nil
 }
 
 // start starts one more process. The last is the front.

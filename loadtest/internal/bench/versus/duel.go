@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/ringside-kv/ringside/loadtest/cluster"
 )
 
 // A duel measures one pairing.
@@ -128,7 +130,7 @@ func (d *duel) sample(ctx context.Context, w workload, s *server) (sample, error
 		}
 		settle(ctx, s, d.settleLimit())
 	}
-	before, known := cpuTime(s.cmd.Process.Pid)
+	_, before, known := cluster.CPUTime(s.PID())
 	f, err := d.drive(limited, recipe, l)
 	if err != nil {
 		return sample{}, err
@@ -138,7 +140,7 @@ func (d *duel) sample(ctx context.Context, w workload, s *server) (sample, error
 		return sample{}, err
 	}
 	result := sample{figures: f}
-	if after, ok := cpuTime(s.cmd.Process.Pid); ok && known {
+	if _, after, ok := cluster.CPUTime(s.PID()); ok && known {
 		perMillion := (after - before).Seconds() * 1e6 / float64(w.requests)
 		result.CPU = &perMillion
 	}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/ringside-kv/ringside/loadtest/cluster"
 )
 
 // A forwardSample is one measurement of one contender.
@@ -65,7 +67,7 @@ func (c *forwardSamples) middle(value func(forwardSample) float64) float64 {
 func (c *contender) cpu() []time.Duration {
 	used := make([]time.Duration, len(c.servers))
 	for i, s := range c.servers {
-		used[i], _ = cpuTime(s.cmd.Process.Pid)
+		_, used[i], _ = cluster.CPUTime(s.PID())
 	}
 	return used
 }

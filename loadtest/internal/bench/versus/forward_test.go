@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/freeport"
 	"github.com/ringside-kv/ringside/resp/client"
 )
 
@@ -56,11 +56,12 @@ func TestProxyBeforeStandIns(t *testing.T) {
 
 func freeAddr(t *testing.T) string {
 	t.Helper()
-	host, port, err := freePort()
+	at, release, err := freeport.Loopback(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return net.JoinHostPort(host, port)
+	t.Cleanup(release)
+	return at[0]
 }
 
 // awaitAnswer tries until a SET is answered: the backends may not listen yet.

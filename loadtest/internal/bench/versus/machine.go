@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+
+	"github.com/ringside-kv/ringside/loadtest/cluster"
 )
 
 // A machine is where the figures come from. What is not known is empty.
@@ -29,7 +31,7 @@ func describeMachine(ctx context.Context, dir, redisServer string) machine {
 		}
 	}
 	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
-		m.Memory, _ = kilobytes(string(text), "MemTotal")
+		m.Memory, _ = cluster.Kilobytes(string(text), "MemTotal")
 	}
 	if text, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
 		m.Kernel = runtime.GOOS + " " + strings.TrimSpace(string(text))

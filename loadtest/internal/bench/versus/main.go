@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ringside-kv/ringside/loadtest"
+	"github.com/ringside-kv/ringside/loadtest/cluster"
 )
 
 // Exit codes, besides 0.
@@ -84,7 +85,7 @@ func compare(ctx context.Context, opt options, pairs []pairing, stdout, stderr i
 	binary := opt.ringside
 	if binary == "" {
 		progress.show("building cmd/ringside")
-		if binary, err = buildRingside(ctx, dir); err != nil {
+		if binary, err = cluster.Build(ctx, dir); err != nil {
 			return err
 		}
 	}

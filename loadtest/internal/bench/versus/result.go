@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"github.com/ringside-kv/ringside/loadtest/cluster"
 	"github.com/ringside-kv/ringside/resp/node"
 )
 
@@ -125,7 +126,7 @@ const (
 func memoryOf(servers []*server, cache int64) *memory {
 	var m memory
 	for i, s := range servers {
-		now, peak, ok := residentMemory(s.cmd.Process.Pid)
+		now, peak, ok := cluster.ResidentMemory(s.PID())
 		switch {
 		case !ok:
 			return nil

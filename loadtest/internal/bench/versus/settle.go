@@ -3,13 +3,15 @@ package main
 import (
 	"context"
 	"time"
+
+	"github.com/ringside-kv/ringside/loadtest/cluster"
 )
 
 const (
 	settleWindow = 200 * time.Millisecond
 	// settledUse is what a calm server may use of a core in a window: two ticks of
 	// the clock that counts it, which may fall anywhere.
-	settledUse = 2 * tick
+	settledUse = 2 * cluster.CPUTick
 	settleMost = 30 * time.Second
 )
 
@@ -20,13 +22,13 @@ func settle(ctx context.Context, s *server, limit time.Duration) {
 	ctx, cancel := s.guard(ctx, limit)
 	defer cancel()
 	for {
-		before, known := cpuTime(s.cmd.Process.Pid)
+		_, before, known := cluster.CPUTime(s.PID())
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(settleWindow):
 		}
-		after, _ := cpuTime(s.cmd.Process.Pid)
+		_, after, _ := cluster.CPUTime(s.PID())
 		if (!known || after-before <= settledUse) && !rewriting(ctx, s) {
 			return
 		}
