@@ -40,9 +40,9 @@ func (rc *Receiver) ApplyAll(batches [][]byte, w Waiter) (wait bool, err error) 
 	if w == nil || rc.s.cfg.Fsync == FsyncAlways {
 		return rc.applyAll(batches, w)
 	}
-	rc.u.settles = true
+	rc.u.syncsItself = true
 	wait, err = rc.applyAll(batches, w)
-	rc.u.settles = false
+	rc.u.syncsItself = false
 	if err != nil {
 		rc.s.syncs.Wake()
 		return false, err
@@ -52,19 +52,19 @@ func (rc *Receiver) ApplyAll(batches [][]byte, w Waiter) (wait bool, err error) 
 }
 
 func (rc *Receiver) applyAll(batches [][]byte, w Waiter) (wait bool, err error) {
-	if rc.broken != nil {
-		return false, rc.broken
+	if rc.err != nil {
+		return false, rc.err
 	}
 	rc.after = 0
 	for len(batches) > 0 {
-		g, err := rc.group(batches)
+		g, err := rc.nextGroup(batches)
 		if err == nil {
 			batches = batches[g.batches:]
 			var last Waiter
 			if len(batches) == 0 {
 				last = w
 			}
-			wait, err = rc.unit(&g, last)
+			wait, err = rc.applyGroup(&g, last)
 		}
 		if err != nil {
 			return false, rc.fail(err)
@@ -82,9 +82,9 @@ type batchGroup struct {
 	drops []layout.Interval
 }
 
-// group checks batches and notes what they do, and in the unit which latches that needs:
+// nextGroup checks batches and notes what they do, and in the unit which latches that needs:
 // as many as make one unit.
-func (rc *Receiver) group(batches [][]byte) (g batchGroup, err error) {
+func (rc *Receiver) nextGroup(batches [][]byte) (g batchGroup, err error) {
 	rc.u.latched = rc.u.latched[:0]
 	rc.cleared = rc.cleared[:0]
 	rc.ops = rc.ops[:0]
@@ -94,7 +94,7 @@ func (rc *Receiver) group(batches [][]byte) (g batchGroup, err error) {
 			break
 		}
 		before, latched := len(rc.ops), len(rc.u.latched)
-		next, err := rc.prepare(batch)
+		next, err := rc.addBatch(batch)
 		if err != nil {
 			return g, err
 		}
@@ -110,8 +110,8 @@ func (rc *Receiver) group(batches [][]byte) (g batchGroup, err error) {
 	return g, nil
 }
 
-// prepare checks a batch, and adds what it does to the unit that is to come.
-func (rc *Receiver) prepare(batch []byte) (g batchGroup, err error) {
+// addBatch checks a batch, and adds what it does to the unit that is to come.
+func (rc *Receiver) addBatch(batch []byte) (g batchGroup, err error) {
 	g.batches = 1
 	u := rc.u
 	more, dropping := false, false
@@ -166,11 +166,11 @@ func (rc *Receiver) prepare(batch []byte) (g batchGroup, err error) {
 	return g, err
 }
 
-// unit does what group has noted.
-func (rc *Receiver) unit(g *batchGroup, w Waiter) (wait bool, err error) {
+// applyGroup does what group has noted.
+func (rc *Receiver) applyGroup(g *batchGroup, w Waiter) (wait bool, err error) {
 	u := rc.u
 	if len(g.drops) > 0 {
-		if err := rc.s.drop(layout.Union(g.drops), dropping{follows: true, may: rc.goesOn}, nil); err != nil {
+		if err := rc.s.drop(layout.Union(g.drops), dropOptions{follows: true, may: rc.checkNotOver}, nil); err != nil {
 			return false, err
 		}
 	}
@@ -180,7 +180,7 @@ func (rc *Receiver) unit(g *batchGroup, w Waiter) (wait bool, err error) {
 	// begun, and gone on with, where there is more than the reserve.
 	u.frees = !g.copying
 	for i := range rc.ops {
-		if err := rc.one(&rc.ops[i]); err != nil {
+		if err := rc.applyOp(&rc.ops[i]); err != nil {
 			u.Abort()
 			return false, err
 		}

@@ -26,14 +26,14 @@ func (s *Store) OnChange(sink ChangeSink) {
 // By says whose changes the unit's are, from now on; 0: nobody's in particular.
 func (u *Unit) By(author int64) { u.author = author }
 
-// tellChanged tells of what has been applied.
-func (u *Unit) tellChanged() {
+// notifyChanged tells of what has been applied.
+func (u *Unit) notifyChanged() {
 	sink := u.s.onChange.Load()
 	if sink == nil || u.following || len(u.changes)+len(u.touched) == 0 {
 		return
 	}
 	if told := (*sink)(u.author, u.changedKeys); told != nil {
-		u.tolds = append(u.tolds, told)
+		u.notices = append(u.notices, told)
 	}
 }
 
@@ -50,29 +50,29 @@ func (u *Unit) changedKeys(yield func([]byte) bool) {
 	}
 }
 
-// awaitTold returns what is to be told, when the commit is settled, in place of w.
-func (u *Unit) awaitTold(w Waiter) Waiter {
-	if w == nil || len(u.tolds) == 0 {
+// awaitNotices returns what is to be told, when the commit is settled, in place of w.
+func (u *Unit) awaitNotices(w Waiter) Waiter {
+	if w == nil || len(u.notices) == 0 {
 		return w
 	}
-	w = &toldWaiter{tolds: u.tolds, waiter: w}
-	u.tolds = nil
+	w = &noticeWaiter{notices: u.notices, waiter: w}
+	u.notices = nil
 	return w
 }
 
-// A toldWaiter waits, once a commit is settled, until all have been told of its changes.
-type toldWaiter struct {
-	tolds  []func(done func())
-	waiter Waiter
+// A noticeWaiter waits, once a commit is settled, until all have been told of its changes.
+type noticeWaiter struct {
+	notices []func(done func())
+	waiter  Waiter
 }
 
 // Settled implements Waiter.
-func (t *toldWaiter) Settled(err error) {
-	if err != nil || len(t.tolds) == 0 {
+func (t *noticeWaiter) Settled(err error) {
+	if err != nil || len(t.notices) == 0 {
 		t.waiter.Settled(err)
 		return
 	}
-	first := t.tolds[0]
-	t.tolds = t.tolds[1:]
+	first := t.notices[0]
+	t.notices = t.notices[1:]
 	first(func() { t.Settled(nil) })
 }

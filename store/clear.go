@@ -17,7 +17,7 @@ import (
 func (s *Store) Clear(w Waiter, may func() error) error {
 	err := s.clear(w, may)
 	if err == nil {
-		s.relieve()
+		s.flushRangeTombstones()
 	}
 	return err
 }
@@ -46,10 +46,10 @@ func (s *Store) clear(w Waiter, may func() error) error {
 	if err == nil {
 		s.counts.Reset()
 		s.counts.JournalDropped()
-		s.crowd.Add(4 * crowdOverlap)
+		s.rangeTombstones.Add(4 * overlapWeight)
 		s.cache.Clear()
 		if taps := s.taps.Current(); taps != nil {
-			w = s.tellDropped(taps, []ring.Range{ring.Whole}, nums, w)
+			w = s.handOverDrop(taps, []ring.Range{ring.Whole}, nums, w)
 		}
 		s.latches.NoteCommit(nums, s.syncs.Add(b, w))
 	}

@@ -25,16 +25,16 @@ import (
 // fills of the cache that began before the mark was set are refused.
 func (u *Unit) Commit(w Waiter) (wait bool, err error) {
 	if u.batch == nil && u.failure == nil {
-		if n := u.tell(nil); n != nil {
+		if n := u.queueEvents(nil); n != nil {
 			n.Settled(nil) // they tell of nothing that is written
 		}
 		u.release()
-		if w == nil || u.s.syncs.IsDurable(u.after) && !u.held() && len(u.tolds) == 0 {
-			u.tolds = nil
+		if w == nil || u.s.syncs.IsDurable(u.after) && !u.isHeld() && len(u.notices) == 0 {
+			u.notices = nil
 			return false, nil
 		}
-		w = u.awaitTold(w)
-		u.s.syncs.Enqueue(syncqueue.Commit{Waiter: u.gated(w)}, !u.settles)
+		w = u.awaitNotices(w)
+		u.s.syncs.Enqueue(syncqueue.Commit{Waiter: u.awaitAcks(w)}, !u.syncsItself)
 		return true, nil
 	}
 	if err := u.apply(w); err != nil {
@@ -42,9 +42,9 @@ func (u *Unit) Commit(w Waiter) (wait bool, err error) {
 		return false, err
 	}
 	u.release()
-	if u.crowded {
-		u.crowded = false
-		u.s.relieve()
+	if u.hadRangeTombstones {
+		u.hadRangeTombstones = false
+		u.s.flushRangeTombstones()
 	}
 	return true, nil
 }
@@ -85,10 +85,10 @@ func (u *Unit) refusal() error {
 	switch {
 	case u.failure != nil:
 		return u.failure
-	case u.unseen != nil:
-		return u.unseen
+	case u.unseenErr != nil:
+		return u.unseenErr
 	}
-	return u.s.accepts(u.frees)
+	return u.s.refusalFor(u.frees)
 }
 
 // Frees says that what the unit does only removes, or that the rest was accepted before
@@ -112,16 +112,16 @@ func (u *Unit) release() {
 	if u.staged {
 		u.s.commits.RLock()
 		if taps := u.s.taps.Current(); taps != nil {
-			tellAbandoned(taps, u.built)
+			handOverAbandoned(taps, u.staging)
 		}
 		u.s.commits.RUnlock()
 		u.staged = false
 	}
-	if u.long {
+	if u.isLong {
 		u.s.latches.UnmarkLong(u.latched)
-		u.long = false
+		u.isLong = false
 	}
-	if u.following || u.excludes {
+	if u.following || u.excludesReceivers {
 		u.s.latches.UnlockFollow(u.latched)
 	}
 	if !u.following {
@@ -130,11 +130,11 @@ func (u *Unit) release() {
 	u.latched = u.latched[:0]
 	u.batch = nil
 	u.forget()
-	for _, c := range u.built {
-		u.s.generations.built(c.gen)
+	for _, c := range u.staging {
+		u.s.generations.release(c.gen)
 	}
-	clear(u.built)
-	u.built = u.built[:0]
+	clear(u.staging)
+	u.staging = u.staging[:0]
 	for i := range u.readers {
 		_ = u.readers[i].iter.Close()
 		u.readers[i] = pieceReader{}
@@ -154,13 +154,13 @@ func (u *Unit) forget() {
 	u.changes = u.changes[:0]
 	u.headChanges++
 	u.deltas = u.deltas[:0]
-	u.headers, u.crowd = 0, 0
+	u.headers, u.rangeTombstones = 0, 0
 	clear(u.touched)
 	u.touched = u.touched[:0]
 	u.events = u.events[:0]
 	u.dropDirty(0)
 	u.elements.Forget()
-	u.near.Forget()
+	u.row.Forget()
 	if u.own.made != 0 {
 		u.own = ownChanges{}
 	}
@@ -174,11 +174,11 @@ func (u *Unit) forget() {
 // other way: when the log has failed, locking commits makes sure that all there is has been
 // applied.
 func (s *Store) beginCommit(frees bool) error {
-	if err := s.accepts(frees); err != nil {
+	if err := s.refusalFor(frees); err != nil {
 		return err // without waiting for a rotation under way
 	}
 	s.commits.RLock()
-	if err := s.accepts(frees); err != nil {
+	if err := s.refusalFor(frees); err != nil {
 		s.commits.RUnlock()
 		return err
 	}
@@ -190,8 +190,8 @@ func (s *Store) write(b *pebble.Batch, how *pebble.WriteOptions) error {
 	return s.writeBatch(b, how, false)
 }
 
-// tidy is write for what removes, and for the few bytes that removing takes.
-func (s *Store) tidy(b *pebble.Batch, how *pebble.WriteOptions) error {
+// writeRemoval is write for what removes, and for the few bytes that removing takes.
+func (s *Store) writeRemoval(b *pebble.Batch, how *pebble.WriteOptions) error {
 	return s.writeBatch(b, how, true)
 }
 
@@ -212,10 +212,10 @@ func (u *Unit) beginCommit() error {
 		return u.s.beginCommit(u.frees)
 	}
 	for {
-		if err := u.handStaged(); err != nil {
+		if err := u.resendAllStaged(); err != nil {
 			return err
 		}
-		if err := u.s.beginCommit(u.frees); err != nil || u.allHanded() {
+		if err := u.s.beginCommit(u.frees); err != nil || u.isStagedHandedOver() {
 			return err
 		}
 		u.s.commits.RUnlock()
@@ -256,7 +256,7 @@ func (u *Unit) apply(w Waiter) error {
 		contents, entries = u.batch.Reader(), u.batch.Count() != u.headers
 	}
 	s.versions.NoteBatch(u.batch.Reader())
-	synced := u.settles && w != nil
+	synced := u.syncsItself && w != nil
 	var err error
 	if synced {
 		err = s.db.ApplyNoSyncWait(u.batch, pebble.Sync)
@@ -281,20 +281,20 @@ func (u *Unit) apply(w Waiter) error {
 		if taps != nil {
 			u.handOver(taps, contents, entries)
 		}
-		u.tellChanged()
+		u.notifyChanged()
 	}
 	s.commits.RUnlock()
 	if err == nil {
 		s.wal.Committed()
-		if u.crowd > 0 {
-			s.crowd.Add(int64(u.crowd))
-			u.crowded = true
+		if u.rangeTombstones > 0 {
+			s.rangeTombstones.Add(int64(u.rangeTombstones))
+			u.hadRangeTombstones = true
 		}
-		w = u.tell(u.awaitTold(w))
+		w = u.queueEvents(u.awaitNotices(w))
 		if taps != nil {
-			w = u.gated(w)
+			w = u.awaitAcks(w)
 		}
-		number := s.syncs.Enqueue(syncqueue.Commit{Batch: u.batch, Waiter: w, Synced: synced}, !u.settles)
+		number := s.syncs.Enqueue(syncqueue.Commit{Batch: u.batch, Waiter: w, Synced: synced}, !u.syncsItself)
 		s.latches.NoteCommit(u.latched, number)
 		u.after = max(u.after, number)
 	} else {

@@ -9,7 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/ring"
-	"github.com/ringside-kv/ringside/store/tuning"
+	"github.com/ringside-kv/ringside/store/internal/tuning"
 )
 
 // Config says how a Store is opened.
@@ -47,9 +47,9 @@ type Config struct {
 	// FS is the file system; default: the operating system's. For tests.
 	FS vfs.FS
 
-	// healPeriod is how often the store looks at the disk and tries to recover;
+	// healthPeriod is how often the store looks at the disk and tries to recover;
 	// default: a second. For tests.
-	healPeriod time.Duration
+	healthPeriod time.Duration
 }
 
 // EnsureDefaults fills in what is not set.
@@ -72,8 +72,8 @@ func (c *Config) EnsureDefaults() {
 			c.FS = vfs.NewMem()
 		}
 	}
-	if c.healPeriod == 0 {
-		c.healPeriod = time.Second
+	if c.healthPeriod == 0 {
+		c.healthPeriod = time.Second
 	}
 }
 

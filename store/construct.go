@@ -19,8 +19,8 @@ import (
 // stageSize bounds the batches by which a long value is written, in bytes.
 const stageSize = 1 << 20
 
-// A constructor writes the entries of a value that has no header yet.
-type constructor struct {
+// A valueBuilder writes the entries of a value that has no header yet.
+type valueBuilder struct {
 	u      *Unit
 	built  int // which of the unit's it is
 	place  Place
@@ -31,15 +31,15 @@ type constructor struct {
 	more   bool   // some of them are committed
 }
 
-// construct writes the entries of a value, those that fill sets, under a generation of
+// buildValue writes the entries of a value, those that fill sets, under a generation of
 // their own. Whoever calls puts the header that names it.
-func (u *Unit) construct(key []byte, p Place, fill func(*constructor) error) (gen uint64, err error) {
+func (u *Unit) buildValue(key []byte, p Place, fill func(*valueBuilder) error) (gen uint64, err error) {
 	if gen, err = u.s.newGeneration(); err != nil {
 		return 0, err
 	}
 	u.staged = true
-	u.built = append(u.built, construction{place: p, key: key, gen: gen, staged: true})
-	c := constructor{u: u, built: len(u.built) - 1, place: p, key: key, gen: gen, batch: u.s.db.NewBatch()}
+	u.staging = append(u.staging, stagedValue{place: p, key: key, gen: gen, staged: true})
+	c := valueBuilder{u: u, built: len(u.staging) - 1, place: p, key: key, gen: gen, batch: u.s.db.NewBatch()}
 	defer func() { _ = c.batch.Close() }()
 	garbage := garbageKey(nil, p, key, gen)
 	_ = c.batch.Set(garbage, nil, nil)
@@ -51,12 +51,12 @@ func (u *Unit) construct(key []byte, p Place, fill func(*constructor) error) (ge
 	if err := c.stage(); err != nil {
 		return 0, err
 	}
-	_ = u.batched().Delete(garbage, nil)
+	_ = u.ensureBatch().Delete(garbage, nil)
 	return gen, nil
 }
 
 // set adds an entry. Neither slice is kept.
-func (c *constructor) set(sub, value []byte) error {
+func (c *valueBuilder) set(sub, value []byte) error {
 	_ = c.batch.Set(append(c.prefix, sub...), value, nil)
 	if c.batch.Len() < stageSize {
 		return nil
@@ -65,7 +65,7 @@ func (c *constructor) set(sub, value []byte) error {
 }
 
 // holds reports, with an error, that there are not so many entries.
-func (c *constructor) holds(count int64) error {
+func (c *valueBuilder) holds(count int64) error {
 	if err := c.stage(); err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (c *constructor) holds(count int64) error {
 
 // stage commits what there is. It need not be durable by itself: the log keeps the order,
 // and the header comes after it.
-func (c *constructor) stage() error {
+func (c *valueBuilder) stage() error {
 	if c.more && c.batch.Empty() {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (c *constructor) stage() error {
 	}
 	err := c.batch.Commit(pebble.NoSync)
 	if taps := s.taps.Current(); err == nil && taps != nil {
-		handPart(taps, contents, &c.u.built[c.built], c.more)
+		handOverStaged(taps, contents, &c.u.staging[c.built], c.more)
 	}
 	s.commits.RUnlock()
 	if err != nil {
@@ -105,21 +105,21 @@ func (c *constructor) stage() error {
 	}
 	c.batch.Reset()
 	c.more = true
-	if u := c.u; !u.long {
-		u.long = true
+	if u := c.u; !u.isLong {
+		u.isLong = true
 		u.s.latches.MarkLong(u.latched)
 	}
 	return nil
 }
 
-// handStaged hands over the values whose headers the unit is about to commit, each from its
+// resendAllStaged hands over the values whose headers the unit is about to commit, each from its
 // beginning, where another tap holds the range than when the value was begun: the stream of
 // that tap knows nothing of it. commits is locked for one part at a time, so that taps change
-// meanwhile; commit the headers only if allHanded.
-func (u *Unit) handStaged() error {
-	for i := range u.built {
-		if b := &u.built[i]; u.adopts(b) {
-			if err := u.handAgain(b); err != nil {
+// meanwhile; commit the headers only if isStagedHandedOver.
+func (u *Unit) resendAllStaged() error {
+	for i := range u.staging {
+		if b := &u.staging[i]; u.adoptsStaged(b) {
+			if err := u.resendStaged(b); err != nil {
 				return fmt.Errorf("write long value: %w", err)
 			}
 		}
@@ -127,20 +127,20 @@ func (u *Unit) handStaged() error {
 	return nil
 }
 
-// allHanded reports whether all parts of the values whose headers the unit is about to commit
+// isStagedHandedOver reports whether all parts of the values whose headers the unit is about to commit
 // have gone to the taps that get these. The caller has called beginCommit.
-func (u *Unit) allHanded() bool {
-	for i := range u.built {
-		if b := &u.built[i]; b.handed != u.s.taps.Holder(b.place) && u.adopts(b) {
+func (u *Unit) isStagedHandedOver() bool {
+	for i := range u.staging {
+		if b := &u.staging[i]; b.handed != u.s.taps.Holder(b.place) && u.adoptsStaged(b) {
 			return false
 		}
 	}
 	return true
 }
 
-// adopts reports whether the unit changes the header of a value's key to one that names the
+// adoptsStaged reports whether the unit changes the header of a value's key to one that names the
 // value, which has had none.
-func (u *Unit) adopts(b *construction) bool {
+func (u *Unit) adoptsStaged(b *stagedValue) bool {
 	if !b.staged || b.adopted {
 		return false
 	}
@@ -153,9 +153,9 @@ func (u *Unit) adopts(b *construction) bool {
 	return h.Gen == b.gen
 }
 
-// handAgain hands over all parts of a value, unless they have been handed to the tap that
+// resendStaged hands over all parts of a value, unless they have been handed to the tap that
 // holds the range. It begins anew when the tap changes on the way.
-func (u *Unit) handAgain(b *construction) error {
+func (u *Unit) resendStaged(b *stagedValue) error {
 	for {
 		if err := u.s.beginCommit(u.frees); err != nil {
 			return err
@@ -167,15 +167,15 @@ func (u *Unit) handAgain(b *construction) error {
 		if handed || holder.Tap == nil {
 			return nil
 		}
-		if all, err := u.handParts(b); all || err != nil {
+		if all, err := u.sendStagedParts(b); all || err != nil {
 			return err
 		}
 	}
 }
 
-// handParts hands over what lies there of a value, in parts of stageSize bytes. It returns
+// sendStagedParts hands over what lies there of a value, in parts of stageSize bytes. It returns
 // false once another tap holds the range.
-func (u *Unit) handParts(b *construction) (all bool, err error) {
+func (u *Unit) sendStagedParts(b *stagedValue) (all bool, err error) {
 	s := u.s
 	prefix := binary.BigEndian.AppendUint64(layout.AppendDataPrefix(nil, b.place, b.key), b.gen)
 	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: layout.PrefixEnd(bytes.Clone(prefix))})
@@ -194,7 +194,7 @@ func (u *Unit) handParts(b *construction) (all bool, err error) {
 		} else if err := iter.Error(); err != nil {
 			return false, s.readFailed(err)
 		}
-		if held, err := u.handTo(b.handed, b.place, w.Buf); !held || err != nil {
+		if held, err := u.handOverTo(b.handed, b.place, w.Buf); !held || err != nil {
 			return false, err
 		}
 		if !more {
@@ -205,8 +205,8 @@ func (u *Unit) handParts(b *construction) (all bool, err error) {
 	}
 }
 
-// handTo hands over a batch if the holder is still that of a place.
-func (u *Unit) handTo(h tap.Holder, p Place, batch []byte) (held bool, err error) {
+// handOverTo hands over a batch if the holder is still that of a place.
+func (u *Unit) handOverTo(h tap.Holder, p Place, batch []byte) (held bool, err error) {
 	if err := u.s.beginCommit(u.frees); err != nil {
 		return false, err
 	}

@@ -199,7 +199,7 @@ func (ch *chunk) read(theirs *Digests) (next Position, gen uint64, err error) {
 func (ch *chunk) groups(theirs *Digests) (at Position, err error) {
 	at = ch.at
 	for i := theirs.At(ch.r, ch.at); i < len(theirs.Groups) && layout.ComparePositions(ch.r, at, ch.end) < 0; i++ {
-		if ch.full() && layout.ComparePositions(ch.r, at, ch.at) > 0 {
+		if ch.isFull() && layout.ComparePositions(ch.r, at, ch.at) > 0 {
 			break
 		}
 		g, end := &theirs.Groups[i], theirs.GroupEnd(i)
@@ -216,8 +216,8 @@ func (ch *chunk) groups(theirs *Digests) (at Position, err error) {
 	return at, err
 }
 
-// full reports whether the chunk is large enough; never before the first entry.
-func (ch *chunk) full() bool {
+// isFull reports whether the chunk is large enough; never before the first entry.
+func (ch *chunk) isFull() bool {
 	return ch.walked > 0 && (len(ch.out.Buf) >= ch.limit || ch.walked >= 4*ch.limit)
 }
 
@@ -249,8 +249,8 @@ func (ch *chunk) step() {
 	ch.pos = nil
 }
 
-// before reports whether the entry lies before a position.
-func (ch *chunk) before(end Position) bool {
+// isBefore reports whether the entry lies before a position.
+func (ch *chunk) isBefore(end Position) bool {
 	return ch.pos != nil && layout.ComparePositions(ch.r, ch.pos, end) < 0
 }
 
@@ -266,7 +266,7 @@ func (ch *chunk) group(g *Group, from, end, groupEnd Position) (Position, error)
 			return from, err
 		}
 		if same {
-			for ch.before(end) {
+			for ch.isBefore(end) {
 				ch.step()
 			}
 			return end, nil
@@ -280,8 +280,8 @@ func (ch *chunk) isVoid(at Position) bool {
 	return ch.void != nil && len(sub) > 0 && bytes.Equal(key, ch.void)
 }
 
-// send adds the entry to the batch.
-func (ch *chunk) send(out *ops.Writer) {
+// sendEntry adds the entry to the batch.
+func (ch *chunk) sendEntry(out *ops.Writer) {
 	if ch.w.IsHeader() {
 		out.Add(&ops.Op{Kind: ops.Put, Key: ch.w.Key, A: ch.w.Value})
 		return
@@ -293,14 +293,14 @@ func (ch *chunk) send(out *ops.Writer) {
 // returns how far it got.
 func (ch *chunk) replace(from, end Position) Position {
 	body := ops.NewWriter(0, ch.limit)
-	for ch.before(end) && !ch.full() {
-		ch.send(body)
+	for ch.isBefore(end) && !ch.isFull() {
+		ch.sendEntry(body)
 		ch.step()
 		if len(ch.out.Buf)+len(body.Buf) >= ch.limit {
 			break
 		}
 	}
-	if ch.before(end) {
+	if ch.isBefore(end) {
 		end = slices.Clone(ch.pos)
 	}
 	ch.out.Add(&ops.Op{Kind: ops.Clear, A: from, B: end})
@@ -336,10 +336,10 @@ func (ch *chunk) merge(g *Group, from, end Position) Position {
 			ch.out.Add(&ops.Op{Kind: ops.RemoveSub, Key: key, A: sub})
 		}
 	}
-	for !ch.full() || !ch.before(end) {
+	for !ch.isFull() || !ch.isBefore(end) {
 		theirsLeft := len(theirs) > 0 && layout.ComparePositions(ch.r, theirs[0].At, end) < 0
 		switch {
-		case !ch.before(end):
+		case !ch.isBefore(end):
 			if !theirsLeft {
 				return end
 			}
@@ -349,12 +349,12 @@ func (ch *chunk) merge(g *Group, from, end Position) Position {
 		case theirsLeft && bytes.Equal(ch.pos, theirs[0].At) && !ch.isVoid(ch.pos):
 			var sum uint64
 			if sum, buf = digest.EntrySum(ch.w, ch.pos, buf); sum != theirs[0].Sum {
-				ch.send(ch.out)
+				ch.sendEntry(ch.out)
 			}
 			theirs = theirs[1:]
 			ch.step()
 		default:
-			ch.send(ch.out)
+			ch.sendEntry(ch.out)
 			if theirsLeft && bytes.Equal(ch.pos, theirs[0].At) {
 				theirs = theirs[1:]
 			}

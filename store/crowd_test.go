@@ -184,7 +184,7 @@ func TestManyRangeTombstonesBeginNewMemtable(t *testing.T) {
 			flushes := func() int64 { return s.db.Metrics().Flush.Count }
 			before := flushes()
 			for i := 0; flushes() == before; i++ {
-				if i == maxCrowd+100 {
+				if i == maxRangeTombstones+100 {
 					t.Fatal("no memtable was written out")
 				}
 				leave(s, i)

@@ -533,7 +533,7 @@ func TestDamagedTable(t *testing.T) {
 		t.Error("the damaged table was merged")
 	}
 	waitFor(t, "writes to be refused", func() bool { return s.Writable() != nil })
-	few(t, "attempts", s.engine.FailedTables)
+	few(t, "attempts", s.files.FailedTables)
 	if err := s.Writable(); !errors.Is(err, ErrDamaged) || !errors.Is(err, ErrReadOnly) {
 		t.Errorf("Writable: %v", err)
 	}

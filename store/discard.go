@@ -58,7 +58,7 @@ func (s *Store) checkInterval(ctx context.Context, st layout.Interval, kind byte
 			if pace != nil {
 				pace(size)
 			}
-			if size = 0; ctx.Err() != nil || s.stopping() {
+			if size = 0; ctx.Err() != nil || s.isStopping() {
 				return errors.Join(iter.Close(), cmp.Or(ctx.Err(), ErrClosed))
 			}
 		}
@@ -108,7 +108,7 @@ func (s *Store) discard(sts []layout.Interval) error {
 	}
 	defer s.unlockCleared(nums, false)
 	var done Signal
-	err := s.dropLatched(sts, dropping{nums: nums, marks: marks, unread: true}, &done)
+	err := s.dropLatched(sts, dropOptions{nums: nums, marks: marks, unread: true}, &done)
 	if err == nil {
 		err = done.Wait()
 	}
@@ -126,7 +126,7 @@ func (s *Store) discard(sts []layout.Interval) error {
 	for _, st := range sts {
 		s.damage.Remove(st)
 	}
-	s.damageGone()
+	s.damageRemoved()
 	return s.discarded(sts)
 }
 
@@ -222,8 +222,8 @@ func (s *Store) checkTable(name string, before, behind bool, lower, upper []byte
 	return errors.Join(err, iter.Close(), r.Close())
 }
 
-// isVacant reports whether nothing can be seen in an interval.
-func (s *Store) isVacant(st layout.Interval) (bool, error) {
+// isEmptyInterval reports whether nothing can be seen in an interval.
+func (s *Store) isEmptyInterval(st layout.Interval) (bool, error) {
 	lower, upper := st.Bounds(layout.KindData)
 	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
@@ -250,7 +250,7 @@ func (s *Store) discarded(sts []layout.Interval) error {
 	for _, st := range sts {
 		_ = b.Delete(discardKey(st), nil)
 	}
-	return errors.Join(s.tidy(b, pebble.NoSync), b.Close())
+	return errors.Join(s.writeRemoval(b, pebble.NoSync), b.Close())
 }
 
 // resumeDiscards does what was left undone when the store was closed. What has come back
@@ -263,7 +263,7 @@ func (s *Store) resumeDiscards() error {
 	var cut []layout.Interval
 	for _, st := range sts {
 		// That it cannot be read is why it is to be cut.
-		if vacant, err := s.isVacant(st); vacant || err != nil {
+		if vacant, err := s.isEmptyInterval(st); vacant || err != nil {
 			cut = append(cut, st)
 		}
 	}
@@ -277,10 +277,10 @@ func (s *Store) resumeDiscards() error {
 	return s.discarded(sts)
 }
 
-// goneUnread is what some intervals hold of each slice, by what the rest of the slice
+// estimateLoss is what some intervals hold of each slice, by what the rest of the slice
 // holds; where that cannot be read either, in proportion, and the slice is among those
 // estimated. The latches are held.
-func (s *Store) goneUnread(sts []layout.Interval) (gone map[uint16]Load, estimated []uint16) {
+func (s *Store) estimateLoss(sts []layout.Interval) (gone map[uint16]Load, estimated []uint16) {
 	gone = make(map[uint16]Load)
 	for _, st := range sts {
 		for slice := int(layout.SliceOf(st.First)); slice <= int(layout.SliceOf(st.Last)); slice++ {
@@ -300,7 +300,7 @@ func (s *Store) goneUnread(sts []layout.Interval) (gone map[uint16]Load, estimat
 				n, err := s.countInterval(st)
 				if err != nil {
 					tokens := int64(st.Last.Token()-st.First.Token()) + 1
-					n = Load{Keys: share(l.Keys, tokens), Bytes: share(l.Bytes, tokens), Expires: share(l.Expires, tokens)}
+					n = Load{Keys: proportion(l.Keys, tokens), Bytes: proportion(l.Bytes, tokens), Expires: proportion(l.Expires, tokens)}
 					s.log.Warn("counting the keys of a deleted range failed, using an estimate", "slice", slice, "err", err)
 					estimated = append(estimated, uint16(slice))
 				}

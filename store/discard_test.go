@@ -83,7 +83,7 @@ func TestDamageIsDiscarded(t *testing.T) {
 			}
 			if how == "crash before the cut" {
 				var done Signal
-				if err := s.drop(layout.Union(layout.PiecesOf(around)), dropping{}, &done); err != nil {
+				if err := s.drop(layout.Union(layout.PiecesOf(around)), dropOptions{}, &done); err != nil {
 					t.Skip("the damage lies where the range is counted:", err)
 				}
 				if err := done.Wait(); err != nil {
@@ -192,12 +192,12 @@ func TestWhatIsGoneIsCountedByWhatStays(t *testing.T) {
 			sts = append(sts, layout.PiecesOf(ring.Range{Start: token - ring.Token(rnd.IntN(2)), End: token + ring.Token(rnd.IntN(1<<18)) + 1})...)
 		}
 		sts = layout.Union(sts)
-		lost, err := s.lossOf(sts, false)
+		lost, err := s.computeLoss(sts, false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		read := lost.slices
-		unread, _ := s.goneUnread(sts)
+		unread, _ := s.estimateLoss(sts)
 		for slice := range read {
 			a, b := read[slice], unread[slice]
 			if a.Keys != b.Keys || a.Bytes != b.Bytes || a.Expires != b.Expires {
@@ -262,7 +262,7 @@ func TestDamageLeavesTimeToDiscardIt(t *testing.T) {
 		}
 		s, cfg := damaged(t, memdisk.New(), rnd)
 		s.mustClose(t)
-		cfg.DamageGrace, cfg.healPeriod = grace, 10*time.Millisecond
+		cfg.DamageGrace, cfg.healthPeriod = grace, 10*time.Millisecond
 		s = openTest(t, cfg)
 		if err := s.db.Compact(t.Context(), []byte{layout.KindData}, []byte{layout.KindData + 1}, false); err == nil {
 			t.Error("the damaged table was merged")
@@ -282,7 +282,7 @@ func TestDamageLeavesTimeToDiscardIt(t *testing.T) {
 		if err := s.Writable(); err != nil {
 			t.Error(err)
 		}
-		time.Sleep(2 * cfg.healPeriod)
+		time.Sleep(2 * cfg.healthPeriod)
 		s.set(t, "newer", "v", 0)
 		s.audit(t)
 		s.mustClose(t)

@@ -23,7 +23,7 @@ import (
 // latch.
 func (u *Unit) PutWhole(key []byte, v *Value, typ Type, all []byte) {
 	old := v.header()
-	h := layout.Header{Type: typ, Flags: rawFlag(v.Raw), Expiry: v.Expiry, Value: all}
+	h := layout.Header{Type: typ, Flags: flagOf(v.Raw), Expiry: v.Expiry, Value: all}
 	u.putValue(key, v, &old, &h)
 }
 
@@ -34,10 +34,10 @@ func (u *Unit) Split(key []byte, v *Value, typ Type) error {
 	if err != nil {
 		return err
 	}
-	u.built = append(u.built, construction{place: v.place, key: key, gen: gen})
+	u.staging = append(u.staging, stagedValue{place: v.place, key: key, gen: gen})
 	u.s.cache.Begin(gen)
 	old := v.header()
-	h := layout.Header{Type: typ, Flags: rawFlag(v.Raw), Expiry: v.Expiry, Gen: gen}
+	h := layout.Header{Type: typ, Flags: flagOf(v.Raw), Expiry: v.Expiry, Gen: gen}
 	u.putValue(key, v, &old, &h)
 	return nil
 }
@@ -46,7 +46,7 @@ func (u *Unit) Split(key []byte, v *Value, typ Type) error {
 // else its type wants to know; v as with PutWhole.
 func (u *Unit) PutHead(key []byte, v *Value, count, size int64, head []byte) {
 	h := layout.Header{
-		Type: v.Type, Flags: rawFlag(v.Raw), Expiry: v.Expiry, Gen: v.gen,
+		Type: v.Type, Flags: flagOf(v.Raw), Expiry: v.Expiry, Gen: v.gen,
 		Count: uint64(count), Bytes: uint64(size), Value: head,
 	}
 	if n := len(u.changes); n > 0 && u.changes[n-1].of(v.place, key) {
@@ -84,7 +84,7 @@ func (u *Unit) Construct(key []byte, v *Value, typ Type, head []byte, fill func(
 // so many entries for it.
 func (u *Unit) ConstructOrders(key []byte, v *Value, typ Type, head []byte, orders int64, fill func(set func(sub, value []byte) error) (count, size int64, err error)) error {
 	h := layout.Header{Type: typ, Value: head}
-	gen, err := u.construct(key, v.place, func(c *constructor) error {
+	gen, err := u.buildValue(key, v.place, func(c *valueBuilder) error {
 		count, size, err := fill(c.set)
 		h.Count, h.Bytes = uint64(count), uint64(size)
 		if err == nil {
@@ -101,7 +101,7 @@ func (u *Unit) ConstructOrders(key []byte, v *Value, typ Type, head []byte, orde
 	return nil
 }
 
-func rawFlag(raw bool) uint8 {
+func flagOf(raw bool) uint8 {
 	if raw {
 		return layout.FlagRaw
 	}
@@ -120,21 +120,21 @@ func (u *Unit) putValue(key []byte, v *Value, old, h *layout.Header) {
 // SetElement sets one element; v is what Get returned, of a collection that is not whole.
 // The unit must hold the key's latch, and puts a head afterwards.
 func (u *Unit) SetElement(key []byte, v *Value, sub, value []byte) {
-	u.batched()
-	k := u.keep(u.elementKey(key, v, sub))
-	u.elements.Add(pending.Change{Place: v.place, Key: k, Sub: len(sub), Value: u.keep(value)})
+	u.ensureBatch()
+	k := u.copyBytes(u.elementKey(key, v, sub))
+	u.elements.Add(pending.Change{Place: v.place, Key: k, Sub: len(sub), Value: u.copyBytes(value)})
 }
 
 // RemoveElement is SetElement for an element that is to go.
 func (u *Unit) RemoveElement(key []byte, v *Value, sub []byte) {
-	u.batched()
-	u.elements.Add(pending.Change{Place: v.place, Key: u.keep(u.elementKey(key, v, sub)), Sub: len(sub), Gone: true})
+	u.ensureBatch()
+	u.elements.Add(pending.Change{Place: v.place, Key: u.copyBytes(u.elementKey(key, v, sub)), Sub: len(sub), Gone: true})
 }
 
 // LeaveElement is RemoveElement for an item that stays where it is until RemoveElements is told
 // to remove it, with others: nobody asks for it before it is set again.
 func (u *Unit) LeaveElement(key []byte, v *Value, sub []byte) {
-	u.elements.Add(pending.Change{Place: v.place, Key: u.keep(u.elementKey(key, v, sub)), Sub: len(sub), Gone: true, Left: true})
+	u.elements.Add(pending.Change{Place: v.place, Key: u.copyBytes(u.elementKey(key, v, sub)), Sub: len(sub), Gone: true, Left: true})
 }
 
 // RemoveElements removes all elements with sub keys from one up to, not including, another;
@@ -145,13 +145,13 @@ func (u *Unit) RemoveElements(key []byte, v *Value, from, to []byte) {
 	if from[0] <= FieldKind && bytes.Compare(to, []byte{FieldKind}) > 0 {
 		panic("store: fields are removed one by one")
 	}
-	lower := u.keep(u.elementKey(key, v, from))
-	upper := u.keep(u.elementKey(key, v, to))
+	lower := u.copyBytes(u.elementKey(key, v, from))
+	upper := u.copyBytes(u.elementKey(key, v, to))
 	if bytes.Compare(lower, upper) >= 0 {
 		return
 	}
-	_ = u.batched().DeleteRange(lower, upper, nil)
-	u.crowd++
+	_ = u.ensureBatch().DeleteRange(lower, upper, nil)
+	u.rangeTombstones++
 	u.elements.Remove(lower, upper)
 }
 
@@ -207,8 +207,8 @@ func (u *Unit) elementKey(key []byte, v *Value, sub []byte) []byte {
 	return u.pbuf
 }
 
-// keep returns a copy that lasts until the unit ends.
-func (u *Unit) keep(b []byte) []byte {
+// copyBytes returns a copy that lasts until the unit ends.
+func (u *Unit) copyBytes(b []byte) []byte {
 	start := len(u.lines)
 	u.lines = append(u.lines, b...)
 	return u.lines[start:len(u.lines):len(u.lines)]
@@ -234,13 +234,13 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 		if value, err = r.iter.ValueAndErr(); err != nil {
 			return nil, false, u.s.readFailed(err)
 		}
-		return u.keep(value), true, nil
+		return u.copyBytes(value), true, nil
 	}
 	cached, line := cache.HasLine(sub), k[len(k)-len(sub)-8:]
 	if cached {
 		var near *cache.NearRow
 		if cache.IsItem(line) && u.holds(v.place) {
-			near = &u.near
+			near = &u.row
 			if value, ok = near.Get(line); ok {
 				return value, true, nil
 			}
@@ -263,7 +263,7 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 		}
 		return nil, false, u.s.readFailed(err)
 	}
-	value = u.keep(value)
+	value = u.copyBytes(value)
 	if cached {
 		u.s.cache.FillElement(v.place, line, value, l, version)
 	}
@@ -280,9 +280,9 @@ func (v *Value) Twin(other *Value) bool {
 	return v.gen != 0 && v.gen == other.gen && v.place == other.place
 }
 
-// hastyReads is how often a reader without latch tries to see a header and an element of
+// optimisticReads is how often a reader without latch tries to see a header and an element of
 // one moment before it has writers wait.
-const hastyReads = 3
+const optimisticReads = 3
 
 // GetElement returns what Get does and, if that is a collection which is not whole, one of
 // its elements as of the same moment: that whose sub key is what sub says, if anything, which
@@ -291,7 +291,7 @@ const hastyReads = 3
 func (u *Unit) GetElement(key []byte, sub func(*Value) []byte) (v Value, value []byte, ok bool, err error) {
 	p := u.Place(key)
 	l := &u.s.latches[latch.Of(p)]
-	for range hastyReads {
+	for range optimisticReads {
 		version := l.Version()
 		if v, err = u.Get(key); err != nil || v.gen == 0 || v.Type == String {
 			return v, nil, false, err
@@ -300,7 +300,7 @@ func (u *Unit) GetElement(key []byte, sub func(*Value) []byte) (v Value, value [
 		if u.holds(p) || u.reader(p, key) != nil {
 			return v, value, ok, err
 		}
-		u.dependOn(l, p)
+		u.noteRead(l, p)
 		if err != nil || l.Version() == version {
 			return v, value, ok, err
 		}
@@ -312,7 +312,7 @@ func (u *Unit) GetElement(key []byte, sub func(*Value) []byte) (v Value, value [
 	if err == nil && found {
 		err = h.Parse(line)
 	}
-	u.dependOn(l, p)
+	u.noteRead(l, p)
 	if err != nil || h.Type == None || h.Expired(u.now) {
 		return Value{place: p}, nil, false, err
 	}

@@ -25,14 +25,14 @@ type Elements struct {
 	changes []pending.Change
 	// removed are the ranges that the unit has removed before those changes.
 	removed []pending.Range
-	// hole holds no element, and lies ahead; it is empty if there is none.
-	hole pending.Range
+	// gap holds no element, and lies ahead; it is empty if there is none.
+	gap pending.Range
 	// start is how many of the engine's entries the iterator had passed before, and found how many
 	// were found since.
 	start, found int
 	began        bool
 	stored       bool // the iterator stands at an entry within the bounds
-	shown        bool // and that is the current one
+	atStored     bool // and that is the current one
 	sub          []byte
 	value        []byte
 	err          error
@@ -78,10 +78,10 @@ func (it *Elements) Next() bool {
 	switch {
 	case !it.began:
 		it.began, it.stored = true, it.within(it.first())
-	case it.shown:
+	case it.atStored:
 		it.stored = it.within(it.move())
 	}
-	return it.settle()
+	return it.findCurrent()
 }
 
 // Seek goes to the first element that is not before a sub key, which is greater than that of
@@ -96,16 +96,16 @@ func (it *Elements) Seek(sub []byte) bool {
 	}
 	n, _ := slices.BinarySearchFunc(it.changes, key, func(c pending.Change, key []byte) int { return bytes.Compare(c.Key, key) })
 	it.changes = it.changes[n:]
-	if bytes.Compare(key, it.hole.Lower) >= 0 {
-		it.hole = pending.Range{}
+	if bytes.Compare(key, it.gap.Lower) >= 0 {
+		it.gap = pending.Range{}
 	}
-	it.began, it.stored = true, it.within(it.arrive(it.iter.SeekGEWithLimit(key, it.limit())))
-	return it.settle()
+	it.began, it.stored = true, it.within(it.skipHole(it.iter.SeekGEWithLimit(key, it.limit())))
+	return it.findCurrent()
 }
 
-// settle finds the current element, which is the stored one or comes behind it.
-func (it *Elements) settle() bool {
-	for it.shown = false; ; {
+// findCurrent finds the current element, which is the stored one or comes behind it.
+func (it *Elements) findCurrent() bool {
+	for it.atStored = false; ; {
 		order := 1 // the stored entry comes behind the unit's own
 		switch {
 		case it.iter == nil:
@@ -126,7 +126,7 @@ func (it *Elements) settle() bool {
 		switch {
 		case order < 0:
 			it.found++
-			it.shown, it.sub = true, it.iter.Key()[it.prefix:]
+			it.atStored, it.sub = true, it.iter.Key()[it.prefix:]
 			if it.value, it.err = it.iter.ValueAndErr(); it.err != nil {
 				it.err = it.u.s.readFailed(it.err)
 			}
@@ -137,7 +137,7 @@ func (it *Elements) settle() bool {
 		if !c.Gone {
 			// The stored entry of the same key is left when it has to be: Pebble may have to pass
 			// over many that it has replaced.
-			it.shown, it.sub, it.value = order == 0, c.Key[it.prefix:], c.Value
+			it.atStored, it.sub, it.value = order == 0, c.Key[it.prefix:], c.Value
 			return true
 		}
 		if order == 0 {
@@ -158,17 +158,17 @@ func (it *Elements) Skip(from, to []byte) {
 		it.upper = lower
 	}
 	if bytes.Compare(it.lower, lower) < 0 && bytes.Compare(lower, upper) < 0 && bytes.Compare(upper, it.upper) < 0 {
-		it.hole = pending.Range{Lower: lower, Upper: upper}
+		it.gap = pending.Range{Lower: lower, Upper: upper}
 	}
 }
 
 // limit is where the iterator pauses: before the hole, or at the bound that Pebble does not know.
 func (it *Elements) limit() []byte {
 	switch {
-	case it.back && it.hole.Upper != nil:
-		return it.hole.Upper
-	case it.hole.Lower != nil:
-		return it.hole.Lower
+	case it.back && it.gap.Upper != nil:
+		return it.gap.Upper
+	case it.gap.Lower != nil:
+		return it.gap.Lower
 	case it.own:
 		return nil
 	case it.back:
@@ -177,21 +177,21 @@ func (it *Elements) limit() []byte {
 	return it.upper
 }
 
-// arrive reports whether the iterator, which has moved up to limit, stands at an entry. It goes on
+// skipHole reports whether the iterator, which has moved up to limit, stands at an entry. It goes on
 // behind the hole.
-func (it *Elements) arrive(state pebble.IterValidityState) bool {
-	hole := it.hole
+func (it *Elements) skipHole(state pebble.IterValidityState) bool {
+	hole := it.gap
 	switch {
 	case hole.Lower == nil:
 		return state == pebble.IterValid
 	case state == pebble.IterValid:
 		// Pebble may pass the limit.
 		if k := it.iter.Key(); it.back == (bytes.Compare(k, hole.Lower) < 0) {
-			it.hole = pending.Range{}
+			it.gap = pending.Range{}
 		}
 		return true
 	}
-	it.hole = pending.Range{}
+	it.gap = pending.Range{}
 	if state == pebble.IterExhausted {
 		return false
 	}
@@ -203,16 +203,16 @@ func (it *Elements) arrive(state pebble.IterValidityState) bool {
 
 func (it *Elements) first() bool {
 	if it.back {
-		return it.arrive(it.iter.SeekLTWithLimit(it.upper, it.limit()))
+		return it.skipHole(it.iter.SeekLTWithLimit(it.upper, it.limit()))
 	}
-	return it.arrive(it.iter.SeekGEWithLimit(it.lower, it.limit()))
+	return it.skipHole(it.iter.SeekGEWithLimit(it.lower, it.limit()))
 }
 
 func (it *Elements) move() bool {
 	if it.back {
-		return it.arrive(it.iter.PrevWithLimit(it.limit()))
+		return it.skipHole(it.iter.PrevWithLimit(it.limit()))
 	}
-	return it.arrive(it.iter.NextWithLimit(it.limit()))
+	return it.skipHole(it.iter.NextWithLimit(it.limit()))
 }
 
 // within reports whether the iterator, if it stands anywhere, does so within the bounds:
@@ -248,8 +248,8 @@ func (it *Elements) Passed() int {
 
 // Close ends it and returns what went wrong.
 func (it *Elements) Close() error {
-	if dead := it.Passed() - it.found; dead > fewDead {
-		it.u.s.dead.Add(int64(dead))
+	if dead := it.Passed() - it.found; dead > uncountedTombstones {
+		it.u.s.passedTombstones.Add(int64(dead))
 	}
 	if it.own {
 		if err := it.iter.Close(); err != nil && it.err == nil {

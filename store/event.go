@@ -41,7 +41,7 @@ type events struct {
 
 	mu    sync.Mutex
 	sink  EventSink
-	queue []*noted
+	queue []*commitEvents
 }
 
 // An EventSink takes the events of one commit, for EachEvent, after the commit has settled
@@ -50,8 +50,8 @@ type events struct {
 // neither block nor call the store. The events are its own.
 type EventSink func(events []byte, done func()) (waits bool)
 
-// noted are the events of a commit. It is the commit's Waiter, in front of another.
-type noted struct {
+// commitEvents are the events of a commit. It is the commit's Waiter, in front of another.
+type commitEvents struct {
 	of      *events
 	text    []byte
 	waiter  Waiter // nil: nobody waits
@@ -99,13 +99,13 @@ func (u *Unit) noteNew(key []byte) {
 	}
 }
 
-// tell queues the unit's events and returns what is to be told in place of w when the
+// queueEvents queues the unit's events and returns what is to be told in place of w when the
 // commit is settled.
-func (u *Unit) tell(w Waiter) Waiter {
+func (u *Unit) queueEvents(w Waiter) Waiter {
 	if len(u.events) == 0 {
 		return w
 	}
-	n := &noted{of: &u.s.events, text: append([]byte(nil), u.events...), waiter: w}
+	n := &commitEvents{of: &u.s.events, text: append([]byte(nil), u.events...), waiter: w}
 	n.of.mu.Lock()
 	n.of.queue = append(n.of.queue, n)
 	n.of.mu.Unlock()
@@ -113,9 +113,9 @@ func (u *Unit) tell(w Waiter) Waiter {
 }
 
 // Settled implements Waiter.
-func (n *noted) Settled(err error) {
+func (n *commitEvents) Settled(err error) {
 	e := n.of
-	var ready []*noted
+	var ready []*commitEvents
 	e.mu.Lock()
 	n.settled, n.err = true, err
 	for len(e.queue) > 0 && e.queue[0].settled {
@@ -132,7 +132,7 @@ func (n *noted) Settled(err error) {
 	}
 }
 
-func (n *noted) done() {
+func (n *commitEvents) done() {
 	if n.waiter != nil {
 		n.waiter.Settled(n.err)
 	}

@@ -88,7 +88,7 @@ func (s *Store) expireDue(now int64, from []byte) (n int, next []byte, err error
 // number of its commit; see package syncqueue.
 func (s *Store) expireKeys(now int64, due []expiring, w Waiter) (uint64, error) {
 	u := s.NewUnit()
-	u.peeking, u.excludes = true, true
+	u.peeking, u.excludesReceivers = true, true
 	places := make([]Place, len(due))
 	for i := range due {
 		places[i] = due[i].place
@@ -117,7 +117,7 @@ func (s *Store) expireKeys(now int64, due []expiring, w Waiter) (uint64, error) 
 func (u *Unit) expire(d *expiring) (gone bool, err error) {
 	var h layout.Header
 	l := &u.s.latches[latch.Of(d.place)]
-	u.dependOn(l, d.place)
+	u.noteRead(l, d.place)
 	if u.find(d.place, d.key) == nil { // it may be due twice
 		line, ok, err := u.read(l, d.place, d.key)
 		if err == nil && ok {
@@ -134,7 +134,7 @@ func (u *Unit) expire(d *expiring) (gone bool, err error) {
 	}
 	if d.at != 0 && h.Expiry != d.at {
 		u.pbuf = expiryKey(u.pbuf[:0], d.at, d.place, d.key)
-		_ = u.batched().Delete(u.pbuf, nil)
+		_ = u.ensureBatch().Delete(u.pbuf, nil)
 	}
 	return gone, nil
 }
@@ -150,7 +150,7 @@ func (s *Store) expireLoop() {
 			return
 		case <-tick.C:
 		}
-		if period%expireAgain == 0 || s.overdue.Swap(false) {
+		if period%expireAgain == 0 || s.rescanExpired.Swap(false) {
 			from = []byte{layout.KindExpiry}
 		}
 		for s.Freeable() == nil {
@@ -160,7 +160,7 @@ func (s *Store) expireLoop() {
 			if err != nil {
 				s.log.Error("deleting expired keys failed", "err", err)
 			}
-			if err != nil || n < expireBatch || s.stopping() {
+			if err != nil || n < expireBatch || s.isStopping() {
 				break
 			}
 		}

@@ -114,7 +114,7 @@ func few[N int32 | int64](t *testing.T, what string, count func() N) {
 
 func faultConfig(fs vfs.FS, mode Fsync) Config {
 	cfg := crashConfig(fs, mode)
-	cfg.healPeriod = 10 * time.Millisecond
+	cfg.healthPeriod = 10 * time.Millisecond
 	return cfg
 }
 

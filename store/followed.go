@@ -103,12 +103,12 @@ func followedNext(before []followedPiece, now []layout.Interval, turn uint64) (n
 // reading.
 func (u *Unit) isFollowed() error {
 	f := &u.s.followed
-	if u.may != nil {
-		if err := u.may(); err != nil {
+	if u.mayCommit != nil {
+		if err := u.mayCommit(); err != nil {
 			return err
 		}
 	}
-	if u.following || u.turn == f.turn.Load() {
+	if u.following || u.followTurn == f.turn.Load() {
 		return nil
 	}
 	for r := u.batch.Reader(); ; {
@@ -120,7 +120,7 @@ func (u *Unit) isFollowed() error {
 			continue
 		}
 		p := Place(binary.BigEndian.Uint64(k[1:]))
-		if at := findFollowed(f.pieces, p); at != nil && at.until > u.turn {
+		if at := findFollowed(f.pieces, p); at != nil && at.until > u.followTurn {
 			return fmt.Errorf("commit: %w", ErrFollows)
 		}
 	}

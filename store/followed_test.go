@@ -254,7 +254,7 @@ func TestUnitCommitsInRangeWhoseReceiverIsOver(t *testing.T) {
 			u.Begin(1, []Place{u.Place([]byte(key))})
 			write(t, u)
 			l.UnlockFollow()
-			if err := <-under; !errors.Is(err, errOver) {
+			if err := <-under; !errors.Is(err, errRevoked) {
 				t.Errorf("the batch that was under way: %v", err)
 			}
 			rc.Close() // the sender ends its stream while the unit runs

@@ -125,9 +125,9 @@ func lockDir(fs vfs.FS, dir string) (io.Closer, error) {
 	return lock, nil
 }
 
-// settleIdentity makes an empty directory a store, and one of an older version a store
+// ensureIdentity makes an empty directory a store, and one of an older version a store
 // of this version. The caller holds the lock of the directory.
-func settleIdentity(cfg *Config, id Identity, known bool) (Identity, error) {
+func ensureIdentity(cfg *Config, id Identity, known bool) (Identity, error) {
 	switch {
 	case !known:
 		id = Identity{Format: FormatVersion, Strategy: cfg.Strategy, Hash: cfg.Hash, ID: uuid.NewString()}

@@ -70,11 +70,11 @@ func (s *Store) collectGarbage() (int, error) {
 	if n == 0 {
 		return 0, nil
 	}
-	if err := s.tidy(b, pebble.NoSync); err != nil {
+	if err := s.writeRemoval(b, pebble.NoSync); err != nil {
 		return n, err
 	}
-	s.crowd.Add(int64(n))
-	s.relieve()
+	s.rangeTombstones.Add(int64(n))
+	s.flushRangeTombstones()
 	return n, nil
 }
 
@@ -91,13 +91,13 @@ func (s *Store) housekeepingLoop() {
 		if s.Freeable() != nil {
 			continue
 		}
-		s.dropDead()
-		if s.unswept.Load() {
+		s.flushTombstones()
+		if s.sweepPending.Load() {
 			if err := s.sweepDropped(); err != nil {
 				s.log.Error("deleting expiry times of dropped ranges failed", "err", err)
 			}
 		}
-		for s.garbage.Swap(0) > 0 && !s.stopping() {
+		for s.garbage.Swap(0) > 0 && !s.isStopping() {
 			n, err := s.collectGarbage()
 			if err != nil {
 				s.log.Error("deleting removed values failed", "err", err)

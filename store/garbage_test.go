@@ -187,7 +187,7 @@ func TestGenerationsNeverRepeat(t *testing.T) {
 					t.Errorf("%s: generation %d after %d, used before: %t", mode, gen, last, used[gen])
 				}
 				used[gen], last = true, gen
-				s.generations.built(gen)
+				s.generations.release(gen)
 			}
 			if rnd.IntN(2) == 0 {
 				s.mustClose(t)

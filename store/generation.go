@@ -20,8 +20,8 @@ type generations struct {
 	mu      sync.Mutex
 	next    uint64
 	ceiling uint64
-	// building holds the generations whose header is not written yet.
-	building map[uint64]struct{}
+	// inUse holds the generations whose header is not written yet.
+	inUse map[uint64]struct{}
 }
 
 // generationBlock is how far the ceiling is raised at a time.
@@ -30,7 +30,7 @@ const generationBlock = 1 << 20
 var generationKey = []byte{layout.KindMeta, 'g', 'e', 'n'}
 
 func (g *generations) load(db *pebble.DB) error {
-	g.building = make(map[uint64]struct{})
+	g.inUse = make(map[uint64]struct{})
 	value, closer, err := db.Get(generationKey)
 	if errors.Is(err, pebble.ErrNotFound) {
 		g.next, g.ceiling = 1, 1
@@ -48,8 +48,8 @@ func (g *generations) load(db *pebble.DB) error {
 	return nil
 }
 
-// A construction is a value whose entries are written before its header is.
-type construction struct {
+// A stagedValue is a value whose entries are written before its header is.
+type stagedValue struct {
 	place Place
 	key   []byte
 	gen   uint64
@@ -72,7 +72,7 @@ func (s *Store) newGeneration() (uint64, error) {
 		raised := g.ceiling + generationBlock
 		b := s.db.NewBatch()
 		_ = b.Set(generationKey, binary.LittleEndian.AppendUint64(nil, raised), nil)
-		if err := errors.Join(s.tidy(b, pebble.Sync), b.Close()); err != nil {
+		if err := errors.Join(s.writeRemoval(b, pebble.Sync), b.Close()); err != nil {
 			return 0, fmt.Errorf("raise generation: %w", err)
 		}
 		if err := s.wal.Failed(); err != nil {
@@ -82,14 +82,14 @@ func (s *Store) newGeneration() (uint64, error) {
 	}
 	gen := g.next
 	g.next++
-	g.building[gen] = struct{}{}
+	g.inUse[gen] = struct{}{}
 	return gen, nil
 }
 
-// built lets the garbage collector have the generation, should it be named.
-func (g *generations) built(gen uint64) {
+// release lets the garbage collector have the generation, should it be named.
+func (g *generations) release(gen uint64) {
 	g.mu.Lock()
-	delete(g.building, gen)
+	delete(g.inUse, gen)
 	g.mu.Unlock()
 }
 
@@ -98,7 +98,7 @@ func (g *generations) built(gen uint64) {
 func (g *generations) collectable() func(gen uint64) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	next, building := g.next, maps.Clone(g.building)
+	next, building := g.next, maps.Clone(g.inUse)
 	return func(gen uint64) bool {
 		_, ok := building[gen]
 		return gen < next && !ok

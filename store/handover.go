@@ -40,7 +40,7 @@ func (u *Unit) handOver(ts *tap.Set, r batchrepr.Reader, entries bool) {
 	}
 	for i := range u.parts {
 		if t, number := u.parts[i].Hand(); t.IsHolding() {
-			u.handed(t, number)
+			u.noteHandedOver(t, number)
 		}
 	}
 	u.parts.Drop()
@@ -55,8 +55,8 @@ func (u *Unit) addHeader(p *tap.Piece, c *change) {
 		o.Kind, o.A = ops.Put, c.line
 		if h.Gen != 0 && h.Gen != c.base {
 			o.Kind = ops.PutNew
-			for i := range u.built {
-				if b := &u.built[i]; b.gen == h.Gen && b.staged {
+			for i := range u.staging {
+				if b := &u.staging[i]; b.gen == h.Gen && b.staged {
 					o.Kind, b.adopted = ops.PutStaged, true
 				}
 			}
@@ -75,10 +75,10 @@ func (u *Unit) lastGeneration(p Place, key, sub []byte) uint64 {
 	return binary.BigEndian.Uint64(sub)
 }
 
-// handPart hands over part of a value that no header names yet, the first or more of it;
+// handOverStaged hands over part of a value that no header names yet, the first or more of it;
 // Store.commits is held for reading, since before that was committed. A tap that holds the
 // range since a later moment is handed all of the value later, if it gets a header.
-func handPart(ts *tap.Set, r batchrepr.Reader, b *construction, more bool) {
+func handOverStaged(ts *tap.Set, r batchrepr.Reader, b *stagedValue, more bool) {
 	piece := ts.Find(b.place.Token())
 	if piece == nil {
 		return
@@ -112,10 +112,10 @@ func handPart(ts *tap.Set, r batchrepr.Reader, b *construction, more bool) {
 	}
 }
 
-// tellAbandoned tells of values that a unit may have begun and no header will name. Of
+// handOverAbandoned tells of values that a unit may have begun and no header will name. Of
 // one that a header does name, the receiver knows nothing any more. Store.commits is held
 // for reading.
-func tellAbandoned(ts *tap.Set, built []construction) {
+func handOverAbandoned(ts *tap.Set, built []stagedValue) {
 	for i := range built {
 		c := &built[i]
 		if !c.staged || c.adopted {
@@ -131,9 +131,9 @@ func tellAbandoned(ts *tap.Set, built []construction) {
 	}
 }
 
-// tellDropped tells the taps that ranges have been emptied, under the latches nums,
+// handOverDrop tells the taps that ranges have been emptied, under the latches nums,
 // and returns what is to wait in place of w. Each tap gets one change.
-func (s *Store) tellDropped(taps *tap.Set, rs []ring.Range, nums []uint16, w Waiter) Waiter {
+func (s *Store) handOverDrop(taps *tap.Set, rs []ring.Range, nums []uint16, w Waiter) Waiter {
 	u := Unit{s: s, latched: nums}
 	for _, t := range taps.All() {
 		b := ops.NewWriter(0, 16)
@@ -148,8 +148,8 @@ func (s *Store) tellDropped(taps *tap.Set, rs []ring.Range, nums []uint16, w Wai
 			continue
 		}
 		if number := t.Hand(b.Buf); t.IsHolding() {
-			u.handed(t, number)
+			u.noteHandedOver(t, number)
 		}
 	}
-	return u.gated(w)
+	return u.awaitAcks(w)
 }

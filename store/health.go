@@ -17,23 +17,23 @@ import (
 // A store refuses writes while something keeps it from making them durable, and
 // goes on answering reads. The reasons are independent of one another; writes are
 // accepted again when none is left.
-type trouble uint8
+type refusalReason uint8
 
 const (
-	troubleDisk     trouble = iota // too little free space; what only removes is accepted
-	troubleFull                    // too little even for that
-	troubleLog                     // the write-ahead log failed; healed by writing out the memtables
-	troubleTables                  // a flush or compaction failed; healed by the next that succeeds
-	troubleFatal                   // Pebble cannot go on; only a restart helps
-	troubleDamage                  // a table is damaged
-	troubleShutdown                // the store is being closed
-	troubleCount
+	reasonDiskLow  refusalReason = iota // too little free space; what only removes is accepted
+	reasonDiskFull                      // too little even for that
+	reasonLog                           // the write-ahead log failed; healed by writing out the memtables
+	reasonTables                        // a flush or compaction failed; healed by the next that succeeds
+	reasonFatal                         // Pebble cannot go on; only a restart helps
+	reasonDamage                        // a table is damaged
+	reasonShutdown                      // the store is being closed
+	reasonCount
 )
 
 // Writable returns nil, or an error that wraps ErrReadOnly and says why no write
 // is accepted.
 func (s *Store) Writable() error {
-	if p := s.refusal.Load(); p != nil {
+	if p := s.writeRefusal.Load(); p != nil {
 		return *p
 	}
 	return nil
@@ -43,14 +43,14 @@ func (s *Store) Writable() error {
 // free space is used up. The other half is left to flushes, compactions and the log of the
 // cluster's table, without which nothing that is removed gives space back.
 func (s *Store) Freeable() error {
-	if p := s.stuck.Load(); p != nil {
+	if p := s.removalRefusal.Load(); p != nil {
 		return *p
 	}
 	return nil
 }
 
-// accepts returns nil, or why a write is not accepted that only removes, or does more.
-func (s *Store) accepts(frees bool) error {
+// refusalFor returns nil, or why a write is not accepted that only removes, or does more.
+func (s *Store) refusalFor(frees bool) error {
 	if frees {
 		return s.Freeable()
 	}
@@ -66,43 +66,43 @@ func (s *Store) SetMinFreeDisk(n int64) {
 // MinFreeDisk returns the free space, in bytes, below which writes are refused.
 func (s *Store) MinFreeDisk() int64 { return s.minFreeDisk.Load() }
 
-// trouble sets (err != nil) or clears one reason to refuse writes.
-func (s *Store) trouble(t trouble, err error) {
-	s.troubleMu.Lock()
-	defer s.troubleMu.Unlock()
-	s.setTrouble(t, err)
+// refuse sets (err != nil) or clears one reason to refuse writes.
+func (s *Store) refuse(t refusalReason, err error) {
+	s.reasonsMu.Lock()
+	defer s.reasonsMu.Unlock()
+	s.refuseLocked(t, err)
 }
 
-// logTrouble brings the trouble with the log up to date. It is called after each
+// updateLogRefusal brings the trouble with the log up to date. It is called after each
 // change of that; the order of the calls does not matter.
-func (s *Store) logTrouble() {
-	s.troubleMu.Lock()
-	defer s.troubleMu.Unlock()
-	s.setTrouble(troubleLog, s.wal.Failed())
+func (s *Store) updateLogRefusal() {
+	s.reasonsMu.Lock()
+	defer s.reasonsMu.Unlock()
+	s.refuseLocked(reasonLog, s.wal.Failed())
 }
 
-// setTrouble is trouble for those who hold troubleMu.
-func (s *Store) setTrouble(t trouble, err error) {
-	before := s.troubles[t]
-	s.troubles[t] = err
+// refuseLocked is trouble for those who hold reasonsMu.
+func (s *Store) refuseLocked(t refusalReason, err error) {
+	before := s.reasons[t]
+	s.reasons[t] = err
 	switch {
-	case before == nil && err != nil && t != troubleShutdown:
+	case before == nil && err != nil && t != reasonShutdown:
 		s.log.Error("writes are refused", "err", err)
 	case before != nil && err == nil:
 		s.log.Info("recovered", "from", before)
 	}
 	var any, stuck *error // the first ones
-	for i, err := range slices.Backward(s.troubles[:]) {
+	for i, err := range slices.Backward(s.reasons[:]) {
 		if err != nil {
 			refusal := fmt.Errorf("%w: %w", ErrReadOnly, err)
 			any = &refusal
-			if trouble(i) != troubleDisk {
+			if refusalReason(i) != reasonDiskLow {
 				stuck = &refusal
 			}
 		}
 	}
-	s.refusal.Store(any)
-	s.stuck.Store(stuck)
+	s.writeRefusal.Store(any)
+	s.removalRefusal.Store(stuck)
 }
 
 // readFailed says what a failed read means for the store.
@@ -114,17 +114,17 @@ func (s *Store) readFailed(err error) error {
 	return fmt.Errorf("read: %w", err)
 }
 
-// healLoop looks after the disk and the log until the store is closed.
-func (s *Store) healLoop() {
-	tick := time.NewTicker(s.cfg.healPeriod)
+// healthLoop looks after the disk and the log until the store is closed.
+func (s *Store) healthLoop() {
+	tick := time.NewTicker(s.cfg.healthPeriod)
 	defer tick.Stop()
 	for {
 		s.checkDisk()
-		s.troubleMu.Lock()
-		s.damageDue()
-		s.troubleMu.Unlock()
-		if s.curable() {
-			if err := s.cure(); err != nil && !s.stopping() {
+		s.reasonsMu.Lock()
+		s.refuseDamaged()
+		s.reasonsMu.Unlock()
+		if s.isRecoverable() {
+			if err := s.recoverWrites(); err != nil && !s.isStopping() {
 				s.log.Error("recovery failed, trying again", "err", err)
 			}
 		}
@@ -136,8 +136,8 @@ func (s *Store) healLoop() {
 	}
 }
 
-// lookLeast is how many bytes are at least written to the log between two looks at the disk.
-const lookLeast = 1 << 20
+// minCheckBytes is how many bytes are at least written to the log between two looks at the disk.
+const minCheckBytes = 1 << 20
 
 // checkDisk looks at the free space. The next look comes with the next tick, or once so much
 // was written that the reserve may be in use: each byte is written to the log, then to
@@ -153,7 +153,7 @@ func (s *Store) checkDisk() {
 	if reserve := s.minFreeDisk.Load(); reserve > 0 {
 		usage, err := s.cfg.FS.GetDiskUsage(s.cfg.Dir)
 		if err == nil {
-			next = s.wal.Bytes() + max((int64(min(usage.AvailBytes, math.MaxInt64))-reserve)/8, lookLeast)
+			next = s.wal.Bytes() + max((int64(min(usage.AvailBytes, math.MaxInt64))-reserve)/8, minCheckBytes)
 		}
 		switch {
 		case errors.Is(err, vfs.ErrUnsupported):
@@ -172,33 +172,33 @@ func (s *Store) checkDisk() {
 		}
 	}
 	s.wal.LookOnce(next)
-	s.troubleMu.Lock()
-	s.setTrouble(troubleFull, full)
-	s.setTrouble(troubleDisk, short)
-	s.troubleMu.Unlock()
+	s.reasonsMu.Lock()
+	s.refuseLocked(reasonDiskFull, full)
+	s.refuseLocked(reasonDiskLow, short)
+	s.reasonsMu.Unlock()
 	if short != nil {
 		signal(s.reclaim.wake)
 	}
 }
 
-// curable reports whether there is trouble that cure may end. On a full disk it
+// isRecoverable reports whether there is trouble that recoverWrites may end. On a full disk it
 // would make things worse: to Pebble, a failure to write its manifest is final.
-func (s *Store) curable() bool {
-	if s.wal.Failed() == nil && !s.isTroubled(troubleTables) ||
-		s.isTroubled(troubleFull) || s.isTroubled(troubleFatal) || s.isTroubled(troubleShutdown) {
+func (s *Store) isRecoverable() bool {
+	if s.wal.Failed() == nil && !s.isRefusedFor(reasonTables) ||
+		s.isRefusedFor(reasonDiskFull) || s.isRefusedFor(reasonFatal) || s.isRefusedFor(reasonShutdown) {
 		return false
 	}
 	usage, err := s.cfg.FS.GetDiskUsage(s.cfg.Dir)
 	return err != nil || usage.AvailBytes > 2*uint64(s.cfg.MemTable)
 }
 
-// cure writes out the memtables, which hold all that a failed log was there for,
+// recoverWrites writes out the memtables, which hold all that a failed log was there for,
 // and begins a new log.
 //
 // The new log is created by a second flush, when everything before it is in tables
 // already: a crash must not leave a log behind the torn end of the failed one,
 // which Pebble would call damage, rightly.
-func (s *Store) cure() error {
+func (s *Store) recoverWrites() error {
 	if err := s.flushTables(); err != nil {
 		return err
 	}
@@ -221,9 +221,9 @@ func (s *Store) cure() error {
 				s.log.Warn("storing the state of the log failed: if the process is killed, its last writes count as lost", "err", err)
 			}
 		}
-		s.logTrouble()
+		s.updateLogRefusal()
 	}
-	s.trouble(troubleTables, nil)
+	s.refuse(reasonTables, nil)
 	return nil
 }
 
@@ -257,18 +257,18 @@ func signal(c chan struct{}) {
 	}
 }
 
-func (s *Store) isTroubled(t trouble) bool {
-	s.troubleMu.Lock()
-	defer s.troubleMu.Unlock()
-	return s.troubles[t] != nil
+func (s *Store) isRefusedFor(t refusalReason) bool {
+	s.reasonsMu.Lock()
+	defer s.reasonsMu.Unlock()
+	return s.reasons[t] != nil
 }
 
-// onlyDamaged reports whether writes are refused for damage in tables alone.
-func (s *Store) onlyDamaged() bool {
-	s.troubleMu.Lock()
-	defer s.troubleMu.Unlock()
-	for t, err := range s.troubles {
-		if err != nil && trouble(t) != troubleDamage && trouble(t) != troubleDisk {
+// isRefusedForDamageOnly reports whether writes are refused for damage in tables alone.
+func (s *Store) isRefusedForDamageOnly() bool {
+	s.reasonsMu.Lock()
+	defer s.reasonsMu.Unlock()
+	for t, err := range s.reasons {
+		if err != nil && refusalReason(t) != reasonDamage && refusalReason(t) != reasonDiskLow {
 			return false
 		}
 	}
@@ -277,9 +277,9 @@ func (s *Store) onlyDamaged() bool {
 
 // fatalError returns why Pebble has stopped for good.
 func (s *Store) fatalError() error {
-	s.troubleMu.Lock()
-	defer s.troubleMu.Unlock()
-	return s.troubles[troubleFatal]
+	s.reasonsMu.Lock()
+	defer s.reasonsMu.Unlock()
+	return s.reasons[reasonFatal]
 }
 
 // pebbleLogger passes Pebble's messages on.
@@ -301,7 +301,7 @@ func (l pebbleLogger) Errorf(format string, args ...any) {
 // after a restart.
 func (l pebbleLogger) Fatalf(format string, args ...any) {
 	err := fmt.Errorf("storage engine stopped, restart needed: %s", fmt.Sprintf(format, args...))
-	l.s.trouble(troubleFatal, err)
+	l.s.refuse(reasonFatal, err)
 	l.s.fatalOnce.Do(func() { close(l.s.fatal) })
 	select {}
 }
@@ -324,58 +324,58 @@ func (s *Store) listener() *pebble.EventListener {
 	}
 }
 
-// openAttempts is how often a flush may fail before opening the store does.
-const openAttempts = 5
+// maxFlushFailures is how often a flush may fail before opening the store does.
+const maxFlushFailures = 5
 
 // tablesFailed notes that a flush or a compaction failed.
 func (s *Store) tablesFailed(err error) {
-	if s.engine.TablesFailed() == openAttempts {
+	if s.files.TablesFailed() == maxFlushFailures {
 		select {
 		case s.openFailed <- err:
 		default: // only while the store is being opened does anybody listen
 		}
 	}
 	if pebble.IsCorruptionError(err) {
-		s.damageMet(fmt.Errorf("%w: tables cannot be merged: %s: %w", ErrDamaged, damage.Cure, err))
+		s.noteDamage(fmt.Errorf("%w: tables cannot be merged: %s: %w", ErrDamaged, damage.Cure, err))
 		return
 	}
-	s.trouble(troubleTables, fmt.Errorf("write tables: %w", err))
+	s.refuse(reasonTables, fmt.Errorf("write tables: %w", err))
 }
 
-// damageMet notes that damage keeps tables from being merged. Until they are too many
+// noteDamage notes that damage keeps tables from being merged. Until they are too many
 // nothing is lost by going on: so whoever can get rid of the damage has some time for it.
-func (s *Store) damageMet(err error) {
-	s.troubleMu.Lock()
-	defer s.troubleMu.Unlock()
+func (s *Store) noteDamage(err error) {
+	s.reasonsMu.Lock()
+	defer s.reasonsMu.Unlock()
 	if s.damageErr == nil {
 		s.damageErr, s.damageSince = err, time.Now()
 		if s.cfg.DamageGrace > 0 {
 			s.log.Error("writes will be refused if the damage stays", "in", s.cfg.DamageGrace, "err", err)
 		}
 	}
-	s.damageDue()
+	s.refuseDamaged()
 }
 
-// damageDue refuses writes once the grace is over; troubleMu is held.
-func (s *Store) damageDue() {
-	if s.damageErr != nil && s.troubles[troubleDamage] == nil && time.Since(s.damageSince) >= s.cfg.DamageGrace {
-		s.setTrouble(troubleDamage, s.damageErr)
+// refuseDamaged refuses writes once the grace is over; reasonsMu is held.
+func (s *Store) refuseDamaged() {
+	if s.damageErr != nil && s.reasons[reasonDamage] == nil && time.Since(s.damageSince) >= s.cfg.DamageGrace {
+		s.refuseLocked(reasonDamage, s.damageErr)
 	}
 }
 
-// damageGone notes that damage has been cut out of the tables. If there is more, it will be
+// damageRemoved notes that damage has been cut out of the tables. If there is more, it will be
 // met again.
-func (s *Store) damageGone() {
-	s.troubleMu.Lock()
-	defer s.troubleMu.Unlock()
+func (s *Store) damageRemoved() {
+	s.reasonsMu.Lock()
+	defer s.reasonsMu.Unlock()
 	s.damageErr = nil
-	s.setTrouble(troubleDamage, nil)
+	s.refuseLocked(reasonDamage, nil)
 }
 
 // tablesWritten notes that a flush or a compaction succeeded, if err is nil.
 func (s *Store) tablesWritten(err error) {
 	if err == nil {
-		s.engine.TablesWritten()
-		s.trouble(troubleTables, nil)
+		s.files.TablesWritten()
+		s.refuse(reasonTables, nil)
 	}
 }

@@ -28,6 +28,6 @@ func (u *Unit) GetItems(key []byte, which func(*Value) (sub []byte, n int64), in
 	if n <= 0 || n > cache.MaxItems || !u.s.cache.Items(p, v.gen, sub, int(n), into) {
 		return v, false, nil
 	}
-	u.dependOn(l, p)
+	u.noteRead(l, p)
 	return v, l.Version() == version, nil
 }

@@ -63,10 +63,10 @@ func (s *Store) LastSync() time.Time { return s.wal.LastSync() }
 // Fsync returns what an acknowledged write has gone through.
 func (s *Store) Fsync() Fsync { return s.cfg.Fsync }
 
-// everySecond makes the log durable in mode everysec and drives the cache's clock,
+// tickLoop makes the log durable in mode everysec and drives the cache's clock,
 // until the store is closed. It does nothing else, so that no trouble keeps it from
 // being on time.
-func (s *Store) everySecond() {
+func (s *Store) tickLoop() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {

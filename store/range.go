@@ -75,7 +75,7 @@ func (s *Store) countInterval(st layout.Interval) (l Load, err error) {
 // taps are told. w is told when that is durable; with an error, nothing was removed and w
 // is not used. may is as for Clear.
 func (s *Store) ClearRanges(w Waiter, may func() error, rs ...ring.Range) error {
-	if err := s.drop(layout.UnionOf(rs), dropping{told: rs, may: may}, w); err != nil {
+	if err := s.drop(layout.UnionOf(rs), dropOptions{taps: rs, may: may}, w); err != nil {
 		return fmt.Errorf("clear %v: %w", rs, err)
 	}
 	return nil
@@ -87,7 +87,7 @@ func (s *Store) ClearRanges(w Waiter, may func() error, rs ...ring.Range) error 
 // range is refused: ErrOverlap. ErrLatched says that a unit holds a latch of the ranges for
 // long, and that nothing was removed. w is as for ClearRange, and may be nil.
 func (s *Store) DropRanges(w Waiter, rs ...ring.Range) error {
-	if err := s.drop(layout.UnionOf(rs), dropping{mayWait: true}, w); err != nil {
+	if err := s.drop(layout.UnionOf(rs), dropOptions{mayWait: true}, w); err != nil {
 		return fmt.Errorf("drop %v: %w", rs, err)
 	}
 	return nil
@@ -96,10 +96,10 @@ func (s *Store) DropRanges(w Waiter, rs ...ring.Range) error {
 // drop removes all that lies in some intervals, with one batch: the keys, what the
 // counts have of them, and what is named as garbage. Their entries in the index of
 // expiry times are left to sweepDropped. Taps are told of d.told, or must not be there.
-func (s *Store) drop(sts []layout.Interval, d dropping, w Waiter) error {
+func (s *Store) drop(sts []layout.Interval, d dropOptions, w Waiter) error {
 	// Most lines go before anybody has to wait. The counts are no more than a hint here: after
 	// damage they may be estimates.
-	if s.anyKeys(sts) {
+	if s.hasKeys(sts) {
 		d.marks = s.cache.SweepAhead(layout.ContainsFunc(sts))
 	}
 	nums := latchesOf(sts)
@@ -115,13 +115,13 @@ func (s *Store) drop(sts []layout.Interval, d dropping, w Waiter) error {
 	err := s.dropLatched(sts, d, w)
 	s.unlockCleared(nums, d.follows)
 	if err == nil {
-		s.relieve()
+		s.flushRangeTombstones()
 	}
 	return err
 }
 
-// anyKeys reports whether slices that some intervals have a part in hold anything.
-func (s *Store) anyKeys(sts []layout.Interval) bool {
+// hasKeys reports whether slices that some intervals have a part in hold anything.
+func (s *Store) hasKeys(sts []layout.Interval) bool {
 	return slices.ContainsFunc(sts, func(st layout.Interval) bool {
 		for slice := int(layout.SliceOf(st.First)); slice <= int(layout.SliceOf(st.Last)); slice++ {
 			if s.counts.KeysOf(uint16(slice)) > 0 {
@@ -141,11 +141,11 @@ func latchesOf(sts []layout.Interval) (nums []uint16) {
 	return nums
 }
 
-// A dropping is how intervals are dropped.
-type dropping struct {
+// A dropOptions is how intervals are dropped.
+type dropOptions struct {
 	nums  []uint16 // of their latches, which are held
 	marks []uint64 // of sweepAhead
-	told  []ring.Range
+	taps  []ring.Range
 	// unread: nothing in them is read, nor is damage in the way, and they are marked as
 	// to be cut out of the tables.
 	unread bool
@@ -159,10 +159,10 @@ type dropping struct {
 }
 
 // dropLatched is drop for those who hold the latches.
-func (s *Store) dropLatched(sts []layout.Interval, d dropping, w Waiter) error {
+func (s *Store) dropLatched(sts []layout.Interval, d dropOptions, w Waiter) error {
 	s.commits.Lock()
 	defer s.commits.Unlock()
-	if err := s.Freeable(); err != nil && !(d.unread && s.onlyDamaged()) {
+	if err := s.Freeable(); err != nil && !(d.unread && s.isRefusedForDamageOnly()) {
 		return err
 	}
 	if d.may != nil {
@@ -171,14 +171,14 @@ func (s *Store) dropLatched(sts []layout.Interval, d dropping, w Waiter) error {
 		}
 	}
 	taps := s.taps.Current()
-	if d.told == nil && taps != nil {
+	if d.taps == nil && taps != nil {
 		for _, st := range sts {
 			if taps.Overlap(st) {
 				return ErrOverlap
 			}
 		}
 	}
-	lost, err := s.lossOf(sts, d.unread)
+	lost, err := s.computeLoss(sts, d.unread)
 	if err != nil {
 		return err
 	}
@@ -199,15 +199,15 @@ func (s *Store) dropLatched(sts []layout.Interval, d dropping, w Waiter) error {
 		mark = latch.Following
 	}
 	s.latches.BeginCommit(d.nums, mark)
-	if d.told != nil || d.unread { // else it is not this store's to serve
+	if d.taps != nil || d.unread { // else it is not this store's to serve
 		s.versions.NoteAll()
 	}
 	err = s.db.Apply(b, pebble.NoSync)
 	if err == nil {
 		s.cache.Sweep(d.marks, layout.ContainsFunc(sts))
 		s.dropped(&lost)
-		if d.told != nil && taps != nil {
-			w = s.tellDropped(taps, d.told, d.nums, w)
+		if d.taps != nil && taps != nil {
+			w = s.handOverDrop(taps, d.taps, d.nums, w)
 		}
 		s.latches.NoteCommit(d.nums, s.syncs.Add(b, w))
 	} else {
@@ -219,29 +219,29 @@ func (s *Store) dropLatched(sts []layout.Interval, d dropping, w Waiter) error {
 	return err
 }
 
-// A loss is what a drop takes from the store.
-type loss struct {
+// A dropLoss is what a drop takes from the store.
+type dropLoss struct {
 	slices map[uint16]Load
 	// occupied are the intervals to delete. Of the others it is certain that they hold
 	// nothing but garbage, which is collected by its own marks.
-	occupied []occupied
+	occupied []occupiedInterval
 	// estimated are slices whose counts are not certain from now on.
 	estimated []uint16
 }
 
-// An occupied interval is one to delete; expires says that entries of the index of expiry
+// An occupiedInterval interval is one to delete; expires says that entries of the index of expiry
 // times may be left of it.
-type occupied struct {
+type occupiedInterval struct {
 	layout.Interval
 	expires bool
 }
 
-// lossOf returns what a drop of some intervals takes; the latches are held, and commits.
-func (s *Store) lossOf(sts []layout.Interval, unread bool) (lost loss, err error) {
+// computeLoss returns what a drop of some intervals takes; the latches are held, and commits.
+func (s *Store) computeLoss(sts []layout.Interval, unread bool) (lost dropLoss, err error) {
 	if unread {
-		lost.slices, lost.estimated = s.goneUnread(sts)
+		lost.slices, lost.estimated = s.estimateLoss(sts)
 		for _, st := range sts {
-			lost.occupied = append(lost.occupied, occupied{st, true})
+			lost.occupied = append(lost.occupied, occupiedInterval{st, true})
 		}
 		return lost, nil
 	}
@@ -257,20 +257,20 @@ func (s *Store) lossOf(sts []layout.Interval, unread bool) (lost loss, err error
 		if err != nil {
 			return lost, err
 		}
-		certain, err := s.certain(st)
+		certain, err := s.isCountCertain(st)
 		if err != nil {
 			return lost, err
 		}
 		if held != (Load{}) || !certain {
-			lost.occupied = append(lost.occupied, occupied{st, held.Expires != 0 || !certain})
+			lost.occupied = append(lost.occupied, occupiedInterval{st, held.Expires != 0 || !certain})
 		}
 	}
 	return lost, nil
 }
 
-// certain reports whether the counts of an interval, as eachSlice gives them, are sure to be
+// isCountCertain reports whether the counts of an interval, as eachSlice gives them, are sure to be
 // right: they may be estimates after damage. The latches are held, and commits.
-func (s *Store) certain(st layout.Interval) (bool, error) {
+func (s *Store) isCountCertain(st layout.Interval) (bool, error) {
 	c := &s.counts
 	for slice := int(layout.SliceOf(st.First)); slice <= int(layout.SliceOf(st.Last)); slice++ {
 		if c.IsCertain(uint16(slice)) {
@@ -284,7 +284,7 @@ func (s *Store) certain(st layout.Interval) (bool, error) {
 			continue // eachSlice has read the part
 		}
 		// The part is never dropped with the rest, so it is looked at once.
-		vacant, err := s.isVacant(whole)
+		vacant, err := s.isEmptyInterval(whole)
 		if err != nil {
 			return false, s.readFailed(err)
 		}
@@ -297,7 +297,7 @@ func (s *Store) certain(st layout.Interval) (bool, error) {
 }
 
 // dropped notes that a loss has been committed; commits is held for writing.
-func (s *Store) dropped(lost *loss) {
+func (s *Store) dropped(lost *dropLoss) {
 	for _, st := range lost.occupied {
 		for slice := int(layout.SliceOf(st.First)); slice <= int(layout.SliceOf(st.Last)); slice++ {
 			if whole := layout.SliceInterval(uint16(slice)); st.First <= whole.First && st.Last >= whole.Last {
@@ -306,7 +306,7 @@ func (s *Store) dropped(lost *loss) {
 		}
 		if st.expires {
 			s.drops.Add(1)
-			s.unswept.Store(true)
+			s.sweepPending.Store(true)
 		}
 	}
 	for _, slice := range lost.estimated {
@@ -314,13 +314,13 @@ func (s *Store) dropped(lost *loss) {
 	}
 	if len(lost.occupied) > 0 {
 		s.counts.JournalDropped()
-		s.crowd.Add(int64(2*len(lost.occupied)+1) * crowdOverlap)
+		s.rangeTombstones.Add(int64(2*len(lost.occupied)+1) * overlapWeight)
 	}
 }
 
 // dropBatch returns the batch that deletes occupied intervals. It begins a new term of the
 // counts, as they are now; commits is held for writing, and checkpoints.
-func (s *Store) dropBatch(lost *loss) *pebble.Batch {
+func (s *Store) dropBatch(lost *dropLoss) *pebble.Batch {
 	b := s.db.NewBatch()
 	if len(lost.occupied) == 0 {
 		return b

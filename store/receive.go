@@ -28,9 +28,9 @@ type Receiver struct {
 	u      *Unit
 	// begun holds values whose entries have come, some of them, but not their header,
 	// by the sender's generation.
-	begun  map[begunKey]uint64
-	broken error
-	over   atomic.Bool // see Over
+	begun map[begunKey]uint64
+	err   error
+	over  atomic.Bool // see Over
 
 	ops     []placedOp
 	after   uint64 // the newest commit of the units before, as a number of the sync queue
@@ -64,7 +64,7 @@ func (s *Store) NewReceiver(ranges ...ring.Range) *Receiver {
 	u := s.NewUnit()
 	u.peeking, u.following = true, true
 	rc := &Receiver{s: s, u: u, begun: make(map[begunKey]uint64), within: layout.NewTokenIndex(nil)}
-	u.may = rc.goesOn
+	u.mayCommit = rc.checkNotOver
 	if len(ranges) > 0 {
 		rc.SetRanges(ranges...)
 	}
@@ -79,7 +79,7 @@ func (rc *Receiver) SetRanges(ranges ...ring.Range) {
 	for k, gen := range rc.begun {
 		if rc.within.Find(rc.s.token([]byte(k.key))) < 0 {
 			delete(rc.begun, k)
-			rc.s.generations.built(gen)
+			rc.s.generations.release(gen)
 			rc.s.garbage.Add(1)
 		}
 	}
@@ -95,12 +95,12 @@ func (rc *Receiver) Over() {
 	rc.s.follow(rc, nil)
 }
 
-var errOver = errors.New("the store does not follow in these ranges any more")
+var errRevoked = errors.New("the store does not follow in these ranges any more")
 
-// goesOn returns an error once the receiver is over. The caller holds Store.commits.
-func (rc *Receiver) goesOn() error {
+// checkNotOver returns an error once the receiver is over. The caller holds Store.commits.
+func (rc *Receiver) checkNotOver() error {
 	if rc.over.Load() {
-		return errOver
+		return errRevoked
 	}
 	return nil
 }
@@ -108,18 +108,18 @@ func (rc *Receiver) goesOn() error {
 // Close ends the stream. What it has begun and not finished is garbage.
 func (rc *Receiver) Close() {
 	for _, gen := range rc.begun {
-		rc.s.generations.built(gen)
+		rc.s.generations.release(gen)
 	}
 	clear(rc.begun)
 	rc.s.garbage.Add(1)
 	rc.s.follow(rc, nil)
-	rc.broken = ErrClosed
+	rc.err = ErrClosed
 }
 
 // fail ends the stream with an error.
 func (rc *Receiver) fail(err error) error {
 	err = fmt.Errorf("apply batch: %w", err)
-	rc.broken = err
+	rc.err = err
 	return err
 }
 
@@ -162,8 +162,8 @@ func (s *Store) keysWithin(st layout.Interval) (keys int64) {
 	return keys
 }
 
-// one does one operation in the unit.
-func (rc *Receiver) one(op *placedOp) error {
+// applyOp does one operation in the unit.
+func (rc *Receiver) applyOp(op *placedOp) error {
 	u, p, o := rc.u, op.place, &op.Op
 	switch o.Kind {
 	case ops.Clear:
@@ -202,7 +202,7 @@ func (rc *Receiver) one(op *placedOp) error {
 		return rc.setSub(p, o, old.Gen)
 	case ops.RemoveSub:
 		if old.Gen != 0 {
-			_ = u.batched().Delete(rc.subKey(p, o.Key, old.Gen, o.A), nil)
+			_ = u.ensureBatch().Delete(rc.subKey(p, o.Key, old.Gen, o.A), nil)
 			rc.changed(p, len(o.A))
 		}
 	case ops.RemoveSubs:
@@ -213,8 +213,8 @@ func (rc *Receiver) one(op *placedOp) error {
 				end = layout.PrefixEnd(end)
 			}
 			if bytes.Compare(start, end) < 0 {
-				_ = u.batched().DeleteRange(start, end, nil)
-				u.crowd++
+				_ = u.ensureBatch().DeleteRange(start, end, nil)
+				u.rangeTombstones++
 			}
 		}
 	}
@@ -232,7 +232,7 @@ func (rc *Receiver) setSub(p Place, o *ops.Op, gen uint64) error {
 	if gen == 0 {
 		return fmt.Errorf("%w: an entry of a value that was not begun", ErrGap)
 	}
-	_ = rc.u.batched().Set(rc.subKey(p, o.Key, gen, o.A), o.B, nil)
+	_ = rc.u.ensureBatch().Set(rc.subKey(p, o.Key, gen, o.A), o.B, nil)
 	rc.changed(p, len(o.A))
 	return nil
 }
@@ -241,7 +241,7 @@ func (rc *Receiver) setSub(p Place, o *ops.Op, gen uint64) error {
 // key, is not what the cache may say.
 func (rc *Receiver) changed(p Place, sub int) {
 	if cache.HasLine(rc.pbuf[len(rc.pbuf)-sub:]) {
-		rc.u.elements.AddForeign(pending.Change{Place: p, Key: rc.u.keep(rc.pbuf), Sub: sub})
+		rc.u.elements.AddForeign(pending.Change{Place: p, Key: rc.u.copyBytes(rc.pbuf), Sub: sub})
 	}
 }
 
@@ -256,7 +256,7 @@ func (rc *Receiver) begin(p Place, o *ops.Op) error {
 	}
 	rc.begun[begunKey{string(o.Key), o.Gen}] = gen
 	rc.s.garbage.Add(1)
-	return rc.u.batched().Set(garbageKey(nil, p, o.Key, gen), nil, nil)
+	return rc.u.ensureBatch().Set(garbageKey(nil, p, o.Key, gen), nil, nil)
 }
 
 // abandon gives up a value that has no header yet, if it was begun.
@@ -264,7 +264,7 @@ func (rc *Receiver) abandon(o *ops.Op) {
 	k := begunKey{string(o.Key), o.Gen}
 	if gen, ok := rc.begun[k]; ok {
 		delete(rc.begun, k)
-		rc.s.generations.built(gen)
+		rc.s.generations.release(gen)
 		rc.s.garbage.Add(1)
 	}
 }
@@ -283,8 +283,8 @@ func (rc *Receiver) put(p Place, o *ops.Op, old *layout.Header) error {
 			return fmt.Errorf("%w: the header of a value that was not begun", ErrGap)
 		}
 		delete(rc.begun, k)
-		u.built = append(u.built, construction{place: p, key: o.Key, gen: gen, staged: true, adopted: true})
-		_ = u.batched().Delete(garbageKey(nil, p, o.Key, gen), nil)
+		u.staging = append(u.staging, stagedValue{place: p, key: o.Key, gen: gen, staged: true, adopted: true})
+		_ = u.ensureBatch().Delete(garbageKey(nil, p, o.Key, gen), nil)
 		h.Gen = gen
 	case o.Kind == ops.Put && old.Gen != 0:
 		h.Gen = old.Gen
@@ -293,7 +293,7 @@ func (rc *Receiver) put(p Place, o *ops.Op, old *layout.Header) error {
 		if err != nil {
 			return err
 		}
-		u.built = append(u.built, construction{place: p, key: o.Key, gen: gen})
+		u.staging = append(u.staging, stagedValue{place: p, key: o.Key, gen: gen})
 		h.Gen = gen
 	}
 	u.put(p, o.Key, old, &h)
@@ -348,7 +348,7 @@ func (rc *Receiver) clearInterval(r ring.Range, st layout.Interval, from, to Pos
 		}
 		switch {
 		case !w.IsHeader():
-			_ = u.batched().Delete(w.Iter.Key(), nil)
+			_ = u.ensureBatch().Delete(w.Iter.Key(), nil)
 			rc.pbuf = append(rc.pbuf[:0], w.Iter.Key()...)
 			rc.changed(w.Place, len(w.Sub))
 		case spared == nil || !bytes.Equal(w.Key, spared) || to.Place() != w.Place:

@@ -77,14 +77,14 @@ func (s *Store) reclaimLoop() {
 			return
 		case <-s.reclaim.wake:
 		}
-		if !s.isTroubled(troubleDisk) || s.Freeable() != nil {
+		if !s.isRefusedFor(reasonDiskLow) || s.Freeable() != nil {
 			continue
 		}
 		if !estimated { // an earlier process may have removed something
 			s.estimateRemoved()
 			estimated = true
 		}
-		if err := s.reclaimMost(ctx); err != nil && !s.stopping() {
+		if err := s.reclaimMost(ctx); err != nil && !s.isStopping() {
 			s.log.Error("merging tables to free space failed", "err", err)
 		}
 	}

@@ -90,12 +90,12 @@ func (s *Store) AwaitAll(w Waiter) (wait bool) {
 	}
 	u := Unit{s: s}
 	if taps := s.taps.Current(); taps != nil {
-		u.seen.SeeAll(taps, nil)
+		u.unacked.SeeAll(taps, nil)
 	}
-	if s.syncs.IsDurable(last) && !u.held() {
+	if s.syncs.IsDurable(last) && !u.isHeld() {
 		return false
 	}
-	s.syncs.Add(nil, u.gated(w))
+	s.syncs.Add(nil, u.awaitAcks(w))
 	return true
 }
 

@@ -76,7 +76,7 @@ func TestASyncOfOneBatchSaysNothingOfAnother(t *testing.T) {
 		t.Errorf("%d syncs for %d batches that asked for theirs", n, times)
 	}
 	other := s.NewUnit()
-	other.settles = true
+	other.syncsItself = true
 	for range times {
 		before := syncs.Load()
 		key := []byte("other")

@@ -68,8 +68,10 @@ func (s *Store) SizeOf(spans []ring.Range) (keys, size int64) {
 	return keys + int64(math.Ceil(cutKeys)), size + int64(math.Ceil(cutSize))
 }
 
-// share is n × tokens ÷ 2¹⁶, rounded up.
-func share(n, tokens int64) int64 { return int64((float64(n)*float64(tokens) + 1<<16 - 1) / (1 << 16)) }
+// proportion is n × tokens ÷ 2¹⁶, rounded up.
+func proportion(n, tokens int64) int64 {
+	return int64((float64(n)*float64(tokens) + 1<<16 - 1) / (1 << 16))
+}
 
 // A slicePart is a run of whole slices, or a part of one.
 type slicePart struct {
@@ -149,7 +151,7 @@ func (v view) randomIn(span ring.Range, number int64) ([]byte, error) {
 	for part := range cutAtSlices(span) {
 		for slice := int(part.slice); slice <= int(part.last); slice++ {
 			first, last := max(part.first, ring.Token(slice)<<16), min(part.end, ring.Token(slice)<<16|0xffff)
-			keys := share(v.s.counts.KeysOf(uint16(slice)), int64(last-first)+1)
+			keys := proportion(v.s.counts.KeysOf(uint16(slice)), int64(last-first)+1)
 			if number >= keys {
 				number -= keys
 				continue

@@ -82,10 +82,10 @@ func (s *Store) checkpointCounts() error {
 	s.commits.Lock()
 	s.counts.Checkpoint(b) // the term changes with checkpoints locked alone
 	s.commits.Unlock()
-	if err := s.tidy(b, pebble.Sync); err != nil {
+	if err := s.writeRemoval(b, pebble.Sync); err != nil {
 		return fmt.Errorf("write counts: %w", err)
 	}
 	s.counts.JournalDropped()
-	s.crowd.Add(1)
+	s.rangeTombstones.Add(1)
 	return s.wal.Failed()
 }

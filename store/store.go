@@ -24,8 +24,8 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/recall"
 	"github.com/ringside-kv/ringside/store/internal/syncqueue"
 	"github.com/ringside-kv/ringside/store/internal/tap"
+	"github.com/ringside-kv/ringside/store/internal/tuning"
 	"github.com/ringside-kv/ringside/store/internal/wal"
-	"github.com/ringside-kv/ringside/store/tuning"
 )
 
 // A Store is an open data directory. All its methods may be called from any
@@ -40,7 +40,7 @@ type Store struct {
 	db     *pebble.DB
 	blocks *pebble.Cache
 	wal    *wal.FS
-	engine *files.PebbleFS
+	files  *files.PebbleFS
 	syncs  *syncqueue.Queue
 	// onChange is told of what changes; see OnChange.
 	onChange atomic.Pointer[ChangeSink]
@@ -65,28 +65,28 @@ type Store struct {
 
 	damage damage.List
 
-	// crowd is the weight of the range tombstones since relieve last wrote out the memtable.
-	crowd atomic.Int64
-	// dead is how many tombstones and old values iterators over elements have passed since
-	// dropDead looked last.
-	dead atomic.Int64
+	// rangeTombstones is the weight of the range tombstones since relieve last wrote out the memtable.
+	rangeTombstones atomic.Int64
+	// passedTombstones is how many tombstones and old values iterators over elements have passed since
+	// flushTombstones looked last.
+	passedTombstones atomic.Int64
 
 	reclaim reclaim
 
-	passive   layout.TokenSet
-	passiveMu sync.Mutex // serializes changes of passive
-	followed  followed
-	overdue   atomic.Bool  // expired keys may lie in what expireLoop has passed
-	drops     atomic.Int64 // ranges dropped since the store was opened
-	unswept   atomic.Bool  // the index of expiry times holds entries of dropped ranges
+	passive       layout.TokenSet
+	passiveMu     sync.Mutex // serializes changes of passive
+	followed      followed
+	rescanExpired atomic.Bool  // expired keys may lie in what expireLoop has passed
+	drops         atomic.Int64 // ranges dropped since the store was opened
+	sweepPending  atomic.Bool  // the index of expiry times holds entries of dropped ranges
 
-	// refusal is why no write is accepted, and stuck why not even a removal is.
-	refusal, stuck atomic.Pointer[error]
-	minFreeDisk    atomic.Int64 // bytes; 0: no reserve
-	diskMu         sync.Mutex   // of checkDisk; taken before troubleMu
-	troubleMu      sync.Mutex
-	troubles       [troubleCount]error
-	// damageErr is why tables cannot be merged, since damageSince; guarded by troubleMu.
+	// writeRefusal is why no write is accepted, and stuck why not even a removal is.
+	writeRefusal, removalRefusal atomic.Pointer[error]
+	minFreeDisk                  atomic.Int64 // bytes; 0: no reserve
+	diskMu                       sync.Mutex   // of checkDisk; taken before reasonsMu
+	reasonsMu                    sync.Mutex
+	reasons                      [reasonCount]error
+	// damageErr is why tables cannot be merged, since damageSince; guarded by reasonsMu.
 	damageErr   error
 	damageSince time.Time
 	fatal       chan struct{} // closed by Fatalf
@@ -133,7 +133,7 @@ func (s *Store) open() (err error) {
 	fs := s.cfg.FS
 	logDir := fs.PathJoin(s.cfg.Dir, "log")
 	// Before anything is created: the directory may be somebody else's.
-	if _, _, err := s.recognize(); err != nil {
+	if _, _, err := s.recognizeDir(); err != nil {
 		return err
 	}
 	if err := files.MakeDir(fs, logDir); err != nil {
@@ -153,9 +153,9 @@ func (s *Store) open() (err error) {
 		}
 	}()
 	// Once more: whoever had the lock before may have created the store.
-	id, known, err := s.recognize()
+	id, known, err := s.recognizeDir()
 	if err == nil {
-		id, err = settleIdentity(&s.cfg, id, known)
+		id, err = ensureIdentity(&s.cfg, id, known)
 	}
 	if err != nil {
 		return err
@@ -163,9 +163,9 @@ func (s *Store) open() (err error) {
 	s.identity = id
 	s.counts.OnRemoved(s.reclaim.remove)
 	s.wal = wal.New(wal.Config{
-		FS: fs, Dir: logDir, Mode: s.cfg.Fsync, Failing: s.logTrouble, Look: s.checkDisk, Opened: s.openedAt,
+		FS: fs, Dir: logDir, Mode: s.cfg.Fsync, Failing: s.updateLogRefusal, Look: s.checkDisk, Opened: s.openedAt,
 	})
-	s.engine = files.ForPebble(s.wal, s.stop)
+	s.files = files.ForPebble(s.wal, s.stop)
 	undo = append(undo, s.wal.Close)
 	extra, err := s.wal.Verify()
 	if err != nil {
@@ -177,7 +177,7 @@ func (s *Store) open() (err error) {
 	s.blocks = pebble.NewCache(s.cfg.BlockCache)
 	undo = append(undo, s.blocks.Unref)
 	if s.db, err = s.openPebble(known && (id.Opened || s.cfg.Used)); err != nil {
-		if s.engine.IsParked() {
+		if s.files.IsParked() {
 			undo = nil
 		}
 		return err
@@ -199,9 +199,9 @@ func (s *Store) open() (err error) {
 		s.cache.SetComplete()
 	}
 	s.garbage.Store(1) // a crash may have left some
-	s.unswept.Store(true)
+	s.sweepPending.Store(true)
 	s.syncs = syncqueue.New(s.wal.Failed, func() error { return s.db.LogData(nil, pebble.Sync) })
-	for _, loop := range []func(){s.healLoop, s.everySecond, s.expireLoop, s.housekeepingLoop, s.reclaimLoop} {
+	for _, loop := range []func(){s.healthLoop, s.tickLoop, s.expireLoop, s.housekeepingLoop, s.reclaimLoop} {
 		s.loops.Add(1)
 		go func() {
 			defer s.loops.Done()
@@ -252,10 +252,10 @@ func (s *Store) openPebble(used bool) (*pebble.DB, error) {
 			return r.db, r.err
 		default:
 		}
-		s.engine.Park()
+		s.files.Park()
 		return nil, fmt.Errorf("write tables: %w", err)
 	case <-s.fatal:
-		s.engine.Park()
+		s.files.Park()
 		return nil, s.fatalError()
 	}
 }
@@ -286,9 +286,9 @@ func isDamage(err error) bool {
 		strings.Contains(err.Error(), "object size mismatch"))
 }
 
-// recognize returns what the directory was created as, known false if it may become
+// recognizeDir returns what the directory was created as, known false if it may become
 // a store, or an error if it is anything else.
-func (s *Store) recognize() (id Identity, known bool, err error) {
+func (s *Store) recognizeDir() (id Identity, known bool, err error) {
 	id, known, err = readIdentity(s.cfg.FS, s.cfg.Dir)
 	if err != nil {
 		return id, known, err
@@ -306,7 +306,7 @@ const relativeWALDir = "{store_path}/../log"
 func (s *Store) options() *pebble.Options {
 	opts := &pebble.Options{
 		Cache:         s.blocks,
-		FS:            s.engine,
+		FS:            s.files,
 		WALDir:        relativeWALDir,
 		Logger:        pebbleLogger{s},
 		EventListener: s.listener(),
@@ -332,14 +332,14 @@ func (s *Store) Now() int64 { return s.now() }
 // SetSkew has Now be ahead of the clock on the wall: for tests of clocks that are set.
 func (s *Store) SetSkew(ahead time.Duration) { s.skew.Store(ahead.Milliseconds()) }
 
-func (s *Store) stopping() bool { return s.closing.Load() }
+func (s *Store) isStopping() bool { return s.closing.Load() }
 
 // Crash leaves on disk what the end of the process at this moment would: what units commit
 // from then on gets ErrReadOnly or ErrUnknown and does not reach the log, and Close does not
 // make up for it. Reads go on until Close, which must still follow.
 func (s *Store) Crash() {
 	s.wal.End(ErrCrashed)
-	s.trouble(troubleShutdown, ErrCrashed)
+	s.refuse(reasonShutdown, ErrCrashed)
 }
 
 // Close ends the store: what has been committed is made durable, whatever the
@@ -374,7 +374,7 @@ func (s *Store) shutdown() error {
 		errs = append(errs, s.checkpointCounts())
 	}
 	if !errors.Is(s.wal.Failed(), ErrCrashed) {
-		s.trouble(troubleShutdown, ErrClosed)
+		s.refuse(reasonShutdown, ErrClosed)
 	}
 	errs = append(errs, s.db.Close())
 	// The last fsync of the log is part of that; a log that failed before has

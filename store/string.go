@@ -36,7 +36,7 @@ func (u *Unit) PutString(key []byte, v Value, value []byte, expiry int64, raw bo
 // its pieces.
 func (u *Unit) putPieces(key []byte, p Place, old *layout.Header, h layout.Header, size int64, piece func(int64) ([]byte, error)) error {
 	var sub []byte
-	gen, err := u.construct(key, p, func(c *constructor) error {
+	gen, err := u.buildValue(key, p, func(c *valueBuilder) error {
 		for i := int64(0); i*pieceSize < size; i++ {
 			data, err := piece(i)
 			if err != nil {
@@ -116,14 +116,14 @@ func (u *Unit) WriteRange(key []byte, v Value, off int64, data []byte) (int64, e
 		if i == 0 {
 			copy(buf[:], v.Inline)
 		}
-		lay(buf[:], start, off, data)
+		copyOverlap(buf[:], start, off, data)
 		return buf[:], nil
 	})
 }
 
-// lay copies that part of data, which starts at off, into the piece that starts
+// copyOverlap copies that part of data, which starts at off, into the piece that starts
 // at start.
-func lay(piece []byte, start, off int64, data []byte) {
+func copyOverlap(piece []byte, start, off int64, data []byte) {
 	from, to := max(start, off), min(start+int64(len(piece)), off+int64(len(data)))
 	if from < to {
 		copy(piece[from-start:], data[from-off:to-off])
@@ -160,15 +160,15 @@ func (u *Unit) overwrite(key []byte, v Value, old *layout.Header, off int64, dat
 		piece := pieceIn(known, v.gen, i)
 		switch {
 		case piece != nil:
-			lay(piece[:], start, off, data)
+			copyOverlap(piece[:], start, off, data)
 		case many:
 			whole := data[start-off : start-off+pieceSize]
-			_ = u.batched().Set(layout.AppendPieceKey(prefix, v.gen, uint32(i)), trimZeros(whole), nil)
+			_ = u.ensureBatch().Set(layout.AppendPieceKey(prefix, v.gen, uint32(i)), trimZeros(whole), nil)
 		default:
-			lay(u.addDirty(prefix, v.gen, i)[:], start, off, data)
+			copyOverlap(u.addDirty(prefix, v.gen, i)[:], start, off, data)
 		}
 	}
-	u.batched()
+	u.ensureBatch()
 	u.touched = append(u.touched, key)
 	if end > v.Size || !v.Raw {
 		h := *old
@@ -270,13 +270,13 @@ func (u *Unit) openReader(p Place, key []byte) (h layout.Header, err error) {
 			_ = iter.Close()
 			l.Lock()
 			iter, err = open()
-			u.dependOn(l, p)
+			u.noteRead(l, p)
 			l.Unlock()
 		}
 		if err != nil {
 			return h, u.s.readFailed(err)
 		}
-		u.dependOn(l, p)
+		u.noteRead(l, p)
 		u.readers = append(u.readers, pieceReader{p, key, iter})
 		r = &u.readers[len(u.readers)-1]
 	}

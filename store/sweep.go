@@ -26,15 +26,15 @@ func droppedKey(st layout.Interval) []byte {
 // What has come back since stays.
 func (s *Store) sweepDropped() error {
 	drops := s.drops.Load()
-	s.unswept.Store(false)
+	s.sweepPending.Store(false)
 	sts, err := s.droppedIntervals()
 	if err != nil || len(sts) == 0 {
 		return err
 	}
 	from := []byte{layout.KindExpiry}
-	for from != nil && !s.stopping() {
+	for from != nil && !s.isStopping() {
 		if from, err = s.sweepIndex(from, sts); err != nil {
-			s.unswept.Store(true)
+			s.sweepPending.Store(true)
 			return err
 		}
 	}
@@ -47,7 +47,7 @@ func (s *Store) sweepDropped() error {
 	for _, st := range sts {
 		_ = b.Delete(droppedKey(st), nil)
 	}
-	return errors.Join(s.tidy(b, pebble.NoSync), b.Close())
+	return errors.Join(s.writeRemoval(b, pebble.NoSync), b.Close())
 }
 
 func (s *Store) droppedIntervals() ([]layout.Interval, error) {

@@ -52,26 +52,26 @@ func (s *Store) Listen(sink func(Change), ranges ...ring.Range) *Tap {
 // nothing has changed and at was not called.
 func (s *Store) Retap(moves []Move, end []*Tap, at func()) error { return s.taps.Move(moves, end, at) }
 
-// see notes that something at p was read under the latch l, which names the newest
+// noteUnacked notes that something at p was read under the latch l, which names the newest
 // change that it may stem from. A change under the same latch in another range is
 // taken for one: that only waits longer.
-func (u *Unit) see(taps *tap.Set, l *latch.Latch, p Place) {
+func (u *Unit) noteUnacked(taps *tap.Set, l *latch.Latch, p Place) {
 	number := l.LastTapped()
-	if number == 0 || u.following || u.early && u.blind {
+	if number == 0 || u.following || u.skipsAcks && u.ignoresReads {
 		return
 	}
-	u.seen.See(taps, p.Token(), number)
+	u.unacked.See(taps, p.Token(), number)
 }
 
-// handed notes that the unit's own change was handed over, or was not, since the
+// noteHandedOver notes that the unit's own change was handed over, or was not, since the
 // tap has been closed.
-func (u *Unit) handed(tap *Tap, number uint64) {
+func (u *Unit) noteHandedOver(tap *Tap, number uint64) {
 	if number == 0 {
-		u.seen.Add(tap, ^uint64(0))
+		u.unacked.Add(tap, ^uint64(0))
 		return
 	}
-	if !u.early {
-		u.seen.Add(tap, number)
+	if !u.skipsAcks {
+		u.unacked.Add(tap, number)
 	}
 	for _, n := range u.latched {
 		l := &u.s.latches[n]
@@ -79,28 +79,28 @@ func (u *Unit) handed(tap *Tap, number uint64) {
 	}
 }
 
-// held reports whether a tap holds the unit's replies.
-func (u *Unit) held() bool { return u.seen.Held() }
+// isHeld reports whether a tap holds the unit's replies.
+func (u *Unit) isHeld() bool { return u.unacked.Held() }
 
-// gated returns what the sync queue is given in place of w: it passes its word on when
+// awaitAcks returns what the sync queue is given in place of w: it passes its word on when
 // the taps have given theirs.
-func (u *Unit) gated(w Waiter) Waiter {
-	if w == nil || !u.held() {
+func (u *Unit) awaitAcks(w Waiter) Waiter {
+	if w == nil || !u.isHeld() {
 		return w
 	}
-	return u.seen.Gate(w)
+	return u.unacked.Gate(w)
 }
 
 // Early says whether replies to the unit's changes leave without the word of the holding
 // taps that these were handed to, once they are durable here. What the unit has read is
 // waited for all the same, and so does everybody else wait who reads what it wrote. It
 // holds until the next call.
-func (u *Unit) Early(on bool) { u.early = on }
+func (u *Unit) Early(on bool) { u.skipsAcks = on }
 
 // Blind says that what is read from here on is not told, nor anything that follows from
 // it: where the unit is early, nothing is waited for on its account. It holds until the
 // next call, or the next Begin.
-func (u *Unit) Blind(on bool) { u.blind = on }
+func (u *Unit) Blind(on bool) { u.ignoresReads = on }
 
 // Held tells w once all that was handed over of some ranges so far, by holding taps, has
 // been acknowledged, with an error that wraps ErrUnknown if a tap was closed before that.

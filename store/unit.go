@@ -41,16 +41,16 @@ type Unit struct {
 	dirty []dirtyPiece
 	// elements are the unit's changes of entries of collections.
 	elements pending.Changes
-	near     cache.NearRow
-	// built holds the generations that this unit writes the header of.
-	built []construction
-	// seen is what this unit has read, or written, that a Tap holds; see held.go.
-	seen tap.Seen
+	row      cache.NearRow
+	// staging holds the generations that this unit writes the header of.
+	staging []stagedValue
+	// unacked is what this unit has read, or written, that a Tap holds; see held.go.
+	unacked tap.Seen
 	// failure, once set, is what Commit will answer: see Fail.
 	failure error
-	// unseen says why an expired key could not be removed that this unit does not
+	// unseenErr says why an expired key could not be removed that this unit does not
 	// see: it must not write then.
-	unseen error
+	unseenErr error
 	// frees: see Frees.
 	frees bool
 	// flushed: part of the changes has been applied already.
@@ -64,40 +64,40 @@ type Unit struct {
 	// following: the unit is a receiver's. What is read goes to nobody, but into what is
 	// written.
 	following bool
-	// may is asked before each commit, while Store.commits is held: its error refuses the commit.
+	// mayCommit is asked before each commit, while Store.commits is held: its error refuses the commit.
 	// nil: no reason speaks against it.
-	may func() error
-	// excludes: receivers are kept out of the unit's latches, too. It removes entries of the
+	mayCommit func() error
+	// excludesReceivers: receivers are kept out of the unit's latches, too. It removes entries of the
 	// index of expiry times that it has found wrong, wherever they lie.
-	excludes bool
-	// turn is that of Store.followed at Begin.
-	turn uint64
-	// long: see TakesLong. Its latches are marked.
-	long bool
-	// settles: whoever has this unit settles its commits, or has it done.
-	settles bool
+	excludesReceivers bool
+	// followTurn is that of Store.followed at Begin.
+	followTurn uint64
+	// isLong: see TakesLong. Its latches are marked.
+	isLong bool
+	// syncsItself: whoever has this unit settles its commits, or has it done.
+	syncsItself bool
 	// headers is how many records of the batch are headers, or follow from them.
 	headers uint32
-	// crowd is how many range tombstones the batch has; crowded says that what was applied
+	// rangeTombstones is how many range tombstones the batch has; crowded says that what was applied
 	// had some.
-	crowd   int
-	crowded bool
+	rangeTombstones    int
+	hadRangeTombstones bool
 	// parts is what the taps are handed.
 	parts tap.Parts
 	// staged: some of built have been committed in part.
 	staged bool
 	// author is whose changes these are, for OnChange.
 	author int64
-	// tolds are what replies about what has been applied wait for.
-	tolds []func(done func())
+	// notices are what replies about what has been applied wait for.
+	notices []func(done func())
 	// touched are keys whose values have changed without their headers.
 	touched [][]byte
-	// early and blind: see Early and Blind.
-	early, blind bool
+	// skipsAcks and blind: see Early and Blind.
+	skipsAcks, ignoresReads bool
 	// events are what has been noted.
 	events   []byte
 	replaces bool   // see Replaces
-	known    []byte // see Know
+	knownKey []byte // see Know
 	knownAt  Place
 	// own is what view has made of changes.
 	own ownChanges
@@ -133,11 +133,11 @@ func (u *Unit) TryBegin(now int64, places []Place) bool {
 	}
 	nums := latch.Sort(u.latched)
 	u.latched = nums[:0]
-	if u.long {
+	if u.isLong {
 		u.s.latches.MarkLong(nums)
 	}
 	if _, ok := u.s.latches.TryLock(nums); !ok {
-		if u.long {
+		if u.isLong {
 			u.s.latches.UnmarkLong(nums)
 		}
 		return false
@@ -149,7 +149,7 @@ func (u *Unit) TryBegin(now int64, places []Place) bool {
 
 // TakesLong says, before Begin, of the unit that begins next that it may hold its latches for
 // as long as a script runs. Others hold no latch while they wait for it.
-func (u *Unit) TakesLong() { u.long = true }
+func (u *Unit) TakesLong() { u.isLong = true }
 
 // SameLatch reports whether two places share a latch.
 func SameLatch(a, b Place) bool { return latch.Same(a, b) }
@@ -190,11 +190,11 @@ const (
 func (u *Unit) begin(now int64) {
 	u.now = now
 	u.after = 0
-	u.turn = u.s.followed.turn.Load()
-	u.failure, u.unseen, u.flushed, u.blind, u.frees, u.grow = nil, nil, false, false, false, nil
-	u.tolds = nil
+	u.followTurn = u.s.followed.turn.Load()
+	u.failure, u.unseenErr, u.flushed, u.ignoresReads, u.frees, u.grow = nil, nil, false, false, false, nil
+	u.notices = nil
 	u.lines = u.lines[:0]
-	u.seen = u.seen[:0]
+	u.unacked = u.unacked[:0]
 	if len(u.latched) > 0 {
 		u.latch(u.latched)
 	}
@@ -206,12 +206,12 @@ func (u *Unit) latch(nums []uint16) {
 		u.latched = u.s.latches.LockFollow(nums)
 		return
 	}
-	if u.long {
+	if u.isLong {
 		nums = latch.Sort(nums)
 		u.s.latches.MarkLong(nums) // first: nobody comes to wait in between
 	}
 	u.latched = u.s.latches.Lock(nums)
-	if u.excludes {
+	if u.excludesReceivers {
 		u.s.latches.LockFollow(u.latched)
 	}
 }
@@ -228,7 +228,7 @@ func (u *Unit) Now() int64 { return u.now }
 
 // Place returns the place of a key.
 func (u *Unit) Place(key []byte) Place {
-	if len(u.known) > 0 && string(key) == string(u.known) {
+	if len(u.knownKey) > 0 && string(key) == string(u.knownKey) {
 		return u.knownAt
 	}
 	return PlaceOf(u.s.token, key)
@@ -236,7 +236,7 @@ func (u *Unit) Place(key []byte) Place {
 
 // Know tells the unit the place of a key, so that it does not look for it anew. The bytes of the
 // key must stay what they are until the unit is told of another one, or of none.
-func (u *Unit) Know(key []byte, p Place) { u.known, u.knownAt = key, p }
+func (u *Unit) Know(key []byte, p Place) { u.knownKey, u.knownAt = key, p }
 
 func (u *Unit) holds(p Place) bool {
 	if len(u.latched) == 0 {
@@ -252,10 +252,10 @@ func (u *Unit) Latched() bool { return len(u.latched) > 0 }
 // AwaitReads returns when all that the unit has read is durable: for replies that
 // leave before Commit.
 func (u *Unit) AwaitReads() error {
-	if u.s.syncs.IsDurable(u.after) && !u.held() {
+	if u.s.syncs.IsDurable(u.after) && !u.isHeld() {
 		return nil
 	}
 	var done Signal
-	u.s.syncs.Add(nil, u.gated(&done))
+	u.s.syncs.Add(nil, u.awaitAcks(&done))
 	return done.Wait()
 }

@@ -54,7 +54,7 @@ func (u *Unit) load(p Place, key []byte) (h layout.Header, err error) {
 			if c.line != nil {
 				err = h.Parse(c.line)
 			}
-			return u.unexpired(h, p, key, err)
+			return u.expireOnRead(h, p, key, err)
 		}
 	}
 	l := &u.s.latches[latch.Of(p)]
@@ -66,27 +66,27 @@ func (u *Unit) load(p Place, key []byte) (h layout.Header, err error) {
 		// A commit under this latch is under way: wait for it, then look again.
 		l.Lock()
 		line, ok, err = u.read(l, p, key)
-		u.dependOn(l, p)
+		u.noteRead(l, p)
 		l.Unlock()
 		if err != nil {
 			return h, err
 		}
 	}
-	u.dependOn(l, p)
+	u.noteRead(l, p)
 	if !ok {
 		return h, nil
 	}
 	err = h.Parse(line)
-	return u.unexpired(h, p, key, err)
+	return u.expireOnRead(h, p, key, err)
 }
 
-// dependOn notes that something at p was read, under the latch l.
-func (u *Unit) dependOn(l *latch.Latch, p Place) {
+// noteRead notes that something at p was read, under the latch l.
+func (u *Unit) noteRead(l *latch.Latch, p Place) {
 	if n := l.LastCommit(); n > u.after {
 		u.after = n
 	}
 	if taps := u.s.taps.Current(); taps != nil {
-		u.see(taps, l, p)
+		u.noteUnacked(taps, l, p)
 	}
 }
 
@@ -131,15 +131,15 @@ func (u *Unit) read(l *latch.Latch, p Place, key []byte) ([]byte, bool, error) {
 	return line, true, nil
 }
 
-// expirySettles is for how long, in milliseconds, the clock of another node may say that a key
+// clockTolerance is for how long, in milliseconds, the clock of another node may say that a key
 // has not expired yet: twice the difference between clocks from which on it is reported.
-const expirySettles = 1000
+const clockTolerance = 1000
 
-// unexpired removes a key whose time has come. A key that is not removed may be there again
+// expireOnRead removes a key whose time has come. A key that is not removed may be there again
 // after a failover to a node whose clock is behind. So where no removal is possible, a read of
 // a key that has just expired fails rather than finds nothing. In the other case, that of a
 // latch that cannot be taken, expireLoop removes the key within a moment.
-func (u *Unit) unexpired(h layout.Header, p Place, key []byte, err error) (layout.Header, error) {
+func (u *Unit) expireOnRead(h layout.Header, p Place, key []byte, err error) (layout.Header, error) {
 	if err != nil {
 		return layout.Header{}, fmt.Errorf("read key: %w", err)
 	}
@@ -150,14 +150,14 @@ func (u *Unit) unexpired(h layout.Header, p Place, key []byte, err error) (layou
 	if refusal == nil && u.s.passive.Contains(p.Token()) {
 		refusal = ErrPassive
 	}
-	if refusal != nil && !errors.Is(refusal, ErrPassive) && u.now-h.Expiry < expirySettles {
+	if refusal != nil && !errors.Is(refusal, ErrPassive) && u.now-h.Expiry < clockTolerance {
 		return layout.Header{}, fmt.Errorf("remove an expired key: %w", refusal)
 	}
 	if refusal != nil || len(u.latched) > 0 && !u.holds(p) {
 		// It stays, unseen: no write is possible now, or taking one more latch
 		// could close a circle.
 		if u.holds(p) {
-			u.unseen = refusal
+			u.unseenErr = refusal
 		}
 		return layout.Header{}, nil
 	}
@@ -175,9 +175,9 @@ func (u *Unit) unexpired(h layout.Header, p Place, key []byte, err error) (layou
 		u.after = n
 	}
 	if taps := u.s.taps.Current(); taps != nil {
-		u.see(taps, &u.s.latches[latch.Of(p)], p)
+		u.noteUnacked(taps, &u.s.latches[latch.Of(p)], p)
 	}
-	if errors.Is(err, ErrReadOnly) && u.now-h.Expiry >= expirySettles {
+	if errors.Is(err, ErrReadOnly) && u.now-h.Expiry >= clockTolerance {
 		err = nil // since this moment: as above
 	}
 	return layout.Header{}, err

@@ -7,7 +7,7 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
-func (u *Unit) batched() *pebble.Batch {
+func (u *Unit) ensureBatch() *pebble.Batch {
 	if u.batch == nil {
 		u.batch = u.s.db.NewBatch()
 	}
@@ -36,9 +36,9 @@ func (u *Unit) noteHeader(p Place, key, line []byte, old, h *layout.Header) {
 	if !u.holds(p) {
 		panic("store: write to a key whose latch is not held")
 	}
-	u.batched()
+	u.ensureBatch()
 	u.setChange(p, key, line, old.Gen)
-	u.account(p, key, old, h)
+	u.updateIndexes(p, key, old, h)
 }
 
 // writeHeaders puts the headers into the batch.
@@ -55,9 +55,9 @@ func (u *Unit) writeHeaders() {
 	}
 }
 
-// account brings counts, the expiry index and the garbage of a replaced value up
+// updateIndexes brings counts, the expiry index and the garbage of a replaced value up
 // to date with a change from old to h, either of which may be no value.
-func (u *Unit) account(p Place, key []byte, old, h *layout.Header) {
+func (u *Unit) updateIndexes(p Place, key []byte, old, h *layout.Header) {
 	var d counts.Delta
 	d.Slice = layout.SliceOf(p)
 	if old.Type != None {
@@ -75,13 +75,13 @@ func (u *Unit) account(p Place, key []byte, old, h *layout.Header) {
 		if old.Expiry != 0 {
 			d.Expires--
 			u.pbuf = expiryKey(u.pbuf[:0], old.Expiry, p, key)
-			_ = u.batched().Delete(u.pbuf, nil)
+			_ = u.ensureBatch().Delete(u.pbuf, nil)
 			u.headers++
 		}
 		if h.Expiry != 0 {
 			d.Expires++
 			u.pbuf = expiryKey(u.pbuf[:0], h.Expiry, p, key)
-			_ = u.batched().Set(u.pbuf, nil, nil)
+			_ = u.ensureBatch().Set(u.pbuf, nil, nil)
 			u.headers++
 		}
 	}
@@ -89,7 +89,7 @@ func (u *Unit) account(p Place, key []byte, old, h *layout.Header) {
 	if old.Gen != 0 && old.Gen != h.Gen {
 		u.dropDirty(old.Gen)
 		u.pbuf = garbageKey(u.pbuf[:0], p, key, old.Gen)
-		_ = u.batched().Set(u.pbuf, nil, nil)
+		_ = u.ensureBatch().Set(u.pbuf, nil, nil)
 		u.headers++
 		u.s.garbage.Add(1)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"github.com/ringside-kv/ringside/store/tuning"
+	"github.com/ringside-kv/ringside/store/internal/tuning"
 )
 
 // BatchOps is how many writes a batch has at most, as many as a backup applies at once.
