@@ -5,16 +5,14 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/ringside-kv/ringside/loadtest"
 	"github.com/ringside-kv/ringside/loadtest/cluster"
 )
 
-type options struct {
+type pausesOptions struct {
 	cluster.ProcessOptions
 	rounds int
 	keys   int
@@ -23,27 +21,21 @@ type options struct {
 	only   string
 }
 
-func main() {
-	o := options{ProcessOptions: cluster.ProcessOptions{Strategy: "buckets"}}
-	o.Flags(flag.CommandLine)
-	flag.IntVar(&o.rounds, "rounds", 10, "rounds of each kind")
-	flag.IntVar(&o.keys, "keys", 12, "keys that are watched, each by a client of its own")
-	flag.DurationVar(&o.pause, "pause", 2*time.Millisecond, "how long a client rests between two SETs")
-	flag.IntVar(&o.fill, "fill", 100_000, "keys that the nodes hold besides")
-	flag.StringVar(&o.only, "only", "", "kinds of rounds, separated by commas: "+strings.Join(kindNames(), ", ")+"; all when empty")
-	flag.Parse()
-	ctx, end := loadtest.StopContext(context.Background())
-	defer end()
-	if err := run(ctx, &o); err != nil {
-		fmt.Fprintln(os.Stderr, "pauses:", err)
-		os.Exit(1)
-	}
+func pausesFlags(f *flag.FlagSet) func(context.Context) error {
+	o := pausesOptions{ProcessOptions: cluster.ProcessOptions{Strategy: "buckets"}}
+	o.Flags(f)
+	f.IntVar(&o.rounds, "rounds", 10, "rounds of each kind")
+	f.IntVar(&o.keys, "keys", 12, "keys that are watched, each by a client of its own")
+	f.DurationVar(&o.pause, "pause", 2*time.Millisecond, "how long a client rests between two SETs")
+	f.IntVar(&o.fill, "fill", 100_000, "keys that the nodes hold besides")
+	f.StringVar(&o.only, "only", "", "kinds of rounds, separated by commas: "+strings.Join(kindNames(), ", ")+"; all when empty")
+	return func(ctx context.Context) error { return runPauses(ctx, &o) }
 }
 
 // crewSize is how many nodes there are.
 const crewSize = 3
 
-func run(ctx context.Context, o *options) (err error) {
+func runPauses(ctx context.Context, o *pausesOptions) (err error) {
 	if o.rounds < 1 || o.keys < 1 || o.fill < 0 || o.pause < 0 {
 		return errors.New("at least a round and a key are needed")
 	}
@@ -61,7 +53,7 @@ func run(ctx context.Context, o *options) (err error) {
 	if err != nil {
 		return err
 	}
-	w := &watch{o: o, crew: crew, found: map[string]*finding{}}
+	w := &pauseWatch{o: o, crew: crew, found: map[string]*finding{}}
 	if err := w.settled(ctx); err != nil {
 		return err
 	}
@@ -82,7 +74,7 @@ func run(ctx context.Context, o *options) (err error) {
 // A kind is what happens in a round.
 type kind struct {
 	name  string
-	round func(ctx context.Context, w *watch, round int) error
+	round func(ctx context.Context, w *pauseWatch, round int) error
 }
 
 var kinds = []kind{{"stop", stopRound}, {"kill", killRound}, {"leader", leaderRound}}
@@ -94,7 +86,7 @@ func kindNames() (names []string) {
 	return names
 }
 
-func (o *options) kinds() ([]kind, error) {
+func (o *pausesOptions) kinds() ([]kind, error) {
 	if o.only == "" {
 		return kinds, nil
 	}

@@ -15,7 +15,7 @@ import (
 // A pair is two nodes with the same share each.
 type pair struct{ first, second *cluster.Process }
 
-func startPair(ctx context.Context, o *options) (p pair, err error) {
+func startPair(ctx context.Context, o *backupsOptions) (p pair, err error) {
 	crew, err := o.StartAll(ctx, 2)
 	if len(crew) > 0 {
 		p.first = crew[0]
@@ -87,13 +87,13 @@ func (p pair) keys(of *cluster.Process, n int) (keys []string, err error) {
 }
 
 // measure has the clients of the many write, and finds what that takes of both nodes.
-func (p pair) measure(ctx context.Context, o *options, keys []string, copies int) (m measured, err error) {
+func (p pair) measure(ctx context.Context, o *backupsOptions, keys []string, copies int) (m measured, err error) {
 	used := func() [3]time.Duration {
 		return [3]time.Duration{p.first.CPU(), p.second.CPU(), cluster.ProcessCPU(os.Getpid())}
 	}
 	before := used()
 	profiled := p.profile(o, copies)
-	m, err = load(ctx, o, p.first.Addr, keys, o.clients, o.pipeline)
+	m, err = measureLoad(ctx, o, p.first.Addr, keys, o.clients, o.pipeline)
 	if err = errors.Join(err, <-profiled); err != nil {
 		return m, err
 	}
@@ -103,7 +103,7 @@ func (p pair) measure(ctx context.Context, o *options, keys []string, copies int
 
 // profile has both nodes write what they spend their time on, if that is wanted: a file for
 // each node and number of copies, of the newest turn.
-func (p pair) profile(o *options, copies int) <-chan error {
+func (p pair) profile(o *backupsOptions, copies int) <-chan error {
 	done := make(chan error, 1)
 	if o.Profile == "" {
 		done <- nil

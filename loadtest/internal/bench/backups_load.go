@@ -27,13 +27,13 @@ func (m *measured) spend(before, after [3]time.Duration) {
 	}
 }
 
-// load has clients write keys for a while; without keys they PING.
-func load(ctx context.Context, o *options, addr string, keys []string, clients, pipeline int) (measured, error) {
-	return loadBeside(ctx, o, addr, keys, clients, pipeline, nil)
+// measureLoad has clients write keys for a while; without keys they PING.
+func measureLoad(ctx context.Context, o *backupsOptions, addr string, keys []string, clients, pipeline int) (measured, error) {
+	return measureLoadBeside(ctx, o, addr, keys, clients, pipeline, nil)
 }
 
-// loadBeside is load with a floor that goes along, or nil.
-func loadBeside(ctx context.Context, o *options, addr string, keys []string, clients, pipeline int, beside *floor) (measured, error) {
+// measureLoadBeside is load with a floor that goes along, or nil.
+func measureLoadBeside(ctx context.Context, o *backupsOptions, addr string, keys []string, clients, pipeline int, beside *floor) (measured, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.duration)
 	defer cancel()
 	var all sync.WaitGroup
@@ -44,7 +44,7 @@ func loadBeside(ctx context.Context, o *options, addr string, keys []string, cli
 	began := time.Now()
 	for seed := range clients {
 		all.Go(func() {
-			c := &client{keys: keys, pipeline: pipeline, beside: beside, value: make([]byte, o.size), rnd: rand.New(rand.NewPCG(uint64(seed), 1))}
+			c := &setClient{keys: keys, pipeline: pipeline, beside: beside, value: make([]byte, o.size), rnd: rand.New(rand.NewPCG(uint64(seed), 1))}
 			err := c.run(ctx, addr)
 			mu.Lock()
 			defer mu.Unlock()
@@ -65,8 +65,8 @@ func loadBeside(ctx context.Context, o *options, addr string, keys []string, cli
 	return measured{rate: float64(requests) / d.Seconds(), requests: requests, p50: took[len(took)/2].Round(time.Microsecond)}, nil
 }
 
-// A client writes without a pause.
-type client struct {
+// A setClient writes without a pause.
+type setClient struct {
 	keys     []string
 	pipeline int
 	value    []byte
@@ -75,7 +75,7 @@ type client struct {
 	beside   *floor          // or nil
 }
 
-func (c *client) run(ctx context.Context, addr string) error {
+func (c *setClient) run(ctx context.Context, addr string) error {
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 // resync takes the last node away, changes some keys, and prints what the node is sent
 // when it is back, and what clients notice of that: a backup that serves half of the ranges
 // in the end, among other things.
-func resync(ctx context.Context, o *options, crew []*cluster.Process) error {
+func resync(ctx context.Context, o *movingOptions, crew []*cluster.Process) error {
 	if err := cluster.WaitBalanced(ctx, crew); err != nil {
 		return err
 	}
@@ -45,9 +45,9 @@ func resync(ctx context.Context, o *options, crew []*cluster.Process) error {
 	if err != nil {
 		return err
 	}
-	var clients *load
+	var clients *moveLoad
 	if o.clients > 0 {
-		clients = startLoad(rest[0].Addr, o)
+		clients = startMoveLoad(rest[0].Addr, o)
 		defer clients.stop()
 		if err := wait(ctx, o.warm); err != nil {
 			return err
@@ -68,7 +68,7 @@ func resync(ctx context.Context, o *options, crew []*cluster.Process) error {
 	fmt.Printf("%s was away while %d of %d keys changed: %.1f MB of %.1f MB were sent, %.2f %%, and all was in sync after %v\n",
 		last.ID, changed, o.keys, float64(after-before)/1e6, float64(all)/1e6, 100*float64(after-before)/float64(all), took.Round(10*time.Millisecond))
 	if clients != nil {
-		if err := wait(ctx, quiet); err != nil {
+		if err := wait(ctx, moveQuiet); err != nil {
 			return err
 		}
 		return clients.report(began, began.Add(took))
@@ -77,7 +77,7 @@ func resync(ctx context.Context, o *options, crew []*cluster.Process) error {
 }
 
 // change writes other values to some keys, spread at random, and returns to how many.
-func change(ctx context.Context, addr string, o *options) (changed int, err error) {
+func change(ctx context.Context, addr string, o *movingOptions) (changed int, err error) {
 	err = cluster.WriteKeys(ctx, []string{addr}, o.size, 1, func(_ int, set func(i int) error) error {
 		rnd := rand.New(rand.NewPCG(4, 5))
 		for i := range o.keys {

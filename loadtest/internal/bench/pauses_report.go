@@ -20,7 +20,7 @@ func (s summary) String() string {
 	return fmt.Sprintf("%9s %9s %9s %9s", at(0), at(0.5), at(0.99), at(1))
 }
 
-func (w *watch) report() {
+func (w *pauseWatch) report() {
 	fmt.Printf("pauses of keys, in ms\n%-22s %6s %9s %9s %9s %9s\n", "", "number", "least", "median", "p99", "most")
 	for _, name := range w.order {
 		f := w.found[name]

@@ -27,7 +27,7 @@ type span struct{ began, ended time.Time }
 
 func (s span) took() time.Duration { return s.ended.Sub(s.began) }
 
-// run writes until ctx ends.
+// runPauses writes until ctx ends.
 func (p *probe) run(ctx context.Context) {
 	var c *cluster.Conn
 	defer func() {
@@ -96,7 +96,7 @@ type probes struct {
 	done   sync.WaitGroup
 }
 
-func (o *options) probe(ctx context.Context, keys []string, through []*cluster.Process) *probes {
+func (o *pausesOptions) probe(ctx context.Context, keys []string, through []*cluster.Process) *probes {
 	ps := new(probes)
 	ctx, ps.cancel = context.WithCancel(ctx)
 	for i, key := range keys {

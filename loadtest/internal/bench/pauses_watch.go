@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// quiet is how long is measured before something happens, and after it is over.
-	quiet = 2 * time.Second
+	// pauseQuiet is how long is measured before something happens, and after it is over.
+	pauseQuiet = 2 * time.Second
 	// failover is for how long keys are watched after a node was killed.
 	failover = 8 * time.Second
 	// candidates are so many keys, among which those are found that are watched.
 	candidates = 2000
 )
 
-// A watch is the nodes, and what was found.
-type watch struct {
-	o     *options
+// A pauseWatch is the nodes, and what was found.
+type pauseWatch struct {
+	o     *pausesOptions
 	crew  []*cluster.Process
 	found map[string]*finding
 	order []string
@@ -35,7 +35,7 @@ type finding struct {
 	last           error
 }
 
-func (w *watch) finding(name string) *finding {
+func (w *pauseWatch) finding(name string) *finding {
 	if w.found[name] == nil {
 		w.found[name] = new(finding)
 		w.order = append(w.order, name)
@@ -44,8 +44,8 @@ func (w *watch) finding(name string) *finding {
 }
 
 // settled waits until nothing moves, for a while, and all have a vote.
-func (w *watch) settled(ctx context.Context) error {
-	for since := time.Now(); time.Since(since) < quiet; {
+func (w *pauseWatch) settled(ctx context.Context) error {
+	for since := time.Now(); time.Since(since) < pauseQuiet; {
 		began := time.Now()
 		if err := cluster.WaitBalanced(ctx, w.crew); err != nil {
 			return err
@@ -61,7 +61,7 @@ func (w *watch) settled(ctx context.Context) error {
 }
 
 // keys are some, each of another range, whose places are as they should be.
-func (w *watch) keys(as func(p cluster.Place) bool) ([]string, error) {
+func (w *pauseWatch) keys(as func(p cluster.Place) bool) ([]string, error) {
 	c, err := cluster.Dial(w.crew[0].Addr)
 	if err != nil {
 		return nil, err
@@ -90,12 +90,12 @@ func (w *watch) keys(as func(p cluster.Place) bool) ([]string, error) {
 }
 
 // but is the crew without one.
-func (w *watch) but(n *cluster.Process) []*cluster.Process {
+func (w *pauseWatch) but(n *cluster.Process) []*cluster.Process {
 	return slices.DeleteFunc(slices.Clone(w.crew), func(other *cluster.Process) bool { return other == n })
 }
 
 // leader is the node that leads the table.
-func (w *watch) leader() (*cluster.Process, error) {
+func (w *pauseWatch) leader() (*cluster.Process, error) {
 	c, err := cluster.Dial(w.crew[0].Addr)
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (w *watch) leader() (*cluster.Process, error) {
 }
 
 // lapses is how often leases of the nodes beside one have ended.
-func (w *watch) lapses(n *cluster.Process) (all int64, err error) {
+func (w *pauseWatch) lapses(n *cluster.Process) (all int64, err error) {
 	for _, other := range w.but(n) {
 		info, err := other.Info()
 		if err != nil {
@@ -126,7 +126,7 @@ func (w *watch) lapses(n *cluster.Process) (all int64, err error) {
 
 // note measures what a node goes through, by keys that others are asked for: first for as
 // long as nothing happens, then from act on, until what act returns has passed.
-func (w *watch) note(ctx context.Context, name string, n *cluster.Process, keys []string, still time.Duration, act func() (time.Duration, error)) error {
+func (w *pauseWatch) note(ctx context.Context, name string, n *cluster.Process, keys []string, still time.Duration, act func() (time.Duration, error)) error {
 	ps := w.o.probe(ctx, keys, w.but(n))
 	defer ps.stop()
 	if err := wait(ctx, 300*time.Millisecond); err != nil { // for their connections
@@ -170,7 +170,7 @@ func (w *watch) note(ctx context.Context, name string, n *cluster.Process, keys 
 }
 
 // stopRound ends a node in order, and watches how its keys change hands, there and back.
-func stopRound(ctx context.Context, w *watch, round int) error {
+func stopRound(ctx context.Context, w *pauseWatch, round int) error {
 	if err := w.settled(ctx); err != nil {
 		return err
 	}
@@ -179,17 +179,17 @@ func stopRound(ctx context.Context, w *watch, round int) error {
 	if err != nil {
 		return err
 	}
-	err = w.note(ctx, "stop", n, keys, quiet, func() (time.Duration, error) { return quiet, n.Stop() })
+	err = w.note(ctx, "stop", n, keys, pauseQuiet, func() (time.Duration, error) { return pauseQuiet, n.Stop() })
 	if err != nil {
 		return err
 	}
-	return w.note(ctx, "back", n, keys, quiet, func() (time.Duration, error) {
-		return quiet, errors.Join(n.Restart(ctx), w.settled(ctx))
+	return w.note(ctx, "back", n, keys, pauseQuiet, func() (time.Duration, error) {
+		return pauseQuiet, errors.Join(n.Restart(ctx), w.settled(ctx))
 	})
 }
 
 // killRound ends a node at once, and watches how its keys get another primary.
-func killRound(ctx context.Context, w *watch, round int) error {
+func killRound(ctx context.Context, w *pauseWatch, round int) error {
 	if err := w.settled(ctx); err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func killRound(ctx context.Context, w *watch, round int) error {
 	if err != nil {
 		return err
 	}
-	err = w.note(ctx, name, n, keys, quiet, func() (time.Duration, error) { return failover, n.Kill() })
+	err = w.note(ctx, name, n, keys, pauseQuiet, func() (time.Duration, error) { return failover, n.Kill() })
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func killRound(ctx context.Context, w *watch, round int) error {
 }
 
 // leaderRound ends the node that leads the table, and watches keys that it has no part in.
-func leaderRound(ctx context.Context, w *watch, _ int) error {
+func leaderRound(ctx context.Context, w *pauseWatch, _ int) error {
 	if err := w.settled(ctx); err != nil {
 		return err
 	}
@@ -231,13 +231,4 @@ func leaderRound(ctx context.Context, w *watch, _ int) error {
 		return err
 	}
 	return n.Restart(ctx)
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

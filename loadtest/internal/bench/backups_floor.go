@@ -57,7 +57,7 @@ func beFloor(args []string) (is bool, err error) {
 	return true, errors.Join(db.Serve(bufio.NewReader(os.Stdin), os.Stdout), db.Close())
 }
 
-func startFloor(ctx context.Context, o *options) (*floor, error) {
+func startFloor(ctx context.Context, o *backupsOptions) (*floor, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (f *floor) stop() error {
 }
 
 // measureFloor measures the first node without a backup, and with such a process beside it.
-func (p pair) measureFloor(ctx context.Context, o *options, keys []string) (m measured, err error) {
+func (p pair) measureFloor(ctx context.Context, o *backupsOptions, keys []string) (m measured, err error) {
 	f, err := startFloor(ctx, o)
 	if err != nil {
 		return m, err
@@ -149,7 +149,7 @@ func (p pair) measureFloor(ctx context.Context, o *options, keys []string) (m me
 		return [3]time.Duration{p.first.CPU(), cluster.ProcessCPU(f.cmd.Process.Pid), cluster.ProcessCPU(os.Getpid())}
 	}
 	before := used()
-	m, err = loadBeside(ctx, o, p.first.Addr, keys, o.clients, o.pipeline, f)
+	m, err = measureLoadBeside(ctx, o, p.first.Addr, keys, o.clients, o.pipeline, f)
 	after := used()
 	if err = errors.Join(err, f.stop()); err == nil {
 		m.spend(before, after)

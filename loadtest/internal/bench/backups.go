@@ -6,17 +6,15 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/ringside-kv/ringside/loadtest"
 	"github.com/ringside-kv/ringside/loadtest/cluster"
 )
 
-type options struct {
+type backupsOptions struct {
 	cluster.ProcessOptions
 	rounds   int
 	duration time.Duration
@@ -26,33 +24,20 @@ type options struct {
 	keys     int
 }
 
-func main() {
-	if is, err := beFloor(os.Args[1:]); is {
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "bare Pebble:", err)
-			os.Exit(1)
-		}
-		return
-	}
-	o := options{ProcessOptions: cluster.ProcessOptions{Strategy: "buckets"}}
-	o.Flags(flag.CommandLine)
-	o.ProfileFlag(flag.CommandLine, "ID-COPIES.pprof")
-	flag.IntVar(&o.rounds, "rounds", 5, "how often each is measured")
-	flag.DurationVar(&o.duration, "duration", 5*time.Second, "how long a measurement takes")
-	flag.IntVar(&o.clients, "clients", 50, "clients that write at the same time")
-	flag.IntVar(&o.pipeline, "pipeline", 16, "requests that each of them sends at a time")
-	flag.IntVar(&o.size, "size", 64, "bytes of a value")
-	flag.IntVar(&o.keys, "keys", 100_000, "keys that are written")
-	flag.Parse()
-	ctx, end := loadtest.StopContext(context.Background())
-	defer end()
-	if err := run(ctx, &o); err != nil {
-		fmt.Fprintln(os.Stderr, "backups:", err)
-		os.Exit(1)
-	}
+func backupsFlags(f *flag.FlagSet) func(context.Context) error {
+	o := backupsOptions{ProcessOptions: cluster.ProcessOptions{Strategy: "buckets"}}
+	o.Flags(f)
+	o.ProfileFlag(f, "ID-COPIES.pprof")
+	f.IntVar(&o.rounds, "rounds", 5, "how often each is measured")
+	f.DurationVar(&o.duration, "duration", 5*time.Second, "how long a measurement takes")
+	f.IntVar(&o.clients, "clients", 50, "clients that write at the same time")
+	f.IntVar(&o.pipeline, "pipeline", 16, "requests that each of them sends at a time")
+	f.IntVar(&o.size, "size", 64, "bytes of a value")
+	f.IntVar(&o.keys, "keys", 100_000, "keys that are written")
+	return func(ctx context.Context) error { return runBackups(ctx, &o) }
 }
 
-func run(ctx context.Context, o *options) (err error) {
+func runBackups(ctx context.Context, o *backupsOptions) (err error) {
 	if o.rounds < 1 || o.clients < 1 || o.pipeline < 1 || o.size < 1 || o.keys < 1 || o.duration <= 0 {
 		return errors.New("at least a round, a client, a request, a byte, a key and some time are needed")
 	}
@@ -88,7 +73,7 @@ func run(ctx context.Context, o *options) (err error) {
 			return err
 		}
 		if round == 0 { // so that every turn overwrites
-			if _, err := load(ctx, o, pair.first.Addr, keys, o.clients, o.pipeline); err != nil {
+			if _, err := measureLoad(ctx, o, pair.first.Addr, keys, o.clients, o.pipeline); err != nil {
 				return err
 			}
 		}
@@ -97,38 +82,38 @@ func run(ctx context.Context, o *options) (err error) {
 			return err
 		}
 		many[copies] = append(many[copies], m)
-		s, err := load(ctx, o, pair.first.Addr, keys, 1, 1)
+		s, err := measureLoad(ctx, o, pair.first.Addr, keys, 1, 1)
 		if err != nil {
 			return err
 		}
-		trip, err := load(ctx, o, pair.second.Addr, nil, 1, 1)
+		trip, err := measureLoad(ctx, o, pair.second.Addr, nil, 1, 1)
 		if err != nil {
 			return err
 		}
 		trips = append(trips, trip)
 		one[copies] = append(one[copies], s)
-		row(strconv.Itoa(copies), &m, s.p50.String())
+		printTurn(strconv.Itoa(copies), &m, s.p50.String())
 		if copies == 0 {
 			if m, err = pair.measureFloor(ctx, o, keys); err != nil {
 				return err
 			}
-			if s, err = load(ctx, o, pair.first.Addr, others, 1, 1); err != nil {
+			if s, err = measureLoad(ctx, o, pair.first.Addr, others, 1, 1); err != nil {
 				return err
 			}
 			floors, forwarded = append(floors, m), append(forwarded, s)
-			row("bare", &m, "")
+			printTurn("bare", &m, "")
 		}
 	}
-	report(&many, &one, floors, forwarded, trips)
+	printBackups(&many, &one, floors, forwarded, trips)
 	return ctx.Err()
 }
 
-func row(what string, m *measured, alone string) {
+func printTurn(what string, m *measured, alone string) {
 	fmt.Printf("%-7s %15.0f %11v %11s %14v %14v\n", what, m.rate, m.p50.Round(10*time.Microsecond), alone, m.spent[0], m.spent[1])
 }
 
-// report prints the medians and what one backup costs.
-func report(many, one *[2][]measured, floors, forwarded, trips []measured) {
+// printBackups prints the medians and what one backup costs.
+func printBackups(many, one *[2][]measured, floors, forwarded, trips []measured) {
 	without, with := median(many[0], rate), median(many[1], rate)
 	fmt.Println(strings.Repeat("-", 77))
 	fmt.Printf("medians: %.0f SET/s without a backup, %.0f with one: it costs %.0f %%\n", without, with, 100-100*with/without)

@@ -10,11 +10,11 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/cluster"
 )
 
-// quiet is how long nothing has moved when a move is over.
-const quiet = 3 * time.Second
+// moveQuiet is how long nothing has moved when a move is over.
+const moveQuiet = 3 * time.Second
 
-// watch waits until the newest of the nodes has its share, and prints how fast it came.
-func watch(ctx context.Context, o *options, crew []*cluster.Process, load *load) error {
+// watchMove waits until the newest of the nodes has its share, and prints how fast it came.
+func watchMove(ctx context.Context, o *movingOptions, crew []*cluster.Process, load *moveLoad) error {
 	var conns []*cluster.Conn
 	for _, n := range crew {
 		c, err := cluster.Dial(n.Addr)
@@ -66,7 +66,7 @@ func watch(ctx context.Context, o *options, crew []*cluster.Process, load *load)
 				all += f["own_bytes_estimate"]
 			}
 		}
-		if !began.IsZero() && newest["primaries"] > 0 && now.Sub(changed) > quiet {
+		if !began.IsZero() && newest["primaries"] > 0 && now.Sub(changed) > moveQuiet {
 			break
 		}
 		if err := wait(ctx, 20*time.Millisecond); err != nil {

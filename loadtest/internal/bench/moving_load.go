@@ -12,26 +12,26 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/cluster"
 )
 
-// A load is clients that write without a pause.
-type load struct {
-	o      *options
+// A moveLoad is clients that write without a pause.
+type moveLoad struct {
+	o      *movingOptions
 	ending atomic.Bool
 	done   sync.WaitGroup
 	start  time.Time
 
 	mu     sync.Mutex
-	rounds []round
+	rounds []roundTrip
 	failed error
 }
 
-// A round is a client's pipeline, from the sending to the last reply.
-type round struct {
+// A roundTrip is a client's pipeline, from the sending to the last reply.
+type roundTrip struct {
 	began time.Time
 	took  time.Duration
 }
 
-func startLoad(addr string, o *options) *load {
-	l := &load{o: o, start: time.Now()}
+func startMoveLoad(addr string, o *movingOptions) *moveLoad {
+	l := &moveLoad{o: o, start: time.Now()}
 	for i := range o.clients {
 		l.done.Go(func() {
 			if err := l.client(addr, uint64(i)); err != nil {
@@ -44,7 +44,7 @@ func startLoad(addr string, o *options) *load {
 	return l
 }
 
-func (l *load) client(addr string, seed uint64) error {
+func (l *moveLoad) client(addr string, seed uint64) error {
 	c, err := cluster.Dial(addr)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (l *load) client(addr string, seed uint64) error {
 	rnd := rand.New(rand.NewPCG(seed, 3))
 	b := make([]byte, l.o.size)
 	cluster.FillValue(rnd, b)
-	var rounds []round
+	var rounds []roundTrip
 	defer func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -73,32 +73,32 @@ func (l *load) client(addr string, seed uint64) error {
 				return fmt.Errorf("SET: %w", err)
 			}
 		}
-		rounds = append(rounds, round{start, time.Since(start)})
+		rounds = append(rounds, roundTrip{start, time.Since(start)})
 	}
 	return nil
 }
 
 // stop ends the clients; it may be called again.
-func (l *load) stop() {
+func (l *moveLoad) stop() {
 	l.ending.Store(true)
 	l.done.Wait()
 }
 
 // report stops the clients and prints what they noticed of a move. What they did in their
 // first seconds does not count.
-func (l *load) report(began, ended time.Time) error {
+func (l *moveLoad) report(began, ended time.Time) error {
 	l.stop()
 	from := l.start.Add(l.o.warm / 4)
 	before := l.print("before", from, began)
 	during := l.print("during", began, ended)
 	// By then a part of the requests goes on to another node, which has its own price.
-	l.print("after ", ended, ended.Add(quiet))
+	l.print("after ", ended, ended.Add(moveQuiet))
 	fmt.Printf("  clients keep %.0f %% of their throughput; failed requests: %v\n", 100*during/before, l.failed)
 	return l.failed
 }
 
 // print returns the requests in a second.
-func (l *load) print(name string, from, to time.Time) float64 {
+func (l *moveLoad) print(name string, from, to time.Time) float64 {
 	var took []time.Duration
 	for _, r := range l.rounds {
 		if r.began.After(from) && r.began.Before(to) {

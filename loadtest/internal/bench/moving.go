@@ -5,14 +5,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"time"
 
-	"github.com/ringside-kv/ringside/loadtest"
 	"github.com/ringside-kv/ringside/loadtest/cluster"
 )
 
-type options struct {
+type movingOptions struct {
 	cluster.ProcessOptions
 	keys     int
 	size     int
@@ -24,28 +22,22 @@ type options struct {
 	missed   float64
 }
 
-func main() {
-	o := options{ProcessOptions: cluster.ProcessOptions{Strategy: "buckets"}}
-	o.Flags(flag.CommandLine)
-	o.ProfileFlag(flag.CommandLine, "over the first 3 s of the last move")
-	flag.IntVar(&o.keys, "keys", 2_000_000, "keys that the first node holds")
-	flag.IntVar(&o.size, "size", 1024, "bytes of a value")
-	flag.IntVar(&o.nodes, "nodes", 2, "nodes in the end; they join one after the other")
-	flag.IntVar(&o.fillers, "fillers", 8, "connections that write the keys at first")
-	flag.IntVar(&o.clients, "clients", 0, "clients that write while the last node joins, or comes back")
-	flag.IntVar(&o.pipeline, "pipeline", 1, "requests that a client sends at a time")
-	flag.DurationVar(&o.warm, "warm", 8*time.Second, "how long clients write before that")
-	flag.Float64Var(&o.missed, "missed", 0, "percentage of the keys that change while the last node is away, which then comes back; needs backups")
-	flag.Parse()
-	ctx, end := loadtest.StopContext(context.Background())
-	defer end()
-	if err := run(ctx, &o); err != nil {
-		fmt.Fprintln(os.Stderr, "moving:", err)
-		os.Exit(1)
-	}
+func movingFlags(f *flag.FlagSet) func(context.Context) error {
+	o := movingOptions{ProcessOptions: cluster.ProcessOptions{Strategy: "buckets"}}
+	o.Flags(f)
+	o.ProfileFlag(f, "over the first 3 s of the last move")
+	f.IntVar(&o.keys, "keys", 2_000_000, "keys that the first node holds")
+	f.IntVar(&o.size, "size", 1024, "bytes of a value")
+	f.IntVar(&o.nodes, "nodes", 2, "nodes in the end; they join one after the other")
+	f.IntVar(&o.fillers, "fillers", 8, "connections that write the keys at first")
+	f.IntVar(&o.clients, "clients", 0, "clients that write while the last node joins, or comes back")
+	f.IntVar(&o.pipeline, "pipeline", 1, "requests that a client sends at a time")
+	f.DurationVar(&o.warm, "warm", 8*time.Second, "how long clients write before that")
+	f.Float64Var(&o.missed, "missed", 0, "percentage of the keys that change while the last node is away, which then comes back; needs backups")
+	return func(ctx context.Context) error { return runMoving(ctx, &o) }
 }
 
-func run(ctx context.Context, o *options) (err error) {
+func runMoving(ctx context.Context, o *movingOptions) (err error) {
 	if o.missed < 0 || o.missed > 100 {
 		return fmt.Errorf("%g is not a percentage", o.missed)
 	}
@@ -60,9 +52,9 @@ func run(ctx context.Context, o *options) (err error) {
 	var crew []*cluster.Process
 	defer func() { err = errors.Join(err, cluster.StopProcesses(crew)) }()
 	for i := range o.nodes {
-		var load *load
+		var load *moveLoad
 		if i == o.nodes-1 && o.clients > 0 && o.missed == 0 {
-			load = startLoad(crew[0].Addr, o)
+			load = startMoveLoad(crew[0].Addr, o)
 			defer load.stop()
 			if err := wait(ctx, o.warm); err != nil {
 				return err
@@ -84,7 +76,7 @@ func run(ctx context.Context, o *options) (err error) {
 			}
 			continue
 		}
-		if err := watch(ctx, o, crew, load); err != nil {
+		if err := watchMove(ctx, o, crew, load); err != nil {
 			return err
 		}
 	}
@@ -92,13 +84,4 @@ func run(ctx context.Context, o *options) (err error) {
 		return resync(ctx, o, crew)
 	}
 	return nil
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
