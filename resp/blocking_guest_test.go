@@ -154,8 +154,8 @@ func TestALostAnswerIsUnknown(t *testing.T) {
 	}
 }
 
-// What guests take of memory counts for the node where they wait, what they were served too as
-// long as it is kept, and there is a bound to it.
+// What remote waiters take of memory counts for the node where they wait, what they were served too
+// as long as it is kept, and there is a bound to it.
 func TestGuestsCountForTheBudget(t *testing.T) {
 	r := routedTest(t, 2)
 	r.placeAll(r.all(1))
@@ -206,7 +206,7 @@ func TestGuestsCountForTheBudget(t *testing.T) {
 	waitFor(t, "nothing to be taken any more", func() bool { return budget.guests.Load() == 0 })
 }
 
-// A guest that nobody asks for is not served for long.
+// A remote waiter that nobody asks for is not served for long.
 func TestAForgottenGuestIsNotServed(t *testing.T) {
 	r := routedTest(t, 1)
 	srv := r.servers[0]
@@ -287,9 +287,9 @@ func TestATimeThatIsOverTakesNothingBack(t *testing.T) {
 	}
 }
 
-// Who has asked a node in vain for what has become of a guest knows that it was not served only
-// if the same process says so, which it has heard of it lately, and only of the question that
-// the guest's end would have answered.
+// Who has asked a node in vain for what has become of a remote waiter knows that it was not served
+// only if the same process says so, which it has heard of it lately, and only of the question that
+// the remote waiter's end would have answered.
 func TestWhatIsKnownOfAGuestThatIsGone(t *testing.T) {
 	lately, longAgo := time.Now(), time.Now().Add(-guestKept)
 	for i, one := range []struct {
@@ -309,14 +309,14 @@ func TestWhatIsKnownOfAGuestThatIsGone(t *testing.T) {
 		{"p", "+LEFT\r\n", StatusRun, false, longAgo, guestServed},
 		{"p", "$1\r\nx\r\n", StatusUnknown, false, longAgo, guestUnknown},
 	} {
-		f := farWait{run: one.run, heard: one.heard}
+		f := remoteWait{run: one.run, heard: one.heard}
 		if got := f.judge([]byte(one.says), one.status, one.all); got != one.want {
 			t.Errorf("%d: %q is judged %d, want %d", i, one.says, got, one.want)
 		}
 	}
 }
 
-// There is one guest of a name, and what another would take is given back.
+// There is one remote waiter of a name, and what another would take is given back.
 func TestAGuestIsLetInOnce(t *testing.T) {
 	r := routedTest(t, 1)
 	srv := r.servers[0]
@@ -326,7 +326,7 @@ func TestAGuestIsLetInOnce(t *testing.T) {
 			t.Fatalf("%q, %v, want %s", replies, err, want)
 		}
 	}
-	if n := srv.budget.guests.Load(); n < guestCost || n > 2*guestCost-1 {
+	if n := srv.budget.guests.Load(); n < remoteWaiterCost || n > 2*remoteWaiterCost-1 {
 		t.Errorf("one guest takes %d bytes", n)
 	}
 	if replies, err := forwarded(t, srv, []string{"RING", "DEQUEUE", "id"}); err != nil || replies[0] != string(guestLeft) {

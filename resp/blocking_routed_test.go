@@ -257,7 +257,7 @@ func (r *routed) queued() (n int64) {
 }
 
 // Who begins to wait just when the key goes elsewhere has not been seen by those who look for
-// such, so he looks himself, be he a client of the node or a guest.
+// such, so he looks himself, be he a client of the node or a remote waiter.
 func TestWhoIsRegisteredTooLateGoesWhereTheKeyHasGone(t *testing.T) {
 	for client := range 3 {
 		r := routedTest(t, 3)

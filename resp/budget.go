@@ -19,8 +19,8 @@ type budget struct {
 	mu    sync.Mutex
 	freed sync.Cond
 	used  int64
-	// guests is what commands of other nodes' clients take that wait here, in bytes. It counts as
-	// used, and is changed without mu.
+	// remote waiters is what commands of other nodes' clients take that wait here, in bytes. It
+	// counts as used, and is changed without mu.
 	guests atomic.Int64
 	large  *conn // whoever may exceed the limit
 	wait   int   // connections that wait
@@ -142,7 +142,7 @@ func (b *budget) inUse() int64 {
 	return b.used + b.guests.Load()
 }
 
-// host takes n bytes for a guest, or reports that they are not there. Few bytes are taken
+// host takes n bytes for a remote waiter, or reports that they are not there. Few bytes are taken
 // anyhow, as by take.
 func (b *budget) host(n int64) bool {
 	b.mu.Lock()

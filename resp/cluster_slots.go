@@ -13,9 +13,9 @@ import (
 )
 
 // The placement as Redis Cluster describes it: runs of slots, each with its primary, and
-// as replicas those of its backups that have no slots of their own. In slot mode they are those of the routes. Otherwise, and
-// on a lone node, this node is the owner of all slots, so that cluster clients work
-// through it: it forwards what is not its own.
+// as replicas those of its backups that have no slots of their own. In slot mode they are those of
+// the routes. Otherwise, and on a lone node, this node is the owner of all slots, so that cluster
+// clients work through it: it forwards what is not its own.
 
 // slotShift turns a token into the slot that it is under --hash slot.
 const slotShift = 32 - 14

@@ -26,5 +26,5 @@ func cmdClientUnblock(x *call) {
 		return
 	}
 	c := x.srv.connection(id)
-	x.Bool(c != nil && c.release(how))
+	x.Bool(c != nil && c.endWait(how))
 }

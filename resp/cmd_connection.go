@@ -74,7 +74,7 @@ func (x *call) login(name, password []byte) bool {
 		return false
 	}
 	x.conn.session.authed = true
-	x.srv.unproved.remove(x.conn)
+	x.srv.unauthenticated.remove(x.conn)
 	return true
 }
 
@@ -180,7 +180,7 @@ func cmdReset(x *call) {
 		s.replies = replyOn
 	}
 	if s.authed = x.srv.settings.password.Load() == nil; !s.authed {
-		x.srv.unproved.add(x.conn)
+		x.srv.unauthenticated.add(x.conn)
 	}
 	x.setProto(2)
 	x.Simple("RESET")

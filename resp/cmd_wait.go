@@ -31,7 +31,7 @@ func cmdWait(x *call) {
 	} else if timeout == 0 || timeout > command.Forever {
 		end = math.MaxInt64
 	}
-	defer x.conn.blocks(false)
+	defer x.conn.markBlocked(false)
 	count := 0 // what was found last
 	for first := true; ; first = false {
 		var next chan struct{}
@@ -52,7 +52,7 @@ func cmdWait(x *call) {
 		left = end - x.srv.clock()
 		how := waitTimedOut
 		if int64(count) < replicas && left > 0 {
-			how = x.conn.roused(time.Time{})
+			how = x.conn.wakeReason(time.Time{})
 		}
 		if how != waitGoesOn {
 			x.waited = x.srv.clock() - start
@@ -63,7 +63,7 @@ func cmdWait(x *call) {
 			}
 			return
 		}
-		x.conn.blocks(true)
+		x.conn.markBlocked(true)
 		if left = min(left, look); left > command.Forever {
 			left = 0
 		}
@@ -108,8 +108,8 @@ func (c *conn) linger(d time.Duration, next <-chan struct{}) {
 			}
 		})
 	}
-	for !came.Load() && c.roused(until) == waitGoesOn {
-		c.doze(until)
+	for !came.Load() && c.wakeReason(until) == waitGoesOn {
+		c.sleep(until)
 	}
 	close(ends)
 	watched.Wait()

@@ -25,9 +25,9 @@ type conn struct {
 	// requests of a client those of many others have taken the processor's caches.
 	srv    *Server
 	net    net.Conn
-	direct *socket.Conn // net, nil where a write may wait (TLS)
-	secure *tls.Conn    // net, nil without TLS
-	from   *forwarder   // of a connection that runs what another node forwards
+	direct *socket.Conn   // net, nil where a write may wait (TLS)
+	secure *tls.Conn      // net, nil without TLS
+	from   *forwardedConn // of a connection that runs what another node forwards
 	unit   *store.Unit
 
 	in     []byte // read buffer
@@ -55,43 +55,43 @@ type conn struct {
 	unitFailed bool // the pending unit has, and its replies say so
 	settled    chan struct{}
 	// The replies of the pending unit, to be replaced if it fails.
-	unitStart   int
-	unitReplies int
-	running     runningNote   // by which routes a unit runs, and on what
-	routes      *Routes       // these, as enter has found them
-	touched     []store.Place // of the keys of the unit; it shares c.places' memory
-	leased      leased
-	fed         []*waiter       // whom the unit has served
-	outbox      []scriptMessage // what scripts of the unit have published
-	asked       asked           // before a redirect
+	unitStart     int
+	unitReplies   int
+	running       runningNote   // by which routes a unit runs, and on what
+	routes        *Routes       // these, as enter has found them
+	touched       []store.Place // of the keys of the unit; it shares c.places' memory
+	leased        leased
+	servedWaiters []*waiter       // whom the unit has served
+	outbox        []scriptMessage // what scripts of the unit have published
+	asked         serveAnswers    // before a redirect
 	// lately is the time, on the server's clock, at which the unit's last command ended; 0
 	// if none has.
-	lately    time.Duration
-	uncounted uncounted
-	multi     multi
-	session   session
-	call      call
-	away      away // what goes on while its client is listened to
+	lately       time.Duration
+	pendingStats pendingStats
+	multi        multi
+	session      session
+	call         call
+	asyncForward asyncForward // what goes on while its client is listened to
 
-	far  []*batch // to other nodes, kept for the next pipeline
-	near near     // what runs here meanwhile
+	far   []*batch  // to other nodes, kept for the next pipeline
+	local localPart // what runs here meanwhile
 	// farEnd is when nobody waits any more for what is forwarded.
-	farEnd  time.Time
-	sleeper sleeper
+	farEnd     time.Time
+	waitSignal waitSignal
 	// blocking: it waits in a command, or is between two places where it does.
-	blocking bool
-	waits    uint64 // counts what has waited at other nodes
-	feeding  *call  // with which the unit serves others
+	blocking  bool
+	waits     uint64 // counts what has waited at other nodes
+	serveCall *call  // with which the unit serves others
 	// footprint is where the client has written.
 	footprint footprint
 
 	subs subscriptions
 	pub  *publisher // of a connection that publishes
 
-	// unproved is the connection's place in the list of that name, which guards it; nil
+	// unauthenticated is the connection's place in the list of that name, which guards it; nil
 	// outside of the list.
-	unproved *list.Element
-	shaken   atomic.Bool // the TLS handshake is over, if there is one
+	unauthenticated *list.Element
+	tlsDone         atomic.Bool // the TLS handshake is over, if there is one
 
 	write        sync.Mutex // serializes everything sent
 	pushes       pushQueue
@@ -125,11 +125,11 @@ func newConn(srv *Server, nc net.Conn) *conn {
 	c.growsUnit = c.growUnit
 	c.call.init(c)
 	c.call.Writer = &c.out
-	c.away.init(c)
-	c.sleeper.bell = make(chan struct{}, 1)
+	c.asyncForward.init(c)
+	c.waitSignal.bell = make(chan struct{}, 1)
 	c.net, c.direct = socket.Of(nc)
 	c.secure, _ = nc.(*tls.Conn)
-	c.shaken.Store(c.secure == nil)
+	c.tlsDone.Store(c.secure == nil)
 	c.session.init(c)
 	return c
 }
@@ -137,18 +137,18 @@ func newConn(srv *Server, nc net.Conn) *conn {
 // serve reads and runs requests until the connection ends.
 func (c *conn) serve() {
 	defer c.finish()
-	if c.secure != nil && !c.shakeHands() {
+	if c.secure != nil && !c.tlsHandshake() {
 		return
 	}
-	for c.away.on || !c.closing {
+	for c.asyncForward.on || !c.closing {
 		if err := c.fill(); err != nil {
 			return
 		}
-		c.join()
+		c.awaitAsyncForward()
 		for c.start < c.end && !c.closing {
 			n, err := c.parse()
 			if n > 0 {
-				c.goOn()
+				c.resumeInput()
 			}
 			if c.pending {
 				c.await()
@@ -156,7 +156,7 @@ func (c *conn) serve() {
 			c.run()
 			c.endReads()
 			if err != nil {
-				c.join()
+				c.awaitAsyncForward()
 				if c.pending {
 					c.await() // out is the settler's until then
 				}
@@ -172,7 +172,7 @@ func (c *conn) serve() {
 				break
 			}
 		}
-		if !c.away.on && !c.pending {
+		if !c.asyncForward.on && !c.pending {
 			if err := c.flush(); err != nil {
 				return
 			}
@@ -234,7 +234,7 @@ func (c *conn) Settled(err error) {
 	switch {
 	case err != nil:
 		c.failUnit(err)
-		c.tellFed(err, "")
+		c.notifyServed(err, "")
 	case !c.leased.fine():
 		// The settler has others to see to.
 		go func() {
@@ -248,7 +248,7 @@ func (c *conn) Settled(err error) {
 
 // settle has the unit's replies leave.
 func (c *conn) settle() {
-	c.tellFed(nil, "")
+	c.notifyServed(nil, "")
 	if c.from != nil && !c.from.group.awaits() {
 		c.from.complete()
 		return
@@ -257,12 +257,12 @@ func (c *conn) settle() {
 		c.settled <- struct{}{}
 		return
 	}
-	c.dispatch(c.settled)
+	c.sendAsync(c.settled)
 }
 
-// dispatch sends the replies without waiting for the client, and tells when they have
+// sendAsync sends the replies without waiting for the client, and tells when they have
 // left: if the client reads more slowly than we write, somebody else has to wait.
-func (c *conn) dispatch(sent chan<- struct{}) {
+func (c *conn) sendAsync(sent chan<- struct{}) {
 	locked := len(c.out.Buf) > 0 && c.write.TryLock()
 	if locked {
 		n, err := c.direct.WriteSome(c.out.Buf)
@@ -308,8 +308,8 @@ func (c *conn) ends() (ends *[]int, gone int) {
 	switch {
 	case c.from != nil:
 		return &c.from.ends, len(c.from.buf)
-	case c.near.on:
-		return &c.near.batch.replies.Ends, 0
+	case c.local.on:
+		return &c.local.batch.replies.Ends, 0
 	}
 	return nil, 0
 }
@@ -391,7 +391,7 @@ func (c *conn) close() (first bool) {
 
 // finish ends the connection after serve.
 func (c *conn) finish() {
-	c.join()
+	c.awaitAsyncForward()
 	if c.pending {
 		c.await()
 	}
@@ -399,7 +399,7 @@ func (c *conn) finish() {
 	c.close()
 	c.closePushes()
 	c.resizeInput(nil)
-	c.dropSpare()
+	c.dropSpareInput()
 	c.multi.end()
 	c.multi.forget(c)
 	c.out.Buf = nil

@@ -127,7 +127,7 @@ func TestForwardedWriteIsDroppedWhenItWaitedPastItsDeadline(t *testing.T) {
 				close(done)
 			}}}, nil)
 			if c.at == 0 {
-				waitFor(t, "the request has begun", func() bool { return len(srv.forwards.all()) > 0 })
+				waitFor(t, "the request has begun", func() bool { return len(srv.forwards.running()) > 0 })
 				runOut()
 			}
 			<-done

@@ -16,7 +16,8 @@
 // Read [Server] first, then conn.go (the loop), internal/command (what a command is) and
 // internal/types (the commands on values). The commands in cmd_*.go act on the server, the
 // connection or the cluster. For several nodes: [Routes], then
-// elsewhere.go (what becomes of a request that is not this node's), forward.go and
-// split.go, scatter.go (commands on all keys), forwarded.go (the other side). For what clients keep:
-// tracking.go, then keeper.go and ear.go (the two sides of what nodes tell each other).
+// forward_route.go (what becomes of a request that is not this node's), forward.go and
+// forward_split.go, forward_scatter.go (commands on all keys), forwarded.go (the other side). For
+// what clients keep: tracking.go, then tracking_remote.go and tracking_feed.go (the two sides of
+// what nodes tell each other).
 package resp

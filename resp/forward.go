@@ -26,7 +26,7 @@ func (c *conn) forward(reqs []request, routes *Routes) int {
 		}
 	}
 	c.farEnd = time.Now().Add(c.srv.forwardTimeout())
-	arrived := c.mayBeAway(reqs)
+	arrived := c.asyncForwardCallback(reqs)
 	charged := int64(0) // batches are copies of what the client's own buffer holds, but for those shared
 	for _, b := range c.far[:len(routes.links)] {
 		if b.requests > 0 {
@@ -40,17 +40,17 @@ func (c *conn) forward(reqs []request, routes *Routes) int {
 			}
 			c.srv.stats.forwarded.Add(int64(b.requests))
 			if arrived != nil {
-				c.away.left.Add(1)
+				c.asyncForward.left.Add(1)
 			}
 			if b.send(c.termsTo(b.link), timeout, arrived); b.received && arrived != nil {
-				c.away.left.Add(-1)
+				c.asyncForward.left.Add(-1)
 			}
 		}
 	}
-	if arrived != nil && c.goAway() {
+	if arrived != nil && c.startAsyncForward() {
 		return len(reqs)
 	}
-	c.runNear(reqs)
+	c.runLocalPart(reqs)
 	c.collect(reqs, charged)
 	return len(reqs)
 }
@@ -70,7 +70,7 @@ func (c *conn) collect(reqs []request, charged int64) {
 			charge(len(b.replies.Bytes))
 		}
 	}
-	charge(c.joinNear())
+	charge(c.joinLocalPart())
 	for i := 0; i < len(reqs) && !c.closing; {
 		r := &reqs[i]
 		if c.pending {
@@ -81,7 +81,7 @@ func (c *conn) collect(reqs []request, charged int64) {
 			break
 		}
 		if b := r.sent; b != nil {
-			c.take(r, b)
+			c.takeReply(r, b)
 			r.sent = nil
 			i++
 			continue
@@ -90,18 +90,18 @@ func (c *conn) collect(reqs []request, charged int64) {
 		for here < len(reqs) && reqs[here].sent == nil {
 			here++
 		}
-		i += c.runHere(reqs[i:here])
+		i += c.runLocally(reqs[i:here])
 	}
 	if c.pending {
 		c.await() // its replies are held, so that the settler does not send them
 	}
-	c.endNear()
-	c.endFar()
+	c.dropLocalPart()
+	c.dropBatches()
 	c.srv.budget.release(c, charged)
 }
 
-// endFar lets go of the replies.
-func (c *conn) endFar() {
+// dropBatches lets go of the replies.
+func (c *conn) dropBatches() {
 	for _, b := range c.far {
 		if cap(b.bytes) > keepBatch || b.shared {
 			b.bytes, b.shared = nil, false
@@ -110,15 +110,15 @@ func (c *conn) endFar() {
 	}
 }
 
-// runHere runs the first requests as a unit of this node, or goes with the first where
+// runLocally runs the first requests as a unit of this node, or goes with the first where
 // it belongs by now. It returns how many it has answered.
-func (c *conn) runHere(reqs []request) int {
+func (c *conn) runLocally(reqs []request) int {
 	routes := c.enter()
 	n := c.gather(reqs, routes)
 	c.hold = true
 	if n == 0 {
 		c.leave()
-		c.again(&reqs[0])
+		c.retryForward(&reqs[0])
 		return 1
 	}
 	n = c.runUnit(reqs[:n])
@@ -126,23 +126,23 @@ func (c *conn) runHere(reqs []request) int {
 	return n
 }
 
-// take passes on the reply to a forwarded request, which it sends once more if it was
+// takeReply passes on the reply to a forwarded request, which it sends once more if it was
 // certainly not run.
-func (c *conn) take(r *request, b *batch) {
+func (c *conn) takeReply(r *request, b *batch) {
 	reply, err := b.reply()
 	switch f := r.fate(err); f {
 	case answered:
-		c.deliver(r, reply)
+		c.passReply(r, reply)
 	case notRun:
-		c.again(r)
+		c.retryForward(r)
 	default:
 		c.refuse(r, f.refusal(err))
 	}
 }
 
-// deliver passes on the reply to a forwarded request. A large one leaves at once, not
+// passReply passes on the reply to a forwarded request. A large one leaves at once, not
 // to be kept twice.
-func (c *conn) deliver(r *request, reply []byte) {
+func (c *conn) passReply(r *request, reply []byte) {
 	if c.session.lastCmd.Load() != r.cmd {
 		c.session.lastCmd.Store(r.cmd)
 	}
@@ -165,9 +165,9 @@ func (c *conn) deliver(r *request, reply []byte) {
 	}
 }
 
-// again runs a request by itself wherever it belongs, until somebody has or time is
+// retryForward runs a request by itself wherever it belongs, until somebody has or time is
 // over.
-func (c *conn) again(r *request) {
+func (c *conn) retryForward(r *request) {
 	last, owner := c.srv.routes.Load(), r.owner // by which it was tried
 	for !c.closing {
 		if c.pending {
@@ -211,7 +211,7 @@ func (c *conn) again(r *request) {
 		reply, err := b.reply()
 		switch f := r.fate(err); f {
 		case answered:
-			c.deliver(r, reply)
+			c.passReply(r, reply)
 			return
 		case notRun:
 			if c.srv.closed() { // which does not wait for nodes that are away

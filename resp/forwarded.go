@@ -9,15 +9,15 @@ import (
 // What other nodes forward runs on connections of its own, which have no socket: a
 // free one takes a batch, runs it as any client's pipeline, and hands back the replies.
 
-// forwards are these connections.
-type forwards struct {
+// forwardedConns are these connections.
+type forwardedConns struct {
 	mu   sync.Mutex
 	free []*conn
 	used map[*conn]struct{}
 }
 
-// A forwarder is the other end of such a connection: it collects what is written.
-type forwarder struct {
+// A forwardedConn is the other end of such a connection: it collects what is written.
+type forwardedConn struct {
 	net.Conn // none: a batch is there as a whole
 	addr     net.Addr
 	conn     *conn
@@ -29,16 +29,16 @@ type forwarder struct {
 	ahead   time.Duration
 	charged int64 // bytes of buf that count for the server's budget
 	group   group
-	shifted []int  // ends of a batch behind others
-	keeper  string // the node whose clients keep what is read, if one's do
-	visit   visit  // that the command that runs next is
+	shifted []int         // ends of a batch behind others
+	keeper  string        // the node whose clients keep what is read, if one's do
+	visit   remoteEnqueue // that the command that runs next is
 	// parked, if set by a request that is alone, answers it, later perhaps.
 	parked func(answer func(Replies, error))
 }
 
 // Write takes in replies. It fails where there is no memory for them: the connection
 // ends then.
-func (f *forwarder) Write(b []byte) (int, error) {
+func (f *forwardedConn) Write(b []byte) (int, error) {
 	if n := int64(len(f.buf) + len(b)); n > f.charged+keepReply {
 		more := n - f.charged
 		f.charged += more
@@ -52,15 +52,15 @@ func (f *forwarder) Write(b []byte) (int, error) {
 
 // full tells that the replies of a batch are enough: what is left of it is not run,
 // and asked for once more by itself.
-func (f *forwarder) full() bool { return len(f.buf)+len(f.conn.out.Buf) >= maxForwardedReplies }
+func (f *forwardedConn) full() bool { return len(f.buf)+len(f.conn.out.Buf) >= maxForwardedReplies }
 
 // maxForwardedReplies is how many bytes of replies a batch may have, but for the last
 // one.
 const maxForwardedReplies = 4 << 20
 
-func (f *forwarder) RemoteAddr() net.Addr { return f.addr }
-func (f *forwarder) LocalAddr() net.Addr  { return f.addr }
-func (f *forwarder) Close() error         { return nil }
+func (f *forwardedConn) RemoteAddr() net.Addr { return f.addr }
+func (f *forwardedConn) LocalAddr() net.Addr  { return f.addr }
+func (f *forwardedConn) Close() error         { return nil }
 
 type forwardedAddr struct{}
 
@@ -70,7 +70,7 @@ func (forwardedAddr) String() string  { return "forwarded" }
 // most connections that are kept while nobody needs them.
 const keepForwards = 256
 
-func (f *forwards) take(s *Server) *conn {
+func (f *forwardedConns) take(s *Server) *conn {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.used == nil {
@@ -80,7 +80,7 @@ func (f *forwards) take(s *Server) *conn {
 	if n := len(f.free); n > 0 {
 		c, f.free = f.free[n-1], f.free[:n-1]
 	} else {
-		from := &forwarder{addr: forwardedAddr{}}
+		from := &forwardedConn{addr: forwardedAddr{}}
 		c = newConn(s, from)
 		c.hold = true // replies are for Answer
 		c.from, c.session.authed = from, true
@@ -90,7 +90,7 @@ func (f *forwards) take(s *Server) *conn {
 	return c
 }
 
-func (f *forwards) giveBack(c *conn) {
+func (f *forwardedConns) giveBack(c *conn) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.used, c)
@@ -99,8 +99,8 @@ func (f *forwards) giveBack(c *conn) {
 	}
 }
 
-// all are those that run something.
-func (f *forwards) all() []*conn {
+// running are those that run something.
+func (f *forwardedConns) running() []*conn {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	conns := make([]*conn, 0, len(f.used))

@@ -171,10 +171,10 @@ func TestDeadlineWhileARangeIsOnHold(t *testing.T) {
 	r.servers[0].SetRoutes(&Routes{Placement: r.servers[1].routes.Load().Placement, Self: "n0", Nodes: r.links})
 	dialRedis(t, r.addrs[0], 2).want(":0", "EXISTS", keys[0])
 
-	f := &forwarder{conn: &conn{srv: r.servers[0]}}
+	f := &forwardedConn{conn: &conn{srv: r.servers[0]}}
 	for _, left := range []time.Duration{-time.Second, 0, 10 * time.Millisecond, 100 * time.Millisecond, time.Hour} {
 		f.group.batches = []Forwarded{{Deadline: clock() + left}}
-		if got := f.patience(&request{}, heldTimeout); got > left*3/4 && left > 0 || got > heldTimeout || left <= 0 && got > 0 {
+		if got := f.remainingWait(&request{}, heldTimeout); got > left*3/4 && left > 0 || got > heldTimeout || left <= 0 && got > 0 {
 			t.Errorf("with %v left, it waits for %v", left, got)
 		}
 	}

@@ -86,7 +86,7 @@ func infoRingside(w *infoWriter) {
 	w.line("write_stalls", st.WriteStalls)
 	w.line("client_memory", s.budget.inUse())
 	w.line("client_memory_limit", s.settings.clientMemory.Load())
-	w.line("unauthenticated_clients_closed", s.stats.unproved.Load())
+	w.line("unauthenticated_clients_closed", s.stats.unauthenticated.Load())
 	w.line("slow_clients_closed", s.stats.outputLimit.Load())
 	w.line("protocol_errors", s.stats.protocolErrors.Load())
 }

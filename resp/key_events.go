@@ -49,7 +49,7 @@ type keyEvents struct {
 
 	// What tells clients of this node.
 	telling sync.Mutex // comes after mu
-	mailing mailing
+	mailing delivery
 	channel []byte
 }
 
@@ -205,7 +205,7 @@ func (e *keyEvents) look() {
 	}
 }
 
-// relinkLocked has a line to each node that seems to be there, if there may be something to
+// updateFeedsLocked has a line to each node that seems to be there, if there may be something to
 // tell. New ones may be late to tell what is wanted.
 func (e *keyEvents) relinkLocked(r *Routes, late bool) {
 	if r == nil || e.ended {
@@ -274,7 +274,7 @@ func (e *keyEvents) tell(events []byte) {
 			e.srv.pubsub.deliver(&e.mailing, subChannel, e.channel, key)
 		}
 	})
-	e.mailing.kick()
+	e.mailing.flush()
 }
 
 // eventChannel is what the channel of an event begins with.
@@ -290,7 +290,7 @@ func (e *keyEvents) reportGap(node string) {
 	e.telling.Lock()
 	defer e.telling.Unlock()
 	e.srv.pubsub.warn(&e.mailing, eventChannel+"gap", node)
-	e.mailing.kick()
+	e.mailing.flush()
 }
 
 // close ends the lines, when there are no clients any more, and waits for them.

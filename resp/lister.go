@@ -75,9 +75,9 @@ func (l *lister) addEncoded(keys []byte, n int) {
 	}
 }
 
-// ended tells that the list has as many bytes as it may, or that nobody wants it any
+// isFull tells that the list has as many bytes as it may, or that nobody wants it any
 // more.
-func (l *lister) ended() bool {
+func (l *lister) isFull() bool {
 	return l.full || l.x.conn.closing || len(l.x.Buf)-l.at >= l.enough
 }
 

@@ -8,7 +8,7 @@ func (m *reporter) serverMetrics() {
 	m.gauge("memory_used_bytes", func(x *sample) float64 { return float64(x.memory) })
 	m.count("connections_accepted_total", func(x *sample) int64 { return x.srv.stats.accepted.Load() })
 	m.count("connections_refused_total", func(x *sample) int64 { return x.srv.stats.refused.Load() })
-	m.count("connections_closed_unauthenticated_total", func(x *sample) int64 { return x.srv.stats.unproved.Load() })
+	m.count("connections_closed_unauthenticated_total", func(x *sample) int64 { return x.srv.stats.unauthenticated.Load() })
 	m.count("connections_closed_slow_total", func(x *sample) int64 { return x.srv.stats.outputLimit.Load() })
 	m.count("protocol_errors_total", func(x *sample) int64 { return x.srv.stats.protocolErrors.Load() })
 	m.count("network_bytes_total", func(x *sample) int64 { return x.srv.stats.bytesIn.Load() }, "direction", "in")

@@ -18,8 +18,8 @@ import (
 
 // BenchmarkOwnKeys gives the same pipelines in turn to a server that is alone and to one
 // of three, which serves their keys, and shows the CPU time of a command on the first and
-// the second, and its ratio: the median of the rounds and their quartiles. Clients cost nothing here, so
-// that nothing hides a difference.
+// the second, and its ratio: the median of the rounds and their quartiles. Clients cost nothing
+// here, so that nothing hides a difference.
 //
 //	go test -run '^$' -bench OwnKeys -benchtime 2s ./resp
 func BenchmarkOwnKeys(b *testing.B) {

@@ -38,7 +38,7 @@ type request struct {
 	every       bool          // it needs all latches of the store
 	solo        bool          // it has a unit of its own
 	sought      bool          // other nodes were asked for its script
-	stay        *stay         // of one that has begun to
+	progress    *waitProgress // of one that has begun to
 	place       store.Place   // of its only key
 	extra       []store.Place // of keys that are not among its arguments: see wants in call
 	until       time.Time     // how long it waits for somebody to serve its keys; zero: it has not waited yet
@@ -60,14 +60,14 @@ func (c *conn) run() {
 }
 
 func (c *conn) runResolved() {
-	c.asked = asked{}
-	defer c.blocks(false)
+	c.asked = serveAnswers{}
+	defer c.markBlocked(false)
 	for i, last := 0, 0; i < len(c.reqs) && !c.closing; {
 		if i != last { // the request that the connection may have waited for is answered
-			c.blocks(false)
+			c.markBlocked(false)
 			last = i
 		}
-		if c.released(&c.reqs[i]) {
+		if c.answerReleased(&c.reqs[i]) {
 			i++
 			continue
 		}
@@ -80,7 +80,7 @@ func (c *conn) runResolved() {
 				return
 			}
 		}
-		if c.from != nil && c.postponed(&c.reqs[i]) {
+		if c.from != nil && c.mustPostpone(&c.reqs[i]) {
 			i++
 			continue
 		}
@@ -94,7 +94,7 @@ func (c *conn) runResolved() {
 		routes := c.enter()
 		n := c.gather(c.reqs[i:], routes)
 		c.hold = i+n < len(c.reqs) || c.from != nil
-		if n > 0 && i+n < len(c.reqs) && c.goesAlong(&c.reqs[i+n]) {
+		if n > 0 && i+n < len(c.reqs) && c.isSentAlong(&c.reqs[i+n]) {
 			c.leave()
 			i += c.forward(c.reqs[i:i+c.window(c.reqs[i:], n+1, routes)], routes)
 			continue
@@ -102,7 +102,7 @@ func (c *conn) runResolved() {
 		if n == 0 {
 			c.leave()
 			if c.reqs[i].owner != ownerSelf {
-				i += c.elsewhere(c.reqs[i:], routes)
+				i += c.answerRemote(c.reqs[i:], routes)
 				continue
 			}
 			if cmd := c.reqs[i].cmd; cmd.Publishes || cmd.Subscribes {
@@ -122,7 +122,7 @@ func (c *conn) runResolved() {
 		i += c.runUnit(c.reqs[i : i+n])
 		c.leave()
 	}
-	if cap(c.args) > keepArgs && !c.away.on {
+	if cap(c.args) > keepArgs && !c.asyncForward.on {
 		c.args, c.keys, c.places, c.touched = nil, nil, nil, nil
 	}
 }
@@ -228,7 +228,7 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 			r.owner = routes.ofAll(c.places[placed:])
 		}
 		if len(c.places)-placed > 1 && !r.judged && r.msg == "" {
-			c.judge(r, c.places[placed:])
+			c.checkSeveralKeys(r, c.places[placed:])
 		}
 		if routes != nil && r.msg == "" && r.cmd.MayWrite {
 			c.writes(r, routes, c.places[placed:])

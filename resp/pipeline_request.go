@@ -19,7 +19,7 @@ func (c *conn) alone(r *request) {
 	c.startClock()
 	c.call.req = r
 	c.runOne(r)
-	c.uncounted.pass(c.srv.stats)
+	c.pendingStats.flush(c.srv.stats)
 	c.count(at)
 	if then := c.call.then; then != nil {
 		c.call.then = nil
@@ -83,7 +83,7 @@ func (c *conn) runOne(r *request) {
 			return
 		}
 	}
-	if c.srv.monitors.active() && r.stay == nil && r.cmd.As == nil && r.cmd.Full != "exec" {
+	if c.srv.monitors.active() && r.progress == nil && r.cmd.As == nil && r.cmd.Full != "exec" {
 		c.srv.monitors.feed(c, r.cmd, x.Args, false)
 	}
 	cmd := cmp.Or(r.cmd.As, r.cmd)
@@ -103,7 +103,7 @@ func (c *conn) execute(cmd *command.Row, run func(*command.Call)) {
 	args, at := x.Args, len(c.out.Buf)
 	c.reads(cmd, args)
 	if !cmd.Keyed && !cmd.Neutral {
-		c.uncounted.pass(c.srv.stats)
+		c.pendingStats.flush(c.srv.stats)
 	}
 	x.Start = at
 	start, waited := c.lately, x.waited
@@ -124,7 +124,7 @@ func (c *conn) execute(cmd *command.Row, run func(*command.Call)) {
 	if x.RunAgain {
 		return
 	}
-	c.uncounted.ran(c.srv.stats, cmd, took)
+	c.pendingStats.count(c.srv.stats, cmd, took)
 	if len(c.out.Buf) > at && c.out.Buf[at] == '-' {
 		c.srv.stats.commands[cmd.ID].failed.Add(1)
 		c.srv.stats.errorReply(c.out.Buf[at:])

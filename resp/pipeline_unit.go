@@ -14,7 +14,7 @@ func (c *conn) runUnit(reqs []request) int {
 			routes := c.routes
 			c.leave()
 			c.srv.pause.wait(c, r.cmd)
-			if !c.enterAgain(routes) {
+			if !c.reenter(routes) {
 				return 0
 			}
 			break
@@ -24,11 +24,11 @@ func (c *conn) runUnit(reqs []request) int {
 	if !c.beginWith(reqs) {
 		return 0
 	}
-	for !c.every && c.srv.blocked.movers.Load() > 0 && c.latchMore(reqs) {
+	for !c.every && c.srv.blocked.movers.Load() > 0 && c.latchServed(reqs) {
 		c.unit.Abort()
 		c.touched = c.places
 		c.leave() // what is added may be another node's by now
-		if routes := c.routes; !c.enterAgain(routes) || !c.beginWith(reqs) {
+		if routes := c.routes; !c.reenter(routes) || !c.beginWith(reqs) {
 			return 0
 		}
 	}
@@ -49,12 +49,12 @@ func (c *conn) runUnit(reqs []request) int {
 			if c.from != nil {
 				c.from.status = StatusRun
 			}
-			if c.near.on {
-				return c.stands(i)
+			if c.local.on {
+				return c.validReplies(i)
 			}
 			if c.sendUnit() {
 				if c.from != nil {
-					c.from.takesLong(r)
+					c.from.releaseBatches(r)
 				}
 				c.runApart(r)
 			}
@@ -64,7 +64,7 @@ func (c *conn) runUnit(reqs []request) int {
 			}
 			return i + 1
 		}
-		c.feed(r)
+		c.serveWaiters(r)
 		c.countOf(r, at)
 		if len(c.outbox) > 0 {
 			c.finishPosting()
@@ -73,20 +73,20 @@ func (c *conn) runUnit(reqs []request) int {
 		full := c.from != nil && c.from.full() || len(c.out.Buf) >= maxUnitReplies
 		// No request behind one that has applied changes may make the unit begin anew.
 		if (full || c.unit.Flushed()) && i+1 < len(reqs) {
-			if c.near.on {
-				return c.stands(i + 1)
+			if c.local.on {
+				return c.validReplies(i + 1)
 			}
 			c.sendUnit()
 			return i + 1
 		}
 	}
-	return c.stands(len(reqs))
+	return c.validReplies(len(reqs))
 }
 
-// stands ends the unit, of which so many requests were run. It returns how many of them
+// validReplies ends the unit, of which so many requests were run. It returns how many of them
 // stand: none if what they have read must not be answered any more, and nothing else has
 // happened, so that all may be run again.
-func (c *conn) stands(n int) int {
+func (c *conn) validReplies(n int) int {
 	if c.commit() || c.leased.fine() {
 		return n
 	}
@@ -139,7 +139,7 @@ func (c *conn) runApart(r *request) {
 	c.leased.ran(r)
 	c.runOne(r)
 	if c.call.waiter == nil {
-		c.feed(r)
+		c.serveWaiters(r)
 		c.countOf(r, 0)
 	}
 	c.call.Apart, c.call.LatchAll = false, false
@@ -170,12 +170,12 @@ func (c *conn) beginWith(reqs []request) bool {
 		} else {
 			c.unit.Begin(now, c.places)
 		}
-		if !c.enterAgain(routes) {
+		if !c.reenter(routes) {
 			c.unit.Abort()
 			return false
 		}
 	}
-	c.narrow()
+	c.declareTouched()
 	c.started(c.places)
 	return true
 }
@@ -224,14 +224,14 @@ func (c *conn) finishUnit() {
 // commit commits the unit. If it returns true there is nothing left to see to: the unit
 // has failed, or the settler sends the replies, or has seen to them.
 func (c *conn) commit() bool {
-	c.uncounted.pass(c.srv.stats)
-	c.unit.Early(c.session.early && len(c.fed) == 0)
+	c.pendingStats.flush(c.srv.stats)
+	c.unit.Early(c.session.early && len(c.servedWaiters) == 0)
 	wait, err := c.unit.Commit(c)
 	c.unitEnded()
 	switch {
 	case err != nil:
 		c.failUnit(err)
-		c.tellFed(err, "")
+		c.notifyServed(err, "")
 	case wait:
 		c.pending = true
 		if c.direct == nil && c.from == nil {

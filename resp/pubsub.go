@@ -10,7 +10,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
-// What is published goes to every node (see publish.go), and there to the connections
+// What is published goes to every node (see pubsub_publish.go), and there to the connections
 // that have subscribed.
 
 // A subKind is a kind of subscription. Each has names of its own.
@@ -182,8 +182,8 @@ func (p *pubsub) subscribers(kind subKind, name []byte) int64 {
 }
 
 // deliver queues a message for all of this node who want it, and returns how many times.
-// The queues leave with the next kick of the mailing.
-func (p *pubsub) deliver(m *mailing, kind subKind, channel, message []byte) int64 {
+// The queues leave with the next kick of the delivery.
+func (p *pubsub) deliver(m *delivery, kind subKind, channel, message []byte) int64 {
 	if p.n.Load() == 0 {
 		return 0
 	}
@@ -196,7 +196,7 @@ func (p *pubsub) deliver(m *mailing, kind subKind, channel, message []byte) int6
 			word = "smessage"
 		}
 		m.text = appendMessage(m.text[:0], word, "", channel, message)
-		m.post(t.conns)
+		m.queue(t.conns)
 		n += int64(len(t.conns))
 	}
 	if kind != subChannel {
@@ -205,7 +205,7 @@ func (p *pubsub) deliver(m *mailing, kind subKind, channel, message []byte) int6
 	for _, t := range p.topics[subPattern] {
 		if glob.Match([]byte(t.name), channel, false) {
 			m.text = appendMessage(m.text[:0], "pmessage", t.name, channel, message)
-			m.post(t.conns)
+			m.queue(t.conns)
 			n += int64(len(t.conns))
 		}
 	}
@@ -213,7 +213,7 @@ func (p *pubsub) deliver(m *mailing, kind subKind, channel, message []byte) int6
 }
 
 // warn sends a message of a channel to all who listen to key events, whichever they are.
-func (p *pubsub) warn(m *mailing, channel, message string) {
+func (p *pubsub) warn(m *delivery, channel, message string) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	told := make(map[*conn]bool)
@@ -230,7 +230,7 @@ func (p *pubsub) warn(m *mailing, channel, message string) {
 			for _, c := range t.conns {
 				if !told[c] {
 					told[c] = true
-					m.post([]*conn{c})
+					m.queue([]*conn{c})
 				}
 			}
 		}

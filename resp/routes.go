@@ -147,7 +147,7 @@ func (s *Server) SetRoutes(r *Routes) {
 	}
 	s.blocked.rerouted(r)
 	s.keyEvents.relink(r)
-	s.tracking.relink(r)
+	s.tracking.updateFeeds(r)
 }
 
 func (r *Routes) placeOf(node string, places map[string]int32) int32 {

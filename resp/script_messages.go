@@ -61,7 +61,7 @@ func (c *conn) finishPosting() {
 	for _, m := range messages {
 		c.srv.pubsub.deliver(&c.pub.mailing, m.kind, m.channel, m.message)
 	}
-	c.srv.courier.take(c.srv, &c.pub.mailing)
+	c.srv.courier.send(c.srv, &c.pub.mailing)
 	if routes := c.srv.routes.Load(); routes != nil {
 		var raw []byte
 		for _, m := range messages {

@@ -89,35 +89,35 @@ func (c *Config) EnsureDefaults() {
 // Server is the RESP front of one node. Its methods may be called from any
 // goroutine.
 type Server struct {
-	cfg      Config
-	store    *store.Store
-	log      *slog.Logger
-	table    *command.Table
-	settings settings
-	stats    *stats
-	budget   budget
-	pause    pause
-	monitors monitors
-	slowlog  slowlog
-	logins   logins
-	foreign  foreignLog
-	unproved unproved
-	started  time.Time
-	runID    string
-	scripts  scripts
-	process  uint64 // in the tokens of watched keys
-	config   configTable
-	routing  sync.Mutex // serializes SetRoutes
-	routes   atomic.Pointer[Routes]
-	lease    atomic.Pointer[Lease] // nil on a node that needs none
-	forwards forwards
-	watchers watchers
-	tracking trackers
-	blocked  blocked
-	pubsub   pubsub
-	courier  courier
-	draws    collection.Draws
-	peak     atomic.Int64 // most memory that sample has seen in use
+	cfg             Config
+	store           *store.Store
+	log             *slog.Logger
+	table           *command.Table
+	settings        settings
+	stats           *stats
+	budget          budget
+	pause           pause
+	monitors        monitors
+	slowlog         slowlog
+	logins          logins
+	foreign         foreignLog
+	unauthenticated unauthenticated
+	started         time.Time
+	runID           string
+	scripts         scripts
+	process         uint64 // in the tokens of watched keys
+	config          configTable
+	routing         sync.Mutex // serializes SetRoutes
+	routes          atomic.Pointer[Routes]
+	lease           atomic.Pointer[Lease] // nil on a node that needs none
+	forwards        forwardedConns
+	watchers        watchers
+	tracking        trackers
+	blocked         blocked
+	pubsub          pubsub
+	courier         pushWorker
+	draws           collection.Draws
+	peak            atomic.Int64 // most memory that sample has seen in use
 
 	keyEvents keyEvents
 
@@ -168,7 +168,7 @@ func NewServer(cfg Config) (*Server, error) {
 	s.courier.init()
 	s.keyEvents.init(s)
 	s.done.Add(1)
-	go s.watch(newReporter(s.table, cfg.Scope))
+	go s.watchConnections(newReporter(s.table, cfg.Scope))
 	return s, nil
 }
 
@@ -248,7 +248,7 @@ func (s *Server) accept(nc net.Conn) {
 	s.conns[c.session.id] = c
 	s.count.Add(1)
 	if c.secure != nil || !c.session.authed {
-		s.unproved.add(c)
+		s.unauthenticated.add(c)
 	}
 	s.done.Add(1)
 	s.mu.Unlock()
@@ -272,7 +272,7 @@ func (s *Server) setKeepAlive(nc net.Conn) {
 
 // refusal returns why a new connection is not taken, or "".
 func (s *Server) refusal(nc net.Conn) string {
-	if s.count.Load() >= s.settings.maxClients.Load() && !s.unproved.evict(s) {
+	if s.count.Load() >= s.settings.maxClients.Load() && !s.unauthenticated.evict(s) {
 		return "ERR max number of clients reached"
 	}
 	if s.cfg.ProtectedMode && s.cfg.TLS == nil && s.settings.password.Load() == nil && !isLoopback(nc.RemoteAddr()) {
@@ -293,7 +293,7 @@ func (s *Server) remove(c *conn) {
 	delete(s.conns, c.session.id)
 	s.mu.Unlock()
 	s.count.Add(-1)
-	s.unproved.remove(c)
+	s.unauthenticated.remove(c)
 	s.monitors.remove(c)
 	s.watchers.remove(c)
 	s.tracking.remove(c)

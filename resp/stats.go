@@ -15,16 +15,16 @@ type stats struct {
 	commands []commandStats // by command id
 	table    *command.Table
 
-	accepted       atomic.Int64
-	refused        atomic.Int64
-	bytesIn        atomic.Int64
-	bytesOut       atomic.Int64
-	protocolErrors atomic.Int64
-	outputLimit    atomic.Int64 // clients closed for not reading
-	unproved       atomic.Int64 // clients closed before they had authenticated
-	errorReplies   atomic.Int64
-	hits, misses   atomic.Int64 // keys looked up by commands that only read
-	expiredBefore  atomic.Int64 // keys that had expired when the counters were reset
+	accepted        atomic.Int64
+	refused         atomic.Int64
+	bytesIn         atomic.Int64
+	bytesOut        atomic.Int64
+	protocolErrors  atomic.Int64
+	outputLimit     atomic.Int64 // clients closed for not reading
+	unauthenticated atomic.Int64 // clients closed before they had authenticated
+	errorReplies    atomic.Int64
+	hits, misses    atomic.Int64 // keys looked up by commands that only read
+	expiredBefore   atomic.Int64 // keys that had expired when the counters were reset
 	// What became of requests for keys that this node does not serve.
 	forwarded  atomic.Int64 // sent on to the node that does
 	notMine    atomic.Int64 // forwarded here, but not this node's either
@@ -133,7 +133,7 @@ func (s *stats) reset() {
 		}
 	}
 	for _, n := range []*atomic.Int64{
-		&s.accepted, &s.refused, &s.bytesIn, &s.bytesOut, &s.protocolErrors, &s.outputLimit, &s.unproved, &s.errorReplies,
+		&s.accepted, &s.refused, &s.bytesIn, &s.bytesOut, &s.protocolErrors, &s.outputLimit, &s.unauthenticated, &s.errorReplies,
 		&s.hits, &s.misses, &s.forwarded, &s.notMine, &s.late, &s.redirected, &s.crossSlot, &s.leaseLost, &s.shrinks, &s.growths, &s.apart,
 	} {
 		n.Store(0)

@@ -66,7 +66,7 @@ func TestStatusesBelongToTheirReplies(t *testing.T) {
 		r.servers[0].RunForwarded(batches, nil)
 	}()
 	<-done
-	waitFor(t, "all are answered", func() bool { return len(r.servers[0].forwards.all()) == 0 })
+	waitFor(t, "all are answered", func() bool { return len(r.servers[0].forwards.running()) == 0 })
 	if want := "[[0] [0 1 1] [0]]"; fmt.Sprint(got) != want {
 		t.Errorf("statuses %v, want %s", got, want)
 	}

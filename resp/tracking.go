@@ -30,40 +30,40 @@ const trackLook = 50 * time.Millisecond
 //     nobody takes the entry away but who tells the client. A change is looked up once it can
 //     be read. So whoever has read the value before the change is told.
 //   - What another node's client is sent, that node has been entered for, likewise, if it says
-//     so (keeper.go) and hears this node (ear.go). Nobody takes that entry away but who tells
-//     the node.
+//     so (tracking_remote.go) and hears this node (tracking_feed.go). Nobody takes that entry
+//     away but who tells the node.
 type trackers struct {
 	srv     *Server
 	n       atomic.Int32 // clients
 	mu      sync.Mutex
 	clients map[int64]*tracker
-	keys    map[string][]int64 // who may hold each: clients, by their numbers, and nodes, by those of keeper
+	keys    map[string][]int64 // who may hold each: numbers of clients, and of remote trackers
 	items   int                // entries of all keys
 
 	// Other nodes that keep what is read here.
-	keepers map[string]*keeper
+	keepers map[string]*remoteTracker
 	numbers map[string]int64 // of all nodes that ever did
-	looks   bool             // at the lease and at keepers
+	looks   bool             // at the lease and at remote trackers
 
 	// Other nodes whose answers are kept here.
-	ears     map[string]*ear
+	ears     map[string]*trackerFeed
 	sessions uint64        // that they have begun
 	wanted   uint64        // rises when other prefixes are to be heard of
 	progress chan struct{} // closed when one hears more
 
-	lease   time.Duration // heedLease
+	lease   time.Duration // trackerLease
 	ended   bool
 	stop    chan struct{}
-	running sync.WaitGroup // that look, and ears
+	running sync.WaitGroup // that look, and tracker feeds
 }
 
 func (ts *trackers) init(s *Server) {
-	ts.srv, ts.lease = s, heedLease
+	ts.srv, ts.lease = s, trackerLease
 	ts.clients = make(map[int64]*tracker)
 	ts.keys = make(map[string][]int64)
-	ts.keepers = make(map[string]*keeper)
+	ts.keepers = make(map[string]*remoteTracker)
 	ts.numbers = make(map[string]int64)
-	ts.ears = make(map[string]*ear)
+	ts.ears = make(map[string]*trackerFeed)
 	ts.progress = make(chan struct{})
 	ts.stop = make(chan struct{})
 }
@@ -73,7 +73,7 @@ func (ts *trackers) close() {
 	ts.mu.Lock()
 	ts.ended = true
 	close(ts.stop)
-	ts.relinkLocked(ts.srv.routes.Load())
+	ts.updateFeedsLocked(ts.srv.routes.Load())
 	var done []func()
 	for _, k := range ts.keepers {
 		done = ts.drop(k, done)
@@ -95,7 +95,7 @@ func (ts *trackers) add(t *tracker) {
 	}
 	ts.adapt()
 	ts.mu.Unlock()
-	ts.awaitEars(t.conn)
+	ts.awaitFeeds(t.conn)
 	ts.mu.Lock()
 	t.ready = true
 	ts.mu.Unlock()
@@ -109,7 +109,7 @@ func (ts *trackers) rerouted(c *conn) {
 	}
 }
 
-// adapt is called when there are other clients or keepers than before; the lock is held.
+// adapt is called when there are other clients or remote trackers than before; the lock is held.
 func (ts *trackers) adapt() {
 	if len(ts.clients)+len(ts.keepers) == 0 {
 		ts.srv.store.OnChange(nil)
@@ -123,7 +123,7 @@ func (ts *trackers) adapt() {
 			go ts.look()
 		}
 	}
-	ts.relinkLocked(ts.srv.routes.Load())
+	ts.updateFeedsLocked(ts.srv.routes.Load())
 }
 
 // remove has a client told nothing more. Its entries go when their keys change.
@@ -239,7 +239,7 @@ func (ts *trackers) invalidate(author int64, key []byte) {
 	ts.items -= len(ids)
 	for _, id := range ids {
 		if id < 0 {
-			if k := ts.numbered(id); k != nil && !k.wants(key) {
+			if k := ts.trackerByNumber(id); k != nil && !k.wants(key) {
 				k.add(ts.authorFor(k, author), key)
 			}
 		} else if t := ts.clients[id]; t != nil && !t.broadcast && !(t.noLoop && author == id) {
@@ -250,7 +250,7 @@ func (ts *trackers) invalidate(author int64, key []byte) {
 
 // everything tells all that nothing of what they hold of this node's keys is known to be
 // true. The result waits for the other nodes; nil if there is none to wait for.
-func (ts *trackers) everything() *telling {
+func (ts *trackers) everything() *invalidationAck {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	if len(ts.clients)+len(ts.keepers) == 0 {
@@ -295,7 +295,7 @@ func (ts *trackers) look() {
 			still = ts.srv.mark()
 			ts.everything()
 		}
-		ts.lookAtEars()
+		ts.dropOverdueFeeds()
 		ts.lookAtKeepers()
 	}
 }

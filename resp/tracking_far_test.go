@@ -213,7 +213,7 @@ func TestWritesWaitForNodesThatKeepTheKey(t *testing.T) {
 	for _, write := range [][]string{{"SET", keys[1], "1"}, {"DEL", keys[1]}, {"MSET", keys[1], "2"}, {"FLUSHALL"}} {
 		c.ask("GET", keys[1])
 		c.pushes = nil
-		// What the keeper hears next is held back.
+		// What the remote tracker hears next is held back.
 		var answer func(Replies, error)
 		waitFor(t, "the keeper to ask", func() bool {
 			owner.mu.Lock()
@@ -260,7 +260,7 @@ func TestWritesWaitForNodesThatKeepTheKey(t *testing.T) {
 	k.heardAt = began
 	owner.mu.Unlock()
 	o.do("SET", keys[1], "2")
-	if took := owner.srv.clock() - began; took < heedLease {
+	if took := owner.srv.clock() - began; took < trackerLease {
 		// It began anew, which tells that it keeps nothing.
 		ts.mu.Lock()
 		entered := len(ts.keys[keys[1]])
@@ -300,7 +300,7 @@ func TestNothingIsKeptOfANodeThatIsNotHeard(t *testing.T) {
 	owner.mu.Lock()
 	owner.ended = false
 	owner.mu.Unlock()
-	waitFor(t, "that it is heard again", func() bool { return r.servers[0].tracking.hears("n1") })
+	waitFor(t, "that it is heard again", func() bool { return r.servers[0].tracking.hasFeed("n1") })
 	c.ask("GET", keys[1])
 	c.silent("it is heard again")
 	dialRedis(t, r.addrs[0], 2).do("SET", keys[1], "1")
@@ -343,7 +343,7 @@ func TestKeepersAreBounded(t *testing.T) {
 	if _, keys, items, _ := r.servers[1].tracking.counts(); keys != 10 || items != 10 {
 		t.Errorf("%d keys, %d entries", keys, items)
 	}
-	k := new(keeper)
+	k := new(remoteTracker)
 	for i := range maxStale/staleCost + 1 {
 		k.add(0, fmt.Appendf(nil, "%d", i))
 		if k.bytes > maxStale {
@@ -424,7 +424,7 @@ func TestTrackingOfReadsByOldRoutes(t *testing.T) {
 }
 
 func FuzzStaleKeys(f *testing.F) {
-	f.Add(appendStale(nil, 7, []staleKey{{key: []byte("k")}, {author: 1 << 40, key: []byte{}}, {}}))
+	f.Add(appendStale(nil, 7, []invalidation{{key: []byte("k")}, {author: 1 << 40, key: []byte{}}, {}}))
 	f.Add([]byte{1, 0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1})
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -433,7 +433,7 @@ func FuzzStaleKeys(f *testing.F) {
 			return
 		}
 		again, same, err := parseStale(appendStale(nil, first, items))
-		if err != nil || again != first || !slices.EqualFunc(items, same, func(a, b staleKey) bool {
+		if err != nil || again != first || !slices.EqualFunc(items, same, func(a, b invalidation) bool {
 			return a.author == b.author && string(a.key) == string(b.key) && (a.key == nil) == (b.key == nil)
 		}) {
 			t.Errorf("%v, %v", same, err)
@@ -446,18 +446,18 @@ func TestAnEarHearsEachChangeOnce(t *testing.T) {
 	r, keys := halvesOf(t, routedApart(t, 2))
 	c := newCacher(t, r.addrs[0])
 	c.ask("MGET", keys[0], keys[1])
-	e := &ear{of: &r.servers[0].tracking, heard: 5}
-	answer := func(first uint64, items ...staleKey) error {
+	e := &trackerFeed{of: &r.servers[0].tracking, heard: 5}
+	answer := func(first uint64, items ...invalidation) error {
 		return e.takeIn(wire.AppendBulk(nil, appendStale(nil, first, items)))
 	}
-	if err := answer(5, staleKey{key: []byte(keys[0])}, staleKey{key: []byte(keys[1])}); err != nil || e.heard != 6 {
+	if err := answer(5, invalidation{key: []byte(keys[0])}, invalidation{key: []byte(keys[1])}); err != nil || e.heard != 6 {
 		t.Fatalf("up to %d, %v", e.heard, err)
 	}
 	if got := c.told(); got != invalid(keys[1]) {
 		t.Error(got)
 	}
 	c.silent("it has been told before")
-	if err := answer(8, staleKey{key: []byte(keys[0])}); !errors.Is(err, errStale) || e.heard != 6 {
+	if err := answer(8, invalidation{key: []byte(keys[0])}); !errors.Is(err, errStale) || e.heard != 6 {
 		t.Errorf("number 7 is missing: %v, up to %d", err, e.heard)
 	}
 	c.silent("it asks anew")

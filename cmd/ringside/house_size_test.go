@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// Limits of what a reader has to take in at once. Test files do not count.
+const (
+	maxPackageFiles = 70
+	maxPackageLines = 8000
+	maxFileLines    = 450
+	maxMethods      = 60 // of one type
+	maxReadmeLines  = 150
+)
+
+// tooLarge lists what exceeds a limit, with its size and the reason. The list may only shrink: a
+// size that is less than noted has to be noted, and an entry that is within the limit has to go.
+var tooLarge = map[string]struct {
+	size   int
+	reason string
+}{
+	"resp: files":                              {135, "tracking, pub/sub, administration and routing share a package still"},
+	"resp: lines":                              {19301, "likewise"},
+	"replica: lines":                           {10548, "the feed to backups, leases and repair share a package still"},
+	"resp: methods of Server":                  {0, "likewise"},
+	"resp/script/lua/lib_pattern.go: lines":    {509, "the matcher of Lua patterns is one machine"},
+	"resp/script/lua/parse.go: lines":          {676, "the grammar of Lua in its order"},
+	"resp/script/lua/compile.go: lines":        {771, "one case for each kind of expression and statement"},
+	"resp/script/luaext/json_decode.go: lines": {453, "one reader"},
+}
+
+func TestHouseSizes(t *testing.T) {
+	root := os.DirFS(filepath.Join("..", ".."))
+	sizes, err := houseSizes(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range sizeFaults(sizes) {
+		t.Error(fault)
+	}
+}
+
+func TestHouseSizesFindWhatGrows(t *testing.T) {
+	long := strings.Repeat("\n", maxFileLines+1)
+	methods := ""
+	for i := range maxMethods + 1 {
+		methods += fmt.Sprintf("func (t *T[K]) m%d() {}\n", i)
+	}
+	sizes, err := houseSizes(fstest.MapFS{
+		"README.md":             {Data: []byte(strings.Repeat("\n", maxReadmeLines+1))},
+		"store/a.go":            {Data: []byte("package store\n" + long)},
+		"store/a_test.go":       {Data: []byte("package store\n" + long + long)},
+		"ring/b.go":             {Data: []byte("package ring\ntype T[K any] struct{}\n" + methods)},
+		"ring/testdata/long.go": {Data: []byte("package long\n" + long)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"README.md: lines", "ring: methods of T", "store/a.go: lines"}
+	var got []string
+	for name, s := range sizes {
+		if s.size > s.limit {
+			got = append(got, name)
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("too large are %q, not %q", got, want)
+	}
+}
+
+type houseSize struct{ size, limit int }
+
+// sizeFaults compares sizes with their limits and with tooLarge.
+func sizeFaults(sizes map[string]houseSize) (faults []string) {
+	for name, s := range sizes {
+		exception, listed := tooLarge[name]
+		switch {
+		case listed && s.size <= s.limit:
+			faults = append(faults, name+": is within the limit: remove it from tooLarge")
+		case listed && s.size < exception.size:
+			faults = append(faults, fmt.Sprintf("%s: note %d in tooLarge instead of %d", name, s.size, exception.size))
+		case listed && s.size > exception.size:
+			faults = append(faults, fmt.Sprintf("%s: %d, and may only shrink from %d", name, s.size, exception.size))
+		case !listed && s.size > s.limit:
+			faults = append(faults, fmt.Sprintf("%s: %d, the limit is %d", name, s.size, s.limit))
+		}
+	}
+	for name := range tooLarge {
+		if _, ok := sizes[name]; !ok {
+			faults = append(faults, name+": is in tooLarge and does not exist")
+		}
+	}
+	slices.Sort(faults)
+	return faults
+}
+
+// houseSizes measures the packages, files and types of a module, and its README.
+func houseSizes(root fs.FS) (map[string]houseSize, error) {
+	sizes := map[string]houseSize{}
+	add := func(name string, n, limit int) {
+		s := sizes[name]
+		sizes[name] = houseSize{s.size + n, limit}
+	}
+	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir():
+			if base := entry.Name(); name != "." && (base == "testdata" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")) {
+				return fs.SkipDir
+			}
+			return nil
+		case name != "README.md" && (path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go")):
+			return nil
+		}
+		text, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
+		lines := bytes.Count(text, []byte("\n"))
+		if name == "README.md" {
+			add(name+": lines", lines, maxReadmeLines)
+			return nil
+		}
+		dir := path.Dir(name)
+		add(dir+": files", 1, maxPackageFiles)
+		add(dir+": lines", lines, maxPackageLines)
+		add(name+": lines", lines, maxFileLines)
+		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, decl := range file.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok && f.Recv != nil {
+				add(dir+": methods of "+receiver(f.Recv.List[0].Type), 1, maxMethods)
+			}
+		}
+		return nil
+	})
+	return sizes, err
+}
+
+// receiver is the name of a method's type.
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}

@@ -1,0 +1,175 @@
+package resp
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/wire"
+	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/store"
+)
+
+// A scan is one call of SCAN. Its cursor is a place on the circle, so any node can go
+// on from any cursor: it asks who serves the place, range after range, until there
+// are keys enough or it has worked enough.
+type scan struct {
+	x  *call
+	o  *command.ScanOptions
+	l  *lister
+	at store.Cursor
+	// enough: COUNT keys were come by in one range, so that there may be more.
+	enough bool
+}
+
+// maxScanHops bounds how many ranges one call goes over, when many of them are empty
+// or nothing in them matches.
+const maxScanHops = 64
+
+// left is how many keys are still wanted.
+func (s *scan) left() int {
+	return int(min(max(s.o.Count-int64(s.l.n), 1), maxCount))
+}
+
+// done tells whether the call has enough, or has come to the end of the circle.
+func (s *scan) done() bool {
+	return s.enough || s.at == 0 || int64(s.l.n) >= s.o.Count || s.l.isFull()
+}
+
+// here scans a span of the store that the cursor lies in.
+func (s *scan) here(span ring.Range) (ended bool, err error) {
+	next, ended, err := s.x.allKeys().ScanIn(span, s.at, s.left(), func(e store.Entry) bool {
+		if s.o.TypeName != nil && !wire.EqualFold(s.o.TypeName, e.Type.String()) {
+			return true
+		}
+		return s.l.add(e.Key)
+	})
+	if err != nil {
+		return false, err
+	}
+	s.at, s.enough = next, !ended
+	return ended, nil
+}
+
+// own scans this node's ranges and passes over all others: a client of a redirect
+// connection asks every node by itself.
+func (s *scan) own() error {
+	return s.x.own(func(spans []ring.Range) error {
+		for _, span := range spans {
+			if span.End != 0 && s.at.Token() >= span.End {
+				continue
+			}
+			s.at = max(s.at, store.CursorAt(span.Start))
+			if _, err := s.here(span); err != nil {
+				return err
+			}
+			if s.done() {
+				return nil
+			}
+		}
+		s.at = 0
+		return nil
+	})
+}
+
+// part is what another node has asked for: to the end of the span that the cursor lies
+// in.
+func (s *scan) part() error {
+	return s.x.own(func([]ring.Range) error {
+		routes := s.x.srv.routes.Load()
+		span, ok := routes.spanOf(s.at.Token())
+		if !ok || !span.Contains(s.at.Token()) {
+			s.x.srv.stats.notMine.Add(1)
+			return command.ErrMoved
+		}
+		_, err := s.here(span)
+		return err
+	})
+}
+
+// cluster goes over the ranges of all nodes from the cursor on.
+func (s *scan) cluster() error {
+	x := s.x
+	end := time.Now().Add(x.srv.forwardTimeout())
+	for hops := 0; hops == 0 || hops < maxScanHops && !s.done(); {
+		left := time.Until(end)
+		if left <= 0 || x.conn.closed.Load() {
+			if hops > 0 {
+				return nil // with what there is: the cursor tells where to go on
+			}
+			return command.ReplyError(msgUnreachable)
+		}
+		still := x.srv.mark()
+		routes := x.srv.routes.Load()
+		switch owner := routes.of(s.at.Token()); owner {
+		case ownerNone:
+			return command.ReplyError(msgNoCopy)
+		case ownerHeld:
+			x.awaitRoutes(routes, left)
+		case ownerSelf:
+			span, _ := routes.spanOf(s.at.Token())
+			before, bytes, n := s.at, len(x.Buf), s.l.n
+			if _, err := s.here(span); err != nil {
+				return err
+			}
+			if x.srv.routes.Load().ownTerm == routes.ownTerm && still() {
+				hops++
+				continue
+			}
+			// It may have been another's meanwhile.
+			s.at, s.enough, s.l.n = before, false, n
+			if !x.conn.closing {
+				x.Buf = x.Buf[:bytes]
+			}
+		default:
+			ok, err := s.ask(routes.links[owner], left)
+			if err != nil {
+				return err
+			}
+			if ok {
+				hops++
+				continue
+			}
+			x.awaitRoutes(routes, min(left, routesPause))
+		}
+	}
+	return nil
+}
+
+// ask has another node scan; it returns false if that did not run.
+func (s *scan) ask(to *Route, timeout time.Duration) (ok bool, err error) {
+	x := s.x
+	words := []string{"SCAN", strconv.FormatUint(uint64(s.at), 10), "COUNT", strconv.Itoa(s.left()), "MATCH", string(s.o.Pattern)}
+	if s.o.TypeName != nil {
+		words = append(words, "TYPE", string(s.o.TypeName))
+	}
+	b := batch{link: to, bytes: wire.AppendRequest(nil, words...), requests: 1}
+	x.srv.stats.forwarded.Add(1)
+	start := x.srv.clock()
+	b.send(Terms{}, timeout, nil)
+	reply, err := b.reply()
+	x.waited += x.srv.clock() - start
+	r := request{cmd: x.Row}
+	switch f := r.fate(err); {
+	case f == notRun:
+		return false, nil
+	case f != answered:
+		return false, command.ReplyError(f.refusal(err))
+	case reply[0] == '-':
+		return false, command.ReplyError(reply[1 : len(reply)-2])
+	}
+	body, _ := arrayBody(reply)
+	text, ok := bulkText(body)
+	next, valid := command.ParseCursor(text)
+	if !ok || !valid || !next.Valid() || next != 0 && next <= s.at {
+		return false, command.ReplyError("ERR a node has answered SCAN without a cursor")
+	}
+	keys := body[elementLen(body):]
+	n := arrayLen(keys)
+	elements, _ := arrayBody(keys)
+	s.l.addEncoded(elements, n)
+	// A cursor within a token is not the end of a range: there may be more.
+	s.enough = next != store.CursorAt(next.Token())
+	s.at = next
+	return true, nil
+}

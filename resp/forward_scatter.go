@@ -1,0 +1,207 @@
+package resp
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/wire"
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// Commands on all keys are done by every node for its own ranges: RING PART, with the digest
+// of the routes and with the token intervals of the part. So that no range is left out or
+// counted twice while ranges change hands, a node does its part only if it agrees on the
+// routes with the node that asks.
+//
+// Invariant: each token belongs to one part that is executed, and to no other. A part that
+// its node has not executed is still open: its intervals are sent, by newer routes, to the
+// nodes that serve them then. What has been executed is never sent again: a second FLUSHALL
+// would remove what has been written since. See outcome.
+
+// longTimeout is how long a client waits for nodes that go through all their keys. For
+// those that cannot begin it waits no longer than for any other request.
+const longTimeout = 5 * time.Minute
+
+// waitsHere tells that a command may wait for something, and so has earlier replies
+// leave first.
+func waitsHere(c *command.Row, s *Server) bool {
+	return c.Waits || (c.Spread || c.Full == "info") && s.routes.Load() != nil
+}
+
+// spreads tells whether a command is to cover the cluster, and the cluster is more than
+// this node.
+func (x *call) spreads() bool {
+	routes := x.srv.routes.Load()
+	return routes != nil && x.conn.from == nil && !x.conn.session.redirect &&
+		(len(routes.links) > 0 || routes.held || routes.gaps)
+}
+
+// scatter has every node do its part of a command, and returns their replies, in RESP2.
+// It has replied, and returns false, if not all have: those that can begin within the
+// forward timeout may take until timeout.
+func (x *call) scatter(timeout time.Duration, args ...[]byte) (replies [][]byte, ok bool) {
+	start := x.srv.clock()
+	s := scattering{call: x, args: args, open: []ring.Range{ring.Whole}, end: start + timeout}
+	begin := start + min(timeout, x.srv.forwardTimeout())
+	for len(s.open) > 0 && !s.over() {
+		left := begin - x.srv.clock()
+		routes := x.srv.routes.Load()
+		switch {
+		case left <= 0:
+			s.refuse(msgUnreachable)
+		case routes.gaps:
+			s.refuse(msgNoCopy)
+		case routes.held:
+			if !x.awaitRoutes(routes, left) {
+				s.refuse(command.MsgMoving)
+			}
+		default:
+			s.send(routes)
+			if len(s.open) > 0 && !s.over() && !x.awaitRoutes(routes, min(left, routesPause)) && x.conn.closing {
+				s.refuse(command.MsgMoving)
+			}
+		}
+	}
+	if msg := s.msg(x.Row.MayWrite); msg != "" {
+		x.Error(msg)
+		return nil, false
+	}
+	return s.replies, true
+}
+
+// A scattering is a command on its way to all nodes.
+type scattering struct {
+	*call
+	outcome
+	args    [][]byte
+	open    []ring.Range // what no node has executed yet: in order, none of them wraps
+	end     time.Duration
+	replies [][]byte
+}
+
+// send sends what is open to the nodes that serve it, and waits for their answers.
+func (s *scattering) send(routes *Routes) {
+	x := s.call
+	type sent struct {
+		batch
+		spans []ring.Range
+	}
+	var parts []sent
+	add := func(link *Route, all []ring.Range) {
+		spans := intersect(s.open, all)
+		if len(spans) == 0 {
+			return
+		}
+		named := spans
+		if slices.Equal(spans, all) {
+			named = nil
+		}
+		parts = append(parts, sent{batch{link: link, bytes: s.part(routes, named), requests: 1}, spans})
+	}
+	for i, link := range routes.links {
+		add(link, routes.farSpans()[i])
+	}
+	add(nil, routes.spans)
+	start := x.srv.clock()
+	defer func() { x.waited += x.srv.clock() - start }()
+	for i := range parts {
+		if p := &parts[i]; p.link != nil {
+			x.srv.stats.forwarded.Add(1)
+			p.send(Terms{}, s.end-start, nil)
+		} else {
+			x.conn.runPart(&p.batch, Terms{})
+		}
+	}
+	s.open = s.open[:0]
+	r := request{cmd: x.Row}
+	for i := range parts {
+		p := &parts[i]
+		reply, err := p.reply()
+		made := s.made
+		if s.add(r.fate(err), reply, p.status, err) {
+			s.open = append(s.open, p.spans...)
+		}
+		if s.made > made {
+			s.replies = append(s.replies, bytes.Clone(reply))
+		}
+	}
+	slices.SortFunc(s.open, func(a, b ring.Range) int { return cmp.Compare(a.Start, b.Start) })
+}
+
+// part is the request for one part: for some spans, or for all of the node's.
+func (s *scattering) part(routes *Routes, spans []ring.Range) []byte {
+	b := wire.AppendArray(nil, 4+len(s.args))
+	b = wire.AppendBulkString(b, "RING")
+	b = wire.AppendBulkString(b, "PART")
+	b = wire.AppendBulkString(b, strconv.FormatUint(routes.digest, 16))
+	b = wire.AppendBulk(b, appendSpans(nil, spans))
+	for _, arg := range s.args {
+		b = wire.AppendBulk(b, arg)
+	}
+	return b
+}
+
+// awaitRoutes waits for newer routes, or until time is over. It returns false if the
+// connection ends.
+func (x *call) awaitRoutes(routes *Routes, d time.Duration) bool {
+	start := x.srv.clock()
+	defer func() { x.waited += x.srv.clock() - start }()
+	return x.conn.waitOn(d, routes.next)
+}
+
+// An agreed is what a part of a command covers.
+type agreed struct {
+	routes *Routes      // on which the asking node agrees; nil outside of any part
+	spans  []ring.Range // of this node, by these routes
+}
+
+// cmdRingPart is this node's part of a command that another node's client has sent:
+// RING PART digest spans command [argument ...]. Without spans it is for all of the node's.
+func cmdRingPart(x *call) {
+	part, msg := x.srv.table.Lookup(x.Args[4:])
+	if msg == "" && !part.Spread {
+		msg = "ERR " + part.Full + " has no parts"
+	}
+	spans, ok := parseSpans(x.Args[3])
+	if msg == "" && !ok {
+		msg = command.MsgSyntax
+	}
+	if msg != "" {
+		x.Error(msg)
+		return
+	}
+	routes := x.agrees(string(x.Args[2]))
+	if routes != nil && len(spans) == 0 {
+		spans = routes.spans
+	}
+	if routes == nil || !covers(routes.spans, spans) {
+		x.srv.stats.notMine.Add(1)
+		x.conn.from.group.refused = 0 // it is alone; nothing behind it waits once more
+		x.notRun()
+		return
+	}
+	x.agreed = agreed{routes, spans}
+	defer func() { x.agreed = agreed{} }()
+	x.Args, x.Row = x.Args[4:], part
+	part.Run(&x.Call)
+}
+
+// agrees waits a little until the routes have the digest and nothing is on hold. It returns
+// them, or nil if they have not in time.
+func (x *call) agrees(digest string) *Routes {
+	for end := x.srv.clock() + x.conn.from.remainingWait(&request{}, heldTimeout); ; {
+		routes := x.srv.routes.Load()
+		switch left := end - x.srv.clock(); {
+		case routes == nil:
+			return nil
+		case !routes.held && strconv.FormatUint(routes.digest, 16) == digest:
+			return routes
+		case left <= 0 || !x.awaitRoutes(routes, left):
+			return nil
+		}
+	}
+}

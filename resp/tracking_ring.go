@@ -1,0 +1,148 @@
+package resp
+
+import (
+	"encoding/binary"
+	"errors"
+	"strconv"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/wire"
+)
+
+// Another node asks what has changed here: RING HEED node session heard how prefixes. It has
+// heard what is numbered up to that. How is one of these words.
+const (
+	heedFresh = "fresh" // nothing was heard in this session yet; here are the prefixes
+	heedSay   = "say"   // here are other prefixes
+	heedPark  = "park"  // the answer may wait until there is something
+	heedRouse = "rouse" // that answer is to come at once
+	heedEnd   = "end"   // it asks no more
+)
+
+// heedLost answers who is not known: it has to begin anew.
+var heedLost = []byte("+LOST\r\n")
+
+// cmdRingHeed replies with what staleText makes of the keys that have changed.
+func cmdRingHeed(x *call) {
+	node, session, how := string(x.Args[2]), string(x.Args[3]), string(x.Args[5])
+	heard, err := strconv.ParseUint(string(x.Args[4]), 10, 64)
+	if err != nil {
+		x.Error(command.MsgNotInteger)
+		return
+	}
+	var prefixes []string
+	for _, p := range x.Args[6:] {
+		prefixes = append(prefixes, string(p))
+	}
+	ts := &x.srv.tracking
+	reply, waits := ts.heed(node, session, heard, how, prefixes)
+	f := x.conn.from
+	if !waits || len(f.group.batches) != 1 || f.group.batches[0].Requests != 1 {
+		x.Buf = append(x.Buf, reply...)
+		return
+	}
+	f.parked = func(answer func(Replies, error)) { ts.park(node, session, answer) }
+}
+
+// heed takes in what a node asks. It returns the answer, and whether that may wait.
+func (ts *trackers) heed(node, session string, heard uint64, how string, prefixes []string) (reply []byte, waits bool) {
+	var done []func()
+	defer func() { run(done) }()
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	k := ts.keepers[node]
+	if how == heedFresh && !ts.ended {
+		if k != nil {
+			done = ts.drop(k, done)
+		}
+		k = &remoteTracker{node: node, session: session, number: ts.numberOf(node)}
+		ts.keepers[node] = k
+		ts.adapt()
+	}
+	if k == nil || k.session != session {
+		return heedLost, false
+	}
+	switch how {
+	case heedRouse:
+		k.answer()
+		return []byte("+OK\r\n"), false
+	case heedEnd:
+		done = ts.drop(k, done)
+		ts.adapt()
+		return []byte("+OK\r\n"), false
+	case heedFresh, heedSay:
+		k.broadcast, k.prefixes = len(prefixes) > 0, prefixes
+	}
+	k.heardAt = ts.srv.clock()
+	done = k.heard(heard, done)
+	return k.text(), how == heedPark && len(k.items) == 0
+}
+
+// park keeps an answer until there is something to tell.
+func (ts *trackers) park(node, session string, answer func(Replies, error)) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	k := ts.keepers[node]
+	if k == nil || k.session != session {
+		respond(answer, heedLost, StatusRun)
+		return
+	}
+	k.answer() // an earlier one
+	k.parked, k.parkedAt = answer, ts.srv.clock()
+	if len(k.items) > 0 {
+		k.answer()
+	}
+}
+
+// text is what the remote tracker is told.
+func (k *remoteTracker) text() []byte {
+	n, size := 0, 0
+	for n < len(k.items) && size < maxStaleAnswer {
+		size += len(k.items[n].key) + staleCost
+		n++
+	}
+	return wire.AppendBulk(nil, appendStale(nil, k.last-uint64(len(k.items))+1, k.items[:n]))
+}
+
+// appendStale encodes keys that have changed, numbered from first on: that number, then for
+// each key its author and 1 + its length, 0 for all keys, and the key.
+func appendStale(b []byte, first uint64, items []invalidation) []byte {
+	b = binary.AppendUvarint(b, first)
+	for _, item := range items {
+		b = binary.AppendUvarint(b, uint64(item.author))
+		if item.key == nil {
+			b = append(b, 0)
+			continue
+		}
+		b = binary.AppendUvarint(b, 1+uint64(len(item.key)))
+		b = append(b, item.key...)
+	}
+	return b
+}
+
+var errStale = errors.New("resp: keys that have changed cannot be read")
+
+// parseStale reads what appendStale has written. The keys lie in it.
+func parseStale(b []byte) (first uint64, items []invalidation, err error) {
+	next := func() uint64 {
+		v, n := binary.Uvarint(b)
+		if n <= 0 {
+			b, err = nil, errStale
+			return 0
+		}
+		b = b[n:]
+		return v
+	}
+	for first = next(); len(b) > 0; {
+		item := invalidation{author: int64(next())}
+		size := next()
+		if err != nil || size > uint64(len(b))+1 {
+			return 0, nil, errStale
+		}
+		if size > 0 {
+			item.key, b = b[:size-1:size-1], b[size-1:]
+		}
+		items = append(items, item)
+	}
+	return first, items, err
+}

@@ -1,0 +1,283 @@
+package resp
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
+)
+
+// MULTI and what belongs to it.
+
+func cmdMulti(x *call) {
+	m := &x.conn.multi
+	if m.open {
+		x.Error("ERR MULTI calls can not be nested")
+		return
+	}
+	m.open = true
+	m.count.Store(1)
+	x.OK()
+}
+
+func cmdDiscard(x *call) {
+	if !x.conn.multi.open {
+		x.Error("ERR DISCARD without MULTI")
+		return
+	}
+	x.conn.multi.end()
+	x.OK()
+}
+
+func cmdUnwatch(x *call) {
+	if !x.InTransaction { // EXEC forgets them anyhow
+		x.conn.multi.end()
+	}
+	x.OK()
+}
+
+// cmdWatch asks whoever serves the keys what they are like.
+func cmdWatch(x *call) {
+	c, m := x.conn, &x.conn.multi
+	if m.open {
+		x.Error("ERR WATCH inside MULTI is not allowed")
+		return
+	}
+	keys, size := x.Args[1:], int64(0)
+	for _, key := range keys {
+		size += int64(len(key)) + queuedCost
+	}
+	if len(keys)+len(m.watched) > int(x.srv.settings.maxArgs.Load())/4 || !m.charge(c, size) {
+		x.Error(msgNotQueued)
+		return
+	}
+	reply, msg := x.ask(asArray("RING", "WATCH", keys...))
+	if msg != "" {
+		x.Error(msg)
+		return
+	}
+	tokens, _ := arrayBody(reply)
+	for _, key := range keys {
+		if token, _ := bulkText(tokens); !m.watches(key) { // what came first is what counts
+			m.watched = append(m.watched, watched{bytes.Clone(key), bytes.Clone(token)})
+		}
+		tokens = tokens[elementLen(tokens):]
+	}
+	x.OK()
+}
+
+func (m *multi) watches(key []byte) bool {
+	for i := range m.watched {
+		if bytes.Equal(m.watched[i].key, key) {
+			return true
+		}
+	}
+	return false
+}
+
+// cmdExec runs a transaction that the request of transact cannot run as a whole: commands
+// that are not on keys are run here, behind those on keys. Those that are on all keys, and
+// HELLO, come between what was queued before them and what was queued behind: so the
+// transaction is not atomic there.
+func cmdExec(x *call) {
+	m := &x.conn.multi
+	defer x.shownExec()
+	switch {
+	case !m.open:
+		x.Error("ERR EXEC without MULTI")
+		return
+	case m.refused:
+		m.end()
+		x.Error(msgExecAbort)
+		return
+	}
+	defer m.end()
+	e := execution{call: x, multi: m}
+	if !e.together() {
+		return
+	}
+	from := 0
+	for i := range m.cmds {
+		if !m.cmds[i].cuts() {
+			continue
+		}
+		if !e.run(from, i) {
+			return
+		}
+		e.runHere(i)
+		from = i + 1
+	}
+	if e.run(from, len(m.cmds)) && !e.begun {
+		x.Array(0)
+	}
+}
+
+// shownExec shows EXEC to monitors, behind the commands that it has run.
+func (x *call) shownExec() {
+	if x.srv.monitors.active() {
+		x.srv.monitors.feed(x.conn, x.srv.table.ByName["exec"], [][]byte{[]byte("EXEC")}, false)
+	}
+}
+
+// cuts tells whether a command of a transaction has all before it run first.
+func (q *queued) cuts() bool { return q.cmd.Spread || q.cmd.Full == "hello" }
+
+// An execution is what cmdExec does.
+type execution struct {
+	*call
+	multi *multi
+	begun bool // the reply has begun
+	args  [][]byte
+}
+
+// together tells whether one node has all keys; else it has replied.
+func (e *execution) together() bool {
+	var all request
+	e.conn.become(&all, e.multi.request(0, len(e.multi.cmds), true))
+	all.judged = true
+	if e.conn.ownerOf(&all, e.srv.routes.Load()); all.owner == ownerSeveral {
+		e.srv.stats.crossSlot.Add(1)
+		e.Error(msgCrossSlot)
+		return false
+	}
+	return true
+}
+
+// run runs some of the commands as one unit, those on no keys behind it. It has replied, and
+// returns false, if nothing of the transaction is to be run.
+func (e *execution) run(from, to int) bool {
+	m, shipped := e.multi, 0
+	for i := from; i < to; i++ {
+		if m.cmds[i].ships() {
+			shipped++
+		}
+	}
+	watching := !e.begun && len(m.watched) > 0
+	var elements []byte
+	msg := ""
+	if shipped > 0 || watching {
+		var reply []byte
+		if reply, msg = e.ask(m.request(from, to, watching)); msg == "" {
+			if reply[0] != '*' || reply[1] == '-' {
+				e.NullArray()
+				return false
+			}
+			elements, _ = arrayBody(reply)
+		} else if !e.begun {
+			e.Error(msg)
+			return false
+		}
+	}
+	e.begin()
+	for i := from; i < to; i++ {
+		switch {
+		case !m.cmds[i].ships():
+			e.runHere(i)
+		case msg != "":
+			e.Error(msg)
+		default:
+			n := valueLen(elements)
+			e.Buf = append(e.Buf, elements[:n]...)
+			elements = elements[n:]
+		}
+	}
+	return true
+}
+
+func (e *execution) begin() {
+	if !e.begun {
+		e.Array(len(e.multi.cmds))
+		e.begun = true
+	}
+}
+
+// runLocally runs a command that is on no keys.
+func (e *execution) runHere(i int) {
+	e.begin()
+	e.args = e.multi.argsOf(i, e.args[:0])
+	e.call.inner(e.multi.cmds[i].cmd, e.args)
+}
+
+// inner runs a command of a transaction.
+func (x *call) inner(cmd *command.Row, args [][]byte) {
+	c, at := x.conn, len(x.Buf)
+	if cmd.Flags&command.FlagWrite != 0 {
+		if err := c.writable(cmd); err != nil {
+			c.reject(cmd, command.ErrorText(err))
+			return
+		}
+	}
+	if x.srv.monitors.active() {
+		x.srv.monitors.feed(c, cmd, args, x.InScript)
+	}
+	outer, outerArgs, inside := x.Row, x.Args, x.InTransaction
+	x.Row, x.Args, x.InTransaction, x.RefusedByLimit = cmd, args, true, false
+	x.Unit.Whole(c.growsUnit)
+	c.execute(cmd, cmd.Run)
+	if cmd.Flags&command.FlagWrite != 0 && !c.weighUnit() {
+		x.RefuseRequest = command.MsgUnitTooLarge
+	}
+	if !inside {
+		x.Unit.Whole(nil)
+	}
+	if x.RunAgain { // which nothing does that knows where it is
+		x.RunAgain, x.Buf = false, x.Buf[:at]
+		x.ReplyTooLarge()
+	}
+	x.Row, x.Args, x.InTransaction = outer, outerArgs, inside
+}
+
+// ask has a request that is none of the client's run where its keys are served. It returns
+// the reply, or an error to reply with.
+func (x *call) ask(raw []byte) (reply []byte, msg string) {
+	c := x.conn
+	start := x.srv.clock()
+	defer func() { x.waited += x.srv.clock() - start }()
+	var r request
+	c.become(&r, raw)
+	c.readsFar(&r)
+	end := time.Now().Add(x.srv.forwardTime(len(raw)))
+	for !c.closing {
+		left := time.Until(end)
+		routes := x.srv.routes.Load()
+		owner := c.ownerOf(&r, routes)
+		switch {
+		case r.msg != "":
+			return nil, r.msg
+		case owner == ownerSeveral:
+			x.srv.stats.crossSlot.Add(1)
+			return nil, msgCrossSlot
+		case owner == ownerNone:
+			return nil, msgNoCopy
+		case left <= 0:
+			return nil, c.outOfTime(&r, routes, owner)
+		case owner == ownerHeld:
+			c.waitOn(left, routes.next)
+			continue
+		}
+		b := &batch{bytes: raw, requests: 1}
+		if owner == ownerSelf {
+			c.runPart(b, c.termsHere())
+		} else {
+			x.srv.stats.forwarded.Add(1)
+			b.link = routes.links[owner]
+			b.send(c.termsTo(b.link), left, nil)
+		}
+		reply, err := b.reply()
+		switch f := r.fate(err); {
+		case f == answered && reply[0] == '-':
+			return nil, string(bytes.TrimRight(reply[1:], "\r\n"))
+		case f == answered:
+			return bytes.Clone(reply), ""
+		case f != notRun:
+			return nil, f.refusal(err)
+		case x.srv.closed():
+			return nil, msgUnreachable
+		}
+		if routes == nil { // a lone node that has refused its own
+			return nil, msgUnreachable
+		}
+		c.waitOn(min(left, routesPause), routes.next)
+	}
+	return nil, msgUnreachable
+}

@@ -1,0 +1,293 @@
+package resp
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/ringside-kv/ringside/resp/internal/command"
+	"github.com/ringside-kv/ringside/resp/wire"
+)
+
+// A multi is a connection's transaction: what it watches, and what it has queued since
+// MULTI. It belongs to the connection's goroutine, but for what is atomic.
+//
+// A transaction is queued here and becomes one request at EXEC, RING EXEC, whose keys are
+// those of all its commands and those that are watched: so it goes where any request on
+// several keys goes, and is run there in one unit (see cmdRingExec).
+type multi struct {
+	open    bool
+	refused bool  // EXEC will refuse it, since one of its commands cannot be run
+	spent   int64 // bytes of transactions that are over, which this pipeline still runs
+	cmds    []queued
+	// queue holds, of each command, the number of its arguments and these, as bulk strings.
+	queue []byte
+	words int // bulk strings in queue
+	// subscribes: a queued command changes subscriptions, on which the reply to a later PING
+	// depends.
+	subscribes bool
+	watched    []watched
+	charged    int64 // bytes that count for the server's budget
+	// count is 1 + the number of queued commands; 0 if there is no MULTI.
+	count atomic.Int32
+	// since when a client keeps a large transaction waiting for its end, on the server's
+	// clock; 0 when it does not.
+	since atomic.Int64
+}
+
+// A queued is a command of a transaction.
+type queued struct {
+	cmd  *command.Row
+	end  int  // of it in multi.queue
+	here bool // runs at the client's node in its turn, wherever the keys are
+}
+
+// A watched is a key with what cmdRingWatch said of it.
+type watched struct{ key, token []byte }
+
+const (
+	msgExecAbort = "EXECABORT Transaction discarded because of previous errors."
+	msgNotQueued = "ERR the transaction is larger than it may be (client-memory, max-args)"
+	queuedCost   = 64 // bytes that a queued command or watched key takes beside its own
+)
+
+// rejection is the error reply to a command that is not run. That of EXEC, also where it runs
+// for another node, begins with EXECABORT, as in Redis: the transaction is over, and nothing of
+// it was run. The command is nil if there is none of the name.
+func rejection(cmd *command.Row, msg string) string {
+	if msg == "" || cmd == nil || cmp.Or(cmd.As, cmd).Full != "exec" || strings.HasPrefix(msg, "EXECABORT ") {
+		return msg
+	}
+	return "EXECABORT Transaction discarded because of: " + strings.TrimPrefix(msg, "ERR ")
+}
+
+// end ends the transaction and forgets what is watched.
+func (m *multi) end() {
+	m.open, m.refused = false, false
+	m.clear()
+	clear(m.watched)
+	m.watched = m.watched[:0]
+	m.count.Store(0)
+}
+
+// clear drops what is queued.
+func (m *multi) clear() {
+	m.cmds, m.queue, m.words, m.subscribes = m.cmds[:0], m.queue[:0], 0, false
+	if cap(m.queue) > freeInput {
+		m.cmds, m.queue = nil, nil
+	}
+	m.spent += m.charged
+	m.charged = 0
+	m.since.Store(0)
+}
+
+// forget gives back what transactions that are over were charged.
+func (m *multi) forget(c *conn) {
+	if m.spent > 0 {
+		c.srv.budget.release(c, m.spent)
+		m.spent = 0
+	}
+}
+
+// charge takes n bytes for the transaction, or reports that there is no memory for them.
+func (m *multi) charge(c *conn, n int64) bool {
+	if m.charged+n > c.srv.settings.clientMemory.Load()/2 {
+		return false
+	}
+	switch {
+	case m.charged+n <= keepInput:
+		c.srv.budget.take(c, n)
+	case !c.srv.budget.charge(c, n):
+		c.srv.budget.release(c, n)
+		return false
+	default:
+		m.since.Store(int64(c.srv.clock()))
+	}
+	m.charged += n
+	return true
+}
+
+// queues tells whether a request of an open transaction waits for EXEC. If it is EXEC and
+// all is at hand, it becomes the request that runs the transaction.
+func (c *conn) queues(r *request) bool {
+	if r.msg != "" {
+		if r.cmd != nil && r.cmd.Full == "exec" {
+			c.multi.end()
+			return false
+		}
+		return true
+	}
+	switch r.cmd.Full {
+	case "exec":
+		c.transact(r)
+		return false
+	case "multi", "discard", "watch", "quit", "reset":
+		return false
+	}
+	return true
+}
+
+// queue takes a request into the transaction, or says why not. It returns how many requests
+// it has answered: 0 if the request is to be looked at again.
+func (c *conn) queue(r *request) int {
+	m := &c.multi
+	if msg := c.unqueueable(r); msg != "" {
+		m.refused = true
+		m.clear()
+		c.refuse(r, msg)
+		return 1
+	}
+	if routes := c.srv.routes.Load(); routes != nil && c.session.redirect && r.cmd.Keyed {
+		if c.ownerOf(r, routes); r.msg == "" && r.owner != ownerSelf {
+			n := c.answerRemote([]request{*r}, routes)
+			m.refused = m.refused || n > 0
+			return n
+		}
+	}
+	if !m.refused { // or it would be kept in vain
+		if c.seeks(r) && !c.seek(r) {
+			return 1
+		}
+		args := c.words(r)
+		m.queue = wire.AppendBulkInt(m.queue, int64(len(args)))
+		for _, arg := range args {
+			m.queue = wire.AppendBulk(m.queue, arg)
+		}
+		m.words += 1 + len(args)
+		m.subscribes = m.subscribes || r.cmd.Subscribes
+		m.cmds = append(m.cmds, queued{r.cmd, len(m.queue), m.subscribes && r.cmd.Full == "ping"})
+	}
+	c.readsQueued(r)
+	m.count.Add(1)
+	c.session.lastCmd.Store(r.cmd)
+	at := len(c.out.Buf)
+	c.out.Simple("QUEUED")
+	c.count(at)
+	return 1
+}
+
+// unqueueable is why a request cannot be a part of a transaction, or "".
+func (c *conn) unqueueable(r *request) string {
+	m := &c.multi
+	switch {
+	case r.msg != "":
+		return r.msg
+	case r.cmd.Flags&command.FlagNoMulti != 0:
+		return "ERR Command not allowed inside a transaction"
+	case r.cmd.Between:
+		return r.msg
+	}
+	if r.cmd.Flags&command.FlagWrite != 0 {
+		if err := c.writable(r.cmd); err != nil {
+			return command.ErrorText(err)
+		}
+	}
+	args := c.args[r.first:r.last]
+	size := queuedCost
+	for _, arg := range args {
+		size += len(arg) + queuedCost/4
+	}
+	if m.words+1+len(args)+2*len(m.watched)+3 > int(c.srv.settings.maxArgs.Load()) || !m.refused && !m.charge(c, int64(size)) {
+		return msgNotQueued
+	}
+	keys, err := r.cmd.KeysOf(args, c.keys[:0])
+	if err == nil {
+		c.keys = keys
+		for _, k := range keys {
+			if int64(len(args[k.Pos])) > c.srv.settings.MaxKey.Load() {
+				return command.MsgKeyTooLong
+			}
+		}
+	}
+	return ""
+}
+
+// ships tells whether a command of a transaction is run where the keys are. Others are this
+// connection's own, or nobody's in particular.
+func (q *queued) ships() bool { return !q.here && (q.cmd.Keyed || q.cmd.Neutral) }
+
+// transact makes of EXEC the request that runs the transaction, and ends it here, unless
+// cmdExec has more to do.
+func (c *conn) transact(r *request) {
+	m := &c.multi
+	if m.refused || len(m.cmds) == 0 && len(m.watched) == 0 {
+		return
+	}
+	for i := range m.cmds {
+		if !m.cmds[i].ships() {
+			return
+		}
+	}
+	c.become(r, m.request(0, len(m.cmds), true))
+	m.end()
+}
+
+// become makes r another request.
+func (c *conn) become(r *request, raw []byte) {
+	first := len(c.args)
+	c.args, _ = wire.Split(raw, c.args) // which is as it should be
+	*r = request{first: first, last: len(c.args), raw: raw, until: r.until, part: r.part}
+	r.cmd, r.msg = c.srv.table.Lookup(c.args[first:])
+}
+
+// request is the request that runs commands of the transaction, but for those that are run
+// here, if what is watched, where that is asked, has not changed.
+func (m *multi) request(from, to int, watching bool) []byte {
+	start, words, size, writes := 0, 0, 0, false
+	if from > 0 {
+		start = m.cmds[from-1].end
+	}
+	var body []byte
+	for at, i := start, from; i < to; i++ {
+		q := &m.cmds[i]
+		if q.ships() {
+			body = append(body, m.queue[at:q.end]...)
+			words += 1 + wordsOf(m.queue[at:q.end])
+			writes = writes || q.cmd.MayWrite
+		}
+		at = q.end
+	}
+	keys := m.watched
+	if !watching {
+		keys = nil
+	}
+	for _, w := range keys {
+		size += len(w.key) + len(w.token) + 32
+	}
+	b := make([]byte, 0, len(body)+size+64)
+	b = wire.AppendArray(b, 3+2*len(keys)+words)
+	b = wire.AppendBulkString(b, "RING")
+	if writes {
+		b = wire.AppendBulkString(b, "EXEC")
+	} else {
+		b = wire.AppendBulkString(b, "VIEW")
+	}
+	b = wire.AppendBulkInt(b, int64(len(keys)))
+	for _, w := range keys {
+		b = wire.AppendBulk(b, w.key)
+		b = wire.AppendBulk(b, w.token)
+	}
+	return append(b, body...)
+}
+
+// wordsOf reads the number that a queued command begins with.
+func wordsOf(b []byte) int {
+	text, _ := bulkText(b)
+	n, _ := strconv.Atoi(string(text))
+	return n
+}
+
+// argsOf appends the arguments of a queued command.
+func (m *multi) argsOf(i int, args [][]byte) [][]byte {
+	at := 0
+	if i > 0 {
+		at = m.cmds[i-1].end
+	}
+	b := m.queue[at:m.cmds[i].end]
+	for b = b[elementLen(b):]; len(b) > 0; b = b[elementLen(b):] {
+		text, _ := bulkText(b)
+		args = append(args, text)
+	}
+	return args
+}
