@@ -20,33 +20,31 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
-const loadtestLong = `Put the same load on each placement strategy while nodes join, leave and die, and show
-side by side what moved, how fast, and what clients felt. Nothing need be prepared:
-each strategy gets a cluster of its own on this machine, one after the other, with its
-data in a temporary directory. With --addr, the load is put on what runs there.
+const loadtestLong = `Put the same load on each placement strategy while nodes join, leave and die, and compare
+how much data moved, how fast, and what clients noticed. No preparation is needed: each
+strategy gets its own cluster on this machine, one after the other, with its data in a
+temporary directory. With --addr, the load goes to running servers instead.
 
-All play the same script, steps with semicolons between them:
+Each strategy runs the same script, steps separated by semicolons:
 
-  load 200000    so many keys are written before anything is measured
-  run 8s         clients do what --mix says, for so long
+  load 200000    that many keys are written before the measurement
+  run 8s         clients send the commands of --mix, for 8 seconds
   join           a node joins; also: join 2
-  leave          a node hands over what it has, and leaves; also: leave 2
+  leave          a node hands over its data and leaves; also: leave 2
   kill           a node is killed; also: kill 2
-  restart        those that were killed are started again
-  balance        clients go on until nothing is left to move
+  restart        all killed nodes are started again
+  balance        clients continue until no data is left to move
 
-Clients go on during all steps but load. Every answer is judged (--verify): an
-acknowledged write that is not there, or is there no more, is counted, and the exit
-code is then 1.
+Clients run during all steps except load. Every reply is checked (--verify): lost, stale
+and corrupt values are counted, and any of them makes the exit code 1.
 
-Figures that --assert knows, of the whole run or, behind the name of an event and a
-dot, of that event (join.p99):
+Figures for --assert. A figure is of the whole run, or of an event if the name of the
+event and a dot precede it (join.p99):
 
 `
 
 const loadtestMore = `
-Ctrl-C ends a test early: what is done by then is shown and written all the same, with
-exit code 130.`
+Ctrl-C ends a test early. The results so far are shown and written, with exit code 130.`
 
 const loadtestExample = `  ringside loadtest
   ringside loadtest --strategies vnode:4,vnode:128 --rounds 3 --html report.html

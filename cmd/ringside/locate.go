@@ -14,14 +14,14 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-const locateLong = `Print the node that each key lies at, as key, a tab, node: for the keys that are given,
-or for the lines of standard input.
+const locateLong = `Print the node of each key, as key, tab, node. Keys are arguments, or the lines of
+standard input.
 
 A line ends with a line feed and may hold any other bytes; an empty line is the empty
-key. Where a strategy of the same settings and nodes serves, this is the node that it
-serves the key at. With ketama and vnode that follows from the nodes alone. With buckets
-it also follows from their history: without --placement the answer is that of a cluster
-which was founded with these nodes.
+key. The result is the node that serves the key in a cluster with the same strategy,
+settings and nodes. With ketama and vnode that follows from the nodes alone. With buckets
+it also depends on the history of the cluster: without --placement the result is for a
+cluster that was founded with these nodes.
 
 With --verbose a first line names the columns: key, node, token (eight hexadecimal
 digits), the range that it lies in, and the backups in their order.`

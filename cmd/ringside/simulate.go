@@ -31,16 +31,16 @@ Every contender goes through the same scenario, events with semicolons between t
   crash                a node dies, and its copies with it (crash 2; crash 10%)
   shuffle 20           twenty steps, in each of which a node joins or leaves
 
-Who leaves, crashes or changes is drawn at random, or is who joined last or first:
---order. mod (hash mod n) and rendezvous are yardsticks: they can only be simulated.
+--order selects the nodes that leave, crash or change: at random, or the last or first
+that joined. mod (hash mod n) and rendezvous are yardsticks: they can only be simulated.
 
 For each step, a table has a line for each contender and these columns:
 
 `
 
 const simulateMore = `
-Ctrl-C ends a simulation early: what is done by then is shown and written all the
-same, with exit code 130. Files are opened before it begins.`
+Ctrl-C ends a simulation early. The results so far are shown and written, with
+exit code 130. Files are opened before it begins.`
 
 const simulateExample = `  ringside simulate
   ringside simulate --scenario "add 5; remove 90% at once; restore" --seed 7

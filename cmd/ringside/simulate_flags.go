@@ -70,7 +70,7 @@ func (o *simulation) settings() *settings.Set {
 		"a node at the start, in the place of --nodes; give it once for each node")
 	s.Add("scenario", settings.Text(&o.cfg.Scenario, "events"), "what happens to the nodes, as described above")
 	s.Add("order", settings.OneOf(&o.cfg.Order, sim.Random, sim.LIFO, sim.FIFO),
-		"who leaves, crashes or changes: random, lifo = who joined last, fifo = who joined first", settings.Choices(sim.Random, sim.LIFO, sim.FIFO))
+		"nodes that leave, crash or change: random, lifo = the last that joined, fifo = the first that joined", settings.Choices(sim.Random, sim.LIFO, sim.FIFO))
 	s.Add("seed", settings.Func("n", "", o.setSeed), "of all that is random; the same seed makes the same report, times apart (default: a new one, which is printed)")
 
 	s.Group("Keys and requests")

@@ -114,9 +114,6 @@ func Start(ctx context.Context, cfg Config) (f *Cluster, err error) {
 	return f, nil
 }
 
-// Contestant is what the fleet runs.
-func (f *Cluster) Contestant() Contestant { return f.of }
-
 // Addrs are the clients' addresses of the nodes that are up and ready, those that leave
 // included, in the order in which they joined. One that has not entered the cluster yet is
 // not ready: whoever balances load among nodes asks them that before he sends them any.

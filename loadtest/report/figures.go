@@ -17,14 +17,14 @@ type figure struct {
 	goal goal
 	// never is for what must not happen: over rounds, the worst counts.
 	never bool
-	// settled tells that it can be compared only where everything got balanced: who has not
-	// moved yet what must move has not moved less.
+	// settled tells that it can be compared only where everything got balanced: a run that is
+	// not balanced yet has not moved less.
 	settled bool
 	// told figures of events also stand in short tables.
 	told bool
 	// hidden figures have no row: they are there for assertions.
 	hidden bool
-	// rare figures have a row only where somebody has one that is not 0.
+	// rare figures have a row only if one of them is not 0.
 	rare bool
 	// nodes tells that only those have it whose nodes are known.
 	nodes bool
@@ -39,7 +39,7 @@ type figure struct {
 type goal uint8
 
 const (
-	none goal = iota // nobody is better
+	none goal = iota // no value is better
 	low
 	high
 	one // nearest to 1
@@ -65,15 +65,15 @@ var aliases = map[string]string{"errors": "failed", "p999": "p99.9"}
 var runFigures = []figure{
 	{key: "throughput", name: "throughput", unit: perSecond, goal: high, run: func(r *result.Run) (float64, bool) {
 		return rate(r.All.Operations-r.All.Failed, r.All.UntilMS-r.All.FromMS)
-	}, help: "operations that were answered without an error, each second, from the first client's first operation to the last"},
+	}, help: "operations per second that succeeded, from the first operation of the first client to the last"},
 	{key: "p50", name: "p50", unit: micros, goal: low, run: latency(func(l *result.Latency) float64 { return l.P50 }),
-		help: "half of the operations took no longer; from the moment at which an operation was to begin, so that waiting counts"},
+		help: "half of the operations took no longer; counted from the moment at which an operation was due, so that waiting counts"},
 	{key: "p99", name: "p99", unit: micros, goal: low, run: latency(func(l *result.Latency) float64 { return l.P99 }),
 		help: "99 of 100 operations took no longer"},
 	{key: "p99.9", name: "p99.9", unit: micros, goal: low, run: latency(func(l *result.Latency) float64 { return l.P999 }),
 		help: "999 of 1,000 operations took no longer"},
 	{key: "max", name: "slowest", unit: micros, goal: low, run: latency(func(l *result.Latency) float64 { return l.Max }),
-		help: "the operation that took longest"},
+		help: "the slowest operation"},
 	{key: "mean", name: "mean", unit: micros, hidden: true, run: latency(func(l *result.Latency) float64 { return l.Mean }),
 		help: "the mean of all operations"},
 	{key: "service-p99", name: "p99 once sent", unit: micros, goal: low, rare: true, run: func(r *result.Run) (float64, bool) {
@@ -81,45 +81,45 @@ var runFigures = []figure{
 			return 0, false
 		}
 		return r.All.Service.P99, true
-	}, help: "p99 from when an operation was sent, where clients keep to a rate: what p99 would look like if waiting did not count"},
+	}, help: "with a rate: p99 counted from the moment at which an operation was sent, so that waiting does not count"},
 	{key: "pause", name: "longest pause", unit: micros, goal: low, run: func(r *result.Run) (float64, bool) { return r.All.LongestPauseMS * 1000, ran(r) },
-		help: "for how long somebody wanted any one key at most and could not use it: from the beginning of the first of operations on it that failed to the end of the last, or the slowest operation"},
+		help: "longest time for which one key could not be used: from the start of its first failed operation to the end of the last one in a row, or the slowest operation"},
 	{key: "failed", name: "failed", unit: count, goal: low, never: true, run: func(r *result.Run) (float64, bool) { return float64(r.All.Failed), ran(r) },
-		help: "operations that were answered with an error"},
+		help: "operations that ended with an error"},
 	{key: "unknown", name: "unknown outcome", unit: count, goal: low, never: true, run: func(r *result.Run) (float64, bool) { return float64(r.All.Unknown), ran(r) },
-		help: "operations whose outcome nobody knows: the connection broke before the answer came"},
+		help: "operations whose outcome is not known: the connection broke before the reply"},
 	{key: "redirected", name: "redirected", unit: count, rare: true, run: func(r *result.Run) (float64, bool) { return float64(r.All.Redirected), ran(r) },
-		help: "times that a client was sent to another node, and went"},
+		help: "redirects (MOVED, ASK) that clients followed"},
 	{key: "lost", name: "lost", unit: count, goal: low, never: true, run: checked(func(c *result.Checked) int64 { return c.Lost }),
-		help: "answers without a value that had been acknowledged; must be 0"},
+		help: "replies without a value that had been acknowledged; must be 0"},
 	{key: "stale", name: "stale", unit: count, goal: low, never: true, run: checked(func(c *result.Checked) int64 { return c.Stale }),
-		help: "answers with a value that had been overwritten before they were asked for; must be 0"},
+		help: "replies with a value that had been overwritten before the request; must be 0"},
 	{key: "corrupt", name: "corrupt", unit: count, goal: low, never: true, run: checked(func(c *result.Checked) int64 { return c.Corrupt }),
-		help: "answers with a value that nobody ever wrote; must be 0"},
+		help: "replies with a value that was never written; must be 0"},
 	{key: "unread", name: "unread at the end", unit: count, goal: low, never: true, rare: true, run: checked(func(c *result.Checked) int64 { return c.FinalUnread }),
-		help: "keys that could not be read when all were read once more at the end"},
+		help: "keys that could not be read in the check at the end, which reads all keys once more"},
 	{key: "moved", settled: true, name: "keys moved", unit: count, goal: low, nodes: true, run: sum(func(e *result.Event) float64 { return float64(e.MovedKeys) }),
-		help: "copies of keys that travelled to another node, in all events; a key whose primary and one backup travel counts twice; only those are compared that got balanced"},
+		help: "copies of keys sent to another node, in all events; a key whose primary and one backup move counts twice; runs that were not balanced in time are not compared"},
 	{key: "moved-bytes", settled: true, name: "bytes moved", unit: sized, goal: low, nodes: true, run: sum(func(e *result.Event) float64 { return float64(e.MovedBytes) }),
 		help: "their bytes"},
 	{key: "moved/least", settled: true, name: "÷ least possible", unit: factor, goal: one, nodes: true, run: movedByLeast,
-		help: "keys moved, by the least that any strategy must move if the load is to be even before and after; what is below 1 pays for it with a load that is not, so the best is nearest to 1"},
+		help: "keys moved ÷ the least that any strategy must move to keep the load even; below 1 the load was not even, so the best is nearest to 1"},
 	{key: "balanced", name: "until balanced", unit: micros, goal: low, nodes: true, run: longestUnbalanced,
-		help: "time from an event until everything was where it belongs with all its copies, of the event for which it took longest; missing if something was not in time for the next event"},
+		help: "longest time from an event until all keys and copies were in their place; missing if that was not so before the next event"},
 	{key: "forwarded", name: "forwarded", unit: share, nodes: true, run: forwarded,
-		help: "share of requests that a node passed on to another, since it did not have the key itself"},
+		help: "share of requests that a node forwarded to another, which has the key"},
 	{key: "load", name: "keys loaded /s", unit: perSecond, run: func(r *result.Run) (float64, bool) { return rate(r.LoadKeys, r.LoadSeconds*1000) },
-		help: "keys that were written each second before anything was measured"},
+		help: "keys written per second before the measurement"},
 	{key: "generator", name: "generator's cores", unit: plain, run: func(r *result.Run) (float64, bool) { return r.GeneratorCores, r.GeneratorCores > 0 },
-		help: "processors that the clients took, on the average"},
+		help: "processors that the clients used, on average"},
 	{key: "saturated", name: "generator behind", unit: share, rare: true, run: func(r *result.Run) (float64, bool) { return r.GeneratorSaturated, ran(r) },
-		help: "share of the time in which the clients could not have asked for more: figures are then those of the generator, not of what it drives"},
+		help: "share of the time in which the clients were the bottleneck: the figures then show the limit of the generator, not of the servers"},
 }
 
 // eventFigures are those of an event, in the order of tables.
 var eventFigures = []figure{
 	{key: "moved", settled: true, name: "keys moved", unit: count, goal: low, nodes: true, event: func(e *result.Event) (float64, bool) { return float64(e.MovedKeys), true },
-		help: "copies of keys that travelled to another node from the event until the next"},
+		help: "copies of keys sent to another node from the event until the next"},
 	{key: "moved-bytes", settled: true, name: "bytes moved", unit: sized, goal: low, nodes: true, event: func(e *result.Event) (float64, bool) { return float64(e.MovedBytes), true },
 		help: "their bytes"},
 	{key: "moved/least", settled: true, told: true, name: "÷ least possible", unit: factor, goal: one, nodes: true, event: func(e *result.Event) (float64, bool) {
@@ -131,9 +131,9 @@ var eventFigures = []figure{
 	{key: "handoffs", name: "handoffs", unit: count, nodes: true, event: func(e *result.Event) (float64, bool) { return float64(e.Handoffs), true },
 		help: "movements of ranges from one node to another"},
 	{key: "balanced", told: true, name: "until balanced", unit: micros, goal: low, nodes: true, event: untilBalanced,
-		help: "time until everything was where it belongs with all its copies; missing if it was not by the next event"},
+		help: "time until all keys and copies were in their place; missing if that was not so before the next event"},
 	{key: "throughput-before", name: "throughput before", unit: perSecond, event: span(before, perSecondOf),
-		help: "operations without an error each second, before the event"},
+		help: "operations per second that succeeded, before the event"},
 	{key: "throughput", told: true, name: "… during", unit: perSecond, goal: high, event: span(during, perSecondOf),
 		help: "the same from the event until everything is balanced"},
 	{key: "throughput-after", name: "… after", unit: perSecond, goal: high, event: span(after, perSecondOf),
@@ -147,18 +147,18 @@ var eventFigures = []figure{
 	{key: "pause", told: true, name: "longest pause", unit: micros, goal: low, event: func(e *result.Event) (float64, bool) { return e.LongestPauseMS * 1000, true },
 		help: "the longest pause of any key from the event until the next"},
 	{key: "failed", told: true, name: "failed", unit: count, goal: low, never: true, event: func(e *result.Event) (float64, bool) { return float64(e.Failed), true },
-		help: "operations that were answered with an error from the event until the next"},
+		help: "operations that ended with an error from the event until the next"},
 	{key: "unknown", name: "unknown outcome", unit: count, goal: low, never: true, event: func(e *result.Event) (float64, bool) { return float64(e.Unknown), true },
-		help: "operations from the event until the next whose outcome nobody knows"},
+		help: "operations from the event until the next whose outcome is not known"},
 	{key: "keys-max/mean", name: "keys max÷mean", unit: factor, goal: low, nodes: true,
 		before: balance(balanceBefore, keysOf), event: balance(balanceAfter, keysOf),
-		help: "keys of the node with the most, as a multiple of its fair share, before the event and after; 1 is even"},
+		help: "keys of the fullest node as a multiple of its fair share, before the event and after; 1 is even"},
 	{key: "bytes-max/mean", name: "bytes max÷mean", unit: factor, goal: low, nodes: true,
 		before: balance(balanceBefore, bytesOf), event: balance(balanceAfter, bytesOf),
 		help: "the same of bytes"},
 	{key: "requests-max/mean", name: "requests max÷mean", unit: factor, goal: low, nodes: true,
 		before: balance(balanceBefore, requestsOf), event: balance(balanceAfter, requestsOf),
-		help: "the same of requests that nodes answered themselves"},
+		help: "the same of requests that nodes answered without forwarding"},
 }
 
 // group is what figures have in common that stand below each other.

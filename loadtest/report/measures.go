@@ -35,7 +35,7 @@ var clientMeasures = []measure{
 		lines: func(_ *result.Report, run *result.Run) []line {
 			return windowLines(run, []string{"p50", "p99", "p99.9"}, func(w *result.Window) []float64 { return []float64{w.P50, w.P99, w.P999} })
 		}},
-	{title: "Failed operations", unit: perSecond, help: "Operations each second that were answered with an error, and those whose outcome nobody knows.",
+	{title: "Failed operations", unit: perSecond, help: "Operations per second that ended with an error, or whose outcome is not known.",
 		lines: func(r *result.Report, run *result.Run) []line {
 			by := max(r.WindowMS, 1) / 1000
 			return windowLines(run, []string{"failed", "unknown"}, func(w *result.Window) []float64 { return []float64{float64(w.Failed) / by, float64(w.Unknown) / by} })
@@ -66,7 +66,7 @@ var nodeMeasures = []measure{
 		lines: nodeLines(func(n *result.NodeSample) float64 {
 			return orNaN(n.Cores)
 		})},
-	{title: "CPU beside the nodes", unit: plain, help: "Processors that the clients took, and, where nodes run in the clients' process, those that nobody can be told to have taken: for garbage and compactions.",
+	{title: "CPU beside the nodes", unit: plain, help: "Processors that the clients used. Where nodes run in the process of the clients, also processors that belong to neither: garbage collection and compactions.",
 		lines: func(_ *result.Report, run *result.Run) []line {
 			all := sampleLines(run, "clients", func(s *result.Sample, _ float64) float64 { return orNaN(s.GeneratorCores) })
 			shared := sampleLines(run, "shared", func(s *result.Sample, _ float64) float64 { return orNaN(s.SharedCores) })

@@ -42,7 +42,7 @@ func ranked(text string, rank float64) simCell { return simCell{text, rank, true
 
 // simColumns are those of a step, in their order.
 var simColumns = []simColumn{
-	{head: "moved\n%", help: "copies of keys that travelled to another node, as a share of all copies; a key whose primary and one backup travel counts twice",
+	{head: "moved\n%", help: "copies of keys that moved to another node, as a share of all copies; a key whose primary and one backup move counts twice",
 		get: func(at simPlace) simCell {
 			return ranked(Percent(Share(at.outcome().Moved.Keys, copiesAfter(at.report, at.stepOf()))), float64(at.outcome().Moved.Keys))
 		}},
@@ -50,14 +50,14 @@ var simColumns = []simColumn{
 		get: func(at simPlace) simCell {
 			return ranked(Size(at.outcome().Moved.Bytes), float64(at.outcome().Moved.Bytes))
 		}},
-	{head: "÷\nleast", help: "moved ÷ the least that any strategy must move if the load is to be even before and after; below 1 the strategy moved less because its load was not even before or is not after, so the best is nearest to 1",
+	{head: "÷\nleast", help: "moved ÷ the least that any strategy must move to keep the load even; below 1 the load was not even before or after, so the best is nearest to 1",
 		get: func(at simPlace) simCell {
 			if at.stepOf().Least.Keys == 0 {
 				return simCell{text: None}
 			}
 			return ranked(Ratio(at.outcome().Ratio), offLeast(at.outcome().Ratio))
 		}},
-	{head: "surv.\n%", help: "the part of moved (as a share of all copies) that went between nodes that were there before and after, beyond what nodes that went had held: what consistent hashing promises to be 0",
+	{head: "surv.\n%", help: "the part of moved (as a share of all copies) that went between nodes that were present before and after, beyond what leaving nodes had held; 0 with consistent hashing",
 		get: func(at simPlace) simCell {
 			return ranked(Percent(Share(at.outcome().Survivors.Keys, copiesAfter(at.report, at.stepOf()))), float64(at.outcome().Survivors.Keys))
 		}},
@@ -65,18 +65,18 @@ var simColumns = []simColumn{
 		get: func(at simPlace) simCell {
 			return simCell{text: Percent(Share(at.outcome().Backups.Keys, copiesAfter(at.report, at.stepOf())))}
 		}},
-	{head: "promoted\nkeys", help: "keys whose new primary had a copy already, so that nothing had to travel", wide: true,
+	{head: "promoted\nkeys", help: "keys whose new primary already had a copy, so that no data had to move", wide: true,
 		get: func(at simPlace) simCell { return simCell{text: Count(at.outcome().Promoted)} }},
 	{head: "lost\nkeys", help: "keys of which no copy was left after a crash",
 		get: func(at simPlace) simCell {
 			return ranked(Count(at.outcome().Lost.Keys), float64(at.outcome().Lost.Keys))
 		}},
-	{head: "min/mean\nby keys", help: "keys that the emptiest node is the primary of, as a multiple of its fair share", wide: true, start: true,
+	{head: "min/mean\nby keys", help: "keys of the emptiest primary, as a multiple of its fair share", wide: true, start: true,
 		get: func(at simPlace) simCell {
 			now := at.outcome().Balance.Keys.Min
 			return ranked(Ratio(now), -now)
 		}},
-	{head: "max/mean\nby keys", help: "keys that the fullest node is the primary of, as a multiple of its fair share (by weight), before the step and after; 1 is even", start: true,
+	{head: "max/mean\nby keys", help: "keys of the fullest primary, as a multiple of its fair share (by weight), before the step and after; 1 is even", start: true,
 		get: func(at simPlace) simCell {
 			return beforeAfter(at, func(b *sim.Balance) float64 { return b.Keys.Max }, Ratio)
 		}},
@@ -84,7 +84,7 @@ var simColumns = []simColumn{
 		get: func(at simPlace) simCell {
 			return beforeAfter(at, func(b *sim.Balance) float64 { return b.Keys.CV }, Percent)
 		}},
-	{head: "max/mean\nzipf", help: "requests to the busiest node as a multiple of its fair share, where few keys are asked for often and many seldom (zipf)", wide: true, start: true,
+	{head: "max/mean\nzipf", help: "requests to the busiest node as a multiple of its fair share, where few keys get most requests (zipf)", wide: true, start: true,
 		get: func(at simPlace) simCell { return nodesAfter(at, func(b *sim.Balance) float64 { return b.Zipf.Max }) }},
 	{head: "max/mean\nhotspot", help: "the same, where a small part of the keys gets most of the requests", wide: true, start: true,
 		get: func(at simPlace) simCell {

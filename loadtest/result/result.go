@@ -8,25 +8,25 @@ const Version = 1
 
 // A Report is one load test: the same work, given to each contestant, in rounds.
 //
-// Names end with their unit. Times that are counted are from the beginning of the run in
-// which they stand. A figure that nobody could find out is missing from JSON, or null.
+// Names end with their unit. Times count from the beginning of their run. A figure that is not
+// known is missing from JSON, or null.
 type Report struct {
 	Version     int          `json:"version"`               // of this form
 	Ringside    string       `json:"ringside"`              // version of the program
-	Command     string       `json:"command"`               // as one types it in a shell to do the same again
-	Began       time.Time    `json:"began"`                 // when the first thing was done
-	TookSeconds float64      `json:"took_seconds"`          // all of it, from beginning to end
-	Interrupted bool         `json:"interrupted,omitempty"` // somebody ended it before its end
+	Command     string       `json:"command"`               // the shell command that repeats the test
+	Began       time.Time    `json:"began"`                 // start of the test
+	TookSeconds float64      `json:"took_seconds"`          // duration of the test
+	Interrupted bool         `json:"interrupted,omitempty"` // the test was stopped before its end
 	Machine     Machine      `json:"machine"`               // where it ran
-	Settings    []Setting    `json:"settings"`              // everything that could be set, in the order of the help
-	Script      string       `json:"script"`                // what happened, in steps
+	Settings    []Setting    `json:"settings"`              // all settings, in the order of the help
+	Script      string       `json:"script"`                // the steps of the test
 	WindowMS    float64      `json:"window_ms"`             // length of a Window and of a Sample
-	Rounds      int          `json:"rounds"`                // that were asked for
-	Notes       []string     `json:"notes,omitempty"`       // what a reader must know: that the generator was saturated
-	Contestants []Contestant `json:"contestants"`           // in the order in which they were given
+	Rounds      int          `json:"rounds"`                // planned rounds
+	Notes       []string     `json:"notes,omitempty"`       // warnings: that the generator was saturated
+	Contestants []Contestant `json:"contestants"`           // in the order of the command line
 }
 
-// A Machine is what everything ran on.
+// A Machine describes where the test ran.
 type Machine struct {
 	OS          string `json:"os"`                     // as Go names it: "linux"
 	Arch        string `json:"arch"`                   // as Go names it: "amd64"
@@ -37,70 +37,71 @@ type Machine struct {
 	Go          string `json:"go"`                     // version of Go that the program was built with
 }
 
-// A Setting is one that was chosen, or left as it is.
+// A Setting is one flag and its value.
 type Setting struct {
-	Name    string `json:"name"`              // that of the flag, without dashes
-	Value   string `json:"value"`             // as one types it
-	Default bool   `json:"default,omitempty"` // nobody chose it
+	Name    string `json:"name"`              // the flag, without dashes
+	Value   string `json:"value"`             // as in the command line
+	Default bool   `json:"default,omitempty"` // the value is the default
 }
 
-// A Contestant is a strategy with its settings, or a server that runs somewhere.
+// A Contestant is a strategy with its settings, or a server.
 type Contestant struct {
 	Name string `json:"name"` // "buckets", "vnode:128", "127.0.0.1:6379"
-	// Cluster tells that its nodes are known, and what they hold and do: Samples, Layouts
-	// and the Events' figures about data that moves are there.
+	// Cluster tells that the nodes report what they hold and do: Samples, Layouts and the
+	// figures of Events about moved data are present.
 	Cluster bool  `json:"cluster"`
-	Runs    []Run `json:"runs"` // one a round
+	Runs    []Run `json:"runs"` // one for each round
 }
 
-// A Run is the whole script, played once for one contestant.
+// A Run is one execution of the script for one contestant.
 type Run struct {
-	Round   int     `json:"round"`             // from 1 on
-	Began   float64 `json:"began_seconds"`     // since the report's beginning
-	Failure string  `json:"failure,omitempty"` // why it ended before its end; what there is until then is there
+	Round   int     `json:"round"`             // counted from 1
+	Began   float64 `json:"began_seconds"`     // since the beginning of the report
+	Failure string  `json:"failure,omitempty"` // why the run ended early; figures until then are present
 
-	LoadKeys    int64   `json:"load_keys"`    // what was written before anything was measured
-	LoadSeconds float64 `json:"load_seconds"` // for how long that took
+	LoadKeys    int64   `json:"load_keys"`    // keys written before the measurement
+	LoadSeconds float64 `json:"load_seconds"` // how long that took
 
-	All     Phase    `json:"all"`               // from the first client's first operation on, until the last
-	Phases  []Phase  `json:"phases"`            // one after the other, without gaps
+	All     Phase    `json:"all"`               // from the first operation of the first client to the last operation
+	Phases  []Phase  `json:"phases"`            // in order, without gaps
 	Events  []Event  `json:"events"`            // in the order of the script
-	Windows []Window `json:"windows"`           // of what clients saw
-	Samples []Sample `json:"samples,omitempty"` // of what nodes told
+	Windows []Window `json:"windows"`           // measurements of the clients
+	Samples []Sample `json:"samples,omitempty"` // measurements that nodes report
 	Layouts []Layout `json:"layouts,omitempty"` // after each change
 	Checked *Checked `json:"checked,omitempty"` // with verification
 
-	// GeneratorCores is how many processors the generator took, on the average, and
-	// GeneratorSaturated how much of the time it could not have asked for more.
+	// GeneratorCores is the number of processors that the generator used on average.
+	// GeneratorSaturated is the share of the time in which the generator was the bottleneck.
 	GeneratorCores     float64 `json:"generator_cores"`
 	GeneratorSaturated float64 `json:"generator_saturated"` // share of the time, 0 to 1
 }
 
-// A Phase is a piece of a run, and what clients saw in it.
+// A Phase is a part of a run, with the measurements of clients.
 type Phase struct {
 	Name    string  `json:"name"`     // the step of the script: "run 8s", "join"
 	FromMS  float64 `json:"from_ms"`  // when it began
-	UntilMS float64 `json:"until_ms"` // when it was over
+	UntilMS float64 `json:"until_ms"` // when it ended
 	Clients
 	Commands []CommandFigures `json:"commands,omitempty"` // one for each command of the mix
 }
 
-// Clients is what clients saw for a while.
+// Clients is what clients measured over a time.
 type Clients struct {
-	Operations int64 `json:"operations"`    // that were answered
+	Operations int64 `json:"operations"`    // operations with a reply
 	Failed     int64 `json:"failed"`        // of them, with an error
-	Unknown    int64 `json:"unknown"`       // of those, whose outcome nobody knows
+	Unknown    int64 `json:"unknown"`       // of those, with an unknown outcome
 	Redirected int64 `json:"redirected"`    // MOVED and ASK that a client followed
-	Read       int64 `json:"read_bytes"`    // of answers
+	Read       int64 `json:"read_bytes"`    // of replies
 	Written    int64 `json:"written_bytes"` // of requests
-	// Latency is from the moment at which an operation was to begin: in a closed loop
-	// from when it was sent.
+	// Latency counts from the moment at which an operation was due; in a closed loop, from when
+	// it was sent.
 	Latency Latency `json:"latency"`
-	// Service is from when an operation was sent, if that differs: in an open loop.
+	// Service counts from when an operation was sent. It is present in an open loop, where that
+	// differs.
 	Service *Latency `json:"service,omitempty"`
-	// LongestPauseMS is for how long somebody wanted any one key at most and could not use
-	// it: from the beginning of the first of operations on it that failed to the end of the
-	// last, or of the next if that had begun by then; or the slowest operation.
+	// LongestPauseMS is the longest time for which one key could not be used: from the start of
+	// its first failed operation to the end of the last one in a row, or of the next operation if
+	// that had begun by then; or the slowest operation.
 	LongestPauseMS float64 `json:"longest_pause_ms"`
 	LongestPauseOf string  `json:"longest_pause_of,omitempty"` // the key
 }
@@ -118,69 +119,68 @@ type Latency struct {
 	Histogram string `json:"histogram,omitempty"`
 }
 
-// CommandFigures is what clients saw of one command.
+// CommandFigures is what clients measured of one command.
 type CommandFigures struct {
 	Command    string  `json:"command"`    // its name
-	Operations int64   `json:"operations"` // that were answered
+	Operations int64   `json:"operations"` // operations with a reply
 	Failed     int64   `json:"failed"`     // of them, with an error
-	Latency    Latency `json:"latency"`    // from when an operation was to begin
+	Latency    Latency `json:"latency"`    // counted from when an operation was due
 }
 
-// An Event is something that happened to a cluster, and what became of it.
+// An Event is a change of a cluster, with its effects.
 type Event struct {
 	Name   string  `json:"name"`           // "join", "kill"
-	Node   string  `json:"node,omitempty"` // whom it happened to; several with commas between them
+	Node   string  `json:"node,omitempty"` // the node; several are separated by commas
 	AtMS   float64 `json:"at_ms"`          // when it began
 	DoneMS float64 `json:"done_ms"`        // when the step was done
-	// BalancedMS is when everything was where it belongs with all its copies; absent if it
-	// was not by the next event.
+	// BalancedMS is when all keys and copies were in their place; absent if that was not so
+	// before the next event.
 	BalancedMS *float64 `json:"balanced_ms,omitempty"`
 
 	// What moved from AtMS until the next event, or the end.
 	MovedKeys  int64 `json:"moved_keys"`
 	MovedBytes int64 `json:"moved_bytes"` // of those keys and their values
-	// LeastKeys is what would have moved at the least, and LeastBytes; Factor is moved by
-	// least. Backups count.
+	// LeastKeys and LeastBytes are the least that any strategy must move. Backups count.
 	LeastKeys  int64    `json:"least_keys"`
 	LeastBytes int64    `json:"least_bytes"`      // their bytes
-	Factor     *float64 `json:"factor,omitempty"` // MovedKeys by LeastKeys
-	Handoffs   int64    `json:"handoffs"`         // that were begun
+	Factor     *float64 `json:"factor,omitempty"` // MovedKeys ÷ LeastKeys
+	Handoffs   int64    `json:"handoffs"`         // that began
 
-	// Before is what clients saw from the event before (or the beginning) on, once that one
-	// was balanced; During until this one is balanced; After from then until the next.
+	// Before is the time before AtMS, from when the previous event was balanced, or from the
+	// beginning.
 	Before Span `json:"before"`
 	During Span `json:"during"` // from AtMS until BalancedMS
 	After  Span `json:"after"`  // from BalancedMS until the next event
 
-	Failed         int64   `json:"failed"`           // operations from AtMS until the next event that were answered with an error
-	Unknown        int64   `json:"unknown"`          // operations of that time whose outcome nobody knows
+	Failed         int64   `json:"failed"`           // operations from AtMS until the next event that ended with an error
+	Unknown        int64   `json:"unknown"`          // operations of that time with an unknown outcome
 	LongestPauseMS float64 `json:"longest_pause_ms"` // of any key, in that time
 
 	BalanceBefore *Balance `json:"balance_before,omitempty"` // at AtMS
 	BalanceAfter  *Balance `json:"balance_after,omitempty"`  // before the next event
 }
 
-// A Span is what clients saw for a while, in short.
+// A Span is a short form of what clients measured over a time.
 type Span struct {
-	Milliseconds float64 `json:"ms"`         // 0: there was no such while
-	PerSecond    float64 `json:"per_second"` // operations that were answered without an error
+	Milliseconds float64 `json:"ms"`         // 0: there was no such time
+	PerSecond    float64 `json:"per_second"` // operations that succeeded
 	P99          float64 `json:"p99_us"`     // 99 of 100 operations took no longer
 }
 
-// A Balance is how even something lies over the nodes: that of the node with the most by
-// the mean, weights considered. 1 is even.
+// A Balance is how even the load of the nodes is: the largest share ÷ the mean, by weight. 1 is
+// even.
 type Balance struct {
 	Keys     float64 `json:"keys"`     // primaries and backups
 	Bytes    float64 `json:"bytes"`    // of those keys and their values
-	Requests float64 `json:"requests"` // that nodes answered themselves
+	Requests float64 `json:"requests"` // answered without forwarding
 }
 
-// A Window is what clients saw in a piece of time. Operations count where they end.
+// A Window is what clients measured in an interval. Operations count where they end.
 type Window struct {
 	AtMS       float64 `json:"at_ms"`                // its beginning
-	Operations int64   `json:"operations"`           // that were answered
+	Operations int64   `json:"operations"`           // operations with a reply
 	Failed     int64   `json:"failed,omitempty"`     // of them, with an error
-	Unknown    int64   `json:"unknown,omitempty"`    // of those, whose outcome nobody knows
+	Unknown    int64   `json:"unknown,omitempty"`    // of those, with an unknown outcome
 	Redirected int64   `json:"redirected,omitempty"` // MOVED and ASK that a client followed
 	P50        float64 `json:"p50_us"`               // half of the operations took no longer
 	P99        float64 `json:"p99_us"`               // 99 of 100 took no longer
@@ -188,52 +188,52 @@ type Window struct {
 	Max        float64 `json:"max_us"`               // the slowest
 }
 
-// A Sample is what nodes told, at one time. Rates and sums are since the one before.
+// A Sample is what nodes reported at one time. Rates and sums count from the sample before.
 type Sample struct {
-	AtMS       float64      `json:"at_ms"`       // when they were asked
-	Handoffs   int64        `json:"handoffs"`    // that run
+	AtMS       float64      `json:"at_ms"`       // when the nodes were asked
+	Handoffs   int64        `json:"handoffs"`    // that are running
 	MovedKeys  int64        `json:"moved_keys"`  // copies that arrived
 	MovedBytes int64        `json:"moved_bytes"` // of those keys and their values
-	Forwarded  float64      `json:"forwarded"`   // share of requests, 0 to 1, that a node passed on to another
-	Nodes      []NodeSample `json:"nodes"`       // that answered
-	// GeneratorCores is how many processors the generator took, where nodes run in its process.
+	Forwarded  float64      `json:"forwarded"`   // share of requests, 0 to 1, that a node forwarded to another
+	Nodes      []NodeSample `json:"nodes"`       // nodes that answered
+	// GeneratorCores is the number of processors that the generator used, where nodes run in its
+	// process.
 	GeneratorCores *float64 `json:"generator_cores,omitempty"`
-	// SharedCores is how many nobody can be told to have taken there: for garbage and
-	// compactions.
+	// SharedCores is the number of processors there that belong neither to the generator nor to a
+	// node: garbage collection and compactions.
 	SharedCores *float64 `json:"shared_cores,omitempty"`
 }
 
-// A NodeSample is what one node told.
+// A NodeSample is what one node reported.
 type NodeSample struct {
 	Node        string   `json:"node"`                   // its id
 	Keys        int64    `json:"keys"`                   // primaries and backups, by its own estimate
 	Bytes       int64    `json:"bytes"`                  // of those keys and their values
 	Primaries   int64    `json:"primaries"`              // ranges
 	Backups     int64    `json:"backups"`                // ranges
-	PerSecond   float64  `json:"per_second"`             // requests that it executed
-	Cores       *float64 `json:"cores,omitempty"`        // processors that it took
-	MemoryBytes *int64   `json:"memory_bytes,omitempty"` // that it has of the operating system
+	PerSecond   float64  `json:"per_second"`             // requests that the node executed
+	Cores       *float64 `json:"cores,omitempty"`        // processors that the node used
+	MemoryBytes *int64   `json:"memory_bytes,omitempty"` // that the node has from the operating system
 }
 
-// A Layout is who has which piece of the tokens: of buckets each is a cell, of others the
-// circle has 1,024 cells of the same length, each of whom the token in its middle has.
+// A Layout shows which node has which tokens. Each bucket is a cell. For other strategies the circle
+// has 1,024 cells of equal length, and a cell shows the owner of the token in its middle.
 type Layout struct {
-	AtMS  float64  `json:"at_ms"` // when it was seen
+	AtMS  float64  `json:"at_ms"` // when it was read
 	Nodes []string `json:"nodes"` // their ids
-	// Primary has an index into Nodes for each cell, -1 if nobody serves it.
+	// Primary has an index into Nodes for each cell, -1 if no node serves it.
 	Primary []int `json:"primary"`
 	Backup  []int `json:"backup"` // the same of the first of the backups
 }
 
-// Checked is what verification found.
+// Checked is the result of verification.
 type Checked struct {
-	Reads   int64 `json:"reads"`   // answers that were compared
-	Lost    int64 `json:"lost"`    // a value that had been acknowledged was not there
-	Stale   int64 `json:"stale"`   // one that had been overwritten was
-	Corrupt int64 `json:"corrupt"` // one that nobody ever wrote was
-	// FinalKeys is how many keys were read once more at the end, and FinalUnread of them
-	// those that could not be.
+	Reads   int64 `json:"reads"`   // replies that were checked
+	Lost    int64 `json:"lost"`    // replies without a value that had been acknowledged
+	Stale   int64 `json:"stale"`   // replies with a value that had been overwritten before the request
+	Corrupt int64 `json:"corrupt"` // replies with a value that was never written
+	// FinalKeys is the number of keys that were read once more at the end.
 	FinalKeys   int64    `json:"final_keys"`
 	FinalUnread int64    `json:"final_unread"`       // that could not be read
-	Examples    []string `json:"examples,omitempty"` // the first few, in words
+	Examples    []string `json:"examples,omitempty"` // descriptions of the first few
 }
