@@ -165,7 +165,7 @@ func (c *conn) notifyServed(err error, unknown string) {
 			w.end(waitAgain, "")
 		case err == nil:
 			w.end(waitServed, "")
-		case errors.Is(err, store.ErrUnknown) || errors.Is(err, store.ErrHeld):
+		case errors.Is(err, store.ErrUnknown) || errors.Is(err, store.ErrUnacked):
 			w.end(waitFailed, command.ErrorText(err))
 		default: // nothing was changed
 			w.end(waitAgain, "")

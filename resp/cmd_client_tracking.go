@@ -100,7 +100,7 @@ func (x *call) track(t *tracker) (msg string) {
 	if t.noLoop {
 		by = c.session.id
 	}
-	c.unit.By(by)
+	c.unit.SetAuthor(by)
 	c.session.redirects.Store(c.session.redirect)
 	x.srv.tracking.add(t)
 	return ""
@@ -134,7 +134,7 @@ func (x *call) untrack() {
 		t.reads.holding = false
 		c.holdPushes(false)
 	}
-	c.unit.By(0)
+	c.unit.SetAuthor(0)
 	x.srv.tracking.remove(c)
 }
 

@@ -216,14 +216,14 @@ func (h *scriptHost) reach(cmd *command.Row, args [][]byte) (refusal string, err
 		p := x.Unit.Place(key)
 		own := c.routes == nil || c.routes.of(p.Token()) == ownerSelf
 		switch {
-		case own && x.Unit.Holds(p) && c.touches(p):
+		case own && x.Unit.HasLatch(p) && c.touches(p):
 			x.req.touches = true // perhaps a key of another request of the unit
 		case !own && c.from != nil && x.req.cmd.Script && len(c.places) == 0:
 			// Another node has sent the script here for its first key, which it does not
 			// declare, and the key is not here any more, or not yet.
 			h.moved = true
 			return "", script.ErrStopped
-		case !own && (c.from != nil || x.Unit.Holds(p)):
+		case !own && (c.from != nil || x.Unit.HasLatch(p)):
 			return msgNonLocal, nil
 		default:
 			h.known.astray.Store(true)

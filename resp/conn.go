@@ -293,7 +293,7 @@ func (c *conn) sendAsync(sent chan<- struct{}) {
 // failUnit replaces the replies of the pending unit.
 func (c *conn) failUnit(err error) {
 	c.unitFailed = true
-	held := errors.Is(err, store.ErrHeld)
+	held := errors.Is(err, store.ErrUnacked)
 	c.replaceReplies(func(i int) (string, Status) {
 		if held && i < len(c.leased.writes) && !c.leased.writes[i] {
 			return command.MsgHeld, StatusRun

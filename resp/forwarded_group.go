@@ -129,7 +129,7 @@ func (f *forwardedConn) run(batches []Forwarded, release func(n int)) int {
 	}
 	c.session.early = batches[0].Early
 	f.keeper = batches[0].Keeper
-	c.unit.By(c.srv.tracking.authorAt(f.keeper, batches[0].Author))
+	c.unit.SetAuthor(c.srv.tracking.authorAt(f.keeper, batches[0].Author))
 	c.reqs, c.args = c.reqs[:0], c.args[:0]
 	size, writes := 0, false
 	n := 0

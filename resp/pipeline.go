@@ -221,7 +221,7 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 		}
 		if len(c.keys) == 1 && len(c.places) > placed {
 			r.keyAt, r.place = int32(c.keys[0].Pos), c.places[placed]
-			c.unit.Know(args[r.keyAt], r.place) // the next request may be about the same
+			c.unit.RememberPlace(args[r.keyAt], r.place) // the next request may be about the same
 		}
 		c.places = append(c.places, r.extra...)
 		if routes != nil && r.msg == "" {
@@ -247,7 +247,7 @@ func (c *conn) gather(reqs []request, routes *Routes) int {
 			break
 		}
 	}
-	c.unit.Know(nil, 0)
+	c.unit.RememberPlace(nil, 0)
 	if c.touched = c.places; !latched {
 		c.places = c.places[:0]
 	}

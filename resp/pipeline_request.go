@@ -54,8 +54,8 @@ func (c *conn) reject(cmd *command.Row, msg string) {
 func (c *conn) writable(cmd *command.Row) error {
 	err := c.srv.store.Writable()
 	if err != nil && cmd.Frees {
-		if err = c.srv.store.Freeable(); err == nil {
-			c.unit.Frees()
+		if err = c.srv.store.AcceptsRemovals(); err == nil {
+			c.unit.RemovesOnly()
 		}
 	}
 	return err
@@ -91,10 +91,10 @@ func (c *conn) runOne(r *request) {
 		c.session.lastCmd.Store(cmd)
 	}
 	if r.keyAt > 0 {
-		c.unit.Know(x.Args[r.keyAt], r.place)
+		c.unit.RememberPlace(x.Args[r.keyAt], r.place)
 	}
 	c.execute(cmd, r.cmd.Run)
-	c.unit.Know(nil, 0)
+	c.unit.RememberPlace(nil, 0)
 }
 
 // execute runs the call that is set up, as a call of cmd, and counts it.

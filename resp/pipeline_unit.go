@@ -132,7 +132,7 @@ func (c *conn) sendUnit() bool {
 func (c *conn) runApart(r *request) {
 	c.begin(nil)
 	if c.call.LatchAll {
-		c.unit.HoldAll()
+		c.unit.LatchAll()
 		c.startClock()
 	}
 	c.call.Apart = true
@@ -155,18 +155,18 @@ func (c *conn) runApart(r *request) {
 func (c *conn) beginWith(reqs []request) bool {
 	for i := range reqs {
 		if r := &reqs[i]; r.msg == "" && r.cmd.Script {
-			c.unit.TakesLong()
+			c.unit.ExpectLong()
 			break
 		}
 	}
 	now := c.srv.store.Now()
-	c.unit.Early(c.session.early) // reads ask for it, commit says it again
+	c.unit.SkipAcks(c.session.early) // reads ask for it, commit says it again
 	if c.every || !c.unit.TryBegin(now, c.places) {
 		routes := c.routes
 		c.leave()
 		if c.every {
 			c.unit.Begin(now, nil)
-			c.unit.HoldAll()
+			c.unit.LatchAll()
 		} else {
 			c.unit.Begin(now, c.places)
 		}
@@ -182,7 +182,7 @@ func (c *conn) beginWith(reqs []request) bool {
 
 // begin starts a unit.
 func (c *conn) begin(places []store.Place) {
-	c.unit.Early(c.session.early)
+	c.unit.SkipAcks(c.session.early)
 	c.unit.Begin(c.srv.store.Now(), places)
 	c.started(places)
 }
@@ -225,7 +225,7 @@ func (c *conn) finishUnit() {
 // has failed, or the settler sends the replies, or has seen to them.
 func (c *conn) commit() bool {
 	c.pendingStats.flush(c.srv.stats)
-	c.unit.Early(c.session.early && len(c.servedWaiters) == 0)
+	c.unit.SkipAcks(c.session.early && len(c.servedWaiters) == 0)
 	wait, err := c.unit.Commit(c)
 	c.unitEnded()
 	switch {

@@ -6,7 +6,7 @@ package resp
 // latch as well. A script that needs more and more is given all latches of the store.
 //
 // Invariant: a unit that is run again has changed nothing that anybody has seen. Scripts and
-// transactions run under Unit.Whole, and a unit ends behind any other request that has applied
+// transactions run under Unit.KeepAbortable, and a unit ends behind any other request that has applied
 // changes early. A unit with a script that has gone astray once
 // consists of it alone; otherwise the other requests would be run again with it each time.
 //

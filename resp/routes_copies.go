@@ -79,7 +79,7 @@ func (x *call) awaitHeld(routes *Routes, f *footprint, timeout time.Duration) bo
 		}
 	}
 	w := &heldWait{done: make(chan struct{})}
-	x.srv.store.Held(w, ranges...)
+	x.srv.store.AwaitAcks(w, ranges...)
 	if !x.conn.waitOn(timeout, w.done) {
 		return false
 	}

@@ -17,7 +17,7 @@ func (s *Server) watchConnections(m *reporter) {
 		s.closeIdle()
 		s.unauthenticated.expire(s)
 		s.budget.relieve()
-		s.store.GiveUpHeld(s.forwardTimeout())
+		s.store.FailUnacked(s.forwardTimeout())
 		s.scripts.look(s.clock(), time.Duration(s.settings.busyAfter.Load()))
 		s.keyEvents.look()
 		s.sample(m)

@@ -60,7 +60,7 @@ func (*notRunError) Is(target error) bool { return target == ErrNotSent }
 // status says what an error means for the command that met it, on the node that ran it.
 func statusOf(err error) Status {
 	var unknown command.UnknownError
-	if errors.As(err, &unknown) || errors.Is(err, store.ErrHeld) || errors.Is(err, store.ErrUnknown) {
+	if errors.As(err, &unknown) || errors.Is(err, store.ErrUnacked) || errors.Is(err, store.ErrUnknown) {
 		return StatusUnknown
 	}
 	return StatusRun

@@ -212,13 +212,13 @@ func (x *call) inner(cmd *command.Row, args [][]byte) {
 	}
 	outer, outerArgs, inside := x.Row, x.Args, x.InTransaction
 	x.Row, x.Args, x.InTransaction, x.RefusedByLimit = cmd, args, true, false
-	x.Unit.Whole(c.growsUnit)
+	x.Unit.KeepAbortable(c.growsUnit)
 	c.execute(cmd, cmd.Run)
 	if cmd.Flags&command.FlagWrite != 0 && !c.weighUnit() {
 		x.RefuseRequest = command.MsgUnitTooLarge
 	}
 	if !inside {
-		x.Unit.Whole(nil)
+		x.Unit.KeepAbortable(nil)
 	}
 	if x.RunAgain { // which nothing does that knows where it is
 		x.RunAgain, x.Buf = false, x.Buf[:at]

@@ -107,7 +107,7 @@ func FuzzDigests(f *testing.F) {
 			}
 		}
 		for _, r := range []ring.Range{ring.Whole, {Start: 1 << 31, End: 5}} {
-			_, _ = s.Differing(r, d)
+			_, _ = s.DifferingGroups(r, d)
 			c, err := s.NewCopy(r, d.From)
 			if err != nil {
 				continue

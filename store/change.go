@@ -4,7 +4,7 @@ import "iter"
 
 // A ChangeSink is called with the keys that a unit has changed, once the changes can be read
 // and before any reply tells of them, with the latches of the keys held: by several goroutines
-// at a time. author is what [Unit.By] said. It must neither block nor call the store, nor keep
+// at a time. author is what [Unit.SetAuthor] said. It must neither block nor call the store, nor keep
 // the keys.
 //
 // If what it returns is not nil, replies that tell of the changes wait for more than
@@ -23,8 +23,8 @@ func (s *Store) OnChange(sink ChangeSink) {
 	s.onChange.Store(&sink)
 }
 
-// By says whose changes the unit's are, from now on; 0: nobody's in particular.
-func (u *Unit) By(author int64) { u.author = author }
+// SetAuthor says whose changes the unit's are, from now on; 0: nobody's in particular.
+func (u *Unit) SetAuthor(author int64) { u.author = author }
 
 // notifyChanged tells of what has been applied.
 func (u *Unit) notifyChanged() {

@@ -35,7 +35,7 @@ func TestChangesAreToldOnceTheyCanBeRead(t *testing.T) {
 	change := func(author int64, key string, do func(u *Unit, v Value) error, want ...told) {
 		t.Helper()
 		u := s.NewUnit()
-		u.By(author)
+		u.SetAuthor(author)
 		u.Begin(1000, []Place{u.Place([]byte(key))})
 		v, err := u.Get([]byte(key))
 		if err == nil {

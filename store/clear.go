@@ -27,7 +27,7 @@ func (s *Store) clear(w Waiter, may func() error) error {
 	defer s.unlockCleared(nums, false)
 	s.commits.Lock()
 	defer s.commits.Unlock()
-	if err := s.Freeable(); err != nil {
+	if err := s.AcceptsRemovals(); err != nil {
 		return err
 	}
 	if may != nil {

@@ -91,9 +91,9 @@ func (u *Unit) refusal() error {
 	return u.s.refusalFor(u.frees)
 }
 
-// Frees says that what the unit does only removes, or that the rest was accepted before
-// the disk ran short: so it may be committed as long as the store is Freeable.
-func (u *Unit) Frees() { u.frees = true }
+// RemovesOnly says that what the unit does only removes, or that the rest was accepted before
+// the disk ran short: so it may be committed as long as the store accepts removals.
+func (u *Unit) RemovesOnly() { u.frees = true }
 
 // refused ends apply with an error: the changes are dropped.
 func (u *Unit) refused(err error) error {

@@ -44,17 +44,17 @@ func ParseDigests(b []byte) (*Digests, error) { return digest.Parse(b) }
 // TakeEntries reads what another store's [Digests.AppendEntries] writes, into that one's digests.
 func (s *Store) TakeEntries(d *Digests, b []byte) error { return digest.TakeEntries(s.token, d, b) }
 
-// Differing returns the numbers of those groups of another store's digests whose second
+// DifferingGroups returns the numbers of those groups of another store's digests whose second
 // level is worth asking for: this one holds other entries there. Nothing is latched;
 // what changes meanwhile Chunk finds out.
-func (s *Store) Differing(r ring.Range, d *Digests) (groups []int, err error) {
+func (s *Store) DifferingGroups(r ring.Range, d *Digests) (groups []int, err error) {
 	return digest.Differing(source{s}, r, d, s.deathTime(s.now()), (*Group).IsDetailed)
 }
 
-// Unlike returns those parts of another store's digests of a range in which this one does
+// DifferingSpans returns those parts of another store's digests of a range in which this one does
 // not hold the same entries. What is written meanwhile may be among them, and keys that
 // have expired but are not removed yet.
-func (s *Store) Unlike(r ring.Range, d *Digests) ([]Span, error) {
+func (s *Store) DifferingSpans(r ring.Range, d *Digests) ([]Span, error) {
 	groups, err := digest.Differing(source{s}, r, d, s.deathTime(s.now()), func(*Group) bool { return false })
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ func compared(t *testing.T, mine, theirs *Store, r ring.Range, at time.Time) (sp
 		if len(d.Groups) == 0 || d.From.Check() != nil {
 			t.Fatalf("%+v", d)
 		}
-		unlike, err := mine.Unlike(r, d)
+		unlike, err := mine.DifferingSpans(r, d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +162,7 @@ func FuzzUnlike(f *testing.F) {
 			return
 		}
 		r := ring.Range{Start: ring.Token(start), End: ring.Token(end)}
-		spans, err := s.Unlike(r, d)
+		spans, err := s.DifferingSpans(r, d)
 		if err != nil {
 			return
 		}

@@ -181,7 +181,7 @@ func (l *link) chunk(limit, n int, detail bool) error {
 			return err
 		}
 		if detail {
-			groups, err := l.src.Differing(l.r, d)
+			groups, err := l.src.DifferingGroups(l.r, d)
 			if err != nil {
 				return err
 			}

@@ -14,9 +14,9 @@ import (
 func startEarly(t *testing.T, s *Store, key string, blind bool) *told {
 	t.Helper()
 	u := s.NewUnit()
-	u.Early(true)
+	u.SkipAcks(true)
 	u.Begin(1, []Place{u.Place([]byte(key))})
-	u.Blind(blind)
+	u.IgnoreReads(blind)
 	old, err := u.Get([]byte(key))
 	if err == nil {
 		err = u.PutString([]byte(key), old, []byte("new"), 0, false)
@@ -56,7 +56,7 @@ func TestEarlyRepliesDoNotWaitForTheTap(t *testing.T) {
 	}
 	<-startEarly(t, s, "b", true).ch
 	held := newTold()
-	s.Held(held, ring.Whole)
+	s.AwaitAcks(held, ring.Whole)
 	if held.done.Load() {
 		t.Error("nothing is held")
 	}
@@ -73,7 +73,7 @@ func TestHeldRepliesAreGivenUp(t *testing.T) {
 	rec := &recorder{}
 	tap := mustTap(t, s, ring.Whole, rec.sink)
 	write := start(t, s, "1", "a")
-	s.GiveUpHeld(time.Hour)
+	s.FailUnacked(time.Hour)
 	settleAll(s)
 	if write.done.Load() {
 		t.Fatal("an hour has not passed")
@@ -83,9 +83,9 @@ func TestHeldRepliesAreGivenUp(t *testing.T) {
 	}
 	read, looked := look(t, s, "a"), time.Now()
 	waitFor(t, "the clock goes on", func() bool { return time.Now().After(looked) })
-	s.GiveUpHeld(0)
+	s.FailUnacked(0)
 	for _, w := range []*told{write, read} {
-		if <-w.ch; !errors.Is(w.err, ErrHeld) {
+		if <-w.ch; !errors.Is(w.err, ErrUnacked) {
 			t.Error(w.err)
 		}
 	}
@@ -117,7 +117,7 @@ func TestHeldIsOfRanges(t *testing.T) {
 	}
 	wait := func(r ring.Range) *told {
 		w := newTold()
-		s.Held(w, r)
+		s.AwaitAcks(w, r)
 		return w
 	}
 	<-wait(ring.Whole).ch

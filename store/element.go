@@ -275,8 +275,8 @@ func (u *Unit) Element(key []byte, v *Value, sub []byte) (value []byte, ok bool,
 // elements of that latch's keys.
 func (u *Unit) ElementChanges() uint64 { return u.elements.Version }
 
-// Twin reports whether both are the same collection, which is not whole, of one key.
-func (v *Value) Twin(other *Value) bool {
+// IsSameCollection reports whether both are the same collection, which is not whole, of one key.
+func (v *Value) IsSameCollection(other *Value) bool {
 	return v.gen != 0 && v.gen == other.gen && v.place == other.place
 }
 

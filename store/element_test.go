@@ -16,7 +16,7 @@ func splitSet(t *testing.T, u *Unit, key string, elements map[string]string) {
 	v, err := u.Get([]byte(key))
 	if err == nil {
 		u.Delete([]byte(key), v)
-		v = Value{}.At(v)
+		v = Value{}.WithPlaceOf(v)
 		err = u.Split([]byte(key), &v, Hash)
 	}
 	if err != nil {

@@ -42,7 +42,7 @@ var (
 	// ErrDuplicate: a collection cannot have the same element twice.
 	ErrDuplicate = errors.New("element comes twice")
 	// ErrNotWhole: the unit must stay whole, and there is no memory for the change: see
-	// [Unit.Whole].
+	// [Unit.KeepAbortable].
 	ErrNotWhole = errors.New("no memory for what the unit changes")
 	// ErrCursor: no scan returns such a cursor.
 	ErrCursor = errors.New("invalid cursor")
@@ -59,7 +59,7 @@ var (
 	ErrLatched = errors.New("a unit that takes long holds a latch of the range")
 	// ErrOverlap: a range overlaps one that is tapped.
 	ErrOverlap = tap.ErrOverlap
-	// ErrHeld: the taps have not acknowledged a change in time. The change is kept and stays
+	// ErrUnacked: the taps have not acknowledged a change in time. The change is kept and stays
 	// unseen.
-	ErrHeld = tap.ErrHeld
+	ErrUnacked = tap.ErrUnacked
 )

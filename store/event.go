@@ -87,9 +87,9 @@ func (u *Unit) Note(c EventClass, name string, key []byte) {
 	}
 }
 
-// Replaces says, until it says otherwise, that keys that come into being take the place of
+// SetReplacing says, until it says otherwise, that keys that come into being take the place of
 // others, which the unit may have removed before: they are no new ones.
-func (u *Unit) Replaces(yes bool) { u.replaces = yes }
+func (u *Unit) SetReplacing(yes bool) { u.replaces = yes }
 
 // noteNew notes that a key came into being. What a copy of another store does is none of its
 // own.

@@ -94,7 +94,7 @@ func (s *Store) expireKeys(now int64, due []expiring, w Waiter) (uint64, error) 
 		places[i] = due[i].place
 	}
 	u.Begin(now, places)
-	u.Frees()
+	u.RemovesOnly()
 	expired := int64(0)
 	for i := range due {
 		gone, err := u.expire(&due[i])
@@ -153,7 +153,7 @@ func (s *Store) expireLoop() {
 		if period%expireAgain == 0 || s.rescanExpired.Swap(false) {
 			from = []byte{layout.KindExpiry}
 		}
-		for s.Freeable() == nil {
+		for s.AcceptsRemovals() == nil {
 			var n int
 			var err error
 			n, from, err = s.expireDue(s.now(), from)

@@ -52,7 +52,7 @@ func TestReceiverAppliesWhileUnitHoldsLatches(t *testing.T) {
 	keys, ranges := sameLatchApart(t)
 	for name, hold := range map[string]func(u *Unit){
 		"a latch":     func(u *Unit) { u.Begin(1, []Place{u.Place([]byte(keys[0]))}) },
-		"all latches": func(u *Unit) { u.Begin(1, nil); u.HoldAll() },
+		"all latches": func(u *Unit) { u.Begin(1, nil); u.LatchAll() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
@@ -60,7 +60,7 @@ func TestReceiverAppliesWhileUnitHoldsLatches(t *testing.T) {
 			rc := s.NewReceiver(ranges[1])
 			defer rc.Close()
 			script := s.NewUnit()
-			script.TakesLong()
+			script.ExpectLong()
 			hold(script)
 			v, err := script.Get([]byte(keys[0]))
 			if err != nil {
@@ -247,7 +247,7 @@ func TestUnitCommitsInRangeWhoseReceiverIsOver(t *testing.T) {
 				_, err := rc.Apply(w.Buf, nil)
 				under <- err
 			}()
-			rc.Over()
+			rc.Revoke()
 			if _, err := early.Commit(nil); !errors.Is(err, ErrFollows) {
 				t.Errorf("the commit of a unit that began before: %v", err)
 			}
@@ -257,8 +257,8 @@ func TestUnitCommitsInRangeWhoseReceiverIsOver(t *testing.T) {
 			if err := <-under; !errors.Is(err, errRevoked) {
 				t.Errorf("the batch that was under way: %v", err)
 			}
-			rc.Close() // the sender ends its stream while the unit runs
-			rc.Over()  // comes too late, and changes nothing
+			rc.Close()  // the sender ends its stream while the unit runs
+			rc.Revoke() // comes too late, and changes nothing
 			other := s.NewReceiver(ranges[1])
 			defer other.Close()
 			if _, err := u.Commit(nil); err != nil {

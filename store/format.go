@@ -42,8 +42,8 @@ type Identity struct {
 	Opened bool `json:"opened,omitempty"`
 }
 
-// In tells whether a directory holds a store, of whatever version, without opening it.
-func In(dir string) (bool, error) {
+// Exists tells whether a directory holds a store, of whatever version, without opening it.
+func Exists(dir string) (bool, error) {
 	switch _, err := os.Stat(filepath.Join(dir, formatFile)); {
 	case err == nil:
 		return true, nil

@@ -88,7 +88,7 @@ func (s *Store) housekeepingLoop() {
 			return
 		case <-tick.C:
 		}
-		if s.Freeable() != nil {
+		if s.AcceptsRemovals() != nil {
 			continue
 		}
 		s.flushTombstones()

@@ -39,10 +39,10 @@ func (s *Store) Writable() error {
 	return nil
 }
 
-// Freeable is Writable for what only removes: it is accepted until half of the reserve of
+// AcceptsRemovals is Writable for what only removes: it is accepted until half of the reserve of
 // free space is used up. The other half is left to flushes, compactions and the log of the
 // cluster's table, without which nothing that is removed gives space back.
-func (s *Store) Freeable() error {
+func (s *Store) AcceptsRemovals() error {
 	if p := s.removalRefusal.Load(); p != nil {
 		return *p
 	}
@@ -52,7 +52,7 @@ func (s *Store) Freeable() error {
 // refusalFor returns nil, or why a write is not accepted that only removes, or does more.
 func (s *Store) refusalFor(frees bool) error {
 	if frees {
-		return s.Freeable()
+		return s.AcceptsRemovals()
 	}
 	return s.Writable()
 }

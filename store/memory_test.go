@@ -29,7 +29,7 @@ func TestAStoreInMemoryLeavesNothing(t *testing.T) {
 func TestADirectoryTellsWhetherItHoldsAStore(t *testing.T) {
 	dir := t.TempDir()
 	for _, want := range []bool{false, true} {
-		if is, err := In(dir); is != want || err != nil {
+		if is, err := Exists(dir); is != want || err != nil {
 			t.Errorf("%v, %v, want %v", is, err, want)
 		}
 		s, err := Open(Config{Dir: dir, Strategy: "buckets", Hash: "native", Token: buckets.Token})

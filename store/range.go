@@ -162,7 +162,7 @@ type dropOptions struct {
 func (s *Store) dropLatched(sts []layout.Interval, d dropOptions, w Waiter) error {
 	s.commits.Lock()
 	defer s.commits.Unlock()
-	if err := s.Freeable(); err != nil && !(d.unread && s.isRefusedForDamageOnly()) {
+	if err := s.AcceptsRemovals(); err != nil && !(d.unread && s.isRefusedForDamageOnly()) {
 		return err
 	}
 	if d.may != nil {

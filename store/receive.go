@@ -30,7 +30,7 @@ type Receiver struct {
 	// by the sender's generation.
 	begun map[begunKey]uint64
 	err   error
-	over  atomic.Bool // see Over
+	over  atomic.Bool // see Revoke
 
 	ops     []placedOp
 	after   uint64 // the newest commit of the units before, as a number of the sync queue
@@ -85,11 +85,11 @@ func (rc *Receiver) SetRanges(ranges ...ring.Range) {
 	}
 }
 
-// Over takes the ranges from the receiver before its stream has ended, since this store has the
+// Revoke takes the ranges from the receiver before its stream has ended, since this store has the
 // say there now. Once Over returns, nothing of the stream is committed any more, and units that
 // begin then are not refused for it. A batch that is under way may be refused. Any goroutine may
 // call it, also beside the other methods, but no SetRanges may follow. Close is still needed.
-func (rc *Receiver) Over() {
+func (rc *Receiver) Revoke() {
 	rc.over.Store(true)
 	// Commits that did not see this end before follow returns.
 	rc.s.follow(rc, nil)

@@ -77,7 +77,7 @@ func (s *Store) reclaimLoop() {
 			return
 		case <-s.reclaim.wake:
 		}
-		if !s.isRefusedFor(reasonDiskLow) || s.Freeable() != nil {
+		if !s.isRefusedFor(reasonDiskLow) || s.AcceptsRemovals() != nil {
 			continue
 		}
 		if !estimated { // an earlier process may have removed something

@@ -152,7 +152,7 @@ func TestRemovedDataGiveTheirSpaceBackOnAShortDisk(t *testing.T) {
 	for i := 0; i < written; i += 2 {
 		err := change(fmt.Sprint("key", i), func(u *Unit, key []byte, v Value) error {
 			u.Delete(key, v)
-			u.Frees()
+			u.RemovesOnly()
 			return nil
 		})
 		if err != nil {

@@ -31,7 +31,7 @@ func (s *Store) walk(st layout.Interval, from Position) (*walk.Walk, error) {
 // deathTime returns the time by which keys are removed: now, or none while nothing can
 // be removed.
 func (s *Store) deathTime(now int64) int64 {
-	if s.Freeable() != nil {
+	if s.AcceptsRemovals() != nil {
 		return beforeAll
 	}
 	return now

@@ -370,7 +370,7 @@ func (s *Store) shutdown() error {
 	s.syncs.Close()
 	s.wal.Sync()
 	var errs []error
-	if s.Freeable() == nil {
+	if s.AcceptsRemovals() == nil {
 		errs = append(errs, s.checkpointCounts())
 	}
 	if !errors.Is(s.wal.Failed(), ErrCrashed) {

@@ -91,21 +91,21 @@ func (u *Unit) awaitAcks(w Waiter) Waiter {
 	return u.unacked.Gate(w)
 }
 
-// Early says whether replies to the unit's changes leave without the word of the holding
+// SkipAcks says whether replies to the unit's changes leave without the word of the holding
 // taps that these were handed to, once they are durable here. What the unit has read is
 // waited for all the same, and so does everybody else wait who reads what it wrote. It
 // holds until the next call.
-func (u *Unit) Early(on bool) { u.skipsAcks = on }
+func (u *Unit) SkipAcks(on bool) { u.skipsAcks = on }
 
-// Blind says that what is read from here on is not told, nor anything that follows from
+// IgnoreReads says that what is read from here on is not told, nor anything that follows from
 // it: where the unit is early, nothing is waited for on its account. It holds until the
 // next call, or the next Begin.
-func (u *Unit) Blind(on bool) { u.ignoresReads = on }
+func (u *Unit) IgnoreReads(on bool) { u.ignoresReads = on }
 
-// Held tells w once all that was handed over of some ranges so far, by holding taps, has
+// AwaitAcks tells w once all that was handed over of some ranges so far, by holding taps, has
 // been acknowledged, with an error that wraps ErrUnknown if a tap was closed before that.
 // It may do so at once.
-func (s *Store) Held(w Waiter, ranges ...ring.Range) {
+func (s *Store) AwaitAcks(w Waiter, ranges ...ring.Range) {
 	var open tap.Seen
 	if taps := s.taps.Current(); taps != nil && len(ranges) > 0 {
 		open.SeeAll(taps, ranges)
@@ -113,6 +113,6 @@ func (s *Store) Held(w Waiter, ranges ...ring.Range) {
 	open.Gate(w).Settled(nil)
 }
 
-// GiveUpHeld fails all replies that a tap has held for longer than a limit, with ErrHeld. Call it
+// FailUnacked fails all replies that a tap has held for longer than a limit, with ErrUnacked. Call it
 // periodically; the limit is only as precise as the interval.
-func (s *Store) GiveUpHeld(limit time.Duration) { s.taps.FailHeld(limit) }
+func (s *Store) FailUnacked(limit time.Duration) { s.taps.FailUnacked(limit) }

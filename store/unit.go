@@ -51,11 +51,11 @@ type Unit struct {
 	// unseenErr says why an expired key could not be removed that this unit does not
 	// see: it must not write then.
 	unseenErr error
-	// frees: see Frees.
+	// frees: see RemovesOnly.
 	frees bool
 	// flushed: part of the changes has been applied already.
 	flushed bool
-	// grow: see Whole.
+	// grow: see KeepAbortable.
 	grow func(bytes int64) bool
 	// peeking: reads do not count as uses of their keys.
 	peeking bool
@@ -72,7 +72,7 @@ type Unit struct {
 	excludesReceivers bool
 	// followTurn is that of Store.followed at Begin.
 	followTurn uint64
-	// isLong: see TakesLong. Its latches are marked.
+	// isLong: see ExpectLong. Its latches are marked.
 	isLong bool
 	// syncsItself: whoever has this unit settles its commits, or has it done.
 	syncsItself bool
@@ -84,7 +84,7 @@ type Unit struct {
 	hadRangeTombstones bool
 	// parts is what the taps are handed.
 	parts tap.Parts
-	// staged: some of built have been committed in part.
+	// staged: some of staging have been committed in part.
 	staged bool
 	// author is whose changes these are, for OnChange.
 	author int64
@@ -92,12 +92,12 @@ type Unit struct {
 	notices []func(done func())
 	// touched are keys whose values have changed without their headers.
 	touched [][]byte
-	// skipsAcks and blind: see Early and Blind.
+	// skipsAcks and ignoresReads: see SkipAcks and IgnoreReads.
 	skipsAcks, ignoresReads bool
 	// events are what has been noted.
 	events   []byte
-	replaces bool   // see Replaces
-	knownKey []byte // see Know
+	replaces bool   // see SetReplacing
+	knownKey []byte // see RememberPlace
 	knownAt  Place
 	// own is what view has made of changes.
 	own ownChanges
@@ -147,29 +147,29 @@ func (u *Unit) TryBegin(now int64, places []Place) bool {
 	return true
 }
 
-// TakesLong says, before Begin, of the unit that begins next that it may hold its latches for
+// ExpectLong says, before Begin, of the unit that begins next that it may hold its latches for
 // as long as a script runs. Others hold no latch while they wait for it.
-func (u *Unit) TakesLong() { u.isLong = true }
+func (u *Unit) ExpectLong() { u.isLong = true }
 
 // SameLatch reports whether two places share a latch.
 func SameLatch(a, b Place) bool { return latch.Same(a, b) }
 
-// Holds reports whether the unit has the latch of a place.
-func (u *Unit) Holds(p Place) bool { return u.holds(p) }
+// HasLatch reports whether the unit has the latch of a place.
+func (u *Unit) HasLatch(p Place) bool { return u.holds(p) }
 
-// HoldsValue is Holds for the key that v was read of: nobody else can change it.
-func (u *Unit) HoldsValue(v *Value) bool { return u.holds(v.place) }
+// HasLatchOf is Holds for the key that v was read of: nobody else can change it.
+func (u *Unit) HasLatchOf(v *Value) bool { return u.holds(v.place) }
 
 // Flushed reports whether a part of the unit's changes has been applied: Abort cannot take
 // that back. Entries of a value whose header is not written yet do not count: Abort leaves
 // them to the garbage collector.
 func (u *Unit) Flushed() bool { return u.flushed }
 
-// Whole says that Abort must be able to take back all that the unit does from here on: the
+// KeepAbortable says that Abort must be able to take back all that the unit does from here on: the
 // unit keeps in memory what it would apply early otherwise. It asks grow before, with a number
 // of bytes; where that returns false the change fails with ErrNotWhole, and nothing of it is
 // made. grow must not call the unit. nil ends that, and so does Begin.
-func (u *Unit) Whole(grow func(bytes int64) bool) { u.grow = grow }
+func (u *Unit) KeepAbortable(grow func(bytes int64) bool) { u.grow = grow }
 
 // Size returns about how many bytes of memory the unit's changes take until its end.
 func (u *Unit) Size() int64 {
@@ -216,9 +216,9 @@ func (u *Unit) latch(nums []uint16) {
 	}
 }
 
-// HoldAll takes the latches of all keys there can be, and nobody else writes or reads several
+// LatchAll takes the latches of all keys there can be, and nobody else writes or reads several
 // until the unit ends. The unit must have begun with none, and done nothing yet.
-func (u *Unit) HoldAll() { u.latch(append(u.latched[:0], latch.All()...)) }
+func (u *Unit) LatchAll() { u.latch(append(u.latched[:0], latch.All()...)) }
 
 // beforeAll is a time by which nothing has expired.
 const beforeAll = math.MinInt64
@@ -234,9 +234,9 @@ func (u *Unit) Place(key []byte) Place {
 	return PlaceOf(u.s.token, key)
 }
 
-// Know tells the unit the place of a key, so that it does not look for it anew. The bytes of the
+// RememberPlace tells the unit the place of a key, so that it does not look for it anew. The bytes of the
 // key must stay what they are until the unit is told of another one, or of none.
-func (u *Unit) Know(key []byte, p Place) { u.knownKey, u.knownAt = key, p }
+func (u *Unit) RememberPlace(key []byte, p Place) { u.knownKey, u.knownAt = key, p }
 
 func (u *Unit) holds(p Place) bool {
 	if len(u.latched) == 0 {

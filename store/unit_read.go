@@ -146,7 +146,7 @@ func (u *Unit) expireOnRead(h layout.Header, p Place, key []byte, err error) (la
 	if !h.Expired(u.now) {
 		return h, nil
 	}
-	refusal := u.s.Freeable()
+	refusal := u.s.AcceptsRemovals()
 	if refusal == nil && u.s.passive.Contains(p.Token()) {
 		refusal = ErrPassive
 	}
@@ -163,7 +163,7 @@ func (u *Unit) expireOnRead(h layout.Header, p Place, key []byte, err error) (la
 	}
 	if u.holds(p) {
 		if u.s.Writable() != nil {
-			u.Frees()
+			u.RemovesOnly()
 		}
 		u.remove(p, key, &h)
 		u.Note(EventExpired, "expired", key)

@@ -25,8 +25,8 @@ type Value struct {
 // Exists reports whether there is such a key.
 func (v *Value) Exists() bool { return v.Type != None }
 
-// At returns v as the value of the key that another is of.
-func (v Value) At(of Value) Value {
+// WithPlaceOf returns v as the value of the key that another is of.
+func (v Value) WithPlaceOf(of Value) Value {
 	v.place = of.place
 	return v
 }

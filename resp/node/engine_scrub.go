@@ -32,7 +32,7 @@ func (s engineStore) DifferingSpans(r ring.Range, digest []byte) (parts []replic
 	if err != nil {
 		return nil, nil, fmt.Errorf("a digest of another node: %w", err)
 	}
-	spans, err := s.Store.Unlike(r, digests)
+	spans, err := s.Store.DifferingSpans(r, digests)
 	if err != nil {
 		return nil, nil, damaged(err)
 	}

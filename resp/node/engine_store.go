@@ -73,7 +73,7 @@ type waiterFunc func(error)
 func (s waiterFunc) Settled(err error) { s(err) }
 
 // Over implements replica.Incoming.
-func (in *incomingCopy) End() { in.receiver.Over() }
+func (in *incomingCopy) End() { in.receiver.Revoke() }
 
 // Close implements replica.Incoming.
 func (in *incomingCopy) Close() { in.receiver.Close() }

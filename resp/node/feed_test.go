@@ -50,7 +50,7 @@ func (n *Node) differs(t *testing.T, row *table.Row, other *Node) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	groups, err := n.store.Differing(row.Range, d)
+	groups, err := n.store.DifferingGroups(row.Range, d)
 	if err != nil {
 		t.Fatal(err)
 	}

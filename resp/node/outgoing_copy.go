@@ -64,7 +64,7 @@ func (o *outgoingCopy) Answer(answer []byte) error {
 	if o.theirs, err = store.ParseDigests(answer); err != nil {
 		return answered(err)
 	}
-	groups, err := o.store.Differing(o.r, o.theirs)
+	groups, err := o.store.DifferingGroups(o.r, o.theirs)
 	if err != nil || len(groups) == 0 {
 		return err
 	}

@@ -26,7 +26,7 @@ func ProxyThreads() int { return max(1, runtime.NumCPU()/2) }
 
 // refuseStore keeps a node without data out of a directory with data, which nobody would serve.
 func refuseStore(dir string) error {
-	is, err := store.In(dir)
+	is, err := store.Exists(dir)
 	if err == nil && is {
 		err = fmt.Errorf("%w: %s; proxies and witnesses keep no data, so give it a directory of its own", ErrOtherRole, dir)
 	}

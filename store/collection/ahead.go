@@ -29,7 +29,7 @@ const (
 // holds reports whether a is true of an end of z.
 func (a *ahead) holds(z *ZSet, back bool) bool {
 	t := &z.table
-	return a.unit == t.unit && a.changes == t.unit.ElementChanges() && a.back == back && a.of.Twin(&t.v)
+	return a.unit == t.unit && a.changes == t.unit.ElementChanges() && a.back == back && a.of.IsSameCollection(&t.v)
 }
 
 // hold makes a true of an end of z as it is now.

@@ -42,7 +42,7 @@ func (b *base) open(u *store.Unit, key []byte, typ store.Type, v store.Value, st
 
 // stays notes that v is what there is until the unit changes a header: nobody else can.
 func (b *base) stays() {
-	if b.unit.HoldsValue(&b.v) {
+	if b.unit.HasLatchOf(&b.v) {
 		b.put = b.unit.HeadChanges()
 	}
 }
@@ -84,7 +84,7 @@ func (b *base) pairs() bool { return b.typ == store.Hash || b.typ == store.ZSet 
 // Clear removes the key.
 func (b *base) Clear() {
 	b.unit.Delete(b.key, b.v)
-	b.v = store.Value{}.At(b.v)
+	b.v = store.Value{}.WithPlaceOf(b.v)
 }
 
 // putNew makes a packed collection the value, whatever was there, without an expiry.

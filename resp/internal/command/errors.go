@@ -45,7 +45,7 @@ func ErrorText(err error) string {
 		return string(reply)
 	case errors.As(err, &limit):
 		return string(limit)
-	case errors.Is(err, store.ErrHeld):
+	case errors.Is(err, store.ErrUnacked):
 		return MsgHeldWrite
 	case errors.Is(err, store.ErrUnknown):
 		return "UNKNOWN The write may or may not have been made durable: " + err.Error()
@@ -71,7 +71,7 @@ func (x *Call) Fail(err error) {
 		x.RefuseRequest = MsgUnitTooLarge
 		return
 	}
-	if errors.Is(err, store.ErrHeld) && x.Row.Flags&FlagWrite == 0 {
+	if errors.Is(err, store.ErrUnacked) && x.Row.Flags&FlagWrite == 0 {
 		x.Error(MsgHeld)
 		return
 	}

@@ -8,6 +8,6 @@ var (
 	ErrOverlap = errors.New("range is tapped already")
 	// ErrClosed: the tap, or its store, has been closed.
 	ErrClosed = errors.New("store is closed")
-	// ErrHeld: the taps have not acknowledged a change in time.
-	ErrHeld = errors.New("not acknowledged in time")
+	// ErrUnacked: the taps have not acknowledged a change in time.
+	ErrUnacked = errors.New("not acknowledged in time")
 )

@@ -210,6 +210,6 @@ func (h *acks) giveUp(before time.Time) {
 	})
 	h.mu.Unlock()
 	for _, w := range late {
-		w.Settled(ErrHeld)
+		w.Settled(ErrUnacked)
 	}
 }

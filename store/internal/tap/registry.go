@@ -61,8 +61,8 @@ func (r *Registry) Forget(taps []*Tap) {
 	})
 }
 
-// FailHeld fails all replies that a tap has held for longer than a limit.
-func (r *Registry) FailHeld(limit time.Duration) {
+// FailUnacked fails all replies that a tap has held for longer than a limit.
+func (r *Registry) FailUnacked(limit time.Duration) {
 	set := r.set.Load()
 	if set == nil {
 		return

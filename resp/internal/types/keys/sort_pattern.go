@@ -56,7 +56,7 @@ func (s *sorter) find(p *sortPattern, element []byte) (value []byte, ok bool, er
 	if !s.uses(len(key)) {
 		return nil, false, errSortMemory
 	}
-	if place := s.Unit.Place(key); s.InTransaction && !s.Unit.Holds(place) {
+	if place := s.Unit.Place(key); s.InTransaction && !s.Unit.HasLatch(place) {
 		s.MorePlaces = append(s.MorePlaces, place)
 		return nil, false, errWidens
 	}

@@ -312,8 +312,8 @@ func (s *sorter) store() {
 	l := &x.List
 	l.MaxPacked = int(x.Limits.Packed.Load())
 	l.Over(x.Unit, s.o.store, old)
-	x.Unit.Replaces(old.Exists())
-	defer x.Unit.Replaces(false)
+	x.Unit.SetReplacing(old.Exists())
+	defer x.Unit.SetReplacing(false)
 	err = l.Replace(func(yield func([]byte) error) error {
 		for _, value := range s.out {
 			if err := yield(value); err != nil {

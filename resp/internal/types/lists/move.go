@@ -51,8 +51,8 @@ func moveElement(x *command.Call, fromFront, toFront bool) {
 			return
 		}
 		dst = src
-		x.Unit.Replaces(true)
-		defer x.Unit.Replaces(false)
+		x.Unit.SetReplacing(true)
+		defer x.Unit.SetReplacing(false)
 	}
 	if element, ok := popOne(x, src, fromFront); ok {
 		if err := dst.Push(element, toFront); err != nil {

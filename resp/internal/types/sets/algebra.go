@@ -177,8 +177,8 @@ func setStore(x *command.Call, of func([]collection.Table) setMembers, large fun
 		}
 		integers = !isLarge
 	}
-	x.Unit.Replaces(old.Exists())
-	defer x.Unit.Replaces(false)
+	x.Unit.SetReplacing(old.Exists())
+	defer x.Unit.SetReplacing(false)
 	err = dst.Replace(func(set func(field, value []byte) error) error {
 		var failure error
 		err := members(func(member []byte) bool {

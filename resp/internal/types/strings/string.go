@@ -33,8 +33,8 @@ func cmdSet(x *command.Call) {
 
 // set does what SET does, once its options are known to be right.
 func set(x *command.Call, key, value []byte, o *setOptions, expiry int64) {
-	x.Unit.Blind(!o.get && !o.nx && !o.xx)
-	defer x.Unit.Blind(false)
+	x.Unit.IgnoreReads(!o.get && !o.nx && !o.xx)
+	defer x.Unit.IgnoreReads(false)
 	v, err := x.Unit.Get(key)
 	if err != nil {
 		x.Fail(err)

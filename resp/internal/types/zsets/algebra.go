@@ -121,8 +121,8 @@ func StoreScored(x *command.Call, key []byte, event string, members scoredMember
 	var dst collection.ZSet
 	dst.Limit(int(x.Limits.Packed.Load()))
 	dst.Over(x.Unit, key, old)
-	x.Unit.Replaces(old.Exists())
-	defer x.Unit.Replaces(false)
+	x.Unit.SetReplacing(old.Exists())
+	defer x.Unit.SetReplacing(false)
 	longest := 0
 	err = dst.Replace(func(set func(member []byte, score float64) error) error {
 		var failure error
