@@ -203,7 +203,7 @@ func TestLogFaults(t *testing.T) {
 	drawn := rand.Perm(3)
 	for i, mode := range []Fsync{FsyncAlways, FsyncEverySec, FsyncNo} {
 		for j, tt := range logFaults {
-			if !isLong() && drawn[j%3] != i {
+			if !isLong() && drawn[j%3] != i || testing.Short() && rand.IntN(2) > 0 {
 				continue
 			}
 			t.Run(string(mode)+"/"+tt.name, func(t *testing.T) {

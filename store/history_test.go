@@ -54,11 +54,14 @@ func testSeed(t *testing.T) uint64 {
 }
 
 // lives is how many lives of a store a test goes through, or how much else it does: a third of n
-// in the usual run, which draws its seed anew, and 20 times n with RINGSIDE_LONG, as in go tool
-// task test:store.
+// in the usual run, which draws its seed anew, a sixth for the race detector (-short), and 20 times
+// n with RINGSIDE_LONG, as in go tool task test:store.
 func lives(n int) int {
-	if isLong() {
+	switch {
+	case isLong():
 		return 20 * n
+	case testing.Short():
+		return (n + 5) / 6
 	}
 	return (n + 2) / 3
 }

@@ -428,6 +428,9 @@ func TestRetapDoesNotWaitForLongValues(t *testing.T) {
 		"between the parts": {-1, 1, 0, 1},
 	} {
 		for _, aborts := range []bool{false, true} {
+			if testing.Short() && rand.IntN(2) > 0 {
+				continue
+			}
 			t.Run(fmt.Sprintf("%s/aborts=%v", name, aborts), func(t *testing.T) {
 				s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
 				defer s.mustClose(t)

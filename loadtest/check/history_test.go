@@ -25,6 +25,9 @@ var mixes = []struct{ mix, ttl string }{
 // Whatever a linearizable server answers, in whatever order commands overlap, get lost on
 // their way or arrive when nobody waits for them any more: nobody is accused.
 func TestNobodyIsAccusedWrongly(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: nothing to see for the race detector")
+	}
 	for _, m := range mixes {
 		for _, faulty := range []bool{false, true} {
 			for _, fresh := range []bool{false, true} {

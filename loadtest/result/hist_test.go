@@ -24,6 +24,9 @@ var distributions = map[string]func(r *rand.Rand) float64{
 }
 
 func TestQuantilesOfKnownDistributions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: nothing to see for the race detector")
+	}
 	for name, draw := range distributions {
 		r := rand.New(rand.NewPCG(1, 2))
 		var values []int64

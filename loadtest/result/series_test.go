@@ -180,6 +180,9 @@ func TestKeysThatFailTakeBoundedMemory(t *testing.T) {
 // A long run is thinned: the figures of each window stay, and what is between two times is
 // as it was for what is recent, and near it for what is not.
 func TestLongRunsAreThinned(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: nothing to see for the race detector")
+	}
 	s := newSeries(t, false)
 	r := s.Recorder(0)
 	rnd := rand.New(rand.NewPCG(1, 1))

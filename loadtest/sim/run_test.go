@@ -136,6 +136,9 @@ func TestLeastIsWhatFairSharesGrowBy(t *testing.T) {
 // What hashing by rank promises: data moves to who joins or gains weight, or from who
 // leaves or loses it.
 func TestNothingMovesBetweenSurvivors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestReportFollowsFromTheSeedAlone runs the same goroutines")
+	}
 	for _, hash := range strategy.Hashes() {
 		c := small()
 		c.Base.Hash = hash
@@ -169,6 +172,9 @@ func TestModMovesNearlyAll(t *testing.T) {
 // The hashes of pairs are as good as random if the loads of nodes differ as those of
 // drawing lots do.
 func TestRendezvousIsEvenByWeight(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestReportFollowsFromTheSeedAlone runs the same goroutines")
+	}
 	c := small()
 	c.Strategies, c.Scenario, c.Members = []string{Rendezvous, Mod}, "", Nodes(300)
 	c.Keys, c.ValueSize = 300_000, Sizes{}
