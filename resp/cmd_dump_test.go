@@ -127,6 +127,9 @@ func TestRestoreRefuses(t *testing.T) {
 
 // TestDumpOfALargeValueInAPipeline comes in its place between other replies.
 func TestDumpOfALargeValueInAPipeline(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one client that waits for each answer: nothing to see for the race detector")
+	}
 	_, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.OutputBuffer = 4 << 20 })
 	o := dialRedis(t, addr, 2)
 	large := strings.Repeat("some words ", 2*command.LargeReply/11)
