@@ -12,7 +12,7 @@ import (
 
 // backupFeeds are those whom this node follows as a member of their sets.
 type backupFeeds struct {
-	e      *Engine
+	hub    *feedHub
 	mu     sync.Mutex
 	all    []*backupFeed
 	closed bool
@@ -20,7 +20,7 @@ type backupFeeds struct {
 
 // A backupFeed is a standing, with what it is fed through.
 type backupFeed struct {
-	e *Engine
+	hub *feedHub
 
 	// connMu is held by the connection that feeds.
 	connMu    chanMutex
@@ -48,7 +48,7 @@ func (fs *backupFeeds) get(node string, incarnation uint64) *backupFeed {
 			return fo
 		}
 	}
-	fo := &backupFeed{e: fs.e, connMu: newChanMutex(), mu: newChanMutex(), state: &backupState{node: node, incarnation: incarnation, rules: fs.e.cfg.rules}, in: fs.e.cfg.Store.ReceiveFeed()}
+	fo := &backupFeed{hub: fs.hub, connMu: newChanMutex(), mu: newChanMutex(), state: &backupState{node: node, incarnation: incarnation, rules: fs.hub.cfg.Rules}, in: fs.hub.cfg.Store.ReceiveFeed()}
 	// Of its earlier starts some are remembered, since others may still ask about them.
 	const starts = 4
 	n := 0
@@ -111,15 +111,15 @@ func (fs *backupFeeds) leave(ranges []ring.Range) {
 
 // beginCopy is forget for ranges that a node copies here; its newest frame to this node is k of
 // a session.
-func (fs *backupFeeds) beginCopy(from string, incarnation uint64, b *streamRanges) {
+func (fs *backupFeeds) beginCopy(from string, incarnation uint64, ranges []ring.Range, session, frame uint64) {
 	if fo := fs.get(from, incarnation); fo != nil {
 		fo.mu.Lock()
-		if fo.state.markCopied(b.Ranges, b.Session, b.Frame) {
+		if fo.state.markCopied(ranges, session, frame) {
 			fo.updateRanges()
 		}
 		fo.mu.Unlock()
 	}
-	fs.leave(b.Ranges)
+	fs.leave(ranges)
 }
 
 // positionRetention is how long it is remembered how far a primary was followed whose terms

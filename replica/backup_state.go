@@ -3,7 +3,6 @@ package replica
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 
 	"github.com/ringside-kv/ringside/replica/table"
@@ -170,24 +169,6 @@ func (b *backupState) markCopied(ranges []ring.Range, session, k uint64) (change
 		b.copyMarks = append(b.copyMarks, copyMark{r, session, k})
 	}
 	return b.leave(ranges)
-}
-
-// overlappingRows goes over the rows that have a part in a range.
-func overlappingRows(st *table.State, r ring.Range) iter.Seq[*table.Row] {
-	return func(yield func(*table.Row) bool) {
-		passed := uint64(0) // tokens of the range
-		for {
-			row, ok := st.Row(r.Start + ring.Token(passed))
-			if !ok || !yield(row) {
-				return
-			}
-			next := uint64(row.Range.End - r.Start)
-			if next <= passed || next >= r.Len() {
-				return
-			}
-			passed = next
-		}
-	}
 }
 
 // join follows rows that were judged; in place of whatever was followed there.

@@ -91,7 +91,7 @@ func (e *Engine) waitStill(ctx context.Context, held []ring.Range, stream *Strea
 	defer cancel()
 	occupied, err := e.cfg.Front.Quiesce(within, held)
 	if err == nil {
-		err = e.waitDrained(within, held)
+		err = e.feed.WaitDrained(within, held)
 	}
 	if err == nil && stream != nil {
 		err = stream.Drained(within) // last: only now the store is still too
@@ -293,7 +293,7 @@ func (e *Engine) admitLearner(ctx context.Context, c *portionCopy) error {
 		}
 	}
 	if len(outside) > 0 {
-		e.stopCounting(outside, c.h.To)
+		e.feed.StopCounting(outside, c.h.To)
 		err = errors.Join(err, errChanged)
 	}
 	return err

@@ -25,8 +25,7 @@ type Engine struct {
 	totals       totals
 	limiter      byteLimiter
 	received     receivedStreams
-	primaryFeed  primaryFeed
-	backupFeeds  backupFeeds
+	feed         *feedHub
 	lease        *Lease
 	leaseServer  leaseServer
 	scrub        scrub
@@ -57,13 +56,12 @@ func New(cfg Config) (*Engine, error) {
 		cfg: cfg, ctx: ctx, cancel: cancel, lease: newLease(cfg.Leases),
 		sweepNow: make(chan struct{}, 1), held: make(map[ring.Token]bool), transfers: make(map[uint64]*transfer),
 	}
-	e.primaryFeed.init(e)
+	e.feed = e.newFeed()
 	e.scrub.init()
 	e.sweeper.mu = newChanMutex()
-	e.backupFeeds.e = e
 	e.lease.refresh = e.publishRoutes
 	cfg.Store.SetOwned(nil)
-	loops := []func(context.Context){e.tendFeeds, e.releaseLagging, e.sendLoop, e.planLoop, e.mergeLoop, e.sweepLoop, e.scrubLoop, e.repairLoop}
+	loops := []func(context.Context){e.feed.Tend, e.feed.ReleaseLagging, e.sendLoop, e.planLoop, e.mergeLoop, e.sweepLoop, e.scrubLoop, e.repairLoop}
 	if cfg.Leases.Clock != nil {
 		loops = append(loops, e.renewLease, e.superviseLeases, e.watchWrites)
 	}
@@ -79,16 +77,16 @@ func (e *Engine) Close() {
 	e.GiveUp()
 	e.leaseServer.close()
 	e.done.Wait()
-	e.backupFeeds.close()
+	e.feed.Close()
 }
 
 // GiveUp ends the wait of all replies that need another node's word: what becomes of
 // their commands is not known. From then on no write succeeds that would need one.
-func (e *Engine) GiveUp() { e.primaryFeed.close() }
+func (e *Engine) GiveUp() { e.feed.CloseTaps() }
 
 // publishRoutes gives the front the state as it is, without what is held.
 func (e *Engine) publishRoutes() {
-	e.primaryFeed.update()
+	e.feed.Update()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	st := e.cfg.Table.State()
@@ -104,7 +102,7 @@ func (e *Engine) publishRoutes() {
 	// What this node led before it was started belongs to nobody before the table has
 	// confirmed that it may go on, and what it leads to no client before its backups are
 	// where it is. Without a lease nothing may be answered, so nothing is begun either.
-	serves := e.primaryFeed.serves(st)
+	serves := e.feed.Serves(st)
 	valid := e.lease.Valid()
 	var own []ring.Range
 	var terms []servedRow
@@ -145,8 +143,8 @@ func (e *Engine) hold(ranges []ring.Range, on bool) {
 	if !on {
 		// What the table has taken while they were held was drained before: the feeds must
 		// see it as long as they know that.
-		e.primaryFeed.update()
-		e.primaryFeed.endDrained(ranges)
+		e.feed.Update()
+		e.feed.EndDrained(ranges)
 	}
 	e.mu.Lock()
 	for _, r := range ranges {
@@ -160,12 +158,9 @@ func (e *Engine) hold(ranges []ring.Range, on bool) {
 	e.publishRoutes()
 }
 
-// pause waits, unless the engine closes.
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
+// reached tells those who look on that this node has come to a step.
+func (e *Engine) reached(s Step) {
+	if e.cfg.Reached != nil {
+		e.cfg.Reached(s)
 	}
 }

@@ -22,7 +22,7 @@ func (l *lonelyTable) Leads() bool                                { return true 
 
 // A leaderOf decides what it is told to, after something else has come between.
 type leaderOf struct {
-	nobody
+	noConsensus
 	table   *lonelyTable
 	between func()
 }
@@ -42,7 +42,7 @@ func (l *leaderOf) ApplyIn(_ context.Context, _ uint64, c table.Command) error {
 // Between two entries of a failover a member may have been released and copied anew: then
 // it has more than it said, and what it said before counts no more.
 func TestEachEntryOfAFailoverHasItsAnswers(t *testing.T) {
-	tab := &lonelyTable{setOf(t, "b", "c")}
+	tab := &lonelyTable{stateOf(t, "b", "c")}
 	last := map[string]uint64{"b": 1, "c": 5}
 	var mu sync.Mutex
 	asked := make(map[string]int)
@@ -54,7 +54,7 @@ func TestEachEntryOfAFailoverHasItsAnswers(t *testing.T) {
 			},
 			func(rows []table.Ref) table.Command { return &table.Admit{Node: "b", Incarnation: 1, Rows: rows} },
 		} {
-			tab.st = then(t, tab.st, c([]table.Ref{refAt(t, tab.st, 0)}))
+			tab.st = applied(t, tab.st, c([]table.Ref{rowRef(t, tab.st, 0)}))
 		}
 		last["b"] = 9
 	}}

@@ -17,7 +17,7 @@ func playedByTCP(t *testing.T, play func(r *bufio.Reader, conn net.Conn)) *sessi
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Close() })
-	return askedLineBy(t, func(e *Engine) (net.Conn, error) {
+	return askedLineBy(t, func(hub *feedHub) (net.Conn, error) {
 		here, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {
 			return nil, err
@@ -26,7 +26,7 @@ func playedByTCP(t *testing.T, play func(r *bufio.Reader, conn net.Conn)) *sessi
 		if err != nil {
 			return nil, errors.Join(err, here.Close())
 		}
-		e.done.Go(func() {
+		hub.done.Go(func() {
 			defer func() { _ = there.Close() }()
 			r := bufio.NewReader(there)
 			if _, _, _, err := readFrame(r, nil); err == nil { // the greeting

@@ -1,8 +1,6 @@
 package replica
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -121,50 +119,15 @@ func TestWhoFollowsForgetsThatItLearned(t *testing.T) {
 	replicated(t, 0, 1, func(c *testCluster, _ uint64, _ *rand.Rand) {
 		followed := 0
 		for id, n := range c.nodes {
-			f := &n.engine.primaryFeed
-			f.mu.Lock()
-			for _, fo := range n.engine.backupFeeds.list() {
-				fo.mu.Lock()
-				for _, row := range fo.state.rows {
-					if row.ended {
-						continue
-					}
-					followed++
-					if f.state.hasLearned(row.Range) {
-						t.Errorf("%s follows %s in %v, and takes it for a row that came by a handoff", id, fo.state.node, row.Range)
-					}
+			n.engine.feed.Followed(func(primary string, r ring.Range, learned bool) {
+				followed++
+				if learned {
+					t.Errorf("%s follows %s in %v, and takes it for a row that came by a handoff", id, primary, r)
 				}
-				fo.mu.Unlock()
-			}
-			f.mu.Unlock()
+			})
 		}
 		if followed == 0 {
 			t.Error("this test proves nothing")
 		}
-	})
-}
-
-// Rows that not all have joined are not drained.
-func TestDrainedWaitsForTheMembers(t *testing.T) {
-	replicated(t, 0, 1, func(c *testCluster, _ uint64, _ *rand.Rand) {
-		e := c.nodes["n1"].engine
-		f := &e.primaryFeed
-		f.mu.Lock()
-		row := f.state.terms[0]
-		row.notJoined = row.members[:1:1] // another's name would be forgotten at the next change of the table
-		f.mu.Unlock()
-		of := []ring.Range{row.Range}
-		within, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		if err := e.waitDrained(within, of); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("one has not joined: %v", err)
-		}
-		f.mu.Lock()
-		row.notJoined = nil
-		f.mu.Unlock()
-		if err := e.waitDrained(context.Background(), of); err != nil {
-			t.Errorf("all have joined: %v", err)
-		}
-		f.endDrained(of)
 	})
 }

@@ -100,3 +100,8 @@ func ranged(payload []byte) (int, []byte, error) {
 	}
 	return int(binary.BigEndian.Uint32(payload)), payload[4:], nil
 }
+
+const (
+	outboxPart = 64 << 10 // bytes of a part that is put together
+	outboxLong = 16 << 10 // bytes of a body from which on it is a part of its own
+)

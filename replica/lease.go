@@ -169,27 +169,3 @@ func (l *Lease) advance(change func(h *holder)) {
 		l.regained = nil
 	}
 }
-
-// A leaseRequest asks the leader for a lease.
-type leaseRequest struct {
-	Incarnation uint64 `json:"incarnation,string"`
-	// Wall is what the asker's clock on the wall says, in milliseconds since 1970.
-	Wall int64 `json:"wall"`
-	// Applied is the table index that the asker has applied; 0 from a build that does not
-	// tell.
-	Applied uint64 `json:"applied,string,omitempty"`
-	// Refusing is for how long, in milliseconds, the asker's store has refused writes; 0
-	// while it takes them.
-	Refusing int64 `json:"refusing,omitempty"`
-}
-
-// A leaseReply grants a lease, unless Refusal says why not.
-type leaseReply struct {
-	Index   uint64 `json:"index,string"`
-	Refusal string `json:"refusal,omitempty"`
-	Wall    int64  `json:"wall"`
-	// Refusing are the nodes whose stores refuse writes, as far as the leader knows.
-	Refusing []string `json:"refusing,omitempty"`
-	// Holders are the nodes that may have a lease now, as far as the leader knows.
-	Holders []string `json:"holders,omitempty"`
-}

@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"context"
 	"errors"
 	"time"
 )
@@ -41,16 +40,4 @@ func (l *Lease) revoke() {
 	defer l.mu.Unlock()
 	l.holder.until, l.holder.pending = 0, nil
 	l.until.Store(0)
-}
-
-// giveUpLeadership has another node lead: this one cannot tell when leases are over.
-func (e *Engine) giveUpLeadership(ctx context.Context) {
-	e.cfg.Logger.Error("this node gives up its lease and its leadership", "node", e.cfg.Self, "err", ErrClock)
-	e.done.Go(func() {
-		ctx, cancel := context.WithTimeout(ctx, leaseLength)
-		defer cancel()
-		if err := e.lease.cfg.Consensus.TransferLeadership(ctx); err != nil && ctx.Err() == nil {
-			e.cfg.Logger.Warn("transferring the leadership failed", "node", e.cfg.Self, "err", err)
-		}
-	})
 }

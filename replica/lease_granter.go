@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/ringside-kv/ringside/replica/table"
 )
 
 // Why a lease is not granted.
@@ -240,4 +242,17 @@ func (g *granter) holders(now time.Duration) []string {
 	}
 	slices.Sort(nodes)
 	return nodes
+}
+
+// hasSuccessor tells whether a backup takes writes in a row of which a start is the primary.
+func (g *granter) hasSuccessor(st *table.State, t nodeStart, now time.Duration) bool {
+	for row := range st.Rows() {
+		if row.Primary != t.node || row.Incarnation != t.incarnation {
+			continue
+		}
+		if slices.ContainsFunc(row.Backups, func(b string) bool { return g.takesWrites(b, now) }) {
+			return true
+		}
+	}
+	return false
 }

@@ -177,3 +177,18 @@ func (e *Engine) handleLeaseReply(a *leaseAttempt) bool {
 	l.advance(func(h *holder) { h.addGrant(a.sent, l.cfg.OwnClock(), a.reply.Index, e.cfg.Table.State().Index()) })
 	return true
 }
+
+// giveUpLeadership has another node lead: this one cannot tell when leases are over.
+func (e *Engine) giveUpLeadership(ctx context.Context) {
+	e.cfg.Logger.Error("this node gives up its lease and its leadership", "node", e.cfg.Self, "err", ErrClock)
+	e.done.Go(func() {
+		ctx, cancel := context.WithTimeout(ctx, leaseLength)
+		defer cancel()
+		if err := e.lease.cfg.Consensus.TransferLeadership(ctx); err != nil && ctx.Err() == nil {
+			e.cfg.Logger.Warn("transferring the leadership failed", "node", e.cfg.Self, "err", err)
+		}
+	})
+}
+
+// LeaseStats returns the figures of this node's lease, and of those that it granted as the leader.
+func (e *Engine) LeaseStats() LeaseStats { return e.lease.Stats(e.cfg.Self) }

@@ -61,9 +61,9 @@ type LeaseStats struct {
 	ClockSkewed bool
 }
 
-// LeaseStats tells how it stands with this node's leases.
-func (e *Engine) LeaseStats() LeaseStats {
-	l, f := e.lease, &e.lease.stats
+// Stats returns the figures of this node's lease, and of those that it granted as the leader.
+func (l *Lease) Stats(self string) LeaseStats {
+	f := &l.stats
 	s := LeaseStats{
 		Valid:   l.Valid(),
 		Granted: f.granted.Load(), Refused: f.refused.Load(), Lapses: f.lapses.Load(),
@@ -79,7 +79,7 @@ func (e *Engine) LeaseStats() LeaseStats {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s.Fault = f.lastFault
-	if f.compared && f.leader != e.cfg.Self {
+	if f.compared && f.leader != self {
 		s.ClockOf, s.ClockOffset, s.ClockWithin = f.leader, f.offset, f.within
 		s.ClockSkewed = max(f.offset, -f.offset)-f.within > maxClockSkew
 	}

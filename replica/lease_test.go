@@ -2,9 +2,7 @@ package replica
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -298,8 +296,7 @@ func TestAStartThatHasJustBegunIsNotReplaced(t *testing.T) {
 }
 
 func TestClocksOnTheWallAreCompared(t *testing.T) {
-	e := &Engine{lease: newLease(LeaseConfig{Clock: func() time.Duration { return 0 }, Consensus: nobody{}})}
-	e.cfg.Self = "a"
+	l := newLease(LeaseConfig{Clock: func() time.Duration { return 0 }, Consensus: nobody{}})
 	began := time.UnixMilli(1_000_000)
 	for _, c := range []struct {
 		ahead, took time.Duration
@@ -311,8 +308,8 @@ func TestClocksOnTheWallAreCompared(t *testing.T) {
 		{520 * time.Millisecond, 200 * time.Millisecond, false}, // perhaps the answer took its time
 	} {
 		ended := began.Add(c.took)
-		e.lease.stats.compare("b", began, ended, began.Add(c.took/2+c.ahead).UnixMilli())
-		s := e.LeaseStats()
+		l.stats.compare("b", began, ended, began.Add(c.took/2+c.ahead).UnixMilli())
+		s := l.Stats("a")
 		if d := s.ClockOffset - c.ahead; d > time.Millisecond || d < -time.Millisecond || s.ClockSkewed != c.skewed || s.ClockOf != "b" {
 			t.Errorf("%+v: %v of %q, skewed: %v", c, s.ClockOffset, s.ClockOf, s.ClockSkewed)
 		}
@@ -376,29 +373,4 @@ func TestRevokedLeaseIsOverUntilItIsGrantedAgain(t *testing.T) {
 	if !l.Valid() || l.HeldSince(spell) {
 		t.Error("what was begun before it was revoked passes")
 	}
-}
-
-// Whatever another node asks, there is an answer or an error.
-func FuzzAnswer(f *testing.F) {
-	for _, q := range []any{&leaseRequest{Incarnation: 1, Wall: 2, Applied: 3, Refusing: 4}, &fenceRequest{"a", 3}} {
-		text, _ := json.Marshal(q)
-		f.Add(append([]byte{questionLease}, text...))
-		f.Add(append([]byte{questionFence}, text...))
-	}
-	f.Add([]byte(strings.Repeat("L", maxQuestion+1)))
-	f.Add([]byte{})
-	e := &Engine{lease: newLease(LeaseConfig{Clock: func() time.Duration { return 0 }, Consensus: nobody{}})}
-	e.cfg.Self = "a"
-	f.Fuzz(func(t *testing.T, question []byte) {
-		if len(question) > 0 && question[0] == questionFence {
-			var r fenceRequest
-			if json.Unmarshal(question[1:], &r) == nil && r.Node != "a" {
-				return // what others have is the feed's
-			}
-		}
-		answer, err := e.Answer(t.Context(), "b", question)
-		if err == nil && !json.Valid(answer) || err != nil && answer != nil {
-			t.Errorf("%q, %v", answer, err)
-		}
-	})
 }

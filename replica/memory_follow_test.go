@@ -77,7 +77,7 @@ func (m *memory) given(p pair) {
 	f.sink(m.number, batch)
 }
 
-func (m *memory) Retap(moves []TapMove, end []OutgoingCopy, at func()) error {
+func (m *memory) Retap(moves []TapMove, end []FeedCopy, at func()) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, move := range moves {

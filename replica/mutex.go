@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // A chanMutex is a mutex under which one may wait for others: for a store or a network.
@@ -42,3 +43,20 @@ func (m *ctxMutex) lock(ctx context.Context) error {
 }
 
 func (m *ctxMutex) unlock() { m.free <- struct{}{} }
+
+// pause waits, unless the engine closes.
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

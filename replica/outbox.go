@@ -9,11 +9,6 @@ type outbox struct {
 	open  bool // the last part is the outbox's own, and may grow
 }
 
-const (
-	outboxPart = 64 << 10 // bytes of a part that is put together
-	outboxLong = 16 << 10 // bytes of a body from which on it is a part of its own
-)
-
 // add appends a frame. It keeps body.
 func (o *outbox) add(kind frameKind, head, body []byte) {
 	need := frameHead + len(head)

@@ -18,7 +18,7 @@ import (
 // Locks: turning, then mu. mu is taken within the store's taps, so the store is never
 // called with it held.
 type primaryFeed struct {
-	e           *Engine
+	hub         *feedHub
 	tendSoon    chan struct{} // something is to be looked at by tend
 	releaseSoon chan struct{} // somebody is to be released
 
@@ -34,12 +34,12 @@ type primaryFeed struct {
 	changed       chan struct{} // closed when something has changed, if somebody waits for it
 }
 
-func (f *primaryFeed) init(e *Engine) {
-	f.e, f.transitionMu = e, newChanMutex()
+func (f *primaryFeed) init(e *feedHub) {
+	f.hub, f.transitionMu = e, newChanMutex()
 	f.tendSoon, f.releaseSoon = make(chan struct{}, 1), make(chan struct{}, 1)
 	f.senders = make(map[*session]*sessionSender)
 	f.state = newPrimaryState(e.cfg.Self, e.cfg.Incarnation, f.enqueue)
-	f.state.rules = e.cfg.rules
+	f.state.rules = e.cfg.Rules
 }
 
 // close ends what is left of the taps, and lets no turn begin any more.
@@ -71,20 +71,13 @@ func (f *primaryFeed) serves(st *table.State) func(*table.Row) (open, still bool
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for row := range st.Rows() {
-		if row.Primary == f.e.cfg.Self && row.Incarnation == f.e.cfg.Incarnation {
+		if row.Primary == f.hub.cfg.Self && row.Incarnation == f.hub.cfg.Incarnation {
 			rows[row.Range.Start] = serving{f.state.serves(row), f.isDrained(row.Range)}
 		}
 	}
 	return func(row *table.Row) (open, still bool) {
 		s := rows[row.Range.Start]
 		return s.open, s.still
-	}
-}
-
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
 	}
 }
 
@@ -109,7 +102,7 @@ func (f *primaryFeed) enqueue(l *session, frame *feedFrame) {
 func (f *primaryFeed) endSession(fl *sessionSender, why string) {
 	if fl.session.endReason == "" {
 		f.state.endSession(fl.session, why)
-		f.e.cfg.Logger.Warn("a backup is being removed from the in-sync set", "node", fl.session.node, "err", why)
+		f.hub.cfg.Logger.Warn("a backup is being removed from the in-sync set", "node", fl.session.node, "err", why)
 	}
 	f.stopSender(fl)
 }
@@ -164,11 +157,11 @@ func (f *primaryFeed) releaseReplies(all []ackAdvance) {
 
 // openTap makes a quorum one that is given changes.
 func (f *primaryFeed) openTap(q *quorum) {
-	q.tap = f.e.cfg.Store.NewTap(func(n uint64, batch []byte) {
+	q.tap = f.hub.cfg.Store.NewTap(func(n uint64, batch []byte) {
 		f.mu.Lock()
 		f.state.addChange(q, n, batch, time.Now())
 		f.mu.Unlock()
-		f.e.reached(WriteGiven)
+		f.hub.reached(WriteGiven)
 	}, func() { f.throttleWriters(q) })
 }
 
@@ -192,13 +185,13 @@ func (f *primaryFeed) throttleWriters(q *quorum) {
 		return
 	}
 	late := time.Now().Add(maxThrottle)
-	ctx, cancel := context.WithTimeout(f.e.ctx, maxThrottle)
+	ctx, cancel := context.WithTimeout(f.hub.ctx, maxThrottle)
 	defer cancel()
 	_ = f.waitUntil(ctx, func() (bool, error) { return behind() < throttleAbove, nil })
 	if time.Now().Before(late) {
 		return
 	}
-	_ = f.waitUntil(f.e.ctx, func() (bool, error) { return behind() < streamLimit/2, nil })
+	_ = f.waitUntil(f.hub.ctx, func() (bool, error) { return behind() < streamLimit/2, nil })
 }
 
 // errRowLost is what becomes of changes of rows that the table has taken away.
@@ -208,16 +201,16 @@ var errRowLost = errors.New("the range has another primary now")
 func (f *primaryFeed) update() {
 	f.transitionMu.Lock()
 	defer f.transitionMu.Unlock()
-	st := f.e.cfg.Table.State()
-	if n, known := st.Node(f.e.cfg.Self); f.closed || st == f.seenState || !known || n.Incarnation != f.e.cfg.Incarnation {
+	st := f.hub.cfg.Table.State()
+	if n, known := st.Node(f.hub.cfg.Self); f.closed || st == f.seenState || !known || n.Incarnation != f.hub.cfg.Incarnation {
 		return
 	}
 	f.mu.Lock()
-	f.state.minInSync = f.e.cfg.MinInSync()
+	f.state.minInSync = f.hub.cfg.MinInSync()
 	u := f.state.planTransition(st, f.isDrained)
 	f.mu.Unlock()
 	if err := f.applyTransition(u, st, nil, nil); err != nil {
-		f.e.cfg.Logger.Error("subscribing to the writes of ranges failed", "err", err)
+		f.hub.cfg.Logger.Error("subscribing to the writes of ranges failed", "err", err)
 		return
 	}
 	f.seenState = st
@@ -232,7 +225,7 @@ func (f *primaryFeed) invalidate() {
 }
 
 // applyTransition makes a turn; turning is held. then is called at the same moment.
-func (f *primaryFeed) applyTransition(u *transition, st *table.State, end []OutgoingCopy, then func()) error {
+func (f *primaryFeed) applyTransition(u *transition, st *table.State, end []FeedCopy, then func()) error {
 	moves := make([]TapMove, 0, len(u.moves))
 	for _, m := range u.moves {
 		to := TapMove{Range: m.r}
@@ -274,7 +267,7 @@ func (f *primaryFeed) applyTransition(u *transition, st *table.State, end []Outg
 	}
 	if len(moves) == 0 && len(end) == 0 {
 		at()
-	} else if err := f.e.cfg.Store.Retap(moves, end, at); err != nil {
+	} else if err := f.hub.cfg.Store.Retap(moves, end, at); err != nil {
 		return err
 	}
 	for _, q := range u.lost {
@@ -340,15 +333,15 @@ func (f *primaryFeed) dropLearnedRows(rows []joinRow) {
 const heartbeatInterval = 250 * time.Millisecond
 
 // tendFeeds keeps the front and the office by the newest state, and the clocks.
-func (e *Engine) tendFeeds(ctx context.Context) {
-	f := &e.primaryFeed
+func (e *feedHub) Tend(ctx context.Context) {
+	f := &e.primary
 	changes, cancel := e.cfg.Table.Changes()
 	defer cancel()
 	tick := time.NewTicker(min(heartbeatInterval, e.cfg.Patience/4))
 	defer tick.Stop()
 	var beaten, tidied time.Time
 	for {
-		e.publishRoutes()
+		e.cfg.Publish()
 		select {
 		case <-changes:
 		case <-f.tendSoon:
@@ -371,7 +364,7 @@ func (e *Engine) tendFeeds(ctx context.Context) {
 				f.invalidate()
 			}
 			if now.Sub(tidied) > positionRetention/4 {
-				e.backupFeeds.dropExpired(now)
+				e.backups.dropExpired(now)
 				tidied = now
 			}
 		case <-ctx.Done():
@@ -380,9 +373,12 @@ func (e *Engine) tendFeeds(ctx context.Context) {
 	}
 }
 
-// releaseLagging has the table release whoever is not fed any more, and goes on until it has.
-func (e *Engine) releaseLagging(ctx context.Context) {
-	f := &e.primaryFeed
+// releasePause is how long a primary without a lease waits before it looks again.
+const releasePause = 50 * time.Millisecond
+
+// ReleaseLagging has the table release whoever is not fed any more, and goes on until it has.
+func (e *feedHub) ReleaseLagging(ctx context.Context) {
+	f := &e.primary
 	for ctx.Err() == nil {
 		f.mu.Lock()
 		all := f.state.pendingReleases(e.cfg.Table.State())
@@ -390,8 +386,8 @@ func (e *Engine) releaseLagging(ctx context.Context) {
 		// Invariant: a primary without a lease releases no backup. It serves nobody, and the
 		// fence of its own failover has just ended its sessions: if the release came first,
 		// it would be left as the only member, and nobody could replace it.
-		if len(all) > 0 && !e.lease.Valid() {
-			pause(ctx, leasePause)
+		if len(all) > 0 && !e.cfg.MayRelease() {
+			pause(ctx, releasePause)
 			continue
 		}
 		for _, d := range all {
@@ -405,7 +401,7 @@ func (e *Engine) releaseLagging(ctx context.Context) {
 			}
 		}
 		if len(all) > 0 {
-			e.publishRoutes()
+			e.cfg.Publish()
 			pause(ctx, 10*time.Millisecond)
 			continue
 		}

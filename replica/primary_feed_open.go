@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -16,7 +17,7 @@ func (f *primaryFeed) openTerms(ts []*rowTerm) {
 		return
 	}
 	// Whatever this node followed there is over: what comes next is its own.
-	f.e.backupFeeds.endTerms(ts)
+	f.hub.backups.endTerms(ts)
 	by := make(map[string][]*rowTerm)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -27,9 +28,9 @@ func (f *primaryFeed) openTerms(ts []*rowTerm) {
 	}
 	for m, rows := range by {
 		if fl := f.senders[f.state.sessions[m]]; fl != nil && !fl.stopped {
-			f.e.done.Go(func() {
+			f.hub.done.Go(func() {
 				if err := f.bringUpToDate(fl, rows); err != nil && fl.ctx.Err() == nil {
-					f.e.cfg.Logger.Warn("bringing a backup up to date failed", "node", m, "err", err)
+					f.hub.cfg.Logger.Warn("bringing a backup up to date failed", "node", m, "err", err)
 					f.mu.Lock()
 					f.endSession(fl, err.Error())
 					f.mu.Unlock()
@@ -46,7 +47,7 @@ func (f *primaryFeed) bringUpToDate(fl *sessionSender, ts []*rowTerm) error {
 	if err := f.waitUntil(ctx, func() (bool, error) { return fl.ready, nil }); err != nil {
 		return err
 	}
-	c := f.state.planOpening(ts, f.e.backupFeeds.predecessorOf)
+	c := f.state.planOpening(ts, f.hub.backups.predecessorOf)
 	var tails [][]byte
 	if len(c.predecessors) > 0 {
 		r, err := fl.askBackup(ctx, &c.question)
@@ -56,7 +57,7 @@ func (f *primaryFeed) bringUpToDate(fl *sessionSender, ts []*rowTerm) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", fl.session.node, err)
 		}
-		f.e.reached(FailoverCompared)
+		f.hub.reached(FailoverCompared)
 	}
 	k, joined := f.sendJoin(fl, c.joinable, c.rejected, tails)
 	if k == 0 {
@@ -65,7 +66,7 @@ func (f *primaryFeed) bringUpToDate(fl *sessionSender, ts []*rowTerm) error {
 	if err := fl.waitAcked(ctx, k); err != nil {
 		return err
 	}
-	f.e.reached(FailoverJoined)
+	f.hub.reached(FailoverJoined)
 	f.mu.Lock()
 	f.state.markJoined(fl.session.node, joined)
 	f.mu.Unlock()
@@ -80,7 +81,7 @@ func (f *primaryFeed) sendJoin(fl *sessionSender, direct, reject []*rowTerm, tai
 	defer f.mu.Unlock()
 	for _, t := range reject {
 		if f.state.currentTerm(t) != nil {
-			f.e.cfg.Logger.Info("a backup needs a new copy", "node", fl.session.node, "range", t.Range, "epoch", t.Epoch)
+			f.hub.cfg.Logger.Info("a backup needs a new copy", "node", fl.session.node, "range", t.Range, "epoch", t.Epoch)
 			f.state.reject(fl.session.node, t)
 		}
 	}
@@ -138,7 +139,7 @@ func (f *primaryFeed) newestFrame(node string) (session, k uint64) {
 }
 
 // countLearner is [Engine.countLearner].
-func (f *primaryFeed) countLearner(ctx context.Context, ranges []ring.Range, l learner, h *Stream, end []OutgoingCopy) (err error) {
+func (f *primaryFeed) countLearner(ctx context.Context, ranges []ring.Range, l learner, copied drainer, end []FeedCopy) (err error) {
 	fl, unpin := f.pinSession(l.node, l.incarnation)
 	defer unpin()
 	if err := f.waitUntil(ctx, func() (bool, error) {
@@ -149,7 +150,7 @@ func (f *primaryFeed) countLearner(ctx context.Context, ranges []ring.Range, l l
 	}); err != nil {
 		return err
 	}
-	if err := h.Drained(ctx); err != nil {
+	if err := copied.Drained(ctx); err != nil {
 		return err
 	}
 	f.update()
@@ -158,7 +159,7 @@ func (f *primaryFeed) countLearner(ctx context.Context, ranges []ring.Range, l l
 		return err
 	}
 	// What was given before comes by the other stream, and before all of this.
-	err = h.Drained(ctx)
+	err = copied.Drained(ctx)
 	f.mu.Lock()
 	fl.holdAfter = 0
 	signal(fl.wake)
@@ -174,10 +175,10 @@ func (f *primaryFeed) countLearner(ctx context.Context, ranges []ring.Range, l l
 
 // beginCounting lets a learner count from one moment on, in which its copies end. It returns the
 // number of the frame that tells it; no later one is written until the line is uncorked.
-func (f *primaryFeed) beginCounting(fl *sessionSender, ranges []ring.Range, l learner, end []OutgoingCopy) (k uint64, err error) {
+func (f *primaryFeed) beginCounting(fl *sessionSender, ranges []ring.Range, l learner, end []FeedCopy) (k uint64, err error) {
 	f.transitionMu.Lock()
 	defer f.transitionMu.Unlock()
-	st := f.e.cfg.Table.State()
+	st := f.hub.cfg.Table.State()
 	f.mu.Lock()
 	var rows []*rowTerm
 	var joins []joinRow
@@ -236,13 +237,13 @@ func (f *primaryFeed) stopCounting(ranges []ring.Range, node string) {
 	}
 	u := f.state.planCounting(rows, learner{node: node}, false)
 	f.mu.Unlock()
-	err := f.applyTransition(u, f.e.cfg.Table.State(), nil, func() {
+	err := f.applyTransition(u, f.hub.cfg.Table.State(), nil, func() {
 		for _, t := range rows {
 			t.counted = slices.DeleteFunc(slices.Clone(t.counted), func(l learner) bool { return l.node == node })
 		}
 	})
 	if err != nil {
-		f.e.cfg.Logger.Error("subscribing to the writes of ranges failed", "err", err)
+		f.hub.cfg.Logger.Error("subscribing to the writes of ranges failed", "err", err)
 	}
 }
 
@@ -255,7 +256,7 @@ func (f *primaryFeed) waitDrained(ctx context.Context, ranges []ring.Range) erro
 		}
 	}
 	f.mu.Unlock()
-	f.e.publishRoutes() // the store removes nothing by itself there any more
+	f.hub.cfg.Publish() // the store removes nothing by itself there any more
 	f.mu.Lock()
 	promises := f.state.obligationsIn(ranges)
 	f.mu.Unlock()
@@ -302,4 +303,23 @@ func (f *primaryFeed) stats() (all []FeedStats) {
 		return 1
 	})
 	return all
+}
+
+// errNotFed says that a node is fed nothing.
+var errNotFed = errors.New("it is not fed any more")
+
+// waitReceived waits until a member has acknowledged everything that it was sent before.
+func (f *primaryFeed) waitReceived(ctx context.Context, node string) error {
+	f.mu.Lock()
+	l := f.state.sessions[node]
+	fl := f.senders[l]
+	k := uint64(0)
+	if fl != nil {
+		k = l.sent
+	}
+	f.mu.Unlock()
+	if fl == nil {
+		return fmt.Errorf("%s: %w", node, errNotFed)
+	}
+	return fl.waitAcked(ctx, k)
 }

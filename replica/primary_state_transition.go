@@ -117,11 +117,6 @@ func (p *primaryState) continuedTerms(row *table.Row, first *rowTerm) []*rowTerm
 	return before
 }
 
-// within tells whether a range is part of another.
-func within(a, b ring.Range) bool {
-	return b.Contains(a.Start) && uint64(a.Start-b.Start)+a.Len() <= b.Len()
-}
-
 // followedBy tells whether all of a range belongs to a quorum.
 func (p *primaryState) isTappedBy(r ring.Range, q *quorum) bool {
 	t := p.termAt(r.Start)

@@ -196,8 +196,7 @@ func (s *receivedStream) Begin(text []byte) error {
 	s.closeRanges()
 	// Whoever fed this node there has stopped before; what is still on its way would undo
 	// what is copied now.
-	s.e.backupFeeds.beginCopy(s.from, s.purpose.Sender, &b)
-	s.e.primaryFeed.addLearned(ranges)
+	s.e.feed.BeginCopy(s.from, s.purpose.Sender, b.Ranges, b.Session, b.Frame)
 	// What is being swept here is swept now, or not at all.
 	s.e.sweeper.mu.Lock()
 	defer s.e.sweeper.mu.Unlock()

@@ -267,8 +267,8 @@ func (e *Engine) discard(ranges []ring.Range) error {
 	if time.Since(f.discardTried) < discardAgain && !slices.ContainsFunc(ranges, func(r ring.Range) bool { return !slices.Contains(f.undiscarded, r) }) {
 		return errRetrySoon
 	}
-	e.primaryFeed.update()
-	e.backupFeeds.leave(ranges)
+	e.feed.Update()
+	e.feed.LeaveRanges(ranges)
 	err := e.cfg.Store.Discard(ranges...)
 	if err != nil {
 		// Nothing may come there before it is done. What lies beside may be given up, too.

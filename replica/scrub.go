@@ -89,14 +89,7 @@ func (e *Engine) ownRows(st *table.State) (rows []ring.Range) {
 
 // ownRow tells whether this node serves a row, and all that are in its set follow it.
 func (e *Engine) ownRow(row *table.Row) bool {
-	if row.Primary != e.cfg.Self || row.Incarnation != e.cfg.Incarnation {
-		return false
-	}
-	f := &e.primaryFeed
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	t := f.state.termAt(row.Range.Start)
-	return f.state.serves(row) && len(t.notJoined) == 0
+	return row.Primary == e.cfg.Self && row.Incarnation == e.cfg.Incarnation && e.feed.IsComplete(row)
 }
 
 // scrubPart compares a part of a row with each backup. Without any it is read, so that

@@ -137,7 +137,7 @@ func (c *comparison) recheckOnce(ctx context.Context, parts []KeySpan) (left []K
 	defer w.Close()
 	before := w.Changes()
 	if rules.enforced(ruleArrived) {
-		if err := e.primaryFeed.waitReceived(ctx, c.node); err != nil {
+		if err := e.feed.WaitReceived(ctx, c.node); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -196,28 +196,9 @@ func (e *Engine) releaseBackup(ctx context.Context, was *table.Row, node string)
 		return err
 	}
 	e.publishRoutes()
-	err := e.primaryFeed.waitReceived(ctx, node)
+	err := e.feed.WaitReceived(ctx, node)
 	if errors.Is(err, errNotFed) {
 		return nil
 	}
 	return err
-}
-
-// errNotFed says that a node is fed nothing.
-var errNotFed = errors.New("it is not fed any more")
-
-// waitReceived waits until a member has acknowledged everything that it was sent before.
-func (f *primaryFeed) waitReceived(ctx context.Context, node string) error {
-	f.mu.Lock()
-	l := f.state.sessions[node]
-	fl := f.senders[l]
-	k := uint64(0)
-	if fl != nil {
-		k = l.sent
-	}
-	f.mu.Unlock()
-	if fl == nil {
-		return fmt.Errorf("%s: %w", node, errNotFed)
-	}
-	return fl.waitAcked(ctx, k)
 }

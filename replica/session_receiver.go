@@ -15,7 +15,7 @@ import (
 )
 
 // serveFeed takes in one connection's frames.
-func (e *Engine) serveFeed(ctx context.Context, from string, own net.Conn) error {
+func (e *feedHub) serveFeed(ctx context.Context, from string, own net.Conn) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { _ = own.Close() })
@@ -41,7 +41,7 @@ func (e *Engine) serveFeed(ctx context.Context, from string, own net.Conn) error
 	if n, ok := e.cfg.Table.State().Node(from); ok && n.Incarnation > g.Incarnation {
 		return refuse(fmt.Errorf("%w: %s was started again", ErrSession, from))
 	}
-	fo := e.backupFeeds.get(from, g.Incarnation)
+	fo := e.backups.get(from, g.Incarnation)
 	if fo == nil {
 		return nil
 	}
@@ -95,7 +95,7 @@ const (
 )
 
 func (r *sessionReceiver) run(have uint64) error {
-	w := r.feed.acks.attach(r.conn, have, r.feed.e.reached)
+	w := r.feed.acks.attach(r.conn, have, r.feed.hub.reached)
 	var err error
 	for err == nil {
 		if err = r.readGroup(); err == nil {
@@ -197,7 +197,7 @@ func (r *sessionReceiver) applyChanges(w *ackWriter, at int) (n int, err error) 
 	fo := r.feed
 	fo.mu.Lock()
 	defer fo.mu.Unlock()
-	if st := fo.e.cfg.Table.State(); st != fo.seenState {
+	if st := fo.hub.cfg.Table.State(); st != fo.seenState {
 		if fo.seenState = st; fo.state.applyTable(st) {
 			fo.updateRanges()
 		}
@@ -229,7 +229,7 @@ func (r *sessionReceiver) applyChanges(w *ackWriter, at int) (n int, err error) 
 		fo.incomplete = true
 		return 0, fmt.Errorf("%w: %w", ErrNotFollowed, err)
 	}
-	fo.e.reached(WriteTaken)
+	fo.hub.reached(WriteTaken)
 	return n, nil
 }
 
@@ -245,10 +245,10 @@ func (r *sessionReceiver) applyControl(w *ackWriter, f *feedFrame) error {
 		if err := r.waitForVerdict(f.rows); err != nil {
 			return err
 		}
-		fo.e.primaryFeed.dropLearnedRows(f.rows)
+		fo.hub.primary.dropLearnedRows(f.rows)
 	case feedAsk:
 		var err error
-		if answer, err = fo.e.answerQuestion(r.ctx, f.body); err != nil {
+		if answer, err = fo.hub.answerQuestion(r.ctx, f.body); err != nil {
 			return err
 		}
 	}
@@ -270,7 +270,7 @@ func (r *sessionReceiver) applyControl(w *ackWriter, f *feedFrame) error {
 
 // waitForVerdict waits until each row may be followed, for a while.
 func (r *sessionReceiver) waitForVerdict(rows []joinRow) error {
-	e := r.feed.e
+	e := r.feed.hub
 	changes, cancel := e.cfg.Table.Changes()
 	defer cancel()
 	late := time.NewTimer(joinTimeout)
@@ -291,7 +291,7 @@ func (r *sessionReceiver) waitForVerdict(rows []joinRow) error {
 		r.feed.mu.Unlock()
 		if worst == accepted {
 			// Whatever this node did there as the primary has ended by the same state.
-			e.primaryFeed.update()
+			e.primary.update()
 			return nil
 		}
 		if worst == refused {
@@ -308,7 +308,7 @@ func (r *sessionReceiver) waitForVerdict(rows []joinRow) error {
 }
 
 // answerQuestion says what is known of other primaries' rows.
-func (e *Engine) answerQuestion(ctx context.Context, text []byte) ([]byte, error) {
+func (e *feedHub) answerQuestion(ctx context.Context, text []byte) ([]byte, error) {
 	var q question
 	if err := json.Unmarshal(text, &q); err != nil {
 		return nil, fmt.Errorf("%w: a question: %w", ErrFrame, err)
@@ -325,7 +325,7 @@ func (e *Engine) answerQuestion(ctx context.Context, text []byte) ([]byte, error
 			r.Origins = append(r.Origins, own)
 			continue
 		}
-		fo := e.backupFeeds.get(o.Node, o.Incarnation)
+		fo := e.backups.get(o.Node, o.Incarnation)
 		if fo == nil {
 			return nil, ErrSession
 		}

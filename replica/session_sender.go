@@ -39,7 +39,7 @@ type sessionSender struct {
 // newSender gives a line a connection; mu is held. It is started by start.
 func (f *primaryFeed) newSender(l *session) *sessionSender {
 	fl := &sessionSender{feed: f, session: l, wake: make(chan struct{}, 1)}
-	fl.ctx, fl.cancel = context.WithCancel(f.e.ctx)
+	fl.ctx, fl.cancel = context.WithCancel(f.hub.ctx)
 	f.senders[l] = fl
 	f.starting = append(f.starting, fl)
 	return fl
@@ -48,7 +48,7 @@ func (f *primaryFeed) newSender(l *session) *sessionSender {
 // startSenders starts lines; turning is held, mu is not.
 func (f *primaryFeed) startSenders() {
 	for _, fl := range f.starting {
-		f.e.done.Go(fl.run)
+		f.hub.done.Go(fl.run)
 	}
 	f.starting = nil
 }
@@ -67,7 +67,7 @@ func (s *sessionSender) run() {
 			return
 		}
 		if s.ctx.Err() == nil {
-			s.feed.e.cfg.Logger.Debug("replicating to a backup failed", "node", s.session.node, "err", err)
+			s.feed.hub.cfg.Logger.Debug("replicating to a backup failed", "node", s.session.node, "err", err)
 		}
 		pause(s.ctx, 20*time.Millisecond)
 	}
@@ -75,9 +75,9 @@ func (s *sessionSender) run() {
 
 // serveConn feeds by one connection, until that ends.
 func (s *sessionSender) serveConn() error {
-	e := s.feed.e
+	e := s.feed.hub
 	within, cancel := context.WithTimeout(s.ctx, e.cfg.Patience)
-	conn, err := e.cfg.DialFeed(within, s.session.node)
+	conn, err := e.cfg.Dial(within, s.session.node)
 	cancel()
 	if err != nil {
 		return err
@@ -177,7 +177,7 @@ func (s *sessionSender) writeLoop(conn net.Conn, ended <-chan error) error {
 				return err
 			}
 			if changes {
-				s.feed.e.reached(WriteSent)
+				s.feed.hub.reached(WriteSent)
 			}
 			continue
 		}
@@ -238,7 +238,7 @@ func (s *sessionSender) handleAck(k uint64) error {
 		return fmt.Errorf("%w: %s acknowledges frame %d", ErrFrame, s.session.node, k)
 	}
 	if len(freed) > 0 {
-		f.e.reached(WriteFreed)
+		f.hub.reached(WriteFreed)
 	}
 	f.releaseReplies(freed)
 	return nil

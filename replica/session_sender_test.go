@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"log/slog"
 	"net"
 	"testing"
 	"time"
@@ -14,14 +15,14 @@ import (
 // askedLine is a line of an engine of its own, whose member is played: by one function for
 // each connection that is made.
 func askedLine(t *testing.T, member ...func(r *bufio.Reader, conn net.Conn)) *sessionSender {
-	return askedLineBy(t, func(e *Engine) (net.Conn, error) {
+	return askedLineBy(t, func(hub *feedHub) (net.Conn, error) {
 		if len(member) == 0 {
 			return nil, net.ErrClosed
 		}
 		here, there := net.Pipe()
 		play := member[0]
 		member = member[1:]
-		e.done.Go(func() {
+		hub.done.Go(func() {
 			defer func() { _ = there.Close() }()
 			r := bufio.NewReader(there)
 			if _, _, _, err := readFrame(r, nil); err == nil { // the greeting
@@ -33,18 +34,18 @@ func askedLine(t *testing.T, member ...func(r *bufio.Reader, conn net.Conn)) *se
 }
 
 // askedLineBy is askedLine with connections of any kind.
-func askedLineBy(t *testing.T, dial func(*Engine) (net.Conn, error)) *sessionSender {
-	e := &Engine{}
-	e.cfg.Self, e.cfg.Incarnation = "n1", 1
-	e.cfg.EnsureDefaults()
-	e.ctx, e.cancel = context.WithCancel(t.Context())
-	e.cfg.DialFeed = func(context.Context, string) (net.Conn, error) { return dial(e) }
-	t.Cleanup(func() {
-		e.cancel()
-		e.done.Wait()
+func askedLineBy(t *testing.T, dial func(*feedHub) (net.Conn, error)) *sessionSender {
+	ctx, cancel := context.WithCancel(t.Context())
+	var hub *feedHub
+	hub = newFeedHub(ctx, feedConfig{
+		Self: "n1", Incarnation: 1, Patience: time.Second, Logger: slog.New(slog.DiscardHandler),
+		Dial: func(context.Context, string) (net.Conn, error) { return dial(hub) },
 	})
-	f := &e.primaryFeed
-	f.init(e)
+	t.Cleanup(func() {
+		cancel()
+		hub.done.Wait()
+	})
+	f := &hub.primary
 	f.transitionMu.Lock()
 	defer f.transitionMu.Unlock()
 	f.mu.Lock()

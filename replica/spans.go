@@ -2,9 +2,11 @@ package replica
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"sort"
 
+	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -27,4 +29,43 @@ func (s spans) overlap(r ring.Range) bool {
 	// The one that begins last before the range, or the last of all, may reach into it;
 	// of those that begin in it, the next one does, or the first of all.
 	return s[(i+len(s)-1)%len(s)].Contains(r.Start) || r.Contains(s[i%len(s)].Start)
+}
+
+// overlap tells whether ranges have a token in common.
+func overlap(a, b ring.Range) bool { return a.Contains(b.Start) || b.Contains(a.Start) }
+
+// within tells whether a range is part of another.
+func within(a, b ring.Range) bool {
+	return b.Contains(a.Start) && uint64(a.Start-b.Start)+a.Len() <= b.Len()
+}
+
+// joinAdjacent joins ranges, in the order of their starts, that follow one another.
+func joinAdjacent(rs []ring.Range) []ring.Range {
+	var out []ring.Range
+	for _, r := range rs {
+		if n := len(out); n > 0 && out[n-1].End == r.Start && out[n-1].Start != r.Start {
+			out[n-1].End = r.End
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// overlappingRows goes over the rows that have a part in a range.
+func overlappingRows(st *table.State, r ring.Range) iter.Seq[*table.Row] {
+	return func(yield func(*table.Row) bool) {
+		passed := uint64(0) // tokens of the range
+		for {
+			row, ok := st.Row(r.Start + ring.Token(passed))
+			if !ok || !yield(row) {
+				return
+			}
+			next := uint64(row.Range.End - r.Start)
+			if next <= passed || next >= r.Len() {
+				return
+			}
+			passed = next
+		}
+	}
 }

@@ -51,10 +51,3 @@ var Steps = []Step{
 	HandoffTaken, HandoffStill, HandoffDecided, HandoffDropped, SplitStill, SplitDecided,
 	PromotionStill, PromotionDone,
 }
-
-// reached tells those who look on that this node has come to a step.
-func (e *Engine) reached(s Step) {
-	if e.cfg.Reached != nil {
-		e.cfg.Reached(s)
-	}
-}

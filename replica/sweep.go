@@ -287,19 +287,3 @@ func handoffOverlaps(h *table.Handoff, r ring.Range) bool {
 	}
 	return slices.ContainsFunc(h.Pieces, func(p ring.Piece) bool { return overlap(p.Range, r) })
 }
-
-// overlap tells whether ranges have a token in common.
-func overlap(a, b ring.Range) bool { return a.Contains(b.Start) || b.Contains(a.Start) }
-
-// joinAdjacent joins ranges, in the order of their starts, that follow one another.
-func joinAdjacent(rs []ring.Range) []ring.Range {
-	var out []ring.Range
-	for _, r := range rs {
-		if n := len(out); n > 0 && out[n-1].End == r.Start && out[n-1].Start != r.Start {
-			out[n-1].End = r.End
-			continue
-		}
-		out = append(out, r)
-	}
-	return out
-}

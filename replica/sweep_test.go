@@ -10,7 +10,7 @@ import (
 // Gossip that shows a node is no reason to throw away what may be the last copy of its ranges.
 func TestCopyIsKeptWhileNoMemberHasALease(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
-		st := setOf(t, "b")
+		st := stateOf(t, "b")
 		row, _ := st.Row(0)
 		e := &Engine{}
 		e.cfg.Self, e.cfg.Away = "c", func(string) bool { return false }

@@ -233,7 +233,7 @@ func (e *Engine) handOver(ctx context.Context, t *transfer, h *table.Handoff, p 
 		}
 		b.Versions = append(b.Versions, row.Version)
 	}
-	b.Session, b.Frame = e.primaryFeed.newestFrame(t.to)
+	b.Session, b.Frame = e.feed.NewestFrame(t.to)
 	text, err := json.Marshal(&b)
 	if err != nil {
 		return err

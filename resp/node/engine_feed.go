@@ -20,7 +20,7 @@ func (s engineStore) NewTap(sink func(number uint64, batch []byte), pace func())
 var errNotOurs = errors.New("what should follow a range, or end its copy, is not of this store")
 
 // Retap implements replica.Store.
-func (s engineStore) Retap(moves []replica.TapMove, end []replica.OutgoingCopy, at func()) error {
+func (s engineStore) Retap(moves []replica.TapMove, end []replica.FeedCopy, at func()) error {
 	to := make([]store.Move, len(moves))
 	for i, m := range moves {
 		to[i].Range = m.Range
