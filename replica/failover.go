@@ -10,14 +10,9 @@ import (
 )
 
 const (
-	// superviseInterval is how often the leader looks at whose lease is over.
-	superviseInterval = 100 * time.Millisecond
 	// fenceTimeout bounds a question to a member: who does not answer leaves the sets, so
 	// it is longer than a stumble.
 	fenceTimeout = time.Second
-	// maxFailoverTries bounds how often one failover is proposed while the table changes
-	// under it, before the leader looks anew.
-	maxFailoverTries = 8
 )
 
 // superviseLeases replaces, while this node leads, whoever has lost its lease.

@@ -7,6 +7,9 @@ import (
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
+// maxFailoverTries bounds how often one failover is proposed while the table changes under it.
+const maxFailoverTries = 8
+
 // A fenceRequest tells a node that another is about to be replaced: from then on it takes
 // nothing in any more that this start of the other one sends.
 type fenceRequest struct {

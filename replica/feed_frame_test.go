@@ -3,14 +3,11 @@ package replica
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"math/rand/v2"
 	"net"
 	"reflect"
 	"testing"
-	"time"
 
-	"github.com/ringside-kv/ringside/replica/fakenet"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -111,45 +108,5 @@ func FuzzFeedFrame(f *testing.F) {
 		if err != nil || !reflect.DeepEqual(frame, again) {
 			t.Errorf("%+v is read again as %+v, %v", frame, again, err)
 		}
-	})
-}
-
-// A member takes what a stranger sends, however wrong, and ends.
-func FuzzServeFeed(f *testing.F) {
-	hello, _ := json.Marshal(greeting{From: "n1", Incarnation: 1, To: 2, Session: 1})
-	good := appendFrame(nil, frameOpen, hello)
-	f.Add(good)
-	for _, frame := range someFrames() {
-		head := frame.head()
-		good = appendFrame(good, frame.kind, head[:], frame.content())
-	}
-	f.Add(good)
-	f.Add(appendFrame(nil, frameOpen, []byte(`{"From":"n1","To":3}`)))
-	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 1})
-	f.Fuzz(func(t *testing.T, input []byte) {
-		fakenet.Bubble(t, func(t *testing.T) {
-			c := newTestCluster(t, rand.New(rand.NewPCG(1, 1)), 0)
-			defer c.close()
-			c.join("n2")
-			time.Sleep(time.Second)
-			here, there := net.Pipe()
-			ended := make(chan struct{})
-			go func() {
-				_ = c.nodes["n2"].engine.ServeFeed(t.Context(), "n1", there)
-				close(ended)
-			}()
-			go func() {
-				buf := make([]byte, 1<<10)
-				for {
-					if _, err := here.Read(buf); err != nil {
-						return
-					}
-				}
-			}()
-			_, _ = here.Write(input)
-			time.Sleep(time.Second)
-			_ = here.Close()
-			<-ended
-		})
 	})
 }

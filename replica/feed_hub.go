@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"sync"
@@ -10,6 +11,9 @@ import (
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
+
+// errChanged says that the table no longer wants what it wanted when an operation began.
+var errChanged = errors.New("the plan has changed")
 
 // A feedTable is the agreed table of ranges, as a feed needs it.
 type feedTable interface {

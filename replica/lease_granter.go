@@ -256,3 +256,6 @@ func (g *granter) hasSuccessor(st *table.State, t nodeStart, now time.Duration) 
 	}
 	return false
 }
+
+// superviseInterval is how often the leader looks for leases that are over.
+const superviseInterval = 100 * time.Millisecond

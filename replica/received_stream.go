@@ -18,8 +18,6 @@ var (
 	// ErrNotLearner says that a stream is for ranges that this node does not receive,
 	// by the newest state that it knows.
 	ErrNotLearner = errors.New("not a learner of the range")
-	// ErrReceiving says that this node receives from others already.
-	ErrReceiving = errors.New("other nodes hand ranges to it first")
 )
 
 // Serve receives one stream from another node, until it ends.

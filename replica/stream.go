@@ -345,3 +345,6 @@ func (s *Stream) handleMessage(kind frameKind, payload []byte) error {
 
 // ErrGaveUp says that a receiver has ended a stream, and why.
 var ErrGaveUp = errors.New("the receiver gave up")
+
+// ErrReceiving says that a node already receives from other nodes.
+var ErrReceiving = errors.New("other nodes hand ranges to it first")

@@ -81,9 +81,6 @@ type streamRanges struct {
 var (
 	// errUnreachable says that the receiver was not there to begin with.
 	errUnreachable = errors.New("the receiver cannot be reached")
-	// errChanged says that the table does not want any more what it wanted when a try
-	// began.
-	errChanged = errors.New("the plan has changed")
 	// errBusy says that all that is left is part of another handoff for now.
 	errBusy = errors.New("another handoff has the same ranges")
 )
