@@ -7,6 +7,9 @@ import (
 	"net"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/internal/rules"
+	"github.com/ringside-kv/ringside/replica/lease"
+	"github.com/ringside-kv/ringside/replica/step"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -65,7 +68,7 @@ type Config struct {
 	// are, the more a copy keeps out of their way. nil if that is not known.
 	Requests func() float64
 	// Leases are how this node takes part in leases; without them it always answers.
-	Leases LeaseConfig
+	Leases lease.Config
 	// Absent tells, on the node that leads, which of the nodes are away. nil takes those
 	// for absent that have asked for no lease for a while, and the others for long absent
 	// whose last one is Rereplicate ago. It is called by one goroutine.
@@ -107,9 +110,9 @@ type Config struct {
 	Logger *slog.Logger
 	// Reached is told of every step that this node comes to, by whoever makes it, which
 	// may hold locks: it must not call the engine. nil is what all but tests want.
-	Reached func(Step)
+	Reached func(step.Step)
 
-	rules rules // that are left out
+	rules rules.Set // that are left out
 }
 
 // EnsureDefaults fills in what is not set.
@@ -167,5 +170,5 @@ func (c *Config) Validate() error {
 	if c.Hold < 0 || c.Patience < 0 || c.Settle < 0 || c.Linger < 0 || c.Rereplicate < 0 || c.Retry < 0 {
 		faults = append(faults, errors.New("replica: a time is negative"))
 	}
-	return errors.Join(append(faults, c.Leases.validate())...)
+	return errors.Join(append(faults, c.Leases.Validate())...)
 }

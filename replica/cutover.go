@@ -6,6 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/feed"
+	"github.com/ringside-kv/ringside/replica/internal/locks"
+	"github.com/ringside-kv/ringside/replica/step"
+	"github.com/ringside-kv/ringside/replica/stream"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -31,7 +35,7 @@ func (o *occupiedError) Unwrap() error { return errHold }
 // for as long as a script does, and touches few ranges; the others do not wait for it. It
 // returns the ranges that have not changed since such units run there: with errOccupied if
 // these are all.
-func (e *Engine) changeUnoccupied(ctx context.Context, held []ring.Range, stream *Stream, d func(held []ring.Range) decision) (occupied []ring.Range, err error) {
+func (e *Engine) changeUnoccupied(ctx context.Context, held []ring.Range, stream *stream.Stream, d func(held []ring.Range) decision) (occupied []ring.Range, err error) {
 	for {
 		err := e.changeHeld(ctx, held, stream, d(held))
 		var o *occupiedError
@@ -57,11 +61,11 @@ func withoutRanges(ranges, others []ring.Range) []ring.Range {
 //
 // Whoever ends it before the outcome is known leaves the rows held: they may be another
 // node's.
-func (e *Engine) changeHeld(ctx context.Context, held []ring.Range, stream *Stream, d decision) error {
-	if err := e.holdMu.lock(ctx); err != nil {
+func (e *Engine) changeHeld(ctx context.Context, held []ring.Range, stream *stream.Stream, d decision) error {
+	if err := e.holdMu.Lock(ctx); err != nil {
 		return err // two would give back each other's rows
 	}
-	defer e.holdMu.unlock()
+	defer e.holdMu.Unlock()
 	began := time.Now()
 	if stream != nil {
 		stream.SetUnthrottled(true) // those who wait for their turn would keep the front from being still
@@ -86,7 +90,7 @@ func (e *Engine) changeHeld(ctx context.Context, held []ring.Range, stream *Stre
 }
 
 // waitStill waits until nothing runs on the held ranges and all who count have everything.
-func (e *Engine) waitStill(ctx context.Context, held []ring.Range, stream *Stream) error {
+func (e *Engine) waitStill(ctx context.Context, held []ring.Range, stream *stream.Stream) error {
 	within, cancel := context.WithTimeoutCause(ctx, e.cfg.Hold, errHold)
 	defer cancel()
 	occupied, err := e.cfg.Front.Quiesce(within, held)
@@ -108,7 +112,7 @@ func (e *Engine) waitStill(ctx context.Context, held []ring.Range, stream *Strea
 // A decision is one change of rows.
 type decision struct {
 	// stillStep and decided are what it comes to.
-	stillStep, decidedStep Step
+	stillStep, decidedStep step.Step
 	// before is called when everything is still, ahead of the first proposal.
 	before func()
 	// rows returns the rows of this node that are still to be changed, by the newest
@@ -156,7 +160,7 @@ func (e *Engine) decide(ctx context.Context, d decision) error {
 		all := len(rows)
 		rows = slices.DeleteFunc(rows, d.epochs.isPast)
 		if again := len(rows) < all; again && err == nil {
-			err = errChanged
+			err = feed.ErrChanged
 		}
 		if refused == nil {
 			refused = err
@@ -188,13 +192,13 @@ func (e *Engine) decide(ctx context.Context, d decision) error {
 		case table.IsRefused(err) && !undoing:
 			refused = err
 		case err != nil:
-			pause(ctx, 10*time.Millisecond)
+			locks.Pause(ctx, 10*time.Millisecond)
 		}
 	}
 }
 
 // undoByRenewing is a decision about rows that is undone by giving them their next versions.
-func (e *Engine) undoByRenewing(still, decided Step, held []ring.Range, next func([]*table.Row) table.Command) decision {
+func (e *Engine) undoByRenewing(still, decided step.Step, held []ring.Range, next func([]*table.Row) table.Command) decision {
 	p := &portion{ranges: held}
 	return decision{
 		stillStep: still, decidedStep: decided,
@@ -224,7 +228,7 @@ func (e *Engine) cutOver(ctx context.Context, c *portionCopy) error {
 			return err
 		}
 		e.noteWait(c.t, Cutover, "a cutover without a pause for clients")
-		pause(ctx, e.cfg.Retry)
+		locks.Pause(ctx, e.cfg.Retry)
 		if err := errors.Join(ctx.Err(), c.t.stream.Drained(ctx)); err != nil {
 			return err
 		}
@@ -236,14 +240,14 @@ func (e *Engine) cutOver(ctx context.Context, c *portionCopy) error {
 // ranges either there, or here.
 func (e *Engine) cutOverDecision(c *portionCopy) decision {
 	return decision{
-		stillStep: HandoffStill, decidedStep: HandoffDecided,
+		stillStep: step.HandoffStill, decidedStep: step.HandoffDecided,
 		// As soon as it is decided the receiver feeds this node. What it writes would go
 		// back to it by the copy's taps, late, and undo what it has written since.
 		before: c.close,
 		rows: func() ([]*table.Row, error) {
 			rows := e.servedRows(c.p)
 			if c.isRecut(rows) {
-				return rows, errChanged
+				return rows, feed.ErrChanged
 			}
 			return rows, nil
 		},
@@ -265,13 +269,13 @@ func (e *Engine) admitLearner(ctx context.Context, c *portionCopy) error {
 	if err := e.countLearner(ctx, c.p.ranges, c.h.To, c.t.incarnation, c.t.stream, out); err != nil {
 		return err
 	}
-	e.reached(GrowthCounted)
+	e.reached(step.GrowthCounted)
 	c.out = nil
 	err := e.decide(ctx, decision{
 		rows: func() ([]*table.Row, error) {
 			rows := c.learnedRows(e.servedRows(c.p))
 			if c.isRecut(rows) {
-				return rows, errChanged
+				return rows, feed.ErrChanged
 			}
 			return rows, nil
 		},
@@ -284,7 +288,7 @@ func (e *Engine) admitLearner(ctx context.Context, c *portionCopy) error {
 	if errors.Is(err, errUndecided) {
 		return err
 	}
-	e.reached(GrowthAdmitted)
+	e.reached(step.GrowthAdmitted)
 	// Rows in which it has no place: it was refused, or the plan was another before.
 	var outside []ring.Range
 	for _, row := range e.servedRows(c.p) {
@@ -294,7 +298,7 @@ func (e *Engine) admitLearner(ctx context.Context, c *portionCopy) error {
 	}
 	if len(outside) > 0 {
 		e.feed.StopCounting(outside, c.h.To)
-		err = errors.Join(err, errChanged)
+		err = errors.Join(err, feed.ErrChanged)
 	}
 	return err
 }

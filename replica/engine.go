@@ -7,6 +7,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/feed"
+	"github.com/ringside-kv/ringside/replica/internal/locks"
+	"github.com/ringside-kv/ringside/replica/internal/spans"
+	"github.com/ringside-kv/ringside/replica/lease"
+	"github.com/ringside-kv/ringside/replica/step"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -25,8 +30,8 @@ type Engine struct {
 	totals       totals
 	limiter      byteLimiter
 	received     receivedStreams
-	feed         *feedHub
-	lease        *Lease
+	feed         *feed.Feed
+	lease        *lease.Lease
 	leaseServer  leaseServer
 	scrub        scrub
 	readOnly     readOnly
@@ -36,12 +41,12 @@ type Engine struct {
 	sweeper  sweeper
 
 	resigning atomic.Bool
-	holdMu    ctxMutex // of those who hold rows until the table has decided
+	holdMu    locks.CtxMutex // of those who hold rows until the table has decided
 
 	mu          sync.Mutex
 	held        map[ring.Token]bool  // starts of the ranges that are about to change hands
 	own         []ring.Range         // that the store was told to serve
-	servedTerms []servedRow          // of the rows that this node serves
+	servedTerms []lease.ServedRow    // of the rows that this node serves
 	transfers   map[uint64]*transfer // by handoff; under way, or put off
 }
 
@@ -53,13 +58,13 @@ func New(cfg Config) (*Engine, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	e := &Engine{
-		cfg: cfg, ctx: ctx, cancel: cancel, lease: newLease(cfg.Leases),
+		cfg: cfg, ctx: ctx, cancel: cancel, lease: lease.New(cfg.Leases),
 		sweepNow: make(chan struct{}, 1), held: make(map[ring.Token]bool), transfers: make(map[uint64]*transfer),
 	}
 	e.feed = e.newFeed()
 	e.scrub.init()
-	e.sweeper.mu = newChanMutex()
-	e.lease.refresh = e.publishRoutes
+	e.sweeper.mu = locks.NewChanMutex()
+	e.lease.Refresh = e.publishRoutes
 	cfg.Store.SetOwned(nil)
 	loops := []func(context.Context){e.feed.Tend, e.feed.ReleaseLagging, e.sendLoop, e.planLoop, e.mergeLoop, e.sweepLoop, e.scrubLoop, e.repairLoop}
 	if cfg.Leases.Clock != nil {
@@ -105,7 +110,7 @@ func (e *Engine) publishRoutes() {
 	serves := e.feed.Serves(st)
 	valid := e.lease.Valid()
 	var own []ring.Range
-	var terms []servedRow
+	var terms []lease.ServedRow
 	for row := range st.Rows() {
 		if row.Primary != e.cfg.Self {
 			continue
@@ -115,7 +120,7 @@ func (e *Engine) publishRoutes() {
 			held[row.Range.Start] = true
 		}
 		if open {
-			terms = append(terms, servedRow{row.Range, row.Lineage, row.Epoch})
+			terms = append(terms, lease.ServedRow{Range: row.Range, Lineage: row.Lineage, Epoch: row.Epoch})
 		}
 		if open && !still {
 			own = append(own, row.Range)
@@ -124,19 +129,19 @@ func (e *Engine) publishRoutes() {
 	// Before clients are let in: what is copied here comes to its end, and where a store only
 	// follows it removes nothing.
 	e.received.endOwned(st, e.cfg.Self)
-	if own = joinAdjacent(own); !slices.Equal(own, e.own) {
+	if own = spans.Join(own); !slices.Equal(own, e.own) {
 		e.own = own
 		e.cfg.Store.SetOwned(own)
 	}
 	e.cfg.Front.Route(st.Placement(), func(r ring.Range) bool { return held[r.Start] })
 	if !slices.Equal(terms, e.servedTerms) {
-		e.lease.rowsChanged(e.servedTerms, terms)
+		e.lease.RowsChanged(e.servedTerms, terms)
 		e.servedTerms = terms
 	}
 }
 
 // Lease is this node's permission to answer.
-func (e *Engine) Lease() *Lease { return e.lease }
+func (e *Engine) Lease() *lease.Lease { return e.lease }
 
 // hold takes ranges away from clients for a while, or gives them back.
 func (e *Engine) hold(ranges []ring.Range, on bool) {
@@ -159,7 +164,7 @@ func (e *Engine) hold(ranges []ring.Range, on bool) {
 }
 
 // reached tells those who look on that this node has come to a step.
-func (e *Engine) reached(s Step) {
+func (e *Engine) reached(s step.Step) {
 	if e.cfg.Reached != nil {
 		e.cfg.Reached(s)
 	}

@@ -6,6 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/internal/locks"
+	"github.com/ringside-kv/ringside/replica/lease"
+	"github.com/ringside-kv/ringside/replica/step"
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
@@ -17,7 +20,7 @@ const (
 
 // superviseLeases replaces, while this node leads, whoever has lost its lease.
 func (e *Engine) superviseLeases(ctx context.Context) {
-	tick := time.NewTicker(superviseInterval)
+	tick := time.NewTicker(lease.SuperviseInterval)
 	defer tick.Stop()
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -27,9 +30,9 @@ func (e *Engine) superviseLeases(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if _, self := e.lease.cfg.Consensus.Leader(); !self {
+		if _, self := e.lease.Cfg.Consensus.Leader(); !self {
 			e.leaseServer.mu.Lock()
-			e.leaseServer.granter.endTerm()
+			e.leaseServer.granter.EndTerm()
 			e.leaseServer.mu.Unlock()
 			continue
 		}
@@ -41,7 +44,7 @@ func (e *Engine) superviseLeases(ctx context.Context) {
 
 // A failoverTarget is a start of a node that is to be replaced, in a term.
 type failoverTarget struct {
-	nodeStart
+	lease.NodeStart
 	term uint64
 }
 
@@ -51,25 +54,25 @@ func (e *Engine) dueFailovers() []failoverTarget {
 	o := &e.leaseServer
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	g, now := &o.granter, e.lease.cfg.Clock()
-	if g.term == 0 {
+	g, now := &o.granter, e.lease.Cfg.Clock()
+	if g.Term == 0 {
 		return nil
 	}
-	g.noteAwake(now)
+	g.NoteAwake(now)
 	st := e.cfg.Table.State()
-	serving := make(map[nodeStart]bool)
+	serving := make(map[lease.NodeStart]bool)
 	for row := range st.Rows() {
 		if len(row.Backups) > 0 {
-			serving[nodeStart{row.Primary, row.Incarnation}] = true
+			serving[lease.NodeStart{Node: row.Primary, Incarnation: row.Incarnation}] = true
 		}
 	}
-	g.noteServing(serving, now)
+	g.NoteServing(serving, now)
 	var all []failoverTarget
 	for t := range serving {
-		if now < o.retryAt[t.node] || !g.leaseOver(t, now) || !g.beginReplacement(t.node) {
+		if now < o.retryAt[t.Node] || !g.LeaseOver(t, now) || !g.BeginReplacement(t.Node) {
 			continue
 		}
-		all = append(all, failoverTarget{t, g.term})
+		all = append(all, failoverTarget{t, g.Term})
 	}
 	return all
 }
@@ -78,18 +81,18 @@ func (e *Engine) dueFailovers() []failoverTarget {
 func (e *Engine) failOver(ctx context.Context, f failoverTarget) {
 	err := e.runFailover(ctx, f)
 	if err != nil && ctx.Err() == nil {
-		e.cfg.Logger.Warn("replacing a failed node did not succeed, trying again", "node", f.node, "err", err)
+		e.cfg.Logger.Warn("replacing a failed node did not succeed, trying again", "node", f.Node, "err", err)
 	}
 	o := &e.leaseServer
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.granter.endReplacement(f.node, f.term)
+	o.granter.EndReplacement(f.Node, f.term)
 	if o.retryAt == nil {
 		o.retryAt = make(map[string]time.Duration)
 	}
-	delete(o.retryAt, f.node)
+	delete(o.retryAt, f.Node)
 	if err != nil {
-		o.retryAt[f.node] = e.lease.cfg.Clock() + e.cfg.Retry
+		o.retryAt[f.Node] = e.lease.Cfg.Clock() + e.cfg.Retry
 	}
 }
 
@@ -97,22 +100,22 @@ var errNoMember = errors.New("no other copy of its ranges is there")
 
 func (e *Engine) runFailover(ctx context.Context, f failoverTarget) error {
 	var err error
-	for range maxFailoverTries {
-		v := newFailover(e.cfg.Table.State(), f.nodeStart)
+	for range lease.MaxFailoverTries {
+		v := lease.NewFailover(e.cfg.Table.State(), f.NodeStart)
 		if v == nil {
 			return nil
 		}
 		e.fenceAll(ctx, v)
-		e.reached(FailoverAnswered)
-		entry := v.command()
+		e.reached(step.FailoverAnswered)
+		entry := v.Command()
 		if entry == nil {
 			return errNoMember
 		}
-		if err = e.lease.cfg.Consensus.ApplyIn(ctx, f.term, entry); err == nil {
-			e.reached(FailoverDecided)
-			e.lease.stats.failovers.Add(1)
-			e.lease.stats.promoted.Add(int64(len(entry.Rows)))
-			e.cfg.Logger.Warn("a failed node was replaced", "node", f.node, "ranges", len(entry.Rows), "of", len(v.rows))
+		if err = e.lease.Cfg.Consensus.ApplyIn(ctx, f.term, entry); err == nil {
+			e.reached(step.FailoverDecided)
+			e.lease.Counters.Failovers.Add(1)
+			e.lease.Counters.Promoted.Add(int64(len(entry.Rows)))
+			e.cfg.Logger.Warn("a failed node was replaced", "node", f.Node, "ranges", len(entry.Rows), "of", len(v.Rows))
 			return nil
 		}
 		switch {
@@ -134,29 +137,29 @@ func (e *Engine) runFailover(ctx context.Context, f failoverTarget) error {
 // here, or the term is over: then nothing of it is decided any more but what its
 // successor knows before it grants a lease.
 func (e *Engine) waitForOutcome(ctx context.Context, term uint64) error {
-	c := e.lease.cfg.Consensus
+	c := e.lease.Cfg.Consensus
 	for {
 		err := c.Barrier(ctx)
 		if c.Term() != term {
-			return ErrNotLeader
+			return lease.ErrNotLeader
 		}
 		if err == nil || ctx.Err() != nil {
 			return ctx.Err()
 		}
-		pause(ctx, leasePause)
+		locks.Pause(ctx, leasePause)
 	}
 }
 
 // fenceAll asks all members, also those that have answered for an earlier entry.
-func (e *Engine) fenceAll(ctx context.Context, v *failover) {
+func (e *Engine) fenceAll(ctx context.Context, v *lease.Failover) {
 	ctx, cancel := context.WithTimeout(ctx, fenceTimeout)
 	defer cancel()
 	var mu sync.Mutex
 	var asking sync.WaitGroup
-	request := &fenceRequest{Node: v.failed.node, Incarnation: v.failed.incarnation}
-	for _, node := range v.membersToAsk() {
+	request := &lease.FenceRequest{Node: v.Failed.Node, Incarnation: v.Failed.Incarnation}
+	for _, node := range v.MembersToAsk() {
 		asking.Go(func() {
-			var reply fenceReply
+			var reply lease.FenceReply
 			var err error
 			if node == e.cfg.Self {
 				reply, err = e.answerFence(ctx, request)
@@ -164,26 +167,26 @@ func (e *Engine) fenceAll(ctx context.Context, v *failover) {
 				err = e.ask(ctx, node, questionFence, request, &reply)
 			}
 			if err != nil {
-				e.cfg.Logger.Info("asking a backup for its state failed", "node", node, "of", v.failed.node, "err", err)
+				e.cfg.Logger.Info("asking a backup for its state failed", "node", node, "of", v.Failed.Node, "err", err)
 				return
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			v.answers[node] = reply
+			v.Answers[node] = reply
 		})
 	}
 	asking.Wait()
 }
 
 // answerFence says what this node has of another, of which it takes in nothing more.
-func (e *Engine) answerFence(ctx context.Context, r *fenceRequest) (fenceReply, error) {
-	reply := fenceReply{Incarnation: e.cfg.Incarnation}
+func (e *Engine) answerFence(ctx context.Context, r *lease.FenceRequest) (lease.FenceReply, error) {
+	reply := lease.FenceReply{Incarnation: e.cfg.Incarnation}
 	if r.Node == e.cfg.Self {
 		return reply, nil
 	}
 	reply.Refuses = e.cfg.Store.Writable() != nil || e.cfg.Store.Stalled() >= stalledAfter
 	at, err := e.Fence(ctx, r.Node, r.Incarnation)
-	e.reached(FailoverFenced)
+	e.reached(step.FailoverFenced)
 	reply.Last, reply.Known = at.Last, at.Known
 	return reply, err
 }
@@ -194,8 +197,8 @@ func (e *Engine) LeaseSilence(node string) (d time.Duration, ok bool) {
 	o := &e.leaseServer
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.granter.term == 0 {
+	if o.granter.Term == 0 {
 		return 0, false
 	}
-	return o.granter.silence(node, e.lease.cfg.Clock()), true
+	return o.granter.Silence(node, e.lease.Cfg.Clock()), true
 }

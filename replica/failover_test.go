@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/lease"
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
@@ -62,13 +63,13 @@ func TestEachEntryOfAFailoverHasItsAnswers(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		asked[node]++
-		return json.Marshal(&fenceReply{Incarnation: 1, Last: last[node], Known: true})
+		return json.Marshal(&lease.FenceReply{Incarnation: 1, Last: last[node], Known: true})
 	}
 	e := &Engine{
 		cfg:   Config{Self: "w", Table: tab, Logger: slog.New(slog.DiscardHandler)},
-		lease: newLease(LeaseConfig{Clock: func() time.Duration { return 0 }, Consensus: decides, Ask: ask}),
+		lease: lease.New(lease.Config{Clock: func() time.Duration { return 0 }, Consensus: decides, Ask: ask}),
 	}
-	if err := e.runFailover(t.Context(), failoverTarget{nodeStart{"p", 1}, 1}); err != nil {
+	if err := e.runFailover(t.Context(), failoverTarget{lease.NodeStart{Node: "p", Incarnation: 1}, 1}); err != nil {
 		t.Fatal(err)
 	}
 	row, _ := tab.st.Row(0)

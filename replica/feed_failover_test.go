@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/feed"
+	"github.com/ringside-kv/ringside/replica/internal/spans"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -19,7 +21,7 @@ func (c *testCluster) failOver(id string) {
 	for range 100 {
 		st := c.agreed.State()
 		dead, _ := st.Node(id)
-		positions := make(map[string]Position)
+		positions := make(map[string]feed.Position)
 		c.mu.Lock()
 		nodes := make(map[string]*testNode)
 		for other, n := range c.nodes {
@@ -129,5 +131,5 @@ func TestABackupTakesOver(t *testing.T) {
 
 // serves tells whether a store was told that its node answers for a range.
 func (m *memory) serves(r ring.Range) bool {
-	return slices.ContainsFunc(m.served(), func(own ring.Range) bool { return within(r, own) })
+	return slices.ContainsFunc(m.served(), func(own ring.Range) bool { return spans.Within(r, own) })
 }

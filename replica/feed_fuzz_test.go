@@ -9,18 +9,19 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/fakenet"
+	"github.com/ringside-kv/ringside/replica/internal/frame"
 	"github.com/ringside-kv/ringside/ring"
 )
 
 // A rawFrame is a frame of a feed as it travels, written without the feed's own code.
 type rawFrame struct {
-	kind    frameKind
+	kind    frame.Kind
 	payload []byte
 }
 
 // rawFeedFrames are one frame of each kind, in the order of a session.
 func rawFeedFrames() (all []rawFrame) {
-	add := func(kind frameKind, change, high uint64, body []byte) {
+	add := func(kind frame.Kind, change, high uint64, body []byte) {
 		var b []byte
 		for _, n := range []uint64{uint64(len(all) + 1), change, high} {
 			b = binary.BigEndian.AppendUint64(b, n)
@@ -37,7 +38,7 @@ func rawFeedFrames() (all []rawFrame) {
 	}
 	first := join(ring.Range{Start: 1, End: 1 << 31}, 1, 300, 1<<40, 1)
 	add(16, 2, 1, []byte("batch"))
-	add(16, 3, 1, bytes.Repeat([]byte("long"), outboxLong))
+	add(16, 3, 1, bytes.Repeat([]byte("long"), frame.LongBody))
 	add(17, 3, 1, append(first, join(ring.Whole, 0, 1, 0, 0)...))
 	add(18, 3, 1, join(ring.Range{Start: 1, End: 1 << 31}, 1, 300, 1<<40, 1))
 	add(19, 3, 3, binary.AppendUvarint(nil, 1000))
@@ -49,13 +50,13 @@ func rawFeedFrames() (all []rawFrame) {
 // A member takes what a stranger sends, however wrong, and ends.
 func FuzzServeFeed(f *testing.F) {
 	hello := []byte(`{"From":"n1","Incarnation":1,"To":2,"Session":1}`)
-	good := appendFrame(nil, frameOpen, hello)
+	good := frame.Append(nil, frame.Open, hello)
 	f.Add(good)
 	for _, f := range rawFeedFrames() {
-		good = appendFrame(good, f.kind, f.payload)
+		good = frame.Append(good, f.kind, f.payload)
 	}
 	f.Add(good)
-	f.Add(appendFrame(nil, frameOpen, []byte(`{"From":"n1","To":3}`)))
+	f.Add(frame.Append(nil, frame.Open, []byte(`{"From":"n1","To":3}`)))
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 1})
 	f.Fuzz(func(t *testing.T, input []byte) {
 		fakenet.Bubble(t, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"github.com/ringside-kv/ringside/replica/lease"
 	"slices"
 	"sync"
 	"time"
@@ -25,5 +26,5 @@ func (h *leaseHolders) update(nodes []string, now time.Time) {
 func (h *leaseHolders) has(node string, now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return now.Sub(h.at) < leaseLength && slices.Contains(h.nodes, node)
+	return now.Sub(h.at) < lease.Length && slices.Contains(h.nodes, node)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/ringside-kv/ringside/replica/lease"
 	"time"
 )
 
@@ -27,9 +28,9 @@ func (e *Engine) renewLease(ctx context.Context) {
 	defer due.Stop()
 	defer end.Stop()
 	defer late.Stop()
-	check := time.NewTicker(clockCheck)
+	check := time.NewTicker(lease.ClockCheck)
 	defer check.Stop()
-	clock := clockWatch{at: l.cfg.Clock(), real: time.Now()}
+	clock := lease.ClockWatch{At: l.Cfg.Clock(), Real: time.Now()}
 	for {
 		var answered <-chan struct{}
 		if asked != nil {
@@ -40,30 +41,30 @@ func (e *Engine) renewLease(ctx context.Context) {
 			asked.abandon()
 			return
 		case <-changes:
-			l.advance(func(h *holder) { h.applyIndex(e.cfg.Table.State().Index()) })
+			l.Advance(func(h *lease.Holder) { h.ApplyIndex(e.cfg.Table.State().Index()) })
 			// Whoever led before has nothing to say any more.
-			if now, _ := l.cfg.Consensus.Leader(); now != leader && now != "" {
+			if now, _ := l.Cfg.Consensus.Leader(); now != leader && now != "" {
 				asked.abandon()
 				asked = nil
 				due.Reset(0)
 			}
 		case <-check.C:
-			if clock.hasStopped(l.cfg.Clock(), time.Now()) {
+			if clock.HasStopped(l.Cfg.Clock(), time.Now()) {
 				// An answer that is still on its way would be a lease without an end.
 				asked.abandon()
 				asked = nil
 				due.Reset(leasePause)
-				l.revoke()
+				l.Revoke()
 				e.giveUpLeadership(ctx)
 			}
 		case <-due.C:
 			if asked == nil {
-				asked = e.requestLease(ctx, clock.stopped)
+				asked = e.requestLease(ctx, clock.Stopped)
 				leader = asked.leader
 			}
 		case <-answered:
 			if e.handleLeaseReply(asked) {
-				due.Reset(max(leaseRenew-(l.cfg.OwnClock()-asked.sent), 0))
+				due.Reset(max(lease.RenewEvery-(l.Cfg.OwnClock()-asked.sent), 0))
 			} else {
 				due.Reset(leasePause)
 			}
@@ -78,7 +79,7 @@ func (e *Engine) renewLease(ctx context.Context) {
 			valid = now
 			switch {
 			case !now:
-				l.stats.lapses.Add(1)
+				l.Counters.Lapses.Add(1)
 				warned = true
 				e.cfg.Logger.Warn("the lease of this node has expired: clients wait until the leader answers again", "node", e.cfg.Self)
 			case warned:
@@ -87,7 +88,7 @@ func (e *Engine) renewLease(ctx context.Context) {
 			}
 			e.publishRoutes()
 		}
-		end.Reset(max(time.Duration(l.until.Load())-l.cfg.OwnClock(), leasePause))
+		end.Reset(max(time.Duration(l.Until.Load())-l.Cfg.OwnClock(), leasePause))
 	}
 }
 
@@ -113,21 +114,21 @@ func (a *leaseAttempt) abandon() {
 
 // requestLease begins a request. The lease is counted from here on.
 func (e *Engine) requestLease(ctx context.Context, stopped bool) *leaseAttempt {
-	a := &leaseAttempt{sent: e.lease.cfg.OwnClock(), began: time.Now(), done: make(chan struct{})}
-	a.leader, _ = e.lease.cfg.Consensus.Leader()
+	a := &leaseAttempt{sent: e.lease.Cfg.OwnClock(), began: time.Now(), done: make(chan struct{})}
+	a.leader, _ = e.lease.Cfg.Consensus.Leader()
 	ctx, a.cancel = context.WithTimeout(ctx, leaseTimeout)
 	n, known := e.cfg.Table.State().Node(e.cfg.Self)
-	switch fault := e.lease.cfg.Consensus.Fault(); {
+	switch fault := e.lease.Cfg.Consensus.Fault(); {
 	case !known || n.Incarnation != e.cfg.Incarnation:
-		a.err = ErrStart
+		a.err = lease.ErrStart
 	case fault != nil:
 		a.err = fault
 	case stopped:
-		a.err = ErrClock
+		a.err = lease.ErrClock
 	case e.cfg.Copied && e.originalMayAnswer(a.sent):
 		a.err = errOriginal
 	case a.leader == "":
-		a.err = ErrNotLeader
+		a.err = lease.ErrNotLeader
 	}
 	if a.err != nil {
 		close(a.done)
@@ -156,7 +157,7 @@ func (e *Engine) originalMayAnswer(now time.Duration) bool {
 	if e.registeredAt == 0 {
 		e.registeredAt = max(now, 1)
 	}
-	return now-e.registeredAt < leaseLength+leaseMargin
+	return now-e.registeredAt < lease.Length+lease.Margin
 }
 
 // handleLeaseReply takes in what came of a request; it returns false if that is no lease.
@@ -167,28 +168,30 @@ func (e *Engine) handleLeaseReply(a *leaseAttempt) bool {
 		a.err = fmt.Errorf("%s: %s", a.leader, a.reply.Refusal)
 	}
 	if a.err != nil {
-		l.stats.failed(a.err)
+		l.Counters.Failed(a.err)
 		return false
 	}
-	l.stats.granted.Add(1)
+	l.Counters.Granted.Add(1)
 	e.readOnly.setOthers(a.reply.Refusing)
 	e.leaseHolders.update(a.reply.Holders, time.Now())
-	l.stats.compare(a.leader, a.began, time.Now(), a.reply.Wall)
-	l.advance(func(h *holder) { h.addGrant(a.sent, l.cfg.OwnClock(), a.reply.Index, e.cfg.Table.State().Index()) })
+	l.Counters.Compare(a.leader, a.began, time.Now(), a.reply.Wall)
+	l.Advance(func(h *lease.Holder) {
+		h.AddGrant(a.sent, l.Cfg.OwnClock(), a.reply.Index, e.cfg.Table.State().Index())
+	})
 	return true
 }
 
 // giveUpLeadership has another node lead: this one cannot tell when leases are over.
 func (e *Engine) giveUpLeadership(ctx context.Context) {
-	e.cfg.Logger.Error("this node gives up its lease and its leadership", "node", e.cfg.Self, "err", ErrClock)
+	e.cfg.Logger.Error("this node gives up its lease and its leadership", "node", e.cfg.Self, "err", lease.ErrClock)
 	e.done.Go(func() {
-		ctx, cancel := context.WithTimeout(ctx, leaseLength)
+		ctx, cancel := context.WithTimeout(ctx, lease.Length)
 		defer cancel()
-		if err := e.lease.cfg.Consensus.TransferLeadership(ctx); err != nil && ctx.Err() == nil {
+		if err := e.lease.Cfg.Consensus.TransferLeadership(ctx); err != nil && ctx.Err() == nil {
 			e.cfg.Logger.Warn("transferring the leadership failed", "node", e.cfg.Self, "err", err)
 		}
 	})
 }
 
 // LeaseStats returns the figures of this node's lease, and of those that it granted as the leader.
-func (e *Engine) LeaseStats() LeaseStats { return e.lease.Stats(e.cfg.Self) }
+func (e *Engine) LeaseStats() lease.Stats { return e.lease.Stats(e.cfg.Self) }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/lease"
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
@@ -16,7 +17,7 @@ import (
 // the node does not lead.
 type leaseServer struct {
 	mu      sync.Mutex
-	granter granter
+	granter lease.Granter
 	round   *round // the next; nil if nobody waits for one
 	running bool
 	closed  bool
@@ -87,55 +88,55 @@ func (e *Engine) runRounds() {
 func (e *Engine) confirmRound() (uint64, error) {
 	ctx, cancel := context.WithTimeout(e.ctx, roundTimeout)
 	defer cancel()
-	g, c := &e.leaseServer.granter, e.lease.cfg.Consensus
+	g, c := &e.leaseServer.granter, e.lease.Cfg.Consensus
 	term := c.Term()
-	if !g.disabled.unconfirmed {
+	if !g.Disabled.Unconfirmed {
 		var err error
 		if term, err = c.Confirm(ctx); err != nil {
 			return 0, err
 		}
 	}
 	e.leaseServer.mu.Lock()
-	known := g.term == term
+	known := g.Term == term
 	e.leaseServer.mu.Unlock()
 	if known {
 		return term, nil
 	}
-	if !g.disabled.unsettled {
+	if !g.Disabled.Unsettled {
 		if err := c.Barrier(ctx); err != nil {
 			return 0, err
 		}
 		if c.Term() != term {
-			return 0, ErrNotLeader
+			return 0, lease.ErrNotLeader
 		}
 	}
 	e.leaseServer.mu.Lock()
-	g.beginTerm(term, e.lease.cfg.Clock())
+	g.BeginTerm(term, e.lease.Cfg.Clock())
 	e.leaseServer.mu.Unlock()
 	return term, nil
 }
 
 // grantLease answers a request for a lease.
 func (e *Engine) grantLease(ctx context.Context, node string, r *leaseRequest) leaseReply {
-	is := nodeCondition{applied: r.Applied, refusing: time.Duration(r.Refusing) * time.Millisecond}
-	reply, err := e.grant(ctx, nodeStart{node, r.Incarnation}, is)
+	is := lease.NodeCondition{Applied: r.Applied, Refusing: time.Duration(r.Refusing) * time.Millisecond}
+	reply, err := e.grant(ctx, lease.NodeStart{Node: node, Incarnation: r.Incarnation}, is)
 	reply.Wall = time.Now().UnixMilli()
 	if err != nil {
-		e.lease.stats.withheld.Add(1)
+		e.lease.Counters.Withheld.Add(1)
 		reply.Refusal = err.Error()
 		return reply
 	}
-	e.lease.stats.given.Add(1)
+	e.lease.Counters.Given.Add(1)
 	return reply
 }
 
 // grant returns the reply to a request but for the time.
-func (e *Engine) grant(ctx context.Context, t nodeStart, is nodeCondition) (reply leaseReply, err error) {
-	if e.lease.cfg.Clock == nil {
+func (e *Engine) grant(ctx context.Context, t lease.NodeStart, is lease.NodeCondition) (reply leaseReply, err error) {
+	if e.lease.Cfg.Clock == nil {
 		return reply, errors.New("no leases")
 	}
-	if _, self := e.lease.cfg.Consensus.Leader(); !self {
-		return reply, ErrNotLeader
+	if _, self := e.lease.Cfg.Consensus.Leader(); !self {
+		return reply, lease.ErrNotLeader
 	}
 	term, err := e.confirm(ctx)
 	if err != nil {
@@ -145,19 +146,19 @@ func (e *Engine) grant(ctx context.Context, t nodeStart, is nodeCondition) (repl
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	st := e.cfg.Table.State()
-	n, known := st.Node(t.node)
-	if !known || n.State == table.Gone || n.Incarnation != t.incarnation {
-		return reply, fmt.Errorf("%w: %s, %d", ErrStart, t.node, t.incarnation)
+	n, known := st.Node(t.Node)
+	if !known || n.State == table.Gone || n.Incarnation != t.Incarnation {
+		return reply, fmt.Errorf("%w: %s, %d", lease.ErrStart, t.Node, t.Incarnation)
 	}
-	g, now := &o.granter, e.lease.cfg.Clock()
-	g.noteRefusing(t.node, now, is.refusing)
-	if is.refusing >= replaceRefusing && g.hasSuccessor(st, t, now) {
-		return reply, fmt.Errorf("%w: %s", ErrRefusesWrites, t.node)
+	g, now := &o.granter, e.lease.Cfg.Clock()
+	g.NoteRefusing(t.Node, now, is.Refusing)
+	if is.Refusing >= replaceRefusing && g.HasSuccessor(st, t, now) {
+		return reply, fmt.Errorf("%w: %s", lease.ErrRefusesWrites, t.Node)
 	}
-	if err := g.grant(t, term, now, is, st.Index()); err != nil {
+	if err := g.Grant(t, term, now, is, st.Index()); err != nil {
 		return reply, err
 	}
-	return leaseReply{Index: st.Index(), Refusing: slices.Sorted(maps.Keys(g.refusingSince)), Holders: g.holders(now)}, nil
+	return leaseReply{Index: st.Index(), Refusing: slices.Sorted(maps.Keys(g.RefusingSince)), Holders: g.Holders(now)}, nil
 }
 
 // A leaseRequest asks the leader for a lease.

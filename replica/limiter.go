@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"github.com/ringside-kv/ringside/replica/internal/locks"
 	"sync"
 	"time"
 )
@@ -49,6 +50,6 @@ func (e *Engine) restForClients(ctx context.Context, worked time.Duration) {
 	}
 	busy := min(1, e.cfg.Requests()/busyRequests)
 	if d := time.Duration(maxRestFactor * busy * float64(worked)); d > 100*time.Microsecond {
-		pause(ctx, min(d, pollInterval))
+		locks.Pause(ctx, min(d, pollInterval))
 	}
 }

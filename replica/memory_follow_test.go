@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ringside-kv/ringside/replica/feed"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -40,7 +41,7 @@ type memoryHeld struct {
 	number uint64
 }
 
-func (m *memory) NewTap(sink func(number uint64, batch []byte), pace func()) Tap {
+func (m *memory) NewTap(sink func(number uint64, batch []byte), pace func()) feed.Tap {
 	return &memoryFollow{m: m, sink: sink, pace: pace}
 }
 
@@ -77,7 +78,7 @@ func (m *memory) given(p pair) {
 	f.sink(m.number, batch)
 }
 
-func (m *memory) Retap(moves []TapMove, end []FeedCopy, at func()) error {
+func (m *memory) Retap(moves []feed.TapMove, end []feed.Copy, at func()) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, move := range moves {
@@ -242,7 +243,7 @@ var (
 	errMemoryClosed  = errors.New("the feed is closed")
 )
 
-func (m *memory) ReceiveFeed() IncomingFeed { return &memoryFeed{m: m} }
+func (m *memory) ReceiveFeed() feed.IncomingFeed { return &memoryFeed{m: m} }
 
 func (f *memoryFeed) SetRanges(ranges []ring.Range) { f.ranges = slices.Clone(ranges) }
 
@@ -301,18 +302,18 @@ func (f *memoryFeed) Close() { f.broken = errMemoryClosed }
 func TestMemoryIsFollowedAsAStoreIs(t *testing.T) {
 	m := newMemory(func() {})
 	var got []string
-	follow := func(name string) Tap {
+	follow := func(name string) feed.Tap {
 		return m.NewTap(func(n uint64, batch []byte) { got = append(got, name+string(rune('0'+n))) }, nil)
 	}
 	a, b := follow("a"), follow("b")
 	var told []string
 	tell := func(name string) func(error) { return func(error) { told = append(told, name) } }
 	m.write("k", 1, tell("none"))
-	if err := m.Retap([]TapMove{{ring.Whole, a}}, nil, func() { got = append(got, "at") }); err != nil {
+	if err := m.Retap([]feed.TapMove{{Range: ring.Whole, To: a}}, nil, func() { got = append(got, "at") }); err != nil {
 		t.Fatal(err)
 	}
 	m.write("k", 2, tell("first"))
-	if err := m.Retap([]TapMove{{ring.Range{Start: tokenOf("k"), End: tokenOf("k") + 1}, b}}, nil, nil); err != nil {
+	if err := m.Retap([]feed.TapMove{{Range: ring.Range{Start: tokenOf("k"), End: tokenOf("k") + 1}, To: b}}, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	m.write("other", 2, tell("other"))
@@ -322,7 +323,7 @@ func TestMemoryIsFollowedAsAStoreIs(t *testing.T) {
 	m.read("k", tell("read again"))
 	a.Acked(1)
 	a.Close(errors.New("gone"))
-	if err := m.Retap([]TapMove{{ring.Whole, a}}, nil, nil); err == nil {
+	if err := m.Retap([]feed.TapMove{{Range: ring.Whole, To: a}}, nil, nil); err == nil {
 		t.Error("who is closed follows")
 	}
 	if want := "at a1 a2 b3"; strings.Join(got, " ") != want {

@@ -10,6 +10,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/internal/spans"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -163,7 +164,7 @@ func (m *memory) Check(_ context.Context, r ring.Range, pace func(int)) error {
 	m.mu.Lock()
 	err := m.readable(r)
 	if err == nil {
-		m.seen = slices.DeleteFunc(m.seen, func(s ring.Range) bool { return within(s, r) })
+		m.seen = slices.DeleteFunc(m.seen, func(s ring.Range) bool { return spans.Within(s, r) })
 	}
 	m.mu.Unlock()
 	pace(1 << 10)
@@ -184,7 +185,7 @@ func (m *memory) Discard(ranges ...ring.Range) error {
 	}
 	for _, r := range ranges {
 		for _, f := range m.follow {
-			if slices.ContainsFunc(f.r, func(own ring.Range) bool { return overlap(own, r) }) {
+			if slices.ContainsFunc(f.r, func(own ring.Range) bool { return spans.Overlap(own, r) }) {
 				return errors.New("a range that is followed is discarded")
 			}
 		}
@@ -193,7 +194,7 @@ func (m *memory) Discard(ranges ...ring.Range) error {
 			delete(m.data, key)
 		}
 		m.bad = slices.DeleteFunc(m.bad, in)
-		m.seen = slices.DeleteFunc(m.seen, func(s ring.Range) bool { return overlap(s, r) })
+		m.seen = slices.DeleteFunc(m.seen, func(s ring.Range) bool { return spans.Overlap(s, r) })
 		m.discards++
 	}
 	return nil

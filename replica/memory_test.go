@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/internal/spans"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -212,7 +213,7 @@ func (k *memoryTake) Close() {
 func (m *memory) takesIn(r ring.Range) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.ContainsFunc(m.taken, func(k *memoryTake) bool { return overlap(k.r, r) })
+	return slices.ContainsFunc(m.taken, func(k *memoryTake) bool { return spans.Overlap(k.r, r) })
 }
 
 func (k *memoryTake) Answer([]byte) ([]byte, error) {

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/feed"
+	"github.com/ringside-kv/ringside/replica/internal/locks"
+	"github.com/ringside-kv/ringside/replica/step"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -28,7 +31,7 @@ func (e *Engine) mergeLoop(ctx context.Context) {
 			}
 		}
 		again = false
-		pause(ctx, 2*e.cfg.Settle) // whoever leads plans first
+		locks.Pause(ctx, 2*e.cfg.Settle) // whoever leads plans first
 		st := e.cfg.Table.State()
 		if ctx.Err() != nil || len(st.Handoffs()) > 0 || e.resigning.Load() || st.Index() == looked || st.Cluster().Paused {
 			continue
@@ -44,12 +47,12 @@ func (e *Engine) mergeLoop(ctx context.Context) {
 		case err == nil:
 			looked = st.Index()
 		case errors.Is(err, errOccupied):
-			pause(ctx, e.cfg.Retry*time.Duration(min(maxBackoff(err), 1<<occupied)))
+			locks.Pause(ctx, e.cfg.Retry*time.Duration(min(maxBackoff(err), 1<<occupied)))
 			occupied = min(occupied+1, 10)
 			again = true
 		case ctx.Err() == nil && !table.IsRefused(err):
 			e.cfg.Logger.Info("merging neighbouring ranges failed, trying again", "err", err)
-			pause(ctx, e.cfg.Retry)
+			locks.Pause(ctx, e.cfg.Retry)
 			again = true // perhaps nothing changes any more
 		}
 	}
@@ -165,12 +168,12 @@ func (e *Engine) mergeRuns(ctx context.Context, runs [][]*table.Row) error {
 		}
 		return merge
 	}
-	d := e.undoByRenewing(SplitStill, SplitDecided, held, func(rows []*table.Row) table.Command { return whole(rows) })
+	d := e.undoByRenewing(step.SplitStill, step.SplitDecided, held, func(rows []*table.Row) table.Command { return whole(rows) })
 	look := d.rows
 	d.rows = func() ([]*table.Row, error) {
 		rows, err := look()
 		if err == nil && len(rows) > 0 && len(whole(rows).Runs) == 0 {
-			return rows, errChanged
+			return rows, feed.ErrChanged
 		}
 		return rows, err
 	}

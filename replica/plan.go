@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/internal/locks"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -25,7 +26,7 @@ func (e *Engine) planLoop(ctx context.Context) {
 			}
 			continue
 		}
-		pause(ctx, e.cfg.Settle)
+		locks.Pause(ctx, e.cfg.Settle)
 		st, away := e.cfg.Table.State(), e.absent()
 		if st == planned && maps.Equal(away, without) {
 			continue
@@ -34,7 +35,7 @@ func (e *Engine) planLoop(ctx context.Context) {
 			if ctx.Err() == nil {
 				e.cfg.Logger.Warn("planning handoffs failed", "err", err)
 			}
-			pause(ctx, e.cfg.Retry)
+			locks.Pause(ctx, e.cfg.Retry)
 			continue
 		}
 		planned, without = st, away

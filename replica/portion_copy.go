@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/feed"
+	"github.com/ringside-kv/ringside/replica/internal/locks"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -113,12 +115,12 @@ func (c *portionCopy) checkWanted() error {
 		return nil
 	}
 	if _, ok := st.Handoff(c.h.ID); !ok {
-		return errChanged
+		return feed.ErrChanged
 	}
 	for _, r := range c.p.ranges {
 		row, ok := st.Row(r.Start)
 		if !ok || row.Range != r || row.Primary != c.e.cfg.Self || row.Op.Handoff != c.h.ID || c.epochs.isPast(row) {
-			return errChanged
+			return feed.ErrChanged
 		}
 	}
 	c.st = st
@@ -148,7 +150,7 @@ func (c *portionCopy) waitForPermit(ctx context.Context) (limit int, err error) 
 		} else {
 			c.e.noteWait(c.t, NotWaiting, "")
 		}
-		if pause(ctx, min(wait, pollInterval)); ctx.Err() != nil {
+		if locks.Pause(ctx, min(wait, pollInterval)); ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"github.com/ringside-kv/ringside/replica/internal/frame"
+	"github.com/ringside-kv/ringside/replica/lease"
 )
 
 // Kinds of questions between engines: the first byte of each.
@@ -33,15 +35,15 @@ func (e *Engine) ask(ctx context.Context, node string, kind byte, question, answ
 	if err != nil {
 		return err
 	}
-	reply, err := e.lease.cfg.Ask(ctx, node, append([]byte{kind}, text...))
+	reply, err := e.lease.Cfg.Ask(ctx, node, append([]byte{kind}, text...))
 	if err != nil {
 		return err
 	}
 	if len(reply) > bound(kind) {
-		return fmt.Errorf("%w: an answer of %d bytes", ErrFrame, len(reply))
+		return fmt.Errorf("%w: an answer of %d bytes", frame.ErrMalformed, len(reply))
 	}
 	if err := json.Unmarshal(reply, answer); err != nil {
-		return fmt.Errorf("%w: %w", ErrFrame, err)
+		return fmt.Errorf("%w: %w", frame.ErrMalformed, err)
 	}
 	return nil
 }
@@ -49,20 +51,20 @@ func (e *Engine) ask(ctx context.Context, node string, kind byte, question, answ
 // Answer answers a question of another node's engine, which has proved that it is from.
 func (e *Engine) Answer(ctx context.Context, from string, question []byte) ([]byte, error) {
 	if len(question) == 0 || len(question) > bound(question[0]) {
-		return nil, fmt.Errorf("%w: a question of %d bytes", ErrFrame, len(question))
+		return nil, fmt.Errorf("%w: a question of %d bytes", frame.ErrMalformed, len(question))
 	}
 	kind, text := question[0], question[1:]
 	switch kind {
 	case questionLease:
 		var r leaseRequest
 		if err := json.Unmarshal(text, &r); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrFrame, err)
+			return nil, fmt.Errorf("%w: %w", frame.ErrMalformed, err)
 		}
 		return json.Marshal(e.grantLease(ctx, from, &r))
 	case questionFence:
-		var r fenceRequest
+		var r lease.FenceRequest
 		if err := json.Unmarshal(text, &r); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrFrame, err)
+			return nil, fmt.Errorf("%w: %w", frame.ErrMalformed, err)
 		}
 		reply, err := e.answerFence(ctx, &r)
 		if err != nil {
@@ -72,9 +74,9 @@ func (e *Engine) Answer(ctx context.Context, from string, question []byte) ([]by
 	case questionScrub:
 		var r scrubRequest
 		if err := json.Unmarshal(text, &r); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrFrame, err)
+			return nil, fmt.Errorf("%w: %w", frame.ErrMalformed, err)
 		}
 		return json.Marshal(e.answerScrub(ctx, from, &r))
 	}
-	return nil, fmt.Errorf("%w: a question of kind %d", ErrFrame, kind)
+	return nil, fmt.Errorf("%w: a question of kind %d", frame.ErrMalformed, kind)
 }

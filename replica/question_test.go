@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/lease"
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
@@ -26,18 +27,18 @@ func (noConsensus) TransferLeadershipFromStalledDisk(context.Context) error { re
 
 // Whatever another node asks, there is an answer or an error.
 func FuzzAnswer(f *testing.F) {
-	for _, q := range []any{&leaseRequest{Incarnation: 1, Wall: 2, Applied: 3, Refusing: 4}, &fenceRequest{"a", 3}} {
+	for _, q := range []any{&leaseRequest{Incarnation: 1, Wall: 2, Applied: 3, Refusing: 4}, &lease.FenceRequest{Node: "a", Incarnation: 3}} {
 		text, _ := json.Marshal(q)
 		f.Add(append([]byte{questionLease}, text...))
 		f.Add(append([]byte{questionFence}, text...))
 	}
 	f.Add([]byte(strings.Repeat("L", maxQuestion+1)))
 	f.Add([]byte{})
-	e := &Engine{lease: newLease(LeaseConfig{Clock: func() time.Duration { return 0 }, Consensus: noConsensus{}})}
+	e := &Engine{lease: lease.New(lease.Config{Clock: func() time.Duration { return 0 }, Consensus: noConsensus{}})}
 	e.cfg.Self = "a"
 	f.Fuzz(func(t *testing.T, question []byte) {
 		if len(question) > 0 && question[0] == questionFence {
-			var r fenceRequest
+			var r lease.FenceRequest
 			if json.Unmarshal(question[1:], &r) == nil && r.Node != "a" {
 				return // what others have is the feed's
 			}

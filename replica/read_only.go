@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"errors"
+	"github.com/ringside-kv/ringside/replica/lease"
 	"slices"
 	"sync"
 	"time"
@@ -22,7 +23,7 @@ import (
 // keeps its lease: reads go on, and so does everything when the disks answer.
 const (
 	handOverRefusing = 5 * time.Second
-	replaceRefusing  = handOverRefusing + leaseLength
+	replaceRefusing  = handOverRefusing + lease.Length
 	stalledAfter     = 5 * time.Second
 	// checkWrites is how often a node looks at whether its store takes writes.
 	checkWrites = 250 * time.Millisecond
@@ -116,9 +117,9 @@ func (e *Engine) watchStall(ctx context.Context) {
 		e.cfg.Logger.Warn("the disk with this node's data does not answer: backups with working disks become the primaries of its ranges",
 			"node", e.cfg.Self, "for", waits.Round(time.Millisecond))
 		e.done.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, leaseLength)
+			ctx, cancel := context.WithTimeout(ctx, lease.Length)
 			defer cancel()
-			if err := e.lease.cfg.Consensus.TransferLeadershipFromStalledDisk(ctx); err != nil && ctx.Err() == nil {
+			if err := e.lease.Cfg.Consensus.TransferLeadershipFromStalledDisk(ctx); err != nil && ctx.Err() == nil {
 				e.cfg.Logger.Info("transferring the leadership from a node whose disk does not answer failed", "node", e.cfg.Self, "err", err)
 			}
 		})

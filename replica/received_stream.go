@@ -9,6 +9,10 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/ringside-kv/ringside/replica/internal/frame"
+	"github.com/ringside-kv/ringside/replica/internal/spans"
+	"github.com/ringside-kv/ringside/replica/step"
+	"github.com/ringside-kv/ringside/replica/stream"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -28,7 +32,7 @@ func (e *Engine) Serve(ctx context.Context, from string, conn net.Conn) error {
 	defer stop()
 	a := &receivedStream{e: e, ctx: ctx, from: from, cancel: cancel}
 	defer a.close()
-	return Receive(conn, a)
+	return stream.Receive(conn, a)
 }
 
 // receivedStreams are the streams that a node receives.
@@ -63,7 +67,7 @@ func (as *receivedStreams) admit(ctx context.Context, a *receivedStream, most in
 		}
 	}
 	if len(as.from) >= most {
-		return ErrReceiving
+		return stream.ErrReceiving
 	}
 	as.from[a.from] = a
 	return nil
@@ -86,7 +90,7 @@ func (as *receivedStreams) isReceiving(r ring.Range) bool {
 	as.mu.Lock()
 	defer as.mu.Unlock()
 	for _, a := range as.from {
-		if slices.ContainsFunc(a.at, func(at ring.Range) bool { return overlap(at, r) }) {
+		if slices.ContainsFunc(a.at, func(at ring.Range) bool { return spans.Overlap(at, r) }) {
 			return true
 		}
 	}
@@ -100,7 +104,7 @@ func (as *receivedStreams) endOwned(st *table.State, primary string) {
 	defer as.mu.Unlock()
 	for _, a := range as.from {
 		for i, r := range a.at {
-			for row := range overlappingRows(st, r) {
+			for row := range spans.Rows(st, r) {
 				if row.Primary == primary {
 					a.ranges[i].End()
 					break
@@ -150,10 +154,10 @@ func (s *receivedStream) setRanges(at []ring.Range, in []IncomingCopy) {
 // Open implements Receiver.
 func (s *receivedStream) Open(text []byte) error {
 	if err := json.Unmarshal(text, &s.purpose); err != nil {
-		return fmt.Errorf("%w: %w", ErrFrame, err)
+		return fmt.Errorf("%w: %w", frame.ErrMalformed, err)
 	}
 	if s.purpose.From != s.from {
-		return fmt.Errorf("%w: a stream of %.100q from %s", ErrFrame, s.purpose.From, s.from)
+		return fmt.Errorf("%w: a stream of %.100q from %s", frame.ErrMalformed, s.purpose.From, s.from)
 	}
 	if s.purpose.Incarnation != s.e.cfg.Incarnation {
 		return fmt.Errorf("%w: it is for incarnation %d", ErrNotLearner, s.purpose.Incarnation)
@@ -172,7 +176,7 @@ func (s *receivedStream) Open(text []byte) error {
 func (s *receivedStream) Begin(text []byte) error {
 	var b streamRanges
 	if err := json.Unmarshal(text, &b); err != nil {
-		return fmt.Errorf("%w: %w", ErrFrame, err)
+		return fmt.Errorf("%w: %w", frame.ErrMalformed, err)
 	}
 	ranges := b.Ranges
 	within, cancel := context.WithTimeout(s.ctx, s.e.cfg.Retry)
@@ -199,7 +203,7 @@ func (s *receivedStream) Begin(text []byte) error {
 	s.e.sweeper.mu.Lock()
 	defer s.e.sweeper.mu.Unlock()
 	for _, r := range s.e.sweeper.undiscarded {
-		if slices.ContainsFunc(ranges, func(at ring.Range) bool { return overlap(at, r) }) {
+		if slices.ContainsFunc(ranges, func(at ring.Range) bool { return spans.Overlap(at, r) }) {
 			return fmt.Errorf("%w: in %v", ErrDamaged, r)
 		}
 	}
@@ -212,7 +216,7 @@ func (s *receivedStream) Begin(text []byte) error {
 		in = append(in, s.e.cfg.Store.ReceiveCopy(r))
 	}
 	s.setRanges(ranges, in)
-	s.e.reached(HandoffTaken)
+	s.e.reached(step.HandoffTaken)
 	return nil
 }
 
@@ -237,7 +241,7 @@ func (s *receivedStream) checkSender() error {
 // Apply implements Receiver.
 func (s *receivedStream) Apply(r int, batch []byte, done func(error)) error {
 	if r >= len(s.ranges) {
-		return fmt.Errorf("%w: a batch of range %d", ErrFrame, r)
+		return fmt.Errorf("%w: a batch of range %d", frame.ErrMalformed, r)
 	}
 	if err := s.checkSender(); err != nil {
 		return err
@@ -248,7 +252,7 @@ func (s *receivedStream) Apply(r int, batch []byte, done func(error)) error {
 // Ask implements Receiver.
 func (s *receivedStream) Ask(r int, question []byte) ([]byte, error) {
 	if r >= len(s.ranges) {
-		return nil, fmt.Errorf("%w: a question about range %d", ErrFrame, r)
+		return nil, fmt.Errorf("%w: a question about range %d", frame.ErrMalformed, r)
 	}
 	return s.ranges[r].Answer(question)
 }

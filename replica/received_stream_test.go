@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/fakenet"
+	"github.com/ringside-kv/ringside/replica/stream"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -28,7 +29,7 @@ func TestReceiversTakeTurns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := arrive("b"); !errors.Is(err, ErrReceiving) {
+		if _, err := arrive("b"); !errors.Is(err, stream.ErrReceiving) {
 			t.Error(err)
 		}
 		ended := false
@@ -43,7 +44,7 @@ func TestReceiversTakeTurns(t *testing.T) {
 			t.Errorf("%v; the earlier stream has ended: %v", err, ended)
 		}
 		as.remove(first) // once more, which is not again's end
-		if _, err := arrive("b"); !errors.Is(err, ErrReceiving) {
+		if _, err := arrive("b"); !errors.Is(err, stream.ErrReceiving) {
 			t.Error(err)
 		}
 		as.remove(again)

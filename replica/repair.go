@@ -8,6 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/feed"
+	"github.com/ringside-kv/ringside/replica/internal/rules"
+	"github.com/ringside-kv/ringside/replica/internal/spans"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -49,7 +52,7 @@ func (e *Engine) repairLoop(ctx context.Context) {
 		e.noteRepairs()
 		st := e.cfg.Table.State()
 		if n, ok := st.Node(e.cfg.Self); !ok || n.Incarnation != e.cfg.Incarnation ||
-			st.Cluster().Paused || e.resigning.Load() || e.lease.cfg.Ask == nil {
+			st.Cluster().Paused || e.resigning.Load() || e.lease.Cfg.Ask == nil {
 			continue
 		}
 		e.repairDamaged(ctx, st)
@@ -62,7 +65,7 @@ func (e *Engine) repairDamaged(ctx context.Context, st *table.State) {
 	known := make(map[ring.Range]bool)
 	var discard []ring.Range
 	for row := range st.Rows() {
-		if !slices.ContainsFunc(damaged, func(r ring.Range) bool { return overlap(r, row.Range) }) || !e.isUnreadable(ctx, row) {
+		if !slices.ContainsFunc(damaged, func(r ring.Range) bool { return spans.Overlap(r, row.Range) }) || !e.isUnreadable(ctx, row) {
 			continue
 		}
 		if ctx.Err() != nil {
@@ -185,7 +188,7 @@ func (e *Engine) repairNext(ctx context.Context, st *table.State, row *table.Row
 		return true, nil
 	}
 	_, err = e.askScrub(within, row.Primary, &scrubRequest{Kind: scrubRead, To: primary.Incarnation, Range: row.Range})
-	if err != nil && e.cfg.rules.enforced(ruleVerified) {
+	if err != nil && e.cfg.rules.Enforced(rules.Verified) {
 		return false, err
 	}
 	e.scrub.mu.Lock()
@@ -213,7 +216,7 @@ func (e *Engine) handOverDamaged(ctx context.Context, st *table.State, row *tabl
 		return errNoCopy
 	}
 	if !e.ownRow(row) {
-		return errChanged
+		return feed.ErrChanged
 	}
 	var faults []error
 	for _, node := range row.Backups {
@@ -225,13 +228,13 @@ func (e *Engine) handOverDamaged(ctx context.Context, st *table.State, row *tabl
 		within, cancel := context.WithTimeout(ctx, readTimeout)
 		_, err := e.askScrub(within, node, &scrubRequest{Kind: scrubRead, To: n.Incarnation, Range: row.Range})
 		cancel()
-		if err != nil && e.cfg.rules.enforced(ruleVerified) {
+		if err != nil && e.cfg.rules.Enforced(rules.Verified) {
 			faults = append(faults, err)
 			continue
 		}
 		now, ok := e.cfg.Table.State().Row(row.Range.Start)
 		if !ok || now.Range != row.Range || now.Epoch != row.Epoch || !slices.Contains(now.Backups, node) {
-			return errChanged
+			return feed.ErrChanged
 		}
 		if err := e.promoteTo(ctx, node, []*table.Row{now}); err != nil {
 			return err
@@ -288,7 +291,7 @@ func (e *Engine) discard(ranges []ring.Range) error {
 
 // canDiscard tells whether nobody needs what lies here of a range; sweeping is held.
 func (e *Engine) canDiscard(st *table.State, r ring.Range) bool {
-	for row := range overlappingRows(st, r) {
+	for row := range spans.Rows(st, r) {
 		if row.Holds(e.cfg.Self) || e.allCopiesAway(st, row) {
 			return false
 		}

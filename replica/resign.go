@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/internal/locks"
+	"github.com/ringside-kv/ringside/replica/step"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -28,7 +30,7 @@ const maxReleased = 2048
 // then stays so. From its call on the node takes no copies in and hands none over.
 func (e *Engine) Resign(ctx context.Context, here func(node string) bool) error {
 	e.resigning.Store(true)
-	signal(e.scrub.startNow) // so that what was compared is remembered
+	locks.Signal(e.scrub.startNow) // so that what was compared is remembered
 	if n, ok := e.cfg.Table.State().Node(e.cfg.Self); !ok || n.Incarnation != e.cfg.Incarnation {
 		return nil // it has begun nothing yet
 	}
@@ -48,7 +50,7 @@ func (e *Engine) Resign(ctx context.Context, here func(node string) bool) error 
 		}
 		if len(faults) > 0 {
 			e.cfg.Logger.Debug("promoting backups failed, trying again", "err", errors.Join(faults...))
-			pause(ctx, resignPause)
+			locks.Pause(ctx, resignPause)
 		}
 	}
 	for {
@@ -62,7 +64,7 @@ func (e *Engine) Resign(ctx context.Context, here func(node string) bool) error 
 			return ctx.Err()
 		}
 		if err != nil {
-			pause(ctx, resignPause)
+			locks.Pause(ctx, resignPause)
 		}
 	}
 }
@@ -106,7 +108,7 @@ func (e *Engine) promoteTo(ctx context.Context, to string, rows []*table.Row) er
 			}
 		}
 		occupied, err := e.changeUnoccupied(ctx, held, nil, func(held []ring.Range) decision {
-			return e.undoByRenewing(PromotionStill, PromotionDone, held, func(rows []*table.Row) table.Command {
+			return e.undoByRenewing(step.PromotionStill, step.PromotionDone, held, func(rows []*table.Row) table.Command {
 				return &table.CutOver{To: to, Incarnation: n.Incarnation, Leave: true, Rows: refs(rows)}
 			})
 		})

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/internal/locks"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -48,12 +49,12 @@ func (e *Engine) ScrubNow() {
 	e.scrub.mu.Lock()
 	e.scrub.ordered = true
 	e.scrub.mu.Unlock()
-	signal(e.scrub.startNow)
+	locks.Signal(e.scrub.startNow)
 }
 
 // scrubLoop goes on from part to part and from round to round.
 func (e *Engine) scrubLoop(ctx context.Context) {
-	if e.lease.cfg.Ask == nil {
+	if e.lease.Cfg.Ask == nil {
 		return
 	}
 	for ctx.Err() == nil {
@@ -187,7 +188,7 @@ func (e *Engine) readPace(ctx context.Context) func(bytes int) {
 			if wait == 0 {
 				break
 			}
-			pause(ctx, min(wait, pollInterval))
+			locks.Pause(ctx, min(wait, pollInterval))
 		}
 		e.restForClients(ctx, worked)
 		began = time.Now()

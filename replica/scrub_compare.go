@@ -7,6 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/feed"
+	"github.com/ringside-kv/ringside/replica/internal/frame"
+	"github.com/ringside-kv/ringside/replica/internal/locks"
+	"github.com/ringside-kv/ringside/replica/internal/rules"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -46,7 +50,7 @@ func (c *comparison) run(ctx context.Context) error {
 	e := c.e
 	n, ok := e.cfg.Table.State().Node(c.node)
 	if !ok {
-		return errChanged
+		return feed.ErrChanged
 	}
 	c.incarnation = n.Incarnation
 	load := e.cfg.Store.Load(c.at)
@@ -119,7 +123,7 @@ func (c *comparison) recheck(ctx context.Context, parts []KeySpan) (*KeySpan, er
 			return differs, err
 		}
 		parts = left
-		pause(ctx, time.Duration(1<<try)*time.Millisecond)
+		locks.Pause(ctx, time.Duration(1<<try)*time.Millisecond)
 	}
 	e.scrub.mu.Lock()
 	e.scrub.stats.Undecided += int64(len(parts))
@@ -129,14 +133,14 @@ func (c *comparison) recheck(ctx context.Context, parts []KeySpan) (*KeySpan, er
 
 // recheckOnce returns the parts of which it could not be told, or one that differs.
 func (c *comparison) recheckOnce(ctx context.Context, parts []KeySpan) (left []KeySpan, differs *KeySpan, err error) {
-	e, rules := c.e, c.e.cfg.rules
+	e, Set := c.e, c.e.cfg.rules
 	w, err := e.cfg.Store.Watch(c.at, parts)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer w.Close()
 	before := w.Changes()
-	if rules.enforced(ruleArrived) {
+	if Set.Enforced(rules.Arrived) {
 		if err := e.feed.WaitReceived(ctx, c.node); err != nil {
 			return nil, nil, err
 		}
@@ -151,13 +155,13 @@ func (c *comparison) recheckOnce(ctx context.Context, parts []KeySpan) (left []K
 		return nil, nil, err
 	}
 	if len(a.Sums) != len(mine) {
-		return nil, nil, fmt.Errorf("%w: %d sums in place of %d", ErrFrame, len(a.Sums), len(mine))
+		return nil, nil, fmt.Errorf("%w: %d sums in place of %d", frame.ErrMalformed, len(a.Sums), len(mine))
 	}
 	after := w.Changes()
 	for i := range parts {
 		switch {
 		case mine[i] == a.Sums[i]:
-		case before[i] == after[i] || !rules.enforced(ruleUnchanged):
+		case before[i] == after[i] || !Set.Enforced(rules.Unchanged):
 			return nil, &parts[i], nil
 		default:
 			left = append(left, parts[i])
@@ -179,7 +183,7 @@ func (c *comparison) releaseDiffering(ctx context.Context, differs *KeySpan) err
 	within, cancel := context.WithTimeout(ctx, repairPatience)
 	defer cancel()
 	for e.noteRepairs() > 0 && within.Err() == nil {
-		pause(within, pollInterval)
+		locks.Pause(within, pollInterval)
 	}
 	return ctx.Err()
 }
@@ -190,14 +194,14 @@ func (e *Engine) releaseBackup(ctx context.Context, was *table.Row, node string)
 	row, ok := e.cfg.Table.State().Row(was.Range.Start)
 	if !ok || row.Range != was.Range || row.Epoch != was.Epoch || row.Lineage != was.Lineage ||
 		row.Primary != e.cfg.Self || !slices.Contains(row.Backups, node) {
-		return errChanged
+		return feed.ErrChanged
 	}
 	if err := e.cfg.Table.Apply(ctx, &table.Release{Node: node, Rows: []table.Ref{row.Ref()}}); err != nil {
 		return err
 	}
 	e.publishRoutes()
 	err := e.feed.WaitReceived(ctx, node)
-	if errors.Is(err, errNotFed) {
+	if errors.Is(err, feed.ErrNotFed) {
 		return nil
 	}
 	return err

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/feed"
+	"github.com/ringside-kv/ringside/replica/internal/frame"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -76,7 +78,7 @@ func (e *Engine) answerScrub(ctx context.Context, from string, r *scrubRequest) 
 		case <-ctx.Done():
 			err = ctx.Err()
 		case <-e.ctx.Done():
-			err = errClosed
+			err = feed.ErrClosed
 		}
 	}
 	if err == nil {
@@ -96,7 +98,7 @@ func (e *Engine) runScrubQuestion(ctx context.Context, from string, r *scrubRequ
 		e.restForClients(ctx, time.Since(began))
 	case scrubSums:
 		if len(r.Parts) > scrubParts {
-			return fmt.Errorf("%w: %d parts", ErrFrame, len(r.Parts))
+			return fmt.Errorf("%w: %d parts", frame.ErrMalformed, len(r.Parts))
 		}
 		a.Sums, err = e.cfg.Store.Sums(r.Range, r.Parts, time.UnixMilli(r.At))
 	case scrubRead:
@@ -106,7 +108,7 @@ func (e *Engine) runScrubQuestion(ctx context.Context, from string, r *scrubRequ
 	case scrubBegin:
 		e.ScrubNow()
 	default:
-		err = fmt.Errorf("%w: a question %.40q", ErrFrame, r.Kind)
+		err = fmt.Errorf("%w: a question %.40q", frame.ErrMalformed, r.Kind)
 	}
 	return err
 }
@@ -116,7 +118,7 @@ func (e *Engine) runScrubQuestion(ctx context.Context, from string, r *scrubRequ
 func (e *Engine) releaseDamaged(ctx context.Context, node string, ref table.Ref) error {
 	row, ok := e.cfg.Table.State().Row(ref.Range.Start)
 	if !ok || row.Range != ref.Range || row.Epoch != ref.Epoch || !slices.Contains(row.Backups, node) || !e.ownRow(row) {
-		return errChanged
+		return feed.ErrChanged
 	}
 	if err := e.cfg.Store.Check(ctx, row.Range, e.readPace(ctx)); err != nil {
 		return err
@@ -137,7 +139,7 @@ func (e *Engine) ScrubAll(ctx context.Context) error {
 		case n.Role != table.Store || n.State == table.Gone || n.ID != e.cfg.Self && e.cfg.Away(n.ID):
 		case n.ID == e.cfg.Self:
 			e.ScrubNow()
-		case e.lease.cfg.Ask == nil:
+		case e.lease.Cfg.Ask == nil:
 			faults = append(faults, fmt.Errorf("%s: %w", n.ID, errScrubRefused))
 		default:
 			within, cancel := context.WithTimeout(ctx, fenceTimeout)

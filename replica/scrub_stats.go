@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/internal/spans"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -100,7 +101,7 @@ func (s *scrub) repaired(st *table.State, self string) (back []repair) {
 	defer s.mu.Unlock()
 	s.repairs = slices.DeleteFunc(s.repairs, func(r repair) bool {
 		is, ours := true, false
-		for row := range overlappingRows(st, r.at) {
+		for row := range spans.Rows(st, r.at) {
 			is = is && (row.Holds(r.node) || len(row.Backups) >= st.Cluster().Backups)
 			ours = ours || row.Primary == self
 		}

@@ -13,12 +13,13 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/fakenet"
+	"github.com/ringside-kv/ringside/replica/internal/rules"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
 
 // scrubbing runs a cluster of three with backups whose nodes can ask each other.
-func scrubbing(t *testing.T, backups int, without rules, run func(c *testCluster, seed uint64, rnd *rand.Rand)) {
+func scrubbing(t *testing.T, backups int, without rules.Set, run func(c *testCluster, seed uint64, rnd *rand.Rand)) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	fakenet.Bubble(t, func(t *testing.T) {
@@ -204,11 +205,11 @@ func TestScrubFindsWhatDiffers(t *testing.T) {
 // However much is written, what is right is never taken for wrong. Without one of its two
 // rules it would be.
 func TestScrubRaisesNoFalseAlarm(t *testing.T) {
-	one := []rules{ruleArrived, ruleUnchanged}[rand.IntN(2)]
+	one := []rules.Set{rules.Arrived, rules.Unchanged}[rand.IntN(2)]
 	for _, test := range []struct {
-		without rules
+		without rules.Set
 		name    string
-	}{{0, "all rules"}, {ruleArrived, "without waiting for acknowledgements"}, {ruleUnchanged, "without looking for changes"}} {
+	}{{0, "all rules"}, {rules.Arrived, "without waiting for acknowledgements"}, {rules.Unchanged, "without looking for changes"}} {
 		t.Run(test.name, func(t *testing.T) {
 			if testing.Short() && test.without != 0 {
 				t.Skip("a search for what goes wrong")
@@ -323,7 +324,7 @@ func TestNothingIsReceivedBeforeDamageIsGone(t *testing.T) {
 
 // If no copy can be read whole, none is thrown away, and it is told.
 func TestDamageOfAllCopiesIsKept(t *testing.T) {
-	for _, without := range []rules{0, ruleVerified} {
+	for _, without := range []rules.Set{0, rules.Verified} {
 		t.Run(fmt.Sprint("without=", without), func(t *testing.T) {
 			lost := 0
 			scrubbing(t, 1, without, func(c *testCluster, seed uint64, rnd *rand.Rand) {

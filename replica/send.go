@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"errors"
+	"github.com/ringside-kv/ringside/replica/feed"
 	"log/slog"
 	"time"
 )
@@ -120,7 +121,7 @@ func (e *Engine) endTry(ctx context.Context, t *transfer, err error) {
 		e.noteWait(t, causeOf(err), err.Error())
 		t.notBefore = time.Now().Add(e.cfg.Retry)
 		return
-	case errors.Is(err, errChanged):
+	case errors.Is(err, feed.ErrChanged):
 		t.failures, t.notBefore = 0, time.Now().Add(e.cfg.Retry/10)
 		return
 	case t.progressed:

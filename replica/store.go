@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/feed"
 	"github.com/ringside-kv/ringside/ring"
 )
 
@@ -34,7 +35,7 @@ type Store interface {
 	Writable() error
 	// Stalled is for how long a write has waited for the disk; 0 if none does.
 	Stalled() time.Duration
-	feedStore
+	feed.Store
 	ScrubStore
 }
 

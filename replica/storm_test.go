@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/fakenet"
+	"github.com/ringside-kv/ringside/replica/internal/locks"
+	"github.com/ringside-kv/ringside/replica/lease"
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
@@ -156,7 +158,7 @@ func (o *officeOf) falls(id string) {
 func (o *officeOf) configure(cfg *Config) {
 	began := time.Now()
 	cfg.Absent = nil
-	cfg.Leases = LeaseConfig{
+	cfg.Leases = lease.Config{
 		Clock:     func() time.Duration { return time.Hour + time.Since(began) },
 		Consensus: &consensusOf{o, cfg.Self, cfg.Table.(*view)},
 		Ask: func(ctx context.Context, node string, question []byte) ([]byte, error) {
@@ -167,7 +169,7 @@ func (o *officeOf) configure(cfg *Config) {
 			off := n == nil || c.cut[node] || c.cut[cfg.Self]
 			c.mu.Unlock()
 			if off {
-				pause(ctx, 100*time.Millisecond)
+				locks.Pause(ctx, 100*time.Millisecond)
 				return nil, errors.New("no such node")
 			}
 			answer, err := n.engine.Answer(ctx, cfg.Self, question)

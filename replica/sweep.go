@@ -6,6 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/internal/locks"
+	"github.com/ringside-kv/ringside/replica/internal/spans"
+	"github.com/ringside-kv/ringside/replica/step"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -13,7 +16,7 @@ import (
 // sweeper is what is known of the ranges in which this node has no place.
 type sweeper struct {
 	// mu guards the rest, and keeps ranges from being received.
-	mu           chanMutex
+	mu           locks.ChanMutex
 	unownedSince map[ring.Range]time.Time // has been foreign, by the last sweep
 	empty        map[ring.Range]bool      // by the last sweep
 	handedOff    map[ring.Range]bool      // away by this node itself, and not looked at since
@@ -31,7 +34,7 @@ func (e *Engine) sweepLoop(ctx context.Context) {
 		wait, err := e.sweep(time.Now())
 		if err != nil {
 			e.cfg.Logger.Error("deleting ranges of other nodes failed", "err", err)
-			pause(ctx, e.cfg.Retry)
+			locks.Pause(ctx, e.cfg.Retry)
 			if ctx.Err() == nil {
 				continue
 			}
@@ -40,7 +43,7 @@ func (e *Engine) sweepLoop(ctx context.Context) {
 		select {
 		case <-changes:
 			// Several changes come together often.
-			pause(ctx, 20*time.Millisecond)
+			locks.Pause(ctx, 20*time.Millisecond)
 		case <-e.sweepNow:
 		case <-wake.C:
 		case <-ctx.Done():
@@ -156,7 +159,7 @@ func (e *Engine) sweep(now time.Time) (wait time.Duration, err error) {
 		wait = min(wait, occupiedWait*e.cfg.Retry)
 	}
 	if len(drop) > len(kept) {
-		e.reached(HandoffDropped)
+		e.reached(step.HandoffDropped)
 	}
 	f.unownedSince, f.empty, f.handedOff = since, empty, given
 	return wait, nil
@@ -168,7 +171,7 @@ func (e *Engine) dropRanges(ranges []ring.Range) (kept []ring.Range, err error) 
 	if len(ranges) == 0 {
 		return nil, nil
 	}
-	if err := e.cfg.Store.Drop(joinAdjacent(ranges)...); !errors.Is(err, ErrOccupied) {
+	if err := e.cfg.Store.Drop(spans.Join(ranges)...); !errors.Is(err, ErrOccupied) {
 		return nil, err
 	}
 	for _, r := range ranges {
@@ -240,7 +243,7 @@ func (s *sweeper) since(r ring.Range, now time.Time) time.Time {
 		return at
 	}
 	for known, at := range s.unownedSince {
-		if at.Before(now) && overlap(known, r) {
+		if at.Before(now) && spans.Overlap(known, r) {
 			now = at
 		}
 	}
@@ -285,5 +288,5 @@ func handoffOverlaps(h *table.Handoff, r ring.Range) bool {
 	if _, whole := h.Carries(r); whole {
 		return true
 	}
-	return slices.ContainsFunc(h.Pieces, func(p ring.Piece) bool { return overlap(p.Range, r) })
+	return slices.ContainsFunc(h.Pieces, func(p ring.Piece) bool { return spans.Overlap(p.Range, r) })
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/replica/fakenet"
+	"github.com/ringside-kv/ringside/replica/lease"
 )
 
 // Gossip that shows a node is no reason to throw away what may be the last copy of its ranges.
@@ -29,7 +30,7 @@ func TestCopyIsKeptWhileNoMemberHasALease(t *testing.T) {
 		if e.allCopiesAway(st, row) {
 			t.Error("kept although a member has a lease")
 		}
-		time.Sleep(leaseLength)
+		time.Sleep(lease.Length)
 		if !e.allCopiesAway(st, row) {
 			t.Error("thrown away by a word that is old")
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/ringside-kv/ringside/replica/feed"
+	"github.com/ringside-kv/ringside/replica/step"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -60,7 +62,7 @@ func (e *Engine) releaseCopies(ctx context.Context, h *table.Handoff) error {
 	}
 	err := e.cfg.Table.Apply(ctx, &table.Release{Rows: refs(rows), Node: h.To})
 	if table.IsRefused(err) {
-		return errChanged
+		return feed.ErrChanged
 	}
 	return err
 }
@@ -78,7 +80,7 @@ func (e *Engine) promote(ctx context.Context, t *transfer, rows []*table.Row) er
 		return &table.CutOver{To: t.to, Incarnation: t.incarnation, Rows: refs(rows)}
 	}
 	occupied, err := e.changeUnoccupied(ctx, all, nil, func(held []ring.Range) decision {
-		return e.undoByRenewing(PromotionStill, PromotionDone, held, next)
+		return e.undoByRenewing(step.PromotionStill, step.PromotionDone, held, next)
 	})
 	t.occupied = append(t.occupied, occupied...)
 	if err == nil {
@@ -114,7 +116,7 @@ func (e *Engine) splitRows(ctx context.Context, t *transfer, h *table.Handoff) e
 		at[r.Start].At = sortedFrom(r.Start, at[r.Start].At)
 	}
 	occupied, err := e.changeUnoccupied(ctx, order, nil, func(held []ring.Range) decision {
-		return e.undoByRenewing(SplitStill, SplitDecided, held, func(rows []*table.Row) table.Command {
+		return e.undoByRenewing(step.SplitStill, step.SplitDecided, held, func(rows []*table.Row) table.Command {
 			split := &table.Split{}
 			for _, row := range rows {
 				split.Cuts = append(split.Cuts, table.Cut{Row: row.Ref(), At: at[row.Range.Start].At})

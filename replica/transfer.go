@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ringside-kv/ringside/replica/feed"
+	"github.com/ringside-kv/ringside/replica/stream"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 )
@@ -27,7 +29,7 @@ type transfer struct {
 
 	started     time.Time
 	incarnation uint64 // of the receiver
-	stream      *Stream
+	stream      *stream.Stream
 	loads       map[ring.Range]ring.Load // of the ranges, when they were looked at first
 	progressed  bool                     // something has changed hands in this try
 	occupied    []ring.Range             // left out of this try: units that take long run there
@@ -166,7 +168,7 @@ func (e *Engine) openStream(ctx context.Context, t *transfer) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUnreachable, err)
 	}
-	t.stream = NewStream(conn, text)
+	t.stream = stream.New(conn, text)
 	return t.stream.Ready(ctx)
 }
 
@@ -226,7 +228,7 @@ func (e *Engine) handOver(ctx context.Context, t *transfer, h *table.Handoff, p 
 	for _, r := range p.ranges {
 		row, ok := st.Row(r.Start)
 		if !ok || row.Range != r {
-			return errChanged
+			return feed.ErrChanged
 		}
 		b.Versions = append(b.Versions, row.Version)
 	}
@@ -329,11 +331,11 @@ func (e *Engine) finishHandoff(ctx context.Context, t *transfer, h *table.Handof
 // plan may find first that nothing of it is left to do.
 func (e *Engine) handoffGone(t *transfer, h *table.Handoff) error {
 	if _, ok := e.cfg.Table.State().Handoff(h.ID); ok {
-		return errChanged
+		return feed.ErrChanged
 	}
 	for row := range e.cfg.Table.State().Rows() {
 		if taskOf(h, row) != noTask {
-			return errChanged
+			return feed.ErrChanged
 		}
 	}
 	if t.progressed {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/ringside-kv/ringside/replica/stream"
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
@@ -55,13 +56,13 @@ func causeOf(err error) Cause {
 	switch {
 	case err == nil:
 		return NotWaiting
-	case is(ErrReceiving, errBusy):
+	case is(stream.ErrReceiving, errBusy):
 		return Queued
 	case is(errHold):
 		return Cutover
-	case is(ErrGaveUp):
+	case is(stream.ErrGaveUp):
 		return Refused
-	case is(errUnreachable, errStream, ErrStalled, ErrBehind):
+	case is(errUnreachable, stream.ErrStream, stream.ErrStalled, stream.ErrBehind):
 		return Unreachable
 	case table.IsRefused(err), is(table.ErrNoLeader, table.ErrUnknownOutcome, table.ErrClosed):
 		return TableFailed

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ringside-kv/ringside/replica/stream"
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
@@ -17,14 +18,14 @@ func TestCausesOfFailures(t *testing.T) {
 		want Cause
 	}{
 		{nil, NotWaiting},
-		{fmt.Errorf("%w: %w", errStream, ErrReceiving), Queued},
+		{fmt.Errorf("%w: %w", stream.ErrStream, stream.ErrReceiving), Queued},
 		{errBusy, Queued},
 		{errHold, Cutover},
-		{fmt.Errorf("%w: %w", errStream, fmt.Errorf("%w: no space is left", ErrGaveUp)), Refused},
+		{fmt.Errorf("%w: %w", stream.ErrStream, fmt.Errorf("%w: no space is left", stream.ErrGaveUp)), Refused},
 		{fmt.Errorf("%w: %w", errUnreachable, io.ErrUnexpectedEOF), Unreachable},
-		{fmt.Errorf("%w: %w", errStream, io.EOF), Unreachable},
-		{ErrStalled, Unreachable},
-		{ErrBehind, Unreachable},
+		{fmt.Errorf("%w: %w", stream.ErrStream, io.EOF), Unreachable},
+		{stream.ErrStalled, Unreachable},
+		{stream.ErrBehind, Unreachable},
 		{table.ErrNoLeader, TableFailed},
 		{fmt.Errorf("apply: %w", table.ErrUnknownOutcome), TableFailed},
 		{fmt.Errorf("%w: 1", table.ErrStale), TableFailed},

@@ -19,7 +19,7 @@ import (
 var virtualMarks = []string{"fakenet.Bubble(", "virtually(", "synctest.Wait(", "\tBubble(t, "}
 
 // virtualHelpers are files whose functions run in the virtual time of other files' tests.
-var virtualHelpers = []string{"replica/agreed_test.go", "replica/gate_test.go", "replica/planned_test.go", "replica/feed_failover_test.go"}
+var virtualHelpers = []string{"replica/agreed_test.go", "replica/gate_test.go", "replica/plan_test.go", "replica/feed_failover_test.go"}
 
 // soundSleeps are the functions outside virtual time that sleep for a while, and why no
 // verdict depends on how long that is.

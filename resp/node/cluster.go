@@ -13,7 +13,9 @@ import (
 
 	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/replica/bus"
+	"github.com/ringside-kv/ringside/replica/lease"
 	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/replica/stream"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/vnode"
@@ -37,7 +39,7 @@ type cluster struct {
 	members       *members.Members
 	table         *table.Table
 	engine        *replica.Engine
-	lease         atomic.Pointer[replica.Lease] // the engine's, once that is there
+	lease         atomic.Pointer[lease.Lease] // the engine's, once that is there
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -286,7 +288,7 @@ func (c *cluster) dialStream(ctx context.Context, node string) (net.Conn, error)
 
 func (c *cluster) serveStream(peer bus.Peer, conn net.Conn) {
 	err := c.engine.Serve(c.ctx, peer.ID, conn)
-	if err != nil && c.ctx.Err() == nil && !errors.Is(err, replica.ErrReceiving) {
+	if err != nil && c.ctx.Err() == nil && !errors.Is(err, stream.ErrReceiving) {
 		level := slog.LevelWarn
 		if errors.Is(err, replica.ErrNotLearner) {
 			level = slog.LevelInfo // the sender has not seen yet that this node started anew, or that the handoff ended

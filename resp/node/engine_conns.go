@@ -6,8 +6,8 @@ import (
 	"net"
 	"sync"
 
-	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/replica/bus"
+	"github.com/ringside-kv/ringside/replica/lease"
 )
 
 // messageEngine begins a message to the engine of another node; see messageQuestion.
@@ -93,9 +93,9 @@ func (c *cluster) exchangeKept(ctx context.Context, node string, conn net.Conn, 
 
 // leases are how this node takes part in leases: one without data needs none, but a witness
 // may be the leader, who grants them.
-func (c *cluster) leases() replica.LeaseConfig {
+func (c *cluster) leases() lease.Config {
 	if c.n.cfg.Role == RoleProxy {
-		return replica.LeaseConfig{}
+		return lease.Config{}
 	}
-	return replica.LeaseConfig{Clock: c.n.clock, OwnClock: c.n.ownClock, Consensus: engineTable{c.table}, Ask: c.askEngine}
+	return lease.Config{Clock: c.n.clock, OwnClock: c.n.ownClock, Consensus: engineTable{c.table}, Ask: c.askEngine}
 }

@@ -3,13 +3,13 @@ package node
 import (
 	"errors"
 
-	"github.com/ringside-kv/ringside/replica"
+	"github.com/ringside-kv/ringside/replica/feed"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 )
 
 // Follow implements replica.Store.
-func (s engineStore) NewTap(sink func(number uint64, batch []byte), pace func()) replica.Tap {
+func (s engineStore) NewTap(sink func(number uint64, batch []byte), pace func()) feed.Tap {
 	tap, _ := s.Store.Tap(func(c store.Change) { sink(c.Number, c.Batch) }) // without ranges nothing can overlap
 	if pace != nil {
 		tap.Pace(pace)
@@ -20,7 +20,7 @@ func (s engineStore) NewTap(sink func(number uint64, batch []byte), pace func())
 var errNotOurs = errors.New("what should follow a range, or end its copy, is not of this store")
 
 // Retap implements replica.Store.
-func (s engineStore) Retap(moves []replica.TapMove, end []replica.FeedCopy, at func()) error {
+func (s engineStore) Retap(moves []feed.TapMove, end []feed.Copy, at func()) error {
 	to := make([]store.Move, len(moves))
 	for i, m := range moves {
 		to[i].Range = m.Range
@@ -45,7 +45,7 @@ func (s engineStore) Retap(moves []replica.TapMove, end []replica.FeedCopy, at f
 }
 
 // TakeFeed implements replica.Store.
-func (s engineStore) ReceiveFeed() replica.IncomingFeed {
+func (s engineStore) ReceiveFeed() feed.IncomingFeed {
 	return &incomingFeed{store: s.Store, receiver: s.NewReceiver()}
 }
 

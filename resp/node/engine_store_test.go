@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/replica"
+	"github.com/ringside-kv/ringside/replica/stream"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/strategy"
 	"github.com/ringside-kv/ringside/store"
@@ -239,7 +240,7 @@ func TestALongValuePasses(t *testing.T) {
 	go func() {
 		conn, err := l.Accept()
 		if err == nil {
-			err = replica.Receive(conn, takes{to.ReceiveCopy(ring.Whole)})
+			err = stream.Receive(conn, takes{to.ReceiveCopy(ring.Whole)})
 		}
 		ended <- err
 	}()
@@ -247,7 +248,7 @@ func TestALongValuePasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := replica.NewStream(conn, nil)
+	s := stream.New(conn, nil)
 	out, err := from.StartCopy(ring.Whole, func(b []byte) { _ = s.Send(0, b) }, s.Pace)
 	if err != nil {
 		t.Fatal(err)

@@ -5,9 +5,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/replica/bus"
 	"github.com/ringside-kv/ringside/replica/members"
+	"github.com/ringside-kv/ringside/replica/step"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/store"
 )
@@ -20,7 +20,7 @@ type environment struct {
 	store   func(*store.Config)  // nil: as it is
 	now     func() time.Duration // nil: the system's clock
 	date    func() time.Time     // nil: the system's, which may be set
-	steps   func(replica.Step)   // nil: nobody is told
+	steps   func(step.Step)      // nil: nobody is told
 	host    func() string        // nil: the system's name
 	table   table.Hooks          // under the table of the cluster
 	// versions of the bus protocol; zero: all that this build speaks.

@@ -1,12 +1,12 @@
 package node
 
 import (
-	"github.com/ringside-kv/ringside/replica"
+	"github.com/ringside-kv/ringside/replica/lease"
 	"github.com/ringside-kv/ringside/resp/status"
 )
 
 // leaseOf is how a node's lease is reported; nil if it needs none.
-func leaseOf(l replica.LeaseStats) *status.Lease {
+func leaseOf(l lease.Stats) *status.Lease {
 	if !l.Needed {
 		return nil
 	}

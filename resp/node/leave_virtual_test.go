@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ringside-kv/ringside/replica"
+	"github.com/ringside-kv/ringside/replica/step"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring/strategy"
 )
@@ -63,7 +63,7 @@ func TestLeaveRightAfterRestartHandsDataOver(t *testing.T) {
 				var entering atomic.Pointer[chan struct{}] // nil: nodes enter without waiting
 				c := newVirtualCluster(t, seed, 2*time.Millisecond, 0, func(cfg *Config) {
 					steps := cfg.env.steps
-					cfg.env.steps = func(s replica.Step) {
+					cfg.env.steps = func(s step.Step) {
 						if until := entering.Load(); s == startEntering && until != nil {
 							<-*until
 						}
@@ -118,8 +118,8 @@ func TestLeaveWaitsForCopyThatIsAdmittedLate(t *testing.T) {
 			if cfg.ID == "a" {
 				leader.under(cfg)
 				steps := cfg.env.steps
-				cfg.env.steps = func(s replica.Step) {
-					if s == replica.GrowthCounted && gate.CompareAndSwap(true, false) {
+				cfg.env.steps = func(s step.Step) {
+					if s == step.GrowthCounted && gate.CompareAndSwap(true, false) {
 						close(counted)
 						<-admit
 					}

@@ -17,14 +17,14 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/loadtest/check"
-	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/replica/fakenet"
+	"github.com/ringside-kv/ringside/replica/step"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
 // A doom ends whichever node comes to a step, at some time that it, or another, does.
 type doom struct {
-	step  replica.Step
+	step  step.Step
 	seed  uint64
 	left  atomic.Int64  // until it happens
 	hit   chan struct{} // closed when it has
@@ -35,7 +35,7 @@ type doom struct {
 }
 
 // reached is called by nodes, also with locks held: it waits for nobody.
-func (d *doom) reached(c *virtualCluster, v *virtualNode, s replica.Step) {
+func (d *doom) reached(c *virtualCluster, v *virtualNode, s step.Step) {
 	if d == nil || s != d.step || d.left.Add(-1) != 0 {
 		return
 	}
@@ -103,7 +103,7 @@ func momentOf(dir string) (string, error) {
 
 // An occasion is what makes nodes come to some steps.
 type occasion struct {
-	steps   []replica.Step
+	steps   []step.Step
 	most    int // of how many times that a step is come to one is drawn
 	backups int
 	placing string
@@ -122,12 +122,12 @@ func (c *virtualCluster) random(rnd *rand.Rand) string {
 
 var occasions = []occasion{
 	{
-		steps: []replica.Step{replica.WriteGiven, replica.WriteSent, replica.WriteTaken, replica.WriteAcked, replica.WriteFreed},
+		steps: []step.Step{step.WriteGiven, step.WriteSent, step.WriteTaken, step.WriteAcked, step.WriteFreed},
 		most:  300, backups: 1,
 		arise: func(*virtualCluster, *rand.Rand) func(*virtualNode) { return nothingMore },
 	},
 	{
-		steps: []replica.Step{replica.ShrinkDue, replica.ShrinkDecided},
+		steps: []step.Step{step.ShrinkDue, step.ShrinkDecided},
 		most:  1, backups: 1,
 		arise: func(c *virtualCluster, rnd *rand.Rand) func(*virtualNode) {
 			ip := c.nodes[c.random(rnd)].ip
@@ -136,7 +136,7 @@ var occasions = []occasion{
 		},
 	},
 	{
-		steps: []replica.Step{replica.GrowthCounted, replica.GrowthAdmitted},
+		steps: []step.Step{step.GrowthCounted, step.GrowthAdmitted},
 		most:  2, backups: 1,
 		arise: func(c *virtualCluster, rnd *rand.Rand) func(*virtualNode) {
 			id := c.random(rnd)
@@ -147,7 +147,7 @@ var occasions = []occasion{
 		},
 	},
 	{
-		steps: []replica.Step{replica.FailoverFenced, replica.FailoverAnswered, replica.FailoverDecided, replica.FailoverCompared, replica.FailoverJoined},
+		steps: []step.Step{step.FailoverFenced, step.FailoverAnswered, step.FailoverDecided, step.FailoverCompared, step.FailoverJoined},
 		most:  1, backups: 2,
 		arise: func(c *virtualCluster, rnd *rand.Rand) func(*virtualNode) {
 			c.crash(c.random(rnd))
@@ -155,7 +155,7 @@ var occasions = []occasion{
 		},
 	},
 	{
-		steps: []replica.Step{replica.HandoffTaken, replica.HandoffStill, replica.HandoffDecided, replica.HandoffDropped},
+		steps: []step.Step{step.HandoffTaken, step.HandoffStill, step.HandoffDecided, step.HandoffDropped},
 		most:  4, backups: 1,
 		arise: func(c *virtualCluster, rnd *rand.Rand) func(*virtualNode) {
 			c.start("d", "a", "b", "c")
@@ -163,7 +163,7 @@ var occasions = []occasion{
 		},
 	},
 	{
-		steps: []replica.Step{replica.SplitStill, replica.SplitDecided},
+		steps: []step.Step{step.SplitStill, step.SplitDecided},
 		most:  2, backups: 1, placing: StrategyVnode,
 		arise: func(c *virtualCluster, rnd *rand.Rand) func(*virtualNode) {
 			c.start("d", "a", "b", "c")
@@ -171,7 +171,7 @@ var occasions = []occasion{
 		},
 	},
 	{
-		steps: []replica.Step{replica.PromotionStill, replica.PromotionDone},
+		steps: []step.Step{step.PromotionStill, step.PromotionDone},
 		most:  1, backups: 1,
 		arise: func(c *virtualCluster, rnd *rand.Rand) func(*virtualNode) {
 			v := c.nodes[c.random(rnd)]
@@ -186,7 +186,7 @@ var occasions = []occasion{
 		},
 	},
 	{
-		steps: []replica.Step{startNoted, startOpened, startEntering, startRegistered, startEntered},
+		steps: []step.Step{startNoted, startOpened, startEntering, startRegistered, startEntered},
 		most:  1, backups: 1,
 		arise: func(c *virtualCluster, rnd *rand.Rand) func(*virtualNode) {
 			id := c.random(rnd)
@@ -206,11 +206,11 @@ var occasions = []occasion{
 // or bounds, and starts again: nothing that was acknowledged is lost, and no answer is ever
 // wrong.
 func TestNothingIsLostWhereverANodeEnds(t *testing.T) {
-	var known []replica.Step
+	var known []step.Step
 	for _, o := range occasions {
 		known = append(known, o.steps...)
 	}
-	for _, s := range replica.Steps {
+	for _, s := range step.Steps {
 		if !slices.Contains(known, s) {
 			t.Errorf("nothing leads to the step %q", s)
 		}
@@ -239,7 +239,7 @@ func isOmitted() bool {
 	return os.Getenv("RINGSIDE_LONG") == "" && os.Getenv("RINGSIDE_TEST_SEED") == "" && !testing.Short() && rand.IntN(10) > 0
 }
 
-func (o *occasion) endAt(t *testing.T, step replica.Step, seed uint64) {
+func (o *occasion) endAt(t *testing.T, step step.Step, seed uint64) {
 	rnd := rand.New(rand.NewPCG(seed, 17))
 	placing := o.placing
 	if placing == "" {

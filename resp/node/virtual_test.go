@@ -21,8 +21,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/loadtest/check"
-	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/replica/fakenet"
+	"github.com/ringside-kv/ringside/replica/step"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/memdisk"
@@ -120,7 +120,7 @@ func (c *virtualCluster) tryStart(id string, join ...string) (*virtualNode, erro
 	cfg.Cache, cfg.BlockCache, cfg.MinFreeDisk = 1<<20, 1<<20, 0
 	cfg.env.network = c.net.Host(v.ip)
 	cfg.env.now = func() time.Duration { return time.Since(c.began) }
-	cfg.env.steps = func(s replica.Step) { c.doom.Load().reached(c, v, s) }
+	cfg.env.steps = func(s step.Step) { c.doom.Load().reached(c, v, s) }
 	cfg.env.store = func(s *store.Config) { s.FS, s.Dir = v.fs, "data" }
 	cfg.Logger = slog.New(slog.NewTextHandler(&v.log, nil))
 	if os.Getenv("RINGSIDE_TEST_LOG") != "" {

@@ -1,0 +1,417 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica/internal/locks"
+	"github.com/ringside-kv/ringside/replica/internal/spans"
+	"github.com/ringside-kv/ringside/replica/step"
+	"github.com/ringside-kv/ringside/replica/stream"
+	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// primaryFeed are what a primary feeds to others: its office, with taps, connections and
+// clocks.
+//
+// Locks: turning, then mu. mu is taken within the store's taps, so the store is never
+// called with it held.
+type primaryFeed struct {
+	hub         *Feed
+	tendSoon    chan struct{} // something is to be looked at by tend
+	releaseSoon chan struct{} // somebody is to be released
+
+	transitionMu locks.ChanMutex // one turn at a time
+	seenState    *table.State
+	closed       bool
+	starting     []*sessionSender // to be started after the turn
+
+	mu            sync.Mutex
+	state         *primaryState
+	senders       map[*session]*sessionSender
+	drainedRanges []ring.Range  // held and drained
+	changed       chan struct{} // closed when something has changed, if somebody waits for it
+}
+
+func (f *primaryFeed) init(e *Feed) {
+	f.hub, f.transitionMu = e, locks.NewChanMutex()
+	f.tendSoon, f.releaseSoon = make(chan struct{}, 1), make(chan struct{}, 1)
+	f.senders = make(map[*session]*sessionSender)
+	f.state = newPrimaryState(e.cfg.Self, e.cfg.Incarnation, f.enqueue)
+	f.state.rules = e.cfg.Rules
+}
+
+// close ends what is left of the taps, and lets no turn begin any more.
+func (f *primaryFeed) close() {
+	f.transitionMu.Lock()
+	f.closed = true
+	f.transitionMu.Unlock()
+	f.mu.Lock()
+	all := slices.Clone(f.state.retired)
+	for _, q := range f.state.quorums {
+		all = append(all, q)
+	}
+	f.mu.Unlock()
+	for _, q := range all {
+		if q.tap != nil {
+			q.tap.Close(ErrClosed)
+		}
+	}
+}
+
+// errClosed is what becomes of changes that wait for others when this node ends.
+var ErrClosed = errors.New("this node ends")
+
+// serves tells of rows of a state whether they are open to clients, and whether they are
+// held and drained.
+func (f *primaryFeed) serves(st *table.State) func(*table.Row) (open, still bool) {
+	type serving struct{ open, still bool }
+	rows := make(map[ring.Token]serving)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for row := range st.Rows() {
+		if row.Primary == f.hub.cfg.Self && row.Incarnation == f.hub.cfg.Incarnation {
+			rows[row.Range.Start] = serving{f.state.serves(row), f.isDrained(row.Range)}
+		}
+	}
+	return func(row *table.Row) (open, still bool) {
+		s := rows[row.Range.Start]
+		return s.open, s.still
+	}
+}
+
+// enqueue puts a frame on its line; mu is held.
+func (f *primaryFeed) enqueue(l *session, frame *feedFrame) {
+	fl := f.senders[l]
+	if fl == nil {
+		return
+	}
+	idle := len(fl.backlog.parts) == 0
+	fl.backlog.add(frame)
+	if fl.backlog.bytes > stream.Limit {
+		f.endSession(fl, stream.ErrBehind.Error())
+		return
+	}
+	if !idle || !fl.writeDirectly() {
+		locks.Signal(fl.wake)
+	}
+}
+
+// endSession ends a line's session, so that its member will be released; mu is held.
+func (f *primaryFeed) endSession(fl *sessionSender, why string) {
+	if fl.session.endReason == "" {
+		f.state.endSession(fl.session, why)
+		f.hub.cfg.Logger.Warn("a backup is being removed from the in-sync set", "node", fl.session.node, "err", why)
+	}
+	f.stopSender(fl)
+}
+
+// stopSender lets a line's goroutines end; mu is held.
+func (f *primaryFeed) stopSender(fl *sessionSender) {
+	if !fl.stopped {
+		fl.stopped = true
+		fl.backlog = backlog{}
+		fl.cancel()
+		locks.Signal(fl.wake)
+	}
+	locks.Signal(f.releaseSoon)
+	f.wakeWaiters()
+}
+
+// wakeWaiters wakes those who wait; mu is held.
+func (f *primaryFeed) wakeWaiters() {
+	if f.changed != nil {
+		close(f.changed)
+		f.changed = nil
+	}
+}
+
+// waitUntil waits for a condition, which is looked at with mu held.
+func (f *primaryFeed) waitUntil(ctx context.Context, holds func() (bool, error)) error {
+	for {
+		f.mu.Lock()
+		ok, err := holds()
+		if f.changed == nil {
+			f.changed = make(chan struct{})
+		}
+		change := f.changed
+		f.mu.Unlock()
+		if ok || err != nil {
+			return err
+		}
+		select {
+		case <-change:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// releaseReplies lets replies leave. mu is not held.
+func (f *primaryFeed) releaseReplies(all []ackAdvance) {
+	for _, a := range all {
+		a.tap.Acked(a.number)
+	}
+}
+
+// openTap makes a quorum one that is given changes.
+func (f *primaryFeed) openTap(q *quorum) {
+	q.tap = f.hub.cfg.Store.NewTap(func(n uint64, batch []byte) {
+		f.mu.Lock()
+		f.state.addChange(q, n, batch, time.Now())
+		f.mu.Unlock()
+		f.hub.reached(step.WriteGiven)
+	}, func() { f.throttleWriters(q) })
+}
+
+// throttleWriters holds those back who are about to write in a quorum's rows, while a member is
+// behind: each for a bounded time, unless memory would run out.
+func (f *primaryFeed) throttleWriters(q *quorum) {
+	behind := func() (most int64) {
+		for _, m := range q.members {
+			if l := f.state.sessions[m]; l != nil && l.endReason == "" {
+				if fl := f.senders[l]; fl != nil {
+					most = max(most, fl.backlog.bytes)
+				}
+			}
+		}
+		return most
+	}
+	f.mu.Lock()
+	under := behind()
+	f.mu.Unlock()
+	if under < stream.ThrottleAbove {
+		return
+	}
+	late := time.Now().Add(stream.MaxThrottle)
+	ctx, cancel := context.WithTimeout(f.hub.ctx, stream.MaxThrottle)
+	defer cancel()
+	_ = f.waitUntil(ctx, func() (bool, error) { return behind() < stream.ThrottleAbove, nil })
+	if time.Now().Before(late) {
+		return
+	}
+	_ = f.waitUntil(f.hub.ctx, func() (bool, error) { return behind() < stream.Limit/2, nil })
+}
+
+// errRowLost is what becomes of changes of rows that the table has taken away.
+var errRowLost = errors.New("the range has another primary now")
+
+// update brings the office in line with the newest state.
+func (f *primaryFeed) update() {
+	f.transitionMu.Lock()
+	defer f.transitionMu.Unlock()
+	st := f.hub.cfg.Table.State()
+	if n, known := st.Node(f.hub.cfg.Self); f.closed || st == f.seenState || !known || n.Incarnation != f.hub.cfg.Incarnation {
+		return
+	}
+	f.mu.Lock()
+	f.state.minInSync = f.hub.cfg.MinInSync()
+	u := f.state.planTransition(st, f.isDrained)
+	f.mu.Unlock()
+	if err := f.applyTransition(u, st, nil, nil); err != nil {
+		f.hub.cfg.Logger.Error("subscribing to the writes of ranges failed", "err", err)
+		return
+	}
+	f.seenState = st
+	f.openTerms(u.opening)
+}
+
+// invalidate has the next turn look at all again.
+func (f *primaryFeed) invalidate() {
+	f.transitionMu.Lock()
+	f.seenState = nil
+	f.transitionMu.Unlock()
+}
+
+// applyTransition makes a turn; turning is held. then is called at the same moment.
+func (f *primaryFeed) applyTransition(u *transition, st *table.State, end []Copy, then func()) error {
+	moves := make([]TapMove, 0, len(u.moves))
+	for _, m := range u.moves {
+		to := TapMove{Range: m.r}
+		if m.quorum != nil {
+			if m.quorum.tap == nil {
+				f.openTap(m.quorum)
+			}
+			to.To = m.quorum.tap
+		}
+		moves = append(moves, to)
+	}
+	var freed []ackAdvance
+	var done []*quorum
+	at := func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if then != nil {
+			then()
+		}
+		fresh, ended := f.state.applyTransition(u, st)
+		for _, l := range fresh {
+			f.newSender(l)
+		}
+		for _, l := range ended {
+			if fl := f.senders[l]; fl != nil {
+				delete(f.senders, l)
+				f.stopSender(fl)
+			}
+		}
+		for l, fl := range f.senders {
+			if l.endReason != "" {
+				f.stopSender(fl)
+			}
+		}
+		f.announceBounds(u.rebounded)
+		freed, done = f.state.collectAcked(), f.state.takeSettled()
+		f.wakeWaiters()
+		locks.Signal(f.releaseSoon)
+	}
+	if len(moves) == 0 && len(end) == 0 {
+		at()
+	} else if err := f.hub.cfg.Store.Retap(moves, end, at); err != nil {
+		return err
+	}
+	for _, q := range u.lost {
+		if q.tap != nil {
+			q.tap.Close(errRowLost)
+		}
+	}
+	// Other rows may have been of the same quorum and go on: what they show of its
+	// changes waits until their members have it, as ever.
+	f.mu.Lock()
+	f.state.retired = append(f.state.retired, u.lost...)
+	f.mu.Unlock()
+	f.releaseReplies(freed)
+	f.closeQuorums(done)
+	f.startSenders()
+	return nil
+}
+
+// closeQuorums ends quorums that nothing is left of.
+func (f *primaryFeed) closeQuorums(done []*quorum) {
+	for _, q := range done {
+		if q.tap != nil {
+			q.tap.Close(nil)
+		}
+	}
+}
+
+// announceBounds tells all members of rows that these go on under other bounds; mu is held.
+func (f *primaryFeed) announceBounds(ts []*rowTerm) {
+	for node, l := range f.state.sessions {
+		var rows []joinRow
+		for _, t := range ts {
+			if slices.Contains(t.members, node) {
+				rows = append(rows, joinRow{Ref: t.Ref})
+			}
+		}
+		if len(rows) > 0 {
+			f.state.send(l, &feedFrame{kind: kindJoin, rows: rows}, time.Now())
+		}
+	}
+}
+
+// isDrained tells whether a range was held and drained; mu is held.
+func (f *primaryFeed) isDrained(r ring.Range) bool {
+	return slices.ContainsFunc(f.drainedRanges, func(s ring.Range) bool { return spans.Within(r, s) })
+}
+
+// addLearned notes that ranges come by a stream.
+func (f *primaryFeed) addLearned(rs []ring.Range) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.state.addLearned(rs)
+}
+
+// dropLearnedRows notes that this node is about to follow another in rows.
+func (f *primaryFeed) dropLearnedRows(rows []joinRow) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.state.dropLearnedRows(rows)
+}
+
+// heartbeatInterval is how often a member is asked to say that it is there.
+const heartbeatInterval = 250 * time.Millisecond
+
+// tendFeeds keeps the front and the office by the newest state, and the clocks.
+func (e *Feed) Tend(ctx context.Context) {
+	f := &e.primary
+	changes, cancel := e.cfg.Table.Changes()
+	defer cancel()
+	tick := time.NewTicker(min(heartbeatInterval, e.cfg.Patience/4))
+	defer tick.Stop()
+	var beaten, tidied time.Time
+	for {
+		e.cfg.Publish()
+		select {
+		case <-changes:
+		case <-f.tendSoon:
+		case now := <-tick.C:
+			f.mu.Lock()
+			for _, l := range f.state.overdueSessions(now, e.cfg.Patience) {
+				if fl := f.senders[l]; fl != nil {
+					f.endSession(fl, fmt.Sprintf("it acknowledged nothing for %v", e.cfg.Patience))
+				}
+			}
+			if now.Sub(beaten) >= heartbeatInterval {
+				f.state.sendHeartbeats(now)
+				beaten = now
+			}
+			done := f.state.takeSettled()
+			changed := f.state.minInSync != e.cfg.MinInSync()
+			f.mu.Unlock()
+			f.closeQuorums(done)
+			if changed {
+				f.invalidate()
+			}
+			if now.Sub(tidied) > positionRetention/4 {
+				e.backups.dropExpired(now)
+				tidied = now
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// releasePause is how long a primary without a lease waits before it looks again.
+const releasePause = 50 * time.Millisecond
+
+// ReleaseLagging has the table release whoever is not fed any more, and goes on until it has.
+func (e *Feed) ReleaseLagging(ctx context.Context) {
+	f := &e.primary
+	for ctx.Err() == nil {
+		f.mu.Lock()
+		all := f.state.pendingReleases(e.cfg.Table.State())
+		f.mu.Unlock()
+		// Invariant: a primary without a lease releases no backup. It serves nobody, and the
+		// fence of its own failover has just ended its sessions: if the release came first,
+		// it would be left as the only member, and nobody could replace it.
+		if len(all) > 0 && !e.cfg.MayRelease() {
+			locks.Pause(ctx, releasePause)
+			continue
+		}
+		for _, d := range all {
+			e.reached(step.ShrinkDue)
+			err := e.cfg.Table.Apply(ctx, &table.Release{Node: d.node, Rows: d.rows})
+			if err == nil {
+				e.reached(step.ShrinkDecided)
+			}
+			if err != nil && ctx.Err() == nil {
+				e.cfg.Logger.Info("removing a backup from the in-sync set failed", "node", d.node, "err", err)
+			}
+		}
+		if len(all) > 0 {
+			e.cfg.Publish()
+			locks.Pause(ctx, 10*time.Millisecond)
+			continue
+		}
+		select {
+		case <-f.releaseSoon:
+		case <-ctx.Done():
+		}
+	}
+}

@@ -1,0 +1,297 @@
+package feed
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/ringside-kv/ringside/replica/internal/frame"
+	"github.com/ringside-kv/ringside/replica/internal/locks"
+	"github.com/ringside-kv/ringside/replica/socket"
+	"github.com/ringside-kv/ringside/replica/step"
+)
+
+// A sessionSender is a line and its connection, which is made anew as long as the session
+// lasts. What is not said to be its own goroutines' is guarded by feeds.mu.
+//
+// Invariant: one at a time writes to a connection, its goroutine while writing is set, else
+// who holds feeds.mu; and at is moved before that is given up. So frames leave in order, and
+// once each.
+type sessionSender struct {
+	feed    *primaryFeed
+	session *session
+	ctx     context.Context
+	cancel  context.CancelFunc
+	wake    chan struct{} // there is something to write
+	backlog backlog
+	written backlogPosition // up to where it has been written
+	// writing: the line's goroutine writes, without mu. Nobody else does then.
+	writing   bool
+	direct    *socket.Conn // nil: none, or one whose writes may wait
+	stopped   bool
+	holdAfter uint64 // no frame above this one is written; 0: all are
+	ready     bool   // the member has answered
+	answer    []byte
+	answers   uint64 // the frame that answer is for
+}
+
+// newSender gives a line a connection; mu is held. It is started by start.
+func (f *primaryFeed) newSender(l *session) *sessionSender {
+	fl := &sessionSender{feed: f, session: l, wake: make(chan struct{}, 1)}
+	fl.ctx, fl.cancel = context.WithCancel(f.hub.ctx)
+	f.senders[l] = fl
+	f.starting = append(f.starting, fl)
+	return fl
+}
+
+// startSenders starts lines; turning is held, mu is not.
+func (f *primaryFeed) startSenders() {
+	for _, fl := range f.starting {
+		f.hub.done.Go(fl.run)
+	}
+	f.starting = nil
+}
+
+// errEndedByBackup is an end that a member made.
+var errEndedByBackup = errors.New("the member ended it")
+
+func (s *sessionSender) run() {
+	defer s.cancel()
+	for s.ctx.Err() == nil {
+		err := s.serveConn()
+		if errors.Is(err, errEndedByBackup) || errors.Is(err, frame.ErrMalformed) {
+			s.feed.mu.Lock()
+			s.feed.endSession(s, err.Error())
+			s.feed.mu.Unlock()
+			return
+		}
+		if s.ctx.Err() == nil {
+			s.feed.hub.cfg.Logger.Debug("replicating to a backup failed", "node", s.session.node, "err", err)
+		}
+		locks.Pause(s.ctx, 20*time.Millisecond)
+	}
+}
+
+// serveConn feeds by one connection, until that ends.
+func (s *sessionSender) serveConn() error {
+	e := s.feed.hub
+	within, cancel := context.WithTimeout(s.ctx, e.cfg.Patience)
+	conn, err := e.cfg.Dial(within, s.session.node)
+	cancel()
+	if err != nil {
+		return err
+	}
+	// The goroutine writes to conn itself, which takes many parts at a time: what it writes
+	// may be acknowledged, and its memory used again, before the call has returned.
+	in, direct := socket.Of(conn)
+	defer func() { _ = conn.Close() }()
+	stop := context.AfterFunc(s.ctx, func() { _ = conn.Close() })
+	defer stop()
+	hello, err := json.Marshal(greeting{From: e.cfg.Self, Incarnation: e.cfg.Incarnation, To: s.session.incarnation, Session: s.session.id})
+	if err != nil {
+		return err
+	}
+	if _, err := conn.Write(frame.Append(nil, frame.Open, hello)); err != nil {
+		return err
+	}
+	r := bufio.NewReader(in)
+	kind, payload, _, err := frame.Read(r, nil)
+	if err != nil {
+		return err
+	}
+	if kind == frame.Fail {
+		return fmt.Errorf("%w: %.300s", errEndedByBackup, payload)
+	}
+	have, _, err := frame.CutSequence(payload)
+	if err != nil || kind != frame.Ready {
+		return fmt.Errorf("%w: kind %d in place of an answer", frame.ErrMalformed, kind)
+	}
+	if err := s.handleAck(have); err != nil {
+		return err
+	}
+	s.feed.mu.Lock()
+	s.ready = true
+	s.written = s.backlog.positionAfter(have)
+	if e.cfg.Reached == nil { // whose steps are those of the goroutines
+		s.direct = direct
+	}
+	s.feed.wakeWaiters()
+	s.feed.mu.Unlock()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- s.readLoop(r)
+		_ = conn.Close()
+		locks.Signal(s.wake)
+	}()
+	err = s.writeLoop(conn, ended)
+	s.feed.mu.Lock()
+	s.direct, s.writing = nil, false
+	s.feed.mu.Unlock()
+	_ = conn.Close()
+	return err
+}
+
+// maxDirectWrite is how many bytes whoever commits writes by himself, at most.
+const maxDirectWrite = 16 << 10
+
+// writeDirectly writes what has just been put into an empty log, if that takes no waiting, and tells
+// whether it has: a member that has acknowledged everything is sent the next change without
+// waking the line's goroutine. Where something is under way already, that writes what has
+// come meanwhile in one go. feeds.mu is held.
+func (s *sessionSender) writeDirectly() bool {
+	if s.direct == nil || s.writing || s.stopped || s.holdAfter > 0 {
+		return false
+	}
+	out, next := s.backlog.buffersFrom(s.written, ^uint64(0))
+	if len(out) != 1 || len(out[0]) > maxDirectWrite {
+		return false
+	}
+	n, err := s.direct.WriteSome(out[0])
+	if err != nil || n < len(out[0]) {
+		s.written = backlogPosition{s.backlog.dropped, n} // the goroutine goes on there, or sees the error, too
+		return false
+	}
+	s.written = next
+	return true
+}
+
+// write writes all that there is and comes. It returns when the reader has ended.
+func (s *sessionSender) writeLoop(conn net.Conn, ended <-chan error) error {
+	for {
+		s.feed.mu.Lock()
+		limit := ^uint64(0)
+		if s.holdAfter > 0 {
+			limit = s.holdAfter
+		}
+		out, next := s.backlog.buffersFrom(s.written, limit)
+		s.written, s.writing = next, len(out) > 0
+		changes := s.session.unackedChanges > 0
+		s.feed.mu.Unlock()
+		if len(out) > 0 {
+			if _, err := out.WriteTo(conn); err != nil {
+				_ = conn.Close()
+				if why := <-ended; errors.Is(why, errEndedByBackup) || errors.Is(why, frame.ErrMalformed) {
+					return why
+				}
+				return err
+			}
+			if changes {
+				s.feed.hub.reached(step.WriteSent)
+			}
+			continue
+		}
+		select {
+		case <-s.wake:
+		case err := <-ended:
+			return err
+		}
+	}
+}
+
+// read takes in what the member says.
+func (s *sessionSender) readLoop(r *bufio.Reader) error {
+	var buf []byte
+	for {
+		kind, payload, next, err := frame.Read(r, buf)
+		buf = next
+		if err != nil {
+			return err
+		}
+		switch kind {
+		case frame.Ack:
+			k, _, err := frame.CutSequence(payload)
+			if err == nil {
+				err = s.handleAck(k)
+			}
+			if err != nil {
+				return err
+			}
+		case kindAnswer:
+			k, answer, err := frame.CutSequence(payload)
+			if err != nil {
+				return err
+			}
+			s.feed.mu.Lock()
+			s.answers, s.answer = k, append([]byte(nil), answer...)
+			s.feed.wakeWaiters()
+			s.feed.mu.Unlock()
+		case frame.Fail:
+			return fmt.Errorf("%w: %.300s", errEndedByBackup, payload)
+		default:
+			return fmt.Errorf("%w: kind %d from a backup", frame.ErrMalformed, kind)
+		}
+	}
+}
+
+// handleAck takes in an acknowledgement.
+func (s *sessionSender) handleAck(k uint64) error {
+	f := s.feed
+	f.mu.Lock()
+	freed, ok := f.state.handleAck(s.session, k, time.Now())
+	if ok && s.session.endReason == "" {
+		s.backlog.dropAcked(k)
+		f.wakeWaiters()
+	}
+	f.mu.Unlock()
+	if !ok {
+		return fmt.Errorf("%w: %s acknowledges frame %d", frame.ErrMalformed, s.session.node, k)
+	}
+	if len(freed) > 0 {
+		f.hub.reached(step.WriteFreed)
+	}
+	f.releaseReplies(freed)
+	return nil
+}
+
+// emit sends a frame and returns its number; feeds.mu is held.
+func (s *sessionSender) send(frame *feedFrame) uint64 {
+	s.feed.state.send(s.session, frame, time.Now())
+	return s.session.sent
+}
+
+// went waits until the member has taken in everything up to a frame.
+func (s *sessionSender) waitAcked(ctx context.Context, k uint64) error {
+	return s.feed.waitUntil(ctx, func() (bool, error) {
+		if s.session.endReason != "" {
+			return false, fmt.Errorf("%s: %s", s.session.node, s.session.endReason)
+		}
+		return s.session.acked >= k, nil
+	})
+}
+
+// ask asks the member something and waits for its answer.
+func (s *sessionSender) askBackup(ctx context.Context, q *question) (*report, error) {
+	text, err := json.Marshal(q)
+	if err != nil {
+		return nil, err
+	}
+	var answer []byte
+	for answer == nil {
+		s.feed.mu.Lock()
+		k := s.send(&feedFrame{kind: kindQuestion, body: text})
+		s.feed.mu.Unlock()
+		err = s.feed.waitUntil(ctx, func() (bool, error) {
+			if s.session.endReason != "" {
+				return false, fmt.Errorf("%s: %s", s.session.node, s.session.endReason)
+			}
+			if s.answers == k {
+				answer = s.answer
+			}
+			// The answer is written before the acknowledgement: a connection that broke has
+			// taken it along.
+			return answer != nil || s.session.acked >= k, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	r := new(report)
+	if err := json.Unmarshal(answer, r); err != nil {
+		return nil, fmt.Errorf("%w: an answer of %s: %w", frame.ErrMalformed, s.session.node, err)
+	}
+	return r, nil
+}

@@ -1,0 +1,71 @@
+package spans
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"sort"
+
+	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// spans are ranges that have no token in common, in the order of their starts. Only the
+// last may wrap.
+type Set []ring.Range
+
+func New(rs []ring.Range) Set {
+	s := slices.Clone(Set(rs))
+	slices.SortFunc(s, func(a, b ring.Range) int { return cmp.Compare(a.Start, b.Start) })
+	return s
+}
+
+// overlap tells whether any of them has a part in a range.
+func (s Set) Overlap(r ring.Range) bool {
+	if len(s) == 0 {
+		return false
+	}
+	i := sort.Search(len(s), func(i int) bool { return s[i].Start > r.Start })
+	// The one that begins last before the range, or the last of all, may reach into it;
+	// of those that begin in it, the next one does, or the first of all.
+	return s[(i+len(s)-1)%len(s)].Contains(r.Start) || r.Contains(s[i%len(s)].Start)
+}
+
+// overlap tells whether ranges have a token in common.
+func Overlap(a, b ring.Range) bool { return a.Contains(b.Start) || b.Contains(a.Start) }
+
+// within tells whether a range is part of another.
+func Within(a, b ring.Range) bool {
+	return b.Contains(a.Start) && uint64(a.Start-b.Start)+a.Len() <= b.Len()
+}
+
+// joinAdjacent joins ranges, in the order of their starts, that follow one another.
+func Join(rs []ring.Range) []ring.Range {
+	var out []ring.Range
+	for _, r := range rs {
+		if n := len(out); n > 0 && out[n-1].End == r.Start && out[n-1].Start != r.Start {
+			out[n-1].End = r.End
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// overlappingRows goes over the rows that have a part in a range.
+func Rows(st *table.State, r ring.Range) iter.Seq[*table.Row] {
+	return func(yield func(*table.Row) bool) {
+		passed := uint64(0) // tokens of the range
+		for {
+			row, ok := st.Row(r.Start + ring.Token(passed))
+			if !ok || !yield(row) {
+				return
+			}
+			next := uint64(row.Range.End - r.Start)
+			if next <= passed || next >= r.Len() {
+				return
+			}
+			passed = next
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package stream
+
+import (
+	"github.com/ringside-kv/ringside/replica/internal/frame"
+	"net"
+)
+
+// An outbox is frames that wait to be written. What is short is put together; what is
+// long is written from where it is.
+type queue struct {
+	parts net.Buffers
+	open  bool // the last part is the outbox's own, and may grow
+}
+
+// add appends a frame. It keeps body.
+func (o *queue) add(kind frame.Kind, head, body []byte) {
+	need := frame.HeadSize + len(head)
+	if len(body) < frame.LongBody {
+		need += len(body)
+	}
+	last := len(o.parts) - 1
+	if !o.open || len(o.parts[last])+need > cap(o.parts[last]) {
+		o.parts = append(o.parts, make([]byte, 0, max(need, frame.PartSize)))
+		o.open = true
+		last++
+	}
+	p := append(frame.AppendHead(o.parts[last], kind, len(head)+len(body)), head...)
+	if len(body) < frame.LongBody {
+		o.parts[last] = append(p, body...)
+		return
+	}
+	o.parts[last] = p
+	o.parts = append(o.parts, body)
+	o.open = false
+}
+
+// take empties the outbox.
+func (o *queue) take() net.Buffers {
+	parts := o.parts
+	*o = queue{}
+	return parts
+}
