@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/fakenet"
 	"github.com/ringside-kv/ringside/loadtest/report"
-	"github.com/ringside-kv/ringside/replica/fakenet"
 )
 
 // While keys are loaded it is told how fast that goes and when it will have ended, and

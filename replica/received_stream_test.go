@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ringside-kv/ringside/replica/fakenet"
+	"github.com/ringside-kv/ringside/internal/fakenet"
 	"github.com/ringside-kv/ringside/replica/stream"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ringside-kv/ringside/replica/fakenet"
+	"github.com/ringside-kv/ringside/internal/fakenet"
 	"github.com/ringside-kv/ringside/replica/lease"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/buckets"
-	"github.com/ringside-kv/ringside/replica/fakenet"
+	"github.com/ringside-kv/ringside/internal/fakenet"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )

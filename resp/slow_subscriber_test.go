@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ringside-kv/ringside/replica/fakenet"
+	"github.com/ringside-kv/ringside/internal/fakenet"
 )
 
 // TestStoppedSubscriberHoldsNobodyUp has a client write while a subscriber to all key events

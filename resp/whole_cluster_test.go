@@ -14,7 +14,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/ringside-kv/ringside/replica/freeport"
+	"github.com/ringside-kv/ringside/internal/freeport"
 	"github.com/ringside-kv/ringside/resp"
 	"github.com/ringside-kv/ringside/resp/node"
 	"github.com/ringside-kv/ringside/store/redistest"

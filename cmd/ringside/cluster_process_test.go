@@ -16,8 +16,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/rueidis"
 
+	"github.com/ringside-kv/ringside/internal/freeport"
 	"github.com/ringside-kv/ringside/loadtest/check"
-	"github.com/ringside-kv/ringside/replica/freeport"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/strategy"
 	"github.com/ringside-kv/ringside/store/redistest"

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ringside-kv/ringside/replica/fakenet"
+	"github.com/ringside-kv/ringside/internal/fakenet"
 )
 
 // A faulty server is a map that may fail, before or after it does what it is told, and

@@ -4,7 +4,7 @@ import (
 	"context"
 	"runtime/pprof"
 
-	"github.com/ringside-kv/ringside/replica/freeport"
+	"github.com/ringside-kv/ringside/internal/freeport"
 	"github.com/ringside-kv/ringside/resp/node"
 )
 

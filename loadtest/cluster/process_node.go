@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ringside-kv/ringside/replica/freeport"
+	"github.com/ringside-kv/ringside/internal/freeport"
 )
 
 // BinaryPackage is that of the binary.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ringside-kv/ringside/replica/fakenet"
+	"github.com/ringside-kv/ringside/internal/fakenet"
 )
 
 func gen(n uint64) func(Purpose) uint64 { return func(Purpose) uint64 { return n } }

@@ -9,9 +9,9 @@ import (
 	"net"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/socket"
 	"github.com/ringside-kv/ringside/replica/internal/frame"
 	"github.com/ringside-kv/ringside/replica/internal/locks"
-	"github.com/ringside-kv/ringside/replica/socket"
 	"github.com/ringside-kv/ringside/replica/step"
 )
 

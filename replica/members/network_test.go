@@ -8,7 +8,7 @@ import (
 
 	"github.com/hashicorp/serf/serf"
 
-	"github.com/ringside-kv/ringside/replica/fakenet"
+	"github.com/ringside-kv/ringside/internal/fakenet"
 )
 
 // newFakeNet is a network for a test in virtual time.

@@ -11,7 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ringside-kv/ringside/replica/durable"
+	"github.com/ringside-kv/ringside/internal/durable"
 )
 
 const (

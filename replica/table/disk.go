@@ -15,7 +15,7 @@ import (
 	boltdb "github.com/hashicorp/raft-boltdb/v2"
 	"go.etcd.io/bbolt"
 
-	"github.com/ringside-kv/ringside/replica/durable"
+	"github.com/ringside-kv/ringside/internal/durable"
 )
 
 // Names in Config.Dir.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ringside-kv/ringside/replica/socket"
+	"github.com/ringside-kv/ringside/internal/socket"
 )
 
 // A replyWriter combines the answers of one connection into few writes. As with a

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ringside-kv/ringside/replica/socket"
+	"github.com/ringside-kv/ringside/internal/socket"
 )
 
 // A wire is what the links of a Peer and the lanes of a Ring have in common: one

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/ringside-kv/ringside/replica/durable"
+	"github.com/ringside-kv/ringside/internal/durable"
 	"github.com/ringside-kv/ringside/ring"
 )
 

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ringside-kv/ringside/replica/durable"
+	"github.com/ringside-kv/ringside/internal/durable"
 )
 
 const (

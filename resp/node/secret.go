@@ -14,7 +14,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/ringside-kv/ringside/replica/durable"
+	"github.com/ringside-kv/ringside/internal/durable"
 	"github.com/ringside-kv/ringside/replica/members"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/durable"
 	"github.com/ringside-kv/ringside/replica"
-	"github.com/ringside-kv/ringside/replica/durable"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/collection"

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ringside-kv/ringside/replica/freeport"
+	"github.com/ringside-kv/ringside/internal/freeport"
 )
 
 // patience bounds what a server or a client waits for. Each takes a moment on a machine that

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ringside-kv/ringside/replica/freeport"
+	"github.com/ringside-kv/ringside/internal/freeport"
 )
 
 // startNutcracker starts redis-servers and nutcracker before them.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ringside-kv/ringside/internal/freeport"
 	"github.com/ringside-kv/ringside/loadtest/cluster"
-	"github.com/ringside-kv/ringside/replica/freeport"
 )
 
 const (
