@@ -16,106 +16,101 @@ import (
 
 // A Table is the agreed table of ranges.
 type Table interface {
-	// State is the newest that this node has applied.
+	// State returns the newest state that this node has applied.
 	State() *table.State
-	// Changes returns a channel that has a value whenever the state has changed since
-	// it was last received from, until cancel is called.
+	// Changes returns a channel that receives after each change of the state, until cancel is
+	// called.
 	Changes() (changes <-chan struct{}, cancel func())
-	// Apply has a command decided. When it returns nil, this node has applied it. A
-	// refusal wraps one of package table's reasons; with any other error the outcome is
-	// not known.
+	// Apply has a command decided. It returns nil once this node has applied the command. A refusal
+	// wraps one of package table's reasons; after any other error the outcome is unknown.
 	Apply(ctx context.Context, c table.Command) error
-	// Leads tells whether this node leads the group that decides.
+	// Leads reports whether this node leads the Raft group.
 	Leads() bool
 }
 
 // A Front answers clients.
 type Front interface {
-	// Route makes it serve by a placement, without the ranges that are held.
+	// Route makes the front serve by a placement, except in held ranges.
 	Route(p *ring.Placement, held func(ring.Range) bool)
-	// Quiesce returns once nothing runs any more on ranges that began under earlier routes.
-	// When ctx ends first it returns which of the ranges something is still running on.
+	// Quiesce returns once no unit that began under earlier routes runs on ranges. If ctx ends
+	// first, it returns the ranges on which units still run.
 	Quiesce(ctx context.Context, ranges []ring.Range) (occupied []ring.Range, err error)
 }
 
-// Lineages are what a node remembers of whose past its data are. Its methods are called
-// by one goroutine at a time.
+// Lineages record which lineage the data of a node belongs to. Its methods are called by one
+// goroutine at a time.
 type Lineages interface {
-	// Belongs makes it last that what lies in a range is of a lineage.
+	// SetLineage records durably that the data in a range is of a lineage.
 	SetLineage(r ring.Range, lineage uint64) error
-	// Aside makes a copy of what lies in a range and is of another lineage, where it
-	// lasts, and tells whether there was any.
+	// SetAside saves the data in a range that is of another lineage, durably, and reports whether
+	// there was any.
 	SetAside(r ring.Range, lineage uint64) (any bool, err error)
 }
 
-// Config of an [Engine].
+// Config is what an [Engine] needs.
 type Config struct {
 	Self        string
 	Incarnation uint64
-	// Copied tells that the node's directory is a copy, whose original may run. Once this
-	// start is registered the original gets no lease; the engine asks for none before the
-	// last one of the original is over.
+	// Copied says that the node's directory is a copy whose original may be running. Once this
+	// start is registered, the original gets no lease; the engine asks for none before the
+	// original's last lease has expired.
 	Copied   bool
 	Strategy ring.Strategy
 	Store    Store
 	Table    Table
 	Front    Front
-	// Dial opens a connection to another node for a [Stream].
+	// Dial opens a connection to another node for a stream.
 	Dial func(ctx context.Context, node string) (net.Conn, error)
-	// DialFeed opens one for [Engine.ServeFeed] there.
+	// DialFeed opens a connection to [Engine.ServeFeed] of another node.
 	DialFeed func(ctx context.Context, node string) (net.Conn, error)
-	// Requests is how many requests a second this node runs for clients: the more there
-	// are, the more a copy keeps out of their way. nil if that is not known.
+	// Requests returns the rate of client requests per second. Copies rest in proportion to it. nil
+	// if unknown.
 	Requests func() float64
-	// Leases are how this node takes part in leases; without them it always answers.
+	// Leases says how this node takes part in leases. Without leases it always answers.
 	Leases lease.Config
-	// Absent tells, on the node that leads, which of the nodes are away. nil takes those
-	// for absent that have asked for no lease for a while, and the others for long absent
-	// whose last one is Rereplicate ago. It is called by one goroutine.
+	// Absent returns the nodes that are away, on the leader. If nil, a node is absent that has
+	// asked for no lease for a while, and long absent after Rereplicate. It is called by one
+	// goroutine.
 	Absent func() Absence
-	// Rereplicate is how long a node may be away before others get its places; default
-	// 30 s.
+	// Rereplicate is how long a node may be away before other nodes get its copies; default 30 s.
 	Rereplicate time.Duration
-	// Away tells whether a node does not seem to be there; nil if that is not known. What
-	// lies here of a range whose members are all away is kept: it may be all that is left.
+	// Away reports whether a node does not seem to be running; nil if unknown. Data of a range
+	// whose members are all away is kept, since no other copy may be left.
 	Away func(node string) bool
-	// Lineages keep what lies here of ranges that were made anew elsewhere; nil if nothing
-	// is to be kept.
+	// Lineages saves data of ranges that were recreated elsewhere; nil if nothing is to be saved.
 	Lineages Lineages
-	// Sends and Receives are how many handoffs a node sends and receives at a time;
+	// Sends and Receives are the numbers of handoffs that a node sends and receives at a time;
 	// default 1.
 	Sends, Receives int
-	// Hold is how long requests for a range may wait at a cutover before it is put
-	// off; default 50 ms.
+	// Hold is how long a cutover may hold requests before it is put off; default 50 ms.
 	Hold time.Duration
-	// Patience is how long a backup may leave something unacknowledged before it is
-	// taken out of the sets; default 1 s.
+	// Patience is how long a backup may leave a frame unacknowledged before it is released; default
+	// 1 s.
 	Patience time.Duration
-	// MinInSync is how many members a set needs, with its primary, to take writes: with
-	// fewer nothing is acknowledged. It may change. nil is 1.
+	// MinInSync is how many members a set needs to acknowledge writes, the primary included. It may
+	// change. nil is 1.
 	MinInSync func() int
-	// Scrub is in how much time all that this node serves is compared with its backups; 0
-	// compares only on request. It may change. nil is 0. Without leases nothing is
-	// compared.
+	// Scrub is the interval in which all ranges of this node are compared with their backups; 0:
+	// only on request. It may change. nil is 0. Without leases nothing is compared.
 	Scrub func() time.Duration
-	// Settle is how long the members must have stayed as they are before the leader
-	// plans for them; default 1 s.
+	// Settle is how long the members must be unchanged before the leader plans for them; default 1
+	// s.
 	Settle time.Duration
-	// Linger is how long what lies here stays after it has lost its place, unless this
-	// node gave it away itself: whoever was put out of a set may be back in a moment, and
-	// then little has to travel; default 30 s.
+	// Linger is how long data stays after this node has lost its place in a range, unless it handed
+	// the range over itself; default 30 s. A node that left a set often returns soon, and then
+	// little has to travel.
 	Linger time.Duration
-	// Retry is the pause after something that failed; default 1 s.
+	// Retry is the pause after a failure; default 1 s.
 	Retry  time.Duration
 	Logger *slog.Logger
-	// Reached is told of every step that this node comes to, by whoever makes it, which
-	// may hold locks: it must not call the engine. nil is what all but tests want.
+	// Reached is called at every step that this node reaches, perhaps with locks held, so it must
+	// not call the engine. Only tests set it.
 	Reached func(step.Step)
 
-	rules rules.Set // that are left out
+	rules rules.Set // disabled in tests
 }
 
-// EnsureDefaults fills in what is not set.
+// EnsureDefaults sets the fields that are unset.
 func (c *Config) EnsureDefaults() {
 	if c.Hold == 0 {
 		c.Hold = 50 * time.Millisecond

@@ -15,26 +15,24 @@ import (
 )
 
 var (
-	// errHold says that a change of rows would have kept clients waiting too long.
+	// errHold says that a change of rows would have held clients for too long.
 	errHold = errors.New("the backups were too slow for a change without a pause for clients")
-	// errOccupied says that units which take long, scripts for instance, run on all ranges
-	// that are left.
+	// errOccupied says that units which take long, such as scripts, run on all remaining ranges.
 	errOccupied = errors.New("a script or another command that takes long runs on the range")
-	// errUndecided says that the node ends before it knows what became of a proposal.
+	// errUndecided says that the node closes before it knows the outcome of a proposal.
 	errUndecided = errors.New("the outcome is not known")
 )
 
-// An occupiedError is errHold where units run on some of the ranges that were held. The others
-// can change without them.
+// An occupiedError is errHold with the ranges on which long units run. The other ranges can change
+// without them.
 type occupiedError struct{ ranges []ring.Range }
 
 func (o *occupiedError) Error() string { return errHold.Error() }
 func (o *occupiedError) Unwrap() error { return errHold }
 
-// changeUnoccupied is exchange for those of rows on which no unit takes long. Such a unit may run
-// for as long as a script does, and touches few ranges; the others do not wait for it. It
-// returns the ranges that have not changed since such units run there: with errOccupied if
-// these are all.
+// changeUnoccupied is changeHeld without the ranges on which long units run. A script may run for
+// any time and touches few ranges; the others do not wait for it. occupied are the ranges left out;
+// the error is errOccupied if no range remains.
 func (e *Engine) changeUnoccupied(ctx context.Context, held []ring.Range, stream *stream.Stream, d func(held []ring.Range) decision) (occupied []ring.Range, err error) {
 	for {
 		err := e.changeHeld(ctx, held, stream, d(held))
@@ -54,21 +52,21 @@ func withoutRanges(ranges, others []ring.Range) []ring.Range {
 	return slices.DeleteFunc(slices.Clone(ranges), func(r ring.Range) bool { return slices.Contains(others, r) })
 }
 
-// changeHeld holds rows that this node serves, waits until nothing runs on them and
-// everybody who counts has everything, and has the table decide how they go on. While
-// that is decided nobody serves them; before it is proposed, that takes Hold at most.
-// stream is that of a learner that is to have everything too, nil if there is none.
+// changeHeld changes rows that this node serves while they are held. It holds them, waits until no
+// unit runs on them and all members have all changes, and has the table decide. Until the proposal
+// this takes Hold at most; no node serves the rows until the outcome is known. stream is that of a
+// learner that must have everything as well; nil if there is none.
 //
-// Whoever ends it before the outcome is known leaves the rows held: they may be another
-// node's.
+// If the node closes before the outcome is known, the rows stay held: they may belong to another
+// node.
 func (e *Engine) changeHeld(ctx context.Context, held []ring.Range, stream *stream.Stream, d decision) error {
 	if err := e.holdMu.Lock(ctx); err != nil {
-		return err // two would give back each other's rows
+		return err // two changes would give back each other's rows
 	}
 	defer e.holdMu.Unlock()
 	began := time.Now()
 	if stream != nil {
-		stream.SetUnthrottled(true) // those who wait for their turn would keep the front from being still
+		stream.SetUnthrottled(true) // throttled writers would keep their units open
 		defer stream.SetUnthrottled(false)
 	}
 	e.hold(held, true)
@@ -89,7 +87,7 @@ func (e *Engine) changeHeld(ctx context.Context, held []ring.Range, stream *stre
 	return err
 }
 
-// waitStill waits until nothing runs on the held ranges and all who count have everything.
+// waitStill waits until no unit runs on the held ranges and all members have all changes.
 func (e *Engine) waitStill(ctx context.Context, held []ring.Range, stream *stream.Stream) error {
 	within, cancel := context.WithTimeoutCause(ctx, e.cfg.Hold, errHold)
 	defer cancel()
@@ -98,7 +96,7 @@ func (e *Engine) waitStill(ctx context.Context, held []ring.Range, stream *strea
 		err = e.feed.WaitDrained(within, held)
 	}
 	if err == nil && stream != nil {
-		err = stream.Drained(within) // last: only now the store is still too
+		err = stream.Drained(within) // last: only after WaitDrained the store itself is silent
 	}
 	switch {
 	case err == nil || within.Err() == nil || ctx.Err() != nil:
@@ -111,25 +109,23 @@ func (e *Engine) waitStill(ctx context.Context, held []ring.Range, stream *strea
 
 // A decision is one change of rows.
 type decision struct {
-	// stillStep and decided are what it comes to.
+	// reported to tests
 	stillStep, decidedStep step.Step
-	// before is called when everything is still, ahead of the first proposal.
+	// before runs when all is still, ahead of the first proposal.
 	before func()
-	// rows returns the rows of this node that are still to be changed, by the newest
-	// state.
+	// rows returns the rows of this node that still have to change, by the newest state.
 	rows func() ([]*table.Row, error)
-	// propose changes them.
+	// propose returns the command that changes them.
 	propose func([]*table.Row) table.Command
-	// undo changes them so that no next that was proposed earlier can come to pass; nil
-	// if they are so.
+	// undo returns a command that makes all earlier proposals of propose fail; nil if they cannot
+	// succeed any more.
 	undo func([]*table.Row) table.Command
-	// epochs are the epochs of the rows in which all this is so.
+	// epochs are those of the rows when the decision was prepared.
 	epochs rowEpochs
 }
 
-// rowEpochs are the terms of office, by the epochs of rows, in which something that takes time
-// was begun. What was found out in one says nothing of the next, even if that is this node's
-// again: who had a copy may have dropped it in between.
+// rowEpochs are the epochs of rows in which an operation began. Its findings do not hold in a later
+// epoch, even if this node is the primary again: a member may have dropped its copy in between.
 type rowEpochs map[ring.Range]uint64
 
 func epochsOf(st *table.State, ranges []ring.Range) rowEpochs {
@@ -142,21 +138,20 @@ func epochsOf(st *table.State, ranges []ring.Range) rowEpochs {
 	return o
 }
 
-// isPast tells whether a row has begun another term of office since.
+// isPast reports whether a row has begun another epoch since.
 func (o rowEpochs) isPast(row *table.Row) bool {
 	epoch, ok := o[row.Range]
 	return ok && epoch != row.Epoch
 }
 
-// decide has the table change rows. Once that is proposed its outcome is waited for, as
-// long as it takes: the state says what it was. It returns nil if the rows are changed;
-// with another error than errUndecided they are not, and nothing is under way that could
-// still change them.
+// decide has the table change rows. After the proposal it waits for the outcome for as long as it
+// takes; the state says what it was. It returns nil if the rows have changed. After another error
+// than errUndecided they have not, and no proposal that could change them is under way.
 func (e *Engine) decide(ctx context.Context, d decision) error {
 	var refused error
 	for {
 		rows, err := d.rows()
-		// What was proposed of rows of earlier terms cannot come to pass any more.
+		// Proposals for rows of earlier epochs cannot succeed any more.
 		all := len(rows)
 		rows = slices.DeleteFunc(rows, d.epochs.isPast)
 		if again := len(rows) < all; again && err == nil {
@@ -175,8 +170,8 @@ func (e *Engine) decide(ctx context.Context, d decision) error {
 		undoing := refused != nil
 		command := table.Command(nil)
 		if undoing {
-			// A proposal whose outcome was unknown may still come: not to rows that have
-			// changed since, though.
+			// A proposal with an unknown outcome may still be applied, but not to rows that have
+			// changed since.
 			if command = d.undo(rows); command == nil {
 				return refused
 			}
@@ -197,7 +192,7 @@ func (e *Engine) decide(ctx context.Context, d decision) error {
 	}
 }
 
-// undoByRenewing is a decision about rows that is undone by giving them their next versions.
+// undoByRenewing builds a decision that is rolled back by bumping row versions.
 func (e *Engine) undoByRenewing(still, decided step.Step, held []ring.Range, next func([]*table.Row) table.Command) decision {
 	p := &portion{ranges: held}
 	return decision{
@@ -212,8 +207,8 @@ func (e *Engine) undoByRenewing(still, decided step.Step, held []ring.Range, nex
 	}
 }
 
-// cutOver makes the receiver the primary of a portion, without the ranges on which units take
-// long: these leave the portion.
+// cutOver makes the receiver the primary of a portion, without ranges on which long units run.
+// Those leave the portion.
 func (e *Engine) cutOver(ctx context.Context, c *portionCopy) error {
 	for {
 		if err := c.checkWanted(); err != nil {
@@ -236,13 +231,12 @@ func (e *Engine) cutOver(ctx context.Context, c *portionCopy) error {
 	}
 }
 
-// cutOverDecision is the decision that a learner is the primary of a portion. It returns with the
-// ranges either there, or here.
+// cutOverDecision builds the decision that makes a learner the primary of a portion.
 func (e *Engine) cutOverDecision(c *portionCopy) decision {
 	return decision{
 		stillStep: step.HandoffStill, decidedStep: step.HandoffDecided,
-		// As soon as it is decided the receiver feeds this node. What it writes would go
-		// back to it by the copy's taps, late, and undo what it has written since.
+		// Once it is decided the receiver feeds this node. These changes would return to the
+		// receiver by the copy's taps, late, and undo newer writes.
 		before: c.close,
 		rows: func() ([]*table.Row, error) {
 			rows := e.servedRows(c.p)
@@ -259,8 +253,8 @@ func (e *Engine) cutOverDecision(c *portionCopy) decision {
 	}
 }
 
-// admitLearner makes the receiver an in-sync backup of a portion. It counts before that is
-// proposed, and goes on to count as long as it may come to pass.
+// admitLearner makes the receiver an in-sync backup of a portion. It counts before the proposal,
+// and as long as the proposal may be applied.
 func (e *Engine) admitLearner(ctx context.Context, c *portionCopy) error {
 	if err := c.checkWanted(); err != nil {
 		return err
@@ -289,7 +283,7 @@ func (e *Engine) admitLearner(ctx context.Context, c *portionCopy) error {
 		return err
 	}
 	e.reached(step.GrowthAdmitted)
-	// Rows in which it has no place: it was refused, or the plan was another before.
+	// Rows without the receiver: it was refused, or the plan was another one.
 	var outside []ring.Range
 	for _, row := range e.servedRows(c.p) {
 		if !row.Holds(c.h.To) {
@@ -303,7 +297,7 @@ func (e *Engine) admitLearner(ctx context.Context, c *portionCopy) error {
 	return err
 }
 
-// dropLearner ends the copying of those rows that are still being learned.
+// dropLearner ends the copy of those rows that the receiver still learns.
 func (c *portionCopy) dropLearner(rows []*table.Row) table.Command {
 	if rows = c.learnedRows(rows); len(rows) == 0 {
 		return nil
@@ -311,7 +305,7 @@ func (c *portionCopy) dropLearner(rows []*table.Row) table.Command {
 	return &table.DropLearner{Node: c.h.To, Rows: refs(rows)}
 }
 
-// learnedRows are those of rows that the receiver learns.
+// learnedRows returns the rows that the receiver learns.
 func (c *portionCopy) learnedRows(rows []*table.Row) []*table.Row {
 	return slices.DeleteFunc(rows, func(row *table.Row) bool { return !slices.Contains(row.Learners, c.h.To) })
 }
@@ -324,7 +318,7 @@ func refs(rows []*table.Row) []table.Ref {
 	return all
 }
 
-// servedRows are the rows that this node serves and that have a part of a portion.
+// servedRows returns the rows of this node that overlap a portion.
 func (e *Engine) servedRows(p *portion) []*table.Row {
 	var rows []*table.Row
 	for row := range e.cfg.Table.State().Rows() {
@@ -335,15 +329,15 @@ func (e *Engine) servedRows(p *portion) []*table.Row {
 	return rows
 }
 
-// isRecut tells whether rows are other ranges than the portion's by now, or part of another
-// handoff, for which the receiver has begun with nothing.
+// isRecut reports whether rows have other bounds than the portion, or belong to another handoff,
+// for which the receiver starts without any data.
 func (c *portionCopy) isRecut(rows []*table.Row) bool {
 	return slices.ContainsFunc(rows, func(row *table.Row) bool {
 		return !slices.Contains(c.p.ranges, row.Range) || row.Op.Handoff != c.h.ID
 	})
 }
 
-// overlaps tells whether a range has a part of the portion.
+// overlaps reports whether a range overlaps the portion.
 func (p *portion) overlaps(r ring.Range) bool {
 	return slices.ContainsFunc(p.ranges, func(own ring.Range) bool {
 		return own.Contains(r.Start) || r.Contains(own.Start)

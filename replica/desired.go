@@ -8,9 +8,9 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// An Absence names the nodes that are not there. Those of false may be back in a
-// moment; those of true have been away for so long that others get their places. nil is
-// that of nobody.
+// An Absence names the nodes that are away. The value is false if a node may return in a moment,
+// true if it has been away for so long that other nodes get its copies. nil is the absence of no
+// node.
 type Absence map[string]bool
 
 func (a Absence) has(node string) bool {
@@ -18,7 +18,7 @@ func (a Absence) has(node string) bool {
 	return away
 }
 
-// mayReturn tells whether somebody may be back in a moment.
+// mayReturn reports whether an absent member may return in a moment.
 func (a Absence) mayReturn(members []ring.Member) bool {
 	return slices.ContainsFunc(members, func(m ring.Member) bool {
 		long, away := a[m.ID]
@@ -26,11 +26,11 @@ func (a Absence) mayReturn(members []ring.Member) bool {
 	})
 }
 
-// awayAfter is how long a node has had no lease when it counts as away: somewhat longer
-// than one lasts.
+// awayAfter is how long a node without a lease counts as present: a little longer than a lease
+// lasts.
 const awayAfter = 3 * time.Second
 
-// absent tells which nodes are away, on the node that leads.
+// absent returns the nodes that are away, on the leader.
 func (e *Engine) absent() Absence {
 	if e.cfg.Absent != nil {
 		return e.cfg.Absent()
@@ -47,8 +47,8 @@ func (e *Engine) absent() Absence {
 	return away
 }
 
-// DesiredPlacement is the placement that the strategy would want of the state's if these were
-// its members.
+// DesiredPlacement returns the placement that the strategy wants for members, given the present one
+// of st.
 func DesiredPlacement(st *table.State, strategy ring.Strategy, members []ring.Member) (*ring.Placement, error) {
 	return strategy.Desired(ring.Input{
 		Members: members,
@@ -57,13 +57,11 @@ func DesiredPlacement(st *table.State, strategy ring.Strategy, members []ring.Me
 	})
 }
 
-// DesiredHandoffs are the handoffs that lead from the state's placement to the one that the
-// strategy wants for its members. They may not be all: what can only be done after
-// others is not among them.
+// DesiredHandoffs returns the handoffs that lead from the placement of st to the desired one. They
+// may be incomplete: steps that depend on others are left out.
 //
-// While a node is away that may be back, nothing new is begun: what there is goes on.
-// Once it has been away for long, the others get its places as far as somebody is there
-// to give them.
+// While a node is away that may return, no new handoff begins; present ones continue. Once it has
+// been away for long, other nodes get its copies as far as there are nodes to send them.
 func DesiredHandoffs(st *table.State, strategy ring.Strategy, away Absence) ([]table.Handoff, error) {
 	members := st.MembersOf()
 	if away.mayReturn(members) {
@@ -87,7 +85,7 @@ func DesiredHandoffs(st *table.State, strategy ring.Strategy, away Absence) ([]t
 	return w.handoffs, nil
 }
 
-// joinEnds joins what was cut only where the tokens begin anew.
+// joinEnds joins pieces that were only cut at token 0.
 func joinEnds(pieces []ring.Piece) []ring.Piece {
 	n := len(pieces)
 	if n < 2 {
@@ -111,7 +109,7 @@ func presentHandoffs(st *table.State) []table.Handoff {
 
 type nodePair struct{ from, to string }
 
-// handoffPlan gathers handoffs, one for each pair of nodes.
+// A handoffPlan collects handoffs, one for each pair of nodes.
 type handoffPlan struct {
 	st       *table.State
 	away     Absence
@@ -119,12 +117,12 @@ type handoffPlan struct {
 	index    map[nodePair]int
 }
 
-// piece adds what is to be done next about a piece of the circle.
+// piece adds the next step for a piece of the circle.
 func (w *handoffPlan) piece(r ring.Range, was, will *ring.Row) {
 	if was.Primary == "" || will.Primary == "" || w.away.has(was.Primary) {
-		return // nobody could
+		return // no node could do it
 	}
-	// Who has everything takes over first, and does the rest.
+	// A node that has everything takes over first, and then copies the rest.
 	if will.Primary != was.Primary && was.Holds(will.Primary) {
 		w.add(was.Primary, will.Primary, ring.Piece{Range: r, Primary: true})
 		return
@@ -140,8 +138,7 @@ func (w *handoffPlan) piece(r ring.Range, was, will *ring.Row) {
 			continue
 		}
 		p := ring.Piece{Range: r, Primary: node == will.Primary}
-		// The old primary is the first of those who leave, and the new one the first of
-		// those who come.
+		// The old primary is the first to leave, and the new one the first to come.
 		if len(leave) > 0 && (p.Primary || leave[0] != was.Primary) {
 			p.Release, leave = leave[0], leave[1:]
 		}
@@ -154,8 +151,8 @@ func (w *handoffPlan) piece(r ring.Range, was, will *ring.Row) {
 	}
 }
 
-// add gives a handoff a piece, or makes its last piece longer. What cannot begin, since
-// the receiver is away, is left out; to give a copy up nobody needs to be there.
+// add appends a piece to a handoff, or extends its last piece. A copy to an absent node is left
+// out; giving up a copy needs no receiver.
 func (w *handoffPlan) add(from, to string, p ring.Piece) {
 	if w.away.has(to) && p.Release != to {
 		return

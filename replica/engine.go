@@ -15,10 +15,9 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// Engine moves ranges as the table says. On the node that leads it also says what
-// should move.
+// Engine moves ranges as the table says. On the leader it also plans what moves.
 type Engine struct {
-	// registeredAt is when renew first saw this start registered, by the clock of the node's own
+	// registeredAt is when renewLease first saw this start registered, by the clock of its own
 	// lease; 0 before.
 	registeredAt time.Duration
 
@@ -41,16 +40,16 @@ type Engine struct {
 	sweeper  sweeper
 
 	resigning atomic.Bool
-	holdMu    locks.CtxMutex // of those who hold rows until the table has decided
+	holdMu    locks.CtxMutex // serializes changes of held rows
 
 	mu          sync.Mutex
-	held        map[ring.Token]bool  // starts of the ranges that are about to change hands
-	own         []ring.Range         // that the store was told to serve
-	servedTerms []lease.ServedRow    // of the rows that this node serves
-	transfers   map[uint64]*transfer // by handoff; under way, or put off
+	held        map[ring.Token]bool  // starts of ranges that are about to change
+	own         []ring.Range         // as the store was told
+	servedTerms []lease.ServedRow    // open rows of this node
+	transfers   map[uint64]*transfer // by handoff; running or put off
 }
 
-// New starts the engine. Close must be called.
+// New starts the engine. The caller must Close it.
 func New(cfg Config) (*Engine, error) {
 	cfg.EnsureDefaults()
 	if err := cfg.Validate(); err != nil {
@@ -76,7 +75,7 @@ func New(cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// Close stops everything that is under way, which goes on when the node starts again.
+// Close stops all that is under way. It continues when the node starts again.
 func (e *Engine) Close() {
 	e.cancel()
 	e.GiveUp()
@@ -85,18 +84,18 @@ func (e *Engine) Close() {
 	e.feed.Close()
 }
 
-// GiveUp ends the wait of all replies that need another node's word: what becomes of
-// their commands is not known. From then on no write succeeds that would need one.
+// GiveUp fails all replies that wait for other nodes; the outcome of their commands is unknown. No
+// write that needs another node succeeds after it.
 func (e *Engine) GiveUp() { e.feed.CloseTaps() }
 
-// publishRoutes gives the front the state as it is, without what is held.
+// publishRoutes gives the front the present placement, with the held ranges.
 func (e *Engine) publishRoutes() {
 	e.feed.Update()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	st := e.cfg.Table.State()
-	// A node that starts goes through all that the table has been. What comes before its
-	// own registration tells nothing of now.
+	// A node that starts replays the history of the table. States from before its own registration
+	// say nothing about the present.
 	if n, known := st.Node(e.cfg.Self); !known || n.Incarnation != e.cfg.Incarnation {
 		return
 	}
@@ -104,9 +103,9 @@ func (e *Engine) publishRoutes() {
 	for start := range e.held {
 		held[start] = true
 	}
-	// What this node led before it was started belongs to nobody before the table has
-	// confirmed that it may go on, and what it leads to no client before its backups are
-	// where it is. Without a lease nothing may be answered, so nothing is begun either.
+	// Ranges of an earlier start stay closed until the table confirms them for this start, and all
+	// ranges until their backups have joined. Without a lease no reply may leave, so no request
+	// begins either.
 	serves := e.feed.Serves(st)
 	valid := e.lease.Valid()
 	var own []ring.Range
@@ -126,8 +125,7 @@ func (e *Engine) publishRoutes() {
 			own = append(own, row.Range)
 		}
 	}
-	// Before clients are let in: what is copied here comes to its end, and where a store only
-	// follows it removes nothing.
+	// Before clients are let in, copies to this node end, and the store owns the ranges.
 	e.received.endOwned(st, e.cfg.Self)
 	if own = spans.Join(own); !slices.Equal(own, e.own) {
 		e.own = own
@@ -140,14 +138,14 @@ func (e *Engine) publishRoutes() {
 	}
 }
 
-// Lease is this node's permission to answer.
+// Lease returns this node's permission to answer.
 func (e *Engine) Lease() *lease.Lease { return e.lease }
 
-// hold takes ranges away from clients for a while, or gives them back.
+// hold closes ranges to clients for a while, or opens them again.
 func (e *Engine) hold(ranges []ring.Range, on bool) {
 	if !on {
-		// What the table has taken while they were held was drained before: the feeds must
-		// see it as long as they know that.
+		// Ranges that the table took away while they were held were drained before. The feed must
+		// see the state while it still knows that.
 		e.feed.Update()
 		e.feed.EndDrained(ranges)
 	}
@@ -163,7 +161,7 @@ func (e *Engine) hold(ranges []ring.Range, on bool) {
 	e.publishRoutes()
 }
 
-// reached tells those who look on that this node has come to a step.
+// reached reports a step to tests.
 func (e *Engine) reached(s step.Step) {
 	if e.cfg.Reached != nil {
 		e.cfg.Reached(s)

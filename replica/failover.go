@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// fenceTimeout bounds a question to a member: who does not answer leaves the sets, so
-	// it is longer than a stumble.
+	// fenceTimeout bounds a question to a member. A member without a reply leaves the set, so it is
+	// longer than a short stall.
 	fenceTimeout = time.Second
 )
 
-// superviseLeases replaces, while this node leads, whoever has lost its lease.
+// superviseLeases replaces nodes whose lease has expired, while this node leads.
 func (e *Engine) superviseLeases(ctx context.Context) {
 	tick := time.NewTicker(lease.SuperviseInterval)
 	defer tick.Stop()
@@ -42,14 +42,13 @@ func (e *Engine) superviseLeases(ctx context.Context) {
 	}
 }
 
-// A failoverTarget is a start of a node that is to be replaced, in a term.
+// A failoverTarget is a start of a node to be replaced in a Raft term.
 type failoverTarget struct {
 	lease.NodeStart
 	term uint64
 }
 
-// dueFailovers are the nodes whose failover is to begin, one start of each. No grant is given to them from
-// now on.
+// dueFailovers returns the starts whose failover begins now. They get no grant from now on.
 func (e *Engine) dueFailovers() []failoverTarget {
 	o := &e.leaseServer
 	o.mu.Lock()
@@ -77,7 +76,7 @@ func (e *Engine) dueFailovers() []failoverTarget {
 	return all
 }
 
-// failOver is one failover.
+// failOver carries out one failover.
 func (e *Engine) failOver(ctx context.Context, f failoverTarget) {
 	err := e.runFailover(ctx, f)
 	if err != nil && ctx.Err() == nil {
@@ -123,8 +122,8 @@ func (e *Engine) runFailover(ctx context.Context, f failoverTarget) error {
 			return err
 		case table.IsRefused(err): // the table has changed meanwhile
 		default:
-			// Until it is known what became of it, the node gets no lease: it could be
-			// one under a table that does not name it any more.
+			// Until the outcome is known the node gets no lease: it could be one under a table that
+			// no longer names it.
 			if err := e.waitForOutcome(ctx, f.term); err != nil {
 				return err
 			}
@@ -133,9 +132,8 @@ func (e *Engine) runFailover(ctx context.Context, f failoverTarget) error {
 	return err
 }
 
-// waitForOutcome waits until everything that was proposed in a term is decided, and known
-// here, or the term is over: then nothing of it is decided any more but what its
-// successor knows before it grants a lease.
+// waitForOutcome waits until all proposals of a term are decided and applied here, or the term is
+// over. After that, the next leader applies whatever was decided before it grants a lease.
 func (e *Engine) waitForOutcome(ctx context.Context, term uint64) error {
 	c := e.lease.Cfg.Consensus
 	for {
@@ -150,7 +148,7 @@ func (e *Engine) waitForOutcome(ctx context.Context, term uint64) error {
 	}
 }
 
-// fenceAll asks all members, also those that have answered for an earlier entry.
+// fenceAll asks all members, also those that have replied for an earlier entry.
 func (e *Engine) fenceAll(ctx context.Context, v *lease.Failover) {
 	ctx, cancel := context.WithTimeout(ctx, fenceTimeout)
 	defer cancel()
@@ -178,7 +176,8 @@ func (e *Engine) fenceAll(ctx context.Context, v *lease.Failover) {
 	asking.Wait()
 }
 
-// answerFence says what this node has of another, of which it takes in nothing more.
+// answerFence returns how far this node has followed another one, and rejects all further frames of
+// it.
 func (e *Engine) answerFence(ctx context.Context, r *lease.FenceRequest) (lease.FenceReply, error) {
 	reply := lease.FenceReply{Incarnation: e.cfg.Incarnation}
 	if r.Node == e.cfg.Self {
@@ -191,8 +190,8 @@ func (e *Engine) answerFence(ctx context.Context, r *lease.FenceRequest) (lease.
 	return reply, err
 }
 
-// LeaseSilence tells, on the leader, for how long a node has been silent: how long ago it was
-// granted its last lease, by as much as this leader knows. ok is false on other nodes.
+// LeaseSilence returns, on the leader, how long ago a node was granted its last lease, as far as
+// this leader knows. ok is false on other nodes.
 func (e *Engine) LeaseSilence(node string) (d time.Duration, ok bool) {
 	o := &e.leaseServer
 	o.mu.Lock()

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// leaseHolders are the nodes that have a lease, by the leader's last word to this node. Its
-// methods may be called from any goroutine.
+// leaseHolders are the nodes with a lease, by the leader's last reply to this node. Its methods may
+// be called from any goroutine.
 type leaseHolders struct {
 	mu    sync.Mutex
 	nodes []string
@@ -21,8 +21,8 @@ func (h *leaseHolders) update(nodes []string, now time.Time) {
 	h.nodes, h.at = nodes, now
 }
 
-// has tells whether a node has a lease for certain. A word that is older than a lease says
-// nothing of now.
+// has reports whether a node certainly has a lease. A reply older than a lease says nothing about
+// the present.
 func (h *leaseHolders) has(node string, now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// leaseTimeout bounds one request: the next may go to another leader.
+// leaseTimeout bounds one request. The next may go to another leader.
 const leaseTimeout = 700 * time.Millisecond
 
-// leaseLate is after what time a node warns that it has got no first lease.
+// leaseLate is how long a node waits for its first lease before it warns.
 const leaseLate = 5 * time.Second
 
-// leasePause is how long to wait after a request that failed.
+// leasePause is the pause after a failed request.
 const leasePause = 50 * time.Millisecond
 
-// renewLease keeps the node's lease, and the front by it.
+// renewLease renews the lease of this node and publishes its changes.
 func (e *Engine) renewLease(ctx context.Context) {
 	l := e.lease
 	changes, cancel := e.cfg.Table.Changes()
 	defer cancel()
-	var asked *leaseAttempt // what is under way
+	var asked *leaseAttempt // the present request
 	valid, warned, leader := false, false, ""
 	due, end, late := time.NewTimer(0), time.NewTimer(0), time.NewTimer(leaseLate)
 	defer due.Stop()
@@ -42,7 +42,7 @@ func (e *Engine) renewLease(ctx context.Context) {
 			return
 		case <-changes:
 			l.Advance(func(h *lease.Holder) { h.ApplyIndex(e.cfg.Table.State().Index()) })
-			// Whoever led before has nothing to say any more.
+			// A previous leader's reply no longer counts.
 			if now, _ := l.Cfg.Consensus.Leader(); now != leader && now != "" {
 				asked.abandon()
 				asked = nil
@@ -50,7 +50,7 @@ func (e *Engine) renewLease(ctx context.Context) {
 			}
 		case <-check.C:
 			if clock.HasStopped(l.Cfg.Clock(), time.Now()) {
-				// An answer that is still on its way would be a lease without an end.
+				// A reply that is still under way would be a lease without an end.
 				asked.abandon()
 				asked = nil
 				due.Reset(leasePause)
@@ -92,19 +92,19 @@ func (e *Engine) renewLease(ctx context.Context) {
 	}
 }
 
-// A leaseAttempt is a request for a lease that is under way.
+// A leaseAttempt is one request for a lease.
 type leaseAttempt struct {
 	leader string
 	sent   time.Duration
 	began  time.Time
 	cancel context.CancelFunc
 	done   chan struct{}
-	// What came of it, once done is closed.
+	// The result, once done is closed.
 	reply leaseReply
 	err   error
 }
 
-// abandon ends a request and waits until nothing of it runs any more.
+// abandon cancels a request and waits for its goroutine.
 func (a *leaseAttempt) abandon() {
 	if a != nil {
 		a.cancel()
@@ -112,7 +112,7 @@ func (a *leaseAttempt) abandon() {
 	}
 }
 
-// requestLease begins a request. The lease is counted from here on.
+// requestLease starts a request. The lease is counted from this moment.
 func (e *Engine) requestLease(ctx context.Context, stopped bool) *leaseAttempt {
 	a := &leaseAttempt{sent: e.lease.Cfg.OwnClock(), began: time.Now(), done: make(chan struct{})}
 	a.leader, _ = e.lease.Cfg.Consensus.Leader()
@@ -151,8 +151,8 @@ func (e *Engine) requestLease(ctx context.Context, stopped bool) *leaseAttempt {
 
 var errOriginal = errors.New("the directory is a copy, and its original may hold a lease for some seconds")
 
-// originalMayAnswer tells whether the original of a copied directory may still hold a lease.
-// This start is registered at a time by the node's own clock. Only renew calls it.
+// originalMayAnswer reports whether the original of a copied directory may still hold a lease. now
+// is by the clock of the node's own lease. Only renewLease calls it.
 func (e *Engine) originalMayAnswer(now time.Duration) bool {
 	if e.registeredAt == 0 {
 		e.registeredAt = max(now, 1)
@@ -160,7 +160,7 @@ func (e *Engine) originalMayAnswer(now time.Duration) bool {
 	return now-e.registeredAt < lease.Length+lease.Margin
 }
 
-// handleLeaseReply takes in what came of a request; it returns false if that is no lease.
+// handleLeaseReply processes a reply. It returns false if there is no grant.
 func (e *Engine) handleLeaseReply(a *leaseAttempt) bool {
 	a.cancel()
 	l := e.lease
@@ -181,7 +181,8 @@ func (e *Engine) handleLeaseReply(a *leaseAttempt) bool {
 	return true
 }
 
-// giveUpLeadership has another node lead: this one cannot tell when leases are over.
+// giveUpLeadership hands the leadership to another node, since this one cannot tell when leases
+// expire.
 func (e *Engine) giveUpLeadership(ctx context.Context) {
 	e.cfg.Logger.Error("this node gives up its lease and its leadership", "node", e.cfg.Self, "err", lease.ErrClock)
 	e.done.Go(func() {

@@ -13,25 +13,25 @@ import (
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
-// A leaseServer is the leader's part of leases: one on every node, which does nothing where
-// the node does not lead.
+// leaseServer is the leader's side of leases. Every node has one; it does nothing on a node that
+// does not lead.
 type leaseServer struct {
 	mu      sync.Mutex
 	granter lease.Granter
-	round   *round // the next; nil if nobody waits for one
+	round   *round // the next round; nil while no request waits for one
 	running bool
 	closed  bool
-	retryAt map[string]time.Duration // when a failover that came to nothing is tried once more
+	retryAt map[string]time.Duration // when a failed failover is tried again
 }
 
-// close lets no further round begin.
+// close prevents further rounds.
 func (o *leaseServer) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.closed = true
 }
 
-// A round asks a majority whether this node leads, for all who ask it meanwhile.
+// A round asks a majority whether this node leads, for all requests that wait.
 type round struct {
 	done chan struct{}
 	term uint64
@@ -41,8 +41,8 @@ type round struct {
 // roundTimeout bounds one round.
 const roundTimeout = time.Second
 
-// confirm returns the term in which this node leads, as a majority has confirmed since
-// the call, and what came before that term is applied here.
+// confirm returns the term in which this node leads. A majority has confirmed it since the call,
+// and all entries before that term are applied here.
 func (e *Engine) confirm(ctx context.Context) (uint64, error) {
 	o := &e.leaseServer
 	o.mu.Lock()
@@ -53,7 +53,7 @@ func (e *Engine) confirm(ctx context.Context) (uint64, error) {
 	if o.round == nil {
 		o.round = &round{done: make(chan struct{})}
 	}
-	r := o.round // it has not begun: it begins after this call
+	r := o.round // a round that begins after this call
 	if !o.running {
 		o.running = true
 		e.done.Go(e.runRounds)
@@ -67,7 +67,7 @@ func (e *Engine) confirm(ctx context.Context) (uint64, error) {
 	}
 }
 
-// runRounds goes on as long as somebody waits.
+// runRounds runs rounds while requests wait.
 func (e *Engine) runRounds() {
 	o := &e.leaseServer
 	for {
@@ -84,7 +84,7 @@ func (e *Engine) runRounds() {
 	}
 }
 
-// confirmRound is one round.
+// confirmRound runs one round.
 func (e *Engine) confirmRound() (uint64, error) {
 	ctx, cancel := context.WithTimeout(e.ctx, roundTimeout)
 	defer cancel()
@@ -116,7 +116,7 @@ func (e *Engine) confirmRound() (uint64, error) {
 	return term, nil
 }
 
-// grantLease answers a request for a lease.
+// grantLease replies to a lease request.
 func (e *Engine) grantLease(ctx context.Context, node string, r *leaseRequest) leaseReply {
 	is := lease.NodeCondition{Applied: r.Applied, Refusing: time.Duration(r.Refusing) * time.Millisecond}
 	reply, err := e.grant(ctx, lease.NodeStart{Node: node, Incarnation: r.Incarnation}, is)
@@ -130,7 +130,7 @@ func (e *Engine) grantLease(ctx context.Context, node string, r *leaseRequest) l
 	return reply
 }
 
-// grant returns the reply to a request but for the time.
+// grant returns the reply without the times.
 func (e *Engine) grant(ctx context.Context, t lease.NodeStart, is lease.NodeCondition) (reply leaseReply, err error) {
 	if e.lease.Cfg.Clock == nil {
 		return reply, errors.New("no leases")
@@ -164,13 +164,13 @@ func (e *Engine) grant(ctx context.Context, t lease.NodeStart, is lease.NodeCond
 // A leaseRequest asks the leader for a lease.
 type leaseRequest struct {
 	Incarnation uint64 `json:"incarnation,string"`
-	// Wall is what the asker's clock on the wall says, in milliseconds since 1970.
+	// Wall is the asking node's wall clock, in milliseconds since 1970.
 	Wall int64 `json:"wall"`
-	// Applied is the table index that the asker has applied; 0 from a build that does not
+	// Applied is the table index that the asking node has applied; 0 from a build that does not
 	// tell.
 	Applied uint64 `json:"applied,string,omitempty"`
-	// Refusing is for how long, in milliseconds, the asker's store has refused writes; 0
-	// while it takes them.
+	// Refusing is how long, in milliseconds, the asking node's store has refused writes; 0 while it
+	// accepts them.
 	Refusing int64 `json:"refusing,omitempty"`
 }
 

@@ -10,12 +10,12 @@ import (
 // A byteLimiter bounds how many bytes a second the copies of a node send together.
 type byteLimiter struct {
 	mu   sync.Mutex
-	debt int64 // bytes that were sent and are not yet paid for
+	debt int64 // bytes sent beyond the rate so far
 	paid time.Time
-	rate int64 // bytes a second; 0 is no bound
+	rate int64 // bytes a second; 0: no limit
 }
 
-// take notes what has been sent.
+// spend records bytes that were sent.
 func (l *byteLimiter) spend(n int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -24,26 +24,26 @@ func (l *byteLimiter) spend(n int64) {
 	}
 }
 
-// wait returns how long a copy has to wait under a rate, which may have changed.
+// wait returns how long a copy must wait under a rate, which may have changed.
 func (l *byteLimiter) wait(rate int64) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
 	if rate != l.rate {
-		// What was sent under another rate is not held against this one.
+		// Bytes sent under another rate do not count.
 		l.rate, l.debt, l.paid = rate, 0, now
 	}
 	if rate == 0 {
 		return 0
 	}
-	// A float, since bytes times nanoseconds need not fit.
+	// A float, since bytes × nanoseconds may overflow.
 	l.debt = max(0, l.debt-int64(now.Sub(l.paid).Seconds()*float64(rate)))
 	l.paid = now
 	return time.Duration(float64(l.debt) / float64(rate) * float64(time.Second))
 }
 
-// restForClients leaves the machine to clients for a time in proportion to what a step of a copy
-// has taken, and to how much clients want.
+// restForClients waits for a time in proportion to the duration of a copy's step and to the rate of
+// client requests.
 func (e *Engine) restForClients(ctx context.Context, worked time.Duration) {
 	if e.cfg.Requests == nil {
 		return

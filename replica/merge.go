@@ -13,15 +13,15 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// mergeLoop makes one row of neighbours that are held alike and that the strategy does not
-// tell apart: where a node was that has left, say. It waits until nothing is planned,
-// so that no bound goes that a handoff needs.
+// mergeLoop merges neighbouring rows with the same members that the strategy does not separate,
+// such as the former ranges of a node that has left. It waits until no handoff is planned, since a
+// handoff may need the bound.
 func (e *Engine) mergeLoop(ctx context.Context) {
 	changes, cancel := e.cfg.Table.Changes()
 	defer cancel()
-	looked := uint64(0) // the index of the state that was looked at last
-	occupied := 0       // how often in a row some neighbours were left out
-	// The first look is at what there is: perhaps all changed before this node started.
+	looked := uint64(0) // index of the last state without runs to merge
+	occupied := 0       // consecutive tries that left out some rows
+	// The first look needs no change: all may have changed before this node started.
 	for again := true; ; {
 		if !again {
 			select {
@@ -31,7 +31,7 @@ func (e *Engine) mergeLoop(ctx context.Context) {
 			}
 		}
 		again = false
-		locks.Pause(ctx, 2*e.cfg.Settle) // whoever leads plans first
+		locks.Pause(ctx, 2*e.cfg.Settle) // the leader plans first
 		st := e.cfg.Table.State()
 		if ctx.Err() != nil || len(st.Handoffs()) > 0 || e.resigning.Load() || st.Index() == looked || st.Cluster().Paused {
 			continue
@@ -53,15 +53,15 @@ func (e *Engine) mergeLoop(ctx context.Context) {
 		case ctx.Err() == nil && !table.IsRefused(err):
 			e.cfg.Logger.Info("merging neighbouring ranges failed, trying again", "err", err)
 			locks.Pause(ctx, e.cfg.Retry)
-			again = true // perhaps nothing changes any more
+			again = true // there may be no further change to wake this loop
 		}
 	}
 }
 
-// maxMerged is how many rows go into others in one entry, since clients wait meanwhile.
+// maxMerged is the number of rows merged in one entry, since clients wait meanwhile.
 const maxMerged = 256
 
-// mergeableRuns are rows of this node that could be one, in their order.
+// mergeableRuns returns runs of rows of this node that can become one row each.
 func (e *Engine) mergeableRuns(st *table.State) ([][]*table.Row, error) {
 	if !st.Founded() {
 		return nil, nil
@@ -78,7 +78,7 @@ func (e *Engine) mergeableRuns(st *table.State) ([][]*table.Row, error) {
 		}
 		before = row
 	}
-	// The tokens end nowhere.
+	// The circle has no end: the last run may continue in the first.
 	if n := len(runs); n > 1 {
 		if last := runs[n-1]; last[len(last)-1] == before && canMerge(before, runs[0][0]) {
 			runs[0] = append(last, runs[0]...)
@@ -89,7 +89,7 @@ func (e *Engine) mergeableRuns(st *table.State) ([][]*table.Row, error) {
 	if len(runs) == 0 || len(st.MembersOf()) == 0 {
 		return nil, nil
 	}
-	// Only now the strategy is asked, which takes longer.
+	// The strategy is asked last, since that takes longer.
 	desired, err := DesiredPlacement(st, e.cfg.Strategy, st.MembersOf())
 	if err != nil {
 		return nil, err
@@ -113,13 +113,13 @@ func (e *Engine) mergeableRuns(st *table.State) ([][]*table.Row, error) {
 	return joined, nil
 }
 
-// canMerge tells whether a row goes on where another ends, and is held as that is.
+// canMerge reports whether b begins where a ends and has the same members.
 func canMerge(a, b *table.Row) bool {
 	return a.Range.End == b.Range.Start && a.Primary == b.Primary && a.Lineage == b.Lineage && a.Incarnation == b.Incarnation &&
 		len(a.Backups) == len(b.Backups) && !slices.ContainsFunc(a.Backups, func(node string) bool { return !slices.Contains(b.Backups, node) })
 }
 
-// merge has the table join runs, but for those in which units take long: then it returns
+// merge has the table merge runs. Runs in which long units run are left out; then it returns
 // errOccupied.
 func (e *Engine) merge(ctx context.Context, runs [][]*table.Row) error {
 	all := len(runs)
@@ -148,7 +148,7 @@ func (e *Engine) mergeRuns(ctx context.Context, runs [][]*table.Row) error {
 			held = append(held, row.Range)
 		}
 	}
-	// A row that has changed since takes its run along: whoever looks anew finds less.
+	// A row that has changed since excludes its run; the next look finds the rest.
 	whole := func(rows []*table.Row) (merge *table.Merge) {
 		at := make(map[ring.Range]*table.Row, len(rows))
 		for _, row := range rows {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A progressCounter is how much of something is done.
+// A progressCounter counts how much of a total is done.
 type progressCounter struct{ done, total atomic.Int64 }
 
 func (f *progressCounter) set(done, total int64) {
@@ -14,7 +14,7 @@ func (f *progressCounter) set(done, total int64) {
 	f.total.Store(total)
 }
 
-// A rateMeter is bytes a second over the last seconds.
+// A rateMeter measures bytes a second over the last seconds.
 type rateMeter struct {
 	mu    sync.Mutex
 	at    time.Time
@@ -22,7 +22,7 @@ type rateMeter struct {
 	rate  float64
 }
 
-// ratePeriod is about over how long a speed is taken.
+// ratePeriod is the approximate period that a rate is measured over.
 const ratePeriod = 2 * time.Second
 
 func (s *rateMeter) add(n int64) {
@@ -43,7 +43,7 @@ func (s *rateMeter) add(n int64) {
 	}
 }
 
-// get is 0 if nothing has come for a while.
+// get returns the rate; 0 if nothing was added for a while.
 func (s *rateMeter) get() float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,7 +53,7 @@ func (s *rateMeter) get() float64 {
 	return s.rate
 }
 
-// addProgress notes what a copy has come by.
+// addProgress adds keys and bytes that a copy has completed.
 func (t *transfer) addProgress(keys, bytes int64) {
 	t.keys.done.Add(keys)
 	t.bytes.done.Add(bytes)

@@ -11,11 +11,11 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// planLoop plans, while this node leads, whatever the strategy wants to be otherwise.
+// planLoop plans handoffs while this node leads, whenever the members or the table change.
 func (e *Engine) planLoop(ctx context.Context) {
 	changes, cancel := e.cfg.Table.Changes()
 	defer cancel()
-	var planned *table.State // for which there is a plan
+	var planned *table.State // the state that was planned for
 	var without Absence
 	for ctx.Err() == nil {
 		if !e.cfg.Table.Leads() {
@@ -42,7 +42,7 @@ func (e *Engine) planLoop(ctx context.Context) {
 	}
 }
 
-// plan has the table take up the handoffs that lead to the desired placement.
+// plan has the table accept the handoffs that lead to the desired placement.
 func (e *Engine) plan(ctx context.Context, st *table.State, away Absence) error {
 	if !st.Founded() || len(st.MembersOf()) == 0 {
 		return nil
@@ -55,13 +55,13 @@ func (e *Engine) plan(ctx context.Context, st *table.State, away Absence) error 
 	defer cancel()
 	err = e.cfg.Table.Apply(ctx, &table.Plan{Basis: st.Basis(), Handoffs: handoffs})
 	if table.IsRefused(err) {
-		return nil // the table has moved on, and with it comes another change
+		return nil // the table has changed: a further look follows
 	}
 	return err
 }
 
-// planTimeout bounds the wait for a plan to be decided: a leader that has lost its
-// office plans for nobody.
+// planTimeout bounds the wait for a plan to be decided: a node that has lost the leadership must
+// not go on planning.
 const planTimeout = 10 * time.Second
 
 func sameHandoffs(a []table.Handoff, b []*table.Handoff) bool {
@@ -78,7 +78,7 @@ func sameHandoffs(a []table.Handoff, b []*table.Handoff) bool {
 	return true
 }
 
-// samePieces compares without regard to order.
+// samePieces compares pieces in any order.
 func samePieces(a, b []ring.Piece) bool {
 	if len(a) != len(b) {
 		return false

@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	// chunkBytes is about how much one step of a copy takes under latches.
+	// chunkBytes is the approximate size of one step of a copy, which holds latches.
 	chunkBytes = 256 << 10
-	// busyRequests is how many requests a second make a node busy: its copies then
-	// rest for restMost times as long as they work, and in proportion with fewer.
+	// busyRequests is the rate of requests, per second, at which a node counts as busy. Its copies
+	// then rest for maxRestFactor times as long as they work; in proportion with fewer requests.
 	busyRequests  = 5_000
 	maxRestFactor = 4
-	// pollInterval is how long at most a copy waits before it looks again at what it may.
+	// pollInterval is the longest wait of a copy before it looks again whether it may continue.
 	pollInterval = 50 * time.Millisecond
 )
 
-// portionCopy is the copy of one portion on its way. While it goes on, the receiver is sent
-// every change of what it has been sent.
+// portionCopy is a running copy of a portion. Every change of the part already sent follows on the
+// same stream.
 type portionCopy struct {
 	e *Engine
 	t *transfer
@@ -31,8 +31,8 @@ type portionCopy struct {
 	p *portion
 
 	out    []OutgoingCopy
-	st     *table.State // by which the copy was wanted last
-	epochs rowEpochs    // in which it was begun
+	st     *table.State // that was checked last
+	epochs rowEpochs    // when the copy began
 }
 
 // close ends the taps.
@@ -43,20 +43,19 @@ func (c *portionCopy) close() {
 	c.out = nil
 }
 
-// copyAll puts all that lies in the ranges on the stream, with every change from now on
-// behind it. The taps go on until close. Ranges of which a unit holds a latch for long leave
-// the portion; errOccupied if these are all.
+// copyAll sends all entries of the ranges. The taps send later changes until close. Ranges in which
+// a unit holds a latch for long leave the portion; the error is errOccupied if no range remains.
 func (c *portionCopy) copyAll(ctx context.Context) error {
 	var occupied []ring.Range
 	for i, r := range c.p.ranges {
-		sink := func(batch []byte) { _ = c.t.stream.Send(i, batch) } // whose error Drained returns
+		sink := func(batch []byte) { _ = c.t.stream.Send(i, batch) } // Drained returns the error
 		out, err := c.e.cfg.Store.StartCopy(r, sink, c.t.stream.Pace)
 		if err != nil {
 			return err
 		}
 		err = c.copyRange(ctx, i, out)
 		if errors.Is(err, ErrOccupied) {
-			out.Close() // the receiver learns on; digests say later what it has by now
+			out.Close() // the receiver stays a learner; digests show later what it has
 			occupied = append(occupied, r)
 			continue
 		}
@@ -99,13 +98,13 @@ func (c *portionCopy) copyRange(ctx context.Context, i int, out OutgoingCopy) er
 		keys, bytes = k, b
 		c.e.restForClients(ctx, time.Since(began))
 	}
-	// Progress is told in the words of loads.
+	// Progress is reported in terms of the measured load.
 	load := c.t.loads[c.p.ranges[i]]
 	c.t.addProgress(load.Keys-keys, load.Bytes-bytes)
 	return nil
 }
 
-// checkWanted returns errChanged if the table does not want the portion moved any more.
+// checkWanted returns errChanged if the table no longer wants the portion to move.
 func (c *portionCopy) checkWanted() error {
 	st := c.e.cfg.Table.State()
 	if c.e.resigning.Load() {
@@ -127,7 +126,7 @@ func (c *portionCopy) checkWanted() error {
 	return nil
 }
 
-// waitForPermit waits until the copy may go on, and returns by how many bytes.
+// waitForPermit waits until the copy may continue. limit is the size of its next step.
 func (c *portionCopy) waitForPermit(ctx context.Context) (limit int, err error) {
 	paused := false
 	for {

@@ -6,31 +6,29 @@ import (
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
-// Progress tells how far a handoff is, as the node knows that carries it out.
+// Progress says how far a handoff is, as its source knows it.
 type Progress struct {
-	Handoff  uint64 // by its id in the table
+	Handoff  uint64 // id in the table
 	From, To string
-	// Ranges are those that are still to change hands.
+	// Ranges is the number of ranges that still have to change hands.
 	Ranges int
-	// Phase is that of the ranges that are furthest behind, in the words of
-	// [table.Phase].
+	// Phase is that of the ranges furthest behind, in the words of [table.Phase].
 	Phase string
-	// What has been copied, and what lay there when the copy began. Totals are 0 as
-	// long as they are not known.
+	// Copied so far, and present when the copy began. Totals are 0 while unknown.
 	KeysDone, KeysTotal   int64
 	BytesDone, BytesTotal int64
-	// Rate is how fast it goes, in bytes a second; 0 if nothing is being copied.
+	// Rate is the speed in bytes a second; 0 if nothing is being copied.
 	Rate float64
-	// Started is when this node began with it; zero if it has not.
+	// Started is when this node began the handoff; zero if it has not.
 	Started time.Time
-	// Waits says for people what it waits for; empty if it goes on.
+	// Waits says in words what the handoff waits for; empty if it does not wait.
 	Waits string
-	// Cause is of which kind that is.
+	// Cause is the kind of that wait.
 	Cause Cause
 }
 
-// Progress tells of the handoffs of which this node is the source, in the order in
-// which it carries them out.
+// Progress returns the handoffs of which this node is the source, in the order in which it carries
+// them out.
 func (e *Engine) Progress() []Progress {
 	st := e.cfg.Table.State()
 	var all []Progress

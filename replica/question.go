@@ -15,8 +15,8 @@ const (
 	questionScrub = 'S'
 )
 
-// maxQuestion bounds a question and its answer, in bytes; maxScrub those of the check of
-// copies, which name keys.
+// maxQuestion bounds a question and its answer, in bytes; maxScrub those of a scrub, which contain
+// keys.
 const (
 	maxQuestion = 64 << 10
 	maxScrub    = 16 << 20
@@ -29,7 +29,7 @@ func bound(kind byte) int {
 	return maxQuestion
 }
 
-// ask asks another node's engine.
+// ask sends a question to another node's engine.
 func (e *Engine) ask(ctx context.Context, node string, kind byte, question, answer any) error {
 	text, err := json.Marshal(question)
 	if err != nil {
@@ -48,7 +48,7 @@ func (e *Engine) ask(ctx context.Context, node string, kind byte, question, answ
 	return nil
 }
 
-// Answer answers a question of another node's engine, which has proved that it is from.
+// Answer answers a question of the engine of the node from, whose identity the caller has verified.
 func (e *Engine) Answer(ctx context.Context, from string, question []byte) ([]byte, error) {
 	if len(question) == 0 || len(question) > bound(question[0]) {
 		return nil, fmt.Errorf("%w: a question of %d bytes", frame.ErrMalformed, len(question))

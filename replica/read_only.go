@@ -9,36 +9,35 @@ import (
 	"time"
 )
 
-// A node whose store refuses writes answers reads, and no client can change its keys. So
-// once that has lasted for handOverRefusing it makes backups the primaries of its ranges:
-// in an orderly way, without a pause for reads. If that does not succeed the leader grants
-// it no further lease after replaceRefusing, and replaces it. Either way the node leaves the
-// sets and returns as a learner, which a store that refuses writes cannot be. Ranges
-// without a backup that takes writes stay: their reads go on.
+// A node whose store refuses writes still answers reads, but no client can change its keys. After
+// handOverRefusing it makes backups the primaries of its ranges, without a pause for reads. If that
+// fails, the leader grants it no further lease after replaceRefusing and replaces it. Either way
+// the node leaves the sets and returns as a learner, which a store that refuses writes cannot
+// become. Ranges without a backup that accepts writes stay, and their reads continue.
 //
-// A store whose disk has not answered for stalledAfter takes no writes either, and an
-// orderly way would wait for it. So the node says at once that it is to be replaced, and if
-// it leads it lets another node lead whose disk works: as a leader it would have to write
-// that it was replaced. Where the disks of all copies stall nobody takes over, and the node
-// keeps its lease: reads go on, and so does everything when the disks answer.
+// A store whose disk has not answered for stalledAfter refuses writes as well, and handing over
+// would wait for the disk. So the node asks to be replaced at once, and hands the leadership to a
+// node whose disk works, since a leader must write the entry that replaces it. If the disks of all
+// copies stall, no node takes over and the node keeps its lease: reads continue, and writes do when
+// the disks answer.
 const (
 	handOverRefusing = 5 * time.Second
 	replaceRefusing  = handOverRefusing + lease.Length
 	stalledAfter     = 5 * time.Second
-	// checkWrites is how often a node looks at whether its store takes writes.
+	// checkWrites is the interval at which a node checks whether its store accepts writes.
 	checkWrites = 250 * time.Millisecond
 )
 
-// readOnly is since when this node's store has refused writes, and which other nodes'
-// stores do. Its methods may be called from any goroutine.
+// readOnly records since when this node's store refuses writes, and which other stores do. Its
+// methods may be called from any goroutine.
 type readOnly struct {
 	mu     sync.Mutex
-	since  time.Time // zero while the store takes writes
+	since  time.Time // zero while the store accepts writes
 	stalls bool      // the disk has not answered for stalledAfter
-	others []string  // by the word of the leader
+	others []string  // by the leader's last reply
 }
 
-// noteWritable takes in whether the store takes writes, and returns for how long it has not.
+// noteWritable records whether the store accepts writes, and returns for how long it has not.
 func (r *readOnly) noteWritable(writable error, now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -52,7 +51,7 @@ func (r *readOnly) noteWritable(writable error, now time.Time) time.Duration {
 	return now.Sub(r.since)
 }
 
-// noteStall takes in for how long the disk has not answered. It returns whether it counts as
+// noteStall records how long the disk has not answered. It returns whether the disk counts as
 // stalled, and whether it did before.
 func (r *readOnly) noteStall(waits time.Duration) (stalls, before bool) {
 	r.mu.Lock()
@@ -62,8 +61,8 @@ func (r *readOnly) noteStall(waits time.Duration) (stalls, before bool) {
 	return r.stalls, before
 }
 
-// refusingFor is for how long the store has refused writes; 0 while it takes them. A stalled
-// store counts as one that is to be replaced.
+// refusingFor returns how long the store has refused writes; 0 while it accepts them. A stalled
+// store returns replaceRefusing.
 func (r *readOnly) refusingFor(now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -76,21 +75,21 @@ func (r *readOnly) refusingFor(now time.Time) time.Duration {
 	return max(now.Sub(r.since), time.Millisecond)
 }
 
-// setOthers takes in which nodes' stores refuse writes.
+// setOthers records which nodes' stores refuse writes.
 func (r *readOnly) setOthers(nodes []string) {
 	r.mu.Lock()
 	r.others = nodes
 	r.mu.Unlock()
 }
 
-// otherRefuses tells whether another node's store refuses writes.
+// otherRefuses reports whether another node's store refuses writes.
 func (r *readOnly) otherRefuses(node string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Contains(r.others, node)
 }
 
-// watchWrites hands this node's ranges over once its store has refused writes for too long.
+// watchWrites hands over this node's ranges once its store has refused writes for too long.
 func (e *Engine) watchWrites(ctx context.Context) {
 	tick := time.NewTicker(checkWrites)
 	defer tick.Stop()
@@ -108,7 +107,7 @@ func (e *Engine) watchWrites(ctx context.Context) {
 	}
 }
 
-// watchStall looks at whether the disk answers.
+// watchStall checks whether the disk answers.
 func (e *Engine) watchStall(ctx context.Context) {
 	waits := e.cfg.Store.Stalled()
 	stalls, before := e.readOnly.noteStall(waits)
@@ -128,10 +127,10 @@ func (e *Engine) watchStall(ctx context.Context) {
 	}
 }
 
-// handOverRefusing makes backups that take writes the primaries of this node's ranges. What
-// fails is tried again by the next call.
+// handOverRefusing makes backups that accept writes the primaries of this node's ranges. The next
+// call tries again what fails.
 func (e *Engine) handOverRefusing(ctx context.Context, writable error) {
-	// Without a lease the leader's word on others is old, and the failover comes first.
+	// Without a lease the leader's reply is old, and the failover comes first.
 	if e.resigning.Load() || !e.lease.Valid() {
 		return
 	}

@@ -17,14 +17,14 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// Why a node refuses a stream.
+// Reasons to refuse a stream.
 var (
-	// ErrNotLearner says that a stream is for ranges that this node does not receive,
-	// by the newest state that it knows.
+	// ErrNotLearner says that this node is no learner of the stream's ranges, by the newest state
+	// that it knows.
 	ErrNotLearner = errors.New("not a learner of the range")
 )
 
-// Serve receives one stream from another node, until it ends.
+// Serve receives one stream from another node until it ends.
 func (e *Engine) Serve(ctx context.Context, from string, conn net.Conn) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -35,15 +35,15 @@ func (e *Engine) Serve(ctx context.Context, from string, conn net.Conn) error {
 	return stream.Receive(conn, a)
 }
 
-// receivedStreams are the streams that a node receives.
+// receivedStreams are the streams that this node receives, one for each sender.
 type receivedStreams struct {
 	mu   sync.Mutex
 	from map[string]*receivedStream
-	gone chan struct{} // closed when one has ended
+	gone chan struct{} // closed when a stream has ended; nil while no goroutine waits
 }
 
-// admit waits until an earlier stream of the same node has ended, which it ends, and
-// lets one in if there are not too many.
+// admit ends an earlier stream of the same node, waits for it, and admits the new one if there are
+// fewer than most.
 func (as *receivedStreams) admit(ctx context.Context, a *receivedStream, most int) error {
 	as.mu.Lock()
 	defer as.mu.Unlock()
@@ -85,7 +85,7 @@ func (as *receivedStreams) remove(a *receivedStream) {
 	}
 }
 
-// isReceiving tells whether anything of a range is being received.
+// isReceiving reports whether any part of a range is being received.
 func (as *receivedStreams) isReceiving(r ring.Range) bool {
 	as.mu.Lock()
 	defer as.mu.Unlock()
@@ -97,8 +97,8 @@ func (as *receivedStreams) isReceiving(r ring.Range) bool {
 	return false
 }
 
-// endOwned ends what is received of rows of which a node is the primary by a state. The sender ends
-// its stream only later, and the store would refuse the units that are under way there then.
+// endOwned ends copies of rows whose primary, by st, is this node. The sender ends its stream only
+// later, and until then the store would refuse the units that run there.
 func (as *receivedStreams) endOwned(st *table.State, primary string) {
 	as.mu.Lock()
 	defer as.mu.Unlock()
@@ -114,17 +114,17 @@ func (as *receivedStreams) endOwned(st *table.State, primary string) {
 	}
 }
 
-// A receivedStream is one stream that is received.
+// A receivedStream is one stream that this node receives.
 type receivedStream struct {
 	e            *Engine
 	ctx          context.Context
 	from         string
 	cancel       context.CancelFunc
 	purpose      streamPurpose
-	ranges       []IncomingCopy // changed under arrivals.mu, by the goroutine of the stream only
-	at           []ring.Range   // of these; guarded by arrivals.mu
-	rows         []table.Ref    // as they were when the ranges were begun
-	checkedState *table.State   // by which they were still the sender's
+	ranges       []IncomingCopy // changed under receivedStreams.mu, by the goroutine of the stream only
+	at           []ring.Range   // the ranges of these copies; receivedStreams.mu guards them
+	rows         []table.Ref    // when the copies began
+	checkedState *table.State   // the last state in which the sender was still the primary
 }
 
 func (s *receivedStream) close() {
@@ -132,8 +132,7 @@ func (s *receivedStream) close() {
 	s.e.received.remove(s)
 }
 
-// closeRanges ends what is being received. If it came to nothing, what has arrived since
-// the table said so is still to be dropped.
+// closeRanges ends the copies. If the copy was in vain, the sweep drops what has arrived.
 func (s *receivedStream) closeRanges() {
 	if len(s.ranges) == 0 {
 		return
@@ -151,7 +150,7 @@ func (s *receivedStream) setRanges(at []ring.Range, in []IncomingCopy) {
 	s.e.received.mu.Unlock()
 }
 
-// Open implements Receiver.
+// Open implements stream.Receiver.
 func (s *receivedStream) Open(text []byte) error {
 	if err := json.Unmarshal(text, &s.purpose); err != nil {
 		return fmt.Errorf("%w: %w", frame.ErrMalformed, err)
@@ -171,8 +170,9 @@ func (s *receivedStream) Open(text []byte) error {
 	return s.e.received.admit(s.ctx, s, s.e.cfg.Receives)
 }
 
-// Begin implements Receiver. It waits until this node knows that it is to receive the
-// ranges, and nothing older: it would go on to a state by which they are to be dropped.
+// Begin implements stream.Receiver. It waits until this node knows that it is a learner of the
+// ranges, by a state no older than the sender's: after an older one a state may follow that drops
+// them.
 func (s *receivedStream) Begin(text []byte) error {
 	var b streamRanges
 	if err := json.Unmarshal(text, &b); err != nil {
@@ -196,10 +196,10 @@ func (s *receivedStream) Begin(text []byte) error {
 		}
 	}
 	s.closeRanges()
-	// Whoever fed this node there has stopped before; what is still on its way would undo
-	// what is copied now.
+	// An earlier primary no longer feeds this node there. Its changes that are still under way
+	// would undo the copy.
 	s.e.feed.BeginCopy(s.from, s.purpose.Sender, b.Ranges, b.Session, b.Frame)
-	// What is being swept here is swept now, or not at all.
+	// A sweep of these ranges ends first, or does not begin.
 	s.e.sweeper.mu.Lock()
 	defer s.e.sweeper.mu.Unlock()
 	for _, r := range s.e.sweeper.undiscarded {
@@ -220,8 +220,8 @@ func (s *receivedStream) Begin(text []byte) error {
 	return nil
 }
 
-// current refuses what a sender still sends that is not the primary any more, by all that
-// this node knows: its successor may have made the copy anew, or this node be it.
+// checkSender refuses batches of a sender that is no longer the primary, as far as this node knows.
+// Its successor may have copied the range again, or may be this node.
 func (s *receivedStream) checkSender() error {
 	st := s.e.cfg.Table.State()
 	if st == s.checkedState {
@@ -238,7 +238,7 @@ func (s *receivedStream) checkSender() error {
 	return nil
 }
 
-// Apply implements Receiver.
+// Apply implements stream.Receiver.
 func (s *receivedStream) Apply(r int, batch []byte, done func(error)) error {
 	if r >= len(s.ranges) {
 		return fmt.Errorf("%w: a batch of range %d", frame.ErrMalformed, r)
@@ -249,7 +249,7 @@ func (s *receivedStream) Apply(r int, batch []byte, done func(error)) error {
 	return s.ranges[r].Apply(batch, done)
 }
 
-// Ask implements Receiver.
+// Ask implements stream.Receiver.
 func (s *receivedStream) Ask(r int, question []byte) ([]byte, error) {
 	if r >= len(s.ranges) {
 		return nil, fmt.Errorf("%w: a question about range %d", frame.ErrMalformed, r)
@@ -257,8 +257,8 @@ func (s *receivedStream) Ask(r int, question []byte) ([]byte, error) {
 	return s.ranges[r].Answer(question)
 }
 
-// learnerRows returns the rows of ranges if this node is to receive them, by a state that is not
-// older than the sender's.
+// learnerRows returns the rows of the ranges, if this node is a learner of all of them by a state
+// no older than the sender's.
 func (e *Engine) learnerRows(p *streamPurpose, b *streamRanges) (rows []table.Ref, ok bool) {
 	st := e.cfg.Table.State()
 	for i, r := range b.Ranges {

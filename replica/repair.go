@@ -16,30 +16,30 @@ import (
 )
 
 const (
-	// damageCheckInterval is how often it is looked for what cannot be read, which costs nothing
-	// while there is none.
+	// damageCheckInterval is the interval at which the store is asked for damaged ranges, which is
+	// cheap while there are none.
 	damageCheckInterval = 200 * time.Millisecond
-	// damageTTL is for how long it is believed that a range cannot be read, or can at
-	// another node.
+	// damageTTL is how long the result of reading a range, here or on another node, stays valid.
 	damageTTL = time.Minute
 	// readTimeout bounds the reading of a range by another node.
 	readTimeout = 10 * time.Minute
-	// discardAgain is how long until what could not be removed is tried again.
+	// discardAgain is the pause before a failed discard is tried again.
 	discardAgain = 5 * time.Second
 )
 
-// damagedRange is what is known of a range of which this node cannot read all.
+// A damagedRange is a range that this node cannot read completely.
 type damagedRange struct {
 	r          ring.Range
 	epoch      uint64
-	checkedAt  time.Time // when it was tried last
-	verifiedAt time.Time // when another node, its primary, could read all of it
-	blockedBy  string    // it stays as it is
+	checkedAt  time.Time // last attempt to read it
+	verifiedAt time.Time // last time when its primary could read its own copy completely
+	blockedBy  string    // why the repair does not proceed
 }
 
-// repairLoop gets rid of what this node's disk has damaged. Whoever cannot read a copy leaves
-// its set, gives the range to a backup first if it is the primary, removes all that it has
-// of it, and is copied to anew. The others are asked whether they can read theirs before.
+// repairLoop replaces copies that this node's disk has damaged. A node that cannot read its copy
+// leaves the set, after it has made a backup the primary if it was the primary itself. Then it
+// removes its copy and receives a new one. Before each step another node shows that it can read its
+// own copy.
 func (e *Engine) repairLoop(ctx context.Context) {
 	tick := time.NewTicker(damageCheckInterval)
 	defer tick.Stop()
@@ -100,13 +100,13 @@ func (e *Engine) repairDamaged(ctx context.Context, st *table.State) {
 	}
 }
 
-// isUnreadable tells whether something of a row cannot be read here.
+// isUnreadable reports whether this node cannot read a row completely.
 func (e *Engine) isUnreadable(ctx context.Context, row *table.Row) bool {
 	s := &e.scrub
 	s.mu.Lock()
 	m := s.damagedRanges[row.Range]
 	fresh := m != nil && m.epoch == row.Epoch && time.Since(m.checkedAt) < damageTTL
-	// What lies beside it in a table that is damaged elsewhere is named again and again.
+	// The store also names ranges that share a damaged file and are intact.
 	fine := time.Since(s.readable[row.Range]) < damageTTL
 	s.mu.Unlock()
 	if fresh || fine {
@@ -132,7 +132,7 @@ func (e *Engine) isUnreadable(ctx context.Context, row *table.Row) bool {
 	return true
 }
 
-// noteBlocked notes why a range stays damaged for now.
+// noteBlocked records why a range stays damaged for now.
 func (e *Engine) noteBlocked(r ring.Range, err error) {
 	e.scrub.mu.Lock()
 	defer e.scrub.mu.Unlock()
@@ -142,7 +142,7 @@ func (e *Engine) noteBlocked(r ring.Range, err error) {
 	}
 	why := ""
 	if err != nil {
-		why = strings.ReplaceAll(err.Error(), "\n", "; ") // of several, for one line
+		why = strings.ReplaceAll(err.Error(), "\n", "; ") // joined errors, on one line
 	}
 	if why != "" && m.blockedBy == "" {
 		e.cfg.Logger.Warn("repairing a damaged range failed, trying again", "range", r, "epoch", m.epoch, "err", err)
@@ -150,7 +150,7 @@ func (e *Engine) noteBlocked(r ring.Range, err error) {
 	m.blockedBy = why
 }
 
-// Why a range stays damaged.
+// Reasons why a range stays damaged.
 var (
 	errNoCopy      = errors.New("no other node has a copy of it")
 	errPrimaryAway = errors.New("its primary is away")
@@ -159,15 +159,15 @@ var (
 	errRetrySoon   = errors.New("it is tried again soon")
 )
 
-// repairNext does what comes next for a damaged row. It returns whether the row is to be
-// discarded: this node has no part in its set any more, and the primary has shown that it
-// can read all that it has.
+// repairNext carries out the next step for a damaged row. It returns true if the row can be
+// discarded: this node is not in its set any more, and the primary has read its own copy
+// completely.
 func (e *Engine) repairNext(ctx context.Context, st *table.State, row *table.Row) (discard bool, err error) {
 	switch {
 	case row.Primary == e.cfg.Self:
 		return false, e.handOverDamaged(ctx, st, row)
 	case e.cfg.Away(row.Primary) && e.allCopiesAway(st, row):
-		return false, errAllLost // RING RECREATE FROM this node may want it
+		return false, errAllLost // RING RECREATE FROM this node may need it
 	case e.cfg.Away(row.Primary):
 		return false, errPrimaryAway
 	}
@@ -210,7 +210,7 @@ func (e *Engine) countYielded() {
 	e.scrub.stats.Yielded++
 }
 
-// handOverDamaged makes a backup that can read all it has the primary of a row.
+// handOverDamaged makes a backup that can read its copy completely the primary of a row.
 func (e *Engine) handOverDamaged(ctx context.Context, st *table.State, row *table.Row) error {
 	if len(row.Backups) == 0 {
 		return errNoCopy
@@ -246,9 +246,8 @@ func (e *Engine) handOverDamaged(ctx context.Context, st *table.State, row *tabl
 	return errors.Join(faults...)
 }
 
-// discard removes all that lies here of ranges, in whose sets this node is not by the
-// newest state. Nothing begins to be received meanwhile, and what is on its way from those
-// who fed this node there before is taken in no more.
+// discard removes all data in ranges in whose sets this node is not. No copy to this node begins
+// meanwhile, and changes of earlier primaries are no longer accepted.
 func (e *Engine) discard(ranges []ring.Range) error {
 	f := &e.sweeper
 	f.mu.Lock()
@@ -274,7 +273,8 @@ func (e *Engine) discard(ranges []ring.Range) error {
 	e.feed.LeaveRanges(ranges)
 	err := e.cfg.Store.Discard(ranges...)
 	if err != nil {
-		// Nothing may come there before it is done. What lies beside may be given up, too.
+		// No data may arrive there before the discard has succeeded. Ranges beside it may have to
+		// be discarded, too.
 		f.undiscarded, f.discardTried = ranges, time.Now()
 		return err
 	}
@@ -289,7 +289,7 @@ func (e *Engine) discard(ranges []ring.Range) error {
 	return nil
 }
 
-// canDiscard tells whether nobody needs what lies here of a range; sweeping is held.
+// canDiscard reports whether no node needs this node's data in a range. sweeper.mu is held.
 func (e *Engine) canDiscard(st *table.State, r ring.Range) bool {
 	for row := range spans.Rows(st, r) {
 		if row.Holds(e.cfg.Self) || e.allCopiesAway(st, row) {
@@ -298,7 +298,7 @@ func (e *Engine) canDiscard(st *table.State, r ring.Range) bool {
 		if e.cfg.Lineages == nil {
 			continue
 		}
-		// What is of another past is kept elsewhere first, as far as it can be read.
+		// Data of another lineage is saved first, as far as it can be read.
 		if _, err := e.cfg.Lineages.SetAside(row.Range, row.Lineage); err != nil {
 			e.cfg.Logger.Warn("saving an old copy of a range failed: its data is damaged", "range", row.Range, "err", err)
 			return false

@@ -12,27 +12,26 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// errResigning says that a node that is about to end takes nothing in.
+// errResigning says that a stopping node accepts no copies.
 var errResigning = errors.New("the node is being stopped")
 
-// resignPause is how long until what did not come about is tried again.
+// resignPause is the pause before a failed step is tried again.
 const resignPause = 20 * time.Millisecond
 
-// maxReleased is how many rows a node leaves in one entry.
+// maxReleased is the number of rows that a node leaves in one entry.
 const maxReleased = 2048
 
-// Resign prepares for the end of this node: backups become the primaries of its rows, so
-// that nobody has to notice its end first, and where it is a backup it leaves the sets.
-// No data moves. here tells which nodes are there to take over. What nobody else has
-// stays this node's.
+// Resign prepares the stop of this node. Backups become the primaries of its rows, so that no
+// failover is needed, and the node leaves the sets of which it is a backup. No data moves. here
+// reports which nodes can take over. Ranges without another copy stay this node's.
 //
-// It returns once nothing is left to do, or with the context's error; what is done by
-// then stays so. From its call on the node takes no copies in and hands none over.
+// It returns once nothing is left to do, or with the error of ctx; completed steps stay. From the
+// call on the node accepts no copies and sends none.
 func (e *Engine) Resign(ctx context.Context, here func(node string) bool) error {
 	e.resigning.Store(true)
-	locks.Signal(e.scrub.startNow) // so that what was compared is remembered
+	locks.Signal(e.scrub.startNow) // saves the progress of the scrub
 	if n, ok := e.cfg.Table.State().Node(e.cfg.Self); !ok || n.Incarnation != e.cfg.Incarnation {
-		return nil // it has begun nothing yet
+		return nil // this start has no ranges yet
 	}
 	for {
 		rows := e.promotableRows(here)
@@ -69,8 +68,7 @@ func (e *Engine) Resign(ctx context.Context, here func(node string) bool) error 
 	}
 }
 
-// promotableRows are the rows of this node that a backup could take over, by the backup that
-// is to.
+// promotableRows returns the rows of this node that a backup can take over, by that backup.
 func (e *Engine) promotableRows(here func(string) bool) map[string][]*table.Row {
 	rows := make(map[string][]*table.Row)
 	st := e.cfg.Table.State()
@@ -89,7 +87,7 @@ func (e *Engine) promotableRows(here func(string) bool) map[string][]*table.Row 
 	return rows
 }
 
-// promoteTo makes a backup the primary of rows, which this node leaves.
+// promoteTo makes a backup the primary of rows, whose sets this node leaves.
 func (e *Engine) promoteTo(ctx context.Context, to string, rows []*table.Row) error {
 	n, _ := e.cfg.Table.State().Node(to)
 	for part := range slices.Chunk(rows, maxPromoted) {
@@ -101,7 +99,7 @@ func (e *Engine) promoteTo(ctx context.Context, to string, rows []*table.Row) er
 				learning[row.Op.To] = append(learning[row.Op.To], row)
 			}
 		}
-		// Copies that are under way are given up.
+		// Running copies are given up.
 		for node, rows := range learning {
 			if err := e.cfg.Table.Apply(ctx, &table.DropLearner{Node: node, Rows: refs(rows)}); err != nil {
 				return err
@@ -120,8 +118,8 @@ func (e *Engine) promoteTo(ctx context.Context, to string, rows []*table.Row) er
 	return nil
 }
 
-// backupRows are the rows of others in whose sets this node is, as long as their primary is
-// there: alone it would have to wait for this one's word.
+// backupRows returns the rows of other primaries of which this node is a backup. Rows whose primary
+// is away are left out: this copy may be needed.
 func (e *Engine) backupRows(here func(string) bool) []*table.Row {
 	var rows []*table.Row
 	for row := range e.cfg.Table.State().Rows() {

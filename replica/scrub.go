@@ -11,19 +11,18 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// scrub compares what this node serves with what its backups have of it, part by part, in
-// rounds.
+// scrub compares the ranges of this node with its backups, part by part, in rounds.
 type scrub struct {
-	startNow   chan struct{} // a round is wanted at once
-	digestSlot chan struct{} // held by who answers another node's comparison
-	readSlot   chan struct{} // held by who reads a range for another node
+	startNow   chan struct{} // wakes scrubLoop for an ordered round
+	digestSlot chan struct{} // held while answering a comparison of another node
+	readSlot   chan struct{} // held while reading a range for another node
 
 	mu sync.Mutex
 	scrubSchedule
 	stats         ScrubStats
 	repairs       []repair
-	damagedRanges map[ring.Range]*damagedRange // of ranges that cannot be read
-	// readable are those that could, although there is damage in their tables, and when.
+	damagedRanges map[ring.Range]*damagedRange // ranges that this node cannot read
+	// readable are ranges that share damaged files but could be read, and when.
 	readable map[ring.Range]time.Time
 }
 
@@ -34,17 +33,17 @@ func (s *scrub) init() {
 	s.damagedRanges, s.readable = make(map[ring.Range]*damagedRange), make(map[ring.Range]time.Time)
 }
 
-// Why a round ends early.
+// Reasons to end a round early.
 var (
 	errRoundAnew = errors.New("another round was ordered")
 	errRoundOff  = errors.New("the check was turned off")
 )
 
-// scrubPollInterval is how long at most until it is looked again at what the check may.
+// scrubPollInterval is the longest wait before the limits are looked at again.
 const scrubPollInterval = time.Second
 
-// ScrubNow has this node begin a round at once, which takes no more time than the bound on
-// the moving of data and the clients leave it.
+// ScrubNow starts a round at once. The round is limited only by the throttle and by client
+// requests.
 func (e *Engine) ScrubNow() {
 	e.scrub.mu.Lock()
 	e.scrub.ordered = true
@@ -52,7 +51,7 @@ func (e *Engine) ScrubNow() {
 	locks.Signal(e.scrub.startNow)
 }
 
-// scrubLoop goes on from part to part and from round to round.
+// scrubLoop runs part after part and round after round.
 func (e *Engine) scrubLoop(ctx context.Context) {
 	if e.lease.Cfg.Ask == nil {
 		return
@@ -64,7 +63,7 @@ func (e *Engine) scrubLoop(ctx context.Context) {
 			st := e.cfg.Table.State()
 			var p gridPart
 			if p, wait = e.scrub.next(st, func() []ring.Range { return e.ownRows(st) }, e.cfg.Scrub(), time.Now()); p.at != (ring.Range{}) {
-				_ = e.scrubPart(ctx, p) // why it was not compared is noted there
+				_ = e.scrubPart(ctx, p) // scrubPart records why a part was not compared
 				continue
 			}
 		}
@@ -78,7 +77,7 @@ func (e *Engine) scrubLoop(ctx context.Context) {
 	}
 }
 
-// ownRows are the bounds of the rows that this node serves by a state.
+// ownRows returns the ranges of the rows that this node serves.
 func (e *Engine) ownRows(st *table.State) (rows []ring.Range) {
 	for row := range st.Rows() {
 		if e.ownRow(row) {
@@ -88,14 +87,13 @@ func (e *Engine) ownRows(st *table.State) (rows []ring.Range) {
 	return rows
 }
 
-// ownRow tells whether this node serves a row, and all that are in its set follow it.
+// ownRow reports whether this node serves a row and all its members have joined it.
 func (e *Engine) ownRow(row *table.Row) bool {
 	return row.Primary == e.cfg.Self && row.Incarnation == e.cfg.Incarnation && e.feed.IsComplete(row)
 }
 
-// scrubPart compares a part of a row with each backup. Without any it is read, so that
-// damage does not stay unknown until there is one. It returns an error if the round is
-// not to go on.
+// scrubPart compares a part of a row with each backup. Without a backup it reads the part, so that
+// damage does not stay unknown until there is one. An error ends the round.
 func (e *Engine) scrubPart(ctx context.Context, p gridPart) error {
 	st := e.cfg.Table.State()
 	row, ok := st.Row(p.at.Start)
@@ -128,7 +126,7 @@ func (e *Engine) scrubPart(ctx context.Context, p gridPart) error {
 	return nil
 }
 
-// noteScrubbed notes that a row was compared, or why not.
+// noteScrubbed records that a row was compared, or why it was not.
 func (e *Engine) noteScrubbed(ctx context.Context, row *table.Row, node string, err error) {
 	s := &e.scrub
 	s.mu.Lock()
@@ -143,7 +141,8 @@ func (e *Engine) noteScrubbed(ctx context.Context, row *table.Row, node string, 
 	}
 }
 
-// waitForScrubPermit waits until a round may go on that has come so far in a part, from 0 to 1.
+// waitForScrubPermit waits until the round may continue. part is the done fraction of the present
+// part, from 0 to 1.
 func (e *Engine) waitForScrubPermit(ctx context.Context, part float64) error {
 	for {
 		e.saveProgress(ctx)
@@ -175,8 +174,8 @@ func (e *Engine) waitForScrubPermit(ctx context.Context, part float64) error {
 	}
 }
 
-// readPace keeps the reading of a range within the bound on the moving of data, and out of
-// the way of clients.
+// readPace returns a callback that keeps the reading of a range within the throttle and out of the
+// way of clients.
 func (e *Engine) readPace(ctx context.Context) func(bytes int) {
 	began := time.Now()
 	return func(bytes int) {

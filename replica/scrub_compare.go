@@ -16,36 +16,36 @@ import (
 )
 
 const (
-	// scrubEntries bounds the entries that are compared in one step, and scrubBytes about
-	// how much each of both has to read for it.
+	// scrubEntries bounds the entries compared in one step; scrubBytes is the approximate amount
+	// that each side reads for it.
 	scrubEntries = 4096
 	scrubBytes   = 4 << 20
-	// scrubParts and partBytes bound the parts that are looked at more closely together,
-	// and the places that name them.
+	// scrubParts and partBytes bound the key spans that are rechecked together, and the size of
+	// their bounds.
 	scrubParts = 64
 	partBytes  = 1 << 20
-	// scrubTries is how often a part is looked at that clients write in.
+	// scrubTries is how often a key span is rechecked while clients write in it.
 	scrubTries = 6
-	// scrubTimeout bounds one answer of a backup, which reads little for it.
+	// scrubTimeout bounds one answer of a backup.
 	scrubTimeout = 30 * time.Second
-	// repairPatience is how long the next comparison waits for a backup that is being
-	// copied anew: so that ranges are short of backups one after the other.
+	// repairPatience is how long the next comparison waits for a backup that is being copied again,
+	// so that ranges lose backups one after the other.
 	repairPatience = time.Minute
 )
 
-// A comparison is that of a part of a row with one backup.
+// A comparison compares a part of a row with one backup.
 type comparison struct {
 	e           *Engine
 	row         *table.Row
-	at          ring.Range // the part of it
+	at          ring.Range // the part
 	node        string
 	incarnation uint64  // of the backup
-	doneBefore  float64 // what part of the comparisons has been done
-	share       float64 // what part of them this one is
+	doneBefore  float64 // fraction of the part's comparisons that are done
+	share       float64 // fraction of them that this one is
 }
 
-// run compares a part of a row step by step. Parts that are not alike are looked at more closely,
-// since clients write meanwhile; a backup that differs is released.
+// run compares the part step by step. Key spans with different digests are rechecked, since clients
+// may have written meanwhile. A backup that differs is released.
 func (c *comparison) run(ctx context.Context) error {
 	e := c.e
 	n, ok := e.cfg.Table.State().Node(c.node)
@@ -94,7 +94,7 @@ func (c *comparison) ask(ctx context.Context, r *scrubRequest) (*scrubReply, err
 	return c.e.askScrub(ctx, c.node, r)
 }
 
-// confirm returns the first part in which the backup really differs, nil if there is none.
+// confirm returns the first key span in which the backup really differs; nil if there is none.
 func (c *comparison) confirm(ctx context.Context, parts []KeySpan) (*KeySpan, error) {
 	for len(parts) > 0 {
 		n, size := 0, 0
@@ -111,10 +111,9 @@ func (c *comparison) confirm(ctx context.Context, parts []KeySpan) (*KeySpan, er
 	return nil, nil
 }
 
-// recheck compares parts while nothing is written in them. What was written there before
-// the first look at the changes the backup has acknowledged by the time of the comparison,
-// and if there are no more at the second look, both have compared the same: what differs
-// then is wrong.
+// recheck compares key spans in which nothing is written meanwhile. The backup has acknowledged all
+// changes before the first count of changes by the time of the comparison. If the second count is
+// equal, both sides have hashed the same changes, so different hashes are a difference.
 func (c *comparison) recheck(ctx context.Context, parts []KeySpan) (*KeySpan, error) {
 	e := c.e
 	for try := range scrubTries {
@@ -131,7 +130,7 @@ func (c *comparison) recheck(ctx context.Context, parts []KeySpan) (*KeySpan, er
 	return nil, ctx.Err()
 }
 
-// recheckOnce returns the parts of which it could not be told, or one that differs.
+// recheckOnce returns the undecided key spans, or one that differs.
 func (c *comparison) recheckOnce(ctx context.Context, parts []KeySpan) (left []KeySpan, differs *KeySpan, err error) {
 	e, Set := c.e, c.e.cfg.rules
 	w, err := e.cfg.Store.Watch(c.at, parts)
@@ -170,8 +169,8 @@ func (c *comparison) recheckOnce(ctx context.Context, parts []KeySpan) (left []K
 	return left, nil, nil
 }
 
-// releaseDiffering takes the backup out of the row's set; the planner then has it copied anew, for
-// the price of digests and of what differs.
+// releaseDiffering releases the backup. The planner has it copied again, at the cost of digests and
+// of what differs.
 func (c *comparison) releaseDiffering(ctx context.Context, differs *KeySpan) error {
 	e := c.e
 	if err := e.releaseBackup(ctx, c.row, c.node); err != nil {
@@ -188,8 +187,8 @@ func (c *comparison) releaseDiffering(ctx context.Context, differs *KeySpan) err
 	return ctx.Err()
 }
 
-// releaseBackup takes a backup out of the set of a row that this node serves, and returns when
-// nothing of the row is on its way to it any more.
+// releaseBackup removes a backup from the set of a row that this node serves. It returns when no
+// change of the row is under way to the backup.
 func (e *Engine) releaseBackup(ctx context.Context, was *table.Row, node string) error {
 	row, ok := e.cfg.Table.State().Row(was.Range.Start)
 	if !ok || row.Range != was.Range || row.Epoch != was.Epoch || row.Lineage != was.Lineage ||

@@ -13,38 +13,38 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// What the check of copies asks other nodes.
+// Questions of a scrub to other nodes.
 const (
-	scrubDigest  = "digest" // of what the node has, from a place on
-	scrubSums    = "sums"   // of parts
-	scrubRead    = "read"   // can the node read all that it has?
-	scrubRelease = "yield"  // of a primary: release the one who asks, whose copy is damaged
-	scrubBegin   = "begin"  // begin a round
+	scrubDigest  = "digest" // digests of the node's entries, from a position on
+	scrubSums    = "sums"   // hashes of key spans
+	scrubRead    = "read"   // can the node read its whole copy?
+	scrubRelease = "yield"  // to a primary: release the asking node, whose copy is damaged
+	scrubBegin   = "begin"  // start a round
 )
 
 type scrubRequest struct {
 	Kind string
-	// To is the start of the node that is asked.
+	// To is the incarnation of the asked node.
 	To    uint64
 	Range ring.Range
-	// From and Entries are of a digest, Parts and At, ms since 1970, of sums.
+	// From and Entries belong to a digest; Parts and At, in ms since 1970, to sums.
 	From    []byte
 	Entries int
 	Parts   []KeySpan
 	At      int64
-	// Row is the one that is to be yielded.
+	// Row is the row to be released.
 	Row table.Ref
 }
 
 type scrubReply struct {
-	// Refusal says why the rest is missing; Damaged that the node cannot read it.
+	// Refusal is why there is no answer; Damaged says that the node cannot read its copy.
 	Refusal string
 	Damaged bool
 	Digest  []byte
 	Sums    []uint64
 }
 
-// errScrubRefused says that another node does not take part.
+// errScrubRefused says that another node does not answer.
 var errScrubRefused = errors.New("it cannot tell")
 
 func (e *Engine) askScrub(ctx context.Context, node string, r *scrubRequest) (*scrubReply, error) {
@@ -61,7 +61,7 @@ func (e *Engine) askScrub(ctx context.Context, node string, r *scrubRequest) (*s
 	return a, nil
 }
 
-// answerScrub answers, one question of a kind at a time: others wait.
+// answerScrub answers one question of a kind at a time; others wait.
 func (e *Engine) answerScrub(ctx context.Context, from string, r *scrubRequest) (a scrubReply) {
 	err := error(nil)
 	if r.To != e.cfg.Incarnation {
@@ -69,7 +69,7 @@ func (e *Engine) answerScrub(ctx context.Context, from string, r *scrubRequest) 
 	}
 	turn := e.scrub.digestSlot
 	if r.Kind == scrubRead || r.Kind == scrubRelease {
-		turn = e.scrub.readSlot // which takes long
+		turn = e.scrub.readSlot // questions that take long
 	}
 	if err == nil {
 		select {
@@ -113,8 +113,8 @@ func (e *Engine) runScrubQuestion(ctx context.Context, from string, r *scrubRequ
 	return err
 }
 
-// releaseDamaged releases a backup whose copy is damaged, once it is shown that this node's is not:
-// the backup throws its own away then.
+// releaseDamaged releases a backup whose copy is damaged, once this node has read its own copy
+// completely. The backup removes its copy then.
 func (e *Engine) releaseDamaged(ctx context.Context, node string, ref table.Ref) error {
 	row, ok := e.cfg.Table.State().Row(ref.Range.Start)
 	if !ok || row.Range != ref.Range || row.Epoch != ref.Epoch || !slices.Contains(row.Backups, node) || !e.ownRow(row) {
@@ -130,8 +130,8 @@ func (e *Engine) releaseDamaged(ctx context.Context, node string, ref table.Ref)
 	return nil
 }
 
-// ScrubAll has all nodes that are there begin a round at once, as [Engine.ScrubNow] does.
-// The error joins one for each that could not be asked.
+// ScrubAll starts a round on all running nodes, like [Engine.ScrubNow]. The error joins one for
+// each node that could not be asked.
 func (e *Engine) ScrubAll(ctx context.Context) error {
 	var faults []error
 	for _, n := range e.cfg.Table.State().Nodes() {

@@ -11,58 +11,58 @@ import (
 )
 
 const (
-	// scrubGrid is how many tokens are compared in one go, at most: a 1024th of all. A node
-	// that is started often comes by at least so much each time.
+	// scrubGrid is the largest part, in tokens: 1/1024 of all. A node that restarts often completes
+	// at least one part each time.
 	scrubGrid = 1 << 22
-	// scrubCatchUp is how many times as quick a round is that is late.
+	// scrubCatchUp is how many times faster a late round runs.
 	scrubCatchUp = 4
-	// scrubMinFraction is in what part of the interval a part is compared, at least.
+	// scrubMinFraction: a part takes at most 1/scrubMinFraction of the interval.
 	scrubMinFraction = 256
-	// scrubRetryFraction is after what part of the interval a part comes again that could not be
-	// compared.
+	// scrubRetryFraction: a failed part is tried again after 1/scrubRetryFraction of the interval.
 	scrubRetryFraction = 8
-	// scrubQueueEvery is how often it is looked, between two turns, what there is to compare.
+	// scrubQueueEvery is the interval at which the queue is rebuilt between two parts.
 	scrubQueueEvery = 10 * time.Second
-	// saveProgressEvery is how long what was compared waits for more before it is
-	// remembered in the table, and rememberTimeout bounds that.
+	// saveProgressEvery is how long progress is collected before it is saved in the table;
+	// saveProgressTimeout bounds the saving.
 	saveProgressEvery   = 15 * time.Second
 	saveProgressTimeout = 5 * time.Second
-	// maxPartsPerEntry is of how many parts one entry tells.
+	// maxPartsPerEntry is the number of parts in one entry.
 	maxPartsPerEntry = 1024
-	// maxClockDrift is by how much a clock may be ahead of this node's. What was compared
-	// later than that, by another one, is as if it never was.
+	// maxClockDrift is how far another node's clock may be ahead. A comparison at a later time
+	// counts as none.
 	maxClockDrift = time.Minute
 )
 
-// A scrubSchedule says which part is compared when. Of all parts that this node serves the one comes
-// first that was compared longest ago, by whomever; they come evenly, so that all have had
-// their turn once in an interval.
+// A scrubSchedule decides which part is compared when. The part with the oldest last comparison, on
+// whichever node, comes first. Parts are spread evenly, so that each has its turn once in an
+// interval.
 type scrubSchedule struct {
-	ordered bool // a round is ordered
-	urgent  bool // it goes on, and takes no more time than it must
-	// lastStart is when the last part had its turn, and each how long a part is to take.
+	ordered bool // a round was ordered
+	urgent  bool // the round runs as fast as it may
+	// lastStart is when the last part began, perPart the time for each part.
 	lastStart time.Time
 	perPart   time.Duration
-	// queue are the parts to come, in their order, as they are by a state, which was looked
-	// at then; left are those of them that have not had their turn in this round.
+	// queue are the parts to come, as of queueState, which was read at queuedAt; remaining of them
+	// have not had their turn in this round.
 	queue      []gridPart
 	queueState *table.State
 	queuedAt   time.Time
 	remaining  int
-	// unsaved is what was compared and is not in the table yet, the first of it at since.
+	// unsaved are comparisons that the table does not have yet, the first of them made at
+	// unsavedSince.
 	unsaved      table.Comparisons
 	unsavedSince time.Time
-	// triedAt is when this node looked at a part last, also in vain.
+	// triedAt is when this node last tried a part, successfully or not.
 	triedAt map[ring.Range]time.Time
 }
 
-// A gridPart is a row, or as much of it as is compared in one go.
+// A gridPart is a row, or the part of it that is compared in one go.
 type gridPart struct {
 	at       ring.Range
-	lastTurn time.Time // when it had its turn; zero for never
+	lastTurn time.Time // of the part; zero for never
 }
 
-// cutByGrid cuts a range where others are cut.
+// cutByGrid cuts a range at the multiples of scrubGrid.
 func cutByGrid(r ring.Range) (parts []ring.Range) {
 	start := r.Start
 	for left := r.Len(); left > 0; {
@@ -74,8 +74,7 @@ func cutByGrid(r ring.Range) (parts []ring.Range) {
 	return parts
 }
 
-// known is when which tokens were compared, by the table and by what is not there yet. The
-// caller holds mu.
+// known returns the comparisons of the table and the unsaved ones. The caller holds mu.
 func (s *scrubSchedule) known(st *table.State) table.Comparisons {
 	if fresh := s.unsaved.All(); len(fresh) > 0 {
 		return st.Comparisons().With(fresh...)
@@ -83,7 +82,7 @@ func (s *scrubSchedule) known(st *table.State) table.Comparisons {
 	return st.Comparisons()
 }
 
-// compared is when a part was, zero if never.
+// compared returns when a part was compared; zero if never.
 func compared(c table.Comparisons, at ring.Range, now time.Time) time.Time {
 	seconds := c.Oldest(at)
 	if seconds == 0 || time.Unix(seconds, 0).After(now.Add(maxClockDrift)) {
@@ -92,7 +91,7 @@ func compared(c table.Comparisons, at ring.Range, now time.Time) time.Time {
 	return time.Unix(seconds, 0)
 }
 
-// buildQueue puts the parts of rows in the order of their turns.
+// buildQueue sorts the parts of rows by their last turn.
 func (s *scrub) buildQueue(st *table.State, rows []ring.Range, interval time.Duration, now time.Time) {
 	known := s.known(st)
 	s.queue, s.queueState, s.queuedAt = nil, st, now
@@ -115,7 +114,7 @@ func (s *scrub) buildQueue(st *table.State, rows []ring.Range, interval time.Dur
 	s.triedAt = seen
 	slices.SortStableFunc(s.queue, func(a, b gridPart) int { return a.lastTurn.Compare(b.lastTurn) })
 	s.remaining, _ = slices.BinarySearchFunc(s.queue, s.stats.Began, func(p gridPart, began time.Time) int {
-		return cmp.Or(p.lastTurn.Compare(began), 1) // behind all that were before it
+		return cmp.Or(p.lastTurn.Compare(began), 1) // behind all equal ones
 	})
 	f := &s.stats
 	f.Total, f.Done = len(s.queue), len(s.queue)-s.remaining
@@ -127,8 +126,8 @@ func (s *scrub) buildQueue(st *table.State, rows []ring.Range, interval time.Dur
 	}
 }
 
-// next is the part whose turn it is, or how long until it is looked again. rows are those
-// that this node serves by a state.
+// next returns the part whose turn it is, or the time until the next look. rows returns the rows
+// that this node serves.
 func (s *scrub) next(st *table.State, rows func() []ring.Range, interval time.Duration, now time.Time) (p gridPart, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,7 +141,7 @@ func (s *scrub) next(st *table.State, rows func() []ring.Range, interval time.Du
 		f.Running, s.queueState = false, nil
 		return gridPart{}, scrubPollInterval
 	case !s.urgent && f.Began.IsZero():
-		// A node that is started again goes on with a round that it may have been in.
+		// A restarted node continues a round that it may have been in.
 		f.Began = now.Truncate(interval)
 	}
 	early := !s.urgent && now.Before(s.lastStart.Add(s.perPart))
@@ -168,7 +167,7 @@ func (s *scrub) next(st *table.State, rows func() []ring.Range, interval time.Du
 	return p, 0
 }
 
-// endRound ends a round, after which the next one begins.
+// endRound ends a round. The next one begins.
 func (s *scrub) endRound(now time.Time) {
 	f := &s.stats
 	f.Rounds++
@@ -177,10 +176,10 @@ func (s *scrub) endRound(now time.Time) {
 		s.lastStart = now
 	}
 	s.urgent, s.queueState = false, nil
-	f.Began = now.Add(1) // what has had its turn by now does not count
+	f.Began = now.Add(1) // parts done by now do not belong to the next round
 }
 
-// partDone notes that a part has had its turn, and whether it was compared.
+// partDone records that a part had its turn, and whether it was compared.
 func (s *scrub) partDone(p gridPart, was bool, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +188,7 @@ func (s *scrub) partDone(p gridPart, was bool, now time.Time) {
 		s.remaining--
 		s.stats.Done++
 		if s.remaining == 0 {
-			s.queueState = nil // look whether that was all
+			s.queueState = nil // look whether the round is complete
 		}
 	}
 	if !was {
@@ -201,8 +200,8 @@ func (s *scrub) partDone(p gridPart, was bool, now time.Time) {
 	s.unsaved = s.unsaved.With(table.Comparison{Range: p.at, At: now.Unix()})
 }
 
-// waitBeforePart is for how long a part has to wait so that it takes as long as it should, of which
-// so much is done, from 0 to 1.
+// waitBeforePart returns how long a part has to wait to take its planned time, given its done
+// fraction from 0 to 1.
 func (s *scrub) waitBeforePart(done float64, interval time.Duration, now time.Time) (time.Duration, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,13 +213,13 @@ func (s *scrub) waitBeforePart(done float64, interval time.Duration, now time.Ti
 	case interval <= 0:
 		return 0, errRoundOff
 	}
-	// Who has few parts by now may have many soon.
+	// A node with few parts now may have many soon.
 	takes := min(s.perPart, interval/scrubMinFraction)
 	return max(0, s.lastStart.Add(time.Duration(done*float64(takes))).Sub(now)), nil
 }
 
-// saveProgress has the table tell what was compared. What cannot be told now is kept; if this
-// node ends first, that little is compared again.
+// saveProgress saves comparisons in the table. What cannot be saved now is kept; if this node stops
+// first, it is compared again.
 func (e *Engine) saveProgress(ctx context.Context) {
 	s := &e.scrub
 	s.mu.Lock()

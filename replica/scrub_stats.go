@@ -9,40 +9,38 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// ScrubStats tell of the check of this node's ranges, since it was started. A range of more
-// than a 1024th of all tokens is compared, and counted, in parts.
+// ScrubStats are figures of the scrub of this node's ranges since its start. A range of more than
+// 1/1024 of all tokens is compared, and counted, in parts.
 type ScrubStats struct {
-	// Oldest is when what this node serves was compared, or read, for which that is longest
-	// ago, by whichever node served it then; Never are the ranges that never were.
+	// Oldest is the time of the oldest last comparison among this node's ranges, on whichever node
+	// it took place; Never counts ranges without one.
 	Oldest time.Time
 	Never  int
-	// Running tells that a round goes on, in which all is compared that was not since
-	// Began, and Done of Total ranges were. Rounds have come to their end, the last of them
-	// at Ended.
+	// Running reports that a round is under way. It began at Began and compares all ranges that
+	// were last compared before; Done of Total ranges are done. Rounds counts completed rounds, the
+	// last one at Ended.
 	Running      bool
 	Began, Ended time.Time
 	Done, Total  int
 	Rounds       int64
-	// Compared are ranges that were compared, with one backup each, or read where there is
-	// none; Skipped could not be.
+	// Compared are ranges compared with a backup, or read if there is none; Skipped could not be
+	// compared.
 	Compared, Skipped int64
-	// Undecided are small parts of ranges that could not be compared because clients
-	// wrote there each time.
+	// Undecided are key spans that could not be compared because clients wrote in them each time.
 	Undecided int64
-	// Differed are backups of a range that were found to differ from their primary, this
-	// node, and left the set; of these, Repaired are back, or others in their place, and
-	// Repairing are not.
+	// Differed are backups that differed from this node and left the set. Repaired of them, or
+	// others in their place, are in sync again; Repairing are not.
 	Differed, Repaired int64
 	Repairing          int
-	// Damaged are ranges in which this node cannot read something now, and Unmended why
-	// those of them stay so of which nobody has an undamaged copy, or that wait. Yielded
-	// were given to others for damage, and Discarded removed from the disk.
+	// Damaged are ranges that this node cannot read completely, Unrepaired the reasons why some of
+	// them stay so. Yielded were given to other nodes because of damage, Discarded removed from the
+	// disk.
 	Damaged            int
 	Unrepaired         []string
 	Yielded, Discarded int64
 }
 
-// ScrubStats tells of the check.
+// ScrubStats returns figures of the scrub.
 func (e *Engine) ScrubStats() ScrubStats {
 	s := &e.scrub
 	st, now := e.cfg.Table.State(), time.Now()
@@ -60,8 +58,8 @@ func (e *Engine) ScrubStats() ScrubStats {
 	return f
 }
 
-// oldest is when what a node serves was compared for which that is longest ago, and how
-// much of it never was.
+// oldest returns the time of the oldest last comparison among a node's ranges, and how many have
+// none.
 func oldest(st *table.State, known table.Comparisons, node string, now time.Time) (at time.Time, never int) {
 	for row := range st.Rows() {
 		if row.Primary != node {
@@ -79,7 +77,7 @@ func oldest(st *table.State, known table.Comparisons, node string, now time.Time
 	return at, never
 }
 
-// A repair is a backup that has left a set because it differed, and is to be back.
+// A repair is a backup that has left a set because it differed and must return.
 type repair struct {
 	at   ring.Range
 	node string
@@ -94,8 +92,8 @@ func (s *scrub) addRepair(r repair) {
 	}
 }
 
-// repaired notes which backups are back by a state, or have others in their place, and
-// returns them. Of what another node serves by now it is not known.
+// repaired removes and returns the backups that are in sync again, or were replaced. Ranges that
+// another node serves by now are dropped.
 func (s *scrub) repaired(st *table.State, self string) (back []repair) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +112,7 @@ func (s *scrub) repaired(st *table.State, self string) (back []repair) {
 	return back
 }
 
-// noteRepairs notes which backups are back, and returns how many are not.
+// noteRepairs logs the backups that are in sync again, and returns how many are not.
 func (e *Engine) noteRepairs() int {
 	for _, r := range e.scrub.repaired(e.cfg.Table.State(), e.cfg.Self) {
 		e.cfg.Logger.Info("a backup that differed has been repaired", "node", r.node, "range", r.at)

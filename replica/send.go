@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// sendLoop carries out the handoffs of which this node is the source, Config.Sends of them
-// at a time, each to another node.
+// sendLoop carries out the handoffs of which this node is the source, Config.Sends at a time, each
+// to another node.
 func (e *Engine) sendLoop(ctx context.Context) {
 	changes, cancel := e.cfg.Table.Changes()
 	defer cancel()
@@ -40,8 +40,8 @@ func (e *Engine) sendLoop(ctx context.Context) {
 	}
 }
 
-// nextTransfer returns a handoff that can be begun, as begun, or nil. Who waits for something
-// gives way to those behind it.
+// nextTransfer marks a handoff that can begin as running and returns it; nil if there is none. A
+// handoff that waits gives way to the next one.
 func (e *Engine) nextTransfer() *transfer {
 	st := e.cfg.Table.State()
 	e.mu.Lock()
@@ -64,7 +64,7 @@ func (e *Engine) nextTransfer() *transfer {
 			continue
 		}
 		if t != nil {
-			// Who has been started again is not who failed.
+			// The failures were those of an earlier start of the receiver.
 			if to, _ := st.Node(h.To); to.Incarnation != t.incarnation {
 				t.failures, t.notBefore = 0, time.Time{}
 			}
@@ -82,7 +82,7 @@ func (e *Engine) nextTransfer() *transfer {
 	return nil
 }
 
-// untilRetry is how long until a handoff that was put off can be tried again.
+// untilRetry returns the time until a handoff that was put off can be tried again.
 func (e *Engine) untilRetry() time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -95,9 +95,8 @@ func (e *Engine) untilRetry() time.Duration {
 	return max(wait, time.Millisecond)
 }
 
-// maxBackoff is how long the pause gets after something that fails again and again, in units
-// of Config.Retry. Who cannot be reached, or does not know of a decision, may be back at any
-// moment, and to look costs next to nothing.
+// maxBackoff is the longest pause after repeated failures, in units of Config.Retry. An unreachable
+// receiver or an undecided entry may be back at any moment, and looking is cheap.
 func maxBackoff(err error) int {
 	switch {
 	case errors.Is(err, errUnreachable):
@@ -108,7 +107,7 @@ func maxBackoff(err error) int {
 	return 15
 }
 
-// endTry notes how a try has ended.
+// endTry records how a try has ended.
 func (e *Engine) endTry(ctx context.Context, t *transfer, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -125,10 +124,10 @@ func (e *Engine) endTry(ctx context.Context, t *transfer, err error) {
 		t.failures, t.notBefore = 0, time.Now().Add(e.cfg.Retry/10)
 		return
 	case t.progressed:
-		t.failures = 0 // something went well since
+		t.failures = 0 // progress was made since
 	}
 	if errors.Is(err, errOccupied) {
-		// Nothing is wrong. Each try holds these ranges for a moment, so tries become rare.
+		// This is no failure. Each try holds these ranges for a moment, so tries become rare.
 		e.noteWait(t, Cutover, err.Error())
 		t.notBefore = time.Now().Add(e.cfg.Retry * time.Duration(min(maxBackoff(err), 1<<min(t.failures, 10))))
 		t.failures++
@@ -139,7 +138,7 @@ func (e *Engine) endTry(ctx context.Context, t *transfer, err error) {
 	if cause == Queued {
 		e.noteWait(t, cause, err.Error())
 		t.notBefore = time.Now().Add(e.cfg.Retry)
-		return // nothing is wrong: its turn comes
+		return // no failure: its turn will come
 	}
 	pause := e.cfg.Retry * time.Duration(min(maxBackoff(err), 1<<min(t.failures, 10)))
 	t.wait.set(cause, err.Error())
@@ -150,9 +149,9 @@ func (e *Engine) endTry(ctx context.Context, t *transfer, err error) {
 	level := slog.LevelWarn
 	switch {
 	case t.failures&(t.failures-1) != 0:
-		level = slog.LevelDebug // the others come as the pauses double
+		level = slog.LevelDebug // later failures are logged as the pauses double
 	case t.failures == 1, errors.Is(err, errUnreachable):
-		// The receiver stops or has just started; if it has failed, gossip says so.
+		// The receiver is stopping or has just started. If it has failed, gossip says so.
 		level = slog.LevelInfo
 	}
 	e.cfg.Logger.Log(ctx, level, "handoff put off", "handoff", t.id, "node", t.to, "pause", pause, "cause", cause.String(), "err", err)

@@ -8,32 +8,30 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// ErrOccupied says that a unit which takes long keeps ranges from being copied or dropped for
-// now. Nothing was changed.
+// ErrOccupied says that a long unit keeps ranges from being copied or dropped for now. Nothing was
+// changed.
 var ErrOccupied = errors.New("a unit that takes long is in the way")
 
-// A Store is what the engine needs of the data. Its methods may be called at any time
-// and by several goroutines.
+// A Store is what the engine needs of the data. Its methods may be called at any time and from
+// several goroutines.
 type Store interface {
-	// Give begins to give a range to another store. From now on, until Close, sink is
-	// given every change of what has been copied, in the order of each key's changes
-	// and in one order with the batches of Step; it does not block and keeps the
-	// batch. pace is called, with nothing held, before anything that may change the
-	// range begins; it may block for a while.
+	// StartCopy starts to copy a range to another store. Until Close, sink receives every change of
+	// the copied part, in the order of each key's changes and in one order with the batches of
+	// Step. It does not block and keeps the batch. pace is called, with no lock held, before a unit
+	// that may change the range begins; it may block for a while.
 	StartCopy(r ring.Range, sink func(batch []byte), pace func()) (OutgoingCopy, error)
-	// Take begins to take in what another store gives.
+	// ReceiveCopy starts to receive a copy from another store.
 	ReceiveCopy(r ring.Range) IncomingCopy
-	// Serve says which ranges this node answers for: what lies in all others only
-	// follows other nodes.
+	// SetOwned names the ranges that this node serves. All other data only follows other nodes.
 	SetOwned(own []ring.Range)
-	// Drop removes all that lies in ranges, of which none is being given. It does not wait for
-	// units that take long: ErrOccupied.
+	// Drop removes all data in ranges, of which none is being copied. It does not wait for long
+	// units: ErrOccupied.
 	Drop(ranges ...ring.Range) error
-	// Load tells what lies in a range.
+	// Load returns the number of keys and bytes in a range.
 	Load(r ring.Range) ring.Load
-	// Writable says why nothing can be taken in, nil if it can.
+	// Writable returns why the store refuses writes; nil if it accepts them.
 	Writable() error
-	// Stalled is for how long a write has waited for the disk; 0 if none does.
+	// Stalled returns how long a write has waited for the disk; 0 if none waits.
 	Stalled() time.Duration
 	feed.Store
 	ScrubStore
@@ -41,32 +39,31 @@ type Store interface {
 
 // An OutgoingCopy is a range that is being copied. It belongs to one goroutine.
 type OutgoingCopy interface {
-	// Ask returns what the receiver has to be asked before the next step, nil if
-	// nothing.
+	// Ask returns the question that the receiver must answer before the next step; nil if there is
+	// none.
 	Ask() (question []byte)
-	// Answer is given the receiver's answer to that. Then there may be another
-	// question.
+	// Answer processes the receiver's answer. Another question may follow.
 	Answer(answer []byte) error
-	// Step copies about limit bytes of what the receiver lacks, and tells whether
-	// that was the last. It does not wait for units that take long: ErrOccupied.
+	// Step copies about limit bytes of what the receiver lacks. done is true after the last step.
+	// It does not wait for long units: ErrOccupied.
 	Step(limit int) (done bool, err error)
-	// Passed is how many keys and bytes have been copied, or were there already.
+	// Progress returns the keys and bytes that have been copied or were already there.
 	Progress() (keys, bytes int64)
-	// Close ends it. sink and pace are not called any more when it returns.
+	// Close ends the copy. sink and pace are not called after it returns.
 	Close()
 }
 
-// An IncomingCopy is a range that is being taken in. It belongs to one goroutine, but for Over.
+// An IncomingCopy is a range that is being received. It belongs to one goroutine, except for End.
 type IncomingCopy interface {
-	// Apply takes a batch in. done is called, by any goroutine and without an order,
-	// when it is as durable as the store's own writes, or is not going to be. If Apply
-	// fails, nothing has been done, and done is not called.
+	// Apply applies a batch. done is called once the batch is as durable as the store's own writes,
+	// or has failed: from any goroutine and in any order. If Apply fails, nothing was changed and
+	// done is not called.
 	Apply(batch []byte, done func(error)) error
-	// Answer answers a question of an Outgoing of another store.
+	// Answer answers a question of the sender's OutgoingCopy.
 	Answer(question []byte) (answer []byte, err error)
-	// Over ends it early, since this node serves the range from now on: once Over returns,
-	// nothing is taken in any more, and no unit that begins then is refused for what was. Any
-	// goroutine may call it, also beside the other methods and after Close.
+	// End ends the copy early, since this node serves the range from now on. After it returns,
+	// nothing is applied any more, and no unit that begins then is refused because of the copy. It
+	// may be called from any goroutine, beside the other methods and after Close.
 	End()
 	Close()
 }

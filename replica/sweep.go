@@ -13,20 +13,20 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// sweeper is what is known of the ranges in which this node has no place.
+// The sweeper drops data in ranges in which this node has no place.
 type sweeper struct {
-	// mu guards the rest, and keeps ranges from being received.
+	// mu guards the fields below. While it is held, no copy begins to be received.
 	mu           locks.ChanMutex
-	unownedSince map[ring.Range]time.Time // has been foreign, by the last sweep
+	unownedSince map[ring.Range]time.Time // by the last sweep
 	empty        map[ring.Range]bool      // by the last sweep
-	handedOff    map[ring.Range]bool      // away by this node itself, and not looked at since
-	// undiscarded are ranges in which nothing may be written before they are discarded.
+	handedOff    map[ring.Range]bool      // handed over by this node and not swept since
+	// undiscarded are ranges that must be discarded before anything is written there.
 	undiscarded  []ring.Range
-	discardTried time.Time // when that was tried last
+	discardTried time.Time // last attempt to discard them
 }
 
-// sweepLoop drops what lies here and is not needed here by the table: what has been handed
-// off at once, anything else once it has been so for a while.
+// sweepLoop drops data that this node need not keep: at once in ranges that it handed over,
+// elsewhere after Config.Linger.
 func (e *Engine) sweepLoop(ctx context.Context) {
 	changes, cancel := e.cfg.Table.Changes()
 	defer cancel()
@@ -42,7 +42,7 @@ func (e *Engine) sweepLoop(ctx context.Context) {
 		wake := time.NewTimer(wait)
 		select {
 		case <-changes:
-			// Several changes come together often.
+			// Changes of the table often come in groups.
 			locks.Pause(ctx, 20*time.Millisecond)
 		case <-e.sweepNow:
 		case <-wake.C:
@@ -54,7 +54,7 @@ func (e *Engine) sweepLoop(ctx context.Context) {
 	}
 }
 
-// sweepSoon has what has been handed off dropped.
+// sweepSoon starts a sweep.
 func (e *Engine) sweepSoon() {
 	select {
 	case e.sweepNow <- struct{}{}:
@@ -62,8 +62,8 @@ func (e *Engine) sweepSoon() {
 	}
 }
 
-// noteHandedOff notes ranges that others have everything of by this node's own doing: what it has
-// no place in by now, it need not keep.
+// noteHandedOff records ranges that this node has handed over completely. It need not keep those in
+// which it has no place.
 func (e *Engine) noteHandedOff(ranges []ring.Range) {
 	f := &e.sweeper
 	f.mu.Lock()
@@ -77,7 +77,7 @@ func (e *Engine) noteHandedOff(ranges []ring.Range) {
 	e.sweepSoon()
 }
 
-// sweepReceived has ranges looked at anew, after something may have come into them.
+// sweepReceived sweeps ranges again after a copy to this node has ended.
 func (e *Engine) sweepReceived() {
 	e.sweeper.mu.Lock()
 	clear(e.sweeper.empty)
@@ -85,18 +85,18 @@ func (e *Engine) sweepReceived() {
 	e.sweepSoon()
 }
 
-// occupiedWait is after how many times Config.Retry it is tried again to drop ranges that units
-// which take long keep here.
+// occupiedWait is the pause, in units of Config.Retry, before dropping ranges on which long units
+// run is tried again.
 const occupiedWait = 15
 
-// sweepLatest is how long at most until the next sweep.
+// sweepLatest bounds the time until the next sweep.
 const sweepLatest = time.Hour
 
-// sweep drops once, and returns when there may be more to drop. Nothing begins to be
-// received meanwhile: what is decided by the newest state holds until it is done.
+// sweep drops data once. wait is the time until there may be more to drop. No copy begins
+// meanwhile, so decisions by the newest state hold until the end.
 //
-// A state from before this node's start says nothing: what the node became the primary
-// of since, it would throw away.
+// States from before this start's registration are ignored: the node may have become the primary of
+// ranges since.
 func (e *Engine) sweep(now time.Time) (wait time.Duration, err error) {
 	f := &e.sweeper
 	f.mu.Lock()
@@ -115,13 +115,13 @@ func (e *Engine) sweep(now time.Time) (wait time.Duration, err error) {
 	var drop []ring.Range
 	for _, r := range unownedRanges(st, e.cfg.Self) {
 		if row, ok := st.Row(r.Start); ok && e.allCopiesAway(st, row) {
-			// For RING RECREATE FROM this node, whenever that comes.
+			// Kept for RING RECREATE FROM this node.
 			since[r], given[r] = f.since(r, now), f.handedOff[r]
 			wait = min(wait, max(e.cfg.Linger, time.Second))
 			continue
 		}
 		if e.isCopying(r) {
-			// Its taps are about to end, and then it is looked at again.
+			// The copy is about to end; then the range is swept again.
 			if f.handedOff[r] {
 				given[r] = true
 			}
@@ -165,8 +165,8 @@ func (e *Engine) sweep(now time.Time) (wait time.Duration, err error) {
 	return wait, nil
 }
 
-// dropRanges drops ranges, and returns those that units which take long keep here for now. It waits
-// for no such unit, since nothing is received meanwhile.
+// dropRanges drops ranges and returns those that long units keep for now. It waits for no such
+// unit, since no copy can begin meanwhile.
 func (e *Engine) dropRanges(ranges []ring.Range) (kept []ring.Range, err error) {
 	if len(ranges) == 0 {
 		return nil, nil
@@ -185,8 +185,8 @@ func (e *Engine) dropRanges(ranges []ring.Range) (kept []ring.Range, err error) 
 	return kept, nil
 }
 
-// noteLineages notes of which lineage the rows are in whose sets this node is: whoever made one
-// anew here has said that what lies here is the truth.
+// noteLineages records the lineages of the rows of which this node is a member. RING RECREATE has
+// declared that the data here is the truth.
 func (e *Engine) noteLineages(st *table.State) error {
 	if e.cfg.Lineages == nil {
 		return nil
@@ -202,7 +202,7 @@ func (e *Engine) noteLineages(st *table.State) error {
 	return nil
 }
 
-// prepareLineage makes room for what is of the lineage that ranges have now.
+// prepareLineage saves and drops data of other lineages, before a copy of the present one arrives.
 func (e *Engine) prepareLineage(ranges []ring.Range) error {
 	st := e.cfg.Table.State()
 	for _, r := range ranges {
@@ -224,20 +224,18 @@ func (e *Engine) prepareLineage(ranges []ring.Range) error {
 	return nil
 }
 
-// allCopiesAway tells whether no member of a row is there, so far as this node knows.
+// allCopiesAway reports whether no member of a row is running, as far as this node knows.
 func (e *Engine) allCopiesAway(st *table.State, row *table.Row) bool {
 	return (st.Emptied(row) || e.mayBeAway(row.Primary)) && !slices.ContainsFunc(row.Backups, func(b string) bool { return !e.mayBeAway(b) })
 }
 
-// mayBeAway tells whether a node may not be there. That gossip shows it is a hint only: a copy
-// that may be the last is thrown away on the word of the leader, who has granted that node a
-// lease.
+// mayBeAway reports whether a node may not be running. Gossip is only a hint: a copy that may be
+// the last is dropped only if the leader has granted that node a lease.
 func (e *Engine) mayBeAway(node string) bool {
 	return e.cfg.Away(node) || e.cfg.Leases.Clock != nil && node != e.cfg.Self && !e.leaseHolders.has(node, time.Now())
 }
 
-// since tells since when a range is foreign; where bounds have changed, by the part
-// that has been for longest.
+// since returns since when a range has been unowned; after a change of bounds, by its oldest part.
 func (s *sweeper) since(r ring.Range, now time.Time) time.Time {
 	if at, ok := s.unownedSince[r]; ok {
 		return at
@@ -250,7 +248,7 @@ func (s *sweeper) since(r ring.Range, now time.Time) time.Time {
 	return now
 }
 
-// isCopying tells whether a part of a range is being copied away by this node.
+// isCopying reports whether this node is copying a part of a range to another one.
 func (e *Engine) isCopying(r ring.Range) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -263,8 +261,7 @@ func (e *Engine) isCopying(r ring.Range) bool {
 	return false
 }
 
-// unownedRanges are the ranges in which a node has no place, and gets none by a handoff
-// as far as it is known.
+// unownedRanges returns the ranges in which a node has no place and gets none by a known handoff.
 func unownedRanges(st *table.State, self string) []ring.Range {
 	var coming []*table.Handoff
 	for _, h := range st.Handoffs() {
@@ -283,7 +280,7 @@ func unownedRanges(st *table.State, self string) []ring.Range {
 	return foreign
 }
 
-// handoffOverlaps tells whether a handoff carries a part of a range.
+// handoffOverlaps reports whether a handoff carries a part of a range.
 func handoffOverlaps(h *table.Handoff, r ring.Range) bool {
 	if _, whole := h.Carries(r); whole {
 		return true

@@ -15,13 +15,13 @@ type rowTask uint8
 
 const (
 	noTask      rowTask = iota
-	releaseTask         // the receiver gives its copy up
-	promoteTask         // it has everything and is to serve
-	moveTask            // it is to get a copy and to serve
-	backupTask          // it is to get a copy
+	releaseTask         // the receiver gives up its copy
+	promoteTask         // the receiver has everything and becomes the primary
+	moveTask            // the receiver gets a copy and becomes the primary
+	backupTask          // the receiver gets a copy
 )
 
-// taskOf tells what a handoff still has to do about a row that its source serves.
+// taskOf returns what a handoff still has to do about a row of its source.
 func taskOf(h *table.Handoff, row *table.Row) rowTask {
 	piece, ok := h.Carries(row.Range)
 	holds := row.Holds(h.To)
@@ -43,7 +43,7 @@ func taskOf(h *table.Handoff, row *table.Row) rowTask {
 	return noTask
 }
 
-// rowsFor are the rows of a handoff of this node that have a task.
+// rowsFor returns the rows of a handoff of this node with a task.
 func (e *Engine) rowsFor(h *table.Handoff, what rowTask) []*table.Row {
 	var rows []*table.Row
 	for row := range e.cfg.Table.State().Rows() {
@@ -54,7 +54,7 @@ func (e *Engine) rowsFor(h *table.Handoff, what rowTask) []*table.Row {
 	return rows
 }
 
-// releaseCopies takes copies that are not wanted any more out of their sets.
+// releaseCopies removes unwanted copies from their sets.
 func (e *Engine) releaseCopies(ctx context.Context, h *table.Handoff) error {
 	rows := e.rowsFor(h, releaseTask)
 	if len(rows) == 0 {
@@ -67,10 +67,10 @@ func (e *Engine) releaseCopies(ctx context.Context, h *table.Handoff) error {
 	return err
 }
 
-// maxPromoted is how many rows change their primary in one entry.
+// maxPromoted is the number of rows that change their primary in one entry.
 const maxPromoted = 512
 
-// promote makes the receiver, which has everything, the primary of rows: no data moves.
+// promote makes the receiver, which has everything, the primary of rows. No data moves.
 func (e *Engine) promote(ctx context.Context, t *transfer, rows []*table.Row) error {
 	all := make([]ring.Range, 0, len(rows))
 	for _, row := range rows[:min(len(rows), maxPromoted)] {
@@ -89,7 +89,7 @@ func (e *Engine) promote(ctx context.Context, t *transfer, rows []*table.Row) er
 	return err
 }
 
-// splitRows makes rows begin and end where the pieces do.
+// splitRows splits rows where the pieces of a handoff begin and end.
 func (e *Engine) splitRows(ctx context.Context, t *transfer, h *table.Handoff) error {
 	st := e.cfg.Table.State()
 	at := make(map[ring.Token]*table.Cut)
@@ -128,7 +128,7 @@ func (e *Engine) splitRows(ctx context.Context, t *transfer, h *table.Handoff) e
 	return err
 }
 
-// sortedFrom orders tokens by their distance from one, without doubles.
+// sortedFrom sorts tokens by their distance from start, without duplicates.
 func sortedFrom(start ring.Token, tokens []ring.Token) []ring.Token {
 	slices.SortFunc(tokens, func(a, b ring.Token) int {
 		switch x, y := a-start, b-start; {

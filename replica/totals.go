@@ -5,21 +5,20 @@ import (
 	"time"
 )
 
-// Totals count what this node has handed over, as the source, since it started.
+// Totals count what this node has handed over as the source since its start.
 type Totals struct {
-	// Done are handoffs after whose end the receiver had all; Failed are tries that
-	// were given up, after which a handoff may well be tried again.
+	// Done are completed handoffs; Failed are failed tries, after which a handoff may be tried
+	// again.
 	Done, Failed int64
-	// Ranges changed hands, with so many keys and bytes.
+	// Ranges, with their keys and bytes, have changed hands.
 	Ranges, Keys, Bytes int64
-	// Traffic is how many bytes went over the network for all that, both ways, digests
-	// included, and for tries that were given up: less than Bytes where the receiver had
-	// much already.
+	// Traffic is the bytes sent and received for that, digests and failed tries included. It is
+	// less than Bytes where the receiver had much already.
 	Traffic int64
-	// Promoted are ranges that have got another primary without moving.
+	// Promoted are ranges that got another primary without moving.
 	Promoted int64
-	// Copying is how long that was copied for: Bytes by Copying is the rate to expect.
-	// Held is how long ranges were held at cutovers, whether these came about or not.
+	// Copying is the time of the copies: Bytes / Copying is the rate to expect. Held is the time
+	// for which ranges were held at cutovers, completed or not.
 	Copying, Held time.Duration
 }
 
@@ -28,7 +27,7 @@ type totals struct {
 	done, failed, ranges, keys, bytes, traffic, promoted, copying, held atomic.Int64
 }
 
-// Totals tells what has been handed over. It takes next to no time.
+// Totals returns the counters. It is cheap.
 func (e *Engine) Totals() Totals {
 	t := &e.totals
 	return Totals{

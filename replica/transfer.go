@@ -15,9 +15,8 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// A transfer is a handoff that this node carries out, as its source. What the engine's
-// mutex guards is said; the rest belongs to the goroutine that carries it out, but for
-// what is atomic.
+// A transfer is a handoff that this node carries out as its source. Engine.mu guards the fields
+// below it; the others belong to the goroutine that carries it out, or are atomic.
 type transfer struct {
 	id uint64
 	to string
@@ -30,67 +29,67 @@ type transfer struct {
 	started     time.Time
 	incarnation uint64 // of the receiver
 	stream      *stream.Stream
-	loads       map[ring.Range]ring.Load // of the ranges, when they were looked at first
-	progressed  bool                     // something has changed hands in this try
-	occupied    []ring.Range             // left out of this try: units that take long run there
-	handedLoad  ring.Load                // what has, in all tries
+	loads       map[ring.Range]ring.Load // at the first look, by range
+	progressed  bool                     // a portion has changed hands in this try
+	occupied    []ring.Range             // ranges left out of this try, since long units run there
+	handedLoad  ring.Load                // load that has changed hands in all tries
 
 	wait    waitReason
-	copying atomic.Pointer[ranges] // what is copied
-	keys    progressCounter        // done and in all
+	copying atomic.Pointer[ranges] // ranges being copied
+	keys    progressCounter        // done and total
 	bytes   progressCounter
 	recent  rateMeter
 }
 
 type ranges []ring.Range
 
-// A portion is those ranges of a handoff that are copied, and change hands, together.
+// A portion is the ranges of a handoff that are copied and cut over together.
 type portion struct {
 	ranges  []ring.Range
 	load    ring.Load
-	primary bool // the receiver is to serve them
+	primary bool // the receiver is to become the primary
 }
 
 const (
-	// portionBytes is about what a portion holds at least: less is not worth a cutover.
+	// portionBytes is the least size of a portion: less is not worth a cutover.
 	portionBytes = 64 << 20
-	// portions is into how many a large handoff is parted: what clients write in one
-	// of them goes over the network meanwhile, and the rest costs nothing.
+	// portions is the number of portions of a large handoff. Only writes in the present portion go
+	// over the network.
 	portions = 32
 )
 
-// streamPurpose is what a stream is opened for.
+// streamPurpose opens a stream. It travels as JSON.
 type streamPurpose struct {
 	Handoff uint64
 	From    string
-	// Incarnation is that of the receiver as the table has it.
+	// Incarnation is that of the receiver, by the table.
 	Incarnation uint64
-	Sender      uint64 // the sender's own
+	Sender      uint64 // of the sender
 }
 
-// A streamRanges says which ranges a stream goes on with.
+// streamRanges names the ranges that follow on a stream. It travels as JSON.
 type streamRanges struct {
 	Ranges []ring.Range
-	// Session and Frame are of the newest frame that the sender feeds to the receiver: what
-	// that one is still to join by it, or by one before, is older than the copy.
+	// Session and Frame name the newest frame that the sender has fed to the receiver. Joins up to
+	// that frame are older than the copy.
 	Session, Frame uint64
-	// Versions are those of the rows, by which the receiver learns them: an older one, by
-	// which it did so before, says nothing of this copy.
+	// Versions are those of the rows that make the receiver a learner. An older version belongs to
+	// an earlier copy.
 	Versions []uint64
 }
 
-// Why a try ends early.
+// Reasons to end a try early.
 var (
-	// errUnreachable says that the receiver was not there to begin with.
+	// errUnreachable says that no connection to the receiver could be opened.
 	errUnreachable = errors.New("the receiver cannot be reached")
-	// errBusy says that all that is left is part of another handoff for now.
+	// errBusy says that all remaining ranges are part of another handoff for now.
 	errBusy = errors.New("another handoff has the same ranges")
 )
 
-// handOff takes one handoff from its phase to its end: first what moves no data, then
-// portion by portion. The point of no return of each is the entry that changes its rows:
-// whatever fails before leaves them as they were, and whatever fails after finds them so.
-// Nothing is guessed about it: the state says which.
+// handOff carries out one handoff from its phase to its end: first the steps that move no data,
+// then portion by portion. The point of no return of a portion is the entry that changes its rows.
+// A failure before it leaves the rows as they were; a failure after it finds them changed. The
+// outcome is never guessed: the state of the table says it.
 func (e *Engine) handOff(ctx context.Context, t *transfer) error {
 	st := e.cfg.Table.State()
 	h, ok := st.Handoff(t.id)
@@ -155,7 +154,7 @@ func (t *transfer) withoutOccupied(rows []*table.Row) []*table.Row {
 	return slices.DeleteFunc(rows, func(row *table.Row) bool { return slices.Contains(t.occupied, row.Range) })
 }
 
-// openStream opens the stream, which takes until the receiver has nothing else to do.
+// openStream opens the stream. It waits until the receiver is free.
 func (e *Engine) openStream(ctx context.Context, t *transfer) error {
 	if t.stream != nil {
 		return nil
@@ -181,8 +180,7 @@ func (e *Engine) closeStream(t *transfer) {
 	}
 }
 
-// measure notes what lies in the ranges, for portions and progress, if that has not been
-// done.
+// measure records the load of the ranges, for portions and progress, once.
 func (t *transfer) measure(s Store, rows []*table.Row) {
 	known := func(row *table.Row) bool { _, ok := t.loads[row.Range]; return ok }
 	if t.loads != nil && !slices.ContainsFunc(rows, func(row *table.Row) bool { return !known(row) }) {
@@ -200,7 +198,7 @@ func (t *transfer) measure(s Store, rows []*table.Row) {
 	t.bytes.set(t.handedLoad.Bytes, t.handedLoad.Bytes+all.Bytes)
 }
 
-// portion is the next of the rows that are left: ranges that change hands before copies.
+// portion returns the next portion. Ranges that change their primary come before copies.
 func (t *transfer) portion(h *table.Handoff, rows []*table.Row) *portion {
 	enough := max(portionBytes, t.bytes.total.Load()/portions)
 	p := new(portion)
@@ -217,11 +215,11 @@ func (t *transfer) portion(h *table.Handoff, rows []*table.Row) *portion {
 	return p
 }
 
-// handOver copies a portion and has the receiver serve it, or be in sync with it.
+// handOver copies a portion and makes the receiver its primary or an in-sync backup.
 func (e *Engine) handOver(ctx context.Context, t *transfer, h *table.Handoff, p *portion) error {
 	doing := ranges(p.ranges)
 	t.copying.Store(&doing)
-	defer e.sweepSoon() // what is here of the ranges was not looked at meanwhile
+	defer e.sweepSoon() // the sweep skipped these ranges meanwhile
 	defer t.copying.Store(nil)
 	b := streamRanges{Ranges: p.ranges}
 	st := e.cfg.Table.State()
@@ -258,7 +256,7 @@ func (e *Engine) handOver(ctx context.Context, t *transfer, h *table.Handoff, p 
 	c.close()
 	t.copying.Store(nil)
 	e.noteHandedOff(p.ranges)
-	var load ring.Load // of what has not been left out since
+	var load ring.Load // without ranges that were left out since
 	for _, r := range p.ranges {
 		load = load.Add(t.loads[r])
 	}
@@ -269,9 +267,9 @@ func (e *Engine) handOver(ctx context.Context, t *transfer, h *table.Handoff, p 
 	return nil
 }
 
-// addLearners makes the receiver a learner of all rows that it is to have a copy of, and
-// returns those that it learns. What it has of them from an earlier try, digests tell.
-// What is part of another handoff waits for that.
+// addLearners makes the receiver a learner of all rows that it is to get, and returns those that it
+// learns. Digests show later what it still has from earlier tries. Rows of another handoff wait for
+// that one.
 func (e *Engine) addLearners(ctx context.Context, t *transfer, h *table.Handoff) ([]*table.Row, error) {
 	learning := func(row *table.Row) bool {
 		i := slices.Index(row.Learners, h.To)
@@ -306,12 +304,12 @@ func (e *Engine) addLearners(ctx context.Context, t *transfer, h *table.Handoff)
 	return learned, nil
 }
 
-// rowsToCopy are the rows of which the receiver is still to get a copy.
+// rowsToCopy returns the rows of which the receiver has no copy yet.
 func (e *Engine) rowsToCopy(h *table.Handoff) []*table.Row {
 	return append(e.rowsFor(h, moveTask), e.rowsFor(h, backupTask)...)
 }
 
-// finishHandoff removes a handoff that has nothing left to do.
+// finishHandoff removes a handoff without remaining tasks from the table.
 func (e *Engine) finishHandoff(ctx context.Context, t *transfer, h *table.Handoff) error {
 	now, ok := e.cfg.Table.State().Handoff(h.ID)
 	if !ok {
@@ -327,8 +325,8 @@ func (e *Engine) finishHandoff(ctx context.Context, t *transfer, h *table.Handof
 	return err
 }
 
-// handoffGone is what becomes of a try whose handoff the table has no more, or as another: a new
-// plan may find first that nothing of it is left to do.
+// handoffGone returns the result of a try whose handoff the table has removed or changed. A new
+// plan may have found first that nothing is left to do.
 func (e *Engine) handoffGone(t *transfer, h *table.Handoff) error {
 	if _, ok := e.cfg.Table.State().Handoff(h.ID); ok {
 		return feed.ErrChanged

@@ -8,25 +8,25 @@ import (
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
-// A Cause is the kind of what a handoff waits for, one of a few: for metrics and logs,
-// where [Progress.Waits] says it in words for people.
+// A Cause is the kind of what a handoff waits for, for metrics and logs. [Progress.Waits] says it
+// in words.
 type Cause uint8
 
-// Causes.
+// Causes of a wait.
 const (
-	NotWaiting  Cause = iota // it waits for nothing
+	NotWaiting  Cause = iota // the handoff does not wait
 	Paused                   // an operator has paused the moving of data
 	Queued                   // other handoffs come first, to the receiver or of the same ranges
-	Cutover                  // clients would have had to wait too long at a cutover
-	Unreachable              // the receiver is not there, does not answer or does not keep up
-	Refused                  // the receiver has given up, for want of disk space, say
+	Cutover                  // a cutover would hold clients for too long
+	Unreachable              // the receiver is not running, does not answer or does not keep up
+	Refused                  // the receiver gave up, for lack of disk space for example
 	TableFailed              // the table does not answer, or has refused
-	Other                    // something failed at this node
+	Other                    // a failure of this node
 
 	causes
 )
 
-// Causes are all but [NotWaiting].
+// Causes returns all causes except [NotWaiting].
 func Causes() []Cause {
 	var all []Cause
 	for c := Paused; c < causes; c++ {
@@ -35,7 +35,7 @@ func Causes() []Cause {
 	return all
 }
 
-// String is a word in lower case, empty for [NotWaiting].
+// String returns a word in lower case; empty for [NotWaiting].
 func (c Cause) String() string {
 	if c >= causes {
 		c = Other
@@ -43,7 +43,7 @@ func (c Cause) String() string {
 	return [causes]string{"", "paused", "turn", "cutover", "unreachable", "refused", "agreement", "other"}[c]
 }
 
-// causeOf is why a try has failed.
+// causeOf returns the cause of a failed try.
 func causeOf(err error) Cause {
 	is := func(targets ...error) bool {
 		for _, target := range targets {
@@ -70,15 +70,14 @@ func causeOf(err error) Cause {
 	return Other
 }
 
-// waitReason is what a handoff waits for. The zero value waits for nothing.
+// A waitReason is what a handoff waits for. The zero value waits for nothing.
 type waitReason struct {
 	mu    sync.Mutex
 	cause Cause
 	text  string
 }
 
-// set notes what it waits for, in a word and for people, and tells whether that is of
-// another kind than before.
+// set records the cause and its text. It reports whether the cause has changed.
 func (w *waitReason) set(cause Cause, text string) (news bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -93,8 +92,7 @@ func (w *waitReason) get() (Cause, string) {
 	return w.cause, w.text
 }
 
-// noteWait notes what a handoff waits for, and has it in the log whenever that becomes
-// something else.
+// noteWait records what a handoff waits for, and logs a change of the cause.
 func (e *Engine) noteWait(t *transfer, cause Cause, text string) {
 	if t.wait.set(cause, text) && cause != NotWaiting {
 		e.cfg.Logger.Info("a handoff waits", "handoff", t.id, "node", t.to, "cause", cause.String(), "for", text)

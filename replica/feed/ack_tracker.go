@@ -9,15 +9,15 @@ import (
 	"sync"
 )
 
-// ackTracker are the groups of frames that were taken in and may not be durable yet. They
-// belong to a session, over all its connections.
+// An ackTracker keeps the groups of accepted frames that may not be durable yet. It belongs to a
+// session and outlives its connections.
 type ackTracker struct {
 	mu     sync.Mutex
-	groups []*ackGroup // in order, the first that is not durable first
+	groups []*ackGroup // in order; the first one is not durable
 	upTo   uint64
-	err    error // of one that did not become durable
+	err    error // of a group that did not become durable
 	writer *ackWriter
-	idle   chan struct{} // closed when there is no group, if somebody waits
+	idle   chan struct{} // closed when no group is left; nil while no goroutine waits
 }
 
 type ackGroup struct {
@@ -26,7 +26,7 @@ type ackGroup struct {
 	err  error
 }
 
-// add notes a group by its last frame. What it returns is to be called once.
+// add starts a group that ends with frame k. The caller calls done once.
 func (t *ackTracker) add(k uint64) (done func(error)) {
 	g := &ackGroup{seq: k}
 	t.mu.Lock()
@@ -63,7 +63,7 @@ func (t *ackTracker) markDurable(g *ackGroup, err error) {
 	}
 }
 
-// waitDurable waits until all that was taken in is durable, or has failed.
+// waitDurable waits until all accepted frames are durable or have failed.
 func (t *ackTracker) waitDurable(ctx context.Context) error {
 	t.mu.Lock()
 	if len(t.groups) == 0 {
@@ -83,7 +83,7 @@ func (t *ackTracker) waitDurable(ctx context.Context) error {
 	}
 }
 
-// failure is why something did not become durable. reset forgets it, for a new session.
+// failure returns why a group did not become durable. reset clears it, for a new session.
 func (t *ackTracker) failure(reset bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -93,10 +93,10 @@ func (t *ackTracker) failure(reset bool) error {
 	return t.err
 }
 
-// still waits without an end.
+// waitIdle waits without a limit.
 func (t *ackTracker) waitIdle() { _ = t.waitDurable(context.Background()) }
 
-// attach has acknowledgements written to a connection.
+// attach starts to write acknowledgements to a connection.
 func (t *ackTracker) attach(conn net.Conn, have uint64, reached func(step.Step)) *ackWriter {
 	w := &ackWriter{tracker: t, conn: conn, reached: reached, written: have, upTo: have, frames: frame.Append(nil, frame.Ready, frame.Sequence(have))}
 	w.wake.L = &w.mu
@@ -107,10 +107,9 @@ func (t *ackTracker) attach(conn net.Conn, have uint64, reached func(step.Step))
 	return w
 }
 
-// An ackWriter writes to the primary, from a goroutine of its own, since whoever says
-// that something is durable may not wait for a network. The goroutine that reads from the
-// primary may: it writes by itself what becomes durable while it takes frames in, between
-// hold and flush.
+// An ackWriter writes acknowledgements to the primary from its own goroutine, since the store's
+// callbacks must not wait for a network. The goroutine that reads frames may wait: between hold and
+// flush it writes itself what becomes durable.
 type ackWriter struct {
 	tracker *ackTracker
 	conn    net.Conn
@@ -124,10 +123,10 @@ type ackWriter struct {
 	frames  []byte
 	err     error
 	ended   bool
-	held    bool   // the reader is going to write
-	busy    bool   // somebody writes
-	buf     []byte // for what is written; of who is busy
-	closed  bool   // nothing is written any more
+	held    bool   // the reading goroutine is going to write
+	busy    bool   // a goroutine is writing
+	buf     []byte // memory of the goroutine that writes
+	closed  bool   // no further write
 }
 
 func (w *ackWriter) queueFrame(frame []byte) {
@@ -151,26 +150,26 @@ func (w *ackWriter) fail(err error) {
 	w.wakeWriter()
 }
 
-// wakeWriter wakes the goroutine, unless somebody else will write; mu is held.
+// wakeWriter wakes the goroutine unless another one will write. mu is held.
 func (w *ackWriter) wakeWriter() {
 	if !w.held && !w.busy {
 		w.wake.Signal()
 	}
 }
 
-// hasWork tells whether there is something to write; mu is held.
+// hasWork reports whether there is anything to write. mu is held.
 func (w *ackWriter) hasWork() bool {
 	return w.written < w.upTo || len(w.frames) > 0 || w.err != nil || w.ended
 }
 
-// hold leaves what there is to write to the reader, until flush.
+// hold leaves all writing to the caller until flush.
 func (w *ackWriter) hold() {
 	w.mu.Lock()
 	w.held = true
 	w.mu.Unlock()
 }
 
-// flush writes what there is, if the goroutine is not at it.
+// flush writes what is pending, unless the goroutine is writing.
 func (w *ackWriter) flush() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -195,8 +194,8 @@ func (w *ackWriter) run() {
 	}
 }
 
-// write writes what there is, and closes the connection after the last; mu is held but
-// for the writing.
+// write writes what is pending, and closes the connection after the last write. mu is held, but
+// released during the write.
 func (w *ackWriter) write() {
 	b := append(w.buf[:0], w.frames...)
 	w.frames = w.frames[:0]
@@ -229,10 +228,10 @@ func (w *ackWriter) write() {
 	}
 }
 
-// close writes why, if there is something, and waits.
+// close writes an error, if there is one, and waits for the goroutine.
 func (w *ackWriter) close(err error) {
 	if err == nil {
-		_ = w.conn.Close() // who writes does not wait any more
+		_ = w.conn.Close() // ends a write that is waiting
 	}
 	w.tracker.mu.Lock()
 	if w.tracker.writer == w {

@@ -6,34 +6,34 @@ import (
 	"net"
 )
 
-// A backlog is the frames of a session that are not acknowledged, as they are written:
-// what is short is put together, what is long is kept where it is. Frames are written
-// in order, perhaps several times, and go when they are acknowledged. It is not guarded.
+// A backlog holds the unacknowledged frames of a session as they are written. Short bodies are
+// packed together; long ones stay where they are. Frames are written in order, perhaps several
+// times, and dropped once acknowledged. The caller locks it.
 type backlog struct {
 	parts   []backlogPart
-	dropped uint64 // parts that went before the first
+	dropped uint64 // number of parts dropped before the first
 	bytes   int64
-	spare   [][]byte // of parts that went, to be used again
+	spare   [][]byte // memory of dropped parts, for reuse
 }
 
-// spareParts bounds what a backlog keeps of those.
+// spareParts bounds the memory that is kept for reuse.
 const spareParts = 8
 
 type backlogPart struct {
-	buf    []byte // whole frames, but for the body of the last if that is long
+	buf    []byte // whole frames, without the body of the last one if that is long
 	body   []byte
-	first  uint64 // number of the first frame
+	first  uint64 // number of its first frame
 	last   uint64
-	sealed bool // nothing more is put here
+	sealed bool // no frame is added any more
 }
 
-// A place is one in a backlog: a part, counted from the first ever, and a byte in it.
+// A backlogPosition is a part, counted from the first ever, and an offset in it.
 type backlogPosition struct {
 	part   uint64
 	offset int
 }
 
-// add appends a frame. It keeps body.
+// add appends a frame. It keeps the body.
 func (b *backlog) add(f *feedFrame) {
 	head, body := f.head(), f.content()
 	need := frame.HeadSize + feedHeadSize
@@ -69,12 +69,12 @@ func (b *backlog) room(need int) []byte {
 	return make([]byte, 0, max(need, frame.PartSize))
 }
 
-// dropAcked lets go of the parts of which everything is acknowledged.
+// dropAcked drops the parts whose frames are all acknowledged.
 func (b *backlog) dropAcked(k uint64) {
 	n := 0
 	for n < len(b.parts) && b.parts[n].last <= k {
 		b.bytes -= int64(len(b.parts[n].buf) + len(b.parts[n].body))
-		// Who has acknowledged a part has been written all of it: nobody reads it any more.
+		// An acknowledged part has been written completely, so its memory is free.
 		if buf := b.parts[n].buf; cap(buf) == frame.PartSize && len(b.spare) < spareParts {
 			b.spare = append(b.spare, buf[:0])
 		}
@@ -88,7 +88,7 @@ func (b *backlog) dropAcked(k uint64) {
 	}
 }
 
-// positionAfter finds the place behind a frame.
+// positionAfter returns the position behind a frame.
 func (b *backlog) positionAfter(k uint64) backlogPosition {
 	for i := range b.parts {
 		p := &b.parts[i]
@@ -104,11 +104,11 @@ func (b *backlog) positionAfter(k uint64) backlogPosition {
 	return backlogPosition{b.dropped + uint64(len(b.parts)), 0}
 }
 
-// buffersFrom returns what lies at a place and behind it, but no frame above limit, and the
-// place where it ends.
+// buffersFrom returns the bytes from a position on, up to the frame limit, and the position where
+// they end.
 func (b *backlog) buffersFrom(at backlogPosition, limit uint64) (out net.Buffers, next backlogPosition) {
 	if at.part < b.dropped {
-		at = backlogPosition{b.dropped, 0} // what lay there is acknowledged
+		at = backlogPosition{b.dropped, 0} // the bytes before it are acknowledged
 	}
 	for i := int(at.part - b.dropped); i < len(b.parts); i++ {
 		p := &b.parts[i]

@@ -11,7 +11,7 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// backupFeeds are those whom this node follows as a member of their sets.
+// backupFeeds are the feeds that this node receives, one for each start of a primary.
 type backupFeeds struct {
 	hub    *Feed
 	mu     sync.Mutex
@@ -19,25 +19,26 @@ type backupFeeds struct {
 	closed bool
 }
 
-// A backupFeed is a standing, with what it is fed through.
+// A backupFeed is the backup state for one start of a primary, with its receiver in the store and
+// its connection.
 type backupFeed struct {
 	hub *Feed
 
-	// connMu is held by the connection that feeds.
+	// connMu is held by the goroutine that serves the present connection.
 	connMu    locks.ChanMutex
 	closeMu   sync.Mutex
 	closeConn func() // ends that connection
 
-	mu         locks.ChanMutex // guards what follows
+	mu         locks.ChanMutex // guards the fields below
 	state      *backupState
 	in         IncomingFeed
-	seenState  *table.State // the state of the table that the standing was compared with
-	incomplete bool         // what is here is less than the standing says
-	idleSince  time.Time    // since when nothing is followed
+	seenState  *table.State // state of the table that was applied last
+	incomplete bool         // the store has less than state says
+	idleSince  time.Time    // when the last followed row ended
 	acks       ackTracker
 }
 
-// get returns the follower of one start of a node; nil if this node ends.
+// get returns the feed of one start of a node; nil once this node closes.
 func (fs *backupFeeds) get(node string, incarnation uint64) *backupFeed {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -50,7 +51,7 @@ func (fs *backupFeeds) get(node string, incarnation uint64) *backupFeed {
 		}
 	}
 	fo := &backupFeed{hub: fs.hub, connMu: locks.NewChanMutex(), mu: locks.NewChanMutex(), state: &backupState{node: node, incarnation: incarnation, rules: fs.hub.cfg.Rules}, in: fs.hub.cfg.Store.ReceiveFeed()}
-	// Of its earlier starts some are remembered, since others may still ask about them.
+	// Some earlier starts of the node are kept, since other nodes may still ask about them.
 	const starts = 4
 	n := 0
 	for i := len(fs.all) - 1; i >= 0; i-- {
@@ -71,7 +72,8 @@ func (fs *backupFeeds) list() []*backupFeed {
 	return slices.Clone(fs.all)
 }
 
-// predecessorOf finds the one who was followed in a range until an epoch began.
+// predecessorOf returns the feed of the primary that this node followed in a range until an epoch
+// began.
 func (fs *backupFeeds) predecessorOf(r ring.Range, epoch uint64) (predecessor, bool) {
 	for _, fo := range fs.list() {
 		fo.mu.Lock()
@@ -84,7 +86,7 @@ func (fs *backupFeeds) predecessorOf(r ring.Range, epoch uint64) (predecessor, b
 	return nil, false
 }
 
-// endTerms takes in nothing more of the terms before those that begin, whoever sends it.
+// endTerms ends all terms before those that begin, whichever primary they belong to.
 func (fs *backupFeeds) endTerms(begin []*rowTerm) {
 	for _, fo := range fs.list() {
 		fo.mu.Lock()
@@ -99,7 +101,7 @@ func (fs *backupFeeds) endTerms(begin []*rowTerm) {
 	}
 }
 
-// leave follows nobody any more in ranges that are about to be copied here anew.
+// leave stops following all primaries in ranges that a copy is about to fill.
 func (fs *backupFeeds) leave(ranges []ring.Range) {
 	for _, fo := range fs.list() {
 		fo.mu.Lock()
@@ -110,8 +112,8 @@ func (fs *backupFeeds) leave(ranges []ring.Range) {
 	}
 }
 
-// beginCopy is forget for ranges that a node copies here; its newest frame to this node is k of
-// a session.
+// beginCopy is leave for ranges that a node copies here. It also refuses that node's joins up to a
+// frame of a session.
 func (fs *backupFeeds) beginCopy(from string, incarnation uint64, ranges []ring.Range, session, frame uint64) {
 	if fo := fs.get(from, incarnation); fo != nil {
 		fo.mu.Lock()
@@ -123,11 +125,11 @@ func (fs *backupFeeds) beginCopy(from string, incarnation uint64, ranges []ring.
 	fs.leave(ranges)
 }
 
-// positionRetention is how long it is remembered how far a primary was followed whose terms
-// are over. Whoever takes its place asks at once, and takes no answer for an answer.
+// positionRetention is how long the position of a primary is kept after its last term has ended. A
+// successor asks at once, and treats a missing answer as unknown.
 const positionRetention = time.Minute
 
-// dropExpired forgets what nobody will ask for any more.
+// dropExpired forgets positions that no node will ask for.
 func (fs *backupFeeds) dropExpired(now time.Time) {
 	for _, fo := range fs.list() {
 		fo.mu.Lock()
@@ -143,7 +145,7 @@ func (fs *backupFeeds) dropExpired(now time.Time) {
 	}
 }
 
-// close ends all of them.
+// close ends all feeds.
 func (fs *backupFeeds) close() {
 	fs.mu.Lock()
 	fs.closed = true
@@ -166,8 +168,8 @@ func (f *backupFeed) close() {
 	f.connMu.Unlock()
 }
 
-// takeConn makes a connection the one that feeds, after the one before has ended. The caller
-// unlocks serving.
+// takeConn makes a connection the present one, after the previous one has ended. The caller unlocks
+// connMu.
 func (f *backupFeed) takeConn(end func()) {
 	f.closeMu.Lock()
 	if f.closeConn != nil {
@@ -178,7 +180,7 @@ func (f *backupFeed) takeConn(end func()) {
 	f.connMu.Lock()
 }
 
-// updateRanges tells the store where changes may lie; mu is held.
+// updateRanges tells the store where changes may lie. mu is held.
 func (f *backupFeed) updateRanges() { f.in.SetRanges(f.state.ranges()) }
 
 // origin implements predecessor.
@@ -198,7 +200,7 @@ func (f *backupFeed) tailAfter(upTo uint64, rows []originRow) (ok []bool, tail [
 	return f.state.tailAfter(upTo, rows, f.in.Cut)
 }
 
-// fence is [Engine.Fence].
+// fence is [Feed.Fence].
 func (f *backupFeed) fence(ctx context.Context) (Position, error) {
 	f.mu.Lock()
 	p := f.state.fence()
@@ -210,7 +212,7 @@ func (f *backupFeed) fence(ctx context.Context) (Position, error) {
 	return p, nil
 }
 
-// tells reports how far this node followed, to who is the primary now.
+// report tells the present primary how far this node has followed an earlier one.
 func (f *backupFeed) report(ctx context.Context, o *origin) (originReport, error) {
 	f.mu.Lock()
 	r, changed := f.state.report(o, f.in.Cut)

@@ -11,49 +11,50 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// A backupState is what a node decides as a member of the sets of one start of a primary.
-// It outlives connections, and is guarded by whoever uses it.
+// backupState is the pure state of a backup of one start of a primary: which frames it accepts,
+// which rows it follows, and what it can report about them. It outlives connections. The caller
+// locks it.
 //
-// Invariant: what has been taken in is a beginning of what was sent in the session. Of
-// the rows that it has joined, the member has every change up to last that the primary
-// has made, and no other.
+// Invariant: the accepted frames are a prefix of those sent in the session. In the rows that it has
+// joined, the backup has every change of the primary up to lastChange, and no other.
 type backupState struct {
 	node        string
 	incarnation uint64
 	rules       rules.Set
 
 	session    uint64 // the newest
-	lastFrame  uint64 // of the last frame of it that was taken in
-	lastChange uint64 // of the newest change
+	lastFrame  uint64 // last accepted frame of the session
+	lastChange uint64 // newest change received
 	highWater  uint64
-	pending    uint64 // what the primary told last
-	ended      error  // why nothing more of the session is taken in
+	pending    uint64 // by the primary's last heartbeat
+	ended      error  // why no further frame of the session is accepted
 	rows       []followedRow
-	retained   []retainedChange // above high, in order
+	retained   []retainedChange // changes above highWater, in order
 	copyMarks  []copyMark
 }
 
-// A copyMark says what was the newest frame when a range began to be copied here anew: what
-// is joined there by it, or one before, is older than the copy.
+// A copyMark is the newest frame at the time when a copy of a range began here. A join at or before
+// that frame is older than the copy and is refused.
 type copyMark struct {
 	ring.Range
 	session, frame uint64
 }
 
-// A followedRow is a row whose changes are taken in.
+// A followedRow is a row whose changes are accepted.
 type followedRow struct {
 	table.Ref
-	// joined tells that this node has all that the primary acknowledged. Before that it
-	// is being brought there.
+	// joined reports that this node has all acknowledged changes of the row. Before that it is
+	// catching up.
 	joined bool
-	// copiedUpTo is the number up to which changes came by a copy, if any: they were never kept.
+	// copiedUpTo is the number of the last change that may have come by a copy. Such changes are
+	// not retained.
 	copiedUpTo uint64
-	// ended tells that the table says so: no change is taken in any more, but what has
-	// been is still known.
+	// ended reports that the term is over: no further change is accepted, but the past ones can
+	// still be reported.
 	ended bool
 }
 
-// A retainedChange is one that perhaps not all members have.
+// A retainedChange is a change that some member may lack.
 type retainedChange struct {
 	number uint64
 	body   []byte
@@ -61,22 +62,21 @@ type retainedChange struct {
 
 // Errors that end a session.
 var (
-	// ErrSession says that a session has ended, or comes after a later one.
+	// ErrSession says that a session has ended or is older than the present one.
 	ErrSession = errors.New("the session has ended")
 	// ErrOutOfOrder says that a frame does not follow the last one.
 	ErrOutOfOrder = errors.New("a frame does not follow the last one")
-	// ErrNotFollowed says that a row is not followed here, by this node's table.
+	// ErrNotFollowed says that this node does not follow a row, by its own state of the table.
 	ErrNotFollowed = errors.New("the row is not followed here")
 )
 
-// hello begins a session, or goes on with it: have is the last frame of it that was
-// taken in.
+// beginSession starts or continues a session. have is the last frame accepted.
 func (b *backupState) beginSession(session uint64) (have uint64, err error) {
 	switch {
 	case session < b.session:
 		return 0, fmt.Errorf("%w: %d, now it is %d", ErrSession, session, b.session)
 	case session > b.session:
-		// Who begins anew has had this node released from whatever it had joined.
+		// Before a primary begins a new session, it has this node released from all rows.
 		b.session, b.lastFrame, b.ended = session, 0, nil
 		b.rows, b.retained = nil, nil
 	case b.ended != nil && b.rules.Enforced(rules.Fence):
@@ -85,14 +85,14 @@ func (b *backupState) beginSession(session uint64) (have uint64, err error) {
 	return b.lastFrame, nil
 }
 
-// end takes in nothing more of the session.
+// endSession rejects all further frames of the session.
 func (b *backupState) endSession(err error) {
 	if b.ended == nil {
 		b.ended = err
 	}
 }
 
-// frame takes in what all frames have in common.
+// acceptFrame checks the order of a frame and records what all frames carry.
 func (b *backupState) acceptFrame(f *feedFrame) error {
 	switch {
 	case b.ended != nil && b.rules.Enforced(rules.Fence):
@@ -122,17 +122,17 @@ func (b *backupState) acceptFrame(f *feedFrame) error {
 	return nil
 }
 
-// A verdict is what a member says to a row that it is to follow.
+// A verdict is the answer of a backup to a row that it is to join.
 type verdict int
 
 const (
 	accepted verdict = iota
 	refused
-	// retryLater: this node serves the row by its own state, which is older.
+	// retryLater: by its own, older state of the table, this node is the primary of the row.
 	retryLater
 )
 
-// judge says whether a row may be followed by this node's state of the table.
+// checkJoin decides by this node's state of the table whether a row may be joined.
 func (b *backupState) checkJoin(st *table.State, self string, j *joinRow) verdict {
 	if b.rules.Enforced(rules.CopyMark) && slices.ContainsFunc(b.copyMarks, func(m copyMark) bool {
 		return m.covers(b.session, b.lastFrame+1) && spans.Overlap(m.Range, j.Range)
@@ -141,7 +141,7 @@ func (b *backupState) checkJoin(st *table.State, self string, j *joinRow) verdic
 	}
 	for row := range spans.Rows(st, j.Range) {
 		if row.Version < j.Version || row.Range != j.Range && row.Epoch < j.Epoch {
-			// The primary knows more.
+			// The primary knows a newer table.
 			if row.Primary == self {
 				return retryLater
 			}
@@ -157,13 +157,13 @@ func (b *backupState) checkJoin(st *table.State, self string, j *joinRow) verdic
 	return accepted
 }
 
-// covers tells whether a frame is not newer than the mark.
+// covers reports whether a frame is not newer than the mark.
 func (m copyMark) covers(session, k uint64) bool {
 	return session < m.session || session == m.session && k <= m.frame
 }
 
-// copies notes that ranges are copied here anew, by a node whose newest frame is k of a
-// session. Whatever was joined there is left.
+// markCopied records that a copy of ranges begins here, sent by a node whose newest frame has the
+// given number. It leaves all rows that were joined there.
 func (b *backupState) markCopied(ranges []ring.Range, session, k uint64) (changed bool) {
 	all := spans.New(ranges)
 	b.copyMarks = slices.DeleteFunc(b.copyMarks, func(m copyMark) bool { return all.Overlap(m.Range) })
@@ -173,7 +173,7 @@ func (b *backupState) markCopied(ranges []ring.Range, session, k uint64) (change
 	return b.leave(ranges)
 }
 
-// join follows rows that were judged; in place of whatever was followed there.
+// join follows rows, in place of all rows that overlap them. The caller has checked them.
 func (b *backupState) join(rows []joinRow, joined bool) {
 	ranges := make([]ring.Range, 0, len(rows))
 	for i := range rows {
@@ -189,16 +189,15 @@ func (b *backupState) join(rows []joinRow, joined bool) {
 	}
 }
 
-// leave follows nothing any more that has a part in ranges, and tells whether there was
-// such.
+// leave stops following all rows that overlap ranges. It reports whether there were any.
 func (b *backupState) leave(ranges []ring.Range) bool {
 	n, all := len(b.rows), spans.New(ranges)
 	b.rows = slices.DeleteFunc(b.rows, func(f followedRow) bool { return all.Overlap(f.Range) })
 	return len(b.rows) < n
 }
 
-// applyTable ends what a state of the table says is over, and tells whether anything was. Who
-// is merely not named any more goes on until the primary knows it, too.
+// applyTable ends rows that have a newer epoch or another primary in the table. It reports whether
+// any ended. A backup that the table no longer names continues until the primary knows it, too.
 func (b *backupState) applyTable(st *table.State) (changed bool) {
 	if !b.rules.Enforced(rules.Epoch) {
 		return false
@@ -218,9 +217,8 @@ func (b *backupState) applyTable(st *table.State) (changed bool) {
 	return changed
 }
 
-// endTerms takes in no change any more of rows that have a part in a range and are of terms
-// before an epoch, and tells whether any could have come. What is of a later term is not
-// the business of whoever asks, whose question may be an old one.
+// endTerms ends rows that overlap a range and whose epoch is below the given one. It reports
+// whether any ended. Rows of a later term stay: the caller may have asked about an old one.
 func (b *backupState) endTerms(r ring.Range, epoch uint64) (changed bool) {
 	for i := range b.rows {
 		if f := &b.rows[i]; !f.ended && f.Epoch < epoch && spans.Overlap(f.Range, r) {
@@ -230,18 +228,18 @@ func (b *backupState) endTerms(r ring.Range, epoch uint64) (changed bool) {
 	return changed
 }
 
-// isFollowing tells whether any change is taken in.
+// isFollowing reports whether any change is still accepted.
 func (b *backupState) isFollowing() bool {
 	return slices.ContainsFunc(b.rows, func(f followedRow) bool { return !f.ended })
 }
 
-// dropEnded lets go of what is known of rows that are over.
+// dropEnded forgets what is known of rows that have ended.
 func (b *backupState) dropEnded() {
 	b.retained = nil
 	b.rows = slices.DeleteFunc(b.rows, func(f followedRow) bool { return f.ended })
 }
 
-// ranges are those in which changes may lie.
+// ranges returns the ranges in which changes are accepted.
 func (b *backupState) ranges() []ring.Range {
 	if !b.rules.Enforced(rules.Joined) {
 		return []ring.Range{ring.Whole}
@@ -255,7 +253,7 @@ func (b *backupState) ranges() []ring.Range {
 	return all
 }
 
-// fence ends the session for good.
+// fence ends the session for good and returns how far this node has followed it.
 func (b *backupState) fence() Position {
 	if b.rules.Enforced(rules.Fence) {
 		b.endSession(fmt.Errorf("%w: it was told how far it came", ErrSession))
@@ -270,8 +268,8 @@ func (b *backupState) position() Position {
 	}
 }
 
-// hasFollowed tells whether a range is part of rows that were joined in the epoch before
-// one: the term in between those two is known from its beginning to its end.
+// hasFollowed reports whether a range lies in rows that were joined in the epoch before the given
+// one. Then this node knows the term between the two from its beginning to its end.
 func (b *backupState) hasFollowed(r ring.Range, epoch uint64) bool {
 	covered := uint64(0)
 	for _, f := range b.rows {
@@ -286,8 +284,8 @@ func (b *backupState) hasFollowed(r ring.Range, epoch uint64) bool {
 	return covered == r.Len()
 }
 
-// copied is the number up to which a range's changes of the term before an epoch may have
-// come by a copy. Who has less cannot be brought to where this node is.
+// copiedUpTo returns the number up to which changes of a range, in the term before epoch, may have
+// come by a copy. A member that has less cannot be brought up to date from here.
 func (b *backupState) copiedUpTo(r ring.Range, epoch uint64) (upTo uint64) {
 	if !b.rules.Enforced(rules.Copied) {
 		return 0
@@ -300,16 +298,16 @@ func (b *backupState) copiedUpTo(r ring.Range, epoch uint64) (upTo uint64) {
 	return upTo
 }
 
-// known is what there is to compare with others.
+// origin returns what other members can compare with.
 func (b *backupState) origin() origin {
 	return origin{Node: b.node, Incarnation: b.incarnation, Last: b.lastChange}
 }
 
-// A batchCutter takes out of a batch what lies in ranges: nil if that is nothing.
+// A batchCutter returns the part of a batch that lies in ranges; nil if there is none.
 type batchCutter func(batch []byte, to []ring.Range) ([]byte, error)
 
-// report answers a question about rows that another node is the primary of now. What this
-// standing takes in of them ends with that; changed tells whether any could have come.
+// report answers a question about rows whose primary is now another node. It ends these rows here;
+// changed reports whether any was still followed.
 func (b *backupState) report(o *origin, in batchCutter) (r originReport, changed bool) {
 	r = originReport{Last: b.lastChange, Rows: make([]bool, len(o.Rows))}
 	for _, row := range o.Rows {
@@ -329,9 +327,9 @@ func (b *backupState) report(o *origin, in batchCutter) (r originReport, changed
 	return r, changed
 }
 
-// brings says what a member lacks that has everything up to a number, and of which rows
-// that is known: what this node knew may be lost since it asked, by a new session of the
-// same primary or by time.
+// tailAfter returns the changes that a member lacks which has all up to a number. ok reports for
+// each row whether this node can tell: it may have lost what it knew since it asked, by a new
+// session of the same primary or by time.
 func (b *backupState) tailAfter(upTo uint64, rows []originRow, in batchCutter) (ok []bool, tail [][]byte, err error) {
 	ok = make([]bool, len(rows))
 	var to []ring.Range
@@ -356,7 +354,7 @@ func (b *backupState) tailAfter(upTo uint64, rows []originRow, in batchCutter) (
 	return ok, tail, nil
 }
 
-// above are the changes that were kept and come after a number.
+// retainedAfter returns the retained changes above a number.
 func (b *backupState) retainedAfter(n uint64) []retainedChange {
 	i, _ := slices.BinarySearchFunc(b.retained, n, func(c retainedChange, n uint64) int {
 		if c.number <= n {

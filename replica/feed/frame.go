@@ -9,33 +9,34 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// A frame of a feed has the head of a stream's frame, and then, from the primary, its
-// number in the session, the number of the newest change that its receiver needs, and
-// the high-water mark (8 bytes each, big endian), and its body. The first frame of a
-// connection, frameOpen, is a greeting in JSON, and answered by frameReady with the
-// number of the last frame that is there; a member acknowledges by frameAck.
+// A frame of a feed has the head of package frame. From the primary follow its number in the
+// session, the number of the newest change that its receiver needs, the high-water mark (8 bytes
+// each, big endian), and the body. The first frame of a connection is a greeting in JSON
+// (frame.Open). The backup replies with frame.Ready and the number of its last frame, and
+// acknowledges with frame.Ack.
 
 const (
 	kindBatch     frame.Kind = 16 // a batch of the store
 	kindJoin      frame.Kind = 17 // rows that are followed from here on
-	kindCatchUp   frame.Kind = 18 // rows whose changes follow until they are joined
-	kindHeartbeat frame.Kind = 19 // how many changes are not acknowledged (uvarint)
-	kindQuestion  frame.Kind = 20 // what is known of other primaries' rows, in JSON
-	// From the member, to feedAsk: its number (8), what is known (JSON).
+	kindCatchUp   frame.Kind = 18 // rows whose missing changes follow, until they are joined
+	kindHeartbeat frame.Kind = 19 // the number of unacknowledged changes, as a uvarint
+	kindQuestion  frame.Kind = 20 // a question about rows of other primaries, in JSON
+	// From the backup, in reply to kindQuestion: the number of the question's frame (8 bytes), then
+	// JSON.
 	kindAnswer frame.Kind = 21
 )
 
-// A feedFrame is one, from the primary.
+// A feedFrame is a frame from the primary.
 type feedFrame struct {
 	kind                   frame.Kind
 	seq, change, highWater uint64
-	rows                   []joinRow // of a join
-	pending                uint64    // of a beat
-	body                   []byte    // of all others
-	soleMember             bool      // nobody else is sent it; does not travel
+	rows                   []joinRow // of a join or a catch-up
+	pending                uint64    // of a heartbeat
+	body                   []byte    // of all other kinds
+	soleMember             bool      // the receiver is the only member; not sent
 }
 
-// A joinRow is a row that a member is to follow. A learner has a copy of it.
+// A joinRow is a row that a backup is to follow. A learner already has a copy of it.
 type joinRow struct {
 	table.Ref
 	learner bool
@@ -43,7 +44,7 @@ type joinRow struct {
 
 const feedHeadSize = 24
 
-// head is what comes before a frame's body.
+// head returns the fixed part in front of the body.
 func (f *feedFrame) head() (b [feedHeadSize]byte) {
 	binary.BigEndian.PutUint64(b[0:], f.seq)
 	binary.BigEndian.PutUint64(b[8:], f.change)
@@ -51,7 +52,7 @@ func (f *feedFrame) head() (b [feedHeadSize]byte) {
 	return b
 }
 
-// content is a frame's body.
+// content returns the body as it is sent.
 func (f *feedFrame) content() []byte {
 	switch f.kind {
 	case kindJoin, kindCatchUp:
@@ -62,7 +63,7 @@ func (f *feedFrame) content() []byte {
 	return f.body
 }
 
-// parseFeed reads a frame; what it returns shares the payload's memory.
+// parseFrame decodes a frame. The result shares the memory of payload.
 func parseFrame(kind frame.Kind, payload []byte) (*feedFrame, error) {
 	if len(payload) < feedHeadSize {
 		return nil, fmt.Errorf("%w: %d bytes of a feed", frame.ErrMalformed, len(payload))
@@ -91,7 +92,7 @@ func parseFrame(kind frame.Kind, payload []byte) (*feedFrame, error) {
 	return f, nil
 }
 
-// minJoin is how many bytes a joinRow has at least.
+// minJoin is the least number of bytes of a joinRow.
 const minJoin = 12
 
 func appendJoins(b []byte, rows []joinRow) []byte {
@@ -136,20 +137,20 @@ func parseJoins(b []byte) ([]joinRow, error) {
 	return rows, nil
 }
 
-// A greeting begins a session, or goes on with it, on a new connection.
+// A greeting starts or continues a session on a new connection.
 type greeting struct {
 	From        string
 	Incarnation uint64
-	To          uint64 // the member's incarnation
+	To          uint64 // incarnation of the backup
 	Session     uint64
 }
 
-// A question is about rows that another node, or an earlier start, was the primary of.
+// A question asks about rows of other primaries, or of earlier starts of this one.
 type question struct {
 	Origins []origin
 }
 
-// An origin is one such start, and what the one who asks has of it.
+// An origin is one start of such a primary, and how far the asking node has followed it.
 type origin struct {
 	Node        string
 	Incarnation uint64
@@ -157,21 +158,21 @@ type origin struct {
 	Rows        []originRow
 }
 
-// An originRow is a row, and the epoch that it has now.
+// An originRow is a row and its present epoch.
 type originRow struct {
 	Range ring.Range
 	Epoch uint64
 }
 
-// A report answers a question, for each origin.
+// A report answers a question, with one entry for each origin.
 type report struct {
 	Origins []originReport
 }
 
-// An originReport tells how far a member has followed.
+// An originReport tells how far a backup has followed an origin.
 type originReport struct {
 	Last uint64
-	// Rows are for each row whether the member has followed it, and has nothing of it that
-	// the one who asks has not.
+	// Rows reports for each row whether the backup has followed it and has no change of it that the
+	// asking node lacks.
 	Rows []bool
 }

@@ -9,33 +9,33 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// A predecessor is a primary that this node followed until it took its place in some rows.
+// predecessor is the primary this node replicated from before it was promoted.
 type predecessor interface {
-	// origin says whom, and how far.
+	// origin returns the start of the primary and how far this node has followed it.
 	origin() origin
-	// tailAfter is [standing.tailAfter].
+	// tailAfter is [backupState.tailAfter].
 	tailAfter(upTo uint64, rows []originRow) (ok []bool, tail [][]byte, err error)
 }
 
-// An openingPlan says how a member comes to where this node is, in rows that begin a term:
-// once it was asked, each is in direct or in reject. It belongs to one goroutine.
+// An openingPlan sorts the rows of a beginning term by how a member gets up to date with this node.
+// After handleReport every row is in joinable or in rejected. It belongs to one goroutine.
 type openingPlan struct {
-	joinable     []*rowTerm // the member has all that this node has, once it is brought the tails
-	rejected     []*rowTerm // that is not known, or it has more
+	joinable     []*rowTerm // the member has the same as this node, once it has received the tails
+	rejected     []*rowTerm // the member has more, or this is unknown
 	question     question
-	predecessors []predecessor // of the question's origins
-	rows         [][]*rowTerm  // of each
+	predecessors []predecessor // by the index of question.Origins
+	rows         [][]*rowTerm  // of each predecessor
 }
 
-// planOpening sorts tenures that begin. find looks for who was followed in a range until an
-// epoch began.
+// planOpening sorts rows whose term begins. find returns the predecessor in a range until an epoch
+// began.
 func (p *primaryState) planOpening(ts []*rowTerm, find func(ring.Range, uint64) (predecessor, bool)) *openingPlan {
 	c := new(openingPlan)
 	for _, t := range ts {
 		from, found := find(t.Range, t.Epoch)
 		switch {
 		case !p.rules.Enforced(rules.Tail), !found && t.learned:
-			// What came by a handoff came when all had everything.
+			// The row came by a handoff, when all members had all changes.
 			c.joinable = append(c.joinable, t)
 		case !found:
 			c.rejected = append(c.rejected, t)
@@ -54,7 +54,7 @@ func (p *primaryState) planOpening(ts []*rowTerm, find func(ring.Range, uint64) 
 	return c
 }
 
-// handleReport takes in the member's answer, and returns what it is to be brought.
+// handleReport processes the member's report and returns the batches that it lacks.
 func (c *openingPlan) handleReport(r *report) (tails [][]byte, err error) {
 	if len(r.Origins) != len(c.predecessors) {
 		return nil, fmt.Errorf("%w: an answer about %d primaries, not %d", frame.ErrMalformed, len(r.Origins), len(c.predecessors))

@@ -16,26 +16,26 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// primaryFeed are what a primary feeds to others: its office, with taps, connections and
+// primaryFeed is the primary's side of a feed: the primary state, with taps, connections and
 // clocks.
 //
-// Locks: turning, then mu. mu is taken within the store's taps, so the store is never
-// called with it held.
+// Locks: transitionMu before mu. The store calls its taps with its own locks held, and they take
+// mu, so no store method may be called with mu held.
 type primaryFeed struct {
 	hub         *Feed
-	tendSoon    chan struct{} // something is to be looked at by tend
-	releaseSoon chan struct{} // somebody is to be released
+	tendSoon    chan struct{} // wakes Tend
+	releaseSoon chan struct{} // wakes ReleaseLagging
 
-	transitionMu locks.ChanMutex // one turn at a time
+	transitionMu locks.ChanMutex // serializes transitions
 	seenState    *table.State
 	closed       bool
-	starting     []*sessionSender // to be started after the turn
+	starting     []*sessionSender // senders to start after the transition
 
 	mu            sync.Mutex
 	state         *primaryState
 	senders       map[*session]*sessionSender
 	drainedRanges []ring.Range  // held and drained
-	changed       chan struct{} // closed when something has changed, if somebody waits for it
+	changed       chan struct{} // closed at the next change of mu's fields; nil while no goroutine waits
 }
 
 func (f *primaryFeed) init(e *Feed) {
@@ -46,7 +46,7 @@ func (f *primaryFeed) init(e *Feed) {
 	f.state.rules = e.cfg.Rules
 }
 
-// close ends what is left of the taps, and lets no turn begin any more.
+// close ends the remaining taps and prevents further transitions.
 func (f *primaryFeed) close() {
 	f.transitionMu.Lock()
 	f.closed = true
@@ -64,11 +64,11 @@ func (f *primaryFeed) close() {
 	}
 }
 
-// errClosed is what becomes of changes that wait for others when this node ends.
+// ErrClosed fails the changes that wait for other nodes when this node stops.
 var ErrClosed = errors.New("this node ends")
 
-// serves tells of rows of a state whether they are open to clients, and whether they are
-// held and drained.
+// serves returns a function that reports, for rows of st, whether a row is open to clients and
+// whether it is held and drained.
 func (f *primaryFeed) serves(st *table.State) func(*table.Row) (open, still bool) {
 	type serving struct{ open, still bool }
 	rows := make(map[ring.Token]serving)
@@ -85,7 +85,7 @@ func (f *primaryFeed) serves(st *table.State) func(*table.Row) (open, still bool
 	}
 }
 
-// enqueue puts a frame on its line; mu is held.
+// enqueue adds a frame to the backlog of its session. mu is held.
 func (f *primaryFeed) enqueue(l *session, frame *feedFrame) {
 	fl := f.senders[l]
 	if fl == nil {
@@ -102,7 +102,7 @@ func (f *primaryFeed) enqueue(l *session, frame *feedFrame) {
 	}
 }
 
-// endSession ends a line's session, so that its member will be released; mu is held.
+// endSession ends a session, so that its member is released. mu is held.
 func (f *primaryFeed) endSession(fl *sessionSender, why string) {
 	if fl.session.endReason == "" {
 		f.state.endSession(fl.session, why)
@@ -111,7 +111,7 @@ func (f *primaryFeed) endSession(fl *sessionSender, why string) {
 	f.stopSender(fl)
 }
 
-// stopSender lets a line's goroutines end; mu is held.
+// stopSender ends the goroutines of a sender. mu is held.
 func (f *primaryFeed) stopSender(fl *sessionSender) {
 	if !fl.stopped {
 		fl.stopped = true
@@ -123,7 +123,7 @@ func (f *primaryFeed) stopSender(fl *sessionSender) {
 	f.wakeWaiters()
 }
 
-// wakeWaiters wakes those who wait; mu is held.
+// wakeWaiters wakes all goroutines in waitUntil. mu is held.
 func (f *primaryFeed) wakeWaiters() {
 	if f.changed != nil {
 		close(f.changed)
@@ -131,7 +131,7 @@ func (f *primaryFeed) wakeWaiters() {
 	}
 }
 
-// waitUntil waits for a condition, which is looked at with mu held.
+// waitUntil waits until holds returns true or an error. holds runs with mu held.
 func (f *primaryFeed) waitUntil(ctx context.Context, holds func() (bool, error)) error {
 	for {
 		f.mu.Lock()
@@ -152,14 +152,14 @@ func (f *primaryFeed) waitUntil(ctx context.Context, holds func() (bool, error))
 	}
 }
 
-// releaseReplies lets replies leave. mu is not held.
+// releaseReplies lets the replies of acknowledged changes leave. mu is not held.
 func (f *primaryFeed) releaseReplies(all []ackAdvance) {
 	for _, a := range all {
 		a.tap.Acked(a.number)
 	}
 }
 
-// openTap makes a quorum one that is given changes.
+// openTap subscribes a quorum to the changes of its rows.
 func (f *primaryFeed) openTap(q *quorum) {
 	q.tap = f.hub.cfg.Store.NewTap(func(n uint64, batch []byte) {
 		f.mu.Lock()
@@ -169,8 +169,8 @@ func (f *primaryFeed) openTap(q *quorum) {
 	}, func() { f.throttleWriters(q) })
 }
 
-// throttleWriters holds those back who are about to write in a quorum's rows, while a member is
-// behind: each for a bounded time, unless memory would run out.
+// throttleWriters delays a writer in the rows of a quorum while a member is behind: for maxThrottle
+// at most, or until memory is free again if half of the limit is used.
 func (f *primaryFeed) throttleWriters(q *quorum) {
 	behind := func() (most int64) {
 		for _, m := range q.members {
@@ -198,10 +198,10 @@ func (f *primaryFeed) throttleWriters(q *quorum) {
 	_ = f.waitUntil(f.hub.ctx, func() (bool, error) { return behind() < stream.Limit/2, nil })
 }
 
-// errRowLost is what becomes of changes of rows that the table has taken away.
+// errRowLost fails the open changes of rows that the table has given to another primary.
 var errRowLost = errors.New("the range has another primary now")
 
-// update brings the office in line with the newest state.
+// update brings the primary state in line with the newest state of the table.
 func (f *primaryFeed) update() {
 	f.transitionMu.Lock()
 	defer f.transitionMu.Unlock()
@@ -221,14 +221,14 @@ func (f *primaryFeed) update() {
 	f.openTerms(u.opening)
 }
 
-// invalidate has the next turn look at all again.
+// invalidate makes the next update look at the whole table again.
 func (f *primaryFeed) invalidate() {
 	f.transitionMu.Lock()
 	f.seenState = nil
 	f.transitionMu.Unlock()
 }
 
-// applyTransition makes a turn; turning is held. then is called at the same moment.
+// applyTransition makes a transition current. then runs at the same moment. transitionMu is held.
 func (f *primaryFeed) applyTransition(u *transition, st *table.State, end []Copy, then func()) error {
 	moves := make([]TapMove, 0, len(u.moves))
 	for _, m := range u.moves {
@@ -279,8 +279,7 @@ func (f *primaryFeed) applyTransition(u *transition, st *table.State, end []Copy
 			q.tap.Close(errRowLost)
 		}
 	}
-	// Other rows may have been of the same quorum and go on: what they show of its
-	// changes waits until their members have it, as ever.
+	// Other rows of the same quorum may continue. Their replies wait for its changes as before.
 	f.mu.Lock()
 	f.state.retired = append(f.state.retired, u.lost...)
 	f.mu.Unlock()
@@ -290,7 +289,7 @@ func (f *primaryFeed) applyTransition(u *transition, st *table.State, end []Copy
 	return nil
 }
 
-// closeQuorums ends quorums that nothing is left of.
+// closeQuorums ends the taps of quorums without open changes.
 func (f *primaryFeed) closeQuorums(done []*quorum) {
 	for _, q := range done {
 		if q.tap != nil {
@@ -299,7 +298,7 @@ func (f *primaryFeed) closeQuorums(done []*quorum) {
 	}
 }
 
-// announceBounds tells all members of rows that these go on under other bounds; mu is held.
+// announceBounds tells all members of rows that these continue under other bounds. mu is held.
 func (f *primaryFeed) announceBounds(ts []*rowTerm) {
 	for node, l := range f.state.sessions {
 		var rows []joinRow
@@ -314,29 +313,29 @@ func (f *primaryFeed) announceBounds(ts []*rowTerm) {
 	}
 }
 
-// isDrained tells whether a range was held and drained; mu is held.
+// isDrained reports whether a range was held and drained. mu is held.
 func (f *primaryFeed) isDrained(r ring.Range) bool {
 	return slices.ContainsFunc(f.drainedRanges, func(s ring.Range) bool { return spans.Within(r, s) })
 }
 
-// addLearned notes that ranges come by a stream.
+// addLearned records ranges that this node receives by a copy.
 func (f *primaryFeed) addLearned(rs []ring.Range) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.state.addLearned(rs)
 }
 
-// dropLearnedRows notes that this node is about to follow another in rows.
+// dropLearnedRows records that this node is about to follow another primary in rows.
 func (f *primaryFeed) dropLearnedRows(rows []joinRow) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.state.dropLearnedRows(rows)
 }
 
-// heartbeatInterval is how often a member is asked to say that it is there.
+// heartbeatInterval is the time between two heartbeats to a member.
 const heartbeatInterval = 250 * time.Millisecond
 
-// tendFeeds keeps the front and the office by the newest state, and the clocks.
+// Tend follows the table, sends heartbeats and ends overdue sessions, until ctx ends.
 func (e *Feed) Tend(ctx context.Context) {
 	f := &e.primary
 	changes, cancel := e.cfg.Table.Changes()
@@ -380,16 +379,16 @@ func (e *Feed) Tend(ctx context.Context) {
 // releasePause is how long a primary without a lease waits before it looks again.
 const releasePause = 50 * time.Millisecond
 
-// ReleaseLagging has the table release whoever is not fed any more, and goes on until it has.
+// ReleaseLagging has the table release members whose session has ended, until ctx ends.
 func (e *Feed) ReleaseLagging(ctx context.Context) {
 	f := &e.primary
 	for ctx.Err() == nil {
 		f.mu.Lock()
 		all := f.state.pendingReleases(e.cfg.Table.State())
 		f.mu.Unlock()
-		// Invariant: a primary without a lease releases no backup. It serves nobody, and the
-		// fence of its own failover has just ended its sessions: if the release came first,
-		// it would be left as the only member, and nobody could replace it.
+		// Invariant: a primary without a lease releases no backup. It serves no client, and the
+		// fence of its own failover has just ended its sessions. If the release came first, it
+		// would remain as the only member and could not be replaced.
 		if len(all) > 0 && !e.cfg.MayRelease() {
 			locks.Pause(ctx, releasePause)
 			continue

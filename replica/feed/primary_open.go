@@ -12,13 +12,13 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// openTerms has the members of rows that begin a term join them; turning is held. Until all
-// have, or have been released, the rows are closed to clients.
+// openTerms brings the members of rows whose term begins up to date and has them join. The rows
+// stay closed to clients until all have joined or were released. transitionMu is held.
 func (f *primaryFeed) openTerms(ts []*rowTerm) {
 	if len(ts) == 0 {
 		return
 	}
-	// Whatever this node followed there is over: what comes next is its own.
+	// This node follows no earlier primary there any more.
 	f.hub.backups.endTerms(ts)
 	by := make(map[string][]*rowTerm)
 	f.mu.Lock()
@@ -42,8 +42,7 @@ func (f *primaryFeed) openTerms(ts []*rowTerm) {
 	}
 }
 
-// bringUpToDate brings a member to where this node is, in rows that begin a term, and has it
-// join them.
+// bringUpToDate sends a member what it lacks in rows whose term begins, and has it join them.
 func (f *primaryFeed) bringUpToDate(fl *sessionSender, ts []*rowTerm) error {
 	ctx := fl.ctx
 	if err := f.waitUntil(ctx, func() (bool, error) { return fl.ready, nil }); err != nil {
@@ -76,8 +75,8 @@ func (f *primaryFeed) bringUpToDate(fl *sessionSender, ts []*rowTerm) error {
 	return nil
 }
 
-// sendJoin has a member join rows, behind what it lacks of them. It returns the number of
-// the last frame of that, 0 if there is none.
+// sendJoin sends a member its tails and then the join of the rows. It returns the number of the
+// last frame; 0 if there is none.
 func (f *primaryFeed) sendJoin(fl *sessionSender, direct, reject []*rowTerm, tails [][]byte) (k uint64, joined []*rowTerm) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -107,7 +106,8 @@ func (f *primaryFeed) sendJoin(fl *sessionSender, direct, reject []*rowTerm, tai
 	return fl.send(&feedFrame{kind: kindJoin, rows: rows}), joined
 }
 
-// pinSession makes that there is a line to a node, and keeps it.
+// pinSession returns the sender of a node's session, which it starts if there is none. The session
+// stays until the returned function is called.
 func (f *primaryFeed) pinSession(node string, incarnation uint64) (*sessionSender, func()) {
 	f.transitionMu.Lock()
 	defer f.transitionMu.Unlock()
@@ -127,20 +127,19 @@ func (f *primaryFeed) pinSession(node string, incarnation uint64) (*sessionSende
 		f.mu.Lock()
 		l.pins--
 		f.mu.Unlock()
-		f.invalidate() // a line that nobody needs goes
+		f.invalidate() // removes a session that no row needs
 		locks.Signal(f.tendSoon)
 	}
 }
 
-// newestFrame is the newest frame that a node has been sent, or may yet get from a line that is
-// given up: of which session, and its number.
+// newestFrame is [Feed.NewestFrame].
 func (f *primaryFeed) newestFrame(node string) (session, k uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.state.newestFrame(node)
 }
 
-// countLearner is [Engine.countLearner].
+// countLearner is [Feed.CountLearner].
 func (f *primaryFeed) countLearner(ctx context.Context, ranges []ring.Range, l learner, copied drainer, end []Copy) (err error) {
 	fl, unpin := f.pinSession(l.node, l.incarnation)
 	defer unpin()
@@ -160,7 +159,7 @@ func (f *primaryFeed) countLearner(ctx context.Context, ranges []ring.Range, l l
 	if err != nil {
 		return err
 	}
-	// What was given before comes by the other stream, and before all of this.
+	// Earlier changes come by the stream of the copy, and before the frames of the session.
 	err = copied.Drained(ctx)
 	f.mu.Lock()
 	fl.holdAfter = 0
@@ -175,8 +174,8 @@ func (f *primaryFeed) countLearner(ctx context.Context, ranges []ring.Range, l l
 	return err
 }
 
-// beginCounting lets a learner count from one moment on, in which its copies end. It returns the
-// number of the frame that tells it; no later one is written until the line is uncorked.
+// beginCounting makes a learner count from one moment on, at which its copies end. It returns the
+// number of the frame that announces it. The sender writes no later frame until holdAfter is reset.
 func (f *primaryFeed) beginCounting(fl *sessionSender, ranges []ring.Range, l learner, end []Copy) (k uint64, err error) {
 	f.transitionMu.Lock()
 	defer f.transitionMu.Unlock()
@@ -220,7 +219,7 @@ func (f *primaryFeed) beginCounting(fl *sessionSender, ranges []ring.Range, l le
 	return k, err
 }
 
-// stopCounting is [Engine.stopCounting].
+// stopCounting is [Feed.StopCounting].
 func (f *primaryFeed) stopCounting(ranges []ring.Range, node string) {
 	f.transitionMu.Lock()
 	defer f.transitionMu.Unlock()
@@ -249,7 +248,7 @@ func (f *primaryFeed) stopCounting(ranges []ring.Range, node string) {
 	}
 }
 
-// waitDrained is [Engine.waitDrained].
+// waitDrained is [Feed.WaitDrained].
 func (f *primaryFeed) waitDrained(ctx context.Context, ranges []ring.Range) error {
 	f.mu.Lock()
 	for _, r := range ranges {
@@ -258,7 +257,7 @@ func (f *primaryFeed) waitDrained(ctx context.Context, ranges []ring.Range) erro
 		}
 	}
 	f.mu.Unlock()
-	f.hub.cfg.Publish() // the store removes nothing by itself there any more
+	f.hub.cfg.Publish() // from now on the store removes nothing there by itself
 	f.mu.Lock()
 	promises := f.state.obligationsIn(ranges)
 	f.mu.Unlock()
@@ -268,14 +267,14 @@ func (f *primaryFeed) waitDrained(ctx context.Context, ranges []ring.Range) erro
 	})
 }
 
-// endDrained says that ranges are not held any more.
+// endDrained is [Feed.EndDrained].
 func (f *primaryFeed) endDrained(ranges []ring.Range) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.drainedRanges = slices.DeleteFunc(f.drainedRanges, func(s ring.Range) bool { return slices.Contains(ranges, s) })
 }
 
-// stats tell of all lines.
+// stats is [Feed.Stats].
 func (f *primaryFeed) stats() (all []Stats) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -307,10 +306,10 @@ func (f *primaryFeed) stats() (all []Stats) {
 	return all
 }
 
-// errNotFed says that a node is fed nothing.
+// ErrNotFed says that this node does not feed a node.
 var ErrNotFed = errors.New("it is not fed any more")
 
-// waitReceived waits until a member has acknowledged everything that it was sent before.
+// waitReceived is [Feed.WaitReceived].
 func (f *primaryFeed) waitReceived(ctx context.Context, node string) error {
 	f.mu.Lock()
 	l := f.state.sessions[node]

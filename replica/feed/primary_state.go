@@ -12,92 +12,94 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// A primaryState is what a node decides as the primary of its rows: whose word a change
-// needs, what that word covers, and who has to be released. It has no clock and no
-// network and is guarded by whoever uses it: send is called for every frame that a
-// member is to get.
+// primaryState is the pure state of a primary: which members must acknowledge each change, which
+// changes they have acknowledged, and which members must be released. A member of a row is a backup
+// of its in-sync set, or a learner that counts already. The state has no clock and does no I/O; the
+// caller locks it. output is called for each frame that a member is to receive.
 //
 // Invariants:
-//   - A line's frames are numbered 1, 2, 3 … and sent in that order. A frame carries the
-//     number of the newest change that its member needs, all of which are in the frames
+//   - The frames of a session are numbered 1, 2, 3 … and sent in that order. A frame carries the
+//     number of the newest change that its member needs; all of these changes are in the frames
 //     up to it.
-//   - A change is acknowledged when each member of the set that it was given to has
-//     acknowledged the frame that it came in. Who leaves a set is waited for until the
-//     table says that it has left; then what waited is judged by those who remain.
+//   - A change is acknowledged when each member of its quorum has acknowledged the frame that
+//     carried it. A member that leaves the set is waited for until the table confirms the
+//     release; the remaining members then decide about the open changes.
 type primaryState struct {
 	self        string
 	incarnation uint64
 	rules       rules.Set
-	minInSync   int // how many members a set needs, with its primary, to take writes
+	minInSync   int // size that a set needs to acknowledge writes, the primary included
 	output      func(*session, *feedFrame)
 
 	lastChange  uint64              // number of the newest change
 	sessions    map[string]*session // by member
 	quorums     map[string]*quorum
-	retired     []*quorum  // that have no rows any more, and changes that are open
-	terms       []*rowTerm // in the order of their starts
-	lastSession uint64     // that lines have had
-	// learned came here by a stream, and nobody was followed there since.
+	retired     []*quorum  // without rows, but with open changes
+	terms       []*rowTerm // ordered by the start of their ranges
+	lastSession uint64     // id of the newest session
+	// learned are ranges that this node received by a copy and has not followed since.
 	learned []ring.Range
 }
 
-// A session is what one member is sent, and has acknowledged.
+// A session is the numbered stream of frames to one member, and what the member has acknowledged.
 type session struct {
 	node           string
 	incarnation    uint64
 	id             uint64
 	sent           uint64
 	acked          uint64
-	unacked        []unackedFrame // those between
-	unackedChanges int            // of them
-	lastAck        time.Time      // when it acknowledged something last
-	pins           int            // by those who are about to make it count
-	// endReason says why nothing is sent any more, and stuck what was acknowledged then.
+	unacked        []unackedFrame // frames sent and not acknowledged, in order
+	unackedChanges int            // frames among unacked that carry a change
+	lastAck        time.Time      // time of the newest acknowledgement
+	pins           int            // callers that keep the session although no row needs it
+	// endReason is why no frame is sent any more; empty while the session lasts. ackedAtEnd is the
+	// change up to which all was acknowledged then.
 	endReason  string
 	ackedAtEnd uint64
 }
 
-// An unackedFrame is one that is not acknowledged.
+// An unackedFrame is a frame that its member has not acknowledged.
 type unackedFrame struct {
-	receivedBelow uint64 // up to what changes are acknowledged if this frame is the first that is not
+	receivedBelow uint64 // newest change received if this frame is the first one missing
 	change        bool
 	sentAt        time.Time
 	size          int
 }
 
-// A quorum is some members whose word the changes of some rows need.
+// A quorum is a set of members that must all acknowledge the changes of some rows. It has one tap
+// of the store.
 type quorum struct {
 	key          string
 	members      []string
-	lastChange   uint64 // number of the newest change
+	lastChange   uint64 // number of its newest change
 	acked        uint64
 	rows         int
-	formerRanges []ring.Range // rows that it had before it was retired
+	formerRanges []ring.Range // ranges of its rows before it was retired
 	tap          Tap
 }
 
-// A rowTerm is this node's term as the primary of a row, as it is by one state of the
-// table; its term goes on from state to state.
+// A rowTerm is the term of this node as primary of a row, by one state of the table. The embedded
+// termState is shared by all rowTerms of the same term.
 type rowTerm struct {
 	table.Ref
 	backups []string // by the table
-	members []string // whose word is needed, in order: the backups and those who count
-	quorum  *quorum  // nil if nobody's is
+	members []string // that must acknowledge, sorted: the backups and the learners that count
+	quorum  *quorum  // nil if no member must acknowledge
 	*termState
 }
 
 type termState struct {
 	counted   []learner
-	notJoined []string // members that have not joined
-	rejected  []string // who can only come back as a learner
-	// open tells that clients are let in: once all members had joined.
+	notJoined []string // members that have not joined the row
+	rejected  []string // members that may only return as learners
+	// open reports that clients are let in. The row opens once all members have joined it.
 	open    bool
-	learned bool // it came by a handoff: everybody had everything
-	// obligations is what was given to other quorums, when the row was of those.
+	learned bool // the row came by a handoff, when all members had all changes
+	// obligations are changes given to other quorums while the row belonged to them.
 	obligations []obligation
 }
 
-// An obligation is what a quorum was given up to a number.
+// An obligation is the changes of a quorum up to a number, all of which must be acknowledged.
 type obligation struct {
 	quorum *quorum
 	number uint64
@@ -105,7 +107,7 @@ type obligation struct {
 
 func (p obligation) isMet() bool { return p.quorum.acked >= p.number }
 
-// A learner that counts.
+// A learner is a node that receives a copy of a row. Writes wait for it once it counts.
 type learner struct {
 	node        string
 	incarnation uint64
@@ -118,7 +120,7 @@ func newPrimaryState(self string, incarnation uint64, send func(*session, *feedF
 	}
 }
 
-// emit sends a frame on a line.
+// send numbers a frame and passes it to the session of a member.
 func (p *primaryState) send(l *session, f *feedFrame, now time.Time) {
 	if l.endReason != "" {
 		return
@@ -128,10 +130,10 @@ func (p *primaryState) send(l *session, f *feedFrame, now time.Time) {
 	open := unackedFrame{receivedBelow: p.lastChange, sentAt: now, size: len(f.body)}
 	if f.kind == kindBatch {
 		if !f.soleMember {
-			// Nobody has it yet, whoever else is still to be sent it.
+			// No member has this change yet, whatever the order in which they are sent it.
 			f.highWater = min(f.highWater, max(p.lastChange, 1)-1)
 		}
-		// What is brought may come before the first change of all.
+		// A tail may be sent before the first change of all.
 		open.receivedBelow, open.change = max(p.lastChange, 1)-1, true
 		l.unackedChanges++
 	}
@@ -139,7 +141,7 @@ func (p *primaryState) send(l *session, f *feedFrame, now time.Time) {
 	p.output(l, f)
 }
 
-// give takes in a change of a quorum's rows. Numbers rise.
+// addChange passes a change of a quorum's rows to all its members. Numbers rise from call to call.
 func (p *primaryState) addChange(q *quorum, n uint64, batch []byte, now time.Time) {
 	p.lastChange, q.lastChange = n, n
 	for _, m := range q.members {
@@ -149,7 +151,7 @@ func (p *primaryState) addChange(q *quorum, n uint64, batch []byte, now time.Tim
 	}
 }
 
-// floor is the number up to which a member has all that it was to get.
+// receivedUpTo returns the number up to which the member has all changes that it needs.
 func (s *session) receivedUpTo() uint64 {
 	switch {
 	case s.endReason != "":
@@ -160,7 +162,7 @@ func (s *session) receivedUpTo() uint64 {
 	return ^uint64(0)
 }
 
-// highWater is the number up to which all members have everything.
+// highWater returns the number up to which all members have all their changes.
 func (p *primaryState) highWater() uint64 {
 	high := p.lastChange
 	for _, l := range p.sessions {
@@ -169,14 +171,14 @@ func (p *primaryState) highWater() uint64 {
 	return high
 }
 
-// An ackAdvance is what a quorum has acknowledged by now.
+// An ackAdvance is the number up to which the changes of a tap are now acknowledged.
 type ackAdvance struct {
 	tap    Tap
 	number uint64
 }
 
-// heard takes in that a member has everything up to a frame. ok is false if that cannot
-// be.
+// handleAck records that a member has all frames up to seq. ok is false if the member cannot have
+// them.
 func (p *primaryState) handleAck(l *session, k uint64, now time.Time) (freed []ackAdvance, ok bool) {
 	if k < l.acked || k > l.sent {
 		return nil, false
@@ -195,7 +197,7 @@ func (p *primaryState) handleAck(l *session, k uint64, now time.Time) (freed []a
 	return p.collectAcked(), true
 }
 
-// collectAcked finds what is acknowledged by now and was not.
+// collectAcked returns the quorums whose acknowledged number has risen since the last call.
 func (p *primaryState) collectAcked() (freed []ackAdvance) {
 	check := func(q *quorum) {
 		if upTo := p.ackedUpTo(q); upTo > q.acked {
@@ -212,7 +214,7 @@ func (p *primaryState) collectAcked() (freed []ackAdvance) {
 	return freed
 }
 
-// ackedUpTo is the number up to which a quorum's changes are acknowledged.
+// ackedUpTo returns the number up to which the changes of a quorum are acknowledged.
 func (p *primaryState) ackedUpTo(q *quorum) uint64 {
 	if p.lacksMembers(q) {
 		return q.acked
@@ -220,8 +222,8 @@ func (p *primaryState) ackedUpTo(q *quorum) uint64 {
 	return p.receivedUpTo(q)
 }
 
-// receivedUpTo is the number up to which all members of a quorum have its changes, be they
-// enough or not.
+// receivedUpTo returns the number up to which all members of a quorum have its changes, whether or
+// not the quorum is large enough.
 func (p *primaryState) receivedUpTo(q *quorum) uint64 {
 	upTo := q.lastChange
 	if !p.rules.Enforced(rules.All) && len(q.members) > 0 {
@@ -235,7 +237,7 @@ func (p *primaryState) receivedUpTo(q *quorum) uint64 {
 		l := p.sessions[m]
 		switch {
 		case l == nil:
-			return q.acked // nobody may leave without a word of the table
+			return q.acked // no member leaves before the table says so
 		case l.endReason != "" && !p.rules.Enforced(rules.Release):
 			continue
 		}
@@ -244,8 +246,8 @@ func (p *primaryState) receivedUpTo(q *quorum) uint64 {
 	return max(upTo, q.acked)
 }
 
-// short tells whether a quorum has too few members to acknowledge anything. What it was
-// given while it had more is acknowledged once its rows have others.
+// lacksMembers reports whether a quorum is smaller than minInSync, so that it acknowledges nothing.
+// The changes of a retired quorum are acknowledged once its former rows have enough backups again.
 func (p *primaryState) lacksMembers(q *quorum) bool {
 	if 1+len(q.members) >= p.minInSync {
 		return false
@@ -263,7 +265,7 @@ func (p *primaryState) lacksMembers(q *quorum) bool {
 	return false
 }
 
-// endSession ends a line: its member is to be released from all its sets.
+// endSession ends a session. Its member must be released from all its sets.
 func (p *primaryState) endSession(l *session, why string) {
 	if l.endReason == "" {
 		l.ackedAtEnd = min(l.receivedUpTo(), p.lastChange)
@@ -272,8 +274,8 @@ func (p *primaryState) endSession(l *session, why string) {
 	}
 }
 
-// overdue are the lines of whose frames none has been acknowledged for too long. What is long may
-// take a while more to travel.
+// overdueSessions returns the sessions whose oldest frame has waited for longer than patience, plus
+// the time that a long frame takes to travel.
 func (p *primaryState) overdueSessions(now time.Time, patience time.Duration) (late []*session) {
 	const pace = 20 << 20 // bytes a second
 	for _, l := range p.sessions {
@@ -292,7 +294,8 @@ func (p *primaryState) overdueSessions(now time.Time, patience time.Duration) (l
 	return late
 }
 
-// beat has every member say that it is there.
+// sendHeartbeats sends a heartbeat on each session whose last frame is acknowledged or carries a
+// change. The member acknowledges it.
 func (p *primaryState) sendHeartbeats(now time.Time) {
 	for _, l := range p.sessions {
 		if l.endReason == "" && (len(l.unacked) == 0 || l.unacked[len(l.unacked)-1].change) {
@@ -301,7 +304,7 @@ func (p *primaryState) sendHeartbeats(now time.Time) {
 	}
 }
 
-// termAt finds the tenure that holds a token.
+// termAt returns the term of the row that holds a token; nil if this node does not serve it.
 func (p *primaryState) termAt(t ring.Token) *rowTerm {
 	i, found := slices.BinarySearchFunc(p.terms, t, func(x *rowTerm, t ring.Token) int { return cmp.Compare(x.Range.Start, t) })
 	if !found {
@@ -316,20 +319,20 @@ func (p *primaryState) termAt(t ring.Token) *rowTerm {
 	return p.terms[i]
 }
 
-// serves tells whether a row, as the table has it, is open to clients.
+// serves reports whether a row, as the table has it, is open to clients.
 func (p *primaryState) serves(row *table.Row) bool {
 	t := p.termAt(row.Range.Start)
 	return t != nil && t.open && t.Range == row.Range && t.Epoch == row.Epoch && t.Lineage == row.Lineage
 }
 
-// overlapping are the tenures that have a part in a range.
+// overlapping returns the terms whose rows overlap a range.
 func (p *primaryState) overlapping(r ring.Range) (all []*rowTerm) {
 	n := len(p.terms)
 	if n == 0 {
 		return nil
 	}
 	i, found := slices.BinarySearchFunc(p.terms, r.Start, func(x *rowTerm, t ring.Token) int { return cmp.Compare(x.Range.Start, t) })
-	if !found { // the one before may reach into it
+	if !found { // the term before it may reach into the range
 		i += n - 1
 	}
 	for j := range n {
@@ -344,8 +347,7 @@ func (p *primaryState) overlapping(r ring.Range) (all []*rowTerm) {
 	return all
 }
 
-// quorumOf returns the quorum of some members, which are in order; nil if what they
-// write needs nobody's word.
+// quorumOf returns the quorum of sorted members; nil if their writes need no acknowledgement.
 func (p *primaryState) quorumOf(members []string) *quorum {
 	if len(members) == 0 && p.minInSync <= 1 {
 		return nil

@@ -8,14 +8,14 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// learns notes that ranges come here by a stream.
+// addLearned records ranges that this node receives by a copy.
 func (p *primaryState) addLearned(ranges []ring.Range) {
 	p.dropLearned(ranges)
 	p.learned = append(p.learned, ranges...)
 }
 
-// dropLearnedRows notes that this node follows another in ranges. How a handoff found them says
-// nothing any more then: others may be brought what this node is not.
+// dropLearnedRows records that this node follows another primary in rows. Other members may receive
+// a tail that this node did not, so it can no longer assume that all had the same.
 func (p *primaryState) dropLearnedRows(rows []joinRow) {
 	if !p.rules.Enforced(rules.Followed) {
 		return
@@ -34,7 +34,7 @@ func (p *primaryState) dropLearned(ranges []ring.Range) {
 	}
 }
 
-// hasLearned tells whether a range came here by a stream.
+// hasLearned reports whether this node received a range by a copy and has not followed it since.
 func (p *primaryState) hasLearned(r ring.Range) bool {
 	return slices.ContainsFunc(p.learned, func(l ring.Range) bool { return spans.Within(r, l) })
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// remember notes what rows were given as those of other quorums, which go on with other
-// rows perhaps.
+// carryObligations records the changes of rows that move to another quorum. The old quorum may
+// continue with other rows.
 func (p *primaryState) carryObligations(u *transition) {
 	for _, t := range u.terms {
 		for _, was := range p.overlapping(t.Range) {
@@ -23,8 +23,8 @@ func (p *primaryState) carryObligations(u *transition) {
 	}
 }
 
-// obligationsIn are what must be kept until all that was written in ranges is wherever it must
-// be.
+// obligationsIn returns the obligations that must be met before all changes in ranges are
+// acknowledged.
 func (p *primaryState) obligationsIn(ranges []ring.Range) (all []obligation) {
 	for _, r := range ranges {
 		for _, t := range p.overlapping(r) {
@@ -40,8 +40,8 @@ func (p *primaryState) obligationsIn(ranges []ring.Range) (all []obligation) {
 	return all
 }
 
-// opened tells whether all members of this node's rows in ranges have joined them. Before
-// that they may differ, and whoever the rows go to would not know.
+// allJoined reports whether all members of this node's rows in ranges have joined them. Before that
+// their data may differ, and a new primary could not tell.
 func (p *primaryState) allJoined(ranges []ring.Range) bool {
 	for _, r := range ranges {
 		for _, t := range p.overlapping(r) {
@@ -53,8 +53,8 @@ func (p *primaryState) allJoined(ranges []ring.Range) bool {
 	return true
 }
 
-// retireQuorums puts quorums without rows aside, and forgets those who were released from all
-// that they were members of.
+// retireQuorums moves quorums without rows to retired, and removes members that no row needs any
+// more.
 func (p *primaryState) retireQuorums(needed map[string]bool) {
 	for names, q := range p.quorums {
 		if q.rows == 0 {
@@ -67,7 +67,7 @@ func (p *primaryState) retireQuorums(needed map[string]bool) {
 	}
 }
 
-// done takes out the quorums of which nothing is left.
+// takeSettled removes and returns the retired quorums whose changes are all acknowledged.
 func (p *primaryState) takeSettled() (done []*quorum) {
 	p.retired = slices.DeleteFunc(p.retired, func(q *quorum) bool {
 		if q.lastChange == q.acked {

@@ -6,8 +6,8 @@ import (
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
-// distrust cuts the lines of members that nobody has let join: somebody admitted them
-// who did not count them first.
+// endRejectedSessions ends the sessions of members that the table admitted although they had not
+// counted first.
 func (p *primaryState) endRejectedSessions() {
 	for _, t := range p.terms {
 		for _, m := range t.members {
@@ -18,20 +18,21 @@ func (p *primaryState) endRejectedSessions() {
 	}
 }
 
-// reject has a member released from a tenure.
+// reject requires that a node is released from a row.
 func (p *primaryState) reject(node string, t *rowTerm) {
 	if !slices.Contains(t.rejected, node) {
 		t.rejected = append(slices.Clip(t.rejected), node)
 	}
 }
 
-// A pendingRelease is rows from which a node is to be released.
+// A pendingRelease names rows from which a node must be released.
 type pendingRelease struct {
 	node string
 	rows []table.Ref
 }
 
-// dismissals are those that a state still has in a set although they are not fed.
+// pendingReleases returns the members that st still has in a set although they are rejected or
+// their session has ended.
 func (p *primaryState) pendingReleases(st *table.State) (all []pendingRelease) {
 	for _, t := range p.terms {
 		row, ok := st.Row(t.Range.Start)

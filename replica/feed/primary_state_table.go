@@ -8,10 +8,10 @@ import (
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
-// updateMembers brings a term in line with whose word is needed from now on.
+// updateMembers adapts the state of a term to its new members.
 func (t *rowTerm) updateMembers(was *rowTerm) {
 	if was != nil && was.termState == t.termState {
-		// Who is in the set without having counted is waited for, in vain, until it is
+		// A member that was admitted without counting never joins, so writes wait until it is
 		// released.
 		for _, m := range t.members {
 			counts := slices.ContainsFunc(t.counted, func(l learner) bool { return l.node == m })
@@ -28,9 +28,8 @@ func (t *rowTerm) updateMembers(was *rowTerm) {
 	t.open = t.open || len(t.notJoined) == 0
 }
 
-// take makes a turn the office's state, at the moment when its moves are made. It
-// returns the lines that are needed and not there, which begin a session, and those
-// that are not needed any more.
+// applyTransition makes a transition the current state, at the moment when its taps move. fresh are
+// the sessions that begin, ended those that no row needs any more.
 func (p *primaryState) applyTransition(u *transition, st *table.State) (fresh, ended []*session) {
 	for _, t := range u.terms {
 		t.updateMembers(p.termAt(t.Range.Start))
@@ -57,7 +56,7 @@ func (p *primaryState) applyTransition(u *transition, st *table.State) (fresh, e
 			needed[m] = true
 		}
 	}
-	for _, node := range slices.Sorted(maps.Keys(needed)) { // sessions are numbered
+	for _, node := range slices.Sorted(maps.Keys(needed)) { // sorted, since sessions are numbered
 		if p.sessions[node] == nil {
 			n, _ := st.Node(node)
 			fresh = append(fresh, p.beginSession(node, n.Incarnation))
@@ -85,8 +84,8 @@ func (p *primaryState) beginSession(node string, incarnation uint64) *session {
 	return l
 }
 
-// newest is the newest frame to a node, by its session and number. Of a session that is
-// over none is newer than any.
+// newestFrame returns the id of a node's session and the number of its newest frame. Of a session
+// that has ended, no frame is newer than the result.
 func (p *primaryState) newestFrame(node string) (session, k uint64) {
 	if l := p.sessions[node]; l != nil && l.endReason == "" {
 		return l.id, l.sent
@@ -94,7 +93,7 @@ func (p *primaryState) newestFrame(node string) (session, k uint64) {
 	return p.lastSession, ^uint64(0)
 }
 
-// markJoined notes that a member has joined some tenures.
+// markJoined records that a member has joined rows.
 func (p *primaryState) markJoined(node string, ts []*rowTerm) {
 	for _, t := range ts {
 		t.notJoined = slices.DeleteFunc(slices.Clone(t.notJoined), func(n string) bool { return n == node })
@@ -102,7 +101,7 @@ func (p *primaryState) markJoined(node string, ts []*rowTerm) {
 	}
 }
 
-// current finds the tenure of the same term, if it has not ended.
+// currentTerm returns the present rowTerm of the same term; nil if the term has ended.
 func (p *primaryState) currentTerm(t *rowTerm) *rowTerm {
 	if now := p.termAt(t.Range.Start); now != nil && now.termState == t.termState {
 		return now
@@ -110,7 +109,7 @@ func (p *primaryState) currentTerm(t *rowTerm) *rowTerm {
 	return nil
 }
 
-// recount prepares that a learner counts in some rows, or does not any more.
+// planCounting prepares that a learner starts or stops to count in rows.
 func (p *primaryState) planCounting(rows []*rowTerm, l learner, on bool) *transition {
 	u := new(transition)
 	change := make(map[*rowTerm]bool, len(rows))

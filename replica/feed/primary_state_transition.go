@@ -8,24 +8,24 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// A transition is what a state of the table changes in an office: prepared by consider, and
-// made so by take at the moment of Retap.
+// A transition is the difference between the primary state and a new state of the table.
+// planTransition prepares it; applyTransition makes it current at the moment of Retap.
 type transition struct {
 	terms     []*rowTerm
 	moves     []tapMove
-	rebounded []*rowTerm // that go on under other bounds: all members are told
+	rebounded []*rowTerm // rows that continue under other bounds: all members are told
 	opening   []*rowTerm
-	lost      []*quorum // of whose changes nobody knows what becomes of them
+	lost      []*quorum // quorums whose open changes have an unknown outcome
 }
 
-// A tapMove gives a range to a quorum; nil: to none.
+// A tapMove gives a range to a quorum, or to none if quorum is nil.
 type tapMove struct {
 	r      ring.Range
 	quorum *quorum
 }
 
-// consider compares the tenures with a state. still tells of a range that it was held
-// and drained before the table took it.
+// planTransition compares the terms with a state of the table. drained reports whether a range was
+// held and drained before the table took it away.
 func (p *primaryState) planTransition(st *table.State, still func(ring.Range) bool) *transition {
 	u := new(transition)
 	kept := make(map[*rowTerm]bool, len(p.terms))
@@ -66,13 +66,13 @@ func (p *primaryState) planTransition(st *table.State, still func(ring.Range) bo
 	return u
 }
 
-// leads tells whether a row is this start's.
+// isOwn reports whether this start of the node is the primary of a row.
 func (p *primaryState) isOwn(row *table.Row) bool {
 	return row.Primary == p.self && row.Incarnation == p.incarnation
 }
 
-// requiredMembers says whose word a tenure needs by a row: that of the set, and of learners that
-// count and may yet be admitted.
+// requiredMembers returns the members that must acknowledge the writes of a row: its backups, and
+// the counting learners that the table may still admit.
 func (t *rowTerm) requiredMembers(row *table.Row) []string {
 	members := slices.Clone(row.Backups)
 	for _, l := range t.counted {
@@ -84,14 +84,14 @@ func (t *rowTerm) requiredMembers(row *table.Row) []string {
 	return slices.Compact(members)
 }
 
-// continuedTerms returns the tenures of which a row is made, if this node has been its primary
-// all the time: only its bounds have changed.
+// continuedTerms returns the terms that make up a row, if this node has been its primary all the
+// time and only the bounds have changed.
 func (p *primaryState) continuedTerms(row *table.Row, first *rowTerm) []*rowTerm {
 	if first == nil || first.Lineage != row.Lineage {
 		return nil
 	}
 	if first.Range == row.Range {
-		return nil // then so would be the epoch
+		return nil // equal bounds would have an equal epoch
 	}
 	before := p.overlapping(row.Range)
 	var epoch, covered uint64
@@ -109,7 +109,7 @@ func (p *primaryState) continuedTerms(row *table.Row, first *rowTerm) []*rowTerm
 	if covered != row.Range.Len() || row.Epoch != epoch+1 {
 		return nil
 	}
-	// Nobody may be a member who was not one all along.
+	// Every backup was a member before.
 	for _, b := range row.Backups {
 		if slices.ContainsFunc(before, func(t *rowTerm) bool { return !slices.Contains(t.members, b) }) {
 			return nil
@@ -118,7 +118,7 @@ func (p *primaryState) continuedTerms(row *table.Row, first *rowTerm) []*rowTerm
 	return before
 }
 
-// followedBy tells whether all of a range belongs to a quorum.
+// isTappedBy reports whether all of a range belongs to a quorum.
 func (p *primaryState) isTappedBy(r ring.Range, q *quorum) bool {
 	t := p.termAt(r.Start)
 	if t != nil && t.Range == r {
@@ -141,9 +141,9 @@ func (p *primaryState) isTappedBy(r ring.Range, q *quorum) bool {
 	return covered == r.Len()
 }
 
-// planLosses finds what was this node's and is not, or is anew.
+// planLosses adds the ranges that this node no longer serves, or serves in a new term.
 func (p *primaryState) planLosses(st *table.State, u *transition, kept map[*rowTerm]bool, still func(ring.Range) bool) {
-	var gone spans.Set // in order, as the tenures are
+	var gone spans.Set // ordered, as the terms are
 	for _, t := range p.terms {
 		if kept[t] || t.quorum == nil {
 			continue

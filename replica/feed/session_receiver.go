@@ -16,7 +16,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/step"
 )
 
-// serveFeed takes in one connection's frames.
+// serveFeed receives the frames of one connection.
 func (e *Feed) serveFeed(ctx context.Context, from string, own net.Conn) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -55,7 +55,7 @@ func (e *Feed) serveFeed(ctx context.Context, from string, own net.Conn) error {
 	fo.mu.Lock()
 	anew := g.Session > fo.state.session
 	if !anew {
-		// What did not become durable is not here, though it was taken in.
+		// Accepted frames that did not become durable are missing here.
 		if err := fo.acks.failure(false); err != nil {
 			fo.incomplete = true
 			fo.state.endSession(err)
@@ -64,7 +64,7 @@ func (e *Feed) serveFeed(ctx context.Context, from string, own net.Conn) error {
 	have, err := fo.state.beginSession(g.Session)
 	if err == nil && anew {
 		_ = fo.acks.failure(true)
-		// What failed once takes nothing more.
+		// A receiver of the store that failed once accepts nothing more.
 		fo.in.Close()
 		fo.in = e.cfg.Store.ReceiveFeed()
 		fo.incomplete = false
@@ -77,7 +77,8 @@ func (e *Feed) serveFeed(ctx context.Context, from string, own net.Conn) error {
 	return m.run(have)
 }
 
-// A sessionReceiver is one connection's part of a session. It belongs to one goroutine.
+// A sessionReceiver receives the frames of a session from one connection. It belongs to one
+// goroutine.
 type sessionReceiver struct {
 	feed   *backupFeed
 	ctx    context.Context
@@ -90,9 +91,9 @@ type sessionReceiver struct {
 }
 
 const (
-	// feedGroup is about how many bytes are taken in at a time.
+	// feedGroup is the approximate number of bytes applied at a time.
 	feedGroup = 1 << 20
-	// feedFrames bounds the frames of that.
+	// feedFrames is the maximum number of frames applied at a time.
 	feedFrames = 1024
 )
 
@@ -104,7 +105,7 @@ func (r *sessionReceiver) run(have uint64) error {
 			err = r.applyGroup(w)
 		}
 	}
-	// What breaks a connection does not end the session.
+	// A broken connection does not end the session.
 	var gone net.Error
 	if r.ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, io.ErrClosedPipe) || errors.As(err, &gone) {
@@ -118,7 +119,7 @@ func (r *sessionReceiver) run(have uint64) error {
 	return err
 }
 
-// readGroup reads a frame, and those that have come with it.
+// readGroup reads one frame, and all further frames that have arrived with it.
 func (r *sessionReceiver) readGroup() error {
 	r.frames = r.frames[:0]
 	size := 0
@@ -139,7 +140,7 @@ func (r *sessionReceiver) readGroup() error {
 	}
 }
 
-// ready tells whether a whole frame can be read without waiting.
+// hasFrame reports whether a whole frame can be read without waiting.
 func (r *sessionReceiver) hasFrame() bool {
 	n := r.reader.Buffered()
 	if n < frame.HeadSize {
@@ -149,7 +150,7 @@ func (r *sessionReceiver) hasFrame() bool {
 	return err == nil && uint64(n) >= 4+uint64(binary.BigEndian.Uint32(head))
 }
 
-// read reads a frame into memory that is its own.
+// readOwned reads a frame into memory that it does not share.
 func (r *sessionReceiver) readOwned() (frame.Kind, []byte, error) {
 	head, err := r.reader.Peek(frame.HeadSize)
 	if err != nil {
@@ -171,7 +172,7 @@ func (r *sessionReceiver) readOwned() (frame.Kind, []byte, error) {
 	return kind, payload, err
 }
 
-// process takes in what was gathered.
+// applyGroup applies the frames that were read.
 func (r *sessionReceiver) applyGroup(w *ackWriter) error {
 	at := 0
 	for at < len(r.frames) {
@@ -185,7 +186,7 @@ func (r *sessionReceiver) applyGroup(w *ackWriter) error {
 		if at == len(r.frames) {
 			return nil
 		}
-		// One that is not taken in along with others.
+		// Control frames are applied one at a time.
 		if err := r.applyControl(w, r.frames[at]); err != nil {
 			return err
 		}
@@ -194,7 +195,8 @@ func (r *sessionReceiver) applyGroup(w *ackWriter) error {
 	return nil
 }
 
-// some takes in batches and beats, until another kind comes.
+// applyChanges applies batches and heartbeats up to the first frame of another kind. n is their
+// number.
 func (r *sessionReceiver) applyChanges(w *ackWriter, at int) (n int, err error) {
 	fo := r.feed
 	fo.mu.Lock()
@@ -235,10 +237,10 @@ func (r *sessionReceiver) applyChanges(w *ackWriter, at int) (n int, err error) 
 	return n, nil
 }
 
-// joinTimeout is how long a member waits to learn that a row is not its own any more.
+// joinTimeout bounds the wait for this node's table to give a row to another primary.
 const joinTimeout = 500 * time.Millisecond
 
-// one takes in a frame that is no change.
+// applyControl applies a join, a catch-up or a question.
 func (r *sessionReceiver) applyControl(w *ackWriter, f *feedFrame) error {
 	fo := r.feed
 	var answer []byte
@@ -270,7 +272,7 @@ func (r *sessionReceiver) applyControl(w *ackWriter, f *feedFrame) error {
 	return err
 }
 
-// waitForVerdict waits until each row may be followed, for a while.
+// waitForVerdict waits until each row may be joined, for joinTimeout at most.
 func (r *sessionReceiver) waitForVerdict(rows []joinRow) error {
 	e := r.feed.hub
 	changes, cancel := e.cfg.Table.Changes()
@@ -292,7 +294,7 @@ func (r *sessionReceiver) waitForVerdict(rows []joinRow) error {
 		}
 		r.feed.mu.Unlock()
 		if worst == accepted {
-			// Whatever this node did there as the primary has ended by the same state.
+			// The state that allows the join also ends this node's own term there.
 			e.primary.update()
 			return nil
 		}
@@ -309,7 +311,7 @@ func (r *sessionReceiver) waitForVerdict(rows []joinRow) error {
 	}
 }
 
-// answerQuestion says what is known of other primaries' rows.
+// answerQuestion reports what is known of rows of other primaries.
 func (e *Feed) answerQuestion(ctx context.Context, text []byte) ([]byte, error) {
 	var q question
 	if err := json.Unmarshal(text, &q); err != nil {
@@ -319,7 +321,8 @@ func (e *Feed) answerQuestion(ctx context.Context, text []byte) ([]byte, error) 
 	for i := range q.Origins {
 		o := &q.Origins[i]
 		if o.Node == e.cfg.Self && o.Incarnation == e.cfg.Incarnation {
-			// Its own rows, which it gave away: after a cutover everybody has everything.
+			// These rows were this node's own. It gave them away by a cutover, when all members had
+			// all changes.
 			own := originReport{Last: ^uint64(0), Rows: make([]bool, len(o.Rows))}
 			for j := range own.Rows {
 				own.Rows[j] = true

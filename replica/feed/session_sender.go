@@ -15,12 +15,12 @@ import (
 	"github.com/ringside-kv/ringside/replica/step"
 )
 
-// A sessionSender is a line and its connection, which is made anew as long as the session
-// lasts. What is not said to be its own goroutines' is guarded by feeds.mu.
+// A sessionSender sends a session to its member over one connection after the other. primaryFeed.mu
+// guards its fields, but for those of its own goroutines.
 //
-// Invariant: one at a time writes to a connection, its goroutine while writing is set, else
-// who holds feeds.mu; and at is moved before that is given up. So frames leave in order, and
-// once each.
+// Invariant: one goroutine at a time writes to a connection: the sender's own while writing is set,
+// else the one that holds primaryFeed.mu. written moves before that right is given up. So frames
+// leave in order, and each of them once.
 type sessionSender struct {
 	feed    *primaryFeed
 	session *session
@@ -28,18 +28,18 @@ type sessionSender struct {
 	cancel  context.CancelFunc
 	wake    chan struct{} // there is something to write
 	backlog backlog
-	written backlogPosition // up to where it has been written
-	// writing: the line's goroutine writes, without mu. Nobody else does then.
+	written backlogPosition // position up to which the backlog has been written
+	// the sender's own goroutine writes, without mu; no other one does
 	writing   bool
-	direct    *socket.Conn // nil: none, or one whose writes may wait
+	direct    *socket.Conn // nil if there is no connection, or its writes may block
 	stopped   bool
-	holdAfter uint64 // no frame above this one is written; 0: all are
-	ready     bool   // the member has answered
+	holdAfter uint64 // the sender writes no frame above this one; 0: no limit
+	ready     bool   // the backup has answered
 	answer    []byte
-	answers   uint64 // the frame that answer is for
+	answers   uint64 // the frame that answer belongs to
 }
 
-// newSender gives a line a connection; mu is held. It is started by start.
+// newSender creates the sender of a session. mu is held. startSenders starts it.
 func (f *primaryFeed) newSender(l *session) *sessionSender {
 	fl := &sessionSender{feed: f, session: l, wake: make(chan struct{}, 1)}
 	fl.ctx, fl.cancel = context.WithCancel(f.hub.ctx)
@@ -48,7 +48,7 @@ func (f *primaryFeed) newSender(l *session) *sessionSender {
 	return fl
 }
 
-// startSenders starts lines; turning is held, mu is not.
+// startSenders starts the new senders. transitionMu is held, mu is not.
 func (f *primaryFeed) startSenders() {
 	for _, fl := range f.starting {
 		f.hub.done.Go(fl.run)
@@ -56,7 +56,7 @@ func (f *primaryFeed) startSenders() {
 	f.starting = nil
 }
 
-// errEndedByBackup is an end that a member made.
+// errEndedByBackup says that the backup ended the session.
 var errEndedByBackup = errors.New("the member ended it")
 
 func (s *sessionSender) run() {
@@ -76,7 +76,7 @@ func (s *sessionSender) run() {
 	}
 }
 
-// serveConn feeds by one connection, until that ends.
+// serveConn sends over one connection until it ends.
 func (s *sessionSender) serveConn() error {
 	e := s.feed.hub
 	within, cancel := context.WithTimeout(s.ctx, e.cfg.Patience)
@@ -85,8 +85,8 @@ func (s *sessionSender) serveConn() error {
 	if err != nil {
 		return err
 	}
-	// The goroutine writes to conn itself, which takes many parts at a time: what it writes
-	// may be acknowledged, and its memory used again, before the call has returned.
+	// The goroutine writes to conn itself, which takes many buffers at a time. Their frames may be
+	// acknowledged, and their memory reused, before the call returns.
 	in, direct := socket.Of(conn)
 	defer func() { _ = conn.Close() }()
 	stop := context.AfterFunc(s.ctx, func() { _ = conn.Close() })
@@ -116,7 +116,7 @@ func (s *sessionSender) serveConn() error {
 	s.feed.mu.Lock()
 	s.ready = true
 	s.written = s.backlog.positionAfter(have)
-	if e.cfg.Reached == nil { // whose steps are those of the goroutines
+	if e.cfg.Reached == nil { // steps of tests are those of the goroutines
 		s.direct = direct
 	}
 	s.feed.wakeWaiters()
@@ -135,13 +135,13 @@ func (s *sessionSender) serveConn() error {
 	return err
 }
 
-// maxDirectWrite is how many bytes whoever commits writes by himself, at most.
+// maxDirectWrite bounds the bytes that a committing goroutine writes itself.
 const maxDirectWrite = 16 << 10
 
-// writeDirectly writes what has just been put into an empty log, if that takes no waiting, and tells
-// whether it has: a member that has acknowledged everything is sent the next change without
-// waking the line's goroutine. Where something is under way already, that writes what has
-// come meanwhile in one go. feeds.mu is held.
+// writeDirectly writes a frame that was added to an empty backlog, if this does not block, and
+// reports whether it did. So a member that has acknowledged everything receives the next change
+// without a wake-up of the sender's goroutine. If something is under way, that goroutine writes all
+// later frames in one go. primaryFeed.mu is held.
 func (s *sessionSender) writeDirectly() bool {
 	if s.direct == nil || s.writing || s.stopped || s.holdAfter > 0 {
 		return false
@@ -152,14 +152,14 @@ func (s *sessionSender) writeDirectly() bool {
 	}
 	n, err := s.direct.WriteSome(out[0])
 	if err != nil || n < len(out[0]) {
-		s.written = backlogPosition{s.backlog.dropped, n} // the goroutine goes on there, or sees the error, too
+		s.written = backlogPosition{s.backlog.dropped, n} // the goroutine continues there, or sees the error, too
 		return false
 	}
 	s.written = next
 	return true
 }
 
-// write writes all that there is and comes. It returns when the reader has ended.
+// writeLoop writes the backlog. It returns when readLoop has ended.
 func (s *sessionSender) writeLoop(conn net.Conn, ended <-chan error) error {
 	for {
 		s.feed.mu.Lock()
@@ -192,7 +192,7 @@ func (s *sessionSender) writeLoop(conn net.Conn, ended <-chan error) error {
 	}
 }
 
-// read takes in what the member says.
+// readLoop processes the messages of the backup.
 func (s *sessionSender) readLoop(r *bufio.Reader) error {
 	var buf []byte
 	for {
@@ -227,7 +227,7 @@ func (s *sessionSender) readLoop(r *bufio.Reader) error {
 	}
 }
 
-// handleAck takes in an acknowledgement.
+// handleAck processes an acknowledgement.
 func (s *sessionSender) handleAck(k uint64) error {
 	f := s.feed
 	f.mu.Lock()
@@ -247,13 +247,13 @@ func (s *sessionSender) handleAck(k uint64) error {
 	return nil
 }
 
-// emit sends a frame and returns its number; feeds.mu is held.
+// send sends a frame and returns its number. primaryFeed.mu is held.
 func (s *sessionSender) send(frame *feedFrame) uint64 {
 	s.feed.state.send(s.session, frame, time.Now())
 	return s.session.sent
 }
 
-// went waits until the member has taken in everything up to a frame.
+// waitAcked waits until the backup has acknowledged all frames up to k.
 func (s *sessionSender) waitAcked(ctx context.Context, k uint64) error {
 	return s.feed.waitUntil(ctx, func() (bool, error) {
 		if s.session.endReason != "" {
@@ -263,7 +263,7 @@ func (s *sessionSender) waitAcked(ctx context.Context, k uint64) error {
 	})
 }
 
-// ask asks the member something and waits for its answer.
+// askBackup sends a question to the backup and waits for the report.
 func (s *sessionSender) askBackup(ctx context.Context, q *question) (*report, error) {
 	text, err := json.Marshal(q)
 	if err != nil {
@@ -281,8 +281,8 @@ func (s *sessionSender) askBackup(ctx context.Context, q *question) (*report, er
 			if s.answers == k {
 				answer = s.answer
 			}
-			// The answer is written before the acknowledgement: a connection that broke has
-			// taken it along.
+			// The backup writes the answer before the acknowledgement: a broken connection may have
+			// lost the answer.
 			return answer != nil || s.session.acked >= k, nil
 		})
 		if err != nil {

@@ -2,64 +2,62 @@ package feed
 
 import "github.com/ringside-kv/ringside/ring"
 
-// A feedStore is what a feed needs of the data. Its methods may be called at any time and by
-// several goroutines.
+// A Store is what a feed needs of the data. Its methods may be called at any time and from several
+// goroutines.
 type Store interface {
-	// Follow returns what holds ranges, at first none; Retap gives it some. From then
-	// on sink is given every change of them with its number, and the replies of whoever
-	// wrote it, or reads it, wait until it is acknowledged.
+	// NewTap returns a tap without ranges; Retap gives it some. From then on sink receives every
+	// change of these ranges with its number. Replies to the writer of a change, and to readers of
+	// it, wait until the change is acknowledged.
 	//
-	// Numbers rise from call to call of the sinks of all that follow this store, of
-	// which one is called at a time. sink does not block and may keep the batch, but
-	// not change it, nor append to it. pace is as for Give.
+	// Numbers rise over all taps of the store, whose sinks are called one at a time. sink does not
+	// block. It may keep the batch, but not change it nor append to it. pace is called, with no
+	// lock held, before a unit that may change the ranges begins; it may block for a while.
 	NewTap(sink func(number uint64, batch []byte), pace func()) Tap
-	// Retap gives ranges to who follows them from now on, and ends copies, at one
-	// moment in which at is called: no change lies within it, so that each was given
-	// before by what was, or will be by what is. at must not block.
+	// Retap gives ranges to other taps and ends copies, at one moment in which at is called. No
+	// change lies within that moment: each went to the tap before it or goes to the tap after it.
+	// at must not block.
 	//
-	// What was given already and is not acknowledged stays held until it is, by whom it
-	// was given to. With
-	// an error, since one that should follow was closed, nothing has changed and at was
-	// not called.
+	// Unacknowledged changes stay held until the tap that they went to acknowledges them. After an
+	// error nothing has changed and at was not called: a tap was closed.
 	Retap(moves []TapMove, end []Copy, at func()) error
-	// TakeFeed begins to take in what one start of another node gives of its ranges.
+	// ReceiveFeed starts to receive the changes of one start of another node.
 	ReceiveFeed() IncomingFeed
 }
 
-// A FeedCopy is a copy of a range that ends when the learner is fed.
+// A Copy is a copy of a range that ends when the learner is fed.
 type Copy interface{ Close() }
 
-// A Tap is given the changes of ranges, which no other one is.
+// A Tap receives the changes of its ranges. No range has two taps.
 type Tap interface {
-	// Acked says that everything up to a number is wherever it must be. It may be
-	// called from sink, and by any goroutine.
+	// Acked says that all changes up to a number are acknowledged. It may be called from sink and
+	// from any goroutine.
 	Acked(number uint64)
-	// Last returns the number of the newest change that sink was given, 0 if none.
+	// Last returns the number of the newest change that sink received, 0 if none.
 	Last() uint64
-	// Close ends it; sink is not called any more when it returns. Replies that wait for
-	// it leave, or with an error fail with that, and their outcome is unknown. What
-	// such an error left open stays unseen in ranges that others follow by then, until it
-	// is acknowledged after all, or closed again without one.
+	// Close ends the tap. sink is not called after it returns. Replies that wait leave; with an
+	// error they fail with it, and their outcome is unknown. Changes left open by such an error
+	// stay hidden in ranges that other taps have by then, until they are acknowledged after all or
+	// the tap is closed again without an error.
 	Close(err error)
 }
 
-// TapMove is a range and who follows it from now on; nil: nobody.
+// A TapMove gives a range to a tap; nil: to none.
 type TapMove struct {
 	Range ring.Range
 	To    Tap
 }
 
-// An IncomingFeed is what one start of another node gives. It belongs to one goroutine.
+// An IncomingFeed receives the changes of one start of another node. It belongs to one goroutine.
 type IncomingFeed interface {
-	// SetRanges says where changes may lie from now on; at first nowhere. What was
-	// begun and not finished elsewhere is forgotten.
+	// SetRanges says where changes may lie from now on; at first nowhere. Unfinished changes
+	// elsewhere are forgotten.
 	SetRanges([]ring.Range)
-	// Apply takes batches in, in order, in as few units as can be. done is called, by
-	// any goroutine and without an order, perhaps before Apply returns, when all are as
-	// durable as the store's own writes, or are not going to be. If Apply fails, batches from some one on have not
-	// been applied, done is not called, and the feed takes nothing more.
+	// Apply applies batches in order, in as few units as possible. done is called once all are as
+	// durable as the store's own writes, or have failed: from any goroutine, in any order, perhaps
+	// before Apply returns. If Apply fails, some batches have not been applied, done is not called,
+	// and the feed accepts nothing more.
 	Apply(batches [][]byte, done func(error)) error
-	// Cut returns that part of a batch which lies in some ranges, nil if none does.
+	// Cut returns the part of a batch that lies in ranges; nil if there is none.
 	Cut(batch []byte, to []ring.Range) ([]byte, error)
 	Close()
 }

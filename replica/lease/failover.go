@@ -7,40 +7,40 @@ import (
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
-// maxFailoverTries bounds how often one failover is proposed while the table changes under it.
+// MaxFailoverTries bounds how often one failover is proposed while the table changes.
 const MaxFailoverTries = 8
 
-// A fenceRequest tells a node that another is about to be replaced: from then on it takes
-// nothing in any more that this start of the other one sends.
+// A FenceRequest says that a start of a node is about to be replaced. The receiver rejects all
+// further frames of that start.
 type FenceRequest struct {
 	Node        string `json:"node"`
 	Incarnation uint64 `json:"incarnation,string"`
 }
 
-// A fenceReply says what the answering node has of the other.
+// A FenceReply says how far the answering node has followed that start.
 type FenceReply struct {
 	// Incarnation is the answering node's own start.
 	Incarnation uint64 `json:"incarnation,string"`
-	// Last is the number of the last change that it has, if Known.
+	// Last is the number of the last change received, valid if Known.
 	Last  uint64 `json:"last,string"`
 	Known bool   `json:"known"`
-	// Refuses tells that the answering node's store refuses writes.
+	// Refuses reports that the answering node's store refuses writes.
 	Refuses bool `json:"refuses,omitempty"`
 }
 
-// A failover is what the ranges of one start of a primary are that others have in sync, by
-// one state, and what those have answered since. It is for one entry: as long as the rows
-// are what they were when the members were asked, the entry counts, and so do the answers.
-// Later somebody may have been copied anew, and have more than it said.
+// A Failover holds the replicated rows of one start of a primary, by one state of the table, and
+// the replies of their members. It is for one entry: if the rows are unchanged when the entry is
+// applied, the replies still hold. Later a member may have been copied again and have more than it
+// said.
 type Failover struct {
 	St         *table.State
-	Failed     NodeStart // the start under which it served the rows
-	registered uint64    // the start of it that is registered
+	Failed     NodeStart // the start that serves the rows
+	registered uint64    // the registered start of the same node
 	Rows       []*table.Row
 	Answers    map[string]FenceReply
 }
 
-// newFailover finds what is vacant by a state; nil if nothing is.
+// NewFailover returns the failover of a start; nil if it serves no row with backups.
 func NewFailover(st *table.State, failed NodeStart) *Failover {
 	n, known := st.Node(failed.Node)
 	rows := rowsOfStart(st, failed.Node)[failed.Incarnation]
@@ -50,8 +50,7 @@ func NewFailover(st *table.State, failed NodeStart) *Failover {
 	return &Failover{St: st, Failed: failed, registered: n.Incarnation, Rows: rows, Answers: make(map[string]FenceReply)}
 }
 
-// rowsOfStart are the rows that a node serves, or served before it was started again, by the
-// start under which it did so, and that have other members.
+// rowsOfStart returns the rows with backups whose primary is a node, by the start that serves them.
 func rowsOfStart(st *table.State, node string) map[uint64][]*table.Row {
 	rows := make(map[uint64][]*table.Row)
 	for row := range st.Rows() {
@@ -62,8 +61,8 @@ func rowsOfStart(st *table.State, node string) map[uint64][]*table.Row {
 	return rows
 }
 
-// membersToAsk are the nodes whose answers matter: the other members, and the node itself if it
-// is there again.
+// MembersToAsk returns the nodes whose replies matter: the backups, and the node itself if it has
+// started again.
 func (v *Failover) MembersToAsk() []string {
 	var nodes []string
 	if v.registered != v.Failed.Incarnation {
@@ -79,15 +78,13 @@ func (v *Failover) MembersToAsk() []string {
 	return nodes
 }
 
-// chooseSuccessors says who goes on with each row. Every member of a set has all that was
-// acknowledged, so anyone that answers could; the one that has most can bring the others
-// to where it is. Whoever cannot be compared with it leaves: those who did not answer,
-// and those who were started again and do not know how far they had come. A row of which
-// no member answers waits.
+// chooseSuccessors returns the new primary of each row. Every member of a set has all acknowledged
+// changes, so any of them could take over. The one with the most changes does, since it can bring
+// the others up to date. Members that did not reply leave the set, and so do those that were
+// started again and do not know how far they had followed. A row of which no member replies waits.
 //
-// It is pure. The answers must be from the starts that the state has registered: whoever
-// was started again without all of its data has left the sets in the entry that said so,
-// but for those that it leads.
+// It is pure. The replies must come from registered starts: a start that lost data has left all
+// sets in the entry that registered it, except those that it leads.
 func (v *Failover) chooseSuccessors() []table.Succession {
 	var all []table.Succession
 	for _, row := range v.Rows {
@@ -117,7 +114,7 @@ func (v *Failover) chooseSuccessors() []table.Succession {
 	return all
 }
 
-// writableFirst orders members that have as much as each other.
+// writableFirst orders members with equally many changes.
 func (v *Failover) writableFirst(a, b string) int {
 	switch {
 	case v.Answers[a].Refuses == v.Answers[b].Refuses:
@@ -128,7 +125,7 @@ func (v *Failover) writableFirst(a, b string) int {
 	return 1
 }
 
-// primaryReturned tells whether the node itself is there again with all that it had.
+// primaryReturned reports whether the node has started again with all its data.
 func (v *Failover) primaryReturned() bool {
 	if v.registered == v.Failed.Incarnation {
 		return false
@@ -143,7 +140,7 @@ func IsRegistered(st *table.State, node string, incarnation uint64) bool {
 	return known && n.State != table.Gone && n.Incarnation == incarnation
 }
 
-// command is the failover as one command; nil if there is nobody to go on with any row.
+// Command returns the failover as a command; nil if no row has a successor.
 func (v *Failover) Command() *table.Failover {
 	rows := v.chooseSuccessors()
 	if len(rows) == 0 {

@@ -9,67 +9,67 @@ import (
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
-// Why a lease is not granted.
+// Reasons to refuse a lease.
 var (
-	// ErrNotLeader says that this node does not lead, or not any more.
+	// ErrNotLeader says that this node does not lead, or no longer.
 	ErrNotLeader = errors.New("it does not lead the group that decides")
-	// ErrReplaced says that the asker is about to be replaced.
+	// ErrReplaced says that a failover of the asking node is under way.
 	ErrReplaced = errors.New("its failover is under way")
-	// ErrStart says that this start of the asker is not the registered one.
+	// ErrStart says that this start of the asking node is not the registered one.
 	ErrStart = errors.New("this start of the node is not registered")
-	// ErrStuck says that the asker does not apply the table: no grant takes effect there.
+	// ErrStuck says that the asking node does not apply the table, so no grant takes effect there.
 	ErrStuck = errors.New("the node does not apply the table")
-	// ErrRefusesWrites says that the asker's store refuses writes that a backup could take.
+	// ErrRefusesWrites says that the asking node's store refuses writes that a backup could accept.
 	ErrRefusesWrites = errors.New("the node's store refuses writes and a backup could take them")
 )
 
-// A nodeStart is one start of a node.
+// A NodeStart is one start of a node.
 type NodeStart struct {
 	Node        string
 	Incarnation uint64
 }
 
-// A granter is what the leader knows of leases. It is pure: times are those of the
-// leader's clock, which goes on while the machine is suspended.
+// A Granter is the pure state of leases at the leader. Times are those of the leader's clock, which
+// runs while the machine is suspended. The caller locks it.
 type Granter struct {
 	Disabled     Rules
-	Term         uint64        // of the office; 0 is none
-	since        time.Duration // when it began, or was last interrupted
+	Term         uint64        // Raft term of the leadership; 0: this node does not lead
+	since        time.Duration // when the term began, or the leader was last interrupted
 	lastGrant    map[NodeStart]time.Duration
-	servingSince map[NodeStart]time.Duration // since when a start that serves rows is known to
-	lastHeard    map[string]time.Duration    // of each node, the last grant to any of its starts
+	servingSince map[NodeStart]time.Duration // when each start that serves rows was first seen
+	lastHeard    map[string]time.Duration    // the last grant to any start of each node
 	Replacing    map[string]bool             // nodes whose failover is under way
-	lastAwake    time.Duration               // the last moment at which the leader was seen at work
-	// pending are the grants of each start that it has not shown to hold, the oldest first.
+	lastAwake    time.Duration               // last moment at which the leader was running
+	// pending are the grants of each start that it has not shown to hold, oldest first.
 	pending map[NodeStart][]pendingGrant
-	// refusingSince is since when each node's store has refused writes, as the node says.
+	// RefusingSince is when the store of each node began to refuse writes, as reported by the node.
 	RefusingSince map[string]time.Duration
 }
 
 // A pendingGrant takes effect once its holder has applied the table up to index.
 type pendingGrant struct {
 	index uint64
-	at    time.Duration // of the grant
+	at    time.Duration // time of the grant
 }
 
-// maxPendingOfStart bounds the pending grants that are kept of one start. Those that are left out are
-// newer than those that are kept, so a stuck start is still noticed by the oldest.
+// maxPendingOfStart bounds the pending grants kept of one start. Newer grants are not kept, so the
+// oldest one still reveals a stuck start.
 const maxPendingOfStart = 8
 
-// stuckAfter is for how long a start may fail to apply what it was granted. Then it is
-// granted nothing more, and is replaced once its last grant is over: about 3.5 s after the
-// entry that it does not apply, 5 s if that ended the leadership of the node as well. A
-// start that lags by more than this has no use of its grants: they end before they count.
+// stuckAfter is how long a start may fail to apply a grant. After that it is granted nothing more,
+// and is replaced once its last grant has expired: about 3.5 s after the entry that it does not
+// apply, 5 s if that also ended the node's leadership. The grants of a start that lags by more
+// expire before they count.
 const stuckAfter = Length / 2
 
-// A nodeCondition is what a request for a lease says about the node that asks.
+// A NodeCondition is what a lease request says about the asking node.
 type NodeCondition struct {
-	Applied  uint64        // table index that the node has applied; 0: the node does not say
-	Refusing time.Duration // for how long its store has refused writes; 0: it takes them
+	Applied  uint64        // table index that the node has applied; 0: not told
+	Refusing time.Duration // how long its store has refused writes; 0: it accepts them
 }
 
-// beginTerm begins an office. Nothing is known of what earlier leaders have granted, so all of
-// it may have been granted just now.
+// BeginTerm starts a leadership. It knows nothing of the grants of earlier leaders, so each lease
+// counts as granted just now.
 func (g *Granter) BeginTerm(term uint64, now time.Duration) {
 	if g.Term == term {
 		return
@@ -83,8 +83,8 @@ func (g *Granter) BeginTerm(term uint64, now time.Duration) {
 	g.RefusingSince = make(map[string]time.Duration)
 }
 
-// noteServing notes which starts serve rows. One that has only begun to may not have asked for a lease
-// yet, which it gets as long as a lease would last.
+// NoteServing records which starts serve rows. A start that has only just begun may not have asked
+// for a lease yet, so it gets the time of one lease.
 func (g *Granter) NoteServing(serving map[NodeStart]bool, now time.Duration) {
 	for t := range serving {
 		if _, known := g.servingSince[t]; !known {
@@ -94,15 +94,15 @@ func (g *Granter) NoteServing(serving map[NodeStart]bool, now time.Duration) {
 	maps.DeleteFunc(g.servingSince, func(t NodeStart, _ time.Duration) bool { return !serving[t] })
 }
 
-// endTerm ends the office.
+// EndTerm ends the leadership.
 func (g *Granter) EndTerm() { g.Term = 0 }
 
-// noteAwake is called often. The leader grants nothing while it is stopped, so the silence of
-// others in that time says nothing: all that happened before counts as that much later.
-// Time in which the leader was at work is kept, so that stalls that come again and again
-// delay a failover by their length and do not prevent it.
+// NoteAwake must be called often. A stopped leader grants nothing, so the silence of other nodes
+// during a stop means nothing: all earlier times move forward by the length of the stop. Time in
+// which the leader ran still counts, so repeated stalls delay a failover by their length and do not
+// prevent it.
 //
-// Moments only become later, never later than now: no lease counts as over too early.
+// Times only move forward, never past now: no lease counts as expired too early.
 func (g *Granter) NoteAwake(now time.Duration) {
 	if stopped := now - g.lastAwake; stopped > RenewEvery {
 		later := func(at time.Duration) time.Duration { return min(at+stopped, now) }
@@ -125,8 +125,8 @@ func (g *Granter) NoteAwake(now time.Duration) {
 	g.lastAwake = now
 }
 
-// grant notes a lease that takes effect once its holder has applied the table up to index,
-// if one may be granted in a term that a majority has confirmed since it was asked for.
+// Grant records a lease that takes effect once its holder has applied the table up to index. A
+// majority has confirmed the term since the request came in.
 func (g *Granter) Grant(t NodeStart, term uint64, now time.Duration, is NodeCondition, index uint64) error {
 	switch {
 	case term == 0 || g.Term != term:
@@ -141,8 +141,8 @@ func (g *Granter) Grant(t NodeStart, term uint64, now time.Duration, is NodeCond
 			delete(g.lastGrant, old)
 		}
 	}
-	// What a start owes stays also when its grants are over: else it would be granted
-	// another before it is replaced. An earlier start of the node asks for nothing any more.
+	// Pending grants stay after they expire: otherwise a stuck start would be granted another lease
+	// before it is replaced. An earlier start of the node asks for nothing any more.
 	maps.DeleteFunc(g.pending, func(old NodeStart, _ []pendingGrant) bool { return old.Node == t.Node && old != t })
 	g.lastGrant[t], g.lastHeard[t.Node] = now, now
 	if owed := g.pending[t]; is.Applied != 0 && is.Applied < index && len(owed) < maxPendingOfStart {
@@ -151,8 +151,8 @@ func (g *Granter) Grant(t NodeStart, term uint64, now time.Duration, is NodeCond
 	return nil
 }
 
-// isStuck takes in how far a start has applied the table, and tells whether it has not come
-// to hold a grant for too long.
+// isStuck records how far a start has applied the table. It reports whether a grant has been
+// pending for too long.
 func (g *Granter) isStuck(t NodeStart, now time.Duration, applied uint64) bool {
 	owed := g.pending[t]
 	for len(owed) > 0 && owed[0].index <= applied {
@@ -166,7 +166,7 @@ func (g *Granter) isStuck(t NodeStart, now time.Duration, applied uint64) bool {
 	return now-owed[0].at >= stuckAfter
 }
 
-// noteRefusing takes in for how long a node's store has refused writes.
+// NoteRefusing records how long a node's store has refused writes.
 func (g *Granter) NoteRefusing(node string, now, refusing time.Duration) {
 	switch _, known := g.RefusingSince[node]; {
 	case g.Term == 0:
@@ -177,14 +177,14 @@ func (g *Granter) NoteRefusing(node string, now, refusing time.Duration) {
 	}
 }
 
-// takesWrites tells whether a node has had a lease of late and its store takes writes.
+// takesWrites reports whether a node recently had a lease and its store accepts writes.
 func (g *Granter) takesWrites(node string, now time.Duration) bool {
 	at, heard := g.lastHeard[node]
 	_, refusing := g.RefusingSince[node]
 	return heard && !refusing && !g.isOver(at, now)
 }
 
-// isOver tells whether a lease that was granted at a time is certainly over.
+// isOver reports whether a lease granted at a time has certainly expired.
 func (g *Granter) isOver(at, now time.Duration) bool {
 	margin := Margin
 	if g.Disabled.NoMargin {
@@ -193,7 +193,7 @@ func (g *Granter) isOver(at, now time.Duration) bool {
 	return now >= at+Length+margin
 }
 
-// leaseOver tells whether every lease that a start of a node can have is over.
+// LeaseOver reports whether every lease that a start can have has expired.
 func (g *Granter) LeaseOver(t NodeStart, now time.Duration) bool {
 	if g.Term == 0 {
 		return false
@@ -210,8 +210,8 @@ func (g *Granter) LeaseOver(t NodeStart, now time.Duration) bool {
 	return g.isOver(at, now)
 }
 
-// beginReplacement begins the failover of a node: from now on it gets no grant. It returns false
-// if one is under way already.
+// BeginReplacement starts the failover of a node, which gets no grant from now on. It returns false
+// if a failover is already under way.
 func (g *Granter) BeginReplacement(node string) bool {
 	if g.Term == 0 || g.Replacing[node] {
 		return false
@@ -220,19 +220,19 @@ func (g *Granter) BeginReplacement(node string) bool {
 	return true
 }
 
-// endReplacement ends a failover whose outcome is known, and applied here.
+// EndReplacement ends a failover whose outcome is known and applied here.
 func (g *Granter) EndReplacement(node string, term uint64) {
 	if g.Term == term {
 		delete(g.Replacing, node)
 	}
 }
 
-// silence is for how long a node has not been granted a lease, as far as this office knows.
+// Silence returns how long ago a node was granted a lease, as far as this leadership knows.
 func (g *Granter) Silence(node string, now time.Duration) time.Duration {
 	return now - max(g.lastHeard[node], g.since)
 }
 
-// holders are the nodes that may have a lease now.
+// Holders returns the nodes that may have a lease now.
 func (g *Granter) Holders(now time.Duration) []string {
 	var nodes []string
 	for node, at := range g.lastHeard {
@@ -244,7 +244,7 @@ func (g *Granter) Holders(now time.Duration) []string {
 	return nodes
 }
 
-// hasSuccessor tells whether a backup takes writes in a row of which a start is the primary.
+// HasSuccessor reports whether some row of a start has a backup that accepts writes.
 func (g *Granter) HasSuccessor(st *table.State, t NodeStart, now time.Duration) bool {
 	for row := range st.Rows() {
 		if row.Primary != t.Node || row.Incarnation != t.Incarnation {
@@ -257,5 +257,5 @@ func (g *Granter) HasSuccessor(st *table.State, t NodeStart, now time.Duration) 
 	return false
 }
 
-// superviseInterval is how often the leader looks for leases that are over.
+// SuperviseInterval is the interval at which the leader looks for expired leases.
 const SuperviseInterval = 100 * time.Millisecond

@@ -2,37 +2,36 @@ package lease
 
 import "time"
 
-// What leases are made of. A holder counts from the moment at which it asked, and stops
-// early; whoever grants counts from the moment of the grant, and waits longer: so however
-// long messages take, and with clocks that differ by up to a tenth, a lease has ended here
-// before anybody there acts on it.
+// Times of a lease. The holder counts from the sending of its request and stops early. The granter
+// counts from the grant and waits longer. So with messages of any delay and clocks that differ by
+// up to a tenth, the lease has expired at the holder before the leader acts on it.
 const (
 	Length     = 2 * time.Second
 	RenewEvery = 500 * time.Millisecond
 	Margin     = Length/10 + 100*time.Millisecond
 )
 
-// leaseRules leave parts of the rules out, for tests that show what each is for.
+// Rules disable parts of the rules, for tests that show that each is needed.
 type Rules struct {
-	FromReceipt   bool // a holder counts from when the grant reaches it
+	FromReceipt   bool // the holder counts from the arrival of the grant
 	NoMargin      bool // neither side leaves a margin
-	AnyIndex      bool // a grant counts before the holder knows the table that it was made from
-	Unconfirmed   bool // a leader grants without asking a majority
-	Unsettled     bool // a leader grants before it has applied what came before its term
-	WhileReplaced bool // a node gets grants while its failover is under way
+	AnyIndex      bool // a grant counts before the holder knows its table
+	Unconfirmed   bool // the leader grants without asking a majority
+	Unsettled     bool // the leader grants before it has applied all earlier terms
+	WhileReplaced bool // a node gets grants during its failover
 	unapplied     bool // a node gets grants although it does not apply the table
-	AtOnce        bool // a node is replaced although its lease may go on
-	NewLeader     bool // a new leader does not wait for the leases of the one before it
-	AnyTerm       bool // an entry is applied in whatever term
-	SameInterval  bool // replies leave without a look at whether ranges were lost meanwhile
+	AtOnce        bool // a node is replaced although its lease may be valid
+	NewLeader     bool // a new leader does not wait for leases of the previous one
+	AnyTerm       bool // an entry is applied in any term
+	SameInterval  bool // replies leave although ranges may have been lost
 }
 
-// A holder is a node's own lease. It is pure: times are those of the node's clock, which
-// goes on while the machine is suspended.
+// A Holder is the pure state of a node's own lease. Times are those of the node's clock, which runs
+// while the machine is suspended. The caller locks it.
 type Holder struct {
 	Disabled Rules
 	Until    time.Duration
-	pending  []grant // that do not count yet, the older first
+	pending  []grant // grants that do not count yet, oldest first
 }
 
 // A grant counts once this node has applied the table up to index.
@@ -41,11 +40,11 @@ type grant struct {
 	index uint64
 }
 
-// maxPendingOfHolder bounds the grants that do not count yet. More than these would be a node
-// that has not caught up for longer than a lease lasts.
+// maxPendingOfHolder bounds the grants that do not count yet. A node with more has lagged for
+// longer than a lease lasts.
 const maxPendingOfHolder = 8
 
-// addGrant takes in the answer to a request that was sent at a time and answered now.
+// AddGrant records the grant for a request that was sent at sent and answered now.
 func (h *Holder) AddGrant(sent, now time.Duration, index, applied uint64) {
 	if h.Disabled.FromReceipt {
 		sent = now
@@ -64,7 +63,7 @@ func (h *Holder) AddGrant(sent, now time.Duration, index, applied uint64) {
 	h.ApplyIndex(applied)
 }
 
-// applyIndex says how far this node has applied the table.
+// ApplyIndex records how far this node has applied the table.
 func (h *Holder) ApplyIndex(index uint64) {
 	kept := h.pending[:0]
 	for _, g := range h.pending {
@@ -77,5 +76,5 @@ func (h *Holder) ApplyIndex(index uint64) {
 	h.pending = kept
 }
 
-// isValid tells whether the node may answer.
+// isValid reports whether the node may answer.
 func (h *Holder) isValid(now time.Duration) bool { return now < h.Until }

@@ -12,41 +12,42 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// A Consensus is what leases need of the group that decides.
+// Consensus is what leases need of the Raft group.
 type Consensus interface {
-	// Leader is the node that leads, as far as this one knows; empty if it knows none.
+	// Leader returns the node that leads, as far as this one knows; empty if it knows none.
 	Leader() (id string, isSelf bool)
-	// Confirm returns the term in which this node leads, once a majority has confirmed
-	// that since the call.
+	// Confirm returns the term in which this node leads, once a majority has confirmed it since the
+	// call.
 	Confirm(ctx context.Context) (term uint64, err error)
-	// Barrier waits until what was decided before is applied here.
+	// Barrier waits until all entries decided before the call are applied here.
 	Barrier(ctx context.Context) error
-	// Term is the newest that this node knows.
+	// Term returns the newest term that this node knows.
 	Term() uint64
-	// ApplyIn has a command decided in one term of this node's office or not at all.
-	// Its outcome is like that of Table.Apply.
+	// ApplyIn has a command decided in one term of this node's leadership or not at all. Its
+	// outcome is that of Table.Apply.
 	ApplyIn(ctx context.Context, term uint64, c table.Command) error
-	// Alone tells whether nothing can be decided without this node, which leads.
+	// Alone reports whether this node leads and no entry can be decided without it.
 	Alone() bool
-	// Fault is why this node does not follow the table any more, or at this moment.
+	// Fault returns why this node does not follow the table, for good or at this moment.
 	Fault() error
-	// TransferLeadership asks another node to lead in this one's place, if this one leads.
+	// TransferLeadership hands the leadership to another node, if this one has it.
 	TransferLeadership(ctx context.Context) error
-	// TransferLeadershipFromStalledDisk is TransferLeadership to a node whose disk works; it fails if none is known.
+	// TransferLeadershipFromStalledDisk is TransferLeadership to a node whose disk works. It fails
+	// if none is known.
 	TransferLeadershipFromStalledDisk(ctx context.Context) error
 }
 
-// LeaseConfig is how a node takes part in leases; without a Clock it needs none.
+// Config says how a node takes part in leases. Without a Clock it needs none.
 type Config struct {
-	// Clock tells the time since some moment. It goes on while the machine is suspended
-	// and is never set.
+	// Clock returns the time since some moment. It runs while the machine is suspended and is never
+	// set.
 	Clock func() time.Duration
-	// OwnClock is the clock by which this node's own lease is counted. It may go ahead of Clock
-	// at any moment, never back: then the lease is over early. nil is Clock.
+	// OwnClock counts this node's own lease. It may jump ahead of Clock at any moment, never back:
+	// then the lease ends early. nil is Clock.
 	OwnClock func() time.Duration
-	// Consensus belongs to the same table as [Config.Table].
+	// Consensus is the Raft group of the engine's table.
 	Consensus Consensus
-	// Ask takes a question to [Engine.Answer] of another node.
+	// Ask sends a question to the engine of another node, which answers it in Engine.Answer.
 	Ask func(ctx context.Context, node string, question []byte) ([]byte, error)
 }
 
@@ -57,21 +58,21 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// A Lease is a node's permission to answer for its ranges. Its methods may be called from
-// any goroutine.
+// A Lease is a node's permission to answer for its ranges. Its methods may be called from any
+// goroutine.
 type Lease struct {
 	Cfg         Config
-	Until       atomic.Int64  // on the clock; math.MaxInt64 without leases
-	lapses      atomic.Uint64 // rises when the lease is there again after it was over
-	rowsVersion atomic.Uint64 // rises when the node's own rows become others
-	// refresh brings rows up to date with the table as it is.
+	Until       atomic.Int64  // by OwnClock; math.MaxInt64 without leases
+	lapses      atomic.Uint64 // number of times that the lease was regained after it had expired
+	rowsVersion atomic.Uint64 // changes when the rows of the node change
+	// Refresh brings the routes in line with the newest state of the table.
 	Refresh func()
 
 	mu            sync.Mutex
 	holder        Holder
-	regained      chan struct{} // closed when the lease is there again; nil while nobody waits
-	losses        []rowLoss     // the last of them, in order
-	forgottenUpTo uint64        // number of the newest that is not there any more
+	regained      chan struct{} // closed when the lease is valid again; nil while no goroutine waits
+	losses        []rowLoss     // the last ones, in order
+	forgottenUpTo uint64        // number of the newest loss that was dropped
 
 	Counters Counters
 }
@@ -87,7 +88,7 @@ func New(cfg Config) *Lease {
 	return l
 }
 
-// Valid tells whether the node may answer at this moment.
+// Valid reports whether the node may answer at this moment.
 func (l *Lease) Valid() bool {
 	until := l.Until.Load()
 	if until == math.MaxInt64 || until != 0 && l.Cfg.OwnClock() < time.Duration(until) {
@@ -96,24 +97,23 @@ func (l *Lease) Valid() bool {
 	return l.Cfg.Clock != nil && l.Cfg.Consensus.Alone()
 }
 
-// Mark is a moment in the life of the lease: spell is for [Lease.HeldSince], rows for
-// [Lease.WaitUnchanged]. It is taken before it is looked up whose a key is.
+// Mark returns the number of lapses, for [Lease.HeldSince], and the version of the rows, for
+// [Lease.WaitUnchanged]. Take it before looking up the owner of a key.
 func (l *Lease) Mark() (spell, rows uint64) { return l.lapses.Load(), l.rowsVersion.Load() }
 
-// HeldSince reports whether the lease is valid, and has been since a mark. So no other node can
-// have become the primary of the node's ranges since, but by a handoff of its own.
+// HeldSince reports whether the lease is valid and has not lapsed since the mark. Then no other
+// node has become the primary of the node's ranges since, except by a handoff of the node itself.
 //
-// The order of the two checks matters. advance raises spell before it makes the lease valid
-// again. A lease that is valid now, and whose spell is the mark's after that, has therefore
-// not been over in between. The other way round, a new lease could come between the checks.
+// The order of the two checks matters. Advance counts a lapse before it makes the lease valid
+// again. So if the lease is valid and the count is still that of the mark afterwards, the lease has
+// not lapsed in between. In the other order a new lease could begin between the checks.
 func (l *Lease) HeldSince(spell uint64) bool {
 	return l.Valid() && (l.lapses.Load() == spell || l.holder.Disabled.SameInterval)
 }
 
-// WaitUnchanged waits, for so long at most and as long as neither channel is closed, until the
-// lease is valid again. It returns true if then all is as it was at a mark: the node
-// serves these tokens as it did, and nobody else has served them meanwhile. Without
-// tokens that is asked of all that it served.
+// WaitUnchanged waits until the lease is valid again, for most at the most and until one of the
+// channels is closed. It returns true if the node then serves the tokens as it did at the mark and
+// no other node has served them meanwhile. Without tokens this holds for all ranges that it served.
 func (l *Lease) WaitUnchanged(rows uint64, of []ring.Token, most time.Duration, done, gone <-chan struct{}) bool {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
@@ -143,11 +143,11 @@ func (l *Lease) WaitUnchanged(rows uint64, of []ring.Token, most time.Duration, 
 	}
 }
 
-// advance has what the holder knows take effect.
+// Advance applies a change to the holder and makes it visible.
 //
-// Invariant: when a lease is there again after it was over, routes and rows are those of
-// a table that the leader of the grant knew, before anybody can take a mark of the new
-// spell. So whoever has that mark, and then looks up whose a key is, is right.
+// Invariant: when a lapsed lease is valid again, routes and rows are those of a table that the
+// granting leader knew, before a caller can get a mark with the new count. A caller that has such a
+// mark and then looks up the owner of a key gets the right one.
 func (l *Lease) Advance(change func(h *Holder)) {
 	l.mu.Lock()
 	change(&l.holder)

@@ -7,23 +7,23 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// A servedRow row is what a node serves and since when: others have served it between two
-// epochs of the same range.
+// A ServedRow is a row that a node serves, with its epoch: between two epochs of a range other
+// nodes have served it.
 type ServedRow struct {
 	ring.Range
 	Lineage, Epoch uint64
 }
 
-// A rowLoss is the ranges of rows that ended, as they were, by one change of a node's rows.
+// A rowLoss is the ranges that a node lost by one change of its rows.
 type rowLoss struct {
-	number uint64 // of the change
+	number uint64 // number of the change
 	ranges []ring.Range
 }
 
-// maxLostRanges bounds the ranges of the losses that are remembered.
+// maxLostRanges bounds the ranges in the remembered losses.
 const maxLostRanges = 4096
 
-// rowsChanged takes in that the node's rows, in the order of their starts, are others now.
+// RowsChanged records a change of the node's rows. Both slices are sorted by start.
 func (l *Lease) RowsChanged(were, are []ServedRow) {
 	still := make(map[ServedRow]bool, len(are))
 	for _, s := range are {
@@ -52,8 +52,8 @@ func (l *Lease) RowsChanged(were, are []ServedRow) {
 	l.rowsVersion.Store(number)
 }
 
-// rowsKept tells whether the rows of tokens, or all if there are none, are what they were at
-// a mark.
+// rowsKept reports whether the rows of the tokens, or all rows without tokens, are still those of
+// the mark.
 func (l *Lease) rowsKept(rows uint64, of []ring.Token) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// maxClockSkew is by how much a node's clock on the wall may differ from the leader's
-// before it is reported: keys expire by the clock of whoever serves them.
+// maxClockSkew is the difference between the wall clocks of a node and the leader that is reported.
+// Keys expire by the clock of the node that serves them.
 const maxClockSkew = 500 * time.Millisecond
 
-// leaseStats are what a node counts of its leases, and as the leader of others'.
+// Counters count the leases of a node, and those that it granted as the leader.
 type Counters struct {
 	Granted, refused, Lapses atomic.Int64 // to this node
 	Given, Withheld          atomic.Int64 // by this node
@@ -18,7 +18,7 @@ type Counters struct {
 	mu                       sync.Mutex
 	lastFault                string
 	leader                   string
-	offset, within           time.Duration // of the leader's clock on the wall, ±
+	offset, within           time.Duration // of the leader's wall clock, ±
 	compared                 bool
 }
 
@@ -29,7 +29,7 @@ func (f *Counters) Failed(err error) {
 	f.lastFault = err.Error()
 }
 
-// compare notes how far the leader's clock on the wall is ahead of this node's.
+// Compare records how far the leader's wall clock is ahead of this node's.
 func (f *Counters) Compare(leader string, began, ended time.Time, wall int64) {
 	half := ended.Sub(began) / 2
 	f.mu.Lock()
@@ -38,26 +38,26 @@ func (f *Counters) Compare(leader string, began, ended time.Time, wall int64) {
 	f.offset, f.within = time.UnixMilli(wall).Sub(began.Round(0).Add(half)), half+time.Millisecond
 }
 
-// LeaseStats tells how it stands with leases.
+// Stats are the figures of a node's lease.
 type Stats struct {
-	// Needed tells that this node takes part in leases at all; Alone that it has no need
-	// of one, since nothing is decided without it.
+	// Needed reports that this node takes part in leases; Alone, that it needs none at present,
+	// since no entry is decided without it.
 	Needed, Alone bool
 	Valid         bool
-	// Left is for how long the lease goes on; negative: for how long it has been over.
+	// Left is the remaining time of the lease; negative: the time since it expired.
 	Left time.Duration
-	// Fault is why the last request was in vain; empty if it was not.
+	// Fault is why the last request failed; empty if it did not.
 	Fault string
-	// Granted and Refused count this node's requests, Lapses how often its lease ended.
+	// Granted and Refused count this node's requests, Lapses how often its lease expired.
 	Granted, Refused, Lapses int64
-	// Given and Withheld count what this node has answered as the leader, Failovers the
-	// nodes that it has replaced, and Promoted the ranges that got another primary so.
+	// Given and Withheld count this node's replies as the leader, Failovers the nodes that it
+	// replaced, Promoted the ranges that got another primary by that.
 	Given, Withheld, Failovers, Promoted int64
-	// ClockOffset is how far the clock on the wall of the leader, ClockOf, is ahead of
-	// this node's, give or take ClockWithin. It counts only if ClockOf is not empty.
+	// ClockOffset is how far the wall clock of the leader, ClockOf, is ahead of this node's, ±
+	// ClockWithin. It is valid if ClockOf is not empty.
 	ClockOf                  string
 	ClockOffset, ClockWithin time.Duration
-	// ClockSkewed tells that they differ by more than half a second for certain.
+	// ClockSkewed reports that the clocks differ by more than half a second for certain.
 	ClockSkewed bool
 }
 

@@ -1,19 +1,19 @@
 package step
 
-// A Step is a point on the way of a change at which it matters that a node ends there:
-// what comes before has happened, what comes after never does. Tests end nodes at each.
+// A Step is a point in an operation at which tests stop a node: what comes before it has happened,
+// what comes after it does not.
 type Step string
 
-// The steps of a write. The first and the last three are the primary's.
+// Steps of a write. The first and the last three are reached on the primary.
 const (
-	WriteGiven Step = "write: given to the members" // it is committed here, and not sent
+	WriteGiven Step = "write: given to the members" // committed here, and not sent
 	WriteSent  Step = "write: sent"
 	WriteTaken Step = "write: taken in by a member" // and not acknowledged
 	WriteAcked Step = "write: acknowledged by a member"
 	WriteFreed Step = "write: acknowledged by all" // and not replied
 )
 
-// The steps of a set that gets smaller, or larger: of the primary.
+// Steps of a shrinking or growing set, on the primary.
 const (
 	ShrinkDue      Step = "shrink: due"
 	ShrinkDecided  Step = "shrink: decided"
@@ -21,8 +21,7 @@ const (
 	GrowthAdmitted Step = "growth: admitted"
 )
 
-// The steps of a failover: of the leader, of a member that is asked what it has, and of
-// the new primary.
+// Steps of a failover: on the leader, on an asked member, and on the new primary.
 const (
 	FailoverFenced   Step = "failover: a member takes in nothing more"
 	FailoverAnswered Step = "failover: the members have answered"
@@ -31,19 +30,19 @@ const (
 	FailoverJoined   Step = "failover: a member is where the new primary is"
 )
 
-// The steps of a handoff, and of a change of bounds: of the source but for HandoffTaken.
+// Steps of a handoff and of a change of bounds: on the source, except HandoffTaken.
 const (
 	HandoffTaken   Step = "handoff: the target begins to receive"
 	HandoffStill   Step = "handoff: still"
 	HandoffDecided Step = "handoff: decided"
 	HandoffDropped Step = "handoff: what lay at the source is dropped"
-	SplitStill     Step = "split: still" // or a merge
+	SplitStill     Step = "split: still" // or of a merge
 	SplitDecided   Step = "split: decided"
 	PromotionStill Step = "promotion: still" // of a backup, as planned
 	PromotionDone  Step = "promotion: decided"
 )
 
-// Steps are all of the above, in order.
+// Steps are all steps, in order.
 var Steps = []Step{
 	WriteGiven, WriteSent, WriteTaken, WriteAcked, WriteFreed,
 	ShrinkDue, ShrinkDecided, GrowthCounted, GrowthAdmitted,

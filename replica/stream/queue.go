@@ -5,11 +5,11 @@ import (
 	"net"
 )
 
-// An outbox is frames that wait to be written. What is short is put together; what is
-// long is written from where it is.
+// A queue holds frames that wait to be written. Short ones are packed together; long bodies are
+// written from where they are.
 type queue struct {
 	parts net.Buffers
-	open  bool // the last part is the outbox's own, and may grow
+	open  bool // the last part belongs to the queue and may grow
 }
 
 // add appends a frame. It keeps body.
@@ -34,7 +34,7 @@ func (o *queue) add(kind frame.Kind, head, body []byte) {
 	o.open = false
 }
 
-// take empties the outbox.
+// take empties the queue.
 func (o *queue) take() net.Buffers {
 	parts := o.parts
 	*o = queue{}

@@ -10,21 +10,21 @@ import (
 	"sync"
 )
 
-// A Receiver is what [Receive] gives the frames of a [Stream] to, in order, from one
-// goroutine. It may not keep their memory.
+// A Receiver processes the frames of a [Stream], in order, from one goroutine. It must not keep
+// their memory.
 type Receiver interface {
-	// Open is told the stream's purpose.
+	// Open is called first, with the purpose of the stream.
 	Open(purpose []byte) error
-	// Begin is told which ranges follow, which are numbered from 0.
+	// Begin is called with the ranges that follow. They are numbered from 0.
 	Begin(ranges []byte) error
-	// Apply is given a batch of a range; done as in [IncomingCopy].
+	// Apply applies a batch of a range. done is called once the batch is durable or has failed.
 	Apply(r int, batch []byte, done func(error)) error
-	// Ask is given a question about a range.
+	// Ask answers a question about a range.
 	Ask(r int, question []byte) (answer []byte, err error)
 }
 
-// Receive is the other end of a [Stream]. It returns when the sender ends the stream,
-// with nil, or when something fails, and closes the connection.
+// Receive is the other end of a [Stream]. It closes the connection and returns nil when the sender
+// ends the stream, or the error that ended it.
 func Receive(conn net.Conn, to Receiver) error {
 	a := newAnswers(conn)
 	err := receive(conn, to, a)
@@ -67,12 +67,12 @@ func receive(conn net.Conn, to Receiver, a *replyWriter) error {
 			return err
 		}
 		if cap(buf) > 8<<20 {
-			buf = nil // of a value that was unusually long
+			buf = nil // of an unusually long value
 		}
 	}
 }
 
-// dispatchFrame hands one frame on.
+// dispatchFrame passes a frame to the receiver.
 func dispatchFrame(kind frame.Kind, n uint64, payload []byte, to Receiver, a *replyWriter) error {
 	if kind == frame.Begin {
 		err := to.Begin(payload)
@@ -98,16 +98,16 @@ func dispatchFrame(kind frame.Kind, n uint64, payload []byte, to Receiver, a *re
 	return fmt.Errorf("%w: kind %d from a sender", frame.ErrMalformed, kind)
 }
 
-// replyWriter go back to the sender, from a goroutine of their own, since whoever says that
-// something is durable may not wait for a network.
+// A replyWriter writes to the sender from its own goroutine, since the store's callbacks must not
+// wait for a network.
 type replyWriter struct {
 	conn net.Conn
 	done sync.WaitGroup
 
 	mu          sync.Mutex
 	wake        sync.Cond
-	ackedUpTo   uint64              // what is durable, with all before it
-	ackedBeyond map[uint64]struct{} // what is, but not all before it
+	ackedUpTo   uint64              // durable, with all frames before it
+	ackedBeyond map[uint64]struct{} // durable, but not all frames before them
 	writtenUpTo uint64
 	frames      []byte
 	err         error
@@ -128,7 +128,7 @@ func (a *replyWriter) queueFrame(frame []byte) {
 	a.wake.Signal()
 }
 
-// markApplied notes that a frame has been dealt with.
+// markApplied records that a frame has been processed.
 func (a *replyWriter) markApplied(n uint64, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -177,7 +177,7 @@ func (a *replyWriter) write() {
 			_, err = a.conn.Write(frames)
 		}
 		if err != nil || ended {
-			// What the sender still sends finds nobody.
+			// The sender's further frames are not read.
 			_ = a.conn.Close()
 			return
 		}

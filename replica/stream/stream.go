@@ -13,30 +13,30 @@ import (
 	"time"
 )
 
-// A Stream carries batches to one other node, in order, and knows which of them the
-// node has applied. Any goroutine may use it.
+// A Stream sends batches to one other node, in order, and knows which of them the node has applied.
+// Any goroutine may use it.
 //
-// Invariant: batches are numbered in the order in which Send is called, leave in that
-// order, and the receiver applies none that does not follow the one before. So when
-// sent and acked are equal, the receiver has everything that was handed to Send.
+// Invariant: batches are numbered in the order of Send and leave in that order, and the receiver
+// applies none that does not follow the one before. So when sent and acked are equal, the receiver
+// has everything that was passed to Send.
 type Stream struct {
 	conn        net.Conn
 	window      int64
 	limit       int64
 	stall       time.Duration
-	inFlight    atomic.Int64 // bytes of batches that are not acknowledged
-	unthrottled atomic.Bool  // nobody is to be held back
+	inFlight    atomic.Int64 // bytes of unacknowledged batches
+	unthrottled atomic.Bool  // Pace does not block
 	sentBytes   atomic.Int64
-	received    atomic.Int64 // bytes
+	received    atomic.Int64 // bytes from the receiver
 
 	mu      sync.Mutex
-	wake    sync.Cond // there is something to write, or the stream has ended
+	wake    sync.Cond // a frame is queued, or the stream has ended
 	queue   queue     // frames not yet written
 	sent    uint64    // number of the last batch
 	acked   uint64
-	sizes   []int64 // of the batches that are not acknowledged
+	sizes   []int64 // of the unacknowledged batches
 	ready   bool
-	answers [][]byte // that have come
+	answers [][]byte // received and not yet returned by Ask
 	err     error
 	change  chan struct{} // closed at each message of the receiver and at the end
 	timer   *time.Timer
@@ -44,31 +44,31 @@ type Stream struct {
 }
 
 const (
-	// streamWindow is how many bytes may be under way before a copy waits.
+	// streamWindow is the number of bytes in flight at which a copy waits.
 	streamWindow = 4 << 20
-	// throttleAbove is how many before those wait who write in what has been copied, but
-	// for paceMost at the most each time: the receiver takes in what they write as
-	// fast as they do, and the copy gets its turn.
+	// ThrottleAbove is the number of bytes in flight at which writers in the copied part wait, for
+	// MaxThrottle at most each time. So the receiver keeps up with them and the copy makes
+	// progress.
 	ThrottleAbove = 2 * streamWindow
-	// streamLimit is how many the stream holds before it gives up. It is more than two
-	// of the longest values. From half of it on nobody writes who has not begun.
+	// Limit is the number of bytes in flight at which the stream fails. It is more than two of the
+	// longest values. From half of it on no new unit writes in the copied part.
 	Limit = 1 << 30
-	// stallTimeout is how long a receiver may let a stream wait.
+	// stallTimeout is how long a receiver may acknowledge nothing.
 	stallTimeout = 20 * time.Second
-	// maxThrottle is how long a writer is held back for a receiver.
+	// MaxThrottle is the longest delay of a writer.
 	MaxThrottle = 50 * time.Millisecond
 )
 
 // Errors that end a stream.
 var (
-	// ErrBehind says that a receiver did not keep up with the writes.
+	// ErrBehind says that a receiver does not keep up with the writes.
 	ErrBehind = errors.New("the receiver does not keep up")
-	// ErrStalled says that a receiver has done nothing for some time.
+	// ErrStalled says that a receiver has acknowledged nothing for some time.
 	ErrStalled = errors.New("the receiver does not answer")
 )
 
-// NewStream opens a stream on a connection, which it then owns, and tells the
-// receiver what it is for. Close must be called.
+// New opens a stream on a connection, which it owns from then on, and sends its purpose. The caller
+// must Close it.
 func New(conn net.Conn, purpose []byte) *Stream {
 	s := &Stream{
 		conn: conn, window: streamWindow, limit: Limit, stall: stallTimeout,
@@ -83,13 +83,13 @@ func New(conn net.Conn, purpose []byte) *Stream {
 	return s
 }
 
-// Ready waits until the receiver takes part.
+// Ready waits until the receiver accepts the stream.
 func (s *Stream) Ready(ctx context.Context) error {
 	return s.waitUntil(ctx, func() bool { return s.ready })
 }
 
-// Begin tells which ranges follow, by the numbers that Send is given, and waits until
-// the receiver is ready for them.
+// Begin names the ranges that follow, by the numbers that Send is given, and waits until the
+// receiver is ready for them.
 func (s *Stream) Begin(ctx context.Context, ranges []byte) error {
 	if err := s.send(frame.Begin, nil, ranges); err != nil {
 		return err
@@ -97,8 +97,8 @@ func (s *Stream) Begin(ctx context.Context, ranges []byte) error {
 	return s.Drained(ctx)
 }
 
-// Ask asks the receiver something about a range, and waits for the answer, which stands
-// behind everything that was sent before. One at a time.
+// Ask sends the receiver a question about a range and waits for the answer. The receiver answers
+// after all earlier batches. One question at a time.
 func (s *Stream) Ask(ctx context.Context, r int, question []byte) ([]byte, error) {
 	if err := s.send(frame.Ask, binary.BigEndian.AppendUint32(nil, uint32(r)), question); err != nil {
 		return nil, err
@@ -114,8 +114,8 @@ func (s *Stream) Ask(ctx context.Context, r int, question []byte) ([]byte, error
 	return answer, err
 }
 
-// Send hands a batch of one of the stream's ranges over, by its number, without waiting
-// for the network. It keeps the batch.
+// Send queues a batch for a range, given by its number, without waiting for the network. It keeps
+// the batch.
 func (s *Stream) Send(r int, batch []byte) error {
 	return s.send(frame.Batch, binary.BigEndian.AppendUint32(nil, uint32(r)), batch)
 }
@@ -143,20 +143,19 @@ func (s *Stream) send(kind frame.Kind, head, body []byte) error {
 	return nil
 }
 
-// Sent is how many bytes have been handed over so far.
+// Sent returns the number of bytes queued so far.
 func (s *Stream) Sent() int64 { return s.sentBytes.Load() }
 
-// Received is how many bytes the receiver has sent so far: digests, above all.
+// Received returns the number of bytes from the receiver so far, mostly digests.
 func (s *Stream) Received() int64 { return s.received.Load() }
 
-// Room waits until a copy may send more: before latches are taken, since none may be
-// held while the network is waited for.
+// Room waits until a copy may send more. Call it before taking latches: none may be held while
+// waiting for the network.
 func (s *Stream) Room(ctx context.Context) error {
 	return s.waitUntil(ctx, func() bool { return s.inFlight.Load() < s.window })
 }
 
-// Drained waits until the receiver has applied everything that was sent before the
-// call.
+// Drained waits until the receiver has applied everything that was sent before the call.
 func (s *Stream) Drained(ctx context.Context) error {
 	s.mu.Lock()
 	last := s.sent
@@ -164,8 +163,8 @@ func (s *Stream) Drained(ctx context.Context) error {
 	return s.waitUntil(ctx, func() bool { return s.acked >= last })
 }
 
-// Pace holds those back who are about to write in a range of the stream, while the
-// receiver is behind: each for a bounded time, unless memory would run out.
+// Pace delays a writer in a range of the stream while the receiver is behind: for MaxThrottle, or
+// while half of Limit is in flight.
 func (s *Stream) Pace() {
 	if s.inFlight.Load() < ThrottleAbove || s.unthrottled.Load() {
 		return
@@ -194,7 +193,7 @@ func (s *Stream) Pace() {
 	}
 }
 
-// SetUnthrottled lets nobody be held back any more, or again.
+// SetUnthrottled stops Pace from blocking, or allows it again.
 func (s *Stream) SetUnthrottled(on bool) {
 	s.unthrottled.Store(on)
 	s.mu.Lock()
@@ -223,7 +222,7 @@ func (s *Stream) waitUntil(ctx context.Context, holds func() bool) error {
 	}
 }
 
-// Err is why the stream has ended, nil while it has not.
+// Err returns why the stream has ended; nil while it has not.
 func (s *Stream) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -247,19 +246,19 @@ func (s *Stream) failLocked(err error) {
 	}
 }
 
-// wakeWaiters wakes those who wait; mu is held.
+// wakeWaiters wakes all goroutines in waitUntil. mu is held.
 func (s *Stream) wakeWaiters() {
 	close(s.change)
 	s.change = make(chan struct{})
 }
 
-// errStream says that the connection of a stream has failed.
+// ErrStream says that the connection of a stream has failed.
 var ErrStream = errors.New("stream")
 
-// errStreamClosed is the end that Close makes.
+// errStreamClosed ends a stream by Close.
 var errStreamClosed = errors.New("stream closed")
 
-// Close ends the stream. What was not acknowledged may or may not have arrived.
+// Close ends the stream. Unacknowledged batches may or may not have arrived.
 func (s *Stream) Close() {
 	s.fail(errStreamClosed)
 	s.done.Wait()
@@ -303,7 +302,7 @@ func (s *Stream) readAcks() {
 	}
 }
 
-// handleMessage takes in a message of the receiver.
+// handleMessage processes a message of the receiver.
 func (s *Stream) handleMessage(kind frame.Kind, payload []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -344,8 +343,8 @@ func (s *Stream) handleMessage(kind frame.Kind, payload []byte) error {
 	return nil
 }
 
-// ErrGaveUp says that a receiver has ended a stream, and why.
+// ErrGaveUp says that the receiver has ended the stream, and why.
 var ErrGaveUp = errors.New("the receiver gave up")
 
-// ErrReceiving says that a node already receives from other nodes.
+// ErrReceiving says that the receiver is busy with streams of other nodes.
 var ErrReceiving = errors.New("other nodes hand ranges to it first")

@@ -8,9 +8,9 @@ import (
 	"io"
 )
 
-// A frame on a stream is its length (4 bytes, big endian, of what follows), its kind,
-// and its payload. What a sender sends, but for the first frame, begins with a sequence
-// number (8 bytes, big endian, from 1 on) and is acknowledged by it.
+// A frame is its length (4 bytes, big endian, without itself), its kind and its payload. After the
+// first frame, a sender's payloads begin with a sequence number (8 bytes, big endian, from 1), by
+// which they are acknowledged.
 
 type Kind byte
 
@@ -30,15 +30,15 @@ const (
 
 const (
 	HeadSize = 5
-	// maxFrame bounds what a peer can make us hold. A batch is a commit of one unit, as
-	// long as what a client may send at a time, or a chunk of a copy.
+	// MaxSize bounds what a peer can make this node hold. A batch is the commit of one unit, as
+	// long as a client's request may be, or a chunk of a copy.
 	MaxSize = 1 << 30
 )
 
-// ErrFrame says that a peer does not speak the protocol.
+// ErrMalformed says that a peer does not follow the protocol.
 var ErrMalformed = errors.New("bad frame")
 
-// frameStart appends the beginning of a frame whose payload is n bytes.
+// AppendHead appends the beginning of a frame with a payload of n bytes.
 func AppendHead(b []byte, kind Kind, n int) []byte {
 	return append(binary.BigEndian.AppendUint32(b, uint32(n+1)), byte(kind))
 }
@@ -57,8 +57,8 @@ func Append(b []byte, kind Kind, payload ...[]byte) []byte {
 
 func Sequence(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
-// readFrame reads one frame into buf, which it makes larger as bytes come, not as
-// they are announced. The payload shares its memory.
+// Read reads one frame into buf, which grows with the bytes that arrive, not with the announced
+// length. payload shares its memory.
 func Read(r *bufio.Reader, buf []byte) (kind Kind, payload, next []byte, err error) {
 	var head [HeadSize]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -85,7 +85,7 @@ func Read(r *bufio.Reader, buf []byte) (kind Kind, payload, next []byte, err err
 	return Kind(head[4]), buf, buf, nil
 }
 
-// sequenced takes the number off a payload.
+// CutSequence splits the sequence number off a payload.
 func CutSequence(payload []byte) (uint64, []byte, error) {
 	if len(payload) < 8 {
 		return 0, nil, fmt.Errorf("%w: no sequence number", ErrMalformed)
@@ -93,7 +93,7 @@ func CutSequence(payload []byte) (uint64, []byte, error) {
 	return binary.BigEndian.Uint64(payload), payload[8:], nil
 }
 
-// ranged takes the number of a range off a payload.
+// CutRange splits the number of a range off a payload.
 func CutRange(payload []byte) (int, []byte, error) {
 	if len(payload) < 4 {
 		return 0, nil, fmt.Errorf("%w: of no range", ErrMalformed)
@@ -102,6 +102,6 @@ func CutRange(payload []byte) (int, []byte, error) {
 }
 
 const (
-	PartSize = 64 << 10 // bytes of a part that is put together
-	LongBody = 16 << 10 // bytes of a body from which on it is a part of its own
+	PartSize = 64 << 10 // size of a buffer for several short frames
+	LongBody = 16 << 10 // a body of this size or more is written from its own buffer
 )

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A chanMutex is a mutex under which one may wait for others: for a store or a network.
-// Tests in virtual time see who waits at it as waiting, which they do not at a mutex.
+// A ChanMutex is a mutex that may be held while waiting for a store or a network. Tests in virtual
+// time see a goroutine that waits for it as blocked.
 type ChanMutex chan struct{}
 
 func NewChanMutex() ChanMutex { return make(ChanMutex, 1) }
@@ -18,7 +18,7 @@ func (m ChanMutex) Lock() { m <- struct{}{} }
 // Unlock implements sync.Locker.
 func (m ChanMutex) Unlock() { <-m }
 
-// A ctxMutex is a mutex that can be waited for in vain. Its zero value is free.
+// A CtxMutex is a mutex whose Lock can be cancelled. Its zero value is unlocked.
 type CtxMutex struct {
 	once sync.Once
 	free chan struct{}
@@ -31,7 +31,7 @@ func (m *CtxMutex) init() {
 	})
 }
 
-// take waits until it is this one's turn.
+// Lock waits for the mutex, or for the end of ctx.
 func (m *CtxMutex) Lock(ctx context.Context) error {
 	m.init()
 	select {
@@ -44,7 +44,7 @@ func (m *CtxMutex) Lock(ctx context.Context) error {
 
 func (m *CtxMutex) Unlock() { m.free <- struct{}{} }
 
-// pause waits, unless the engine closes.
+// Pause waits for d, or for the end of ctx.
 func Pause(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -1,48 +1,46 @@
 package rules
 
-// rules are those of SAFETY.md that are left out, so that tests can show that each is
-// needed. The zero value leaves out none.
+// A Set names rules of SAFETY.md that are disabled, so that tests can show that each is needed. The
+// zero value disables none.
 type Set uint
 
 const (
-	// ruleAll: a change is acknowledged once all members have it.
+	// All: a change is acknowledged once all members have it.
 	All Set = 1 << iota
-	// ruleOrder: a member takes in only what follows the last that it has.
+	// Order: a backup accepts only the frame that follows the last one.
 	Order
-	// ruleJoined: a member takes in only changes of rows that it has joined.
+	// Joined: a backup accepts only changes of rows that it has joined.
 	Joined
-	// ruleEpoch: what a member has joined ends when its table says that the row has
-	// another primary or another epoch.
+	// Epoch: a joined row ends when the backup's table has another primary or epoch for it.
 	Epoch
-	// ruleRelease: who lags is waited for until the table has released it.
+	// Release: a lagging member is waited for until the table has released it.
 	Release
-	// ruleCount: a learner counts before it is admitted.
+	// Count: a learner counts before it is admitted.
 	Count
-	// ruleFence: who has told how far it follows a primary takes in no more of it.
+	// Fence: a backup that has answered a fence request rejects all further frames of that session.
 	Fence
-	// ruleTail: a new primary brings the others to its tail before it serves.
+	// Tail: a new primary brings the other members to its tail before it serves.
 	Tail
-	// ruleKeep: what is above the high-water mark is kept for that.
+	// Keep: changes above the high-water mark are retained for that.
 	Keep
-	// ruleArrived: a backup is compared when it has what was written before.
+	// Arrived: a backup is compared once it has all earlier changes.
 	Arrived
-	// ruleUnchanged: what was written in meanwhile is not compared.
+	// Unchanged: key spans with concurrent writes are not compared.
 	Unchanged
-	// ruleVerified: nobody throws a copy away, or gives it up, before another node has shown
-	// that its own can be read.
+	// Verified: a copy is discarded or handed over only after another node has read its own.
 	Verified
-	// ruleCopied: who lacks what the new primary got by a copy, and did not keep, learns
-	// anew.
+	// Copied: a member that lacks changes which the new primary got by a copy becomes a learner.
 	Copied
-	// ruleKnown: who has lost what it knew of the term before brings nobody to where it is.
+	// Known: a node that has lost what it knew of the previous term brings no member up to date.
 	Known
-	// ruleFollowed: who has followed a row since it learned it takes nothing for granted.
+	// Followed: a node that has followed a row since it learned it compares itself with the
+	// members.
 	Followed
-	// ruleOpened: a row changes hands, or bounds, once all members have joined it.
+	// Opened: a row changes its primary or its bounds only after all members have joined it.
 	Opened
-	// ruleCopyMark: what was to be joined before a copy began anew is not joined after that.
+	// CopyMark: a join that is older than a copy is refused.
 	CopyMark
 )
 
-// enforced tells whether a rule is not left out.
+// Enforced reports whether a rule is not disabled.
 func (out Set) Enforced(r Set) bool { return out&r == 0 }

@@ -10,8 +10,7 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// spans are ranges that have no token in common, in the order of their starts. Only the
-// last may wrap.
+// A Set is disjoint ranges, sorted by their starts. Only the last may wrap.
 type Set []ring.Range
 
 func New(rs []ring.Range) Set {
@@ -20,26 +19,26 @@ func New(rs []ring.Range) Set {
 	return s
 }
 
-// overlap tells whether any of them has a part in a range.
+// Overlap reports whether a range of the set overlaps r.
 func (s Set) Overlap(r ring.Range) bool {
 	if len(s) == 0 {
 		return false
 	}
 	i := sort.Search(len(s), func(i int) bool { return s[i].Start > r.Start })
-	// The one that begins last before the range, or the last of all, may reach into it;
-	// of those that begin in it, the next one does, or the first of all.
+	// The last range that begins before r, or the last of all, may reach into r; of those that
+	// begin in r, the next one does, or the first of all.
 	return s[(i+len(s)-1)%len(s)].Contains(r.Start) || r.Contains(s[i%len(s)].Start)
 }
 
-// overlap tells whether ranges have a token in common.
+// Overlap reports whether two ranges have a token in common.
 func Overlap(a, b ring.Range) bool { return a.Contains(b.Start) || b.Contains(a.Start) }
 
-// within tells whether a range is part of another.
+// Within reports whether a is part of b.
 func Within(a, b ring.Range) bool {
 	return b.Contains(a.Start) && uint64(a.Start-b.Start)+a.Len() <= b.Len()
 }
 
-// joinAdjacent joins ranges, in the order of their starts, that follow one another.
+// Join joins adjacent ranges, which are sorted by their starts.
 func Join(rs []ring.Range) []ring.Range {
 	var out []ring.Range
 	for _, r := range rs {
@@ -52,10 +51,10 @@ func Join(rs []ring.Range) []ring.Range {
 	return out
 }
 
-// overlappingRows goes over the rows that have a part in a range.
+// Rows iterates over the rows that overlap a range.
 func Rows(st *table.State, r ring.Range) iter.Seq[*table.Row] {
 	return func(yield func(*table.Row) bool) {
-		passed := uint64(0) // tokens of the range
+		passed := uint64(0) // tokens of r
 		for {
 			row, ok := st.Row(r.Start + ring.Token(passed))
 			if !ok || !yield(row) {
