@@ -96,7 +96,7 @@ func (c *otherConn) Close() error {
 }
 
 // interrupt makes reads and writes of a connection fail once ctx is done. The
-// function that it returns ends the watch and tells whether ctx was in time.
+// function that it returns ends the watch and reports whether ctx was in time.
 func interrupt(ctx context.Context, conn net.Conn) (stop func() (interrupted bool)) {
 	undo := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	return func() bool { return !undo() }

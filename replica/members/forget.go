@@ -47,7 +47,7 @@ func (m *Members) Forget(id string) error {
 // it for old. Events are repeated to whoever missed them.
 const forgetEvent = "forget"
 
-// isOver tells that a life has failed or left, as far as this node knows.
+// isOver reports that a life has failed or left, as far as this node knows.
 func isOver(m serf.Member) bool {
 	return m.Status == serf.StatusFailed || m.Status == serf.StatusLeft
 }

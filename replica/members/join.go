@@ -73,7 +73,7 @@ func (m *Members) rejoinFailed() {
 	}
 }
 
-// alone tells whether no other node is alive, as far as is known.
+// alone reports whether no other node is alive, as far as is known.
 func (m *Members) alone() bool {
 	for _, n := range m.view.Load().nodes {
 		if n.ID != m.self.id && n.Status == Alive {

@@ -278,7 +278,7 @@ func (m *Members) leaveGossip(ctx context.Context, keepPeers bool) error {
 	}
 }
 
-// beginLeave tells whether the node is leaving, or has left. Once Close has begun, no
+// beginLeave reports whether the node is leaving, or has left. Once Close has begun, no
 // goroutine may start.
 func (m *Members) beginLeave(keepPeers bool) bool {
 	m.stateMu.Lock()

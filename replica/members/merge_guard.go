@@ -85,7 +85,7 @@ var keyFaults = []string{
 	"encryption is configured but remote state is not encrypted",
 }
 
-// isKeyFault tells whether an error of a join is one of keys.
+// isKeyFault reports whether an error of a join is one of keys.
 func isKeyFault(text string) bool {
 	text = strings.ToLower(text)
 	for _, fault := range keyFaults {

@@ -135,7 +135,7 @@ func validateWeight(role Role, weight float64) error {
 	return ring.Member{ID: "node", Weight: weight}.Validate()
 }
 
-// checkSize tells whether Serf can carry the tags.
+// checkSize reports whether Serf can carry the tags.
 func (t tags) checkSize() error {
 	if n := len(t.encode()); n > tagRoom {
 		return fmt.Errorf("members: cluster name, addresses and version need %d bytes of gossip, %d are allowed: shorten one", n, tagRoom)

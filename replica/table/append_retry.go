@@ -61,7 +61,7 @@ func (w *links) answered(id raft.ServerID) {
 	}
 }
 
-// state tells whether a server is out of reach, and what closes when it is back after that,
+// state reports whether a server is out of reach, and what closes when it is back after that,
 // or after it was the next time.
 func (w *links) state(id raft.ServerID) (lost bool, back <-chan struct{}) {
 	w.mu.Lock()
@@ -70,7 +70,7 @@ func (w *links) state(id raft.ServerID) (lost bool, back <-chan struct{}) {
 	return at.lost, at.recovered
 }
 
-// stillSends tells whether this node still has to send a server what it was to in a term.
+// stillSends reports whether this node still has to send a server what it was to in a term.
 func (t *Table) stillSends(id raft.ServerID, term uint64) bool {
 	if !t.opened.Load() || t.sending.Err() != nil || t.raft.State() != raft.Leader || t.raft.CurrentTerm() != term {
 		return false

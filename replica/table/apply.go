@@ -77,7 +77,7 @@ func (t *Table) decide(ctx context.Context, command Command) (Result, error) {
 }
 
 // pause waits a while, or until there is another leader than the one that was asked.
-// It tells whether ctx goes on.
+// It reports whether ctx goes on.
 func (t *Table) pause(ctx context.Context, pause time.Duration, asked string, changed <-chan struct{}) bool {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()

@@ -24,7 +24,7 @@ type Cluster struct {
 
 // Moves say how data may move between nodes.
 type Moves struct {
-	// Paused tells that no node copies anything for a handoff. What is under way
+	// Paused reports that no node copies anything for a handoff. What is under way
 	// keeps its place.
 	Paused bool
 	// Throttle is how many bytes a second one node may copy; 0 is no bound.

@@ -11,7 +11,7 @@ type Failover struct {
 	Node        string
 	Incarnation uint64
 	Rows        []Succession
-	// Stays tells that the node is there again and lost nothing: it may be in the new
+	// Stays reports that the node is there again and lost nothing: it may be in the new
 	// sets, even as their primary. Otherwise it is in none of them, and its handoffs
 	// and what it was learning are cancelled.
 	Stays bool

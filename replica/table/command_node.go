@@ -23,11 +23,11 @@ type Register struct {
 	Role   Role
 	// Weight is the node's share; 0 leaves it as it is, or 1 for a new node.
 	Weight float64
-	// HasPins tells that Pins and OnlyPins are given; otherwise they stay.
+	// HasPins reports that Pins and OnlyPins are given; otherwise they stay.
 	HasPins  bool
 	Pins     []ring.Token
 	OnlyPins bool
-	// Intact tells that the node has all that it had acknowledged when its last start
+	// Intact reports that the node has all that it had acknowledged when its last start
 	// ended. Otherwise it leaves the sets in which others have a copy, but for those that
 	// it leads; of those it is not taken for intact any more until it is decided who goes
 	// on.
@@ -105,7 +105,7 @@ func (r *Register) apply(d *draft) error {
 	return nil
 }
 
-// undecided tells whether a node that was started leads rows that others hold too, of
+// undecided reports whether a node that was started leads rows that others hold too, of
 // which nobody has said yet who goes on. What an earlier start had lost there is not
 // found again by one that lost nothing more.
 func (d *draft) undecided(n *Node) bool {

@@ -146,7 +146,7 @@ func (c *Comparisons) code(x *codec) {
 	})
 }
 
-// sound tells whether they are such as With makes them.
+// sound reports whether they are such as With makes them.
 func (c Comparisons) sound() bool {
 	for i, p := range c.from {
 		switch {

@@ -29,7 +29,7 @@ type Config struct {
 	// belongs to the table alone. Empty keeps all in memory, so that a restart is a
 	// new server: for tests.
 	Dir string
-	// Abstains tells that the directory is a copy of one whose node was not stopped, and may
+	// Abstains reports that the directory is a copy of one whose node was not stopped, and may
 	// run. The server takes no part in a group of several voters before its [Register] is
 	// decided; see start_registry.go.
 	Abstains bool

@@ -136,13 +136,13 @@ func (t *Table) ApplyIn(ctx context.Context, term uint64, command Command) (Resu
 	return Result{done.index}, err
 }
 
-// outdated tells whether an entry was to be applied only in another term than the one in
+// outdated reports whether an entry was to be applied only in another term than the one in
 // which it was proposed in the end.
 func outdated(l *raft.Log) bool {
 	return len(l.Extensions) == 8 && binary.BigEndian.Uint64(l.Extensions) != l.Term
 }
 
-// Alone tells whether this node leads and alone has a vote: nothing is decided without
+// Alone reports whether this node leads and alone has a vote: nothing is decided without
 // it. It stays true until just before that changes.
 func (t *Table) Alone() bool { return t.alone.Load() }
 

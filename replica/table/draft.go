@@ -90,7 +90,7 @@ func (d *draft) enter(n *Node, state NodeState) {
 	n.State, n.Since = state, d.index
 }
 
-// holds tells whether any range has a copy of a node in its set.
+// holds reports whether any range has a copy of a node in its set.
 func (d *draft) holds(id string) bool {
 	for row := range d.rows.all() {
 		if row.Holds(id) {
@@ -112,7 +112,7 @@ func (d *draft) confirm(row *Row) {
 	}
 }
 
-// doubtful tells whether all that a row has is a primary that was started again and has not
+// doubtful reports whether all that a row has is a primary that was started again and has not
 // proved that it lost nothing.
 func (d *draft) doubtful(row *Row) bool {
 	n, _ := d.Node(row.Primary)

@@ -85,7 +85,7 @@ var (
 	ErrConfig = errors.New("bad configuration")
 )
 
-// IsRefused tells whether a command was decided and refused, so that it has changed
+// IsRefused reports whether a command was decided and refused, so that it has changed
 // nothing and never will.
 func IsRefused(err error) bool {
 	for _, r := range refusals {

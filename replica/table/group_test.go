@@ -202,7 +202,7 @@ func (g *group) voters() int {
 	return n
 }
 
-// alike tells whether all tables are the same.
+// alike reports whether all tables are the same.
 func (g *group) alike() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -55,7 +55,7 @@ func (h *Handoff) Carries(r ring.Range) (ring.Piece, bool) {
 	return p, within(r, p.Range)
 }
 
-// within tells whether a range lies in another as a whole.
+// within reports whether a range lies in another as a whole.
 func within(in, out ring.Range) bool {
 	return uint64(in.Start-out.Start)+in.Len() <= out.Len()
 }

@@ -31,7 +31,7 @@ type transferTargets struct {
 	asked map[raft.ServerID]time.Time
 }
 
-// mayAsk tells whether a server may be asked now, and takes it that it is.
+// mayAsk reports whether a server may be asked now, and takes it that it is.
 func (s *transferTargets) mayAsk(id raft.ServerID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

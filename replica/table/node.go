@@ -61,7 +61,7 @@ type Node struct {
 	Server string
 	Role   Role
 	State  NodeState
-	// Intact tells that the present start found all that the node had acknowledged.
+	// Intact reports that the present start found all that the node had acknowledged.
 	Intact   bool
 	Weight   float64
 	Pins     []ring.Token
@@ -82,12 +82,12 @@ func (n *Node) Member() ring.Member {
 	return ring.Member{ID: n.ID, Weight: n.Weight, Pins: n.Pins, OnlyPins: n.OnlyPins}
 }
 
-// Counts tells whether the strategy gives the node a share.
+// Counts reports whether the strategy gives the node a share.
 func (n *Node) Counts() bool {
 	return n.Role == Store && (n.State == Joining || n.State == Member)
 }
 
-// Votes tells whether the node counts for voters.
+// Votes reports whether the node counts for voters.
 func (n *Node) Votes() bool {
 	return n.Role != Proxy && (n.State == Joining || n.State == Member)
 }

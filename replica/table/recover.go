@@ -26,7 +26,7 @@ type Remains struct {
 	State *State
 }
 
-// Later tells whether the remains are of a later moment than others.
+// Later reports whether the remains are of a later moment than others.
 func (r *Remains) Later(than *Remains) bool {
 	return r.Term > than.Term || r.Term == than.Term && r.Index > than.Index
 }

@@ -54,7 +54,7 @@ func refs(c *codec, v *[]Ref) { list(c, v, 11, func(r *Ref) { r.code(c) }) }
 
 func (r *Row) learns(node string) bool { return slices.Contains(r.Learners, node) }
 
-// names tells whether a node has any place in the row.
+// names reports whether a node has any place in the row.
 func (r *Row) names(node string) bool { return r.Holds(node) || r.learns(node) }
 
 // The changes below make new lists, since the old ones are shared with older states.

@@ -30,7 +30,7 @@ type State struct {
 	placement *ring.Placement
 }
 
-// Founded tells whether there is a cluster. Without one there are no nodes and no
+// Founded reports whether there is a cluster. Without one there are no nodes and no
 // rows.
 func (s *State) Founded() bool { return s.cluster.Generation != 0 }
 
@@ -58,13 +58,13 @@ func (s *State) Row(t ring.Token) (*Row, bool) {
 // Rows goes over all rows in the order of their starts; only the last may wrap.
 func (s *State) Rows() iter.Seq[*Row] { return s.rows.all() }
 
-// Emptied tells whether a row's primary has a new directory since it served the row.
+// Emptied reports whether a row's primary has a new directory since it served the row.
 func (s *State) Emptied(row *Row) bool {
 	at, ok := place(s.nodes, row.Primary)
 	return ok && row.Incarnation < s.nodes[at].Anew
 }
 
-// Lost tells whether nobody has anything of a row any more, whoever comes back: its only
+// Lost reports whether nobody has anything of a row any more, whoever comes back: its only
 // member has a new directory. It stays so until it is made anew by [Recreate].
 func (s *State) Lost(row *Row) bool { return len(row.Backups) == 0 && s.Emptied(row) }
 

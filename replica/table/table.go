@@ -20,7 +20,7 @@ type Table struct {
 	disk *disk
 	// writes are those to the log and the stable values of disk.
 	writes *writes
-	// silent tells that this server sends nothing as a leader, since its disk does not answer
+	// silent reports that this server sends nothing as a leader, since its disk does not answer
 	// and another voter's does. See watchDisk.
 	silent   atomic.Bool
 	checking atomic.Bool // checkDisk is under way
@@ -120,14 +120,14 @@ func (t *Table) Fault() error {
 	return t.fsm.stuck()
 }
 
-// Known tells whether the directory already belongs to a cluster, even if nothing of
+// Known reports whether the directory already belongs to a cluster, even if nothing of
 // its table has arrived yet.
 func (t *Table) Known() bool { return t.raft.LastIndex() > 0 }
 
 // Abstains reports whether this node still takes no part, as [Config.Abstains] says.
 func (t *Table) Abstains() bool { return t.mayTakePart() != nil }
 
-// Votes tells whether this node has a vote, as far as it knows.
+// Votes reports whether this node has a vote, as far as it knows.
 func (t *Table) Votes() bool {
 	for _, s := range t.servers() {
 		if s.ID == raft.ServerID(t.disk.server) {

@@ -70,7 +70,7 @@ func (u *groupUpkeep) start(t *Table) {
 	})
 }
 
-// isAffected tells whether what has changed is a matter of the group: who leads or who
+// isAffected reports whether what has changed is a matter of the group: who leads or who
 // is there. Rows change far too often to ask everyone each time.
 func (u *groupUpkeep) isAffected(t *Table) bool {
 	return u.term != t.raft.CurrentTerm() || !slices.EqualFunc(u.nodes, t.State().nodes, func(a, b Node) bool {

@@ -247,7 +247,7 @@ func (v *voterPlan) removeInOrder() {
 	}
 }
 
-// needed tells whether there is a majority with a voter and none without it.
+// needed reports whether there is a majority with a voter and none without it.
 func (v *voterPlan) needed(server raft.Server) bool {
 	answers, votes := v.answers[server.ID]
 	if !votes || !answers || string(server.Address) == v.leader {

@@ -165,7 +165,7 @@ func TestVotersComeToRest(t *testing.T) {
 	}
 }
 
-// majorityLives tells whether a group could agree on anything. Who is gone, or has
+// majorityLives reports whether a group could agree on anything. Who is gone, or has
 // another directory now, does not answer.
 func majorityLives(s *State, group []raft.Server, found map[string]reach) bool {
 	votes, live := 0, 0

@@ -44,7 +44,7 @@ type writes struct {
 	// storing counts the goroutines that try to store a term until they can.
 	storing atomic.Int32
 	ended   chan struct{} // closed by release
-	// abandoned tells that a term was given up at the end of the process: nothing is written
+	// abandoned reports that a term was given up at the end of the process: nothing is written
 	// behind it.
 	abandoned atomic.Bool
 

@@ -17,8 +17,8 @@ const (
 	busPortOffset    = 10000
 )
 
-// derivedAddr is where a node listens for something else than clients if nobody says:
-// on the same host, some ports higher. Port 0 stays 0.
+// derivedAddr returns the default address of another service than that for clients: the same host,
+// and a port higher by offset. Port 0 stays 0.
 func derivedAddr(addr string, offset int) (string, error) {
 	host, port, err := splitAddr(addr)
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *Config) deriveBetweenNodes() {
 	}
 }
 
-// betweenNodes is an address for other nodes: what is given, or what follows from that
+// betweenNodes returns an address for other nodes: the given one, or one derived from the address
 // for clients.
 func (c *Config) betweenNodes(given string, offset int) (string, error) {
 	if given != "" {
@@ -102,7 +102,7 @@ func splitAddr(addr string) (host string, port int, err error) {
 	return host, port, nil
 }
 
-// plausibleHost tells whether host may be an address or a name; whether it
+// plausibleHost reports whether host may be an address or a name; whether it
 // exists is only known when it is listened on.
 func plausibleHost(host string) bool {
 	if host == "" || parseIP(host) != nil {
@@ -137,7 +137,7 @@ func isLoopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// overlap tells whether one port cannot be had on both hosts.
+// overlap reports whether one port cannot be had on both hosts.
 func overlap(a, b string) bool {
 	return strings.EqualFold(a, b) || isWildcard(a) || isWildcard(b)
 }

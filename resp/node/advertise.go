@@ -11,13 +11,12 @@ import (
 // advertised are the addresses that other nodes are told.
 type advertised struct {
 	bus, client string
-	gossip      string // as members.Config.Advertise wants it; empty: what is bound
+	gossip      string // in the form of members.Config.Advertise; empty: the bound address
 	guessed     string // the host, if it was found among this machine's own
 }
 
-// advertisedAddrs follows from where the node listens and what is to be advertised. A port that
-// is advertised is that for clients, and the others follow from it as they do where
-// the node listens.
+// advertisedAddrs derives the advertised addresses from the bound ones and from Advertise. An
+// advertised port is that for clients; the others are derived from it.
 func (c *Config) advertisedAddrs(bus, client net.Addr) (advertised, error) {
 	var t advertised
 	busHost, busPort, err := net.SplitHostPort(bus.String())

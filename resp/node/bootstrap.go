@@ -12,28 +12,27 @@ import (
 	"github.com/ringside-kv/ringside/replica/members"
 )
 
-// # Founding with others
+// # Founding a cluster together
 //
-// Nodes that are all told to join each other, and how many they are (bootstrap-expect
-// n), found one cluster. Gossip only says who could: the one with the lowest id of n or
-// more that are in no cluster. That one, the founder, draws a generation, writes it into
-// its directory, and asks the others for a promise: to enter that generation and no
-// other. A promise is written before it is given. With n-1 of them the founder founds.
+// Several nodes that are told to join each other, and how many they are (bootstrap-expect n), found
+// one cluster. Gossip shows the nodes that could: n or more that are in no cluster. The one with
+// the lowest id is the founder. It draws a generation, writes it into its directory, and asks the
+// others for a promise to enter that generation and no other. A promise is written before it is
+// given. With n-1 promises the founder founds the cluster.
 //
-// Why not two: each cluster that is founded so has the promises, or is the choice, of n
-// nodes, and a directory makes one choice. So with fewer than 2n nodes told so, however
-// gossip is split, two cannot be founded. Two can be if 2n nodes or more are told n, n
-// on each side of a split; or if directories are emptied, for what they had chosen is
-// then forgotten. Their generations differ, so they never merge: when they meet, both
-// sides say so (package members, ErrGeneration), and nodes that are in none yet wait
-// until only one can be seen.
+// Why not two clusters: each one founded so has the promises, or is the choice, of n nodes, and a
+// directory makes one choice. So with fewer than 2n such nodes two clusters are impossible, however
+// gossip is split. Two are possible if 2n nodes or more are told n, with n on each side of a split,
+// or if directories are emptied, since their choices are then forgotten. The generations of two
+// clusters differ, so they never merge: when they meet, both sides report it (package members,
+// ErrGeneration), and nodes that are in neither wait until only one can be seen.
 //
-// A choice can be taken back only while it is certain that nothing came of it: by the
-// founder, before it has begun to found, in favour of a cluster that is there or of a
-// founder with a lower id; by those who promised, when the founder says that it has
-// chosen something else, or asks anew under the same id, since its directory is gone
-// and with it what it may have founded. If the founder never comes back, they wait, and
-// say for whom: they hold no data, and empty directories may begin anew.
+// A choice can be undone only while nothing can have come of it. The founder may undo it before it
+// begins to found, in favour of an existing cluster or of a founder with a lower id. Nodes that
+// promised may undo it when the founder says that it has chosen something else, or asks again under
+// the same id, since its directory is then gone together with all that it may have founded. If the
+// founder never returns, they wait and say for which node: they hold no data, so empty directories
+// can start again.
 
 // bootstrap makes this node the founder, if it is its turn.
 func (c *cluster) bootstrap(b membership) error {
@@ -57,8 +56,8 @@ func (c *cluster) bootstrap(b membership) error {
 	return c.collectPromises(b, there)
 }
 
-// candidates are those who could found a cluster with this node, itself among them, by
-// id, and who cannot, with the reason.
+// candidates returns the nodes that could found a cluster with this one, itself included, sorted by
+// id, and the nodes that cannot, with the reason.
 func (c *cluster) candidates() (there, strange []string) {
 	n := c.n.cfg.BootstrapExpect
 	for _, m := range c.members.Nodes() {

@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// A candidateState is what, beside its choice, decides how a node answers a founder.
+// A candidateState is what decides, beside the stored choice, how a node answers a founder.
 type candidateState struct {
 	id, role string
 	expect   int
-	begun    bool // it has a log of the table: of what it founded, or entered
-	founding bool // it is about to have one, as the founder
-	met      bool // it sees a cluster that is there
+	begun    bool // it has a log of the table, as a founder or a member
+	founding bool // it is about to found
+	met      bool // it has met an existing cluster
 }
 
-// promise is the choice of a node after a founder has asked for its promise, or why it
-// gives none. It is pure; bootstrap.go has the rules.
+// promise returns the choice of a node after a founder has asked for its promise, or the reason to
+// refuse. It is pure; bootstrap.go has the rules.
 func (m membership) promise(s candidateState, founder string, q *question) (membership, string) {
 	switch {
 	case q.Generation == 0:
@@ -23,7 +23,7 @@ func (m membership) promise(s candidateState, founder string, q *question) (memb
 	case m.Entered || s.begun:
 		return m, fmt.Sprintf("it is in a cluster, of generation %d", m.Generation)
 	case m.Generation == q.Generation && m.Founder == founder:
-		return m, "" // said before
+		return m, "" // promised before
 	case s.role != RoleStore || s.expect != q.Expect:
 		return m, fmt.Sprintf("it is a %s with bootstrap-expect %d", s.role, s.expect)
 	case s.met:

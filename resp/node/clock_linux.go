@@ -64,8 +64,7 @@ func (b *bootClock) look() (mono time.Duration, s clockSample) {
 		if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
 			return mono, clockSample{} // there is none before Linux 2.6.39
 		}
-		// A sample that took long, since the process was stopped in its midst, would be
-		// off by as much for good.
+		// A sample during which the process was stopped would be wrong for ever.
 		if monotonic()-mono < clockSlack {
 			b.sample.CompareAndSwap(last, last.next(wall, time.Duration(ts.Nano())-mono))
 		}

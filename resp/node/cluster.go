@@ -21,7 +21,7 @@ import (
 	"github.com/ringside-kv/ringside/ring/vnode"
 )
 
-// raftName is where a node of a cluster keeps the table, in its directory.
+// raftName is the directory of the table within a node's directory.
 const raftName = "raft"
 
 func (c *Config) raftDir() string { return filepath.Join(c.Dir, raftName) }
@@ -30,58 +30,57 @@ func (c *Config) raftDir() string { return filepath.Join(c.Dir, raftName) }
 type cluster struct {
 	n           *Node
 	strategy    ring.Strategy
-	pins        vnode.Pins // of this node, by hand
+	pins        vnode.Pins // of this node, from --pin
 	incarnation uint64
 
 	bus           *bus.Bus
-	advertisedBus string // the address of bus that other nodes are told
+	advertisedBus string // address of bus that other nodes are told
 	forwardConns  forwardConns
 	members       *members.Members
 	table         *table.Table
 	engine        *replica.Engine
-	lease         atomic.Pointer[lease.Lease] // the engine's, once that is there
+	lease         atomic.Pointer[lease.Lease] // of the engine, once that is open
 
 	ctx    context.Context
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 
-	// choice guards what the node has chosen, and that it has begun to found.
+	// choice guards the chosen membership, and founding.
 	choice     sync.Mutex
 	membership membership
 	founding   bool
-	// registering tells that this start or an earlier one may be registered, and givenUp that
-	// none is or will be: at most one is true.
+	// registering reports that this start or an earlier one may be registered, abandoned that none
+	// is or will be. At most one is true.
 	registering, abandoned bool
-	committed              atomic.Bool   // the choice cannot be taken back
+	committed              atomic.Bool   // the choice cannot be undone any more
 	entered                atomic.Bool   // this start is registered
-	enteredCh              chan struct{} // closed then
-	wasComplete            atomic.Bool   // every range has had somebody to serve it
-	isolated               atomic.Bool   // no majority has been there for some time
+	enteredCh              chan struct{} // closed when this start is registered
+	wasComplete            atomic.Bool   // every range has had a running primary
+	isolated               atomic.Bool   // no majority has been reached for some time
 
 	mu          sync.Mutex
 	links       map[string]*link // by node
 	engineConns engineConns
 	placement   *ring.Placement
 	held        func(ring.Range) bool
-	// routed tells that p is the table's.
+	// routed reports that placement is the table's.
 	routed  bool
-	leaving bool // the node hands over what it has, and ends then
+	leaving bool // the node is handing over its data and ends then
 
-	// withdrawing reports that the node has sent its own Forget, as the last step of a leave or
-	// as a proxy that stops. It may hear nothing more of the group then. A leave that fails
-	// resets it.
+	// withdrawing reports that the node has sent its own Forget, as the last step of a leave or as
+	// a proxy that stops. It may hear nothing more of the group then. A failed leave resets it.
 	withdrawing atomic.Bool
 
-	// leaveCtx is over once the node is being stopped: what it gives up from then on is no
-	// step of a leave, and the leave goes on when it is started again.
+	// leaveCtx ends when the node is being stopped: ranges handed over after that belong to no
+	// leave, and the leave continues at the next start.
 	leaveCtx  context.Context
 	endLeaves context.CancelFunc
 
 	sightings sightings
 }
 
-// openCluster begins the node's part in a cluster; enter, in the background, brings it
-// into one.
+// openCluster opens the node's part in a cluster. enter, in the background, brings the node into
+// one.
 func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	c = &cluster{
 		n: n, strategy: placing,
@@ -116,7 +115,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 		Generation: c.busGeneration, Key: key, Admit: n.admitPeers, Listen: cfg.BusAddr, Network: cfg.env.bus(), Logger: cfg.Logger,
 		Versions: cfg.env.versions,
 		Met: func(p bus.Peer) {
-			if c.members != nil { // not yet where the original of a copy is asked
+			if c.members != nil { // members is not open yet while the original of a copied directory is asked
 				c.members.NoteAlive(p.ID)
 			}
 		},
@@ -159,12 +158,12 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	}
 	cfg.env.reached(startOpened)
 	c.committed.Store(c.membership.Entered || c.table.Known())
-	// The cluster counts on an earlier start until it hears that this one leaves.
+	// The cluster relies on an earlier start until it hears that this one leaves.
 	c.registering = c.membership.dataIsFromCluster(n.id) || c.table.Known()
 	if err := c.refuseLoneData(); err != nil {
 		return c, err
 	}
-	// Until the table says otherwise, nothing is this node's: requests wait.
+	// Until the table says otherwise this node has no range: requests wait.
 	nothing, err := ring.NewPlacement([]ring.Row{{}})
 	if err != nil {
 		return c, err
@@ -190,7 +189,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	}
 	c.lease.Store(c.engine.Lease())
 	n.server.SetLease(c.engine.Lease())
-	// Whoever calls finds everything in its place.
+	// all handlers are in place now
 	if err := c.bus.Start(); err != nil {
 		return c, err
 	}
@@ -245,8 +244,8 @@ func (c *cluster) busAddr(node string) (string, error) {
 	return m.BusAddr, nil
 }
 
-// raftAddr is where the Raft group reaches a server. If no node of that name is there, it
-// may be one of which the directory was registered under the name of another host.
+// raftAddr returns where the Raft group reaches a server. If no node of that name is known, the
+// directory may be registered under the name of another host.
 func (c *cluster) raftAddr(node string) (string, error) {
 	addr, err := c.busAddr(node)
 	if id, ok := directoryID(node); err != nil && ok {
@@ -291,7 +290,7 @@ func (c *cluster) serveStream(peer bus.Peer, conn net.Conn) {
 	if err != nil && c.ctx.Err() == nil && !errors.Is(err, stream.ErrReceiving) {
 		level := slog.LevelWarn
 		if errors.Is(err, replica.ErrNotLearner) {
-			level = slog.LevelInfo // the sender has not seen yet that this node started anew, or that the handoff ended
+			level = slog.LevelInfo // the sender has not seen yet that this node has restarted, or that the handoff has ended
 		}
 		c.n.cfg.Logger.Log(c.ctx, level, "receiving a stream failed", "node", peer.ID, "err", err)
 	}

@@ -69,12 +69,12 @@ type Config struct {
 	// 127.0.0.1 if nothing about a cluster is set and there is no ClusterKey. Beyond
 	// loopback they need a ClusterKey.
 	BusAddr, GossipAddr string
-	// Advertise is the host, or the host:port for clients, that others are told; the
-	// ports for nodes follow from that port. Empty is what is listened on, or an address
-	// of this machine if that is every interface.
+	// Advertise is the host, or the host:port for clients, that other nodes are told. The ports for
+	// nodes are derived from that port. Empty is the listening address, or an address of this
+	// machine if it listens on every interface.
 	Advertise string
-	// Join are gossip addresses of nodes whose cluster this one joins. Without any it
-	// founds one, unless its directory belongs to one.
+	// Join are gossip addresses of nodes whose cluster this one joins. Without any it founds a
+	// cluster, unless its directory belongs to one.
 	Join []string
 	// BootstrapExpect is how many nodes, all started with the same number, found a
 	// cluster once they have found each other; 0: none.
@@ -98,14 +98,14 @@ type Config struct {
 	// Pin are points of this node that are picked by hand (vnode): hashes with commas
 	// between them, in the place of its own ones, or beside them if it begins with +.
 	Pin string
-	// LeaveTimeout is how long [Node.Leave] may take for whoever stops the node by it;
-	// LeaveOnTerm makes SIGTERM do so. Both are for the command.
+	// LeaveTimeout bounds [Node.Leave] when the command stops the node by it; LeaveOnTerm makes
+	// SIGTERM do so. Both are for the command.
 	LeaveOnTerm  bool
 	LeaveTimeout time.Duration
 
 	gossip          members.Timing // zero: that of a local network
 	env             environment
-	keepsToLoopback bool // by default, and not since somebody wants it
+	keepsToLoopback bool // by default, and no setting asks for more
 
 	// Dir holds the data; it is created if missing.
 	Dir string
@@ -157,7 +157,7 @@ type Config struct {
 	StopTimeout  time.Duration // running commands get so long to finish on stop
 
 	TrackedKeys int           // reads of tracking clients that are remembered; 0: any number
-	BusyAfter   time.Duration // after that, who needs a script's keys gets BUSY; 0: never
+	BusyAfter   time.Duration // after that time, commands on a script's keys get BUSY; 0: never
 
 	SlowlogSlowerThan time.Duration // commands that took longer are logged; negative is off
 	SlowlogMaxLen     int           // entries that SLOWLOG keeps
@@ -168,8 +168,8 @@ type Config struct {
 	// Backups is how many copies beside the primary a cluster keeps that this node founds.
 	// RING BACKUPS changes it.
 	Backups int
-	// RecreateAfter is how long a range may have no copy before it is made anew, empty;
-	// 0: it never is.
+	// RecreateAfter is how long a range may have no copy before it is created again, empty; 0:
+	// never.
 	RecreateAfter time.Duration
 	// RereplicateAfter is how long a node may be away before others get its places.
 	RereplicateAfter time.Duration
@@ -188,8 +188,8 @@ type Config struct {
 	Version string
 }
 
-// DefaultConfig returns the settings of a node that nobody has configured.
-// HTTPAddr and ID are empty, since they depend on others.
+// DefaultConfig returns the default settings. HTTPAddr and ID are empty, since they depend on
+// others.
 func DefaultConfig() Config {
 	return Config{
 		Addr:              "127.0.0.1:6379",

@@ -14,11 +14,11 @@ import (
 	"github.com/ringside-kv/ringside/replica/members"
 )
 
-// A connSet is all that a node has of the network, so that it can be cut. Its methods may be
-// called from any goroutine.
+// A connSet holds all connections and listeners of a node, so that they can be closed at once. Its
+// methods may be called from any goroutine.
 //
-// Whoever reads and writes TCP does so without it being in between: it knows connections
-// only weakly, and forgets them with their owners.
+// TCP connections are used directly, without a wrapper. The set refers to them weakly and forgets
+// them with their owners.
 type connSet struct {
 	mu     sync.Mutex
 	closed bool
@@ -26,7 +26,7 @@ type connSet struct {
 	others map[io.Closer]struct{} // listeners, packets, and tests' streams
 }
 
-// closeAll ends everything at once: what was not sent yet is not sent, and nothing begins anew.
+// closeAll closes everything at once. Unsent data is dropped, and new connections fail.
 func (s *connSet) closeAll() {
 	s.mu.Lock()
 	s.closed = true

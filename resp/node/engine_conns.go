@@ -91,8 +91,8 @@ func (c *cluster) exchangeKept(ctx context.Context, node string, conn net.Conn, 
 	return reply, nil
 }
 
-// leases are how this node takes part in leases: one without data needs none, but a witness
-// may be the leader, who grants them.
+// leases says how this node takes part in leases. A proxy needs none; a witness needs none for
+// itself, but may be the leader that grants them.
 func (c *cluster) leases() lease.Config {
 	if c.n.cfg.Role == RoleProxy {
 		return lease.Config{}

@@ -8,9 +8,9 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
-// Follow implements replica.Store.
+// NewTap implements feed.Store.
 func (s engineStore) NewTap(sink func(number uint64, batch []byte), pace func()) feed.Tap {
-	tap, _ := s.Store.Tap(func(c store.Change) { sink(c.Number, c.Batch) }) // without ranges nothing can overlap
+	tap, _ := s.Store.Tap(func(c store.Change) { sink(c.Number, c.Batch) }) // a tap without ranges overlaps no other
 	if pace != nil {
 		tap.Pace(pace)
 	}
@@ -19,7 +19,7 @@ func (s engineStore) NewTap(sink func(number uint64, batch []byte), pace func())
 
 var errNotOurs = errors.New("what should follow a range, or end its copy, is not of this store")
 
-// Retap implements replica.Store.
+// Retap implements feed.Store.
 func (s engineStore) Retap(moves []feed.TapMove, end []feed.Copy, at func()) error {
 	to := make([]store.Move, len(moves))
 	for i, m := range moves {
@@ -44,21 +44,21 @@ func (s engineStore) Retap(moves []feed.TapMove, end []feed.Copy, at func()) err
 	return s.Store.Retap(to, taps, at)
 }
 
-// TakeFeed implements replica.Store.
+// ReceiveFeed implements feed.Store.
 func (s engineStore) ReceiveFeed() feed.IncomingFeed {
 	return &incomingFeed{store: s.Store, receiver: s.NewReceiver()}
 }
 
-// incomingFeed is what one start of another node gives.
+// incomingFeed implements feed.IncomingFeed.
 type incomingFeed struct {
 	store    *store.Store
 	receiver *store.Receiver
 }
 
-// SetRanges implements replica.IncomingFeed.
+// SetRanges implements feed.IncomingFeed.
 func (f *incomingFeed) SetRanges(ranges []ring.Range) { f.receiver.SetRanges(ranges...) }
 
-// Apply implements replica.IncomingFeed.
+// Apply implements feed.IncomingFeed.
 func (f *incomingFeed) Apply(batches [][]byte, done func(error)) error {
 	wait, err := f.receiver.ApplyAll(batches, waiterFunc(done))
 	if err == nil && !wait {
@@ -67,10 +67,10 @@ func (f *incomingFeed) Apply(batches [][]byte, done func(error)) error {
 	return err
 }
 
-// Cut implements replica.IncomingFeed.
+// Cut implements feed.IncomingFeed.
 func (f *incomingFeed) Cut(batch []byte, to []ring.Range) ([]byte, error) {
 	return f.store.BatchWithin(batch, to...)
 }
 
-// Close implements replica.IncomingFeed.
+// Close implements feed.IncomingFeed.
 func (f *incomingFeed) Close() { f.receiver.Close() }

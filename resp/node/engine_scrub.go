@@ -11,12 +11,12 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
-// The store as the check of copies sees it.
+// The store as a scrub sees it.
 
-// digestBytes bounds a digest of the check, in bytes.
+// digestBytes bounds a digest of a scrub, in bytes.
 const digestBytes = 1 << 20
 
-// Digest implements replica.Inspected.
+// Digest implements replica.ScrubStore.
 func (s engineStore) Digest(r ring.Range, from []byte, entries int) ([]byte, error) {
 	digests, err := s.Store.Digest(r, from, entries)
 	if err != nil {
@@ -26,7 +26,7 @@ func (s engineStore) Digest(r ring.Range, from []byte, entries int) ([]byte, err
 	return digests.Append(nil), nil
 }
 
-// DifferingSpans implements replica.Inspected.
+// DifferingSpans implements replica.ScrubStore.
 func (s engineStore) DifferingSpans(r ring.Range, digest []byte) (parts []replica.KeySpan, next []byte, err error) {
 	digests, err := store.ParseDigests(digest)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s engineStore) DifferingSpans(r ring.Range, digest []byte) (parts []replic
 	return parts, next, nil
 }
 
-// Sums implements replica.Inspected.
+// Sums implements replica.ScrubStore.
 func (s engineStore) Sums(r ring.Range, parts []replica.KeySpan, at time.Time) ([]uint64, error) {
 	sums := make([]uint64, len(parts))
 	for i, p := range parts {
@@ -57,7 +57,7 @@ func (s engineStore) Sums(r ring.Range, parts []replica.KeySpan, at time.Time) (
 	return sums, nil
 }
 
-// Watch implements replica.Inspected.
+// Watch implements replica.ScrubStore.
 func (s engineStore) Watch(r ring.Range, parts []replica.KeySpan) (replica.ChangeCounter, error) {
 	ranges := make([]ring.Range, len(parts))
 	for i, p := range parts {
@@ -69,15 +69,15 @@ func (s engineStore) Watch(r ring.Range, parts []replica.KeySpan) (replica.Chang
 	return s.Store.Watch(ranges...), nil
 }
 
-// Check implements replica.Inspected.
+// Check implements replica.ScrubStore.
 func (s engineStore) Check(ctx context.Context, r ring.Range, pace func(bytes int)) error {
 	return damaged(s.CheckRange(ctx, r, pace))
 }
 
-// Discard implements replica.Inspected.
+// Discard implements replica.ScrubStore.
 func (s engineStore) Discard(ranges ...ring.Range) error { return damaged(s.DiscardRanges(ranges...)) }
 
-// damaged makes an error of the store one of the engine.
+// damaged converts an error of the store to one of the engine.
 func damaged(err error) error {
 	if errors.Is(err, store.ErrDamaged) {
 		return fmt.Errorf("%w: %w", replica.ErrDamaged, err)

@@ -10,22 +10,22 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
-// engineStore is the store as the replication engine sees it.
+// engineStore implements replica.Store with a store.
 type engineStore struct {
 	*store.Store
 }
 
-// Give implements replica.Store.
+// StartCopy implements replica.Store.
 func (s engineStore) StartCopy(r ring.Range, sink func(batch []byte), pace func()) (replica.OutgoingCopy, error) {
 	return newOutgoingCopy(s.Store, r, sink, pace)
 }
 
-// Take implements replica.Store.
+// ReceiveCopy implements replica.Store.
 func (s engineStore) ReceiveCopy(r ring.Range) replica.IncomingCopy {
 	return &incomingCopy{store: s.Store, r: r, receiver: s.NewReceiver(r)}
 }
 
-// Serve implements replica.Store.
+// SetOwned implements replica.Store.
 func (s engineStore) SetOwned(own []ring.Range) { s.SetActive(own...) }
 
 // Drop implements replica.Store.
@@ -33,7 +33,7 @@ func (s engineStore) Drop(ranges ...ring.Range) error {
 	return occupied(s.DropRanges(nil, ranges...))
 }
 
-// occupied is an error of the store as the engine knows it.
+// occupied converts an error of the store to one of the engine.
 func occupied(err error) error {
 	if errors.Is(err, store.ErrLatched) {
 		return fmt.Errorf("%w: %w", replica.ErrOccupied, err)
@@ -50,15 +50,15 @@ func (s engineStore) Load(r ring.Range) ring.Load {
 	return ring.Load{Keys: l.Keys, Bytes: l.Bytes, Largest: l.Heaviest}
 }
 
-// incomingCopy is a range that is taken in.
+// incomingCopy implements replica.IncomingCopy.
 type incomingCopy struct {
 	store    *store.Store
 	r        ring.Range
 	receiver *store.Receiver
-	last     *store.Digests // what the sender has been told of last
+	last     *store.Digests // last digests sent to the sender
 }
 
-// Apply implements replica.Incoming.
+// Apply implements replica.IncomingCopy.
 func (in *incomingCopy) Apply(batch []byte, done func(error)) error {
 	wait, err := in.receiver.Apply(batch, waiterFunc(done))
 	if err == nil && !wait {
@@ -67,7 +67,7 @@ func (in *incomingCopy) Apply(batch []byte, done func(error)) error {
 	return err
 }
 
-// waiterFunc is a store.Waiter.
+// waiterFunc implements store.Waiter.
 type waiterFunc func(error)
 
 func (s waiterFunc) Settled(err error) { s(err) }
@@ -75,7 +75,7 @@ func (s waiterFunc) Settled(err error) { s(err) }
 // Over implements replica.Incoming.
 func (in *incomingCopy) End() { in.receiver.Revoke() }
 
-// Close implements replica.Incoming.
+// Close implements replica.IncomingCopy.
 func (in *incomingCopy) Close() { in.receiver.Close() }
 
 // A question of a sender is a byte that says what it asks for, and
@@ -89,15 +89,15 @@ const (
 )
 
 const (
-	// maxDigestEntries is how many entries one answer stands for. It bounds the memory that
-	// an answer takes on either side.
+	// maxDigestEntries is the number of entries that one answer describes. It bounds the memory of
+	// an answer on either side.
 	maxDigestEntries = 16 << 10
-	// groupEntries bounds the second level of one group, which may have grown since;
-	// of a larger one the first level is all there is.
+	// groupEntries bounds the second level of one group, which may have grown since. A larger group
+	// has only the first level.
 	groupEntries = 1 << 10
 )
 
-// Answer implements replica.Incoming.
+// Answer implements replica.IncomingCopy.
 func (in *incomingCopy) Answer(question []byte) ([]byte, error) {
 	if len(question) == 0 {
 		return nil, errQuestion

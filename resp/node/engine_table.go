@@ -6,7 +6,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
-// engineTable is the table as the engine sees it.
+// engineTable implements replica.Table and lease.Consensus with a table.
 type engineTable struct{ *table.Table }
 
 func (a engineTable) Apply(ctx context.Context, c table.Command) error {
@@ -14,7 +14,7 @@ func (a engineTable) Apply(ctx context.Context, c table.Command) error {
 	return err
 }
 
-// ApplyIn implements replica.Consensus.
+// ApplyIn implements lease.Consensus.
 func (a engineTable) ApplyIn(ctx context.Context, term uint64, c table.Command) error {
 	_, err := a.Table.ApplyIn(ctx, term, c)
 	return err

@@ -14,28 +14,27 @@ import (
 
 const (
 	enterPause  = 200 * time.Millisecond // between two attempts to enter
-	enterRemind = 30 * time.Second       // until the log repeats what is waited for
+	enterRemind = 30 * time.Second       // until the log repeats the reason of the wait
 	// enterTimeout bounds one attempt to register, and one question to another node.
 	enterTimeout = 5 * time.Second
 )
 
 var (
-	// errWaiting is for what time will mend, or an operator elsewhere.
+	// errWaiting is the error of a wait that ends by itself, or by an operator on another node.
 	errWaiting = errors.New("waiting")
-	// errChosen says that this node has chosen a cluster meanwhile.
+	// errChosen says that this node has chosen another cluster meanwhile.
 	errChosen = errors.New("another choice was made")
-	// errAbandoned says that this node is to leave before it has entered.
+	// errAbandoned says that this node leaves before it has entered.
 	errAbandoned = errors.New("the node leaves")
 )
 
-// A permanentError error is one that only an operator of this node can mend.
+// A permanentError is an error that only an operator of this node can resolve.
 type permanentError struct{ error }
 
 func (h permanentError) Unwrap() error { return h.error }
 
-// enter brings the node into a cluster: the one that its directory belongs to, one
-// that it joins, or one that it founds. It ends once the node is registered, and ends
-// the node where there is no hope.
+// enter brings the node into a cluster: the one of its directory, one that it joins, or one that it
+// founds. It returns once the node is registered. After a permanent error it ends the node.
 func (c *cluster) enter() {
 	c.n.cfg.env.reached(startEntering)
 	said, at := "", time.Time{}
@@ -60,7 +59,7 @@ func (c *cluster) enter() {
 	}
 }
 
-// advance does what is next on the way into a cluster, and returns nil at its end.
+// advance takes the next step into a cluster. It returns nil once the node is registered.
 func (c *cluster) advance() error {
 	b := c.chosenMembership()
 	begun := b.Entered || c.table.Known()
@@ -113,21 +112,20 @@ func (c *cluster) chooseCluster(b membership) error {
 	if peers := c.peers(); len(peers) > 0 {
 		return fmt.Errorf("%w: %s can be reached, but no node there is in a cluster yet", errWaiting, strings.Join(peers, ", "))
 	}
-	if len(cfg.Join) == 0 { // a proxy that others are told to join
+	if len(cfg.Join) == 0 { // a proxy that other nodes are told to join
 		return fmt.Errorf("%w for a store to join this proxy, which founds no cluster", errWaiting)
 	}
 	return fmt.Errorf("%w: no other node answers at %s (a node without join founds a cluster, several found one with bootstrap-expect)",
 		errWaiting, strings.Join(cfg.Join, ", "))
 }
 
-// foundsAlone tells whether the node founds a cluster, whoever else is there: nobody
-// told it to join.
+// foundsAlone reports whether the node founds a cluster by itself: it was not told to join.
 func (c *cluster) foundsAlone() bool {
 	cfg := &c.n.cfg
 	return cfg.Role == RoleStore && len(cfg.Join) == 0 && cfg.BootstrapExpect == 0
 }
 
-// joinCluster chooses a cluster that is there already, if one of its nodes lets this one in.
+// joinCluster chooses an existing cluster, if one of its nodes admits this one.
 func (c *cluster) joinCluster(b membership, generation uint64, nodes []members.Node) error {
 	ctx, cancel := context.WithTimeout(c.ctx, enterTimeout)
 	defer cancel()
@@ -151,7 +149,7 @@ func (c *cluster) joinCluster(b membership, generation uint64, nodes []members.N
 	return fmt.Errorf("%w for a node of the cluster to answer: %w", errWaiting, errors.Join(faults...))
 }
 
-// foundCluster makes the cluster, or finishes what an earlier start began.
+// foundCluster founds the cluster, or completes what an earlier start began.
 func (c *cluster) foundCluster(generation uint64) error {
 	cfg := &c.n.cfg
 	own, err := cfg.strategy()
@@ -176,7 +174,7 @@ func (c *cluster) foundCluster(generation uint64) error {
 	return err
 }
 
-// register makes this start known in the chosen cluster.
+// register registers this start in the chosen cluster.
 func (c *cluster) register() error {
 	cfg := &c.n.cfg
 	r := &table.Register{
@@ -199,7 +197,7 @@ func (c *cluster) register() error {
 		// This node follows no table that could tell which of the two it is.
 		return permanentError{fmt.Errorf("%w; or this start is registered, and the answer that said so was lost: then start the node again", ErrSuperseded)}
 	case errors.Is(err, table.ErrIncarnation) && !(known && n.Incarnation > c.incarnation):
-		// An earlier attempt may have succeeded without an answer: the state will tell.
+		// An earlier attempt may have succeeded without an answer: the state will show it.
 		return fmt.Errorf("%w for the table of the cluster: %w", errWaiting, err)
 	case errors.Is(err, table.ErrIncarnation):
 		return permanentError{fmt.Errorf("a later start of this node is registered: another process has its id, or its directory is a copy: %w", err)}
@@ -213,7 +211,7 @@ func (c *cluster) register() error {
 	return c.completeEntry(st)
 }
 
-// tableRole is the role of the node as the table names it.
+// tableRole returns the role of the node in the table's terms.
 func (c *Config) tableRole() table.Role {
 	switch c.Role {
 	case RoleProxy:
@@ -224,8 +222,8 @@ func (c *Config) tableRole() table.Role {
 	return table.Store
 }
 
-// beginRegistering tells whether the node still wants to be registered. From then on, only the table
-// knows whether it is.
+// beginRegistering reports whether the node still wants to be registered. From then on only the
+// table knows whether it is.
 func (c *cluster) beginRegistering() bool {
 	c.choice.Lock()
 	defer c.choice.Unlock()
@@ -233,8 +231,8 @@ func (c *cluster) beginRegistering() bool {
 	return c.registering
 }
 
-// abandonEntry ends the way into a cluster, unless the node may be registered already, by this start
-// or an earlier one.
+// abandonEntry ends the way into a cluster, unless this start or an earlier one may be registered
+// already.
 func (c *cluster) abandonEntry() bool {
 	c.choice.Lock()
 	defer c.choice.Unlock()
@@ -242,7 +240,7 @@ func (c *cluster) abandonEntry() bool {
 	return c.abandoned
 }
 
-// completeEntry checks what the cluster wants and tells the others that the node is in it.
+// completeEntry compares the settings with the cluster's and announces that the node has entered.
 func (c *cluster) completeEntry(st *table.State) error {
 	cluster := st.Cluster()
 	if text := c.n.cfg.wants().differences(cluster.Strategy); text != "" {
@@ -256,7 +254,7 @@ func (c *cluster) completeEntry(st *table.State) error {
 	if err != nil {
 		return err
 	}
-	// Later starts say what they are the next of.
+	// Later starts refer to this one.
 	if err := c.n.runRegistered(c.incarnation, c.advertisedBus); err != nil {
 		return permanentError{err}
 	}
@@ -272,7 +270,7 @@ func (c *cluster) completeEntry(st *table.State) error {
 		c.done.Go(c.takeOver)
 	}
 	if self, _ := st.Node(c.n.id); self.State == table.Leaving {
-		// It was told to before it was started again.
+		// The node was told to leave before it was started again.
 		if err := c.leaveAndEnd(c.ctx); err != nil {
 			return permanentError{err}
 		}

@@ -20,7 +20,7 @@ type environment struct {
 	store   func(*store.Config)  // nil: as it is
 	now     func() time.Duration // nil: the system's clock
 	date    func() time.Time     // nil: the system's, which may be set
-	steps   func(step.Step)      // nil: nobody is told
+	steps   func(step.Step)      // nil: no callback
 	host    func() string        // nil: the system's name
 	table   table.Hooks          // under the table of the cluster
 	// versions of the bus protocol; zero: all that this build speaks.

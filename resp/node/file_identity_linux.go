@@ -7,8 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileIdentity tells a file from its copies: by device, inode and time of birth, which a
-// rename keeps. It is empty if the file is not there or the system does not say.
+// fileIdentity returns the device, inode and birth time of a file. They differ for a copy and stay
+// the same when the file is renamed. It is empty if the file does not exist or the system does not
+// tell.
 func fileIdentity(path string) string {
 	var st unix.Statx_t
 	err := unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_INO|unix.STATX_BTIME, &st)
@@ -22,9 +23,8 @@ func fileIdentity(path string) string {
 	return place
 }
 
-// isFileCopy tells whether the file of one place was made at another moment than that of the
-// other, so that it is a copy for certain. Device and inode may be numbered anew when a file
-// system is mounted.
+// isFileCopy reports whether two identities have different birth times, so that one file is
+// certainly a copy. Device and inode may change when a file system is mounted.
 func isFileCopy(was, is string) bool {
 	const parts = 3 // device, inode, time of birth
 	a, b := strings.Split(was, "/"), strings.Split(is, "/")

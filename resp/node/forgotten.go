@@ -16,9 +16,9 @@ var ErrForgotten = errors.New("this start of the node is not registered any more
 // askAlone is how often a node that hears of no leader asks whether it is still registered.
 const askAlone = 5 * time.Second
 
-// watchForgotten ends the node when its start is no longer registered. A node that is taken
-// out while it is cut off is no server of the Raft group any more: nobody sends it the entry
-// that says so, it gets no lease, and it could serve nothing for as long as it runs.
+// watchForgotten ends the node when its start is no longer registered. A node that is removed while
+// it is cut off is no server of the Raft group any more: no server sends it the entry that says so,
+// it gets no lease, and it could never serve again.
 func (c *cluster) watchForgotten() {
 	tick := time.NewTicker(askAlone)
 	defer tick.Stop()

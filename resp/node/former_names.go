@@ -10,10 +10,10 @@ import (
 // takeOverPause is between two attempts to end a former name of this node.
 const takeOverPause = time.Second
 
-// takeOver ends the other names under which this node's directory was registered by
-// versions that did not store the name. Ranges that only a former name has lie in this
-// directory: they become this node's. Of all others there are copies elsewhere, and the
-// failover of the former name, which nobody answers for, frees them.
+// takeOver removes the other names under which this node's directory was registered by versions
+// that did not store the name. Ranges of which only a former name has a copy lie in this directory
+// and become this node's. All other ranges have copies elsewhere; the failover of the former name
+// frees them.
 func (c *cluster) takeOver() {
 	for c.ctx.Err() == nil {
 		former := c.table.State().FormerNames(c.n.id)

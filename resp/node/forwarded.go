@@ -20,7 +20,7 @@ type forwardConns struct {
 	serving sync.WaitGroup // those that began before
 }
 
-// begin returns what is called when a connection has ended.
+// begin registers a connection. The caller calls done when the connection has ended.
 func (f *forwardConns) begin() (done func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -53,8 +53,8 @@ func (f *forwardConns) wait(ctx context.Context) {
 	}
 }
 
-// endForwards takes no more of what others forward. Who connects is refused from now on: on a
-// connection that ends with this node nobody would know whether a request was read.
+// endForwards accepts no more forwarded requests, and refuses new connections: on a connection that
+// ends with this node, the sender would not know whether a request was read.
 func (c *cluster) endForwards() {
 	c.bus.Handle(bus.Forward, nil)
 	c.forwardConns.end()
@@ -89,7 +89,7 @@ func (c *cluster) runForwarded(from string, batches []*client.Batch, release fun
 	bursts.Put(burst)
 }
 
-// A batchReply takes the replies to one batch back to whoever forwarded it.
+// A batchReply returns the replies of one batch to the node that forwarded it.
 type batchReply struct {
 	batch *client.Batch
 	lens  []uint32

@@ -24,8 +24,8 @@ func (c *cluster) generation() uint64 {
 	return c.membership.Generation
 }
 
-// busGeneration is the generation that the node means on the bus. As long as its choice can be
-// taken back, it talks with everybody about that.
+// busGeneration returns the generation that the node uses on the bus. While its choice can still be
+// undone it talks with every node about that.
 func (c *cluster) busGeneration(p bus.Purpose) uint64 {
 	if p == bus.Control && !c.committed.Load() {
 		return 0
@@ -40,7 +40,7 @@ func (c *cluster) chosenMembership() membership {
 	return c.membership
 }
 
-// chooseLocked makes a choice last before anybody can learn of it.
+// chooseLocked stores a choice before any other node can learn of it.
 func (c *cluster) chooseLocked(b membership) error {
 	if b == c.membership {
 		return nil

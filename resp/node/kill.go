@@ -2,13 +2,13 @@ package node
 
 import "context"
 
-// Kill ends the node as kill -9 ends its process, or a loss of power its machine: at once
-// nothing that it sends reaches anybody any more, nothing reaches it, and its disk takes no
-// more of what clients do. Nobody is told, nothing is handed over or made durable in order.
-// Then it is taken down, which Kill waits for. Its directory can be opened again, and has
-// all that was acknowledged, as far as [Config.Fsync] promises that of a process that ends.
+// Kill ends the node as kill -9 ends its process, or a power failure its machine. At once no
+// message leaves it or reaches it, and its disk stores no further writes of clients. Nothing is
+// announced, handed over or made durable in order. Then Kill closes the node and waits for that.
+// The directory can be opened again, and has all acknowledged writes as far as [Config.Fsync]
+// promises that for a killed process.
 //
-// A node that is being closed already is closed. Done is closed, too, and Err is nil.
+// Kill of a node that is being closed waits for the close. Done is closed, too, and Err is nil.
 func (n *Node) Kill() {
 	n.finish(nil)
 	n.closeOnce.Do(n.kill)
@@ -17,7 +17,7 @@ func (n *Node) Kill() {
 func (n *Node) kill() {
 	n.cfg.env.conns.closeAll()
 	n.store.Crash()
-	// What is left of it sees nobody, and nobody sees it.
+	// No other node sees the rest.
 	n.health.Stopping()
 	over, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	leaveLogInterval  = 5 * time.Second        // between two lines about what is waited for
-	leavePollInterval = 100 * time.Millisecond // between two looks at who votes
-	forgetTimeout     = 5 * time.Second        // for the last entry of a node that has nothing left
+	leaveLogInterval  = 5 * time.Second        // between two log lines about the wait
+	leavePollInterval = 100 * time.Millisecond // between two looks at the voters
+	forgetTimeout     = 5 * time.Second        // for the last entry of a leaving node
 )
 
 var errStopping = errors.New("the node is being stopped")
 
-// leave hands everything over and returns once this node has nothing left: no range,
-// no vote, no place in the table and none in the gossip. What was begun goes on after
-// an error: a node that is leaving stays so, also when it is started again.
+// leave hands everything over and returns once this node has nothing left: no range, no vote, no
+// row in the table and no entry in gossip. After an error the node is still leaving, also when it
+// is started again.
 func (c *cluster) leave(ctx context.Context) error {
 	if c.abandonEntry() {
-		return c.members.Leave(ctx) // nobody counts on it
+		return c.members.Leave(ctx) // no other node relies on it
 	}
 	if err := c.beginLeave(ctx); err != nil {
 		return fmt.Errorf("leave: %w; all data stays in %s", err, c.n.cfg.Dir)
@@ -32,13 +32,12 @@ func (c *cluster) leave(ctx context.Context) error {
 	return c.finishLeave(ctx)
 }
 
-// leaveAndEnd returns once the table knows that this node leaves. Once it has nothing
-// left, whoever opened it is asked to close it. Where it is not known whether the table has
-// got to know it, the node leaves as soon as that shows: else it would get no ranges, and
-// nobody would wait for it to go.
+// leaveAndEnd returns once the table knows that this node leaves. When the node has nothing left,
+// it asks its owner to close it. If the outcome in the table is unknown, the node leaves as soon as
+// the table shows it: otherwise it would get no ranges and never end.
 func (c *cluster) leaveAndEnd(ctx context.Context) error {
 	if c.abandonEntry() {
-		err := c.members.Leave(ctx) // nobody counts on it
+		err := c.members.Leave(ctx) // no other node relies on it
 		c.n.finish(nil)
 		return err
 	}
@@ -71,7 +70,7 @@ func (c *cluster) leaveAndEnd(ctx context.Context) error {
 	return err
 }
 
-// beginLeave has the table say that this node leaves.
+// beginLeave has the table record that this node leaves.
 func (c *cluster) beginLeave(ctx context.Context) error {
 	select {
 	case <-c.enteredCh:
@@ -92,7 +91,7 @@ func (c *cluster) beginLeave(ctx context.Context) error {
 	}
 	err := c.propose(ctx, &table.Leave{Node: c.n.id, Incarnation: c.incarnation}, isNow(c.n.id, table.Leaving))
 	switch {
-	case errors.Is(err, table.ErrNodeState): // it is leaving already
+	case errors.Is(err, table.ErrNodeState): // it is already leaving
 		return nil
 	case errors.Is(err, table.ErrLastStore):
 		return fmt.Errorf("no other node could take the data; to end this one and keep its data, stop it: %w", err)
@@ -100,7 +99,7 @@ func (c *cluster) beginLeave(ctx context.Context) error {
 	return err
 }
 
-// finishLeave waits until a node that leaves is not needed any more, and takes it out.
+// finishLeave waits until a leaving node is no longer needed, and removes it from the cluster.
 func (c *cluster) finishLeave(ctx context.Context) (err error) {
 	log := c.n.cfg.Logger
 	log.Info("leaving the cluster", "node", c.n.id)
@@ -113,8 +112,8 @@ func (c *cluster) finishLeave(ctx context.Context) (err error) {
 		if err := c.waitDrained(ctx); err != nil {
 			return err
 		}
-		// The node is put out of the group once the table has forgotten it, and may never hear
-		// of that.
+		// The node is removed from the group once the table has forgotten it, and may never hear of
+		// that.
 		c.withdrawing.Store(true)
 		err := c.forgetSelf(ctx)
 		if !errors.Is(err, table.ErrCopies) {
@@ -123,8 +122,8 @@ func (c *cluster) finishLeave(ctx context.Context) (err error) {
 			}
 			return c.members.Leave(ctx)
 		}
-		// A copy that arrived when the node was told to leave may be admitted after that, and
-		// this node may not have applied the entry yet.
+		// A copy that arrived when the node was told to leave may be admitted later, and this node
+		// may not have applied that entry yet.
 		c.withdrawing.Store(false)
 		select {
 		case <-time.After(leavePollInterval):
@@ -135,8 +134,8 @@ func (c *cluster) finishLeave(ctx context.Context) (err error) {
 	}
 }
 
-// forgetSelf has the table decide that this node is gone. The table refuses that while the node
-// has copies that count.
+// forgetSelf has the table decide that this node is gone. The table refuses while the node has
+// copies that count.
 func (c *cluster) forgetSelf(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, forgetTimeout)
 	defer cancel()
@@ -144,7 +143,7 @@ func (c *cluster) forgetSelf(ctx context.Context) error {
 	return err
 }
 
-// waitDrained waits until this node has no range and no vote, and says what it waits for.
+// waitDrained waits until this node has no range and no vote. It logs what it waits for.
 func (c *cluster) waitDrained(ctx context.Context) error {
 	changes, cancel := c.table.Changes()
 	defer cancel()
@@ -154,7 +153,7 @@ func (c *cluster) waitDrained(ctx context.Context) error {
 	for {
 		ranges := c.ranges()
 		votes := c.table.Votes()
-		if c.leaveCtx.Err() != nil { // looked at after the ranges: it may have given them up
+		if c.leaveCtx.Err() != nil { // checked after the ranges: a stop may have given them up
 			return errors.New("leave: the node is being stopped; it continues to leave when it is started again")
 		}
 		if ranges == 0 && !votes {
@@ -179,7 +178,7 @@ func (c *cluster) waitDrained(ctx context.Context) error {
 	}
 }
 
-// ranges counts those of which this node has a copy.
+// ranges counts the ranges of which this node has a copy.
 func (c *cluster) ranges() int {
 	n := 0
 	for row := range c.table.State().Rows() {
@@ -190,7 +189,7 @@ func (c *cluster) ranges() int {
 	return n
 }
 
-// handoffStatus says how far the handoffs of this node are, and what they wait for.
+// handoffStatus describes the handoffs of this node and what they wait for.
 func (c *cluster) handoffStatus() string {
 	var words []string
 	for _, p := range c.engine.Progress() {

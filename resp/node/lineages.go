@@ -20,9 +20,8 @@ const (
 	firstLineage = 1
 )
 
-// A lineages is what a directory remembers of whose past its data are: a range that was
-// made anew has another lineage, and what a node has of the earlier one is not data of
-// the range any more.
+// lineages records the lineage of the data in a directory. A recreated range has a new lineage;
+// data of the earlier one is no data of the range any more.
 type lineages struct {
 	dir string
 
@@ -145,7 +144,7 @@ func (l *lineages) set(r ring.Range, lineage uint64) error {
 		steps = slices.CompactFunc(next, func(a, b lineageStep) bool { return a.Lineage == b.Lineage })
 	}
 	if err := saveJSON(l.dir, lineagesFile, lineageText{lineagesFormat, steps}); err != nil {
-		l.steps = was // what is not durable has to be noted again
+		l.steps = was // what is not durable must be recorded again
 		return fmt.Errorf("note whose past the data are: %w", err)
 	}
 	l.steps = steps

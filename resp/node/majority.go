@@ -9,8 +9,8 @@ const (
 	majorityCheck = 250 * time.Millisecond
 )
 
-// watchMajority routes anew when this node has lost the majority for certain, and when it
-// is back: in between requests do not wait for it.
+// watchMajority updates the routes when this node has certainly lost the majority, and when it is
+// back. In between requests fail at once.
 func (c *cluster) watchMajority() {
 	tick := time.NewTicker(majorityCheck)
 	defer tick.Stop()

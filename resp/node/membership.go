@@ -14,17 +14,15 @@ import (
 const (
 	membershipFile   = "cluster.json"
 	membershipFormat = 1
-	// maxMembershipFile bounds what is read, should something else have written it.
+	// maxMembershipFile bounds the size of the file that is read.
 	maxMembershipFile = 4 << 10
 )
 
-// A membership is what a directory remembers of its cluster. It is written before
-// anybody else may count on it, so that a node that starts again does not enter a
-// second cluster.
+// membership is what a directory records of its cluster. It is stored before any other node relies
+// on it, so that a restarted node does not enter a second cluster.
 type membership struct {
 	Format int `json:"format"`
-	// ID tells the directory from every other. Only a proxy's has one: a store has its
-	// own.
+	// ID identifies the directory. Only a directory without a store has one here.
 	ID string `json:"id,omitempty"`
 	// Node is the name of the node that the directory belongs to; a store keeps its own.
 	Node    string `json:"node,omitempty"`
@@ -34,13 +32,13 @@ type membership struct {
 	// Founder is the node that was to found that cluster when it was chosen, maybe this
 	// one; empty if the cluster was there already.
 	Founder string `json:"founder,omitempty"`
-	// Entered tells that this node has been registered in it.
+	// Entered reports that this node has been registered in the cluster.
 	Entered bool `json:"entered"`
 }
 
-// dataIsFromCluster tells that what the directory of a node holds came from its cluster. When it chose one
-// that another node founds, or that was there, it had no data of its own; the others may give it
-// some before it has noted that it is registered.
+// dataIsFromCluster reports whether the data in the node's directory came from its cluster. A node
+// that chose a cluster founded by another node had no data of its own. It may get some before it
+// has recorded that it is registered.
 func (m membership) dataIsFromCluster(node string) bool {
 	return m.Entered || m.Generation != 0 && m.Founder != node
 }

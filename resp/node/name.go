@@ -98,7 +98,7 @@ func defaultName(host, id string) string {
 	return host + "-" + id
 }
 
-// isDefaultName tells whether a name is the default one of a directory, on whatever host.
+// isDefaultName reports whether a name is the default one of a directory, on whatever host.
 func isDefaultName(name, id string) bool { return name == id || strings.HasSuffix(name, "-"+id) }
 
 // directoryID returns the id of the directory in a default name, and false for other names.

@@ -34,7 +34,7 @@ type Node struct {
 
 	health    admin.Health
 	cluster   *cluster
-	part      atomic.Pointer[cluster] // cluster, once it is open, for those who may ask before
+	part      atomic.Pointer[cluster] // cluster, once it is open, for callers that may come earlier
 	metrics   *admin.Metrics
 	web       *admin.Server // nil when HTTP is off
 	webAt     net.Listener
@@ -42,8 +42,8 @@ type Node struct {
 
 	run run // of the directory; only the goroutine that enters the cluster changes it, then Close
 
-	// passwordChanged tells that the password was changed at run time to one that other
-	// nodes do not prove; see changePassword.
+	// passwordChanged reports that the password was changed at run time to one that other nodes do
+	// not prove; see changePassword.
 	passwordChanged atomic.Bool
 
 	tls       atomic.Pointer[tls.Config] // that clients are met with; nil without TLS
@@ -234,8 +234,8 @@ func (c *Config) store(token ring.TokenFunc) store.Config {
 	}
 }
 
-// damageGrace is for how long a node that has come across damage goes on to take writes,
-// while what is damaged is given up and copied anew.
+// damageGrace is how long a node with damaged data continues to accept writes, while the damaged
+// ranges are handed over and copied again.
 const damageGrace = 2 * time.Minute
 
 // fixed are settings that CONFIG GET shows and only a restart changes.
@@ -285,8 +285,7 @@ func zeroIsNone[T int64 | time.Duration](n T) T {
 	return n
 }
 
-// watchStore reports a storage engine that has stopped for good. Reads go on until
-// somebody closes the node.
+// watchStore logs that the storage engine has stopped. Reads continue until the node is closed.
 func (n *Node) watchStore() {
 	select {
 	case <-n.store.Fatal():
@@ -296,7 +295,7 @@ func (n *Node) watchStore() {
 	}
 }
 
-// finish asks whoever opened the node to close it.
+// finish asks the owner of the node to close it.
 func (n *Node) finish(err error) {
 	n.doneOnce.Do(func() {
 		n.err = err
@@ -304,7 +303,7 @@ func (n *Node) finish(err error) {
 	})
 }
 
-// placement is the newest that is agreed on, so far as this node knows.
+// placement returns the newest agreed placement that this node knows.
 func (n *Node) placement() *ring.Placement {
 	c := n.part.Load()
 	if c == nil {
@@ -380,7 +379,7 @@ func (n *Node) Close() error {
 		last := time.AfterFunc(n.cfg.StopTimeout*4/5, n.endWaits)
 		n.cluster.resign(ctx)
 		n.server.SendBack()
-		n.cluster.endForwards() // others send to whoever serves now
+		n.cluster.endForwards() // other nodes send to the new primaries
 		err := n.server.Close(ctx)
 		n.cluster.forwardConns.wait(ctx)
 		last.Stop()

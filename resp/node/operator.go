@@ -121,11 +121,11 @@ func (o operator) Pin(ctx context.Context, pins vnode.Pins) error {
 	return c.pin(ctx, pins)
 }
 
-// unknownOutcomeTimeout is how long an order whose outcome is not known may yet show.
+// unknownOutcomeTimeout is how long the table may take to show a command with an unknown outcome.
 const unknownOutcomeTimeout = 5 * time.Second
 
 // propose has the table take an order, and says in an operator's words why not. shows
-// tells whether a state has what was ordered.
+// reports whether a state has what was ordered.
 func (c *cluster) propose(ctx context.Context, order table.Command, shows func(*table.State) bool) error {
 	_, err := c.table.Apply(ctx, order)
 	switch {
@@ -159,7 +159,7 @@ func (c *cluster) waitForState(ctx context.Context, shows func(*table.State) boo
 	return true
 }
 
-// isNow tells of a node whether it is in a state.
+// isNow returns a condition: the node is in a state.
 func isNow(node string, state table.NodeState) func(*table.State) bool {
 	return func(st *table.State) bool {
 		n, _ := st.Node(node)
@@ -205,7 +205,7 @@ func (c *cluster) alive(node string) bool {
 	return ok && m.Status == members.Alive
 }
 
-// forget takes a node out that is away for good and has no copy that counts.
+// forget removes a node that is away for good and has no copy that counts.
 func (c *cluster) forget(ctx context.Context, name string) error {
 	n, err := c.findNode(name)
 	if err != nil {

@@ -9,12 +9,11 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
-// outgoingCopy is a range on its way to another store. But for what the tap hands over, it
-// belongs to one goroutine.
+// outgoingCopy implements replica.OutgoingCopy. Except for its tap, it belongs to one goroutine.
 //
-// Invariant: cursor is read under the latches of the changed keys and moved under those
-// of the keys that it passes. So a change is sent if and only if the copy of its keys
-// has been, and before anything later of them.
+// Invariant: cursor is read under the latches of the changed keys, and moved under those of the
+// keys that it passes. So a change is sent if and only if its keys have been copied, and before any
+// later change of them.
 type outgoingCopy struct {
 	store  *store.Store
 	r      ring.Range
@@ -23,7 +22,7 @@ type outgoingCopy struct {
 	copy   *store.Copy
 	cursor atomic.Pointer[store.Position]
 
-	theirs   *store.Digests // what the receiver has from the cursor on
+	theirs   *store.Digests // of the receiver, from the cursor on
 	question []byte
 }
 
@@ -37,7 +36,7 @@ func newOutgoingCopy(s *store.Store, r ring.Range, sink func([]byte), pace func(
 	o.tap = s.Listen(func(c store.Change) {
 		batch, err := s.CutBatch(c.Batch, r, *o.cursor.Load())
 		if err != nil {
-			batch = c.Batch // which the receiver does not understand either, and says so
+			batch = c.Batch // the receiver cannot read it either, and reports that
 		}
 		if batch != nil {
 			sink(batch)
@@ -47,13 +46,13 @@ func newOutgoingCopy(s *store.Store, r ring.Range, sink func([]byte), pace func(
 	return o, nil
 }
 
-// Close implements replica.Outgoing.
+// Close implements replica.OutgoingCopy.
 func (o *outgoingCopy) Close() { o.tap.Close(nil) }
 
-// Ask implements replica.Outgoing.
+// Ask implements replica.OutgoingCopy.
 func (o *outgoingCopy) Ask() []byte { return o.question }
 
-// Answer implements replica.Outgoing.
+// Answer implements replica.OutgoingCopy.
 func (o *outgoingCopy) Answer(answer []byte) error {
 	asked := o.question[0]
 	o.question = nil
@@ -84,7 +83,7 @@ func answered(err error) error {
 	return nil
 }
 
-// Step implements replica.Outgoing.
+// Step implements replica.OutgoingCopy.
 func (o *outgoingCopy) Step(limit int) (done bool, err error) {
 	err = o.copy.Chunk(limit, o.theirs, func(batch []byte, next store.Position) {
 		o.cursor.Store(&next)
@@ -101,5 +100,5 @@ func (o *outgoingCopy) Step(limit int) (done bool, err error) {
 	return false, nil
 }
 
-// Passed implements replica.Outgoing.
+// Progress implements replica.OutgoingCopy.
 func (o *outgoingCopy) Progress() (keys, bytes int64) { return o.copy.Passed() }

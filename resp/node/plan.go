@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// assumedRate is what a handoff is taken to copy as long as nobody has measured it,
-	// in bytes a second.
+	// assumedRate is the assumed speed of a handoff, in bytes a second, while none has been
+	// measured.
 	assumedRate = 100 * mib
 	// leastMeasured is how many bytes must have moved for their rate to mean anything.
 	leastMeasured = 16 * mib
@@ -26,7 +26,7 @@ const (
 	planTimeout = 20 * time.Second
 )
 
-// plan tells what would move if members joined and nodes left, for people.
+// plan describes what would move if members joined and nodes left.
 func (c *cluster) plan(ctx context.Context, join []ring.Member, leave []string) (string, error) {
 	st := c.table.State()
 	members, leaving, err := c.plannedMembers(st, join, leave)
@@ -121,7 +121,7 @@ func plannedNodes(present, desired *ring.Placement, members []ring.Member) []sta
 	return all
 }
 
-// pair is who sends and who receives.
+// A pair is a sender and a receiver.
 type pair struct{ from, to string }
 
 // countMoves counts the ranges that would go from node to node: those of the desired

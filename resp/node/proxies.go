@@ -18,8 +18,8 @@ const (
 	proxyLeave = 3 * time.Second
 )
 
-// forgetProxies has the cluster forget proxies that are away for proxyForget, while this node
-// leads. A new leader counts anew.
+// forgetProxies has the cluster forget proxies that have been away for proxyForget, while this node
+// leads. A new leader starts to count from zero.
 func (c *cluster) forgetProxies() {
 	tick := time.NewTicker(proxyLook)
 	defer tick.Stop()

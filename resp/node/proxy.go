@@ -24,7 +24,8 @@ func (c *Config) proxyStore(token ring.TokenFunc) store.Config {
 // nothing else: on half of them, for it stands beside an application that wants them, too.
 func ProxyThreads() int { return max(1, runtime.NumCPU()/2) }
 
-// refuseStore keeps a node without data out of a directory with data, which nobody would serve.
+// refuseStore refuses to start a node without data in a directory with data, which would not be
+// served.
 func refuseStore(dir string) error {
 	is, err := store.Exists(dir)
 	if err == nil && is {

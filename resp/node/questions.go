@@ -8,8 +8,8 @@ import (
 	"github.com/ringside-kv/ringside/replica/bus"
 )
 
-// messageQuestion begins a message between nodes that is none of the table's, whose
-// own begin with lower numbers. A question follows as JSON; the reply is an answer.
+// messageQuestion begins a message that is not for the table; messages for the table begin with
+// lower numbers. A question follows as JSON, and the reply is an answer.
 const messageQuestion = 'Q'
 
 // maxQuestion bounds a question and an answer, in bytes.
@@ -28,7 +28,7 @@ type question struct {
 	Generation uint64 `json:"generation,string"`
 	Expect     int    `json:"expect,omitempty"`
 	Wants      wants  `json:"wants"`
-	// Nodes are those whose leases are asked about.
+	// Nodes are those whose leases the question is about.
 	Nodes []string `json:"nodes,omitempty"`
 }
 
@@ -99,7 +99,7 @@ func (c *cluster) reply(from string, message []byte) ([]byte, error) {
 	return json.Marshal(a)
 }
 
-// admit tells whether a node may enter the cluster, and if not, says so here, too.
+// admit reports whether a node may enter the cluster, and if not, says so here, too.
 func (c *cluster) admit(from string, q *question) *answer {
 	st := c.table.State()
 	if !st.Founded() { // it was started again, and has not caught up yet

@@ -10,11 +10,10 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// ready are the checks of readiness that concern the cluster. A node is ready while it
-// answers for all keys that it should serve; and, for the first time, once it has seen a
-// node there to serve each range and has a copy of all that belongs here, as far as the
-// other nodes can give it. What happens to other nodes later takes their ranges with it,
-// but this node not out of service: from then on what is missing elsewhere is a note.
+// ready returns the readiness checks of the cluster. A node is ready while it serves all its keys.
+// At first it must also have seen a running primary of every range, and hold a copy of every range
+// that belongs here, as far as other nodes can send them. After that, missing ranges of other nodes
+// are only a note: they do not make this node unready.
 func (c *cluster) ready() []admin.Check {
 	entered, lease := admin.Check{Name: "cluster"}, admin.Check{Name: "lease"}
 	if !c.entered.Load() {
@@ -80,7 +79,7 @@ func (c *cluster) unserved() (unserved, of int) {
 	return unserved, of
 }
 
-// orphans counts the ranges whose primary is not there.
+// orphans counts the ranges whose primary is not running.
 func (c *cluster) orphans(alive map[string]bool) (ranges, orphans int) {
 	st := c.table.State()
 	for row := range st.Rows() {
@@ -92,8 +91,8 @@ func (c *cluster) orphans(alive map[string]bool) (ranges, orphans int) {
 	return ranges, orphans
 }
 
-// missingCopies says what is still to come of the copies that belong here, and of those that
-// the ranges of this node are to have; empty if nothing is.
+// missingCopies describes the copies that belong here and are missing, and those that ranges of
+// this node lack; empty if there are none.
 func (c *cluster) missingCopies(alive map[string]bool) string {
 	st := c.table.State()
 	members := st.MembersOf()

@@ -13,19 +13,19 @@ import (
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
-// # Going on without the majority
+// # Continuing without the majority
 //
-// Recover makes a new generation of a cluster out of the directories of the nodes that
-// are left. What is to become of them is decided once and written into each directory
-// before any is changed (the plan). Then, in each: the new table is built beside the old
-// one and takes its place; at last the directory says that it is of the new generation.
-// Whatever cuts that short, the same again finishes it, by the plan that is there; until
-// then no node starts in a directory that has a plan and is still of the old generation.
+// Recover makes a new generation of a cluster from the directories of the remaining nodes. The
+// result is decided once, as a plan, and written into each directory before any of them is changed.
+// Then, in each directory, the new table is built beside the old one and takes its place, and at
+// last the directory records the new generation. If this is interrupted, repeating the command
+// completes it by the stored plan. Until then no node starts in a directory that has a plan and is
+// still of the old generation.
 
 const (
 	planFile   = "recovery.json"
 	planFormat = 1
-	// maxPlanFile bounds what is read.
+	// maxPlanFile bounds the size of the file that is read.
 	maxPlanFile = 1 << 30
 )
 
@@ -36,7 +36,7 @@ var (
 	ErrRecover = errors.New("cannot recover")
 )
 
-// A recoveryPlan is what a recovery comes to.
+// A recoveryPlan is the result of a recovery, stored before it is applied.
 type recoveryPlan struct {
 	Format  int    `json:"format"`
 	Cluster string `json:"cluster"`
@@ -55,15 +55,15 @@ type recoveryNode struct {
 	Server string `json:"server"`
 }
 
-// A Recovery tells what a recovery does, or would do.
+// A Recovery describes what a recovery does, or would do.
 type Recovery struct {
 	Cluster  string
 	From, To uint64 // generations
 	Nodes    []string
 	Voter    string
-	// Resumed tells that an earlier one was finished.
+	// Resumed reports that an earlier recovery was completed.
 	Resumed bool
-	// Nothing tells that all was done already.
+	// Nothing reports that there was nothing left to do.
 	Nothing bool
 	*table.Recovered
 }
@@ -77,10 +77,9 @@ type survivor struct {
 	id         string
 }
 
-// Recover makes a cluster go on that has lost the majority of its voters for good, with
-// the nodes whose directories these are, none of which may run. It can be repeated, and
-// finishes what was cut short. With dry it changes nothing. What was on other nodes alone
-// stays lost.
+// Recover continues a cluster that has lost the majority of its voters for good, with the nodes of
+// these directories, none of which may be running. It can be repeated, and completes an interrupted
+// recovery. With dry it changes nothing. Data that was only on other nodes stays lost.
 func Recover(dirs []string, dry bool) (*Recovery, error) {
 	var left []*survivor
 	var faults []error

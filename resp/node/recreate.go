@@ -12,10 +12,9 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// recreate gives ranges, all of whose copies are away, to a node anew: to this one,
-// empty, or to another one with what it has of them. It is the end of what the old
-// copies hold: they count no more when they come back. Without ranges it is all of
-// which there is no copy.
+// recreate gives ranges without a running copy to a node: to this one, empty, or to another one
+// with the data that it has of them. The old copies no longer count when they return. Without
+// ranges it recreates all that have no copy.
 func (c *cluster) recreate(ctx context.Context, ranges []ring.Range, from string) error {
 	rows, err := c.toRecreate(ranges)
 	if err != nil {
@@ -109,7 +108,7 @@ func (c *cluster) lostRows(st *table.State) []*table.Row {
 	return rows
 }
 
-// recreateRows has the table agree, once nobody can be answering for the rows any more.
+// recreateRows has the table recreate rows, once no node can still be answering for them.
 func (c *cluster) recreateRows(ctx context.Context, rows []*table.Row, taker table.Node) error {
 	st := c.table.State()
 	var holders []string
@@ -140,7 +139,7 @@ func (c *cluster) recreateRows(ctx context.Context, rows []*table.Row, taker tab
 // leaseLongest is more than a lease lasts, with its margin, by any clock.
 const leaseLongest = 3 * time.Second
 
-// checkLeasesOver asks whoever leads whether nodes can still be answering.
+// checkLeasesOver asks the leader whether nodes can still be answering.
 func (c *cluster) checkLeasesOver(ctx context.Context, nodes []string) error {
 	leader, self := c.table.Leader()
 	switch {
@@ -165,7 +164,7 @@ func (c *cluster) checkSilent(nodes []string) error {
 	return nil
 }
 
-// keysAt is how many keys a node has of rows, whoever serves them.
+// keysAt returns the number of keys that a node has in rows, whichever node serves them.
 func (c *cluster) keysAt(ctx context.Context, node string, rows []*table.Row) (keys int64, err error) {
 	q := &statusQuery{}
 	for _, row := range rows {

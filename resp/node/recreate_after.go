@@ -11,8 +11,8 @@ import (
 // recreateEvery is how often the leader looks for ranges that are lost.
 const recreateEvery = time.Second
 
-// recreateLost makes ranges anew, empty, that have had no copy for RecreateAfter, while
-// this node leads. It is for those to whom a miss is no loss.
+// recreateLost creates ranges again, empty, that have had no copy for RecreateAfter, while this
+// node leads. It is for caches, where a miss is no loss.
 func (c *cluster) recreateLost() {
 	tick := time.NewTicker(recreateEvery)
 	defer tick.Stop()
@@ -96,7 +96,7 @@ func (c *cluster) emptyRows(ctx context.Context, node string, rows []*table.Row)
 // lostSince are since when ranges have been lost.
 type lostSince map[ring.Range]time.Time
 
-// due are the rows that have been lost for long enough, and what is to be remembered.
+// due returns the rows that have been lost for long enough, and the new record.
 func (a lostSince) due(lost []*table.Row, now time.Time, after time.Duration) (rows []*table.Row, next lostSince) {
 	next = make(lostSince, len(lost))
 	for _, row := range lost {

@@ -87,8 +87,8 @@ func (c *cluster) watchFatal() {
 	}
 }
 
-// ErrStalled ends a node whose disk has not answered for minutes while that of another node
-// works. Up to then the node waits: see the package table.
+// ErrStalled ends a node whose disk has not answered for minutes while that of another node works.
+// Until then the node waits: see package table.
 var ErrStalled = errors.New("the disk with the table of the cluster has not answered for 2 minutes, and that of another node does: check the disk, then start the node again")
 
 // stalled is called by the table, on a goroutine of its own.

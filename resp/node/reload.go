@@ -17,10 +17,10 @@ var reloads = []string{
 // [Fault]. All others need a restart.
 func Reloads(setting string) bool { return slices.Contains(reloads, setting) }
 
-// Reload applies the settings of cfg that may change at run time, and reads the files of
-// certificates anew. A setting that cfg has as the last Reload, or Open, had it stays as it
-// is, also if CONFIG SET has changed it meanwhile. Other settings of cfg are ignored.
-// TLS cannot be turned on or off. If Reload returns an error, nothing has changed.
+// Reload applies the settings of cfg that may change at run time, and reads the certificates again.
+// A setting that is unchanged since the last Reload, or Open, stays as it is, even if CONFIG SET
+// has changed it meanwhile. Other settings of cfg are ignored. TLS cannot be turned on or off. If
+// Reload returns an error, nothing has changed.
 func (n *Node) Reload(cfg Config) error {
 	n.reloading.Lock()
 	defer n.reloading.Unlock()

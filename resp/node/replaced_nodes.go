@@ -8,8 +8,8 @@ import (
 	"github.com/ringside-kv/ringside/replica/table"
 )
 
-// replacedNodes notes of which nodes others have taken the place, so that nobody waits for
-// their answers. It belongs to one goroutine.
+// replacedNodes finds nodes that were replaced, so that no request waits for their replies. It
+// belongs to one goroutine.
 type replacedNodes struct {
 	seen map[string]knownStart // by node
 }
@@ -38,11 +38,11 @@ func (r *replacedNodes) update(nodes []table.Node) (before map[string]uint64) {
 	return before
 }
 
-// abandonAgain is how long after a change of the routes somebody may still send by the
-// earlier ones.
+// abandonAgain is how long after a change of the routes requests may still leave by the earlier
+// ones.
 const abandonAgain = 100 * time.Millisecond
 
-// watchReplaced gives up what is under way to nodes whose place others have taken.
+// watchReplaced abandons requests to nodes that were replaced.
 func (c *cluster) watchReplaced() {
 	changes, cancel := c.table.Changes()
 	defer cancel()
@@ -80,7 +80,7 @@ func (c *cluster) endIfSuperseded() {
 	}
 }
 
-// abandon gives up what is under way to starts of nodes before an incarnation.
+// abandon abandons requests to starts of nodes before an incarnation.
 func (c *cluster) abandon(before map[string]uint64) {
 	for node, incarnation := range before {
 		c.mu.Lock()

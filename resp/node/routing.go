@@ -75,7 +75,7 @@ func (c *cluster) linkLocked(node string) resp.Link {
 	return l
 }
 
-// watchMembers routes anew when nodes come, go or move.
+// watchMembers updates the routes when nodes come, go or move.
 func (c *cluster) watchMembers() {
 	events, cancel := c.members.Watch()
 	defer cancel()
@@ -88,7 +88,7 @@ func (c *cluster) watchMembers() {
 			}
 			c.sightings.look(c.members.Nodes(), time.Now())
 			c.mu.Lock()
-			if c.routed { // else waiting requests would wait anew
+			if c.routed { // else waiting requests would start to wait again
 				c.routeLocked()
 			}
 			c.mu.Unlock()

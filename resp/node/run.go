@@ -20,7 +20,7 @@ const (
 	// lockFile is held by the store as long as it is open. It is created once, and renaming
 	// the directory keeps it.
 	lockFile = "LOCK"
-	// maxRunFile bounds what is read, should something else have written it.
+	// maxRunFile bounds the size of the file that is read.
 	maxRunFile = 4 << 10
 	// incarnationSpread bounds the random part of the number of a start, in nanoseconds.
 	incarnationSpread = 1 << 20
@@ -36,20 +36,20 @@ type run struct {
 	// Boot is of the machine, from one start of it to the next; empty if it is not known.
 	Boot  string `json:"boot"`
 	Fsync string `json:"fsync"`
-	// Stopped tells that the node was stopped, and everything made durable.
+	// Stopped reports that the node was stopped after everything was made durable.
 	Stopped bool `json:"stopped"`
 	// Registered is the last incarnation that the cluster knows of; 0 if it knows none.
 	// If it knows a later one, the directory is an old copy.
 	Registered uint64 `json:"registered,string"`
-	// Lost tells that something may have been lost since then.
+	// Lost reports that something may have been lost since then.
 	Lost bool `json:"lost"`
 	// Place is where the directory lies: a copy has another one. Empty if it is not known.
 	Place string `json:"place,omitempty"`
-	// Copied tells that the directory is a copy that has not been registered yet: its
-	// original may be running.
+	// Copied reports that the directory is a copy that has not been registered yet: its original
+	// may be running.
 	Copied bool `json:"copied,omitempty"`
-	// Apart tells that the directory is a copy for certain, made file by file, and has not been
-	// registered yet. Place alone can change, where a file system numbers its files anew.
+	// Apart reports that the directory is certainly a copy, made file by file, and has not been
+	// registered yet. Place alone may change when a file system numbers its files again.
 	Apart bool `json:"apart,omitempty"`
 	// Bus is the address where other nodes reach the node, or, as long as Copied holds, its
 	// original.
@@ -60,22 +60,21 @@ type run struct {
 type startConditions struct {
 	boot  string // id of this start of the machine
 	place string // see run.Place
-	// logFailed tells that the store's log had failed when the last process ended.
+	// logFailed reports that the store's log had failed when the last process ended.
 	logFailed bool
 }
 
-// copiedTo tells whether the directory at a place is a copy of the one of the run.
+// copiedTo reports whether the directory at a place is a copy of the one of the run.
 func (r *run) copiedTo(place string) bool {
 	return r.Place != "" && place != "" && r.Place != place
 }
 
-// survived tells whether what the run had acknowledged is all there at the next start:
-// nothing that the system had was lost, or the disk had everything. A copy has everything
-// only if it was made after a clean stop.
+// survived reports whether all writes that the run had acknowledged are present at the next start:
+// the system lost nothing, or the disk had everything. A copy has everything only if it was made
+// after a clean stop.
 //
-// In mode everysec an fsync of the log that fails may take back what was acknowledged. In mode
-// always nothing is acknowledged before its fsync has succeeded. A clean stop tells that the
-// log was healed.
+// In mode everysec a failed fsync of the log may take back acknowledged writes. In mode always no
+// write is acknowledged before its fsync. After a clean stop the log is known to be whole.
 func (r *run) survived(around startConditions) bool {
 	if r.copiedTo(around.place) {
 		return r.Stopped
@@ -99,9 +98,9 @@ func (r *run) next(now time.Time, around startConditions, fsync store.Fsync) run
 	}
 }
 
-// abstains tells whether the start takes no part in deciding before others have registered it:
-// its original may run, and vote as the same server. A copy that was made after a clean stop
-// takes part, or a cluster of which all directories were copied could not start.
+// abstains reports whether the start must not vote before it is registered: its original may be
+// running and voting as the same server. A copy that was made after a clean stop may vote, since a
+// cluster of which all directories were copied could not start otherwise.
 func (r *run) abstains() bool { return r.Apart && (r.Lost || r.Registered == 0) }
 
 // nextIncarnation is the number of a start that begins now: above those of all starts before it,
@@ -112,8 +111,8 @@ func (r *run) nextIncarnation(now time.Time) uint64 {
 	return max(uint64(max(0, now.UnixNano())), r.Incarnation+1, r.Registered+1) + rand.Uint64N(incarnationSpread)
 }
 
-// intact tells, before the run is registered, whether it has all that earlier ones have
-// acknowledged, if after is the last of them that the cluster knows of.
+// intact reports, before the run is registered, whether it has all acknowledged writes of earlier
+// runs, if after is the last of them that the cluster knows.
 func (r *run) intact() (intact bool, after uint64) { return !r.Lost, r.Registered }
 
 func loadRun(dir string) (run, error) {
@@ -135,7 +134,7 @@ func loadRun(dir string) (run, error) {
 	return r, nil
 }
 
-// hasRun tells whether a node has been open in a directory.
+// hasRun reports whether a node has been open in a directory.
 func hasRun(dir string) (bool, error) {
 	switch _, err := os.Stat(filepath.Join(dir, runFile)); {
 	case err == nil:
@@ -155,8 +154,8 @@ func (r run) save(dir string) error {
 	return nil
 }
 
-// beginRun notes that the node runs, and as which start, before it may acknowledge
-// anything and before anybody hears of it.
+// beginRun records that the node runs, and as which start, before it can acknowledge a write and
+// before another node hears of it.
 func (n *Node) beginRun() error {
 	if err := os.MkdirAll(n.cfg.Dir, 0o700); err != nil {
 		return err

@@ -38,8 +38,7 @@ func (s *sightings) look(nodes []members.Node, now time.Time) {
 	s.seen = seen
 }
 
-// since tells since when a node is as it is; nil if that is longer than this node has
-// looked.
+// since returns when a node came into its present state; nil if it was so at the first look.
 func (s *sightings) since(node string) *time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()

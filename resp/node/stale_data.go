@@ -20,9 +20,8 @@ import (
 // asideDir is where, in a node's directory, lies what was put aside.
 const asideDir = "aside"
 
-// staleDataSaver keep what a node has of ranges that were made anew elsewhere meanwhile: in files
-// of RESTORE commands, which redis-cli --pipe brings back, key by key, where nothing newer
-// is in their place.
+// A staleDataSaver saves data of ranges that were recreated elsewhere, in files of RESTORE
+// commands. redis-cli --pipe restores the keys that have no newer value.
 type staleDataSaver struct {
 	store    *store.Store
 	dir      string

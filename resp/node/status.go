@@ -86,8 +86,8 @@ func strategyReport(of *table.Cluster) status.Strategy {
 	return r
 }
 
-// report tells of the cluster: its placement and handoffs as this node's table has
-// them, who is there as gossip has it, and what the nodes say of themselves.
+// report describes the cluster: placement and handoffs by this node's table, running nodes by
+// gossip, and what the nodes report of themselves.
 func (c *cluster) report(ctx context.Context) *status.Report {
 	st := c.table.State()
 	of := st.Cluster()

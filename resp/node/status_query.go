@@ -21,7 +21,7 @@ import (
 
 // A statusQuery is what a node is asked for; what it serves and moves is always told.
 type statusQuery struct {
-	// Loads are ranges whose load is wanted.
+	// Loads are ranges whose load is asked for.
 	Loads []ring.Range `json:"loads,omitempty"`
 }
 
@@ -77,7 +77,7 @@ func (c *cluster) serveStatus(peer bus.Peer, conn net.Conn) {
 	}
 }
 
-// ownStatus tells of this node.
+// ownStatus returns the status of this node.
 func (c *cluster) ownStatus(ctx context.Context, q *statusQuery) nodeStatus {
 	a := nodeStatus{Version: c.n.cfg.Version, Progress: c.engine.Progress(), Moved: moved(c.engine.Totals()), Feeding: c.feedStatus(), Scrub: c.scrub()}
 	a.Keys, a.Bytes = c.n.server.OwnSize()

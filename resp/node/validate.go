@@ -14,14 +14,14 @@ import (
 type Fault struct {
 	// Setting names the field as flags and files do: max-clients is MaxClients.
 	Setting string
-	// Text says what is wrong and what would be right. It never holds a secret.
+	// Text says what is wrong and what would be right. It never contains a secret.
 	Text string
 }
 
 // Error returns the setting and the text.
 func (f *Fault) Error() string { return f.Setting + ": " + f.Text }
 
-// faults collects what is wrong.
+// faults collects the errors of a Config.
 type faults []error
 
 func (f *faults) add(setting, format string, args ...any) {
@@ -169,8 +169,7 @@ func (c Config) validateSizes(f *faults) {
 	}
 }
 
-// maxSize is the largest size that makes sense in memory: 16 TiB. What is beyond
-// is a slip of the pen.
+// maxSize is the largest plausible size in memory: 16 TiB. A larger one is a typing error.
 const maxSize = 16 * tib
 
 // size reports a size out of bounds. A size that is far too small is most often
