@@ -19,7 +19,7 @@ func (e *Engine) newFeed() *feed.Feed {
 	})
 }
 
-// countLearner is [feedHub.CountLearner] for the copies of a handoff.
+// countLearner is [feed.Feed.CountLearner] for the copies of a handoff.
 func (e *Engine) countLearner(ctx context.Context, ranges []ring.Range, node string, incarnation uint64, copied *stream.Stream, end []OutgoingCopy) error {
 	copies := make([]feed.Copy, len(end))
 	for i, out := range end {
@@ -29,7 +29,7 @@ func (e *Engine) countLearner(ctx context.Context, ranges []ring.Range, node str
 }
 
 // Fence ends for good what this node accepts from one start of another node, and returns how far
-// it has followed that start. See [feedHub.Fence].
+// it has followed that start. See [feed.Feed.Fence].
 func (e *Engine) Fence(ctx context.Context, node string, incarnation uint64) (feed.Position, error) {
 	return e.feed.Fence(ctx, node, incarnation)
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/ringside-kv/ringside/ring"
 )
 
-// errChanged says that the table no longer wants what it wanted when an operation began.
+// ErrChanged says that the table no longer wants what it wanted when an operation began.
 var ErrChanged = errors.New("the plan has changed")
 
-// A feedTable is the agreed table of ranges, as a feed needs it.
+// A Table is the agreed table of ranges, as a feed needs it.
 type Table interface {
 	// State returns the newest state that this node has applied.
 	State() *table.State
@@ -27,13 +27,13 @@ type Table interface {
 	Apply(ctx context.Context, c table.Command) error
 }
 
-// A feedConfig is what a [feedHub] needs of its node.
+// A Config is what a [Feed] needs of its node.
 type Config struct {
 	Self        string
 	Incarnation uint64
 	Table       Table
 	Store       Store
-	// Dial opens a connection to [feedHub.ServeConn] of another node.
+	// Dial opens a connection to [Feed.ServeConn] of another node.
 	Dial func(ctx context.Context, node string) (net.Conn, error)
 	// Patience is how long a backup may leave a frame unacknowledged before it is released.
 	Patience time.Duration
@@ -48,7 +48,7 @@ type Config struct {
 	Rules   rules.Set
 }
 
-// A feedHub is this node's part in the replication of writes. As a primary it sends the changes of
+// A Feed is this node's part in the replication of writes. As a primary it sends the changes of
 // its rows to their backups; as a backup it receives those of other primaries.
 type Feed struct {
 	cfg     Config
@@ -58,8 +58,8 @@ type Feed struct {
 	backups backupFeeds
 }
 
-// newFeedHub returns a feed. The caller runs [feedHub.Tend] and [feedHub.ReleaseLagging], cancels ctx
-// and then calls [feedHub.CloseTaps] and [feedHub.Close].
+// New returns a feed. The caller runs [Feed.Tend] and [Feed.ReleaseLagging], cancels ctx
+// and then calls [Feed.CloseTaps] and [Feed.Close].
 func New(ctx context.Context, cfg Config) *Feed {
 	f := &Feed{cfg: cfg, ctx: ctx}
 	f.primary.init(f)
@@ -69,32 +69,32 @@ func New(ctx context.Context, cfg Config) *Feed {
 
 // CloseTaps fails all writes that wait for backups with an unknown outcome. No write that needs a
 // backup succeeds after that.
-func (f *Feed) CloseTaps() { f.primary.close() }
+func (h *Feed) CloseTaps() { h.primary.close() }
 
 // Close waits until all goroutines have ended and the last received changes are durable.
-func (f *Feed) Close() {
-	f.done.Wait()
-	f.backups.close()
+func (h *Feed) Close() {
+	h.done.Wait()
+	h.backups.close()
 }
 
-func (f *Feed) reached(s step.Step) {
-	if f.cfg.Reached != nil {
-		f.cfg.Reached(s)
+func (h *Feed) reached(s step.Step) {
+	if h.cfg.Reached != nil {
+		h.cfg.Reached(s)
 	}
 }
 
 // Update brings the primary state in line with the newest state of the table.
-func (f *Feed) Update() { f.primary.update() }
+func (h *Feed) Update() { h.primary.update() }
 
 // Serves returns a function that reports, for rows of st, whether a row is open to clients and
 // whether it is held and drained.
-func (f *Feed) Serves(st *table.State) func(*table.Row) (open, drained bool) {
-	return f.primary.serves(st)
+func (h *Feed) Serves(st *table.State) func(*table.Row) (open, drained bool) {
+	return h.primary.serves(st)
 }
 
 // IsComplete reports whether this node serves a row and all its members have joined it.
-func (f *Feed) IsComplete(row *table.Row) bool {
-	p := &f.primary
+func (h *Feed) IsComplete(row *table.Row) bool {
+	p := &h.primary
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.state.termAt(row.Range.Start)
@@ -112,56 +112,56 @@ type drainer interface {
 // the learner is fed, so that it gets each change exactly once. This node serves the ranges.
 //
 // After nil the learner has every acknowledged change, so the table may admit it. It counts until
-// [feedHub.StopCounting] or until the table names it in the set, also while the outcome of an
+// [Feed.StopCounting] or until the table names it in the set, also while the outcome of an
 // admission is unknown. After an error it does not count, and the copy must start anew.
-func (f *Feed) CountLearner(ctx context.Context, ranges []ring.Range, node string, incarnation uint64, copied drainer, end []Copy) error {
-	return f.primary.countLearner(ctx, ranges, learner{node, incarnation}, copied, end)
+func (h *Feed) CountLearner(ctx context.Context, ranges []ring.Range, node string, incarnation uint64, copied drainer, end []Copy) error {
+	return h.primary.countLearner(ctx, ranges, learner{node, incarnation}, copied, end)
 }
 
-// StopCounting undoes [feedHub.CountLearner]. The caller has made sure that no proposal can still
+// StopCounting undoes [Feed.CountLearner]. The caller has made sure that no proposal can still
 // admit the learner: each row has changed since one was made.
-func (f *Feed) StopCounting(ranges []ring.Range, node string) {
-	f.primary.stopCounting(ranges, node)
+func (h *Feed) StopCounting(ranges []ring.Range, node string) {
+	h.primary.stopCounting(ranges, node)
 }
 
 // WaitDrained waits until every member of the sets of ranges has joined them and has all their
-// changes. The ranges are held and quiescent. Until [feedHub.EndDrained] the store removes nothing
+// changes. The ranges are held and quiescent. Until [Feed.EndDrained] the store removes nothing
 // in them by itself.
-func (f *Feed) WaitDrained(ctx context.Context, ranges []ring.Range) error {
-	return f.primary.waitDrained(ctx, ranges)
+func (h *Feed) WaitDrained(ctx context.Context, ranges []ring.Range) error {
+	return h.primary.waitDrained(ctx, ranges)
 }
 
 // EndDrained says that ranges are no longer held.
-func (f *Feed) EndDrained(ranges []ring.Range) { f.primary.endDrained(ranges) }
+func (h *Feed) EndDrained(ranges []ring.Range) { h.primary.endDrained(ranges) }
 
 // WaitReceived waits until a backup has acknowledged every frame sent before the call. It returns
-// [errNotFed] if the node is not fed.
-func (f *Feed) WaitReceived(ctx context.Context, node string) error {
-	return f.primary.waitReceived(ctx, node)
+// [ErrNotFed] if the node is not fed.
+func (h *Feed) WaitReceived(ctx context.Context, node string) error {
+	return h.primary.waitReceived(ctx, node)
 }
 
 // NewestFrame returns the session and the number of the newest frame that a node has been sent, or
 // may yet receive from a session that is ending.
-func (f *Feed) NewestFrame(node string) (session, frame uint64) {
-	return f.primary.newestFrame(node)
+func (h *Feed) NewestFrame(node string) (session, frame uint64) {
+	return h.primary.newestFrame(node)
 }
 
 // BeginCopy notes that a start of another node begins to copy ranges here. This node leaves what it
 // had joined there, and refuses joins of that primary up to a frame of a session: they are older
 // than the copy.
-func (f *Feed) BeginCopy(from string, incarnation uint64, ranges []ring.Range, session, frame uint64) {
-	f.backups.beginCopy(from, incarnation, ranges, session, frame)
-	f.primary.addLearned(ranges)
+func (h *Feed) BeginCopy(from string, incarnation uint64, ranges []ring.Range, session, frame uint64) {
+	h.backups.beginCopy(from, incarnation, ranges, session, frame)
+	h.primary.addLearned(ranges)
 }
 
 // LeaveRanges stops following all primaries in ranges.
-func (f *Feed) LeaveRanges(ranges []ring.Range) { f.backups.leave(ranges) }
+func (h *Feed) LeaveRanges(ranges []ring.Range) { h.backups.leave(ranges) }
 
 // Fence ends for good what this node accepts from one start of another node, and returns how far
 // it has followed that start; all of that is durable. A later session of the start is accepted
 // only for rows that this node learns anew.
-func (f *Feed) Fence(ctx context.Context, node string, incarnation uint64) (Position, error) {
-	b := f.backups.get(node, incarnation)
+func (h *Feed) Fence(ctx context.Context, node string, incarnation uint64) (Position, error) {
+	b := h.backups.get(node, incarnation)
 	if b == nil {
 		return Position{}, ErrSession
 	}
@@ -169,8 +169,8 @@ func (f *Feed) Fence(ctx context.Context, node string, incarnation uint64) (Posi
 }
 
 // Positions returns how far this node has followed each start of other nodes that it still knows.
-func (f *Feed) Positions() (all []Position) {
-	for _, b := range f.backups.list() {
+func (h *Feed) Positions() (all []Position) {
+	for _, b := range h.backups.list() {
 		b.mu.Lock()
 		all = append(all, b.state.position())
 		b.mu.Unlock()
@@ -180,14 +180,14 @@ func (f *Feed) Positions() (all []Position) {
 
 // Followed calls each for every row that this node follows as a backup. learned reports whether
 // the row still counts as received by a handoff; it must not.
-func (f *Feed) Followed(each func(primary string, r ring.Range, learned bool)) {
-	f.primary.mu.Lock()
-	defer f.primary.mu.Unlock()
-	for _, b := range f.backups.list() {
+func (h *Feed) Followed(each func(primary string, r ring.Range, learned bool)) {
+	h.primary.mu.Lock()
+	defer h.primary.mu.Unlock()
+	for _, b := range h.backups.list() {
 		b.mu.Lock()
 		for _, row := range b.state.rows {
 			if !row.ended {
-				each(b.state.node, row.Range, f.primary.state.hasLearned(row.Range))
+				each(b.state.node, row.Range, h.primary.state.hasLearned(row.Range))
 			}
 		}
 		b.mu.Unlock()
@@ -195,11 +195,11 @@ func (f *Feed) Followed(each func(primary string, r ring.Range, learned bool)) {
 }
 
 // Stats returns figures of each backup that this node feeds.
-func (f *Feed) Stats() []Stats { return f.primary.stats() }
+func (h *Feed) Stats() []Stats { return h.primary.stats() }
 
 // ServeConn receives the changes of a primary until the connection ends.
-func (f *Feed) ServeConn(ctx context.Context, from string, conn net.Conn) error {
-	return f.serveFeed(ctx, from, conn)
+func (h *Feed) ServeConn(ctx context.Context, from string, conn net.Conn) error {
+	return h.serveFeed(ctx, from, conn)
 }
 
 // A Position is how far this node follows one start of another node.
@@ -220,7 +220,7 @@ type Position struct {
 	Rows int
 }
 
-// FeedStats are figures of what this node feeds to one other node.
+// Stats are figures of what this node feeds to one other node.
 type Stats struct {
 	Node    string
 	Rows    int   // rows whose writes wait for the node

@@ -336,23 +336,23 @@ func (f *primaryFeed) dropLearnedRows(rows []joinRow) {
 const heartbeatInterval = 250 * time.Millisecond
 
 // Tend follows the table, sends heartbeats and ends overdue sessions, until ctx ends.
-func (e *Feed) Tend(ctx context.Context) {
-	f := &e.primary
-	changes, cancel := e.cfg.Table.Changes()
+func (h *Feed) Tend(ctx context.Context) {
+	f := &h.primary
+	changes, cancel := h.cfg.Table.Changes()
 	defer cancel()
-	tick := time.NewTicker(min(heartbeatInterval, e.cfg.Patience/4))
+	tick := time.NewTicker(min(heartbeatInterval, h.cfg.Patience/4))
 	defer tick.Stop()
 	var beaten, tidied time.Time
 	for {
-		e.cfg.Publish()
+		h.cfg.Publish()
 		select {
 		case <-changes:
 		case <-f.tendSoon:
 		case now := <-tick.C:
 			f.mu.Lock()
-			for _, l := range f.state.overdueSessions(now, e.cfg.Patience) {
+			for _, l := range f.state.overdueSessions(now, h.cfg.Patience) {
 				if fl := f.senders[l]; fl != nil {
-					f.endSession(fl, fmt.Sprintf("it acknowledged nothing for %v", e.cfg.Patience))
+					f.endSession(fl, fmt.Sprintf("it acknowledged nothing for %v", h.cfg.Patience))
 				}
 			}
 			if now.Sub(beaten) >= heartbeatInterval {
@@ -360,14 +360,14 @@ func (e *Feed) Tend(ctx context.Context) {
 				beaten = now
 			}
 			done := f.state.takeSettled()
-			changed := f.state.minInSync != e.cfg.MinInSync()
+			changed := f.state.minInSync != h.cfg.MinInSync()
 			f.mu.Unlock()
 			f.closeQuorums(done)
 			if changed {
 				f.invalidate()
 			}
 			if now.Sub(tidied) > positionRetention/4 {
-				e.backups.dropExpired(now)
+				h.backups.dropExpired(now)
 				tidied = now
 			}
 		case <-ctx.Done():
@@ -380,31 +380,31 @@ func (e *Feed) Tend(ctx context.Context) {
 const releasePause = 50 * time.Millisecond
 
 // ReleaseLagging has the table release members whose session has ended, until ctx ends.
-func (e *Feed) ReleaseLagging(ctx context.Context) {
-	f := &e.primary
+func (h *Feed) ReleaseLagging(ctx context.Context) {
+	f := &h.primary
 	for ctx.Err() == nil {
 		f.mu.Lock()
-		all := f.state.pendingReleases(e.cfg.Table.State())
+		all := f.state.pendingReleases(h.cfg.Table.State())
 		f.mu.Unlock()
 		// Invariant: a primary without a lease releases no backup. It serves no client, and the
 		// fence of its own failover has just ended its sessions. If the release came first, it
 		// would remain as the only member and could not be replaced.
-		if len(all) > 0 && !e.cfg.MayRelease() {
+		if len(all) > 0 && !h.cfg.MayRelease() {
 			locks.Pause(ctx, releasePause)
 			continue
 		}
 		for _, d := range all {
-			e.reached(step.ShrinkDue)
-			err := e.cfg.Table.Apply(ctx, &table.Release{Node: d.node, Rows: d.rows})
+			h.reached(step.ShrinkDue)
+			err := h.cfg.Table.Apply(ctx, &table.Release{Node: d.node, Rows: d.rows})
 			if err == nil {
-				e.reached(step.ShrinkDecided)
+				h.reached(step.ShrinkDecided)
 			}
 			if err != nil && ctx.Err() == nil {
-				e.cfg.Logger.Info("removing a backup from the in-sync set failed", "node", d.node, "err", err)
+				h.cfg.Logger.Info("removing a backup from the in-sync set failed", "node", d.node, "err", err)
 			}
 		}
 		if len(all) > 0 {
-			e.cfg.Publish()
+			h.cfg.Publish()
 			locks.Pause(ctx, 10*time.Millisecond)
 			continue
 		}

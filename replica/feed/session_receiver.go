@@ -17,7 +17,7 @@ import (
 )
 
 // serveFeed receives the frames of one connection.
-func (e *Feed) serveFeed(ctx context.Context, from string, own net.Conn) error {
+func (h *Feed) serveFeed(ctx context.Context, from string, own net.Conn) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { _ = own.Close() })
@@ -37,13 +37,13 @@ func (e *Feed) serveFeed(ctx context.Context, from string, own net.Conn) error {
 		_, _ = conn.Write(frame.Append(nil, frame.Fail, []byte(err.Error())))
 		return err
 	}
-	if g.To != e.cfg.Incarnation {
+	if g.To != h.cfg.Incarnation {
 		return refuse(fmt.Errorf("%w: it is for start %d", ErrSession, g.To))
 	}
-	if n, ok := e.cfg.Table.State().Node(from); ok && n.Incarnation > g.Incarnation {
+	if n, ok := h.cfg.Table.State().Node(from); ok && n.Incarnation > g.Incarnation {
 		return refuse(fmt.Errorf("%w: %s was started again", ErrSession, from))
 	}
-	fo := e.backups.get(from, g.Incarnation)
+	fo := h.backups.get(from, g.Incarnation)
 	if fo == nil {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (e *Feed) serveFeed(ctx context.Context, from string, own net.Conn) error {
 		_ = fo.acks.failure(true)
 		// A receiver of the store that failed once accepts nothing more.
 		fo.in.Close()
-		fo.in = e.cfg.Store.ReceiveFeed()
+		fo.in = h.cfg.Store.ReceiveFeed()
 		fo.incomplete = false
 	}
 	fo.mu.Unlock()
@@ -312,7 +312,7 @@ func (r *sessionReceiver) waitForVerdict(rows []joinRow) error {
 }
 
 // answerQuestion reports what is known of rows of other primaries.
-func (e *Feed) answerQuestion(ctx context.Context, text []byte) ([]byte, error) {
+func (h *Feed) answerQuestion(ctx context.Context, text []byte) ([]byte, error) {
 	var q question
 	if err := json.Unmarshal(text, &q); err != nil {
 		return nil, fmt.Errorf("%w: a question: %w", frame.ErrMalformed, err)
@@ -320,7 +320,7 @@ func (e *Feed) answerQuestion(ctx context.Context, text []byte) ([]byte, error) 
 	var r report
 	for i := range q.Origins {
 		o := &q.Origins[i]
-		if o.Node == e.cfg.Self && o.Incarnation == e.cfg.Incarnation {
+		if o.Node == h.cfg.Self && o.Incarnation == h.cfg.Incarnation {
 			// These rows were this node's own. It gave them away by a cutover, when all members had
 			// all changes.
 			own := originReport{Last: ^uint64(0), Rows: make([]bool, len(o.Rows))}
@@ -330,7 +330,7 @@ func (e *Feed) answerQuestion(ctx context.Context, text []byte) ([]byte, error) 
 			r.Origins = append(r.Origins, own)
 			continue
 		}
-		fo := e.backups.get(o.Node, o.Incarnation)
+		fo := h.backups.get(o.Node, o.Incarnation)
 		if fo == nil {
 			return nil, ErrSession
 		}
