@@ -16,6 +16,7 @@ import (
 	"github.com/ringside-kv/ringside/replica/lease"
 	"github.com/ringside-kv/ringside/replica/members"
 	"github.com/ringside-kv/ringside/replica/stream"
+	"github.com/ringside-kv/ringside/replica/storage"
 	"github.com/ringside-kv/ringside/replica/table"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/vnode"
@@ -176,7 +177,7 @@ func openCluster(n *Node, placing ring.Strategy) (c *cluster, err error) {
 	}
 	c.engine, err = replica.New(replica.Config{
 		Lineages: kept,
-		Self:     n.id, Incarnation: c.incarnation, Copied: n.run.Copied, Strategy: agreedStrategy{placing, c.table.State}, Store: engineStore{n.store},
+		Self:     n.id, Incarnation: c.incarnation, Copied: n.run.Copied, Strategy: agreedStrategy{placing, c.table.State}, Store: storage.New(n.store),
 		Table: engineTable{c.table}, Front: c, Dial: c.dialStream, DialFeed: c.dialFeed, Logger: cfg.Logger,
 		Away:   func(node string) bool { return node != c.n.id && !c.alive(node) },
 		Leases: c.leases(), Rereplicate: cfg.RereplicateAfter, MinInSync: func() int { return n.server.MinInSync() },

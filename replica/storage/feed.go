@@ -1,4 +1,4 @@
-package node
+package storage
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 )
 
 // NewTap implements feed.Store.
-func (s engineStore) NewTap(sink func(number uint64, batch []byte), pace func()) feed.Tap {
+func (s Store) NewTap(sink func(number uint64, batch []byte), pace func()) feed.Tap {
 	tap, _ := s.Store.Tap(func(c store.Change) { sink(c.Number, c.Batch) }) // a tap without ranges overlaps no other
 	if pace != nil {
 		tap.Pace(pace)
@@ -20,7 +20,7 @@ func (s engineStore) NewTap(sink func(number uint64, batch []byte), pace func())
 var errNotOurs = errors.New("what should follow a range, or end its copy, is not of this store")
 
 // Retap implements feed.Store.
-func (s engineStore) Retap(moves []feed.TapMove, end []feed.Copy, at func()) error {
+func (s Store) Retap(moves []feed.TapMove, end []feed.Copy, at func()) error {
 	to := make([]store.Move, len(moves))
 	for i, m := range moves {
 		to[i].Range = m.Range
@@ -45,7 +45,7 @@ func (s engineStore) Retap(moves []feed.TapMove, end []feed.Copy, at func()) err
 }
 
 // ReceiveFeed implements feed.Store.
-func (s engineStore) ReceiveFeed() feed.IncomingFeed {
+func (s Store) ReceiveFeed() feed.IncomingFeed {
 	return &incomingFeed{store: s.Store, receiver: s.NewReceiver()}
 }
 

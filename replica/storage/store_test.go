@@ -1,4 +1,4 @@
-package node
+package storage
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
-func openData(t *testing.T) engineStore {
+func openData(t *testing.T) Store {
 	t.Helper()
 	placing, err := strategy.DefaultConfig().New()
 	if err != nil {
@@ -33,11 +33,11 @@ func openData(t *testing.T) engineStore {
 			t.Error(err)
 		}
 	})
-	return engineStore{s}
+	return Store{s}
 }
 
 // set writes a value, or without one deletes the key.
-func (s engineStore) set(t *testing.T, key string, value []byte) {
+func (s Store) set(t *testing.T, key string, value []byte) {
 	t.Helper()
 	u := s.NewUnit()
 	k := []byte(key)
@@ -58,7 +58,7 @@ func (s engineStore) set(t *testing.T, key string, value []byte) {
 	}
 }
 
-func (s engineStore) value(t *testing.T, key string) []byte {
+func (s Store) value(t *testing.T, key string) []byte {
 	t.Helper()
 	u := s.NewUnit()
 	u.Begin(time.Now().UnixMilli(), nil)
@@ -86,7 +86,7 @@ type joint struct {
 	err  error
 }
 
-func join(t *testing.T, from, to engineStore, r ring.Range) *joint {
+func join(t *testing.T, from, to Store, r ring.Range) *joint {
 	t.Helper()
 	j := &joint{in: to.ReceiveCopy(r)}
 	var err error

@@ -1,4 +1,4 @@
-package node
+package storage
 
 import (
 	"encoding/binary"
@@ -10,26 +10,29 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
-// engineStore implements replica.Store with a store.
-type engineStore struct {
+// Store implements replica.Store with a store of this process.
+type Store struct {
 	*store.Store
 }
 
+// New returns the store as the engine sees it.
+func New(s *store.Store) Store { return Store{s} }
+
 // StartCopy implements replica.Store.
-func (s engineStore) StartCopy(r ring.Range, sink func(batch []byte), pace func()) (replica.OutgoingCopy, error) {
+func (s Store) StartCopy(r ring.Range, sink func(batch []byte), pace func()) (replica.OutgoingCopy, error) {
 	return newOutgoingCopy(s.Store, r, sink, pace)
 }
 
 // ReceiveCopy implements replica.Store.
-func (s engineStore) ReceiveCopy(r ring.Range) replica.IncomingCopy {
+func (s Store) ReceiveCopy(r ring.Range) replica.IncomingCopy {
 	return &incomingCopy{store: s.Store, r: r, receiver: s.NewReceiver(r)}
 }
 
 // SetOwned implements replica.Store.
-func (s engineStore) SetOwned(own []ring.Range) { s.SetActive(own...) }
+func (s Store) SetOwned(own []ring.Range) { s.SetActive(own...) }
 
 // Drop implements replica.Store.
-func (s engineStore) Drop(ranges ...ring.Range) error {
+func (s Store) Drop(ranges ...ring.Range) error {
 	return occupied(s.DropRanges(nil, ranges...))
 }
 
@@ -42,7 +45,7 @@ func occupied(err error) error {
 }
 
 // Load implements replica.Store.
-func (s engineStore) Load(r ring.Range) ring.Load {
+func (s Store) Load(r ring.Range) ring.Load {
 	l, err := s.RangeLoad(r)
 	if err != nil {
 		return ring.Load{}

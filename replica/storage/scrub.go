@@ -1,4 +1,4 @@
-package node
+package storage
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 const digestBytes = 1 << 20
 
 // Digest implements replica.ScrubStore.
-func (s engineStore) Digest(r ring.Range, from []byte, entries int) ([]byte, error) {
+func (s Store) Digest(r ring.Range, from []byte, entries int) ([]byte, error) {
 	digests, err := s.Store.Digest(r, from, entries)
 	if err != nil {
 		return nil, damaged(err)
@@ -27,7 +27,7 @@ func (s engineStore) Digest(r ring.Range, from []byte, entries int) ([]byte, err
 }
 
 // DifferingSpans implements replica.ScrubStore.
-func (s engineStore) DifferingSpans(r ring.Range, digest []byte) (parts []replica.KeySpan, next []byte, err error) {
+func (s Store) DifferingSpans(r ring.Range, digest []byte) (parts []replica.KeySpan, next []byte, err error) {
 	digests, err := store.ParseDigests(digest)
 	if err != nil {
 		return nil, nil, fmt.Errorf("a digest of another node: %w", err)
@@ -46,7 +46,7 @@ func (s engineStore) DifferingSpans(r ring.Range, digest []byte) (parts []replic
 }
 
 // Sums implements replica.ScrubStore.
-func (s engineStore) Sums(r ring.Range, parts []replica.KeySpan, at time.Time) ([]uint64, error) {
+func (s Store) Sums(r ring.Range, parts []replica.KeySpan, at time.Time) ([]uint64, error) {
 	sums := make([]uint64, len(parts))
 	for i, p := range parts {
 		var err error
@@ -58,7 +58,7 @@ func (s engineStore) Sums(r ring.Range, parts []replica.KeySpan, at time.Time) (
 }
 
 // Watch implements replica.ScrubStore.
-func (s engineStore) Watch(r ring.Range, parts []replica.KeySpan) (replica.ChangeCounter, error) {
+func (s Store) Watch(r ring.Range, parts []replica.KeySpan) (replica.ChangeCounter, error) {
 	ranges := make([]ring.Range, len(parts))
 	for i, p := range parts {
 		var err error
@@ -70,12 +70,12 @@ func (s engineStore) Watch(r ring.Range, parts []replica.KeySpan) (replica.Chang
 }
 
 // Check implements replica.ScrubStore.
-func (s engineStore) Check(ctx context.Context, r ring.Range, pace func(bytes int)) error {
+func (s Store) Check(ctx context.Context, r ring.Range, pace func(bytes int)) error {
 	return damaged(s.CheckRange(ctx, r, pace))
 }
 
 // Discard implements replica.ScrubStore.
-func (s engineStore) Discard(ranges ...ring.Range) error { return damaged(s.DiscardRanges(ranges...)) }
+func (s Store) Discard(ranges ...ring.Range) error { return damaged(s.DiscardRanges(ranges...)) }
 
 // damaged converts an error of the store to one of the engine.
 func damaged(err error) error {

@@ -1,4 +1,4 @@
-package node
+package storage
 
 import (
 	"encoding/binary"
