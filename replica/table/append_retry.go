@@ -8,32 +8,32 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// After failures the library pauses before it sends a server entries again: twice as long
-// each time, up to 10 s. So who was away for half a minute would have to wait for as long
-// as that for the table, and without it has no lease. What failed is therefore not told to
-// the library, but sent again, as soon as a heartbeat shows that the server is back.
+// After failures the Raft library pauses before it sends a server entries again: twice as long each
+// time, up to 10 s. A server that was away for half a minute would wait that long for the table,
+// and without the table it gets no lease. So failures are not reported to the library: the entries
+// are sent again as soon as a heartbeat shows that the server is back.
 
 const (
-	// firstRetry and longestAgain are the pauses before entries are sent again, as long as
-	// no heartbeat says that it is time.
+	// firstRetry and longestRetry are the pauses before entries are sent again, unless a heartbeat
+	// shows that the server is back.
 	firstRetry   = 10 * time.Millisecond
 	longestRetry = 250 * time.Millisecond
-	// retryFor is after how long the library hears of the failure all the same. Only in
-	// between it looks at what else it was asked to do; see askAgainAfter.
+	// retryFor is how long a failure is hidden from the library. The library looks at its other
+	// tasks only between two calls; see transferAgainAfter.
 	retryFor = 30 * time.Second
 )
 
 var errUnreachable = errors.New("table: the server does not answer")
 
-// links are those to other servers, as their heartbeats find them.
+// links are the connections to other servers, as their heartbeats find them.
 type links struct {
 	mu sync.Mutex
 	to map[raft.ServerID]*link
 }
 
 type link struct {
-	lost      bool          // the last heartbeat had no answer
-	recovered chan struct{} // closed when one has an answer again
+	lost      bool          // the last heartbeat was not answered
+	recovered chan struct{} // closed when a heartbeat is answered again
 }
 
 func (w *links) of(id raft.ServerID) *link {
@@ -61,8 +61,8 @@ func (w *links) answered(id raft.ServerID) {
 	}
 }
 
-// state reports whether a server is out of reach, and what closes when it is back after that,
-// or after it was the next time.
+// state reports whether a server is out of reach. back is closed when it is reachable again, after
+// that or after the next time.
 func (w *links) state(id raft.ServerID) (lost bool, back <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,7 +70,7 @@ func (w *links) state(id raft.ServerID) (lost bool, back <-chan struct{}) {
 	return at.lost, at.recovered
 }
 
-// stillSends reports whether this node still has to send a server what it was to in a term.
+// stillSends reports whether this node is still the leader that sends a server entries in a term.
 func (t *Table) stillSends(id raft.ServerID, term uint64) bool {
 	if !t.opened.Load() || t.sending.Err() != nil || t.raft.State() != raft.Leader || t.raft.CurrentTerm() != term {
 		return false
@@ -83,11 +83,11 @@ func (t *Table) stillSends(id raft.ServerID, term uint64) bool {
 	return false
 }
 
-// appendUntilAnswered sends entries until the server has answered, or they are not this node's to send
-// any more.
+// appendUntilAnswered sends entries until the server has answered, or this node no longer has to
+// send them.
 func (t *Table) appendUntilAnswered(over raft.Transport, id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
 	began := time.Now()
-	fixed := *args // the library uses its own again, and what is given up may still be sent
+	fixed := *args // the library reuses its own, and an abandoned request may still be sent
 	for pause := firstRetry; ; pause = min(2*pause, longestRetry) {
 		_, back := t.links.state(id)
 		err := t.appendOnce(over, id, target, t.withCommitIndex(fixed), resp, back)
@@ -112,9 +112,9 @@ func (t *Table) appendUntilAnswered(over raft.Transport, id raft.ServerID, targe
 	}
 }
 
-// withCommitIndex returns a request that also tells how much of what it brings is decided by now: a
-// server whose answers are not taken in learns by that of its own end, see start_registry.go. It tells
-// of nothing behind the request's own entries, which alone are known to be the same there.
+// withCommitIndex returns the request with the present commit index, up to the request's own last
+// entry: only those entries are known to be the same on the server. A server whose replies are
+// rejected learns of its own end by that, see start_registry.go.
 func (t *Table) withCommitIndex(args raft.AppendEntriesRequest) *raft.AppendEntriesRequest {
 	if !t.opened.Load() {
 		return &args
@@ -127,11 +127,11 @@ func (t *Table) withCommitIndex(args raft.AppendEntriesRequest) *raft.AppendEntr
 	return &args
 }
 
-// errReachableAgain says that the server was out of reach, and is not any more: what was sent
-// before may have got lost.
+// errReachableAgain says that the server was out of reach and is back: earlier requests may be
+// lost.
 var errReachableAgain = errors.New("the server was out of reach")
 
-// appendOnce sends entries and waits for the answer, unless there is a reason to send them anew.
+// appendOnce sends entries and waits for the answer, unless there is a reason to send them again.
 func (t *Table) appendOnce(over raft.Transport, id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse, back <-chan struct{}) error {
 	type answer struct {
 		resp raft.AppendEntriesResponse
@@ -163,7 +163,7 @@ func (t *Table) appendOnce(over raft.Transport, id raft.ServerID, target raft.Se
 	}
 }
 
-// tasks are goroutines that end by themselves once the transport is closed.
+// tasks are goroutines that end once the transport is closed.
 type tasks struct {
 	mu     sync.Mutex
 	closed bool
@@ -180,7 +180,7 @@ func (e *tasks) start(f func()) bool {
 	return true
 }
 
-// wait waits for all of them; none is started any more.
+// wait waits for all tasks and prevents new ones.
 func (e *tasks) wait() {
 	e.mu.Lock()
 	e.closed = true

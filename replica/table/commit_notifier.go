@@ -6,28 +6,27 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// A follower learns that an entry is decided from the next request that the leader sends
-// it. Without pipelines that is one of the library's own timer, of CommitTimeout to twice
-// that: while a range changes hands, its clients would wait for it. So the leader tells
-// everybody as soon as something is decided, with a request of the same kind that brings
-// no entries: it names the last entry of which the server has said that it has it, and
-// says no more of what is decided than that.
+// A follower learns that an entry is committed from the leader's next request. Without pipelines
+// that request comes after CommitTimeout to twice that, while the clients of a range that changes
+// hands wait. So the leader notifies all followers as soon as an entry is committed, with a request
+// without entries. It names the last entry that the server is known to have, and commits nothing
+// beyond that.
 
-// commitNotifier is what the other servers have, and have been told.
+// commitNotifier records what the other servers have, and what they know to be committed.
 type commitNotifier struct {
 	mu        sync.Mutex
 	followers map[raft.ServerID]*followerProgress
 }
 
-// A followerProgress is one of them.
+// A followerProgress is the record of one server.
 type followerProgress struct {
 	target raft.ServerAddress
-	last   raft.AppendEntriesRequest // with the last entry that it has, and no others
-	busy   bool                      // it is being told
+	last   raft.AppendEntriesRequest // with the server's last entry, and no others
+	busy   bool                      // a notification is under way
 }
 
-// noteStored notes what a server has by its answer to a request of the library's, and tells it
-// what was decided meanwhile.
+// noteStored records what a server has by its reply to the library, and notifies it of later
+// commits.
 func (s *commitNotifier) noteStored(t *Table, id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) {
 	if !resp.Success || resp.Term != args.Term {
 		return
@@ -56,8 +55,8 @@ func (s *commitNotifier) noteStored(t *Table, id raft.ServerID, target raft.Serv
 	s.notify(t, id)
 }
 
-// notifyAll tells every server of what is decided. It is called from the library's goroutine
-// that applies entries, and does not block.
+// notifyAll notifies every server of new commits. The library's applying goroutine calls it; it
+// does not block.
 func (s *commitNotifier) notifyAll(t *Table) {
 	if !t.opened.Load() || t.raft.State() != raft.Leader {
 		return
@@ -73,7 +72,8 @@ func (s *commitNotifier) notifyAll(t *Table) {
 	}
 }
 
-// notify tells a server, unless that is under way, which then goes on with what is new.
+// notify notifies one server, unless a notification is under way: that one continues with the new
+// commits.
 func (s *commitNotifier) notify(t *Table, id raft.ServerID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +83,7 @@ func (s *commitNotifier) notify(t *Table, id raft.ServerID) {
 	s.followers[id].busy = t.tasks.start(func() { s.run(t, id) })
 }
 
-// nextLocked makes o.last what a server is to be told next, if anything is new to it.
+// nextLocked prepares the next notification of a server. It returns false if there is nothing new.
 func (s *commitNotifier) nextLocked(t *Table, o *followerProgress) bool {
 	if !t.opened.Load() || t.raft.State() != raft.Leader || t.raft.CurrentTerm() != o.last.Term {
 		return false
@@ -111,7 +111,7 @@ func (s *commitNotifier) run(t *Table, id raft.ServerID) {
 			t.noteSuccess(id, asked, &args, &resp)
 		}
 		s.mu.Lock()
-		// Whom that did not reach hears it from the library.
+		// A server that was not reached hears it from the library.
 		if err != nil || t.sending.Err() != nil || !s.nextLocked(t, o) {
 			return
 		}

@@ -9,11 +9,10 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// The library's followers look at the time of the last contact only when a timer of
-// their own of up to twice the heartbeat time-out ends, and it takes two of its
-// rounds if the leader died in the middle of one: that is up to three time-outs, in
-// which leases end. Until a follower has looked, it votes for nobody. So the table
-// looks itself, and has the library look when there is something to see.
+// The Raft library's followers check the time of the last contact only when a timer of up to twice
+// the heartbeat time-out fires, and they need two of its rounds if the leader died in the middle of
+// one: up to three time-outs, in which leases expire. Until a follower has checked, it votes for no
+// candidate. So the table checks itself, and makes the library check when the leader is silent.
 
 // watchLeader runs on every node.
 func (t *Table) watchLeader() {
@@ -45,8 +44,8 @@ func (t *Table) watchLeader() {
 	})
 }
 
-// electionSlot is which of the voters beside the leader this server is, in an order on which
-// they agree, and how much time each has for itself.
+// electionSlot returns this server's rank among the voters beside the leader, in an order that is
+// the same everywhere, and the length of each voter's time slot.
 func (t *Table) electionSlot() (rank int, slot time.Duration) {
 	_, leader := t.raft.LeaderWithID()
 	others := 1
@@ -62,9 +61,9 @@ func (t *Table) electionSlot() (rank int, slot time.Duration) {
 	return rank, t.cfg.HeartbeatTimeout / 2 / time.Duration(others)
 }
 
-// waitForSlot lets servers that stand for election at the same moment ask for votes one after
-// the other. If they asked at once none might get a majority, and the next time comes
-// only after leases are over. It is called for each server that is asked.
+// waitForSlot makes candidates of the same moment ask for votes one after the other. If they asked
+// at once, none might get a majority, and the next election comes only after leases have expired.
+// It is called for each server that is asked.
 func (t *Table) waitForSlot() {
 	if !t.opened.Load() {
 		return
@@ -76,8 +75,8 @@ func (t *Table) waitForSlot() {
 	}
 }
 
-// checkElection makes a follower look at once whether it should stand for election: the
-// library does so when its time-out is shortened, by however little.
+// checkElection makes a follower check at once whether it should start an election: the library
+// does so when its time-out is shortened, by however little.
 func (t *Table) checkElection() error {
 	t.timing.Lock()
 	defer t.timing.Unlock()
@@ -91,8 +90,7 @@ func (t *Table) checkElection() error {
 	return nil
 }
 
-// electIfAlone lets a server that alone has a vote stand for election at once: there is
-// nobody to wait for.
+// electIfAlone makes the only voter start an election at once, since there is no other to wait for.
 func (t *Table) electIfAlone() error {
 	alone := false
 	for _, s := range t.servers() {

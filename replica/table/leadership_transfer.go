@@ -12,9 +12,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// transferAgainAfter is how long a voter that was asked to lead is not asked again. It is more
-// than a replication of the library's is away at a time: its longest pause after failures
-// is 10 s, and appendUntilAnswered keeps it for little more than 30 s.
+// transferAgainAfter is how long a voter is not asked again to take the leadership. It is longer
+// than the library's replication to one server can block: its longest pause is 10 s, and
+// appendUntilAnswered blocks it for little more than 30 s.
 const transferAgainAfter = time.Minute
 
 // transferTargets are the voters that this node has asked to lead in its place.
@@ -31,7 +31,7 @@ type transferTargets struct {
 	asked map[raft.ServerID]time.Time
 }
 
-// mayAsk reports whether a server may be asked now, and takes it that it is.
+// mayAsk reports whether a server may be asked now, and records that it is.
 func (s *transferTargets) mayAsk(id raft.ServerID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,9 +45,8 @@ func (s *transferTargets) mayAsk(id raft.ServerID) bool {
 	return true
 }
 
-// TransferLeadership hands the leadership to another voter if this node has it and there is one, so
-// that the end of this node leaves nobody without a leader. It returns once that is done,
-// or has failed.
+// TransferLeadership hands the leadership to another voter, if this node has it and there is one,
+// so that the group has a leader when this node stops. It returns once that is done or has failed.
 func (t *Table) TransferLeadership(ctx context.Context) error {
 	if _, isSelf := t.Leader(); !isSelf || len(t.Voters()) < 2 {
 		return nil
@@ -55,8 +54,8 @@ func (t *Table) TransferLeadership(ctx context.Context) error {
 	return t.ask(ctx, "cede the leadership", t.transferLeadership)
 }
 
-// transferLeadership asks the other voters to lead, those first that answer and have applied most,
-// until one does.
+// transferLeadership asks the other voters to lead until one does, in the order of what they have
+// applied. Voters that do not answer a probe are left out.
 func (t *Table) transferLeadership() error {
 	var others []raft.Server
 	for _, s := range t.servers() {
@@ -91,8 +90,8 @@ func (t *Table) transferTo(s raft.Server) error {
 	return nil
 }
 
-// probeAll asks servers how far they have applied the table, and returns what those say
-// that answer soon.
+// probeAll asks servers how far they have applied the table, and returns the replies of those that
+// answer soon.
 func (t *Table) probeAll(servers []raft.Server) map[raft.ServerID]uint64 {
 	ctx, cancel := context.WithTimeout(t.ctx, t.cfg.HeartbeatTimeout)
 	defer cancel()

@@ -21,7 +21,7 @@ import (
 // that safe. So a candidate whose log is newer is shown to the library as a voter. Who was
 // put out of the group has an older one, and is refused as before.
 
-// A rpcFilter is where requests of others pass before the library gets them.
+// An rpcFilter passes requests of other servers on to the library.
 type rpcFilter struct {
 	from <-chan raft.RPC
 	to   chan raft.RPC
@@ -30,7 +30,7 @@ type rpcFilter struct {
 // Consumer implements raft.Transport.
 func (n *clusterTransport) Consumer() <-chan raft.RPC { return n.filter.to }
 
-// filterRPCs passes requests on until the transport is not needed any more.
+// filterRPCs passes requests on until the transport is closed.
 func (t *Table) filterRPCs(h rpcFilter) {
 	for {
 		select {
@@ -45,9 +45,9 @@ func (t *Table) filterRPCs(h rpcFilter) {
 	}
 }
 
-// deliver hands a request to the library. While that waits for the disk the request is refused:
-// others repeat what is not answered, and all of it would wait here. It returns false once
-// the transport is not needed any more.
+// deliver passes a request to the library. While the library blocks on the disk the request is
+// refused: other servers repeat requests without a reply, and all of them would wait here. It
+// returns false once the transport is closed.
 func (t *Table) deliver(h rpcFilter, rpc raft.RPC) bool {
 	check := time.NewTicker(t.cfg.HeartbeatTimeout)
 	defer check.Stop()
@@ -67,7 +67,7 @@ func (t *Table) deliver(h rpcFilter, rpc raft.RPC) bool {
 	}
 }
 
-// asVoter is a request as the library is to see it.
+// asVoter returns the request as the library is to see it.
 func (t *Table) asVoter(request any) any {
 	switch r := request.(type) {
 	case *raft.RequestVoteRequest:
@@ -86,8 +86,8 @@ func (t *Table) asVoter(request any) any {
 	return request
 }
 
-// voterFor returns a voter's id if a candidate is none here, but its log is newer than this
-// node's, and nothing otherwise.
+// voterFor returns the id of a voter if a candidate is no voter here but has a newer log than this
+// node; else nothing.
 func (t *Table) voterFor(candidate []byte, index, term uint64) raft.ServerID {
 	if !t.opened.Load() || len(candidate) == 0 {
 		return ""

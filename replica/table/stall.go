@@ -73,9 +73,9 @@ func (t *Table) watchDisk() {
 	}
 }
 
-// TransferLeadershipFromStalledDisk asks another voter to lead whose disk works, if this node leads. It fails if
-// there is none, or if this node's own disk keeps the library from it. It is for a node whose
-// data do not come to the disk.
+// TransferLeadershipFromStalledDisk hands the leadership, if this node has it, to a voter whose
+// disk works. It fails if there is none, or if this node's own Raft disk blocks the library. It is
+// for a node whose data disk stalls.
 func (t *Table) TransferLeadershipFromStalledDisk(ctx context.Context) error {
 	if _, isSelf := t.Leader(); !isSelf || t.writes.pending() > 0 {
 		return nil
@@ -91,7 +91,7 @@ func (t *Table) TransferLeadershipFromStalledDisk(ctx context.Context) error {
 
 // workingVoter returns another voter that has made something durable since the call.
 func (t *Table) workingVoter() (raft.Server, bool) {
-	// As long as a candidate waits for votes, which others have to store.
+	// As long as a candidate waits for votes, which the voters have to store.
 	ctx, cancel := context.WithTimeout(t.ctx, t.cfg.ElectionTimeout/2)
 	defer cancel()
 	working := make(chan raft.Server)
@@ -122,7 +122,7 @@ func (t *Table) workingVoter() (raft.Server, bool) {
 	return found, found.ID != ""
 }
 
-// checkDisk makes some bytes durable where the table lies.
+// checkDisk makes some bytes durable in the table's directory.
 func (t *Table) checkDisk(ctx context.Context) error {
 	if err := t.mayStand(); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (t *Table) checkDisk(ctx context.Context) error {
 		t.checking.Store(false)
 		return ErrClosed
 	}
-	// Nobody waits for the answer any longer: see workingVoter.
+	// workingVoter does not wait for longer.
 	ctx, cancel := context.WithTimeout(ctx, t.cfg.ElectionTimeout)
 	defer cancel()
 	select {
@@ -178,7 +178,7 @@ func (t *Table) writeCheck() error {
 	return nil
 }
 
-// silencedTransport is a transport that sends nothing of a leader's while the table is silent.
+// silencedTransport sends no leader's request while the table is silenced.
 type silencedTransport struct {
 	raft.Transport
 	table *Table

@@ -10,18 +10,19 @@ import (
 
 var errNoPreVote = errors.New("table: the transport has no pre-vote")
 
-// A clusterTransport is a transport that notes contacts, sends heartbeats on a way of their own, and
-// does for entries what the library does too late: see append_retry.go and commit_notifier.go.
+// clusterTransport is the transport of the Raft library. It records contacts, sends heartbeats on
+// connections of their own, and sends entries and commits sooner than the library does: see
+// append_retry.go and commit_notifier.go.
 type clusterTransport struct {
 	raft.Transport
-	heartbeats raft.Transport // for heartbeats, which nobody waits for long
+	heartbeats raft.Transport // for heartbeats, with a short time-out
 	table      *Table
 
 	filter rpcFilter
 }
 
-// AppendEntries is called for heartbeats by one goroutine of the library for each server,
-// and for entries by another.
+// AppendEntries is called for heartbeats by one goroutine of the library per server, and for
+// entries by another.
 func (n *clusterTransport) AppendEntries(id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
 	if !isHeartbeat(args) {
 		return n.table.appendUntilAnswered(n.Transport, id, target, args, resp)
@@ -37,20 +38,20 @@ func (n *clusterTransport) AppendEntries(id raft.ServerID, target raft.ServerAdd
 	return nil
 }
 
-// isHeartbeat tells what the library sends only so that others see that it leads.
+// isHeartbeat reports whether a request only shows that the leader is alive.
 func isHeartbeat(args *raft.AppendEntriesRequest) bool {
 	return args.PrevLogEntry == 0 && args.LeaderCommitIndex == 0 && len(args.Entries) == 0
 }
 
-// noteSuccess notes that a server has agreed to a request.
+// noteSuccess records that a server has accepted a request.
 func (t *Table) noteSuccess(id raft.ServerID, asked uint64, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) {
 	if resp.Success && resp.Term == args.Term {
 		t.contacts.note(id, asked, args.Term)
 	}
 }
 
-// SetHeartbeatHandler sees to it that no heartbeat comes to the library once its disk is
-// closed. They come by the goroutines of connections, for which nobody waits.
+// SetHeartbeatHandler passes heartbeats to the library until its disk is closed. They come from
+// goroutines of connections that are not waited for.
 func (n *clusterTransport) SetHeartbeatHandler(handle func(raft.RPC)) {
 	n.Transport.SetHeartbeatHandler(func(rpc raft.RPC) {
 		n.table.heartbeatMu.RLock()
@@ -67,9 +68,9 @@ func (n *clusterTransport) SetHeartbeatHandler(handle func(raft.RPC)) {
 	})
 }
 
-// mayHandle returns an error for a heartbeat while this start takes no part, and for one that would wait for the disk with all that come
-// after it: one of a newer term, which has to be stored. The first one is handled: it ends
-// the leadership of this node before it waits.
+// mayHandle returns an error for a heartbeat while this start takes no part, and for one that would
+// block on the disk, with all that follow it: one of a newer term, which must be stored. The first
+// such heartbeat is handled, since it ends this node's leadership before it blocks.
 func (t *Table) mayHandle(heartbeat raft.RPC) error {
 	if err := t.mayTakePart(); err != nil {
 		return err
@@ -81,8 +82,8 @@ func (t *Table) mayHandle(heartbeat raft.RPC) error {
 	return t.takesPart()
 }
 
-// InstallSnapshot waits for a server that does not answer: the library pauses for longer
-// after each failure.
+// InstallSnapshot waits for a server that does not answer: the library pauses for longer after each
+// failure.
 func (n *clusterTransport) InstallSnapshot(id raft.ServerID, target raft.ServerAddress, args *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, data io.Reader) error {
 	timer := time.NewTimer(retryFor)
 	defer timer.Stop()
@@ -95,7 +96,7 @@ func (n *clusterTransport) InstallSnapshot(id raft.ServerID, target raft.ServerA
 		case <-back:
 		case <-timer.C:
 			return errUnreachable
-		case <-time.After(longestRetry): // the office may be over
+		case <-time.After(longestRetry): // the leadership may be over
 		case <-n.table.sending.Done():
 			return ErrClosed
 		}
@@ -111,7 +112,7 @@ func (n *clusterTransport) AppendEntriesPipeline(raft.ServerID, raft.ServerAddre
 	return nil, raft.ErrPipelineReplicationNotSupported
 }
 
-// RequestPreVote is there only if the transport beneath has it.
+// RequestPreVote works only if the transport beneath supports it.
 func (n *clusterTransport) RequestPreVote(id raft.ServerID, target raft.ServerAddress, args *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
 	if t, ok := n.Transport.(raft.WithPreVote); ok {
 		if err := n.table.mayStand(); err != nil {
