@@ -31,7 +31,6 @@ var tooLarge = map[string]struct {
 	most   int
 	reason string
 }{
-	"replica: lines":                           {10600, "the feed to backups, leases and repair share a package still"},
 	"replica: methods of Engine":               {125, "likewise"},
 	"replica/table: methods of Table":          {70, "Raft, its storage and the commands on the table in one type"},
 	"resp: files":                              {137, "tracking, pub/sub, administration and routing share a package still"},
