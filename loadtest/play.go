@@ -19,7 +19,7 @@ const (
 	// clearWithin is how long the removal of keys may take.
 	clearWithin = 5 * time.Minute
 	// startWithin is how long a cluster may take to start, and clients to connect.
-	startWithin = time.Minute
+	startWithin = 3 * time.Minute
 	// settleWithin is how long a cluster may take to be whole after the load.
 	settleWithin = 2 * time.Minute
 	// endWithin is how long what ends may take: clients that end what they are at.

@@ -276,9 +276,7 @@ func TestDamagedOlderLog(t *testing.T) {
 	}
 	crashed := copyMem(live)
 	fs.end()
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	_ = s.Close() // fails if a flush has met the fault; the copy is what counts
 	log := fmt.Sprintf("/data/store/log/%06d.log", old)
 	if logs := filesIn(t, crashed, "/data/store/log", ".log"); len(logs) != 2 || logs[0] != log {
 		t.Fatalf("logs %v, want two from %s on", logs, log)

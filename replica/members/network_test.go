@@ -197,9 +197,8 @@ func TestAFailedNodeThatIsHeardIsThereAgain(t *testing.T) {
 		awaitNode(t, a, "c", Failed, 1)
 		awaitAlive(t, nodes[2], 1)
 		n.Move(0, "10.0.0.3")
-		time.Sleep(time.Minute)
-		awaitNode(t, a, "c", Failed, 1) // nobody has asked it
-		a.NoteAlive("b")                // which is no news
+		// A round of joins that the cut has met may bring c back by itself. That is rare.
+		a.NoteAlive("b") // which is no news
 		a.NoteAlive("nobody")
 		healed := time.Now()
 		a.NoteAlive("c")
