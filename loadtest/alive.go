@@ -28,7 +28,7 @@ type pulse struct {
 	lastAnswer, there time.Time
 }
 
-// look tells whether the contestant is gone by what clients see at a time.
+// look reports whether the contestant is gone by what clients see at a time.
 func (p *pulse) look(now time.Time, live client.Live) error {
 	if p.there.IsZero() {
 		p.there, p.lastAnswer = now, now

@@ -63,7 +63,7 @@ type Config struct {
 	Settings         []result.Setting
 }
 
-// redirects tells whether nodes that are made send clients to a key's own node: clients of
+// redirects reports whether nodes that are made send clients to a key's own node: clients of
 // Redis Cluster that find a slot's node by its number are used to it, and learn by it that
 // a slot has moved.
 func (c *Config) redirects() bool {

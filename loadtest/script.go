@@ -71,7 +71,7 @@ func (s Step) String() string {
 	return s.Kind.String()
 }
 
-// Event tells whether the step is one of which clients may notice something.
+// Event reports whether the step is one of which clients may notice something.
 func (s Step) Event() bool { return s.Kind >= StepJoin && s.Kind <= StepRestart }
 
 // ParseScript reads steps with semicolons between them:

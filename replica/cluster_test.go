@@ -213,7 +213,7 @@ func (c *testCluster) close() {
 	}
 }
 
-// settled tells whether everything lies where the strategy wants it.
+// settled reports whether everything lies where the strategy wants it.
 func (c *testCluster) settled() bool {
 	st := c.agreed.State()
 	desired, err := DesiredHandoffs(st, c.strategy, c.absent())

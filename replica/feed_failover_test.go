@@ -129,7 +129,7 @@ func TestABackupTakesOver(t *testing.T) {
 	}
 }
 
-// serves tells whether a store was told that its node answers for a range.
+// serves reports whether a store was told that its node answers for a range.
 func (m *memory) serves(r ring.Range) bool {
 	return slices.ContainsFunc(m.served(), func(own ring.Range) bool { return spans.Within(r, own) })
 }

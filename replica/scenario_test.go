@@ -195,7 +195,7 @@ func (s *scenario) order(o table.Command) string {
 	return ""
 }
 
-// waits tells whether a handoff waits for something.
+// waits reports whether a handoff waits for something.
 func (c *testCluster) waits(what string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -24,7 +24,7 @@ func (w *wire) Write(b []byte) (int, error) {
 	return w.Conn.Write(b)
 }
 
-// breaks tells whether a connection is lost, which happens rarely, and only where faults
+// breaks reports whether a connection is lost, which happens rarely, and only where faults
 // are wanted.
 func (c *testCluster) breaks() bool {
 	c.agreed.mu.Lock()

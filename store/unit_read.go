@@ -190,9 +190,6 @@ func (u *Unit) expireOnRead(h layout.Header, p Place, key []byte, err error) (la
 // caller to compare.
 type Version = keyversion.Version
 
-// VersionOf returns the version whose Parts two numbers are.
-func VersionOf(a, b uint64) Version { return keyversion.FromParts(a, b) }
-
 // Version returns the version of a key, whose latch the unit must hold. The unit's own
 // changes count once they are applied.
 func (u *Unit) Version(key []byte) Version {

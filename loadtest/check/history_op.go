@@ -26,5 +26,5 @@ func (o *Op) String() string {
 		o.AskedAt.Seconds(), o.AnswerdAt.Seconds(), o.Client, o.Node, o.Command, o.Key, o.Arg, reply)
 }
 
-// writes tells whether it may change the key.
+// writes reports whether it may change the key.
 func (o *Op) writes() bool { return o.Command != "GET" && o.Command != "STRLEN" }

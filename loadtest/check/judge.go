@@ -118,7 +118,7 @@ func (c *Client) seen(p *pending, at *mark, k *key, stamp workload.Stamp, stampe
 	return verdict, fmt.Sprintf("write %d of client %d, %s", stamp.Write, stamp.Client, why)
 }
 
-// expired tells whether a value is certainly gone for who began at a time.
+// expired reports whether a value is certainly gone for who began at a time.
 func (c *Client) expired(w *write, at time.Duration) bool {
 	return w.ttl > 0 && w.acked != forever && w.acked+w.ttl+c.m.cfg.Slack < at
 }

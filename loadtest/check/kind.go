@@ -45,7 +45,7 @@ func KindOf(c *workload.Command) Kind {
 	return Ignored
 }
 
-// writes tells whether a value, or its absence, is written.
+// writes reports whether a value, or its absence, is written.
 func (k Kind) writes() bool {
 	switch k {
 	case Set, Zero, GetSet, SetNX, Delete:
@@ -54,7 +54,7 @@ func (k Kind) writes() bool {
 	return false
 }
 
-// reads tells whether the answer is judged.
+// reads reports whether the answer is judged.
 func (k Kind) reads() bool {
 	switch k {
 	case Get, GetSet, SetNX, Exists, Incr:

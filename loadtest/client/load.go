@@ -289,7 +289,7 @@ func (l *Load) Close() error {
 	return nil
 }
 
-// over tells whether a channel is closed.
+// over reports whether a channel is closed.
 func over(done <-chan struct{}) bool {
 	select {
 	case <-done:

@@ -44,7 +44,7 @@ func Launch(cmd *exec.Cmd) (*Child, error) {
 // PID returns the process id.
 func (c *Child) PID() int { return c.cmd.Process.Pid }
 
-// Runs tells whether the process has not ended.
+// Runs reports whether the process has not ended.
 func (c *Child) Runs() bool { return c.Gone.Err() == nil }
 
 // Wait waits until the process has ended. The error is nil for exit status 0.

@@ -40,7 +40,7 @@ func (w *Watch) chart(ctx context.Context, up []*watched) {
 	}
 }
 
-// same tells whether two layouts look the same. Nodes keep their places.
+// same reports whether two layouts look the same. Nodes keep their places.
 func same(a, b *result.Layout) bool {
 	return slices.Equal(a.Primary, b.Primary) && slices.Equal(a.Backup, b.Backup)
 }

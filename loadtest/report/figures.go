@@ -179,7 +179,7 @@ func rate(n int64, milliseconds float64) (float64, bool) {
 	return float64(n) / milliseconds * 1000, milliseconds > 0
 }
 
-// ran tells whether clients did anything.
+// ran reports whether clients did anything.
 func ran(r *result.Run) bool { return r.All.UntilMS > r.All.FromMS }
 
 func latency(of func(*result.Latency) float64) func(*result.Run) (float64, bool) {

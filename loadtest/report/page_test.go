@@ -119,7 +119,7 @@ func checkAlone(t *testing.T, page string) {
 	}
 }
 
-// probe tells how wide the page is, how wide its window, and what sticks out of it outside of
+// probe reports how wide the page is, how wide its window, and what sticks out of it outside of
 // the boxes that scroll.
 const probe = `<script>
 addEventListener("load", () => {

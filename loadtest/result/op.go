@@ -17,7 +17,7 @@ const (
 	Unknown
 )
 
-// Failed tells whether it is not as it should be.
+// Failed reports whether it is not as it should be.
 func (o Outcome) Failed() bool { return o != Done }
 
 // An Op is one operation that has ended. Times are counted from the beginning of the

@@ -132,7 +132,7 @@ func (r *byRendezvous) move(i int, hash uint64, s *seat) bool {
 	return !equalOwners(s.before, s.after)
 }
 
-// isChallenged tells whether a challenger may be above a key's last owner.
+// isChallenged reports whether a challenger may be above a key's last owner.
 func (r *byRendezvous) isChallenged(last int32, hash uint64) bool {
 	lowest := r.rank(last, hash)
 	for c := range r.challengers {

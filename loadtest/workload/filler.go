@@ -45,7 +45,7 @@ func (f *Filler) Write(key int64) *Op {
 	return o
 }
 
-// counts tells whether the mix has a command that needs numbers, and none that writes a
+// counts reports whether the mix has a command that needs numbers, and none that writes a
 // value.
 func (m *Mix) counts() bool {
 	counts := false

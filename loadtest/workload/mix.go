@@ -165,7 +165,7 @@ func (c *Command) add(words []Word) {
 	}
 }
 
-// plain tells whether all arguments are what each key of such a command comes with.
+// plain reports whether all arguments are what each key of such a command comes with.
 func (c *Command) plain() bool {
 	each, ok := many[c.Name]
 	if !ok {

@@ -53,7 +53,7 @@ func ParseRate(text string) (Rate, error) {
 	return r, err
 }
 
-// Open tells whether this is an open loop.
+// Open reports whether this is an open loop.
 func (r Rate) Open() bool { return r.To > 0 }
 
 // At is when operation n of all clients, counted from 0 on, is to begin, after the

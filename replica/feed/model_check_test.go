@@ -51,7 +51,7 @@ func (w *world) check() {
 	}
 }
 
-// sound tells whether a node has what it had, as far as the table knows.
+// sound reports whether a node has what it had, as far as the table knows.
 func (w *world) sound(n *mnode, row *table.Row) bool {
 	m, _ := w.state().Node(n.id)
 	// A primary that was started again, and may have lost something, goes on with nothing.

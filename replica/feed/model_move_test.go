@@ -103,7 +103,7 @@ func (c *mcopy) over() {
 	c.grown = false
 }
 
-// waits tells whether the receiver does not know yet that it is to receive.
+// waits reports whether the receiver does not know yet that it is to receive.
 func (c *mcopy) waits() bool {
 	row, ok := c.to.state().Row(c.row.Range.Start)
 	out := c.to.w.out.model

@@ -165,7 +165,7 @@ func (n *mnode) begin(start uint64) {
 	n.off.rules = n.w.out.feed
 }
 
-// current tells whether the state that the node knows is from after its registration.
+// current reports whether the state that the node knows is from after its registration.
 func (n *mnode) current() bool {
 	m, ok := n.state().Node(n.id)
 	return ok && m.Incarnation == n.start
@@ -199,7 +199,7 @@ func (n *mnode) crash() {
 	}
 }
 
-// spare tells whether another member has all that was acknowledged of a key, and may say so:
+// spare reports whether another member has all that was acknowledged of a key, and may say so:
 // who does not know whether it has is taken for one that has not.
 func (w *world) spare(row *table.Row, t ring.Token, but string) bool {
 	for m := range row.Copies() {
@@ -500,7 +500,7 @@ func taken(list []uint64, b []byte) []uint64 {
 	return append(list[:place], binary.BigEndian.Uint64(b[8:]))
 }
 
-// serves tells whether clients are let in to a key here.
+// serves reports whether clients are let in to a key here.
 func (n *mnode) serves(t ring.Token) (*table.Row, bool) {
 	row, ok := n.state().Row(t)
 	if !ok || !n.off.isOwn(row) || n.held[row.Range] {

@@ -327,7 +327,7 @@ func (w *world) actions() []action {
 	return all
 }
 
-// looks tells whether actions of a class are looked for.
+// looks reports whether actions of a class are looked for.
 func (w *world) looks(class string) bool { return w.only == nil || w.only[class] }
 
 // decide applies a command, in its term or not at all.
@@ -354,7 +354,7 @@ func (w *world) decide(p *proposal) {
 	w.tell(p, err, true)
 }
 
-// lonely tells whether a command would leave a row to members that have just lost power,
+// lonely reports whether a command would leave a row to members that have just lost power,
 // and data with it, before anybody knows: nothing could help then.
 func (w *world) lonely(c table.Command) bool {
 	if r, ok := c.(*table.Register); ok {

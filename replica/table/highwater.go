@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// highWaterFile tells how far the log, the stable values and the snapshots had come. bbolt
+// highWaterFile reports how far the log, the stable values and the snapshots had come. bbolt
 // falls back to the state before the last change where that one's root is damaged, and a
 // file can be replaced by an older copy of itself: both look whole. The mark is written
 // after each change and not synced, so that a loss of power makes the check a weaker one

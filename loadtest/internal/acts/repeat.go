@@ -124,7 +124,7 @@ func repeat(ctx context.Context, n *cluster.Process, args [][]byte) error {
 	return errors.Join(failed...)
 }
 
-// broken tells whether an error is of the connection, not a reply.
+// broken reports whether an error is of the connection, not a reply.
 func broken(err error) bool {
 	var network net.Error
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network)

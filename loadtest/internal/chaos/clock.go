@@ -91,7 +91,7 @@ func init() {
 }
 `
 
-// steppable tells whether a binary was made by buildSteppable.
+// steppable reports whether a binary was made by buildSteppable.
 func steppable(binary string) bool {
 	text, err := os.ReadFile(binary)
 	return err == nil && bytes.Contains(text, []byte(clockEnv))

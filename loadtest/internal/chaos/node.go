@@ -114,7 +114,7 @@ func (n *node) start(c *testCluster, host int, join []string, hostName string) e
 	return err
 }
 
-// runs tells whether the process runs. The caller holds n.mu.
+// runs reports whether the process runs. The caller holds n.mu.
 func (n *node) runs() bool { return n.process != nil && n.process.Runs() }
 
 func (n *node) signal(sig syscall.Signal) error {
@@ -151,7 +151,7 @@ func (n *node) stopping() bool {
 	return n.runs() && n.asked
 }
 
-// fell tells whether the process has ended without being asked, and how.
+// fell reports whether the process has ended without being asked, and how.
 func (n *node) fell() (bool, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
