@@ -9,49 +9,52 @@ import (
 	"time"
 )
 
-// Commands that wait for a key to get something: BLPOP and its like.
+// Blocking commands (BLPOP and its like) wait until a key has something for them.
 //
-// Who waits is registered where the key is served, in the order of arrival. Whatever brings
-// a key something serves those who wait for it, before anybody else can take it: behind each
-// command of a unit, within the unit, under its latches (block_serve.go). They are told once the
-// unit has settled. A client of this node waits on its connection (block_wait.go), one of another
-// node is a remote waiter (remote block_waiter.go).
+// A waiter is registered at the node that owns its keys, in the order of arrival. A unit that writes
+// to such a key serves its waiters before any other command can take what was written: after each
+// command, within the unit, under its latches (block_serve.go). A waiter is told once the unit has
+// settled. A client of this node waits on its connection (block_sleep.go), a client of another node
+// is a remote waiter (block_remote_waiter.go, and block_at_owner.go at the client's node).
+//
+// Handoff: new routes end the waits on keys that left this node ([blocked.rerouted]). The command
+// keeps its ticket, so its place in the queue ([waitProgress]), and is routed to the new owner.
 //
 // Invariants:
 //
-//  1. While a waiter is registered under a key, there is nothing at the key that it wants:
-//     it has looked, and has been registered, under the key's latch, and whoever brings
-//     something holds that latch until the waiter is served.
-//  2. A waiter ends once: it is claimed by the unit that serves it, or withdrawn by the
-//     one that waits, under mu. Who has claimed it ends it; who cannot withdraw it waits for
-//     that.
-//  3. A waiter is registered only where its keys are served. It is registered before it is
-//     looked whether the routes are still those of its unit; new routes are set before the
-//     registered ones are looked through. So one of the two sees the other.
+//  1. While a waiter is registered under a key, the key holds nothing that it wants: its command
+//     looked and registered under the key's latch, and a unit that writes to the key holds that
+//     latch until it has served the waiter.
+//  2. A waiter ends once. Under mu it is either claimed by the unit that serves it, or withdrawn by
+//     its own command. The one that claims it ends it; a command that cannot withdraw waits for
+//     that end.
+//  3. A waiter is registered only where its keys are owned. A command registers first and compares
+//     the routes with those of its unit afterwards; new routes are stored first and the waiters
+//     searched afterwards. So one of the two sees the other.
 //  4. Nothing is called under mu that takes a lock or waits.
 
-// blocked are the waiters of a server.
+// blocked holds the waiters of a server.
 type blocked struct {
-	queued atomic.Int64 // waiters that are registered
-	movers atomic.Int64 // of these, the ones that write to other keys, too
-	losers atomic.Int64 // and the ones that care if a key is gone
+	queued      atomic.Int64 // waiters that are registered
+	withTargets atomic.Int64 // of these, those that write to other keys, too
+	onDeletion  atomic.Int64 // and those that end when a key is deleted
 
 	mu     sync.Mutex
 	keys   map[string]*list.List // of *waiter, by ticket
 	ticket uint64                // the last one that was given out
-	guests map[string]*remoteWaiter
-	full   bool               // nobody else is let in: the server closes
+	remote map[string]*remoteWaiter
+	full   bool               // the server closes: no waiter is registered any more
 	away   map[*conn]struct{} // connections that wait at other nodes
 }
 
 func (b *blocked) init() {
 	b.keys = make(map[string]*list.List)
-	b.guests = make(map[string]*remoteWaiter)
+	b.remote = make(map[string]*remoteWaiter)
 	b.away = make(map[*conn]struct{})
 }
 
-// far notes that a connection waits at another node.
-func (b *blocked) far(c *conn, on bool) {
+// setAway notes whether a connection waits at another node.
+func (b *blocked) setAway(c *conn, on bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if on {
@@ -61,8 +64,8 @@ func (b *blocked) far(c *conn, on bool) {
 	}
 }
 
-// register puts a waiter in line, behind all who came before it. It returns false if the
-// server closes.
+// register puts a waiter into the queues of its keys, in the order of tickets. It returns false if
+// the server closes.
 func (b *blocked) register(w *waiter) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -70,8 +73,7 @@ func (b *blocked) register(w *waiter) bool {
 		return false
 	}
 	if w.ticket == 0 {
-		// Tickets of all nodes are times, so that those that were given out elsewhere
-		// keep their order here.
+		// Tickets are times, so that waiters of different nodes keep their order.
 		b.ticket = max(b.ticket+1, uint64(time.Now().UnixNano()))
 		w.ticket = b.ticket
 	}
@@ -88,10 +90,10 @@ func (b *blocked) register(w *waiter) bool {
 func (b *blocked) count(w *waiter, n int64) {
 	b.queued.Add(n)
 	if len(w.Also) > 0 {
-		b.movers.Add(n)
+		b.withTargets.Add(n)
 	}
 	if w.Gone != nil {
-		b.losers.Add(n)
+		b.onDeletion.Add(n)
 	}
 }
 
@@ -109,7 +111,7 @@ func (b *blocked) enqueue(key []byte, w *waiter) *list.Element {
 	return q.PushFront(w)
 }
 
-// take ends the registration of a waiter that is registered. mu is held.
+// take removes a waiter from its queues. It returns false if the waiter is in none. mu is held.
 func (b *blocked) take(w *waiter, next waitState) bool {
 	if w.state != waitQueued {
 		return false
@@ -131,31 +133,31 @@ func (b *blocked) take(w *waiter, next waitState) bool {
 	return true
 }
 
-// claim is for who is about to serve a waiter. It returns false if that does not wait any
-// more.
+// claim removes a waiter that the caller is about to serve. It returns false if the waiter does not
+// wait any more.
 func (b *blocked) claim(w *waiter) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.take(w, waitClaimed)
 }
 
-// withdraw is for who does not wait any more. It returns false if the waiter is just being
-// served, or has ended.
+// withdraw removes a waiter whose command gives up. It returns false if the waiter is being served,
+// or has ended.
 func (b *blocked) withdraw(w *waiter) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.take(w, waitOver)
 }
 
-// awaited tells whether anybody waits for a key.
-func (b *blocked) awaited(key []byte) bool {
+// hasWaiters reports whether a command waits for a key.
+func (b *blocked) hasWaiters(key []byte) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.keys[string(key)] != nil
 }
 
-// next is who waits for a key and comes behind another, which may be gone by now; nil is
-// before all.
+// next returns the waiter for a key after another one, which may have ended by now, or the first
+// one if behind is nil. It returns nil if there is none.
 func (b *blocked) next(key []byte, behind *waiter) *waiter {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -188,7 +190,7 @@ func (b *blocked) next(key []byte, behind *waiter) *waiter {
 	return e.Value.(*waiter)
 }
 
-// first are up to n who wait for a key.
+// first returns the first n waiters for a key, or as many as there are.
 func (b *blocked) first(key []byte, n int) (first []*waiter) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -200,10 +202,10 @@ func (b *blocked) first(key []byte, n int) (first []*waiter) {
 	return first
 }
 
-// sendAway has all waiters that match looked at again by who has sent them.
+// sendAway ends the waits that match; their commands are routed again.
 func (b *blocked) sendAway(match func(w *waiter) bool) { b.dismiss(waitAgain, "", match) }
 
-// dismiss ends the waits of all that match.
+// dismiss ends the waits that match.
 func (b *blocked) dismiss(how waitEnd, msg string, match func(w *waiter) bool) {
 	var away []*waiter
 	b.mu.Lock()
@@ -229,8 +231,8 @@ func (b *blocked) dismiss(how waitEnd, msg string, match func(w *waiter) bool) {
 	}
 }
 
-// rerouted sends those away whose keys are not this node's any more, and has those look who
-// wait at other nodes.
+// rerouted applies new routes: it ends the waits on keys that this node does not own any more, and
+// wakes the connections that wait at other nodes, so that they compare the owner.
 func (b *blocked) rerouted(routes *Routes) {
 	if b.queued.Load() > 0 {
 		b.sendAway(func(w *waiter) bool { return !w.at(routes) })

@@ -23,13 +23,13 @@ func (c *conn) serveWaiters(r *request) {
 	}
 	var ready [][]byte
 	for _, key := range c.call.touched {
-		if b.awaited(key) {
+		if b.hasWaiters(key) {
 			ready = append(ready, key)
 		}
 	}
 	c.call.touched = nil
 	for _, k := range c.keys {
-		if key := args[k.Pos]; b.awaited(key) {
+		if key := args[k.Pos]; b.hasWaiters(key) {
 			ready = append(ready, key)
 		}
 	}
@@ -50,7 +50,7 @@ func (c *conn) serveKey(key []byte, ready [][]byte) [][]byte {
 	x := c.serveCall
 	for w := b.next(key, nil); w != nil; w = b.next(key, w) {
 		v, err := c.unit.Peek(key)
-		if err != nil || !v.Exists() && b.losers.Load() == 0 {
+		if err != nil || !v.Exists() && b.onDeletion.Load() == 0 {
 			break
 		}
 		x.Writer, x.Start, x.Row, x.Args = &w.out, 0, w.cmd, w.args
@@ -79,7 +79,7 @@ func (c *conn) serveKey(key []byte, ready [][]byte) [][]byte {
 		w.repeat, x.RunAgain = x.RunAgain, false
 		c.servedWaiters = append(c.servedWaiters, w)
 		for _, k := range w.Also {
-			if b.awaited(k) {
+			if b.hasWaiters(k) {
 				ready = append(ready, k)
 			}
 		}
@@ -127,7 +127,7 @@ func (c *conn) latchServed(reqs []request) bool {
 			continue
 		}
 		for _, k := range refs {
-			if b.awaited(args[k.Pos]) {
+			if b.hasWaiters(args[k.Pos]) {
 				keys = append(keys, args[k.Pos])
 			}
 		}

@@ -10,16 +10,16 @@ import (
 	"github.com/ringside-kv/ringside/store"
 )
 
-// A waiter is a command that waits.
+// A waiter is a blocking command that waits.
 type waiter struct {
 	command.Want
 	cmd    *command.Row
 	args   [][]byte
 	ticket uint64 // its place in all queues: lower is earlier
 	places []store.Place
-	beside []store.Place // of also
-	out    wire.Writer   // once it is served
-	// repeat: what it is served does not fit there. It has only read, and does so itself.
+	beside []store.Place // of Also
+	out    wire.Writer   // the reply, once it is served
+	// repeat: the reply is too large for out. The command only reads, so it runs again by itself.
 	repeat bool
 
 	state waitState       // guarded by blocked.mu
@@ -28,8 +28,8 @@ type waiter struct {
 	how   waitEnd // once ended is closed
 	msg   string  // the error reply, for waitFailed
 	ended chan struct{}
-	// told is called by who has ended it. It must not wait.
-	told func()
+	// onEnd is called after the wait has ended. It must not wait.
+	onEnd func()
 }
 
 type waitState int
@@ -48,20 +48,20 @@ const (
 	waitGoesOn waitEnd = iota
 	waitServed
 	waitFailed
-	waitAgain // the command is to be looked at again: its keys may be somebody else's
+	waitAgain // the command has to be routed again: its keys may have another owner
 	waitTimedOut
 	waitUnblocked // by CLIENT UNBLOCK ERROR
-	waitGone      // there is no client any more
+	waitGone      // the client has left, or the server closes
 )
 
-// end tells who waits. The caller has claimed or withdrawn it.
+// end ends the wait. The caller has claimed or withdrawn the waiter.
 func (w *waiter) end(how waitEnd, msg string) {
 	w.how, w.msg = how, msg
 	close(w.ended)
-	w.told()
+	w.onEnd()
 }
 
-// repeats tells whether a key is among those before it.
+// repeats reports whether key i occurs before i, too.
 func (w *waiter) repeats(i int) bool {
 	for _, key := range w.Keys[:i] {
 		if string(key) == string(w.Keys[i]) {
@@ -71,7 +71,7 @@ func (w *waiter) repeats(i int) bool {
 	return false
 }
 
-// at tells whether all that a waiter needs is this node's.
+// at reports whether this node owns all keys of a waiter.
 func (w *waiter) at(routes *Routes) bool {
 	if routes == nil {
 		return true
@@ -89,14 +89,15 @@ func (w *waiter) at(routes *Routes) bool {
 	return true
 }
 
-// A waitProgress is what a command that waits remembers from one place to the next.
+// A waitProgress is what a blocking command keeps when it is routed again: its place in the queue,
+// its deadline, and what it has noted.
 type waitProgress struct {
 	ticket uint64
 	until  time.Time // zero: for ever
 	memo   []byte
 }
 
-// starts notes for how long the command waits, when it begins to.
+// starts sets the deadline of a command that waits for the first time.
 func (r *request) starts(timeout time.Duration) *waitProgress {
 	if r.progress == nil {
 		r.progress = &waitProgress{}
@@ -108,7 +109,7 @@ func (r *request) starts(timeout time.Duration) *waitProgress {
 }
 
 // waitHere waits with a command whose unit has just run. It returns how many requests it
-// has answered: 0 if the command is to be looked at again.
+// has answered: 0 if the command has to be routed again.
 func (c *conn) waitHere(r *request) int {
 	w := c.call.waiter
 	c.call.waiter = nil
@@ -143,10 +144,11 @@ func (c *conn) park(w *waiter, until time.Time) {
 	}
 }
 
-// msgUnblocked is what CLIENT UNBLOCK ERROR has a client told.
+// msgUnblocked is the reply to a command that CLIENT UNBLOCK ERROR ends.
 const msgUnblocked = "UNBLOCKED client unblocked via CLIENT UNBLOCK"
 
-// waited replies with what a wait has brought.
+// waited replies to a command whose wait has ended. It returns how many requests it has answered:
+// 0 if the command has to be routed again.
 func (c *conn) waited(r *request, w *waiter) int {
 	if w.how == waitAgain {
 		r.progress.ticket, r.progress.memo = w.ticket, w.Memo
@@ -168,7 +170,7 @@ func (c *conn) waited(r *request, w *waiter) int {
 	return 1
 }
 
-// unserved replies to a command that has got nothing.
+// unserved replies to a command that was not served.
 func (c *conn) unserved(r *request, how waitEnd) {
 	switch how {
 	case waitUnblocked:
@@ -180,24 +182,24 @@ func (c *conn) unserved(r *request, how waitEnd) {
 	}
 }
 
-// Block has the client wait for what the command has not found. Where it cannot, the time is
-// over at once.
+// Block registers the command as a waiter. Where a command cannot wait (in a transaction, in a
+// script), it replies as if its time were over.
 func (x *call) Block(want command.Want) {
 	c := x.conn
-	if x.InTransaction || c.from != nil && c.from.visit.id == "" {
+	if x.InTransaction || c.from != nil && c.from.enqueued.id == "" {
 		x.NullArray()
 		return
 	}
-	if !x.Unit.Latched() { // it is looked at again, with the latches
+	if !x.Unit.Latched() { // the unit runs again, with the latches
 		x.waiter = &waiter{}
 		return
 	}
-	also := make([][]byte, len(want.Also)) // which others look at though it may wait no more
+	also := make([][]byte, len(want.Also)) // other units read it after the wait has ended
 	for i, key := range want.Also {
 		also[i] = bytes.Clone(key)
 	}
 	want.Also = also
-	w := &waiter{Want: want, cmd: x.Row, args: x.Args, out: wire.Writer{Proto: x.Proto}, ended: make(chan struct{}), told: c.wake}
+	w := &waiter{Want: want, cmd: x.Row, args: x.Args, out: wire.Writer{Proto: x.Proto}, ended: make(chan struct{}), onEnd: c.wake}
 	if c.from != nil {
 		c.from.registerRemote(x, w)
 		return
@@ -215,18 +217,18 @@ func (x *call) Block(want command.Want) {
 	close(w.ended)
 }
 
-// Memo is what the command has noted when it was to wait before.
+// Memo returns what the command noted when it began to wait, or nil.
 func (x *call) Memo() []byte {
 	switch c := x.conn; {
 	case c.from != nil:
-		return c.from.visit.memo
+		return c.from.enqueued.memo
 	case x.req != nil && x.req.progress != nil:
 		return x.req.progress.memo
 	}
 	return nil
 }
 
-// place notes where the keys lie.
+// place computes the places of the keys.
 func (w *waiter) place(x *call) {
 	for _, key := range w.Keys {
 		w.places = append(w.places, x.Unit.Place(key))
@@ -236,7 +238,7 @@ func (w *waiter) place(x *call) {
 	}
 }
 
-// checkRoutes sends a waiter away that was registered while its keys changed hands.
+// checkRoutes ends the wait of a command that was registered while its keys changed owners.
 func (w *waiter) checkRoutes(s *Server) {
 	if !w.at(s.routes.Load()) && s.blocked.withdraw(w) {
 		w.end(waitAgain, "")

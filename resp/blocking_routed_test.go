@@ -152,7 +152,7 @@ func TestWaitsGoWhereTheKeyGoes(t *testing.T) {
 		}
 	}
 	for i := range r.servers {
-		if n := len(r.servers[i].blocked.keys) + len(r.servers[i].blocked.guests); n > 0 {
+		if n := len(r.servers[i].blocked.keys) + len(r.servers[i].blocked.remote); n > 0 {
 			t.Errorf("node %d keeps %d", i, n)
 		}
 	}

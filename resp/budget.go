@@ -19,12 +19,12 @@ type budget struct {
 	mu    sync.Mutex
 	freed sync.Cond
 	used  int64
-	// remote waiters is what commands of other nodes' clients take that wait here, in bytes. It
-	// counts as used, and is changed without mu.
-	guests atomic.Int64
-	large  *conn // whoever may exceed the limit
-	wait   int   // connections that wait
-	ended  bool
+	// remoteWaiters are the bytes that commands of other nodes' clients take while they wait here.
+	// They count as used, and change without mu.
+	remoteWaiters atomic.Int64
+	large         *conn // whoever may exceed the limit
+	wait          int   // connections that wait
+	ended         bool
 }
 
 var errBudget = errors.New("resp: connection closed while a request waited for memory")
@@ -75,7 +75,7 @@ func (b *budget) take(c *conn, n int64) {
 func (b *budget) spare(c *conn, n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.used+b.guests.Load()+n > b.srv.settings.clientMemory.Load()/2 {
+	if b.used+b.remoteWaiters.Load()+n > b.srv.settings.clientMemory.Load()/2 {
 		return false
 	}
 	b.used += n
@@ -87,7 +87,7 @@ func (b *budget) spare(c *conn, n int64) bool {
 func (b *budget) borrow(c *conn, n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.used+b.guests.Load()+n > b.srv.settings.clientMemory.Load() {
+	if b.used+b.remoteWaiters.Load()+n > b.srv.settings.clientMemory.Load() {
 		return false
 	}
 	b.used += n
@@ -98,7 +98,7 @@ func (b *budget) borrow(c *conn, n int64) bool {
 // fits reports whether c may take n bytes more. If they exceed the limit and no
 // other connection does, c is the one that may. The caller holds mu.
 func (b *budget) fits(c *conn, n int64) bool {
-	if b.used+b.guests.Load()+n <= b.srv.settings.clientMemory.Load() || b.large == c {
+	if b.used+b.remoteWaiters.Load()+n <= b.srv.settings.clientMemory.Load() || b.large == c {
 		return true
 	}
 	if b.large != nil && !b.large.closed.Load() && b.large.charged > keepInput+keepReply {
@@ -139,7 +139,7 @@ func (b *budget) release(c *conn, n int64) {
 func (b *budget) inUse() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.used + b.guests.Load()
+	return b.used + b.remoteWaiters.Load()
 }
 
 // host takes n bytes for a remote waiter, or reports that they are not there. Few bytes are taken
@@ -147,10 +147,10 @@ func (b *budget) inUse() int64 {
 func (b *budget) host(n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if n > keepInput && b.used+b.guests.Load()+n > b.srv.settings.clientMemory.Load() {
+	if n > keepInput && b.used+b.remoteWaiters.Load()+n > b.srv.settings.clientMemory.Load() {
 		return false
 	}
-	b.guests.Add(n)
+	b.remoteWaiters.Add(n)
 	return true
 }
 

@@ -5,11 +5,11 @@ import (
 	"sync/atomic"
 )
 
-// An away is what a connection needs while all of a pipeline is on its way to other
-// nodes and its own goroutine already waits for the client's next request. The replies
-// are sent by whoever brings the last of them: so a forwarded request costs one wake-up
-// less, and a node's replies to many clients leave one after the other, without a change
-// of goroutines between them.
+// An asyncForward is the state of a connection whose whole pipeline was forwarded, while its
+// goroutine already waits for the client's next request. The goroutine that receives the last
+// reply of another node sends the replies to the client. So a forwarded request costs one wake-up
+// less, and the replies of a node to many clients leave one after the other, without a change of
+// goroutines between them.
 //
 // Until the connection's goroutine has joined, it only reads, into a buffer in which no
 // request lies that is on its way. All else of the connection, pending and closing among

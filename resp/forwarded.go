@@ -26,12 +26,12 @@ type forwardedConn struct {
 	statuses []Status // of the first of ends; see Replies
 	status   Status   // of the reply that ends next
 	// ahead is by how much [Config.Clock] is ahead of the server's clock; see startClock.
-	ahead   time.Duration
-	charged int64 // bytes of buf that count for the server's budget
-	group   group
-	shifted []int         // ends of a batch behind others
-	keeper  string        // the node whose clients keep what is read, if one's do
-	visit   remoteEnqueue // that the command that runs next is
+	ahead    time.Duration
+	charged  int64 // bytes of buf that count for the server's budget
+	group    group
+	shifted  []int         // ends of a batch behind others
+	keeper   string        // the node whose clients keep what is read, if one's do
+	enqueued remoteEnqueue // the RING ENQUEUE in front of the command that runs next
 	// parked, if set by a request that is alone, answers it, later perhaps.
 	parked func(answer func(Replies, error))
 }

@@ -123,7 +123,7 @@ func (f *forwardedConn) run(batches []Forwarded, release func(n int)) int {
 	g.first, g.replied, g.refused, g.release = g.first[:0], 0, -1, release
 	g.begun()
 	c.out.Proto, c.closing = 2, false
-	f.visit, f.parked = remoteEnqueue{}, nil
+	f.enqueued, f.parked = remoteEnqueue{}, nil
 	if batches[0].RESP3 {
 		c.out.Proto = 3
 	}

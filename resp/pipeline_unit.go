@@ -24,7 +24,7 @@ func (c *conn) runUnit(reqs []request) int {
 	if !c.beginWith(reqs) {
 		return 0
 	}
-	for !c.every && c.srv.blocked.movers.Load() > 0 && c.latchServed(reqs) {
+	for !c.every && c.srv.blocked.withTargets.Load() > 0 && c.latchServed(reqs) {
 		c.unit.Abort()
 		c.touched = c.places
 		c.leave() // what is added may be another node's by now

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// An tracker feed asks another node, again and again, what has changed there of what clients of this
+// A tracker feed asks another node, again and again, what has changed there of what clients of this
 // node keep (RING HEED, see tracking_remote.go). A goroutine of its own does. The lock of trackers
 // guards what is not said to be otherwise.
 //

@@ -81,7 +81,7 @@ func (s *Store) updateLogRefusal() {
 	s.refuseLocked(reasonLog, s.wal.Failed())
 }
 
-// refuseLocked is trouble for those who hold reasonsMu.
+// refuseLocked does as refuse does; the caller holds reasonsMu.
 func (s *Store) refuseLocked(t refusalReason, err error) {
 	before := s.reasons[t]
 	s.reasons[t] = err

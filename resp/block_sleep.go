@@ -8,27 +8,27 @@ import (
 	"time"
 )
 
-// How a connection waits for what another one brings: its goroutine reads on, so that it
-// notices when the client is gone, until somebody wakes it. What it reads stays in the buffer
-// for later; once that is full, only CLIENT KILL and the like tell.
+// A connection sleeps in a read, so that it notices when its client leaves; another goroutine wakes
+// it. The bytes that it reads stay in the buffer for later commands. With a full buffer it does not
+// read, and notices only CLIENT KILL and the like.
 
-// A waitSignal is a connection that waits, or may.
+// A waitSignal holds whether a connection sleeps, and what wakes it.
 type waitSignal struct {
 	mu     sync.Mutex
 	asleep bool
-	woken  bool // something has happened since it looked last
-	// blocked: it waits in a command that CLIENT UNBLOCK ends; unblock is how.
+	woken  bool // wake was called since the last sleep
+	// blocked: it waits in a command that CLIENT UNBLOCK ends, in the way of unblock.
 	blocked bool
 	unblock waitEnd
-	bell    chan struct{} // capacity 1: woken, for who does not read
-	// came: the reply of another node is there.
-	came atomic.Bool
+	bell    chan struct{} // capacity 1: wakes a connection that does not read
+	// arrived: the reply of another node is there.
+	arrived atomic.Bool
 }
 
 // longAgo is a deadline that ends a read at once.
 var longAgo = time.Unix(1, 0)
 
-// wake has the connection look what has happened. It does not wait.
+// wake ends the sleep of the connection, or its next one. It does not wait.
 func (c *conn) wake() {
 	s := &c.waitSignal
 	s.mu.Lock()
@@ -62,7 +62,7 @@ func (c *conn) sleep(until time.Time) {
 	s.asleep = true
 	_ = c.net.SetReadDeadline(until)
 	s.mu.Unlock()
-	if c.srv.closed() { // whose deadline was replaced
+	if c.srv.closed() { // closing sets a deadline, which the line above may have replaced
 		_ = c.net.SetReadDeadline(longAgo)
 	}
 	c.readAhead(until)
@@ -76,7 +76,7 @@ func (c *conn) sleep(until time.Time) {
 	s.mu.Unlock()
 }
 
-// readAhead reads once, or waits where there is no room.
+// readAhead reads once, or waits for the bell if the buffer is full.
 func (c *conn) readAhead(until time.Time) {
 	if c.end == len(c.in) && len(c.in) < keepInput {
 		c.widenInput()
@@ -151,8 +151,8 @@ func (c *conn) answerReleased(r *request) bool {
 	return true
 }
 
-// endWait ends the wait of another connection, as CLIENT UNBLOCK does. It returns false if
-// that does not wait.
+// endWait ends the wait of the connection, as CLIENT UNBLOCK does. It returns false if it does not
+// wait.
 func (c *conn) endWait(how waitEnd) bool {
 	s := &c.waitSignal
 	s.mu.Lock()
@@ -165,7 +165,7 @@ func (c *conn) endWait(how waitEnd) bool {
 	return true
 }
 
-// wakeReason is why the connection does not wait any longer, if it does not.
+// wakeReason returns why the connection does not wait any longer, or waitGoesOn.
 func (c *conn) wakeReason(until time.Time) waitEnd {
 	s := &c.waitSignal
 	s.mu.Lock()

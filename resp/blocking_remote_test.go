@@ -173,7 +173,7 @@ func TestGuestsCountForTheBudget(t *testing.T) {
 		r.waits(1, n+1)
 		waiting = append(waiting, o)
 	}
-	if n := budget.guests.Load(); n < 3*240_000 || n > 3*250_000 {
+	if n := budget.remoteWaiters.Load(); n < 3*240_000 || n > 3*250_000 {
 		t.Errorf("three guests take %d bytes", n)
 	}
 	o := dialRedis(t, r.addrs[0], 2)
@@ -193,17 +193,17 @@ func TestGuestsCountForTheBudget(t *testing.T) {
 			t.Errorf("it got %.100s", got)
 		}
 	}
-	waitFor(t, "nothing to be taken any more", func() bool { return budget.guests.Load() == 0 })
+	waitFor(t, "nothing to be taken any more", func() bool { return budget.remoteWaiters.Load() == 0 })
 	// One that is served and does not hear of it.
 	if replies, err := forwarded(t, r.servers[1], []string{"RING", "ENQUEUE", "id", "0", ""}, []string{"BLMPOP", "0", "1", "l", "LEFT", "COUNT", "100"}); err != nil || len(replies) != 2 {
 		t.Fatalf("%q, %v", replies, err)
 	}
 	push.want(":1", "RPUSH", "l", strings.Repeat("x", 100_000))
-	waitFor(t, "what it was served to be kept", func() bool { return budget.guests.Load() > 100_000 })
+	waitFor(t, "what it was served to be kept", func() bool { return budget.remoteWaiters.Load() > 100_000 })
 	if replies, err := forwarded(t, r.servers[1], []string{"RING", "DEQUEUE", "id"}); err != nil || len(replies) != 1 || len(replies[0]) < 100_000 {
 		t.Fatalf("%.100q, %v", replies, err)
 	}
-	waitFor(t, "nothing to be taken any more", func() bool { return budget.guests.Load() == 0 })
+	waitFor(t, "nothing to be taken any more", func() bool { return budget.remoteWaiters.Load() == 0 })
 }
 
 // A remote waiter that nobody asks for is not served for long.
@@ -230,7 +230,7 @@ func TestAForgottenGuestIsNotServed(t *testing.T) {
 	if replies, err := forwarded(t, srv, []string{"RING", "AWAIT", "id"}); err != nil || !strings.HasPrefix(replies[0], "+GONE ") {
 		t.Errorf("%q, %v", replies, err)
 	}
-	if n := len(srv.blocked.guests); n > 0 {
+	if n := len(srv.blocked.remote); n > 0 {
 		t.Errorf("%d guests", n)
 	}
 }
@@ -291,23 +291,23 @@ func TestATimeThatIsOverTakesNothingBack(t *testing.T) {
 // only if the same process says so, which it has heard of it lately, and only of the question that
 // the remote waiter's end would have answered.
 func TestWhatIsKnownOfAGuestThatIsGone(t *testing.T) {
-	lately, longAgo := time.Now(), time.Now().Add(-guestKept)
+	lately, longAgo := time.Now(), time.Now().Add(-remoteResultKept)
 	for i, one := range []struct {
 		run, says string
 		status    Status
 		all       bool
 		heard     time.Time
-		want      verdict
+		want      remoteOutcome
 	}{
-		{"p", "+GONE p\r\n", StatusGone, true, lately, guestSent},
-		{"p", "+GONE q\r\n", StatusGone, true, lately, guestUnknown},
-		{"p", "+GONE p\r\n", StatusGone, false, lately, guestUnknown},
-		{"p", "+GONE p\r\n", StatusGone, true, longAgo, guestUnknown},
-		{"p", "+LEFT\r\n", StatusLeft, false, longAgo, guestSent},
-		{"p", "+WAITS\r\n", StatusWaits, true, lately, guestUnknown},
-		{"p", "$1\r\nx\r\n", StatusRun, false, longAgo, guestServed},
-		{"p", "+LEFT\r\n", StatusRun, false, longAgo, guestServed},
-		{"p", "$1\r\nx\r\n", StatusUnknown, false, longAgo, guestUnknown},
+		{"p", "+GONE p\r\n", StatusGone, true, lately, remoteNotServed},
+		{"p", "+GONE q\r\n", StatusGone, true, lately, remoteUnknown},
+		{"p", "+GONE p\r\n", StatusGone, false, lately, remoteUnknown},
+		{"p", "+GONE p\r\n", StatusGone, true, longAgo, remoteUnknown},
+		{"p", "+LEFT\r\n", StatusLeft, false, longAgo, remoteNotServed},
+		{"p", "+WAITS\r\n", StatusWaits, true, lately, remoteUnknown},
+		{"p", "$1\r\nx\r\n", StatusRun, false, longAgo, remoteServed},
+		{"p", "+LEFT\r\n", StatusRun, false, longAgo, remoteServed},
+		{"p", "$1\r\nx\r\n", StatusUnknown, false, longAgo, remoteUnknown},
 	} {
 		f := remoteWait{run: one.run, heard: one.heard}
 		if got := f.judge([]byte(one.says), one.status, one.all); got != one.want {
@@ -326,13 +326,13 @@ func TestAGuestIsLetInOnce(t *testing.T) {
 			t.Fatalf("%q, %v, want %s", replies, err, want)
 		}
 	}
-	if n := srv.budget.guests.Load(); n < remoteWaiterCost || n > 2*remoteWaiterCost-1 {
+	if n := srv.budget.remoteWaiters.Load(); n < remoteWaiterCost || n > 2*remoteWaiterCost-1 {
 		t.Errorf("one guest takes %d bytes", n)
 	}
-	if replies, err := forwarded(t, srv, []string{"RING", "DEQUEUE", "id"}); err != nil || replies[0] != string(guestLeft) {
+	if replies, err := forwarded(t, srv, []string{"RING", "DEQUEUE", "id"}); err != nil || replies[0] != string(replyLeft) {
 		t.Errorf("%q, %v", replies, err)
 	}
-	if n := srv.budget.guests.Load(); n != 0 {
+	if n := srv.budget.remoteWaiters.Load(); n != 0 {
 		t.Errorf("no guest takes %d bytes", n)
 	}
 }

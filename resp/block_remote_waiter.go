@@ -10,30 +10,33 @@ import (
 	"github.com/ringside-kv/ringside/resp/internal/command"
 )
 
-// A command of another node's client that waits here is a remote waiter: RING ENQUEUE, in front of
-// the command itself, lets it in if it is not served at once; RING AWAIT asks what has become
-// of it, and is answered when something has, or after a while; RING DEQUEUE ends it. So no
-// request of one node to another takes longer than others do, the remote waiter keeps its place
-// meanwhile, and a connection between nodes that breaks does not cost it that.
+// A remote waiter is a command that waits here for a client of another node.
 //
-// A remote waiter that nobody has asked for in guestGrace is not served any more. What it was served
-// is kept for guestKept, unless it was told.
+//   - RING ENQUEUE, in front of the command, registers it if it is not served at once.
+//   - RING AWAIT is answered when the wait ends, or after a while with "it waits".
+//   - RING DEQUEUE withdraws it.
+//
+// So no request between nodes takes longer than others, and a waiter keeps its place in the queue
+// when a connection between nodes breaks.
+//
+// A remote waiter is withdrawn if no RING AWAIT comes within remotePollGap. The reply to one that
+// was served is kept for remoteResultKept, or until it is asked for.
 
 const (
-	// guestSlice is how long RING AWAIT waits at most.
-	guestSlice = 10 * time.Second
-	guestGrace = time.Second
-	guestKept  = 30 * time.Second
-	// maxGuest bounds the arguments that the node keeps for a remote waiter, in bytes.
-	maxGuest = 1 << 20
+	// remotePollTime bounds how long RING AWAIT waits.
+	remotePollTime   = 10 * time.Second
+	remotePollGap    = time.Second
+	remoteResultKept = 30 * time.Second
+	// maxRemoteArgs bounds the arguments that the node keeps for a remote waiter, in bytes.
+	maxRemoteArgs = 1 << 20
 )
 
-// What RING AWAIT and RING DEQUEUE are answered, if it is not the command's reply. The status
-// of the reply tells, the text is for people; behind guestGone follows the node's run.
+// Answers to RING AWAIT and RING DEQUEUE other than the command's reply. The status beside a reply
+// decides; the text is for people. The run id of the node follows replyGone.
 var (
-	remoteWaiterTicket = []byte("+WAITS\r\n")
-	guestLeft          = []byte("+LEFT\r\n")
-	guestGone          = []byte("+GONE ")
+	replyWaits = []byte("+WAITS\r\n")
+	replyLeft  = []byte("+LEFT\r\n")
+	replyGone  = []byte("+GONE ")
 )
 
 // A remoteWaiter is a waiter of another node. Its fields are guarded by blocked.mu.
@@ -42,16 +45,16 @@ type remoteWaiter struct {
 	w      *waiter
 	answer func(Replies, error) // RING AWAIT's, if there is one
 	timer  *time.Timer
-	turn   int  // counts what the timer was set for
-	known  bool // how it has ended
+	turn   int  // counts settings of the timer: an older one does nothing
+	known  bool // remoteEnded has run
 	budget *budget
-	cost   int64 // bytes that count for the budget
+	cost   int64 // bytes charged to the budget
 }
 
 // remoteWaiterCost is about what a remote waiter takes beside its arguments, in bytes.
 const remoteWaiterCost = 1 << 10
 
-// A remoteEnqueue is what RING ENQUEUE says of the command behind it.
+// A remoteEnqueue holds the arguments of RING ENQUEUE.
 type remoteEnqueue struct {
 	id     string
 	ticket uint64
@@ -66,27 +69,27 @@ func cmdRingEnqueue(x *call) {
 	case err != nil || bad != nil || len(x.Args[2]) == 0:
 		x.Error(command.MsgSyntax)
 	default:
-		x.conn.from.visit = remoteEnqueue{id: string(x.Args[2]), ticket: ticket, memo: memo}
+		x.conn.from.enqueued = remoteEnqueue{id: string(x.Args[2]), ticket: ticket, memo: memo}
 		x.OK()
 	}
 }
 
-// registerRemote lets a remote waiter in. It replies with remoteWaiterTicket, the remote waiter's
-// ticket, for how long it waits, in ms, who it is that says so, and the memo.
+// registerRemote registers a remote waiter. It replies with its ticket, its time in ms, the run id
+// of this node, and the memo.
 func (f *forwardedConn) registerRemote(x *call, w *waiter) {
 	s := x.srv
-	if len(f.conn.in) > maxGuest {
+	if len(f.conn.in) > maxRemoteArgs {
 		x.Error("ERR the arguments are too long for a command that waits for another node")
 		return
 	}
-	w.ticket = f.visit.ticket
+	w.ticket = f.enqueued.ticket
 	w.place(x)
-	g := &remoteWaiter{id: f.visit.id, w: w, budget: &s.budget, cost: int64(len(f.conn.in)) + remoteWaiterCost}
+	g := &remoteWaiter{id: f.enqueued.id, w: w, budget: &s.budget, cost: int64(len(f.conn.in)) + remoteWaiterCost}
 	if !s.budget.host(g.cost) {
 		x.Error("ERR not enough memory for a command with such arguments to wait for another node")
 		return
 	}
-	w.told = func() { s.blocked.remoteEnded(g) }
+	w.onEnd = func() { s.blocked.remoteEnded(g) }
 	if !s.blocked.registerRemote(g) {
 		f.group.refused = 0
 		x.notRun()
@@ -97,19 +100,19 @@ func (f *forwardedConn) registerRemote(x *call, w *waiter) {
 	x.Simple(fmt.Sprintf("WAITS %d %d %s %x", w.ticket, w.Timeout.Milliseconds(), s.runID, w.Memo))
 }
 
-// asksEnqueue tells whether a batch asks for a remote waiter to be let in, who keeps its arguments.
+// asksEnqueue reports whether a batch begins with RING ENQUEUE: its command may keep its arguments.
 func asksEnqueue(batch []byte) bool { return bytes.HasPrefix(batch, enqueue) }
 
 var enqueue = []byte("*5\r\n$4\r\nRING\r\n$7\r\nENQUEUE\r\n")
 
-// registerRemote registers a remote waiter. It returns false if the server closes, or has one of
-// that name.
+// registerRemote registers a remote waiter. It returns false if the server closes, or has one with
+// the same id.
 func (b *blocked) registerRemote(g *remoteWaiter) bool {
 	b.mu.Lock()
-	known := b.guests[g.id] != nil
+	known := b.remote[g.id] != nil
 	if !known && !b.full {
-		b.guests[g.id] = g
-		b.setRemoteTimer(g, guestGrace)
+		b.remote[g.id] = g
+		b.setRemoteTimer(g, remotePollGap)
 	}
 	if known {
 		g.takes(-g.cost)
@@ -127,7 +130,7 @@ func (b *blocked) registerRemote(g *remoteWaiter) bool {
 	return false
 }
 
-// setRemoteTimer has the remote waiter's time come after d. mu is held.
+// setRemoteTimer calls remoteTimedOut after d, instead of at the time set before. mu is held.
 func (b *blocked) setRemoteTimer(g *remoteWaiter, d time.Duration) {
 	if g.timer != nil {
 		g.timer.Stop()
@@ -137,26 +140,26 @@ func (b *blocked) setRemoteTimer(g *remoteWaiter, d time.Duration) {
 	g.timer = time.AfterFunc(d, func() { b.remoteTimedOut(g, turn) })
 }
 
-// dropRemote ends a remote waiter. mu is held.
+// dropRemote forgets a remote waiter and its reply. mu is held.
 func (b *blocked) dropRemote(g *remoteWaiter) {
 	if g.timer != nil {
 		g.timer.Stop()
 	}
 	g.turn++
 	g.takes(-g.cost)
-	if b.guests[g.id] == g {
-		delete(b.guests, g.id)
+	if b.remote[g.id] == g {
+		delete(b.remote, g.id)
 	}
 }
 
-// takes changes what the remote waiter takes by n bytes. blocked.mu is held.
+// takes charges n bytes more, or fewer if n is negative. blocked.mu is held.
 func (g *remoteWaiter) takes(n int64) {
 	g.cost += n
-	g.budget.guests.Add(n)
+	g.budget.remoteWaiters.Add(n)
 }
 
-// remoteTimedOut is called when the remote waiter's time has come: who asks is told that it waits
-// still, or nobody has asked in time.
+// remoteTimedOut answers a RING AWAIT that waits with "it waits". Without one, it withdraws the
+// remote waiter.
 func (b *blocked) remoteTimedOut(g *remoteWaiter, turn int) {
 	b.mu.Lock()
 	if g.turn != turn {
@@ -166,22 +169,22 @@ func (b *blocked) remoteTimedOut(g *remoteWaiter, turn int) {
 	answer := g.answer
 	switch {
 	case g.w.state == waitClaimed && !g.known: // it is being served
-		b.setRemoteTimer(g, guestGrace)
+		b.setRemoteTimer(g, remotePollGap)
 		answer = nil
 	case answer != nil:
 		g.answer = nil
-		b.setRemoteTimer(g, guestGrace)
+		b.setRemoteTimer(g, remotePollGap)
 	default:
 		b.take(g.w, waitOver)
 		b.dropRemote(g)
 	}
 	b.mu.Unlock()
 	if answer != nil {
-		respond(answer, remoteWaiterTicket, StatusWaits)
+		respond(answer, replyWaits, StatusWaits)
 	}
 }
 
-// hasEnded tells whether the waiter has ended.
+// hasEnded reports whether the wait has ended.
 func (w *waiter) hasEnded() bool {
 	select {
 	case <-w.ended:
@@ -191,16 +194,16 @@ func (w *waiter) hasEnded() bool {
 	}
 }
 
-// remoteEnded is told that the remote waiter's wait has ended.
+// remoteEnded answers the RING AWAIT that waits, or keeps the reply until it is asked for.
 func (b *blocked) remoteEnded(g *remoteWaiter) {
 	b.mu.Lock()
 	answer := g.answer
 	g.answer, g.known = nil, true
 	if answer != nil {
 		b.dropRemote(g)
-	} else if b.guests[g.id] == g {
+	} else if b.remote[g.id] == g {
 		g.takes(int64(cap(g.w.out.Buf)))
-		b.setRemoteTimer(g, guestKept)
+		b.setRemoteTimer(g, remoteResultKept)
 	}
 	b.mu.Unlock()
 	if answer != nil {
@@ -209,7 +212,7 @@ func (b *blocked) remoteEnded(g *remoteWaiter) {
 	}
 }
 
-// result is what is told of a wait that has ended.
+// result returns the reply of a wait that has ended.
 func (w *waiter) result() ([]byte, Status) {
 	switch w.how {
 	case waitServed:
@@ -219,7 +222,7 @@ func (w *waiter) result() ([]byte, Status) {
 		w.out.Error(w.msg)
 		return w.out.Buf, StatusRun
 	}
-	return guestLeft, StatusLeft
+	return replyLeft, StatusLeft
 }
 
 // respond answers a request with one reply.
@@ -233,51 +236,51 @@ func cmdRingAwait(x *call) { x.askRemoteWaiter(false) }
 // cmdRingDequeue is RING DEQUEUE id.
 func cmdRingDequeue(x *call) { x.askRemoteWaiter(true) }
 
-// askRemoteWaiter has the answer given once nothing refers to the request any more.
+// askRemoteWaiter leaves the answer to [blocked.ask], once the request is not in use any more.
 func (x *call) askRemoteWaiter(leave bool) {
 	f := x.conn.from
 	if len(f.group.batches) != 1 || f.group.batches[0].Requests != 1 {
 		x.Error("ERR commands to a waiting client of another node cannot be combined with others")
 		return
 	}
-	id, slice := string(x.Args[2]), f.remainingWait(&request{}, guestSlice)
+	id, slice := string(x.Args[2]), f.remainingWait(&request{}, remotePollTime)
 	s := x.srv
 	f.parked = func(answer func(Replies, error)) { s.blocked.ask(s, id, slice, leave, answer) }
 }
 
-// ask answers what has become of a remote waiter: at once if something has, or if it is to leave,
-// else when something does, or after slice.
+// ask answers whether a remote waiter was served: at once if its wait has ended or leave withdraws
+// it, and otherwise when it ends, or after slice.
 func (b *blocked) ask(s *Server, id string, slice time.Duration, leave bool, answer func(Replies, error)) {
 	b.mu.Lock()
-	g := b.guests[id]
+	g := b.remote[id]
 	var before func(Replies, error)
 	var said []byte
 	var status Status
 	switch {
 	case g == nil:
-		said, status = append(append(said, guestGone...), s.runID+"\r\n"...), StatusGone
+		said, status = append(append(said, replyGone...), s.runID+"\r\n"...), StatusGone
 	case g.w.hasEnded():
 		b.dropRemote(g)
 		said, status = g.w.result()
 	case leave && b.take(g.w, waitOver):
 		before, g.answer = g.answer, nil
 		b.dropRemote(g)
-		said, status = guestLeft, StatusLeft
+		said, status = replyLeft, StatusLeft
 	default:
 		before, g.answer = g.answer, answer
 		b.setRemoteTimer(g, slice)
 	}
 	b.mu.Unlock()
 	if before != nil {
-		respond(before, remoteWaiterTicket, StatusWaits)
+		respond(before, replyWaits, StatusWaits)
 	}
 	if said != nil {
 		respond(answer, said, status)
 	}
 }
 
-// SendBack sends all back that wait here for other nodes' clients, and lets nobody else in:
-// for a node that ends.
+// SendBack ends all waits, so that each command is routed again, and refuses new ones. A node that
+// leaves calls it.
 func (s *Server) SendBack() {
 	b := &s.blocked
 	b.mu.Lock()
@@ -286,11 +289,11 @@ func (s *Server) SendBack() {
 	b.sendAway(func(w *waiter) bool { return true })
 }
 
-// end has nothing run on when the server has closed.
+// end withdraws all remote waiters when the server has closed, so that no timer runs on.
 func (b *blocked) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, g := range b.guests {
+	for _, g := range b.remote {
 		b.take(g.w, waitOver)
 		b.dropRemote(g)
 	}

@@ -12,15 +12,17 @@ import (
 	"github.com/ringside-kv/ringside/resp/wire"
 )
 
-// How a client of this node waits for keys that another one serves: as a remote waiter there (see
-// remote block_waiter.go), for which its connection asks again and again.
+// A client of this node that waits for keys of another node is a remote waiter there
+// (block_remote_waiter.go). Its connection here asks the owner again and again whether the wait
+// has ended.
 //
-// Invariant: a command is sent on, to this owner or the next, only once the one that was
-// asked before has said that it has not been served and will not be. Where nobody can say
-// that any more, the outcome is unknown. A command that only reads takes nothing, whoever served
-// it: it is sent on all the same.
+// Invariant: a command is sent to the next owner, or to the same one again, only after the former
+// owner has answered that it has not served the command and will not. If it cannot answer any
+// more, the outcome of a command that writes is unknown. A command that only reads takes nothing
+// from the key, so it is always sent again.
 
-// remoteWaitInterval is how long the word of an owner is waited for that is not one by newer routes.
+// remoteWaitInterval is how long a connection waits for the answer of a node that does not own the
+// keys by newer routes.
 const remoteWaitInterval = time.Second
 
 // A remoteWait is the wait of one command at one owner.
@@ -31,13 +33,13 @@ type remoteWait struct {
 	id     string // of the remote waiter
 	ask    batch  // the request that waits
 	quit   batch
-	run    string    // who answers there: a node that was started anew is another
-	heard  time.Time // when the remote waiter was last known to wait
+	run    string    // run id of the owner: it changes when the node starts again
+	heard  time.Time // when the owner last said that the command waits
 	result []byte
 }
 
-// waitRemotely has the owner of a command's keys run it, and waits there. It returns how many
-// requests it has answered: 0 if the command is to be looked at again.
+// waitRemotely sends a blocking command to the owner of its keys and waits for the reply. It
+// returns how many requests it has answered: 0 if the command has to be routed again.
 func (c *conn) waitRemotely(r *request, routes *Routes) int {
 	if c.pending {
 		c.await()
@@ -76,8 +78,8 @@ func (c *conn) waitRemotely(r *request, routes *Routes) int {
 	}
 	r.until = time.Time{}
 	c.markBlocked(true)
-	c.srv.blocked.far(c, true)
-	defer c.srv.blocked.far(c, false)
+	c.srv.blocked.setAway(c, true)
+	defer c.srv.blocked.setAway(c, false)
 	return f.await()
 }
 
@@ -107,8 +109,8 @@ func ringRequest(words ...string) []byte {
 	return b
 }
 
-// waits notes what the owner says of a remote waiter that it has let in. It returns false if that
-// cannot be read.
+// waits reads the reply of an owner that has registered the command, and notes its ticket, its
+// time and its memo. It returns false if the reply cannot be read.
 func (f *remoteWait) waits(reply []byte) bool {
 	var ticket uint64
 	var ms int64
@@ -122,22 +124,22 @@ func (f *remoteWait) waits(reply []byte) bool {
 	return true
 }
 
-// A verdict is what is known of a remote waiter in the end.
-type verdict int
+// A remoteOutcome says whether a remote waiter was served.
+type remoteOutcome int
 
 const (
-	guestServed  verdict = iota // result is the reply
-	guestSent                   // it was not served, and will not be
-	guestUnknown                // nobody can tell
+	remoteServed    remoteOutcome = iota // result is the reply
+	remoteNotServed                      // it was not served, and will not be
+	remoteUnknown                        // the owner cannot say
 )
 
-// await asks for the remote waiter until there is something to say.
+// await asks the owner until the wait has ended, and answers the command.
 func (f *remoteWait) await() int {
 	c := f.c
 	for {
-		c.waitSignal.came.Store(false)
+		c.waitSignal.arrived.Store(false)
 		f.ask.bytes, f.ask.requests = ringRequest("AWAIT", f.id), 1
-		f.ask.send(c.terms(), c.srv.forwardTimeout(), c.answerCame)
+		f.ask.send(c.terms(), c.srv.forwardTimeout(), c.answerArrived)
 		why := f.untilAnswered()
 		if why != waitGoesOn {
 			return f.answerWait(f.dequeue(), why, nil)
@@ -154,19 +156,19 @@ func (f *remoteWait) await() int {
 	}
 }
 
-// answerCame is told that the reply of another node is there.
-func (c *conn) answerCame() {
-	c.waitSignal.came.Store(true)
+// answerArrived wakes the connection: the reply of another node is there.
+func (c *conn) answerArrived() {
+	c.waitSignal.arrived.Store(true)
 	c.wake()
 }
 
-// untilAnswered returns when the request has its answer, or else why it is not waited for
-// any longer.
+// untilAnswered returns waitGoesOn when the request has its answer, and otherwise why the
+// connection does not wait any longer.
 func (f *remoteWait) untilAnswered() waitEnd {
 	c := f.c
 	until := f.r.progress.until
 	moved := false
-	for !f.ask.received && !c.waitSignal.came.Load() {
+	for !f.ask.received && !c.waitSignal.arrived.Load() {
 		if why := c.wakeReason(until); why != waitGoesOn {
 			if moved && why == waitTimedOut && (f.r.progress.until.IsZero() || time.Now().Before(f.r.progress.until)) {
 				why = waitAgain
@@ -184,14 +186,14 @@ func (f *remoteWait) untilAnswered() waitEnd {
 	return waitGoesOn
 }
 
-// isServedElsewhere tells whether somebody else serves the keys by now.
+// isServedElsewhere reports whether another node owns the keys by now.
 func (f *remoteWait) isServedElsewhere(routes *Routes) bool {
 	owner := f.c.ownerOf(f.r, routes)
 	return owner != ownerHeld && (owner < 0 || routes.links[owner].ID != f.owner)
 }
 
-// dequeue ends the remote waiter's stay, and finds out whether it was served.
-func (f *remoteWait) dequeue() verdict {
+// dequeue withdraws the command at its owner, and returns whether it was served there.
+func (f *remoteWait) dequeue() remoteOutcome {
 	c, b := f.c, &f.quit
 	left := c.srv.forwardTimeout()
 	if f.isServedElsewhere(c.srv.routes.Load()) {
@@ -203,7 +205,7 @@ func (f *remoteWait) dequeue() verdict {
 		b.send(c.terms(), time.Until(end), nil)
 		reply, err := b.reply()
 		if err == nil && b.status != StatusWaits {
-			if v := f.judge(reply, b.status, false); v != guestUnknown {
+			if v := f.judge(reply, b.status, false); v != remoteUnknown {
 				return v
 			}
 			gone = b.status == StatusGone
@@ -214,56 +216,56 @@ func (f *remoteWait) dequeue() verdict {
 		}
 		time.Sleep(routesPause)
 	}
-	// The word that the remote waiter has left for may be on its way to the request that waited: who
-	// has let it in, and knows it no more, has sent it.
-	for end := time.Now().Add(remoteWaitInterval); gone && f.ask.requests > 0 && !f.ask.received && !c.waitSignal.came.Load(); {
+	// An owner that does not know the command any more has sent its reply to the request that waited
+	// (RING AWAIT), which may still be on its way.
+	for end := time.Now().Add(remoteWaitInterval); gone && f.ask.requests > 0 && !f.ask.received && !c.waitSignal.arrived.Load(); {
 		if c.wakeReason(end) == waitGone || !time.Now().Before(end) {
 			break
 		}
 		c.sleep(end)
 	}
-	if f.ask.requests > 0 && (f.ask.received || c.waitSignal.came.Load()) {
+	if f.ask.requests > 0 && (f.ask.received || c.waitSignal.arrived.Load()) {
 		if reply, err := f.ask.reply(); err == nil {
 			return f.judge(reply, f.ask.status, true)
 		}
 	}
-	return guestUnknown
+	return remoteUnknown
 }
 
-// judge reads what the owner says of the remote waiter, which is all that has been asked for, or
-// not.
-func (f *remoteWait) judge(reply []byte, status Status, all bool) verdict {
+// judge reads the owner's answer. With all, no other request could have got another answer.
+func (f *remoteWait) judge(reply []byte, status Status, all bool) remoteOutcome {
 	switch status {
 	case StatusLeft:
-		return guestSent
+		return remoteNotServed
 	case StatusGone:
-		// It was not asked for in time, and what it might have been served would be known.
-		if run := strings.TrimSpace(string(bytes.TrimPrefix(reply, guestGone))); all && run == f.run && time.Since(f.heard) < guestKept/2 {
-			return guestSent
+		// The owner dropped it because RING AWAIT came too late, and would still keep a result.
+		if run := strings.TrimSpace(string(bytes.TrimPrefix(reply, replyGone))); all && run == f.run && time.Since(f.heard) < remoteResultKept/2 {
+			return remoteNotServed
 		}
-		return guestUnknown
+		return remoteUnknown
 	case StatusRun:
 		f.result = reply
-		return guestServed
+		return remoteServed
 	}
-	return guestUnknown
+	return remoteUnknown
 }
 
-// answerWait replies with what is known in the end. It returns how many requests it has answered.
-func (f *remoteWait) answerWait(v verdict, why waitEnd, err error) int {
+// answerWait replies to the command. It returns how many requests it has answered: 0 if the
+// command has to be routed again.
+func (f *remoteWait) answerWait(v remoteOutcome, why waitEnd, err error) int {
 	c, r := f.c, f.r
 	if f.ask.requests > 0 {
 		defer func() {
 			_ = c.flush()
-			f.ask.receive() // its bytes are not to be let go of before
+			f.ask.receive() // it uses its bytes until then
 		}()
 	}
 	switch {
 	case c.closing || c.closed.Load():
 		c.closing = true
-	case v == guestServed:
+	case v == remoteServed:
 		c.passReply(r, f.result)
-	case v == guestUnknown && r.cmd.MayWrite:
+	case v == remoteUnknown && r.cmd.MayWrite:
 		text := "the node that served the key is gone"
 		if err != nil {
 			text = err.Error()
