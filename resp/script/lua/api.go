@@ -236,7 +236,7 @@ func (t *Thread) ToText(v Value) string {
 func (t *Thread) ToStringMeta(v Value) Value {
 	if handler := t.state.metaValue(v, "__tostring"); handler.ref != nil {
 		if !handler.isKind(KindFunction) {
-			t.typeError("call", handler, 0)
+			t.typeError("call", handler, noName)
 		}
 		return t.callMeta(handler, v)
 	}

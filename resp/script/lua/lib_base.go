@@ -52,7 +52,7 @@ func baseGCInfo(t *Thread) int {
 }
 
 func baseError(t *Thread) int {
-	level, v := t.OptInt(2, 1), t.Arg(1)
+	level, v := t.optInt32(2, 1), t.Arg(1)
 	if _, ok := ToText(v); ok && level > 0 {
 		text, _ := ToText(v)
 		v = t.String(t.at(level) + text)
@@ -89,7 +89,7 @@ func baseSetMetatable(t *Thread) int {
 }
 
 func ipairsStep(t *Thread) int {
-	i := t.CheckInt(2) + 1
+	i := t.CheckInt32(2) + 1
 	v := t.CheckTable(1).GetInt(i)
 	if v.ref == nil {
 		return 0
@@ -258,7 +258,7 @@ func baseSelect(t *Thread) int {
 	if v := t.Arg(1); v.IsString() && strings.HasPrefix(v.Text(), "#") {
 		return t.push1(Number(float64(n - 1)))
 	}
-	i := int(int32(t.CheckInt(1)))
+	i := t.CheckInt32(1)
 	if i < 0 {
 		i += n
 	} else if i > n {
@@ -271,7 +271,7 @@ func baseSelect(t *Thread) int {
 }
 
 func baseToNumber(t *Thread) int {
-	base := t.OptInt(2, 10)
+	base := t.optInt32(2, 10)
 	if base == 10 {
 		if f, ok := ToNumber(t.CheckAny(1)); ok {
 			return t.push1(Number(f))
@@ -325,12 +325,12 @@ func baseType(t *Thread) int { return t.push1(t.state.kindName(t.CheckAny(1).Kin
 
 func baseUnpack(t *Thread) int {
 	table := t.CheckTable(1)
-	first := int(int32(t.OptInt(2, 1)))
+	first := t.optInt32(2, 1)
 	last := 0
 	if t.Arg(3).IsNil() {
 		last = table.Len()
 	} else {
-		last = int(int32(t.CheckInt(3)))
+		last = t.CheckInt32(3)
 	}
 	if first > last {
 		return 0

@@ -307,6 +307,8 @@ var libraryCases = [][2]string{
 	{`math.pi`, `3.1415926535897931`},
 	{`math.huge`, `inf`},
 	{`math.random(0)`, `error: bad argument #1 to 'random' (interval is empty)`},
+	{`tonumber('101', 2^32 + 2)`, `5`},
+	{`error('x', 2^32)`, `error: x`},
 	{`math.random(5, 4)`, `error: bad argument #2 to 'random' (interval is empty)`},
 	{`math.random(1, 2, 3)`, `error: wrong number of arguments`},
 	{`math.sin()`, `error: bad argument #1 to 'sin' (number expected, got no value)`},

@@ -33,8 +33,8 @@ func (s *State) metaValue(v Value, name string) Value {
 	return meta.getString(s.names[name])
 }
 
-// index is v[key]. operand is that of v in the instruction at hand, or 0.
-func (t *Thread) index(v, key Value, operand byte) Value {
+// index is v[key]. register is where v is, or noName.
+func (t *Thread) index(v, key Value, register int) Value {
 	s := t.state
 	for range maxMetaLoop {
 		var handler Value
@@ -48,19 +48,19 @@ func (t *Thread) index(v, key Value, operand byte) Value {
 				return Nil
 			}
 		} else if handler = s.metaValue(v, "__index"); handler.ref == nil {
-			t.typeError("index", v, operand)
+			t.typeError("index", v, register)
 		}
 		if handler.isKind(KindFunction) {
 			return t.callMeta(handler, v, key)
 		}
-		v, operand = handler, 0
+		v, register = handler, noName
 	}
 	t.runError("loop in gettable")
 	return Nil
 }
 
-// setIndex is v[key] = value.
-func (t *Thread) setIndex(v, key, value Value, operand byte) {
+// setIndex is v[key] = value. register is where v is, or noName.
+func (t *Thread) setIndex(v, key, value Value, register int) {
 	s := t.state
 	for range maxMetaLoop {
 		var handler Value
@@ -79,13 +79,13 @@ func (t *Thread) setIndex(v, key, value Value, operand byte) {
 				return
 			}
 		} else if handler = s.metaValue(v, "__newindex"); handler.ref == nil {
-			t.typeError("index", v, operand)
+			t.typeError("index", v, register)
 		}
 		if handler.isKind(KindFunction) {
 			t.callMeta(handler, v, key, value)
 			return
 		}
-		v, operand = handler, 0
+		v, register = handler, noName
 	}
 	t.runError("loop in settable")
 }
@@ -107,6 +107,12 @@ func (t *Thread) slot(table *Table, key Value) *Value {
 	return t.state.insert(table, key)
 }
 
+// instruction returns the one that the function of Lua on top carries out.
+func (t *Thread) instruction() instr {
+	f := t.frame()
+	return f.fn.proto.code[f.pc-1]
+}
+
 var arithNames = map[opcode]string{
 	opAdd: "__add", opSub: "__sub", opMul: "__mul", opDiv: "__div", opMod: "__mod", opPow: "__pow", opMinus: "__unm",
 }
@@ -121,10 +127,11 @@ func (t *Thread) arith(op opcode, a, b Value) Value {
 	if v, ok := t.binaryMeta(a, b, arithNames[op]); ok {
 		return v
 	}
+	i := t.instruction()
 	if !ok1 {
-		t.typeError("perform arithmetic on", a, 'b')
+		t.typeError("perform arithmetic on", a, int(i.b))
 	}
-	t.typeError("perform arithmetic on", b, 'c')
+	t.typeError("perform arithmetic on", b, int(i.c))
 	return Nil
 }
 
@@ -137,7 +144,7 @@ func (t *Thread) binaryMeta(a, b Value, name string) (Value, bool) {
 		}
 	}
 	if !handler.isKind(KindFunction) {
-		t.typeError("call", handler, 0)
+		t.typeError("call", handler, noName)
 	}
 	return t.callMeta(handler, a, b), true
 }
@@ -146,7 +153,7 @@ func (t *Thread) binaryMeta(a, b Value, name string) (Value, bool) {
 func (t *Thread) length(v Value) Value {
 	n, ok := t.binaryMeta(v, Nil, "__len")
 	if !ok {
-		t.typeError("get length of", v, 'b')
+		t.typeError("get length of", v, int(t.instruction().b))
 	}
 	return n
 }
@@ -220,7 +227,7 @@ func (t *Thread) concat(first, last int) Value {
 		if !ok1 || !ok2 {
 			v, ok := t.binaryMeta(a, b, "__concat")
 			if !ok {
-				t.concatError(first, last, ok1)
+				t.concatError(last, ok1)
 			}
 			last--
 			t.stack[last] = v
@@ -251,18 +258,12 @@ func (t *Thread) concat(first, last int) Value {
 }
 
 // concatError says which of two values cannot be joined.
-func (t *Thread) concatError(first, last int, firstIsText bool) {
+func (t *Thread) concatError(last int, firstIsText bool) {
 	bad := last - 1
 	if firstIsText {
 		bad = last
 	}
-	f := &t.frames[len(t.frames)-1]
-	i := f.fn.proto.code[f.pc-1]
-	operand := byte(bad - first)
-	if int(i.c)-int(i.b) == 1 {
-		operand = 'b' + operand
-	}
-	t.typeError("concatenate", t.stack[bad], operand)
+	t.typeError("concatenate", t.stack[bad], bad-t.frame().base)
 }
 
 // textLength returns how many bytes a string or number has as a text, or about that.
