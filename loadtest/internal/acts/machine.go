@@ -68,15 +68,24 @@ func diskFilled(ctx context.Context, s *stage) error {
 	}
 }
 
+// startLimited starts a node in a memory limit, in bytes. Files in a file system in memory count
+// against it, so that a node whose data lie there has no bound that it could keep.
+func (s *stage) startLimited(ctx context.Context, limit int) (*cluster.Process, error) {
+	if kind, err := exec.Command("stat", "-f", "-c", "%T", s.dir).Output(); err == nil && strings.TrimSpace(string(kind)) == "tmpfs" {
+		return nil, unable("the data lie in memory; choose another directory by --dir or TMPDIR")
+	}
+	wrap, remove, err := cluster.LimitMemory(limit)
+	if err != nil {
+		return nil, unable(strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	s.undo = append(s.undo, remove)
+	return s.start(ctx, cluster.ProcessConfig{Dir: s.path("data"), Wrap: wrap})
+}
+
 // memoryLimited writes more than the limit with default settings. The kernel kills a node
 // that takes more than it.
 func memoryLimited(ctx context.Context, s *stage) error {
-	wrap, remove, err := cluster.LimitMemory(300 << 20)
-	if err != nil {
-		return unable(strings.ReplaceAll(err.Error(), "\n", "; "))
-	}
-	s.undo = append(s.undo, remove)
-	n, err := s.start(ctx, cluster.ProcessConfig{Dir: s.path("data"), Wrap: wrap})
+	n, err := s.startLimited(ctx, 300<<20)
 	if err != nil {
 		return err
 	}

@@ -47,12 +47,7 @@ var largeCommands = []string{
 // repeated runs every large command many times with a memory limit. The kernel kills a node
 // that takes more than it.
 func repeated(ctx context.Context, s *stage) error {
-	wrap, remove, err := cluster.LimitMemory(repeatLimit)
-	if err != nil {
-		return unable(strings.ReplaceAll(err.Error(), "\n", "; "))
-	}
-	s.undo = append(s.undo, remove)
-	n, err := s.start(ctx, cluster.ProcessConfig{Dir: s.path("data"), Wrap: wrap})
+	n, err := s.startLimited(ctx, repeatLimit)
 	if err != nil {
 		return err
 	}
