@@ -78,7 +78,7 @@ func TestTableIsItsPlacement(t *testing.T) {
 	}
 }
 
-func TestTableRefusesWhatIsNoBucket(t *testing.T) {
+func TestTableRefusesMalformedBuckets(t *testing.T) {
 	table, err := NewTable(0xFF)
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 
 // A contestant that nobody can connect to is gone soon; one that answers nothing, once
 // that has been so for longer than a few time-outs.
-func TestWhoIsGone(t *testing.T) {
+func TestUnreachableContestantIsGoneSoon(t *testing.T) {
 	live := func(done int64, connected int) (l client.Live) {
 		l.Operations, l.Connected = done, connected
 		return l

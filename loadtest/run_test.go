@@ -167,7 +167,7 @@ func longestPause() (end func() time.Duration) {
 
 // A cluster plays a whole script: what happens in it is all told, nothing is lost, and
 // nothing stays behind.
-func TestAScriptIsPlayed(t *testing.T) {
+func TestClusterPlaysAScript(t *testing.T) {
 	t.Parallel() // it waits most of the time
 	// Each event begins with a balanced cluster: on a slow machine a backup may fall behind
 	// the clients and be copied again, and what an event has to move at the least is told
@@ -216,7 +216,7 @@ func TestAScriptIsPlayed(t *testing.T) {
 }
 
 // What cannot be reached, and what goes away, is said to be so; the others go on.
-func TestTheOthersGoOn(t *testing.T) {
+func TestOtherContestantsContinue(t *testing.T) {
 	t.Parallel() // it waits most of the time
 	first, second := server(t), server(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -38,7 +38,7 @@ func (l *lateTable) Apply(ctx context.Context, c table.Command) error {
 // A receiver that has become the primary feeds whom it learned from, while that one may
 // not have heard yet that its handoff is through. What it is fed must not go back by the
 // copy: it would come late, and undo what has been written since.
-func TestWhatANewPrimaryWritesDoesNotComeBackToIt(t *testing.T) {
+func TestNewPrimaryDoesNotReceiveItsOwnWrites(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	fakenet.Bubble(t, func(t *testing.T) {

@@ -78,7 +78,7 @@ func (c *testCluster) failOver(id string) {
 
 // Whatever was acknowledged is there when its primary has ended, and goes on to be
 // counted without anybody's help.
-func TestABackupTakesOver(t *testing.T) {
+func TestBackupTakesOver(t *testing.T) {
 	for _, backups := range []int{1, 2} {
 		t.Run(fmt.Sprintf("backups=%d", backups), func(t *testing.T) {
 			replicated(t, 0, backups, func(c *testCluster, seed uint64, rnd *rand.Rand) {

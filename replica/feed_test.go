@@ -78,7 +78,7 @@ func TestBackupsHaveAllThatWasAcknowledged(t *testing.T) {
 }
 
 // A backup that ends is released, and writes go on.
-func TestABackupThatIsAwayIsReleased(t *testing.T) {
+func TestUnreachableBackupIsReleased(t *testing.T) {
 	replicated(t, 0, 1, func(c *testCluster, seed uint64, rnd *rand.Rand) {
 		stop := c.clients(seed, 300)
 		time.Sleep(time.Second)
@@ -97,7 +97,7 @@ func TestABackupThatIsAwayIsReleased(t *testing.T) {
 }
 
 // A backup whose disk is full is released, and is one again once there is room.
-func TestABackupWithoutRoomComesBack(t *testing.T) {
+func TestBackupWithFullDiskReturns(t *testing.T) {
 	replicated(t, 0, 1, func(c *testCluster, seed uint64, _ *rand.Rand) {
 		stop := c.clients(seed, 300)
 		time.Sleep(time.Second)
@@ -115,7 +115,7 @@ func TestABackupWithoutRoomComesBack(t *testing.T) {
 }
 
 // Who follows a row takes nothing for granted of how it had learned it.
-func TestWhoFollowsForgetsThatItLearned(t *testing.T) {
+func TestBackupForgetsItsCopyProgress(t *testing.T) {
 	replicated(t, 0, 1, func(c *testCluster, _ uint64, _ *rand.Rand) {
 		followed := 0
 		for id, n := range c.nodes {

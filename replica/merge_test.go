@@ -42,7 +42,7 @@ func TestNeighboursAreMergedWhenThatIsPossible(t *testing.T) {
 }
 
 // Neighbours are merged although nothing changes any more once their node has started.
-func TestANodeThatStartsMergesWhatItFinds(t *testing.T) {
+func TestStartedNodeMergesNeighbours(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		c := newTestCluster(t, rand.New(rand.NewPCG(1, 1)), 0)
 		defer c.close()

@@ -12,7 +12,7 @@ import (
 // Whatever is planned leaves no write without its outcome: joins, another number of
 // backups, promotions, merged neighbours and leaves, also when the node's other loops are
 // late to see what the table has decided.
-func TestWhatIsPlannedFailsNoWrite(t *testing.T) {
+func TestPlannedChangesFailNoWrite(t *testing.T) {
 	for _, backups := range []int{1, 2} {
 		t.Run(fmt.Sprintf("backups=%d", backups), func(t *testing.T) {
 			replicated(t, 0, backups, func(c *testCluster, seed uint64, rnd *rand.Rand) {

@@ -56,7 +56,7 @@ func TestReceiversTakeTurns(t *testing.T) {
 
 // What a sender still sends when its term is over, by what the receiver knows, is not
 // taken in.
-func TestACopyEndsWithTheSendersTerm(t *testing.T) {
+func TestCopyEndsWithTheSendersTerm(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		c := newTestCluster(t, rand.New(rand.NewPCG(1, 1)), 0)
 		defer c.close()

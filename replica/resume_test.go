@@ -13,7 +13,7 @@ import (
 
 // After the end of either side in the middle of a copy, only what differs is sent again,
 // and what was deleted meanwhile goes.
-func TestACopyGoesOnWhereItWas(t *testing.T) {
+func TestCopyResumes(t *testing.T) {
 	for _, who := range []string{"n1", "n2"} {
 		t.Run(who, func(t *testing.T) {
 			fakenet.Bubble(t, func(t *testing.T) {

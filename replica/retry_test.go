@@ -36,7 +36,7 @@ func (c *testCluster) throttle(t *testing.T, rate int64) {
 
 // What a receiver failed at before it was started again does not keep it waiting, also
 // not if the first thing that it does is to fail once more.
-func TestWhoWasStartedAgainIsNotHeldBack(t *testing.T) {
+func TestRestartedReceiverIsRetriedAtOnce(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		c := halfway(t)
 		defer c.close()
@@ -57,7 +57,7 @@ func TestWhoWasStartedAgainIsNotHeldBack(t *testing.T) {
 }
 
 // Who was cut off is tried again soon when it is back, though it is the same start.
-func TestWhoIsBackIsNotHeldBack(t *testing.T) {
+func TestReconnectedReceiverIsRetriedSoon(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		c := halfway(t)
 		defer c.close()

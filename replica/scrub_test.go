@@ -137,7 +137,7 @@ func (c *testCluster) together(n int, total map[string]int, in func(*table.Row) 
 
 // What a backup has behind its primary's back, lacks or has otherwise is found, while
 // clients write, and is as it should be afterwards.
-func TestScrubFindsWhatDiffers(t *testing.T) {
+func TestScrubFindsDifferences(t *testing.T) {
 	for _, how := range []string{"changed", "removed", "added", "all is gone"} {
 		t.Run(how, func(t *testing.T) {
 			scrubbing(t, 1, 0, func(c *testCluster, seed uint64, rnd *rand.Rand) {
@@ -286,7 +286,7 @@ func TestDamagedCopyIsReplaced(t *testing.T) {
 }
 
 // What could not be removed is not received: it would be removed later, with what came.
-func TestNothingIsReceivedBeforeDamageIsGone(t *testing.T) {
+func TestDamageIsRemovedBeforeReceiving(t *testing.T) {
 	scrubbing(t, 1, 0, func(c *testCluster, seed uint64, rnd *rand.Rand) {
 		stop := c.clients(seed, 300)
 		time.Sleep(5 * time.Second)

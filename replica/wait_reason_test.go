@@ -52,7 +52,7 @@ func TestEveryCauseHasAWordOfItsOwn(t *testing.T) {
 }
 
 // However often a handoff finds that it still waits for the same, the log has it once.
-func TestTheLogTellsOnceWhatAHandoffWaitsFor(t *testing.T) {
+func TestWaitReasonOfHandoffIsLoggedOnce(t *testing.T) {
 	var log strings.Builder
 	e := &Engine{cfg: Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}}
 	h := &transfer{id: 7, to: "n2"}

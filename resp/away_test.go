@@ -97,7 +97,7 @@ func (r *routed) theOnly(t *testing.T) *conn {
 
 // What a client sends while a request is on its way to another node is read, is not run
 // before the reply is there, and does not change the request, should it be sent again.
-func TestNextRequestWaitsForWhatIsAway(t *testing.T) {
+func TestNextRequestWaitsForForwardedOne(t *testing.T) {
 	for _, value := range []string{"1", strings.Repeat("v", minInput), strings.Repeat("v", freeInput)} {
 		r, keys := halves(t)
 		sent := r.handedLink()

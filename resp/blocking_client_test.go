@@ -49,7 +49,7 @@ func TestClientUnblockAnswersAsRedis(t *testing.T) {
 }
 
 // A client that is gone, or was killed, takes nothing.
-func TestWhoIsGoneTakesNothing(t *testing.T) {
+func TestClosedClientTakesNothing(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	admin := dialRedis(t, addr, 2)
 	for _, kill := range []bool{false, true} {
@@ -73,7 +73,7 @@ func TestWhoIsGoneTakesNothing(t *testing.T) {
 
 // What a client sends while it waits is run afterwards, also if it is more than is read
 // meanwhile.
-func TestWhatIsSentMeanwhileIsRunAfterwards(t *testing.T) {
+func TestRequestsSentDuringWaitRunAfterwards(t *testing.T) {
 	_, addr := serveTest(t, nil)
 	o, other := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
 	pipe := encodeCommands([][]string{{"BLPOP", "l", "0"}})
@@ -94,7 +94,7 @@ func TestWhatIsSentMeanwhileIsRunAfterwards(t *testing.T) {
 	}
 }
 
-func TestAServerThatClosesEndsWaits(t *testing.T) {
+func TestClosingServerEndsWaits(t *testing.T) {
 	ignore := goleak.IgnoreCurrent()
 	t.Cleanup(func() { goleak.VerifyNone(t, ignore) })
 	srv, addr := serveTest(t, nil)

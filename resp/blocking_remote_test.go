@@ -79,7 +79,7 @@ func brokenTest(t *testing.T) (*routed, *brokenLink) {
 }
 
 // A connection between nodes that breaks does not cost a client its place.
-func TestAWaitSurvivesABrokenConnection(t *testing.T) {
+func TestRemoteWaitSurvivesBrokenConnection(t *testing.T) {
 	r, link := brokenTest(t)
 	first, second := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[1], 2)
 	link.short = true
@@ -107,7 +107,7 @@ func TestAWaitSurvivesABrokenConnection(t *testing.T) {
 
 // Where it cannot be told whether a client was served, it is told that; where it can, it gets
 // what it was served.
-func TestALostAnswerIsUnknown(t *testing.T) {
+func TestRemoteWaitIsUnknownWhenReplyIsLost(t *testing.T) {
 	r, link := brokenTest(t)
 	o, push := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[1], 2)
 	// The answer that says what it was served.
@@ -156,7 +156,7 @@ func TestALostAnswerIsUnknown(t *testing.T) {
 
 // What remote waiters take of memory counts for the node where they wait, what they were served too
 // as long as it is kept, and there is a bound to it.
-func TestGuestsCountForTheBudget(t *testing.T) {
+func TestRemoteWaitersCountForTheBudget(t *testing.T) {
 	r := routedTest(t, 2)
 	r.placeAll(r.all(1))
 	budget := &r.servers[1].budget
@@ -207,7 +207,7 @@ func TestGuestsCountForTheBudget(t *testing.T) {
 }
 
 // A remote waiter that nobody asks for is not served for long.
-func TestAForgottenGuestIsNotServed(t *testing.T) {
+func TestForgottenRemoteWaiterIsNotServed(t *testing.T) {
 	r := routedTest(t, 1)
 	srv := r.servers[0]
 	replies, err := forwarded(t, srv, []string{"RING", "ENQUEUE", "id", "0", ""}, []string{"BLPOP", "l", "0"})
@@ -237,7 +237,7 @@ func TestAForgottenGuestIsNotServed(t *testing.T) {
 
 // A client that was served by a unit that failed for want of the lease is told that its
 // outcome is unknown, and nobody is told that he got what he did not.
-func TestAWaitAndALostLease(t *testing.T) {
+func TestWaitIsUnknownWhenLeaseIsLost(t *testing.T) {
 	r, lease, push := leasedTest(t)
 	o := dialRedis(t, r.addrs[0], 2)
 	o.send("BLPOP", "l", "0")
@@ -250,7 +250,7 @@ func TestAWaitAndALostLease(t *testing.T) {
 }
 
 // A unit that fails as a whole leaves those waiting whom it would have served.
-func TestAFailedUnitServesNobody(t *testing.T) {
+func TestFailedUnitServesNoWaiter(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	rpush := srv.table.ByName["rpush"]
 	run := rpush.Run
@@ -270,7 +270,7 @@ func TestAFailedUnitServesNobody(t *testing.T) {
 }
 
 // Who is just being served waits for what comes of that, though its time is over.
-func TestATimeThatIsOverTakesNothingBack(t *testing.T) {
+func TestTimeoutDoesNotRevokeServedWaiter(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	o := dialRedis(t, addr, 2)
 	o.send("BLPOP", "l", "0.3")
@@ -290,7 +290,7 @@ func TestATimeThatIsOverTakesNothingBack(t *testing.T) {
 // Who has asked a node in vain for what has become of a remote waiter knows that it was not served
 // only if the same process says so, which it has heard of it lately, and only of the question that
 // the remote waiter's end would have answered.
-func TestWhatIsKnownOfAGuestThatIsGone(t *testing.T) {
+func TestOutcomeOfVanishedRemoteWaiter(t *testing.T) {
 	lately, longAgo := time.Now(), time.Now().Add(-remoteResultKept)
 	for i, one := range []struct {
 		run, says string
@@ -317,7 +317,7 @@ func TestWhatIsKnownOfAGuestThatIsGone(t *testing.T) {
 }
 
 // There is one remote waiter of a name, and what another would take is given back.
-func TestAGuestIsLetInOnce(t *testing.T) {
+func TestRemoteWaiterIsRegisteredOnce(t *testing.T) {
 	r := routedTest(t, 1)
 	srv := r.servers[0]
 	for _, want := range []string{"+WAITS ", "-" + msgNotMine} {

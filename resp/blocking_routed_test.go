@@ -80,7 +80,7 @@ func TestClientsOfAllNodesAreServedInOrder(t *testing.T) {
 	}
 }
 
-func TestAForwardedWaitEnds(t *testing.T) {
+func TestForwardedWaitEnds(t *testing.T) {
 	r := routedTest(t, 2)
 	r.placeAll(r.all(1))
 	o, admin := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[0], 2)
@@ -159,7 +159,7 @@ func TestWaitsGoWhereTheKeyGoes(t *testing.T) {
 }
 
 // CLIENT UNBLOCK ends the wait of a client whose key moves between nodes at that moment.
-func TestWhoIsBetweenTwoNodesIsUnblocked(t *testing.T) {
+func TestUnblockEndsWaitWhileKeyMoves(t *testing.T) {
 	r := routedTestWith(t, 3, patientForwards)
 	r.placeAll(r.all(1))
 	o, admin := dialRedis(t, r.addrs[0], 2), dialRedis(t, r.addrs[0], 2)
@@ -258,7 +258,7 @@ func (r *routed) queued() (n int64) {
 
 // Who begins to wait just when the key goes elsewhere has not been seen by those who look for
 // such, so he looks himself, be he a client of the node or a remote waiter.
-func TestWhoIsRegisteredTooLateGoesWhereTheKeyHasGone(t *testing.T) {
+func TestLateWaiterFollowsItsKey(t *testing.T) {
 	for client := range 3 {
 		r := routedTest(t, 3)
 		r.placeAll(r.all(1))
@@ -282,7 +282,7 @@ func TestWhoIsRegisteredTooLateGoesWhereTheKeyHasGone(t *testing.T) {
 	}
 }
 
-func TestARedirectConnectionThatWaitsIsSentOn(t *testing.T) {
+func TestWaitingRedirectConnectionIsRedirected(t *testing.T) {
 	r := routedSlots(t, 2)
 	r.placeAll(r.all(0))
 	o := r.redirecting(0)

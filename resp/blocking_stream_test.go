@@ -109,7 +109,7 @@ a
 }
 
 // What "$" was when the command began to wait holds where it waits on.
-func TestAReadOfAStreamMissesNothingOnItsWay(t *testing.T) {
+func TestForwardedStreamReadMissesNothing(t *testing.T) {
 	r := routedTest(t, 2)
 	r.placeAll(r.all(1))
 	push := dialRedis(t, r.addrs[1], 3)
@@ -135,7 +135,7 @@ func TestAReadOfAStreamMissesNothingOnItsWay(t *testing.T) {
 }
 
 // A reply that is too large to be made within somebody else's unit is read afterwards.
-func TestAReaderThatWaitsGetsALargeEntry(t *testing.T) {
+func TestWaitingReaderGetsLargeEntry(t *testing.T) {
 	_, addr := serveTest(t, nil)
 	o, push := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
 	o.send("XREAD", "BLOCK", "0", "STREAMS", "s", "$")

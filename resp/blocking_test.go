@@ -264,7 +264,7 @@ a
 	})
 }
 
-func TestAPipelineServesBehindEachCommand(t *testing.T) {
+func TestPipelineServesWaitersAfterEachCommand(t *testing.T) {
 	differential(t, func(d *differ) {
 		c := newCrew(d)
 		c.run("a~ BLPOP l 0\nb~ BLPOP l 0")

@@ -389,7 +389,7 @@ func TestClusterNodesInSlotMode(t *testing.T) {
 
 // A node with slots of its own, or with copies of several nodes' slots, is no replica in any
 // answer of CLUSTER: clients would send reads there without READONLY.
-func TestNodeWithSlotsIsToldAsReplicaOfNone(t *testing.T) {
+func TestNodeWithSlotsIsListedAsReplicaOfNone(t *testing.T) {
 	r := routedSlots(t, 4)
 	p, err := ring.NewPlacement([]ring.Row{
 		{Range: ring.Range{End: 1 << 31}, Primary: "n0", Backups: []string{"n1", "n2"}},

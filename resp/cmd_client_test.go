@@ -86,7 +86,7 @@ func TestClientKill(t *testing.T) {
 }
 
 // Who was killed is gone at once for everybody, also while its last steps are still made.
-func TestKilledClientsAreGoneAtOnce(t *testing.T) {
+func TestKilledClientsVanishAtOnce(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	o := dialRedis(t, addr, 2)
 	id := dialRedis(t, addr, 2).do("CLIENT", "ID").text

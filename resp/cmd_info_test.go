@@ -192,7 +192,7 @@ func TestScriptsAreCountedInInfo(t *testing.T) {
 }
 
 // The error with which a wait ends counts as any other.
-func TestErrorsOfWhoWaitedAreCounted(t *testing.T) {
+func TestErrorsOfWaitsAreCounted(t *testing.T) {
 	_, addr := serveTest(t, nil)
 	o, waiter := dialRedis(t, addr, 2), dialRedis(t, addr, 2)
 	o.want("+OK", "XGROUP", "CREATE", "s", "g", "$", "MKSTREAM")

@@ -7,7 +7,7 @@ import (
 
 // What Redis has and Ringside has not, or has little of, is answered as by a Redis with one
 // database and without functions, modules or events.
-func TestWhatIsNotThereIsAnsweredAsByRedis(t *testing.T) {
+func TestUnsupportedCommandsAnswerAsRedis(t *testing.T) {
 	differential(t, func(d *differ) {
 		d.redis.do("CONFIG", "SET", "latency-monitor-threshold", "0")
 		d.run(`

@@ -197,7 +197,7 @@ func TestLateBatchLeavesOthersOfItsGroupAlone(t *testing.T) {
 }
 
 // A client that still waits when the owner has dropped its write is told that nothing was done.
-func TestClientIsToldTryAgainWhenItsWriteIsDropped(t *testing.T) {
+func TestDroppedWriteAnswersTryAgain(t *testing.T) {
 	r, keys, _ := lateTest(t)
 	var n atomic.Int32
 	r.servers[0].cfg.Clock = func() time.Duration {

@@ -66,7 +66,7 @@ func runForwarded(srv *Server, batch []byte, requests int, resp3 bool, answer fu
 
 // Once a request of a batch was sent back, so are those behind it: else two writes of
 // one key could change places while its range arrives.
-func TestNothingOvertakesWhatWasSentBack(t *testing.T) {
+func TestReturnedRequestIsNotOvertaken(t *testing.T) {
 	r, keys := halves(t)
 	replies, err := forwarded(t, r.servers[0], []string{"SET", keys[0], "1"}, []string{"SET", keys[1], "1"}, []string{"SET", keys[0], "2"}, []string{"GET", keys[0]})
 	if want := []string{"+OK\r\n", "-NOTMINE\r\n", "-NOTMINE\r\n", "-NOTMINE\r\n"}; err != nil || fmt.Sprint(replies) != fmt.Sprint(want) {

@@ -56,7 +56,7 @@ var freeing = []struct{ fill, free string }{
 	{"SET k v", "FLUSHALL"},
 }
 
-func TestFullDiskAcceptsWhatOnlyRemoves(t *testing.T) {
+func TestFullDiskAcceptsRemovals(t *testing.T) {
 	srv, addr := serveTest(t, func(_ *Config, sc *store.Config) { sc.FS = roomyDisk{vfs.Default} })
 	o := dialRedis(t, addr, 2)
 	free := func(n int64) {

@@ -113,7 +113,7 @@ func (r *routed) hold(t *testing.T, half int) {
 
 // While one batch of a group waits for a range on hold, those before it have their
 // answer, and those behind it are run by somebody else.
-func TestNobodyWaitsBehindARangeOnHold(t *testing.T) {
+func TestBatchesDoNotWaitBehindRangeOnHold(t *testing.T) {
 	r, keys := halves(t)
 	var mine [2]string // keys of the other half
 	for i, n := 0, 0; n < 2; i++ {

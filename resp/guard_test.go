@@ -166,9 +166,9 @@ func TestStricterThanRedis(t *testing.T) {
 	}
 }
 
-// TestWhatBreaksRedcon: three inputs at which redcon 1.6.2 panics, loops, and buffers
+// TestInputsThatBreakRedconAreRefused: three inputs at which redcon 1.6.2 panics, loops, and buffers
 // without end.
-func TestWhatBreaksRedcon(t *testing.T) {
+func TestInputsThatBreakRedconAreRefused(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	for _, m := range []wiretest.Malformed{
 		{Sent: "*1\r\n$9223372036854775800\r\n" + strings.Repeat("x", 100) + "\r\n", Want: "invalid bulk length"},

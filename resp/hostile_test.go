@@ -321,8 +321,8 @@ func TestHalfRequestsAtClose(t *testing.T) {
 	}
 }
 
-// TestGoneInTheMiddle: who leaves during a large request leaves nothing behind.
-func TestGoneInTheMiddle(t *testing.T) {
+// TestDisconnectDuringLargeRequestLeavesNothing: who leaves during a large request leaves nothing behind.
+func TestDisconnectDuringLargeRequestLeavesNothing(t *testing.T) {
 	srv, addr := hostileTest(t, nil)
 	for i := range 20 {
 		c, err := net.Dial("tcp", addr)

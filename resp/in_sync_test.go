@@ -109,7 +109,7 @@ func TestWaitGoesByTheNewestPlacement(t *testing.T) {
 	}
 }
 
-func TestWaitCountsNobodyWhoDoesNotAnswer(t *testing.T) {
+func TestWaitDoesNotCountSilentNodes(t *testing.T) {
 	r := routedTest(t, 2)
 	r.placeAll(quarters(t, []string{"n0", "n1"}, []string{"n0", "n1"}, []string{"n1", "n0"}, []string{"n1", "n0"}))
 	o := dialRedis(t, r.addrs[0], 2)

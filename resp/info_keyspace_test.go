@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestInfoKeyspaceCountsWhatDbsizeCounts compares the two on all kinds of connections.
-func TestInfoKeyspaceCountsWhatDbsizeCounts(t *testing.T) {
+// TestInfoKeyspaceAgreesWithDbsize compares the two on all kinds of connections.
+func TestInfoKeyspaceAgreesWithDbsize(t *testing.T) {
 	r := routedTest(t, 3)
 	p := quarters(t, []string{"n0", "n1"}, []string{"n1", "n0"}, []string{"n1"}, []string{"n2", "n0"})
 	r.placeAll(p)

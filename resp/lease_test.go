@@ -106,7 +106,7 @@ func TestWritesAreUnknownWhenTheLeaseWasLost(t *testing.T) {
 	}
 }
 
-func TestEachReplyOfAPipelineIsToldApart(t *testing.T) {
+func TestEachReplyOfAPipelineIsJudgedAlone(t *testing.T) {
 	_, lease, o := leasedTest(t)
 	lease.lose(1, false)
 	if _, err := o.c.Write([]byte("GET a\r\nSET a 1\r\nPING\r\nGET a\r\n")); err != nil {
@@ -120,14 +120,14 @@ func TestEachReplyOfAPipelineIsToldApart(t *testing.T) {
 }
 
 // What touches no key needs no lease.
-func TestWhatHasNoKeysNeedsNoLease(t *testing.T) {
+func TestCommandsWithoutKeysNeedNoLease(t *testing.T) {
 	_, lease, o := leasedTest(t)
 	lease.lose(-1, false)
 	o.want("+PONG", "PING")
 	o.want("$x", "ECHO", "x")
 }
 
-func TestKeysOfTheWholeNodeNeedALease(t *testing.T) {
+func TestCommandsOnAllKeysNeedALease(t *testing.T) {
 	_, lease, o := leasedTest(t)
 	for _, command := range [][]string{{"KEYS", "*"}, {"RANDOMKEY"}, {"DBSIZE"}} {
 		lease.lose(-1, false)
@@ -151,7 +151,7 @@ func TestForwardedRequestsUnderALostLease(t *testing.T) {
 }
 
 // A unit is judged by its own keys, as far as it knows them all.
-func TestALostLeaseIsJudgedByTheKeysOfTheUnit(t *testing.T) {
+func TestLostLeaseIsJudgedByTheKeysOfTheUnit(t *testing.T) {
 	_, lease, o := leasedTest(t)
 	for _, test := range []struct {
 		Row    []string

@@ -12,7 +12,7 @@ import (
 
 // A subscriber that does not read is closed once so much waits for it, and costs the others
 // nothing.
-func TestASubscriberThatDoesNotReadIsClosed(t *testing.T) {
+func TestSubscriberThatDoesNotReadIsClosed(t *testing.T) {
 	srv, addr := serveTest(t, func(c *Config, _ *store.Config) { c.Settings.OutputBuffer = 1 << 20 })
 	slow, quick, from := dialRedis(t, addr, 2), dialRedis(t, addr, 2), dialRedis(t, addr, 2)
 	slow.do("SUBSCRIBE", "news")

@@ -43,7 +43,7 @@ func (r *routed) inFirst(n int) (keys []string) {
 
 // A node that was handed a range, and has not heard of it yet, does not send clients back
 // to the node that sent them here: they wait for the news.
-func TestNobodyIsSentBackToWhoHandedOver(t *testing.T) {
+func TestNewOwnerDoesNotRedirectToTheOldOne(t *testing.T) {
 	r := routedSlots(t, 2)
 	before, after := learning(t, false), learning(t, true)
 	key := r.inFirst(1)[0]
@@ -73,7 +73,7 @@ func TestNobodyIsSentBackToWhoHandedOver(t *testing.T) {
 
 // While the range is where it was, a node that is receiving it sends clients there, and
 // asks once for a pipeline.
-func TestALearnerRedirects(t *testing.T) {
+func TestLearnerRedirects(t *testing.T) {
 	r := routedSlots(t, 2)
 	r.placeAll(learning(t, false))
 	o := r.redirecting(1)

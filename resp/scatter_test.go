@@ -91,7 +91,7 @@ func TestOpenPartGoesToTheNextOwner(t *testing.T) {
 	}
 }
 
-func TestSpansAreCutAndTold(t *testing.T) {
+func TestSpansAreCutAndReported(t *testing.T) {
 	seed := randomtest.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	some := func() (spans []ring.Range) {

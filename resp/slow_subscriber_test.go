@@ -11,9 +11,9 @@ import (
 	"github.com/ringside-kv/ringside/internal/fakenet"
 )
 
-// TestStoppedSubscriberHoldsNobodyUp has a client write while a subscriber to all key events
+// TestStoppedSubscriberDoesNotDelayWrites has a client write while a subscriber to all key events
 // reads nothing. The subscriber's queue is bounded and holds no reply; the subscriber is closed.
-func TestStoppedSubscriberHoldsNobodyUp(t *testing.T) {
+func TestStoppedSubscriberDoesNotDelayWrites(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		srv, dial := serveBubble(t, func(c *Config) { c.Settings.OutputBuffer = 64 << 10 })
 		stopped, reader, writer := dial(), dial(), dial()

@@ -332,7 +332,7 @@ func TestQuiesceWaitsForNodesThatKeepKeys(t *testing.T) {
 }
 
 // A table that is full, and one that has too much to tell, makes nodes forget.
-func TestKeepersAreBounded(t *testing.T) {
+func TestRemoteTrackersAreBounded(t *testing.T) {
 	r, keys := halvesOf(t, routedApart(t, 2))
 	c := newCacher(t, r.addrs[0])
 	r.servers[1].settings.trackingKeys.Store(10)
@@ -442,7 +442,7 @@ func FuzzStaleKeys(f *testing.F) {
 }
 
 // What comes again is not told again, and what is missing between two answers is noticed.
-func TestAnEarHearsEachChangeOnce(t *testing.T) {
+func TestTrackerFeedReportsEachChangeOnce(t *testing.T) {
 	r, keys := halvesOf(t, routedApart(t, 2))
 	c := newCacher(t, r.addrs[0])
 	c.ask("MGET", keys[0], keys[1])

@@ -273,7 +273,7 @@ func TestTrackingModes(t *testing.T) {
 // A client that forgets a value when it is told to does not keep one that is wrong: the reply
 // never comes behind what says that it is out of date, and who reads while the key changes is
 // told, or has read the new value.
-func TestNoClientKeepsWhatIsStale(t *testing.T) {
+func TestTrackingClientKeepsNoStaleValue(t *testing.T) {
 	_, addr := serveTest(t, nil)
 	rounds := randomtest.Length(3000, 150)
 	seed := randomtest.Seed(t)

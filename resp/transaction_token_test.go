@@ -7,7 +7,7 @@ import (
 
 // A token says what a process knows of a key: another one that serves it in the same epoch, as
 // the node does that was started anew, cannot tell whether it has changed.
-func TestATokenOfAnotherProcessDoesNotHold(t *testing.T) {
+func TestTransactionTokenOfAnotherProcessIsRefused(t *testing.T) {
 	r := routedTest(t, 2)
 	watched, err := forwarded(t, r.servers[0], []string{"RING", "WATCH", "key"})
 	if err != nil {

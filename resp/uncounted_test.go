@@ -7,7 +7,7 @@ import (
 
 // Who has a reply finds its command counted, and so does a command behind others in their
 // pipeline, in a transaction or in a script.
-func TestWhatIsAnsweredIsCounted(t *testing.T) {
+func TestAnsweredCommandsAreCounted(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	o := dialRedis(t, addr, 2)
 	calls := func(name string) int64 {

@@ -82,7 +82,7 @@ func TestSilentClientStaysWhereNoPasswordIsNeeded(t *testing.T) {
 }
 
 // A client that has begun before the password was taken away is in use without AUTH.
-func TestClientWhosePasswordWasTakenAwayStays(t *testing.T) {
+func TestClientStaysWhenPasswordIsRemoved(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		_, dial := serveBubble(t, func(c *Config) { c.Settings.Password, c.Settings.MaxClients = "secret", 2 })
 		early, admin := dial(), dial()

@@ -24,7 +24,7 @@ func counted(srv *Server, name, key string) *atomic.Int64 {
 
 // What shares a unit with a script that goes astray is run again once, not with each key that
 // the script comes upon.
-func TestWhoSharesAUnitWithAnAstrayScriptIsRunAgainOnce(t *testing.T) {
+func TestCommandsSharingUnitWithWideningScriptRunAgainOnce(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	runs := counted(srv, "lpush", "l")
 	o := dialRedis(t, addr, 2)
@@ -48,7 +48,7 @@ func TestWhoSharesAUnitWithAnAstrayScriptIsRunAgainOnce(t *testing.T) {
 }
 
 // A script that comes upon ever more keys is given all latches.
-func TestAScriptThatGoesOnAndOnIsRunSomeTimes(t *testing.T) {
+func TestScriptWithEverMoreKeysIsRunFewTimes(t *testing.T) {
 	srv, addr := serveTest(t, nil)
 	runs := counted(srv, "incr", "first")
 	o := dialRedis(t, addr, 2)

@@ -161,9 +161,9 @@ func TestBatchesAreCutByRanges(t *testing.T) {
 	}
 }
 
-// TestAReceiverKeepsToItsRanges, which change from batch to batch; what was begun in one
+// TestReceiverKeepsToItsRanges, which change from batch to batch; what was begun in one
 // that it leaves is garbage.
-func TestAReceiverKeepsToItsRanges(t *testing.T) {
+func TestReceiverKeepsToItsRanges(t *testing.T) {
 	a, b := ring.Range{Start: 5 << 28, End: 6 << 28}, ring.Range{Start: 15 << 28, End: 1 << 28}
 	inA, inB := keyIn(a, 0), keyIn(b, 0)
 	out := keyIn(ring.Range{Start: 6 << 28, End: 15 << 28}, 0)
@@ -226,9 +226,9 @@ func TestAReceiverKeepsToItsRanges(t *testing.T) {
 	}
 }
 
-// TestAValueIsNotBegunInTheMiddle: who has not seen the first of it does not follow; and
+// TestReceiverRefusesValueWithoutItsBeginning: who has not seen the first of it does not follow; and
 // a number that is used again names another value.
-func TestAValueIsNotBegunInTheMiddle(t *testing.T) {
+func TestReceiverRefusesValueWithoutItsBeginning(t *testing.T) {
 	src := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
 	defer src.mustClose(t)
 	var rec recorder

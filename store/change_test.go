@@ -11,7 +11,7 @@ import (
 
 // Who is told of a change finds it in Pebble, by whomever it was made, changes within a long
 // string and the end of a key's time included.
-func TestChangesAreToldOnceTheyCanBeRead(t *testing.T) {
+func TestChangesAreReportedOnceReadable(t *testing.T) {
 	s := openTest(t, testConfig(t.TempDir()))
 	defer s.Close()
 	type told struct {
@@ -86,7 +86,7 @@ func TestChangesAreToldOnceTheyCanBeRead(t *testing.T) {
 
 // Replies that tell of a change wait until whoever has to know does, also of what was applied
 // before the end of the unit.
-func TestRepliesWaitUntilChangesAreTold(t *testing.T) {
+func TestRepliesWaitUntilChangesAreReported(t *testing.T) {
 	s := openTest(t, testConfig(t.TempDir()))
 	defer s.Close()
 	dones := make(chan func(), 2)

@@ -97,7 +97,7 @@ func within(s *Store, key string, piece byte) Position {
 
 // A copy that goes on within a value sends all the rest of it, also what digests from
 // before call equal: the first chunk has it removed.
-func TestCopyThatGoesOnWithinAValueSendsItsRest(t *testing.T) {
+func TestCopyResumedWithinAValueSendsItsRest(t *testing.T) {
 	a := newApart(t)
 	a.src.set(t, "key", inPieces, 0)
 	a.copy(a.start(), 0)

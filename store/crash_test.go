@@ -9,7 +9,7 @@ import (
 
 // After Crash a store's directory has what was acknowledged before, and nothing else, however
 // orderly it is closed.
-func TestCrashLeavesWhatWasAcknowledged(t *testing.T) {
+func TestCrashKeepsAcknowledgedWrites(t *testing.T) {
 	for _, mode := range []Fsync{FsyncAlways, FsyncEverySec, FsyncNo} {
 		t.Run(string(mode), func(t *testing.T) {
 			fs := memdisk.New()

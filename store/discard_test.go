@@ -178,8 +178,8 @@ func TestDamageAcrossAnEnd(t *testing.T) {
 	s.audit(t)
 }
 
-// TestWhatIsGoneIsCountedByWhatStays as well as by reading it.
-func TestWhatIsGoneIsCountedByWhatStays(t *testing.T) {
+// TestRemovedKeysAreCountedByTheRemaining as well as by reading it.
+func TestRemovedKeysAreCountedByTheRemaining(t *testing.T) {
 	oneGoroutine(t)
 	rnd := seeded(t)
 	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
@@ -227,8 +227,8 @@ func mustHold(t *testing.T, s *Store, r ring.Range, want map[string]string) {
 	}
 }
 
-// TestDiscardRefusesWhatIsTapped, and discards nothing of another range.
-func TestDiscardRefusesWhatIsTapped(t *testing.T) {
+// TestDiscardRefusesTappedRanges, and discards nothing of another range.
+func TestDiscardRefusesTappedRanges(t *testing.T) {
 	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
 	defer s.mustClose(t)
 	s.fill(t, 640, 20)

@@ -77,7 +77,7 @@ func TestElementOfOneThatIsReplacedIsFound(t *testing.T) {
 }
 
 // An item that a unit sets and removes is not there, though others of its row are.
-func TestItemsThatAreGoneAtOnceAreNotThere(t *testing.T) {
+func TestItemRemovedInItsUnitDoesNotExist(t *testing.T) {
 	cfg := testConfig("data")
 	cfg.FS = vfs.NewMem()
 	s := openTest(t, cfg)

@@ -36,7 +36,7 @@ func noteEvents(t *testing.T, s *Store, c EventClass) func() []string {
 
 // A commit's events are told once it has settled, and before whoever waits for it is: so long
 // as a tap holds it, nothing is.
-func TestEventsAreToldWhenTheirCommitHasSettled(t *testing.T) {
+func TestEventsFollowTheSettledCommit(t *testing.T) {
 	s := openTest(t, testConfig(t.TempDir()))
 	told := noteEvents(t, s, EventString|EventNew)
 	var numbers []uint64

@@ -10,7 +10,7 @@ import (
 
 // A key that has just expired, and cannot be removed, is not said to be gone: a node whose
 // clock is behind would show it again after a failover.
-func TestJustExpiredKeyThatCannotBeRemovedIsNotSaidToBeGone(t *testing.T) {
+func TestExpiredKeyThatCannotBeRemovedIsNotReportedMissing(t *testing.T) {
 	cfg := testConfig("/data/store")
 	cfg.FS = &smallDisk{FS: vfs.NewMem(), dir: cfg.Dir, size: 1 << 30}
 	s := openTest(t, cfg)

@@ -212,7 +212,7 @@ func TestFollowedPiecesAreThoseOfATable(t *testing.T) {
 
 // The receiver of a range is over, since this store has the say there now, and is closed later. A
 // unit that begins in between commits, and nothing of the stream does any more.
-func TestUnitCommitsInRangeWhoseReceiverIsOver(t *testing.T) {
+func TestUnitCommitsInRangeOfEndedReceiver(t *testing.T) {
 	keys, ranges := sameLatchApart(t)
 	key := keys[0]
 	write := func(t *testing.T, u *Unit) {

@@ -9,7 +9,7 @@ import (
 )
 
 // A store in memory serves like any other and leaves nothing on the disk.
-func TestAStoreInMemoryLeavesNothing(t *testing.T) {
+func TestStoreInMemoryLeavesNoFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "none")
 	s, err := Open(Config{Dir: dir, Strategy: "buckets", Hash: "native", Token: buckets.Token, InMemory: true, MemTable: 1 << 20})
 	if err != nil {
@@ -26,7 +26,7 @@ func TestAStoreInMemoryLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestADirectoryTellsWhetherItHoldsAStore(t *testing.T) {
+func TestExistsFindsStoreInDirectory(t *testing.T) {
 	dir := t.TempDir()
 	for _, want := range []bool{false, true} {
 		if is, err := Exists(dir); is != want || err != nil {

@@ -152,8 +152,8 @@ func TestDropWithWritersAndCheckpoints(t *testing.T) {
 	checkCache(t, s)
 }
 
-// TestATappedRangeIsNotDropped: those who follow would not hear of it.
-func TestATappedRangeIsNotDropped(t *testing.T) {
+// TestTappedRangeIsNotDropped: those who follow would not hear of it.
+func TestTappedRangeIsNotDropped(t *testing.T) {
 	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
 	defer s.mustClose(t)
 	var rec recorder
@@ -277,8 +277,8 @@ func TestApplyAfterACrash(t *testing.T) {
 	}
 }
 
-// TestSweepKeepsWhatCameBack: the index of a range that was dropped and filled again.
-func TestSweepKeepsWhatCameBack(t *testing.T) {
+// TestSweepKeepsRefilledRange: the index of a range that was dropped and filled again.
+func TestSweepKeepsRefilledRange(t *testing.T) {
 	fs := vfs.NewMem()
 	s := openTest(t, memConfig(fs, FsyncNo))
 	at := s.now() + 3_600_000

@@ -39,8 +39,8 @@ func copyAll(t *testing.T, src, dst *Store, r ring.Range, n int) int {
 	return l.bytes
 }
 
-// TestOnlyWhatDiffersTravels, with digests.
-func TestOnlyWhatDiffersTravels(t *testing.T) {
+// TestOnlyDifferencesAreCopied, with digests.
+func TestOnlyDifferencesAreCopied(t *testing.T) {
 	oneGoroutine(t)
 	src, dst := pair(t, 6400, 500)
 	all := copyAll(t, src, dst, ring.Whole, 0)
@@ -58,8 +58,8 @@ func TestOnlyWhatDiffersTravels(t *testing.T) {
 	dst.audit(t)
 }
 
-// TestAReceiverRefusesWhatDoesNotFollow and takes nothing more then.
-func TestAReceiverRefusesWhatDoesNotFollow(t *testing.T) {
+// TestReceiverRefusesGapInTheStream and takes nothing more then.
+func TestReceiverRefusesGapInTheStream(t *testing.T) {
 	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
 	defer s.mustClose(t)
 	long := (&layout.Header{Type: String, Gen: 7, Count: 100_000}).Append(nil)

@@ -28,9 +28,9 @@ func keyIn(r ring.Range, from int) string {
 	}
 }
 
-// TestWhatMovesStaysHeld by the tap that was handed it: what the next one has
+// TestMovedChangesStayHeld by the tap that was handed it: what the next one has
 // acknowledged says nothing of it.
-func TestWhatMovesStaysHeld(t *testing.T) {
+func TestMovedChangesStayHeld(t *testing.T) {
 	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
 	defer s.mustClose(t)
 	r := ring.Range{Start: 0, End: 1 << 30}
@@ -112,8 +112,8 @@ func mustRetap(t *testing.T, s *Store, at func(), moves ...Move) {
 	}
 }
 
-// TestWhatFailsStaysUnseen where another tap holds it, until it is nobody's.
-func TestWhatFailsStaysUnseen(t *testing.T) {
+// TestFailedChangesStayUnseen where another tap holds it, until it is nobody's.
+func TestFailedChangesStayUnseen(t *testing.T) {
 	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
 	defer s.mustClose(t)
 	r := ring.Range{Start: 0, End: 1 << 30}

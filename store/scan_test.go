@@ -96,8 +96,8 @@ func TestScanEndsEarly(t *testing.T) {
 	}
 }
 
-// TestScanGoesOnElsewhere: another store with the same keys takes a cursor over.
-func TestScanGoesOnElsewhere(t *testing.T) {
+// TestScanContinuesInAnotherStore: another store with the same keys takes a cursor over.
+func TestScanContinuesInAnotherStore(t *testing.T) {
 	rnd := seeded(t)
 	stores := []*Store{openTest(t, testConfig(t.TempDir())), openTest(t, testConfig(t.TempDir()))}
 	want := map[string]int{}
@@ -140,9 +140,9 @@ func TestScanRefusesCursorsThatDoNotExist(t *testing.T) {
 	}
 }
 
-// TestScanFindsWhatIsThereThroughout while other keys come and go at the same
+// TestScanFindsKeysThatExistThroughout while other keys come and go at the same
 // places.
-func TestScanFindsWhatIsThereThroughout(t *testing.T) {
+func TestScanFindsKeysThatExistThroughout(t *testing.T) {
 	rnd := seeded(t)
 	s := openTest(t, testConfig(t.TempDir()))
 	defer s.mustClose(t)
@@ -176,8 +176,8 @@ func TestScanFindsWhatIsThereThroughout(t *testing.T) {
 	others.Wait()
 }
 
-// TestWhatAScanSawSurvivesACrash once AwaitAll has been obeyed.
-func TestWhatAScanSawSurvivesACrash(t *testing.T) {
+// TestScannedKeysSurviveACrash once AwaitAll has been obeyed.
+func TestScannedKeysSurviveACrash(t *testing.T) {
 	rnd := seeded(t)
 	fs := memdisk.New()
 	s := openTest(t, memConfig(fs, FsyncAlways))

@@ -26,9 +26,9 @@ func putBatch(prefix string, keys int) []byte {
 	return w.Buf
 }
 
-// TestWhoFollowsSettlesItsCommits where that takes no fsync: what was applied is durable,
+// TestFollowerSettlesItsCommits where that takes no fsync: what was applied is durable,
 // and who waits is told, by the time that it returns.
-func TestWhoFollowsSettlesItsCommits(t *testing.T) {
+func TestFollowerSettlesItsCommits(t *testing.T) {
 	for _, mode := range []Fsync{FsyncNo, FsyncEverySec, FsyncAlways} {
 		s := openTest(t, memConfig(vfs.NewMem(), mode))
 		s.SetActive()
@@ -49,9 +49,9 @@ func TestWhoFollowsSettlesItsCommits(t *testing.T) {
 	}
 }
 
-// TestASyncOfOneBatchSaysNothingOfAnother: who follows has its own in the log by the sync
+// TestSyncOfOneBatchDoesNotCoverAnother: who follows has its own in the log by the sync
 // that it asked for with it, but there is another one where others have committed, too.
-func TestASyncOfOneBatchSaysNothingOfAnother(t *testing.T) {
+func TestSyncOfOneBatchDoesNotCoverAnother(t *testing.T) {
 	s := openTest(t, memConfig(vfs.NewMem(), FsyncEverySec))
 	defer s.mustClose(t)
 	s.SetActive()
@@ -98,8 +98,8 @@ func TestASyncOfOneBatchSaysNothingOfAnother(t *testing.T) {
 	}
 }
 
-// TestWhatAFollowerLeavesIsSettled when it cannot go on, though nobody else commits.
-func TestWhatAFollowerLeavesIsSettled(t *testing.T) {
+// TestCommitsOfStoppedFollowerAreSettled when it cannot go on, though nobody else commits.
+func TestCommitsOfStoppedFollowerAreSettled(t *testing.T) {
 	s, rc := follower(t, ring.Whole)
 	defer rc.Close()
 	before := s.lastSettlement()

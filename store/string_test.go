@@ -364,7 +364,7 @@ func TestLargeOverwriteOfLongString(t *testing.T) {
 }
 
 // However often a unit changes a key, its header is written once, as it is at the end.
-func TestAHeaderIsWrittenOnce(t *testing.T) {
+func TestHeaderIsWrittenOncePerUnit(t *testing.T) {
 	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
 	defer s.Close()
 	s.set(t, "gone", "x", 0)

@@ -210,9 +210,9 @@ func TestOneTapDoesNotWaitForAnother(t *testing.T) {
 	<-r.ch
 }
 
-// TestTapHandsOverUnitsWhole: one batch for what a unit did to the range, with the last
+// TestTapHandsOverWholeUnits: one batch for what a unit did to the range, with the last
 // state of each key.
-func TestTapHandsOverUnitsWhole(t *testing.T) {
+func TestTapHandsOverWholeUnits(t *testing.T) {
 	s := openTest(t, memConfig(vfs.NewMem(), FsyncNo))
 	defer s.mustClose(t)
 	var rec recorder

@@ -41,7 +41,7 @@ func changedUnit(t *testing.T, s *Store) (u *Unit, live map[string]bool) {
 	return u, live
 }
 
-func TestAUnitScansWhatItHasChanged(t *testing.T) {
+func TestUnitScansItsOwnChanges(t *testing.T) {
 	s := openTest(t, testConfig(t.TempDir()))
 	defer s.mustClose(t)
 	u, live := changedUnit(t, s)
@@ -77,7 +77,7 @@ func TestAUnitScansWhatItHasChanged(t *testing.T) {
 	}
 }
 
-func TestAUnitDrawsFairlyFromWhatItHasChanged(t *testing.T) {
+func TestUnitDrawsFairlyFromItsOwnChanges(t *testing.T) {
 	oneGoroutine(t)
 	s := openTest(t, testConfig(t.TempDir()))
 	defer s.mustClose(t)
@@ -101,7 +101,7 @@ func TestAUnitDrawsFairlyFromWhatItHasChanged(t *testing.T) {
 
 // Whatever there is, a unit that has removed it draws nothing, and one that has set the only
 // key draws that.
-func TestAUnitDrawsTheLastKey(t *testing.T) {
+func TestUnitDrawsTheLastKey(t *testing.T) {
 	s := openTest(t, testConfig(t.TempDir()))
 	defer s.mustClose(t)
 	for i := range 40 {

@@ -85,7 +85,7 @@ var (
 )
 
 // Each link of a document to a file, and to a heading in it, leads there.
-func TestDocsLinkToWhatExists(t *testing.T) {
+func TestDocsLinksLeadToFilesAndHeadings(t *testing.T) {
 	root := filepath.Join("..", "..")
 	headings := func(file string) map[string]bool {
 		text, _ := os.ReadFile(file)
@@ -136,7 +136,7 @@ func TestDocsLinkToWhatExists(t *testing.T) {
 }
 
 // docs/architecture.md names files and packages that exist.
-func TestArchitectureNamesWhatExists(t *testing.T) {
+func TestArchitectureNamesExistingFiles(t *testing.T) {
 	root := filepath.Join("..", "..")
 	text, err := os.ReadFile(filepath.Join(root, "docs", "architecture.md"))
 	if err != nil {

@@ -57,7 +57,7 @@ func TestHouseSizes(t *testing.T) {
 	}
 }
 
-func TestHouseSizesFindWhatGrows(t *testing.T) {
+func TestHouseSizesFindGrowth(t *testing.T) {
 	long := strings.Repeat("\n", maxFileLines+1)
 	methods := ""
 	for i := range maxMethods + 1 {

@@ -24,10 +24,10 @@ var virtualHelpers = []string{"replica/agreed_test.go", "replica/gate_test.go", 
 // soundSleeps are the functions outside virtual time that sleep for a while, and why no
 // verdict depends on how long that is.
 var soundSleeps = map[string]string{
-	"cmd/ringside/crash_test.go under":                "how long the load runs before the process is killed",
-	"loadtest/client/fixture_test.go play":            "how long the load runs",
-	"resp/differ_cluster_commands_test.go expiryStep": "more time passes in both servers than the key has left",
-	"store/faults_test.go few":                        "the limit is one of a rate, over the time that really passed",
+	"cmd/ringside/crash_test.go under":                      "how long the load runs before the process is killed",
+	"loadtest/client/fixture_test.go play":                  "how long the load runs",
+	"resp/differential_cluster_commands_test.go expiryStep": "more time passes in both servers than the key has left",
+	"store/faults_test.go few":                              "the limit is one of a rate, over the time that really passed",
 }
 
 // unsoundSleeps returns the functions of a test file that sleep outside a loop and are not

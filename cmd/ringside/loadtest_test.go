@@ -118,7 +118,7 @@ func TestLoadtestTellsByItsExitCode(t *testing.T) {
 }
 
 // Every form is written to its file, and one to standard output in the table's place.
-func TestLoadtestWritesWhatWasAskedFor(t *testing.T) {
+func TestLoadtestWritesEveryForm(t *testing.T) {
 	t.Chdir(t.TempDir())
 	o := newLoading()
 	o.json, o.csv, o.events, o.hdr, o.html, o.markdown, o.svg = "r.json", "r.csv", "e.csv", "r.hdr", "r.html", "-", "r.svg"

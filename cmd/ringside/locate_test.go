@@ -143,7 +143,7 @@ func TestLocateByAPlacement(t *testing.T) {
 	}
 }
 
-func TestLocateSaysWhatIsNotAsAsked(t *testing.T) {
+func TestLocateReportsIgnoredSettings(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{"--node a --backups 0", ""},
 		{"--node a --node b", ""},

@@ -13,7 +13,7 @@ import (
 	"github.com/ringside-kv/ringside/resp/node"
 )
 
-func TestHangupReloadsAndTheServerGoesOn(t *testing.T) {
+func TestHangupReloadsAndTheServerContinues(t *testing.T) {
 	f := newFakeServer()
 	reloaded := make(chan struct{})
 	signals, result, log := make(chan os.Signal, 2), make(chan error, 1), &lockedBuffer{}
@@ -37,7 +37,7 @@ func TestHangupReloadsAndTheServerGoesOn(t *testing.T) {
 	}
 }
 
-func TestReloadTellsWhatChangedAndWhatNeedsARestart(t *testing.T) {
+func TestReloadReportsChangesAndNeededRestarts(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ringside.yaml")
 	write := func(text string) {
 		t.Helper()

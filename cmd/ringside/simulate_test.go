@@ -84,7 +84,7 @@ func TestSimulateRefuses(t *testing.T) {
 	}
 }
 
-func TestSimulateWritesWhatIsAskedFor(t *testing.T) {
+func TestSimulateWritesEveryForm(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	if err := os.WriteFile(file("r.json"), bytes.Repeat([]byte("old "), 1<<20), 0o600); err != nil {
@@ -179,7 +179,7 @@ func testSimulation() *simulation {
 	return o
 }
 
-func TestSimulateShowsWhatWasDoneWhenStopped(t *testing.T) {
+func TestSimulateShowsFinishedStepsWhenStopped(t *testing.T) {
 	var out, errs bytes.Buffer
 	a := app{stdout: &out, stderr: &errs}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -237,7 +237,7 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-func TestSimulateReportsWhatCannotBeWritten(t *testing.T) {
+func TestSimulateReportsWriteErrors(t *testing.T) {
 	var errs bytes.Buffer
 	a := app{stdout: fullDisk{}, stderr: &errs}
 	if err := a.simulate(t.Context(), testSimulation(), nil, sim.Run); !errors.Is(err, errFailed) || !strings.Contains(errs.String(), "no space left") {

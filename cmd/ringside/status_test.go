@@ -208,7 +208,7 @@ func await(t *testing.T, what string, holds func() bool) {
 
 // Without a terminal frames follow each other; a node that cannot be reached is tried
 // again, and the end by Ctrl-C is no failure.
-func TestWatchGoesOnThroughFailures(t *testing.T) {
+func TestWatchContinuesAfterFailures(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var out, faults collected
@@ -253,7 +253,7 @@ type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, errors.New("no room") }
 
-func TestWatchEndsWhereNobodyReads(t *testing.T) {
+func TestWatchEndsWhenItsOutputIsClosed(t *testing.T) {
 	w := watcher{timeout: time.Minute, interval: time.Millisecond, out: broken{}, errors: broken{}}
 	w.fetch = func(context.Context) (*status.Report, error) { return &status.Report{}, nil }
 	if err := w.run(t.Context()); !errors.Is(err, errFailed) {
@@ -262,7 +262,7 @@ func TestWatchEndsWhereNobodyReads(t *testing.T) {
 }
 
 // A frame takes the place of the one before it, and no more than the terminal has.
-func TestAScreenHoldsWhatFits(t *testing.T) {
+func TestScreenHoldsOneFrame(t *testing.T) {
 	got := screen("one\ntwo\nthree\nfour\nfive\n", 4, 4)
 	want := "\x1b[Hone\x1b[K\r\ntwo\x1b[K\r\n… 3 \x1b[K\r\n\x1b[J"
 	if got != want {

@@ -19,7 +19,7 @@ import (
 // and none is missing but for those of whom a taker was told that it does not know, or whose
 // connection broke. Readers of streams, who take nothing, notice nothing through the nodes that
 // stay.
-func TestClusterServesWhoWaitsWhileItsNodeIsKilled(t *testing.T) {
+func TestClusterServesWaitingClientsWhileNodeIsKilled(t *testing.T) {
 	onlyAtLength(t)
 	c := newProcessCluster(t, "buckets")
 	nodes := []*processNode{c.start("a"), c.start("b"), c.start("c")}

@@ -23,7 +23,7 @@ func TestReplace(t *testing.T) {
 }
 
 // Who cannot write the new file still has the old one.
-func TestTheOldFileStays(t *testing.T) {
+func TestFailedReplaceKeepsTheOldFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
 	if err := Replace(path, []byte("old")); err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // What keeps a bubble from going on is told apart from what only waits within it.
-func TestHoldersAreTold(t *testing.T) {
+func TestBubbleReportsItsHolders(t *testing.T) {
 	var said strings.Builder
 	writeHolders(&said, []byte(`goroutine 1 [running]:
 main.outside()

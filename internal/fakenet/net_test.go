@@ -35,7 +35,7 @@ func pipe(t *testing.T, n *Net) (near, far net.Conn) {
 	return near, <-accepted
 }
 
-func TestStreamArrivesWholeAndInOrder(t *testing.T) {
+func TestStreamArrivesCompleteAndInOrder(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	Bubble(t, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestOneWayIsCut(t *testing.T) {
 	})
 }
 
-func TestFrozenHostGoesOnWhereItStood(t *testing.T) {
+func TestThawedHostContinues(t *testing.T) {
 	Bubble(t, func(t *testing.T) {
 		n := New(1, time.Millisecond, 0)
 		near, far := pipe(t, n)
@@ -208,7 +208,7 @@ func TestFrozenHostGoesOnWhereItStood(t *testing.T) {
 }
 
 // Nothing but plugging it in again brings an unplugged host back.
-func TestUnpluggedHostStaysAway(t *testing.T) {
+func TestUnpluggedHostStaysUnreachable(t *testing.T) {
 	Bubble(t, func(t *testing.T) {
 		n := New(1, time.Millisecond, 0)
 		near, far := pipe(t, n)

@@ -43,7 +43,7 @@ func TestLoopbackReturnsFreePortsInARow(t *testing.T) {
 }
 
 // Nobody listens on the ports: only the reservation keeps others from them.
-func TestReservedPortIsGivenToNobodyElse(t *testing.T) {
+func TestReservedPortIsNotGivenAgain(t *testing.T) {
 	addrs, release, err := Loopback(1)
 	if err != nil {
 		t.Fatal(err)

@@ -49,7 +49,7 @@ func of(t *testing.T, c net.Conn) *Conn {
 }
 
 // Whatever is written arrives, however slowly it is read.
-func TestWhatIsWrittenArrives(t *testing.T) {
+func TestWritesArriveAtSlowReader(t *testing.T) {
 	for _, network := range []string{"tcp", "unix"} {
 		a, b := ends(t, network)
 		from, to := of(t, a), of(t, b)
@@ -132,7 +132,7 @@ func TestWaitingEnds(t *testing.T) {
 }
 
 // A peer that is gone is told as package net tells it.
-func TestAPeerThatIsGone(t *testing.T) {
+func TestClosedPeerGivesErrorsOfPackageNet(t *testing.T) {
 	a, b := ends(t, "tcp")
 	s := of(t, a)
 	_ = b.(*net.TCPConn).SetLinger(0)

@@ -85,7 +85,7 @@ func (s *streamer) run(args []string) string {
 
 // A group is found right as it is, whatever fails, and wrong if entries are lost, come
 // twice, or come back.
-func TestGroupFindsWhatIsWrong(t *testing.T) { fakenet.Bubble(t, groupFindsWhatIsWrong) }
+func TestGroupFindsWrongReplies(t *testing.T) { fakenet.Bubble(t, groupFindsWhatIsWrong) }
 
 func groupFindsWhatIsWrong(t *testing.T) {
 	for wrong, says := range map[string]string{

@@ -24,7 +24,7 @@ var mixes = []struct{ mix, ttl string }{
 
 // Whatever a linearizable server answers, in whatever order commands overlap, get lost on
 // their way or arrive when nobody waits for them any more: nobody is accused.
-func TestNobodyIsAccusedWrongly(t *testing.T) {
+func TestLinearizableHistoryIsNotBlamed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine: nothing to see for the race detector")
 	}

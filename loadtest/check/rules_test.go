@@ -81,7 +81,7 @@ func TestValuesExpireWhenTheyShould(t *testing.T) {
 	k.expect("there too long", [verdicts]int64{lost: 2, stale: 2})
 }
 
-func TestDeletedKeysAreGone(t *testing.T) {
+func TestDeletedKeysDoNotExist(t *testing.T) {
 	k := newTalk(t, true)
 	v := k.set(0)
 	k.del(Unknown)
@@ -103,7 +103,7 @@ func TestDeletedKeysAreGone(t *testing.T) {
 	k.expect("and back again", [verdicts]int64{lost: 1, stale: 2})
 }
 
-func TestWhatIsSetIfNothingIsThereTellsWhatIs(t *testing.T) {
+func TestSetIfAbsentRepliesWithPresentValue(t *testing.T) {
 	k := newTalk(t, true)
 	op, v := k.write(0)
 	k.say(SetNX, op, Answer{Integer: 1})
@@ -153,7 +153,7 @@ func TestCountersAreNeitherTooHighNorTooLow(t *testing.T) {
 	}
 }
 
-func TestARefusalOfSeveralKeysMayBeThatOfOne(t *testing.T) {
+func TestRefusalOfSeveralKeysMayConcernOne(t *testing.T) {
 	k := newTalk(t, true)
 	k.set(0)
 	op, v := k.write(0)
@@ -167,7 +167,7 @@ func TestARefusalOfSeveralKeysMayBeThatOfOne(t *testing.T) {
 	k.expect("it was said not to be", [verdicts]int64{stale: 1})
 }
 
-func TestWhatMayDoAnythingEndsJudgement(t *testing.T) {
+func TestUnknownCommandEndsJudgement(t *testing.T) {
 	k := newTalk(t, true)
 	k.set(0)
 	k.say(Other, &workload.Op{}, Answer{}) // FLUSHALL
@@ -219,7 +219,7 @@ func TestMemoryOfAKeyIsBounded(t *testing.T) {
 	k.expect("still wrong", [verdicts]int64{corrupt: 1})
 }
 
-func TestExamplesSayWhatIsWrong(t *testing.T) {
+func TestExamplesNameTheFault(t *testing.T) {
 	k := newTalk(t, true)
 	k.set(0)
 	for range 20 {
@@ -236,7 +236,7 @@ func TestExamplesSayWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestConfigFaultsAreToldTogether(t *testing.T) {
+func TestConfigReportsAllFaults(t *testing.T) {
 	_, err := NewModel(Config{Clients: 0, Slack: -1})
 	if want := "check: 0 clients are not within 1..131072\ncheck: a slack of -1ns is below 0"; fmt.Sprint(err) != want {
 		t.Errorf("%v", err)

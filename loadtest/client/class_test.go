@@ -7,7 +7,7 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
-func TestErrorsMeanWhatTheySay(t *testing.T) {
+func TestErrorsAreClassified(t *testing.T) {
 	for text, want := range map[string]struct{ read, write result.Outcome }{
 		"UNKNOWN The write is made here, but not on all copies yet": {result.Refused, result.Unknown},
 		"TRYAGAIN not all copies have what was written last":        {result.Refused, result.Refused},

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestFillGoesOnUntilAllIsWritten(t *testing.T) {
+func TestFillRetriesUntilAllIsWritten(t *testing.T) {
 	var n atomic.Int64
 	f := newFake(t, &fake{answer: func(int, []string) (string, bool, bool) {
 		switch i := n.Add(1); {
@@ -41,7 +41,7 @@ func TestFillGoesOnUntilAllIsWritten(t *testing.T) {
 	}
 }
 
-func TestFillEndsWithWhatWillNeverWork(t *testing.T) {
+func TestFillEndsAtAPermanentError(t *testing.T) {
 	f := newFake(t, &fake{answer: func(int, []string) (string, bool, bool) { return "-NOPERM not you\r\n", true, true }})
 	l := open(t, Config{Workload: workloadOf(t, "1 get"), Targets: only(f.addr)})
 	if err := l.Fill(within(t), 10); err == nil || !strings.Contains(err.Error(), "10 of 10 keys are not written: fill key k:") || !strings.Contains(err.Error(), "NOPERM not you") {

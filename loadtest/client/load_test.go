@@ -13,7 +13,7 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/workload"
 )
 
-func TestTheSameSeedAsksForTheSame(t *testing.T) {
+func TestSameSeedGivesSameOperations(t *testing.T) {
 	const n = 300
 	ask := func(pipeline int, think time.Duration) []string {
 		f := newFake(t, &fake{})
@@ -141,7 +141,7 @@ func TestErrorRepliesAreFailures(t *testing.T) {
 	}
 }
 
-func TestAServerThatFallsSilentIsLeft(t *testing.T) {
+func TestSilentServerIsLeft(t *testing.T) {
 	var silent atomic.Bool
 	still := newFake(t, &fake{answer: func(int, []string) (string, bool, bool) { return "", silent.Load(), true }})
 	other := newFake(t, &fake{})
@@ -159,7 +159,7 @@ func TestAServerThatFallsSilentIsLeft(t *testing.T) {
 	}
 }
 
-func TestClientsGoWhereTheyAreTold(t *testing.T) {
+func TestClientsFollowRedirects(t *testing.T) {
 	a, b := newFake(t, &fake{}), newFake(t, &fake{})
 	var targets atomic.Pointer[[]string]
 	targets.Store(&[]string{a.addr})
@@ -180,7 +180,7 @@ func TestClientsGoWhereTheyAreTold(t *testing.T) {
 	}
 }
 
-func TestWhoDoesNotEndIsCutOff(t *testing.T) {
+func TestClientsThatDoNotEndAreCutOff(t *testing.T) {
 	for _, rate := range []string{"", "1000"} {
 		var asked atomic.Int64
 		f := newFake(t, &fake{answer: func(int, []string) (string, bool, bool) { asked.Add(1); return "", true, true }})
@@ -228,7 +228,7 @@ func TestPhasesAndLiveFigures(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeOpened(t *testing.T) {
+func TestOpenReportsUnreachableServers(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 
 // An open loop counts from when an operation was to begin: while the server stands still,
 // more and more are late, not one for each client.
-func TestAnOpenLoopNoticesThatItWaits(t *testing.T) {
+func TestOpenLoopCountsWaitingTime(t *testing.T) {
 	var gate atomic.Pointer[chan struct{}]
 	f := newFake(t, &fake{answer: func(int, []string) (string, bool, bool) {
 		if g := gate.Load(); g != nil {

@@ -84,7 +84,7 @@ func do(t *testing.T, addr string, commands ...string) {
 }
 
 // A wrong password is told when the load is opened.
-func TestAWrongPasswordIsTold(t *testing.T) {
+func TestWrongPasswordIsReported(t *testing.T) {
 	addr := redistest.Start(t, "--requirepass", "secret")
 	for _, route := range []Route{One, Ring, Cluster} {
 		l, err := Open(within(t), Config{Workload: workloadOf(t, "1 get"), Targets: only(addr), Route: route, Password: "wrong"})

@@ -207,7 +207,7 @@ func TestStartThatFails(t *testing.T) {
 	gone(t)
 }
 
-func TestConfigFaultsAreToldTogether(t *testing.T) {
+func TestConfigReportsAllFaults(t *testing.T) {
 	_, err := Start(t.Context(), Config{Contestant: "vnodes", Nodes: 65, Binary: "x"})
 	for _, want := range []string{"column 1", "65 nodes", "a binary is given"} {
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -12,7 +12,7 @@ import (
 )
 
 // Of two that work at the same time each is told what it took, also of what it has started.
-func TestProfileTellsWhoWorks(t *testing.T) {
+func TestProfileSeparatesConcurrentWork(t *testing.T) {
 	var written bytes.Buffer
 	if err := pprof.StartCPUProfile(&written); err != nil {
 		t.Skip(err) // somebody profiles the test

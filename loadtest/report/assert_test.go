@@ -130,7 +130,7 @@ func TestAssertionsHoldOrNot(t *testing.T) {
 	}
 }
 
-func TestNothingIsAssertedOfWhatFailed(t *testing.T) {
+func TestFailedRoundsAreNotAsserted(t *testing.T) {
 	a, err := ParseAssert("p99<1s, errors<100, moved/least<9")
 	if err != nil {
 		t.Fatal(err)

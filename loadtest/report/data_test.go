@@ -255,7 +255,7 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 
 var errFull = errors.New("no space left")
 
-func TestWhatCannotBeWrittenIsTold(t *testing.T) {
+func TestWriteErrorsAreReported(t *testing.T) {
 	if testing.Short() {
 		t.Skip("all in one goroutine: nothing to see for the race detector")
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestMarkdownMeansWhatTheTableSays(t *testing.T) {
+func TestMarkdownAgreesWithTheTable(t *testing.T) {
 	g := Grid{Head: []string{"", "a|b"}, Rows: [][]Cell{
 		{{Text: "p99"}, {Text: "1 *ms*", Soft: "(0..*)", Best: true}},
 		{{Text: "<b>_&_`[x]\\\x1b"}, {Text: "2"}},

@@ -25,7 +25,7 @@ func pageOf(t *testing.T, r *result.Report) string {
 	return b.String()
 }
 
-func TestPageIsWholeAndAlone(t *testing.T) {
+func TestPageIsSelfContained(t *testing.T) {
 	if testing.Short() {
 		t.Skip("all in one goroutine: nothing to see for the race detector")
 	}
@@ -79,7 +79,7 @@ func TestPageHasEverything(t *testing.T) {
 	}
 }
 
-func TestPageSaysWhatIsNotKnown(t *testing.T) {
+func TestPageNamesUnknownFigures(t *testing.T) {
 	page := pageOf(t, odd()["mixed"])
 	// The server has no nodes: six charts of nodes and what moves, and two of owners.
 	if n, want := strings.Count(page, `class="nothing"`), len(clusterMeasures)+len(nodeMeasures)+2; n != want {
@@ -156,7 +156,7 @@ func TestClocksHaveAUnitThatSuitsThem(t *testing.T) {
 	}
 }
 
-func TestClocksGoOnUntilTheLastIsDone(t *testing.T) {
+func TestClocksRunUntilTheLastContestantEnds(t *testing.T) {
 	at := func(until float64) result.Contestant {
 		return result.Contestant{Runs: []result.Run{{All: result.Phase{UntilMS: until}}}}
 	}
@@ -170,7 +170,7 @@ func TestClocksGoOnUntilTheLastIsDone(t *testing.T) {
 	}
 }
 
-func TestThroughputIsOfWhatSucceeded(t *testing.T) {
+func TestThroughputCountsSuccessesOnly(t *testing.T) {
 	if got := perSecondIn(&result.Window{Operations: 120, Failed: 20}, 100); got != 1000 {
 		t.Error(got)
 	}
@@ -305,7 +305,7 @@ func TestMarkdownLooksAsItDid(t *testing.T) {
 	golden(t, "testdata/usual.md", b.String())
 }
 
-func TestMarkdownTablesAreWhole(t *testing.T) {
+func TestMarkdownTablesAreComplete(t *testing.T) {
 	for name, r := range odd() {
 		var b bytes.Buffer
 		if err := Markdown(&b, r); err != nil {

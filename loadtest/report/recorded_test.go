@@ -29,7 +29,7 @@ func recorded(t *testing.T) *result.Report {
 }
 
 // What is kept of the run is what today's code makes of its figures.
-func TestTheExampleIsOfToday(t *testing.T) {
+func TestExampleReportIsUpToDate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("all in one goroutine: nothing to see for the race detector")
 	}

@@ -123,7 +123,7 @@ func TestSimulationCSVHasEveryFigure(t *testing.T) {
 	}
 }
 
-func TestSimulationMarkdownIsTheSameWhateverTheTimes(t *testing.T) {
+func TestSimulationMarkdownDoesNotDependOnTimes(t *testing.T) {
 	r := recordedSim(t)
 	text := func() string {
 		var b bytes.Buffer
@@ -145,7 +145,7 @@ func TestSimulationMarkdownIsTheSameWhateverTheTimes(t *testing.T) {
 	}
 }
 
-func TestSimulationMarkdownTablesAreWhole(t *testing.T) {
+func TestSimulationMarkdownTablesAreComplete(t *testing.T) {
 	for name, r := range oddSims(t) {
 		var b bytes.Buffer
 		if err := SimulationMarkdown(&b, r); err != nil {

@@ -23,7 +23,7 @@ func changes(grids []nodeGrid) string {
 	return text
 }
 
-func TestSimulationGridShowsWhatChanged(t *testing.T) {
+func TestSimulationGridShowsChanges(t *testing.T) {
 	before := &sim.Grid{Buckets: []string{"0/1", "1/1"}, Owners: [][]int{{0, 1}, {1, 0}}}
 	// b has gone: c takes its place, and a serves both.
 	after := &sim.Grid{Buckets: []string{"0/1", "1/1"}, Owners: [][]int{{0, 1}, {0, 1}}}
@@ -54,7 +54,7 @@ func TestSimulationGridFollowsSplits(t *testing.T) {
 	}
 }
 
-func TestGridTakesWhatMakesNoSense(t *testing.T) {
+func TestGridTakesSenselessInput(t *testing.T) {
 	g := &sim.Grid{Buckets: []string{"", "x/y", "0/1/2", "ffffffffffffffffff/1"}, Owners: [][]int{{7}, {-1, 0}, nil, {0, 0}, {0}}}
 	gridOf(nodes("a"), nodes("a"), g, g)
 	gridOf(nodes(), nodes(), &sim.Grid{}, g)

@@ -18,7 +18,7 @@ func simPageOf(t *testing.T, r *sim.Report) string {
 	return b.String()
 }
 
-func TestSimulationPageIsWholeAndAlone(t *testing.T) {
+func TestSimulationPageIsSelfContained(t *testing.T) {
 	if testing.Short() {
 		t.Skip("all in one goroutine: nothing to see for the race detector")
 	}

@@ -61,7 +61,7 @@ func TestSimulationWideTableHasMoreColumns(t *testing.T) {
 	}
 }
 
-func TestSimulationTableSaysWhatIsMissing(t *testing.T) {
+func TestSimulationTableNamesMissingFigures(t *testing.T) {
 	all := oddSims(t)
 	if text := simTableText(t, all["stopped"], TableOptions{}); !strings.Contains(text, "Stopped early: buckets got through 3 steps") {
 		t.Error(text)

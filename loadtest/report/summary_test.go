@@ -43,7 +43,7 @@ func TestRoundsAreSummedUpByTheirMedian(t *testing.T) {
 	}
 }
 
-func TestOfWhatMustNotHappenTheWorstCounts(t *testing.T) {
+func TestSummaryKeepsWorstErrorCount(t *testing.T) {
 	c := throughputs("x", 10, 10, -10, 10)
 	for i := range c.Runs {
 		c.Runs[i].Checked = &result.Checked{}
@@ -59,7 +59,7 @@ func TestOfWhatMustNotHappenTheWorstCounts(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyKnowsIsMissing(t *testing.T) {
+func TestUnknownFiguresAreMissing(t *testing.T) {
 	c := throughputs("x", 10)
 	c.Runs[0].Events = []result.Event{{Name: "join", MovedKeys: 5, LeastKeys: 0}}
 	nan := math.NaN()
@@ -85,7 +85,7 @@ func TestWhatNobodyKnowsIsMissing(t *testing.T) {
 	}
 }
 
-func TestTheBestIsMarked(t *testing.T) {
+func TestBestFigureIsMarked(t *testing.T) {
 	high, low, one, no := figure{goal: high}, figure{goal: low}, figure{goal: one, unit: factor}, figure{}
 	v := func(all ...float64) value {
 		return value{at: all[0], low: all[1], high: all[2], rounds: 3, whole: true}
@@ -120,7 +120,7 @@ func TestTheBestIsMarked(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatIsBalancedHasMovedAll(t *testing.T) {
+func TestOnlyBalancedContestantsHaveMovedAll(t *testing.T) {
 	moved, failed := figureNamed(eventFigures, "moved"), figureNamed(eventFigures, "failed")
 	done := 5000.0
 	r := &result.Report{Contestants: []result.Contestant{throughputs("a", 1, 1), throughputs("b", 1, 1)}}
@@ -147,7 +147,7 @@ func TestOnlyWhatIsBalancedHasMovedAll(t *testing.T) {
 	}
 }
 
-func TestRowsSayWhatTheyGoOnWith(t *testing.T) {
+func TestRowsNameTheirContinuation(t *testing.T) {
 	r := &result.Report{Contestants: []result.Contestant{throughputs("a", 1)}}
 	e := result.Event{Name: "kill", During: result.Span{Milliseconds: 100, PerSecond: 5, P99: 7}, After: result.Span{Milliseconds: 100, PerSecond: 5, P99: 7}}
 	r.Contestants[0].Runs[0].Events = []result.Event{e}

@@ -72,7 +72,7 @@ func TestTimesShareNoWindowAndLeaveNoneOut(t *testing.T) {
 	}
 }
 
-func TestPhasesHaveWhatEndsInThem(t *testing.T) {
+func TestOperationsCountInThePhaseOfTheirEnd(t *testing.T) {
 	s := newSeries(t, true)
 	r := s.Recorder(0)
 	s.Phase("load", 0) // names the first
@@ -117,7 +117,7 @@ func TestWhichFailuresHaveALatency(t *testing.T) {
 	}
 }
 
-func TestTheLongestPauseOfAKey(t *testing.T) {
+func TestLongestPauseOfAKey(t *testing.T) {
 	s := newSeries(t, false)
 	r := s.Recorder(0)
 	pause := func(want float64, of int64) {
@@ -310,7 +310,7 @@ func TestManyClientsLoseNothing(t *testing.T) {
 	}
 }
 
-func TestConfigFaultsAreToldTogether(t *testing.T) {
+func TestConfigReportsAllFaults(t *testing.T) {
 	_, err := NewSeries(SeriesConfig{}, "")
 	if want := "result: a window of 0s is not between 1ms and 1h\nresult: no commands"; fmt.Sprint(err) != want {
 		t.Error(err)

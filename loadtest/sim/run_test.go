@@ -117,7 +117,7 @@ func TestGridShowsBucketsAndTheirOwners(t *testing.T) {
 	}
 }
 
-func TestLeastIsWhatFairSharesGrowBy(t *testing.T) {
+func TestLeastMoveIsGrowthOfFairShares(t *testing.T) {
 	c := small()
 	c.Strategies, c.Members, c.ValueSize = []string{Rendezvous}, Nodes(1), Sizes{84, 84} // 100 bytes with the key
 	c.Scenario = "add; add; remove; weight 3"
@@ -218,7 +218,7 @@ func TestHotKeysAreAsManyAsAskedFor(t *testing.T) {
 	}
 }
 
-func TestStoppingReportsWhatIsDone(t *testing.T) {
+func TestStoppedSimulationReportsFinishedSteps(t *testing.T) {
 	whole := simulate(t, small())
 	for _, stopAt := range []float64{0, 0.02, 0.1, 0.3, 0.6, 0.95} {
 		ctx, stop := context.WithCancel(context.Background())

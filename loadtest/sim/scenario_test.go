@@ -32,7 +32,7 @@ func play(scenario, order string, nodes int) (*script, error) {
 	return parsed.play(Nodes(nodes), casting{order: order, seed: 7, newNode: "node-", newWeight: 1, loads: 1_000_000})
 }
 
-func TestScenarioSaysWhatHappens(t *testing.T) {
+func TestScenarioDescribesItsSteps(t *testing.T) {
 	for _, test := range []struct {
 		scenario, order string
 		want            []string

@@ -118,7 +118,7 @@ func TestKeysAreChosenAsAsked(t *testing.T) {
 }
 
 // Who reads the latest reads what it has written last most often.
-func TestLatestReadsWhatWasWritten(t *testing.T) {
+func TestLatestReadsRecentWritesMostOften(t *testing.T) {
 	c, rnd := must[Choice](t)(ParseChoice("latest 1.2")).chooser(100, 3, 4), rand.New(rand.NewPCG(1, 1))
 	for want := int64(75); want < 100; want++ {
 		if k := c.next(rnd, true); k != want {
@@ -246,7 +246,7 @@ func config(t *testing.T) *Config {
 }
 
 // A client's operations follow from the seed and its number alone.
-func TestTheSameSeedAsksForTheSame(t *testing.T) {
+func TestSameSeedGivesSameOperations(t *testing.T) {
 	cfg := config(t)
 	a, b, other := cfg.Client(1), cfg.Client(1), cfg.Client(2)
 	same := 0
@@ -264,7 +264,7 @@ func TestTheSameSeedAsksForTheSame(t *testing.T) {
 	}
 }
 
-func TestOperationsAreWhatTheMixSays(t *testing.T) {
+func TestOperationsFollowTheMix(t *testing.T) {
 	cfg := config(t)
 	c := cfg.Client(0)
 	counts := make([]int64, len(cfg.Mix.Commands))
@@ -300,7 +300,7 @@ func TestOperationsAreWhatTheMixSays(t *testing.T) {
 	fits(t, "mix", counts, func(k int) float64 { return float64(cfg.Mix.Commands[k].Weight) / 12 })
 }
 
-func TestAClientAllocatesNothing(t *testing.T) {
+func TestClientAllocatesNothing(t *testing.T) {
 	c := config(t).Client(0)
 	for range 1000 {
 		c.Next()
@@ -310,7 +310,7 @@ func TestAClientAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestAFaultHasItsColumn(t *testing.T) {
+func TestParseErrorNamesTheColumn(t *testing.T) {
 	for _, tt := range []struct {
 		parse func(string) error
 		of    error
@@ -369,7 +369,7 @@ func sizesError(s string) error  { _, err := ParseSizes(s); return err }
 func ttlError(s string) error    { _, err := ParseTTL(s); return err }
 func rateError(s string) error   { _, err := ParseRate(s); return err }
 
-func TestAWorkloadThatMakesNoSenseIsRefused(t *testing.T) {
+func TestSenselessWorkloadIsRefused(t *testing.T) {
 	err := (&Config{Clients: MaxClients + 1, Stamped: true}).Validate()
 	for _, what := range []string{"clients", "keys", "mix", "48 bytes"} {
 		if err == nil || !strings.Contains(err.Error(), what) {
@@ -378,7 +378,7 @@ func TestAWorkloadThatMakesNoSenseIsRefused(t *testing.T) {
 	}
 }
 
-func TestACommandIsNamedAsItWasWritten(t *testing.T) {
+func TestCommandKeepsItsSpelling(t *testing.T) {
 	m := must[Mix](t)(ParseMix("1 get; 1 mget 3; 1 hset __key__ field __data__; 1 del; 1 del 2; 1 ping; 1 mset 2; 1 get __key__"))
 	want := []string{"GET", "MGET 3", "HSET __key__ field __data__", "DEL", "DEL 2", "PING", "MSET 2", "GET"}
 	for i := range m.Commands {
@@ -453,7 +453,7 @@ func TestPlainCommandsAreThoseWithTheUsualArguments(t *testing.T) {
 	}
 }
 
-func TestFillersWriteWhatTheyAreTold(t *testing.T) {
+func TestFillersWriteTheirKeys(t *testing.T) {
 	mix, err := ParseMix("1 get; 1 set")
 	if err != nil {
 		t.Fatal(err)

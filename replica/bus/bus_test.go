@@ -119,7 +119,7 @@ func TestPeersMeetAndTalk(t *testing.T) {
 }
 
 // Both ends hear whom they have met, and nothing of one that they refuse.
-func TestBothEndsHearWhomTheyMeet(t *testing.T) {
+func TestBothEndsLearnTheirPeersIdentity(t *testing.T) {
 	eachKey(t, func(t *testing.T, key []byte) {
 		met := make(map[string]chan Peer)
 		begin := func(id string) *Bus {

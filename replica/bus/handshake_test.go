@@ -257,7 +257,7 @@ func recordDialler(t *testing.T, dialler, acceptor *Config, payload string) []by
 	return sent
 }
 
-func TestAReplayedHandshakeIsRefused(t *testing.T) {
+func TestReplayedHandshakeIsRefused(t *testing.T) {
 	a, b := testConfig("a"), testConfig("b")
 	a.Key, b.Key = testKey, testKey
 	a.EnsureDefaults()
@@ -291,7 +291,7 @@ func TestAReplayedHandshakeIsRefused(t *testing.T) {
 	_ = far.Close()
 }
 
-func TestAnEchoProvesNothing(t *testing.T) {
+func TestEchoedProofIsRefused(t *testing.T) {
 	a := testConfig("a")
 	a.Key = testKey
 	a.EnsureDefaults()
@@ -309,7 +309,7 @@ func TestAnEchoProvesNothing(t *testing.T) {
 
 // A changed byte anywhere in the dialler's hello must end the handshake, even where
 // nothing compares it: the proofs cover all of it.
-func TestAnAlteredHandshakeFails(t *testing.T) {
+func TestAlteredHandshakeFails(t *testing.T) {
 	a, b := testConfig("a"), testConfig("b")
 	a.Key, b.Key = testKey, testKey
 	a.EnsureDefaults()

@@ -149,7 +149,7 @@ func sealedEmpty(t testing.TB) []byte {
 	return c.out
 }
 
-func TestADeadlineLeavesTheReaderWhole(t *testing.T) {
+func TestDeadlineLeavesTheReaderUsable(t *testing.T) {
 	near, far := net.Pipe()
 	defer near.Close()
 	defer far.Close()

@@ -66,7 +66,7 @@ func ackOf(k uint64) []byte { return frame.Append(nil, frame.Ack, frame.Sequence
 
 // Who reads writes what has become durable meanwhile, once; what becomes durable later is
 // written, too.
-func TestWhoReadsAcknowledgesByItself(t *testing.T) {
+func TestReaderWritesAcknowledgements(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		conn, a := &ackConn{}, &ackTracker{}
 		w := a.attach(conn, 7, func(step.Step) {})
@@ -88,7 +88,7 @@ func TestWhoReadsAcknowledgesByItself(t *testing.T) {
 }
 
 // Who reads does not wait for a write that is under way, which is followed by another.
-func TestWhoReadsDoesNotWaitForAnAcknowledgement(t *testing.T) {
+func TestReaderDoesNotWaitForAnAcknowledgement(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		conn, a := &ackConn{let: make(chan struct{})}, &ackTracker{}
 		w := a.attach(conn, 0, func(step.Step) {})
@@ -108,7 +108,7 @@ func TestWhoReadsDoesNotWaitForAnAcknowledgement(t *testing.T) {
 }
 
 // What becomes durable while who reads writes is written afterwards.
-func TestWhatBecomesDurableMeanwhileIsAcknowledged(t *testing.T) {
+func TestFramesDurableDuringWriteAreAcknowledged(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		conn, a := &ackConn{let: make(chan struct{}, 1)}, &ackTracker{}
 		conn.let <- struct{}{}
@@ -132,7 +132,7 @@ func TestWhatBecomesDurableMeanwhileIsAcknowledged(t *testing.T) {
 
 // What does not become durable ends the connection, whoever writes it, and nothing that
 // comes after it is acknowledged.
-func TestWhatIsNotDurableEndsTheConnection(t *testing.T) {
+func TestFailedSyncEndsTheConnection(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		for _, held := range []bool{false, true} {
 			conn, a := &ackConn{}, &ackTracker{}

@@ -33,7 +33,7 @@ func (s *sitting) send(kind frame.Kind, n, high uint64) error {
 	return s.acceptFrame(&feedFrame{kind: kind, seq: s.next, change: n, highWater: high, body: []byte{byte(n)}})
 }
 
-func TestAMemberTakesInOnlyWhatFollows(t *testing.T) {
+func TestMemberRefusesGaps(t *testing.T) {
 	for _, f := range []feedFrame{
 		{kind: kindBatch, seq: 3, change: 6},               // one is missing
 		{kind: kindBatch, seq: 1, change: 6},               // once more
@@ -63,7 +63,7 @@ func TestAMemberTakesInOnlyWhatFollows(t *testing.T) {
 	}
 }
 
-func TestASessionGoesOnOverConnections(t *testing.T) {
+func TestSessionSpansConnections(t *testing.T) {
 	s := newSitting(t, 0)
 	for n := range uint64(4) {
 		if err := s.send(kindBatch, n+1, n/2); err != nil {
@@ -81,7 +81,7 @@ func TestASessionGoesOnOverConnections(t *testing.T) {
 	}
 }
 
-func TestWhatIsAboveTheHighWaterMarkIsKept(t *testing.T) {
+func TestFramesAboveTheHighWaterMarkAreKept(t *testing.T) {
 	kept := func(out rules.Set) (all []uint64) {
 		s := newSitting(t, out)
 		for n := range uint64(9) {
@@ -108,7 +108,7 @@ func TestWhatIsAboveTheHighWaterMarkIsKept(t *testing.T) {
 	}
 }
 
-func TestAMemberJudgesByItsTable(t *testing.T) {
+func TestMemberJudgesByItsTable(t *testing.T) {
 	st := officeState(t, []string{"n1"}, []string{"n2"})
 	half := ring.Token(1 << 31)
 	learning := then(t, st, &table.AddLearner{Node: "n1", Incarnation: 1, Rows: []table.Ref{refAt(t, st, half)}})
@@ -137,7 +137,7 @@ func TestAMemberJudgesByItsTable(t *testing.T) {
 	}
 }
 
-func TestARowIsOverOnceItsTermIs(t *testing.T) {
+func TestRowEndsWithItsTerm(t *testing.T) {
 	st := officeState(t, []string{"n1"}, []string{"n1"})
 	half := ring.Token(1 << 31)
 	for _, c := range []struct {
@@ -170,7 +170,7 @@ func TestARowIsOverOnceItsTermIs(t *testing.T) {
 	}
 }
 
-func TestWhoHasToldTakesInNoMore(t *testing.T) {
+func TestFencedBackupRejectsFrames(t *testing.T) {
 	s := newSitting(t, 0)
 	if err := s.send(kindBatch, 5, 1); err != nil {
 		t.Fatal(err)
@@ -192,7 +192,7 @@ func TestWhoHasToldTakesInNoMore(t *testing.T) {
 }
 
 // What was only brought, and not joined, is not known: it may be less than others have.
-func TestWhatIsBroughtIsNotKnown(t *testing.T) {
+func TestFramesBeforeJoiningDoNotCount(t *testing.T) {
 	st := officeState(t, []string{"n1"}, []string{"n1"})
 	first := refAt(t, st, 0)
 	s := newSitting(t, 0)

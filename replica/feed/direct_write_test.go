@@ -40,7 +40,7 @@ func playedByTCP(t *testing.T, play func(r *bufio.Reader, conn net.Conn)) *sessi
 
 // Frames arrive in order, whether those who commit write them or the line's goroutine. The
 // race detector sees if both do at the same time.
-func TestFramesArriveInOrderWhoeverWritesThem(t *testing.T) {
+func TestFramesArriveInOrderFromAllWriters(t *testing.T) {
 	const frames = 3000
 	wrong := make(chan uint64, 1)
 	fl := playedByTCP(t, func(r *bufio.Reader, conn net.Conn) {

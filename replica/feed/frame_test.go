@@ -31,7 +31,7 @@ func someFrames() []*feedFrame {
 
 // Whatever was acknowledged and however often a connection breaks, what is written is
 // what is left, from the place where it was asked for.
-func TestABacklogWritesWhatIsLeft(t *testing.T) {
+func TestBacklogResumesAtTheRequestedPlace(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 0))

@@ -514,7 +514,7 @@ func tailIsLost(d *director) {
 
 // What is brought before a primary has written anything acknowledges nothing of what it
 // writes then.
-func TestWhatIsBroughtAcknowledgesNothing(t *testing.T) {
+func TestInitialFramesAcknowledgeNothing(t *testing.T) {
 	d := begun(leftOut{}, nil, 3)
 	d.staff("b")
 	d.do("^learner: b, 8")

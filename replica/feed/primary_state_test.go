@@ -102,7 +102,7 @@ func (d *desk) ack(node string, k uint64) {
 	}
 }
 
-func TestAChangeNeedsTheWordOfAllMembers(t *testing.T) {
+func TestChangeNeedsAcknowledgementOfAllMembers(t *testing.T) {
 	d := newDesk(t, 0)
 	d.by(officeState(t, []string{"n1", "n2"}))
 	d.joinAll()
@@ -119,7 +119,7 @@ func TestAChangeNeedsTheWordOfAllMembers(t *testing.T) {
 
 // The frame that brings a change does not say that all have it, whoever gets it first: it
 // would not be kept for those who get it later, or never.
-func TestAFrameDoesNotSayThatAllHaveItsChange(t *testing.T) {
+func TestFrameDoesNotAcknowledgeItsOwnChange(t *testing.T) {
 	d := newDesk(t, 0)
 	d.by(officeState(t, []string{"n1", "n2"}))
 	d.joinAll()
@@ -137,7 +137,7 @@ func TestAFrameDoesNotSayThatAllHaveItsChange(t *testing.T) {
 
 // What a member is brought before this node has written anything says nothing of what it
 // writes then.
-func TestWhatIsBroughtComesBeforeAllChanges(t *testing.T) {
+func TestInitialFramesPrecedeAllChanges(t *testing.T) {
 	d := newDesk(t, 0)
 	d.by(officeState(t, []string{"n1"}))
 	d.joinAll()
@@ -178,7 +178,7 @@ func TestSetsDoNotWaitForEachOther(t *testing.T) {
 	}
 }
 
-func TestWhoLagsIsWaitedForUntilItIsReleased(t *testing.T) {
+func TestLaggingMemberHoldsChangesUntilReleased(t *testing.T) {
 	d := newDesk(t, 0)
 	st := officeState(t, []string{"n1", "n2"})
 	d.by(st)
@@ -215,7 +215,7 @@ func TestWhoLagsIsWaitedForUntilItIsReleased(t *testing.T) {
 }
 
 // Rows of a set that is left by one member keep waiting for it elsewhere.
-func TestWhatWasWrittenIsJudgedByWhoIsLeft(t *testing.T) {
+func TestWritesWaitForTheRemainingMembers(t *testing.T) {
 	d := newDesk(t, 0)
 	st := officeState(t, []string{"n1", "n2"}, []string{"n1", "n2"})
 	d.by(st)
@@ -234,7 +234,7 @@ func TestWhatWasWrittenIsJudgedByWhoIsLeft(t *testing.T) {
 	}
 }
 
-func TestARowOpensOnceAllHaveJoined(t *testing.T) {
+func TestRowOpensOnceAllHaveJoined(t *testing.T) {
 	d := newDesk(t, 0)
 	st := officeState(t, []string{"n1", "n2"})
 	u := d.by(st)
@@ -274,7 +274,7 @@ func TestNothingChangesHandsBeforeItOpens(t *testing.T) {
 	}
 }
 
-func TestALearnerCountsBeforeItIsAdmitted(t *testing.T) {
+func TestLearnerCountsBeforeItIsAdmitted(t *testing.T) {
 	d := newDesk(t, 0)
 	st := officeState(t, []string{"n1"})
 	st = then(t, st, &table.AddLearner{Node: "n2", Incarnation: 1, Rows: []table.Ref{refAt(t, st, 0)}})
@@ -330,7 +330,7 @@ func TestALearnerCountsBeforeItIsAdmitted(t *testing.T) {
 }
 
 // Who is in the set without having counted holds everything back until it is released.
-func TestNobodyIsAMemberUnfed(t *testing.T) {
+func TestMemberWithoutSessionHoldsChanges(t *testing.T) {
 	d := newDesk(t, 0)
 	st := officeState(t, []string{"n1"})
 	d.by(st)
@@ -350,7 +350,7 @@ func TestNobodyIsAMemberUnfed(t *testing.T) {
 
 // A row that is taken away leaves what is open without an outcome; one that was drained
 // leaves nothing.
-func TestALostRowFailsWhatIsOpen(t *testing.T) {
+func TestLostRowFailsOpenChanges(t *testing.T) {
 	for _, still := range []bool{false, true} {
 		d := newDesk(t, 0)
 		st := officeState(t, []string{"n1"})
@@ -425,7 +425,7 @@ func TestTooFewInSync(t *testing.T) {
 }
 
 // Each rule of an office is needed: without it, what it forbids happens.
-func TestAnOfficeNeedsItsRules(t *testing.T) {
+func TestEachRuleOfPrimaryStateIsNeeded(t *testing.T) {
 	run := func(out rules.Set) (lost bool) {
 		d := newDesk(t, out)
 		st := officeState(t, []string{"n1", "n2"})

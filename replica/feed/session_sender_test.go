@@ -58,7 +58,7 @@ func askedLineBy(t *testing.T, dial func(*Feed) (net.Conn, error)) *sessionSende
 
 // An answer that a broken connection took along is asked for again: the question itself
 // has arrived, so it is not among what is sent anew.
-func TestWhatWasAskedIsAskedAgainIfTheAnswerWasLost(t *testing.T) {
+func TestQuestionIsRepeatedWhenAnswerIsLost(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		text, err := json.Marshal(&report{Origins: []originReport{{Last: 7, Rows: []bool{true}}}})
 		if err != nil {

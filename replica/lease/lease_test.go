@@ -86,7 +86,7 @@ func TestLeaseThatWasOverIsAnother(t *testing.T) {
 }
 
 // Whoever sees the new lease sees the ranges of the table that it was granted by.
-func TestRoutesAreThereBeforeTheLeaseIs(t *testing.T) {
+func TestRoutesPrecedeTheLease(t *testing.T) {
 	now := time.Hour
 	l := aLease(&now, Rules{})
 	looked := 0
@@ -158,7 +158,7 @@ func TestGrantsThatDoNotCountYetAreFew(t *testing.T) {
 	}
 }
 
-func TestLeaderThatWasStoppedReplacesNobodyAtOnce(t *testing.T) {
+func TestStoppedLeaderDoesNotReplaceNodesAtOnce(t *testing.T) {
 	var g Granter
 	now := time.Hour
 	g.BeginTerm(3, now)
@@ -271,7 +271,7 @@ func TestStartThatDoesNotApplyTheTableIsGrantedNothing(t *testing.T) {
 }
 
 // A start that serves rows before it has asked for a lease has the time to ask for one.
-func TestAStartThatHasJustBegunIsNotReplaced(t *testing.T) {
+func TestStartingNodeIsNotReplaced(t *testing.T) {
 	var g Granter
 	g.BeginTerm(1, 0)
 	old, fresh := NodeStart{"a", 1}, NodeStart{"a", 2}

@@ -238,7 +238,7 @@ func explore(skip Rules, first uint64, runs int) (wrong string, answers uint64) 
 	return "", answers
 }
 
-func TestNobodyAnswersForWhatAnotherServes(t *testing.T) {
+func TestNoNodeAnswersForRowsOfAnother(t *testing.T) {
 	first := rand.Uint64() >> 1
 	t.Logf("from seed %d", first)
 	wrong, answers := explore(Rules{}, first, 200)

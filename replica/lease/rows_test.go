@@ -10,7 +10,7 @@ import (
 )
 
 // Who lost rows while its lease was over has not lost the others, nor by having got some.
-func TestALeaseThatIsBackIsJudgedByTheRowsInQuestion(t *testing.T) {
+func TestRenewedLeaseIsJudgedByTheRowsInQuestion(t *testing.T) {
 	now := time.Hour
 	l := aLease(&now, Rules{})
 	l.grantedNow()
@@ -39,7 +39,7 @@ func TestALeaseThatIsBackIsJudgedByTheRowsInQuestion(t *testing.T) {
 
 // However rows change: a token is kept from a mark on if its row was the same all the
 // time, as long as that is remembered; and it is never said to be kept if it was not.
-func TestWhatIsKeptIsWhatDidNotChange(t *testing.T) {
+func TestKeptTokensHaveUnchangedRows(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 0))

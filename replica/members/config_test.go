@@ -54,7 +54,7 @@ func TestOpenReportsAPortInUse(t *testing.T) {
 	}
 }
 
-func TestAdvertisedAddressIsTold(t *testing.T) {
+func TestAdvertisedAddressIsGossiped(t *testing.T) {
 	cfg := testConfig(t, "a", 1)
 	cfg.Advertise, cfg.Resolver = "pod.example:77", newNames()
 	cfg.Resolver.(*names).set("pod.example", "10.1.2.3")

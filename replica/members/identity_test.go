@@ -101,7 +101,7 @@ func TestEarlierStartsAreForgotten(t *testing.T) {
 	awaitNode(t, a, "b", Alive, 3)
 }
 
-func TestOfTwoLiveNodesWithOneIDTheEarlierGivesUp(t *testing.T) {
+func TestEarlierOfTwoNodesWithOneIDGivesUp(t *testing.T) {
 	a := start(t, "a", 1)
 	earlier := start(t, "twin", 4, addr(a))
 	awaitNode(t, a, "twin", Alive, 4)
@@ -116,7 +116,7 @@ func TestOfTwoLiveNodesWithOneIDTheEarlierGivesUp(t *testing.T) {
 	notFatal(t, a)
 }
 
-func TestAStartFromAnOldCopyGivesUp(t *testing.T) {
+func TestStartFromAnOldCopyGivesUp(t *testing.T) {
 	a := start(t, "a", 1)
 	current := start(t, "twin", 5, addr(a))
 	awaitNode(t, a, "twin", Alive, 5)
@@ -128,7 +128,7 @@ func TestAStartFromAnOldCopyGivesUp(t *testing.T) {
 	notFatal(t, current)
 }
 
-func TestOfTwoCopiesExactlyOneGivesUp(t *testing.T) {
+func TestOneOfTwoCopiesGivesUp(t *testing.T) {
 	a := start(t, "a", 1)
 	twins := []*Members{start(t, "twin", 7, addr(a)), start(t, "twin", 7, addr(a))}
 	loser, winner := 0, 1

@@ -54,7 +54,7 @@ func TestNameStandsForSeveralPeers(t *testing.T) {
 	awaitNode(t, b, "a", Alive, 1)
 }
 
-func TestJoinTriesUntilThePeerIsThere(t *testing.T) {
+func TestJoinRetriesUntilThePeerStarts(t *testing.T) {
 	// A port that is free now stands for the peer that is yet to come.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

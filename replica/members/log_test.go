@@ -41,7 +41,7 @@ func TestGossipLinesBecomeRecords(t *testing.T) {
 	}
 }
 
-func TestAFloodOfLinesIsCut(t *testing.T) {
+func TestFloodOfLogLinesIsCut(t *testing.T) {
 	var l limiter
 	through := 0
 	for range 10 * maxLogLines {

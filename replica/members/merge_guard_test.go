@@ -113,7 +113,7 @@ func TestStrangersAreRefusedByBoth(t *testing.T) {
 	}
 }
 
-func TestAMemberWithAKeyRefusesOneThatAsksWithoutAndTheOtherWayRound(t *testing.T) {
+func TestMembersWithAndWithoutKeyRefuseEachOther(t *testing.T) {
 	cfg := testConfig(t, "a", 1)
 	cfg.Key = nil
 	told := newRecords()
@@ -126,7 +126,7 @@ func TestAMemberWithAKeyRefusesOneThatAsksWithoutAndTheOtherWayRound(t *testing.
 	told.await(t, "node that connected from", "cluster key")
 }
 
-func TestAStrangerAmongPeersIsNoReasonToGiveUp(t *testing.T) {
+func TestJoinIgnoresStrangerAmongPeers(t *testing.T) {
 	cfg := testConfig(t, "other", 1)
 	cfg.Cluster = "other"
 	other := open(t, cfg)
@@ -225,7 +225,7 @@ func TestGenerationsKeepApart(t *testing.T) {
 }
 
 // A node of another cluster that is no more does not keep anyone out.
-func TestAFailedNodeOfAnotherGenerationDoesNoHarm(t *testing.T) {
+func TestFailedNodeOfAnotherGenerationDoesNotBlockJoins(t *testing.T) {
 	own := new(atomic.Pointer[tags])
 	cfg := testConfig(t, "a", 1)
 	cfg.Generation = 7

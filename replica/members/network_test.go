@@ -155,7 +155,7 @@ func TestForgottenNodeIsForgottenByThoseThatWereCutOff(t *testing.T) {
 }
 
 // The same word may come late to a node that saw another life of the id, or none.
-func TestForgottenLivesHideOnlyWhoIsNotThere(t *testing.T) {
+func TestForgottenLivesHideOnlyAbsentNodes(t *testing.T) {
 	member := func(name string, status serf.MemberStatus) serf.Member {
 		return serf.Member{Name: name, Status: status}
 	}
@@ -179,7 +179,7 @@ func TestForgottenLivesHideOnlyWhoIsNotThere(t *testing.T) {
 }
 
 // c was cut off, and a hears of it again by other means before it looks for failed nodes.
-func TestAFailedNodeThatIsHeardIsThereAgain(t *testing.T) {
+func TestFailedNodeReturnsWhenHeard(t *testing.T) {
 	seed := rand.Uint64()
 	fakenet.Bubble(t, func(t *testing.T) {
 		n := newFakeNet(t, seed, 10*time.Millisecond, 0)

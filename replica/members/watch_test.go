@@ -2,7 +2,7 @@ package members
 
 import "testing"
 
-func TestSlowWatcherHoldsNobodyUp(t *testing.T) {
+func TestSlowWatcherDoesNotDelayOthers(t *testing.T) {
 	a := start(t, "a", 1)
 	_, cancel := a.Watch() // never read
 	defer cancel()

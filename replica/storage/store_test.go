@@ -139,7 +139,7 @@ func (j *joint) close(t *testing.T) {
 
 // A copy that ended in the middle goes on: what the receiver has is not sent again, what
 // was written or deleted meanwhile is put right, and live changes of either part arrive.
-func TestStoresAreMadeEqualByWhatDiffers(t *testing.T) {
+func TestResumedCopySendsDifferences(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 0))
@@ -225,7 +225,7 @@ func (k takes) Ask(_ int, question []byte) ([]byte, error) { return k.in.Answer(
 
 // The longest of values passes while its key is being followed, and those who write
 // besides are not held back for long by it.
-func TestALongValuePasses(t *testing.T) {
+func TestLongestValueIsCopied(t *testing.T) {
 	size := 48 << 20
 	if os.Getenv("RINGSIDE_LONG") != "" {
 		size = 512 << 20

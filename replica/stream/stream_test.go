@@ -184,7 +184,7 @@ func TestWritersAreHeldBack(t *testing.T) {
 	})
 }
 
-func TestAReceiverThatDoesNothingIsGivenUp(t *testing.T) {
+func TestIdleReceiverIsGivenUp(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		here, there := net.Pipe()
 		release := make(chan struct{})
@@ -207,7 +207,7 @@ func TestAReceiverThatDoesNothingIsGivenUp(t *testing.T) {
 	})
 }
 
-func TestAnswersStandBehindWhatWasSent(t *testing.T) {
+func TestAnswersFollowSentFrames(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		here, there := net.Pipe()
 		applied := 0
@@ -225,7 +225,7 @@ func TestAnswersStandBehindWhatWasSent(t *testing.T) {
 	})
 }
 
-func TestStreamGivesUpOnWhoDoesNotKeepUp(t *testing.T) {
+func TestStreamGivesUpOnSlowReceiver(t *testing.T) {
 	here, there := net.Pipe()
 	defer there.Close()
 	s := New(here, nil)

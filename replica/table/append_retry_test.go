@@ -8,7 +8,7 @@ import (
 )
 
 // Without the table a node has no lease, however long it was away.
-func TestWhoIsBackHasTheTableAtOnce(t *testing.T) {
+func TestReturningNodeHasTheTableAtOnce(t *testing.T) {
 	virtually(t, "", func(t *testing.T, g *group) {
 		g.start(3)
 		leader, _ := g.leader().Leader()
@@ -41,7 +41,7 @@ func TestWhoIsBackHasTheTableAtOnce(t *testing.T) {
 }
 
 // What is sent to a server that was removed ends, and so does what an office is over for.
-func TestNobodyInsistsForOthers(t *testing.T) {
+func TestRetryEndsWithItsTerm(t *testing.T) {
 	virtually(t, "", func(t *testing.T, g *group) {
 		g.start(3)
 		leader := g.leader()
@@ -65,7 +65,7 @@ func TestNobodyInsistsForOthers(t *testing.T) {
 
 // Word that gets lost while a server is out of reach is sent anew as soon as it is back, and
 // not when its time is over.
-func TestWhatGotLostIsSentAnew(t *testing.T) {
+func TestLostEntriesAreSentAgain(t *testing.T) {
 	var w links
 	lost, back := w.state("s")
 	if lost {
@@ -101,7 +101,7 @@ func TestWhatGotLostIsSentAnew(t *testing.T) {
 
 // Who waits for an entry while its leader is closed gets an answer, since the leader goes on
 // to reach the others until nobody waits.
-func TestALeaderIsClosedWhileEntriesAreOnTheirWay(t *testing.T) {
+func TestLeaderAnswersPendingEntriesWhenClosed(t *testing.T) {
 	virtually(t, "", func(t *testing.T, g *group) {
 		g.start(3)
 		leader := g.leader()

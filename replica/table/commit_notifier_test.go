@@ -6,7 +6,7 @@ import (
 )
 
 // Who waits for a decision, as clients do whose range changes hands, waits for no timer.
-func TestAllHearAtOnceWhatIsDecided(t *testing.T) {
+func TestDecisionsReachAllWaitersAtOnce(t *testing.T) {
 	virtually(t, "", func(t *testing.T, g *group) {
 		g.start(5)
 		var latest time.Duration
@@ -33,7 +33,7 @@ func TestAllHearAtOnceWhatIsDecided(t *testing.T) {
 }
 
 // A decision that some have not heard of is one that they get with the next word.
-func TestNobodyIsToldMoreThanItHas(t *testing.T) {
+func TestCommitNotificationIsLimitedToStoredEntries(t *testing.T) {
 	virtually(t, "", func(t *testing.T, g *group) {
 		g.start(5)
 		leader, _ := g.leader().Leader()

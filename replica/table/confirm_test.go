@@ -56,7 +56,7 @@ func (o *oldAnswers) keep() (release func()) {
 
 // What others have answered before somebody asks says nothing of the moment in which they
 // ask: a leader that was stopped meanwhile finds it when it goes on.
-func TestOldAnswersConfirmNobody(t *testing.T) {
+func TestEarlierAnswersDoNotConfirmLeadership(t *testing.T) {
 	virtually(t, "", func(t *testing.T, g *group) {
 		way := new(oldAnswers)
 		g.change = func(cfg *Config) {

@@ -10,7 +10,7 @@ import (
 
 // Whoever was asked to lead and could not is asked again only when that is safe, so that
 // the one who asked can decide things when it leads again, whatever comes between.
-func TestWhoCouldNotCedeLeadsOn(t *testing.T) {
+func TestLeaderContinuesAfterFailedTransfer(t *testing.T) {
 	virtually(t, "", func(t *testing.T, g *group) {
 		g.start(3)
 		for range 20 { // what the library looks at first is chance
@@ -61,7 +61,7 @@ func cedeInVain(t *testing.T, g *group) {
 }
 
 // A leader cedes to whoever answers.
-func TestCedingPassesOverWhoIsAway(t *testing.T) {
+func TestTransferSkipsUnreachableVoters(t *testing.T) {
 	virtually(t, "", func(t *testing.T, g *group) {
 		g.start(3)
 		leader := g.leader()

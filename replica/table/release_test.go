@@ -9,7 +9,7 @@ import (
 
 // What a primary has asked for before it ended may be decided after it was started again:
 // if it has lost something by then, the last one that has it stays.
-func TestTheLastBackupOfWhoLostSomethingStays(t *testing.T) {
+func TestLastBackupStaysWhenPrimaryLostData(t *testing.T) {
 	for _, intact := range []bool{false, true} {
 		st := new(State)
 		do := func(c Command) error {

@@ -35,7 +35,7 @@ func (w *withholding) AppendEntries(id raft.ServerID, target raft.ServerAddress,
 
 // The leader ends when a majority knows that there is a third vote, but not the second
 // voter: the two that are left are a majority, and have to agree on who leads.
-func TestWhoDoesNotKnowOfAVoteYetVotes(t *testing.T) {
+func TestNewVoterVotesBeforeItKnows(t *testing.T) {
 	virtually(t, "", func(t *testing.T, g *group) {
 		g.change = func(c *Config) {
 			c.transport = &withholding{c.transport.(*raft.InmemTransport), "n1", 3}

@@ -130,7 +130,7 @@ func TestFollowerWithStalledDiskWaits(t *testing.T) {
 	})
 }
 
-func TestAllDisksStalledEndNobody(t *testing.T) {
+func TestStallOfAllDisksEndsNoNode(t *testing.T) {
 	onDisks(t, func(t *testing.T, g *group, disks map[string]*testDisk) {
 		leader := g.leader()
 		var answers []func()

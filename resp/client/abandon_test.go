@@ -12,7 +12,7 @@ import (
 )
 
 // A peer that stands still keeps nobody waiting once it is abandoned.
-func TestAbandonEndsWhatIsOnItsWay(t *testing.T) {
+func TestAbandonEndsPendingCalls(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		still := true
 		f := newFarEnd(t, func(b *Batch) {

@@ -265,7 +265,7 @@ func TestCloseEndsCallsOnTheirWay(t *testing.T) {
 	}
 }
 
-func TestAClosedConnectionEndsServingThoughAnswersAreMissing(t *testing.T) {
+func TestClosedConnectionEndsServingWithMissingAnswers(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		f := newFarEnd(t, func(*Batch) {}) // never answers
 		f.cfg.MaxPending = 1

@@ -187,7 +187,7 @@ func TestDeadlineOfALargeCallIsPutOffWhileItTravels(t *testing.T) {
 	})
 }
 
-func TestPeerRefusesWhatIsNoClock(t *testing.T) {
+func TestPeerRefusesMalformedClock(t *testing.T) {
 	good := appendClock(nil)
 	putClock(good, 1)
 	short := binary.BigEndian.AppendUint32(nil, 1<<30)

@@ -142,7 +142,7 @@ func TestPushedChangesLeadToThePlacement(t *testing.T) {
 
 // The table of the seed: it expands when a wider mask is heard of, and what was not
 // mentioned stays with who had it.
-func TestTheTableExpandsOnASplit(t *testing.T) {
+func TestTableExpandsOnASplit(t *testing.T) {
 	p := desired(t, strategy.Buckets, 1, nil, nil)
 	d, err := newDirectory(strategy.Buckets, strategy.Native, p, addrsOf(3))
 	if err != nil {
@@ -195,7 +195,7 @@ func TestLateChangesOfARingArePassedOver(t *testing.T) {
 	}
 }
 
-func TestARedirectChangesOnePiece(t *testing.T) {
+func TestRedirectChangesOnePiece(t *testing.T) {
 	for _, name := range strategy.Names() {
 		p := desired(t, name, 3, nil, nil)
 		d, err := newDirectory(name, strategy.Native, p, addrsOf(3))

@@ -17,7 +17,7 @@ import (
 
 // A far end that ends on purpose, at any moment, answers what it has executed, and whoever
 // sent the rest knows that it was not.
-func TestWhatIsNotReadBeforeTheEndIsNotSent(t *testing.T) {
+func TestEndReportsUnreadCallsAsNotSent(t *testing.T) {
 	for round := range 40 {
 		end := make(chan struct{})
 		var mu sync.Mutex
@@ -80,7 +80,7 @@ func TestWhatIsNotReadBeforeTheEndIsNotSent(t *testing.T) {
 }
 
 // While a far end that ends still owes an answer it does not end, unless it is closed.
-func TestAnEndWaitsForWhatWasRead(t *testing.T) {
+func TestEndWaitsForReadCalls(t *testing.T) {
 	for _, answered := range []bool{true, false} {
 		end, held := make(chan struct{}), make(chan *Batch, 1)
 		f := newFarEnd(t, func(b *Batch) { held <- b })
@@ -125,7 +125,7 @@ func (c *closedConn) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-func TestTheEndIsHeardAfterAWriteHasFailed(t *testing.T) {
+func TestEndArrivesAfterFailedWrite(t *testing.T) {
 	for _, last := range []struct {
 		said []byte
 		want error

@@ -104,7 +104,7 @@ func FuzzReplies(f *testing.F) {
 }
 
 // A length alone must not cost its memory.
-func TestALengthAloneCostsNoMemory(t *testing.T) {
+func TestLengthAloneCostsNoMemory(t *testing.T) {
 	data := append(binary.BigEndian.AppendUint32(nil, 1<<30), make([]byte, 100)...)
 	r := newFrameReader(bytes.NewReader(data), 1<<30)
 	for r.fill() == nil {

@@ -18,10 +18,10 @@ import (
 	"github.com/ringside-kv/ringside/internal/fakenet"
 )
 
-// TestAWriteIsExecutedOnceAtMost breaks a connection after each byte of a pipeline and of
+// TestWriteIsExecutedAtMostOnce breaks a connection after each byte of a pipeline and of
 // its replies: whatever the caller is told, nothing is executed twice, what is said to be
 // executed is, and what is said not to be is not.
-func TestAWriteIsExecutedOnceAtMost(t *testing.T) {
+func TestWriteIsExecutedAtMostOnce(t *testing.T) {
 	const far = 1 << 30
 	run := func(toWrite, toRead int64) (cut bool) {
 		bubble(t, 2, func(t *testing.T, f *fake) {

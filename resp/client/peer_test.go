@@ -50,7 +50,7 @@ func TestThousandsOfCallsGetTheirOwnReplies(t *testing.T) {
 	})
 }
 
-func TestALaneKeepsItsOrder(t *testing.T) {
+func TestLaneKeepsItsOrder(t *testing.T) {
 	var mu sync.Mutex
 	last := map[byte]int{} // by lane
 	inOrder := func(b *Batch) {
@@ -132,7 +132,7 @@ func TestLargeAndSmallCallsShareAConnection(t *testing.T) {
 	})
 }
 
-func TestTheFarEndSeesFlagsAndDeadline(t *testing.T) {
+func TestFarEndSeesFlagsAndDeadline(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		var seen Batch
 		f := newFarEnd(t, func(b *Batch) {
@@ -206,7 +206,7 @@ func TestCallsThatCannotGoAreNotSent(t *testing.T) {
 	}
 }
 
-func TestACallInUseIsLeftAlone(t *testing.T) {
+func TestCallInUseIsNotReused(t *testing.T) {
 	hold := make(chan struct{})
 	eachNetwork(t, func(b *Batch) { <-hold; echo(b) }, func(t *testing.T, _ *farEnd, p *Peer) {
 		c := Call{Commands: []byte("x"), N: 1}
@@ -319,7 +319,7 @@ func TestBytesInFlightAreBounded(t *testing.T) {
 	})
 }
 
-func TestTheFarEndPausesReadingWhileTooMuchIsUnanswered(t *testing.T) {
+func TestFarEndPausesReadingAtManyOpenCalls(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		held := make(chan *Batch, 100)
 		f := newFarEnd(t, func(b *Batch) { held <- b })
@@ -360,7 +360,7 @@ func TestConfigsReportEveryFault(t *testing.T) {
 	}
 }
 
-func TestAPeerNeverUsedNeverDials(t *testing.T) {
+func TestUnusedPeerNeverDials(t *testing.T) {
 	p := newTestPeer(t, PeerConfig{Dial: func(context.Context) (net.Conn, error) {
 		t.Error("dialled")
 		return nil, errors.New("no")
@@ -373,7 +373,7 @@ func TestAPeerNeverUsedNeverDials(t *testing.T) {
 }
 
 // Who waits for a node that is away sees it soon when it is back, however long it was away.
-func TestAPeerThatIsBackIsFoundSoonByWhoWaits(t *testing.T) {
+func TestReturningPeerIsFoundSoonByWaiters(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		f := newFarEnd(t, echo)
 		var away atomic.Bool

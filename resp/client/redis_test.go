@@ -9,7 +9,7 @@ import (
 	"github.com/ringside-kv/ringside/store/redistest"
 )
 
-func TestARingSpeaksToRedis(t *testing.T) {
+func TestRingSpeaksToRedis(t *testing.T) {
 	addr := redistest.Start(t, "--requirepass", "secret")
 	for _, old := range []bool{false, true} {
 		r, err := Open(t.Context(), Config{Addrs: []string{addr}, Password: "secret", RESP2: old})

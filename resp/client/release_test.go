@@ -8,7 +8,7 @@ import (
 
 // Who releases keeps its batches for as long as it likes; what comes behind them, at once
 // or later, is handled meanwhile, in order.
-func TestReleaseLetsOthersGoOn(t *testing.T) {
+func TestReleaseLetsOthersContinue(t *testing.T) {
 	let := make(chan struct{})
 	var mu sync.Mutex
 	var order []string
@@ -63,7 +63,7 @@ func TestReleaseLetsOthersGoOn(t *testing.T) {
 }
 
 // Serving ends only when everybody who has released has returned.
-func TestServingWaitsForThoseWhoReleased(t *testing.T) {
+func TestServingWaitsForReleasedBatches(t *testing.T) {
 	let, inside := make(chan struct{}), make(chan struct{})
 	returned := false
 	f := newFarEnd(t, nil)

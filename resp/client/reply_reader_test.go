@@ -108,7 +108,7 @@ func TestAnnouncedLengthsCostNoMemory(t *testing.T) {
 	}
 }
 
-func TestLargeStringsArriveWhole(t *testing.T) {
+func TestLargeStringsArriveComplete(t *testing.T) {
 	for _, n := range []int{readBuffer - 10, readBuffer, readBuffer + 1, 3 << 20} {
 		text := bytes.Repeat([]byte("0123456\r\n\x00"), n/10)
 		raw := fmt.Appendf(nil, "*2\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n+OK\r\n", len(text), text, len(text), text)
@@ -180,7 +180,7 @@ func cost(r Reply) int {
 	return n
 }
 
-func TestRepliesAreReadAsWhatIsWanted(t *testing.T) {
+func TestRepliesConvertToTheRequestedType(t *testing.T) {
 	read := func(raw string) Reply {
 		r, err := newReplyReader(strings.NewReader(raw), 1<<20).next()
 		if err != nil {

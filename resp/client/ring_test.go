@@ -112,7 +112,7 @@ func (p *Pipeline) one(args ...string) *Pipeline {
 	return p
 }
 
-func TestARedirectToANodeThatNobodyNamed(t *testing.T) {
+func TestRedirectToUnknownNode(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, f *fake) {
 		r := f.open(nil)
 		f.set(func() {
@@ -213,7 +213,7 @@ func TestOnlyReadsAreRepeatedWhenTheOutcomeIsUnknown(t *testing.T) {
 // A client knows one key of each command. So a read that was sent together with a write of
 // another key is not repeated either, once it is not known what became of the write: it
 // could see it, though it came before.
-func TestAReadIsNotRepeatedAfterAWriteThatWentWithIt(t *testing.T) {
+func TestReadIsNotRepeatedAfterPipelinedWrite(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, f *fake) {
 		r := f.open(nil)
 		f.at(0).answer = func(args []string) string {
@@ -240,7 +240,7 @@ func TestAReadIsNotRepeatedAfterAWriteThatWentWithIt(t *testing.T) {
 }
 
 // A primary that cannot be reached: a backup is asked, which forwards or advises.
-func TestABackupIsAskedWhenThePrimaryIsUnreachable(t *testing.T) {
+func TestBackupIsAskedWhenPrimaryIsUnreachable(t *testing.T) {
 	bubble(t, 4, func(t *testing.T, f *fake) {
 		f.placement = f.halves(5, "n3", "n1", "n2")
 		r := f.open(nil)
@@ -259,7 +259,7 @@ func TestABackupIsAskedWhenThePrimaryIsUnreachable(t *testing.T) {
 	})
 }
 
-func TestANodeThatReturnsIsUsedAgain(t *testing.T) {
+func TestReturningNodeIsUsedAgain(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, f *fake) {
 		r := f.open(nil)
 		key := r.keyIn(true)
@@ -278,7 +278,7 @@ func TestANodeThatReturnsIsUsedAgain(t *testing.T) {
 	})
 }
 
-func TestNobodyIsThere(t *testing.T) {
+func TestOpenFailsWithoutNodes(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, f *fake) {
 		r := f.open(nil)
 		f.at(0).stop()
@@ -297,7 +297,7 @@ func TestNobodyIsThere(t *testing.T) {
 }
 
 // A node that takes everything and says nothing: the connection is given up after Timeout.
-func TestASilentNode(t *testing.T) {
+func TestSilentNodeIsGivenUp(t *testing.T) {
 	bubble(t, 3, func(t *testing.T, f *fake) {
 		r := f.open(nil)
 		f.at(0).answer = func([]string) string { return silence }
@@ -333,7 +333,7 @@ func TestASilentNode(t *testing.T) {
 	})
 }
 
-func TestANodeThatHangsWhenDialled(t *testing.T) {
+func TestNodeThatHangsWhenDialled(t *testing.T) {
 	bubble(t, 3, func(t *testing.T, f *fake) {
 		r := f.open(nil)
 		f.set(func() { f.at(1).hangs = true })
@@ -463,7 +463,7 @@ func TestPasswords(t *testing.T) {
 	}
 }
 
-func TestANodeAloneAndRedis(t *testing.T) {
+func TestLoneNodeAndRedis(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		for _, old := range []bool{false, true} {
 			bubble(t, 1, func(t *testing.T, f *fake) {

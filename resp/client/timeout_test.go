@@ -13,7 +13,7 @@ import (
 	"github.com/ringside-kv/ringside/internal/fakenet"
 )
 
-func TestALateReplyFindsNobody(t *testing.T) {
+func TestLateReplyIsDropped(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		held := make(chan *Batch, 10)
 		f := newFarEnd(t, func(b *Batch) { held <- b })
@@ -72,7 +72,7 @@ func TestEachCallHasItsOwnTimeout(t *testing.T) {
 	})
 }
 
-func TestACallThatNeverLeftTimesOutAsNotSent(t *testing.T) {
+func TestUnsentCallTimesOutAsNotSent(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		p := newTestPeer(t, PeerConfig{DialTimeout: time.Hour, Dial: func(ctx context.Context) (net.Conn, error) {
 			<-ctx.Done()
@@ -124,7 +124,7 @@ func TestTimeInTheQueueCounts(t *testing.T) {
 	})
 }
 
-func TestAPeerThatTakesNothingIsGivenUp(t *testing.T) {
+func TestStalledPeerIsGivenUp(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		var far net.Conn
 		p := newTestPeer(t, PeerConfig{Dial: func(context.Context) (net.Conn, error) {

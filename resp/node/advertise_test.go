@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestWhatOthersAreTold(t *testing.T) {
+func TestAdvertisedAddresses(t *testing.T) {
 	at := func(addr string) net.Addr {
 		a, err := net.ResolveTCPAddr("tcp", addr)
 		if err != nil {

@@ -131,7 +131,7 @@ func (q *queue) end() {
 
 // A node that stops hands its keys over: who waits for them through other nodes notices
 // nothing.
-func TestWhoWaitsNoticesNothingOfANodeThatStops(t *testing.T) {
+func TestWaitingClientsSurviveStopOfNode(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
 		c.backed()
@@ -154,7 +154,7 @@ func TestWhoWaitsNoticesNothingOfANodeThatStops(t *testing.T) {
 }
 
 // A node dies, or stands still: elements may be lost for those that are told so.
-func TestWhoWaitsWhileANodeIsReplaced(t *testing.T) {
+func TestWaitingClientsWhileNodeIsReplaced(t *testing.T) {
 	for name, frozen := range map[string]bool{"killed": false, "stands still": true} {
 		t.Run(name, func(t *testing.T) {
 			virtually(t, 1, func(t *testing.T, seed uint64) {
@@ -189,7 +189,7 @@ func TestWhoWaitsWhileANodeIsReplaced(t *testing.T) {
 
 // Who only reads takes nothing, so it is no matter to him that the node where he waited is gone:
 // he gets all that is added afterwards, and nothing twice.
-func TestReadersWhoWaitNoticeNothingOfANodeThatDies(t *testing.T) {
+func TestWaitingReadersSurviveDeathOfNode(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
 		c.backed()
@@ -249,7 +249,7 @@ func TestReadersWhoWaitNoticeNothingOfANodeThatDies(t *testing.T) {
 
 // The order of arrival is that of all clients, through whichever node, and survives that the
 // keys go elsewhere.
-func TestTheOrderOfArrivalSurvivesAHandOver(t *testing.T) {
+func TestOrderOfArrivalSurvivesHandoff(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
 		c.backed()

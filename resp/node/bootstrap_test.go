@@ -105,7 +105,7 @@ func (c *crew) generation() uint64 {
 	return one
 }
 
-func TestNodesThatAreToldTheSameFoundOneCluster(t *testing.T) {
+func TestNodesWithTheSameExpectationFoundOneCluster(t *testing.T) {
 	defer goneInTheEnd(t)
 	c := newCrew(t, 3, 3)
 	defer c.close()
@@ -173,7 +173,7 @@ func (c *crew) outside() {
 	}
 }
 
-func TestANodeThatIsLateJoins(t *testing.T) {
+func TestLateNodeJoins(t *testing.T) {
 	defer goneInTheEnd(t)
 	c := newCrew(t, 4, 3)
 	defer c.close()
@@ -201,7 +201,7 @@ func TestNodesThatRestartInTheMiddleFoundOneCluster(t *testing.T) {
 
 // The founder dies after it was promised what it asked for, and before it has founded:
 // the others wait for it, and it goes on.
-func TestAFounderThatDiedGoesOn(t *testing.T) {
+func TestRestartedFounderContinues(t *testing.T) {
 	defer goneInTheEnd(t)
 	c := newCrew(t, 3, 3)
 	defer c.close()
@@ -218,7 +218,7 @@ func TestAFounderThatDiedGoesOn(t *testing.T) {
 }
 
 // The founder dies right after it has founded, before anybody has heard of it.
-func TestAFounderThatFoundedIsFollowed(t *testing.T) {
+func TestClusterOfDeadFounderIsJoined(t *testing.T) {
 	defer goneInTheEnd(t)
 	c := newCrew(t, 3, 3)
 	defer c.close()
@@ -243,7 +243,7 @@ func TestAFounderThatFoundedIsFollowed(t *testing.T) {
 }
 
 // A founder whose directory was emptied before anybody entered begins anew.
-func TestAFounderThatLostItsDirectoryBeginsAnew(t *testing.T) {
+func TestFounderThatLostItsDirectoryBeginsAgain(t *testing.T) {
 	defer goneInTheEnd(t)
 	c := newCrew(t, 3, 3)
 	defer c.close()
@@ -271,7 +271,7 @@ func TestFoundersGiveWayToTheLowestID(t *testing.T) {
 }
 
 // A cluster that is there is joined, whatever had been begun.
-func TestAClusterThatIsThereIsJoined(t *testing.T) {
+func TestExistingClusterIsJoined(t *testing.T) {
 	defer goneInTheEnd(t)
 	lone := openMember(t, "lone")
 	defer lone.Close()

@@ -217,7 +217,7 @@ func (cl *cachingClient) run(ctx context.Context, rnd *rand.Rand, w *writtenKeys
 // Nobody who keeps what was read, through any node, keeps it for longer than a message takes
 // after a change was acknowledged, made through any node, while nodes join, leave, crash and
 // do not reach each other.
-func TestNobodyInAClusterKeepsWhatIsStale(t *testing.T) {
+func TestNoClientOfAClusterKeepsStaleValue(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a large run in virtual time")
 	}
@@ -317,7 +317,7 @@ func TestNobodyInAClusterKeepsWhatIsStale(t *testing.T) {
 
 // A node that stands still is waited for only as long as it may take what it keeps for true;
 // its clients hear that all may have changed as soon as it goes on.
-func TestWritesGoOnWithoutANodeThatStandsStill(t *testing.T) {
+func TestWritesContinueWithoutFrozenNode(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) {
 			if cfg.ID == "w" {

@@ -51,7 +51,7 @@ func shares(t *testing.T, nodes ...*Node) {
 
 // A client that routes by itself runs a mixed load while two nodes join and one leaves:
 // no command fails, and none is executed twice or not at all.
-func TestARingFollowsJoinsAndLeaves(t *testing.T) {
+func TestRingFollowsJoinsAndLeaves(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
@@ -151,7 +151,7 @@ func countThrough(t *testing.T, r *client.Ring, w int, stop chan struct{}) (n in
 
 // While a node is away, the keys of the others are served, and its own once it is back;
 // its address is another then.
-func TestARingOutlivesANode(t *testing.T) {
+func TestRingSurvivesLossOfNode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
@@ -199,7 +199,7 @@ func TestARingOutlivesANode(t *testing.T) {
 	}
 }
 
-func TestARingSpeaksTLS(t *testing.T) {
+func TestRingSpeaksTLS(t *testing.T) {
 	defer goneInTheEnd(t)
 	cert, key := selfSigned(t)
 	n := openTest(t, func(c *Config) { c.TLSCert, c.TLSKey, c.RequirePass, c.HTTPAddr = cert, key, "secret", HTTPOff })

@@ -8,7 +8,7 @@ import (
 
 // A node that ends while a command waits for the word of one that stands still answers it
 // before it ends, and ends in time and in order.
-func TestClosingAnswersWhoWaitsForAnotherNode(t *testing.T) {
+func TestClosingAnswersCommandsThatWaitForAnotherNode(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.ForwardTimeout = 10 * time.Minute })
 		c.backed()
@@ -43,7 +43,7 @@ func TestClosingAnswersWhoWaitsForAnotherNode(t *testing.T) {
 }
 
 // So does one that has no lease any more, while commands wait for it to get one.
-func TestClosingAnswersWhoWaitsForALease(t *testing.T) {
+func TestClosingAnswersCommandsThatWaitForALease(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.ForwardTimeout = 10 * time.Minute })
 		c.backed()

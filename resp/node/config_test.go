@@ -68,7 +68,7 @@ func TestHTTPAddrFollowsAddr(t *testing.T) {
 	}
 }
 
-func TestValidateNamesWhatIsWrong(t *testing.T) {
+func TestValidateNamesFaults(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, []byte("no PEM"), 0o600); err != nil {
 		t.Fatal(err)

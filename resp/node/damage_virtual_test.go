@@ -36,7 +36,7 @@ func (c *virtualCluster) refused(id string, join ...string) {
 }
 
 // What the refusal of a damaged table tells an operator to do works.
-func TestNodeWithDamagedTableGoesOnAfterItsCure(t *testing.T) {
+func TestNodeWithDamagedTableContinuesAfterRepair(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		c := newVirtualCluster(t, 1, time.Millisecond, 0, func(*Config) {})
 		c.start("a")
@@ -66,7 +66,7 @@ func TestNodeWithDamagedTableGoesOnAfterItsCure(t *testing.T) {
 	})
 }
 
-func TestLoneNodeWithDamagedTableGoesOnAfterItsCure(t *testing.T) {
+func TestLoneNodeWithDamagedTableContinuesAfterRepair(t *testing.T) {
 	fakenet.Bubble(t, func(t *testing.T) {
 		c := newVirtualCluster(t, 1, time.Millisecond, 0, func(*Config) {})
 		c.start("a")

@@ -159,7 +159,7 @@ func TestEventsOfAcknowledgedWritesAreHeardOnce(t *testing.T) {
 }
 
 // A node that stands still is not waited for, and says afterwards that it has missed some.
-func TestAGapInEventsIsReported(t *testing.T) {
+func TestGapInEventsIsReported(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) {
 			if cfg.ID == "w" {
@@ -266,7 +266,7 @@ func TestMessagesReachTheWholeCluster(t *testing.T) {
 
 // What a node does as soon as it has started again is told, too, although it does not know
 // yet what others want to know. If it does not hear that at first, either, there is a gap.
-func TestANodeThatHasStartedTellsEventsAtOnce(t *testing.T) {
+func TestStartedNodeSendsEventsAtOnce(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, 5*time.Millisecond, 0, func(cfg *Config) { cfg.Backups = 0 })
 		c.three()
@@ -324,17 +324,17 @@ func TestANodeThatHasStartedTellsEventsAtOnce(t *testing.T) {
 
 // What a node does that was cut off is told as soon as it serves again, or that it is missing:
 // it does not wait until gossip has found the nodes that it takes for failed.
-func TestANodeThatWasCutOffTellsEventsAgain(t *testing.T) {
+func TestReconnectedNodeSendsEventsAgain(t *testing.T) {
 	cutOff(t, true, func(*virtualCluster, string, string) {})
 }
 
 // The same where nobody wanted events before it was cut off.
-func TestANodeThatWasCutOffHearsLateWhatIsWanted(t *testing.T) {
+func TestReconnectedNodeLearnsNewSubscriptions(t *testing.T) {
 	cutOff(t, false, func(c *virtualCluster, listens, _ string) { c.notices(listens, "E$") })
 }
 
 // The same where it has started meanwhile and knows nobody.
-func TestANodeThatHasStartedCutOffTellsEvents(t *testing.T) {
+func TestNodeStartedWhileCutOffSendsEvents(t *testing.T) {
 	cutOff(t, true, func(c *virtualCluster, lead, cut string) {
 		c.crash(cut)
 		c.start(cut, lead)

@@ -159,7 +159,7 @@ func TestKilledNodeIsReplaced(t *testing.T) {
 
 // A whole cluster that is stopped, or killed, comes back with everything, whoever is
 // first.
-func TestWholeClusterComesBack(t *testing.T) {
+func TestWholeClusterRestarts(t *testing.T) {
 	virtually(t, 2, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, 5*time.Millisecond, 0, func(*Config) {})
 		c.three()

@@ -59,7 +59,7 @@ func (n *Node) differs(t *testing.T, row *table.Row, other *Node) int {
 
 // What clients are told is on the backups by then: all kinds of changes, also of long
 // values, and after a flush.
-func TestBackupsHoldWhatIsWritten(t *testing.T) {
+func TestBackupsHoldAcknowledgedWrites(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}

@@ -20,7 +20,7 @@ func memberConfig(t *testing.T, dir, id string, join ...string) Config {
 }
 
 // A lone node's data is never merged into a cluster, and may found one.
-func TestALoneNodesDataDoesNotJoin(t *testing.T) {
+func TestDataOfLoneNodeIsNotMerged(t *testing.T) {
 	defer goneInTheEnd(t)
 	ctx := t.Context()
 	lone := t.TempDir()

@@ -113,7 +113,7 @@ func (c *virtualCluster) steady(id string) (stop func() (slowest time.Duration, 
 // The leader's death is no matter of other nodes' keys: there is another before leases
 // are over. There are no copies here: a write that waits for one at the dead node waits
 // until it is released, whoever leads.
-func TestLeadersDeathPausesNobodyElse(t *testing.T) {
+func TestDeathOfLeaderDoesNotPauseOthers(t *testing.T) {
 	virtually(t, 3, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, 5*time.Millisecond, 0, func(cfg *Config) { cfg.Backups = 0 })
 		c.three()

@@ -3,7 +3,7 @@ package node
 import "testing"
 
 // A node that ends between its registration and the note of it may have been given data.
-func TestWhoseDataADirectoryHolds(t *testing.T) {
+func TestUnregisteredDirectoryMayHoldData(t *testing.T) {
 	for _, tt := range []struct {
 		b    membership
 		want bool

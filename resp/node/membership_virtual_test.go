@@ -215,7 +215,7 @@ func TestNodeThatTakesItselfOutIsNotCalledForgotten(t *testing.T) {
 }
 
 // A node that was alone for long, and may lead once the others are back, is still registered.
-func TestNodeThatWasAloneGoesOn(t *testing.T) {
+func TestIsolatedNodeStaysRegistered(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, 2*time.Millisecond, 0, func(*Config) {})
 		c.three()

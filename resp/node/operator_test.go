@@ -185,7 +185,7 @@ func ends(t *testing.T, n *Node, other *redis.Client) {
 }
 
 // A node that is told to leave hands over what it has, and ends.
-func TestANodeThatIsToldToLeaveEnds(t *testing.T) {
+func TestLeavingNodeEnds(t *testing.T) {
 	t.Cleanup(func() { goneInTheEnd(t) })
 	nodes, clients := threeNodes(t)
 	// The first leads and alone had a vote for a while.
@@ -220,7 +220,7 @@ func TestANodeThatIsToldToLeaveEnds(t *testing.T) {
 	}
 }
 
-func TestPlansTellWhatWouldMove(t *testing.T) {
+func TestPlansListMoves(t *testing.T) {
 	t.Cleanup(func() { goneInTheEnd(t) })
 	_, clients := threeNodes(t)
 	text := ringText(clients[1], "PLAN", "JOIN", "node-d:2", "LEAVE", "node-a")

@@ -29,7 +29,7 @@ func openProxy(t *testing.T, dir, id string, join ...string) *Node {
 
 // A proxy serves every key for its clients and has none: no share, no vote, no data on
 // its disk.
-func TestAProxyRoutesAndHoldsNothing(t *testing.T) {
+func TestProxyRoutesAndHoldsNothing(t *testing.T) {
 	defer goneInTheEnd(t)
 	ctx := context.Background()
 	a := openMember(t, "a")
@@ -90,7 +90,7 @@ func TestAProxyRoutesAndHoldsNothing(t *testing.T) {
 	waitFor(t, "the proxy serves again", func() bool { return again.Get(ctx, "key:7").Val() == "7" })
 }
 
-func TestAProxyTakesNoStoresDirectory(t *testing.T) {
+func TestProxyRefusesDirectoryOfStore(t *testing.T) {
 	defer goneInTheEnd(t)
 	dir := t.TempDir()
 	a := openMemberIn(t, dir, "a")
@@ -105,7 +105,7 @@ func TestAProxyTakesNoStoresDirectory(t *testing.T) {
 }
 
 // A proxy without an id keeps the one that it was given first.
-func TestAProxyKeepsItsName(t *testing.T) {
+func TestProxyKeepsItsName(t *testing.T) {
 	defer goneInTheEnd(t)
 	dir := filepath.Join(t.TempDir(), "none", "yet")
 	var names []string

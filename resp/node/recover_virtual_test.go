@@ -95,7 +95,7 @@ func belongingIn(t *testing.T, dir string) membership {
 // Two of five nodes are left, as directories. A recovery of them that is cut short,
 // wherever, keeps both from starting and is finished by the same again; then both go on
 // with all that they had, and refuse the rest.
-func TestRecoveryIsFinishedFromWhereverItWasCutShort(t *testing.T) {
+func TestInterruptedRecoveryIsFinished(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(cfg *Config) { cfg.Backups = 1 })
 		ids := []string{"a", "b", "c", "d", "e"}

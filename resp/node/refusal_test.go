@@ -29,7 +29,7 @@ func (n *Node) ended(t *testing.T) error {
 }
 
 // Who does not belong to a cluster is refused, and told why; so is the cluster.
-func TestWhoDoesNotBelongIsRefusedOnBothSides(t *testing.T) {
+func TestForeignNodeIsRefusedOnBothSides(t *testing.T) {
 	if testing.Short() {
 		t.Skip("opens many nodes")
 	}
@@ -138,7 +138,7 @@ func TestTwoFoundersNeverMerge(t *testing.T) {
 }
 
 // A node that can see two clusters of its name enters neither until it sees but one.
-func TestANodeBetweenTwoClustersWaits(t *testing.T) {
+func TestNodeThatSeesTwoClustersWaits(t *testing.T) {
 	defer goneInTheEnd(t)
 	a, b := openMember(t, "a"), openMember(t, "b")
 	defer a.Close()
@@ -173,7 +173,7 @@ func TestANodeBetweenTwoClustersWaits(t *testing.T) {
 }
 
 // A directory says which cluster it belongs to, and is not used in another.
-func TestADirectoryKeepsToItsCluster(t *testing.T) {
+func TestDirectoryKeepsToItsCluster(t *testing.T) {
 	defer goneInTheEnd(t)
 	dir := t.TempDir()
 	n := openMemberIn(t, dir, "a")
@@ -207,7 +207,7 @@ func TestADirectoryKeepsToItsCluster(t *testing.T) {
 }
 
 // A copy of a directory does not serve beside it.
-func TestACopyOfADirectoryDoesNotServe(t *testing.T) {
+func TestCopyOfDirectoryDoesNotServe(t *testing.T) {
 	defer goneInTheEnd(t)
 	a := openMember(t, "a")
 	defer a.Close()

@@ -10,7 +10,7 @@ import (
 	"github.com/ringside-kv/ringside/store/redistest"
 )
 
-func TestReloadAppliesWhatChangedAndNewCertificates(t *testing.T) {
+func TestReloadAppliesChangesAndNewCertificates(t *testing.T) {
 	defer goneInTheEnd(t)
 	cfg := memberConfig(t, t.TempDir(), "a")
 	cfg.TLSCert, cfg.TLSKey = selfSigned(t)

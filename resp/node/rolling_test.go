@@ -148,7 +148,7 @@ func (c *virtualCluster) fill(id string, keys, size int) {
 
 // Who was replaced after a crash finds most of what it had when it comes back: little has
 // to travel, whatever was written meanwhile.
-func TestAReturningNodeCostsLittle(t *testing.T) {
+func TestReturningNodeCopiesLittle(t *testing.T) {
 	virtually(t, 2, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
 		c.three()
@@ -274,7 +274,7 @@ func TestNodeIsBackThoughItsClockWasSetBack(t *testing.T) {
 
 // Who was told to leave, and was killed or stopped before it had handed over everything,
 // goes on with that when it is started again, and ends.
-func TestALeaveGoesOnAfterARestart(t *testing.T) {
+func TestLeaveContinuesAfterRestart(t *testing.T) {
 	for _, how := range []string{"killed", "stopped"} {
 		t.Run(how, func(t *testing.T) {
 			virtually(t, 1, func(t *testing.T, seed uint64) {
@@ -322,7 +322,7 @@ func TestALeaveGoesOnAfterARestart(t *testing.T) {
 }
 
 // Who is being stopped is not told to leave: it would do so when it is started again.
-func TestANodeThatStopsDoesNotBeginToLeave(t *testing.T) {
+func TestStoppingNodeDoesNotBeginToLeave(t *testing.T) {
 	virtually(t, 1, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
 		c.three()
@@ -339,7 +339,7 @@ func TestANodeThatStopsDoesNotBeginToLeave(t *testing.T) {
 }
 
 // Who was not told whether it leaves, and does, goes away all the same: it gets no ranges any more.
-func TestANodeLeavesThoughItWasNotToldSo(t *testing.T) {
+func TestNodeLeavesWhenReplyIsLost(t *testing.T) {
 	virtually(t, 4, func(t *testing.T, seed uint64) {
 		c := newVirtualCluster(t, seed, time.Millisecond, 0, func(*Config) {})
 		c.three()

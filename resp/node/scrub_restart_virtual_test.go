@@ -8,7 +8,7 @@ import (
 
 // However often nodes are started again, and whoever serves a range then, everything is
 // compared about once in an interval: each goes on where the last one was.
-func TestComparisonsGoOnAfterRestarts(t *testing.T) {
+func TestComparisonsContinueAfterRestarts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine compares")
 	}

@@ -268,7 +268,7 @@ func TestChangedBackupIsRepaired(t *testing.T) {
 }
 
 // A bit that flips on a disk costs nobody anything, whatever copies it is in.
-func TestFlippedBitIsMended(t *testing.T) {
+func TestFlippedBitIsRepaired(t *testing.T) {
 	which := []string{"backup", "primary"}
 	if i := rand.IntN(2); isBrief() {
 		which = which[i : i+1]
@@ -328,7 +328,7 @@ func TestFlippedBitIsMended(t *testing.T) {
 
 // Damage that goes on in what belongs to no range cannot be got rid of: it is told, and
 // nobody loses anything.
-func TestDamageBesideRangesIsTold(t *testing.T) {
+func TestDamageOutsideRangesIsReported(t *testing.T) {
 	if testing.Short() {
 		t.Skip("under the race detector, one kind of damage shows what there is to see")
 	}

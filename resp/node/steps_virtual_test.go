@@ -205,7 +205,7 @@ var occasions = []occasion{
 // A node ends at each step on the way of a write, and of every change of a set, a primary
 // or bounds, and starts again: nothing that was acknowledged is lost, and no answer is ever
 // wrong.
-func TestNothingIsLostWhereverANodeEnds(t *testing.T) {
+func TestNothingIsLostWhenNodeEndsAtAnyStep(t *testing.T) {
 	var known []step.Step
 	for _, o := range occasions {
 		known = append(known, o.steps...)

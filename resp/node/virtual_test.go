@@ -367,7 +367,7 @@ func happenings(rnd *rand.Rand) int {
 
 // Nodes come, go, crash, stop and get cut off, at any moment and several at once; what
 // was acknowledged is there in the end, and no answer was ever wrong.
-func TestNothingIsLostWhateverHappens(t *testing.T) {
+func TestNothingIsLostUnderRandomFaults(t *testing.T) {
 	for _, seed := range seeds(t, 4, 50) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			fakenet.Bubble(t, func(t *testing.T) { whateverHappens(t, seed) })

@@ -16,7 +16,7 @@ import (
 
 // A node that is told to join founds nothing, however long nobody is there: it says what
 // it waits for, is not ready, and answers with errors in time. Then it joins.
-func TestANodeThatJoinsWaitsForOthers(t *testing.T) {
+func TestJoiningNodeWaitsForOthers(t *testing.T) {
 	defer goneInTheEnd(t)
 	late := freeGossip(t, 1)[0]
 	log := newRecords()
@@ -68,7 +68,7 @@ func TestANodeThatJoinsWaitsForOthers(t *testing.T) {
 
 // A node that starts while another one is away is not ready: it could not serve that
 // one's keys.
-func TestANodeIsReadyOnceEveryRangeIsServed(t *testing.T) {
+func TestNodeIsReadyOnceEveryRangeIsServed(t *testing.T) {
 	defer goneInTheEnd(t)
 	dirs := []string{t.TempDir(), t.TempDir()}
 	a := openMemberIn(t, dirs[0], "a")
@@ -92,7 +92,7 @@ func TestANodeIsReadyOnceEveryRangeIsServed(t *testing.T) {
 
 // The last store of a cluster keeps what it has, and the founder hands all of it over,
 // with its vote.
-func TestTheFounderLeaves(t *testing.T) {
+func TestFounderLeaves(t *testing.T) {
 	defer goneInTheEnd(t)
 	ctx := context.Background()
 	a := openMember(t, "a")
@@ -142,7 +142,7 @@ func TestTheFounderLeaves(t *testing.T) {
 }
 
 // A proxy has nothing to hand over.
-func TestAProxyLeavesAtOnce(t *testing.T) {
+func TestProxyLeavesAtOnce(t *testing.T) {
 	defer goneInTheEnd(t)
 	a := openMember(t, "a")
 	defer a.Close()
@@ -159,7 +159,7 @@ func TestAProxyLeavesAtOnce(t *testing.T) {
 }
 
 // A node that waits for a cluster may go at any time.
-func TestANodeOutsideLeavesAtOnce(t *testing.T) {
+func TestNodeOutsideClusterLeavesAtOnce(t *testing.T) {
 	defer goneInTheEnd(t)
 	b := openMember(t, "b", "127.0.0.1:1")
 	defer b.Close()

@@ -198,7 +198,7 @@ func TestRunReportsAFailureOfTheMachine(t *testing.T) {
 }
 
 // A panic of the host ends the process as any other does, whatever the script protects.
-func TestPanicsOfTheHostGoOn(t *testing.T) {
+func TestPanicsOfTheHostPropagate(t *testing.T) {
 	r := NewRuntime()
 	s, err := Compile("while true do pcall(redis.call, 'panic') end")
 	if err != nil {

@@ -139,7 +139,7 @@ func TestEqualPointsGoToTheShorterThenTheSmallerName(t *testing.T) {
 	}
 }
 
-func TestServerWhoseShareRoundsToNothingOwnsNothing(t *testing.T) {
+func TestServerWhoseShareRoundsToZeroOwnsNothing(t *testing.T) {
 	members := []ring.Member{{ID: "a", Weight: 1000}, {ID: "b", Weight: 1}, {ID: "c", Weight: 1000}}
 	for _, rule := range Rules() {
 		s := mustNew(t, Config{Rule: rule})
@@ -157,7 +157,7 @@ func TestServerWhoseShareRoundsToNothingOwnsNothing(t *testing.T) {
 }
 
 // Four points a server of 61 equal ones are none after libketama's rounding.
-func TestSomebodyAlwaysHasAPoint(t *testing.T) {
+func TestOneServerAlwaysHasAPoint(t *testing.T) {
 	s := mustNew(t, Config{Points: 4})
 	for n := 1; n <= 130; n++ {
 		p := mustPlace(t, s, ring.Input{Members: equalMembers(n), Backups: 1})
@@ -227,7 +227,7 @@ func TestEveryFaultOfTheMembers(t *testing.T) {
 	}
 }
 
-func TestEpochsGoOn(t *testing.T) {
+func TestEpochsContinue(t *testing.T) {
 	s := mustNew(t, Config{})
 	before := mustPlace(t, s, ring.Input{Members: equalMembers(5), Backups: 1})
 	after := mustPlace(t, s, ring.Input{Members: equalMembers(6), Backups: 1, Present: before})

@@ -8,7 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-func TestServeWritesWhatItIsTold(t *testing.T) {
+func TestServeWritesRequestedKeys(t *testing.T) {
 	db, err := Open(t.TempDir(), 5000, 64)
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 )
 
 // What is opened again is what is there now, whoever has changed it, in whatever unit.
-func TestWhatIsOpenedAgainIsWhatIsThere(t *testing.T) {
+func TestReopenedCollectionIsCurrent(t *testing.T) {
 	s := open(t, vfs.NewMem())
 	key := []byte("k")
 	var l List
@@ -105,7 +105,7 @@ func TestWhatIsOpenedAgainIsWhatIsThere(t *testing.T) {
 
 // A list to which as much comes as goes at an end has nothing left there, and the elements
 // that are popped have no place in the cache, where eight have a line.
-func TestWhatIsPoppedStaysForAWhile(t *testing.T) {
+func TestPoppedElementsAreRemovedLater(t *testing.T) {
 	s := open(t, vfs.NewMem())
 	for _, front := range []bool{true, false} {
 		key := fmt.Sprint(front)

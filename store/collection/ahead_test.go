@@ -16,7 +16,7 @@ import (
 // What is read ahead at an end of a sorted set is never taken for what others have made of
 // it meanwhile: in the same unit through another ZSet, in another unit, in one that was given
 // up, or in another collection under the same key.
-func TestPopsSeeWhatOthersChange(t *testing.T) {
+func TestPopsSeeConcurrentChanges(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 0))

@@ -235,7 +235,7 @@ func fill(t *testing.T, s *store.Store, key string, n, limit int) {
 
 // A scan sees all that is there throughout, whatever comes and goes meanwhile, and no call
 // is much longer than was asked for.
-func TestScanSeesWhatStays(t *testing.T) {
+func TestScanSeesLastingElements(t *testing.T) {
 	s := open(t, vfs.NewMem())
 	fill(t, s, "k", 1000, 0)
 	seen := make(map[string]bool)

@@ -70,7 +70,7 @@ func TestBothFormsHoldTheMostOfEachRegister(t *testing.T) {
 	}
 }
 
-func TestAUnionIsTheSketchOfAllElements(t *testing.T) {
+func TestUnionIsTheSketchOfAllElements(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1, 100, 5000} {
 		var u Union
@@ -102,7 +102,7 @@ func TestAUnionIsTheSketchOfAllElements(t *testing.T) {
 	}
 }
 
-func TestAnEstimateThatIsNotedIsUsed(t *testing.T) {
+func TestStoredEstimateIsUsed(t *testing.T) {
 	s := New()
 	binary.LittleEndian.PutUint64(s.b[estimateAt:], 4711)
 	if n, err := s.Estimate(); n != 4711 || err != nil {

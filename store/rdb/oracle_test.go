@@ -55,9 +55,9 @@ func TestRedisAgrees(t *testing.T) {
 	}
 }
 
-// TestRedisAcceptsWhatWeAccept spoils payloads, seals them again and compares
+// TestRedisAcceptsTheSamePayloads spoils payloads, seals them again and compares
 // what Redis and this package make of them.
-func TestRedisAcceptsWhatWeAccept(t *testing.T) {
+func TestRedisAcceptsTheSamePayloads(t *testing.T) {
 	c := startRedis(t)
 	ctx := context.Background()
 	seed := rand.Uint64()

@@ -25,7 +25,7 @@ func TestServersAnswer(t *testing.T) {
 }
 
 // A server that cannot start is told with what it said.
-func TestAServerThatDoesNotStartSaysWhy(t *testing.T) {
+func TestFailedStartReportsTheReason(t *testing.T) {
 	Start(t)
 	_, err := try(t, "redis-server", []string{"--nonsense"})
 	if err == nil || !strings.Contains(err.Error(), ">>> 'nonsense'") {

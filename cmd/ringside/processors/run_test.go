@@ -141,7 +141,7 @@ func TestRun(t *testing.T) {
 	})
 }
 
-func TestTheRuntimeIsLimited(t *testing.T) {
+func TestRuntimeIsLimited(t *testing.T) {
 	threads(t, 3)
 	here{}.limit(2)
 	if n := runtime.GOMAXPROCS(0); n != 2 || (here{}).threads() != n {

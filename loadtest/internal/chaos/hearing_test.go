@@ -8,7 +8,7 @@ import (
 
 // One who has heard of each acknowledged write once, of others or not, is content; who misses
 // one without a gap, or hears one twice, is not.
-func TestWhatASubscriberMayMiss(t *testing.T) {
+func TestSubscriberMayMissReportedGaps(t *testing.T) {
 	w := &written{name: "e"}
 	for n := range 6 { // keys e:0, e:1 and e:2
 		w.begin(n)

@@ -325,7 +325,7 @@ func TestLibrariesHaveTheResultsOfLua51(t *testing.T) {
 }
 
 // The programs of testdata try many arguments, most of them odd, and print all results.
-func TestLibrariesPrintWhatLua51Prints(t *testing.T) {
+func TestLibrariesPrintAsLua51(t *testing.T) {
 	path, err := exec.LookPath("lua5.1")
 	if err != nil {
 		t.Skip("there is no lua5.1")

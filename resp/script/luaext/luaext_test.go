@@ -303,7 +303,7 @@ func TestLibrariesHaveTheResultsOfRedis(t *testing.T) {
 }
 
 // The script of testdata tries many arguments, most of them odd, and returns all results.
-func TestLibrariesReturnWhatRedisReturns(t *testing.T) {
+func TestLibrariesReturnAsRedis(t *testing.T) {
 	addr := redistest.Start7(t)
 	client := redistest.Client(&redis.Options{Addr: addr})
 	defer client.Close()

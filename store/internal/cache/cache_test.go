@@ -107,7 +107,7 @@ func TestCacheAgreesWithAMap(t *testing.T) {
 }
 
 // Lines that are read stay when others only pass through.
-func TestCacheKeepsWhatIsRead(t *testing.T) {
+func TestCacheKeepsLinesThatAreRead(t *testing.T) {
 	if testing.Short() {
 		t.Skip("all in one goroutine: nothing to see for the race detector")
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // A cache takes memory as it fills, wherever its shards lie.
-func TestACacheWithFewLinesTakesLittleMemory(t *testing.T) {
+func TestCacheWithFewLinesTakesLittleMemory(t *testing.T) {
 	c, err := New(256 << 20)
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 
 // A row has no more than it can hold. Of an item that does not fit, not even what it was
 // before is there, and it is not said not to exist.
-func TestARowThatIsTooLarge(t *testing.T) {
+func TestRowThatIsTooLarge(t *testing.T) {
 	c, err := New(64 << 20)
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestItemsTakeLittleMemory(t *testing.T) {
 }
 
 // Items that come and go at the same place leave nothing behind.
-func TestARowDoesNotGrowByWhatIsGone(t *testing.T) {
+func TestRowDoesNotGrowByRemovedItems(t *testing.T) {
 	c, err := New(64 << 20)
 	if err != nil {
 		t.Fatal(err)

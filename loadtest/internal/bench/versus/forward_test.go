@@ -163,7 +163,7 @@ func TestNutcrackerContender(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotInstalledIsLeftOut(t *testing.T) {
+func TestMissingProgramsAreLeftOut(t *testing.T) {
 	if _, err := lookFor("no-such-program-at-all"); !errors.Is(err, errLeftOut) || !errors.Is(err, exec.ErrNotFound) {
 		t.Error(err)
 	}

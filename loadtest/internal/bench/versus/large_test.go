@@ -58,7 +58,7 @@ func TestLargeCollectionsAreFilled(t *testing.T) {
 	}
 }
 
-func TestScanGoesOnFromItsCursor(t *testing.T) {
+func TestScanContinuesFromItsCursor(t *testing.T) {
 	near, far := net.Pipe()
 	defer near.Close()
 	c := newConn(near)

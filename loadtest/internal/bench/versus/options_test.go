@@ -47,7 +47,7 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 	checkWidth(t, help.String())
 }
 
-func TestQuickLeavesWhatIsGiven(t *testing.T) {
+func TestQuickKeepsGivenOptions(t *testing.T) {
 	opt, err := parseOptions([]string{"--quick", "--keys", "77"}, io.Discard)
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ func fakeLoad(addr, command string) load {
 }
 
 // Every command finds what it needs, to the last one.
-func TestRecipesFindWhatTheyNeed(t *testing.T) {
+func TestRecipesFindTheirData(t *testing.T) {
 	addr := listenFake(t)
 	for i := range recipes {
 		r := &recipes[i]
@@ -90,7 +90,7 @@ func fakeAudience(t *testing.T) (*audience, net.Conn) {
 	return a, c
 }
 
-func TestAudienceComparesWhatComes(t *testing.T) {
+func TestAudienceComparesMessages(t *testing.T) {
 	const message = "*3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$3\r\nxyz\r\n"
 	for _, tt := range []struct {
 		name, sent string

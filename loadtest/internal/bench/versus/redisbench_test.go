@@ -20,7 +20,7 @@ func TestParseCSV(t *testing.T) {
 	}
 }
 
-func TestParseCSVRefusesWhatHoldsNoFigures(t *testing.T) {
+func TestParseCSVRefusesLinesWithoutFigures(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing":            "",
 		"only the head":      csvHead,

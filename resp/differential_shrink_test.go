@@ -31,7 +31,7 @@ func shrink[S any](steps []S, end time.Time, fails func([]S) bool) []S {
 }
 
 // What is left is just what fails together, wherever it stands, and in its order.
-func TestAFailingSequenceShrinksToTheShortest(t *testing.T) {
+func TestFailingSequenceShrinksToTheShortest(t *testing.T) {
 	var steps []int
 	for i := range 1000 {
 		steps = append(steps, i)
