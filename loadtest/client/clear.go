@@ -11,6 +11,7 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/check"
 	"github.com/ringside-kv/ringside/loadtest/result"
 	"github.com/ringside-kv/ringside/loadtest/workload"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // clearPatience is how long [Load.Clear] goes on without having deleted a key.
@@ -62,7 +63,7 @@ func (l *Load) clearPart(ctx context.Context, part, parts int, keys int64, left 
 	w := l.newWorker(l.newLink(ctx, ctx.Done(), part))
 	defer w.link.close()
 	var again []int64
-	w.heard = func(f *flight, seen result.Outcome, _ *reply) {
+	w.heard = func(f *flight, seen result.Outcome, _ *wire.Reply) {
 		if seen.Failed() {
 			again = append(again, f.keys[0])
 		} else {
@@ -104,8 +105,8 @@ func Size(ctx context.Context, cfg Config, addr string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if r.kind != ':' {
-		return 0, fmt.Errorf("DBSIZE of %s: %.100q", addr, r.text)
+	if r.Kind != ':' {
+		return 0, fmt.Errorf("DBSIZE of %s: %.100q", addr, r.Text)
 	}
-	return r.integer, nil
+	return r.Int, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/ringside-kv/ringside/loadtest/workload"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // A clusterLink goes through the client of Redis Cluster that all share.
@@ -20,7 +21,7 @@ type clusterLink struct {
 	done     <-chan struct{}
 	commands []rueidis.Completed
 	key      []byte
-	reply    reply
+	reply    wire.Reply
 }
 
 func (l *Load) newClusterLink(life context.Context, done <-chan struct{}) link {
@@ -63,38 +64,38 @@ func (k *clusterLink) exchange(each func(*outcome)) {
 }
 
 // translate returns nil if there was no reply.
-func (k *clusterLink) translate(r *rueidis.RedisResult) *reply {
-	k.reply = reply{values: k.reply.values[:0]}
+func (k *clusterLink) translate(r *rueidis.RedisResult) *wire.Reply {
+	k.reply = wire.Reply{Values: k.reply.Values[:0]}
 	m, err := r.ToMessage()
 	if said, ok := rueidis.IsRedisErr(err); ok && !said.IsNil() {
-		k.reply.kind, k.reply.text = '-', []byte(said.Error())
+		k.reply.Kind, k.reply.Text = '-', []byte(said.Error())
 		return &k.reply
 	}
 	switch {
 	case err != nil && !rueidis.IsRedisNil(err):
 		return nil
 	case m.IsNil():
-		k.reply.kind = '$'
+		k.reply.Kind = '$'
 	case m.IsInt64():
-		k.reply.kind = ':'
-		k.reply.integer, _ = m.AsInt64()
+		k.reply.Kind = ':'
+		k.reply.Int, _ = m.AsInt64()
 	case m.IsArray() || m.IsMap():
-		k.reply.kind = '*'
+		k.reply.Kind = '*'
 		elements, _ := m.ToArray()
 		for i := range elements {
 			v, err := elements[i].AsBytes()
 			if err != nil {
 				v = nil
 			}
-			k.reply.values = append(k.reply.values, v)
-			k.reply.size += len(v) + headLen(len(v)) + 2
+			k.reply.Values = append(k.reply.Values, v)
+			k.reply.Size += len(v) + headLen(len(v)) + 2
 		}
 		return &k.reply
 	default:
-		k.reply.kind = '$'
-		k.reply.text, _ = m.AsBytes()
+		k.reply.Kind = '$'
+		k.reply.Text, _ = m.AsBytes()
 	}
-	k.reply.size = len(k.reply.text) + headLen(len(k.reply.text)) + 2
+	k.reply.Size = len(k.reply.Text) + headLen(len(k.reply.Text)) + 2
 	return &k.reply
 }
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 var errNoTarget = errors.New("there is no target")
@@ -14,7 +16,7 @@ var errNoTarget = errors.New("there is no target")
 // A conn is a connection to one server.
 type conn struct {
 	net.Conn
-	in       *replyReader
+	in       *wire.ReplyReader
 	target   string
 	deadline time.Duration // when it gives up, as it is set
 	wake     func()        // ends a read
@@ -42,7 +44,7 @@ func (l *Load) dial(life context.Context, addr string) (*conn, error) {
 		}
 		raw = secret
 	}
-	c := &conn{Conn: raw, in: newReplyReader(raw), target: addr}
+	c := &conn{Conn: raw, in: wire.NewReplyReader(raw), target: addr}
 	if err := l.login(c); err != nil {
 		return nil, errors.Join(err, raw.Close())
 	}
@@ -60,28 +62,21 @@ func (l *Load) login(c *conn) error {
 		args = append(args[:1], args[2])
 	}
 	r, err := l.ask(c, args)
-	if err == nil && r.kind == '-' {
-		err = fmt.Errorf("log in to %s: %s", c.target, r.text)
+	if err == nil && r.Kind == '-' {
+		err = fmt.Errorf("log in to %s: %s", c.target, r.Text)
 	}
 	return err
 }
 
 // ask sends one command and waits for its reply.
-func (l *Load) ask(c *conn, args [][]byte) (*reply, error) {
+func (l *Load) ask(c *conn, args [][]byte) (*wire.Reply, error) {
 	if err := c.SetDeadline(time.Now().Add(l.cfg.Timeout)); err != nil {
 		return nil, err
 	}
-	if _, err := c.Write(appendCommand(nil, args)); err != nil {
+	if _, err := c.Write(wire.AppendRequest(nil, args...)); err != nil {
 		return nil, err
 	}
-	for {
-		if r, err := c.in.next(); r != nil || err != nil {
-			return r, err
-		}
-		if err := c.in.fill(); err != nil {
-			return nil, err
-		}
-	}
+	return c.in.Read()
 }
 
 // hold sees to it that the connection gives up in time. The timer is set only when the

@@ -3,10 +3,12 @@ package client
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/workload"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 const (
@@ -17,6 +19,9 @@ const (
 	// lookAround is how often a client looks whether there are other targets.
 	lookAround = 250 * time.Millisecond
 )
+
+// errUnasked reports that more replies came than commands were sent.
+var errUnasked = fmt.Errorf("%w: reply without a request", wire.ErrReply)
 
 // A direct link is a connection of its own to one of the targets, which is made anew when
 // it breaks, to the next target.
@@ -124,7 +129,7 @@ func (d *direct) close() { d.hangUp() }
 
 func (d *direct) add(op *workload.Op) int {
 	before := len(d.out)
-	d.out = appendCommand(d.out, op.Args)
+	d.out = wire.AppendRequest(d.out, op.Args...)
 	d.ends = append(d.ends, len(d.out))
 	return len(d.out) - before
 }
@@ -157,7 +162,7 @@ func (d *direct) exchange(each func(*outcome)) {
 	sent, err := d.send(o.at)
 	done := 0
 	for err == nil && done < all {
-		if o.reply, err = d.conn.in.next(); err != nil {
+		if o.reply, err = d.conn.in.Next(); err != nil {
 			break
 		}
 		if o.reply != nil {
@@ -165,10 +170,10 @@ func (d *direct) exchange(each func(*outcome)) {
 			done++
 			continue
 		}
-		err = d.conn.in.fill()
+		err = d.conn.in.Fill()
 		o.at = d.l.now()
 	}
-	if err == nil && d.conn.in.r < d.conn.in.w {
+	if err == nil && d.conn.in.Buffered() > 0 {
 		err = errUnasked
 	}
 	d.heard = d.heard || done > 0

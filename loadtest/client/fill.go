@@ -10,6 +10,7 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/check"
 	"github.com/ringside-kv/ringside/loadtest/result"
 	"github.com/ringside-kv/ringside/loadtest/workload"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // fillPipeline is how many writes of a connection that fills are in flight, at least.
@@ -72,14 +73,14 @@ func (l *Load) fillPart(ctx context.Context, f *filler, part int, keys int64, le
 	w.chk = f.chk
 	var again []int64
 	var refusal error
-	w.heard = func(fl *flight, seen result.Outcome, r *reply) {
+	w.heard = func(fl *flight, seen result.Outcome, r *wire.Reply) {
 		switch {
 		case !seen.Failed():
 			left.Add(-1)
 			l.filled.Add(1)
 			return
-		case seen == result.Wrong, r != nil && (string(r.text[:min(3, len(r.text))]) == "OOM"):
-			refusal = fmt.Errorf("fill key %s: %s", l.keyName(fl.keys[0]), r.text)
+		case seen == result.Wrong, r != nil && (string(r.Text[:min(3, len(r.Text))]) == "OOM"):
+			refusal = fmt.Errorf("fill key %s: %s", l.keyName(fl.keys[0]), r.Text)
 		}
 		again = append(again, fl.keys[0])
 	}

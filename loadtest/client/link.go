@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ringside-kv/ringside/loadtest/workload"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // A link is the way of one client's commands to servers. It belongs to one goroutine.
@@ -21,7 +22,7 @@ type link interface {
 type outcome struct {
 	// reply is nil if there is none. Then sent tells whether a server can have got the
 	// command.
-	reply      *reply
+	reply      *wire.Reply
 	sent       bool
 	at         time.Duration // since the load was opened
 	redirected int64         // redirects that were followed

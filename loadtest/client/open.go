@@ -110,7 +110,7 @@ var longAgo = time.Unix(1, 0)
 // listen takes what comes, once. To be woken up is no error.
 func (w *worker) listen(d *direct, now time.Duration) error {
 	flying := len(w.flights) - w.first
-	err := d.conn.in.fill()
+	err := d.conn.in.Fill()
 	o := &d.outcome
 	*o = outcome{at: w.l.now()}
 	if err != nil && errors.Is(err, os.ErrDeadlineExceeded) {
@@ -121,7 +121,7 @@ func (w *worker) listen(d *direct, now time.Duration) error {
 		return d.conn.hold(o.at, w.l.cfg.Timeout)
 	}
 	for err == nil {
-		if o.reply, err = d.conn.in.next(); o.reply == nil {
+		if o.reply, err = d.conn.in.Next(); o.reply == nil {
 			break
 		}
 		if flying == 0 {

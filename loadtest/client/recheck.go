@@ -10,6 +10,7 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/check"
 	"github.com/ringside-kv/ringside/loadtest/result"
 	"github.com/ringside-kv/ringside/loadtest/workload"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // Recheck reads every key that somebody has written once more, after Stop, and judges what
@@ -43,7 +44,7 @@ func (l *Load) recheckPart(ctx context.Context, part int, keys []int64, left *at
 	defer w.link.close()
 	w.chk = l.cfg.Check.Client(0)
 	var again []int64
-	w.heard = func(f *flight, seen result.Outcome, _ *reply) {
+	w.heard = func(f *flight, seen result.Outcome, _ *wire.Reply) {
 		if seen == result.Refused {
 			again = append(again, f.keys[0])
 			return

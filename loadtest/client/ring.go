@@ -6,6 +6,7 @@ import (
 
 	"github.com/ringside-kv/ringside/loadtest/workload"
 	"github.com/ringside-kv/ringside/resp/client"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // A ringLink goes through the routing client that all share.
@@ -14,7 +15,7 @@ type ringLink struct {
 	life  context.Context
 	done  <-chan struct{}
 	pipe  *client.Pipeline
-	reply reply
+	reply wire.Reply
 }
 
 func (l *Load) newRingLink(life context.Context, done <-chan struct{}) link {
@@ -57,7 +58,7 @@ func (k *ringLink) exchange(each func(*outcome)) {
 		o.reply, o.sent = nil, false
 		switch {
 		case errors.As(err, &said):
-			k.reply = reply{kind: '-', text: []byte(said.Text)}
+			k.reply = wire.Reply{Kind: '-', Text: []byte(said.Text)}
 			o.reply = &k.reply
 		case err != nil:
 			o.sent = !errors.Is(err, client.ErrNotSent)
@@ -71,25 +72,25 @@ func (k *ringLink) exchange(each func(*outcome)) {
 }
 
 func (k *ringLink) translate(r client.Reply) {
-	k.reply = reply{values: k.reply.values[:0]}
+	k.reply = wire.Reply{Values: k.reply.Values[:0]}
 	switch r.Kind() {
 	case client.Integer, client.Boolean:
-		k.reply.kind = ':'
-		k.reply.integer, _ = r.Int()
+		k.reply.Kind = ':'
+		k.reply.Int, _ = r.Int()
 	case client.List, client.Map:
-		k.reply.kind = '*'
+		k.reply.Kind = '*'
 		elements, _ := r.List()
 		for _, e := range elements {
 			v, _ := e.Bytes() // nil for null
-			k.reply.values = append(k.reply.values, v)
-			k.reply.size += len(v) + headLen(len(v)) + 2
+			k.reply.Values = append(k.reply.Values, v)
+			k.reply.Size += len(v) + headLen(len(v)) + 2
 		}
 		return
 	case client.Null:
-		k.reply.kind = '$'
+		k.reply.Kind = '$'
 	default:
-		k.reply.kind = '$'
-		k.reply.text, _ = r.Bytes()
+		k.reply.Kind = '$'
+		k.reply.Text, _ = r.Bytes()
 	}
-	k.reply.size = len(k.reply.text) + headLen(len(k.reply.text)) + 2
+	k.reply.Size = len(k.reply.Text) + headLen(len(k.reply.Text)) + 2
 }

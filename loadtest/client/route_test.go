@@ -9,6 +9,7 @@ import (
 	"testing/iotest"
 
 	"github.com/ringside-kv/ringside/loadtest/workload"
+	"github.com/ringside-kv/ringside/resp/wire"
 	"github.com/ringside-kv/ringside/store/redistest"
 )
 
@@ -63,22 +64,22 @@ func do(t *testing.T, addr string, commands ...string) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	in := newReplyReader(c)
+	in := wire.NewReplyReader(c)
 	for _, command := range commands {
-		if _, err := c.Write(appendCommand(nil, bytes.Fields([]byte(command)))); err != nil {
+		if _, err := c.Write(wire.AppendRequest(nil, bytes.Fields([]byte(command))...)); err != nil {
 			t.Fatal(err)
 		}
-		var p *reply
+		var p *wire.Reply
 		for p == nil {
-			if err := in.fill(); err != nil {
+			if err := in.Fill(); err != nil {
 				t.Fatal(err)
 			}
-			if p, err = in.next(); err != nil {
+			if p, err = in.Next(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if p.kind == '-' {
-			t.Fatalf("%s: %s", command, p.text)
+		if p.Kind == '-' {
+			t.Fatalf("%s: %s", command, p.Text)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/check"
 	"github.com/ringside-kv/ringside/loadtest/result"
 	"github.com/ringside-kv/ringside/loadtest/workload"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // compactAfter is how many flights that have ended are kept with those that have not.
@@ -19,7 +20,7 @@ type worker struct {
 	rec  *result.Recorder // nil: nothing is recorded
 	chk  *check.Client    // nil: nothing is verified
 	// heard, if not nil, hears what became of each as well.
-	heard func(f *flight, seen result.Outcome, r *reply)
+	heard func(f *flight, seen result.Outcome, r *wire.Reply)
 
 	flights []flight
 	first   int     // the oldest flight that has not ended
@@ -77,8 +78,8 @@ func (w *worker) end(o *outcome) {
 	switch {
 	case o.reply == nil:
 		cl = broken(o.sent, f.writes)
-	case o.reply.kind == '-':
-		cl = classify(o.reply.text, f.writes)
+	case o.reply.Kind == '-':
+		cl = classify(o.reply.Text, f.writes)
 	}
 	if cl.seen == result.Refused || cl.seen == result.Unknown {
 		w.refused++
@@ -101,7 +102,7 @@ func (w *worker) end(o *outcome) {
 		Answered: o.reply != nil, Redirected: cl.redirected + o.redirected, Written: int64(f.bytes),
 	}
 	if o.reply != nil {
-		op.Read = int64(o.reply.size)
+		op.Read = int64(o.reply.Size)
 	}
 	w.ended = append(w.ended, op)
 }
@@ -110,12 +111,12 @@ func (w *worker) verify(written check.Outcome, o *outcome) {
 	a := &w.answer
 	*a = check.Answer{Outcome: written}
 	if o.reply != nil {
-		a.Integer = o.reply.integer
-		switch o.reply.kind {
+		a.Integer = o.reply.Int
+		switch o.reply.Kind {
 		case '*':
-			a.Values = o.reply.values
+			a.Values = o.reply.Values
 		case '$':
-			w.one[0] = o.reply.text
+			w.one[0] = o.reply.Text
 			a.Values = w.one[:]
 		}
 	}

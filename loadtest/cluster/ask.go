@@ -19,13 +19,8 @@ type access struct {
 // patience is how long a node may take to answer.
 const patience = 2 * time.Second
 
-// A line is a connection to a node, which breaks when the node takes too long.
-type line struct {
-	*Conn
-	net net.Conn
-}
-
-func (a access) dial(ctx context.Context, addr string) (*line, error) {
+// dial connects and logs in. Commands with a context fail when the node takes longer than patience.
+func (a access) dial(ctx context.Context, addr string) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var d net.Dialer
@@ -40,7 +35,7 @@ func (a access) dial(ctx context.Context, addr string) (*line, error) {
 		}
 		conn = tls.Client(conn, of)
 	}
-	l := &line{Over(conn), conn}
+	l := Over(conn)
 	if a.password != "" {
 		words := []string{"AUTH", a.password}
 		if a.username != "" {
@@ -55,15 +50,15 @@ func (a access) dial(ctx context.Context, addr string) (*line, error) {
 }
 
 // do sends a command and reads its reply.
-func (l *line) do(ctx context.Context, words ...string) (reply string, err error) {
-	defer l.bound(ctx)()
-	return l.Do(words...)
+func (c *Conn) do(ctx context.Context, words ...string) (reply string, err error) {
+	defer c.bound(ctx)()
+	return c.Do(words...)
 }
 
 // bound ends what waits for the node when ctx does, or the node's time is over.
-func (l *line) bound(ctx context.Context) (free func()) {
-	_ = l.net.SetDeadline(time.Now().Add(patience))
-	stop := context.AfterFunc(ctx, func() { _ = l.net.SetDeadline(time.Unix(1, 0)) })
+func (c *Conn) bound(ctx context.Context) (free func()) {
+	_ = c.net.SetDeadline(time.Now().Add(patience))
+	stop := context.AfterFunc(ctx, func() { _ = c.net.SetDeadline(time.Unix(1, 0)) })
 	return func() { stop() }
 }
 

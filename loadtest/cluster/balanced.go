@@ -85,7 +85,7 @@ func misplaced(p *ring.Placement, placing ring.Strategy, members []ring.Member, 
 	return ""
 }
 
-func placementOf(l *line) (*ring.Placement, error) {
+func placementOf(l *Conn) (*ring.Placement, error) {
 	b, err := l.Do("RING", "PLACEMENT")
 	if err != nil {
 		return nil, err

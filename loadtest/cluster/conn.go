@@ -1,23 +1,23 @@
 package cluster
 
 import (
-	"bufio"
-	"errors"
-	"fmt"
-	"io"
 	"net"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
-// A Conn is a client's connection, with as little of the protocol as is needed here. It
-// may be used by one goroutine at a time.
+// A Conn is a client's connection. It may be used by one goroutine at a time.
 type Conn struct {
 	net net.Conn
-	r   *bufio.Reader
-	w   *bufio.Writer
+	in  *wire.ReplyReader
+	out []byte // requests that have not been sent
+	err error  // of sending them
 }
+
+// sendAt is the number of bytes of requests from which on [Conn.Add] sends them.
+const sendAt = 256 << 10
 
 // Dial connects to a node.
 func Dial(addr string) (*Conn, error) {
@@ -25,109 +25,84 @@ func Dial(addr string) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Conn{c, bufio.NewReaderSize(c, 64<<10), bufio.NewWriterSize(c, 256<<10)}, nil
+	return Over(c), nil
 }
 
-// Over talks over a connection that is there, and whose deadlines hold.
+// Over returns a Conn over a connection whose deadlines the caller sets.
 func Over(c net.Conn) *Conn {
-	return &Conn{c, bufio.NewReaderSize(c, 16<<10), bufio.NewWriterSize(c, 1<<10)}
+	in := wire.NewReplyReader(c)
+	in.Flat = true
+	return &Conn{net: c, in: in}
 }
 
 // Close ends the connection.
 func (c *Conn) Close() { _ = c.net.Close() }
 
-// Add puts a command on its way; [Conn.Flush] sends it.
+// Add adds a request; [Conn.Flush] sends it.
 func (c *Conn) Add(args ...[]byte) {
-	_, _ = fmt.Fprintf(c.w, "*%d\r\n", len(args))
-	for _, a := range args {
-		_, _ = c.w.WriteString("$" + strconv.Itoa(len(a)) + "\r\n")
-		_, _ = c.w.Write(a)
-		_, _ = c.w.WriteString("\r\n")
+	if c.out = wire.AppendRequest(c.out, args...); len(c.out) >= sendAt {
+		c.send()
 	}
 }
 
-// Flush sends what was added.
-func (c *Conn) Flush() error { return c.w.Flush() }
+func (c *Conn) send() {
+	if c.err == nil && len(c.out) > 0 {
+		_, c.err = c.net.Write(c.out)
+	}
+	c.out = c.out[:0]
+}
 
-// Reply reads one reply: a line, or a bulk string. An error that the node replies is an
-// error.
+// Flush sends the requests that were added.
+func (c *Conn) Flush() error {
+	c.send()
+	return c.err
+}
+
+// Reply reads one reply as [wire.Reply.Joined] returns it.
 func (c *Conn) Reply() (string, error) {
-	line, err := c.r.ReadString('\n')
+	reply, err := c.in.Read()
 	if err != nil {
 		return "", err
 	}
-	line = strings.TrimRight(line, "\r\n")
-	if line == "" {
-		return "", errors.New("empty reply")
-	}
-	switch line[0] {
-	case '-':
-		return "", errors.New(line[1:])
-	case '$':
-		n, err := strconv.Atoi(line[1:])
-		if err != nil || n < 0 {
-			return "", err
-		}
-		b := make([]byte, n+2)
-		_, err = io.ReadFull(c.r, b)
-		return string(b[:n]), err
-	}
-	return line[1:], nil
+	return reply.Joined()
 }
 
-// Strings reads one reply: the strings of an array, one after the other.
+// Strings reads one reply: the strings of an array of any depth, or one string.
 func (c *Conn) Strings() ([]string, error) {
-	head, err := c.r.Peek(1)
+	reply, err := c.in.Read()
 	if err != nil {
 		return nil, err
 	}
-	if head[0] != '*' {
-		one, err := c.Reply()
-		return []string{one}, err
+	text, err := reply.Joined()
+	if reply.Kind != '*' {
+		return []string{text}, err
 	}
-	line, err := c.r.ReadString('\n')
-	if err != nil {
-		return nil, err
-	}
-	count, err := strconv.Atoi(strings.TrimSpace(line[1:]))
-	var all []string
-	for i := 0; i < count && err == nil; i++ {
-		var some []string
-		some, err = c.Strings()
-		all = append(all, some...)
+	all := make([]string, len(reply.Values))
+	for i, v := range reply.Values {
+		all[i] = string(v)
 	}
 	return all, err
 }
 
 // Do sends a command and waits for its reply.
 func (c *Conn) Do(args ...string) (string, error) {
-	var b [][]byte
-	for _, a := range args {
-		b = append(b, []byte(a))
-	}
-	c.Add(b...)
-	if err := c.w.Flush(); err != nil {
+	c.out = wire.AppendRequest(c.out, args...)
+	if err := c.Flush(); err != nil {
 		return "", err
 	}
 	return c.Reply()
 }
 
-// Words are what RING INFO says.
+// Words returns RING INFO.
 func (c *Conn) Words() (map[string]string, error) {
 	text, err := c.Do("RING", "INFO")
 	if err != nil {
 		return nil, err
 	}
-	words := make(map[string]string)
-	for line := range strings.Lines(text) {
-		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
-			words[name] = value
-		}
-	}
-	return words, nil
+	return readFigures(text), nil
 }
 
-// Info is what RING INFO says, as numbers.
+// Info returns the numbers of RING INFO.
 func (c *Conn) Info() (map[string]int64, error) {
 	words, err := c.Words()
 	if err != nil {

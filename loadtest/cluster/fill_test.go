@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +21,7 @@ func setter(t *testing.T, enough int) (addr string, keys func() map[string]int) 
 	seen := map[string]int{}
 	serve := func(conn net.Conn) {
 		defer func() { _ = conn.Close() }()
-		c := &Conn{conn, bufio.NewReader(conn), bufio.NewWriter(conn)}
+		c := Over(conn)
 		for {
 			args, err := c.Strings()
 			if err != nil {

@@ -90,7 +90,7 @@ func (n *Process) command(ctx context.Context) *exec.Cmd {
 	}
 	line := slices.Concat(n.how.Wrap, []string{n.how.Binary}, args, n.how.Flags)
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
-	cmd.Dir = n.how.WorkDir
+	cmd.Dir, cmd.Env = n.how.WorkDir, CleanEnvironment(os.Environ())
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 20 * time.Second
 	return cmd

@@ -10,7 +10,7 @@ import (
 // watched is what is known of a node that was met. One goroutine at a time has it.
 type watched struct {
 	Node
-	line  *line
+	line  *Conn
 	runID string // tells its starts apart; empty before it was asked
 	fault error  // why it has not told; nil: it has
 	there bool   // it is up, as far as others know

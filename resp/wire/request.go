@@ -1,12 +1,20 @@
 package wire
 
-import "github.com/tidwall/redcon"
+import (
+	"strconv"
+
+	"github.com/tidwall/redcon"
+)
 
 // AppendRequest appends a request of the given words.
-func AppendRequest(b []byte, words ...string) []byte {
+func AppendRequest[T string | []byte](b []byte, words ...T) []byte {
 	b = AppendArray(b, len(words))
 	for _, word := range words {
-		b = AppendBulkString(b, word)
+		b = append(b, '$')
+		b = strconv.AppendInt(b, int64(len(word)), 10)
+		b = append(b, "\r\n"...)
+		b = append(b, word...)
+		b = append(b, "\r\n"...)
 	}
 	return b
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // An audience are clients that are subscribed to one channel, on which the same message
@@ -35,28 +37,17 @@ var (
 // gather returns when all are subscribed. The caller dismisses it, also with an error.
 func gather(ctx context.Context, addr, channel, text string, n int) (*audience, error) {
 	a := &audience{got: make([]atomic.Int64, n)}
-	a.message = appendCommand(nil, "message", channel, text)
-	confirmed := fmt.Appendf(nil, "*3\r\n$9\r\nsubscribe\r\n$%d\r\n%s\r\n:1\r\n", len(channel), channel)
+	a.message = wire.AppendRequest(nil, "message", channel, text)
 	for range n {
 		c, err := dial(ctx, addr)
 		if err != nil {
 			return a, err
 		}
 		a.conns = append(a.conns, c)
-		if err := c.SetDeadline(time.Now().Add(callLimit)); err != nil {
-			return a, err
-		}
-		if _, err := c.Write(appendCommand(nil, "SUBSCRIBE", channel)); err != nil {
-			return a, err
-		}
-		for _, want := range confirmed {
-			got, err := c.r.ReadByte()
-			if err != nil {
-				return a, fmt.Errorf("SUBSCRIBE: %w", err)
-			}
-			if got != want {
-				return a, errors.New("SUBSCRIBE is not confirmed")
-			}
+		if got, err := c.do("SUBSCRIBE", channel); err != nil {
+			return a, fmt.Errorf("SUBSCRIBE: %w", err)
+		} else if got != "subscribe,"+channel+"," {
+			return a, errors.New("SUBSCRIBE is not confirmed")
 		}
 		if err := c.SetDeadline(time.Time{}); err != nil {
 			return a, err
@@ -75,7 +66,7 @@ func (a *audience) listen(i int) {
 	pattern := bytes.Repeat(a.message, audienceBuffer/size+2)
 	buf := make([]byte, audienceBuffer)
 	for at := 0; ; { // of the message, what comes next
-		n, err := a.conns[i].r.Read(buf)
+		n, err := a.conns[i].Read(buf)
 		if !bytes.Equal(buf[:n], pattern[at:at+n]) {
 			err = errOtherMessage
 		}

@@ -106,11 +106,11 @@ func (c *loader) loop(ctx context.Context, l load, left *atomic.Int64) error {
 			return fmt.Errorf("%s: %w", l.command, err)
 		}
 		for range l.pipeline {
-			n, err := c.conn.skipReply()
+			reply, err := c.conn.reply()
 			if err != nil {
 				return fmt.Errorf("%s: %w", l.command, err)
 			}
-			if l.command == "GET" && n != l.valueSize {
+			if l.command == "GET" && len(reply.Text) != l.valueSize {
 				return errUnexpectedValue
 			}
 		}

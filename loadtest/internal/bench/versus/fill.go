@@ -68,11 +68,11 @@ func sweepPart(ctx context.Context, addr, command string, valueSize, from, to in
 			return err
 		}
 		for range n {
-			length, err := c.skipReply()
+			reply, err := c.reply()
 			if err != nil {
 				return err
 			}
-			if command == "GET" && length != valueSize {
+			if command == "GET" && len(reply.Text) != valueSize {
 				return errUnexpectedValue
 			}
 		}

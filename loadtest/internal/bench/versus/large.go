@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 // A giant measures what commands on collections of many elements take beside what they take
@@ -39,11 +41,7 @@ type probe struct {
 // asks is a probe with one command, which is answered with one reply.
 func asks(name string, args func(key string, i, n int) []string) probe {
 	return probe{name, func(c *conn, rng *rand.Rand, key string, n int) error {
-		if _, err := c.Write(appendCommand(nil, args(key, rng.IntN(n), n)...)); err != nil {
-			return err
-		}
-		_, err := c.skipReply()
-		return err
+		return c.exchange(wire.AppendRequest(nil, args(key, rng.IntN(n), n)...), 1)
 	}}
 }
 
@@ -191,29 +189,24 @@ func (g *giant) run(ctx context.Context) (r largeResult, err error) {
 
 // make fills a collection with so many elements.
 func (k *largeKind) make(c *conn, key string, n int) error {
-	var wire []byte
+	var requests []byte
 	commands := 0
 	for at := 0; at < n; {
 		args := k.fill(key)
 		for end := min(at+k.batch, n); at < end; at++ {
 			args = append(args, k.each(at)...)
 		}
-		wire = appendCommand(wire, args...)
+		requests = wire.AppendRequest(requests, args...)
 		if commands++; commands < largePipeline && at < n {
 			continue
 		}
 		if err := c.SetDeadline(time.Now().Add(2 * callLimit)); err != nil {
 			return err
 		}
-		if _, err := c.Write(wire); err != nil {
+		if err := c.exchange(requests, commands); err != nil {
 			return err
 		}
-		for range commands {
-			if _, err := c.skipReply(); err != nil {
-				return err
-			}
-		}
-		wire, commands = wire[:0], 0
+		requests, commands = requests[:0], 0
 	}
 	return nil
 }

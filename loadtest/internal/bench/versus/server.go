@@ -12,6 +12,7 @@ import (
 
 	"github.com/ringside-kv/ringside/internal/freeport"
 	"github.com/ringside-kv/ringside/loadtest/cluster"
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 const (
@@ -99,7 +100,7 @@ func (s *server) ping(ctx context.Context) error {
 		return fmt.Errorf("PING was answered with %q", pong)
 	}
 	info, err := c.do("INFO", "server")
-	var refused replyError
+	var refused wire.ReplyError
 	if err != nil && !errors.As(err, &refused) { // who does not say who he is, is believed
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/ringside-kv/ringside/resp/wire"
 )
 
 const (
@@ -45,26 +47,21 @@ func (r *recipe) fill(c *conn, l load) error {
 	if n == 0 {
 		n = l.requests + l.clients*l.pipeline
 	}
-	var wire []byte
+	var requests []byte
 	commands := 0
 	for at := 0; at < n; {
 		args := append([]string(nil), r.stock...)
 		for end := min(at+stockElements, n); at < end; at++ {
 			args = append(args, r.element(at, value)...)
 		}
-		wire = appendCommand(wire, args...)
+		requests = wire.AppendRequest(requests, args...)
 		if commands++; commands < stockPipeline && at < n {
 			continue
 		}
-		if _, err := c.Write(wire); err != nil {
+		if err := c.exchange(requests, commands); err != nil {
 			return err
 		}
-		for range commands {
-			if _, err := c.skipReply(); err != nil {
-				return err
-			}
-		}
-		wire, commands = wire[:0], 0
+		requests, commands = requests[:0], 0
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package client
+package wire
 
 import (
 	"bytes"
@@ -13,14 +13,14 @@ import (
 
 // readAll reads replies until there is an error, and shows them.
 func readAll(src io.Reader) (all []string, err error) {
-	r := newReplyReader(src)
+	r := NewReplyReader(src)
 	for {
-		p, err := r.next()
+		p, err := r.Next()
 		switch {
 		case err != nil:
 			return all, err
 		case p == nil:
-			if err := r.fill(); err != nil {
+			if err := r.Fill(); err != nil {
 				return all, err
 			}
 		default:
@@ -29,25 +29,25 @@ func readAll(src io.Reader) (all []string, err error) {
 	}
 }
 
-func show(p *reply) string {
-	s := fmt.Sprintf("%c", p.kind)
+func show(p *Reply) string {
+	s := fmt.Sprintf("%c", p.Kind)
 	switch {
-	case p.kind == ':':
-		s += fmt.Sprint(p.integer)
-	case p.kind == '*':
-		for _, v := range p.values {
+	case p.Kind == ':':
+		s += fmt.Sprint(p.Int)
+	case p.Kind == '*':
+		for _, v := range p.Values {
 			if v == nil {
 				s += " nil"
 			} else {
 				s += fmt.Sprintf(" %q", v)
 			}
 		}
-	case p.text == nil:
+	case p.Text == nil:
 		s += "nil"
 	default:
-		s += string(p.text)
+		s += string(p.Text)
 	}
-	return s + fmt.Sprintf("/%d", p.size)
+	return s + fmt.Sprintf("/%d", p.Size)
 }
 
 var replies = []struct{ bytes, shown string }{
@@ -87,26 +87,51 @@ func TestRepliesAreReadHoweverTheyArrive(t *testing.T) {
 	}
 }
 
+func TestFlatReaderKeepsScalarsOfEveryDepth(t *testing.T) {
+	for bytes, want := range map[string]string{
+		"*2\r\n$1\r\na\r\n*3\r\n:7\r\n$-1\r\n*1\r\n+x\r\n": "a,7,,x <nil>",
+		"*3\r\n+OK\r\n-ERR no\r\n-ERR again\r\n":           "OK,, ERR no",
+		"*0\r\n":                                           " <nil>",
+		":-3\r\n":                                          "-3 <nil>",
+		"$-1\r\n":                                          " <nil>",
+		"-ERR alone\r\n":                                   " ERR alone",
+	} {
+		r := NewReplyReader(strings.NewReader(bytes))
+		r.Flat = true
+		reply, err := r.Read()
+		if err != nil {
+			t.Fatalf("%q: %v", bytes, err)
+		}
+		text, err := reply.Joined()
+		if got := fmt.Sprint(text, " ", err); got != want {
+			t.Errorf("%q is %q, not %q", bytes, got, want)
+		}
+		if _, err := r.Read(); err != io.EOF || r.Buffered() != 0 {
+			t.Errorf("%q leaves %d bytes, %v", bytes, r.Buffered(), err)
+		}
+	}
+}
+
 func TestLongRepliesAreReadAndForgotten(t *testing.T) {
 	long := strings.Repeat("x", 5<<20)
-	r := newReplyReader(strings.NewReader(fmt.Sprintf("*2\r\n$%d\r\n%s\r\n$1\r\ny\r\n+OK\r\n", len(long), long)))
-	var p *reply
+	r := NewReplyReader(strings.NewReader(fmt.Sprintf("*2\r\n$%d\r\n%s\r\n$1\r\ny\r\n+OK\r\n", len(long), long)))
+	var p *Reply
 	for p == nil {
-		if err := r.fill(); err != nil {
+		if err := r.Fill(); err != nil {
 			t.Fatal(err)
 		}
 		var err error
-		if p, err = r.next(); err != nil {
+		if p, err = r.Next(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if string(p.values[0]) != long || string(p.values[1]) != "y" {
+	if string(p.Values[0]) != long || string(p.Values[1]) != "y" {
 		t.Error("it is not what was sent")
 	}
-	if p, err := r.next(); err != nil || p == nil || string(p.text) != "OK" {
+	if p, err := r.Next(); err != nil || p == nil || string(p.Text) != "OK" {
 		t.Error(p, err)
 	}
-	_ = r.fill()
+	_ = r.Fill()
 	if len(r.buf) > readBuffer {
 		t.Errorf("%d bytes are kept", len(r.buf))
 	}
@@ -118,7 +143,7 @@ func TestGarbageEndsAConnectionAtOnce(t *testing.T) {
 		"$1\r\nabc", "*-2\r\n", "*1\r\n?\r\n", "*99999999999\r\n", "$600000000\r\n", strings.Repeat("*1\r\n", 20),
 		"*200000000\r\n", "+" + strings.Repeat("a", maxLine+readBuffer),
 	} {
-		if got, err := readAll(strings.NewReader(garbage)); !errors.Is(err, errReply) || len(got) > 0 {
+		if got, err := readAll(strings.NewReader(garbage)); !errors.Is(err, ErrReply) || len(got) > 0 {
 			t.Errorf("%.40q: %q, %v", garbage, got, err)
 		}
 	}
@@ -140,11 +165,11 @@ func TestPromisedLengthsTakeNoMemory(t *testing.T) {
 func TestReadingTakesNoMemory(t *testing.T) {
 	stream := bytes.Repeat([]byte("+OK\r\n$5\r\nhello\r\n*2\r\n$1\r\na\r\n$-1\r\n:12\r\n"), 1000)
 	src := bytes.NewReader(stream)
-	r := newReplyReader(src)
+	r := NewReplyReader(src)
 	n := testing.AllocsPerRun(10, func() {
 		src.Reset(stream)
-		for r.fill() == nil {
-			for p, err := r.next(); p != nil; p, err = r.next() {
+		for r.Fill() == nil {
+			for p, err := r.Next(); p != nil; p, err = r.Next() {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -166,7 +191,7 @@ func FuzzReplies(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		whole, err := readAll(bytes.NewReader(b))
 		bits, err2 := readAll(iotest.OneByteReader(bytes.NewReader(b)))
-		if fmt.Sprint(whole) != fmt.Sprint(bits) || errors.Is(err, errReply) != errors.Is(err2, errReply) {
+		if fmt.Sprint(whole) != fmt.Sprint(bits) || errors.Is(err, ErrReply) != errors.Is(err2, ErrReply) {
 			t.Fatalf("at once %q, %v; byte by byte %q, %v", whole, err, bits, err2)
 		}
 	})
