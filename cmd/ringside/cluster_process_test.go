@@ -17,7 +17,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/ringside-kv/ringside/internal/freeport"
-	"github.com/ringside-kv/ringside/loadtest/check"
+	"github.com/ringside-kv/ringside/resp/node/nodetest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/ring/strategy"
 	"github.com/ringside-kv/ringside/store/redistest"
@@ -247,12 +247,12 @@ func (c *processCluster) checkCounts(want int) {
 }
 
 // check compares all that the workers know with what every node answers.
-func (c *processCluster) check(l *check.AppLoad) {
+func (c *processCluster) check(l *nodetest.AppLoad) {
 	c.t.Helper()
 	for _, n := range c.living() {
 		client := n.client()
 		for _, w := range l.Workers {
-			if err := w.Check(check.GoRedis(client)); err != nil {
+			if err := w.Check(nodetest.GoRedis(client)); err != nil {
 				c.t.Errorf("through %s: %v", n.id, err)
 			}
 		}
@@ -261,7 +261,7 @@ func (c *processCluster) check(l *check.AppLoad) {
 }
 
 // stopLoad ends a load and reports what went wrong.
-func stopLoad(t *testing.T, l *check.AppLoad) {
+func stopLoad(t *testing.T, l *nodetest.AppLoad) {
 	t.Helper()
 	l.Stop()
 	for _, w := range l.Workers {
@@ -276,7 +276,7 @@ func stopLoad(t *testing.T, l *check.AppLoad) {
 }
 
 // rueidisDoer is the other library that applications use.
-func rueidisDoer(client rueidis.Client) check.Doer {
+func rueidisDoer(client rueidis.Client) nodetest.Doer {
 	return func(ctx context.Context, args ...string) (string, error) {
 		keys := 1
 		if args[0] == "MGET" {
@@ -287,7 +287,7 @@ func rueidisDoer(client rueidis.Client) check.Doer {
 		if rueidis.IsRedisNil(err) {
 			return "", nil
 		}
-		return check.Flat(reply), err
+		return nodetest.Flat(reply), err
 	}
 }
 
@@ -321,13 +321,13 @@ func TestClusterGrowsAndShrinksUnderEveryClient(t *testing.T) {
 			keys := filled()
 			c.fill(a, keys, size)
 
-			var load check.AppLoad
+			var load nodetest.AppLoad
 			plain := a.client()
 			defer plain.Close()
-			load.Start(restingWorker("plain", seed), check.GoRedis(plain), false)
+			load.Start(restingWorker("plain", seed), nodetest.GoRedis(plain), false)
 			clusterClient := redistest.ClusterClient(&redis.ClusterOptions{Addrs: []string{a.addr}, ReadTimeout: 20 * time.Second})
 			defer clusterClient.Close()
-			load.Start(restingWorker("ClusterClient", seed), check.GoRedis(clusterClient), false)
+			load.Start(restingWorker("ClusterClient", seed), nodetest.GoRedis(clusterClient), false)
 			rue, err := rueidis.NewClient(rueidis.ClientOption{
 				InitAddress: []string{a.addr}, DisableCache: true, ConnWriteTimeout: 20 * time.Second,
 				ShuffleInit: false,
@@ -346,7 +346,7 @@ func TestClusterGrowsAndShrinksUnderEveryClient(t *testing.T) {
 				if id == "c" {
 					another := n.client()
 					defer another.Close()
-					load.Start(restingWorker("plain at c", seed), check.GoRedis(another), false)
+					load.Start(restingWorker("plain at c", seed), nodetest.GoRedis(another), false)
 				}
 			}
 			for _, id := range []string{"b", "d"} {
@@ -375,8 +375,8 @@ func onlyAtLength(t *testing.T) {
 // restingWorker is a worker that rests for ten milliseconds on average after each command, so
 // that clients leave the processors to the nodes and to other tests. With RINGSIDE_LONG, as in
 // go tool task test:cluster, it does not rest.
-func restingWorker(name string, seed uint64) *check.AppWorker {
-	w := check.NewAppWorker(name, seed)
+func restingWorker(name string, seed uint64) *nodetest.AppWorker {
+	w := nodetest.NewAppWorker(name, seed)
 	if os.Getenv("RINGSIDE_LONG") == "" {
 		w.Rest = 10 * time.Millisecond
 	}
@@ -440,11 +440,11 @@ func TestClusterSurvivesKillsWhileRangesChangeHands(t *testing.T) {
 				c.settled("a", "b")
 				const size = 1000
 				c.fill(a, keys, size)
-				var load check.AppLoad
+				var load nodetest.AppLoad
 				for _, n := range []*processNode{a, b, c.start("c")} {
 					client := n.client()
 					defer client.Close()
-					load.Start(restingWorker("of "+n.id, seed), check.GoRedis(client), true)
+					load.Start(restingWorker("of "+n.id, seed), nodetest.GoRedis(client), true)
 				}
 				time.Sleep(time.Duration(rnd.IntN(2500)) * time.Millisecond) // any moment will do
 				for _, n := range c.nodes {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ringside-kv/ringside/loadtest/check"
+	"github.com/ringside-kv/ringside/resp/node/nodetest"
 )
 
 // Every node is stopped by SIGTERM and started again, one after the other as Kubernetes
@@ -29,11 +29,11 @@ func TestRollingRestartOfProcesses(t *testing.T) {
 	keys := filled()
 	c.fill(c.nodes[0], keys, size)
 	for i, n := range c.nodes {
-		var load check.AppLoad
+		var load nodetest.AppLoad
 		for j, other := range []*processNode{c.nodes[(i+1)%3], c.nodes[(i+2)%3]} {
 			client := other.client()
 			defer client.Close()
-			load.Start(restingWorker(fmt.Sprintf("%d of %s while %s restarts", j, other.id, n.id), seed+uint64(i)), check.GoRedis(client), false)
+			load.Start(restingWorker(fmt.Sprintf("%d of %s while %s restarts", j, other.id, n.id), seed+uint64(i)), nodetest.GoRedis(client), false)
 		}
 		time.Sleep(time.Second)
 		began := time.Now()

@@ -19,9 +19,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/ringside-kv/ringside/internal/fakenet"
-	"github.com/ringside-kv/ringside/loadtest/check"
 	"github.com/ringside-kv/ringside/replica"
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/resp/node/nodetest"
 )
 
 // A disk is a node's, under the store. One that is low says that it is full, and takes
@@ -352,10 +352,10 @@ func (s *storm) clear() {
 }
 
 // doers are ways to every node, wherever it is at the time.
-func (s *storm) doers(name int, wires *[]*check.Wire, ids []string) map[string]check.Doer {
-	doers := map[string]check.Doer{}
+func (s *storm) doers(name int, wires *[]*nodetest.Wire, ids []string) map[string]nodetest.Doer {
+	doers := map[string]nodetest.Doer{}
 	for _, id := range ids {
-		w := &check.Wire{Dial: func(ctx context.Context) (net.Conn, error) {
+		w := &nodetest.Wire{Dial: func(ctx context.Context) (net.Conn, error) {
 			ip, _ := s.at.Load(id)
 			return s.net.Host(fmt.Sprintf("10.0.1.%d", name)).Dial(ctx, ip.(string)+":6379")
 		}}
@@ -370,7 +370,7 @@ func (s *storm) doers(name int, wires *[]*check.Wire, ids []string) map[string]c
 func TestChaosLooksLikeOneServer(t *testing.T) {
 	for _, seed := range seeds(t, 3, 300) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			var r *check.Recorder
+			var r *nodetest.Recorder
 			fakenet.Bubble(t, func(t *testing.T) { r = weather(t, seed) })
 			if r == nil {
 				return
@@ -378,7 +378,7 @@ func TestChaosLooksLikeOneServer(t *testing.T) {
 			c := r.Counts()
 			t.Logf("%+v", c)
 			switch err := r.Check(); {
-			case errors.Is(err, check.ErrWrong):
+			case errors.Is(err, nodetest.ErrWrong):
 				t.Error(err)
 			case err != nil:
 				t.Log(err) // not decided, which is no fault of the nodes
@@ -390,7 +390,7 @@ func TestChaosLooksLikeOneServer(t *testing.T) {
 	}
 }
 
-func weather(t *testing.T, seed uint64) *check.Recorder {
+func weather(t *testing.T, seed uint64) *nodetest.Recorder {
 	rnd := rand.New(rand.NewPCG(seed, 13))
 	placing := []string{StrategyBuckets, StrategyKetama, StrategyVnode}[rnd.IntN(3)]
 	fsync := []string{"always", "everysec"}[rnd.IntN(2)]
@@ -419,12 +419,12 @@ func weather(t *testing.T, seed uint64) *check.Recorder {
 	if t.Failed() {
 		return nil
 	}
-	r := check.NewRecorder("")
-	var wires []*check.Wire
+	r := nodetest.NewRecorder("")
+	var wires []*nodetest.Wire
 	stop := make(chan struct{})
 	var clients sync.WaitGroup
 	for i := range 4 {
-		c := &check.HistoryClient{
+		c := &nodetest.HistoryClient{
 			Name: fmt.Sprint("c", i), Nodes: s.doers(1+i, &wires, []string{"a", "b", "c"}),
 			Patience: []time.Duration{time.Second, 10 * time.Second, time.Minute}[rnd.IntN(3)], Pause: 40 * time.Millisecond,
 			Recorder: r, Rand: rand.New(rand.NewPCG(seed, uint64(20+i))),
@@ -441,7 +441,7 @@ func weather(t *testing.T, seed uint64) *check.Recorder {
 	time.Sleep(time.Second)
 	close(stop)
 	clients.Wait()
-	last := &check.HistoryClient{
+	last := &nodetest.HistoryClient{
 		Name: "last", Nodes: s.doers(9, &wires, s.running()), Patience: 10 * time.Second, Recorder: r, Rand: rnd,
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ringside-kv/ringside/loadtest/check"
 	"github.com/ringside-kv/ringside/replica/table"
+	"github.com/ringside-kv/ringside/resp/node/nodetest"
 )
 
 // besideLeave is what happens while the leader of the table leaves.
@@ -65,7 +65,7 @@ func leaveBeside(t *testing.T, seed uint64, rnd *rand.Rand, name string) {
 	c.start("d", "a")
 	c.backups(1)
 	c.settled()
-	var l check.AppLoad
+	var l nodetest.AppLoad
 	closeClients := c.load(&l, seed, true, "a", "b", "c", "d")
 	time.Sleep(2 * time.Second)
 	leaver := c.leader()
@@ -113,7 +113,7 @@ func TestForgottenNodeThatRunsServesNothingOld(t *testing.T) {
 		c.start("d", "a")
 		c.backups(1)
 		c.settled()
-		var l check.AppLoad
+		var l nodetest.AppLoad
 		closeClients := c.load(&l, seed, true, "a", "b", "c", "d")
 		time.Sleep(2 * time.Second)
 		key := c.ownKey("b")

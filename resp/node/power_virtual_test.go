@@ -11,7 +11,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"github.com/ringside-kv/ringside/loadtest/check"
+	"github.com/ringside-kv/ringside/resp/node/nodetest"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
@@ -84,7 +84,7 @@ func TestNothingIsLostByPowerFailuresOfSingleNodes(t *testing.T) {
 		c.say("fsync %s, the disk of %q lies", mode, liar)
 		c.three()
 		c.backups(1)
-		var l check.AppLoad
+		var l nodetest.AppLoad
 		closeClients := c.load(&l, seed, true, "a", "b", "c")
 		for round := range turns(6) {
 			time.Sleep(time.Duration(500+rnd.IntN(3000)) * time.Millisecond)

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ringside-kv/ringside/loadtest/check"
+	"github.com/ringside-kv/ringside/resp/node/nodetest"
 )
 
 // While the disks of all nodes stall, nobody can take over from anybody: no node ends, reads
@@ -18,7 +18,7 @@ func TestNothingIsLostWhenAllDisksStall(t *testing.T) {
 		if err := client.Set(t.Context(), quiet, "here", 0).Err(); err != nil {
 			t.Fatal(err)
 		}
-		var l check.AppLoad
+		var l nodetest.AppLoad
 		closeClients := c.load(&l, seed, true, "a", "b", "c")
 		time.Sleep(2 * time.Second)
 		var ends []func()

@@ -17,8 +17,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/internal/fakenet"
-	"github.com/ringside-kv/ringside/loadtest/check"
 	"github.com/ringside-kv/ringside/replica/step"
+	"github.com/ringside-kv/ringside/resp/node/nodetest"
 	"github.com/ringside-kv/ringside/store/memdisk"
 )
 
@@ -248,7 +248,7 @@ func (o *occasion) endAt(t *testing.T, step step.Step, seed uint64) {
 	c := newVirtualCluster(t, seed, time.Duration(1+rnd.IntN(5))*time.Millisecond, 0, func(cfg *Config) { cfg.Strategy = placing })
 	c.three()
 	c.backups(o.backups)
-	var l check.AppLoad
+	var l nodetest.AppLoad
 	closeClients := c.load(&l, seed, true, "a", "b", "c")
 	time.Sleep(time.Duration(rnd.IntN(2000)) * time.Millisecond)
 

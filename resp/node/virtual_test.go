@@ -21,8 +21,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/ringside-kv/ringside/internal/fakenet"
-	"github.com/ringside-kv/ringside/loadtest/check"
 	"github.com/ringside-kv/ringside/replica/step"
+	"github.com/ringside-kv/ringside/resp/node/nodetest"
 	"github.com/ringside-kv/ringside/ring"
 	"github.com/ringside-kv/ringside/store"
 	"github.com/ringside-kv/ringside/store/memdisk"
@@ -255,16 +255,16 @@ func (c *virtualCluster) unsettled(ids []string) string {
 }
 
 // load lets workers write through nodes, one worker each.
-func (c *virtualCluster) load(l *check.AppLoad, seed uint64, tolerant bool, ids ...string) (closeClients func()) {
+func (c *virtualCluster) load(l *nodetest.AppLoad, seed uint64, tolerant bool, ids ...string) (closeClients func()) {
 	var clients []*redis.Client
 	for i, id := range ids {
 		client := c.client(id)
 		clients = append(clients, client)
 		slow := func(ctx context.Context, args ...string) (string, error) {
 			time.Sleep(20 * time.Millisecond) // virtual; a client that thinks leaves time for more events
-			return check.GoRedis(client)(ctx, args...)
+			return nodetest.GoRedis(client)(ctx, args...)
 		}
-		l.Start(check.NewAppWorker(fmt.Sprintf("%d-%s", i, id), seed), slow, tolerant)
+		l.Start(nodetest.NewAppWorker(fmt.Sprintf("%d-%s", i, id), seed), slow, tolerant)
 	}
 	return func() {
 		for _, client := range clients {
@@ -274,7 +274,7 @@ func (c *virtualCluster) load(l *check.AppLoad, seed uint64, tolerant bool, ids 
 }
 
 // check compares all that the workers know with what every node answers.
-func (c *virtualCluster) check(l *check.AppLoad) {
+func (c *virtualCluster) check(l *nodetest.AppLoad) {
 	c.t.Helper()
 	least, greatest := 0, 0
 	for _, w := range l.Workers {
@@ -291,7 +291,7 @@ func (c *virtualCluster) check(l *check.AppLoad) {
 	for _, id := range c.running() {
 		client := c.client(id)
 		for _, w := range l.Workers {
-			if err := w.Check(check.GoRedis(client)); err != nil {
+			if err := w.Check(nodetest.GoRedis(client)); err != nil {
 				c.t.Errorf("through %s: %v", id, err)
 			}
 		}
@@ -387,7 +387,7 @@ func whateverHappens(t *testing.T, seed uint64) {
 	c.start("a")
 	c.start("b", "a")
 	c.settled()
-	var l check.AppLoad
+	var l nodetest.AppLoad
 	closeClients := c.load(&l, seed, true, "a", "b")
 	for range happenings(rnd) {
 		time.Sleep(time.Duration(rnd.IntN(4000)) * time.Millisecond)

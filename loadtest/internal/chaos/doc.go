@@ -1,4 +1,4 @@
-// Command chaos runs a cluster of real processes while they are killed, stopped, frozen,
+// Package chaos tests a cluster of real processes while they are killed, stopped, frozen,
 // restarted in turn at new addresses, cut off from each other in both ways or one, on disks
 // that are full, low, slow or stuck and by clocks that are set, while others join and leave, all
 // at random, and holds all that clients were told against what one server could have
@@ -11,16 +11,16 @@
 // events: each acknowledged write is told of once, or a gap is. At the end it prints operations,
 // faults, what was lost and the longest that a key was unavailable:
 //
-//	go run ./loadtest/internal/chaos                          # 10 minutes
-//	go run ./loadtest/internal/chaos --duration 1h --nodes 5
-//	go run ./loadtest/internal/chaos --faults kill,freeze     # only these
+//	go tool task test:chaos                                # 10 minutes
+//	go tool task test:chaos -- -duration 1h -nodes 5
+//	go tool task test:chaos -- -faults kill,freeze         # only these
 //
 // On Linux as root each node has a network namespace and a disk of its own, an ext4 in a
 // file, which is frozen as fsfreeze(8) does where it is to be slow or stuck. On linux/amd64
-// it builds nodes whose clock can be set, see clock.go; the machine's clock is left alone.
-// What a machine does not allow is left out, and it says so. A fault of the cluster's makes
-// the exit status 1; the nodes' data and logs are kept then.
+// it builds nodes whose clock can be set, see clock_test.go; the machine's clock is left alone.
+// What a machine does not allow is left out, and it says so. If the test fails, the nodes' data
+// and logs are kept.
 //
-// Begin with run, which is the whole course, faults.go for what goes wrong, and package
-// loadtest/check for how it is judged.
-package main
+// Begin with run (run_test.go), which is the whole course, faults_test.go for what goes wrong, and package
+// resp/node/nodetest for how it is judged.
+package chaos

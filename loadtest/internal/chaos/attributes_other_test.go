@@ -1,0 +1,7 @@
+//go:build !linux
+
+package chaos
+
+import "syscall"
+
+func attributes(bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{} }

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package main
-
-// isolate cannot: there are no network namespaces.
-func isolate() (isolated bool, why string, err error) {
-	return false, "only Linux has network namespaces", nil
-}
