@@ -13,8 +13,8 @@ import (
 	"github.com/ringside-kv/ringside/loadtest/result"
 )
 
-// machine is what this runs on; what cannot be found out is missing.
-func machine() result.Machine {
+// Machine describes the machine that this program runs on. What is not known is empty.
+func Machine() result.Machine {
 	m := result.Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: strings.TrimSpace(cpuid.CPU.BrandName), Cores: runtime.NumCPU(), Go: runtime.Version()}
 	if text, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
 		m.Kernel = strings.TrimSpace(string(text))

@@ -18,7 +18,7 @@ func Run(ctx context.Context, cfg Config) (*result.Report, error) {
 	began := time.Now()
 	r := &result.Report{
 		Version: result.Version, Ringside: cfg.Version, Command: cfg.Command, Began: began.UTC(),
-		Machine: machine(), Settings: cfg.Settings, Script: cfg.Script.String(),
+		Machine: Machine(), Settings: cfg.Settings, Script: cfg.Script.String(),
 		WindowMS: milliseconds(cfg.window()), Rounds: cfg.Rounds,
 	}
 	for _, one := range cfg.Contestants {

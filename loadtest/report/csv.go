@@ -107,12 +107,16 @@ func flushed(out *csv.Writer) error {
 	return nil
 }
 
-// fieldNames are the paths of all texts and numbers in a type, as JSON names them.
+// fieldNames are the paths of all texts and numbers in a type, as JSON names them. Lists have none.
 func fieldNames(t reflect.Type, path string) []string {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if t.Kind() != reflect.Struct {
+	switch t.Kind() {
+	case reflect.Slice:
+		return nil
+	case reflect.Struct:
+	default:
 		return []string{path}
 	}
 	var names []string
@@ -129,6 +133,8 @@ func fieldNames(t reflect.Type, path string) []string {
 // fieldTexts are the values in the order of fieldNames.
 func fieldTexts(v reflect.Value) []string {
 	switch {
+	case v.Kind() == reflect.Slice:
+		return nil
 	case v.Kind() == reflect.Pointer && v.IsNil():
 		return make([]string, len(fieldNames(v.Type(), "")))
 	case v.Kind() == reflect.Pointer:

@@ -5,7 +5,6 @@ import (
 	"io"
 	"reflect"
 	"strconv"
-	"strings"
 
 	"github.com/ringside-kv/ringside/loadtest/sim"
 )
@@ -19,55 +18,16 @@ import (
 func SimulationCSV(w io.Writer, r *sim.Report) error {
 	out := csv.NewWriter(w)
 	head := []string{"step", "event", "node_count", "contender", "yardstick"}
-	head = appendNames(head, "least", reflect.TypeFor[sim.Amount]())
-	head = appendNames(head, "", reflect.TypeFor[sim.Outcome]())
-	_ = out.Write(head)
+	head = append(head, fieldNames(reflect.TypeFor[sim.Amount](), "least")...)
+	_ = out.Write(append(head, fieldNames(reflect.TypeFor[sim.Outcome](), "")...))
 	for i := range r.Steps {
 		step := &r.Steps[i]
 		for j := range step.Outcomes {
 			c := r.Contenders[j]
 			row := []string{strconv.Itoa(i), step.Event, strconv.Itoa(len(step.Nodes)), c.Name, strconv.FormatBool(c.Yardstick)}
-			row = appendValues(row, reflect.ValueOf(step.Least))
-			row = appendValues(row, reflect.ValueOf(step.Outcomes[j]))
-			_ = out.Write(row)
+			row = append(row, fieldTexts(reflect.ValueOf(step.Least))...)
+			_ = out.Write(append(row, fieldTexts(reflect.ValueOf(step.Outcomes[j]))...))
 		}
 	}
 	return flushed(out)
-}
-
-// appendNames adds the paths of all numbers in a type.
-func appendNames(names []string, path string, t reflect.Type) []string {
-	if t.Kind() != reflect.Struct {
-		if isNumber(t.Kind()) {
-			names = append(names, path)
-		}
-		return names
-	}
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		if path != "" {
-			name = path + "." + name
-		}
-		names = appendNames(names, name, t.Field(i).Type)
-	}
-	return names
-}
-
-// appendValues adds the numbers in the order of appendNames.
-func appendValues(row []string, v reflect.Value) []string {
-	switch {
-	case v.Kind() == reflect.Struct:
-		for i := range v.NumField() {
-			row = appendValues(row, v.Field(i))
-		}
-	case v.CanFloat():
-		row = append(row, strconv.FormatFloat(v.Float(), 'g', -1, 64))
-	case v.CanInt():
-		row = append(row, strconv.FormatInt(v.Int(), 10))
-	}
-	return row
-}
-
-func isNumber(k reflect.Kind) bool {
-	return k >= reflect.Int && k <= reflect.Int64 || k == reflect.Float64 || k == reflect.Float32
 }

@@ -1,15 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
-	"net"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/ringside-kv/ringside/loadtest/cluster"
 )
 
 // What one measurement finds.
@@ -76,38 +75,31 @@ type setClient struct {
 }
 
 func (c *setClient) run(ctx context.Context, addr string) error {
-	conn, err := net.Dial("tcp", addr)
+	conn, err := cluster.Dial(addr)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }()
-	r := bufio.NewReader(conn)
-	var batch []byte
+	defer conn.Close()
 	for i := range c.value {
 		c.value[i] = byte('a' + c.rnd.IntN(26))
 	}
 	for ctx.Err() == nil {
-		batch = batch[:0]
 		for range c.pipeline {
 			if len(c.keys) == 0 {
-				batch = append(batch, "*1\r\n$4\r\nPING\r\n"...)
+				conn.Add([]byte("PING"))
 				continue
 			}
 			key := c.keys[c.rnd.IntN(len(c.keys))]
 			c.value[c.rnd.IntN(len(c.value))] = byte('a' + c.rnd.IntN(26))
-			batch = fmt.Appendf(batch, "*3\r\n$3\r\nSET\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(key), key, len(c.value), c.value)
+			conn.Add([]byte("SET"), []byte(key), c.value)
 		}
 		began := time.Now()
-		if _, err := conn.Write(batch); err != nil {
+		if err := conn.Flush(); err != nil {
 			return err
 		}
 		for range c.pipeline {
-			line, err := r.ReadSlice('\n')
-			if err != nil {
+			if _, err := conn.Reply(); err != nil {
 				return err
-			}
-			if line[0] != '+' {
-				return fmt.Errorf("the reply is %.200s", line)
 			}
 		}
 		c.took = append(c.took, time.Since(began))

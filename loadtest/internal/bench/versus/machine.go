@@ -1,15 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 
-	"github.com/ringside-kv/ringside/loadtest/cluster"
+	"github.com/ringside-kv/ringside/loadtest"
 )
 
 // A machine is where the figures come from. What is not known is empty.
@@ -24,18 +24,9 @@ type machine struct {
 }
 
 func describeMachine(ctx context.Context, dir, redisServer string) machine {
-	m := machine{CPU: runtime.GOARCH, Cores: runtime.NumCPU(), Kernel: runtime.GOOS, Go: runtime.Version()}
-	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		if model := cpuModel(string(text)); model != "" {
-			m.CPU = model
-		}
-	}
-	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
-		m.Memory, _ = cluster.Kilobytes(string(text), "MemTotal")
-	}
-	if text, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
-		m.Kernel = runtime.GOOS + " " + strings.TrimSpace(string(text))
-	}
+	of := loadtest.Machine()
+	m := machine{CPU: cmp.Or(of.CPU, of.Arch), Cores: of.Cores, Memory: of.MemoryBytes,
+		Kernel: strings.TrimSpace(of.OS + " " + of.Kernel), Go: of.Go}
 	if text, err := os.ReadFile("/proc/mounts"); err == nil {
 		if path, err := filepath.EvalSymlinks(dir); err == nil {
 			m.FileSystem = fileSystem(string(text), path)
@@ -47,15 +38,6 @@ func describeMachine(ctx context.Context, dir, redisServer string) machine {
 		}
 	}
 	return m
-}
-
-var cpuModelLine = regexp.MustCompile(`(?m)^model name\s*:\s*(.+)$`)
-
-func cpuModel(cpuinfo string) string {
-	if m := cpuModelLine.FindStringSubmatch(cpuinfo); m != nil {
-		return strings.Join(strings.Fields(m[1]), " ")
-	}
-	return ""
 }
 
 // fileSystem returns the type of that mount which holds path.
