@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/ringside-kv/ringside/resp/internal/command"
@@ -55,8 +56,18 @@ func cmdEval(x *call) {
 	case known.Flags&script.NoCluster != 0 && x.conn.routes != nil && len(x.conn.routes.links) > 0:
 		x.Error("ERR Can not run script on cluster, 'no-cluster' flag is set.")
 		return
+	case known.Flagged && known.Flags&script.NoWrites == 0 && x.writesRefused(x.Args[3:3+n]):
+		x.Error(msgNoReplicas)
+		return
 	}
 	x.runScript(known, x.Args[3:3+n], x.Args[3+n:], readonly || known.Flags&script.NoWrites != 0)
+}
+
+// writesRefused reports whether writes to one of some keys are refused for want of copies.
+func (x *call) writesRefused(keys [][]byte) bool {
+	return x.srv.scarce(x.conn.routes) && slices.ContainsFunc(keys, func(key []byte) bool {
+		return x.srv.refuses(x.conn.routes, x.Unit.Place(key).Token())
+	})
 }
 
 func (x *call) runScript(known *knownScript, keys, argv [][]byte, readonly bool) {

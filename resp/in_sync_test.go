@@ -142,6 +142,10 @@ func TestTooFewCopiesRefuseWrites(t *testing.T) {
 			o.want(refused, "APPEND", key, "x")
 			o.want(refused, "GETDEL", key)
 			o.want(refused, "MSET", "{"+key+"}1", "v", key, "v")
+			// A script that says what it does is refused before it begins, unless it only reads.
+			o.want("$old", "EVAL", "return redis.call('GET', KEYS[1])", "1", key)
+			o.want(refused, "EVAL", "#!lua\nreturn redis.call('GET', KEYS[1])", "1", key)
+			o.want("$old", "EVAL", "#!lua flags=no-writes\nreturn redis.call('GET', KEYS[1])", "1", key)
 		} else {
 			o.want("$new", "GET", key)
 		}

@@ -66,9 +66,6 @@ func Compile(body string) (*Script, error) {
 	if len(code) > MaxBody {
 		return nil, fmt.Errorf("ERR the script is longer than %d bytes", MaxBody)
 	}
-	if strings.HasPrefix(code, "\x1b") {
-		return nil, errors.New("ERR Error compiling script (new function): user_script: bytecode is refused")
-	}
 	proto, err := lua.Compile(code, "@user_script")
 	if err != nil {
 		return nil, fmt.Errorf("ERR Error compiling script (new function): %w", err)

@@ -128,8 +128,8 @@ func coroutineWrap(t *Thread) int {
 	fn := t.NewFunction(func(t *Thread) int {
 		n, err, failed := t.resume(co, 1)
 		if failed {
-			if err.IsString() {
-				err = t.String(t.at(1) + err.Text())
+			if text, ok := ToText(err); ok {
+				err = t.String(t.at(1) + text)
 			}
 			t.throw(err)
 		}

@@ -163,17 +163,11 @@ const loadFactor = 64
 // load compiles a chunk and pushes its function, or nil and an error.
 func (t *Thread) load(source, name string) int {
 	s := t.state
-	fail := func(msg string) int {
-		t.Push(Nil)
-		return 1 + t.push1(t.String(msg))
-	}
-	if strings.HasPrefix(source, "\x1b") {
-		return fail("attempt to load chunk with wrong mode")
-	}
 	t.Hold(loadFactor * len(source))
 	p, err := compile(source, name, s.depth, s.stopped)
 	if err != nil {
-		return fail(err.Error())
+		t.Push(Nil)
+		return 1 + t.push1(t.String(err.Error()))
 	}
 	p.own()
 	s.alloc(p.Bytes())
@@ -336,7 +330,7 @@ func baseUnpack(t *Thread) int {
 		return 0
 	}
 	n := last - first + 1
-	if n >= maxUnpacked-(t.top-t.frame().base) {
+	if n > maxStack-t.NArgs() {
 		t.Errorf("too many results to unpack")
 	}
 	t.need(t.top + n)
@@ -345,5 +339,3 @@ func baseUnpack(t *Thread) int {
 	}
 	return n
 }
-
-const maxUnpacked = 8000 // LUAI_MAXCSTACK
