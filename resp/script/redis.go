@@ -126,7 +126,7 @@ func (r *Runtime) arguments(t *lua.Thread) (args [][]byte, refusal string) {
 	for i := 1; i <= n; i++ {
 		at := len(b)
 		if v := t.Arg(i); v.IsString() {
-			b = append(b, v.Text()...)
+			b = appendText(t, b, v.Text())
 		} else {
 			b = argument(b, v.Float())
 		}
@@ -137,6 +137,18 @@ func (r *Runtime) arguments(t *lua.Thread) (args [][]byte, refusal string) {
 	}
 	return args, ""
 }
+
+// appendText appends a text, in parts between which the script can be stopped.
+func appendText(t *lua.Thread, b []byte, text string) []byte {
+	for len(text) > textPart {
+		b = append(b, text[:textPart]...)
+		t.Step(textPart)
+		text = text[textPart:]
+	}
+	return append(b, text...)
+}
+
+const textPart = 1 << 20
 
 func errorReply(t *lua.Thread) int {
 	v := t.Arg(1)
@@ -195,7 +207,8 @@ func (r *Runtime) log(t *lua.Thread) int {
 			b.Append(s)
 		}
 	}
-	r.host.Log(level, string(b.Bytes()))
+	b.Push()
+	r.host.Log(level, t.Pop().Text())
 	return 0
 }
 

@@ -54,14 +54,6 @@ func (t *Thread) String(s string) Value {
 // PushString pushes a string, which counts.
 func (t *Thread) PushString(s string) { t.Push(t.String(s)) }
 
-// PushBytes pushes a string with a copy of some bytes.
-func (t *Thread) PushBytes(b []byte) {
-	t.state.alloc(stringBytes + len(b))
-	v, room := newText(len(b))
-	copy(room, b)
-	t.Push(v)
-}
-
 // NewTable returns a table with room for some elements and keys.
 func (t *Thread) NewTable(array, hash int) *Table { return t.state.NewTable(array, hash) }
 

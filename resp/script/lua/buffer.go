@@ -2,18 +2,29 @@ package lua
 
 import "unsafe"
 
-// A Buffer builds a string. Its bytes count while they grow.
+// A Buffer builds a string. Its bytes count while they grow. A long string is kept in pieces, so
+// that no step copies more than one.
 type Buffer struct {
-	t *Thread
-	b []byte
+	t      *Thread
+	pieces [][]byte
+	before int // bytes in pieces
+	b      []byte
 }
 
 // NewBuffer returns an empty buffer, which lasts until the function that runs returns.
 func (t *Thread) NewBuffer() *Buffer { return &Buffer{t: t} }
 
+// bufferPiece is how many bytes a piece has at least.
+const bufferPiece = 1 << 20
+
 // room makes place for n more bytes.
 func (b *Buffer) room(n int) {
 	if cap(b.b)-len(b.b) < n {
+		if len(b.b) >= bufferPiece {
+			b.pieces = append(b.pieces, b.b)
+			b.before += len(b.b)
+			b.b = nil
+		}
 		size := max(2*cap(b.b), len(b.b)+n, 64)
 		b.t.Hold(size)
 		grown := make([]byte, len(b.b), size)
@@ -26,6 +37,11 @@ func (b *Buffer) room(n int) {
 
 // Append adds the bytes of a text.
 func (b *Buffer) Append(s string) {
+	for len(s) > bufferPiece {
+		b.room(bufferPiece)
+		b.b = append(b.b, s[:bufferPiece]...)
+		s = s[bufferPiece:]
+	}
 	b.room(len(s))
 	b.b = append(b.b, s...)
 }
@@ -39,13 +55,24 @@ func (b *Buffer) AppendByte(c byte) {
 }
 
 // Len returns how many bytes there are.
-func (b *Buffer) Len() int { return len(b.b) }
-
-// Bytes returns the bytes, until more are added.
-func (b *Buffer) Bytes() []byte { return b.b }
+func (b *Buffer) Len() int { return b.before + len(b.b) }
 
 // Push pushes the bytes as a string.
-func (b *Buffer) Push() { b.t.PushBytes(b.b) }
+func (b *Buffer) Push() {
+	if b.before == 0 {
+		b.t.PushBytes(b.b)
+		return
+	}
+	all, passed := append(b.pieces, b.b), 0
+	b.t.fill(b.Len(), func(room []byte, from, to int) {
+		for from < to {
+			if from-passed == len(all[0]) {
+				passed, all = from, all[1:]
+			}
+			from += copy(room[from:to], all[0][from-passed:])
+		}
+	})
+}
 
 // bufferIn returns a buffer that begins in some room.
 func (t *Thread) bufferIn(room []byte) Buffer {
@@ -76,6 +103,9 @@ func newText(n int) (v Value, b []byte) {
 	t.s = stringOf(b)
 	return Value{ref: &t.header}, b
 }
+
+// PushBytes pushes a string with a copy of some bytes.
+func (t *Thread) PushBytes(b []byte) { t.PushCopy(stringOf(b)) }
 
 // PushCopy pushes a string with a copy of a text. Parts of texts are copied: a short one must
 // not keep a long text in memory, which nothing counts.

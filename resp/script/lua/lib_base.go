@@ -154,7 +154,8 @@ func baseLoad(t *Thread) int {
 		t.Push(Nil)
 		return 1 + t.push1(err)
 	}
-	return t.load(string(source.Bytes()), name)
+	source.Push()
+	return t.load(t.Pop().Text(), name)
 }
 
 // loadFactor is how many bytes a compilation may take for one of the source.

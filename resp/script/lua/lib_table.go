@@ -138,7 +138,11 @@ func tableInsert(t *Thread) int {
 	end := list.Len() + 1
 	switch t.NArgs() {
 	case 2:
-		t.SetInt(list, end, t.Arg(2))
+		if end <= len(list.array) && !list.readonly {
+			list.array[end-1] = t.Arg(2)
+		} else {
+			t.SetInt(list, end, t.Arg(2))
+		}
 	case 3:
 		at := t.CheckInt32(2)
 		for i := max(end, at); i > at; i-- {
@@ -162,6 +166,10 @@ func tableRemove(t *Thread) int {
 		return 0
 	}
 	t.Push(list.GetInt(at))
+	if at == end && end <= len(list.array) && !list.readonly {
+		list.array[end-1] = Nil
+		return 1
+	}
 	for ; at < end; at++ {
 		if at%tableSlice == 0 {
 			t.Step(tableSlice)
@@ -170,112 +178,4 @@ func tableRemove(t *Thread) int {
 	}
 	t.SetInt(list, end, Nil)
 	return 1
-}
-
-// A sorter sorts with the steps of the C library (R. Sedgewick, Algorithms, quicksort with the
-// median of three): scripts see which values it compares, and what becomes of a list whose
-// order is none.
-type sorter struct {
-	t       *Thread
-	list    *Table
-	compare Value // or nil
-	steps   int
-}
-
-func tableSort(t *Thread) int {
-	s := sorter{t: t, list: t.CheckTable(1), compare: t.Arg(2)}
-	n := s.list.Len()
-	if !s.compare.IsNil() {
-		t.CheckFunction(2)
-	}
-	s.sort(1, n)
-	return 0
-}
-
-func (s *sorter) less(a, b Value) bool {
-	if s.steps++; s.steps%64 == 0 {
-		s.t.Step(256)
-	}
-	if s.compare.IsNil() {
-		return s.t.Less(a, b)
-	}
-	s.t.Push(s.compare)
-	s.t.Push(a)
-	s.t.Push(b)
-	s.t.Call(2, 1)
-	return s.t.Pop().Truth()
-}
-
-// put stores two elements.
-func (s *sorter) put(i int, a Value, j int, b Value) {
-	s.t.SetInt(s.list, i, a)
-	s.t.SetInt(s.list, j, b)
-}
-
-// order swaps two elements if the second is less than the first.
-func (s *sorter) order(i int, a Value, j int, b Value) {
-	if s.less(b, a) {
-		s.put(i, b, j, a)
-	}
-}
-
-func (s *sorter) sort(low, high int) {
-	for low < high {
-		s.order(low, s.list.GetInt(low), high, s.list.GetInt(high))
-		if high-low == 1 {
-			return
-		}
-		i := (low + high) / 2
-		if a, b := s.list.GetInt(i), s.list.GetInt(low); s.less(a, b) {
-			s.put(i, b, low, a)
-		} else {
-			s.order(i, a, high, s.list.GetInt(high))
-		}
-		if high-low == 2 {
-			return
-		}
-		pivot := s.list.GetInt(i)
-		s.put(i, s.list.GetInt(high-1), high-1, pivot)
-		i = s.partition(low, high, pivot)
-		s.put(high-1, s.list.GetInt(i), i, s.list.GetInt(high-1))
-		// The smaller part is sorted by a call, so that calls do not get deep.
-		if i-low < high-i {
-			s.sort(low, i-1)
-			low = i + 1
-		} else {
-			s.sort(i+1, high)
-			high = i - 1
-		}
-	}
-}
-
-// partition moves what is less than the pivot, which is at high-1, before the rest, and returns
-// where that begins.
-func (s *sorter) partition(low, high int, pivot Value) int {
-	i, j := low, high-1
-	for {
-		var a, b Value
-		for i++; ; i++ {
-			if a = s.list.GetInt(i); !s.less(a, pivot) {
-				break
-			}
-			s.check(i <= high)
-		}
-		for j--; ; j-- {
-			if b = s.list.GetInt(j); !s.less(pivot, b) {
-				break
-			}
-			s.check(j >= low)
-		}
-		if j < i {
-			return i
-		}
-		s.put(i, b, j, a)
-	}
-}
-
-func (s *sorter) check(ok bool) {
-	if !ok {
-		s.t.Errorf("invalid order function for sorting")
-	}
 }
