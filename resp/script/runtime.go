@@ -39,6 +39,8 @@ type Runtime struct {
 	state   *lua.State
 	globals *lua.Table
 	json    luaext.JSONSettings
+	// keysName and argvName are the names of the global variables that each run sets.
+	keysName, argvName lua.Value
 
 	host  Host
 	resp3 bool // how the script wants replies
@@ -125,8 +127,8 @@ func (r *Runtime) Run(s *Script, keys, argv [][]byte, host Host, dst []byte, res
 // this inserts nothing, and a state that is to stop does not keep it from ending.
 func (r *Runtime) setLists(t *lua.Thread, keys, argv lua.Value) {
 	r.globals.SetReadonly(false)
-	t.SetField(r.globals, "KEYS", keys)
-	t.SetField(r.globals, "ARGV", argv)
+	t.Set(r.globals, r.keysName, keys)
+	t.Set(r.globals, r.argvName, argv)
 	r.globals.SetReadonly(true)
 }
 
@@ -135,7 +137,9 @@ func list(t *lua.Thread, words [][]byte) lua.Value {
 	table := t.NewTable(len(words), 0)
 	t.Push(table.Value())
 	for i, w := range words {
-		t.SetInt(table, i+1, t.String(string(w)))
+		t.PushBytes(w)
+		t.SetInt(table, i+1, t.Top(1))
+		t.Pop()
 	}
 	return t.Pop()
 }

@@ -40,6 +40,7 @@ func (r *Runtime) open(t *lua.Thread) {
 		return 0
 	}))
 	meta.SetReadonly(true)
+	r.keysName, r.argvName = t.String("KEYS"), t.String("ARGV")
 	r.setLists(t, lua.False, lua.False)
 }
 
