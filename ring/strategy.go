@@ -9,7 +9,7 @@ import (
 // same input has the same answer on every node, whatever the order of the members.
 // It may be used from any goroutine.
 type Strategy interface {
-	// Name is buckets, ketama or vnode.
+	// Name is what settings call the strategy: see package ring/strategy.
 	Name() string
 	// Token is the strategy's [TokenFunc].
 	Token(key []byte) Token

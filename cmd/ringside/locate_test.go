@@ -190,7 +190,7 @@ func TestLocateFaults(t *testing.T) {
 	}
 	for _, tt := range []struct{ args, want string }{
 		{"key", "--node: missing"},
-		{"--strategy ketma --node a --points 40", `--strategy: unknown strategy: "ketma": use buckets, ketama or vnode`},
+		{"--strategy ketma --node a --points 40", `--strategy: unknown strategy: "ketma": use buckets, ketama, vnode, bounded, jump, lrh, maglev, multiprobe or rendezvous`},
 		{"--node a:0", "--node: bad weight"},
 		{"--node a:-1", "--node: bad weight"},
 		{"--node a:NaN", "--node: bad weight"},
@@ -311,7 +311,7 @@ func TestLocateHelpAndCompletion(t *testing.T) {
 	if code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	for _, want := range []string{"Examples:", "--strategy buckets|ketama|vnode", "--ketama-rule libketama|twemproxy", "--print-placement", "without --placement", "(default 160)"} {
+	for _, want := range []string{"Examples:", "--strategy buckets|ketama|vnode|bounded|jump|lrh|maglev|multiprobe|rendezvous", "--ketama-rule libketama|twemproxy", "--print-placement", "without --placement", "(default 160)"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}

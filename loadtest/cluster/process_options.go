@@ -25,7 +25,7 @@ type ProcessOptions struct {
 func (o *ProcessOptions) Flags(f *flag.FlagSet) {
 	f.StringVar(&o.Binary, "binary", o.Binary, "ringside to run; built when empty")
 	f.StringVar(&o.Dir, "dir", o.Dir, "where the nodes keep their data; a temporary directory when empty")
-	f.StringVar(&o.Strategy, "strategy", o.Strategy, "buckets, ketama or vnode")
+	f.StringVar(&o.Strategy, "strategy", o.Strategy, "buckets, ketama, vnode or another strategy of ringside serve")
 	f.StringVar(&o.Serve, "serve", o.Serve, "further flags of ringside serve")
 	f.BoolVar(&o.Verbose, "verbose", o.Verbose, "show what goes on: what the nodes log, or what is done to them")
 }

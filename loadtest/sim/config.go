@@ -90,7 +90,7 @@ type Config struct {
 // DefaultConfig is ten nodes and a million keys through the [DefaultScenario].
 func DefaultConfig() Config {
 	return Config{
-		Strategies: append(strategy.Names(), Mod, Rendezvous),
+		Strategies: append(strategy.Compared(), Mod, Rendezvous),
 		Base:       strategy.DefaultConfig(),
 		Members:    Nodes(10),
 		Backups:    1,

@@ -113,7 +113,7 @@ type Config struct {
 	// the directory stores; a new directory gets one of the host name and an identity.
 	// [Open] refuses another name than the directory's.
 	ID string
-	// Strategy is buckets, ketama or vnode. A directory keeps the one that it was
+	// Strategy is one of the names in package ring/strategy. A directory keeps the one that it was
 	// created with.
 	Strategy string
 	// Hash is native or slot. A directory keeps the one that it was created with.

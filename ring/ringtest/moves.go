@@ -9,7 +9,7 @@ import (
 func (s Suite) joins(_ *testing.T, h *history) {
 	h.join(1)
 	h.settle()
-	for range 20 {
+	for range s.steps(20) {
 		old := h.members
 		joiners := h.join(1)
 		h.checkMoves(old, h.settle(), joiners, nil)
@@ -17,7 +17,7 @@ func (s Suite) joins(_ *testing.T, h *history) {
 }
 
 func (s Suite) leaves(_ *testing.T, h *history) {
-	h.join(20)
+	h.join(s.steps(20))
 	h.settle()
 	for len(h.members) > 1 {
 		old := h.members
@@ -29,7 +29,7 @@ func (s Suite) leaves(_ *testing.T, h *history) {
 func (s Suite) changes(_ *testing.T, h *history) {
 	h.join(10)
 	h.settle()
-	for range 10 {
+	for range s.steps(10) {
 		old := h.members
 		leavers := h.leave(h.rnd.IntN(6))
 		joiners := h.join(h.rnd.IntN(6))
@@ -75,7 +75,7 @@ func (h *history) checkMoves(old []ring.Member, before *ring.Placement, joiners,
 func (s Suite) crashes(t *testing.T, h *history) {
 	h.join(12)
 	h.settle()
-	for range 4 {
+	for range s.steps(4) {
 		old := h.members
 		var failed []string
 		for id := range h.leave(max(1, h.backups)) {

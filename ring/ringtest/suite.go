@@ -23,6 +23,9 @@ type Suite struct {
 	// Pointless tells which members own nothing by the strategy's own arithmetic.
 	// Nil is none.
 	Pointless func(members []ring.Member) map[string]bool
+	// Short is for placements of thousands of ranges: each test takes a quarter of its steps, with one
+	// number of backups and with or without weights, drawn anew.
+	Short bool
 	// MaxToMean bounds the tokens that one of n nodes serves, as a multiple of its
 	// share by weight. Weights are from 0.5 to 2.
 	MaxToMean func(n int) float64
@@ -47,8 +50,15 @@ func (s Suite) Run(t *testing.T) {
 			seed := rand.Uint64()
 			t.Logf("seed %d", seed)
 			rnd := rand.New(rand.NewPCG(seed, 0))
-			for _, weighted := range []bool{false, true} {
+			only := -1
+			if s.Short {
+				only = rnd.IntN(6)
+			}
+			for i, weighted := range []bool{false, true} {
 				for backups := range 3 {
+					if only >= 0 && only != 3*i+backups {
+						continue
+					}
 					test.run(t, &history{suite: s, t: t, rnd: rnd, weighted: weighted, backups: backups})
 				}
 			}
@@ -56,6 +66,14 @@ func (s Suite) Run(t *testing.T) {
 	}
 	t.Run("hash tags", s.hashTags)
 	t.Run("bad input", s.badInput)
+}
+
+// steps is how many of n steps a test takes.
+func (s Suite) steps(n int) int {
+	if s.Short {
+		return (n + 3) / 4
+	}
+	return n
 }
 
 // A history is a cluster through its changes.

@@ -87,7 +87,7 @@ func (h *history) checkEpochs(before, after *ring.Placement) {
 }
 
 func (s Suite) order(t *testing.T, h *history) {
-	for range 4 {
+	for range s.steps(4) {
 		h.join(1 + h.rnd.IntN(12))
 		want, err := s.Strategy.Desired(h.input())
 		if err != nil {
@@ -109,7 +109,7 @@ func (s Suite) order(t *testing.T, h *history) {
 }
 
 func (s Suite) idempotence(t *testing.T, h *history) {
-	for range 5 {
+	for range s.steps(5) {
 		h.join(1 + h.rnd.IntN(5))
 		h.settle()
 		if before := h.settle(); text(t, before) != text(t, h.present) {

@@ -3,11 +3,13 @@ package strategy
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/ringside-kv/ringside/buckets"
 	"github.com/ringside-kv/ringside/ring"
+	"github.com/ringside-kv/ringside/ring/cells"
 	"github.com/ringside-kv/ringside/ring/ketama"
 	"github.com/ringside-kv/ringside/ring/vnode"
 )
@@ -17,7 +19,25 @@ const (
 	Buckets = "buckets"
 	Ketama  = ketama.Name
 	VNode   = vnode.Name
+
+	// Algorithms on cells: see package ring/cells.
+	Rendezvous = "rendezvous"
+	Maglev     = "maglev"
+	MultiProbe = "multiprobe"
+	Jump       = "jump"
+	LRH        = "lrh"
+	Bounded    = "bounded"
 )
+
+// algorithms are the strategies that are made of cells. Another algorithm is one line here.
+var algorithms = map[string]cells.Algorithm{
+	Rendezvous: cells.Rendezvous,
+	Maglev:     cells.Maglev,
+	MultiProbe: cells.MultiProbe(cells.DefaultProbes),
+	Jump:       cells.Jump,
+	LRH:        cells.LocalRendezvous,
+	Bounded:    cells.Bounded(cells.DefaultSlack),
+}
 
 // Hashes, for [Config.Hash].
 const (
@@ -63,7 +83,11 @@ func DefaultConfig() Config {
 }
 
 // Names are the names of all strategies, the default first.
-func Names() []string { return []string{Buckets, Ketama, VNode} }
+func Names() []string { return append(Compared(), slices.Sorted(maps.Keys(algorithms))...) }
+
+// Compared are the names of the strategies that are compared unless others are named, the default
+// first.
+func Compared() []string { return []string{Buckets, Ketama, VNode} }
 
 // Hashes are the names of all hashes, the default first.
 func Hashes() []string { return []string{Native, Slot} }
@@ -105,9 +129,11 @@ func (c Config) named() (ring.Strategy, error) {
 		return made(ketama.New(ketama.Config{Points: c.Points, Rule: c.KetamaRule, Slots: slots}))
 	case VNode:
 		return made(vnode.New(vnode.Config{VNodes: c.VNodes, Slots: slots}))
-	default:
-		return nil, fmt.Errorf("%w: %.40q: use %s", ErrName, c.Name, oneOf(Names()))
 	}
+	if a := algorithms[c.Name]; a != nil {
+		return cells.New(c.Name, a, slots), nil
+	}
+	return nil, fmt.Errorf("%w: %.40q: use %s", ErrName, c.Name, oneOf(Names()))
 }
 
 // made keeps a nil of a strategy's own type from being a strategy that is not nil.

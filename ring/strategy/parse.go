@@ -3,6 +3,7 @@ package strategy
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,7 @@ var ErrSetting = errors.New("bad setting")
 //	vnode:128     128 points a node
 //	ketama:40     40 points a server
 //	buckets:0FFF  mask, in hexadecimals with 0x or without
+//	maglev        strategies on cells have no setting
 //
 // Its error joins every fault of the text and of the configuration that it makes.
 func Parse(spec string, base Config) (Config, error) {
@@ -33,6 +35,10 @@ func Parse(spec string, base Config) (Config, error) {
 			err = set(&c.Points, setting, parseCount)
 		case VNode:
 			err = set(&c.VNodes, setting, parseCount)
+		default:
+			if slices.Contains(Names(), name) {
+				err = fmt.Errorf("%w: %s has none", ErrSetting, name)
+			}
 		}
 	}
 	if err := errors.Join(err, c.Validate()); err != nil {

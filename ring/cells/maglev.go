@@ -1,0 +1,72 @@
+package cells
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// maglevTable is the least size of the table, a prime; maglevShare is how many entries a node has at
+// least, on average, so that shares differ by at most a hundredth.
+const (
+	maglevTable = 65537
+	maglevShare = 100
+)
+
+// Maglev fills a table in turns, each node by its own permutation of the entries: D. E. Eisenbud and
+// others, "Maglev: a fast and reliable software network load balancer", NSDI 2016, section 3.4. A
+// node of a smaller weight takes fewer turns.
+//
+// Shares are as even as they can be. A change of members also moves a few keys between other nodes.
+func Maglev(nodes []Node) (Chooser, error) {
+	size := max(maglevTable, maglevShare*len(nodes))
+	if size > ring.MaxPoints {
+		return nil, fmt.Errorf("%w: a table for %d nodes would have %d entries, %d are allowed", ring.ErrPoints, len(nodes), size, ring.MaxPoints)
+	}
+	for !big.NewInt(int64(size)).ProbablyPrime(0) { // exact below 2^64
+		size++
+	}
+	m := &maglev{nodes: len(nodes), table: slices.Repeat([]int32{-1}, size)}
+	most := 0.0
+	for _, n := range nodes {
+		most = max(most, n.Weight)
+	}
+	skip, next, credit := make([]uint64, len(nodes)), make([]uint64, len(nodes)), make([]float64, len(nodes))
+	for i, n := range nodes {
+		next[i] = mix(n.Hash) % uint64(size)
+		skip[i] = mix(n.Hash+1)%uint64(size-1) + 1
+	}
+	for filled := 0; filled < size; {
+		for i := range nodes {
+			if credit[i] += nodes[i].Weight / most; credit[i] < 1 || filled == size {
+				continue
+			}
+			credit[i]--
+			for m.table[next[i]] >= 0 {
+				next[i] = (next[i] + skip[i]) % uint64(size)
+			}
+			m.table[next[i]] = int32(i)
+			filled++
+		}
+	}
+	return m, nil
+}
+
+type maglev struct {
+	nodes int
+	table []int32
+}
+
+// Choose implements [Chooser]. Backups are the next other nodes in the table.
+func (m *maglev) Choose(hash uint64, n int, chosen []int) []int {
+	from := len(chosen)
+	at := int(hash % uint64(len(m.table)))
+	for i := 0; i < len(m.table) && len(chosen)-from < n; i++ {
+		if node := int(m.table[(at+i)%len(m.table)]); !slices.Contains(chosen[from:], node) {
+			chosen = append(chosen, node)
+		}
+	}
+	return complete(chosen, from, n, m.nodes, hash)
+}

@@ -1,0 +1,138 @@
+package cells
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/ringside-kv/ringside/ring"
+)
+
+// Cells is how many cells the circle has.
+const Cells = 1 << cellBits
+
+const cellBits = 14
+
+// cellSize is how many tokens a cell has.
+const cellSize = 1 << (32 - cellBits)
+
+// ErrChoice: an algorithm named too few nodes, one that does not exist, or one twice.
+var ErrChoice = errors.New("bad choice of nodes")
+
+// A Node is a member as an algorithm sees it.
+type Node struct {
+	ID     string
+	Weight float64 // above 0; 1 is usual
+	Hash   uint64  // of the id
+}
+
+// An Algorithm prepares to choose among nodes, which are ordered by id and at least one. Its answer
+// depends on nothing else.
+type Algorithm func(nodes []Node) (Chooser, error)
+
+// A Chooser chooses among the nodes that its algorithm was given. It is used by one goroutine, which
+// asks once for each cell, in the order of the cells: so an algorithm may count what it has given to
+// whom.
+type Chooser interface {
+	// Choose appends to chosen the indexes of n distinct nodes for a hash, in the order in which they
+	// should keep its keys: the primary first, then the backups. n is at least 1 and at most the
+	// number of nodes.
+	Choose(hash uint64, n int, chosen []int) []int
+}
+
+// Strategy implements [ring.Strategy] by an [Algorithm]. The zero Strategy is not usable; see [New].
+type Strategy struct {
+	name      string
+	algorithm Algorithm
+	slots     bool
+}
+
+// New makes a strategy of an algorithm. With slots, keys are placed by their Redis Cluster slot.
+func New(name string, a Algorithm, slots bool) *Strategy { return &Strategy{name, a, slots} }
+
+// Name implements [ring.Strategy].
+func (s *Strategy) Name() string { return s.name }
+
+// Token implements [ring.Strategy].
+func (s *Strategy) Token(key []byte) ring.Token {
+	if s.slots {
+		return ring.SlotToken(key)
+	}
+	return Token(key)
+}
+
+// Token is the [ring.TokenFunc] of all strategies made of cells: the upper half of the XXH64 of the
+// hash tag.
+func Token(key []byte) ring.Token { return ring.Token(xxhash.Sum64(ring.HashTag(key)) >> 32) }
+
+// Desired implements [ring.Strategy].
+func (s *Strategy) Desired(in ring.Input) (*ring.Placement, error) {
+	members, err := in.Check()
+	if err != nil {
+		return nil, err
+	}
+	nodes := make([]Node, len(members))
+	for i, m := range members {
+		if len(m.Pins) > 0 {
+			return nil, fmt.Errorf("%w: %.300q: strategy %s has no points", ring.ErrPins, m.ID, s.name)
+		}
+		nodes[i] = Node{ID: m.ID, Weight: m.Weight, Hash: xxhash.Sum64String(m.ID)}
+	}
+	chooser, err := s.algorithm(nodes)
+	if err != nil {
+		return nil, fmt.Errorf("strategy %s: %w", s.name, err)
+	}
+	copies := in.Copies()
+	owners := make([]int, 0, Cells*copies)
+	for cell := range Cells {
+		at := len(owners)
+		owners = chooser.Choose(mix(uint64(cell)), copies, owners)
+		if err := checkChoice(owners[at:], copies, len(nodes)); err != nil {
+			return nil, fmt.Errorf("strategy %s, cell %d: %w", s.name, cell, err)
+		}
+	}
+	return ring.Succeed(in.Present, rowsOf(nodes, owners, copies))
+}
+
+// checkChoice keeps the mistake of an algorithm from becoming a placement.
+func checkChoice(chosen []int, copies, nodes int) error {
+	if len(chosen) != copies {
+		return fmt.Errorf("%w: %d nodes instead of %d", ErrChoice, len(chosen), copies)
+	}
+	for i, n := range chosen {
+		if n < 0 || n >= nodes || slices.Contains(chosen[:i], n) {
+			return fmt.Errorf("%w: %v of %d nodes", ErrChoice, chosen, nodes)
+		}
+	}
+	return nil
+}
+
+// rowsOf makes ranges of neighbouring cells with the same owners.
+func rowsOf(nodes []Node, owners []int, copies int) []ring.Row {
+	var rows []ring.Row
+	var last []int
+	for cell := range Cells {
+		of := owners[cell*copies : (cell+1)*copies]
+		start := ring.Token(cell * cellSize)
+		end := start + cellSize // 0 after the last cell
+		if len(rows) > 0 && slices.Equal(of, last) {
+			rows[len(rows)-1].Range.End = end
+			continue
+		}
+		row := ring.Row{Range: ring.Range{Start: start, End: end}, Primary: nodes[of[0]].ID}
+		for _, n := range of[1:] {
+			row.Backups = append(row.Backups, nodes[n].ID)
+		}
+		rows, last = append(rows, row), of
+	}
+	if n := len(rows) - 1; n > 0 && slices.Equal(last, owners[:copies]) {
+		rows[n].Range.End = rows[0].Range.End
+		rows = rows[1:]
+	}
+	if len(rows) == 1 {
+		rows[0].Range = ring.Whole
+	}
+	return rows
+}
