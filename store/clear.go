@@ -15,19 +15,19 @@ import (
 // error, nothing was removed and w is not used. may, unless it is nil, is asked after that wait:
 // its error is returned, and nothing is removed. It must not wait.
 func (s *Store) Clear(w Waiter, may func() error) error {
-	err := s.clear(w, may)
+	err := s.dropper.clear(w, may)
 	if err == nil {
-		s.flushRangeTombstones()
+		s.housekeeper.flushRangeTombstones()
 	}
 	return err
 }
 
-func (s *Store) clear(w Waiter, may func() error) error {
-	nums, _ := s.lockToClear(latch.All(), true)
-	defer s.unlockCleared(nums, false)
-	s.commits.Lock()
-	defer s.commits.Unlock()
-	if err := s.AcceptsRemovals(); err != nil {
+func (rd *rangeDropper) clear(w Waiter, may func() error) error {
+	nums, _ := rd.lockToClear(latch.All(), true)
+	defer rd.unlockCleared(nums, false)
+	rd.s.commits.Lock()
+	defer rd.s.commits.Unlock()
+	if err := rd.s.AcceptsRemovals(); err != nil {
 		return err
 	}
 	if may != nil {
@@ -35,25 +35,25 @@ func (s *Store) clear(w Waiter, may func() error) error {
 			return err
 		}
 	}
-	b := s.db.NewBatch()
+	b := rd.s.db.NewBatch()
 	for _, kind := range []byte{layout.KindData, layout.KindExpiry, layout.KindGarbage} {
 		_ = b.DeleteRange([]byte{kind}, []byte{kind + 1}, nil)
 	}
-	s.counts.CheckpointEmpty(b)
-	s.latches.BeginCommit(nums, latch.Committing)
-	s.versions.NoteAll()
-	err := s.db.Apply(b, pebble.NoSync)
+	rd.s.counts.CheckpointEmpty(b)
+	rd.s.latches.BeginCommit(nums, latch.Committing)
+	rd.s.versions.NoteAll()
+	err := rd.s.db.Apply(b, pebble.NoSync)
 	if err == nil {
-		s.counts.Reset()
-		s.counts.JournalDropped()
-		s.rangeTombstones.Add(4 * overlapWeight)
-		s.cache.Clear()
-		if taps := s.taps.Current(); taps != nil {
-			w = s.handOverDrop(taps, []ring.Range{ring.Whole}, nums, w)
+		rd.s.counts.Reset()
+		rd.s.counts.JournalDropped()
+		rd.s.housekeeper.rangeTombstones.Add(4 * overlapWeight)
+		rd.s.cache.Clear()
+		if taps := rd.s.taps.Current(); taps != nil {
+			w = rd.handOverDrop(taps, []ring.Range{ring.Whole}, nums, w)
 		}
-		s.latches.NoteCommit(nums, s.syncs.Add(b, w))
+		rd.s.latches.NoteCommit(nums, rd.s.syncs.Add(b, w))
 	}
-	s.latches.EndCommit(nums, latch.Committing)
+	rd.s.latches.EndCommit(nums, latch.Committing)
 	if err != nil {
 		_ = b.Close()
 		return fmt.Errorf("%w: clear: %w", ErrReadOnly, err)
@@ -67,39 +67,39 @@ func (s *Store) clear(w Waiter, may func() error) error {
 //
 // Invariant: checkpoints is not held while a latch is waited for. Whatever needs it, which
 // includes each drop of a range, would wait for a script otherwise.
-func (s *Store) lockToClear(nums []uint16, patient bool) (sorted []uint16, ok bool) {
+func (rd *rangeDropper) lockToClear(nums []uint16, patient bool) (sorted []uint16, ok bool) {
 	for {
 		if patient {
-			nums = s.latches.LockBackground(nums)
-		} else if nums, ok = s.latches.LockWithin(nums); !ok {
+			nums = rd.s.latches.LockBackground(nums)
+		} else if nums, ok = rd.s.latches.LockWithin(nums); !ok {
 			return nums, false
 		}
-		s.latches.LockFollow(nums)
-		if s.checkpoints.TryLock() {
+		rd.s.latches.LockFollow(nums)
+		if rd.s.checkpoints.TryLock() {
 			return nums, true
 		}
-		s.latches.UnlockFollow(nums)
-		s.latches.Unlock(nums)
-		s.checkpoints.Lock() // a checkpoint waits for no unit
-		if _, ok := s.latches.TryLock(nums); ok {
-			s.latches.LockFollow(nums)
+		rd.s.latches.UnlockFollow(nums)
+		rd.s.latches.Unlock(nums)
+		rd.s.checkpoints.Lock() // a checkpoint waits for no unit
+		if _, ok := rd.s.latches.TryLock(nums); ok {
+			rd.s.latches.LockFollow(nums)
 			return nums, true
 		}
-		s.checkpoints.Unlock()
+		rd.s.checkpoints.Unlock()
 	}
 }
 
 // lockToFollow is lockToClear for what a receiver drops: it waits for no unit.
-func (s *Store) lockToFollow(nums []uint16) (sorted []uint16) {
-	s.checkpoints.Lock()
-	return s.latches.LockFollow(nums)
+func (rd *rangeDropper) lockToFollow(nums []uint16) (sorted []uint16) {
+	rd.s.checkpoints.Lock()
+	return rd.s.latches.LockFollow(nums)
 }
 
 // unlockCleared lets go of what lockToClear has taken, or lockToFollow.
-func (s *Store) unlockCleared(nums []uint16, follows bool) {
-	s.latches.UnlockFollow(nums)
+func (rd *rangeDropper) unlockCleared(nums []uint16, follows bool) {
+	rd.s.latches.UnlockFollow(nums)
 	if !follows {
-		s.latches.Unlock(nums)
+		rd.s.latches.Unlock(nums)
 	}
-	s.checkpoints.Unlock()
+	rd.s.checkpoints.Unlock()
 }

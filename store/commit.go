@@ -44,7 +44,7 @@ func (u *Unit) Commit(w Waiter) (wait bool, err error) {
 	u.release()
 	if u.hadRangeTombstones {
 		u.hadRangeTombstones = false
-		u.s.flushRangeTombstones()
+		u.s.housekeeper.flushRangeTombstones()
 	}
 	return true, nil
 }
@@ -88,7 +88,7 @@ func (u *Unit) refusal() error {
 	case u.unseenErr != nil:
 		return u.unseenErr
 	}
-	return u.s.refusalFor(u.frees)
+	return u.s.health.refusalFor(u.frees)
 }
 
 // RemovesOnly says that what the unit does only removes, or that the rest was accepted before
@@ -174,11 +174,11 @@ func (u *Unit) forget() {
 // other way: when the log has failed, locking commits makes sure that all there is has been
 // applied.
 func (s *Store) beginCommit(frees bool) error {
-	if err := s.refusalFor(frees); err != nil {
+	if err := s.health.refusalFor(frees); err != nil {
 		return err // without waiting for a rotation under way
 	}
 	s.commits.RLock()
-	if err := s.refusalFor(frees); err != nil {
+	if err := s.health.refusalFor(frees); err != nil {
 		s.commits.RUnlock()
 		return err
 	}
@@ -287,7 +287,7 @@ func (u *Unit) apply(w Waiter) error {
 	if err == nil {
 		s.wal.Committed()
 		if u.rangeTombstones > 0 {
-			s.rangeTombstones.Add(int64(u.rangeTombstones))
+			s.housekeeper.rangeTombstones.Add(int64(u.rangeTombstones))
 			u.hadRangeTombstones = true
 		}
 		w = u.queueEvents(u.awaitNotices(w))

@@ -24,17 +24,20 @@ type EntryDigest = digest.EntryDigest
 // A Span is the entries of a range from a position up to another.
 type Span = digest.Span
 
+// digests compares what two stores hold.
+type digests struct{ s *Store }
+
 // Digest returns digests of what the store holds of a range from a position on, of up
 // to n entries. Keys that have expired but are not removed are entries, too: they are
 // to be removed where the range is copied from has none.
-func (s *Store) Digest(r ring.Range, from Position, n int) (*Digests, error) {
-	return digest.New(source{s}, r, from, n)
+func (dg *digests) Digest(r ring.Range, from Position, n int) (*Digests, error) {
+	return digest.New(source{dg.s}, r, from, n)
 }
 
 // DigestEntries returns the digest of each entry from a position up to another, both of
 // which Digests have named, up to n: nil and false if there are more.
-func (s *Store) DigestEntries(r ring.Range, from, to Position, n int) (entries []EntryDigest, all bool, err error) {
-	return digest.Entries(source{s}, r, from, to, n)
+func (dg *digests) DigestEntries(r ring.Range, from, to Position, n int) (entries []EntryDigest, all bool, err error) {
+	return digest.Entries(source{dg.s}, r, from, to, n)
 }
 
 // ParseDigests reads what [Digests.Append] writes. What it returns shares b's memory in part.
@@ -42,20 +45,22 @@ func (s *Store) DigestEntries(r ring.Range, from, to Position, n int) (entries [
 func ParseDigests(b []byte) (*Digests, error) { return digest.Parse(b) }
 
 // TakeEntries reads what another store's [Digests.AppendEntries] writes, into that one's digests.
-func (s *Store) TakeEntries(d *Digests, b []byte) error { return digest.TakeEntries(s.token, d, b) }
+func (dg *digests) TakeEntries(d *Digests, b []byte) error {
+	return digest.TakeEntries(dg.s.token, d, b)
+}
 
 // DifferingGroups returns the numbers of those groups of another store's digests whose second
 // level is worth asking for: this one holds other entries there. Nothing is latched;
 // what changes meanwhile Chunk finds out.
-func (s *Store) DifferingGroups(r ring.Range, d *Digests) (groups []int, err error) {
-	return digest.Differing(source{s}, r, d, s.deathTime(s.now()), (*Group).IsDetailed)
+func (dg *digests) DifferingGroups(r ring.Range, d *Digests) (groups []int, err error) {
+	return digest.Differing(source{dg.s}, r, d, dg.s.deathTime(dg.s.now()), (*Group).IsDetailed)
 }
 
 // DifferingSpans returns those parts of another store's digests of a range in which this one does
 // not hold the same entries. What is written meanwhile may be among them, and keys that
 // have expired but are not removed yet.
-func (s *Store) DifferingSpans(r ring.Range, d *Digests) ([]Span, error) {
-	groups, err := digest.Differing(source{s}, r, d, s.deathTime(s.now()), func(*Group) bool { return false })
+func (dg *digests) DifferingSpans(r ring.Range, d *Digests) ([]Span, error) {
+	groups, err := digest.Differing(source{dg.s}, r, d, dg.s.deathTime(dg.s.now()), func(*Group) bool { return false })
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +74,8 @@ func (s *Store) DifferingSpans(r ring.Range, d *Digests) ([]Span, error) {
 // LiveSum returns a hash of the keys and contents of a span that have not expired at some
 // moment: on every store the same if they are, whether expired keys were removed or not. Of
 // more entries than a few thousand only the first count.
-func (s *Store) LiveSum(r ring.Range, sp Span, at time.Time) (uint64, error) {
-	return digest.LiveSum(source{s}, r, sp, at)
+func (dg *digests) LiveSum(r ring.Range, sp Span, at time.Time) (uint64, error) {
+	return digest.LiveSum(source{dg.s}, r, sp, at)
 }
 
 // A Watch counts the changes of some ranges, each on its own. Close must be called.
@@ -81,9 +86,9 @@ type Watch struct {
 }
 
 // Watch begins to count.
-func (s *Store) Watch(ranges ...ring.Range) *Watch {
-	w := &Watch{s: s, changes: make([]atomic.Uint64, len(ranges))}
-	w.taps = s.taps.ListenEach(ranges, func(i int) { w.changes[i].Add(1) })
+func (dg *digests) Watch(ranges ...ring.Range) *Watch {
+	w := &Watch{s: dg.s, changes: make([]atomic.Uint64, len(ranges))}
+	w.taps = dg.s.taps.ListenEach(ranges, func(i int) { w.changes[i].Add(1) })
 	return w
 }
 

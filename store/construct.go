@@ -43,7 +43,7 @@ func (u *Unit) buildValue(key []byte, p Place, fill func(*valueBuilder) error) (
 	defer func() { _ = c.batch.Close() }()
 	garbage := garbageKey(nil, p, key, gen)
 	_ = c.batch.Set(garbage, nil, nil)
-	u.s.garbage.Add(1)
+	u.s.housekeeper.garbage.Add(1)
 	c.prefix = binary.BigEndian.AppendUint64(layout.AppendDataPrefix(nil, p, key), gen)
 	if err := fill(&c); err != nil {
 		return 0, err

@@ -235,7 +235,7 @@ func (ch *chunk) step() {
 			ch.gone = bytes.Clone(ch.w.Key)
 			ch.u.remove(ch.w.Place, ch.gone, &ch.w.Head)
 			ch.u.Note(EventExpired, "expired", ch.gone)
-			ch.s.expired.Add(1)
+			ch.s.expirer.expired.Add(1)
 			ch.walked += len(ch.w.Key) + entryOverhead
 			ch.w.SkipKey()
 			continue

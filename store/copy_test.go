@@ -368,10 +368,10 @@ func copyWithLiveWrites(t *testing.T, rnd *rand.Rand, r ring.Range) {
 // sweepAll removes what dropped ranges have left.
 func sweepAll(t testing.TB, s *Store) {
 	t.Helper()
-	if err := s.sweepDropped(); err != nil {
+	if err := s.expirer.sweepDropped(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.sweepDropped(); err != nil {
+	if err := s.expirer.sweepDropped(); err != nil {
 		t.Fatal(err)
 	}
 }

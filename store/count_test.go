@@ -78,7 +78,7 @@ func TestCountsAreRightWithCheckpoints(t *testing.T) {
 					return
 				case <-time.After(time.Millisecond):
 				}
-				if err := s.checkpointCounts(); err != nil {
+				if err := s.housekeeper.checkpointCounts(); err != nil {
 					t.Error(err)
 				}
 			}
@@ -118,7 +118,7 @@ func TestCountsAreRightAfterACrash(t *testing.T) {
 				var clones []*memdisk.FS
 				for range 3 {
 					for range rnd.IntN(20) {
-						if err := s.checkpointCounts(); err != nil {
+						if err := s.housekeeper.checkpointCounts(); err != nil {
 							t.Error(err)
 						}
 					}
@@ -180,8 +180,8 @@ func TestClearAmongEverythingElse(t *testing.T) {
 	stop := make(chan struct{})
 	var background sync.WaitGroup
 	for _, f := range []func() error{
-		s.checkpointCounts,
-		func() error { _, err := s.collectGarbage(); return err },
+		s.housekeeper.checkpointCounts,
+		func() error { _, err := s.housekeeper.collectGarbage(); return err },
 		func() error {
 			var done Signal
 			if err := s.Clear(&done, nil); err != nil {

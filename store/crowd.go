@@ -16,22 +16,22 @@ const (
 // flushRangeTombstones begins a new memtable if the present one may hold too many range tombstones.
 // Call it after a commit that adds some, with no latch held and commits not locked: it
 // waits where writes wait because too many memtables are still to be written out.
-func (s *Store) flushRangeTombstones() {
-	n := s.rangeTombstones.Load()
-	if n < maxRangeTombstones || !s.rangeTombstones.CompareAndSwap(n, 0) {
+func (k *housekeeper) flushRangeTombstones() {
+	n := k.rangeTombstones.Load()
+	if n < maxRangeTombstones || !k.rangeTombstones.CompareAndSwap(n, 0) {
 		return
 	}
-	s.rotateMemtable()
+	k.rotateMemtable()
 }
 
 // rotateMemtable begins a new memtable, and has the present one written out in the background.
-func (s *Store) rotateMemtable() {
-	if s.beginCommit(true) != nil {
+func (k *housekeeper) rotateMemtable() {
+	if k.s.beginCommit(true) != nil {
 		return // a failed log is replaced along with the memtables
 	}
-	defer s.commits.RUnlock()
-	if _, err := s.db.AsyncFlush(); err != nil {
-		s.log.Error("writing out a memtable failed", "err", err)
+	defer k.s.commits.RUnlock()
+	if _, err := k.s.db.AsyncFlush(); err != nil {
+		k.s.log.Error("writing out a memtable failed", "err", err)
 	}
 }
 
@@ -48,8 +48,8 @@ const (
 )
 
 // flushTombstones writes the memtable out if iterators have passed too much in it since the last call.
-func (s *Store) flushTombstones() {
-	if s.passedTombstones.Swap(0) >= maxTombstones {
-		s.rotateMemtable()
+func (k *housekeeper) flushTombstones() {
+	if k.passedTombstones.Swap(0) >= maxTombstones {
+		k.rotateMemtable()
 	}
 }

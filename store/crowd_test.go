@@ -171,7 +171,7 @@ func TestManyRangeTombstonesBeginNewMemtable(t *testing.T) {
 				s.set(t, fmt.Sprint("long", i), strings.Repeat("x", pieceSize+1), 0)
 				s.set(t, fmt.Sprint("long", i), "short", 0)
 			}
-			if _, err := s.collectGarbage(); err != nil {
+			if _, err := s.housekeeper.collectGarbage(); err != nil {
 				t.Fatal(err)
 			}
 		},

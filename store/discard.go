@@ -20,23 +20,26 @@ import (
 // read, and keeps its table from being merged for good: so a range with damage in it is
 // not merely deleted but cut out of the tables.
 
+// discarder finds damaged ranges and removes them.
+type discarder struct{ s *Store }
+
 // Damaged returns the ranges in which something that could not be read has been come
 // across since the store was opened: more than that, since whole tables are meant.
 // CheckRange tells what can be read all the same. What lies beside the data of ranges,
 // as the index of expiry times does, is in none.
-func (s *Store) Damaged() []ring.Range { return s.damage.Ranges() }
+func (dc *discarder) Damaged() []ring.Range { return dc.s.health.damage.Ranges() }
 
 // CheckRange reads all that the store holds of a range, but for what is to be removed. The
 // error wraps ErrDamaged if some of it cannot be read. pace, if not nil, is told now and then how many bytes have
 // been read, and may take its time. What is in memory is not read from the disk.
-func (s *Store) CheckRange(ctx context.Context, r ring.Range, pace func(bytes int)) error {
+func (dc *discarder) CheckRange(ctx context.Context, r ring.Range, pace func(bytes int)) error {
 	for _, st := range layout.PiecesOf(r) {
 		// Garbage is not looked at: of most ranges there is none, and where it would be, a
 		// block begins with the data of the last range, and goes on with what is no range's.
-		if err := s.checkInterval(ctx, st, layout.KindData, pace); err != nil {
+		if err := dc.checkInterval(ctx, st, layout.KindData, pace); err != nil {
 			return fmt.Errorf("check %v: %w", r, err)
 		}
-		s.damage.Remove(st)
+		dc.s.health.damage.Remove(st)
 	}
 	return nil
 }
@@ -44,11 +47,11 @@ func (s *Store) CheckRange(ctx context.Context, r ring.Range, pace func(bytes in
 // checkStep is how many bytes are read before it is looked whether to go on.
 const checkStep = 256 << 10
 
-func (s *Store) checkInterval(ctx context.Context, st layout.Interval, kind byte, pace func(int)) error {
+func (dc *discarder) checkInterval(ctx context.Context, st layout.Interval, kind byte, pace func(int)) error {
 	lower, upper := st.Bounds(kind)
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	iter, err := dc.s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
-		return s.readFailed(err)
+		return dc.s.readFailed(err)
 	}
 	size := 0
 	for ok := iter.First(); ok && err == nil; ok = iter.Next() {
@@ -58,13 +61,13 @@ func (s *Store) checkInterval(ctx context.Context, st layout.Interval, kind byte
 			if pace != nil {
 				pace(size)
 			}
-			if size = 0; ctx.Err() != nil || s.isStopping() {
+			if size = 0; ctx.Err() != nil || dc.s.isStopping() {
 				return errors.Join(iter.Close(), cmp.Or(ctx.Err(), ErrClosed))
 			}
 		}
 	}
 	if err = errors.Join(err, iter.Error(), iter.Close()); err != nil {
-		return s.readFailed(err)
+		return dc.s.readFailed(err)
 	}
 	if pace != nil && size > 0 {
 		pace(size)
@@ -82,7 +85,7 @@ func (s *Store) checkInterval(ctx context.Context, st layout.Interval, kind byte
 // An error that wraps ErrDamaged says that damage lies across an end of the ranges: the
 // range is empty, but the damage is still there. To discard the next range, too, helps.
 // After an error nothing may be written in the ranges before DiscardRanges has succeeded.
-func (s *Store) DiscardRanges(rs ...ring.Range) error {
+func (dc *discarder) DiscardRanges(rs ...ring.Range) error {
 	var all []layout.Interval
 	for _, r := range rs {
 		all = append(all, layout.PiecesOf(r)...)
@@ -90,25 +93,25 @@ func (s *Store) DiscardRanges(rs ...ring.Range) error {
 	if all = layout.Union(all); len(all) == 0 {
 		return nil
 	}
-	if err := s.discard(all); err != nil {
+	if err := dc.discard(all); err != nil {
 		return fmt.Errorf("discard %v: %w", rs, err)
 	}
-	s.log.Warn("deleted ranges", "ranges", rs)
+	dc.s.log.Warn("deleted ranges", "ranges", rs)
 	return nil
 }
 
-func (s *Store) discard(sts []layout.Interval) error {
-	if err := s.flushTables(); err != nil { // most, before anybody has to wait
+func (dc *discarder) discard(sts []layout.Interval) error {
+	if err := dc.s.flushTables(); err != nil { // most, before anybody has to wait
 		return err
 	}
-	marks := s.cache.SweepAhead(layout.ContainsFunc(sts))
-	nums, ok := s.lockToClear(latchesOf(sts), false)
+	marks := dc.s.cache.SweepAhead(layout.ContainsFunc(sts))
+	nums, ok := dc.s.dropper.lockToClear(latchesOf(sts), false)
 	if !ok {
 		return ErrLatched
 	}
-	defer s.unlockCleared(nums, false)
+	defer dc.s.dropper.unlockCleared(nums, false)
 	var done Signal
-	err := s.dropLatched(sts, dropOptions{nums: nums, marks: marks, unread: true}, &done)
+	err := dc.s.dropper.dropLatched(sts, dropOptions{nums: nums, marks: marks, unread: true}, &done)
 	if err == nil {
 		err = done.Wait()
 	}
@@ -116,43 +119,43 @@ func (s *Store) discard(sts []layout.Interval) error {
 		return err
 	}
 	// The counts must not be older than the tables.
-	s.wal.Sync()
-	if err := s.wal.Failed(); err != nil {
+	dc.s.wal.Sync()
+	if err := dc.s.wal.Failed(); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
-	if err := s.excise(sts); err != nil {
+	if err := dc.excise(sts); err != nil {
 		return err
 	}
 	for _, st := range sts {
-		s.damage.Remove(st)
+		dc.s.health.damage.Remove(st)
 	}
-	s.damageRemoved()
-	return s.discarded(sts)
+	dc.s.health.damageRemoved()
+	return dc.discarded(sts)
 }
 
 // excise cuts intervals, which hold nothing that can be seen and whose latches are held,
 // out of the tables.
-func (s *Store) excise(sts []layout.Interval) error {
-	s.commits.Lock()
-	defer s.commits.Unlock()
+func (dc *discarder) excise(sts []layout.Interval) error {
+	dc.s.commits.Lock()
+	defer dc.s.commits.Unlock()
 	// Something of the intervals in a memtable would make the cut part of its flush,
 	// which has no way to fail.
-	flushed, err := s.db.AsyncFlush()
+	flushed, err := dc.s.db.AsyncFlush()
 	if err != nil {
 		return fmt.Errorf("write out memtables: %w", err)
 	}
 	select {
 	case <-flushed:
-	case <-s.stop:
+	case <-dc.s.stop:
 		return errStopped
-	case <-s.fatal:
+	case <-dc.s.health.fatal:
 		return errStopped
 	}
 	// Pebble takes what it cannot read beside a cut for nothing, and drops the rest of
 	// the table with it.
 	for _, st := range sts {
 		for _, kind := range []byte{layout.KindData, layout.KindGarbage} {
-			if err := s.checkEnds(st.Bounds(kind)); err != nil {
+			if err := dc.checkEnds(st.Bounds(kind)); err != nil {
 				return err
 			}
 		}
@@ -160,8 +163,8 @@ func (s *Store) excise(sts []layout.Interval) error {
 	for _, st := range sts {
 		for _, kind := range []byte{layout.KindData, layout.KindGarbage} {
 			lower, upper := st.Bounds(kind)
-			if err := s.db.Excise(context.Background(), pebble.KeyRange{Start: lower, End: upper}); err != nil {
-				return s.readFailed(err)
+			if err := dc.s.db.Excise(context.Background(), pebble.KeyRange{Start: lower, End: upper}); err != nil {
+				return dc.s.readFailed(err)
 			}
 		}
 	}
@@ -169,10 +172,10 @@ func (s *Store) excise(sts []layout.Interval) error {
 }
 
 // checkEnds reads what lies beside two ends in each table that one of them is in.
-func (s *Store) checkEnds(lower, upper []byte) error {
-	levels, err := s.db.SSTables(pebble.WithKeyRangeFilter(lower, upper))
+func (dc *discarder) checkEnds(lower, upper []byte) error {
+	levels, err := dc.s.db.SSTables(pebble.WithKeyRangeFilter(lower, upper))
 	if err != nil {
-		return s.readFailed(err)
+		return dc.s.readFailed(err)
 	}
 	for _, level := range levels {
 		for i := range level {
@@ -182,8 +185,8 @@ func (s *Store) checkEnds(lower, upper []byte) error {
 			if !before && !behind {
 				continue
 			}
-			if err := s.checkTable(table.BackingSSTNum.String(), before, behind, lower, upper); err != nil {
-				return fmt.Errorf("beside the cut: %w", s.readFailed(err))
+			if err := dc.checkTable(table.BackingSSTNum.String(), before, behind, lower, upper); err != nil {
+				return fmt.Errorf("beside the cut: %w", dc.s.readFailed(err))
 			}
 		}
 	}
@@ -191,9 +194,9 @@ func (s *Store) checkEnds(lower, upper []byte) error {
 }
 
 // checkTable reads the entries of a table before one key, and behind another.
-func (s *Store) checkTable(name string, before, behind bool, lower, upper []byte) error {
-	fs := s.cfg.FS
-	f, err := fs.Open(fs.PathJoin(s.cfg.Dir, "data", name+".sst"))
+func (dc *discarder) checkTable(name string, before, behind bool, lower, upper []byte) error {
+	fs := dc.s.cfg.FS
+	f, err := fs.Open(fs.PathJoin(dc.s.cfg.Dir, "data", name+".sst"))
 	if err != nil {
 		return err
 	}
@@ -201,7 +204,7 @@ func (s *Store) checkTable(name string, before, behind bool, lower, upper []byte
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	opts := s.options()
+	opts := dc.s.options()
 	opts.EnsureDefaults()
 	r, err := sstable.NewReader(context.Background(), readable, opts.MakeReaderOptions())
 	if err != nil {
@@ -223,9 +226,9 @@ func (s *Store) checkTable(name string, before, behind bool, lower, upper []byte
 }
 
 // isEmptyInterval reports whether nothing can be seen in an interval.
-func (s *Store) isEmptyInterval(st layout.Interval) (bool, error) {
+func (dc *discarder) isEmptyInterval(st layout.Interval) (bool, error) {
 	lower, upper := st.Bounds(layout.KindData)
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	iter, err := dc.s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
 		return false, err
 	}
@@ -245,49 +248,49 @@ func discardKey(st layout.Interval) []byte {
 }
 
 // discarded removes the marks of intervals.
-func (s *Store) discarded(sts []layout.Interval) error {
-	b := s.db.NewBatch()
+func (dc *discarder) discarded(sts []layout.Interval) error {
+	b := dc.s.db.NewBatch()
 	for _, st := range sts {
 		_ = b.Delete(discardKey(st), nil)
 	}
-	return errors.Join(s.writeRemoval(b, pebble.NoSync), b.Close())
+	return errors.Join(dc.s.writeRemoval(b, pebble.NoSync), b.Close())
 }
 
 // resumeDiscards does what was left undone when the store was closed. What has come back
 // to an interval since stays.
-func (s *Store) resumeDiscards() error {
-	sts, err := s.markedIntervals(discardPrefix)
+func (dc *discarder) resumeDiscards() error {
+	sts, err := dc.s.markedIntervals(discardPrefix)
 	if err != nil || len(sts) == 0 {
 		return err
 	}
 	var cut []layout.Interval
 	for _, st := range sts {
 		// That it cannot be read is why it is to be cut.
-		if vacant, err := s.isEmptyInterval(st); vacant || err != nil {
+		if vacant, err := dc.isEmptyInterval(st); vacant || err != nil {
 			cut = append(cut, st)
 		}
 	}
-	nums := s.latches.LockBackground(latchesOf(cut))
-	defer s.latches.Unlock(nums)
-	s.latches.LockFollow(nums)
-	defer s.latches.UnlockFollow(nums)
-	if err := s.excise(cut); err != nil {
+	nums := dc.s.latches.LockBackground(latchesOf(cut))
+	defer dc.s.latches.Unlock(nums)
+	dc.s.latches.LockFollow(nums)
+	defer dc.s.latches.UnlockFollow(nums)
+	if err := dc.excise(cut); err != nil {
 		return err
 	}
-	return s.discarded(sts)
+	return dc.discarded(sts)
 }
 
 // estimateLoss is what some intervals hold of each slice, by what the rest of the slice
 // holds; where that cannot be read either, in proportion, and the slice is among those
 // estimated. The latches are held.
-func (s *Store) estimateLoss(sts []layout.Interval) (gone map[uint16]Load, estimated []uint16) {
+func (dc *discarder) estimateLoss(sts []layout.Interval) (gone map[uint16]Load, estimated []uint16) {
 	gone = make(map[uint16]Load)
 	for _, st := range sts {
 		for slice := int(layout.SliceOf(st.First)); slice <= int(layout.SliceOf(st.Last)); slice++ {
 			if _, ok := gone[uint16(slice)]; ok {
 				continue
 			}
-			l := s.counts.Of(uint16(slice))
+			l := dc.s.counts.Of(uint16(slice))
 			if l == (Load{}) {
 				continue
 			}
@@ -297,11 +300,11 @@ func (s *Store) estimateLoss(sts []layout.Interval) (gone map[uint16]Load, estim
 			}
 			var kept Load
 			for _, st := range rest {
-				n, err := s.countInterval(st)
+				n, err := dc.s.loads.countInterval(st)
 				if err != nil {
 					tokens := int64(st.Last.Token()-st.First.Token()) + 1
 					n = Load{Keys: proportion(l.Keys, tokens), Bytes: proportion(l.Bytes, tokens), Expires: proportion(l.Expires, tokens)}
-					s.log.Warn("counting the keys of a deleted range failed, using an estimate", "slice", slice, "err", err)
+					dc.s.log.Warn("counting the keys of a deleted range failed, using an estimate", "slice", slice, "err", err)
 					estimated = append(estimated, uint16(slice))
 				}
 				kept.Add(n)

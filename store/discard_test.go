@@ -83,7 +83,7 @@ func TestDamageIsDiscarded(t *testing.T) {
 			}
 			if how == "crash before the cut" {
 				var done Signal
-				if err := s.drop(layout.Union(layout.PiecesOf(around)), dropOptions{}, &done); err != nil {
+				if err := s.dropper.drop(layout.Union(layout.PiecesOf(around)), dropOptions{}, &done); err != nil {
 					t.Skip("the damage lies where the range is counted:", err)
 				}
 				if err := done.Wait(); err != nil {
@@ -192,12 +192,12 @@ func TestRemovedKeysAreCountedByTheRemaining(t *testing.T) {
 			sts = append(sts, layout.PiecesOf(ring.Range{Start: token - ring.Token(rnd.IntN(2)), End: token + ring.Token(rnd.IntN(1<<18)) + 1})...)
 		}
 		sts = layout.Union(sts)
-		lost, err := s.computeLoss(sts, false)
+		lost, err := s.dropper.computeLoss(sts, false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		read := lost.slices
-		unread, _ := s.estimateLoss(sts)
+		unread, _ := s.discarder.estimateLoss(sts)
 		for slice := range read {
 			a, b := read[slice], unread[slice]
 			if a.Keys != b.Keys || a.Bytes != b.Bytes || a.Expires != b.Expires {

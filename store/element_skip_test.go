@@ -176,7 +176,7 @@ func TestMemtableWithManyPassedTombstonesIsWrittenOut(t *testing.T) {
 	for _, latches := range [][]string{nil, {"k"}} {
 		// The housekeeping of the store sets the number to 0 once a second.
 		waitFor(t, "tombstones that are passed are counted", func() bool {
-			was := s.passedTombstones.Load()
+			was := s.housekeeper.passedTombstones.Load()
 			s.inUnit(t, func(u *Unit) {
 				v, err := u.GetWhole([]byte("k"))
 				if err != nil {
@@ -189,16 +189,16 @@ func TestMemtableWithManyPassedTombstonesIsWrittenOut(t *testing.T) {
 					t.Fatal(err)
 				}
 			}, latches...)
-			return s.passedTombstones.Load() >= was+n
+			return s.housekeeper.passedTombstones.Load() >= was+n
 		})
 	}
 	written := s.db.Metrics().Flush.Count
-	s.passedTombstones.Store(maxTombstones - 1)
-	s.flushTombstones()
+	s.housekeeper.passedTombstones.Store(maxTombstones - 1)
+	s.housekeeper.flushTombstones()
 	if got := s.db.Metrics().Flush.Count; got != written {
 		t.Fatalf("%d memtables were written out too early", got-written)
 	}
-	s.passedTombstones.Store(maxTombstones)
-	s.flushTombstones()
+	s.housekeeper.passedTombstones.Store(maxTombstones)
+	s.housekeeper.flushTombstones()
 	waitFor(t, "the memtable is written out", func() bool { return s.db.Metrics().Flush.Count > written })
 }

@@ -50,7 +50,7 @@ func TestElementOfOneThatIsReplacedIsFound(t *testing.T) {
 			default:
 			}
 			replace(n)
-			if _, err := s.collectGarbage(); err != nil {
+			if _, err := s.housekeeper.collectGarbage(); err != nil {
 				t.Error(err)
 			}
 		}

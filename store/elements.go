@@ -249,7 +249,7 @@ func (it *Elements) Passed() int {
 // Close ends it and returns what went wrong.
 func (it *Elements) Close() error {
 	if dead := it.Passed() - it.found; dead > uncountedTombstones {
-		it.u.s.passedTombstones.Add(int64(dead))
+		it.u.s.housekeeper.passedTombstones.Add(int64(dead))
 	}
 	if it.own {
 		if err := it.iter.Close(); err != nil && it.err == nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -25,6 +26,15 @@ func expiryKey(dst []byte, at int64, p Place, key []byte) []byte {
 	return layout.AppendPlacedKey(dst, p, key)
 }
 
+// expirer removes keys whose time has come, and entries of the index that are wrong.
+type expirer struct {
+	s       *Store
+	expired atomic.Int64 // keys removed since the store was opened
+	rescan  atomic.Bool  // expired keys may lie in what the loop has passed
+	// sweepPending: the index holds entries of dropped ranges.
+	sweepPending atomic.Bool
+}
+
 // An expiring is a key that the index says is due.
 type expiring struct {
 	place Place
@@ -43,13 +53,13 @@ const (
 
 // expireDue removes what has expired, a batch at a time, from an entry of the
 // index on. It returns how many entries it has worked off, and where to go on.
-func (s *Store) expireDue(now int64, from []byte) (n int, next []byte, err error) {
-	iter, err := s.db.NewIter(&pebble.IterOptions{
+func (x *expirer) expireDue(now int64, from []byte) (n int, next []byte, err error) {
+	iter, err := x.s.db.NewIter(&pebble.IterOptions{
 		LowerBound: from,
 		UpperBound: binary.BigEndian.AppendUint64([]byte{layout.KindExpiry}, uint64(now)+1),
 	})
 	if err != nil {
-		return 0, from, s.readFailed(err)
+		return 0, from, x.s.readFailed(err)
 	}
 	var due []expiring
 	next = from
@@ -64,7 +74,7 @@ func (s *Store) expireDue(now int64, from []byte) (n int, next []byte, err error
 			err = splitErr
 			break
 		}
-		if n++; !s.passive.Contains(p.Token()) { // the others wait for their primary
+		if n++; !x.s.passive.Contains(p.Token()) { // the others wait for their primary
 			due = append(due, expiring{p, append([]byte(nil), key...), int64(binary.BigEndian.Uint64(k[1:]))})
 		}
 		next = append(next[:0:0], k...)
@@ -73,12 +83,12 @@ func (s *Store) expireDue(now int64, from []byte) (n int, next []byte, err error
 		next = append(next, 0)
 	}
 	if err = errors.Join(err, iter.Error(), iter.Close()); err != nil {
-		return 0, from, s.readFailed(err)
+		return 0, from, x.s.readFailed(err)
 	}
 	if len(due) == 0 {
 		return n, next, nil
 	}
-	if _, err = s.expireKeys(now, due, nil); err != nil {
+	if _, err = x.expireKeys(now, due, nil); err != nil {
 		return 0, from, err
 	}
 	return n, next, nil
@@ -86,8 +96,8 @@ func (s *Store) expireDue(now int64, from []byte) (n int, next []byte, err error
 
 // expireKeys removes those of the given keys whose time has come. It returns the
 // number of its commit; see package syncqueue.
-func (s *Store) expireKeys(now int64, due []expiring, w Waiter) (uint64, error) {
-	u := s.NewUnit()
+func (x *expirer) expireKeys(now int64, due []expiring, w Waiter) (uint64, error) {
+	u := x.s.NewUnit()
 	u.peeking, u.excludesReceivers = true, true
 	places := make([]Place, len(due))
 	for i := range due {
@@ -108,7 +118,7 @@ func (s *Store) expireKeys(now int64, due []expiring, w Waiter) (uint64, error) 
 	}
 	_, err := u.Commit(w)
 	if err == nil {
-		s.expired.Add(expired)
+		x.expired.Add(expired)
 	}
 	return u.after, err
 }
@@ -139,28 +149,28 @@ func (u *Unit) expire(d *expiring) (gone bool, err error) {
 	return gone, nil
 }
 
-// expireLoop runs expireDue until the store is closed.
-func (s *Store) expireLoop() {
+// loop runs expireDue until the store is closed.
+func (x *expirer) loop() {
 	tick := time.NewTicker(expirePeriod)
 	defer tick.Stop()
 	var from []byte
 	for period := 0; ; period++ {
 		select {
-		case <-s.stop:
+		case <-x.s.stop:
 			return
 		case <-tick.C:
 		}
-		if period%expireAgain == 0 || s.rescanExpired.Swap(false) {
+		if period%expireAgain == 0 || x.rescan.Swap(false) {
 			from = []byte{layout.KindExpiry}
 		}
-		for s.AcceptsRemovals() == nil {
+		for x.s.AcceptsRemovals() == nil {
 			var n int
 			var err error
-			n, from, err = s.expireDue(s.now(), from)
+			n, from, err = x.expireDue(x.s.now(), from)
 			if err != nil {
-				s.log.Error("deleting expired keys failed", "err", err)
+				x.s.log.Error("deleting expired keys failed", "err", err)
 			}
-			if err != nil || n < expireBatch || s.isStopping() {
+			if err != nil || n < expireBatch || x.s.isStopping() {
 				break
 			}
 		}

@@ -42,7 +42,7 @@ func TestExpiredKeysVanish(t *testing.T) {
 	s.skew.Store(2 * hour)
 	waitFor(t, "expired keys vanish", func() bool { return s.Keys() == stay })
 	// They are counted a moment after they are gone.
-	waitFor(t, "expired keys are counted", func() bool { return s.expired.Load() == 2000-stay })
+	waitFor(t, "expired keys are counted", func() bool { return s.expirer.expired.Load() == 2000-stay })
 	s.collectAll(t)
 	if a := s.audit(t); a.keys != stay || a.garbage != 0 {
 		t.Errorf("%d keys and %d pieces of garbage are left, want %d and none", a.keys, a.garbage, stay)
@@ -121,7 +121,7 @@ func TestWrongIndexEntriesAreRemoved(t *testing.T) {
 		}
 	}
 	waitFor(t, "one key expires", func() bool { return s.now() > now+1 })
-	if _, _, err := s.expireDue(s.now(), []byte{layout.KindExpiry}); err != nil {
+	if _, _, err := s.expirer.expireDue(s.now(), []byte{layout.KindExpiry}); err != nil {
 		t.Fatal(err)
 	}
 	if a := s.audit(t); a.keys != 2 || a.expires != 1 {
@@ -161,7 +161,7 @@ func TestExpiryLosesNothing(t *testing.T) {
 				return
 			default:
 			}
-			if _, _, err := s.expireDue(s.now(), []byte{layout.KindExpiry}); err != nil {
+			if _, _, err := s.expirer.expireDue(s.now(), []byte{layout.KindExpiry}); err != nil {
 				t.Error(err)
 			}
 		}

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/binary"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -27,6 +28,19 @@ func garbageKey(dst []byte, p Place, key []byte, gen uint64) []byte {
 	return binary.BigEndian.AppendUint64(dst, gen)
 }
 
+// housekeeper removes values that nothing can reach, writes counts to disk, and writes out memtables
+// whose tombstones make reads slow.
+type housekeeper struct {
+	s       *Store
+	garbage atomic.Int64 // generations named as garbage since the last look
+	// rangeTombstones is the weight of the range tombstones since flushRangeTombstones last wrote out
+	// the memtable.
+	rangeTombstones atomic.Int64
+	// passedTombstones is how many tombstones and old values iterators over elements have passed since
+	// flushTombstones looked last.
+	passedTombstones atomic.Int64
+}
+
 const (
 	garbageBatch  = 1024
 	garbagePeriod = time.Second
@@ -34,18 +48,18 @@ const (
 
 // collectGarbage removes the entries of up to garbageBatch generations, and
 // returns how many it found.
-func (s *Store) collectGarbage() (int, error) {
+func (k *housekeeper) collectGarbage() (int, error) {
 	// Before the iterator: what is not being built now, and was begun before, is
 	// either garbage in the iterator's eyes or no longer named there.
-	collectable := s.generations.collectable()
-	iter, err := s.db.NewIter(&pebble.IterOptions{
+	collectable := k.s.generations.collectable()
+	iter, err := k.s.db.NewIter(&pebble.IterOptions{
 		LowerBound: []byte{layout.KindGarbage},
 		UpperBound: []byte{layout.KindGarbage + 1},
 	})
 	if err != nil {
-		return 0, s.readFailed(err)
+		return 0, k.s.readFailed(err)
 	}
-	b := s.db.NewBatch()
+	b := k.s.db.NewBatch()
 	defer func() { _ = b.Close() }()
 	n := 0
 	for iter.First(); iter.Valid() && n < garbageBatch; iter.Next() {
@@ -55,7 +69,7 @@ func (s *Store) collectGarbage() (int, error) {
 			break
 		}
 		if !collectable(binary.BigEndian.Uint64(gen)) {
-			s.garbage.Add(1) // look again
+			k.garbage.Add(1) // look again
 			continue
 		}
 		start := append(layout.AppendDataPrefix(nil, p, key), gen...)
@@ -65,51 +79,51 @@ func (s *Store) collectGarbage() (int, error) {
 		n++
 	}
 	if err = errors.Join(err, iter.Error(), iter.Close()); err != nil {
-		return 0, s.readFailed(err)
+		return 0, k.s.readFailed(err)
 	}
 	if n == 0 {
 		return 0, nil
 	}
-	if err := s.writeRemoval(b, pebble.NoSync); err != nil {
+	if err := k.s.writeRemoval(b, pebble.NoSync); err != nil {
 		return n, err
 	}
-	s.rangeTombstones.Add(int64(n))
-	s.flushRangeTombstones()
+	k.rangeTombstones.Add(int64(n))
+	k.flushRangeTombstones()
 	return n, nil
 }
 
-// housekeepingLoop collects garbage and writes counts until the store is closed.
-func (s *Store) housekeepingLoop() {
+// loop collects garbage and writes counts until the store is closed.
+func (k *housekeeper) loop() {
 	tick := time.NewTicker(garbagePeriod)
 	defer tick.Stop()
 	for {
 		select {
-		case <-s.stop:
+		case <-k.s.stop:
 			return
 		case <-tick.C:
 		}
-		if s.AcceptsRemovals() != nil {
+		if k.s.AcceptsRemovals() != nil {
 			continue
 		}
-		s.flushTombstones()
-		if s.sweepPending.Load() {
-			if err := s.sweepDropped(); err != nil {
-				s.log.Error("deleting expiry times of dropped ranges failed", "err", err)
+		k.flushTombstones()
+		if k.s.expirer.sweepPending.Load() {
+			if err := k.s.expirer.sweepDropped(); err != nil {
+				k.s.log.Error("deleting expiry times of dropped ranges failed", "err", err)
 			}
 		}
-		for s.garbage.Swap(0) > 0 && !s.isStopping() {
-			n, err := s.collectGarbage()
+		for k.garbage.Swap(0) > 0 && !k.s.isStopping() {
+			n, err := k.collectGarbage()
 			if err != nil {
-				s.log.Error("deleting removed values failed", "err", err)
+				k.s.log.Error("deleting removed values failed", "err", err)
 			}
 			if n < garbageBatch {
 				break
 			}
-			s.garbage.Add(1)
+			k.garbage.Add(1)
 		}
-		if s.counts.WantsCheckpoint() {
-			if err := s.checkpointCounts(); err != nil {
-				s.log.Error("writing key counts failed", "err", err)
+		if k.s.counts.WantsCheckpoint() {
+			if err := k.checkpointCounts(); err != nil {
+				k.s.log.Error("writing key counts failed", "err", err)
 			}
 		}
 	}

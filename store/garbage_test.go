@@ -18,7 +18,7 @@ import (
 func (s *Store) collectAll(t *testing.T) {
 	t.Helper()
 	for {
-		n, err := s.collectGarbage()
+		n, err := s.housekeeper.collectGarbage()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestCollectingNeverTouchesLiveValues(t *testing.T) {
 				return
 			default:
 			}
-			if _, err := s.collectGarbage(); err != nil {
+			if _, err := s.housekeeper.collectGarbage(); err != nil {
 				t.Error(err)
 			}
 		}

@@ -133,8 +133,8 @@ func handOverAbandoned(ts *tap.Set, built []stagedValue) {
 
 // handOverDrop tells the taps that ranges have been emptied, under the latches nums,
 // and returns what is to wait in place of w. Each tap gets one change.
-func (s *Store) handOverDrop(taps *tap.Set, rs []ring.Range, nums []uint16, w Waiter) Waiter {
-	u := Unit{s: s, latched: nums}
+func (rd *rangeDropper) handOverDrop(taps *tap.Set, rs []ring.Range, nums []uint16, w Waiter) Waiter {
+	u := Unit{s: rd.s, latched: nums}
 	for _, t := range taps.All() {
 		b := ops.NewWriter(0, 16)
 		for _, st := range layout.Union(taps.Of(t)) {

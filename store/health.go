@@ -3,15 +3,20 @@ package store
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/ringside-kv/ringside/store/internal/damage"
+	"github.com/ringside-kv/ringside/store/internal/files"
 	"github.com/ringside-kv/ringside/store/internal/layout"
+	"github.com/ringside-kv/ringside/store/internal/wal"
 )
 
 // A store refuses writes while something keeps it from making them durable, and
@@ -30,10 +35,41 @@ const (
 	reasonCount
 )
 
+// health is what the store knows of its disk, its log and its tables, and whether it accepts writes.
+// Its methods may be called from any goroutine.
+type health struct {
+	cfg     *Config
+	log     *slog.Logger
+	wal     *wal.FS         // set once, while the store is opened
+	files   *files.PebbleFS // likewise
+	reclaim *reclaim        // woken when the disk is short
+
+	// writeRefusal is why no write is accepted, and removalRefusal why not even a removal is.
+	writeRefusal, removalRefusal atomic.Pointer[error]
+	minFreeDisk                  atomic.Int64 // bytes; 0: no reserve
+	diskMu                       sync.Mutex   // of checkDisk; taken before reasonsMu
+	reasonsMu                    sync.Mutex
+	reasons                      [reasonCount]error
+	// damageErr is why tables cannot be merged, since damageSince; guarded by reasonsMu.
+	damageErr   error
+	damageSince time.Time
+	damage      damage.List
+	fatal       chan struct{} // closed by Fatalf
+	fatalOnce   sync.Once
+	openFailed  chan error   // has an error once flushes failed again and again; openPebble reads it
+	stalls      atomic.Int64 // how often writes had to wait for the disk
+}
+
+func (h *health) init(cfg *Config, reclaim *reclaim) {
+	h.cfg, h.log, h.reclaim = cfg, cfg.Logger, reclaim
+	h.fatal, h.openFailed = make(chan struct{}), make(chan error, 1)
+	h.minFreeDisk.Store(cfg.MinFreeDisk)
+}
+
 // Writable returns nil, or an error that wraps ErrReadOnly and says why no write
 // is accepted.
-func (s *Store) Writable() error {
-	if p := s.writeRefusal.Load(); p != nil {
+func (h *health) Writable() error {
+	if p := h.writeRefusal.Load(); p != nil {
 		return *p
 	}
 	return nil
@@ -42,57 +78,57 @@ func (s *Store) Writable() error {
 // AcceptsRemovals is Writable for what only removes: it is accepted until half of the reserve of
 // free space is used up. The other half is left to flushes, compactions and the log of the
 // cluster's table, without which nothing that is removed gives space back.
-func (s *Store) AcceptsRemovals() error {
-	if p := s.removalRefusal.Load(); p != nil {
+func (h *health) AcceptsRemovals() error {
+	if p := h.removalRefusal.Load(); p != nil {
 		return *p
 	}
 	return nil
 }
 
 // refusalFor returns nil, or why a write is not accepted that only removes, or does more.
-func (s *Store) refusalFor(frees bool) error {
+func (h *health) refusalFor(frees bool) error {
 	if frees {
-		return s.AcceptsRemovals()
+		return h.AcceptsRemovals()
 	}
-	return s.Writable()
+	return h.Writable()
 }
 
 // SetMinFreeDisk changes the free space, in bytes, below which writes are refused.
-func (s *Store) SetMinFreeDisk(n int64) {
-	s.minFreeDisk.Store(n)
-	s.checkDisk()
+func (h *health) SetMinFreeDisk(n int64) {
+	h.minFreeDisk.Store(n)
+	h.checkDisk()
 }
 
 // MinFreeDisk returns the free space, in bytes, below which writes are refused.
-func (s *Store) MinFreeDisk() int64 { return s.minFreeDisk.Load() }
+func (h *health) MinFreeDisk() int64 { return h.minFreeDisk.Load() }
 
 // refuse sets (err != nil) or clears one reason to refuse writes.
-func (s *Store) refuse(t refusalReason, err error) {
-	s.reasonsMu.Lock()
-	defer s.reasonsMu.Unlock()
-	s.refuseLocked(t, err)
+func (h *health) refuse(t refusalReason, err error) {
+	h.reasonsMu.Lock()
+	defer h.reasonsMu.Unlock()
+	h.refuseLocked(t, err)
 }
 
 // updateLogRefusal brings the trouble with the log up to date. It is called after each
 // change of that; the order of the calls does not matter.
-func (s *Store) updateLogRefusal() {
-	s.reasonsMu.Lock()
-	defer s.reasonsMu.Unlock()
-	s.refuseLocked(reasonLog, s.wal.Failed())
+func (h *health) updateLogRefusal() {
+	h.reasonsMu.Lock()
+	defer h.reasonsMu.Unlock()
+	h.refuseLocked(reasonLog, h.wal.Failed())
 }
 
 // refuseLocked does as refuse does; the caller holds reasonsMu.
-func (s *Store) refuseLocked(t refusalReason, err error) {
-	before := s.reasons[t]
-	s.reasons[t] = err
+func (h *health) refuseLocked(t refusalReason, err error) {
+	before := h.reasons[t]
+	h.reasons[t] = err
 	switch {
 	case before == nil && err != nil && t != reasonShutdown:
-		s.log.Error("writes are refused", "err", err)
+		h.log.Error("writes are refused", "err", err)
 	case before != nil && err == nil:
-		s.log.Info("recovered", "from", before)
+		h.log.Info("recovered", "from", before)
 	}
 	var any, stuck *error // the first ones
-	for i, err := range slices.Backward(s.reasons[:]) {
+	for i, err := range slices.Backward(h.reasons[:]) {
 		if err != nil {
 			refusal := fmt.Errorf("%w: %w", ErrReadOnly, err)
 			any = &refusal
@@ -101,8 +137,8 @@ func (s *Store) refuseLocked(t refusalReason, err error) {
 			}
 		}
 	}
-	s.writeRefusal.Store(any)
-	s.removalRefusal.Store(stuck)
+	h.writeRefusal.Store(any)
+	h.removalRefusal.Store(stuck)
 }
 
 // readFailed says what a failed read means for the store.
@@ -119,11 +155,11 @@ func (s *Store) healthLoop() {
 	tick := time.NewTicker(s.cfg.healthPeriod)
 	defer tick.Stop()
 	for {
-		s.checkDisk()
-		s.reasonsMu.Lock()
-		s.refuseDamaged()
-		s.reasonsMu.Unlock()
-		if s.isRecoverable() {
+		s.health.checkDisk()
+		s.health.reasonsMu.Lock()
+		s.health.refuseDamaged()
+		s.health.reasonsMu.Unlock()
+		if s.health.isRecoverable() {
 			if err := s.recoverWrites(); err != nil && !s.isStopping() {
 				s.log.Error("recovery failed, trying again", "err", err)
 			}
@@ -145,25 +181,25 @@ const minCheckBytes = 1 << 20
 //
 // Looks come from several goroutines. One at a time reads the free space and says what
 // follows, so that no earlier reading replaces a later one.
-func (s *Store) checkDisk() {
-	s.diskMu.Lock()
-	defer s.diskMu.Unlock()
+func (h *health) checkDisk() {
+	h.diskMu.Lock()
+	defer h.diskMu.Unlock()
 	var short, full error
 	next := int64(math.MaxInt64)
-	if reserve := s.minFreeDisk.Load(); reserve > 0 {
-		usage, err := s.cfg.FS.GetDiskUsage(s.cfg.Dir)
+	if reserve := h.minFreeDisk.Load(); reserve > 0 {
+		usage, err := h.cfg.FS.GetDiskUsage(h.cfg.Dir)
 		if err == nil {
-			next = s.wal.Bytes() + max((int64(min(usage.AvailBytes, math.MaxInt64))-reserve)/8, minCheckBytes)
+			next = h.wal.Bytes() + max((int64(min(usage.AvailBytes, math.MaxInt64))-reserve)/8, minCheckBytes)
 		}
 		switch {
 		case errors.Is(err, vfs.ErrUnsupported):
 		case err != nil:
-			short = fmt.Errorf("free space of %s: %w", s.cfg.Dir, err)
+			short = fmt.Errorf("free space of %s: %w", h.cfg.Dir, err)
 		case usage.AvailBytes < uint64(reserve):
 			short = fmt.Errorf("disk almost full: %d MiB free, %d MiB are kept in reserve (min-free-disk); "+
 				"commands that only remove are accepted", usage.AvailBytes>>20, reserve>>20)
 			// What a merge takes that frees more is not held against removals.
-			room := usage.AvailBytes + uint64(s.reclaim.result.Load())
+			room := usage.AvailBytes + uint64(h.reclaim.result.Load())
 			if room < uint64(reserve)/2 || usage.AvailBytes < uint64(reserve)/reclaimLeaves {
 				short = fmt.Errorf("disk full: %d MiB free, %d MiB are kept in reserve (min-free-disk), half of it for flushes "+
 					"and compactions: free space on the disk, or lower min-free-disk", usage.AvailBytes>>20, reserve>>20)
@@ -171,25 +207,25 @@ func (s *Store) checkDisk() {
 			}
 		}
 	}
-	s.wal.LookOnce(next)
-	s.reasonsMu.Lock()
-	s.refuseLocked(reasonDiskFull, full)
-	s.refuseLocked(reasonDiskLow, short)
-	s.reasonsMu.Unlock()
+	h.wal.LookOnce(next)
+	h.reasonsMu.Lock()
+	h.refuseLocked(reasonDiskFull, full)
+	h.refuseLocked(reasonDiskLow, short)
+	h.reasonsMu.Unlock()
 	if short != nil {
-		signal(s.reclaim.wake)
+		signal(h.reclaim.wake)
 	}
 }
 
 // isRecoverable reports whether there is trouble that recoverWrites may end. On a full disk it
 // would make things worse: to Pebble, a failure to write its manifest is final.
-func (s *Store) isRecoverable() bool {
-	if s.wal.Failed() == nil && !s.isRefusedFor(reasonTables) ||
-		s.isRefusedFor(reasonDiskFull) || s.isRefusedFor(reasonFatal) || s.isRefusedFor(reasonShutdown) {
+func (h *health) isRecoverable() bool {
+	if h.wal.Failed() == nil && !h.isRefusedFor(reasonTables) ||
+		h.isRefusedFor(reasonDiskFull) || h.isRefusedFor(reasonFatal) || h.isRefusedFor(reasonShutdown) {
 		return false
 	}
-	usage, err := s.cfg.FS.GetDiskUsage(s.cfg.Dir)
-	return err != nil || usage.AvailBytes > 2*uint64(s.cfg.MemTable)
+	usage, err := h.cfg.FS.GetDiskUsage(h.cfg.Dir)
+	return err != nil || usage.AvailBytes > 2*uint64(h.cfg.MemTable)
 }
 
 // recoverWrites writes out the memtables, which hold all that a failed log was there for,
@@ -221,9 +257,9 @@ func (s *Store) recoverWrites() error {
 				s.log.Warn("storing the state of the log failed: if the process is killed, its last writes count as lost", "err", err)
 			}
 		}
-		s.updateLogRefusal()
+		s.health.updateLogRefusal()
 	}
-	s.refuse(reasonTables, nil)
+	s.health.refuse(reasonTables, nil)
 	return nil
 }
 
@@ -244,7 +280,7 @@ func (s *Store) flushTables() error {
 	case <-flushed:
 		return nil
 	case <-s.stop:
-	case <-s.fatal:
+	case <-s.health.fatal:
 	}
 	return errStopped
 }
@@ -257,17 +293,17 @@ func signal(c chan struct{}) {
 	}
 }
 
-func (s *Store) isRefusedFor(t refusalReason) bool {
-	s.reasonsMu.Lock()
-	defer s.reasonsMu.Unlock()
-	return s.reasons[t] != nil
+func (h *health) isRefusedFor(t refusalReason) bool {
+	h.reasonsMu.Lock()
+	defer h.reasonsMu.Unlock()
+	return h.reasons[t] != nil
 }
 
 // isRefusedForDamageOnly reports whether writes are refused for damage in tables alone.
-func (s *Store) isRefusedForDamageOnly() bool {
-	s.reasonsMu.Lock()
-	defer s.reasonsMu.Unlock()
-	for t, err := range s.reasons {
+func (h *health) isRefusedForDamageOnly() bool {
+	h.reasonsMu.Lock()
+	defer h.reasonsMu.Unlock()
+	for t, err := range h.reasons {
 		if err != nil && refusalReason(t) != reasonDamage && refusalReason(t) != reasonDiskLow {
 			return false
 		}
@@ -276,10 +312,10 @@ func (s *Store) isRefusedForDamageOnly() bool {
 }
 
 // fatalError returns why Pebble has stopped for good.
-func (s *Store) fatalError() error {
-	s.reasonsMu.Lock()
-	defer s.reasonsMu.Unlock()
-	return s.reasons[reasonFatal]
+func (h *health) fatalError() error {
+	h.reasonsMu.Lock()
+	defer h.reasonsMu.Unlock()
+	return h.reasons[reasonFatal]
 }
 
 // pebbleLogger passes Pebble's messages on.
@@ -301,25 +337,25 @@ func (l pebbleLogger) Errorf(format string, args ...any) {
 // after a restart.
 func (l pebbleLogger) Fatalf(format string, args ...any) {
 	err := fmt.Errorf("storage engine stopped, restart needed: %s", fmt.Sprintf(format, args...))
-	l.s.refuse(reasonFatal, err)
-	l.s.fatalOnce.Do(func() { close(l.s.fatal) })
+	l.s.health.refuse(reasonFatal, err)
+	l.s.health.fatalOnce.Do(func() { close(l.s.health.fatal) })
 	select {}
 }
 
 // listener keeps track of flushes and compactions. Pebble calls it with its lock
 // held.
-func (s *Store) listener() *pebble.EventListener {
+func (h *health) listener() *pebble.EventListener {
 	return &pebble.EventListener{
-		BackgroundError: s.tablesFailed,
+		BackgroundError: h.tablesFailed,
 		DataCorruption: func(info pebble.DataCorruptionInfo) {
-			s.log.Error("damaged table found", "path", info.Path, "err", info.Details.Error())
-			s.damage.Add(info.Bounds.Start, info.Bounds.End.Key)
+			h.log.Error("damaged table found", "path", info.Path, "err", info.Details.Error())
+			h.damage.Add(info.Bounds.Start, info.Bounds.End.Key)
 		},
-		FlushEnd:      func(info pebble.FlushInfo) { s.tablesWritten(info.Err) },
-		CompactionEnd: func(info pebble.CompactionInfo) { s.tablesWritten(info.Err) },
+		FlushEnd:      func(info pebble.FlushInfo) { h.tablesWritten(info.Err) },
+		CompactionEnd: func(info pebble.CompactionInfo) { h.tablesWritten(info.Err) },
 		WriteStallBegin: func(info pebble.WriteStallBeginInfo) {
-			s.stalls.Add(1)
-			s.log.Debug("writes wait for the disk", "reason", info.Reason)
+			h.stalls.Add(1)
+			h.log.Debug("writes wait for the disk", "reason", info.Reason)
 		},
 	}
 }
@@ -328,54 +364,54 @@ func (s *Store) listener() *pebble.EventListener {
 const maxFlushFailures = 5
 
 // tablesFailed notes that a flush or a compaction failed.
-func (s *Store) tablesFailed(err error) {
-	if s.files.TablesFailed() == maxFlushFailures {
+func (h *health) tablesFailed(err error) {
+	if h.files.TablesFailed() == maxFlushFailures {
 		select {
-		case s.openFailed <- err:
+		case h.openFailed <- err:
 		default: // only while the store is being opened does anybody listen
 		}
 	}
 	if pebble.IsCorruptionError(err) {
-		s.noteDamage(fmt.Errorf("%w: tables cannot be merged: %s: %w", ErrDamaged, damage.Cure, err))
+		h.noteDamage(fmt.Errorf("%w: tables cannot be merged: %s: %w", ErrDamaged, damage.Cure, err))
 		return
 	}
-	s.refuse(reasonTables, fmt.Errorf("write tables: %w", err))
+	h.refuse(reasonTables, fmt.Errorf("write tables: %w", err))
 }
 
 // noteDamage notes that damage keeps tables from being merged. Until they are too many
 // nothing is lost by going on: so whoever can get rid of the damage has some time for it.
-func (s *Store) noteDamage(err error) {
-	s.reasonsMu.Lock()
-	defer s.reasonsMu.Unlock()
-	if s.damageErr == nil {
-		s.damageErr, s.damageSince = err, time.Now()
-		if s.cfg.DamageGrace > 0 {
-			s.log.Error("writes will be refused if the damage stays", "in", s.cfg.DamageGrace, "err", err)
+func (h *health) noteDamage(err error) {
+	h.reasonsMu.Lock()
+	defer h.reasonsMu.Unlock()
+	if h.damageErr == nil {
+		h.damageErr, h.damageSince = err, time.Now()
+		if h.cfg.DamageGrace > 0 {
+			h.log.Error("writes will be refused if the damage stays", "in", h.cfg.DamageGrace, "err", err)
 		}
 	}
-	s.refuseDamaged()
+	h.refuseDamaged()
 }
 
 // refuseDamaged refuses writes once the grace is over; reasonsMu is held.
-func (s *Store) refuseDamaged() {
-	if s.damageErr != nil && s.reasons[reasonDamage] == nil && time.Since(s.damageSince) >= s.cfg.DamageGrace {
-		s.refuseLocked(reasonDamage, s.damageErr)
+func (h *health) refuseDamaged() {
+	if h.damageErr != nil && h.reasons[reasonDamage] == nil && time.Since(h.damageSince) >= h.cfg.DamageGrace {
+		h.refuseLocked(reasonDamage, h.damageErr)
 	}
 }
 
 // damageRemoved notes that damage has been cut out of the tables. If there is more, it will be
 // met again.
-func (s *Store) damageRemoved() {
-	s.reasonsMu.Lock()
-	defer s.reasonsMu.Unlock()
-	s.damageErr = nil
-	s.refuseLocked(reasonDamage, nil)
+func (h *health) damageRemoved() {
+	h.reasonsMu.Lock()
+	defer h.reasonsMu.Unlock()
+	h.damageErr = nil
+	h.refuseLocked(reasonDamage, nil)
 }
 
 // tablesWritten notes that a flush or a compaction succeeded, if err is nil.
-func (s *Store) tablesWritten(err error) {
+func (h *health) tablesWritten(err error) {
 	if err == nil {
-		s.files.TablesWritten()
-		s.refuse(reasonTables, nil)
+		h.files.TablesWritten()
+		h.refuse(reasonTables, nil)
 	}
 }

@@ -38,13 +38,13 @@ type Signal = syncqueue.Signal
 // LogFailed tells that the log had failed when an earlier process ended, and was not healed:
 // what that acknowledged last, in mode everysec, may be missing. It stays so until
 // ForgetLogFailure.
-func (s *Store) LogFailed() bool { return s.wal.FailedBefore() }
+func (h *health) LogFailed() bool { return h.wal.FailedBefore() }
 
 // ForgetLogFailure is for a caller that has noted what LogFailed tells.
-func (s *Store) ForgetLogFailure() error { return s.wal.ForgetFailure() }
+func (h *health) ForgetLogFailure() error { return h.wal.ForgetFailure() }
 
 // Stalled returns for how long the store's log has waited for the disk; 0 if nothing waits.
-func (s *Store) Stalled() time.Duration { return s.wal.Stalled() }
+func (h *health) Stalled() time.Duration { return h.wal.Stalled() }
 
 // Sync has all that was committed before on stable storage, whatever the mode. It waits for
 // the disk.
@@ -58,7 +58,7 @@ func (s *Store) Sync() error {
 
 // LastSync returns when everything that had been written until then was last known to
 // be on stable storage.
-func (s *Store) LastSync() time.Time { return s.wal.LastSync() }
+func (h *health) LastSync() time.Time { return h.wal.LastSync() }
 
 // Fsync returns what an acknowledged write has gone through.
 func (s *Store) Fsync() Fsync { return s.cfg.Fsync }

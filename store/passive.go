@@ -16,7 +16,7 @@ func (s *Store) SetPassive(r ring.Range, passive bool) {
 	defer s.passiveMu.Unlock()
 	s.passive.Change(r, passive)
 	if !passive {
-		s.rescanExpired.Store(true)
+		s.expirer.rescan.Store(true)
 	}
 }
 
@@ -25,5 +25,5 @@ func (s *Store) SetActive(ranges ...ring.Range) {
 	s.passiveMu.Lock()
 	defer s.passiveMu.Unlock()
 	s.passive.Set(layout.Complement(layout.UnionOf(ranges)))
-	s.rescanExpired.Store(true)
+	s.expirer.rescan.Store(true)
 }

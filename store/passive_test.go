@@ -33,7 +33,7 @@ func TestPassiveRangesExpireNothing(t *testing.T) {
 	}
 	s.skew.Add(61_000)
 	waitFor(t, "the others vanish", func() bool { return s.Keys() == followed })
-	if _, _, err := s.expireDue(s.now(), []byte{layout.KindExpiry}); err != nil || s.Keys() != followed {
+	if _, _, err := s.expirer.expireDue(s.now(), []byte{layout.KindExpiry}); err != nil || s.Keys() != followed {
 		t.Errorf("%d keys, want %d, %v", s.Keys(), followed, err)
 	}
 	if _, ok := s.get(t, keys[true]); ok {

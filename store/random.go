@@ -13,9 +13,9 @@ const randomWindow = 16
 // RandomKey returns a key, or nil if there is none. A slice of tokens is as likely
 // as it has keys. Within one of few keys, all are equally likely; within others,
 // and among the many keys of one hash tag, about so.
-func (s *Store) RandomKey() ([]byte, error) {
-	first := Place(s.randomSlice()) << 48
-	v := s.view()
+func (sc *scanner) RandomKey() ([]byte, error) {
+	first := Place(sc.randomSlice()) << 48
+	v := sc.s.view()
 	key, err := v.keyNear(first|Place(rand.Uint64N(1<<48)), first, first|(1<<48-1))
 	if err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func (s *Store) RandomKey() ([]byte, error) {
 	if key == nil { // the counts know more, or less, than can be seen
 		return v.keyNear(Place(rand.Uint64()), 0, ^Place(0))
 	}
-	first = PlaceOf(s.token, key) &^ (1<<32 - 1)
+	first = PlaceOf(sc.s.token, key) &^ (1<<32 - 1)
 	again, err := v.keyNear(first|Place(rand.Uint32()), first, first|(1<<32-1))
 	if again == nil { // it has gone meanwhile
 		again = key
@@ -31,14 +31,14 @@ func (s *Store) RandomKey() ([]byte, error) {
 	return again, err
 }
 
-func (s *Store) randomSlice() uint16 {
-	total := s.counts.Total().Keys
+func (sc *scanner) randomSlice() uint16 {
+	total := sc.s.counts.Total().Keys
 	if total <= 0 {
 		return 0
 	}
 	left := rand.Int64N(total)
 	for i := range 1 << 16 {
-		if left -= s.counts.KeysOf(uint16(i)); left < 0 {
+		if left -= sc.s.counts.KeysOf(uint16(i)); left < 0 {
 			return uint16(i)
 		}
 	}
@@ -61,11 +61,11 @@ func (v view) keyNear(from, first, last Place) ([]byte, error) {
 // liveKeys appends the live keys at places from first to last to keys, until there
 // are randomWindow.
 func (v view) liveKeys(keys [][]byte, first, last Place) ([][]byte, error) {
-	iter, err := v.s.headers(first)
+	iter, err := v.s.scanner.headers(first)
 	if err != nil {
 		return keys, err
 	}
-	err = v.s.eachHeader(iter, func(p Place, key []byte, h *layout.Header) bool {
+	err = v.s.scanner.eachHeader(iter, func(p Place, key []byte, h *layout.Header) bool {
 		if p > last {
 			return false
 		}

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -11,13 +12,16 @@ import (
 	"github.com/ringside-kv/ringside/store/internal/layout"
 )
 
+// loads says how many keys and bytes there are.
+type loads struct{ s *Store }
+
 // RangeLoad returns what a range holds, expired keys included. Slices of 2¹⁶ tokens
 // that lie in it whole are a sum of counts; of the two that its ends cut, if they do,
 // the keys are read. While writes go on it is right to within those under way.
-func (s *Store) RangeLoad(r ring.Range) (Load, error) {
+func (ld *loads) RangeLoad(r ring.Range) (Load, error) {
 	var sum Load
 	for _, st := range layout.PiecesOf(r) {
-		err := s.eachSlice(st, func(_ uint16, l Load) { sum.Add(l) })
+		err := ld.eachSlice(st, func(_ uint16, l Load) { sum.Add(l) })
 		if err != nil {
 			return sum, fmt.Errorf("load of %v: %w", r, err)
 		}
@@ -27,16 +31,16 @@ func (s *Store) RangeLoad(r ring.Range) (Load, error) {
 
 // eachSlice calls visit for each slice that an interval has a part in, with what that
 // part holds, if it holds anything.
-func (s *Store) eachSlice(st layout.Interval, visit func(slice uint16, l Load)) error {
+func (ld *loads) eachSlice(st layout.Interval, visit func(slice uint16, l Load)) error {
 	for first := st.First; ; {
 		slice := layout.SliceOf(first)
 		end := Place(slice)<<48 | (1<<48 - 1)
 		last := min(end, st.Last)
-		l := s.counts.Of(slice)
+		l := ld.s.counts.Of(slice)
 		if l != (Load{}) {
 			if first != Place(slice)<<48 || last != end {
 				var err error
-				if l, err = s.countInterval(layout.Interval{First: first, Last: last}); err != nil {
+				if l, err = ld.countInterval(layout.Interval{First: first, Last: last}); err != nil {
 					return err
 				}
 			}
@@ -51,13 +55,13 @@ func (s *Store) eachSlice(st layout.Interval, visit func(slice uint16, l Load)) 
 }
 
 // countInterval reads what there is between two places.
-func (s *Store) countInterval(st layout.Interval) (l Load, err error) {
+func (ld *loads) countInterval(st layout.Interval) (l Load, err error) {
 	lower, upper := st.Bounds(layout.KindData)
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	iter, err := ld.s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
-		return l, s.readFailed(err)
+		return l, ld.s.readFailed(err)
 	}
-	err = s.eachHeader(iter, func(p Place, key []byte, h *layout.Header) bool {
+	err = ld.s.scanner.eachHeader(iter, func(p Place, key []byte, h *layout.Header) bool {
 		if p > st.Last {
 			return false
 		}
@@ -71,11 +75,17 @@ func (s *Store) countInterval(st layout.Interval) (l Load, err error) {
 	return l, err
 }
 
+// rangeDropper removes all keys of ranges, or all keys.
+type rangeDropper struct {
+	s     *Store
+	drops atomic.Int64 // ranges dropped since the store was opened
+}
+
 // ClearRanges removes every key of some ranges with one commit, as Clear does all keys:
 // taps are told. w is told when that is durable; with an error, nothing was removed and w
 // is not used. may is as for Clear.
 func (s *Store) ClearRanges(w Waiter, may func() error, rs ...ring.Range) error {
-	if err := s.drop(layout.UnionOf(rs), dropOptions{taps: rs, may: may}, w); err != nil {
+	if err := s.dropper.drop(layout.UnionOf(rs), dropOptions{taps: rs, may: may}, w); err != nil {
 		return fmt.Errorf("clear %v: %w", rs, err)
 	}
 	return nil
@@ -87,7 +97,7 @@ func (s *Store) ClearRanges(w Waiter, may func() error, rs ...ring.Range) error 
 // range is refused: ErrOverlap. ErrLatched says that a unit holds a latch of the ranges for
 // long, and that nothing was removed. w is as for ClearRange, and may be nil.
 func (s *Store) DropRanges(w Waiter, rs ...ring.Range) error {
-	if err := s.drop(layout.UnionOf(rs), dropOptions{mayWait: true}, w); err != nil {
+	if err := s.dropper.drop(layout.UnionOf(rs), dropOptions{mayWait: true}, w); err != nil {
 		return fmt.Errorf("drop %v: %w", rs, err)
 	}
 	return nil
@@ -96,35 +106,35 @@ func (s *Store) DropRanges(w Waiter, rs ...ring.Range) error {
 // drop removes all that lies in some intervals, with one batch: the keys, what the
 // counts have of them, and what is named as garbage. Their entries in the index of
 // expiry times are left to sweepDropped. Taps are told of d.told, or must not be there.
-func (s *Store) drop(sts []layout.Interval, d dropOptions, w Waiter) error {
+func (rd *rangeDropper) drop(sts []layout.Interval, d dropOptions, w Waiter) error {
 	// Most lines go before anybody has to wait. The counts are no more than a hint here: after
 	// damage they may be estimates.
-	if s.hasKeys(sts) {
-		d.marks = s.cache.SweepAhead(layout.ContainsFunc(sts))
+	if rd.hasKeys(sts) {
+		d.marks = rd.s.cache.SweepAhead(layout.ContainsFunc(sts))
 	}
 	nums := latchesOf(sts)
 	if d.follows {
-		nums = s.lockToFollow(nums)
+		nums = rd.lockToFollow(nums)
 	} else {
 		var ok bool
-		if nums, ok = s.lockToClear(nums, !d.mayWait); !ok {
+		if nums, ok = rd.lockToClear(nums, !d.mayWait); !ok {
 			return ErrLatched
 		}
 	}
 	d.nums = nums
-	err := s.dropLatched(sts, d, w)
-	s.unlockCleared(nums, d.follows)
+	err := rd.dropLatched(sts, d, w)
+	rd.unlockCleared(nums, d.follows)
 	if err == nil {
-		s.flushRangeTombstones()
+		rd.s.housekeeper.flushRangeTombstones()
 	}
 	return err
 }
 
 // hasKeys reports whether slices that some intervals have a part in hold anything.
-func (s *Store) hasKeys(sts []layout.Interval) bool {
+func (rd *rangeDropper) hasKeys(sts []layout.Interval) bool {
 	return slices.ContainsFunc(sts, func(st layout.Interval) bool {
 		for slice := int(layout.SliceOf(st.First)); slice <= int(layout.SliceOf(st.Last)); slice++ {
-			if s.counts.KeysOf(uint16(slice)) > 0 {
+			if rd.s.counts.KeysOf(uint16(slice)) > 0 {
 				return true
 			}
 		}
@@ -159,10 +169,10 @@ type dropOptions struct {
 }
 
 // dropLatched is drop for those who hold the latches.
-func (s *Store) dropLatched(sts []layout.Interval, d dropOptions, w Waiter) error {
-	s.commits.Lock()
-	defer s.commits.Unlock()
-	if err := s.AcceptsRemovals(); err != nil && !(d.unread && s.isRefusedForDamageOnly()) {
+func (rd *rangeDropper) dropLatched(sts []layout.Interval, d dropOptions, w Waiter) error {
+	rd.s.commits.Lock()
+	defer rd.s.commits.Unlock()
+	if err := rd.s.AcceptsRemovals(); err != nil && !(d.unread && rd.s.health.isRefusedForDamageOnly()) {
 		return err
 	}
 	if d.may != nil {
@@ -170,7 +180,7 @@ func (s *Store) dropLatched(sts []layout.Interval, d dropOptions, w Waiter) erro
 			return err
 		}
 	}
-	taps := s.taps.Current()
+	taps := rd.s.taps.Current()
 	if d.taps == nil && taps != nil {
 		for _, st := range sts {
 			if taps.Overlap(st) {
@@ -178,12 +188,12 @@ func (s *Store) dropLatched(sts []layout.Interval, d dropOptions, w Waiter) erro
 			}
 		}
 	}
-	lost, err := s.computeLoss(sts, d.unread)
+	lost, err := rd.computeLoss(sts, d.unread)
 	if err != nil {
 		return err
 	}
-	s.counts.Take(lost.slices, 1)
-	b := s.dropBatch(&lost)
+	rd.s.counts.Take(lost.slices, 1)
+	b := rd.dropBatch(&lost)
 	if d.unread {
 		for _, st := range sts {
 			_ = b.Set(discardKey(st), nil, nil)
@@ -198,24 +208,24 @@ func (s *Store) dropLatched(sts []layout.Interval, d dropOptions, w Waiter) erro
 	if d.follows {
 		mark = latch.Following
 	}
-	s.latches.BeginCommit(d.nums, mark)
+	rd.s.latches.BeginCommit(d.nums, mark)
 	if d.taps != nil || d.unread { // else it is not this store's to serve
-		s.versions.NoteAll()
+		rd.s.versions.NoteAll()
 	}
-	err = s.db.Apply(b, pebble.NoSync)
+	err = rd.s.db.Apply(b, pebble.NoSync)
 	if err == nil {
-		s.cache.Sweep(d.marks, layout.ContainsFunc(sts))
-		s.dropped(&lost)
+		rd.s.cache.Sweep(d.marks, layout.ContainsFunc(sts))
+		rd.dropped(&lost)
 		if d.taps != nil && taps != nil {
-			w = s.handOverDrop(taps, d.taps, d.nums, w)
+			w = rd.handOverDrop(taps, d.taps, d.nums, w)
 		}
-		s.latches.NoteCommit(d.nums, s.syncs.Add(b, w))
+		rd.s.latches.NoteCommit(d.nums, rd.s.syncs.Add(b, w))
 	} else {
-		s.counts.Take(lost.slices, -1)
+		rd.s.counts.Take(lost.slices, -1)
 		err = fmt.Errorf("%w: %w", ErrReadOnly, err)
 	}
 	b = nil // the sync queue's, or Pebble may still hold it
-	s.latches.EndCommit(d.nums, mark)
+	rd.s.latches.EndCommit(d.nums, mark)
 	return err
 }
 
@@ -237,9 +247,9 @@ type occupiedInterval struct {
 }
 
 // computeLoss returns what a drop of some intervals takes; the latches are held, and commits.
-func (s *Store) computeLoss(sts []layout.Interval, unread bool) (lost dropLoss, err error) {
+func (rd *rangeDropper) computeLoss(sts []layout.Interval, unread bool) (lost dropLoss, err error) {
 	if unread {
-		lost.slices, lost.estimated = s.estimateLoss(sts)
+		lost.slices, lost.estimated = rd.s.discarder.estimateLoss(sts)
 		for _, st := range sts {
 			lost.occupied = append(lost.occupied, occupiedInterval{st, true})
 		}
@@ -248,7 +258,7 @@ func (s *Store) computeLoss(sts []layout.Interval, unread bool) (lost dropLoss, 
 	lost.slices = make(map[uint16]Load)
 	for _, st := range sts {
 		var held Load
-		err := s.eachSlice(st, func(slice uint16, l Load) {
+		err := rd.s.loads.eachSlice(st, func(slice uint16, l Load) {
 			held.Add(l)
 			sum := lost.slices[slice]
 			sum.Add(l)
@@ -257,7 +267,7 @@ func (s *Store) computeLoss(sts []layout.Interval, unread bool) (lost dropLoss, 
 		if err != nil {
 			return lost, err
 		}
-		certain, err := s.isCountCertain(st)
+		certain, err := rd.isCountCertain(st)
 		if err != nil {
 			return lost, err
 		}
@@ -270,8 +280,8 @@ func (s *Store) computeLoss(sts []layout.Interval, unread bool) (lost dropLoss, 
 
 // isCountCertain reports whether the counts of an interval, as eachSlice gives them, are sure to be
 // right: they may be estimates after damage. The latches are held, and commits.
-func (s *Store) isCountCertain(st layout.Interval) (bool, error) {
-	c := &s.counts
+func (rd *rangeDropper) isCountCertain(st layout.Interval) (bool, error) {
+	c := &rd.s.counts
 	for slice := int(layout.SliceOf(st.First)); slice <= int(layout.SliceOf(st.Last)); slice++ {
 		if c.IsCertain(uint16(slice)) {
 			continue
@@ -284,9 +294,9 @@ func (s *Store) isCountCertain(st layout.Interval) (bool, error) {
 			continue // eachSlice has read the part
 		}
 		// The part is never dropped with the rest, so it is looked at once.
-		vacant, err := s.isEmptyInterval(whole)
+		vacant, err := rd.s.discarder.isEmptyInterval(whole)
 		if err != nil {
-			return false, s.readFailed(err)
+			return false, rd.s.readFailed(err)
 		}
 		if !vacant {
 			return false, nil
@@ -297,31 +307,31 @@ func (s *Store) isCountCertain(st layout.Interval) (bool, error) {
 }
 
 // dropped notes that a loss has been committed; commits is held for writing.
-func (s *Store) dropped(lost *dropLoss) {
+func (rd *rangeDropper) dropped(lost *dropLoss) {
 	for _, st := range lost.occupied {
 		for slice := int(layout.SliceOf(st.First)); slice <= int(layout.SliceOf(st.Last)); slice++ {
 			if whole := layout.SliceInterval(uint16(slice)); st.First <= whole.First && st.Last >= whole.Last {
-				s.counts.SetCertain(uint16(slice), true)
+				rd.s.counts.SetCertain(uint16(slice), true)
 			}
 		}
 		if st.expires {
-			s.drops.Add(1)
-			s.sweepPending.Store(true)
+			rd.drops.Add(1)
+			rd.s.expirer.sweepPending.Store(true)
 		}
 	}
 	for _, slice := range lost.estimated {
-		s.counts.SetCertain(slice, false)
+		rd.s.counts.SetCertain(slice, false)
 	}
 	if len(lost.occupied) > 0 {
-		s.counts.JournalDropped()
-		s.rangeTombstones.Add(int64(2*len(lost.occupied)+1) * overlapWeight)
+		rd.s.counts.JournalDropped()
+		rd.s.housekeeper.rangeTombstones.Add(int64(2*len(lost.occupied)+1) * overlapWeight)
 	}
 }
 
 // dropBatch returns the batch that deletes occupied intervals. It begins a new term of the
 // counts, as they are now; commits is held for writing, and checkpoints.
-func (s *Store) dropBatch(lost *dropLoss) *pebble.Batch {
-	b := s.db.NewBatch()
+func (rd *rangeDropper) dropBatch(lost *dropLoss) *pebble.Batch {
+	b := rd.s.db.NewBatch()
 	if len(lost.occupied) == 0 {
 		return b
 	}
@@ -334,6 +344,6 @@ func (s *Store) dropBatch(lost *dropLoss) *pebble.Batch {
 			_ = b.Set(droppedKey(st.Interval), nil, nil)
 		}
 	}
-	s.counts.Checkpoint(b)
+	rd.s.counts.Checkpoint(b)
 	return b
 }

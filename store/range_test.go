@@ -61,7 +61,7 @@ func TestRangeLoadIsExact(t *testing.T) {
 			}
 		}
 		if round == 1 { // as a program left it that does not count expiries per slice
-			if err := s.checkpointCounts(); err != nil {
+			if err := s.housekeeper.checkpointCounts(); err != nil {
 				t.Fatal(err)
 			}
 			if err := s.db.Set(counts.ExpiresKey, []byte{1}, pebble.Sync); err != nil {
@@ -131,9 +131,9 @@ func TestDropWithWritersAndCheckpoints(t *testing.T) {
 			var err error
 			switch r.IntN(4) {
 			case 0:
-				err = s.checkpointCounts()
+				err = s.housekeeper.checkpointCounts()
 			case 1:
-				err = s.sweepDropped()
+				err = s.expirer.sweepDropped()
 			default:
 				first, second := randomRange(r), randomRange(r)
 				err = putOff(func() error { return s.DropRanges(nil, first, second) })
@@ -188,7 +188,7 @@ func TestDropAfterACrash(t *testing.T) {
 				r := ring.Range{Start: ring.Token(rnd.Uint32()), End: ring.Token(rnd.Uint32())}
 				full := s.content(t, r, false)
 				rest := s.content(t, ring.Range{Start: r.End, End: r.Start}, false)
-				if err := s.checkpointCounts(); err != nil {
+				if err := s.housekeeper.checkpointCounts(); err != nil {
 					t.Fatal(err)
 				}
 				s.wal.Sync()
@@ -206,7 +206,7 @@ func TestDropAfterACrash(t *testing.T) {
 					keep = 0
 				}
 				clones = append(clones, crash(fs, rnd, keep)) // nothing promised is lost
-				if err := s.sweepDropped(); err != nil {
+				if err := s.expirer.sweepDropped(); err != nil {
 					t.Fatal(err)
 				}
 				clones = append(clones, crash(fs, rnd, keep))
@@ -294,7 +294,7 @@ func TestSweepKeepsRefilledRange(t *testing.T) {
 	s.mustClose(t)
 	s = openTest(t, memConfig(fs, FsyncNo)) // the housekeeping sweeps by itself
 	waitFor(t, "the index is swept", func() bool {
-		sts, err := s.droppedIntervals()
+		sts, err := s.expirer.droppedIntervals()
 		return err == nil && len(sts) == 0
 	})
 	if a := s.audit(t); a.keys != 100 || a.expires != 100 {

@@ -80,7 +80,7 @@ func (rc *Receiver) SetRanges(ranges ...ring.Range) {
 		if rc.within.Find(rc.s.token([]byte(k.key))) < 0 {
 			delete(rc.begun, k)
 			rc.s.generations.release(gen)
-			rc.s.garbage.Add(1)
+			rc.s.housekeeper.garbage.Add(1)
 		}
 	}
 }
@@ -111,7 +111,7 @@ func (rc *Receiver) Close() {
 		rc.s.generations.release(gen)
 	}
 	clear(rc.begun)
-	rc.s.garbage.Add(1)
+	rc.s.housekeeper.garbage.Add(1)
 	rc.s.follow(rc, nil)
 	rc.err = ErrClosed
 }
@@ -255,7 +255,7 @@ func (rc *Receiver) begin(p Place, o *ops.Op) error {
 		return err
 	}
 	rc.begun[begunKey{string(o.Key), o.Gen}] = gen
-	rc.s.garbage.Add(1)
+	rc.s.housekeeper.garbage.Add(1)
 	return rc.u.ensureBatch().Set(garbageKey(nil, p, o.Key, gen), nil, nil)
 }
 
@@ -265,7 +265,7 @@ func (rc *Receiver) abandon(o *ops.Op) {
 	if gen, ok := rc.begun[k]; ok {
 		delete(rc.begun, k)
 		rc.s.generations.release(gen)
-		rc.s.garbage.Add(1)
+		rc.s.housekeeper.garbage.Add(1)
 	}
 }
 

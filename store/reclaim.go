@@ -31,8 +31,10 @@ const (
 	reclaimTried = 16
 )
 
-// reclaim is what was removed from the data since it was merged last, in bytes for each part.
+// reclaim merges tables to free space.
 type reclaim struct {
+	s *Store
+	// removed is what was removed from the data since it was merged last, in bytes for each part.
 	removed [reclaimParts]atomic.Int64
 	wake    chan struct{} // has a value when the disk is found to be short
 	// result is how many bytes the merge under way writes, at most, before it frees more.
@@ -55,15 +57,15 @@ func (r *reclaim) most() (parts []int) {
 	return parts
 }
 
-// reclaimLoop merges parts while the disk is short, until the store is closed.
-func (s *Store) reclaimLoop() {
+// loop merges parts while the disk is short, until the store is closed.
+func (r *reclaim) loop() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	ended := make(chan struct{})
 	defer close(ended)
-	s.loops.Go(func() {
+	r.s.loops.Go(func() {
 		select {
-		case <-s.stop:
+		case <-r.s.stop:
 			cancel()
 		case <-ended:
 		}
@@ -71,68 +73,68 @@ func (s *Store) reclaimLoop() {
 	estimated := false
 	for {
 		select {
-		case <-s.stop:
+		case <-r.s.stop:
 			return
-		case <-s.fatal:
+		case <-r.s.health.fatal:
 			return
-		case <-s.reclaim.wake:
+		case <-r.wake:
 		}
-		if !s.isRefusedFor(reasonDiskLow) || s.AcceptsRemovals() != nil {
+		if !r.s.health.isRefusedFor(reasonDiskLow) || r.s.AcceptsRemovals() != nil {
 			continue
 		}
 		if !estimated { // an earlier process may have removed something
-			s.estimateRemoved()
+			r.estimateRemoved()
 			estimated = true
 		}
-		if err := s.reclaimMost(ctx); err != nil && !s.isStopping() {
-			s.log.Error("merging tables to free space failed", "err", err)
+		if err := r.reclaimMost(ctx); err != nil && !r.s.isStopping() {
+			r.s.log.Error("merging tables to free space failed", "err", err)
 		}
 	}
 }
 
 // estimateRemoved takes what the tables hold beyond what is counted for removed.
-func (s *Store) estimateRemoved() {
+func (r *reclaim) estimateRemoved() {
 	const slices = 1 << 16 / reclaimParts
 	for part := range reclaimParts {
 		lower, upper := partBounds(part)
-		used, err := s.db.EstimateDiskUsage(lower, upper)
+		used, err := r.s.db.EstimateDiskUsage(lower, upper)
 		if err != nil {
 			return
 		}
 		live := int64(0)
 		for slice := part * slices; slice < (part+1)*slices; slice++ {
-			live += s.counts.Of(uint16(slice)).Bytes
+			live += r.s.counts.Of(uint16(slice)).Bytes
 		}
-		s.reclaim.removed[part].Add(max(int64(used)-live-s.reclaim.removed[part].Load(), 0))
+		r.removed[part].Add(max(int64(used)-live-r.removed[part].Load(), 0))
 	}
 }
 
 // reclaimMost merges the tables of the part from which most was removed, of those where that
 // is worth it and the result has room.
-func (s *Store) reclaimMost(ctx context.Context) error {
-	parts := s.reclaim.most()
+func (r *reclaim) reclaimMost(ctx context.Context) error {
+	parts := r.most()
 	for _, part := range parts[:min(len(parts), reclaimTried)] {
-		m, err := s.mergeOf(part)
+		m, err := r.mergeOf(part)
 		if err != nil {
 			return err
 		}
 		if m.removed < max(reclaimLeast, m.bytes/reclaimWorth) {
 			continue
 		}
-		usage, err := s.cfg.FS.GetDiskUsage(s.cfg.Dir)
+		usage, err := r.s.cfg.FS.GetDiskUsage(r.s.cfg.Dir)
 		if err != nil {
-			return fmt.Errorf("free space of %s: %w", s.cfg.Dir, err)
+			return fmt.Errorf("free space of %s: %w", r.s.cfg.Dir, err)
 		}
 		// The result is there beside the tables that it replaces, and leaves room to the log
 		// and to other tables.
 		result := m.bytes - min(m.removed, m.bytes)
-		if usage.AvailBytes < uint64(result+s.minFreeDisk.Load()/reclaimLeaves) {
+		if usage.AvailBytes < uint64(result+r.s.health.minFreeDisk.Load()/reclaimLeaves) {
 			continue
 		}
-		s.reclaim.result.Store(result)
-		err = s.merge(ctx, m)
-		s.reclaim.result.Store(0)
-		s.checkDisk() // wakes the loop again if the disk is still short
+		r.result.Store(result)
+		err = r.merge(ctx, m)
+		r.result.Store(0)
+		r.s.health.checkDisk() // wakes the loop again if the disk is still short
 		return err
 	}
 	return nil
@@ -147,10 +149,10 @@ type tableMerge struct {
 }
 
 // mergeOf returns what is merged with a part: tables are merged as a whole.
-func (s *Store) mergeOf(part int) (m tableMerge, err error) {
+func (r *reclaim) mergeOf(part int) (m tableMerge, err error) {
 	m.lower, m.upper = partBounds(part)
 	m.first, m.end = part, part+1
-	levels, err := s.db.SSTables(pebble.WithKeyRangeFilter(m.lower, m.upper))
+	levels, err := r.s.db.SSTables(pebble.WithKeyRangeFilter(m.lower, m.upper))
 	if err != nil {
 		return m, fmt.Errorf("look for tables: %w", err)
 	}
@@ -168,29 +170,29 @@ func (s *Store) mergeOf(part int) (m tableMerge, err error) {
 		}
 	}
 	for i := m.first; i < m.end; i++ {
-		m.removed += s.reclaim.removed[i].Load()
+		m.removed += r.removed[i].Load()
 	}
 	return m, nil
 }
 
 // merge writes out the memtables, since removals in memory remove nothing from tables, and
 // merges tables.
-func (s *Store) merge(ctx context.Context, m tableMerge) error {
+func (r *reclaim) merge(ctx context.Context, m tableMerge) error {
 	for i := m.first; i < m.end; i++ {
-		s.reclaim.removed[i].Store(0) // a failed merge is not repeated at once
+		r.removed[i].Store(0) // a failed merge is not repeated at once
 	}
-	if err := s.flushTables(); err != nil {
+	if err := r.s.flushTables(); err != nil {
 		return err
 	}
 	merged := make(chan error, 1)
-	go func() { merged <- s.db.Compact(ctx, m.lower, m.upper, false) }()
+	go func() { merged <- r.s.db.Compact(ctx, m.lower, m.upper, false) }()
 	select {
 	case err := <-merged:
 		if err != nil && ctx.Err() == nil {
 			return fmt.Errorf("merge tables: %w", err)
 		}
 		return ctx.Err()
-	case <-s.fatal: // a goroutine of Pebble's holds its locks for ever; see Fatalf
+	case <-r.s.health.fatal: // a goroutine of Pebble's holds its locks for ever; see Fatalf
 		return errStopped
 	}
 }

@@ -67,7 +67,7 @@ func TestLateReadingOfFreeSpaceIsNotBelieved(t *testing.T) {
 		disk.free.Store(0)
 		disk.hold.Store(h)
 		var both sync.WaitGroup
-		both.Go(s.checkDisk)
+		both.Go(s.health.checkDisk)
 		<-h.read
 		disk.free.Store(1 << 30)
 		reserve := s.MinFreeDisk() + 1

@@ -32,15 +32,18 @@ type Entry struct {
 	Type Type
 }
 
+// scanner reads keys in the order of the store, or at random.
+type scanner struct{ s *Store }
+
 // Scan calls visit for about count keys from a cursor on, in order of their
 // places, and returns the cursor to go on from. It ends early when visit returns
 // false, though not before it has come by all keys of that place. It sees one
 // state of the store, not all of which may be durable: see AwaitAll.
-func (s *Store) Scan(from Cursor, count int, visit func(Entry) bool) (Cursor, error) {
+func (sc *scanner) Scan(from Cursor, count int, visit func(Entry) bool) (Cursor, error) {
 	if from >= cursorLimit {
 		return 0, ErrCursor
 	}
-	return s.view().scanUpTo(from, 0, count, visit)
+	return sc.s.view().scanUpTo(from, 0, count, visit)
 }
 
 // scanUpTo is Scan up to a cursor, which it then returns; 0 is the end of the circle.
@@ -100,20 +103,20 @@ func (s *Store) AwaitAll(w Waiter) (wait bool) {
 }
 
 // headers returns an iterator over data from a place on.
-func (s *Store) headers(from Place) (*pebble.Iterator, error) {
-	iter, err := s.db.NewIter(&pebble.IterOptions{
+func (sc *scanner) headers(from Place) (*pebble.Iterator, error) {
+	iter, err := sc.s.db.NewIter(&pebble.IterOptions{
 		LowerBound: binary.BigEndian.AppendUint64([]byte{layout.KindData}, uint64(from)),
 		UpperBound: []byte{layout.KindData + 1},
 	})
 	if err != nil {
-		return nil, s.readFailed(err)
+		return nil, sc.s.readFailed(err)
 	}
 	return iter, nil
 }
 
 // eachHeader calls visit for each header of an iterator, until it returns false,
 // and closes the iterator. Sub entries are passed over without being read.
-func (s *Store) eachHeader(iter *pebble.Iterator, visit func(Place, []byte, *layout.Header) bool) error {
+func (sc *scanner) eachHeader(iter *pebble.Iterator, visit func(Place, []byte, *layout.Header) bool) error {
 	var err error
 	var skip []byte
 	for ok := iter.First(); ok; {
@@ -136,19 +139,19 @@ func (s *Store) eachHeader(iter *pebble.Iterator, visit func(Place, []byte, *lay
 		ok = iter.Next()
 	}
 	if err = errors.Join(err, iter.Error(), iter.Close()); err != nil {
-		return s.readFailed(err)
+		return sc.s.readFailed(err)
 	}
 	return nil
 }
 
 // isEmpty reports whether there is no key at all, not even an expired one.
-func (s *Store) isEmpty() (bool, error) {
-	iter, err := s.headers(0)
+func (sc *scanner) isEmpty() (bool, error) {
+	iter, err := sc.headers(0)
 	if err != nil {
 		return false, err
 	}
 	empty := true
-	err = s.eachHeader(iter, func(Place, []byte, *layout.Header) bool {
+	err = sc.eachHeader(iter, func(Place, []byte, *layout.Header) bool {
 		empty = false
 		return false
 	})

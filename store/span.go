@@ -27,8 +27,8 @@ func (c Cursor) Valid() bool { return c < cursorLimit }
 // ScanIn is [Store.Scan] within a span that the cursor lies in. At the end of the
 // span the cursor that it returns is that of the next token; at the end of the
 // circle it is 0. ended tells that there is no more in the span.
-func (s *Store) ScanIn(span ring.Range, from Cursor, count int, visit func(Entry) bool) (next Cursor, ended bool, err error) {
-	return s.view().scanIn(span, from, count, visit)
+func (sc *scanner) ScanIn(span ring.Range, from Cursor, count int, visit func(Entry) bool) (next Cursor, ended bool, err error) {
+	return sc.s.view().scanIn(span, from, count, visit)
 }
 
 func (v view) scanIn(span ring.Range, from Cursor, count int, visit func(Entry) bool) (next Cursor, ended bool, err error) {
@@ -42,19 +42,19 @@ func (v view) scanIn(span ring.Range, from Cursor, count int, visit func(Entry) 
 
 // SizeIn estimates the keys and bytes of a span: a slice that the span cuts counts in
 // proportion. It reads no key, unlike [Store.RangeLoad].
-func (s *Store) SizeIn(span ring.Range) (keys, size int64) { return s.SizeOf([]ring.Range{span}) }
+func (ld *loads) SizeIn(span ring.Range) (keys, size int64) { return ld.SizeOf([]ring.Range{span}) }
 
 // SizeOf is SizeIn of several spans together. Of many it is no less right than of one: what
 // is cut is rounded up once.
-func (s *Store) SizeOf(spans []ring.Range) (keys, size int64) {
+func (ld *loads) SizeOf(spans []ring.Range) (keys, size int64) {
 	var cutKeys, cutSize float64
 	for _, span := range spans {
 		if span.Start == span.End {
-			total := s.counts.Total()
+			total := ld.s.counts.Total()
 			return total.Keys, total.Bytes
 		}
 		for part := range cutAtSlices(span) {
-			k, b := s.RangeSize(part.slice, part.last)
+			k, b := ld.RangeSize(part.slice, part.last)
 			if part.whole {
 				keys += k
 				size += b
@@ -112,7 +112,9 @@ func cutAtSlices(span ring.Range) func(func(slicePart) bool) {
 
 // RandomKeyIn is [Store.RandomKey] within spans, nil if they hold no key. A slice of
 // tokens that a span cuts counts in proportion.
-func (s *Store) RandomKeyIn(spans []ring.Range) ([]byte, error) { return s.view().randomKeyIn(spans) }
+func (sc *scanner) RandomKeyIn(spans []ring.Range) ([]byte, error) {
+	return sc.s.view().randomKeyIn(spans)
+}
 
 func (v view) randomKeyIn(spans []ring.Range) ([]byte, error) {
 	s := v.s

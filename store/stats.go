@@ -31,7 +31,7 @@ type Load = counts.Load
 
 // Keys returns how many keys there are; those that have expired but are not yet
 // removed are counted, as Redis does.
-func (s *Store) Keys() int64 { return s.counts.Total().Keys }
+func (ld *loads) Keys() int64 { return ld.s.counts.Total().Keys }
 
 // Stats returns the counts.
 func (s *Store) Stats() Stats {
@@ -40,12 +40,12 @@ func (s *Store) Stats() Stats {
 	log, total := s.wal.Stats(), s.counts.Total()
 	return Stats{
 		Keys: total.Keys, Bytes: total.Bytes, Expires: total.Expires,
-		Expired: s.expired.Load(), Commits: log.Commits,
+		Expired: s.expirer.expired.Load(), Commits: log.Commits,
 		UnsyncedCommits: log.UnsyncedCommits,
 		CacheHits:       hits, CacheMisses: misses,
 		CacheBytes: size, CacheLines: lines, CacheSize: s.cache.Size(),
 		Fsyncs: log.Fsyncs, FsyncSeconds: log.FsyncTime.Seconds(),
-		LogBytes: log.Bytes, WriteStalls: s.stalls.Load(),
+		LogBytes: log.Bytes, WriteStalls: s.health.stalls.Load(),
 		Pebble: s.engineMetrics(),
 	}
 }
@@ -58,34 +58,34 @@ func (s *Store) engineMetrics() *pebble.Metrics {
 	select {
 	case m := <-metrics:
 		return m
-	case <-s.fatal:
+	case <-s.health.fatal:
 		return &pebble.Metrics{}
 	}
 }
 
 // RangeSize returns the keys and bytes of all slices of 2¹⁶ tokens from first to
 // last, both included.
-func (s *Store) RangeSize(first, last uint16) (keys, size int64) {
+func (ld *loads) RangeSize(first, last uint16) (keys, size int64) {
 	for i := int(first); i <= int(last); i++ {
-		l := s.counts.Of(uint16(i))
+		l := ld.s.counts.Of(uint16(i))
 		keys, size = keys+l.Keys, size+l.Bytes
 	}
 	return keys, size
 }
 
 // checkpointCounts writes all counts and removes the journal before them.
-func (s *Store) checkpointCounts() error {
-	s.checkpoints.Lock()
-	defer s.checkpoints.Unlock()
-	b := s.db.NewBatch()
+func (k *housekeeper) checkpointCounts() error {
+	k.s.checkpoints.Lock()
+	defer k.s.checkpoints.Unlock()
+	b := k.s.db.NewBatch()
 	defer func() { _ = b.Close() }()
-	s.commits.Lock()
-	s.counts.Checkpoint(b) // the term changes with checkpoints locked alone
-	s.commits.Unlock()
-	if err := s.writeRemoval(b, pebble.Sync); err != nil {
+	k.s.commits.Lock()
+	k.s.counts.Checkpoint(b) // the term changes with checkpoints locked alone
+	k.s.commits.Unlock()
+	if err := k.s.writeRemoval(b, pebble.Sync); err != nil {
 		return fmt.Errorf("write counts: %w", err)
 	}
-	s.counts.JournalDropped()
-	s.rangeTombstones.Add(1)
-	return s.wal.Failed()
+	k.s.counts.JournalDropped()
+	k.rangeTombstones.Add(1)
+	return k.s.wal.Failed()
 }

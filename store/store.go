@@ -58,48 +58,30 @@ type Store struct {
 	// whole; it comes before the latches.
 	checkpoints sync.Mutex
 	generations generations
-	garbage     atomic.Int64 // generations named as garbage since the last look
 
 	taps   tap.Registry
 	events events
 
-	damage damage.List
+	passive   layout.TokenSet
+	passiveMu sync.Mutex // serializes changes of passive
+	followed  followed
 
-	// rangeTombstones is the weight of the range tombstones since relieve last wrote out the memtable.
-	rangeTombstones atomic.Int64
-	// passedTombstones is how many tombstones and old values iterators over elements have passed since
-	// flushTombstones looked last.
-	passedTombstones atomic.Int64
-
-	reclaim reclaim
-
-	passive       layout.TokenSet
-	passiveMu     sync.Mutex // serializes changes of passive
-	followed      followed
-	rescanExpired atomic.Bool  // expired keys may lie in what expireLoop has passed
-	drops         atomic.Int64 // ranges dropped since the store was opened
-	sweepPending  atomic.Bool  // the index of expiry times holds entries of dropped ranges
-
-	// writeRefusal is why no write is accepted, and stuck why not even a removal is.
-	writeRefusal, removalRefusal atomic.Pointer[error]
-	minFreeDisk                  atomic.Int64 // bytes; 0: no reserve
-	diskMu                       sync.Mutex   // of checkDisk; taken before reasonsMu
-	reasonsMu                    sync.Mutex
-	reasons                      [reasonCount]error
-	// damageErr is why tables cannot be merged, since damageSince; guarded by reasonsMu.
-	damageErr   error
-	damageSince time.Time
-	fatal       chan struct{} // closed by Fatalf
-	fatalOnce   sync.Once
-	// openFailed is told when flushes fail again and again; open listens.
-	openFailed chan error
+	// The parts of the store that are types of their own; each has its file. What they export are
+	// methods of the store.
+	health
+	loads
+	scanner
+	digests
+	discarder
+	dropper     rangeDropper
+	expirer     expirer
+	housekeeper housekeeper
+	reclaim     reclaim
 
 	stop    chan struct{}
 	loops   sync.WaitGroup
 	closing atomic.Bool
 
-	expired  atomic.Int64
-	stalls   atomic.Int64
 	openedAt time.Time
 	// skew is added to the wall clock; for tests.
 	skew atomic.Int64
@@ -112,17 +94,17 @@ func Open(cfg Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		cfg:        cfg,
-		token:      cfg.Token,
-		log:        cfg.Logger,
-		stop:       make(chan struct{}),
-		fatal:      make(chan struct{}),
-		openFailed: make(chan error, 1),
-		reclaim:    reclaim{wake: make(chan struct{}, 1)},
-		openedAt:   time.Now(),
+		cfg:      cfg,
+		token:    cfg.Token,
+		log:      cfg.Logger,
+		stop:     make(chan struct{}),
+		openedAt: time.Now(),
 	}
 	s.taps.SetCommits(&s.commits)
-	s.minFreeDisk.Store(cfg.MinFreeDisk)
+	s.reclaim.s, s.reclaim.wake = s, make(chan struct{}, 1)
+	s.health.init(&s.cfg, &s.reclaim)
+	s.loads.s, s.scanner.s, s.digests.s, s.discarder.s = s, s, s, s
+	s.dropper.s, s.expirer.s, s.housekeeper.s = s, s, s
 	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("open %s: %w", cfg.Dir, err)
 	}
@@ -163,9 +145,10 @@ func (s *Store) open() (err error) {
 	s.identity = id
 	s.counts.OnRemoved(s.reclaim.remove)
 	s.wal = wal.New(wal.Config{
-		FS: fs, Dir: logDir, Mode: s.cfg.Fsync, Failing: s.updateLogRefusal, Look: s.checkDisk, Opened: s.openedAt,
+		FS: fs, Dir: logDir, Mode: s.cfg.Fsync, Failing: s.health.updateLogRefusal, Look: s.health.checkDisk, Opened: s.openedAt,
 	})
 	s.files = files.ForPebble(s.wal, s.stop)
+	s.health.wal, s.health.files = s.wal, s.files
 	undo = append(undo, s.wal.Close)
 	extra, err := s.wal.Verify()
 	if err != nil {
@@ -191,24 +174,24 @@ func (s *Store) open() (err error) {
 		return fmt.Errorf("cache of %d bytes: %w", s.cfg.Cache, err)
 	}
 	undo = append(undo, s.cache.Close)
-	empty, err := s.isEmpty()
+	empty, err := s.scanner.isEmpty()
 	if err != nil {
 		return err
 	}
 	if empty {
 		s.cache.SetComplete()
 	}
-	s.garbage.Store(1) // a crash may have left some
-	s.sweepPending.Store(true)
+	s.housekeeper.garbage.Store(1) // a crash may have left some
+	s.expirer.sweepPending.Store(true)
 	s.syncs = syncqueue.New(s.wal.Failed, func() error { return s.db.LogData(nil, pebble.Sync) })
-	for _, loop := range []func(){s.healthLoop, s.tickLoop, s.expireLoop, s.housekeepingLoop, s.reclaimLoop} {
+	for _, loop := range []func(){s.healthLoop, s.tickLoop, s.expirer.loop, s.housekeeper.loop, s.reclaim.loop} {
 		s.loops.Add(1)
 		go func() {
 			defer s.loops.Done()
 			loop()
 		}()
 	}
-	if err := s.resumeDiscards(); err != nil {
+	if err := s.discarder.resumeDiscards(); err != nil {
 		s.log.Error("deleting damaged ranges failed", "err", err)
 	}
 	return nil
@@ -246,7 +229,7 @@ func (s *Store) openPebble(used bool) (*pebble.DB, error) {
 			return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, damage.Cure, r.err)
 		}
 		return r.db, r.err
-	case err := <-s.openFailed:
+	case err := <-s.health.openFailed:
 		select {
 		case r := <-opened: // it was something in the background
 			return r.db, r.err
@@ -254,9 +237,9 @@ func (s *Store) openPebble(used bool) (*pebble.DB, error) {
 		}
 		s.files.Park()
 		return nil, fmt.Errorf("write tables: %w", err)
-	case <-s.fatal:
+	case <-s.health.fatal:
 		s.files.Park()
-		return nil, s.fatalError()
+		return nil, s.health.fatalError()
 	}
 }
 
@@ -309,7 +292,7 @@ func (s *Store) options() *pebble.Options {
 		FS:            s.files,
 		WALDir:        relativeWALDir,
 		Logger:        pebbleLogger{s},
-		EventListener: s.listener(),
+		EventListener: s.health.listener(),
 	}
 	// The logs lie beside the tables. The path that version 1 of the format has in its
 	// options may be that of another directory by now, whose logs are none of this store's.
@@ -322,7 +305,7 @@ func (s *Store) options() *pebble.Options {
 func (s *Store) Identity() Identity { return s.identity }
 
 // Fatal is closed when the storage engine has stopped for good.
-func (s *Store) Fatal() <-chan struct{} { return s.fatal }
+func (s *Store) Fatal() <-chan struct{} { return s.health.fatal }
 
 func (s *Store) now() int64 { return time.Now().UnixMilli() + s.skew.Load() }
 
@@ -339,7 +322,7 @@ func (s *Store) isStopping() bool { return s.closing.Load() }
 // make up for it. Reads go on until Close, which must still follow.
 func (s *Store) Crash() {
 	s.wal.End(ErrCrashed)
-	s.refuse(reasonShutdown, ErrCrashed)
+	s.health.refuse(reasonShutdown, ErrCrashed)
 }
 
 // Close ends the store: what has been committed is made durable, whatever the
@@ -354,10 +337,10 @@ func (s *Store) Close() error {
 	var err error
 	select {
 	case err = <-done:
-	case <-s.fatal:
+	case <-s.health.fatal:
 		// A goroutine of Pebble's holds its locks for ever; see Fatalf. The
 		// directory stays locked until the process ends.
-		err = s.fatalError()
+		err = s.health.fatalError()
 	}
 	if err != nil {
 		return fmt.Errorf("close %s: %w", s.cfg.Dir, err)
@@ -371,10 +354,10 @@ func (s *Store) shutdown() error {
 	s.wal.Sync()
 	var errs []error
 	if s.AcceptsRemovals() == nil {
-		errs = append(errs, s.checkpointCounts())
+		errs = append(errs, s.housekeeper.checkpointCounts())
 	}
 	if !errors.Is(s.wal.Failed(), ErrCrashed) {
-		s.refuse(reasonShutdown, ErrClosed)
+		s.health.refuse(reasonShutdown, ErrClosed)
 	}
 	errs = append(errs, s.db.Close())
 	// The last fsync of the log is part of that; a log that failed before has

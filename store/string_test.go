@@ -218,8 +218,8 @@ func TestPiecesOfReplacedStringsAreCollected(t *testing.T) {
 		s.set(t, "replaced", long, 0)
 	}
 	s.set(t, "replaced", "short", 0)
-	for s.garbage.Swap(0) > 0 {
-		if _, err := s.collectGarbage(); err != nil {
+	for s.housekeeper.garbage.Swap(0) > 0 {
+		if _, err := s.housekeeper.collectGarbage(); err != nil {
 			t.Fatal(err)
 		}
 	}

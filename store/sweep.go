@@ -24,34 +24,34 @@ func droppedKey(st layout.Interval) []byte {
 
 // sweepDropped removes what dropped ranges have left in the index of expiry times.
 // What has come back since stays.
-func (s *Store) sweepDropped() error {
-	drops := s.drops.Load()
-	s.sweepPending.Store(false)
-	sts, err := s.droppedIntervals()
+func (x *expirer) sweepDropped() error {
+	drops := x.s.dropper.drops.Load()
+	x.sweepPending.Store(false)
+	sts, err := x.droppedIntervals()
 	if err != nil || len(sts) == 0 {
 		return err
 	}
 	from := []byte{layout.KindExpiry}
-	for from != nil && !s.isStopping() {
-		if from, err = s.sweepIndex(from, sts); err != nil {
-			s.sweepPending.Store(true)
+	for from != nil && !x.s.isStopping() {
+		if from, err = x.sweepIndex(from, sts); err != nil {
+			x.sweepPending.Store(true)
 			return err
 		}
 	}
-	s.checkpoints.Lock()
-	defer s.checkpoints.Unlock()
-	if from != nil || s.drops.Load() != drops {
+	x.s.checkpoints.Lock()
+	defer x.s.checkpoints.Unlock()
+	if from != nil || x.s.dropper.drops.Load() != drops {
 		return nil // not yet at the end, or again: the next round does the rest
 	}
-	b := s.db.NewBatch()
+	b := x.s.db.NewBatch()
 	for _, st := range sts {
 		_ = b.Delete(droppedKey(st), nil)
 	}
-	return errors.Join(s.writeRemoval(b, pebble.NoSync), b.Close())
+	return errors.Join(x.s.writeRemoval(b, pebble.NoSync), b.Close())
 }
 
-func (s *Store) droppedIntervals() ([]layout.Interval, error) {
-	return s.markedIntervals(droppedPrefix)
+func (x *expirer) droppedIntervals() ([]layout.Interval, error) {
+	return x.s.markedIntervals(droppedPrefix)
 }
 
 // markedIntervals returns the intervals of marks with a prefix.
@@ -79,10 +79,10 @@ const sweepStep = 8192
 
 // sweepIndex removes those entries of the index from a key on that are of the given
 // intervals and wrong. It returns where to go on, or nil.
-func (s *Store) sweepIndex(from []byte, sts []layout.Interval) (next []byte, err error) {
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: from, UpperBound: []byte{layout.KindExpiry + 1}})
+func (x *expirer) sweepIndex(from []byte, sts []layout.Interval) (next []byte, err error) {
+	iter, err := x.s.db.NewIter(&pebble.IterOptions{LowerBound: from, UpperBound: []byte{layout.KindExpiry + 1}})
 	if err != nil {
-		return nil, s.readFailed(err)
+		return nil, x.s.readFailed(err)
 	}
 	var due []expiring
 	n := 0
@@ -104,10 +104,10 @@ func (s *Store) sweepIndex(from []byte, sts []layout.Interval) (next []byte, err
 	}
 	more := iter.Valid()
 	if err = errors.Join(err, iter.Error(), iter.Close()); err != nil {
-		return nil, s.readFailed(err)
+		return nil, x.s.readFailed(err)
 	}
 	if len(due) > 0 {
-		if _, err := s.expireKeys(beforeAll, due, nil); err != nil {
+		if _, err := x.expireKeys(beforeAll, due, nil); err != nil {
 			return nil, err
 		}
 	}

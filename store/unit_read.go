@@ -167,10 +167,10 @@ func (u *Unit) expireOnRead(h layout.Header, p Place, key []byte, err error) (la
 		}
 		u.remove(p, key, &h)
 		u.Note(EventExpired, "expired", key)
-		u.s.expired.Add(1)
+		u.s.expirer.expired.Add(1)
 		return layout.Header{}, nil
 	}
-	n, err := u.s.expireKeys(u.now, []expiring{{place: p, key: key}}, nil)
+	n, err := u.s.expirer.expireKeys(u.now, []expiring{{place: p, key: key}}, nil)
 	if n > u.after {
 		u.after = n
 	}

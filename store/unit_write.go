@@ -91,6 +91,6 @@ func (u *Unit) updateIndexes(p Place, key []byte, old, h *layout.Header) {
 		u.pbuf = garbageKey(u.pbuf[:0], p, key, old.Gen)
 		_ = u.ensureBatch().Set(u.pbuf, nil, nil)
 		u.headers++
-		u.s.garbage.Add(1)
+		u.s.housekeeper.garbage.Add(1)
 	}
 }

@@ -71,7 +71,7 @@ func TestVersionChangesWithTheKey(t *testing.T) {
 		}},
 		{"time", true, func() {
 			s.set(t, "a", "1", 1000)
-			if _, err := s.expireKeys(2000, []expiring{{place: PlaceOf(s.token, []byte("a")), key: []byte("a")}}, nil); err != nil {
+			if _, err := s.expirer.expireKeys(2000, []expiring{{place: PlaceOf(s.token, []byte("a")), key: []byte("a")}}, nil); err != nil {
 				t.Fatal(err)
 			}
 		}},
